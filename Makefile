@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# make          build .output/latscope
+# make demo     install what is missing, build, record 10 s of a mixed load
+# make check    install what is missing, build, run every test (soak: the same with larger counts)
+# make bench    the figures of docs/performance.md, as ratios
+# make install  PREFIX=/usr/local DESTDIR=
+OUT := .output
+PREFIX ?= /usr/local
+DESTDIR ?=
+V ?= 0
+ifeq ($(V),1)
+  Q =
+  msg =
+else
+  Q = @
+  msg = @printf '  %-7s %s\n' "$(1)" "$(patsubst $(OUT)/%,%,$(2))";
+  MAKEFLAGS += --no-print-directory
+endif
+
+CC ?= gcc
+CLANG ?= clang
+LLVM_STRIP ?= llvm-strip
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+BTF ?= /sys/kernel/btf/vmlinux
+
+VERSION := 0.1.0
+CFLAGS ?= -O2 -g
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+CPPFLAGS += -Iinclude -Isrc -I$(OUT) -D_GNU_SOURCE -DLATSCOPE_VERSION='"$(VERSION)"'
+STD := -std=gnu11
+LIBS_BASE := -ljson-c -lsqlite3
+LIBS := -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+BPF_SRC := $(wildcard bpf/*.bpf.c)
+BPF_LIB := $(wildcard bpf/lib/*.bpf.h)
+CONTRACT := $(wildcard include/latscope/*.h)
+SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
+SRC := $(wildcard src/*.c src/*/*.c)
+OBJ := $(SRC:%.c=$(OUT)/%.o)
+BASE_SRC := $(wildcard src/base/*.c)
+BASE_SAN := $(BASE_SRC:%.c=$(OUT)/san/%.o)
+UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+TRUTH := $(patsubst tests/truth/%.c,$(OUT)/tests/truth/%,$(wildcard tests/truth/*.c))
+MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all tests demo check soak bench install deps clean distclean format
+
+all: $(OUT)/latscope
+
+$(OUT)/latscope: $(OBJ)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(OUT)/%.o: %.c
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(OUT)/san/%.o: %.c
+	$(call msg,CC-SAN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -MMD -MP -c $< -o $@
+
+# Skeletons must be there before the first compile; afterwards the .d files know who needs which.
+$(filter $(OUT)/src/probe/%,$(OBJ)): | $(SKELS)
+
+$(OUT)/vmlinux.h:
+	$(call msg,BTF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)test -r $(BTF) || { echo "no BTF at $(BTF): this kernel lacks CONFIG_DEBUG_INFO_BTF; build on one that has it, or name a vmlinux by BTF=" >&2; exit 1; }
+	$(Q)command -v $(BPFTOOL) >/dev/null || { echo "bpftool is missing: 'make deps' installs what the build needs" >&2; exit 1; }
+	$(Q)$(BPFTOOL) btf dump file $(BTF) format c > $@
+
+$(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(BPF_LIB) $(CONTRACT) $(OUT)/vmlinux.h
+	$(call msg,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror -Wno-unused-parameter \
+		-Wno-missing-declarations -Iinclude -I$(OUT) -Ibpf/lib -c $< -o $@
+	$(Q)$(LLVM_STRIP) -g $@
+
+$(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
+	$(call msg,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
+
+$(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN)
+	$(call msg,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -lm -o $@
+
+$(OUT)/tests/truth/%: $(OUT)/tests/truth/%.o
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $^ -lpthread -o $@
+
+$(OUT)/man/%: man/%.scd
+	$(call msg,MAN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)scdoc < $< > $@
+
+tests: all $(UNIT) $(TRUTH)
+
+deps:
+	$(Q)scripts/deps build check bench
+
+demo:
+	$(Q)scripts/deps build
+	$(Q)$(MAKE) all
+	$(Q)scripts/demo
+
+check soak:
+	$(Q)scripts/deps build check
+	$(Q)$(MAKE) tests
+	$(Q)$(if $(filter soak,$@),LATSCOPE_SOAK=1) tests/run
+
+bench:
+	$(Q)scripts/deps build check bench
+	$(Q)$(MAKE) tests
+	$(Q)bench/run
+
+format:
+	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
+
+install: all $(MAN)
+	install -Dm755 $(OUT)/latscope $(DESTDIR)$(PREFIX)/bin/latscope
+	$(Q)for page in $(MAN); do \
+		install -Dm644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; \
+	done
+
+# The VM's kernels stay: they are downloads, not something that was built.
+clean:
+	$(Q)find $(OUT) -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} + 2>/dev/null || true
+
+distclean:
+	$(Q)rm -rf $(OUT)
+
+-include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(patsubst $(OUT)/tests/unit/%,$(OUT)/san/tests/unit/%.d,$(UNIT)) \
+	$(TRUTH:=.d)

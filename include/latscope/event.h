@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What passes between the probes and user space. Nothing is sent per event: a probe adds each sample
+ * to a per-CPU cell (and to a row, when split), user space reads the totals and subtracts.
+ */
+#ifndef LATSCOPE_EVENT_H
+#define LATSCOPE_EVENT_H
+
+#include "hist.h"
+
+#define LAT_COMM_LEN 16
+
+/*
+ * Counters of one metric. The first ones are the terms of the conservation line:
+ *
+ *   seen = recorded + filtered + missed_start + unmatched + map_full + negative + excluded + continued
+ *
+ * where recorded is not stored, it is the sum of the slots. Those after LAT_TERMS stand beside it.
+ * Names, and what each means in each module: docs/format.md.
+ */
+enum lat_count {
+	LAT_SEEN, /* end events: fault returns, switch-ins, request completions */
+	LAT_FILTERED, /* the user's filters left it out */
+	LAT_MISSED_START, /* began before the window, or its start was not observed */
+	LAT_UNMATCHED, /* the start found belongs to something else */
+	LAT_MAP_FULL, /* no room to keep the start */
+	LAT_NEGATIVE, /* the clock went backwards */
+	LAT_EXCLUDED, /* not of the measured kind (passthrough, flush bookkeeping) */
+	LAT_CONTINUED, /* did not end the wait: fault to be retried, partial completion */
+	LAT_TERMS,
+	LAT_ABANDONED = LAT_TERMS, /* starts that a newer start of the same owner replaced */
+	LAT_JOINED, /* continued events that a later recorded one included */
+	LAT_REQUEUED, /* requests the driver gave back to the queue */
+	LAT_ERRORS, /* recorded ones that ended in an error */
+	LAT_FALLBACK, /* recorded with our own stamp where the kernel had left none */
+	LAT_FALLBACK_NS, /* sum of those, ns */
+	LAT_OTHER_KEY, /* samples in row 0: no row was left for their key */
+	LAT_COUNTS = 16,
+};
+
+/* Latencies of one metric (one CPU's share), or of one key. Totals since the window opened. */
+struct lat_hist {
+	__u64 sum_ns;
+	__u64 max_ns;
+	__u64 tail; /* samples >= lat_knobs.tail_ns */
+	__u64 slots[HIST_SLOTS];
+};
+_Static_assert(sizeof(struct lat_hist) == (3 + HIST_SLOTS) * 8, "lat_hist has no padding");
+
+/*
+ * Map `cells`, key = cpu * metrics + metric. Programs of one CPU may interrupt each other, never
+ * themselves; so each counter, and the histogram, has one program that writes it and needs no atomics.
+ */
+struct lat_cell {
+	__u64 counts[LAT_COUNTS];
+	struct lat_hist hist;
+};
+_Static_assert(sizeof(struct lat_cell) == LAT_COUNTS * 8 + sizeof(struct lat_hist), "lat_cell");
+
+/* Dimensions a histogram can be split by; lat_knobs.by is a mask of 1 << these. */
+enum lat_by {
+	LAT_BY_PROCESS,
+	LAT_BY_THREAD,
+	LAT_BY_CGROUP,
+	LAT_BY_DISK, /* iolat: id is major << 20 | minor */
+	LAT_BY_OP, /* iolat: enum lat_op */
+	LAT_BY_MODE, /* memlat: enum lat_mode */
+	LAT_BY_TYPE, /* memlat: enum lat_type */
+	LAT_BY_ACCESS, /* memlat: enum lat_access */
+	LAT_BY_PAGE, /* memlat: enum lat_page */
+	LAT_BY_COUNT,
+};
+
+enum lat_op { LAT_OP_READ, LAT_OP_WRITE, LAT_OP_DISCARD, LAT_OP_FLUSH, LAT_OP_OTHER };
+enum lat_mode { LAT_MODE_USER, LAT_MODE_KERNEL, LAT_MODE_GUP };
+enum lat_type { LAT_TYPE_MINOR, LAT_TYPE_MAJOR, LAT_TYPE_FAILED };
+enum lat_access { LAT_ACCESS_READ, LAT_ACCESS_WRITE, LAT_ACCESS_EXEC };
+enum lat_page { LAT_PAGE_BASE, LAT_PAGE_THP, LAT_PAGE_HUGETLB };
+
+/* Map `keys`: hash from lat_key to the row of map `rows` (struct lat_hist, shared, atomic adds). */
+struct lat_key {
+	__u64 id;
+	__u32 by; /* enum lat_by */
+	__u32 metric;
+};
+_Static_assert(sizeof(struct lat_key) == 16, "lat_key has no padding");
+
+struct lat_key_info {
+	__u32 row; /* 1.. ; row 0 of each metric is for the keys that found none left */
+	__u32 pad;
+	char comm
+		[LAT_COMM_LEN]; /* of the task that made the key; empty for keys that are not tasks */
+};
+_Static_assert(sizeof(struct lat_key_info) == 24, "lat_key_info has no padding");
+
+/* Read-only settings, put in place between open and load. 0 and "" mean "not filtered". */
+struct lat_knobs {
+	__u64 tail_ns;
+	__u64 cgroup; /* id of a cgroup v2; its descendants count too */
+	__u32 tgid;
+	__u32 tid;
+	__u32 disk; /* major << 20 | minor */
+	__u32 by; /* mask of 1 << enum lat_by */
+	__u32 rows; /* rows 1..rows-1 may be handed out */
+	__u32 pad;
+	char comm[LAT_COMM_LEN];
+};
+_Static_assert(sizeof(struct lat_knobs) == 56, "lat_knobs has no padding");
+
+/* What user space switches while the programs run. */
+struct lat_control {
+	__u32 armed; /* samples count only while this is 1 */
+	__u32 next_row;
+};
+_Static_assert(sizeof(struct lat_control) == 8, "lat_control has no padding");
+
+/* Waits that are open at one moment: the answer of a probe's census. */
+struct lat_open {
+	__u64 count;
+	__u64 oldest_ns; /* age of the oldest */
+};
+_Static_assert(sizeof(struct lat_open) == 16, "lat_open has no padding");
+
+/* Value of iolat's `start_ts`, key (u64)struct request *. */
+struct iolat_start {
+	__u64 queue_ns; /* when the block layer got it */
+	__u64 issue_ns; /* first issue to the driver; 0: not yet */
+	__u64 pid_tgid;
+	__u64 cgroup;
+	char comm[LAT_COMM_LEN];
+};
+_Static_assert(sizeof(struct iolat_start) == 48, "iolat_start has no padding");
+
+/* Value of memlat's `start_ts`: the faults a task has open, innermost last. */
+#define MEMLAT_DEPTH 4
+
+struct memlat_frame {
+	__u64 start_ns; /* 0: nothing here */
+	__u64 address;
+	__u64 stack; /* where the call's frame lies: tells this call from a stale one */
+	__u32 bits; /* enum memlat_bit */
+	__u32 tries; /* calls that returned "retry" so far */
+};
+_Static_assert(sizeof(struct memlat_frame) == 32, "memlat_frame has no padding");
+
+struct memlat_task {
+	__u32 depth;
+	__u32 pad;
+	struct memlat_frame frames[MEMLAT_DEPTH];
+};
+_Static_assert(sizeof(struct memlat_task) == 8 + MEMLAT_DEPTH * 32, "memlat_task has no padding");
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The one bucket scheme, the same in BPF, in the kernel modules and in user space.
+ *
+ * A value in ns is scaled to v = 1/32 us. Below 1 us a slot is one v (31.25 ns). From 1 us on, each
+ * octave of us has 32 equal slots, so a slot is at most 1/32 as wide as its value. Octave edges are
+ * exactly 2^k us: the classic log2 buckets are sums of whole slots, never binned again.
+ * The last slot holds everything from 2^36 us (19 hours) up.
+ *
+ * Needs the fixed-width types: vmlinux.h or <linux/types.h> comes before it.
+ */
+#ifndef LATSCOPE_HIST_H
+#define LATSCOPE_HIST_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define HIST_SUB_BITS 5
+#define HIST_SUB (1 << HIST_SUB_BITS) /* slots per octave, and per us below 1 us */
+#define HIST_OCTAVES 36
+#define HIST_OVERFLOW_SLOT (HIST_SUB + HIST_SUB * HIST_OCTAVES)
+#define HIST_SLOTS (HIST_OVERFLOW_SLOT + 1)
+#define HIST_LIMIT_NS ((1ULL << HIST_OCTAVES) * 1000)
+
+/* The log2 view: bucket 0 is [0,2) us, bucket k is [2^k,2^(k+1)) us, the last one is overflow. */
+#define HIST_LOG2_BUCKETS (HIST_OCTAVES + 1)
+
+/* Position of the highest bit set; v > 0. Shifts only: BPF has no instruction for it. */
+static inline __attribute__((always_inline)) __u32 hist_ilog2(__u64 v)
+{
+	__u32 r, shift;
+
+	r = (v > 0xffffffffULL) << 5;
+	v >>= r;
+	shift = (v > 0xffff) << 4;
+	v >>= shift;
+	r |= shift;
+	shift = (v > 0xff) << 3;
+	v >>= shift;
+	r |= shift;
+	shift = (v > 0xf) << 2;
+	v >>= shift;
+	r |= shift;
+	shift = (v > 0x3) << 1;
+	v >>= shift;
+	r |= shift;
+	return r | (__u32)(v >> 1);
+}
+
+/*
+ * (ns << 5) / 1000. A multiplication does it below 2^30 ns, where nearly every sample lies: the
+ * constant is 2^37 / 125 rounded up, its error times 2^32 stays under 2^37, so the result is exact.
+ */
+static inline __attribute__((always_inline)) __u64 hist_scale(__u64 ns)
+{
+	if (ns < 1ULL << 30)
+		return ((ns << 2) * 1099511628ULL) >> 37;
+	return (ns << HIST_SUB_BITS) / 1000;
+}
+
+/* Slot of a latency in ns; always below HIST_SLOTS. */
+static inline __attribute__((always_inline)) __u32 hist_slot(__u64 ns)
+{
+	__u32 octave;
+	__u64 v;
+
+	if (ns >= HIST_LIMIT_NS)
+		return HIST_OVERFLOW_SLOT;
+	v = hist_scale(ns);
+	if (v < HIST_SUB)
+		return (__u32)v;
+	octave = hist_ilog2(v) - HIST_SUB_BITS;
+	return HIST_SUB + (octave << HIST_SUB_BITS) + (__u32)(v >> octave) - HIST_SUB;
+}
+
+/* Lower edge of a slot in 1/32 us; a slot holds [low(slot), low(slot + 1)). */
+static inline __u64 hist_slot_scaled_low(__u32 slot)
+{
+	__u32 octave;
+
+	if (slot < HIST_SUB)
+		return slot;
+	octave = (slot - HIST_SUB) >> HIST_SUB_BITS;
+	return (__u64)(HIST_SUB + ((slot - HIST_SUB) & (HIST_SUB - 1))) << octave;
+}
+
+/* The smallest ns whose slot is this one: the inverse of hist_slot(). */
+static inline __u64 hist_slot_low_ns(__u32 slot)
+{
+	return (hist_slot_scaled_low(slot) * 1000 + HIST_SUB - 1) >> HIST_SUB_BITS;
+}
+
+/* log2 bucket of a slot. */
+static inline __u32 hist_slot_bucket(__u32 slot)
+{
+	return slot < HIST_SUB ? 0 : (slot - HIST_SUB) >> HIST_SUB_BITS;
+}
+
+#endif

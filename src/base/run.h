@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a recording is, in memory: the probes fill it, the writers put it out, `report` reads it back
+ * from run.db. Times in ns. Histograms are totals since the window opened; an interval holds what was
+ * added within it, so that the totals are the sums of the intervals.
+ */
+#ifndef LATSCOPE_RUN_H
+#define LATSCOPE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <latscope/event.h>
+
+#define RUN_SCHEMA 1 /* docs/format.md */
+#define RUN_METRICS 3 /* most metrics a module has */
+#define RUN_MODULES 8
+#define RUN_LABELS 16
+#define RUN_NAME 64
+#define RUN_TEXT 256
+
+/* One line of a split: a key, its name as users know it, its latencies. */
+struct run_key {
+	struct lat_key key; /* id == RUN_OTHER_ID: the keys that found no row left */
+	char name[RUN_NAME];
+	struct lat_hist hist;
+};
+#define RUN_OTHER_ID UINT64_MAX
+
+struct run_data {
+	struct lat_cell metrics[RUN_METRICS];
+	struct run_key *keys; /* owned; in order of first appearance, the same in every interval */
+	size_t nr_keys;
+};
+
+struct run_metric {
+	char name[RUN_NAME]; /* "device" */
+	char what[RUN_TEXT]; /* "block request, first issue to completion" */
+};
+
+/* What the probe cost: its programs' own run time, measured over a part of the window. */
+struct run_cost {
+	uint64_t runs; /* program runs that were timed; 0: not measured */
+	uint64_t run_ns; /* their sum */
+	uint64_t timed_ns; /* for how long they were timed */
+	uint64_t timed_events; /* events of the primary metric meanwhile */
+};
+
+struct run_module {
+	char name[RUN_NAME]; /* "iolat" */
+	char rung[RUN_NAME]; /* "stamps" */
+	char mechanism[RUN_TEXT]; /* one sentence: how the number was got */
+	char refused[RUN_TEXT]; /* not empty: could not run; nothing below holds */
+	unsigned int nr_metrics; /* metrics[0] is the one in <module>.csv */
+	struct run_metric metrics[RUN_METRICS];
+	uint32_t by; /* mask of 1 << enum lat_by: what keys there are */
+	struct run_data total;
+	struct lat_open open; /* waits open when the window closed */
+	bool open_age_known;
+	uint64_t recursion_missed; /* program runs that the kernel skipped */
+	struct run_cost cost;
+};
+
+struct run_label {
+	char key[RUN_NAME];
+	char value[RUN_TEXT];
+};
+
+struct run {
+	char start_utc[RUN_NAME]; /* ISO 8601 */
+	uint64_t start_mono_ns; /* CLOCK_MONOTONIC when the window opened */
+	uint64_t duration_ns;
+	uint64_t interval_ns;
+	uint64_t tail_ns;
+	char *workload; /* command line; NULL: none */
+	int workload_status; /* as waitpid() gives it */
+	bool complete; /* false: read from a recording that was cut off */
+	char *host; /* JSON object of host__describe(); owned */
+	char *filter; /* the filters in force, as one line; NULL: none; owned */
+	unsigned int nr_labels;
+	struct run_label labels[RUN_LABELS];
+	unsigned int nr_modules;
+	struct run_module modules[RUN_MODULES];
+};
+
+struct run_interval {
+	uint64_t start_ns, end_ns; /* since the window opened */
+	const struct run_data
+		*delta; /* one per module of the run, same order; refused ones are empty */
+};
+
+/* Frees what the run owns, not the run itself. */
+void run__clear(struct run *run);
+
+/* recorded = sum of the slots. */
+uint64_t run__recorded(const struct lat_cell *cell);
+
+/* 0 if the conservation line of event.h balances, else seen minus the sum of the terms. */
+int64_t run__imbalance(const struct lat_cell *cell);
+
+#endif

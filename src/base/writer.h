@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a recording goes. A writer is opened before the window, told of every interval, and closed
+ * after the last with the totals. All return 0 or -errno and print nothing of their own.
+ */
+#ifndef LATSCOPE_WRITER_H
+#define LATSCOPE_WRITER_H
+
+#include "run.h"
+
+struct writer;
+
+struct writer_ops {
+	const char *name;
+	int (*open)(struct writer *writer, const struct run *run);
+	int (*interval)(struct writer *writer, const struct run *run,
+			const struct run_interval *interval);
+	int (*close)(struct writer *writer, const struct run *run);
+};
+
+struct writer {
+	const struct writer_ops *ops;
+	const char *dir; /* the run's directory; NULL for those that write to a stream */
+	void *state; /* the writer's own */
+};
+
+extern const struct writer_ops writer_db; /* run.db: one transaction an interval */
+extern const struct writer_ops writer_csv; /* <module>.csv, and <module>-<metric>.csv */
+extern const struct writer_ops writer_summary; /* <module>.summary.json */
+extern const struct writer_ops writer_live; /* a line an interval to stdout, for -i */
+extern const struct writer_ops writer_live_json; /* the same as NDJSON */
+
+#endif
