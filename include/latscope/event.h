@@ -34,7 +34,8 @@ enum lat_count {
 	LAT_ERRORS, /* recorded ones that ended in an error */
 	LAT_FALLBACK, /* recorded with our own stamp where the kernel had left none */
 	LAT_FALLBACK_NS, /* sum of those, ns */
-	LAT_OTHER_KEY, /* samples in row 0: no row was left for their key */
+	LAT_OTHER_KEY, /* samples in the row of all others: none was left for their key */
+	LAT_NOT_KEPT, /* starts that found no room in the map: each is a missed_start later */
 	LAT_COUNTS = 16,
 };
 
@@ -48,7 +49,7 @@ struct lat_hist {
 _Static_assert(sizeof(struct lat_hist) == (3 + HIST_SLOTS) * 8, "lat_hist has no padding");
 
 /*
- * Map `cells`, key = cpu * metrics + metric. Programs of one CPU may interrupt each other, never
+ * Map `cells`, key = cpu, value = one cell per metric of the probe. Programs of one CPU may interrupt each other, never
  * themselves; so each counter, and the histogram, has one program that writes it and needs no atomics.
  */
 struct lat_cell {
@@ -86,12 +87,17 @@ struct lat_key {
 _Static_assert(sizeof(struct lat_key) == 16, "lat_key has no padding");
 
 struct lat_key_info {
-	__u32 row; /* 1.. ; row 0 of each metric is for the keys that found none left */
+	__u32 row; /* 1..lat_knobs.rows - 1 */
 	__u32 pad;
 	char comm
 		[LAT_COMM_LEN]; /* of the task that made the key; empty for keys that are not tasks */
 };
 _Static_assert(sizeof(struct lat_key_info) == 24, "lat_key_info has no padding");
+
+/* Behind the rows handed out lies one per dimension and metric, for the keys that found none left. */
+#define LAT_METRICS 3
+#define LAT_OTHER_ROW(rows, by, metric) ((rows) + (by)*LAT_METRICS + (metric))
+#define LAT_ROWS_TOTAL(rows) LAT_OTHER_ROW(rows, LAT_BY_COUNT, 0)
 
 /* Read-only settings, put in place between open and load. 0 and "" mean "not filtered". */
 struct lat_knobs {
@@ -102,7 +108,7 @@ struct lat_knobs {
 	__u32 disk; /* major << 20 | minor */
 	__u32 by; /* mask of 1 << enum lat_by */
 	__u32 rows; /* rows 1..rows-1 may be handed out */
-	__u32 pad;
+	__u32 identity; /* iolat: programs that see the submitter are loaded */
 	char comm[LAT_COMM_LEN];
 };
 _Static_assert(sizeof(struct lat_knobs) == 56, "lat_knobs has no padding");
@@ -123,13 +129,22 @@ _Static_assert(sizeof(struct lat_open) == 16, "lat_open has no padding");
 
 /* Value of iolat's `start_ts`, key (u64)struct request *. */
 struct iolat_start {
-	__u64 queue_ns; /* when the block layer got it */
+	__u64 queue_ns; /* the kernel's stamp of when the block layer got it; tells requests apart */
 	__u64 issue_ns; /* first issue to the driver; 0: not yet */
-	__u64 pid_tgid;
+	__u64 pid_tgid; /* of the submitter */
 	__u64 cgroup;
+	__u32 unwanted; /* the filters left it out */
+	__u32 requeues; /* times the driver gave it back */
 	char comm[LAT_COMM_LEN];
 };
-_Static_assert(sizeof(struct iolat_start) == 48, "iolat_start has no padding");
+_Static_assert(sizeof(struct iolat_start) == 56, "iolat_start has no padding");
+
+/* Value of runqlat's task storage. */
+struct runqlat_task {
+	__u64 run_delay; /* stamps: the kernel's sum of waits as of the last switch-in */
+	__u64 queued_ns; /* own stamp of becoming runnable; 0: none */
+};
+_Static_assert(sizeof(struct runqlat_task) == 16, "runqlat_task has no padding");
 
 /* Value of memlat's `start_ts`: the faults a task has open, innermost last. */
 #define MEMLAT_DEPTH 4

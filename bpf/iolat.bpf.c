@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Block request latency, as three metrics: device (first issue to the driver, to completion), queued
+ * (before that) and total.
+ *
+ * Three rungs, of which user space loads one:
+ *   stamps  one program, at completion, on the stamps the block layer leaves in the request
+ *   tp_btf  own stamp at issue, in a hash keyed by the request
+ *   raw_tp  the same, for kernels whose tracepoints have no BTF
+ *
+ * The programs that see the submitter are loaded only if a filter or a split needs them. `current` at
+ * issue and at completion is anybody: kblockd, a worker, the victim of an interrupt.
+ */
+#include "filter.bpf.h"
+#include "sample.bpf.h"
+
+const volatile struct lat_knobs knobs = {};
+struct lat_control control = {};
+
+/* Requests that were given back by a driver and have not completed: mostly none, then no one looks. */
+__u32 requeued = 0;
+
+enum { DEVICE, QUEUED, TOTAL, METRICS };
+
+CELLS_MAP(METRICS) cells SEC(".maps");
+struct keys_map keys SEC(".maps");
+struct rows_map rows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 16);
+	__type(key, __u64);
+	__type(value, struct iolat_start);
+} start_ts SEC(".maps");
+
+#define REQ_OP_MASK 0xff /* REQ_OP_BITS is 8 since 4.10 */
+/* enum req_flag_bits: the two that make a write part of a flush sequence. */
+#define REQ_FUA (1U << bpf_core_enum_value(enum req_flag_bits, __REQ_FUA))
+#define REQ_PREFLUSH (1U << bpf_core_enum_value(enum req_flag_bits, __REQ_PREFLUSH))
+
+/* The fields of a request that matter, read once. */
+struct request_view {
+	__u64 id;
+	__u64 start_ns;
+	__u64 issue_ns;
+	__u32 flags; /* operation and REQ_ flags */
+	__u32 rq_flags;
+	__u32 bytes; /* still to be done */
+	__u32 pad;
+};
+
+/* `raw`: the pointer comes without its BTF type and cannot be followed directly. */
+static __always_inline struct request_view request_view(struct request *rq, bool raw)
+{
+	struct request_view view = { .id = (__u64)rq };
+
+	view.start_ns = raw ? BPF_CORE_READ(rq, start_time_ns) : rq->start_time_ns;
+	view.issue_ns = raw ? BPF_CORE_READ(rq, io_start_time_ns) : rq->io_start_time_ns;
+	view.flags = raw ? BPF_CORE_READ(rq, cmd_flags) : rq->cmd_flags;
+	view.rq_flags = raw ? BPF_CORE_READ(rq, rq_flags) : rq->rq_flags;
+	view.bytes = raw ? BPF_CORE_READ(rq, __data_len) : rq->__data_len;
+	return view;
+}
+
+static __always_inline __u32 request_op(const struct request_view *view)
+{
+	__u32 op = view->flags & REQ_OP_MASK;
+
+	if (op == REQ_OP_READ)
+		return LAT_OP_READ;
+	if (op == REQ_OP_WRITE)
+		return view->bytes || !(view->flags & REQ_PREFLUSH) ? LAT_OP_WRITE : LAT_OP_FLUSH;
+	if (op == REQ_OP_FLUSH)
+		return LAT_OP_FLUSH;
+	if (op == REQ_OP_DISCARD || op == REQ_OP_SECURE_ERASE)
+		return LAT_OP_DISCARD;
+	return LAT_OP_OTHER;
+}
+
+static __always_inline bool request_is_passthrough(const struct request_view *view)
+{
+	__u32 op = view->flags & REQ_OP_MASK;
+
+	return op == REQ_OP_DRV_IN || op == REQ_OP_DRV_OUT;
+}
+
+/*
+ * The kernel carries out a write with PREFLUSH or FUA, on a device that needs it, as a sequence of
+ * requests and completes the original twice, the second time with no bytes left. A flush without data
+ * is completed only that second time, without ever having been issued.
+ */
+static __always_inline bool request_ends_sequence(const struct request_view *view)
+{
+	return !view->bytes && (view->flags & REQ_OP_MASK) == REQ_OP_WRITE &&
+	       view->flags & (REQ_PREFLUSH | REQ_FUA);
+}
+
+static __always_inline __u32 request_device(struct request *rq)
+{
+	struct gendisk *disk = request_disk(rq);
+
+	if (!disk)
+		return 0;
+	return (__u32)BPF_CORE_READ(disk, major) << 20 | (__u32)BPF_CORE_READ(disk, first_minor);
+}
+
+static __always_inline bool needs_device(void)
+{
+	return knobs.disk || knobs_split(&knobs, LAT_BY_DISK);
+}
+
+/* ---- the end: completion ---- */
+
+/* What a completion is counted with. */
+struct ending {
+	struct request_view rq;
+	struct lat_cell *cells;
+	const struct iolat_start *start; /* NULL: not looked up, or none */
+	__u32 device;
+	__u32 error;
+};
+
+static __always_inline void count_all(struct lat_cell *cells_now, __u32 which)
+{
+	for (int i = 0; i < METRICS; i++)
+		cells_now[i].counts[which]++;
+}
+
+static __always_inline void split_sample(const struct ending *done, __u32 metric, __u64 ns)
+{
+	const struct split split = { &keys, &rows, &control, &knobs };
+	const struct iolat_start *start = done->start;
+	struct lat_cell *cell = &done->cells[metric];
+	struct lat_key key = { .metric = metric };
+	struct identity who;
+
+	if (knobs_split(&knobs, LAT_BY_DISK)) {
+		key.by = LAT_BY_DISK;
+		key.id = done->device;
+		split_add(&split, cell, &key, NULL, ns);
+	}
+	if (knobs_split(&knobs, LAT_BY_OP)) {
+		key.by = LAT_BY_OP;
+		key.id = request_op(&done->rq);
+		split_add(&split, cell, &key, NULL, ns);
+	}
+	if (!(knobs.by & LAT_BY_TASK))
+		return;
+	if (start) {
+		who.tgid = start->pid_tgid >> 32;
+		who.tid = start->pid_tgid;
+		who.cgroup = start->cgroup;
+		who.comm = start->comm;
+	}
+	split_by_identity(&split, cell, metric, start ? &who : NULL, ns);
+}
+
+/* Counts one metric of a completion that lasted from `from` to `to`; 0: the stamp is missing. */
+static __always_inline void finish(const struct ending *done, __u32 metric, __u64 from, __u64 to)
+{
+	struct lat_cell *cell = &done->cells[metric];
+
+	if (!from || !to) {
+		cell->counts[LAT_MISSED_START]++;
+	} else if (to < from) {
+		cell->counts[LAT_NEGATIVE]++;
+	} else {
+		hist_add(&cell->hist, to - from, knobs.tail_ns);
+		if (done->error)
+			cell->counts[LAT_ERRORS]++;
+		split_sample(done, metric, to - from);
+	}
+}
+
+/* Counts a completion whose stamps are known. */
+static __always_inline void finish_all(const struct ending *done, __u64 issue_ns, __u64 now)
+{
+	const struct request_view *rq = &done->rq;
+
+	if (request_ends_sequence(rq)) {
+		done->cells[DEVICE].counts[LAT_EXCLUDED]++;
+		done->cells[QUEUED].counts[LAT_EXCLUDED]++;
+		finish(done, TOTAL, rq->start_ns, now);
+		return;
+	}
+	finish(done, DEVICE, issue_ns, now);
+	finish(done, QUEUED, rq->start_ns, issue_ns);
+	if (request_in_flush_sequence(rq->rq_flags) && rq->bytes)
+		done->cells[TOTAL].counts[LAT_CONTINUED]++;
+	else
+		finish(done, TOTAL, rq->start_ns, now);
+}
+
+/* Why a completion is not to be measured; LAT_TERMS: it is. */
+static __always_inline __u32 left_out(const struct ending *done)
+{
+	if (request_is_passthrough(&done->rq))
+		return LAT_EXCLUDED;
+	if (knobs.disk && done->device != knobs.disk)
+		return LAT_FILTERED;
+	if (!filter_by_task(&knobs))
+		return LAT_TERMS;
+	if (!done->start)
+		return LAT_MISSED_START;
+	return done->start->unwanted ? LAT_FILTERED : LAT_TERMS;
+}
+
+static __always_inline void forget(const struct ending *done)
+{
+	if (!done->start)
+		return;
+	if (done->start->requeues)
+		__sync_fetch_and_sub(&requeued, 1);
+	bpf_map_delete_elem(&start_ts, &done->rq.id);
+}
+
+/*
+ * `own`: the issue stamp is the one in our hash. Otherwise it is the kernel's; the hash has the stamps
+ * of requests that were given back, and of those that the kernel did not stamp.
+ */
+static __always_inline int complete(struct request *rq, int error, __u32 nr_bytes, bool own,
+				    bool raw)
+{
+	struct ending done = { .rq = request_view(rq, raw), .error = error };
+	__u64 now = bpf_ktime_get_ns(), issue_ns = own ? 0 : done.rq.issue_ns;
+	__u32 why = LAT_TERMS;
+
+	if (needs_device())
+		done.device = request_device(rq);
+	done.cells = control.armed ? cells_here(&cells) : NULL;
+	if (done.cells)
+		count_all(done.cells, LAT_SEEN);
+	if (nr_bytes < done.rq.bytes) {
+		if (done.cells)
+			count_all(done.cells, LAT_CONTINUED);
+		return 0;
+	}
+	if (own || requeued || !issue_ns)
+		done.start = bpf_map_lookup_elem(&start_ts, &done.rq.id);
+	if (done.start && done.start->queue_ns == done.rq.start_ns) {
+		if (!own && !issue_ns && done.cells)
+			done.cells[DEVICE].counts[LAT_FALLBACK]++;
+		issue_ns = done.start->issue_ns;
+	} else if (done.start && own) {
+		why = LAT_UNMATCHED;
+	}
+	if (done.cells) {
+		if (why == LAT_TERMS)
+			why = left_out(&done);
+		if (why == LAT_TERMS)
+			finish_all(&done, issue_ns, now);
+		else
+			count_all(done.cells, why);
+	}
+	forget(&done);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(stamps_complete, struct request *rq, int error, unsigned int nr_bytes)
+{
+	return complete(rq, error, nr_bytes, false, false);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(hashed_complete, struct request *rq, int error, unsigned int nr_bytes)
+{
+	return complete(rq, error, nr_bytes, true, false);
+}
+
+SEC("raw_tp/block_rq_complete")
+int BPF_PROG(raw_complete, struct request *rq, int error, unsigned int nr_bytes)
+{
+	return complete(rq, error, nr_bytes, true, true);
+}
+
+/* ---- the start: submission and issue ---- */
+
+static __always_inline void count_start(__u32 which)
+{
+	struct lat_cell *all = control.armed ? cells_here(&cells) : NULL;
+
+	if (all)
+		__sync_fetch_and_add(&all[DEVICE].counts[which], 1);
+}
+
+/* Keeps a request from now on. The submitter is `current`, if anybody asks for it. */
+static __always_inline void keep(const struct request_view *rq, __u64 issue_ns)
+{
+	struct iolat_start start = { .queue_ns = rq->start_ns, .issue_ns = issue_ns };
+	struct task_struct *current;
+
+	start.pid_tgid = bpf_get_current_pid_tgid();
+	if (knobs.identity) {
+		current = bpf_get_current_task_btf();
+		start.cgroup = task_cgroup(current);
+		start.unwanted = filter_by_task(&knobs) && !task_wanted(&knobs, current);
+		bpf_get_current_comm(&start.comm, sizeof(start.comm));
+	}
+	if (bpf_map_update_elem(&start_ts, &rq->id, &start, BPF_ANY))
+		count_start(LAT_NOT_KEPT);
+}
+
+static __always_inline int issue(const struct request_view *rq)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct iolat_start *start;
+
+	if (request_is_passthrough(rq))
+		return 0;
+	if (knobs.identity || requeued) {
+		start = bpf_map_lookup_elem(&start_ts, &rq->id);
+		if (start && start->queue_ns == rq->start_ns &&
+		    (!start->issue_ns || start->requeues)) {
+			/* Seen at submission, or issued before and given back: that issue stands. */
+			if (!start->requeues)
+				start->issue_ns = now;
+			return 0;
+		}
+	}
+	keep(rq, now);
+	return 0;
+}
+
+/* A driver gave the request back; it will be issued again. */
+static __always_inline int requeue(const struct request_view *rq, bool own)
+{
+	struct iolat_start fresh = { .queue_ns = rq->start_ns, .requeues = 1 };
+	struct iolat_start *start;
+
+	count_start(LAT_REQUEUED);
+	start = bpf_map_lookup_elem(&start_ts, &rq->id);
+	if (start && start->queue_ns == rq->start_ns) {
+		if (!start->requeues++)
+			__sync_fetch_and_add(&requeued, 1);
+		return 0;
+	}
+	/* Under `own` this request was issued before we looked: 0 keeps it a missed start. */
+	fresh.issue_ns = own ? 0 : rq->issue_ns;
+	if (bpf_map_update_elem(&start_ts, &rq->id, &fresh, BPF_ANY))
+		count_start(LAT_NOT_KEPT);
+	else
+		__sync_fetch_and_add(&requeued, 1);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(hashed_issue, struct request *rq)
+{
+	struct request_view view = request_view(rq, false);
+
+	return issue(&view);
+}
+
+/*
+ * Before 5.11 (a54895fa057c) the queue came first, and some 5.10 kernels have the change too: user space
+ * looks at the prototype and loads the one that fits.
+ */
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(hashed_issue_queue, struct request_queue *queue, struct request *rq)
+{
+	struct request_view view = request_view(rq, false);
+
+	return issue(&view);
+}
+
+SEC("raw_tp/block_rq_issue")
+int BPF_PROG(raw_issue, struct request *rq)
+{
+	struct request_view view = request_view(rq, true);
+
+	return issue(&view);
+}
+
+SEC("tp_btf/block_rq_requeue")
+int BPF_PROG(stamps_requeue, struct request *rq)
+{
+	struct request_view view = request_view(rq, false);
+
+	return requeue(&view, false);
+}
+
+SEC("tp_btf/block_rq_requeue")
+int BPF_PROG(hashed_requeue, struct request *rq)
+{
+	struct request_view view = request_view(rq, false);
+
+	return requeue(&view, true);
+}
+
+SEC("raw_tp/block_rq_requeue")
+int BPF_PROG(raw_requeue, struct request *rq)
+{
+	struct request_view view = request_view(rq, true);
+
+	return requeue(&view, true);
+}
+
+/* Where the submitter is still `current`: block_io_start since 6.5 (5a80bd075f3b), else insert. */
+SEC("tp_btf/block_io_start")
+int BPF_PROG(submit_start, struct request *rq)
+{
+	struct request_view view = request_view(rq, false);
+
+	keep(&view, 0);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(submit_insert, struct request *rq)
+{
+	struct iolat_start *start;
+	struct request_view view = request_view(rq, false);
+
+	start = bpf_map_lookup_elem(&start_ts, &view.id);
+	if (!start ||
+	    start->queue_ns != view.start_ns) /* not one that comes back after a requeue */
+		keep(&view, 0);
+	return 0;
+}
+
+/* The request was merged into another and ends here, without completion. */
+SEC("tp_btf/block_rq_merge")
+int BPF_PROG(merged, struct request *rq)
+{
+	__u64 id = (__u64)rq;
+
+	bpf_map_delete_elem(&start_ts, &id);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where kernels differ. Every shim names the change it answers to; the rest of bpf/ knows one kernel.
+ */
+#ifndef LATSCOPE_KERNEL_BPF_H
+#define LATSCOPE_KERNEL_BPF_H
+
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+/* Before 5.14 (2f064a59a11f) it was `volatile long state`. */
+struct task_struct___state_long {
+	volatile long state;
+} __attribute__((preserve_access_index));
+
+/* Scheduler state of a task; 0 is TASK_RUNNING. */
+static __always_inline __u32 task_state(struct task_struct *task)
+{
+	struct task_struct___state_long *old = (void *)task;
+
+	if (bpf_core_field_exists(task->__state))
+		return BPF_CORE_READ(task, __state);
+	return BPF_CORE_READ(old, state);
+}
+
+/* Id of the task's cgroup in the v2 hierarchy: the inode number of its directory. */
+static __always_inline __u64 task_cgroup(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+}
+
+#define CGROUP_DEPTH 16
+
+/*
+ * Is the task in the cgroup or below it? Walks up by `self.parent`, whose `cgroup` is the parent:
+ * the ancestor arrays changed shape in 6.1 (7f203bc89eb6), and the depth of a cgroup cannot be
+ * told from its path inside a cgroup namespace.
+ */
+static __always_inline bool task_in_cgroup(struct task_struct *task, __u64 id)
+{
+	struct cgroup_subsys_state *css = NULL;
+	struct cgroup *cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+
+	for (int i = 0; i < CGROUP_DEPTH && cgroup; i++) {
+		if (BPF_CORE_READ(cgroup, kn, id) == id)
+			return true;
+		css = BPF_CORE_READ(cgroup, self.parent);
+		if (!css)
+			return false;
+		cgroup = BPF_CORE_READ(css, cgroup);
+	}
+	return false;
+}
+
+/* `rq_disk` left struct request in 5.17 (f3fa33acca9f); the queue has known its disk since 5.15. */
+struct request___rq_disk {
+	struct gendisk *rq_disk;
+} __attribute__((preserve_access_index));
+
+static __always_inline struct gendisk *request_disk(struct request *rq)
+{
+	struct request___rq_disk *old = (void *)rq;
+
+	if (bpf_core_field_exists(old->rq_disk))
+		return BPF_CORE_READ(old, rq_disk);
+	return BPF_CORE_READ(rq, q, disk);
+}
+
+/* The RQF_ bits became an enum, with other values, in 6.11 (5f89154e8e9e); before, macros: bit 4. */
+enum rqf_flags___probe { __RQF_FLUSH_SEQ___probe = 1 };
+
+static __always_inline bool request_in_flush_sequence(__u32 rq_flags)
+{
+	if (bpf_core_enum_value_exists(enum rqf_flags___probe, __RQF_FLUSH_SEQ___probe))
+		return rq_flags &
+		       (1U << bpf_core_enum_value(enum rqf_flags___probe, __RQF_FLUSH_SEQ___probe));
+	return rq_flags & (1U << 4);
+}
+
+#endif

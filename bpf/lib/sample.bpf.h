@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How a sample is counted. A probe declares the maps with these types and hands them in; here is no
+ * map, no global and no licence.
+ */
+#ifndef LATSCOPE_SAMPLE_BPF_H
+#define LATSCOPE_SAMPLE_BPF_H
+
+#include "kernel.bpf.h"
+#include <latscope/event.h>
+
+/* Sized by user space: cells to one entry per CPU, rows to lat_knobs.rows. Mapped, not looked up. */
+#define CELLS_MAP(metrics)                               \
+	struct {                                         \
+		__uint(type, BPF_MAP_TYPE_ARRAY);        \
+		__uint(map_flags, BPF_F_MMAPABLE);       \
+		__uint(max_entries, 1);                  \
+		__type(key, __u32);                      \
+		__type(value, struct lat_cell[metrics]); \
+	}
+
+struct keys_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct lat_key);
+	__type(value, struct lat_key_info);
+};
+
+struct rows_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct lat_hist);
+};
+
+/* The metrics of this CPU. NULL cannot happen: the map has an entry per possible CPU. */
+static __always_inline struct lat_cell *cells_here(void *cells)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(cells, &cpu);
+}
+
+/* Adds to a histogram that this program alone writes on this CPU. */
+static __always_inline void hist_add(struct lat_hist *hist, __u64 ns, __u64 tail_ns)
+{
+	__u32 slot = hist_slot(ns);
+
+	if (slot >= HIST_SLOTS) /* never; for the verifier */
+		return;
+	hist->slots[slot]++;
+	hist->sum_ns += ns;
+	if (ns > hist->max_ns)
+		hist->max_ns = ns;
+	if (ns >= tail_ns)
+		hist->tail++;
+}
+
+/* The same for a row, which all CPUs share. */
+static __always_inline void hist_add_shared(struct lat_hist *hist, __u64 ns, __u64 tail_ns)
+{
+	__u32 slot = hist_slot(ns);
+	__u64 max;
+
+	if (slot >= HIST_SLOTS)
+		return;
+	__sync_fetch_and_add(&hist->slots[slot], 1);
+	__sync_fetch_and_add(&hist->sum_ns, ns);
+	if (ns >= tail_ns)
+		__sync_fetch_and_add(&hist->tail, 1);
+	for (int i = 0; i < 8; i++) { /* lost 8 times in a row: somebody else set a larger one */
+		max = hist->max_ns;
+		if (ns <= max || __sync_val_compare_and_swap(&hist->max_ns, max, ns) == max)
+			break;
+	}
+}
+
+/* One probe's places for the samples of a split. */
+struct split {
+	void *keys;
+	void *rows;
+	struct lat_control *control;
+	const volatile struct lat_knobs *knobs;
+};
+
+/* Row of a key, made at its first sample; 0 when none is left. */
+static __always_inline __u32 split_row(const struct split *split, const struct lat_key *key,
+				       const char *comm)
+{
+	struct lat_key_info *info, fresh = {};
+
+	info = bpf_map_lookup_elem(split->keys, key);
+	if (info)
+		return info->row;
+	if (split->control->next_row >= split->knobs->rows)
+		return 0;
+	fresh.row = __sync_fetch_and_add(&split->control->next_row, 1);
+	if (fresh.row >= split->knobs->rows)
+		return 0;
+	if (comm)
+		__builtin_memcpy(fresh.comm, comm, LAT_COMM_LEN);
+	/* Another CPU may have made the same key meanwhile: its row is the one, ours stays empty. */
+	if (!bpf_map_update_elem(split->keys, key, &fresh, BPF_NOEXIST))
+		return fresh.row;
+	info = bpf_map_lookup_elem(split->keys, key);
+	return info ? info->row : 0;
+}
+
+/* Adds a sample to a row, to the row of all others if it is 0. */
+static __always_inline void split_add_row(const struct split *split, struct lat_cell *cell,
+					  const struct lat_key *key, __u32 row, __u64 ns)
+{
+	struct lat_hist *hist;
+
+	if (!row) {
+		row = LAT_OTHER_ROW(split->knobs->rows, key->by, key->metric);
+		cell->counts[LAT_OTHER_KEY]++;
+	}
+	hist = bpf_map_lookup_elem(split->rows, &row);
+	if (hist)
+		hist_add_shared(hist, ns, split->knobs->tail_ns);
+}
+
+/*
+ * Adds a sample to the row of one key. `comm` is the name of the task behind it (LAT_COMM_LEN bytes),
+ * NULL if the key is not a task.
+ */
+static __always_inline void split_add(const struct split *split, struct lat_cell *cell,
+				      const struct lat_key *key, const char *comm, __u64 ns)
+{
+	split_add_row(split, cell, key, split_row(split, key, comm), ns);
+}
+
+static __always_inline bool knobs_split(const volatile struct lat_knobs *knobs, __u32 by)
+{
+	return knobs->by & (1U << by);
+}
+
+/* Who waited. */
+struct identity {
+	__u32 tgid;
+	__u32 tid;
+	__u64 cgroup;
+	const char *comm;
+};
+
+#define LAT_BY_TASK (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
+
+/* The splits by who waited. `who` is NULL if that is not known: the sample goes to all others. */
+static __always_inline void split_by_identity(const struct split *split, struct lat_cell *cell,
+					      __u32 metric, const struct identity *who, __u64 ns)
+{
+	struct lat_key key = { .metric = metric };
+
+	if (knobs_split(split->knobs, LAT_BY_PROCESS)) {
+		key.by = LAT_BY_PROCESS;
+		key.id = who ? who->tgid : 0;
+		split_add_row(split, cell, &key, who ? split_row(split, &key, who->comm) : 0, ns);
+	}
+	if (knobs_split(split->knobs, LAT_BY_THREAD)) {
+		key.by = LAT_BY_THREAD;
+		key.id = who ? who->tid : 0;
+		split_add_row(split, cell, &key, who ? split_row(split, &key, who->comm) : 0, ns);
+	}
+	if (knobs_split(split->knobs, LAT_BY_CGROUP)) {
+		key.by = LAT_BY_CGROUP;
+		key.id = who ? who->cgroup : 0;
+		split_add_row(split, cell, &key, who ? split_row(split, &key, NULL) : 0, ns);
+	}
+}
+
+/* The same for a task at hand. */
+static __always_inline void split_by_task(const struct split *split, struct lat_cell *cell,
+					  struct task_struct *task, __u64 ns)
+{
+	char comm[LAT_COMM_LEN] = {};
+	struct identity who = { .comm = comm };
+
+	if (!(split->knobs->by & LAT_BY_TASK))
+		return;
+	who.tgid = BPF_CORE_READ(task, tgid);
+	who.tid = BPF_CORE_READ(task, pid);
+	if (knobs_split(split->knobs, LAT_BY_CGROUP))
+		who.cgroup = task_cgroup(task);
+	BPF_CORE_READ_STR_INTO(&comm, task, comm);
+	split_by_identity(split, cell, 0, &who, ns);
+}
+
+#endif

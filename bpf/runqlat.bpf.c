@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Run-queue latency: from runnable to running.
+ *
+ * Three rungs, of which user space loads one:
+ *   stamps  the scheduler's own stamps, read where the wait ends. sched_info.last_queued is when the
+ *           task was enqueued, on the run queue's clock. A task that migrates while it waits has the
+ *           first part of its wait moved into run_delay, so run_delay as of the last switch-in is
+ *           kept and the difference added: the sum of all samples of a task is its growth of
+ *           run_delay, to the nanosecond.
+ *   tp_btf  wakeup to switch by our own clock, the start in task storage.
+ *   raw_tp  the same with a hash, for kernels whose tracepoints have no BTF.
+ *
+ * All of sched_switch runs under the run-queue lock, so nothing is allocated there: task storage is
+ * made by the iterator for the tasks that exist and at task_newtask for those to come.
+ */
+#include "filter.bpf.h"
+#include "sample.bpf.h"
+
+const volatile struct lat_knobs knobs = {};
+struct lat_control control = {};
+struct lat_open open_waits = {};
+
+CELLS_MAP(1) cells SEC(".maps");
+struct keys_map keys SEC(".maps");
+struct rows_map rows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct runqlat_task);
+} tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 16);
+	__type(key, __u32);
+	__type(value, __u64);
+} start_ts SEC(".maps");
+
+/* The wait of `task` ended: count it. `cell` is this CPU's. */
+static __always_inline void record(struct lat_cell *cell, struct task_struct *task, __u64 ns)
+{
+	const struct split split = { &keys, &rows, &control, &knobs };
+
+	hist_add(&cell->hist, ns, knobs.tail_ns);
+	split_by_task(&split, cell, task, ns);
+}
+
+/* Cell in which the switch to `next` is to be counted; NULL: it is not to be. */
+static __always_inline struct lat_cell *seen(struct task_struct *next)
+{
+	struct lat_cell *cell;
+
+	if (!control.armed)
+		return NULL;
+	cell = cells_here(&cells);
+	if (!cell)
+		return NULL;
+	cell->counts[LAT_SEEN]++;
+	if (filter_by_task(&knobs) && !task_wanted(&knobs, next)) {
+		cell->counts[LAT_FILTERED]++;
+		return NULL;
+	}
+	return cell;
+}
+
+/* ---- stamps ---- */
+
+static __always_inline __u64 queue_clock(struct task_struct *task)
+{
+	return task->se.cfs_rq->rq->clock;
+}
+
+/* Wait of a task that only we stamped; what the kernel does not know of it is summed apart. */
+static __always_inline __u64 longer_wait(struct lat_cell *cell, __u64 wait, __u64 start, __u64 now)
+{
+	cell->counts[LAT_FALLBACK]++;
+	if (now < start || now - start <= wait)
+		return wait;
+	cell->counts[LAT_FALLBACK_NS] += now - start - wait;
+	return now - start;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u64 now, queued, total, preempted, wait = 0;
+	struct runqlat_task *own;
+	struct lat_cell *cell;
+
+	/*
+	 * Preempted between setting its state and calling schedule(): still queued, yet the kernel
+	 * stamps only those that are TASK_RUNNING. The stamp has to be ours.
+	 */
+	if (preempt && task_state(prev) && prev->pid) {
+		own = bpf_task_storage_get(&tasks, prev, NULL, 0);
+		if (own)
+			own->queued_ns = queue_clock(prev);
+	}
+	if (!next->pid)
+		return 0;
+
+	own = bpf_task_storage_get(&tasks, next, NULL, 0);
+	queued = next->sched_info.last_queued;
+	total = next->sched_info.run_delay;
+	now = queue_clock(next);
+	if (queued && now > queued)
+		wait = now - queued; /* the kernel adds exactly this right after us */
+	total += wait;
+
+	cell = seen(next);
+	if (!own) {
+		if (cell)
+			cell->counts[LAT_MAP_FULL]++;
+		return 0;
+	}
+	wait = total - own->run_delay;
+	own->run_delay = total;
+	preempted = own->queued_ns;
+	own->queued_ns = 0;
+	if (!cell)
+		return 0;
+	if (preempted)
+		wait = longer_wait(cell, wait, preempted, now);
+	if ((__s64)wait < 0)
+		cell->counts[LAT_NEGATIVE]++;
+	else if (queued || preempted)
+		record(cell, next, wait);
+	else
+		cell->counts[LAT_MISSED_START]++;
+	return 0;
+}
+
+/* A task that is new has waited for nothing yet: its storage starts at zero. */
+SEC("tp_btf/task_newtask")
+int BPF_PROG(newtask, struct task_struct *task)
+{
+	bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return 0;
+}
+
+/* Once, after the probes are attached: storage for every task there is. */
+SEC("iter/task")
+int prime(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct runqlat_task fresh = {};
+
+	if (!task)
+		return 0;
+	fresh.run_delay = task->sched_info.run_delay;
+	/* Does not overwrite: a switch that came first has made the better value. */
+	bpf_task_storage_get(&tasks, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return 0;
+}
+
+/* Once, when the window has closed: who is still waiting, and for how long. */
+SEC("iter/task")
+int stamps_census(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	__u64 queued, now;
+
+	if (!task || !task->pid)
+		return 0;
+	queued = task->sched_info.last_queued;
+	if (!queued || (filter_by_task(&knobs) && !task_wanted(&knobs, task)))
+		return 0;
+	now = queue_clock(task);
+	open_waits.count++;
+	if (now > queued && now - queued > open_waits.oldest_ns)
+		open_waits.oldest_ns = now - queued;
+	return 0;
+}
+
+/* ---- tp_btf ---- */
+
+static __always_inline int stored_wakeup(struct task_struct *task)
+{
+	struct runqlat_task *own = bpf_task_storage_get(&tasks, task, NULL, 0);
+
+	if (own)
+		own->queued_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(stored_wakeup_old, struct task_struct *task)
+{
+	return stored_wakeup(task);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(stored_wakeup_new, struct task_struct *task)
+{
+	return stored_wakeup(task);
+}
+
+/* Counts the end of a wait that our own clock timed; `queued_ns` is 0 where no start was seen. */
+static __always_inline void record_since(struct lat_cell *cell, struct task_struct *next,
+					 __u64 queued_ns, __u64 now)
+{
+	if (!queued_ns)
+		cell->counts[LAT_MISSED_START]++;
+	else if (queued_ns > now)
+		cell->counts[LAT_NEGATIVE]++;
+	else
+		record(cell, next, now - queued_ns);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(stored_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u64 now = bpf_ktime_get_ns(), queued;
+	struct runqlat_task *own;
+	struct lat_cell *cell;
+
+	if (prev->pid) {
+		own = bpf_task_storage_get(&tasks, prev, NULL, 0);
+		if (own) /* also forgets the stamp of a wakeup that found the task running */
+			own->queued_ns = preempt || !task_state(prev) ? now : 0;
+	}
+	if (!next->pid)
+		return 0;
+	own = bpf_task_storage_get(&tasks, next, NULL, 0);
+	cell = seen(next);
+	if (!own) {
+		if (cell)
+			cell->counts[LAT_MAP_FULL]++;
+		return 0;
+	}
+	queued = own->queued_ns;
+	own->queued_ns = 0;
+	if (cell)
+		record_since(cell, next, queued, now);
+	return 0;
+}
+
+SEC("iter/task")
+int stored_census(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct runqlat_task *own;
+	__u64 now;
+
+	if (!task || !task->pid || (filter_by_task(&knobs) && !task_wanted(&knobs, task)))
+		return 0;
+	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (!own || !own->queued_ns)
+		return 0;
+	now = bpf_ktime_get_ns();
+	open_waits.count++;
+	if (now - own->queued_ns > open_waits.oldest_ns)
+		open_waits.oldest_ns = now - own->queued_ns;
+	return 0;
+}
+
+/* ---- raw_tp ---- */
+
+static __always_inline void hashed_start(struct task_struct *task, __u64 now)
+{
+	__u32 tid = BPF_CORE_READ(task, pid);
+	struct lat_cell *cell;
+
+	if (!bpf_map_update_elem(&start_ts, &tid, &now, BPF_ANY) || !control.armed)
+		return;
+	cell = cells_here(&cells);
+	if (cell)
+		__sync_fetch_and_add(&cell->counts[LAT_NOT_KEPT], 1);
+}
+
+SEC("raw_tp/sched_wakeup")
+int BPF_PROG(hashed_wakeup, struct task_struct *task)
+{
+	hashed_start(task, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("raw_tp/sched_wakeup_new")
+int BPF_PROG(hashed_wakeup_new, struct task_struct *task)
+{
+	hashed_start(task, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("raw_tp/sched_switch")
+int BPF_PROG(hashed_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u32 prev_tid = BPF_CORE_READ(prev, pid), next_tid = BPF_CORE_READ(next, pid);
+	__u64 now = bpf_ktime_get_ns(), *start, queued = 0;
+	struct lat_cell *cell;
+
+	if (prev_tid) {
+		if (preempt || !task_state(prev))
+			hashed_start(prev, now);
+		else
+			bpf_map_delete_elem(&start_ts, &prev_tid);
+	}
+	if (!next_tid)
+		return 0;
+	start = bpf_map_lookup_elem(&start_ts, &next_tid);
+	if (start) {
+		queued = *start;
+		bpf_map_delete_elem(&start_ts, &next_tid);
+	}
+	cell = seen(next);
+	if (cell)
+		record_since(cell, next, queued, now);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the modules of src/probe share and nobody else sees. */
+#ifndef LATSCOPE_PROBE_INTERNAL_H
+#define LATSCOPE_PROBE_INTERNAL_H
+
+#include <stddef.h>
+
+#include <bpf/libbpf.h>
+
+#include "probe.h"
+
+struct probe {
+	const struct probe_ops *ops;
+	const struct probe_rung *rung;
+	struct lat_knobs knobs;
+	struct bpf_object *obj; /* owned by the skeleton */
+	void *skel; /* the module's own */
+	struct lat_control *control; /* in the skeleton's .bss */
+	struct bpf_link **links;
+	size_t nr_links, max_links;
+	int cpus; /* possible */
+
+	const void *cells; /* mapped: per CPU, nr_metrics cells, cell_stride bytes apart */
+	size_t cell_stride, cells_size;
+	uint32_t *rows; /* row of each key read so far, in the order of data->keys */
+	bool *row_read; /* by row: is it among them? */
+	size_t nr_keys; /* keys of data that are not "(other)" */
+	uint32_t seen_rows; /* control->next_row when the keys were last walked */
+};
+
+extern const struct probe_ops memlat_ops;
+extern const struct probe_ops runqlat_ops;
+extern const struct probe_ops iolat_ops;
+
+/* Takes a link over; it is destroyed with the probe. On failure the link is destroyed at once. */
+int probe__keep_link(struct probe *probe, struct bpf_link *link);
+
+/* Runs an iterator program over all tasks, once. */
+int probe__iterate(struct probe *probe, const char *program);
+
+/* Adds waits to a census, the oldest of which began at start_ns (CLOCK_MONOTONIC). */
+void probe__count_open(struct lat_open *open, uint64_t count, uint64_t start_ns);
+
+/* Adds a program to those of the rung, between open and load. */
+int probe__load_too(struct bpf_object *obj, const char *program);
+
+#endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "internal.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "kernel.h"
+#include "memlat.skel.h"
+
+#define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
+#define CALL_SPLITS (1U << LAT_BY_ACCESS | 1U << LAT_BY_PAGE)
+
+static const struct probe_rung rungs[] = {
+	{
+		.name = "fentry",
+		.mechanism = "fentry and fexit of handle_mm_fault(), open calls in task storage",
+		.needs =
+			"BPF trampolines: CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS, and no policy against",
+		.programs = { "fault_enter", "fault_leave" },
+		.loaded = { "census" },
+		.unused_map = "start_ts",
+	},
+	{
+		.name = "kprobe",
+		.mechanism =
+			"kprobe and kretprobe of handle_mm_fault(), open calls in a hash by pid_tgid",
+		.needs = "CONFIG_KPROBES and CONFIG_KPROBE_EVENTS, and no lockdown",
+		.programs = { "fault_enter_kprobe", "fault_leave_kprobe", "task_exit" },
+		.unused_map = "tasks",
+	},
+	{
+		.name = "perf-event",
+		.mechanism =
+			"software perf events at entry and end of the whole fault (VMA lookup and "
+			"mmap_lock wait included; GUP and failed faults not)",
+		.needs = "software perf events on every CPU (CONFIG_PERF_EVENTS)",
+		.metric = "page_fault",
+		.what = "page fault, exception entry to its accounting",
+		.loaded = { "census", "event_start", "event_minor", "event_major" },
+		.unused_map = "start_ts",
+		.lacks = CALL_SPLITS,
+	},
+};
+
+static int memlat_open(struct probe *probe, struct bpf_object **obj)
+{
+	struct memlat_bpf *skel = memlat_bpf__open();
+
+	if (!skel)
+		return -errno;
+	skel->rodata->knobs = probe->knobs;
+	probe->skel = skel;
+	*obj = skel->obj;
+	return 0;
+}
+
+/* Huge pages are told apart by the return of the function that maps them. */
+static const char *thp_program(const struct probe *probe)
+{
+	if (!(probe->knobs.by & 1U << LAT_BY_PAGE) || probe->rung->metric ||
+	    !kernel__has_function("do_huge_pmd_anonymous_page"))
+		return NULL;
+	return probe->rung == &rungs[0] ? "thp_leave" : "thp_leave_kprobe";
+}
+
+static int memlat_prepare(struct probe *probe, struct bpf_object *obj)
+{
+	const char *thp = thp_program(probe);
+
+	return thp ? probe__load_too(obj, thp) : 0;
+}
+
+/* A program on one software event, on every CPU that is there. */
+static int attach_event(struct probe *probe, struct bpf_program *program, uint64_t config)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = config,
+		.sample_period = 1,
+	};
+	struct bpf_link *link;
+	int fd, err, attached = 0;
+
+	for (int cpu = 0; cpu < probe->cpus; cpu++) {
+		fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		if (fd < 0 && errno == ENODEV) /* possible, but not online */
+			continue;
+		if (fd < 0)
+			return -errno;
+		link = bpf_program__attach_perf_event(program, fd);
+		if (!link) {
+			err = -errno;
+			close(fd);
+			return err;
+		}
+		err = probe__keep_link(probe, link); /* the link owns the event now */
+		if (err)
+			return err;
+		attached++;
+	}
+	return attached ? 0 : -ENODEV;
+}
+
+static int attach_events(struct probe *probe)
+{
+	struct memlat_bpf *skel = probe->skel;
+	int err;
+
+	/* The ends first: a start is never left without them. */
+	err = attach_event(probe, skel->progs.event_minor, PERF_COUNT_SW_PAGE_FAULTS_MIN);
+	if (!err)
+		err = attach_event(probe, skel->progs.event_major, PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+	if (!err)
+		err = attach_event(probe, skel->progs.event_start, PERF_COUNT_SW_PAGE_FAULTS);
+	return err;
+}
+
+static int memlat_start(struct probe *probe, struct lat_control **control)
+{
+	struct memlat_bpf *skel = probe->skel;
+	const char *thp = thp_program(probe);
+	struct bpf_program *program;
+
+	*control = &skel->bss->control;
+	if (probe->rung->metric)
+		return attach_events(probe);
+	if (!thp)
+		return 0;
+	program = bpf_object__find_program_by_name(probe->obj, thp);
+	return probe__keep_link(probe, bpf_program__attach(program));
+}
+
+/* Without task storage the open calls are those in the hash. */
+static int hash_census(struct probe *probe, struct lat_open *open)
+{
+	struct memlat_bpf *skel = probe->skel;
+	int fd = bpf_map__fd(skel->maps.start_ts);
+	uint64_t id, *at = NULL;
+	struct memlat_task task;
+
+	while (!bpf_map_get_next_key(fd, at, &id)) {
+		at = &id;
+		if (!bpf_map_lookup_elem(fd, &id, &task) && task.depth)
+			probe__count_open(open, task.depth, task.frames[0].start_ns);
+	}
+	return 0;
+}
+
+static int memlat_census(struct probe *probe, struct lat_open *open, bool *age_known)
+{
+	struct memlat_bpf *skel = probe->skel;
+	int err;
+
+	*age_known = true;
+	if (!probe->rung->loaded[0])
+		return hash_census(probe, open);
+	skel->bss->open_waits = (struct lat_open){ 0 };
+	err = probe__iterate(probe, probe->rung->loaded[0]);
+	*open = skel->bss->open_waits;
+	return err;
+}
+
+static void memlat_close(struct probe *probe)
+{
+	memlat_bpf__destroy(probe->skel);
+}
+
+const struct probe_ops memlat_ops = {
+	.name = "memlat",
+	.nr_metrics = 1,
+	.metrics = { { "handle_mm_fault", "page fault, handle_mm_fault() entry to return" } },
+	.splits = TASK_SPLITS | CALL_SPLITS | 1U << LAT_BY_MODE | 1U << LAT_BY_TYPE,
+	.rungs = rungs,
+	.nr_rungs = sizeof(rungs) / sizeof(rungs[0]),
+	.open = memlat_open,
+	.prepare = memlat_prepare,
+	.start = memlat_start,
+	.census = memlat_census,
+	.close = memlat_close,
+};

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "kernel.h"
+
+const struct probe_ops *const probe_list[] = { &memlat_ops, &runqlat_ops, &iolat_ops, NULL };
+
+const struct probe_ops *probe__find(const char *name)
+{
+	for (size_t i = 0; probe_list[i]; i++)
+		if (!strcmp(probe_list[i]->name, name))
+			return probe_list[i];
+	return NULL;
+}
+
+int probe__keep_link(struct probe *probe, struct bpf_link *link)
+{
+	struct bpf_link **links;
+	size_t max;
+
+	if (!link)
+		return -errno;
+	if (probe->nr_links == probe->max_links) {
+		max = probe->max_links ? 2 * probe->max_links : 8;
+		links = realloc(probe->links, max * sizeof(struct bpf_link *));
+		if (!links) {
+			bpf_link__destroy(link);
+			return -ENOMEM;
+		}
+		probe->links = links;
+		probe->max_links = max;
+	}
+	probe->links[probe->nr_links++] = link;
+	return 0;
+}
+
+static bool is_in(const char *const names[PROBE_PROGRAMS], const char *name)
+{
+	for (int i = 0; i < PROBE_PROGRAMS && names[i]; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* Of all the programs in the object, only those of the rung are to be loaded. */
+static int select_programs(struct probe *probe)
+{
+	struct bpf_program *program;
+	const char *name;
+	int err = 0;
+
+	bpf_object__for_each_program(program, probe->obj)
+	{
+		name = bpf_program__name(program);
+		err = bpf_program__set_autoload(program, is_in(probe->rung->programs, name) ||
+								 is_in(probe->rung->loaded, name));
+		if (err)
+			return err;
+	}
+	return probe->ops->prepare ? probe->ops->prepare(probe, probe->obj) : 0;
+}
+
+static int resize(struct probe *probe, const char *name, uint32_t entries)
+{
+	return bpf_map__set_max_entries(bpf_object__find_map_by_name(probe->obj, name), entries);
+}
+
+static int size_maps(struct probe *probe)
+{
+	uint32_t rows = probe->knobs.by ? probe->knobs.rows : 0;
+	struct bpf_map *unused;
+	int err;
+
+	err = resize(probe, "cells", probe->cpus);
+	if (!err)
+		err = resize(probe, "keys", rows ? rows : 1);
+	if (!err)
+		err = resize(probe, "rows", rows ? LAT_ROWS_TOTAL(rows) : 1);
+	if (err || !probe->rung->unused_map)
+		return err;
+	unused = bpf_object__find_map_by_name(probe->obj, probe->rung->unused_map);
+	return bpf_map__set_autocreate(unused, false);
+}
+
+static int map_cells(struct probe *probe)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(probe->obj, "cells");
+	size_t page = sysconf(_SC_PAGESIZE);
+	void *at;
+
+	probe->cell_stride = bpf_map__value_size(map);
+	probe->cells_size = (probe->cell_stride * probe->cpus + page - 1) / page * page;
+	at = mmap(NULL, probe->cells_size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	probe->cells = at;
+	return 0;
+}
+
+static int attach_programs(struct probe *probe)
+{
+	struct bpf_program *program;
+	int err;
+
+	for (int i = 0; i < PROBE_PROGRAMS && probe->rung->programs[i]; i++) {
+		program = bpf_object__find_program_by_name(probe->obj, probe->rung->programs[i]);
+		err = probe__keep_link(probe, bpf_program__attach(program));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static void shut(struct probe *probe)
+{
+	while (probe->nr_links)
+		bpf_link__destroy(probe->links[--probe->nr_links]);
+	if (probe->cells)
+		munmap((void *)probe->cells, probe->cells_size);
+	probe->cells = NULL;
+	if (probe->skel)
+		probe->ops->close(probe);
+	probe->skel = NULL;
+	probe->obj = NULL;
+}
+
+/* One attempt: the rung's programs opened, loaded and attached. */
+static int try_rung(struct probe *probe)
+{
+	int err;
+
+	err = probe->ops->open(probe, &probe->obj);
+	if (err)
+		return err;
+	err = select_programs(probe);
+	if (!err)
+		err = size_maps(probe);
+	if (!err)
+		err = bpf_object__load(probe->obj);
+	if (!err)
+		err = map_cells(probe);
+	if (!err)
+		err = attach_programs(probe);
+	if (!err)
+		err = probe->ops->start(probe, &probe->control);
+	if (err) {
+		shut(probe);
+		return err;
+	}
+	probe->control->next_row = 1;
+	return 0;
+}
+
+/* Adds "rung: reason" to what was tried. */
+static void blame(char why[RUN_TEXT], const char *rung, const char *reason)
+{
+	size_t used = strlen(why);
+
+	snprintf(why + used, RUN_TEXT - used, "%s%s: %s", used ? "; " : "", rung, reason);
+}
+
+static int suits(const struct probe *probe, const struct probe_rung *rung, char reason[RUN_TEXT])
+{
+	if (probe->knobs.by & rung->lacks) {
+		snprintf(reason, RUN_TEXT, "cannot split as asked");
+		return -EOPNOTSUPP;
+	}
+	return probe->ops->suits ? probe->ops->suits(probe, rung, reason) : 0;
+}
+
+static int try_rungs(struct probe *probe, const char *wanted, char why[RUN_TEXT])
+{
+	const struct probe_rung *rung;
+	int err = -EINVAL, last = -EINVAL;
+	char reason[RUN_TEXT];
+
+	for (unsigned int i = 0; i < probe->ops->nr_rungs; i++) {
+		rung = &probe->ops->rungs[i];
+		if (wanted && strcmp(wanted, rung->name))
+			continue;
+		probe->rung = rung;
+		last = suits(probe, rung, reason);
+		if (!last) {
+			kernel__capture_log();
+			last = try_rung(probe);
+			kernel__explain(last, rung->needs, reason);
+		}
+		if (!last)
+			return 0;
+		blame(why, rung->name, reason);
+		if (err != -EPERM)
+			err = last == -EPERM ? -EPERM : -EOPNOTSUPP;
+	}
+	return last == -EINVAL && err == -EINVAL ? -EINVAL : err;
+}
+
+int probe__open(struct probe **out, const struct probe_ops *ops, const struct lat_knobs *knobs,
+		const char *rung, char why[RUN_TEXT])
+{
+	struct probe *probe;
+	int err;
+
+	why[0] = '\0';
+	probe = calloc(1, sizeof(*probe));
+	if (!probe)
+		return -ENOMEM;
+	probe->ops = ops;
+	probe->knobs = *knobs;
+	probe->knobs.by &= ops->splits;
+	probe->cpus = libbpf_num_possible_cpus();
+	err = probe->cpus < 0 ? probe->cpus : try_rungs(probe, rung, why);
+	if (err) {
+		probe__close(probe);
+		return err;
+	}
+	*out = probe;
+	return 0;
+}
+
+void probe__close(struct probe *probe)
+{
+	if (!probe)
+		return;
+	shut(probe);
+	free(probe->links);
+	free(probe->rows);
+	free(probe->row_read);
+	free(probe);
+}
+
+void probe__describe(const struct probe *probe, struct run_module *module)
+{
+	const struct probe_rung *rung = probe->rung;
+
+	snprintf(module->name, sizeof(module->name), "%s", probe->ops->name);
+	snprintf(module->rung, sizeof(module->rung), "%s", rung->name);
+	snprintf(module->mechanism, sizeof(module->mechanism), "%s", rung->mechanism);
+	module->nr_metrics = probe->ops->nr_metrics;
+	memcpy(module->metrics, probe->ops->metrics, sizeof(module->metrics));
+	if (rung->metric) {
+		snprintf(module->metrics[0].name, RUN_NAME, "%s", rung->metric);
+		snprintf(module->metrics[0].what, RUN_TEXT, "%s", rung->what);
+	}
+	module->by = probe->knobs.by;
+}
+
+void probe__arm(struct probe *probe, bool armed)
+{
+	__atomic_store_n(&probe->control->armed, armed, __ATOMIC_SEQ_CST);
+}
+
+int probe__tick(struct probe *probe, const struct run_data *now)
+{
+	return probe->ops->tick ? probe->ops->tick(probe, now) : 0;
+}
+
+int probe__census(struct probe *probe, struct lat_open *open, bool *age_known)
+{
+	*age_known = true;
+	return probe->ops->census(probe, open, age_known);
+}
+
+int probe__usage(const struct probe *probe, struct probe_usage *usage)
+{
+	struct bpf_program *program;
+	struct bpf_prog_info info;
+	uint32_t len;
+
+	memset(usage, 0, sizeof(*usage));
+	bpf_object__for_each_program(program, probe->obj)
+	{
+		if (bpf_program__fd(program) < 0)
+			continue;
+		memset(&info, 0, sizeof(info));
+		len = sizeof(info);
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len))
+			return -errno;
+		usage->runs += info.run_cnt;
+		usage->run_ns += info.run_time_ns;
+		usage->recursion_missed += info.recursion_misses;
+	}
+	return 0;
+}
+
+int probe__iterate(struct probe *probe, const char *name)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(probe->obj, name);
+	struct bpf_link *link;
+	char buf[64];
+	ssize_t got;
+	int fd, err = 0;
+
+	link = bpf_program__attach_iter(program, NULL);
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd < 0) {
+		err = -errno;
+		goto destroy_link;
+	}
+	do {
+		got = read(fd, buf, sizeof(buf));
+	} while (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)));
+	if (got < 0)
+		err = -errno;
+	close(fd);
+destroy_link:
+	bpf_link__destroy(link);
+	return err;
+}
+
+void probe__count_open(struct lat_open *open, uint64_t count, uint64_t start_ns)
+{
+	struct timespec at;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	now = at.tv_sec * 1000000000ULL + at.tv_nsec;
+	open->count += count;
+	if (now > start_ns && now - start_ns > open->oldest_ns)
+		open->oldest_ns = now - start_ns;
+}
+
+int probe__load_too(struct bpf_object *obj, const char *name)
+{
+	return bpf_program__set_autoload(bpf_object__find_program_by_name(obj, name), true);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A probe: BPF programs that count into cells and rows, and what it takes to get them running on this
+ * kernel. Each module (memlat, runqlat, iolat) is an instance of struct probe_ops in probe_list[]; all
+ * are opened, read and closed by the same functions. -errno upwards, nothing is printed.
+ */
+#ifndef LATSCOPE_PROBE_H
+#define LATSCOPE_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <base/names.h>
+#include <base/run.h>
+
+struct probe;
+struct bpf_object;
+
+#define PROBE_PROGRAMS 8
+
+/* One way to measure. A rung is taken if all its programs load and attach. */
+struct probe_rung {
+	const char *name;
+	const char *mechanism; /* how the number is got, for the reader of the result */
+	const char *needs; /* what the kernel must have, for the reader of `doctor` */
+	const char *metric; /* name of the first metric, where it differs; else NULL */
+	const char *what;
+	const char *programs
+		[PROBE_PROGRAMS]; /* loaded and attached by their section, NULL-terminated */
+	const char
+		*loaded[PROBE_PROGRAMS]; /* loaded only: the probe attaches or runs them itself */
+	const char *unused_map; /* not to be created; NULL: all are used */
+	uint32_t lacks; /* splits it cannot do: mask of 1 << enum lat_by */
+};
+
+struct probe_ops {
+	const char *name;
+	unsigned int nr_metrics;
+	struct run_metric metrics[RUN_METRICS];
+	uint32_t splits; /* mask of 1 << enum lat_by */
+	const struct probe_rung *rungs; /* best first */
+	unsigned int nr_rungs;
+
+	/* Opens the skeleton and sets its knobs. */
+	int (*open)(struct probe *probe, struct bpf_object **obj);
+	/* May this rung serve these knobs? If not, says why. NULL: always. */
+	int (*suits)(const struct probe *probe, const struct probe_rung *rung, char why[RUN_TEXT]);
+	/* Loads more than the rung names (by knobs and kernel). NULL: nothing. */
+	int (*prepare)(struct probe *probe, struct bpf_object *obj);
+	/* After load: control block and what must be attached by hand. */
+	int (*start)(struct probe *probe, struct lat_control **control);
+	/* Now and then while the window is open. NULL: nothing to do. */
+	int (*tick)(struct probe *probe, const struct run_data *now);
+	/* Waits that are open now. */
+	int (*census)(struct probe *probe, struct lat_open *open, bool *age_known);
+	void (*close)(struct probe *probe);
+};
+
+/* All modules, in the order of reports; NULL-terminated. */
+extern const struct probe_ops *const probe_list[];
+
+const struct probe_ops *probe__find(const char *name); /* NULL: no such module */
+
+/*
+ * Opens a probe on the rung named, on the best that works if NULL. The programs run from then on and
+ * count nothing until armed. On failure `why` says which rungs were tried and what each lacked.
+ * -EINVAL: no rung has that name; -EOPNOTSUPP: none works here; -EPERM: no privilege.
+ */
+int probe__open(struct probe **probe, const struct probe_ops *ops, const struct lat_knobs *knobs,
+		const char *rung, char why[RUN_TEXT]);
+void probe__close(struct probe *probe); /* detaches all; NULL is fine */
+
+/* Fills in what the module is and how it measures. */
+void probe__describe(const struct probe *probe, struct run_module *module);
+
+/* Opens and shuts the window: a store, the same instant for all CPUs. */
+void probe__arm(struct probe *probe, bool armed);
+
+/* Totals since the window opened. Keys are appended to data->keys, never moved. 0 or -errno. */
+int probe__read(struct probe *probe, struct run_data *data, struct names *names);
+
+/* Names of the keys once more, for those whose task has taken another since. */
+int probe__rename(struct probe *probe, struct run_data *data, struct names *names);
+
+int probe__tick(struct probe *probe, const struct run_data *now);
+int probe__census(struct probe *probe, struct lat_open *open, bool *age_known);
+
+/* Sums over the probe's programs: runs and their time, while the kernel's BPF statistics are on. */
+struct probe_usage {
+	uint64_t runs;
+	uint64_t run_ns;
+	uint64_t recursion_missed; /* counted always */
+};
+int probe__usage(const struct probe *probe, struct probe_usage *usage);
+
+#endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "internal.h"
+
+#include <errno.h>
+
+#include <bpf/bpf.h>
+
+#include "runqlat.skel.h"
+
+#define SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
+
+static const struct probe_rung rungs[] = {
+	{
+		.name = "stamps",
+		.mechanism =
+			"scheduler's own stamps (sched_info) at sched_switch; waits sum to schedstat",
+		.needs = "BPF tracepoints with BTF, CONFIG_SCHED_INFO and CONFIG_FAIR_GROUP_SCHED",
+		.programs = { "stamps_switch", "newtask" },
+		.loaded = { "prime", "stamps_census" },
+		.unused_map = "start_ts",
+	},
+	{
+		.name = "tp_btf",
+		.mechanism =
+			"own clock from sched_wakeup or preemption to sched_switch, in task storage",
+		.needs = "BPF tracepoints with BTF, and task storage (Linux 5.11)",
+		.programs = { "stored_switch", "stored_wakeup_old", "stored_wakeup_new",
+			      "newtask" },
+		.loaded = { "prime", "stored_census" },
+		.unused_map = "start_ts",
+	},
+	{
+		.name = "raw_tp",
+		.mechanism =
+			"own clock from sched_wakeup or preemption to sched_switch, in a hash by TID",
+		.needs = "BPF raw tracepoints",
+		.programs = { "hashed_switch", "hashed_wakeup", "hashed_wakeup_new" },
+		.unused_map = "tasks",
+	},
+};
+
+static int runqlat_open(struct probe *probe, struct bpf_object **obj)
+{
+	struct runqlat_bpf *skel = runqlat_bpf__open();
+
+	if (!skel)
+		return -errno;
+	skel->rodata->knobs = probe->knobs;
+	probe->skel = skel;
+	*obj = skel->obj;
+	return 0;
+}
+
+static const char *loaded_program(const struct probe *probe, int i)
+{
+	return probe->rung->loaded[0] ? probe->rung->loaded[i] : NULL;
+}
+
+static int runqlat_start(struct probe *probe, struct lat_control **control)
+{
+	struct runqlat_bpf *skel = probe->skel;
+	const char *prime = loaded_program(probe, 0);
+
+	*control = &skel->bss->control;
+	return prime ? probe__iterate(probe, prime) : 0;
+}
+
+/* Without task storage the waiting ones are those in the hash. */
+static int hash_census(struct probe *probe, struct lat_open *open)
+{
+	struct runqlat_bpf *skel = probe->skel;
+	int fd = bpf_map__fd(skel->maps.start_ts);
+	uint32_t tid, *at = NULL;
+	uint64_t queued_ns;
+
+	while (!bpf_map_get_next_key(fd, at, &tid)) {
+		at = &tid;
+		if (!bpf_map_lookup_elem(fd, &tid, &queued_ns))
+			probe__count_open(open, 1, queued_ns);
+	}
+	return 0;
+}
+
+static int runqlat_census(struct probe *probe, struct lat_open *open, bool *age_known)
+{
+	struct runqlat_bpf *skel = probe->skel;
+	const char *census = loaded_program(probe, 1);
+	int err;
+
+	*age_known = true;
+	if (!census)
+		return hash_census(probe, open);
+	skel->bss->open_waits = (struct lat_open){ 0 };
+	err = probe__iterate(probe, census);
+	*open = skel->bss->open_waits;
+	return err;
+}
+
+static void runqlat_close(struct probe *probe)
+{
+	runqlat_bpf__destroy(probe->skel);
+}
+
+const struct probe_ops runqlat_ops = {
+	.name = "runqlat",
+	.nr_metrics = 1,
+	.metrics = { { "run_queue", "wait for a CPU, runnable to running" } },
+	.splits = SPLITS,
+	.rungs = rungs,
+	.nr_rungs = sizeof(rungs) / sizeof(rungs[0]),
+	.open = runqlat_open,
+	.start = runqlat_start,
+	.census = runqlat_census,
+	.close = runqlat_close,
+};
