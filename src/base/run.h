@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <latscope/event.h>
 
@@ -98,5 +99,30 @@ uint64_t run__recorded(const struct lat_cell *cell);
 
 /* 0 if the conservation line of event.h balances, else seen minus the sum of the terms. */
 int64_t run__imbalance(const struct lat_cell *cell);
+
+/*
+ * NULL if there is none. It searches: who adds to the same keys again and again keeps their indices.
+ * A pointer into keys holds until the next run__add_key().
+ */
+struct run_key *run__find_key(const struct run_data *data, const struct lat_key *key);
+
+/* Appends a key with an empty histogram; does not look whether it is there already. 0 or -ENOMEM. */
+int run__add_key(struct run_data *data, const struct lat_key *key, const char *name);
+
+/* Empties the histograms and counters, keeps the keys. */
+void run__zero_data(struct run_data *data);
+
+/* Adds what was measured, keys by their position; keys that `to` lacks are appended. 0 or -ENOMEM. */
+int run__add_data(struct run_data *to, const struct run_data *from);
+
+/* Frees the keys. */
+void run__clear_data(struct run_data *data);
+
+/*
+ * The keys of one split of one metric that have samples, by total time, the largest first, those
+ * without a row of their own last. Returns how many, or -ENOMEM; *ranked is to be freed.
+ */
+ssize_t run__ranked_keys(const struct run_data *data, enum lat_by by, unsigned int metric,
+			 const struct run_key ***ranked);
 
 #endif

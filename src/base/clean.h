@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Task names, labels and command lines come from outside: a control character in one must not reach
+ * a terminal.
+ */
+#ifndef LATSCOPE_BASE_CLEAN_H
+#define LATSCOPE_BASE_CLEAN_H
+
+#include <stddef.h>
+
+/*
+ * Copies what is printable and valid UTF-8, '?' for each other byte, and never half a character.
+ * Returns dst, which holds a string unless size is 0.
+ */
+char *clean__text(char *dst, size_t size, const char *src);
+
+/* Columns that a clean text takes, a character being one. */
+size_t clean__columns(const char *text);
+
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "counts.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+static const char *const names[LAT_COUNTS] = {
+	[LAT_SEEN] = "seen",
+	[LAT_FILTERED] = "filtered",
+	[LAT_MISSED_START] = "missed_start",
+	[LAT_UNMATCHED] = "unmatched",
+	[LAT_MAP_FULL] = "map_full",
+	[LAT_NEGATIVE] = "negative",
+	[LAT_EXCLUDED] = "excluded",
+	[LAT_CONTINUED] = "continued",
+	[LAT_ABANDONED] = "abandoned",
+	[LAT_JOINED] = "joined",
+	[LAT_REQUEUED] = "requeued",
+	[LAT_ERRORS] = "errors",
+	[LAT_FALLBACK] = "fallback",
+	[LAT_FALLBACK_NS] = "fallback_ns",
+	[LAT_OTHER_KEY] = "other_key",
+};
+
+const char *counts__name(unsigned int count)
+{
+	return count < LAT_COUNTS ? names[count] : NULL;
+}
+
+int counts__find(const char *name)
+{
+	for (int i = 0; i < LAT_COUNTS; i++) {
+		if (names[i] && !strcmp(names[i], name))
+			return i;
+	}
+	return -ENOENT;
+}
+
+bool counts__is_term(unsigned int count)
+{
+	return count > LAT_SEEN && count < LAT_TERMS;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hist.h"
+
+void run__clear_data(struct run_data *data)
+{
+	free(data->keys);
+	data->keys = NULL;
+	data->nr_keys = 0;
+}
+
+void run__clear(struct run *run)
+{
+	for (unsigned int i = 0; i < RUN_MODULES; i++)
+		run__clear_data(&run->modules[i].total);
+	free(run->workload);
+	free(run->host);
+	free(run->filter);
+	run->workload = run->host = run->filter = NULL;
+}
+
+uint64_t run__recorded(const struct lat_cell *cell)
+{
+	return hist__count(&cell->hist);
+}
+
+int64_t run__imbalance(const struct lat_cell *cell)
+{
+	uint64_t terms = run__recorded(cell);
+
+	for (unsigned int i = LAT_SEEN + 1; i < LAT_TERMS; i++)
+		terms += cell->counts[i];
+	return (int64_t)(cell->counts[LAT_SEEN] - terms);
+}
+
+static bool same_key(const struct lat_key *a, const struct lat_key *b)
+{
+	return a->id == b->id && a->by == b->by && a->metric == b->metric;
+}
+
+struct run_key *run__find_key(const struct run_data *data, const struct lat_key *key)
+{
+	for (size_t i = 0; i < data->nr_keys; i++) {
+		if (same_key(&data->keys[i].key, key))
+			return &data->keys[i];
+	}
+	return NULL;
+}
+
+/* There is no field for the room left: the array doubles whenever its length is a power of two. */
+static int make_room(struct run_data *data)
+{
+	size_t nr = data->nr_keys;
+	struct run_key *keys;
+
+	if (nr & (nr - 1))
+		return 0;
+	keys = realloc(data->keys, (nr ? nr * 2 : 1) * sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	data->keys = keys;
+	return 0;
+}
+
+int run__add_key(struct run_data *data, const struct lat_key *key, const char *name)
+{
+	struct run_key *added;
+	int err;
+
+	err = make_room(data);
+	if (err)
+		return err;
+	added = &data->keys[data->nr_keys++];
+	memset(added, 0, sizeof(*added));
+	added->key = *key;
+	strncpy(added->name, name, sizeof(added->name) - 1);
+	return 0;
+}
+
+void run__zero_data(struct run_data *data)
+{
+	memset(data->metrics, 0, sizeof(data->metrics));
+	for (size_t i = 0; i < data->nr_keys; i++)
+		memset(&data->keys[i].hist, 0, sizeof(data->keys[i].hist));
+}
+
+int run__add_data(struct run_data *to, const struct run_data *from)
+{
+	int err;
+
+	for (unsigned int i = 0; i < RUN_METRICS; i++)
+		hist__add_cell(&to->metrics[i], &from->metrics[i]);
+	for (size_t i = 0; i < from->nr_keys; i++) {
+		const struct run_key *key = &from->keys[i];
+
+		if (i == to->nr_keys) {
+			err = run__add_key(to, &key->key, key->name);
+			if (err)
+				return err;
+		}
+		hist__add(&to->keys[i].hist, &key->hist);
+	}
+	return 0;
+}
+
+/* The keys that found no row are one line, at the end whatever it adds up to. */
+static int by_total_time(const void *left, const void *right)
+{
+	const struct run_key *a = *(const struct run_key *const *)left;
+	const struct run_key *b = *(const struct run_key *const *)right;
+	bool a_other = a->key.id == RUN_OTHER_ID, b_other = b->key.id == RUN_OTHER_ID;
+
+	if (a_other != b_other)
+		return a_other ? 1 : -1;
+	if (a->hist.sum_ns != b->hist.sum_ns)
+		return a->hist.sum_ns < b->hist.sum_ns ? 1 : -1;
+	return a < b ? -1 : a > b;
+}
+
+ssize_t run__ranked_keys(const struct run_data *data, enum lat_by by, unsigned int metric,
+			 const struct run_key ***ranked)
+{
+	const struct run_key **keys;
+	size_t nr = 0;
+
+	keys = calloc(data->nr_keys + 1, sizeof(const struct run_key *));
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < data->nr_keys; i++) {
+		const struct lat_key *key = &data->keys[i].key;
+
+		if (key->by == by && key->metric == metric && hist__count(&data->keys[i].hist))
+			keys[nr++] = &data->keys[i];
+	}
+	qsort(keys, nr, sizeof(const struct run_key *), by_total_time);
+	*ranked = keys;
+	return (ssize_t)nr;
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "units.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+struct unit {
+	const char *name;
+	uint64_t ns;
+};
+
+static const struct unit durations[] = {
+	{ "", 1000000000 },
+	{ "ns", 1 },
+	{ "us", 1000 },
+	{ "ms", 1000000 },
+	{ "s", 1000000000 },
+	{ "m", 60 * 1000000000ULL },
+	{ "min", 60 * 1000000000ULL },
+	{ "h", 3600 * 1000000000ULL },
+	{ "d", 24 * 3600 * 1000000000ULL },
+};
+
+static const struct unit *find_unit(const char *name)
+{
+	for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
+		if (!strcmp(durations[i].name, name))
+			return &durations[i];
+	}
+	return NULL;
+}
+
+/* Stops adding digits soon after `most`, so that neither can overflow. */
+static const char *read_digits(const char *text, uint64_t most, uint64_t *value, uint64_t *scale)
+{
+	for (; *text >= '0' && *text <= '9'; text++) {
+		if (*value > most || *scale > most * 10)
+			continue;
+		*value = *value * 10 + (uint64_t)(*text - '0');
+		*scale *= 10;
+	}
+	return text;
+}
+
+int units__parse_duration(const char *text, uint64_t *ns)
+{
+	uint64_t whole = 0, fraction = 0, scale = 1, unused = 1;
+	const char *at, *after;
+	const struct unit *unit;
+	double total;
+
+	at = read_digits(text, UNITS_MAX_NS, &whole, &unused);
+	after = at;
+	if (*at == '.')
+		after = read_digits(at + 1, 1000000000, &fraction, &scale);
+	if (at == text || after == at + 1)
+		return -EINVAL;
+	unit = find_unit(after);
+	if (!unit)
+		return -EINVAL;
+	total = ((double)whole + (double)fraction / (double)scale) * (double)unit->ns;
+	if (total > (double)UNITS_MAX_NS || total < 1)
+		return -ERANGE;
+	*ns = whole * unit->ns +
+	      (uint64_t)((double)fraction / (double)scale * (double)unit->ns + 0.5);
+	return 0;
+}
+
+int units__parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *value)
+{
+	uint64_t result = 0;
+
+	if (!*text)
+		return -EINVAL;
+	for (const char *at = text; *at; at++) {
+		if (*at < '0' || *at > '9')
+			return -EINVAL;
+	}
+	for (; *text; text++) {
+		if (__builtin_mul_overflow(result, 10, &result) ||
+		    __builtin_add_overflow(result, (uint64_t)(*text - '0'), &result))
+			return -ERANGE;
+	}
+	if (result < low || result > high)
+		return -ERANGE;
+	*value = result;
+	return 0;
+}
+
+/* Three digits that count, as long as the number is below 1000. */
+static int decimals(double value)
+{
+	if (value < 9.995)
+		return 2;
+	return value < 99.95 ? 1 : 0;
+}
+
+const char *units__ns(char buf[UNITS_TEXT], double ns)
+{
+	static const char *const names[] = { "us", "ms", "s" };
+	char count[UNITS_TEXT];
+	unsigned int unit = 0;
+	double value = ns / 1000;
+
+	if (ns < 999.5) {
+		snprintf(buf, UNITS_TEXT, "%.0f ns", ns);
+		return buf;
+	}
+	for (; value >= 999.5 && unit < 2; unit++)
+		value /= 1000;
+	if (value < 999.5)
+		snprintf(buf, UNITS_TEXT, "%.*f %s", decimals(value), value, names[unit]);
+	else
+		snprintf(buf, UNITS_TEXT, "%.27s s", units__count(count, (uint64_t)(value + 0.5)));
+	return buf;
+}
+
+const char *units__duration(char buf[UNITS_TEXT], uint64_t ns)
+{
+	static const struct {
+		double below_ns, unit_ns;
+		const char *name;
+	} steps[] = {
+		{ 1e3, 1, "ns" },    { 1e6, 1e3, "us" },      { 1e9, 1e6, "ms" },
+		{ 120e9, 1e9, "s" }, { 7200e9, 60e9, "min" }, { 1e30, 3600e9, "h" },
+	};
+	unsigned int step = 0;
+
+	while ((double)ns >= steps[step].below_ns)
+		step++;
+	snprintf(buf, UNITS_TEXT, "%.4g %s", (double)ns / steps[step].unit_ns, steps[step].name);
+	return buf;
+}
+
+const char *units__count(char buf[UNITS_TEXT], uint64_t count)
+{
+	char digits[UNITS_TEXT];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
+	char *out = buf;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	*out = '\0';
+	return buf;
+}
+
+const char *units__short_count(char buf[UNITS_TEXT], uint64_t count)
+{
+	static const char names[] = "MGTPE";
+	double value = (double)count / 1e6;
+	unsigned int unit = 0;
+
+	if (count < 10000000)
+		return units__count(buf, count);
+	for (; value >= 999.5; unit++)
+		value /= 1000;
+	snprintf(buf, UNITS_TEXT, "%.*f %c", decimals(value), value, names[unit]);
+	return buf;
+}
+
+const char *units__rate(char buf[UNITS_TEXT], double per_second)
+{
+	char count[UNITS_TEXT];
+
+	if (per_second < 99.95)
+		snprintf(buf, UNITS_TEXT, "%.*f/s", per_second ? decimals(per_second) : 0,
+			 per_second);
+	else
+		snprintf(buf, UNITS_TEXT, "%.27s/s",
+			 units__count(count, (uint64_t)(per_second + 0.5)));
+	return buf;
+}
+
+const char *units__ratio(char buf[UNITS_TEXT], double ratio)
+{
+	double percent = ratio * 100;
+
+	if (percent <= 0)
+		snprintf(buf, UNITS_TEXT, "0 %%");
+	else if (percent < 0.01)
+		snprintf(buf, UNITS_TEXT, "<0.01 %%");
+	else if (percent > 99.9 && percent < 100)
+		snprintf(buf, UNITS_TEXT, ">99.9 %%");
+	else
+		snprintf(buf, UNITS_TEXT, "%.*f %%", decimals(percent), percent);
+	return buf;
+}
+
+const char *units__share(char buf[UNITS_TEXT], uint64_t part, uint64_t whole)
+{
+	return units__ratio(buf, whole ? (double)part / (double)whole : 0);
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unit.h"
+
+#include "base/hist.h"
+
+/* The definition of the scheme in 128 bits, by division and search: shares nothing with hist.h. */
+static uint32_t defined_slot(uint64_t ns)
+{
+	unsigned __int128 v = ((unsigned __int128)ns << 5) / 1000;
+	uint32_t octave = 0;
+
+	if (v < 32)
+		return (uint32_t)v;
+	while (v >= (unsigned __int128)64 << octave)
+		octave++;
+	if (octave >= 36)
+		return 32 + 32 * 36;
+	return 32 + 32 * octave + (uint32_t)((v >> octave) - 32);
+}
+
+static void slots_follow_the_definition_at_every_edge(void **state)
+{
+	(void)state;
+	for (uint32_t slot = 1; slot < HIST_SLOTS; slot++) {
+		uint64_t edge = hist_slot_low_ns(slot);
+
+		for (uint64_t ns = edge - 1; ns <= edge + 1; ns++)
+			assert_int_equal(hist_slot(ns), defined_slot(ns));
+		assert_int_equal(hist_slot(edge), slot);
+		assert_int_equal(hist_slot(edge - 1), slot - 1);
+	}
+	assert_int_equal(hist_slot(0), 0);
+	assert_int_equal(hist_slot(UINT64_MAX), HIST_OVERFLOW_SLOT);
+	assert_int_equal(hist_slot(HIST_LIMIT_NS), HIST_OVERFLOW_SLOT);
+	assert_int_equal(hist_slot(HIST_LIMIT_NS - 1), HIST_OVERFLOW_SLOT - 1);
+}
+
+static void slots_follow_the_definition_everywhere(void **state)
+{
+	(void)state;
+	for (uint64_t ns = 0; ns < 3000000; ns++)
+		assert_int_equal(hist_slot(ns), defined_slot(ns));
+	for (int i = 0; i < 3000000; i++) {
+		uint64_t ns = unit_random() >> (unit_random() % 64);
+
+		assert_int_equal(hist_slot(ns), defined_slot(ns));
+	}
+	/* where the multiplication gives way to the division */
+	for (uint64_t ns = (1ULL << 30) - 100000; ns < (1ULL << 30) + 100000; ns++)
+		assert_int_equal(hist_scale(ns), (uint64_t)(((unsigned __int128)ns << 5) / 1000));
+}
+
+static void octaves_begin_at_powers_of_two_of_us(void **state)
+{
+	(void)state;
+	for (uint32_t k = 0; k <= HIST_OCTAVES; k++) {
+		uint32_t slot = hist_slot((1ULL << k) * 1000);
+
+		assert_int_equal(slot, 32 + 32 * k);
+		assert_int_equal(hist_slot_low_ns(slot), (1ULL << k) * 1000);
+		assert_int_equal(hist_slot((1ULL << k) * 1000 - 1), slot - 1);
+		assert_int_equal(hist_slot_bucket(slot), k);
+	}
+	assert_int_equal(hist_slot_bucket(0), 0);
+	assert_int_equal(hist_slot_bucket(hist_slot(1999)), 0);
+	assert_int_equal(hist_slot_bucket(hist_slot(2000)), 1);
+	assert_int_equal(hist_slot_bucket(HIST_OVERFLOW_SLOT), HIST_LOG2_BUCKETS - 1);
+}
+
+static void slots_are_monotone_and_narrow(void **state)
+{
+	(void)state;
+	for (uint32_t slot = 0; slot < HIST_OVERFLOW_SLOT; slot++) {
+		uint64_t low = hist_slot_low_ns(slot), high = hist_slot_low_ns(slot + 1);
+
+		assert_true(high > low);
+		/* edges are rounded up to whole ns: one ns of slack */
+		assert_true(high - low <= (low < 1000 ? 1000 : low) / 32 + 1);
+	}
+}
+
+static void add_sample(struct lat_hist *hist, uint64_t ns)
+{
+	hist->slots[hist_slot(ns)]++;
+	hist->sum_ns += ns;
+	hist->tail += ns >= 8000;
+	if (hist->max_ns < ns)
+		hist->max_ns = ns;
+}
+
+static void log2_buckets_are_exact(void **state)
+{
+	uint64_t buckets[HIST_LOG2_BUCKETS], expected[HIST_LOG2_BUCKETS] = { 0 };
+	struct lat_hist hist = { 0 };
+
+	(void)state;
+	assert_int_equal(hist__top_bucket(&hist), -1);
+	for (int i = 0; i < 100000; i++) {
+		uint64_t ns = unit_random() >> (unit_random() % 64), us = ns / 1000;
+		unsigned int k = 0;
+
+		while (k < 36 && us >= 2ULL << k)
+			k++;
+		expected[k]++;
+		add_sample(&hist, ns);
+	}
+	hist__log2(&hist, buckets);
+	assert_memory_equal(buckets, expected, sizeof(buckets));
+	assert_int_equal(hist__count(&hist), 100000);
+	assert_int_equal(hist__top_bucket(&hist), 36);
+}
+
+static int by_value(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+enum { CONSTANT, UNIFORM, LOG_UNIFORM, BIMODAL, HEAVY_TAIL, SUB_US, SHAPES };
+
+static uint64_t draw(int shape)
+{
+	uint64_t r = unit_random();
+
+	switch (shape) {
+	case CONSTANT:
+		return 123456;
+	case UNIFORM:
+		return r % 10000000;
+	case LOG_UNIFORM:
+		return (r >> 20) >> (unit_random() % 44);
+	case BIMODAL:
+		return r % 100 < 90 ? 2000 + r % 500 : 40000000 + r % 1000000;
+	case HEAVY_TAIL:
+		return 1000000000000 / (1 + r % 100000000);
+	default:
+		return r % 2000;
+	}
+}
+
+/* The slot's width is what the error may be: 1/32 of the value, 31.25 ns (a ns of rounding) below 1 us. */
+static void assert_near(uint64_t got, uint64_t exact)
+{
+	uint64_t off = got > exact ? got - exact : exact - got;
+
+	assert_true(off <= (exact < 1000 ? 32 : exact / 32 + 1));
+}
+
+static void check_quantiles(const struct lat_hist *hist, const uint64_t *sorted, size_t n)
+{
+	static const struct {
+		double q;
+		uint64_t part, of;
+	} wanted[] = {
+		{ 0.07, 7, 100 },  { 0.25, 1, 4 },	 { 0.5, 1, 2 },		  { 0.9, 9, 10 },
+		{ 0.99, 99, 100 }, { 0.999, 999, 1000 }, { 0.9999, 9999, 10000 }, { 1.0, 1, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		uint64_t rank = (n * wanted[i].part + wanted[i].of - 1) / wanted[i].of;
+		uint64_t got = hist__quantile_ns(hist, wanted[i].q);
+
+		assert_true(got <= hist->max_ns);
+		assert_near(got, sorted[rank - 1]);
+	}
+	assert_int_equal(hist__quantile_ns(hist, 1.0), sorted[n - 1]);
+}
+
+static void quantiles_are_within_a_slot(void **state)
+{
+	static const size_t sizes[] = { 1, 2, 3, 10, 99, 100, 101, 1000, 10000, 65537 };
+	uint64_t *values = calloc(65537, sizeof(*values));
+
+	(void)state;
+	for (int shape = 0; shape < SHAPES; shape++) {
+		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+			struct lat_hist hist = { 0 };
+			uint64_t sum = 0;
+
+			for (size_t i = 0; i < sizes[s]; i++) {
+				values[i] = draw(shape);
+				sum += values[i];
+				add_sample(&hist, values[i]);
+			}
+			qsort(values, sizes[s], sizeof(*values), by_value);
+			check_quantiles(&hist, values, sizes[s]);
+			assert_true(hist__mean_ns(&hist) == (double)sum / (double)sizes[s]);
+		}
+	}
+	free(values);
+}
+
+static void quantiles_do_not_fall(void **state)
+{
+	struct lat_hist hist = { 0 };
+	uint64_t last = 0;
+
+	(void)state;
+	for (int i = 0; i < 777; i++)
+		add_sample(&hist, draw(LOG_UNIFORM));
+	for (int i = 1; i <= 10000; i++) {
+		uint64_t now = hist__quantile_ns(&hist, i / 10000.0);
+
+		assert_true(now >= last);
+		last = now;
+	}
+}
+
+static void empty_and_overflow_have_answers(void **state)
+{
+	struct lat_hist hist = { 0 };
+
+	(void)state;
+	assert_int_equal(hist__quantile_ns(&hist, 0.5), 0);
+	assert_true(hist__mean_ns(&hist) == 0);
+	add_sample(&hist, HIST_LIMIT_NS + 5);
+	add_sample(&hist, HIST_LIMIT_NS + 500);
+	assert_true(hist__quantile_ns(&hist, 0.5) >= HIST_LIMIT_NS);
+	assert_int_equal(hist__quantile_ns(&hist, 1), HIST_LIMIT_NS + 500);
+	/* a maximum below its samples can only come from a damaged file */
+	hist.max_ns = 10;
+	assert_true(hist__quantile_ns(&hist, 0.5) <= 10);
+}
+
+static void deltas_add_up(void **state)
+{
+	struct lat_hist now = { 0 }, before = { 0 }, delta, total = { 0 };
+
+	(void)state;
+	for (int round = 0; round < 50; round++) {
+		for (int i = 0; i < 200; i++)
+			add_sample(&now, draw(HEAVY_TAIL));
+		hist__delta(&delta, &now, &before);
+		assert_int_equal(hist__count(&delta), 200);
+		hist__add(&total, &delta);
+		before = now;
+	}
+	assert_memory_equal(&total, &now, sizeof(now));
+}
+
+static void max_of_a_delta(void **state)
+{
+	struct lat_hist now = { 0 }, before, delta;
+
+	(void)state;
+	add_sample(&now, 1000000);
+	before = now;
+	hist__delta(&delta, &now, &before);
+	assert_int_equal(delta.max_ns, 0);
+
+	add_sample(&now, 5000);
+	hist__delta(&delta, &now, &before);
+	assert_int_equal(delta.max_ns, hist_slot_low_ns(hist_slot(5000) + 1) - 1);
+
+	/* same slot as the maximum of all, below it: the edge is capped by that maximum */
+	before = now;
+	add_sample(&now, 999999 + 1);
+	hist__delta(&delta, &now, &before);
+	assert_int_equal(delta.max_ns, 1000000);
+
+	before = now;
+	add_sample(&now, 1000001);
+	hist__delta(&delta, &now, &before);
+	assert_int_equal(delta.max_ns, 1000001);
+
+	before = now;
+	add_sample(&now, HIST_LIMIT_NS * 2);
+	before = now;
+	add_sample(&now, HIST_LIMIT_NS);
+	hist__delta(&delta, &now, &before);
+	assert_int_equal(delta.max_ns, HIST_LIMIT_NS * 2);
+}
+
+static void delta_may_be_in_place(void **state)
+{
+	struct lat_cell now = { 0 }, before = { 0 }, delta;
+
+	(void)state;
+	now.counts[LAT_SEEN] = 7;
+	before.counts[LAT_SEEN] = 3;
+	add_sample(&before.hist, 5000);
+	now.hist = before.hist;
+	add_sample(&now.hist, 300);
+	add_sample(&now.hist, 70000);
+	hist__delta_cell(&delta, &now, &before);
+	hist__delta_cell(&now, &now, &before);
+	assert_memory_equal(&now, &delta, sizeof(now));
+	assert_int_equal(delta.counts[LAT_SEEN], 4);
+	assert_int_equal(delta.hist.max_ns, 70000);
+
+	hist__add_cell(&before, &delta);
+	assert_int_equal(before.counts[LAT_SEEN], 7);
+	assert_int_equal(hist__count(&before.hist), 3);
+	assert_int_equal(before.hist.tail, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slots_follow_the_definition_at_every_edge),
+		cmocka_unit_test(slots_follow_the_definition_everywhere),
+		cmocka_unit_test(octaves_begin_at_powers_of_two_of_us),
+		cmocka_unit_test(slots_are_monotone_and_narrow),
+		cmocka_unit_test(log2_buckets_are_exact),
+		cmocka_unit_test(quantiles_are_within_a_slot),
+		cmocka_unit_test(quantiles_do_not_fall),
+		cmocka_unit_test(empty_and_overflow_have_answers),
+		cmocka_unit_test(deltas_add_up),
+		cmocka_unit_test(max_of_a_delta),
+		cmocka_unit_test(delta_may_be_in_place),
+	};
+
+	return cmocka_run_group_tests_name("hist", tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unit.h"
+
+#include <errno.h>
+
+#include "base/by.h"
+#include "base/names.h"
+
+static void dimensions_both_ways(void **state)
+{
+	char text[BY_TEXT];
+	uint32_t mask = 0;
+
+	(void)state;
+	for (int by = 0; by < LAT_BY_COUNT; by++) {
+		assert_int_equal(by__find(by__name(by)), by);
+		assert_int_equal(by__parse(by__name(by), &mask), 0);
+		assert_int_equal(mask, 1U << by);
+	}
+	assert_null(by__name(LAT_BY_COUNT));
+	assert_int_equal(by__parse("disk,process,disk", &mask), 0);
+	assert_int_equal(mask, 1U << LAT_BY_DISK | 1U << LAT_BY_PROCESS);
+	assert_string_equal(by__list(mask, text), "process,disk");
+	assert_string_equal(by__list(0, text), "");
+	assert_string_equal(by__list((1U << LAT_BY_COUNT) - 1, text),
+			    "process,thread,cgroup,disk,op,mode,type,access,page");
+	assert_int_equal(by__find("processes"), -EINVAL);
+}
+
+static void bad_lists_are_refused(void **state)
+{
+	static const char *const bad[] = { "",		",",	 "disk,",   ",disk",
+					   "disk,,op",	"Disk",	 "disk op", "proc",
+					   "processes", " disk", "disk,x" };
+	uint32_t mask = 77;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(by__parse(bad[i], &mask), -EINVAL);
+	assert_int_equal(mask, 77);
+}
+
+static char *dir;
+static struct names *names;
+static uint64_t slice_id, root_id;
+
+static int make_tree(void **state)
+{
+	char line[4096];
+	struct stat st;
+
+	(void)state;
+	dir = unit_tmpdir();
+	unit_link(dir, "sys/dev/block/8:0", "../../devices/pci0/block/sda");
+	unit_link(dir, "sys/dev/block/8:1", "../../devices/pci0/block/sda/sda1");
+	unit_write(dir, "sys/devices/pci0/block/sda/dev", "8:0\n");
+	unit_write(dir, "sys/devices/pci0/block/sda/sda1/dev", "8:1\n");
+	unit_write(dir, "sys/devices/pci0/block/sda/sda1/partition", "1\n");
+	unit_write(dir, "sys/devices/nvme/block/nvme0n1/dev", "259:3\n");
+	unit_write(dir, "sys/devices/odd/block/odd/dev", "what\n");
+	unit_link(dir, "sys/class/block/sda", "../../devices/pci0/block/sda");
+	unit_link(dir, "sys/class/block/sda1", "../../devices/pci0/block/sda/sda1");
+	unit_link(dir, "sys/class/block/nvme0n1", "../../devices/nvme/block/nvme0n1");
+	unit_link(dir, "sys/class/block/odd", "../../devices/odd/block/odd");
+	snprintf(line, sizeof(line),
+		 "proc /proc proc rw 0 0\nnone /sys/fs/cgroup cgroup2 rw 0 0\n");
+	unit_write(dir, "proc/self/mounts", line);
+	unit_write(dir, "sys/fs/cgroup/system.slice/db.service/cgroup.procs", "");
+	assert_int_equal(stat(unit_path(dir, "sys/fs/cgroup/system.slice/db.service"), &st), 0);
+	slice_id = st.st_ino;
+	assert_int_equal(stat(unit_path(dir, "sys/fs/cgroup"), &st), 0);
+	root_id = st.st_ino;
+	return names__new(&names, dir);
+}
+
+static int remove_tree(void **state)
+{
+	(void)state;
+	names__free(names);
+	unit_remove(dir);
+	return 0;
+}
+
+static const char *name_of(enum lat_by by, uint64_t id, const char *comm)
+{
+	struct lat_key key = { .id = id, .by = by };
+	static char out[RUN_NAME];
+
+	return names__key(names, &key, comm, out);
+}
+
+static void names_of_keys(void **state)
+{
+	(void)state;
+	assert_string_equal(name_of(LAT_BY_OP, LAT_OP_READ, NULL), "read");
+	assert_string_equal(name_of(LAT_BY_OP, LAT_OP_OTHER, NULL), "other");
+	assert_string_equal(name_of(LAT_BY_MODE, LAT_MODE_GUP, NULL), "gup");
+	assert_string_equal(name_of(LAT_BY_TYPE, LAT_TYPE_FAILED, NULL), "failed");
+	assert_string_equal(name_of(LAT_BY_ACCESS, LAT_ACCESS_EXEC, NULL), "exec");
+	assert_string_equal(name_of(LAT_BY_PAGE, LAT_PAGE_HUGETLB, NULL), "hugetlb");
+	assert_string_equal(name_of(LAT_BY_PAGE, 77, NULL), "77");
+	assert_string_equal(name_of(LAT_BY_MODE, 3, NULL), "3");
+	assert_string_equal(name_of(LAT_BY_OP, RUN_OTHER_ID, NULL), "(other)");
+	assert_string_equal(name_of(LAT_BY_PROCESS, RUN_OTHER_ID, "sh"), "(other)");
+	assert_string_equal(name_of(LAT_BY_PROCESS, 12, "sh"), "sh (12)");
+	assert_string_equal(name_of(LAT_BY_THREAD, 12, ""), "(12)");
+	assert_string_equal(name_of(LAT_BY_THREAD, 12, NULL), "(12)");
+	assert_string_equal(name_of(LAT_BY_PROCESS, 12, "e\033vil"), "e?vil (12)");
+	/* the kernel cuts names at 15 bytes, maybe in the middle of a character; no terminator needed */
+	assert_string_equal(name_of(LAT_BY_PROCESS, 1, "0123456789abcd\303\251"),
+			    "0123456789abcd? (1)");
+}
+
+static void names_of_disks(void **state)
+{
+	(void)state;
+	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20, NULL), "sda");
+	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 1, NULL), "sda1");
+	assert_string_equal(name_of(LAT_BY_DISK, 9ULL << 20 | 5, NULL), "9:5");
+	assert_string_equal(name_of(LAT_BY_DISK, 0, NULL), "0:0");
+}
+
+static void disks_by_name(void **state)
+{
+	static const char *const unknown[] = { "",   "sdz", "odd",   "../sda",	     ".",
+					       "..", "a/b", "/dev/", "/dev/nonesuch" };
+	uint32_t id = 0;
+
+	(void)state;
+	assert_int_equal(names__disk(names, "sda", &id), 0);
+	assert_int_equal(id, 8 << 20);
+	id = 0;
+	assert_int_equal(names__disk(names, "sda1", &id), 1);
+	assert_int_equal(id, 8 << 20);
+	assert_int_equal(names__disk(names, "/dev/nvme0n1", &id), 0);
+	assert_int_equal(id, 259 << 20 | 3);
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		assert_int_equal(names__disk(names, unknown[i], &id), -ENODEV);
+}
+
+static void cgroup_names(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	assert_string_equal(name_of(LAT_BY_CGROUP, slice_id, NULL), "/system.slice/db.service");
+	assert_string_equal(name_of(LAT_BY_CGROUP, root_id, NULL), "/");
+	assert_string_equal(name_of(LAT_BY_CGROUP, 999999999999, NULL), "cgroup 999999999999");
+	assert_string_equal(name_of(LAT_BY_CGROUP, 999999999999, NULL), "cgroup 999999999999");
+	/* one that was made since the first walk */
+	unit_write(dir,
+		   "sys/fs/cgroup/kubepods.slice/kubepods-burstable.slice/"
+		   "kubepods-burstable-pod0123.slice/cri-containerd-4567.scope/cgroup.procs",
+		   "");
+	assert_int_equal(stat(unit_path(dir,
+					"sys/fs/cgroup/kubepods.slice/kubepods-burstable.slice/"
+					"kubepods-burstable-pod0123.slice/"
+					"cri-containerd-4567.scope"),
+			      &st),
+			 0);
+	assert_string_equal(name_of(LAT_BY_CGROUP, st.st_ino, NULL),
+			    "...e/kubepods-burstable-pod0123.slice/cri-containerd-4567.scope");
+}
+
+static void cgroups_by_path(void **state)
+{
+	uint64_t id = 0;
+
+	(void)state;
+	assert_int_equal(names__cgroup(names, "system.slice/db.service", &id), 0);
+	assert_int_equal(id, slice_id);
+	id = 0;
+	assert_int_equal(names__cgroup(names, "/sys/fs/cgroup/system.slice/db.service/", &id), 0);
+	assert_int_equal(id, slice_id);
+	assert_int_equal(names__cgroup(names, "/", &id), 0);
+	assert_int_equal(id, root_id);
+	assert_int_equal(names__cgroup(names, "/sys/fs/cgroup", &id), 0);
+	assert_int_equal(names__cgroup(names, "nonesuch", &id), -ENOENT);
+	assert_int_equal(names__cgroup(names, "/system.slice/db.service/cgroup.procs", &id),
+			 -ENOTDIR);
+}
+
+static void no_cgroup2_is_no_error(void **state)
+{
+	struct lat_key key = { .id = 5, .by = LAT_BY_CGROUP };
+	struct names *bare = NULL;
+	char *empty = unit_tmpdir(), out[RUN_NAME];
+	uint64_t id;
+
+	(void)state;
+	assert_int_equal(names__new(&bare, empty), 0);
+	assert_string_equal(names__key(bare, &key, NULL, out), "cgroup 5");
+	assert_int_equal(names__cgroup(bare, "/", &id), -ENOENT);
+	names__free(bare);
+	unit_remove(empty);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dimensions_both_ways), cmocka_unit_test(bad_lists_are_refused),
+		cmocka_unit_test(names_of_keys),	cmocka_unit_test(names_of_disks),
+		cmocka_unit_test(disks_by_name),	cmocka_unit_test(cgroup_names),
+		cmocka_unit_test(cgroups_by_path),	cmocka_unit_test(no_cgroup2_is_no_error),
+	};
+
+	return cmocka_run_group_tests_name("names", tests, make_tree, remove_tree);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unit.h"
+
+#include <errno.h>
+
+#include "base/counts.h"
+#include "base/hist.h"
+#include "base/run.h"
+
+static void conservation(void **state)
+{
+	struct lat_cell cell = { 0 };
+
+	(void)state;
+	assert_int_equal(run__imbalance(&cell), 0);
+	cell.hist.slots[3] = 40;
+	cell.hist.slots[HIST_OVERFLOW_SLOT] = 2;
+	cell.counts[LAT_SEEN] = 42;
+	assert_int_equal(run__recorded(&cell), 42);
+	assert_int_equal(run__imbalance(&cell), 0);
+	for (unsigned int i = LAT_SEEN + 1; i < LAT_TERMS; i++) {
+		cell.counts[i] = i;
+		cell.counts[LAT_SEEN] += i;
+	}
+	assert_int_equal(run__imbalance(&cell), 0);
+	for (unsigned int i = LAT_TERMS; i < LAT_COUNTS; i++)
+		cell.counts[i] = 1000;
+	assert_int_equal(run__imbalance(&cell), 0);
+	cell.counts[LAT_SEEN]++;
+	assert_int_equal(run__imbalance(&cell), 1);
+	cell.counts[LAT_SEEN] -= 3;
+	assert_int_equal(run__imbalance(&cell), -2);
+}
+
+static void names_of_counts(void **state)
+{
+	unsigned int named = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < LAT_COUNTS + 5; i++) {
+		const char *name = counts__name(i);
+
+		if (!name)
+			continue;
+		named++;
+		assert_int_equal(counts__find(name), i);
+	}
+	assert_int_equal(named, LAT_OTHER_KEY + 1);
+	assert_string_equal(counts__name(LAT_MISSED_START), "missed_start");
+	assert_int_equal(counts__find("recorded"), -ENOENT);
+	assert_false(counts__is_term(LAT_SEEN));
+	assert_true(counts__is_term(LAT_CONTINUED));
+	assert_false(counts__is_term(LAT_ABANDONED));
+}
+
+static void keys_are_found_and_added(void **state)
+{
+	struct run_data data = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct lat_key key = { .id = i / 4, .by = i % 2, .metric = i / 2 % 2 };
+
+		assert_null(run__find_key(&data, &key));
+		assert_int_equal(run__add_key(&data, &key, "a name"), 0);
+		assert_ptr_equal(run__find_key(&data, &key), &data.keys[i]);
+		assert_int_equal(hist__count(&data.keys[i].hist), 0);
+	}
+	assert_int_equal(data.nr_keys, 1000);
+	run__clear_data(&data);
+	assert_null(data.keys);
+}
+
+static void long_names_are_cut(void **state)
+{
+	struct lat_key key = { .id = 1 };
+	struct run_data data = { 0 };
+	char name[200];
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(run__add_key(&data, &key, name), 0);
+	assert_int_equal(strlen(data.keys[0].name), RUN_NAME - 1);
+	run__clear_data(&data);
+}
+
+static void add_time(struct run_data *data, uint64_t id, uint64_t ns)
+{
+	struct lat_key key = { .id = id, .by = LAT_BY_DISK, .metric = 0 };
+	struct run_key *found = run__find_key(data, &key);
+
+	if (!found) {
+		assert_int_equal(run__add_key(data, &key, "disk"), 0);
+		found = run__find_key(data, &key);
+	}
+	found->hist.slots[hist_slot(ns)]++;
+	found->hist.sum_ns += ns;
+}
+
+static void keys_rank_by_time_other_last(void **state)
+{
+	const struct run_key **ranked;
+	struct run_data data = { 0 };
+	struct lat_key unused = { .id = 9, .by = LAT_BY_DISK };
+
+	(void)state;
+	add_time(&data, RUN_OTHER_ID, 1000000);
+	add_time(&data, 1, 10);
+	add_time(&data, 2, 3000);
+	add_time(&data, 3, 200);
+	assert_int_equal(run__add_key(&data, &unused, "idle"), 0);
+	assert_int_equal(run__ranked_keys(&data, LAT_BY_DISK, 0, &ranked), 4);
+	assert_int_equal(ranked[0]->key.id, 2);
+	assert_int_equal(ranked[1]->key.id, 3);
+	assert_int_equal(ranked[2]->key.id, 1);
+	assert_int_equal(ranked[3]->key.id, RUN_OTHER_ID);
+	free(ranked);
+	assert_int_equal(run__ranked_keys(&data, LAT_BY_OP, 0, &ranked), 0);
+	free(ranked);
+	assert_int_equal(run__ranked_keys(&data, LAT_BY_DISK, 1, &ranked), 0);
+	free(ranked);
+	run__clear_data(&data);
+}
+
+static void data_adds_up(void **state)
+{
+	struct run_data *total = calloc(1, sizeof(*total)), *delta = calloc(1, sizeof(*delta));
+
+	(void)state;
+	for (uint64_t round = 1; round <= 5; round++) {
+		run__zero_data(delta);
+		delta->metrics[1].counts[LAT_SEEN] = 1;
+		add_time(delta, 1, 100);
+		add_time(delta, round, 100);
+		assert_int_equal(run__add_data(total, delta), 0);
+	}
+	assert_int_equal(total->metrics[1].counts[LAT_SEEN], 5);
+	assert_int_equal(total->nr_keys, 5);
+	assert_int_equal(total->keys[0].hist.sum_ns, 600);
+	assert_int_equal(total->keys[4].hist.sum_ns, 100);
+	run__clear_data(total);
+	run__clear_data(delta);
+	free(total);
+	free(delta);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(conservation),
+		cmocka_unit_test(names_of_counts),
+		cmocka_unit_test(keys_are_found_and_added),
+		cmocka_unit_test(long_names_are_cut),
+		cmocka_unit_test(keys_rank_by_time_other_last),
+		cmocka_unit_test(data_adds_up),
+	};
+
+	return cmocka_run_group_tests_name("run", tests, NULL, NULL);
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unit.h"
+
+#include <errno.h>
+
+#include "base/clean.h"
+#include "base/units.h"
+
+#define SECOND 1000000000ULL
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct {
+	const char *text;
+	int err;
+	uint64_t ns;
+} durations[] = {
+	{ "10s", 0, 10 * SECOND },
+	{ "10", 0, 10 * SECOND },
+	{ "500ms", 0, SECOND / 2 },
+	{ "250us", 0, 250000 },
+	{ "1ns", 0, 1 },
+	{ "2m", 0, 120 * SECOND },
+	{ "2min", 0, 120 * SECOND },
+	{ "1h", 0, 3600 * SECOND },
+	{ "30d", 0, UNITS_MAX_NS },
+	{ "720h", 0, UNITS_MAX_NS },
+	{ "0.5", 0, SECOND / 2 },
+	{ ".5s", -EINVAL, 0 },
+	{ "1.5h", 0, 5400 * SECOND },
+	{ "1.000000001s", 0, SECOND + 1 },
+	{ "007s", 0, 7 * SECOND },
+	{ "2592000000000001ns", -ERANGE, 0 },
+	{ "31d", -ERANGE, 0 },
+	{ "0", -ERANGE, 0 },
+	{ "0s", -ERANGE, 0 },
+	{ "0.0000000001s", -ERANGE, 0 },
+	{ "0.00000000000000000000000000000000000001s", -ERANGE, 0 },
+	{ "99999999999999999999999999999999999999", -ERANGE, 0 },
+	{ "18446744073709551616ns", -ERANGE, 0 },
+	{ "", -EINVAL, 0 },
+	{ "s", -EINVAL, 0 },
+	{ ".", -EINVAL, 0 },
+	{ ".s", -EINVAL, 0 },
+	{ "1.s", -EINVAL, 0 },
+	{ "-1s", -EINVAL, 0 },
+	{ "-0", -EINVAL, 0 },
+	{ "+1s", -EINVAL, 0 },
+	{ " 1s", -EINVAL, 0 },
+	{ "1 s", -EINVAL, 0 },
+	{ "1s ", -EINVAL, 0 },
+	{ "1ss", -EINVAL, 0 },
+	{ "1S", -EINVAL, 0 },
+	{ "1.2.3s", -EINVAL, 0 },
+	{ "1e3", -EINVAL, 0 },
+	{ "0x10", -EINVAL, 0 },
+	{ "nan", -EINVAL, 0 },
+	{ "inf", -EINVAL, 0 },
+	{ "ten", -EINVAL, 0 },
+	{ "1,5s", -EINVAL, 0 },
+};
+
+static void parse_durations(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(durations); i++) {
+		uint64_t ns = 0;
+
+		if (units__parse_duration(durations[i].text, &ns) != durations[i].err)
+			fail_msg("'%s'", durations[i].text);
+		assert_int_equal(ns, durations[i].ns);
+	}
+}
+
+static const struct {
+	const char *text;
+	int err;
+	uint64_t value;
+} counts[] = {
+	{ "1", 0, 1 },
+	{ "0010", 0, 10 },
+	{ "1000", 0, 1000 },
+	{ "0", -ERANGE, 0 },
+	{ "1001", -ERANGE, 0 },
+	{ "18446744073709551616", -ERANGE, 0 },
+	{ "18446744073709551625", -ERANGE, 0 },
+	{ "99999999999999999999999", -ERANGE, 0 },
+	{ "", -EINVAL, 0 },
+	{ "-1", -EINVAL, 0 },
+	{ "+1", -EINVAL, 0 },
+	{ " 1", -EINVAL, 0 },
+	{ "1 ", -EINVAL, 0 },
+	{ "1.0", -EINVAL, 0 },
+	{ "0x1", -EINVAL, 0 },
+	{ "99999999999999999999999x", -EINVAL, 0 },
+};
+
+static void parse_counts(void **state)
+{
+	uint64_t value;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(counts); i++) {
+		value = 0;
+		if (units__parse_count(counts[i].text, 1, 1000, &value) != counts[i].err)
+			fail_msg("'%s'", counts[i].text);
+		assert_int_equal(value, counts[i].value);
+	}
+	assert_int_equal(units__parse_count("18446744073709551615", 0, UINT64_MAX, &value), 0);
+	assert_true(value == UINT64_MAX);
+}
+
+static void latencies(void **state)
+{
+	static const struct {
+		double ns;
+		const char *text;
+	} table[] = {
+		{ 0, "0 ns" },		{ 0.4, "0 ns" },
+		{ 870, "870 ns" },	{ 999, "999 ns" },
+		{ 999.7, "1.00 us" },	{ 1000, "1.00 us" },
+		{ 1234, "1.23 us" },	{ 9994, "9.99 us" },
+		{ 9996, "10.0 us" },	{ 99960, "100 us" },
+		{ 999499, "999 us" },	{ 999500, "1.00 ms" },
+		{ 1234567, "1.23 ms" }, { 1.5e9, "1.50 s" },
+		{ 65e9, "65.0 s" },	{ 999.4e9, "999 s" },
+		{ 1e13, "10,000 s" },	{ 1.8446744073709552e19, "18,446,744,074 s" },
+	};
+	char buf[UNITS_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(table); i++)
+		assert_string_equal(units__ns(buf, table[i].ns), table[i].text);
+}
+
+static void windows(void **state)
+{
+	char buf[UNITS_TEXT];
+
+	(void)state;
+	assert_string_equal(units__duration(buf, 0), "0 ns");
+	assert_string_equal(units__duration(buf, 8000), "8 us");
+	assert_string_equal(units__duration(buf, 12500), "12.5 us");
+	assert_string_equal(units__duration(buf, 500000000), "500 ms");
+	assert_string_equal(units__duration(buf, 10 * SECOND), "10 s");
+	assert_string_equal(units__duration(buf, 10003456789), "10 s");
+	assert_string_equal(units__duration(buf, 1500000000), "1.5 s");
+	assert_string_equal(units__duration(buf, 120 * SECOND), "2 min");
+	assert_string_equal(units__duration(buf, 7200 * SECOND), "2 h");
+	assert_true(strlen(units__duration(buf, UINT64_MAX)) < UNITS_TEXT);
+}
+
+static void numbers(void **state)
+{
+	char buf[UNITS_TEXT];
+
+	(void)state;
+	assert_string_equal(units__count(buf, 0), "0");
+	assert_string_equal(units__count(buf, 999), "999");
+	assert_string_equal(units__count(buf, 1000), "1,000");
+	assert_string_equal(units__count(buf, 12345), "12,345");
+	assert_string_equal(units__count(buf, 123456), "123,456");
+	assert_string_equal(units__count(buf, UINT64_MAX), "18,446,744,073,709,551,615");
+	assert_string_equal(units__short_count(buf, 9999999), "9,999,999");
+	assert_string_equal(units__short_count(buf, 12345678), "12.3 M");
+	assert_string_equal(units__short_count(buf, 999600000), "1.00 G");
+	assert_string_equal(units__short_count(buf, UINT64_MAX), "18.4 E");
+	assert_string_equal(units__rate(buf, 0), "0/s");
+	assert_string_equal(units__rate(buf, 0.25), "0.25/s");
+	assert_string_equal(units__rate(buf, 12.34), "12.3/s");
+	assert_string_equal(units__rate(buf, 12345.4), "12,345/s");
+}
+
+static void shares(void **state)
+{
+	char buf[UNITS_TEXT];
+
+	(void)state;
+	assert_string_equal(units__share(buf, 0, 0), "0 %");
+	assert_string_equal(units__share(buf, 0, 10), "0 %");
+	assert_string_equal(units__share(buf, 84, 10000), "0.84 %");
+	assert_string_equal(units__share(buf, 1, 1000000), "<0.01 %");
+	assert_string_equal(units__share(buf, 1, 8), "12.5 %");
+	assert_string_equal(units__share(buf, 10, 10), "100 %");
+	assert_string_equal(units__share(buf, 999999, 1000000), ">99.9 %");
+	assert_string_equal(units__ratio(buf, 1.25), "125 %");
+}
+
+static void clean_texts(void **state)
+{
+	static const struct {
+		const char *raw, *clean;
+	} table[] = {
+		{ "bash", "bash" },
+		{ "a\033[31mb", "a?[31mb" },
+		{ "tab\tnl\ncr\rdel\177", "tab?nl?cr?del?" },
+		{ "caf\303\251", "caf\303\251" },
+		{ "\355\225\234\352\270\200", "\355\225\234\352\270\200" },
+		{ "\360\237\220\247", "\360\237\220\247" },
+		{ "cut\303", "cut?" },
+		{ "cut\355\225", "cut??" },
+		{ "\377\376", "??" },
+		{ "\300\200", "??" }, /* overlong */
+		{ "\355\240\200", "???" }, /* half of an UTF-16 pair */
+		{ "\302\233m", "??m" }, /* CSI of C1 */
+		{ "\364\220\200\200", "????" }, /* above U+10FFFF */
+	};
+	char out[64];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(table); i++)
+		assert_string_equal(clean__text(out, sizeof(out), table[i].raw), table[i].clean);
+	assert_string_equal(clean__text(out, 4, "abcdef"), "abc");
+	assert_string_equal(clean__text(out, 5, "abc\303\251"), "abc");
+	assert_string_equal(clean__text(out, 6, "abc\303\251"), "abc\303\251");
+	assert_string_equal(clean__text(out, 1, "abc"), "");
+	clean__text(out, 0, "abc");
+	assert_int_equal(clean__columns("caf\303\251"), 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parse_durations), cmocka_unit_test(parse_counts),
+		cmocka_unit_test(latencies),	   cmocka_unit_test(windows),
+		cmocka_unit_test(numbers),	   cmocka_unit_test(shares),
+		cmocka_unit_test(clean_texts),
+	};
+
+	return cmocka_run_group_tests_name("units", tests, NULL, NULL);
+}
