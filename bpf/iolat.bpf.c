@@ -429,4 +429,13 @@ int BPF_PROG(merged, struct request *rq)
 	return 0;
 }
 
+SEC("raw_tp/task_rename")
+int BPF_PROG(renamed, struct task_struct *task, const char *comm)
+{
+	const struct split split = { &keys, &rows, &control, &knobs };
+
+	split_rename(&split, METRICS, task, comm);
+	return 0;
+}
+
 char LICENSE[] SEC("license") = "GPL";

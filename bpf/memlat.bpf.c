@@ -471,4 +471,13 @@ int census(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+SEC("raw_tp/task_rename")
+int BPF_PROG(renamed, struct task_struct *task, const char *comm)
+{
+	const struct split split = { &keys, &rows, &control, &knobs };
+
+	split_rename(&split, 1, task, comm);
+	return 0;
+}
+
 char LICENSE[] SEC("license") = "GPL";

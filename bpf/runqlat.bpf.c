@@ -311,4 +311,13 @@ int BPF_PROG(hashed_switch, bool preempt, struct task_struct *prev, struct task_
 	return 0;
 }
 
+SEC("raw_tp/task_rename")
+int BPF_PROG(renamed, struct task_struct *task, const char *comm)
+{
+	const struct split split = { &keys, &rows, &control, &knobs };
+
+	split_rename(&split, 1, task, comm);
+	return 0;
+}
+
 char LICENSE[] SEC("license") = "GPL";

@@ -146,6 +146,27 @@ struct identity {
 
 #define LAT_BY_TASK (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
 
+/* A task takes another name, by exec or otherwise: so do the keys it has. */
+static __always_inline void split_rename(const struct split *split, __u32 metrics,
+					 struct task_struct *task, const char *comm)
+{
+	struct lat_key key = {};
+	struct lat_key_info *info;
+
+	for (__u32 by = LAT_BY_PROCESS; by <= LAT_BY_THREAD; by++) {
+		key.by = by;
+		key.id = BPF_CORE_READ(task, pid);
+		/* A process is called what its first thread is. */
+		if (by == LAT_BY_PROCESS && key.id != (__u32)BPF_CORE_READ(task, tgid))
+			continue;
+		for (key.metric = 0; key.metric < metrics; key.metric++) {
+			info = bpf_map_lookup_elem(split->keys, &key);
+			if (info)
+				bpf_probe_read_kernel_str(info->comm, LAT_COMM_LEN, comm);
+		}
+	}
+}
+
 /* The splits by who waited. `who` is NULL if that is not known: the sample goes to all others. */
 static __always_inline void split_by_identity(const struct split *split, struct lat_cell *cell,
 					      __u32 metric, const struct identity *who, __u64 ns)

@@ -35,6 +35,9 @@ extern const struct probe_ops iolat_ops;
 /* Takes a link over; it is destroyed with the probe. On failure the link is destroyed at once. */
 int probe__keep_link(struct probe *probe, struct bpf_link *link);
 
+/* Attaches a program by its section. */
+int probe__attach(struct probe *probe, const char *name);
+
 /* Runs an iterator program over all tasks, once. */
 int probe__iterate(struct probe *probe, const char *program);
 

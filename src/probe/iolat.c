@@ -112,13 +112,6 @@ static int iolat_prepare(struct probe *probe, struct bpf_object *obj)
 	return err;
 }
 
-static int attach(struct probe *probe, const char *name)
-{
-	struct bpf_program *program = bpf_object__find_program_by_name(probe->obj, name);
-
-	return probe__keep_link(probe, bpf_program__attach(program));
-}
-
 static int attach_fallback(struct probe *probe)
 {
 	struct iolat *iolat = probe->skel;
@@ -138,12 +131,12 @@ static int iolat_start(struct probe *probe, struct lat_control **control)
 		return attach_fallback(probe);
 	if (probe->rung == &rungs[RAW_TP])
 		return 0;
-	err = attach(probe, issue_program());
+	err = probe__attach(probe, issue_program());
 	if (err || !probe->knobs.identity)
 		return err;
-	err = attach(probe, submit_program());
+	err = probe__attach(probe, submit_program());
 	if (!err && kernel__has_tracepoint("block_rq_merge"))
-		err = attach(probe, "merged");
+		err = probe__attach(probe, "merged");
 	return err;
 }
 
@@ -166,7 +159,7 @@ static void clear_starts(struct iolat *iolat)
 
 static int iolat_tick(struct probe *probe, const struct run_data *now)
 {
-	const uint64_t *counts = now->metrics[0].counts;
+	const __u64 *counts = now->metrics[0].counts;
 	struct iolat *iolat = probe->skel;
 	uint64_t missed = counts[LAT_MISSED_START] - iolat->missed;
 

@@ -124,15 +124,11 @@ static int memlat_start(struct probe *probe, struct lat_control **control)
 {
 	struct memlat_bpf *skel = probe->skel;
 	const char *thp = thp_program(probe);
-	struct bpf_program *program;
 
 	*control = &skel->bss->control;
 	if (probe->rung->metric)
 		return attach_events(probe);
-	if (!thp)
-		return 0;
-	program = bpf_object__find_program_by_name(probe->obj, thp);
-	return probe__keep_link(probe, bpf_program__attach(program));
+	return thp ? probe__attach(probe, thp) : 0;
 }
 
 /* Without task storage the open calls are those in the hash. */

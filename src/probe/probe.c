@@ -52,6 +52,12 @@ static bool is_in(const char *const names[PROBE_PROGRAMS], const char *name)
 	return false;
 }
 
+/* Are there keys that are called what a task is? */
+static bool names_tasks(const struct probe *probe)
+{
+	return probe->knobs.by & (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD);
+}
+
 /* Of all the programs in the object, only those of the rung are to be loaded. */
 static int select_programs(struct probe *probe)
 {
@@ -67,6 +73,10 @@ static int select_programs(struct probe *probe)
 		if (err)
 			return err;
 	}
+	if (names_tasks(probe))
+		err = probe__load_too(probe->obj, "renamed");
+	if (err)
+		return err;
 	return probe->ops->prepare ? probe->ops->prepare(probe, probe->obj) : 0;
 }
 
@@ -107,18 +117,22 @@ static int map_cells(struct probe *probe)
 	return 0;
 }
 
+int probe__attach(struct probe *probe, const char *name)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(probe->obj, name);
+
+	return probe__keep_link(probe, bpf_program__attach(program));
+}
+
 static int attach_programs(struct probe *probe)
 {
-	struct bpf_program *program;
-	int err;
+	int err = 0;
 
-	for (int i = 0; i < PROBE_PROGRAMS && probe->rung->programs[i]; i++) {
-		program = bpf_object__find_program_by_name(probe->obj, probe->rung->programs[i]);
-		err = probe__keep_link(probe, bpf_program__attach(program));
-		if (err)
-			return err;
-	}
-	return 0;
+	for (int i = 0; !err && i < PROBE_PROGRAMS && probe->rung->programs[i]; i++)
+		err = probe__attach(probe, probe->rung->programs[i]);
+	if (!err && names_tasks(probe))
+		err = probe__attach(probe, "renamed");
+	return err;
 }
 
 static void shut(struct probe *probe)

@@ -76,14 +76,21 @@ void probe__describe(const struct probe *probe, struct run_module *module);
 /* Opens and shuts the window: a store, the same instant for all CPUs. */
 void probe__arm(struct probe *probe, bool armed);
 
-/* Totals since the window opened. Keys are appended to data->keys, never moved. 0 or -errno. */
-int probe__read(struct probe *probe, struct run_data *data, struct names *names);
+/*
+ * Brings `total` up to date and leaves in `delta` what came since the last call. Both start out empty
+ * and get the same keys in the same order. 0 or -errno.
+ */
+int probe__read(struct probe *probe, struct run_data *total, struct run_data *delta,
+		struct names *names);
 
 /* Names of the keys once more, for those whose task has taken another since. */
 int probe__rename(struct probe *probe, struct run_data *data, struct names *names);
 
 int probe__tick(struct probe *probe, const struct run_data *now);
 int probe__census(struct probe *probe, struct lat_open *open, bool *age_known);
+
+/* Events of the first metric so far: the sum that probe__read() would give as LAT_SEEN. */
+uint64_t probe__seen(const struct probe *probe);
 
 /* Sums over the probe's programs: runs and their time, while the kernel's BPF statistics are on. */
 struct probe_usage {

@@ -15,20 +15,49 @@ static int map_fd(const struct probe *probe, const char *name)
 	return bpf_object__find_map_fd_by_name(probe->obj, name);
 }
 
-static void read_cells(const struct probe *probe, struct run_data *data)
+static const struct lat_cell *cells_of(const struct probe *probe, int cpu)
 {
-	const struct lat_cell *cells;
+	return (const void *)((const char *)probe->cells + cpu * probe->cell_stride);
+}
 
-	memset(data->metrics, 0, sizeof(data->metrics));
-	for (int cpu = 0; cpu < probe->cpus; cpu++) {
-		cells = (const void *)((const char *)probe->cells + cpu * probe->cell_stride);
-		for (unsigned int i = 0; i < probe->ops->nr_metrics; i++)
-			hist__add_cell(&data->metrics[i], &cells[i]);
+uint64_t probe__seen(const struct probe *probe)
+{
+	uint64_t seen = 0;
+
+	for (int cpu = 0; cpu < probe->cpus; cpu++)
+		seen += cells_of(probe, cpu)->counts[LAT_SEEN];
+	return seen;
+}
+
+static void read_cells(const struct probe *probe, struct run_data *total, struct run_data *delta)
+{
+	struct lat_cell now;
+
+	for (unsigned int i = 0; i < probe->ops->nr_metrics; i++) {
+		memset(&now, 0, sizeof(now));
+		for (int cpu = 0; cpu < probe->cpus; cpu++)
+			hist__add_cell(&now, &cells_of(probe, cpu)[i]);
+		hist__delta_cell(&delta->metrics[i], &now, &total->metrics[i]);
+		total->metrics[i] = now;
 	}
 }
 
+static int add_key(struct probe *probe, struct run_data *total, struct run_data *delta,
+		   const struct lat_key *key, const char *name, uint32_t row)
+{
+	int err;
+
+	err = run__add_key(total, key, name);
+	if (!err)
+		err = run__add_key(delta, key, name);
+	if (!err)
+		probe->rows[probe->nr_keys++] = row;
+	return err;
+}
+
 /* The keys "(other)" come first, so that the rest can grow. */
-static int add_other_keys(struct probe *probe, struct run_data *data, struct names *names)
+static int add_other_keys(struct probe *probe, struct run_data *total, struct run_data *delta,
+			  struct names *names)
 {
 	struct lat_key key = { .id = RUN_OTHER_ID };
 	char name[RUN_NAME];
@@ -38,22 +67,23 @@ static int add_other_keys(struct probe *probe, struct run_data *data, struct nam
 		if (!(probe->knobs.by & 1U << key.by))
 			continue;
 		for (key.metric = 0; key.metric < probe->ops->nr_metrics; key.metric++) {
-			err = run__add_key(data, &key, names__key(names, &key, NULL, name));
+			names__key(names, &key, NULL, name);
+			err = add_key(probe, total, delta, &key, name,
+				      LAT_OTHER_ROW(probe->knobs.rows, key.by, key.metric));
 			if (err)
 				return err;
-			probe->rows[probe->nr_keys++] =
-				LAT_OTHER_ROW(probe->knobs.rows, key.by, key.metric);
 		}
 	}
 	return 0;
 }
 
 /* Walks the keys for those that were made since the last time. */
-static int add_new_keys(struct probe *probe, struct run_data *data, struct names *names)
+static int add_new_keys(struct probe *probe, struct run_data *total, struct run_data *delta,
+			struct names *names)
 {
-	struct lat_key key, *at = NULL, next;
-	int err, fd = map_fd(probe, "keys");
 	uint32_t rows = __atomic_load_n(&probe->control->next_row, __ATOMIC_RELAXED);
+	int err, fd = map_fd(probe, "keys");
+	struct lat_key key, *at = NULL, next;
 	struct lat_key_info info;
 	char name[RUN_NAME];
 
@@ -64,44 +94,53 @@ static int add_new_keys(struct probe *probe, struct run_data *data, struct names
 		at = &key;
 		if (bpf_map_lookup_elem(fd, &key, &info) || probe->row_read[info.row])
 			continue;
-		err = run__add_key(data, &key, names__key(names, &key, info.comm, name));
+		names__key(names, &key, info.comm, name);
+		err = add_key(probe, total, delta, &key, name, info.row);
 		if (err)
 			return err;
-		probe->rows[probe->nr_keys++] = info.row;
 		probe->row_read[info.row] = true;
 	}
 	probe->seen_rows = rows;
 	return 0;
 }
 
-static int read_rows(struct probe *probe, struct run_data *data)
+static int read_rows(struct probe *probe, struct run_data *total, struct run_data *delta)
 {
 	int fd = map_fd(probe, "rows");
+	struct lat_hist now;
 
-	for (size_t i = 0; i < probe->nr_keys; i++)
-		if (bpf_map_lookup_elem(fd, &probe->rows[i], &data->keys[i].hist))
+	for (size_t i = 0; i < probe->nr_keys; i++) {
+		if (bpf_map_lookup_elem(fd, &probe->rows[i], &now))
 			return -errno;
+		hist__delta(&delta->keys[i].hist, &now, &total->keys[i].hist);
+		total->keys[i].hist = now;
+	}
 	return 0;
 }
 
-int probe__read(struct probe *probe, struct run_data *data, struct names *names)
+static int start_keys(struct probe *probe, struct run_data *total, struct run_data *delta,
+		      struct names *names)
 {
-	int err;
+	probe->rows = calloc(LAT_ROWS_TOTAL(probe->knobs.rows), sizeof(*probe->rows));
+	probe->row_read = calloc(probe->knobs.rows, sizeof(*probe->row_read));
+	if (!probe->rows || !probe->row_read)
+		return -ENOMEM;
+	return add_other_keys(probe, total, delta, names);
+}
 
-	if (probe->knobs.by && !probe->rows) {
-		probe->rows = calloc(LAT_ROWS_TOTAL(probe->knobs.rows), sizeof(*probe->rows));
-		probe->row_read = calloc(probe->knobs.rows, sizeof(*probe->row_read));
-		if (!probe->rows || !probe->row_read)
-			return -ENOMEM;
-		err = add_other_keys(probe, data, names);
-		if (err)
-			return err;
-	}
-	read_cells(probe, data);
+int probe__read(struct probe *probe, struct run_data *total, struct run_data *delta,
+		struct names *names)
+{
+	int err = 0;
+
+	read_cells(probe, total, delta);
 	if (!probe->knobs.by)
 		return 0;
-	err = add_new_keys(probe, data, names);
-	return err ? err : read_rows(probe, data);
+	if (!probe->rows)
+		err = start_keys(probe, total, delta, names);
+	if (!err)
+		err = add_new_keys(probe, total, delta, names);
+	return err ? err : read_rows(probe, total, delta);
 }
 
 int probe__rename(struct probe *probe, struct run_data *data, struct names *names)

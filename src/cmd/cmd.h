@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sub-commands. argv[0] is the command's name. Each parses, calls, prints, and returns the exit
+ * code of the program.
+ */
+#ifndef LATSCOPE_CMD_H
+#define LATSCOPE_CMD_H
+
+enum exit_code {
+	EXIT_DONE = 0,
+	EXIT_ERROR = 1,
+	EXIT_USAGE = 2,
+	EXIT_WORSE = 3, /* compare, validate: the answer is "worse" */
+	EXIT_CANNOT = 77, /* this machine cannot */
+};
+
+int cmd_record(int argc, char **argv); /* record, memlat, runqlat, iolat: by argv[0] */
+int cmd_report(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_load(int argc, char **argv);
+
+#endif

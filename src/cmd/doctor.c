@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What this machine can do: every rung of every module is tried for real, and detached again. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include <base/log.h>
+#include <base/options.h>
+#include <base/wrap.h>
+#include <probe/kernel.h>
+#include <probe/probe.h>
+
+#include "cmd.h"
+
+static const char doctor_doc[] =
+	"Tries each way to measure (rung) of each module on the running kernel, and says which one will be "
+	"used, what is wrong with the others and what they need. Changes nothing.\v"
+	"Examples:\n"
+	"  sudo latscope doctor\n\n"
+	"Exit status: 0 every module can run, 77 one cannot, 1 no privilege, 2 wrong usage.";
+
+static void print_finding(const char *mark, const char *name, const char *answer, const char *text)
+{
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "%s %-11s %-4s %s", mark, name, answer, text);
+	wrap__print(&wrap, stdout, 2, 18);
+}
+
+/* "rung: reason" becomes the reason. */
+static const char *reason_of(const char *why, const char *rung)
+{
+	size_t len = strlen(rung);
+
+	return !strncmp(why, rung, len) && why[len] == ':' ? why + len + 2 : why;
+}
+
+/* Tries all rungs of a module. Returns how many work. */
+static int examine(const struct probe_ops *ops)
+{
+	struct lat_knobs knobs = { .tail_ns = 1 };
+	const struct probe_rung *rung;
+	struct probe *probe;
+	char why[RUN_TEXT];
+	int works = 0;
+
+	printf("\n%s: %s\n", ops->name, ops->metrics[0].what);
+	for (unsigned int i = 0; i < ops->nr_rungs; i++) {
+		rung = &ops->rungs[i];
+		if (probe__open(&probe, ops, &knobs, rung->name, why)) {
+			print_finding(" ", rung->name, "no", reason_of(why, rung->name));
+			continue;
+		}
+		probe__close(probe);
+		print_finding(works ? " " : "*", rung->name, "yes", rung->mechanism);
+		works++;
+	}
+	return works;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct options options = { .command = argv[0] };
+	struct argp own = { .doc = doctor_doc };
+	struct utsname kernel;
+	bool all = true;
+	char why[RUN_TEXT];
+	int got;
+
+	got = options__parse(&options, &own, NULL, argc, argv, stdout);
+	if (got < 0)
+		log__usage(argv[0], options.error);
+	if (got)
+		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	got = kernel__check(why);
+	if (got) {
+		log__error(argv[0], why, NULL);
+		return got == -EPERM ? EXIT_ERROR : EXIT_CANNOT;
+	}
+	uname(&kernel);
+	printf("latscope " LATSCOPE_VERSION " on Linux %s %s\n", kernel.release, kernel.machine);
+	for (size_t i = 0; probe_list[i]; i++)
+		all = examine(probe_list[i]) && all;
+	printf("\n* is used by default; --rung NAME takes another.\n");
+	return all ? EXIT_DONE : EXIT_CANNOT;
+}

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* record, and memlat, runqlat and iolat, which are record with one module. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <base/by.h>
+#include <base/clean.h>
+#include <base/host.h>
+#include <base/json.h>
+#include <base/csv.h>
+#include <base/log.h>
+#include <base/options.h>
+#include <base/rundir.h>
+#include <base/text.h>
+#include <base/units.h>
+#include <probe/kernel.h>
+#include <probe/session.h>
+#include <probe/target.h>
+#include <probe/workload.h>
+
+#include "cmd.h"
+
+#define DEFAULT_TAIL_NS 8000
+#define DEFAULT_INTERVAL_NS 1000000000ULL
+#define DEFAULT_DIR "runs"
+#define MAX_WRITERS 4
+
+struct record {
+	const char *command;
+	bool all; /* the command is record */
+	struct options options;
+	struct lat_knobs knobs;
+	struct run *run;
+	struct session *session;
+	char *dir; /* of this run; NULL: nothing is to be kept */
+	struct writer writers[MAX_WRITERS];
+	size_t nr_writers;
+};
+
+static const char record_doc[] =
+	"Measures page-fault, run-queue and block-I/O latency of the whole machine at the same time, and "
+	"leaves a directory with the histograms, their summaries and run.db. With a workload, the window "
+	"is the workload's life.\v"
+	"Examples:\n"
+	"  latscope record -d 10s                    ten seconds of everything, into runs/\n"
+	"  latscope record -o runs/ -- make -j8      while a command runs\n"
+	"  latscope record -d 1m --by process,disk   who waited, and for which disk\n"
+	"  latscope record -d 1h -i 10s --label host=db1\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+
+static const char probe_doc[] =
+	"Measures one latency of the whole machine, or of what the filters leave, until -d has passed, the "
+	"workload has ended or Ctrl-C.\v"
+	"Examples:\n"
+	"  latscope runqlat -d 5s                    who waits for a CPU, and how long\n"
+	"  latscope iolat --by disk,op -i 1s         a line a second, tables at the end\n"
+	"  latscope memlat -p 1234 --json            one process, for a script\n"
+	"  latscope memlat -- ./workload             while a command runs\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+
+/* An error that was printed; the exit code. */
+static int failed(const struct record *record, const char *why, const char *todo, int code)
+{
+	log__error(record->command, why, todo);
+	return code;
+}
+
+static int out_of_memory(const struct record *record)
+{
+	return failed(record, "out of memory", NULL, EXIT_ERROR);
+}
+
+static int parse(struct record *record, int argc, char **argv)
+{
+	struct argp own = { .doc = record->all ? record_doc : probe_doc };
+	struct options *options = &record->options;
+	int got;
+
+	options->command = record->command;
+	options->groups = OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE |
+			  OPTIONS_OUTPUT | OPTIONS_FORMAT;
+	options->takes_workload = true;
+	got = options__parse(options, &own, NULL, argc, argv, stdout);
+	if (!got && options->csv && record->all)
+		got = options__fail(options,
+				    "--csv is for one module; the recording's directory has "
+				    "the CSV of each");
+	if (got < 0)
+		log__usage(record->command, options->error);
+	return got;
+}
+
+static const struct probe_ops *module_of(const struct record *record, size_t i)
+{
+	if (record->all)
+		return probe_list[i];
+	return i ? NULL : probe__find(record->command);
+}
+
+/* A split or rung that no module of this command knows is wrong usage, not a silent nothing. */
+static int check_modules(const struct record *record)
+{
+	const struct options *options = &record->options;
+	const struct probe_ops *ops;
+	uint32_t splits = 0;
+	bool rung = !options->rung;
+	char text[RUN_TEXT], names[BY_TEXT];
+
+	for (size_t i = 0; (ops = module_of(record, i)); i++) {
+		splits |= ops->splits;
+		for (unsigned int j = 0; !rung && j < ops->nr_rungs; j++)
+			rung = !strcmp(options->rung, ops->rungs[j].name);
+	}
+	if (options->by & ~splits) {
+		by__names(options->by & ~splits, names);
+		snprintf(text, sizeof(text), "--by %s does not apply here", names);
+	} else if (!rung) {
+		snprintf(text, sizeof(text), "no rung '%.64s'", options->rung);
+	} else {
+		return EXIT_DONE;
+	}
+	log__usage(record->command, text);
+	return EXIT_USAGE;
+}
+
+static int set_knobs(struct record *record)
+{
+	const struct options *options = &record->options;
+	struct lat_knobs *knobs = &record->knobs;
+	char why[RUN_TEXT];
+	int err;
+
+	knobs->tail_ns = options->tail_ns ? options->tail_ns : DEFAULT_TAIL_NS;
+	knobs->by = options->by;
+	knobs->rows = options->max_keys + 1;
+	err = target__resolve(options, knobs, why);
+	if (err < 0)
+		return failed(record, why, NULL, EXIT_ERROR);
+	if (err > 0)
+		log__warn(record->command, why, NULL);
+	return EXIT_DONE;
+}
+
+static bool has_rung(const struct probe_ops *ops, const char *rung)
+{
+	for (unsigned int i = 0; i < ops->nr_rungs; i++)
+		if (!strcmp(ops->rungs[i].name, rung))
+			return true;
+	return false;
+}
+
+/* Opens every module; those that cannot run are named, and only all of them together are an error. */
+static int open_modules(struct record *record)
+{
+	const char *rung = record->options.rung;
+	const struct probe_ops *ops;
+	struct run_module *module;
+	unsigned int works = 0;
+	char what[RUN_TEXT];
+	int err;
+
+	for (size_t i = 0; (ops = module_of(record, i)); i++) {
+		module = &record->run->modules[record->run->nr_modules];
+		err = session__add(record->session, ops, &record->knobs,
+				   rung && has_rung(ops, rung) ? rung : NULL);
+		if (err)
+			return failed(record, *module->refused ? module->refused : strerror(-err),
+				      "'latscope doctor' explains", EXIT_ERROR);
+		if (!module->refused[0]) {
+			works++;
+			continue;
+		}
+		snprintf(what, sizeof(what), "%s cannot run on this machine", ops->name);
+		log__error(what, module->refused, "'latscope doctor' explains");
+	}
+	return works ? EXIT_DONE : EXIT_CANNOT;
+}
+
+static void add_writer(struct record *record, const struct writer_ops *ops)
+{
+	struct writer *writer = &record->writers[record->nr_writers++];
+
+	writer->ops = ops;
+	writer->dir = record->dir;
+}
+
+static int open_output(struct record *record)
+{
+	const struct options *options = &record->options;
+	const char *dir = options->output, *label = NULL;
+	char what[RUN_TEXT];
+	int err;
+
+	if (!dir && record->all)
+		dir = DEFAULT_DIR;
+	if (dir) {
+		for (unsigned int i = 0; i < options->nr_labels && !label; i++)
+			if (!strcmp(options->labels[i].key, "name"))
+				label = options->labels[i].value;
+		err = rundir__make(dir, label, &record->dir);
+		if (err) {
+			snprintf(what, sizeof(what), "cannot make a directory in %s", dir);
+			log__error(what, strerror(-err), "choose another by -o");
+			return EXIT_ERROR;
+		}
+		add_writer(record, &writer_db);
+		add_writer(record, &writer_csv);
+		add_writer(record, &writer_summary);
+	}
+	if (options->interval_ns && !options->csv)
+		add_writer(record, options->json ? &writer_live_json : &writer_live);
+	return EXIT_DONE;
+}
+
+static char *join(char *const argv[])
+{
+	size_t len = 1;
+	char *text;
+
+	for (int i = 0; argv[i]; i++)
+		len += strlen(argv[i]) + 1;
+	text = calloc(1, len);
+	for (int i = 0; text && argv[i]; i++) {
+		strcat(text, argv[i]);
+		if (argv[i + 1])
+			strcat(text, " ");
+	}
+	return text;
+}
+
+static int describe_run(struct record *record)
+{
+	const struct options *options = &record->options;
+	struct run *run = record->run;
+
+	run->interval_ns = options->interval_ns ? options->interval_ns : DEFAULT_INTERVAL_NS;
+	run->tail_ns = record->knobs.tail_ns;
+	run->nr_labels = options->nr_labels;
+	memcpy(run->labels, options->labels, sizeof(run->labels));
+	run->filter = target__describe(options);
+	run->host = host__describe("");
+	if (options->nr_args) {
+		run->workload = join(options->args);
+		if (!run->workload)
+			return out_of_memory(record);
+	}
+	return run->host ? EXIT_DONE : out_of_memory(record);
+}
+
+static void progress(uint64_t elapsed_ns, uint64_t duration_ns)
+{
+	if (duration_ns)
+		log__progress("%.1f s of %.1f s", elapsed_ns / 1e9, duration_ns / 1e9);
+	else
+		log__progress("%.1f s; Ctrl-C ends it", elapsed_ns / 1e9);
+}
+
+static int print_csv(const struct record *record)
+{
+	return csv__print(&record->run->modules[0].total.metrics[0].hist, stdout);
+}
+
+static int print_text(const struct record *record)
+{
+	struct text_style style = {
+		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+		.all_metrics = record->options.verbose,
+		.top = record->options.top,
+	};
+
+	text__run(stdout, record->run);
+	for (unsigned int i = 0; i < record->run->nr_modules; i++)
+		text__module(stdout, record->run, &record->run->modules[i], &style);
+	return 0;
+}
+
+static int print_result(const struct record *record)
+{
+	int err;
+
+	if (record->options.json)
+		err = json__print(json__run(record->run), stdout, !record->options.interval_ns);
+	else if (record->options.csv)
+		err = print_csv(record);
+	else
+		err = print_text(record);
+	if (!err && fflush(stdout))
+		err = -errno;
+	if (err)
+		return failed(record, "cannot write to standard output", strerror(-err),
+			      EXIT_ERROR);
+	if (record->dir)
+		log__note("recording in %s", record->dir);
+	return EXIT_DONE;
+}
+
+static void warn_of_workload(const struct record *record, const struct session_result *result)
+{
+	int status = record->run->workload_status;
+	char why[RUN_TEXT];
+
+	if (result->workload_ended_early) {
+		log__warn("the workload", "still ran when the window closed and was ended", NULL);
+		return;
+	}
+	if (!record->run->workload || !status)
+		return;
+	if (WIFSIGNALED(status))
+		snprintf(why, sizeof(why), "was killed by signal %d (%s); the recording ends there",
+			 WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		snprintf(why, sizeof(why), "exited with status %d", WEXITSTATUS(status));
+	log__warn("the workload", why, NULL);
+}
+
+static int explain_fault(struct record *record, const struct session_result *result, int err)
+{
+	char what[RUN_TEXT];
+
+	switch (result->fault) {
+	case SESSION_WORKLOAD:
+		snprintf(what, sizeof(what), "cannot run '%.128s'", record->options.args[0]);
+		log__error(what, strerror(-err), NULL);
+		break;
+	case SESSION_READ:
+		log__error("cannot read what the probes counted", strerror(-err), NULL);
+		break;
+	case SESSION_WRITE:
+		snprintf(what, sizeof(what), "cannot write the recording (%s)",
+			 result->writer->ops->name);
+		log__error(what, strerror(-err), "what came before is kept");
+		break;
+	case SESSION_OK:
+		log__error(record->command, strerror(-err), NULL);
+		break;
+	}
+	return EXIT_ERROR;
+}
+
+static int measure(struct record *record)
+{
+	struct session_config config = {
+		.duration_ns = record->options.duration_ns,
+		.interval_ns = record->run->interval_ns,
+		.workload = record->options.nr_args ? record->options.args : NULL,
+		.writers = record->writers,
+		.nr_writers = record->nr_writers,
+		.progress = progress,
+	};
+	struct session_result result;
+	int err, code = EXIT_DONE;
+
+	err = session__run(record->session, &config, &result);
+	log__progress_end();
+	if (err)
+		code = explain_fault(record, &result, err);
+	if (result.fault == SESSION_WORKLOAD) {
+		if (record->dir)
+			rmdir(record->dir);
+		return code;
+	}
+	warn_of_workload(record, &result);
+	err = print_result(record);
+	return code ? code : err;
+}
+
+static int check_workload(const struct record *record)
+{
+	const struct options *options = &record->options;
+	char what[RUN_TEXT];
+	int err;
+
+	if (!options->nr_args)
+		return EXIT_DONE;
+	err = workload__find(options->args[0]);
+	if (!err)
+		return EXIT_DONE;
+	snprintf(what, sizeof(what), "cannot run '%.128s'", options->args[0]);
+	log__error(what, strerror(-err), NULL);
+	return EXIT_ERROR;
+}
+
+/* Everything that can fail does so before anything is attached or written. */
+static int prepare(struct record *record)
+{
+	char why[RUN_TEXT];
+	int code, err;
+
+	err = kernel__check(why);
+	if (err)
+		return failed(record, why, NULL, err == -EPERM ? EXIT_ERROR : EXIT_CANNOT);
+	code = check_modules(record);
+	if (!code)
+		code = set_knobs(record);
+	if (!code)
+		code = check_workload(record);
+	if (!code)
+		code = describe_run(record);
+	if (!code)
+		code = open_modules(record);
+	if (!code)
+		code = open_output(record);
+	return code;
+}
+
+static int run_record(struct record *record)
+{
+	int code;
+
+	if (session__new(&record->session, record->run))
+		return out_of_memory(record);
+	code = prepare(record);
+	if (!code)
+		code = measure(record);
+	session__free(record->session);
+	return code;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record record = { .command = argv[0], .all = !strcmp(argv[0], "record") };
+	int got, code;
+
+	got = parse(&record, argc, argv);
+	if (got)
+		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	record.run = calloc(1, sizeof(*record.run));
+	if (!record.run)
+		return out_of_memory(&record);
+	code = run_record(&record);
+	run__clear(record.run);
+	free(record.run);
+	free(record.dir);
+	return code;
+}

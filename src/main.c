@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
+#include <string.h>
+
+#include <base/log.h>
+#include <cmd/cmd.h>
+
+static const struct command {
+	const char *name;
+	int (*function)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+	{ "record", cmd_record, "measure page faults, run queue and block I/O at the same time" },
+	{ "memlat", cmd_record, "page faults: how long the kernel takes to handle them" },
+	{ "runqlat", cmd_record, "run queue: how long runnable tasks wait for a CPU" },
+	{ "iolat", cmd_record, "block I/O: how long requests are queued and with the device" },
+	{ "report", cmd_report, "print a recording again" },
+	{ "doctor", cmd_doctor, "what this machine can measure, how, and what is missing" },
+	{ "load", cmd_load, "make a known load: page faults, CPU hogs, ping-pong, direct I/O" },
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void help(FILE *out)
+{
+	fprintf(out,
+		"Usage: latscope COMMAND [OPTION...] [-- WORKLOAD ARG...]\n"
+		"Where a Linux machine's time goes between user code and memory, CPU and disk.\n\n");
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+	fprintf(out, "\n"
+		     "'latscope COMMAND --help' explains a command.\n\n"
+		     "  sudo latscope record -d 10s -o runs/ -- ./workload\n"
+		     "  sudo latscope runqlat --by process -d 5s\n"
+		     "  latscope report runs/20260102T030405Z\n");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		help(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		help(stdout);
+		return EXIT_DONE;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("latscope " LATSCOPE_VERSION);
+		return EXIT_DONE;
+	}
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].function(argc - 1, argv + 1);
+	log__error(argv[1], "no such command", "'latscope --help' lists them");
+	return EXIT_USAGE;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "privilege.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include <cap-ng.h>
+
+int privilege__drop(void)
+{
+	static const unsigned int kept[] = { CAP_BPF, CAP_PERFMON };
+	bool had[2];
+
+	capng_get_caps_process();
+	for (int i = 0; i < 2; i++)
+		had[i] = capng_have_capability(CAPNG_PERMITTED, kept[i]);
+	capng_clear(CAPNG_SELECT_CAPS);
+	for (int i = 0; i < 2; i++)
+		if (had[i])
+			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, kept[i]);
+	return capng_apply(CAPNG_SELECT_CAPS) ? -EPERM : 0;
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "session.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cost.h"
+#include "privilege.h"
+#include "workload.h"
+
+#define PROGRESS_NS 250000000ULL
+
+struct session {
+	struct run *run;
+	struct probe *probes[RUN_MODULES]; /* by module; NULL: refused */
+	struct run_data delta[RUN_MODULES];
+	struct names *names;
+	struct cost cost[RUN_MODULES];
+	int stats; /* the kernel times BPF programs while this is open; -1: not */
+	struct workload workload;
+	int signals;
+	uint64_t last_ns; /* end of the last interval, since the window opened */
+	bool *failed; /* by writer */
+	int err; /* of the first fault */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	return at.tv_sec * 1000000000ULL + at.tv_nsec;
+}
+
+static int hold_signals(void)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -errno;
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+int session__new(struct session **out, struct run *run)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	int err;
+
+	if (!session)
+		return -ENOMEM;
+	session->run = run;
+	session->stats = -1;
+	err = names__new(&session->names, "");
+	if (err)
+		goto free_session;
+	session->signals = hold_signals();
+	if (session->signals < 0) {
+		err = session->signals;
+		goto free_names;
+	}
+	*out = session;
+	return 0;
+
+free_names:
+	names__free(session->names);
+free_session:
+	free(session);
+	return err;
+}
+
+void session__free(struct session *session)
+{
+	if (!session)
+		return;
+	for (unsigned int i = 0; i < RUN_MODULES; i++) {
+		probe__close(session->probes[i]);
+		run__clear_data(&session->delta[i]);
+	}
+	if (session->stats >= 0)
+		close(session->stats);
+	close(session->signals);
+	names__free(session->names);
+	free(session->failed);
+	free(session);
+}
+
+int session__add(struct session *session, const struct probe_ops *ops,
+		 const struct lat_knobs *knobs, const char *rung)
+{
+	unsigned int i = session->run->nr_modules;
+	struct run_module *module = &session->run->modules[i];
+	int err;
+
+	err = probe__open(&session->probes[i], ops, knobs, rung, module->refused);
+	snprintf(module->name, sizeof(module->name), "%s", ops->name);
+	if (err && err != -EOPNOTSUPP)
+		return err;
+	if (!err)
+		probe__describe(session->probes[i], module);
+	session->run->nr_modules++;
+	return 0;
+}
+
+static void fault(struct session *session, struct session_result *result, enum session_fault which,
+		  const struct writer *writer, int err)
+{
+	if (session->err)
+		return;
+	session->err = err;
+	result->fault = which;
+	result->writer = writer;
+}
+
+/* Calls one function of every writer that has not failed. */
+static void tell_writers(struct session *session, const struct session_config *config,
+			 struct session_result *result, const struct run_interval *interval)
+{
+	struct writer *writer;
+	int err;
+
+	for (size_t i = 0; i < config->nr_writers; i++) {
+		writer = &config->writers[i];
+		if (session->failed[i])
+			continue;
+		if (interval)
+			err = writer->ops->interval(writer, session->run, interval);
+		else
+			err = writer->ops->open(writer, session->run);
+		if (!err)
+			continue;
+		session->failed[i] = true;
+		fault(session, result, SESSION_WRITE, writer, err);
+	}
+}
+
+/* The totals are final. A writer that failed is closed too: what it has is to stay readable. */
+static void close_writers(struct session *session, const struct session_config *config,
+			  struct session_result *result)
+{
+	struct writer *writer;
+	int err;
+
+	for (size_t i = 0; i < config->nr_writers; i++) {
+		writer = &config->writers[i];
+		err = writer->ops->close(writer, session->run);
+		if (err)
+			fault(session, result, SESSION_WRITE, writer, err);
+	}
+}
+
+/* Reads all probes and hands the interval that ends now to the writers. */
+static void end_interval(struct session *session, const struct session_config *config,
+			 struct session_result *result)
+{
+	struct run *run = session->run;
+	struct run_interval interval = { .start_ns = session->last_ns, .delta = session->delta };
+	struct probe *probe;
+	int err;
+
+	for (unsigned int i = 0; i < run->nr_modules; i++) {
+		probe = session->probes[i];
+		if (!probe)
+			continue;
+		err = probe__read(probe, &run->modules[i].total, &session->delta[i],
+				  session->names);
+		if (!err)
+			err = probe__tick(probe, &run->modules[i].total);
+		if (err)
+			fault(session, result, SESSION_READ, NULL, err);
+	}
+	interval.end_ns = now_ns() - run->start_mono_ns;
+	run->duration_ns = interval.end_ns;
+	session->last_ns = interval.end_ns;
+	tell_writers(session, config, result, &interval);
+}
+
+static void arm_all(struct session *session, bool armed)
+{
+	for (unsigned int i = 0; i < session->run->nr_modules; i++)
+		if (session->probes[i])
+			probe__arm(session->probes[i], armed);
+}
+
+static void open_window(struct session *session)
+{
+	struct run *run = session->run;
+	struct timespec at;
+	struct tm utc;
+
+	session->stats = cost__start();
+	for (unsigned int i = 0; i < run->nr_modules; i++)
+		if (session->probes[i])
+			cost__begin(&session->cost[i], session->probes[i]);
+	clock_gettime(CLOCK_REALTIME, &at);
+	gmtime_r(&at.tv_sec, &utc);
+	strftime(run->start_utc, sizeof(run->start_utc), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	run->start_mono_ns = now_ns();
+	arm_all(session, true);
+}
+
+/* The programs have been timed for long enough: from here on they run without. */
+static void stop_timing(struct session *session, uint64_t elapsed_ns)
+{
+	struct run *run = session->run;
+
+	if (session->stats < 0)
+		return;
+	for (unsigned int i = 0; i < run->nr_modules; i++)
+		if (session->probes[i])
+			cost__end(&session->cost[i], session->probes[i], elapsed_ns,
+				  &run->modules[i].cost);
+	close(session->stats);
+	session->stats = -1;
+}
+
+/* No sample is on its way any more: every program that saw the window open has returned. */
+static void shut_window(struct session *session)
+{
+	arm_all(session, false);
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+static void census(struct session *session)
+{
+	struct run_module *module;
+	struct probe_usage usage;
+
+	for (unsigned int i = 0; i < session->run->nr_modules; i++) {
+		module = &session->run->modules[i];
+		if (!session->probes[i])
+			continue;
+		probe__census(session->probes[i], &module->open, &module->open_age_known);
+		if (!probe__usage(session->probes[i], &usage))
+			module->recursion_missed =
+				usage.recursion_missed - session->cost[i].before.recursion_missed;
+		probe__rename(session->probes[i], &module->total, session->names);
+	}
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Sleeps until `at`, since the window opened. Says whether the window ends: by signal or workload. */
+static bool window_ends(struct session *session, uint64_t at, struct session_result *result)
+{
+	struct pollfd fds[2] = { { .fd = session->signals, .events = POLLIN },
+				 { .fd = -1, .events = POLLIN } };
+	uint64_t elapsed = now_ns() - session->run->start_mono_ns;
+	struct timespec left = { 0 };
+	struct signalfd_siginfo info;
+
+	if (session->workload.pid)
+		fds[1].fd = session->workload.ended;
+	if (at > elapsed) {
+		left.tv_sec = (at - elapsed) / 1000000000;
+		left.tv_nsec = (at - elapsed) % 1000000000;
+	}
+	if (ppoll(fds, 2, &left, NULL) <= 0)
+		return false;
+	if (fds[0].revents && read(session->signals, &info, sizeof(info)) == sizeof(info)) {
+		result->interrupted = true;
+		return true;
+	}
+	return fds[1].revents && workload__reap(&session->workload, &session->run->workload_status);
+}
+
+/* From the open window to its end. */
+static void watch(struct session *session, const struct session_config *config,
+		  struct session_result *result)
+{
+	uint64_t end = config->duration_ns ? config->duration_ns : UINT64_MAX;
+	uint64_t next = config->interval_ns, wake, elapsed = 0;
+	bool ends = false;
+
+	while (!ends && elapsed < end) {
+		wake = earlier(earlier(next, end), elapsed + PROGRESS_NS);
+		if (session->stats >= 0)
+			wake = earlier(wake, COST_TIMED_NS);
+		ends = window_ends(session, wake, result);
+		elapsed = now_ns() - session->run->start_mono_ns;
+		if (elapsed >= COST_TIMED_NS)
+			stop_timing(session, elapsed);
+		if (config->progress)
+			config->progress(elapsed, config->duration_ns);
+		if (!ends && elapsed >= next && elapsed < end) {
+			end_interval(session, config, result);
+			next += (elapsed - next) / config->interval_ns * config->interval_ns +
+				config->interval_ns;
+		}
+	}
+}
+
+static int start_workload(struct session *session, const struct session_config *config)
+{
+	if (!config->workload)
+		return 0;
+	return workload__prepare(&session->workload, config->workload);
+}
+
+/* The window did not see the workload out: it goes with it. */
+static void end_workload(struct session *session, struct session_result *result)
+{
+	if (!session->workload.pid)
+		return;
+	result->workload_ended_early = true;
+	session->run->workload_status = workload__end(&session->workload);
+}
+
+int session__run(struct session *session, const struct session_config *config,
+		 struct session_result *result)
+{
+	int err;
+
+	memset(result, 0, sizeof(*result));
+	session->failed = calloc(config->nr_writers + 1, sizeof(*session->failed));
+	if (!session->failed)
+		return -ENOMEM;
+	err = start_workload(session, config);
+	if (err) {
+		fault(session, result, SESSION_WORKLOAD, NULL, err);
+		return err;
+	}
+	privilege__drop();
+	tell_writers(session, config, result, NULL);
+	open_window(session);
+	err = config->workload ? workload__release(&session->workload) : 0;
+	if (err)
+		fault(session, result, SESSION_WORKLOAD, NULL, err);
+	else
+		watch(session, config, result);
+
+	shut_window(session);
+	stop_timing(session, now_ns() - session->run->start_mono_ns);
+	end_interval(session, config, result);
+	census(session);
+	end_workload(session, result);
+	session->run->complete = true;
+	close_writers(session, config, result);
+	return session->err;
+}

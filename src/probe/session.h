@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One window in which all modules measure at once: probes opened, window opened, intervals read and
+ * handed to the writers, window shut, all detached.
+ */
+#ifndef LATSCOPE_PROBE_SESSION_H
+#define LATSCOPE_PROBE_SESSION_H
+
+#include <base/writer.h>
+
+#include "probe.h"
+
+struct session;
+
+struct session_config {
+	uint64_t duration_ns; /* 0: until the workload ends or a signal comes */
+	uint64_t interval_ns;
+	char *const *workload; /* argv, NULL-terminated; NULL: none */
+	struct writer *writers;
+	size_t nr_writers;
+	/* Told several times a second how far the window is. NULL: nobody wants to know. */
+	void (*progress)(uint64_t elapsed_ns, uint64_t duration_ns);
+};
+
+/* From here on SIGINT and SIGTERM are held back for session__run(). */
+int session__new(struct session **session, struct run *run);
+
+/*
+ * Adds a module to the run, refused or not. 0 also when it is refused: run->modules[] says why.
+ * -EINVAL: no such rung; -EPERM: no privilege; -ENOMEM.
+ */
+int session__add(struct session *session, const struct probe_ops *ops,
+		 const struct lat_knobs *knobs, const char *rung);
+
+/*
+ * What went wrong, beyond the errno. Each is the cause of a non-zero return of session__run(), which
+ * then has still closed the window, told the writers and filled in the run, as far as it came.
+ */
+enum session_fault {
+	SESSION_OK,
+	SESSION_WORKLOAD, /* could not be started; there is no recording */
+	SESSION_READ, /* a probe could not be read */
+	SESSION_WRITE, /* a writer failed: `writer` */
+};
+
+struct session_result {
+	enum session_fault fault;
+	const struct writer *writer;
+	bool interrupted; /* by SIGINT or SIGTERM */
+	bool workload_ended_early; /* we ended it with the window */
+};
+
+int session__run(struct session *session, const struct session_config *config,
+		 struct session_result *result);
+
+void session__free(struct session *session);
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "target.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <base/names.h>
+
+/* PROC_PID_INIT_INO: the inode number of the first PID namespace. */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
+
+/* The kernel knows tasks by the numbers of the first PID namespace. */
+static bool numbers_differ(void)
+{
+	struct stat st;
+
+	return !stat("/proc/self/ns/pid", &st) && st.st_ino != INITIAL_PID_NAMESPACE;
+}
+
+static int resolve_task(const char *option, uint32_t id, char why[RUN_TEXT])
+{
+	char path[RUN_NAME];
+
+	if (!id)
+		return 0;
+	if (numbers_differ()) {
+		snprintf(
+			why, RUN_TEXT,
+			"%s %u: in a PID namespace the numbers are not the kernel's; run it on the host",
+			option, id);
+		return -EOPNOTSUPP;
+	}
+	snprintf(path, sizeof(path), "/proc/%u", id);
+	if (!access(path, F_OK))
+		return 0;
+	snprintf(why, RUN_TEXT, "%s %u: no such %s", option, id,
+		 option[1] == 'p' ? "process" : "thread");
+	return -ESRCH;
+}
+
+static int resolve_cgroup(const struct names *names, const char *path, uint64_t *id,
+			  char why[RUN_TEXT])
+{
+	int err;
+
+	if (!path)
+		return 0;
+	err = names__cgroup(names, path, id);
+	if (err)
+		snprintf(why, RUN_TEXT,
+			 "--cgroup %.128s: %s (a directory of the cgroup v2 hierarchy)", path,
+			 strerror(-err));
+	return err;
+}
+
+static int resolve_disk(const struct names *names, const char *name, uint32_t *id,
+			char why[RUN_TEXT])
+{
+	int err;
+
+	if (!name)
+		return 0;
+	err = names__disk(names, name, id);
+	if (err < 0)
+		snprintf(why, RUN_TEXT, "--disk %.128s: no such disk (see lsblk)", name);
+	else if (err > 0)
+		snprintf(why, RUN_TEXT, "--disk %.128s: is a partition; measuring its whole disk",
+			 name);
+	return err;
+}
+
+int target__resolve(const struct options *options, struct lat_knobs *knobs, char why[RUN_TEXT])
+{
+	struct names *names;
+	uint64_t cgroup = 0;
+	int err;
+
+	err = names__new(&names, "");
+	if (err) {
+		snprintf(why, RUN_TEXT, "%s", strerror(-err));
+		return err;
+	}
+	knobs->tgid = options->pid;
+	knobs->tid = options->tid;
+	if (options->comm)
+		strncpy(knobs->comm, options->comm, sizeof(knobs->comm) - 1);
+	err = resolve_task("-p", options->pid, why);
+	if (!err)
+		err = resolve_task("-t", options->tid, why);
+	if (!err)
+		err = resolve_cgroup(names, options->cgroup, &cgroup, why);
+	knobs->cgroup = cgroup;
+	if (!err)
+		err = resolve_disk(names, options->disk, &knobs->disk, why);
+	names__free(names);
+	return err;
+}
+
+char *target__describe(const struct options *options)
+{
+	size_t size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	if (options->pid)
+		fprintf(out, " process %u", options->pid);
+	if (options->tid)
+		fprintf(out, " thread %u", options->tid);
+	if (options->comm)
+		fprintf(out, " comm %s", options->comm);
+	if (options->cgroup)
+		fprintf(out, " cgroup %s", options->cgroup);
+	if (options->disk)
+		fprintf(out, " disk %s", options->disk);
+	fclose(out);
+	if (text && size) {
+		memmove(text, text + 1, size);
+		return text;
+	}
+	free(text);
+	return NULL;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "workload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TERM_GRACE_MS 2000
+
+static int executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EACCES;
+	return access(path, X_OK) ? -errno : 0;
+}
+
+int workload__find(const char *name)
+{
+	const char *dirs = getenv("PATH"), *end;
+	char path[PATH_MAX];
+	int err = -ENOENT, got;
+
+	if (strchr(name, '/') || !dirs)
+		return executable(name);
+	for (; *dirs; dirs = *end ? end + 1 : end) {
+		end = strchrnul(dirs, ':');
+		snprintf(path, sizeof(path), "%.*s/%s", (int)(end - dirs), dirs, name);
+		got = executable(path);
+		if (!got)
+			return 0;
+		if (got == -EACCES)
+			err = got;
+	}
+	return err;
+}
+
+/* The child: waits for the parent to close `go`, then becomes the command. */
+static _Noreturn void child(int go, int result, char *const argv[])
+{
+	sigset_t none;
+	char byte;
+	int err;
+
+	while (read(go, &byte, 1) < 0 && errno == EINTR)
+		;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execvp(argv[0], argv);
+	err = errno;
+	if (write(result, &err, sizeof(err)) != sizeof(err))
+		_exit(126);
+	_exit(127);
+}
+
+int workload__prepare(struct workload *workload, char *const argv[])
+{
+	int go[2], result[2], err;
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(result, O_CLOEXEC)) {
+		err = -errno;
+		goto close_go;
+	}
+	workload->pid = fork();
+	if (workload->pid < 0) {
+		err = -errno;
+		goto close_result;
+	}
+	if (!workload->pid) {
+		close(go[1]);
+		child(go[0], result[1], argv);
+	}
+	workload->ended = syscall(SYS_pidfd_open, workload->pid, 0);
+	if (workload->ended < 0) {
+		err = -errno;
+		goto kill_child;
+	}
+	close(go[0]);
+	close(result[1]);
+	workload->go = go[1];
+	workload->result = result[0];
+	return 0;
+
+kill_child:
+	kill(workload->pid, SIGKILL);
+	waitpid(workload->pid, NULL, 0);
+close_result:
+	close(result[0]);
+	close(result[1]);
+close_go:
+	close(go[0]);
+	close(go[1]);
+	workload->pid = 0;
+	return err;
+}
+
+int workload__release(struct workload *workload)
+{
+	int err = 0;
+	ssize_t got;
+
+	close(workload->go);
+	do {
+		got = read(workload->result, &err, sizeof(err)); /* end of file: exec closed it */
+	} while (got < 0 && errno == EINTR);
+	close(workload->result);
+	if (got != sizeof(err))
+		return 0;
+	waitpid(workload->pid, NULL, 0);
+	close(workload->ended);
+	workload->pid = 0;
+	return -err;
+}
+
+bool workload__reap(struct workload *workload, int *status)
+{
+	if (waitpid(workload->pid, status, WNOHANG) != workload->pid)
+		return false;
+	close(workload->ended);
+	workload->pid = 0;
+	return true;
+}
+
+int workload__end(struct workload *workload)
+{
+	struct pollfd ended = { .fd = workload->ended, .events = POLLIN };
+	int status;
+
+	kill(workload->pid, SIGTERM);
+	if (poll(&ended, 1, TERM_GRACE_MS) <= 0)
+		kill(workload->pid, SIGKILL);
+	waitpid(workload->pid, &status, 0);
+	close(workload->ended);
+	workload->pid = 0;
+	return status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command that is run while the window is open. It starts stopped, so that nothing of it is missed. */
+#ifndef LATSCOPE_PROBE_WORKLOAD_H
+#define LATSCOPE_PROBE_WORKLOAD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct workload {
+	pid_t pid; /* 0: none */
+	int go; /* closing it lets the child go */
+	int result; /* the child's errno, if exec fails */
+	int ended; /* pidfd: readable when the child has ended */
+};
+
+/* Would exec find it, by PATH if it has no slash? 0, -ENOENT or -EACCES. */
+int workload__find(const char *name);
+
+/* Forks the child, which waits. -errno. */
+int workload__prepare(struct workload *workload, char *const argv[]);
+
+/* Lets it go. -errno of its exec: nothing was run, and the child is reaped. */
+int workload__release(struct workload *workload);
+
+/* Has it ended? Then *status is as waitpid() gives it, and the child reaped. */
+bool workload__reap(struct workload *workload, int *status);
+
+/* Ends it if it still runs: SIGTERM, after two seconds SIGKILL. Returns its status. */
+int workload__end(struct workload *workload);
+
+#endif
