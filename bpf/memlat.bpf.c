@@ -399,7 +399,7 @@ int event_start(struct bpf_perf_event_data *ctx)
 	if (frame->start_ns)
 		count_start_loss(LAT_ABANDONED);
 	frame->address = ctx->addr;
-	frame->bits = ctx->regs.cs & 3 ? FRAME_USER : 0;
+	frame->bits = from_user_mode(ctx) ? FRAME_USER : 0;
 	frame->start_ns = bpf_ktime_get_ns();
 	task->depth = 1;
 	return 0;

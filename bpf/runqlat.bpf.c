@@ -86,7 +86,7 @@ static __always_inline __u64 longer_wait(struct lat_cell *cell, __u64 wait, __u6
 SEC("tp_btf/sched_switch")
 int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	__u64 now, queued, total, preempted, wait = 0;
+	__u64 now, queued, total, preempted = 0, wait = 0;
 	struct runqlat_task *own;
 	struct lat_cell *cell;
 
@@ -111,15 +111,14 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 	total += wait;
 
 	cell = seen(next);
-	if (!own) {
-		if (cell)
-			cell->counts[LAT_MAP_FULL]++;
-		return 0;
+	if (own) {
+		wait = total - own->run_delay;
+		own->run_delay = total;
+		preempted = own->queued_ns;
+		own->queued_ns = 0;
+	} else if (cell) {
+		cell->counts[LAT_PARTIAL]++; /* a task that the iterator was not shown */
 	}
-	wait = total - own->run_delay;
-	own->run_delay = total;
-	preempted = own->queued_ns;
-	own->queued_ns = 0;
 	if (!cell)
 		return 0;
 	if (preempted)

@@ -54,6 +54,17 @@ static __always_inline bool task_in_cgroup(struct task_struct *task, __u64 id)
 	return false;
 }
 
+/*
+ * Did the event come from user mode? The context is read in whole words, and `cs` is none since 6.9
+ * (65c9cc9e2c14, FRED).
+ */
+static __always_inline bool from_user_mode(struct bpf_perf_event_data *ctx)
+{
+	const volatile unsigned long *words = (const void *)&ctx->regs;
+
+	return words[__builtin_offsetof(struct pt_regs, cs) / sizeof(long)] & 3;
+}
+
 /* `rq_disk` left struct request in 5.17 (f3fa33acca9f); the queue has known its disk since 5.15. */
 struct request___rq_disk {
 	struct gendisk *rq_disk;

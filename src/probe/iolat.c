@@ -66,7 +66,7 @@ static int iolat_suits(const struct probe *probe, const struct probe_rung *rung,
 	return -EOPNOTSUPP;
 }
 
-static int iolat_open(struct probe *probe, struct bpf_object **obj)
+static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton)
 {
 	struct iolat *iolat = calloc(1, sizeof(*iolat));
 	int err;
@@ -82,7 +82,7 @@ static int iolat_open(struct probe *probe, struct bpf_object **obj)
 	probe->knobs.identity = wants_identity(&probe->knobs);
 	iolat->skel->rodata->knobs = probe->knobs;
 	probe->skel = iolat;
-	*obj = iolat->skel->obj;
+	*skeleton = iolat->skel->skeleton;
 	return 0;
 }
 

@@ -46,7 +46,7 @@ static const struct probe_rung rungs[] = {
 	},
 };
 
-static int memlat_open(struct probe *probe, struct bpf_object **obj)
+static int memlat_open(struct probe *probe, struct bpf_object_skeleton **skeleton)
 {
 	struct memlat_bpf *skel = memlat_bpf__open();
 
@@ -54,7 +54,7 @@ static int memlat_open(struct probe *probe, struct bpf_object **obj)
 		return -errno;
 	skel->rodata->knobs = probe->knobs;
 	probe->skel = skel;
-	*obj = skel->obj;
+	*skeleton = skel->skeleton;
 	return 0;
 }
 

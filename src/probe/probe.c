@@ -151,16 +151,18 @@ static void shut(struct probe *probe)
 /* One attempt: the rung's programs opened, loaded and attached. */
 static int try_rung(struct probe *probe)
 {
+	struct bpf_object_skeleton *skeleton;
 	int err;
 
-	err = probe->ops->open(probe, &probe->obj);
+	err = probe->ops->open(probe, &skeleton);
 	if (err)
 		return err;
+	probe->obj = *skeleton->obj;
 	err = select_programs(probe);
 	if (!err)
 		err = size_maps(probe);
 	if (!err)
-		err = bpf_object__load(probe->obj);
+		err = bpf_object__load_skeleton(skeleton); /* maps .bss, too */
 	if (!err)
 		err = map_cells(probe);
 	if (!err)

@@ -15,6 +15,7 @@
 
 struct probe;
 struct bpf_object;
+struct bpf_object_skeleton;
 
 #define PROBE_PROGRAMS 8
 
@@ -42,7 +43,7 @@ struct probe_ops {
 	unsigned int nr_rungs;
 
 	/* Opens the skeleton and sets its knobs. */
-	int (*open)(struct probe *probe, struct bpf_object **obj);
+	int (*open)(struct probe *probe, struct bpf_object_skeleton **skeleton);
 	/* May this rung serve these knobs? If not, says why. NULL: always. */
 	int (*suits)(const struct probe *probe, const struct probe_rung *rung, char why[RUN_TEXT]);
 	/* Loads more than the rung names (by knobs and kernel). NULL: nothing. */

@@ -39,7 +39,7 @@ static const struct probe_rung rungs[] = {
 	},
 };
 
-static int runqlat_open(struct probe *probe, struct bpf_object **obj)
+static int runqlat_open(struct probe *probe, struct bpf_object_skeleton **skeleton)
 {
 	struct runqlat_bpf *skel = runqlat_bpf__open();
 
@@ -47,7 +47,7 @@ static int runqlat_open(struct probe *probe, struct bpf_object **obj)
 		return -errno;
 	skel->rodata->knobs = probe->knobs;
 	probe->skel = skel;
-	*obj = skel->obj;
+	*skeleton = skel->skeleton;
 	return 0;
 }
 
