@@ -101,18 +101,18 @@ uint64_t run__recorded(const struct lat_cell *cell);
 int64_t run__imbalance(const struct lat_cell *cell);
 
 /*
- * NULL if there is none. It searches: who adds to the same keys again and again keeps their indices.
+ * NULL if there is none. It searches: who adds to the same keys again keeps their indices.
  * A pointer into keys holds until the next run__add_key().
  */
 struct run_key *run__find_key(const struct run_data *data, const struct lat_key *key);
 
-/* Appends a key with an empty histogram; does not look whether it is there already. 0 or -ENOMEM. */
+/* Appends a key with an empty histogram, even if it is there already. 0 or -ENOMEM. */
 int run__add_key(struct run_data *data, const struct lat_key *key, const char *name);
 
 /* Empties the histograms and counters, keeps the keys. */
 void run__zero_data(struct run_data *data);
 
-/* Adds what was measured, keys by their position; keys that `to` lacks are appended. 0 or -ENOMEM. */
+/* Adds what was measured, keys by position; those that `to` lacks are appended. 0 or -ENOMEM. */
 int run__add_data(struct run_data *to, const struct run_data *from);
 
 /* Frees the keys. */

@@ -97,21 +97,34 @@ static int decimals(double value)
 	return value < 99.95 ? 1 : 0;
 }
 
+/* Up to 9,999 s in seconds, which compare at a glance; what is longer is seldom compared. */
 const char *units__ns(char buf[UNITS_TEXT], double ns)
 {
-	static const char *const names[] = { "us", "ms", "s" };
+	static const struct {
+		double below_ns, unit_ns;
+		const char *name;
+	} steps[] = {
+		{ 999.5e3, 1e3, "us" },
+		{ 999.5e6, 1e6, "ms" },
+		{ 999.5e9, 1e9, "s" },
+		{ 9999.5e9, 1e9, "s" },
+		{ 999.5 * 3600e9, 3600e9, "h" },
+		{ 999.5 * 86400e9, 86400e9, "d" },
+		{ 1e30, 365.25 * 86400e9, "y" },
+	};
+	unsigned int step = 0;
 	char count[UNITS_TEXT];
-	unsigned int unit = 0;
-	double value = ns / 1000;
+	double value;
 
 	if (ns < 999.5) {
 		snprintf(buf, UNITS_TEXT, "%.0f ns", ns);
 		return buf;
 	}
-	for (; value >= 999.5 && unit < 2; unit++)
-		value /= 1000;
+	while (ns >= steps[step].below_ns)
+		step++;
+	value = ns / steps[step].unit_ns;
 	if (value < 999.5)
-		snprintf(buf, UNITS_TEXT, "%.*f %s", decimals(value), value, names[unit]);
+		snprintf(buf, UNITS_TEXT, "%.*f %s", decimals(value), value, steps[step].name);
 	else
 		snprintf(buf, UNITS_TEXT, "%.27s s", units__count(count, (uint64_t)(value + 0.5)));
 	return buf;

@@ -139,7 +139,10 @@ static uint64_t draw(int shape)
 	}
 }
 
-/* The slot's width is what the error may be: 1/32 of the value, 31.25 ns (a ns of rounding) below 1 us. */
+/*
+ * The slot's width is what the error may be: 1/32 of the value, 31.25 ns (a ns of rounding) below 1
+ * us.
+ */
 static void assert_near(uint64_t got, uint64_t exact)
 {
 	uint64_t off = got > exact ? got - exact : exact - got;

@@ -106,7 +106,10 @@ static void names_of_keys(void **state)
 	assert_string_equal(name_of(LAT_BY_THREAD, 12, ""), "(12)");
 	assert_string_equal(name_of(LAT_BY_THREAD, 12, NULL), "(12)");
 	assert_string_equal(name_of(LAT_BY_PROCESS, 12, "e\033vil"), "e?vil (12)");
-	/* the kernel cuts names at 15 bytes, maybe in the middle of a character; no terminator needed */
+	/*
+	 * the kernel cuts names at 15 bytes, maybe in the middle of a character; no terminator
+	 * needed
+	 */
 	assert_string_equal(name_of(LAT_BY_PROCESS, 1, "0123456789abcd\303\251"),
 			    "0123456789abcd? (1)");
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What several unit tests need: cmocka with the headers it wants, random numbers, a tree of fake files. */
+/*
+ * What several unit tests need: cmocka with the headers it wants, random numbers, a tree of fake
+ * files.
+ */
 #ifndef LATSCOPE_TESTS_UNIT_H
 #define LATSCOPE_TESTS_UNIT_H
 

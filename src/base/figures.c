@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "figures.h"
+
+#include <string.h>
+
+#include "hist.h"
+
+const char *const figures__labels[FIGURES_QUANTILES] = { "p50", "p90", "p99", "p99.9", "p99.99" };
+const char *const figures__fields[FIGURES_QUANTILES] = { "p50", "p90", "p99", "p99_9", "p99_99" };
+
+static const double quantiles[FIGURES_QUANTILES] = { 0.5, 0.9, 0.99, 0.999, 0.9999 };
+
+void figures__of(struct figures *figures, const struct lat_hist *hist)
+{
+	figures->events = hist__count(hist);
+	figures->tail = hist->tail;
+	figures->sum_ns = hist->sum_ns;
+	figures->max_ns = hist->max_ns;
+	figures->mean_ns = hist__mean_ns(hist);
+	figures->top_bucket = hist__top_bucket(hist);
+	for (unsigned int i = 0; i < FIGURES_QUANTILES; i++)
+		figures->quantiles_ns[i] = hist__quantile_ns(hist, quantiles[i]);
+}
+
+void figures__of_cost(struct figures_cost *figures, const struct run_cost *cost)
+{
+	memset(figures, 0, sizeof(*figures));
+	figures->known = cost->runs && cost->timed_ns;
+	if (!figures->known)
+		return;
+	figures->cpu_share = (double)cost->run_ns / (double)cost->timed_ns;
+	figures->per_event_known = cost->timed_events;
+	if (cost->timed_events)
+		figures->ns_per_event = (double)cost->run_ns / (double)cost->timed_events;
+}
+
+double figures__rate(uint64_t events, uint64_t ns)
+{
+	return ns ? (double)events / ((double)ns / 1e9) : 0;
+}

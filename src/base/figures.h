@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The figures that every output gives of a histogram, worked out once. */
+#ifndef LATSCOPE_BASE_FIGURES_H
+#define LATSCOPE_BASE_FIGURES_H
+
+#include "run.h"
+
+#define FIGURES_QUANTILES 5
+
+enum figures_quantile { FIGURES_P50, FIGURES_P90, FIGURES_P99, FIGURES_P999, FIGURES_P9999 };
+
+struct figures {
+	uint64_t events;
+	uint64_t tail;
+	uint64_t sum_ns;
+	uint64_t max_ns;
+	double mean_ns;
+	uint64_t quantiles_ns[FIGURES_QUANTILES];
+	int top_bucket; /* -1: no events */
+};
+
+/* "p99.9" and, for field names, "p99_9". */
+extern const char *const figures__labels[FIGURES_QUANTILES];
+extern const char *const figures__fields[FIGURES_QUANTILES];
+
+void figures__of(struct figures *figures, const struct lat_hist *hist);
+
+/* What the probe cost, from the part of the window that was timed. */
+struct figures_cost {
+	bool known;
+	bool per_event_known; /* no event came while it was timed: no */
+	double ns_per_event;
+	double cpu_share; /* of one CPU */
+};
+
+void figures__of_cost(struct figures_cost *figures, const struct run_cost *cost);
+
+/* Per second; 0 over no time. */
+double figures__rate(uint64_t events, uint64_t ns);
+
+#endif

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "json.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "by.h"
+#include "clean.h"
+#include "counts.h"
+#include "figures.h"
+#include "hist.h"
+
+/* Latencies are ns; decimals that say nothing are left out. */
+static struct json_object *number(double value, int decimals)
+{
+	char text[64];
+	size_t len = (size_t)snprintf(text, sizeof(text), "%.*f", decimals, value);
+
+	while (strchr(text, '.') && (text[len - 1] == '0' || text[len - 1] == '.'))
+		text[--len] = '\0';
+	return json_object_new_double_s(value, text);
+}
+
+static struct json_object *us(double ns)
+{
+	return number(ns / 1000, 3);
+}
+
+static struct json_object *seconds(uint64_t ns)
+{
+	return number((double)ns / 1e9, 9);
+}
+
+static struct json_object *text(const char *string)
+{
+	size_t size = strlen(string) + 1;
+	struct json_object *object;
+	char *clean;
+
+	clean = malloc(size);
+	if (!clean)
+		return NULL;
+	object = json_object_new_string(clean__text(clean, size, string));
+	free(clean);
+	return object;
+}
+
+static void put(struct json_object *to, const char *name, struct json_object *value)
+{
+	json_object_object_add(to, name, value);
+}
+
+static void put_count(struct json_object *to, const char *name, uint64_t value)
+{
+	put(to, name, json_object_new_uint64(value));
+}
+
+static void put_text(struct json_object *to, const char *name, const char *value)
+{
+	put(to, name, value ? text(value) : NULL);
+}
+
+static struct json_object *percentiles(const struct figures *figures)
+{
+	struct json_object *object = json_object_new_object();
+	char name[32];
+
+	for (unsigned int i = 0; i < FIGURES_QUANTILES; i++) {
+		snprintf(name, sizeof(name), "%s_us", figures__fields[i]);
+		put(object, name, figures->events ? us((double)figures->quantiles_ns[i]) : NULL);
+	}
+	return object;
+}
+
+static void put_figures(struct json_object *to, const struct lat_hist *hist, uint64_t tail_ns)
+{
+	struct figures figures;
+
+	figures__of(&figures, hist);
+	put_count(to, "total_events", figures.events);
+	put_count(to, "tail_events", figures.tail);
+	put(to, "tail_threshold_us", us((double)tail_ns));
+	put(to, "max_bucket", figures.events ? json_object_new_int(figures.top_bucket) : NULL);
+	put(to, "max_us", figures.events ? us((double)figures.max_ns) : NULL);
+	put(to, "mean_us", figures.events ? us(figures.mean_ns) : NULL);
+	put(to, "percentiles", percentiles(&figures));
+}
+
+static struct json_object *accounting(const struct lat_cell *cell)
+{
+	struct json_object *object = json_object_new_object();
+
+	for (unsigned int i = 0; i < LAT_COUNTS; i++) {
+		if (counts__name(i))
+			put_count(object, counts__name(i), cell->counts[i]);
+		if (i == LAT_SEEN)
+			put_count(object, "recorded", run__recorded(cell));
+	}
+	put(object, "balanced", json_object_new_boolean(!run__imbalance(cell)));
+	return object;
+}
+
+static struct json_object *open_at_end(const struct run_module *module)
+{
+	struct json_object *object = json_object_new_object();
+
+	put_count(object, "count", module->open.count);
+	put(object, "oldest_us",
+	    module->open.count && module->open_age_known ? us((double)module->open.oldest_ns)
+							 : NULL);
+	return object;
+}
+
+static struct json_object *module_accounting(const struct run_module *module)
+{
+	struct json_object *object = accounting(&module->total.metrics[0]);
+
+	put_count(object, "recursion_missed", module->recursion_missed);
+	put(object, "open_at_end", open_at_end(module));
+	return object;
+}
+
+static struct json_object *cost(const struct run_cost *measured)
+{
+	struct json_object *object;
+	struct figures_cost figures;
+
+	figures__of_cost(&figures, measured);
+	if (!figures.known)
+		return NULL;
+	object = json_object_new_object();
+	put_count(object, "events", measured->timed_events);
+	put(object, "ns_per_event",
+	    figures.per_event_known ? number(figures.ns_per_event, 1) : NULL);
+	put(object, "cpu_share", number(figures.cpu_share, 6));
+	return object;
+}
+
+static struct json_object *mechanism(const struct run_module *module)
+{
+	struct json_object *object = json_object_new_object();
+
+	put_text(object, "rung", module->rung);
+	put_text(object, "text", module->mechanism);
+	put(object, "cost", cost(&module->cost));
+	return object;
+}
+
+static struct json_object *log2_counts(const struct lat_hist *hist)
+{
+	struct json_object *array = json_object_new_array();
+	uint64_t buckets[HIST_LOG2_BUCKETS];
+	int top = hist__top_bucket(hist);
+
+	hist__log2(hist, buckets);
+	for (int i = 0; i <= top; i++)
+		json_object_array_add(array, json_object_new_uint64(buckets[i]));
+	return array;
+}
+
+static struct json_object *metric(const struct run *run, const struct run_metric *what,
+				  const struct lat_cell *cell)
+{
+	struct json_object *object = json_object_new_object();
+
+	put_text(object, "metric", what->name);
+	put_text(object, "what", what->what);
+	put_figures(object, &cell->hist, run->tail_ns);
+	put(object, "accounting", accounting(cell));
+	put(object, "log2_counts", log2_counts(&cell->hist));
+	return object;
+}
+
+static struct json_object *metrics(const struct run *run, const struct run_module *module,
+				   const struct run_data *data)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; i < module->nr_metrics; i++)
+		json_object_array_add(array, metric(run, &module->metrics[i], &data->metrics[i]));
+	return array;
+}
+
+static struct json_object *key(const struct run *run, const struct run_module *module,
+			       const struct run_key *of)
+{
+	struct json_object *object = json_object_new_object();
+	bool other = of->key.id == RUN_OTHER_ID;
+
+	put_text(object, "by", by__name(of->key.by));
+	put_text(object, "metric", module->metrics[of->key.metric].name);
+	put(object, "id", other ? NULL : json_object_new_uint64(of->key.id));
+	put_text(object, "name", of->name);
+	put_figures(object, &of->hist, run->tail_ns);
+	put(object, "sum_us", us((double)of->hist.sum_ns));
+	return object;
+}
+
+/* By dimension and metric, in each the one with most time first. */
+static struct json_object *keys(const struct run *run, const struct run_module *module)
+{
+	struct json_object *array = json_object_new_array();
+	const struct run_key **ranked;
+
+	for (unsigned int i = 0; i < LAT_BY_COUNT * module->nr_metrics; i++) {
+		ssize_t nr = run__ranked_keys(&module->total, i / module->nr_metrics,
+					      i % module->nr_metrics, &ranked);
+
+		if (nr < 0)
+			break;
+		for (ssize_t k = 0; k < nr; k++)
+			json_object_array_add(array, key(run, module, ranked[k]));
+		free(ranked);
+	}
+	return array;
+}
+
+static void put_module(struct json_object *to, const struct run *run,
+		       const struct run_module *module)
+{
+	const struct lat_cell *primary = &module->total.metrics[0];
+
+	put_text(to, "module", module->name);
+	if (module->refused[0]) {
+		put_text(to, "refused", module->refused);
+		return;
+	}
+	put_text(to, "metric", module->metrics[0].name);
+	put(to, "duration_sec", seconds(run->duration_ns));
+	put_figures(to, &primary->hist, run->tail_ns);
+	put(to, "accounting", module_accounting(module));
+	put(to, "mechanism", mechanism(module));
+	put(to, "metrics", metrics(run, module, &module->total));
+	if (module->by)
+		put(to, "keys", keys(run, module));
+}
+
+static struct json_object *workload(const struct run *run)
+{
+	struct json_object *object = json_object_new_object();
+	int status = run->workload_status;
+
+	put_text(object, "command", run->workload);
+	put(object, "exit_status",
+	    WIFEXITED(status) ? json_object_new_int(WEXITSTATUS(status)) : NULL);
+	put(object, "signal", WIFSIGNALED(status) ? json_object_new_int(WTERMSIG(status)) : NULL);
+	return object;
+}
+
+static struct json_object *labels(const struct run *run)
+{
+	struct json_object *object = json_object_new_object();
+
+	for (unsigned int i = 0; i < run->nr_labels; i++) {
+		char name[RUN_NAME];
+
+		clean__text(name, sizeof(name), run->labels[i].key);
+		put_text(object, name, run->labels[i].value);
+	}
+	return object;
+}
+
+static void put_run(struct json_object *to, const struct run *run)
+{
+	put_text(to, "start_utc", run->start_utc);
+	put(to, "workload", run->workload ? workload(run) : NULL);
+	put_text(to, "filter", run->filter);
+	put(to, "host", run->host ? json_tokener_parse(run->host) : NULL);
+	put(to, "labels", labels(run));
+	put(to, "complete", json_object_new_boolean(run->complete));
+}
+
+struct json_object *json__summary(const struct run *run, const struct run_module *module)
+{
+	struct json_object *object = json_object_new_object();
+
+	put(object, "schema", json_object_new_int(RUN_SCHEMA));
+	put_module(object, run, module);
+	put_run(object, run);
+	return object;
+}
+
+struct json_object *json__run(const struct run *run)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *modules = json_object_new_array();
+
+	put(object, "schema", json_object_new_int(RUN_SCHEMA));
+	put(object, "duration_sec", seconds(run->duration_ns));
+	put_run(object, run);
+	for (unsigned int i = 0; i < run->nr_modules; i++) {
+		struct json_object *module = json_object_new_object();
+
+		put_module(module, run, &run->modules[i]);
+		json_object_array_add(modules, module);
+	}
+	put(object, "modules", modules);
+	return object;
+}
+
+struct json_object *json__interval(const struct run *run, const struct run_interval *interval)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *modules = json_object_new_array();
+
+	put(object, "schema", json_object_new_int(RUN_SCHEMA));
+	put(object, "start_sec", seconds(interval->start_ns));
+	put(object, "end_sec", seconds(interval->end_ns));
+	for (unsigned int i = 0; i < run->nr_modules; i++) {
+		const struct run_module *module = &run->modules[i];
+		struct json_object *one;
+
+		if (module->refused[0])
+			continue;
+		one = json_object_new_object();
+		put_text(one, "module", module->name);
+		put(one, "metrics", metrics(run, module, &interval->delta[i]));
+		json_object_array_add(modules, one);
+	}
+	put(object, "modules", modules);
+	return object;
+}
+
+int json__print(struct json_object *object, FILE *stream, bool indented)
+{
+	int flags = JSON_C_TO_STRING_NOSLASHESCAPE, err = 0;
+	const char *string;
+
+	if (!object)
+		return -ENOMEM;
+	if (indented)
+		flags |= JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED;
+	string = json_object_to_json_string_ext(object, flags);
+	if (!string)
+		err = -ENOMEM;
+	else if (fprintf(stream, "%s\n", string) < 0)
+		err = -errno;
+	json_object_put(object);
+	return err;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <stdio.h>
+
+#include "figures.h"
+#include "json.h"
+#include "units.h"
+#include "writer.h"
+
+/* writer->state is the stream; who wants another than stdout puts it there before. */
+static FILE *stream_of(struct writer *writer)
+{
+	if (!writer->state)
+		writer->state = stdout;
+	return writer->state;
+}
+
+/* Every interval is passed on at once: somebody is watching. */
+static int pass_on(FILE *stream)
+{
+	if (fflush(stream))
+		return -errno;
+	return ferror(stream) ? -EIO : 0;
+}
+
+static int live__open(struct writer *writer, const struct run *run)
+{
+	FILE *out = stream_of(writer);
+
+	(void)run;
+	fprintf(out, "%10s  %-10s %12s %9s %9s %9s %9s\n", "time", "module", "events/s", "p50",
+		"p99", "max", "tail");
+	return pass_on(out);
+}
+
+static void live_row(FILE *out, const char *name, const struct run_interval *interval,
+		     const struct lat_hist *hist)
+{
+	struct figures figures;
+	char text[UNITS_TEXT];
+
+	figures__of(&figures, hist);
+	fprintf(out, "%8.3f s  %-10.10s", (double)interval->end_ns / 1e9, name);
+	fprintf(out, " %12s",
+		units__rate(text,
+			    figures__rate(figures.events, interval->end_ns - interval->start_ns)));
+	if (!figures.events) {
+		fprintf(out, " %9s %9s %9s %9s\n", "-", "-", "-", "-");
+		return;
+	}
+	fprintf(out, " %9s", units__ns(text, (double)figures.quantiles_ns[FIGURES_P50]));
+	fprintf(out, " %9s", units__ns(text, (double)figures.quantiles_ns[FIGURES_P99]));
+	fprintf(out, " %9s", units__ns(text, (double)figures.max_ns));
+	fprintf(out, " %9s\n", units__share(text, figures.tail, figures.events));
+}
+
+static int live__interval(struct writer *writer, const struct run *run,
+			  const struct run_interval *interval)
+{
+	FILE *out = stream_of(writer);
+
+	for (unsigned int i = 0; i < run->nr_modules; i++) {
+		if (!run->modules[i].refused[0])
+			live_row(out, run->modules[i].name, interval,
+				 &interval->delta[i].metrics[0].hist);
+	}
+	return pass_on(out);
+}
+
+static int live__close(struct writer *writer, const struct run *run)
+{
+	(void)run;
+	return pass_on(stream_of(writer));
+}
+
+const struct writer_ops writer_live = {
+	.name = "live",
+	.open = live__open,
+	.interval = live__interval,
+	.close = live__close,
+};
+
+static int live_json__open(struct writer *writer, const struct run *run)
+{
+	(void)run;
+	stream_of(writer);
+	return 0;
+}
+
+static int live_json__interval(struct writer *writer, const struct run *run,
+			       const struct run_interval *interval)
+{
+	int err;
+
+	err = json__print(json__interval(run, interval), stream_of(writer), false);
+	return err ? err : pass_on(stream_of(writer));
+}
+
+const struct writer_ops writer_live_json = {
+	.name = "live_json",
+	.open = live_json__open,
+	.interval = live_json__interval,
+	.close = live__close,
+};

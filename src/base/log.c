@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "clean.h"
+
+#define LINE 1024
+
+static enum log_level level = LOG_NORMAL;
+static bool progress_shown;
+
+void log__set_level(enum log_level to)
+{
+	level = to;
+}
+
+void log__progress_end(void)
+{
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	progress_shown = false;
+}
+
+/* In one call, so that lines of several processes do not mix. */
+static void print(const char *line)
+{
+	char clean[LINE];
+
+	log__progress_end();
+	fprintf(stderr, "%s\n", clean__text(clean, sizeof(clean), line));
+}
+
+static void problem(const char *what, const char *why, const char *todo)
+{
+	char line[LINE];
+
+	snprintf(line, sizeof(line), "latscope: %s%s%s%s%s", what, why ? ": " : "", why ? why : "",
+		 todo ? "; " : "", todo ? todo : "");
+	print(line);
+}
+
+void log__error(const char *what, const char *why, const char *todo)
+{
+	problem(what, why, todo);
+}
+
+void log__warn(const char *what, const char *why, const char *todo)
+{
+	if (level > LOG_QUIET)
+		problem(what, why, todo);
+}
+
+void log__usage(const char *command, const char *text)
+{
+	char line[LINE];
+
+	snprintf(line, sizeof(line), "latscope %s: %s; try 'latscope %s --help'", command, text,
+		 command);
+	print(line);
+}
+
+void log__verbose(const char *format, ...)
+{
+	char line[LINE];
+	va_list args;
+
+	if (level < LOG_VERBOSE)
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	print(line);
+}
+
+void log__progress(const char *format, ...)
+{
+	char line[80], clean[80]; /* a longer one would wrap and could not be wiped */
+	va_list args;
+
+	if (level == LOG_QUIET || !isatty(STDERR_FILENO))
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	fprintf(stderr, "\r\033[K%s", clean__text(clean, sizeof(clean), line));
+	fflush(stderr);
+	progress_shown = true;
+}

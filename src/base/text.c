@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "by.h"
+#include "clean.h"
+#include "counts.h"
+#include "figures.h"
+#include "hist.h"
+#include "units.h"
+#include "wrap.h"
+
+#define BAR 38
+#define NAME_COLUMNS 21
+
+struct page {
+	FILE *out;
+	const struct run *run;
+	const struct run_module *module;
+	const struct text_style *style;
+};
+
+static void paint(const struct page *page, const char *code)
+{
+	if (page->style->color)
+		fprintf(page->out, "\033[%sm", code);
+}
+
+static void heading(const struct page *page, unsigned int metric)
+{
+	const struct run_metric *what = &page->module->metrics[metric];
+	uint64_t events = run__recorded(&page->module->total.metrics[metric]);
+	char window[UNITS_TEXT], count[UNITS_TEXT], rate[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "%s %s: %s", page->module->name, what->name, what->what);
+	paint(page, "1");
+	wrap__print(&wrap, page->out, 0, 2);
+	paint(page, "0");
+	fprintf(page->out, "  %s, %s event%s, %s\n",
+		units__duration(window, page->run->duration_ns), units__count(count, events),
+		events == 1 ? "" : "s",
+		units__rate(rate, figures__rate(events, page->run->duration_ns)));
+}
+
+/* Edge of a log2 bucket in us, as 512, 1K, 2K ... 64G: powers of two throughout. */
+static const char *edge(char buf[UNITS_TEXT], unsigned int bucket)
+{
+	static const char scale[] = " KMG";
+
+	if (bucket > HIST_OCTAVES)
+		return "inf";
+	snprintf(buf, UNITS_TEXT, "%u", 1U << bucket % 10);
+	if (bucket >= 10)
+		snprintf(buf + strlen(buf), 2, "%c", scale[bucket / 10]);
+	return buf;
+}
+
+/* All digits as long as they fit into the column. */
+static const char *column_count(char buf[UNITS_TEXT], uint64_t count)
+{
+	return count < 1000000000000 ? units__count(buf, count) : units__short_count(buf, count);
+}
+
+static void bar(const struct page *page, uint64_t count, uint64_t most)
+{
+	unsigned int len = (unsigned int)((double)count / (double)most * BAR + 0.5);
+
+	/* What is too few for a mark is the tail, which one looks for: it gets a dot. */
+	fputs(count && !len ? "|." : "|", page->out);
+	for (unsigned int i = count && !len; i < BAR; i++)
+		fputc(i < len ? '@' : ' ', page->out);
+	fputs("|\n", page->out);
+}
+
+static void histogram(const struct page *page, const struct lat_hist *hist)
+{
+	char low[UNITS_TEXT], high[UNITS_TEXT], range[2 * UNITS_TEXT], count[UNITS_TEXT];
+	uint64_t buckets[HIST_LOG2_BUCKETS], most = 0;
+	int first = -1, top = hist__top_bucket(hist);
+	char share[UNITS_TEXT];
+
+	if (top < 0)
+		return;
+	hist__log2(hist, buckets);
+	for (int i = 0; i <= top; i++) {
+		most = buckets[i] > most ? buckets[i] : most;
+		first = first < 0 && buckets[i] ? i : first;
+	}
+	fprintf(page->out, "\n  %-12s %15s %8s\n", "us", "events", "share");
+	for (int i = first; i <= top; i++) {
+		snprintf(range, sizeof(range), "[%s, %s)", i ? edge(low, (unsigned int)i) : "0",
+			 edge(high, (unsigned int)i + 1));
+		fprintf(page->out, "  %-12s %15s %8s ", range, column_count(count, buckets[i]),
+			units__share(share, buckets[i], hist__count(hist)));
+		bar(page, buckets[i], most);
+	}
+}
+
+static void percentile_row(const struct page *page, unsigned int metric)
+{
+	const struct lat_hist *hist = &page->module->total.metrics[metric].hist;
+	struct figures figures;
+	char value[UNITS_TEXT];
+
+	figures__of(&figures, hist);
+	fprintf(page->out, "  %-13.13s", page->module->metrics[metric].name);
+	if (!figures.events) {
+		fputs("  no events\n", page->out);
+		return;
+	}
+	for (unsigned int i = 0; i < FIGURES_QUANTILES; i++)
+		fprintf(page->out, " %8s", units__ns(value, (double)figures.quantiles_ns[i]));
+	fprintf(page->out, " %8s", units__ns(value, (double)figures.max_ns));
+	fprintf(page->out, " %8s\n", units__ns(value, figures.mean_ns));
+}
+
+static bool any_events(const struct run_module *module)
+{
+	for (unsigned int i = 0; i < module->nr_metrics; i++) {
+		if (run__recorded(&module->total.metrics[i]))
+			return true;
+	}
+	return false;
+}
+
+static void percentiles(const struct page *page)
+{
+	if (!any_events(page->module))
+		return;
+	fprintf(page->out, "\n  %-13s", "");
+	for (unsigned int i = 0; i < FIGURES_QUANTILES; i++)
+		fprintf(page->out, " %8s", figures__labels[i]);
+	fprintf(page->out, " %8s %8s\n", "max", "mean");
+	for (unsigned int i = 0; i < page->module->nr_metrics; i++)
+		percentile_row(page, i);
+}
+
+static void tail(const struct page *page, const struct lat_hist *hist)
+{
+	char share[UNITS_TEXT], count[UNITS_TEXT], limit[UNITS_TEXT];
+
+	if (!page->run->tail_ns || !hist__count(hist))
+		return;
+	fprintf(page->out, "  tail: %s, %s events of %s or more\n",
+		units__share(share, hist->tail, hist__count(hist)), units__count(count, hist->tail),
+		units__duration(limit, page->run->tail_ns));
+}
+
+/* What stands beside the conservation line, where there is any. */
+static void add_remarks(struct wrap *wrap, const struct lat_cell *cell)
+{
+	const char *before = "";
+	char text[UNITS_TEXT];
+
+	for (unsigned int i = LAT_TERMS; i < LAT_COUNTS; i++) {
+		uint64_t count = cell->counts[i];
+
+		if (!count || !counts__name(i))
+			continue;
+		if (i == LAT_FALLBACK_NS)
+			wrap__add(wrap, " (%s)", units__ns(text, (double)count));
+		else
+			wrap__add(wrap, "%s%s %s", before, units__count(text, count),
+				  counts__name(i));
+		before = ", ";
+	}
+}
+
+static void conservation(const struct page *page, const struct lat_cell *cell)
+{
+	int64_t off = run__imbalance(cell);
+	struct wrap wrap = { 0 };
+	char count[UNITS_TEXT];
+
+	wrap__add(&wrap, "seen %s =", units__count(count, cell->counts[LAT_SEEN]));
+	wrap__add(&wrap, " %s recorded", units__count(count, run__recorded(cell)));
+	for (unsigned int i = 0; i < LAT_TERMS; i++) {
+		if (counts__is_term(i) && cell->counts[i])
+			wrap__add(&wrap, " + %s %s", units__count(count, cell->counts[i]),
+				  counts__name(i));
+	}
+	if (off)
+		wrap__add(&wrap, ": DOES NOT BALANCE, %s %s",
+			  units__count(count, off < 0 ? -(uint64_t)off : (uint64_t)off),
+			  off < 0 ? "counted twice" : "unaccounted for");
+	else
+		wrap__add(&wrap, ": balances");
+	if (off)
+		paint(page, "31");
+	wrap__print(&wrap, page->out, 2, 2);
+	if (off)
+		paint(page, "0");
+	add_remarks(&wrap, cell);
+	if (wrap.len)
+		wrap__print(&wrap, page->out, 4, 2);
+}
+
+static void add_open(struct wrap *wrap, const struct run_module *module)
+{
+	char text[UNITS_TEXT];
+
+	wrap__add(wrap, "open at end: %s", units__count(text, module->open.count));
+	if (!module->open.count)
+		return;
+	if (module->open_age_known)
+		wrap__add(wrap, ", the oldest for %s",
+			  units__ns(text, (double)module->open.oldest_ns));
+	else
+		wrap__add(wrap, ", for how long is not known");
+}
+
+static void accounting(const struct page *page)
+{
+	struct wrap wrap = { 0 };
+	char count[UNITS_TEXT];
+
+	conservation(page, &page->module->total.metrics[0]);
+	add_open(&wrap, page->module);
+	wrap__add(&wrap, "; recursion_missed: %s",
+		  units__count(count, page->module->recursion_missed));
+	wrap__print(&wrap, page->out, 2, 2);
+}
+
+static void mechanism(const struct page *page)
+{
+	const struct run_module *module = page->module;
+	char share[UNITS_TEXT], count[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+	struct figures_cost cost;
+
+	wrap__add(&wrap, "how: %s: %s", module->rung, module->mechanism);
+	wrap__print(&wrap, page->out, 2, 2);
+	figures__of_cost(&cost, &module->cost);
+	if (!cost.known) {
+		fputs("  cost: not measured\n", page->out);
+		return;
+	}
+	wrap__add(&wrap, "cost: %s of one CPU", units__ratio(share, cost.cpu_share));
+	if (cost.per_event_known)
+		wrap__add(&wrap, ", %.0f ns per event (%s events timed)", cost.ns_per_event,
+			  units__count(count, module->cost.timed_events));
+	wrap__print(&wrap, page->out, 2, 2);
+}
+
+/* Both ends of a name tell something: a task's pid, a cgroup's leaf. The middle is cut. */
+static void key_name(const struct page *page, const char *name)
+{
+	size_t columns = clean__columns(name);
+	struct wrap ascii = { 0 };
+
+	if (columns <= NAME_COLUMNS) {
+		fprintf(page->out, "%s%*s", name, (int)(NAME_COLUMNS - columns), "");
+		return;
+	}
+	/* Cutting is by bytes: what is not ASCII would break. */
+	wrap__add(&ascii, "%s", name);
+	for (size_t i = 0; i < ascii.len; i++)
+		ascii.text[i] = (ascii.text[i] & 0x80) ? '?' : ascii.text[i];
+	fprintf(page->out, "%.8s..%s", ascii.text, ascii.text + ascii.len - (NAME_COLUMNS - 10));
+}
+
+static void key_row(const struct page *page, const struct run_key *key)
+{
+	struct figures figures;
+	char text[UNITS_TEXT];
+
+	figures__of(&figures, &key->hist);
+	key_name(page, key->name);
+	fprintf(page->out, " %9s", units__short_count(text, figures.events));
+	fprintf(page->out, " %7s", units__ns(text, figures.mean_ns));
+	fprintf(page->out, " %7s", units__ns(text, (double)figures.quantiles_ns[FIGURES_P50]));
+	fprintf(page->out, " %7s", units__ns(text, (double)figures.quantiles_ns[FIGURES_P99]));
+	fprintf(page->out, " %7s", units__ns(text, (double)figures.max_ns));
+	fprintf(page->out, " %8s", units__share(text, figures.tail, figures.events));
+	fprintf(page->out, " %7s\n", units__ns(text, (double)figures.sum_ns));
+}
+
+static void split(const struct page *page, enum lat_by by, unsigned int metric)
+{
+	const struct run_key **ranked;
+	size_t shown = 0, hidden = 0;
+	ssize_t nr;
+
+	nr = run__ranked_keys(&page->module->total, by, metric, &ranked);
+	if (nr < 0)
+		return;
+	fprintf(page->out, "\n%-*s %9s %7s %7s %7s %7s %8s %7s\n", NAME_COLUMNS, by__name(by),
+		"events", "mean", "p50", "p99", "max", "tail", "total");
+	for (ssize_t i = 0; i < nr; i++) {
+		bool other = ranked[i]->key.id == RUN_OTHER_ID;
+
+		if (page->style->top && shown >= page->style->top && !other) {
+			hidden++;
+			continue;
+		}
+		key_row(page, ranked[i]);
+		shown++;
+	}
+	if (hidden)
+		fprintf(page->out, "%zu more, with less time\n", hidden);
+	free(ranked);
+}
+
+static void splits(const struct page *page, unsigned int metric)
+{
+	for (unsigned int by = 0; by < LAT_BY_COUNT; by++) {
+		if (page->module->by & 1U << by)
+			split(page, by, metric);
+	}
+}
+
+/* The further metrics in full; without this they are one line each among the percentiles. */
+static void further_metrics(const struct page *page)
+{
+	for (unsigned int i = 1; i < page->module->nr_metrics; i++) {
+		const struct lat_cell *cell = &page->module->total.metrics[i];
+
+		fputc('\n', page->out);
+		heading(page, i);
+		histogram(page, &cell->hist);
+		fputc('\n', page->out);
+		tail(page, &cell->hist);
+		conservation(page, cell);
+		splits(page, i);
+	}
+}
+
+/* Not asked for in full, but a metric that does not add up is not passed over in silence. */
+static void further_imbalances(const struct page *page)
+{
+	for (unsigned int i = 1; i < page->module->nr_metrics; i++) {
+		if (!run__imbalance(&page->module->total.metrics[i]))
+			continue;
+		fprintf(page->out, "  %s:\n", page->module->metrics[i].name);
+		conservation(page, &page->module->total.metrics[i]);
+	}
+}
+
+void text__module(FILE *out, const struct run *run, const struct run_module *module,
+		  const struct text_style *style)
+{
+	const struct page page = { out, run, module, style };
+	const struct lat_hist *hist = &module->total.metrics[0].hist;
+	struct wrap wrap = { 0 };
+
+	if (module->refused[0]) {
+		wrap__add(&wrap, "%s: not measured: %s", module->name, module->refused);
+		wrap__print(&wrap, out, 0, 2);
+		return;
+	}
+	heading(&page, 0);
+	histogram(&page, hist);
+	percentiles(&page);
+	tail(&page, hist);
+	accounting(&page);
+	if (!style->all_metrics)
+		further_imbalances(&page);
+	mechanism(&page);
+	splits(&page, 0);
+	if (style->all_metrics)
+		further_metrics(&page);
+}
+
+static void workload(FILE *out, const struct run *run)
+{
+	int status = run->workload_status;
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "workload: %s", run->workload);
+	if (WIFSIGNALED(status))
+		wrap__add(&wrap, ": killed by signal %d", WTERMSIG(status));
+	else if (WIFEXITED(status))
+		wrap__add(&wrap, ": exit status %d", WEXITSTATUS(status));
+	wrap__print(&wrap, out, 0, 2);
+}
+
+void text__run(FILE *out, const struct run *run)
+{
+	struct wrap wrap = { 0 };
+
+	if (run->workload)
+		workload(out, run);
+	if (run->filter) {
+		wrap__add(&wrap, "only: %s", run->filter);
+		wrap__print(&wrap, out, 0, 2);
+	}
+	for (unsigned int i = 0; i < run->nr_labels; i++)
+		wrap__add(&wrap, "%s%s=%s", i ? ", " : "labels: ", run->labels[i].key,
+			  run->labels[i].value);
+	if (wrap.len)
+		wrap__print(&wrap, out, 0, 2);
+	if (!run->complete) {
+		wrap__add(&wrap, "incomplete: the recording was cut off; what is shown ends with "
+				 "the last whole interval, and how many waits were open then is "
+				 "not known");
+		wrap__print(&wrap, out, 0, 2);
+	}
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A recording for people: at most 80 columns, no trailing spaces. */
+#ifndef LATSCOPE_BASE_TEXT_H
+#define LATSCOPE_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "run.h"
+
+struct text_style {
+	bool color;
+	bool all_metrics; /* every metric in full, not only the first */
+	unsigned int top; /* lines of a split; 0: all */
+};
+
+/*
+ * Workload, filter, labels, and what is wrong with the recording as a whole. Nothing if there is
+ * none.
+ */
+void text__run(FILE *out, const struct run *run);
+
+/* Everything about one module. */
+void text__module(FILE *out, const struct run *run, const struct run_module *module,
+		  const struct text_style *style);
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unit.h"
+
+#include <fcntl.h>
+
+#include "base/log.h"
+
+static char *dir;
+static int saved;
+
+static int make_dir(void **state)
+{
+	(void)state;
+	dir = unit_tmpdir();
+	return 0;
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	unit_remove(dir);
+	return 0;
+}
+
+static void capture(void)
+{
+	int fd = open(unit_path(dir, "stderr"), O_CREAT | O_TRUNC | O_WRONLY, 0600);
+
+	fflush(stderr);
+	saved = dup(STDERR_FILENO);
+	assert_int_equal(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+	close(fd);
+}
+
+static void assert_captured(const char *expected)
+{
+	char *got;
+
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	got = unit_read(dir, "stderr");
+	assert_string_equal(got, expected);
+	free(got);
+}
+
+static void one_line_a_problem(void **state)
+{
+	(void)state;
+	log__set_level(LOG_NORMAL);
+	capture();
+	log__error("memlat", "not permitted", "run it as root");
+	log__error("out/run.db", "No space left", NULL);
+	log__warn("sda1 is a partition, its disk sda is measured", NULL, NULL);
+	log__error("bad\nname\033[1m", "x", NULL);
+	log__usage("record", "-d needs a value");
+	log__verbose("not shown");
+	assert_captured("latscope: memlat: not permitted; run it as root\n"
+			"latscope: out/run.db: No space left\n"
+			"latscope: sda1 is a partition, its disk sda is measured\n"
+			"latscope: bad?name?[1m: x\n"
+			"latscope record: -d needs a value; try 'latscope record --help'\n");
+}
+
+static void quiet_leaves_errors(void **state)
+{
+	(void)state;
+	log__set_level(LOG_QUIET);
+	capture();
+	log__warn("warning", NULL, NULL);
+	log__error("error", NULL, NULL);
+	assert_captured("latscope: error\n");
+}
+
+static void progress_needs_a_terminal(void **state)
+{
+	(void)state;
+	log__set_level(LOG_VERBOSE);
+	capture();
+	log__progress("%d of %d", 1, 2);
+	log__progress_end();
+	log__verbose("said %s", "more");
+	assert_captured("said more\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_line_a_problem),
+		cmocka_unit_test(quiet_leaves_errors),
+		cmocka_unit_test(progress_needs_a_terminal),
+	};
+
+	return cmocka_run_group_tests_name("log", tests, make_dir, remove_dir);
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unit.h"
+
+#include <errno.h>
+
+#include "base/options.h"
+
+#define ALL                                                                                 \
+	(OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE | OPTIONS_OUTPUT | \
+	 OPTIONS_FORMAT)
+#define MAX_ARGS 64
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static char words[MAX_ARGS][600];
+static char *arguments[MAX_ARGS + 1];
+
+/* Splits at single spaces; argp may reorder, so every call gets words of its own. */
+static int split(const char *line)
+{
+	int argc = 0;
+
+	strcpy(words[argc], "record");
+	arguments[argc] = words[argc];
+	argc++;
+	while (*line) {
+		size_t len = strcspn(line, " ");
+
+		assert_true(argc < MAX_ARGS && len < sizeof(words[0]));
+		memcpy(words[argc], line, len);
+		words[argc][len] = '\0';
+		arguments[argc] = words[argc];
+		argc++;
+		line += len + (line[len] == ' ');
+	}
+	arguments[argc] = NULL;
+	return argc;
+}
+
+static int parse(struct options *options, const char *line)
+{
+	memset(options, 0, sizeof(*options));
+	options->command = "record";
+	options->groups = ALL;
+	options->takes_workload = true;
+	return options__parse(options, NULL, NULL, split(line), arguments, NULL);
+}
+
+static void defaults(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse(&options, ""), 0);
+	assert_int_equal(options.duration_ns, 0);
+	assert_int_equal(options.top, OPTIONS_TOP);
+	assert_int_equal(options.max_keys, OPTIONS_MAX_KEYS);
+	assert_int_equal(options.nr_args, 0);
+	assert_null(options.output);
+}
+
+static void everything_at_once(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse(&options,
+			       "-d 10s --interval=500ms -p 12 --tid 13 --cgroup /a --comm sh "
+			       "--disk sda --by process,op --by disk --top 3 --rung hash "
+			       "--tail-us 8 --max-keys 5 -o out --label a=b --label c= "
+			       "--json -qv"),
+			 0);
+	assert_int_equal(options.duration_ns, 10000000000);
+	assert_int_equal(options.interval_ns, 500000000);
+	assert_int_equal(options.pid, 12);
+	assert_int_equal(options.tid, 13);
+	assert_string_equal(options.cgroup, "/a");
+	assert_string_equal(options.comm, "sh");
+	assert_string_equal(options.disk, "sda");
+	assert_int_equal(options.by, 1U << LAT_BY_PROCESS | 1U << LAT_BY_OP | 1U << LAT_BY_DISK);
+	assert_int_equal(options.top, 3);
+	assert_string_equal(options.rung, "hash");
+	assert_int_equal(options.tail_ns, 8000);
+	assert_int_equal(options.max_keys, 5);
+	assert_string_equal(options.output, "out");
+	assert_int_equal(options.nr_labels, 2);
+	assert_string_equal(options.labels[0].key, "a");
+	assert_string_equal(options.labels[0].value, "b");
+	assert_string_equal(options.labels[1].value, "");
+	assert_true(options.json && options.quiet && options.verbose);
+	assert_false(options.csv);
+}
+
+static const struct {
+	const char *line, *error;
+} wrong[] = {
+	{ "-d", "-d needs a value" },
+	{ "--duration", "--duration needs a value" },
+	{ "--dur", "--duration needs a value" },
+	{ "-d 0", "--duration 0: a time above 0 and up to 30 days is wanted" },
+	{ "-d 31d", "--duration 31d: a time above 0 and up to 30 days is wanted" },
+	{ "-d -5", "--duration '-5' is no time: write it as 10s, 500ms, 2m or 1h" },
+	{ "-d ten", "--duration 'ten' is no time: write it as 10s, 500ms, 2m or 1h" },
+	{ "-d1s -i2s", "--interval 2 s is longer than --duration 1 s" },
+	{ "-i 2s -d 1s", "--interval 2 s is longer than --duration 1 s" },
+	{ "-i 10us", "--interval 10 us is too short: 1 ms is the least" },
+	{ "-p 0", "--pid 0: a number from 1 to 4194304 is wanted" },
+	{ "-p -1", "--pid '-1' is no whole number" },
+	{ "-p 12x", "--pid '12x' is no whole number" },
+	{ "-p 4294967308", "--pid 4294967308: a number from 1 to 4194304 is wanted" },
+	{ "--pid=99999999999999999999",
+	  "--pid 99999999999999999999: a number from 1 to 4194304 is wanted" },
+	{ "--pid=", "--pid '' is no whole number" },
+	{ "-t 0x10", "--tid '0x10' is no whole number" },
+	{ "--top 0", "--top 0: a number from 1 to 1000000 is wanted" },
+	{ "--max-keys 65537", "--max-keys 65537: a number from 1 to 65536 is wanted" },
+	{ "--tail-us 0", "--tail-us 0: a number from 1 to 68719476736 is wanted" },
+	{ "--by cpu", "--by 'cpu': one or more of process,thread,cgroup,disk,op,mode,type,access,"
+		      "page is wanted" },
+	{ "--cgroup=", "--cgroup is empty" },
+	{ "--comm=", "--comm is empty" },
+	{ "--comm 0123456789abcdef",
+	  "--comm '0123456789abcdef' can match nothing: the kernel keeps "
+	  "15 bytes of a name" },
+	{ "-o=", NULL },
+	{ "--output=", "--output is empty" },
+	{ "--label x", "--label 'x': KEY=VALUE is wanted" },
+	{ "--label =x", "--label '=x': KEY=VALUE is wanted" },
+	{ "--label a=1 --label a=2", "--label a is given twice" },
+	{ "--json --csv", "--json and --csv cannot both be printed" },
+	{ "--json=1", "--json takes no value" },
+	{ "--nonesuch", "there is no option '--nonesuch'" },
+	{ "--nonesuch=5", "there is no option '--nonesuch=5'" },
+	{ "--t", "'--t' may stand for several options" },
+	{ "-x", "there is no option '-x'" },
+	{ "-qx", "there is no option '-x'" },
+	{ "-qxv", "there is no option '-x'" },
+	{ "-qd", "-d needs a value" },
+	{ "-q --bad -v", "there is no option '--bad'" },
+	{ "--\033[31m", "there is no option '--?[31m'" },
+};
+
+static void wrong_usage_is_one_line(void **state)
+{
+	struct options options;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+		int err = parse(&options, wrong[i].line);
+
+		if (!wrong[i].error) {
+			assert_int_equal(err, 0);
+			continue;
+		}
+		if (err != -EINVAL || strcmp(options.error, wrong[i].error))
+			fail_msg("'%s': %d '%s'", wrong[i].line, err, options.error);
+	}
+}
+
+static void labels_have_limits(void **state)
+{
+	char line[1000] = "", text[600];
+	struct options options;
+
+	(void)state;
+	for (int i = 0; i < RUN_LABELS; i++) {
+		snprintf(text, sizeof(text), "--label=k%d=v ", i);
+		strcat(line, text);
+	}
+	line[strlen(line) - 1] = '\0';
+	assert_int_equal(parse(&options, line), 0);
+	assert_int_equal(options.nr_labels, RUN_LABELS);
+	strcat(line, " --label one=more");
+	assert_int_equal(parse(&options, line), -EINVAL);
+
+	memset(text, 'x', sizeof(text));
+	snprintf(text + 300, 10, "=");
+	snprintf(line, sizeof(line), "--label=%s", text);
+	assert_int_equal(parse(&options, line), -EINVAL);
+	snprintf(line, sizeof(line), "--label=k=%s", text);
+	assert_int_equal(parse(&options, line), -EINVAL);
+	assert_non_null(strstr(options.error, "too long"));
+}
+
+static void workloads(void **state)
+{
+	static const struct {
+		const char *line;
+		int nr;
+		const char *first, *last;
+	} table[] = {
+		{ "-- ls -l --json", 3, "ls", "--json" },
+		{ "ls -l --json", 3, "ls", "--json" },
+		{ "-q ls -d", 2, "ls", "-d" },
+		{ "-q -- -odd", 1, "-odd", "-odd" },
+		{ "-d 5 fio -- x", 3, "fio", "x" },
+		{ "--", 0, NULL, NULL },
+	};
+	struct options options;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(table); i++) {
+		assert_int_equal(parse(&options, table[i].line), 0);
+		assert_int_equal(options.nr_args, table[i].nr);
+		assert_false(options.json);
+		if (!table[i].nr)
+			continue;
+		assert_string_equal(options.args[0], table[i].first);
+		assert_string_equal(options.args[table[i].nr - 1], table[i].last);
+		assert_null(options.args[table[i].nr]);
+	}
+}
+
+static int parse_report(struct options *options, const char *line)
+{
+	memset(options, 0, sizeof(*options));
+	options->command = "report";
+	options->groups = OPTIONS_SPLIT | OPTIONS_FORMAT;
+	options->max_args = 1;
+	return options__parse(options, NULL, NULL, split(line), arguments, NULL);
+}
+
+static void arguments_may_stand_anywhere(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse_report(&options, "DIR --json --top 5"), 0);
+	assert_true(options.json);
+	assert_int_equal(options.nr_args, 1);
+	assert_string_equal(options.args[0], "DIR");
+	assert_null(options.args[1]);
+	assert_int_equal(parse_report(&options, "--json DIR OTHER"), -EINVAL);
+	assert_string_equal(options.error, "'OTHER' is one argument too many");
+}
+
+static void groups_not_taken_are_refused(void **state)
+{
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse_report(&options, "--pid 5"), -EINVAL);
+	assert_string_equal(options.error, "there is no option '--pid'");
+	assert_int_equal(parse_report(&options, "DIR -d 5"), -EINVAL);
+	assert_string_equal(options.error, "there is no option '-d'");
+}
+
+struct own {
+	struct options options;
+	uint64_t runs;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct own *own = state->input;
+
+	if (key != 'n')
+		return ARGP_ERR_UNKNOWN;
+	return options__count(&own->options, "--runs", arg, 1, 9, &own->runs);
+}
+
+static const struct argp_option own_options[] = {
+	{ "runs", 'n', "N", 0, "Repeat N times", 0 },
+	{ 0 },
+};
+
+static const struct argp own_argp = { .options = own_options,
+				      .parser = parse_own,
+				      .args_doc = "[-- WORKLOAD ARGS]",
+				      .doc = "Measure it all." };
+
+static int parse_with_own(struct own *own, const char *line, FILE *help)
+{
+	memset(own, 0, sizeof(*own));
+	own->options.command = "record";
+	own->options.groups = ALL;
+	return options__parse(&own->options, &own_argp, own, split(line), arguments, help);
+}
+
+static void own_options_beside(void **state)
+{
+	struct own own;
+
+	(void)state;
+	assert_int_equal(parse_with_own(&own, "-n 3 --json", NULL), 0);
+	assert_int_equal(own.runs, 3);
+	assert_true(own.options.json);
+	assert_int_equal(parse_with_own(&own, "--runs 10", NULL), -EINVAL);
+	assert_string_equal(own.options.error, "--runs 10: a number from 1 to 9 is wanted");
+	assert_int_equal(parse_with_own(&own, "--runs", NULL), -EINVAL);
+	assert_string_equal(own.options.error, "--runs needs a value");
+}
+
+static void help_is_printed_where_told(void **state)
+{
+	struct own own;
+	char *text = NULL;
+	size_t size;
+	FILE *help = open_memstream(&text, &size);
+
+	(void)state;
+	assert_int_equal(parse_with_own(&own, "-n 3 --help --nonesuch", help), 1);
+	fclose(help);
+	assert_non_null(strstr(text, "Usage: latscope record [OPTION...] [-- WORKLOAD ARGS]\n"));
+	assert_non_null(strstr(text, "Measure it all."));
+	assert_non_null(strstr(text, "--runs=N"));
+	assert_non_null(strstr(text, "--max-keys=N"));
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		assert_true(strlen(line) <= 80);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults),
+		cmocka_unit_test(everything_at_once),
+		cmocka_unit_test(wrong_usage_is_one_line),
+		cmocka_unit_test(labels_have_limits),
+		cmocka_unit_test(workloads),
+		cmocka_unit_test(arguments_may_stand_anywhere),
+		cmocka_unit_test(groups_not_taken_are_refused),
+		cmocka_unit_test(own_options_beside),
+		cmocka_unit_test(help_is_printed_where_told),
+	};
+
+	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sample.h"
+
+#include "base/clean.h"
+#include "base/text.h"
+#include "base/writer.h"
+
+struct sheet {
+	char *text;
+	size_t size;
+	FILE *out;
+};
+
+static struct sheet *begin(void)
+{
+	static struct sheet sheet;
+
+	sheet.out = open_memstream(&sheet.text, &sheet.size);
+	assert_non_null(sheet.out);
+	return &sheet;
+}
+
+/* No line is wider than a terminal or ends in a space. Colours are no columns. */
+static char *end(struct sheet *sheet)
+{
+	char *copy;
+
+	fclose(sheet->out);
+	copy = strdup(sheet->text);
+	for (char *line = strtok(copy, "\n"); line; line = strtok(NULL, "\n")) {
+		if (clean__columns(line) > 80 && !strchr(line, '\033'))
+			fail_msg("too wide: %s", line);
+		if (line[strlen(line) - 1] == ' ')
+			fail_msg("space at the end: %s", line);
+	}
+	free(copy);
+	return sheet->text;
+}
+
+static char *print_module(const struct run *run, unsigned int module, struct text_style style)
+{
+	struct sheet *sheet = begin();
+
+	text__module(sheet->out, run, &run->modules[module], &style);
+	return end(sheet);
+}
+
+static void assert_text(char *got, const char *expected)
+{
+	if (strcmp(got, expected)) {
+		fprintf(stderr, "got:\n%s", got);
+		fail_msg("not as expected");
+	}
+	free(got);
+}
+
+/* Line breaks as single spaces, to look for what may have been wrapped. */
+static void flatten(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++) {
+		*to = *text == '\n' ? ' ' : *text;
+		if (*to != ' ' || to[-1] != ' ')
+			to++;
+	}
+	*to = '\0';
+}
+
+static const char iolat[] =
+	"iolat device: block request, first issue to completion\n"
+	"  10 s, 147,001 events, 14,700/s\n"
+	"\n"
+	"  us                    events    share\n"
+	"  [16, 32)               1,234   0.84 % |.                                     |\n"
+	"  [32, 64)             145,766   99.2 % |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+	"  [64, 128)                  0      0 % |                                      |\n"
+	"  [128, 256)                 0      0 % |                                      |\n"
+	"  [256, 512)                 0      0 % |                                      |\n"
+	"  [512, 1K)                  0      0 % |                                      |\n"
+	"  [1K, 2K)                   0      0 % |                                      |\n"
+	"  [2K, 4K)                   0      0 % |                                      |\n"
+	"  [4K, 8K)                   1  <0.01 % |.                                     |\n"
+	"\n"
+	"                     p50      p90      p99    p99.9   p99.99      max     mean\n"
+	"  device         40.5 us  40.9 us  41.0 us  41.0 us  41.0 us  4.56 ms  40.0 us\n"
+	"  queue          81.0 us  81.8 us  82.0 us  82.0 us  82.0 us  4.56 ms  79.6 us\n"
+	"  total           121 us   122 us   122 us   122 us   122 us  4.56 ms   119 us\n"
+	"  tail: 100 %, 147,001 events of 8 us or more\n"
+	"  seen 147,011 = 147,001 recorded + 10 missed_start: balances\n"
+	"    2 requeued\n"
+	"  open at end: 3, the oldest for 1.23 s; recursion_missed: 7\n"
+	"  how: stamps: issue and completion are the kernel's own stamps in the request,\n"
+	"    read when the request completes\n"
+	"  cost: 0.12 % of one CPU, 123 ns per event (1,000 events timed)\n"
+	"\n"
+	"process                  events    mean     p50     p99     max     tail   total\n"
+	"a-name-1..s (4194303)   200,000 45.0 us 45.0 us 45.0 us 45.0 us    100 %  9.00 s\n"
+	"fio (12)                  1,001 40.0 us 40.0 us 40.0 us 40.0 us    100 % 40.0 ms\n"
+	"(other)                  90.0 M 50.0 us 50.0 us 50.0 us 50.0 us    100 % 4,500 s\n"
+	"\n"
+	"disk                     events    mean     p50     p99     max     tail   total\n"
+	"sda                           3 40.0 us 40.0 us 40.0 us 40.0 us    100 %  120 us\n"
+	"vdb                           1 1.00 us 1.00 us 1.00 us 1.00 us      0 % 1.00 us\n";
+
+static void a_module(void **state)
+{
+	struct run *run = sample_run();
+
+	(void)state;
+	assert_text(print_module(run, 0, (struct text_style){ .top = 10 }), iolat);
+	sample_free(run);
+}
+
+static void a_refused_module(void **state)
+{
+	struct run *run = sample_run();
+
+	(void)state;
+	assert_text(print_module(run, 1, (struct text_style){ 0 }),
+		    "memlat: not measured: the kernel does not allow kprobes here (lockdown)\n");
+	sample_free(run);
+}
+
+static void a_module_without_events(void **state)
+{
+	struct run *run = sample_run();
+
+	(void)state;
+	assert_text(print_module(run, 2, (struct text_style){ 0 }),
+		    "runqlat wait: time a runnable task waits for a CPU\n"
+		    "  10 s, 0 events, 0/s\n"
+		    "  seen 0 = 0 recorded: balances\n"
+		    "  open at end: 0; recursion_missed: 0\n"
+		    "  how: tp_btf: wakeup to switch-in, kept with the task\n"
+		    "  cost: not measured\n");
+	sample_free(run);
+}
+
+static void all_metrics_in_full(void **state)
+{
+	struct run *run = sample_run();
+	char *text;
+
+	(void)state;
+	text = print_module(run, 0, (struct text_style){ .all_metrics = true });
+	assert_non_null(strstr(text, "\n\niolat queue: block request, arrival to first issue\n"));
+	assert_non_null(strstr(text, "\n\niolat total: block request, arrival to completion\n"));
+	free(text);
+	sample_free(run);
+}
+
+static void top_hides_all_but_other(void **state)
+{
+	struct run *run = sample_run();
+	char *text;
+
+	(void)state;
+	text = print_module(run, 0, (struct text_style){ .top = 1 });
+	assert_non_null(strstr(text, "\n(other)"));
+	assert_non_null(strstr(text, "\n1 more, with less time\n"));
+	assert_null(strstr(text, "fio (12)"));
+	free(text);
+	sample_free(run);
+}
+
+static void imbalance_is_loud(void **state)
+{
+	struct run *run = sample_run();
+	char *text;
+
+	(void)state;
+	run->modules[0].total.metrics[0].counts[LAT_SEEN] += 5;
+	run->modules[0].total.metrics[2].counts[LAT_SEEN] -= 1000;
+	text = print_module(run, 0, (struct text_style){ 0 });
+	assert_non_null(strstr(text, "\n  total:\n"));
+	flatten(text);
+	assert_non_null(strstr(text, ": DOES NOT BALANCE, 5 unaccounted for "));
+	assert_non_null(strstr(text, ": DOES NOT BALANCE, 1,000 counted twice "));
+	free(text);
+	sample_free(run);
+}
+
+/* Numbers as large as they get must not push a column out. */
+static void extremes_fit(void **state)
+{
+	struct run *run = sample_run();
+	struct run_module *module = &run->modules[0];
+	char *text;
+
+	(void)state;
+	for (unsigned int i = 0; i < LAT_COUNTS; i++)
+		module->total.metrics[0].counts[i] = UINT64_MAX / (i + 1);
+	memset(module->metrics[0].what, 'w', RUN_TEXT - 1);
+	memset(module->mechanism, 'm', RUN_TEXT - 1);
+	memset(module->metrics[1].name, 'n', RUN_NAME - 1);
+	sample_add(&module->total.metrics[0].hist, HIST_LIMIT_NS, 1ULL << 60);
+	module->total.metrics[0].hist.max_ns = UINT64_MAX;
+	sample_key(
+		&module->total, 5, LAT_BY_PROCESS, 0,
+		"\355\225\234\352\270\200\355\225\234\352\270\200\355\225\234\352\270\200\355\225"
+		"\234\352\270\200\355\225\234\352\270\200\355\225\234\352\270\200\355\225\234",
+		HIST_LIMIT_NS - 1, 1ULL << 50);
+	text = print_module(run, 0, (struct text_style){ .all_metrics = true });
+	assert_non_null(strstr(text, "[64G, inf)"));
+	free(text);
+	sample_free(run);
+}
+
+static void color_only_when_asked(void **state)
+{
+	struct run *run = sample_run();
+	char *text;
+
+	(void)state;
+	text = print_module(run, 0, (struct text_style){ .color = true });
+	assert_non_null(strchr(text, '\033'));
+	free(text);
+	text = print_module(run, 0, (struct text_style){ 0 });
+	assert_null(strchr(text, '\033'));
+	free(text);
+	sample_free(run);
+}
+
+static void the_run(void **state)
+{
+	struct run *run = sample_run();
+	struct sheet *sheet = begin();
+
+	(void)state;
+	run->complete = false;
+	text__run(sheet->out, run);
+	assert_text(
+		end(sheet),
+		"workload: fio --name=\"a b\": exit status 3\n"
+		"only: pid 12\n"
+		"labels: case=off, who=J. \"Doe\", x=y\n"
+		"incomplete: the recording was cut off; what is shown ends with the last whole\n"
+		"  interval, and how many waits were open then is not known\n");
+	sample_free(run);
+}
+
+/* A control character of a command line must not reach the terminal. */
+static void texts_are_clean(void **state)
+{
+	struct run *run = sample_run();
+	struct sheet *sheet = begin();
+	char *text;
+
+	(void)state;
+	free(run->workload);
+	run->workload = strdup("evil \033]0;title\007");
+	text__run(sheet->out, run);
+	text = end(sheet);
+	assert_null(strchr(text, '\033'));
+	assert_null(strchr(text, '\007'));
+	free(text);
+	sample_free(run);
+}
+
+static void live_lines(void **state)
+{
+	struct run *run = sample_run();
+	struct run_data *deltas = calloc(3, sizeof(*deltas));
+	struct run_interval interval = { 1000000000, 2000000000, deltas };
+	struct sheet *sheet = begin();
+	struct writer writer = { .ops = &writer_live, .state = sheet->out };
+
+	(void)state;
+	sample_fill(&deltas[0], 0);
+	assert_int_equal(writer.ops->open(&writer, run), 0);
+	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
+	assert_int_equal(writer.ops->close(&writer, run), 0);
+	assert_text(
+		end(sheet),
+		"      time  module         events/s       p50       p99       max      tail\n"
+		"   2.000 s  iolat         147,001/s   40.5 us   41.0 us   4.56 ms     100 %\n"
+		"   2.000 s  runqlat             0/s         -         -         -         -\n");
+	run__clear_data(&deltas[0]);
+	free(deltas);
+	sample_free(run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_module),
+		cmocka_unit_test(a_refused_module),
+		cmocka_unit_test(a_module_without_events),
+		cmocka_unit_test(all_metrics_in_full),
+		cmocka_unit_test(top_hides_all_but_other),
+		cmocka_unit_test(imbalance_is_loud),
+		cmocka_unit_test(extremes_fit),
+		cmocka_unit_test(color_only_when_asked),
+		cmocka_unit_test(the_run),
+		cmocka_unit_test(texts_are_clean),
+		cmocka_unit_test(live_lines),
+	};
+
+	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
+}
