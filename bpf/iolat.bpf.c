@@ -4,8 +4,9 @@
  * (before that) and total.
  *
  * Three rungs, of which user space loads one:
- *   stamps  one program, at completion, on the stamps the block layer leaves in the request
- *   tp_btf  own stamp at issue, in a hash keyed by the request
+ *   stamps  one program, at completion, on the stamps the block layer leaves in the request; now and
+ *           then our own beside them, to see whether they are there and how true they are
+ *   tp_btf  own stamp at issue, in a table keyed by the request
  *   raw_tp  the same, for kernels whose tracepoints have no BTF
  *
  * The programs that see the submitter are loaded only if a filter or a split needs them. `current` at
@@ -16,6 +17,9 @@
 
 const volatile struct lat_knobs knobs = {};
 struct lat_control control = {};
+
+/* On the stamps rung: the issue program is attached, and its stamps are the ones to take. */
+__u32 checking = 0;
 
 /* Requests that were given back by a driver and have not completed: mostly none, then no one looks. */
 __u32 requeued = 0;
@@ -33,6 +37,25 @@ struct {
 	__type(value, struct iolat_start);
 } start_ts SEC(".maps");
 
+/*
+ * Stamps of requests in flight where nobody asks who submitted them: a fraction of a hash's cost. Two
+ * places per cache line; a request that finds both taken goes to the hash.
+ */
+#define TABLE_BITS 13
+#define TABLE_WAYS 2
+/* Neighbouring queues, and hardware queues, do not share their low tags. */
+#define QUEUE_STRIDE 331
+#define HCTX_STRIDE 61
+
+struct stamp {
+	__u64 request; /* 0: free */
+	__u64 queue_ns; /* as in struct iolat_start */
+	__u64 issue_ns;
+	__u64 pad;
+};
+
+static struct stamp table[1 << TABLE_BITS][TABLE_WAYS] __attribute__((aligned(64))) = {};
+
 #define REQ_OP_MASK 0xff /* REQ_OP_BITS is 8 since 4.10 */
 /* enum req_flag_bits: the two that make a write part of a flush sequence. */
 #define REQ_FUA (1U << bpf_core_enum_value(enum req_flag_bits, __REQ_FUA))
@@ -46,6 +69,8 @@ struct request_view {
 	__u32 flags; /* operation and REQ_ flags */
 	__u32 rq_flags;
 	__u32 bytes; /* still to be done */
+	__u32 tag;
+	__u32 queue; /* a number for queue and hardware queue */
 	__u32 pad;
 };
 
@@ -58,6 +83,12 @@ static __always_inline struct request_view request_view(struct request *rq, bool
 	view.issue_ns = raw ? BPF_CORE_READ(rq, io_start_time_ns) : rq->io_start_time_ns;
 	view.flags = raw ? BPF_CORE_READ(rq, cmd_flags) : rq->cmd_flags;
 	view.rq_flags = raw ? BPF_CORE_READ(rq, rq_flags) : rq->rq_flags;
+	if (raw)
+		view.queue = BPF_CORE_READ(rq, q, id) * QUEUE_STRIDE +
+			     BPF_CORE_READ(rq, mq_hctx, queue_num) * HCTX_STRIDE;
+	else
+		view.queue = rq->q->id * QUEUE_STRIDE + rq->mq_hctx->queue_num * HCTX_STRIDE;
+	view.tag = raw ? BPF_CORE_READ(rq, tag) : rq->tag;
 	view.bytes = raw ? BPF_CORE_READ(rq, __data_len) : rq->__data_len;
 	return view;
 }
@@ -110,6 +141,45 @@ static __always_inline bool needs_device(void)
 }
 
 /* ---- the end: completion ---- */
+
+/*
+ * A request's tag is its own while it is in flight, within its hardware queue. Tags are small numbers:
+ * the lines in use stay in the cache.
+ */
+static __always_inline struct stamp *table_line(const struct request_view *rq)
+{
+	return table[(rq->tag + rq->queue) & ((1 << TABLE_BITS) - 1)];
+}
+
+static __always_inline bool table_put(const struct request_view *rq, __u64 issue_ns)
+{
+	struct stamp *stamp = table_line(rq);
+
+	for (int i = 0; i < TABLE_WAYS; i++, stamp++) {
+		if (stamp->request || __sync_val_compare_and_swap(&stamp->request, 0, rq->id))
+			continue;
+		stamp->queue_ns = rq->start_ns;
+		stamp->issue_ns = issue_ns;
+		return true;
+	}
+	return false;
+}
+
+/* Takes the stamp of a request out; 0: there is none. */
+static __always_inline __u64 table_take(const struct request_view *rq)
+{
+	struct stamp *stamp = table_line(rq);
+	__u64 issue_ns;
+
+	for (int i = 0; i < TABLE_WAYS; i++, stamp++) {
+		if (stamp->request != rq->id || stamp->queue_ns != rq->start_ns)
+			continue;
+		issue_ns = stamp->issue_ns;
+		stamp->request = 0;
+		return issue_ns;
+	}
+	return 0;
+}
 
 /* What a completion is counted with. */
 struct ending {
@@ -198,6 +268,8 @@ static __always_inline __u32 left_out(const struct ending *done)
 		return LAT_EXCLUDED;
 	if (knobs.disk && done->device != knobs.disk)
 		return LAT_FILTERED;
+	if (done->start && done->start->queue_ns != done->rq.start_ns)
+		return LAT_UNMATCHED;
 	if (!filter_by_task(&knobs))
 		return LAT_TERMS;
 	if (!done->start)
@@ -215,15 +287,45 @@ static __always_inline void forget(const struct ending *done)
 }
 
 /*
- * `own`: the issue stamp is the one in our hash. Otherwise it is the kernel's; the hash has the stamps
- * of requests that were given back, and of those that the kernel did not stamp.
+ * When the request was first issued, 0 if that is not known. `own`: our stamp is the one to take, else
+ * the kernel's, which is 0 for a queue without statistics. Since 6.10 it is the clock that the plug
+ * cached when the request was allocated (06b23f92af87, 060406c61c7c), somewhat before the issue.
  */
+static __always_inline __u64 issue_time(struct ending *done, bool own)
+{
+	bool ours = own || checking;
+	const struct iolat_start *start;
+	__u64 issue_ns = 0;
+
+	if (ours && !knobs.identity)
+		issue_ns = table_take(&done->rq);
+	if (requeued || (ours && !issue_ns)) {
+		start = bpf_map_lookup_elem(&start_ts, &done->rq.id);
+		done->start = start;
+		if (start && start->queue_ns == done->rq.start_ns)
+			issue_ns = start->issue_ns;
+	}
+	if (own)
+		return issue_ns;
+	if (!issue_ns)
+		return done->rq.issue_ns;
+	if (!done->cells)
+		return issue_ns;
+	if (!done->rq.issue_ns) {
+		done->cells[DEVICE].counts[LAT_FALLBACK]++;
+	} else if (!done->start) {
+		done->cells[DEVICE].counts[LAT_CHECKED]++;
+		done->cells[DEVICE].counts[LAT_SKEW_NS] += issue_ns - done->rq.issue_ns;
+	}
+	return issue_ns;
+}
+
 static __always_inline int complete(struct request *rq, int error, __u32 nr_bytes, bool own,
 				    bool raw)
 {
 	struct ending done = { .rq = request_view(rq, raw), .error = error };
-	__u64 now = bpf_ktime_get_ns(), issue_ns = own ? 0 : done.rq.issue_ns;
-	__u32 why = LAT_TERMS;
+	__u64 now = bpf_ktime_get_ns(), issue_ns;
+	__u32 why;
 
 	if (needs_device())
 		done.device = request_device(rq);
@@ -235,18 +337,9 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 			count_all(done.cells, LAT_CONTINUED);
 		return 0;
 	}
-	if (own || requeued || !issue_ns)
-		done.start = bpf_map_lookup_elem(&start_ts, &done.rq.id);
-	if (done.start && done.start->queue_ns == done.rq.start_ns) {
-		if (!own && !issue_ns && done.cells)
-			done.cells[DEVICE].counts[LAT_FALLBACK]++;
-		issue_ns = done.start->issue_ns;
-	} else if (done.start && own) {
-		why = LAT_UNMATCHED;
-	}
+	issue_ns = issue_time(&done, own);
 	if (done.cells) {
-		if (why == LAT_TERMS)
-			why = left_out(&done);
+		why = left_out(&done);
 		if (why == LAT_TERMS)
 			finish_all(&done, issue_ns, now);
 		else
@@ -318,7 +411,8 @@ static __always_inline int issue(const struct request_view *rq)
 			return 0;
 		}
 	}
-	keep(rq, now);
+	if (knobs.identity || !table_put(rq, now))
+		keep(rq, now);
 	return 0;
 }
 
@@ -335,8 +429,8 @@ static __always_inline int requeue(const struct request_view *rq, bool own)
 			__sync_fetch_and_add(&requeued, 1);
 		return 0;
 	}
-	/* Under `own` this request was issued before we looked: 0 keeps it a missed start. */
-	fresh.issue_ns = own ? 0 : rq->issue_ns;
+	/* 0, if it was issued before we looked, keeps it a missed start. */
+	fresh.issue_ns = own ? table_take(rq) : rq->issue_ns;
 	if (bpf_map_update_elem(&start_ts, &rq->id, &fresh, BPF_ANY))
 		count_start(LAT_NOT_KEPT);
 	else
