@@ -156,7 +156,9 @@ static __always_inline bool table_put(const struct request_view *rq, __u64 issue
 	struct stamp *stamp = table_line(rq);
 
 	for (int i = 0; i < TABLE_WAYS; i++, stamp++) {
-		if (stamp->request || __sync_val_compare_and_swap(&stamp->request, 0, rq->id))
+		/* A stamp of the same request is left over: nobody took it out at completion. */
+		if (stamp->request != rq->id &&
+		    (stamp->request || __sync_val_compare_and_swap(&stamp->request, 0, rq->id)))
 			continue;
 		stamp->queue_ns = rq->start_ns;
 		stamp->issue_ns = issue_ns;

@@ -11,6 +11,13 @@
 #include "iolat.skel.h"
 #include "kernel.h"
 
+/*
+ * The kernel's stamps are taken for true when they move the mean latency by less than this share, a
+ * third of the histogram's resolution; and they are checked again every so many ticks.
+ */
+#define SKEW_SHARE 0.01
+#define CHECK_EVERY 16
+
 #define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
 
 static const struct probe_rung rungs[] = {
@@ -43,13 +50,15 @@ enum { STAMPS, TP_BTF, RAW_TP };
 struct iolat {
 	struct iolat_bpf *skel;
 	/*
-	 * On the stamps rung: our own stamp at issue, for requests that the kernel does not stamp. It is
-	 * there from the start, goes when all requests seen were stamped, and comes back to stay with
-	 * the first that was not.
+	 * On the stamps rung: our own stamp at issue. It is there from the start, goes when all requests
+	 * seen had a true stamp of the kernel's, and stays for good once one had not.
 	 */
-	struct bpf_link *fallback;
-	bool fallback_stays;
-	uint64_t missed;
+	struct bpf_link *check;
+	bool check_stays;
+	unsigned int ticks; /* since it went */
+	struct iolat_sums {
+		uint64_t seen, missed, unstamped, checked, skew_ns, sum_ns;
+	} before; /* at the last tick */
 };
 
 static bool wants_identity(const struct lat_knobs *knobs)
@@ -128,7 +137,7 @@ static int iolat_start(struct probe *probe, struct lat_control **control)
 
 	*control = &iolat->skel->bss->control;
 	if (probe->rung == &rungs[STAMPS])
-		return attach_fallback(probe);
+		return start_check(probe);
 	if (probe->rung == &rungs[RAW_TP])
 		return 0;
 	err = probe__attach(probe, issue_program());
@@ -140,45 +149,53 @@ static int iolat_start(struct probe *probe, struct lat_control **control)
 	return err;
 }
 
-/* Stamps of the fallback that no completion asked for. Those of requeued requests are still needed. */
-static void clear_starts(struct iolat *iolat)
+/* Requests in flight leave their stamps behind; the next issue of the same request overwrites them. */
+static void stop_check(struct iolat *iolat)
 {
-	int fd = bpf_map__fd(iolat->skel->maps.start_ts);
-	uint64_t id, next, *at = NULL;
-	struct iolat_start start;
-	bool more;
-
-	more = !bpf_map_get_next_key(fd, at, &next);
-	while (more) {
-		id = next;
-		more = !bpf_map_get_next_key(fd, &id, &next);
-		if (!bpf_map_lookup_elem(fd, &id, &start) && !start.requeues)
-			bpf_map_delete_elem(fd, &id);
-	}
+	iolat->skel->bss->checking = 0;
+	bpf_link__destroy(iolat->check);
+	iolat->check = NULL;
 }
 
-static int iolat_tick(struct probe *probe, const struct run_data *now)
+static struct iolat_sums sums_of(const struct run_data *data)
 {
-	const __u64 *counts = now->metrics[0].counts;
-	struct iolat *iolat = probe->skel;
-	uint64_t missed = counts[LAT_MISSED_START] - iolat->missed;
+	const __u64 *counts = data->metrics[0].counts;
 
-	iolat->missed = counts[LAT_MISSED_START];
-	if (probe->rung != &rungs[STAMPS] || iolat->fallback_stays)
+	return (struct iolat_sums){
+		.seen = counts[LAT_SEEN],
+		.missed = counts[LAT_MISSED_START],
+		.unstamped = counts[LAT_FALLBACK],
+		.checked = counts[LAT_CHECKED],
+		.skew_ns = counts[LAT_SKEW_NS],
+		.sum_ns = data->metrics[0].hist.sum_ns,
+	};
+}
+
+/* Were all requests since `before` stamped by the kernel, and truly? */
+static bool stamps_hold(const struct iolat_sums *now, const struct iolat_sums *before)
+{
+	int64_t skew_ns = now->skew_ns - before->skew_ns;
+
+	return now->missed == before->missed && now->unstamped == before->unstamped &&
+	       llabs(skew_ns) <= SKEW_SHARE * (now->sum_ns - before->sum_ns);
+}
+
+static int iolat_tick(struct probe *probe, const struct run_data *data)
+{
+	struct iolat *iolat = probe->skel;
+	struct iolat_sums now = sums_of(data), before = iolat->before;
+
+	iolat->before = now;
+	if (probe->rung != &rungs[STAMPS] || iolat->check_stays || now.seen == before.seen)
 		return 0;
-	if (!iolat->fallback && missed) {
-		iolat->fallback_stays = true;
-		return attach_fallback(probe);
+	if (!stamps_hold(&now, &before)) {
+		iolat->check_stays = true;
+		return iolat->check ? 0 : start_check(probe);
 	}
-	if (!iolat->fallback || !counts[LAT_SEEN])
-		return 0;
-	if (counts[LAT_FALLBACK] || missed) {
-		iolat->fallback_stays = true;
-		return 0;
-	}
-	bpf_link__destroy(iolat->fallback);
-	iolat->fallback = NULL;
-	clear_starts(iolat);
+	if (iolat->check)
+		stop_check(iolat);
+	else if (++iolat->ticks >= CHECK_EVERY)
+		return start_check(probe);
 	return 0;
 }
 
@@ -244,7 +261,7 @@ static void iolat_close(struct probe *probe)
 {
 	struct iolat *iolat = probe->skel;
 
-	bpf_link__destroy(iolat->fallback);
+	bpf_link__destroy(iolat->check);
 	iolat_bpf__destroy(iolat->skel);
 	free(iolat);
 }

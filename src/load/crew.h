@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The child processes of a workload. */
+#ifndef LATSCOPE_LOAD_CREW_H
+#define LATSCOPE_LOAD_CREW_H
+
+#include <stdint.h>
+
+#include "load.h"
+
+/*
+ * Runs in child number index. Works until it is killed: it may have nothing that needs cleaning
+ * up. May also end early, by 0, or by -errno, which ends all.
+ */
+typedef int (*crew_work)(const struct load_config *config, unsigned int index, const void *arg);
+
+/* Has nr children do the work for config->duration_ns, ends them; -errno: the first one's. */
+int crew__run(unsigned int nr, crew_work work, const struct load_config *config, const void *arg);
+
+/* How many of the CPUs this process may use; at least 1. */
+unsigned int crew__cpus(void);
+
+/* CLOCK_MONOTONIC in ns. */
+uint64_t crew__now(void);
+
+/* Between two rounds. */
+void crew__pause(const struct load_config *config);
+
+#endif
