@@ -121,13 +121,17 @@ static int iolat_prepare(struct probe *probe, struct bpf_object *obj)
 	return err;
 }
 
-static int attach_fallback(struct probe *probe)
+static int start_check(struct probe *probe)
 {
 	struct iolat *iolat = probe->skel;
 
-	iolat->fallback =
+	iolat->check =
 		bpf_program__attach(bpf_object__find_program_by_name(probe->obj, issue_program()));
-	return iolat->fallback ? 0 : -errno;
+	if (!iolat->check)
+		return -errno;
+	iolat->skel->bss->checking = 1;
+	iolat->ticks = 0;
+	return 0;
 }
 
 static int iolat_start(struct probe *probe, struct lat_control **control)
