@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The test runner believes no suite that does not deserve it.
+# shellcheck disable=SC2016 # what the suites shall see
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/tap.sh
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+unset V
+
+# suite NAME SCRIPT
+suite() {
+	printf '#!/bin/sh\n%s\n' "$2" >"$dir/$1"
+	chmod +x "$dir/$1"
+}
+
+# run NAME...: sets $out and $status.
+run() {
+	out=$(LATSCOPE_SUITES="${*/#/$dir/}" LATSCOPE_LOG_DIR=$dir/log tests/run 2>&1)
+	status=$?
+}
+
+total() { is "$1: the last line counts" "$(tail -n 1 <<<"$out")" "$2"; }
+
+# fails DESC NAME SCRIPT TOTAL REASON: a suite of which the runner must say REASON, a regex.
+fails() {
+	suite "$2" "$3"
+	run "$2"
+	total "$1" "$4"
+	is "$1: exit status" $status 1
+	like "$1: says why" "$out" "$5"
+}
+
+suite good 'echo 1..2; echo "ok 1 - a"; echo chatter; echo "ok 2 - b"; echo "soak $LATSCOPE_SOAK"'
+LATSCOPE_SOAK=1 run good
+total 'all pass' '2 passed, 0 failed, 0 skipped'
+is 'all pass: exit status' $status 0
+is 'all pass: nothing but the verdict is shown' "$(wc -l <<<"$out")" 2
+like 'all pass: the log has every line, and LATSCOPE_SOAK came through' \
+	"$(cat "$dir/log/good.log")" $'chatter\nok 2 - b\nsoak 1$'
+
+suite skips 'echo "ok 1 - a # SKIP no disk"; echo "not ok 2 # skip too old"; echo 1..2'
+suite skips_all 'echo "1..0 # SKIP no kernel"'
+run good skips skips_all
+total 'skips' '2 passed, 0 failed, 3 skipped'
+is 'skips: exit status' $status 0
+like 'skips: the reasons are shown' "$out" 'no disk.*too old.*no kernel'
+
+fails 'a failing test' bad 'echo 1..3; echo "ok 1 - a"; echo "not ok 2 - b"; echo "# one"; echo two; echo "ok 3 - c"
+exit 1' '2 passed, 1 failed, 0 skipped' $'not ok 2 - b\n *# one\n *two\n *2 passed'
+fails 'two plans of cmocka' groups 'echo 1..1; echo "ok 1 - a"; echo 1..1; echo "not ok 1 - b"' \
+	'1 passed, 1 failed, 0 skipped' 'not ok 1 - b'
+fails 'a suite that dies' dies 'echo 1..2; echo "ok 1 - a"; echo last words; kill -SEGV $$' \
+	'1 passed, 1 failed, 0 skipped' $'last words\n *FAILED: died of signal 11'
+fails 'an error though no test failed' error 'echo 1..1; echo "ok 1 - a"; exit 3' \
+	'1 passed, 1 failed, 0 skipped' 'exit status 3'
+fails 'no plan' no_plan 'echo "ok 1 - a"' '1 passed, 1 failed, 0 skipped' 'no plan'
+fails 'too few tests' few 'echo 1..3; echo "ok 1 - a"; echo "not ok 2 - b"' \
+	'1 passed, 2 failed, 0 skipped' 'planned 3 tests, ran 2'
+fails 'too many tests' many 'echo 1..1; echo "ok 1 - a"; echo "ok 2 - b"' \
+	'2 passed, 1 failed, 0 skipped' 'planned 1 tests, ran 2'
+fails 'a skip without a reason' mute_skip 'echo 1..2; echo "ok 1 - a # SKIP"; echo "ok 2 - b"' \
+	'1 passed, 1 failed, 0 skipped' 'must say why'
+fails 'nothing planned without a reason' mute_plan 'echo 1..0' '0 passed, 1 failed, 0 skipped' 'did not say why'
+fails 'a silent suite' silent ':' '0 passed, 1 failed, 0 skipped' 'no plan'
+fails 'a last line without a newline' cut 'echo 1..1; printf "not ok 1 - cut"' \
+	'0 passed, 1 failed, 0 skipped' 'not ok 1 - cut'
+
+run missing
+total 'a suite that is not there' '0 passed, 1 failed, 0 skipped'
+run bad good
+total 'several suites' '4 passed, 1 failed, 0 skipped'
+
+out=$(tests/run no-such-suite 2>&1)
+is 'an unknown name: exit status' $? 2
+like 'an unknown name: says which there are' "$out" 'no-such-suite.*lint'
+
+done_testing

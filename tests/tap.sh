@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# What a test script in bash sources to speak TAP. It ends with done_testing: should it die before,
+# the missing plan tells.
+
+tap_count=0
+
+# ok DESC CMD...: a test that passes if CMD succeeds; if not, what CMD said follows as diagnostics.
+ok() {
+	local desc=$1 said
+
+	shift
+	tap_count=$((tap_count + 1))
+	if said=$("$@" 2>&1); then
+		echo "ok $tap_count - $desc"
+	else
+		echo "not ok $tap_count - $desc"
+		diag "$said"
+	fi
+}
+
+# is DESC GOT WANTED
+is() { ok "$1" tap_same "$2" "$3"; }
+
+# like DESC GOT REGEX
+like() { ok "$1" tap_match "$2" "$3"; }
+
+# skip DESC REASON
+skip() {
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1 # SKIP $2"
+}
+
+# skip_all REASON: instead of any test
+skip_all() {
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+diag() { [ -z "$1" ] || printf '# %s\n' "${1//$'\n'/$'\n'# }"; }
+
+done_testing() { echo "1..$tap_count"; }
+
+tap_same() { [ "$1" = "$2" ] || { printf 'got:\n%s\nwanted:\n%s\n' "$1" "$2" && false; }; }
+
+tap_match() { [[ $1 =~ $2 ]] || { printf 'got:\n%s\nwanted a match of:\n%s\n' "$1" "$2" && false; }; }
