@@ -41,13 +41,26 @@ static __always_inline struct lat_cell *cells_here(void *cells)
 	return bpf_map_lookup_elem(cells, &cpu);
 }
 
+/*
+ * Slot of a sample, in a form whose bound old verifiers can follow to the access: one 64-bit register
+ * that the compiler may neither copy nor narrow between check and use.
+ */
+static __always_inline __u64 bounded_slot(__u64 ns)
+{
+	__u64 slot = hist_slot(ns);
+
+	barrier_var(slot);
+	if (slot > HIST_OVERFLOW_SLOT) /* never */
+		slot = HIST_OVERFLOW_SLOT;
+	barrier_var(slot);
+	return slot;
+}
+
 /* Adds to a histogram that this program alone writes on this CPU. */
 static __always_inline void hist_add(struct lat_hist *hist, __u64 ns, __u64 tail_ns)
 {
-	__u32 slot = hist_slot(ns);
+	__u64 slot = bounded_slot(ns);
 
-	if (slot >= HIST_SLOTS) /* never; for the verifier */
-		return;
 	hist->slots[slot]++;
 	hist->sum_ns += ns;
 	if (ns > hist->max_ns)
@@ -59,11 +72,9 @@ static __always_inline void hist_add(struct lat_hist *hist, __u64 ns, __u64 tail
 /* The same for a row, which all CPUs share. */
 static __always_inline void hist_add_shared(struct lat_hist *hist, __u64 ns, __u64 tail_ns)
 {
-	__u32 slot = hist_slot(ns);
+	__u64 slot = bounded_slot(ns);
 	__u64 max;
 
-	if (slot >= HIST_SLOTS)
-		return;
 	__sync_fetch_and_add(&hist->slots[slot], 1);
 	__sync_fetch_and_add(&hist->sum_ns, ns);
 	if (ns >= tail_ns)
