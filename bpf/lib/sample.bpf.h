@@ -157,24 +157,27 @@ struct identity {
 
 #define LAT_BY_TASK (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
 
+static __always_inline void rename_key(const struct split *split, __u32 by, __u64 id, __u32 metric,
+				       const char *comm)
+{
+	struct lat_key key = { .id = id, .by = by, .metric = metric };
+	struct lat_key_info *info = bpf_map_lookup_elem(split->keys, &key);
+
+	if (info)
+		bpf_probe_read_kernel_str(info->comm, LAT_COMM_LEN, comm);
+}
+
 /* A task takes another name, by exec or otherwise: so do the keys it has. */
 static __always_inline void split_rename(const struct split *split, __u32 metrics,
 					 struct task_struct *task, const char *comm)
 {
-	struct lat_key key = {};
-	struct lat_key_info *info;
+	__u32 tid = BPF_CORE_READ(task, pid), tgid = BPF_CORE_READ(task, tgid);
 
-	for (__u32 by = LAT_BY_PROCESS; by <= LAT_BY_THREAD; by++) {
-		key.by = by;
-		key.id = BPF_CORE_READ(task, pid);
-		/* A process is called what its first thread is. */
-		if (by == LAT_BY_PROCESS && key.id != (__u32)BPF_CORE_READ(task, tgid))
-			continue;
-		for (key.metric = 0; key.metric < metrics; key.metric++) {
-			info = bpf_map_lookup_elem(split->keys, &key);
-			if (info)
-				bpf_probe_read_kernel_str(info->comm, LAT_COMM_LEN, comm);
-		}
+#pragma unroll
+	for (__u32 metric = 0; metric < metrics; metric++) {
+		rename_key(split, LAT_BY_THREAD, tid, metric, comm);
+		if (tid == tgid) /* a process is called what its first thread is */
+			rename_key(split, LAT_BY_PROCESS, tgid, metric, comm);
 	}
 }
 
