@@ -63,12 +63,12 @@ void log__usage(const char *command, const char *text)
 	print(line);
 }
 
-void log__verbose(const char *format, ...)
+void log__note(const char *format, ...)
 {
 	char line[LINE];
 	va_list args;
 
-	if (level < LOG_VERBOSE)
+	if (level == LOG_QUIET)
 		return;
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE };
+enum log_level { LOG_QUIET, LOG_NORMAL };
 
 void log__set_level(enum log_level level);
 
@@ -20,8 +20,8 @@ void log__warn(const char *what, const char *why, const char *todo);
 /* latscope COMMAND: TEXT; try 'latscope COMMAND --help' */
 void log__usage(const char *command, const char *text);
 
-/* Only at level verbose. */
-void log__verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A line that is neither: where the recording is. Not at level quiet. */
+void log__note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Replaces the line before it; only on a terminal, unless quiet. The end wipes it. */
 void log__progress(const char *format, ...) __attribute__((format(printf, 1, 2)));

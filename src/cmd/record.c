@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* record, and memlat, runqlat and iolat, which are record with one module. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <base/by.h>
-#include <base/clean.h>
+#include <base/csv.h>
 #include <base/host.h>
 #include <base/json.h>
-#include <base/csv.h>
 #include <base/log.h>
 #include <base/options.h>
 #include <base/rundir.h>
 #include <base/text.h>
-#include <base/units.h>
 #include <probe/kernel.h>
 #include <probe/session.h>
 #include <probe/target.h>
@@ -37,7 +37,7 @@ struct record {
 	struct lat_knobs knobs;
 	struct run *run;
 	struct session *session;
-	char *dir; /* of this run; NULL: nothing is to be kept */
+	char dir[PATH_MAX]; /* of this run; empty: nothing is to be kept */
 	struct writer writers[MAX_WRITERS];
 	size_t nr_writers;
 };
@@ -86,6 +86,7 @@ static int parse(struct record *record, int argc, char **argv)
 			  OPTIONS_OUTPUT | OPTIONS_FORMAT;
 	options->takes_workload = true;
 	got = options__parse(options, &own, NULL, argc, argv, stdout);
+	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
 	if (!got && options->csv && record->all)
 		got = options__fail(options,
 				    "--csv is for one module; the recording's directory has "
@@ -117,7 +118,7 @@ static int check_modules(const struct record *record)
 			rung = !strcmp(options->rung, ops->rungs[j].name);
 	}
 	if (options->by & ~splits) {
-		by__names(options->by & ~splits, names);
+		by__list(options->by & ~splits, names);
 		snprintf(text, sizeof(text), "--by %s does not apply here", names);
 	} else if (!rung) {
 		snprintf(text, sizeof(text), "no rung '%.64s'", options->rung);
@@ -186,7 +187,7 @@ static void add_writer(struct record *record, const struct writer_ops *ops)
 	struct writer *writer = &record->writers[record->nr_writers++];
 
 	writer->ops = ops;
-	writer->dir = record->dir;
+	writer->dir = record->dir[0] ? record->dir : NULL;
 }
 
 static int open_output(struct record *record)
@@ -202,7 +203,7 @@ static int open_output(struct record *record)
 		for (unsigned int i = 0; i < options->nr_labels && !label; i++)
 			if (!strcmp(options->labels[i].key, "name"))
 				label = options->labels[i].value;
-		err = rundir__make(dir, label, &record->dir);
+		err = rundir__create(dir, time(NULL), label, record->dir, sizeof(record->dir));
 		if (err) {
 			snprintf(what, sizeof(what), "cannot make a directory in %s", dir);
 			log__error(what, strerror(-err), "choose another by -o");
@@ -262,7 +263,8 @@ static void progress(uint64_t elapsed_ns, uint64_t duration_ns)
 
 static int print_csv(const struct record *record)
 {
-	return csv__print(&record->run->modules[0].total.metrics[0].hist, stdout);
+	csv__histogram(stdout, &record->run->modules[0].total.metrics[0].hist);
+	return 0;
 }
 
 static int print_text(const struct record *record)
@@ -294,7 +296,7 @@ static int print_result(const struct record *record)
 	if (err)
 		return failed(record, "cannot write to standard output", strerror(-err),
 			      EXIT_ERROR);
-	if (record->dir)
+	if (record->dir[0])
 		log__note("recording in %s", record->dir);
 	return EXIT_DONE;
 }
@@ -360,7 +362,7 @@ static int measure(struct record *record)
 	if (err)
 		code = explain_fault(record, &result, err);
 	if (result.fault == SESSION_WORKLOAD) {
-		if (record->dir)
+		if (record->dir[0])
 			rmdir(record->dir);
 		return code;
 	}
@@ -435,6 +437,5 @@ int cmd_record(int argc, char **argv)
 	code = run_record(&record);
 	run__clear(record.run);
 	free(record.run);
-	free(record.dir);
 	return code;
 }

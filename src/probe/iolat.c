@@ -20,8 +20,10 @@
 
 #define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
 
+enum { STAMPS, TP_BTF, RAW_TP };
+
 static const struct probe_rung rungs[] = {
-	{
+	[STAMPS] = {
 		.name = "stamps",
 		.mechanism = "block layer's own stamps in the request, read at block_rq_complete",
 		.needs =
@@ -29,14 +31,14 @@ static const struct probe_rung rungs[] = {
 		.programs = { "stamps_complete", "stamps_requeue" },
 		.lacks = TASK_SPLITS,
 	},
-	{
+	[TP_BTF] = {
 		.name = "tp_btf",
 		.mechanism =
 			"own stamp at block_rq_issue, in a hash by request; time queued by the kernel's",
 		.needs = "BPF tracepoints with BTF (Linux 5.5)",
 		.programs = { "hashed_complete", "hashed_requeue" },
 	},
-	{
+	[RAW_TP] = {
 		.name = "raw_tp",
 		.mechanism =
 			"own stamp at block_rq_issue, in a hash by request; time queued by the kernel's",
@@ -44,8 +46,6 @@ static const struct probe_rung rungs[] = {
 		.programs = { "raw_complete", "raw_issue", "raw_requeue" },
 	},
 };
-
-enum { STAMPS, TP_BTF, RAW_TP };
 
 struct iolat {
 	struct iolat_bpf *skel;

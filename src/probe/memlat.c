@@ -14,8 +14,10 @@
 #define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
 #define CALL_SPLITS (1U << LAT_BY_ACCESS | 1U << LAT_BY_PAGE)
 
+enum { FENTRY, KPROBE, PERF_EVENT };
+
 static const struct probe_rung rungs[] = {
-	{
+	[FENTRY] = {
 		.name = "fentry",
 		.mechanism = "fentry and fexit of handle_mm_fault(), open calls in task storage",
 		.needs =
@@ -24,7 +26,7 @@ static const struct probe_rung rungs[] = {
 		.loaded = { "census" },
 		.unused_map = "start_ts",
 	},
-	{
+	[KPROBE] = {
 		.name = "kprobe",
 		.mechanism =
 			"kprobe and kretprobe of handle_mm_fault(), open calls in a hash by pid_tgid",
@@ -32,7 +34,7 @@ static const struct probe_rung rungs[] = {
 		.programs = { "fault_enter_kprobe", "fault_leave_kprobe", "task_exit" },
 		.unused_map = "tasks",
 	},
-	{
+	[PERF_EVENT] = {
 		.name = "perf-event",
 		.mechanism =
 			"software perf events at entry and end of the whole fault (VMA lookup and "
@@ -45,6 +47,18 @@ static const struct probe_rung rungs[] = {
 		.lacks = CALL_SPLITS,
 	},
 };
+
+/* Cheaper to look than to have a load fail. */
+static int memlat_suits(const struct probe *probe, const struct probe_rung *rung,
+			char why[RUN_TEXT])
+{
+	(void)probe;
+	if (rung != &rungs[KPROBE] || !access("/sys/bus/event_source/devices/kprobe/type", F_OK) ||
+	    !access("/sys/kernel/tracing/kprobe_events", F_OK))
+		return 0;
+	kernel__explain(-ENOENT, rung->needs, why);
+	return -EOPNOTSUPP;
+}
 
 static int memlat_open(struct probe *probe, struct bpf_object_skeleton **skeleton)
 {
@@ -64,7 +78,7 @@ static const char *thp_program(const struct probe *probe)
 	if (!(probe->knobs.by & 1U << LAT_BY_PAGE) || probe->rung->metric ||
 	    !kernel__has_function("do_huge_pmd_anonymous_page"))
 		return NULL;
-	return probe->rung == &rungs[0] ? "thp_leave" : "thp_leave_kprobe";
+	return probe->rung == &rungs[FENTRY] ? "thp_leave" : "thp_leave_kprobe";
 }
 
 static int memlat_prepare(struct probe *probe, struct bpf_object *obj)
@@ -174,6 +188,7 @@ const struct probe_ops memlat_ops = {
 	.rungs = rungs,
 	.nr_rungs = sizeof(rungs) / sizeof(rungs[0]),
 	.open = memlat_open,
+	.suits = memlat_suits,
 	.prepare = memlat_prepare,
 	.start = memlat_start,
 	.census = memlat_census,

@@ -54,7 +54,7 @@ static void one_line_a_problem(void **state)
 	log__warn("sda1 is a partition, its disk sda is measured", NULL, NULL);
 	log__error("bad\nname\033[1m", "x", NULL);
 	log__usage("record", "-d needs a value");
-	log__verbose("not shown");
+	log__note("not shown");
 	assert_captured("latscope: memlat: not permitted; run it as root\n"
 			"latscope: out/run.db: No space left\n"
 			"latscope: sda1 is a partition, its disk sda is measured\n"
@@ -79,7 +79,7 @@ static void progress_needs_a_terminal(void **state)
 	capture();
 	log__progress("%d of %d", 1, 2);
 	log__progress_end();
-	log__verbose("said %s", "more");
+	log__note("said %s", "more");
 	assert_captured("said more\n");
 }
 

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <base/csv.h>
+#include <base/json.h>
+#include <base/log.h>
+#include <base/options.h>
+#include <base/rundb.h>
+#include <base/text.h>
+#include <base/writer.h>
+
+#include "cmd.h"
+
+static const char report_doc[] =
+	"Prints a recording again, from its run.db: what a recording that was cut off had got to, too.\v"
+	"Examples:\n"
+	"  latscope report runs/20260102T030405Z\n"
+	"  latscope report -v --top 20 runs/20260102T030405Z\n"
+	"  latscope report --intervals runs/20260102T030405Z     a line an interval\n"
+	"  latscope report --json runs/20260102T030405Z | jq .\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage.";
+
+struct report {
+	struct options options;
+	const char *module; /* only this one; NULL: all */
+	bool intervals;
+};
+
+static const struct argp_option report_options[] = {
+	{ "module", 'm', "NAME", 0, "Only this module", 0 },
+	{ "intervals", 'I', NULL, 0, "A line an interval instead of the whole", 0 },
+	{ 0 },
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct report *report = state->input;
+
+	switch (key) {
+	case 'm':
+		report->module = arg;
+		return 0;
+	case 'I':
+		report->intervals = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static bool wanted(const struct report *report, const struct run_module *module)
+{
+	return !report->module || !strcmp(report->module, module->name);
+}
+
+/* Leaves only the module asked for. */
+static int select_module(const struct report *report, struct run *run)
+{
+	struct run_module swap;
+
+	if (!report->module)
+		return 0;
+	for (unsigned int i = 0; i < run->nr_modules; i++) {
+		if (!wanted(report, &run->modules[i]))
+			continue;
+		swap = run->modules[0];
+		run->modules[0] = run->modules[i];
+		run->modules[i] = swap;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int print_whole(const struct report *report, const struct run *run)
+{
+	struct text_style style = {
+		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+		.all_metrics = report->options.verbose,
+		.top = report->options.top,
+	};
+
+	if (report->options.json)
+		return json__print(json__run(run), stdout, true);
+	if (report->options.csv) {
+		csv__histogram(stdout, &run->modules[0].total.metrics[0].hist);
+		return 0;
+	}
+	text__run(stdout, run);
+	for (unsigned int i = 0; i < run->nr_modules; i++)
+		if (wanted(report, &run->modules[i]))
+			text__module(stdout, run, &run->modules[i], &style);
+	return 0;
+}
+
+static int print_intervals(const struct report *report, struct rundb *db, const struct run *run)
+{
+	struct writer live = { .ops = report->options.json ? &writer_live_json : &writer_live };
+	struct run_interval interval;
+	int err, got;
+
+	err = live.ops->open(&live, run);
+	while (!err && (got = rundb__next(db, &interval)))
+		err = got < 0 ? got : live.ops->interval(&live, run, &interval);
+	return err ? err : live.ops->close(&live, run);
+}
+
+static int print_recording(const struct report *report, const char *path, struct run *run)
+{
+	struct rundb *db;
+	int err;
+
+	err = rundb__open(&db, path, run);
+	if (err) {
+		log__error(path, rundb__explain(err),
+			   "give the directory of a recording, or its run.db");
+		return EXIT_ERROR;
+	}
+	err = select_module(report, run);
+	if (err) {
+		log__error(report->module, "no such module in this recording", NULL);
+		goto close_db;
+	}
+	err = report->intervals ? print_intervals(report, db, run) : print_whole(report, run);
+	if (!err && fflush(stdout))
+		err = -errno;
+	if (err)
+		log__error(path, rundb__explain(err), NULL);
+close_db:
+	rundb__close(db);
+	run__clear(run);
+	return err ? EXIT_ERROR : EXIT_DONE;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report report = {
+		.options = { .command = argv[0],
+			     .groups = OPTIONS_FORMAT | OPTIONS_SPLIT,
+			     .max_args = 1 },
+	};
+	struct argp own = {
+		.options = report_options, .parser = parse_own, .args_doc = "DIR", .doc = report_doc
+	};
+	struct run *run;
+	int got, code;
+
+	got = options__parse(&report.options, &own, &report, argc, argv, stdout);
+	if (!got && !report.options.nr_args)
+		got = options__fail(&report.options, "which recording? Give its directory");
+	if (!got && report.options.csv && !report.module)
+		got = options__fail(&report.options, "--csv is for one module; name it by -m");
+	if (got) {
+		if (got < 0)
+			log__usage(argv[0], report.options.error);
+		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	}
+	run = calloc(1, sizeof(*run));
+	if (!run) {
+		log__error(argv[0], "out of memory", NULL);
+		return EXIT_ERROR;
+	}
+	code = print_recording(&report, report.options.args[0], run);
+	free(run);
+	return code;
+}
