@@ -69,7 +69,7 @@ struct request_view {
 	__u32 flags; /* operation and REQ_ flags */
 	__u32 rq_flags;
 	__u32 bytes; /* still to be done */
-	__u32 tag;
+	__u32 tag; /* the scheduler's if there is one: it stays over a requeue, the driver's does not */
 	__u32 queue; /* a number for queue and hardware queue */
 	__u32 pad;
 };
@@ -78,6 +78,7 @@ struct request_view {
 static __always_inline struct request_view request_view(struct request *rq, bool raw)
 {
 	struct request_view view = { .id = (__u64)rq };
+	int tag;
 
 	view.start_ns = raw ? BPF_CORE_READ(rq, start_time_ns) : rq->start_time_ns;
 	view.issue_ns = raw ? BPF_CORE_READ(rq, io_start_time_ns) : rq->io_start_time_ns;
@@ -88,7 +89,10 @@ static __always_inline struct request_view request_view(struct request *rq, bool
 			     BPF_CORE_READ(rq, mq_hctx, queue_num) * HCTX_STRIDE;
 	else
 		view.queue = rq->q->id * QUEUE_STRIDE + rq->mq_hctx->queue_num * HCTX_STRIDE;
-	view.tag = raw ? BPF_CORE_READ(rq, tag) : rq->tag;
+	tag = raw ? BPF_CORE_READ(rq, internal_tag) : rq->internal_tag;
+	if (tag < 0)
+		tag = raw ? BPF_CORE_READ(rq, tag) : rq->tag;
+	view.tag = tag;
 	view.bytes = raw ? BPF_CORE_READ(rq, __data_len) : rq->__data_len;
 	return view;
 }
@@ -418,12 +422,14 @@ static __always_inline int issue(const struct request_view *rq)
 	return 0;
 }
 
-/* A driver gave the request back; it will be issued again. */
-static __always_inline int requeue(const struct request_view *rq, bool own)
+/* A driver gave the request back, if it had it at all; it will be issued again. */
+static __always_inline int requeue(const struct request_view *rq, enum mq_rq_state state, bool own)
 {
 	struct iolat_start fresh = { .queue_ns = rq->start_ns, .requeues = 1 };
 	struct iolat_start *start;
 
+	if (state == MQ_RQ_IDLE)
+		return 0;
 	count_start(LAT_REQUEUED);
 	start = bpf_map_lookup_elem(&start_ts, &rq->id);
 	if (start && start->queue_ns == rq->start_ns) {
@@ -473,7 +479,7 @@ int BPF_PROG(stamps_requeue, struct request *rq)
 {
 	struct request_view view = request_view(rq, false);
 
-	return requeue(&view, false);
+	return requeue(&view, rq->state, false);
 }
 
 SEC("tp_btf/block_rq_requeue")
@@ -481,7 +487,7 @@ int BPF_PROG(hashed_requeue, struct request *rq)
 {
 	struct request_view view = request_view(rq, false);
 
-	return requeue(&view, true);
+	return requeue(&view, rq->state, true);
 }
 
 SEC("raw_tp/block_rq_requeue")
@@ -489,7 +495,7 @@ int BPF_PROG(raw_requeue, struct request *rq)
 {
 	struct request_view view = request_view(rq, true);
 
-	return requeue(&view, true);
+	return requeue(&view, BPF_CORE_READ(rq, state), true);
 }
 
 /* Where the submitter is still `current`: block_io_start since 6.5 (5a80bd075f3b), else insert. */

@@ -20,12 +20,13 @@ static const char doctor_doc[] =
 	"  sudo latscope doctor\n\n"
 	"Exit status: 0 every module can run, 77 one cannot, 1 no privilege, 2 wrong usage.";
 
-static void print_finding(const char *mark, const char *name, const char *answer, const char *text)
+static void print_finding(const char *mark, const char *rung, const char *answer, const char *text)
 {
 	struct wrap wrap = { 0 };
 
-	wrap__add(&wrap, "%s %-11s %-4s %s", mark, name, answer, text);
-	wrap__print(&wrap, stdout, 2, 18);
+	printf("  %s %-10s  %s\n", mark, rung, answer);
+	wrap__add(&wrap, "%s", text);
+	wrap__print(&wrap, stdout, 8, 0);
 }
 
 /* "rung: reason" becomes the reason. */

@@ -6,16 +6,17 @@
 
 #include <cap-ng.h>
 
-int privilege__drop(void)
+int privilege__drop(bool workload)
 {
-	static const unsigned int kept[] = { CAP_BPF, CAP_PERFMON };
-	bool had[2];
+	static const unsigned int kept[] = { CAP_BPF, CAP_PERFMON, CAP_KILL };
+	int count = workload ? 3 : 2;
+	bool had[3];
 
 	capng_get_caps_process();
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < count; i++)
 		had[i] = capng_have_capability(CAPNG_PERMITTED, kept[i]);
 	capng_clear(CAPNG_SELECT_CAPS);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < count; i++)
 		if (had[i])
 			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, kept[i]);
 	return capng_apply(CAPNG_SELECT_CAPS) ? -EPERM : 0;

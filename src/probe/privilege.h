@@ -2,10 +2,13 @@
 #ifndef LATSCOPE_PROBE_PRIVILEGE_H
 #define LATSCOPE_PROBE_PRIVILEGE_H
 
+#include <stdbool.h>
+
 /*
- * Gives up, for good, all capabilities but those that reading BPF maps and attaching what is already
- * loaded need: CAP_BPF and CAP_PERFMON. Files are still written as the user that runs us. 0 or -EPERM.
+ * Gives up, for good, all capabilities but those that are needed to read BPF maps and attach what is
+ * loaded (CAP_BPF, CAP_PERFMON), and, with a workload, to end it should it have become another user
+ * (CAP_KILL). Files are still written as the user that runs us. 0 or -EPERM.
  */
-int privilege__drop(void);
+int privilege__drop(bool workload);
 
 #endif

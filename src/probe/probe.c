@@ -211,8 +211,10 @@ static int try_rungs(struct probe *probe, const char *wanted, char why[RUN_TEXT]
 			last = try_rung(probe);
 			kernel__explain(last, rung->needs, reason);
 		}
-		if (!last)
+		if (!last) {
+			why[0] = '\0';
 			return 0;
+		}
 		blame(why, rung->name, reason);
 		if (err != -EPERM)
 			err = last == -EPERM ? -EPERM : -EOPNOTSUPP;

@@ -201,7 +201,6 @@ static void open_window(struct session *session)
 	struct timespec at;
 	struct tm utc;
 
-	session->stats = cost__start();
 	for (unsigned int i = 0; i < run->nr_modules; i++)
 		if (session->probes[i])
 			cost__begin(&session->cost[i], session->probes[i]);
@@ -336,7 +335,8 @@ int session__run(struct session *session, const struct session_config *config,
 		fault(session, result, SESSION_WORKLOAD, NULL, err);
 		return err;
 	}
-	privilege__drop();
+	session->stats = cost__start(); /* needs a privilege that goes now */
+	privilege__drop(config->workload);
 	tell_writers(session, config, result, NULL);
 	open_window(session);
 	err = config->workload ? workload__release(&session->workload) : 0;
