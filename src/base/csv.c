@@ -83,7 +83,7 @@ static void file_name(char *name, size_t size, const struct run_module *module, 
 
 static int write_histogram(const char *dir, const struct run_module *module, unsigned int metric)
 {
-	struct outfile file;
+	struct outfile file = { 0 };
 	char name[256];
 	int err;
 
@@ -98,7 +98,7 @@ static int write_histogram(const char *dir, const struct run_module *module, uns
 static int write_split(const char *dir, const struct run_module *module, unsigned int metric,
 		       enum lat_by by)
 {
-	struct outfile file;
+	struct outfile file = { 0 };
 	char name[256];
 	int err;
 

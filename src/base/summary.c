@@ -7,7 +7,7 @@
 
 static int write_summary(const char *dir, const struct run *run, const struct run_module *module)
 {
-	struct outfile file;
+	struct outfile file = { 0 };
 	char name[256];
 	int err;
 
