@@ -104,12 +104,9 @@ const char *units__ns(char buf[UNITS_TEXT], double ns)
 		double below_ns, unit_ns;
 		const char *name;
 	} steps[] = {
-		{ 999.5e3, 1e3, "us" },
-		{ 999.5e6, 1e6, "ms" },
-		{ 999.5e9, 1e9, "s" },
-		{ 9999.5e9, 1e9, "s" },
-		{ 999.5 * 3600e9, 3600e9, "h" },
-		{ 999.5 * 86400e9, 86400e9, "d" },
+		{ 999.5e3, 1e3, "us" },		 { 999.5e6, 1e6, "ms" },
+		{ 999.5e9, 1e9, "s" },		 { 9999.5e9, 1e9, "s" },
+		{ 999.5 * 3600e9, 3600e9, "h" }, { 999.5 * 86400e9, 86400e9, "d" },
 		{ 1e30, 365.25 * 86400e9, "y" },
 	};
 	unsigned int step = 0;

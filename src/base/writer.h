@@ -2,6 +2,7 @@
 /*
  * Where a recording goes. A writer is opened before the window, told of every interval, and closed
  * after the last with the totals. All return 0 or -errno and print nothing of their own.
+ * close() frees what open() took, whatever it returns; after a failed open() it is not called.
  */
 #ifndef LATSCOPE_WRITER_H
 #define LATSCOPE_WRITER_H
@@ -21,8 +22,13 @@ struct writer_ops {
 struct writer {
 	const struct writer_ops *ops;
 	const char *dir; /* the run's directory; NULL for those that write to a stream */
-	void *state; /* the writer's own */
+	void *state; /* the writer's own; live: a FILE *, stdout unless put there before open() */
 };
+
+/* For writers that write a directory's files after the window and nothing before. */
+int writer__need_dir(struct writer *writer, const struct run *run);
+int writer__skip_interval(struct writer *writer, const struct run *run,
+			  const struct run_interval *interval);
 
 extern const struct writer_ops writer_db; /* run.db: one transaction an interval */
 extern const struct writer_ops writer_csv; /* <module>.csv, and <module>-<metric>.csv */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The tables of docs/format.md as CSV. */
+#ifndef LATSCOPE_BASE_CSV_H
+#define LATSCOPE_BASE_CSV_H
+
+#include <stdio.h>
+
+#include "run.h"
+
+/* bucket,lo_us,hi_us,count */
+void csv__histogram(FILE *out, const struct lat_hist *hist);
+
+/* key,events,...: one split of one metric. 0 or -ENOMEM. */
+int csv__split(FILE *out, const struct run_data *data, enum lat_by by, unsigned int metric);
+
+#endif

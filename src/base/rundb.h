@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reading of run.db, which writer_db writes; docs/format.md describes it. Errors are, beside those
+ * of the file system:
+ *
+ *   -ENOENT           there is no such file
+ *   -EMEDIUMTYPE      it is not a recording of latscope
+ *   -EPROTONOSUPPORT  it is one of a newer version of the format
+ *   -EUCLEAN          it is damaged
+ */
+#ifndef LATSCOPE_BASE_RUNDB_H
+#define LATSCOPE_BASE_RUNDB_H
+
+#include "run.h"
+
+struct rundb;
+
+/*
+ * `path` is the file or the directory of the recording. On success run__clear() is owed for *run.
+ */
+int rundb__load(const char *path, struct run *run);
+
+/* The same, and the intervals can be walked. *run must stay until rundb__close(). */
+int rundb__open(struct rundb **db, const char *path, struct run *run);
+void rundb__close(struct rundb *db);
+
+/*
+ * 1: *interval is the next, in order of time, its data good until the next call; 0: that was the
+ * last; -errno. All have the keys of the run's totals, in their order.
+ */
+int rundb__next(struct rundb *db, struct run_interval *interval);
+
+/* The reason, for people, of an error of these; falls back on strerror(). */
+const char *rundb__explain(int err);
+
+#endif

@@ -1,0 +1,643 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "rundb.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "by.h"
+#include "clean.h"
+#include "counts.h"
+#include "hist.h"
+#include "sql.h"
+
+#define MOST_KEYS (1 << 20) /* of one module: more than any recording has, so the file is damaged */
+#define LOG_WAIT_MS 2000
+
+/* Where the samples of a series go. */
+struct series {
+	int64_t id;
+	unsigned int module;
+	unsigned int metric;
+	bool total;
+	size_t key; /* unless total */
+};
+
+struct rundb {
+	sqlite3 *db;
+	struct run *run;
+	int64_t module_ids[RUN_MODULES];
+	struct {
+		int64_t id;
+		unsigned int module;
+		unsigned int metric;
+	} metrics[RUN_MODULES * RUN_METRICS];
+	unsigned int nr_metrics;
+	struct series *series; /* by id */
+	size_t nr_series;
+	struct run_data *deltas; /* of the interval that was walked to last; one per module */
+	sqlite3_stmt *intervals;
+};
+
+static int open_file(sqlite3 **db, const char *path)
+{
+	char file[PATH_MAX];
+	struct stat st;
+	int err;
+
+	if (stat(path, &st))
+		return -errno;
+	if (snprintf(file, sizeof(file), "%s%s", path, S_ISDIR(st.st_mode) ? "/run.db" : "") >=
+	    PATH_MAX)
+		return -ENAMETOOLONG;
+	if (stat(file, &st))
+		return -errno;
+	if (!sqlite3_open_v2(file, db, SQLITE_OPEN_READONLY, NULL)) {
+		sqlite3_busy_timeout(*db, LOG_WAIT_MS);
+		return 0;
+	}
+	err = *db ? sql__error(*db) : -ENOMEM;
+	sqlite3_close(*db);
+	return err;
+}
+
+static int read_pragma(sqlite3 *db, const char *sql, int64_t *value)
+{
+	sqlite3_stmt *statement;
+	int err;
+
+	err = sql__prepare(db, &statement, sql);
+	if (err)
+		return err;
+	err = sql__step(statement);
+	if (err > 0)
+		*value = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return err < 0 ? err : 0;
+}
+
+static int check_kind(sqlite3 *db)
+{
+	int64_t application = 0, version = 0;
+	int err;
+
+	/* A damaged file may hold a schema that runs something: nothing in it is to be trusted. */
+	err = sql__exec(db, "PRAGMA trusted_schema=OFF; PRAGMA query_only=ON");
+	if (!err)
+		err = read_pragma(db, "PRAGMA application_id", &application);
+	if (!err)
+		err = read_pragma(db, "PRAGMA user_version", &version);
+	if (err)
+		return err;
+	if (application != SQL_APPLICATION_ID)
+		return -EMEDIUMTYPE;
+	if (version > RUN_SCHEMA)
+		return -EPROTONOSUPPORT;
+	return version == RUN_SCHEMA ? 0 : -EUCLEAN;
+}
+
+typedef int consume_row(struct rundb *db, sqlite3_stmt *row, void *to);
+
+/* Calls the function with every row; stops at the first error. */
+static int each_row(struct rundb *db, const char *sql, int64_t parameter, consume_row *consume,
+		    void *to)
+{
+	sqlite3_stmt *statement;
+	int err;
+
+	err = sql__prepare(db->db, &statement, sql);
+	if (err)
+		return err;
+	if (sqlite3_bind_parameter_count(statement))
+		sqlite3_bind_int64(statement, 1, parameter);
+	while ((err = sql__step(statement)) > 0) {
+		err = consume(db, statement, to);
+		if (err)
+			break;
+	}
+	sqlite3_finalize(statement);
+	return err;
+}
+
+/* Numbers of a file that is not damaged are there and not negative. */
+static int read_number(sqlite3_stmt *row, int column, uint64_t *value)
+{
+	int64_t number = sqlite3_column_int64(row, column);
+
+	if (sqlite3_column_type(row, column) != SQLITE_INTEGER || number < 0)
+		return -EUCLEAN;
+	*value = (uint64_t)number;
+	return 0;
+}
+
+/* What is null, or longer than we write, is cut rather than refused. */
+static void read_text(sqlite3_stmt *row, int column, char *text, size_t size)
+{
+	const char *value = (const char *)sqlite3_column_text(row, column);
+
+	clean__text(text, size, value ? value : "");
+}
+
+static int read_owned(sqlite3_stmt *row, int column, char **text)
+{
+	const char *value = (const char *)sqlite3_column_text(row, column);
+
+	if (!value)
+		return -EUCLEAN;
+	free(*text);
+	*text = strdup(value);
+	return *text ? 0 : -ENOMEM;
+}
+
+static int read_flag(sqlite3_stmt *row, int column, bool *flag)
+{
+	uint64_t value = 0;
+	int err;
+
+	err = read_number(row, column, &value);
+	*flag = value;
+	return err;
+}
+
+static int read_status(sqlite3_stmt *row, int column, int *status)
+{
+	uint64_t value = 0;
+	int err;
+
+	err = read_number(row, column, &value);
+	*status = (int)(value & 0xffff);
+	return err;
+}
+
+static int take_meta(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	struct run *run = db->run;
+	char name[RUN_NAME];
+
+	(void)to;
+	read_text(row, 0, name, sizeof(name));
+	if (!strcmp(name, "start_mono_ns"))
+		return read_number(row, 1, &run->start_mono_ns);
+	if (!strcmp(name, "duration_ns"))
+		return read_number(row, 1, &run->duration_ns);
+	if (!strcmp(name, "interval_ns"))
+		return read_number(row, 1, &run->interval_ns);
+	if (!strcmp(name, "tail_ns"))
+		return read_number(row, 1, &run->tail_ns);
+	if (!strcmp(name, "workload"))
+		return read_owned(row, 1, &run->workload);
+	if (!strcmp(name, "workload_status"))
+		return read_status(row, 1, &run->workload_status);
+	if (!strcmp(name, "filter"))
+		return read_owned(row, 1, &run->filter);
+	if (!strcmp(name, "host"))
+		return read_owned(row, 1, &run->host);
+	if (!strcmp(name, "complete"))
+		return read_flag(row, 1, &run->complete);
+	if (!strcmp(name, "start_utc"))
+		read_text(row, 1, run->start_utc, sizeof(run->start_utc));
+	return 0;
+}
+
+static int take_label(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	struct run *run = db->run;
+
+	(void)to;
+	if (run->nr_labels == RUN_LABELS)
+		return -EUCLEAN;
+	read_text(row, 0, run->labels[run->nr_labels].key, RUN_NAME);
+	read_text(row, 1, run->labels[run->nr_labels].value, RUN_TEXT);
+	run->nr_labels++;
+	return 0;
+}
+
+/* What is known only at the end is null in a recording that was cut off. */
+static int take_module_end(struct run_module *module, sqlite3_stmt *row, int column)
+{
+	uint64_t *const numbers[] = {
+		&module->recursion_missed, &module->cost.runs,	       &module->cost.run_ns,
+		&module->cost.timed_ns,	   &module->cost.timed_events,
+	};
+	uint64_t number;
+	int err;
+
+	if (sqlite3_column_type(row, column) == SQLITE_NULL)
+		return 0;
+	err = read_number(row, column, &number);
+	if (err)
+		return err;
+	module->open.count = number;
+	module->open_age_known = sqlite3_column_int64(row, column + 1) >= 0;
+	if (module->open_age_known)
+		module->open.oldest_ns = (uint64_t)sqlite3_column_int64(row, column + 1);
+	for (unsigned int i = 0; !err && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		err = read_number(row, column + 2 + (int)i, numbers[i]);
+	return err;
+}
+
+static int take_module(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	struct run *run = db->run;
+	struct run_module *module = &run->modules[run->nr_modules];
+	char split[BY_TEXT];
+
+	(void)to;
+	if (run->nr_modules == RUN_MODULES)
+		return -EUCLEAN;
+	db->module_ids[run->nr_modules++] = sqlite3_column_int64(row, 0);
+	read_text(row, 1, module->name, sizeof(module->name));
+	read_text(row, 2, module->rung, sizeof(module->rung));
+	read_text(row, 3, module->mechanism, sizeof(module->mechanism));
+	read_text(row, 4, module->refused, sizeof(module->refused));
+	read_text(row, 5, split, sizeof(split));
+	if (split[0] && by__parse(split, &module->by))
+		return -EUCLEAN;
+	return take_module_end(module, row, 6);
+}
+
+static int find_module(const struct rundb *db, int64_t id)
+{
+	for (unsigned int i = 0; i < db->run->nr_modules; i++) {
+		if (db->module_ids[i] == id)
+			return (int)i;
+	}
+	return -EUCLEAN;
+}
+
+static int take_metric(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	int index = find_module(db, sqlite3_column_int64(row, 1));
+	struct run_module *module;
+
+	(void)to;
+	if (index < 0)
+		return index;
+	module = &db->run->modules[index];
+	if (module->nr_metrics == RUN_METRICS)
+		return -EUCLEAN;
+	db->metrics[db->nr_metrics].id = sqlite3_column_int64(row, 0);
+	db->metrics[db->nr_metrics].module = (unsigned int)index;
+	db->metrics[db->nr_metrics++].metric = module->nr_metrics;
+	read_text(row, 2, module->metrics[module->nr_metrics].name, RUN_NAME);
+	read_text(row, 3, module->metrics[module->nr_metrics].what, RUN_TEXT);
+	module->nr_metrics++;
+	return 0;
+}
+
+static int find_metric(const struct rundb *db, int64_t id)
+{
+	for (unsigned int i = 0; i < db->nr_metrics; i++) {
+		if (db->metrics[i].id == id)
+			return (int)i;
+	}
+	return -EUCLEAN;
+}
+
+static int add_key(struct rundb *db, const struct series *series, sqlite3_stmt *row, int by)
+{
+	struct run_data *total = &db->run->modules[series->module].total;
+	struct lat_key key = { .id = (uint64_t)sqlite3_column_int64(row, 3),
+			       .by = (uint32_t)by,
+			       .metric = series->metric };
+	char name[RUN_NAME];
+
+	if (total->nr_keys == MOST_KEYS)
+		return -EUCLEAN;
+	read_text(row, 4, name, sizeof(name));
+	return run__add_key(total, &key, name);
+}
+
+static int add_series(struct rundb *db, const struct series *series)
+{
+	struct series *grown;
+
+	if (!(db->nr_series & (db->nr_series - 1))) {
+		size_t room = db->nr_series ? db->nr_series * 2 : 1;
+
+		grown = realloc(db->series, room * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		db->series = grown;
+	}
+	db->series[db->nr_series++] = *series;
+	return 0;
+}
+
+static int take_series(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	int metric = find_metric(db, sqlite3_column_int64(row, 1)), by, err;
+	struct series series;
+	char split[BY_TEXT];
+
+	(void)to;
+	if (metric < 0)
+		return metric;
+	read_text(row, 2, split, sizeof(split));
+	series = (struct series){ .id = sqlite3_column_int64(row, 0),
+				  .module = db->metrics[metric].module,
+				  .metric = db->metrics[metric].metric,
+				  .total = !split[0] };
+	if (!series.total) {
+		by = by__find(split);
+		if (by < 0)
+			return -EUCLEAN;
+		series.key = db->run->modules[series.module].total.nr_keys;
+		err = add_key(db, &series, row, by);
+		if (err)
+			return err;
+	}
+	return add_series(db, &series);
+}
+
+static int read_head(struct rundb *db)
+{
+	static const struct {
+		const char *sql;
+		consume_row *consume;
+	} parts[] = {
+		{ "SELECT name, value FROM meta", take_meta },
+		{ "SELECT name, value FROM label ORDER BY id", take_label },
+		{ "SELECT id, name, rung, mechanism, refused, split, open_count, open_oldest_ns,"
+		  " recursion_missed, cost_runs, cost_run_ns, cost_timed_ns, cost_timed_events"
+		  " FROM module ORDER BY id",
+		  take_module },
+		{ "SELECT id, module, name, what FROM metric ORDER BY id", take_metric },
+		{ "SELECT id, metric, split, key, name FROM series ORDER BY id", take_series },
+	};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
+		err = each_row(db, parts[i].sql, 0, parts[i].consume, NULL);
+	return err;
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = ((const struct series *)right)->id;
+
+	return a < b ? -1 : a > b;
+}
+
+/* A reader gets its data by module: the totals are in the run, an interval's beside it. */
+struct target {
+	struct run_data *data[RUN_MODULES];
+};
+
+static struct lat_hist *find_hist(const struct rundb *db, const struct target *target, int64_t id)
+{
+	const struct series *series;
+
+	if (!db->nr_series)
+		return NULL;
+	series = bsearch(&id, db->series, db->nr_series, sizeof(*series), compare_ids);
+	if (!series)
+		return NULL;
+	if (series->total)
+		return &target->data[series->module]->metrics[series->metric].hist;
+	return &target->data[series->module]->keys[series->key].hist;
+}
+
+static int take_slot(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	struct lat_hist *hist = find_hist(db, to, sqlite3_column_int64(row, 0));
+	uint64_t slot, count;
+
+	if (!hist || read_number(row, 1, &slot) || read_number(row, 2, &count) ||
+	    slot >= HIST_SLOTS)
+		return -EUCLEAN;
+	hist->slots[slot] += count;
+	return 0;
+}
+
+static int take_sum(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	struct lat_hist *hist = find_hist(db, to, sqlite3_column_int64(row, 0));
+	uint64_t sum, max, tail;
+
+	if (!hist || read_number(row, 1, &sum) || read_number(row, 2, &max) ||
+	    read_number(row, 3, &tail))
+		return -EUCLEAN;
+	hist->sum_ns += sum;
+	hist->tail += tail;
+	if (hist->max_ns < max)
+		hist->max_ns = max;
+	return 0;
+}
+
+/* A name unknown to us comes from a later version that changed nothing else: docs/format.md. */
+static int take_acct(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	int metric = find_metric(db, sqlite3_column_int64(row, 0)), index;
+	struct target *target = to;
+	char name[RUN_NAME];
+	uint64_t count;
+
+	if (metric < 0 || read_number(row, 2, &count))
+		return -EUCLEAN;
+	read_text(row, 1, name, sizeof(name));
+	index = counts__find(name);
+	if (index >= 0)
+		target->data[db->metrics[metric].module]
+			->metrics[db->metrics[metric].metric]
+			.counts[index] += count;
+	return 0;
+}
+
+/* The slots and the sums of a series were written together and must agree. */
+static int check_count(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	const struct lat_hist *hist = find_hist(db, to, sqlite3_column_int64(row, 0));
+	uint64_t count;
+
+	if (!hist || read_number(row, 1, &count))
+		return -EUCLEAN;
+	return hist__count(hist) == count && hist->tail <= count ? 0 : -EUCLEAN;
+}
+
+static int read_totals(struct rundb *db)
+{
+	struct target target;
+	int err;
+
+	for (unsigned int i = 0; i < RUN_MODULES; i++)
+		target.data[i] = &db->run->modules[i].total;
+	err = each_row(db, "SELECT series, slot, count FROM slots", 0, take_slot, &target);
+	if (!err)
+		err = each_row(db, "SELECT series, sum_ns, max_ns, tail FROM sums", 0, take_sum,
+			       &target);
+	if (!err)
+		err = each_row(db, "SELECT metric, name, count FROM acct", 0, take_acct, &target);
+	if (!err)
+		err = each_row(db, "SELECT series, sum(count) FROM sums GROUP BY series", 0,
+			       check_count, &target);
+	return err;
+}
+
+/* Of a recording that was cut off nobody wrote how long it was. */
+static int read_duration(struct rundb *db)
+{
+	int64_t end = 0;
+	int err;
+
+	if (db->run->complete)
+		return 0;
+	err = read_pragma(db->db, "SELECT max(end_ns) FROM interval", &end);
+	db->run->duration_ns = end > 0 ? (uint64_t)end : 0;
+	return err;
+}
+
+static int read_all(struct rundb *db)
+{
+	int err;
+
+	/* One view of the file, should it still be written to. */
+	err = sql__exec(db->db, "BEGIN");
+	if (!err)
+		err = check_kind(db->db);
+	if (!err)
+		err = read_head(db);
+	if (!err)
+		err = read_totals(db);
+	if (!err)
+		err = read_duration(db);
+	return err;
+}
+
+int rundb__open(struct rundb **db, const char *path, struct run *run)
+{
+	struct rundb *made;
+	int err;
+
+	memset(run, 0, sizeof(*run));
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	made->run = run;
+	err = open_file(&made->db, path);
+	if (err)
+		goto err_free;
+	err = read_all(made);
+	if (err)
+		goto err_close;
+	*db = made;
+	return 0;
+
+err_close:
+	rundb__close(made);
+	run__clear(run);
+	return err;
+err_free:
+	free(made);
+	return err;
+}
+
+void rundb__close(struct rundb *db)
+{
+	if (!db)
+		return;
+	sqlite3_finalize(db->intervals);
+	sqlite3_close(db->db);
+	for (unsigned int i = 0; db->deltas && i < RUN_MODULES; i++)
+		run__clear_data(&db->deltas[i]);
+	free(db->deltas);
+	free(db->series);
+	free(db);
+}
+
+int rundb__load(const char *path, struct run *run)
+{
+	struct rundb *db;
+	int err;
+
+	err = rundb__open(&db, path, run);
+	if (err)
+		return err;
+	rundb__close(db);
+	return 0;
+}
+
+/* The keys of the totals with empty histograms. */
+static int copy_keys(struct run_data *to, const struct run_data *from)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < from->nr_keys; i++)
+		err = run__add_key(to, &from->keys[i].key, from->keys[i].name);
+	return err;
+}
+
+static int start_walk(struct rundb *db)
+{
+	int err = 0;
+
+	db->deltas = calloc(RUN_MODULES, sizeof(*db->deltas));
+	if (!db->deltas)
+		return -ENOMEM;
+	for (unsigned int i = 0; !err && i < db->run->nr_modules; i++)
+		err = copy_keys(&db->deltas[i], &db->run->modules[i].total);
+	if (err)
+		return err;
+	return sql__prepare(db->db, &db->intervals,
+			    "SELECT id, start_ns, end_ns FROM interval ORDER BY start_ns, id");
+}
+
+static int read_interval(struct rundb *db, int64_t id)
+{
+	struct target target;
+	int err;
+
+	for (unsigned int i = 0; i < RUN_MODULES; i++) {
+		target.data[i] = &db->deltas[i];
+		run__zero_data(&db->deltas[i]);
+	}
+	err = each_row(db, "SELECT series, slot, count FROM slots WHERE interval = ?", id,
+		       take_slot, &target);
+	if (!err)
+		err = each_row(db,
+			       "SELECT series, sum_ns, max_ns, tail FROM sums WHERE interval = ?",
+			       id, take_sum, &target);
+	if (!err)
+		err = each_row(db, "SELECT metric, name, count FROM acct WHERE interval = ?", id,
+			       take_acct, &target);
+	return err;
+}
+
+int rundb__next(struct rundb *db, struct run_interval *interval)
+{
+	int err = 0;
+
+	if (!db->intervals)
+		err = start_walk(db);
+	if (err)
+		return err;
+	err = sql__step(db->intervals);
+	if (err <= 0)
+		return err;
+	if (read_number(db->intervals, 1, &interval->start_ns) ||
+	    read_number(db->intervals, 2, &interval->end_ns) ||
+	    interval->end_ns < interval->start_ns)
+		return -EUCLEAN;
+	interval->delta = db->deltas;
+	err = read_interval(db, sqlite3_column_int64(db->intervals, 0));
+	return err ? err : 1;
+}
+
+const char *rundb__explain(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return "there is no recording";
+	case -EMEDIUMTYPE:
+		return "this is not a recording of latscope";
+	case -EPROTONOSUPPORT:
+		return "this recording was made by a newer version of latscope";
+	case -EUCLEAN:
+		return "this recording is damaged";
+	default:
+		return strerror(-err);
+	}
+}

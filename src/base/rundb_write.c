@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "by.h"
+#include "counts.h"
+#include "hist.h"
+#include "sql.h"
+#include "writer.h"
+
+/*
+ * A write-ahead log, because
+ *
+ * - an interval counts once it is in the log as a whole: after a kill -9, or on a full disk, all
+ *   before it can be read, and without writing to the file as a rollback journal would have to;
+ * - with synchronous=NORMAL only a checkpoint waits for the disk, and one comes with 64 MB of log:
+ *   a sync per interval would be measured by iolat.
+ *
+ * The log is folded in when the recording ends, so a complete one is a single file.
+ */
+static const char pragmas[] = "PRAGMA journal_mode=WAL;"
+			      "PRAGMA synchronous=NORMAL;"
+			      "PRAGMA wal_autocheckpoint=16384;";
+
+static const char schema[] =
+	"PRAGMA synchronous=OFF;"
+	"BEGIN;"
+	"CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+	"CREATE TABLE label(id INTEGER PRIMARY KEY, name TEXT, value TEXT);"
+	"CREATE TABLE module(id INTEGER PRIMARY KEY, name TEXT, rung TEXT, mechanism TEXT,"
+	" refused TEXT, split TEXT, open_count INTEGER, open_oldest_ns INTEGER,"
+	" recursion_missed INTEGER, cost_runs INTEGER, cost_run_ns INTEGER,"
+	" cost_timed_ns INTEGER, cost_timed_events INTEGER);"
+	"CREATE TABLE metric(id INTEGER PRIMARY KEY, module INTEGER, name TEXT, what TEXT);"
+	"CREATE TABLE series(id INTEGER PRIMARY KEY, metric INTEGER, split TEXT, key INTEGER,"
+	" name TEXT);"
+	"CREATE TABLE interval(id INTEGER PRIMARY KEY, start_ns INTEGER, end_ns INTEGER);"
+	"CREATE TABLE slots(interval INTEGER, series INTEGER, slot INTEGER, count INTEGER,"
+	" PRIMARY KEY(interval, series, slot)) WITHOUT ROWID;"
+	"CREATE TABLE sums(interval INTEGER, series INTEGER, count INTEGER, sum_ns INTEGER,"
+	" max_ns INTEGER, tail INTEGER, PRIMARY KEY(interval, series)) WITHOUT ROWID;"
+	"CREATE TABLE acct(interval INTEGER, metric INTEGER, name TEXT, count INTEGER,"
+	" PRIMARY KEY(interval, metric, name)) WITHOUT ROWID;"
+	"CREATE TABLE slot_edges(slot INTEGER PRIMARY KEY, low_ns INTEGER, high_ns INTEGER,"
+	" bucket INTEGER);"
+	"CREATE VIEW totals AS SELECT module.name AS module, metric.name AS metric, series.split,"
+	" series.name, sum(sums.count) AS events, sum(sums.sum_ns) AS sum_ns,"
+	" max(sums.max_ns) AS max_ns, sum(sums.tail) AS tail"
+	" FROM series JOIN sums ON sums.series = series.id JOIN metric ON metric.id = series.metric"
+	" JOIN module ON module.id = metric.module GROUP BY series.id;"
+	"COMMIT;";
+
+enum statement {
+	ADD_META,
+	ADD_LABEL,
+	ADD_MODULE,
+	ADD_METRIC,
+	ADD_SERIES,
+	ADD_EDGES,
+	ADD_INTERVAL,
+	ADD_SLOT,
+	ADD_SUM,
+	ADD_ACCT,
+	END_MODULE,
+	STATEMENTS,
+};
+
+static const char *const statements[STATEMENTS] = {
+	[ADD_META] = "INSERT OR REPLACE INTO meta VALUES(?, ?)",
+	[ADD_LABEL] = "INSERT INTO label(name, value) VALUES(?, ?)",
+	[ADD_MODULE] = "INSERT INTO module(id, name, rung, mechanism, refused, split)"
+		       " VALUES(?, ?, ?, ?, ?, ?)",
+	[ADD_METRIC] = "INSERT INTO metric VALUES(?, ?, ?, ?)",
+	[ADD_SERIES] = "INSERT INTO series VALUES(?, ?, ?, ?, ?)",
+	[ADD_EDGES] = "INSERT INTO slot_edges VALUES(?, ?, ?, ?)",
+	[ADD_INTERVAL] = "INSERT INTO interval VALUES(?, ?, ?)",
+	[ADD_SLOT] = "INSERT INTO slots VALUES(?, ?, ?, ?)",
+	[ADD_SUM] = "INSERT INTO sums VALUES(?, ?, ?, ?, ?, ?)",
+	[ADD_ACCT] = "INSERT INTO acct VALUES(?, ?, ?, ?)",
+	[END_MODULE] = "UPDATE module SET rung=?, mechanism=?, open_count=?, open_oldest_ns=?,"
+		       " recursion_missed=?, cost_runs=?, cost_run_ns=?, cost_timed_ns=?,"
+		       " cost_timed_events=? WHERE id=?",
+};
+
+/* The series of a module's keys: these come in one order, so that the position finds them. */
+struct known {
+	int64_t *series;
+	size_t nr;
+};
+
+struct rundb_writer {
+	sqlite3 *db;
+	sqlite3_stmt *statements[STATEMENTS];
+	struct known known[RUN_MODULES];
+	int64_t last_series;
+	int64_t last_interval;
+	int err; /* the first; after it nothing is written, so that what is there has no gap */
+};
+
+/* Of module i, metric m; the series of the same number is the metric as a whole. */
+static int64_t metric_id(unsigned int module, unsigned int metric)
+{
+	return 1 + (int64_t)module * RUN_METRICS + metric;
+}
+
+static void put(struct rundb_writer *writer, enum statement statement, const char *types, ...)
+{
+	va_list parameters;
+
+	if (writer->err)
+		return;
+	va_start(parameters, types);
+	writer->err = sql__run_with(writer->statements[statement], types, parameters);
+	va_end(parameters);
+}
+
+static void begin(struct rundb_writer *writer)
+{
+	if (!writer->err)
+		writer->err = sql__exec(writer->db, "BEGIN IMMEDIATE");
+}
+
+static int end(struct rundb_writer *writer)
+{
+	if (!writer->err)
+		writer->err = sql__exec(writer->db, "COMMIT");
+	/* Some errors have rolled it back already. */
+	if (writer->err && !sqlite3_get_autocommit(writer->db))
+		sql__exec(writer->db, "ROLLBACK");
+	return writer->err;
+}
+
+static void put_text(struct rundb_writer *writer, const char *name, const char *value)
+{
+	if (value)
+		put(writer, ADD_META, "tt", name, value);
+}
+
+static void put_number(struct rundb_writer *writer, const char *name, uint64_t value)
+{
+	put(writer, ADD_META, "ti", name, (int64_t)value);
+}
+
+static void put_run(struct rundb_writer *writer, const struct run *run)
+{
+	put_text(writer, "latscope", LATSCOPE_VERSION);
+	put_text(writer, "start_utc", run->start_utc);
+	put_number(writer, "start_mono_ns", run->start_mono_ns);
+	put_number(writer, "interval_ns", run->interval_ns);
+	put_number(writer, "tail_ns", run->tail_ns);
+	put_text(writer, "workload", run->workload);
+	put_text(writer, "filter", run->filter);
+	put_text(writer, "host", run->host);
+	put_number(writer, "complete", 0);
+	for (unsigned int i = 0; i < run->nr_labels; i++)
+		put(writer, ADD_LABEL, "tt", run->labels[i].key, run->labels[i].value);
+}
+
+static void put_module(struct rundb_writer *writer, unsigned int index,
+		       const struct run_module *module)
+{
+	char split[BY_TEXT];
+
+	put(writer, ADD_MODULE, "ittttt", (int64_t)index + 1, module->name, module->rung,
+	    module->mechanism, module->refused, by__list(module->by, split));
+	for (unsigned int i = 0; i < module->nr_metrics; i++) {
+		int64_t id = metric_id(index, i);
+
+		put(writer, ADD_METRIC, "iitt", id, (int64_t)index + 1, module->metrics[i].name,
+		    module->metrics[i].what);
+		put(writer, ADD_SERIES, "iitit", id, id, "", (int64_t)0, "");
+	}
+}
+
+/* So that a query needs to know nothing of the bucket scheme. */
+static void put_edges(struct rundb_writer *writer)
+{
+	for (uint32_t slot = 0; slot < HIST_SLOTS; slot++)
+		put(writer, ADD_EDGES, "iiii", (int64_t)slot, (int64_t)hist_slot_low_ns(slot),
+		    slot == HIST_OVERFLOW_SLOT ? INT64_MAX : (int64_t)hist_slot_low_ns(slot + 1),
+		    (int64_t)hist_slot_bucket(slot));
+}
+
+static void disconnect(struct rundb_writer *writer)
+{
+	for (unsigned int i = 0; i < STATEMENTS; i++) {
+		sqlite3_finalize(writer->statements[i]);
+		writer->statements[i] = NULL;
+	}
+	sqlite3_close(writer->db);
+	writer->db = NULL;
+}
+
+static int connect_to(struct rundb_writer *writer, const char *path, int flags, const char *setup)
+{
+	int err = 0;
+
+	if (sqlite3_open_v2(path, &writer->db, SQLITE_OPEN_READWRITE | flags, NULL))
+		err = writer->db ? sql__error(writer->db) : -ENOMEM;
+	if (!err)
+		err = sql__exec(writer->db, setup);
+	for (unsigned int i = 0; !err && i < STATEMENTS; i++)
+		err = sql__prepare(writer->db, &writer->statements[i], statements[i]);
+	if (err)
+		disconnect(writer);
+	return err;
+}
+
+/* A pragma takes no parameters. */
+static int mark(sqlite3 *db)
+{
+	char sql[128];
+
+	snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d",
+		 SQL_APPLICATION_ID, RUN_SCHEMA);
+	return sql__exec(db, sql);
+}
+
+/*
+ * Everything but the intervals, under another name: run.db is there with all of this or not at all.
+ */
+static int create(struct rundb_writer *writer, const struct run *run, const char *path)
+{
+	char temporary[PATH_MAX];
+	int err;
+
+	if (snprintf(temporary, sizeof(temporary), "%s.new", path) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	unlink(temporary);
+	err = connect_to(writer, temporary, SQLITE_OPEN_CREATE, schema);
+	if (err)
+		goto err_unlink;
+	begin(writer);
+	put_run(writer, run);
+	put_edges(writer);
+	for (unsigned int i = 0; i < run->nr_modules; i++)
+		put_module(writer, i, &run->modules[i]);
+	err = end(writer);
+	/* This mode is kept in the file: the switch must not happen where a kill could tear it. */
+	if (!err)
+		err = mark(writer->db);
+	if (!err)
+		err = sql__exec(writer->db, "PRAGMA journal_mode=WAL");
+	disconnect(writer);
+	if (!err && rename(temporary, path))
+		err = -errno;
+err_unlink:
+	if (err)
+		unlink(temporary);
+	return err;
+}
+
+static void free_writer(struct rundb_writer *writer)
+{
+	for (unsigned int i = 0; i < RUN_MODULES; i++)
+		free(writer->known[i].series);
+	free(writer);
+}
+
+static int db__open(struct writer *writer, const struct run *run)
+{
+	struct rundb_writer *made;
+	char path[PATH_MAX];
+	int err;
+
+	if (!writer->dir)
+		return -EINVAL;
+	if (snprintf(path, sizeof(path), "%s/run.db", writer->dir) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	if (!access(path, F_OK))
+		return -EEXIST;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	made->last_series = metric_id(RUN_MODULES, 0);
+	err = create(made, run, path);
+	if (!err)
+		err = connect_to(made, path, 0, pragmas);
+	if (err) {
+		free_writer(made);
+		return err;
+	}
+	writer->state = made;
+	return 0;
+}
+
+static void put_hist(struct rundb_writer *writer, int64_t series, const struct lat_hist *hist)
+{
+	uint64_t count = hist__count(hist);
+
+	if (!count && !hist->sum_ns && !hist->tail)
+		return;
+	put(writer, ADD_SUM, "iiiiii", writer->last_interval, series, (int64_t)count,
+	    (int64_t)hist->sum_ns, (int64_t)hist->max_ns, (int64_t)hist->tail);
+	for (uint32_t slot = 0; slot < HIST_SLOTS; slot++) {
+		if (hist->slots[slot])
+			put(writer, ADD_SLOT, "iiii", writer->last_interval, series, (int64_t)slot,
+			    (int64_t)hist->slots[slot]);
+	}
+}
+
+static void put_metric(struct rundb_writer *writer, int64_t metric, const struct lat_cell *cell)
+{
+	for (unsigned int i = 0; i < LAT_COUNTS; i++) {
+		if (cell->counts[i] && counts__name(i))
+			put(writer, ADD_ACCT, "iiti", writer->last_interval, metric,
+			    counts__name(i), (int64_t)cell->counts[i]);
+	}
+	put_hist(writer, metric, &cell->hist);
+}
+
+static void add_series(struct rundb_writer *writer, unsigned int module, const struct run_key *key)
+{
+	struct known *known = &writer->known[module];
+	int64_t *series;
+
+	/* Doubles whenever the length is a power of two. */
+	if (!(known->nr & (known->nr - 1))) {
+		series = realloc(known->series, (known->nr ? known->nr * 2 : 1) * sizeof(*series));
+		if (!series) {
+			writer->err = -ENOMEM;
+			return;
+		}
+		known->series = series;
+	}
+	known->series[known->nr++] = ++writer->last_series;
+	put(writer, ADD_SERIES, "iitit", writer->last_series, metric_id(module, key->key.metric),
+	    by__name(key->key.by), (int64_t)key->key.id, key->name);
+}
+
+static void put_data(struct rundb_writer *writer, unsigned int index,
+		     const struct run_module *module, const struct run_data *data)
+{
+	const struct known *known = &writer->known[index];
+
+	for (unsigned int i = 0; i < module->nr_metrics; i++)
+		put_metric(writer, metric_id(index, i), &data->metrics[i]);
+	for (size_t i = 0; !writer->err && i < data->nr_keys; i++) {
+		if (i == known->nr)
+			add_series(writer, index, &data->keys[i]);
+		if (!writer->err)
+			put_hist(writer, known->series[i], &data->keys[i].hist);
+	}
+}
+
+static int db__interval(struct writer *writer, const struct run *run,
+			const struct run_interval *interval)
+{
+	struct rundb_writer *db = writer->state;
+
+	begin(db);
+	db->last_interval++;
+	put(db, ADD_INTERVAL, "iii", db->last_interval, (int64_t)interval->start_ns,
+	    (int64_t)interval->end_ns);
+	for (unsigned int i = 0; i < run->nr_modules; i++) {
+		if (!run->modules[i].refused[0])
+			put_data(db, i, &run->modules[i], &interval->delta[i]);
+	}
+	return end(db);
+}
+
+static void end_module(struct rundb_writer *writer, unsigned int index,
+		       const struct run_module *module)
+{
+	const struct run_cost *cost = &module->cost;
+
+	put(writer, END_MODULE, "ttiiiiiiii", module->rung, module->mechanism,
+	    (int64_t)module->open.count,
+	    module->open_age_known ? (int64_t)module->open.oldest_ns : (int64_t)-1,
+	    (int64_t)module->recursion_missed, (int64_t)cost->runs, (int64_t)cost->run_ns,
+	    (int64_t)cost->timed_ns, (int64_t)cost->timed_events, (int64_t)index + 1);
+}
+
+static int db__close(struct writer *writer, const struct run *run)
+{
+	struct rundb_writer *db = writer->state;
+	int err;
+
+	begin(db);
+	for (unsigned int i = 0; i < run->nr_modules; i++)
+		end_module(db, i, &run->modules[i]);
+	put_number(db, "duration_ns", run->duration_ns);
+	if (run->workload)
+		put_number(db, "workload_status", (uint64_t)run->workload_status);
+	put_number(db, "complete", 1);
+	err = end(db);
+	/*
+	 * Where this fails, on a full disk or beside a reader, the log stays and belongs to the
+	 * file.
+	 */
+	if (!err)
+		sql__exec(db->db, "PRAGMA journal_mode=DELETE");
+	disconnect(db);
+	free_writer(db);
+	writer->state = NULL;
+	return err;
+}
+
+const struct writer_ops writer_db = {
+	.name = "db",
+	.open = db__open,
+	.interval = db__interval,
+	.close = db__close,
+};

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sql.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+/* What the kernel said, where SQLite kept it. */
+static int system_error(sqlite3 *db, int otherwise)
+{
+	int err = sqlite3_system_errno(db);
+
+	return err ? -err : otherwise;
+}
+
+int sql__error(sqlite3 *db)
+{
+	switch (sqlite3_errcode(db) & 0xff) {
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_NOTADB:
+		return -EMEDIUMTYPE;
+	case SQLITE_CORRUPT:
+	case SQLITE_SCHEMA:
+	case SQLITE_ERROR: /* the statements are ours: a table or column is not as we made it */
+		return -EUCLEAN;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_READONLY:
+		return system_error(db, -EROFS);
+	case SQLITE_PERM:
+		return system_error(db, -EACCES);
+	default:
+		return system_error(db, -EIO);
+	}
+}
+
+int sql__exec(sqlite3 *db, const char *sql)
+{
+	return sqlite3_exec(db, sql, NULL, NULL, NULL) ? sql__error(db) : 0;
+}
+
+int sql__prepare(sqlite3 *db, sqlite3_stmt **statement, const char *sql)
+{
+	return sqlite3_prepare_v2(db, sql, -1, statement, NULL) ? sql__error(db) : 0;
+}
+
+int sql__step(sqlite3_stmt *statement)
+{
+	sqlite3 *db = sqlite3_db_handle(statement);
+	int err;
+
+	switch (sqlite3_step(statement)) {
+	case SQLITE_ROW:
+		return 1;
+	case SQLITE_DONE:
+		sqlite3_reset(statement);
+		return 0;
+	}
+	err = sql__error(db);
+	sqlite3_reset(statement);
+	return err;
+}
+
+static int bind(sqlite3_stmt *statement, int index, char type, va_list *parameters)
+{
+	if (type == 'i')
+		return sqlite3_bind_int64(statement, index, va_arg(*parameters, int64_t));
+	/* The caller's text outlives the run, and nothing reads a parameter after it. */
+	return sqlite3_bind_text(statement, index, va_arg(*parameters, const char *), -1,
+				 SQLITE_STATIC);
+}
+
+int sql__run_with(sqlite3_stmt *statement, const char *types, va_list parameters)
+{
+	va_list rest;
+	int err = 0;
+
+	va_copy(rest, parameters);
+	for (int i = 0; !err && types[i]; i++)
+		err = bind(statement, i + 1, types[i], &rest);
+	va_end(rest);
+	if (err)
+		return sql__error(sqlite3_db_handle(statement));
+	err = sql__step(statement);
+	sqlite3_reset(statement);
+	return err < 0 ? err : 0;
+}
+
+int sql__run(sqlite3_stmt *statement, const char *types, ...)
+{
+	va_list parameters;
+	int err;
+
+	va_start(parameters, types);
+	err = sql__run_with(statement, types, parameters);
+	va_end(parameters);
+	return err;
+}

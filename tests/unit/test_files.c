@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sample.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+
+#include "base/counts.h"
+#include "base/csv.h"
+#include "base/host.h"
+#include "base/json.h"
+#include "base/outfile.h"
+#include "base/rundir.h"
+#include "base/writer.h"
+
+#define WHEN 1795216500 /* 2026-11-20T23:15:00Z */
+
+static char *dir;
+
+static int make_dir(void **state)
+{
+	(void)state;
+	dir = unit_tmpdir();
+	return 0;
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	unit_remove(dir);
+	return 0;
+}
+
+static void assert_file(const char *name, const char *expected)
+{
+	char *got = unit_read(dir, name);
+
+	assert_non_null(got);
+	assert_string_equal(got, expected);
+	free(got);
+}
+
+static void assert_absent(const char *name)
+{
+	assert_int_equal(access(unit_path(dir, name), F_OK), -1);
+}
+
+static void run_directories(void **state)
+{
+	char path[4096], text[32], *parent = strdup(unit_path(dir, "a/b"));
+
+	(void)state;
+	assert_int_equal(rundir__create(parent, WHEN, NULL, path, sizeof(path)), 0);
+	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z"));
+	assert_int_equal(rundir__create(parent, WHEN, NULL, path, sizeof(path)), 0);
+	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-2"));
+	assert_int_equal(rundir__create(parent, WHEN, NULL, path, sizeof(path)), 0);
+	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-3"));
+	assert_int_equal(rundir__create(parent, WHEN, "../off \303\251", path, sizeof(path)), 0);
+	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-..-off---"));
+	assert_int_equal(rundir__create(parent, WHEN, NULL, path, 20), -ENAMETOOLONG);
+	assert_string_equal(rundir__utc(WHEN, text, sizeof(text)), "2026-11-20T23:15:00Z");
+	free(parent);
+}
+
+static void run_directory_errors(void **state)
+{
+	char path[4096], *file;
+
+	(void)state;
+	unit_write(dir, "file", "");
+	file = strdup(unit_path(dir, "file"));
+	assert_int_equal(rundir__create(file, WHEN, NULL, path, sizeof(path)), -ENOTDIR);
+	assert_int_equal(rundir__create(unit_path(dir, "file/below"), WHEN, NULL, path,
+					sizeof(path)),
+			 -ENOTDIR);
+	assert_int_equal(rundir__create("", WHEN, NULL, path, sizeof(path)), -ENOENT);
+	assert_int_equal(rundir__create("/proc/nonesuch", WHEN, NULL, path, sizeof(path)), -ENOENT);
+	free(file);
+}
+
+static void files_appear_whole(void **state)
+{
+	struct outfile file;
+
+	(void)state;
+	unit_write(dir, "out", "old");
+	assert_int_equal(outfile__open(&file, dir, "out"), 0);
+	fputs("new", file.stream);
+	fflush(file.stream);
+	assert_file("out", "old");
+	assert_int_equal(outfile__commit(&file), 0);
+	assert_file("out", "new");
+	assert_absent(".out.tmp");
+
+	assert_int_equal(outfile__open(&file, dir, "out"), 0);
+	fputs("newer", file.stream);
+	outfile__abort(&file);
+	assert_file("out", "new");
+	assert_absent(".out.tmp");
+}
+
+static void failed_files_leave_nothing(void **state)
+{
+	struct outfile file;
+
+	(void)state;
+	assert_int_equal(outfile__open(&file, unit_path(dir, "nonesuch"), "out"), -ENOENT);
+	/* the device that is always full, in place of the temporary file */
+	assert_int_equal(outfile__open(&file, dir, "out"), 0);
+	assert_non_null(freopen("/dev/full", "w", file.stream));
+	fputs("lost", file.stream);
+	assert_int_equal(outfile__commit(&file), -ENOSPC);
+	assert_absent("out");
+	assert_absent(".out.tmp");
+	/* renaming to where a directory stands */
+	assert_int_equal(mkdir(unit_path(dir, "out"), 0777), 0);
+	assert_int_equal(outfile__open(&file, dir, "out"), 0);
+	assert_int_equal(outfile__commit(&file), -EISDIR);
+	assert_absent(".out.tmp");
+}
+
+static char *csv_of(const struct lat_hist *hist)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	csv__histogram(out, hist);
+	fclose(out);
+	return text;
+}
+
+static void csv_bytes(void **state)
+{
+	struct lat_hist hist = { 0 };
+	char *text;
+
+	(void)state;
+	text = csv_of(&hist);
+	assert_string_equal(text, "bucket,lo_us,hi_us,count\n");
+	free(text);
+
+	sample_add(&hist, 0, 1);
+	sample_add(&hist, 1999, 2);
+	text = csv_of(&hist);
+	assert_string_equal(text, "bucket,lo_us,hi_us,count\n0,0,2,3\n");
+	free(text);
+
+	sample_add(&hist, 2000, 4);
+	sample_add(&hist, 16000, 5);
+	text = csv_of(&hist);
+	assert_string_equal(text, "bucket,lo_us,hi_us,count\n"
+				  "0,0,2,3\n1,2,4,4\n2,4,8,0\n3,8,16,0\n4,16,32,5\n");
+	free(text);
+
+	sample_add(&hist, HIST_LIMIT_NS - 1, 1);
+	sample_add(&hist, HIST_LIMIT_NS, 1ULL << 63);
+	text = csv_of(&hist);
+	assert_non_null(strstr(text, "\n35,34359738368,68719476736,1\n"
+				     "36,68719476736,inf,9223372036854775808\n"));
+	free(text);
+}
+
+static void csv_files(void **state)
+{
+	struct writer writer = { .ops = &writer_csv, .dir = dir };
+	struct run *run = sample_run();
+
+	(void)state;
+	sample_key(&run->modules[0].total, 7, LAT_BY_PROCESS, 0, "say \"hi\", (7)", 2500, 1);
+	assert_int_equal(writer.ops->open(&writer, run), 0);
+	assert_int_equal(writer.ops->interval(&writer, run, NULL), 0);
+	assert_int_equal(writer.ops->close(&writer, run), 0);
+	assert_file("iolat.csv", "bucket,lo_us,hi_us,count\n"
+				 "0,0,2,0\n1,2,4,0\n2,4,8,0\n3,8,16,0\n4,16,32,1234\n"
+				 "5,32,64,145766\n6,64,128,0\n7,128,256,0\n8,256,512,0\n"
+				 "9,512,1024,0\n10,1024,2048,0\n11,2048,4096,0\n12,4096,8192,1\n");
+	assert_int_equal(access(unit_path(dir, "iolat-queue.csv"), F_OK), 0);
+	assert_int_equal(access(unit_path(dir, "iolat-total.csv"), F_OK), 0);
+	assert_file("runqlat.csv", "bucket,lo_us,hi_us,count\n");
+	assert_absent("memlat.csv");
+	assert_absent("iolat-device.csv");
+	assert_file("iolat-by-disk.csv",
+		    "key,events,mean_us,p50_us,p99_us,p999_us,max_us,tail_events,sum_us\n"
+		    "sda,3,40.000,40.000,40.000,40.000,40.000,3,120.000\n"
+		    "vdb,1,1.000,1.000,1.000,1.000,1.000,0,1.000\n");
+	assert_file("iolat-queue-by-disk.csv",
+		    "key,events,mean_us,p50_us,p99_us,p999_us,max_us,tail_events,sum_us\n"
+		    "sda,3,50.000,50.000,50.000,50.000,50.000,3,150.000\n");
+	assert_file("iolat-by-process.csv",
+		    "key,events,mean_us,p50_us,p99_us,p999_us,max_us,tail_events,sum_us\n"
+		    "a-name-15-bytes (4194303),200000,45.000,45.000,45.000,45.000,45.000,200000,"
+		    "9000000.000\n"
+		    "fio (12),1001,40.000,40.000,40.000,40.000,40.000,1001,40040.000\n"
+		    "\"say \"\"hi\"\", (7)\",1,2.500,2.500,2.500,2.500,2.500,0,2.500\n"
+		    "(other),90000000,50.000,50.000,50.000,50.000,50.000,90000000,"
+		    "4500000000.000\n");
+	sample_free(run);
+}
+
+static void writers_need_a_directory(void **state)
+{
+	static const struct writer_ops *const all[] = { &writer_csv, &writer_summary, &writer_db };
+	struct run *run = sample_run();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct writer writer = { .ops = all[i] };
+
+		assert_int_equal(writer.ops->open(&writer, run), -EINVAL);
+	}
+	sample_free(run);
+}
+
+/* A field by its path, as "percentiles/p50_us". */
+static struct json_object *field(struct json_object *object, const char *path)
+{
+	char *copy = strdup(path);
+
+	for (char *name = strtok(copy, "/"); name; name = strtok(NULL, "/")) {
+		if (json_object_is_type(object, json_type_array))
+			object = json_object_array_get_idx(object, (size_t)atoi(name));
+		else if (!json_object_object_get_ex(object, name, &object))
+			fail_msg("there is no %s in %s", name, path);
+	}
+	free(copy);
+	return object;
+}
+
+static void assert_field(struct json_object *object, const char *path, const char *expected)
+{
+	struct json_object *value = field(object, path);
+	const char *got = json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE);
+
+	if (strcmp(got, expected))
+		fail_msg("%s is %s, not %s", path, got, expected);
+}
+
+static struct json_object *parse(const char *name)
+{
+	char *text = unit_read(dir, name);
+	struct json_object *object;
+
+	assert_non_null(text);
+	object = json_tokener_parse(text);
+	assert_non_null(object);
+	free(text);
+	return object;
+}
+
+static const char *const summary_fields[] = {
+	"schema",
+	"module",
+	"metric",
+	"duration_sec",
+	"total_events",
+	"tail_events",
+	"tail_threshold_us",
+	"max_bucket",
+	"max_us",
+	"mean_us",
+	"percentiles",
+	"accounting",
+	"mechanism",
+	"metrics",
+	"keys",
+	"start_utc",
+	"workload",
+	"filter",
+	"host",
+	"labels",
+	"complete",
+};
+
+static void write_summaries(struct run *run)
+{
+	struct writer writer = { .ops = &writer_summary, .dir = dir };
+
+	assert_int_equal(writer.ops->open(&writer, run), 0);
+	assert_int_equal(writer.ops->interval(&writer, run, NULL), 0);
+	assert_int_equal(writer.ops->close(&writer, run), 0);
+}
+
+static void summary_has_its_fields_in_order(void **state)
+{
+	struct run *run = sample_run();
+	struct json_object *summary;
+	size_t nr = 0;
+
+	(void)state;
+	write_summaries(run);
+	summary = parse("iolat.summary.json");
+	json_object_object_foreach(summary, name, value)
+	{
+		(void)value;
+		assert_true(nr < sizeof(summary_fields) / sizeof(summary_fields[0]));
+		assert_string_equal(name, summary_fields[nr++]);
+	}
+	assert_int_equal(nr, sizeof(summary_fields) / sizeof(summary_fields[0]));
+	assert_absent("memlat.summary.json");
+	json_object_put(summary);
+	sample_free(run);
+}
+
+static void summary_holds_the_run(void **state)
+{
+	static const struct {
+		const char *path, *value;
+	} expected[] = {
+		{ "schema", "1" },
+		{ "module", "\"iolat\"" },
+		{ "metric", "\"device\"" },
+		{ "duration_sec", "10" },
+		{ "total_events", "147001" },
+		{ "tail_events", "147001" },
+		{ "tail_threshold_us", "8" },
+		{ "max_bucket", "12" },
+		{ "max_us", "4560.001" },
+		{ "accounting/seen", "147011" },
+		{ "accounting/recorded", "147001" },
+		{ "accounting/missed_start", "10" },
+		{ "accounting/continued", "0" },
+		{ "accounting/requeued", "2" },
+		{ "accounting/balanced", "true" },
+		{ "accounting/recursion_missed", "7" },
+		{ "accounting/open_at_end/count", "3" },
+		{ "accounting/open_at_end/oldest_us", "1234000" },
+		{ "mechanism/rung", "\"stamps\"" },
+		{ "mechanism/cost/events", "1000" },
+		{ "mechanism/cost/ns_per_event", "123" },
+		{ "mechanism/cost/cpu_share", "0.00123" },
+		{ "metrics/0/metric", "\"device\"" },
+		{ "metrics/2/metric", "\"total\"" },
+		{ "metrics/2/total_events", "147001" },
+		{ "metrics/2/accounting/seen", "147011" },
+		{ "metrics/2/log2_counts/4", "1234" },
+		{ "keys/0/by", "\"process\"" },
+		{ "keys/0/name", "\"a-name-15-bytes (4194303)\"" },
+		{ "keys/0/sum_us", "9000000" },
+		{ "keys/2/id", "null" },
+		{ "keys/4/metric", "\"device\"" },
+		{ "keys/5/metric", "\"queue\"" },
+		{ "workload/command", "\"fio --name=\\\"a b\\\"\"" },
+		{ "workload/exit_status", "3" },
+		{ "workload/signal", "null" },
+		{ "filter", "\"pid 12\"" },
+		{ "host/kernel", "\"6.1.0\"" },
+		{ "host/mitigations/meltdown", "\"PTI\"" },
+		{ "labels/case", "\"off\"" },
+		{ "labels/who", "\"J. \\\"Doe\\\", x=y\"" },
+		{ "complete", "true" },
+	};
+	struct run *run = sample_run();
+	struct json_object *summary;
+
+	(void)state;
+	write_summaries(run);
+	summary = parse("iolat.summary.json");
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_field(summary, expected[i].path, expected[i].value);
+	for (unsigned int i = 0; i < LAT_COUNTS; i++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "accounting/%s", counts__name(i));
+		if (counts__name(i))
+			field(summary, path);
+	}
+	json_object_put(summary);
+	sample_free(run);
+}
+
+static void summary_without_events(void **state)
+{
+	static const char *const nulls[] = { "max_bucket",
+					     "max_us",
+					     "mean_us",
+					     "percentiles/p50_us",
+					     "percentiles/p99_99_us",
+					     "accounting/open_at_end/oldest_us",
+					     "mechanism/cost",
+					     "workload",
+					     "filter",
+					     "host" };
+	struct run *run = sample_run();
+	struct json_object *summary;
+
+	(void)state;
+	free(run->workload);
+	free(run->filter);
+	free(run->host);
+	run->workload = run->filter = run->host = NULL;
+	write_summaries(run);
+	summary = parse("runqlat.summary.json");
+	for (size_t i = 0; i < sizeof(nulls) / sizeof(nulls[0]); i++)
+		assert_field(summary, nulls[i], "null");
+	assert_field(summary, "total_events", "0");
+	assert_field(summary, "metrics/0/log2_counts", "[]");
+	assert_false(json_object_object_get_ex(summary, "keys", NULL));
+	json_object_put(summary);
+	sample_free(run);
+}
+
+static void run_as_json(void **state)
+{
+	struct run *run = sample_run();
+	struct json_object *object = json__run(run);
+
+	(void)state;
+	assert_field(object, "schema", "1");
+	assert_field(object, "modules/0/module", "\"iolat\"");
+	assert_field(object, "modules/0/total_events", "147001");
+	assert_field(object, "modules/1/module", "\"memlat\"");
+	assert_field(object, "modules/1/refused",
+		     "\"the kernel does not allow kprobes here (lockdown)\"");
+	assert_field(object, "modules/2/total_events", "0");
+	assert_field(object, "labels/case", "\"off\"");
+	json_object_put(object);
+	sample_free(run);
+}
+
+/* Bytes that are no UTF-8 would make the whole file unreadable. */
+static void json_is_always_valid(void **state)
+{
+	struct run *run = sample_run();
+	struct json_object *summary;
+
+	(void)state;
+	free(run->workload);
+	run->workload = strdup("a\377b\033c\"\\");
+	free(run->host);
+	run->host = strdup("not JSON");
+	strcpy(run->labels[0].key, "k\200");
+	write_summaries(run);
+	summary = parse("iolat.summary.json");
+	assert_field(summary, "workload/command", "\"a?b?c\\\"\\\\\"");
+	assert_field(summary, "labels/k?", "\"off\"");
+	assert_field(summary, "host", "null");
+	json_object_put(summary);
+	sample_free(run);
+}
+
+static void live_json_is_a_line_an_interval(void **state)
+{
+	struct run *run = sample_run();
+	struct run_data *deltas = calloc(3, sizeof(*deltas));
+	struct run_interval interval = { 1000000000, 2500000000, deltas };
+	struct writer writer = { .ops = &writer_live_json };
+	struct json_object *object;
+	char *text = NULL, *second;
+	size_t size;
+
+	(void)state;
+	sample_fill(&deltas[0], 0);
+	writer.state = open_memstream(&text, &size);
+	assert_int_equal(writer.ops->open(&writer, run), 0);
+	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
+	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
+	assert_int_equal(writer.ops->close(&writer, run), 0);
+	fclose(writer.state);
+	second = strchr(text, '\n') + 1;
+	assert_ptr_equal(strchr(second, '\n'), text + size - 1);
+	object = json_tokener_parse(second);
+	assert_field(object, "start_sec", "1");
+	assert_field(object, "end_sec", "2.5");
+	assert_field(object, "modules/0/module", "\"iolat\"");
+	assert_field(object, "modules/0/metrics/0/total_events", "147001");
+	assert_field(object, "modules/1/module", "\"runqlat\"");
+	json_object_put(object);
+	free(text);
+	run__clear_data(&deltas[0]);
+	free(deltas);
+	sample_free(run);
+}
+
+static void a_reader_that_left_is_an_error(void **state)
+{
+	struct run *run = sample_run();
+	struct writer writer = { .ops = &writer_live };
+
+	(void)state;
+	writer.state = fopen("/dev/full", "w");
+	assert_int_equal(writer.ops->open(&writer, run), -ENOSPC);
+	fclose(writer.state);
+	sample_free(run);
+}
+
+static void host_of_a_fake_machine(void **state)
+{
+	struct json_object *host;
+	char *text;
+
+	(void)state;
+	unit_write(dir, "proc/sys/kernel/osrelease", "6.1.0-test\n");
+	unit_write(dir, "proc/cpuinfo",
+		   "processor\t: 0\nmodel name\t: Fast CPU\nflags\t\t: fpu hypervisor sse\n\n"
+		   "processor\t: 1\nmodel name\t: Other CPU\n");
+	unit_write(dir, "proc/meminfo", "MemTotal:       16384 kB\nMemFree: 1 kB\n");
+	unit_write(dir, "sys/devices/system/cpu/online", "0-3,8,10-11\n");
+	unit_write(dir, "sys/devices/system/cpu/vulnerabilities/meltdown", "Mitigation: PTI\n");
+	unit_write(dir, "sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+	unit_write(dir, "sys/kernel/debug/sched/preempt", "none (voluntary) full\n");
+	unit_write(dir, "sys/block/sda/size", "100\n");
+	unit_write(dir, "sys/block/sda/queue/scheduler", "none [mq-deadline] kyber\n");
+	unit_write(dir, "sys/block/loop0/size", "0\n");
+	unit_write(dir, "sys/block/loop0/queue/scheduler", "[none]\n");
+	text = host__describe(dir);
+	host = json_tokener_parse(text);
+	assert_field(host, "kernel", "\"6.1.0-test\"");
+	assert_field(host, "cpu_model", "\"Fast CPU\"");
+	assert_field(host, "hypervisor", "true");
+	assert_field(host, "cpus_online", "7");
+	assert_field(host, "memory_kb", "16384");
+	assert_field(host, "thp", "\"madvise\"");
+	assert_field(host, "preempt", "\"voluntary\"");
+	assert_field(host, "io_schedulers", "{\"sda\":\"mq-deadline\"}");
+	assert_field(host, "mitigations/meltdown", "\"Mitigation: PTI\"");
+	assert_false(json_object_object_get_ex(host, "governor", NULL));
+	assert_false(json_object_object_get_ex(host, "clocksource", NULL));
+	json_object_put(host);
+	free(text);
+}
+
+static void host_of_nothing_and_of_this(void **state)
+{
+	struct json_object *host;
+	char *text;
+
+	(void)state;
+	text = host__describe(unit_path(dir, "empty"));
+	host = json_tokener_parse(text);
+	assert_false(json_object_object_get_ex(host, "kernel", NULL));
+	assert_false(json_object_object_get_ex(host, "mitigations", NULL));
+	field(host, "latscope");
+	json_object_put(host);
+	free(text);
+	text = host__describe("");
+	host = json_tokener_parse(text);
+	assert_non_null(host);
+	field(host, "kernel");
+	assert_null(strchr(text, '\n'));
+	json_object_put(host);
+	free(text);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
+	const struct CMUnitTest tests[] = {
+		TEST(run_directories),
+		TEST(run_directory_errors),
+		TEST(files_appear_whole),
+		TEST(failed_files_leave_nothing),
+		TEST(csv_bytes),
+		TEST(csv_files),
+		TEST(writers_need_a_directory),
+		TEST(summary_has_its_fields_in_order),
+		TEST(summary_holds_the_run),
+		TEST(summary_without_events),
+		TEST(run_as_json),
+		TEST(json_is_always_valid),
+		TEST(live_json_is_a_line_an_interval),
+		TEST(a_reader_that_left_is_an_error),
+		TEST(host_of_a_fake_machine),
+		TEST(host_of_nothing_and_of_this),
+	};
+
+	return cmocka_run_group_tests_name("files", tests, NULL, NULL);
+}

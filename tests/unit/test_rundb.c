@@ -1,0 +1,688 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sample.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/rundb.h"
+#include "base/writer.h"
+
+static char *dir;
+
+static int make_dir(void **state)
+{
+	(void)state;
+	dir = unit_tmpdir();
+	return 0;
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	unit_remove(dir);
+	return 0;
+}
+
+/* Rounds of a soak are ten times those of a check. */
+static int rounds(int normal)
+{
+	return getenv("LATSCOPE_SOAK") ? normal * 10 : normal;
+}
+
+struct recording {
+	struct run *run;
+	struct run_data *deltas;
+	struct writer writer;
+	unsigned int intervals;
+};
+
+static int begin(struct recording *recording, const char *where)
+{
+	recording->run = sample_bare();
+	recording->deltas = calloc(RUN_MODULES, sizeof(struct run_data));
+	recording->writer = (struct writer){ .ops = &writer_db, .dir = where };
+	recording->intervals = 0;
+	return recording->writer.ops->open(&recording->writer, recording->run);
+}
+
+static int add_interval(struct recording *recording, unsigned int seed)
+{
+	struct run_data *delta = &recording->deltas[0];
+	uint64_t start = recording->intervals++ * 1000000000ULL;
+	struct run_interval interval = { start, start + 1000000000, recording->deltas };
+	int err;
+
+	run__zero_data(delta);
+	sample_fill(delta, seed);
+	err = recording->writer.ops->interval(&recording->writer, recording->run, &interval);
+	if (!err)
+		assert_int_equal(run__add_data(&recording->run->modules[0].total, delta), 0);
+	return err;
+}
+
+static void forget(struct recording *recording)
+{
+	run__clear_data(&recording->deltas[0]);
+	free(recording->deltas);
+	sample_free(recording->run);
+}
+
+static int finish(struct recording *recording)
+{
+	struct run_module *module = &recording->run->modules[0];
+
+	module->open = (struct lat_open){ .count = 3, .oldest_ns = 1234000000 };
+	module->open_age_known = true;
+	module->recursion_missed = 7;
+	module->cost = (struct run_cost){ 2000, 123000, 100000000, 1000 };
+	return recording->writer.ops->close(&recording->writer, recording->run);
+}
+
+static void assert_same_data(const struct run_data *a, const struct run_data *b)
+{
+	assert_memory_equal(a->metrics, b->metrics, sizeof(a->metrics));
+	assert_int_equal(a->nr_keys, b->nr_keys);
+	for (size_t i = 0; i < a->nr_keys; i++) {
+		assert_memory_equal(&a->keys[i].key, &b->keys[i].key, sizeof(a->keys[i].key));
+		assert_string_equal(a->keys[i].name, b->keys[i].name);
+		assert_memory_equal(&a->keys[i].hist, &b->keys[i].hist, sizeof(a->keys[i].hist));
+	}
+}
+
+static void assert_same_module(const struct run_module *a, const struct run_module *b)
+{
+	assert_string_equal(a->name, b->name);
+	assert_string_equal(a->rung, b->rung);
+	assert_string_equal(a->mechanism, b->mechanism);
+	assert_string_equal(a->refused, b->refused);
+	assert_int_equal(a->nr_metrics, b->nr_metrics);
+	assert_memory_equal(a->metrics, b->metrics, sizeof(a->metrics));
+	assert_int_equal(a->by, b->by);
+	assert_memory_equal(&a->open, &b->open, sizeof(a->open));
+	assert_int_equal(a->open_age_known, b->open_age_known);
+	assert_int_equal(a->recursion_missed, b->recursion_missed);
+	assert_memory_equal(&a->cost, &b->cost, sizeof(a->cost));
+	assert_same_data(&a->total, &b->total);
+}
+
+static void assert_same_run(const struct run *a, const struct run *b)
+{
+	assert_string_equal(a->start_utc, b->start_utc);
+	assert_int_equal(a->start_mono_ns, b->start_mono_ns);
+	assert_int_equal(a->duration_ns, b->duration_ns);
+	assert_int_equal(a->interval_ns, b->interval_ns);
+	assert_int_equal(a->tail_ns, b->tail_ns);
+	assert_string_equal(a->workload, b->workload);
+	assert_int_equal(a->workload_status, b->workload_status);
+	assert_int_equal(a->complete, b->complete);
+	assert_string_equal(a->host, b->host);
+	assert_string_equal(a->filter, b->filter);
+	assert_int_equal(a->nr_labels, b->nr_labels);
+	assert_memory_equal(a->labels, b->labels, sizeof(a->labels));
+	assert_int_equal(a->nr_modules, b->nr_modules);
+	for (unsigned int i = 0; i < a->nr_modules; i++)
+		assert_same_module(&a->modules[i], &b->modules[i]);
+}
+
+static void what_was_written_is_read(void **state)
+{
+	struct run *read = calloc(1, sizeof(*read));
+	struct recording recording;
+
+	(void)state;
+	assert_int_equal(begin(&recording, dir), 0);
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(add_interval(&recording, i), 0);
+	assert_int_equal(finish(&recording), 0);
+	assert_int_equal(rundb__load(unit_path(dir, "run.db"), read), 0);
+	assert_same_run(read, recording.run);
+	run__clear(read);
+	/* by its directory too; and nothing lies beside the file of a finished recording */
+	assert_int_equal(rundb__load(dir, read), 0);
+	assert_int_equal(access(unit_path(dir, "run.db-wal"), F_OK), -1);
+	assert_int_equal(access(unit_path(dir, "run.db-shm"), F_OK), -1);
+	assert_int_equal(access(unit_path(dir, "run.db.new"), F_OK), -1);
+	run__clear(read);
+	free(read);
+	forget(&recording);
+}
+
+/* The keys alone: those of an interval stand in the order of the totals. */
+static void copy_keys(struct run_data *to, const struct run_data *from)
+{
+	for (size_t i = 0; i < from->nr_keys; i++)
+		assert_int_equal(run__add_key(to, &from->keys[i].key, from->keys[i].name), 0);
+}
+
+static void intervals_are_walked(void **state)
+{
+	struct run *read = calloc(1, sizeof(*read));
+	struct run_data *sum = calloc(1, sizeof(*sum)), *expected = calloc(1, sizeof(*expected));
+	struct run_interval interval;
+	struct recording recording;
+	struct rundb *db;
+
+	(void)state;
+	assert_int_equal(begin(&recording, dir), 0);
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(add_interval(&recording, i), 0);
+	assert_int_equal(finish(&recording), 0);
+	assert_int_equal(rundb__open(&db, dir, read), 0);
+	copy_keys(expected, &read->modules[0].total);
+	for (unsigned int i = 0; i < 5; i++) {
+		assert_int_equal(rundb__next(db, &interval), 1);
+		assert_int_equal(interval.start_ns, i * 1000000000ULL);
+		assert_int_equal(interval.end_ns, (i + 1) * 1000000000ULL);
+		run__zero_data(expected);
+		sample_fill(expected, i);
+		assert_same_data(&interval.delta[0], expected);
+		assert_int_equal(interval.delta[2].nr_keys, 0);
+		assert_int_equal(run__add_data(sum, &interval.delta[0]), 0);
+	}
+	assert_int_equal(rundb__next(db, &interval), 0);
+	assert_same_data(sum, &read->modules[0].total);
+	rundb__close(db);
+	run__clear(read);
+	run__clear_data(sum);
+	run__clear_data(expected);
+	free(read);
+	free(sum);
+	free(expected);
+	forget(&recording);
+}
+
+static void the_least_recording(void **state)
+{
+	struct run *run = calloc(1, sizeof(*run)), *read = calloc(1, sizeof(*read));
+	struct writer writer = { .ops = &writer_db, .dir = dir };
+
+	(void)state;
+	assert_int_equal(writer.ops->open(&writer, run), 0);
+	assert_int_equal(writer.ops->close(&writer, run), 0);
+	assert_int_equal(rundb__load(dir, read), 0);
+	assert_null(read->workload);
+	assert_null(read->host);
+	assert_true(read->complete);
+	assert_int_equal(read->nr_modules, 0);
+	run__clear(read);
+	free(read);
+	free(run);
+}
+
+static void nothing_is_overwritten(void **state)
+{
+	struct recording recording;
+
+	(void)state;
+	unit_write(dir, "run.db", "somebody's");
+	assert_int_equal(begin(&recording, dir), -EEXIST);
+	forget(&recording);
+	unlink(unit_path(dir, "run.db"));
+	assert_int_equal(begin(&recording, unit_path(dir, "nonesuch")), -ENOENT);
+	forget(&recording);
+}
+
+/* Of every integer that may be large, so that signs are not lost on the way. */
+static void large_numbers(void **state)
+{
+	struct run *read = calloc(1, sizeof(*read));
+	struct recording recording;
+	struct run_interval interval;
+	struct lat_hist *hist;
+
+	(void)state;
+	assert_int_equal(begin(&recording, dir), 0);
+	interval = (struct run_interval){ 0, 1ULL << 62, recording.deltas };
+	hist = &recording.deltas[2].metrics[0].hist;
+	hist->slots[HIST_OVERFLOW_SLOT] = INT64_MAX;
+	hist->sum_ns = hist->max_ns = hist->tail = INT64_MAX;
+	recording.deltas[2].metrics[0].counts[LAT_SEEN] = INT64_MAX;
+	sample_key(&recording.deltas[0], UINT64_MAX - 1, LAT_BY_CGROUP, 0, "x", 1, 1);
+	assert_int_equal(
+		recording.writer.ops->interval(&recording.writer, recording.run, &interval), 0);
+	assert_int_equal(finish(&recording), 0);
+	assert_int_equal(rundb__load(dir, read), 0);
+	assert_memory_equal(&read->modules[2].total.metrics[0], &recording.deltas[2].metrics[0],
+			    sizeof(struct lat_cell));
+	assert_true(read->modules[0].total.keys[0].key.id == UINT64_MAX - 1);
+	run__clear(read);
+	free(read);
+	forget(&recording);
+}
+
+static void sleep_us(unsigned int us)
+{
+	struct timespec time = { us / 1000000, us % 1000000 * 1000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* Writes until it is killed. */
+static pid_t start_writer(const char *where)
+{
+	struct recording recording;
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	if (begin(&recording, where))
+		_exit(1);
+	while (!add_interval(&recording, 1))
+		;
+	_exit(1);
+}
+
+/* The totals are those of a whole number of intervals, in every counter and every slot. */
+static void assert_whole(const struct run *read, uint64_t intervals)
+{
+	const struct run_module *module = &read->modules[0];
+	struct run_data *one = calloc(1, sizeof(*one));
+
+	sample_fill(one, 1);
+	for (unsigned int i = 0; i < LAT_COUNTS; i++)
+		assert_int_equal(module->total.metrics[0].counts[i],
+				 one->metrics[0].counts[i] * intervals);
+	for (unsigned int i = 0; i < HIST_SLOTS; i++)
+		assert_int_equal(module->total.metrics[0].hist.slots[i],
+				 one->metrics[0].hist.slots[i] * intervals);
+	assert_int_equal(run__imbalance(&module->total.metrics[0]), 0);
+	assert_int_equal(module->total.nr_keys, intervals ? one->nr_keys : 0);
+	for (size_t i = 0; i < module->total.nr_keys; i++)
+		assert_int_equal(module->total.keys[i].hist.sum_ns,
+				 one->keys[i].hist.sum_ns * intervals);
+	assert_int_equal(read->duration_ns, intervals * 1000000000);
+	run__clear_data(one);
+	free(one);
+}
+
+static unsigned int count_intervals(struct rundb *db)
+{
+	struct run_interval interval;
+	unsigned int nr = 0;
+	int err;
+
+	while ((err = rundb__next(db, &interval)) > 0)
+		nr++;
+	assert_int_equal(err, 0);
+	return nr;
+}
+
+/* How many whole intervals the recording in a directory has; -1: it had not begun. */
+static int check_cut_off(const char *where)
+{
+	struct run *read = calloc(1, sizeof(*read));
+	struct rundb *db;
+	int nr = -1, err;
+
+	err = rundb__open(&db, where, read);
+	if (!err) {
+		nr = (int)count_intervals(db);
+		assert_false(read->complete);
+		assert_string_equal(read->workload, "fio --name=\"a b\"");
+		assert_whole(read, (uint64_t)nr);
+		rundb__close(db);
+		run__clear(read);
+	} else {
+		assert_int_equal(err, -ENOENT);
+	}
+	free(read);
+	return nr;
+}
+
+static void killed_at_any_moment(void **state)
+{
+	int begun = 0;
+	char *where;
+
+	(void)state;
+	for (int i = 0; i < rounds(30); i++) {
+		pid_t child;
+
+		where = unit_tmpdir();
+		child = start_writer(where);
+		sleep_us((unsigned int)(unit_random() % 60000));
+		kill(child, SIGKILL);
+		assert_int_equal(waitpid(child, NULL, 0), child);
+		begun += check_cut_off(where) > 0;
+		unit_remove(where);
+	}
+	assert_true(begun > rounds(30) / 3);
+}
+
+static void read_while_it_is_written(void **state)
+{
+	pid_t child = start_writer(dir);
+	int last = -1, now = -1;
+
+	(void)state;
+	for (int i = 0; i < 10 || (now < 2 && i < 1000); i++) {
+		sleep_us(10000);
+		now = check_cut_off(dir);
+		assert_true(now >= last);
+		last = now;
+	}
+	assert_true(now >= 2);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+/*
+ * For children, which must not fail by cmocka's jumps: the whole intervals, negative on an error.
+ */
+static int peek(const char *where)
+{
+	struct run *read = calloc(1, sizeof(*read));
+	struct run_interval interval;
+	struct rundb *db;
+	int nr = 0, err;
+
+	err = rundb__open(&db, where, read);
+	while (!err && rundb__next(db, &interval) > 0)
+		nr++;
+	return err || read->complete ? -1 : nr;
+}
+
+/* What a child finds, as its exit status. */
+static int in_child(int (*check)(void))
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child)
+		_exit(check());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static int read_as_nobody(void)
+{
+	if (setgid(65534) || setuid(65534))
+		return 1;
+	if (!access(dir, W_OK))
+		return 2;
+	return peek(dir) > 0 ? 0 : 3;
+}
+
+static void cut_off_is_read_without_writing(void **state)
+{
+	pid_t child;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("# skipped: only root can become somebody who may not write\n");
+		skip();
+	}
+	child = start_writer(dir);
+	while (check_cut_off(dir) < 2)
+		sleep_us(10000);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(chmod(dir, 0555), 0);
+	assert_int_equal(in_child(read_as_nobody), 0);
+}
+
+/* Fills up, then closes, as a command would that goes on with its other outputs. */
+static int fill_up(const char *where, int wanted, int or_else)
+{
+	struct recording recording;
+	int err;
+
+	err = begin(&recording, where);
+	if (err)
+		return 10;
+	for (int i = 0; !err && i < 100000; i++)
+		err = add_interval(&recording, 1);
+	if (err != wanted && err != or_else)
+		return 11;
+	/* Room may have come free meanwhile; what was lost is lost. */
+	if (recording.writer.ops->close(&recording.writer, recording.run) != err)
+		return 12;
+	forget(&recording);
+	return 0;
+}
+
+static int fill_disk(void)
+{
+	int status;
+
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("tmpfs", dir, "tmpfs", 0, "size=1m"))
+		return 77;
+	status = fill_up(dir, -ENOSPC, -ENOSPC);
+	if (status)
+		return status;
+	return peek(dir) > 3 ? 0 : 2;
+}
+
+static void full_disk(void **state)
+{
+	int status;
+
+	(void)state;
+	status = in_child(fill_disk);
+	if (status == 77) {
+		print_message("# skipped: a small tmpfs cannot be mounted here\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
+/* Any user can have this one: no file may grow above the limit. */
+static int fill_limit(void)
+{
+	struct rlimit limit = { 600000, 600000 };
+
+	signal(SIGXFSZ, SIG_IGN);
+	if (setrlimit(RLIMIT_FSIZE, &limit))
+		return 1;
+	/* SQLite does not keep what the kernel said of a write in every case */
+	return fill_up(dir, -EFBIG, -EIO);
+}
+
+static void file_size_limit(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(fill_limit), 0);
+	assert_true(check_cut_off(dir) > 3);
+}
+
+static void write_bytes(const char *path, const char *bytes, size_t size)
+{
+	FILE *stream = fopen(path, "w");
+
+	assert_non_null(stream);
+	assert_int_equal(fwrite(bytes, 1, size, stream), size);
+	assert_int_equal(fclose(stream), 0);
+}
+
+static char *read_bytes(const char *path, size_t *size)
+{
+	FILE *stream = fopen(path, "r");
+	char *bytes = malloc(1 << 20);
+
+	assert_non_null(stream);
+	*size = fread(bytes, 1, 1 << 20, stream);
+	fclose(stream);
+	return bytes;
+}
+
+static void assert_sane(const struct run *run)
+{
+	assert_true(run->nr_modules <= RUN_MODULES && run->nr_labels <= RUN_LABELS);
+	for (unsigned int i = 0; i < run->nr_modules; i++) {
+		const struct run_module *module = &run->modules[i];
+
+		assert_true(module->nr_metrics <= RUN_METRICS);
+		assert_true(strlen(module->name) < RUN_NAME && strlen(module->rung) < RUN_NAME);
+		for (size_t k = 0; k < module->total.nr_keys; k++) {
+			const struct run_key *key = &module->total.keys[k];
+
+			assert_true(key->key.by < LAT_BY_COUNT);
+			assert_true(key->key.metric < module->nr_metrics);
+			assert_true(hist__quantile_ns(&key->hist, 0.99) <= key->hist.max_ns);
+		}
+	}
+}
+
+/* Whatever the bytes are: an error, or a run that can be used. */
+static void try_bytes(const char *bytes, size_t size, unsigned int *loaded)
+{
+	struct run *read = calloc(1, sizeof(*read));
+	struct run_interval interval;
+	struct rundb *db;
+
+	write_bytes(unit_path(dir, "bad.db"), bytes, size);
+	if (!rundb__open(&db, unit_path(dir, "bad.db"), read)) {
+		(*loaded)++;
+		assert_sane(read);
+		while (rundb__next(db, &interval) > 0)
+			;
+		rundb__close(db);
+		run__clear(read);
+	}
+	free(read);
+}
+
+static void damaged_files(void **state)
+{
+	struct recording recording;
+	unsigned int loaded = 0;
+	char *bytes, *copy;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(begin(&recording, dir), 0);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(add_interval(&recording, i), 0);
+	assert_int_equal(finish(&recording), 0);
+	forget(&recording);
+	bytes = read_bytes(unit_path(dir, "run.db"), &size);
+	copy = malloc(size);
+	for (int i = 0; i < rounds(500); i++) {
+		memcpy(copy, bytes, size);
+		for (uint64_t n = unit_random() % 8 + 1; n--;) {
+			/* one in two into the first page: the header and the schema */
+			size_t range = unit_random() % 2 ? 4096 : size;
+
+			copy[unit_random() % range] = (char)unit_random();
+		}
+		try_bytes(copy, size, &loaded);
+	}
+	for (int i = 0; i < rounds(50); i++)
+		try_bytes(bytes, unit_random() % size, &loaded);
+	assert_true(loaded > 0);
+	free(copy);
+	free(bytes);
+}
+
+static int load_error(const char *name)
+{
+	struct run *read = calloc(1, sizeof(*read));
+	int err = rundb__load(unit_path(dir, name), read);
+
+	if (!err)
+		run__clear(read);
+	free(read);
+	return err;
+}
+
+static void change(const char *name, const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(unit_path(dir, name), &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void errors_are_distinct(void **state)
+{
+	static const struct {
+		const char *sql;
+		int err;
+	} changes[] = {
+		{ "UPDATE meta SET value = 'x' WHERE name = 'tail_ns'", -EUCLEAN },
+		{ "UPDATE slots SET slot = 5000 WHERE slot = (SELECT max(slot) FROM slots)",
+		  -EUCLEAN },
+		{ "UPDATE slots SET count = -1 WHERE series = 1", -EUCLEAN },
+		{ "UPDATE slots SET count = count + 1 WHERE series = 1", -EUCLEAN },
+		{ "UPDATE sums SET tail = count + 1", -EUCLEAN },
+		{ "UPDATE sums SET count = 9223372036854775807", -EUCLEAN },
+		{ "DELETE FROM series", -EUCLEAN },
+		{ "DELETE FROM module", -EUCLEAN },
+		{ "DROP TABLE acct", -EUCLEAN },
+		{ "ALTER TABLE interval RENAME COLUMN end_ns TO ended", 0 },
+		{ "UPDATE series SET split = 'moon' WHERE split = 'disk'", -EUCLEAN },
+		{ "INSERT INTO acct VALUES(1, 1, 'of_a_later_version', 5)", 0 },
+		{ "CREATE TABLE later(x)", 0 },
+		{ "PRAGMA user_version = 2", -EPROTONOSUPPORT },
+		{ "PRAGMA user_version = 0", -EUCLEAN },
+		{ "PRAGMA application_id = 7", -EMEDIUMTYPE },
+	};
+	struct recording recording;
+	char *bytes;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(load_error("nonesuch.db"), -ENOENT);
+	unit_write(dir, "text.db",
+		   "This is a text that is long enough to be taken for a header, or "
+		   "is it not? One hundred bytes is what it takes.\n");
+	assert_int_equal(load_error("text.db"), -EMEDIUMTYPE);
+	unit_write(dir, "empty.db", "");
+	assert_int_equal(load_error("empty.db"), -EMEDIUMTYPE);
+	change("foreign.db", "CREATE TABLE x(y)");
+	assert_int_equal(load_error("foreign.db"), -EMEDIUMTYPE);
+	assert_int_equal(load_error("."), -ENOENT);
+
+	assert_int_equal(begin(&recording, dir), 0);
+	assert_int_equal(add_interval(&recording, 1), 0);
+	assert_int_equal(finish(&recording), 0);
+	forget(&recording);
+	bytes = read_bytes(unit_path(dir, "run.db"), &size);
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		write_bytes(unit_path(dir, "changed.db"), bytes, size);
+		change("changed.db", changes[i].sql);
+		if (load_error("changed.db") != changes[i].err)
+			fail_msg("%s: %d", changes[i].sql, load_error("changed.db"));
+	}
+	free(bytes);
+}
+
+/* Errors that name nothing are no help. */
+static void errors_are_explained(void **state)
+{
+	(void)state;
+	assert_string_equal(rundb__explain(-EMEDIUMTYPE), "this is not a recording of latscope");
+	assert_string_equal(rundb__explain(-EACCES), strerror(EACCES));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
+	const struct CMUnitTest tests[] = {
+		TEST(what_was_written_is_read),
+		TEST(intervals_are_walked),
+		TEST(the_least_recording),
+		TEST(nothing_is_overwritten),
+		TEST(large_numbers),
+		TEST(killed_at_any_moment),
+		TEST(read_while_it_is_written),
+		TEST(cut_off_is_read_without_writing),
+		TEST(full_disk),
+		TEST(file_size_limit),
+		TEST(damaged_files),
+		TEST(errors_are_distinct),
+		TEST(errors_are_explained),
+	};
+
+	return cmocka_run_group_tests_name("rundb", tests, NULL, NULL);
+}
