@@ -70,6 +70,7 @@ fails 'a last line without a newline' cut 'echo 1..1; printf "not ok 1 - cut"' \
 
 run missing
 total 'a suite that is not there' '0 passed, 1 failed, 0 skipped'
+like 'a suite that is not there: says so' "$out" 'cannot be started'
 run bad good
 total 'several suites' '4 passed, 1 failed, 0 skipped'
 
