@@ -57,9 +57,6 @@ struct stamp {
 static struct stamp table[1 << TABLE_BITS][TABLE_WAYS] __attribute__((aligned(64))) = {};
 
 #define REQ_OP_MASK 0xff /* REQ_OP_BITS is 8 since 4.10 */
-/* enum req_flag_bits: the two that make a write part of a flush sequence. */
-#define REQ_FUA (1U << bpf_core_enum_value(enum req_flag_bits, __REQ_FUA))
-#define REQ_PREFLUSH (1U << bpf_core_enum_value(enum req_flag_bits, __REQ_PREFLUSH))
 
 /* The fields of a request that matter, read once. */
 struct request_view {
@@ -104,7 +101,7 @@ static __always_inline __u32 request_op(const struct request_view *view)
 	if (op == REQ_OP_READ)
 		return LAT_OP_READ;
 	if (op == REQ_OP_WRITE)
-		return view->bytes || !(view->flags & REQ_PREFLUSH) ? LAT_OP_WRITE : LAT_OP_FLUSH;
+		return view->bytes ? LAT_OP_WRITE : LAT_OP_FLUSH;
 	if (op == REQ_OP_FLUSH)
 		return LAT_OP_FLUSH;
 	if (op == REQ_OP_DISCARD || op == REQ_OP_SECURE_ERASE)
@@ -122,12 +119,12 @@ static __always_inline bool request_is_passthrough(const struct request_view *vi
 /*
  * The kernel carries out a write with PREFLUSH or FUA, on a device that needs it, as a sequence of
  * requests and completes the original twice, the second time with no bytes left. A flush without data
- * is completed only that second time, without ever having been issued.
+ * is completed only that second time, without ever having been issued. The flags do not tell: they are
+ * cleared when the sequence starts.
  */
 static __always_inline bool request_ends_sequence(const struct request_view *view)
 {
-	return !view->bytes && (view->flags & REQ_OP_MASK) == REQ_OP_WRITE &&
-	       view->flags & (REQ_PREFLUSH | REQ_FUA);
+	return !view->bytes && (view->flags & REQ_OP_MASK) == REQ_OP_WRITE;
 }
 
 static __always_inline __u32 request_device(struct request *rq)
