@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Block request latency, as three metrics: device (first issue to the driver, to completion), queued
- * (before that) and total.
+ * Block request latency, as three metrics: device (first issue to the driver, to completion),
+ * queued (before that) and total.
  *
  * Three rungs, of which user space loads one:
- *   stamps  one program, at completion, on the stamps the block layer leaves in the request; now and
- *           then our own beside them, to see whether they are there and how true they are
+ *   stamps  one program, at completion, on the stamps the block layer leaves in the request; now
+ *           and then our own beside them, to see whether they are there and how true they are
  *   tp_btf  own stamp at issue, in a table keyed by the request
  *   raw_tp  the same, for kernels whose tracepoints have no BTF
  *
- * The programs that see the submitter are loaded only if a filter or a split needs them. `current` at
- * issue and at completion is anybody: kblockd, a worker, the victim of an interrupt.
+ * The programs that see the submitter are loaded only if a filter or a split needs them. `current`
+ * at issue and at completion is anybody: kblockd, a worker, the victim of an interrupt.
  */
 #include "filter.bpf.h"
 #include "sample.bpf.h"
@@ -21,7 +21,7 @@ struct lat_control control = {};
 /* On the stamps rung: the issue program is attached, and its stamps are the ones to take. */
 __u32 checking = 0;
 
-/* Requests that were given back by a driver and have not completed: mostly none, then no one looks. */
+/* Requests that a driver gave back and that have not completed: with none, none is looked up. */
 __u32 requeued = 0;
 
 enum { DEVICE, QUEUED, TOTAL, METRICS };
@@ -38,8 +38,8 @@ struct {
 } start_ts SEC(".maps");
 
 /*
- * Stamps of requests in flight where nobody asks who submitted them: a fraction of a hash's cost. Two
- * places per cache line; a request that finds both taken goes to the hash.
+ * Stamps of requests in flight where nobody asks who submitted them: a fraction of a hash's cost.
+ * Two places per cache line; a request that finds both taken goes to the hash.
  */
 #define TABLE_BITS 13
 #define TABLE_WAYS 2
@@ -66,7 +66,7 @@ struct request_view {
 	__u32 flags; /* operation and REQ_ flags */
 	__u32 rq_flags;
 	__u32 bytes; /* still to be done */
-	__u32 tag; /* the scheduler's if there is one: it stays over a requeue, the driver's does not */
+	__u32 tag; /* the scheduler's if it has one: it outlives a requeue, the driver's does not */
 	__u32 queue; /* a number for queue and hardware queue */
 	__u32 pad;
 };
@@ -118,9 +118,9 @@ static __always_inline bool request_is_passthrough(const struct request_view *vi
 
 /*
  * The kernel carries out a write with PREFLUSH or FUA, on a device that needs it, as a sequence of
- * requests and completes the original twice, the second time with no bytes left. A flush without data
- * is completed only that second time, without ever having been issued. The flags do not tell: they are
- * cleared when the sequence starts.
+ * requests and completes the original twice, the second time with no bytes left. A flush without
+ * data is completed only that second time, without ever having been issued. The flags do not tell:
+ * they are cleared when the sequence starts.
  */
 static __always_inline bool request_ends_sequence(const struct request_view *view)
 {
@@ -144,8 +144,8 @@ static __always_inline bool needs_device(void)
 /* ---- the end: completion ---- */
 
 /*
- * A request's tag is its own while it is in flight, within its hardware queue. Tags are small numbers:
- * the lines in use stay in the cache.
+ * A request's tag is its own while it is in flight, within its hardware queue. Tags are small
+ * numbers: the lines in use stay in the cache.
  */
 static __always_inline struct stamp *table_line(const struct request_view *rq)
 {
@@ -290,9 +290,10 @@ static __always_inline void forget(const struct ending *done)
 }
 
 /*
- * When the request was first issued, 0 if that is not known. `own`: our stamp is the one to take, else
- * the kernel's, which is 0 for a queue without statistics. Since 6.10 it is the clock that the plug
- * cached when the request was allocated (06b23f92af87, 060406c61c7c), somewhat before the issue.
+ * When the request was first issued, 0 if that is not known. `own`: our stamp is the one to take,
+ * else the kernel's, which is 0 for a queue without statistics. Since 6.10 it is the clock that the
+ * plug cached when the request was allocated (06b23f92af87, 060406c61c7c), somewhat before the
+ * issue.
  */
 static __always_inline __u64 issue_time(struct ending *done, bool own)
 {
@@ -408,7 +409,7 @@ static __always_inline int issue(const struct request_view *rq)
 		start = bpf_map_lookup_elem(&start_ts, &rq->id);
 		if (start && start->queue_ns == rq->start_ns &&
 		    (!start->issue_ns || start->requeues)) {
-			/* Seen at submission, or issued before and given back: that issue stands. */
+			/* Seen at submission; or issued before, and that issue stands. */
 			if (!start->requeues)
 				start->issue_ns = now;
 			return 0;
@@ -452,8 +453,8 @@ int BPF_PROG(hashed_issue, struct request *rq)
 }
 
 /*
- * Before 5.11 (a54895fa057c) the queue came first, and some 5.10 kernels have the change too: user space
- * looks at the prototype and loads the one that fits.
+ * Before 5.11 (a54895fa057c) the queue came first, and some 5.10 kernels have the change too: user
+ * space looks at the prototype and loads the one that fits.
  */
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(hashed_issue_queue, struct request_queue *queue, struct request *rq)

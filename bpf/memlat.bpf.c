@@ -5,8 +5,8 @@
  * Three rungs, of which user space loads one:
  *   fentry      handle_mm_fault(), entry to return, open calls in task storage
  *   kprobe      the same by kprobe and kretprobe, open calls in a hash keyed by pid_tgid
- *   perf-event  software perf events at both ends of the fault, where neither is allowed; the window
- *               is wider (metric page_fault): VMA lookup and the wait for mmap_lock are in it
+ *   perf-event  software perf events at both ends of the fault, where neither is allowed; the
+ *               window is wider (metric page_fault): VMA lookup and mmap_lock wait are in it
  *
  * A fault that the kernel retries is one sample, from its first call to its last return. Calls nest
  * (GUP inside a fault), so a task has a stack of open ones. A call is known by where its frame lies
@@ -155,9 +155,9 @@ static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_are
 }
 
 /*
- * Does the call go on with the fault whose last call said "retry"? The second attempt carries TRIED,
- * save for the one that follows a failed attempt under the VMA's lock. A retry given up for a signal
- * leaves a pending frame behind, which a later fault at the same address must not inherit.
+ * Does the call go on with the fault whose last call said "retry"? The second attempt carries
+ * TRIED, save for the one that follows a failed attempt under the VMA's lock. A retry given up for
+ * a signal leaves a pending frame behind, which a later fault at the same address must not inherit.
  */
 static __always_inline bool call_continues(const struct memlat_frame *frame,
 					   const struct call *call)
@@ -276,8 +276,8 @@ static __always_inline int call_finish(struct memlat_task *task, __u64 stack, __
 }
 
 /*
- * The context of fentry and fexit lies in the frame of the trampoline that both share: its address is
- * the same at entry and return of one call, and lower in an inner call.
+ * The context of fentry and fexit lies in the frame of the trampoline that both share: its address
+ * is the same at entry and return of one call, and lower in an inner call.
  */
 SEC("fentry/handle_mm_fault")
 int BPF_PROG(fault_enter, struct vm_area_struct *vma, unsigned long address, unsigned int flags,

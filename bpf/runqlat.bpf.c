@@ -3,11 +3,11 @@
  * Run-queue latency: from runnable to running.
  *
  * Three rungs, of which user space loads one:
- *   stamps  the scheduler's own stamps, read where the wait ends. sched_info.last_queued is when the
- *           task was enqueued, on the run queue's clock. A task that migrates while it waits has the
- *           first part of its wait moved into run_delay, so run_delay as of the last switch-in is
- *           kept and the difference added: the sum of all samples of a task is its growth of
- *           run_delay, to the nanosecond.
+ *   stamps  the scheduler's own stamps, read where the wait ends. sched_info.last_queued is when
+ *           the task was enqueued, on the run queue's clock. A task that migrates while it waits
+ *           has the first part of its wait moved into run_delay, so run_delay as of the last
+ *           switch-in is kept and the difference added: the samples of a task sum to its growth
+ *           of run_delay, to the nanosecond.
  *   tp_btf  wakeup to switch by our own clock, the start in task storage.
  *   raw_tp  the same with a hash, for kernels whose tracepoints have no BTF.
  *

@@ -25,7 +25,7 @@ static void help(FILE *out)
 {
 	fprintf(out,
 		"Usage: latscope COMMAND [OPTION...] [-- WORKLOAD ARG...]\n"
-		"Where a Linux machine's time goes between user code and memory, CPU and disk.\n\n");
+		"Where a Linux machine's time goes: memory, CPU and disk, as distributions.\n\n");
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
 	fprintf(out, "\n"

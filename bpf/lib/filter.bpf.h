@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The user's filters, put to the task that waits. A filter that is not set costs nothing: the verifier
- * knows the knobs and drops the code.
+ * The user's filters, put to the task that waits. A filter that is not set costs nothing: the
+ * verifier knows the knobs and drops the code.
  */
 #ifndef LATSCOPE_FILTER_BPF_H
 #define LATSCOPE_FILTER_BPF_H

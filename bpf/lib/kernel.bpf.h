@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where kernels differ. Every shim names the change it answers to; the rest of bpf/ knows one kernel.
+ * Where kernels differ. Every shim names the change it answers to; the rest of bpf/ does not know.
  */
 #ifndef LATSCOPE_KERNEL_BPF_H
 #define LATSCOPE_KERNEL_BPF_H
@@ -79,7 +79,7 @@ static __always_inline struct gendisk *request_disk(struct request *rq)
 	return BPF_CORE_READ(rq, q, disk);
 }
 
-/* The RQF_ bits became an enum, with other values, in 6.11 (5f89154e8e9e); before, macros: bit 4. */
+/* The RQF_ bits are an enum, with other values, since 6.11 (5f89154e8e9e); bit 4 before that. */
 enum rqf_flags___probe { __RQF_FLUSH_SEQ___probe = 1 };
 
 static __always_inline bool request_in_flush_sequence(__u32 rq_flags)

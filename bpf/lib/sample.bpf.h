@@ -9,7 +9,7 @@
 #include "kernel.bpf.h"
 #include <latscope/event.h>
 
-/* Sized by user space: cells to one entry per CPU, rows to lat_knobs.rows. Mapped, not looked up. */
+/* User space sizes these: cells to one entry per CPU, rows by lat_knobs.rows. */
 #define CELLS_MAP(metrics)                               \
 	struct {                                         \
 		__uint(type, BPF_MAP_TYPE_ARRAY);        \
@@ -42,8 +42,8 @@ static __always_inline struct lat_cell *cells_here(void *cells)
 }
 
 /*
- * Slot of a sample, in a form whose bound old verifiers can follow to the access: one 64-bit register
- * that the compiler may neither copy nor narrow between check and use.
+ * Slot of a sample, in a form whose bound old verifiers can follow to the access: one 64-bit
+ * register that the compiler may neither copy nor narrow between check and use.
  */
 static __always_inline __u64 bounded_slot(__u64 ns)
 {
@@ -110,7 +110,7 @@ static __always_inline __u32 split_row(const struct split *split, const struct l
 		return 0;
 	if (comm)
 		__builtin_memcpy(fresh.comm, comm, LAT_COMM_LEN);
-	/* Another CPU may have made the same key meanwhile: its row is the one, ours stays empty. */
+	/* Another CPU may have made the key meanwhile: its row is the one, ours stays empty. */
 	if (!bpf_map_update_elem(split->keys, key, &fresh, BPF_NOEXIST))
 		return fresh.row;
 	info = bpf_map_lookup_elem(split->keys, key);
@@ -133,8 +133,8 @@ static __always_inline void split_add_row(const struct split *split, struct lat_
 }
 
 /*
- * Adds a sample to the row of one key. `comm` is the name of the task behind it (LAT_COMM_LEN bytes),
- * NULL if the key is not a task.
+ * Adds a sample to the row of one key. `comm` is the name of the task behind it (LAT_COMM_LEN
+ * bytes), NULL if the key is not a task.
  */
 static __always_inline void split_add(const struct split *split, struct lat_cell *cell,
 				      const struct lat_key *key, const char *comm, __u64 ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What passes between the probes and user space. Nothing is sent per event: a probe adds each sample
- * to a per-CPU cell (and to a row, when split), user space reads the totals and subtracts.
+ * What passes between the probes and user space. Nothing is sent per event: a probe adds each
+ * sample to a per-CPU cell (and to a row, when split), user space reads the totals and subtracts.
  */
 #ifndef LATSCOPE_EVENT_H
 #define LATSCOPE_EVENT_H
@@ -13,7 +13,8 @@
 /*
  * Counters of one metric. The first ones are the terms of the conservation line:
  *
- *   seen = recorded + filtered + missed_start + unmatched + map_full + negative + excluded + continued
+ *   seen = recorded + filtered + missed_start + unmatched + map_full + negative + excluded
+ *          + continued
  *
  * where recorded is not stored, it is the sum of the slots. Those after LAT_TERMS stand beside it.
  * Names, and what each means in each module: docs/format.md.
@@ -52,8 +53,9 @@ struct lat_hist {
 _Static_assert(sizeof(struct lat_hist) == (3 + HIST_SLOTS) * 8, "lat_hist has no padding");
 
 /*
- * Map `cells`, key = cpu, value = one cell per metric of the probe. Programs of one CPU may interrupt each other, never
- * themselves; so each counter, and the histogram, has one program that writes it and needs no atomics.
+ * Map `cells`, key = cpu, value = one cell per metric of the probe. Programs of one CPU may
+ * interrupt each other, never themselves; so each counter, and the histogram, has one program that
+ * writes it and needs no atomics.
  */
 struct lat_cell {
 	__u64 counts[LAT_COUNTS];
@@ -92,12 +94,11 @@ _Static_assert(sizeof(struct lat_key) == 16, "lat_key has no padding");
 struct lat_key_info {
 	__u32 row; /* 1..lat_knobs.rows - 1 */
 	__u32 pad;
-	char comm
-		[LAT_COMM_LEN]; /* of the task that made the key; empty for keys that are not tasks */
+	char comm[LAT_COMM_LEN]; /* of the task behind the key; empty if it is none */
 };
 _Static_assert(sizeof(struct lat_key_info) == 24, "lat_key_info has no padding");
 
-/* Behind the rows handed out lies one per dimension and metric, for the keys that found none left. */
+/* Behind the rows to hand out: one per dimension and metric, for the keys that found none left. */
 #define LAT_METRICS 3
 #define LAT_OTHER_ROW(rows, by, metric) ((rows) + (by)*LAT_METRICS + (metric))
 #define LAT_ROWS_TOTAL(rows) LAT_OTHER_ROW(rows, LAT_BY_COUNT, 0)
@@ -132,7 +133,7 @@ _Static_assert(sizeof(struct lat_open) == 16, "lat_open has no padding");
 
 /* Value of iolat's `start_ts`, key (u64)struct request *. */
 struct iolat_start {
-	__u64 queue_ns; /* the kernel's stamp of when the block layer got it; tells requests apart */
+	__u64 queue_ns; /* when the block layer got it, by the kernel; tells requests apart */
 	__u64 issue_ns; /* first issue to the driver; 0: not yet */
 	__u64 pid_tgid; /* of the submitter */
 	__u64 cgroup;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a recording is, in memory: the probes fill it, the writers put it out, `report` reads it back
- * from run.db. Times in ns. Histograms are totals since the window opened; an interval holds what was
- * added within it, so that the totals are the sums of the intervals.
+ * What a recording is, in memory: the probes fill it, the writers put it out, `report` reads it
+ * back from run.db. Times in ns. Histograms are totals since the window opened; an interval holds
+ * what was added within it, so that the totals are the sums of the intervals.
  */
 #ifndef LATSCOPE_RUN_H
 #define LATSCOPE_RUN_H

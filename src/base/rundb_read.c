@@ -14,7 +14,7 @@
 #include "hist.h"
 #include "sql.h"
 
-#define MOST_KEYS (1 << 20) /* of one module: more than any recording has, so the file is damaged */
+#define MOST_KEYS (1 << 20) /* of one module: no recording has more, so the file is damaged */
 #define LOG_WAIT_MS 2000
 
 /* Where the samples of a series go. */

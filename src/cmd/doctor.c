@@ -14,8 +14,8 @@
 #include "cmd.h"
 
 static const char doctor_doc[] =
-	"Tries each way to measure (rung) of each module on the running kernel, and says which one will be "
-	"used, what is wrong with the others and what they need. Changes nothing.\v"
+	"Tries each way to measure (rung) of each module on the running kernel, and says which one "
+	"will be used, what is wrong with the others and what they need. Changes nothing.\v"
 	"Examples:\n"
 	"  sudo latscope doctor\n\n"
 	"Exit status: 0 every module can run, 77 one cannot, 1 no privilege, 2 wrong usage.";

@@ -43,9 +43,9 @@ struct record {
 };
 
 static const char record_doc[] =
-	"Measures page-fault, run-queue and block-I/O latency of the whole machine at the same time, and "
-	"leaves a directory with the histograms, their summaries and run.db. With a workload, the window "
-	"is the workload's life.\v"
+	"Measures page-fault, run-queue and block-I/O latency of the whole machine at the same "
+	"time, and leaves a directory with the histograms, their summaries and run.db. With a "
+	"workload, the window is the workload's life.\v"
 	"Examples:\n"
 	"  latscope record -d 10s                    ten seconds of everything, into runs/\n"
 	"  latscope record -o runs/ -- make -j8      while a command runs\n"
@@ -54,8 +54,8 @@ static const char record_doc[] =
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
 
 static const char probe_doc[] =
-	"Measures one latency of the whole machine, or of what the filters leave, until -d has passed, the "
-	"workload has ended or Ctrl-C.\v"
+	"Measures one latency of the whole machine, or of what the filters leave, until -d has "
+	"passed, the workload has ended or Ctrl-C.\v"
 	"Examples:\n"
 	"  latscope runqlat -d 5s                    who waits for a CPU, and how long\n"
 	"  latscope iolat --by disk,op -i 1s         a line a second, tables at the end\n"
@@ -155,7 +155,7 @@ static bool has_rung(const struct probe_ops *ops, const char *rung)
 	return false;
 }
 
-/* Opens every module; those that cannot run are named, and only all of them together are an error. */
+/* Opens every module. Those that cannot run are named; only if none can is it an error. */
 static int open_modules(struct record *record)
 {
 	const char *rung = record->options.rung;

@@ -16,7 +16,7 @@
 #include "cmd.h"
 
 static const char report_doc[] =
-	"Prints a recording again, from its run.db: what a recording that was cut off had got to, too.\v"
+	"Prints a recording again, from its run.db; also one that was cut off, as far as it got.\v"
 	"Examples:\n"
 	"  latscope report runs/20260102T030405Z\n"
 	"  latscope report -v --top 20 runs/20260102T030405Z\n"

@@ -77,7 +77,7 @@ static _Noreturn void run_child(const struct crew *crew, pid_t parent, crew_work
 	char byte;
 	int err;
 
-	/* Nobody is left behind if the parent is killed, not even when it was before the prctl(). */
+	/* Nobody outlives a parent that is killed, not even one killed before the prctl(). */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(0);

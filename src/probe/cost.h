@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a probe costs: the run time of its programs as the kernel measures it. Measuring costs itself
- * (two clock reads a run), so it is done over the first part of the window only.
+ * What a probe costs: the run time of its programs as the kernel measures it. Measuring costs
+ * itself (two clock reads a run), so it is done over the first part of the window only.
  */
 #ifndef LATSCOPE_PROBE_COST_H
 #define LATSCOPE_PROBE_COST_H

@@ -27,21 +27,21 @@ static const struct probe_rung rungs[] = {
 		.name = "stamps",
 		.mechanism = "block layer's own stamps in the request, read at block_rq_complete",
 		.needs =
-			"BPF tracepoints with BTF, and request stamps (a queue with statistics on)",
+			"BPF tracepoints with BTF",
 		.programs = { "stamps_complete", "stamps_requeue" },
 		.lacks = TASK_SPLITS,
 	},
 	[TP_BTF] = {
 		.name = "tp_btf",
 		.mechanism =
-			"own stamp at block_rq_issue, in a hash by request; time queued by the kernel's",
+			"own stamp at block_rq_issue; time queued from the kernel's stamp",
 		.needs = "BPF tracepoints with BTF (Linux 5.5)",
 		.programs = { "hashed_complete", "hashed_requeue" },
 	},
 	[RAW_TP] = {
 		.name = "raw_tp",
 		.mechanism =
-			"own stamp at block_rq_issue, in a hash by request; time queued by the kernel's",
+			"own stamp at block_rq_issue; time queued from the kernel's stamp",
 		.needs = "BPF raw tracepoints",
 		.programs = { "raw_complete", "raw_issue", "raw_requeue" },
 	},
@@ -50,8 +50,8 @@ static const struct probe_rung rungs[] = {
 struct iolat {
 	struct iolat_bpf *skel;
 	/*
-	 * On the stamps rung: our own stamp at issue. It is there from the start, goes when all requests
-	 * seen had a true stamp of the kernel's, and stays for good once one had not.
+	 * On the stamps rung: our own stamp at issue. It is there from the start, goes when all
+	 * requests seen had a true stamp of the kernel's, and stays for good once one had not.
 	 */
 	struct bpf_link *check;
 	bool check_stays;
@@ -153,7 +153,7 @@ static int iolat_start(struct probe *probe, struct lat_control **control)
 	return err;
 }
 
-/* Requests in flight leave their stamps behind; the next issue of the same request overwrites them. */
+/* Requests in flight leave their stamps behind, for the next issue of the same to overwrite. */
 static void stop_check(struct iolat *iolat)
 {
 	iolat->skel->bss->checking = 0;

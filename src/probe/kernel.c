@@ -106,7 +106,7 @@ int kernel__check(char why[RUN_TEXT])
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
 		snprintf(
 			why, RUN_TEXT,
-			"this kernel has no BTF (/sys/kernel/btf/vmlinux): it needs CONFIG_DEBUG_INFO_BTF");
+			"no BTF in this kernel (/sys/kernel/btf/vmlinux): needs CONFIG_DEBUG_INFO_BTF");
 		return -ENOENT;
 	}
 	return 0;

@@ -21,7 +21,7 @@ static const struct probe_rung rungs[] = {
 		.name = "fentry",
 		.mechanism = "fentry and fexit of handle_mm_fault(), open calls in task storage",
 		.needs =
-			"BPF trampolines: CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS, and no policy against",
+			"BPF trampolines (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), not forbidden",
 		.programs = { "fault_enter", "fault_leave" },
 		.loaded = { "census" },
 		.unused_map = "start_ts",
@@ -29,7 +29,7 @@ static const struct probe_rung rungs[] = {
 	[KPROBE] = {
 		.name = "kprobe",
 		.mechanism =
-			"kprobe and kretprobe of handle_mm_fault(), open calls in a hash by pid_tgid",
+			"kprobe and kretprobe of handle_mm_fault(), open calls in a hash by TID",
 		.needs = "CONFIG_KPROBES and CONFIG_KPROBE_EVENTS, and no lockdown",
 		.programs = { "fault_enter_kprobe", "fault_leave_kprobe", "task_exit" },
 		.unused_map = "tasks",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A probe: BPF programs that count into cells and rows, and what it takes to get them running on this
- * kernel. Each module (memlat, runqlat, iolat) is an instance of struct probe_ops in probe_list[]; all
- * are opened, read and closed by the same functions. -errno upwards, nothing is printed.
+ * A probe: BPF programs that count into cells and rows, and what it takes to get them running on
+ * this kernel. Each module (memlat, runqlat, iolat) is an instance of struct probe_ops in
+ * probe_list[]; all are opened, read and closed by the same functions. -errno upwards, nothing is
+ * printed.
  */
 #ifndef LATSCOPE_PROBE_H
 #define LATSCOPE_PROBE_H
@@ -26,8 +27,8 @@ struct probe_rung {
 	const char *needs; /* what the kernel must have, for the reader of `doctor` */
 	const char *metric; /* name of the first metric, where it differs; else NULL */
 	const char *what;
-	const char *programs
-		[PROBE_PROGRAMS]; /* loaded and attached by their section, NULL-terminated */
+	const char *programs[PROBE_PROGRAMS]; /* loaded and attached by their section,
+						 NULL-terminated */
 	const char
 		*loaded[PROBE_PROGRAMS]; /* loaded only: the probe attaches or runs them itself */
 	const char *unused_map; /* not to be created; NULL: all are used */
@@ -63,8 +64,8 @@ extern const struct probe_ops *const probe_list[];
 const struct probe_ops *probe__find(const char *name); /* NULL: no such module */
 
 /*
- * Opens a probe on the rung named, on the best that works if NULL. The programs run from then on and
- * count nothing until armed. On failure `why` says which rungs were tried and what each lacked.
+ * Opens a probe on the rung named, on the best that works if NULL. The programs run from then on
+ * and count nothing until armed. On failure `why` says which rungs were tried and what each lacked.
  * -EINVAL: no rung has that name; -EOPNOTSUPP: none works here; -EPERM: no privilege.
  */
 int probe__open(struct probe **probe, const struct probe_ops *ops, const struct lat_knobs *knobs,
@@ -78,8 +79,8 @@ void probe__describe(const struct probe *probe, struct run_module *module);
 void probe__arm(struct probe *probe, bool armed);
 
 /*
- * Brings `total` up to date and leaves in `delta` what came since the last call. Both start out empty
- * and get the same keys in the same order. 0 or -errno.
+ * Brings `total` up to date and leaves in `delta` what came since the last call. Both start out
+ * empty and get the same keys in the same order. 0 or -errno.
  */
 int probe__read(struct probe *probe, struct run_data *total, struct run_data *delta,
 		struct names *names);

@@ -13,7 +13,7 @@ static const struct probe_rung rungs[] = {
 	{
 		.name = "stamps",
 		.mechanism =
-			"scheduler's own stamps (sched_info) at sched_switch; waits sum to schedstat",
+			"scheduler's own stamps, read at sched_switch; they sum to schedstat",
 		.needs = "BPF tracepoints with BTF, CONFIG_SCHED_INFO and CONFIG_FAIR_GROUP_SCHED",
 		.programs = { "stamps_switch", "newtask" },
 		.loaded = { "prime", "stamps_census" },
@@ -22,7 +22,7 @@ static const struct probe_rung rungs[] = {
 	{
 		.name = "tp_btf",
 		.mechanism =
-			"own clock from sched_wakeup or preemption to sched_switch, in task storage",
+			"own clock from wakeup or preemption to sched_switch, in task storage",
 		.needs = "BPF tracepoints with BTF, and task storage (Linux 5.11)",
 		.programs = { "stored_switch", "stored_wakeup_old", "stored_wakeup_new",
 			      "newtask" },
@@ -32,7 +32,7 @@ static const struct probe_rung rungs[] = {
 	{
 		.name = "raw_tp",
 		.mechanism =
-			"own clock from sched_wakeup or preemption to sched_switch, in a hash by TID",
+			"own clock from wakeup or preemption to sched_switch, in a hash by TID",
 		.needs = "BPF raw tracepoints",
 		.programs = { "hashed_switch", "hashed_wakeup", "hashed_wakeup_new" },
 		.unused_map = "tasks",

@@ -255,7 +255,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Sleeps until `at`, since the window opened. Says whether the window ends: by signal or workload. */
+/* Sleeps until `at`, since the window opened. True: a signal or the workload's end shuts it. */
 static bool window_ends(struct session *session, uint64_t at, struct session_result *result)
 {
 	struct pollfd fds[2] = { { .fd = session->signals, .events = POLLIN },

@@ -33,8 +33,9 @@ int session__add(struct session *session, const struct probe_ops *ops,
 		 const struct lat_knobs *knobs, const char *rung);
 
 /*
- * What went wrong, beyond the errno. Each is the cause of a non-zero return of session__run(), which
- * then has still closed the window, told the writers and filled in the run, as far as it came.
+ * What went wrong, beyond the errno. Each is the cause of a non-zero return of session__run(),
+ * which then has still closed the window, told the writers and filled in the run, as far as it
+ * came.
  */
 enum session_fault {
 	SESSION_OK,

@@ -30,7 +30,7 @@ static int resolve_task(const char *option, uint32_t id, char why[RUN_TEXT])
 	if (numbers_differ()) {
 		snprintf(
 			why, RUN_TEXT,
-			"%s %u: in a PID namespace the numbers are not the kernel's; run it on the host",
+			"%s %u: numbers differ in a PID namespace; run it on the host",
 			option, id);
 		return -EOPNOTSUPP;
 	}

@@ -6,8 +6,8 @@
 #include <base/options.h>
 
 /*
- * Sets the filters in knobs. Negative: one names what is not there, `why` says which. 1: all are found,
- * but `why` has something to tell: a partition was named and its disk is measured.
+ * Sets the filters in knobs. Negative: one names what is not there, `why` says which. 1: all are
+ * found, but `why` has something to tell: a partition was named and its disk is measured.
  */
 int target__resolve(const struct options *options, struct lat_knobs *knobs, char why[RUN_TEXT]);
 

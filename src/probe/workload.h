@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The command that is run while the window is open. It starts stopped, so that nothing of it is missed. */
+/* The command that is run while the window is open. It starts stopped, so that nothing of it is
+ * missed. */
 #ifndef LATSCOPE_PROBE_WORKLOAD_H
 #define LATSCOPE_PROBE_WORKLOAD_H
 
