@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "grow.h"
+
 struct cgroup {
 	uint64_t id;
 	char *path; /* NULL: was looked for and is not there */
@@ -87,16 +89,12 @@ static void remember(struct cgroups *cgroups, uint64_t id, char *path)
 {
 	struct cgroup *known;
 
-	if (!(cgroups->nr & (cgroups->nr - 1))) {
-		size_t room = cgroups->nr ? cgroups->nr * 2 : 1;
-
-		known = realloc(cgroups->known, room * sizeof(*known));
-		if (!known) {
-			free(path);
-			return;
-		}
-		cgroups->known = known;
+	known = grow__one(cgroups->known, cgroups->nr, sizeof(*known));
+	if (!known) {
+		free(path);
+		return;
 	}
+	cgroups->known = known;
 	cgroups->known[cgroups->nr++] = (struct cgroup){ .id = id, .path = path };
 }
 

@@ -79,11 +79,11 @@ char *clean__text(char *dst, size_t size, const char *src)
 	return dst;
 }
 
-size_t clean__columns(const char *text)
+size_t clean__columns(const char *text, size_t len)
 {
 	size_t columns = 0;
 
-	for (; *text; text++)
-		columns += !continues((unsigned char)*text);
+	for (size_t i = 0; i < len; i++)
+		columns += !continues((unsigned char)text[i]);
 	return columns;
 }

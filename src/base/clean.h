@@ -14,7 +14,7 @@
  */
 char *clean__text(char *dst, size_t size, const char *src);
 
-/* Columns that a clean text takes, a character being one. */
-size_t clean__columns(const char *text);
+/* Columns that so many bytes of a clean text take, a character being one. */
+size_t clean__columns(const char *text, size_t len);
 
 #endif

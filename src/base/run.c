@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "hist.h"
 
 void run__clear_data(struct run_data *data)
@@ -52,29 +53,14 @@ struct run_key *run__find_key(const struct run_data *data, const struct lat_key 
 	return NULL;
 }
 
-/* There is no field for the room left: the array doubles whenever its length is a power of two. */
-static int make_room(struct run_data *data)
+int run__add_key(struct run_data *data, const struct lat_key *key, const char *name)
 {
-	size_t nr = data->nr_keys;
-	struct run_key *keys;
+	struct run_key *added, *keys;
 
-	if (nr & (nr - 1))
-		return 0;
-	keys = realloc(data->keys, (nr ? nr * 2 : 1) * sizeof(*keys));
+	keys = grow__one(data->keys, data->nr_keys, sizeof(*keys));
 	if (!keys)
 		return -ENOMEM;
 	data->keys = keys;
-	return 0;
-}
-
-int run__add_key(struct run_data *data, const struct lat_key *key, const char *name)
-{
-	struct run_key *added;
-	int err;
-
-	err = make_room(data);
-	if (err)
-		return err;
 	added = &data->keys[data->nr_keys++];
 	memset(added, 0, sizeof(*added));
 	added->key = *key;

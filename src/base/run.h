@@ -106,7 +106,10 @@ int64_t run__imbalance(const struct lat_cell *cell);
  */
 struct run_key *run__find_key(const struct run_data *data, const struct lat_key *key);
 
-/* Appends a key with an empty histogram, even if it is there already. 0 or -ENOMEM. */
+/*
+ * Appends a key with an empty histogram, even if it is there already; nothing else may have made
+ * data->keys. 0 or -ENOMEM.
+ */
 int run__add_key(struct run_data *data, const struct lat_key *key, const char *name);
 
 /* Empties the histograms and counters, keeps the keys. */

@@ -11,6 +11,7 @@
 #include "by.h"
 #include "clean.h"
 #include "counts.h"
+#include "grow.h"
 #include "hist.h"
 #include "sql.h"
 
@@ -315,14 +316,10 @@ static int add_series(struct rundb *db, const struct series *series)
 {
 	struct series *grown;
 
-	if (!(db->nr_series & (db->nr_series - 1))) {
-		size_t room = db->nr_series ? db->nr_series * 2 : 1;
-
-		grown = realloc(db->series, room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		db->series = grown;
-	}
+	grown = grow__one(db->series, db->nr_series, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	db->series = grown;
 	db->series[db->nr_series++] = *series;
 	return 0;
 }

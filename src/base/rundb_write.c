@@ -8,6 +8,7 @@
 
 #include "by.h"
 #include "counts.h"
+#include "grow.h"
 #include "hist.h"
 #include "sql.h"
 #include "writer.h"
@@ -318,15 +319,12 @@ static void add_series(struct rundb_writer *writer, unsigned int module, const s
 	struct known *known = &writer->known[module];
 	int64_t *series;
 
-	/* Doubles whenever the length is a power of two. */
-	if (!(known->nr & (known->nr - 1))) {
-		series = realloc(known->series, (known->nr ? known->nr * 2 : 1) * sizeof(*series));
-		if (!series) {
-			writer->err = -ENOMEM;
-			return;
-		}
-		known->series = series;
+	series = grow__one(known->series, known->nr, sizeof(*series));
+	if (!series) {
+		writer->err = -ENOMEM;
+		return;
 	}
+	known->series = series;
 	known->series[known->nr++] = ++writer->last_series;
 	put(writer, ADD_SERIES, "iitit", writer->last_series, metric_id(module, key->key.metric),
 	    by__name(key->key.by), (int64_t)key->key.id, key->name);

@@ -249,7 +249,7 @@ static void mechanism(const struct page *page)
 /* Both ends of a name tell something: a task's pid, a cgroup's leaf. The middle is cut. */
 static void key_name(const struct page *page, const char *name)
 {
-	size_t columns = clean__columns(name);
+	size_t columns = clean__columns(name, strlen(name));
 	struct wrap ascii = { 0 };
 
 	if (columns <= NAME_COLUMNS) {

@@ -34,22 +34,13 @@ static size_t take(const char *word, size_t len, size_t columns)
 	return bytes;
 }
 
-static size_t columns_of(const char *word, size_t len)
-{
-	size_t columns = 0;
-
-	for (size_t i = 0; i < len; i++)
-		columns += (word[i] & 0xc0) != 0x80;
-	return columns;
-}
-
 void wrap__print(struct wrap *wrap, FILE *out, unsigned int indent, unsigned int hang)
 {
 	size_t column = 0, margin = indent;
 	const char *at = wrap->text;
 
 	while (*(at += strspn(at, " "))) {
-		size_t len = strcspn(at, " "), columns = columns_of(at, len);
+		size_t len = strcspn(at, " "), columns = clean__columns(at, len);
 
 		if (column && column + 1 + columns > WRAP_COLUMNS) {
 			fputc('\n', out);
@@ -58,7 +49,7 @@ void wrap__print(struct wrap *wrap, FILE *out, unsigned int indent, unsigned int
 		}
 		len = take(at, len, WRAP_COLUMNS - margin);
 		column += (size_t)fprintf(out, "%*s", column ? 1 : (int)margin, "");
-		column += columns_of(at, len);
+		column += clean__columns(at, len);
 		fwrite(at, 1, len, out);
 		at += len;
 	}

@@ -14,22 +14,6 @@
 
 #define WHEN 1795216500 /* 2026-11-20T23:15:00Z */
 
-static char *dir;
-
-static int make_dir(void **state)
-{
-	(void)state;
-	dir = unit_tmpdir();
-	return 0;
-}
-
-static int remove_dir(void **state)
-{
-	(void)state;
-	unit_remove(dir);
-	return 0;
-}
-
 static void assert_file(const char *name, const char *expected)
 {
 	char *got = unit_read(dir, name);
@@ -544,7 +528,7 @@ static void host_of_nothing_and_of_this(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, unit_remove_dir)
 	const struct CMUnitTest tests[] = {
 		TEST(run_directories),
 		TEST(run_directory_errors),

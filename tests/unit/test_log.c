@@ -5,22 +5,7 @@
 
 #include "base/log.h"
 
-static char *dir;
 static int saved;
-
-static int make_dir(void **state)
-{
-	(void)state;
-	dir = unit_tmpdir();
-	return 0;
-}
-
-static int remove_dir(void **state)
-{
-	(void)state;
-	unit_remove(dir);
-	return 0;
-}
 
 static void capture(void)
 {
@@ -91,5 +76,5 @@ int main(void)
 		cmocka_unit_test(progress_needs_a_terminal),
 	};
 
-	return cmocka_run_group_tests_name("log", tests, make_dir, remove_dir);
+	return cmocka_run_group_tests_name("log", tests, unit_make_dir, unit_remove_dir);
 }

@@ -40,7 +40,6 @@ static void bad_lists_are_refused(void **state)
 	assert_int_equal(mask, 77);
 }
 
-static char *dir;
 static struct names *names;
 static uint64_t slice_id, root_id;
 

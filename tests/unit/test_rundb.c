@@ -14,22 +14,6 @@
 #include "base/rundb.h"
 #include "base/writer.h"
 
-static char *dir;
-
-static int make_dir(void **state)
-{
-	(void)state;
-	dir = unit_tmpdir();
-	return 0;
-}
-
-static int remove_dir(void **state)
-{
-	(void)state;
-	unit_remove(dir);
-	return 0;
-}
-
 /* Rounds of a soak are ten times those of a check. */
 static int rounds(int normal)
 {
@@ -667,7 +651,7 @@ static void errors_are_explained(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_dir, remove_dir)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, unit_remove_dir)
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_written_is_read),
 		TEST(intervals_are_walked),

@@ -28,7 +28,7 @@ static char *end(struct sheet *sheet)
 	fclose(sheet->out);
 	copy = strdup(sheet->text);
 	for (char *line = strtok(copy, "\n"); line; line = strtok(NULL, "\n")) {
-		if (clean__columns(line) > 80 && !strchr(line, '\033'))
+		if (clean__columns(line, strlen(line)) > 80 && !strchr(line, '\033'))
 			fail_msg("too wide: %s", line);
 		if (line[strlen(line) - 1] == ' ')
 			fail_msg("space at the end: %s", line);

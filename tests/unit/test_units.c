@@ -215,7 +215,7 @@ static void clean_texts(void **state)
 	assert_string_equal(clean__text(out, 6, "abc\303\251"), "abc\303\251");
 	assert_string_equal(clean__text(out, 1, "abc"), "");
 	clean__text(out, 0, "abc");
-	assert_int_equal(clean__columns("caf\303\251"), 4);
+	assert_int_equal(clean__columns("caf\303\251", 5), 4);
 }
 
 int main(void)

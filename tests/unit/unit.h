@@ -32,36 +32,36 @@ static inline uint64_t unit_random(void)
 /* A new directory; the caller ends with unit_remove(). */
 static inline char *unit_tmpdir(void)
 {
-	char *dir = strdup("/tmp/latscope-unit-XXXXXX");
+	char *where = strdup("/tmp/latscope-unit-XXXXXX");
 
-	assert_non_null(dir);
-	assert_non_null(mkdtemp(dir));
-	return dir;
+	assert_non_null(where);
+	assert_non_null(mkdtemp(where));
+	return where;
 }
 
-static inline void unit_remove(char *dir)
+static inline void unit_remove(char *where)
 {
 	char command[4096];
 
-	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
+	snprintf(command, sizeof(command), "rm -rf '%s'", where);
 	assert_int_equal(system(command), 0);
-	free(dir);
+	free(where);
 }
 
-static inline char *unit_path(const char *dir, const char *name)
+static inline char *unit_path(const char *where, const char *name)
 {
 	static char path[4096];
 
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	snprintf(path, sizeof(path), "%s/%s", where, name);
 	return path;
 }
 
 /* Makes the directories above a path too. */
-static inline void unit_parents(const char *dir, const char *name)
+static inline void unit_parents(const char *where, const char *name)
 {
-	char *path = strdup(unit_path(dir, name));
+	char *path = strdup(unit_path(where, name));
 
-	for (char *at = path + strlen(dir) + 1; (at = strchr(at, '/')); at++) {
+	for (char *at = path + strlen(where) + 1; (at = strchr(at, '/')); at++) {
 		*at = '\0';
 		mkdir(path, 0777);
 		*at = '/';
@@ -69,27 +69,27 @@ static inline void unit_parents(const char *dir, const char *name)
 	free(path);
 }
 
-static inline void unit_write(const char *dir, const char *name, const char *content)
+static inline void unit_write(const char *where, const char *name, const char *content)
 {
 	FILE *stream;
 
-	unit_parents(dir, name);
-	stream = fopen(unit_path(dir, name), "w");
+	unit_parents(where, name);
+	stream = fopen(unit_path(where, name), "w");
 	assert_non_null(stream);
 	assert_true(fputs(content, stream) >= 0);
 	assert_int_equal(fclose(stream), 0);
 }
 
-static inline void unit_link(const char *dir, const char *name, const char *target)
+static inline void unit_link(const char *where, const char *name, const char *target)
 {
-	unit_parents(dir, name);
-	assert_int_equal(symlink(target, unit_path(dir, name)), 0);
+	unit_parents(where, name);
+	assert_int_equal(symlink(target, unit_path(where, name)), 0);
 }
 
 /* The whole of a file, to be freed; NULL if it is not there. */
-static inline char *unit_read(const char *dir, const char *name)
+static inline char *unit_read(const char *where, const char *name)
 {
-	FILE *stream = fopen(unit_path(dir, name), "r");
+	FILE *stream = fopen(unit_path(where, name), "r");
 	char *content = NULL;
 	size_t size = 0;
 
@@ -101,6 +101,23 @@ static inline char *unit_read(const char *dir, const char *name)
 	}
 	fclose(stream);
 	return content;
+}
+
+/* Setup and teardown for tests that want a directory of their own. */
+__attribute__((unused)) static char *dir;
+
+static inline int unit_make_dir(void **state)
+{
+	(void)state;
+	dir = unit_tmpdir();
+	return 0;
+}
+
+static inline int unit_remove_dir(void **state)
+{
+	(void)state;
+	unit_remove(dir);
+	return 0;
 }
 
 #endif
