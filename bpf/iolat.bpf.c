@@ -319,7 +319,9 @@ static __always_inline __u64 issue_time(struct ending *done, bool own)
 		done->cells[DEVICE].counts[LAT_FALLBACK]++;
 	} else if (!done->start) {
 		done->cells[DEVICE].counts[LAT_CHECKED]++;
-		done->cells[DEVICE].counts[LAT_SKEW_NS] += issue_ns - done->rq.issue_ns;
+		done->cells[DEVICE].counts[LAT_SKEW_NS] += issue_ns > done->rq.issue_ns
+								   ? issue_ns - done->rq.issue_ns
+								   : done->rq.issue_ns - issue_ns;
 	}
 	return issue_ns;
 }

@@ -38,7 +38,7 @@ enum lat_count {
 	LAT_OTHER_KEY, /* samples in the row of all others: none was left for their key */
 	LAT_NOT_KEPT, /* starts that found no room in the map: each is a missed_start later */
 	LAT_CHECKED, /* requests whose kernel stamp was compared with our own */
-	LAT_SKEW_NS, /* sum of ours minus the kernel's, ns, signed */
+	LAT_SKEW_NS, /* sum of the differences, ns */
 	LAT_PARTIAL, /* recorded, but what came before a migration could not be known */
 	LAT_COUNTS = 20,
 };

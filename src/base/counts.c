@@ -21,6 +21,10 @@ static const char *const names[LAT_COUNTS] = {
 	[LAT_FALLBACK] = "fallback",
 	[LAT_FALLBACK_NS] = "fallback_ns",
 	[LAT_OTHER_KEY] = "other_key",
+	[LAT_NOT_KEPT] = "not_kept",
+	[LAT_CHECKED] = "checked",
+	[LAT_SKEW_NS] = "skew_ns",
+	[LAT_PARTIAL] = "partial",
 };
 
 const char *counts__name(unsigned int count)

@@ -5,8 +5,9 @@
 #include <stddef.h>
 
 /*
- * Room for one more in an array that has only ever grown by this: where it lies now, or NULL if there
- * is no memory, and then it is as it was. No capacity is kept: it is the next power of two of nr.
+ * Room for one more in an array that has only ever grown by this: where it lies now, or NULL if
+ * there is no memory, and then it is as it was. No capacity is kept: it is the next power of two
+ * of nr.
  */
 void *grow__one(void *array, size_t nr, size_t size);
 

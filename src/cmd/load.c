@@ -31,8 +31,8 @@ static const struct argp_option load_options[] = {
 };
 
 static const char load_intro[] =
-	"Makes a load of a KIND until the time is up or Ctrl-C ends it. Needs no privilege and leaves "
-	"nothing behind.\vKinds:\n";
+	"Makes a load of a KIND until the time is up or Ctrl-C ends it. Needs no privilege and "
+	"leaves nothing behind.\vKinds:\n";
 
 static const char load_examples[] =
 	"\nExamples:\n"

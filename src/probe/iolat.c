@@ -178,10 +178,10 @@ static struct iolat_sums sums_of(const struct run_data *data)
 /* Were all requests since `before` stamped by the kernel, and truly? */
 static bool stamps_hold(const struct iolat_sums *now, const struct iolat_sums *before)
 {
-	int64_t skew_ns = now->skew_ns - before->skew_ns;
+	uint64_t skew_ns = now->skew_ns - before->skew_ns;
 
 	return now->missed == before->missed && now->unstamped == before->unstamped &&
-	       llabs(skew_ns) <= SKEW_SHARE * (now->sum_ns - before->sum_ns);
+	       skew_ns <= SKEW_SHARE * (now->sum_ns - before->sum_ns);
 }
 
 static int iolat_tick(struct probe *probe, const struct run_data *data)
@@ -261,6 +261,17 @@ static int iolat_census(struct probe *probe, struct lat_open *open, bool *age_kn
 	return 0;
 }
 
+static void iolat_conclude(const struct probe *probe, const struct run_data *data,
+			   char text[RUN_TEXT])
+{
+	struct iolat_sums sums = sums_of(data);
+
+	if (probe->rung != &rungs[STAMPS] || !sums.checked)
+		return;
+	snprintf(text, RUN_TEXT, "%llu checked against own, off by %.0f ns on average",
+		 (unsigned long long)sums.checked, (double)sums.skew_ns / sums.checked);
+}
+
 static void iolat_close(struct probe *probe)
 {
 	struct iolat *iolat = probe->skel;
@@ -285,5 +296,6 @@ const struct probe_ops iolat_ops = {
 	.start = iolat_start,
 	.tick = iolat_tick,
 	.census = iolat_census,
+	.conclude = iolat_conclude,
 	.close = iolat_close,
 };

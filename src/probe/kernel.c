@@ -99,14 +99,11 @@ int kernel__check(char why[RUN_TEXT])
 	if (!capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN) &&
 	    !(capng_have_capability(CAPNG_EFFECTIVE, CAP_BPF) &&
 	      capng_have_capability(CAPNG_EFFECTIVE, CAP_PERFMON))) {
-		snprintf(why, RUN_TEXT,
-			 "not permitted: needs root, or CAP_BPF and CAP_PERFMON; run it with sudo");
+		snprintf(why, RUN_TEXT, "needs root, or CAP_BPF and CAP_PERFMON; run it with sudo");
 		return -EPERM;
 	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
-		snprintf(
-			why, RUN_TEXT,
-			"no BTF in this kernel (/sys/kernel/btf/vmlinux): needs CONFIG_DEBUG_INFO_BTF");
+		snprintf(why, RUN_TEXT, "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
 		return -ENOENT;
 	}
 	return 0;

@@ -259,10 +259,14 @@ void probe__close(struct probe *probe)
 void probe__describe(const struct probe *probe, struct run_module *module)
 {
 	const struct probe_rung *rung = probe->rung;
+	char more[RUN_TEXT] = "";
 
 	snprintf(module->name, sizeof(module->name), "%s", probe->ops->name);
 	snprintf(module->rung, sizeof(module->rung), "%s", rung->name);
-	snprintf(module->mechanism, sizeof(module->mechanism), "%s", rung->mechanism);
+	if (probe->ops->conclude)
+		probe->ops->conclude(probe, &module->total, more);
+	snprintf(module->mechanism, sizeof(module->mechanism), "%s%s%.120s", rung->mechanism,
+		 more[0] ? "; " : "", more);
 	module->nr_metrics = probe->ops->nr_metrics;
 	memcpy(module->metrics, probe->ops->metrics, sizeof(module->metrics));
 	if (rung->metric) {

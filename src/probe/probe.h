@@ -55,6 +55,9 @@ struct probe_ops {
 	int (*tick)(struct probe *probe, const struct run_data *now);
 	/* Waits that are open now. */
 	int (*census)(struct probe *probe, struct lat_open *open, bool *age_known);
+	/* What the window has shown of the mechanism, to follow its sentence. NULL: nothing. */
+	void (*conclude)(const struct probe *probe, const struct run_data *data,
+			 char text[RUN_TEXT]);
 	void (*close)(struct probe *probe);
 };
 
@@ -72,7 +75,7 @@ int probe__open(struct probe **probe, const struct probe_ops *ops, const struct 
 		const char *rung, char why[RUN_TEXT]);
 void probe__close(struct probe *probe); /* detaches all; NULL is fine */
 
-/* Fills in what the module is and how it measures. */
+/* Fills in what the module is and how it measures; again at the end, when more is known of that. */
 void probe__describe(const struct probe *probe, struct run_module *module);
 
 /* Opens and shuts the window: a store, the same instant for all CPUs. */

@@ -12,8 +12,7 @@
 static const struct probe_rung rungs[] = {
 	{
 		.name = "stamps",
-		.mechanism =
-			"scheduler's own stamps, read at sched_switch; they sum to schedstat",
+		.mechanism = "scheduler's own stamps, read at sched_switch; they sum to schedstat",
 		.needs = "BPF tracepoints with BTF, CONFIG_SCHED_INFO and CONFIG_FAIR_GROUP_SCHED",
 		.programs = { "stamps_switch", "newtask" },
 		.loaded = { "prime", "stamps_census" },
@@ -21,8 +20,7 @@ static const struct probe_rung rungs[] = {
 	},
 	{
 		.name = "tp_btf",
-		.mechanism =
-			"own clock from wakeup or preemption to sched_switch, in task storage",
+		.mechanism = "own clock from wakeup or preemption to sched_switch, in task storage",
 		.needs = "BPF tracepoints with BTF, and task storage (Linux 5.11)",
 		.programs = { "stored_switch", "stored_wakeup_old", "stored_wakeup_new",
 			      "newtask" },

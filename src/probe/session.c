@@ -29,7 +29,7 @@ struct session {
 	struct workload workload;
 	int signals;
 	uint64_t last_ns; /* end of the last interval, since the window opened */
-	bool *failed; /* by writer */
+	enum { WRITER_CLOSED, WRITER_OPEN, WRITER_FAILED } * writers; /* state of each */
 	int err; /* of the first fault */
 };
 
@@ -94,7 +94,7 @@ void session__free(struct session *session)
 		close(session->stats);
 	close(session->signals);
 	names__free(session->names);
-	free(session->failed);
+	free(session->writers);
 	free(session);
 }
 
@@ -125,7 +125,23 @@ static void fault(struct session *session, struct session_result *result, enum s
 	result->writer = writer;
 }
 
-/* Calls one function of every writer that has not failed. */
+/* One that cannot be opened stays closed; the others, and the window, go on. */
+static void open_writers(struct session *session, const struct session_config *config,
+			 struct session_result *result)
+{
+	struct writer *writer;
+	int err;
+
+	for (size_t i = 0; i < config->nr_writers; i++) {
+		writer = &config->writers[i];
+		err = writer->ops->open(writer, session->run);
+		if (err)
+			fault(session, result, SESSION_WRITE, writer, err);
+		else
+			session->writers[i] = WRITER_OPEN;
+	}
+}
+
 static void tell_writers(struct session *session, const struct session_config *config,
 			 struct session_result *result, const struct run_interval *interval)
 {
@@ -134,15 +150,12 @@ static void tell_writers(struct session *session, const struct session_config *c
 
 	for (size_t i = 0; i < config->nr_writers; i++) {
 		writer = &config->writers[i];
-		if (session->failed[i])
+		if (session->writers[i] != WRITER_OPEN)
 			continue;
-		if (interval)
-			err = writer->ops->interval(writer, session->run, interval);
-		else
-			err = writer->ops->open(writer, session->run);
+		err = writer->ops->interval(writer, session->run, interval);
 		if (!err)
 			continue;
-		session->failed[i] = true;
+		session->writers[i] = WRITER_FAILED;
 		fault(session, result, SESSION_WRITE, writer, err);
 	}
 }
@@ -156,6 +169,8 @@ static void close_writers(struct session *session, const struct session_config *
 
 	for (size_t i = 0; i < config->nr_writers; i++) {
 		writer = &config->writers[i];
+		if (session->writers[i] == WRITER_CLOSED)
+			continue;
 		err = writer->ops->close(writer, session->run);
 		if (err)
 			fault(session, result, SESSION_WRITE, writer, err);
@@ -247,6 +262,7 @@ static void census(struct session *session)
 			module->recursion_missed =
 				usage.recursion_missed - session->cost[i].before.recursion_missed;
 		probe__rename(session->probes[i], &module->total, session->names);
+		probe__describe(session->probes[i], module);
 	}
 }
 
@@ -327,8 +343,8 @@ int session__run(struct session *session, const struct session_config *config,
 	int err;
 
 	memset(result, 0, sizeof(*result));
-	session->failed = calloc(config->nr_writers + 1, sizeof(*session->failed));
-	if (!session->failed)
+	session->writers = calloc(config->nr_writers + 1, sizeof(*session->writers));
+	if (!session->writers)
 		return -ENOMEM;
 	err = start_workload(session, config);
 	if (err) {
@@ -337,13 +353,14 @@ int session__run(struct session *session, const struct session_config *config,
 	}
 	session->stats = cost__start(); /* needs a privilege that goes now */
 	privilege__drop(config->workload);
-	tell_writers(session, config, result, NULL);
 	open_window(session);
 	err = config->workload ? workload__release(&session->workload) : 0;
-	if (err)
+	if (err) {
 		fault(session, result, SESSION_WORKLOAD, NULL, err);
-	else
+	} else {
+		open_writers(session, config, result);
 		watch(session, config, result);
+	}
 
 	shut_window(session);
 	stop_timing(session, now_ns() - session->run->start_mono_ns);

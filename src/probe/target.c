@@ -28,10 +28,9 @@ static int resolve_task(const char *option, uint32_t id, char why[RUN_TEXT])
 	if (!id)
 		return 0;
 	if (numbers_differ()) {
-		snprintf(
-			why, RUN_TEXT,
-			"%s %u: numbers differ in a PID namespace; run it on the host",
-			option, id);
+		snprintf(why, RUN_TEXT,
+			 "%s %u: numbers differ in a PID namespace; run it on the host", option,
+			 id);
 		return -EOPNOTSUPP;
 	}
 	snprintf(path, sizeof(path), "/proc/%u", id);
