@@ -268,7 +268,8 @@ static void iolat_conclude(const struct probe *probe, const struct run_data *dat
 
 	if (probe->rung != &rungs[STAMPS] || !sums.checked)
 		return;
-	snprintf(text, RUN_TEXT, "%llu checked against own, off by %.0f ns on average",
+	snprintf(text, RUN_TEXT,
+		 "of %llu requests the own stamp was taken: the kernel's was off by %.0f ns",
 		 (unsigned long long)sums.checked, (double)sums.skew_ns / sums.checked);
 }
 
