@@ -28,6 +28,8 @@ CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CPPFLAGS += -Iinclude -Isrc -I$(OUT) -D_GNU_SOURCE -DLATSCOPE_VERSION='"$(VERSION)"'
 STD := -std=gnu11
+BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror \
+	-Wno-unused-parameter -Wno-missing-declarations -Iinclude -I$(OUT) -Ibpf/lib
 LIBS_BASE := -ljson-c -lsqlite3
 LIBS := -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -77,13 +79,26 @@ $(OUT)/vmlinux.h:
 $(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(BPF_LIB) $(CONTRACT) $(OUT)/vmlinux.h
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror -Wno-unused-parameter \
-		-Wno-missing-declarations -Iinclude -I$(OUT) -Ibpf/lib -c $< -o $@
+	$(Q)$(BPF_CC) -c $< -o $@
 	$(Q)$(LLVM_STRIP) -g $@
 
 $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(call msg,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
+
+$(OUT)/empty.skel.h: $(OUT)/bench/empty.bpf.o
+	$(Q)$(BPFTOOL) gen skeleton $< name empty_bpf > $@
+
+$(OUT)/bench/empty.bpf.o: bench/empty.bpf.c $(OUT)/vmlinux.h
+	$(call msg,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BPF_CC) -c $< -o $@
+
+$(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
+
+$(OUT)/bench/empty: $(OUT)/bench/empty.o
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
 
 $(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN)
 	$(call msg,LINK,$@)
@@ -116,7 +131,7 @@ check soak:
 
 bench:
 	$(Q)scripts/deps build check bench
-	$(Q)$(MAKE) tests
+	$(Q)$(MAKE) tests $(OUT)/bench/empty
 	$(Q)bench/run
 
 format:

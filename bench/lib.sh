@@ -1,0 +1,73 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What the benchmarks share. Every figure is a ratio or a difference of variants that were run in turn,
+# round after round, in one run: the machine's mood falls on all of them alike.
+#
+# A benchmark prints lines `figure=NAME value=NUMBER unit=UNIT [limit=NUMBER]`, and its raw values as
+# comments.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+latscope=$root/.output/latscope
+empty=$root/.output/bench/empty
+rounds=${LATSCOPE_BENCH_ROUNDS:-7}
+values=$(mktemp -d)
+tool_pid=
+trap 'stop_tool; rm -rf "$values"' EXIT
+
+die() {
+	echo "bench: $*" >&2
+	exit 1
+}
+
+need() {
+	command -v "$1" >/dev/null || die "$1 is missing: 'make deps' installs it"
+}
+
+# start_tool COMMAND...: in the background, and given time to attach (and to stop timing itself).
+start_tool() {
+	tool_pid=
+	[ "$1" = none ] && return
+	"$@" >"$values/tool.out" 2>&1 &
+	tool_pid=$!
+	sleep "${settle:-1.2}"
+	kill -0 "$tool_pid" 2>/dev/null || die "$* ended: $(tail -n 3 "$values/tool.out")"
+}
+
+stop_tool() {
+	[ -n "$tool_pid" ] || return 0
+	kill "$tool_pid" 2>/dev/null
+	wait "$tool_pid" 2>/dev/null
+	tool_pid=
+}
+
+# keep VARIANT VALUE
+keep() {
+	echo "$2" >>"$values/$1"
+	echo "# $1 $2"
+}
+
+# median VARIANT
+median() {
+	sort -g "$values/$1" | awk '{ v[NR] = $1 } END {
+		if (NR) print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+# figure NAME VALUE UNIT [LIMIT]
+figure() {
+	echo "figure=$1 value=$2 unit=$3${4:+ limit=$4}"
+}
+
+calc() {
+	awk "BEGIN { printf \"%.4g\", $1 }"
+}
+
+# slowdown VARIANT BASE: how much longer, in the unit of the values.
+slowdown() {
+	calc "$(median "$1") - $(median "$2")"
+}
+
+# program_time REGEX: run time in ns and runs, summed over the BPF programs whose name matches.
+program_time() {
+	bpftool prog show -j | jq -r --arg name "$1" '[.[] | select((.name // "") | test($name))] |
+		"\(map(.run_time_ns // 0) | add // 0) \(map(.run_cnt // 0) | add // 0)"'
+}
