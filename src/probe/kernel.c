@@ -2,6 +2,7 @@
 #include "kernel.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,17 +11,21 @@
 #include <bpf/libbpf.h>
 #include <cap-ng.h>
 
-/* Loaded once, at the first question; lives as long as the program. */
+/* Loaded at the first question. */
+static struct btf *vmlinux_btf;
+
 static const struct btf *kernel_btf(void)
 {
-	static struct btf *btf;
-	static bool tried;
+	if (!vmlinux_btf)
+		vmlinux_btf = btf__load_vmlinux_btf();
+	return vmlinux_btf;
+}
 
-	if (!tried) {
-		btf = btf__load_vmlinux_btf();
-		tried = true;
-	}
-	return btf;
+void kernel__forget(void)
+{
+	btf__free(vmlinux_btf);
+	vmlinux_btf = NULL;
+	malloc_trim(0);
 }
 
 int kernel__tracepoint_args(const char *name)

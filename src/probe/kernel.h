@@ -16,6 +16,9 @@ int kernel__tracepoint_args(const char *name);
 /* Is there a function of that name to attach to? */
 bool kernel__has_function(const char *name);
 
+/* No more questions: gives back the memory of the kernel's type information, libbpf's too. */
+void kernel__forget(void);
+
 /* From now on keeps libbpf's complaints instead of having them printed. */
 void kernel__capture_log(void);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cost.h"
+#include "kernel.h"
 #include "privilege.h"
 #include "workload.h"
 
@@ -343,6 +344,7 @@ int session__run(struct session *session, const struct session_config *config,
 	int err;
 
 	memset(result, 0, sizeof(*result));
+	kernel__forget();
 	session->writers = calloc(config->nr_writers + 1, sizeof(*session->writers));
 	if (!session->writers)
 		return -ENOMEM;
