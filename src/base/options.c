@@ -56,7 +56,7 @@ static const struct argp_option split_options[] = {
 };
 
 static const struct argp_option probe_options[] = {
-	{ "tail-us", KEY_TAIL_US, "N", 0, "Samples of N us or more are the tail", 0 },
+	{ "tail-us", KEY_TAIL_US, "N", 0, "Samples of N us or more are the tail (8)", 0 },
 	{ "rung", KEY_RUNG, "NAME", 0, "Measure in this way and no other; see doctor", 0 },
 	{ "max-keys", KEY_MAX_KEYS, "N", 0,
 	  "Most keys of a split; further ones share a line (1024)", 0 },
@@ -77,7 +77,7 @@ static const struct argp_option format_options[] = {
 
 static const struct argp_option general_options[] = {
 	{ "quiet", 'q', 0, 0, "Print no progress and no warnings", 0 },
-	{ "verbose", 'v', 0, 0, "Say more about what is done", 0 },
+	{ "verbose", 'v', 0, 0, "Show every metric in full", 0 },
 	{ "help", 'h', 0, 0, "Print this help", 0 },
 	{ 0 },
 };

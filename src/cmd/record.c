@@ -47,7 +47,7 @@ static const char record_doc[] =
 	"time, and leaves a directory with the histograms, their summaries and run.db. With a "
 	"workload, the window is the workload's life.\v"
 	"Examples:\n"
-	"  latscope record -d 10s                    ten seconds of everything, into runs/\n"
+	"  latscope record -d 10s                    ten seconds of all, into runs/\n"
 	"  latscope record -o runs/ -- make -j8      while a command runs\n"
 	"  latscope record -d 1m --by process,disk   who waited, and for which disk\n"
 	"  latscope record -d 1h -i 10s --label host=db1\n\n"
@@ -77,7 +77,10 @@ static int out_of_memory(const struct record *record)
 
 static int parse(struct record *record, int argc, char **argv)
 {
-	struct argp own = { .doc = record->all ? record_doc : probe_doc };
+	struct argp own = {
+		.args_doc = "[-- WORKLOAD ARG...]",
+		.doc = record->all ? record_doc : probe_doc,
+	};
 	struct options *options = &record->options;
 	int got;
 

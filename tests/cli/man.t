@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The man pages build, are installed, and say neither less nor more than --help.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/tap.sh
+
+latscope=.output/latscope
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# Options as lines "-d, --duration TIME", from a command's --help and from a page's source.
+help_options() {
+	"$latscope" "$1" --help |
+		sed -nE 's/^  (-[A-Za-z], |    )(--[a-z-]+)(=([A-Z=]+))?( .*)?$/\1\2 \4/p' | tidy
+}
+page_options() { grep '^\*-' "man/$1.scd" | tr -d '*_' | tidy; }
+tidy() { sed -E 's/^ +//; s/ +$//' | sort; }
+
+# section PAGE NAME: its lines
+section() { sed -n "/^# $2\$/,/^# /p" "man/$1.scd" | grep -v '^# '; }
+
+# terms PAGE SECTION: what is explained there, a word a line
+terms() { section "$1" "$2" | grep '^\*' | tr -d '*,' | tr ' ' '\n' | sort; }
+
+builds() { scdoc <"man/$1.scd" >"$dir/$1" && [ -s "$dir/$1" ]; }
+
+# -ww: all warnings groff has; it succeeds in spite of them.
+no_warnings() {
+	local said
+
+	said=$(groff -man -t -ww -Kutf8 -Tutf8 -z "$dir/$1" 2>&1 || echo "exit status $?")
+	[ -z "$said" ] || { echo "$said" && false; }
+}
+
+installed() { [ -s "$dir/root/usr/share/man/man${1##*.}/$1" ]; }
+
+# Every --option that is mentioned, not only those that are explained, is one of some command.
+known_options() {
+	local option known bad=0
+
+	known=$(cat "$dir"/help.* && echo --version)
+	while read -r option; do
+		grep -qE -- "(^|[ ,])$option( |\$)" <<<"$known" || { echo "no command has $option" && bad=1; }
+	done < <(grep -ohE -- '--[a-z][a-z-]+' "$@" | sort -u)
+	return $bad
+}
+
+pages=()
+for path in man/*.scd; do
+	page=$(basename "$path" .scd)
+	pages+=("$page")
+	ok "$page builds" builds "$page"
+	ok "$page gives no warning" no_warnings "$page"
+done
+
+is 'latscope.1 names every command' "$(terms latscope.1 COMMANDS | grep -vx help)" \
+	"$("$latscope" --help | sed -nE 's/^  ([a-z]+) {2,}[^ ].*/\1/p' | sort)"
+mapfile -t commands < <(terms latscope.1 COMMANDS | grep -vx help)
+for command in "${commands[@]}"; do
+	case $command in
+	memlat | runqlat | iolat) page='latscope-record.1' ;;
+	*) page="latscope-$command.1" ;;
+	esac
+	help_options "$command" >"$dir/help.$command"
+	ok "$command --help lists options" test -s "$dir/help.$command"
+	is "$page has the options of $command" "$(page_options "$page")" "$(cat "$dir/help.$command")"
+done
+is 'latscope-load.1 has every kind of load' "$(terms latscope-load.1 KINDS)" \
+	"$("$latscope" load --help | sed -n '/^Kinds:/,/^$/ s/^  \([a-z]*\).*/\1/p' | sort)"
+ok 'pages and README know no other option' known_options man/*.scd README.md
+
+ok 'make install' make -s install DESTDIR="$dir/root" PREFIX=/usr
+for page in "${pages[@]}"; do
+	ok "make install: $page" installed "$page"
+done
+ok 'make install: the program runs' "$dir/root/usr/bin/latscope" --version
+
+done_testing
