@@ -91,7 +91,7 @@ int options__fail(struct options *options, const char *format, ...)
 	vsnprintf(raw, sizeof(raw), format, args);
 	va_end(args);
 	clean__text(options->error, sizeof(options->error), raw);
-	return EINVAL;
+	return -EINVAL;
 }
 
 int options__duration(struct options *options, const char *name, const char *text, uint64_t *ns)
@@ -276,6 +276,10 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 		options->nr_args = state->argc - state->next;
 		return 0;
 	}
+	/* A script's empty variable: without the workload it would measure until Ctrl-C. */
+	if (key == ARGP_KEY_NO_ARGS && state->quoted && options->takes_workload &&
+	    !options->nr_args)
+		return options__fail(options, "no workload follows '--'");
 	return parse_output(options, key, arg);
 }
 

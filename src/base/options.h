@@ -67,7 +67,7 @@ struct options {
 int options__parse(struct options *options, const struct argp *own, void *input, int argc,
 		   char **argv, FILE *help);
 
-/* For a command's own parser: keeps the message and returns what the parser is to return. */
+/* For a command's own checks, in its parser and after: keeps the message and returns -EINVAL. */
 int options__fail(struct options *options, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

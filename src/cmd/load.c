@@ -93,10 +93,9 @@ static int find_kind(struct load *load)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
 					 load_kinds[i]->name);
 	if (name)
-		options__fail(&load->options, "there is no kind '%.32s', but %s", name, names);
-	else
-		options__fail(&load->options, "a kind is missing, one of %s", names);
-	return -EINVAL;
+		return options__fail(&load->options, "there is no kind '%.32s', but %s", name,
+				     names);
+	return options__fail(&load->options, "a kind is missing, one of %s", names);
 }
 
 /* 0: go on, 1: the help was printed, -EINVAL: so was the error. */

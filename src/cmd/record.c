@@ -173,8 +173,7 @@ static int open_modules(struct record *record)
 		err = session__add(record->session, ops, &record->knobs,
 				   rung && has_rung(ops, rung) ? rung : NULL);
 		if (err)
-			return failed(record, *module->refused ? module->refused : strerror(-err),
-				      "'latscope doctor' explains", EXIT_ERROR);
+			return failed(record, strerror(-err), NULL, EXIT_ERROR);
 		if (!module->refused[0]) {
 			works++;
 			continue;
@@ -396,12 +395,13 @@ static int prepare(struct record *record)
 	char why[RUN_TEXT];
 	int code, err;
 
+	code = check_modules(record);
+	if (code)
+		return code;
 	err = kernel__check(why);
 	if (err)
 		return failed(record, why, NULL, err == -EPERM ? EXIT_ERROR : EXIT_CANNOT);
-	code = check_modules(record);
-	if (!code)
-		code = set_knobs(record);
+	code = set_knobs(record);
 	if (!code)
 		code = check_workload(record);
 	if (!code)

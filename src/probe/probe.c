@@ -197,7 +197,7 @@ static int suits(const struct probe *probe, const struct probe_rung *rung, char 
 static int try_rungs(struct probe *probe, const char *wanted, char why[RUN_TEXT])
 {
 	const struct probe_rung *rung;
-	int err = -EINVAL, last = -EINVAL;
+	int err, result = -EINVAL;
 	char reason[RUN_TEXT];
 
 	for (unsigned int i = 0; i < probe->ops->nr_rungs; i++) {
@@ -205,21 +205,20 @@ static int try_rungs(struct probe *probe, const char *wanted, char why[RUN_TEXT]
 		if (wanted && strcmp(wanted, rung->name))
 			continue;
 		probe->rung = rung;
-		last = suits(probe, rung, reason);
-		if (!last) {
+		err = suits(probe, rung, reason);
+		if (!err) {
 			kernel__capture_log();
-			last = try_rung(probe);
-			kernel__explain(last, rung->needs, reason);
+			err = try_rung(probe);
+			kernel__explain(err, rung->needs, reason);
 		}
-		if (!last) {
+		if (!err) {
 			why[0] = '\0';
 			return 0;
 		}
 		blame(why, rung->name, reason);
-		if (err != -EPERM)
-			err = last == -EPERM ? -EPERM : -EOPNOTSUPP;
+		result = -EOPNOTSUPP;
 	}
-	return last == -EINVAL && err == -EINVAL ? -EINVAL : err;
+	return result;
 }
 
 int probe__open(struct probe **out, const struct probe_ops *ops, const struct lat_knobs *knobs,

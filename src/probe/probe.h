@@ -69,7 +69,7 @@ const struct probe_ops *probe__find(const char *name); /* NULL: no such module *
 /*
  * Opens a probe on the rung named, on the best that works if NULL. The programs run from then on
  * and count nothing until armed. On failure `why` says which rungs were tried and what each lacked.
- * -EINVAL: no rung has that name; -EOPNOTSUPP: none works here; -EPERM: no privilege.
+ * -EINVAL: no rung has that name; -EOPNOTSUPP: none works here.
  */
 int probe__open(struct probe **probe, const struct probe_ops *ops, const struct lat_knobs *knobs,
 		const char *rung, char why[RUN_TEXT]);

@@ -27,7 +27,7 @@ int session__new(struct session **session, struct run *run);
 
 /*
  * Adds a module to the run, refused or not. 0 also when it is refused: run->modules[] says why.
- * -EINVAL: no such rung; -EPERM: no privilege; -ENOMEM.
+ * -EINVAL: no such rung; -ENOMEM.
  */
 int session__add(struct session *session, const struct probe_ops *ops,
 		 const struct lat_knobs *knobs, const char *rung);

@@ -39,12 +39,13 @@ static void one_line_a_problem(void **state)
 	log__warn("sda1 is a partition, its disk sda is measured", NULL, NULL);
 	log__error("bad\nname\033[1m", "x", NULL);
 	log__usage("record", "-d needs a value");
-	log__note("not shown");
+	log__note("in %s", "runs/x");
 	assert_captured("latscope: memlat: not permitted; run it as root\n"
 			"latscope: out/run.db: No space left\n"
 			"latscope: sda1 is a partition, its disk sda is measured\n"
 			"latscope: bad?name?[1m: x\n"
-			"latscope record: -d needs a value; try 'latscope record --help'\n");
+			"latscope record: -d needs a value; try 'latscope record --help'\n"
+			"in runs/x\n");
 }
 
 static void quiet_leaves_errors(void **state)
@@ -53,6 +54,7 @@ static void quiet_leaves_errors(void **state)
 	log__set_level(LOG_QUIET);
 	capture();
 	log__warn("warning", NULL, NULL);
+	log__note("note");
 	log__error("error", NULL, NULL);
 	assert_captured("latscope: error\n");
 }
@@ -60,7 +62,7 @@ static void quiet_leaves_errors(void **state)
 static void progress_needs_a_terminal(void **state)
 {
 	(void)state;
-	log__set_level(LOG_VERBOSE);
+	log__set_level(LOG_NORMAL);
 	capture();
 	log__progress("%d of %d", 1, 2);
 	log__progress_end();

@@ -193,7 +193,7 @@ static void workloads(void **state)
 		{ "-q ls -d", 2, "ls", "-d" },
 		{ "-q -- -odd", 1, "-odd", "-odd" },
 		{ "-d 5 fio -- x", 3, "fio", "x" },
-		{ "--", 0, NULL, NULL },
+		{ "-q", 0, NULL, NULL },
 	};
 	struct options options;
 
@@ -208,6 +208,7 @@ static void workloads(void **state)
 		assert_string_equal(options.args[table[i].nr - 1], table[i].last);
 		assert_null(options.args[table[i].nr]);
 	}
+	assert_int_equal(parse(&options, "-q --"), -EINVAL);
 }
 
 static int parse_report(struct options *options, const char *line)
