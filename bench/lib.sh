@@ -7,8 +7,11 @@
 # comments.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck disable=SC2034 # what the benchmarks use
 latscope=$root/.output/latscope
+# shellcheck disable=SC2034
 empty=$root/.output/bench/empty
+# shellcheck disable=SC2034
 rounds=${LATSCOPE_BENCH_ROUNDS:-7}
 values=$(mktemp -d)
 tool_pid=
