@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <base/log.h>
+#include <base/streams.h>
 #include <cmd/cmd.h>
 
 static const struct command {
@@ -35,7 +36,7 @@ static void help(FILE *out)
 		     "  latscope report runs/20260102T030405Z\n");
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	if (argc < 2) {
 		help(stderr);
@@ -54,4 +55,18 @@ int main(int argc, char **argv)
 			return commands[i].function(argc - 1, argv + 1);
 	log__error(argv[1], "no such command", "'latscope --help' lists them");
 	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	int code, err;
+
+	streams__open();
+	code = run(argc, argv);
+	err = streams__flush();
+	if (err) {
+		log__error("cannot write to standard output", strerror(-err), NULL);
+		code = EXIT_ERROR;
+	}
+	return code;
 }

@@ -326,7 +326,7 @@ struct json_object *json__interval(const struct run *run, const struct run_inter
 
 int json__print(struct json_object *object, FILE *stream, bool indented)
 {
-	int flags = JSON_C_TO_STRING_NOSLASHESCAPE, err = 0;
+	int flags = JSON_C_TO_STRING_NOSLASHESCAPE;
 	const char *string;
 
 	if (!object)
@@ -334,10 +334,8 @@ int json__print(struct json_object *object, FILE *stream, bool indented)
 	if (indented)
 		flags |= JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED;
 	string = json_object_to_json_string_ext(object, flags);
-	if (!string)
-		err = -ENOMEM;
-	else if (fprintf(stream, "%s\n", string) < 0)
-		err = -errno;
+	if (string)
+		fprintf(stream, "%s\n", string);
 	json_object_put(object);
-	return err;
+	return string ? 0 : -ENOMEM;
 }

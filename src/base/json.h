@@ -21,7 +21,10 @@ struct json_object *json__run(const struct run *run);
 /* One interval of all modules: a line of `-i --json`. */
 struct json_object *json__interval(const struct run *run, const struct run_interval *interval);
 
-/* Prints and puts it: on one line, or indented. -ENOMEM (also if object is NULL), -EIO ... */
+/*
+ * Prints and puts it: on one line, or indented. -ENOMEM, also if object is NULL; what becomes of
+ * the stream is for ferror() to tell.
+ */
 int json__print(struct json_object *object, FILE *stream, bool indented);
 
 #endif

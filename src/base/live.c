@@ -4,6 +4,7 @@
 
 #include "figures.h"
 #include "json.h"
+#include "streams.h"
 #include "units.h"
 #include "writer.h"
 
@@ -15,12 +16,16 @@ static FILE *stream_of(struct writer *writer)
 	return writer->state;
 }
 
-/* Every interval is passed on at once: somebody is watching. */
+/*
+ * Every interval is passed on at once: somebody is watching. That stdout fails is no reason to end
+ * and for main to see.
+ */
 static int pass_on(FILE *stream)
 {
-	if (fflush(stream))
-		return -errno;
-	return ferror(stream) ? -EIO : 0;
+	if (stream != stdout)
+		return fflush(stream) ? -errno : 0;
+	streams__flush();
+	return 0;
 }
 
 static int live__open(struct writer *writer, const struct run *run)

@@ -387,11 +387,11 @@ static int db__close(struct writer *writer, const struct run *run)
 	put_number(db, "complete", 1);
 	err = end(db);
 	/*
-	 * Where this fails, on a full disk or beside a reader, the log stays and belongs to the
-	 * file.
+	 * Also after an error: a reader of a log needs room, or the right, to make a file of its
+	 * own. Where this fails, on a full disk or beside a reader, the log stays and belongs to
+	 * the file.
 	 */
-	if (!err)
-		sql__exec(db->db, "PRAGMA journal_mode=DELETE");
+	sql__exec(db->db, "PRAGMA journal_mode=DELETE");
 	disconnect(db);
 	free_writer(db);
 	writer->state = NULL;

@@ -17,6 +17,7 @@
 #include <base/log.h>
 #include <base/options.h>
 #include <base/rundir.h>
+#include <base/streams.h>
 #include <base/text.h>
 #include <probe/kernel.h>
 #include <probe/session.h>
@@ -255,6 +256,12 @@ static int describe_run(struct record *record)
 	return run->host ? EXIT_DONE : out_of_memory(record);
 }
 
+/* What the workload or -i prints would continue its line. */
+static bool is_alone(const struct options *options)
+{
+	return !options->nr_args && !(options->interval_ns && isatty(STDOUT_FILENO));
+}
+
 static void progress(uint64_t elapsed_ns, uint64_t duration_ns)
 {
 	if (duration_ns)
@@ -263,13 +270,7 @@ static void progress(uint64_t elapsed_ns, uint64_t duration_ns)
 		log__progress("%.1f s; Ctrl-C ends it", elapsed_ns / 1e9);
 }
 
-static int print_csv(const struct record *record)
-{
-	csv__histogram(stdout, &record->run->modules[0].total.metrics[0].hist);
-	return 0;
-}
-
-static int print_text(const struct record *record)
+static void print_text(const struct record *record)
 {
 	struct text_style style = {
 		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
@@ -280,24 +281,22 @@ static int print_text(const struct record *record)
 	text__run(stdout, record->run);
 	for (unsigned int i = 0; i < record->run->nr_modules; i++)
 		text__module(stdout, record->run, &record->run->modules[i], &style);
-	return 0;
 }
 
+/* Whether stdout took it is for main to see. */
 static int print_result(const struct record *record)
 {
-	int err;
+	int err = 0;
 
 	if (record->options.json)
 		err = json__print(json__run(record->run), stdout, !record->options.interval_ns);
 	else if (record->options.csv)
-		err = print_csv(record);
+		csv__histogram(stdout, &record->run->modules[0].total.metrics[0].hist);
 	else
-		err = print_text(record);
-	if (!err && fflush(stdout))
-		err = -errno;
+		print_text(record);
 	if (err)
-		return failed(record, "cannot write to standard output", strerror(-err),
-			      EXIT_ERROR);
+		return out_of_memory(record);
+	streams__flush();
 	if (record->dir[0])
 		log__note("recording in %s", record->dir);
 	return EXIT_DONE;
@@ -335,8 +334,8 @@ static int explain_fault(struct record *record, const struct session_result *res
 		log__error("cannot read what the probes counted", strerror(-err), NULL);
 		break;
 	case SESSION_WRITE:
-		snprintf(what, sizeof(what), "cannot write the recording (%s)",
-			 result->writer->ops->name);
+		snprintf(what, sizeof(what), "cannot write to %.200s",
+			 result->writer->dir ? result->writer->dir : "standard output");
 		log__error(what, strerror(-err), "what came before is kept");
 		break;
 	case SESSION_OK:
@@ -354,7 +353,7 @@ static int measure(struct record *record)
 		.workload = record->options.nr_args ? record->options.args : NULL,
 		.writers = record->writers,
 		.nr_writers = record->nr_writers,
-		.progress = progress,
+		.progress = is_alone(&record->options) ? progress : NULL,
 	};
 	struct session_result result;
 	int err, code = EXIT_DONE;

@@ -125,8 +125,6 @@ static int print_recording(const struct report *report, const char *path, struct
 		goto close_db;
 	}
 	err = report->intervals ? print_intervals(report, db, run) : print_whole(report, run);
-	if (!err && fflush(stdout))
-		err = -errno;
 	if (err)
 		log__error(path, rundb__explain(err), NULL);
 close_db:

@@ -28,7 +28,8 @@ struct session {
 	struct cost cost[RUN_MODULES];
 	int stats; /* the kernel times BPF programs while this is open; -1: not */
 	struct workload workload;
-	int signals;
+	int signals; /* signalfd of those that end the window */
+	sigset_t mask; /* without them */
 	uint64_t last_ns; /* end of the last interval, since the window opened */
 	enum { WRITER_CLOSED, WRITER_OPEN, WRITER_FAILED } * writers; /* state of each */
 	int err; /* of the first fault */
@@ -42,15 +43,23 @@ static uint64_t now_ns(void)
 	return at.tv_sec * 1000000000ULL + at.tv_nsec;
 }
 
-static int hold_signals(void)
+/*
+ * SIGHUP: the terminal was closed, which nohup says not to mind. SIGPIPE: who read our output has
+ * left.
+ */
+static int hold_signals(sigset_t *before)
 {
+	struct sigaction hangup;
 	sigset_t set;
 	int fd;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
+	sigaddset(&set, SIGPIPE);
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+		sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, before))
 		return -errno;
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;
@@ -68,7 +77,7 @@ int session__new(struct session **out, struct run *run)
 	err = names__new(&session->names, "");
 	if (err)
 		goto free_session;
-	session->signals = hold_signals();
+	session->signals = hold_signals(&session->mask);
 	if (session->signals < 0) {
 		err = session->signals;
 		goto free_names;
@@ -273,7 +282,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /* Sleeps until `at`, since the window opened. True: a signal or the workload's end shuts it. */
-static bool window_ends(struct session *session, uint64_t at, struct session_result *result)
+static bool window_ends(struct session *session, uint64_t at)
 {
 	struct pollfd fds[2] = { { .fd = session->signals, .events = POLLIN },
 				 { .fd = -1, .events = POLLIN } };
@@ -289,10 +298,8 @@ static bool window_ends(struct session *session, uint64_t at, struct session_res
 	}
 	if (ppoll(fds, 2, &left, NULL) <= 0)
 		return false;
-	if (fds[0].revents && read(session->signals, &info, sizeof(info)) == sizeof(info)) {
-		result->interrupted = true;
+	if (fds[0].revents && read(session->signals, &info, sizeof(info)) == sizeof(info))
 		return true;
-	}
 	return fds[1].revents && workload__reap(&session->workload, &session->run->workload_status);
 }
 
@@ -308,7 +315,7 @@ static void watch(struct session *session, const struct session_config *config,
 		wake = earlier(earlier(next, end), elapsed + PROGRESS_NS);
 		if (session->stats >= 0)
 			wake = earlier(wake, COST_TIMED_NS);
-		ends = window_ends(session, wake, result);
+		ends = window_ends(session, wake);
 		elapsed = now_ns() - session->run->start_mono_ns;
 		if (elapsed >= COST_TIMED_NS)
 			stop_timing(session, elapsed);
@@ -326,13 +333,17 @@ static int start_workload(struct session *session, const struct session_config *
 {
 	if (!config->workload)
 		return 0;
-	return workload__prepare(&session->workload, config->workload);
+	return workload__prepare(&session->workload, config->workload, &session->mask);
 }
 
-/* The window did not see the workload out: it goes with it. */
+/*
+ * The window did not see the workload out: it goes with it, unless it ended since. Ctrl-C is sent
+ * to both.
+ */
 static void end_workload(struct session *session, struct session_result *result)
 {
-	if (!session->workload.pid)
+	if (!session->workload.pid ||
+	    workload__reap(&session->workload, &session->run->workload_status))
 		return;
 	result->workload_ended_early = true;
 	session->run->workload_status = workload__end(&session->workload);
@@ -348,6 +359,7 @@ int session__run(struct session *session, const struct session_config *config,
 	session->writers = calloc(config->nr_writers + 1, sizeof(*session->writers));
 	if (!session->writers)
 		return -ENOMEM;
+	kernel__forget();
 	err = start_workload(session, config);
 	if (err) {
 		fault(session, result, SESSION_WORKLOAD, NULL, err);

@@ -22,7 +22,7 @@ struct session_config {
 	void (*progress)(uint64_t elapsed_ns, uint64_t duration_ns);
 };
 
-/* From here on SIGINT and SIGTERM are held back for session__run(). */
+/* From here on the signals that end the window are held back: SIGINT, SIGTERM, SIGHUP, SIGPIPE. */
 int session__new(struct session **session, struct run *run);
 
 /*
@@ -47,7 +47,6 @@ enum session_fault {
 struct session_result {
 	enum session_fault fault;
 	const struct writer *writer;
-	bool interrupted; /* by SIGINT or SIGTERM */
 	bool workload_ended_early; /* we ended it with the window */
 };
 

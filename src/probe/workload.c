@@ -47,17 +47,19 @@ int workload__find(const char *name)
 	return err;
 }
 
-/* The child: waits for the parent to close `go`, then becomes the command. */
-static _Noreturn void child(int go, int result, char *const argv[])
+/* The child: waits for the word, then becomes the command. A parent that died says nothing. */
+static _Noreturn void child(int go, int result, char *const argv[], const sigset_t *mask)
 {
-	sigset_t none;
+	ssize_t got;
 	char byte;
 	int err;
 
-	while (read(go, &byte, 1) < 0 && errno == EINTR)
-		;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	do {
+		got = read(go, &byte, 1);
+	} while (got < 0 && errno == EINTR);
+	if (got != 1)
+		_exit(127);
+	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(argv[0], argv);
 	err = errno;
 	if (write(result, &err, sizeof(err)) != sizeof(err))
@@ -65,7 +67,7 @@ static _Noreturn void child(int go, int result, char *const argv[])
 	_exit(127);
 }
 
-int workload__prepare(struct workload *workload, char *const argv[])
+int workload__prepare(struct workload *workload, char *const argv[], const sigset_t *mask)
 {
 	int go[2], result[2], err;
 
@@ -82,7 +84,7 @@ int workload__prepare(struct workload *workload, char *const argv[])
 	}
 	if (!workload->pid) {
 		close(go[1]);
-		child(go[0], result[1], argv);
+		child(go[0], result[1], argv, mask);
 	}
 	workload->ended = syscall(SYS_pidfd_open, workload->pid, 0);
 	if (workload->ended < 0) {
@@ -113,6 +115,7 @@ int workload__release(struct workload *workload)
 	int err = 0;
 	ssize_t got;
 
+	got = write(workload->go, "", 1); /* fails if it was killed, which `ended` tells */
 	close(workload->go);
 	do {
 		got = read(workload->result, &err, sizeof(err)); /* end of file: exec closed it */

@@ -4,12 +4,13 @@
 #ifndef LATSCOPE_PROBE_WORKLOAD_H
 #define LATSCOPE_PROBE_WORKLOAD_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct workload {
 	pid_t pid; /* 0: none */
-	int go; /* closing it lets the child go */
+	int go; /* a byte lets the child go; closed without one, it leaves */
 	int result; /* the child's errno, if exec fails */
 	int ended; /* pidfd: readable when the child has ended */
 };
@@ -17,8 +18,8 @@ struct workload {
 /* Would exec find it, by PATH if it has no slash? 0, -ENOENT or -EACCES. */
 int workload__find(const char *name);
 
-/* Forks the child, which waits. -errno. */
-int workload__prepare(struct workload *workload, char *const argv[]);
+/* Forks the child, which waits. It gets the signal mask. -errno. */
+int workload__prepare(struct workload *workload, char *const argv[], const sigset_t *mask);
 
 /* Lets it go. -errno of its exec: nothing was run, and the child is reaped. */
 int workload__release(struct workload *workload);
