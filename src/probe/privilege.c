@@ -8,9 +8,9 @@
 
 int privilege__drop(bool workload)
 {
-	static const unsigned int kept[] = { CAP_BPF, CAP_PERFMON, CAP_KILL };
-	int count = workload ? 3 : 2;
-	bool had[3];
+	static const unsigned int kept[] = { CAP_BPF, CAP_PERFMON, CAP_DAC_READ_SEARCH, CAP_KILL };
+	int count = workload ? 4 : 3;
+	bool had[4];
 
 	capng_get_caps_process();
 	for (int i = 0; i < count; i++)

@@ -6,8 +6,9 @@
 
 /*
  * Gives up, for good, all capabilities but those that are needed to read BPF maps and attach what
- * is loaded (CAP_BPF, CAP_PERFMON), and, with a workload, to end it should it have become another
- * user (CAP_KILL). Files are still written as the user that runs us. 0 or -EPERM.
+ * is loaded (CAP_BPF, CAP_PERFMON), to reach our directory below somebody's closed one
+ * (CAP_DAC_READ_SEARCH) and, with a workload, to end it should it have become another user
+ * (CAP_KILL). Files are still written as the user that runs us. 0 or -EPERM.
  */
 int privilege__drop(bool workload);
 
