@@ -258,7 +258,7 @@ static __always_inline void finish_all(const struct ending *done, __u64 issue_ns
 	}
 	finish(done, DEVICE, issue_ns, now);
 	finish(done, QUEUED, rq->start_ns, issue_ns);
-	if (request_in_flush_sequence(rq->rq_flags) && rq->bytes)
+	if (rq->rq_flags & knobs.flush_seq && rq->bytes)
 		done->cells[TOTAL].counts[LAT_CONTINUED]++;
 	else
 		finish(done, TOTAL, rq->start_ns, now);
