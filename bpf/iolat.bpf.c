@@ -184,6 +184,34 @@ static __always_inline __u64 table_take(const struct request_view *rq)
 	return 0;
 }
 
+static __always_inline void forget(const struct iolat_start *start, __u64 id)
+{
+	if (start->requeues)
+		__sync_fetch_and_sub(&requeued, 1);
+	bpf_map_delete_elem(&start_ts, &id);
+}
+
+/*
+ * Does the entry belong to the request, and not to one that lay in the same place before? Up to the
+ * first issue the place has to do: start_time_ns is set after block_io_start since 6.13, and a
+ * merge can make it an earlier one.
+ */
+static __always_inline bool is_of(const struct iolat_start *start, const struct request_view *rq)
+{
+	return (!start->issue_ns && !start->requeues) || start->queue_ns == rq->start_ns;
+}
+
+/* The entry of a request, or NULL. Drops what is left of one whose end was missed. */
+static __always_inline struct iolat_start *find(const struct request_view *rq)
+{
+	struct iolat_start *start = bpf_map_lookup_elem(&start_ts, &rq->id);
+
+	if (!start || is_of(start, rq))
+		return start;
+	forget(start, rq->id);
+	return NULL;
+}
+
 /* What a completion is counted with. */
 struct ending {
 	struct request_view rq;
@@ -258,7 +286,7 @@ static __always_inline void finish_all(const struct ending *done, __u64 issue_ns
 	}
 	finish(done, DEVICE, issue_ns, now);
 	finish(done, QUEUED, rq->start_ns, issue_ns);
-	if (request_in_flush_sequence(rq->rq_flags) && rq->bytes)
+	if (rq->rq_flags & knobs.flush_seq && rq->bytes)
 		done->cells[TOTAL].counts[LAT_CONTINUED]++;
 	else
 		finish(done, TOTAL, rq->start_ns, now);
@@ -271,22 +299,11 @@ static __always_inline __u32 left_out(const struct ending *done)
 		return LAT_EXCLUDED;
 	if (knobs.disk && done->device != knobs.disk)
 		return LAT_FILTERED;
-	if (done->start && done->start->queue_ns != done->rq.start_ns)
-		return LAT_UNMATCHED;
 	if (!filter_by_task(&knobs))
 		return LAT_TERMS;
 	if (!done->start)
 		return LAT_MISSED_START;
 	return done->start->unwanted ? LAT_FILTERED : LAT_TERMS;
-}
-
-static __always_inline void forget(const struct ending *done)
-{
-	if (!done->start)
-		return;
-	if (done->start->requeues)
-		__sync_fetch_and_sub(&requeued, 1);
-	bpf_map_delete_elem(&start_ts, &done->rq.id);
 }
 
 /*
@@ -298,16 +315,14 @@ static __always_inline void forget(const struct ending *done)
 static __always_inline __u64 issue_time(struct ending *done, bool own)
 {
 	bool ours = own || checking;
-	const struct iolat_start *start;
 	__u64 issue_ns = 0;
 
 	if (ours && !knobs.identity)
 		issue_ns = table_take(&done->rq);
 	if (requeued || (ours && !issue_ns)) {
-		start = bpf_map_lookup_elem(&start_ts, &done->rq.id);
-		done->start = start;
-		if (start && start->queue_ns == done->rq.start_ns)
-			issue_ns = start->issue_ns;
+		done->start = find(&done->rq);
+		if (done->start)
+			issue_ns = done->start->issue_ns;
 	}
 	if (own)
 		return issue_ns;
@@ -351,7 +366,8 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 		else
 			count_all(done.cells, why);
 	}
-	forget(&done);
+	if (done.start)
+		forget(done.start, done.rq.id);
 	return 0;
 }
 
@@ -403,42 +419,46 @@ static __always_inline void keep(const struct request_view *rq, __u64 issue_ns)
 static __always_inline int issue(const struct request_view *rq)
 {
 	__u64 now = bpf_ktime_get_ns();
-	struct iolat_start *start;
+	struct iolat_start *start = NULL;
 
 	if (request_is_passthrough(rq))
 		return 0;
-	if (knobs.identity || requeued) {
-		start = bpf_map_lookup_elem(&start_ts, &rq->id);
-		if (start && start->queue_ns == rq->start_ns &&
-		    (!start->issue_ns || start->requeues)) {
-			/* Seen at submission; or issued before, and that issue stands. */
-			if (!start->requeues)
-				start->issue_ns = now;
-			return 0;
-		}
-	}
-	if (knobs.identity || !table_put(rq, now))
-		keep(rq, now);
+	if (knobs.identity || requeued)
+		start = find(rq);
+	if (!start) {
+		if (knobs.identity || !table_put(rq, now))
+			keep(rq, now);
+	} else if (!start->requeues) { /* seen at submission */
+		start->queue_ns = rq->start_ns;
+		start->issue_ns = now;
+	} /* else it was issued before, and that issue stands */
 	return 0;
 }
 
-/* A driver gave the request back, if it had it at all; it will be issued again. */
+/*
+ * A driver gave the request back, if it had it at all; it will be issued again, and the kernel's
+ * stamp will be that of the second issue.
+ */
 static __always_inline int requeue(const struct request_view *rq, enum mq_rq_state state, bool own)
 {
 	struct iolat_start fresh = { .queue_ns = rq->start_ns, .requeues = 1 };
 	struct iolat_start *start;
 
-	if (state == MQ_RQ_IDLE)
+	if (state == MQ_RQ_IDLE || request_is_passthrough(rq))
 		return 0;
 	count_start(LAT_REQUEUED);
-	start = bpf_map_lookup_elem(&start_ts, &rq->id);
-	if (start && start->queue_ns == rq->start_ns) {
+	start = find(rq);
+	if (start) {
+		start->queue_ns = rq->start_ns;
 		if (!start->requeues++)
 			__sync_fetch_and_add(&requeued, 1);
 		return 0;
 	}
-	/* 0, if it was issued before we looked, keeps it a missed start. */
-	fresh.issue_ns = own ? table_take(rq) : rq->issue_ns;
+	if (own || checking)
+		fresh.issue_ns = table_take(rq);
+	if (!own && !fresh.issue_ns)
+		fresh.issue_ns = rq->issue_ns;
+	/* Still 0, if it was issued before we looked: that keeps it a missed start. */
 	if (bpf_map_update_elem(&start_ts, &rq->id, &fresh, BPF_ANY))
 		count_start(LAT_NOT_KEPT);
 	else
@@ -498,27 +518,34 @@ int BPF_PROG(raw_requeue, struct request *rq)
 	return requeue(&view, BPF_CORE_READ(rq, state), true);
 }
 
+/* A request begins. If its place has an entry yet, the end of the one before was missed. */
+static __always_inline int submit(const struct request_view *rq, const struct iolat_start *start)
+{
+	if (start)
+		forget(start, rq->id);
+	keep(rq, 0);
+	return 0;
+}
+
 /* Where the submitter is still `current`: block_io_start since 6.5 (5a80bd075f3b), else insert. */
 SEC("tp_btf/block_io_start")
 int BPF_PROG(submit_start, struct request *rq)
 {
 	struct request_view view = request_view(rq, false);
 
-	keep(&view, 0);
-	return 0;
+	/* Looked for only to keep `requeued` right. */
+	return submit(&view, requeued ? bpf_map_lookup_elem(&start_ts, &view.id) : NULL);
 }
 
 SEC("tp_btf/block_rq_insert")
 int BPF_PROG(submit_insert, struct request *rq)
 {
-	struct iolat_start *start;
 	struct request_view view = request_view(rq, false);
+	struct iolat_start *start = bpf_map_lookup_elem(&start_ts, &view.id);
 
-	start = bpf_map_lookup_elem(&start_ts, &view.id);
-	if (!start ||
-	    start->queue_ns != view.start_ns) /* not one that comes back after a requeue */
-		keep(&view, 0);
-	return 0;
+	if (start && start->queue_ns == view.start_ns) /* comes back, by a requeue or unissued */
+		return 0;
+	return submit(&view, start);
 }
 
 /* The request was merged into another and ends here, without completion. */
@@ -526,8 +553,10 @@ SEC("tp_btf/block_rq_merge")
 int BPF_PROG(merged, struct request *rq)
 {
 	__u64 id = (__u64)rq;
+	struct iolat_start *start = bpf_map_lookup_elem(&start_ts, &id);
 
-	bpf_map_delete_elem(&start_ts, &id);
+	if (start)
+		forget(start, id);
 	return 0;
 }
 

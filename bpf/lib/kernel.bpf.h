@@ -79,15 +79,4 @@ static __always_inline struct gendisk *request_disk(struct request *rq)
 	return BPF_CORE_READ(rq, q, disk);
 }
 
-/* The RQF_ bits are an enum, with other values, since 6.11 (5f89154e8e9e); bit 4 before that. */
-enum rqf_flags___probe { __RQF_FLUSH_SEQ___probe = 1 };
-
-static __always_inline bool request_in_flush_sequence(__u32 rq_flags)
-{
-	if (bpf_core_enum_value_exists(enum rqf_flags___probe, __RQF_FLUSH_SEQ___probe))
-		return rq_flags &
-		       (1U << bpf_core_enum_value(enum rqf_flags___probe, __RQF_FLUSH_SEQ___probe));
-	return rq_flags & (1U << 4);
-}
-
 #endif

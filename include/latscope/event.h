@@ -113,9 +113,11 @@ struct lat_knobs {
 	__u32 by; /* mask of 1 << enum lat_by */
 	__u32 rows; /* rows 1..rows-1 may be handed out */
 	__u32 identity; /* iolat: programs that see the submitter are loaded */
+	__u32 flush_seq; /* iolat: RQF_FLUSH_SEQ, the bit in rq_flags */
+	__u32 pad;
 	char comm[LAT_COMM_LEN];
 };
-_Static_assert(sizeof(struct lat_knobs) == 56, "lat_knobs has no padding");
+_Static_assert(sizeof(struct lat_knobs) == 64, "lat_knobs has no padding");
 
 /* What user space switches while the programs run. */
 struct lat_control {

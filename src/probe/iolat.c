@@ -75,6 +75,17 @@ static int iolat_suits(const struct probe *probe, const struct probe_rung *rung,
 	return -EOPNOTSUPP;
 }
 
+/*
+ * RQF_FLUSH_SEQ. Since 6.11 (5f89154e8e9e) the flags are an enum, with other values, which got a
+ * name only in 6.14 (e7112524e5e8): CO-RE cannot find it in between. Before that it was bit 4.
+ */
+static uint32_t flush_seq(void)
+{
+	int bit = kernel__enum_value("__RQF_FLUSH_SEQ");
+
+	return 1U << (bit < 0 ? 4 : bit);
+}
+
 static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton)
 {
 	struct iolat *iolat = calloc(1, sizeof(*iolat));
@@ -89,6 +100,7 @@ static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton
 		return err;
 	}
 	probe->knobs.identity = wants_identity(&probe->knobs);
+	probe->knobs.flush_seq = flush_seq();
 	iolat->skel->rodata->knobs = probe->knobs;
 	probe->skel = iolat;
 	*skeleton = iolat->skel->skeleton;

@@ -58,6 +58,31 @@ bool kernel__has_function(const char *name)
 	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
 }
 
+static int value_in(const struct btf *btf, const struct btf_type *type, const char *enumerator)
+{
+	const struct btf_enum *at = btf_enum(type);
+
+	for (int i = 0; i < btf_vlen(type); i++)
+		if (!strcmp(btf__name_by_offset(btf, at[i].name_off), enumerator))
+			return at[i].val;
+	return -ENOENT;
+}
+
+int kernel__enum_value(const char *enumerator)
+{
+	const struct btf *btf = kernel_btf();
+	unsigned int types = btf ? btf__type_cnt(btf) : 0;
+	const struct btf_type *type;
+	int value = -ENOENT;
+
+	for (unsigned int id = 1; id < types && value < 0; id++) {
+		type = btf__type_by_id(btf, id);
+		if (btf_is_enum(type))
+			value = value_in(btf, type, enumerator);
+	}
+	return value;
+}
+
 /* The first complaint is the cause, what follows are its consequences. */
 static char complaint[RUN_TEXT];
 

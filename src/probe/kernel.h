@@ -16,6 +16,9 @@ int kernel__tracepoint_args(const char *name);
 /* Is there a function of that name to attach to? */
 bool kernel__has_function(const char *name);
 
+/* Value of an enumerator, 0 or more, also of an enum that has no name; -ENOENT: there is none. */
+int kernel__enum_value(const char *enumerator);
+
 /* No more questions: gives back the memory of the kernel's type information, libbpf's too. */
 void kernel__forget(void);
 
