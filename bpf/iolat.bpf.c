@@ -474,18 +474,6 @@ int BPF_PROG(hashed_issue, struct request *rq)
 	return issue(&view);
 }
 
-/*
- * Before 5.11 (a54895fa057c) the queue came first, and some 5.10 kernels have the change too: user
- * space looks at the prototype and loads the one that fits.
- */
-SEC("tp_btf/block_rq_issue")
-int BPF_PROG(hashed_issue_queue, struct request_queue *queue, struct request *rq)
-{
-	struct request_view view = request_view(rq, false);
-
-	return issue(&view);
-}
-
 SEC("raw_tp/block_rq_issue")
 int BPF_PROG(raw_issue, struct request *rq)
 {

@@ -29,6 +29,7 @@ static const struct probe_rung rungs[] = {
 		.needs =
 			"BPF tracepoints with BTF",
 		.programs = { "stamps_complete", "stamps_requeue" },
+		.loaded = { "hashed_issue" },
 		.lacks = TASK_SPLITS,
 	},
 	[TP_BTF] = {
@@ -36,7 +37,7 @@ static const struct probe_rung rungs[] = {
 		.mechanism =
 			"own stamp at block_rq_issue; time queued from the kernel's stamp",
 		.needs = "BPF tracepoints with BTF (Linux 5.5)",
-		.programs = { "hashed_complete", "hashed_requeue" },
+		.programs = { "hashed_complete", "hashed_requeue", "hashed_issue" },
 	},
 	[RAW_TP] = {
 		.name = "raw_tp",
@@ -44,6 +45,7 @@ static const struct probe_rung rungs[] = {
 			"own stamp at block_rq_issue; time queued from the kernel's stamp",
 		.needs = "BPF raw tracepoints",
 		.programs = { "raw_complete", "raw_issue", "raw_requeue" },
+		.lacks = TASK_SPLITS,
 	},
 };
 
@@ -69,7 +71,15 @@ static bool wants_identity(const struct lat_knobs *knobs)
 
 static int iolat_suits(const struct probe *probe, const struct probe_rung *rung, char why[RUN_TEXT])
 {
-	if (rung != &rungs[STAMPS] || !wants_identity(&probe->knobs))
+	/*
+	 * Before 5.11 (a54895fa057c) the queue came first, in each tracepoint that has a request;
+	 * 5.10.y has the change since 5.10.137.
+	 */
+	if (kernel__tracepoint_args("block_rq_issue") == 2) {
+		snprintf(why, RUN_TEXT, "needs the block tracepoints of Linux 5.11");
+		return -EOPNOTSUPP;
+	}
+	if (rung == &rungs[TP_BTF] || !wants_identity(&probe->knobs))
 		return 0;
 	snprintf(why, RUN_TEXT, "does not see who submits, which a filter by task needs");
 	return -EOPNOTSUPP;
@@ -107,12 +117,6 @@ static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton
 	return 0;
 }
 
-static const char *issue_program(void)
-{
-	return kernel__tracepoint_args("block_rq_issue") == 1 ? "hashed_issue"
-							      : "hashed_issue_queue";
-}
-
 static const char *submit_program(void)
 {
 	return kernel__has_tracepoint("block_io_start") ? "submit_start" : "submit_insert";
@@ -120,25 +124,19 @@ static const char *submit_program(void)
 
 static int iolat_prepare(struct probe *probe, struct bpf_object *obj)
 {
-	int err = 0;
+	int err;
 
-	if (probe->rung == &rungs[RAW_TP])
+	if (!probe->knobs.identity)
 		return 0;
-	err = probe__load_too(obj, issue_program());
-	if (err || !probe->knobs.identity)
-		return err;
 	err = probe__load_too(obj, submit_program());
-	if (!err && kernel__has_tracepoint("block_rq_merge"))
-		err = probe__load_too(obj, "merged");
-	return err;
+	return err ? err : probe__load_too(obj, "merged");
 }
 
 static int start_check(struct probe *probe)
 {
 	struct iolat *iolat = probe->skel;
 
-	iolat->check =
-		bpf_program__attach(bpf_object__find_program_by_name(probe->obj, issue_program()));
+	iolat->check = bpf_program__attach(iolat->skel->progs.hashed_issue);
 	if (!iolat->check)
 		return -errno;
 	iolat->skel->bss->checking = 1;
@@ -154,15 +152,10 @@ static int iolat_start(struct probe *probe, struct lat_control **control)
 	*control = &iolat->skel->bss->control;
 	if (probe->rung == &rungs[STAMPS])
 		return start_check(probe);
-	if (probe->rung == &rungs[RAW_TP])
+	if (!probe->knobs.identity)
 		return 0;
-	err = probe__attach(probe, issue_program());
-	if (err || !probe->knobs.identity)
-		return err;
 	err = probe__attach(probe, submit_program());
-	if (!err && kernel__has_tracepoint("block_rq_merge"))
-		err = probe__attach(probe, "merged");
-	return err;
+	return err ? err : probe__attach(probe, "merged");
 }
 
 /* Requests in flight leave their stamps behind, for the next issue of the same to overwrite. */
