@@ -521,6 +521,7 @@ int BPF_PROG(submit_start, struct request *rq)
 {
 	struct request_view view = request_view(rq, false);
 
+	view.start_ns = bpf_ktime_get_ns(); /* the kernel's may come only after this */
 	/* Looked for only to keep `requeued` right. */
 	return submit(&view, requeued ? bpf_map_lookup_elem(&start_ts, &view.id) : NULL);
 }

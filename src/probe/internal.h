@@ -41,6 +41,13 @@ int probe__attach(struct probe *probe, const char *name);
 /* Runs an iterator program over all tasks, once. */
 int probe__iterate(struct probe *probe, const char *program);
 
+/*
+ * Calls `each` with the entries of a hash until one call returns other than 0, which it returns. No
+ * entry is met twice or left out because others come and go meanwhile. 0 or -errno.
+ */
+typedef int probe_entry(void *context, const void *key, const void *value);
+int probe__each_entry(const struct bpf_map *map, probe_entry *each, void *context);
+
 /* Adds waits to a census, the oldest of which began at start_ns (CLOCK_MONOTONIC). */
 void probe__count_open(struct lat_open *open, uint64_t count, uint64_t start_ns);
 

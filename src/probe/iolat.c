@@ -244,12 +244,19 @@ static void kernel_census(const struct probe *probe, struct lat_open *open)
 	globfree(&disks);
 }
 
+static int count_request(void *open, const void *id, const void *value)
+{
+	const struct iolat_start *start = value;
+
+	(void)id;
+	if (!start->unwanted)
+		probe__count_open(open, 1, start->issue_ns ? start->issue_ns : start->queue_ns);
+	return 0;
+}
+
 static int iolat_census(struct probe *probe, struct lat_open *open, bool *age_known)
 {
 	struct iolat *iolat = probe->skel;
-	int fd = bpf_map__fd(iolat->skel->maps.start_ts);
-	struct iolat_start start;
-	uint64_t id, *at = NULL;
 
 	*open = (struct lat_open){ 0 };
 	*age_known = probe->rung != &rungs[STAMPS];
@@ -257,13 +264,7 @@ static int iolat_census(struct probe *probe, struct lat_open *open, bool *age_kn
 		kernel_census(probe, open);
 		return 0;
 	}
-	while (!bpf_map_get_next_key(fd, at, &id)) {
-		at = &id;
-		if (!bpf_map_lookup_elem(fd, &id, &start) && !start.unwanted)
-			probe__count_open(open, 1,
-					  start.issue_ns ? start.issue_ns : start.queue_ns);
-	}
-	return 0;
+	return probe__each_entry(iolat->skel->maps.start_ts, count_request, open);
 }
 
 static void iolat_conclude(const struct probe *probe, const struct run_data *data,

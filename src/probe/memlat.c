@@ -145,19 +145,13 @@ static int memlat_start(struct probe *probe, struct lat_control **control)
 	return thp ? probe__attach(probe, thp) : 0;
 }
 
-/* Without task storage the open calls are those in the hash. */
-static int hash_census(struct probe *probe, struct lat_open *open)
+static int count_task(void *open, const void *id, const void *value)
 {
-	struct memlat_bpf *skel = probe->skel;
-	int fd = bpf_map__fd(skel->maps.start_ts);
-	uint64_t id, *at = NULL;
-	struct memlat_task task;
+	const struct memlat_task *task = value;
 
-	while (!bpf_map_get_next_key(fd, at, &id)) {
-		at = &id;
-		if (!bpf_map_lookup_elem(fd, &id, &task) && task.depth)
-			probe__count_open(open, task.depth, task.frames[0].start_ns);
-	}
+	(void)id;
+	if (task->depth)
+		probe__count_open(open, task->depth, task->frames[0].start_ns);
 	return 0;
 }
 
@@ -168,7 +162,7 @@ static int memlat_census(struct probe *probe, struct lat_open *open, bool *age_k
 
 	*age_known = true;
 	if (!probe->rung->loaded[0])
-		return hash_census(probe, open);
+		return probe__each_entry(skel->maps.start_ts, count_task, open);
 	skel->bss->open_waits = (struct lat_open){ 0 };
 	err = probe__iterate(probe, probe->rung->loaded[0]);
 	*open = skel->bss->open_waits;

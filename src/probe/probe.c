@@ -340,6 +340,27 @@ destroy_link:
 	return err;
 }
 
+/* By batches: bpf_map_get_next_key() starts anew where the last key is gone. */
+int probe__each_entry(const struct bpf_map *map, probe_entry *each, void *context)
+{
+	size_t key_size = bpf_map__key_size(map), value_size = bpf_map__value_size(map);
+	uint32_t max = bpf_map__max_entries(map), at = 0, count;
+	char *keys = malloc(max * key_size), *values = malloc(max * value_size);
+	int got = keys && values ? 0 : -ENOMEM, err = got;
+
+	for (void *from = NULL; !err && !got; from = &at) {
+		count = max;
+		got = bpf_map_lookup_batch(bpf_map__fd(map), from, &at, keys, values, &count, NULL);
+		if (got && got != -ENOENT) /* -ENOENT: these are the last */
+			err = got;
+		for (uint32_t i = 0; !err && i < count; i++)
+			err = each(context, keys + i * key_size, values + i * value_size);
+	}
+	free(keys);
+	free(values);
+	return err;
+}
+
 void probe__count_open(struct lat_open *open, uint64_t count, uint64_t start_ns)
 {
 	struct timespec at;

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-#include <bpf/bpf.h>
-
 #include "runqlat.skel.h"
 
 #define SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
@@ -63,19 +61,10 @@ static int runqlat_start(struct probe *probe, struct lat_control **control)
 	return prime ? probe__iterate(probe, prime) : 0;
 }
 
-/* Without task storage the waiting ones are those in the hash. */
-static int hash_census(struct probe *probe, struct lat_open *open)
+static int count_wait(void *open, const void *tid, const void *queued_ns)
 {
-	struct runqlat_bpf *skel = probe->skel;
-	int fd = bpf_map__fd(skel->maps.start_ts);
-	uint32_t tid, *at = NULL;
-	uint64_t queued_ns;
-
-	while (!bpf_map_get_next_key(fd, at, &tid)) {
-		at = &tid;
-		if (!bpf_map_lookup_elem(fd, &tid, &queued_ns))
-			probe__count_open(open, 1, queued_ns);
-	}
+	(void)tid;
+	probe__count_open(open, 1, *(const uint64_t *)queued_ns);
 	return 0;
 }
 
@@ -87,7 +76,7 @@ static int runqlat_census(struct probe *probe, struct lat_open *open, bool *age_
 
 	*age_known = true;
 	if (!census)
-		return hash_census(probe, open);
+		return probe__each_entry(skel->maps.start_ts, count_wait, open);
 	skel->bss->open_waits = (struct lat_open){ 0 };
 	err = probe__iterate(probe, census);
 	*open = skel->bss->open_waits;
