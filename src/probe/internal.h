@@ -25,7 +25,7 @@ struct probe {
 	uint32_t *rows; /* row of each key read so far, in the order of data->keys */
 	bool *row_read; /* by row: is it among them? */
 	size_t nr_keys; /* keys of data that are not "(other)" */
-	uint32_t seen_rows; /* control->next_row when the keys were last walked */
+	uint32_t rows_read; /* of the rows handed out, those whose key has been read */
 };
 
 extern const struct probe_ops memlat_ops;

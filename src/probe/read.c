@@ -77,31 +77,45 @@ static int add_other_keys(struct probe *probe, struct run_data *total, struct ru
 	return 0;
 }
 
-/* Walks the keys for those that were made since the last time. */
+struct reading {
+	struct probe *probe;
+	struct run_data *total, *delta;
+	struct names *names;
+};
+
+static int add_new_key(void *context, const void *at, const void *value)
+{
+	const struct lat_key_info *info = value;
+	struct reading *reading = context;
+	const struct lat_key *key = at;
+	char name[RUN_NAME];
+	int err;
+
+	if (reading->probe->row_read[info->row])
+		return 0;
+	names__key(reading->names, key, info->comm, name);
+	err = add_key(reading->probe, reading->total, reading->delta, key, name, info->row);
+	if (err)
+		return err;
+	reading->probe->row_read[info->row] = true;
+	reading->probe->rows_read++;
+	return 0;
+}
+
+/*
+ * Adds the keys that were made since the last time. A row is handed out before its key is there, or
+ * in vain, if another CPU makes the key first: nothing is new only when every row is accounted for.
+ */
 static int add_new_keys(struct probe *probe, struct run_data *total, struct run_data *delta,
 			struct names *names)
 {
+	struct reading reading = { probe, total, delta, names };
 	uint32_t rows = __atomic_load_n(&probe->control->next_row, __ATOMIC_RELAXED);
-	int err, fd = map_fd(probe, "keys");
-	struct lat_key key, *at = NULL, next;
-	struct lat_key_info info;
-	char name[RUN_NAME];
 
-	if (rows == probe->seen_rows)
+	if (probe->rows_read == (rows < probe->knobs.rows ? rows : probe->knobs.rows) - 1)
 		return 0;
-	while (!bpf_map_get_next_key(fd, at, &next)) {
-		key = next;
-		at = &key;
-		if (bpf_map_lookup_elem(fd, &key, &info) || probe->row_read[info.row])
-			continue;
-		names__key(names, &key, info.comm, name);
-		err = add_key(probe, total, delta, &key, name, info.row);
-		if (err)
-			return err;
-		probe->row_read[info.row] = true;
-	}
-	probe->seen_rows = rows;
-	return 0;
+	return probe__each_entry(bpf_object__find_map_by_name(probe->obj, "keys"), add_new_key,
+				 &reading);
 }
 
 static int read_rows(struct probe *probe, struct run_data *total, struct run_data *delta)
