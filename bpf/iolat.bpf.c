@@ -37,24 +37,12 @@ struct {
 	__type(value, struct iolat_start);
 } start_ts SEC(".maps");
 
-/*
- * Stamps of requests in flight where nobody asks who submitted them: a fraction of a hash's cost.
- * Two places per cache line; a request that finds both taken goes to the hash.
- */
-#define TABLE_BITS 13
-#define TABLE_WAYS 2
+/* A fraction of a hash's cost: tags are small numbers, the lines in use stay in the cache. */
+struct iolat_stamp table[IOLAT_LINES][IOLAT_WAYS] __attribute__((aligned(64))) = {};
+
 /* Neighbouring queues, and hardware queues, do not share their low tags. */
 #define QUEUE_STRIDE 331
 #define HCTX_STRIDE 61
-
-struct stamp {
-	__u64 request; /* 0: free */
-	__u64 queue_ns; /* as in struct iolat_start */
-	__u64 issue_ns;
-	__u64 pad;
-};
-
-static struct stamp table[1 << TABLE_BITS][TABLE_WAYS] __attribute__((aligned(64))) = {};
 
 #define REQ_OP_MASK 0xff /* REQ_OP_BITS is 8 since 4.10 */
 
@@ -136,6 +124,12 @@ static __always_inline __u32 request_device(struct request *rq)
 	return (__u32)BPF_CORE_READ(disk, major) << 20 | (__u32)BPF_CORE_READ(disk, first_minor);
 }
 
+/* Asked early, so that the census has only what is wanted. */
+static __always_inline bool other_disk(struct request *rq)
+{
+	return knobs.disk && request_device(rq) != knobs.disk;
+}
+
 static __always_inline bool needs_device(void)
 {
 	return knobs.disk || knobs_split(&knobs, LAT_BY_DISK);
@@ -143,20 +137,17 @@ static __always_inline bool needs_device(void)
 
 /* ---- the end: completion ---- */
 
-/*
- * A request's tag is its own while it is in flight, within its hardware queue. Tags are small
- * numbers: the lines in use stay in the cache.
- */
-static __always_inline struct stamp *table_line(const struct request_view *rq)
+/* A request's tag is its own while it is in flight, within its hardware queue. */
+static __always_inline struct iolat_stamp *table_line(const struct request_view *rq)
 {
-	return table[(rq->tag + rq->queue) & ((1 << TABLE_BITS) - 1)];
+	return table[(rq->tag + rq->queue) & (IOLAT_LINES - 1)];
 }
 
 static __always_inline bool table_put(const struct request_view *rq, __u64 issue_ns)
 {
-	struct stamp *stamp = table_line(rq);
+	struct iolat_stamp *stamp = table_line(rq);
 
-	for (int i = 0; i < TABLE_WAYS; i++, stamp++) {
+	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
 		/* A stamp of the same request is left over: nobody took it out at completion. */
 		if (stamp->request != rq->id &&
 		    (stamp->request || __sync_val_compare_and_swap(&stamp->request, 0, rq->id)))
@@ -168,20 +159,20 @@ static __always_inline bool table_put(const struct request_view *rq, __u64 issue
 	return false;
 }
 
-/* Takes the stamp of a request out; 0: there is none. */
+/* Takes the stamp of a request out, and what is left over of the same; 0: there is none. */
 static __always_inline __u64 table_take(const struct request_view *rq)
 {
-	struct stamp *stamp = table_line(rq);
-	__u64 issue_ns;
+	struct iolat_stamp *stamp = table_line(rq);
+	__u64 issue_ns = 0;
 
-	for (int i = 0; i < TABLE_WAYS; i++, stamp++) {
-		if (stamp->request != rq->id || stamp->queue_ns != rq->start_ns)
+	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
+		if (stamp->request != rq->id)
 			continue;
-		issue_ns = stamp->issue_ns;
+		if (stamp->queue_ns == rq->start_ns)
+			issue_ns = stamp->issue_ns;
 		stamp->request = 0;
-		return issue_ns;
 	}
-	return 0;
+	return issue_ns;
 }
 
 static __always_inline void forget(const struct iolat_start *start, __u64 id)
@@ -416,20 +407,21 @@ static __always_inline void keep(const struct request_view *rq, __u64 issue_ns)
 		count_start(LAT_NOT_KEPT);
 }
 
-static __always_inline int issue(const struct request_view *rq)
+static __always_inline int issue(struct request *request, bool raw)
 {
+	struct request_view rq = request_view(request, raw);
 	__u64 now = bpf_ktime_get_ns();
 	struct iolat_start *start = NULL;
 
-	if (request_is_passthrough(rq))
+	if (request_is_passthrough(&rq) || other_disk(request))
 		return 0;
 	if (knobs.identity || requeued)
-		start = find(rq);
+		start = find(&rq);
 	if (!start) {
-		if (knobs.identity || !table_put(rq, now))
-			keep(rq, now);
+		if (knobs.identity || !table_put(&rq, now))
+			keep(&rq, now);
 	} else if (!start->requeues) { /* seen at submission */
-		start->queue_ns = rq->start_ns;
+		start->queue_ns = rq.start_ns;
 		start->issue_ns = now;
 	} /* else it was issued before, and that issue stands */
 	return 0;
@@ -469,17 +461,13 @@ static __always_inline int requeue(const struct request_view *rq, enum mq_rq_sta
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(hashed_issue, struct request *rq)
 {
-	struct request_view view = request_view(rq, false);
-
-	return issue(&view);
+	return issue(rq, false);
 }
 
 SEC("raw_tp/block_rq_issue")
 int BPF_PROG(raw_issue, struct request *rq)
 {
-	struct request_view view = request_view(rq, true);
-
-	return issue(&view);
+	return issue(rq, true);
 }
 
 SEC("tp_btf/block_rq_requeue")
@@ -521,6 +509,8 @@ int BPF_PROG(submit_start, struct request *rq)
 {
 	struct request_view view = request_view(rq, false);
 
+	if (other_disk(rq))
+		return 0;
 	view.start_ns = bpf_ktime_get_ns(); /* the kernel's may come only after this */
 	/* Looked for only to keep `requeued` right. */
 	return submit(&view, requeued ? bpf_map_lookup_elem(&start_ts, &view.id) : NULL);
@@ -532,6 +522,8 @@ int BPF_PROG(submit_insert, struct request *rq)
 	struct request_view view = request_view(rq, false);
 	struct iolat_start *start = bpf_map_lookup_elem(&start_ts, &view.id);
 
+	if (other_disk(rq))
+		return 0;
 	if (start && start->queue_ns == view.start_ns) /* comes back, by a requeue or unissued */
 		return 0;
 	return submit(&view, start);

@@ -145,6 +145,21 @@ struct iolat_start {
 };
 _Static_assert(sizeof(struct iolat_start) == 56, "iolat_start has no padding");
 
+/*
+ * Iolat's `table`, in .bss: own stamps of requests in flight, where nobody asks who submitted them.
+ * Two places per cache line; a request that finds both taken goes to `start_ts`.
+ */
+#define IOLAT_LINES (1 << 13)
+#define IOLAT_WAYS 2
+
+struct iolat_stamp {
+	__u64 request; /* as the key of `start_ts`; 0: free */
+	__u64 queue_ns; /* as in struct iolat_start */
+	__u64 issue_ns;
+	__u64 pad;
+};
+_Static_assert(sizeof(struct iolat_stamp) == 32, "iolat_stamp has no padding");
+
 /* Value of runqlat's task storage. */
 struct runqlat_task {
 	__u64 run_delay; /* stamps: the kernel's sum of waits as of the last switch-in */

@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <bpf/bpf.h>
 
@@ -136,6 +137,8 @@ static int start_check(struct probe *probe)
 {
 	struct iolat *iolat = probe->skel;
 
+	/* What the last check left behind. Nothing uses the table between two. */
+	memset(iolat->skel->bss->table, 0, sizeof(iolat->skel->bss->table));
 	iolat->check = bpf_program__attach(iolat->skel->progs.hashed_issue);
 	if (!iolat->check)
 		return -errno;
@@ -158,7 +161,7 @@ static int iolat_start(struct probe *probe, struct lat_control **control)
 	return err ? err : probe__attach(probe, "merged");
 }
 
-/* Requests in flight leave their stamps behind, for the next issue of the same to overwrite. */
+/* Requests in flight leave their stamps behind. */
 static void stop_check(struct iolat *iolat)
 {
 	iolat->skel->bss->checking = 0;
@@ -244,6 +247,14 @@ static void kernel_census(const struct probe *probe, struct lat_open *open)
 	globfree(&disks);
 }
 
+static void count_table(const struct iolat_stamp (*table)[IOLAT_WAYS], struct lat_open *open)
+{
+	for (int line = 0; line < IOLAT_LINES; line++)
+		for (int way = 0; way < IOLAT_WAYS; way++)
+			if (table[line][way].request)
+				probe__count_open(open, 1, table[line][way].issue_ns);
+}
+
 static int count_request(void *open, const void *id, const void *value)
 {
 	const struct iolat_start *start = value;
@@ -264,6 +275,7 @@ static int iolat_census(struct probe *probe, struct lat_open *open, bool *age_kn
 		kernel_census(probe, open);
 		return 0;
 	}
+	count_table(iolat->skel->bss->table, open);
 	return probe__each_entry(iolat->skel->maps.start_ts, count_request, open);
 }
 
