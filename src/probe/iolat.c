@@ -211,23 +211,33 @@ static int iolat_tick(struct probe *probe, const struct run_data *data)
 	return 0;
 }
 
-/* What the kernel counts as in flight, as /sys/block/DISK/inflight: "reads writes". */
-static uint64_t inflight(const struct lat_knobs *knobs, const char *dir)
+static bool wanted_disk(const struct lat_knobs *knobs, const char *dir)
 {
-	unsigned int major, minor, reads, writes;
+	unsigned int major = 0, minor = 0;
 	char path[RUN_TEXT];
-	bool wanted = true;
 	FILE *file;
 
+	if (!knobs->disk)
+		return true;
 	snprintf(path, sizeof(path), "%s/dev", dir);
 	file = fopen(path, "re");
 	if (!file)
-		return 0;
-	if (fscanf(file, "%u:%u", &major, &minor) == 2 && knobs->disk)
-		wanted = (major << 20 | minor) == knobs->disk;
+		return false;
+	if (fscanf(file, "%u:%u", &major, &minor) != 2)
+		major = minor = 0;
 	fclose(file);
+	return (major << 20 | minor) == knobs->disk;
+}
+
+/* What the kernel counts as in flight, in /sys/block/DISK/inflight: "reads writes". */
+static uint64_t inflight(const char *dir)
+{
+	unsigned int reads = 0, writes = 0;
+	char path[RUN_TEXT];
+	FILE *file;
+
 	snprintf(path, sizeof(path), "%s/inflight", dir);
-	file = wanted ? fopen(path, "re") : NULL;
+	file = fopen(path, "re");
 	if (!file)
 		return 0;
 	if (fscanf(file, "%u %u", &reads, &writes) != 2)
@@ -236,14 +246,18 @@ static uint64_t inflight(const struct lat_knobs *knobs, const char *dir)
 	return reads + writes;
 }
 
+/* Disks without `mq` have no requests of their own. */
 static void kernel_census(const struct probe *probe, struct lat_open *open)
 {
 	glob_t disks;
 
-	if (glob("/sys/block/*", 0, NULL, &disks))
+	if (glob("/sys/block/*/mq", 0, NULL, &disks))
 		return;
-	for (size_t i = 0; i < disks.gl_pathc; i++)
-		open->count += inflight(&probe->knobs, disks.gl_pathv[i]);
+	for (size_t i = 0; i < disks.gl_pathc; i++) {
+		disks.gl_pathv[i][strlen(disks.gl_pathv[i]) - strlen("/mq")] = '\0';
+		if (wanted_disk(&probe->knobs, disks.gl_pathv[i]))
+			open->count += inflight(disks.gl_pathv[i]);
+	}
 	globfree(&disks);
 }
 
