@@ -187,12 +187,17 @@ static void close_writers(struct session *session, const struct session_config *
 	}
 }
 
-/* Reads all probes and hands the interval that ends now to the writers. */
+static uint64_t elapsed_ns(const struct session *session)
+{
+	return now_ns() - session->run->start_mono_ns;
+}
+
+/* Reads all probes and hands the interval, which ends at `end`, to the writers. */
 static void end_interval(struct session *session, const struct session_config *config,
-			 struct session_result *result)
+			 struct session_result *result, uint64_t end)
 {
 	struct run *run = session->run;
-	struct run_interval interval = { .start_ns = session->last_ns, .delta = session->delta };
+	struct run_interval interval = { session->last_ns, end, session->delta };
 	struct probe *probe;
 	int err;
 
@@ -207,9 +212,8 @@ static void end_interval(struct session *session, const struct session_config *c
 		if (err)
 			fault(session, result, SESSION_READ, NULL, err);
 	}
-	interval.end_ns = now_ns() - run->start_mono_ns;
-	run->duration_ns = interval.end_ns;
-	session->last_ns = interval.end_ns;
+	run->duration_ns = end;
+	session->last_ns = end;
 	tell_writers(session, config, result, &interval);
 }
 
@@ -237,7 +241,7 @@ static void open_window(struct session *session)
 }
 
 /* The programs have been timed for long enough: from here on they run without. */
-static void stop_timing(struct session *session, uint64_t elapsed_ns)
+static void stop_timing(struct session *session, uint64_t elapsed)
 {
 	struct run *run = session->run;
 
@@ -245,20 +249,48 @@ static void stop_timing(struct session *session, uint64_t elapsed_ns)
 		return;
 	for (unsigned int i = 0; i < run->nr_modules; i++)
 		if (session->probes[i])
-			cost__end(&session->cost[i], session->probes[i], elapsed_ns,
+			cost__end(&session->cost[i], session->probes[i], elapsed,
 				  &run->modules[i].cost);
 	close(session->stats);
 	session->stats = -1;
 }
 
-/* No sample is on its way any more: every program that saw the window open has returned. */
-static void shut_window(struct session *session)
+static void count_open(struct session *session, struct session_result *result)
 {
-	arm_all(session, false);
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	struct run_module *module;
+	int err;
+
+	for (unsigned int i = 0; i < session->run->nr_modules; i++) {
+		module = &session->run->modules[i];
+		if (!session->probes[i])
+			continue;
+		err = probe__census(session->probes[i], &module->open, &module->open_age_known);
+		if (err)
+			fault(session, result, SESSION_READ, NULL, err);
+	}
 }
 
-static void census(struct session *session)
+/*
+ * Counts what is open at once: what ends between the two would be in neither number. Afterwards no
+ * sample is on its way any more: every program that saw the window open has returned. Returns when
+ * it was shut.
+ */
+static uint64_t shut_window(struct session *session, struct session_result *result)
+{
+	const struct timespec while_running = { .tv_nsec = 20000000 };
+	uint64_t end;
+
+	arm_all(session, false);
+	end = elapsed_ns(session);
+	count_open(session, result);
+	/* Not to be had with nohz_full: there it takes a little patience. */
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		nanosleep(&while_running, NULL);
+	return end;
+}
+
+/* What is known of the probes only when the window has shut. */
+static void describe_modules(struct session *session)
 {
 	struct run_module *module;
 	struct probe_usage usage;
@@ -267,7 +299,6 @@ static void census(struct session *session)
 		module = &session->run->modules[i];
 		if (!session->probes[i])
 			continue;
-		probe__census(session->probes[i], &module->open, &module->open_age_known);
 		if (!probe__usage(session->probes[i], &usage))
 			module->recursion_missed =
 				usage.recursion_missed - session->cost[i].before.recursion_missed;
@@ -286,7 +317,7 @@ static bool window_ends(struct session *session, uint64_t at)
 {
 	struct pollfd fds[2] = { { .fd = session->signals, .events = POLLIN },
 				 { .fd = -1, .events = POLLIN } };
-	uint64_t elapsed = now_ns() - session->run->start_mono_ns;
+	uint64_t elapsed = elapsed_ns(session);
 	struct timespec left = { 0 };
 	struct signalfd_siginfo info;
 
@@ -316,13 +347,13 @@ static void watch(struct session *session, const struct session_config *config,
 		if (session->stats >= 0)
 			wake = earlier(wake, COST_TIMED_NS);
 		ends = window_ends(session, wake);
-		elapsed = now_ns() - session->run->start_mono_ns;
+		elapsed = elapsed_ns(session);
 		if (elapsed >= COST_TIMED_NS)
 			stop_timing(session, elapsed);
 		if (config->progress)
 			config->progress(elapsed, config->duration_ns);
 		if (!ends && elapsed >= next && elapsed < end) {
-			end_interval(session, config, result);
+			end_interval(session, config, result, elapsed);
 			next += (elapsed - next) / config->interval_ns * config->interval_ns +
 				config->interval_ns;
 		}
@@ -352,6 +383,7 @@ static void end_workload(struct session *session, struct session_result *result)
 int session__run(struct session *session, const struct session_config *config,
 		 struct session_result *result)
 {
+	uint64_t end;
 	int err;
 
 	memset(result, 0, sizeof(*result));
@@ -375,10 +407,10 @@ int session__run(struct session *session, const struct session_config *config,
 		watch(session, config, result);
 	}
 
-	shut_window(session);
-	stop_timing(session, now_ns() - session->run->start_mono_ns);
-	end_interval(session, config, result);
-	census(session);
+	end = shut_window(session, result);
+	stop_timing(session, end);
+	end_interval(session, config, result, end);
+	describe_modules(session);
 	end_workload(session, result);
 	session->run->complete = true;
 	close_writers(session, config, result);
