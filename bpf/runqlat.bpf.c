@@ -86,7 +86,7 @@ static __always_inline __u64 longer_wait(struct lat_cell *cell, __u64 wait, __u6
 SEC("tp_btf/sched_switch")
 int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	__u64 now, queued, total, preempted = 0, wait = 0;
+	__u64 now, queued, total, arrivals, preempted = 0, wait = 0, unseen = 0;
 	struct runqlat_task *own;
 	struct lat_cell *cell;
 
@@ -105,6 +105,7 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 	own = bpf_task_storage_get(&tasks, next, NULL, 0);
 	queued = next->sched_info.last_queued;
 	total = next->sched_info.run_delay;
+	arrivals = next->sched_info.pcount;
 	now = queue_clock(next);
 	if (queued && now > queued)
 		wait = now - queued; /* the kernel adds exactly this right after us */
@@ -113,7 +114,9 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 	cell = seen(next);
 	if (own) {
 		wait = total - own->run_delay;
+		unseen = arrivals - own->arrivals;
 		own->run_delay = total;
+		own->arrivals = arrivals + (queued != 0); /* as the kernel is about to count */
 		preempted = own->queued_ns;
 		own->queued_ns = 0;
 	} else if (cell) {
@@ -123,12 +126,14 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 		return 0;
 	if (preempted)
 		wait = longer_wait(cell, wait, preempted, now);
-	if ((__s64)wait < 0)
+	if ((__s64)wait < 0) {
 		cell->counts[LAT_NEGATIVE]++;
-	else if (queued || preempted)
+	} else if (queued || preempted) {
+		cell->counts[LAT_JOINED] += unseen;
 		record(cell, next, wait);
-	else
+	} else {
 		cell->counts[LAT_MISSED_START]++;
+	}
 	return 0;
 }
 
@@ -149,8 +154,9 @@ int prime(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
+	fresh.arrivals = task->sched_info.pcount;
+	barrier(); /* one that ends between the two is counted as joined, not passed over */
 	fresh.run_delay = task->sched_info.run_delay;
-	/* Does not overwrite: a switch that came first has made the better value. */
 	bpf_task_storage_get(&tasks, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	return 0;
 }

@@ -30,7 +30,7 @@ enum lat_count {
 	LAT_CONTINUED, /* did not end the wait: fault to be retried, partial completion */
 	LAT_TERMS,
 	LAT_ABANDONED = LAT_TERMS, /* starts that a newer start of the same owner replaced */
-	LAT_JOINED, /* continued events that a later recorded one included */
+	LAT_JOINED, /* events that a later recorded one included: continued, or not seen */
 	LAT_REQUEUED, /* requests the driver gave back to the queue */
 	LAT_ERRORS, /* recorded ones that ended in an error */
 	LAT_FALLBACK, /* recorded with our own stamp where the kernel had left none */
@@ -163,9 +163,10 @@ _Static_assert(sizeof(struct iolat_stamp) == 32, "iolat_stamp has no padding");
 /* Value of runqlat's task storage. */
 struct runqlat_task {
 	__u64 run_delay; /* stamps: the kernel's sum of waits as of the last switch-in */
+	__u64 arrivals; /* stamps: the kernel's count of waits, as of the same */
 	__u64 queued_ns; /* own stamp of becoming runnable; 0: none */
 };
-_Static_assert(sizeof(struct runqlat_task) == 16, "runqlat_task has no padding");
+_Static_assert(sizeof(struct runqlat_task) == 24, "runqlat_task has no padding");
 
 /* Value of memlat's `start_ts`: the faults a task has open, innermost last. */
 #define MEMLAT_DEPTH 4
