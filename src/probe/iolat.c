@@ -95,10 +95,15 @@ static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton
 	return 0;
 }
 
+/* Asked while it loads, and again within the window, when kernel__forget() has been. */
 static const char *issue_program(void)
 {
-	return kernel__tracepoint_args("block_rq_issue") == 1 ? "hashed_issue"
-							      : "hashed_issue_queue";
+	static const char *name;
+
+	if (!name)
+		name = kernel__tracepoint_args("block_rq_issue") == 1 ? "hashed_issue"
+								      : "hashed_issue_queue";
+	return name;
 }
 
 static const char *submit_program(void)

@@ -2,6 +2,7 @@
 #include "kernel.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,22 +11,31 @@
 #include <bpf/libbpf.h>
 #include <cap-ng.h>
 
-/* Loaded once, at the first question; lives as long as the program. */
-static const struct btf *kernel_btf(void)
-{
-	static struct btf *btf;
-	static bool tried;
+static struct btf *kernel_btf;
+static bool asked;
 
-	if (!tried) {
-		btf = btf__load_vmlinux_btf();
-		tried = true;
+/* Loaded once, at the first question. */
+static const struct btf *load_btf(void)
+{
+	if (!asked) {
+		kernel_btf = btf__load_vmlinux_btf();
+		asked = true;
 	}
-	return btf;
+	return kernel_btf;
+}
+
+void kernel__forget(void)
+{
+	btf__free(kernel_btf);
+	kernel_btf = NULL;
+	asked = false;
+	/* libbpf loaded it for every module, too; the holes it left are what we weigh most. */
+	malloc_trim(0);
 }
 
 int kernel__tracepoint_args(const char *name)
 {
-	const struct btf *btf = kernel_btf();
+	const struct btf *btf = load_btf();
 	const struct btf_type *type;
 	char trace[RUN_NAME];
 	int id;
@@ -48,7 +58,7 @@ bool kernel__has_tracepoint(const char *name)
 
 bool kernel__has_function(const char *name)
 {
-	const struct btf *btf = kernel_btf();
+	const struct btf *btf = load_btf();
 
 	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
 }

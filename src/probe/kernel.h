@@ -16,6 +16,9 @@ int kernel__tracepoint_args(const char *name);
 /* Is there a function of that name to attach to? */
 bool kernel__has_function(const char *name);
 
+/* Gives back the memory that the answers took; a later question loads the BTF again. */
+void kernel__forget(void);
+
 /* From now on keeps libbpf's complaints instead of having them printed. */
 void kernel__capture_log(void);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cost.h"
+#include "kernel.h"
 #include "privilege.h"
 #include "workload.h"
 
@@ -357,6 +358,7 @@ int session__run(struct session *session, const struct session_config *config,
 	session->writers = calloc(config->nr_writers + 1, sizeof(*session->writers));
 	if (!session->writers)
 		return -ENOMEM;
+	kernel__forget();
 	err = start_workload(session, config);
 	if (err) {
 		fault(session, result, SESSION_WORKLOAD, NULL, err);
