@@ -253,6 +253,12 @@ static int describe_run(struct record *record)
 	return run->host ? EXIT_DONE : out_of_memory(record);
 }
 
+/* What the workload or -i prints would continue its line. */
+static bool is_alone(const struct options *options)
+{
+	return !options->nr_args && !(options->interval_ns && isatty(STDOUT_FILENO));
+}
+
 static void progress(uint64_t elapsed_ns, uint64_t duration_ns)
 {
 	if (duration_ns)
@@ -344,7 +350,7 @@ static int measure(struct record *record)
 		.workload = record->options.nr_args ? record->options.args : NULL,
 		.writers = record->writers,
 		.nr_writers = record->nr_writers,
-		.progress = progress,
+		.progress = is_alone(&record->options) ? progress : NULL,
 	};
 	struct session_result result;
 	int err, code = EXIT_DONE;
