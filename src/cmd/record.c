@@ -325,7 +325,8 @@ static int explain_fault(struct record *record, const struct session_result *res
 	switch (result->fault) {
 	case SESSION_WORKLOAD:
 		snprintf(what, sizeof(what), "cannot run '%.128s'", record->options.args[0]);
-		log__error(what, strerror(-err), NULL);
+		log__error(what, strerror(-err),
+			   err == -ENOENT ? "is the interpreter of its first line there?" : NULL);
 		break;
 	case SESSION_READ:
 		log__error("cannot read what the probes counted", strerror(-err), NULL);
@@ -381,7 +382,7 @@ static int check_workload(const struct record *record)
 	if (!err)
 		return EXIT_DONE;
 	snprintf(what, sizeof(what), "cannot run '%.128s'", options->args[0]);
-	log__error(what, strerror(-err), NULL);
+	log__error(what, strerror(-err), "the workload must be an executable file");
 	return EXIT_ERROR;
 }
 

@@ -51,8 +51,8 @@ static int resolve_cgroup(const struct names *names, const char *path, uint64_t 
 	err = names__cgroup(names, path, id);
 	if (err)
 		snprintf(why, RUN_TEXT,
-			 "--cgroup %.128s: %s (a directory of the cgroup v2 hierarchy)", path,
-			 strerror(-err));
+			 "--cgroup %.128s: %s; give a directory of the cgroup v2 hierarchy", path,
+			 err == -ENOENT ? "no such cgroup" : strerror(-err));
 	return err;
 }
 
@@ -65,7 +65,7 @@ static int resolve_disk(const struct names *names, const char *name, uint32_t *i
 		return 0;
 	err = names__disk(names, name, id);
 	if (err < 0)
-		snprintf(why, RUN_TEXT, "--disk %.128s: no such disk (see lsblk)", name);
+		snprintf(why, RUN_TEXT, "--disk %.128s: no such disk; see lsblk", name);
 	else if (err > 0)
 		snprintf(why, RUN_TEXT, "--disk %.128s: is a partition; measuring its whole disk",
 			 name);
