@@ -243,7 +243,7 @@ static int describe_run(struct record *record)
 	run->tail_ns = record->knobs.tail_ns;
 	run->nr_labels = options->nr_labels;
 	memcpy(run->labels, options->labels, sizeof(run->labels));
-	run->filter = target__describe(options);
+	run->filter = target__describe(options, &record->knobs);
 	run->host = host__describe("");
 	if (options->nr_args) {
 		run->workload = join(options->args);

@@ -99,7 +99,20 @@ int target__resolve(const struct options *options, struct lat_knobs *knobs, char
 	return err;
 }
 
-char *target__describe(const struct options *options)
+/* As it is measured: of a partition its disk, of a link what it leads to. */
+static void describe_disk(FILE *out, uint32_t id)
+{
+	const struct lat_key key = { .by = LAT_BY_DISK, .id = id };
+	struct names *names;
+	char name[RUN_NAME];
+
+	if (names__new(&names, ""))
+		return;
+	fprintf(out, " disk %s", names__key(names, &key, NULL, name));
+	names__free(names);
+}
+
+char *target__describe(const struct options *options, const struct lat_knobs *knobs)
 {
 	size_t size;
 	char *text;
@@ -116,7 +129,7 @@ char *target__describe(const struct options *options)
 	if (options->cgroup)
 		fprintf(out, " cgroup %s", options->cgroup);
 	if (options->disk)
-		fprintf(out, " disk %s", options->disk);
+		describe_disk(out, knobs->disk);
 	fclose(out);
 	if (text && size) {
 		memmove(text, text + 1, size);

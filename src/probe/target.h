@@ -11,7 +11,7 @@
  */
 int target__resolve(const struct options *options, struct lat_knobs *knobs, char why[RUN_TEXT]);
 
-/* The filters in force as one line, to be freed; NULL if there are none. */
-char *target__describe(const struct options *options);
+/* The filters in force, as resolved, as one line, to be freed; NULL if there are none. */
+char *target__describe(const struct options *options, const struct lat_knobs *knobs);
 
 #endif
