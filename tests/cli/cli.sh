@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# What the tests of the command line share: source it from the top of the tree. A test is one line:
+# title, exit code, what is said on stderr and on stdout (regexes; empty: nothing), arguments.
+. tests/tap.sh
+
+latscope=$PWD/.output/latscope
+dir=$(mktemp -d)
+chmod 755 "$dir" # for those who are not root
+trap 'rm -rf "$dir"' EXIT
+out='' err='' status='' # of the last run
+as=() # what it is run under
+
+# run ARG...: latscope, to its end. The limit is for one that hangs, 124.
+run() {
+	out=$("${as[@]}" timeout -k 5 60 "$latscope" "$@" 2>"$dir/stderr")
+	status=$?
+	err=$(<"$dir/stderr")
+}
+
+# check TITLE CODE STDERR STDOUT ARG...
+check() {
+	run "${@:5}"
+	ok "$1" ended "$2" "$3" "$4"
+}
+
+# refuses TITLE CODE REASON ARG...: one line says why, and there are no data.
+refuses() {
+	run "${@:4}"
+	ok "$1" refused "$2" "$3"
+}
+
+# wrong TITLE REASON ARG...: wrong usage, and where to learn the right one
+wrong() { refuses "$1" 2 "$2.*; try 'latscope ${3-} --help'" "${@:3}"; }
+
+refused() {
+	ended "$1" "^latscope.*$2" '' || return
+	[ "$(wc -l <"$dir/stderr")" = 1 ] || { printf 'not one line:\n%s\n' "$err" && false; }
+}
+
+ended() {
+	local bad=0
+
+	[ "$status" = "$1" ] || { echo "exit status $status, not $1" && bad=1; }
+	tap_said stderr "$err" "$2" || bad=1
+	tap_said stdout "$out" "$3" || bad=1
+	return $bad
+}
+
+# tap_said WHERE GOT REGEX
+tap_said() {
+	if [ -n "$3" ]; then
+		[[ $2 =~ $3 ]] || { printf 'wanted a match of: %s\non %s:\n%s\n' "$3" "$1" "$2" && false; }
+	else
+		[ -z "$2" ] || { printf 'unwanted on %s:\n%s\n' "$1" "$2" && false; }
+	fi
+}
+
+# The same as somebody who has no privilege. The program may lie where he cannot go.
+unprivileged() {
+	local as=(setpriv --reuid=65534 --regid=65534 --clear-groups) latscope=$dir/latscope
+
+	[ -x "$latscope" ] || install -m755 .output/latscope "$latscope"
+	"$@"
+}
+
+# skip_unless_able: the whole suite, on a machine where nothing can be measured
+skip_unless_able() {
+	[ "$(id -u)" = 0 ] || skip_all 'only root can measure'
+	run runqlat -d 10ms
+	[ "$status" != 77 ] || skip_all "runqlat does not run here: $err"
+}
+
+# own_mounts: runs the suite again where the mounts it makes are its own and go with it.
+own_mounts() {
+	[ "$(readlink /proc/self/ns/mnt)" != "${CLI_MOUNTS-}" ] || return 0
+	unshare -m true 2>/dev/null || skip_all 'it may make no mount namespace'
+	# shellcheck disable=SC2016 # for the shell within
+	exec unshare -m bash -c 'CLI_MOUNTS=$(readlink /proc/self/ns/mnt) exec "$0"' "$0"
+}
+
+# wait_for CMD...: until it succeeds; gives up after 20 s.
+wait_for() {
+	local tries
+
+	for ((tries = 0; tries < 400; tries++)); do
+		! "$@" >/dev/null 2>&1 || return 0
+		sleep .05
+	done
+	return 1
+}
+
+gone() { ! kill -0 "$1" 2>/dev/null; }
+
+# recording BELOW: the directory of the one recording there
+recording() { printf '%s\n' "$1"/2*Z*; }
+
+# start ARG...: latscope in the background as $pid, once its window is open; ended by finish.
+start() {
+	rm -rf "$dir/runs"
+	"${as[@]}" "$latscope" record -q -o "$dir/runs" "$@" >"$dir/stdout" 2>"$dir/stderr" &
+	pid=$!
+	wait_for is_open
+}
+
+is_open() { [ -e "$(recording "$dir/runs")/run.db" ]; }
+
+# Where the program was started, not what it was started by: setsid and env become it.
+finish() {
+	wait "$pid"
+	status=$?
+	out=$(<"$dir/stdout")
+	err=$(<"$dir/stderr")
+}
+
+# complete DIR: a recording that ended as it should, and adds up
+complete() {
+	local found
+
+	found=$(cd "$1" && echo *)
+	tap_match "$found" 'iolat.csv .*iolat.summary.json.* memlat.csv .*run.db runqlat' || return
+	[[ $found != *wal* ]] || { echo "the log was left: $found" && return 1; }
+	# shellcheck disable=SC2016 # jq's
+	jq -es 'length == 3 and all(.complete and .accounting.balanced)' "$1"/*.summary.json >/dev/null ||
+		{ jq -c '[.module, .complete, .accounting]' "$1"/*.summary.json && false; }
+}
+
+# fits: what was printed last has 80 columns at most and no blanks that nobody sees.
+fits() { ! LC_ALL=C.UTF-8 grep -nE '.{81,}|[[:blank:]]$' <<<"$out"; }

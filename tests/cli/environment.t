@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What the machine lacks, or what was named and is not there: one line, 77 for the one, 1 for the other.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+skip_unless_able
+own_mounts
+
+# without_btf CMD...: as on a kernel without CONFIG_DEBUG_INFO_BTF
+without_btf() {
+	# shellcheck disable=SC2016 # for the shell within
+	local as=(unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' -)
+
+	"$@"
+}
+
+# in_a_container CMD...: PIDs are not those of the kernel.
+in_a_container() {
+	local as=(unshare -p -f --mount-proc)
+
+	"$@"
+}
+
+no_pid=4194303
+needs='needs root, or CAP_BPF and CAP_PERFMON; run it with sudo'
+
+unprivileged refuses 'not root: record' 1 "record: $needs" record -d 1s -o "$dir/never"
+unprivileged refuses 'not root: a module' 1 "iolat: $needs" iolat -d 1s
+unprivileged refuses 'not root: with a workload, which is not run' 1 "$needs" runqlat -- touch "$dir/ran"
+unprivileged refuses 'not root: doctor' 1 "doctor: $needs" doctor
+is 'not root: nothing is written' "$(find "$dir" -name never -o -name ran)" ''
+
+# least CMD...: not root, but with the two capabilities the line above speaks of
+least() {
+	local as=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+bpf,+perfmon
+		--ambient-caps=+bpf,+perfmon --bounding-set=-all,+bpf,+perfmon) latscope=$dir/latscope
+
+	"$@"
+}
+install -d -m777 "$dir/theirs"
+least check 'CAP_BPF and CAP_PERFMON are enough' 0 '^recording in ' 'memlat .*runqlat .*iolat ' \
+	record -d 50ms -o "$dir/theirs"
+ok 'with them, the recording is complete' complete "$(recording "$dir/theirs")"
+
+no_btf='this kernel has no BTF \(CONFIG_DEBUG_INFO_BTF\)'
+without_btf refuses 'no BTF: record' 77 "record: $no_btf" record -d 1s -o "$dir/never"
+without_btf refuses 'no BTF: a module' 77 "runqlat: $no_btf" runqlat -d 1s
+without_btf refuses 'no BTF: doctor' 77 "doctor: $no_btf" doctor
+without_btf refuses 'no BTF: wrong usage is still that' 2 'no rung' runqlat --rung ladder
+without_btf check 'no BTF: a recording is read all the same' 0 '' 'memlat .*runqlat .*iolat ' \
+	report "$(recording "$dir/theirs")"
+
+# A rung that the kernel of this machine refuses, if there is one.
+run doctor
+read -r module rung < <(awk '/^[a-z]+:/ { module = $1 } $2 == "no" { sub(":", "", module); print module, $1; exit }' <<<"$out")
+if [ -n "${rung-}" ]; then
+	reason="$module cannot run on this machine: $rung: .*; needs .*; 'latscope doctor' explains"
+	refuses "$module --rung $rung is refused" 77 "$reason" "$module" --rung "$rung" -d 1s
+	check 'record goes on with the others and says so' 0 "^latscope: $reason"$'\nrecording in [^[:cntrl:]]*$' \
+		"$module: not measured: $rung: .*balances.*balances" \
+		record --rung "$rung" -d 50ms -o "$dir/refused"
+	got=$(recording "$dir/refused")
+	is 'the refused module has no files' "$(find "$got" -name "$module*")" ''
+	is 'the others have theirs' "$(find "$got" -name '*.summary.json' | wc -l)" 2
+	check 'report says why' 0 '' "$module: not measured: $rung: .*balances.*balances" report "$got"
+	run report --json "$got"
+	ok 'and so in JSON' jq -e --arg name "$module" --arg rung "$rung" '
+		[.modules[] | select(.refused)] | length == 1 and .[0].module == $name
+		and (.[0].refused | startswith($rung)) and (.[0] | keys == ["module", "refused"])' <<<"$out"
+else
+	skip 'a refused rung' 'every rung runs on this machine'
+fi
+
+refuses 'an unknown PID' 1 "runqlat: -p $no_pid: no such process" runqlat -p $no_pid -d 1s
+refuses 'an unknown TID' 1 "memlat: -t $no_pid: no such thread" memlat -t $no_pid -d 1s
+refuses 'an unknown cgroup' 1 'record: --cgroup /no/such: no such cgroup; give a directory' \
+	record --cgroup /no/such -d 1s -o "$dir/never"
+refuses 'a directory that is no cgroup' 1 '--cgroup /etc: no such cgroup' runqlat --cgroup /etc -d 1s
+refuses 'a cgroup that is a file' 1 '--cgroup cgroup.procs: Not a directory; give' \
+	runqlat --cgroup cgroup.procs -d 1s
+refuses 'an unknown disk' 1 'iolat: --disk nosuch: no such disk; see lsblk' iolat --disk nosuch -d 1s
+refuses 'a disk that is not one' 1 '--disk /dev/null: no such disk' iolat --disk /dev/null -d 1s
+refuses 'a disk that leads elsewhere' 1 '--disk \.\./\.\.: no such disk' iolat --disk ../.. -d 1s
+is 'what is refused leaves no directory' "$(find "$dir" -name never)" ''
+in_a_container refuses 'a PID in a PID namespace' 1 '-p 1: numbers differ in a PID namespace' runqlat -p 1 -d 1s
+in_a_container check 'without one, a PID namespace does not matter' 0 '' 'runqlat .*balances' runqlat -d 50ms
+
+# A disk of 8 MB with one partition, told to the kernel rather than read by it: it may know no MBR.
+truncate -s 8M "$dir/disk"
+if loop=$(losetup -fP --show "$dir/disk" 2>&1); then
+	trap 'losetup -d "$loop"; rm -rf "$dir"' EXIT
+	addpart "$loop" 1 2048 4096
+fi
+part=${loop#/dev/}p1
+if [ -e "/sys/class/block/$part" ]; then
+	check 'a partition as a disk' 0 "^latscope: iolat: --disk $part: is a partition; measuring its whole disk$" \
+		"only: disk ${part%p1}[[:space:]].*balances" iolat --disk "$part" -d 50ms
+	check 'its device' 0 "--disk /dev/$part: is a partition" 'balances' iolat --disk "/dev/$part" -d 50ms
+	check '--quiet does without the warning' 0 '' 'balances' iolat -q --disk "$part" -d 50ms
+	check 'its disk' 0 '' 'balances' iolat --disk "${loop#/dev/}" -d 50ms
+else
+	skip 'a partition as a disk' "no loop device with partitions: $loop"
+fi
+done_testing
