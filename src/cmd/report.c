@@ -52,25 +52,18 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static bool wanted(const struct report *report, const struct run_module *module)
+/* The run as it is to be printed: of the module asked for alone. Returns where that is, -ENOENT. */
+static int select_module(const struct report *report, const struct run *run, struct run *view)
 {
-	return !report->module || !strcmp(report->module, module->name);
-}
-
-/* Leaves only the module asked for. */
-static int select_module(const struct report *report, struct run *run)
-{
-	struct run_module swap;
-
+	*view = *run;
 	if (!report->module)
 		return 0;
+	view->nr_modules = 1;
 	for (unsigned int i = 0; i < run->nr_modules; i++) {
-		if (!wanted(report, &run->modules[i]))
+		if (strcmp(report->module, run->modules[i].name))
 			continue;
-		swap = run->modules[0];
-		run->modules[0] = run->modules[i];
-		run->modules[i] = swap;
-		return 0;
+		view->modules[0] = run->modules[i];
+		return (int)i;
 	}
 	return -ENOENT;
 }
@@ -91,27 +84,30 @@ static int print_whole(const struct report *report, const struct run *run)
 	}
 	text__run(stdout, run);
 	for (unsigned int i = 0; i < run->nr_modules; i++)
-		if (wanted(report, &run->modules[i]))
-			text__module(stdout, run, &run->modules[i], &style);
+		text__module(stdout, run, &run->modules[i], &style);
 	return 0;
 }
 
-static int print_intervals(const struct report *report, struct rundb *db, const struct run *run)
+static int print_intervals(const struct report *report, struct rundb *db, const struct run *run,
+			   int first)
 {
 	struct writer live = { .ops = report->options.json ? &writer_live_json : &writer_live };
 	struct run_interval interval;
-	int err, got;
+	int err;
 
 	err = live.ops->open(&live, run);
-	while (!err && (got = rundb__next(db, &interval)))
-		err = got < 0 ? got : live.ops->interval(&live, run, &interval);
+	while (!err && (err = rundb__next(db, &interval)) > 0) {
+		interval.delta += first;
+		err = live.ops->interval(&live, run, &interval);
+	}
 	return err ? err : live.ops->close(&live, run);
 }
 
-static int print_recording(const struct report *report, const char *path, struct run *run)
+static int print_recording(const struct report *report, const char *path, struct run *run,
+			   struct run *view)
 {
 	struct rundb *db;
-	int err;
+	int err, first;
 
 	err = rundb__open(&db, path, run);
 	if (err) {
@@ -119,12 +115,19 @@ static int print_recording(const struct report *report, const char *path, struct
 			   "give the directory of a recording, or its run.db");
 		return EXIT_ERROR;
 	}
-	err = select_module(report, run);
-	if (err) {
+	first = select_module(report, run, view);
+	if (first < 0) {
+		err = first;
 		log__error(report->module, "no such module in this recording", NULL);
 		goto close_db;
 	}
-	err = report->intervals ? print_intervals(report, db, run) : print_whole(report, run);
+	if (report->options.csv && view->modules[0].refused[0]) {
+		err = -ENODATA;
+		log__error(report->module, view->modules[0].refused, NULL);
+		goto close_db;
+	}
+	err = report->intervals ? print_intervals(report, db, view, first)
+				: print_whole(report, view);
 	if (err)
 		log__error(path, rundb__explain(err), NULL);
 close_db:
@@ -143,12 +146,14 @@ int cmd_report(int argc, char **argv)
 	struct argp own = {
 		.options = report_options, .parser = parse_own, .args_doc = "DIR", .doc = report_doc
 	};
-	struct run *run;
+	struct run *runs; /* as recorded, and as it is printed */
 	int got, code;
 
 	got = options__parse(&report.options, &own, &report, argc, argv, stdout);
 	if (!got && !report.options.nr_args)
 		got = options__fail(&report.options, "which recording? Give its directory");
+	if (!got && report.options.csv && report.intervals)
+		got = options__fail(&report.options, "--csv has no intervals; --json has");
 	if (!got && report.options.csv && !report.module)
 		got = options__fail(&report.options, "--csv is for one module; name it by -m");
 	if (got) {
@@ -156,12 +161,12 @@ int cmd_report(int argc, char **argv)
 			log__usage(argv[0], report.options.error);
 		return got < 0 ? EXIT_USAGE : EXIT_DONE;
 	}
-	run = calloc(1, sizeof(*run));
-	if (!run) {
+	runs = calloc(2, sizeof(*runs));
+	if (!runs) {
 		log__error(argv[0], "out of memory", NULL);
 		return EXIT_ERROR;
 	}
-	code = print_recording(&report, report.options.args[0], run);
-	free(run);
+	code = print_recording(&report, report.options.args[0], &runs[0], &runs[1]);
+	free(runs);
 	return code;
 }
