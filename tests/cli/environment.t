@@ -33,8 +33,9 @@ is 'not root: nothing is written' "$(find "$dir" -name never -o -name ran)" ''
 
 # least CMD...: not root, but with the two capabilities the line above speaks of
 least() {
-	local as=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+bpf,+perfmon
-		--ambient-caps=+bpf,+perfmon --bounding-set=-all,+bpf,+perfmon) latscope=$dir/latscope
+	local caps='+bpf,+perfmon' latscope=$dir/latscope
+	local as=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$caps"
+		--ambient-caps="$caps" --bounding-set="-all,$caps")
 
 	"$@"
 }
@@ -64,7 +65,9 @@ if [ -n "${rung-}" ]; then
 	is 'the refused module has no files' "$(find "$got" -name "$module*")" ''
 	is 'the others have theirs' "$(find "$got" -name '*.summary.json' | wc -l)" 2
 	check 'report says why' 0 '' "$module: not measured: $rung: .*balances.*balances" report "$got"
+	refuses 'report has no CSV of it' 1 "$module: $rung: .*; needs " report --csv -m "$module" "$got"
 	run report --json "$got"
+	# shellcheck disable=SC2016 # jq's
 	ok 'and so in JSON' jq -e --arg name "$module" --arg rung "$rung" '
 		[.modules[] | select(.refused)] | length == 1 and .[0].module == $name
 		and (.[0].refused | startswith($rung)) and (.[0] | keys == ["module", "refused"])' <<<"$out"

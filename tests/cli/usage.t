@@ -53,6 +53,7 @@ wrong 'no workload after --' "no workload follows '--'" runqlat -d 1s --
 wrong 'report of nothing' 'which recording\? Give its directory' report
 wrong 'report of two' "'b' is one argument too many" report a b
 wrong 'one CSV of a recording' '--csv is for one module; name it by -m' report --csv x
+wrong 'CSV of intervals' '--csv has no intervals; --json has' report --csv -I -m iolat x
 wrong 'doctor for somebody' "'me' is one argument too many" doctor me
 wrong 'load of nothing' 'a kind is missing, one of touch, .*mixed' load
 wrong 'load of an unknown kind' "there is no kind 'heavy', but touch, " load heavy

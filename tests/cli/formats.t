@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What is printed: JSON that parses, CSV as documented, text that fits; and report prints it again.
+# shellcheck disable=SC2016 # jq's
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+skip_unless_able
+
+# json TITLE FILTER: what was printed last, as an array of all that stands in it
+json() { ok "$1" jq -es "$2" <<<"$out"; }
+
+run record --json -q -d 150ms -i 50ms -o "$dir/i"
+json '-i --json is NDJSON: intervals, then the whole' 'length >= 3
+	and all(.[:-1][]; keys == ["end_sec", "modules", "schema", "start_sec"])
+	and (.[-1] | has("start_utc") and .complete)'
+is '-i --json: an object a line' "$(wc -l <<<"$out")" "$(jq -s length <<<"$out")"
+json '-i --json: one interval follows the other' '.[-1].duration_sec == .[-2].end_sec
+	and ([.[:-1][] | .start_sec] == [0] + [.[:-2][] | .end_sec])'
+json '-i --json: the whole is the sum of the intervals' '[.[:-1][].modules[] | .metrics[0].total_events] as $parts
+	| [.[-1].modules[].total_events] as $whole | ($parts | add) == ($whole | add)'
+whole=$(tail -n 1 <<<"$out")
+recorded=$(recording "$dir/i")
+run report --json "$recorded"
+is 'report --json is the same as record --json' "$(jq -S . <<<"$out")" "$(jq -S . <<<"$whole")"
+json 'report --json is one object' 'length == 1 and .[0].schema == 1'
+run report --json -m runqlat "$recorded"
+json 'report --json -m: of one module' '[.[].modules[].module] == ["runqlat"]'
+run report --intervals --json "$recorded"
+json 'report --intervals --json' 'length >= 3 and all(.[]; has("end_sec") and (.modules | length) == 3)'
+check 'report --intervals' 0 '' '^ +time  module +events/s .*memlat .*runqlat .*iolat ' report --intervals "$recorded"
+ok 'it fits' fits
+check 'report --intervals -m' 0 '' '^ +time  module' report -I -m runqlat "$recorded"
+ok 'it has a line an interval of this module and of no other' test \
+	"$(tail -n +2 <<<"$out" | awk '{ print $3 }' | uniq)" = runqlat
+
+run runqlat --json -d 50ms
+ok '--json: one object and nothing else' ended 0 '' '^\{.*\}$'
+json '--json: of one module' 'length == 1 and [.[0].modules[].module] == ["runqlat"]
+	and .[0].modules[0].accounting.balanced'
+
+csv='^bucket,lo_us,hi_us,count(.[0-9]+,[0-9]+,([0-9]+|inf),[0-9]+)+$'
+for module in memlat runqlat iolat; do
+	dd if=/dev/zero of="$dir/io" bs=4k count=4 conv=fsync status=none &
+	check "$module --csv" 0 '' "${csv/)+/)*}" $module --csv -d 100ms -i 20ms
+	wait $!
+done
+
+by=process,thread,cgroup,disk,op,mode,type
+run record -v --top 3 -d 300ms --by $by --label name=twice --label k=v -o "$dir/text" -- \
+	sh -c 'dd if=/dev/zero of="$0" bs=4k count=8 conv=fsync status=none; exit 3' "$dir/io"
+recorded=$(recording "$dir/text")
+text=$out
+like 'text: the workload, the labels' "$text" '^workload: sh -c .*exit status 3.*labels: name=twice, k=v'
+like 'text: every split' "$text" 'process  .*mode  .*thread  .*disk  .*op  '
+ok 'text fits' fits
+like 'on stderr: the workload, where the recording is' "$err" \
+	$'^latscope: the workload: exited with status 3\nrecording in [^[:cntrl:]]*-twice$'
+check 'report -v prints the same again' 0 '' . report -v --top 3 "$recorded"
+is 'to the letter' "$out" "$text"
+check 'report of run.db itself too' 0 '' . report -v --top 3 "$recorded/run.db"
+is 'to the letter again' "$out" "$text"
+check 'report -m of one module' 0 '' '^workload: .*iolat device:' report -m iolat "$recorded"
+ok 'of this one only' test -z "$(grep -E '^(memlat|runqlat)' <<<"$out")"
+for module in memlat runqlat iolat; do
+	run report --csv -m $module "$recorded"
+	is "report --csv -m $module is $module.csv" "$out" "$(<"$recorded/$module.csv")"
+	like "$module.csv" "$out" "$csv"
+done
+ok 'CSV of the splits' grep -qx 'key,events,mean_us,p50_us,p99_us,p999_us,max_us,tail_events,sum_us' \
+	"$recorded/runqlat-by-thread.csv"
+ok 'the summaries are JSON' jq -es 'length == 3' "$recorded"/*.summary.json
+
+# report of what is none, or not as we made it.
+refuses 'report of a module that is not in it' 1 'nosuch: no such module in this recording' \
+	report -m nosuch "$recorded"
+refuses 'report of nothing' 1 'there is no recording; give the directory of a recording, or its run.db' \
+	report "$dir/nosuch"
+mkdir "$dir/empty"
+refuses 'report of a directory without one' 1 'there is no recording; give the directory' report "$dir/empty"
+refuses 'report of the directory above' 1 'there is no recording; give the directory' report "$dir/text"
+
+# not_ours TITLE REASON COMMAND...: after COMMAND on a copy of run.db, report refuses it for REASON.
+not_ours() {
+	cp "$recorded/run.db" "$dir/empty/run.db"
+	"${@:3}" >/dev/null
+	refuses "report of $1" 1 "empty: $2; give the directory of a recording" report "$dir/empty"
+}
+copy=$dir/empty/run.db
+not_ours 'a text file' 'this is not a recording of latscope' cp "$0" "$copy"
+not_ours 'a database of others' 'this is not a recording of latscope' sqlite3 "$copy" 'PRAGMA application_id=1'
+not_ours 'a newer recording' 'this recording was made by a newer version of latscope' \
+	sqlite3 "$copy" 'PRAGMA user_version=2'
+not_ours 'one that is cut short' 'this recording is damaged' truncate -s 20000 "$copy"
+not_ours 'an empty one' 'this is not a recording of latscope' truncate -s 0 "$copy"
+not_ours 'one with rubbish in it' 'this recording is damaged' \
+	dd if=/dev/urandom of="$copy" bs=4096 seek=1 count=8 conv=notrunc status=none
+not_ours 'one with figures that do not fit' 'this recording is damaged' \
+	sqlite3 "$copy" 'UPDATE slots SET count = count + 1'
+not_ours 'one that lacks a table' 'this recording is damaged' sqlite3 "$copy" 'DROP TABLE sums'
+rm "$copy"
+mkdir "$copy"
+refuses 'report of a run.db that is a directory' 1 'empty: .*; give the directory of a recording' report "$dir/empty"
+done_testing

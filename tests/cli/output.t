@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Where a recording and the printed result go, and what becomes of them if they cannot.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+skip_unless_able
+own_mounts
+trap 'umount "$dir/disk" 2>/dev/null; rm -rf "$dir"' EXIT
+
+# disk OPTIONS: an empty file system in memory at $dir/disk
+disk() {
+	mkdir -p "$dir/disk"
+	! mountpoint -q "$dir/disk" || umount "$dir/disk"
+	mount -t tmpfs -o "$1" none "$dir/disk"
+}
+
+# no_traces DIR: of files that were being written
+no_traces() {
+	local found
+
+	found=$(find "$1" -name '.*.tmp' -o -name '*.new*' -o -name '*-journal')
+	[ -z "$found" ] || { echo "left: $found" && false; }
+}
+
+shopt -s nullglob
+check 'record makes the directory' 0 "^recording in $dir/new/runs/[0-9]{8}T[0-9]{6}Z-night-1$" \
+	'memlat .*balances.*runqlat .*balances.*iolat .*balances' \
+	record -d 50ms -o "$dir/new/runs" --label name='night 1'
+first=$(recording "$dir/new/runs")
+ok 'the recording is complete' complete "$first"
+before=$(cd "$first" && sha256sum -- *)
+check 'a second one beside it' 0 '' 'runqlat .*balances' record -q -d 50ms -o "$dir/new/runs"
+is 'there are two' "$(find "$dir/new/runs" -mindepth 1 -maxdepth 1 | wc -l)" 2
+is 'the first is as it was' "$(cd "$first" && sha256sum -- *)" "$before"
+ok 'no file in the making is left' no_traces "$dir/new"
+
+# The names of all the seconds that the next one can start in are taken.
+for ahead in {0..60}; do
+	mkdir -p "$dir/same/$(date -u -d "$ahead sec" +%Y%m%dT%H%M%SZ)"
+done
+check 'two within one second' 0 "^recording in .*Z-2$" 'runqlat .*balances' record -d 50ms -o "$dir/same"
+ok 'the second is complete' complete "$(echo "$dir"/same/*-2)"
+
+(cd "$dir" && "$latscope" record -q -d 50ms >/dev/null)
+ok 'without -o it goes below runs/' complete "$(recording "$dir/runs")"
+run runqlat -d 50ms -o "$dir/single"
+is 'a module alone keeps its own files' "$(cd "$(recording "$dir/single")" && echo *)" \
+	'run.db runqlat.csv runqlat.summary.json'
+(cd "$dir" && mkdir bare && cd bare && "$latscope" runqlat -q -d 50ms >/dev/null)
+is 'a module alone keeps nothing unless asked' "$(find "$dir/bare" -mindepth 1)" ''
+
+touch "$dir/file"
+refuses '-o is a file' 1 "cannot make a directory in $dir/file: Not a directory; choose another by -o" \
+	record -d 1s -o "$dir/file"
+refuses '-o is below a file' 1 'Not a directory; choose another by -o' record -d 1s -o "$dir/file/below"
+refuses '-o has a name too long' 1 'File name too long; choose another' \
+	record -d 1s -o "$dir/$(printf 'x%.0s' {1..300})"
+
+if disk ro 2>/dev/null; then
+	refuses 'a disk that is read-only' 1 "cannot make a directory in $dir/disk: Read-only file system; choose" \
+		record -d 1s -o "$dir/disk"
+	disk size=256k
+	check 'a disk that fills up: the error, and the result' 1 \
+		"^latscope: cannot write to $dir/disk/[^ ]*Z: No space left on device; what came before is kept$" \
+		'memlat .*balances.*runqlat .*balances.*iolat .*balances' \
+		record -q -d 1s -i 20ms --by process,thread -o "$dir/disk"
+	kept=$(recording "$dir/disk")
+	check 'run.db is read as far as it got' 0 '' '^incomplete: .*cut off.*runqlat .*balances' report "$kept"
+	unprivileged check 'also by others' 0 '' '^incomplete: .*cut off' report "$kept"
+	run report --json "$kept"
+	ok 'it has intervals, and adds up' jq -e '(.complete | not) and .duration_sec > 0
+		and all(.modules[]; .accounting.balanced)' <<<"$out"
+	ok 'no file in the making is left' no_traces "$kept"
+	disk size=16k
+	check 'a disk without room for run.db' 1 \
+		"^latscope: cannot write to $dir/disk/[^ ]*: No space left on device; what came before is kept$" \
+		'runqlat .*balances' runqlat -q -d 50ms -o "$dir/disk"
+	ok 'no file in the making is left then' no_traces "$dir/disk"
+	is 'nor an empty run.db' "$(find "$dir/disk" -name 'run.db*')" ''
+else
+	skip 'disks that are full or read-only' 'it may not mount a tmpfs'
+fi
+done_testing
