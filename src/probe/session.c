@@ -391,6 +391,7 @@ int session__run(struct session *session, const struct session_config *config,
 	session->writers = calloc(config->nr_writers + 1, sizeof(*session->writers));
 	if (!session->writers)
 		return -ENOMEM;
+	kernel__forget();
 	err = start_workload(session, config);
 	if (err) {
 		fault(session, result, SESSION_WORKLOAD, NULL, err);

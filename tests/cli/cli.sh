@@ -103,6 +103,10 @@ start() {
 	wait_for is_open
 }
 
+# has_intervals DIR COUNT: or more, so far
+intervals() { sqlite3 -readonly "$1/run.db" 'SELECT count(*) FROM interval'; }
+has_intervals() { [ "$(intervals "$1")" -ge "$2" ]; }
+
 is_open() { [ -e "$(recording "$dir/runs")/run.db" ]; }
 
 # Where the program was started, not what it was started by: setsid and env become it.

@@ -23,6 +23,8 @@ no_traces() {
 	[ -z "$found" ] || { echo "left: $found" && false; }
 }
 
+is_full() { [ "$(stat -f -c %a "$1")" = 0 ]; }
+
 shopt -s nullglob
 check 'record makes the directory' 0 "^recording in $dir/new/runs/[0-9]{8}T[0-9]{6}Z-night-1$" \
 	'memlat .*balances.*runqlat .*balances.*iolat .*balances' \
@@ -72,6 +74,16 @@ if disk ro 2>/dev/null; then
 	ok 'it has intervals, and adds up' jq -e '(.complete | not) and .duration_sec > 0
 		and all(.modules[]; .accounting.balanced)' <<<"$out"
 	ok 'no file in the making is left' no_traces "$kept"
+	disk size=1m
+	fallocate -l 768k "$dir/disk/ballast"
+	"$latscope" record -q -i 20ms -o "$dir/disk" >/dev/null 2>"$dir/stderr" &
+	ok 'a disk that fills up for a while' wait_for is_full "$dir/disk"
+	rm "$dir/disk/ballast"
+	kill -INT $!
+	wait $!
+	kept=$(recording "$dir/disk")
+	is 'the log is folded in' "$(cd "$kept" && echo run.db*)" run.db
+	unprivileged check 'and others can read it' 0 '' '^incomplete: .*cut off' report "$kept"
 	disk size=16k
 	check 'a disk without room for run.db' 1 \
 		"^latscope: cannot write to $dir/disk/[^ ]*: No space left on device; what came before is kept$" \

@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# doctor says what record will do; load makes each kind of load and leaves nothing behind.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+
+# Each load in a session of its own, by which its processes are found.
+shopt -s nullglob
+mkdir "$dir/io"
+kinds=(touch hog pingpong dio mixed)
+
+# begin SECONDS SIGNAL: all kinds at once, $pids; the shell ignores SIGINT for what it starts so.
+begin() {
+	local kind
+
+	pids=()
+	for kind in "${kinds[@]}"; do
+		setsid env --default-signal=INT "$latscope" load "$kind" -q -d "$1" --dir "$dir/io" >"$dir/$kind" 2>&1 &
+		pids+=($!)
+	done
+}
+
+alone() { [ -z "$(pgrep -s "$1")" ]; }
+at_work() { [ "$(pgrep -cs "$1")" -ge 2 ]; }
+
+# judge TITLE: each has ended well, with its children, and said nothing.
+judge() {
+	local i
+
+	for i in "${!kinds[@]}"; do
+		wait "${pids[i]}"
+		is "$1: ${kinds[i]}: exit status" $? 0
+		ok "$1: ${kinds[i]}: no process is left" alone "${pids[i]}"
+		is "$1: ${kinds[i]}: nothing is said" "$(<"$dir/${kinds[i]}")" ''
+	done
+	is "$1: no file is left" "$(find "$dir/io" -mindepth 1)" ''
+}
+
+begin 1s
+for i in "${!kinds[@]}"; do
+	ok "${kinds[i]} has processes" wait_for at_work "${pids[i]}"
+done
+judge 'its time is up'
+for signal in INT TERM; do
+	begin 1h
+	for i in "${!kinds[@]}"; do
+		wait_for at_work "${pids[i]}"
+		kill -$signal "${pids[i]}"
+	done
+	judge "SIG$signal"
+done
+begin 1h
+for i in "${!kinds[@]}"; do
+	wait_for at_work "${pids[i]}"
+	kill -KILL "${pids[i]}"
+done
+for i in "${!kinds[@]}"; do
+	wait "${pids[i]}" 2>/dev/null
+	ok "kill -9: ${kinds[i]}: no process is left" wait_for alone "${pids[i]}"
+done
+is 'kill -9: no file is left' "$(find "$dir/io" -mindepth 1)" ''
+
+refuses 'no place for the file of dio' 1 \
+	'load: no temporary file in /no/such: No such file or directory; choose another directory by --dir' \
+	load dio --dir /no/such -d 1s
+check 'a place in memory' 0 \
+	'^latscope: load: no direct I/O in /dev/shm: its file system lies in memory; the page cache is used; choose' '' \
+	load dio --dir /dev/shm -d 100ms
+[ "$(id -u)" != 0 ] || unprivileged check 'it needs no privilege' 0 '' '' load hog -d 100ms
+
+skip_unless_able
+run doctor
+modules=$(grep -cE '^[a-z]+:' <<<"$out")
+is 'doctor knows the modules' "$modules" 3
+ok 'doctor: its exit code tells whether each can run, in nothing but data' \
+	ended "$(($(grep -c '^  \* ' <<<"$out") == modules ? 0 : 77))" '' '^latscope [0-9.]+ on Linux .*\* is used by default'
+ok 'doctor fits' fits
+used=$(sed -nE 's/^([a-z]+):.*/\1/p; s/^  \* ([a-z_-]+) .*/\1/p' <<<"$out" | paste -sd ' ')
+run record -q --json -d 50ms -o "$dir/runs"
+is 'record uses the rungs that doctor marked' "$(jq -r '.modules[] | .module, .mechanism.rung // empty' <<<"$out" | paste -sd ' ')" \
+	"$used"
+done_testing

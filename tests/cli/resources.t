@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What latscope itself takes, and what it takes to build it again.
+# shellcheck disable=SC2016 # awk's
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+
+ok 'a second make has nothing to do' env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -q
+skip_unless_able
+
+# kb FIELD...: their sum, of the process that was started
+kb() {
+	local pattern
+
+	printf -v pattern '%s:|' "$@"
+	awk -v wanted="^(${pattern%|})$" '$1 ~ wanted { sum += $2 } END { print sum }' "/proc/$pid/status"
+}
+
+start -i 50ms
+wait_for has_intervals "$(recording "$dir/runs")" 20
+resident=$(kb RssAnon RssFile)
+ok 'record needs less than 15 MB of memory' test "$resident" -lt 15000
+diag "$resident kB resident, of it $(kb RssAnon) kB its own; $(kb VmHWM) kB while it loaded"
+kill -INT "$pid"
+finish
+
+# From the start of the process to the open window: shown, as a busy machine takes longer.
+perl -MTime::HiRes=clock_gettime,CLOCK_MONOTONIC -e 'printf "%d\n", 1e9 * clock_gettime(CLOCK_MONOTONIC); exec @ARGV' \
+	"$latscope" record -q -d 50ms -o "$dir/timed" >"$dir/stdout"
+opened=$(sqlite3 "$(recording "$dir/timed")/run.db" "SELECT value FROM meta WHERE name = 'start_mono_ns'")
+started=$(head -n 1 "$dir/stdout")
+ok 'the window opens after the start' test "$opened" -gt "$started"
+diag "$(((opened - started) / 1000000)) ms from the start to the open window"
+done_testing

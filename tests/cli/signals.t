@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Ended early: by signals, of which all is written, and by kill -9, of which all but the last
+# interval is. Two at once. What latscope may do while it measures, and what it leaves: nothing.
+# shellcheck disable=SC2016 # what awk, jq and other shells shall see
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+skip_unless_able
+
+# whole TITLE: what start began has ended well, with all its files and its result.
+whole() {
+	finish
+	ok "$1: exit status, result" ended 0 '' 'memlat .*balances.*runqlat .*balances.*iolat .*balances'
+	ok "$1: the recording is complete" complete "$(recording "$dir/runs")"
+}
+
+start
+kill -INT "$pid"
+whole 'Ctrl-C'
+start -i 50ms
+kill -INT "$pid"
+kill -INT "$pid" 2>/dev/null
+whole 'Ctrl-C twice'
+start
+kill -TERM "$pid"
+whole SIGTERM
+start
+kill -HUP "$pid"
+whole 'the terminal is closed'
+as=(nohup)
+start -d 600ms
+as=()
+kill -HUP "$pid"
+whole 'nohup'
+ok 'nohup: until its end' jq -e '.duration_sec >= 0.6' "$(recording "$dir/runs")/runqlat.summary.json"
+
+# As from a terminal, where Ctrl-C goes to all of the foreground. A script starts with it ignored.
+as=(setsid env --default-signal=INT,QUIT)
+start -- sh -c 'echo $$; exec sleep 1000'
+wait_for grep -q . "$dir/stdout"
+kill -INT -- -"$pid"
+finish
+as=()
+ok 'Ctrl-C with a workload: exit status, result' ended 0 '' \
+	$'^[0-9]+\nworkload: .*: killed by signal.*balances'
+ok 'Ctrl-C with a workload: the recording is complete' complete "$(recording "$dir/runs")"
+ok 'Ctrl-C with a workload: it is gone' gone "$(head -n 1 "$dir/stdout")"
+
+# capabilities PID: those in force, as grep sees them
+capabilities() { awk '$1 == "CapEff:" || $1 == "CapPrm:" { printf "%s ", $2 }' "/proc/$1/status"; }
+
+bpf_perfmon=000000c000000000 with_kill=000000c000000020
+start
+is 'while it measures it may use CAP_BPF and CAP_PERFMON' "$(capabilities "$pid")" "$bpf_perfmon $bpf_perfmon "
+kill -INT "$pid"
+finish
+start -- sleep 1000
+is 'with a workload CAP_KILL, too' "$(capabilities "$pid")" "$with_kill $with_kill "
+kill -INT "$pid"
+finish
+
+"$latscope" record -q -d 600ms -o "$dir/one" >/dev/null &
+one=$!
+start -d 600ms
+wait "$one"
+is 'two at once: the first' $? 0
+ok 'two at once: the first is complete' complete "$(recording "$dir/one")"
+whole 'two at once: the second'
+
+# ids PID: BPF programs and maps that it holds, "prog 12"
+ids() { sed -nE 's/^(prog|map)_id:\s*([0-9]+)$/\1 \2/p' "/proc/$1"/fdinfo/* 2>/dev/null | sort -u; }
+
+any_left() {
+	local kind id
+
+	while read -r kind id; do
+		! bpftool "$kind" show id "$id" || return 0
+	done <<<"$1"
+	return 1
+}
+none_left() { ! any_left "$1"; }
+unloaded() { wait_for none_left "$1" || { any_left "$1" && false; }; }
+
+now_ns() { perl -MTime::HiRes=clock_gettime,CLOCK_MONOTONIC -e 'printf "%d", 1e9 * clock_gettime(CLOCK_MONOTONIC)'; }
+
+start -i 100ms -- sh -c 'while :; do date +%N >"$0"; sleep .02; done' "$dir/beat"
+recorded=$(recording "$dir/runs")
+loaded=$(ids "$pid")
+like 'it has BPF programs and maps' "$loaded" 'map .*prog '
+ok 'intervals arrive while it runs' wait_for has_intervals "$recorded" 5
+check 'report of one that still goes on' 0 '' '^workload: .*runqlat .*balances' report "$recorded"
+workload=$(pgrep -P "$pid")
+before=$(intervals "$recorded")
+killed=$(now_ns)
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+after=$(intervals "$recorded")
+ok 'kill -9: every interval that was there is there' test "$after" -ge "$before"
+is 'kill -9: no gaps' "$(sqlite3 -readonly "$recorded/run.db" 'SELECT count(*) FROM interval AS a
+	WHERE start_ns != ifnull((SELECT max(end_ns) FROM interval WHERE id < a.id), 0)')" 0
+read -r opened last < <(sqlite3 -readonly -separator ' ' "$recorded/run.db" \
+	"SELECT value, (SELECT max(end_ns) FROM interval) FROM meta WHERE name = 'start_mono_ns'")
+diag "of $(((killed - opened) / 1000000)) ms the last $(((killed - opened - last) / 1000000)) are lost"
+is 'kill -9: only run.db and its log are left' "$(cd "$recorded" && echo *)" 'run.db run.db-shm run.db-wal'
+check 'kill -9: report says that it was cut off' 0 '' \
+	'^workload: .*incomplete: the recording was cut off.*memlat .*balances.*runqlat .*balances' report "$recorded"
+unprivileged check 'kill -9: others can read it' 0 '' 'incomplete: .*balances' report "$recorded"
+check 'kill -9: the intervals' 0 '' 'runqlat ' report --intervals "$recorded"
+is 'kill -9: they are all there' "$(grep -c ' runqlat ' <<<"$out")" "$after"
+run report --json "$recorded"
+ok 'kill -9: JSON says it' jq -e ".complete == false and (.duration_sec * 1e9 | round) == $last" <<<"$out"
+ok 'kill -9: no BPF program or map is left' unloaded "$loaded"
+rm "$dir/beat"
+ok 'kill -9: the workload goes on' wait_for test -s "$dir/beat"
+kill "$workload"
+
+start
+loaded=$(ids "$pid")
+kill -INT "$pid"
+finish
+ok 'nor at an orderly end' unloaded "$loaded"
+done_testing

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The workload: it runs as it would alone, the window is its life, and what becomes of it is told.
+# shellcheck disable=SC2016 # what its shell shall see
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+skip_unless_able
+
+must='the workload must be an executable file'
+refuses 'it is missing' 1 "cannot run '/no/such': No such file or directory; $must" record -o "$dir/never" -- /no/such
+refuses 'it is not in PATH' 1 "cannot run 'no-such-command': No such file or directory; $must" \
+	runqlat -- no-such-command
+touch "$dir/plain"
+refuses 'it is not executable' 1 "cannot run '$dir/plain': Permission denied; $must" runqlat -- "$dir/plain"
+refuses 'it is a directory' 1 "cannot run '/etc': Permission denied; $must" runqlat -- /etc
+refuses 'its name is empty' 1 "cannot run '': .*; $must" runqlat -- ''
+printf '#!/no/such/interpreter\n' >"$dir/interpreted"
+printf 'echo said by a script\n' >"$dir/script"
+chmod +x "$dir/interpreted" "$dir/script"
+refuses 'its interpreter is missing' 1 \
+	"cannot run '$dir/interpreted': No such file or directory; is the interpreter of its first line there\?" \
+	record -o "$dir/never" -- "$dir/interpreted"
+is 'what cannot run leaves no recording' "$(find "$dir/never" -mindepth 1 2>&1)" ''
+check 'a script without a first line runs as from a shell' 0 '' $'^said by a script\nworkload: .*: exit status 0' \
+	runqlat -- "$dir/script"
+PATH=$dir:$PATH check 'it is found by PATH' 0 '' '^said by a script' runqlat -- script
+
+check 'it exits with an error' 0 '^latscope: the workload: exited with status 3$' \
+	'^workload: sh -c exit 3: exit status 3.*balances' runqlat -- sh -c 'exit 3'
+check 'it crashes' 0 '^latscope: the workload: was killed by signal 11 \(Segmentation fault\); the recording ends there$' \
+	'^workload: .*: killed by signal 11.*balances' runqlat -- sh -c 'kill -SEGV $$'
+check 'it still runs at the end' 0 '^latscope: the workload: still ran when the window closed and was ended$' \
+	$'^[0-9]+\nworkload: .*: killed by signal 15.*balances' runqlat -d 300ms -- sh -c 'echo $$; exec sleep 1000'
+ok 'then it is gone' gone "${out%%$'\n'*}"
+check 'it ignores SIGTERM' 0 'still ran when the window closed and was ended$' \
+	$'^[0-9]+\nworkload: .*: killed by signal 9.*balances' \
+	runqlat -d 300ms -- sh -c 'trap "" TERM; echo $$; exec sleep 1000'
+ok 'then it is gone, too' gone "${out%%$'\n'*}"
+check 'it is stopped' 0 'still ran when' 'killed by signal' runqlat -d 300ms -- sh -c 'kill -STOP $$'
+check 'it ends itself at SIGTERM' 0 'still ran when' $'^bye\nworkload: .*:[[:space:]]+exit[[:space:]]+status 5' \
+	runqlat -d 500ms -- bash -c 'trap "echo bye; exit 5" TERM; while :; do sleep .05; done'
+check '--quiet leaves the result to tell' 0 '' '^workload: sh -c exit 3: exit status 3' runqlat -q -- sh -c 'exit 3'
+
+run runqlat --json -d 1h -- sleep .4
+ok 'the window is its life' jq -e '.duration_sec >= 0.4 and .duration_sec < 3600' <<<"$out"
+ok 'JSON has how it ended' jq -e '.workload == {command: "sleep .4", exit_status: 0, signal: null}' <<<"$out"
+run runqlat --json -q -- sh -c 'kill -KILL $$'
+ok 'JSON has its signal' jq -e '.workload | .exit_status == null and .signal == 9' <<<"$out"
+check 'its arguments are its own' 0 '' $'^-d --json -- x y\n' runqlat -q -- echo -d --json -- 'x y'
+out=$(echo by stdin | "$latscope" runqlat -q -- cat)
+like 'its stdin is ours' "$out" $'^by stdin\nworkload: cat'
+check 'its stdout and stderr are ours' 0 '^to stderr$' $'^to stdout\n' runqlat -q -- sh -c 'echo to stdout; echo to stderr >&2'
+
+# untouched WHAT CMD...: CMD, which prints something of itself, prints the same without us.
+untouched() {
+	local alone
+
+	alone=$("${as[@]}" timeout 60 "${@:2}")
+	run record -q -o "$dir/same" -- "${@:2}"
+	is "its $1: as without us" "${out%%$'\n'workload: *}" "$alone"
+}
+
+# With something to lose.
+as=(env --block-signal=USR1,INT --ignore-signal=USR2,PIPE)
+untouched 'open files' sh -c 'cd /proc/$$/fd && echo *'
+untouched 'signals' grep -E '^Sig(Blk|Ign):' /proc/self/status
+untouched 'privileges' grep -E '^(Cap|NoNewPrivs|Seccomp|Uid|Gid|Groups)' /proc/self/status
+untouched 'limits' cat /proc/self/limits
+untouched 'directory' readlink /proc/self/cwd
+done_testing
