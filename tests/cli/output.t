@@ -26,6 +26,10 @@ no_traces() {
 is_full() { [ "$(stat -f -c %a "$1")" = 0 ]; }
 
 shopt -s nullglob
+mkdir -m 700 "$dir/closed"
+chown 65534 "$dir/closed"
+check 'below a directory that is closed to us but for privilege' 0 'recording in ' balances \
+	record -d 100ms -o "$dir/closed/runs"
 check 'record makes the directory' 0 "^recording in $dir/new/runs/[0-9]{8}T[0-9]{6}Z-night-1$" \
 	'memlat .*balances.*runqlat .*balances.*iolat .*balances' \
 	record -d 50ms -o "$dir/new/runs" --label name='night 1'

@@ -36,7 +36,7 @@ whole 'nohup'
 ok 'nohup: until its end' jq -e '.duration_sec >= 0.6' "$(recording "$dir/runs")/runqlat.summary.json"
 
 # As from a terminal, where Ctrl-C goes to all of the foreground. A script starts with it ignored.
-as=(setsid env --default-signal=INT,QUIT)
+as=(setsid env '--default-signal=INT,QUIT')
 start -- sh -c 'echo $$; exec sleep 1000'
 wait_for grep -q . "$dir/stdout"
 kill -INT -- -"$pid"
@@ -50,9 +50,9 @@ ok 'Ctrl-C with a workload: it is gone' gone "$(head -n 1 "$dir/stdout")"
 # capabilities PID: those in force, as grep sees them
 capabilities() { awk '$1 == "CapEff:" || $1 == "CapPrm:" { printf "%s ", $2 }' "/proc/$1/status"; }
 
-bpf_perfmon=000000c000000000 with_kill=000000c000000020
+kept=000000c000000004 with_kill=000000c000000024
 start
-is 'while it measures it may use CAP_BPF and CAP_PERFMON' "$(capabilities "$pid")" "$bpf_perfmon $bpf_perfmon "
+is 'while it measures it may use CAP_BPF, CAP_PERFMON and CAP_DAC_READ_SEARCH' "$(capabilities "$pid")" "$kept $kept "
 kill -INT "$pid"
 finish
 start -- sleep 1000

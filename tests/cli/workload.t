@@ -62,7 +62,7 @@ untouched() {
 }
 
 # With something to lose.
-as=(env --block-signal=USR1,INT --ignore-signal=USR2,PIPE)
+as=(env '--block-signal=USR1,INT' '--ignore-signal=USR2,PIPE')
 untouched 'open files' sh -c 'cd /proc/$$/fd && echo *'
 untouched 'signals' grep -E '^Sig(Blk|Ign):' /proc/self/status
 untouched 'privileges' grep -E '^(Cap|NoNewPrivs|Seccomp|Uid|Gid|Groups)' /proc/self/status
