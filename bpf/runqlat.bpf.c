@@ -284,6 +284,9 @@ int stored_census(struct bpf_iter__task *ctx)
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
 	if (!own || !own->queued_ns)
 		return 0;
+	/* One that runs was woken up for nothing; forgotten when it leaves the CPU. */
+	if (bpf_core_field_exists(task->on_cpu) && task->on_cpu)
+		return 0;
 	now = bpf_ktime_get_ns();
 	open_waits.count++;
 	if (now - own->queued_ns > open_waits.oldest_ns)
@@ -298,6 +301,9 @@ static __always_inline void hashed_start(struct task_struct *task, __u64 now)
 	__u32 tid = BPF_CORE_READ(task, pid);
 	struct lat_cell *cell;
 
+	/* Asked already here, so that the census has only what is wanted. */
+	if (filter_by_task(&knobs) && !task_wanted(&knobs, task))
+		return;
 	if (!bpf_map_update_elem(&start_ts, &tid, &now, BPF_ANY) || !control.armed)
 		return;
 	cell = cells_here(&cells);
