@@ -87,6 +87,7 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	__u64 now, queued, total, arrivals, preempted = 0, wait = 0, unseen = 0;
+	__u32 moved = 0;
 	struct runqlat_task *own;
 	struct lat_cell *cell;
 
@@ -119,6 +120,8 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 		own->arrivals = arrivals + (queued != 0); /* as the kernel is about to count */
 		preempted = own->queued_ns;
 		own->queued_ns = 0;
+		moved = own->moved;
+		own->moved = 0;
 	} else if (cell) {
 		cell->counts[LAT_PARTIAL]++; /* a task that the iterator was not shown */
 	}
@@ -126,7 +129,9 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 		return 0;
 	if (preempted)
 		wait = longer_wait(cell, wait, preempted, now);
-	if ((__s64)wait < 0) {
+	if (moved) {
+		cell->counts[LAT_UNMATCHED]++;
+	} else if ((__s64)wait < 0) {
 		cell->counts[LAT_NEGATIVE]++;
 	} else if (queued || preempted) {
 		cell->counts[LAT_JOINED] += unseen;
@@ -134,6 +139,24 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 	} else {
 		cell->counts[LAT_MISSED_START]++;
 	}
+	return 0;
+}
+
+/*
+ * The kernel stamps every task that it moves to another run queue as if it waited there. One that
+ * is asleep does not, and the stamp stays until it gets a CPU: its sleep would be a wait, as it is
+ * in schedstat. When it woke up we do not know.
+ */
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(stamps_migrate, struct task_struct *task)
+{
+	struct runqlat_task *own;
+
+	if (!task_delayed(task))
+		return 0;
+	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (own)
+		own->moved = 1;
 	return 0;
 }
 
@@ -166,14 +189,20 @@ SEC("iter/task")
 int stamps_census(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct runqlat_task *own;
 	__u64 queued, now;
 
 	if (!task || !task->pid)
 		return 0;
 	queued = task->sched_info.last_queued;
+	now = queue_clock(task);
+	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (own && own->moved) /* runnable by now? Since when is not known. */
+		queued = task_state(task) ? 0 : now;
+	else if (own && own->queued_ns)
+		queued = own->queued_ns;
 	if (!queued || (filter_by_task(&knobs) && !task_wanted(&knobs, task)))
 		return 0;
-	now = queue_clock(task);
 	open_waits.count++;
 	if (now > queued && now - queued > open_waits.oldest_ns)
 		open_waits.oldest_ns = now - queued;
@@ -255,6 +284,9 @@ int stored_census(struct bpf_iter__task *ctx)
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
 	if (!own || !own->queued_ns)
 		return 0;
+	/* One that runs was woken up for nothing; forgotten when it leaves the CPU. */
+	if (bpf_core_field_exists(task->on_cpu) && task->on_cpu)
+		return 0;
 	now = bpf_ktime_get_ns();
 	open_waits.count++;
 	if (now - own->queued_ns > open_waits.oldest_ns)
@@ -269,6 +301,9 @@ static __always_inline void hashed_start(struct task_struct *task, __u64 now)
 	__u32 tid = BPF_CORE_READ(task, pid);
 	struct lat_cell *cell;
 
+	/* Asked already here, so that the census has only what is wanted. */
+	if (filter_by_task(&knobs) && !task_wanted(&knobs, task))
+		return;
 	if (!bpf_map_update_elem(&start_ts, &tid, &now, BPF_ANY) || !control.armed)
 		return;
 	cell = cells_here(&cells);

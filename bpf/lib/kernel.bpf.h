@@ -25,6 +25,17 @@ static __always_inline __u32 task_state(struct task_struct *task)
 	return BPF_CORE_READ(old, state);
 }
 
+/* Since 6.12 (152e11f6df29) a task that sleeps may stay on its run queue for a while. */
+struct sched_entity___delayed {
+	unsigned char sched_delayed;
+} __attribute__((preserve_access_index));
+
+/* Is the task asleep, though queued? Only for programs that are loaded where the field exists. */
+static __always_inline bool task_delayed(struct task_struct *task)
+{
+	return ((struct sched_entity___delayed *)&task->se)->sched_delayed;
+}
+
 /* Id of the task's cgroup in the v2 hierarchy: the inode number of its directory. */
 static __always_inline __u64 task_cgroup(struct task_struct *task)
 {

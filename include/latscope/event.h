@@ -165,8 +165,10 @@ struct runqlat_task {
 	__u64 run_delay; /* stamps: the kernel's sum of waits as of the last switch-in */
 	__u64 arrivals; /* stamps: the kernel's count of waits, as of the same */
 	__u64 queued_ns; /* own stamp of becoming runnable; 0: none */
+	__u32 moved; /* stamps: it was moved in its sleep */
+	__u32 pad;
 };
-_Static_assert(sizeof(struct runqlat_task) == 24, "runqlat_task has no padding");
+_Static_assert(sizeof(struct runqlat_task) == 32, "runqlat_task has no padding");
 
 /* Value of memlat's `start_ts`: the faults a task has open, innermost last. */
 #define MEMLAT_DEPTH 4

@@ -58,6 +58,22 @@ bool kernel__has_function(const char *name)
 	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
 }
 
+bool kernel__has_member(const char *structure, const char *member)
+{
+	const struct btf *btf = kernel_btf();
+	const struct btf_type *type;
+	int id;
+
+	id = btf ? btf__find_by_name_kind(btf, structure, BTF_KIND_STRUCT) : -ENOENT;
+	if (id < 0)
+		return false;
+	type = btf__type_by_id(btf, id);
+	for (int i = 0; i < btf_vlen(type); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_members(type)[i].name_off), member))
+			return true;
+	return false;
+}
+
 static int value_in(const struct btf *btf, const struct btf_type *type, const char *enumerator)
 {
 	const struct btf_enum *at = btf_enum(type);

@@ -16,6 +16,9 @@ int kernel__tracepoint_args(const char *name);
 /* Is there a function of that name to attach to? */
 bool kernel__has_function(const char *name);
 
+/* Has a structure of the kernel a member of that name? */
+bool kernel__has_member(const char *structure, const char *member);
+
 /* Value of an enumerator, 0 or more, also of an enum that has no name; -ENOENT: there is none. */
 int kernel__enum_value(const char *enumerator);
 

@@ -22,7 +22,7 @@ static const struct probe_rung rungs[] = {
 		.mechanism = "fentry and fexit of handle_mm_fault(), open calls in task storage",
 		.needs =
 			"BPF trampolines (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), not forbidden",
-		.programs = { "fault_enter", "fault_leave" },
+		.programs = { "fault_leave", "fault_enter" }, /* no start is left without its end */
 		.loaded = { "census" },
 		.unused_map = "start_ts",
 	},
@@ -134,14 +134,31 @@ static int attach_events(struct probe *probe)
 	return err;
 }
 
+static int forget_task(void *map, const void *id, const void *value)
+{
+	(void)value;
+	bpf_map__delete_elem(map, id, sizeof(uint64_t), 0);
+	return 0;
+}
+
 static int memlat_start(struct probe *probe, struct lat_control **control)
 {
 	struct memlat_bpf *skel = probe->skel;
 	const char *thp = thp_program(probe);
+	int err;
 
 	*control = &skel->bss->control;
 	if (probe->rung->metric)
 		return attach_events(probe);
+	if (probe->rung == &rungs[KPROBE]) {
+		/*
+		 * The last kprobe that is attached runs first; so that is the one of the return,
+		 * whose work is not to be in the sample. Calls that began between both stay open.
+		 */
+		err = probe__each_entry(skel->maps.start_ts, forget_task, skel->maps.start_ts);
+		if (err)
+			return err;
+	}
 	return thp ? probe__attach(probe, thp) : 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "kernel.h"
 #include "runqlat.skel.h"
 
 #define SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
@@ -35,6 +36,12 @@ static const struct probe_rung rungs[] = {
 	},
 };
 
+/* Since 6.12 a stamp need not be of a wait: stamps_migrate tells. */
+static bool stamps_deceive(const struct probe *probe)
+{
+	return probe->rung == &rungs[0] && kernel__has_member("sched_entity", "sched_delayed");
+}
+
 static int runqlat_open(struct probe *probe, struct bpf_object_skeleton **skeleton)
 {
 	struct runqlat_bpf *skel = runqlat_bpf__open();
@@ -47,6 +54,11 @@ static int runqlat_open(struct probe *probe, struct bpf_object_skeleton **skelet
 	return 0;
 }
 
+static int runqlat_prepare(struct probe *probe, struct bpf_object *obj)
+{
+	return stamps_deceive(probe) ? probe__load_too(obj, "stamps_migrate") : 0;
+}
+
 static const char *loaded_program(const struct probe *probe, int i)
 {
 	return probe->rung->loaded[0] ? probe->rung->loaded[i] : NULL;
@@ -56,9 +68,12 @@ static int runqlat_start(struct probe *probe, struct lat_control **control)
 {
 	struct runqlat_bpf *skel = probe->skel;
 	const char *prime = loaded_program(probe, 0);
+	int err = 0;
 
 	*control = &skel->bss->control;
-	return prime ? probe__iterate(probe, prime) : 0;
+	if (stamps_deceive(probe))
+		err = probe__attach(probe, "stamps_migrate");
+	return !err && prime ? probe__iterate(probe, prime) : err;
 }
 
 static int count_wait(void *open, const void *tid, const void *queued_ns)
@@ -96,6 +111,7 @@ const struct probe_ops runqlat_ops = {
 	.rungs = rungs,
 	.nr_rungs = sizeof(rungs) / sizeof(rungs[0]),
 	.open = runqlat_open,
+	.prepare = runqlat_prepare,
 	.start = runqlat_start,
 	.census = runqlat_census,
 	.close = runqlat_close,
