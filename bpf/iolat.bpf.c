@@ -59,16 +59,24 @@ struct request_view {
 	__u32 pad;
 };
 
+/* Has the kernel set start_time_ns? For the flushes that it makes itself always. */
+static __always_inline bool start_is_set(const struct request_view *view)
+{
+	return !knobs.io_stat || view->rq_flags & knobs.io_stat ||
+	       (view->flags & REQ_OP_MASK) == REQ_OP_FLUSH;
+}
+
 /* `raw`: the pointer comes without its BTF type and cannot be followed directly. */
 static __always_inline struct request_view request_view(struct request *rq, bool raw)
 {
 	struct request_view view = { .id = (__u64)rq };
 	int tag;
 
-	view.start_ns = raw ? BPF_CORE_READ(rq, start_time_ns) : rq->start_time_ns;
 	view.issue_ns = raw ? BPF_CORE_READ(rq, io_start_time_ns) : rq->io_start_time_ns;
 	view.flags = raw ? BPF_CORE_READ(rq, cmd_flags) : rq->cmd_flags;
 	view.rq_flags = raw ? BPF_CORE_READ(rq, rq_flags) : rq->rq_flags;
+	if (start_is_set(&view))
+		view.start_ns = raw ? BPF_CORE_READ(rq, start_time_ns) : rq->start_time_ns;
 	if (raw)
 		view.queue = BPF_CORE_READ(rq, q, id) * QUEUE_STRIDE +
 			     BPF_CORE_READ(rq, mq_hctx, queue_num) * HCTX_STRIDE;

@@ -114,7 +114,7 @@ struct lat_knobs {
 	__u32 rows; /* rows 1..rows-1 may be handed out */
 	__u32 identity; /* iolat: programs that see the submitter are loaded */
 	__u32 flush_seq; /* iolat: RQF_FLUSH_SEQ, the bit in rq_flags */
-	__u32 pad;
+	__u32 io_stat; /* iolat: RQF_IO_STAT, where start_time_ns depends on it; else 0 */
 	char comm[LAT_COMM_LEN];
 };
 _Static_assert(sizeof(struct lat_knobs) == 64, "lat_knobs has no padding");

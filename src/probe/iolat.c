@@ -97,6 +97,17 @@ static uint32_t flush_seq(void)
 	return 1U << (bit < 0 ? 4 : bit);
 }
 
+/*
+ * RQF_IO_STAT. Since 6.13 only a request that has it gets a start_time_ns; in others there is that of
+ * an earlier use. Before the flags were an enum it was set to 0 instead, and no flag need be asked.
+ */
+static uint32_t io_stat(void)
+{
+	int bit = kernel__enum_value("__RQF_IO_STAT");
+
+	return bit < 0 ? 0 : 1U << bit;
+}
+
 static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton)
 {
 	struct iolat *iolat = calloc(1, sizeof(*iolat));
@@ -112,6 +123,7 @@ static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton
 	}
 	probe->knobs.identity = wants_identity(&probe->knobs);
 	probe->knobs.flush_seq = flush_seq();
+	probe->knobs.io_stat = io_stat();
 	iolat->skel->rodata->knobs = probe->knobs;
 	probe->skel = iolat;
 	*skeleton = iolat->skel->skeleton;
