@@ -104,7 +104,7 @@ static __always_inline void record(struct lat_cell *cell, struct task_struct *ta
 	hist_add(&cell->hist, ns, knobs.tail_ns);
 	if (bits & FRAME_FAILED)
 		cell->counts[LAT_ERRORS]++;
-	split_by_task(&split, cell, task, ns);
+	split_by_task(&split, cell, task, false, ns);
 	split_by_bits(&split, cell, LAT_BY_MODE, ns,
 		      bits & FRAME_GUP	  ? LAT_MODE_GUP
 		      : bits & FRAME_USER ? LAT_MODE_USER

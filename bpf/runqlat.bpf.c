@@ -40,12 +40,13 @@ struct {
 } start_ts SEC(".maps");
 
 /* The wait of `task` ended: count it. `cell` is this CPU's. */
-static __always_inline void record(struct lat_cell *cell, struct task_struct *task, __u64 ns)
+static __always_inline void record(struct lat_cell *cell, struct task_struct *task, bool raw,
+				   __u64 ns)
 {
 	const struct split split = { &keys, &rows, &control, &knobs };
 
 	hist_add(&cell->hist, ns, knobs.tail_ns);
-	split_by_task(&split, cell, task, ns);
+	split_by_task(&split, cell, task, raw, ns);
 }
 
 /* Cell in which the switch to `next` is to be counted; NULL: it is not to be. */
@@ -135,7 +136,7 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 		cell->counts[LAT_NEGATIVE]++;
 	} else if (queued || preempted) {
 		cell->counts[LAT_JOINED] += unseen;
-		record(cell, next, wait);
+		record(cell, next, false, wait);
 	} else {
 		cell->counts[LAT_MISSED_START]++;
 	}
@@ -233,7 +234,7 @@ int BPF_PROG(stored_wakeup_new, struct task_struct *task)
 }
 
 /* Counts the end of a wait that our own clock timed; `queued_ns` is 0 where no start was seen. */
-static __always_inline void record_since(struct lat_cell *cell, struct task_struct *next,
+static __always_inline void record_since(struct lat_cell *cell, struct task_struct *next, bool raw,
 					 __u64 queued_ns, __u64 now)
 {
 	if (!queued_ns)
@@ -241,7 +242,7 @@ static __always_inline void record_since(struct lat_cell *cell, struct task_stru
 	else if (queued_ns > now)
 		cell->counts[LAT_NEGATIVE]++;
 	else
-		record(cell, next, now - queued_ns);
+		record(cell, next, raw, now - queued_ns);
 }
 
 SEC("tp_btf/sched_switch")
@@ -268,7 +269,7 @@ int BPF_PROG(stored_switch, bool preempt, struct task_struct *prev, struct task_
 	queued = own->queued_ns;
 	own->queued_ns = 0;
 	if (cell)
-		record_since(cell, next, queued, now);
+		record_since(cell, next, false, queued, now);
 	return 0;
 }
 
@@ -347,7 +348,7 @@ int BPF_PROG(hashed_switch, bool preempt, struct task_struct *prev, struct task_
 	}
 	cell = seen(next);
 	if (cell)
-		record_since(cell, next, queued, now);
+		record_since(cell, next, true, queued, now);
 	return 0;
 }
 

@@ -94,7 +94,7 @@ struct split {
 	const volatile struct lat_knobs *knobs;
 };
 
-/* Row of a key, made at its first sample; 0 when none is left. */
+/* Row of a key, made at its first sample, which takes its name; 0 when none is left. */
 static __always_inline __u32 split_row(const struct split *split, const struct lat_key *key,
 				       const char *comm)
 {
@@ -109,7 +109,7 @@ static __always_inline __u32 split_row(const struct split *split, const struct l
 	if (fresh.row >= split->knobs->rows)
 		return 0;
 	if (comm)
-		__builtin_memcpy(fresh.comm, comm, LAT_COMM_LEN);
+		bpf_probe_read_kernel_str(fresh.comm, LAT_COMM_LEN, comm);
 	/* Another CPU may have made the key meanwhile: its row is the one, ours stays empty. */
 	if (!bpf_map_update_elem(split->keys, key, &fresh, BPF_NOEXIST))
 		return fresh.row;
@@ -133,8 +133,8 @@ static __always_inline void split_add_row(const struct split *split, struct lat_
 }
 
 /*
- * Adds a sample to the row of one key. `comm` is the name of the task behind it (LAT_COMM_LEN
- * bytes), NULL if the key is not a task.
+ * Adds a sample to the row of one key. `comm` is the name of the task behind it, in memory of any
+ * kind; NULL if the key is not a task.
  */
 static __always_inline void split_add(const struct split *split, struct lat_cell *cell,
 				      const struct lat_key *key, const char *comm, __u64 ns)
@@ -206,18 +206,16 @@ static __always_inline void split_by_identity(const struct split *split, struct 
 
 /* The same for a task at hand. */
 static __always_inline void split_by_task(const struct split *split, struct lat_cell *cell,
-					  struct task_struct *task, __u64 ns)
+					  struct task_struct *task, bool raw, __u64 ns)
 {
-	char comm[LAT_COMM_LEN] = {};
-	struct identity who = { .comm = comm };
+	struct identity who = { .comm = task->comm };
 
 	if (!(split->knobs->by & LAT_BY_TASK))
 		return;
-	who.tgid = BPF_CORE_READ(task, tgid);
-	who.tid = BPF_CORE_READ(task, pid);
+	who.tgid = READ(raw, task, tgid);
+	who.tid = READ(raw, task, pid);
 	if (knobs_split(split->knobs, LAT_BY_CGROUP))
 		who.cgroup = task_cgroup(task);
-	BPF_CORE_READ_STR_INTO(&comm, task, comm);
 	split_by_identity(split, cell, 0, &who, ns);
 }
 
