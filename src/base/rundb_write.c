@@ -66,6 +66,7 @@ enum statement {
 	ADD_SLOT,
 	ADD_SUM,
 	ADD_ACCT,
+	RENAME_SERIES,
 	END_MODULE,
 	STATEMENTS,
 };
@@ -82,6 +83,7 @@ static const char *const statements[STATEMENTS] = {
 	[ADD_SLOT] = "INSERT INTO slots VALUES(?, ?, ?, ?)",
 	[ADD_SUM] = "INSERT INTO sums VALUES(?, ?, ?, ?, ?, ?)",
 	[ADD_ACCT] = "INSERT INTO acct VALUES(?, ?, ?, ?)",
+	[RENAME_SERIES] = "UPDATE series SET name=? WHERE id=? AND name<>?",
 	[END_MODULE] = "UPDATE module SET rung=?, mechanism=?, open_count=?, open_oldest_ns=?,"
 		       " recursion_missed=?, cost_runs=?, cost_run_ns=?, cost_timed_ns=?,"
 		       " cost_timed_events=? WHERE id=?",
@@ -361,6 +363,17 @@ static int db__interval(struct writer *writer, const struct run *run,
 	return end(db);
 }
 
+/* A task may have taken another name since its first interval: the last one stands. */
+static void rename_series(struct rundb_writer *writer, unsigned int index,
+			  const struct run_data *total)
+{
+	const struct known *known = &writer->known[index];
+
+	for (size_t i = 0; i < known->nr && i < total->nr_keys; i++)
+		put(writer, RENAME_SERIES, "tit", total->keys[i].name, known->series[i],
+		    total->keys[i].name);
+}
+
 static void end_module(struct rundb_writer *writer, unsigned int index,
 		       const struct run_module *module)
 {
@@ -379,8 +392,10 @@ static int db__close(struct writer *writer, const struct run *run)
 	int err;
 
 	begin(db);
-	for (unsigned int i = 0; i < run->nr_modules; i++)
+	for (unsigned int i = 0; i < run->nr_modules; i++) {
 		end_module(db, i, &run->modules[i]);
+		rename_series(db, i, &run->modules[i].total);
+	}
 	put_number(db, "duration_ns", run->duration_ns);
 	if (run->workload)
 		put_number(db, "workload_status", (uint64_t)run->workload_status);

@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- What tests ask of a recording's run.db, as lines KEY=VALUE.
+-- The first metric of a module goes by the module's name, as in the module's summary.
+CREATE TEMP VIEW metrics AS
+	SELECT metric.id, CASE metric.id WHEN min(metric.id) OVER (PARTITION BY module)
+		THEN module.name ELSE metric.name END AS name
+	FROM metric JOIN module ON module.id = metric.module;
+-- METRIC, or METRIC.SPLIT.KEY: a task or cgroup by its number, all else by name
+CREATE TEMP VIEW keyed AS
+	SELECT series.id, metrics.name || CASE
+		WHEN split = '' THEN ''
+		WHEN split IN ('process', 'thread', 'cgroup') THEN '.' || split || '.' || key
+		ELSE '.' || split || '.' || series.name END AS name
+	FROM series JOIN metrics ON metrics.id = series.metric;
+CREATE TEMP VIEW hists AS
+	SELECT keyed.name, slot, sum(count) AS count FROM slots JOIN keyed ON keyed.id = series GROUP BY keyed.id, slot;
+
+SELECT metrics.name || '.' || acct.name || '=' || sum(count)
+	FROM acct JOIN metrics ON metrics.id = metric GROUP BY metrics.id, acct.name;
+SELECT keyed.name || '.events=' || sum(count), keyed.name || '.sum_ns=' || sum(sum_ns),
+	keyed.name || '.max_ns=' || max(max_ns), keyed.name || '.tail=' || sum(tail)
+	FROM sums JOIN keyed ON keyed.id = series GROUP BY keyed.id;
+-- slots as LOW:HIGH:COUNT, in ns
+SELECT name || '.hist=' || group_concat(low_ns || ':' || high_ns || ':' || count, ' ')
+	FROM hists JOIN slot_edges USING (slot) GROUP BY name;
+SELECT name || '.rung=' || rung, name || '.open=' || open_count, name || '.open_ns=' || open_oldest_ns,
+	name || '.recursion_missed=' || recursion_missed FROM module;

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# memlat against getrusage(2), userfaultfd(2) and what else can tell how many faults there were.
+. tests/probes/window.sh
+
+# watch_all ARG...: on every rung, by the rung's name
+watch_all() {
+	local rung
+
+	for rung in "${rungs[@]}"; do
+		watch "$rung" memlat "$rung" "$@"
+	done
+}
+
+# The rungs at handle_mm_fault(): the one of software events knows less.
+sees_calls() { [ "$1" != perf-event ]; }
+
+uffd_window() {
+	begin
+	start slow uffd $((20 * soak)) 5 || return
+	watch_all -p "$pid" --tail-us 5000
+	work
+}
+
+# Each fault is retried by the kernel, with the delay in the first call.
+slow_faults() {
+	local rung pages
+
+	window uffd_window || return
+	pages=$(told slow pages)
+	for rung in "${rungs[@]}"; do
+		is "$rung: uffd: one sample a fault" "$(fact "$rung" memlat.events)" "$pages"
+		is "$rung: uffd: each as long as the delay" "$(at_least "$rung" memlat 5000000)" "$pages"
+		is "$rung: uffd: each in the tail that begins there" "$(fact "$rung" memlat.tail)" "$pages"
+		within "$rung: uffd: the sum is between the delays and what the program saw" \
+			$((pages * 5000000)) "$(fact "$rung" memlat.sum_ns)" "$(told slow touch_sum_ns)"
+		within "$rung: uffd: the longest is not longer than what the program saw" \
+			5000000 "$(fact "$rung" memlat.max_ns)" "$(told slow touch_max_ns)"
+		retried "$rung: uffd" "$rung" "$pages"
+		ok "$rung: uffd: the books balance" books "$rung"
+	done
+}
+
+# retried DESC RUNG FAULTS: each of them took two calls at least, and all calls are part of a fault
+retried() {
+	sees_calls "$2" || return
+	within "$1: retries are told from faults" "$3" "$(fact "$2" memlat.continued)" $((2 * $3))
+	is "$1: and joined with them" "$(fact "$2" memlat.joined)" "$(fact "$2" memlat.continued)"
+}
+
+touch_window() {
+	local rung splits
+
+	begin
+	start fast touch "$@" $((500 * soak)) || return
+	for rung in "${rungs[@]}"; do
+		splits=type,mode,access
+		sees_calls "$rung" || splits=type,mode
+		watch "$rung" memlat "$rung" -p "$pid" --by "$splits"
+	done
+	work
+}
+
+# fast_faults MODE ACCESS ARG...: touch ARG...
+fast_faults() {
+	local rung mode=$1 access=$2 what="touch, $2 by $1"
+
+	window touch_window "${@:3}" || return
+	for rung in "${rungs[@]}"; do
+		is "$rung: $what: what getrusage counts" "$(fact "$rung" memlat.events)" "$(told fast minflt_window)"
+		is "$rung: $what: minor" "$(fact "$rung" memlat.type.minor.events)" "$(told fast minflt_window)"
+		is "$rung: $what: mode" "$(keys "$rung" memlat.mode)" "$mode "
+		! sees_calls "$rung" || is "$rung: $what: access" "$(keys "$rung" memlat.access)" "$access "
+		ok "$rung: $what: the books balance" books "$rung"
+	done
+}
+
+cold_window() {
+	begin
+	start cold cold "$disk_fs/cold-$$" $((100 * soak)) || return
+	watch_all -p "$pid" --by type,process
+	work
+}
+
+# Faults that read from the disk.
+cold_faults() {
+	local rung pages
+
+	window cold_window || return
+	pages=$(told cold majflt_window)
+	for rung in "${rungs[@]}"; do
+		is "$rung: cold: what getrusage counts as major" "$(fact "$rung" memlat.type.major.events)" "$pages"
+		is "$rung: cold: nothing else" "$(fact "$rung" memlat.events)" "$pages"
+		is "$rung: cold: of the process" "$(fact "$rung" "memlat.process.$(told cold pid).events")" "$pages"
+		retried "$rung: cold" "$rung" "$pages"
+		ok "$rung: cold: the books balance" books "$rung"
+	done
+}
+
+thp_window() {
+	local rung by
+
+	begin
+	start huge thp $((4 * soak)) || return
+	for rung in "${rungs[@]}"; do
+		by=(--by page)
+		sees_calls "$rung" || by=()
+		watch "$rung" memlat "$rung" -p "$pid" "${by[@]}"
+	done
+	work
+}
+
+huge_faults() {
+	local rung
+
+	window thp_window || return
+	for rung in "${rungs[@]}"; do
+		is "$rung: thp: what getrusage counts" "$(fact "$rung" memlat.events)" "$(told huge minflt_window)"
+		! sees_calls "$rung" || is "$rung: thp: all by huge pages" "$(keys "$rung" memlat.page)" 'thp '
+		ok "$rung: thp: the books balance" books "$rung"
+	done
+}
+
+gup_window() {
+	begin
+	start gup gup "$@" $((200 * soak)) || return
+	watch_all -p "$pid" --by mode
+	work
+}
+
+# gup_faults ARG...: no exception: the events of the perf-event rung do not count them, and it says so.
+gup_faults() {
+	local rung wanted what="gup${1+ $1}"
+
+	window gup_window "$@" || return
+	for rung in "${rungs[@]}"; do
+		wanted=0
+		! sees_calls "$rung" || wanted=$(told gup minflt_window)
+		is "$rung: $what: as many as the kernel counts" "$(fact "$rung" memlat.mode.gup.events)" "$wanted"
+		is "$rung: $what: nothing else" "$(fact "$rung" memlat.events)" "$wanted"
+		ok "$rung: $what: the books balance" books "$rung"
+	done
+}
+
+mixed_window() {
+	begin
+	start slow uffd $((20 * soak)) 5 || return
+	start fast touch $((2000 * soak)) || return
+	watch_all --by process
+	work
+}
+
+# Processes in the midst of one another's faults, and of everybody's.
+mixed_faults() {
+	local rung slow fast
+
+	window mixed_window || return
+	slow=memlat.process.$(told slow pid) fast=memlat.process.$(told fast pid)
+	for rung in "${rungs[@]}"; do
+		is "$rung: two processes: the slow one's faults" "$(fact "$rung" "$slow.events")" "$(told slow pages)"
+		is "$rung: two processes: all of them slow" "$(at_least "$rung" "$slow" 5000000)" "$(told slow pages)"
+		is "$rung: two processes: the fast one's" "$(fact "$rung" "$fast.events")" "$(told fast minflt_window)"
+		ok "$rung: two processes: the books balance" books "$rung"
+	done
+}
+
+# What software events do not tell is refused, not made up.
+refused_splits() {
+	local split status
+
+	for split in access page; do
+		"$latscope" memlat --rung perf-event --by $split -d 1ms >"$scratch/out" 2>"$scratch/err"
+		status=$?
+		is "perf-event: --by $split is refused" $status 77
+		like "perf-event: --by $split: says why" "$(<"$scratch/err")" 'perf-event: cannot split'
+	done
+}
+
+rungs memlat
+slow_faults
+fast_faults user write
+fast_faults user read -r
+fast_faults kernel write -s kernel
+fast_faults kernel read -s kernel -r
+cold_faults
+huge_faults
+gup_faults
+gup_faults -r
+mixed_faults
+refused_splits

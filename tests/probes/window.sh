@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # what the tests use
+# A window around known latencies. A test of a probe has a function that starts programs of tests/truth, which
+# stop before their work, and recorders, and lets the programs work once all recorders count; then it compares
+# what both say:
+#
+#	touch_window() {
+#		begin
+#		start fast touch 1000 || return      # "fast" is from now on that program, $pid its process
+#		watch best memlat fentry -p "$pid"   # "best" is that recorder
+#		work
+#	}
+#
+#	window touch_window || return
+#	is 'every fault is there' "$(fact best memlat.events)" "$(told fast minflt_window)"
+#
+# Several recorders may watch one window: each has programs and maps of its own. So all rungs of a probe
+# are held against the same events, and a machine with more than one CPU loads them at the same time.
+
+[ -z "${scratch-}" ] || return 0 # another test has
+. tests/tap.sh
+
+latscope=$PWD/.output/latscope
+truth=$PWD/.output/tests/truth
+soak=${LATSCOPE_SOAK:+5} soak=${soak:-1} # what counts are multiplied by
+patience=120 # s, for what takes a blink on an idle machine
+# A directory on a disk, of a file system that can do without its cache.
+disk_fs=$PWD/.output
+[ -z "${LATSCOPE_VM-}" ] || disk_fs=/mnt
+
+scratch=$(mktemp -d)
+mkfifo "$scratch/never"
+exec {never}<>"$scratch/never"
+declare -A programs=() inputs=() recorders=() facts=()
+at_exit=() # commands
+trap leave EXIT
+trap '' PIPE # a program that died reads no go
+
+leave() {
+	local command
+
+	drop_all
+	for command in "${at_exit[@]}"; do
+		$command
+	done
+	rm -rf "$scratch"
+}
+
+# nap SECS: without a process, which in the VM costs more than the nap
+nap() { read -rt "$1" -u "$never" || true; }
+
+# await WHAT COMMAND...: until COMMAND succeeds
+await() {
+	local until=$((SECONDS + patience))
+
+	while ! "${@:2}"; do
+		[ $SECONDS -lt $until ] || { ok "$1 comes about within $patience s" false && return 1; }
+		nap 0.02
+	done
+}
+
+# slurp FILE: into $slurped
+slurp() { IFS='' read -rd '' slurped <"$1" || true; }
+
+died() { ! kill -0 "$1" 2>/dev/null; }
+
+# ---- programs that create a latency ----
+
+# said NAME LINE: has the program said so, or is it gone?
+said() {
+	slurp "$w/$1.out"
+	[[ $'\n'$slurped = *$'\n'"$2"$'\n'* ]] || died "${programs[$1]}"
+}
+
+# start NAME PROGRAM ARG...: up to where it waits for the go. PROGRAM is one of tests/truth, or a path. It runs
+# in the cgroup $cgroup, if that is set. Fails if it cannot create its latency here, which is a skipped test;
+# in the VM, a failed one.
+start() {
+	local fd path=$truth/$2
+
+	[[ $2 != /* ]] || path=$2
+
+	mkfifo "$w/$1.in"
+	: >"$w/$1.out"
+	(
+		[ -z "${cgroup-}" ] || echo "$BASHPID" >"$cgroup/cgroup.procs"
+		cd "$w" && exec "$path" -w "${@:3}"
+	) <"$w/$1.in" >"$w/$1.out" 2>"$w/$1.err" &
+	programs[$1]=$! pid=$!
+	exec {fd}>"$w/$1.in"
+	inputs[$1]=$fd
+	await "$2 is ready" said "$1" ready=1
+	! died "$pid" || cannot_start "$1" "$2"
+}
+
+cannot_start() {
+	local status=0
+
+	wait "${programs[$1]}" || status=$?
+	drop_program "$1"
+	slurp "$w/$1.err"
+	if [ $status = 77 ] && [ -z "${LATSCOPE_VM-}" ]; then
+		skip "$2" "${slurped%$'\n'}"
+	else
+		is "$2 starts" "status $status: $slurped" ''
+	fi
+	return 1
+}
+
+go() { echo >&"${inputs[$1]}"; }
+
+drop_program() {
+	local fd=${inputs[$1]}
+
+	exec {fd}>&-
+	unset "programs[$1]" "inputs[$1]"
+}
+
+# told NAME KEY: what the program said of its truth. told NAME LINE KEY: of the line that begins with LINE.
+told() {
+	local lines
+
+	slurp "$w/$1.out"
+	lines=$'\n'$slurped
+	if [ $# = 3 ]; then
+		[[ $lines =~ $'\n'"$2 "([^$'\n']*) ]] || return
+		lines=" ${BASH_REMATCH[1]} "
+	fi
+	[[ $lines =~ [[:space:]]"${*: -1}"=([^[:space:]]+) ]] && echo "${BASH_REMATCH[1]}"
+}
+
+# ---- recorders ----
+
+# rungs MODULE: those that load here, in $rungs. One that does not is skipped; in the VM all must.
+rungs() {
+	local name answer reason
+
+	[ -n "${doctor-}" ] || doctor=$("$latscope" doctor)
+	rungs=()
+	while read -r name answer reason; do
+		if [ "$answer" = yes ]; then
+			rungs+=("$name")
+		elif [ -n "${LATSCOPE_VM-}" ]; then
+			is "$1: the rung $name loads" "$reason" ''
+		else
+			skip "$1: the rung $name" "$reason"
+		fi
+	done < <(examined "$1")
+}
+
+# examined MODULE: lines "RUNG yes|no REASON" of what doctor said
+examined() {
+	# shellcheck disable=SC2016 # awk's
+	awk -v module="$1:" '
+		/^[a-z]/ || /^$/ || /^\*/ { if (line) print line; line = ""; here = $1 == module; next }
+		!here { next }
+		/^  [* ] [a-z]/ { if (line) print line; sub(/^  [* ] /, ""); line = $1 " " $2; next }
+		{ sub(/^ +/, ""); line = line " " $0 }
+		END { if (line) print line }' <<<"$doctor"
+}
+
+opened() { compgen -G "$w/$1/*/run.db" >/dev/null || died "${recorders[$1]}"; }
+
+# watch NAME MODULE RUNG ARG...: a recorder, until it is told to stop
+watch() {
+	"$latscope" "$2" ${3:+--rung "$3"} -q -i 300ms -o "$w/$1" "${@:4}" >"$w/$1.out" 2>"$w/$1.err" &
+	recorders[$1]=$!
+}
+
+# watching: until all recorders count. run.db is there once the window is open.
+watching() {
+	local name
+
+	for name in "${!recorders[@]}"; do
+		await "$name counts" opened "$name"
+	done
+}
+
+# stop NAME: shuts its window
+stop() {
+	kill "${recorders[$1]}" 2>/dev/null
+	collect "$1"
+}
+
+# collect NAME: reads what it recorded
+collect() {
+	local status=0
+
+	wait "${recorders[$1]}" || status=$?
+	unset "recorders[$1]"
+	slurp "$w/$1.err"
+	[ "$status$slurped" = 0 ] || is "recorder $1 ends well" "status $status: $slurped" ''
+	learn "$1"
+}
+
+# ---- the window ----
+
+# begin: forgets the window before, in $w
+begin() {
+	drop_all
+	w=$(mktemp -d -p "$scratch")
+	facts=()
+}
+
+drop_all() {
+	local name all=("${programs[@]}" "${recorders[@]}")
+
+	if [ ${#all[@]} -gt 0 ]; then
+		kill "${all[@]}" 2>/dev/null
+		wait "${all[@]}" 2>/dev/null
+	fi
+	for name in "${!programs[@]}"; do
+		drop_program "$name"
+	done
+	recorders=()
+}
+
+# work: all programs do theirs, with all recorders watching from before to after
+work() {
+	watching
+	run_programs
+	shut
+}
+
+run_programs() {
+	local name
+
+	for name in "${!programs[@]}"; do
+		go "$name"
+	done
+	for name in "${!programs[@]}"; do
+		await "the end of $name" said "$name" 'done=1'
+	done
+}
+
+shut() {
+	local name
+
+	[ ${#recorders[@]} = 0 ] || kill "${recorders[@]}" 2>/dev/null
+	for name in "${!recorders[@]}"; do
+		collect "$name"
+	done
+	for name in "${!programs[@]}"; do
+		finish "$name"
+	done
+}
+
+# finish NAME: the program may end; it tells by its exit status whether what it said is true
+finish() {
+	local status=0
+
+	go "$1" 2>/dev/null
+	wait "${programs[$1]}" || status=$?
+	drop_program "$1"
+	slurp "$w/$1.err"
+	[ "$status$slurped" = 0 ] || untrue="$1, exit status $status: $slurped"
+}
+
+# window COMMAND...: COMMAND does all of the above. Again, and once more, if a program says that its truth did not
+# come about, or if $calm RUNG, if that is set, finds one of $rungs disturbed.
+window() {
+	local try
+
+	for try in 1 2 3; do
+		untrue=''
+		"$@" || return
+		[ -n "$untrue" ] || ! all_calm || return 0
+	done
+	[ -n "$untrue" ] || return 0 # the test will tell
+	is "$1: a truth comes about in one of $try windows" "$untrue" ''
+	return 1
+}
+
+all_calm() {
+	local rung
+
+	[ -n "${calm-}" ] || return 0
+	for rung in "${rungs[@]}"; do
+		"$calm" "$rung" >/dev/null || return
+	done
+}
+
+# ---- what a recorder said ----
+
+# learn NAME: fills in facts[NAME KEY], by facts.sql, with those of its recording
+learn() {
+	local line
+
+	recording=$(compgen -G "$w/$1/*") || return
+	while IFS= read -r line; do
+		facts[$1 ${line%%=*}]=${line#*=}
+	done < <(sqlite3 -readonly -separator $'\n' "$recording/run.db" <tests/probes/facts.sql 2>&1)
+}
+
+# fact NAME KEY: METRIC.seen and so on, .events, .sum_ns, .max_ns, .tail; the same of METRIC.SPLIT.KEY;
+# MODULE.open, .open_ns, .rung. Nothing of the kind is 0.
+fact() { echo "${facts[$1 $2]-0}"; }
+
+# between NAME METRIC LOW HIGH: how many samples are in slots that hold something of LOW to HIGH (ns)
+between() {
+	local slot low high count sum=0
+
+	for slot in ${facts[$1 $2.hist]-}; do
+		IFS=: read -r low high count <<<"$slot"
+		[ "$high" -le "$3" ] || [ "$low" -gt "$4" ] || sum=$((sum + count))
+	done
+	echo $sum
+}
+
+forever=$((1 << 62))
+
+at_least() { between "$1" "$2" "$3" "$forever"; }
+
+# keys NAME METRIC.SPLIT: those that have an event
+keys() {
+	local fact key
+
+	for fact in "${!facts[@]}"; do
+		key=${fact#"$1 $2."}
+		[ "$key" = "$fact" ] || [ "${key%.events}" = "$key" ] || [ "${facts[$fact]}" = 0 ] || echo "${key%.events}"
+	done | sort | tr '\n' ' '
+}
+
+csv_sum() {
+	local bucket count sum=0
+
+	while IFS=, read -r bucket _ _ count; do
+		[ "$bucket" = bucket ] || sum=$((sum + count))
+	done <"$1"
+	echo "$sum"
+}
+
+# booked NAME METRIC FILE SEEN RECORDED LOG2: is it the same everywhere?
+booked() {
+	local got wanted
+
+	got="seen $(fact "$1" "$2.seen"), slots $(at_least "$1" "$2" -1), sums $(fact "$1" "$2.events"), "
+	got+="CSV $(csv_sum "$recording/$3.csv"), log2 $6"
+	wanted="seen $4, slots $5, sums $5, CSV $5, log2 $5"
+	[ "$got" = "$wanted" ] || { echo "$2: $got; wanted: $wanted" && false; }
+}
+
+# books NAME: does the conservation line hold, and do run.db, CSV, summary and report say the same?
+books() {
+	local recording line metrics=0
+
+	recording=$(compgen -G "$w/$1/*") || { echo 'no recording' && return 1; }
+	while IFS= read -r line; do
+		[[ $line = '= '* ]] || { echo "$line" && return 1; }
+		# shellcheck disable=SC2086 # words
+		booked "$1" ${line#= } || return
+		metrics=$((metrics + 1))
+	done < <("$latscope" report --json "$recording" | jq -rsf tests/probes/books.jq "$recording"/*.summary.json - 2>&1)
+	[ $metrics -gt 0 ] || { echo 'no metric' && false; }
+}
+
+# ---- verdicts ----
+
+# within DESC LOW VALUE HIGH: a test
+within() { ok "$1" is_within "$2" "$3" "$4"; }
+
+is_within() { [[ $1 -le $2 && $2 -le $3 ]] || { echo "$2 is not from $1 to $3" && false; }; }
