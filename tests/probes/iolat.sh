@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # what window.sh sets
+# iolat against /proc/diskstats, what fio and a program see of each I/O, and null_blk's delay.
+. tests/probes/window.sh
+
+sees_submitter() { [ "$1" = tp_btf ]; }
+
+# setting DISK NAME VALUE: of its queue
+setting() { echo "$3" >"/sys/block/$1/queue/$2"; }
+
+# loop_disk: makes $disk, a loop device of our own
+loop_disk() {
+	truncate -s 64M "$disk_fs/loop-$$"
+	at_exit+=("rm -f $disk_fs/loop-$$")
+	disk=$(losetup -f --show --direct-io=on "$disk_fs/loop-$$") || return
+	at_exit=("losetup -d $disk" "${at_exit[@]}")
+	disk=${disk#/dev/}
+	setting "$disk" iostats 1
+}
+
+# watch_disk: $disk on every rung, by the rung's name, split by all that the rung can tell
+watch_disk() {
+	local rung by
+
+	for rung in "${rungs[@]}"; do
+		by=disk,op
+		! sees_submitter "$rung" || by=disk,op,process
+		watch "$rung" iolat "$rung" --disk "$disk" --by "$by"
+	done
+}
+
+dio_window() {
+	begin
+	start io dio "$@" "/dev/$disk" $((200 * soak)) || return
+	watch_disk
+	work
+}
+
+# counted WHAT RUNG OP COUNT: as many requests, of this kind, on this disk, by that process
+counted() {
+	is "$2: $1: one sample a request" "$(fact "$2" iolat.events)" "$4"
+	is "$2: $1: op" "$(keys "$2" iolat.op)" "$3 "
+	is "$2: $1: disk" "$(keys "$2" iolat.disk)" "$disk "
+	! sees_submitter "$2" ||
+		is "$2: $1: submitter" "$(fact "$2" "iolat.process.$(told io pid).events")" "$4"
+	ok "$2: $1: the books balance" books "$2"
+}
+
+# parts WHAT RUNG: the times add up, and lie within what the program saw
+parts() {
+	local device queued total
+
+	device=$(fact "$2" iolat.sum_ns) queued=$(fact "$2" queued.sum_ns) total=$(fact "$2" total.sum_ns)
+	is "$2: $1: queued and with the device make the total" $((device + queued)) "$total"
+	within "$2: $1: the total is within what the program saw" "$device" "$total" "$(told io io_sum_ns)"
+	within "$2: $1: the longest, too" 1 "$(fact "$2" total.max_ns)" "$(told io io_max_ns)"
+}
+
+# transfers OP FIELD ARG...: dio ARG..., as /proc/diskstats counts it in FIELD
+transfers() {
+	local rung op=$1 field=$2 what="dio${3+ ${*:3}}"
+
+	window dio_window "${@:3}" || return
+	for rung in "${rungs[@]}"; do
+		counted "$what" "$rung" "$op" "$(told io "$field")"
+		parts "$what" "$rung"
+	done
+}
+
+# Without statistics the kernel does not stamp the allocation, and the issue only for somebody else: then
+# the one is not known, and the other must be our own.
+unstamped() {
+	local rung count
+
+	setting "$disk" iostats 0
+	setting "$disk" wbt_lat_usec 0 2>/dev/null
+	window dio_window || return
+	count=$(told io count)
+	for rung in "${rungs[@]}"; do
+		counted 'no statistics' "$rung" read "$count"
+		is "$rung: no statistics: queued is not known" "$(fact "$rung" queued.missed_start)" "$count"
+		is "$rung: no statistics: nor is total" "$(fact "$rung" total.missed_start)" "$count"
+		[ "$rung" != stamps ] || [ "$(fact "$rung" iolat.checked)" != 0 ] ||
+			is "$rung: no statistics: our stamps" "$(fact "$rung" iolat.fallback)" "$count"
+	done
+	setting "$disk" iostats 1
+}
+
+filter_window() {
+	begin
+	start io dio "/dev/$disk" $((100 * soak)) || return
+	start other dio "/dev/$disk" $((100 * soak)) || return
+	watch_filters
+	work
+}
+
+watch_filters() {
+	watch pid iolat '' -p "${programs[io]}" --disk "$disk"
+	watch comm iolat '' --comm dio --disk "$disk"
+	watch nobody iolat '' --comm nobody --disk "$disk"
+}
+
+# A filter by task takes the submitter.
+filters() {
+	local count
+
+	window filter_window || return
+	count=$(told io count)
+	is '-p: its requests' "$(fact pid iolat.events)" "$count"
+	within '-p: the others are filtered' "$count" "$(fact pid iolat.filtered)" $forever
+	is '--comm: those of all of that name' "$(fact comm iolat.events)" $((2 * count))
+	is '--comm: nobody: none' "$(fact nobody iolat.events)" 0
+	ok '-p: the books balance' books pid
+	is 'a filter takes the rung that sees submitters' "$(fact pid iolat.rung)" tp_btf
+}
+
+refused_splits() {
+	local rung status
+
+	for rung in stamps raw_tp; do
+		"$latscope" iolat --rung $rung --by process -d 1ms >"$scratch/out" 2>"$scratch/err"
+		status=$?
+		is "$rung: --by process is refused" $status 77
+		like "$rung: --by process: says why" "$(<"$scratch/err")" "$rung: "
+	done
+}
+
+# ---- null_blk: each request takes as long as it was told ----
+
+# null_disk NS: nullb0 completes each request after NS
+null_disk() {
+	! lsmod | grep -q '^null_blk' || modprobe -r null_blk
+	modprobe null_blk nr_devices=1 queue_mode=2 irqmode=2 "completion_nsec=$1"
+}
+
+fio_window() {
+	begin
+	watch_disk
+	watching
+	fio --name=read --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=psync \
+		--size=$((800 * soak))k --output-format=json >"$w/fio"
+	shut
+}
+
+# fio_said FILTER: of its reads
+fio_said() { jq ".jobs[0].read | $1" "$w/fio"; }
+
+# known_delay NS SCHEDULER
+known_delay() {
+	local rung count what="null_blk $1 ns, $2"
+
+	ok "$what: the device" null_disk "$1" || return
+	disk=nullb0
+	setting nullb0 scheduler "$2"
+	window fio_window || return
+	count=$(fio_said .total_ios)
+	for rung in "${rungs[@]}"; do
+		is "$rung: $what: as many as fio" "$(fact "$rung" iolat.events)" "$count"
+		is "$rung: $what: none shorter than the delay" "$(at_least "$rung" iolat "$1")" "$count"
+		within "$rung: $what: none longer than fio saw" "$1" "$(fact "$rung" iolat.max_ns)" \
+			"$(fio_said .clat_ns.max)"
+		within "$rung: $what: the sum is between the delays and fio's" $((count * $1)) \
+			"$(fact "$rung" iolat.sum_ns)" "$(fio_said '.clat_ns.mean * .total_ios | ceil')"
+		ok "$rung: $what: the books balance" books "$rung"
+	done
+}
+
+# Requests that are on their way when the window opens, and when it shuts.
+flight_window() {
+	begin
+	fio --name=deep --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=libaio \
+		--iodepth=8 --time_based --runtime=60 --size=16M >/dev/null 2>&1 &
+	fio=$!
+	nap 3
+	watch_disk
+	watching
+	nap 1
+	shut
+	kill $fio
+	wait $fio 2>/dev/null
+}
+
+in_flight() {
+	local rung missed
+
+	ok 'null_blk 300 ms: the device' null_disk 300000000 || return
+	disk=nullb0
+	window flight_window || return
+	for rung in "${rungs[@]}"; do
+		missed=8
+		[ "$rung" != stamps ] || missed=0
+		is "$rung: in flight at the start" "$(fact "$rung" iolat.missed_start)" $missed
+		is "$rung: in flight at the end" "$(fact "$rung" iolat.open)" 8
+		ok "$rung: in flight: the books balance" books "$rung"
+	done
+	modprobe -r null_blk
+}
+
+rungs iolat
+if [ -n "${LATSCOPE_VM-}" ]; then
+	for scheduler in none mq-deadline; do
+		known_delay 1000000 $scheduler
+	done
+	known_delay 3000000 none
+	in_flight
+	modprobe loop
+fi
+if loop_disk; then
+	transfers read disk_reads
+	transfers read disk_reads -q 4
+	transfers write disk_writes -W
+	unstamped
+	filters
+else
+	skip 'iolat on a loop device' 'no loop device can be had'
+fi
+refused_splits
