@@ -98,8 +98,8 @@ static uint32_t flush_seq(void)
 }
 
 /*
- * RQF_IO_STAT. Since 6.13 only a request that has it gets a start_time_ns; in others there is that of
- * an earlier use. Before the flags were an enum it was set to 0 instead, and no flag need be asked.
+ * RQF_IO_STAT. Since 6.13 only a request that has it gets a start_time_ns; in others is that of an
+ * earlier use. Before the flags were an enum it was set to 0 instead, and no flag need be asked.
  */
 static uint32_t io_stat(void)
 {
