@@ -38,14 +38,11 @@ judge() {
 }
 
 begin 1s
-for i in "${!kinds[@]}"; do
-	ok "${kinds[i]} has processes" wait_for at_work "${pids[i]}"
-done
 judge 'its time is up'
 for signal in INT TERM; do
 	begin 1h
 	for i in "${!kinds[@]}"; do
-		wait_for at_work "${pids[i]}"
+		ok "${kinds[i]} has processes until SIG$signal" wait_for at_work "${pids[i]}"
 		kill -$signal "${pids[i]}"
 	done
 	judge "SIG$signal"
