@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <base/names.h>
@@ -23,6 +24,7 @@ static bool numbers_differ(void)
 
 static int resolve_task(const char *option, uint32_t id, char why[RUN_TEXT])
 {
+	bool process = option[1] == 'p';
 	char path[RUN_NAME];
 
 	if (!id)
@@ -34,10 +36,10 @@ static int resolve_task(const char *option, uint32_t id, char why[RUN_TEXT])
 		return -EOPNOTSUPP;
 	}
 	snprintf(path, sizeof(path), "/proc/%u", id);
-	if (!access(path, F_OK))
+	/* /proc has a way to every thread; a process is a thread in its own group. */
+	if (!access(path, F_OK) && (!process || !syscall(SYS_tgkill, id, id, 0) || errno == EPERM))
 		return 0;
-	snprintf(why, RUN_TEXT, "%s %u: no such %s", option, id,
-		 option[1] == 'p' ? "process" : "thread");
+	snprintf(why, RUN_TEXT, "%s %u: no such %s", option, id, process ? "process" : "thread");
 	return -ESRCH;
 }
 

@@ -76,6 +76,12 @@ else
 fi
 
 refuses 'an unknown PID' 1 "runqlat: -p $no_pid: no such process" runqlat -p $no_pid -d 1s
+thread=$(ls /proc/1/task | tail -n 1)
+if [ "$thread" != 1 ]; then
+	refuses 'a thread that is no process' 1 "runqlat: -p $thread: no such process" runqlat -p "$thread" -d 1s
+else
+	skip 'a thread that is no process' 'process 1 has only one'
+fi
 refuses 'an unknown TID' 1 "memlat: -t $no_pid: no such thread" memlat -t $no_pid -d 1s
 refuses 'an unknown cgroup' 1 'record: --cgroup /no/such: no such cgroup; give a directory' \
 	record --cgroup /no/such -d 1s -o "$dir/never"
