@@ -76,7 +76,7 @@ else
 fi
 
 refuses 'an unknown PID' 1 "runqlat: -p $no_pid: no such process" runqlat -p $no_pid -d 1s
-thread=$(ls /proc/1/task | tail -n 1)
+threads=(/proc/1/task/*) thread=${threads[-1]##*/}
 if [ "$thread" != 1 ]; then
 	refuses 'a thread that is no process' 1 "runqlat: -p $thread: no such process" runqlat -p "$thread" -d 1s
 else

@@ -81,7 +81,8 @@ unstamped() {
 		counted 'no statistics' "$rung" read "$count"
 		is "$rung: no statistics: queued is not known" "$(fact "$rung" queued.missed_start)" "$count"
 		is "$rung: no statistics: nor is total" "$(fact "$rung" total.missed_start)" "$count"
-		[ "$rung" != stamps ] || [ "$(fact "$rung" iolat.checked)" != 0 ] ||
+		# On the machine itself somebody may want the issue stamped still.
+		[ "$rung" != stamps ] || [ -z "${LATSCOPE_VM-}" ] ||
 			is "$rung: no statistics: our stamps" "$(fact "$rung" iolat.fallback)" "$count"
 	done
 	setting "$disk" iostats 1
