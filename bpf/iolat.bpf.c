@@ -72,21 +72,16 @@ static __always_inline struct request_view request_view(struct request *rq, bool
 	struct request_view view = { .id = (__u64)rq };
 	int tag;
 
-	view.issue_ns = raw ? BPF_CORE_READ(rq, io_start_time_ns) : rq->io_start_time_ns;
-	view.flags = raw ? BPF_CORE_READ(rq, cmd_flags) : rq->cmd_flags;
-	view.rq_flags = raw ? BPF_CORE_READ(rq, rq_flags) : rq->rq_flags;
+	view.flags = READ(raw, rq, cmd_flags);
+	view.rq_flags = READ(raw, rq, rq_flags);
 	if (start_is_set(&view))
-		view.start_ns = raw ? BPF_CORE_READ(rq, start_time_ns) : rq->start_time_ns;
-	if (raw)
-		view.queue = BPF_CORE_READ(rq, q, id) * QUEUE_STRIDE +
-			     BPF_CORE_READ(rq, mq_hctx, queue_num) * HCTX_STRIDE;
-	else
-		view.queue = rq->q->id * QUEUE_STRIDE + rq->mq_hctx->queue_num * HCTX_STRIDE;
-	tag = raw ? BPF_CORE_READ(rq, internal_tag) : rq->internal_tag;
-	if (tag < 0)
-		tag = raw ? BPF_CORE_READ(rq, tag) : rq->tag;
-	view.tag = tag;
-	view.bytes = raw ? BPF_CORE_READ(rq, __data_len) : rq->__data_len;
+		view.start_ns = READ(raw, rq, start_time_ns);
+	view.issue_ns = READ(raw, rq, io_start_time_ns);
+	view.bytes = READ(raw, rq, __data_len);
+	view.queue = READ(raw, rq, q, id) * QUEUE_STRIDE +
+		     READ(raw, rq, mq_hctx, queue_num) * HCTX_STRIDE;
+	tag = READ(raw, rq, internal_tag);
+	view.tag = tag < 0 ? READ(raw, rq, tag) : tag;
 	return view;
 }
 
@@ -407,8 +402,8 @@ static __always_inline void keep(const struct request_view *rq, __u64 issue_ns)
 	start.pid_tgid = bpf_get_current_pid_tgid();
 	if (knobs.identity) {
 		current = bpf_get_current_task_btf();
-		start.cgroup = task_cgroup(current);
-		start.unwanted = filter_by_task(&knobs) && !task_wanted(&knobs, current);
+		start.cgroup = task_cgroup(current, false);
+		start.unwanted = filter_by_task(&knobs) && !task_wanted(&knobs, current, false);
 		bpf_get_current_comm(&start.comm, sizeof(start.comm));
 	}
 	if (bpf_map_update_elem(&start_ts, &rq->id, &start, BPF_ANY))

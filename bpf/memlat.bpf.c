@@ -223,7 +223,7 @@ static __always_inline int call_enter_stored(const struct call *call)
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct memlat_task *task;
 
-	if (filter_by_task(&knobs) && !task_wanted(&knobs, current))
+	if (filter_by_task(&knobs) && !task_wanted(&knobs, current, false))
 		return 0;
 	task = bpf_task_storage_get(&tasks, current, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (task)
@@ -254,7 +254,7 @@ static __always_inline int call_finish(struct memlat_task *task, __u64 stack, __
 		return 0;
 	cell->counts[LAT_SEEN]++;
 	if (!frame) {
-		if (filter_by_task(&knobs) && !task_wanted(&knobs, current))
+		if (filter_by_task(&knobs) && !task_wanted(&knobs, current, false))
 			why = LAT_FILTERED;
 		cell->counts[why]++;
 		return 0;
@@ -331,7 +331,7 @@ int BPF_KPROBE(fault_enter_kprobe, struct vm_area_struct *vma, unsigned long add
 		.bits = call_bits(flags, regs, vma),
 	};
 
-	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf()))
+	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf(), false))
 		return 0;
 	task = bpf_map_lookup_elem(&start_ts, &id);
 	if (!task) {
@@ -387,7 +387,7 @@ int event_start(struct bpf_perf_event_data *ctx)
 	struct memlat_frame *frame;
 	struct memlat_task *task;
 
-	if (filter_by_task(&knobs) && !task_wanted(&knobs, current))
+	if (filter_by_task(&knobs) && !task_wanted(&knobs, current, false))
 		return 0;
 	task = bpf_task_storage_get(&tasks, current, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!task) {
@@ -426,7 +426,7 @@ static __always_inline int event_end(struct bpf_perf_event_data *ctx, __u32 bits
 		return 0;
 	cell->counts[LAT_SEEN]++;
 	if (!start)
-		cell->counts[filter_by_task(&knobs) && !task_wanted(&knobs, current)
+		cell->counts[filter_by_task(&knobs) && !task_wanted(&knobs, current, false)
 				     ? LAT_FILTERED
 				     : LAT_MISSED_START]++;
 	else if (frame->address != ctx->addr)

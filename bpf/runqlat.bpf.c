@@ -50,7 +50,7 @@ static __always_inline void record(struct lat_cell *cell, struct task_struct *ta
 }
 
 /* Cell in which the switch to `next` is to be counted; NULL: it is not to be. */
-static __always_inline struct lat_cell *seen(struct task_struct *next)
+static __always_inline struct lat_cell *seen(struct task_struct *next, bool raw)
 {
 	struct lat_cell *cell;
 
@@ -60,7 +60,7 @@ static __always_inline struct lat_cell *seen(struct task_struct *next)
 	if (!cell)
 		return NULL;
 	cell->counts[LAT_SEEN]++;
-	if (filter_by_task(&knobs) && !task_wanted(&knobs, next)) {
+	if (filter_by_task(&knobs) && !task_wanted(&knobs, next, raw)) {
 		cell->counts[LAT_FILTERED]++;
 		return NULL;
 	}
@@ -96,7 +96,7 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 	 * Preempted between setting its state and calling schedule(): still queued, yet the kernel
 	 * stamps only those that are TASK_RUNNING. The stamp has to be ours.
 	 */
-	if (preempt && task_state(prev) && prev->pid) {
+	if (preempt && task_state(prev, false) && prev->pid) {
 		own = bpf_task_storage_get(&tasks, prev, NULL, 0);
 		if (own)
 			own->queued_ns = queue_clock(prev);
@@ -113,7 +113,7 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 		wait = now - queued; /* the kernel adds exactly this right after us */
 	total += wait;
 
-	cell = seen(next);
+	cell = seen(next, false);
 	if (own) {
 		wait = total - own->run_delay;
 		unseen = arrivals - own->arrivals;
@@ -199,10 +199,10 @@ int stamps_census(struct bpf_iter__task *ctx)
 	now = queue_clock(task);
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
 	if (own && own->moved) /* runnable by now? Since when is not known. */
-		queued = task_state(task) ? 0 : now;
+		queued = task_state(task, false) ? 0 : now;
 	else if (own && own->queued_ns)
 		queued = own->queued_ns;
-	if (!queued || (filter_by_task(&knobs) && !task_wanted(&knobs, task)))
+	if (!queued || (filter_by_task(&knobs) && !task_wanted(&knobs, task, false)))
 		return 0;
 	open_waits.count++;
 	if (now > queued && now - queued > open_waits.oldest_ns)
@@ -255,12 +255,12 @@ int BPF_PROG(stored_switch, bool preempt, struct task_struct *prev, struct task_
 	if (prev->pid) {
 		own = bpf_task_storage_get(&tasks, prev, NULL, 0);
 		if (own) /* also forgets the stamp of a wakeup that found the task running */
-			own->queued_ns = preempt || !task_state(prev) ? now : 0;
+			own->queued_ns = preempt || !task_state(prev, false) ? now : 0;
 	}
 	if (!next->pid)
 		return 0;
 	own = bpf_task_storage_get(&tasks, next, NULL, 0);
-	cell = seen(next);
+	cell = seen(next, false);
 	if (!own) {
 		if (cell)
 			cell->counts[LAT_MAP_FULL]++;
@@ -280,7 +280,7 @@ int stored_census(struct bpf_iter__task *ctx)
 	struct runqlat_task *own;
 	__u64 now;
 
-	if (!task || !task->pid || (filter_by_task(&knobs) && !task_wanted(&knobs, task)))
+	if (!task || !task->pid || (filter_by_task(&knobs) && !task_wanted(&knobs, task, false)))
 		return 0;
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
 	if (!own || !own->queued_ns)
@@ -303,7 +303,7 @@ static __always_inline void hashed_start(struct task_struct *task, __u64 now)
 	struct lat_cell *cell;
 
 	/* Asked already here, so that the census has only what is wanted. */
-	if (filter_by_task(&knobs) && !task_wanted(&knobs, task))
+	if (filter_by_task(&knobs) && !task_wanted(&knobs, task, true))
 		return;
 	if (!bpf_map_update_elem(&start_ts, &tid, &now, BPF_ANY) || !control.armed)
 		return;
@@ -334,7 +334,7 @@ int BPF_PROG(hashed_switch, bool preempt, struct task_struct *prev, struct task_
 	struct lat_cell *cell;
 
 	if (prev_tid) {
-		if (preempt || !task_state(prev))
+		if (preempt || !task_state(prev, true))
 			hashed_start(prev, now);
 		else
 			bpf_map_delete_elem(&start_ts, &prev_tid);
@@ -346,7 +346,7 @@ int BPF_PROG(hashed_switch, bool preempt, struct task_struct *prev, struct task_
 		queued = *start;
 		bpf_map_delete_elem(&start_ts, &next_tid);
 	}
-	cell = seen(next);
+	cell = seen(next, true);
 	if (cell)
 		record_since(cell, next, true, queued, now);
 	return 0;

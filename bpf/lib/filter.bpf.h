@@ -27,20 +27,20 @@ static __always_inline bool filter_by_task(const volatile struct lat_knobs *knob
 
 /* Does the user want this task? */
 static __always_inline bool task_wanted(const volatile struct lat_knobs *knobs,
-					struct task_struct *task)
+					struct task_struct *task, bool raw)
 {
 	char comm[LAT_COMM_LEN] = {};
 
-	if (knobs->tgid && (__u32)BPF_CORE_READ(task, tgid) != knobs->tgid)
+	if (knobs->tgid && (__u32)READ(raw, task, tgid) != knobs->tgid)
 		return false;
-	if (knobs->tid && (__u32)BPF_CORE_READ(task, pid) != knobs->tid)
+	if (knobs->tid && (__u32)READ(raw, task, pid) != knobs->tid)
 		return false;
 	if (knobs->comm[0]) {
 		BPF_CORE_READ_STR_INTO(&comm, task, comm);
 		if (!comm_matches(knobs->comm, comm))
 			return false;
 	}
-	if (knobs->cgroup && !task_in_cgroup(task, knobs->cgroup))
+	if (knobs->cgroup && !task_in_cgroup(task, raw, knobs->cgroup))
 		return false;
 	return true;
 }

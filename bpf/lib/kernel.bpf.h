@@ -23,13 +23,13 @@ struct task_struct___state_long {
 } __attribute__((preserve_access_index));
 
 /* Scheduler state of a task; 0 is TASK_RUNNING. */
-static __always_inline __u32 task_state(struct task_struct *task)
+static __always_inline __u32 task_state(struct task_struct *task, bool raw)
 {
 	struct task_struct___state_long *old = (void *)task;
 
 	if (bpf_core_field_exists(task->__state))
-		return BPF_CORE_READ(task, __state);
-	return BPF_CORE_READ(old, state);
+		return READ(raw, task, __state);
+	return READ(raw, old, state);
 }
 
 /* Since 6.12 (152e11f6df29) a task that sleeps may stay on its run queue for a while. */
@@ -44,9 +44,9 @@ static __always_inline bool task_delayed(struct task_struct *task)
 }
 
 /* Id of the task's cgroup in the v2 hierarchy: the inode number of its directory. */
-static __always_inline __u64 task_cgroup(struct task_struct *task)
+static __always_inline __u64 task_cgroup(struct task_struct *task, bool raw)
 {
-	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+	return READ(raw, task, cgroups, dfl_cgrp, kn, id);
 }
 
 #define CGROUP_DEPTH 16
@@ -56,18 +56,18 @@ static __always_inline __u64 task_cgroup(struct task_struct *task)
  * the ancestor arrays changed shape in 6.1 (7f203bc89eb6), and the depth of a cgroup cannot be
  * told from its path inside a cgroup namespace.
  */
-static __always_inline bool task_in_cgroup(struct task_struct *task, __u64 id)
+static __always_inline bool task_in_cgroup(struct task_struct *task, bool raw, __u64 id)
 {
-	struct cgroup_subsys_state *css = NULL;
-	struct cgroup *cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+	struct cgroup *cgroup = READ(raw, task, cgroups, dfl_cgrp);
+	struct cgroup_subsys_state *css;
 
 	for (int i = 0; i < CGROUP_DEPTH && cgroup; i++) {
-		if (BPF_CORE_READ(cgroup, kn, id) == id)
+		if (READ(raw, cgroup, kn, id) == id)
 			return true;
-		css = BPF_CORE_READ(cgroup, self.parent);
+		css = READ(raw, cgroup, self.parent);
 		if (!css)
 			return false;
-		cgroup = BPF_CORE_READ(css, cgroup);
+		cgroup = READ(raw, css, cgroup);
 	}
 	return false;
 }

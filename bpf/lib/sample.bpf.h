@@ -215,7 +215,7 @@ static __always_inline void split_by_task(const struct split *split, struct lat_
 	who.tgid = READ(raw, task, tgid);
 	who.tid = READ(raw, task, pid);
 	if (knobs_split(split->knobs, LAT_BY_CGROUP))
-		who.cgroup = task_cgroup(task);
+		who.cgroup = task_cgroup(task, raw);
 	split_by_identity(split, cell, 0, &who, ns);
 }
 

@@ -1,0 +1,7 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# runqlat on this machine, held against known latencies.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/probes/runqlat.sh
+done_testing

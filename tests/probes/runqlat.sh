@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# runqlat against the scheduler's own account of each task, /proc/PID/task/TID/schedstat.
+. tests/probes/window.sh
+
+# watch_all ARG...: on every rung, by the rung's name
+watch_all() {
+	local rung
+
+	for rung in "${rungs[@]}"; do
+		watch "$rung" runqlat "$rung" "$@"
+	done
+}
+
+# counted NAME KEY PCOUNT: as many waits as the kernel counts. In the VM, that is: some hosts hide the switches
+# of a few tasks from BPF, and with them the waits that they begin or end. On stamps one that was not seen is in
+# the next, and counted as joined.
+counted() {
+	local events least=$3
+
+	events=$(fact "$1" "$2.events")
+	[ "$2" != runqlat ] || events=$((events + $(fact "$1" runqlat.joined)))
+	[ -n "${LATSCOPE_VM-}" ] || [ "$(fact "$1" runqlat.rung):$2" = stamps:runqlat ] || least=$(($3 * 95 / 100 - 3))
+	is_within "$least" "$events" "$3" || { echo "($2: waits)" && false; }
+}
+
+# waited NAME KEY RUN_DELAY PCOUNT: are the samples of KEY, a metric or one of its tasks, those of the kernel?
+# On stamps to the nanosecond, unless the last wait of one is lacking (see above), which no later one tells of.
+# What is above is of tasks preempted on their way to sleep, which the kernel does not stamp, and stands apart
+# as fallback_ns. The other rungs go by a clock of their own: see near().
+waited() {
+	local sum low=$3
+
+	counted "$1" "$2" "$4" || return
+	[ "$(fact "$1" runqlat.rung)" = stamps ] || return 0
+	sum=$(fact "$1" "$2.sum_ns")
+	[ "$(fact "$1" "$2.events")" = "$4" ] || low=$(($3 * 95 / 100))
+	is_within "$low" "$sum" $(($3 + $(fact "$1" runqlat.fallback_ns))) || { echo "($2: ns waited)" && false; }
+}
+
+# near NAME KEY RUN_DELAY PCOUNT: within 0.5 %, unless waits are lacking, of which one may have been long. A window
+# where it is not so is repeated: the stamps and the kernel's are not of the same moment, and differ by more where
+# a virtual machine does not get its own CPU in between.
+near() {
+	local sum low=0
+
+	[ "$(fact "$1" runqlat.rung)" != stamps ] || return 0
+	sum=$(fact "$1" "$2.sum_ns")
+	[ "$(fact "$1" "$2.events")" != "$4" ] || low=$(($3 * 995 / 1000))
+	is_within $low "$sum" $(($3 * 1005 / 1000)) || { echo "($2: ns waited)" && false; }
+}
+
+# as_long NAME METRIC NS: the time that samples of NS or more make up, at most (ns)
+as_long() {
+	local slot high count sum=0
+
+	for slot in ${facts[$1 $2.hist]-}; do
+		IFS=: read -r _ high count <<<"$slot"
+		[ "$high" -le "$3" ] || sum=$((sum + high * count))
+	done
+	echo $sum
+}
+
+hog_window() {
+	begin
+	start hog hog $(($(nproc) - 1)) 5 $((40 * soak)) || return
+	watch_all -t "$(told hog waiter_tid)" --by thread
+	work
+}
+
+near_hog() { near "$1" runqlat "$(told hog run_delay_ns)" "$(told hog pcount)"; }
+
+# A waiter and a hog that takes its CPU for 5 ms, again and again.
+long_waits() {
+	local rung
+
+	calm=near_hog window hog_window || return
+	for rung in "${rungs[@]}"; do
+		long_ones "$rung: hog" "$rung"
+		ok "$rung: hog: waits are those of schedstat" \
+			waited "$rung" runqlat "$(told hog run_delay_ns)" "$(told hog pcount)"
+		ok "$rung: hog: and their sum, within 0.5 %" near_hog "$rung"
+		is "$rung: hog: of no other thread" "$(keys "$rung" runqlat.thread)" "$(told hog waiter_tid) "
+		within "$rung: hog: those of the hog are filtered" \
+			"$(told hog hog_pcount)" "$(fact "$rung" runqlat.filtered)" "$forever"
+		ok "$rung: hog: the books balance" books "$rung"
+		[ "$rung" != stamps ] || is "stamps: hog: the sum without fallback_ns is the kernel's, to the ns" \
+			$(($(fact stamps runqlat.sum_ns) - $(fact stamps runqlat.fallback_ns))) "$(told hog run_delay_ns)"
+	done
+}
+
+# long_ones DESC RUNG: while the hog ran, the waiter waited. Where nobody else wants the CPU, one wait for each
+# run, which the waiter saw as a gap; where others do, one may take in two.
+long_ones() {
+	local least=0
+
+	[ -z "${LATSCOPE_VM-}" ] || least=$(told hog count)
+	within "$1: all long waits are there, and no other" \
+		"$least" "$(at_least "$2" runqlat 5000000)" $(($(told hog gaps) + 2))
+	[ "$(fact "$2" runqlat.events)" != "$(told hog pcount)" ] || # else one is lacking
+		within "$1: they are as long as the hog ran" \
+			"$(told hog run_sum_ns)" "$(as_long "$2" runqlat 5000000)" "$forever"
+}
+
+# children PROGRAM: those of sleepers
+children() {
+	slurp "$w/$1.out"
+	sed -n 's/^started=//p' <<<"$slurped"
+}
+
+# each_child VERDICT NAME PROGRAM: VERDICT is waited or near
+each_child() {
+	local child bad=0
+
+	for child in $(children "$3"); do
+		"$1" "$2" "runqlat.process.$child" \
+			"$(told "$3" "child=$child" run_delay_ns)" "$(told "$3" "child=$child" pcount)" || bad=1
+	done
+	return $bad
+}
+
+crowd_window() {
+	begin
+	start crowd sleepers "$@" || return
+	watch_all --by process
+	work
+}
+
+near_crowd() { each_child near "$1" crowd; }
+
+# crowd ARG...: sleepers ARG..., many tasks on few CPUs, which move while they wait
+crowd() {
+	local rung
+
+	calm=near_crowd window crowd_window "$@" || return
+	for rung in "${rungs[@]}"; do
+		ok "$rung: sleepers $*: each process's waits are those of schedstat" each_child waited "$rung" crowd
+		ok "$rung: sleepers $*: and their sum, within 0.5 %" near_crowd "$rung"
+		ok "$rung: sleepers $*: the books balance" books "$rung"
+	done
+}
+
+# ---- filters: they are for the task that waits ----
+
+make_cgroups() {
+	local top
+
+	top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$top" ] || return
+	cgroups=$top/latscope-test-$$
+	mkdir -p "$cgroups"/wanted/below "$cgroups"/other || return
+	at_exit+=("rmdir $cgroups/wanted/below $cgroups/wanted $cgroups/other $cgroups")
+}
+
+# filtered_to DESC NAME CHILD...: CHILD and the father of all, and nobody else; the others' waits are counted
+filtered_to() {
+	local key strangers=''
+
+	for key in $(keys "$2" runqlat.process); do
+		[[ " ${*:3} $(told wanted pid) " = *" $key "* ]] || strangers+=" $key"
+	done
+	is "$1: nobody else" "$strangers" ''
+	within "$1: the others are filtered" \
+		$(($(told other total=1 pcount) * 95 / 100)) "$(fact "$2" runqlat.filtered)" "$forever"
+	ok "$1: the books balance" books "$2"
+}
+
+filter_window() {
+	local rung
+
+	begin
+	cp "$truth/sleepers" "$w/wanted"
+	cgroup=$cgroups/wanted/below start wanted "$w/wanted" 4 0.5 || return
+	cgroup=$cgroups/other start other sleepers 4 0.5 || return
+	child=$(children wanted | tail -n 1)
+	for rung in "${rungs[@]}"; do
+		watch "$rung-p" runqlat "$rung" -p "$child" --by process
+		watch "$rung-comm" runqlat "$rung" --comm wanted --by process
+		watch "$rung-cgroup" runqlat "$rung" --cgroup "$cgroups/wanted" --by process,cgroup
+	done
+	work
+}
+
+# Two programs at once, of which one is wanted: by its name, by a cgroup above its own, one of its processes.
+filters() {
+	local rung child
+
+	window filter_window || return
+	for rung in "${rungs[@]}"; do
+		ok "$rung: -p: the waits of the process" waited "$rung-p" runqlat \
+			"$(told wanted "child=$child" run_delay_ns)" "$(told wanted "child=$child" pcount)"
+		filtered_to "$rung: -p" "$rung-p" "$child"
+		check_children "$rung: --comm" "$rung-comm"
+		check_children "$rung: --cgroup" "$rung-cgroup"
+		is "$rung: --cgroup: the one below is what they are in" \
+			"$(keys "$rung-cgroup" runqlat.cgroup)" "$(stat -c %i "$cgroups/wanted/below") "
+	done
+}
+
+# check_children DESC NAME
+check_children() {
+	ok "$1: the waits of each process" each_child waited "$2" wanted
+	# shellcheck disable=SC2046 # numbers
+	filtered_to "$1" "$2" $(children wanted)
+}
+
+# ---- what is open at the end ----
+
+loop='while :; do :; done' loops=()
+at_exit+=(end_loops)
+
+end_loops() {
+	[ ${#loops[@]} = 0 ] || kill "${loops[@]}"
+	loops=()
+}
+
+# unchanged TASK FILE: is the account of TASK still what FILE has? Then it has not had a CPU since.
+unchanged() { [ "$(<"/proc/$1/schedstat")" = "$(<"$2")" ]; }
+
+changed() { ! unchanged "$@"; }
+
+# A task of the lowest weight that has a CPU for itself, until one of the highest comes and it gets as good as
+# nothing. It has waited for as long as its account has not changed; should it be its turn by then, the window is
+# of no use. Sets $waited_ns.
+stuck_window() {
+	local cpu=$(($(nproc) - 1)) since
+
+	begin
+	chrt -i 0 taskset -c $cpu bash -c "$loop" &
+	loops=($!)
+	watch_all -t "${loops[0]}"
+	watching
+	cat "/proc/${loops[0]}/schedstat" >"$w/account"
+	await 'a turn of the waiter' changed "${loops[0]}" "$w/account"
+	nice -n -20 taskset -c $cpu bash -c "$loop" &
+	loops+=($!)
+	nap 0.1
+	since=${EPOCHREALTIME/./}
+	cat "/proc/${loops[0]}/schedstat" >"$w/account"
+	nap 0.2
+	waited_ns=$(((${EPOCHREALTIME/./} - since) * 1000))
+	shut
+	unchanged "${loops[0]}" "$w/account"
+}
+
+open_wait() {
+	local began waited_ns rung
+
+	for _ in 1 2 3 4 5; do
+		began=${EPOCHREALTIME/./}
+		! stuck_window || break
+		end_loops
+	done
+	end_loops
+	for rung in "${rungs[@]}"; do
+		is "$rung: a wait without an end is open" "$(fact "$rung" runqlat.open)" 1
+		within "$rung: a wait without an end: its age" \
+			"$waited_ns" "$(fact "$rung" runqlat.open_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
+		ok "$rung: a wait without an end: the books balance" books "$rung"
+	done
+}
+
+rungs runqlat
+long_waits
+crowd $((4 * $(nproc))) "$soak"
+crowd -t 3 $((2 * $(nproc))) "$soak"
+if make_cgroups; then
+	filters
+else
+	skip 'runqlat: filters' 'no cgroup v2 can be made here'
+fi
+open_wait
