@@ -30,6 +30,16 @@ watch_disk() {
 	done
 }
 
+# Some machines run no BPF program while certain tasks of theirs are current, which an interrupt that
+# completes a request may find. Then all rungs miss the same: such a window is tried again. In the VM
+# nothing of the kind is let pass.
+nothing_hidden() {
+	local count
+
+	count=$(told io count)
+	[ -n "${LATSCOPE_VM-}" ] || [ -z "$count" ] || [ "$(fact "$1" iolat.seen)" -ge "$count" ]
+}
+
 dio_window() {
 	begin
 	start io dio "$@" "/dev/$disk" $((200 * soak)) || return
@@ -61,7 +71,7 @@ parts() {
 transfers() {
 	local rung op=$1 field=$2 what="dio${3+ ${*:3}}"
 
-	window dio_window "${@:3}" || return
+	calm=nothing_hidden window dio_window "${@:3}" || return
 	for rung in "${rungs[@]}"; do
 		counted "$what" "$rung" "$op" "$(told io "$field")"
 		parts "$what" "$rung"
@@ -75,7 +85,7 @@ unstamped() {
 
 	setting "$disk" iostats 0
 	setting "$disk" wbt_lat_usec 0 2>/dev/null
-	window dio_window || return
+	calm=nothing_hidden window dio_window || return
 	count=$(told io count)
 	for rung in "${rungs[@]}"; do
 		counted 'no statistics' "$rung" read "$count"
