@@ -110,13 +110,16 @@ watch_filters() {
 	watch pid iolat '' -p "${programs[io]}" --disk "$disk"
 	watch comm iolat '' --comm dio --disk "$disk"
 	watch nobody iolat '' --comm nobody --disk "$disk"
+	watch all iolat '' --disk "$disk"
 }
+
+all_seen() { [ -n "${LATSCOPE_VM-}" ] || [ "$(fact all iolat.events)" -ge $((2 * $(told io count))) ]; }
 
 # A filter by task takes the submitter.
 filters() {
 	local count
 
-	window filter_window || return
+	calm=all_seen window filter_window || return
 	count=$(told io count)
 	is '-p: its requests' "$(fact pid iolat.events)" "$count"
 	within '-p: the others are filtered' "$count" "$(fact pid iolat.filtered)" $forever
