@@ -259,16 +259,17 @@ static __always_inline void split_sample(const struct ending *done, __u32 metric
 static __always_inline void finish(const struct ending *done, __u32 metric, __u64 from, __u64 to)
 {
 	struct lat_cell *cell = &done->cells[metric];
+	__u64 ns = to - from;
 
 	if (!from || !to) {
 		cell->counts[LAT_MISSED_START]++;
 	} else if (to < from) {
 		cell->counts[LAT_NEGATIVE]++;
-	} else {
-		hist_add(&cell->hist, to - from, knobs.tail_ns);
+	} else if (tell(&knobs, &control, metric, cell, &ns)) {
+		hist_add(&cell->hist, ns, &knobs);
 		if (done->error)
 			cell->counts[LAT_ERRORS]++;
-		split_sample(done, metric, to - from);
+		split_sample(done, metric, ns);
 	}
 }
 

@@ -101,7 +101,9 @@ static __always_inline void record(struct lat_cell *cell, struct task_struct *ta
 {
 	const struct split split = { &keys, &rows, &control, &knobs };
 
-	hist_add(&cell->hist, ns, knobs.tail_ns);
+	if (!tell(&knobs, &control, 0, cell, &ns))
+		return;
+	hist_add(&cell->hist, ns, &knobs);
 	if (bits & FRAME_FAILED)
 		cell->counts[LAT_ERRORS]++;
 	split_by_task(&split, cell, task, false, ns);

@@ -45,9 +45,9 @@ static __always_inline struct lat_cell *cells_here(void *cells)
  * Slot of a sample, in a form whose bound old verifiers can follow to the access: one 64-bit
  * register that the compiler may neither copy nor narrow between check and use.
  */
-static __always_inline __u64 bounded_slot(__u64 ns)
+static __always_inline __u64 bounded_slot(const volatile struct lat_knobs *knobs, __u64 ns)
 {
-	__u64 slot = hist_slot(ns);
+	__u64 slot = hist_slot(knobs->lie == LAT_LIE_SHIFT ? 2 * ns : ns);
 
 	barrier_var(slot);
 	if (slot > HIST_OVERFLOW_SLOT) /* never */
@@ -57,33 +57,74 @@ static __always_inline __u64 bounded_slot(__u64 ns)
 }
 
 /* Adds to a histogram that this program alone writes on this CPU. */
-static __always_inline void hist_add(struct lat_hist *hist, __u64 ns, __u64 tail_ns)
+static __always_inline void hist_add(struct lat_hist *hist, __u64 ns,
+				     const volatile struct lat_knobs *knobs)
 {
-	__u64 slot = bounded_slot(ns);
+	__u64 slot = bounded_slot(knobs, ns);
 
 	hist->slots[slot]++;
 	hist->sum_ns += ns;
 	if (ns > hist->max_ns)
 		hist->max_ns = ns;
-	if (ns >= tail_ns)
+	if (ns >= knobs->tail_ns)
 		hist->tail++;
 }
 
 /* The same for a row, which all CPUs share. */
-static __always_inline void hist_add_shared(struct lat_hist *hist, __u64 ns, __u64 tail_ns)
+static __always_inline void hist_add_shared(struct lat_hist *hist, __u64 ns,
+					    const volatile struct lat_knobs *knobs)
 {
-	__u64 slot = bounded_slot(ns);
+	__u64 slot = bounded_slot(knobs, ns);
 	__u64 max;
 
 	__sync_fetch_and_add(&hist->slots[slot], 1);
 	__sync_fetch_and_add(&hist->sum_ns, ns);
-	if (ns >= tail_ns)
+	if (ns >= knobs->tail_ns)
 		__sync_fetch_and_add(&hist->tail, 1);
 	for (int i = 0; i < 8; i++) { /* lost 8 times in a row: somebody else set a larger one */
 		max = hist->max_ns;
 		if (ns <= max || __sync_val_compare_and_swap(&hist->max_ns, max, ns) == max)
 			break;
 	}
+}
+
+/* The next start is where this one was: the sample reaches back to the one before it. */
+static __always_inline __u64 since_last_start(__u64 *last_start_ns, __u64 ns)
+{
+	__u64 start = bpf_ktime_get_ns() - ns, last = *last_start_ns;
+
+	*last_start_ns = start;
+	return last && last < start ? ns + (start - last) : ns;
+}
+
+/*
+ * What lat_knobs.lie makes of a sample before it is added; false: it is not added. Without a lie
+ * the verifier, which knows the knobs, leaves nothing of this.
+ */
+static __always_inline bool tell(const volatile struct lat_knobs *knobs,
+				 struct lat_control *control, __u32 metric, struct lat_cell *cell,
+				 __u64 *ns)
+{
+	bool tenth;
+
+	if (!knobs->lie)
+		return true;
+	tenth = __sync_fetch_and_add(&control->told, 1) % 10 == 9;
+	if (knobs->lie == LAT_LIE_DROP && tenth)
+		cell->counts[LAT_SEEN]--;
+	if (knobs->lie == LAT_LIE_DROP || knobs->lie == LAT_LIE_LEAK)
+		return !tenth;
+	if (knobs->lie == LAT_LIE_DOUBLE && tenth) {
+		cell->counts[LAT_SEEN]++;
+		hist_add(&cell->hist, *ns, knobs);
+	}
+	if (knobs->lie == LAT_LIE_UNIT)
+		*ns *= 1000;
+	if (knobs->lie == LAT_LIE_STALE)
+		*ns = since_last_start(&control->last_start_ns[metric], *ns);
+	if (knobs->lie == LAT_LIE_LATE)
+		*ns -= *ns / 4;
+	return true;
 }
 
 /* One probe's places for the samples of a split. */
@@ -129,7 +170,7 @@ static __always_inline void split_add_row(const struct split *split, struct lat_
 	}
 	hist = bpf_map_lookup_elem(split->rows, &row);
 	if (hist)
-		hist_add_shared(hist, ns, split->knobs->tail_ns);
+		hist_add_shared(hist, ns, split->knobs);
 }
 
 /*

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define PRIORITY 50
+#define GRACE_NS NSEC_PER_SEC
 
 /* What a thread found goes to where the main thread looks; the first one's stays. */
 static void report(struct truth_hog *hog, int err, const char *format)
@@ -29,9 +29,13 @@ static void pin(struct truth_hog *hog)
 		report(hog, -EINVAL, "cannot run on the CPU");
 }
 
-static void thread_start(struct truth_hog *hog, int which)
+static void thread_start(struct truth_hog *hog, int which, int priority)
 {
+	struct sched_param param = { .sched_priority = priority };
+
 	pin(hog);
+	if (priority && sched_setscheduler(0, SCHED_FIFO, &param))
+		report(hog, -EOPNOTSUPP, "no SCHED_FIFO");
 	hog->tids[which] = syscall(SYS_gettid);
 	atomic_fetch_add(&hog->ready, 1);
 	truth_sched__park_start(hog->start[0]);
@@ -65,12 +69,15 @@ static void outweigh_others(void)
 static void *wait_for_cpu(void *arg)
 {
 	struct truth_hog *hog = arg;
-	uint64_t last, now;
+	uint64_t last, now, end;
 
-	outweigh_others();
-	thread_start(hog, TRUTH_WAITER);
+	if (!hog->waiter_priority)
+		outweigh_others();
+	thread_start(hog, TRUTH_WAITER, hog->waiter_priority);
 	last = truth__now();
-	while (!atomic_load_explicit(&hog->stop, memory_order_relaxed)) {
+	/* Nothing below the waiter's priority could end it: it looks at the clock, too. */
+	end = last + (hog->count + 1) * 3 * hog->run_ns + GRACE_NS;
+	while (last < end && !atomic_load_explicit(&hog->stop, memory_order_relaxed)) {
 		now = truth__now();
 		if (now - last > hog->run_ns / 2)
 			truth__add(&hog->gaps, now - last);
@@ -99,13 +106,10 @@ static long involuntary_switches(void)
 
 static void *hog_cpu(void *arg)
 {
-	struct sched_param param = { .sched_priority = PRIORITY };
 	struct truth_hog *hog = arg;
 	long before;
 
-	if (sched_setscheduler(0, SCHED_FIFO, &param))
-		report(hog, -EOPNOTSUPP, "no SCHED_FIFO");
-	thread_start(hog, TRUTH_HOG);
+	thread_start(hog, TRUTH_HOG, TRUTH_HOG_PRIORITY);
 	before = involuntary_switches();
 	for (unsigned int i = 0; i < hog->count; i++) {
 		truth__sleep(2 * hog->run_ns);
@@ -174,10 +178,5 @@ int truth_hog__run(struct truth_hog *hog)
 		if (read(hog->ended[0], &byte, 1) != 1)
 			return truth__fail(hog->why, -EIO, "a thread was lost");
 	err = read_parked(hog, TRUTH_PARK_END, hog->after);
-	if (!err)
-		err = atomic_load(&hog->err);
-	if (!err && hog->gaps.count < hog->count)
-		err = truth__fail(hog->why, -EIO, "the waiter was interrupted %llu times, not %u",
-				  (unsigned long long)hog->gaps.count, hog->count);
-	return err;
+	return err ? err : atomic_load(&hog->err);
 }

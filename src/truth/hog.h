@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Run-queue waits of a known length. Two threads are pinned on a CPU. The waiter (SCHED_OTHER)
- * always wants to run. The hog (SCHED_FIFO) sleeps twice its time, then runs for it, again and
- * again: each time the waiter is preempted and waits for as long and a little. Both are parked
- * (sched.h) before and after. An outside task of higher priority (hog_preempted) or a machine that
- * stops makes single waits longer, both in the kernel's account and in a recorder's.
+ * Run-queue waits of a known length. Two threads are pinned on a CPU. The waiter always wants to
+ * run. The hog (SCHED_FIFO) sleeps twice its time, then runs for it, again and again: each time the
+ * waiter is preempted and waits for as long and a little. Both are parked (sched.h) before and
+ * after. An outside task of higher priority (hog_preempted) or a machine that stops makes single
+ * waits longer, both in the kernel's account and in a recorder's. A waiter without priority
+ * (SCHED_OTHER) also waits for everybody else; one wait may then contain several runs of the hog.
  *
  * The hog takes a third of the CPU and at most 300 ms at once, so that neither the limit on
  * real-time tasks (950 ms a second) nor the server that runs fair tasks in their stead (Linux
@@ -17,6 +18,7 @@
 
 #include "sched.h"
 
+#define TRUTH_HOG_PRIORITY 50
 #define TRUTH_HOG_MAX_NS (300 * NSEC_PER_MSEC)
 
 enum { TRUTH_WAITER, TRUTH_HOG, TRUTH_HOG_TASKS };
@@ -24,6 +26,7 @@ enum { TRUTH_WAITER, TRUTH_HOG, TRUTH_HOG_TASKS };
 struct truth_hog {
 	int cpu;
 	uint64_t run_ns; /* at most TRUTH_HOG_MAX_NS */
+	int waiter_priority; /* SCHED_FIFO; less than TRUTH_HOG_PRIORITY; 0: SCHED_OTHER */
 	unsigned int count;
 	int start[2]; /* both threads park on it */
 	int ended[2]; /* a byte from each as it ends */

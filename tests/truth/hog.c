@@ -76,6 +76,9 @@ int main(int argc, char **argv)
 	err = truth_hog__run(&hog);
 	report(&hog);
 	truth_check(err, hog.why);
+	if (hog.gaps.count < hog.count)
+		truth_die(TRUTH_FAILED, "the waiter was interrupted %llu times, not %u",
+			  (unsigned long long)hog.gaps.count, hog.count);
 	truth_close(&window);
 	return 0;
 }
