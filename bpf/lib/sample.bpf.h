@@ -45,9 +45,9 @@ static __always_inline struct lat_cell *cells_here(void *cells)
  * Slot of a sample, in a form whose bound old verifiers can follow to the access: one 64-bit
  * register that the compiler may neither copy nor narrow between check and use.
  */
-static __always_inline __u64 bounded_slot(const volatile struct lat_knobs *knobs, __u64 ns)
+static __always_inline __u64 bounded_slot(__u64 ns)
 {
-	__u64 slot = hist_slot(knobs->lie == LAT_LIE_SHIFT ? 2 * ns : ns);
+	__u64 slot = hist_slot(ns);
 
 	barrier_var(slot);
 	if (slot > HIST_OVERFLOW_SLOT) /* never */
@@ -57,29 +57,27 @@ static __always_inline __u64 bounded_slot(const volatile struct lat_knobs *knobs
 }
 
 /* Adds to a histogram that this program alone writes on this CPU. */
-static __always_inline void hist_add(struct lat_hist *hist, __u64 ns,
-				     const volatile struct lat_knobs *knobs)
+static __always_inline void hist_add(struct lat_hist *hist, __u64 ns, __u64 tail_ns)
 {
-	__u64 slot = bounded_slot(knobs, ns);
+	__u64 slot = bounded_slot(ns);
 
 	hist->slots[slot]++;
 	hist->sum_ns += ns;
 	if (ns > hist->max_ns)
 		hist->max_ns = ns;
-	if (ns >= knobs->tail_ns)
+	if (ns >= tail_ns)
 		hist->tail++;
 }
 
 /* The same for a row, which all CPUs share. */
-static __always_inline void hist_add_shared(struct lat_hist *hist, __u64 ns,
-					    const volatile struct lat_knobs *knobs)
+static __always_inline void hist_add_shared(struct lat_hist *hist, __u64 ns, __u64 tail_ns)
 {
-	__u64 slot = bounded_slot(knobs, ns);
+	__u64 slot = bounded_slot(ns);
 	__u64 max;
 
 	__sync_fetch_and_add(&hist->slots[slot], 1);
 	__sync_fetch_and_add(&hist->sum_ns, ns);
-	if (ns >= knobs->tail_ns)
+	if (ns >= tail_ns)
 		__sync_fetch_and_add(&hist->tail, 1);
 	for (int i = 0; i < 8; i++) { /* lost 8 times in a row: somebody else set a larger one */
 		max = hist->max_ns;
@@ -98,8 +96,8 @@ static __always_inline __u64 since_last_start(__u64 *last_start_ns, __u64 ns)
 }
 
 /*
- * What lat_knobs.lie makes of a sample before it is added; false: it is not added. Without a lie
- * the verifier, which knows the knobs, leaves nothing of this.
+ * What lat_knobs.lie makes of a sample before it is added; false: it is not to be added. Asked only
+ * where samples are split, so that those who do not split pay nothing for it.
  */
 static __always_inline bool tell(const volatile struct lat_knobs *knobs,
 				 struct lat_control *control, __u32 metric, struct lat_cell *cell,
@@ -116,7 +114,11 @@ static __always_inline bool tell(const volatile struct lat_knobs *knobs,
 		return !tenth;
 	if (knobs->lie == LAT_LIE_DOUBLE && tenth) {
 		cell->counts[LAT_SEEN]++;
-		hist_add(&cell->hist, *ns, knobs);
+		hist_add(&cell->hist, *ns, knobs->tail_ns);
+	}
+	if (knobs->lie == LAT_LIE_SHIFT) {
+		cell->hist.slots[bounded_slot(*ns)]--; /* where it will be added */
+		cell->hist.slots[bounded_slot(2 * *ns)]++;
 	}
 	if (knobs->lie == LAT_LIE_UNIT)
 		*ns *= 1000;
@@ -170,7 +172,7 @@ static __always_inline void split_add_row(const struct split *split, struct lat_
 	}
 	hist = bpf_map_lookup_elem(split->rows, &row);
 	if (hist)
-		hist_add_shared(hist, ns, split->knobs);
+		hist_add_shared(hist, ns, split->knobs->tail_ns);
 }
 
 /*

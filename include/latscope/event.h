@@ -115,7 +115,7 @@ struct lat_knobs {
 	__u32 identity; /* iolat: programs that see the submitter are loaded */
 	__u32 flush_seq; /* iolat: RQF_FLUSH_SEQ, the bit in rq_flags */
 	__u32 io_stat; /* iolat: RQF_IO_STAT, where start_time_ns depends on it; else 0 */
-	__u32 lie; /* enum lat_lie */
+	__u32 lie; /* enum lat_lie; where samples are split only */
 	__u32 pad;
 	char comm[LAT_COMM_LEN];
 };

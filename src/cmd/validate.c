@@ -200,7 +200,7 @@ static void print_heading(struct command *command, const struct check *check)
 		printf("%s%s: %s\n", command->shown ? "\n" : "", check->module,
 		       check->rung[0] ? check->rung : "no rung");
 	if (!command->shown)
-		printf("  %4s  %-38s %-21s %s\n", "", "check", "expected", "got");
+		printf("  %4s  %-35s %-19s %s\n", "", "check", "expected", "got");
 	command->shown = check->module;
 }
 
@@ -209,9 +209,9 @@ static void print_check(struct command *command, const struct check *check)
 	struct wrap wrap = { 0 };
 
 	print_heading(command, check);
-	printf("  %s  %-38s", verdicts[check->verdict], check->name);
+	printf("  %s  %-35s", verdicts[check->verdict], check->name);
 	if (check->got[0])
-		printf(" %-21s %s", check->expected, check->got);
+		printf(" %-19s %s", check->expected, check->got);
 	printf("\n");
 	if (!check->why[0])
 		return;

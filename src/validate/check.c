@@ -131,8 +131,8 @@ void check__sound(const struct validate *validate, const struct run_module *modu
 		int64_t missing = run__imbalance(&data->metrics[i]);
 
 		if (missing)
-			snprintf(balance.got, RUN_NAME, "%s: %" PRId64 " too few",
-				 module->metrics[i].name, missing);
+			snprintf(balance.got, RUN_NAME, "%s: %" PRId64, module->metrics[i].name,
+				 -missing);
 		if (!slots_agree(&data->metrics[i].hist))
 			snprintf(slots.got, RUN_NAME, "not in %s", module->metrics[i].name);
 	}
@@ -140,7 +140,7 @@ void check__sound(const struct validate *validate, const struct run_module *modu
 		const char *name = name_of(module, &data->keys[i], &agree);
 
 		if (!agree)
-			snprintf(slots.got, RUN_NAME, "not in a split of %s", name);
+			snprintf(slots.got, RUN_NAME, "not in %s", name);
 	}
 	tell(validate, &balance, "  every event seen is accounted for", balance.got[0] == 'b');
 	tell(validate, &slots, "  histogram and sum agree", slots.got[0] == 'a');

@@ -22,6 +22,7 @@ const struct child_work disk_work = {
 	.why = offsetof(struct truth_dio, why),
 	.prepare = prepare_dio,
 	.run = run_dio,
+	.locks = true,
 };
 
 static bool has(dev_t device, const char *file)

@@ -50,6 +50,9 @@ static int add_module(struct window *window, struct session *session, struct val
 	knobs->tail_ns = 1;
 	knobs->rows = ROWS;
 	knobs->lie = validate->lie;
+	if (knobs->lie && !knobs->by)
+		knobs->by = 1U << (validate->ops->splits & 1U << LAT_BY_OP ? LAT_BY_OP
+									   : LAT_BY_PROCESS);
 	err = session__add(session, validate->ops, knobs, validate->rung);
 	window->module = module;
 	if (err)
