@@ -101,5 +101,5 @@ static int check_uffd(struct validate *validate, struct window *window)
 const struct module_checks memlat_checks = {
 	.module = "memlat",
 	.truths = { { "first touches", check_touch }, { "delayed faults", check_uffd } },
-	.experiments = memlat_experiments,
+	.experiment = &memlat_experiment,
 };

@@ -18,7 +18,7 @@ struct module_checks {
 		const char *name; /* of what is skipped if it cannot be made */
 		truth_check check;
 	} truths[MODULE_TRUTHS];
-	const struct experiment *experiments; /* ends with one without a name */
+	const struct experiment *experiment;
 };
 
 extern const struct module_checks memlat_checks;

@@ -92,5 +92,9 @@ int validate__module(struct validate *validate, const struct probe_ops *ops, cha
 	validate->used_rung[0] = '\0';
 	if (validate->parts & VALIDATE_TRUTH)
 		err = check_truths(validate, checks, why);
+	if (!err && validate->parts & VALIDATE_REACTION) {
+		validate->part = "reaction";
+		err = react__run(validate, checks->experiment, why);
+	}
 	return err;
 }
