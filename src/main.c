@@ -29,7 +29,7 @@ static void help(FILE *out)
 		"Usage: latscope COMMAND [OPTION...] [-- WORKLOAD ARG...]\n"
 		"Where a Linux machine's time goes: memory, CPU and disk, as distributions.\n\n");
 	for (size_t i = 0; i < NR_COMMANDS; i++)
-		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
 	fprintf(out, "\n"
 		     "'latscope COMMAND --help' explains a command.\n\n"
 		     "  sudo latscope record -d 10s -o runs/ -- ./workload\n"

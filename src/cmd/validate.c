@@ -209,10 +209,11 @@ static void print_check(struct command *command, const struct check *check)
 	struct wrap wrap = { 0 };
 
 	print_heading(command, check);
-	printf("  %s  %-35s", verdicts[check->verdict], check->name);
-	if (check->got[0])
-		printf(" %-19s %s", check->expected, check->got);
-	printf("\n");
+	if (check->verdict == CHECK_SKIP)
+		printf("  skip  %s\n", check->name);
+	else
+		printf("  %s  %-35s %-19s %s\n", verdicts[check->verdict], check->name,
+		       check->expected, check->got);
 	if (!check->why[0])
 		return;
 	wrap__add(&wrap, "%s", check->why);

@@ -404,7 +404,8 @@ int session__run(struct session *session, const struct session_config *config,
 	int err;
 
 	memset(result, 0, sizeof(*result));
-	kernel__forget();
+	if (!config->again)
+		kernel__forget();
 	session->writers = calloc(config->nr_writers + 1, sizeof(*session->writers));
 	if (!session->writers)
 		return -ENOMEM;
@@ -414,8 +415,9 @@ int session__run(struct session *session, const struct session_config *config,
 		fault(session, result, SESSION_WORKLOAD, NULL, err);
 		return err;
 	}
-	session->stats = cost__start(); /* needs a privilege that goes now */
-	if (!config->keeps_privileges)
+	if (!config->untimed)
+		session->stats = cost__start(); /* needs a privilege that goes now */
+	if (!config->again)
 		privilege__drop(config->workload);
 	session->task = config->task;
 	open_window(session);

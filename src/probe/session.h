@@ -23,7 +23,8 @@ struct session_config {
 	uint64_t interval_ns;
 	char *const *workload; /* argv, NULL-terminated; NULL: none */
 	const struct session_task *task; /* NULL: none; not with a workload */
-	bool keeps_privileges; /* the caller opens further sessions */
+	bool untimed; /* the workload is timed, so the programs are not */
+	bool again; /* the caller opens further sessions: privileges and type information stay */
 	struct writer *writers;
 	size_t nr_writers;
 	/* Told several times a second how far the window is. NULL: nobody wants to know. */

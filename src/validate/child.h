@@ -7,6 +7,7 @@
 #ifndef LATSCOPE_VALIDATE_CHILD_H
 #define LATSCOPE_VALIDATE_CHILD_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 #include <truth/truth.h>
@@ -19,6 +20,24 @@ struct child_work {
 	int (*run)(void *truth);
 	bool locks; /* its memory, so that it has no page faults but those of its work */
 };
+
+/* The work of a truth, static or not: NAME_work, of TRUTH__prepare() and TRUTH__run(). */
+#define CHILD_WORK(storage, name, truth)                \
+	static int prepare_##name(void *asked)          \
+	{                                               \
+		return truth##__prepare(asked);         \
+	}                                               \
+	static int run_##name(void *asked)              \
+	{                                               \
+		return truth##__run(asked);             \
+	}                                               \
+	storage const struct child_work name##_work = { \
+		.size = sizeof(struct truth),           \
+		.why = offsetof(struct truth, why),     \
+		.prepare = prepare_##name,              \
+		.run = run_##name,                      \
+		.locks = true,                          \
+	}
 
 struct child_shared {
 	int err;

@@ -2,28 +2,11 @@
 #include "disk.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-static int prepare_dio(void *truth)
-{
-	return truth_dio__prepare(truth);
-}
-
-static int run_dio(void *truth)
-{
-	return truth_dio__run(truth);
-}
-
-const struct child_work disk_work = {
-	.size = sizeof(struct truth_dio),
-	.why = offsetof(struct truth_dio, why),
-	.prepare = prepare_dio,
-	.run = run_dio,
-	.locks = true,
-};
+CHILD_WORK(, disk, truth_dio);
 
 static bool has(dev_t device, const char *file)
 {

@@ -8,7 +8,7 @@
 #include "window.h"
 
 #define DISK_BLOCK 4096
-#define DISK_FILE (64UL << 20)
+#define DISK_FILE (16UL << 20)
 
 extern const struct child_work disk_work; /* struct truth_dio */
 

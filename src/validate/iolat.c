@@ -17,9 +17,9 @@
 #define PARTS 100 /* a hundredth: for requests that were issued before their own stamp */
 #define BLOCKED_SHARE 0.5 /* a wakeup may take as long as the I/O did */
 
-static int open_reads(struct validate *validate, struct window *window, dev_t *whole)
+static void ask_reads(const struct validate *validate, void *asked)
 {
-	const struct truth_dio asked = {
+	*(struct truth_dio *)asked = (struct truth_dio){
 		.path = validate->path,
 		.depth = 1,
 		.count = READS,
@@ -28,9 +28,15 @@ static int open_reads(struct validate *validate, struct window *window, dev_t *w
 		.size = DISK_FILE,
 		.seed = validate->seed,
 	};
+}
+
+static int open_reads(struct validate *validate, struct window *window, dev_t *whole)
+{
 	const struct truth_dio *dio;
+	struct truth_dio asked;
 	int err;
 
+	ask_reads(validate, &asked);
 	err = window__open(window, &disk_work, &asked);
 	if (err)
 		return err;
@@ -154,8 +160,23 @@ static int check_process(struct validate *validate, struct window *window)
 	return 0;
 }
 
+static uint64_t reads_ns(const void *truth)
+{
+	const struct truth_dio *dio = truth;
+
+	return dio->io.count ? dio->io.sum_ns / dio->io.count : 0;
+}
+
+const struct overhead iolat_overhead = {
+	.name = "longer by the probe: direct reads",
+	.work = &disk_work,
+	.ask = ask_reads,
+	.elapsed_ns = reads_ns,
+};
+
 const struct module_checks iolat_checks = {
 	.module = "iolat",
 	.truths = { { "direct reads", check_disk }, { "one process's reads", check_process } },
 	.experiment = &iolat_experiment,
+	.overhead = &iolat_overhead,
 };

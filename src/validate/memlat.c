@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <stddef.h>
 
 #include <base/hist.h>
 #include <truth/touch.h>
@@ -12,23 +11,7 @@
 #define DELAYED_PAGES 20
 #define DELAY_NS (5 * NSEC_PER_MSEC)
 
-static int prepare_touch(void *truth)
-{
-	return truth_touch__prepare(truth);
-}
-
-static int run_touch(void *truth)
-{
-	return truth_touch__run(truth);
-}
-
-static const struct child_work touch_work = {
-	.size = sizeof(struct truth_touch),
-	.why = offsetof(struct truth_touch, why),
-	.prepare = prepare_touch,
-	.run = run_touch,
-	.locks = true,
-};
+CHILD_WORK(static, touch, truth_touch);
 
 static int check_touch(struct validate *validate, struct window *window)
 {
@@ -55,23 +38,7 @@ static int check_touch(struct validate *validate, struct window *window)
 	return 0;
 }
 
-static int prepare_uffd(void *truth)
-{
-	return truth_uffd__prepare(truth);
-}
-
-static int run_uffd(void *truth)
-{
-	return truth_uffd__run(truth);
-}
-
-static const struct child_work uffd_work = {
-	.size = sizeof(struct truth_uffd),
-	.why = offsetof(struct truth_uffd, why),
-	.prepare = prepare_uffd,
-	.run = run_uffd,
-	.locks = true,
-};
+CHILD_WORK(static, uffd, truth_uffd);
 
 static int check_uffd(struct validate *validate, struct window *window)
 {
@@ -98,8 +65,27 @@ static int check_uffd(struct validate *validate, struct window *window)
 	return 0;
 }
 
+static void ask_touch(const struct validate *validate, void *asked)
+{
+	(void)validate;
+	*(struct truth_touch *)asked = (struct truth_touch){ .pages = PAGES };
+}
+
+static uint64_t touch_ns(const void *truth)
+{
+	return ((const struct truth_touch *)truth)->elapsed_ns;
+}
+
+const struct overhead memlat_overhead = {
+	.name = "longer by the probe: first touches",
+	.work = &touch_work,
+	.ask = ask_touch,
+	.elapsed_ns = touch_ns,
+};
+
 const struct module_checks memlat_checks = {
 	.module = "memlat",
 	.truths = { { "first touches", check_touch }, { "delayed faults", check_uffd } },
 	.experiment = &memlat_experiment,
+	.overhead = &memlat_overhead,
 };

@@ -3,6 +3,7 @@
 #ifndef LATSCOPE_VALIDATE_MODULES_H
 #define LATSCOPE_VALIDATE_MODULES_H
 
+#include "overhead.h"
 #include "react.h"
 #include "validate.h"
 #include "window.h"
@@ -19,6 +20,7 @@ struct module_checks {
 		truth_check check;
 	} truths[MODULE_TRUTHS];
 	const struct experiment *experiment;
+	const struct overhead *overhead;
 };
 
 extern const struct module_checks memlat_checks;

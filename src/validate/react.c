@@ -78,6 +78,12 @@ static int compare(const void *a, const void *b)
 	return *one < *two ? -1 : *one > *two;
 }
 
+double react__median(double *values, unsigned int count)
+{
+	qsort(values, count, sizeof(*values), compare);
+	return (values[count / 2] + values[(count - 1) / 2]) / 2;
+}
+
 /* Each figure's own; struct reaction is nothing but doubles. */
 static void take_medians(struct reaction *median, const struct reaction *replicates,
 			 unsigned int count, double *values)
@@ -85,8 +91,7 @@ static void take_medians(struct reaction *median, const struct reaction *replica
 	for (size_t field = 0; field < sizeof(*median) / sizeof(double); field++) {
 		for (unsigned int i = 0; i < count; i++)
 			values[i] = ((const double *)&replicates[i])[field];
-		qsort(values, count, sizeof(*values), compare);
-		((double *)median)[field] = (values[count / 2] + values[(count - 1) / 2]) / 2;
+		((double *)median)[field] = react__median(values, count);
 	}
 }
 

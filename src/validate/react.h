@@ -43,6 +43,9 @@ extern const struct experiment memlat_experiment;
 extern const struct experiment runqlat_experiment;
 extern const struct experiment iolat_experiment;
 
+/* Sorts the values. */
+double react__median(double *values, unsigned int count);
+
 /* As validate__module(). */
 int react__run(struct validate *validate, const struct experiment *experiment, char why[RUN_TEXT]);
 

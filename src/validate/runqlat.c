@@ -1,40 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <sched.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <base/hist.h>
 #include <truth/hog.h>
+#include <truth/turns.h>
 
 #include "check.h"
 #include "modules.h"
 
 #define WAITS 20
+#define TURNS 20000
 #define WAIT_NS (5 * NSEC_PER_MSEC)
 #define CLOCKS 0.998 /* the run queue's clock and ours may differ by as much */
 /* A clock of our own is read a little later: more where the machine itself is stopped meanwhile. */
 #define OWN_SHARE 0.1
 #define OWN_NS 2000 /* a wait */
 
-static int prepare_hog(void *truth)
-{
-	return truth_hog__prepare(truth);
-}
-
-static int run_hog(void *truth)
-{
-	return truth_hog__run(truth);
-}
-
-static const struct child_work hog_work = {
-	.size = sizeof(struct truth_hog),
-	.why = offsetof(struct truth_hog, why),
-	.prepare = prepare_hog,
-	.run = run_hog,
-	.locks = true,
-};
+CHILD_WORK(static, hog, truth_hog);
 
 /* The last one that may be used: the first have the most to do elsewhere. */
 static int last_cpu(void)
@@ -109,8 +94,31 @@ static int check_hog(struct validate *validate, struct window *window)
 	return 0;
 }
 
+CHILD_WORK(static, turns, truth_turns);
+
+static void ask_turns(const struct validate *validate, void *asked)
+{
+	struct truth_turns turns = { .cpu = last_cpu(), .count = TURNS };
+
+	(void)validate;
+	*(struct truth_turns *)asked = turns;
+}
+
+static uint64_t turns_ns(const void *truth)
+{
+	return ((const struct truth_turns *)truth)->elapsed_ns;
+}
+
+const struct overhead runqlat_overhead = {
+	.name = "longer by the probe: turns of two",
+	.work = &turns_work,
+	.ask = ask_turns,
+	.elapsed_ns = turns_ns,
+};
+
 const struct module_checks runqlat_checks = {
 	.module = "runqlat",
 	.truths = { { "waits for a real-time task", check_hog } },
 	.experiment = &runqlat_experiment,
+	.overhead = &runqlat_overhead,
 };

@@ -96,5 +96,9 @@ int validate__module(struct validate *validate, const struct probe_ops *ops, cha
 		validate->part = "reaction";
 		err = react__run(validate, checks->experiment, why);
 	}
+	if (!err && validate->parts & VALIDATE_OVERHEAD) {
+		validate->part = "overhead";
+		err = overhead__run(validate, checks->overhead, why);
+	}
 	return err;
 }

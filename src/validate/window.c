@@ -30,7 +30,8 @@ static int run_session(struct window *window, struct session *session)
 	struct session_config config = {
 		.interval_ns = INTERVAL_NS,
 		.task = &task,
-		.keeps_privileges = true,
+		.untimed = window->untimed,
+		.again = true,
 	};
 	struct session_result result;
 	int err;

@@ -10,6 +10,7 @@ struct window {
 	struct child child;
 	struct run *run;
 	const struct run_module *module; /* of the run */
+	bool untimed; /* the work is timed, so the programs are not */
 	char why[RUN_TEXT]; /* of the last error */
 };
 
