@@ -43,6 +43,7 @@ OBJ := $(SRC:%.c=$(OUT)/%.o)
 BASE_SRC := $(wildcard src/base/*.c)
 BASE_SAN := $(BASE_SRC:%.c=$(OUT)/san/%.o)
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
 TRUTH := $(patsubst tests/truth/%.c,$(OUT)/tests/truth/%,$(wildcard tests/truth/*.c))
 MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
 
@@ -105,7 +106,7 @@ $(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -lm -o $@
 
-$(OUT)/tests/truth/%: $(OUT)/tests/truth/%.o
+$(OUT)/tests/truth/%: $(OUT)/tests/truth/%.o $(TRUTH_OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -lpthread -o $@
 

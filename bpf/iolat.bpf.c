@@ -250,20 +250,29 @@ static __always_inline void split_sample(const struct ending *done, __u32 metric
 	split_by_identity(&split, cell, metric, start ? &who : NULL, ns);
 }
 
+static __always_inline void count_error(const struct ending *done, struct lat_cell *cell)
+{
+	if (done->error)
+		cell->counts[LAT_ERRORS]++;
+}
+
 /* Counts one metric of a completion that lasted from `from` to `to`; 0: the stamp is missing. */
 static __always_inline void finish(const struct ending *done, __u32 metric, __u64 from, __u64 to)
 {
 	struct lat_cell *cell = &done->cells[metric];
+	__u64 ns = to - from;
 
 	if (!from || !to) {
 		cell->counts[LAT_MISSED_START]++;
 	} else if (to < from) {
 		cell->counts[LAT_NEGATIVE]++;
-	} else {
-		hist_add(&cell->hist, to - from, knobs.tail_ns);
-		if (done->error)
-			cell->counts[LAT_ERRORS]++;
-		split_sample(done, metric, to - from);
+	} else if (!knobs.by) {
+		hist_add(&cell->hist, ns, knobs.tail_ns);
+		count_error(done, cell);
+	} else if (tell(&knobs, &control, metric, cell, &ns)) {
+		hist_add(&cell->hist, ns, knobs.tail_ns);
+		count_error(done, cell);
+		split_sample(done, metric, ns);
 	}
 }
 

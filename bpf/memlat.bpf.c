@@ -101,9 +101,15 @@ static __always_inline void record(struct lat_cell *cell, struct task_struct *ta
 {
 	const struct split split = { &keys, &rows, &control, &knobs };
 
-	hist_add(&cell->hist, ns, knobs.tail_ns);
 	if (bits & FRAME_FAILED)
 		cell->counts[LAT_ERRORS]++;
+	if (!knobs.by) {
+		hist_add(&cell->hist, ns, knobs.tail_ns);
+		return;
+	}
+	if (!tell(&knobs, &control, 0, cell, &ns))
+		return;
+	hist_add(&cell->hist, ns, knobs.tail_ns);
 	split_by_task(&split, cell, task, false, ns);
 	split_by_bits(&split, cell, LAT_BY_MODE, ns,
 		      bits & FRAME_GUP	  ? LAT_MODE_GUP

@@ -45,6 +45,12 @@ static __always_inline void record(struct lat_cell *cell, struct task_struct *ta
 {
 	const struct split split = { &keys, &rows, &control, &knobs };
 
+	if (!knobs.by) {
+		hist_add(&cell->hist, ns, knobs.tail_ns);
+		return;
+	}
+	if (!tell(&knobs, &control, 0, cell, &ns))
+		return;
 	hist_add(&cell->hist, ns, knobs.tail_ns);
 	split_by_task(&split, cell, task, raw, ns);
 }

@@ -16,6 +16,7 @@ static const struct command {
 	{ "runqlat", cmd_record, "run queue: how long runnable tasks wait for a CPU" },
 	{ "iolat", cmd_record, "block I/O: how long requests are queued and with the device" },
 	{ "report", cmd_report, "print a recording again" },
+	{ "validate", cmd_validate, "prove on this machine that the modules are right" },
 	{ "doctor", cmd_doctor, "what this machine can measure, how, and what is missing" },
 	{ "load", cmd_load, "make a known load: page faults, CPU hogs, ping-pong, direct I/O" },
 };
@@ -28,7 +29,7 @@ static void help(FILE *out)
 		"Usage: latscope COMMAND [OPTION...] [-- WORKLOAD ARG...]\n"
 		"Where a Linux machine's time goes: memory, CPU and disk, as distributions.\n\n");
 	for (size_t i = 0; i < NR_COMMANDS; i++)
-		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].help);
+		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
 	fprintf(out, "\n"
 		     "'latscope COMMAND --help' explains a command.\n\n"
 		     "  sudo latscope record -d 10s -o runs/ -- ./workload\n"

@@ -86,6 +86,49 @@ static __always_inline void hist_add_shared(struct lat_hist *hist, __u64 ns, __u
 	}
 }
 
+/* The next start is where this one was: the sample reaches back to the one before it. */
+static __always_inline __u64 since_last_start(__u64 *last_start_ns, __u64 ns)
+{
+	__u64 start = bpf_ktime_get_ns() - ns, last = *last_start_ns;
+
+	*last_start_ns = start;
+	return last && last < start ? ns + (start - last) : ns;
+}
+
+/*
+ * What lat_knobs.lie makes of a sample before it is added; false: it is not to be added. Asked only
+ * where samples are split, so that those who do not split pay nothing for it.
+ */
+static __always_inline bool tell(const volatile struct lat_knobs *knobs,
+				 struct lat_control *control, __u32 metric, struct lat_cell *cell,
+				 __u64 *ns)
+{
+	bool tenth;
+
+	if (!knobs->lie)
+		return true;
+	tenth = __sync_fetch_and_add(&control->told, 1) % 10 == 9;
+	if (knobs->lie == LAT_LIE_DROP && tenth)
+		cell->counts[LAT_SEEN]--;
+	if (knobs->lie == LAT_LIE_DROP || knobs->lie == LAT_LIE_LEAK)
+		return !tenth;
+	if (knobs->lie == LAT_LIE_DOUBLE && tenth) {
+		cell->counts[LAT_SEEN]++;
+		hist_add(&cell->hist, *ns, knobs->tail_ns);
+	}
+	if (knobs->lie == LAT_LIE_SHIFT) {
+		cell->hist.slots[bounded_slot(*ns)]--; /* where it will be added */
+		cell->hist.slots[bounded_slot(2 * *ns)]++;
+	}
+	if (knobs->lie == LAT_LIE_UNIT)
+		*ns *= 1000;
+	if (knobs->lie == LAT_LIE_STALE)
+		*ns = since_last_start(&control->last_start_ns[metric], *ns);
+	if (knobs->lie == LAT_LIE_LATE)
+		*ns -= *ns / 4;
+	return true;
+}
+
 /* One probe's places for the samples of a split. */
 struct split {
 	void *keys;

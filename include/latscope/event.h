@@ -115,16 +115,33 @@ struct lat_knobs {
 	__u32 identity; /* iolat: programs that see the submitter are loaded */
 	__u32 flush_seq; /* iolat: RQF_FLUSH_SEQ, the bit in rq_flags */
 	__u32 io_stat; /* iolat: RQF_IO_STAT, where start_time_ns depends on it; else 0 */
+	__u32 lie; /* enum lat_lie; where samples are split only */
+	__u32 pad;
 	char comm[LAT_COMM_LEN];
 };
-_Static_assert(sizeof(struct lat_knobs) == 64, "lat_knobs has no padding");
+_Static_assert(sizeof(struct lat_knobs) == 72, "lat_knobs has no padding");
+
+/* Faults that a probe makes on purpose, for `validate` to be seen to find them. */
+enum lat_lie {
+	LAT_LIE_NONE,
+	LAT_LIE_DROP, /* every tenth event is neither seen nor recorded */
+	LAT_LIE_LEAK, /* every tenth is seen, but not recorded and not accounted for */
+	LAT_LIE_DOUBLE, /* every tenth counts twice */
+	LAT_LIE_SHIFT, /* goes to the slot of twice the latency */
+	LAT_LIE_UNIT, /* ns taken for us */
+	LAT_LIE_STALE, /* the start is that of the event before */
+	LAT_LIE_LATE, /* the start is stamped when a quarter of the latency has passed */
+	LAT_LIES,
+};
 
 /* What user space switches while the programs run. */
 struct lat_control {
 	__u32 armed; /* samples count only while this is 1 */
 	__u32 next_row;
+	__u64 told; /* samples that went through a lie */
+	__u64 last_start_ns[LAT_METRICS]; /* of the last of them, by metric */
 };
-_Static_assert(sizeof(struct lat_control) == 8, "lat_control has no padding");
+_Static_assert(sizeof(struct lat_control) == 40, "lat_control has no padding");
 
 /* Waits that are open at one moment: the answer of a probe's census. */
 struct lat_open {

@@ -28,6 +28,7 @@ struct session {
 	struct cost cost[RUN_MODULES];
 	int stats; /* the kernel times BPF programs while this is open; -1: not */
 	struct workload workload;
+	const struct session_task *task; /* NULL: none */
 	int signals; /* signalfd of those that end the window */
 	sigset_t mask; /* without them */
 	uint64_t last_ns; /* end of the last interval, since the window opened */
@@ -313,7 +314,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /* Sleeps until `at`, since the window opened. True: a signal or the workload's end shuts it. */
-static bool window_ends(struct session *session, uint64_t at)
+static bool window_ends(struct session *session, uint64_t at, struct session_result *result)
 {
 	struct pollfd fds[2] = { { .fd = session->signals, .events = POLLIN },
 				 { .fd = -1, .events = POLLIN } };
@@ -321,6 +322,8 @@ static bool window_ends(struct session *session, uint64_t at)
 	struct timespec left = { 0 };
 	struct signalfd_siginfo info;
 
+	if (session->task)
+		fds[1].fd = session->task->done;
 	if (session->workload.pid)
 		fds[1].fd = session->workload.ended;
 	if (at > elapsed) {
@@ -329,8 +332,12 @@ static bool window_ends(struct session *session, uint64_t at)
 	}
 	if (ppoll(fds, 2, &left, NULL) <= 0)
 		return false;
-	if (fds[0].revents && read(session->signals, &info, sizeof(info)) == sizeof(info))
+	if (fds[0].revents && read(session->signals, &info, sizeof(info)) == sizeof(info)) {
+		result->interrupted = true;
 		return true;
+	}
+	if (session->task)
+		return fds[1].revents;
 	return fds[1].revents && workload__reap(&session->workload, &session->run->workload_status);
 }
 
@@ -346,7 +353,7 @@ static void watch(struct session *session, const struct session_config *config,
 		wake = earlier(earlier(next, end), elapsed + PROGRESS_NS);
 		if (session->stats >= 0)
 			wake = earlier(wake, COST_TIMED_NS);
-		ends = window_ends(session, wake);
+		ends = window_ends(session, wake, result);
 		elapsed = elapsed_ns(session);
 		if (elapsed >= COST_TIMED_NS)
 			stop_timing(session, elapsed);
@@ -365,6 +372,16 @@ static int start_workload(struct session *session, const struct session_config *
 	if (!config->workload)
 		return 0;
 	return workload__prepare(&session->workload, config->workload, &session->mask);
+}
+
+/* The window is open: whoever is to be measured may go. */
+static int release(struct session *session, const struct session_config *config)
+{
+	if (config->workload)
+		return workload__release(&session->workload);
+	if (config->task && write(config->task->go, "", 1) != 1)
+		return -errno;
+	return 0;
 }
 
 /*
@@ -387,7 +404,8 @@ int session__run(struct session *session, const struct session_config *config,
 	int err;
 
 	memset(result, 0, sizeof(*result));
-	kernel__forget();
+	if (!config->again)
+		kernel__forget();
 	session->writers = calloc(config->nr_writers + 1, sizeof(*session->writers));
 	if (!session->writers)
 		return -ENOMEM;
@@ -397,10 +415,13 @@ int session__run(struct session *session, const struct session_config *config,
 		fault(session, result, SESSION_WORKLOAD, NULL, err);
 		return err;
 	}
-	session->stats = cost__start(); /* needs a privilege that goes now */
-	privilege__drop(config->workload);
+	if (!config->untimed)
+		session->stats = cost__start(); /* needs a privilege that goes now */
+	if (!config->again)
+		privilege__drop(config->workload);
+	session->task = config->task;
 	open_window(session);
-	err = config->workload ? workload__release(&session->workload) : 0;
+	err = release(session, config);
 	if (err) {
 		fault(session, result, SESSION_WORKLOAD, NULL, err);
 	} else {

@@ -12,10 +12,19 @@
 
 struct session;
 
+/* Somebody who does the workload's part but is there already, so that a filter could name it. */
+struct session_task {
+	int go; /* a byte is written to it when the window has opened */
+	int done; /* readable when the window is to be shut */
+};
+
 struct session_config {
 	uint64_t duration_ns; /* 0: until the workload ends or a signal comes */
 	uint64_t interval_ns;
 	char *const *workload; /* argv, NULL-terminated; NULL: none */
+	const struct session_task *task; /* NULL: none; not with a workload */
+	bool untimed; /* the workload is timed, so the programs are not */
+	bool again; /* the caller opens further sessions: privileges and type information stay */
 	struct writer *writers;
 	size_t nr_writers;
 	/* Told several times a second how far the window is. NULL: nobody wants to know. */
@@ -48,6 +57,7 @@ struct session_result {
 	enum session_fault fault;
 	const struct writer *writer;
 	bool workload_ended_early; /* we ended it with the window */
+	bool interrupted; /* a signal ended the window */
 };
 
 int session__run(struct session *session, const struct session_config *config,

@@ -76,7 +76,7 @@ static void drop(const struct cold *cold)
 		posix_fadvise(cold->fd, 0, 0, POSIX_FADV_DONTNEED);
 		left = cached_pages(cold, map);
 		if (left)
-			truth_sleep(10 * NSEC_PER_MSEC);
+			truth__sleep(10 * NSEC_PER_MSEC);
 	}
 	if (left)
 		truth_die(TRUTH_CANNOT, "%zu pages stay cached: a file system in memory?", left);
@@ -85,13 +85,13 @@ static void drop(const struct cold *cold)
 
 static struct truth_faults touch(struct cold *cold, const volatile char *map)
 {
-	struct truth_faults before = truth_faults(RUSAGE_THREAD), faults;
-	uint64_t start = truth_now();
+	struct truth_faults before = truth__faults(RUSAGE_THREAD), faults;
+	uint64_t start = truth__now();
 
 	for (size_t i = 0; i < cold->pages; i++)
 		(void)map[i * TRUTH_PAGE];
-	faults = truth_since(RUSAGE_THREAD, before);
-	cold->elapsed_ns = truth_now() - start;
+	faults = truth__faults_since(RUSAGE_THREAD, before);
+	cold->elapsed_ns = truth__now() - start;
 	return faults;
 }
 

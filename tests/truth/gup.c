@@ -87,21 +87,21 @@ static void check(size_t pages, struct truth_faults faults)
 static void run_local(size_t pages)
 {
 	char *map = truth_map(pages);
-	struct truth_faults faults = truth_faults(RUSAGE_THREAD);
+	struct truth_faults faults = truth__faults(RUSAGE_THREAD);
 
 	fault_local(map, pages);
-	faults = truth_since(RUSAGE_THREAD, faults);
+	faults = truth__faults_since(RUSAGE_THREAD, faults);
 	truth_print_faults("loop", faults);
 	check(pages, faults);
 }
 
 static void run_remote(pid_t child, char *map, size_t pages)
 {
-	struct truth_faults faults = truth_faults(RUSAGE_THREAD);
+	struct truth_faults faults = truth__faults(RUSAGE_THREAD);
 	struct truth_faults before = child_faults(child), after;
 
 	fault_remote(child, map, pages);
-	faults = truth_since(RUSAGE_THREAD, faults);
+	faults = truth__faults_since(RUSAGE_THREAD, faults);
 	after = child_faults(child);
 	truth_print_faults("loop", faults);
 	printf("child=%d child_minflt_window=%ld child_majflt_window=%ld\n", child,

@@ -22,6 +22,7 @@
  * The sum over the children is on the line total=1. This process's own waits are not told. The
  * lines started=PID, before ready=1, say beforehand which children there are.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/prctl.h>
@@ -53,20 +54,11 @@ struct worker {
 	unsigned int thread;
 };
 
-/* xorshift64*: the same seed gives the same periods. */
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545f4914f6cdd1dULL >> 32;
-}
-
 static void run_for(uint64_t ns)
 {
-	uint64_t start = truth_now();
+	uint64_t start = truth__now();
 
-	while (truth_now() - start < ns)
+	while (truth__now() - start < ns)
 		;
 }
 
@@ -74,13 +66,13 @@ static void work(const struct worker *worker)
 {
 	const struct shared *shared = worker->shared;
 	uint64_t index = (worker->child - shared->child) * MAX_THREADS + worker->thread;
-	uint64_t state = (shared->seed + index + 1) * 0x9e3779b97f4a7c15ULL;
-	uint64_t end = truth_now() + shared->duration_ns;
+	uint64_t state = truth__seed(shared->seed, index);
+	uint64_t end = truth__now() + shared->duration_ns;
 
-	while (truth_now() < end) {
-		run_for(next_random(&state) % (4 * NSEC_PER_MSEC));
-		if (next_random(&state) % 4)
-			truth_sleep(next_random(&state) % (2 * NSEC_PER_MSEC));
+	while (truth__now() < end) {
+		run_for(truth__random(&state) % (4 * NSEC_PER_MSEC));
+		if (truth__random(&state) % 4)
+			truth__sleep(truth__random(&state) % (2 * NSEC_PER_MSEC));
 	}
 }
 
@@ -90,12 +82,12 @@ static void *run_worker(void *arg)
 	struct shared *shared = worker->shared;
 
 	atomic_store(&worker->child->tids[worker->thread], syscall(SYS_gettid));
-	truth_park_start(shared->start[0]);
+	truth_sched__park_start(shared->start[0]);
 	work(worker);
 	atomic_fetch_add(&shared->ended, 1);
 	if (shared->threads == 1)
 		_exit(0);
-	truth_park_end();
+	truth_sched__park_end();
 }
 
 static _Noreturn void run_child(struct shared *shared, struct child *child)
@@ -142,7 +134,7 @@ static struct truth_sched child_sched(const struct shared *shared, const struct 
 
 	for (unsigned int i = 0; i < shared->threads; i++) {
 		while (!atomic_load(&child->tids[i]))
-			truth_sleep(NSEC_PER_MSEC);
+			truth__sleep(NSEC_PER_MSEC);
 		add(&sum, truth_parked(child->pid, child->tids[i], where));
 	}
 	return sum;
@@ -150,13 +142,13 @@ static struct truth_sched child_sched(const struct shared *shared, const struct 
 
 static void wait_for_end(struct shared *shared)
 {
-	uint64_t deadline = truth_now() + shared->duration_ns + 60 * NSEC_PER_SEC;
+	uint64_t deadline = truth__now() + shared->duration_ns + 60 * NSEC_PER_SEC;
 
-	truth_sleep(shared->duration_ns);
+	truth__sleep(shared->duration_ns);
 	while (atomic_load(&shared->ended) < shared->children * shared->threads) {
-		if (truth_now() > deadline)
+		if (truth__now() > deadline)
 			truth_die(TRUTH_FAILED, "the children do not end");
-		truth_sleep(10 * NSEC_PER_MSEC);
+		truth__sleep(10 * NSEC_PER_MSEC);
 	}
 }
 

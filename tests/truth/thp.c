@@ -60,13 +60,13 @@ static void run(size_t count)
 	struct truth_faults before, faults;
 	volatile char *map = map_aligned(count);
 	size_t bytes = huge_bytes();
-	uint64_t start = truth_now(), elapsed;
+	uint64_t start = truth__now(), elapsed;
 
-	before = truth_faults(RUSAGE_THREAD);
+	before = truth__faults(RUSAGE_THREAD);
 	for (size_t i = 0; i < count; i++)
 		map[i * HUGE] = 1;
-	faults = truth_since(RUSAGE_THREAD, before);
-	elapsed = truth_now() - start;
+	faults = truth__faults_since(RUSAGE_THREAD, before);
+	elapsed = truth__now() - start;
 	bytes = huge_bytes() - bytes;
 	printf("pages=%zu\nhuge_bytes=%zu\nelapsed_ns=%llu\n", count, bytes,
 	       (unsigned long long)elapsed);

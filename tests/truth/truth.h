@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the truth programs share: how they wait for a recorder, how they read the kernel's own
- * accounting, how they fail.
+ * What the truth programs share: how they wait for a recorder, what they print, how they fail. What
+ * makes the latencies is in src/truth, for those that `latscope validate` makes too.
  *
  * Each creates a known amount of one latency and prints what the kernel counted, as key=value; a
  * line about one of several things has several of them, separated by a blank. Every program takes
@@ -23,8 +23,8 @@
  *
  * Exit codes: 0 the truth was created, 1 it was not, 2 wrong usage, 77 this kernel cannot.
  */
-#ifndef LATSCOPE_TRUTH_H
-#define LATSCOPE_TRUTH_H
+#ifndef LATSCOPE_TESTS_TRUTH_H
+#define LATSCOPE_TESTS_TRUTH_H
 
 #include <errno.h>
 #include <pthread.h>
@@ -36,20 +36,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
+
+#include <truth/truth.h>
 
 #define TRUTH_FAILED 1
 #define TRUTH_USAGE 2
 #define TRUTH_CANNOT 77
-#define TRUTH_PAGE 4096UL
-#define NSEC_PER_MSEC 1000000ULL
-#define NSEC_PER_SEC 1000000000ULL
-
-struct truth_faults {
-	long minor;
-	long major;
-};
 
 struct truth_window {
 	bool wait; /* -w */
@@ -70,20 +63,11 @@ truth_die(int code, const char *format, ...)
 	exit(code);
 }
 
-static inline uint64_t truth_now(void)
+/* The truth could not be created; err is of src/truth, why its sentence. */
+static inline void truth_check(int err, const char *why)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
-}
-
-static inline void truth_sleep(uint64_t ns)
-{
-	struct timespec rest = { .tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC };
-
-	while (nanosleep(&rest, &rest) && errno == EINTR)
-		;
+	if (err)
+		truth_die(err == -EOPNOTSUPP ? TRUTH_CANNOT : TRUTH_FAILED, "%s", why);
 }
 
 static inline uint64_t truth_number(const char *text, const char *what, uint64_t min, uint64_t max)
@@ -126,52 +110,26 @@ static inline char **truth_arguments(struct truth_window *window, int argc, char
 	return argv + optind;
 }
 
-/* who: RUSAGE_SELF, all threads and those that ended; RUSAGE_THREAD, the caller. */
-static inline struct truth_faults truth_faults(int who)
-{
-	struct rusage usage;
-
-	getrusage(who, &usage);
-	return (struct truth_faults){ usage.ru_minflt, usage.ru_majflt };
-}
-
-static inline struct truth_faults truth_since(int who, struct truth_faults before)
-{
-	struct truth_faults now = truth_faults(who);
-
-	return (struct truth_faults){ now.minor - before.minor, now.major - before.major };
-}
-
 static inline void truth_print_faults(const char *where, struct truth_faults faults)
 {
 	printf("minflt_%s=%ld majflt_%s=%ld\n", where, faults.minor, where, faults.major);
 }
 
-/* Fresh anonymous memory in base pages. */
 static inline char *truth_map(size_t pages)
 {
-	char *map = mmap(NULL, pages * TRUTH_PAGE, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *map = truth__map(pages);
 
-	if (map == MAP_FAILED)
+	if (!map)
 		truth_die(TRUTH_FAILED, "cannot map %zu pages: %s", pages, strerror(errno));
-	/* EINVAL: a kernel without huge pages. */
-	if (madvise(map, pages * TRUTH_PAGE, MADV_NOHUGEPAGE) && errno != EINVAL)
-		truth_die(TRUTH_FAILED, "cannot rule out huge pages: %s", strerror(errno));
 	return map;
 }
 
-/* Small stack: truth_open() faults all of it in, and what may be locked is limited. */
 static inline pthread_t truth_thread(void *(*run)(void *), void *arg)
 {
-	pthread_attr_t attr;
 	pthread_t thread;
 
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 1 << 17);
-	if (pthread_create(&thread, &attr, run, arg))
+	if (truth__thread(&thread, run, arg))
 		truth_die(TRUTH_FAILED, "cannot make a thread");
-	pthread_attr_destroy(&attr);
 	return thread;
 }
 
@@ -190,10 +148,10 @@ static inline void truth_wait(const char *marker, bool wait)
 
 	printf("%s=1\n", marker);
 	fflush(stdout);
-	before = truth_faults(RUSAGE_SELF);
+	before = truth__faults(RUSAGE_SELF);
 	if (wait)
 		truth_read_line();
-	noise = truth_since(RUSAGE_SELF, before);
+	noise = truth__faults_since(RUSAGE_SELF, before);
 	if (noise.minor || noise.major)
 		truth_die(TRUTH_FAILED, "%ld page faults while waiting after %s=1",
 			  noise.minor + noise.major, marker);
@@ -211,19 +169,18 @@ static inline void truth_begin(void)
 /* Call with all threads made and all memory mapped that is not to be measured. */
 static inline void truth_open(struct truth_window *window)
 {
-	if (mlockall(MCL_CURRENT))
-		truth_die(TRUTH_CANNOT, "cannot lock memory: %s", strerror(errno));
-	/* The vDSO's data page is a mapping of the kernel's that no lock faults in. */
-	truth_now();
+	char why[TRUTH_WHY];
+
+	truth_check(truth__lock(why), why);
 	truth_wait("ready", window->wait);
-	window->start = truth_faults(RUSAGE_SELF);
+	window->start = truth__faults(RUSAGE_SELF);
 }
 
 /* Call when all of the truth is printed. */
 static inline void truth_close(struct truth_window *window)
 {
-	truth_print_faults("window", truth_since(RUSAGE_SELF, window->start));
-	truth_print_faults("life", truth_faults(RUSAGE_SELF));
+	truth_print_faults("window", truth__faults_since(RUSAGE_SELF, window->start));
+	truth_print_faults("life", truth__faults(RUSAGE_SELF));
 	truth_wait("done", window->wait);
 }
 

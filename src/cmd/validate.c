@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* validate: proves on this machine that the metrics are right. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <base/json.h>
+#include <base/log.h>
+#include <base/options.h>
+#include <base/streams.h>
+#include <base/wrap.h>
+#include <probe/kernel.h>
+#include <validate/validate.h>
+
+#include "cmd.h"
+
+#define DIR "/var/tmp"
+#define REPLICATES 3
+#define MAX_REPLICATES 100
+#define WINDOW_NS 1000000000ULL
+
+enum key {
+	KEY_JSON = 0x200,
+	KEY_RUNG,
+	KEY_DIR,
+	KEY_DISK,
+	KEY_ONLY,
+	KEY_REPLICATES,
+	KEY_WINDOW,
+	KEY_SEED,
+	KEY_BREAK,
+};
+
+struct command {
+	struct options options;
+	struct validate validate;
+	const char *disk;
+	const struct probe_ops *only; /* NULL: all modules */
+	struct json_object *checks; /* with --json */
+	char path[RUN_TEXT];
+	const char *shown; /* module whose heading was printed */
+	unsigned int count[CHECK_NOTE + 1];
+};
+
+static const struct argp_option validate_options[] = {
+	{ "only", KEY_ONLY, "PART", 0, "Only truth, reaction or overhead", 0 },
+	{ "rung", KEY_RUNG, "NAME", 0, "Measure in this way and no other; see doctor", 0 },
+	{ "dir", KEY_DIR, "DIR", 0, "Directory of the temporary file for iolat (" DIR ")", 0 },
+	{ "disk", KEY_DISK, "NAME", 0, "Read this disk instead; nothing is written to it", 0 },
+	{ "replicates", KEY_REPLICATES, "N", 0, "Windows of each side of an experiment (3)", 0 },
+	{ "window", KEY_WINDOW, "TIME", 0, "Length of each of them (1s)", 0 },
+	{ "seed", KEY_SEED, "N", 0, "Start of the random numbers: order, offsets (0)", 0 },
+	{ "json", KEY_JSON, 0, 0, "Print JSON", 0 },
+	{ "break", KEY_BREAK, "NAME", OPTION_HIDDEN, 0, 0 },
+	{ 0 },
+};
+
+static const char validate_doc[] =
+	"Proves on this machine that a MODULE (memlat, runqlat, iolat; all if none is named) is "
+	"right: makes latencies whose number and length the kernel itself accounts for, has the "
+	"module measure them and compares; then sees whether it reacts to loads as it must, and "
+	"what it costs.\v"
+	"Examples:\n"
+	"  sudo latscope validate                    everything, about a minute\n"
+	"  sudo latscope validate runqlat --only truth\n"
+	"  sudo latscope validate iolat --disk nvme0n1\n\n"
+	"Exit status: 0 all pass, 1 error, 2 wrong usage, 3 a check failed, 77 a module cannot "
+	"run here.";
+
+static int parse_part(struct command *command, const char *arg)
+{
+	static const char *const parts[] = { "truth", "reaction", "overhead" };
+
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(arg, parts[i]))
+			continue;
+		command->validate.parts = 1U << i;
+		return 0;
+	}
+	return options__fail(&command->options, "--only '%s': truth, reaction or overhead", arg);
+}
+
+static int parse_break(struct command *command, const char *arg)
+{
+	command->validate.lie = validate__lie(arg);
+	if (command->validate.lie == LAT_LIE_NONE)
+		return options__fail(&command->options, "--break '%s': there is no such fault",
+				     arg);
+	return 0;
+}
+
+static int parse_replicates(struct command *command, const char *arg)
+{
+	uint64_t count = REPLICATES;
+	int err;
+
+	err = options__count(&command->options, "--replicates", arg, 1, MAX_REPLICATES, &count);
+	command->validate.replicates = (unsigned int)count;
+	return err;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct command *command = state->input;
+	struct options *options = &command->options;
+	struct validate *validate = &command->validate;
+
+	switch (key) {
+	case KEY_JSON:
+		options->json = true;
+		return 0;
+	case KEY_RUNG:
+		validate->rung = arg;
+		return 0;
+	case KEY_DIR:
+		validate->path = arg;
+		return 0;
+	case KEY_DISK:
+		command->disk = arg;
+		return 0;
+	case KEY_ONLY:
+		return parse_part(command, arg);
+	case KEY_REPLICATES:
+		return parse_replicates(command, arg);
+	case KEY_WINDOW:
+		return options__duration(options, "--window", arg, &validate->window_ns);
+	case KEY_SEED:
+		return options__count(options, "--seed", arg, 0, UINT32_MAX, &validate->seed);
+	case KEY_BREAK:
+		return parse_break(command, arg);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static bool has_rung(const struct probe_ops *ops, const char *rung)
+{
+	for (unsigned int i = 0; i < ops->nr_rungs; i++)
+		if (!strcmp(ops->rungs[i].name, rung))
+			return true;
+	return false;
+}
+
+static bool is_wanted(const struct command *command, const struct probe_ops *ops)
+{
+	return !command->only || command->only == ops;
+}
+
+static int check_rung(struct command *command)
+{
+	const char *rung = command->validate.rung;
+	bool found = !rung;
+
+	for (size_t i = 0; !found && probe_list[i]; i++)
+		found = is_wanted(command, probe_list[i]) && has_rung(probe_list[i], rung);
+	return found ? 0 : options__fail(&command->options, "no rung '%.64s'", rung);
+}
+
+static int find_module(struct command *command)
+{
+	const char *name = command->options.nr_args ? command->options.args[0] : "all";
+
+	if (!strcmp(name, "all"))
+		return 0;
+	command->only = probe__find(name);
+	if (command->only)
+		return 0;
+	return options__fail(&command->options,
+			     "there is no module '%.32s', but memlat, runqlat, iolat and all",
+			     name);
+}
+
+static int parse(struct command *command, int argc, char **argv)
+{
+	struct argp own = {
+		validate_options, parse_option, "[MODULE]", validate_doc, NULL, NULL, NULL
+	};
+	int got;
+
+	got = options__parse(&command->options, &own, command, argc, argv, stdout);
+	if (!got)
+		got = find_module(command);
+	if (!got)
+		got = check_rung(command);
+	if (got < 0)
+		log__usage(argv[0], command->options.error);
+	if (command->options.quiet)
+		log__set_level(LOG_QUIET);
+	return got;
+}
+
+static const char *const verdicts[] = { "pass", "FAIL", "skip", "note" };
+
+static void print_heading(struct command *command, const struct check *check)
+{
+	if (!command->shown || strcmp(command->shown, check->module))
+		printf("%s%s: %s\n", command->shown ? "\n" : "", check->module,
+		       check->rung[0] ? check->rung : "no rung");
+	if (!command->shown)
+		printf("  %4s  %-35s %-19s %s\n", "", "check", "expected", "got");
+	command->shown = check->module;
+}
+
+static void print_check(struct command *command, const struct check *check)
+{
+	struct wrap wrap = { 0 };
+
+	print_heading(command, check);
+	if (check->verdict == CHECK_SKIP)
+		printf("  skip  %s\n", check->name);
+	else
+		printf("  %s  %-35s %-19s %s\n", verdicts[check->verdict], check->name,
+		       check->expected, check->got);
+	if (!check->why[0])
+		return;
+	wrap__add(&wrap, "%s", check->why);
+	wrap__print(&wrap, stdout, 10, 0);
+}
+
+static struct json_object *text_of(const char *text)
+{
+	return text[0] ? json_object_new_string(text) : NULL;
+}
+
+static void keep_check(struct command *command, const struct check *check)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_object_object_add(object, "module", json_object_new_string(check->module));
+	json_object_object_add(object, "rung", text_of(check->rung));
+	json_object_object_add(object, "part", json_object_new_string(check->part));
+	json_object_object_add(object, "check",
+			       json_object_new_string(check->name + strspn(check->name, " ")));
+	json_object_object_add(object, "verdict",
+			       json_object_new_string(check->verdict == CHECK_FAIL
+							      ? "fail"
+							      : verdicts[check->verdict]));
+	json_object_object_add(object, "expected", text_of(check->expected));
+	json_object_object_add(object, "got", text_of(check->got));
+	json_object_object_add(object, "reason", text_of(check->why));
+	json_object_array_add(command->checks, object);
+}
+
+static void report(void *arg, const struct check *check)
+{
+	struct command *command = arg;
+
+	command->count[check->verdict]++;
+	log__progress_end();
+	if (command->checks)
+		keep_check(command, check);
+	else
+		print_check(command, check);
+	fflush(stdout);
+}
+
+static void progress(void *arg, const char *doing)
+{
+	struct command *command = arg;
+
+	log__progress("%s: %s ...", command->validate.ops->name, doing);
+}
+
+/* The exit code so far: an error ends it, a module that cannot run does not. */
+static int validate_module(struct command *command, const struct probe_ops *ops)
+{
+	struct validate validate = command->validate;
+	char what[RUN_TEXT], why[RUN_TEXT] = "";
+	int err;
+
+	if (validate.rung && !has_rung(ops, validate.rung))
+		validate.rung = NULL;
+	command->validate.ops = ops;
+	err = validate__module(&validate, ops, why);
+	log__progress_end();
+	if (!err)
+		return EXIT_DONE;
+	snprintf(what, sizeof(what), "%s%s", ops->name,
+		 err == -EOPNOTSUPP ? " cannot run on this machine" : " could not be validated");
+	log__error(what, err == -EINTR ? "interrupted" : why,
+		   err == -EOPNOTSUPP ? "'latscope doctor' explains" : NULL);
+	return err == -EOPNOTSUPP ? EXIT_CANNOT : EXIT_ERROR;
+}
+
+static int validate_all(struct command *command)
+{
+	int code = EXIT_DONE, got;
+
+	for (size_t i = 0; probe_list[i]; i++) {
+		if (!is_wanted(command, probe_list[i]))
+			continue;
+		got = validate_module(command, probe_list[i]);
+		if (got == EXIT_ERROR)
+			return got;
+		code = got ? got : code;
+	}
+	return command->count[CHECK_FAIL] ? EXIT_WORSE : code;
+}
+
+static int print_result(const struct command *command)
+{
+	struct json_object *object;
+
+	if (!command->checks) {
+		if (command->shown)
+			printf("\n%u passed, %u failed, %u skipped\n", command->count[CHECK_PASS],
+			       command->count[CHECK_FAIL], command->count[CHECK_SKIP]);
+		return 0;
+	}
+	object = json_object_new_object();
+	json_object_object_add(object, "schema", json_object_new_int(RUN_SCHEMA));
+	json_object_object_add(object, "passed", json_object_new_int(command->count[CHECK_PASS]));
+	json_object_object_add(object, "failed", json_object_new_int(command->count[CHECK_FAIL]));
+	json_object_object_add(object, "skipped", json_object_new_int(command->count[CHECK_SKIP]));
+	json_object_object_add(object, "checks", command->checks);
+	return json__print(object, stdout, true);
+}
+
+/* "sda" and "/dev/sda" are the same. */
+static int find_path(struct command *command)
+{
+	struct stat st;
+
+	if (!command->disk)
+		return 0;
+	snprintf(command->path, sizeof(command->path), "%s%.200s",
+		 command->disk[0] == '/' ? "" : "/dev/", command->disk);
+	command->validate.path = command->path;
+	if (!stat(command->path, &st) && S_ISBLK(st.st_mode))
+		return 0;
+	log__error(command->path, "no such disk (see lsblk)", NULL);
+	return -ENODEV;
+}
+
+static int run(struct command *command)
+{
+	char why[RUN_TEXT];
+	int code, err;
+
+	err = kernel__check(why);
+	if (err) {
+		log__error("validate", why, NULL);
+		return err == -EPERM ? EXIT_ERROR : EXIT_CANNOT;
+	}
+	if (find_path(command))
+		return EXIT_ERROR;
+	if (command->options.json)
+		command->checks = json_object_new_array();
+	code = validate_all(command);
+	if (print_result(command)) {
+		log__error("validate", "out of memory", NULL);
+		return EXIT_ERROR;
+	}
+	return code;
+}
+
+int cmd_validate(int argc, char **argv)
+{
+	struct command command = {
+		.options = { .command = argv[0], .max_args = 1 },
+		.validate = {
+			.parts = VALIDATE_TRUTH | VALIDATE_REACTION | VALIDATE_OVERHEAD,
+			.path = DIR,
+			.replicates = REPLICATES,
+			.window_ns = WINDOW_NS,
+			.report = report,
+			.progress = progress,
+		},
+	};
+	int got;
+
+	command.validate.arg = &command;
+	got = parse(&command, argc, argv);
+	if (got)
+		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	return run(&command);
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "dio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "sched.h"
+
+struct truth_dio_worker {
+	struct truth_dio *dio;
+	pthread_t thread;
+	uint64_t random;
+	char *buffer;
+	struct truth_span io, syncs;
+	uint64_t errors;
+	bool has_blocked;
+	uint64_t blocked_ns;
+};
+
+static off_t next_offset(struct truth_dio_worker *worker, uint64_t index)
+{
+	const struct truth_dio *dio = worker->dio;
+	uint64_t block = dio->sequential ? index : truth__random(&worker->random);
+
+	return block % (dio->size / dio->bytes) * dio->bytes;
+}
+
+static void do_io(struct truth_dio_worker *worker, uint64_t index)
+{
+	const struct truth_dio *dio = worker->dio;
+	off_t offset = next_offset(worker, index);
+	uint64_t start = truth__now();
+	ssize_t done;
+
+	if (dio->write)
+		done = pwrite(dio->fd, worker->buffer, dio->bytes, offset);
+	else
+		done = pread(dio->fd, worker->buffer, dio->bytes, offset);
+	truth__add(&worker->io, truth__now() - start);
+	worker->errors += done != (ssize_t)dio->bytes;
+}
+
+static void do_sync(struct truth_dio_worker *worker)
+{
+	uint64_t start = truth__now();
+
+	worker->errors += fdatasync(worker->dio->fd) != 0;
+	truth__add(&worker->syncs, truth__now() - start);
+}
+
+static bool time_left(const struct truth_dio *dio)
+{
+	return !dio->duration_ns || truth__now() < dio->end_ns;
+}
+
+static void do_all(struct truth_dio_worker *worker)
+{
+	struct truth_dio *dio = worker->dio;
+	uint64_t index;
+
+	while (time_left(dio) &&
+	       (index = __atomic_fetch_add(&dio->next, 1, __ATOMIC_RELAXED)) < dio->count) {
+		do_io(worker, index);
+		if (dio->sync)
+			do_sync(worker);
+	}
+}
+
+static void *work(void *arg)
+{
+	struct truth_dio_worker *worker = arg;
+	struct truth_dio *dio = worker->dio;
+	pid_t pid = getpid(), tid = syscall(SYS_gettid);
+	struct truth_sched before, after;
+	uint64_t start, took, busy;
+
+	pthread_mutex_lock(&dio->lock);
+	while (!dio->go)
+		pthread_cond_wait(&dio->start, &dio->lock);
+	pthread_mutex_unlock(&dio->lock);
+	worker->has_blocked = !truth_sched__read(pid, tid, &before);
+	start = truth__now();
+	do_all(worker);
+	took = truth__now() - start;
+	if (truth_sched__read(pid, tid, &after))
+		worker->has_blocked = false;
+	if (!worker->has_blocked)
+		return NULL;
+	after = truth_sched__since(before, after);
+	busy = after.ran_ns + after.run_delay_ns;
+	worker->blocked_ns = took > busy ? took - busy : 0;
+	return NULL;
+}
+
+/* In full, because a read of a hole, or of a block never written, needs no disk. */
+static int fill(struct truth_dio *dio)
+{
+	static char block[1 << 20] __attribute__((aligned(4096)));
+
+	memset(block, 0x5a, sizeof(block));
+	for (uint64_t at = 0; at < dio->size; at += sizeof(block))
+		if (pwrite(dio->fd, block, sizeof(block), at) != (ssize_t)sizeof(block))
+			return truth__fail(dio->why, errno == EINVAL ? -EOPNOTSUPP : -EIO,
+					   "cannot fill %s: %s", dio->path, strerror(errno));
+	if (fsync(dio->fd))
+		return truth__fail(dio->why, -errno, "cannot write %s out: %s", dio->path,
+				   strerror(errno));
+	return 0;
+}
+
+/* tmpfs takes O_DIRECT since Linux 6.6, for nothing. (A device's node lies on it, too.) */
+static bool is_in_memory(int fd)
+{
+	struct statfs fs;
+	struct stat stat;
+
+	return !fstat(fd, &stat) && S_ISREG(stat.st_mode) && !fstatfs(fd, &fs) &&
+	       (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* It loses its name at once: whatever happens, nothing is left behind. */
+static int create(const struct truth_dio *dio)
+{
+	char path[4096];
+	int fd;
+
+	if (is_directory(dio->path)) {
+		if ((size_t)snprintf(path, sizeof(path), "%s/latscope-XXXXXX", dio->path) >=
+		    sizeof(path))
+			return -ENAMETOOLONG;
+		fd = mkostemp(path, O_CLOEXEC);
+	} else {
+		snprintf(path, sizeof(path), "%s", dio->path);
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	}
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	return fd;
+}
+
+static int make_file(struct truth_dio *dio)
+{
+	dio->fd = create(dio);
+	if (dio->fd < 0)
+		return truth__fail(dio->why, dio->fd, "cannot make %s: %s", dio->path,
+				   strerror(-dio->fd));
+	if (is_in_memory(dio->fd) || fcntl(dio->fd, F_SETFL, O_DIRECT))
+		return truth__fail(dio->why, -EOPNOTSUPP, "%s lies where no direct I/O is",
+				   dio->path);
+	return fill(dio);
+}
+
+static int open_path(struct truth_dio *dio)
+{
+	if (access(dio->path, F_OK) || is_directory(dio->path))
+		return make_file(dio);
+	dio->fd = open(dio->path, (dio->write ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC);
+	if (dio->fd < 0)
+		return truth__fail(dio->why, errno == EINVAL ? -EOPNOTSUPP : -errno,
+				   "cannot open %s for direct I/O: %s", dio->path, strerror(errno));
+	if (is_in_memory(dio->fd))
+		return truth__fail(dio->why, -EOPNOTSUPP, "%s lies in memory", dio->path);
+	return 0;
+}
+
+static int find_size_and_disk(struct truth_dio *dio)
+{
+	struct stat stat;
+
+	if (fstat(dio->fd, &stat))
+		return truth__fail(dio->why, -errno, "cannot stat %s: %s", dio->path,
+				   strerror(errno));
+	dio->size = stat.st_size;
+	dio->disk = stat.st_dev;
+	if (S_ISBLK(stat.st_mode)) {
+		dio->disk = stat.st_rdev;
+		if (ioctl(dio->fd, BLKGETSIZE64, &dio->size))
+			return truth__fail(dio->why, -errno, "no size of %s: %s", dio->path,
+					   strerror(errno));
+	}
+	if (dio->size < dio->bytes)
+		return truth__fail(dio->why, -EINVAL, "%s is shorter than one I/O", dio->path);
+	return 0;
+}
+
+static int start_worker(struct truth_dio *dio, unsigned int index, char *buffer)
+{
+	struct truth_dio_worker *worker = &dio->workers[index];
+
+	worker->dio = dio;
+	worker->random = truth__seed(dio->seed, index);
+	worker->buffer = buffer;
+	memset(buffer, 0xa5, dio->bytes);
+	return truth__thread(&worker->thread, work, worker);
+}
+
+static int start_workers(struct truth_dio *dio)
+{
+	size_t pages = (dio->bytes + TRUTH_PAGE - 1) / TRUTH_PAGE;
+	char *buffers = truth__map(dio->depth * pages);
+	int err = 0;
+
+	pthread_mutex_init(&dio->lock, NULL);
+	pthread_cond_init(&dio->start, NULL);
+	dio->workers = calloc(dio->depth, sizeof(*dio->workers));
+	if (!buffers || !dio->workers)
+		return truth__fail(dio->why, -ENOMEM, "out of memory");
+	for (unsigned int i = 0; !err && i < dio->depth; i++)
+		err = start_worker(dio, i, buffers + i * pages * TRUTH_PAGE);
+	return err ? truth__fail(dio->why, err, "cannot make a thread") : 0;
+}
+
+int truth_dio__prepare(struct truth_dio *dio)
+{
+	int err = open_path(dio);
+
+	if (!err)
+		err = find_size_and_disk(dio);
+	return err ? err : start_workers(dio);
+}
+
+static void collect(struct truth_dio *dio)
+{
+	dio->has_blocked = true;
+	for (unsigned int i = 0; i < dio->depth; i++) {
+		struct truth_dio_worker *worker = &dio->workers[i];
+
+		pthread_join(worker->thread, NULL);
+		truth__merge(&dio->io, &worker->io);
+		truth__merge(&dio->syncs, &worker->syncs);
+		dio->errors += worker->errors;
+		dio->has_blocked = dio->has_blocked && worker->has_blocked;
+		dio->blocked_ns += worker->blocked_ns;
+	}
+}
+
+int truth_dio__run(struct truth_dio *dio)
+{
+	uint64_t start;
+
+	dio->has_disk = truth_disk__read(dio->disk, &dio->before);
+	start = truth__now();
+	dio->end_ns = start + dio->duration_ns;
+	pthread_mutex_lock(&dio->lock);
+	dio->go = true;
+	pthread_cond_broadcast(&dio->start);
+	pthread_mutex_unlock(&dio->lock);
+	collect(dio);
+	dio->elapsed_ns = truth__now() - start;
+	dio->has_disk = dio->has_disk && truth_disk__settled(dio->disk, &dio->after);
+	if (dio->errors)
+		return truth__fail(dio->why, -EIO, "%llu I/Os failed",
+				   (unsigned long long)dio->errors);
+	return 0;
+}

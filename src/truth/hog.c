@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "hog.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define GRACE_NS NSEC_PER_SEC
+
+/* What a thread found goes to where the main thread looks; the first one's stays. */
+static void report(struct truth_hog *hog, int err, const char *format)
+{
+	int none = 0;
+
+	if (atomic_compare_exchange_strong(&hog->err, &none, err))
+		truth__fail(hog->why, err, "%s: %s", format, strerror(errno));
+}
+
+static void pin(struct truth_hog *hog)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(hog->cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		report(hog, -EINVAL, "cannot run on the CPU");
+}
+
+static void thread_start(struct truth_hog *hog, int which, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	pin(hog);
+	if (priority && sched_setscheduler(0, SCHED_FIFO, &param))
+		report(hog, -EOPNOTSUPP, "no SCHED_FIFO");
+	hog->tids[which] = syscall(SYS_gettid);
+	atomic_fetch_add(&hog->ready, 1);
+	truth_sched__park_start(hog->start[0]);
+}
+
+static _Noreturn void thread_end(struct truth_hog *hog)
+{
+	if (write(hog->ended[1], "", 1) != 1)
+		report(hog, -EIO, "cannot tell that a thread ended");
+	truth_sched__park_end();
+}
+
+/*
+ * As far as we may. By default sessions are scheduled against each other (autogroup), and weights
+ * against others of the session: so it takes one of our own, not to be had by the leader of a
+ * process group.
+ */
+static void outweigh_others(void)
+{
+	int fd = setsid() < 0 ? -1 : open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+	ssize_t got;
+
+	setpriority(PRIO_PROCESS, 0, -20); /* of this thread */
+	if (fd < 0)
+		return;
+	got = write(fd, "-20", 3); /* if it fails, the session keeps its weight */
+	(void)got;
+	close(fd);
+}
+
+static void *wait_for_cpu(void *arg)
+{
+	struct truth_hog *hog = arg;
+	uint64_t last, now, end;
+
+	if (!hog->waiter_priority)
+		outweigh_others();
+	thread_start(hog, TRUTH_WAITER, hog->waiter_priority);
+	last = truth__now();
+	/* Nothing below the waiter's priority could end it: it looks at the clock, too. */
+	end = last + (hog->count + 1) * 3 * hog->run_ns + GRACE_NS;
+	while (last < end && !atomic_load_explicit(&hog->stop, memory_order_relaxed)) {
+		now = truth__now();
+		if (now - last > hog->run_ns / 2)
+			truth__add(&hog->gaps, now - last);
+		last = now;
+	}
+	thread_end(hog);
+}
+
+static void run_once(struct truth_hog *hog)
+{
+	uint64_t start = truth__now(), now;
+
+	do
+		now = truth__now();
+	while (now - start < hog->run_ns);
+	truth__add(&hog->runs, now - start);
+}
+
+static long involuntary_switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nivcsw;
+}
+
+static void *hog_cpu(void *arg)
+{
+	struct truth_hog *hog = arg;
+	long before;
+
+	thread_start(hog, TRUTH_HOG, TRUTH_HOG_PRIORITY);
+	before = involuntary_switches();
+	for (unsigned int i = 0; i < hog->count; i++) {
+		truth__sleep(2 * hog->run_ns);
+		run_once(hog);
+	}
+	hog->hog_preempted = involuntary_switches() - before;
+	/* Lets the waiter's last wait end before it is told to stop. */
+	truth__sleep(2 * hog->run_ns);
+	atomic_store(&hog->stop, true);
+	thread_end(hog);
+}
+
+/* The main thread's polling would be one more task on the CPU. */
+static void leave_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return;
+	CPU_CLR(cpu, &set);
+	if (CPU_COUNT(&set))
+		sched_setaffinity(0, sizeof(set), &set);
+}
+
+static int start_threads(struct truth_hog *hog)
+{
+	pthread_t thread;
+	int err;
+
+	if (pipe2(hog->start, O_CLOEXEC) || pipe2(hog->ended, O_CLOEXEC))
+		return truth__fail(hog->why, -errno, "cannot make a pipe: %s", strerror(errno));
+	err = truth__thread(&thread, wait_for_cpu, hog);
+	if (!err)
+		err = truth__thread(&thread, hog_cpu, hog);
+	if (err)
+		return truth__fail(hog->why, err, "cannot make a thread");
+	leave_cpu(hog->cpu);
+	while (atomic_load(&hog->ready) < TRUTH_HOG_TASKS)
+		truth__sleep(NSEC_PER_MSEC);
+	return atomic_load(&hog->err);
+}
+
+static int read_parked(struct truth_hog *hog, long where, struct truth_sched *sched)
+{
+	int err = 0;
+
+	for (int i = 0; !err && i < TRUTH_HOG_TASKS; i++)
+		err = truth_sched__parked(getpid(), hog->tids[i], where, &sched[i], hog->why);
+	return err;
+}
+
+int truth_hog__prepare(struct truth_hog *hog)
+{
+	int err = start_threads(hog);
+
+	return err ? err : read_parked(hog, TRUTH_PARK_START, hog->before);
+}
+
+int truth_hog__run(struct truth_hog *hog)
+{
+	char byte;
+	int err;
+
+	close(hog->start[1]);
+	for (int i = 0; i < TRUTH_HOG_TASKS; i++)
+		if (read(hog->ended[0], &byte, 1) != 1)
+			return truth__fail(hog->why, -EIO, "a thread was lost");
+	err = read_parked(hog, TRUTH_PARK_END, hog->after);
+	return err ? err : atomic_load(&hog->err);
+}

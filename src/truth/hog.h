@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Run-queue waits of a known length. Two threads are pinned on a CPU. The waiter always wants to
+ * run. The hog (SCHED_FIFO) sleeps twice its time, then runs for it, again and again: each time the
+ * waiter is preempted and waits for as long and a little. Both are parked (sched.h) before and
+ * after. An outside task of higher priority (hog_preempted) or a machine that stops makes single
+ * waits longer, both in the kernel's account and in a recorder's. A waiter without priority
+ * (SCHED_OTHER) also waits for everybody else; one wait may then contain several runs of the hog.
+ *
+ * The hog takes a third of the CPU and at most 300 ms at once, so that neither the limit on
+ * real-time tasks (950 ms a second) nor the server that runs fair tasks in their stead (Linux
+ * 6.12) steps in.
+ */
+#ifndef LATSCOPE_TRUTH_HOG_H
+#define LATSCOPE_TRUTH_HOG_H
+
+#include <stdatomic.h>
+
+#include "sched.h"
+
+#define TRUTH_HOG_PRIORITY 50
+#define TRUTH_HOG_MAX_NS (300 * NSEC_PER_MSEC)
+
+enum { TRUTH_WAITER, TRUTH_HOG, TRUTH_HOG_TASKS };
+
+struct truth_hog {
+	int cpu;
+	uint64_t run_ns; /* at most TRUTH_HOG_MAX_NS */
+	int waiter_priority; /* SCHED_FIFO; less than TRUTH_HOG_PRIORITY; 0: SCHED_OTHER */
+	unsigned int count;
+	int start[2]; /* both threads park on it */
+	int ended[2]; /* a byte from each as it ends */
+	atomic_bool stop;
+	atomic_int ready; /* threads that are parked or about to, or failed */
+	atomic_int err;
+
+	pid_t tids[TRUTH_HOG_TASKS];
+	struct truth_sched before[TRUTH_HOG_TASKS], after[TRUTH_HOG_TASKS];
+	struct truth_span gaps; /* interruptions of more than half of run_ns that the waiter saw */
+	struct truth_span runs; /* of the hog, by its clock */
+	long hog_preempted;
+	char why[TRUTH_WHY];
+};
+
+int truth_hog__prepare(struct truth_hog *hog);
+int truth_hog__run(struct truth_hog *hog);
+
+#endif

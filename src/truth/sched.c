@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sched.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATIENCE_NS (60 * NSEC_PER_SEC)
+
+static bool read_task(pid_t pid, pid_t tid, const char *file, char *text, size_t size)
+{
+	ssize_t length = -1;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		length = read(fd, text, size - 1);
+		close(fd);
+	}
+	text[length < 0 ? 0 : length] = '\0';
+	return length > 0;
+}
+
+int truth_sched__read(pid_t pid, pid_t tid, struct truth_sched *sched)
+{
+	unsigned long long ran, delay, count;
+	char text[256];
+
+	if (!read_task(pid, tid, "schedstat", text, sizeof(text)) ||
+	    sscanf(text, "%llu %llu %llu", &ran, &delay, &count) != 3)
+		return -EOPNOTSUPP;
+	*sched = (struct truth_sched){ ran, delay, count };
+	return 0;
+}
+
+struct truth_sched truth_sched__since(struct truth_sched before, struct truth_sched now)
+{
+	return (struct truth_sched){ now.ran_ns - before.ran_ns,
+				     now.run_delay_ns - before.run_delay_ns,
+				     now.pcount - before.pcount };
+}
+
+static bool is_zombie(pid_t pid, pid_t tid)
+{
+	char text[256];
+	const char *state;
+
+	read_task(pid, tid, "stat", text, sizeof(text));
+	state = strrchr(text, ')');
+	return state && !strncmp(state, ") Z", 3);
+}
+
+static int is_parked(pid_t pid, pid_t tid, long where)
+{
+	char text[256];
+	long nr;
+
+	if (!read_task(pid, tid, "syscall", text, sizeof(text)))
+		return -EOPNOTSUPP;
+	if (sscanf(text, "%ld", &nr) != 1 || nr != where)
+		return false;
+	return where != TRUTH_PARK_ZOMBIE || is_zombie(pid, tid);
+}
+
+int truth_sched__parked(pid_t pid, pid_t tid, long where, struct truth_sched *sched,
+			char why[TRUTH_WHY])
+{
+	uint64_t deadline = truth__now() + PATIENCE_NS;
+	int parked;
+
+	while (!(parked = is_parked(pid, tid, where))) {
+		if (truth__now() > deadline)
+			return truth__fail(why, -ETIMEDOUT, "task %d does not come to rest", tid);
+		truth__sleep(5 * NSEC_PER_MSEC);
+	}
+	if (parked < 0)
+		return truth__fail(why, parked,
+				   "cannot read the syscall file of task %d: not root?", tid);
+	if (truth_sched__read(pid, tid, sched))
+		return truth__fail(why, -EOPNOTSUPP, "this kernel keeps no schedstat of tasks");
+	return 0;
+}
+
+void truth_sched__park_start(int fd)
+{
+	char byte;
+
+	while (read(fd, &byte, 1) < 0 && errno == EINTR)
+		;
+}
+
+_Noreturn void truth_sched__park_end(void)
+{
+	for (;;)
+		syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "touch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+int truth_touch__prepare(struct truth_touch *touch)
+{
+	touch->zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	if (touch->zero < 0 || pipe2(touch->pipe, O_CLOEXEC))
+		return truth__fail(touch->why, -errno, "cannot open /dev/zero and a pipe: %s",
+				   strerror(errno));
+	return 0;
+}
+
+static void touch_user(const struct truth_touch *touch, volatile char *map)
+{
+	for (size_t i = 0; i < touch->pages; i++) {
+		if (touch->read)
+			(void)map[i * TRUTH_PAGE];
+		else
+			map[i * TRUTH_PAGE] = 1;
+	}
+}
+
+static bool copy_from_page(const struct truth_touch *touch, const char *page)
+{
+	char byte;
+
+	return write(touch->pipe[1], page, 1) == 1 && read(touch->pipe[0], &byte, 1) == 1;
+}
+
+static bool copy_to_page(const struct truth_touch *touch, char *page)
+{
+	return read(touch->zero, page, 1) == 1;
+}
+
+static int touch_kernel(struct truth_touch *touch, char *map)
+{
+	for (size_t i = 0; i < touch->pages; i++) {
+		char *page = map + i * TRUTH_PAGE;
+
+		if (!(touch->read ? copy_from_page(touch, page) : copy_to_page(touch, page)))
+			return truth__fail(touch->why, -EIO,
+					   "cannot have the kernel touch a page: %s",
+					   strerror(errno));
+	}
+	return 0;
+}
+
+static int touch_all(struct truth_touch *touch, char *map)
+{
+	struct truth_faults before = truth__faults(RUSAGE_THREAD);
+	int err = 0;
+
+	if (touch->kernel)
+		err = touch_kernel(touch, map);
+	else
+		touch_user(touch, map);
+	touch->faults = truth__faults_since(RUSAGE_THREAD, before);
+	return err;
+}
+
+int truth_touch__run(struct truth_touch *touch)
+{
+	char *map = truth__map(touch->pages);
+	uint64_t start = truth__now();
+	int err;
+
+	if (!map)
+		return truth__fail(touch->why, -errno, "cannot map %zu pages: %s", touch->pages,
+				   strerror(errno));
+	err = touch_all(touch, map);
+	touch->elapsed_ns = truth__now() - start;
+	if (!err && touch->faults.minor + touch->faults.major != (long)touch->pages)
+		err = truth__fail(touch->why, -EIO, "%zu pages touched, but %ld faults",
+				  touch->pages, touch->faults.minor + touch->faults.major);
+	return err;
+}

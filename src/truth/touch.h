@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * First touches of fresh anonymous base pages: each is one minor fault of the calling thread, of
+ * user code or of a system call's copy to or from the page; by write or by read, which maps the
+ * zero page. The first of them may be retried (a mapping's first fault prepares its anon_vma, for
+ * which the lock of the mapping alone may not do): still one fault, though two calls of
+ * handle_mm_fault().
+ */
+#ifndef LATSCOPE_TRUTH_TOUCH_H
+#define LATSCOPE_TRUTH_TOUCH_H
+
+#include "truth.h"
+
+struct truth_touch {
+	size_t pages;
+	bool read;
+	bool kernel;
+	int zero; /* /dev/zero, which a kernel's write to a page comes from */
+	int pipe[2]; /* what a kernel's read of a page goes to */
+
+	struct truth_faults faults; /* of the touching alone; their sum is `pages`, or it fails */
+	uint64_t elapsed_ns; /* so an upper bound of their sum */
+	char why[TRUTH_WHY];
+};
+
+int truth_touch__prepare(struct truth_touch *touch);
+int truth_touch__run(struct truth_touch *touch);
+
+#endif

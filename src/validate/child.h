@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The process that does what is to be measured. It prepares, waits for the go, works, says so, and
+ * stays where it is until it is ended: a window that opens and shuts while it waits contains all of
+ * the work and nothing else of it.
+ */
+#ifndef LATSCOPE_VALIDATE_CHILD_H
+#define LATSCOPE_VALIDATE_CHILD_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include <truth/truth.h>
+
+/* What a child does with a piece of memory that it shares with us: what is asked, what came out. */
+struct child_work {
+	size_t size;
+	size_t why; /* offset of a char[TRUTH_WHY] in it */
+	int (*prepare)(void *truth); /* NULL: nothing to do */
+	int (*run)(void *truth);
+	bool locks; /* its memory, so that it has no page faults but those of its work */
+};
+
+/* The work of a truth, static or not: NAME_work, of TRUTH__prepare() and TRUTH__run(). */
+#define CHILD_WORK(storage, name, truth)                \
+	static int prepare_##name(void *asked)          \
+	{                                               \
+		return truth##__prepare(asked);         \
+	}                                               \
+	static int run_##name(void *asked)              \
+	{                                               \
+		return truth##__run(asked);             \
+	}                                               \
+	storage const struct child_work name##_work = { \
+		.size = sizeof(struct truth),           \
+		.why = offsetof(struct truth, why),     \
+		.prepare = prepare_##name,              \
+		.run = run_##name,                      \
+		.locks = true,                          \
+	}
+
+struct child_shared {
+	int err;
+	struct truth_faults faults; /* of the process, while it worked */
+	_Alignas(16) char truth[];
+};
+
+struct child {
+	const struct child_work *work;
+	struct child_shared *shared;
+	void *truth; /* in it */
+	pid_t pid; /* 0: ended */
+	int go; /* a byte starts the work */
+	int done; /* readable once it is done, and at the child's death */
+};
+
+/* Returns when it is prepared. What prepare or run return, with child__why(), else -errno. */
+int child__start(struct child *child, const struct child_work *work, const void *asked);
+int child__go(const struct child *child);
+
+/* Waits for the work's end. Its result; -ECHILD: the child died. */
+int child__result(struct child *child);
+const char *child__why(const struct child *child, int err);
+
+/* Ends the process; what it found stays readable until child__free(), which does both. */
+void child__end(struct child *child);
+void child__free(struct child *child);
+
+#endif

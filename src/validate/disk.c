@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "disk.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+CHILD_WORK(, disk, truth_dio);
+
+static bool has(dev_t device, const char *file)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/%s", major(device), minor(device), file);
+	return !access(path, F_OK);
+}
+
+int disk__whole(dev_t device, dev_t *whole)
+{
+	unsigned int number[2];
+	char path[128];
+	FILE *file;
+	int got;
+
+	*whole = device;
+	if (has(device, "partition")) {
+		snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/../dev", major(device),
+			 minor(device));
+		file = fopen(path, "re");
+		if (!file)
+			return -EOPNOTSUPP;
+		got = fscanf(file, "%u:%u", &number[0], &number[1]);
+		fclose(file);
+		if (got != 2)
+			return -EOPNOTSUPP;
+		*whole = makedev(number[0], number[1]);
+	}
+	return has(*whole, "mq") ? 0 : -EOPNOTSUPP;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The direct I/O that iolat is held against, and the disk it goes to. */
+#ifndef LATSCOPE_VALIDATE_DISK_H
+#define LATSCOPE_VALIDATE_DISK_H
+
+#include <truth/dio.h>
+
+#include "window.h"
+
+#define DISK_BLOCK 4096
+#define DISK_FILE (16UL << 20)
+
+extern const struct child_work disk_work; /* struct truth_dio */
+
+/*
+ * The whole disk that a device is or lies on. -EOPNOTSUPP: no requests are seen of it: it is none,
+ * or made of others.
+ */
+int disk__whole(dev_t device, dev_t *whole);
+
+#endif

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <stdio.h>
+#include <sys/sysmacros.h>
+
+#include <base/figures.h>
+#include <base/hist.h>
+
+#include "check.h"
+#include "disk.h"
+#include "modules.h"
+
+#define READS 2000
+#define PATIENCE_NS (3 * NSEC_PER_SEC) /* a slow disk does fewer */
+#define TOTAL 2 /* number of the metric */
+#define SHARE 0.9 /* of the kernel's sum: completion is seen a little before it is accounted */
+#define PARTS 100 /* a hundredth: for requests that were issued before their own stamp */
+#define BLOCKED_SHARE 0.5 /* a wakeup may take as long as the I/O did */
+
+static void ask_reads(const struct validate *validate, void *asked)
+{
+	*(struct truth_dio *)asked = (struct truth_dio){
+		.path = validate->path,
+		.depth = 1,
+		.count = READS,
+		.duration_ns = PATIENCE_NS,
+		.bytes = DISK_BLOCK,
+		.size = DISK_FILE,
+		.seed = validate->seed,
+	};
+}
+
+static int open_reads(struct validate *validate, struct window *window, dev_t *whole)
+{
+	const struct truth_dio *dio;
+	struct truth_dio asked;
+	int err;
+
+	ask_reads(validate, &asked);
+	err = window__open(window, &disk_work, &asked);
+	if (err)
+		return err;
+	dio = window->child.truth;
+	err = disk__whole(dio->disk, whole);
+	if (err)
+		snprintf(window->why, RUN_TEXT,
+			 "%.128s is on no disk of its own; choose by --dir or --disk",
+			 validate->path);
+	return err;
+}
+
+/*
+ * Two readings lie around the window and two within: what the disk did between the inner ones is
+ * the least that must be seen, and between the outer ones the most, whoever else uses it.
+ */
+struct bracket {
+	struct truth_disk before, after;
+	const struct truth_dio *inner;
+};
+
+static uint64_t least(const struct bracket *bracket, enum truth_disk_field field)
+{
+	const struct truth_dio *inner = bracket->inner;
+
+	return inner->has_disk ? inner->after.field[field] - inner->before.field[field] : 0;
+}
+
+static uint64_t most(const struct bracket *bracket, enum truth_disk_field field)
+{
+	return bracket->after.field[field] - bracket->before.field[field];
+}
+
+/* The kernel's account of a request ends when our program has run. */
+static double own_ns(const struct window *window, const struct lat_hist *requests)
+{
+	struct figures_cost cost;
+
+	figures__of_cost(&cost, &window->module->cost);
+	return cost.per_event_known ? cost.ns_per_event * hist__count(requests) : 0;
+}
+
+static void compare_disk(const struct validate *validate, const struct window *window,
+			 const struct bracket *bracket)
+{
+	const struct lat_hist empty = { 0 };
+	const struct lat_hist *device = window__key(window, 0, LAT_BY_OP, LAT_OP_READ);
+	const struct lat_hist *total = window__key(window, TOTAL, LAT_BY_OP, LAT_OP_READ);
+	uint64_t low_ms = least(bracket, TRUTH_READ_MS), high_ms = most(bracket, TRUTH_READ_MS);
+
+	double low;
+
+	device = device ? device : &empty;
+	total = total ? total : &empty;
+	check__count(validate, "direct reads: requests, by diskstats", least(bracket, TRUTH_READS),
+		     most(bracket, TRUTH_READS), hist__count(device));
+	/* Both counters are cut to ms: a difference may be one off. */
+	low = (low_ms ? low_ms - 1 : 0) * NSEC_PER_MSEC * SHARE - own_ns(window, total);
+	check__time(validate, "  sum of total, by diskstats", low > 0 ? low : 0,
+		    (high_ms + 1) * NSEC_PER_MSEC, total->sum_ns);
+	check__sound(validate, window->module);
+}
+
+static int check_disk(struct validate *validate, struct window *window)
+{
+	struct lat_knobs knobs = { .by = 1U << LAT_BY_OP };
+	struct bracket bracket;
+	dev_t disk;
+	int err;
+
+	err = open_reads(validate, window, &disk);
+	if (err)
+		return err;
+	knobs.disk = major(disk) << 20 | minor(disk);
+	truth_disk__read(disk, &bracket.before);
+	err = window__measure(window, validate, knobs);
+	if (err)
+		return err;
+	truth_disk__read(disk, &bracket.after);
+	bracket.inner = window->child.truth;
+	compare_disk(validate, window, &bracket);
+	return 0;
+}
+
+static void check_parts(const struct validate *validate, const struct window *window)
+{
+	uint64_t parts = 0, total = window__cell(window, TOTAL)->hist.sum_ns;
+
+	for (unsigned int i = 0; i < TOTAL; i++)
+		parts += window__cell(window, i)->hist.sum_ns;
+	check__time(validate, "  sum of device + queued, by total", total - total / PARTS,
+		    total + total / PARTS, parts);
+}
+
+static int check_process(struct validate *validate, struct window *window)
+{
+	const struct lat_hist *total;
+	const struct truth_dio *dio;
+	const struct lat_cell *cell;
+	dev_t disk;
+	int err;
+
+	err = open_reads(validate, window, &disk);
+	if (!err)
+		err = window__measure(window, validate,
+				      (struct lat_knobs){ .tgid = window->child.pid });
+	if (err)
+		return err;
+	dio = window->child.truth;
+	cell = window__cell(window, 0);
+	total = &window__cell(window, TOTAL)->hist;
+	check__count(validate, "one process's direct reads", dio->io.count, dio->io.count,
+		     run__recorded(cell));
+	check__count(validate, "  none longer than its system call", dio->io.count, dio->io.count,
+		     check__between(total, 0, dio->io.max_ns));
+	check__time(validate, "  sum of total, by how long it slept",
+		    dio->has_blocked ? BLOCKED_SHARE * dio->blocked_ns : 0, dio->io.sum_ns,
+		    total->sum_ns);
+	check_parts(validate, window);
+	check__sound(validate, window->module);
+	return 0;
+}
+
+static uint64_t reads_ns(const void *truth)
+{
+	const struct truth_dio *dio = truth;
+
+	return dio->io.count ? dio->io.sum_ns / dio->io.count : 0;
+}
+
+const struct overhead iolat_overhead = {
+	.name = "longer by the probe: direct reads",
+	.work = &disk_work,
+	.ask = ask_reads,
+	.elapsed_ns = reads_ns,
+};
+
+const struct module_checks iolat_checks = {
+	.module = "iolat",
+	.truths = { { "direct reads", check_disk }, { "one process's reads", check_process } },
+	.experiment = &iolat_experiment,
+	.overhead = &iolat_overhead,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * OFF and ON: does the metric react to a load as it must? Every side of every experiment is a
+ * window of its own, repeated, all in random order; the medians of the replicates are compared.
+ */
+#ifndef LATSCOPE_VALIDATE_REACT_H
+#define LATSCOPE_VALIDATE_REACT_H
+
+#include "window.h"
+
+/* What a window has shown. */
+struct reaction {
+	double rate; /* events per second of the metric */
+	double p99_ns;
+	double mean_ns;
+	double in_flight; /* rate times mean: Little's law */
+	double slept, called; /* the same of the threads: bounds of it; 0: not known */
+	double slept_mean_ns;
+};
+
+#define REACT_SIDES 8
+
+/* One side: a load, and what is measured of it. */
+struct side {
+	const char *name; /* NULL: after the last one */
+	const struct child_work *work;
+	/* Fills in work->size bytes of what is asked. false: not with this path. */
+	bool (*ask)(const struct validate *validate, const struct side *side, void *asked);
+	struct lat_knobs (*knobs)(const struct window *window);
+	void (*witness)(const struct window *window, struct reaction *reaction); /* or NULL */
+	unsigned int metric;
+	unsigned int depth; /* of I/O, number of tasks */
+	bool writes, sequential;
+};
+
+struct experiment {
+	struct side sides[REACT_SIDES];
+	/* Given the medians by side; those of a side that could not be made are 0. */
+	void (*judge)(const struct validate *validate, const struct reaction *medians);
+};
+
+extern const struct experiment memlat_experiment;
+extern const struct experiment runqlat_experiment;
+extern const struct experiment iolat_experiment;
+
+/* Sorts the values. */
+double react__median(double *values, unsigned int count);
+
+/* As validate__module(). */
+int react__run(struct validate *validate, const struct experiment *experiment, char why[RUN_TEXT]);
+
+#endif

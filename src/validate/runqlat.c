@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <base/hist.h>
+#include <truth/hog.h>
+#include <truth/turns.h>
+
+#include "check.h"
+#include "modules.h"
+
+#define WAITS 20
+#define TURNS 20000
+#define WAIT_NS (5 * NSEC_PER_MSEC)
+#define CLOCKS 0.998 /* the run queue's clock and ours may differ by as much */
+/* A clock of our own is read a little later: more where the machine itself is stopped meanwhile. */
+#define OWN_SHARE 0.1
+#define OWN_NS 2000 /* a wait */
+
+CHILD_WORK(static, hog, truth_hog);
+
+/* The last one that may be used: the first have the most to do elsewhere. */
+static int last_cpu(void)
+{
+	cpu_set_t set;
+	int cpu = CPU_SETSIZE - 1;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 0;
+	while (cpu && !CPU_ISSET(cpu, &set))
+		cpu--;
+	return cpu;
+}
+
+/* The scheduler's account is exact for its own stamps, and near for a clock of our own. */
+static void check_account(const struct validate *validate, const struct lat_cell *cell,
+			  const struct truth_sched *account)
+{
+	uint64_t fallbacks = cell->counts[LAT_FALLBACK], sum = cell->hist.sum_ns, off = 0;
+
+	check__count(validate, "  its waits, by schedstat", account->pcount,
+		     account->pcount + fallbacks, run__recorded(cell));
+	sum -= cell->counts[LAT_FALLBACK_NS];
+	if (strcmp(validate->used_rung, "stamps"))
+		off = OWN_SHARE * account->run_delay_ns + OWN_NS * account->pcount;
+	check__time(validate, "  their sum, by schedstat", account->run_delay_ns - off,
+		    account->run_delay_ns + off, sum);
+}
+
+/* Somebody of higher priority was there for so long that one wait was several. */
+static int count_gaps(struct window *window, const struct truth_hog *hog)
+{
+	if (hog->gaps.count >= hog->count)
+		return 0;
+	snprintf(window->why, RUN_TEXT, "the waiter was interrupted %llu times, not %u",
+		 (unsigned long long)hog->gaps.count, hog->count);
+	return -EAGAIN;
+}
+
+static int check_hog(struct validate *validate, struct window *window)
+{
+	struct truth_hog asked = {
+		.cpu = last_cpu(),
+		.run_ns = WAIT_NS,
+		.count = WAITS,
+		.waiter_priority = TRUTH_HOG_PRIORITY - 1,
+	};
+	const struct truth_hog *hog;
+	const struct lat_cell *cell;
+	struct truth_sched account;
+	uint64_t long_waits;
+	int err;
+
+	err = window__open(window, &hog_work, &asked);
+	hog = window->child.truth;
+	if (!err)
+		err = window__measure(window, validate,
+				      (struct lat_knobs){ .tid = hog->tids[TRUTH_WAITER] });
+	if (!err)
+		err = count_gaps(window, hog);
+	if (err)
+		return err;
+	account = truth_sched__since(hog->before[TRUTH_WAITER], hog->after[TRUTH_WAITER]);
+	cell = window__cell(window, 0);
+	long_waits = check__between(&cell->hist, CLOCKS * WAIT_NS, hog->gaps.max_ns);
+	check__count(validate, "waits of 5 ms for a real-time task", WAITS, hog->gaps.count,
+		     long_waits);
+	check__count(validate, "  none longer than it saw itself", 0, 0,
+		     check__between(&cell->hist, CLOCKS * WAIT_NS, HIST_LIMIT_NS) - long_waits);
+	check_account(validate, cell, &account);
+	check__sound(validate, window->module);
+	return 0;
+}
+
+CHILD_WORK(static, turns, truth_turns);
+
+static void ask_turns(const struct validate *validate, void *asked)
+{
+	struct truth_turns turns = { .cpu = last_cpu(), .count = TURNS };
+
+	(void)validate;
+	*(struct truth_turns *)asked = turns;
+}
+
+static uint64_t turns_ns(const void *truth)
+{
+	return ((const struct truth_turns *)truth)->elapsed_ns;
+}
+
+const struct overhead runqlat_overhead = {
+	.name = "longer by the probe: turns of two",
+	.work = &turns_work,
+	.ask = ask_turns,
+	.elapsed_ns = turns_ns,
+};
+
+const struct module_checks runqlat_checks = {
+	.module = "runqlat",
+	.truths = { { "waits for a real-time task", check_hog } },
+	.experiment = &runqlat_experiment,
+	.overhead = &runqlat_overhead,
+};

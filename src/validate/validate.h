@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Holds a module against what is known from somewhere else: against truths (src/truth), whose
+ * number and length the kernel accounts for; against loads, to which it has to react; and against
+ * itself switched off, for what it costs. Measures through the same sessions as `record`. Prints
+ * nothing: each finding goes to `report` as it is made.
+ */
+#ifndef LATSCOPE_VALIDATE_H
+#define LATSCOPE_VALIDATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <probe/probe.h>
+
+enum check_verdict {
+	CHECK_PASS,
+	CHECK_FAIL,
+	CHECK_SKIP, /* could not be made: why */
+	CHECK_NOTE, /* a figure that is not judged */
+};
+
+struct check {
+	const char *module; /* "iolat" */
+	const char *rung;
+	const char *part; /* "truth", "reaction", "overhead" */
+	const char *name;
+	enum check_verdict verdict;
+	char expected[RUN_NAME], got[RUN_NAME];
+	char why[RUN_TEXT];
+};
+
+enum validate_part { VALIDATE_TRUTH = 1, VALIDATE_REACTION = 2, VALIDATE_OVERHEAD = 4 };
+
+struct validate {
+	unsigned int parts; /* mask of enum validate_part */
+	const char *rung; /* NULL: the best that works */
+	const char *path; /* a directory for the temporary file, or a disk, which is only read */
+	unsigned int replicates;
+	uint64_t window_ns; /* of an experiment */
+	uint64_t seed;
+	enum lat_lie lie;
+	void (*report)(void *arg, const struct check *check);
+	void (*progress)(void *arg, const char *doing);
+	void *arg;
+
+	/* While a module is validated. */
+	const struct probe_ops *ops;
+	const char *part;
+	char used_rung[RUN_NAME];
+};
+
+/*
+ * All checks of a module. 0: they were made, whatever their verdict; -EOPNOTSUPP: the module cannot
+ * run here; -EINTR: a signal came; else an error. `why` says what, unless it is 0.
+ */
+int validate__module(struct validate *validate, const struct probe_ops *ops, char why[RUN_TEXT]);
+
+/* The lies of --break; LAT_LIE_NONE: there is none of that name. */
+enum lat_lie validate__lie(const char *name);
+
+#endif
