@@ -240,9 +240,9 @@ static __always_inline int call_enter_stored(const struct call *call)
 }
 
 /* Counts the return of a call. `task` is NULL for a task without open calls. */
-static __always_inline int call_finish(struct memlat_task *task, __u64 stack, __u32 result)
+static __always_inline int call_finish(struct task_struct *current, struct memlat_task *task,
+				       __u64 stack, __u32 result)
 {
-	struct task_struct *current = bpf_get_current_task_btf();
 	struct memlat_frame *frame = NULL;
 	__u32 why = LAT_MISSED_START;
 	struct lat_cell *cell;
@@ -303,10 +303,10 @@ SEC("fexit/handle_mm_fault")
 int BPF_PROG(fault_leave, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 	     struct pt_regs *regs, vm_fault_t result)
 {
-	struct memlat_task *task;
+	struct task_struct *current = bpf_get_current_task_btf();
 
-	task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
-	return call_finish(task, (__u64)ctx, result);
+	return call_finish(current, bpf_task_storage_get(&tasks, current, NULL, 0), (__u64)ctx,
+			   result);
 }
 
 /* Marks the fault that is open as one that a transparent huge page served. */
@@ -359,7 +359,7 @@ int BPF_KRETPROBE(fault_leave_kprobe, unsigned long result)
 	struct memlat_task *task = bpf_map_lookup_elem(&start_ts, &id);
 
 	/* The return address has been popped: the stack is one word above where it was at entry. */
-	call_finish(task, PT_REGS_SP(ctx) - sizeof(long), result);
+	call_finish(bpf_get_current_task_btf(), task, PT_REGS_SP(ctx) - sizeof(long), result);
 	if (task && !task->depth && !(task->frames[0].bits & FRAME_PENDING))
 		bpf_map_delete_elem(&start_ts, &id);
 	return 0;
