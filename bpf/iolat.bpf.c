@@ -311,9 +311,9 @@ static __always_inline __u32 left_out(const struct ending *done)
 
 /*
  * When the request was first issued, 0 if that is not known. `own`: our stamp is the one to take,
- * else the kernel's, which is 0 for a queue without statistics. Since 6.10 it is the clock that the
- * plug cached when the request was allocated (06b23f92af87, 060406c61c7c), somewhat before the
- * issue.
+ * else the kernel's, which is 0 for a queue without statistics. Since 6.9 it is the clock that the
+ * task's plug has cached, if there is one (da4c8c3d0975), and since 6.10 there is (060406c61c7c):
+ * mostly that of the request's allocation, somewhat before the issue.
  */
 static __always_inline __u64 issue_time(struct ending *done, bool own)
 {

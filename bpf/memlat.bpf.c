@@ -56,7 +56,7 @@ enum memlat_bit {
 #define FAULT_FLAG(name) bpf_core_enum_value(enum fault_flag, FAULT_FLAG_##name)
 #define FAULT_RESULT(name) bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_##name)
 
-/* The attempt under the VMA's lock came in 6.4 (0b6cc04f3db3). */
+/* The attempt under the VMA's lock came in 6.4 (CONFIG_PER_VMA_LOCK, 0b6cc04f3db3). */
 enum fault_flag___vma_lock { FAULT_FLAG_VMA_LOCK___probe = 1 << 12 };
 
 static __always_inline __u32 flag_vma_lock(void)

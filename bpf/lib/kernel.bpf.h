@@ -74,7 +74,7 @@ static __always_inline bool task_in_cgroup(struct task_struct *task, bool raw, _
 
 /*
  * Did the event come from user mode? The context is read in whole words, and `cs` is none since 6.9
- * (65c9cc9e2c14, FRED).
+ * (3c77bf02d0c0, FRED).
  */
 static __always_inline bool from_user_mode(struct bpf_perf_event_data *ctx)
 {

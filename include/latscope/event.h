@@ -54,8 +54,8 @@ _Static_assert(sizeof(struct lat_hist) == (3 + HIST_SLOTS) * 8, "lat_hist has no
 
 /*
  * Map `cells`, key = cpu, value = one cell per metric of the probe. Programs of one CPU may
- * interrupt each other, never themselves; so each counter, and the histogram, has one program that
- * writes it and needs no atomics.
+ * interrupt each other, never themselves (tracepoints: since 6.1, 05b24ff9b2cf). So the histogram
+ * and the counters need no atomics, but those of lost starts, which more than one program writes.
  */
 struct lat_cell {
 	__u64 counts[LAT_COUNTS];

@@ -50,7 +50,8 @@ static inline __attribute__((always_inline)) __u32 hist_ilog2(__u64 v)
 
 /*
  * (ns << 5) / 1000. A multiplication does it below 2^30 ns, where nearly every sample lies: the
- * constant is 2^37 / 125 rounded up, its error times 2^32 stays under 2^37, so the result is exact.
+ * constant is 2^37 / 125 rounded up by 28 / 125. That makes the quotient greater by less than
+ * 0.007; one that is no whole number lacks at least 0.008 to the next. So the result is exact.
  */
 static inline __attribute__((always_inline)) __u64 hist_scale(__u64 ns)
 {
