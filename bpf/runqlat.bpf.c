@@ -9,7 +9,7 @@
  *           switch-in is kept and the difference added: the samples of a task sum to its growth
  *           of run_delay, to the nanosecond.
  *   tp_btf  wakeup to switch by our own clock, the start in task storage.
- *   raw_tp  the same with a hash, for kernels whose tracepoints have no BTF.
+ *   raw_tp  the same with a hash, for kernels that have no task storage here (before 5.13).
  *
  * All of sched_switch runs under the run-queue lock, so nothing is allocated there: task storage is
  * made by the iterator for the tasks that exist and at task_newtask for those to come.

@@ -20,7 +20,7 @@ static const struct probe_rung rungs[] = {
 	{
 		.name = "tp_btf",
 		.mechanism = "own clock from wakeup or preemption to sched_switch, in task storage",
-		.needs = "BPF tracepoints with BTF, and task storage (Linux 5.11)",
+		.needs = "BPF tracepoints with BTF, and task storage (Linux 5.13)",
 		.programs = { "stored_switch", "stored_wakeup_old", "stored_wakeup_new",
 			      "newtask" },
 		.loaded = { "prime", "stored_census" },
