@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -88,6 +89,21 @@ static int memlat_prepare(struct probe *probe, struct bpf_object *obj)
 	return thp ? probe__load_too(obj, thp) : 0;
 }
 
+/*
+ * Three events a CPU, and two descriptors for each, an event's and its link's: 1024, the usual
+ * limit, are too few from 170 CPUs on.
+ */
+static void raise_limit(int cpus)
+{
+	rlim_t needed = 6 * cpus + 256;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= needed)
+		return;
+	limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, so will the events */
+}
+
 /* A program on one software event, on every CPU that is there. */
 static int attach_event(struct probe *probe, struct bpf_program *program, uint64_t config)
 {
@@ -125,6 +141,7 @@ static int attach_events(struct probe *probe)
 	struct memlat_bpf *skel = probe->skel;
 	int err;
 
+	raise_limit(probe->cpus);
 	/* The ends first: a start is never left without them. */
 	err = attach_event(probe, skel->progs.event_minor, PERF_COUNT_SW_PAGE_FAULTS_MIN);
 	if (!err)

@@ -30,7 +30,7 @@ struct session {
 	struct workload workload;
 	const struct session_task *task; /* NULL: none */
 	int signals; /* signalfd of those that end the window */
-	sigset_t mask; /* without them */
+	struct workload_origin origin; /* what was before we changed it */
 	uint64_t last_ns; /* end of the last interval, since the window opened */
 	enum { WRITER_CLOSED, WRITER_OPEN, WRITER_FAILED } * writers; /* state of each */
 	int err; /* of the first fault */
@@ -75,10 +75,11 @@ int session__new(struct session **out, struct run *run)
 		return -ENOMEM;
 	session->run = run;
 	session->stats = -1;
+	getrlimit(RLIMIT_NOFILE, &session->origin.files);
 	err = names__new(&session->names, "");
 	if (err)
 		goto free_session;
-	session->signals = hold_signals(&session->mask);
+	session->signals = hold_signals(&session->origin.mask);
 	if (session->signals < 0) {
 		err = session->signals;
 		goto free_names;
@@ -371,7 +372,7 @@ static int start_workload(struct session *session, const struct session_config *
 {
 	if (!config->workload)
 		return 0;
-	return workload__prepare(&session->workload, config->workload, &session->mask);
+	return workload__prepare(&session->workload, config->workload, &session->origin);
 }
 
 /* The window is open: whoever is to be measured may go. */

@@ -48,7 +48,8 @@ int workload__find(const char *name)
 }
 
 /* The child: waits for the word, then becomes the command. A parent that died says nothing. */
-static _Noreturn void child(int go, int result, char *const argv[], const sigset_t *mask)
+static _Noreturn void child(int go, int result, char *const argv[],
+			    const struct workload_origin *origin)
 {
 	ssize_t got;
 	char byte;
@@ -59,7 +60,8 @@ static _Noreturn void child(int go, int result, char *const argv[], const sigset
 	} while (got < 0 && errno == EINTR);
 	if (got != 1)
 		_exit(127);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	sigprocmask(SIG_SETMASK, &origin->mask, NULL);
+	setrlimit(RLIMIT_NOFILE, &origin->files);
 	execvp(argv[0], argv);
 	err = errno;
 	if (write(result, &err, sizeof(err)) != sizeof(err))
@@ -67,7 +69,8 @@ static _Noreturn void child(int go, int result, char *const argv[], const sigset
 	_exit(127);
 }
 
-int workload__prepare(struct workload *workload, char *const argv[], const sigset_t *mask)
+int workload__prepare(struct workload *workload, char *const argv[],
+		      const struct workload_origin *origin)
 {
 	int go[2], result[2], err;
 
@@ -84,7 +87,7 @@ int workload__prepare(struct workload *workload, char *const argv[], const sigse
 	}
 	if (!workload->pid) {
 		close(go[1]);
-		child(go[0], result[1], argv, mask);
+		child(go[0], result[1], argv, origin);
 	}
 	workload->ended = syscall(SYS_pidfd_open, workload->pid, 0);
 	if (workload->ended < 0) {

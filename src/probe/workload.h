@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 struct workload {
@@ -15,11 +16,18 @@ struct workload {
 	int ended; /* pidfd: readable when the child has ended */
 };
 
+/* What a workload inherits as if it had been started without us. */
+struct workload_origin {
+	sigset_t mask;
+	struct rlimit files; /* RLIMIT_NOFILE, which a probe may raise */
+};
+
 /* Would exec find it, by PATH if it has no slash? 0, -ENOENT or -EACCES. */
 int workload__find(const char *name);
 
-/* Forks the child, which waits. It gets the signal mask. -errno. */
-int workload__prepare(struct workload *workload, char *const argv[], const sigset_t *mask);
+/* Forks the child, which waits. -errno. */
+int workload__prepare(struct workload *workload, char *const argv[],
+		      const struct workload_origin *origin);
 
 /* Lets it go. -errno of its exec: nothing was run, and the child is reaped. */
 int workload__release(struct workload *workload);
