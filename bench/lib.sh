@@ -64,6 +64,9 @@ calc() {
 	awk "BEGIN { printf \"%.4g\", $1 }"
 }
 
+# measured VARIANT: LATSCOPE_BENCH_VARIANTS may name fewer than there are.
+measured() { [ -s "$values/$1" ]; }
+
 # slowdown VARIANT BASE: how much longer, in the unit of the values.
 slowdown() {
 	calc "$(median "$1") - $(median "$2")"

@@ -46,13 +46,15 @@ waited() {
 
 # near NAME KEY RUN_DELAY PCOUNT: within 0.5 %, if none is lacking, there and on stamps (else schedstat has a sleep
 # in it). A window where it is not so is repeated: the stamps and the kernel's are not of the same moment, and
-# differ by more where a virtual machine does not get its own CPU in between.
+# differ by more where a virtual machine does not get its own CPU in between. In the VM the instructions from the
+# one stamp to the other are emulated, those of three recorders: 50 us a wait are allowed for them.
 near() {
-	local low=0
+	local low=0 off=$(($3 * 5 / 1000))
 
 	[ "$(fact "$1" runqlat.rung)" != stamps ] || return 0
-	! whole "$1" "$2" "$4" || ! whole stamps "$2" "$4" || low=$(($3 * 995 / 1000))
-	is_within $low "$(fact "$1" "$2.sum_ns")" $(($3 * 1005 / 1000)) || { echo "($2: ns waited)" && false; }
+	[ -z "${LATSCOPE_VM-}" ] || off=$((off + $4 * 50000))
+	! whole "$1" "$2" "$4" || ! whole stamps "$2" "$4" || low=$(($3 - off))
+	is_within $low "$(fact "$1" "$2.sum_ns")" $(($3 + off)) || { echo "($2: ns waited)" && false; }
 }
 
 # as_long NAME METRIC NS: the time that samples of NS or more make up, at most (ns)
@@ -84,7 +86,7 @@ long_waits() {
 		long_ones "$rung: hog" "$rung"
 		ok "$rung: hog: waits are those of schedstat" \
 			waited "$rung" runqlat "$(told hog run_delay_ns)" "$(told hog pcount)"
-		ok "$rung: hog: and their sum, within 0.5 %" near_hog "$rung"
+		ok "$rung: hog: and their sum, near enough" near_hog "$rung"
 		is "$rung: hog: of no other thread" "$(keys "$rung" runqlat.thread)" "$(told hog waiter_tid) "
 		within "$rung: hog: those of the hog are filtered" \
 			"$(told hog hog_pcount)" "$(fact "$rung" runqlat.filtered)" "$forever"
@@ -150,7 +152,7 @@ crowd() {
 	calm=near_crowd window crowd_window "$@" || return
 	for rung in "${rungs[@]}"; do
 		ok "$rung: sleepers $*: each process's waits are those of schedstat" each_child waited "$rung" crowd
-		ok "$rung: sleepers $*: and their sum, within 0.5 %" near_crowd "$rung"
+		ok "$rung: sleepers $*: and their sum, near enough" near_crowd "$rung"
 		within "$rung: sleepers $*: of some, none is lacking" 1 "$(whole_children "$rung" crowd)" "$forever"
 		ok "$rung: sleepers $*: the books balance" books "$rung"
 	done
