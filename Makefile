@@ -97,6 +97,12 @@ $(OUT)/bench/empty.bpf.o: bench/empty.bpf.c $(OUT)/vmlinux.h
 
 $(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
 
+POWER := $(OUT)/bench/power.o $(OUT)/bench/rival.o $(OUT)/bench/synthetic.o
+
+$(OUT)/bench/power: $(POWER) $(BASE_SRC:%.c=$(OUT)/%.o)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $^ $(LIBS_BASE) -o $@
+
 $(OUT)/bench/empty: $(OUT)/bench/empty.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
@@ -115,7 +121,7 @@ $(OUT)/man/%: man/%.scd
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH)
+tests: all $(UNIT) $(TRUTH) $(OUT)/bench/power
 
 deps:
 	$(Q)scripts/deps build check bench
@@ -132,7 +138,7 @@ check soak:
 
 bench:
 	$(Q)scripts/deps build check bench
-	$(Q)$(MAKE) tests $(OUT)/bench/empty
+	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/power
 	$(Q)bench/run
 
 format:
@@ -152,4 +158,4 @@ distclean:
 	$(Q)rm -rf $(OUT)
 
 -include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(patsubst $(OUT)/tests/unit/%,$(OUT)/san/tests/unit/%.d,$(UNIT)) \
-	$(TRUTH:=.d)
+	$(TRUTH:=.d) $(POWER:.o=.d)
