@@ -30,7 +30,7 @@ CPPFLAGS += -Iinclude -Isrc -I$(OUT) -D_GNU_SOURCE -DLATSCOPE_VERSION='"$(VERSIO
 STD := -std=gnu11
 BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror \
 	-Wno-unused-parameter -Wno-missing-declarations -Iinclude -I$(OUT) -Ibpf/lib
-LIBS_BASE := -ljson-c -lsqlite3
+LIBS_BASE := -ljson-c -lsqlite3 -lm
 LIBS := -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
@@ -40,7 +40,7 @@ CONTRACT := $(wildcard include/latscope/*.h)
 SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
 SRC := $(wildcard src/*.c src/*/*.c)
 OBJ := $(SRC:%.c=$(OUT)/%.o)
-BASE_SRC := $(wildcard src/base/*.c)
+BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c)
 BASE_SAN := $(BASE_SRC:%.c=$(OUT)/san/%.o)
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
@@ -97,6 +97,12 @@ $(OUT)/bench/empty.bpf.o: bench/empty.bpf.c $(OUT)/vmlinux.h
 
 $(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
 
+POWER := $(OUT)/bench/power.o $(OUT)/bench/rival.o $(OUT)/bench/synthetic.o
+
+$(OUT)/bench/power: $(POWER) $(BASE_SRC:%.c=$(OUT)/%.o)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $^ $(LIBS_BASE) -o $@
+
 $(OUT)/bench/empty: $(OUT)/bench/empty.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
@@ -104,7 +110,7 @@ $(OUT)/bench/empty: $(OUT)/bench/empty.o
 $(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN)
 	$(call msg,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -lm -o $@
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@
 
 $(OUT)/tests/truth/%: $(OUT)/tests/truth/%.o $(TRUTH_OBJ)
 	$(call msg,LINK,$@)
@@ -115,7 +121,7 @@ $(OUT)/man/%: man/%.scd
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH)
+tests: all $(UNIT) $(TRUTH) $(OUT)/bench/power
 
 deps:
 	$(Q)scripts/deps build check bench
@@ -132,7 +138,7 @@ check soak:
 
 bench:
 	$(Q)scripts/deps build check bench
-	$(Q)$(MAKE) tests $(OUT)/bench/empty
+	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/power
 	$(Q)bench/run
 
 format:
@@ -152,4 +158,4 @@ distclean:
 	$(Q)rm -rf $(OUT)
 
 -include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(patsubst $(OUT)/tests/unit/%,$(OUT)/san/tests/unit/%.d,$(UNIT)) \
-	$(TRUTH:=.d)
+	$(TRUTH:=.d) $(POWER:.o=.d)

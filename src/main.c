@@ -16,6 +16,7 @@ static const struct command {
 	{ "runqlat", cmd_record, "run queue: how long runnable tasks wait for a CPU" },
 	{ "iolat", cmd_record, "block I/O: how long requests are queued and with the device" },
 	{ "report", cmd_report, "print a recording again" },
+	{ "compare", cmd_compare, "is it worse? two sides, figure by figure, with intervals" },
 	{ "validate", cmd_validate, "prove on this machine that the modules are right" },
 	{ "doctor", cmd_doctor, "what this machine can measure, how, and what is missing" },
 	{ "load", cmd_load, "make a known load: page faults, CPU hogs, ping-pong, direct I/O" },

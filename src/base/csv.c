@@ -28,8 +28,7 @@ void csv__histogram(FILE *out, const struct lat_hist *hist)
 	}
 }
 
-/* RFC 4180: quoted if it must be, quotes doubled. */
-static void field(FILE *out, const char *text)
+void csv__field(FILE *out, const char *text)
 {
 	if (!strpbrk(text, ",\"\r\n")) {
 		fputs(text, out);
@@ -49,7 +48,7 @@ static void key_row(FILE *out, const struct run_key *key)
 	struct figures figures;
 
 	figures__of(&figures, &key->hist);
-	field(out, key->name);
+	csv__field(out, key->name);
 	fprintf(out, ",%llu,%.3f,%.3f,%.3f,%.3f,%.3f,%llu,%.3f\n",
 		(unsigned long long)figures.events, figures.mean_ns / 1e3,
 		(double)figures.quantiles_ns[FIGURES_P50] / 1e3,

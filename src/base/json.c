@@ -339,3 +339,8 @@ int json__print(struct json_object *object, FILE *stream, bool indented)
 	json_object_put(object);
 	return string ? 0 : -ENOMEM;
 }
+
+struct json_object *json__text(const char *string)
+{
+	return text(string);
+}

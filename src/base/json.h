@@ -27,4 +27,7 @@ struct json_object *json__interval(const struct run *run, const struct run_inter
  */
 int json__print(struct json_object *object, FILE *stream, bool indented);
 
+/* A string without what must not reach a terminal. NULL: no memory. */
+struct json_object *json__text(const char *string);
+
 #endif

@@ -24,6 +24,9 @@ int rundb__load(const char *path, struct run *run);
 int rundb__open(struct rundb **db, const char *path, struct run *run);
 void rundb__close(struct rundb *db);
 
+/* How many there are to be walked; -errno. */
+ssize_t rundb__intervals(struct rundb *db);
+
 /*
  * 1: *interval is the next, in order of time, its data good until the next call; 0: that was the
  * last; -errno. All have the keys of the run's totals, in their order.

@@ -65,7 +65,7 @@ static int open_file(sqlite3 **db, const char *path)
 	return err;
 }
 
-static int read_pragma(sqlite3 *db, const char *sql, int64_t *value)
+static int read_one(sqlite3 *db, const char *sql, int64_t *value)
 {
 	sqlite3_stmt *statement;
 	int err;
@@ -88,9 +88,9 @@ static int check_kind(sqlite3 *db)
 	/* A damaged file may hold a schema that runs something: nothing in it is to be trusted. */
 	err = sql__exec(db, "PRAGMA trusted_schema=OFF; PRAGMA query_only=ON");
 	if (!err)
-		err = read_pragma(db, "PRAGMA application_id", &application);
+		err = read_one(db, "PRAGMA application_id", &application);
 	if (!err)
-		err = read_pragma(db, "PRAGMA user_version", &version);
+		err = read_one(db, "PRAGMA user_version", &version);
 	if (err)
 		return err;
 	if (application != SQL_APPLICATION_ID)
@@ -482,7 +482,7 @@ static int read_duration(struct rundb *db)
 
 	if (db->run->complete)
 		return 0;
-	err = read_pragma(db->db, "SELECT max(end_ns) FROM interval", &end);
+	err = read_one(db->db, "SELECT max(end_ns) FROM interval", &end);
 	db->run->duration_ns = end > 0 ? (uint64_t)end : 0;
 	return err;
 }
@@ -601,6 +601,15 @@ static int read_interval(struct rundb *db, int64_t id)
 		err = each_row(db, "SELECT metric, name, count FROM acct WHERE interval = ?", id,
 			       take_acct, &target);
 	return err;
+}
+
+ssize_t rundb__intervals(struct rundb *db)
+{
+	int64_t nr = 0;
+	int err;
+
+	err = read_one(db->db, "SELECT count(*) FROM interval", &nr);
+	return err ? err : (ssize_t)nr;
 }
 
 int rundb__next(struct rundb *db, struct run_interval *interval)

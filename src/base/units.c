@@ -44,27 +44,45 @@ static const char *read_digits(const char *text, uint64_t most, uint64_t *value,
 	return text;
 }
 
-int units__parse_duration(const char *text, uint64_t *ns)
-{
-	uint64_t whole = 0, fraction = 0, scale = 1, unused = 1;
-	const char *at, *after;
-	const struct unit *unit;
-	double total;
+struct decimal {
+	uint64_t whole, fraction, scale; /* whole + fraction / scale */
+};
 
-	at = read_digits(text, UNITS_MAX_NS, &whole, &unused);
+/* Behind "12" or "1.5"; NULL if there is no number. */
+static const char *read_decimal(const char *text, uint64_t most, struct decimal *number)
+{
+	uint64_t unused = 1;
+	const char *at, *after;
+
+	*number = (struct decimal){ 0, 0, 1 };
+	at = read_digits(text, most, &number->whole, &unused);
 	after = at;
 	if (*at == '.')
-		after = read_digits(at + 1, 1000000000, &fraction, &scale);
-	if (at == text || after == at + 1)
-		return -EINVAL;
-	unit = find_unit(after);
+		after = read_digits(at + 1, 1000000000, &number->fraction, &number->scale);
+	return at == text || after == at + 1 ? NULL : after;
+}
+
+static double value_of(const struct decimal *number)
+{
+	return (double)number->whole + (double)number->fraction / (double)number->scale;
+}
+
+int units__parse_duration(const char *text, uint64_t *ns)
+{
+	const struct unit *unit;
+	struct decimal number;
+	const char *after;
+	double total;
+
+	after = read_decimal(text, UNITS_MAX_NS, &number);
+	unit = after ? find_unit(after) : NULL;
 	if (!unit)
 		return -EINVAL;
-	total = ((double)whole + (double)fraction / (double)scale) * (double)unit->ns;
+	total = value_of(&number) * (double)unit->ns;
 	if (total > (double)UNITS_MAX_NS || total < 1)
 		return -ERANGE;
-	*ns = whole * unit->ns +
-	      (uint64_t)((double)fraction / (double)scale * (double)unit->ns + 0.5);
+	*ns = number.whole * unit->ns +
+	      (uint64_t)((double)number.fraction / (double)number.scale * (double)unit->ns + 0.5);
 	return 0;
 }
 
@@ -86,6 +104,20 @@ int units__parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *
 	if (result < low || result > high)
 		return -ERANGE;
 	*value = result;
+	return 0;
+}
+
+int units__parse_percent(const char *text, double low, double high, double *share)
+{
+	struct decimal number;
+	const char *after;
+
+	after = read_decimal(text, 1000000000, &number);
+	if (!after || (strcmp(after, "") && strcmp(after, "%")))
+		return -EINVAL;
+	if (value_of(&number) < low || value_of(&number) > high)
+		return -ERANGE;
+	*share = value_of(&number) / 100;
 	return 0;
 }
 

@@ -17,6 +17,12 @@ int units__parse_duration(const char *text, uint64_t *ns);
 /* A decimal number and nothing else. -EINVAL: not a number; -ERANGE: outside [low, high]. */
 int units__parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *value);
 
+/*
+ * "10%", "99.9": percent, with or without the sign, to a share. -EINVAL: not a number; -ERANGE:
+ * outside [low, high], which are percent.
+ */
+int units__parse_percent(const char *text, double low, double high, double *share);
+
 /* All of these write to buf and return it. */
 const char *units__ns(char buf[UNITS_TEXT], double ns); /* "870 ns", "1.23 ms" */
 const char *units__duration(char buf[UNITS_TEXT], uint64_t ns); /* "8 us", "1.5 s" */

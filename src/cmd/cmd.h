@@ -16,6 +16,7 @@ enum exit_code {
 
 int cmd_record(int argc, char **argv); /* record, memlat, runqlat, iolat: by argv[0] */
 int cmd_report(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_load(int argc, char **argv);

@@ -109,6 +109,33 @@ static void parse_counts(void **state)
 	assert_true(value == UINT64_MAX);
 }
 
+static void parse_percents(void **state)
+{
+	static const struct {
+		const char *text;
+		int err;
+		double share;
+	} table[] = {
+		{ "10%", 0, 0.1 },	{ "10", 0, 0.1 },	{ "99.9%", 0, 0.999 },
+		{ "0", 0, 0 },		{ "100", 0, 1 },	{ "100.1", -ERANGE, -1 },
+		{ "", -EINVAL, -1 },	{ "%", -EINVAL, -1 },	{ "-1%", -EINVAL, -1 },
+		{ "1.", -EINVAL, -1 },	{ ".5", -EINVAL, -1 },	{ "5 %", -EINVAL, -1 },
+		{ "5%%", -EINVAL, -1 }, { "5pp", -EINVAL, -1 }, { "nan", -EINVAL, -1 },
+		{ "1e1", -EINVAL, -1 },
+	};
+	double share;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(table); i++) {
+		share = -1;
+		if (units__parse_percent(table[i].text, 0, 100, &share) != table[i].err)
+			fail_msg("'%s'", table[i].text);
+		if (share < table[i].share - 1e-12 || share > table[i].share + 1e-12)
+			fail_msg("'%s' is %g", table[i].text, share);
+	}
+	assert_int_equal(units__parse_percent("49", 50, 100, &share), -ERANGE);
+}
+
 static void latencies(void **state)
 {
 	static const struct {
@@ -222,9 +249,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parse_durations), cmocka_unit_test(parse_counts),
-		cmocka_unit_test(latencies),	   cmocka_unit_test(windows),
-		cmocka_unit_test(numbers),	   cmocka_unit_test(shares),
-		cmocka_unit_test(clean_texts),
+		cmocka_unit_test(parse_percents),  cmocka_unit_test(latencies),
+		cmocka_unit_test(windows),	   cmocka_unit_test(numbers),
+		cmocka_unit_test(shares),	   cmocka_unit_test(clean_texts),
 	};
 
 	return cmocka_run_group_tests_name("units", tests, NULL, NULL);

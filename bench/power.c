@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * How often `compare` finds a difference where there is none, and how often it finds one that is
+ * there. Prints figure=NAME value=NUMBER unit=% [limit=MOST|least=LEAST] error=STANDARD_ERROR.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <base/rundb.h>
+#include <stat/holm.h>
+#include <stat/judge.h>
+#include <stat/side.h>
+
+#include "rival.h"
+#include "synthetic.h"
+
+#define MOST_UNITS 512
+#define RUN_INTERVALS 10
+#define RESAMPLES 500
+#define POOL_FAMILY 16
+
+static const char usage[] =
+	"usage: power [-n PAIRS] [-s SEED] [-r] [POOL [MODULE]]\n"
+	"Without POOL of synthetic recordings; else of those in the directory POOL, which are of\n"
+	"one steady workload, and of one module only if named. -r: how rivals would do, too.\n";
+
+static unsigned int pairs = 500;
+
+/* Runs of 20,000 events of which 1 % is in the tail, that differ as on a quiet machine. */
+static const struct synthetic quiet = {
+	.tail = 0.01,
+	.rate = 2000,
+	.run_location = 0.08,
+	.run_tail = 0.2,
+	.run_rate = 0.2,
+	.location = 0.05,
+	.tail_drift = 0.3,
+	.rate_drift = 0.2,
+	.correlation = 0.6,
+};
+
+struct side_made {
+	struct unit units[MOST_UNITS];
+	unsigned int nr;
+};
+
+enum kind { RUNS, BATCHES, BARE, INTERVALS, WELCH }; /* BARE: no spread between runs assumed */
+
+struct scenario {
+	const char *name;
+	enum kind kind;
+	unsigned int off, on; /* runs, or intervals of the one run */
+	double factor; /* of ON's tail; 1: there is nothing to find */
+	bool same_runs; /* runs do not differ, and none of it is assumed */
+	double run_tail; /* if not 0: another spread of the tail from run to run */
+	double fewer; /* so many times fewer events on OFF */
+	double limit; /* most that may be found, or least if there is something; 0: none */
+};
+
+static const struct scenario scenarios[] = {
+	{ "wrong.runs.3", RUNS, 3, 3, 1, false, 0, 1, 5 },
+	{ "wrong.runs.5", RUNS, 5, 5, 1, false, 0, 1, 5 },
+	{ "wrong.runs.10", RUNS, 10, 10, 1, false, 0, 1, 5 },
+	{ "wrong.runs.3_against_10", RUNS, 3, 10, 1, false, 0, 1, 5 },
+	{ "wrong.runs.10.20_times_the_events", RUNS, 10, 10, 1, false, 0, 20, 5 },
+	{ "wrong.one_run.10_intervals", BATCHES, 10, 10, 1, false, 0, 1, 5 },
+	{ "wrong.one_run.20_intervals", BATCHES, 20, 20, 1, false, 0, 1, 5 },
+	{ "wrong.one_run.60_intervals", BATCHES, 60, 60, 1, false, 0, 1, 5 },
+	{ "wrong.one_run.20_against_200", BATCHES, 20, 200, 1, false, 0, 1, 5 },
+	{ "wrong.one_run.60.20_times_the_events", BATCHES, 60, 60, 1, false, 0, 20, 5 },
+	{ "wrong.batches_alone.10_intervals", BATCHES, 10, 10, 1, true, 0, 1, 5 },
+	{ "wrong.batches_alone.20_intervals", BATCHES, 20, 20, 1, true, 0, 1, 5 },
+	{ "wrong.batches_alone.60_intervals", BATCHES, 60, 60, 1, true, 0, 1, 5 },
+	{ "wrong.batches_alone.200_intervals", BATCHES, 200, 200, 1, true, 0, 1, 5 },
+	{ "found.double_tail.runs.3", RUNS, 3, 3, 2, false, 0, 1, 0 },
+	{ "found.double_tail.runs.5", RUNS, 5, 5, 2, false, 0, 1, 0 },
+	{ "found.double_tail.runs.10", RUNS, 10, 10, 2, false, 0, 1, 95 },
+	{ "found.double_tail.runs.10.spread_40", RUNS, 10, 10, 2, false, 0.4, 1, 0 },
+	{ "found.double_tail.one_run.60_intervals", BATCHES, 60, 60, 2, false, 0, 1, 0 },
+	{ "found.tenfold_tail.one_run.60_intervals", BATCHES, 60, 60, 10, false, 0, 1, 0 },
+};
+
+static const struct scenario rivals[] = {
+	{ "rival.bootstrap.runs.3", RUNS, 3, 3, 1, false, 0, 1, 0 },
+	{ "rival.bootstrap.runs.5", RUNS, 5, 5, 1, false, 0, 1, 0 },
+	{ "rival.bootstrap.runs.10", RUNS, 10, 10, 1, false, 0, 1, 0 },
+	{ "rival.welch.runs.3_against_3", WELCH, 3, 3, 1, false, 0, 1, 0 },
+	{ "rival.welch.runs.3_against_10", WELCH, 3, 10, 1, false, 0, 1, 0 },
+	{ "rival.nothing_assumed.one_run.20_intervals", BARE, 20, 20, 1, false, 0, 1, 0 },
+	{ "rival.nothing_assumed.one_run.60_intervals", BARE, 60, 60, 1, false, 0, 1, 0 },
+	{ "rival.block_bootstrap.10_intervals", INTERVALS, 10, 10, 1, true, 0, 1, 0 },
+	{ "rival.block_bootstrap.20_intervals", INTERVALS, 20, 20, 1, true, 0, 1, 0 },
+	{ "rival.block_bootstrap.60_intervals", INTERVALS, 60, 60, 1, true, 0, 1, 0 },
+	{ "rival.block_bootstrap.200_intervals", INTERVALS, 200, 200, 1, true, 0, 1, 0 },
+};
+
+static const unsigned int pool_runs[] = { 1, 3, 5, 10 };
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static void die(const char *why)
+{
+	fprintf(stderr, "power: %s\n", why);
+	exit(1);
+}
+
+static void add_unit(struct side_made *side, const struct lat_hist *hist)
+{
+	if (unit__take(&side->units[side->nr++], hist))
+		die("out of memory");
+}
+
+static void clear(struct side_made *side)
+{
+	while (side->nr)
+		unit__clear(&side->units[--side->nr]);
+}
+
+/* A run's intervals in so many units of about the same number. */
+static void make_run(const struct synthetic *model, unsigned int intervals, unsigned int units,
+		     struct side_made *side)
+{
+	struct synthetic_run run;
+	unsigned int at = 0;
+
+	synthetic__start(model, &run);
+	for (unsigned int i = 0; i < units; i++) {
+		struct lat_hist hist = { 0 };
+
+		for (; at < intervals * (i + 1) / units; at++)
+			synthetic__interval(model, &run, &hist);
+		add_unit(side, &hist);
+	}
+}
+
+static void make_side(const struct scenario *scenario, double factor, double fewer, unsigned int nr,
+		      struct side_made *side)
+{
+	struct synthetic model = quiet;
+
+	model.tail *= factor;
+	model.rate /= fewer;
+	if (scenario->same_runs)
+		model.run_location = model.run_tail = model.run_rate = 0;
+	if (scenario->run_tail > 0)
+		model.run_tail = scenario->run_tail;
+	clear(side);
+	if (scenario->kind == BATCHES || scenario->kind == BARE)
+		make_run(&model, nr, unit__batches(nr), side);
+	else if (scenario->kind == INTERVALS)
+		make_run(&model, nr, nr, side);
+	else
+		for (unsigned int i = 0; i < nr; i++)
+			make_run(&model, RUN_INTERVALS, 1, side);
+}
+
+static struct judge_rules rules_of(const struct scenario *scenario)
+{
+	return (struct judge_rules){
+		.confidence = 0.95,
+		.figures = (1U << JUDGE_FIGURES) - 1,
+		.batches = scenario->kind != RUNS,
+		.run_spread = scenario->same_runs || scenario->kind == BARE ? 0 : JUDGE_RUN_SPREAD,
+	};
+}
+
+/* Is there a verdict on any figure or, if there is something to find, that the tail is worse? */
+static bool ours(const struct scenario *scenario, const struct side_made *off,
+		 const struct side_made *on)
+{
+	struct judge_rules rules = rules_of(scenario);
+	struct judge_side sides[2] = { { off->units, off->nr, rules.batches ? 1 : off->nr },
+				       { on->units, on->nr, rules.batches ? 1 : on->nr } };
+	struct judged figures[JUDGE_FIGURES], *family[] = { figures };
+	bool found = false;
+
+	judge__figures(&rules, &sides[0], &sides[1], figures);
+	if (judge__verdicts(&rules, family, 1) < 0)
+		die("out of memory");
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++)
+		found |= figures[i].verdict != JUDGE_NO_DIFFERENCE;
+	return scenario->factor > 1 ? figures[JUDGE_TAIL].verdict == JUDGE_WORSE : found;
+}
+
+static bool theirs(const struct scenario *scenario, const struct side_made *off,
+		   const struct side_made *on)
+{
+	struct rival_side sides[2] = { { off->units, off->nr, 1 }, { on->units, on->nr, 1 } };
+	double p[JUDGE_FIGURES];
+
+	for (unsigned int i = 0; scenario->kind == INTERVALS && i < 2; i++)
+		sides[i].block = rival__block_length(sides[i].units, sides[i].nr);
+	if (scenario->kind == WELCH)
+		rival__welch(&sides[0], &sides[1], p);
+	else
+		rival__bootstrap(&sides[0], &sides[1], RESAMPLES, p);
+	/* The last quantile is left out, as it would be for want of events. */
+	p[JUDGE_MEAN - 1] = 1;
+	if (holm__adjust(p, JUDGE_FIGURES))
+		die("out of memory");
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
+		if (p[i] <= 0.05)
+			return true;
+	}
+	return false;
+}
+
+static void print_share(const char *name, unsigned int found, const char *bound, double limit)
+{
+	double share = (double)found / pairs;
+
+	printf("figure=%s value=%.1f unit=%%", name, share * 100);
+	if (limit > 0)
+		printf(" %s=%g", bound, limit);
+	printf(" error=%.1f\n", sqrt(share * (1 - share) / pairs) * 100);
+	fflush(stdout);
+}
+
+static void run_scenario(const struct scenario *scenario, bool rival)
+{
+	static struct side_made off, on;
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < pairs; i++) {
+		make_side(scenario, 1, scenario->fewer, scenario->off, &off);
+		make_side(scenario, scenario->factor, 1, scenario->on, &on);
+		found += rival && scenario->kind != BARE ? theirs(scenario, &off, &on)
+							 : ours(scenario, &off, &on);
+	}
+	print_share(scenario->name, found, scenario->factor > 1 ? "least" : "limit",
+		    scenario->limit);
+	clear(&off);
+	clear(&on);
+}
+
+/* The units of some recordings of the pool, borrowed from it. */
+static unsigned int pick(const struct side_series *series, const unsigned int *recordings,
+			 unsigned int nr, struct unit *units)
+{
+	unsigned int picked = 0;
+
+	for (size_t i = 0; i < series->nr; i++) {
+		for (unsigned int j = 0; j < nr && picked < MOST_UNITS; j++) {
+			if (series->units[i].recording == recordings[j])
+				units[picked++] = series->units[i];
+		}
+	}
+	return picked;
+}
+
+static void shuffle(unsigned int *order, unsigned int nr)
+{
+	for (unsigned int i = nr; i > 1; i--) {
+		unsigned int j = synthetic__below(i), kept = order[i - 1];
+
+		order[i - 1] = order[j];
+		order[j] = kept;
+	}
+}
+
+/* One family of all metrics, as compare judges them. */
+static bool pool_pair(const struct side *pool, const unsigned int *order, unsigned int runs,
+		      bool batches)
+{
+	static struct unit units[2][MOST_UNITS];
+	struct judged figures[POOL_FAMILY][JUDGE_FIGURES], *family[POOL_FAMILY] = { 0 };
+	struct judge_rules rules = rules_of(&(struct scenario){ .kind = batches ? BATCHES : RUNS });
+	unsigned int nr =
+		pool->nr_series < POOL_FAMILY ? (unsigned int)pool->nr_series : POOL_FAMILY;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		struct judge_side sides[2];
+
+		for (unsigned int j = 0; j < 2; j++)
+			sides[j] = (struct judge_side){
+				units[j], pick(pool->series[i], order + j * runs, runs, units[j]),
+				runs
+			};
+		family[i] = figures[i];
+		judge__figures(&rules, &sides[0], &sides[1], figures[i]);
+	}
+	if (judge__verdicts(&rules, family, nr) < 0)
+		die("out of memory");
+	for (unsigned int i = 0; i < nr * JUDGE_FIGURES; i++) {
+		if (figures[i / JUDGE_FIGURES][i % JUDGE_FIGURES].verdict != JUDGE_NO_DIFFERENCE)
+			return true;
+	}
+	return false;
+}
+
+static void read_pool(const char *path, const char *module, bool batches, struct side *pool)
+{
+	int err;
+
+	err = side__find(pool, path);
+	if (!err)
+		err = side__read(pool, module, 0, batches);
+	if (err)
+		die(rundb__explain(err));
+}
+
+static void run_pool(const char *path, const char *module, unsigned int runs)
+{
+	unsigned int order[MOST_UNITS], found = 0;
+	struct side pool;
+	char name[128];
+
+	snprintf(name, sizeof(name), "wrong.recorded.%s.runs.%u", module ? module : "all", runs);
+	read_pool(path, module, runs == 1, &pool);
+	if (pool.nr > MOST_UNITS || pool.nr < 2 * runs)
+		die("too many recordings in the pool, or too few");
+	for (unsigned int i = 0; i < pool.nr; i++)
+		order[i] = i;
+	for (unsigned int i = 0; i < pairs; i++) {
+		shuffle(order, (unsigned int)pool.nr);
+		found += pool_pair(&pool, order, runs, runs == 1);
+	}
+	print_share(name, found, "limit", 5);
+	side__clear(&pool);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seed = 1;
+	bool rival = false;
+	int option;
+
+	while ((option = getopt(argc, argv, "n:s:r")) != -1) {
+		if (option == 'n')
+			pairs = (unsigned int)atoi(optarg);
+		else if (option == 's')
+			seed = strtoull(optarg, NULL, 10);
+		else if (option == 'r')
+			rival = true;
+		else
+			pairs = 0;
+	}
+	if (!pairs || argc > optind + 2) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	printf("# seed %llu, %u pairs\n", (unsigned long long)seed, pairs);
+	synthetic__seed(seed);
+	if (argc > optind) {
+		for (size_t i = 0; i < COUNT_OF(pool_runs); i++)
+			run_pool(argv[optind], argv[optind + 1], pool_runs[i]);
+		return 0;
+	}
+	for (size_t i = 0; i < COUNT_OF(scenarios); i++)
+		run_scenario(&scenarios[i], false);
+	for (size_t i = 0; rival && i < COUNT_OF(rivals); i++)
+		run_scenario(&rivals[i], true);
+	return 0;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "rival.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <stat/dist.h>
+
+#include "synthetic.h"
+
+static void draw(const struct rival_side *side, double logs[JUDGE_FIGURES])
+{
+	struct lat_hist hist = { 0 };
+	unsigned int drawn = 0;
+
+	while (drawn < side->nr) {
+		unsigned int first = synthetic__below(side->nr);
+
+		for (unsigned int i = 0; i < side->block && drawn < side->nr; i++, drawn++)
+			unit__add_to(&hist, &side->units[(first + i) % side->nr]);
+	}
+	judge__logarithms(&hist, logs);
+}
+
+/* Twice the smaller share of the resampled differences on either side of 0. */
+void rival__bootstrap(const struct rival_side *off, const struct rival_side *on,
+		      unsigned int resamples, double p[JUDGE_FIGURES])
+{
+	double logs[2][JUDGE_FIGURES], above[JUDGE_FIGURES] = { 0 };
+
+	for (unsigned int i = 0; i < resamples; i++) {
+		draw(off, logs[0]);
+		draw(on, logs[1]);
+		for (unsigned int j = 0; j < JUDGE_FIGURES; j++)
+			above[j] += logs[1][j] > logs[0][j] ? 1 : logs[1][j] < logs[0][j] ? 0 : 0.5;
+	}
+	for (unsigned int j = 0; j < JUDGE_FIGURES; j++) {
+		double share = (above[j] + 0.5) / (resamples + 1);
+
+		p[j] = 2 * fmin(share, 1 - share);
+	}
+}
+
+struct moments {
+	double mean, variance; /* of the mean */
+};
+
+static struct moments moments(const struct rival_side *side, unsigned int figure)
+{
+	double logs[JUDGE_FIGURES], sum = 0, squares = 0, nr = side->nr;
+
+	for (unsigned int i = 0; i < side->nr; i++) {
+		struct lat_hist hist = { 0 };
+
+		unit__add_to(&hist, &side->units[i]);
+		judge__logarithms(&hist, logs);
+		sum += logs[figure];
+		squares += logs[figure] * logs[figure];
+	}
+	return (struct moments){ sum / nr, (squares - sum * sum / nr) / (nr - 1) / nr };
+}
+
+void rival__welch(const struct rival_side *off, const struct rival_side *on,
+		  double p[JUDGE_FIGURES])
+{
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
+		struct moments a = moments(off, i), b = moments(on, i);
+		double sum = a.variance + b.variance;
+		double df = sum * sum /
+			    (a.variance * a.variance / (off->nr - 1) +
+			     b.variance * b.variance / (on->nr - 1));
+
+		p[i] = sum > 0 ? dist__t_both_tails((b.mean - a.mean) / sqrt(sum), df) : 1;
+	}
+}
+
+#define MOST 512
+
+static double covariance(const double *x, unsigned int nr, double mean, unsigned int lag)
+{
+	double sum = 0;
+
+	for (unsigned int i = 0; i + lag < nr; i++)
+		sum += (x[i] - mean) * (x[i + lag] - mean);
+	return sum / nr;
+}
+
+/* The smallest lag after which as many correlations in a row as they say are not significant. */
+static unsigned int last_lag(const double *covariances, unsigned int lags, unsigned int row,
+			     unsigned int nr)
+{
+	double limit = 2 * sqrt(log10(nr) / nr) * covariances[0];
+	unsigned int quiet = 0, last = 0;
+
+	for (unsigned int i = 1; i <= lags; i++) {
+		quiet = fabs(covariances[i]) < limit ? quiet + 1 : 0;
+		if (!quiet)
+			last = i;
+		if (quiet == row)
+			break;
+	}
+	return last ? last : 1;
+}
+
+static double flat_top(double x)
+{
+	return x <= 0.5 ? 1 : 2 * (1 - x);
+}
+
+static double block_length(const double *x, unsigned int nr)
+{
+	unsigned int row = (unsigned int)fmax(5, ceil(sqrt(log10(nr))));
+	unsigned int lags = (unsigned int)fmin(nr - 1, ceil(sqrt(nr)) + row), window;
+	double covariances[MOST], mean = 0, g = 0, density,
+				  most = ceil(fmin(3 * sqrt(nr), nr / 3.));
+
+	for (unsigned int i = 0; i < nr; i++)
+		mean += x[i] / nr;
+	for (unsigned int i = 0; i <= lags; i++)
+		covariances[i] = covariance(x, nr, mean, i);
+	density = covariances[0];
+	if (density <= 0)
+		return 1;
+	window = (unsigned int)fmin(2 * last_lag(covariances, lags, row, nr), lags);
+	for (unsigned int i = 1; i <= window; i++) {
+		double weight = 2 * flat_top((double)i / window);
+
+		g += weight * i * covariances[i];
+		density += weight * covariances[i];
+	}
+	return fmin(cbrt(2 * g * g / (4. / 3 * density * density)) * cbrt(nr), most);
+}
+
+unsigned int rival__block_length(const struct unit *units, unsigned int nr)
+{
+	static double logs[MOST][JUDGE_FIGURES];
+	double series[MOST], longest = 1;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		struct lat_hist hist = { 0 };
+
+		unit__add_to(&hist, &units[i]);
+		judge__logarithms(&hist, logs[i]);
+	}
+	for (unsigned int j = 0; j < JUDGE_FIGURES; j++) {
+		for (unsigned int i = 0; i < nr; i++)
+			series[i] = logs[i][j];
+		longest = fmax(longest, block_length(series, nr));
+	}
+	return (unsigned int)ceil(longest);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A comparison for people, as JSON and as CSV. */
+#ifndef LATSCOPE_CMD_COMPARE_PRINT_H
+#define LATSCOPE_CMD_COMPARE_PRINT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <stat/comparison.h>
+
+struct json_object;
+
+/* At most 80 columns. */
+void compare__print_text(FILE *out, const struct comparison *comparison, bool color);
+
+/* A line a figure. */
+void compare__print_csv(FILE *out, const struct comparison *comparison);
+
+/* To be put; docs/format.md lists the fields. */
+struct json_object *compare__json(const struct comparison *comparison);
+
+#endif

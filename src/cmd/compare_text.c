@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <base/by.h>
+#include <base/units.h>
+#include <base/wrap.h>
+
+#include "compare_print.h"
+
+#define TEXT UNITS_TEXT
+#define WIDE_RATIO 10 /* from here on as a factor, not as percent */
+
+struct page {
+	FILE *out;
+	const struct comparison *comparison;
+	bool color;
+};
+
+static void paint(const struct page *page, const char *code)
+{
+	if (page->color)
+		fprintf(page->out, "\033[%sm", code);
+}
+
+static const char *plural(size_t nr)
+{
+	return nr == 1 ? "" : "s";
+}
+
+/* Small shares too: it is their difference that matters here. */
+static const char *share(char buf[TEXT], double value)
+{
+	if (value <= 0 || value >= 1e-3)
+		return units__ratio(buf, value);
+	snprintf(buf, TEXT, "%.2g %%", value * 100);
+	return buf;
+}
+
+static const char *points(char buf[TEXT], double difference)
+{
+	double percent = difference * 100, size = fabs(percent);
+	int decimals = size < 0.0995 ? 3 : size < 9.995 ? 2 : 1;
+
+	snprintf(buf, TEXT, "%+.*f pp", decimals, percent);
+	return buf;
+}
+
+static const char *latency_difference(char buf[TEXT], double ns)
+{
+	char size[TEXT];
+
+	snprintf(buf, TEXT, "%c%.30s", ns < 0 ? '-' : '+', units__ns(size, fabs(ns)));
+	return buf;
+}
+
+/* Within nine columns. */
+static const char *count(char buf[TEXT], uint64_t value)
+{
+	if (value < 1000000)
+		return units__count(buf, value);
+	snprintf(buf, TEXT, value < 1000000000 ? "%.3g M" : "%.3g G",
+		 (double)value / (value < 1000000000 ? 1e6 : 1e9));
+	return buf;
+}
+
+static const char *rate(char buf[TEXT], double per_second)
+{
+	char size[TEXT];
+
+	if (per_second < 99999.5)
+		return units__rate(buf, per_second);
+	snprintf(buf, TEXT, "%.28s/s", count(size, (uint64_t)per_second));
+	return buf;
+}
+
+/* A factor like "x0.12", or percent like "-12.3". */
+static const char *factor(char buf[TEXT], double ratio, bool as_percent)
+{
+	double percent = (ratio - 1) * 100, size = fabs(percent);
+
+	if (as_percent)
+		snprintf(buf, TEXT, "%+.*f", size < 9.995 ? 2 : size < 99.95 ? 1 : 0, percent);
+	else if (ratio < 0.0095)
+		snprintf(buf, TEXT, "x<.01");
+	else if (ratio > 9999)
+		snprintf(buf, TEXT, "x>9999");
+	else
+		snprintf(buf, TEXT, "x%.*f", ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0, ratio);
+	return buf;
+}
+
+static void print_relative(const struct page *page, double ratio, bool as_percent)
+{
+	char text[TEXT], unit[TEXT + 4] = "-";
+
+	if (!isnan(ratio))
+		snprintf(unit, sizeof(unit), "%s%s", factor(text, ratio, as_percent),
+			 as_percent ? " %" : "");
+	fprintf(page->out, " %7s", unit);
+}
+
+static void print_interval(const struct page *page, const struct judged *judged, bool as_percent)
+{
+	char low[TEXT], high[TEXT], text[2 * TEXT + 8] = "";
+
+	if (!isnan(judged->low))
+		snprintf(text, sizeof(text), "[%s, %s]", factor(low, judged->low, as_percent),
+			 factor(high, judged->high, as_percent));
+	fprintf(page->out, " %15s", text);
+}
+
+static void print_verdict(const struct page *page, const struct judged *judged, bool wanted)
+{
+	static const char *const colors[] = { "0", "31", "32" };
+
+	if (!wanted) {
+		fputs(" not judged\n", page->out);
+		return;
+	}
+	paint(page, colors[judged->verdict]);
+	fprintf(page->out, " %s", judge__word(judged->verdict));
+	paint(page, "0");
+	fputc('\n', page->out);
+}
+
+/* Name, both sides and their difference; a value that is not there is NAN. */
+static void print_sides(const struct page *page, const char *name, const char *off, const char *on,
+			const char *difference)
+{
+	fprintf(page->out, "%-6s %9s %9s %9s", name, off, on, difference);
+}
+
+static void figure_row(const struct page *page, const struct judged *judged, unsigned int figure)
+{
+	const struct judge_rules *rules = &page->comparison->rules.judge;
+	bool as_percent = !(judged->ratio >= WIDE_RATIO || judged->high >= WIDE_RATIO);
+	char off[TEXT] = "-", on[TEXT] = "-", difference[TEXT] = "-";
+
+	if (figure == JUDGE_TAIL) {
+		if (!isnan(judged->off))
+			share(off, judged->off);
+		if (!isnan(judged->on))
+			share(on, judged->on);
+		if (!isnan(judged->on - judged->off))
+			points(difference, judged->on - judged->off);
+	} else {
+		if (!isnan(judged->off))
+			units__ns(off, judged->off);
+		if (!isnan(judged->on))
+			units__ns(on, judged->on);
+		if (!isnan(judged->on - judged->off))
+			latency_difference(difference, judged->on - judged->off);
+	}
+	print_sides(page, judge__name(figure), off, on, difference);
+	print_relative(page, judged->ratio, as_percent);
+	print_interval(page, judged, as_percent);
+	print_verdict(page, judged, rules->figures & 1U << figure);
+}
+
+static void rate_row(const struct page *page, const struct comparison_total total[2])
+{
+	double off = figures__rate(total[0].events, total[0].duration_ns);
+	double on = figures__rate(total[1].events, total[1].duration_ns);
+	char texts[2][TEXT], size[TEXT], difference[TEXT];
+	double ratio = off > 0 ? on / off : NAN;
+
+	snprintf(difference, TEXT, "%c%.30s", on < off ? '-' : '+', rate(size, fabs(on - off)));
+	print_sides(page, "rate", rate(texts[0], off), rate(texts[1], on), difference);
+	print_relative(page, ratio, ratio < WIDE_RATIO);
+	fputc('\n', page->out);
+}
+
+static void max_row(const struct page *page, const struct comparison_total total[2])
+{
+	double off = (double)total[0].max_ns, on = (double)total[1].max_ns;
+	double ratio = off > 0 ? on / off : NAN;
+	char texts[3][TEXT];
+
+	print_sides(page, "max", units__ns(texts[0], off), units__ns(texts[1], on),
+		    latency_difference(texts[2], on - off));
+	print_relative(page, ratio, ratio < WIDE_RATIO);
+	fputc('\n', page->out);
+}
+
+static void count_rows(const struct page *page, const struct comparison_total total[2])
+{
+	char off[TEXT], on[TEXT];
+
+	fprintf(page->out, "%-6s %9s %9s\n", "events", count(off, total[0].events),
+		count(on, total[1].events));
+	if (page->comparison->tail_ns)
+		fprintf(page->out, "%-6s %9s %9s\n", "  tail", count(off, total[0].tail),
+			count(on, total[1].tail));
+}
+
+/* Figures with the same reason share a line. */
+static void reasons(const struct page *page, const struct judged figures[JUDGE_FIGURES])
+{
+	uint32_t said = ~page->comparison->rules.judge.figures;
+	struct wrap wrap = { 0 };
+
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
+		if (said & 1U << i || !figures[i].why[0])
+			continue;
+		for (unsigned int j = i; j < JUDGE_FIGURES; j++) {
+			if (said & 1U << j || strcmp(figures[i].why, figures[j].why))
+				continue;
+			wrap__add(&wrap, "%s%s", j == i ? "" : ", ", judge__name(j));
+			said |= 1U << j;
+		}
+		wrap__add(&wrap, ": %s%s",
+			  figures[i].tested ? "" : "cannot tell: ", figures[i].why);
+		wrap__print(&wrap, page->out, 0, 2);
+	}
+}
+
+static void add_wilson(struct wrap *wrap, const char *name, const struct comparison_total *total)
+{
+	char low[TEXT], high[TEXT], part[TEXT], whole[TEXT];
+
+	wrap__add(wrap, "%s %s to %s (%s of %s)", name, share(low, total->wilson.low),
+		  share(high, total->wilson.high), units__count(part, total->tail),
+		  units__count(whole, total->events));
+}
+
+/* What the sides' shares are worth each for itself, and how they compare in other words. */
+static void describe_tail(const struct page *page, const struct comparison_row *row)
+{
+	const struct judged *tail = &row->figures[JUDGE_TAIL];
+	double odds = share__odds_ratio(tail->off, tail->on);
+	struct wrap wrap = { 0 };
+	char text[TEXT];
+
+	if (!page->comparison->tail_ns)
+		return;
+	wrap__add(&wrap, "tail: %s or more;", units__duration(text, page->comparison->tail_ns));
+	for (unsigned int i = 0; i < 2; i++) {
+		if (row->total[i].events)
+			add_wilson(&wrap, i ? ", ON" : " OFF", &row->total[i]);
+	}
+	wrap__add(&wrap, ": Wilson intervals, as if events were independent");
+	if (!isnan(tail->ratio))
+		wrap__add(&wrap, "; risk ratio %.3g", tail->ratio);
+	if (!isnan(odds))
+		wrap__add(&wrap, ", odds ratio %.3g", odds);
+	wrap__print(&wrap, page->out, 0, 2);
+}
+
+static void row_heading(const struct page *page, const struct comparison_row *row)
+{
+	const struct run_metric *metric = &row->module->metrics[row->metric];
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "%s %s", row->module->name, metric->name);
+	if (row->by == SIDE_WHOLE)
+		wrap__add(&wrap, ": %s", metric->what);
+	else
+		wrap__add(&wrap, ", %s %s", by__name((unsigned int)row->by), row->key);
+	fputc('\n', page->out);
+	paint(page, "1");
+	wrap__print(&wrap, page->out, 0, 2);
+	paint(page, "0");
+}
+
+static void print_row(const struct page *page, const struct comparison_row *row)
+{
+	char interval[TEXT];
+
+	row_heading(page, row);
+	if (row->one_sided) {
+		fprintf(page->out, "cannot tell: %s\n", row->figures[JUDGE_MEAN].why);
+		count_rows(page, row->total);
+		return;
+	}
+	snprintf(interval, sizeof(interval), "%g %% interval",
+		 page->comparison->rules.judge.confidence * 100);
+	fprintf(page->out, "%-6s %9s %9s %17s %15s %s\n", "", judge__sides[0], judge__sides[1],
+		"difference", interval, "verdict");
+	figure_row(page, &row->figures[JUDGE_TAIL], JUDGE_TAIL);
+	rate_row(page, row->total);
+	for (unsigned int i = JUDGE_QUANTILE; i < JUDGE_FIGURES; i++)
+		figure_row(page, &row->figures[i], i);
+	max_row(page, row->total);
+	reasons(page, row->figures);
+	count_rows(page, row->total);
+	describe_tail(page, row);
+}
+
+static size_t units_of(const struct side *side, bool intervals)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < side->nr; i++)
+		sum += intervals ? side->recordings[i].intervals : side->recordings[i].units;
+	return sum;
+}
+
+static uint64_t time_of(const struct side *side)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < side->nr; i++)
+		sum += side->recordings[i].run->duration_ns;
+	return sum;
+}
+
+static void describe_sides(const struct page *page)
+{
+	char time[TEXT];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct side *side = &page->comparison->sides[i];
+		struct wrap wrap = { 0 };
+
+		wrap__add(&wrap, "%s: %zu recording%s, %s: %s", judge__sides[i], side->nr,
+			  plural(side->nr), units__duration(time, time_of(side)),
+			  side->recordings[0].path);
+		if (side->nr > 1)
+			wrap__add(&wrap, " to %s", side->recordings[side->nr - 1].path);
+		wrap__print(&wrap, page->out, 0, 5);
+	}
+}
+
+static void add_method(struct wrap *wrap, const struct comparison *comparison)
+{
+	const struct side *off = &comparison->sides[0], *on = &comparison->sides[1];
+
+	if (!comparison->rules.judge.batches) {
+		wrap__add(wrap,
+			  "An observation is a run: %zu against %zu. The values of a side are "
+			  "those of its typical run, the geometric mean.",
+			  off->nr, on->nr);
+		return;
+	}
+	wrap__add(
+		wrap,
+		"An observation is a batch of a run's intervals: %zu against %zu, of %zu and %zu "
+		"intervals. They cannot show what varies from run to run; a spread of %g %% is "
+		"assumed (--run-spread), so that a real difference may stay unseen. %d recordings "
+		"or more on both sides show it.",
+		units_of(off, false), units_of(on, false), units_of(off, true), units_of(on, true),
+		comparison->rules.judge.run_spread * 100, JUDGE_LEAST_UNITS);
+}
+
+static void describe_method(const struct page *page)
+{
+	const struct comparison *comparison = page->comparison;
+	const struct judge_rules *rules = &comparison->rules.judge;
+	struct wrap wrap = { 0 };
+	const char *before = "";
+
+	add_method(&wrap, comparison);
+	wrap__print(&wrap, page->out, 0, 0);
+	wrap__add(
+		&wrap,
+		"Intervals are of the ratio ON / OFF, by Student's t on logarithms, each at "
+		"%g %%. Verdicts allow for %zu judged figure%s (Holm). Judged, and worse if more: ",
+		rules->confidence * 100, comparison->family, plural(comparison->family));
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
+		if (!(rules->figures & 1U << i))
+			continue;
+		wrap__add(&wrap, "%s%s", before, judge__name(i));
+		before = ", ";
+	}
+	if (rules->min_effect > 0)
+		wrap__add(&wrap, ", from a ratio of %.4g or its inverse on", 1 + rules->min_effect);
+	wrap__add(&wrap, ". Rate, max and counts are context.");
+	wrap__print(&wrap, page->out, 0, 0);
+}
+
+static void doubts(const struct page *page)
+{
+	const struct comparison *comparison = page->comparison;
+	struct wrap wrap = { 0 };
+
+	for (unsigned int i = 0; i < comparison->nr_refusals; i++) {
+		wrap__add(&wrap, "%s: not compared: %s", comparison->refusals[i].module,
+			  comparison->refusals[i].why);
+		wrap__print(&wrap, page->out, 0, 2);
+	}
+	for (size_t i = 0; i < comparison->warnings.nr; i++) {
+		wrap__add(&wrap, "warning: %s", comparison->warnings.lines[i]);
+		paint(page, "33");
+		wrap__print(&wrap, page->out, 0, 2);
+		paint(page, "0");
+	}
+}
+
+static void add_found(struct wrap *wrap, const struct comparison *comparison,
+		      enum judge_verdict verdict)
+{
+	const char *before = " (";
+
+	wrap__add(wrap, "%zu %s", comparison->verdicts[verdict], judge__word(verdict));
+	for (size_t i = 0; i < comparison->nr * JUDGE_FIGURES; i++) {
+		const struct comparison_row *row = &comparison->rows[i / JUDGE_FIGURES];
+
+		if (row->figures[i % JUDGE_FIGURES].verdict != verdict)
+			continue;
+		wrap__add(wrap, "%s%s", before, row->module->name);
+		if (row->module->nr_metrics > 1)
+			wrap__add(wrap, " %s", row->module->metrics[row->metric].name);
+		if (row->key[0])
+			wrap__add(wrap, " %s", row->key);
+		wrap__add(wrap, " %s", judge__name(i % JUDGE_FIGURES));
+		before = ", ";
+	}
+	wrap__add(wrap, "%s; ", comparison->verdicts[verdict] ? ")" : "");
+}
+
+static void summary(const struct page *page)
+{
+	const struct comparison *comparison = page->comparison;
+	struct wrap wrap = { 0 };
+
+	add_found(&wrap, comparison, JUDGE_WORSE);
+	add_found(&wrap, comparison, JUDGE_BETTER);
+	wrap__add(&wrap, "%zu %s", comparison->verdicts[JUDGE_NO_DIFFERENCE] + comparison->untold,
+		  judge__word(JUDGE_NO_DIFFERENCE));
+	if (comparison->untold)
+		wrap__add(&wrap, " (%zu of them: cannot tell)", comparison->untold);
+	fputc('\n', page->out);
+	wrap__print(&wrap, page->out, 0, 2);
+}
+
+void compare__print_text(FILE *out, const struct comparison *comparison, bool color)
+{
+	const struct page page = { out, comparison, color };
+
+	describe_sides(&page);
+	describe_method(&page);
+	doubts(&page);
+	for (size_t i = 0; i < comparison->nr; i++)
+		print_row(&page, &comparison->rows[i]);
+	summary(&page);
+}

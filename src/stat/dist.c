@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "dist.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#define TINY 1e-300
+#define PRECISION 1e-15
+#define MOST_TERMS 1000
+
+/* One step of Lentz's method: multiplies the fraction by its next term. */
+static double lentz(double term, double *c, double *d)
+{
+	*d = 1 + term * *d;
+	*d = 1 / (fabs(*d) < TINY ? TINY : *d);
+	*c = 1 + term / *c;
+	if (fabs(*c) < TINY)
+		*c = TINY;
+	return *c * *d;
+}
+
+/* Continued fraction of the incomplete beta function: DLMF 8.17.22, https://dlmf.nist.gov/8.17 */
+static double beta_fraction(double a, double b, double x)
+{
+	double c = 1, d = 0, result = 1, factor;
+
+	for (int m = 0; m < MOST_TERMS; m++) {
+		result *=
+			lentz(-(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), &c, &d);
+		factor = lentz((m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2)), &c,
+			       &d);
+		result *= factor;
+		if (fabs(factor - 1) < PRECISION)
+			break;
+	}
+	return 1 / result;
+}
+
+/* lgamma() keeps a sign in a global; the arguments here are positive. */
+static double log_gamma(double x)
+{
+	int sign;
+
+	return lgamma_r(x, &sign);
+}
+
+/* Regularised incomplete beta function I_x(a, b), given 1 - x too, for what cancels. */
+static double beta_regularised(double a, double b, double x, double rest)
+{
+	bool swap = x > (a + 1) / (a + b + 2);
+	double front;
+
+	if (x <= 0 || rest <= 0)
+		return x <= 0 ? 0 : 1;
+	front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log(rest));
+	if (swap)
+		return 1 - front * beta_fraction(b, a, rest) / b;
+	return front * beta_fraction(a, b, x) / a;
+}
+
+double dist__t_both_tails(double t, double df)
+{
+	double square = t * t;
+
+	if (isinf(t))
+		return 0;
+	return beta_regularised(df / 2, 0.5, df / (df + square), square / (df + square));
+}
+
+/* The value above which half of `both` lies, found by halving. */
+static double invert(double (*both_tails)(double at, double df), double both, double df)
+{
+	double low = 0, high = 1;
+
+	while (both_tails(high, df) > both && high < 1e12)
+		high *= 2;
+	for (int i = 0; i < 200 && high - low > 1e-14 * high; i++) {
+		double middle = (low + high) / 2;
+
+		if (both_tails(middle, df) > both)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (low + high) / 2;
+}
+
+double dist__t_quantile(double p, double df)
+{
+	return p < 0.5 ? -invert(dist__t_both_tails, 2 * p, df)
+		       : invert(dist__t_both_tails, 2 * (1 - p), df);
+}
+
+static double normal_both_tails(double z, double unused)
+{
+	(void)unused;
+	return erfc(z / M_SQRT2);
+}
+
+double dist__normal_quantile(double p)
+{
+	return p < 0.5 ? -invert(normal_both_tails, 2 * p, 0)
+		       : invert(normal_both_tails, 2 * (1 - p), 0);
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "judge.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <base/hist.h>
+#include <base/units.h>
+
+#include "contrast.h"
+#include "holm.h"
+
+/*
+ * Least events that lie beyond a quantile: fewer, and it is nearly the largest sample, which grows
+ * with the number of events and not only with the latency.
+ */
+#define LEAST_BEYOND 10
+#define BATCH_PART 5 /* a batch may have a fifth of that, if all have it together */
+/*
+ * Least events in the tail of a side, as it is or as it would be if both had the same share; and at
+ * least one a run. With fewer, none at all says nothing of the share.
+ */
+#define LEAST_TAIL 5
+#define LEAST_MEAN 10 /* events in a run */
+
+const char *const judge__sides[2] = { "OFF", "ON" };
+
+static const double quantiles[FIGURES_QUANTILES] = { 0.5, 0.9, 0.99, 0.999, 0.9999 };
+
+/* One side of one latency. */
+struct summary {
+	const struct judge_side *side;
+	double nr;
+	struct lat_hist pool;
+	uint64_t events;
+	uint64_t least_events; /* of a unit */
+	double mean_bias; /* most by which the logarithm of a unit's mean is too small */
+	double centre[JUDGE_FIGURES]; /* logarithms */
+	double variance[JUDGE_FIGURES];
+	double value[JUDGE_FIGURES]; /* as shown */
+};
+
+static bool is_quantile(unsigned int figure)
+{
+	return figure >= JUDGE_QUANTILE && figure < JUDGE_QUANTILE + FIGURES_QUANTILES;
+}
+
+const char *judge__name(unsigned int figure)
+{
+	if (figure == JUDGE_TAIL)
+		return "tail";
+	return figure == JUDGE_MEAN ? "mean" : figures__labels[figure - JUDGE_QUANTILE];
+}
+
+int judge__find(const char *name)
+{
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
+		if (!strcmp(judge__name(i), name))
+			return (int)i;
+	}
+	return -EINVAL;
+}
+
+const char *judge__word(enum judge_verdict verdict)
+{
+	static const char *const words[] = { "no difference shown", "worse", "better" };
+
+	return words[verdict];
+}
+
+/*
+ * Half an event more keeps the logarithm of no tail finite, and makes that of a Poisson count
+ * nearly unbiased from one event on (J. B. S. Haldane, Ann. Hum. Genet. 20 (1956) 309-311).
+ */
+void judge__logarithms(const struct lat_hist *hist, double logs[JUDGE_FIGURES])
+{
+	double events = (double)hist__count(hist);
+
+	logs[JUDGE_TAIL] = log(((double)hist->tail + 0.5) / (events + 1));
+	logs[JUDGE_MEAN] = log(fmax(hist__mean_ns(hist), 1));
+	for (unsigned int i = 0; i < FIGURES_QUANTILES; i++)
+		logs[JUDGE_QUANTILE + i] =
+			log(fmax((double)hist__quantile_ns(hist, quantiles[i]), 1));
+}
+
+/* Mean and sum of squares, one unit at a time (B. P. Welford, Technometrics 4 (1962) 419-420). */
+static void add_logs(struct summary *to, const double logs[JUDGE_FIGURES])
+{
+	to->nr++;
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
+		double off = logs[i] - to->centre[i];
+
+		to->centre[i] += off / to->nr;
+		to->variance[i] += off * (logs[i] - to->centre[i]);
+	}
+}
+
+/*
+ * Sectioning (S. Asmussen, P. W. Glynn, Stochastic Simulation, Springer 2007, III.5): batches are
+ * too short for a good quantile, so the centre is that of all events, and batches only tell how
+ * much it varies.
+ */
+static void centre_on_pool(struct summary *to)
+{
+	double logs[JUDGE_FIGURES];
+
+	judge__logarithms(&to->pool, logs);
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
+		double off = logs[i] - to->centre[i];
+
+		to->variance[i] += to->nr * off * off;
+		to->centre[i] = logs[i];
+	}
+}
+
+/*
+ * A variance from a few units may come out small by chance, and is 0 if no unit has a tail. It
+ * cannot be less than what independent events would give.
+ */
+static void apply_floors(struct summary *to, double tail_floor, double mean_floor)
+{
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++)
+		to->variance[i] = to->nr > 1 ? to->variance[i] / (to->nr - 1) : 0;
+	to->variance[JUDGE_TAIL] = fmax(to->variance[JUDGE_TAIL], tail_floor / to->nr);
+	to->variance[JUDGE_MEAN] = fmax(to->variance[JUDGE_MEAN], mean_floor / to->nr);
+}
+
+static void show_values(const struct judge_rules *rules, struct summary *to)
+{
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++)
+		to->value[i] = to->events ? exp(to->centre[i]) : NAN;
+	if (to->events && (rules->batches || !to->pool.tail))
+		to->value[JUDGE_TAIL] = (double)to->pool.tail / (double)to->events;
+}
+
+static void summarise(const struct judge_rules *rules, const struct judge_side *side,
+		      struct summary *to)
+{
+	double logs[JUDGE_FIGURES], tail_floor = 0, mean_floor = 0;
+
+	memset(to, 0, sizeof(*to));
+	to->side = side;
+	to->least_events = side->nr ? UINT64_MAX : 0;
+	for (size_t i = 0; i < side->nr; i++) {
+		const struct unit *unit = &side->units[i];
+		double spread = unit__variation(unit);
+		struct lat_hist hist = { 0 };
+
+		unit__add_to(&hist, unit);
+		judge__logarithms(&hist, logs);
+		add_logs(to, logs);
+		hist__add(&to->pool, &hist);
+		to->events += unit->events;
+		if (to->least_events > unit->events)
+			to->least_events = unit->events;
+		tail_floor += 1 / ((double)unit->tail + 0.5);
+		mean_floor += spread * spread / (double)unit->events;
+	}
+	to->mean_bias = side->nr ? mean_floor / (double)side->nr : 0;
+	if (rules->batches)
+		centre_on_pool(to);
+	apply_floors(to, tail_floor, mean_floor);
+	show_values(rules, to);
+}
+
+/* These say whether something is missing to tell, and then what in why. */
+static bool lacks_units(const struct judge_rules *rules, const struct summary *summary,
+			const char *name, char why[RUN_TEXT])
+{
+	if (!summary->events)
+		snprintf(why, RUN_TEXT, "there are no events on %s", name);
+	else if (summary->nr >= JUDGE_LEAST_UNITS)
+		return false;
+	else if (rules->batches)
+		snprintf(why, RUN_TEXT, "too few intervals on %s: a recording needs %d", name,
+			 UNIT_LEAST_INTERVALS);
+	else
+		snprintf(why, RUN_TEXT, "too few runs on %s have events: %.0f, %d are needed", name,
+			 summary->nr, JUDGE_LEAST_UNITS);
+	return true;
+}
+
+static bool lacks_tail(const struct judge_rules *rules, const struct summary sides[2],
+		       char why[RUN_TEXT])
+{
+	uint64_t tail = sides[0].pool.tail + sides[1].pool.tail;
+	double share = (double)tail / (double)(sides[0].events + sides[1].events);
+
+	if (!tail) {
+		snprintf(why, RUN_TEXT, "neither side has a tail");
+		return true;
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		double expected = share * (double)sides[i].events;
+		double most = fmax(expected, (double)sides[i].pool.tail);
+
+		if (most >= LEAST_TAIL && (rules->batches || most >= sides[i].nr))
+			continue;
+		snprintf(why, RUN_TEXT,
+			 "too few events: with the same share as the other side, %s would have "
+			 "%.2g in its tail",
+			 judge__sides[i], expected);
+		return true;
+	}
+	return false;
+}
+
+/* `all` events are needed in every run, or in all batches together. */
+static bool lacks_events(const struct judge_rules *rules, const struct summary sides[2],
+			 uint64_t all, char why[RUN_TEXT])
+{
+	uint64_t each = rules->batches ? all / BATCH_PART : all;
+	char have[UNITS_TEXT], need[UNITS_TEXT];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		bool few = sides[i].least_events < each;
+
+		if (!few && sides[i].events >= all)
+			continue;
+		snprintf(why, RUN_TEXT, "too few events: %s has %s%s, %s are needed",
+			 judge__sides[i],
+			 units__count(have, few ? sides[i].least_events : sides[i].events),
+			 few ? (rules->batches ? " in a batch" : " in a run") : "",
+			 units__count(need, few ? each : all));
+		return true;
+	}
+	return false;
+}
+
+static uint64_t least_events(unsigned int figure)
+{
+	if (figure == JUDGE_MEAN)
+		return LEAST_MEAN;
+	return (uint64_t)(LEAST_BEYOND / (1 - quantiles[figure - JUDGE_QUANTILE]) + 0.5);
+}
+
+static bool cannot_tell(const struct judge_rules *rules, const struct summary sides[2],
+			unsigned int figure, char why[RUN_TEXT])
+{
+	if (!sides[0].events && !sides[1].events) {
+		snprintf(why, RUN_TEXT, "there are no events on either side");
+		return true;
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		if (lacks_units(rules, &sides[i], judge__sides[i], why))
+			return true;
+	}
+	if (figure == JUDGE_TAIL)
+		return lacks_tail(rules, sides, why);
+	return lacks_events(rules, sides, least_events(figure), why);
+}
+
+/*
+ * What batches cannot show: how much the run they come from differs from the next one. As the
+ * variance of a logarithm that is distributed normally.
+ */
+static double between_runs(const struct judge_rules *rules, const struct summary *summary)
+{
+	if (!rules->batches)
+		return 0;
+	return log1p(rules->run_spread * rules->run_spread) / (double)summary->side->runs;
+}
+
+/*
+ * Few events that are large make up a mean: of two sides, the one with fewer events has not seen
+ * its largest ones yet. The mean of a logarithm is too small by half its variance, to first order;
+ * all of it is allowed for.
+ */
+static double doubt(const struct summary sides[2], unsigned int figure)
+{
+	return figure == JUDGE_MEAN ? fabs(sides[1].mean_bias - sides[0].mean_bias) : 0;
+}
+
+static void judge_one(const struct judge_rules *rules, const struct summary sides[2],
+		      unsigned int figure, struct judged *judged)
+{
+	struct contrast_side parts[2];
+	struct contrast contrast;
+
+	*judged = (struct judged){ .off = sides[0].value[figure],
+				   .on = sides[1].value[figure],
+				   .ratio = NAN,
+				   .low = NAN,
+				   .high = NAN,
+				   .p = NAN,
+				   .adjusted = NAN };
+	if (sides[0].events && sides[1].events)
+		judged->ratio = exp(sides[1].centre[figure] - sides[0].centre[figure]);
+	if (cannot_tell(rules, sides, figure, judged->why))
+		return;
+	for (unsigned int i = 0; i < 2; i++)
+		parts[i] =
+			(struct contrast_side){ sides[i].centre[figure], sides[i].variance[figure],
+						sides[i].nr, between_runs(rules, &sides[i]) };
+	contrast = contrast__of(&parts[0], &parts[1], rules->confidence,
+				log1p(rules->min_effect) + doubt(sides, figure));
+	judged->low = exp(contrast.low - doubt(sides, figure));
+	judged->high = exp(contrast.high + doubt(sides, figure));
+	judged->p = contrast.p;
+	judged->tested = rules->figures & 1U << figure;
+}
+
+void judge__figures(const struct judge_rules *rules, const struct judge_side *off,
+		    const struct judge_side *on, struct judged figures[JUDGE_FIGURES])
+{
+	struct summary sides[2];
+
+	summarise(rules, off, &sides[0]);
+	summarise(rules, on, &sides[1]);
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++)
+		judge_one(rules, sides, i, &figures[i]);
+}
+
+/* Two values of one slot, or of neighbours, may be the same latency. */
+static bool below_resolution(const struct judged *judged)
+{
+	uint32_t slot = hist_slot((uint64_t)fmax(judged->off, judged->on));
+
+	if (slot == HIST_OVERFLOW_SLOT)
+		return true;
+	return fabs(judged->on - judged->off) <
+	       (double)(hist_slot_low_ns(slot + 1) - hist_slot_low_ns(slot));
+}
+
+static void conclude(const struct judge_rules *rules, unsigned int figure, size_t family,
+		     struct judged *judged)
+{
+	double alpha = 1 - rules->confidence;
+
+	if (judged->p > alpha)
+		return;
+	if (is_quantile(figure) && below_resolution(judged))
+		snprintf(judged->why, RUN_TEXT,
+			 "the difference is less than a slot of the histogram is wide");
+	else if (judged->adjusted > alpha)
+		snprintf(judged->why, RUN_TEXT,
+			 "it would count by itself (p = %.2g), but not as one of %zu judged",
+			 judged->p, family);
+	else
+		judged->verdict = judged->ratio > 1 ? JUDGE_WORSE : JUDGE_BETTER;
+}
+
+static size_t collect(struct judged *const family[], size_t nr, double *p)
+{
+	size_t tested = 0;
+
+	for (size_t i = 0; i < nr * JUDGE_FIGURES; i++) {
+		const struct judged *judged = &family[i / JUDGE_FIGURES][i % JUDGE_FIGURES];
+
+		if (judged->tested)
+			p[tested++] = judged->p;
+	}
+	return tested;
+}
+
+ssize_t judge__verdicts(const struct judge_rules *rules, struct judged *const family[], size_t nr)
+{
+	size_t tested, at = 0;
+	double *p;
+	int err;
+
+	p = calloc(nr * JUDGE_FIGURES + 1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	tested = collect(family, nr, p);
+	err = holm__adjust(p, tested);
+	for (size_t i = 0; !err && i < nr * JUDGE_FIGURES; i++) {
+		struct judged *judged = &family[i / JUDGE_FIGURES][i % JUDGE_FIGURES];
+
+		if (!judged->tested)
+			continue;
+		judged->adjusted = p[at++];
+		conclude(rules, (unsigned int)(i % JUDGE_FIGURES), tested, judged);
+	}
+	free(p);
+	return err ? err : (ssize_t)tested;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Is a latency worse ON than OFF? Figure by figure, from the units of each side (unit.h). All work
+ * is done on logarithms: what is estimated is the ratio ON / OFF, and units that differ by factors
+ * become alike. docs/validation.md has the error rates.
+ */
+#ifndef LATSCOPE_STAT_JUDGE_H
+#define LATSCOPE_STAT_JUDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <base/figures.h>
+
+#include "unit.h"
+
+#define JUDGE_LEAST_UNITS 3 /* runs of a side, or batches */
+#define JUDGE_RUN_SPREAD 0.25 /* what run_spread is if nobody knows better */
+
+/* Of all of them more is worse. */
+enum judge_figure {
+	JUDGE_TAIL, /* share of events at or beyond the threshold */
+	JUDGE_QUANTILE, /* and the ones after it, as in figures.h */
+	JUDGE_MEAN = JUDGE_QUANTILE + FIGURES_QUANTILES,
+	JUDGE_FIGURES,
+};
+
+enum judge_verdict { JUDGE_NO_DIFFERENCE, JUDGE_WORSE, JUDGE_BETTER };
+
+struct judge_rules {
+	double confidence; /* 0.95 */
+	double min_effect; /* 0.1: a ratio of up to 1.1, or down to 1 / 1.1, is no difference */
+	uint32_t figures; /* to be judged: mask of 1 << enum judge_figure */
+	bool batches; /* units are batches of intervals, not runs */
+	double run_spread; /* with batches: assumed relative spread from run to run */
+};
+
+struct judge_side {
+	const struct unit *units; /* each with events */
+	size_t nr;
+	size_t runs; /* that the units come from */
+};
+
+/*
+ * NAN: there is none. The values of a side are of its typical run, the geometric mean over runs;
+ * with batches those of all its events. Shares are in [0, 1], the rest is ns.
+ */
+struct judged {
+	double off, on;
+	double ratio; /* ON / OFF */
+	double low, high; /* its interval, of this figure alone */
+	double p; /* two-sided, of this figure alone */
+	double adjusted; /* for the number of figures that were judged */
+	bool tested;
+	enum judge_verdict verdict;
+	char why[RUN_TEXT]; /* why there is no verdict, or a reason to doubt; may be empty */
+};
+
+extern const char *const judge__sides[2]; /* "OFF", "ON" */
+
+/* "tail", "p99.9", "mean"; -EINVAL if there is no such figure. */
+const char *judge__name(unsigned int figure);
+int judge__find(const char *name);
+
+/* "worse", "better", "no difference shown". */
+const char *judge__word(enum judge_verdict verdict);
+
+/* The logarithms of all figures of a histogram that has events. */
+void judge__logarithms(const struct lat_hist *hist, double logs[JUDGE_FIGURES]);
+
+/* All but adjusted and verdict. */
+void judge__figures(const struct judge_rules *rules, const struct judge_side *off,
+		    const struct judge_side *on, struct judged figures[JUDGE_FIGURES]);
+
+/*
+ * The verdicts over a family of nr latencies, each with its JUDGE_FIGURES figures, corrected for
+ * the number of figures tested by Holm's method. Returns that number, or -ENOMEM.
+ */
+ssize_t judge__verdicts(const struct judge_rules *rules, struct judged *const family[], size_t nr);
+
+#endif

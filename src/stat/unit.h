@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What counts as one observation of a latency: a run, or a batch of a run's intervals. Its
+ * histogram is kept without the empty slots. Times in ns.
+ */
+#ifndef LATSCOPE_STAT_UNIT_H
+#define LATSCOPE_STAT_UNIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <latscope/event.h>
+
+struct unit_slot {
+	uint32_t slot;
+	uint64_t count;
+};
+
+struct unit {
+	unsigned int recording; /* of its side, the one it comes from */
+	uint64_t events;
+	uint64_t tail;
+	uint64_t sum_ns;
+	uint64_t max_ns;
+	struct unit_slot *slots; /* owned; in order */
+	size_t nr_slots;
+};
+
+/* 0 or -ENOMEM. */
+int unit__take(struct unit *unit, const struct lat_hist *hist);
+void unit__clear(struct unit *unit);
+
+/* Adds it to a histogram with all slots. */
+void unit__add_to(struct lat_hist *hist, const struct unit *unit);
+
+/* Counts the tail anew; tail_ns is to be the edge of a slot. */
+void unit__count_tail(struct unit *unit, uint64_t tail_ns);
+
+/* Is it the edge of a slot, so that it parts the slots without cutting one? */
+bool unit__is_edge(uint64_t ns);
+
+/* Spread of one event's latency, as a multiple of the mean; from the slots. 0 without events. */
+double unit__variation(const struct unit *unit);
+
+#define UNIT_LEAST_INTERVALS 10
+
+/*
+ * How many batches to make of a run's intervals; 0: there are too few to tell anything. Intervals
+ * next to each other are alike, so a batch must outlast that. Batches of 1.3 sqrt(intervals) are
+ * the length that Lazarus et al. (J. Bus. Econ. Stat. 36 (2018) 541-559) advise for the window of a
+ * long-run variance, for the same reason; but there are at least three.
+ */
+unsigned int unit__batches(unsigned int intervals);
+
+#endif

@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# compare of recordings made here: what it prints, in every format, and how it exits.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+
+wrong 'nothing to compare' 'which recordings\? Give the two sides' compare
+wrong 'one side only' 'which recordings\? Give the two sides' compare a
+wrong 'three sides' "'c' is one argument too many" compare a b c
+wrong 'an unknown figure' "--metric 'p98': tail, p50, .* is wanted" compare --metric p98 a b
+wrong 'a confidence of nothing' '--confidence 0: 50 to 99.999 percent' compare --confidence 0 a b
+wrong 'a confidence of letters' "--confidence 'high' is no percentage" compare --confidence high a b
+wrong 'a negative effect' "--min-effect '-5%' is no percentage" compare --min-effect -5% a b
+wrong 'an effect in points' "--min-effect '5pp' is no percentage" compare --min-effect 5pp a b
+wrong 'a spread of letters' "--run-spread 'wide' is no percentage" compare --run-spread wide a b
+wrong 'an unknown verdict' "--fail-on 'better': only 'worse' is known" compare --fail-on better a b
+wrong 'no tail' '--tail-us 0: a number from 1' compare --tail-us 0 a b
+refuses 'no recording' 1 "$dir/a: there is no recording; give the directory" compare "$dir/a" "$dir/b"
+refuses 'a directory without recordings' 1 "$dir: there is no recording" compare "$dir" "$dir"
+refuses 'a file that is none' 1 '/etc/passwd: this is not a recording' compare /etc/passwd /etc/passwd
+
+[ "$(id -u)" = 0 ] || { skip 'comparing recordings' 'only root can measure' && done_testing && exit; }
+run runqlat -d 10ms
+[ "$status" != 77 ] || { skip 'comparing recordings' "runqlat does not run here: $err" && done_testing && exit; }
+
+# The load goes by a name of its own, so that nothing else on the machine is in the recordings.
+load=cmp$$
+ln "$latscope" "$dir/$load" 2>/dev/null || cp "$latscope" "$dir/$load"
+
+# record SIDE TIME LOAD...
+record() {
+	"$latscope" runqlat -q -d "$2" -i 20ms -o "$dir/$1" --by process --comm "$load" -- \
+		"$dir/$load" load "${@:3}" >/dev/null || diag "$1: no recording"
+}
+
+# records SIDE LOAD...: five short ones
+records() {
+	local i
+
+	for ((i = 0; i < 5; i++)); do
+		record "$1" 500ms "${@:2}" -d 500ms
+	done
+}
+
+# valid_json: is what was printed, with a verdict for each figure that is judged
+valid_json() {
+	# shellcheck disable=SC2016 # jq's
+	jq -e '(.comparisons | length > 0) and ([.comparisons[].figures[]
+		| select(.judged) | .verdict | IN("worse", "better", "no difference shown")] | all)' \
+		<<<"$out" >/dev/null
+}
+
+# value JQ: of the JSON printed last
+value() { jq -r "$1" <<<"$out"; }
+
+# Ping-pong waits some us for a CPU, CPU hogs that outnumber the CPUs wait for ms.
+record off 1s pingpong -d 1s
+record on 1s hog -d 1s --tasks 8
+off=$(recording "$dir/off") on=$(recording "$dir/on")
+many_off=$dir/off/many many_on=$dir/on/many
+records off/many pingpong
+records on/many hog --tasks 8
+records same pingpong
+
+check 'one against one' 0 '' "^OFF: 1 recording, .* of [0-9]+ and [0-9]+[[:space:]]intervals.*run_queue.*worse \(" \
+	compare "$off" "$on"
+ok 'it fits a terminal' fits
+like 'the share is the first line of the table' "$out" $'verdict\ntail +[^\n]*%[^\n]*\nrate '
+check 'hogs are worse, and --fail-on says so' 3 '' '[1-9] worse' compare --fail-on worse "$off" "$on"
+check 'the other way round they are better' 0 '' '0 worse; [1-9]' compare --fail-on worse "$on" "$off"
+check 'a recording with itself' 0 '' 'are the same recording.*0 worse; 0 better' \
+	compare --fail-on worse "$off" "$off/run.db"
+
+check 'five against five' 0 '' 'An observation is a run: 5 against 5.*tail [^
+]*worse' compare "$many_off" "$many_on"
+ok 'it fits a terminal, too' fits
+first=$out
+run compare "$many_off" "$many_on"
+is 'twice the same' "$out" "$first"
+check 'five against five of the same' 0 '' '0 worse; 0 better' compare --fail-on worse "$many_off" "$dir/same"
+check 'one figure' 0 '' 'for 1 judged figure .*p50 [^
+]*not judged' compare --metric mean "$many_off" "$many_on"
+check 'an effect that nothing has' 0 '' 'from a ratio of 1e\+05 .*0 worse; 0 better' \
+	compare --fail-on worse --min-effect 9999900% "$many_off" "$many_on"
+run compare --json "$many_off" "$many_on"
+ok '--json is JSON' valid_json
+is '--json says what an observation is' "$(value .observation)" run
+is '--json has the worse tail, its interval above 1' \
+	"$(value '.comparisons[0].figures[0] | [.figure, .verdict, .ratio_low > 1] | @csv')" '"tail","worse",true'
+run compare --json --by process --top 3 "$off" "$on"
+ok '--json with keys is JSON' valid_json
+is '--by process compares names, not numbers' \
+	"$(value '[.comparisons[] | select(.key == "'"$load"'")] | length')" 1
+run compare --csv "$many_off" "$many_on"
+is '--csv has a line a figure' "$(wc -l <<<"$out")" 8
+like '--csv has the tail first' "$out" $'\nrunqlat,run_queue,,,tail,'
+check '--tail-us counts anew' 0 '' 'tail: 1.024 ms or more' compare --tail-us 1024 "$many_off" "$many_on"
+refuses '--tail-us within a slot' 1 'is not an edge of a slot' compare --tail-us 1025 "$many_off" "$many_on"
+refuses 'a module that is not there' 1 'iolat: no such module in these recordings' compare -m iolat "$off" "$on"
+
+"$latscope" runqlat -q --rung raw_tp -d 300ms -i 20ms -o "$dir/raw" -- "$latscope" load pingpong -d 300ms >/dev/null
+refuses 'another rung' 1 'runqlat cannot be compared: not measured alike: .* rung raw_tp on ON' \
+	compare "$off" "$dir/raw"
+sqlite3 "$on/run.db" "UPDATE meta SET value = 'pid 1' WHERE name = 'filter';
+	INSERT OR IGNORE INTO meta VALUES ('filter', 'pid 1')"
+check 'another filter' 0 '' 'warning: the filters differ: .* but pid 1 on ON' compare "$off" "$on"
+truncate -s 20000 "$on/run.db"
+refuses 'a damaged recording' 1 'this recording is damaged' compare "$off" "$on"
+
+done_testing

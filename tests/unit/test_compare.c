@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "recording.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <sqlite3.h>
+
+#include "base/clean.h"
+#include "base/json.h"
+#include "cmd/compare_print.h"
+#include "stat/match.h"
+
+static struct comparison comparison;
+
+static int begin(void **state)
+{
+	memset(&comparison, 0, sizeof(comparison));
+	return unit_make_dir(state);
+}
+
+static int end(void **state)
+{
+	comparison__clear(&comparison);
+	return unit_remove_dir(state);
+}
+
+static void write_mix(const char *name, uint64_t events, uint64_t tail, unsigned int intervals)
+{
+	struct recording_mix mix = { events, tail, intervals, 0 };
+
+	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, name,
+			intervals, recording_mix, &mix);
+}
+
+static const struct comparison_rules defaults = {
+	.judge = { .confidence = 0.95,
+		   .figures = (1U << JUDGE_FIGURES) - 1,
+		   .run_spread = JUDGE_RUN_SPREAD },
+	.top = 10,
+};
+
+static int compare_with(const struct comparison_rules *rules)
+{
+	char off[64], on[64];
+
+	snprintf(off, sizeof(off), "%s/off", dir);
+	snprintf(on, sizeof(on), "%s/on", dir);
+	comparison__clear(&comparison);
+	return comparison__run(&comparison, rules, off, on);
+}
+
+static int compare(void)
+{
+	return compare_with(&defaults);
+}
+
+static const struct judged *figure(unsigned int which)
+{
+	assert_true(comparison.nr > 0);
+	return &comparison.rows[0].figures[which];
+}
+
+static void assert_warned(const char *part)
+{
+	for (size_t i = 0; i < comparison.warnings.nr; i++) {
+		if (strstr(comparison.warnings.lines[i], part))
+			return;
+	}
+	fail_msg("no warning has '%s'", part);
+}
+
+/* No line is wider than a terminal. */
+static char *text(void)
+{
+	char *printed = NULL, *copy;
+	size_t size;
+	FILE *out = open_memstream(&printed, &size);
+
+	compare__print_text(out, &comparison, false);
+	fclose(out);
+	copy = strdup(printed);
+	for (char *line = strtok(copy, "\n"); line; line = strtok(NULL, "\n")) {
+		if (clean__columns(line, strlen(line)) > 80)
+			fail_msg("too wide: %s", line);
+		if (line[strlen(line) - 1] == ' ')
+			fail_msg("space at the end: '%s'", line);
+	}
+	free(copy);
+	return printed;
+}
+
+static void assert_order(const char *printed, const char *first, const char *then)
+{
+	const char *at = strstr(printed, first);
+
+	if (!at || !strstr(at, then))
+		fail_msg("not '%s' before '%s' in:\n%s", first, then, printed);
+}
+
+/*
+ * 136 slow events of 16,165 against 186 of 273,286: more, and yet a twelfth of the share. It has
+ * been read as worse.
+ */
+static void shares_are_not_counts(void **state)
+{
+	char *printed, *table;
+
+	(void)state;
+	write_mix("off", 16165, 136, 10);
+	write_mix("on", 273286, 186, 10);
+	assert_int_equal(compare(), 0);
+	assert_true(figure(JUDGE_TAIL)->verdict != JUDGE_WORSE);
+	assert_int_equal(figure(JUDGE_TAIL)->verdict, JUDGE_BETTER);
+	assert_int_equal(comparison.verdicts[JUDGE_WORSE], 0);
+	assert_int_equal(comparison.rows[0].total[0].tail, 136);
+	assert_int_equal(comparison.rows[0].total[1].tail, 186);
+	printed = text();
+	table = strstr(printed, "verdict\n") + strlen("verdict\n");
+	assert_memory_equal(table, "tail      0.84 %   0.068 %  -0.77 pp", 36);
+	assert_order(table, "better", "rate");
+	assert_order(table, "rate", "p50");
+	assert_order(table, "max", "events");
+	assert_order(table, "events", "136       186");
+	assert_order(table, "0 worse; 2 better (memlat tail, memlat p99.9)", "no difference shown");
+	free(printed);
+}
+
+static void one_run_a_side(void **state)
+{
+	(void)state;
+	write_mix("off", 100000, 1000, 40);
+	write_mix("on", 100000, 1200, 20);
+	assert_int_equal(compare(), 0);
+	assert_true(comparison.rules.judge.batches);
+	assert_int_equal(comparison.sides[0].recordings[0].intervals, 40);
+	assert_int_equal(comparison.sides[0].recordings[0].units, 4);
+	assert_int_equal(comparison.sides[1].recordings[0].units, 3);
+	assert_int_equal(figure(JUDGE_TAIL)->verdict, JUDGE_NO_DIFFERENCE);
+	assert_true(figure(JUDGE_TAIL)->low < 0.7);
+	assert_true(fabs(figure(JUDGE_TAIL)->off - 0.01) < 1e-9);
+}
+
+static void too_few_intervals(void **state)
+{
+	char *printed;
+
+	(void)state;
+	write_mix("off", 100000, 1000, 1);
+	write_mix("on", 100000, 5000, 9);
+	assert_int_equal(compare(), 0);
+	assert_int_equal(comparison.family, 0);
+	assert_int_equal(comparison.untold, JUDGE_FIGURES);
+	assert_non_null(strstr(figure(JUDGE_TAIL)->why, "too few intervals on OFF"));
+	printed = text();
+	assert_order(printed, "cannot tell: too few intervals", "7 no difference shown");
+	free(printed);
+}
+
+static void write_side(const char *side, unsigned int runs, uint64_t events, uint64_t tail)
+{
+	char name[32];
+
+	for (unsigned int i = 0; i < runs; i++) {
+		snprintf(name, sizeof(name), "%s/%u", side, i);
+		write_mix(name, events + 10 * i, tail + tail * (i % 3) / 50, 2);
+	}
+}
+
+static void replicates(void **state)
+{
+	(void)state;
+	write_side("off", 3, 100000, 1000);
+	write_side("on", 4, 100000, 2000);
+	unit_write(dir, "on/notes.txt", "not a recording");
+	unit_write(dir, "on/other/notes.txt", "nor is this");
+	assert_int_equal(compare(), 0);
+	assert_false(comparison.rules.judge.batches);
+	assert_int_equal(comparison.sides[1].nr, 4);
+	assert_int_equal(comparison.sides[1].recordings[3].units, 1);
+	assert_int_equal(figure(JUDGE_TAIL)->verdict, JUDGE_WORSE);
+	assert_true(fabs(figure(JUDGE_TAIL)->ratio - 2) < 0.05);
+	assert_int_equal(comparison.warnings.nr, 0);
+	assert_int_equal(comparison.rows[0].total[0].duration_ns, 6000000000);
+}
+
+/* Two of three are not three. */
+static void two_runs(void **state)
+{
+	(void)state;
+	write_side("off", 2, 100000, 1000);
+	write_side("on", 3, 100000, 2000);
+	assert_int_equal(compare(), 0);
+	assert_true(comparison.rules.judge.batches);
+}
+
+static void no_recordings(void **state)
+{
+	(void)state;
+	write_mix("off", 1000, 10, 2);
+	assert_int_equal(compare(), -ENOENT);
+	assert_string_equal(comparison.sides[0].failed, "");
+	assert_non_null(strstr(comparison.sides[1].failed, "/on"));
+	unit_write(dir, "on/notes.txt", "");
+	assert_int_equal(compare(), -ENOENT);
+	unit_write(dir, "on/x/run.db", "this is no database, but it is long enough to see");
+	assert_int_equal(compare(), -EMEDIUMTYPE);
+	assert_non_null(strstr(comparison.sides[1].failed, "/on/x"));
+}
+
+static void write_as(const char *name, const char *rung, const char *metric)
+{
+	struct recording_mix mix = { 100000, 1000, 20, 0 };
+
+	recording_write(recording_begin("memlat", rung, metric), dir, name, 20, recording_mix,
+			&mix);
+}
+
+static void not_measured_alike(void **state)
+{
+	(void)state;
+	write_as("off", "kprobe", "handle_mm_fault");
+	write_as("on", "perf-event", "page_fault");
+	assert_int_equal(compare(), -ENODATA);
+	assert_int_equal(comparison.nr_refusals, 1);
+	assert_string_equal(comparison.refusals[0].module, "memlat");
+	assert_string_equal(comparison.refusals[0].why,
+			    "not measured alike: handle_mm_fault by rung kprobe, but page_fault "
+			    "by rung perf-event on ON; record both with one --rung");
+}
+
+static void another_rung(void **state)
+{
+	(void)state;
+	write_as("off", "kprobe", "handle_mm_fault");
+	write_as("on", "fentry", "handle_mm_fault");
+	assert_int_equal(compare(), -ENODATA);
+	assert_non_null(strstr(comparison.refusals[0].why, "rung fentry on ON"));
+}
+
+static void a_module_that_one_side_lacks(void **state)
+{
+	struct recording_mix mix = { 100000, 1000, 20, 0 };
+	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+
+	(void)state;
+	sample_metric(sample_module(run, "runqlat", "stamps", "for tests"), "run_queue", "made up");
+	recording_write(run, dir, "off", 20, recording_mix, &mix);
+	run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	strcpy(sample_module(run, "iolat", "", "")->refused, "not permitted");
+	recording_write(run, dir, "on", 20, recording_mix, &mix);
+	assert_int_equal(compare(), 0);
+	assert_int_equal(comparison.nr, 1);
+	assert_int_equal(comparison.nr_refusals, 2);
+	assert_string_equal(comparison.refusals[0].why, "not recorded on ON");
+	assert_string_equal(comparison.refusals[1].why, "not recorded on OFF");
+}
+
+static void a_refused_module(void **state)
+{
+	struct recording_mix mix = { 100000, 1000, 20, 0 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+
+		strcpy(sample_module(run, "iolat", "", "")->refused, "not permitted");
+		recording_write(run, dir, i ? "on" : "off", 20, recording_mix, &mix);
+	}
+	assert_int_equal(compare(), 0);
+	assert_string_equal(comparison.refusals[0].why, "could not run on OFF: not permitted");
+}
+
+static void write_with_tail(const char *name, uint64_t tail_ns, uint64_t tail)
+{
+	struct recording_mix mix = { 100000, tail, 20, 0 };
+	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+
+	run->tail_ns = tail_ns;
+	recording_write(run, dir, name, 20, recording_mix, &mix);
+}
+
+static void thresholds_that_differ(void **state)
+{
+	struct comparison_rules rules = defaults;
+
+	(void)state;
+	/* The tail of ON was counted from elsewhere on: only the slots have the truth. */
+	write_with_tail("off", 8000, 1000);
+	write_with_tail("on", 30000, 1000);
+	assert_int_equal(compare(), 0);
+	assert_int_equal(comparison.tail_ns, 8000);
+	assert_int_equal(comparison.rows[0].total[1].tail, 1000);
+	rules.tail_ns = 30000;
+	assert_int_equal(compare_with(&rules), 0);
+	assert_int_equal(comparison.rows[0].total[0].tail, 0);
+	rules.tail_ns = 30001;
+	assert_int_equal(compare_with(&rules), 0);
+	assert_int_equal(comparison.tail_ns, 0);
+}
+
+static void thresholds_that_cannot_be_joined(void **state)
+{
+	char *printed;
+
+	(void)state;
+	write_with_tail("off", 8001, 1000);
+	write_with_tail("on", 8003, 1000);
+	assert_int_equal(compare(), 0);
+	assert_int_equal(comparison.tail_ns, 0);
+	assert_false(figure(JUDGE_TAIL)->tested);
+	assert_non_null(strstr(figure(JUDGE_TAIL)->why, "different thresholds"));
+	assert_true(figure(JUDGE_MEAN)->tested);
+	printed = text();
+	assert_order(printed, "tail           -         -         -", "no difference shown");
+	free(printed);
+	/* The same threshold on both sides may be anything. */
+	unit_remove(dir);
+	unit_make_dir(NULL);
+	write_with_tail("off", 8001, 1000);
+	write_with_tail("on", 8001, 1000);
+	assert_int_equal(compare(), 0);
+	assert_int_equal(comparison.tail_ns, 8001);
+}
+
+static void add_keys(struct run_data *delta, unsigned int interval, const void *arg)
+{
+	const struct recording_mix *mix = arg;
+	unsigned int side = mix->events == 100000;
+
+	recording_mix(delta, interval, arg);
+	/* Two processes of one name, with other numbers on the other side. */
+	sample_key(delta, 10 + side, LAT_BY_PROCESS, 0, side ? "fio (11)" : "fio (10)", 1000, 300);
+	sample_key(delta, 20 + side, LAT_BY_PROCESS, 0, side ? "fio (21)" : "fio (20)", 20000, 3);
+	sample_key(delta, 30 + side, LAT_BY_PROCESS, 0, side ? "only-on (31)" : "only-off (30)",
+		   1000, 10);
+	sample_key(delta, 40, LAT_BY_PROCESS, 0, "(40)", 900, 3);
+	sample_key(delta, RUN_OTHER_ID, LAT_BY_PROCESS, 0, "(other)", 1000, 1000);
+	sample_key(delta, 1, LAT_BY_MODE, 0, "kernel", 1000, 300);
+}
+
+static void write_keys(const char *name, uint64_t events)
+{
+	struct recording_mix mix = { events, 1000, 20, 0 };
+	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+
+	run->modules[0].by = 1U << LAT_BY_PROCESS | 1U << LAT_BY_MODE;
+	recording_write(run, dir, name, 20, add_keys, &mix);
+}
+
+static void keys(void **state)
+{
+	struct comparison_rules rules = defaults;
+	char *printed;
+
+	(void)state;
+	write_keys("off", 90000);
+	write_keys("on", 100000);
+	assert_int_equal(compare(), 0);
+	assert_int_equal(comparison.nr, 1);
+	rules.by = 1U << LAT_BY_PROCESS;
+	assert_int_equal(compare_with(&rules), 0);
+	assert_int_equal(comparison.nr, 5);
+	assert_string_equal(comparison.rows[1].key, "fio");
+	assert_int_equal(comparison.rows[1].total[0].events, 6060);
+	assert_int_equal(comparison.rows[1].total[1].tail, 60);
+	assert_false(comparison.rows[1].one_sided);
+	assert_string_equal(comparison.rows[2].key, "only-off");
+	assert_true(comparison.rows[2].one_sided);
+	assert_string_equal(comparison.rows[3].key, "only-on");
+	assert_true(comparison.rows[3].one_sided);
+	assert_string_equal(comparison.rows[4].key, "(40)");
+	printed = text();
+	assert_order(printed, "handle_mm_fault, process fio", "handle_mm_fault, process only-off");
+	assert_order(printed, "process only-off", "cannot tell: there are no events on ON");
+	free(printed);
+	rules.top = 1;
+	assert_int_equal(compare_with(&rules), 0);
+	assert_int_equal(comparison.nr, 2);
+	assert_warned("3 more names by process");
+	rules.by = 1U << LAT_BY_DISK | 1U << LAT_BY_MODE;
+	assert_int_equal(compare_with(&rules), 0);
+	assert_int_equal(comparison.nr, 2);
+	assert_warned("memlat handle_mm_fault was not split by disk");
+}
+
+static void cut_off(const char *name)
+{
+	char path[128];
+	sqlite3 *db;
+
+	snprintf(path, sizeof(path), "%s/%s/run.db", dir, name);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "UPDATE meta SET value = 0 WHERE name = 'complete'", NULL,
+				      NULL, NULL),
+			 SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void what_makes_it_doubtful(void **state)
+{
+	struct recording_mix mix = { 100000, 10, 20, 0 };
+	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+
+	(void)state;
+	free(run->host);
+	run->host = strdup("{\"kernel\":\"6.1.0\",\"cpus_online\":2,\"io_schedulers\":"
+			   "{\"sda\":\"none\",\"sdb\":\"none\"}}");
+	recording_write(run, dir, "off", 20, recording_mix, &mix);
+	run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+	free(run->host);
+	run->host = strdup("{\"kernel\":\"6.12.0\",\"cpus_online\":2,\"io_schedulers\":"
+			   "{\"sda\":\"none\",\"loop0\":\"none\"}}");
+	run->filter = strdup("pid 12");
+	run->modules[0].open = (struct lat_open){ .count = 11 };
+	run->modules[0].recursion_missed = 12;
+	recording_write(run, dir, "on", 20, recording_mix, &mix);
+	cut_off("on");
+	assert_int_equal(compare(), 0);
+	assert_warned("/on was cut off");
+	assert_warned("differs: kernel (6.1.0, but 6.12.0)");
+	for (size_t i = 0; i < comparison.warnings.nr; i++)
+		assert_null(strstr(comparison.warnings.lines[i], "io_schedulers"));
+	assert_warned("the filters differ: none, but pid 12 on ON");
+	assert_warned("ON left 11 waits open at the end, more than the 10 of its tail");
+	assert_warned("ON has lost 12 events, more than the 10 of its tail");
+	assert_int_equal(comparison.warnings.nr, 5);
+}
+
+static void unbalanced(struct run_data *delta, unsigned int interval, const void *arg)
+{
+	recording_mix(delta, interval, arg);
+	delta->metrics[0].counts[LAT_SEEN]++;
+	delta->metrics[0].counts[LAT_CHECKED] += 10000;
+}
+
+static void accounting_and_stamps(void **state)
+{
+	struct recording_mix mix = { 100000, 1000, 10, 0 };
+
+	(void)state;
+	write_mix("off", 100000, 1000, 10);
+	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, "on", 10,
+			unbalanced, &mix);
+	assert_int_equal(compare(), 0);
+	assert_warned("the accounting of");
+	assert_warned("own stamps for 0 % of the events of one recording, for 100 % of another");
+	assert_int_equal(comparison.warnings.nr, 2);
+}
+
+static void one_recording_twice(void **state)
+{
+	char off[64], on[64];
+
+	(void)state;
+	write_mix("on", 100000, 1000, 20);
+	snprintf(off, sizeof(off), "%s/on/run.db", dir);
+	snprintf(on, sizeof(on), "%s/on", dir);
+	assert_int_equal(comparison__run(&comparison, &defaults, off, on), 0);
+	assert_warned("are the same recording");
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
+		assert_int_equal(figure(i)->verdict, JUDGE_NO_DIFFERENCE);
+		assert_true(figure(i)->ratio == 1);
+	}
+}
+
+static void only_one_module(void **state)
+{
+	struct comparison_rules rules = defaults;
+
+	(void)state;
+	write_mix("off", 100000, 1000, 20);
+	write_mix("on", 100000, 1000, 20);
+	rules.module = "memlat";
+	assert_int_equal(compare_with(&rules), 0);
+	rules.module = "iolat";
+	assert_int_equal(compare_with(&rules), -ENODATA);
+	assert_int_equal(comparison.nr_refusals, 0);
+}
+
+static struct json_object *get(struct json_object *object, const char *name)
+{
+	struct json_object *value = NULL;
+
+	if (!json_object_object_get_ex(object, name, &value))
+		fail_msg("there is no %s", name);
+	return value;
+}
+
+static void as_json(void **state)
+{
+	struct json_object *object, *row, *tail;
+
+	(void)state;
+	write_mix("off", 16165, 136, 10);
+	write_mix("on", 273286, 186, 10);
+	assert_int_equal(compare(), 0);
+	object = compare__json(&comparison);
+	assert_string_equal(json_object_get_string(get(object, "observation")), "batch");
+	assert_int_equal(json_object_array_length(get(object, "off")), 1);
+	assert_int_equal(json_object_get_int(get(get(object, "verdicts"), "better")), 2);
+	row = json_object_array_get_idx(get(object, "comparisons"), 0);
+	assert_null(get(row, "key"));
+	assert_int_equal(json_object_get_int(get(get(row, "on"), "tail_events")), 186);
+	tail = json_object_array_get_idx(get(row, "figures"), 0);
+	assert_string_equal(json_object_get_string(get(tail, "figure")), "tail");
+	assert_string_equal(json_object_get_string(get(tail, "verdict")), "better");
+	assert_true(json_object_get_double(get(tail, "ratio_high")) < 0.5);
+	/* What could not be told is null, not a number that JSON does not have. */
+	tail = json_object_array_get_idx(get(row, "figures"), JUDGE_MEAN - 1);
+	assert_null(get(tail, "p"));
+	json_object_put(object);
+}
+
+static void as_csv(void **state)
+{
+	char *printed = NULL, *line;
+	unsigned int lines = 0;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	write_mix("off", 16165, 136, 10);
+	write_mix("on", 273286, 186, 10);
+	assert_int_equal(compare(), 0);
+	out = open_memstream(&printed, &size);
+	compare__print_csv(out, &comparison);
+	fclose(out);
+	assert_non_null(strstr(printed, "\nmemlat,handle_mm_fault,,,tail,0.00841"));
+	for (line = strtok(printed, "\n"); line; line = strtok(NULL, "\n"))
+		lines++;
+	assert_int_equal(lines, 1 + JUDGE_FIGURES);
+	free(printed);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(shares_are_not_counts),
+		TEST(one_run_a_side),
+		TEST(too_few_intervals),
+		TEST(replicates),
+		TEST(two_runs),
+		TEST(no_recordings),
+		TEST(not_measured_alike),
+		TEST(another_rung),
+		TEST(a_module_that_one_side_lacks),
+		TEST(a_refused_module),
+		TEST(thresholds_that_differ),
+		TEST(thresholds_that_cannot_be_joined),
+		TEST(keys),
+		TEST(what_makes_it_doubtful),
+		TEST(accounting_and_stamps),
+		TEST(one_recording_twice),
+		TEST(only_one_module),
+		TEST(as_json),
+		TEST(as_csv),
+	};
+
+	return cmocka_run_group_tests_name("compare", tests, NULL, NULL);
+}

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unit.h"
+
+#include <math.h>
+
+#include "base/hist.h"
+#include "stat/judge.h"
+
+#define TAIL_NS 8000
+#define ALL ((1U << JUDGE_FIGURES) - 1)
+#define MOST 16
+
+/* Sides that are made unit by unit, and how they are judged. */
+static struct pair {
+	struct judge_rules rules;
+	struct unit units[2][MOST];
+	size_t nr[2];
+	struct judged figures[JUDGE_FIGURES];
+	ssize_t family;
+} pair;
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(&pair, 0, sizeof(pair));
+	pair.rules = (struct judge_rules){ .confidence = 0.95, .figures = ALL };
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		while (pair.nr[i])
+			unit__clear(&pair.units[i][--pair.nr[i]]);
+	}
+	return 0;
+}
+
+static void add(struct lat_hist *hist, uint64_t ns, uint64_t count)
+{
+	hist->slots[hist_slot(ns)] += count;
+	hist->sum_ns += ns * count;
+	hist->tail += ns >= TAIL_NS ? count : 0;
+	if (count && hist->max_ns < ns)
+		hist->max_ns = ns;
+}
+
+/* A body around a latency, from a third below to a third above it, and a tail of 20 us. */
+static void add_unit(unsigned int side, uint64_t ns, uint64_t events, uint64_t tail)
+{
+	struct lat_hist hist = { 0 };
+
+	for (unsigned int i = 0; i < 20; i++)
+		add(&hist, ns * (20 + i) / 30, (events - tail) / 20);
+	add(&hist, ns, (events - tail) % 20);
+	add(&hist, 20000, tail);
+	assert_int_equal(unit__take(&pair.units[side][pair.nr[side]++], &hist), 0);
+}
+
+/* Units that vary by some percent, in the latency and in the tail. */
+static void add_units(unsigned int side, unsigned int nr, uint64_t ns, uint64_t events,
+		      uint64_t tail)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		add_unit(side, ns * (98 + 2 * (i % 3)) / 100, events,
+			 tail * (97 + 3 * ((i + 1) % 3)) / 100);
+}
+
+static void judge(void)
+{
+	struct judged *family[] = { pair.figures };
+	struct judge_side sides[2];
+
+	for (unsigned int i = 0; i < 2; i++)
+		sides[i] = (struct judge_side){ pair.units[i], pair.nr[i],
+						pair.rules.batches ? 1 : pair.nr[i] };
+	judge__figures(&pair.rules, &sides[0], &sides[1], pair.figures);
+	pair.family = judge__verdicts(&pair.rules, family, 1);
+}
+
+static enum judge_verdict verdict(unsigned int figure)
+{
+	return pair.figures[figure].verdict;
+}
+
+static void assert_cannot_tell(unsigned int figure, const char *why)
+{
+	const struct judged *judged = &pair.figures[figure];
+
+	assert_false(judged->tested);
+	assert_int_equal(judged->verdict, JUDGE_NO_DIFFERENCE);
+	assert_true(isnan(judged->low) && isnan(judged->p));
+	if (!strstr(judged->why, why))
+		fail_msg("%s: '%s' is not in '%s'", judge__name(figure), why, judged->why);
+}
+
+static void assert_nothing_shown(void)
+{
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++)
+		assert_int_equal(verdict(i), JUDGE_NO_DIFFERENCE);
+}
+
+static void names(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++)
+		assert_int_equal(judge__find(judge__name(i)), i);
+	assert_int_equal(judge__find("p99.9"), JUDGE_QUANTILE + FIGURES_P999);
+	assert_true(judge__find("p98") < 0);
+	assert_string_equal(judge__word(JUDGE_NO_DIFFERENCE), "no difference shown");
+}
+
+static void worse_and_better(void **state)
+{
+	const struct judged *tail = &pair.figures[JUDGE_TAIL];
+
+	(void)state;
+	add_units(0, 5, 1000, 100000, 1000);
+	add_units(1, 5, 2000, 100000, 2000);
+	judge();
+	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
+	assert_int_equal(verdict(JUDGE_QUANTILE + FIGURES_P50), JUDGE_WORSE);
+	assert_int_equal(verdict(JUDGE_MEAN), JUDGE_WORSE);
+	assert_int_equal(pair.family, 7);
+	assert_true(tail->ratio > 1.98 && tail->ratio < 2.02);
+	assert_true(tail->low < tail->ratio && tail->ratio < tail->high);
+	assert_true(tail->low > 1.8 && tail->high < 2.2);
+	assert_true(tail->p <= tail->adjusted && tail->adjusted <= 0.05);
+	end(state);
+	begin(state);
+	add_units(0, 5, 2000, 100000, 2000);
+	add_units(1, 5, 1000, 100000, 1000);
+	judge();
+	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_BETTER);
+	assert_int_equal(verdict(JUDGE_QUANTILE + FIGURES_P50), JUDGE_BETTER);
+}
+
+static void more_events_are_not_more_tail(void **state)
+{
+	(void)state;
+	add_units(0, 5, 1000, 16165, 136);
+	add_units(1, 5, 1000, 273286, 186);
+	judge();
+	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_BETTER);
+	assert_true(pair.figures[JUDGE_TAIL].high < 0.1);
+}
+
+static void identical_runs(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++)
+		add_unit(i % 2, 1000, 100000, 1000);
+	judge();
+	assert_nothing_shown();
+	assert_true(pair.figures[JUDGE_TAIL].p == 1);
+	assert_true(pair.figures[JUDGE_MEAN].ratio == 1);
+}
+
+static void nothing_at_all(void **state)
+{
+	(void)state;
+	judge();
+	assert_int_equal(pair.family, 0);
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
+		assert_cannot_tell(i, "no events on either side");
+		assert_true(isnan(pair.figures[i].off) && isnan(pair.figures[i].ratio));
+	}
+	add_units(0, 3, 1000, 1000, 10);
+	judge();
+	assert_cannot_tell(JUDGE_TAIL, "no events on ON");
+	assert_false(isnan(pair.figures[JUDGE_TAIL].off));
+}
+
+static void too_few_units(void **state)
+{
+	(void)state;
+	add_units(0, 2, 1000, 100000, 1000);
+	add_units(1, 5, 1000, 100000, 1000);
+	judge();
+	assert_cannot_tell(JUDGE_TAIL, "too few runs on OFF have events: 2, 3 are needed");
+	pair.rules.batches = true;
+	judge();
+	assert_cannot_tell(JUDGE_MEAN, "too few intervals on OFF: a recording needs 10");
+}
+
+static void no_tail_on_either_side(void **state)
+{
+	(void)state;
+	add_units(0, 3, 1000, 100000, 0);
+	add_units(1, 3, 1000, 100000, 0);
+	judge();
+	assert_cannot_tell(JUDGE_TAIL, "neither side has a tail");
+	assert_true(pair.figures[JUDGE_TAIL].off == 0 && pair.figures[JUDGE_TAIL].on == 0);
+	assert_true(pair.figures[JUDGE_MEAN].tested);
+}
+
+static void no_tail_on_one_side(void **state)
+{
+	const struct judged *tail = &pair.figures[JUDGE_TAIL];
+
+	(void)state;
+	add_units(0, 5, 1000, 100000, 0);
+	add_units(1, 5, 1000, 100000, 1000);
+	judge();
+	assert_true(tail->off == 0);
+	assert_int_equal(tail->verdict, JUDGE_WORSE);
+	assert_true(isfinite(tail->ratio) && isfinite(tail->high));
+}
+
+/* Two events a run against none: the runs do not vary at all, but counts do. */
+static void a_few_tail_events(void **state)
+{
+	(void)state;
+	add_units(0, 12, 1000, 1000, 0);
+	for (unsigned int i = 0; i < 12; i++)
+		add_unit(1, 1000, 1000, 2);
+	judge();
+	assert_true(pair.figures[JUDGE_TAIL].p > 0.0001 && pair.figures[JUDGE_TAIL].p < 0.01);
+	assert_true(pair.figures[JUDGE_TAIL].low < 2.5);
+}
+
+static void too_few_events_for_a_share(void **state)
+{
+	(void)state;
+	add_units(0, 10, 1000, 20, 0);
+	add_units(1, 10, 1000, 100000, 1000);
+	judge();
+	assert_cannot_tell(JUDGE_TAIL, "OFF would have 2 in its tail");
+	end(state);
+	begin(state);
+	/* But it has more than enough. */
+	add_units(0, 5, 1000, 120, 100);
+	add_units(1, 5, 1000, 1000000, 2000);
+	judge();
+	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_BETTER);
+}
+
+static void too_few_events_for_a_quantile(void **state)
+{
+	(void)state;
+	add_units(0, 3, 1000, 9999, 100);
+	add_units(1, 3, 1000, 200000, 2000);
+	judge();
+	assert_cannot_tell(JUDGE_QUANTILE + FIGURES_P999, "OFF has 9,999 in a run, 10,000");
+	assert_cannot_tell(JUDGE_QUANTILE + FIGURES_P9999, "100,000 are needed");
+	assert_true(pair.figures[JUDGE_QUANTILE + FIGURES_P99].tested);
+	assert_int_equal(pair.family, 5);
+	pair.rules.batches = true;
+	judge();
+	assert_true(pair.figures[JUDGE_QUANTILE + FIGURES_P999].tested);
+	assert_cannot_tell(JUDGE_QUANTILE + FIGURES_P9999, "OFF has 9,999 in a batch, 20,000");
+}
+
+/* Of the two sides' means the same is known, or one rests on an event that came once. */
+static void a_mean_of_few_events(void **state)
+{
+	const struct judged *mean = &pair.figures[JUDGE_MEAN];
+	struct lat_hist hist = { 0 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++) {
+		memset(&hist, 0, sizeof(hist));
+		add(&hist, 1000 + i, 10000);
+		add(&hist, 20000000, i % 2);
+		assert_int_equal(unit__take(&pair.units[i % 2][pair.nr[i % 2]++], &hist), 0);
+	}
+	judge();
+	assert_true(mean->tested);
+	assert_true(mean->ratio > 2.9);
+	assert_true(mean->low < 1 && mean->p > 0.05);
+	end(NULL);
+	begin(NULL);
+	add_units(0, 3, 1000, 9, 0);
+	add_units(1, 3, 1000, 10000, 0);
+	judge();
+	assert_cannot_tell(JUDGE_MEAN, "OFF has 9 in a run, 10 are needed");
+}
+
+static void below_the_resolution(void **state)
+{
+	const struct judged *p50 = &pair.figures[JUDGE_QUANTILE + FIGURES_P50];
+
+	(void)state;
+	/* Medians within slot 0, [0, 31.25) ns, that differ by where it ends. */
+	for (unsigned int i = 0; i < 6; i++) {
+		struct lat_hist hist = { 0 };
+
+		add(&hist, 10, i % 2 ? 60000 + i : 90000 + i);
+		add(&hist, 100, 40000);
+		assert_int_equal(unit__take(&pair.units[i % 2][pair.nr[i % 2]++], &hist), 0);
+	}
+	judge();
+	assert_true(p50->tested && p50->adjusted < 0.05);
+	assert_int_equal(p50->verdict, JUDGE_NO_DIFFERENCE);
+	assert_non_null(strstr(p50->why, "less than a slot"));
+}
+
+static void only_what_is_asked_for(void **state)
+{
+	(void)state;
+	add_units(0, 3, 1000, 100000, 1000);
+	add_units(1, 3, 2000, 100000, 2000);
+	pair.rules.figures = 1U << JUDGE_TAIL;
+	judge();
+	assert_int_equal(pair.family, 1);
+	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
+	assert_true(pair.figures[JUDGE_TAIL].adjusted == pair.figures[JUDGE_TAIL].p);
+	assert_int_equal(verdict(JUDGE_MEAN), JUDGE_NO_DIFFERENCE);
+	assert_false(isnan(pair.figures[JUDGE_MEAN].low));
+}
+
+static void a_minimal_effect(void **state)
+{
+	(void)state;
+	add_units(0, 5, 1000, 100000, 1000);
+	add_units(1, 5, 1300, 100000, 1300);
+	pair.rules.min_effect = 0.1;
+	judge();
+	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
+	pair.rules.min_effect = 0.5;
+	judge();
+	assert_nothing_shown();
+	assert_true(pair.figures[JUDGE_TAIL].p == 1);
+}
+
+static void correction_is_said(void **state)
+{
+	const struct judged *tail = &pair.figures[JUDGE_TAIL];
+	static struct judged others[40][JUDGE_FIGURES];
+	struct judged *family[41] = { pair.figures };
+
+	(void)state;
+	add_units(0, 5, 1000, 100000, 1000);
+	add_units(1, 5, 1000, 100000, 1050);
+	judge();
+	assert_true(tail->p < 0.05);
+	for (unsigned int i = 0; i < 40; i++) {
+		others[i][0] = (struct judged){ .p = 0.5, .ratio = 1, .tested = true };
+		family[i + 1] = others[i];
+	}
+	pair.figures[JUDGE_TAIL].verdict = JUDGE_NO_DIFFERENCE;
+	assert_int_equal(judge__verdicts(&pair.rules, family, 41), 47);
+	assert_true(tail->adjusted > 0.05);
+	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
+	assert_non_null(strstr(tail->why, "not as one of 47 judged"));
+}
+
+/* Batches of one run: what would be a difference between runs 25 % apart is none. */
+static void one_run(void **state)
+{
+	const struct judged *tail = &pair.figures[JUDGE_TAIL];
+	double low;
+
+	(void)state;
+	pair.rules.batches = true;
+	add_units(0, 5, 1000, 100000, 1000);
+	add_units(1, 5, 1000, 100000, 1500);
+	judge();
+	assert_int_equal(tail->verdict, JUDGE_WORSE);
+	low = tail->low;
+	pair.rules.run_spread = JUDGE_RUN_SPREAD;
+	judge();
+	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
+	assert_true(tail->low < low);
+	/* Of all events, not of the typical batch. */
+	assert_true(tail->off * 500000 == pair.units[0][0].tail + pair.units[0][1].tail +
+						  pair.units[0][2].tail + pair.units[0][3].tail +
+						  pair.units[0][4].tail);
+	end(state);
+	begin(state);
+	pair.rules.batches = true;
+	pair.rules.run_spread = JUDGE_RUN_SPREAD;
+	add_units(0, 5, 1000, 100000, 1000);
+	add_units(1, 5, 1000, 100000, 10000);
+	judge();
+	assert_int_equal(tail->verdict, JUDGE_WORSE);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(names),
+		TEST(worse_and_better),
+		TEST(more_events_are_not_more_tail),
+		TEST(identical_runs),
+		TEST(nothing_at_all),
+		TEST(too_few_units),
+		TEST(no_tail_on_either_side),
+		TEST(no_tail_on_one_side),
+		TEST(a_few_tail_events),
+		TEST(too_few_events_for_a_share),
+		TEST(too_few_events_for_a_quantile),
+		TEST(a_mean_of_few_events),
+		TEST(below_the_resolution),
+		TEST(only_what_is_asked_for),
+		TEST(a_minimal_effect),
+		TEST(correction_is_said),
+		TEST(one_run),
+	};
+
+	return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unit.h"
+
+#include <math.h>
+
+#include "base/hist.h"
+#include "stat/contrast.h"
+#include "stat/dist.h"
+#include "stat/holm.h"
+#include "stat/judge.h"
+#include "stat/share.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static void assert_near(double got, double wanted, double within)
+{
+	if (!(fabs(got - wanted) <= within))
+		fail_msg("got %.9g, wanted %.9g +-%g", got, wanted, within);
+}
+
+/* Abramowitz and Stegun, Handbook of Mathematical Functions, table 26.10. */
+static void t_against_the_table(void **state)
+{
+	static const struct {
+		double p, df, t;
+	} table[] = {
+		{ 0.975, 1, 12.706 }, { 0.975, 2, 4.303 },  { 0.975, 5, 2.571 },
+		{ 0.975, 10, 2.228 }, { 0.975, 30, 2.042 }, { 0.975, 120, 1.980 },
+		{ 0.995, 1, 63.657 }, { 0.995, 4, 4.604 },  { 0.995, 20, 2.845 },
+		{ 0.9995, 5, 6.869 }, { 0.95, 3, 2.353 },   { 0.9, 8, 1.397 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(table); i++) {
+		double t = dist__t_quantile(table[i].p, table[i].df);
+
+		assert_near(t, table[i].t, 0.00051);
+		assert_near(dist__t_quantile(1 - table[i].p, table[i].df), -t, 1e-9);
+		assert_near(dist__t_both_tails(t, table[i].df), 2 * (1 - table[i].p), 1e-10);
+	}
+}
+
+static void t_at_its_ends(void **state)
+{
+	(void)state;
+	assert_near(dist__t_both_tails(0, 3), 1, 1e-15);
+	assert_near(dist__t_both_tails(-2.571, 5), dist__t_both_tails(2.571, 5), 0);
+	assert_near(dist__t_both_tails(INFINITY, 3), 0, 0);
+	/* df = 2 has a closed form: 1 - t / sqrt(2 + t^2). */
+	assert_near(dist__t_both_tails(1.5, 2), 1 - 1.5 / sqrt(2 + 2.25), 1e-13);
+	assert_near(dist__t_both_tails(1000, 2) / (1 - 1000 / sqrt(2 + 1e6)), 1, 1e-8);
+	assert_near(dist__t_quantile(0.975, 1e7), dist__normal_quantile(0.975), 1e-5);
+}
+
+static void normal_quantiles(void **state)
+{
+	(void)state;
+	assert_near(dist__normal_quantile(0.975), 1.959963985, 1e-8);
+	assert_near(dist__normal_quantile(0.005), -2.575829304, 1e-8);
+	assert_near(dist__normal_quantile(0.5), 0, 1e-9);
+}
+
+/* R. G. Newcombe, Stat. Med. 17 (1998) 857-872, table I, method 3. */
+static void wilson_against_newcombe(void **state)
+{
+	static const struct {
+		uint64_t part, whole;
+		double low, high;
+	} table[] = {
+		{ 81, 263, 0.2553, 0.3662 },
+		{ 15, 148, 0.0624, 0.1605 },
+		{ 0, 20, 0, 0.1611 },
+		{ 1, 29, 0.0061, 0.1718 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(table); i++) {
+		struct share_interval got = share__wilson(table[i].part, table[i].whole, 0.95);
+		struct share_interval rest =
+			share__wilson(table[i].whole - table[i].part, table[i].whole, 0.95);
+
+		assert_near(got.low, table[i].low, 0.00005);
+		assert_near(got.high, table[i].high, 0.00005);
+		assert_near(rest.low, 1 - got.high, 1e-12);
+		assert_near(rest.high, 1 - got.low, 1e-12);
+	}
+	assert_near(share__wilson(0, 0, 0.95).low, 0, 0);
+	assert_near(share__wilson(0, 0, 0.95).high, 1, 0);
+}
+
+static void odds(void **state)
+{
+	(void)state;
+	assert_near(share__odds_ratio(0.2, 0.5), 4, 1e-12);
+	assert_near(share__odds_ratio(0.2, 0), 0, 0);
+	assert_true(isnan(share__odds_ratio(0, 0.5)));
+	assert_true(isnan(share__odds_ratio(0.5, 1)));
+	assert_true(isnan(share__odds_ratio(NAN, 0.5)));
+}
+
+static void holm_worked_out(void **state)
+{
+	double p[] = { 0.01, 0.04, 0.03, 0.005 }, alone = 0.2, large[] = { 0.6, 0.7 };
+
+	(void)state;
+	assert_int_equal(holm__adjust(p, 4), 0);
+	assert_near(p[0], 0.03, 1e-15);
+	assert_near(p[1], 0.06, 1e-15); /* 0.04 * 1, but not before 0.03 * 2 */
+	assert_near(p[2], 0.06, 1e-15);
+	assert_near(p[3], 0.02, 1e-15);
+	assert_int_equal(holm__adjust(&alone, 1), 0);
+	assert_near(alone, 0.2, 0);
+	assert_int_equal(holm__adjust(large, 2), 0);
+	assert_near(large[0], 1, 0);
+	assert_near(large[1], 1, 0);
+	assert_int_equal(holm__adjust(NULL, 0), 0);
+}
+
+/* Equal numbers: Welch's. Else the more cautious of the two. By hand from means and variances. */
+static void contrasts(void **state)
+{
+	const struct contrast_side one = { 20.8, 7.9, 15, 0 }, two = { 23.0, 3.8, 15, 0 };
+	const struct contrast_side few = { 20.6, 9.0, 10, 0 }, many = { 22.1, 0.9, 20, 0 };
+	const struct contrast_side calm = { 19.4, 1.4, 10, 0 }, wild = { 21.6, 17.1, 20, 0 };
+	struct contrast got;
+
+	(void)state;
+	got = contrast__of(&one, &two, 0.95, 0);
+	assert_near(got.difference, 2.2, 1e-12);
+	assert_near(got.p, 0.0194, 0.0005); /* t = 2.491, df = 24.9 */
+	assert_near(got.low, 2.2 - 2.060 * sqrt(11.7 / 15), 0.001);
+	got = contrast__of(&few, &many, 0.95, 0);
+	assert_near(got.p, 0.154, 0.001); /* Welch: t = 1.543, df = 9.9; pooled: 0.045 */
+	got = contrast__of(&calm, &wild, 0.95, 0);
+	assert_near(got.p, 0.113, 0.001); /* pooled: t = 1.638, df = 28; Welch: 0.036 */
+	assert_near((got.high + got.low) / 2, got.difference, 1e-12);
+}
+
+static void contrasts_with_a_margin(void **state)
+{
+	const struct contrast_side off = { 0, 1, 10, 0 }, on = { 2, 1, 10, 0 };
+	struct contrast plain = contrast__of(&off, &on, 0.95, 0);
+	struct contrast at_bound = contrast__of(&off, &on, 0.95, plain.low);
+
+	(void)state;
+	/* Significant against a margin just if the interval lies beyond it. */
+	assert_near(at_bound.p, 0.05, 1e-9);
+	assert_near(contrast__of(&on, &off, 0.95, plain.low).p, 0.05, 1e-9);
+	assert_near(contrast__of(&off, &on, 0.95, 3).p, 1, 0);
+}
+
+static void contrasts_without_variance(void **state)
+{
+	const struct contrast_side off = { 1, 0, 3, 0 }, same = off, other = { 2, 0, 3, 0 };
+	struct contrast_side known = other;
+	struct contrast got = contrast__of(&off, &same, 0.95, 0);
+
+	(void)state;
+	assert_near(got.p, 1, 0);
+	assert_near(got.high, got.low, 0);
+	assert_near(contrast__of(&off, &other, 0.95, 0).p, 0, 0);
+	known.known = 1;
+	got = contrast__of(&off, &known, 0.95, 0);
+	assert_in_range((int)(got.p * 100), 30, 40);
+}
+
+static double uniform(void)
+{
+	return ((double)(unit_random() >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+}
+
+static struct contrast_side summarise(const double *values, unsigned int nr)
+{
+	struct contrast_side side = { .units = nr };
+
+	for (unsigned int i = 0; i < nr; i++)
+		side.centre += values[i] / nr;
+	for (unsigned int i = 0; i < nr; i++)
+		side.variance += (values[i] - side.centre) * (values[i] - side.centre) / (nr - 1);
+	return side;
+}
+
+/* Of what is called 95 % intervals, how many do not hold a difference of 0, in percent. */
+static double missed(double (*draw)(void), unsigned int off, unsigned int on)
+{
+	const unsigned int pairs = 2000;
+	unsigned int missing = 0;
+	double values[64];
+
+	for (unsigned int i = 0; i < pairs; i++) {
+		struct contrast_side sides[2];
+		struct contrast got;
+
+		for (unsigned int j = 0; j < 2; j++) {
+			unsigned int nr = j ? on : off;
+
+			for (unsigned int k = 0; k < nr; k++)
+				values[k] = draw();
+			sides[j] = summarise(values, nr);
+		}
+		got = contrast__of(&sides[0], &sides[1], 0.95, 0);
+		missing += got.low > 0 || got.high < 0;
+	}
+	return 100.0 * missing / pairs;
+}
+
+static double skewed(void)
+{
+	return -log(uniform());
+}
+
+/* The standard error of 5 % of 2000 is 0.5 %. */
+static void coverage(void **state)
+{
+	static const unsigned int numbers[][2] = { { 3, 3 }, { 5, 5 }, { 10, 10 }, { 3, 10 } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(numbers); i++)
+		assert_true(missed(normal, numbers[i][0], numbers[i][1]) < 6.5);
+	assert_true(missed(normal, 10, 10) > 3.5);
+	/* Worse than a logarithm of latencies is. */
+	assert_true(missed(skewed, 5, 5) < 6.5);
+}
+
+static double autocorrelated(double *state)
+{
+	*state = 0.6 * *state + 0.8 * normal();
+	return *state;
+}
+
+/* Batches of a series in which neighbours correlate by 0.6. */
+static double missed_by_batches(unsigned int intervals)
+{
+	unsigned int batches = unit__batches(intervals), missing = 0;
+	const unsigned int pairs = 1000;
+	double values[64];
+
+	for (unsigned int i = 0; i < pairs; i++) {
+		struct contrast_side sides[2];
+		struct contrast got;
+
+		for (unsigned int j = 0; j < 2; j++) {
+			double at = normal();
+			unsigned int taken = 0;
+
+			for (unsigned int k = 0; k < batches; k++) {
+				unsigned int first = taken;
+
+				for (values[k] = 0; taken < intervals * (k + 1) / batches; taken++)
+					values[k] += autocorrelated(&at);
+				values[k] /= taken - first;
+			}
+			sides[j] = summarise(values, batches);
+		}
+		got = contrast__of(&sides[0], &sides[1], 0.95, 0);
+		missing += got.low > 0 || got.high < 0;
+	}
+	return 100.0 * missing / pairs;
+}
+
+static void batches_of_what_correlates(void **state)
+{
+	(void)state;
+	assert_true(missed_by_batches(20) < 9);
+	assert_true(missed_by_batches(60) < 9);
+	assert_true(missed_by_batches(200) < 8);
+}
+
+static void how_many_batches(void **state)
+{
+	(void)state;
+	assert_int_equal(unit__batches(0), 0);
+	assert_int_equal(unit__batches(9), 0);
+	assert_int_equal(unit__batches(10), 3);
+	assert_int_equal(unit__batches(60), 5);
+	assert_int_equal(unit__batches(600), 18);
+}
+
+static void add(struct lat_hist *hist, uint64_t ns, uint64_t count, uint64_t tail_ns)
+{
+	hist->slots[hist_slot(ns)] += count;
+	hist->sum_ns += ns * count;
+	hist->tail += ns >= tail_ns ? count : 0;
+	if (count && hist->max_ns < ns)
+		hist->max_ns = ns;
+}
+
+static void units_are_histograms(void **state)
+{
+	struct lat_hist hist = { 0 }, back = { 0 };
+	struct unit unit;
+
+	(void)state;
+	add(&hist, 100, 50, 8000);
+	add(&hist, 20000, 50, 8000);
+	add(&hist, HIST_LIMIT_NS, 1, 8000);
+	assert_int_equal(unit__take(&unit, &hist), 0);
+	assert_int_equal(unit.events, 101);
+	assert_int_equal(unit.nr_slots, 3);
+	unit__add_to(&back, &unit);
+	assert_memory_equal(&back, &hist, sizeof(hist));
+	assert_int_equal(unit.tail, 51);
+	unit__count_tail(&unit, 32000);
+	assert_int_equal(unit.tail, 1);
+	unit__count_tail(&unit, 20000);
+	assert_int_equal(unit.tail, 51);
+	unit__clear(&unit);
+}
+
+static void edges(void **state)
+{
+	(void)state;
+	assert_true(unit__is_edge(8000));
+	assert_true(unit__is_edge(63000));
+	assert_true(unit__is_edge(100000));
+	assert_false(unit__is_edge(65000));
+	assert_false(unit__is_edge(8001));
+	assert_false(unit__is_edge(1000000)); /* 1 ms; 1024 us is one */
+	assert_true(unit__is_edge(1024000));
+}
+
+static void variation(void **state)
+{
+	struct lat_hist hist = { 0 };
+	struct unit unit;
+
+	(void)state;
+	assert_int_equal(unit__take(&unit, &hist), 0);
+	assert_near(unit__variation(&unit), 0, 0);
+	unit__clear(&unit);
+	add(&hist, 1000000, 500, 0);
+	add(&hist, 3000000, 500, 0);
+	assert_int_equal(unit__take(&unit, &hist), 0);
+	assert_near(unit__variation(&unit), 0.5, 0.02);
+	unit__clear(&unit);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(t_against_the_table),
+		cmocka_unit_test(t_at_its_ends),
+		cmocka_unit_test(normal_quantiles),
+		cmocka_unit_test(wilson_against_newcombe),
+		cmocka_unit_test(odds),
+		cmocka_unit_test(holm_worked_out),
+		cmocka_unit_test(contrasts),
+		cmocka_unit_test(contrasts_with_a_margin),
+		cmocka_unit_test(contrasts_without_variance),
+		cmocka_unit_test(coverage),
+		cmocka_unit_test(how_many_batches),
+		cmocka_unit_test(batches_of_what_correlates),
+		cmocka_unit_test(units_are_histograms),
+		cmocka_unit_test(edges),
+		cmocka_unit_test(variation),
+	};
+
+	return cmocka_run_group_tests_name("stat", tests, NULL, NULL);
+}
