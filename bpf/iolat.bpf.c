@@ -111,19 +111,19 @@ static __always_inline bool request_ends_sequence(const struct request_view *vie
 	return !view->bytes && (view->flags & REQ_OP_MASK) == REQ_OP_WRITE;
 }
 
-static __always_inline __u32 request_device(struct request *rq)
+static __always_inline __u32 request_device(struct request *rq, bool raw)
 {
-	struct gendisk *disk = request_disk(rq);
+	struct gendisk *disk = request_disk(rq, raw);
 
 	if (!disk)
 		return 0;
-	return (__u32)BPF_CORE_READ(disk, major) << 20 | (__u32)BPF_CORE_READ(disk, first_minor);
+	return (__u32)READ(raw, disk, major) << 20 | (__u32)READ(raw, disk, first_minor);
 }
 
 /* Asked early, so that the census has only what is wanted. */
-static __always_inline bool other_disk(struct request *rq)
+static __always_inline bool other_disk(struct request *rq, bool raw)
 {
-	return knobs.disk && request_device(rq) != knobs.disk;
+	return knobs.disk && request_device(rq, raw) != knobs.disk;
 }
 
 static __always_inline bool needs_device(void)
@@ -355,7 +355,7 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 	__u32 why;
 
 	if (needs_device())
-		done.device = request_device(rq);
+		done.device = request_device(rq, raw);
 	done.cells = control.armed ? cells_here(&cells) : NULL;
 	if (done.cells)
 		count_all(done.cells, LAT_SEEN);
@@ -429,7 +429,7 @@ static __always_inline int issue(struct request *request, bool raw)
 	__u64 now = bpf_ktime_get_ns();
 	struct iolat_start *start = NULL;
 
-	if (request_is_passthrough(&rq) || other_disk(request))
+	if (request_is_passthrough(&rq) || other_disk(request, raw))
 		return 0;
 	if (knobs.identity || requeued)
 		start = find(&rq);
@@ -521,7 +521,7 @@ int BPF_PROG(submit_start, struct request *rq)
 	struct request_view view = request_view(rq, false);
 	__u64 id = view.id;
 
-	if (other_disk(rq))
+	if (other_disk(rq, false))
 		return 0;
 	view.start_ns = bpf_ktime_get_ns(); /* the kernel's may come only after this */
 	/* Looked for only to keep `requeued` right. */
@@ -535,7 +535,7 @@ int BPF_PROG(submit_insert, struct request *rq)
 	__u64 id = view.id;
 	struct iolat_start *start = bpf_map_lookup_elem(&start_ts, &id);
 
-	if (other_disk(rq))
+	if (other_disk(rq, false))
 		return 0;
 	if (start && start->queue_ns == view.start_ns) /* comes back, by a requeue or unissued */
 		return 0;
