@@ -271,6 +271,7 @@ static void put_run(struct json_object *to, const struct run *run)
 	put(to, "host", run->host ? json_tokener_parse(run->host) : NULL);
 	put(to, "labels", labels(run));
 	put(to, "complete", json_object_new_boolean(run->complete));
+	put(to, "running", json_object_new_boolean(run->running));
 }
 
 struct json_object *json__summary(const struct run *run, const struct run_module *module)

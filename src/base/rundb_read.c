@@ -13,6 +13,7 @@
 #include "counts.h"
 #include "grow.h"
 #include "hist.h"
+#include "rundir.h"
 #include "sql.h"
 
 #define MOST_KEYS (1 << 20) /* of one module: no recording has more, so the file is damaged */
@@ -507,9 +508,12 @@ static int read_all(struct rundb *db)
 int rundb__open(struct rundb **db, const char *path, struct run *run)
 {
 	struct rundb *made;
+	bool held;
 	int err;
 
 	memset(run, 0, sizeof(*run));
+	/* Asked first: a recorder that ends meanwhile leaves a recording that is complete. */
+	held = rundir__is_held(path);
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return -ENOMEM;
@@ -520,6 +524,7 @@ int rundb__open(struct rundb **db, const char *path, struct run *run)
 	err = read_all(made);
 	if (err)
 		goto err_close;
+	run->running = held && !run->complete;
 	*db = made;
 	return 0;
 

@@ -10,6 +10,7 @@
 #include "counts.h"
 #include "grow.h"
 #include "hist.h"
+#include "rundir.h"
 #include "sql.h"
 #include "writer.h"
 
@@ -97,6 +98,7 @@ struct known {
 
 struct rundb_writer {
 	sqlite3 *db;
+	int mark; /* of the directory, while this is open; -errno: none */
 	sqlite3_stmt *statements[STATEMENTS];
 	struct known known[RUN_MODULES];
 	int64_t last_series;
@@ -261,6 +263,8 @@ static void free_writer(struct rundb_writer *writer)
 {
 	for (unsigned int i = 0; i < RUN_MODULES; i++)
 		free(writer->known[i].series);
+	if (writer->mark >= 0)
+		close(writer->mark);
 	free(writer);
 }
 
@@ -279,6 +283,7 @@ static int db__open(struct writer *writer, const struct run *run)
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return -ENOMEM;
+	made->mark = rundir__hold(writer->dir);
 	made->last_series = metric_id(RUN_MODULES, 0);
 	err = create(made, run, path);
 	if (!err)

@@ -394,9 +394,10 @@ void text__run(FILE *out, const struct run *run)
 	if (wrap.len)
 		wrap__print(&wrap, out, 0, 2);
 	if (!run->complete) {
-		wrap__add(&wrap, "incomplete: the recording was cut off; what is shown ends with "
-				 "the last whole interval, and how many waits were open then is "
-				 "not known");
+		wrap__add(&wrap,
+			  "incomplete: the recording %s; what is shown ends with the last whole "
+			  "interval, and how many waits were open then is not known",
+			  run->running ? "still goes on" : "was cut off");
 		wrap__print(&wrap, out, 0, 2);
 	}
 }

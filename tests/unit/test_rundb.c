@@ -204,6 +204,34 @@ static void the_least_recording(void **state)
 	free(run);
 }
 
+/* Of the recording in the directory: does it still go on? */
+static bool is_running(const char *path)
+{
+	struct run *read = calloc(1, sizeof(*read));
+	bool running;
+
+	assert_int_equal(rundb__load(path, read), 0);
+	running = read->running;
+	assert_false(running && read->complete);
+	run__clear(read);
+	free(read);
+	return running;
+}
+
+static void one_that_goes_on(void **state)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	struct writer writer = { .ops = &writer_db, .dir = dir };
+
+	(void)state;
+	assert_int_equal(writer.ops->open(&writer, run), 0);
+	assert_true(is_running(dir));
+	assert_true(is_running(unit_path(dir, "run.db")));
+	assert_int_equal(writer.ops->close(&writer, run), 0);
+	assert_false(is_running(dir));
+	free(run);
+}
+
 static void nothing_is_overwritten(void **state)
 {
 	struct recording recording;
@@ -660,6 +688,7 @@ int main(void)
 		TEST(what_was_written_is_read),
 		TEST(intervals_are_walked),
 		TEST(the_least_recording),
+		TEST(one_that_goes_on),
 		TEST(nothing_is_overwritten),
 		TEST(large_numbers),
 		TEST(killed_at_any_moment),
