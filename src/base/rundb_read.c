@@ -42,6 +42,7 @@ struct rundb {
 	size_t nr_series;
 	struct run_data *deltas; /* of the interval that was walked to last; one per module */
 	sqlite3_stmt *intervals;
+	bool without_keys; /* of the intervals */
 };
 
 static int open_file(sqlite3 **db, const char *path)
@@ -537,15 +538,21 @@ err_free:
 	return err;
 }
 
+static void forget_deltas(struct rundb *db)
+{
+	for (unsigned int i = 0; db->deltas && i < RUN_MODULES; i++)
+		run__clear_data(&db->deltas[i]);
+	free(db->deltas);
+	db->deltas = NULL;
+}
+
 void rundb__close(struct rundb *db)
 {
 	if (!db)
 		return;
 	sqlite3_finalize(db->intervals);
 	sqlite3_close(db->db);
-	for (unsigned int i = 0; db->deltas && i < RUN_MODULES; i++)
-		run__clear_data(&db->deltas[i]);
-	free(db->deltas);
+	forget_deltas(db);
 	free(db->series);
 	free(db);
 }
@@ -579,7 +586,7 @@ static int start_walk(struct rundb *db)
 	db->deltas = calloc(RUN_MODULES, sizeof(*db->deltas));
 	if (!db->deltas)
 		return -ENOMEM;
-	for (unsigned int i = 0; !err && i < db->run->nr_modules; i++)
+	for (unsigned int i = 0; !err && !db->without_keys && i < db->run->nr_modules; i++)
 		err = copy_keys(&db->deltas[i], &db->run->modules[i].total);
 	if (err)
 		return err;
@@ -587,8 +594,13 @@ static int start_walk(struct rundb *db)
 			    "SELECT id, start_ns, end_ns FROM interval ORDER BY start_ns, id");
 }
 
+#define SLOTS "SELECT series, slot, count FROM slots WHERE interval = ?"
+#define SUMS "SELECT series, sum_ns, max_ns, tail FROM sums WHERE interval = ?"
+#define OF_METRICS " AND series IN (SELECT id FROM series WHERE split = '')"
+
 static int read_interval(struct rundb *db, int64_t id)
 {
+	bool metrics = db->without_keys;
 	struct target target;
 	int err;
 
@@ -596,12 +608,9 @@ static int read_interval(struct rundb *db, int64_t id)
 		target.data[i] = &db->deltas[i];
 		run__zero_data(&db->deltas[i]);
 	}
-	err = each_row(db, "SELECT series, slot, count FROM slots WHERE interval = ?", id,
-		       take_slot, &target);
+	err = each_row(db, metrics ? SLOTS OF_METRICS : SLOTS, id, take_slot, &target);
 	if (!err)
-		err = each_row(db,
-			       "SELECT series, sum_ns, max_ns, tail FROM sums WHERE interval = ?",
-			       id, take_sum, &target);
+		err = each_row(db, metrics ? SUMS OF_METRICS : SUMS, id, take_sum, &target);
 	if (!err)
 		err = each_row(db, "SELECT metric, name, count FROM acct WHERE interval = ?", id,
 			       take_acct, &target);
@@ -626,7 +635,7 @@ int rundb__next(struct rundb *db, struct run_interval *interval)
 	if (err)
 		return err;
 	err = sql__step(db->intervals);
-	if (err <= 0)
+	if (err <= 0 || !interval)
 		return err;
 	if (read_number(db->intervals, 1, &interval->start_ns) ||
 	    read_number(db->intervals, 2, &interval->end_ns) ||
@@ -635,6 +644,14 @@ int rundb__next(struct rundb *db, struct run_interval *interval)
 	interval->delta = db->deltas;
 	err = read_interval(db, sqlite3_column_int64(db->intervals, 0));
 	return err ? err : 1;
+}
+
+void rundb__rewind(struct rundb *db, bool keys)
+{
+	sqlite3_finalize(db->intervals);
+	db->intervals = NULL;
+	forget_deltas(db);
+	db->without_keys = !keys;
 }
 
 const char *rundb__explain(int err)

@@ -14,7 +14,6 @@
 #include "wrap.h"
 
 #define BAR 38
-#define NAME_COLUMNS 21
 
 struct page {
 	FILE *out;
@@ -247,20 +246,20 @@ static void mechanism(const struct page *page)
 }
 
 /* Both ends of a name tell something: a task's pid, a cgroup's leaf. The middle is cut. */
-static void key_name(const struct page *page, const char *name)
+void text__key_name(FILE *out, const char *name)
 {
 	size_t columns = clean__columns(name, strlen(name));
 	struct wrap ascii = { 0 };
 
-	if (columns <= NAME_COLUMNS) {
-		fprintf(page->out, "%s%*s", name, (int)(NAME_COLUMNS - columns), "");
+	if (columns <= TEXT_NAME_COLUMNS) {
+		fprintf(out, "%s%*s", name, (int)(TEXT_NAME_COLUMNS - columns), "");
 		return;
 	}
 	/* Cutting is by bytes: what is not ASCII would break. */
 	wrap__add(&ascii, "%s", name);
 	for (size_t i = 0; i < ascii.len; i++)
 		ascii.text[i] = (ascii.text[i] & 0x80) ? '?' : ascii.text[i];
-	fprintf(page->out, "%.8s..%s", ascii.text, ascii.text + ascii.len - (NAME_COLUMNS - 10));
+	fprintf(out, "%.8s..%s", ascii.text, ascii.text + ascii.len - (TEXT_NAME_COLUMNS - 10));
 }
 
 static void key_row(const struct page *page, const struct run_key *key)
@@ -269,7 +268,7 @@ static void key_row(const struct page *page, const struct run_key *key)
 	char text[UNITS_TEXT];
 
 	figures__of(&figures, &key->hist);
-	key_name(page, key->name);
+	text__key_name(page->out, key->name);
 	fprintf(page->out, " %9s", units__short_count(text, figures.events));
 	fprintf(page->out, " %7s", units__ns(text, figures.mean_ns));
 	fprintf(page->out, " %7s", units__ns(text, (double)figures.quantiles_ns[FIGURES_P50]));
@@ -288,7 +287,7 @@ static void split(const struct page *page, enum lat_by by, unsigned int metric)
 	nr = run__ranked_keys(&page->module->total, by, metric, &ranked);
 	if (nr < 0)
 		return;
-	fprintf(page->out, "\n%-*s %9s %7s %7s %7s %7s %8s %7s\n", NAME_COLUMNS, by__name(by),
+	fprintf(page->out, "\n%-*s %9s %7s %7s %7s %7s %8s %7s\n", TEXT_NAME_COLUMNS, by__name(by),
 		"events", "mean", "p50", "p99", "max", "tail", "total");
 	for (ssize_t i = 0; i < nr; i++) {
 		bool other = ranked[i]->key.id == RUN_OTHER_ID;

@@ -8,6 +8,8 @@
 
 #include "run.h"
 
+#define TEXT_NAME_COLUMNS 21 /* of a key's name in a table */
+
 struct text_style {
 	bool color;
 	bool all_metrics; /* every metric in full, not only the first */
@@ -23,5 +25,8 @@ void text__run(FILE *out, const struct run *run);
 /* Everything about one module. */
 void text__module(FILE *out, const struct run *run, const struct run_module *module,
 		  const struct text_style *style);
+
+/* In so many columns as above: filled up, or with its middle cut out. */
+void text__key_name(FILE *out, const char *name);
 
 #endif
