@@ -200,6 +200,8 @@ static int take_meta(struct rundb *db, sqlite3_stmt *row, void *to)
 		return read_owned(row, 1, &run->host);
 	if (!strcmp(name, "complete"))
 		return read_flag(row, 1, &run->complete);
+	if (!strcmp(name, "process_why"))
+		read_text(row, 1, run->lives_why, sizeof(run->lives_why));
 	if (!strcmp(name, "start_utc"))
 		read_text(row, 1, run->start_utc, sizeof(run->start_utc));
 	return 0;
@@ -489,6 +491,37 @@ static int read_duration(struct rundb *db)
 	return err;
 }
 
+static int take_process(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	struct run *run = db->run;
+	struct run_life *grown;
+
+	(void)to;
+	grown = grow__one(run->lives, run->nr_lives, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	run->lives = grown;
+	grown += run->nr_lives++;
+	if (read_number(row, 0, &grown->id) || read_number(row, 1, &grown->lived_ns) ||
+	    read_number(row, 2, &grown->thread_ns) || read_flag(row, 3, &grown->ended))
+		return -EUCLEAN;
+	return 0;
+}
+
+/* What earlier versions did not write is not there. */
+static int read_lives(struct rundb *db)
+{
+	int64_t tables = 0;
+	int err;
+
+	err = read_one(db->db, "SELECT count(*) FROM sqlite_master WHERE name = 'process'",
+		       &tables);
+	if (err || !tables)
+		return err;
+	return each_row(db, "SELECT id, lived_ns, thread_ns, ended FROM process ORDER BY id", 0,
+			take_process, NULL);
+}
+
 static int read_all(struct rundb *db)
 {
 	int err;
@@ -503,6 +536,8 @@ static int read_all(struct rundb *db)
 		err = read_totals(db);
 	if (!err)
 		err = read_duration(db);
+	if (!err)
+		err = read_lives(db);
 	return err;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -10,6 +11,7 @@
 #include "counts.h"
 #include "figures.h"
 #include "hist.h"
+#include "shares.h"
 #include "units.h"
 #include "wrap.h"
 
@@ -399,4 +401,81 @@ void text__run(FILE *out, const struct run *run)
 			  run->running ? "still goes on" : "was cut off");
 		wrap__print(&wrap, out, 0, 2);
 	}
+}
+
+/* A share where it is known how long the process lived, else the time itself. */
+static void wait_column(FILE *out, const struct shares_row *row, unsigned int column)
+{
+	double share = shares__wait(row, column);
+	char value[UNITS_TEXT];
+
+	if (!row->wait_ns[column])
+		fprintf(out, " %10s", "-");
+	else if (isnan(share))
+		fprintf(out, " %10s", units__ns(value, (double)row->wait_ns[column]));
+	else
+		fprintf(out, " %10s", units__ratio(value, share));
+}
+
+static void process_row(FILE *out, const struct shares *shares, const struct shares_row *row)
+{
+	double threads = shares__threads(row);
+	char value[UNITS_TEXT] = "?";
+
+	text__key_name(out, row->name);
+	if (row->life)
+		units__ns(value, (double)row->life->lived_ns);
+	fprintf(out, " %8s", value);
+	if (isnan(threads))
+		fprintf(out, " %8s", "?");
+	else
+		fprintf(out, " %8.4g", threads);
+	for (unsigned int i = 0; i < shares->nr_columns; i++)
+		wait_column(out, row, i);
+	fputc('\n', out);
+}
+
+static void explain_processes(FILE *out, const struct shares *shares, const struct run *run)
+{
+	const char *unknown = shares__unknown(shares, run);
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "Waits of each process as shares of the time it lived within the window: "
+			 "100 %% is one thread that waits all the time, or one request always in "
+			 "flight, so several can have more. A wait may be in two columns, as that "
+			 "for a CPU within a fault.");
+	if (unknown)
+		wrap__add(&wrap,
+			  " Where it is not known how long a process lived (%s), there are the "
+			  "times themselves.",
+			  unknown);
+	fputc('\n', out);
+	wrap__print(&wrap, out, 0, 2);
+}
+
+void text__processes(FILE *out, const struct run *run, unsigned int top)
+{
+	struct shares shares;
+	size_t shown = 0, hidden = 0;
+
+	if (shares__of(&shares, run) || !shares.nr) {
+		shares__clear(&shares);
+		return;
+	}
+	explain_processes(out, &shares, run);
+	fprintf(out, "%-*s %8s %8s", TEXT_NAME_COLUMNS, "process", "lived", "threads");
+	for (unsigned int i = 0; i < shares.nr_columns; i++)
+		fprintf(out, " %10.10s", shares.columns[i].module->name);
+	fputc('\n', out);
+	for (size_t i = 0; i < shares.nr; i++) {
+		if (top && shown >= top && shares.rows[i].id != RUN_OTHER_ID) {
+			hidden++;
+			continue;
+		}
+		process_row(out, &shares, &shares.rows[i]);
+		shown++;
+	}
+	if (hidden)
+		fprintf(out, "%zu more, that waited less\n", hidden);
+	shares__clear(&shares);
 }

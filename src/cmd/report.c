@@ -128,6 +128,7 @@ static int print_whole(const struct report *report, const struct run *run,
 	text__run(stdout, run);
 	for (unsigned int i = 0; i < run->nr_modules; i++)
 		text__module(stdout, run, &run->modules[i], &style);
+	text__processes(stdout, run, style.top);
 	if (timeline)
 		report__print_timeline(stdout, timeline, style.top);
 	return 0;
