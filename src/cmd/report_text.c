@@ -75,6 +75,8 @@ static void headings(const struct page *page)
 	for (unsigned int i = 0; i < timeline->nr_modules; i++) {
 		snprintf(cell, sizeof(cell), "slow: from %s",
 			 units__ns(text, (double)timeline->modules[i].slow_ns));
+		if (!timeline->modules[i].events)
+			strcpy(cell, "no events");
 		fprintf(page->out, i + 1 < timeline->nr_modules ? "  %-21.21s" : "  %.21s", cell);
 	}
 	fprintf(page->out, "\n%9s", "to s");
