@@ -40,7 +40,7 @@ CONTRACT := $(wildcard include/latscope/*.h)
 SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
 SRC := $(wildcard src/*.c src/*/*.c)
 OBJ := $(SRC:%.c=$(OUT)/%.o)
-BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c)
+BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c src/cmd/report_*.c)
 BASE_SAN := $(BASE_SRC:%.c=$(OUT)/san/%.o)
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
@@ -99,7 +99,11 @@ $(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
 
 POWER := $(OUT)/bench/power.o $(OUT)/bench/rival.o $(OUT)/bench/synthetic.o
 
-$(OUT)/bench/power: $(POWER) $(BASE_SRC:%.c=$(OUT)/%.o)
+TOGETHER := $(OUT)/bench/together.o $(OUT)/bench/synthetic.o
+
+$(OUT)/bench/power: $(POWER)
+$(OUT)/bench/together: $(TOGETHER)
+$(OUT)/bench/power $(OUT)/bench/together: $(BASE_SRC:%.c=$(OUT)/%.o)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS_BASE) -o $@
 
@@ -121,7 +125,7 @@ $(OUT)/man/%: man/%.scd
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH) $(OUT)/bench/power
+tests: all $(UNIT) $(TRUTH) $(OUT)/bench/power $(OUT)/bench/together
 
 deps:
 	$(Q)scripts/deps build check bench
@@ -138,7 +142,7 @@ check soak:
 
 bench:
 	$(Q)scripts/deps build check bench
-	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/power
+	$(Q)$(MAKE) tests $(OUT)/bench/empty
 	$(Q)bench/run
 
 format:
@@ -158,4 +162,4 @@ distclean:
 	$(Q)rm -rf $(OUT)
 
 -include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(patsubst $(OUT)/tests/unit/%,$(OUT)/san/tests/unit/%.d,$(UNIT)) \
-	$(TRUTH:=.d) $(POWER:.o=.d)
+	$(TRUTH:=.d) $(POWER:.o=.d) $(TOGETHER:.o=.d)
