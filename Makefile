@@ -46,7 +46,7 @@ BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c)
 BASE_SAN := $(BASE_SRC:%.c=$(OUT)/san/%.o)
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
-TRUTH := $(patsubst tests/truth/%.c,$(OUT)/tests/truth/%,$(wildcard tests/truth/*.c))
+TRUTH := $(patsubst %.c,$(OUT)/%,$(wildcard tests/truth/*.c tests/ringlat/*.c))
 KERNEL ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KERNEL)/build
 KMOD_OUT := $(OUT)/kmod/$(KERNEL)
@@ -119,7 +119,7 @@ $(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@
 
-$(OUT)/tests/truth/%: $(OUT)/tests/truth/%.o $(TRUTH_OBJ)
+$(TRUTH): %: %.o $(TRUTH_OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -lpthread -o $@
 
