@@ -39,9 +39,10 @@ BPF_LIB := $(wildcard bpf/lib/*.bpf.h)
 CONTRACT := $(wildcard include/latscope/*.h)
 SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
 SRC := $(wildcard src/*.c src/*/*.c)
-OBJ := $(SRC:%.c=$(OUT)/%.o)
-BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/ring/*.c src/cmd/compare_*.c)
-BASE_SAN := $(BASE_SRC:%.c=$(OUT)/san/%.o)
+ASM := $(patsubst %.S,$(OUT)/%.o,$(wildcard src/*/*.S))
+OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
+BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c)
+BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/ring/*.c))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
 TRUTH := $(patsubst tests/truth/%.c,$(OUT)/tests/truth/%,$(wildcard tests/truth/*.c))
@@ -61,6 +62,11 @@ $(OUT)/%.o: %.c
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(OUT)/%.o: %.S
+	$(call msg,AS,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 $(OUT)/san/%.o: %.c
 	$(call msg,CC-SAN,$@)
@@ -107,7 +113,18 @@ $(OUT)/bench/empty: $(OUT)/bench/empty.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
 
-$(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN)
+# The program with one instruction more in the guest's crossing that its name says.
+MUTANTS := $(foreach event,page_fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u)
+
+$(OUT)/mutant/%.o: src/ring/guest_code.S src/ring/guest_layout.h
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Wa,--defsym,MUTANT_$*=1 -c $< -o $@
+
+$(MUTANTS): $(OUT)/mutant/%: $(OUT)/mutant/%.o $(filter-out %/guest_code.o,$(OBJ))
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN) $(ASM)
 	$(call msg,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@
@@ -121,7 +138,7 @@ $(OUT)/man/%: man/%.scd
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH) $(OUT)/bench/power
+tests: all $(UNIT) $(TRUTH) $(MUTANTS) $(OUT)/bench/power
 
 deps:
 	$(Q)scripts/deps build check bench

@@ -91,6 +91,7 @@ static struct json_object *event_json(const struct ring_result *result,
 	put(object, "attempted", json_object_new_uint64(count->attempted));
 	put(object, "kept", json_object_new_uint64(count->kept));
 	put(object, "misses", misses);
+	put(object, "vm_exits", json_object_new_uint64(count->vm_exits));
 	put(object, "clock_ns", json_object_new_uint64(count->clock_ns));
 	put(object, "ways", ways);
 	return object;
@@ -114,6 +115,20 @@ static struct json_object *where_json(const struct ring_result *result)
 	return object;
 }
 
+/* null: the backend has no guest. */
+static struct json_object *control_json(const struct ring_control *control)
+{
+	struct json_object *object;
+
+	if (!control->cpuids)
+		return NULL;
+	object = json_object_new_object();
+	put(object, "cpuids", json_object_new_uint64(control->cpuids));
+	put(object, "vm_exits", json_object_new_uint64(control->exits));
+	put(object, "exit_cycles", json_object_new_uint64(control->cycles));
+	return object;
+}
+
 struct json_object *ringlat__json(const struct ring_result *result, bool histogram)
 {
 	struct json_object *object = json_object_new_object();
@@ -126,6 +141,7 @@ struct json_object *ringlat__json(const struct ring_result *result, bool histogr
 	put(object, "tsc_khz", json_object_new_uint64(result->tsc_khz));
 	put(object, "interrupted", json_object_new_boolean(result->interrupted));
 	put(object, "where", where_json(result));
+	put(object, "control", control_json(&result->control));
 	put(object, "events", events);
 	return object;
 }

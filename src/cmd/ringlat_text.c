@@ -56,6 +56,8 @@ static void account(FILE *out, const struct ring_count *count)
 			wrap__add(&wrap, " + %s %s", units__count(text, count->misses[i]),
 				  ring_verdict__name(i));
 	}
+	if (count->vm_exits)
+		wrap__add(&wrap, ", with %s VM exits", units__count(text, count->vm_exits));
 	wrap__print(&wrap, out, 2, 2);
 }
 

@@ -19,7 +19,7 @@
 #define WINDOWS_PER_EMPTY 8 /* one of so many is empty, so that both see the same conditions */
 #define HOPELESS_WINDOWS 64 /* all of so many dropped: so will the rest be */
 
-const struct ring_backend *const ring_backends[] = { &ring_user, NULL };
+const struct ring_backend *const ring_backends[] = { &ring_kvm, &ring_user, NULL };
 
 const struct ring_backend *ring__find(const char *name)
 {
@@ -197,6 +197,7 @@ static int measure_window(struct ring *ring, unsigned int event, struct ring_cou
 		count->misses[verdict] += nr;
 		return 0;
 	}
+	count->vm_exits += ring->vm_exits;
 	count->clock_ns += now_ns() - start;
 	add_samples(count, ring->samples, nr);
 	return 0;
@@ -262,6 +263,7 @@ static int find_where(struct ring *ring, struct ring_result *result, char why[RU
 		return ring__fail(why, -ENOMEM, "out of memory");
 	ring_facts__read(&facts);
 	facts.guest = ring->backend->guest;
+	facts.exit_cycles = ring->control.cycles;
 	facts.empty_cycles = (uint64_t)ring_hist__quantile(&result->events[0].empty[0], 500);
 	ring_where__judge(&result->where, &facts, host, "");
 	free(host);
@@ -278,6 +280,7 @@ int ring__measure(struct ring *ring, uint64_t crossings,
 	memset(result, 0, sizeof(*result));
 	result->backend = ring->backend;
 	result->cpu = ring->cpu;
+	result->control = ring->control;
 	result->tsc_khz = ring->tsc_khz ? ring->tsc_khz : khz;
 	for (unsigned int i = 0; !err && !result->interrupted && i < ring->backend->nr_events; i++)
 		err = measure_event(ring, i, crossings, go_on, result, why);

@@ -51,7 +51,7 @@ struct ring_backend {
 	unsigned int window; /* crossings at a stretch, RING_WINDOW at most */
 	bool guest; /* it measures in a guest of its own */
 
-	/* 0: it works here; -EOPNOTSUPP, -EACCES, -EBUSY ...: it does not, `why` has reason and remedy. */
+	/* Anything but 0: it does not work here, `why` has reason and remedy. */
 	int (*open)(struct ring *ring, char why[RUN_TEXT]);
 	void (*close)(struct ring *ring);
 
@@ -65,11 +65,21 @@ struct ring_backend {
 
 #define RING_WINDOW 4096
 
+/* What a backend with a guest found out about its VM exits. */
+struct ring_control {
+	unsigned int cpuids; /* so many CPUIDs, of which each must be an exit ... */
+	uint64_t exits; /* ... made so many */
+	uint64_t cycles; /* what one took, median */
+};
+
 struct ring {
 	const struct ring_backend *backend;
 	void *state; /* the backend's */
 	int cpu; /* it stays on this one */
-	uint64_t tsc_khz; /* set by the driver; a backend may know better */
+	uint64_t
+		tsc_khz; /* of the backend, which may know better than the driver; 0: it does not */
+	struct ring_control control;
+	uint64_t vm_exits; /* of the last window */
 	struct ring_sample samples[RING_WINDOW];
 };
 
@@ -78,6 +88,7 @@ struct ring_count {
 	uint64_t attempted; /* = kept + all misses */
 	uint64_t kept;
 	uint64_t misses[RING_VERDICTS]; /* [RING_KEPT] stays 0 */
+	uint64_t vm_exits; /* in the kept windows */
 	uint64_t
 		clock_ns; /* CLOCK_MONOTONIC over the kept windows: above the sum of their samples */
 	unsigned int nr_ways; /* 1: a round trip */
@@ -90,6 +101,7 @@ struct ring_result {
 	struct ring_where where;
 	int cpu;
 	uint64_t tsc_khz;
+	struct ring_control control;
 	uint64_t duration_ns;
 	bool interrupted; /* ended early: what there is, is good */
 	unsigned int nr_events; /* those that were begun */

@@ -165,6 +165,9 @@ static void find_place(struct ring_where *where, const struct ring_facts *facts,
 		      "hypervisor '%s'; CPUID takes %llu cycles: its hypervisor is a guest too, "
 		      "or software",
 		      facts->signature, cpuid);
+	if (facts->exit_cycles > NESTED_CPUID_CYCLES)
+		is_at(where, RING_NESTED, "a VM exit takes %llu cycles, which no CPU alone does",
+		      (unsigned long long)facts->exit_cycles);
 	if (facts->guest && where->place == RING_VIRTUAL)
 		is_at(where, RING_NESTED, "a guest of our own in a guest of '%s'",
 		      facts->signature[0] ? facts->signature : "a hidden hypervisor");

@@ -18,6 +18,7 @@ struct ring_facts {
 	char signature[13]; /* its name for itself; may be empty */
 	uint64_t cpuid_cycles; /* what CPUID takes: it leaves a guest; 0: not known */
 	uint64_t empty_cycles; /* what an empty window takes; 0: not known */
+	uint64_t exit_cycles; /* what an exit of a guest of our own takes; 0: not known */
 	bool guest; /* measured in a guest of our own */
 };
 
