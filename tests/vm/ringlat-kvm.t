@@ -9,4 +9,4 @@ tests/vm/kernel 6.1 >/dev/null || {
 	[ $? = 77 ] || exit 1
 	skip_all 'there is no 6.1 kernel here'
 }
-exec tests/vm/run -i 3 -c 1 tests/ringlat/kvm
+exec tests/vm/run -q '-icount shift=3' -c 1 tests/ringlat/kvm
