@@ -2,6 +2,7 @@
 /* ringlat: what it costs to cross from user to kernel mode and back. */
 #include <errno.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,8 @@ struct ringlat {
 };
 
 static const struct argp_option ringlat_options[] = {
-	{ "backend", KEY_BACKEND, "NAME", 0, "Measure by this one and no other: kvm or user", 0 },
+	{ "backend", KEY_BACKEND, "NAME", 0, "Measure by this one and no other: module, kvm, user",
+	  0 },
 	{ "crossings", 'n', "N", 0, "Crossings of each kind (1000000)", 0 },
 	{ "histogram", KEY_HISTOGRAM, NULL, 0, "Show how they are distributed", 0 },
 	{ 0 },
@@ -47,7 +49,8 @@ static const struct argp_option ringlat_options[] = {
 
 static const char ringlat_doc[] =
 	"Measures what it costs to cross from user to kernel mode and back. The best backend that "
-	"works here is taken: kvm, the crossing alone, within a private guest that nothing else "
+	"works here is taken: module, the crossing into the running kernel and back, by a kernel "
+	"module; kvm, the crossing alone, within a private guest that nothing else "
 	"runs in; user, without privilege, round trips only, with the kernel's work in them.\v"
 	"Examples:\n"
 	"  sudo latscope ringlat                     the best that this machine can\n"
@@ -151,6 +154,14 @@ static int open_ring(struct ringlat *ringlat, struct ring **ring)
 		      err == -EPERM || err == -EACCES ? EXIT_ERROR : EXIT_CANNOT);
 }
 
+/* All is open: what remains is to run it, and to write below a directory that may be closed. */
+static void give_up_privileges(const struct ring *ring)
+{
+	unsigned int kept[] = { CAP_DAC_READ_SEARCH, ring->backend->capability };
+
+	privilege__keep(kept, ring->backend->capability ? 2 : 1);
+}
+
 static int measure(struct ringlat *ringlat)
 {
 	char why[RUN_TEXT];
@@ -160,7 +171,7 @@ static int measure(struct ringlat *ringlat)
 	code = open_ring(ringlat, &ring);
 	if (code)
 		return code;
-	privilege__drop(false);
+	give_up_privileges(ring);
 	catch_signals();
 	err = ring__measure(ring, ringlat->crossings, go_on, ringlat->result, why);
 	log__progress_end();

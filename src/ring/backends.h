@@ -5,6 +5,7 @@
 #include "ring.h"
 
 extern const struct ring_backend ring_kvm;
+extern const struct ring_backend ring_module;
 extern const struct ring_backend ring_user;
 
 #endif

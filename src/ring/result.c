@@ -11,6 +11,7 @@ const char *ring_verdict__name(enum ring_verdict verdict)
 	static const char *const names[RING_VERDICTS] = {
 		[RING_KEPT] = "kept",
 		[RING_SWITCHED] = "switched",
+		[RING_INTERRUPTED] = "interrupted",
 		[RING_STRAY_FAULTS] = "stray_faults",
 		[RING_VM_EXITS] = "vm_exits",
 		[RING_NOT_HOOKED] = "not_hooked",
@@ -29,9 +30,9 @@ const char *ring_count__way(const struct ring_count *count, unsigned int way)
 
 /* The names that the conservation line has for them. */
 static const enum lat_count terms[RING_VERDICTS] = {
-	[RING_SWITCHED] = LAT_EXCLUDED,	 [RING_STRAY_FAULTS] = LAT_EXCLUDED,
-	[RING_VM_EXITS] = LAT_EXCLUDED,	 [RING_NOT_HOOKED] = LAT_MISSED_START,
-	[RING_BACKWARDS] = LAT_NEGATIVE,
+	[RING_SWITCHED] = LAT_EXCLUDED,	      [RING_INTERRUPTED] = LAT_EXCLUDED,
+	[RING_STRAY_FAULTS] = LAT_EXCLUDED,   [RING_VM_EXITS] = LAT_EXCLUDED,
+	[RING_NOT_HOOKED] = LAT_MISSED_START, [RING_BACKWARDS] = LAT_NEGATIVE,
 };
 
 static void add_metric(const struct ring_result *result, const struct ring_count *count,

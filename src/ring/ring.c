@@ -19,7 +19,7 @@
 #define WINDOWS_PER_EMPTY 8 /* one of so many is empty, so that both see the same conditions */
 #define HOPELESS_WINDOWS 64 /* all of so many dropped: so will the rest be */
 
-const struct ring_backend *const ring_backends[] = { &ring_kvm, &ring_user, NULL };
+const struct ring_backend *const ring_backends[] = { &ring_module, &ring_kvm, &ring_user, NULL };
 
 const struct ring_backend *ring__find(const char *name)
 {

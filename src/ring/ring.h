@@ -28,6 +28,7 @@ _Static_assert(sizeof(struct ring_sample) == 32, "guest_code.S writes it");
 enum ring_verdict {
 	RING_KEPT,
 	RING_SWITCHED, /* window: the CPU went to another task meanwhile */
+	RING_INTERRUPTED, /* window: the CPU took an interrupt */
 	RING_STRAY_FAULTS, /* window: the kernel counted other faults than ours */
 	RING_VM_EXITS, /* window: the hypervisor took part */
 	RING_NOT_HOOKED, /* sample: the kernel half was not in place */
@@ -50,6 +51,7 @@ struct ring_backend {
 	unsigned int nr_events;
 	unsigned int window; /* crossings at a stretch, RING_WINDOW at most */
 	bool guest; /* it measures in a guest of its own */
+	unsigned int capability; /* what it needs to the end, CAP_...; 0: none */
 
 	/* Anything but 0: it does not work here, `why` has reason and remedy. */
 	int (*open)(struct ring *ring, char why[RUN_TEXT]);
