@@ -121,7 +121,7 @@ $(OUT)/bench/empty: $(OUT)/bench/empty.o
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
 
 # The program with one instruction more in the guest's crossing that its name says.
-MUTANTS := $(foreach event,page_fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u)
+MUTANTS := $(foreach event,fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u)
 
 $(OUT)/mutant/%.o: src/ring/guest_code.S src/ring/guest_layout.h
 	$(Q)mkdir -p $(@D)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <base/csv.h>
+#include <base/fault_cost.h>
 #include <base/json.h>
 #include <base/log.h>
 #include <base/options.h>
@@ -85,6 +86,7 @@ static int print_whole(const struct report *report, const struct run *run)
 	text__run(stdout, run);
 	for (unsigned int i = 0; i < run->nr_modules; i++)
 		text__module(stdout, run, &run->modules[i], &style);
+	fault_cost__print(stdout, run);
 	return 0;
 }
 

@@ -11,29 +11,34 @@
 
 #include <json-c/json.h>
 
+#include <base/fault_cost.h>
 #include <base/host.h>
 #include <base/json.h>
 #include <base/log.h>
 #include <base/options.h>
 #include <base/rundir.h>
 #include <base/streams.h>
+#include <base/units.h>
 #include <base/writer.h>
+#include <probe/kernel.h>
 #include <probe/privilege.h>
 #include <ring/ring.h>
 
 #include "cmd.h"
+#include "ringlat_handler.h"
 #include "ringlat_print.h"
 
 #define TAIL_NS 8000
 #define PROGRESS_NS 250000000ULL
 
-enum key { KEY_BACKEND = 0x300, KEY_HISTOGRAM };
+enum key { KEY_BACKEND = 0x300, KEY_HISTOGRAM, KEY_WITH_MEMLAT };
 
 struct ringlat {
 	struct options options;
 	const struct ring_backend *backend; /* the only one wanted; NULL: the best */
 	uint64_t crossings;
 	bool histogram;
+	bool with_memlat;
 	struct run *run;
 	struct ring_result *result;
 	char dir[PATH_MAX]; /* of the recording; empty: nothing is to be kept */
@@ -44,6 +49,8 @@ static const struct argp_option ringlat_options[] = {
 	  0 },
 	{ "crossings", 'n', "N", 0, "Crossings of each kind (1000000)", 0 },
 	{ "histogram", KEY_HISTOGRAM, NULL, 0, "Show how they are distributed", 0 },
+	{ "with-memlat", KEY_WITH_MEMLAT, NULL, 0,
+	  "Also measure the page-fault handler, and put both together", 0 },
 	{ 0 },
 };
 
@@ -56,6 +63,7 @@ static const char ringlat_doc[] =
 	"  sudo latscope ringlat                     the best that this machine can\n"
 	"  latscope ringlat --backend user --histogram\n"
 	"  latscope ringlat --json | jq .ring        for a script\n"
+	"  sudo latscope ringlat --with-memlat       what share of a page fault is crossing?\n"
 	"  sudo latscope ringlat -o runs/            keep a recording\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
 
@@ -96,6 +104,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 				      &ringlat->crossings);
 	case KEY_HISTOGRAM:
 		ringlat->histogram = true;
+		return 0;
+	case KEY_WITH_MEMLAT:
+		ringlat->with_memlat = true;
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -171,7 +182,8 @@ static int measure(struct ringlat *ringlat)
 	code = open_ring(ringlat, &ring);
 	if (code)
 		return code;
-	give_up_privileges(ring);
+	if (!ringlat->with_memlat) /* which has programs to load yet, and then does so itself */
+		give_up_privileges(ring);
 	catch_signals();
 	err = ring__measure(ring, ringlat->crossings, go_on, ringlat->result, why);
 	log__progress_end();
@@ -182,14 +194,32 @@ static int measure(struct ringlat *ringlat)
 		      err == -ENODATA ? EXIT_CANNOT : EXIT_ERROR);
 }
 
+/* Refused, it does not hold up the rest. */
+static int add_handler(struct ringlat *ringlat)
+{
+	struct run_module *module = &ringlat->run->modules[ringlat->run->nr_modules];
+	char why[RUN_TEXT];
+	int err;
+
+	if (!ringlat->with_memlat || ringlat->result->interrupted)
+		return EXIT_DONE;
+	err = ringlat__measure_handler(module, why);
+	if (err)
+		return failed(why, NULL, EXIT_ERROR);
+	ringlat->run->nr_modules++;
+	if (module->refused[0])
+		log__warn("memlat cannot run on this machine", module->refused,
+			  "'latscope doctor' explains");
+	return EXIT_DONE;
+}
+
 static int describe(struct ringlat *ringlat, time_t start, uint64_t start_mono_ns)
 {
 	struct run *run = ringlat->run;
 
 	rundir__utc(start, run->start_utc, sizeof(run->start_utc));
 	run->start_mono_ns = start_mono_ns;
-	run->duration_ns = now_ns() - start_mono_ns;
-	run->interval_ns = run->duration_ns;
+	run->interval_ns = UNITS_MAX_NS; /* there are no intervals */
 	run->tail_ns = TAIL_NS;
 	run->complete = true;
 	run->nr_labels = ringlat->options.nr_labels;
@@ -274,6 +304,13 @@ static int print_json(const struct ringlat *ringlat)
 	return json__print(object, stdout, true);
 }
 
+/* memlat in full is for report; what is of use here is what it adds to the crossings. */
+static void print_text(const struct ringlat *ringlat)
+{
+	ringlat__print_text(stdout, ringlat->result, ringlat->histogram);
+	fault_cost__print(stdout, ringlat->run);
+}
+
 /* Whether stdout took it is for main to see. */
 static int print(const struct ringlat *ringlat)
 {
@@ -282,9 +319,22 @@ static int print(const struct ringlat *ringlat)
 	if (ringlat->options.csv)
 		ringlat__print_csv(stdout, ringlat->result, ringlat->histogram);
 	else
-		ringlat__print_text(stdout, ringlat->result, ringlat->histogram);
+		print_text(ringlat);
 	streams__flush();
 	return EXIT_DONE;
+}
+
+/* Before anything is measured: will memlat be able to run? */
+static int check_memlat(const struct ringlat *ringlat)
+{
+	char why[RUN_TEXT];
+	int err;
+
+	err = ringlat->with_memlat ? kernel__check(why) : 0;
+	if (!err)
+		return EXIT_DONE;
+	log__error("ringlat --with-memlat", why, NULL);
+	return err == -EPERM ? EXIT_ERROR : EXIT_CANNOT;
 }
 
 static int run_ringlat(struct ringlat *ringlat)
@@ -293,12 +343,17 @@ static int run_ringlat(struct ringlat *ringlat)
 	time_t start = time(NULL);
 	int code, printed;
 
-	code = make_dir(ringlat);
+	code = check_memlat(ringlat);
+	if (!code)
+		code = make_dir(ringlat);
 	if (code)
 		return code;
 	code = measure(ringlat);
 	if (!code)
 		code = describe(ringlat, start, start_mono_ns);
+	if (!code)
+		code = add_handler(ringlat);
+	ringlat->run->duration_ns = now_ns() - start_mono_ns;
 	if (code) {
 		rmdir(ringlat->dir);
 		return code;

@@ -33,12 +33,12 @@ enum page_bit { PRESENT = 0x1, WRITABLE = 0x2, USER = 0x4, ACCESSED = 0x20, DIRT
 
 uint64_t guest__user_address(const char *symbol)
 {
-	return GUEST_USER_CODE + (uint64_t)(symbol - guest_user_start);
+	return GUEST_USER_CODE + (uintptr_t)symbol - (uintptr_t)guest_user_start;
 }
 
 uint64_t guest__kernel_address(const char *symbol)
 {
-	return GUEST_KERNEL_CODE + (uint64_t)(symbol - guest_kernel_start);
+	return GUEST_KERNEL_CODE + (uintptr_t)symbol - (uintptr_t)guest_kernel_start;
 }
 
 static void put64(void *memory, uint64_t at, uint64_t value)
@@ -119,9 +119,9 @@ void guest__build(void *memory)
 	build_segments(memory);
 	build_gates(memory);
 	memcpy((char *)memory + GUEST_USER_CODE, guest_user_start,
-	       (size_t)(guest_user_end - guest_user_start));
+	       guest__user_address(guest_user_end) - GUEST_USER_CODE);
 	memcpy((char *)memory + GUEST_KERNEL_CODE, guest_kernel_start,
-	       (size_t)(guest_kernel_end - guest_kernel_start));
+	       guest__kernel_address(guest_kernel_end) - GUEST_KERNEL_CODE);
 }
 
 static struct kvm_segment user_segment(unsigned int selector, unsigned int type, bool code)

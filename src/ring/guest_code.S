@@ -28,7 +28,7 @@
 	mov	%rax, \to
 .endm
 
-/* For tests of the tests: assembled with MUTANT_page_fault_u2k, it has one instruction more. */
+/* For tests of the tests: assembled with MUTANT_fault_u2k, it has one instruction more. */
 .macro crossing name
 	.ifdef MUTANT_\name
 	nop
@@ -69,7 +69,7 @@ symbol user_empty
 symbol user_page_fault
 	lea	2f(%rip), %r14
 1:	begin	%r8
-	crossing page_fault_u2k
+	crossing fault_u2k
 	movb	(%r15), %al
 	ud2				/* the kernel goes on behind it */
 2:	end	%r12
@@ -114,7 +114,7 @@ symbol kernel_page_fault
 	add	$8, %rsp		/* the error code */
 	mov	%r14, (%rsp)
 	begin	%r10
-	crossing page_fault_k2u
+	crossing fault_k2u
 	iretq
 
 symbol kernel_syscall
@@ -140,12 +140,14 @@ guest_stray_fault:
 	push	$GUEST_VECTOR_PF
 	jmp	guest_report_exception
 
+#define HAS_ERROR_CODE 0x60227d00	/* vectors 8, 10 to 14, 17, 21, 29, 30 */
+
 symbol kernel_exceptions
 vector = 0
 .rept GUEST_EXCEPTIONS
 	.balign GUEST_STUB
-	/* Vectors without an error code get one, so that all frames are alike. */
-	.if !(vector == 8 || (vector >= 10 && vector <= 14) || vector == 17 || vector == 21 || vector == 29 || vector == 30)
+	/* Where the CPU pushes no error code a zero takes its place, so that all frames are alike. */
+	.if !(HAS_ERROR_CODE >> vector & 1)
 	push	$0
 	.endif
 	push	$vector

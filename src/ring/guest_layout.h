@@ -28,7 +28,7 @@
 #define GUEST_USER_STACK 0x30000 /* its top, and the end of what is mapped from the code on */
 #define GUEST_ABSENT 0x31000 /* never mapped: what the page faults are of */
 #define GUEST_SAMPLES 0x100000 /* struct ring_sample of a window */
-#define GUEST_SAMPLES_END 0x120000
+#define GUEST_SAMPLES_END 0x104000
 
 /* SYSRET takes USER_BASE + 8 for SS and + 16 for CS; both ask for ring 3. */
 #define GUEST_KERNEL_CS 0x08

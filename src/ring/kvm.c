@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Crossings in a private guest. With EPT or NPT the CPU makes them by itself, without a VM exit:
- * no code of the host is in them, nor any kernel's. KVM counts the exits; a window that has more of
- * them than interrupts of the host explain is dropped.
+ * no code of the host is in them, nor any kernel's. KVM counts the exits: a window that has any but
+ * the one that ends it is dropped, be it for an interrupt of the host.
  */
 #include "backends.h"
 
@@ -19,7 +19,9 @@
 
 #include "guest.h"
 
+#define WINDOW 256 /* a tenth of a ms: most pass between two interrupts of the host */
 #define CONTROL_WINDOW 100 /* CPUIDs, each of which must be an exit */
+#define CONTROL_SLACK 16 /* exits for interrupts meanwhile, and for the end of the loop */
 #define WATCHDOG_SECS 20 /* for a window of a millisecond; emulated, of less than one second */
 
 /* Three pages of KVM's own on Intel, which must lie in no slot. */
@@ -31,7 +33,7 @@ _Static_assert(GUEST_SAMPLES_END - GUEST_SAMPLES == RING_WINDOW * sizeof(struct 
 enum { PAGE_FAULT, SYSCALL, INT80 };
 
 static const struct ring_event events[] = {
-	[PAGE_FAULT] = { "page_fault", "a read of an absent page: #PF, and IRETQ back", false },
+	[PAGE_FAULT] = { "fault", "a read of an absent page: #PF, and IRETQ back", false },
 	[SYSCALL] = { "syscall", "SYSCALL, and SYSRETQ back", false },
 	[INT80] = { "int80", "INT 0x80 through an interrupt gate, and IRETQ back", false },
 };
@@ -240,8 +242,10 @@ static int make_vcpu(struct kvm *kvm, int device)
 	int err;
 
 	kvm->vcpu = ioctl(kvm->vm, KVM_CREATE_VCPU, 0);
-	if (kvm->vcpu < 0 || size < 0)
+	if (kvm->vcpu < 0)
 		return -errno;
+	if (size <= 0)
+		return -EIO;
 	run = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, kvm->vcpu, 0);
 	if (run == MAP_FAILED)
 		return -errno;
@@ -340,12 +344,6 @@ static int64_t run_loop(const struct kvm *kvm, const char *loop, unsigned int nr
 	return (int64_t)(exits(kvm) - before);
 }
 
-/* Exits that the host's interrupts, first touches and the end of the loop make. */
-static int64_t allowance(unsigned int nr)
-{
-	return nr / 20 + 16;
-}
-
 static int by_size(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -368,7 +366,7 @@ static int control(struct ring *ring, char why[RUN_TEXT])
 		return (int)count;
 	ring->control.cpuids = CONTROL_WINDOW;
 	ring->control.exits = (uint64_t)count;
-	if (count < CONTROL_WINDOW || count > CONTROL_WINDOW + allowance(CONTROL_WINDOW))
+	if (count < CONTROL_WINDOW || count > CONTROL_WINDOW + CONTROL_SLACK)
 		return ring__fail(why, -EOPNOTSUPP,
 				  "KVM counts %lld VM exits for %d CPUIDs: its count cannot be "
 				  "relied on",
@@ -431,7 +429,7 @@ static int kvm_window(struct ring *ring, unsigned int event, bool empty,
 		return (int)count;
 	ring->vm_exits = (uint64_t)count;
 	memcpy(samples, kvm->memory + GUEST_SAMPLES, nr * sizeof(*samples));
-	return count > allowance(nr) ? RING_VM_EXITS : RING_KEPT;
+	return count > 1 ? RING_VM_EXITS : RING_KEPT;
 }
 
 const struct ring_backend ring_kvm = {
@@ -439,7 +437,7 @@ const struct ring_backend ring_kvm = {
 	.mechanism = "the CPU's own part of a crossing, in a private guest (no kernel entry code)",
 	.events = events,
 	.nr_events = sizeof(events) / sizeof(events[0]),
-	.window = RING_WINDOW,
+	.window = WINDOW,
 	.guest = true,
 	.open = kvm_open,
 	.close = kvm_close,

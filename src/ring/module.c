@@ -26,10 +26,11 @@
 enum { PAGE_FAULT, SYSCALL, SYSCALL_FENCED };
 
 static const struct ring_event events[] = {
-	[PAGE_FAULT] = { "page_fault", "a read of an absent page: #PF, and IRETQ back", false },
+	[PAGE_FAULT] = { "fault", "a read of an absent page: #PF, and IRETQ back", false },
 	[SYSCALL] = { "syscall", "SYSCALL, and SYSRETQ back", false },
-	[SYSCALL_FENCED] = { "syscall_fenced",
-			     "the same, each stamp in the kernel behind an LFENCE", false },
+	[SYSCALL_FENCED] = { "fenced",
+			     "SYSCALL and SYSRETQ, each stamp in the kernel behind an LFENCE",
+			     false },
 };
 
 static const struct {

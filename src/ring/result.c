@@ -42,8 +42,9 @@ static void add_metric(const struct ring_result *result, const struct ring_count
 	struct lat_cell *cell = &module->total.metrics[module->nr_metrics++];
 	double baseline = ring_hist__quantile(&count->empty[way], 500);
 
-	snprintf(metric->name, sizeof(metric->name), "%s_%s", count->event->name,
-		 ring_count__way(count, way));
+	snprintf(metric->name, sizeof(metric->name), "%s%s%s", count->event->name,
+		 count->event->round_trip ? "" : "_",
+		 count->event->round_trip ? "" : ring_count__way(count, way));
 	snprintf(metric->what, sizeof(metric->what), "%s", count->event->what);
 	cell->counts[LAT_SEEN] = count->attempted;
 	for (unsigned int i = RING_KEPT + 1; i < RING_VERDICTS; i++)

@@ -30,14 +30,14 @@ enum ring_verdict {
 	RING_SWITCHED, /* window: the CPU went to another task meanwhile */
 	RING_INTERRUPTED, /* window: the CPU took an interrupt */
 	RING_STRAY_FAULTS, /* window: the kernel counted other faults than ours */
-	RING_VM_EXITS, /* window: the hypervisor took part */
+	RING_VM_EXITS, /* window: the guest was left in it */
 	RING_NOT_HOOKED, /* sample: the kernel half was not in place */
 	RING_BACKWARDS, /* sample: the stamps are not in order */
 	RING_VERDICTS,
 };
 
 struct ring_event {
-	const char *name; /* "page_fault" */
+	const char *name; /* "fault" */
 	const char *what; /* one line */
 	bool round_trip; /* there and back in one figure, the kernel's work included */
 };
@@ -65,7 +65,7 @@ struct ring_backend {
 			 struct ring_sample *samples, unsigned int nr, char why[RUN_TEXT]);
 };
 
-#define RING_WINDOW 4096
+#define RING_WINDOW 512
 
 /* What a backend with a guest found out about its VM exits. */
 struct ring_control {
@@ -91,8 +91,7 @@ struct ring_count {
 	uint64_t kept;
 	uint64_t misses[RING_VERDICTS]; /* [RING_KEPT] stays 0 */
 	uint64_t vm_exits; /* in the kept windows */
-	uint64_t
-		clock_ns; /* CLOCK_MONOTONIC over the kept windows: above the sum of their samples */
+	uint64_t clock_ns; /* of the kept windows, by CLOCK_MONOTONIC: no less than their samples */
 	unsigned int nr_ways; /* 1: a round trip */
 	struct ring_hist ways[RING_WAYS];
 	struct ring_hist empty[RING_WAYS];

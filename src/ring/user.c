@@ -70,7 +70,7 @@ static int user_open(struct ring *ring, char why[RUN_TEXT])
 		err = ring__fail(why, -errno, "cannot map memory: %s", strerror(errno));
 		goto free_user;
 	}
-	/* One fault would bring many pages. A kernel without huge pages refuses, which is as good. */
+	/* One fault would bring many pages. A kernel without huge pages refuses: as good. */
 	madvise(user->region, WINDOW * PAGE, MADV_NOHUGEPAGE);
 	ring->state = user;
 	return 0;

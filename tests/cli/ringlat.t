@@ -58,7 +58,7 @@ ok 'the samples are no longer than the clock says the windows were' \
 ok 'and for faults fill most of it' \
 	says '.ring as $r | $r.events[0] | (.ways[0].sum_cycles * 1e6 / $r.tsc_khz) > .clock_ns / 2'
 ok 'the module of the common schema balances' \
-	says '.modules[0] | .module == "ringlat" and .metric == "minor_fault_round_trip" and all(.metrics[]; .accounting.balanced)'
+	says '.modules[0] | .module == "ringlat" and .metric == "minor_fault" and all(.metrics[]; .accounting.balanced)'
 ok 'ticks and ns are the same times' says '.ring as $r | all($r.events[].ways[];
 	(.ns.p50 - .cycles.p50 * 1e6 / $r.tsc_khz) | fabs < 0.1)'
 run ringlat --backend user -n 3000 --json --histogram
@@ -76,8 +76,8 @@ check 'CSV of the histogram' 0 '' '^backend,event,way,baseline_cycles,lo_cycles,
 
 check 'a recording' 0 'recording in ' 'minor_fault' ringlat --backend user -n 2000 -o "$dir/runs" --label name=x
 recorded=$(recording "$dir/runs")
-is 'its files' "$(cd "$recorded" && echo *)" 'ringlat-syscall_round_trip.csv ringlat-vdso_round_trip.csv ringlat.csv ringlat.summary.json run.db'
-check 'report shows it' 0 '' 'ringlat minor_fault_round_trip: .*seen 2,000 = .*: balances' report "$recorded"
+is 'its files' "$(cd "$recorded" && echo *)" 'ringlat-syscall.csv ringlat-vdso.csv ringlat.csv ringlat.summary.json run.db'
+check 'report shows it' 0 '' 'ringlat minor_fault: .*seen 2,000 = .*: balances' report "$recorded"
 refuses 'nowhere to write' 1 'cannot write a recording below /proc/none' ringlat --backend user -n 600 -o /proc/none
 
 "$latscope" ringlat --backend user -n 1000000000 --json >"$dir/stdout" 2>"$dir/stderr" &
@@ -88,12 +88,46 @@ finish
 is 'SIGINT: exit status' "$status" 0
 ok 'SIGINT: what came before is there' says '.ring | .interrupted and .events[0].kept > 1000'
 
-run ringlat --backend kvm -n 20000 --json
-if [ "$status" = 0 ]; then
-	ok 'kvm: samples of every event' says '.ring.events | length == 3 and all(.[]; .kept > 0)'
+# backend NAME REASON: it gives samples of every event, or says why not.
+backend() {
+	run ringlat --backend "$1" -n 20000 --json
+	if [ "$status" = 0 ]; then
+		ok "$1: samples of every event" says '.ring.events | length == 3 and all(.[]; .kept > 0)'
+	else
+		like "$1: says why not" "$err" "backend $1 does not work here: $2"
+		like "$1: exit status" "$status" '^(1|77)$'
+	fi
+}
+
+backend kvm '(there is no /dev/kvm|/dev/kvm is software|.* is off|no permission|KVM counts|this KVM)'
+backend module '(there is no /dev/latscope-ringlat|no permission|the kernel module)'
+
+run ringlat -n 2000 --json
+is 'the best backend that works is taken: exit status' "$status" 0
+like 'and what does not work is named' "$(jq -r .ring.backend <<<"$out") $err" \
+	'^(user .*backend module does not .*backend kvm does not|kvm .*backend module does not|module )'
+
+if [ "$(id -u)" != 0 ]; then
+	skip 'with memlat' 'only root can measure it'
+	done_testing
+	exit
+fi
+run doctor
+like 'doctor explains the backends' "$out" 'ringlat: crossing .*module .*kvm .*user        yes.*ringlat: --backend'
+unprivileged refuses 'with memlat, without privilege' 1 'ringlat --with-memlat: ' ringlat --with-memlat
+rm -rf "$dir/runs"
+run ringlat --backend user -n 20000 --with-memlat -o "$dir/runs"
+is 'with memlat: exit status' "$status" 0
+if [[ $err = *'memlat cannot run'* ]]; then
+	skip 'with memlat: the whole fault' "$err"
 else
-	like 'kvm: says why not' "$err" \
-		'backend kvm does not work here: (there is no /dev/kvm|/dev/kvm is software|.* is off|no permission)'
-	like 'kvm: exit status' "$status" '^(1|77)$'
+	recorded=$(recording "$dir/runs")
+	like 'with memlat: the whole fault' "$out" 'page fault, put together: ringlat by user, memlat by .*handler .*rest .*round trip .*100.0 %'
+	ok 'with memlat: it fits' fits
+	is 'memlat saw the faults that were made for it' \
+		"$(sqlite3 "$recorded/run.db" "SELECT events FROM totals WHERE module = 'memlat' AND split = ''")" 65536
+	whole=$(grep -A6 'put together' <<<"$out")
+	run report "$recorded"
+	is 'report says the same' "$(grep -A6 'put together' <<<"$out")" "$whole"
 fi
 done_testing

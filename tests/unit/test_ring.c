@@ -134,7 +134,7 @@ static void ns_follow_the_tsc(void **state)
 	free(hist);
 }
 
-static const struct ring_event way_and_back = { "page_fault", "a fault", false };
+static const struct ring_event way_and_back = { "fault", "a fault", false };
 static const struct ring_event round_trip = { "syscall", "a call", true };
 static const struct ring_backend backend = { .name = "kvm", .mechanism = "a guest" };
 
@@ -169,9 +169,9 @@ static void result_becomes_a_module(void **state)
 	assert_string_equal(module->rung, "kvm");
 	assert_non_null(strstr(module->mechanism, "nested"));
 	assert_int_equal(module->nr_metrics, 3);
-	assert_string_equal(module->metrics[0].name, "page_fault_u2k");
-	assert_string_equal(module->metrics[1].name, "page_fault_k2u");
-	assert_string_equal(module->metrics[2].name, "syscall_round_trip");
+	assert_string_equal(module->metrics[0].name, "fault_u2k");
+	assert_string_equal(module->metrics[1].name, "fault_k2u");
+	assert_string_equal(module->metrics[2].name, "syscall");
 	assert_int_equal(module->total.metrics[0].hist.sum_ns, 200);
 	assert_int_equal(module->total.metrics[1].hist.sum_ns, 150);
 	for (unsigned int i = 0; i < 3; i++)
@@ -388,7 +388,7 @@ static void driver_gives_no_figure_of_nothing(void **state)
 	memset(&fake, 0, sizeof(fake));
 	fake.drop_all = fake.every_third = RING_VM_EXITS;
 	assert_int_equal(measure_fake(1000000, NULL, result, why), -ENODATA);
-	assert_string_equal(why, "no page_fault was undisturbed: 6400 vm_exits");
+	assert_string_equal(why, "no fault was undisturbed: 6400 vm_exits");
 	assert_int_equal(result->events[0].attempted, 6400); /* it gave up in time */
 	free(result);
 }
