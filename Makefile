@@ -2,6 +2,7 @@
 # make          build .output/latscope
 # make demo     install what is missing, build, record 10 s of a mixed load
 # make check    install what is missing, build, run every test (soak: the same with larger counts)
+# make check-bochs   ringlat's private guest on an emulated Intel CPU: minutes, so not in check
 # make bench    the figures of docs/performance.md, as ratios
 # make install  PREFIX=/usr/local DESTDIR=
 # make modules  build kmod/* for the running kernel, or KERNEL= with KDIR= (its build directory)
@@ -56,7 +57,7 @@ MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests demo check soak bench install deps clean distclean format modules \
+.PHONY: all tests demo check soak check-bochs bench install deps clean distclean format modules \
 	modules_install dkms_install
 
 all: $(OUT)/latscope
@@ -159,6 +160,11 @@ check soak:
 	$(Q)scripts/deps build check
 	$(Q)$(MAKE) tests
 	$(Q)$(if $(filter soak,$@),LATSCOPE_SOAK=1) tests/run
+
+check-bochs:
+	$(Q)scripts/deps build check bochs
+	$(Q)$(MAKE) tests
+	$(Q)tests/ringlat/bochs
 
 bench:
 	$(Q)scripts/deps build check bench
