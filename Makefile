@@ -48,7 +48,7 @@ BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c)
 BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/ring/*.c))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
-TRUTH := $(patsubst tests/truth/%.c,$(OUT)/tests/truth/%,$(wildcard tests/truth/*.c))
+TRUTH := $(patsubst %.c,$(OUT)/%,$(wildcard tests/truth/*.c tests/ringlat/*.c))
 KERNEL ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KERNEL)/build
 KMOD_OUT := $(OUT)/kmod/$(KERNEL)
@@ -137,7 +137,7 @@ $(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN) $(ASM)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@
 
-$(OUT)/tests/truth/%: $(OUT)/tests/truth/%.o $(TRUTH_OBJ)
+$(TRUTH): %: %.o $(TRUTH_OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -lpthread -o $@
 

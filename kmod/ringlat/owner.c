@@ -10,6 +10,7 @@
 #include <linux/kernel_stat.h>
 #include <linux/kref.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
@@ -45,6 +46,8 @@ struct owner {
 static DEFINE_PER_CPU(struct owner *, owner_here);
 static struct workqueue_struct *reaper;
 static bool module_kept;
+static DEFINE_MUTEX(notifiers_lock);
+static bool notifiers_enabled;
 
 static void owner__free(struct kref *ref)
 {
@@ -60,7 +63,6 @@ static void owner__reap(struct work_struct *work)
 
 	cancel_delayed_work_sync(&owner->retry);
 	irq_work_sync(&owner->death); /* its handler may still be at its last instructions */
-	preempt_notifier_dec();
 	if (owner->counts.kept)
 		pr_warn("VMX was on under a SYSCALL stub: the module stays until the next boot\n");
 	kref_put(&owner->ref, owner__free);
@@ -213,6 +215,21 @@ static u64 interrupts_of(unsigned int cpu)
 	return sum;
 }
 
+/*
+ * Until the module goes: it rewrites the scheduler's code, which stops all CPUs for a moment. So once
+ * anything was started, every switch of the machine looks whether its task has notifiers, as it does
+ * while there is a KVM guest.
+ */
+static void notifiers__enable(void)
+{
+	mutex_lock(&notifiers_lock);
+	if (!notifiers_enabled) {
+		preempt_notifier_inc();
+		notifiers_enabled = true;
+	}
+	mutex_unlock(&notifiers_lock);
+}
+
 static struct owner *owner__new(u32 events)
 {
 	struct owner *owner = kzalloc(sizeof(*owner), GFP_KERNEL_ACCOUNT);
@@ -257,7 +274,7 @@ struct owner *owner__start(u32 events)
 	if (!owner)
 		return ERR_PTR(-ENOMEM);
 	__module_get(THIS_MODULE); /* there is one already, of the file */
-	preempt_notifier_inc();
+	notifiers__enable();
 	kref_get(&owner->ref);
 	err = owner__attach(owner);
 	if (err)
@@ -266,7 +283,6 @@ struct owner *owner__start(u32 events)
 
 err_attach:
 	kref_put(&owner->ref, owner__free);
-	preempt_notifier_dec();
 	module_put(THIS_MODULE);
 	kref_put(&owner->ref, owner__free);
 	return ERR_PTR(err);
@@ -340,5 +356,7 @@ void owner__exit(void)
 {
 	unregister_module_notifier(&module_changes);
 	destroy_workqueue(reaper);
+	if (notifiers_enabled)
+		preempt_notifier_dec();
 	synchronize_rcu_tasks(); /* threads preempted in owner__requested() */
 }
