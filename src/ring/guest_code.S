@@ -146,7 +146,7 @@ symbol kernel_exceptions
 vector = 0
 .rept GUEST_EXCEPTIONS
 	.balign GUEST_STUB
-	/* Where the CPU pushes no error code a zero takes its place, so that all frames are alike. */
+	/* Without an error code of the CPU a zero takes its place: all frames are alike. */
 	.if !(HAS_ERROR_CODE >> vector & 1)
 	push	$0
 	.endif

@@ -68,7 +68,7 @@ static void pages_are_where_they_should_be(void **state)
 		assert_int_equal(FRAME(entry), page);
 		assert_true(entry & WRITABLE);
 		assert_int_equal(!!(entry & USER), user);
-		/* Accessed, and in the last level dirty: else the CPU would set them in a window. */
+		/* Accessed, at last dirty too: else the CPU would set the bits in a window. */
 		assert_int_equal(entry & 0x20, 0x20);
 		assert_int_equal(at(GUEST_PT + page / GUEST_PAGE * 8) & 0x60, 0x60);
 	}
