@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cycles.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define BUCKETS (RING_EXACT + HIST_SLOTS)
@@ -94,6 +95,19 @@ void ring_figures__of(struct ring_figures *figures, const struct ring_hist *hist
 	figures->p99 = net(ring_hist__quantile(hist, 990), baseline);
 	figures->p999 = net(ring_hist__quantile(hist, 999), baseline);
 	figures->max = net((double)hist->max, baseline);
+}
+
+static int by_size(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+uint64_t ring__median(uint64_t *values, size_t nr)
+{
+	qsort(values, nr, sizeof(values[0]), by_size);
+	return values[nr / 2];
 }
 
 double ring__ns(double cycles, uint64_t tsc_khz)

@@ -8,6 +8,7 @@
 #define LATSCOPE_RING_CYCLES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <latscope/event.h>
@@ -57,6 +58,9 @@ void ring_figures__of(struct ring_figures *figures, const struct ring_hist *hist
  */
 void ring_hist__to_ns(const struct ring_hist *hist, double baseline, uint64_t tsc_khz,
 		      uint64_t tail_ns, struct lat_hist *ns);
+
+/* The one in the middle. Sorts them. */
+uint64_t ring__median(uint64_t *values, size_t nr);
 
 /* Ticks to ns. */
 double ring__ns(double cycles, uint64_t tsc_khz);

@@ -344,13 +344,6 @@ static int64_t run_loop(const struct kvm *kvm, const char *loop, unsigned int nr
 	return (int64_t)(exits(kvm) - before);
 }
 
-static int by_size(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* That exits are counted is what all else rests on: CPUID must be one each time. */
 static int control(struct ring *ring, char why[RUN_TEXT])
 {
@@ -373,8 +366,7 @@ static int control(struct ring *ring, char why[RUN_TEXT])
 				  (long long)count, CONTROL_WINDOW);
 	for (unsigned int i = 0; i < CONTROL_WINDOW; i++)
 		taken[i] = samples[i].kernel_in - samples[i].user_out;
-	qsort(taken, CONTROL_WINDOW, sizeof(taken[0]), by_size);
-	ring->control.cycles = taken[CONTROL_WINDOW / 2];
+	ring->control.cycles = ring__median(taken, CONTROL_WINDOW);
 	return 0;
 }
 

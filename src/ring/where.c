@@ -5,12 +5,12 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
 
+#include "cycles.h"
 #include "tsc.h"
 
 /*
@@ -37,13 +37,6 @@ const char *ring_place__name(enum ring_place place)
 	return names[place];
 }
 
-static int by_size(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 static uint64_t cpuid_cycles(void)
 {
 	uint64_t taken[CPUID_TRIES];
@@ -55,8 +48,7 @@ static uint64_t cpuid_cycles(void)
 		__cpuid(0, a, b, c, d);
 		taken[i] = tsc__end() - begin;
 	}
-	qsort(taken, CPUID_TRIES, sizeof(taken[0]), by_size);
-	return taken[CPUID_TRIES / 2];
+	return ring__median(taken, CPUID_TRIES);
 }
 
 void ring_facts__read(struct ring_facts *facts)
