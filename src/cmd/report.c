@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <base/csv.h>
+#include <base/fault_cost.h>
 #include <base/hist.h>
 #include <base/json.h>
 #include <base/log.h>
@@ -131,6 +132,7 @@ static int print_whole(const struct report *report, const struct run *run,
 	text__processes(stdout, run, style.top);
 	if (timeline)
 		report__print_timeline(stdout, timeline, style.top);
+	fault_cost__print(stdout, run);
 	return 0;
 }
 
