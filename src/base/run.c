@@ -17,12 +17,26 @@ void run__clear_data(struct run_data *data)
 
 void run__clear(struct run *run)
 {
-	for (unsigned int i = 0; i < RUN_MODULES; i++)
+	for (unsigned int i = 0; i < RUN_MODULES; i++) {
 		run__clear_data(&run->modules[i].total);
+		table__free(run->modules[i].table);
+		run->modules[i].table = NULL;
+	}
 	free(run->workload);
 	free(run->host);
 	free(run->filter);
 	run->workload = run->host = run->filter = NULL;
+}
+
+int run__fold_tables(struct run *run)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < run->nr_modules; i++) {
+		if (run->modules[i].table)
+			err = table__fold(run->modules[i].table);
+	}
+	return err;
 }
 
 uint64_t run__recorded(const struct lat_cell *cell)

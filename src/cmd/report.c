@@ -68,7 +68,28 @@ static int select_module(const struct report *report, const struct run *run, str
 	return -ENOENT;
 }
 
-static int print_whole(const struct report *report, const struct run *run)
+/* The rows of a module that has a table, through all intervals. */
+static int print_rows(struct rundb *db, const struct run *run)
+{
+	const struct table *table = run->modules[0].table;
+	struct run_interval interval;
+	int err;
+
+	table__csv_head(stdout, table);
+	while ((err = rundb__next(db, &interval)) > 0)
+		table__csv_rows(stdout, table);
+	return err;
+}
+
+static int print_csv(struct rundb *db, const struct run *run)
+{
+	if (run->modules[0].table)
+		return print_rows(db, run);
+	csv__histogram(stdout, &run->modules[0].total.metrics[0].hist);
+	return 0;
+}
+
+static int print_whole(const struct report *report, struct rundb *db, const struct run *run)
 {
 	struct text_style style = {
 		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
@@ -78,10 +99,8 @@ static int print_whole(const struct report *report, const struct run *run)
 
 	if (report->options.json)
 		return json__print(json__run(run), stdout, true);
-	if (report->options.csv) {
-		csv__histogram(stdout, &run->modules[0].total.metrics[0].hist);
-		return 0;
-	}
+	if (report->options.csv)
+		return print_csv(db, run);
 	text__run(stdout, run);
 	for (unsigned int i = 0; i < run->nr_modules; i++)
 		text__module(stdout, run, &run->modules[i], &style);
@@ -127,7 +146,7 @@ static int print_recording(const struct report *report, const char *path, struct
 		goto close_db;
 	}
 	err = report->intervals ? print_intervals(report, db, view, first)
-				: print_whole(report, view);
+				: print_whole(report, db, view);
 	if (err)
 		log__error(path, rundb__explain(err), NULL);
 close_db:
