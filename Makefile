@@ -42,6 +42,7 @@ SRC := $(wildcard src/*.c src/*/*.c)
 OBJ := $(SRC:%.c=$(OUT)/%.o)
 BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c)
 BASE_SAN := $(BASE_SRC:%.c=$(OUT)/san/%.o)
+TIER_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(wildcard src/tier/*.c))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
 TRUTH := $(patsubst tests/truth/%.c,$(OUT)/tests/truth/%,$(wildcard tests/truth/*.c))
@@ -107,7 +108,7 @@ $(OUT)/bench/empty: $(OUT)/bench/empty.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
 
-$(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN)
+$(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN) $(TIER_SAN)
 	$(call msg,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@
@@ -157,5 +158,5 @@ clean:
 distclean:
 	$(Q)rm -rf $(OUT)
 
--include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(patsubst $(OUT)/tests/unit/%,$(OUT)/san/tests/unit/%.d,$(UNIT)) \
+-include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(TIER_SAN:.o=.d) $(patsubst $(OUT)/tests/unit/%,$(OUT)/san/tests/unit/%.d,$(UNIT)) \
 	$(TRUTH:=.d) $(POWER:.o=.d)

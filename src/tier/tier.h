@@ -53,8 +53,8 @@ const struct tier_model *tier__model(const struct tier *tier);
 const char *tier__backend(const struct tier *tier); /* "perf" */
 const char *tier__mechanism(const struct tier *tier); /* one sentence: how the number is got */
 unsigned int tier__sockets(const struct tier *tier);
-int tier__socket(const struct tier *tier, unsigned int i); /* its number as Linux has it */
-unsigned int tier__boxes(const struct tier *tier, unsigned int i); /* of socket i, "" */
+int tier__socket(const struct tier *tier, unsigned int i); /* number of its package */
+unsigned int tier__boxes(const struct tier *tier, unsigned int i);
 
 /* The tiers that are measured, as a mask of 1 << index into the model's. */
 uint32_t tier__measured(const struct tier *tier);
@@ -68,8 +68,8 @@ unsigned int tier__samples(const struct tier *tier);
  */
 int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEXT]);
 
-/* What went wrong in the last read but did not end it; NULL: nothing. Told once. */
-const char *tier__trouble(struct tier *tier);
+/* What went wrong in the last read but did not end it; NULL: nothing. Until the next read. */
+const char *tier__trouble(const struct tier *tier);
 
 /* System calls made since open, for who wants to know what a sample costs. */
 uint64_t tier__calls(const struct tier *tier);
