@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define MASK ((1ULL << TIER_BITS) - 1)
+#define CERTAIN 0.002 /* what may be off by more of its length is not certain */
 
 void tier_share__out(struct tier_share *shares, unsigned int boxes, unsigned int tiers,
 		     bool one_filter)
@@ -31,44 +32,73 @@ struct sums {
 	uint64_t inserts;
 	double occupancy_ns; /* requests open, times ns */
 	double occupancy_clocks;
-	double rate;
-	double clock_hz, elapsed_ns;
+	double rate, clock_hz, elapsed_ns;
 };
-
-/* Its inserts per second, as if it had counted all the time. */
-static void add_rate(struct sums *sums, const struct tier_delta *delta, uint64_t inserts)
-{
-	sums->counting++;
-	sums->rate += (double)inserts * 1e9 / (double)delta->counted_ns;
-}
-
-static void add_latency(struct sums *sums, const struct tier_delta *delta)
-{
-	double ns_per_clock = (double)delta->counted_ns / (double)delta->clocks;
-
-	sums->boxes++;
-	sums->inserts += delta->inserts;
-	sums->occupancy_clocks += (double)delta->occupancy;
-	sums->occupancy_ns += (double)delta->occupancy * ns_per_clock;
-	sums->clock_hz += 1e9 / ns_per_clock;
-	sums->elapsed_ns += (double)delta->elapsed_ns;
-}
 
 static bool has_counted(const struct tier_delta *delta)
 {
 	return delta->valid && delta->clocks && delta->counted_ns;
 }
 
-static void add_box(struct sums *sums, int tier, const struct tier_share *share,
-		    const struct tier_delta *delta)
+static bool is_certain(const struct tier_delta *delta)
 {
+	return (double)delta->uncertain_ns <= CERTAIN * (double)delta->counted_ns;
+}
+
+/* Mean length of a clock, of those whose time is certain; 0: it is of none. */
+static double mean_clock_ns(const struct tier_delta *deltas, unsigned int boxes)
+{
+	double sum = 0;
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < boxes; i++) {
+		if (!has_counted(&deltas[i]) || !is_certain(&deltas[i]))
+			continue;
+		sum += (double)deltas[i].counted_ns / (double)deltas[i].clocks;
+		nr++;
+	}
+	return nr ? sum / nr : 0;
+}
+
+static double counted_ns(const struct tier_delta *delta, double clock_ns)
+{
+	if (is_certain(delta) || !(clock_ns > 0))
+		return (double)delta->counted_ns;
+	return (double)delta->clocks * clock_ns;
+}
+
+static void add_latency(struct sums *sums, const struct tier_delta *delta, double ns)
+{
+	double clock_ns = ns / (double)delta->clocks;
+
+	sums->boxes++;
+	sums->inserts += delta->inserts;
+	sums->occupancy_clocks += (double)delta->occupancy;
+	sums->occupancy_ns += (double)delta->occupancy * clock_ns;
+	sums->clock_hz += 1e9 / clock_ns;
+	sums->elapsed_ns += (double)delta->elapsed_ns;
+}
+
+/* Its inserts per second, as if it had counted all the time. */
+static void add_rate(struct sums *sums, uint64_t inserts, double ns)
+{
+	sums->counting++;
+	sums->rate += (double)inserts * 1e9 / ns;
+}
+
+static void add_box(struct sums *sums, int tier, const struct tier_share *share,
+		    const struct tier_delta *delta, double clock_ns)
+{
+	double ns;
+
 	if (!has_counted(delta))
 		return;
+	ns = counted_ns(delta, clock_ns);
 	if (share->tier == tier) {
-		add_latency(sums, delta);
-		add_rate(sums, delta, delta->inserts);
+		add_latency(sums, delta, ns);
+		add_rate(sums, delta->inserts, ns);
 	} else if (share->other == tier) {
-		add_rate(sums, delta, delta->other);
+		add_rate(sums, delta->other, ns);
 	}
 }
 
@@ -76,11 +106,12 @@ void tier_figures__of(struct tier_figures *figures, unsigned int tier,
 		      const struct tier_share *shares, const struct tier_delta *deltas,
 		      unsigned int boxes, uint64_t min_inserts)
 {
+	double clock_ns = mean_clock_ns(deltas, boxes);
 	struct sums sums = { 0 };
 
 	memset(figures, 0, sizeof(*figures));
 	for (unsigned int i = 0; i < boxes; i++)
-		add_box(&sums, (int)tier, &shares[i], &deltas[i]);
+		add_box(&sums, (int)tier, &shares[i], &deltas[i], clock_ns);
 	figures->all_boxes = boxes;
 	figures->boxes = sums.boxes;
 	figures->inserts = sums.inserts;

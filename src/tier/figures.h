@@ -37,8 +37,8 @@ struct tier_delta {
 	bool valid; /* false: not counted, or not by us alone; nothing below holds */
 	uint64_t occupancy, inserts, clocks, other;
 	uint64_t elapsed_ns; /* of the interval, as the box saw it */
-	uint64_t
-		counted_ns; /* within it, how long the counters ran: less if they were multiplexed */
+	uint64_t counted_ns; /* of it, how long the counters ran: less if multiplexed */
+	uint64_t uncertain_ns; /* by how much that may be off */
 };
 
 /* cur - prev of counters that wrap at 48 bits, at most once. */
@@ -60,7 +60,9 @@ struct tier_figures {
 
 /*
  * Of the boxes of a socket. Fewer than min_inserts requests (at least 1 is always wanted): the
- * latency is not known. A box without a clock, or that ran for no time, is left out.
+ * latency is not known. A box without a clock, or that ran for no time, is left out. One whose time
+ * is uncertain, as we were preempted when it was started or stopped, takes it from its clocks and
+ * the clock of those that are certain.
  */
 void tier_figures__of(struct tier_figures *figures, unsigned int tier,
 		      const struct tier_share *shares, const struct tier_delta *deltas,

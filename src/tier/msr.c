@@ -147,11 +147,19 @@ static int find_sockets(struct tier *tier, struct msr *msr)
 	return tier__fail(tier, -EOPNOTSUPP, NULL, "no CPU tells which socket it is of");
 }
 
+/* Of a foreign tree nobody knows the packages: they are numbered as they are named. */
 static int take_cpus(struct tier *tier, struct msr *msr, const unsigned int *cpus, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++) {
-		if (!tier__socket_of(tier, (int)i))
-			return tier__fail(tier, -EINVAL, NULL, "there are too many sockets");
+		int package = tier->config.msr_root ? (int)i : sysfs__package(tier->root, cpus[i]);
+
+		if (package < 0)
+			return tier__fail(tier, -EOPNOTSUPP, NULL, "CPU %u is offline", cpus[i]);
+		/* Each would undo what the other has set. */
+		if (tier__socket_of(tier, package) != &tier->sockets[i])
+			return tier__fail(tier, -EINVAL, NULL,
+					  "CPU %u is of the same socket as another of --cpu",
+					  cpus[i]);
 		msr->sockets[i].cpus[0] = cpus[i];
 		msr->sockets[i].nr_cpus = 1;
 	}
@@ -430,13 +438,14 @@ static int read_counters(struct tier *tier, const struct msr_socket *socket,
 
 /* A write takes its time: the moment it took effect is taken to be the middle. */
 static int write_control(struct tier *tier, const struct msr_socket *socket,
-			 const struct msr_box *box, uint64_t value, uint64_t *when)
+			 const struct msr_box *box, uint64_t value, uint64_t *when, uint64_t *took)
 {
 	uint64_t before = tier->sys->now_ns();
 	int err;
 
 	err = write_msr(tier, socket, box->address, value);
-	*when = before + (tier->sys->now_ns() - before) / 2;
+	*took = tier->sys->now_ns() - before;
+	*when = before + *took / 2;
 	return err;
 }
 
@@ -461,7 +470,8 @@ static int msr__start(struct tier *tier)
 			if (!err)
 				err = read_counters(tier, socket, box, box->last.values);
 			if (!err)
-				err = write_control(tier, socket, box, 0, &box->last.resumed_ns);
+				err = write_control(tier, socket, box, 0, &box->last.resumed_ns,
+						    &box->last.resuming_ns);
 			box->last.frozen_ns = box->last.resumed_ns;
 		}
 	}
@@ -516,6 +526,7 @@ static void subtract(struct tier_delta *delta, const struct msr_moment *last,
 	delta->other = tier_delta__wrapped(last->values[3], now->values[3]);
 	delta->elapsed_ns = now->frozen_ns - last->frozen_ns;
 	delta->counted_ns = now->frozen_ns - last->resumed_ns;
+	delta->uncertain_ns = (last->resuming_ns + now->freezing_ns) / 2;
 }
 
 /* Frozen, the counters are of one moment. The box is let go whatever happens in between. */
@@ -524,11 +535,12 @@ static int sample(struct tier *tier, const struct msr_socket *socket, const stru
 {
 	int err, unfreeze;
 
-	err = write_control(tier, socket, box, tier->model->layout->freeze, &moment->frozen_ns);
+	err = write_control(tier, socket, box, tier->model->layout->freeze, &moment->frozen_ns,
+			    &moment->freezing_ns);
 	if (err)
 		return err;
 	err = read_counters(tier, socket, box, moment->values);
-	unfreeze = write_control(tier, socket, box, 0, &moment->resumed_ns);
+	unfreeze = write_control(tier, socket, box, 0, &moment->resumed_ns, &moment->resuming_ns);
 	if (err || unfreeze)
 		return err ? err : unfreeze;
 	return is_stolen(tier, socket, box);
