@@ -41,6 +41,7 @@ struct tier {
 	char why[TIER_TEXT];
 	const char *todo;
 	char trouble[TIER_TEXT]; /* empty: none */
+	bool told;
 };
 
 extern const struct tier_backend_ops tier_perf, tier_msr;

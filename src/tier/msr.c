@@ -21,7 +21,8 @@
 
 /* What a counter can have gained: no clock is faster, no queue longer than this. */
 #define MOST_HZ 10e9
-#define MOST_OPEN 4096
+#define MOST_OPEN 512
+#define MOST_INSERTS 4 /* a clock */
 
 static const char *device_root(const struct tier *tier)
 {
@@ -306,11 +307,10 @@ static int keep_registers(struct tier *tier, const struct msr_socket *socket, st
 			continue;
 		err = read_msr(tier, socket, reg->address, &reg->found);
 		if (err)
-			tier__fail(tier, err == -EIO ? -EOPNOTSUPP : err, NULL,
-				   "cannot read MSR 0x%x on CPU %u: %s", reg->address,
-				   socket->cpus[socket->at], text_of(err));
+			tier__fail(tier, err, NULL, "cannot read MSR 0x%x on CPU %u: %s",
+				   reg->address, socket->cpus[socket->at], text_of(err));
 	}
-	return err == -EIO ? -EOPNOTSUPP : err;
+	return err;
 }
 
 static int keep_box(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
@@ -320,8 +320,7 @@ static int keep_box(struct tier *tier, const struct msr_socket *socket, struct m
 
 	err = read_msr(tier, socket, box->address, &box->control);
 	if (err)
-		return tier__fail(tier, err == -EIO ? -EOPNOTSUPP : err, NULL,
-				  "cannot read CHA %u on CPU %u: %s", box->id,
+		return tier__fail(tier, err, NULL, "cannot read CHA %u on CPU %u: %s", box->id,
 				  socket->cpus[socket->at], text_of(err));
 	err = keep_registers(tier, socket, box);
 	if (err || tier->config.take)
@@ -342,8 +341,7 @@ static int explain_write(struct tier *tier, const struct msr_socket *socket, uin
 	char line[128];
 
 	if (err != -EPERM && err != -EACCES)
-		return tier__fail(tier, err == -EIO ? -EOPNOTSUPP : err, NULL,
-				  "cannot write MSR 0x%x on CPU %u: %s", address,
+		return tier__fail(tier, err, NULL, "cannot write MSR 0x%x on CPU %u: %s", address,
 				  socket->cpus[socket->at], text_of(err));
 	if (!sysfs__line(tier->root, LOCKDOWN, line, sizeof(line)) && !strstr(line, "[none]"))
 		return tier__fail(tier, -EOPNOTSUPP, "use --backend perf",
@@ -478,6 +476,18 @@ static int msr__start(struct tier *tier)
 	return err;
 }
 
+/* Somebody who froze the box has stopped its clock too, but not time. */
+static int check_frozen(struct tier *tier, const struct msr_socket *socket,
+			const struct msr_box *box, struct msr_moment *moment)
+{
+	uint64_t value = 0;
+	int err;
+
+	err = read_msr(tier, socket, box->address, &value);
+	moment->was_frozen = value & tier->model->layout->freeze;
+	return err;
+}
+
 /* 0: all are as we set them; 1: somebody else has written one; -errno. */
 static int is_stolen(struct tier *tier, const struct msr_socket *socket, const struct msr_box *box)
 {
@@ -513,8 +523,8 @@ static bool is_sound(const struct tier_delta *delta)
 
 	return clocks <= MOST_HZ * (double)delta->counted_ns / 1e9 + 1e6 &&
 	       (double)delta->occupancy <= MOST_OPEN * clocks &&
-	       (double)delta->inserts <= MOST_OPEN * clocks &&
-	       (double)delta->other <= MOST_OPEN * clocks;
+	       (double)delta->inserts <= MOST_INSERTS * clocks &&
+	       (double)delta->other <= MOST_INSERTS * clocks;
 }
 
 static void subtract(struct tier_delta *delta, const struct msr_moment *last,
@@ -535,6 +545,9 @@ static int sample(struct tier *tier, const struct msr_socket *socket, const stru
 {
 	int err, unfreeze;
 
+	err = check_frozen(tier, socket, box, moment);
+	if (err)
+		return err;
 	err = write_control(tier, socket, box, tier->model->layout->freeze, &moment->frozen_ns,
 			    &moment->freezing_ns);
 	if (err)
@@ -561,10 +574,11 @@ static int read_box(struct tier *tier, const struct msr_socket *socket, struct m
 	if (got)
 		return got < 0 ? got : 0;
 	subtract(delta, &box->last, &now);
-	delta->valid = is_sound(delta);
+	delta->valid = delta->clocks && !now.was_frozen && is_sound(delta);
 	if (!delta->valid)
-		tier__note(tier, "a counter of CHA %u (CPU %u) was set by somebody else; left out",
-			   box->id, socket->cpus[socket->at]);
+		tier__note(tier, "CHA %u (CPU %u) was %s by somebody else (perf? pcm?); left out",
+			   box->id, socket->cpus[socket->at],
+			   now.was_frozen || !delta->clocks ? "frozen" : "reset");
 	box->last = now;
 	return 0;
 }

@@ -25,6 +25,7 @@ struct msr_moment {
 	uint64_t values[TIER_COUNTERS];
 	uint64_t frozen_ns, resumed_ns;
 	uint64_t freezing_ns, resuming_ns; /* how long the writes took */
+	bool was_frozen; /* before we froze it */
 };
 
 struct msr_box {

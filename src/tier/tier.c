@@ -255,6 +255,7 @@ int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEX
 	int err;
 
 	tier->trouble[0] = '\0';
+	tier->told = false;
 	err = tier->ops->read(tier);
 	if (err) {
 		memcpy(why, tier->why, TIER_TEXT);
@@ -278,9 +279,12 @@ int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEX
 	return 0;
 }
 
-const char *tier__trouble(const struct tier *tier)
+const char *tier__trouble(struct tier *tier)
 {
-	return tier->trouble[0] ? tier->trouble : NULL;
+	bool told = tier->told;
+
+	tier->told = true;
+	return tier->trouble[0] && !told ? tier->trouble : NULL;
 }
 
 const struct tier_model *tier__model(const struct tier *tier)

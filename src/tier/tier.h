@@ -68,8 +68,8 @@ unsigned int tier__samples(const struct tier *tier);
  */
 int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEXT]);
 
-/* What went wrong in the last read but did not end it; NULL: nothing. Until the next read. */
-const char *tier__trouble(const struct tier *tier);
+/* What went wrong in the last read but did not end it; NULL: nothing. Told once. */
+const char *tier__trouble(struct tier *tier);
 
 /* System calls made since open, for who wants to know what a sample costs. */
 uint64_t tier__calls(const struct tier *tier);
