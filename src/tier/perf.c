@@ -178,6 +178,11 @@ static int explain(struct tier *tier, const struct group *group, int err)
 	case -ENXIO:
 		return tier__fail(tier, -EOPNOTSUPP, NULL, "CPU %u of %s went offline", group->cpu,
 				  pmu);
+	case -EINVAL:
+	case -ENOENT:
+	case -EOPNOTSUPP:
+		return tier__fail(tier, -EOPNOTSUPP, NULL, "the driver of %s refuses an event: %s",
+				  pmu, strerror(-err));
 	default:
 		return tier__fail(tier, err, NULL, "cannot open an event of %s: %s", pmu,
 				  strerror(-err));
