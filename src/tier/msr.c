@@ -68,24 +68,24 @@ static int open_cpu(struct tier *tier, struct msr_socket *socket)
 	return 0;
 }
 
-/* The next CPU of the same package, whose registers are the same. */
+/* Another CPU of the same package, whose registers are the same; also one that is back. */
 static int take_next_cpu(struct tier *tier, struct msr_socket *socket)
 {
-	unsigned int lost = socket->cpus[socket->at];
-	int err;
+	unsigned int lost = socket->at;
 
-	while (++socket->at < socket->nr_cpus) {
-		if (socket->fd >= 0)
-			tier->sys->close(socket->fd);
-		socket->fd = -1;
-		err = open_cpu(tier, socket);
-		if (err)
+	if (socket->fd >= 0)
+		tier->sys->close(socket->fd);
+	socket->fd = -1;
+	for (unsigned int i = 1; i <= socket->nr_cpus; i++) {
+		socket->at = (lost + i) % socket->nr_cpus;
+		if (open_cpu(tier, socket))
 			continue;
-		tier__note(tier, "CPU %u went offline, CPU %u of its socket is read instead", lost,
-			   socket->cpus[socket->at]);
+		if (socket->at != lost)
+			tier__note(tier,
+				   "CPU %u went offline, CPU %u of its socket is read instead",
+				   socket->cpus[lost], socket->cpus[socket->at]);
 		return 0;
 	}
-	socket->at = socket->nr_cpus - 1;
 	return -ENXIO;
 }
 
@@ -94,6 +94,8 @@ static int transfer(struct tier *tier, const struct msr_socket *socket, uint32_t
 {
 	ssize_t got;
 
+	if (socket->fd < 0)
+		return -ENXIO; /* no CPU of the package is left */
 	tier->calls++;
 	if (write)
 		got = tier->sys->pwrite(socket->fd, value, sizeof(*value), address);
@@ -704,11 +706,12 @@ static int msr__close(struct tier *tier)
 	for (unsigned int i = 0; i < tier->nr_sockets; i++) {
 		struct msr_socket *socket = &msr->sockets[i];
 
-		if (socket->fd < 0)
+		if (!socket->nr_cpus)
 			continue;
 		err = restore_socket(tier, socket, tier->sockets[i].nr_boxes);
 		first = first ? first : err;
-		tier->sys->close(socket->fd);
+		if (socket->fd >= 0)
+			tier->sys->close(socket->fd);
 	}
 	free(msr);
 	return first;
