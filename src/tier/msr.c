@@ -637,24 +637,35 @@ static int msr__read(struct tier *tier)
 	return good || !last ? 0 : tier__fail(tier, last, NULL, "%s", tier->trouble);
 }
 
-/* Unless all of the box is ours, what somebody else has written belongs to him. */
+/* 0 too if nothing is to be put back: somebody else has written it since, and it belongs to him. */
+static int restore_own(struct tier *tier, const struct msr_socket *socket,
+		       const struct msr_register *reg)
+{
+	uint64_t value;
+	int err;
+
+	err = read_msr(tier, socket, reg->address, &value);
+	if (err || value != reg->ours)
+		return err;
+	return write_msr(tier, socket, reg->address, reg->found);
+}
+
+/* What cannot be put back does not keep the rest from it; the first error is told. */
 static int restore_registers(struct tier *tier, const struct msr_socket *socket,
 			     const struct msr_box *box, bool all)
 {
-	uint64_t value = 0;
-	int err = 0;
+	int first = 0, err;
 
-	for (unsigned int i = 0; !err && i < MSR_COUNTER; i++) {
+	for (unsigned int i = 0; i < (all ? MSR_SLOTS : MSR_COUNTER); i++) {
 		const struct msr_register *reg = &box->registers[i];
 
 		if (!reg->address)
 			continue;
-		if (!all)
-			err = read_msr(tier, socket, reg->address, &value);
-		if (!err && (all || value == reg->ours))
-			err = write_msr(tier, socket, reg->address, reg->found);
+		err = all ? write_msr(tier, socket, reg->address, reg->found)
+			  : restore_own(tier, socket, reg);
+		first = first ? first : err;
 	}
-	return err;
+	return first;
 }
 
 /* Frozen, so that nothing counts before all of it is back. */
@@ -662,20 +673,16 @@ static int restore_box(struct tier *tier, const struct msr_socket *socket,
 		       const struct msr_box *box)
 {
 	const struct tier_layout *layout = tier->model->layout;
-	int err, stolen = 0;
+	int err, last;
 
-	if (box->programmed)
-		stolen = box->lost ? 1 : is_stolen(tier, socket, box);
-	if (stolen)
-		return stolen < 0 ? stolen : restore_registers(tier, socket, box, false);
+	if (box->programmed && (box->lost || is_stolen(tier, socket, box)))
+		return restore_registers(tier, socket, box, false);
 	err = write_msr(tier, socket, box->address, layout->freeze);
-	if (!err)
-		err = restore_registers(tier, socket, box, true);
-	for (unsigned int i = MSR_COUNTER; !err && i < MSR_SLOTS; i++)
-		err = write_msr(tier, socket, box->registers[i].address, box->registers[i].found);
-	if (!err)
-		err = write_msr(tier, socket, box->address, box->control & ~layout->reset);
-	return err;
+	if (err)
+		return err;
+	err = restore_registers(tier, socket, box, true);
+	last = write_msr(tier, socket, box->address, box->control & ~layout->reset);
+	return err ? err : last;
 }
 
 static int restore_socket(struct tier *tier, struct msr_socket *socket, unsigned int boxes)
