@@ -459,7 +459,7 @@ static int msr__start(struct tier *tier)
 		for (unsigned int b = 0; !err && b < tier->sockets[i].nr_boxes; b++)
 			err = keep_box(tier, &msr->sockets[i], &msr->sockets[i].boxes[b]);
 	}
-	for (unsigned int i = 0; !err && i < tier->nr_sockets; i++) {
+	for (unsigned int i = 0; !err && !tier->config.look && i < tier->nr_sockets; i++) {
 		struct msr_socket *socket = &msr->sockets[i];
 
 		for (unsigned int b = 0; !err && b < tier->sockets[i].nr_boxes; b++) {

@@ -278,6 +278,21 @@ static void what_somebody_uses_is_left_alone(void **state)
 	assert_memory_equal(before, machine.registers, sizeof(before));
 }
 
+static void looking_writes_nothing(void **state)
+{
+	static uint64_t before[2][REGISTERS];
+
+	(void)state;
+	config.boxes = 4;
+	config.look = true;
+	for (unsigned int i = 0; i < REGISTERS; i++)
+		machine.registers[0][i] = unit_random() & ~0x400000ULL;
+	memcpy(before, machine.registers, sizeof(before));
+	assert_int_equal(open_model("icx"), 0);
+	finish();
+	assert_memory_equal(before, machine.registers, sizeof(before));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +304,7 @@ int main(void)
 		cmocka_unit_test_setup(a_package_without_a_cpu_is_an_error, begin),
 		cmocka_unit_test_setup(lockdown_is_named, begin),
 		cmocka_unit_test_setup(what_somebody_uses_is_left_alone, begin),
+		cmocka_unit_test_setup(looking_writes_nothing, begin),
 	};
 
 	return cmocka_run_group_tests(tests, unit_make_dir, unit_remove_dir);
