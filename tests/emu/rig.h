@@ -19,7 +19,7 @@ struct rig_generation {
 	const char *tiers; /* that of the own socket, that of others */
 	const char *opcode; /* of a demand read */
 	unsigned int boxes; /* as many as its biggest has, or nearly */
-	bool one_filter; /* of a box: its counters all count the same tier */
+	bool takes_turns; /* a box sees one tier at a time: all are known after two intervals */
 };
 
 #define RIG_GENERATIONS 7
