@@ -111,7 +111,28 @@ static int print_json(const struct run *run, const struct timeline *timeline)
 	return json__print(object, stdout, true);
 }
 
-static int print_whole(const struct report *report, const struct run *run,
+/* The rows of a module that has a table, through all intervals. */
+static int print_rows(struct rundb *db, const struct run *run)
+{
+	const struct table *table = run->modules[0].table;
+	struct run_interval interval;
+	int err;
+
+	table__csv_head(stdout, table);
+	while ((err = rundb__next(db, &interval)) > 0)
+		table__csv_rows(stdout, table);
+	return err;
+}
+
+static int print_csv(struct rundb *db, const struct run *run)
+{
+	if (run->modules[0].table)
+		return print_rows(db, run);
+	csv__histogram(stdout, &run->modules[0].total.metrics[0].hist);
+	return 0;
+}
+
+static int print_whole(const struct report *report, struct rundb *db, const struct run *run,
 		       const struct timeline *timeline)
 {
 	struct text_style style = {
@@ -122,10 +143,8 @@ static int print_whole(const struct report *report, const struct run *run,
 
 	if (report->options.json)
 		return print_json(run, timeline);
-	if (report->options.csv) {
-		csv__histogram(stdout, &run->modules[0].total.metrics[0].hist);
-		return 0;
-	}
+	if (report->options.csv)
+		return print_csv(db, run);
 	text__run(stdout, run);
 	for (unsigned int i = 0; i < run->nr_modules; i++)
 		text__module(stdout, run, &run->modules[i], &style);
@@ -143,10 +162,10 @@ static int read_and_print(const struct report *report, struct rundb *db, const s
 	int err;
 
 	if (report->module || report->options.csv)
-		return print_whole(report, run, NULL);
+		return print_whole(report, db, run, NULL);
 	err = timeline__read(&timeline, db, run, &report->rules);
 	if (!err)
-		err = print_whole(report, run, &timeline);
+		err = print_whole(report, db, run, &timeline);
 	timeline__clear(&timeline);
 	return err;
 }
