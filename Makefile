@@ -2,6 +2,7 @@
 # make          build .output/latscope
 # make demo     install what is missing, build, record 10 s of a mixed load
 # make check    install what is missing, build, run every test (soak: the same with larger counts)
+# make check-bochs   ringlat's private guest on an emulated Intel CPU: minutes, so not in check
 # make bench    the figures of docs/performance.md, as ratios
 # make install  PREFIX=/usr/local DESTDIR=
 # make modules  build kmod/* for the running kernel, or KERNEL= with KDIR= (its build directory)
@@ -41,9 +42,10 @@ BPF_LIB := $(wildcard bpf/lib/*.bpf.h)
 CONTRACT := $(wildcard include/latscope/*.h)
 SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
 SRC := $(wildcard src/*.c src/*/*.c)
-OBJ := $(SRC:%.c=$(OUT)/%.o)
-BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c)
-BASE_SAN := $(BASE_SRC:%.c=$(OUT)/san/%.o)
+ASM := $(patsubst %.S,$(OUT)/%.o,$(wildcard src/*/*.S))
+OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
+BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c src/cmd/report_*.c)
+BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/ring/*.c))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
 TRUTH := $(patsubst %.c,$(OUT)/%,$(wildcard tests/truth/*.c tests/ringlat/*.c))
@@ -55,7 +57,7 @@ MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests demo check soak bench install deps clean distclean format modules \
+.PHONY: all tests demo check soak check-bochs bench install deps clean distclean format modules \
 	modules_install dkms_install
 
 all: $(OUT)/latscope
@@ -68,6 +70,11 @@ $(OUT)/%.o: %.c
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(OUT)/%.o: %.S
+	$(call msg,AS,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 $(OUT)/san/%.o: %.c
 	$(call msg,CC-SAN,$@)
@@ -106,7 +113,11 @@ $(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
 
 POWER := $(OUT)/bench/power.o $(OUT)/bench/rival.o $(OUT)/bench/synthetic.o
 
-$(OUT)/bench/power: $(POWER) $(BASE_SRC:%.c=$(OUT)/%.o)
+TOGETHER := $(OUT)/bench/together.o $(OUT)/bench/synthetic.o
+
+$(OUT)/bench/power: $(POWER)
+$(OUT)/bench/together: $(TOGETHER)
+$(OUT)/bench/power $(OUT)/bench/together: $(BASE_SRC:%.c=$(OUT)/%.o)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS_BASE) -o $@
 
@@ -114,7 +125,18 @@ $(OUT)/bench/empty: $(OUT)/bench/empty.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
 
-$(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN)
+# The program with one instruction more in the guest's crossing that its name says.
+MUTANTS := $(foreach event,fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u)
+
+$(OUT)/mutant/%.o: src/ring/guest_code.S src/ring/guest_layout.h
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Wa,--defsym,MUTANT_$*=1 -c $< -o $@
+
+$(MUTANTS): $(OUT)/mutant/%: $(OUT)/mutant/%.o $(filter-out %/guest_code.o,$(OBJ))
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN) $(ASM)
 	$(call msg,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@
@@ -128,7 +150,7 @@ $(OUT)/man/%: man/%.scd
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH) $(OUT)/bench/power
+tests: all $(UNIT) $(TRUTH) $(MUTANTS) $(OUT)/bench/power $(OUT)/bench/together
 
 deps:
 	$(Q)scripts/deps build check bench
@@ -143,9 +165,14 @@ check soak:
 	$(Q)$(MAKE) tests
 	$(Q)$(if $(filter soak,$@),LATSCOPE_SOAK=1) tests/run
 
+check-bochs:
+	$(Q)scripts/deps build check bochs
+	$(Q)$(MAKE) tests
+	$(Q)tests/ringlat/bochs
+
 bench:
 	$(Q)scripts/deps build check bench
-	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/power
+	$(Q)$(MAKE) tests $(OUT)/bench/empty
 	$(Q)bench/run
 
 format:
@@ -188,4 +215,4 @@ distclean:
 	$(Q)rm -rf $(OUT)
 
 -include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(patsubst $(OUT)/tests/unit/%,$(OUT)/san/tests/unit/%.d,$(UNIT)) \
-	$(TRUTH:=.d) $(POWER:.o=.d)
+	$(TRUTH:=.d) $(POWER:.o=.d) $(TOGETHER:.o=.d)
