@@ -11,6 +11,7 @@
 #include <probe/kernel.h>
 #include <probe/probe.h>
 #include <ring/ring.h>
+#include <tier/tier.h>
 
 #include "cmd.h"
 
@@ -84,6 +85,34 @@ static void examine_ring(void)
 	}
 }
 
+/* No module of record, so not among those that the exit status is of. */
+static void examine_tiers(void)
+{
+	static const struct {
+		const char *name;
+		enum tier_backend backend;
+	} backends[] = { { "perf", TIER_PERF }, { "msr", TIER_MSR } };
+	char why[TIER_TEXT], text[2 * TIER_TEXT];
+	struct tier *tier;
+	const char *todo;
+
+	printf("\ntierlat, which is not part of record: loaded latency of memory by tier\n");
+	for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++) {
+		struct tier_config config = { .backend = backends[i].backend, .look = true };
+
+		if (tier__open(&tier, &config, why, &todo)) {
+			snprintf(text, sizeof(text), "%s%s%s", why, todo ? "; " : "",
+				 todo ? todo : "");
+			print_finding(" ", backends[i].name, "no", text);
+			continue;
+		}
+		snprintf(text, sizeof(text), "%s: %s", tier__model(tier)->title,
+			 tier__mechanism(tier));
+		print_finding(" ", backends[i].name, "yes", text);
+		tier__close(tier, why);
+	}
+}
+
 int cmd_doctor(int argc, char **argv)
 {
 	struct options options = { .command = argv[0] };
@@ -108,6 +137,7 @@ int cmd_doctor(int argc, char **argv)
 	for (size_t i = 0; probe_list[i]; i++)
 		all = examine(probe_list[i]) && all;
 	examine_ring();
+	examine_tiers();
 	printf("\n* is used by default; --rung NAME takes another (ringlat: --backend).\n");
 	return all ? EXIT_DONE : EXIT_CANNOT;
 }
