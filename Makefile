@@ -128,8 +128,9 @@ $(OUT)/bench/empty: $(OUT)/bench/empty.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
 
-# The program with one instruction more in the guest's crossing that its name says.
-MUTANTS := $(foreach event,fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u)
+# The program with one instruction more in the guest's crossing that its name says, or in all.
+MUTANTS := $(foreach event,fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u) \
+	$(OUT)/mutant/all
 
 $(OUT)/mutant/%.o: src/ring/guest_code.S src/ring/guest_layout.h
 	$(Q)mkdir -p $(@D)
