@@ -73,13 +73,13 @@ static void decision(FILE *out, const struct table *table, size_t at)
 
 	if (!p.known)
 		return;
-	fprintf(out, "%10s %6lld Colloid: p %.4f in [%.4f, %.4f], ", "",
+	fprintf(out, "%10s %6lld Colloid: p %.3f in %.3f-%.3f, ", "",
 		(long long)table__value(table, at, TIER_SOCKET).integer, p.real, low.real,
 		high.real);
 	if (shift.real == 0)
 		fprintf(out, "stay\n");
 	else
-		fprintf(out, "%.2f %% (%.2f) to %.11s\n", fabs(shift.real) * 100,
+		fprintf(out, "%.1f %% (%.1f) to %.11s\n", fabs(shift.real) * 100,
 			fabs(closed.real) * 100, to.text);
 }
 

@@ -389,6 +389,8 @@ static void plan_box(const struct tier *tier, struct msr_box *box, const struct 
 	const struct tier_class *own = tier__class(tier, (unsigned int)share->tier);
 	struct msr_register *reg = box->registers;
 
+	box->tier = share->tier;
+	box->before.tier = TIER_NO_TIER;
 	reg[0].ours = tier_layout__control(layout, own->occupancy);
 	reg[1].ours = tier_layout__control(layout, own->inserts);
 	reg[2].ours = tier_layout__control(layout, tier->model->clock);
@@ -541,8 +543,45 @@ static void subtract(struct tier_delta *delta, const struct msr_moment *last,
 	delta->uncertain_ns = (last->resuming_ns + now->freezing_ns) / 2;
 }
 
+/*
+ * Where one filter holds for the whole box it sees one tier at a time, and what other boxes miss of
+ * a tier cannot be told from them where addresses fall unevenly: so all take turns.
+ */
+static bool takes_turns(const struct tier *tier)
+{
+	return tier->model->layout->filter1 && tier->nr_tiers > 1;
+}
+
+/* Before the filter that is checked is written anew. 1: somebody else has the box. */
+static int take_turn(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
+{
+	struct msr_register *filter = &box->registers[MSR_FILTER1];
+	unsigned int next = ((unsigned int)box->tier + 1) % tier->nr_tiers;
+	uint64_t value = tier__class(tier, next)->config1 >> 32;
+	int err;
+
+	err = is_stolen(tier, socket, box);
+	if (!err)
+		err = write_msr(tier, socket, filter->address, value);
+	if (err)
+		return err;
+	filter->ours = value;
+	box->tier = (int)next;
+	return 0;
+}
+
+/* What it saw of another tier in the interval before stands for what there is of it in this one. */
+static void remember_turn(struct msr_box *box, struct tier_share *share, struct tier_delta *delta)
+{
+	double ns = (double)delta->counted_ns;
+
+	share->other = box->before.tier;
+	delta->other = (uint64_t)(box->before.per_ns * ns + 0.5);
+	box->before = (struct msr_turn){ share->tier, (double)delta->inserts / ns };
+}
+
 /* Frozen, the counters are of one moment. The box is let go whatever happens in between. */
-static int sample(struct tier *tier, const struct msr_socket *socket, const struct msr_box *box,
+static int sample(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
 		  struct msr_moment *moment)
 {
 	int err, unfreeze;
@@ -555,14 +594,16 @@ static int sample(struct tier *tier, const struct msr_socket *socket, const stru
 	if (err)
 		return err;
 	err = read_counters(tier, socket, box, moment->values);
+	if (!err && takes_turns(tier))
+		err = take_turn(tier, socket, box);
 	unfreeze = write_control(tier, socket, box, 0, &moment->resumed_ns, &moment->resuming_ns);
 	if (err || unfreeze)
 		return err ? err : unfreeze;
-	return is_stolen(tier, socket, box);
+	return takes_turns(tier) ? 0 : is_stolen(tier, socket, box);
 }
 
 static int read_box(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
-		    struct tier_delta *delta)
+		    struct tier_share *share, struct tier_delta *delta)
 {
 	struct msr_moment now = { 0 };
 	int got;
@@ -570,6 +611,7 @@ static int read_box(struct tier *tier, const struct msr_socket *socket, struct m
 	delta->valid = false;
 	if (box->lost)
 		return 0;
+	share->tier = box->tier;
 	got = sample(tier, socket, box, &now);
 	if (got > 0)
 		lose(tier, socket, box);
@@ -581,6 +623,8 @@ static int read_box(struct tier *tier, const struct msr_socket *socket, struct m
 		tier__note(tier, "CHA %u (CPU %u) was %s by somebody else (perf? pcm?); left out",
 			   box->id, socket->cpus[socket->at],
 			   now.was_frozen || !delta->clocks ? "frozen" : "reset");
+	else if (takes_turns(tier))
+		remember_turn(box, share, delta);
 	box->last = now;
 	return 0;
 }
@@ -594,10 +638,11 @@ static int read_socket(struct tier *tier, unsigned int i, unsigned int *good)
 
 	for (unsigned int b = 0; b < of->nr_boxes; b++) {
 		struct msr_box *box = &socket->boxes[b];
+		struct tier_share *share = &of->shares[b];
 
-		err = read_box(tier, socket, box, &of->deltas[b]);
+		err = read_box(tier, socket, box, share, &of->deltas[b]);
 		if (err == -ENXIO && !take_next_cpu(tier, socket))
-			err = read_box(tier, socket, box, &of->deltas[b]);
+			err = read_box(tier, socket, box, share, &of->deltas[b]);
 		if (err) {
 			last = err;
 			tier__note(tier, "cannot read CHA %u on CPU %u: %s", box->id,
@@ -637,24 +682,35 @@ static int msr__read(struct tier *tier)
 	return good || !last ? 0 : tier__fail(tier, last, NULL, "%s", tier->trouble);
 }
 
-/* Unless all of the box is ours, what somebody else has written belongs to him. */
+/* 0 too if nothing is to be put back: somebody else has written it since, and it belongs to him. */
+static int restore_own(struct tier *tier, const struct msr_socket *socket,
+		       const struct msr_register *reg)
+{
+	uint64_t value;
+	int err;
+
+	err = read_msr(tier, socket, reg->address, &value);
+	if (err || value != reg->ours)
+		return err;
+	return write_msr(tier, socket, reg->address, reg->found);
+}
+
+/* What cannot be put back does not keep the rest from it; the first error is told. */
 static int restore_registers(struct tier *tier, const struct msr_socket *socket,
 			     const struct msr_box *box, bool all)
 {
-	uint64_t value = 0;
-	int err = 0;
+	int first = 0, err;
 
-	for (unsigned int i = 0; !err && i < MSR_COUNTER; i++) {
+	for (unsigned int i = 0; i < (all ? MSR_SLOTS : MSR_COUNTER); i++) {
 		const struct msr_register *reg = &box->registers[i];
 
 		if (!reg->address)
 			continue;
-		if (!all)
-			err = read_msr(tier, socket, reg->address, &value);
-		if (!err && (all || value == reg->ours))
-			err = write_msr(tier, socket, reg->address, reg->found);
+		err = all ? write_msr(tier, socket, reg->address, reg->found)
+			  : restore_own(tier, socket, reg);
+		first = first ? first : err;
 	}
-	return err;
+	return first;
 }
 
 /* Frozen, so that nothing counts before all of it is back. */
@@ -662,20 +718,16 @@ static int restore_box(struct tier *tier, const struct msr_socket *socket,
 		       const struct msr_box *box)
 {
 	const struct tier_layout *layout = tier->model->layout;
-	int err, stolen = 0;
+	int err, last;
 
-	if (box->programmed)
-		stolen = box->lost ? 1 : is_stolen(tier, socket, box);
-	if (stolen)
-		return stolen < 0 ? stolen : restore_registers(tier, socket, box, false);
+	if (box->programmed && (box->lost || is_stolen(tier, socket, box)))
+		return restore_registers(tier, socket, box, false);
 	err = write_msr(tier, socket, box->address, layout->freeze);
-	if (!err)
-		err = restore_registers(tier, socket, box, true);
-	for (unsigned int i = MSR_COUNTER; !err && i < MSR_SLOTS; i++)
-		err = write_msr(tier, socket, box->registers[i].address, box->registers[i].found);
-	if (!err)
-		err = write_msr(tier, socket, box->address, box->control & ~layout->reset);
-	return err;
+	if (err)
+		return err;
+	err = restore_registers(tier, socket, box, true);
+	last = write_msr(tier, socket, box->address, box->control & ~layout->reset);
+	return err ? err : last;
 }
 
 static int restore_socket(struct tier *tier, struct msr_socket *socket, unsigned int boxes)

@@ -28,6 +28,12 @@ struct msr_moment {
 	bool was_frozen; /* before we froze it */
 };
 
+/* What a box that takes turns saw in the interval before. */
+struct msr_turn {
+	int tier; /* position in tier->tiers; TIER_NO_TIER: nothing yet */
+	double per_ns; /* inserts */
+};
+
 struct msr_box {
 	unsigned int id;
 	uint32_t address; /* of the box control */
@@ -38,6 +44,8 @@ struct msr_box {
 	bool programmed; /* all registers were set */
 	bool lost; /* somebody else has it */
 	struct msr_moment last;
+	int tier; /* that it measures now */
+	struct msr_turn before;
 };
 
 struct msr_socket {
