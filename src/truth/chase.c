@@ -56,7 +56,7 @@ int truth_chase__prepare(struct truth_chase *chase)
 	if (memory == MAP_FAILED)
 		return truth__fail(chase->why, -errno, "cannot map %zu MiB: %s", chase->bytes >> 20,
 				   strerror(errno));
-	/* Else it would be page walks that are measured; where there are none, they are part of it. */
+	/* Else much of it would be page walks; where there are no huge pages, it is. */
 	madvise(memory, chase->bytes, MADV_HUGEPAGE);
 	chase->memory = memory;
 	shuffle(memory, chase->bytes / CHASE_LINE, chase->seed);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Loads that wait for each other: every line of memory holds where the next one is, in one cycle of
- * random order, so that no prefetcher knows it. By one chain, the time of a step is the latency from
- * the load to its use; by several at a time, as much is asked of the memory as a CPU can.
+ * random order, so that no prefetcher knows it. By one chain, the time of a step is the latency
+ * from the load to its use; by several at a time, as much is asked of the memory as a CPU can.
  */
 #ifndef LATSCOPE_TRUTH_CHASE_H
 #define LATSCOPE_TRUTH_CHASE_H
