@@ -4,6 +4,8 @@
 # make check    install what is missing, build, run every test (soak: the same with larger counts)
 # make bench    the figures of docs/performance.md, as ratios
 # make install  PREFIX=/usr/local DESTDIR=
+# make modules  build kmod/* for the running kernel, or KERNEL= with KDIR= (its build directory)
+# make modules_install   into DESTDIR/lib/modules; make dkms_install: as source for DKMS
 OUT := .output
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -40,7 +42,7 @@ CONTRACT := $(wildcard include/latscope/*.h)
 SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
 SRC := $(wildcard src/*.c src/*/*.c)
 OBJ := $(SRC:%.c=$(OUT)/%.o)
-BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c)
+BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c src/cmd/report_*.c)
 BASE_SAN := $(BASE_SRC:%.c=$(OUT)/san/%.o)
 TIER_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(wildcard src/tier/*.c) src/truth/chase.c src/truth/truth.c)
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
@@ -48,12 +50,17 @@ TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
 EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(wildcard tests/emu/test_*.c))
 EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcard tests/emu/*.c)))
 MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c))
-TRUTH := $(patsubst tests/truth/%.c,$(OUT)/tests/truth/%,$(wildcard tests/truth/*.c))
+TRUTH := $(patsubst %.c,$(OUT)/%,$(wildcard tests/truth/*.c tests/ringlat/*.c))
+KERNEL ?= $(shell uname -r)
+KDIR ?= /lib/modules/$(KERNEL)/build
+KMOD_OUT := $(OUT)/kmod/$(KERNEL)
+KMOD := $(patsubst kmod/%/Kbuild,%,$(wildcard kmod/*/Kbuild))
 MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests demo check soak bench install deps clean distclean format
+.PHONY: all tests demo check soak bench install deps clean distclean format modules \
+	modules_install dkms_install
 
 all: $(OUT)/latscope
 
@@ -103,7 +110,11 @@ $(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
 
 POWER := $(OUT)/bench/power.o $(OUT)/bench/rival.o $(OUT)/bench/synthetic.o
 
-$(OUT)/bench/power: $(POWER) $(BASE_SRC:%.c=$(OUT)/%.o)
+TOGETHER := $(OUT)/bench/together.o $(OUT)/bench/synthetic.o
+
+$(OUT)/bench/power: $(POWER)
+$(OUT)/bench/together: $(TOGETHER)
+$(OUT)/bench/power $(OUT)/bench/together: $(BASE_SRC:%.c=$(OUT)/%.o)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS_BASE) -o $@
 
@@ -118,7 +129,7 @@ $(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(TIER_SAN)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@
 
-$(OUT)/tests/truth/%: $(OUT)/tests/truth/%.o $(TRUTH_OBJ)
+$(TRUTH): %: %.o $(TRUTH_OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -lpthread -o $@
 
@@ -131,7 +142,7 @@ $(OUT)/man/%: man/%.scd
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH) $(EMU) $(OUT)/tests/emu/msrfs/msrfs $(OUT)/bench/power
+tests: all $(UNIT) $(TRUTH) $(EMU) $(OUT)/tests/emu/msrfs/msrfs $(OUT)/bench/power $(OUT)/bench/together
 
 deps:
 	$(Q)scripts/deps build check bench
@@ -148,7 +159,7 @@ check soak:
 
 bench:
 	$(Q)scripts/deps build check bench
-	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/power
+	$(Q)$(MAKE) tests $(OUT)/bench/empty
 	$(Q)bench/run
 
 format:
@@ -160,6 +171,29 @@ install: all $(MAN)
 		install -Dm644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; \
 	done
 
+modules: $(KMOD:%=$(KMOD_OUT)/%.ko)
+
+# Built in a copy beside the headers it shares with user space: as DKMS has it, and the tree stays clean.
+.SECONDEXPANSION:
+$(KMOD_OUT)/%.ko: $$(wildcard kmod/$$*/*) $(wildcard include/*/*.h include/*/*/*.h)
+	$(call msg,KMOD,$@)
+	$(Q)test -e $(KDIR)/Makefile || { echo "no kernel headers at $(KDIR): install linux-headers-$(KERNEL), or name their directory by KDIR=" >&2; exit 1; }
+	$(Q)mkdir -p $(@:.ko=) && cp -ru kmod/$*/. include $(@:.ko=)
+	$(Q)$(MAKE) -C $(KDIR) M=$(abspath $(@:.ko=)) modules
+	$(Q)cp $(@:.ko=)/$*.ko $@
+
+modules_install: modules
+	$(Q)for name in $(KMOD); do \
+		$(MAKE) -C $(KDIR) M=$(abspath $(KMOD_OUT))/$$name INSTALL_MOD_PATH=$(DESTDIR) modules_install || exit; \
+	done
+
+dkms_install:
+	$(Q)for name in $(KMOD); do \
+		dir=$(DESTDIR)/usr/src/latscope-$$name-$(VERSION); \
+		mkdir -p $$dir && cp -r kmod/$$name/. include $$dir && \
+			sed -i 's/@VERSION@/$(VERSION)/' $$dir/dkms.conf || exit; \
+	done
+
 # The VM's kernels stay: they are downloads, not something that was built.
 clean:
 	$(Q)find $(OUT) -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} + 2>/dev/null || true
@@ -168,4 +202,4 @@ distclean:
 	$(Q)rm -rf $(OUT)
 
 -include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(TIER_SAN:.o=.d) $(EMU_LIB:.o=.d) $(MSRFS:.o=.d) \
-	$(patsubst $(OUT)/%,$(OUT)/san/%.d,$(UNIT) $(EMU)) $(TRUTH:=.d) $(POWER:.o=.d)
+	$(patsubst $(OUT)/%,$(OUT)/san/%.d,$(UNIT) $(EMU)) $(TRUTH:=.d) $(POWER:.o=.d) $(TOGETHER:.o=.d)

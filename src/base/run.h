@@ -66,6 +66,14 @@ struct run_module {
 	struct table *table; /* rows of the interval in flight; NULL: it has none; owned */
 };
 
+/* How much of a process was within the window: what its waits are shares of. */
+struct run_life {
+	uint64_t id; /* as in the keys by process */
+	uint64_t lived_ns;
+	uint64_t thread_ns; /* of all its threads, added up */
+	bool ended; /* before the window shut */
+};
+
 struct run_label {
 	char key[RUN_NAME];
 	char value[RUN_TEXT];
@@ -79,11 +87,15 @@ struct run {
 	uint64_t tail_ns;
 	char *workload; /* command line; NULL: none */
 	int workload_status; /* as waitpid() gives it */
-	bool complete; /* false: read from a recording that was cut off */
+	bool complete; /* false: read from a recording that was cut off, or... */
+	bool running; /* ...still goes on */
 	char *host; /* JSON object of host__describe(); owned */
 	char *filter; /* the filters in force, as one line; NULL: none; owned */
 	unsigned int nr_labels;
 	struct run_label labels[RUN_LABELS];
+	struct run_life *lives; /* of keys by process, in order of their ids; owned */
+	size_t nr_lives;
+	char lives_why[RUN_TEXT]; /* not empty: why there are none, or some are missing */
 	unsigned int nr_modules;
 	struct run_module modules[RUN_MODULES];
 };
@@ -99,6 +111,9 @@ void run__clear(struct run *run);
 
 /* Ends the interval of all tables: table__fold(). 0 or -ENOMEM. */
 int run__fold_tables(struct run *run);
+
+/* NULL: how long it lived is not known. */
+const struct run_life *run__find_life(const struct run *run, uint64_t id);
 
 /* recorded = sum of the slots. */
 uint64_t run__recorded(const struct lat_cell *cell);

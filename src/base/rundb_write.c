@@ -11,6 +11,7 @@
 #include "grow.h"
 #include "hist.h"
 #include "rundb_table.h"
+#include "rundir.h"
 #include "sql.h"
 #include "writer.h"
 
@@ -47,6 +48,8 @@ static const char schema[] =
 	" max_ns INTEGER, tail INTEGER, PRIMARY KEY(interval, series)) WITHOUT ROWID;"
 	"CREATE TABLE acct(interval INTEGER, metric INTEGER, name TEXT, count INTEGER,"
 	" PRIMARY KEY(interval, metric, name)) WITHOUT ROWID;" RUNDB_TABLE_SCHEMA
+	"CREATE TABLE process(id INTEGER PRIMARY KEY, lived_ns INTEGER, thread_ns INTEGER,"
+	" ended INTEGER);"
 	"CREATE TABLE slot_edges(slot INTEGER PRIMARY KEY, low_ns INTEGER, high_ns INTEGER,"
 	" bucket INTEGER);"
 	"CREATE VIEW totals AS SELECT module.name AS module, metric.name AS metric, series.split,"
@@ -67,6 +70,7 @@ enum statement {
 	ADD_SLOT,
 	ADD_SUM,
 	ADD_ACCT,
+	ADD_PROCESS,
 	RENAME_SERIES,
 	END_MODULE,
 	STATEMENTS,
@@ -84,6 +88,7 @@ static const char *const statements[STATEMENTS] = {
 	[ADD_SLOT] = "INSERT INTO slots VALUES(?, ?, ?, ?)",
 	[ADD_SUM] = "INSERT INTO sums VALUES(?, ?, ?, ?, ?, ?)",
 	[ADD_ACCT] = "INSERT INTO acct VALUES(?, ?, ?, ?)",
+	[ADD_PROCESS] = "INSERT OR REPLACE INTO process VALUES(?, ?, ?, ?)",
 	[RENAME_SERIES] = "UPDATE series SET name=? WHERE id=? AND name<>?",
 	[END_MODULE] = "UPDATE module SET rung=?, mechanism=?, open_count=?, open_oldest_ns=?,"
 		       " recursion_missed=?, cost_runs=?, cost_run_ns=?, cost_timed_ns=?,"
@@ -98,6 +103,7 @@ struct known {
 
 struct rundb_writer {
 	sqlite3 *db;
+	int mark; /* of the directory, while this is open; -errno: none */
 	sqlite3_stmt *statements[STATEMENTS];
 	sqlite3_stmt *rows[RUN_MODULES]; /* of those that have a table */
 	struct known known[RUN_MODULES];
@@ -283,6 +289,8 @@ static void free_writer(struct rundb_writer *writer)
 {
 	for (unsigned int i = 0; i < RUN_MODULES; i++)
 		free(writer->known[i].series);
+	if (writer->mark >= 0)
+		close(writer->mark);
 	free(writer);
 }
 
@@ -301,6 +309,7 @@ static int db__open(struct writer *writer, const struct run *run)
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return -ENOMEM;
+	made->mark = rundir__hold(writer->dir);
 	made->last_series = metric_id(RUN_MODULES, 0);
 	err = create(made, run, path);
 	if (!err)
@@ -432,6 +441,12 @@ static int db__close(struct writer *writer, const struct run *run)
 		end_module(db, i, &run->modules[i]);
 		rename_series(db, i, &run->modules[i].total);
 	}
+	for (size_t i = 0; i < run->nr_lives; i++)
+		put(db, ADD_PROCESS, "iiii", (int64_t)run->lives[i].id,
+		    (int64_t)run->lives[i].lived_ns, (int64_t)run->lives[i].thread_ns,
+		    (int64_t)run->lives[i].ended);
+	if (run->lives_why[0])
+		put_text(db, "process_why", run->lives_why);
 	put_number(db, "duration_ns", run->duration_ns);
 	if (run->workload)
 		put_number(db, "workload_status", (uint64_t)run->workload_status);

@@ -263,6 +263,7 @@ static void print_text(const struct record *record)
 	text__run(stdout, record->run);
 	for (unsigned int i = 0; i < record->run->nr_modules; i++)
 		text__module(stdout, record->run, &record->run->modules[i], &style);
+	text__processes(stdout, record->run, style.top);
 }
 
 /* Whether stdout took it is for main to see. */
