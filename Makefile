@@ -45,7 +45,7 @@ SRC := $(wildcard src/*.c src/*/*.c)
 ASM := $(patsubst %.S,$(OUT)/%.o,$(wildcard src/*/*.S))
 OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
 BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c src/cmd/report_*.c)
-BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/ring/*.c src/tier/*.c))
+BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/ring/*.c src/tier/*.c) src/truth/chase.c src/truth/truth.c)
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
 TRUTH := $(patsubst %.c,$(OUT)/%,$(wildcard tests/truth/*.c tests/ringlat/*.c))
@@ -160,7 +160,8 @@ $(OUT)/man/%: man/%.scd
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH) $(MUTANTS) $(EMU) $(OUT)/tests/emu/msrfs/msrfs $(OUT)/bench/power $(OUT)/bench/together
+tests: all $(UNIT) $(TRUTH) $(MUTANTS) $(EMU) $(OUT)/tests/emu/msrfs/msrfs \
+	$(OUT)/bench/power $(OUT)/bench/together
 
 deps:
 	$(Q)scripts/deps build check bench
