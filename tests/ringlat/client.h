@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the clients of the ringlat module share that only tests need: crossings by the protocol of its
- * header, a view on the entry points of every CPU from outside, cases by name.
+ * What the clients of the ringlat module share that only tests need: crossings by the protocol of
+ * its header, a view on the entry points of every CPU from outside, cases by name.
  *
  * Most have a table of cases, speak TAP, and run those they are given, or all.
  */
@@ -282,8 +282,8 @@ static inline bool any_hooked(void)
 }
 
 /*
- * In a process of its own, as TAP. It must come out as the case expects, the kernel must have nothing
- * to say, and no CPU may be left with a stub. A lock-up is a finding, not a reason to wait.
+ * In a process of its own, as TAP. It must come out as the case expects, the kernel must have
+ * nothing to say, and no CPU may be left with a stub. A lock-up is a finding, not a reason to wait.
  */
 static inline void run_case(const struct test_case *test, unsigned int number, int log)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * hostile [CASE...]: an owner that does all it can to have a stub do what it should not. Each case is held
- * against what the kernel would have done without the stub, or against the protocol.
+ * hostile [CASE...]: an owner that does all it can to have a stub do what it should not. Each case
+ * is held against what the kernel would have done without the stub, or against the protocol.
  */
 #include "client.h"
 
@@ -74,8 +74,8 @@ static void take_all_signals(void)
 /* clang-format off: it does not know assembly. */
 
 /*
- * Runs `code` with the cookie in %r12, %r13 as given, %rdi the absent page (or another address), %rsi
- * the pages that may be written, %r14 as given. Whatever happens, it goes on behind.
+ * Runs `code` with the cookie in %r12, %r13 as given, %rdi the absent page (or another address),
+ * %rsi the pages that may be written, %r14 as given. Whatever happens, it goes on behind.
  */
 #define ATTEMPT_WITH(code, r13_value, rdi_value, r14_value)                                     \
 	do {                                                                                    \
@@ -208,7 +208,9 @@ static void last_page_at(uint64_t address, uint64_t wild_load, uint64_t wild_sys
 	code[PAGE - 2] = 0x8a;
 	code[PAGE - 1] = 0x07;
 	ATTEMPT("jmp *%%r13", address + PAGE - 2);
-	/* Either the stub returned to what is not there, or it took the cookie and left it at that. */
+	/*
+	 * Either the stub returned to what is not there, or it took the cookie and left it at that.
+	 */
 	EXPECT(wild_load ? went_wild(wild_load)
 			 : refused(absent) || (!seen.r12 && !seen.r8) ||
 				   (!seen.r12 && seen.signals == 1));
@@ -254,7 +256,10 @@ static void writes(void)
 	ATTEMPT(HERE "1: movb $5, (%%rsi)", 0);
 	EXPECT(!seen.r8 && !seen.signals && pages[0] == 5);
 	EXPECT(waitpid(child, &status, 0) == child && !status);
-	/* A read of what may be read but is not there yet is a crossing; the page is none the worse. */
+	/*
+	 * A read of what may be read but is not there yet is a crossing; the page is none the
+	 * worse.
+	 */
 	ATTEMPT_WITH(CROSS_LOAD, 0, pages + 2 * PAGE, 0);
 	EXPECT(taken());
 	EXPECT(!pages[2 * PAGE]);
@@ -262,7 +267,9 @@ static void writes(void)
 	EXPECT(!seen.r8 && !seen.signals);
 }
 
-/* Whether a stub or the kernel answers depends on what is mapped there; nothing is read either way. */
+/*
+ * Whether a stub or the kernel answers depends on what is mapped there; nothing is read either way.
+ */
 static void kernel_addresses(void)
 {
 	size_t i;
@@ -358,20 +365,21 @@ static void flags(void)
 /* The stub of SYSCALL runs on it; that of page faults must not. */
 static void stack_pointers(void)
 {
+	uint64_t stack;
 	size_t i;
 
 	begin();
 	for (i = 0; i < WILD; i++) {
+		stack = wild[i];
 		ATTEMPT_WITH("mov %%r14, %%rsp\n" HERE "syscall\n1:\nmov %%rbx, %%rsp", 0, absent,
-			     wild[i]);
+			     stack);
 		EXPECT(taken());
-		ATTEMPT_WITH("mov %%r14, %%rsp\n" CROSS_LOAD "mov %%rbx, %%rsp", 0, absent,
-			     wild[i]);
+		ATTEMPT_WITH("mov %%r14, %%rsp\n" CROSS_LOAD "mov %%rbx, %%rsp", 0, absent, stack);
 		EXPECT(taken());
 		/* An ordinary one, which the stub passes on. */
 		ATTEMPT_WITH("xor %%r12d, %%r12d\nmov %%r14, %%rsp\nmov $39, %%eax\nsyscall\n"
 			     "mov %%rbx, %%rsp",
-			     0, absent, wild[i]);
+			     0, absent, stack);
 		EXPECT(!seen.r8 && !seen.signals);
 	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * lifecycle [CASE...]: whatever becomes of an owner, its stubs are before no entry point afterwards, nobody
- * else ever has them, and the module can be unloaded in the end. This process looks on from another
- * CPU than the owner's.
+ * lifecycle [CASE...]: whatever becomes of an owner, its stubs are before no entry point
+ * afterwards, nobody else ever has them, and the module can be unloaded in the end. This process
+ * looks on from another CPU than the owner's.
  */
 #include "client.h"
 
@@ -469,15 +469,15 @@ static void prod(int signo)
 }
 
 /*
- * The owner is in a guest when another thread closes the file: KVM on AMD has the stub put aside, and
- * would bring it back were it taken away under it.
+ * The owner is in a guest when another thread closes the file: KVM on AMD has the stub put aside,
+ * and would bring it back were it taken away under it.
  */
 static void closed_while_in_guest(void)
 {
 	struct sharer sharer = { .fd = device_open() };
 	char *stack = malloc(STACK);
 	int status = 0, i;
-	pid_t pid, ended;
+	pid_t pid, ended = 0;
 
 	close(guest_cpu()); /* here, for the exit code */
 	signal(SIGUSR1, prod);

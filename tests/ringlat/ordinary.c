@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ordinary [beside|own]: what programs do all day and what must come out as ever, by a thread that shares
- * its CPU with an owner that crosses without end, or that is an owner itself: demand-zero and
- * copy-on-write faults, forks, segmentation faults, the kernel's own faults on user memory.
+ * ordinary [beside|own]: what programs do all day and what must come out as ever, by a thread that
+ * shares its CPU with an owner that crosses without end, or that is an owner itself: demand-zero
+ * and copy-on-write faults, forks, segmentation faults, the kernel's own faults on user memory.
  */
 #include "client.h"
 
