@@ -71,6 +71,12 @@ static inline void nap_ms(long ms)
 		expect(held, #condition, __LINE__);                  \
 	} while (0)
 
+/* How much is done: more under LATSCOPE_SOAK. */
+static inline long rounds(long check, long soak)
+{
+	return getenv("LATSCOPE_SOAK") ? soak : check;
+}
+
 static inline void pin(int cpu)
 {
 	cpu_set_t set;
@@ -294,7 +300,7 @@ static inline void run_case(const struct test_case *test, unsigned int number, i
 	pid = fork();
 	must(pid >= 0, "fork");
 	if (!pid) {
-		alarm(120);
+		alarm((unsigned int)rounds(120, 1200));
 		test->run();
 		fflush(stdout);
 		_exit(failures ? 1 : 0);
@@ -334,11 +340,5 @@ static inline int run_cases(const struct test_case *cases, size_t count, int arg
 }
 
 #define CASES(cases) cases, sizeof(cases) / sizeof((cases)[0])
-
-/* How much is done: more under LATSCOPE_SOAK. */
-static inline long rounds(long check, long soak)
-{
-	return getenv("LATSCOPE_SOAK") ? soak : check;
-}
 
 #endif

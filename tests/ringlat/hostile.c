@@ -404,22 +404,6 @@ static void stack_pointers(void)
 	}
 }
 
-static uint64_t symbol_of(const char *wanted)
-{
-	FILE *symbols = fopen("/proc/kallsyms", "re");
-	unsigned long long address;
-	uint64_t found = 0;
-	char name[256];
-
-	must(symbols, "read the kernel's symbols");
-	while (!found && fscanf(symbols, "%llx %*c %255s%*[^\n]", &address, name) == 2)
-		if (!strcmp(name, wanted))
-			found = address;
-	fclose(symbols);
-	EXPECT(found);
-	return found;
-}
-
 static const char *const off_limits[] = {
 	"ringlat_stub_page_fault",	 "ringlat_stub_syscall",
 	"ringlat_stub_syscall_fenced",	 "__SCT__ringlat_kernel_page_fault",
@@ -428,6 +412,26 @@ static const char *const off_limits[] = {
 
 #define OFF_LIMITS (sizeof(off_limits) / sizeof(off_limits[0]))
 
+/* Where they are; 0 if the kernel does not tell. */
+static void find_off_limits(uint64_t *addresses)
+{
+	FILE *symbols = fopen("/proc/kallsyms", "re");
+	char line[512], name[256];
+	unsigned long long address;
+	size_t i;
+
+	must(symbols, "read the kernel's symbols");
+	while (fgets(line, sizeof(line), symbols)) {
+		if (!strstr(line, "[ringlat]") ||
+		    sscanf(line, "%llx %*c %255s", &address, name) != 2)
+			continue;
+		for (i = 0; i < OFF_LIMITS; i++)
+			if (!strcmp(name, off_limits[i]))
+				addresses[i] = address;
+	}
+	fclose(symbols);
+}
+
 /* The exception would find the stack of user space. */
 static void breakpoints(void)
 {
@@ -435,14 +439,16 @@ static void breakpoints(void)
 					.size = sizeof(attr),
 					.bp_type = HW_BREAKPOINT_X,
 					.bp_len = sizeof(long) };
+	uint64_t addresses[OFF_LIMITS] = { 0 };
 	size_t i;
 	int fd;
 
 	begin();
+	find_off_limits(addresses);
 	for (i = 0; i < OFF_LIMITS; i++) {
-		attr.bp_addr = symbol_of(off_limits[i]);
+		attr.bp_addr = addresses[i];
 		fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
-		EXPECT(fd < 0 && errno == EINVAL);
+		EXPECT(addresses[i] && fd < 0 && errno == EINVAL);
 	}
 }
 
