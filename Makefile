@@ -42,6 +42,8 @@ SRC := $(wildcard src/*.c src/*/*.c)
 OBJ := $(SRC:%.c=$(OUT)/%.o)
 BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c)
 BASE_SAN := $(BASE_SRC:%.c=$(OUT)/san/%.o)
+RMID_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c) \
+	$(wildcard tests/rmid/twin.c))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
 TRUTH := $(patsubst tests/truth/%.c,$(OUT)/tests/truth/%,$(wildcard tests/truth/*.c))
@@ -107,7 +109,7 @@ $(OUT)/bench/empty: $(OUT)/bench/empty.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
 
-$(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN)
+$(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN) $(RMID_SAN)
 	$(call msg,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@

@@ -8,8 +8,9 @@
  * A resource monitoring ID stands for one process (thread group), all of its threads included, from
  * its birth until its last thread has run for the last time. It is kept over exec, whichever thread
  * calls it. A zombie has none. RMID 0 is nobody's: it is what runs when the CPU is idle, in kernel
- * threads, and in a process that found no RMID free (enum latscope_rmid_kind tells which). Such a
- * process tries again each time one of its threads is switched in, and at every tick while one runs.
+ * threads, and in a process that found no RMID free (enum latscope_rmid_kind tells which). Such
+ * processes queue up; the one that waits longest is served at the next birth, switch-in or tick of
+ * one that waits, as soon as an RMID may be given out.
  * IDs go from 1 to the parameter `rmids`. Those freed queue up, first in first out, and none is
  * given out before it has been free for `limbo_ns`.
  *
