@@ -4,6 +4,8 @@
 # make check    install what is missing, build, run every test (soak: the same with larger counts)
 # make bench    the figures of docs/performance.md, as ratios
 # make install  PREFIX=/usr/local DESTDIR=
+# make modules  build kmod/* for the running kernel, or KERNEL= with KDIR= (its build directory)
+# make modules_install   into DESTDIR/lib/modules; make dkms_install: as source for DKMS
 OUT := .output
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -47,11 +49,16 @@ RMID_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(addprefix kmod/rmid/,rmid_alloc.c pr
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
 TRUTH := $(patsubst tests/truth/%.c,$(OUT)/tests/truth/%,$(wildcard tests/truth/*.c))
+KERNEL ?= $(shell uname -r)
+KDIR ?= /lib/modules/$(KERNEL)/build
+KMOD_OUT := $(OUT)/kmod/$(KERNEL)
+KMOD := $(patsubst kmod/%/Kbuild,%,$(wildcard kmod/*/Kbuild))
 MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests demo check soak bench install deps clean distclean format
+.PHONY: all tests demo check soak bench install deps clean distclean format modules \
+	modules_install dkms_install
 
 all: $(OUT)/latscope
 
@@ -150,6 +157,29 @@ install: all $(MAN)
 	install -Dm755 $(OUT)/latscope $(DESTDIR)$(PREFIX)/bin/latscope
 	$(Q)for page in $(MAN); do \
 		install -Dm644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; \
+	done
+
+modules: $(KMOD:%=$(KMOD_OUT)/%.ko)
+
+# Built in a copy beside the headers it shares with user space: as DKMS has it, and the tree stays clean.
+.SECONDEXPANSION:
+$(KMOD_OUT)/%.ko: $$(wildcard kmod/$$*/*) $(wildcard include/*/*.h include/*/*/*.h)
+	$(call msg,KMOD,$@)
+	$(Q)test -e $(KDIR)/Makefile || { echo "no kernel headers at $(KDIR): install linux-headers-$(KERNEL), or name their directory by KDIR=" >&2; exit 1; }
+	$(Q)mkdir -p $(@:.ko=) && cp -ru kmod/$*/. include $(@:.ko=)
+	$(Q)$(MAKE) -C $(KDIR) M=$(abspath $(@:.ko=)) modules
+	$(Q)cp $(@:.ko=)/$*.ko $@
+
+modules_install: modules
+	$(Q)for name in $(KMOD); do \
+		$(MAKE) -C $(KDIR) M=$(abspath $(KMOD_OUT))/$$name INSTALL_MOD_PATH=$(DESTDIR) modules_install || exit; \
+	done
+
+dkms_install:
+	$(Q)for name in $(KMOD); do \
+		dir=$(DESTDIR)/usr/src/latscope-$$name-$(VERSION); \
+		mkdir -p $$dir && cp -r kmod/$$name/. include $$dir && \
+			sed -i 's/@VERSION@/$(VERSION)/' $$dir/dkms.conf || exit; \
 	done
 
 # The VM's kernels stay: they are downloads, not something that was built.
