@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What passes between the module latscope_rmid and those who listen to it. This comment is the
+ * What passes between the module `rmid` and those who listen to it. This comment is the
  * protocol; docs/rmid.md says what it is for.
  *
  * Who has an RMID
@@ -58,7 +58,7 @@
  *   refused 0                  times that none had been free for long enough
  *   late 0                     allocs that were refused at first
  *   untracked 0                processes that found the table of processes full
- *   miscounted 0               processes found at loading whose threads had been counted wrong
+ *   miscounted 0               processes whose threads proved to be other than were counted
  *   ticks 0                    of all CPUs
  *   ticks_late 0               those that came more than 100 us after their time
  *   reads 0                    readings of monitoring counters done
@@ -72,7 +72,7 @@
  * they do not know. Writing "dump", a newline after it or not, fires rmid_existing for each process
  * that has an RMID; when the write returns, all have fired. Anything else is EINVAL.
  *
- * Parameters (/sys/module/latscope_rmid/parameters, read-only, set when it is loaded)
+ * Parameters (/sys/module/rmid/parameters, read-only, set when it is loaded)
  *
  *   rmids      1 to LATSCOPE_RMID_MAX; 512, or what the machine has if that is less
  *   limbo_ns   2000000 to 1000000000; 2000000
