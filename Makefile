@@ -125,12 +125,16 @@ $(OUT)/tests/truth/%: $(OUT)/tests/truth/%.o $(TRUTH_OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -lpthread -o $@
 
+$(OUT)/tests/rmid/check: $(OUT)/tests/rmid/check.o $(OUT)/tests/rmid/live.o
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $^ -o $@
+
 $(OUT)/man/%: man/%.scd
 	$(call msg,MAN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH) $(OUT)/bench/power
+tests: all $(UNIT) $(TRUTH) $(OUT)/bench/power $(OUT)/tests/rmid/check
 
 deps:
 	$(Q)scripts/deps build check bench
