@@ -44,8 +44,9 @@ SRC := $(wildcard src/*.c src/*/*.c)
 OBJ := $(SRC:%.c=$(OUT)/%.o)
 BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c)
 BASE_SAN := $(BASE_SRC:%.c=$(OUT)/san/%.o)
-RMID_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c) \
-	$(wildcard tests/rmid/twin.c))
+RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
+RMID_SAN := $(RMID_SRC:%.c=$(OUT)/san/%.o)
+RMID_TESTS := $(addprefix $(OUT)/tests/rmid/,check fuzz)
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
 TRUTH := $(patsubst tests/truth/%.c,$(OUT)/tests/truth/%,$(wildcard tests/truth/*.c))
@@ -129,12 +130,21 @@ $(OUT)/tests/rmid/check: $(OUT)/tests/rmid/check.o $(OUT)/tests/rmid/live.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -o $@
 
+$(OUT)/tests/rmid/fuzz: tests/rmid/fuzz.c $(RMID_SRC) $(wildcard kmod/rmid/*.h tests/rmid/*.h include/uapi/*/*.h)
+	$(call msg,FUZZ,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(STD) $(WARN) $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined $(filter %.c,$^) -o $@
+
+$(OUT)/bench/rmid_alloc: $(OUT)/bench/rmid_alloc.o $(OUT)/kmod/rmid/rmid_alloc.o
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $^ -o $@
+
 $(OUT)/man/%: man/%.scd
 	$(call msg,MAN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH) $(OUT)/bench/power $(OUT)/tests/rmid/check
+tests: all $(UNIT) $(TRUTH) $(OUT)/bench/power $(RMID_TESTS)
 
 deps:
 	$(Q)scripts/deps build check bench
@@ -151,7 +161,7 @@ check soak:
 
 bench:
 	$(Q)scripts/deps build check bench
-	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/power
+	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/power $(OUT)/bench/rmid_alloc
 	$(Q)bench/run
 
 format:
@@ -194,4 +204,4 @@ distclean:
 	$(Q)rm -rf $(OUT)
 
 -include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(patsubst $(OUT)/tests/unit/%,$(OUT)/san/tests/unit/%.d,$(UNIT)) \
-	$(TRUTH:=.d) $(POWER:.o=.d)
+	$(TRUTH:=.d) $(POWER:.o=.d) $(RMID_SAN:.o=.d)

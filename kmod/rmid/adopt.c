@@ -17,7 +17,7 @@
  * more of these than threads in the list, the process is left for another try a little later. Threads
  * that are dead but referred to by someone look the same, so the last try takes all.
  */
-#define TRIES 20
+#define TRIES 5
 #define PAUSE_MS 10
 
 struct pass {

@@ -51,6 +51,7 @@ static const char *const names[] = { "order", "unique", "limbo", "fifo",   "last
 static struct process *processes; /* the first is nobody */
 static uint32_t process_count = 1;
 static uint32_t by_tid[MAX_TID]; /* living threads */
+static uint32_t graves[MAX_TID]; /* whose thread died last under this number */
 static uint32_t by_tgid[MAX_TID]; /* whoever had it last */
 static struct id ids[MAX_RMID];
 static uint32_t queue[MAX_RMID]; /* freed in this trace, a ring */
@@ -138,6 +139,7 @@ static void on_newtask(const struct line *line)
 {
 	uint32_t pid = tid_field(line, "pid"), parent = by_tid[line->pid];
 
+	graves[pid] = 0;
 	if (!(field_base(line, "clone_flags", 16) & CLONE_THREAD)) {
 		add_process(pid, 1, true);
 		return;
@@ -146,33 +148,45 @@ static void on_newtask(const struct line *line)
 	processes[parent].threads += parent != 0;
 }
 
-/* A task that is dead has been switched away from. */
-static void on_dead(const struct line *line, uint32_t tid)
+/*
+ * A task that has exited was switched away from. The event does not tell the last time from one where it
+ * slept on its way: then it comes back, and a second time counts for nothing.
+ */
+static void on_dead(uint32_t tid)
 {
 	uint32_t who = by_tid[tid];
-	struct process *process = &processes[who];
 
 	if (!who)
 		return;
 	by_tid[tid] = 0;
-	process->last = tid;
-	process->threads--;
-	if (process->threads == 0 && process->whole)
-		judge(LAST, process->rmid == 0, line, "process %u is over and has RMID %u still",
-		      process->tgid, process->rmid);
+	graves[tid] = who;
+	processes[who].last = tid;
+	processes[who].threads--;
+}
+
+static void revive(uint32_t tid)
+{
+	uint32_t who = graves[tid];
+
+	if (!who)
+		return;
+	graves[tid] = 0;
+	by_tid[tid] = who;
+	processes[who].threads++;
 }
 
 static void on_switch(const struct line *line)
 {
 	struct cpu *cpu = &cpus[line->cpu % MAX_CPU];
-	uint32_t next = by_tid[tid_field(line, "next_pid")];
-	uint32_t rmid = processes[next].rmid;
+	uint32_t next = tid_field(line, "next_pid"), rmid;
 
+	revive(next);
+	rmid = processes[by_tid[next]].rmid;
 	if (cpu->pqr_known)
 		judge(PQR, cpu->pqr == rmid, line, "RMID %u runs while PQR_ASSOC is %#" PRIx64,
 		      rmid, cpu->pqr);
 	if (has(line, "prev_state=X") || has(line, "prev_state=Z"))
-		on_dead(line, tid_field(line, "prev_pid"));
+		on_dead(tid_field(line, "prev_pid"));
 }
 
 /* The one that called exec has the PID of the leader, which has gone or is about to. */
@@ -407,10 +421,10 @@ static void judge_end(void)
 
 static int usage(void)
 {
-	fputs("usage: check live\n"
+	fputs("usage: check live | busy\n"
 	      "       check trace FILE RMIDS LIMBO_NS PROPERTY\n"
 	      "`live` holds /proc/latscope_rmid against /proc: the same processes, as old, with as many\n"
-	      "threads. `trace` judges one property of a trace (text, of tracefs):\n"
+	      "threads. `busy`: whoever was there before and after is in it. `trace` judges one property of a trace (text, of tracefs):\n"
 	      "  order    records are numbered without a gap, times rise, owners are who they were\n"
 	      "  unique   no RMID has two living processes, no process two RMIDs\n"
 	      "  limbo    LIMBO_NS lie between free and reuse\n"
@@ -429,6 +443,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "live"))
 		return check_live();
+	if (argc == 2 && !strcmp(argv[1], "busy"))
+		return check_busy();
 	if (argc != 6 || strcmp(argv[1], "trace") != 0)
 		return usage();
 	while (asked < PROPERTIES && strcmp(names[asked], argv[5]) != 0)

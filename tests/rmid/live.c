@@ -164,3 +164,35 @@ int check_live(void)
 	}
 	return 1;
 }
+
+static const struct entry *find(const struct list *list, const struct entry *entry)
+{
+	return bsearch(entry, list->entries, list->count, sizeof(*entry), by_tgid);
+}
+
+int check_busy(void)
+{
+	static struct list before, module, after;
+	int known = 0, missed = 0;
+
+	read_kernel(&before);
+	if (!read_module(&module)) {
+		puts("no " LATSCOPE_RMID_PROC);
+		return 1;
+	}
+	read_kernel(&after);
+	for (size_t i = 0; i < before.count; i++) {
+		const struct entry *entry = &before.entries[i], *later = find(&after, entry);
+
+		if (!later || later->start != entry->start)
+			continue;
+		if (find(&module, entry)) {
+			known++;
+		} else {
+			show("only /proc knows", entry);
+			missed++;
+		}
+	}
+	printf("%d that lived all the while are known, %d are not\n", known, missed);
+	return missed || !known;
+}
