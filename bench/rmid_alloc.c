@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ns for a pair of allocate and free, with 16 RMIDs and with 512 in turn, so that what else the machine
- * does hits both. Prints the lowest of many rounds of each: whatever came between only adds.
+ * ns for a pair of allocate and free, with 16 RMIDs and with 512 in turn, so that what else the
+ * machine does hits both. Prints the lowest of many rounds of each: whatever came between only
+ * adds.
  */
 #include <stdint.h>
 #include <stdio.h>

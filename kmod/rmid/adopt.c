@@ -9,13 +9,14 @@
 #include "owners.h"
 
 /*
- * To know when the last thread of a process has gone, its threads must be counted, and those that begin
- * to run or end meanwhile must be neither missed nor counted twice. While all other CPUs stand still,
- * a thread has been through sched_wakeup_new or is in TASK_NEW, has had its last switch or is not in
- * TASK_DEAD. One kind cannot be seen: a thread that is not the leader leaves the list of threads some
- * time before it runs for the last time. But it holds a reference to the signal_struct; if there are
- * more of these than threads in the list, the process is left for another try a little later. Threads
- * that are dead but referred to by someone look the same, so the last try takes all.
+ * To know when the last thread of a process has gone, its threads must be counted, and those that
+ * begin to run or end meanwhile must be neither missed nor counted twice. While all other CPUs
+ * stand still, a thread has been through sched_wakeup_new or is in TASK_NEW, has had its last
+ * switch or is not in TASK_DEAD. One kind cannot be seen: a thread that is not the leader leaves
+ * the list of threads some time before it runs for the last time. But it holds a reference to the
+ * signal_struct; if there are more of these than threads in the list, the process is left for
+ * another try a little later. Threads that are dead but referred to by someone look the same, so
+ * the last try takes all.
  */
 #define TRIES 5
 #define PAUSE_MS 10

@@ -3,9 +3,9 @@
  * Which process has which RMID: births, threads, deaths, and who waits. Processes that find no RMID
  * free wait in a queue, and whoever waits longest is served first, newborn or not.
  *
- * Operations that change who has what fill in the record to be told; they return whether there is one.
- * The caller serializes all but book__place(), book__rmid() and book__may_serve(). `now_ns` of a clock
- * that goes back counts as the latest. Plain C, see rmid_alloc.h.
+ * Operations that change who has what fill in the record to be told; they return whether there is
+ * one. The caller serializes all but book__place(), book__rmid() and book__may_serve(). `now_ns` of
+ * a clock that goes back counts as the latest. Plain C, see rmid_alloc.h.
  */
 #ifndef LATSCOPE_RMID_BOOK_H
 #define LATSCOPE_RMID_BOOK_H
@@ -57,8 +57,8 @@ _Bool book__serve(struct rmid_book *book, __u64 now_ns, struct latscope_rmid_own
 _Bool book__thread(struct rmid_book *book, __u64 key);
 
 /*
- * A thread of it has run for the last time. `live` is how many of its threads have not begun to exit:
- * while there are any, it is not over, however few had been counted.
+ * A thread of it has run for the last time. `live` is how many of its threads have not begun to
+ * exit: while there are any, it is not over, however few had been counted.
  */
 _Bool book__thread_gone(struct rmid_book *book, __u64 key, __u32 live, __u64 now_ns,
 			struct latscope_rmid_owner *record);

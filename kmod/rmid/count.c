@@ -5,8 +5,8 @@
 #define UNAVAILABLE (1ULL << 62)
 
 /*
- * More bytes than any L3 cache of today moves in a ns (1 TB/s): how long a counter may be left alone
- * before it may have gone round. At 24 bits and 64 KiB that is 1.1 s.
+ * More bytes than any L3 cache of today moves in a ns (1 TB/s): how long a counter may be left
+ * alone before it may have gone round. At 24 bits and 64 KiB that is 1.1 s.
  */
 #define FASTEST 1000
 

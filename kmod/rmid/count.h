@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a reading of IA32_QM_CTR means. Bits 61:0 hold the count, of which CPUID says how many count;
- * bit 62 says that there is no data, bit 63 that RMID or event is none (Intel SDM volume 3, 18.18.5).
- * Neither is ever taken for 0. Plain C, see rmid_alloc.h.
+ * What a reading of IA32_QM_CTR means. Bits 61:0 hold the count, of which CPUID says how many
+ * count; bit 62 says that there is no data, bit 63 that RMID or event is none (Intel SDM volume 3,
+ * 18.18.5). Neither is ever taken for 0. Plain C, see rmid_alloc.h.
  */
 #ifndef LATSCOPE_RMID_COUNT_H
 #define LATSCOPE_RMID_COUNT_H
@@ -25,8 +25,9 @@ struct count_past {
 struct count_format count__format(__u32 eax, __u32 ebx);
 
 /*
- * Fills in all of the record but rmid and domain. The RMID is its owner's since `owned_ns`: a reading
- * from before then is another's, and counts as none. *past becomes this reading if it is one.
+ * Fills in all of the record but rmid and domain. The RMID is its owner's since `owned_ns`: a
+ * reading from before then is another's, and counts as none. *past becomes this reading if it is
+ * one.
  */
 void count__decode(const struct count_format *format, __u32 event, __u64 raw, __u64 now_ns,
 		   __u64 owned_ns, struct count_past *past, struct latscope_rmid_read *record);

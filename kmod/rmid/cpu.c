@@ -13,7 +13,10 @@
 
 DEFINE_PER_CPU(struct rmid_cpu, rmid_cpus);
 
-/* Both under cpus_read_lock(), and written under the mutex of all tracepoints or at both ends of life. */
+/*
+ * Both under cpus_read_lock(), and written under the mutex of all tracepoints or at both ends of
+ * life.
+ */
 static int listeners;
 static bool ready;
 static enum cpuhp_state hotplug_state;
@@ -126,6 +129,10 @@ static int come_online(unsigned int number)
 	cpu->rmid = 0;
 	cpu->kind = LATSCOPE_RMID_KERNEL;
 	err = pqr__online(cpu);
+	if (err && ready) { /* no reason to keep a CPU from coming back */
+		pqr__yield();
+		err = 0;
+	}
 	if (!err)
 		cpu->on = true;
 	local_irq_restore(flags);

@@ -32,7 +32,9 @@ struct cpu_totals {
 	u64 ticks_late;
 };
 
-/* From then on the state of every CPU that is or comes online is kept; the hooks must be in place. */
+/*
+ * From then on the state of every CPU that is or comes online is kept; the hooks must be in place.
+ */
 int cpu__init(void);
 void cpu__exit(void);
 

@@ -61,8 +61,8 @@ static int check_parameters(enum pqr_mode *mode)
 }
 
 /*
- * The hooks come first, so that no process can be born unseen beside adopt__all(). The state of the CPUs
- * comes after, when there are RMIDs to find for what they run.
+ * The hooks come first, so that no process can be born unseen beside adopt__all(). The state of the
+ * CPUs comes after, when there are RMIDs to find for what they run.
  */
 static int __init rmid_init(void)
 {

@@ -7,7 +7,9 @@
 #include "owners.h"
 #include "trace.h"
 
-/* How many that wait are served at a time: more than can begin to wait, so that the queue drains. */
+/*
+ * How many that wait are served at a time: more than can begin to wait, so that the queue drains.
+ */
 #define SERVE_MOST 2
 
 static DEFINE_RAW_SPINLOCK(lock);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The one book of RMIDs, behind its lock, with the tracepoints that tell of it. A process is known by
- * its signal_struct: threads share it, it stays over exec whichever thread calls that, and its address
- * is not used again while a task of it is left. So reuse of PIDs does not matter.
+ * The one book of RMIDs, behind its lock, with the tracepoints that tell of it. A process is known
+ * by its signal_struct: threads share it, it stays over exec whichever thread calls that, and its
+ * address is not used again while a task of it is left. So reuse of PIDs does not matter.
  *
  * The lock nests inside run-queue locks: nothing may be woken up under it.
  */
@@ -35,7 +35,10 @@ void owners__dead_task(struct task_struct *task);
 
 void owners__exec(struct task_struct *task);
 
-/* Of the task's process, which is alive. Tries to serve those that wait if it is one. Lock-free else. */
+/*
+ * Of the task's process, which is alive. Tries to serve those that wait if it is one. Lock-free
+ * else.
+ */
 u32 owners__rmid(struct task_struct *task);
 
 /* Does someone own it, since when? 0 if not. Lock-free. */

@@ -38,8 +38,8 @@ static void note_mount(struct super_block *sb, void *mounted)
 }
 
 /*
- * In whatever mount namespace. The reference to the type is not one that could be put back by a module,
- * nor one that counts: the file system is built into the kernel.
+ * In whatever mount namespace. The reference to the type is not one that could be put back by a
+ * module, nor one that counts: the file system is built into the kernel.
  */
 static bool resctrl_mounted(void)
 {
@@ -83,7 +83,7 @@ int pqr__online(struct rmid_cpu *cpu)
 		return -EIO;
 	}
 	if (value) {
-		pr_err("CPU %u has PQR_ASSOC %#llx: somebody else uses it; reset it (pqos -R), or load with rdt=off\n",
+		pr_err("CPU %u has PQR_ASSOC %#llx: in use; reset it, or load with rdt=off\n",
 		       smp_processor_id(), value);
 		return -EBUSY;
 	}
@@ -97,6 +97,12 @@ void pqr__write(struct rmid_cpu *cpu, u32 rmid)
 		return;
 	wrmsr(PQR_ASSOC, rmid, cpu->closid);
 	cpu->pqr_writes++;
+}
+
+void pqr__yield(void)
+{
+	WRITE_ONCE(conflict, true);
+	WRITE_ONCE(on, false);
 }
 
 /* On each CPU. What a suspended CPU lost is written again; what somebody wrote is a conflict. */
@@ -131,8 +137,7 @@ static void watch(struct work_struct *work)
 	if (!mounted)
 		on_each_cpu(look, NULL, 1);
 	if (mounted || READ_ONCE(conflict)) {
-		WRITE_ONCE(conflict, true);
-		WRITE_ONCE(on, false);
+		pqr__yield();
 		on_each_cpu(give_back, NULL, 1);
 	}
 	cpus_read_unlock();

@@ -3,9 +3,9 @@
  * The table of processes, by a key that no two living ones share.
  *
  * A key may lie in any of the eight places of two lines, and nowhere else: so a process is found
- * without a lock while others come and go, as long as it does not go itself. The lines have twice as
- * many places as there may be processes; with the emptier of two lines taken each time, one finds
- * both of its lines full about never. Plain C, see rmid_alloc.h.
+ * without a lock while others come and go, as long as it does not go itself. The lines have twice
+ * as many places as there may be processes; with the emptier of two lines taken each time, one
+ * finds both of its lines full about never. Plain C, see rmid_alloc.h.
  */
 #ifndef LATSCOPE_RMID_PROCS_H
 #define LATSCOPE_RMID_PROCS_H

@@ -77,8 +77,9 @@ void read__exit(void)
 }
 
 /*
- * The L3 cache of the CPU this runs on: its APIC ID without the bits that the CPUs at one cache differ
- * in. Intel leaf 4, AMD leaf 0x8000001D: type 4:0 (0: no more), level 7:5, most IDs at it - 1 in 25:14.
+ * The L3 cache of the CPU this runs on: its APIC ID without the bits that the CPUs at one cache
+ * differ in. Intel leaf 4, AMD leaf 0x8000001D: type 4:0 (0: no more), level 7:5, most IDs at it -
+ * 1 in 25:14.
  */
 static u32 l3_here(void)
 {
@@ -130,7 +131,10 @@ static struct domain *find_domain(u32 l3)
 	return NULL;
 }
 
-/* Sub-NUMA clusters number RMIDs in another way, which is not done here: better no value than a wrong one. */
+/*
+ * Sub-NUMA clusters number RMIDs in another way, which is not done here: better no value than a
+ * wrong one.
+ */
 static void note_node(struct domain *domain, unsigned int number)
 {
 	if (domain->split || cpu_to_node(number) == cpu_to_node(cpumask_first(domain->cpus)))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reads the monitoring counters of each L3 cache, on one CPU of it: LLC occupancy, and the bandwidth
- * events the machine has. IA32_QM_EVTSEL and IA32_QM_CTR are one pair for the whole cache. No emulator
- * has them: what is here beyond count.c and turns.c has been read against the manuals, not run.
+ * Reads the monitoring counters of each L3 cache, on one CPU of it: LLC occupancy, and the
+ * bandwidth events the machine has. IA32_QM_EVTSEL and IA32_QM_CTR are one pair for the whole
+ * cache. No emulator has them: what is here beyond count.c and turns.c has been read against the
+ * manuals, not run.
  */
 #ifndef LATSCOPE_RMID_READ_H
 #define LATSCOPE_RMID_READ_H

@@ -24,8 +24,8 @@ void sched__refresh(struct rmid_cpu *cpu, struct task_struct *task)
 }
 
 /*
- * The run queue is locked, interrupts are off, prev is still the current task. Between two threads of
- * a process there is nothing to do, unless it waits for an RMID.
+ * The run queue is locked, interrupts are off, prev is still the current task. Between two threads
+ * of a process there is nothing to do, unless it waits for an RMID.
  */
 static void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 		      unsigned int prev_state)
@@ -57,8 +57,9 @@ static struct hook {
 	struct tracepoint *tracepoint;
 	bool registered;
 } hooks[] = {
-	{ .name = "sched_wakeup_new", .function = on_wakeup_new },
+	/* First deaths: who is born under the second must not die unseen. */
 	{ .name = "sched_switch", .function = on_switch },
+	{ .name = "sched_wakeup_new", .function = on_wakeup_new },
 	{ .name = "sched_process_exec", .function = on_exec },
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The hooks on the scheduler's tracepoints. None is exported to modules by name, so they are looked up
- * among all of the kernel's.
+ * The hooks on the scheduler's tracepoints. None is exported to modules by name, so they are looked
+ * up among all of the kernel's.
  *
- *   sched_wakeup_new    every task that will ever run, before it does: also the threads of io_uring and
- *                       vhost, which sched_process_fork does not tell of
+ *   sched_wakeup_new    every task that will ever run, before it does: also the threads of io_uring
+ *                       and vhost, which sched_process_fork does not tell of
  *   sched_switch        with TASK_DEAD: a task has run for the last time
  *   sched_process_exec  a process has a new name
  */

@@ -41,7 +41,8 @@ DECLARE_EVENT_CLASS(rmid_owner,
 		__entry->threads = record->threads;
 		memcpy(__entry->comm, record->comm, LATSCOPE_RMID_COMM_LEN);
 	),
-	TP_printk("seq=%llu time_ns=%llu start_ns=%llu since_ns=%llu rmid=%u tgid=%u why=%s threads=%u comm=%s",
+	TP_printk("seq=%llu time_ns=%llu start_ns=%llu since_ns=%llu rmid=%u tgid=%u why=%s "
+		  "threads=%u comm=%s",
 		  __entry->seq, __entry->time_ns, __entry->start_ns, __entry->since_ns,
 		  __entry->rmid, __entry->tgid,
 		  __print_symbolic(__entry->why,
@@ -126,7 +127,8 @@ TRACE_EVENT_FN(rmid_read,
 		__entry->event = record->event;
 		__entry->status = record->status;
 	),
-	TP_printk("time_ns=%llu since_ns=%llu bytes=%llu raw=%#llx rmid=%u domain=%u event=%s status=%s",
+	TP_printk("time_ns=%llu since_ns=%llu bytes=%llu raw=%#llx rmid=%u domain=%u event=%s "
+		  "status=%s",
 		  __entry->time_ns, __entry->since_ns, __entry->bytes, __entry->raw,
 		  __entry->rmid, __entry->domain,
 		  __print_symbolic(__entry->event,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which RMID to read next, of one L3 cache, when there is no time for all: first those that ran since
- * they were read, then the others in turn; none twice a tick. Who finds no time stays where it was in
- * the order. Plain C, see rmid_alloc.h.
+ * Which RMID to read next, of one L3 cache, when there is no time for all: first those that ran
+ * since they were read, then the others in turn; none twice a tick. Who finds no time stays where
+ * it was in the order. Plain C, see rmid_alloc.h.
  */
 #ifndef LATSCOPE_RMID_TURNS_H
 #define LATSCOPE_RMID_TURNS_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Proves from a trace what the module rmid promises, knowing nothing of how it does it: see usage().
- * Which processes live, it learns from the kernel's own events: task_newtask makes a thread, the
- * switch away from a dead task ends one.
+ * Proves from a trace what the module rmid promises, knowing nothing of how it does it: see
+ * usage(). Which processes live, it learns from the kernel's own events: task_newtask makes a
+ * thread, the switch away from a dead task ends one.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -59,7 +59,7 @@ static uint32_t queue_head, queue_length;
 static uint32_t unknown_free; /* RMIDs that are free since before the trace, at most */
 static struct cpu cpus[MAX_CPU];
 static uint64_t limbo_ns, next_seq, last_ns, pids_reused;
-static bool seq_known, dumped;
+static bool seq_known, dumped; /* the latter: it is known who was there before the trace */
 static uint64_t judged[PROPERTIES], broken[PROPERTIES];
 static enum property asked;
 
@@ -149,8 +149,8 @@ static void on_newtask(const struct line *line)
 }
 
 /*
- * A task that has exited was switched away from. The event does not tell the last time from one where it
- * slept on its way: then it comes back, and a second time counts for nothing.
+ * A task that has exited was switched away from. The event does not tell the last time from one
+ * where it slept on its way: then it comes back, and a second time counts for nothing.
  */
 static void on_dead(uint32_t tid)
 {
@@ -182,7 +182,7 @@ static void on_switch(const struct line *line)
 
 	revive(next);
 	rmid = processes[by_tid[next]].rmid;
-	if (cpu->pqr_known)
+	if (cpu->pqr_known && dumped)
 		judge(PQR, cpu->pqr == rmid, line, "RMID %u runs while PQR_ASSOC is %#" PRIx64,
 		      rmid, cpu->pqr);
 	if (has(line, "prev_state=X") || has(line, "prev_state=Z"))
@@ -319,7 +319,6 @@ static void on_existing(const struct line *line)
 	struct id *id = &ids[rmid];
 
 	take_owner_record(line);
-	dumped = true;
 	if (!id->owner && !id->freed) {
 		id->owner = by_tgid[tgid] ? by_tgid[tgid]
 					  : add_process(tgid, field(line, "threads"), false);
@@ -331,14 +330,20 @@ static void on_existing(const struct line *line)
 	      rmid);
 }
 
+static void on_mark(const struct line *line)
+{
+	dumped = dumped || has(line, "dumped");
+}
+
 static const struct {
 	const char *event;
 	void (*take)(const struct line *);
 } events[] = {
-	{ "task_newtask", on_newtask },	   { "sched_switch", on_switch },
-	{ "sched_process_exec", on_exec }, { "write_msr", on_write_msr },
-	{ "rmid_sample", on_sample },	   { "rmid_alloc", on_alloc },
-	{ "rmid_free", on_free },	   { "rmid_existing", on_existing },
+	{ "tracing_mark_write", on_mark }, { "task_newtask", on_newtask },
+	{ "sched_switch", on_switch },	   { "sched_process_exec", on_exec },
+	{ "write_msr", on_write_msr },	   { "rmid_sample", on_sample },
+	{ "rmid_alloc", on_alloc },	   { "rmid_free", on_free },
+	{ "rmid_existing", on_existing },
 };
 
 /* "  comm-PID  [CPU] flags  TIME: EVENT: text"; false: not an event. */
@@ -423,13 +428,14 @@ static int usage(void)
 {
 	fputs("usage: check live | busy\n"
 	      "       check trace FILE RMIDS LIMBO_NS PROPERTY\n"
-	      "`live` holds /proc/latscope_rmid against /proc: the same processes, as old, with as many\n"
-	      "threads. `busy`: whoever was there before and after is in it. `trace` judges one property of a trace (text, of tracefs):\n"
-	      "  order    records are numbered without a gap, times rise, owners are who they were\n"
+	      "`live` holds /proc/latscope_rmid against /proc: the same processes, as old, with\n"
+	      "as many threads. `busy`: whoever was there before and after is in it.\n"
+	      "`trace` judges one property of a trace (text, of tracefs):\n"
+	      "  order    records are numbered without a gap, times rise, owners stay\n"
 	      "  unique   no RMID has two living processes, no process two RMIDs\n"
 	      "  limbo    LIMBO_NS lie between free and reuse\n"
 	      "  fifo     who was freed first is reused first\n"
-	      "  last     an RMID is freed as the last thread of its process is switched out for good\n"
+	      "  last     an RMID is freed as the last thread is switched out for good\n"
 	      "  leak     at the end, no process that is over has an RMID\n"
 	      "  pqr      at each switch, PQR_ASSOC holds the RMID of what runs next\n"
 	      "  zero     PQR_ASSOC is 0 on every CPU at the end\n"

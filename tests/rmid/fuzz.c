@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * libFuzzer's target for the book of RMIDs: each four bytes of the input are a step, and every step is
- * held against the oracle. Built with clang; run by tests/cli/rmid-fuzz.t.
+ * libFuzzer's target for the book of RMIDs: each four bytes of the input are a step, and every step
+ * is held against the oracle. Built with clang; run by tests/cli/rmid-fuzz.t.
  */
 #include <stddef.h>
 #include <stdio.h>

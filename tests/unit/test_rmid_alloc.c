@@ -191,6 +191,23 @@ static void test_a_clock_that_goes_back_shortens_no_limbo(void **state)
 	assert_int_equal(record.time_ns, 5000 + LIMBO);
 }
 
+static void test_nor_does_it_if_the_allocator_alone_is_told(void **state)
+{
+	__u32 first = rmid_alloc__get(&book.alloc, 1, 0), second;
+
+	(void)state;
+	second = rmid_alloc__get(&book.alloc, 2, 0);
+	assert_true(rmid_alloc__get(&book.alloc, 3, 0));
+	assert_true(rmid_alloc__put(&book.alloc, first, 5000));
+	assert_true(rmid_alloc__put(&book.alloc, second, 1000));
+	assert_int_equal(rmid_alloc__get(&book.alloc, 1, 5000 + LIMBO), first);
+	assert_int_equal(rmid_alloc__get(&book.alloc, 1, 5000 + LIMBO), second);
+	assert_true(rmid_alloc__put(&book.alloc, second, 9000));
+	assert_true(rmid_alloc__put(&book.alloc, first, 1000));
+	assert_true(rmid_alloc__get(&book.alloc, 1, 9000 + LIMBO));
+	assert_int_equal(rmid_alloc__ready_ns(&book.alloc), 9000 + LIMBO);
+}
+
 static void test_freed_by_the_last_thread_not_the_first(void **state)
 {
 	__u32 rmid = begin(10, 0);
@@ -295,6 +312,7 @@ int main(void)
 		cmocka_unit_test_setup(test_freed_rmids_are_reused_in_the_order_of_freeing, set_up),
 		cmocka_unit_test_setup(test_limbo_lasts_2_ms, set_up),
 		cmocka_unit_test_setup(test_a_clock_that_goes_back_shortens_no_limbo, set_up),
+		cmocka_unit_test_setup(test_nor_does_it_if_the_allocator_alone_is_told, set_up),
 		cmocka_unit_test_setup(test_freed_by_the_last_thread_not_the_first, set_up),
 		cmocka_unit_test_setup(test_not_freed_while_a_thread_lives_that_was_not_counted,
 				       set_up),

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Every order in which three processes of up to two threads can be born, run, wait, and die on two CPUs
- * with three RMIDs: all states that can be reached are visited, and must keep what is promised.
+ * Every order in which three processes of up to two threads can be born, run, wait, and die on two
+ * CPUs with three RMIDs: all states that can be reached are visited, and must keep what is
+ * promised.
  *
  * One step is what one CPU does without another being able to come between: an operation under the
- * lock, or a single look without it. Time passes in steps of half a limbo. States are the same if they
- * differ only in absolute time, in counters, or in which process or thread it is that does what.
+ * lock, or a single look without it. Time passes in steps of half a limbo. States are the same if
+ * they differ only in absolute time, in counters, or in which process or thread it is that does
+ * what.
  */
 #include "unit.h"
 
@@ -27,7 +29,7 @@ enum at {
 	LOOKED, /* is being switched in, saw that it waits and that an RMID is to be had */
 	SERVED, /* is being switched in, is about to read its RMID */
 	RUNNING, /* the CPU carries the RMID that it read */
-	ENDED, /* is switched away from for the last time: the CPU carries another's, it is counted yet */
+	ENDED, /* was switched away from for the last time, but is counted yet */
 };
 
 struct thread {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What passes between the module `rmid` and those who listen to it. This comment is the
- * protocol; docs/rmid.md says what it is for.
+ * What passes between the module `rmid` and those who listen to it. This comment is the protocol;
+ * docs/rmid.md says what it is for.
  *
  * Who has an RMID
  *
@@ -10,16 +10,16 @@
  * calls it. A zombie has none. RMID 0 is nobody's: it is what runs when the CPU is idle, in kernel
  * threads, and in a process that found no RMID free (enum latscope_rmid_kind tells which). Such
  * processes queue up; the one that waits longest is served at the next birth, switch-in or tick of
- * one that waits, as soon as an RMID may be given out.
- * IDs go from 1 to the parameter `rmids`. Those freed queue up, first in first out, and none is
- * given out before it has been free for `limbo_ns`.
+ * one that waits, as soon as an RMID may be given out. IDs go from 1 to the parameter `rmids`.
+ * Those freed queue up, first in first out, and none is given out before it has been free for
+ * `limbo_ns`.
  *
  * Tracepoints
  *
- * All are of the system `latscope`. A record lies behind the 8 bytes that every event of tracefs and
- * perf begins with; its fields are those of `format`. A raw tracepoint program gets a pointer to the
- * record as its only argument: ctx->args[0], to be read by bpf_probe_read_kernel(), gone when the
- * program returns.
+ * All are of the system `latscope`. A record lies behind the 8 bytes that every event of tracefs
+ * and perf begins with; its fields are those of `format`. A raw tracepoint program gets a pointer
+ * to the record as its only argument: ctx->args[0], to be read by bpf_probe_read_kernel(), gone
+ * when the program returns.
  *
  *   rmid_alloc     latscope_rmid_owner     a process gets an RMID
  *   rmid_free      latscope_rmid_owner     its last thread is off the CPU for good
@@ -27,15 +27,15 @@
  *   rmid_sample    latscope_rmid_sample    what one CPU ran since its sample before
  *   rmid_read      latscope_rmid_read      one monitoring counter of one L3 cache was read
  *
- * Events of the first three are in order: they fire under one lock, `seq` goes up by one from each to
- * the next, and `time_ns` never goes down. A gap in `seq` is a lost record. Who begins to listen
+ * Events of the first three are in order: they fire under one lock, `seq` goes up by one from each
+ * to the next, and `time_ns` never goes down. A gap in `seq` is a lost record. Who begins to listen
  * writes "dump" then; rmid_existing may tell again what rmid_alloc has told.
  *
  * Samples of one CPU follow each other without a gap: `since_ns` is `time_ns` of the sample before,
  * or the moment this CPU's sampling began. Where it is not, a sample was lost. A CPU is sampled at
  * every multiple of LATSCOPE_RMID_TICK_NS (late by as much as the timer is), and at each switch
- * between two RMIDs, or between two kinds. So a sample's span has one owner, and it is the owner who
- * had that RMID at `time_ns`: limbo makes sure that there is just one within two ticks.
+ * between two RMIDs, or between two kinds. So a sample's span has one owner, and it is the owner
+ * who had that RMID at `time_ns`: limbo makes sure that there is just one within two ticks.
  * Sampling and reading go on only while rmid_sample or rmid_read has a listener.
  *
  * All times but start_ns are CLOCK_MONOTONIC in ns (bpf_ktime_get_ns()).
@@ -50,7 +50,7 @@
  *   limbo_ns 2000000
  *   rdt off                    off: none or not wanted; on: PQR_ASSOC is written; conflict: was on,
  *                              until somebody else was found to use it
- *   l3_scale 0                 bytes that one count of the monitoring counters stands for; 0: no RDT
+ *   l3_scale 0                 bytes that a count of the monitoring counters stands for; 0: no RDT
  *   assigned 3                 processes with an RMID
  *   waiting 0                  processes without
  *   allocs 5                   since loading, as are those that follow
@@ -67,18 +67,18 @@
  *
  *   RMID TGID START_NS THREADS SINCE_NS COMM
  *
- * where SINCE_NS is when it got the RMID or, with RMID 0, began to wait. COMM is the rest of the line,
- * \ooo for what does not print and for the backslash. More names may come; readers pass over those
- * they do not know. Writing "dump", a newline after it or not, fires rmid_existing for each process
- * that has an RMID; when the write returns, all have fired. Anything else is EINVAL.
+ * where SINCE_NS is when it got the RMID or, with RMID 0, began to wait. COMM is the rest of the
+ * line, \ooo for what does not print and for the backslash. More names may come; readers pass over
+ * those they do not know. Writing "dump", a newline after it or not, fires rmid_existing for each
+ * process that has an RMID; when the write returns, all have fired. Anything else is EINVAL.
  *
  * Parameters (/sys/module/rmid/parameters, read-only, set when it is loaded)
  *
  *   rmids      1 to LATSCOPE_RMID_MAX; 512, or what the machine has if that is less
  *   limbo_ns   2000000 to 1000000000; 2000000
  *   processes  how many can be told apart at a time, 64 to 1048576; 32768
- *   rdt        auto: use it if it is there; off; force: write PQR_ASSOC even if CPUID denies it (for
- *              tests: on some machines it is a fault, which is caught, and the module does not load)
+ *   rdt        auto: use it if it is there; off; force: write PQR_ASSOC even if CPUID denies it,
+ *              for tests (where that is a fault, it is caught, and the module does not load)
  *   budget     of one CPU of each L3 cache, the time that reading may take, in percent of the tick,
  *              1 to 50; 2
  */
@@ -154,7 +154,7 @@ enum latscope_rmid_event {
 
 enum latscope_rmid_status {
 	LATSCOPE_RMID_VALUE, /* `bytes` is one */
-	LATSCOPE_RMID_BASELINE, /* first reading of a counter that only goes up: nothing to compare */
+	LATSCOPE_RMID_BASELINE, /* first reading of a counter that goes up: nothing to compare */
 	LATSCOPE_RMID_UNAVAILABLE, /* the CPU has no data yet (bit 62) */
 	LATSCOPE_RMID_ERROR, /* the CPU does not know this RMID or event (bit 63) */
 	LATSCOPE_RMID_WRAPPED, /* it may have gone round more than once since since_ns */
