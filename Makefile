@@ -2,6 +2,7 @@
 # make          build .output/latscope
 # make demo     install what is missing, build, record 10 s of a mixed load
 # make check    install what is missing, build, run every test (soak: the same with larger counts)
+# make check-bochs   ringlat's private guest on an emulated Intel CPU: minutes, so not in check
 # make bench    the figures of docs/performance.md, as ratios
 # make install  PREFIX=/usr/local DESTDIR=
 # make modules  build kmod/* for the running kernel, or KERNEL= with KDIR= (its build directory)
@@ -41,24 +42,26 @@ BPF_LIB := $(wildcard bpf/lib/*.bpf.h)
 CONTRACT := $(wildcard include/latscope/*.h)
 SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
 SRC := $(wildcard src/*.c src/*/*.c)
-OBJ := $(SRC:%.c=$(OUT)/%.o)
-BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c)
-BASE_SAN := $(BASE_SRC:%.c=$(OUT)/san/%.o)
+ASM := $(patsubst %.S,$(OUT)/%.o,$(wildcard src/*/*.S))
+OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
+BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c src/cmd/report_*.c)
 RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
-RMID_SAN := $(RMID_SRC:%.c=$(OUT)/san/%.o)
-RMID_TESTS := $(addprefix $(OUT)/tests/rmid/,check fuzz)
+BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(RMID_SRC) $(wildcard src/ring/*.c src/tier/*.c))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
-TRUTH := $(patsubst tests/truth/%.c,$(OUT)/tests/truth/%,$(wildcard tests/truth/*.c))
+TRUTH := $(patsubst %.c,$(OUT)/%,$(wildcard tests/truth/*.c tests/ringlat/*.c))
 KERNEL ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KERNEL)/build
 KMOD_OUT := $(OUT)/kmod/$(KERNEL)
 KMOD := $(patsubst kmod/%/Kbuild,%,$(wildcard kmod/*/Kbuild))
+EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(wildcard tests/emu/test_*.c))
+EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcard tests/emu/*.c)))
+MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c))
 MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests demo check soak bench install deps clean distclean format modules \
+.PHONY: all tests demo check soak check-bochs bench install deps clean distclean format modules \
 	modules_install dkms_install
 
 all: $(OUT)/latscope
@@ -71,6 +74,11 @@ $(OUT)/%.o: %.c
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(OUT)/%.o: %.S
+	$(call msg,AS,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 $(OUT)/san/%.o: %.c
 	$(call msg,CC-SAN,$@)
@@ -109,7 +117,11 @@ $(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
 
 POWER := $(OUT)/bench/power.o $(OUT)/bench/rival.o $(OUT)/bench/synthetic.o
 
-$(OUT)/bench/power: $(POWER) $(BASE_SRC:%.c=$(OUT)/%.o)
+TOGETHER := $(OUT)/bench/together.o $(OUT)/bench/synthetic.o
+
+$(OUT)/bench/power: $(POWER)
+$(OUT)/bench/together: $(TOGETHER)
+$(OUT)/bench/power $(OUT)/bench/together: $(BASE_SRC:%.c=$(OUT)/%.o)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS_BASE) -o $@
 
@@ -117,34 +129,50 @@ $(OUT)/bench/empty: $(OUT)/bench/empty.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
 
-$(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN) $(RMID_SAN)
+# The program with one instruction more in the guest's crossing that its name says.
+MUTANTS := $(foreach event,fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u)
+
+$(OUT)/mutant/%.o: src/ring/guest_code.S src/ring/guest_layout.h
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Wa,--defsym,MUTANT_$*=1 -c $< -o $@
+
+$(MUTANTS): $(OUT)/mutant/%: $(OUT)/mutant/%.o $(filter-out %/guest_code.o,$(OBJ))
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(EMU): $(EMU_LIB)
+
+$(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)
 	$(call msg,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@
 
-$(OUT)/tests/truth/%: $(OUT)/tests/truth/%.o $(TRUTH_OBJ)
+$(TRUTH): %: %.o $(TRUTH_OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -lpthread -o $@
 
+$(OUT)/tests/emu/msrfs/msrfs: $(MSRFS)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $^ -lfuse3 -ljson-c -lm -o $@
+
 $(OUT)/tests/rmid/check: $(OUT)/tests/rmid/check.o $(OUT)/tests/rmid/live.o
+$(OUT)/bench/rmid_alloc: $(OUT)/bench/rmid_alloc.o $(OUT)/kmod/rmid/rmid_alloc.o
+$(OUT)/tests/rmid/check $(OUT)/bench/rmid_alloc:
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -o $@
 
-$(OUT)/tests/rmid/fuzz: tests/rmid/fuzz.c $(RMID_SRC) $(wildcard kmod/rmid/*.h tests/rmid/*.h include/uapi/*/*.h)
+$(OUT)/tests/rmid/fuzz: tests/rmid/fuzz.c $(RMID_SRC) $(wildcard kmod/rmid/*.h tests/rmid/*.h)
 	$(call msg,FUZZ,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(STD) $(WARN) $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined $(filter %.c,$^) -o $@
-
-$(OUT)/bench/rmid_alloc: $(OUT)/bench/rmid_alloc.o $(OUT)/kmod/rmid/rmid_alloc.o
-	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $^ -o $@
 
 $(OUT)/man/%: man/%.scd
 	$(call msg,MAN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH) $(OUT)/bench/power $(RMID_TESTS)
+tests: all $(UNIT) $(TRUTH) $(MUTANTS) $(EMU) $(OUT)/tests/emu/msrfs/msrfs $(OUT)/bench/power $(OUT)/bench/together \
+	$(addprefix $(OUT)/tests/rmid/,check fuzz)
 
 deps:
 	$(Q)scripts/deps build check bench
@@ -159,9 +187,14 @@ check soak:
 	$(Q)$(MAKE) tests
 	$(Q)$(if $(filter soak,$@),LATSCOPE_SOAK=1) tests/run
 
+check-bochs:
+	$(Q)scripts/deps build check bochs
+	$(Q)$(MAKE) tests
+	$(Q)tests/ringlat/bochs
+
 bench:
 	$(Q)scripts/deps build check bench
-	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/power $(OUT)/bench/rmid_alloc
+	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/rmid_alloc
 	$(Q)bench/run
 
 format:
@@ -203,5 +236,5 @@ clean:
 distclean:
 	$(Q)rm -rf $(OUT)
 
--include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(patsubst $(OUT)/tests/unit/%,$(OUT)/san/tests/unit/%.d,$(UNIT)) \
-	$(TRUTH:=.d) $(POWER:.o=.d) $(RMID_SAN:.o=.d)
+-include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(EMU_LIB:.o=.d) $(MSRFS:.o=.d) \
+	$(patsubst $(OUT)/%,$(OUT)/san/%.d,$(UNIT) $(EMU)) $(TRUTH:=.d) $(POWER:.o=.d) $(TOGETHER:.o=.d)

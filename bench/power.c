@@ -209,17 +209,6 @@ static bool theirs(const struct scenario *scenario, const struct side_made *off,
 	return false;
 }
 
-static void print_share(const char *name, unsigned int found, const char *bound, double limit)
-{
-	double share = (double)found / pairs;
-
-	printf("figure=%s value=%.1f unit=%%", name, share * 100);
-	if (limit > 0)
-		printf(" %s=%g", bound, limit);
-	printf(" error=%.1f\n", sqrt(share * (1 - share) / pairs) * 100);
-	fflush(stdout);
-}
-
 static void run_scenario(const struct scenario *scenario, bool rival)
 {
 	static struct side_made off, on;
@@ -231,8 +220,8 @@ static void run_scenario(const struct scenario *scenario, bool rival)
 		found += rival && scenario->kind != BARE ? theirs(scenario, &off, &on)
 							 : ours(scenario, &off, &on);
 	}
-	print_share(scenario->name, found, scenario->factor > 1 ? "least" : "limit",
-		    scenario->limit);
+	synthetic__print_share(scenario->name, (double)found / pairs, pairs,
+			       scenario->factor > 1 ? "least" : "limit", scenario->limit);
 	clear(&off);
 	clear(&on);
 }
@@ -319,7 +308,7 @@ static void run_pool(const char *path, const char *module, unsigned int runs)
 		shuffle(order, (unsigned int)pool.nr);
 		found += pool_pair(&pool, order, runs, runs == 1);
 	}
-	print_share(name, found, "limit", 5);
+	synthetic__print_share(name, (double)found / pairs, pairs, "limit", 5);
 	side__clear(&pool);
 }
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #define LOCATION 2000.0 /* ns, median of the body */
 #define SIGMA 0.5 /* of its logarithm */
@@ -52,7 +53,7 @@ unsigned int synthetic__below(unsigned int limit)
 	return (unsigned int)(synthetic__uniform() * limit);
 }
 
-static double normal(void)
+double synthetic__normal(void)
 {
 	double radius = sqrt(-2 * log(1 - synthetic__uniform()));
 
@@ -122,11 +123,11 @@ void synthetic__start(const struct synthetic *model, struct synthetic_run *run)
 {
 	double part = pareto_part(model->tail);
 
-	run->location = log(LOCATION) + model->run_location * normal();
-	run->tail = log(part / (1 - part)) + model->run_tail * normal();
-	run->rate = log(model->rate) + model->run_rate * normal();
+	run->location = log(LOCATION) + model->run_location * synthetic__normal();
+	run->tail = log(part / (1 - part)) + model->run_tail * synthetic__normal();
+	run->rate = log(model->rate) + model->run_rate * synthetic__normal();
 	for (unsigned int i = 0; i < 3; i++)
-		run->states[i] = normal();
+		run->states[i] = synthetic__normal();
 }
 
 static void drift(const struct synthetic *model, struct synthetic_run *run)
@@ -134,7 +135,7 @@ static void drift(const struct synthetic *model, struct synthetic_run *run)
 	double keep = model->correlation, add = sqrt(1 - keep * keep);
 
 	for (unsigned int i = 0; i < 3; i++)
-		run->states[i] = keep * run->states[i] + add * normal();
+		run->states[i] = keep * run->states[i] + add * synthetic__normal();
 }
 
 static void add_events(struct lat_hist *hist, uint32_t slot, uint64_t count)
@@ -181,4 +182,14 @@ void synthetic__interval(const struct synthetic *model, struct synthetic_run *ru
 			break;
 	}
 	drift(model, run);
+}
+
+void synthetic__print_share(const char *name, double share, unsigned int pairs, const char *bound,
+			    double limit)
+{
+	printf("figure=%s value=%.1f unit=%%", name, share * 100);
+	if (limit > 0)
+		printf(" %s=%g", bound, limit);
+	printf(" error=%.1f\n", sqrt(share * (1 - share) / pairs) * 100);
+	fflush(stdout);
 }

@@ -32,6 +32,13 @@ void synthetic__seed(uint64_t seed);
 double synthetic__uniform(void);
 unsigned int synthetic__below(unsigned int limit);
 
+/* Of the standard normal distribution. */
+double synthetic__normal(void);
+
+/* One line of figures, with its standard error; `bound`, limit or least, is left out if it is 0. */
+void synthetic__print_share(const char *name, double share, unsigned int pairs, const char *bound,
+			    double limit);
+
 void synthetic__start(const struct synthetic *model, struct synthetic_run *run);
 
 /* Adds the next interval of the run. */

@@ -54,8 +54,6 @@ struct request_view {
 	__u32 flags; /* operation and REQ_ flags */
 	__u32 rq_flags;
 	__u32 bytes; /* still to be done */
-	__u32 tag; /* the scheduler's if it has one: it outlives a requeue, the driver's does not */
-	__u32 queue; /* a number for queue and hardware queue */
 	__u32 pad;
 };
 
@@ -70,7 +68,6 @@ static __always_inline bool start_is_set(const struct request_view *view)
 static __always_inline struct request_view request_view(struct request *rq, bool raw)
 {
 	struct request_view view = { .id = (__u64)rq };
-	int tag;
 
 	view.flags = READ(raw, rq, cmd_flags);
 	view.rq_flags = READ(raw, rq, rq_flags);
@@ -78,10 +75,6 @@ static __always_inline struct request_view request_view(struct request *rq, bool
 		view.start_ns = READ(raw, rq, start_time_ns);
 	view.issue_ns = READ(raw, rq, io_start_time_ns);
 	view.bytes = READ(raw, rq, __data_len);
-	view.queue = READ(raw, rq, q, id) * QUEUE_STRIDE +
-		     READ(raw, rq, mq_hctx, queue_num) * HCTX_STRIDE;
-	tag = READ(raw, rq, internal_tag);
-	view.tag = tag < 0 ? READ(raw, rq, tag) : tag;
 	return view;
 }
 
@@ -118,19 +111,19 @@ static __always_inline bool request_ends_sequence(const struct request_view *vie
 	return !view->bytes && (view->flags & REQ_OP_MASK) == REQ_OP_WRITE;
 }
 
-static __always_inline __u32 request_device(struct request *rq)
+static __always_inline __u32 request_device(struct request *rq, bool raw)
 {
-	struct gendisk *disk = request_disk(rq);
+	struct gendisk *disk = request_disk(rq, raw);
 
 	if (!disk)
 		return 0;
-	return (__u32)BPF_CORE_READ(disk, major) << 20 | (__u32)BPF_CORE_READ(disk, first_minor);
+	return (__u32)READ(raw, disk, major) << 20 | (__u32)READ(raw, disk, first_minor);
 }
 
 /* Asked early, so that the census has only what is wanted. */
-static __always_inline bool other_disk(struct request *rq)
+static __always_inline bool other_disk(struct request *rq, bool raw)
 {
-	return knobs.disk && request_device(rq) != knobs.disk;
+	return knobs.disk && request_device(rq, raw) != knobs.disk;
 }
 
 static __always_inline bool needs_device(void)
@@ -140,15 +133,24 @@ static __always_inline bool needs_device(void)
 
 /* ---- the end: completion ---- */
 
-/* A request's tag is its own while it is in flight, within its hardware queue. */
-static __always_inline struct iolat_stamp *table_line(const struct request_view *rq)
+/*
+ * Where in the table a request belongs: its tag is its own while it is in flight, within its
+ * hardware queue. The scheduler's tag, if there is one, outlives a requeue, the driver's does not.
+ */
+static __always_inline __u32 line_of(struct request *rq, bool raw)
 {
-	return table[(rq->tag + rq->queue) & (IOLAT_LINES - 1)];
+	int tag = READ(raw, rq, internal_tag);
+
+	if (tag < 0)
+		tag = READ(raw, rq, tag);
+	return (tag + READ(raw, rq, q, id) * QUEUE_STRIDE +
+		READ(raw, rq, mq_hctx, queue_num) * HCTX_STRIDE) &
+	       (IOLAT_LINES - 1);
 }
 
-static __always_inline bool table_put(const struct request_view *rq, __u64 issue_ns)
+static __always_inline bool table_put(__u32 line, const struct request_view *rq, __u64 issue_ns)
 {
-	struct iolat_stamp *stamp = table_line(rq);
+	struct iolat_stamp *stamp = table[line];
 
 	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
 		/* A stamp of the same request is left over: nobody took it out at completion. */
@@ -163,9 +165,9 @@ static __always_inline bool table_put(const struct request_view *rq, __u64 issue
 }
 
 /* Takes the stamp of a request out, and what is left over of the same; 0: there is none. */
-static __always_inline __u64 table_take(const struct request_view *rq)
+static __always_inline __u64 table_take(__u32 line, const struct request_view *rq)
 {
-	struct iolat_stamp *stamp = table_line(rq);
+	struct iolat_stamp *stamp = table[line];
 	__u64 issue_ns = 0;
 
 	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
@@ -198,11 +200,12 @@ static __always_inline bool is_of(const struct iolat_start *start, const struct 
 /* The entry of a request, or NULL. Drops what is left of one whose end was missed. */
 static __always_inline struct iolat_start *find(const struct request_view *rq)
 {
-	struct iolat_start *start = bpf_map_lookup_elem(&start_ts, &rq->id);
+	__u64 id = rq->id;
+	struct iolat_start *start = bpf_map_lookup_elem(&start_ts, &id);
 
 	if (!start || is_of(start, rq))
 		return start;
-	forget(start, rq->id);
+	forget(start, id);
 	return NULL;
 }
 
@@ -315,13 +318,13 @@ static __always_inline __u32 left_out(const struct ending *done)
  * task's plug has cached, if there is one (da4c8c3d0975), and since 6.10 there is (060406c61c7c):
  * mostly that of the request's allocation, somewhat before the issue.
  */
-static __always_inline __u64 issue_time(struct ending *done, bool own)
+static __always_inline __u64 issue_time(struct ending *done, struct request *rq, bool own, bool raw)
 {
 	bool ours = own || checking;
 	__u64 issue_ns = 0;
 
 	if (ours && !knobs.identity)
-		issue_ns = table_take(&done->rq);
+		issue_ns = table_take(line_of(rq, raw), &done->rq);
 	if (requeued || (ours && !issue_ns)) {
 		done->start = find(&done->rq);
 		if (done->start)
@@ -352,7 +355,7 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 	__u32 why;
 
 	if (needs_device())
-		done.device = request_device(rq);
+		done.device = request_device(rq, raw);
 	done.cells = control.armed ? cells_here(&cells) : NULL;
 	if (done.cells)
 		count_all(done.cells, LAT_SEEN);
@@ -361,7 +364,7 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 			count_all(done.cells, LAT_CONTINUED);
 		return 0;
 	}
-	issue_ns = issue_time(&done, own);
+	issue_ns = issue_time(&done, rq, own, raw);
 	if (done.cells) {
 		why = left_out(&done);
 		if (why == LAT_TERMS)
@@ -407,15 +410,16 @@ static __always_inline void keep(const struct request_view *rq, __u64 issue_ns)
 {
 	struct iolat_start start = { .queue_ns = rq->start_ns, .issue_ns = issue_ns };
 	struct task_struct *current;
+	__u64 id = rq->id;
 
-	start.pid_tgid = bpf_get_current_pid_tgid();
 	if (knobs.identity) {
+		start.pid_tgid = bpf_get_current_pid_tgid();
 		current = bpf_get_current_task_btf();
 		start.cgroup = task_cgroup(current, false);
 		start.unwanted = filter_by_task(&knobs) && !task_wanted(&knobs, current, false);
 		bpf_get_current_comm(&start.comm, sizeof(start.comm));
 	}
-	if (bpf_map_update_elem(&start_ts, &rq->id, &start, BPF_ANY))
+	if (bpf_map_update_elem(&start_ts, &id, &start, BPF_ANY))
 		count_start(LAT_NOT_KEPT);
 }
 
@@ -425,12 +429,12 @@ static __always_inline int issue(struct request *request, bool raw)
 	__u64 now = bpf_ktime_get_ns();
 	struct iolat_start *start = NULL;
 
-	if (request_is_passthrough(&rq) || other_disk(request))
+	if (request_is_passthrough(&rq) || other_disk(request, raw))
 		return 0;
 	if (knobs.identity || requeued)
 		start = find(&rq);
 	if (!start) {
-		if (knobs.identity || !table_put(&rq, now))
+		if (knobs.identity || !table_put(line_of(request, raw), &rq, now))
 			keep(&rq, now);
 	} else if (!start->requeues) { /* seen at submission */
 		start->queue_ns = rq.start_ns;
@@ -443,27 +447,28 @@ static __always_inline int issue(struct request *request, bool raw)
  * A driver gave the request back, if it had it at all; it will be issued again, and the kernel's
  * stamp will be that of the second issue.
  */
-static __always_inline int requeue(const struct request_view *rq, enum mq_rq_state state, bool own)
+static __always_inline int requeue(struct request *request, bool own, bool raw)
 {
-	struct iolat_start fresh = { .queue_ns = rq->start_ns, .requeues = 1 };
-	struct iolat_start *start;
+	struct request_view rq = request_view(request, raw);
+	struct iolat_start *start, fresh = { .queue_ns = rq.start_ns, .requeues = 1 };
+	__u64 id = rq.id;
 
-	if (state == MQ_RQ_IDLE || request_is_passthrough(rq))
+	if (READ(raw, request, state) == MQ_RQ_IDLE || request_is_passthrough(&rq))
 		return 0;
 	count_start(LAT_REQUEUED);
-	start = find(rq);
+	start = find(&rq);
 	if (start) {
-		start->queue_ns = rq->start_ns;
+		start->queue_ns = rq.start_ns;
 		if (!start->requeues++)
 			__sync_fetch_and_add(&requeued, 1);
 		return 0;
 	}
 	if (own || checking)
-		fresh.issue_ns = table_take(rq);
+		fresh.issue_ns = table_take(line_of(request, raw), &rq);
 	if (!own && !fresh.issue_ns)
-		fresh.issue_ns = rq->issue_ns;
+		fresh.issue_ns = rq.issue_ns;
 	/* Still 0, if it was issued before we looked: that keeps it a missed start. */
-	if (bpf_map_update_elem(&start_ts, &rq->id, &fresh, BPF_ANY))
+	if (bpf_map_update_elem(&start_ts, &id, &fresh, BPF_ANY))
 		count_start(LAT_NOT_KEPT);
 	else
 		__sync_fetch_and_add(&requeued, 1);
@@ -485,25 +490,19 @@ int BPF_PROG(raw_issue, struct request *rq)
 SEC("tp_btf/block_rq_requeue")
 int BPF_PROG(stamps_requeue, struct request *rq)
 {
-	struct request_view view = request_view(rq, false);
-
-	return requeue(&view, rq->state, false);
+	return requeue(rq, false, false);
 }
 
 SEC("tp_btf/block_rq_requeue")
 int BPF_PROG(hashed_requeue, struct request *rq)
 {
-	struct request_view view = request_view(rq, false);
-
-	return requeue(&view, rq->state, true);
+	return requeue(rq, true, false);
 }
 
 SEC("raw_tp/block_rq_requeue")
 int BPF_PROG(raw_requeue, struct request *rq)
 {
-	struct request_view view = request_view(rq, true);
-
-	return requeue(&view, BPF_CORE_READ(rq, state), true);
+	return requeue(rq, true, true);
 }
 
 /* A request begins. If its place has an entry yet, the end of the one before was missed. */
@@ -520,21 +519,23 @@ SEC("tp_btf/block_io_start")
 int BPF_PROG(submit_start, struct request *rq)
 {
 	struct request_view view = request_view(rq, false);
+	__u64 id = view.id;
 
-	if (other_disk(rq))
+	if (other_disk(rq, false))
 		return 0;
 	view.start_ns = bpf_ktime_get_ns(); /* the kernel's may come only after this */
 	/* Looked for only to keep `requeued` right. */
-	return submit(&view, requeued ? bpf_map_lookup_elem(&start_ts, &view.id) : NULL);
+	return submit(&view, requeued ? bpf_map_lookup_elem(&start_ts, &id) : NULL);
 }
 
 SEC("tp_btf/block_rq_insert")
 int BPF_PROG(submit_insert, struct request *rq)
 {
 	struct request_view view = request_view(rq, false);
-	struct iolat_start *start = bpf_map_lookup_elem(&start_ts, &view.id);
+	__u64 id = view.id;
+	struct iolat_start *start = bpf_map_lookup_elem(&start_ts, &id);
 
-	if (other_disk(rq))
+	if (other_disk(rq, false))
 		return 0;
 	if (start && start->queue_ns == view.start_ns) /* comes back, by a requeue or unissued */
 		return 0;

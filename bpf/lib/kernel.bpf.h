@@ -88,13 +88,13 @@ struct request___rq_disk {
 	struct gendisk *rq_disk;
 } __attribute__((preserve_access_index));
 
-static __always_inline struct gendisk *request_disk(struct request *rq)
+static __always_inline struct gendisk *request_disk(struct request *rq, bool raw)
 {
 	struct request___rq_disk *old = (void *)rq;
 
 	if (bpf_core_field_exists(old->rq_disk))
-		return BPF_CORE_READ(old, rq_disk);
-	return BPF_CORE_READ(rq, q, disk);
+		return READ(raw, old, rq_disk);
+	return READ(raw, rq, q, disk);
 }
 
 #endif

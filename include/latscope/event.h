@@ -150,6 +150,32 @@ struct lat_open {
 };
 _Static_assert(sizeof(struct lat_open) == 16, "lat_open has no padding");
 
+/*
+ * How long processes lived in the window: value of life's map `ended`, key is the tgid. A tgid that
+ * was used again has the sums of its processes, as the keys by process have.
+ */
+struct life {
+	__u64 lived_ns; /* of processes that have ended, within the window */
+	__u64 thread_ns; /* of their threads, and of others that have ended */
+	__u64 last_start_ns; /* when the process that ended last was made; 0: none has */
+};
+_Static_assert(sizeof(struct life) == 24, "life has no padding");
+
+/* What its iterator writes of each task that lives. */
+struct life_task {
+	__u64 process_start_ns; /* CLOCK_MONOTONIC */
+	__u64 thread_start_ns;
+	__u32 tgid;
+	__u32 pad;
+};
+_Static_assert(sizeof(struct life_task) == 24, "life_task has no padding");
+
+struct life_control {
+	__u64 opened_ns; /* when the window opened; 0: it is not open */
+	__u64 not_kept; /* ends of processes for which there was no room */
+};
+_Static_assert(sizeof(struct life_control) == 16, "life_control has no padding");
+
 /* Value of iolat's `start_ts`, key (u64)struct request *. */
 struct iolat_start {
 	__u64 queue_ns; /* when the block layer got it, by the kernel; tells requests apart */

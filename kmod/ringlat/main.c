@@ -1,13 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ringlat: the cost of an x86 ring crossing, measured on the running kernel. The protocol is in
+ * include/uapi/latscope/ringlat.h.
+ *
+ *   stub.S      what is entered by hardware in place of the kernel's entry points
+ *   entry.c     puts the stubs before a CPU's entry points, and takes them away
+ *   owner.c     binds them to a thread, whatever becomes of it
+ *   device.c    the file that user space has
+ *   obstacle.c  machines on which that cannot be
+ *
+ * Loading the module changes nothing for anyone. Where there is an obstacle it can be loaded as well,
+ * so that user space can ask for the reason.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "device.h"
+#include "entry.h"
+#include "obstacle.h"
+#include "owner.h"
+
 #include <linux/module.h>
 
 static int __init ringlat_init(void)
 {
+	const char *refusal = obstacle__find();
+	int err;
+
+	if (!refusal)
+		refusal = entry__init();
+	if (refusal)
+		pr_warn("no measurement here: %s\n", refusal);
+	err = owner__init();
+	if (err)
+		return err;
+	err = device__init(refusal);
+	if (err)
+		goto err_owner;
 	return 0;
+
+err_owner:
+	owner__exit();
+	return err;
 }
 
 static void __exit ringlat_exit(void)
 {
+	device__exit();
+	owner__exit();
 }
 
 module_init(ringlat_init);

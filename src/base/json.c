@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #include "counts.h"
 #include "figures.h"
 #include "hist.h"
+#include "shares.h"
 
 /* Latencies are ns; decimals that say nothing are left out. */
 static struct json_object *number(double value, int decimals)
@@ -218,6 +220,16 @@ static struct json_object *keys(const struct run *run, const struct run_module *
 	return array;
 }
 
+static void put_table(struct json_object *to, const struct run *run,
+		      const struct run_module *module)
+{
+	put(to, "duration_sec", seconds(run->duration_ns));
+	put(to, "mechanism", mechanism(module));
+	put_count(to, "rows", table__folded_rows(module->table));
+	put(to, "columns", table__json_columns(module->table));
+	put(to, "digest", table__json_digest(module->table));
+}
+
 static void put_module(struct json_object *to, const struct run *run,
 		       const struct run_module *module)
 {
@@ -226,6 +238,10 @@ static void put_module(struct json_object *to, const struct run *run,
 	put_text(to, "module", module->name);
 	if (module->refused[0]) {
 		put_text(to, "refused", module->refused);
+		return;
+	}
+	if (!module->nr_metrics && module->table) {
+		put_table(to, run, module);
 		return;
 	}
 	put_text(to, "metric", module->metrics[0].name);
@@ -271,6 +287,56 @@ static void put_run(struct json_object *to, const struct run *run)
 	put(to, "host", run->host ? json_tokener_parse(run->host) : NULL);
 	put(to, "labels", labels(run));
 	put(to, "complete", json_object_new_boolean(run->complete));
+	put(to, "running", json_object_new_boolean(run->running));
+}
+
+static struct json_object *waits(const struct shares *shares, const struct shares_row *row)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; i < shares->nr_columns; i++) {
+		const struct shares_column *column = &shares->columns[i];
+		struct json_object *object = json_object_new_object();
+		double share = shares__wait(row, i);
+
+		put_text(object, "module", column->module->name);
+		put_text(object, "metric", column->module->metrics[column->metric].name);
+		put(object, "sum_us", us((double)row->wait_ns[i]));
+		put(object, "share", isnan(share) ? NULL : number(share, 6));
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *process(const struct shares *shares, const struct shares_row *row)
+{
+	struct json_object *object = json_object_new_object();
+	double threads = shares__threads(row);
+	bool other = row->id == RUN_OTHER_ID;
+
+	put(object, "id", other ? NULL : json_object_new_uint64(row->id));
+	put_text(object, "name", row->name);
+	put(object, "lived_sec", row->life ? seconds(row->life->lived_ns) : NULL);
+	put(object, "threads", isnan(threads) ? NULL : number(threads, 3));
+	put(object, "ended", row->life ? json_object_new_boolean(row->life->ended) : NULL);
+	put(object, "waits", waits(shares, row));
+	return object;
+}
+
+static void put_processes(struct json_object *to, const struct run *run)
+{
+	struct json_object *array = json_object_new_array();
+	struct shares shares;
+
+	if (!shares__of(&shares, run) && shares.nr_columns) {
+		for (size_t i = 0; i < shares.nr; i++)
+			json_object_array_add(array, process(&shares, &shares.rows[i]));
+		put(to, "processes", array);
+		put_text(to, "lives_unknown", shares__unknown(&shares, run));
+	} else {
+		json_object_put(array);
+	}
+	shares__clear(&shares);
 }
 
 struct json_object *json__summary(const struct run *run, const struct run_module *module)
@@ -298,7 +364,17 @@ struct json_object *json__run(const struct run *run)
 		json_object_array_add(modules, module);
 	}
 	put(object, "modules", modules);
+	put_processes(object, run);
 	return object;
+}
+
+static struct json_object *rows(const struct table *table)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t row = 0; row < table__rows(table); row++)
+		json_object_array_add(array, table__json_row(table, row));
+	return array;
 }
 
 struct json_object *json__interval(const struct run *run, const struct run_interval *interval)
@@ -317,7 +393,10 @@ struct json_object *json__interval(const struct run *run, const struct run_inter
 			continue;
 		one = json_object_new_object();
 		put_text(one, "module", module->name);
-		put(one, "metrics", metrics(run, module, &interval->delta[i]));
+		if (module->nr_metrics)
+			put(one, "metrics", metrics(run, module, &interval->delta[i]));
+		if (module->table)
+			put(one, "rows", rows(module->table));
 		json_object_array_add(modules, one);
 	}
 	put(object, "modules", modules);

@@ -123,6 +123,20 @@ int options__count(struct options *options, const char *name, const char *text, 
 	}
 }
 
+int options__percent(struct options *options, const char *name, const char *text, double low,
+		     double high, double *share)
+{
+	switch (units__parse_percent(text, low, high, share)) {
+	case 0:
+		return 0;
+	case -ERANGE:
+		return options__fail(options, "%s %s: %g to %g percent is wanted", name, text, low,
+				     high);
+	default:
+		return options__fail(options, "%s '%s' is no percentage", name, text);
+	}
+}
+
 static int set_u32(struct options *options, const char *name, const char *text, uint64_t high,
 		   uint32_t *value)
 {

@@ -75,5 +75,7 @@ int options__fail(struct options *options, const char *format, ...)
 int options__duration(struct options *options, const char *name, const char *text, uint64_t *ns);
 int options__count(struct options *options, const char *name, const char *text, uint64_t low,
 		   uint64_t high, uint64_t *value);
+int options__percent(struct options *options, const char *name, const char *text, double low,
+		     double high, double *share);
 
 #endif

@@ -14,8 +14,10 @@
 
 #include <latscope/event.h>
 
+#include "table.h"
+
 #define RUN_SCHEMA 1 /* docs/format.md */
-#define RUN_METRICS 3 /* most metrics a module has */
+#define RUN_METRICS 6 /* most metrics a module has */
 #define RUN_MODULES 8
 #define RUN_LABELS 16
 #define RUN_NAME 64
@@ -53,7 +55,7 @@ struct run_module {
 	char rung[RUN_NAME]; /* "stamps" */
 	char mechanism[RUN_TEXT]; /* one sentence: how the number was got */
 	char refused[RUN_TEXT]; /* not empty: could not run; nothing below holds */
-	unsigned int nr_metrics; /* metrics[0] is the one in <module>.csv */
+	unsigned int nr_metrics; /* metrics[0] is the one in <module>.csv; 0: it has a table */
 	struct run_metric metrics[RUN_METRICS];
 	uint32_t by; /* mask of 1 << enum lat_by: what keys there are */
 	struct run_data total;
@@ -61,6 +63,15 @@ struct run_module {
 	bool open_age_known;
 	uint64_t recursion_missed; /* program runs that the kernel skipped */
 	struct run_cost cost;
+	struct table *table; /* rows of the interval in flight; NULL: it has none; owned */
+};
+
+/* How much of a process was within the window: what its waits are shares of. */
+struct run_life {
+	uint64_t id; /* as in the keys by process */
+	uint64_t lived_ns;
+	uint64_t thread_ns; /* of all its threads, added up */
+	bool ended; /* before the window shut */
 };
 
 struct run_label {
@@ -76,11 +87,15 @@ struct run {
 	uint64_t tail_ns;
 	char *workload; /* command line; NULL: none */
 	int workload_status; /* as waitpid() gives it */
-	bool complete; /* false: read from a recording that was cut off */
+	bool complete; /* false: read from a recording that was cut off, or... */
+	bool running; /* ...still goes on */
 	char *host; /* JSON object of host__describe(); owned */
 	char *filter; /* the filters in force, as one line; NULL: none; owned */
 	unsigned int nr_labels;
 	struct run_label labels[RUN_LABELS];
+	struct run_life *lives; /* of keys by process, in order of their ids; owned */
+	size_t nr_lives;
+	char lives_why[RUN_TEXT]; /* not empty: why there are none, or some are missing */
 	unsigned int nr_modules;
 	struct run_module modules[RUN_MODULES];
 };
@@ -93,6 +108,11 @@ struct run_interval {
 
 /* Frees what the run owns, not the run itself. */
 void run__clear(struct run *run);
+
+/* NULL: how long it lived is not known. */
+const struct run_life *run__find_life(const struct run *run, uint64_t id);
+/* Ends the interval of all tables: table__fold(). 0 or -ENOMEM. */
+int run__fold_tables(struct run *run);
 
 /* recorded = sum of the slots. */
 uint64_t run__recorded(const struct lat_cell *cell);

@@ -29,9 +29,13 @@ ssize_t rundb__intervals(struct rundb *db);
 
 /*
  * 1: *interval is the next, in order of time, its data good until the next call; 0: that was the
- * last; -errno. All have the keys of the run's totals, in their order.
+ * last; -errno. All have the keys of the run's totals, in their order. The tables of the run's modules
+ * hold the rows of the interval. NULL passes one over.
  */
 int rundb__next(struct rundb *db, struct run_interval *interval);
+
+/* The next is the first again. Without `keys` there are none, which is faster. */
+void rundb__rewind(struct rundb *db, bool keys);
 
 /* The reason, for people, of an error of these; falls back on strerror(). */
 const char *rundb__explain(int err);

@@ -13,6 +13,8 @@
 #include "counts.h"
 #include "grow.h"
 #include "hist.h"
+#include "rundb_table.h"
+#include "rundir.h"
 #include "sql.h"
 
 #define MOST_KEYS (1 << 20) /* of one module: no recording has more, so the file is damaged */
@@ -41,6 +43,7 @@ struct rundb {
 	size_t nr_series;
 	struct run_data *deltas; /* of the interval that was walked to last; one per module */
 	sqlite3_stmt *intervals;
+	bool without_keys; /* of the intervals */
 };
 
 static int open_file(sqlite3 **db, const char *path)
@@ -198,6 +201,8 @@ static int take_meta(struct rundb *db, sqlite3_stmt *row, void *to)
 		return read_owned(row, 1, &run->host);
 	if (!strcmp(name, "complete"))
 		return read_flag(row, 1, &run->complete);
+	if (!strcmp(name, "process_why"))
+		read_text(row, 1, run->lives_why, sizeof(run->lives_why));
 	if (!strcmp(name, "start_utc"))
 		read_text(row, 1, run->start_utc, sizeof(run->start_utc));
 	return 0;
@@ -372,6 +377,20 @@ static int read_head(struct rundb *db)
 	return err;
 }
 
+static int read_tables(struct rundb *db)
+{
+	struct run_module *module;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < db->run->nr_modules; i++) {
+		module = &db->run->modules[i];
+		err = rundb_table__load(db->db, db->module_ids[i], &module->table);
+		if (!err && module->table)
+			err = rundb_table__digest(db->db, module->name, module->table);
+	}
+	return err;
+}
+
 static int compare_ids(const void *left, const void *right)
 {
 	int64_t a = *(const int64_t *)left, b = ((const struct series *)right)->id;
@@ -487,6 +506,37 @@ static int read_duration(struct rundb *db)
 	return err;
 }
 
+static int take_process(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	struct run *run = db->run;
+	struct run_life *grown;
+
+	(void)to;
+	grown = grow__one(run->lives, run->nr_lives, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	run->lives = grown;
+	grown += run->nr_lives++;
+	if (read_number(row, 0, &grown->id) || read_number(row, 1, &grown->lived_ns) ||
+	    read_number(row, 2, &grown->thread_ns) || read_flag(row, 3, &grown->ended))
+		return -EUCLEAN;
+	return 0;
+}
+
+/* What earlier versions did not write is not there. */
+static int read_lives(struct rundb *db)
+{
+	int64_t tables = 0;
+	int err;
+
+	err = read_one(db->db, "SELECT count(*) FROM sqlite_master WHERE name = 'process'",
+		       &tables);
+	if (err || !tables)
+		return err;
+	return each_row(db, "SELECT id, lived_ns, thread_ns, ended FROM process ORDER BY id", 0,
+			take_process, NULL);
+}
+
 static int read_all(struct rundb *db)
 {
 	int err;
@@ -500,16 +550,23 @@ static int read_all(struct rundb *db)
 	if (!err)
 		err = read_totals(db);
 	if (!err)
+		err = read_tables(db);
+	if (!err)
 		err = read_duration(db);
+	if (!err)
+		err = read_lives(db);
 	return err;
 }
 
 int rundb__open(struct rundb **db, const char *path, struct run *run)
 {
 	struct rundb *made;
+	bool held;
 	int err;
 
 	memset(run, 0, sizeof(*run));
+	/* Asked first: a recorder that ends meanwhile leaves a recording that is complete. */
+	held = rundir__is_held(path);
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return -ENOMEM;
@@ -520,6 +577,7 @@ int rundb__open(struct rundb **db, const char *path, struct run *run)
 	err = read_all(made);
 	if (err)
 		goto err_close;
+	run->running = held && !run->complete;
 	*db = made;
 	return 0;
 
@@ -532,15 +590,21 @@ err_free:
 	return err;
 }
 
+static void forget_deltas(struct rundb *db)
+{
+	for (unsigned int i = 0; db->deltas && i < RUN_MODULES; i++)
+		run__clear_data(&db->deltas[i]);
+	free(db->deltas);
+	db->deltas = NULL;
+}
+
 void rundb__close(struct rundb *db)
 {
 	if (!db)
 		return;
 	sqlite3_finalize(db->intervals);
 	sqlite3_close(db->db);
-	for (unsigned int i = 0; db->deltas && i < RUN_MODULES; i++)
-		run__clear_data(&db->deltas[i]);
-	free(db->deltas);
+	forget_deltas(db);
 	free(db->series);
 	free(db);
 }
@@ -574,7 +638,7 @@ static int start_walk(struct rundb *db)
 	db->deltas = calloc(RUN_MODULES, sizeof(*db->deltas));
 	if (!db->deltas)
 		return -ENOMEM;
-	for (unsigned int i = 0; !err && i < db->run->nr_modules; i++)
+	for (unsigned int i = 0; !err && !db->without_keys && i < db->run->nr_modules; i++)
 		err = copy_keys(&db->deltas[i], &db->run->modules[i].total);
 	if (err)
 		return err;
@@ -582,8 +646,13 @@ static int start_walk(struct rundb *db)
 			    "SELECT id, start_ns, end_ns FROM interval ORDER BY start_ns, id");
 }
 
+#define SLOTS "SELECT series, slot, count FROM slots WHERE interval = ?"
+#define SUMS "SELECT series, sum_ns, max_ns, tail FROM sums WHERE interval = ?"
+#define OF_METRICS " AND series IN (SELECT id FROM series WHERE split = '')"
+
 static int read_interval(struct rundb *db, int64_t id)
 {
+	bool metrics = db->without_keys;
 	struct target target;
 	int err;
 
@@ -591,15 +660,18 @@ static int read_interval(struct rundb *db, int64_t id)
 		target.data[i] = &db->deltas[i];
 		run__zero_data(&db->deltas[i]);
 	}
-	err = each_row(db, "SELECT series, slot, count FROM slots WHERE interval = ?", id,
-		       take_slot, &target);
+	err = each_row(db, metrics ? SLOTS OF_METRICS : SLOTS, id, take_slot, &target);
 	if (!err)
-		err = each_row(db,
-			       "SELECT series, sum_ns, max_ns, tail FROM sums WHERE interval = ?",
-			       id, take_sum, &target);
+		err = each_row(db, metrics ? SUMS OF_METRICS : SUMS, id, take_sum, &target);
 	if (!err)
 		err = each_row(db, "SELECT metric, name, count FROM acct WHERE interval = ?", id,
 			       take_acct, &target);
+	for (unsigned int i = 0; !err && i < db->run->nr_modules; i++) {
+		const struct run_module *module = &db->run->modules[i];
+
+		if (module->table)
+			err = rundb_table__read(db->db, module->name, id, module->table);
+	}
 	return err;
 }
 
@@ -621,7 +693,7 @@ int rundb__next(struct rundb *db, struct run_interval *interval)
 	if (err)
 		return err;
 	err = sql__step(db->intervals);
-	if (err <= 0)
+	if (err <= 0 || !interval)
 		return err;
 	if (read_number(db->intervals, 1, &interval->start_ns) ||
 	    read_number(db->intervals, 2, &interval->end_ns) ||
@@ -630,6 +702,14 @@ int rundb__next(struct rundb *db, struct run_interval *interval)
 	interval->delta = db->deltas;
 	err = read_interval(db, sqlite3_column_int64(db->intervals, 0));
 	return err ? err : 1;
+}
+
+void rundb__rewind(struct rundb *db, bool keys)
+{
+	sqlite3_finalize(db->intervals);
+	db->intervals = NULL;
+	forget_deltas(db);
+	db->without_keys = !keys;
 }
 
 const char *rundb__explain(int err)

@@ -3,11 +3,14 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MOST_TRIES 1000
 #define LABEL 64
@@ -97,4 +100,41 @@ int rundir__create(const char *parent, time_t when, const char *label, char *pat
 	    (int)size)
 		return -ENAMETOOLONG;
 	return make_new(path, size);
+}
+
+/*
+ * A lock on the directory, not on run.db: whoever closes a file of its own on run.db would take
+ * SQLite's locks with it.
+ */
+int rundir__hold(const char *dir)
+{
+	int fd, err;
+
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+/* Shared, so that two who ask at the same time do not take each other for the recorder. */
+bool rundir__is_held(const char *path)
+{
+	char dir[PATH_MAX];
+	bool held;
+	int fd;
+
+	if (snprintf(dir, sizeof(dir), "%s", path) >= PATH_MAX)
+		return false;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOTDIR)
+		fd = open(dirname(dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	held = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	close(fd);
+	return held;
 }

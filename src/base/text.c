@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -10,11 +11,11 @@
 #include "counts.h"
 #include "figures.h"
 #include "hist.h"
+#include "shares.h"
 #include "units.h"
 #include "wrap.h"
 
 #define BAR 38
-#define NAME_COLUMNS 21
 
 struct page {
 	FILE *out;
@@ -225,6 +226,14 @@ static void accounting(const struct page *page)
 	wrap__print(&wrap, page->out, 2, 2);
 }
 
+static void how(const struct page *page)
+{
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "how: %s: %s", page->module->rung, page->module->mechanism);
+	wrap__print(&wrap, page->out, 2, 2);
+}
+
 static void mechanism(const struct page *page)
 {
 	const struct run_module *module = page->module;
@@ -232,8 +241,7 @@ static void mechanism(const struct page *page)
 	struct wrap wrap = { 0 };
 	struct figures_cost cost;
 
-	wrap__add(&wrap, "how: %s: %s", module->rung, module->mechanism);
-	wrap__print(&wrap, page->out, 2, 2);
+	how(page);
 	figures__of_cost(&cost, &module->cost);
 	if (!cost.known) {
 		fputs("  cost: not measured\n", page->out);
@@ -247,20 +255,20 @@ static void mechanism(const struct page *page)
 }
 
 /* Both ends of a name tell something: a task's pid, a cgroup's leaf. The middle is cut. */
-static void key_name(const struct page *page, const char *name)
+void text__key_name(FILE *out, const char *name)
 {
 	size_t columns = clean__columns(name, strlen(name));
 	struct wrap ascii = { 0 };
 
-	if (columns <= NAME_COLUMNS) {
-		fprintf(page->out, "%s%*s", name, (int)(NAME_COLUMNS - columns), "");
+	if (columns <= TEXT_NAME_COLUMNS) {
+		fprintf(out, "%s%*s", name, (int)(TEXT_NAME_COLUMNS - columns), "");
 		return;
 	}
 	/* Cutting is by bytes: what is not ASCII would break. */
 	wrap__add(&ascii, "%s", name);
 	for (size_t i = 0; i < ascii.len; i++)
 		ascii.text[i] = (ascii.text[i] & 0x80) ? '?' : ascii.text[i];
-	fprintf(page->out, "%.8s..%s", ascii.text, ascii.text + ascii.len - (NAME_COLUMNS - 10));
+	fprintf(out, "%.8s..%s", ascii.text, ascii.text + ascii.len - (TEXT_NAME_COLUMNS - 10));
 }
 
 static void key_row(const struct page *page, const struct run_key *key)
@@ -269,7 +277,7 @@ static void key_row(const struct page *page, const struct run_key *key)
 	char text[UNITS_TEXT];
 
 	figures__of(&figures, &key->hist);
-	key_name(page, key->name);
+	text__key_name(page->out, key->name);
 	fprintf(page->out, " %9s", units__short_count(text, figures.events));
 	fprintf(page->out, " %7s", units__ns(text, figures.mean_ns));
 	fprintf(page->out, " %7s", units__ns(text, (double)figures.quantiles_ns[FIGURES_P50]));
@@ -288,7 +296,7 @@ static void split(const struct page *page, enum lat_by by, unsigned int metric)
 	nr = run__ranked_keys(&page->module->total, by, metric, &ranked);
 	if (nr < 0)
 		return;
-	fprintf(page->out, "\n%-*s %9s %7s %7s %7s %7s %8s %7s\n", NAME_COLUMNS, by__name(by),
+	fprintf(page->out, "\n%-*s %9s %7s %7s %7s %7s %8s %7s\n", TEXT_NAME_COLUMNS, by__name(by),
 		"events", "mean", "p50", "p99", "max", "tail", "total");
 	for (ssize_t i = 0; i < nr; i++) {
 		bool other = ranked[i]->key.id == RUN_OTHER_ID;
@@ -340,6 +348,21 @@ static void further_imbalances(const struct page *page)
 	}
 }
 
+static void table(const struct page *page)
+{
+	const struct run_module *module = page->module;
+	char count[UNITS_TEXT], time[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "%s: %s rows in %s", module->name,
+		  units__count(count, table__folded_rows(module->table)),
+		  units__duration(time, page->run->duration_ns));
+	wrap__print(&wrap, page->out, 0, 2);
+	table__text_digest(page->out, module->table, page->style->top);
+	fputc('\n', page->out);
+	how(page);
+}
+
 void text__module(FILE *out, const struct run *run, const struct run_module *module,
 		  const struct text_style *style)
 {
@@ -350,6 +373,10 @@ void text__module(FILE *out, const struct run *run, const struct run_module *mod
 	if (module->refused[0]) {
 		wrap__add(&wrap, "%s: not measured: %s", module->name, module->refused);
 		wrap__print(&wrap, out, 0, 2);
+		return;
+	}
+	if (!module->nr_metrics && module->table) {
+		table(&page);
 		return;
 	}
 	heading(&page, 0);
@@ -394,9 +421,87 @@ void text__run(FILE *out, const struct run *run)
 	if (wrap.len)
 		wrap__print(&wrap, out, 0, 2);
 	if (!run->complete) {
-		wrap__add(&wrap, "incomplete: the recording was cut off; what is shown ends with "
-				 "the last whole interval, and how many waits were open then is "
-				 "not known");
+		wrap__add(&wrap,
+			  "incomplete: the recording %s; what is shown ends with the last whole "
+			  "interval, and how many waits were open then is not known",
+			  run->running ? "still goes on" : "was cut off");
 		wrap__print(&wrap, out, 0, 2);
 	}
+}
+
+/* A share where it is known how long the process lived, else the time itself. */
+static void wait_column(FILE *out, const struct shares_row *row, unsigned int column)
+{
+	double share = shares__wait(row, column);
+	char value[UNITS_TEXT];
+
+	if (!row->wait_ns[column])
+		fprintf(out, " %10s", "-");
+	else if (isnan(share))
+		fprintf(out, " %10s", units__ns(value, (double)row->wait_ns[column]));
+	else
+		fprintf(out, " %10s", units__ratio(value, share));
+}
+
+static void process_row(FILE *out, const struct shares *shares, const struct shares_row *row)
+{
+	double threads = shares__threads(row);
+	char value[UNITS_TEXT] = "?";
+
+	text__key_name(out, row->name);
+	if (row->life)
+		units__ns(value, (double)row->life->lived_ns);
+	fprintf(out, " %8s", value);
+	if (isnan(threads))
+		fprintf(out, " %8s", "?");
+	else
+		fprintf(out, " %8.4g", threads);
+	for (unsigned int i = 0; i < shares->nr_columns; i++)
+		wait_column(out, row, i);
+	fputc('\n', out);
+}
+
+static void explain_processes(FILE *out, const struct shares *shares, const struct run *run)
+{
+	const char *unknown = shares__unknown(shares, run);
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "Waits of each process as shares of the time it lived within the window: "
+			 "100 %% is one thread that waits all the time, or one request always in "
+			 "flight, so several can have more. A wait may be in two columns, as that "
+			 "for a CPU within a fault.");
+	if (unknown)
+		wrap__add(&wrap,
+			  " Where it is not known how long a process lived (%s), there are the "
+			  "times themselves.",
+			  unknown);
+	fputc('\n', out);
+	wrap__print(&wrap, out, 0, 2);
+}
+
+void text__processes(FILE *out, const struct run *run, unsigned int top)
+{
+	struct shares shares;
+	size_t shown = 0, hidden = 0;
+
+	if (shares__of(&shares, run) || !shares.nr) {
+		shares__clear(&shares);
+		return;
+	}
+	explain_processes(out, &shares, run);
+	fprintf(out, "%-*s %8s %8s", TEXT_NAME_COLUMNS, "process", "lived", "threads");
+	for (unsigned int i = 0; i < shares.nr_columns; i++)
+		fprintf(out, " %10.10s", shares.columns[i].module->name);
+	fputc('\n', out);
+	for (size_t i = 0; i < shares.nr; i++) {
+		if (top && shown >= top && shares.rows[i].id != RUN_OTHER_ID) {
+			hidden++;
+			continue;
+		}
+		process_row(out, &shares, &shares.rows[i]);
+		shown++;
+	}
+	if (hidden)
+		fprintf(out, "%zu more, that waited less\n", hidden);
+	shares__clear(&shares);
 }

@@ -8,6 +8,8 @@
 
 #include "run.h"
 
+#define TEXT_NAME_COLUMNS 21 /* of a key's name in a table */
+
 struct text_style {
 	bool color;
 	bool all_metrics; /* every metric in full, not only the first */
@@ -23,5 +25,14 @@ void text__run(FILE *out, const struct run *run);
 /* Everything about one module. */
 void text__module(FILE *out, const struct run *run, const struct run_module *module,
 		  const struct text_style *style);
+
+/*
+ * What each process waited for, of all modules, as shares of the time it lived. Nothing unless the
+ * run was split by process. `top`: most lines; 0: all.
+ */
+void text__processes(FILE *out, const struct run *run, unsigned int top);
+
+/* In so many columns as above: filled up, or with its middle cut out. */
+void text__key_name(FILE *out, const char *name);
 
 #endif

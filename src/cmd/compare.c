@@ -9,7 +9,6 @@
 #include <base/log.h>
 #include <base/options.h>
 #include <base/rundb.h>
-#include <base/units.h>
 
 #include "cmd.h"
 #include "compare_print.h"
@@ -54,20 +53,6 @@ static const struct argp_option compare_options[] = {
 	{ 0 },
 };
 
-static int set_percent(struct compare *compare, const char *name, const char *text, double low,
-		       double high, double *share)
-{
-	switch (units__parse_percent(text, low, high, share)) {
-	case 0:
-		return 0;
-	case -ERANGE:
-		return options__fail(&compare->options, "%s %s: %g to %g percent is wanted", name,
-				     text, low, high);
-	default:
-		return options__fail(&compare->options, "%s '%s' is no percentage", name, text);
-	}
-}
-
 static int add_metric(struct compare *compare, const char *text)
 {
 	int figure = judge__find(text);
@@ -104,11 +89,14 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case KEY_METRIC:
 		return add_metric(compare, arg);
 	case KEY_CONFIDENCE:
-		return set_percent(compare, "--confidence", arg, 50, 99.999, &judge->confidence);
+		return options__percent(&compare->options, "--confidence", arg, 50, 99.999,
+					&judge->confidence);
 	case KEY_MIN_EFFECT:
-		return set_percent(compare, "--min-effect", arg, 0, 1e7, &judge->min_effect);
+		return options__percent(&compare->options, "--min-effect", arg, 0, 1e7,
+					&judge->min_effect);
 	case KEY_RUN_SPREAD:
-		return set_percent(compare, "--run-spread", arg, 0, 1000, &judge->run_spread);
+		return options__percent(&compare->options, "--run-spread", arg, 0, 1000,
+					&judge->run_spread);
 	case KEY_TAIL_US:
 		err = options__count(&compare->options, "--tail-us", arg, 1, 1ULL << HIST_OCTAVES,
 				     &us);

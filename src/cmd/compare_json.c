@@ -3,34 +3,10 @@
 #include <math.h>
 
 #include <base/by.h>
+#include <base/fields.h>
 #include <base/json.h>
 
 #include "compare_print.h"
-
-/* Six digits; what is not there, or not finite, is null. */
-static void put_number(struct json_object *to, const char *name, double value)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%.6g", value);
-	json_object_object_add(to, name,
-			       isfinite(value) ? json_object_new_double_s(value, text) : NULL);
-}
-
-static void put_count(struct json_object *to, const char *name, uint64_t value)
-{
-	json_object_object_add(to, name, json_object_new_uint64(value));
-}
-
-static void put_text(struct json_object *to, const char *name, const char *value)
-{
-	json_object_object_add(to, name, value ? json__text(value) : NULL);
-}
-
-static void put_flag(struct json_object *to, const char *name, bool value)
-{
-	json_object_object_add(to, name, json_object_new_boolean(value));
-}
 
 /* Latencies in us, as in all other JSON. */
 static double scale_of(unsigned int figure)
@@ -44,24 +20,24 @@ static struct json_object *figure_json(const struct comparison *comparison,
 	struct json_object *object = json_object_new_object();
 	double scale = scale_of(figure);
 
-	put_text(object, "figure", judge__name(figure));
-	put_text(object, "unit", figure == JUDGE_TAIL ? "share" : "us");
-	put_number(object, "off", judged->off * scale);
-	put_number(object, "on", judged->on * scale);
-	put_number(object, "difference", (judged->on - judged->off) * scale);
-	put_number(object, "relative", judged->ratio - 1);
-	put_number(object, "ratio", judged->ratio);
-	put_number(object, "ratio_low", judged->low);
-	put_number(object, "ratio_high", judged->high);
+	fields__text(object, "figure", judge__name(figure));
+	fields__text(object, "unit", figure == JUDGE_TAIL ? "share" : "us");
+	fields__number(object, "off", judged->off * scale);
+	fields__number(object, "on", judged->on * scale);
+	fields__number(object, "difference", (judged->on - judged->off) * scale);
+	fields__number(object, "relative", judged->ratio - 1);
+	fields__number(object, "ratio", judged->ratio);
+	fields__number(object, "ratio_low", judged->low);
+	fields__number(object, "ratio_high", judged->high);
 	if (figure == JUDGE_TAIL)
-		put_number(object, "odds_ratio", share__odds_ratio(judged->off, judged->on));
-	put_number(object, "p", judged->p);
-	put_number(object, "p_adjusted", judged->adjusted);
-	put_flag(object, "judged", judged->tested);
-	put_text(object, "verdict",
-		 comparison->rules.judge.figures & 1U << figure ? judge__word(judged->verdict)
-								: NULL);
-	put_text(object, "reason", judged->why[0] ? judged->why : NULL);
+		fields__number(object, "odds_ratio", share__odds_ratio(judged->off, judged->on));
+	fields__number(object, "p", judged->p);
+	fields__number(object, "p_adjusted", judged->adjusted);
+	fields__flag(object, "judged", judged->tested);
+	fields__text(object, "verdict",
+		     comparison->rules.judge.figures & 1U << figure ? judge__word(judged->verdict)
+								    : NULL);
+	fields__text(object, "reason", judged->why[0] ? judged->why : NULL);
 	return object;
 }
 
@@ -71,14 +47,15 @@ static struct json_object *total_json(const struct comparison *comparison,
 	struct json_object *object = json_object_new_object();
 	bool tail = comparison->tail_ns && total->events;
 
-	put_number(object, "tail_share", tail ? (double)total->tail / (double)total->events : NAN);
-	put_number(object, "tail_share_low", tail ? total->wilson.low : NAN);
-	put_number(object, "tail_share_high", tail ? total->wilson.high : NAN);
-	put_number(object, "rate_per_sec", figures__rate(total->events, total->duration_ns));
-	put_number(object, "max_us", total->events ? (double)total->max_ns / 1e3 : NAN);
-	put_count(object, "events", total->events);
+	fields__number(object, "tail_share",
+		       tail ? (double)total->tail / (double)total->events : NAN);
+	fields__number(object, "tail_share_low", tail ? total->wilson.low : NAN);
+	fields__number(object, "tail_share_high", tail ? total->wilson.high : NAN);
+	fields__number(object, "rate_per_sec", figures__rate(total->events, total->duration_ns));
+	fields__number(object, "max_us", total->events ? (double)total->max_ns / 1e3 : NAN);
+	fields__count(object, "events", total->events);
 	if (comparison->tail_ns)
-		put_count(object, "tail_events", total->tail);
+		fields__count(object, "tail_events", total->tail);
 	return object;
 }
 
@@ -88,10 +65,10 @@ static struct json_object *row_json(const struct comparison *comparison,
 	struct json_object *object = json_object_new_object();
 	struct json_object *figures = json_object_new_array();
 
-	put_text(object, "module", row->module->name);
-	put_text(object, "metric", row->module->metrics[row->metric].name);
-	put_text(object, "by", row->by == SIDE_WHOLE ? NULL : by__name((unsigned int)row->by));
-	put_text(object, "key", row->by == SIDE_WHOLE ? NULL : row->key);
+	fields__text(object, "module", row->module->name);
+	fields__text(object, "metric", row->module->metrics[row->metric].name);
+	fields__text(object, "by", row->by == SIDE_WHOLE ? NULL : by__name((unsigned int)row->by));
+	fields__text(object, "key", row->by == SIDE_WHOLE ? NULL : row->key);
 	for (unsigned int i = 0; i < JUDGE_FIGURES; i++)
 		json_object_array_add(figures, figure_json(comparison, &row->figures[i], i));
 	json_object_object_add(object, "figures", figures);
@@ -104,11 +81,11 @@ static struct json_object *recording_json(const struct side_recording *recording
 {
 	struct json_object *object = json_object_new_object();
 
-	put_text(object, "path", recording->path);
-	put_text(object, "start_utc", recording->run->start_utc);
-	put_number(object, "duration_sec", (double)recording->run->duration_ns / 1e9);
-	put_count(object, "intervals", recording->intervals);
-	put_count(object, "observations", recording->units);
+	fields__text(object, "path", recording->path);
+	fields__text(object, "start_utc", recording->run->start_utc);
+	fields__number(object, "duration_sec", (double)recording->run->duration_ns / 1e9);
+	fields__count(object, "intervals", recording->intervals);
+	fields__count(object, "observations", recording->units);
 	return object;
 }
 
@@ -128,8 +105,8 @@ static struct json_object *refusals_json(const struct comparison *comparison)
 	for (unsigned int i = 0; i < comparison->nr_refusals; i++) {
 		struct json_object *object = json_object_new_object();
 
-		put_text(object, "module", comparison->refusals[i].module);
-		put_text(object, "reason", comparison->refusals[i].why);
+		fields__text(object, "module", comparison->refusals[i].module);
+		fields__text(object, "reason", comparison->refusals[i].why);
 		json_object_array_add(array, object);
 	}
 	return array;
@@ -139,10 +116,10 @@ static struct json_object *verdicts_json(const struct comparison *comparison)
 {
 	struct json_object *object = json_object_new_object();
 
-	put_count(object, "worse", comparison->verdicts[JUDGE_WORSE]);
-	put_count(object, "better", comparison->verdicts[JUDGE_BETTER]);
-	put_count(object, "no_difference_shown", comparison->verdicts[JUDGE_NO_DIFFERENCE]);
-	put_count(object, "cannot_tell", comparison->untold);
+	fields__count(object, "worse", comparison->verdicts[JUDGE_WORSE]);
+	fields__count(object, "better", comparison->verdicts[JUDGE_BETTER]);
+	fields__count(object, "no_difference_shown", comparison->verdicts[JUDGE_NO_DIFFERENCE]);
+	fields__count(object, "cannot_tell", comparison->untold);
 	return object;
 }
 
@@ -163,14 +140,14 @@ struct json_object *compare__json(const struct comparison *comparison)
 
 	for (size_t i = 0; i < comparison->warnings.nr; i++)
 		json_object_array_add(warnings, json__text(comparison->warnings.lines[i]));
-	put_count(object, "schema", RUN_SCHEMA);
-	put_text(object, "observation", rules->batches ? "batch" : "run");
-	put_number(object, "run_spread", rules->batches ? rules->run_spread : NAN);
-	put_number(object, "confidence", rules->confidence);
-	put_number(object, "min_effect", rules->min_effect);
-	put_number(object, "tail_threshold_us",
-		   comparison->tail_ns ? (double)comparison->tail_ns / 1e3 : NAN);
-	put_count(object, "figures_judged", comparison->family);
+	fields__count(object, "schema", RUN_SCHEMA);
+	fields__text(object, "observation", rules->batches ? "batch" : "run");
+	fields__number(object, "run_spread", rules->batches ? rules->run_spread : NAN);
+	fields__number(object, "confidence", rules->confidence);
+	fields__number(object, "min_effect", rules->min_effect);
+	fields__number(object, "tail_threshold_us",
+		       comparison->tail_ns ? (double)comparison->tail_ns / 1e3 : NAN);
+	fields__count(object, "figures_judged", comparison->family);
 	json_object_object_add(object, "off", side_json(&comparison->sides[0]));
 	json_object_object_add(object, "on", side_json(&comparison->sides[1]));
 	json_object_object_add(object, "warnings", warnings);

@@ -10,6 +10,8 @@
 #include <base/wrap.h>
 #include <probe/kernel.h>
 #include <probe/probe.h>
+#include <ring/ring.h>
+#include <tier/tier.h>
 
 #include "cmd.h"
 
@@ -60,6 +62,57 @@ static int examine(const struct probe_ops *ops)
 	return works;
 }
 
+static void print_refused(const struct ring_backend *backend, const char *why)
+{
+	print_finding(" ", backend->name, "no", why);
+}
+
+/* The backends of ringlat, likewise. */
+static void examine_ring(void)
+{
+	char why[RUN_TEXT];
+	struct ring *ring;
+	bool works = false;
+
+	printf("\nringlat: crossing from user to kernel mode and back\n");
+	for (size_t i = 0; ring_backends[i]; i++) {
+		if (ring__open(&ring, ring_backends[i], print_refused, why))
+			continue;
+		ring__close(ring);
+		print_finding(works ? " " : "*", ring_backends[i]->name, "yes",
+			      ring_backends[i]->mechanism);
+		works = true;
+	}
+}
+
+/* No module of record, so not among those that the exit status is of. */
+static void examine_tiers(void)
+{
+	static const struct {
+		const char *name;
+		enum tier_backend backend;
+	} backends[] = { { "perf", TIER_PERF }, { "msr", TIER_MSR } };
+	char why[TIER_TEXT], text[2 * TIER_TEXT];
+	struct tier *tier;
+	const char *todo;
+
+	printf("\ntierlat, which is not part of record: loaded latency of memory by tier\n");
+	for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++) {
+		struct tier_config config = { .backend = backends[i].backend, .look = true };
+
+		if (tier__open(&tier, &config, why, &todo)) {
+			snprintf(text, sizeof(text), "%s%s%s", why, todo ? "; " : "",
+				 todo ? todo : "");
+			print_finding(" ", backends[i].name, "no", text);
+			continue;
+		}
+		snprintf(text, sizeof(text), "%s: %s", tier__model(tier)->title,
+			 tier__mechanism(tier));
+		print_finding(" ", backends[i].name, "yes", text);
+		tier__close(tier, why);
+	}
+}
+
 int cmd_doctor(int argc, char **argv)
 {
 	struct options options = { .command = argv[0] };
@@ -83,6 +136,8 @@ int cmd_doctor(int argc, char **argv)
 	printf("latscope " LATSCOPE_VERSION " on Linux %s %s\n", kernel.release, kernel.machine);
 	for (size_t i = 0; probe_list[i]; i++)
 		all = examine(probe_list[i]) && all;
-	printf("\n* is used by default; --rung NAME takes another.\n");
+	examine_ring();
+	examine_tiers();
+	printf("\n* is used by default; --rung NAME takes another (ringlat: --backend).\n");
 	return all ? EXIT_DONE : EXIT_CANNOT;
 }

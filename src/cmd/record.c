@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* record, and memlat, runqlat and iolat, which are record with one module. */
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <base/by.h>
@@ -16,7 +14,7 @@
 #include <base/json.h>
 #include <base/log.h>
 #include <base/options.h>
-#include <base/rundir.h>
+#include <base/recording.h>
 #include <base/streams.h>
 #include <base/text.h>
 #include <probe/kernel.h>
@@ -29,7 +27,6 @@
 #define DEFAULT_TAIL_NS 8000
 #define DEFAULT_INTERVAL_NS 1000000000ULL
 #define DEFAULT_DIR "runs"
-#define MAX_WRITERS 4
 
 struct record {
 	const char *command;
@@ -38,9 +35,7 @@ struct record {
 	struct lat_knobs knobs;
 	struct run *run;
 	struct session *session;
-	char dir[PATH_MAX]; /* of this run; empty: nothing is to be kept */
-	struct writer writers[MAX_WRITERS];
-	size_t nr_writers;
+	struct recording recording;
 };
 
 static const char record_doc[] =
@@ -185,39 +180,26 @@ static int open_modules(struct record *record)
 	return works ? EXIT_DONE : EXIT_CANNOT;
 }
 
-static void add_writer(struct record *record, const struct writer_ops *ops)
-{
-	struct writer *writer = &record->writers[record->nr_writers++];
-
-	writer->ops = ops;
-	writer->dir = record->dir[0] ? record->dir : NULL;
-}
-
 static int open_output(struct record *record)
 {
 	const struct options *options = &record->options;
-	const char *dir = options->output, *label = NULL;
+	const char *dir = options->output;
 	char what[RUN_TEXT];
 	int err;
 
 	if (!dir && record->all)
 		dir = DEFAULT_DIR;
 	if (dir) {
-		for (unsigned int i = 0; i < options->nr_labels && !label; i++)
-			if (!strcmp(options->labels[i].key, "name"))
-				label = options->labels[i].value;
-		err = rundir__create(dir, time(NULL), label, record->dir, sizeof(record->dir));
+		err = recording__create(&record->recording, dir, options);
 		if (err) {
 			snprintf(what, sizeof(what), "cannot make a directory in %s", dir);
 			log__error(what, strerror(-err), "choose another by -o");
 			return EXIT_ERROR;
 		}
-		add_writer(record, &writer_db);
-		add_writer(record, &writer_csv);
-		add_writer(record, &writer_summary);
 	}
 	if (options->interval_ns && !options->csv)
-		add_writer(record, options->json ? &writer_live_json : &writer_live);
+		recording__add(&record->recording,
+			       options->json ? &writer_live_json : &writer_live);
 	return EXIT_DONE;
 }
 
@@ -281,6 +263,7 @@ static void print_text(const struct record *record)
 	text__run(stdout, record->run);
 	for (unsigned int i = 0; i < record->run->nr_modules; i++)
 		text__module(stdout, record->run, &record->run->modules[i], &style);
+	text__processes(stdout, record->run, style.top);
 }
 
 /* Whether stdout took it is for main to see. */
@@ -297,8 +280,8 @@ static int print_result(const struct record *record)
 	if (err)
 		return out_of_memory(record);
 	streams__flush();
-	if (record->dir[0])
-		log__note("recording in %s", record->dir);
+	if (record->recording.dir[0])
+		log__note("recording in %s", record->recording.dir);
 	return EXIT_DONE;
 }
 
@@ -352,8 +335,8 @@ static int measure(struct record *record)
 		.duration_ns = record->options.duration_ns,
 		.interval_ns = record->run->interval_ns,
 		.workload = record->options.nr_args ? record->options.args : NULL,
-		.writers = record->writers,
-		.nr_writers = record->nr_writers,
+		.writers = record->recording.writers,
+		.nr_writers = record->recording.nr_writers,
 		.progress = is_alone(&record->options) ? progress : NULL,
 	};
 	struct session_result result;
@@ -364,8 +347,8 @@ static int measure(struct record *record)
 	if (err)
 		code = explain_fault(record, &result, err);
 	if (result.fault == SESSION_WORKLOAD) {
-		if (record->dir[0])
-			rmdir(record->dir);
+		if (record->recording.dir[0])
+			rmdir(record->recording.dir);
 		return code;
 	}
 	warn_of_workload(record, &result);

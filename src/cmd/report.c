@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <base/csv.h>
+#include <base/fault_cost.h>
+#include <base/hist.h>
 #include <base/json.h>
 #include <base/log.h>
 #include <base/options.h>
@@ -14,27 +16,50 @@
 #include <base/writer.h>
 
 #include "cmd.h"
+#include "report_print.h"
 
 static const char report_doc[] =
-	"Prints a recording again, from its run.db; also one that was cut off, as far as it got.\v"
+	"Prints a recording again, from its run.db; also one that was cut off or still goes on, as "
+	"far as it got. Beyond what was printed then, it has the time line of all modules, tells "
+	"whether two of them are slow in the same intervals, and whose the slow ones are.\v"
 	"Examples:\n"
 	"  latscope report runs/20260102T030405Z\n"
 	"  latscope report -v --top 20 runs/20260102T030405Z\n"
-	"  latscope report --intervals runs/20260102T030405Z     a line an interval\n"
+	"  latscope report --all-intervals runs/20260102T030405Z     the time line in full\n"
+	"  latscope report --intervals runs/20260102T030405Z     a line an interval and module\n"
 	"  latscope report --json runs/20260102T030405Z | jq .\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage.";
+
+enum key { KEY_ALL_INTERVALS = 0x200, KEY_CONFIDENCE, KEY_SLOW_US };
 
 struct report {
 	struct options options;
 	const char *module; /* only this one; NULL: all */
 	bool intervals;
+	struct timeline_rules rules;
 };
 
 static const struct argp_option report_options[] = {
 	{ "module", 'm', "NAME", 0, "Only this module", 0 },
-	{ "intervals", 'I', NULL, 0, "A line an interval instead of the whole", 0 },
+	{ "intervals", 'I', NULL, 0, "A line an interval and module instead of the whole", 0 },
+	{ "all-intervals", KEY_ALL_INTERVALS, NULL, 0,
+	  "The time line has a line for each interval, however many there are", 0 },
+	{ "slow-us", KEY_SLOW_US, "N", 0,
+	  "On the time line N us or more is slow (the slowest 1 % of each module)", 0 },
+	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Of what is said to rise together (95)", 0 },
 	{ 0 },
 };
+
+/* Histograms can be parted at the edges of their slots only. */
+static int set_slow(struct report *report, const char *text)
+{
+	uint64_t us = 0;
+	int err;
+
+	err = options__count(&report->options, "--slow-us", text, 1, 1ULL << HIST_OCTAVES, &us);
+	report->rules.slow_ns = hist_slot_low_ns(hist_slot(us * 1000));
+	return err;
+}
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
@@ -47,6 +72,14 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case 'I':
 		report->intervals = true;
 		return 0;
+	case KEY_ALL_INTERVALS:
+		report->rules.lines = 0;
+		return 0;
+	case KEY_CONFIDENCE:
+		return options__percent(&report->options, "--confidence", arg, 50, 99.999,
+					&report->rules.confidence);
+	case KEY_SLOW_US:
+		return set_slow(report, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -68,7 +101,39 @@ static int select_module(const struct report *report, const struct run *run, str
 	return -ENOENT;
 }
 
-static int print_whole(const struct report *report, const struct run *run)
+/* `timeline` may be NULL. */
+static int print_json(const struct run *run, const struct timeline *timeline)
+{
+	struct json_object *object = json__run(run);
+
+	if (object && timeline)
+		report__add_timeline(object, timeline);
+	return json__print(object, stdout, true);
+}
+
+/* The rows of a module that has a table, through all intervals. */
+static int print_rows(struct rundb *db, const struct run *run)
+{
+	const struct table *table = run->modules[0].table;
+	struct run_interval interval;
+	int err;
+
+	table__csv_head(stdout, table);
+	while ((err = rundb__next(db, &interval)) > 0)
+		table__csv_rows(stdout, table);
+	return err;
+}
+
+static int print_csv(struct rundb *db, const struct run *run)
+{
+	if (run->modules[0].table)
+		return print_rows(db, run);
+	csv__histogram(stdout, &run->modules[0].total.metrics[0].hist);
+	return 0;
+}
+
+static int print_whole(const struct report *report, struct rundb *db, const struct run *run,
+		       const struct timeline *timeline)
 {
 	struct text_style style = {
 		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
@@ -77,15 +142,32 @@ static int print_whole(const struct report *report, const struct run *run)
 	};
 
 	if (report->options.json)
-		return json__print(json__run(run), stdout, true);
-	if (report->options.csv) {
-		csv__histogram(stdout, &run->modules[0].total.metrics[0].hist);
-		return 0;
-	}
+		return print_json(run, timeline);
+	if (report->options.csv)
+		return print_csv(db, run);
 	text__run(stdout, run);
 	for (unsigned int i = 0; i < run->nr_modules; i++)
 		text__module(stdout, run, &run->modules[i], &style);
+	text__processes(stdout, run, style.top);
+	if (timeline)
+		report__print_timeline(stdout, timeline, style.top);
+	fault_cost__print(stdout, run);
 	return 0;
+}
+
+/* One module alone has nothing to be put beside. */
+static int read_and_print(const struct report *report, struct rundb *db, const struct run *run)
+{
+	struct timeline timeline;
+	int err;
+
+	if (report->module || report->options.csv)
+		return print_whole(report, db, run, NULL);
+	err = timeline__read(&timeline, db, run, &report->rules);
+	if (!err)
+		err = print_whole(report, db, run, &timeline);
+	timeline__clear(&timeline);
+	return err;
 }
 
 static int print_intervals(const struct report *report, struct rundb *db, const struct run *run,
@@ -127,7 +209,7 @@ static int print_recording(const struct report *report, const char *path, struct
 		goto close_db;
 	}
 	err = report->intervals ? print_intervals(report, db, view, first)
-				: print_whole(report, view);
+				: read_and_print(report, db, view);
 	if (err)
 		log__error(path, rundb__explain(err), NULL);
 close_db:
@@ -142,6 +224,7 @@ int cmd_report(int argc, char **argv)
 		.options = { .command = argv[0],
 			     .groups = OPTIONS_FORMAT | OPTIONS_SPLIT,
 			     .max_args = 1 },
+		.rules = { .confidence = 0.95, .lines = REPORT_LINES },
 	};
 	struct argp own = {
 		.options = report_options, .parser = parse_own, .args_doc = "DIR", .doc = report_doc

@@ -55,6 +55,8 @@ struct iolat {
 	/*
 	 * On the stamps rung: our own stamp at issue. It is there from the start, goes when all
 	 * requests seen had a true stamp of the kernel's, and stays for good once one had not.
+	 * Where the kernel stamps by a clock that the task's plug has cached (Linux 6.9), it stays
+	 * too: the share of `queued` that is missing would come and go with it.
 	 */
 	struct bpf_link *check;
 	bool check_stays;
@@ -124,6 +126,7 @@ static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton
 	probe->knobs.identity = wants_identity(&probe->knobs);
 	probe->knobs.flush_seq = flush_seq();
 	probe->knobs.io_stat = io_stat();
+	iolat->check_stays = kernel__has_member("blk_plug", "cur_ktime");
 	iolat->skel->rodata->knobs = probe->knobs;
 	probe->skel = iolat;
 	*skeleton = iolat->skel->skeleton;

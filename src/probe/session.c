@@ -15,6 +15,7 @@
 
 #include "cost.h"
 #include "kernel.h"
+#include "life.h"
 #include "privilege.h"
 #include "workload.h"
 
@@ -26,6 +27,7 @@ struct session {
 	struct run_data delta[RUN_MODULES];
 	struct names *names;
 	struct cost cost[RUN_MODULES];
+	struct life_watch *life; /* NULL: nobody asks for processes, or it cannot be had */
 	int stats; /* the kernel times BPF programs while this is open; -1: not */
 	struct workload workload;
 	const struct session_task *task; /* NULL: none */
@@ -102,6 +104,7 @@ void session__free(struct session *session)
 		probe__close(session->probes[i]);
 		run__clear_data(&session->delta[i]);
 	}
+	life__close(session->life);
 	if (session->stats >= 0)
 		close(session->stats);
 	close(session->signals);
@@ -219,6 +222,29 @@ static void end_interval(struct session *session, const struct session_config *c
 	tell_writers(session, config, result, &interval);
 }
 
+/* Waits of processes are shares of their lives. What is missing is said, and all else goes on. */
+static void watch_lives(struct session *session)
+{
+	struct run *run = session->run;
+	bool wanted = false;
+
+	for (unsigned int i = 0; i < run->nr_modules; i++)
+		wanted |= (run->modules[i].by & 1U << LAT_BY_PROCESS) != 0;
+	if (wanted)
+		life__open(&session->life, run->lives_why);
+}
+
+static void describe_lives(struct session *session, struct session_result *result)
+{
+	int err;
+
+	if (!session->life)
+		return;
+	err = life__describe(session->life, session->run);
+	if (err)
+		fault(session, result, SESSION_READ, NULL, err);
+}
+
 static void arm_all(struct session *session, bool armed)
 {
 	for (unsigned int i = 0; i < session->run->nr_modules; i++)
@@ -239,6 +265,8 @@ static void open_window(struct session *session)
 	gmtime_r(&at.tv_sec, &utc);
 	strftime(run->start_utc, sizeof(run->start_utc), "%Y-%m-%dT%H:%M:%SZ", &utc);
 	run->start_mono_ns = now_ns();
+	if (session->life)
+		life__arm(session->life, run->start_mono_ns);
 	arm_all(session, true);
 }
 
@@ -281,10 +309,15 @@ static uint64_t shut_window(struct session *session, struct session_result *resu
 {
 	const struct timespec while_running = { .tv_nsec = 20000000 };
 	uint64_t end;
+	int err = 0;
 
 	arm_all(session, false);
 	end = elapsed_ns(session);
 	count_open(session, result);
+	if (session->life)
+		err = life__shut(session->life, session->run->start_mono_ns + end);
+	if (err)
+		fault(session, result, SESSION_READ, NULL, err);
 	/* Not to be had with nohz_full: there it takes a little patience. */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		nanosleep(&while_running, NULL);
@@ -410,6 +443,7 @@ int session__run(struct session *session, const struct session_config *config,
 	session->writers = calloc(config->nr_writers + 1, sizeof(*session->writers));
 	if (!session->writers)
 		return -ENOMEM;
+	watch_lives(session);
 	kernel__forget();
 	err = start_workload(session, config);
 	if (err) {
@@ -434,6 +468,7 @@ int session__run(struct session *session, const struct session_config *config,
 	stop_timing(session, end);
 	end_interval(session, config, result, end);
 	describe_modules(session);
+	describe_lives(session, result);
 	end_workload(session, result);
 	session->run->complete = true;
 	close_writers(session, config, result);

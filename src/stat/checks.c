@@ -22,10 +22,10 @@ static int check_complete(const struct side *side, struct notes *warnings)
 
 	for (size_t i = 0; !err && i < side->nr; i++) {
 		if (!run_of(side, i)->complete)
-			err = notes__add(warnings,
-					 "%s was cut off; its waits that were still "
-					 "open are not known",
-					 side->recordings[i].path);
+			err = notes__add(
+				warnings, "%s %s; its waits that were still open are not known",
+				side->recordings[i].path,
+				run_of(side, i)->running ? "still goes on" : "was cut off");
 	}
 	return err;
 }

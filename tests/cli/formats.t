@@ -22,7 +22,9 @@ json '-i --json: the whole is the sum of the intervals' '[.[:-1][].modules[] | .
 whole=$(tail -n 1 <<<"$out")
 recorded=$(recording "$dir/i")
 run report --json "$recorded"
-is 'report --json is the same as record --json' "$(jq -S . <<<"$out")" "$(jq -S . <<<"$whole")"
+is 'report --json is the same as record --json, and the time line' \
+	"$(jq -S 'del(.timeline, .together, .carriers)' <<<"$out")" "$(jq -S . <<<"$whole")"
+ok 'the time line has every interval' jq -e "(.timeline.intervals | length) == $(intervals "$recorded")" <<<"$out"
 json 'report --json is one object' 'length == 1 and .[0].schema == 1'
 run report --json -m runqlat "$recorded"
 json 'report --json -m: of one module' '[.[].modules[].module] == ["runqlat"]'
@@ -57,9 +59,9 @@ ok 'text fits' fits
 like 'on stderr: the workload, where the recording is' "$err" \
 	$'^latscope: the workload: exited with status 3\nrecording in [^[:cntrl:]]*-twice$'
 check 'report -v prints the same again' 0 '' . report -v --top 3 "$recorded"
-is 'to the letter' "$out" "$text"
+is 'to the letter, with the time line after it' "${out%$'\n\n'time line: *}" "$text"
 check 'report of run.db itself too' 0 '' . report -v --top 3 "$recorded/run.db"
-is 'to the letter again' "$out" "$text"
+is 'to the letter again' "${out%$'\n\n'time line: *}" "$text"
 check 'report -m of one module' 0 '' '^workload: .*iolat device:' report -m iolat "$recorded"
 ok 'of this one only' test -z "$(grep -E '^(memlat|runqlat)' <<<"$out")"
 for module in memlat runqlat iolat; do

@@ -89,7 +89,10 @@ recorded=$(recording "$dir/runs")
 loaded=$(ids "$pid")
 like 'it has BPF programs and maps' "$loaded" 'map .*prog '
 ok 'intervals arrive while it runs' wait_for has_intervals "$recorded" 5
-check 'report of one that still goes on' 0 '' '^workload: .*runqlat .*balances' report "$recorded"
+check 'report of one that still goes on says so' 0 '' '^workload: .*incomplete: the recording still goes on.*runqlat .*balances' \
+	report "$recorded"
+check 'also by its run.db' 0 '' 'the recording still goes on' report "$recorded/run.db"
+unprivileged check 'also to others' 0 '' 'the recording still goes on' report "$recorded"
 workload=$(pgrep -P "$pid")
 before=$(intervals "$recorded")
 killed=$(now_ns)
@@ -109,7 +112,7 @@ unprivileged check 'kill -9: others can read it' 0 '' 'incomplete: .*balances' r
 check 'kill -9: the intervals' 0 '' 'runqlat ' report --intervals "$recorded"
 is 'kill -9: they are all there' "$(grep -c ' runqlat ' <<<"$out")" "$after"
 run report --json "$recorded"
-ok 'kill -9: JSON says it' jq -e ".complete == false and (.duration_sec * 1e9 | round) == $last" <<<"$out"
+ok 'kill -9: JSON says it' jq -e ".complete == false and .running == false and (.duration_sec * 1e9 | round) == $last" <<<"$out"
 ok 'kill -9: no BPF program or map is left' unloaded "$loaded"
 rm "$dir/beat"
 ok 'kill -9: the workload goes on' wait_for test -s "$dir/beat"

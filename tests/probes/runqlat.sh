@@ -46,15 +46,16 @@ waited() {
 
 # near NAME KEY RUN_DELAY PCOUNT: within 0.5 %, if none is lacking, there and on stamps (else schedstat has a sleep
 # in it). A window where it is not so is repeated: the stamps and the kernel's are not of the same moment, and
-# differ by more where a virtual machine does not get its own CPU in between. In the VM the instructions from the
-# one stamp to the other are emulated, those of three recorders: 50 us a wait are allowed for them.
+# differ by more where a virtual machine does not get its own CPU in between. In the VM what lies between the two
+# moments is emulated: 50 us a wait are allowed for it. And 1 ms for the clock of the run queue, which stands still
+# from a wakeup to the switch that it causes, so that the kernel's wait is the shorter one.
 near() {
-	local low=0 off=$(($3 * 5 / 1000))
+	local low=0 off=$(($3 * 5 / 1000)) more=0
 
 	[ "$(fact "$1" runqlat.rung)" != stamps ] || return 0
-	[ -z "${LATSCOPE_VM-}" ] || off=$((off + $4 * 50000))
+	[ -z "${LATSCOPE_VM-}" ] || off=$((off + $4 * 50000)) more=$(($4 * 1000000))
 	! whole "$1" "$2" "$4" || ! whole stamps "$2" "$4" || low=$(($3 - off))
-	is_within $low "$(fact "$1" "$2.sum_ns")" $(($3 + off)) || { echo "($2: ns waited)" && false; }
+	is_within $low "$(fact "$1" "$2.sum_ns")" $(($3 + off + more)) || { echo "($2: ns waited)" && false; }
 }
 
 # as_long NAME METRIC NS: the time that samples of NS or more make up, at most (ns)
@@ -68,18 +69,38 @@ as_long() {
 	echo $sum
 }
 
+# as_short NAME METRIC NS: the same of samples of up to NS
+as_short() {
+	local slot low high count sum=0
+
+	for slot in ${facts[$1 $2.hist]-}; do
+		IFS=: read -r low high count <<<"$slot"
+		[ "$low" -gt "$3" ] || sum=$((sum + high * count))
+	done
+	echo $sum
+}
+
 hog_window() {
 	begin
-	start hog hog $(($(nproc) - 1)) 5 $((40 * soak)) || return
+	start hog hog $(($(nproc) - 1)) $((run_ns / 1000000)) $((40 * soak)) || return
 	watch_all -t "$(told hog waiter_tid)" --by thread
 	work
 }
 
-near_hog() { near "$1" runqlat "$(told hog run_delay_ns)" "$(told hog pcount)"; }
+# In the VM, where a CPU that the host takes away between two stamps is no rarity, two other clocks are held against
+# the sum: what the hog ran lies within the waits, they within what the waiter saw as gaps; short ones come on top.
+near_hog() {
+	if [ -z "${LATSCOPE_VM-}" ]; then
+		near "$1" runqlat "$(told hog run_delay_ns)" "$(told hog pcount)"
+	else
+		is_within "$(told hog run_sum_ns)" "$(fact "$1" runqlat.sum_ns)" \
+			$(($(told hog gap_sum_ns) + $(as_short "$1" runqlat $((run_ns / 2)))))
+	fi
+}
 
 # A waiter and a hog that takes its CPU for 5 ms, again and again.
 long_waits() {
-	local rung
+	local rung run_ns=5000000
 
 	calm=near_hog window hog_window || return
 	for rung in "${rungs[@]}"; do
@@ -103,10 +124,10 @@ long_ones() {
 
 	[ -z "${LATSCOPE_VM-}" ] || least=$(told hog count)
 	within "$1: all long waits are there, and no other" \
-		"$least" "$(at_least "$2" runqlat 5000000)" $(($(told hog gaps) + 2))
+		"$least" "$(at_least "$2" runqlat $run_ns)" $(($(told hog gaps) + 2))
 	! whole "$2" runqlat "$(told hog pcount)" ||
 		within "$1: they are as long as the hog ran" \
-			"$(told hog run_sum_ns)" "$(as_long "$2" runqlat 5000000)" "$forever"
+			"$(told hog run_sum_ns)" "$(as_long "$2" runqlat $run_ns)" "$forever"
 }
 
 # children PROGRAM: those of sleepers
@@ -143,7 +164,16 @@ whole_children() {
 	echo $count
 }
 
-near_crowd() { each_child near "$1" crowd; }
+near_crowd() { each_child near "$1" crowd && [ "$(whole_children "$1" crowd)" -gt 0 ]; }
+
+# some_whole DESC RUNG: else near_crowd has compared nothing
+some_whole() {
+	if [ -z "${LATSCOPE_VM-}" ] && [ "$(whole_children "$2" crowd)" = 0 ]; then
+		skip "$1" 'this machine hid a switch of each process from BPF, three times over'
+	else
+		within "$1" 1 "$(whole_children "$2" crowd)" "$forever"
+	fi
+}
 
 # crowd ARG...: sleepers ARG..., many tasks on few CPUs, which move while they wait
 crowd() {
@@ -153,7 +183,7 @@ crowd() {
 	for rung in "${rungs[@]}"; do
 		ok "$rung: sleepers $*: each process's waits are those of schedstat" each_child waited "$rung" crowd
 		ok "$rung: sleepers $*: and their sum, near enough" near_crowd "$rung"
-		within "$rung: sleepers $*: of some, none is lacking" 1 "$(whole_children "$rung" crowd)" "$forever"
+		some_whole "$rung: sleepers $*: of some, none is lacking" "$rung"
 		ok "$rung: sleepers $*: the books balance" books "$rung"
 	done
 }
@@ -244,20 +274,20 @@ stuck() {
 	unchanged "$1" "$w/account"
 }
 
-# A task of the lowest weight that has a CPU for itself, until one of the highest comes and it gets as good as
-# nothing. It has waited for as long as its account has not changed; should it be its turn by then, the window is
-# of no use. Sets $waited_ns.
+# A real-time task that has a CPU for itself, until one of higher priority comes, which the kernel may throttle, but
+# not for its sake. It has waited for as long as its account has not changed; should it be its turn by then, the
+# window is of no use. Sets $waited_ns.
 stuck_window() {
 	local cpu=$(($(nproc) - 1)) since
 
 	begin
-	chrt -i 0 taskset -c $cpu bash -c "$loop" &
+	chrt -f 1 taskset -c $cpu bash -c "$loop" &
 	loops=($!)
 	watch_all -t "${loops[0]}"
 	watching
 	cat "/proc/${loops[0]}/schedstat" >"$w/account"
 	await 'a turn of the waiter' changed "${loops[0]}" "$w/account"
-	nice -n -20 taskset -c $cpu bash -c "$loop" &
+	chrt -f 2 taskset -c $cpu bash -c "$loop" &
 	loops+=($!)
 	await 'an end of its turns' stuck "${loops[0]}"
 	since=${EPOCHREALTIME/./}
@@ -269,13 +299,14 @@ stuck_window() {
 }
 
 open_wait() {
-	local began waited_ns rung
+	local began waited_ns rung stuck=''
 
 	for _ in 1 2 3 4 5; do
 		began=${EPOCHREALTIME/./}
-		! stuck_window || break
+		stuck_window && stuck=1 && break
 		end_loops
 	done
+	ok 'a wait without an end comes about' [ -n "$stuck" ]
 	end_loops
 	for rung in "${rungs[@]}"; do
 		is "$rung: a wait without an end is open" "$(fact "$rung" runqlat.open)" 1
@@ -294,4 +325,8 @@ if make_cgroups; then
 else
 	skip 'runqlat: filters' 'no cgroup v2 can be made here'
 fi
-open_wait
+if chrt -f 1 true 2>/dev/null; then
+	open_wait
+else
+	skip 'runqlat: a wait without an end' 'no SCHED_FIFO here'
+fi

@@ -28,6 +28,7 @@ static inline struct run *recording_begin(const char *module, const char *rung, 
 	return run;
 }
 
+/* Fills in an interval; `delta` has one for each module. */
 typedef void recording_fill(struct run_data *delta, unsigned int interval, const void *arg);
 
 /* Writes it to where/name with so many intervals, and frees it. */
@@ -45,14 +46,17 @@ static inline void recording_write(struct run *run, const char *where, const cha
 		struct run_interval interval = { i * RECORDING_INTERVAL_NS,
 						 (i + 1) * RECORDING_INTERVAL_NS, deltas };
 
-		run__zero_data(&deltas[0]);
-		fill(&deltas[0], i, arg);
+		for (unsigned int j = 0; j < run->nr_modules; j++)
+			run__zero_data(&deltas[j]);
+		fill(deltas, i, arg);
 		assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
-		assert_int_equal(run__add_data(&run->modules[0].total, &deltas[0]), 0);
+		for (unsigned int j = 0; j < run->nr_modules; j++)
+			assert_int_equal(run__add_data(&run->modules[j].total, &deltas[j]), 0);
 	}
 	run->duration_ns = intervals * RECORDING_INTERVAL_NS;
 	assert_int_equal(writer.ops->close(&writer, run), 0);
-	run__clear_data(&deltas[0]);
+	for (unsigned int j = 0; j < run->nr_modules; j++)
+		run__clear_data(&deltas[j]);
 	free(deltas);
 	free((char *)writer.dir);
 	sample_free(run);

@@ -64,7 +64,7 @@ static void run_directory_errors(void **state)
 
 static void files_appear_whole(void **state)
 {
-	struct outfile file;
+	struct outfile file = { 0 };
 
 	(void)state;
 	unit_write(dir, "out", "old");
@@ -254,6 +254,7 @@ static const char *const summary_fields[] = {
 	"host",
 	"labels",
 	"complete",
+	"running",
 };
 
 static void write_summaries(struct run *run)
@@ -333,6 +334,7 @@ static void summary_holds_the_run(void **state)
 		{ "labels/case", "\"off\"" },
 		{ "labels/who", "\"J. \\\"Doe\\\", x=y\"" },
 		{ "complete", "true" },
+		{ "running", "false" },
 	};
 	struct run *run = sample_run();
 	struct json_object *summary;

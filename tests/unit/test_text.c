@@ -1,48 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sample.h"
+#include "sheet.h"
 
-#include "base/clean.h"
 #include "base/text.h"
 #include "base/writer.h"
 
-struct sheet {
-	char *text;
-	size_t size;
-	FILE *out;
-};
-
-static struct sheet *begin(void)
-{
-	static struct sheet sheet;
-
-	sheet.out = open_memstream(&sheet.text, &sheet.size);
-	assert_non_null(sheet.out);
-	return &sheet;
-}
-
-/* No line is wider than a terminal or ends in a space. Colours are no columns. */
-static char *end(struct sheet *sheet)
-{
-	char *copy;
-
-	fclose(sheet->out);
-	copy = strdup(sheet->text);
-	for (char *line = strtok(copy, "\n"); line; line = strtok(NULL, "\n")) {
-		if (clean__columns(line, strlen(line)) > 80 && !strchr(line, '\033'))
-			fail_msg("too wide: %s", line);
-		if (line[strlen(line) - 1] == ' ')
-			fail_msg("space at the end: %s", line);
-	}
-	free(copy);
-	return sheet->text;
-}
-
 static char *print_module(const struct run *run, unsigned int module, struct text_style style)
 {
-	struct sheet *sheet = begin();
+	struct sheet *sheet = sheet_begin();
 
 	text__module(sheet->out, run, &run->modules[module], &style);
-	return end(sheet);
+	return sheet_end(sheet);
 }
 
 static void assert_text(char *got, const char *expected)
@@ -225,13 +193,13 @@ static void color_only_when_asked(void **state)
 static void the_run(void **state)
 {
 	struct run *run = sample_run();
-	struct sheet *sheet = begin();
+	struct sheet *sheet = sheet_begin();
 
 	(void)state;
 	run->complete = false;
 	text__run(sheet->out, run);
 	assert_text(
-		end(sheet),
+		sheet_end(sheet),
 		"workload: fio --name=\"a b\": exit status 3\n"
 		"only: pid 12\n"
 		"labels: case=off, who=J. \"Doe\", x=y\n"
@@ -244,14 +212,14 @@ static void the_run(void **state)
 static void texts_are_clean(void **state)
 {
 	struct run *run = sample_run();
-	struct sheet *sheet = begin();
+	struct sheet *sheet = sheet_begin();
 	char *text;
 
 	(void)state;
 	free(run->workload);
 	run->workload = strdup("evil \033]0;title\007");
 	text__run(sheet->out, run);
-	text = end(sheet);
+	text = sheet_end(sheet);
 	assert_null(strchr(text, '\033'));
 	assert_null(strchr(text, '\007'));
 	free(text);
@@ -263,7 +231,7 @@ static void live_lines(void **state)
 	struct run *run = sample_run();
 	struct run_data *deltas = calloc(3, sizeof(*deltas));
 	struct run_interval interval = { 1000000000, 2000000000, deltas };
-	struct sheet *sheet = begin();
+	struct sheet *sheet = sheet_begin();
 	struct writer writer = { .ops = &writer_live, .state = sheet->out };
 
 	(void)state;
@@ -272,7 +240,7 @@ static void live_lines(void **state)
 	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
 	assert_int_equal(writer.ops->close(&writer, run), 0);
 	assert_text(
-		end(sheet),
+		sheet_end(sheet),
 		"      time  module         events/s       p50       p99       max      tail\n"
 		"   2.000 s  iolat         147,001/s   40.5 us   41.0 us   4.56 ms     100 %\n"
 		"   2.000 s  runqlat             0/s         -         -         -         -\n");

@@ -84,7 +84,7 @@
 struct ringlat_info {
 	__u32 version; /* RINGLAT_VERSION; another one means another protocol */
 	__u32 events; /* that can be had on this machine; 0: none, and refusal says why */
-	char refusal[120]; /* one line: what stands against it, and what to do; "" if nothing does */
+	char refusal[120]; /* one line: why none, and what to do; "" if there are any */
 };
 
 struct ringlat_start {
@@ -104,24 +104,25 @@ struct ringlat_counts {
 	__u64 interrupts;
 	__u32 cpu;
 	__u32 running; /* 1 from START to STOP, or the owner's end */
-	__u32 kept; /* 1: hardware virtualisation was switched on meanwhile; see below */
+	__u32 kept; /* 1: the module cannot be unloaded until the next boot, see below */
 	__u32 zero;
 };
 
 /*
  * RINGLAT_START: EINVAL, no event, unknown ones, or those that exclude each other; EBUSY, already
- * started through this descriptor, another owner has this CPU, or the CPU's entry points are not the
- * kernel's own now; EPERM, no CAP_SYS_RAWIO, or the kernel is locked down; EOPNOTSUPP, see
+ * started through this descriptor, the thread is an owner already, or the CPU's entry points are not
+ * the kernel's own now; EPERM, no CAP_SYS_RAWIO, or the kernel is locked down; EOPNOTSUPP, see
  * ringlat_info.refusal; ENOTUNIQ, the thread may run on more than one CPU.
  *
- * RINGLAT_STOP: EINVAL, not running; EPERM, by another thread than the owner, while that lives.
- * Closing the descriptor for the last time, exec and the owner's end stop as well.
+ * RINGLAT_STOP: EINVAL, not running; EPERM, by another thread than the owner, while that lives. What
+ * stops as well: the owner ends, closes any descriptor of this open file, or loads a kernel module;
+ * the last descriptor is closed, by anyone. A child made by fork is not an owner.
  *
  * RINGLAT_READ: by whoever has the descriptor; after the end, as it was then. EINVAL, never started.
  *
- * Should a hypervisor switch on VMX on the CPU just while a SYSCALL stub is in place, it remembers the
- * stub for the kernel's entry point. The stub then goes on passing on what it gets, and the module
- * cannot be unloaded until the next boot (`kept`).
+ * VMX makes the hypervisor remember the SYSCALL entry that it finds when it is switched on, and put it
+ * in place after a guest. If VMX is on when a SYSCALL stub is taken away, that may be the stub. So the
+ * module then stays loaded (`kept`): all that comes to the stub is passed on, as ever.
  */
 #define RINGLAT_INFO _IOR(0xdc, 0, struct ringlat_info)
 #define RINGLAT_START _IOW(0xdc, 1, struct ringlat_start)

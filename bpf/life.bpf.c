@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How long processes lived within the window. Those that end in it are counted when their tasks
+ * exit; those that are still there when it shuts are shown by an iterator.
+ */
+#include "kernel.bpf.h"
+#include <latscope/event.h>
+
+struct life_control control = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct life);
+} ended SEC(".maps");
+
+static __always_inline __u64 since(__u64 start_ns, __u64 now)
+{
+	__u64 from = start_ns > control.opened_ns ? start_ns : control.opened_ns;
+
+	return now > from ? now - from : 0;
+}
+
+/* Of two tasks that exit at the same time both may see that none is left: one of them counts. */
+static __always_inline void count_process(struct life *life, __u64 start_ns, __u64 now)
+{
+	__u64 last = life->last_start_ns;
+
+	if (last != start_ns &&
+	    __sync_val_compare_and_swap(&life->last_start_ns, last, start_ns) == last)
+		__sync_fetch_and_add(&life->lived_ns, since(start_ns, now));
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(exited, struct task_struct *task)
+{
+	const struct life none = {};
+	__u32 tgid = task->tgid;
+	struct life *life;
+	__u64 now;
+
+	if (!control.opened_ns)
+		return 0;
+	now = bpf_ktime_get_ns();
+	life = bpf_map_lookup_elem(&ended, &tgid);
+	if (!life) {
+		bpf_map_update_elem(&ended, &tgid, &none, BPF_NOEXIST);
+		life = bpf_map_lookup_elem(&ended, &tgid);
+	}
+	if (!life) {
+		__sync_fetch_and_add(&control.not_kept, 1);
+		return 0;
+	}
+	__sync_fetch_and_add(&life->thread_ns, since(task->start_time, now));
+	if (!task->signal->live.counter)
+		count_process(life, task->group_leader->start_time, now);
+	return 0;
+}
+
+#define PF_EXITING 0x00000004 /* include/linux/sched.h, since 2.4 */
+
+SEC("iter/task")
+int living(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct life_task found = {};
+
+	if (!task || task->flags & PF_EXITING)
+		return 0;
+	found.process_start_ns = task->group_leader->start_time;
+	found.thread_start_ns = task->start_time;
+	found.tgid = task->tgid;
+	bpf_seq_write(ctx->meta->seq, &found, sizeof(found));
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "entry.h"
+#include "stub.h"
+
+#include <linux/cache.h>
+#include <linux/cpu.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <asm/cpufeature.h>
+#include <asm/desc.h>
+#include <asm/msr.h>
+#include <asm/pgtable.h>
+#include <asm/trapnr.h>
+
+#include <uapi/latscope/ringlat.h>
+
+#ifndef CONFIG_HAVE_STATIC_CALL
+#error "the stubs need static calls to go on to the kernel's entry points"
+#endif
+#ifndef CONFIG_STRICT_MODULE_RWX
+#error "the IDT with the stub must be read-only"
+#endif
+
+#define SYSCALL_EVENTS (RINGLAT_SYSCALL | RINGLAT_SYSCALL_FENCED)
+
+void ringlat_unset(void);
+DEFINE_STATIC_CALL(ringlat_kernel_page_fault, ringlat_unset);
+DEFINE_STATIC_CALL(ringlat_kernel_syscall, ringlat_unset);
+
+/*
+ * The trampolines lie outside of .noinstr.text, but are as much part of the stubs. (They are not
+ * functions: a kprobe's exception there would find the stack of user space.)
+ */
+NOKPROBE_SYMBOL(STATIC_CALL_TRAMP(ringlat_kernel_page_fault));
+NOKPROBE_SYMBOL(STATIC_CALL_TRAMP(ringlat_kernel_syscall));
+
+/* What a CPU has where it enters the kernel. */
+struct entry_points {
+	unsigned long idt;
+	unsigned long lstar;
+};
+
+static struct entry_points kernels __ro_after_init;
+static struct desc_ptr kernels_idt __ro_after_init;
+static struct desc_ptr stub_idt __ro_after_init;
+
+/* Exactly one page, so that nothing else shares its protection. */
+static gate_desc stub_gates[IDT_ENTRIES] __ro_after_init __aligned(PAGE_SIZE);
+
+static_assert(sizeof(stub_gates) == PAGE_SIZE);
+
+/* The base only: leaving a VMX guest sets the limit to 0xffff. */
+static struct entry_points entry__read(void)
+{
+	struct entry_points points;
+	struct desc_ptr idt;
+
+	store_idt(&idt);
+	points.idt = idt.address;
+	rdmsrl(MSR_LSTAR, points.lstar);
+	return points;
+}
+
+static bool entry__same(const struct entry_points *a, const struct entry_points *b)
+{
+	return a->idt == b->idt && a->lstar == b->lstar;
+}
+
+static unsigned long stub_lstar(u32 events)
+{
+	if (events & RINGLAT_SYSCALL_FENCED)
+		return (unsigned long)ringlat_stub_syscall_fenced;
+	return (unsigned long)ringlat_stub_syscall;
+}
+
+int entry__place(u32 events)
+{
+	const struct entry_points now = entry__read();
+
+	if (!entry__same(&now, &kernels))
+		return -EBUSY;
+	if (events & RINGLAT_PF)
+		native_load_idt(&stub_idt);
+	if (events & SYSCALL_EVENTS)
+		wrmsrl(MSR_LSTAR, stub_lstar(events));
+	return 0;
+}
+
+unsigned int entry__remove(u32 events, bool *kept)
+{
+	const struct entry_points now = entry__read();
+	unsigned int lost = 0;
+
+	if (events & RINGLAT_PF) {
+		if (now.idt == stub_idt.address)
+			native_load_idt(&kernels_idt);
+		else
+			lost++;
+	}
+	if (events & SYSCALL_EVENTS) {
+		if (now.lstar == stub_lstar(events))
+			wrmsrl(MSR_LSTAR, kernels.lstar);
+		else
+			lost++;
+		/*
+		 * KVM reads LSTAR when it enables VMX on a CPU, by an interrupt that may come at any
+		 * time (kvm_user_return_msr_cpu_online()), and writes it back after its guests. That it
+		 * was on before proves nothing: it may have been off and on again.
+		 */
+		*kept |= boot_cpu_has(X86_FEATURE_VMX) && (native_read_cr4() & X86_CR4_VMXE);
+	}
+	return lost;
+}
+
+bool entry__is_writable(void)
+{
+	unsigned int level;
+	pte_t *pte = lookup_address((unsigned long)stub_gates, &level);
+
+	return !pte || pte_write(*pte);
+}
+
+static void __init entry__compare(void *differ)
+{
+	const struct entry_points now = entry__read();
+
+	if (!entry__same(&now, &kernels))
+		WRITE_ONCE(*(bool *)differ, true);
+}
+
+static bool __init is_symbol(unsigned long address, const char *name)
+{
+	char *found = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
+	size_t length = strlen(name);
+	bool is;
+
+	if (!found)
+		return false;
+	sprint_symbol(found, address);
+	is = !strncmp(found, name, length) && !strncmp(found + length, "+0x0/", 5);
+	kfree(found);
+	return is;
+}
+
+/* Interrupts off, the kernel's code, its current stack: else the stub could not pass on to it. */
+static bool __init gate_is_plain(const gate_desc *gate)
+{
+	return gate->bits.p && gate->bits.type == GATE_INTERRUPT && !gate->bits.ist &&
+	       !gate->bits.dpl && gate->segment == __KERNEL_CS;
+}
+
+static void __init gate_set(gate_desc *gate, unsigned long address)
+{
+	gate->offset_low = (u16)address;
+	gate->offset_middle = (u16)(address >> 16);
+	gate->offset_high = (u32)(address >> 32);
+}
+
+static const char *__init entry__check(const gate_desc *page_fault)
+{
+	bool differ = false;
+
+	on_each_cpu(entry__compare, &differ, 1);
+	if (differ)
+		return "not all CPUs have the same IDT and SYSCALL entry: another tool is at work";
+	if (!gate_is_plain(page_fault) || !is_symbol(gate_offset(page_fault), "asm_exc_page_fault"))
+		return "page faults do not enter at asm_exc_page_fault: another tool is at work";
+	if (!is_symbol(kernels.lstar, "entry_SYSCALL_64"))
+		return "SYSCALL does not enter at entry_SYSCALL_64: another tool is at work";
+	return NULL;
+}
+
+const char *__init entry__init(void)
+{
+	const gate_desc *gates;
+	const char *refusal;
+
+	kernels = entry__read();
+	kernels_idt.address = kernels.idt;
+	kernels_idt.size = sizeof(stub_gates) - 1;
+	gates = (const gate_desc *)kernels.idt;
+	refusal = entry__check(&gates[X86_TRAP_PF]);
+	if (refusal)
+		return refusal;
+
+	memcpy(stub_gates, gates, sizeof(stub_gates));
+	gate_set(&stub_gates[X86_TRAP_PF], (unsigned long)ringlat_stub_page_fault);
+	stub_idt.address = (unsigned long)stub_gates;
+	stub_idt.size = sizeof(stub_gates) - 1;
+	static_call_update(ringlat_kernel_page_fault,
+			   (void (*)(void))gate_offset(&gates[X86_TRAP_PF]));
+	static_call_update(ringlat_kernel_syscall, (void (*)(void))kernels.lstar);
+	return NULL;
+}

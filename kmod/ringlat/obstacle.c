@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "obstacle.h"
+
+#include <linux/cc_platform.h>
+#include <linux/kernel.h>
+#include <asm/cpufeature.h>
+#include <asm/msr.h>
+#include <asm/special_insns.h>
+
+/* The headers of 6.1 know neither of the two. */
+#define CR4_CET BIT_ULL(23)
+#define CR4_FRED BIT_ULL(32)
+#define IA32_S_CET 0x6a2
+#define S_CET_SHADOW_STACK BIT_ULL(0)
+
+static bool pti(void)
+{
+	return boot_cpu_has(X86_FEATURE_PTI);
+}
+
+static bool xen_pv(void)
+{
+	return boot_cpu_has(X86_FEATURE_XENPV);
+}
+
+static bool fred(void)
+{
+	return native_read_cr4() & CR4_FRED;
+}
+
+static bool encrypted(void)
+{
+	return cc_platform_has(CC_ATTR_GUEST_MEM_ENCRYPT) ||
+	       cc_platform_has(CC_ATTR_GUEST_STATE_ENCRYPT);
+}
+
+static bool shadow_stack(void)
+{
+	u64 s_cet;
+
+	return (native_read_cr4() & CR4_CET) && !rdmsrl_safe(IA32_S_CET, &s_cet) &&
+	       (s_cet & S_CET_SHADOW_STACK);
+}
+
+static bool no_nx(void)
+{
+	return !boot_cpu_has(X86_FEATURE_NX);
+}
+
+/* Xen comes first: there, reading CR4 would be emulated. */
+static const struct {
+	bool (*stands)(void);
+	const char *line;
+} obstacles[] = {
+	{ xen_pv, "a Xen PV guest has no entry points of its own; use a PVH or HVM guest" },
+	{ pti, "PTI is on: the stubs are not in the page tables of user space; boot with pti=off" },
+	{ fred, "FRED is on: crossings use neither the IDT nor LSTAR; boot with fred=off" },
+	{ encrypted, "an encrypted guest (SEV, TDX): #VC or #VE could hit a stub; use another VM" },
+	{ shadow_stack,
+	  "supervisor shadow stacks are on, the stubs have none; boot a kernel without" },
+	{ no_nx, "NX is off: instruction fetches look like reads; enable it in the firmware" },
+};
+
+const char *obstacle__find(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(obstacles); i++)
+		if (obstacles[i].stands())
+			return obstacles[i].line;
+	return NULL;
+}

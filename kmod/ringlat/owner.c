@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "owner.h"
+#include "entry.h"
+
+#include <linux/err.h>
+#include <linux/interrupt.h>
+#include <linux/irq_work.h>
+#include <linux/kernel_stat.h>
+#include <linux/kref.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/task_work.h>
+#include <linux/workqueue.h>
+#include <asm/hardirq.h>
+
+#ifndef CONFIG_PREEMPT_NOTIFIERS
+#error "the stubs follow their thread by preempt notifiers, which the kernel has if it has KVM"
+#endif
+
+/*
+ * References: one of whoever started it, one of the thread, which owner__reap() drops. The thread's
+ * goes with a reference to the module, as callbacks may come as long as it is there.
+ */
+struct owner {
+	struct kref ref;
+	struct task_struct *task; /* a reference */
+	struct preempt_notifier notifier; /* on the list of the task while running */
+	struct callback_head request; /* of others, to end: task work */
+	struct delayed_work retry; /* of the request */
+	struct irq_work death;
+	struct work_struct reaping;
+	u32 events;
+	bool placed; /* on this CPU, now: touched by the thread only, with interrupts off */
+	bool running; /* written by the thread only */
+	struct ringlat_counts counts;
+};
+
+static DEFINE_PER_CPU(struct owner *, owner_here);
+static struct workqueue_struct *reaper;
+static bool module_kept;
+static DEFINE_MUTEX(notifiers_lock);
+static bool notifiers_enabled;
+
+static void owner__free(struct kref *ref)
+{
+	struct owner *owner = container_of(ref, struct owner, ref);
+
+	put_task_struct(owner->task);
+	kfree(owner);
+}
+
+static void owner__reap(struct work_struct *work)
+{
+	struct owner *owner = container_of(work, struct owner, reaping);
+
+	cancel_delayed_work_sync(&owner->retry);
+	irq_work_sync(&owner->death); /* its handler may still be at its last instructions */
+	if (owner->counts.kept)
+		pr_warn("VMX was on under a SYSCALL stub: the module stays until the next boot\n");
+	kref_put(&owner->ref, owner__free);
+	module_put(THIS_MODULE);
+}
+
+/* With interrupts off. */
+static void owner__place(struct owner *owner)
+{
+	if (entry__place(owner->events)) {
+		owner->counts.busy++;
+		return;
+	}
+	owner->placed = true;
+	owner->counts.arrivals++;
+	owner->counts.cpu = smp_processor_id();
+	this_cpu_write(owner_here, owner);
+}
+
+/* With interrupts off. Under the scheduler's locks, so there is no printing here. */
+static void owner__remove(struct owner *owner)
+{
+	bool kept = false;
+
+	if (!owner->placed)
+		return;
+	owner->counts.lost += entry__remove(owner->events, &kept);
+	owner->placed = false;
+	this_cpu_write(owner_here, NULL);
+	if (kept) {
+		owner->counts.kept = 1;
+		if (!xchg(&module_kept, true))
+			__module_get(THIS_MODULE);
+	}
+}
+
+static struct owner *of_notifier(struct preempt_notifier *notifier)
+{
+	return container_of(notifier, struct owner, notifier);
+}
+
+static void owner__switched_in(struct preempt_notifier *notifier, int cpu)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	owner__place(of_notifier(notifier));
+	local_irq_restore(flags);
+}
+
+/*
+ * A thread may die without having closed anything, if it shares its files. Its list of notifiers is
+ * being walked here, so the owner must outlive this: reaping starts from the interrupt that the CPU
+ * gets once it has left the thread.
+ */
+static void owner__switched_out(struct preempt_notifier *notifier, struct task_struct *next)
+{
+	struct owner *owner = of_notifier(notifier);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	owner__remove(owner);
+	if (unlikely(READ_ONCE(current->__state) == TASK_DEAD)) {
+		WRITE_ONCE(owner->running, false);
+		irq_work_queue(&owner->death);
+	}
+	local_irq_restore(flags);
+}
+
+static struct preempt_ops owner_ops = {
+	.sched_in = owner__switched_in,
+	.sched_out = owner__switched_out,
+};
+
+static void owner__died(struct irq_work *work)
+{
+	queue_work(reaper, &container_of(work, struct owner, death)->reaping);
+}
+
+/* By the thread itself. */
+static void owner__end(struct owner *owner)
+{
+	unsigned long flags;
+
+	preempt_disable();
+	preempt_notifier_unregister(&owner->notifier);
+	local_irq_save(flags);
+	owner__remove(owner);
+	WRITE_ONCE(owner->running, false);
+	local_irq_restore(flags);
+	preempt_enable();
+	queue_work(reaper, &owner->reaping);
+}
+
+/*
+ * Is the thread in the middle of KVM_RUN? KVM's own notifier tells. Its task work may be done there as
+ * well, while KVM on AMD has our LSTAR put aside, to bring it back after the guest.
+ */
+static bool owner__is_amid_others(const struct owner *owner)
+{
+	return current->preempt_notifiers.first != &owner->notifier.link ||
+	       owner->notifier.link.next;
+}
+
+static void owner__requested(struct callback_head *request)
+{
+	struct owner *owner = container_of(request, struct owner, request);
+
+	if (!owner->running)
+		return;
+	if (owner__is_amid_others(owner))
+		queue_delayed_work(reaper, &owner->retry, 1);
+	else
+		owner__end(owner);
+}
+
+/* It counts as a signal, so KVM_RUN returns. If it cannot be made, the thread is ending by itself. */
+static void owner__request(struct owner *owner)
+{
+	task_work_add(owner->task, &owner->request, TWA_SIGNAL);
+}
+
+static void owner__retry(struct work_struct *work)
+{
+	owner__request(container_of(to_delayed_work(work), struct owner, retry));
+}
+
+/* Of what CPU `cpu` was interrupted by, all that the kernel counts. */
+static u64 interrupts_of(unsigned int cpu)
+{
+	const irq_cpustat_t *stat = &per_cpu(irq_stat, cpu);
+	u64 sum = kstat_cpu_irqs_sum(cpu);
+
+	sum += READ_ONCE(stat->__nmi_count) + READ_ONCE(stat->apic_timer_irqs) +
+	       READ_ONCE(stat->irq_spurious_count) + READ_ONCE(stat->x86_platform_ipis) +
+	       READ_ONCE(stat->apic_perf_irqs) + READ_ONCE(stat->apic_irq_work_irqs) +
+	       READ_ONCE(stat->irq_resched_count) + READ_ONCE(stat->irq_call_count);
+#ifdef CONFIG_X86_THERMAL_VECTOR
+	sum += READ_ONCE(stat->irq_thermal_count);
+#endif
+#ifdef CONFIG_X86_MCE_THRESHOLD
+	sum += READ_ONCE(stat->irq_threshold_count);
+#endif
+#ifdef CONFIG_X86_HV_CALLBACK_VECTOR
+	sum += READ_ONCE(stat->irq_hv_callback_count);
+#endif
+#if IS_ENABLED(CONFIG_HYPERV)
+	sum += READ_ONCE(stat->hyperv_stimer0_count);
+#endif
+	return sum;
+}
+
+/*
+ * Until the module goes: it rewrites the scheduler's code, which stops all CPUs for a moment. So once
+ * anything was started, every switch of the machine looks whether its task has notifiers, as it does
+ * while there is a KVM guest.
+ */
+static void notifiers__enable(void)
+{
+	mutex_lock(&notifiers_lock);
+	if (!notifiers_enabled) {
+		preempt_notifier_inc();
+		notifiers_enabled = true;
+	}
+	mutex_unlock(&notifiers_lock);
+}
+
+static struct owner *owner__new(u32 events)
+{
+	struct owner *owner = kzalloc(sizeof(*owner), GFP_KERNEL_ACCOUNT);
+
+	if (!owner)
+		return NULL;
+	kref_init(&owner->ref);
+	owner->task = get_task_struct(current);
+	owner->events = events;
+	preempt_notifier_init(&owner->notifier, &owner_ops);
+	init_task_work(&owner->request, owner__requested);
+	INIT_DELAYED_WORK(&owner->retry, owner__retry);
+	init_irq_work(&owner->death, owner__died);
+	INIT_WORK(&owner->reaping, owner__reap);
+	return owner;
+}
+
+/* A notifier that is there already is another owner's. (KVM's come and go within its system calls.) */
+static int owner__attach(struct owner *owner)
+{
+	unsigned long flags;
+
+	if (!hlist_empty(&current->preempt_notifiers))
+		return -EBUSY;
+	preempt_disable();
+	local_irq_save(flags);
+	owner__place(owner);
+	owner->running = owner->placed;
+	local_irq_restore(flags);
+	if (owner->running)
+		preempt_notifier_register(&owner->notifier);
+	preempt_enable();
+	return owner->running ? 0 : -EBUSY;
+}
+
+struct owner *owner__start(u32 events)
+{
+	struct owner *owner;
+	int err;
+
+	owner = owner__new(events);
+	if (!owner)
+		return ERR_PTR(-ENOMEM);
+	__module_get(THIS_MODULE); /* there is one already, of the file */
+	notifiers__enable();
+	kref_get(&owner->ref);
+	err = owner__attach(owner);
+	if (err)
+		goto err_attach;
+	return owner;
+
+err_attach:
+	kref_put(&owner->ref, owner__free);
+	module_put(THIS_MODULE);
+	kref_put(&owner->ref, owner__free);
+	return ERR_PTR(err);
+}
+
+bool owner__is_running(const struct owner *owner)
+{
+	return READ_ONCE(owner->running);
+}
+
+int owner__stop(struct owner *owner)
+{
+	if (!owner__is_running(owner))
+		return -EINVAL;
+	if (owner->task != current)
+		return -EPERM;
+	owner__end(owner);
+	return 0;
+}
+
+void owner__read(const struct owner *owner, struct ringlat_counts *counts)
+{
+	*counts = owner->counts;
+	counts->running = owner__is_running(owner);
+	counts->interrupts = interrupts_of(counts->cpu);
+}
+
+void owner__abandon(struct owner *owner)
+{
+	if (owner__stop(owner) == -EPERM)
+		owner__request(owner);
+	kref_put(&owner->ref, owner__free);
+}
+
+/*
+ * A module's init may note the IDT for later, as KVM's does (HOST_IDTR_BASE): the thread that loads one
+ * must see the kernel's own.
+ */
+static int owner__module_changes(struct notifier_block *block, unsigned long state, void *module)
+{
+	struct owner *owner;
+
+	if (state != MODULE_STATE_COMING)
+		return NOTIFY_DONE;
+	preempt_disable();
+	owner = this_cpu_read(owner_here);
+	preempt_enable();
+	/* Not NULL: that of the current thread, for no other one's stubs are in place. */
+	if (owner)
+		owner__end(owner);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block module_changes = { .notifier_call = owner__module_changes };
+
+int __init owner__init(void)
+{
+	int err;
+
+	reaper = alloc_workqueue("ringlat", WQ_UNBOUND, 0);
+	if (!reaper)
+		return -ENOMEM;
+	err = register_module_notifier(&module_changes);
+	if (err)
+		destroy_workqueue(reaper);
+	return err;
+}
+
+/* Every owner has a reference to the module, so none is left; but the last ones may still be ending. */
+void owner__exit(void)
+{
+	unregister_module_notifier(&module_changes);
+	destroy_workqueue(reaper);
+	if (notifiers_enabled)
+		preempt_notifier_dec();
+	synchronize_rcu_tasks(); /* threads preempted in owner__requested() */
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a report says beyond its modules: the time line they share. */
+#ifndef LATSCOPE_CMD_REPORT_PRINT_H
+#define LATSCOPE_CMD_REPORT_PRINT_H
+
+#include <stdio.h>
+
+#include <stat/timeline.h>
+
+struct json_object;
+
+/* Most lines that the time line has if not all are asked for: what a terminal shows at once. */
+#define REPORT_LINES 24
+
+/* At most 80 columns, as long as there are three modules. `top`: lines of a split; 0: all. */
+void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned int top);
+
+/* Adds "timeline", "together" and "carriers" to the object of the recording. */
+void report__add_timeline(struct json_object *to, const struct timeline *timeline);
+
+#endif

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "timeline.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <base/grow.h>
+#include <base/hist.h>
+
+#include "holm.h"
+
+/*
+ * An interval with fewer events counts as one with so many, or with a tenth of the average: one
+ * slow event of two is no bad interval.
+ */
+#define LEAST_EVENTS 100
+#define LEAST_PART 10
+#define WORST 0.75 /* ranks beyond this part of all are the worst quarter */
+
+const char *timeline__word(enum timeline_verdict verdict)
+{
+	static const char *const words[] = { "not shown", "rise together",
+					     "one rises as the other falls" };
+
+	return words[verdict];
+}
+
+static uint64_t count_from(const struct lat_hist *hist, uint32_t slot)
+{
+	uint64_t count = 0;
+
+	for (; slot < HIST_SLOTS; slot++)
+		count += hist->slots[slot];
+	return count;
+}
+
+/* How far a share is from what is wanted, as a factor's logarithm. */
+static double off_by(uint64_t slow, uint64_t events)
+{
+	return slow ? fabs(log((double)slow / (double)events / TIMELINE_SLOW)) : INFINITY;
+}
+
+/* The edge of a slot beyond which there is the share that is nearest to the one wanted. */
+static uint64_t slow_from(const struct lat_hist *hist)
+{
+	uint64_t events = hist__count(hist);
+	uint32_t slot = hist_slot(hist__quantile_ns(hist, 1 - TIMELINE_SLOW));
+
+	if (slot < HIST_OVERFLOW_SLOT &&
+	    off_by(count_from(hist, slot + 1), events) <= off_by(count_from(hist, slot), events))
+		slot++;
+	return hist_slot_low_ns(slot);
+}
+
+static uint64_t slow_of(const struct timeline_module *module, const struct lat_hist *hist)
+{
+	return count_from(hist, hist_slot(module->slow_ns));
+}
+
+static void fill_cell(const struct timeline_module *module, const struct lat_hist *hist,
+		      struct timeline_cell *cell)
+{
+	cell->events = hist__count(hist);
+	cell->slow = slow_of(module, hist);
+	cell->p99_ns = hist__quantile_ns(hist, 0.99);
+	cell->max_ns = hist->max_ns;
+}
+
+static int start_module(struct timeline *timeline, unsigned int index)
+{
+	const struct run_module *module = &timeline->run->modules[index];
+	const struct lat_hist *hist = &module->total.metrics[0].hist;
+	struct timeline_module *to = &timeline->modules[timeline->nr_modules];
+
+	if (module->refused[0] || !module->nr_metrics)
+		return 0;
+	timeline->nr_modules++;
+	to->module = module;
+	to->index = index;
+	to->slow_ns = timeline->rules.slow_ns ? timeline->rules.slow_ns : slow_from(hist);
+	to->events = hist__count(hist);
+	to->slow = slow_of(to, hist);
+	to->cells = calloc(timeline->nr + 1, sizeof(*to->cells));
+	to->lines = calloc(timeline->nr_lines + 1, sizeof(*to->lines));
+	to->scores = calloc(timeline->nr + 1, sizeof(*to->scores));
+	to->is_worst = calloc(timeline->nr + 1, sizeof(*to->is_worst));
+	return to->cells && to->lines && to->scores && to->is_worst ? 0 : -ENOMEM;
+}
+
+static int start(struct timeline *timeline, struct rundb *db)
+{
+	size_t most = timeline->rules.lines;
+	ssize_t intervals;
+	int err = 0;
+
+	intervals = rundb__intervals(db);
+	if (intervals < 0)
+		return (int)intervals;
+	timeline->nr = (size_t)intervals;
+	timeline->per_line = most ? (timeline->nr + most - 1) / most : 1;
+	if (timeline->nr)
+		timeline->nr_lines = (timeline->nr + timeline->per_line - 1) / timeline->per_line;
+	timeline->start_ns = calloc(timeline->nr + 1, sizeof(*timeline->start_ns));
+	timeline->end_ns = calloc(timeline->nr + 1, sizeof(*timeline->end_ns));
+	timeline->together = calloc(timeline->nr + 1, sizeof(*timeline->together));
+	if (!timeline->start_ns || !timeline->end_ns || !timeline->together)
+		return -ENOMEM;
+	for (unsigned int i = 0; !err && i < timeline->run->nr_modules; i++)
+		err = start_module(timeline, i);
+	return err;
+}
+
+/* Interval number `at`, and the line it is in: `sums` are those of its modules so far. */
+static void add_interval(struct timeline *timeline, size_t at, const struct run_interval *interval,
+			 struct lat_hist *sums)
+{
+	bool ends_line = at + 1 == timeline->nr || (at + 1) % timeline->per_line == 0;
+
+	timeline->start_ns[at] = interval->start_ns;
+	timeline->end_ns[at] = interval->end_ns;
+	for (unsigned int i = 0; i < timeline->nr_modules; i++) {
+		struct timeline_module *module = &timeline->modules[i];
+		const struct lat_hist *hist = &interval->delta[module->index].metrics[0].hist;
+
+		fill_cell(module, hist, &module->cells[at]);
+		module->empty += !module->cells[at].events;
+		hist__add(&sums[i], hist);
+		if (!ends_line)
+			continue;
+		fill_cell(module, &sums[i], &module->lines[at / timeline->per_line]);
+		memset(&sums[i], 0, sizeof(sums[i]));
+	}
+}
+
+static int read_intervals(struct timeline *timeline, struct rundb *db)
+{
+	struct run_interval interval;
+	struct lat_hist *sums;
+	int err = 0, got;
+
+	sums = calloc(RUN_MODULES, sizeof(*sums));
+	if (!sums)
+		return -ENOMEM;
+	rundb__rewind(db, false);
+	for (size_t i = 0; !err && i < timeline->nr; i++) {
+		got = rundb__next(db, &interval);
+		if (got > 0)
+			add_interval(timeline, i, &interval, sums);
+		else
+			err = got ? got : -EUCLEAN;
+	}
+	free(sums);
+	return err;
+}
+
+/* No events, no slow ones: 0. */
+static int score(const struct timeline *timeline, struct timeline_module *module)
+{
+	double least =
+		fmax(LEAST_EVENTS, (double)module->events / (double)timeline->nr / LEAST_PART);
+	double *ranks;
+	int err;
+
+	for (size_t i = 0; i < timeline->nr; i++)
+		module->scores[i] = (double)module->cells[i].slow /
+				    fmax((double)module->cells[i].events, least);
+	ranks = calloc(timeline->nr + 1, sizeof(*ranks));
+	if (!ranks)
+		return -ENOMEM;
+	err = ranks__of(module->scores, timeline->nr, ranks);
+	for (size_t i = 0; !err && i < timeline->nr; i++) {
+		module->is_worst[i] =
+			module->cells[i].slow && ranks[i] > WORST * (double)timeline->nr;
+		module->worst += module->is_worst[i];
+	}
+	free(ranks);
+	return err;
+}
+
+static size_t slow_intervals(const struct timeline *timeline, const struct timeline_module *module)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < timeline->nr; i++)
+		nr += module->cells[i].slow > 0;
+	return nr;
+}
+
+static bool cannot_tell(const struct timeline *timeline, struct timeline_pair *pair)
+{
+	const unsigned int members[] = { pair->a, pair->b };
+
+	if (timeline->nr < TIMELINE_LEAST_INTERVALS) {
+		snprintf(pair->why, RUN_TEXT, "too few intervals: %zu, %d are needed", timeline->nr,
+			 TIMELINE_LEAST_INTERVALS);
+		return true;
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct timeline_module *module = &timeline->modules[members[i]];
+		size_t slow = slow_intervals(timeline, module);
+
+		if (slow >= TIMELINE_LEAST_SLOW)
+			continue;
+		snprintf(pair->why, RUN_TEXT, "%s has slow events in %zu interval%s, %d are needed",
+			 module->module->name, slow, slow == 1 ? "" : "s", TIMELINE_LEAST_SLOW);
+		return true;
+	}
+	return false;
+}
+
+static int correlate(const struct timeline *timeline, struct timeline_pair *pair)
+{
+	const struct timeline_module *a = &timeline->modules[pair->a];
+	const struct timeline_module *b = &timeline->modules[pair->b];
+	int err;
+
+	err = ranks__correlate(a->scores, b->scores, timeline->nr, timeline->rules.confidence,
+			       &pair->found);
+	if (err || !isnan(pair->found.p))
+		return err;
+	if (isnan(pair->found.rho))
+		snprintf(pair->why, RUN_TEXT, "one of the two is the same in all intervals");
+	else
+		snprintf(pair->why, RUN_TEXT,
+			 "neighbouring intervals are so much alike that all %zu tell as little as "
+			 "%.2g, %d are needed",
+			 timeline->nr, pair->found.effective, RANKS_LEAST_EFFECTIVE);
+	return 0;
+}
+
+static int add_pair(struct timeline *timeline, unsigned int a, unsigned int b)
+{
+	struct timeline_pair *pair = &timeline->pairs[timeline->nr_pairs++];
+	const struct timeline_module *one = &timeline->modules[a], *other = &timeline->modules[b];
+
+	*pair = (struct timeline_pair){
+		.a = a, .b = b, .found = { NAN, 0, NAN, NAN, NAN }, .adjusted = NAN
+	};
+	for (size_t i = 0; i < timeline->nr; i++)
+		pair->both += one->is_worst[i] && other->is_worst[i];
+	if (timeline->nr)
+		pair->by_chance = (double)one->worst * (double)other->worst / (double)timeline->nr;
+	return cannot_tell(timeline, pair) ? 0 : correlate(timeline, pair);
+}
+
+static void conclude(const struct timeline *timeline, struct timeline_pair *pair)
+{
+	double alpha = 1 - timeline->rules.confidence;
+
+	if (pair->adjusted <= alpha)
+		pair->verdict = pair->found.rho > 0 ? TIMELINE_TOGETHER : TIMELINE_OPPOSED;
+	else if (pair->found.p <= alpha)
+		snprintf(pair->why, RUN_TEXT,
+			 "it would count by itself (p = %.2g), but not as one of several pairs",
+			 pair->found.p);
+}
+
+/* All pairs of modules are one family. */
+static int judge_pairs(struct timeline *timeline)
+{
+	double p[TIMELINE_PAIRS];
+	unsigned int tested = 0;
+	int err;
+
+	for (unsigned int i = 0; i < timeline->nr_pairs; i++) {
+		if (!isnan(timeline->pairs[i].found.p))
+			p[tested++] = timeline->pairs[i].found.p;
+	}
+	err = holm__adjust(p, tested);
+	tested = 0;
+	for (unsigned int i = 0; !err && i < timeline->nr_pairs; i++) {
+		struct timeline_pair *pair = &timeline->pairs[i];
+
+		if (isnan(pair->found.p))
+			continue;
+		pair->adjusted = p[tested++];
+		conclude(timeline, pair);
+	}
+	return err;
+}
+
+static void mark_together(struct timeline *timeline)
+{
+	for (unsigned int i = 0; i < timeline->nr_pairs; i++) {
+		const struct timeline_pair *pair = &timeline->pairs[i];
+
+		for (size_t j = 0; pair->verdict == TIMELINE_TOGETHER && j < timeline->nr; j++)
+			timeline->together[j] |= timeline->modules[pair->a].is_worst[j] &&
+						 timeline->modules[pair->b].is_worst[j];
+	}
+	for (size_t i = 0; i < timeline->nr; i++)
+		timeline->nr_together += timeline->together[i];
+}
+
+static int find_pairs(struct timeline *timeline)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && timeline->nr && i < timeline->nr_modules; i++)
+		err = score(timeline, &timeline->modules[i]);
+	for (unsigned int i = 0; i < timeline->nr_modules; i++) {
+		for (unsigned int j = i + 1; !err && j < timeline->nr_modules; j++)
+			err = add_pair(timeline, i, j);
+	}
+	if (!err)
+		err = judge_pairs(timeline);
+	if (!err)
+		mark_together(timeline);
+	return err;
+}
+
+static int add_carriers(struct timeline *timeline, unsigned int index)
+{
+	const struct timeline_module *module = &timeline->modules[index];
+	const struct run_data *data = &module->module->total;
+
+	for (size_t i = 0; i < data->nr_keys; i++) {
+		uint64_t slow = slow_of(module, &data->keys[i].hist);
+		struct timeline_carrier *grown;
+
+		if (data->keys[i].key.metric || !slow)
+			continue;
+		grown = grow__one(timeline->carriers, timeline->nr_carriers, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		timeline->carriers = grown;
+		grown[timeline->nr_carriers++] =
+			(struct timeline_carrier){ &data->keys[i], index,
+						   hist__count(&data->keys[i].hist), slow, 0 };
+	}
+	return 0;
+}
+
+/* In an interval a key has the place that it has in the totals. */
+static void add_together(struct timeline *timeline, const struct run_interval *interval)
+{
+	for (size_t i = 0; i < timeline->nr_carriers; i++) {
+		struct timeline_carrier *carrier = &timeline->carriers[i];
+		const struct timeline_module *module = &timeline->modules[carrier->module];
+		size_t place = (size_t)(carrier->key - module->module->total.keys);
+
+		carrier->slow_together +=
+			slow_of(module, &interval->delta[module->index].keys[place].hist);
+	}
+}
+
+static int read_together(struct timeline *timeline, struct rundb *db)
+{
+	struct run_interval interval;
+	int got = 1;
+
+	rundb__rewind(db, true);
+	for (size_t i = 0; got > 0 && i < timeline->nr; i++) {
+		got = rundb__next(db, timeline->together[i] ? &interval : NULL);
+		if (got > 0 && timeline->together[i])
+			add_together(timeline, &interval);
+	}
+	return got < 0 ? got : 0;
+}
+
+static int most_slow_first(const void *left, const void *right)
+{
+	const struct timeline_carrier *a = left, *b = right;
+
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	if (a->key->key.by != b->key->key.by)
+		return a->key->key.by < b->key->key.by ? -1 : 1;
+	if (a->slow != b->slow)
+		return a->slow < b->slow ? 1 : -1;
+	return a->key < b->key ? -1 : a->key > b->key;
+}
+
+static int find_carriers(struct timeline *timeline, struct rundb *db)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < timeline->nr_modules; i++)
+		err = add_carriers(timeline, i);
+	if (!err && timeline->nr_carriers && timeline->nr_together)
+		err = read_together(timeline, db);
+	if (!err && timeline->nr_carriers)
+		qsort(timeline->carriers, timeline->nr_carriers, sizeof(*timeline->carriers),
+		      most_slow_first);
+	return err;
+}
+
+int timeline__read(struct timeline *timeline, struct rundb *db, const struct run *run,
+		   const struct timeline_rules *rules)
+{
+	int err;
+
+	memset(timeline, 0, sizeof(*timeline));
+	timeline->run = run;
+	timeline->rules = *rules;
+	err = start(timeline, db);
+	if (!err)
+		err = read_intervals(timeline, db);
+	if (!err)
+		err = find_pairs(timeline);
+	return err ? err : find_carriers(timeline, db);
+}
+
+void timeline__clear(struct timeline *timeline)
+{
+	for (unsigned int i = 0; i < timeline->nr_modules; i++) {
+		free(timeline->modules[i].cells);
+		free(timeline->modules[i].lines);
+		free(timeline->modules[i].scores);
+		free(timeline->modules[i].is_worst);
+	}
+	free(timeline->start_ns);
+	free(timeline->end_ns);
+	free(timeline->together);
+	free(timeline->carriers);
+	memset(timeline, 0, sizeof(*timeline));
+}
+
+uint64_t timeline__slow_together(const struct timeline *timeline, unsigned int module)
+{
+	uint64_t slow = 0;
+
+	for (size_t i = 0; i < timeline->nr; i++) {
+		if (timeline->together[i])
+			slow += timeline->modules[module].cells[i].slow;
+	}
+	return slow;
+}

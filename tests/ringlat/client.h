@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the clients of the ringlat module share that only tests need: crossings by the protocol of its
+ * header, a view on the entry points of every CPU from outside, cases by name.
+ *
+ * A client has a table of cases and runs the one it is given: exit code 0 if it holds, 1 if not, with
+ * the reason on stderr, 77 if this kernel cannot, with the reason on stderr as well. `list` prints the
+ * names. None needs another one to have run.
+ */
+#ifndef LATSCOPE_TESTS_RINGLAT_CLIENT_H
+#define LATSCOPE_TESTS_RINGLAT_CLIENT_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <uapi/latscope/ringlat.h>
+
+#define CANNOT 77
+#define PAGE 4096UL
+#define MEASURED_CPU 1 /* where owners are, unless there is one CPU only */
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+/* Of one client, with -D_GNU_SOURCE: not to be included twice in one program. */
+static unsigned int failures;
+
+#define EXPECT(condition) expect(condition, #condition, __LINE__)
+
+static inline bool expect(bool holds, const char *what, int line)
+{
+	if (!holds) {
+		fprintf(stderr, "%s:%d: does not hold: %s (errno %d)\n",
+			program_invocation_short_name, line, what, errno);
+		failures++;
+	}
+	return holds;
+}
+
+static inline void must(bool done, const char *what)
+{
+	if (done)
+		return;
+	fprintf(stderr, "%s: cannot %s: %s\n", program_invocation_short_name, what,
+		strerror(errno));
+	_exit(1);
+}
+
+static inline void nap_ms(long ms)
+{
+	nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 }, NULL);
+}
+
+/* Until the condition held once, for at most 20 s. */
+#define AWAIT(condition)                                             \
+	do {                                                         \
+		bool held = false;                                   \
+		for (int left = 2000; !held && left--;)              \
+			(held = (condition)) ? (void)0 : nap_ms(10); \
+		expect(held, #condition, __LINE__);                  \
+	} while (0)
+
+static inline void pin(int cpu)
+{
+	cpu_set_t set;
+
+	if (cpu >= sysconf(_SC_NPROCESSORS_CONF))
+		cpu = 0;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	must(!sched_setaffinity(0, sizeof(set), &set), "go to one CPU");
+}
+
+static inline int device_open(void)
+{
+	int fd = open(RINGLAT_DEVICE, O_RDWR | O_CLOEXEC);
+
+	must(fd >= 0, "open " RINGLAT_DEVICE);
+	return fd;
+}
+
+static inline int device_start(int fd, uint32_t events)
+{
+	struct ringlat_start start = { .events = events };
+
+	return ioctl(fd, RINGLAT_START, &start);
+}
+
+/* The calling thread, pinned, is the owner by a descriptor of its own. */
+static inline int device_own(uint32_t events)
+{
+	int fd = device_open();
+
+	pin(MEASURED_CPU);
+	must(!device_start(fd, events), "start");
+	return fd;
+}
+
+static inline struct ringlat_counts device_read(int fd)
+{
+	struct ringlat_counts counts = { 0 };
+
+	must(!ioctl(fd, RINGLAT_READ, &counts), "read the counts");
+	return counts;
+}
+
+/* LSTAR of a CPU, by an interrupt on it: of whatever runs there. The msr module must be loaded. */
+static inline uint64_t entry_of(int cpu)
+{
+	char path[32];
+	uint64_t lstar;
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0; /* offline */
+	must(pread(fd, &lstar, sizeof(lstar), 0xc0000082) == sizeof(lstar), "read LSTAR");
+	close(fd);
+	return lstar;
+}
+
+/* Is another CPU's SYSCALL entry not that of this CPU, which has no owner? */
+static inline bool is_hooked(int cpu)
+{
+	uint64_t theirs = entry_of(cpu);
+
+	return theirs && theirs != entry_of(sched_getcpu());
+}
+
+/* What the counter read, in the order of time. Missed: u2k_k is 0. */
+struct crossing {
+	uint64_t u2k_u, u2k_k, k2u_k, k2u_u;
+};
+
+/* clang-format off: it does not know assembly. */
+
+/* The parts of each crossing that are the same. %r9 and %r15 keep u2k_u, %r10 and %rbx k2u_k. */
+#define CROSSING_BEGIN       \
+	"xor %%r8d, %%r8d\n" \
+	"mfence\n"           \
+	"lfence\n"           \
+	"rdtsc\n"            \
+	"mov %%rax, %%r9\n"  \
+	"mov %%rdx, %%r15\n"
+#define CROSSING_END            \
+	"rdtsc\n"               \
+	"lfence\n"              \
+	"xor %%r12d, %%r12d\n"  \
+	"shl $32, %%rdx\n"      \
+	"or %%rdx, %%rax\n"     \
+	"shl $32, %%rbx\n"      \
+	"or %%rbx, %%r10\n"     \
+	"shl $32, %%r15\n"      \
+	"or %%r15, %%r9\n"      \
+	"mov %%r9, %[u2k_u]\n"  \
+	"mov %%r8, %[u2k_k]\n"  \
+	"mov %%r10, %[k2u_k]\n" \
+	"mov %%rax, %[k2u_u]\n"
+#define CROSSING_OUT(c)                                                               \
+	[u2k_u] "=m"((c)->u2k_u), [u2k_k] "=m"((c)->u2k_k), [k2u_k] "=m"((c)->k2u_k), \
+		[k2u_u] "=m"((c)->k2u_u)
+#define CROSSING_CLOBBERS \
+	"rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r15", "memory", "cc"
+
+/* `absent` has nothing mapped. A miss ends in a signal, see skip_missed(). */
+static inline void cross_page_fault(struct crossing *crossing, const void *absent)
+{
+	__asm__ volatile("mov $" TEXT(RINGLAT_COOKIE) ", %%r12d\n"
+						      "lea 1f(%%rip), %%r13\n" CROSSING_BEGIN
+						      "1: .byte 0x8a, 0x07\n" /* movb (%rdi), %al */
+						      "mov %%rax, %%r10\n"
+						      "mov %%rdx, %%rbx\n" CROSSING_END
+			 : CROSSING_OUT(crossing)
+			 : "D"(absent)
+			 : CROSSING_CLOBBERS);
+}
+
+static inline void cross_syscall(struct crossing *crossing)
+{
+	__asm__ volatile("mov $" TEXT(RINGLAT_COOKIE) ", %%r12d\n"
+						      "lea 1f(%%rip), %%r13\n" CROSSING_BEGIN
+						      "mov $-1, %%eax\n"
+						      "syscall\n"
+						      "1:\n"
+						      "mov %%rax, %%r10\n"
+						      "mov %%rdx, %%rbx\n" CROSSING_END
+			 : CROSSING_OUT(crossing)
+			 :
+			 : CROSSING_CLOBBERS);
+}
+
+/* The same user code around nothing. */
+static inline void cross_nothing(struct crossing *crossing)
+{
+	__asm__ volatile(CROSSING_BEGIN CROSSING_END
+			 : CROSSING_OUT(crossing)
+			 :
+			 : CROSSING_CLOBBERS);
+}
+
+/* clang-format on */
+
+/* A page fault that the stub did not take: go on after the load, with 0 for its time. */
+static inline void skip_missed(int signo, siginfo_t *info, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	(void)signo;
+	(void)info;
+	if (regs[REG_R12] != RINGLAT_COOKIE || regs[REG_RIP] != regs[REG_R13])
+		_exit(99);
+	regs[REG_R8] = 0;
+	regs[REG_RIP] += RINGLAT_LOAD_LEN;
+}
+
+/* A page with nothing in it, and misses are skipped. */
+static inline void *absent_page(void)
+{
+	struct sigaction action = { .sa_sigaction = skip_missed, .sa_flags = SA_SIGINFO };
+	void *page = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	must(page != MAP_FAILED && !sigaction(SIGSEGV, &action, NULL), "map a page");
+	return page;
+}
+
+struct test_case {
+	const char *name;
+	void (*run)(void);
+};
+
+/* Does argv[1] name one of them? Then what came of it is the exit code. */
+static inline int run_case(const struct test_case *cases, size_t count, int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (argc == 2 && !strcmp(argv[1], "list")) {
+			puts(cases[i].name);
+		} else if (argc >= 2 && !strcmp(argv[1], cases[i].name)) {
+			cases[i].run();
+			return failures ? 1 : 0;
+		}
+	}
+	return argc == 2 && !strcmp(argv[1], "list") ? 0 : 2;
+}
+
+#define CASES(cases) cases, sizeof(cases) / sizeof((cases)[0])
+
+/* How much is done: more under LATSCOPE_SOAK. */
+static inline long rounds(long check, long soak)
+{
+	return getenv("LATSCOPE_SOAK") ? soak : check;
+}
+
+#endif

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * lifecycle CASE: whatever becomes of an owner, its stubs are before no entry point afterwards, nobody
+ * else ever has them, and the module can be unloaded in the end. This process looks on from another
+ * CPU than the owner's.
+ */
+#include "client.h"
+
+#include <linux/kvm.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#define BOTH (RINGLAT_PF | RINGLAT_SYSCALL)
+#define STACK 65536
+
+static bool hooked(void)
+{
+	return is_hooked(MEASURED_CPU);
+}
+
+/* In a process of its own, which tells when it is ready, and then runs until it is killed. */
+static pid_t owner_process(void (*then)(int fd))
+{
+	int ready[2], fd;
+	pid_t pid;
+	char byte;
+
+	must(!pipe2(ready, O_CLOEXEC), "make a pipe");
+	pid = fork();
+	if (!pid) {
+		fd = device_own(BOTH);
+		must(write(ready[1], "", 1) == 1, "tell");
+		then(fd);
+		_exit(failures ? 1 : 0);
+	}
+	must(pid > 0 && read(ready[0], &byte, 1) == 1, "start an owner");
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+static void reap(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	must(waitpid(pid, &status, 0) == pid, "wait for the owner");
+}
+
+static void spin(int fd)
+{
+	(void)fd;
+	for (;;)
+		;
+}
+
+static void sleep_on(int fd)
+{
+	(void)fd;
+	for (;;)
+		pause();
+}
+
+static void cross_forever(int fd)
+{
+	void *absent = absent_page();
+	struct crossing crossing;
+
+	(void)fd;
+	for (;;) {
+		cross_page_fault(&crossing, absent);
+		cross_syscall(&crossing);
+	}
+}
+
+static void killed(void)
+{
+	long i, seen = 0;
+	pid_t owner;
+
+	for (i = 0; i < rounds(15, 150); i++) {
+		owner = owner_process(cross_forever);
+		nap_ms(rand() % 20);
+		seen += hooked();
+		reap(owner);
+		EXPECT(!hooked());
+	}
+	EXPECT(seen > i / 2); /* else nothing was shown */
+}
+
+static void asleep(void)
+{
+	pid_t owner = owner_process(sleep_on);
+
+	AWAIT(!hooked());
+	reap(owner);
+}
+
+static void exec_sleep(int fd)
+{
+	must(!fcntl(fd, F_SETFD, 0), "keep the descriptor");
+	execl("/bin/sleep", "sleep", "100", NULL);
+}
+
+static void exec_keeps_file(void)
+{
+	pid_t owner = owner_process(exec_sleep);
+
+	AWAIT(!hooked());
+	reap(owner);
+	EXPECT(!hooked());
+}
+
+static void exec_self(int fd)
+{
+	(void)fd;
+	execl("/proc/self/exe", "lifecycle", "spin", NULL);
+}
+
+static void exec_closes_file(void)
+{
+	pid_t owner = owner_process(exec_self);
+
+	AWAIT(!hooked());
+	reap(owner);
+}
+
+static void leave_child(int fd)
+{
+	struct crossing crossing;
+	pid_t child = fork();
+
+	if (!child) {
+		/* It is no owner, but has the file. */
+		cross_syscall(&crossing);
+		EXPECT(!crossing.u2k_k);
+		EXPECT(ioctl(fd, RINGLAT_STOP) && errno == EPERM);
+		EXPECT(device_start(fd, BOTH) && errno == EBUSY);
+		_exit(failures ? 1 : 0);
+	}
+	spin(fd);
+}
+
+static void file_outlives_owner(void)
+{
+	pid_t owner = owner_process(leave_child);
+
+	AWAIT(hooked());
+	reap(owner);
+	EXPECT(!hooked());
+}
+
+/* Threads that share their files without being one process. */
+struct sharer {
+	int fd;
+	volatile bool ready, end;
+	bool sleeps;
+};
+
+static int share(void *argument)
+{
+	struct sharer *sharer = argument;
+
+	pin(MEASURED_CPU);
+	must(!device_start(sharer->fd, BOTH), "start");
+	sharer->ready = true;
+	while (!sharer->end)
+		if (sharer->sleeps)
+			nap_ms(1);
+	return 0;
+}
+
+static pid_t start_sharer(struct sharer *sharer)
+{
+	char *stack = malloc(STACK);
+	pid_t pid;
+
+	sharer->fd = device_open();
+	pid = clone(share, stack + STACK,
+		    CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | SIGCHLD, sharer);
+	must(pid > 0, "start a thread");
+	AWAIT(sharer->ready);
+	return pid;
+}
+
+static void end_sharer(struct sharer *sharer, pid_t pid)
+{
+	int status;
+
+	sharer->end = true;
+	EXPECT(waitpid(pid, &status, 0) == pid && !status);
+}
+
+/* It never closes anything: its death alone must do. */
+static void dies_with_shared_files(void)
+{
+	struct sharer sharer = { 0 };
+	pid_t pid = start_sharer(&sharer);
+
+	EXPECT(hooked());
+	EXPECT(ioctl(sharer.fd, RINGLAT_STOP) && errno == EPERM);
+	end_sharer(&sharer, pid);
+	EXPECT(!hooked());
+	AWAIT(!device_read(sharer.fd).running);
+	EXPECT(ioctl(sharer.fd, RINGLAT_STOP) && errno == EINVAL);
+	close(sharer.fd);
+}
+
+static void closed_by_another(bool sleeps)
+{
+	struct sharer sharer = { .sleeps = sleeps };
+	pid_t pid = start_sharer(&sharer);
+
+	close(sharer.fd);
+	AWAIT(!hooked());
+	nap_ms(20);
+	EXPECT(!hooked());
+	end_sharer(&sharer, pid);
+}
+
+static void closed_while_spinning(void)
+{
+	closed_by_another(false);
+}
+
+static void closed_while_asleep(void)
+{
+	closed_by_another(true);
+}
+
+static void start_and_stop(void)
+{
+	struct ringlat_info info;
+	struct crossing crossing;
+	int fd = device_open(), other = device_open();
+	cpu_set_t all;
+
+	CPU_ZERO(&all);
+	CPU_SET(0, &all);
+	CPU_SET(1, &all);
+	EXPECT(!ioctl(fd, RINGLAT_INFO, &info) && info.version == RINGLAT_VERSION);
+	EXPECT(info.events && !info.refusal[0]);
+	EXPECT(ioctl(fd, RINGLAT_STOP) && errno == EINVAL);
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
+		EXPECT(!sched_setaffinity(0, sizeof(all), &all));
+		EXPECT(device_start(fd, BOTH) && errno == ENOTUNIQ);
+	}
+	pin(MEASURED_CPU);
+	EXPECT(device_start(fd, 0) && errno == EINVAL);
+	EXPECT(device_start(fd, 1u << 31) && errno == EINVAL);
+	EXPECT(device_start(fd, RINGLAT_SYSCALL | RINGLAT_SYSCALL_FENCED) && errno == EINVAL);
+	EXPECT(!device_start(fd, RINGLAT_PF));
+	EXPECT(device_start(fd, BOTH) && errno == EBUSY);
+	EXPECT(device_start(other, RINGLAT_SYSCALL) && errno == EBUSY);
+	EXPECT(device_read(fd).running == 1 && device_read(fd).arrivals >= 1);
+	EXPECT(!device_read(fd).kept && device_read(fd).cpu == (uint32_t)sched_getcpu());
+	cross_syscall(&crossing); /* was not asked for */
+	EXPECT(!crossing.u2k_k);
+	EXPECT(!ioctl(fd, RINGLAT_STOP));
+	EXPECT(ioctl(fd, RINGLAT_STOP) && errno == EINVAL);
+	EXPECT(!device_read(fd).running);
+	EXPECT(!device_start(fd, RINGLAT_SYSCALL_FENCED)); /* and again, by the same file */
+	cross_syscall(&crossing);
+	EXPECT(crossing.u2k_k);
+	EXPECT(!close(fd)); /* which stops */
+	cross_syscall(&crossing);
+	EXPECT(!crossing.u2k_k);
+	EXPECT(!device_start(other, BOTH));
+	close(other);
+}
+
+static pthread_barrier_t both_started;
+
+static void *cross_beside(void *argument)
+{
+	struct crossing crossing;
+	long *taken = argument, i;
+	int fd = device_own(BOTH);
+
+	pthread_barrier_wait(&both_started);
+	for (i = 0; i < 20000; i++) {
+		cross_syscall(&crossing);
+		*taken += !!crossing.u2k_k;
+	}
+	EXPECT(device_read(fd).arrivals > 1 && !device_read(fd).lost);
+	close(fd);
+	return NULL;
+}
+
+/* On one CPU, by turns: each has its own, and neither misses. */
+static void two_owners(void)
+{
+	long taken[2] = { 0 };
+	pthread_t threads[2];
+	int i;
+
+	pthread_barrier_init(&both_started, NULL, 2);
+	for (i = 0; i < 2; i++)
+		must(!pthread_create(&threads[i], NULL, cross_beside, &taken[i]), "start a thread");
+	for (i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	EXPECT(taken[0] == 20000 && taken[1] == 20000);
+}
+
+/* Another thread of the same process, on the same CPU. */
+static void *cross_without(void *argument)
+{
+	struct crossing crossing;
+	int i;
+
+	(void)argument;
+	pin(MEASURED_CPU);
+	for (i = 0; i < 2000; i++) {
+		cross_syscall(&crossing);
+		EXPECT(!crossing.u2k_k);
+	}
+	return NULL;
+}
+
+static void sibling_has_none(void)
+{
+	int fd = device_own(BOTH);
+	struct crossing crossing;
+	pthread_t thread;
+	long i;
+
+	must(!pthread_create(&thread, NULL, cross_without, NULL), "start a thread");
+	for (i = 0; i < 20000; i++) {
+		cross_syscall(&crossing);
+		EXPECT(crossing.u2k_k);
+	}
+	pthread_join(thread, NULL);
+	close(fd);
+}
+
+static void unprivileged(void)
+{
+	int fd = device_open();
+
+	pin(MEASURED_CPU);
+	must(!setresuid(65534, 65534, 65534), "become nobody");
+	EXPECT(device_start(fd, BOTH) && errno == EPERM);
+	EXPECT(open(RINGLAT_DEVICE, O_RDWR) < 0 && errno == EACCES);
+}
+
+static void unload_while_armed(void)
+{
+	device_own(BOTH);
+	EXPECT(syscall(SYS_delete_module, "ringlat", O_NONBLOCK) && errno == EAGAIN);
+}
+
+struct tally {
+	volatile unsigned long taken, missed;
+};
+
+static struct tally *tally; /* shared */
+
+static void cross_and_count(int fd)
+{
+	struct crossing crossing;
+
+	(void)fd;
+	for (;;) {
+		cross_syscall(&crossing);
+		if (crossing.u2k_k)
+			tally->taken++;
+		else
+			tally->missed++;
+	}
+}
+
+static void set_online(bool online)
+{
+	int fd = open("/sys/devices/system/cpu/cpu" TEXT(MEASURED_CPU) "/online",
+		      O_WRONLY | O_CLOEXEC);
+
+	EXPECT(fd >= 0 && write(fd, online ? "1" : "0", 1) == 1);
+	close(fd);
+}
+
+/* The owner is moved to another CPU, and the stubs go with it. */
+static void cpu_goes(void)
+{
+	unsigned long before;
+	pid_t owner;
+	int i;
+
+	tally = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	must(tally != MAP_FAILED, "share memory");
+	owner = owner_process(cross_and_count);
+	for (i = 0; i < 3; i++) {
+		AWAIT(tally->taken > 1000);
+		set_online(false);
+		before = tally->taken;
+		AWAIT(tally->taken > before + 1000);
+		set_online(true);
+		EXPECT(!hooked()); /* it is on the CPU of this process now, where it does not run */
+	}
+	EXPECT(!tally->missed);
+	reap(owner);
+	EXPECT(!hooked());
+}
+
+/* LATSCOPE_MODULE names one that the kernel can load and does not need. */
+static void loads_module(void)
+{
+	const char *path = getenv("LATSCOPE_MODULE");
+	int module = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	struct crossing crossing;
+	int fd;
+
+	must(module >= 0, "open LATSCOPE_MODULE");
+	fd = device_own(BOTH);
+	EXPECT(!syscall(SYS_finit_module, module, "", 0));
+	EXPECT(!device_read(fd).running);
+	cross_syscall(&crossing);
+	EXPECT(!crossing.u2k_k);
+	EXPECT(!device_start(fd, BOTH));
+	close(fd);
+}
+
+/* A guest of one instruction, jmp to itself. Returns its CPU's descriptor, or exits. */
+static int guest_cpu(void)
+{
+	unsigned char *memory =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct kvm_userspace_memory_region region = { .guest_phys_addr = 0x1000,
+						      .memory_size = PAGE };
+	struct kvm_regs regs = { .rip = 0x1000, .rflags = 2 };
+	struct kvm_sregs sregs;
+	int kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC), vm, cpu;
+
+	if (kvm < 0 || (vm = ioctl(kvm, KVM_CREATE_VM, 0)) < 0) {
+		fprintf(stderr, "no KVM on this CPU\n");
+		_exit(CANNOT);
+	}
+	must(memory != MAP_FAILED, "map the guest's memory");
+	memcpy(memory, "\xeb\xfe", 2);
+	region.userspace_addr = (uint64_t)memory;
+	must(!ioctl(vm, KVM_SET_USER_MEMORY_REGION, &region), "give the guest memory");
+	cpu = ioctl(vm, KVM_CREATE_VCPU, 0);
+	must(cpu >= 0 && !ioctl(cpu, KVM_GET_SREGS, &sregs), "make a guest's CPU");
+	sregs.cs.base = 0;
+	sregs.cs.selector = 0;
+	must(!ioctl(cpu, KVM_SET_SREGS, &sregs) && !ioctl(cpu, KVM_SET_REGS, &regs), "set it up");
+	return cpu;
+}
+
+static int run_guest(void *argument)
+{
+	struct sharer *sharer = argument;
+	int cpu = guest_cpu();
+	long interrupted = 0;
+
+	pin(MEASURED_CPU);
+	must(!device_start(sharer->fd, BOTH), "start");
+	sharer->ready = true;
+	while (!sharer->end) {
+		if (!ioctl(cpu, KVM_RUN, 0) || errno != EINTR)
+			_exit(1);
+		interrupted++;
+	}
+	return interrupted ? 0 : 1;
+}
+
+static void prod(int signo)
+{
+	(void)signo;
+}
+
+/*
+ * The owner is in a guest when another thread closes the file: KVM on AMD has the stub put aside, and
+ * would bring it back were it taken away under it.
+ */
+static void closed_while_in_guest(void)
+{
+	struct sharer sharer = { .fd = device_open() };
+	char *stack = malloc(STACK);
+	int status = 0, i;
+	pid_t pid, ended;
+
+	close(guest_cpu()); /* here, for the exit code */
+	signal(SIGUSR1, prod);
+	pid = clone(run_guest, stack + STACK, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, &sharer);
+	must(pid > 0, "start a thread");
+	AWAIT(sharer.ready);
+	nap_ms(100);
+	close(sharer.fd);
+	AWAIT(!hooked());
+	for (i = 0; i < 20; i++) {
+		kill(pid, SIGUSR1);
+		nap_ms(5);
+		EXPECT(!hooked());
+	}
+	sharer.end = true;
+	kill(pid, SIGUSR1);
+	AWAIT((ended = waitpid(pid, &status, WNOHANG)));
+	EXPECT(ended == pid && !status);
+}
+
+static const struct test_case cases[] = {
+	{ "start-and-stop", start_and_stop },
+	{ "killed", killed },
+	{ "asleep", asleep },
+	{ "exec-keeps-file", exec_keeps_file },
+	{ "exec-closes-file", exec_closes_file },
+	{ "file-outlives-owner", file_outlives_owner },
+	{ "dies-with-shared-files", dies_with_shared_files },
+	{ "closed-while-spinning", closed_while_spinning },
+	{ "closed-while-asleep", closed_while_asleep },
+	{ "two-owners", two_owners },
+	{ "sibling-has-none", sibling_has_none },
+	{ "unprivileged", unprivileged },
+	{ "unload-while-armed", unload_while_armed },
+	{ "cpu-goes", cpu_goes },
+	{ "loads-module", loads_module },
+	{ "closed-while-in-guest", closed_while_in_guest },
+};
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "spin"))
+		spin(0);
+	/* A lock-up is a finding, not a reason to wait. */
+	alarm(120);
+	if (argc == 2 && strcmp(argv[1], "list"))
+		pin(0);
+	return run_case(CASES(cases), argc, argv);
+}

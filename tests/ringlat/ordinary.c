@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * ordinary beside|own: what programs do all day and what must come out as ever, by a thread that shares
+ * its CPU with an owner that crosses without end, or that is an owner itself: demand-zero and
+ * copy-on-write faults, forks, segmentation faults, the kernel's own faults on user memory.
+ */
+#include "client.h"
+
+#define PAGES 16
+
+/* Nothing is there. Not known to the compiler, which would warn. */
+static void *volatile nowhere = (void *)16;
+
+static char *fresh_pages(void)
+{
+	char *pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+
+	must(pages != MAP_FAILED, "map pages");
+	return pages;
+}
+
+static bool pages_hold(const char *pages)
+{
+	int i;
+
+	for (i = 0; i < PAGES; i++)
+		if (pages[i * PAGE] != i)
+			return false;
+	return true;
+}
+
+/* The child writes to what it shares with its parent until then, and may end by a null pointer. */
+static void child(char *pages, bool faults)
+{
+	if (!pages_hold(pages))
+		_exit(9);
+	memset(pages, 77, PAGES * PAGE);
+	if (faults) {
+		signal(SIGSEGV, SIG_DFL);
+		*(volatile int *)nowhere = 1;
+	}
+	_exit(0);
+}
+
+static void copy_on_write(bool faults)
+{
+	char *pages = fresh_pages();
+	int status = 0, i;
+	pid_t pid;
+
+	for (i = 0; i < PAGES; i++)
+		pages[i * PAGE] = (char)i;
+	pid = fork();
+	if (!pid)
+		child(pages, faults);
+	EXPECT(waitpid(pid, &status, 0) == pid);
+	EXPECT(faults ? WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV : !status);
+	EXPECT(pages_hold(pages));
+	munmap(pages, PAGES * PAGE);
+}
+
+static void kernel_faults(int zero)
+{
+	char *pages = fresh_pages();
+
+	EXPECT(read(zero, pages, PAGES * PAGE) == PAGES * PAGE);
+	EXPECT(read(zero, nowhere, 100) == -1 && errno == EFAULT);
+	munmap(pages, PAGES * PAGE);
+}
+
+static void work(void)
+{
+	int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	long i;
+
+	for (i = 0; i < rounds(40, 2000); i++) {
+		copy_on_write(i % 4 == 0);
+		kernel_faults(zero);
+	}
+	close(zero);
+}
+
+static void cross_forever(void)
+{
+	void *absent = absent_page();
+	struct crossing crossing;
+
+	for (;;) {
+		cross_page_fault(&crossing, absent);
+		cross_syscall(&crossing);
+	}
+}
+
+static void beside(void)
+{
+	pid_t owner = fork();
+
+	if (!owner) {
+		device_own(RINGLAT_PF | RINGLAT_SYSCALL);
+		cross_forever();
+	}
+	pin(MEASURED_CPU);
+	work();
+	kill(owner, SIGKILL);
+	EXPECT(waitpid(owner, NULL, 0) == owner);
+}
+
+static void own(void)
+{
+	int fd = device_own(RINGLAT_PF | RINGLAT_SYSCALL);
+
+	work();
+	EXPECT(device_read(fd).running && !device_read(fd).lost);
+	close(fd);
+}
+
+/* Until it is killed: a load, on one CPU or another. */
+static void forever(void)
+{
+	pin(getpid() % 2);
+	for (;;)
+		work();
+}
+
+static const struct test_case cases[] = {
+	{ "beside", beside },
+	{ "own", own },
+	{ "forever", forever },
+};
+
+int main(int argc, char **argv)
+{
+	return run_case(CASES(cases), argc, argv);
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unit.h"
+
+#include <math.h>
+
+#include "stat/dist.h"
+#include "stat/ranks.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define PAIRS 400
+#define LONGEST 200
+
+static void assert_near(double got, double wanted, double within)
+{
+	if (!(fabs(got - wanted) <= within))
+		fail_msg("got %.9g, wanted %.9g +-%g", got, wanted, within);
+}
+
+static struct ranks_correlation correlate(const double *a, const double *b, size_t nr)
+{
+	struct ranks_correlation result;
+
+	assert_int_equal(ranks__correlate(a, b, nr, 0.95, &result), 0);
+	return result;
+}
+
+static void ranks_and_ties(void **state)
+{
+	static const double values[] = { 3, 0, 7, 0, 3, 3, 9 };
+	static const double wanted[] = { 4, 1.5, 6, 1.5, 4, 4, 7 };
+	double ranks[COUNT_OF(values)];
+
+	(void)state;
+	assert_int_equal(ranks__of(values, COUNT_OF(values), ranks), 0);
+	for (size_t i = 0; i < COUNT_OF(values); i++)
+		assert_near(ranks[i], wanted[i], 0);
+}
+
+/*
+ * S. Siegel, Nonparametric Statistics for the Behavioral Sciences, McGraw-Hill 1956, 9.2: twelve
+ * students, authoritarianism and striving for status; r_s = 0.82 (the ranks differ by 52 squared).
+ */
+static void siegel(void **state)
+{
+	static const double authority[] = { 82, 98, 87, 40, 116, 113, 111, 83, 85, 126, 106, 117 };
+	static const double status[] = { 42, 46, 39, 37, 65, 88, 86, 56, 62, 92, 54, 81 };
+
+	(void)state;
+	assert_near(correlate(authority, status, 12).rho, 1 - 6 * 52.0 / (12 * (144 - 1)), 1e-12);
+}
+
+/*
+ * The example of ci.spear() in D. G. Bonett's R package statpsych, which takes the normal
+ * distribution where we take Student's t. The pairs are in an order without autocorrelation.
+ */
+static void bonett(void **state)
+{
+	static const double a[] = { 8, 12, 22, 9, 24, 13, 4, 35, 21, 19, 16, 18, 1, 6, 10 };
+	static const double b[] = { 20, 28, 37, 30, 44, 28, 28, 52, 67, 51, 40, 40, 10, 14, 25 };
+	struct ranks_correlation got = correlate(a, b, 15);
+	double z = atanh(got.rho), factor = 1.959964 / dist__t_quantile(0.975, 13);
+
+	(void)state;
+	assert_near(got.rho, 0.8699639, 1e-7);
+	assert_near(got.effective, 15, 0);
+	assert_near(tanh(z - factor * (z - atanh(got.low))), 0.5840951, 1e-6);
+	assert_near(tanh(z + factor * (atanh(got.high) - z)), 0.9638297, 1e-6);
+}
+
+static void what_has_no_answer(void **state)
+{
+	static const double same[10] = { 0 };
+	double rising[20];
+	struct ranks_correlation got;
+
+	(void)state;
+	for (size_t i = 0; i < 20; i++)
+		rising[i] = (double)i;
+	assert_true(isnan(correlate(rising, rising, 0).rho));
+	assert_true(isnan(correlate(rising, rising, 1).rho));
+	assert_true(isnan(correlate(rising, same, 10).rho));
+	assert_true(isnan(correlate(same, rising, 10).p));
+	/* Two trends have one thing in common, however many readings are taken. */
+	got = correlate(rising, rising, 20);
+	assert_near(got.rho, 1, 1e-12);
+	assert_true(got.effective < RANKS_LEAST_EFFECTIVE);
+	assert_true(isnan(got.low) && isnan(got.high) && isnan(got.p));
+}
+
+static void both_ways(void **state)
+{
+	static const double up[] = { 4, 5, 6, 10, 11, 1, 3, 0, 8, 2, 7, 9 };
+	double down[COUNT_OF(up)];
+	struct ranks_correlation rises, falls;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(up); i++)
+		down[i] = -up[i];
+	rises = correlate(up, up, COUNT_OF(up));
+	falls = correlate(up, down, COUNT_OF(up));
+	assert_near(rises.rho, 1, 1e-12);
+	assert_near(falls.rho, -1, 1e-12);
+	assert_near(falls.low, -rises.high, 1e-12);
+	assert_near(falls.high, -rises.low, 1e-12);
+	assert_near(falls.p, rises.p, 1e-12);
+}
+
+static double uniform(void)
+{
+	return ((double)(unit_random() >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+}
+
+/* The lengths of this and of the rest between are geometric; what is in a burst is lognormal. */
+static void bursts(double stay, double *series, size_t nr)
+{
+	int on = uniform() < 0.3;
+
+	for (size_t i = 0; i < nr; i++) {
+		series[i] = on ? exp(normal()) : 0;
+		if (uniform() < (1 - stay) * (on ? 0.7 : 0.3))
+			on = !on;
+	}
+}
+
+/* AR(1) */
+static void drift(double keep, double *series, size_t nr)
+{
+	double at = normal();
+
+	for (size_t i = 0; i < nr; i++) {
+		series[i] = at;
+		at = keep * at + sqrt(1 - keep * keep) * normal();
+	}
+}
+
+static void bursts_or_drift(unsigned int kind, double keep, double *series, size_t nr)
+{
+	if (kind)
+		bursts(keep, series, nr);
+	else
+		drift(keep, series, nr);
+}
+
+/* As if neighbours were independent. */
+static int naive(const struct ranks_correlation *got, size_t nr)
+{
+	double t = got->rho * sqrt((double)(nr - 2) / (1 - got->rho * got->rho));
+
+	return dist__t_both_tails(t, (double)nr - 2) <= 0.05;
+}
+
+/* Independent series: 5 % of the pairs may be called correlated, and 3 standard errors more. */
+static void false_alarms(void **state)
+{
+	static const struct {
+		unsigned int kind;
+		double keep;
+		size_t nr;
+	} cases[] = {
+		{ 0, 0, 20 },	 { 0, 0.8, 20 }, { 0, 0.6, 60 }, { 0, 0.95, 60 },
+		{ 0, 0.8, 200 }, { 1, 0, 60 },	 { 1, 0.6, 60 }, { 1, 0.9, 200 },
+	};
+	static double a[LONGEST], b[LONGEST];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		int wrong = 0, without = 0;
+
+		for (unsigned int pair = 0; pair < PAIRS; pair++) {
+			struct ranks_correlation got;
+
+			bursts_or_drift(cases[i].kind, cases[i].keep, a, cases[i].nr);
+			bursts_or_drift(cases[i].kind, cases[i].keep, b, cases[i].nr);
+			got = correlate(a, b, cases[i].nr);
+			wrong += got.p <= 0.05;
+			without += naive(&got, cases[i].nr);
+		}
+		assert_in_range(wrong, 0, 20 + 13);
+		/* So that this could fail: what is allowed for is there. */
+		if (cases[i].keep >= 0.8)
+			assert_true(without > 2 * wrong && without > 33);
+	}
+}
+
+/* Half of each series is what both have in common. The interval has the truth in it, or not. */
+static void what_is_there(void **state)
+{
+	const double truth = 6 / M_PI * asin(0.5 / 2); /* of rho = 0.5, both normal: K. Pearson */
+	static double common[LONGEST], a[LONGEST], b[LONGEST];
+	int found = 0, covered = 0;
+
+	(void)state;
+	for (unsigned int pair = 0; pair < PAIRS; pair++) {
+		struct ranks_correlation got;
+
+		drift(0.5, common, LONGEST);
+		drift(0.5, a, LONGEST);
+		drift(0.5, b, LONGEST);
+		for (size_t i = 0; i < LONGEST; i++) {
+			a[i] += common[i];
+			b[i] += common[i];
+		}
+		got = correlate(a, b, LONGEST);
+		found += got.p <= 0.05 && got.rho > 0;
+		covered += got.low <= truth && truth <= got.high;
+	}
+	assert_in_range(found, PAIRS * 99 / 100, PAIRS);
+	assert_in_range(covered, PAIRS * 95 / 100 - 13, PAIRS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ranks_and_ties), cmocka_unit_test(siegel),
+		cmocka_unit_test(bonett),	  cmocka_unit_test(what_has_no_answer),
+		cmocka_unit_test(both_ways),	  cmocka_unit_test(false_alarms),
+		cmocka_unit_test(what_is_there),
+	};
+
+	return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sample.h"
+#include "sheet.h"
+
+#include <json-c/json.h>
+#include <math.h>
+
+#include "base/json.h"
+#include "base/shares.h"
+#include "base/text.h"
+
+/* Three modules, the third with a metric that includes the first; times are round. */
+static struct run *begin(void)
+{
+	static const char *const names[] = { "memlat", "runqlat", "iolat" };
+	struct run *run = sample_bare();
+	struct run_data *data[3];
+
+	run->nr_modules = 0;
+	memset(run->modules, 0, sizeof(run->modules));
+	for (unsigned int i = 0; i < 3; i++) {
+		sample_metric(sample_module(run, names[i], "x", "y"), "first", "made up");
+		run->modules[i].by = 1U << LAT_BY_PROCESS;
+		data[i] = &run->modules[i].total;
+	}
+	sample_metric(&run->modules[2], "total", "made up");
+	sample_key(data[0], 12, LAT_BY_PROCESS, 0, "fio (12)", 1000000, 50);
+	sample_key(data[1], 14, LAT_BY_PROCESS, 0, "make (14)", 10000000, 500);
+	sample_key(data[1], 12, LAT_BY_PROCESS, 0, "fio (12)", 1000000, 1000);
+	sample_key(data[1], 13, LAT_BY_PROCESS, 0, "gone (13)", 1000000, 250);
+	sample_key(data[1], RUN_OTHER_ID, LAT_BY_PROCESS, 0, "(other)", 1000000, 90000);
+	sample_key(data[2], 12, LAT_BY_PROCESS, 0, "fio (12)", 1000000, 1);
+	sample_key(data[2], 12, LAT_BY_PROCESS, 1, "fio (12)", 1000000, 7500);
+	sample_key(data[2], 12, LAT_BY_DISK, 1, "sda", 1000000, 7500);
+	sample_lives(run);
+	return run;
+}
+
+static void shares(void **state)
+{
+	struct run *run = begin();
+	struct shares shares;
+
+	(void)state;
+	assert_int_equal(shares__of(&shares, run), 0);
+	assert_int_equal(shares.nr_columns, 3);
+	assert_int_equal(shares.columns[2].metric, 1);
+	assert_int_equal(shares.nr, 4);
+	assert_int_equal(shares.rows[0].id, 12);
+	/* Of 5 s: 50 ms, 1 s, 7.5 s. */
+	assert_true(fabs(shares__wait(&shares.rows[0], 0) - 0.01) < 1e-12);
+	assert_true(fabs(shares__wait(&shares.rows[0], 1) - 0.2) < 1e-12);
+	assert_true(fabs(shares__wait(&shares.rows[0], 2) - 1.5) < 1e-12);
+	assert_true(fabs(shares__threads(&shares.rows[0]) - 2) < 1e-12);
+	assert_int_equal(shares.rows[1].id, 14);
+	assert_true(fabs(shares__wait(&shares.rows[1], 1) - 0.5) < 1e-12);
+	assert_int_equal(shares.rows[2].id, 13);
+	assert_true(isnan(shares__wait(&shares.rows[2], 1)));
+	assert_true(isnan(shares__threads(&shares.rows[2])));
+	/* However long they waited. */
+	assert_int_equal(shares.rows[3].id, RUN_OTHER_ID);
+	shares__clear(&shares);
+	sample_free(run);
+}
+
+static const char *unknown(const struct run *run)
+{
+	struct shares shares;
+	const char *why;
+
+	assert_int_equal(shares__of(&shares, run), 0);
+	why = shares__unknown(&shares, run);
+	shares__clear(&shares);
+	return why ? why : "";
+}
+
+static void why_it_is_not_known(void **state)
+{
+	struct run *run = begin();
+
+	(void)state;
+	assert_string_equal(unknown(run), "the BPF iterator did not show them");
+	run->nr_lives = 0;
+	assert_string_equal(unknown(run), "it was not recorded");
+	run->complete = false;
+	assert_string_equal(unknown(run), "the recording was cut off");
+	run->running = true;
+	assert_string_equal(unknown(run), "the recording still goes on");
+	strcpy(run->lives_why, "of some it was not kept");
+	assert_string_equal(unknown(run), "of some it was not kept");
+	run->nr_lives = 2;
+	memset(&run->modules[1].total.keys[2], 0, sizeof(struct run_key));
+	assert_string_equal(unknown(run), "");
+	sample_free(run);
+}
+
+static char *text(const struct run *run, unsigned int top)
+{
+	struct sheet *sheet = sheet_begin();
+
+	text__processes(sheet->out, run, top);
+	return sheet_end(sheet);
+}
+
+static void for_people(void **state)
+{
+	static const char table[] =
+		"process                  lived  threads     memlat    runqlat      iolat\n"
+		"fio (12)                5.00 s        2     1.00 %     20.0 %      150 %\n"
+		"make (14)               10.0 s        1          -     50.0 %          -\n"
+		"(other)                      ?        ?          -     90.0 s          -\n"
+		"1 more, that waited less\n";
+	struct run *run = begin();
+	char *got = text(run, 2);
+
+	(void)state;
+	if (!strstr(got, table))
+		fail_msg("got:\n%s", got);
+	free(got);
+	for (unsigned int i = 0; i < 3; i++)
+		run->modules[i].by = 0;
+	got = text(run, 2);
+	assert_string_equal(got, "");
+	free(got);
+	sample_free(run);
+}
+
+static void as_json(void **state)
+{
+	struct run *run = begin();
+	struct json_object *object = json__run(run), *at;
+
+	(void)state;
+	assert_int_equal(json_pointer_get(object, "/processes/0/waits/2", &at), 0);
+	assert_string_equal(
+		json_object_to_json_string_ext(at, JSON_C_TO_STRING_PLAIN),
+		"{\"module\":\"iolat\",\"metric\":\"total\",\"sum_us\":7500000,\"share\":1.5}");
+	assert_int_equal(json_pointer_get(object, "/processes/2", &at), 0);
+	assert_null(json_object_object_get(at, "lived_sec"));
+	assert_int_equal(json_pointer_get(object, "/processes/1/lived_sec", &at), 0);
+	assert_true(fabs(json_object_get_double(at) - 10) < 1e-9);
+	json_object_put(object);
+	sample_free(run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shares),
+		cmocka_unit_test(why_it_is_not_known),
+		cmocka_unit_test(for_people),
+		cmocka_unit_test(as_json),
+	};
+
+	return cmocka_run_group_tests_name("shares", tests, NULL, NULL);
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "recording.h"
+#include "sheet.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+
+#include "cmd/report_print.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define INTERVALS 60
+#define FAST_NS 10000
+#define SLOW_NS 1000000
+
+enum { MEMLAT, RUNQLAT, IOLAT };
+
+/* In which intervals the modules are slow. */
+struct score {
+	bool (*slow[3])(unsigned int interval);
+	bool quiet; /* iolat has events only when it is slow */
+	bool split;
+};
+
+static struct run read_run;
+static struct timeline timeline;
+static const struct timeline_rules rules = { .confidence = 0.95, .lines = REPORT_LINES };
+
+static int begin(void **state)
+{
+	memset(&timeline, 0, sizeof(timeline));
+	return unit_make_dir(state);
+}
+
+static int end(void **state)
+{
+	timeline__clear(&timeline);
+	run__clear(&read_run);
+	return unit_remove_dir(state);
+}
+
+/* By chance, but with a correlation of nearly 0. */
+static bool bursts(unsigned int interval)
+{
+	return "..............##..##..##......##........##..##....##........"[interval] == '#';
+}
+
+static bool others(unsigned int interval)
+{
+	return "....####..####....##..........##................##.........."[interval] == '#';
+}
+
+static bool never(unsigned int interval)
+{
+	(void)interval;
+	return false;
+}
+
+static void add(struct run_data *data, bool slow, bool split, unsigned int interval)
+{
+	unsigned int nr = slow ? 40 : 0;
+
+	sample_record(&data->metrics[0], FAST_NS, 1000 - nr);
+	sample_record(&data->metrics[0], SLOW_NS, nr);
+	if (!split)
+		return;
+	sample_key(data, 1, LAT_BY_PROCESS, 0, "steady (1)", FAST_NS, 1000 - nr);
+	/* One has the bursts; what else is slow, little and always the same, is another's. */
+	sample_key(data, 2, LAT_BY_PROCESS, 0, "burst (2)", SLOW_NS, nr);
+	sample_record(&data->metrics[0], SLOW_NS, 1);
+	sample_key(data, 3, LAT_BY_PROCESS, 0, "always (3)", SLOW_NS, 1);
+	(void)interval;
+}
+
+static void fill(struct run_data *delta, unsigned int interval, const void *arg)
+{
+	const struct score *score = arg;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		bool slow = score->slow[i](interval);
+
+		if (i != IOLAT || slow || !score->quiet)
+			add(&delta[i], slow, score->split, interval);
+	}
+}
+
+static int record_and_read(const struct score *score, unsigned int intervals,
+			   const struct timeline_rules *with)
+{
+	struct run *run = recording_begin("memlat", "fentry", "handle_mm_fault");
+	struct rundb *db;
+	int err;
+
+	sample_metric(sample_module(run, "runqlat", "stamps", "for tests"), "run_queue", "made up");
+	sample_metric(sample_module(run, "iolat", "stamps", "for tests"), "device", "made up");
+	for (unsigned int i = 0; score->split && i < 3; i++)
+		run->modules[i].by = 1U << LAT_BY_PROCESS;
+	recording_write(run, dir, "run", intervals, fill, score);
+	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
+	err = timeline__read(&timeline, db, &read_run, with);
+	rundb__close(db);
+	return err;
+}
+
+static const struct timeline_pair *pair_of(unsigned int a, unsigned int b)
+{
+	for (unsigned int i = 0; i < timeline.nr_pairs; i++) {
+		if (timeline.pairs[i].a == a && timeline.pairs[i].b == b)
+			return &timeline.pairs[i];
+	}
+	fail_msg("no pair %u, %u", a, b);
+	return NULL;
+}
+
+static char *text(void)
+{
+	struct sheet *sheet = sheet_begin();
+
+	report__print_timeline(sheet->out, &timeline, 10);
+	return sheet_end(sheet);
+}
+
+static void assert_says(const char *part)
+{
+	char *printed = text(), *at;
+
+	for (at = printed; (at = strchr(at, '\n'));)
+		*at = ' ';
+	for (at = printed; (at = strstr(at, "  "));)
+		memmove(at, at + 1, strlen(at));
+	if (!strstr(printed, part))
+		fail_msg("'%s' is not in:\n%s", part, printed);
+	free(printed);
+}
+
+static void two_of_three(void **state)
+{
+	const struct score score = { .slow = { others, bursts, bursts } };
+	unsigned int nr = 0, both = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < INTERVALS; i++) {
+		nr += bursts(i);
+		both += bursts(i) && others(i);
+	}
+	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	assert_int_equal(timeline.nr_pairs, 3);
+	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_TOGETHER);
+	assert_true(pair_of(RUNQLAT, IOLAT)->found.low > 0.9);
+	assert_int_equal(pair_of(RUNQLAT, IOLAT)->both, nr);
+	assert_int_equal(pair_of(MEMLAT, RUNQLAT)->verdict, TIMELINE_NOT_SHOWN);
+	assert_int_equal(pair_of(MEMLAT, RUNQLAT)->both, both);
+	assert_int_equal(pair_of(MEMLAT, IOLAT)->verdict, TIMELINE_NOT_SHOWN);
+	assert_int_equal(timeline.nr_together, nr);
+	for (unsigned int i = 0; i < INTERVALS; i++)
+		assert_int_equal(timeline.together[i], bursts(i));
+	assert_says("runqlat and iolat: rise together: +1.00");
+	assert_says("memlat and runqlat: not shown:");
+	assert_says("both are in their worst quarter, by chance it would be");
+	assert_says("--by process,cgroup,disk of latscope record");
+}
+
+/* What is fast at other times, and what is not there at all, are both no slow ones. */
+static void no_events_between(void **state)
+{
+	const struct score score = { .slow = { never, bursts, bursts }, .quiet = true };
+
+	(void)state;
+	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_TOGETHER);
+	assert_int_equal(timeline.modules[IOLAT].empty, INTERVALS - timeline.nr_together);
+	assert_string_equal(pair_of(MEMLAT, IOLAT)->why,
+			    "one of the two is the same in all intervals");
+}
+
+static bool in_turn(unsigned int interval)
+{
+	return !bursts(interval);
+}
+
+static void one_against_the_other(void **state)
+{
+	const struct score score = { .slow = { others, bursts, in_turn } };
+
+	(void)state;
+	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_OPPOSED);
+	assert_int_equal(timeline.nr_together, 0);
+	assert_says("runqlat and iolat: one rises as the other falls: -1.00");
+}
+
+static void whose_they_are(void **state)
+{
+	const struct score score = { .slow = { others, bursts, bursts }, .split = true };
+	const struct timeline_carrier *carriers;
+	uint64_t slow;
+
+	(void)state;
+	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	carriers = timeline.carriers;
+	assert_int_equal(timeline.nr_carriers, 6);
+	for (unsigned int i = 0; i < 6; i++) {
+		assert_int_equal(carriers[i].module, i / 2);
+		assert_int_equal(carriers[i].key->key.id, i % 2 ? 3 : 2);
+	}
+	slow = 40 * timeline.nr_together;
+	assert_int_equal(timeline.modules[IOLAT].slow, slow + INTERVALS);
+	assert_int_equal(carriers[4].slow, slow);
+	assert_int_equal(carriers[4].slow_together, slow);
+	assert_int_equal(carriers[5].slow, INTERVALS);
+	assert_int_equal(carriers[5].slow_together, timeline.nr_together);
+	assert_int_equal(timeline__slow_together(&timeline, IOLAT), 41 * timeline.nr_together);
+	/* Of memlat, which has its bursts elsewhere. */
+	assert_true(carriers[0].slow > 0 && carriers[0].slow_together < carriers[0].slow / 2);
+	assert_says("iolat process events slow of slow together burst (2)");
+}
+
+static void too_little(void **state)
+{
+	const struct score score = { .slow = { never, bursts, bursts } };
+
+	(void)state;
+	assert_int_equal(record_and_read(&score, 9, &rules), 0);
+	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_NOT_SHOWN);
+	assert_true(isnan(pair_of(RUNQLAT, IOLAT)->adjusted));
+	assert_says("runqlat and iolat: not shown: too few intervals: 9, 10 are needed");
+}
+
+static void no_intervals(void **state)
+{
+	const struct score score = { .slow = { never, never, never } };
+	char *printed;
+
+	(void)state;
+	assert_int_equal(record_and_read(&score, 0, &rules), 0);
+	printed = text();
+	assert_string_equal(printed, "");
+	free(printed);
+}
+
+/* A line has the events of all its intervals. */
+static void lines(void **state)
+{
+	const struct score score = { .slow = { never, bursts, bursts } };
+	const struct timeline_rules all = { .confidence = 0.95 };
+	uint64_t events = 0, slow = 0;
+
+	(void)state;
+	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	assert_int_equal(timeline.per_line, 3);
+	assert_int_equal(timeline.nr_lines, 20);
+	for (size_t i = 0; i < timeline.nr_lines; i++) {
+		events += timeline.modules[IOLAT].lines[i].events;
+		slow += timeline.modules[IOLAT].lines[i].slow;
+	}
+	assert_int_equal(events, timeline.modules[IOLAT].events);
+	assert_int_equal(slow, timeline.modules[IOLAT].slow);
+	assert_says("a line is 3 intervals of 1 s (--all-intervals");
+	timeline__clear(&timeline);
+	run__clear(&read_run);
+	unit_remove(dir);
+	dir = unit_tmpdir();
+	assert_int_equal(record_and_read(&score, INTERVALS, &all), 0);
+	assert_int_equal(timeline.nr_lines, INTERVALS);
+	assert_memory_equal(timeline.modules[IOLAT].lines, timeline.modules[IOLAT].cells,
+			    INTERVALS * sizeof(struct timeline_cell));
+}
+
+static void what_is_slow(void **state)
+{
+	const struct score score = { .slow = { never, bursts, bursts } };
+	const struct timeline_rules asked = { .confidence = 0.95, .slow_ns = FAST_NS };
+
+	(void)state;
+	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	/* 40 of 1,000 in a quarter: 1 % */
+	assert_in_range(timeline.modules[IOLAT].slow_ns, FAST_NS + 1, SLOW_NS);
+	assert_int_equal(timeline.modules[IOLAT].slow, 40 * timeline.nr_together);
+	/* Where all are alike, all are slow: there is no edge nearer to 1 %. */
+	assert_int_equal(timeline.modules[MEMLAT].slow, timeline.modules[MEMLAT].events);
+	timeline__clear(&timeline);
+	run__clear(&read_run);
+	unit_remove(dir);
+	dir = unit_tmpdir();
+	assert_int_equal(record_and_read(&score, INTERVALS, &asked), 0);
+	assert_int_equal(timeline.modules[IOLAT].slow, timeline.modules[IOLAT].events);
+	assert_says("that are that long");
+}
+
+static const char *value(struct json_object *object, const char *path)
+{
+	struct json_object *at = NULL;
+
+	if (json_pointer_get(object, path, &at))
+		fail_msg("no %s", path);
+	return json_object_to_json_string_ext(at, JSON_C_TO_STRING_PLAIN);
+}
+
+static void as_json(void **state)
+{
+	const struct score score = { .slow = { others, bursts, bursts }, .split = true };
+	struct json_object *object = json_object_new_object();
+	char number[32];
+
+	(void)state;
+	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	report__add_timeline(object, &timeline);
+	assert_string_equal(value(object, "/together/pairs/2/modules"), "[\"runqlat\",\"iolat\"]");
+	assert_string_equal(value(object, "/together/pairs/2/verdict"), "\"rise together\"");
+	assert_string_equal(value(object, "/together/pairs/0/verdict"), "\"not shown\"");
+	snprintf(number, sizeof(number), "%zu", timeline.nr_together);
+	assert_string_equal(value(object, "/together/intervals"), number);
+	assert_string_equal(value(object, "/timeline/modules/1/module"), "\"runqlat\"");
+	assert_string_equal(value(object, "/timeline/intervals/59/end_sec"), "60");
+	assert_string_equal(value(object, "/carriers/2/name"), "\"burst (2)\"");
+	assert_string_equal(value(object, "/carriers/2/by"), "\"process\"");
+	json_object_put(object);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(two_of_three),   TEST(no_events_between), TEST(one_against_the_other),
+		TEST(whose_they_are), TEST(too_little),	       TEST(no_intervals),
+		TEST(lines),	      TEST(what_is_slow),      TEST(as_json),
+	};
+
+	return cmocka_run_group_tests_name("timeline", tests, NULL, NULL);
+}
