@@ -156,7 +156,7 @@ $(OUT)/tests/emu/msrfs/msrfs: $(MSRFS)
 	$(Q)$(CC) $(CFLAGS) $^ -lfuse3 -ljson-c -lm -o $@
 
 $(OUT)/tests/rmid/check: $(OUT)/tests/rmid/check.o $(OUT)/tests/rmid/live.o
-$(OUT)/bench/rmid_alloc: $(OUT)/bench/rmid_alloc.o $(OUT)/kmod/rmid/rmid_alloc.o
+$(OUT)/bench/rmid_alloc: $(OUT)/bench/rmid_alloc.o $(patsubst %.c,$(OUT)/%.o,$(filter kmod/%,$(RMID_SRC)))
 $(OUT)/tests/rmid/check $(OUT)/bench/rmid_alloc:
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -o $@
