@@ -46,7 +46,8 @@ ASM := $(patsubst %.S,$(OUT)/%.o,$(wildcard src/*/*.S))
 OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
 BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c src/cmd/report_*.c)
 RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
-BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(RMID_SRC) $(wildcard src/ring/*.c src/tier/*.c))
+BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/ring/*.c src/tier/*.c) src/truth/chase.c \
+	src/truth/truth.c $(RMID_SRC))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
 TRUTH := $(patsubst %.c,$(OUT)/%,$(wildcard tests/truth/*.c tests/ringlat/*.c))
@@ -129,8 +130,9 @@ $(OUT)/bench/empty: $(OUT)/bench/empty.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
 
-# The program with one instruction more in the guest's crossing that its name says.
-MUTANTS := $(foreach event,fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u)
+# The program with one instruction more in the guest's crossing that its name says, or in all.
+MUTANTS := $(foreach event,fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u) \
+	$(OUT)/mutant/all
 
 $(OUT)/mutant/%.o: src/ring/guest_code.S src/ring/guest_layout.h
 	$(Q)mkdir -p $(@D)
@@ -171,8 +173,8 @@ $(OUT)/man/%: man/%.scd
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH) $(MUTANTS) $(EMU) $(OUT)/tests/emu/msrfs/msrfs $(OUT)/bench/power $(OUT)/bench/together \
-	$(addprefix $(OUT)/tests/rmid/,check fuzz)
+tests: all $(UNIT) $(TRUTH) $(MUTANTS) $(EMU) $(OUT)/tests/emu/msrfs/msrfs \
+	$(OUT)/bench/power $(OUT)/bench/together $(addprefix $(OUT)/tests/rmid/,check fuzz)
 
 deps:
 	$(Q)scripts/deps build check bench

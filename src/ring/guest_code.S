@@ -28,9 +28,12 @@
 	mov	%rax, \to
 .endm
 
-/* For tests of the tests: assembled with MUTANT_fault_u2k, it has one instruction more. */
+/* For tests of the tests: assembled with MUTANT_fault_u2k, it has one instruction more; with MUTANT_all, each crossing. */
 .macro crossing name
 	.ifdef MUTANT_\name
+	nop
+	.endif
+	.ifdef MUTANT_all
 	nop
 	.endif
 .endm
