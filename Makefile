@@ -2,6 +2,7 @@
 # make          build .output/latscope
 # make demo     install what is missing, build, record 10 s of a mixed load
 # make check    install what is missing, build, run every test (soak: the same with larger counts)
+# make check-bochs   ringlat's private guest on an emulated Intel CPU: minutes, so not in check
 # make bench    the figures of docs/performance.md, as ratios
 # make install  PREFIX=/usr/local DESTDIR=
 # make modules  build kmod/* for the running kernel, or KERNEL= with KDIR= (its build directory)
@@ -41,25 +42,25 @@ BPF_LIB := $(wildcard bpf/lib/*.bpf.h)
 CONTRACT := $(wildcard include/latscope/*.h)
 SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
 SRC := $(wildcard src/*.c src/*/*.c)
-OBJ := $(SRC:%.c=$(OUT)/%.o)
+ASM := $(patsubst %.S,$(OUT)/%.o,$(wildcard src/*/*.S))
+OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
 BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c src/cmd/report_*.c)
-BASE_SAN := $(BASE_SRC:%.c=$(OUT)/san/%.o)
-TIER_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(wildcard src/tier/*.c) src/truth/chase.c src/truth/truth.c)
+BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/ring/*.c src/tier/*.c) src/truth/chase.c src/truth/truth.c)
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
-EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(wildcard tests/emu/test_*.c))
-EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcard tests/emu/*.c)))
-MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c))
 TRUTH := $(patsubst %.c,$(OUT)/%,$(wildcard tests/truth/*.c tests/ringlat/*.c))
 KERNEL ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KERNEL)/build
 KMOD_OUT := $(OUT)/kmod/$(KERNEL)
 KMOD := $(patsubst kmod/%/Kbuild,%,$(wildcard kmod/*/Kbuild))
+EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(wildcard tests/emu/test_*.c))
+EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcard tests/emu/*.c)))
+MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c))
 MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests demo check soak bench install deps clean distclean format modules \
+.PHONY: all tests demo check soak check-bochs bench install deps clean distclean format modules \
 	modules_install dkms_install
 
 all: $(OUT)/latscope
@@ -72,6 +73,11 @@ $(OUT)/%.o: %.c
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(OUT)/%.o: %.S
+	$(call msg,AS,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 $(OUT)/san/%.o: %.c
 	$(call msg,CC-SAN,$@)
@@ -122,9 +128,21 @@ $(OUT)/bench/empty: $(OUT)/bench/empty.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
 
+# The program with one instruction more in the guest's crossing that its name says, or in all.
+MUTANTS := $(foreach event,fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u) \
+	$(OUT)/mutant/all
+
+$(OUT)/mutant/%.o: src/ring/guest_code.S src/ring/guest_layout.h
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Wa,--defsym,MUTANT_$*=1 -c $< -o $@
+
+$(MUTANTS): $(OUT)/mutant/%: $(OUT)/mutant/%.o $(filter-out %/guest_code.o,$(OBJ))
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
 $(EMU): $(EMU_LIB)
 
-$(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(TIER_SAN)
+$(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)
 	$(call msg,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@
@@ -142,7 +160,8 @@ $(OUT)/man/%: man/%.scd
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH) $(EMU) $(OUT)/tests/emu/msrfs/msrfs $(OUT)/bench/power $(OUT)/bench/together
+tests: all $(UNIT) $(TRUTH) $(MUTANTS) $(EMU) $(OUT)/tests/emu/msrfs/msrfs \
+	$(OUT)/bench/power $(OUT)/bench/together
 
 deps:
 	$(Q)scripts/deps build check bench
@@ -156,6 +175,11 @@ check soak:
 	$(Q)scripts/deps build check
 	$(Q)$(MAKE) tests
 	$(Q)$(if $(filter soak,$@),LATSCOPE_SOAK=1) tests/run
+
+check-bochs:
+	$(Q)scripts/deps build check bochs
+	$(Q)$(MAKE) tests
+	$(Q)tests/ringlat/bochs
 
 bench:
 	$(Q)scripts/deps build check bench
@@ -201,5 +225,5 @@ clean:
 distclean:
 	$(Q)rm -rf $(OUT)
 
--include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(TIER_SAN:.o=.d) $(EMU_LIB:.o=.d) $(MSRFS:.o=.d) \
+-include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(EMU_LIB:.o=.d) $(MSRFS:.o=.d) \
 	$(patsubst $(OUT)/%,$(OUT)/san/%.d,$(UNIT) $(EMU)) $(TRUTH:=.d) $(POWER:.o=.d) $(TOGETHER:.o=.d)

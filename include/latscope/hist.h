@@ -60,19 +60,21 @@ static inline __attribute__((always_inline)) __u64 hist_scale(__u64 ns)
 	return (ns << HIST_SUB_BITS) / 1000;
 }
 
-/* Slot of a latency in ns; always below HIST_SLOTS. */
-static inline __attribute__((always_inline)) __u32 hist_slot(__u64 ns)
+/* Slot of v; those from 2^41 on are for the caller to keep out. */
+static inline __attribute__((always_inline)) __u32 hist_scaled_slot(__u64 v)
 {
 	__u32 octave;
-	__u64 v;
 
-	if (ns >= HIST_LIMIT_NS)
-		return HIST_OVERFLOW_SLOT;
-	v = hist_scale(ns);
 	if (v < HIST_SUB)
 		return (__u32)v;
 	octave = hist_ilog2(v) - HIST_SUB_BITS;
 	return HIST_SUB + (octave << HIST_SUB_BITS) + (__u32)(v >> octave) - HIST_SUB;
+}
+
+/* Slot of a latency in ns; always below HIST_SLOTS. */
+static inline __attribute__((always_inline)) __u32 hist_slot(__u64 ns)
+{
+	return ns < HIST_LIMIT_NS ? hist_scaled_slot(hist_scale(ns)) : HIST_OVERFLOW_SLOT;
 }
 
 /* Lower edge of a slot in 1/32 us; a slot holds [low(slot), low(slot + 1)). */

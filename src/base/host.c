@@ -110,6 +110,11 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
+static void put_flag(struct json_object *to, const char *name, const char *flags)
+{
+	json_object_object_add(to, name, json_object_new_boolean(has_word(flags, name)));
+}
+
 /* The first CPU speaks for all: its lines end with an empty one. */
 static void put_cpu(struct json_object *to, const char *root)
 {
@@ -130,10 +135,10 @@ static void put_cpu(struct json_object *to, const char *root)
 		if (value)
 			put_text(to, "microcode", value);
 		value = value_of(line, "flags");
-		if (value)
-			json_object_object_add(
-				to, "hypervisor",
-				json_object_new_boolean(has_word(value, "hypervisor")));
+		if (value) {
+			put_flag(to, "hypervisor", value);
+			put_flag(to, "fred", value); /* only where the kernel uses it */
+		}
 	}
 	fclose(stream);
 }

@@ -47,9 +47,9 @@ static const char schema[] =
 	"CREATE TABLE sums(interval INTEGER, series INTEGER, count INTEGER, sum_ns INTEGER,"
 	" max_ns INTEGER, tail INTEGER, PRIMARY KEY(interval, series)) WITHOUT ROWID;"
 	"CREATE TABLE acct(interval INTEGER, metric INTEGER, name TEXT, count INTEGER,"
-	" PRIMARY KEY(interval, metric, name)) WITHOUT ROWID;" RUNDB_TABLE_SCHEMA
+	" PRIMARY KEY(interval, metric, name)) WITHOUT ROWID;"
 	"CREATE TABLE process(id INTEGER PRIMARY KEY, lived_ns INTEGER, thread_ns INTEGER,"
-	" ended INTEGER);"
+	" ended INTEGER);" RUNDB_TABLE_SCHEMA
 	"CREATE TABLE slot_edges(slot INTEGER PRIMARY KEY, low_ns INTEGER, high_ns INTEGER,"
 	" bucket INTEGER);"
 	"CREATE VIEW totals AS SELECT module.name AS module, metric.name AS metric, series.split,"

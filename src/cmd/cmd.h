@@ -19,6 +19,7 @@ int cmd_report(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_ringlat(int argc, char **argv);
 int cmd_load(int argc, char **argv);
 int cmd_tierlat(int argc, char **argv);
 

@@ -10,6 +10,7 @@
 #include <base/wrap.h>
 #include <probe/kernel.h>
 #include <probe/probe.h>
+#include <ring/ring.h>
 #include <tier/tier.h>
 
 #include "cmd.h"
@@ -59,6 +60,29 @@ static int examine(const struct probe_ops *ops)
 		works++;
 	}
 	return works;
+}
+
+static void print_refused(const struct ring_backend *backend, const char *why)
+{
+	print_finding(" ", backend->name, "no", why);
+}
+
+/* The backends of ringlat, likewise. */
+static void examine_ring(void)
+{
+	char why[RUN_TEXT];
+	struct ring *ring;
+	bool works = false;
+
+	printf("\nringlat: crossing from user to kernel mode and back\n");
+	for (size_t i = 0; ring_backends[i]; i++) {
+		if (ring__open(&ring, ring_backends[i], print_refused, why))
+			continue;
+		ring__close(ring);
+		print_finding(works ? " " : "*", ring_backends[i]->name, "yes",
+			      ring_backends[i]->mechanism);
+		works = true;
+	}
 }
 
 /* No module of record, so not among those that the exit status is of. */
@@ -112,7 +136,8 @@ int cmd_doctor(int argc, char **argv)
 	printf("latscope " LATSCOPE_VERSION " on Linux %s %s\n", kernel.release, kernel.machine);
 	for (size_t i = 0; probe_list[i]; i++)
 		all = examine(probe_list[i]) && all;
+	examine_ring();
 	examine_tiers();
-	printf("\n* is used by default; --rung NAME takes another.\n");
+	printf("\n* is used by default; --rung NAME takes another (ringlat: --backend).\n");
 	return all ? EXIT_DONE : EXIT_CANNOT;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <base/csv.h>
+#include <base/fault_cost.h>
 #include <base/hist.h>
 #include <base/json.h>
 #include <base/log.h>
@@ -131,7 +132,15 @@ static int print_rows(struct rundb *db, const struct run *run)
 	return err;
 }
 
-static int print_whole(const struct report *report, const struct run *run,
+static int print_csv(struct rundb *db, const struct run *run)
+{
+	if (run->modules[0].table)
+		return print_rows(db, run);
+	csv__histogram(stdout, &run->modules[0].total.metrics[0].hist);
+	return 0;
+}
+
+static int print_whole(const struct report *report, struct rundb *db, const struct run *run,
 		       const struct whole *whole)
 {
 	struct text_style style = {
@@ -142,10 +151,8 @@ static int print_whole(const struct report *report, const struct run *run,
 
 	if (report->options.json)
 		return print_json(run, whole);
-	if (report->options.csv) {
-		csv__histogram(stdout, &run->modules[0].total.metrics[0].hist);
-		return 0;
-	}
+	if (report->options.csv)
+		return print_csv(db, run);
 	text__run(stdout, run);
 	for (unsigned int i = 0; i < run->nr_modules; i++)
 		text__module(stdout, run, &run->modules[i], &style);
@@ -154,6 +161,7 @@ static int print_whole(const struct report *report, const struct run *run,
 		report__print_timeline(stdout, &whole->timeline, style.top);
 		report__print_beside(stdout, &whole->beside);
 	}
+	fault_cost__print(stdout, run);
 	return 0;
 }
 
@@ -163,10 +171,8 @@ static int read_and_print(const struct report *report, struct rundb *db, const s
 	struct whole *whole;
 	int err;
 
-	if (report->options.csv && run->modules[0].table)
-		return print_rows(db, run);
 	if (report->module || report->options.csv)
-		return print_whole(report, run, NULL);
+		return print_whole(report, db, run, NULL);
 	whole = calloc(1, sizeof(*whole));
 	if (!whole)
 		return -ENOMEM;
@@ -174,7 +180,7 @@ static int read_and_print(const struct report *report, struct rundb *db, const s
 	if (!err)
 		err = beside__read(&whole->beside, &whole->timeline, db);
 	if (!err)
-		err = print_whole(report, run, whole);
+		err = print_whole(report, db, run, whole);
 	beside__clear(&whole->beside);
 	timeline__clear(&whole->timeline);
 	free(whole);

@@ -3,9 +3,7 @@
  * What the clients of the ringlat module share that only tests need: crossings by the protocol of its
  * header, a view on the entry points of every CPU from outside, cases by name.
  *
- * A client has a table of cases and runs the one it is given: exit code 0 if it holds, 1 if not, with
- * the reason on stderr, 77 if this kernel cannot, with the reason on stderr as well. `list` prints the
- * names. None needs another one to have run.
+ * Most have a table of cases, speak TAP, and run those they are given, or all.
  */
 #ifndef LATSCOPE_TESTS_RINGLAT_CLIENT_H
 #define LATSCOPE_TESTS_RINGLAT_CLIENT_H
@@ -43,8 +41,8 @@ static unsigned int failures;
 static inline bool expect(bool holds, const char *what, int line)
 {
 	if (!holds) {
-		fprintf(stderr, "%s:%d: does not hold: %s (errno %d)\n",
-			program_invocation_short_name, line, what, errno);
+		printf("# %s:%d: does not hold: %s (errno %d)\n", program_invocation_short_name,
+		       line, what, errno);
 		failures++;
 	}
 	return holds;
@@ -242,20 +240,97 @@ struct test_case {
 	void (*run)(void);
 };
 
-/* Does argv[1] name one of them? Then what came of it is the exit code. */
-static inline int run_case(const struct test_case *cases, size_t count, int argc, char **argv)
+/* What the kernel said since the last time; -1 if that cannot be told. */
+static inline int open_kernel_log(void)
 {
+	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	must(fd >= 0, "read the kernel's log");
+	lseek(fd, 0, SEEK_END);
+	return fd;
+}
+
+static inline bool kernel_complains(int log)
+{
+	static const char *const complaints[] = { "WARNING: ",	"BUG: ",     "KASAN: ",
+						  "UBSAN: ",	"Oops",	     "general protection",
+						  "INFO: task", "INFO: rcu", "unable to handle" };
+	bool complains = false;
+	char record[2048];
+	ssize_t length;
 	size_t i;
 
-	for (i = 0; i < count; i++) {
-		if (argc == 2 && !strcmp(argv[1], "list")) {
-			puts(cases[i].name);
-		} else if (argc >= 2 && !strcmp(argv[1], cases[i].name)) {
-			cases[i].run();
-			return failures ? 1 : 0;
-		}
+	while ((length = read(log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
+		record[length > 0 ? length : 0] = '\0';
+		for (i = 0; i < sizeof(complaints) / sizeof(complaints[0]); i++)
+			complains |= !!strstr(record, complaints[i]);
+		if (complains)
+			printf("# kernel: %s", record);
+		errno = 0;
 	}
-	return argc == 2 && !strcmp(argv[1], "list") ? 0 : 2;
+	return complains;
+}
+
+static inline bool any_hooked(void)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
+		if (is_hooked(cpu))
+			return true;
+	return false;
+}
+
+/*
+ * In a process of its own, as TAP. It must come out as the case expects, the kernel must have nothing
+ * to say, and no CPU may be left with a stub. A lock-up is a finding, not a reason to wait.
+ */
+static inline void run_case(const struct test_case *test, unsigned int number, int log)
+{
+	int status = 0;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	must(pid >= 0, "fork");
+	if (!pid) {
+		alarm(120);
+		test->run();
+		fflush(stdout);
+		_exit(failures ? 1 : 0);
+	}
+	waitpid(pid, &status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT) {
+		printf("ok %u - %s: %s # SKIP this CPU cannot\n", number,
+		       program_invocation_short_name, test->name);
+		return;
+	}
+	if (status)
+		printf("# wait status %#x\n", (unsigned int)status);
+	if (any_hooked())
+		printf("# a CPU is left with another entry than the others\n");
+	printf("%sok %u - %s: %s\n", status || kernel_complains(log) || any_hooked() ? "not " : "",
+	       number, program_invocation_short_name, test->name);
+}
+
+/* Those that are named, or all. */
+static inline int run_cases(const struct test_case *cases, size_t count, int argc, char **argv)
+{
+	int log = open_kernel_log(), arg;
+	unsigned int number = 0;
+	size_t i;
+
+	pin(0);
+	for (i = 0; i < count; i++) {
+		bool wanted = argc < 2;
+
+		for (arg = 1; arg < argc; arg++)
+			wanted |= !strcmp(argv[arg], cases[i].name);
+		if (wanted)
+			run_case(&cases[i], ++number, log);
+	}
+	printf("1..%u\n", number);
+	return 0;
 }
 
 #define CASES(cases) cases, sizeof(cases) / sizeof((cases)[0])

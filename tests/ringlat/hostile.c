@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * hostile CASE: an owner that does all it can to have a stub do what it should not. Each case is held
- * against what the kernel would have done without the stub, or against the protocol. That the kernel
- * survives, and has nothing to say in its log, is seen by whoever runs this.
+ * hostile [CASE...]: an owner that does all it can to have a stub do what it should not. Each case is held
+ * against what the kernel would have done without the stub, or against the protocol.
  */
 #include "client.h"
 
@@ -146,8 +145,16 @@ static const uint64_t wild[] = {
 
 #define WILD (sizeof(wild) / sizeof(wild[0]))
 
+/* Each case begins with it. */
+static void begin(void)
+{
+	take_all_signals();
+	device_own(BOTH);
+}
+
 static void sane(void)
 {
+	begin();
 	ATTEMPT(CROSS_LOAD, 0);
 	EXPECT(taken());
 	ATTEMPT(CROSS_SYSCALL, 0);
@@ -159,10 +166,27 @@ static void sane(void)
 	EXPECT(refused(absent));
 }
 
+static void every_one(void)
+{
+	unsigned int missed = 0;
+	struct crossing crossing;
+	int i;
+
+	begin();
+	for (i = 0; i < 20000; i++) {
+		cross_page_fault(&crossing, absent);
+		missed += !crossing.u2k_k;
+		cross_syscall(&crossing);
+		missed += !crossing.u2k_k;
+	}
+	EXPECT(!missed && !seen.signals);
+}
+
 static void other_address(void)
 {
 	size_t i;
 
+	begin();
 	for (i = 0; i < WILD; i++) {
 		ATTEMPT(LOAD, wild[i]);
 		EXPECT(refused(absent));
@@ -196,6 +220,7 @@ static void last_page_at(uint64_t address, uint64_t wild_load, uint64_t wild_sys
 
 static void last_page(void)
 {
+	begin();
 	last_page_at(LAST_USER_PAGE, LAST_USER_PAGE + PAGE, LAST_USER_PAGE + PAGE);
 	last_page_at(LAST_USER_PAGE_LA57, 0, 0);
 }
@@ -206,6 +231,7 @@ static void instruction_fetch(void)
 					    0xffffffffff600000, 0 };
 	size_t i;
 
+	begin();
 	for (i = 0; i < sizeof(fetched) / sizeof(fetched[0]); i++) {
 		ATTEMPT("jmp *%%r13", fetched[i]);
 		EXPECT(refused((void *)fetched[i]));
@@ -217,6 +243,7 @@ static void writes(void)
 	pid_t child;
 	int status;
 
+	begin();
 	ATTEMPT("movb $5, 4096(%%rsi)", 0);
 	EXPECT(!seen.r8 && !seen.signals && pages[PAGE] == 5);
 	ATTEMPT(HERE "1: movb $5, (%%rdi)", 0);
@@ -240,6 +267,7 @@ static void kernel_addresses(void)
 {
 	size_t i;
 
+	begin();
 	for (i = 0; i < WILD; i++) {
 		if (wild[i] < 0x800000000000)
 			continue;
@@ -262,6 +290,7 @@ static void set_segment(unsigned int number, bool is_32bit)
 /* IRETQ would have to load these, and may fault: the second has the kernel patch up its stack. */
 static void stack_segments(void)
 {
+	begin();
 	set_segment(3, true);
 	set_segment(4, false);
 	ATTEMPT("mov $0x1f, %%eax\nmov %%eax, %%ss\n" CROSS_LOAD, 0);
@@ -298,6 +327,7 @@ static void compat_mode(void)
 	unsigned char *code = mmap((void *)COMPAT_CODE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 
+	begin();
 	must(code != MAP_FAILED && !sigaction(SIGUSR1, &action, NULL), "prepare 32-bit code");
 	memcpy(code, "\x8a\x07\xf4", 3); /* movb (%edi), %al; hlt */
 	ATTEMPT("xor %%r12d, %%r12d\n"
@@ -314,6 +344,7 @@ static void compat_mode(void)
 /* TF, then AC, NT and DF. */
 static void flags(void)
 {
+	begin();
 	ATTEMPT(HERE SET_FLAGS("0x100") LOAD, 0);
 	EXPECT(seen.r8 && seen.signals == 1 && seen.signo == SIGTRAP);
 	ATTEMPT(HERE SET_FLAGS("0x44400") LOAD CLEAR_FLAGS("0x44400"), 0);
@@ -329,6 +360,7 @@ static void stack_pointers(void)
 {
 	size_t i;
 
+	begin();
 	for (i = 0; i < WILD; i++) {
 		ATTEMPT_WITH("mov %%r14, %%rsp\n" HERE "syscall\n1:\nmov %%rbx, %%rsp", 0, absent,
 			     wild[i]);
@@ -378,6 +410,7 @@ static void breakpoints(void)
 	size_t i;
 	int fd;
 
+	begin();
 	for (i = 0; i < OFF_LIMITS; i++) {
 		attr.bp_addr = symbol_of(off_limits[i]);
 		fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
@@ -391,6 +424,7 @@ static void kprobes(void)
 	char probe[128];
 	size_t i;
 
+	begin();
 	must(fd >= 0, "open kprobe_events");
 	EXPECT(write(fd, "p:fine ringlat:session__open", 28) == 28);
 	EXPECT(write(fd, "-:fine", 6) == 6);
@@ -412,6 +446,7 @@ static void seccomp(void)
 	};
 	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
 
+	begin();
 	EXPECT(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	EXPECT(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
 	EXPECT(syscall(SYS_getppid) == -1 && errno == 42);
@@ -438,6 +473,7 @@ static void signal_storm(void)
 	struct itimerval every = { { 0, 1000 }, { 0, 1000 } };
 	long i, missed = 0;
 
+	begin();
 	must(signal(SIGALRM, on_alarm) != SIG_ERR, "take alarms");
 	setitimer(ITIMER_REAL, &every, NULL);
 	for (i = 0; i < rounds(40000, 300000); i++) {
@@ -453,6 +489,7 @@ static void signal_storm(void)
 
 static const struct test_case cases[] = {
 	{ "sane", sane },
+	{ "every-one", every_one },
 	{ "other-address", other_address },
 	{ "last-page", last_page },
 	{ "instruction-fetch", instruction_fetch },
@@ -475,9 +512,5 @@ int main(int argc, char **argv)
 	must(absent != MAP_FAILED && pages != MAP_FAILED, "map memory");
 	madvise(pages, 4 * PAGE, MADV_NOHUGEPAGE);
 	pages[0] = 1;
-	if (argc == 2 && strcmp(argv[1], "list")) {
-		take_all_signals();
-		device_own(BOTH);
-	}
-	return run_case(CASES(cases), argc, argv);
+	return run_cases(CASES(cases), argc, argv);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * lifecycle CASE: whatever becomes of an owner, its stubs are before no entry point afterwards, nobody
+ * lifecycle [CASE...]: whatever becomes of an owner, its stubs are before no entry point afterwards, nobody
  * else ever has them, and the module can be unloaded in the end. This process looks on from another
  * CPU than the owner's.
  */
@@ -521,9 +521,5 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "spin"))
 		spin(0);
-	/* A lock-up is a finding, not a reason to wait. */
-	alarm(120);
-	if (argc == 2 && strcmp(argv[1], "list"))
-		pin(0);
-	return run_case(CASES(cases), argc, argv);
+	return run_cases(CASES(cases), argc, argv);
 }

@@ -64,7 +64,7 @@ static void run_directory_errors(void **state)
 
 static void files_appear_whole(void **state)
 {
-	struct outfile file;
+	struct outfile file = { 0 };
 
 	(void)state;
 	unit_write(dir, "out", "old");

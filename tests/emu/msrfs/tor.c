@@ -39,7 +39,7 @@ int tor__memory(const char *name)
 	return -1;
 }
 
-/* umask 0x01: requests of cores, 0x10 hits, 0x20 misses. Both targets or none: any. */
+/* umask 0x01: requests of cores, 0x10 hits, 0x20 misses. Filter 1: of which target and opcode. */
 static bool old_counts(uint64_t umask, uint64_t filter, const struct tor_request *request)
 {
 	unsigned int opcode = opcodes[request->opcode].old;

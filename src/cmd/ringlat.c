@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* ringlat: what it costs to cross from user to kernel mode and back. */
+#include <errno.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include <base/fault_cost.h>
+#include <base/host.h>
+#include <base/json.h>
+#include <base/log.h>
+#include <base/options.h>
+#include <base/rundir.h>
+#include <base/streams.h>
+#include <base/units.h>
+#include <base/writer.h>
+#include <probe/kernel.h>
+#include <probe/privilege.h>
+#include <ring/ring.h>
+
+#include "cmd.h"
+#include "ringlat_handler.h"
+#include "ringlat_print.h"
+
+#define TAIL_NS 8000
+#define PROGRESS_NS 250000000ULL
+
+enum key { KEY_BACKEND = 0x300, KEY_HISTOGRAM, KEY_WITH_MEMLAT };
+
+struct ringlat {
+	struct options options;
+	const struct ring_backend *backend; /* the only one wanted; NULL: the best */
+	uint64_t crossings;
+	bool histogram;
+	bool with_memlat;
+	struct run *run;
+	struct ring_result *result;
+	char dir[PATH_MAX]; /* of the recording; empty: nothing is to be kept */
+};
+
+static const struct argp_option ringlat_options[] = {
+	{ "backend", KEY_BACKEND, "NAME", 0, "Measure by this one and no other: module, kvm, user",
+	  0 },
+	{ "crossings", 'n', "N", 0, "Crossings of each kind (1000000)", 0 },
+	{ "histogram", KEY_HISTOGRAM, NULL, 0, "Show how they are distributed", 0 },
+	{ "with-memlat", KEY_WITH_MEMLAT, NULL, 0,
+	  "Also measure the page-fault handler, and put both together", 0 },
+	{ 0 },
+};
+
+static const char ringlat_doc[] =
+	"Measures what it costs to cross from user to kernel mode and back. The best backend that "
+	"works here is taken: module, the crossing into the running kernel and back, by a kernel "
+	"module; kvm, the crossing alone, within a private guest that nothing else "
+	"runs in; user, without privilege, round trips only, with the kernel's work in them.\v"
+	"Examples:\n"
+	"  sudo latscope ringlat                     the best that this machine can\n"
+	"  latscope ringlat --backend user --histogram\n"
+	"  latscope ringlat --json | jq .ring        for a script\n"
+	"  sudo latscope ringlat --with-memlat       what share of a page fault is crossing?\n"
+	"  sudo latscope ringlat -o runs/            keep a recording\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = stop };
+	struct sigaction before;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
+}
+
+static int parse_backend(struct ringlat *ringlat, const char *arg)
+{
+	ringlat->backend = ring__find(arg);
+	return ringlat->backend ? 0 : options__fail(&ringlat->options, "no backend '%.64s'", arg);
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct ringlat *ringlat = state->input;
+
+	switch (key) {
+	case KEY_BACKEND:
+		return parse_backend(ringlat, arg);
+	case 'n':
+		return options__count(&ringlat->options, "--crossings", arg, 1, 1000000000000,
+				      &ringlat->crossings);
+	case KEY_HISTOGRAM:
+		ringlat->histogram = true;
+		return 0;
+	case KEY_WITH_MEMLAT:
+		ringlat->with_memlat = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* An error that was printed; the exit code. */
+static int failed(const char *why, const char *todo, int code)
+{
+	log__error("ringlat", why, todo);
+	return code;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	return at.tv_sec * 1000000000ULL + at.tv_nsec;
+}
+
+static bool go_on(const struct ring_count *count, uint64_t crossings)
+{
+	static uint64_t shown_ns;
+	uint64_t now = now_ns();
+
+	if (now - shown_ns >= PROGRESS_NS) {
+		shown_ns = now;
+		log__progress("%s: %llu of %llu", count->event->name,
+			      (unsigned long long)count->attempted, (unsigned long long)crossings);
+	}
+	return !stopped;
+}
+
+static void refused(const struct ring_backend *backend, const char *why)
+{
+	char what[RUN_TEXT];
+
+	snprintf(what, sizeof(what), "ringlat: backend %s does not work here", backend->name);
+	log__warn(what, why, NULL);
+}
+
+static int open_ring(struct ringlat *ringlat, struct ring **ring)
+{
+	char why[RUN_TEXT], text[2 * RUN_TEXT];
+	int err;
+
+	err = ring__open(ring, ringlat->backend, ringlat->backend ? NULL : refused, why);
+	if (!err)
+		return EXIT_DONE;
+	if (ringlat->backend)
+		snprintf(text, sizeof(text), "backend %s does not work here: %s",
+			 ringlat->backend->name, why);
+	else
+		snprintf(text, sizeof(text), "no backend works here; the last: %s", why);
+	return failed(text, "'latscope doctor' explains",
+		      err == -EPERM || err == -EACCES ? EXIT_ERROR : EXIT_CANNOT);
+}
+
+/* All is open: what remains is to run it, and to write below a directory that may be closed. */
+static void give_up_privileges(const struct ring *ring)
+{
+	unsigned int kept[] = { CAP_DAC_READ_SEARCH, ring->backend->capability };
+
+	privilege__keep(kept, ring->backend->capability ? 2 : 1);
+}
+
+static int measure(struct ringlat *ringlat)
+{
+	char why[RUN_TEXT];
+	struct ring *ring;
+	int code, err;
+
+	code = open_ring(ringlat, &ring);
+	if (code)
+		return code;
+	if (!ringlat->with_memlat) /* which has programs to load yet, and then does so itself */
+		give_up_privileges(ring);
+	catch_signals();
+	err = ring__measure(ring, ringlat->crossings, go_on, ringlat->result, why);
+	log__progress_end();
+	ring__close(ring);
+	if (!err)
+		return EXIT_DONE;
+	return failed(why, err == -ENODATA ? "try --backend user, or a quieter machine" : NULL,
+		      err == -ENODATA ? EXIT_CANNOT : EXIT_ERROR);
+}
+
+/* Refused, it does not hold up the rest. */
+static int add_handler(struct ringlat *ringlat)
+{
+	struct run_module *module = &ringlat->run->modules[ringlat->run->nr_modules];
+	char why[RUN_TEXT];
+	int err;
+
+	if (!ringlat->with_memlat || ringlat->result->interrupted)
+		return EXIT_DONE;
+	err = ringlat__measure_handler(module, why);
+	if (err)
+		return failed(why, NULL, EXIT_ERROR);
+	ringlat->run->nr_modules++;
+	if (module->refused[0])
+		log__warn("memlat cannot run on this machine", module->refused,
+			  "'latscope doctor' explains");
+	return EXIT_DONE;
+}
+
+static int describe(struct ringlat *ringlat, time_t start, uint64_t start_mono_ns)
+{
+	struct run *run = ringlat->run;
+
+	rundir__utc(start, run->start_utc, sizeof(run->start_utc));
+	run->start_mono_ns = start_mono_ns;
+	run->interval_ns = UNITS_MAX_NS; /* there are no intervals */
+	run->tail_ns = TAIL_NS;
+	run->complete = true;
+	run->nr_labels = ringlat->options.nr_labels;
+	memcpy(run->labels, ringlat->options.labels, sizeof(run->labels));
+	run->host = host__describe("");
+	ring_result__to_module(ringlat->result, TAIL_NS, &run->modules[run->nr_modules++]);
+	return run->host ? EXIT_DONE : failed("out of memory", NULL, EXIT_ERROR);
+}
+
+/* The whole is one interval: nothing is sampled over time here. */
+static int write_all(const struct run *run, const char *dir)
+{
+	static const struct writer_ops *const all[] = { &writer_db, &writer_csv, &writer_summary };
+	struct run_data *data = calloc(run->nr_modules, sizeof(*data));
+	struct run_interval interval = { .end_ns = run->duration_ns, .delta = data };
+	int err = 0, close_err;
+
+	if (!data)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < run->nr_modules; i++)
+		data[i] = run->modules[i].total;
+	for (size_t i = 0; !err && i < sizeof(all) / sizeof(all[0]); i++) {
+		struct writer writer = { .ops = all[i], .dir = dir };
+
+		err = all[i]->open(&writer, run);
+		if (err)
+			break;
+		err = all[i]->interval(&writer, run, &interval);
+		close_err = all[i]->close(&writer, run);
+		err = err ? err : close_err;
+	}
+	free(data);
+	return err;
+}
+
+static int cannot_write(const struct ringlat *ringlat, int err)
+{
+	char what[RUN_TEXT];
+
+	snprintf(what, sizeof(what), "cannot write a recording below %.128s",
+		 ringlat->options.output);
+	log__error(what, strerror(-err), "choose another place by -o");
+	return EXIT_ERROR;
+}
+
+static int make_dir(struct ringlat *ringlat)
+{
+	const struct options *options = &ringlat->options;
+	const char *label = NULL;
+	int err;
+
+	if (!options->output)
+		return EXIT_DONE;
+	for (unsigned int i = 0; i < options->nr_labels && !label; i++)
+		if (!strcmp(options->labels[i].key, "name"))
+			label = options->labels[i].value;
+	err = rundir__create(options->output, time(NULL), label, ringlat->dir,
+			     sizeof(ringlat->dir));
+	return err ? cannot_write(ringlat, err) : EXIT_DONE;
+}
+
+static int record(const struct ringlat *ringlat)
+{
+	int err;
+
+	if (!ringlat->dir[0])
+		return EXIT_DONE;
+	err = write_all(ringlat->run, ringlat->dir);
+	if (err)
+		return cannot_write(ringlat, err);
+	log__note("recording in %s", ringlat->dir);
+	return EXIT_DONE;
+}
+
+static int print_json(const struct ringlat *ringlat)
+{
+	struct json_object *object = json__run(ringlat->run);
+
+	if (object)
+		json_object_object_add(object, "ring",
+				       ringlat__json(ringlat->result, ringlat->histogram));
+	return json__print(object, stdout, true);
+}
+
+/* memlat in full is for report; what is of use here is what it adds to the crossings. */
+static void print_text(const struct ringlat *ringlat)
+{
+	ringlat__print_text(stdout, ringlat->result, ringlat->histogram);
+	fault_cost__print(stdout, ringlat->run);
+}
+
+/* Whether stdout took it is for main to see. */
+static int print(const struct ringlat *ringlat)
+{
+	if (ringlat->options.json)
+		return print_json(ringlat) ? failed("out of memory", NULL, EXIT_ERROR) : EXIT_DONE;
+	if (ringlat->options.csv)
+		ringlat__print_csv(stdout, ringlat->result, ringlat->histogram);
+	else
+		print_text(ringlat);
+	streams__flush();
+	return EXIT_DONE;
+}
+
+/* Before anything is measured: will memlat be able to run? */
+static int check_memlat(const struct ringlat *ringlat)
+{
+	char why[RUN_TEXT];
+	int err;
+
+	err = ringlat->with_memlat ? kernel__check(why) : 0;
+	if (!err)
+		return EXIT_DONE;
+	log__error("ringlat --with-memlat", why, NULL);
+	return err == -EPERM ? EXIT_ERROR : EXIT_CANNOT;
+}
+
+static int run_ringlat(struct ringlat *ringlat)
+{
+	uint64_t start_mono_ns = now_ns();
+	time_t start = time(NULL);
+	int code, printed;
+
+	code = check_memlat(ringlat);
+	if (!code)
+		code = make_dir(ringlat);
+	if (code)
+		return code;
+	code = measure(ringlat);
+	if (!code)
+		code = describe(ringlat, start, start_mono_ns);
+	if (!code)
+		code = add_handler(ringlat);
+	ringlat->run->duration_ns = now_ns() - start_mono_ns;
+	if (code) {
+		rmdir(ringlat->dir);
+		return code;
+	}
+	printed = print(ringlat);
+	code = record(ringlat);
+	return code ? code : printed;
+}
+
+int cmd_ringlat(int argc, char **argv)
+{
+	struct ringlat ringlat = {
+		.options = { .command = argv[0], .groups = OPTIONS_OUTPUT | OPTIONS_FORMAT },
+		.crossings = RING_DEFAULT_CROSSINGS,
+	};
+	struct argp own = { .options = ringlat_options, .parser = parse_own, .doc = ringlat_doc };
+	int got, code;
+
+	got = options__parse(&ringlat.options, &own, &ringlat, argc, argv, stdout);
+	log__set_level(ringlat.options.quiet ? LOG_QUIET : LOG_NORMAL);
+	if (got < 0)
+		log__usage(argv[0], ringlat.options.error);
+	if (got)
+		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	ringlat.run = calloc(1, sizeof(*ringlat.run));
+	ringlat.result = calloc(1, sizeof(*ringlat.result));
+	if (ringlat.run && ringlat.result)
+		code = run_ringlat(&ringlat);
+	else
+		code = failed("out of memory", NULL, EXIT_ERROR);
+	if (ringlat.run)
+		run__clear(ringlat.run);
+	free(ringlat.run);
+	free(ringlat.result);
+	return code;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Crossings that the kernel module answers: module_code.h. Registers of a loop:
+ *
+ *   rbx  the sample to be written next		rbp  samples left
+ *   rdi  the address that is absent		r12, r13, r8  as the module wants them
+ *   r15:r9  user_out				r14:r10  kernel_out
+ *
+ * An empty window has, in place of the crossing, what the module's stub executes before its first
+ * stamp, with operands of the same kind: what remains is the crossing.
+ */
+#define __ASSEMBLY__
+#include <uapi/latscope/ringlat.h>
+
+#define FRAME 48 /* error code, rip, cs, rflags, rsp, ss */
+#define USER_CS 0x33
+#define USER_SS 0x2b
+#define ERROR_USER_READ_ABSENT 4
+
+.macro function name
+	.balign 64
+	.globl \name
+	.type \name, @function
+\name:
+	push	%rbx
+	push	%rbp
+	push	%r12
+	push	%r13
+	push	%r14
+	push	%r15
+	sub	$FRAME, %rsp
+	mov	%rdi, %rbx
+	mov	%rsi, %rbp
+	mov	%rdx, %rdi
+.endm
+
+/* The stamps go to the sample; kernel_in is in r8 already. */
+.macro next_sample from
+	shl	$32, %rdx
+	or	%rdx, %rax
+	shl	$32, %r14
+	or	%r14, %r10
+	shl	$32, %r15
+	or	%r15, %r9
+	mov	%r9, 0(%rbx)
+	mov	%r8, 8(%rbx)
+	mov	%r10, 16(%rbx)
+	mov	%rax, 24(%rbx)
+	add	$32, %rbx
+	dec	%rbp
+	jnz	\from
+	add	$FRAME, %rsp
+	pop	%r15
+	pop	%r14
+	pop	%r13
+	pop	%r12
+	pop	%rbp
+	pop	%rbx
+	ret
+.endm
+
+.macro begin
+	mov	$RINGLAT_COOKIE, %r12d
+	xor	%r8d, %r8d
+	mfence
+	lfence
+	rdtsc
+	mov	%rax, %r9
+	mov	%rdx, %r15
+.endm
+
+.macro end
+	mov	%rax, %r10
+	mov	%rdx, %r14
+	rdtsc
+	lfence
+	xor	%r12d, %r12d
+.endm
+
+/* What a stub does between its two stamps is in no window. */
+.macro stub_stamps fence
+	\fence
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	mov	%rax, %r8
+	\fence
+	rdtsc
+.endm
+
+.macro prologue_page_fault
+	endbr64
+	cmpq	$RINGLAT_COOKIE, %r12
+	jne	9f
+	cmpq	%r13, 8(%rsp)
+	jne	9f
+	cmpl	$ERROR_USER_READ_ABSENT, (%rsp)
+	jne	9f
+	cmpw	$USER_CS, 16(%rsp)
+	jne	9f
+	cmpw	$USER_SS, 40(%rsp)
+	jne	9f
+9:
+.endm
+
+/* RCX is what SYSCALL would leave there. */
+.macro prologue_syscall
+	endbr64
+	cmpq	$RINGLAT_COOKIE, %r12
+	jne	9f
+	cmpq	%r13, %rcx
+	jne	9f
+9:
+.endm
+
+	.text
+
+function module__page_fault
+	lea	module__load(%rip), %r13
+1:	begin
+	.globl module__load
+module__load:
+	.byte	0x8a, 0x07		/* movb (%rdi), %al */
+	end
+	next_sample 1b
+
+function module__page_fault_empty
+	lea	2f(%rip), %r13
+	movq	$ERROR_USER_READ_ABSENT, (%rsp)
+	mov	%r13, 8(%rsp)
+	movq	$USER_CS, 16(%rsp)
+	movq	$USER_SS, 40(%rsp)
+1:	begin
+2:	prologue_page_fault
+	stub_stamps
+	end
+	next_sample 1b
+
+function module__syscall
+	lea	2f(%rip), %r13
+1:	begin
+	mov	$-1, %eax		/* no such call: a miss does nothing */
+	syscall
+2:	end
+	next_sample 1b
+
+.macro syscall_empty fence
+	lea	2f(%rip), %r13
+	mov	%r13, %rcx
+1:	begin
+	mov	$-1, %eax
+2:	prologue_syscall
+	stub_stamps \fence
+	end
+	next_sample 1b
+.endm
+
+function module__syscall_empty
+	syscall_empty
+
+function module__syscall_fenced_empty
+	syscall_empty lfence
+
+	.section .note.GNU-stack, "", @progbits

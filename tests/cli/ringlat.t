@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# ringlat on this machine: what each backend gives or why not, and the user backend against the kernel's own
+# count of faults and the clock.
+# shellcheck disable=SC2016 # jq's
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+
+# says FILTER: jq, on what was printed last
+says() { jq -e "$1" <<<"$out" >/dev/null || { jq -c .ring <<<"$out" && false; }; }
+
+# count_faults N: $faults of a run with N crossings of each kind, by what this shell has waited for
+count_faults() {
+	local before after
+
+	read -ra before </proc/$$/stat
+	run ringlat --backend user -n "$1" --json
+	read -ra after </proc/$$/stat
+	faults=$((after[10] - before[10]))
+}
+
+# between LOW HIGH VALUE
+between() {
+	echo "$3 is to be in [$1, $2]"
+	[ "$3" -ge "$1" ] && [ "$3" -le "$2" ]
+}
+
+wrong 'an unknown backend' "no backend 'magic'" ringlat --backend magic
+wrong 'no crossings' '--crossings 0: a number from 1' ringlat -n 0
+wrong 'crossings of letters' "--crossings 'many' is no whole number" ringlat -n many
+wrong 'an argument' "'now' is one argument too many" ringlat now
+wrong 'two formats' '--json and --csv cannot both' ringlat --json --csv
+
+check 'user: text' 0 '' 'ringlat by user: round trips.*minor_fault: .*round_trip cycles .*attempted = .* kept.*syscall: .*vdso: ' \
+	ringlat --backend user -n 20000
+ok 'user: text fits' fits
+like 'it says where: never bare metal under a hypervisor' "$out" \
+	"$(grep -qw hypervisor /proc/cpuinfo && echo '(virtual|nested|emulated): ' || echo '(bare metal|virtual|nested|emulated): ')"
+if grep -qw hypervisor /proc/cpuinfo; then
+	ok 'nor anywhere else' tap_said text "$(grep -i 'bare metal' <<<"$out")" ''
+fi
+check 'user: with histogram' 0 '' 'crossings +share.*\[[0-9]+, [0-9]+\) .*@' ringlat --backend user -n 20000 --histogram
+ok 'user: histogram fits' fits
+unprivileged check 'user: without privilege' 0 '' 'minor_fault' ringlat --backend user -n 2000
+
+run ringlat --backend user -n 50000 --json
+is 'user: JSON: exit status' "$status" 0
+ok 'what was attempted is what was asked for' says '[.ring.events[].attempted] == [50000, 50000, 50000]'
+ok 'and kept, or missed by a name' says 'all(.ring.events[]; .attempted == .kept + ([.misses[]] | add))'
+ok 'most is kept' says 'all(.ring.events[]; .kept > 5000)'
+ok 'round trips are called so' says 'all(.ring.events[]; .round_trip and .ways[0].way == "round_trip")'
+ok 'figures are in order' says 'all(.ring.events[].ways[].cycles; .min <= .p50 and .p50 <= .p99 and .p99 <= .p99_9 and .p99_9 <= .max)'
+ok 'a call by the vDSO is less than one by SYSCALL, and that less than a fault' \
+	says '[.ring.events[].ways[0].cycles.p50] | .[2] < .[1] and .[1] < .[0]'
+ok 'the samples are no longer than the clock says the windows were' \
+	says '.ring as $r | all($r.events[]; (.ways[0].sum_cycles * 1e6 / $r.tsc_khz) <= .clock_ns)'
+ok 'and for faults fill most of it' \
+	says '.ring as $r | $r.events[0] | (.ways[0].sum_cycles * 1e6 / $r.tsc_khz) > .clock_ns / 2'
+ok 'the module of the common schema balances' \
+	says '.modules[0] | .module == "ringlat" and .metric == "minor_fault" and all(.metrics[]; .accounting.balanced)'
+ok 'ticks and ns are the same times' says '.ring as $r | all($r.events[].ways[];
+	(.ns.p50 - .cycles.p50 * 1e6 / $r.tsc_khz) | fabs < 0.1)'
+run ringlat --backend user -n 3000 --json --histogram
+ok 'the histogram has every crossing' says 'all(.ring.events[]; .kept == ([.ways[0].histogram[][2]] | add))'
+
+count_faults 1024
+few=$faults
+count_faults 201024
+ok 'the kernel counted as many minor faults as crossings' between 199500 200500 $((faults - few))
+
+check 'CSV' 0 '' '^backend,event,way,attempted,.*user,minor_fault,round_trip,2000,' ringlat --backend user -n 2000 --csv
+is 'CSV: a line each' "$(wc -l <<<"$out")" 4
+check 'CSV of the histogram' 0 '' '^backend,event,way,baseline_cycles,lo_cycles,hi_cycles,count' \
+	ringlat --backend user -n 2000 --csv --histogram
+
+check 'a recording' 0 'recording in ' 'minor_fault' ringlat --backend user -n 2000 -o "$dir/runs" --label name=x
+recorded=$(recording "$dir/runs")
+is 'its files' "$(cd "$recorded" && echo *)" 'ringlat-syscall.csv ringlat-vdso.csv ringlat.csv ringlat.summary.json run.db'
+check 'report shows it' 0 '' 'ringlat minor_fault: .*seen 2,000 = .*: balances' report "$recorded"
+refuses 'nowhere to write' 1 'cannot write a recording below /proc/none' ringlat --backend user -n 600 -o /proc/none
+
+"$latscope" ringlat --backend user -n 1000000000 --json >"$dir/stdout" 2>"$dir/stderr" &
+pid=$!
+sleep 1
+kill -INT $pid
+finish
+is 'SIGINT: exit status' "$status" 0
+ok 'SIGINT: what came before is there' says '.ring | .interrupted and .events[0].kept > 1000'
+
+# backend NAME REASON: it gives samples of every event, or says why not.
+backend() {
+	run ringlat --backend "$1" -n 20000 --json
+	if [ "$status" = 0 ]; then
+		ok "$1: samples of every event" says '.ring.events | length == 3 and all(.[]; .kept > 0)'
+	else
+		like "$1: says why not" "$err" "backend $1 does not work here: $2"
+		like "$1: exit status" "$status" '^(1|77)$'
+	fi
+}
+
+backend kvm '(there is no /dev/kvm|/dev/kvm is software|.* is off|no permission|KVM counts|this KVM)'
+backend module '(there is no /dev/latscope-ringlat|no permission|the kernel module)'
+
+run ringlat -n 2000 --json
+is 'the best backend that works is taken: exit status' "$status" 0
+like 'and what does not work is named' "$(jq -r .ring.backend <<<"$out") $err" \
+	'^(user .*backend module does not .*backend kvm does not|kvm .*backend module does not|module )'
+
+if [ "$(id -u)" != 0 ]; then
+	skip 'with memlat' 'only root can measure it'
+	done_testing
+	exit
+fi
+run doctor
+like 'doctor explains the backends' "$out" 'ringlat: crossing .*module .*kvm .*user        yes.*ringlat: --backend'
+unprivileged refuses 'with memlat, without privilege' 1 'ringlat --with-memlat: ' ringlat --with-memlat
+rm -rf "$dir/runs"
+run ringlat --backend user -n 20000 --with-memlat -o "$dir/runs"
+is 'with memlat: exit status' "$status" 0
+if [[ $err = *'memlat cannot run'* ]]; then
+	skip 'with memlat: the whole fault' "$err"
+else
+	recorded=$(recording "$dir/runs")
+	like 'with memlat: the whole fault' "$out" 'page fault, put together: ringlat by user, memlat by .*handler .*rest .*round trip .*100.0 %'
+	ok 'with memlat: it fits' fits
+	is 'memlat saw the faults that were made for it' \
+		"$(sqlite3 "$recorded/run.db" "SELECT events FROM totals WHERE module = 'memlat' AND split = ''")" 65536
+	whole=$(grep -A6 'put together' <<<"$out")
+	run report "$recorded"
+	is 'report says the same' "$(grep -A6 'put together' <<<"$out")" "$whole"
+fi
+done_testing

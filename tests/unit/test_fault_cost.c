@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unit.h"
+
+#include "base/fault_cost.h"
+#include "base/hist.h"
+
+static struct run *run;
+
+static int new_run(void **state)
+{
+	(void)state;
+	run = calloc(1, sizeof(*run));
+	return run ? 0 : -1;
+}
+
+static int free_run(void **state)
+{
+	(void)state;
+	free(run);
+	return 0;
+}
+
+static struct run_module *add_module(const char *name, const char *rung)
+{
+	struct run_module *module = &run->modules[run->nr_modules++];
+
+	strcpy(module->name, name);
+	strcpy(module->rung, rung);
+	return module;
+}
+
+/* Ten samples of so many ns. */
+static void add_metric(struct run_module *module, const char *name, uint64_t ns)
+{
+	struct lat_hist *hist = &module->total.metrics[module->nr_metrics].hist;
+
+	strcpy(module->metrics[module->nr_metrics++].name, name);
+	hist->slots[hist_slot(ns)] = 10;
+	hist->sum_ns = 10 * ns;
+	hist->max_ns = ns;
+}
+
+static void crossings_and_handler_add_up(void **state)
+{
+	struct run_module *ringlat = add_module("ringlat", "kvm");
+	struct fault_cost cost;
+
+	(void)state;
+	add_metric(ringlat, "fault_u2k", 200);
+	add_metric(ringlat, "fault_k2u", 100);
+	assert_false(fault_cost__of(&cost, run)); /* without memlat there is nothing between */
+	add_metric(add_module("memlat", "fentry"), "handle_mm_fault", 700);
+	assert_true(fault_cost__of(&cost, run));
+	assert_false(cost.round_trip);
+	assert_int_equal(cost.nr_parts, 3);
+	assert_string_equal(cost.parts[0].name, "u2k");
+	assert_string_equal(cost.parts[1].name, "handler");
+	assert_string_equal(cost.parts[2].name, "k2u");
+	assert_true(cost.parts[0].mean_ns == 200 && cost.parts[1].mean_ns == 700);
+	assert_true(cost.whole.mean_ns == 1000);
+	assert_true(cost.whole.p50_ns ==
+		    cost.parts[0].p50_ns + cost.parts[1].p50_ns + cost.parts[2].p50_ns);
+}
+
+static void handler_is_taken_from_a_round_trip(void **state)
+{
+	struct fault_cost cost;
+
+	(void)state;
+	add_metric(add_module("ringlat", "user"), "minor_fault", 1000);
+	add_metric(add_module("memlat", "fentry"), "handle_mm_fault", 700);
+	assert_true(fault_cost__of(&cost, run));
+	assert_true(cost.round_trip);
+	assert_int_equal(cost.nr_parts, 2);
+	assert_string_equal(cost.parts[1].name, "rest");
+	assert_true(cost.parts[1].mean_ns == 300);
+	assert_true(cost.whole.mean_ns == 1000);
+}
+
+static void nothing_is_made_up(void **state)
+{
+	struct run_module *ringlat = add_module("ringlat", "kvm"), *memlat;
+	struct fault_cost cost;
+
+	(void)state;
+	memlat = add_module("memlat", "fentry");
+	assert_false(fault_cost__of(&cost, run));
+	add_metric(ringlat, "fault_u2k", 200);
+	add_metric(memlat, "handle_mm_fault", 700);
+	assert_false(fault_cost__of(&cost, run)); /* one way is not both */
+	add_metric(ringlat, "fault_k2u", 100);
+	assert_true(fault_cost__of(&cost, run));
+	memset(&memlat->total.metrics[0].hist, 0, sizeof(memlat->total.metrics[0].hist));
+	assert_false(fault_cost__of(&cost, run)); /* nor is a handler that no fault went to */
+	strcpy(memlat->refused, "not permitted");
+	assert_false(fault_cost__of(&cost, run));
+}
+
+static char *printed(void)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	fault_cost__print(out, run);
+	fclose(out);
+	return text;
+}
+
+static void text_says_what_is_what(void **state)
+{
+	struct run_module *ringlat = add_module("ringlat", "module");
+	char *text;
+
+	(void)state;
+	text = printed();
+	assert_string_equal(text, "");
+	free(text);
+	add_metric(ringlat, "fault_u2k", 200);
+	add_metric(ringlat, "fault_k2u", 100);
+	add_metric(add_module("memlat", "fentry"), "handle_mm_fault", 700);
+	text = printed();
+	assert_non_null(strstr(text, "ringlat by module, memlat by fentry (handle_mm_fault)\n"));
+	assert_non_null(strstr(text, " 200 ns    20.0 %\n  handler "));
+	assert_non_null(strstr(text, " 1.00 us   100.0 %\n  in none of these: "));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(crossings_and_handler_add_up, new_run, free_run),
+		cmocka_unit_test_setup_teardown(handler_is_taken_from_a_round_trip, new_run,
+						free_run),
+		cmocka_unit_test_setup_teardown(nothing_is_made_up, new_run, free_run),
+		cmocka_unit_test_setup_teardown(text_says_what_is_what, new_run, free_run),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unit.h"
+
+#include <errno.h>
+
+#include "base/hist.h"
+#include "base/host.h"
+#include "ring/ring.h"
+
+static struct ring_hist *new_hist(void)
+{
+	struct ring_hist *hist = calloc(1, sizeof(*hist));
+
+	assert_non_null(hist);
+	return hist;
+}
+
+/* Each value is in the one bucket that holds it, at every edge there is. */
+static void buckets_hold_their_values(void **state)
+{
+	static const uint64_t values[] = { 0,
+					   1,
+					   31,
+					   32,
+					   4095,
+					   4096,
+					   4097,
+					   8191,
+					   8192,
+					   1ULL << 40,
+					   (1ULL << 41) - 1,
+					   1ULL << 41,
+					   UINT64_MAX - 1 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		struct ring_hist *hist = new_hist();
+		struct ring_bucket bucket = { 0 };
+
+		ring_hist__add(hist, values[i]);
+		assert_true(ring_hist__next(hist, &bucket));
+		assert_int_equal(bucket.count, 1);
+		assert_true(bucket.low <= values[i] && values[i] < bucket.high);
+		if (values[i] < RING_EXACT)
+			assert_int_equal(bucket.high - bucket.low, 1);
+		else if (values[i] < 1ULL << 41)
+			assert_true((bucket.high - bucket.low) * 32 <= bucket.low);
+		assert_false(ring_hist__next(hist, &bucket));
+		free(hist);
+	}
+}
+
+static int by_value(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* Against the sorted samples: exact below RING_EXACT, within 1/32 above. */
+static void quantiles_are_those_of_the_samples(void **state)
+{
+	enum { NR = 10007 };
+	static uint64_t values[NR];
+	static const unsigned int permilles[] = { 1, 250, 500, 900, 990, 999, 1000 };
+
+	(void)state;
+	for (unsigned int shift = 0; shift < 2; shift++) {
+		struct ring_hist *hist = new_hist();
+
+		for (size_t i = 0; i < NR; i++) {
+			values[i] = (unit_random() % 4000) << shift * 8;
+			ring_hist__add(hist, values[i]);
+		}
+		qsort(values, NR, sizeof(values[0]), by_value);
+		for (size_t i = 0; i < sizeof(permilles) / sizeof(permilles[0]); i++) {
+			uint64_t rank = (NR * permilles[i] + 999) / 1000;
+			double wanted = (double)values[rank - 1];
+			double got = ring_hist__quantile(hist, permilles[i]);
+
+			if (wanted < RING_EXACT)
+				assert_true(got == wanted);
+			else
+				assert_true(got >= wanted * 31 / 32 && got <= wanted * 33 / 32);
+		}
+		assert_int_equal(hist->min, values[0]);
+		assert_int_equal(hist->max, values[NR - 1]);
+		free(hist);
+	}
+}
+
+static void baseline_is_taken_off(void **state)
+{
+	struct ring_hist *hist = new_hist(), *empty = new_hist();
+	struct ring_figures figures;
+
+	(void)state;
+	ring_figures__of(&figures, hist, empty);
+	assert_int_equal(figures.kept, 0);
+	assert_true(figures.p50 == 0 && figures.mean == 0);
+	for (unsigned int i = 0; i < 3; i++)
+		ring_hist__add(empty, 40 + i); /* median 41 */
+	for (unsigned int i = 0; i < 4; i++)
+		ring_hist__add(hist, 141 + 10 * i);
+	ring_hist__add(hist, 5); /* a window that was shorter than an empty one: 0, not wrapped */
+	ring_figures__of(&figures, hist, empty);
+	assert_int_equal(figures.kept, 5);
+	assert_true(figures.baseline == 41);
+	assert_true(figures.min == 0);
+	assert_true(figures.p50 == 110);
+	assert_true(figures.max == 130);
+	assert_true(figures.mean > 84.79 &&
+		    figures.mean < 84.81); /* (141 + ... + 171 + 5) / 5 - 41 */
+	free(hist);
+	free(empty);
+}
+
+static void ns_follow_the_tsc(void **state)
+{
+	struct ring_hist *hist = new_hist();
+	struct lat_hist ns;
+
+	(void)state;
+	for (unsigned int i = 0; i < 10; i++)
+		ring_hist__add(hist, 1050);
+	ring_hist__add(hist, 40050);
+	ring_hist__to_ns(hist, 50, 2500000, 16000, &ns); /* 2.5 GHz: 400 ns and 16 us */
+	assert_int_equal(hist__count(&ns), 11);
+	assert_int_equal(ns.slots[hist_slot(400)], 10);
+	assert_int_equal(ns.max_ns, 16000);
+	assert_int_equal(ns.sum_ns, 20000);
+	assert_int_equal(hist__quantile_ns(&ns, 1), 16000);
+	assert_true(ring__ns(1000, 0) == 0);
+	free(hist);
+}
+
+static const struct ring_event way_and_back = { "fault", "a fault", false };
+static const struct ring_event round_trip = { "syscall", "a call", true };
+static const struct ring_backend backend = { .name = "kvm", .mechanism = "a guest" };
+
+static void result_becomes_a_module(void **state)
+{
+	struct ring_result *result = calloc(1, sizeof(*result));
+	struct run_module *module = calloc(1, sizeof(*module));
+	struct ring_count *count = &result->events[0];
+
+	(void)state;
+	result->backend = &backend;
+	result->tsc_khz = 1000000;
+	result->where.place = RING_NESTED;
+	result->nr_events = 2;
+	count->event = &way_and_back;
+	count->nr_ways = RING_WAYS;
+	count->attempted = 1000;
+	count->kept = 1;
+	count->misses[RING_SWITCHED] = 900;
+	count->misses[RING_VM_EXITS] = 90;
+	count->misses[RING_NOT_HOOKED] = 7;
+	count->misses[RING_BACKWARDS] = 2;
+	ring_hist__add(&count->ways[RING_USER_TO_KERNEL], 300);
+	ring_hist__add(&count->ways[RING_KERNEL_TO_USER], 200);
+	ring_hist__add(&count->empty[RING_USER_TO_KERNEL], 100);
+	ring_hist__add(&count->empty[RING_KERNEL_TO_USER], 50);
+	result->events[1].event = &round_trip;
+	result->events[1].nr_ways = 1;
+	ring_result__to_module(result, 8000, module);
+
+	assert_string_equal(module->name, "ringlat");
+	assert_string_equal(module->rung, "kvm");
+	assert_non_null(strstr(module->mechanism, "nested"));
+	assert_int_equal(module->nr_metrics, 3);
+	assert_string_equal(module->metrics[0].name, "fault_u2k");
+	assert_string_equal(module->metrics[1].name, "fault_k2u");
+	assert_string_equal(module->metrics[2].name, "syscall");
+	assert_int_equal(module->total.metrics[0].hist.sum_ns, 200);
+	assert_int_equal(module->total.metrics[1].hist.sum_ns, 150);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(run__imbalance(&module->total.metrics[i]), 0);
+	assert_int_equal(module->total.metrics[0].counts[LAT_EXCLUDED], 990);
+	assert_int_equal(module->total.metrics[0].counts[LAT_MISSED_START], 7);
+	assert_int_equal(module->total.metrics[0].counts[LAT_NEGATIVE], 2);
+	free(module);
+	free(result);
+}
+
+/* What the machine says of itself, and what it must be called. */
+static const struct {
+	struct ring_facts facts;
+	const char *vendor; /* of the DMI; NULL: none */
+	enum ring_place place;
+	const char *evidence;
+} places[] = {
+	{ { .cpuid_cycles = 150 }, "Dell Inc.", RING_BARE_METAL, "no sign of a hypervisor" },
+	{ { .cpuid_cycles = 150 }, NULL, RING_BARE_METAL, "no sign of a hypervisor" },
+	{ { .cpuid_cycles = 0 }, NULL, RING_VIRTUAL, "not known" },
+	{ { .cpuid_cycles = 1500 }, "Dell Inc.", RING_VIRTUAL, "something intercepts it" },
+	{ { .cpuid_cycles = 150 }, "QEMU", RING_VIRTUAL, "calls itself 'QEMU'" },
+	{ { .hypervisor = true, .signature = "KVMKVMKVM", .cpuid_cycles = 1500 },
+	  "Amazon EC2",
+	  RING_VIRTUAL,
+	  "'KVMKVMKVM'" },
+	{ { .hypervisor = true, .signature = "", .cpuid_cycles = 150 }, NULL, RING_VIRTUAL, "''" },
+	{ { .hypervisor = true, .signature = "KVMKVMKVM", .cpuid_cycles = 30000 },
+	  NULL,
+	  RING_NESTED,
+	  "30000 cycles" },
+	{ { .hypervisor = true, .signature = "KVMKVMKVM", .cpuid_cycles = 1500, .guest = true },
+	  NULL,
+	  RING_NESTED,
+	  "a guest of our own" },
+	{ { .cpuid_cycles = 150, .guest = true }, NULL, RING_BARE_METAL, "no sign" },
+	{ { .hypervisor = true, .signature = "TCGTCGTCGTCG", .cpuid_cycles = 900, .guest = true },
+	  "QEMU",
+	  RING_EMULATED,
+	  "TCG" },
+	{ { .cpuid_cycles = 2, .empty_cycles = 1 }, NULL, RING_EMULATED, "counts instructions" },
+	{ { .cpuid_cycles = 150, .empty_cycles = 44 }, "Bochs", RING_EMULATED, "Bochs" },
+};
+
+static void place_is_told(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		char *root = unit_tmpdir();
+		struct ring_where where;
+
+		if (places[i].vendor)
+			unit_write(root, "sys/class/dmi/id/sys_vendor", places[i].vendor);
+		ring_where__judge(&where, &places[i].facts, NULL, root);
+		if (where.place != places[i].place || !strstr(where.evidence, places[i].evidence))
+			fail_msg("%zu: %s: %s", i, ring_place__name(where.place), where.evidence);
+		assert_string_equal(where.cpu_model, "not known");
+		assert_string_equal(where.kpti, "not known");
+		unit_remove(root);
+	}
+}
+
+static void xen_domain_is_virtual(void **state)
+{
+	struct ring_facts facts = { .cpuid_cycles = 150 };
+	struct ring_where where;
+
+	(void)state;
+	unit_write(dir, "sys/hypervisor/type", "xen\n");
+	ring_where__judge(&where, &facts, NULL, dir);
+	assert_int_equal(where.place, RING_VIRTUAL);
+	assert_string_equal(where.evidence, "the machine calls itself 'xen'");
+}
+
+#define VULNERABILITIES "sys/devices/system/cpu/vulnerabilities/"
+
+static const struct {
+	const char *meltdown, *spectre_v2, *retbleed, *mds, *flags;
+	const char *line;
+} mitigations[] = {
+	{ "Mitigation: PTI", "Mitigation: IBRS, IBPB: conditional", "Mitigation: IBRS",
+	  "Mitigation: Clear CPU buffers; SMT vulnerable", "fpu",
+	  "KPTI yes, IBRS at each entry, retbleed: IBRS, VERW yes, FRED no" },
+	{ "Not affected", "Mitigation: Enhanced / Automatic IBRS; IBPB: conditional",
+	  "Not affected", "Not affected", "fpu fred",
+	  "KPTI no, IBRS enhanced, retbleed: Not affected, VERW no, FRED yes" },
+	{ "Vulnerable", "Vulnerable", "Vulnerable",
+	  "Vulnerable: Clear CPU buffers attempted, no "
+	  "microcode",
+	  "fpu", "KPTI no, IBRS no, retbleed: Vulnerable, VERW no, FRED no" },
+};
+
+static void mitigations_are_told(void **state)
+{
+	char text[RING_MITIGATIONS_TEXT], cpuinfo[128];
+	struct ring_facts facts = { .cpuid_cycles = 150 };
+	struct ring_where where;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(mitigations) / sizeof(mitigations[0]); i++) {
+		char *host;
+
+		unit_write(dir, VULNERABILITIES "meltdown", mitigations[i].meltdown);
+		unit_write(dir, VULNERABILITIES "spectre_v2", mitigations[i].spectre_v2);
+		unit_write(dir, VULNERABILITIES "retbleed", mitigations[i].retbleed);
+		unit_write(dir, VULNERABILITIES "mds", mitigations[i].mds);
+		snprintf(cpuinfo, sizeof(cpuinfo),
+			 "model name : CPU X\nmicrocode : 0x7\nflags : %s\n\n",
+			 mitigations[i].flags);
+		unit_write(dir, "proc/cpuinfo", cpuinfo);
+		host = host__describe(dir);
+		ring_where__judge(&where, &facts, host, dir);
+		ring_where__mitigations(&where, text);
+		assert_string_equal(text, mitigations[i].line);
+		assert_string_equal(where.cpu_model, "CPU X");
+		assert_string_equal(where.microcode, "0x7");
+		free(host);
+	}
+}
+
+/* A backend that makes samples as it is told: the driver is held against what it made. */
+static struct {
+	unsigned int windows, empties;
+	uint64_t crossings;
+	enum ring_verdict every_third, drop_all;
+	bool odd_unhooked, seventh_backwards;
+} fake;
+
+static int fake_window(struct ring *ring, unsigned int event, bool empty,
+		       struct ring_sample *samples, unsigned int nr, char why[RUN_TEXT])
+{
+	(void)ring;
+	(void)event;
+	(void)why;
+	for (unsigned int i = 0; i < nr; i++) {
+		uint64_t in = empty ? 10 : 110, out = empty ? 20 : 220;
+
+		samples[i] = (struct ring_sample){ 1000, 1000 + in, 5000, 5000 + out };
+		if (!empty && fake.odd_unhooked && i % 2)
+			samples[i].kernel_in = 0;
+		else if (!empty && fake.seventh_backwards && i % 7 == 0)
+			samples[i].kernel_out = 1;
+	}
+	if (empty)
+		fake.empties++;
+	else
+		fake.crossings += nr;
+	if (empty)
+		return RING_KEPT;
+	return fake.windows++ % 3 == 2 ? fake.every_third : fake.drop_all;
+}
+
+static const struct ring_backend fake_backend = {
+	.name = "fake",
+	.mechanism = "made up",
+	.events = &way_and_back,
+	.nr_events = 1,
+	.window = 100,
+	.window_of = fake_window,
+};
+
+static int measure_fake(uint64_t crossings, bool (*go_on)(const struct ring_count *, uint64_t),
+			struct ring_result *result, char why[RUN_TEXT])
+{
+	struct ring *ring = calloc(1, sizeof(*ring));
+	int err;
+
+	fake.windows = fake.empties = 0;
+	fake.crossings = 0;
+	ring->backend = &fake_backend;
+	err = ring__measure(ring, crossings, go_on, result, why);
+	free(ring);
+	return err;
+}
+
+static void driver_counts_everything(void **state)
+{
+	struct ring_result *result = calloc(1, sizeof(*result));
+	struct ring_count *count = &result->events[0];
+	struct ring_figures figures;
+	char why[RUN_TEXT];
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.every_third = RING_VM_EXITS;
+	fake.odd_unhooked = fake.seventh_backwards = true;
+	assert_int_equal(measure_fake(3050, NULL, result, why), 0);
+	assert_int_equal(count->attempted, 3050);
+	assert_int_equal(count->attempted, count->kept + count->misses[RING_VM_EXITS] +
+						   count->misses[RING_NOT_HOOKED] +
+						   count->misses[RING_BACKWARDS]);
+	assert_int_equal(count->misses[RING_VM_EXITS], 1000);
+	assert_int_equal(count->misses[RING_NOT_HOOKED], 1025);
+	assert_int_equal(count->misses[RING_BACKWARDS], 20 * 8 + 4);
+	assert_int_equal(count->ways[0].count, count->kept);
+	assert_int_equal(fake.crossings, 3050 + 300); /* and the warm-up, which is in no figure */
+	ring_figures__of(&figures, &count->ways[RING_USER_TO_KERNEL],
+			 &count->empty[RING_USER_TO_KERNEL]);
+	assert_true(figures.min == 100 && figures.max == 100 && figures.baseline == 10);
+	ring_figures__of(&figures, &count->ways[RING_KERNEL_TO_USER],
+			 &count->empty[RING_KERNEL_TO_USER]);
+	assert_true(figures.min == 200 && figures.max == 200 && figures.baseline == 20);
+	assert_true(result->tsc_khz > 100000);
+	free(result);
+}
+
+static void driver_gives_no_figure_of_nothing(void **state)
+{
+	struct ring_result *result = calloc(1, sizeof(*result));
+	char why[RUN_TEXT];
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.drop_all = fake.every_third = RING_VM_EXITS;
+	assert_int_equal(measure_fake(1000000, NULL, result, why), -ENODATA);
+	assert_string_equal(why, "no fault was undisturbed: 6400 vm_exits");
+	assert_int_equal(result->events[0].attempted, 6400); /* it gave up in time */
+	free(result);
+}
+
+static bool no_more(const struct ring_count *count, uint64_t crossings)
+{
+	(void)crossings;
+	return count->attempted < 500;
+}
+
+static void driver_ends_early(void **state)
+{
+	struct ring_result *result = calloc(1, sizeof(*result));
+	char why[RUN_TEXT];
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	assert_int_equal(measure_fake(100000, no_more, result, why), 0);
+	assert_true(result->interrupted);
+	assert_int_equal(result->events[0].attempted, 500);
+	assert_int_equal(result->events[0].kept, 500);
+	free(result);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(buckets_hold_their_values),
+		cmocka_unit_test(quantiles_are_those_of_the_samples),
+		cmocka_unit_test(baseline_is_taken_off),
+		cmocka_unit_test(ns_follow_the_tsc),
+		cmocka_unit_test(result_becomes_a_module),
+		cmocka_unit_test(place_is_told),
+		cmocka_unit_test_setup_teardown(xen_domain_is_virtual, unit_make_dir,
+						unit_remove_dir),
+		cmocka_unit_test_setup_teardown(mitigations_are_told, unit_make_dir,
+						unit_remove_dir),
+		cmocka_unit_test(driver_counts_everything),
+		cmocka_unit_test(driver_gives_no_figure_of_nothing),
+		cmocka_unit_test(driver_ends_early),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

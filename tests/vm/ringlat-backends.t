@@ -1,0 +1,12 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# ringlat's backends kvm and module on kernel 6.1, where instructions are counted: every length is exact.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/tap.sh
+
+modules=$(tests/kmod/build 6.1) || {
+	[ $? = 77 ] || exit 1
+	skip_all 'there is no 6.1 kernel here, or not its headers'
+}
+exec tests/vm/run -q '-icount shift=3,sleep=off' -c 1 tests/ringlat/backends "$modules"
