@@ -428,6 +428,11 @@ struct table_value table__key(const struct table *table, size_t key, unsigned in
 	return value_of(table, &table->keys, key, column);
 }
 
+size_t table__key_of(const struct table *table, size_t row)
+{
+	return find_key(table, row);
+}
+
 const struct table_figure *table__figure(const struct table *table, size_t key, unsigned int column)
 {
 	assert(key < table->keys.nr && column < table->nr_columns);
