@@ -237,6 +237,7 @@ static int open_tiers(struct record *record)
 		return EXIT_DONE;
 	record->run->nr_modules++;
 	record->tier_config.min_inserts = TIER_MIN_INSERTS;
+	record->tier_config.guard = true;
 	if (!tier_meter__open(&record->meter, &record->tier_config, &rows, module, why, &todo))
 		return EXIT_DONE;
 	snprintf(module->name, sizeof(module->name), "tierlat");
