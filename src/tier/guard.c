@@ -70,7 +70,7 @@ void guard__end(struct guard *guard)
 {
 	if (!guard)
 		return;
-	/* Fails where the guard itself was killed: there is none to be told, but one to be reaped. */
+	/* Fails if the guard itself was killed: none is to be told, but one to be reaped. */
 	send(guard->socket, "", 1, MSG_NOSIGNAL);
 	close(guard->socket);
 	while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
