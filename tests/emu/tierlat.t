@@ -174,6 +174,8 @@ else
 		"$(recorded 'SELECT 2 * count(*) FROM interval')"
 	ok 'which is true' about "$(recorded 'SELECT avg(latency_ns) FROM tierlat WHERE tier = "remote-ddr"')" 180
 	ok 'they are put back' as_found
+	run record -q --tiers-at "icx:6:$emu/cpu" -d 300ms -o "$dir/again"
+	like 'record prints them as tierlat does' "$out" 'tierlat: loaded latency .*remote-ddr .*18[0-9]\.[0-9] ns'
 	run report -m tierlat "$(recording "$dir/runs")"
 	like 'report has them' "$out" 'socket 0, tier local-ddr.*latency_ns +[0-9.]+ .*--model forced'
 	ok 'and fits' fits
