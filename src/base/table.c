@@ -281,7 +281,7 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
 }
 
 /* Of the key columns of a row: which chain its key is in. */
-static size_t list_of(const struct table *table, size_t row)
+static size_t chain_of(const struct table *table, size_t row)
 {
 	uint64_t hash = 0xcbf29ce484222325;
 
@@ -368,7 +368,8 @@ static void add_figures(struct table *table, size_t key, size_t row)
 
 static int fold_row(struct table *table, size_t row)
 {
-	size_t *head = &table->heads[list_of(table, row)], key = find_key(table, *head, row);
+	size_t *head = &table->heads[chain_of(table, row)];
+	size_t key = find_key(table, *head, row);
 	int err;
 
 	table->folded++;
@@ -430,7 +431,7 @@ struct table_value table__key(const struct table *table, size_t key, unsigned in
 
 size_t table__key_of(const struct table *table, size_t row)
 {
-	return find_key(table, table->heads[list_of(table, row)], row);
+	return find_key(table, table->heads[chain_of(table, row)], row);
 }
 
 const struct table_figure *table__figure(const struct table *table, size_t key, unsigned int column)
