@@ -39,13 +39,15 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_LIB := $(wildcard bpf/lib/*.bpf.h)
-CONTRACT := $(wildcard include/latscope/*.h)
+CONTRACT := $(wildcard include/latscope/*.h include/uapi/latscope/*.h)
 SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
 SRC := $(wildcard src/*.c src/*/*.c)
 ASM := $(patsubst %.S,$(OUT)/%.o,$(wildcard src/*/*.S))
 OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
 BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c src/cmd/report_*.c)
-BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/ring/*.c))
+RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
+BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/ring/*.c src/tier/*.c src/rmid/*.c) \
+	src/truth/chase.c src/truth/truth.c $(RMID_SRC))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
 TRUTH := $(patsubst %.c,$(OUT)/%,$(wildcard tests/truth/*.c tests/ringlat/*.c))
@@ -53,6 +55,9 @@ KERNEL ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KERNEL)/build
 KMOD_OUT := $(OUT)/kmod/$(KERNEL)
 KMOD := $(patsubst kmod/%/Kbuild,%,$(wildcard kmod/*/Kbuild))
+EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(wildcard tests/emu/test_*.c))
+EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcard tests/emu/*.c)))
+MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c))
 MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
 
 .DELETE_ON_ERROR:
@@ -125,8 +130,9 @@ $(OUT)/bench/empty: $(OUT)/bench/empty.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
 
-# The program with one instruction more in the guest's crossing that its name says.
-MUTANTS := $(foreach event,fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u)
+# The program with one instruction more in the guest's crossing that its name says, or in all.
+MUTANTS := $(foreach event,fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u) \
+	$(OUT)/mutant/all
 
 $(OUT)/mutant/%.o: src/ring/guest_code.S src/ring/guest_layout.h
 	$(Q)mkdir -p $(@D)
@@ -136,7 +142,9 @@ $(MUTANTS): $(OUT)/mutant/%: $(OUT)/mutant/%.o $(filter-out %/guest_code.o,$(OBJ
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-$(OUT)/tests/unit/%: $(OUT)/san/tests/unit/%.o $(BASE_SAN) $(ASM)
+$(EMU): $(EMU_LIB)
+
+$(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)
 	$(call msg,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@
@@ -145,12 +153,28 @@ $(TRUTH): %: %.o $(TRUTH_OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -lpthread -o $@
 
+$(OUT)/tests/emu/msrfs/msrfs: $(MSRFS)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $^ -lfuse3 -ljson-c -lm -o $@
+
+$(OUT)/tests/rmid/check: $(OUT)/tests/rmid/check.o $(OUT)/tests/rmid/live.o
+$(OUT)/bench/rmid_alloc: $(OUT)/bench/rmid_alloc.o $(patsubst %.c,$(OUT)/%.o,$(filter kmod/%,$(RMID_SRC)))
+$(OUT)/tests/rmid/check $(OUT)/bench/rmid_alloc:
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $^ -o $@
+
+$(OUT)/tests/rmid/fuzz: tests/rmid/fuzz.c $(RMID_SRC) $(wildcard kmod/rmid/*.h tests/rmid/*.h)
+	$(call msg,FUZZ,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(STD) $(WARN) $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined $(filter %.c,$^) -o $@
+
 $(OUT)/man/%: man/%.scd
 	$(call msg,MAN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH) $(MUTANTS) $(OUT)/bench/power $(OUT)/bench/together
+tests: all $(UNIT) $(TRUTH) $(MUTANTS) $(EMU) $(OUT)/tests/emu/msrfs/msrfs \
+	$(OUT)/bench/power $(OUT)/bench/together $(addprefix $(OUT)/tests/rmid/,check fuzz)
 
 deps:
 	$(Q)scripts/deps build check bench
@@ -172,7 +196,7 @@ check-bochs:
 
 bench:
 	$(Q)scripts/deps build check bench
-	$(Q)$(MAKE) tests $(OUT)/bench/empty
+	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/rmid_alloc
 	$(Q)bench/run
 
 format:
@@ -214,5 +238,5 @@ clean:
 distclean:
 	$(Q)rm -rf $(OUT)
 
--include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(patsubst $(OUT)/tests/unit/%,$(OUT)/san/tests/unit/%.d,$(UNIT)) \
-	$(TRUTH:=.d) $(POWER:.o=.d) $(TOGETHER:.o=.d)
+-include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(EMU_LIB:.o=.d) $(MSRFS:.o=.d) \
+	$(patsubst $(OUT)/%,$(OUT)/san/%.d,$(UNIT) $(EMU)) $(TRUTH:=.d) $(POWER:.o=.d) $(TOGETHER:.o=.d)

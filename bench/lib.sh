@@ -67,9 +67,9 @@ calc() {
 # measured VARIANT: LATSCOPE_BENCH_VARIANTS may name fewer than there are.
 measured() { [ -s "$values/$1" ]; }
 
-# slowdown VARIANT BASE: how much longer, in the unit of the values.
-slowdown() {
-	calc "$(median "$1") - $(median "$2")"
+# ratio NAME VALUES OVER [LIMIT]: a figure, of medians; none if one was not measured.
+ratio() {
+	! measured "$2" || ! measured "$3" || figure "$1" "$(calc "$(median "$2") / $(median "$3")")" ratio "${4-}"
 }
 
 # program_time REGEX: run time in ns and runs, summed over the BPF programs whose name matches.

@@ -220,6 +220,16 @@ static struct json_object *keys(const struct run *run, const struct run_module *
 	return array;
 }
 
+static void put_table(struct json_object *to, const struct run *run,
+		      const struct run_module *module)
+{
+	put(to, "duration_sec", seconds(run->duration_ns));
+	put(to, "mechanism", mechanism(module));
+	put_count(to, "rows", table__folded_rows(module->table));
+	put(to, "columns", table__json_columns(module->table));
+	put(to, "digest", table__json_digest(module->table));
+}
+
 static void put_module(struct json_object *to, const struct run *run,
 		       const struct run_module *module)
 {
@@ -228,6 +238,10 @@ static void put_module(struct json_object *to, const struct run *run,
 	put_text(to, "module", module->name);
 	if (module->refused[0]) {
 		put_text(to, "refused", module->refused);
+		return;
+	}
+	if (!module->nr_metrics && module->table) {
+		put_table(to, run, module);
 		return;
 	}
 	put_text(to, "metric", module->metrics[0].name);
@@ -354,6 +368,15 @@ struct json_object *json__run(const struct run *run)
 	return object;
 }
 
+static struct json_object *rows(const struct table *table)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t row = 0; row < table__rows(table); row++)
+		json_object_array_add(array, table__json_row(table, row));
+	return array;
+}
+
 struct json_object *json__interval(const struct run *run, const struct run_interval *interval)
 {
 	struct json_object *object = json_object_new_object();
@@ -370,7 +393,10 @@ struct json_object *json__interval(const struct run *run, const struct run_inter
 			continue;
 		one = json_object_new_object();
 		put_text(one, "module", module->name);
-		put(one, "metrics", metrics(run, module, &interval->delta[i]));
+		if (module->nr_metrics)
+			put(one, "metrics", metrics(run, module, &interval->delta[i]));
+		if (module->table)
+			put(one, "rows", rows(module->table));
 		json_object_array_add(modules, one);
 	}
 	put(object, "modules", modules);

@@ -28,11 +28,21 @@ static int pass_on(FILE *stream)
 	return 0;
 }
 
+static bool has_metrics(const struct run *run)
+{
+	for (unsigned int i = 0; i < run->nr_modules; i++) {
+		if (run->modules[i].nr_metrics)
+			return true;
+	}
+	return false;
+}
+
 static int live__open(struct writer *writer, const struct run *run)
 {
 	FILE *out = stream_of(writer);
 
-	(void)run;
+	if (!has_metrics(run))
+		return pass_on(out);
 	fprintf(out, "%10s  %-10s %12s %9s %9s %9s %9s\n", "time", "module", "events/s", "p50",
 		"p99", "max", "tail");
 	return pass_on(out);
@@ -65,9 +75,14 @@ static int live__interval(struct writer *writer, const struct run *run,
 	FILE *out = stream_of(writer);
 
 	for (unsigned int i = 0; i < run->nr_modules; i++) {
-		if (!run->modules[i].refused[0])
-			live_row(out, run->modules[i].name, interval,
-				 &interval->delta[i].metrics[0].hist);
+		const struct run_module *module = &run->modules[i];
+
+		if (module->refused[0])
+			continue;
+		if (module->nr_metrics)
+			live_row(out, module->name, interval, &interval->delta[i].metrics[0].hist);
+		if (module->table)
+			table__text_rows(out, module->name, module->table);
 	}
 	return pass_on(out);
 }
@@ -105,5 +120,30 @@ const struct writer_ops writer_live_json = {
 	.name = "live_json",
 	.open = live_json__open,
 	.interval = live_json__interval,
+	.close = live__close,
+};
+
+static int live_csv__open(struct writer *writer, const struct run *run)
+{
+	for (unsigned int i = 0; i < run->nr_modules; i++)
+		if (run->modules[i].table)
+			table__csv_head(stream_of(writer), run->modules[i].table);
+	return pass_on(stream_of(writer));
+}
+
+static int live_csv__interval(struct writer *writer, const struct run *run,
+			      const struct run_interval *interval)
+{
+	(void)interval;
+	for (unsigned int i = 0; i < run->nr_modules; i++)
+		if (run->modules[i].table)
+			table__csv_rows(stream_of(writer), run->modules[i].table);
+	return pass_on(stream_of(writer));
+}
+
+const struct writer_ops writer_live_csv = {
+	.name = "live_csv",
+	.open = live_csv__open,
+	.interval = live_csv__interval,
 	.close = live__close,
 };

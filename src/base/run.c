@@ -17,8 +17,11 @@ void run__clear_data(struct run_data *data)
 
 void run__clear(struct run *run)
 {
-	for (unsigned int i = 0; i < RUN_MODULES; i++)
+	for (unsigned int i = 0; i < RUN_MODULES; i++) {
 		run__clear_data(&run->modules[i].total);
+		table__free(run->modules[i].table);
+		run->modules[i].table = NULL;
+	}
 	free(run->workload);
 	free(run->host);
 	free(run->filter);
@@ -42,6 +45,17 @@ const struct run_life *run__find_life(const struct run *run, uint64_t id)
 	if (!run->nr_lives)
 		return NULL;
 	return bsearch(&wanted, run->lives, run->nr_lives, sizeof(wanted), by_id);
+}
+
+int run__fold_tables(struct run *run)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < run->nr_modules; i++) {
+		if (run->modules[i].table)
+			err = table__fold(run->modules[i].table);
+	}
+	return err;
 }
 
 uint64_t run__recorded(const struct lat_cell *cell)

@@ -14,6 +14,8 @@
 
 #include <latscope/event.h>
 
+#include "table.h"
+
 #define RUN_SCHEMA 1 /* docs/format.md */
 #define RUN_METRICS 6 /* most metrics a module has */
 #define RUN_MODULES 8
@@ -53,7 +55,7 @@ struct run_module {
 	char rung[RUN_NAME]; /* "stamps" */
 	char mechanism[RUN_TEXT]; /* one sentence: how the number was got */
 	char refused[RUN_TEXT]; /* not empty: could not run; nothing below holds */
-	unsigned int nr_metrics; /* metrics[0] is the one in <module>.csv */
+	unsigned int nr_metrics; /* metrics[0] is the one in <module>.csv; 0: it has a table */
 	struct run_metric metrics[RUN_METRICS];
 	uint32_t by; /* mask of 1 << enum lat_by: what keys there are */
 	struct run_data total;
@@ -61,6 +63,7 @@ struct run_module {
 	bool open_age_known;
 	uint64_t recursion_missed; /* program runs that the kernel skipped */
 	struct run_cost cost;
+	struct table *table; /* rows of the interval in flight; NULL: it has none; owned */
 };
 
 /* How much of a process was within the window: what its waits are shares of. */
@@ -105,6 +108,9 @@ struct run_interval {
 
 /* Frees what the run owns, not the run itself. */
 void run__clear(struct run *run);
+
+/* Ends the interval of all tables: table__fold(). 0 or -ENOMEM. */
+int run__fold_tables(struct run *run);
 
 /* NULL: how long it lived is not known. */
 const struct run_life *run__find_life(const struct run *run, uint64_t id);

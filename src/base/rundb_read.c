@@ -13,6 +13,7 @@
 #include "counts.h"
 #include "grow.h"
 #include "hist.h"
+#include "rundb_table.h"
 #include "rundir.h"
 #include "sql.h"
 
@@ -376,6 +377,20 @@ static int read_head(struct rundb *db)
 	return err;
 }
 
+static int read_tables(struct rundb *db)
+{
+	struct run_module *module;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < db->run->nr_modules; i++) {
+		module = &db->run->modules[i];
+		err = rundb_table__load(db->db, db->module_ids[i], &module->table);
+		if (!err && module->table)
+			err = rundb_table__digest(db->db, module->name, module->table);
+	}
+	return err;
+}
+
 static int compare_ids(const void *left, const void *right)
 {
 	int64_t a = *(const int64_t *)left, b = ((const struct series *)right)->id;
@@ -535,6 +550,8 @@ static int read_all(struct rundb *db)
 	if (!err)
 		err = read_totals(db);
 	if (!err)
+		err = read_tables(db);
+	if (!err)
 		err = read_duration(db);
 	if (!err)
 		err = read_lives(db);
@@ -649,6 +666,12 @@ static int read_interval(struct rundb *db, int64_t id)
 	if (!err)
 		err = each_row(db, "SELECT metric, name, count FROM acct WHERE interval = ?", id,
 			       take_acct, &target);
+	for (unsigned int i = 0; !err && i < db->run->nr_modules; i++) {
+		const struct run_module *module = &db->run->modules[i];
+
+		if (module->table)
+			err = rundb_table__read(db->db, module->name, id, module->table);
+	}
 	return err;
 }
 

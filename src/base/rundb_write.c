@@ -10,6 +10,7 @@
 #include "counts.h"
 #include "grow.h"
 #include "hist.h"
+#include "rundb_table.h"
 #include "rundir.h"
 #include "sql.h"
 #include "writer.h"
@@ -48,7 +49,7 @@ static const char schema[] =
 	"CREATE TABLE acct(interval INTEGER, metric INTEGER, name TEXT, count INTEGER,"
 	" PRIMARY KEY(interval, metric, name)) WITHOUT ROWID;"
 	"CREATE TABLE process(id INTEGER PRIMARY KEY, lived_ns INTEGER, thread_ns INTEGER,"
-	" ended INTEGER);"
+	" ended INTEGER);" RUNDB_TABLE_SCHEMA
 	"CREATE TABLE slot_edges(slot INTEGER PRIMARY KEY, low_ns INTEGER, high_ns INTEGER,"
 	" bucket INTEGER);"
 	"CREATE VIEW totals AS SELECT module.name AS module, metric.name AS metric, series.split,"
@@ -104,6 +105,7 @@ struct rundb_writer {
 	sqlite3 *db;
 	int mark; /* of the directory, while this is open; -errno: none */
 	sqlite3_stmt *statements[STATEMENTS];
+	sqlite3_stmt *rows[RUN_MODULES]; /* of those that have a table */
 	struct known known[RUN_MODULES];
 	int64_t last_series;
 	int64_t last_interval;
@@ -183,6 +185,9 @@ static void put_module(struct rundb_writer *writer, unsigned int index,
 		    module->metrics[i].what);
 		put(writer, ADD_SERIES, "iitit", id, id, "", (int64_t)0, "");
 	}
+	if (module->table && !writer->err)
+		writer->err = rundb_table__create(writer->db, (int64_t)index + 1, module->name,
+						  module->table);
 }
 
 /* So that a query needs to know nothing of the bucket scheme. */
@@ -200,6 +205,10 @@ static void disconnect(struct rundb_writer *writer)
 		sqlite3_finalize(writer->statements[i]);
 		writer->statements[i] = NULL;
 	}
+	for (unsigned int i = 0; i < RUN_MODULES; i++) {
+		sqlite3_finalize(writer->rows[i]);
+		writer->rows[i] = NULL;
+	}
 	sqlite3_close(writer->db);
 	writer->db = NULL;
 }
@@ -216,6 +225,19 @@ static int connect_to(struct rundb_writer *writer, const char *path, int flags, 
 		err = sql__prepare(writer->db, &writer->statements[i], statements[i]);
 	if (err)
 		disconnect(writer);
+	return err;
+}
+
+/* Once the tables are there. */
+static int prepare_rows(struct rundb_writer *writer, const struct run *run)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < run->nr_modules; i++) {
+		if (run->modules[i].table)
+			err = rundb_table__prepare(writer->db, &writer->rows[i],
+						   run->modules[i].name, run->modules[i].table);
+	}
 	return err;
 }
 
@@ -292,7 +314,10 @@ static int db__open(struct writer *writer, const struct run *run)
 	err = create(made, run, path);
 	if (!err)
 		err = connect_to(made, path, 0, pragmas);
+	if (!err)
+		err = prepare_rows(made, run);
 	if (err) {
+		disconnect(made);
 		free_writer(made);
 		return err;
 	}
@@ -356,6 +381,14 @@ static void put_data(struct rundb_writer *writer, unsigned int index,
 	}
 }
 
+static void put_rows(struct rundb_writer *writer, unsigned int index,
+		     const struct run_module *module)
+{
+	if (module->table && !writer->err)
+		writer->err = rundb_table__insert(writer->rows[index], writer->last_interval,
+						  module->table);
+}
+
 static int db__interval(struct writer *writer, const struct run *run,
 			const struct run_interval *interval)
 {
@@ -366,8 +399,11 @@ static int db__interval(struct writer *writer, const struct run *run,
 	put(db, ADD_INTERVAL, "iii", db->last_interval, (int64_t)interval->start_ns,
 	    (int64_t)interval->end_ns);
 	for (unsigned int i = 0; i < run->nr_modules; i++) {
-		if (!run->modules[i].refused[0])
+		if (run->modules[i].refused[0])
+			continue;
+		if (run->modules[i].nr_metrics)
 			put_data(db, i, &run->modules[i], &interval->delta[i]);
+		put_rows(db, i, &run->modules[i]);
 	}
 	return end(db);
 }

@@ -226,6 +226,14 @@ static void accounting(const struct page *page)
 	wrap__print(&wrap, page->out, 2, 2);
 }
 
+static void how(const struct page *page)
+{
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "how: %s: %s", page->module->rung, page->module->mechanism);
+	wrap__print(&wrap, page->out, 2, 2);
+}
+
 static void mechanism(const struct page *page)
 {
 	const struct run_module *module = page->module;
@@ -233,8 +241,7 @@ static void mechanism(const struct page *page)
 	struct wrap wrap = { 0 };
 	struct figures_cost cost;
 
-	wrap__add(&wrap, "how: %s: %s", module->rung, module->mechanism);
-	wrap__print(&wrap, page->out, 2, 2);
+	how(page);
 	figures__of_cost(&cost, &module->cost);
 	if (!cost.known) {
 		fputs("  cost: not measured\n", page->out);
@@ -341,6 +348,21 @@ static void further_imbalances(const struct page *page)
 	}
 }
 
+static void table(const struct page *page)
+{
+	const struct run_module *module = page->module;
+	char count[UNITS_TEXT], time[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "%s: %s rows in %s", module->name,
+		  units__count(count, table__folded_rows(module->table)),
+		  units__duration(time, page->run->duration_ns));
+	wrap__print(&wrap, page->out, 0, 2);
+	table__text_digest(page->out, module->table, page->style->top);
+	fputc('\n', page->out);
+	how(page);
+}
+
 void text__module(FILE *out, const struct run *run, const struct run_module *module,
 		  const struct text_style *style)
 {
@@ -351,6 +373,10 @@ void text__module(FILE *out, const struct run *run, const struct run_module *mod
 	if (module->refused[0]) {
 		wrap__add(&wrap, "%s: not measured: %s", module->name, module->refused);
 		wrap__print(&wrap, out, 0, 2);
+		return;
+	}
+	if (!module->nr_metrics && module->table) {
+		table(&page);
 		return;
 	}
 	heading(&page, 0);

@@ -32,8 +32,10 @@ int writer__skip_interval(struct writer *writer, const struct run *run,
 
 extern const struct writer_ops writer_db; /* run.db: one transaction an interval */
 extern const struct writer_ops writer_csv; /* <module>.csv, and <module>-<metric>.csv */
+extern const struct writer_ops writer_rows; /* <module>.csv of a module that has a table */
 extern const struct writer_ops writer_summary; /* <module>.summary.json */
 extern const struct writer_ops writer_live; /* a line an interval to stdout, for -i */
+extern const struct writer_ops writer_live_csv; /* the rows of a module that has a table */
 extern const struct writer_ops writer_live_json; /* the same as NDJSON */
 
 #endif

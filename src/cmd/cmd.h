@@ -21,5 +21,6 @@ int cmd_validate(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_ringlat(int argc, char **argv);
 int cmd_load(int argc, char **argv);
+int cmd_tierlat(int argc, char **argv);
 
 #endif

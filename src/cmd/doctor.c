@@ -10,7 +10,9 @@
 #include <base/wrap.h>
 #include <probe/kernel.h>
 #include <probe/probe.h>
+#include <probe/rmid.h>
 #include <ring/ring.h>
+#include <tier/tier.h>
 
 #include "cmd.h"
 
@@ -61,6 +63,27 @@ static int examine(const struct probe_ops *ops)
 	return works;
 }
 
+static int examine_rmid(void)
+{
+	struct rmid_config config = { 0 };
+	struct rmid *rmid;
+	char why[RUN_TEXT];
+	int works = 0;
+
+	puts("\n" RMID_MODULE ": CPU time, counters and caches by process and millisecond");
+	for (int i = 0; i < RMID_RUNGS; i++) {
+		config.rung = rmid_rungs[i].name;
+		if (rmid__open(&rmid, &config, why)) {
+			print_finding(" ", config.rung, "no", reason_of(why, config.rung));
+			continue;
+		}
+		rmid__close(rmid);
+		print_finding(works ? " " : "*", config.rung, "yes", rmid_rungs[i].mechanism);
+		works++;
+	}
+	return works;
+}
+
 static void print_refused(const struct ring_backend *backend, const char *why)
 {
 	print_finding(" ", backend->name, "no", why);
@@ -81,6 +104,34 @@ static void examine_ring(void)
 		print_finding(works ? " " : "*", ring_backends[i]->name, "yes",
 			      ring_backends[i]->mechanism);
 		works = true;
+	}
+}
+
+/* No module of record, so not among those that the exit status is of. */
+static void examine_tiers(void)
+{
+	static const struct {
+		const char *name;
+		enum tier_backend backend;
+	} backends[] = { { "perf", TIER_PERF }, { "msr", TIER_MSR } };
+	char why[TIER_TEXT], text[2 * TIER_TEXT];
+	struct tier *tier;
+	const char *todo;
+
+	printf("\ntierlat, which is not part of record: loaded latency of memory by tier\n");
+	for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++) {
+		struct tier_config config = { .backend = backends[i].backend, .look = true };
+
+		if (tier__open(&tier, &config, why, &todo)) {
+			snprintf(text, sizeof(text), "%s%s%s", why, todo ? "; " : "",
+				 todo ? todo : "");
+			print_finding(" ", backends[i].name, "no", text);
+			continue;
+		}
+		snprintf(text, sizeof(text), "%s: %s", tier__model(tier)->title,
+			 tier__mechanism(tier));
+		print_finding(" ", backends[i].name, "yes", text);
+		tier__close(tier, why);
 	}
 }
 
@@ -107,7 +158,9 @@ int cmd_doctor(int argc, char **argv)
 	printf("latscope " LATSCOPE_VERSION " on Linux %s %s\n", kernel.release, kernel.machine);
 	for (size_t i = 0; probe_list[i]; i++)
 		all = examine(probe_list[i]) && all;
+	all = examine_rmid() && all;
 	examine_ring();
+	examine_tiers();
 	printf("\n* is used by default; --rung NAME takes another (ringlat: --backend).\n");
 	return all ? EXIT_DONE : EXIT_CANNOT;
 }

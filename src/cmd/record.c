@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* record, and memlat, runqlat and iolat, which are record with one module. */
+/* record, and memlat, runqlat, iolat and rmid, which are record with one module. */
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <base/by.h>
@@ -16,20 +14,21 @@
 #include <base/json.h>
 #include <base/log.h>
 #include <base/options.h>
-#include <base/rundir.h>
+#include <base/recording.h>
 #include <base/streams.h>
 #include <base/text.h>
 #include <probe/kernel.h>
 #include <probe/session.h>
 #include <probe/target.h>
 #include <probe/workload.h>
+#include <tier/meter.h>
 
 #include "cmd.h"
+#include "rmid.h"
 
 #define DEFAULT_TAIL_NS 8000
 #define DEFAULT_INTERVAL_NS 1000000000ULL
 #define DEFAULT_DIR "runs"
-#define MAX_WRITERS 4
 
 struct record {
 	const char *command;
@@ -38,9 +37,20 @@ struct record {
 	struct lat_knobs knobs;
 	struct run *run;
 	struct session *session;
-	char dir[PATH_MAX]; /* of this run; empty: nothing is to be kept */
-	struct writer writers[MAX_WRITERS];
-	size_t nr_writers;
+	struct recording recording;
+	struct rmid_command rmid;
+	bool tiers; /* tierlat too */
+	struct tier_config tier_config;
+	struct tier_meter *meter; /* NULL: it could not be opened, or is not wanted */
+};
+
+enum key { KEY_WITH_RMID = 0x200, KEY_TIERS, KEY_TIERS_AT };
+
+static const struct argp_option record_options[] = {
+	{ "rmid", KEY_WITH_RMID, 0, 0, "Also who has the CPUs and caches, by process and ms", 0 },
+	{ "tiers", KEY_TIERS, 0, 0, "Sample the latency of memory tiers too (see tierlat)", 0 },
+	{ "tiers-at", KEY_TIERS_AT, "MODEL:BOXES:DIR", OPTION_HIDDEN, 0, 0 },
+	{ 0 },
 };
 
 static const char record_doc[] =
@@ -64,6 +74,23 @@ static const char probe_doc[] =
 	"  latscope memlat -- ./workload             while a command runs\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
 
+static const char rmid_doc[] =
+	"Tells who has the CPUs, and with a PMU and RDT how many cycles, instructions, cache "
+	"misses, how much cache and memory traffic, by process and slot of 1 ms, until -d has "
+	"passed, the workload has ended or Ctrl-C.\v"
+	"Examples:\n"
+	"  latscope rmid -d 5s                       who had the CPUs\n"
+	"  latscope rmid -i 1s                       a table a second\n"
+	"  latscope rmid -d 1s --csv                 every millisecond of every process\n"
+	"  latscope rmid --counters page-faults -o runs/ -- ./workload\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+
+/* Is rmid all that it does? */
+static bool is_rmid(const struct record *record)
+{
+	return !strcmp(record->command, "rmid");
+}
+
 /* An error that was printed; the exit code. */
 static int failed(const struct record *record, const char *why, const char *todo, int code)
 {
@@ -76,9 +103,45 @@ static int out_of_memory(const struct record *record)
 	return failed(record, "out of memory", NULL, EXIT_ERROR);
 }
 
+/* A register tree of one socket that is not this machine's: for tests. */
+static int parse_place(struct record *record, char *arg)
+{
+	struct tier_config *config = &record->tier_config;
+	const char *model = strsep(&arg, ":"), *boxes = strsep(&arg, ":");
+
+	config->model = tier_model__find(model);
+	config->boxes = boxes ? (unsigned int)atoi(boxes) : 0;
+	config->msr_root = arg;
+	if (config->model && config->boxes && config->msr_root)
+		return 0;
+	return options__fail(&record->options, "--tiers-at: MODEL:BOXES:DIR is wanted");
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct record *record = state->input;
+
+	if (is_rmid(record))
+		return rmid__parse(&record->rmid, key, arg);
+	switch (key) {
+	case KEY_WITH_RMID:
+		record->rmid.wanted = true;
+		return 0;
+	case KEY_TIERS_AT:
+		record->tiers = true;
+		return parse_place(record, arg);
+	case KEY_TIERS:
+		record->tiers = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
 static int parse(struct record *record, int argc, char **argv)
 {
 	struct argp own = {
+		.options = record->all ? record_options : NULL,
+		.parser = parse_own,
 		.args_doc = "[-- WORKLOAD ARG...]",
 		.doc = record->all ? record_doc : probe_doc,
 	};
@@ -89,7 +152,14 @@ static int parse(struct record *record, int argc, char **argv)
 	options->groups = OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE |
 			  OPTIONS_OUTPUT | OPTIONS_FORMAT;
 	options->takes_workload = true;
-	got = options__parse(options, &own, NULL, argc, argv, stdout);
+	record->rmid.options = options;
+	if (is_rmid(record)) {
+		own.options = rmid_options;
+		own.doc = rmid_doc;
+		options->groups = OPTIONS_WINDOW | OPTIONS_OUTPUT | OPTIONS_FORMAT;
+		record->rmid.wanted = true;
+	}
+	got = options__parse(options, &own, record, argc, argv, stdout);
 	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
 	if (!got && options->csv && record->all)
 		got = options__fail(options,
@@ -104,6 +174,8 @@ static const struct probe_ops *module_of(const struct record *record, size_t i)
 {
 	if (record->all)
 		return probe_list[i];
+	if (is_rmid(record))
+		return NULL;
 	return i ? NULL : probe__find(record->command);
 }
 
@@ -167,7 +239,7 @@ static int open_modules(struct record *record)
 	struct run_module *module;
 	unsigned int works = 0;
 	char what[RUN_TEXT];
-	int err;
+	int err, code;
 
 	for (size_t i = 0; (ops = module_of(record, i)); i++) {
 		module = &record->run->modules[record->run->nr_modules];
@@ -182,42 +254,86 @@ static int open_modules(struct record *record)
 		snprintf(what, sizeof(what), "%s cannot run on this machine", ops->name);
 		log__error(what, module->refused, "'latscope doctor' explains");
 	}
-	return works ? EXIT_DONE : EXIT_CANNOT;
+	if (!record->rmid.wanted)
+		return works ? EXIT_DONE : EXIT_CANNOT;
+	code = rmid__add(&record->rmid, record->session);
+	return works && code == EXIT_CANNOT ? EXIT_DONE : code;
 }
 
-static void add_writer(struct record *record, const struct writer_ops *ops)
+/* It may be refused as every module may. */
+static int open_tiers(struct record *record)
 {
-	struct writer *writer = &record->writers[record->nr_writers++];
+	static const struct tier_rows_config rows = {
+		.weight = TIER_WEIGHT, .colloid = { COLLOID_DELTA, COLLOID_EPSILON }
+	};
+	struct run_module *module = &record->run->modules[record->run->nr_modules];
+	char why[TIER_TEXT];
+	const char *todo;
 
-	writer->ops = ops;
-	writer->dir = record->dir[0] ? record->dir : NULL;
+	if (!record->tiers)
+		return EXIT_DONE;
+	record->run->nr_modules++;
+	record->tier_config.min_inserts = TIER_MIN_INSERTS;
+	if (!tier_meter__open(&record->meter, &record->tier_config, &rows, module, why, &todo))
+		return EXIT_DONE;
+	snprintf(module->name, sizeof(module->name), "tierlat");
+	snprintf(module->refused, sizeof(module->refused), "%s", why);
+	log__error("tierlat cannot run on this machine", why, "'latscope doctor' explains");
+	return EXIT_DONE;
+}
+
+static int sample_tiers(void *arg, uint64_t time_ns)
+{
+	struct record *record = arg;
+	char why[TIER_TEXT];
+	const char *trouble;
+	int err;
+
+	err = tier_meter__sample(record->meter, time_ns, why);
+	trouble = err ? why : tier_meter__trouble(record->meter);
+	if (trouble)
+		log__warn("tierlat", trouble, NULL);
+	return err;
+}
+
+/* Before anything is printed: what was found is to be there again whatever comes. */
+static int close_tiers(struct record *record)
+{
+	char why[TIER_TEXT];
+	int err = 0;
+
+	if (record->meter)
+		err = tier_meter__close(record->meter, why);
+	record->meter = NULL;
+	return err ? failed(record, why, NULL, EXIT_ERROR) : EXIT_DONE;
 }
 
 static int open_output(struct record *record)
 {
 	const struct options *options = &record->options;
-	const char *dir = options->output, *label = NULL;
+	const char *dir = options->output;
 	char what[RUN_TEXT];
 	int err;
 
 	if (!dir && record->all)
 		dir = DEFAULT_DIR;
 	if (dir) {
-		for (unsigned int i = 0; i < options->nr_labels && !label; i++)
-			if (!strcmp(options->labels[i].key, "name"))
-				label = options->labels[i].value;
-		err = rundir__create(dir, time(NULL), label, record->dir, sizeof(record->dir));
+		err = recording__create(&record->recording, dir, options);
 		if (err) {
 			snprintf(what, sizeof(what), "cannot make a directory in %s", dir);
 			log__error(what, strerror(-err), "choose another by -o");
 			return EXIT_ERROR;
 		}
-		add_writer(record, &writer_db);
-		add_writer(record, &writer_csv);
-		add_writer(record, &writer_summary);
 	}
-	if (options->interval_ns && !options->csv)
-		add_writer(record, options->json ? &writer_live_json : &writer_live);
+	if (options->csv && is_rmid(record))
+		recording__add(&record->recording, &writer_live_csv);
+	if (!options->interval_ns || options->csv)
+		return EXIT_DONE;
+	if (options->json)
+		recording__add(&record->recording, &writer_live_json);
+	else
+		recording__add(&record->recording,
+			       is_rmid(record) ? &writer_live_rmid : &writer_live);
 	return EXIT_DONE;
 }
 
@@ -270,8 +386,11 @@ static void progress(uint64_t elapsed_ns, uint64_t duration_ns)
 		log__progress("%.1f s; Ctrl-C ends it", elapsed_ns / 1e9);
 }
 
-static void print_text(const struct record *record)
+static int print_text(const struct record *record)
 {
+	const struct run_module *module = record->run->modules;
+	int err = 0;
+
 	struct text_style style = {
 		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 		.all_metrics = record->options.verbose,
@@ -279,9 +398,14 @@ static void print_text(const struct record *record)
 	};
 
 	text__run(stdout, record->run);
-	for (unsigned int i = 0; i < record->run->nr_modules; i++)
-		text__module(stdout, record->run, &record->run->modules[i], &style);
+	for (; !err && module < record->run->modules + record->run->nr_modules; module++) {
+		if (module->table)
+			err = rmid__print(stdout, record->run, module, record->options.top);
+		else
+			text__module(stdout, record->run, module, &style);
+	}
 	text__processes(stdout, record->run, style.top);
+	return err;
 }
 
 /* Whether stdout took it is for main to see. */
@@ -291,15 +415,15 @@ static int print_result(const struct record *record)
 
 	if (record->options.json)
 		err = json__print(json__run(record->run), stdout, !record->options.interval_ns);
-	else if (record->options.csv)
+	else if (!record->options.csv)
+		err = print_text(record);
+	else if (!is_rmid(record))
 		csv__histogram(stdout, &record->run->modules[0].total.metrics[0].hist);
-	else
-		print_text(record);
 	if (err)
 		return out_of_memory(record);
 	streams__flush();
-	if (record->dir[0])
-		log__note("recording in %s", record->dir);
+	if (record->recording.dir[0])
+		log__note("recording in %s", record->recording.dir);
 	return EXIT_DONE;
 }
 
@@ -353,20 +477,23 @@ static int measure(struct record *record)
 		.duration_ns = record->options.duration_ns,
 		.interval_ns = record->run->interval_ns,
 		.workload = record->options.nr_args ? record->options.args : NULL,
-		.writers = record->writers,
-		.nr_writers = record->nr_writers,
+		.writers = record->recording.writers,
+		.nr_writers = record->recording.nr_writers,
 		.progress = is_alone(&record->options) ? progress : NULL,
+		.sample = record->meter ? sample_tiers : NULL,
+		.sample_arg = record,
 	};
 	struct session_result result;
-	int err, code = EXIT_DONE;
+	int err, code;
 
 	err = session__run(record->session, &config, &result);
 	log__progress_end();
+	code = close_tiers(record);
 	if (err)
 		code = explain_fault(record, &result, err);
 	if (result.fault == SESSION_WORKLOAD) {
-		if (record->dir[0])
-			rmdir(record->dir);
+		if (record->recording.dir[0])
+			rmdir(record->recording.dir);
 		return code;
 	}
 	warn_of_workload(record, &result);
@@ -410,6 +537,8 @@ static int prepare(struct record *record)
 	if (!code)
 		code = open_modules(record);
 	if (!code)
+		code = open_tiers(record);
+	if (!code)
 		code = open_output(record);
 	return code;
 }
@@ -423,7 +552,9 @@ static int run_record(struct record *record)
 	code = prepare(record);
 	if (!code)
 		code = measure(record);
+	close_tiers(record);
 	session__free(record->session);
+	rmid__close(record->rmid.rmid);
 	return code;
 }
 

@@ -101,18 +101,47 @@ static int select_module(const struct report *report, const struct run *run, str
 	return -ENOENT;
 }
 
-/* `timeline` may be NULL. */
-static int print_json(const struct run *run, const struct timeline *timeline)
+/* What is about all modules together. */
+struct whole {
+	struct timeline timeline;
+	struct beside beside;
+};
+
+/* `whole` may be NULL. */
+static int print_json(const struct run *run, const struct whole *whole)
 {
 	struct json_object *object = json__run(run);
 
-	if (object && timeline)
-		report__add_timeline(object, timeline);
+	if (object && whole) {
+		report__add_timeline(object, &whole->timeline);
+		report__add_beside(object, &whole->beside);
+	}
 	return json__print(object, stdout, true);
 }
 
-static int print_whole(const struct report *report, const struct run *run,
-		       const struct timeline *timeline)
+/* The rows of a module that has a table, through all intervals. */
+static int print_rows(struct rundb *db, const struct run *run)
+{
+	const struct table *table = run->modules[0].table;
+	struct run_interval interval;
+	int err;
+
+	table__csv_head(stdout, table);
+	while ((err = rundb__next(db, &interval)) > 0)
+		table__csv_rows(stdout, table);
+	return err;
+}
+
+static int print_csv(struct rundb *db, const struct run *run)
+{
+	if (run->modules[0].table)
+		return print_rows(db, run);
+	csv__histogram(stdout, &run->modules[0].total.metrics[0].hist);
+	return 0;
+}
+
+static int print_whole(const struct report *report, struct rundb *db, const struct run *run,
+		       const struct whole *whole)
 {
 	struct text_style style = {
 		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
@@ -121,17 +150,17 @@ static int print_whole(const struct report *report, const struct run *run,
 	};
 
 	if (report->options.json)
-		return print_json(run, timeline);
-	if (report->options.csv) {
-		csv__histogram(stdout, &run->modules[0].total.metrics[0].hist);
-		return 0;
-	}
+		return print_json(run, whole);
+	if (report->options.csv)
+		return print_csv(db, run);
 	text__run(stdout, run);
 	for (unsigned int i = 0; i < run->nr_modules; i++)
 		text__module(stdout, run, &run->modules[i], &style);
 	text__processes(stdout, run, style.top);
-	if (timeline)
-		report__print_timeline(stdout, timeline, style.top);
+	if (whole) {
+		report__print_timeline(stdout, &whole->timeline, style.top);
+		report__print_beside(stdout, &whole->beside);
+	}
 	fault_cost__print(stdout, run);
 	return 0;
 }
@@ -139,15 +168,22 @@ static int print_whole(const struct report *report, const struct run *run,
 /* One module alone has nothing to be put beside. */
 static int read_and_print(const struct report *report, struct rundb *db, const struct run *run)
 {
-	struct timeline timeline;
+	struct whole *whole;
 	int err;
 
 	if (report->module || report->options.csv)
-		return print_whole(report, run, NULL);
-	err = timeline__read(&timeline, db, run, &report->rules);
+		return print_whole(report, db, run, NULL);
+	whole = calloc(1, sizeof(*whole));
+	if (!whole)
+		return -ENOMEM;
+	err = timeline__read(&whole->timeline, db, run, &report->rules);
 	if (!err)
-		err = print_whole(report, run, &timeline);
-	timeline__clear(&timeline);
+		err = beside__read(&whole->beside, &whole->timeline, db);
+	if (!err)
+		err = print_whole(report, db, run, whole);
+	beside__clear(&whole->beside);
+	timeline__clear(&whole->timeline);
+	free(whole);
 	return err;
 }
 

@@ -50,7 +50,7 @@ static inline void unit_remove(char *where)
 
 static inline char *unit_path(const char *where, const char *name)
 {
-	static char path[4096];
+	static char path[8192];
 
 	snprintf(path, sizeof(path), "%s/%s", where, name);
 	return path;

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "recording.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "host.h"
+#include "rundir.h"
+
+void recording__add(struct recording *recording, const struct writer_ops *ops)
+{
+	struct writer *writer;
+
+	assert(recording->nr_writers < RECORDING_WRITERS);
+	writer = &recording->writers[recording->nr_writers++];
+	writer->ops = ops;
+	writer->dir = recording->dir[0] ? recording->dir : NULL;
+}
+
+int recording__create(struct recording *recording, const char *parent,
+		      const struct options *options)
+{
+	const char *label = NULL;
+	int err;
+
+	for (unsigned int i = 0; i < options->nr_labels && !label; i++) {
+		if (!strcmp(options->labels[i].key, "name"))
+			label = options->labels[i].value;
+	}
+	err = rundir__create(parent, time(NULL), label, recording->dir, sizeof(recording->dir));
+	if (err) {
+		recording->dir[0] = '\0';
+		return err;
+	}
+	recording__add(recording, &writer_db);
+	recording__add(recording, &writer_csv);
+	recording__add(recording, &writer_rows);
+	recording__add(recording, &writer_summary);
+	return 0;
+}
+
+int recording__begin(struct run *run, const struct options *options)
+{
+	struct timespec at;
+
+	run->nr_labels = options->nr_labels;
+	memcpy(run->labels, options->labels, sizeof(run->labels));
+	run->host = host__describe("");
+	if (!run->host)
+		return -ENOMEM;
+	rundir__utc(time(NULL), run->start_utc, sizeof(run->start_utc));
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	run->start_mono_ns = (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
+	return 0;
+}
+
+/* Keeps the first error and whose it is. */
+static void note(int *first, int err, const struct writer *writer, const struct writer **failed)
+{
+	if (!err || *first)
+		return;
+	*first = err;
+	if (failed)
+		*failed = writer;
+}
+
+int recording__open(struct recording *recording, const struct run *run,
+		    const struct writer **failed)
+{
+	int first = 0, err;
+
+	for (size_t i = 0; i < recording->nr_writers; i++) {
+		struct writer *writer = &recording->writers[i];
+
+		err = writer->ops->open(writer, run);
+		recording->states[i] = err ? RECORDING_SHUT : RECORDING_OPEN;
+		note(&first, err, writer, failed);
+	}
+	return first;
+}
+
+int recording__interval(struct recording *recording, struct run *run,
+			const struct run_interval *interval, const struct writer **failed)
+{
+	int first = 0, err;
+
+	for (size_t i = 0; i < recording->nr_writers; i++) {
+		struct writer *writer = &recording->writers[i];
+
+		if (recording->states[i] != RECORDING_OPEN)
+			continue;
+		err = writer->ops->interval(writer, run, interval);
+		if (err)
+			recording->states[i] = RECORDING_FAILED;
+		note(&first, err, writer, failed);
+	}
+	err = run__fold_tables(run);
+	note(&first, err, NULL, failed);
+	return first;
+}
+
+int recording__close(struct recording *recording, const struct run *run,
+		     const struct writer **failed)
+{
+	int first = 0, err;
+
+	for (size_t i = 0; i < recording->nr_writers; i++) {
+		struct writer *writer = &recording->writers[i];
+
+		if (recording->states[i] == RECORDING_SHUT)
+			continue;
+		recording->states[i] = RECORDING_SHUT;
+		err = writer->ops->close(writer, run);
+		note(&first, err, writer, failed);
+	}
+	return first;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a command keeps of its window: a new directory and the writers that fill it, and whatever
+ * the command adds to them. For `record` a session drives the writers; a command that has none does
+ * it by recording__open(), __interval() and __close().
+ */
+#ifndef LATSCOPE_BASE_RECORDING_H
+#define LATSCOPE_BASE_RECORDING_H
+
+#include <limits.h>
+
+#include "options.h"
+#include "writer.h"
+
+#define RECORDING_WRITERS 6
+
+struct recording {
+	char dir[PATH_MAX]; /* empty: nothing is kept */
+	struct writer writers[RECORDING_WRITERS];
+	size_t nr_writers;
+	enum { RECORDING_SHUT, RECORDING_OPEN, RECORDING_FAILED } states[RECORDING_WRITERS];
+};
+
+/*
+ * Makes the directory below `parent`, named after the label "name" if there is one, and takes the
+ * writers of its files. Errors of rundir__create().
+ */
+int recording__create(struct recording *recording, const char *parent,
+		      const struct options *options);
+
+void recording__add(struct recording *recording, const struct writer_ops *ops);
+
+/* The labels, the host and the start of the window, which is now. 0 or -ENOMEM. */
+int recording__begin(struct run *run, const struct options *options);
+
+/*
+ * One that fails is told nothing more until it is closed, the others go on. All return the first
+ * error, and *failed (may be NULL) is then whose it is.
+ */
+int recording__open(struct recording *recording, const struct run *run,
+		    const struct writer **failed);
+int recording__interval(struct recording *recording, struct run *run,
+			const struct run_interval *interval, const struct writer **failed);
+int recording__close(struct recording *recording, const struct run *run,
+		     const struct writer **failed);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From counts to latencies; pure functions. Little's law: the mean number of open requests is their
+ * rate times their mean latency, so that
+ *
+ *   latency [clocks] = (sum over clocks of open requests) / (requests begun) = OCCUPANCY / INSERTS
+ *   latency [ns]     = latency [clocks] * elapsed [ns] / clocks elapsed
+ *
+ * The clock is counted by the box itself: it scales with load, and the TSC does not.
+ */
+#ifndef LATSCOPE_TIER_FIGURES_H
+#define LATSCOPE_TIER_FIGURES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model.h"
+
+#define TIER_NO_TIER (-1)
+
+/* Which tier a box measures: counter 0 the occupancy of `tier`, 1 its inserts, 2 clocks. */
+struct tier_share {
+	int tier;
+	int other; /* whose inserts counter 3 counts; TIER_NO_TIER: it counts nothing */
+};
+
+/*
+ * Shares `boxes` out among the tiers in turn. Where the filter is one of the whole box
+ * (one_filter) counter 3 stays idle; else it goes round the other tiers, so that of two tiers every
+ * box counts all inserts.
+ */
+void tier_share__out(struct tier_share *shares, unsigned int boxes, unsigned int tiers,
+		     bool one_filter);
+
+/* What one box counted in an interval. */
+struct tier_delta {
+	bool valid; /* false: not counted, or not by us alone; nothing below holds */
+	uint64_t occupancy, inserts, clocks, other;
+	uint64_t elapsed_ns; /* of the interval, as the box saw it */
+	uint64_t counted_ns; /* of it, how long the counters ran: less if multiplexed */
+	uint64_t uncertain_ns; /* by how much that may be off */
+};
+
+/* cur - prev of counters that wrap at 48 bits, at most once. */
+uint64_t tier_delta__wrapped(uint64_t prev, uint64_t cur);
+
+/* One tier of one socket in one interval. */
+struct tier_figures {
+	unsigned int boxes; /* that measured its latency */
+	unsigned int all_boxes; /* of the socket */
+	uint64_t inserts; /* requests behind the latency, as counted */
+	double elapsed_ns;
+	bool rate_known, latency_known;
+	double rate; /* requests per second of the whole socket, scaled to all its boxes */
+	double latency_ns; /* only with latency_known, as are these: */
+	double latency_clocks;
+	double clock_hz; /* mean uncore clock of the boxes */
+	double outstanding; /* mean number of open requests of the whole socket */
+};
+
+/*
+ * Of the boxes of a socket. Fewer than min_inserts requests (at least 1 is always wanted): the
+ * latency is not known. A box without a clock, or that ran for no time, is left out. One whose time
+ * is uncertain, as we were preempted when it was started or stopped, takes it from its clocks and
+ * the clock of those that are certain.
+ */
+void tier_figures__of(struct tier_figures *figures, unsigned int tier,
+		      const struct tier_share *shares, const struct tier_delta *deltas,
+		      unsigned int boxes, uint64_t min_inserts);
+
+/* AMD: latency sums and numbers of samples; no rate is known. */
+void tier_figures__of_samples(struct tier_figures *figures, const struct tier_model *model,
+			      const struct tier_delta *deltas, unsigned int boxes,
+			      uint64_t min_samples);
+
+/*
+ * Exponentially weighted mean of outstanding requests and of their rate. It begins with the first
+ * sample, not with 0, and an interval without a latency leaves it as it was.
+ */
+struct tier_ewma {
+	bool begun;
+	double outstanding, rate;
+};
+
+void tier_ewma__add(struct tier_ewma *ewma, double weight, const struct tier_figures *figures);
+
+/* Mean latency in ns; NAN before the first sample. */
+double tier_ewma__latency_ns(const struct tier_ewma *ewma);
+
+#endif

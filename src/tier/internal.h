@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the backends and tier.c share. */
+#ifndef LATSCOPE_TIER_INTERNAL_H
+#define LATSCOPE_TIER_INTERNAL_H
+
+#include "tier.h"
+
+struct tier_socket {
+	int package;
+	unsigned int box_ids[TIER_BOXES]; /* their numbers, which may have holes */
+	unsigned int nr_boxes;
+	struct tier_share shares[TIER_BOXES]; /* of tiers by their position in tier->tiers */
+	struct tier_delta *deltas; /* of each box; AMD: of each tier and box */
+};
+
+struct tier_backend_ops {
+	const char *name;
+	const char *mechanism;
+	/* Finds the sockets and their boxes; touches nothing. -EOPNOTSUPP: not on this machine. */
+	int (*find)(struct tier *tier);
+	/* Sets the counters going. After an error only close() follows, as after a success. */
+	int (*start)(struct tier *tier);
+	/* Fills in the deltas. -errno: nothing can be read any more. */
+	int (*read)(struct tier *tier);
+	int (*close)(struct tier *tier);
+};
+
+struct tier {
+	struct tier_config config;
+	const struct tier_model *model;
+	const struct tier_sys *sys;
+	const char *root;
+	bool amd;
+	const struct tier_backend_ops *ops;
+	void *state; /* of the backend */
+	unsigned int tiers[TIER_MOST]; /* indices into the model's */
+	unsigned int nr_tiers;
+	struct tier_socket sockets[TIER_SOCKETS];
+	unsigned int nr_sockets;
+	uint64_t calls;
+	char why[TIER_TEXT];
+	const char *todo;
+	char trouble[TIER_TEXT]; /* empty: none */
+	bool told;
+};
+
+extern const struct tier_backend_ops tier_perf, tier_msr;
+
+/* Keeps why, and what can be done; returns err. */
+int tier__fail(struct tier *tier, int err, const char *todo, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Keeps the first of an interval. */
+void tier__note(struct tier *tier, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The socket of a package, added if need be; NULL: there are too many. */
+struct tier_socket *tier__socket_of(struct tier *tier, int package);
+
+/* The tier that stands at a position of tier->tiers. */
+const struct tier_class *tier__class(const struct tier *tier, unsigned int position);
+
+#endif

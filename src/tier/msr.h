@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What msr.c keeps of a box. */
+#ifndef LATSCOPE_TIER_MSR_H
+#define LATSCOPE_TIER_MSR_H
+
+#include "internal.h"
+#include "sysfs.h"
+
+/* The registers of a box that are kept: controls and filters, which we set, and counters. */
+enum msr_slot {
+	MSR_CONTROL, /* of counter 0; those of 1 to 3 follow */
+	MSR_FILTER0 = TIER_COUNTERS,
+	MSR_FILTER1,
+	MSR_COUNTER,
+	MSR_SLOTS = MSR_COUNTER + TIER_COUNTERS,
+};
+
+struct msr_register {
+	uint32_t address; /* 0: this CPU has none */
+	uint64_t found, ours;
+};
+
+/* A read. The box stood still between the two times. */
+struct msr_moment {
+	uint64_t values[TIER_COUNTERS];
+	uint64_t frozen_ns, resumed_ns;
+	uint64_t freezing_ns, resuming_ns; /* how long the writes took */
+	bool was_frozen; /* before we froze it */
+};
+
+/* What a box that takes turns saw in the interval before. */
+struct msr_turn {
+	int tier; /* position in tier->tiers; TIER_NO_TIER: nothing yet */
+	double per_ns; /* inserts */
+};
+
+struct msr_box {
+	unsigned int id;
+	uint32_t address; /* of the box control */
+	uint64_t control; /* as it was found */
+	struct msr_register registers[MSR_SLOTS];
+	unsigned int nr_counters; /* that count */
+	bool touched; /* there may be something to be put back */
+	bool programmed; /* all registers were set */
+	bool lost; /* somebody else has it */
+	struct msr_moment last;
+	int tier; /* that it measures now */
+	struct msr_turn before;
+};
+
+struct msr_socket {
+	unsigned int cpus[SYSFS_CPUS], nr_cpus;
+	unsigned int at; /* the one that is open */
+	int fd;
+	struct msr_box boxes[TIER_BOXES];
+};
+
+struct msr {
+	struct msr_socket sockets[TIER_SOCKETS];
+};
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* clang-format off */
+const struct table_column tier_columns[TIER_COLUMNS] = {
+	[TIER_SOCKET] = { "socket", "", "physical package", TABLE_INTEGER, true },
+	[TIER_NAME] = { "tier", "", "kind of memory, seen from the socket", TABLE_TEXT, true },
+	[TIER_BOXES_USED] = { "boxes", "", "CHAs (AMD: L3s) that measured the latency",
+			      TABLE_INTEGER, false },
+	[TIER_REQUESTS] = { "requests", "", "requests counted by these", TABLE_INTEGER, false },
+	[TIER_RATE] = { "requests_per_s", "1/s", "requests of the whole socket", TABLE_REAL,
+			false },
+	[TIER_BANDWIDTH] = { "bandwidth_b_per_s", "B/s", "these times 64 bytes", TABLE_REAL,
+			     false },
+	[TIER_OUTSTANDING] = { "outstanding", "", "mean number of requests open at a time",
+			       TABLE_REAL, false },
+	[TIER_LATENCY] = { "latency_ns", "ns", "mean time from CHA to memory and back",
+			   TABLE_REAL, false },
+	[TIER_LATENCY_EWMA] = { "latency_ewma_ns", "ns",
+				"exponentially weighted mean of it, by requests", TABLE_REAL,
+				false },
+	[TIER_LATENCY_CLOCKS] = { "latency_clocks", "", "latency in clocks of the uncore",
+				  TABLE_REAL, false },
+	[TIER_CLOCK] = { "clock_mhz", "MHz", "clock of the uncore, measured", TABLE_REAL, false },
+	[TIER_P] = { "p", "", "Colloid: share of the requests that go to the default tier",
+		     TABLE_REAL, false },
+	[TIER_P_LO] = { "p_lo", "", "Colloid: the search's lower end", TABLE_REAL, false },
+	[TIER_P_HI] = { "p_hi", "", "Colloid: the search's upper end", TABLE_REAL, false },
+	[TIER_SHIFT] = { "shift", "", "Colloid: share of the requests to move to the default "
+			 "tier; below 0: away from it", TABLE_REAL, false },
+	[TIER_SHIFT_CLOSED] = { "shift_closed", "", "the same by Colloid's closed form",
+				TABLE_REAL, false },
+	[TIER_MOVE_TO] = { "move_to", "", "tier that shift moves to; none: stay", TABLE_TEXT,
+			   false },
+};
+/* clang-format on */
+
+struct tier_rows {
+	struct tier_rows_config config;
+	const struct tier_model *model;
+	unsigned int sockets, tiers;
+	struct tier_ewma *ewmas; /* of each sample */
+	struct colloid_search *searches; /* of each socket */
+};
+
+int tier_rows__new(struct tier_rows **rows, const struct tier *tier,
+		   const struct tier_rows_config *config)
+{
+	struct tier_rows *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return -ENOMEM;
+	made->config = *config;
+	made->model = tier__model(tier);
+	made->sockets = tier__sockets(tier);
+	made->tiers = tier__samples(tier) / made->sockets;
+	made->ewmas = calloc(tier__samples(tier), sizeof(*made->ewmas));
+	made->searches = calloc(made->sockets, sizeof(*made->searches));
+	if (!made->ewmas || !made->searches) {
+		tier_rows__free(made);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < made->sockets; i++)
+		colloid_search__begin(&made->searches[i]);
+	*rows = made;
+	return 0;
+}
+
+void tier_rows__free(struct tier_rows *rows)
+{
+	if (!rows)
+		return;
+	free(rows->ewmas);
+	free(rows->searches);
+	free(rows);
+}
+
+static int set_figures(struct table *table, const struct tier_rows *rows,
+		       const struct tier_sample *sample, const struct tier_ewma *ewma)
+{
+	const struct tier_figures *figures = &sample->figures;
+
+	table__set_integer(table, TIER_SOCKET, sample->socket);
+	table__set_integer(table, TIER_BOXES_USED, figures->boxes);
+	if (figures->boxes)
+		table__set_integer(table, TIER_REQUESTS, (int64_t)figures->inserts);
+	if (figures->rate_known) {
+		table__set_real(table, TIER_RATE, figures->rate);
+		table__set_real(table, TIER_BANDWIDTH, figures->rate * TIER_LINE);
+	}
+	if (figures->clock_hz > 0)
+		table__set_real(table, TIER_CLOCK, figures->clock_hz / 1e6);
+	if (figures->latency_known) {
+		table__set_real(table, TIER_OUTSTANDING, figures->outstanding);
+		table__set_real(table, TIER_LATENCY, figures->latency_ns);
+		table__set_real(table, TIER_LATENCY_CLOCKS, figures->latency_clocks);
+	}
+	table__set_real(table, TIER_LATENCY_EWMA, tier_ewma__latency_ns(ewma));
+	return table__set_text(table, TIER_NAME, rows->model->tiers[sample->tier].name);
+}
+
+/*
+ * The mean of a tier; NULL: it is not measured, or had too few requests just now for anything to be
+ * decided by it.
+ */
+static const struct tier_ewma *find(const struct tier_rows *rows, unsigned int socket,
+				    const struct tier_sample *samples, unsigned int tier)
+{
+	for (unsigned int i = 0; i < rows->tiers; i++) {
+		const struct tier_ewma *ewma = &rows->ewmas[socket * rows->tiers + i];
+
+		if (samples[i].tier == tier)
+			return ewma->begun && samples[i].figures.latency_known ? ewma : NULL;
+	}
+	return NULL;
+}
+
+static int set_move(struct table *table, const struct tier_rows *rows,
+		    const struct colloid_search *search, const struct colloid_move *move,
+		    const struct colloid_move *closed)
+{
+	const struct tier_class *tiers = rows->model->tiers;
+	const char *to = "none";
+
+	if (!move->known)
+		return 0;
+	table__set_real(table, TIER_P, move->p);
+	table__set_real(table, TIER_P_LO, search->p_lo);
+	table__set_real(table, TIER_P_HI, search->p_hi);
+	table__set_real(table, TIER_SHIFT, move->shift);
+	table__set_real(table, TIER_SHIFT_CLOSED, closed->shift);
+	if (move->shift > 0)
+		to = tiers[rows->config.near].name;
+	else if (move->shift < 0)
+		to = tiers[rows->config.far].name;
+	return table__set_text(table, TIER_MOVE_TO, to);
+}
+
+/* In the newest row, which is that of the default tier. */
+static int decide(struct tier_rows *rows, struct table *table, unsigned int socket,
+		  const struct tier_sample *samples)
+{
+	const struct tier_ewma *near = find(rows, socket, samples, rows->config.near);
+	const struct tier_ewma *far = find(rows, socket, samples, rows->config.far);
+	struct colloid_search *search = &rows->searches[socket];
+	struct colloid_move move, closed;
+	struct colloid_load load;
+
+	if (!near || !far)
+		return 0;
+	load = (struct colloid_load){ near->outstanding, near->rate, far->outstanding, far->rate };
+	move = colloid_search__step(search, &rows->config.colloid, &load);
+	closed = colloid__closed(&load);
+	return set_move(table, rows, search, &move, &closed);
+}
+
+static int add_socket(struct tier_rows *rows, struct table *table, uint64_t time_ns,
+		      unsigned int socket, const struct tier_sample *samples)
+{
+	struct tier_ewma *ewmas = &rows->ewmas[socket * rows->tiers];
+	int err = 0;
+
+	/* The decision needs the means of both tiers. */
+	for (unsigned int i = 0; i < rows->tiers; i++)
+		tier_ewma__add(&ewmas[i], rows->config.weight, &samples[i].figures);
+	for (unsigned int i = 0; !err && i < rows->tiers; i++) {
+		err = table__add_row(table, time_ns);
+		if (!err)
+			err = set_figures(table, rows, &samples[i], &ewmas[i]);
+		if (!err && samples[i].tier == rows->config.near)
+			err = decide(rows, table, socket, samples);
+	}
+	return err;
+}
+
+int tier_rows__add(struct tier_rows *rows, struct table *table, uint64_t time_ns,
+		   const struct tier_sample *samples)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < rows->sockets; i++)
+		err = add_socket(rows, table, time_ns, i, &samples[i * rows->tiers]);
+	return err;
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tier.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+#include "sysfs.h"
+
+int tier__fail(struct tier *tier, int err, const char *todo, const char *format, ...)
+{
+	char text[TIER_TEXT];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	memcpy(tier->why, text, sizeof(text));
+	tier->todo = todo;
+	return err;
+}
+
+void tier__note(struct tier *tier, const char *format, ...)
+{
+	va_list args;
+
+	if (tier->trouble[0])
+		return;
+	va_start(args, format);
+	vsnprintf(tier->trouble, sizeof(tier->trouble), format, args);
+	va_end(args);
+}
+
+struct tier_socket *tier__socket_of(struct tier *tier, int package)
+{
+	struct tier_socket *socket;
+
+	for (unsigned int i = 0; i < tier->nr_sockets; i++) {
+		if (tier->sockets[i].package == package)
+			return &tier->sockets[i];
+	}
+	if (tier->nr_sockets == TIER_SOCKETS)
+		return NULL;
+	socket = &tier->sockets[tier->nr_sockets++];
+	socket->package = package;
+	return socket;
+}
+
+const struct tier_class *tier__class(const struct tier *tier, unsigned int position)
+{
+	return &tier->model->tiers[tier->tiers[position]];
+}
+
+static int find_model(struct tier *tier)
+{
+	struct tier_cpu cpu;
+	int err;
+
+	tier->model = tier->config.model;
+	if (tier->model)
+		return 0;
+	err = tier_cpu__read(&cpu, tier->root);
+	if (err)
+		return tier__fail(tier, -EOPNOTSUPP, "name the model by --model",
+				  "cannot tell what CPU this is from /proc/cpuinfo");
+	tier->model = tier_model__of(&cpu);
+	if (tier->model)
+		return 0;
+	return tier__fail(tier, -EOPNOTSUPP, NULL,
+			  "%s (%s family %u model %u stepping %u) is not in latscope's table of "
+			  "CPUs",
+			  cpu.name, cpu.vendor, cpu.family, cpu.model, cpu.stepping);
+}
+
+static int add_tier(struct tier *tier, unsigned int index)
+{
+	for (unsigned int i = 0; i < tier->nr_tiers; i++) {
+		if (tier->tiers[i] == index)
+			return tier__fail(tier, -EINVAL, NULL, "tier %s is named twice",
+					  tier->model->tiers[index].name);
+	}
+	tier->tiers[tier->nr_tiers++] = index;
+	return 0;
+}
+
+static int add_named(struct tier *tier, const char *name, size_t len)
+{
+	char known[TIER_TEXT] = "";
+
+	for (unsigned int i = 0; i < tier->model->nr_tiers; i++) {
+		const char *one = tier->model->tiers[i].name;
+
+		if (strlen(one) == len && !memcmp(one, name, len))
+			return add_tier(tier, i);
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s",
+			 i ? ", " : "", one);
+	}
+	return tier__fail(tier, -EINVAL, NULL, "%s has no tier '%.*s', but %s", tier->model->title,
+			  (int)(len < 32 ? len : 32), name, known);
+}
+
+/* A tier that the machine lacks would cost boxes and show nothing. */
+static bool is_there(const struct tier *tier, const struct tier_class *class)
+{
+	if (class->needs == TIER_ALWAYS)
+		return true;
+	if (tier->config.msr_root)
+		return false;
+	if (class->needs == TIER_IF_PMM)
+		return sysfs__has(tier->root, "/sys/bus/nd/devices", "nmem");
+	return sysfs__has(tier->root, "/sys/bus/cxl/devices", "mem");
+}
+
+static int choose_tiers(struct tier *tier)
+{
+	const char *names = tier->config.tiers;
+	bool all = names && !strcmp(names, "all");
+	int err = 0;
+
+	for (unsigned int i = 0; (!names || all) && i < tier->model->nr_tiers; i++) {
+		if (all || is_there(tier, &tier->model->tiers[i]))
+			add_tier(tier, i);
+	}
+	while (names && !all && !err) {
+		size_t len = strcspn(names, ",");
+
+		err = add_named(tier, names, len);
+		if (!names[len])
+			break;
+		names += len + 1;
+	}
+	return err;
+}
+
+static void forget_backend(struct tier *tier)
+{
+	if (tier->state)
+		tier->ops->close(tier);
+	tier->state = NULL;
+	memset(tier->sockets, 0, sizeof(tier->sockets));
+	tier->nr_sockets = 0;
+}
+
+static int try_backend(struct tier *tier, const struct tier_backend_ops *ops)
+{
+	int err;
+
+	tier->ops = ops;
+	err = ops->find(tier);
+	if (err == -ENOMEM)
+		tier__fail(tier, err, NULL, "out of memory");
+	return err;
+}
+
+/* perf, because the kernel arbitrates it. Where that is out, its reason is what there is to say. */
+static int find_backend(struct tier *tier)
+{
+	char why[TIER_TEXT];
+	const char *todo;
+	int err;
+
+	if (tier->config.backend == TIER_MSR ||
+	    (tier->config.backend == TIER_AUTO && tier->config.msr_root))
+		return try_backend(tier, &tier_msr);
+	err = try_backend(tier, &tier_perf);
+	if (err != -EOPNOTSUPP || tier->config.backend == TIER_PERF || tier->amd)
+		return err;
+	memcpy(why, tier->why, sizeof(why));
+	todo = tier->todo;
+	forget_backend(tier);
+	if (!try_backend(tier, &tier_msr))
+		return 0;
+	return tier__fail(tier, err, todo, "%s", why);
+}
+
+static int share_out(struct tier *tier)
+{
+	for (unsigned int i = 0; i < tier->nr_sockets; i++) {
+		struct tier_socket *socket = &tier->sockets[i];
+		size_t nr = socket->nr_boxes * (tier->amd ? tier->nr_tiers : 1);
+
+		if (!tier->amd && socket->nr_boxes < tier->nr_tiers)
+			return tier__fail(tier, -EINVAL, "choose fewer tiers by --tier",
+					  "%u tiers, but socket %d has %u CHAs", tier->nr_tiers,
+					  socket->package, socket->nr_boxes);
+		tier_share__out(socket->shares, socket->nr_boxes, tier->nr_tiers,
+				tier->model->tiers[0].config1);
+		socket->deltas = calloc(nr, sizeof(*socket->deltas));
+		if (!socket->deltas)
+			return tier__fail(tier, -ENOMEM, NULL, "out of memory");
+	}
+	return 0;
+}
+
+static void free_tier(struct tier *tier)
+{
+	for (unsigned int i = 0; i < tier->nr_sockets; i++)
+		free(tier->sockets[i].deltas);
+	free(tier);
+}
+
+int tier__open(struct tier **opened, const struct tier_config *config, char why[TIER_TEXT],
+	       const char **todo)
+{
+	struct tier *tier = calloc(1, sizeof(*tier));
+	int err;
+
+	if (!tier) {
+		snprintf(why, TIER_TEXT, "out of memory");
+		*todo = NULL;
+		return -ENOMEM;
+	}
+	tier->config = *config;
+	tier->root = config->root ? config->root : "";
+	tier->sys = config->sys ? config->sys : &tier_sys_linux;
+	err = find_model(tier);
+	if (!err)
+		err = choose_tiers(tier);
+	if (!err) {
+		tier->amd = tier->model->kind == TIER_AMD_L3;
+		err = find_backend(tier);
+	}
+	if (!err)
+		err = share_out(tier);
+	if (!err)
+		err = tier->ops->start(tier);
+	if (!err) {
+		*opened = tier;
+		return 0;
+	}
+	memcpy(why, tier->why, TIER_TEXT);
+	*todo = tier->todo;
+	if (tier->state)
+		tier->ops->close(tier);
+	free_tier(tier);
+	return err;
+}
+
+int tier__close(struct tier *tier, char why[TIER_TEXT])
+{
+	int err;
+
+	err = tier->ops->close(tier);
+	memcpy(why, tier->why, TIER_TEXT);
+	free_tier(tier);
+	return err;
+}
+
+int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEXT])
+{
+	uint64_t least = tier->config.min_inserts;
+	int err;
+
+	tier->trouble[0] = '\0';
+	tier->told = false;
+	err = tier->ops->read(tier);
+	if (err) {
+		memcpy(why, tier->why, TIER_TEXT);
+		return err;
+	}
+	for (unsigned int i = 0; i < tier->nr_sockets; i++) {
+		const struct tier_socket *socket = &tier->sockets[i];
+
+		for (unsigned int t = 0; t < tier->nr_tiers; t++, samples++) {
+			samples->socket = socket->package;
+			samples->tier = tier->tiers[t];
+			if (tier->amd)
+				tier_figures__of_samples(&samples->figures, tier->model,
+							 &socket->deltas[t * socket->nr_boxes],
+							 socket->nr_boxes, least);
+			else
+				tier_figures__of(&samples->figures, t, socket->shares,
+						 socket->deltas, socket->nr_boxes, least);
+		}
+	}
+	return 0;
+}
+
+const char *tier__trouble(struct tier *tier)
+{
+	bool told = tier->told;
+
+	tier->told = true;
+	return tier->trouble[0] && !told ? tier->trouble : NULL;
+}
+
+const struct tier_model *tier__model(const struct tier *tier)
+{
+	return tier->model;
+}
+
+const char *tier__backend(const struct tier *tier)
+{
+	return tier->ops->name;
+}
+
+const char *tier__mechanism(const struct tier *tier)
+{
+	return tier->ops->mechanism;
+}
+
+unsigned int tier__sockets(const struct tier *tier)
+{
+	return tier->nr_sockets;
+}
+
+int tier__socket(const struct tier *tier, unsigned int i)
+{
+	return tier->sockets[i].package;
+}
+
+unsigned int tier__boxes(const struct tier *tier, unsigned int i)
+{
+	return tier->sockets[i].nr_boxes;
+}
+
+uint32_t tier__measured(const struct tier *tier)
+{
+	uint32_t mask = 0;
+
+	for (unsigned int i = 0; i < tier->nr_tiers; i++)
+		mask |= 1U << tier->tiers[i];
+	return mask;
+}
+
+unsigned int tier__samples(const struct tier *tier)
+{
+	return tier->nr_sockets * tier->nr_tiers;
+}
+
+uint64_t tier__calls(const struct tier *tier)
+{
+	return tier->calls;
+}

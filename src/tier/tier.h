@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Loaded latency of memory tiers by uncore counters. Opened, the counters run; each read gives what
+ * happened since the one before (or since open); closed, all registers are as they were found.
+ * Prints nothing.
+ */
+#ifndef LATSCOPE_TIER_TIER_H
+#define LATSCOPE_TIER_TIER_H
+
+#include "figures.h"
+#include "model.h"
+#include "sys.h"
+
+#define TIER_SOCKETS 16 /* on AMD: L3 caches, of which only so many sockets can be told */
+#define TIER_CPUS 4096
+#define TIER_TEXT 256
+
+enum tier_backend { TIER_AUTO, TIER_PERF, TIER_MSR };
+
+struct tier_config {
+	const struct tier_model *model; /* NULL: of the CPU found below root */
+	enum tier_backend backend; /* AUTO: perf, and if that is not there, msr */
+	const char *root; /* before /sys and /proc; "": this machine */
+	const char *msr_root; /* DIR/<cpu>/msr; NULL: /dev/cpu */
+	const unsigned int *cpus; /* msr: one a socket, in the order of sockets; NULL: found out */
+	unsigned int nr_cpus;
+	unsigned int boxes; /* msr: of a socket; 0: found out */
+	const char *tiers; /* names, by comma; NULL: those that the machine has; "all" */
+	bool take; /* msr: also boxes that somebody else has running; put back at the end */
+	bool look; /* see whether it would work; no register is written, nothing can be read */
+	uint64_t min_inserts; /* fewer requests in an interval: no latency */
+	const struct tier_sys *sys; /* NULL: tier_sys_linux */
+};
+
+/* One tier of one socket in the interval that a read ended. */
+struct tier_sample {
+	int socket; /* physical package */
+	unsigned int tier; /* index into the model's */
+	struct tier_figures figures;
+};
+
+struct tier;
+
+/*
+ * 0 or, with *why in one line and *todo (static, or NULL) what can be done about it:
+ * -EOPNOTSUPP: this machine cannot (no such counters, no driver, unknown CPU, a hypervisor);
+ * -EACCES: the right to is missing; -EBUSY: somebody else has the counters; -EINVAL: the
+ * configuration makes no sense; others: as the kernel said.
+ */
+int tier__open(struct tier **tier, const struct tier_config *config, char why[TIER_TEXT],
+	       const char **todo);
+
+const struct tier_model *tier__model(const struct tier *tier);
+const char *tier__backend(const struct tier *tier); /* "perf" */
+const char *tier__mechanism(const struct tier *tier); /* one sentence: how the number is got */
+unsigned int tier__sockets(const struct tier *tier);
+int tier__socket(const struct tier *tier, unsigned int i); /* number of its package */
+unsigned int tier__boxes(const struct tier *tier, unsigned int i);
+
+/* The tiers that are measured, as a mask of 1 << index into the model's. */
+uint32_t tier__measured(const struct tier *tier);
+
+/* How many samples a read gives: sockets times tiers, by socket and then tier. */
+unsigned int tier__samples(const struct tier *tier);
+
+/*
+ * Allocates nothing. 0, also if boxes were lost: then tier__trouble() tells. -errno, with *why: no
+ * box is left, or they can no longer be read.
+ */
+int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEXT]);
+
+/* What went wrong in the last read but did not end it; NULL: nothing. Told once. */
+const char *tier__trouble(struct tier *tier);
+
+/* System calls made since open, for who wants to know what a sample costs. */
+uint64_t tier__calls(const struct tier *tier);
+
+/*
+ * Puts back what was found and frees. 0 or -errno, with *why: something could not be put back.
+ * A register that somebody else has written meanwhile is left as it is.
+ */
+int tier__close(struct tier *tier, char why[TIER_TEXT]);
+
+#endif

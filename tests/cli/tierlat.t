@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What tierlat says where it cannot measure: on no machine here it can. tests/emu has what it measures.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+
+root=$dir/root
+msr=$dir/msr
+
+# cpu MODEL [FLAGS]: the machine below $root has this CPU.
+cpu() {
+	mkdir -p "$root/proc"
+	cat >"$root/proc/cpuinfo" <<-END
+		vendor_id	: GenuineIntel
+		cpu family	: 6
+		model		: $1
+		model name	: Some Xeon
+		stepping	: 6
+		flags		: fpu ${2-}
+	END
+}
+
+# pmu NAME UMASK: an uncore PMU below $root
+pmu() {
+	local at=$root/sys/bus/event_source/devices/$1
+
+	mkdir -p "$at/format"
+	echo 7 >"$at/type"
+	echo 0 >"$at/cpumask"
+	echo config:0-7 >"$at/format/event"
+	echo "$2" >"$at/format/umask"
+}
+
+# tree [FILE]: $msr/0/msr is this file; without, there is no CPU.
+tree() {
+	rm -rf "$msr"
+	mkdir -p "$msr"
+	[ $# = 0 ] || { mkdir "$msr/0" && ln -s "$1" "$msr/0/msr"; }
+}
+
+topology=$root/sys/devices/system/cpu/cpu0/topology
+mkdir -p "$topology"
+echo 0 >"$topology/physical_package_id"
+echo 0 >"$root/sys/devices/system/cpu/online"
+
+fake=(tierlat --sysfs-root "$root" -d 10ms)
+icx=(tierlat --model icx --msr-root "$msr" --boxes 2 -d 10ms)
+
+cpu 151
+refuses 'an unknown CPU is named' 77 'Some Xeon .GenuineIntel family 6 model 151 stepping 6. is not in' "${fake[@]}"
+echo 'Features : fp' >"$root/proc/cpuinfo"
+refuses 'no x86 at all' 77 'cannot tell what CPU this is' "${fake[@]}"
+cpu 106
+refuses 'no PMUs' 77 'no PMUs uncore_cha_0.*; load the module intel_uncore' "${fake[@]}" --backend perf
+cpu 106 hypervisor
+refuses 'a virtual machine' 77 'virtual machine, and its hypervisor gives it no uncore' "${fake[@]}"
+cpu 207
+for i in 0 1 2; do pmu uncore_cha_$i config:8-15,32-55; done
+refuses 'a driver without the CXL filter' 77 'cannot express the filter of local-cxl' "${fake[@]}" --tier local-cxl
+refuses 'events that this kernel does not know' 77 'the driver of uncore_cha_0|went offline' "${fake[@]}"
+echo 0,9 >"$root/sys/bus/event_source/devices/uncore_cha_1/cpumask"
+refuses 'a CPU that is offline' 1 'CPU 9, which uncore_cha_1 is to be read on, is not there' "${fake[@]}"
+echo nonsense >"$root/sys/bus/event_source/devices/uncore_cha_1/type"
+refuses 'a /sys that makes no sense' 1 'cannot read the PMUs in /sys' "${fake[@]}"
+
+if [ -e /dev/cpu/0/msr ]; then
+	skip 'no msr module' 'this machine has it loaded'
+else
+	refuses 'no msr module' 77 'there is no /dev/cpu/[0-9]*/msr; load the msr module: modprobe msr' \
+		tierlat --backend msr --model icx --boxes 2 -d 10ms
+fi
+refuses 'no msr-root' 1 'cannot open /nowhere' tierlat --model icx --msr-root /nowhere -d 10ms
+tree
+refuses 'an empty msr-root' 77 "there is no CPU in $msr" "${icx[@]}"
+refuses 'a CPU that is not there' 77 "there is no $msr/3/msr" "${icx[@]}" --cpu 3
+tree /dev/null
+refuses 'a short read' 1 'CHA 0 on CPU 0: short read' "${icx[@]}"
+tree /dev/zero
+refuses 'registers that take no write' 77 'was written 0x[0-9a-f]+ and reads 0x0: this is not Ice Lake-SP' "${icx[@]}"
+tree /dev/full
+refuses 'registers that cannot be written' 1 'cannot write MSR 0xe00 on CPU 0' "${icx[@]}"
+refuses 'nothing tells how many CHAs' 77 'how many CHAs socket 0 has; say it by --boxes' \
+	tierlat --model icx --msr-root "$msr" -d 10ms
+tree "$dir/secret"
+install -m600 /dev/null "$dir/secret"
+unprivileged refuses 'no permission' 1 'does not let this user open' "${icx[@]}"
+refuses 'AMD has no registers for it' 77 'by the kernel.s driver only; use --backend perf' \
+	tierlat --model zen5 --msr-root "$msr" -d 10ms
+
+run doctor
+if [ "$status" = 1 ]; then
+	skip 'doctor says what tierlat lacks' "$err"
+else
+	like 'doctor says what tierlat lacks' "$out" $'\ntierlat, .*\n    perf  .*\n    msr  '
+fi
+run validate tierlat
+if [ "$status" = 77 ]; then
+	refuses 'validate says what is missing' 77 'tierlat cannot run on this machine: .*doctor. explains' validate tierlat
+else
+	skip 'validate says what is missing' 'this machine may have the counters'
+fi
+
+wrong 'no such model' "--model 'ivb': one of skx, clx, icx, spr, emr, gnr, srf, zen4, zen5" tierlat --model ivb
+wrong 'no such backend' "--backend 'pcm': perf or msr" tierlat --backend pcm
+wrong 'no such tier' "Ice Lake-SP has no tier 'cxl', but local-ddr, remote-ddr" "${icx[@]}" --tier cxl
+wrong 'a tier twice' 'local-ddr is named twice' "${icx[@]}" --tier local-ddr,local-ddr
+wrong 'more CHAs than it can have' '41 CHAs on socket 0: Ice Lake-SP has at most 40' "${icx[@]}" --boxes 41
+wrong 'fewer CHAs than tiers' '2 tiers, but socket 0 has 1 CHAs' "${icx[@]}" --boxes 1
+wrong 'too short an interval' '--interval 5 ms is too short: 10 ms is the least' tierlat -i 5ms
+wrong 'too long an interval' '--interval .* is too long: 10 min is the most' tierlat -i 11m
+wrong 'no list of CPUs' "--cpu '0-': one CPU a socket" tierlat --cpu 0-
+wrong 'no weight' "--weight '0': above 0 and up to 1" tierlat --weight 0
+wrong 'weight is no number' "--weight 'nan': above 0 and up to 1" tierlat --weight nan
+wrong 'no number of requests' "--min-inserts 0: a number from 1" tierlat --min-inserts 0
+wrong 'what only msr has' 'are for --backend msr' tierlat --backend perf --boxes 2
+wrong 'an argument' "'now' is one argument too many" tierlat now
+
+done_testing

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the tests against the emulator share: one emulator that lasts as long as a group of tests,
+ * told by commands (msrfs/command.c) and asked by its files (msrfs/files.h). Its time is virtual.
+ */
+#ifndef LATSCOPE_TESTS_EMU_H
+#define LATSCOPE_TESTS_EMU_H
+
+#include <stdbool.h>
+
+#include "../unit/unit.h"
+
+#define EMU_SECOND 1000000000.0
+
+struct json_object;
+
+/* For a group of tests: begins and ends it. Where FUSE is not to be had, the program ends. */
+int emu__begin(void **state);
+int emu__end(void **state);
+
+/* Where its CPUs are, for --msr-root. */
+const char *emu__root(void);
+
+/* One command, which must be understood. */
+void emu__tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ns, of its clock */
+uint64_t emu__now(void);
+
+/* To be put. */
+struct json_object *emu__state(void);
+struct json_object *emu__changed(void);
+
+/* state's number at "/accesses" or "/streams/0/rate". */
+double emu__number(const char *path);
+
+/* All of `writes`, to be freed. */
+char *emu__writes(void);
+
+/* A CPU's registers, as a program finds them; -errno, but for open: as open() does. */
+int emu__open(unsigned int cpu);
+int emu__read(unsigned int cpu, uint64_t reg, uint64_t *value);
+int emu__write(unsigned int cpu, uint64_t reg, uint64_t value);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A machine together with its clock, the faults that were asked for, and an account of who did what
+ * to its registers.
+ */
+#ifndef MSRFS_EMULATOR_H
+#define MSRFS_EMULATOR_H
+
+#include <stddef.h>
+
+#include "machine.h"
+
+#define EMULATOR_FAULTS 16
+#define EMULATOR_PLANS 16
+#define EMULATOR_LOG 65536 /* writes kept */
+#define EMULATOR_LINE 200 /* longest command */
+
+enum access { ACCESS_OPEN, ACCESS_READ, ACCESS_WRITE };
+
+struct fault {
+	enum access access;
+	int err; /* -errno; 0: the transfer is short */
+	int socket; /* -1: any */
+	int64_t reg; /* -1: any */
+	uint64_t left; /* how often it strikes yet */
+};
+
+/* A command to be carried out once so many registers have been read and written. */
+struct plan {
+	uint64_t accesses;
+	char command[EMULATOR_LINE];
+};
+
+struct logged {
+	unsigned int socket;
+	uint64_t reg, old, new;
+};
+
+struct emulator {
+	struct machine machine;
+	bool offline[MACHINE_SOCKETS * 64]; /* by CPU */
+	bool virtual; /* time goes on by commands and accesses only */
+	uint64_t step; /* ns that an access takes, if so */
+	uint64_t *shown; /* where everybody can see what time it is, or NULL */
+
+	unsigned int faults, plans;
+	struct fault fault[EMULATOR_FAULTS];
+	struct plan plan[EMULATOR_PLANS];
+
+	/* Since the last mark; `found` is the machine as it was then. */
+	uint64_t accesses, opens;
+	uint64_t reads[MAP_NONE + 1], writes[MAP_NONE + 1];
+	unsigned int logged; /* may be more than the log has room for */
+	struct logged log[EMULATOR_LOG];
+	struct socket found[MACHINE_SOCKETS];
+
+	char error[EMULATOR_LINE]; /* what was wrong with the last command that failed */
+};
+
+/* -errno, as the kernel's driver gives it, or how many of the 8 bytes are transferred. */
+int emulator__open(struct emulator *emulator, unsigned int cpu);
+int emulator__read(struct emulator *emulator, unsigned int cpu, uint64_t reg, uint64_t *value);
+int emulator__write(struct emulator *emulator, unsigned int cpu, uint64_t reg, uint64_t value);
+
+/* Moves time on to where it is; virtual time stays. */
+uint64_t emulator__now(struct emulator *emulator);
+
+/* Virtual time stands in that file from now on, mapped, so that to look at it costs nothing. */
+int emulator__show_time(struct emulator *emulator, const char *path);
+void emulator__shown(struct emulator *emulator);
+
+/* Forgets what was done so far: what is found now is what should be found after. */
+void emulator__mark(struct emulator *emulator);
+
+/* Carries out one line, see command.c. -EINVAL: it makes no sense, see emulator->error. */
+int emulator__command(struct emulator *emulator, const char *line);
+
+/* Texts, to be freed; NULL: no memory. */
+char *emulator__state(struct emulator *emulator, size_t *length);
+char *emulator__changed(struct emulator *emulator, size_t *length);
+char *emulator__writes(const struct emulator *emulator, size_t *length);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The emulator as a file system:
+ *
+ *   cpu/N/msr    as /dev/cpu/N/msr: a register is read and written at the offset that is its number
+ *   ctl          takes commands, a line each (command.c); -EINVAL: see "error" in state
+ *   state        JSON: the truth, and what was accessed since the last mark
+ *   changed      JSON: the registers whose content is not what it was at the last mark
+ *   writes       every write of a register since then: SOCKET REGISTER OLD NEW
+ */
+#ifndef MSRFS_FILES_H
+#define MSRFS_FILES_H
+
+struct emulator;
+
+/* Serves it until it is unmounted or a signal comes. An exit status. */
+int files__serve(struct emulator *emulator, const char *program, const char *mountpoint);
+
+#endif

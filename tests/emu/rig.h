@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A measurement of the emulated machine by src/tier, in this very process: thousands of them take
+ * seconds, and every call it makes is counted.
+ */
+#ifndef LATSCOPE_TESTS_RIG_H
+#define LATSCOPE_TESTS_RIG_H
+
+#include "tier/tier.h"
+
+#include "emu.h"
+
+#define RIG_NEAR 0 /* the first two tiers that are measured */
+#define RIG_FAR 1
+
+/* What differs between generations for who wants a machine of each. */
+struct rig_generation {
+	const char *name;
+	const char *tiers; /* that of the own socket, that of others */
+	const char *opcode; /* of a demand read */
+	unsigned int boxes; /* as many as its biggest has, or nearly */
+	bool takes_turns; /* a box sees one tier at a time: all are known after two intervals */
+};
+
+#define RIG_GENERATIONS 7
+
+extern const struct rig_generation rig_generations[RIG_GENERATIONS];
+
+struct rig_setup {
+	const struct rig_generation *gen;
+	const char *tiers; /* NULL: the generation's two */
+	unsigned int sockets, boxes; /* 0: 1 socket, the generation's boxes */
+	uint64_t min_inserts;
+	bool take;
+	bool count; /* do not say how many boxes there are */
+	const char *root; /* a tree whose /sys tells which CPUs there are; NULL: say it */
+};
+
+struct rig {
+	struct tier *tier;
+	struct tier_sample *samples;
+	unsigned int measured; /* tiers */
+	char why[TIER_TEXT];
+	const char *todo;
+};
+
+/* Calls made since they were set to 0, but for those that ask for the time. */
+extern uint64_t rig_calls;
+
+/* A new machine with streams near and far of 90 and 180 ns, 2 GHz, and 1 us an access. */
+void rig__machine(const struct rig_setup *setup);
+
+/* As tier__open(). The machine must be there. */
+int rig__open(struct rig *rig, const struct rig_setup *setup);
+
+/* The same, and it must succeed. */
+void rig__start(struct rig *rig, const struct rig_setup *setup);
+
+/* Lets time pass and reads. */
+int rig__read(struct rig *rig, double ns);
+
+const struct tier_figures *rig__figures(const struct rig *rig, unsigned int socket,
+					unsigned int tier);
+
+/* Closes, which must succeed and leave every register as it was found at the last mark. */
+void rig__finish(struct rig *rig);
+
+/* How many registers, not regarding counters, are not as they were found. Prints which. */
+unsigned int rig__left_behind(void);
+unsigned int rig__changed(const char *part); /* of "box", "control", "filter", "counter" */
+
+/* got is within `share` of wanted; `what` is told if not. */
+void rig__assert_near(const char *what, double got, double wanted, double share);
+
+#endif

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What goes wrong on real machines: a measurement says so, goes on with what is right, or ends with
+ * a reason, and in any case puts back what it found.
+ */
+#include "rig.h"
+
+#include <errno.h>
+
+/* Six boxes of Ice Lake: 0, 2 and 4 measure the near tier, the others the far one. */
+static const struct rig_setup six = { .sockets = 2, .boxes = 6 };
+#define BOX 0xe1c /* number 2 */
+#define CONTROL (BOX + 1)
+#define COUNTER (BOX + 8)
+
+static struct rig_setup setup;
+
+static void begin(struct rig *rig)
+{
+	setup = six;
+	setup.gen = &rig_generations[2];
+	rig__machine(&setup);
+	emu__tell("litter seed=7");
+	emu__tell("mark");
+	rig__start(rig, &setup);
+	assert_int_equal(rig__read(rig, 1e7), 0);
+	assert_null(tier__trouble(rig->tier));
+}
+
+/* An interval that tells of trouble, `says` in it, and whose latencies are right all the same. */
+static void assert_trouble(struct rig *rig, const char *says)
+{
+	const char *trouble;
+
+	assert_int_equal(rig__read(rig, 1e7), 0);
+	trouble = tier__trouble(rig->tier);
+	assert_non_null(trouble);
+	assert_null(strchr(trouble, '\n'));
+	if (!strstr(trouble, says)) {
+		print_message("said: %s, not: %s\n", trouble, says);
+		fail();
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_true(rig__figures(rig, i, RIG_NEAR)->latency_known);
+		rig__assert_near("near", rig__figures(rig, i, RIG_NEAR)->latency_ns, 90, 0.01);
+		rig__assert_near("far", rig__figures(rig, i, RIG_FAR)->latency_ns, 180, 0.01);
+	}
+}
+
+static void a_box_that_faults_is_left_out(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	begin(&rig);
+	emu__tell("fault access=read socket=0 reg=%#x err=5", COUNTER);
+	assert_trouble(&rig, "");
+	assert_int_equal(rig__figures(&rig, 0, RIG_NEAR)->boxes, 2);
+	assert_int_equal(rig__figures(&rig, 1, RIG_NEAR)->boxes, 3);
+	emu__tell("heal");
+	rig__finish(&rig);
+}
+
+static void a_short_read_is_no_value(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	begin(&rig);
+	emu__tell("fault access=read socket=0 reg=%#x err=0", COUNTER);
+	assert_trouble(&rig, "");
+	assert_int_equal(rig__figures(&rig, 0, RIG_NEAR)->boxes, 2);
+	emu__tell("heal");
+	rig__finish(&rig);
+}
+
+static void if_nothing_can_be_read_it_ends(void **state)
+{
+	static const int errors[] = { EIO, 0 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct rig rig;
+
+		begin(&rig);
+		emu__tell("fault access=read err=%d", errors[i]);
+		assert_true(rig__read(&rig, 1e7) < 0);
+		assert_true(rig.why[0]);
+		assert_null(strchr(rig.why, '\n'));
+		emu__tell("heal");
+		rig__finish(&rig);
+	}
+}
+
+/* Of one socket: the other one goes on, and what cannot be put back is told. */
+static void a_cpu_may_go_offline(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	begin(&rig);
+	emu__tell("offline cpu=2");
+	if (!rig__read(&rig, 1e7)) {
+		assert_non_null(tier__trouble(rig.tier));
+		rig__assert_near("near", rig__figures(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
+		assert_false(rig__figures(&rig, 1, RIG_NEAR)->latency_known);
+	}
+	assert_true(tier__close(rig.tier, rig.why) < 0);
+	assert_true(rig.why[0]);
+	free(rig.samples);
+}
+
+/* As /sys tells: CPUs 0 and 1 are of socket 0, 2 and 3 of socket 1. */
+static void write_topology(const char *root)
+{
+	static const char *const packages[] = { "0\n", "0\n", "1\n", "1\n" };
+	char name[80];
+
+	unit_write(root, "sys/devices/system/cpu/online", "0-3\n");
+	for (unsigned int i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name),
+			 "sys/devices/system/cpu/cpu%u/topology/physical_package_id", i);
+		unit_write(root, name, packages[i]);
+	}
+}
+
+static void another_cpu_of_the_socket_stands_in(void **state)
+{
+	char *root = unit_tmpdir();
+	struct rig rig;
+
+	(void)state;
+	write_topology(root);
+	setup = six;
+	setup.gen = &rig_generations[2];
+	setup.root = root;
+	rig__machine(&setup);
+	rig__start(&rig, &setup);
+	assert_int_equal(tier__sockets(rig.tier), 2);
+	assert_int_equal(rig__read(&rig, 1e7), 0);
+	emu__tell("offline cpu=2");
+	assert_trouble(&rig, "CPU 2");
+	emu__tell("offline cpu=0");
+	rig__finish(&rig);
+	unit_remove(root);
+}
+
+static void it_may_be_back_before_the_end(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	begin(&rig);
+	emu__tell("offline cpu=2");
+	rig__read(&rig, 1e7);
+	emu__tell("offline cpu=2 on=0");
+	rig__finish(&rig);
+}
+
+/* Somebody else's event would be taken for occupancy: it must not, and it is his to put back. */
+static void a_counter_that_was_stolen_is_noticed(void **state)
+{
+	uint64_t value;
+	struct rig rig;
+
+	(void)state;
+	begin(&rig);
+	emu__tell("advance ns=5e6");
+	emu__tell("poke socket=1 reg=%#x value=0x400000", CONTROL);
+	assert_trouble(&rig, "");
+	assert_int_equal(rig__figures(&rig, 1, RIG_NEAR)->boxes, 2);
+	tier__close(rig.tier, rig.why);
+	free(rig.samples);
+	assert_int_equal(emu__read(2, CONTROL, &value), 0);
+	assert_int_equal(value, 0x400000);
+}
+
+/* The same when he has changed the filter of all counters of a box. */
+static void a_filter_that_was_changed_is_noticed(void **state)
+{
+	struct rig_setup skx = { .gen = &rig_generations[0], .boxes = 6 };
+	struct rig rig;
+
+	(void)state;
+	rig__machine(&skx);
+	rig__start(&rig, &skx);
+	assert_int_equal(rig__read(&rig, 1e7), 0);
+	emu__tell("poke reg=0xe26 value=0x3b");
+	assert_int_equal(rig__read(&rig, 1e7), 0);
+	assert_non_null(tier__trouble(rig.tier));
+	rig__assert_near("near", rig__figures(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
+	rig__assert_near("far", rig__figures(&rig, 0, RIG_FAR)->latency_ns, 180, 0.01);
+	tier__close(rig.tier, rig.why);
+	free(rig.samples);
+}
+
+/* A count that went back by less than 2^48 looks like a wrap: 2^48 clocks in 10 ms are none. */
+static void a_counter_that_was_reset_is_noticed(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		begin(&rig);
+		emu__tell("poke socket=1 reg=%#x value=0", COUNTER + i);
+		assert_trouble(&rig, "");
+		rig__finish(&rig);
+	}
+}
+
+/* By an agent that resets the box and leaves it to itself, or freezes it. */
+static void a_box_that_was_reset_or_frozen_is_noticed(void **state)
+{
+	static const unsigned int values[] = { 0x1, 0x2, 0x3, 0x100 };
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		struct rig rig;
+
+		begin(&rig);
+		for (unsigned int j = 0; j < 3; j++)
+			assert_int_equal(rig__read(&rig, 1e7), 0);
+		emu__tell("advance ns=5e6");
+		emu__tell("poke socket=1 reg=%#x value=%#x", BOX, values[i]);
+		assert_trouble(&rig, "");
+		tier__close(rig.tier, rig.why);
+		free(rig.samples);
+	}
+}
+
+/* Who freezes all boxes of a socket leaves nothing to be measured there. */
+static void a_frozen_socket_is_not_idle(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	begin(&rig);
+	emu__tell("poke socket=1 reg=0x700 value=0x8000000000000000");
+	assert_int_equal(rig__read(&rig, 1e7), 0); /* it still counted before */
+	if (!rig__read(&rig, 1e7)) {
+		assert_non_null(tier__trouble(rig.tier));
+		assert_false(rig__figures(&rig, 1, RIG_NEAR)->rate_known);
+	}
+	rig__finish(&rig);
+}
+
+static void assert_refused(int err, const char *fault)
+{
+	struct rig rig;
+
+	setup = six;
+	setup.gen = &rig_generations[2];
+	rig__machine(&setup);
+	emu__tell("litter seed=7");
+	emu__tell("mark");
+	emu__tell("%s", fault);
+	if (rig__open(&rig, &setup) != err) {
+		print_message("%s: %s\n", fault, rig.why);
+		fail();
+	}
+	assert_true(rig.why[0]);
+	assert_null(strchr(rig.why, '\n'));
+	emu__tell("heal");
+	assert_int_equal(rig__left_behind(), 0);
+}
+
+static void what_may_not_be_is_refused(void **state)
+{
+	(void)state;
+	assert_refused(-EACCES, "fault access=open err=1");
+	assert_refused(-EACCES, "fault access=open err=13");
+	assert_refused(-EACCES, "fault access=write err=1"); /* lockdown allows to read */
+	assert_refused(-EIO, "fault access=read err=5");
+}
+
+/*
+ * A fault in each single access of the start, one after the other: the start may fail or get over
+ * it, but it leaves nothing behind.
+ */
+static void every_step_of_the_start_unwinds(void **state)
+{
+	setup = six;
+	setup.gen = &rig_generations[2];
+	setup.sockets = 1;
+	setup.boxes = 3;
+	(void)state;
+	for (unsigned int i = 1;; i++) {
+		struct rig rig;
+		double accesses;
+		int err;
+
+		rig__machine(&setup);
+		emu__tell("litter seed=%u", i);
+		emu__tell("mark");
+		emu__tell("after accesses=%u fault access=%s err=5 times=1", i / 2 + 1,
+			  i % 2 ? "read" : "write");
+		err = rig__open(&rig, &setup);
+		accesses = emu__number("/accesses");
+		emu__tell("heal");
+		if (err)
+			assert_int_equal(rig__left_behind(), 0);
+		else
+			rig__finish(&rig);
+		if (i / 2 + 1 > accesses)
+			break;
+	}
+}
+
+/* The same at the end, where what cannot be put back does not keep the rest from it. */
+static void the_end_puts_back_what_it_can(void **state)
+{
+	static const struct {
+		const char *access;
+		unsigned int reg, left_behind;
+	} faults[] = {
+		{ "write", CONTROL, 1 }, /* as found it has other bits */
+		{ "write", CONTROL + 3, 1 },
+		{ "read", CONTROL, 1 }, /* nobody knows whose it is */
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		struct rig rig;
+
+		begin(&rig);
+		emu__tell("fault access=%s socket=0 reg=%#x err=5", faults[i].access,
+			  faults[i].reg);
+		assert_true(tier__close(rig.tier, rig.why) < 0);
+		assert_true(rig.why[0]);
+		free(rig.samples);
+		assert_true(rig__left_behind() <= faults[i].left_behind);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_box_that_faults_is_left_out),
+		cmocka_unit_test(a_short_read_is_no_value),
+		cmocka_unit_test(if_nothing_can_be_read_it_ends),
+		cmocka_unit_test(a_cpu_may_go_offline),
+		cmocka_unit_test(another_cpu_of_the_socket_stands_in),
+		cmocka_unit_test(it_may_be_back_before_the_end),
+		cmocka_unit_test(a_counter_that_was_stolen_is_noticed),
+		cmocka_unit_test(a_filter_that_was_changed_is_noticed),
+		cmocka_unit_test(a_counter_that_was_reset_is_noticed),
+		cmocka_unit_test(a_box_that_was_reset_or_frozen_is_noticed),
+		cmocka_unit_test(a_frozen_socket_is_not_idle),
+		cmocka_unit_test(what_may_not_be_is_refused),
+		cmocka_unit_test(every_step_of_the_start_unwinds),
+		cmocka_unit_test(the_end_puts_back_what_it_can),
+	};
+
+	return cmocka_run_group_tests(tests, emu__begin, emu__end);
+}

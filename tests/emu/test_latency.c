@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What is reported against what is true, for every generation and whatever the load does. */
+#include "rig.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "tier/colloid.h"
+
+#define NOTHING_CHANGES 0.01
+#define SOMETHING_CHANGES 0.02
+
+static double worst; /* of what is off, by share */
+
+static void near_to(const char *what, double got, double wanted, double share)
+{
+	worst = fmax(worst, fabs(got / wanted - 1));
+	rig__assert_near(what, got, wanted, share);
+}
+
+static void assert_tier(const struct tier_figures *figures, double latency, double rate,
+			double share)
+{
+	assert_true(figures->latency_known);
+	near_to("latency", figures->latency_ns, latency, share);
+	near_to("rate", figures->rate, rate, share);
+	near_to("outstanding", figures->outstanding, rate * latency * 1e-9, share);
+}
+
+static void assert_tiers(const struct rig *rig, double share)
+{
+	for (unsigned int i = 0; i < tier__sockets(rig->tier); i++) {
+		assert_tier(rig__figures(rig, i, RIG_NEAR), 90, 2e8, share);
+		assert_tier(rig__figures(rig, i, RIG_FAR), 180, 1e8, share);
+	}
+}
+
+static void every_generation_is_right(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
+		struct rig_setup setup = { .gen = &rig_generations[i], .sockets = 2 };
+		struct rig rig;
+
+		rig__machine(&setup);
+		rig__start(&rig, &setup);
+		for (unsigned int j = 0; j < 3; j++) {
+			assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
+			assert_tiers(&rig, NOTHING_CHANGES);
+			near_to("clock", rig__figures(&rig, 0, RIG_NEAR)->clock_hz, 2e9,
+				NOTHING_CHANGES);
+		}
+		rig__finish(&rig);
+	}
+}
+
+/* Sockets differ in their clocks: each is to be counted in its own. */
+static void sockets_have_clocks_of_their_own(void **state)
+{
+	struct rig_setup setup = { .gen = &rig_generations[2], .sockets = 2 };
+	struct rig rig;
+
+	(void)state;
+	rig__machine(&setup);
+	emu__tell("clock socket=1 hz=1.1e9");
+	rig__start(&rig, &setup);
+	assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
+	assert_tiers(&rig, NOTHING_CHANGES);
+	near_to("clock", rig__figures(&rig, 1, RIG_NEAR)->clock_hz, 1.1e9, NOTHING_CHANGES);
+	rig__finish(&rig);
+}
+
+static void a_clock_that_changes_is_followed(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
+		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 12 };
+		struct rig rig;
+
+		rig__machine(&setup);
+		rig__start(&rig, &setup);
+		emu__tell("advance ns=3e7");
+		emu__tell("clock hz=0.8e9");
+		emu__tell("advance ns=3e7");
+		emu__tell("clock hz=2.5e9");
+		assert_int_equal(rig__read(&rig, 4e7), 0);
+		assert_tiers(&rig, SOMETHING_CHANGES);
+		rig__finish(&rig);
+	}
+}
+
+static void skewed_traffic_is_seen_whole(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
+		const struct rig_generation *gen = &rig_generations[i];
+		struct rig_setup setup = { .gen = gen, .sockets = 2 };
+		struct rig rig;
+
+		rig__machine(&setup);
+		emu__tell("stream name=near skew=%u spread=10", 2 * i);
+		emu__tell("stream name=far skew=%u spread=10", 2 * i + 1);
+		rig__start(&rig, &setup);
+		if (gen->takes_turns)
+			assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
+		assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
+		assert_tiers(&rig, SOMETHING_CHANGES);
+		rig__finish(&rig);
+	}
+}
+
+/*
+ * 39 hours at 2 GHz are just short of 2^48 clocks, and of each tier 0.9 requests are open in a box:
+ * clocks wrap in 19 of 20 intervals and occupancies in 17, and never twice.
+ */
+static void counters_may_wrap_in_every_interval(void **state)
+{
+	const double hours_39 = 39 * 3600 * EMU_SECOND;
+
+	(void)state;
+	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
+		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 20 };
+		struct rig rig;
+
+		rig__machine(&setup);
+		rig__start(&rig, &setup);
+		for (unsigned int j = 0; j < 20; j++) {
+			assert_int_equal(rig__read(&rig, hours_39), 0);
+			assert_tiers(&rig, NOTHING_CHANGES);
+		}
+		assert_true(emu__number("/wraps") >= 20 * (19 + 17));
+		rig__finish(&rig);
+	}
+}
+
+/* All counters are about to wrap when they begin, in intervals as people ask for them. */
+static void counters_may_wrap_in_short_intervals(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
+		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 12 };
+		struct rig rig;
+
+		rig__machine(&setup);
+		for (unsigned int j = 0; j < 5; j++) {
+			emu__tell("top short=1e5");
+			emu__tell("mark");
+			rig__start(&rig, &setup);
+			assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
+			assert_tiers(&rig, NOTHING_CHANGES);
+			assert_true(emu__number("/wraps") >= 12 * 3);
+			rig__finish(&rig);
+		}
+	}
+}
+
+static void every_tier_is_told_from_the_others(void **state)
+{
+	static const char *const names[] = { "local-ddr", "remote-ddr", "local-pmm", "remote-pmm",
+					     "local-cxl" };
+	struct rig_setup setup = { .gen = &rig_generations[4], .tiers = "all" };
+	const struct tier_model *model;
+	struct rig rig;
+
+	(void)state;
+	rig__machine(&setup);
+	emu__tell("stream name=pmm memory=pmm rate=5e7 latency=300");
+	emu__tell("stream name=pmm2 memory=pmm remote=1 rate=4e7 latency=400");
+	emu__tell("stream name=cxl memory=cxl rate=3e7 latency=250");
+	rig__start(&rig, &setup);
+	assert_int_equal(rig__read(&rig, EMU_SECOND), 0);
+	model = tier__model(rig.tier);
+	assert_int_equal(rig.measured, 5);
+	for (unsigned int i = 0; i < 5; i++) {
+		static const double latency[] = { 90, 180, 300, 400, 250 };
+		static const double rate[] = { 2e8, 1e8, 5e7, 4e7, 3e7 };
+		unsigned int j = 0;
+
+		while (strcmp(names[j], model->tiers[rig.samples[i].tier].name))
+			j++;
+		assert_tier(rig__figures(&rig, 0, i), latency[j], rate[j], NOTHING_CHANGES);
+	}
+	rig__finish(&rig);
+}
+
+static void too_few_requests_give_no_latency(void **state)
+{
+	struct rig_setup setup = { .gen = &rig_generations[2], .min_inserts = 1000 };
+	struct rig rig;
+
+	(void)state;
+	rig__machine(&setup);
+	emu__tell("stream name=near rate=0");
+	emu__tell("stream name=far rate=10000");
+	rig__start(&rig, &setup);
+	assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
+	assert_false(rig__figures(&rig, 0, RIG_NEAR)->latency_known);
+	assert_false(rig__figures(&rig, 0, RIG_FAR)->latency_known);
+	assert_true(rig__figures(&rig, 0, RIG_NEAR)->rate_known);
+	assert_true(rig__figures(&rig, 0, RIG_NEAR)->rate == 0);
+	assert_int_equal(rig__read(&rig, EMU_SECOND), 0);
+	assert_false(rig__figures(&rig, 0, RIG_NEAR)->latency_known);
+	assert_true(rig__figures(&rig, 0, RIG_FAR)->latency_known);
+	rig__finish(&rig);
+}
+
+/* A sample takes longer than the interval, and a box is frozen for a twentieth of the time. */
+static void slow_reads_do_no_harm(void **state)
+{
+	struct rig_setup setup = { .gen = &rig_generations[2], .boxes = 6 };
+	struct rig rig;
+
+	(void)state;
+	rig__machine(&setup);
+	rig__start(&rig, &setup);
+	emu__tell("time step=200000");
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(rig__read(&rig, 1e7), 0);
+		if (i) /* the counters were set going at another pace */
+			assert_tiers(&rig, NOTHING_CHANGES);
+	}
+	rig__finish(&rig);
+}
+
+static void an_idle_tier_decides_nothing(void **state)
+{
+	struct rig_setup setup = { .gen = &rig_generations[2] };
+	struct colloid_search search;
+	struct colloid_params params = { COLLOID_DELTA, COLLOID_EPSILON };
+	const struct tier_figures *near, *far;
+	struct colloid_load load;
+	struct rig rig;
+
+	(void)state;
+	rig__machine(&setup);
+	emu__tell("stream name=far rate=0");
+	rig__start(&rig, &setup);
+	assert_int_equal(rig__read(&rig, 1e7), 0);
+	near = rig__figures(&rig, 0, RIG_NEAR);
+	far = rig__figures(&rig, 0, RIG_FAR);
+	load = (struct colloid_load){ near->outstanding, near->rate, far->outstanding, far->rate };
+	colloid_search__begin(&search);
+	assert_false(colloid_search__step(&search, &params, &load).known);
+	assert_false(colloid__closed(&load).known);
+	rig__finish(&rig);
+}
+
+static void the_mean_begins_with_the_first_interval(void **state)
+{
+	struct rig_setup setup = { .gen = &rig_generations[2] };
+	struct tier_ewma mean = { 0 };
+	struct rig rig;
+
+	(void)state;
+	rig__machine(&setup);
+	rig__start(&rig, &setup);
+	assert_int_equal(rig__read(&rig, 1e7), 0);
+	tier_ewma__add(&mean, 1 / 16.0, rig__figures(&rig, 0, RIG_NEAR));
+	near_to("mean", tier_ewma__latency_ns(&mean), 90, NOTHING_CHANGES);
+	near_to("mean rate", mean.rate, 2e8, NOTHING_CHANGES);
+	rig__finish(&rig);
+}
+
+static void boxes_are_counted_where_a_register_tells(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
+		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 26, .count = true };
+		struct rig rig;
+
+		rig__machine(&setup);
+		if (!strcmp(setup.gen->name, "spr") || !strcmp(setup.gen->name, "emr")) {
+			assert_int_equal(rig__open(&rig, &setup), -EOPNOTSUPP);
+			continue;
+		}
+		rig__start(&rig, &setup);
+		assert_int_equal(tier__boxes(rig.tier, 0), 26);
+		rig__finish(&rig);
+	}
+}
+
+static double between(double low, double high)
+{
+	return low + (high - low) * ((unit_random() >> 11) * 0x1p-53);
+}
+
+static double about(double low, double high)
+{
+	return exp(between(log(low), log(high)));
+}
+
+static unsigned int one_of(unsigned int count)
+{
+	return unit_random() % count;
+}
+
+/* What must not be counted: other opcodes, hits, other memory. */
+static void random_noise(const struct rig_generation *gen)
+{
+	emu__tell("stream name=rfo opcode=rfo rate=%g latency=%g remote=%u", about(1e6, 1e9),
+		  about(20, 2000), one_of(2));
+	emu__tell("stream name=pref opcode=llcprefdata rate=%g latency=%g remote=%u",
+		  about(1e6, 1e9), about(20, 2000), one_of(2));
+	emu__tell("stream name=hits opcode=%s hit=1 rate=%g latency=%g", gen->opcode,
+		  about(1e6, 1e9), about(5, 100));
+	if (strstr(gen->tiers, "ddr"))
+		emu__tell("stream name=pmm memory=pmm rate=%g latency=%g remote=%u",
+			  about(1e6, 1e9), about(100, 1000), one_of(2));
+}
+
+struct truth {
+	double latency[2], rate[2], ns;
+	bool skewed, clocked;
+};
+
+static void random_streams(const struct rig_setup *setup, struct truth *truth)
+{
+	static const char *const names[] = { "near", "far" };
+
+	truth->skewed = one_of(2);
+	for (unsigned int i = 0; i < 2; i++) {
+		truth->latency[i] = about(5, 1500);
+		/* At least so many that a count more or less in each box does not matter. */
+		truth->rate[i] = about(1000, 1e6) * setup->boxes / truth->ns * 1e9;
+		emu__tell("stream name=%s rate=%.17g latency=%.17g skew=%u spread=%g", names[i],
+			  truth->rate[i], truth->latency[i], one_of(1 << 30),
+			  truth->skewed ? about(1, 8) : 1);
+	}
+	random_noise(setup->gen);
+}
+
+static void random_interval(struct rig *rig, struct truth *truth)
+{
+	double before = between(0, truth->clocked ? truth->ns : 0);
+
+	emu__tell("advance ns=%.0f", before);
+	if (truth->clocked)
+		emu__tell("clock hz=%g", between(0.8e9, 2.8e9));
+	assert_int_equal(rig__read(rig, truth->ns - before), 0);
+}
+
+static void assert_random(const struct rig_setup *setup, const struct rig *rig,
+			  const struct truth *truth)
+{
+	double share = truth->skewed || truth->clocked ? SOMETHING_CHANGES : NOTHING_CHANGES;
+
+	for (unsigned int i = 0; i < setup->sockets; i++)
+		for (unsigned int j = 0; j < 2; j++)
+			assert_tier(rig__figures(rig, i, j), truth->latency[j], truth->rate[j],
+				    share);
+}
+
+static void random_configuration(void)
+{
+	const struct rig_generation *gen = &rig_generations[one_of(RIG_GENERATIONS)];
+	struct rig_setup setup = { .gen = gen, .sockets = 1 + one_of(2), .take = true };
+	struct truth truth = { .ns = about(1e7, 1e9), .clocked = one_of(2) };
+	struct rig rig;
+
+	setup.boxes = one_of(50) ? 2 + one_of(4) : gen->boxes;
+	rig__machine(&setup);
+	emu__tell("clock hz=%g", between(0.8e9, 2.8e9));
+	emu__tell("time step=%u", 200 + one_of(2000));
+	emu__tell("top short=%g", one_of(2) ? about(1, 1e5) : 0);
+	emu__tell("litter seed=%u", one_of(1 << 30));
+	emu__tell("mark");
+	random_streams(&setup, &truth);
+	rig__start(&rig, &setup);
+	if (gen->takes_turns)
+		random_interval(&rig, &truth);
+	random_interval(&rig, &truth);
+	assert_random(&setup, &rig, &truth);
+	rig__finish(&rig);
+}
+
+static void a_thousand_configurations_are_right(void **state)
+{
+	unsigned int count = getenv("LATSCOPE_SOAK") ? 20000 : 1000;
+
+	(void)state;
+	worst = 0;
+	for (unsigned int i = 0; i < count; i++)
+		random_configuration();
+	print_message("%u configurations, the worst figure is %.3f %% off\n", count, worst * 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_generation_is_right),
+		cmocka_unit_test(sockets_have_clocks_of_their_own),
+		cmocka_unit_test(a_clock_that_changes_is_followed),
+		cmocka_unit_test(skewed_traffic_is_seen_whole),
+		cmocka_unit_test(counters_may_wrap_in_every_interval),
+		cmocka_unit_test(counters_may_wrap_in_short_intervals),
+		cmocka_unit_test(every_tier_is_told_from_the_others),
+		cmocka_unit_test(too_few_requests_give_no_latency),
+		cmocka_unit_test(slow_reads_do_no_harm),
+		cmocka_unit_test(an_idle_tier_decides_nothing),
+		cmocka_unit_test(the_mean_begins_with_the_first_interval),
+		cmocka_unit_test(boxes_are_counted_where_a_register_tells),
+		cmocka_unit_test(a_thousand_configurations_are_right),
+	};
+
+	return cmocka_run_group_tests(tests, emu__begin, emu__end);
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What is written to which register, bit for bit, what it costs, and that all is put back. The
+ * addresses and values stand here as the manuals have them, in no way computed from src/tier's or
+ * the emulator's tables.
+ */
+#include "rig.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+#define ARRAY_SIZE(x) (sizeof(x) / sizeof((x)[0]))
+
+static const uint16_t icx_boxes[] = {
+	0xe00, 0xe0e, 0xe1c, 0xe2a, 0xe38, 0xe46, 0xe54, 0xe62, 0xe70, 0xe7e,
+	0xe8c, 0xe9a, 0xea8, 0xeb6, 0xec4, 0xed2, 0xee0, 0xeee, 0xf0a, 0xf18,
+	0xf26, 0xf34, 0xf42, 0xf50, 0xf5e, 0xf6c, 0xf7a, 0xf88, 0xf96, 0xfa4,
+	0xfb2, 0xfc0, 0xfce, 0xfdc, 0xb60, 0xb6e, 0xb7c, 0xb8a, 0xb98, 0xba6,
+};
+
+/* Of a box that measures the near tier, and of one that measures the far one. */
+struct wanted {
+	uint64_t occupancy, inserts, others, filter1;
+};
+
+struct programmed {
+	uint16_t base, stride; /* 0: icx_boxes */
+	uint8_t control, filter0, filter1; /* offsets; filter1 0: there is none */
+	uint64_t clock;
+	struct wanted wanted[2];
+};
+
+/* clang-format off */
+#define SKYLAKE { 0xe00, 0x10, 1, 5, 6, 0x400000, \
+	{ { 0x402136, 0x402135, 0, 0x40432 }, { 0x402136, 0x402135, 0, 0x40431 } } }
+#define ICELAKE { 0, 0, 1, 5, 0, 0x400000, \
+	{ { 0x00c8168600400136, 0x00c8168600400135, 0x00c8170600400135, 0 }, \
+	  { 0x00c8170600400136, 0x00c8170600400135, 0x00c8168600400135, 0 } } }
+#define SAPPHIRE { 0x2000, 0x10, 2, 0xe, 0, 0x1, \
+	{ { 0x00c8168600000136, 0x00c8168600000135, 0x00c8170600000135, 0 }, \
+	  { 0x00c8170600000136, 0x00c8170600000135, 0x00c8168600000135, 0 } } }
+#define SIERRA { 0x2000, 0x10, 2, 0xe, 0, 0x1, \
+	{ { 0x00c826fe00000136, 0x00c826fe00000135, 0x00c8277e00000135, 0 }, \
+	  { 0x00c8277e00000136, 0x00c8277e00000135, 0x00c826fe00000135, 0 } } }
+
+/* Skylake, Cascade Lake, Ice Lake, Sapphire, Emerald and Granite Rapids, Sierra Forest */
+static const struct programmed programmed[RIG_GENERATIONS] = {
+	SKYLAKE, SKYLAKE, ICELAKE, SAPPHIRE, SAPPHIRE, SAPPHIRE, SIERRA,
+};
+/* clang-format on */
+
+static uint64_t get(unsigned int socket, uint64_t reg)
+{
+	uint64_t value = 0;
+
+	assert_int_equal(emu__read(2 * socket, reg, &value), 0);
+	return value;
+}
+
+/* Which tier the box measures, once all its registers are right. */
+static unsigned int assert_box(const struct programmed *map, unsigned int socket, uint64_t box)
+{
+	uint64_t control = box + map->control;
+	const struct wanted *wanted = &map->wanted[0];
+
+	if (get(socket, control) != wanted->occupancy ||
+	    (map->filter1 && get(socket, box + map->filter1) != wanted->filter1))
+		wanted++;
+	assert_int_equal(get(socket, box), 0);
+	assert_int_equal(get(socket, control), wanted->occupancy);
+	assert_int_equal(get(socket, control + 1), wanted->inserts);
+	assert_int_equal(get(socket, control + 2), map->clock);
+	assert_int_equal(get(socket, control + 3), wanted->others);
+	assert_int_equal(get(socket, box + map->filter0), 0);
+	if (map->filter1)
+		assert_int_equal(get(socket, box + map->filter1), wanted->filter1);
+	return wanted - map->wanted;
+}
+
+static void assert_programmed(const struct programmed *map, unsigned int sockets,
+			      unsigned int boxes)
+{
+	for (unsigned int i = 0; i < sockets; i++) {
+		unsigned int far = 0;
+
+		for (unsigned int j = 0; j < boxes; j++)
+			far += assert_box(map, i,
+					  map->base ? map->base + map->stride * j : icx_boxes[j]);
+		assert_int_equal(far, boxes / 2);
+	}
+}
+
+/* Whatever was there before: the registers were found in disorder. */
+static void every_register_is_as_documented(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
+		const struct rig_generation *gen = &rig_generations[i];
+		struct rig_setup setup = { .gen = gen, .sockets = 2, .take = true };
+		struct rig rig;
+
+		rig__machine(&setup);
+		emu__tell("litter seed=%u", i);
+		emu__tell("mark");
+		rig__start(&rig, &setup);
+		assert_programmed(&programmed[i], 2, gen->boxes);
+		assert_int_equal(rig__read(&rig, 1e7), 0);
+		assert_programmed(&programmed[i], 2, gen->boxes);
+		rig__finish(&rig);
+		if (programmed[i].control == 1) /* where they did not count before */
+			assert_int_equal(rig__changed("counter"), 0);
+	}
+}
+
+/* Counters that count for somebody else are not to be touched, unless that was asked for. */
+static void counters_in_use_are_left_alone(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
+		const struct programmed *map = &programmed[i];
+		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 2 };
+		struct rig rig;
+
+		rig__machine(&setup);
+		emu__tell("poke reg=%#x value=%#llx",
+			  (map->base ? map->base + map->stride : icx_boxes[1]) + map->control + 3,
+			  (unsigned long long)map->clock);
+		emu__tell("mark");
+		assert_int_equal(rig__open(&rig, &setup), -EBUSY);
+		assert_true(rig.why[0]);
+		assert_int_equal(emu__number("/writes/control") + emu__number("/writes/box") +
+					 emu__number("/writes/filter") +
+					 emu__number("/writes/counter"),
+				 0);
+		setup.take = true;
+		rig__start(&rig, &setup);
+		rig__finish(&rig);
+	}
+}
+
+/* Of the address sanitizer; gcc has it without a header. */
+int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void *, size_t),
+					      void (*free_hook)(const volatile void *));
+
+static uint64_t allocations;
+
+static void count_allocation(const volatile void *at, size_t size)
+{
+	(void)at, (void)size;
+	allocations++;
+}
+
+static void count_nothing(const volatile void *at)
+{
+	(void)at;
+}
+
+static const struct rig_setup big = { .sockets = 2, .boxes = 40 };
+#define COUNTERS (2 * 40 * 4)
+
+static double cpu_seconds(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec +
+	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
+
+static void begin_big(struct rig *rig)
+{
+	struct rig_setup setup = big;
+
+	setup.gen = &rig_generations[2];
+	rig__machine(&setup);
+	rig__start(rig, &setup);
+	assert_int_equal(rig__read(rig, 1e7), 0);
+}
+
+static void a_sample_reads_each_counter_once(void **state)
+{
+	struct rig rig;
+	uint64_t told;
+
+	(void)state;
+	begin_big(&rig);
+	emu__tell("advance ns=1e8");
+	emu__tell("mark");
+	rig_calls = 0;
+	allocations = 0;
+	told = tier__calls(rig.tier);
+	assert_int_equal(tier__read(rig.tier, rig.samples, rig.why), 0);
+	assert_int_equal(allocations, 0);
+	assert_int_equal(tier__calls(rig.tier) - told, rig_calls);
+	assert_int_equal(emu__number("/reads/counter"), COUNTERS);
+	assert_int_equal(emu__number("/most_reads"), 1);
+	assert_int_equal(rig_calls, emu__number("/accesses"));
+	print_message("a sample of 2 x 40 x 4 counters: %llu system calls, %.0f reads of counters, "
+		      "%.0f of controls and filters, %.0f writes of box controls\n",
+		      (unsigned long long)rig_calls, emu__number("/reads/counter"),
+		      emu__number("/reads/control") + emu__number("/reads/filter"),
+		      emu__number("/writes/box"));
+	assert_int_equal(tier__close(rig.tier, rig.why), 0);
+	free(rig.samples);
+}
+
+/* CPU time of so many reads of a register and of nothing else. */
+static double bare_reads(uint64_t count)
+{
+	int fd = emu__open(0);
+	double seconds;
+	uint64_t value;
+
+	assert_true(fd >= 0);
+	seconds = -cpu_seconds();
+	while (count--)
+		assert_int_equal(pread(fd, &value, sizeof(value), 0xe08), sizeof(value));
+	seconds += cpu_seconds();
+	close(fd);
+	return seconds;
+}
+
+/* An access is the emulator's doing, so as many bare ones as the samples made are taken off. */
+static void a_sample_costs_little(void **state)
+{
+	const unsigned int samples = 40;
+	double bare, whole;
+	struct rig rig;
+
+	(void)state;
+	begin_big(&rig);
+	rig_calls = 0;
+	whole = -cpu_seconds();
+	for (unsigned int i = 0; i < samples; i++)
+		assert_int_equal(tier__read(rig.tier, rig.samples, rig.why), 0);
+	whole += cpu_seconds();
+	bare = bare_reads(rig_calls);
+	print_message("at 10 Hz %.2f %% of a CPU, of which %.2f %% are bare reads\n",
+		      whole / samples * 10 * 100, bare / samples * 10 * 100);
+	assert_true((whole - bare) / samples * 10 < 0.02);
+	rig__finish(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_register_is_as_documented),
+		cmocka_unit_test(counters_in_use_are_left_alone),
+		cmocka_unit_test(a_sample_reads_each_counter_once),
+		cmocka_unit_test(a_sample_costs_little),
+	};
+
+	__sanitizer_install_malloc_and_free_hooks(count_allocation, count_nothing);
+	return cmocka_run_group_tests(tests, emu__begin, emu__end);
+}

@@ -1,0 +1,178 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The command on emulated registers, in real time: what it prints is true, whatever happens is said in
+# one line, and the registers are as they were found.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+
+emu=$dir/emu
+mkdir "$emu"
+.output/tests/emu/msrfs/msrfs "$emu" 'machine gen=icx sockets=2 cpus=4 boxes=6' &
+server=$!
+trap 'kill $server 2>/dev/null; wait $server; rm -rf "$dir"' EXIT
+
+# ended_or_served: the emulator is there, or it gave up.
+ended_or_served() { [ -e "$emu/ctl" ] || gone "$server"; }
+wait_for ended_or_served
+if gone "$server"; then
+	wait "$server"
+	[ $? != 4 ] || skip_all 'a FUSE file system, as the emulator is, cannot be mounted here' # libfuse's status
+	exit 1
+fi
+args=(--model icx --msr-root "$emu/cpu" --cpu "0,2" --boxes 6)
+
+tell() { printf '%s\n' "$1" >"$emu/ctl"; }
+
+# found: a machine with registers in disorder, and no faults
+found() {
+	tell heal
+	tell 'machine gen=icx sockets=2 cpus=4 boxes=6'
+	tell 'stream name=near rate=2e8 latency=90'
+	tell 'stream name=far rate=1e8 latency=180 remote=1'
+	tell 'litter seed=5'
+	tell mark
+}
+
+# as_found [COUNT]: no register, or so many, differ from what was found.
+as_found() {
+	jq -e "([.box, .control, .filter] | add | length) == ${1-0}" "$emu/changed" >/dev/null || {
+		jq -c '.box, .control, .filter' "$emu/changed" && false
+	}
+}
+
+# column NAME TIER: of the last row of CSV of that tier
+column() {
+	# shellcheck disable=SC2016 # awk's
+	awk -F, -v name="$1" -v tier="$2" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		$at["tier"] == tier { value = $at[name] }
+		END { print value }' <<<"$out"
+}
+
+# about GOT WANTED: within 5 %, since the machine may be busy; unit tests of virtual time know better.
+about() { awk "BEGIN { exit !($1 > $2 * .95 && $1 < $2 * 1.05) }" || { echo "$1, not $2" && false; }; }
+
+found
+check 'CSV of one interval' 0 '' '^time_ns,socket,tier,' tierlat "${args[@]}" -d 300ms --csv
+ok 'the near tier is as slow as it is' about "$(column latency_ns local-ddr)" 90
+ok 'the far tier is as slow as it is' about "$(column latency_ns remote-ddr)" 180
+ok 'requests are counted' about "$(column requests_per_s local-ddr)" 2e8
+ok 'the clock is measured' about "$(column clock_mhz remote-ddr)" 2000
+ok 'the share of the near tier is known' about "$(column p local-ddr)" .6667
+is 'requests should move to the near tier' "$(column move_to local-ddr)" local-ddr
+ok 'all is put back' as_found
+
+check 'a table' 0 '' 'local-ddr .*90\.[0-9] ns.*remote-ddr .*180\.[0-9] ns.*--model forced' \
+	tierlat "${args[@]}" -d 300ms
+ok 'it fits' fits
+check 'live' 0 '' 'MHz.*Colloid: p 0\.66' tierlat "${args[@]}" -d 300ms -i 100ms
+ok 'it fits live' fits
+check 'one tier only' 0 '' 'remote-ddr' tierlat "${args[@]}" -d 100ms --csv --tier remote-ddr
+ok 'which is all there is' tap_same "$(column latency_ns local-ddr)" ''
+
+# in_background ARG...: as $pid, once it has set its counters going; with finish.
+in_background() {
+	"$latscope" tierlat "${args[@]}" "$@" >"$dir/stdout" 2>"$dir/stderr" &
+	pid=$!
+	wait_for has_begun
+}
+has_begun() { [ "$(jq .writes.control "$emu/state")" -ge 48 ]; }
+
+# one_line REGEX: that is all there is on stderr
+one_line() {
+	tap_match "$err" "^latscope: .*$1" && tap_same "$(wc -l <"$dir/stderr")" 1
+}
+
+found
+in_background -d 1m --csv
+kill -INT "$pid"
+finish
+is 'Ctrl-C ends it well' "$status" 0
+like 'and what was measured is printed' "$out" ',remote-ddr,'
+ok 'all is put back then' as_found
+
+found
+in_background -d 1m -i 50ms --csv
+tell 'poke socket=1 reg=0xe1d value=0x400135'
+wait_for test -s "$dir/stderr"
+kill -TERM "$pid"
+finish
+is 'somebody takes a counter: it goes on' "$status" 0
+ok 'and tells so in one line' one_line 'CHA 2 .CPU 2. was reprogrammed by somebody else'
+ok 'the rest is right' about "$(column latency_ns local-ddr)" 90
+ok 'what is his is left to him' as_found 1
+
+found
+in_background -d 1m -i 50ms --csv
+tell 'fault access=read err=5'
+finish
+is 'nothing can be read any more: exit status' "$status" 1
+is 'a line each: why it ended, and that nothing could be put back' "$(wc -l <"$dir/stderr")" 2
+like 'both say why' "$err" 'cannot read .*Input/output error.*could not be put back: Input/output error'
+ok 'what was measured before is printed' test -n "$out"
+
+found
+in_background -d 1m -i 50ms --csv
+tell 'offline cpu=0'
+tell 'offline cpu=2'
+finish
+is 'all CPUs go offline: exit status' "$status" 1
+like 'why, and that registers remain set' "$err" 'offline.*could not be put back'
+
+found
+tell 'fault access=open err=1'
+refuses 'no right to open' 1 'does not let this user open .*; run it as root' tierlat "${args[@]}" -d 1s
+found
+tell 'fault access=write err=1'
+refuses 'no right to write' 1 'does not let this user write MSRs; ' tierlat "${args[@]}" -d 1s
+ok 'and nothing was written' as_found
+found
+tell 'fault access=read err=0'
+refuses 'half a register' 1 'short read' tierlat "${args[@]}" -d 1s
+found
+tell 'poke socket=1 reg=0xe01 value=0x400135'
+tell 'poke socket=1 reg=0xe00 value=0'
+tell mark
+refuses 'a counter that somebody uses' 1 'counter 0 of CHA 0 is in use.*--take' tierlat "${args[@]}" -d 1s
+ok 'which is left alone' as_found
+check 'unless it is taken' 0 '' ',local-ddr,' tierlat "${args[@]}" --take -d 100ms --csv
+ok 'and given back' as_found
+
+mkdir "$dir/none"
+refuses 'a tree without a CPU' 77 'there is no CPU in' tierlat --model icx --msr-root "$dir/none" -d 1s
+refuses 'no tree' 1 'cannot open .*No such file' tierlat --model icx --msr-root "$dir/nowhere" -d 1s
+refuses 'a CPU that is not there' 77 'there is no .*/7/msr' \
+	tierlat --model icx --msr-root "$emu/cpu" --cpu 7 --boxes 6 -d 1s
+refuses 'more CHAs than there are' 1 'Input/output error' \
+	tierlat --model icx --msr-root "$emu/cpu" --cpu 0 --boxes 7 -d 1s
+found
+refuses "another generation's registers" 1 'MSR 0x2000|CHA 0 ' \
+	tierlat --model spr --msr-root "$emu/cpu" --cpu 0 --boxes 6 -d 1s
+ok 'which are not touched' as_found
+
+# recorded SQL: what run.db of the recording has
+recorded() { sqlite3 -readonly "$(recording "$dir/runs")/run.db" "$1"; }
+
+found
+run record -q --tiers-at "icx:6:$emu/cpu" -d 1s -i 200ms -o "$dir/runs"
+if [ "$status" != 0 ]; then
+	skip 'record has tiers beside the rest' "record does not run here: ${err%%$'\n'*}"
+else
+	is 'record has tiers beside the rest' \
+		"$(recorded 'SELECT group_concat(name) FROM module WHERE refused IS NULL OR refused = ""')" \
+		memlat,runqlat,iolat,tierlat
+	ok 'a row a tier and interval, at its end' tap_same "$(recorded 'SELECT count(*) FROM tierlat
+		JOIN interval ON interval.id = tierlat.interval AND time_ns = end_ns')" \
+		"$(recorded 'SELECT 2 * count(*) FROM interval')"
+	ok 'which is true' about "$(recorded 'SELECT avg(latency_ns) FROM tierlat WHERE tier = "remote-ddr"')" 180
+	ok 'they are put back' as_found
+	run report -m tierlat "$(recording "$dir/runs")"
+	like 'report has them' "$out" 'socket 0, tier local-ddr.*latency_ns +[0-9.]+ .*--model forced'
+	ok 'and fits' fits
+	run report "$(recording "$dir/runs")"
+	like 'report puts them beside the slow ones' "$out" 'Beside the slow ones.*socket 0, tier remote-ddr of'
+	run report -m tierlat --csv "$(recording "$dir/runs")"
+	is 'report --csv gives the rows' "$out" "$(<"$(recording "$dir/runs")/tierlat.csv")"
+fi
+done_testing

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sample.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <sqlite3.h>
+
+#include "base/json.h"
+#include "base/recording.h"
+#include "base/rundb.h"
+#include "base/text.h"
+
+enum { SOCKET, TIER, LATENCY, COUNT };
+
+static const struct table_column columns[] = {
+	[SOCKET] = { "socket", "", "physical package", TABLE_INTEGER, true },
+	[TIER] = { "tier", "", "tier of memory", TABLE_TEXT, true },
+	[LATENCY] = { "latency_ns", "ns", "mean latency", TABLE_REAL, false },
+	[COUNT] = { "requests", "", "requests", TABLE_INTEGER, false },
+};
+
+static struct table *new_table(void)
+{
+	struct table *table;
+
+	assert_int_equal(table__new(&table, columns, 4), 0);
+	return table;
+}
+
+/* latency NAN: there is none. */
+static void add(struct table *table, uint64_t ns, int socket, const char *tier, double latency,
+		int64_t count)
+{
+	assert_int_equal(table__add_row(table, ns), 0);
+	table__set_integer(table, SOCKET, socket);
+	assert_int_equal(table__set_text(table, TIER, tier), 0);
+	table__set_real(table, LATENCY, latency);
+	if (count >= 0)
+		table__set_integer(table, COUNT, count);
+}
+
+static void what_was_set_is_there(void **state)
+{
+	struct table *table = new_table();
+
+	(void)state;
+	add(table, 10, 1, "local, \"ddr\"", 91.5, -1);
+	assert_int_equal(table__rows(table), 1);
+	assert_int_equal(table__time_ns(table, 0), 10);
+	assert_int_equal(table__value(table, 0, SOCKET).integer, 1);
+	assert_string_equal(table__value(table, 0, TIER).text, "local, \"ddr\"");
+	assert_true(table__value(table, 0, LATENCY).real == 91.5);
+	assert_true(table__value(table, 0, LATENCY).known);
+	assert_false(table__value(table, 0, COUNT).known);
+	table__free(table);
+}
+
+static void what_is_not_finite_is_unknown(void **state)
+{
+	struct table *table = new_table();
+
+	(void)state;
+	add(table, 0, 0, NULL, NAN, 0);
+	add(table, 0, 0, NULL, INFINITY, 0);
+	add(table, 0, 0, NULL, 0, 0);
+	assert_false(table__value(table, 0, LATENCY).known);
+	assert_false(table__value(table, 1, LATENCY).known);
+	assert_true(table__value(table, 2, LATENCY).known);
+	assert_false(table__value(table, 0, TIER).known);
+	table__free(table);
+}
+
+static void rows_go_forward_in_time(void **state)
+{
+	struct table *table = new_table();
+
+	(void)state;
+	add(table, 5, 0, "a", 1, 1);
+	add(table, 5, 0, "a", 1, 1);
+	assert_int_equal(table__add_row(table, 4), -EINVAL);
+	assert_int_equal(table__rows(table), 2);
+	assert_int_equal(table__fold(table), 0);
+	assert_int_equal(table__add_row(table, 4), -EINVAL);
+	table__free(table);
+}
+
+static void columns_have_names_that_sql_takes(void **state)
+{
+	static const char *const bad[] = { "",	  "A",	     "latency ns", "x\"; DROP TABLE meta",
+					   "1st", "_hidden", "caf\303\251" };
+	struct table_column column = { "a", "", "", TABLE_REAL, false };
+	struct table *table;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		column.name = bad[i];
+		assert_int_equal(table__new(&table, &column, 1), -EINVAL);
+	}
+	assert_int_equal(table__new(&table, columns, 0), -EINVAL);
+	assert_int_equal(table__new(&table, columns, TABLE_COLUMNS + 1), -EINVAL);
+}
+
+static void the_digest_is_by_key(void **state)
+{
+	struct table *table = new_table();
+	const struct table_figure *figure;
+
+	(void)state;
+	for (unsigned int i = 0; i < 1000; i++) {
+		add(table, i, 0, "near", i % 2 ? 100 : NAN, i);
+		add(table, i, 0, "far", 200 + (i == 500), 1);
+		if (i % 7 == 0)
+			assert_int_equal(table__fold(table), 0);
+	}
+	assert_int_equal(table__fold(table), 0);
+	assert_int_equal(table__rows(table), 0);
+	assert_int_equal(table__folded_rows(table), 2000);
+	assert_int_equal(table__keys(table), 2);
+	assert_string_equal(table__key(table, 0, TIER).text, "near");
+	assert_string_equal(table__key(table, 1, TIER).text, "far");
+	figure = table__figure(table, 0, LATENCY);
+	assert_int_equal(figure->rows, 500);
+	assert_true(figure->sum == 50000 && figure->low == 100 && figure->high == 100);
+	figure = table__figure(table, 1, LATENCY);
+	assert_true(figure->rows == 1000 && figure->low == 200 && figure->high == 201);
+	figure = table__figure(table, 0, COUNT);
+	assert_true(figure->sum == 499500);
+	table__free(table);
+}
+
+static void too_many_keys_are_counted(void **state)
+{
+	struct table *table = new_table();
+
+	(void)state;
+	for (int i = 0; i < TABLE_KEYS + 5; i++)
+		add(table, (uint64_t)i, i, "near", 1, 1);
+	assert_int_equal(table__fold(table), 0);
+	assert_int_equal(table__keys(table), TABLE_KEYS);
+	assert_int_equal(table__undigested_rows(table), 5);
+	assert_int_equal(table__folded_rows(table), TABLE_KEYS + 5);
+	table__free(table);
+}
+
+static char *printed(void print(FILE *out, const struct table *table), const struct table *table)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	print(out, table);
+	fclose(out);
+	return text;
+}
+
+static void csv_leaves_the_unknown_empty(void **state)
+{
+	struct table *table = new_table();
+	char *text;
+
+	(void)state;
+	add(table, 1000000000, 0, "a,b", 91.25, 12);
+	add(table, 1000000001, 1, NULL, NAN, -1);
+	text = printed(table__csv_head, table);
+	assert_string_equal(text, "time_ns,socket,tier,latency_ns,requests\n");
+	free(text);
+	text = printed(table__csv_rows, table);
+	assert_string_equal(text, "1000000000,0,\"a,b\",91.25,12\n1000000001,1,,,\n");
+	free(text);
+	table__free(table);
+}
+
+static void json_has_null_for_the_unknown(void **state)
+{
+	struct table *table = new_table();
+	struct json_object *row;
+
+	(void)state;
+	add(table, 7, 1, "ne\033ar", NAN, 3);
+	row = table__json_row(table, 0);
+	assert_string_equal(json_object_to_json_string_ext(row, JSON_C_TO_STRING_PLAIN),
+			    "{\"time_ns\":7,\"socket\":1,\"tier\":\"ne?ar\",\"latency_ns\":null,"
+			    "\"requests\":3}");
+	json_object_put(row);
+	table__free(table);
+}
+
+/* A recording of `intervals` intervals, two rows each; the module's totals are folded. */
+static struct run *begin_run(void)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	struct run_module *module;
+
+	assert_non_null(run);
+	strcpy(run->start_utc, "2026-11-20T23:15:00Z");
+	run->host = strdup("{}");
+	run->interval_ns = 1000000000;
+	run->complete = true;
+	module = sample_module(run, "tierlat", "perf", "made up");
+	module->table = new_table();
+	return run;
+}
+
+static void record(struct run *run, struct recording *recording, unsigned int intervals)
+{
+	struct run_data *deltas = calloc(RUN_MODULES, sizeof(*deltas));
+	const struct writer *failed = NULL;
+
+	assert_int_equal(recording__open(recording, run, &failed), 0);
+	for (unsigned int i = 0; i < intervals; i++) {
+		uint64_t start = i * 1000000000ULL;
+		struct run_interval interval = { start, start + 1000000000, deltas };
+
+		add(run->modules[0].table, interval.end_ns, 0, "near", 90 + i, 100);
+		add(run->modules[0].table, interval.end_ns, 0, "far", i ? 180 : NAN, i ? 5 : 0);
+		assert_int_equal(recording__interval(recording, run, &interval, &failed), 0);
+	}
+	run->duration_ns = intervals * 1000000000ULL;
+	assert_int_equal(recording__close(recording, run, &failed), 0);
+	assert_null(failed);
+	free(deltas);
+}
+
+static void a_recording_is_read_back(void **state)
+{
+	struct recording recording = { 0 };
+	struct options options = { 0 };
+	struct run *run = begin_run(), *read = calloc(1, sizeof(*read));
+	struct run_interval interval;
+	struct rundb *db;
+
+	(void)state;
+	assert_int_equal(recording__create(&recording, dir, &options), 0);
+	record(run, &recording, 3);
+	assert_int_equal(rundb__open(&db, recording.dir, read), 0);
+	assert_int_equal(read->modules[0].nr_metrics, 0);
+	assert_int_equal(table__folded_rows(read->modules[0].table), 6);
+	assert_int_equal(table__figure(read->modules[0].table, 1, LATENCY)->rows, 2);
+	assert_true(table__figure(read->modules[0].table, 0, LATENCY)->sum == 90 + 91 + 92);
+	assert_string_equal(table__column(read->modules[0].table, LATENCY)->unit, "ns");
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(rundb__next(db, &interval), 1);
+		assert_int_equal(table__rows(read->modules[0].table), 2);
+		assert_true(table__value(read->modules[0].table, 0, LATENCY).real == 90 + i);
+		assert_int_equal(table__value(read->modules[0].table, 1, LATENCY).known, i > 0);
+		assert_true(table__value(read->modules[0].table, 1, COUNT).known);
+	}
+	assert_int_equal(rundb__next(db, &interval), 0);
+	rundb__close(db);
+	sample_free(read);
+	sample_free(run);
+}
+
+static void the_directory_has_csv_and_summary(void **state)
+{
+	struct recording recording = { 0 };
+	struct options options = { 0 };
+	struct run *run = begin_run();
+	struct json_object *summary, *digest;
+	char *text;
+
+	(void)state;
+	assert_int_equal(recording__create(&recording, dir, &options), 0);
+	record(run, &recording, 1);
+	text = unit_read(recording.dir, "tierlat.csv");
+	assert_non_null(text);
+	assert_string_equal(text, "time_ns,socket,tier,latency_ns,requests\n"
+				  "1000000000,0,near,90,100\n1000000000,0,far,,0\n");
+	free(text);
+	text = unit_read(recording.dir, "tierlat.summary.json");
+	assert_non_null(text);
+	summary = json_tokener_parse(text);
+	assert_true(json_object_object_get_ex(summary, "digest", &digest));
+	assert_int_equal(json_object_array_length(digest), 2);
+	assert_non_null(strstr(text, "\"latency_ns\""));
+	json_object_put(summary);
+	free(text);
+	text = unit_read(recording.dir, ".tierlat.csv.tmp");
+	assert_null(text);
+	sample_free(run);
+}
+
+static void no_line_of_a_report_is_too_long(void **state)
+{
+	struct text_style style = { .top = 1 };
+	struct run *run = begin_run();
+	char *text = NULL, *line;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	add(run->modules[0].table, 1, 0, "a tier of a very long name that nobody would give it",
+	    1234567.891, 123456789012);
+	add(run->modules[0].table, 1, 1, "b", NAN, -1);
+	table__text_rows(out, "tierlat", run->modules[0].table);
+	assert_int_equal(run__fold_tables(run), 0);
+	text__module(out, run, &run->modules[0], &style);
+	fclose(out);
+	assert_non_null(strstr(text, "1 more"));
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		assert_true(strlen(line) <= 80 && line[strlen(line) - 1] != ' ');
+	free(text);
+	sample_free(run);
+}
+
+/* Whatever is wrong with the file: an error, not a crash and not a made-up number. */
+static void a_damaged_table_is_refused(void **state)
+{
+	static const char *const damages[] = {
+		"UPDATE table_column SET name='x\" FROM meta; --' WHERE position=0",
+		"UPDATE table_column SET kind='BLOB'",
+		"UPDATE table_column SET name='gone' WHERE position=2",
+		"DROP TABLE tierlat",
+		"UPDATE tierlat SET time_ns=-1",
+		"UPDATE tierlat SET time_ns=NULL",
+		"UPDATE tierlat SET latency_ns='fast'",
+		"UPDATE tierlat SET requests=x'00'",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+		struct recording recording = { 0 };
+		struct options options = { 0 };
+		struct run *run = begin_run(), *read = calloc(1, sizeof(*read));
+		sqlite3 *db;
+
+		assert_int_equal(recording__create(&recording, dir, &options), 0);
+		record(run, &recording, 2);
+		assert_int_equal(sqlite3_open(unit_path(recording.dir, "run.db"), &db), SQLITE_OK);
+		assert_int_equal(sqlite3_exec(db, damages[i], NULL, NULL, NULL), SQLITE_OK);
+		sqlite3_close(db);
+		assert_int_equal(rundb__load(recording.dir, read), -EUCLEAN);
+		free(read);
+		sample_free(run);
+	}
+}
+
+/* Made before there were tables: nothing of them is missed. */
+static void an_older_recording_has_no_table(void **state)
+{
+	struct recording recording = { 0 };
+	struct options options = { 0 };
+	struct run *run = begin_run(), *read = calloc(1, sizeof(*read));
+	sqlite3 *db;
+
+	(void)state;
+	assert_int_equal(recording__create(&recording, dir, &options), 0);
+	record(run, &recording, 1);
+	assert_int_equal(sqlite3_open(unit_path(recording.dir, "run.db"), &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "DROP TABLE table_column; DROP TABLE tierlat", NULL, NULL,
+				      NULL),
+			 SQLITE_OK);
+	sqlite3_close(db);
+	assert_int_equal(rundb__load(recording.dir, read), 0);
+	assert_null(read->modules[0].table);
+	sample_free(read);
+	sample_free(run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_set_is_there),
+		cmocka_unit_test(what_is_not_finite_is_unknown),
+		cmocka_unit_test(rows_go_forward_in_time),
+		cmocka_unit_test(columns_have_names_that_sql_takes),
+		cmocka_unit_test(the_digest_is_by_key),
+		cmocka_unit_test(too_many_keys_are_counted),
+		cmocka_unit_test(csv_leaves_the_unknown_empty),
+		cmocka_unit_test(json_has_null_for_the_unknown),
+		cmocka_unit_test(a_recording_is_read_back),
+		cmocka_unit_test(the_directory_has_csv_and_summary),
+		cmocka_unit_test(no_line_of_a_report_is_too_long),
+		cmocka_unit_test(a_damaged_table_is_refused),
+		cmocka_unit_test(an_older_recording_has_no_table),
+	};
+
+	return cmocka_run_group_tests(tests, unit_make_dir, unit_remove_dir);
+}

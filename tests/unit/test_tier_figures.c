@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * From counts to latencies and decisions. Several tests are of a fault that Colloid's code for the
+ * TPP kernel module or for HeMem has; each would fail on it.
+ */
+#include "unit.h"
+
+#include <math.h>
+
+#include "tier/colloid.h"
+#include "tier/figures.h"
+
+#define BOXES 40
+
+static struct tier_share shares[BOXES];
+static struct tier_delta deltas[BOXES];
+
+static void assert_near(double got, double wanted, double share)
+{
+	if (fabs(got - wanted) <= share * fabs(wanted))
+		return;
+	fail_msg("%g instead of %g", got, wanted);
+}
+
+/* Requests of a tier in a second, and how long each takes. */
+struct load {
+	double rate, latency_ns;
+};
+
+/* An interval in which each box gets `weights` of all requests (NULL: the same). */
+static void count(unsigned int boxes, const struct load *loads, const double *weights, double clock,
+		  double seconds)
+{
+	double all = 0;
+
+	for (unsigned int i = 0; i < boxes; i++)
+		all += weights ? weights[i] : 1;
+	for (unsigned int i = 0; i < boxes; i++) {
+		double share = (weights ? weights[i] : 1) / all;
+		const struct load *own = &loads[shares[i].tier];
+		double inserts = own->rate * seconds * share;
+
+		deltas[i] = (struct tier_delta){
+			.valid = true,
+			.inserts = (uint64_t)inserts,
+			.occupancy = (uint64_t)(inserts * own->latency_ns * 1e-9 * clock),
+			.clocks = (uint64_t)(clock * seconds),
+			.elapsed_ns = (uint64_t)(seconds * 1e9),
+			.counted_ns = (uint64_t)(seconds * 1e9),
+		};
+		if (shares[i].other != TIER_NO_TIER)
+			deltas[i].other = (uint64_t)(loads[shares[i].other].rate * seconds * share);
+	}
+}
+
+static const struct load two[] = { { 1e9, 90 }, { 2e8, 180 } };
+
+static struct tier_figures figures_of(unsigned int tier, unsigned int boxes)
+{
+	struct tier_figures figures;
+
+	tier_figures__of(&figures, tier, shares, deltas, boxes, 100);
+	return figures;
+}
+
+static void assert_load(unsigned int boxes, const struct load *loads, double clock, double share)
+{
+	for (unsigned int tier = 0; tier < 2; tier++) {
+		struct tier_figures figures = figures_of(tier, boxes);
+
+		assert_true(figures.latency_known && figures.rate_known);
+		assert_near(figures.latency_ns, loads[tier].latency_ns, share);
+		assert_near(figures.latency_clocks, loads[tier].latency_ns * clock / 1e9, share);
+		assert_near(figures.rate, loads[tier].rate, share);
+		assert_near(figures.outstanding, loads[tier].rate * loads[tier].latency_ns / 1e9,
+			    share);
+		assert_near(figures.clock_hz, clock, share);
+	}
+}
+
+static void littles_law_gives_the_latency(void **state)
+{
+	(void)state;
+	tier_share__out(shares, BOXES, 2, false);
+	count(BOXES, two, NULL, 2.4e9, 1);
+	assert_load(BOXES, two, 2.4e9, 1e-4);
+	assert_int_equal(figures_of(0, BOXES).boxes, BOXES / 2);
+	assert_int_equal(figures_of(0, BOXES).all_boxes, BOXES);
+}
+
+/* Fault 2: by the TSC the same latency would be another as the uncore scales. */
+static void it_is_in_time_whatever_the_clock(void **state)
+{
+	(void)state;
+	tier_share__out(shares, BOXES, 2, false);
+	for (double clock = 0.8e9; clock < 3e9; clock += 0.1e9) {
+		count(BOXES, two, NULL, clock, 0.1);
+		assert_load(BOXES, two, clock, 1e-3);
+	}
+}
+
+/* Fault 3: TPP's value is proportional to the time its loop took. */
+static void it_does_not_depend_on_the_interval(void **state)
+{
+	(void)state;
+	tier_share__out(shares, BOXES, 2, false);
+	for (double seconds = 0.001; seconds < 20; seconds *= 3) {
+		count(BOXES, two, NULL, 2e9, seconds);
+		assert_load(BOXES, two, 2e9, 1e-2);
+	}
+}
+
+/* Fault 1: one box of many is no measure of all. */
+static void all_boxes_are_used(void **state)
+{
+	double weights[BOXES];
+
+	(void)state;
+	tier_share__out(shares, BOXES, 2, false);
+	for (unsigned int i = 0; i < BOXES; i++)
+		weights[i] = 1 + (double)(unit_random() % 10);
+	weights[0] = 100;
+	count(BOXES, two, weights, 2e9, 1);
+	assert_load(BOXES, two, 2e9, 1e-3);
+}
+
+/* Clocks of their own, as dies have. */
+static void boxes_may_have_different_clocks(void **state)
+{
+	(void)state;
+	tier_share__out(shares, BOXES, 2, false);
+	count(BOXES, two, NULL, 2e9, 1);
+	for (unsigned int i = 0; i < BOXES; i += 3) {
+		deltas[i].clocks = deltas[i].clocks * 3 / 4;
+		deltas[i].occupancy = deltas[i].occupancy * 3 / 4;
+	}
+	for (unsigned int tier = 0; tier < 2; tier++)
+		assert_near(figures_of(tier, BOXES).latency_ns, two[tier].latency_ns, 1e-3);
+}
+
+/* Fault 5. */
+static void counters_wrap_at_48_bits(void **state)
+{
+	(void)state;
+	assert_true(tier_delta__wrapped((1ULL << 48) - 5, 7) == 12);
+	assert_true(tier_delta__wrapped(7, 7) == 0);
+	assert_true(tier_delta__wrapped(0, (1ULL << 48) - 1) == (1ULL << 48) - 1);
+	assert_true(tier_delta__wrapped(100, 99) == (1ULL << 48) - 1);
+}
+
+/* Fault 8: no requests are no latency, not an infinite or a negligible one. */
+static void too_few_requests_are_no_latency(void **state)
+{
+	struct tier_figures figures;
+
+	(void)state;
+	tier_share__out(shares, 4, 2, false);
+	memset(deltas, 0, sizeof(deltas));
+	for (unsigned int i = 0; i < 4; i++)
+		deltas[i] = (struct tier_delta){
+			.valid = true, .clocks = 1000000, .elapsed_ns = 500000, .counted_ns = 500000
+		};
+	tier_figures__of(&figures, 0, shares, deltas, 4, 0);
+	assert_false(figures.latency_known);
+	assert_true(figures.rate_known && figures.rate == 0);
+	deltas[0].inserts = 99;
+	deltas[0].occupancy = 9900;
+	tier_figures__of(&figures, 0, shares, deltas, 4, 100);
+	assert_false(figures.latency_known);
+	tier_figures__of(&figures, 0, shares, deltas, 4, 99);
+	assert_true(figures.latency_known && figures.latency_clocks == 100);
+}
+
+static void what_was_not_counted_is_not_zero(void **state)
+{
+	struct tier_figures figures;
+
+	(void)state;
+	tier_share__out(shares, 4, 2, false);
+	count(4, two, NULL, 2e9, 1);
+	for (unsigned int i = 0; i < 4; i++)
+		deltas[i].valid = false;
+	figures = figures_of(0, 4);
+	assert_false(figures.rate_known || figures.latency_known);
+	assert_int_equal(figures.boxes, 0);
+	/* A clock that stood still. */
+	count(4, two, NULL, 2e9, 1);
+	for (unsigned int i = 0; i < 4; i++)
+		deltas[i].clocks = 0;
+	assert_false(figures_of(0, 4).rate_known);
+}
+
+/* Boxes that are lost leave the others to stand for them. */
+static void the_rate_is_of_all_boxes(void **state)
+{
+	(void)state;
+	tier_share__out(shares, BOXES, 2, false);
+	count(BOXES, two, NULL, 2e9, 1);
+	for (unsigned int i = 0; i < BOXES / 4; i++)
+		deltas[i].valid = false;
+	assert_load(BOXES, two, 2e9, 1e-3);
+}
+
+/* perf: a group that ran for half of the time. */
+static void multiplexed_counts_are_scaled(void **state)
+{
+	(void)state;
+	tier_share__out(shares, BOXES, 2, false);
+	count(BOXES, two, NULL, 2e9, 0.5);
+	for (unsigned int i = 0; i < BOXES; i++)
+		deltas[i].elapsed_ns = 1000000000;
+	assert_load(BOXES, two, 2e9, 1e-3);
+}
+
+static void a_box_of_uncertain_time_has_the_others_clock(void **state)
+{
+	(void)state;
+	tier_share__out(shares, 4, 2, false);
+	count(4, two, NULL, 2e9, 1);
+	deltas[0].counted_ns = deltas[0].counted_ns * 11 / 10;
+	deltas[0].uncertain_ns = deltas[0].counted_ns / 10;
+	assert_load(4, two, 2e9, 1e-3);
+}
+
+/* Every box has occupancy in counter 0, one tier each; in turn, and no tier is left out. */
+static void boxes_are_shared_out_in_turn(void **state)
+{
+	(void)state;
+	for (unsigned int tiers = 1; tiers <= 5; tiers++) {
+		unsigned int own[5] = { 0 }, other[5] = { 0 };
+
+		tier_share__out(shares, BOXES, tiers, false);
+		for (unsigned int i = 0; i < BOXES; i++) {
+			own[shares[i].tier]++;
+			assert_true(shares[i].other != shares[i].tier);
+			if (shares[i].other != TIER_NO_TIER)
+				other[shares[i].other]++;
+		}
+		for (unsigned int i = 0; i < tiers; i++) {
+			assert_true(own[i] - BOXES / tiers <= 1);
+			assert_true(tiers == 1 ? !other[i] : other[i] >= 4);
+		}
+	}
+	tier_share__out(shares, BOXES, 2, true);
+	for (unsigned int i = 0; i < BOXES; i++)
+		assert_int_equal(shares[i].other, TIER_NO_TIER);
+}
+
+static void samples_of_amd_are_latencies_already(void **state)
+{
+	const struct tier_model *zen5 = tier_model__find("zen5"), *zen4 = tier_model__find("zen4");
+	struct tier_figures figures;
+
+	(void)state;
+	memset(deltas, 0, sizeof(deltas));
+	for (unsigned int i = 0; i < 4; i++)
+		deltas[i] = (struct tier_delta){ .valid = true,
+						 .occupancy = 10500,
+						 .inserts = 1000,
+						 .counted_ns = 1,
+						 .elapsed_ns = 1 };
+	tier_figures__of_samples(&figures, zen5, deltas, 4, 100);
+	assert_true(figures.latency_known && !figures.rate_known);
+	assert_near(figures.latency_ns, 105, 1e-9);
+	assert_true(isnan(figures.latency_clocks) && isnan(figures.outstanding));
+	/* Whose unit is clocks: there is no latency in time. */
+	tier_figures__of_samples(&figures, zen4, deltas, 4, 100);
+	assert_true(isnan(figures.latency_ns));
+	assert_near(figures.latency_clocks, 105, 1e-9);
+	tier_figures__of_samples(&figures, zen5, deltas, 4, 4001);
+	assert_false(figures.latency_known);
+}
+
+/* Fault 6: a mean that begins with 0 is too low for as many samples as it is long. */
+static void the_mean_begins_with_the_first_sample(void **state)
+{
+	struct tier_figures figures = { .rate_known = true,
+					.latency_known = true,
+					.rate = 1e8,
+					.outstanding = 9,
+					.latency_ns = 90 };
+	struct tier_ewma ewma = { 0 };
+
+	(void)state;
+	assert_true(isnan(tier_ewma__latency_ns(&ewma)));
+	tier_ewma__add(&ewma, 1.0 / 16, &figures);
+	assert_near(tier_ewma__latency_ns(&ewma), 90, 1e-12);
+	figures.outstanding = 18;
+	tier_ewma__add(&ewma, 1.0 / 16, &figures);
+	assert_near(ewma.outstanding, 9 + 9.0 / 16, 1e-12);
+	assert_near(tier_ewma__latency_ns(&ewma), 90 * (1 + 1.0 / 16), 1e-12);
+	figures.latency_known = false;
+	figures.outstanding = 1e9;
+	tier_ewma__add(&ewma, 1.0 / 16, &figures);
+	assert_near(ewma.outstanding, 9 + 9.0 / 16, 1e-12);
+}
+
+/* As in the artifact's log: what HeMem had counted, and what it wanted to move. */
+static const struct colloid_load published = { 1.655294, 177419.75, 0.151341, 12455.68 };
+static const struct colloid_params defaults = { COLLOID_DELTA, COLLOID_EPSILON };
+
+static void the_closed_form_is_as_published(void **state)
+{
+	struct colloid_move move = colloid__closed(&published);
+
+	(void)state;
+	assert_true(move.known);
+	assert_near(move.p, 177419.75 / (177419.75 + 12455.68), 1e-12);
+	assert_near(move.shift, 0.014449, 1e-4); /* the local tier is the faster one */
+}
+
+/* p |L_l - L_r| / (beta L_r + L_l), written in latencies. */
+static void the_closed_form_is_that_of_latencies(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 1000; i++) {
+		struct colloid_load load = { 1 + (double)(unit_random() % 1000),
+					     1 + (double)(unit_random() % 1000),
+					     1 + (double)(unit_random() % 1000),
+					     1 + (double)(unit_random() % 1000) };
+		double p = load.ins_l / (load.ins_l + load.ins_r), beta = p / (1 - p);
+		double l = load.occ_l / load.ins_l, r = load.occ_r / load.ins_r;
+
+		assert_near(colloid__closed(&load).shift, p * (r - l) / (beta * r + l), 1e-9);
+	}
+}
+
+static void the_search_is_as_published(void **state)
+{
+	struct colloid_search search;
+	struct colloid_move move;
+	double p = 177419.75 / (177419.75 + 12455.68);
+
+	(void)state;
+	colloid_search__begin(&search);
+	assert_true(search.p_lo == 0 && search.p_hi == 1);
+	move = colloid_search__step(&search, &defaults, &published);
+	assert_near(search.p_lo, p, 1e-12);
+	assert_true(search.p_hi == 1);
+	assert_near(move.shift, (p + 1) / 2 - p, 1e-9);
+}
+
+/* Latencies that differ by less than delta are left alone. */
+static void the_search_has_a_dead_band(void **state)
+{
+	struct colloid_load load = { 100, 1000, 104, 1000 };
+	struct colloid_search search;
+	struct colloid_move move;
+
+	(void)state;
+	colloid_search__begin(&search);
+	move = colloid_search__step(&search, &defaults, &load);
+	assert_true(move.known && move.shift == 0 && search.p_lo == 0 && search.p_hi == 1);
+	load.occ_r = 106;
+	move = colloid_search__step(&search, &defaults, &load);
+	assert_true(move.shift > 0 && search.p_lo == 0.5);
+}
+
+/* Where the ends meet, the load has changed, and the other end is given up. */
+static void the_search_begins_anew(void **state)
+{
+	struct colloid_load faster = { 50, 500, 100, 500 }, slower = { 100, 500, 50, 500 };
+	struct colloid_search search = { .p_lo = 0.1, .p_hi = 0.505 };
+	struct colloid_move move;
+
+	(void)state;
+	move = colloid_search__step(&search, &defaults, &faster);
+	assert_true(search.p_lo == 0.5 && search.p_hi == 1);
+	assert_near(move.shift, 0.25, 1e-12);
+	search = (struct colloid_search){ .p_lo = 0.495, .p_hi = 0.9 };
+	move = colloid_search__step(&search, &defaults, &slower);
+	assert_true(search.p_lo == 0 && search.p_hi == 0.5);
+	assert_near(move.shift, -0.25, 1e-12);
+	/* p beyond the other end. */
+	search = (struct colloid_search){ .p_lo = 0.1, .p_hi = 0.3 };
+	colloid_search__step(&search, &defaults, &faster);
+	assert_true(search.p_lo == 0.5 && search.p_hi == 1);
+	search = (struct colloid_search){ .p_lo = 0.7, .p_hi = 0.9 };
+	colloid_search__step(&search, &defaults, &slower);
+	assert_true(search.p_lo == 0 && search.p_hi == 0.5);
+}
+
+/* Fault 8: an infinite beta makes HeMem's move not a number. */
+static void without_requests_there_is_no_decision(void **state)
+{
+	static const struct colloid_load loads[] = {
+		{ 1, 100, 0, 0 },
+		{ 0, 0, 1, 100 },
+		{ 0, 0, 0, 0 },
+		{ 1, 100, NAN, NAN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
+		struct colloid_search search = { 0.25, 0.75 };
+
+		assert_false(colloid_search__step(&search, &defaults, &loads[i]).known);
+		assert_true(search.p_lo == 0.25 && search.p_hi == 0.75);
+		assert_false(colloid__closed(&loads[i]).known);
+	}
+}
+
+/* Fault 12: with equal latencies the direction of TPP's decision flips with the noise. */
+static void noise_moves_nothing(void **state)
+{
+	struct colloid_search search;
+
+	(void)state;
+	colloid_search__begin(&search);
+	for (unsigned int i = 0; i < 1000; i++) {
+		double noise = 1 + ((double)(unit_random() % 1000) - 500) / 500 * 0.02;
+		struct colloid_load load = { 100 * noise, 1000, 50, 500 };
+
+		assert_true(colloid_search__step(&search, &defaults, &load).shift == 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(littles_law_gives_the_latency),
+		cmocka_unit_test(it_is_in_time_whatever_the_clock),
+		cmocka_unit_test(it_does_not_depend_on_the_interval),
+		cmocka_unit_test(all_boxes_are_used),
+		cmocka_unit_test(boxes_may_have_different_clocks),
+		cmocka_unit_test(counters_wrap_at_48_bits),
+		cmocka_unit_test(too_few_requests_are_no_latency),
+		cmocka_unit_test(what_was_not_counted_is_not_zero),
+		cmocka_unit_test(the_rate_is_of_all_boxes),
+		cmocka_unit_test(multiplexed_counts_are_scaled),
+		cmocka_unit_test(a_box_of_uncertain_time_has_the_others_clock),
+		cmocka_unit_test(boxes_are_shared_out_in_turn),
+		cmocka_unit_test(samples_of_amd_are_latencies_already),
+		cmocka_unit_test(the_mean_begins_with_the_first_sample),
+		cmocka_unit_test(the_closed_form_is_as_published),
+		cmocka_unit_test(the_closed_form_is_that_of_latencies),
+		cmocka_unit_test(the_search_is_as_published),
+		cmocka_unit_test(the_search_has_a_dead_band),
+		cmocka_unit_test(the_search_begins_anew),
+		cmocka_unit_test(without_requests_there_is_no_decision),
+		cmocka_unit_test(noise_moves_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The tables against the values as they are published, each written out here once more: config and
+ * MSR control of every event, address of every box.
+ */
+#include "unit.h"
+
+#include <errno.h>
+
+#include "tier/model.h"
+
+static const struct tier_model *model_of(const char *name)
+{
+	const struct tier_model *model = tier_model__find(name);
+
+	assert_non_null(model);
+	return model;
+}
+
+static const struct tier_class *class_of(const struct tier_model *model, const char *name)
+{
+	for (unsigned int i = 0; i < model->nr_tiers; i++) {
+		if (!strcmp(model->tiers[i].name, name))
+			return &model->tiers[i];
+	}
+	fail_msg("%s has no tier %s", model->name, name);
+	return NULL;
+}
+
+struct wanted {
+	const char *model, *tier;
+	uint64_t occupancy, inserts, config1;
+};
+
+/* As perf takes them. */
+static const struct wanted configs[] = {
+	{ "skx", "local", 0x2136, 0x2135, 0x0004043200000000 },
+	{ "skx", "remote", 0x2136, 0x2135, 0x0004043100000000 },
+	{ "clx", "local", 0x2136, 0x2135, 0x0004043200000000 },
+	{ "clx", "remote", 0x2136, 0x2135, 0x0004043100000000 },
+	{ "icx", "local-ddr", 0x00c8168600000136, 0x00c8168600000135, 0 },
+	{ "icx", "remote-ddr", 0x00c8170600000136, 0x00c8170600000135, 0 },
+	{ "icx", "local-pmm", 0x00c8168a00000136, 0x00c8168a00000135, 0 },
+	{ "icx", "remote-pmm", 0x00c8170a00000136, 0x00c8170a00000135, 0 },
+	{ "spr", "local-ddr", 0x00c8168600000136, 0x00c8168600000135, 0 },
+	{ "spr", "remote-ddr", 0x00c8170600000136, 0x00c8170600000135, 0 },
+	{ "spr", "local-pmm", 0x00c8168a00000136, 0x00c8168a00000135, 0 },
+	{ "spr", "remote-pmm", 0x00c8170a00000136, 0x00c8170a00000135, 0 },
+	{ "emr", "local-ddr", 0x00c8168600000136, 0x00c8168600000135, 0 },
+	{ "emr", "remote-ddr", 0x00c8170600000136, 0x00c8170600000135, 0 },
+	{ "emr", "local-cxl", 0x20c8168200000136, 0x20c8168200000135, 0 },
+	{ "gnr", "local-ddr", 0x00c8168600000136, 0x00c8168600000135, 0 },
+	{ "gnr", "remote-ddr", 0x00c8170600000136, 0x00c8170600000135, 0 },
+	{ "srf", "local", 0x00c826fe00000136, 0x00c826fe00000135, 0 },
+	{ "srf", "remote", 0x00c8277e00000136, 0x00c8277e00000135, 0 },
+	{ "zen4", "near-dram", 0x0303c000000001ac, 0x0303c000000001ad, 0 },
+	{ "zen4", "far-dram", 0x0303c000000002ac, 0x0303c000000002ad, 0 },
+	{ "zen5", "near-ext", 0x0303c000000010ac, 0x0303c000000010ad, 0 },
+	{ "zen5", "far-ext", 0x0303c000000020ac, 0x0303c000000020ad, 0 },
+};
+
+static void events_are_as_published(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
+		const struct wanted *wanted = &configs[i];
+		const struct tier_class *class = class_of(model_of(wanted->model), wanted->tier);
+
+		assert_true(class->occupancy == wanted->occupancy);
+		assert_true(class->inserts == wanted->inserts);
+		assert_true(class->config1 == wanted->config1);
+	}
+}
+
+/* What is in the register; that of ICX is also the one in Colloid's code. */
+static void controls_are_as_published(void **state)
+{
+	static const struct {
+		const char *model;
+		uint64_t config, control;
+	} controls[] = {
+		{ "skx", 0x2136, 0x402136 },
+		{ "clx", 0x2135, 0x402135 },
+		{ "icx", 0x00c8168600000136, 0x00c8168600400136 },
+		{ "icx", 0x00c8170600000135, 0x00c8170600400135 },
+		{ "icx", 0x0, 0x400000 },
+		{ "spr", 0x00c8168600000136, 0x00c8168600000136 },
+		{ "emr", 0x20c8168200000136, 0x20c8168200000136 },
+		{ "gnr", 0x1, 0x1 },
+		{ "srf", 0x00c826fe00000136, 0x00c826fe00000136 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
+		assert_true(tier_layout__control(model_of(controls[i].model)->layout,
+						 controls[i].config) == controls[i].control);
+}
+
+static void clockticks_moved_with_spr(void **state)
+{
+	(void)state;
+	assert_true(model_of("skx")->clock == 0 && model_of("clx")->clock == 0);
+	assert_true(model_of("icx")->clock == 0);
+	assert_true(model_of("spr")->clock == 1 && model_of("emr")->clock == 1);
+	assert_true(model_of("gnr")->clock == 1 && model_of("srf")->clock == 1);
+}
+
+/* Of Ice Lake: Linux's icx_cha_msr_offsets[], each from the CHA at 0xb60 on. */
+static const uint16_t icx_offsets[] = {
+	0x2a0, 0x2ae, 0x2bc, 0x2ca, 0x2d8, 0x2e6, 0x2f4, 0x302, 0x310, 0x31e,
+	0x32c, 0x33a, 0x348, 0x356, 0x364, 0x372, 0x380, 0x38e, 0x3aa, 0x3b8,
+	0x3c6, 0x3d4, 0x3e2, 0x3f0, 0x3fe, 0x40c, 0x41a, 0x428, 0x436, 0x444,
+	0x452, 0x460, 0x46e, 0x47c, 0x000, 0x00e, 0x01c, 0x02a, 0x038, 0x046,
+};
+
+static void boxes_of_icx_are_in_three_ranges(void **state)
+{
+	const struct tier_layout *layout = model_of("icx")->layout;
+
+	(void)state;
+	assert_int_equal(layout->boxes, 40);
+	for (unsigned int i = 0; i < 40; i++)
+		assert_int_equal(tier_layout__box(layout, i), 0xb60 + icx_offsets[i]);
+}
+
+static void other_boxes_are_in_one(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 28; i++) {
+		assert_int_equal(tier_layout__box(model_of("skx")->layout, i), 0xe00 + 0x10 * i);
+		assert_int_equal(tier_layout__box(model_of("clx")->layout, i), 0xe00 + 0x10 * i);
+	}
+	for (unsigned int i = 0; i < TIER_BOXES; i++) {
+		assert_int_equal(tier_layout__box(model_of("spr")->layout, i), 0x2000 + 0x10 * i);
+		assert_int_equal(tier_layout__box(model_of("srf")->layout, i), 0x2000 + 0x10 * i);
+	}
+}
+
+/* No two registers of two boxes share an address. */
+static void registers_do_not_overlap(void **state)
+{
+	(void)state;
+	for (size_t m = 0; tier_models[m]; m++) {
+		const struct tier_layout *layout = tier_models[m]->layout;
+		static unsigned char used[0x4000];
+
+		if (!layout)
+			continue;
+		memset(used, 0, sizeof(used));
+		for (unsigned int i = 0; i < layout->boxes; i++) {
+			uint32_t box = tier_layout__box(layout, i);
+
+			used[box]++;
+			used[box + layout->filter0]++;
+			if (layout->filter1)
+				used[box + layout->filter1]++;
+			for (unsigned int c = 0; c < TIER_COUNTERS; c++) {
+				used[box + layout->control + c]++;
+				used[box + layout->counter + c]++;
+			}
+		}
+		for (size_t i = 0; i < sizeof(used); i++)
+			assert_true(used[i] <= 1);
+	}
+}
+
+static void bits_of_the_box_are_as_published(void **state)
+{
+	static const char *const old[] = { "skx", "clx", "icx" };
+	static const char *const new[] = { "spr", "emr", "gnr", "srf" };
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		const struct tier_layout *layout = model_of(old[i])->layout;
+
+		assert_true(layout->reset == 0x3 && layout->freeze == 0x100);
+		assert_true(layout->enable == 0x400000 && layout->control == 1);
+		assert_true(layout->counter == 8 && layout->filter0 == 5);
+		assert_true(layout->filter1 == (i < 2 ? 6 : 0));
+	}
+	for (unsigned int i = 0; i < 4; i++) {
+		const struct tier_layout *layout = model_of(new[i])->layout;
+
+		assert_true(layout->reset == 0x300 && layout->freeze == 0x1);
+		assert_true(layout->enable == 0 && layout->control == 2);
+		assert_true(layout->counter == 8 && layout->filter0 == 0xe);
+		assert_true(layout->filter1 == 0);
+	}
+}
+
+/* An enable bit where there is one, any event where there is none, and nothing when frozen. */
+static void a_counter_in_use_is_known(void **state)
+{
+	const struct tier_layout *icx = model_of("icx")->layout, *spr = model_of("spr")->layout;
+
+	(void)state;
+	assert_true(tier_layout__counts(icx, 0, 0x400000));
+	assert_false(tier_layout__counts(icx, 0, 0x00c8168600000136));
+	assert_false(tier_layout__counts(icx, 0x100, 0x400000));
+	assert_true(tier_layout__counts(spr, 0, 0x1));
+	assert_false(tier_layout__counts(spr, 0, 0));
+	assert_false(tier_layout__counts(spr, 1, 0x1));
+}
+
+static const char *name_of(const char *vendor, unsigned int family, unsigned int model,
+			   unsigned int stepping)
+{
+	struct tier_cpu cpu = { .family = family, .model = model, .stepping = stepping };
+	const struct tier_model *found;
+
+	strcpy(cpu.vendor, vendor);
+	found = tier_model__of(&cpu);
+	return found ? found->name : "none";
+}
+
+static void cpus_are_told_apart(void **state)
+{
+	(void)state;
+	assert_string_equal(name_of("GenuineIntel", 6, 0x55, 4), "skx");
+	assert_string_equal(name_of("GenuineIntel", 6, 0x55, 5), "clx");
+	assert_string_equal(name_of("GenuineIntel", 6, 0x55, 7), "clx");
+	assert_string_equal(name_of("GenuineIntel", 6, 0x6a, 6), "icx");
+	assert_string_equal(name_of("GenuineIntel", 6, 0x6c, 1), "icx");
+	assert_string_equal(name_of("GenuineIntel", 6, 0x8f, 8), "spr");
+	assert_string_equal(name_of("GenuineIntel", 6, 0xcf, 2), "emr");
+	assert_string_equal(name_of("GenuineIntel", 6, 0xad, 0), "gnr");
+	assert_string_equal(name_of("GenuineIntel", 6, 0xae, 0), "gnr");
+	assert_string_equal(name_of("GenuineIntel", 6, 0xaf, 3), "srf");
+	assert_string_equal(name_of("AuthenticAMD", 0x19, 0x11, 1), "zen4");
+	assert_string_equal(name_of("AuthenticAMD", 0x19, 0x61, 2), "zen4");
+	assert_string_equal(name_of("AuthenticAMD", 0x1a, 0x02, 1), "zen5");
+}
+
+/* Never guessed: Cooper Lake, clients, Zen 3, another vendor with the numbers of a known one. */
+static void an_unknown_cpu_is_none(void **state)
+{
+	(void)state;
+	assert_string_equal(name_of("GenuineIntel", 6, 0x55, 10), "none");
+	assert_string_equal(name_of("GenuineIntel", 6, 0x97, 2), "none");
+	assert_string_equal(name_of("GenuineIntel", 6, 0xdd, 0), "none");
+	assert_string_equal(name_of("GenuineIntel", 15, 0x6a, 0), "none");
+	assert_string_equal(name_of("AuthenticAMD", 0x19, 0x01, 1), "none");
+	assert_string_equal(name_of("AuthenticAMD", 0x19, 0x21, 1), "none");
+	assert_string_equal(name_of("AuthenticAMD", 0x1a, 0x50, 0), "none");
+	assert_string_equal(name_of("CentaurHauls", 6, 0x6a, 6), "none");
+	assert_null(tier_model__find("ICX"));
+	assert_null(tier_model__find(""));
+}
+
+static const char cpuinfo[] = "processor\t: 0\n"
+			      "vendor_id\t: GenuineIntel\n"
+			      "cpu family\t: 6\n"
+			      "model\t\t: 106\n"
+			      "model name\t: Intel(R) Xeon(R) Platinum 8380 CPU @ 2.30GHz\n"
+			      "stepping\t: 6\n"
+			      "flags\t\t: fpu vme hypervisor-like avx512f%s\n"
+			      "\n"
+			      "processor\t: 1\n"
+			      "model\t\t: 1\n";
+
+static void cpuinfo_is_read(void **state)
+{
+	struct tier_cpu cpu;
+	char text[1024];
+
+	(void)state;
+	snprintf(text, sizeof(text), cpuinfo, "");
+	unit_write(dir, "proc/cpuinfo", text);
+	assert_int_equal(tier_cpu__read(&cpu, dir), 0);
+	assert_string_equal(cpu.vendor, "GenuineIntel");
+	assert_string_equal(cpu.name, "Intel(R) Xeon(R) Platinum 8380 CPU @ 2.30GHz");
+	assert_int_equal(cpu.family, 6);
+	assert_int_equal(cpu.model, 106);
+	assert_int_equal(cpu.stepping, 6);
+	assert_false(cpu.hypervisor);
+	snprintf(text, sizeof(text), cpuinfo, " hypervisor");
+	unit_write(dir, "proc/cpuinfo", text);
+	assert_int_equal(tier_cpu__read(&cpu, dir), 0);
+	assert_true(cpu.hypervisor);
+}
+
+static void what_is_no_cpuinfo_is_refused(void **state)
+{
+	struct tier_cpu cpu;
+
+	(void)state;
+	unit_write(dir, "proc/cpuinfo", "Features\t: fp asimd\nCPU implementer\t: 0x41\n");
+	assert_int_equal(tier_cpu__read(&cpu, dir), -EUCLEAN);
+	unit_write(dir, "proc/cpuinfo", "");
+	assert_int_equal(tier_cpu__read(&cpu, dir), -EUCLEAN);
+	assert_int_equal(tier_cpu__read(&cpu, "/nowhere"), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_are_as_published),
+		cmocka_unit_test(controls_are_as_published),
+		cmocka_unit_test(clockticks_moved_with_spr),
+		cmocka_unit_test(boxes_of_icx_are_in_three_ranges),
+		cmocka_unit_test(other_boxes_are_in_one),
+		cmocka_unit_test(registers_do_not_overlap),
+		cmocka_unit_test(bits_of_the_box_are_as_published),
+		cmocka_unit_test(a_counter_in_use_is_known),
+		cmocka_unit_test(cpus_are_told_apart),
+		cmocka_unit_test(an_unknown_cpu_is_none),
+		cmocka_unit_test(cpuinfo_is_read),
+		cmocka_unit_test(what_is_no_cpuinfo_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, unit_make_dir, unit_remove_dir);
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The msr backend where it is not about what is measured (tests/emu is): how it finds CPUs and
+ * boxes below a fake /sys, and what it says when the kernel will not let it.
+ */
+#include "unit.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "tier/tier.h"
+
+#define REGISTERS 0x4000
+#define CPUS 8
+
+/* Two packages of four CPUs; a descriptor is the CPU. Counters stand still but for the clock's. */
+static struct {
+	uint64_t registers[2][REGISTERS];
+	bool offline[CPUS];
+	int write_error;
+	uint64_t now;
+	unsigned int open;
+} machine;
+
+static int fake_open(const char *path, int flags)
+{
+	unsigned int cpu;
+
+	(void)flags;
+	assert_int_equal(sscanf(path, "/dev/cpu/%u/msr", &cpu), 1);
+	if (cpu >= CPUS)
+		return -ENOENT;
+	if (machine.offline[cpu])
+		return -ENXIO;
+	machine.open++;
+	return (int)cpu;
+}
+
+static ssize_t fake_pread(int fd, void *buf, size_t size, off_t offset)
+{
+	assert_int_equal(size, 8);
+	if (machine.offline[fd])
+		return -ENXIO;
+	if (offset >= REGISTERS)
+		return -EIO;
+	memcpy(buf, &machine.registers[fd / 4][offset], 8);
+	return 8;
+}
+
+static ssize_t fake_pwrite(int fd, const void *buf, size_t size, off_t offset)
+{
+	assert_int_equal(size, 8);
+	if (machine.offline[fd])
+		return -ENXIO;
+	if (machine.write_error)
+		return machine.write_error;
+	memcpy(&machine.registers[fd / 4][offset], buf, 8);
+	return 8;
+}
+
+static void fake_close(int fd)
+{
+	(void)fd;
+	machine.open--;
+}
+
+static uint64_t fake_now(void)
+{
+	return machine.now += 1000;
+}
+
+static const struct tier_sys fake = {
+	.open = fake_open,
+	.pread = fake_pread,
+	.pwrite = fake_pwrite,
+	.close = fake_close,
+	.now_ns = fake_now,
+};
+
+static void make_machine(void)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "rm -rf '%s'/*", dir);
+	assert_int_equal(system(name), 0);
+	memset(&machine, 0, sizeof(machine));
+	unit_write(dir, "sys/devices/system/cpu/online", "0-7\n");
+	for (unsigned int i = 0; i < CPUS; i++) {
+		snprintf(name, sizeof(name),
+			 "sys/devices/system/cpu/cpu%u/topology/physical_package_id", i);
+		unit_write(dir, name, i / 4 ? "1\n" : "0\n");
+	}
+}
+
+static struct tier *tier;
+static struct tier_sample samples[16];
+static char why[TIER_TEXT];
+static const char *todo;
+
+static struct tier_config config;
+
+static int open_model(const char *model)
+{
+	config.model = tier_model__find(model);
+	config.backend = TIER_MSR;
+	config.root = dir;
+	config.min_inserts = 10;
+	config.sys = &fake;
+	why[0] = '\0';
+	todo = NULL;
+	return tier__open(&tier, &config, why, &todo);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	make_machine();
+	memset(&config, 0, sizeof(config));
+	return 0;
+}
+
+static void finish(void)
+{
+	assert_int_equal(tier__close(tier, why), 0);
+	assert_int_equal(machine.open, 0);
+}
+
+static void assert_refused(const char *model, int err, const char *says)
+{
+	assert_int_equal(open_model(model), err);
+	if (!strstr(why, says))
+		fail_msg("said: %s", why);
+	assert_null(strchr(why, '\n'));
+	assert_int_equal(machine.open, 0);
+}
+
+static void boxes_are_those_of_the_driver(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++) {
+		char name[128];
+
+		snprintf(name, sizeof(name), "sys/bus/event_source/devices/uncore_cha_%u/type",
+			 i < 5 ? i : 9);
+		unit_write(dir, name, "7\n");
+		snprintf(name, sizeof(name), "sys/bus/event_source/devices/uncore_cha_%u/cpumask",
+			 i < 5 ? i : 9);
+		unit_write(dir, name, "0,4\n");
+	}
+	assert_int_equal(open_model("spr"), 0);
+	assert_int_equal(tier__boxes(tier, 0), 6);
+	assert_int_equal(tier__sockets(tier), 2);
+	/* Their numbers have holes, and so have the addresses. */
+	assert_true(machine.registers[0][0x2000 + 0x90 + 2] != 0);
+	assert_true(machine.registers[0][0x2000 + 0x50 + 2] == 0);
+	finish();
+}
+
+static void boxes_are_as_many_as_a_register_says(void **state)
+{
+	(void)state;
+	machine.registers[0][0x702] = machine.registers[1][0x702] = 0xff40 | 28;
+	assert_int_equal(open_model("icx"), 0);
+	assert_int_equal(tier__boxes(tier, 1), 28);
+	finish();
+	make_machine();
+	machine.registers[0][0x3fed] = machine.registers[1][0x3fed] = 100;
+	assert_int_equal(open_model("gnr"), 0);
+	assert_int_equal(tier__boxes(tier, 0), 100);
+	finish();
+	make_machine();
+	machine.registers[0][0x702] = machine.registers[1][0x702] = 41;
+	assert_refused("icx", -EINVAL, "41 CHAs");
+}
+
+static void boxes_are_as_many_as_pci_says(void **state)
+{
+	static unsigned char space[256];
+	FILE *stream;
+
+	(void)state;
+	assert_refused("spr", -EOPNOTSUPP, "how many CHAs");
+	unit_write(dir, "sys/bus/pci/devices/0000:fe:1e.3/vendor", "0x8086\n");
+	unit_write(dir, "sys/bus/pci/devices/0000:fe:1e.3/device", "0x325b\n");
+	unit_write(dir, "sys/bus/pci/devices/0000:fe:1e.3/config", "short");
+	assert_refused("spr", -EOPNOTSUPP, "how many CHAs");
+	memset(space + 0x9c, 0xff, 4);
+	space[0xa1] = 0x0f;
+	stream = fopen(unit_path(dir, "sys/bus/pci/devices/0000:fe:1e.3/config"), "w");
+	assert_int_equal(fwrite(space, 1, sizeof(space), stream), sizeof(space));
+	fclose(stream);
+	assert_int_equal(open_model("spr"), 0);
+	assert_int_equal(tier__boxes(tier, 0), 36);
+	finish();
+}
+
+static void each_package_is_read_on_a_cpu_of_its_own(void **state)
+{
+	static const unsigned int cpus[] = { 1, 6 }, same[] = { 1, 2 };
+
+	(void)state;
+	config.boxes = 4;
+	assert_int_equal(open_model("icx"), 0);
+	assert_int_equal(tier__socket(tier, 1), 1);
+	assert_int_equal(machine.open, 2);
+	finish();
+	config.cpus = cpus;
+	config.nr_cpus = 2;
+	assert_int_equal(open_model("icx"), 0);
+	finish();
+	config.cpus = same;
+	assert_refused("icx", -EINVAL, "CPU 2 is of the same socket");
+}
+
+static void another_cpu_stands_in(void **state)
+{
+	(void)state;
+	config.boxes = 4;
+	machine.offline[4] = true;
+	assert_int_equal(open_model("icx"), 0);
+	machine.offline[5] = machine.offline[0] = true;
+	assert_int_equal(tier__read(tier, samples, why), 0);
+	assert_non_null(strstr(tier__trouble(tier), "CPU 0 went offline, CPU 1"));
+	assert_int_equal(tier__read(tier, samples, why), 0);
+	machine.offline[1] = true;
+	finish();
+	/* By the third CPU, and all of it. */
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_true(machine.registers[0][0xe01 + 0xe * i] == 0);
+		assert_true(machine.registers[1][0xe01 + 0xe * i] == 0);
+	}
+}
+
+static void a_package_without_a_cpu_is_an_error(void **state)
+{
+	(void)state;
+	config.boxes = 4;
+	for (unsigned int i = 4; i < 8; i++)
+		machine.offline[i] = true;
+	assert_refused("icx", -EOPNOTSUPP, "offline");
+	make_machine();
+	assert_int_equal(open_model("icx"), 0);
+	for (unsigned int i = 0; i < 8; i++)
+		machine.offline[i] = true;
+	assert_true(tier__read(tier, samples, why) < 0);
+	assert_non_null(strstr(why, "offline"));
+	assert_true(tier__close(tier, why) < 0);
+}
+
+static void lockdown_is_named(void **state)
+{
+	(void)state;
+	config.boxes = 4;
+	machine.write_error = -EPERM;
+	unit_write(dir, "sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+	assert_refused("icx", -EOPNOTSUPP, "locked down");
+	assert_string_equal(todo, "use --backend perf");
+	unit_write(dir, "sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
+	assert_refused("icx", -EACCES, "does not let this user");
+	unit_write(dir, "sys/module/msr/parameters/allow_writes", "off\n");
+	assert_refused("icx", -EOPNOTSUPP, "told not to write");
+}
+
+/* A refusal because of one box leaves all as they were, also those before it. */
+static void what_somebody_uses_is_left_alone(void **state)
+{
+	static uint64_t before[2][REGISTERS];
+
+	(void)state;
+	config.boxes = 4;
+	machine.registers[1][0xe01 + 0xe * 3 + 2] = 0x400000;
+	memcpy(before, machine.registers, sizeof(before));
+	assert_refused("icx", -EBUSY, "counter 2 of CHA 3 is in use");
+	assert_memory_equal(before, machine.registers, sizeof(before));
+	config.take = true;
+	assert_int_equal(open_model("icx"), 0);
+	finish();
+	assert_memory_equal(before, machine.registers, sizeof(before));
+}
+
+static void looking_writes_nothing(void **state)
+{
+	static uint64_t before[2][REGISTERS];
+
+	(void)state;
+	config.boxes = 4;
+	config.look = true;
+	for (unsigned int i = 0; i < REGISTERS; i++)
+		machine.registers[0][i] = unit_random() & ~0x400000ULL;
+	memcpy(before, machine.registers, sizeof(before));
+	assert_int_equal(open_model("icx"), 0);
+	finish();
+	assert_memory_equal(before, machine.registers, sizeof(before));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(boxes_are_those_of_the_driver, begin),
+		cmocka_unit_test_setup(boxes_are_as_many_as_a_register_says, begin),
+		cmocka_unit_test_setup(boxes_are_as_many_as_pci_says, begin),
+		cmocka_unit_test_setup(each_package_is_read_on_a_cpu_of_its_own, begin),
+		cmocka_unit_test_setup(another_cpu_stands_in, begin),
+		cmocka_unit_test_setup(a_package_without_a_cpu_is_an_error, begin),
+		cmocka_unit_test_setup(lockdown_is_named, begin),
+		cmocka_unit_test_setup(what_somebody_uses_is_left_alone, begin),
+		cmocka_unit_test_setup(looking_writes_nothing, begin),
+	};
+
+	return cmocka_run_group_tests(tests, unit_make_dir, unit_remove_dir);
+}

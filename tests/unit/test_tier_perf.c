@@ -1,0 +1,659 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The perf backend against a fake /sys, and a kernel that is made up behind the system calls: no
+ * machine that runs the tests has an uncore PMU.
+ */
+#include "unit.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <math.h>
+
+#include "tier/sysfs.h"
+#include "tier/tier.h"
+
+#define PMUS "sys/bus/event_source/devices"
+#define EVENTS 2048
+
+/* What was opened, and what it counts a second. */
+static struct {
+	struct perf_event_attr attr;
+	int cpu, group;
+	bool open;
+	double rate;
+	uint64_t value;
+} events[EVENTS];
+
+static struct {
+	unsigned int nr, open, reads;
+	uint64_t enabled_ns, running_ns;
+	int open_error; /* of the event that comes after so many */
+	unsigned int error_after;
+	int read_error; /* of the group of this leader */
+	unsigned int faulty;
+	ssize_t short_by;
+} kernel;
+
+static double clock_hz, latency_ns, requests;
+
+/* All a test's boxes see the same load; remote requests take twice as long. */
+static double rate_of(const struct perf_event_attr *attr)
+{
+	uint64_t filter = attr->config >> 32 ? attr->config >> 32 : attr->config1 >> 32;
+	bool remote = filter == 0x00c81706 || filter == 0x00040431 || filter == 0x00c8277e;
+	double rate = requests / (remote ? 4 : 1), latency = latency_ns * (remote ? 2 : 1);
+
+	switch (attr->config & 0xff) {
+	case 0x35:
+		return rate;
+	case 0x36:
+		return rate * latency * 1e-9 * clock_hz;
+	case 0xac:
+		return rate * latency / 10;
+	case 0xad:
+		return rate;
+	default:
+		return clock_hz;
+	}
+}
+
+static int fake_perf_event_open(struct perf_event_attr *attr, int cpu, int group)
+{
+	unsigned int i = kernel.nr;
+
+	if (kernel.open_error && i == kernel.error_after)
+		return kernel.open_error;
+	assert_true(i < EVENTS && cpu >= 0);
+	assert_int_equal(attr->size, sizeof(*attr));
+	assert_int_equal(attr->sample_period, 0);
+	assert_int_equal(attr->read_format, PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+						    PERF_FORMAT_TOTAL_TIME_RUNNING);
+	events[i].attr = *attr;
+	events[i].cpu = cpu;
+	events[i].group = group;
+	events[i].open = true;
+	events[i].rate = rate_of(attr);
+	events[i].value = 0;
+	kernel.nr++;
+	kernel.open++;
+	return (int)i;
+}
+
+static ssize_t fake_read(int fd, void *buf, size_t size)
+{
+	uint64_t *values = buf, nr = 0;
+
+	kernel.reads++;
+	assert_true(events[fd].open);
+	if (kernel.read_error && (unsigned int)fd == kernel.faulty)
+		return kernel.read_error;
+	for (unsigned int i = 0; i < kernel.nr; i++) {
+		if (i == (unsigned int)fd || events[i].group == fd)
+			values[3 + nr++] = events[i].value;
+	}
+	values[0] = nr;
+	values[1] = kernel.enabled_ns;
+	values[2] = kernel.running_ns;
+	assert_int_equal(size, (3 + nr) * 8);
+	return (ssize_t)size - kernel.short_by;
+}
+
+static void fake_close(int fd)
+{
+	assert_true(events[fd].open);
+	events[fd].open = false;
+	kernel.open--;
+}
+
+static uint64_t fake_now(void)
+{
+	return kernel.enabled_ns;
+}
+
+static const struct tier_sys fake = {
+	.read = fake_read,
+	.perf_event_open = fake_perf_event_open,
+	.close = fake_close,
+	.now_ns = fake_now,
+};
+
+/* `share` of the time the counters ran. */
+static void pass(double seconds, double share)
+{
+	for (unsigned int i = 0; i < kernel.nr; i++)
+		events[i].value += (uint64_t)(events[i].rate * seconds * share);
+	kernel.enabled_ns += (uint64_t)(seconds * 1e9);
+	kernel.running_ns += (uint64_t)(seconds * share * 1e9);
+}
+
+static void write_in(const char *format, const char *pmu, const char *content)
+{
+	char name[256];
+
+	snprintf(name, sizeof(name), format, pmu);
+	unit_write(dir, name, content);
+}
+
+static void add_pmu(const char *pmu, const char *type, const char *cpumask, const char *umask)
+{
+	write_in(PMUS "/%s/type", pmu, type);
+	write_in(PMUS "/%s/cpumask", pmu, cpumask);
+	write_in(PMUS "/%s/format/event", pmu, "config:0-7\n");
+	write_in(PMUS "/%s/format/umask", pmu, umask);
+	write_in(PMUS "/%s/format/edge", pmu, "config:18\n");
+}
+
+static void add_cpu(unsigned int cpu, const char *package)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "sys/devices/system/cpu/cpu%u/topology/physical_package_id",
+		 cpu);
+	unit_write(dir, name, package);
+}
+
+static void set_cpuinfo(unsigned int model, const char *flags)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: %u\nmodel name\t: Some "
+		 "Xeon\nstepping\t: 3\nflags\t\t: fpu %s\n",
+		 model, flags);
+	unit_write(dir, "proc/cpuinfo", text);
+}
+
+static void reset_kernel(void)
+{
+	memset(&kernel, 0, sizeof(kernel));
+	memset(events, 0, sizeof(events));
+	clock_hz = 2.2e9;
+	latency_ns = 95;
+	requests = 3e6;
+}
+
+static void remove_all(void)
+{
+	char command[4096];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'/*", dir);
+	assert_int_equal(system(command), 0);
+	reset_kernel();
+}
+
+#define OLD_UMASK "config:8-15,32-55\n"
+#define NEW_UMASK "config:8-15,32-63\n"
+
+/* Two sockets with `boxes` CHAs each. */
+static void make_machine(unsigned int model, unsigned int boxes, const char *umask)
+{
+	char pmu[64], type[16];
+
+	remove_all();
+	set_cpuinfo(model, "");
+	add_cpu(0, "0\n");
+	add_cpu(28, "1\n");
+	for (unsigned int i = 0; i < boxes; i++) {
+		snprintf(pmu, sizeof(pmu), "uncore_cha_%u", i);
+		snprintf(type, sizeof(type), "%u\n", 40 + i);
+		add_pmu(pmu, type, "0,28\n", umask);
+	}
+}
+
+static struct tier *tier;
+static struct tier_sample samples[64];
+static char why[TIER_TEXT];
+static const char *todo;
+
+static int open_with(const char *tiers)
+{
+	struct tier_config config = {
+		.backend = TIER_PERF, .root = dir, .tiers = tiers, .min_inserts = 10, .sys = &fake
+	};
+
+	why[0] = '\0';
+	return tier__open(&tier, &config, why, &todo);
+}
+
+static void start(void)
+{
+	if (open_with(NULL))
+		fail_msg("%s", why);
+}
+
+static void finish(void)
+{
+	assert_int_equal(tier__close(tier, why), 0);
+	assert_int_equal(kernel.open, 0);
+}
+
+static void assert_sample(unsigned int i, int socket, double latency, double rate)
+{
+	const struct tier_figures *figures = &samples[i].figures;
+
+	assert_int_equal(samples[i].socket, socket);
+	assert_true(figures->latency_known);
+	assert_true(fabs(figures->latency_ns / latency - 1) < 0.001);
+	assert_true(fabs(figures->rate / rate - 1) < 0.001);
+	assert_true(fabs(figures->clock_hz / clock_hz - 1) < 0.001);
+}
+
+static void latencies_are_right(void **state)
+{
+	static const unsigned int models[] = { 0x55, 0x6a, 0x8f, 0xcf, 0xad };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+		make_machine(models[i], 8, NEW_UMASK);
+		if (models[i] == 0x55) {
+			write_in(PMUS "/%s/format/filter_loc", "uncore_cha_0", "config1:33\n");
+			write_in(PMUS "/%s/format/all", "uncore_cha_0", "config1:32-63\n");
+		}
+		start();
+		assert_string_equal(tier__backend(tier), "perf");
+		assert_int_equal(tier__sockets(tier), 2);
+		assert_int_equal(tier__samples(tier), 4);
+		for (unsigned int j = 0; j < 3; j++) {
+			pass(0.5, 1);
+			assert_int_equal(tier__read(tier, samples, why), 0);
+			assert_null(tier__trouble(tier));
+			for (unsigned int s = 0; s < 2; s++) {
+				assert_sample(2 * s, (int)s, 95, 8 * 3e6);
+				assert_sample(2 * s + 1, (int)s, 190, 8 * 3e6 / 4);
+			}
+		}
+		finish();
+	}
+}
+
+/* Counter 0 alone has occupancy, so one a group; all boxes are opened, on the CPU of the mask. */
+static void groups_are_as_the_counters_allow(void **state)
+{
+	unsigned int occupancies = 0;
+
+	(void)state;
+	make_machine(0x6a, 4, "config:8-15,32-57\n");
+	start();
+	assert_int_equal(kernel.nr, 2 * 4 * 4);
+	for (unsigned int i = 0; i < kernel.nr; i++) {
+		bool leader = i % 4 == 0;
+
+		occupancies += (events[i].attr.config & 0xff) == 0x36;
+		assert_int_equal(events[i].group, leader ? -1 : (int)(i - i % 4));
+		assert_int_equal(events[i].attr.type, 40 + i / 8);
+		assert_int_equal(events[i].cpu, i / 4 % 2 ? 28 : 0);
+	}
+	assert_int_equal(occupancies, 8);
+	assert_true(events[0].attr.config == 0x00c8168600000136);
+	assert_true(events[1].attr.config == 0x00c8168600000135);
+	assert_true(events[2].attr.config == 0);
+	assert_true(events[3].attr.config == 0x00c8170600000135);
+	assert_true(events[8].attr.config == 0x00c8170600000136);
+	assert_true(events[11].attr.config == 0x00c8168600000135);
+	finish();
+}
+
+/* One read a group, and nothing else. */
+static void a_sample_is_one_call_a_box(void **state)
+{
+	uint64_t calls;
+
+	(void)state;
+	make_machine(0x8f, 40, NEW_UMASK);
+	start();
+	calls = tier__calls(tier);
+	kernel.reads = 0;
+	pass(0.1, 1);
+	assert_int_equal(tier__read(tier, samples, why), 0);
+	assert_int_equal(kernel.reads, 80);
+	assert_int_equal(tier__calls(tier) - calls, 80);
+	finish();
+}
+
+static void what_is_multiplexed_is_scaled_and_told(void **state)
+{
+	(void)state;
+	make_machine(0x6a, 8, "config:8-15,32-57\n");
+	start();
+	pass(1, 0.4);
+	assert_int_equal(tier__read(tier, samples, why), 0);
+	assert_sample(0, 0, 95, 8 * 3e6);
+	assert_non_null(strstr(tier__trouble(tier), "40 %"));
+	/* Not at all: there is nothing to be scaled. */
+	pass(1, 0);
+	assert_int_equal(tier__read(tier, samples, why), 0);
+	assert_false(samples[0].figures.latency_known || samples[0].figures.rate_known);
+	assert_non_null(tier__trouble(tier));
+	finish();
+}
+
+static void a_box_that_cannot_be_read_is_left_out(void **state)
+{
+	static const int errors[] = { -EIO, -ENODEV };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		make_machine(0x6a, 8, "config:8-15,32-57\n");
+		start();
+		kernel.read_error = errors[i];
+		kernel.faulty = 0;
+		pass(1, 1);
+		assert_int_equal(tier__read(tier, samples, why), 0);
+		assert_sample(0, 0, 95, 8 * 3e6);
+		assert_int_equal(samples[0].figures.boxes, 3);
+		assert_non_null(tier__trouble(tier));
+		finish();
+	}
+}
+
+static void a_short_read_is_an_error(void **state)
+{
+	(void)state;
+	make_machine(0x6a, 4, "config:8-15,32-57\n");
+	start();
+	kernel.short_by = 8;
+	pass(1, 1);
+	assert_int_equal(tier__read(tier, samples, why), -EIO);
+	assert_non_null(strstr(why, "short read"));
+	finish();
+	make_machine(0x6a, 4, "config:8-15,32-57\n");
+	kernel.short_by = 8;
+	assert_int_equal(open_with(NULL), -EIO);
+	assert_int_equal(kernel.open, 0);
+}
+
+/* Whichever event it is that fails: a reason, and none stays open. */
+static void a_start_that_fails_leaves_nothing_open(void **state)
+{
+	static const struct {
+		int err, wanted;
+	} errors[] = { { -EACCES, -EACCES },	 { -EPERM, -EACCES },	   { -EMFILE, -EMFILE },
+		       { -ENODEV, -EOPNOTSUPP }, { -EINVAL, -EOPNOTSUPP }, { -EBUSY, -EBUSY } };
+
+	(void)state;
+	make_machine(0x6a, 2, "config:8-15,32-57\n");
+	for (size_t e = 0; e < sizeof(errors) / sizeof(errors[0]); e++) {
+		for (unsigned int after = 0; after < 16; after++) {
+			reset_kernel();
+			kernel.open_error = errors[e].err;
+			kernel.error_after = after;
+			assert_int_equal(open_with(NULL), errors[e].wanted);
+			assert_true(why[0] && !strchr(why, '\n'));
+			assert_int_equal(kernel.open, 0);
+		}
+	}
+}
+
+/* The driver before July 2024 masks bits 56 and up: CXL would count something else. */
+static void a_filter_that_cannot_be_expressed_is_refused(void **state)
+{
+	(void)state;
+	make_machine(0xcf, 6, OLD_UMASK);
+	assert_int_equal(open_with("local-ddr,local-cxl"), -EOPNOTSUPP);
+	assert_non_null(strstr(why, "local-cxl"));
+	assert_int_equal(kernel.nr, 0);
+	assert_int_equal(open_with("local-ddr,remote-ddr"), 0);
+	finish();
+	make_machine(0xcf, 6, NEW_UMASK);
+	assert_int_equal(open_with("local-ddr,local-cxl"), 0);
+	assert_true(events[8].attr.config == 0x20c8168200000136);
+	finish();
+	/* The halves of SKX's config1. */
+	make_machine(0x55, 6, "config:8-15\n");
+	assert_int_equal(open_with(NULL), -EOPNOTSUPP);
+}
+
+/* Not named, memory that is not there costs no boxes; a device on the bus brings it in. */
+static void tiers_are_those_the_machine_has(void **state)
+{
+	(void)state;
+	make_machine(0xcf, 6, NEW_UMASK);
+	start();
+	assert_int_equal(tier__measured(tier), 0x3);
+	finish();
+	unit_write(dir, "sys/bus/cxl/devices/mem0", "");
+	start();
+	assert_int_equal(tier__measured(tier), 0x7);
+	finish();
+	unit_write(dir, "sys/bus/nd/devices/nmem0", "");
+	assert_int_equal(open_with(NULL), 0);
+	assert_int_equal(tier__measured(tier), 0x1f);
+	finish();
+	assert_int_equal(open_with("local-cxl,local-ddr"), 0);
+	assert_int_equal(tier__measured(tier), 0x5);
+	finish();
+}
+
+static void tiers_that_make_no_sense_are_refused(void **state)
+{
+	static const char *const bad[] = { "local-ddr,",	  ",",	  "", "dram",
+					   "local-ddr,local-ddr", "local" };
+
+	(void)state;
+	make_machine(0xcf, 6, NEW_UMASK);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(open_with(bad[i]), -EINVAL);
+		assert_true(why[0]);
+	}
+	make_machine(0xcf, 1, NEW_UMASK);
+	assert_int_equal(open_with(NULL), -EINVAL);
+	assert_non_null(strstr(why, "CHA"));
+}
+
+static void machines_without_counters_are_refused(void **state)
+{
+	(void)state;
+	remove_all();
+	set_cpuinfo(0x6a, "");
+	assert_int_equal(open_with(NULL), -EOPNOTSUPP);
+	assert_non_null(strstr(why, "uncore_cha"));
+	set_cpuinfo(0x6a, "hypervisor");
+	assert_int_equal(open_with(NULL), -EOPNOTSUPP);
+	assert_non_null(strstr(why, "hypervisor"));
+	set_cpuinfo(0x97, "");
+	assert_int_equal(open_with(NULL), -EOPNOTSUPP);
+	assert_non_null(strstr(why, "Some Xeon (GenuineIntel family 6 model 151 stepping 3)"));
+	remove_all();
+	assert_int_equal(open_with(NULL), -EOPNOTSUPP);
+	assert_non_null(todo);
+}
+
+/* SPR on a kernel that knows its tables but not its names; numbers with holes. */
+static void boxes_may_have_generic_names_and_holes(void **state)
+{
+	(void)state;
+	make_machine(0x8f, 0, NEW_UMASK);
+	add_pmu("uncore_type_0_0", "40\n", "0,28\n", NEW_UMASK);
+	add_pmu("uncore_type_0_17", "41\n", "0,28\n", NEW_UMASK);
+	add_pmu("uncore_type_0_3", "42\n", "0,28\n", NEW_UMASK);
+	add_pmu("uncore_type_1_0", "43\n", "0,28\n", NEW_UMASK);
+	start();
+	assert_int_equal(tier__boxes(tier, 0), 3);
+	assert_int_equal(events[4 * 2].attr.type, 42);
+	finish();
+	/* Not boxes. */
+	add_pmu("uncore_cha_0", "50\n", "0,28\n", NEW_UMASK);
+	add_pmu("uncore_cha_1", "51\n", "0,28\n", NEW_UMASK);
+	add_pmu("uncore_cha_", "52\n", "0,28\n", NEW_UMASK);
+	add_pmu("uncore_cha_2x", "53\n", "0,28\n", NEW_UMASK);
+	add_pmu("uncore_cha_free_running_0", "54\n", "0,28\n", NEW_UMASK);
+	start();
+	assert_int_equal(tier__boxes(tier, 0), 2);
+	finish();
+}
+
+static void amd_gives_samples_by_l3(void **state)
+{
+	(void)state;
+	remove_all();
+	unit_write(dir, "proc/cpuinfo",
+		   "vendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: "
+		   "EPYC\nstepping\t: 1\nflags\t\t: fpu\n");
+	for (unsigned int i = 0; i < 4; i++)
+		add_cpu(8 * i, i < 2 ? "0\n" : "1\n");
+	add_pmu("amd_l3", "11\n", "0,8,16,24\n", "config:8-15\n");
+	write_in(PMUS "/%s/format/rest", "amd_l3", "config:42-44,46-50,56-57\n");
+	start();
+	assert_int_equal(kernel.nr, 4 * 2 * 2);
+	assert_int_equal(tier__samples(tier), 4);
+	pass(1, 1);
+	assert_int_equal(tier__read(tier, samples, why), 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(samples[i].socket, i / 2);
+		assert_true(samples[i].figures.latency_known && !samples[i].figures.rate_known);
+		assert_true(fabs(samples[i].figures.latency_ns - 95) < 0.1);
+		assert_int_equal(samples[i].figures.boxes, 2);
+	}
+	finish();
+}
+
+static void cpu_lists_are_parsed(void **state)
+{
+	unsigned int cpus[8];
+
+	(void)state;
+	assert_int_equal(sysfs_cpus__parse("0-3,8", cpus, 8), 5);
+	assert_true(cpus[0] == 0 && cpus[3] == 3 && cpus[4] == 8);
+	assert_int_equal(sysfs_cpus__parse("7", cpus, 8), 1);
+	assert_int_equal(sysfs_cpus__parse("0-7", cpus, 8), 8);
+	assert_int_equal(sysfs_cpus__parse("0-8", cpus, 8), -EUCLEAN);
+}
+
+static void formats_are_parsed(void **state)
+{
+	unsigned int which;
+	uint64_t bits;
+
+	(void)state;
+	assert_int_equal(sysfs_format__parse("config:8-15,32-63", &which, &bits), 0);
+	assert_true(which == 0 && bits == 0xffffffff0000ff00);
+	assert_int_equal(sysfs_format__parse("config1:0-63", &which, &bits), 0);
+	assert_true(which == 1 && bits == UINT64_MAX);
+	assert_int_equal(sysfs_format__parse("config:18", &which, &bits), 0);
+	assert_true(bits == 1 << 18);
+	assert_int_equal(sysfs_format__parse("config2:0", &which, &bits), 0);
+	assert_int_equal(which, 2);
+}
+
+static void what_is_no_list_is_refused(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		",",
+		"-",
+		"1-",
+		"-1",
+		"1,,2",
+		"1-2-3",
+		"2-1",
+		"1,",
+		"0x1",
+		" 1",
+		"1 ",
+		"1\n",
+		"a",
+		"1-b",
+		"4096",
+		"99999999999999999999",
+		"0-4095",
+		"+1",
+		"1;2",
+		"1,2,3,4,5,6,7,8,9",
+	};
+	unsigned int cpus[8], which;
+	char format[128];
+	uint64_t bits;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(sysfs_cpus__parse(bad[i], cpus, 8), -EUCLEAN);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]) - 1; i++) {
+		snprintf(format, sizeof(format), "config:%s", bad[i]);
+		assert_int_equal(sysfs_format__parse(format, &which, &bits), -EUCLEAN);
+	}
+	assert_int_equal(sysfs_format__parse("config", &which, &bits), -EUCLEAN);
+	assert_int_equal(sysfs_format__parse("config3:1", &which, &bits), -EUCLEAN);
+	assert_int_equal(sysfs_format__parse("config:64", &which, &bits), -EUCLEAN);
+	assert_int_equal(sysfs_format__parse("config:0-64", &which, &bits), -EUCLEAN);
+}
+
+/* Whatever stands in the files: an error or a list that is within its bounds. */
+static void random_text_does_no_harm(void **state)
+{
+	static const char letters[] = "0123456789-,:config \n";
+	char text[32];
+
+	(void)state;
+	for (unsigned int round = 0; round < 100000; round++) {
+		size_t len = unit_random() % (sizeof(text) - 1);
+		unsigned int cpus[8] = { 0 }, which = 9;
+		uint64_t bits;
+		int got;
+
+		for (size_t i = 0; i < len; i++)
+			text[i] = letters[unit_random() % (sizeof(letters) - 1)];
+		text[len] = '\0';
+		got = sysfs_cpus__parse(text, cpus, 8);
+		assert_true(got == -EUCLEAN || (got > 0 && got <= 8));
+		for (int i = 0; i < got; i++)
+			assert_true(cpus[i] < TIER_CPUS);
+		if (!sysfs_format__parse(text, &which, &bits))
+			assert_true(which < 3 && bits);
+	}
+}
+
+static void damaged_files_are_refused(void **state)
+{
+	static const struct {
+		const char *file, *content;
+	} damages[] = {
+		{ "type", "" },
+		{ "type", "many\n" },
+		{ "type", "-1\n" },
+		{ "type", "99999999999\n" },
+		{ "cpumask", "\n" },
+		{ "cpumask", "0-\n" },
+		{ "cpumask", "0,5000\n" },
+		{ "cpumask", "0,7\n" },
+		{ "format/umask", "x\n" },
+		{ "format/umask", "config:99\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+		char name[128];
+
+		make_machine(0x6a, 2, "config:8-15,32-57\n");
+		snprintf(name, sizeof(name), PMUS "/uncore_cha_0/%s", damages[i].file);
+		unit_write(dir, name, damages[i].content);
+		assert_true(open_with(NULL) < 0);
+		assert_true(why[0] && !strchr(why, '\n'));
+		assert_int_equal(kernel.open, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(latencies_are_right),
+		cmocka_unit_test(groups_are_as_the_counters_allow),
+		cmocka_unit_test(a_sample_is_one_call_a_box),
+		cmocka_unit_test(what_is_multiplexed_is_scaled_and_told),
+		cmocka_unit_test(a_box_that_cannot_be_read_is_left_out),
+		cmocka_unit_test(a_short_read_is_an_error),
+		cmocka_unit_test(a_start_that_fails_leaves_nothing_open),
+		cmocka_unit_test(a_filter_that_cannot_be_expressed_is_refused),
+		cmocka_unit_test(tiers_are_those_the_machine_has),
+		cmocka_unit_test(tiers_that_make_no_sense_are_refused),
+		cmocka_unit_test(machines_without_counters_are_refused),
+		cmocka_unit_test(boxes_may_have_generic_names_and_holes),
+		cmocka_unit_test(amd_gives_samples_by_l3),
+		cmocka_unit_test(cpu_lists_are_parsed),
+		cmocka_unit_test(formats_are_parsed),
+		cmocka_unit_test(what_is_no_list_is_refused),
+		cmocka_unit_test(random_text_does_no_harm),
+		cmocka_unit_test(damaged_files_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, unit_make_dir, unit_remove_dir);
+}
