@@ -45,7 +45,9 @@ SRC := $(wildcard src/*.c src/*/*.c)
 ASM := $(patsubst %.S,$(OUT)/%.o,$(wildcard src/*/*.S))
 OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
 BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c src/cmd/report_*.c)
-BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/ring/*.c src/tier/*.c))
+RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
+BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/ring/*.c src/tier/*.c) src/truth/chase.c \
+	src/truth/truth.c $(RMID_SRC))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
 TRUTH := $(patsubst %.c,$(OUT)/%,$(wildcard tests/truth/*.c tests/ringlat/*.c))
@@ -155,12 +157,24 @@ $(OUT)/tests/emu/msrfs/msrfs: $(MSRFS)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -lfuse3 -ljson-c -lm -o $@
 
+$(OUT)/tests/rmid/check: $(OUT)/tests/rmid/check.o $(OUT)/tests/rmid/live.o
+$(OUT)/bench/rmid_alloc: $(OUT)/bench/rmid_alloc.o $(patsubst %.c,$(OUT)/%.o,$(filter kmod/%,$(RMID_SRC)))
+$(OUT)/tests/rmid/check $(OUT)/bench/rmid_alloc:
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $^ -o $@
+
+$(OUT)/tests/rmid/fuzz: tests/rmid/fuzz.c $(RMID_SRC) $(wildcard kmod/rmid/*.h tests/rmid/*.h)
+	$(call msg,FUZZ,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(STD) $(WARN) $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined $(filter %.c,$^) -o $@
+
 $(OUT)/man/%: man/%.scd
 	$(call msg,MAN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH) $(MUTANTS) $(EMU) $(OUT)/tests/emu/msrfs/msrfs $(OUT)/bench/power $(OUT)/bench/together
+tests: all $(UNIT) $(TRUTH) $(MUTANTS) $(EMU) $(OUT)/tests/emu/msrfs/msrfs \
+	$(OUT)/bench/power $(OUT)/bench/together $(addprefix $(OUT)/tests/rmid/,check fuzz)
 
 deps:
 	$(Q)scripts/deps build check bench
@@ -182,7 +196,7 @@ check-bochs:
 
 bench:
 	$(Q)scripts/deps build check bench
-	$(Q)$(MAKE) tests $(OUT)/bench/empty
+	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/rmid_alloc
 	$(Q)bench/run
 
 format:

@@ -109,10 +109,11 @@ struct run_interval {
 /* Frees what the run owns, not the run itself. */
 void run__clear(struct run *run);
 
-/* NULL: how long it lived is not known. */
-const struct run_life *run__find_life(const struct run *run, uint64_t id);
 /* Ends the interval of all tables: table__fold(). 0 or -ENOMEM. */
 int run__fold_tables(struct run *run);
+
+/* NULL: how long it lived is not known. */
+const struct run_life *run__find_life(const struct run *run, uint64_t id);
 
 /* recorded = sum of the slots. */
 uint64_t run__recorded(const struct lat_cell *cell);

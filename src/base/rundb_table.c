@@ -73,7 +73,7 @@ int rundb_table__create(sqlite3 *db, int64_t module, const char *name, const str
 	for (unsigned int i = 0; i < table__columns(table); i++)
 		sqlite3_str_appendf(text, ", \"%w\" %s", table__column(table, i)->name,
 				    kinds[table__column(table, i)->kind]);
-	/* The index is for who reads interval by interval: a recording may have millions of rows. */
+	/* The index is for who reads by interval: a recording may have millions of rows. */
 	sqlite3_str_appendf(text, "); CREATE INDEX \"%w_interval\" ON \"%w\"(interval)", name,
 			    name);
 	err = run_once(db, text);

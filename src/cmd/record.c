@@ -21,6 +21,7 @@
 #include <probe/session.h>
 #include <probe/target.h>
 #include <probe/workload.h>
+#include <tier/meter.h>
 
 #include "cmd.h"
 
@@ -36,6 +37,17 @@ struct record {
 	struct run *run;
 	struct session *session;
 	struct recording recording;
+	bool tiers; /* tierlat too */
+	struct tier_config tier_config;
+	struct tier_meter *meter; /* NULL: it could not be opened, or is not wanted */
+};
+
+enum key { KEY_TIERS = 0x200, KEY_TIERS_AT };
+
+static const struct argp_option record_options[] = {
+	{ "tiers", KEY_TIERS, 0, 0, "Sample the latency of memory tiers too (see tierlat)", 0 },
+	{ "tiers-at", KEY_TIERS_AT, "MODEL:BOXES:DIR", OPTION_HIDDEN, 0, 0 },
+	{ 0 },
 };
 
 static const char record_doc[] =
@@ -71,9 +83,40 @@ static int out_of_memory(const struct record *record)
 	return failed(record, "out of memory", NULL, EXIT_ERROR);
 }
 
+/* A register tree of one socket that is not this machine's: for tests. */
+static int parse_place(struct record *record, char *arg)
+{
+	struct tier_config *config = &record->tier_config;
+	const char *model = strsep(&arg, ":"), *boxes = strsep(&arg, ":");
+
+	config->model = tier_model__find(model);
+	config->boxes = boxes ? (unsigned int)atoi(boxes) : 0;
+	config->msr_root = arg;
+	if (config->model && config->boxes && config->msr_root)
+		return 0;
+	return options__fail(&record->options, "--tiers-at: MODEL:BOXES:DIR is wanted");
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct record *record = state->input;
+
+	switch (key) {
+	case KEY_TIERS_AT:
+		record->tiers = true;
+		return parse_place(record, arg);
+	case KEY_TIERS:
+		record->tiers = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
 static int parse(struct record *record, int argc, char **argv)
 {
 	struct argp own = {
+		.options = record->all ? record_options : NULL,
+		.parser = record->all ? parse_own : NULL,
 		.args_doc = "[-- WORKLOAD ARG...]",
 		.doc = record->all ? record_doc : probe_doc,
 	};
@@ -84,7 +127,7 @@ static int parse(struct record *record, int argc, char **argv)
 	options->groups = OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE |
 			  OPTIONS_OUTPUT | OPTIONS_FORMAT;
 	options->takes_workload = true;
-	got = options__parse(options, &own, NULL, argc, argv, stdout);
+	got = options__parse(options, &own, record, argc, argv, stdout);
 	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
 	if (!got && options->csv && record->all)
 		got = options__fail(options,
@@ -178,6 +221,54 @@ static int open_modules(struct record *record)
 		log__error(what, module->refused, "'latscope doctor' explains");
 	}
 	return works ? EXIT_DONE : EXIT_CANNOT;
+}
+
+/* It may be refused as every module may. */
+static int open_tiers(struct record *record)
+{
+	static const struct tier_rows_config rows = {
+		.weight = TIER_WEIGHT, .colloid = { COLLOID_DELTA, COLLOID_EPSILON }
+	};
+	struct run_module *module = &record->run->modules[record->run->nr_modules];
+	char why[TIER_TEXT];
+	const char *todo;
+
+	if (!record->tiers)
+		return EXIT_DONE;
+	record->run->nr_modules++;
+	record->tier_config.min_inserts = TIER_MIN_INSERTS;
+	if (!tier_meter__open(&record->meter, &record->tier_config, &rows, module, why, &todo))
+		return EXIT_DONE;
+	snprintf(module->name, sizeof(module->name), "tierlat");
+	snprintf(module->refused, sizeof(module->refused), "%s", why);
+	log__error("tierlat cannot run on this machine", why, "'latscope doctor' explains");
+	return EXIT_DONE;
+}
+
+static int sample_tiers(void *arg, uint64_t time_ns)
+{
+	struct record *record = arg;
+	char why[TIER_TEXT];
+	const char *trouble;
+	int err;
+
+	err = tier_meter__sample(record->meter, time_ns, why);
+	trouble = err ? why : tier_meter__trouble(record->meter);
+	if (trouble)
+		log__warn("tierlat", trouble, NULL);
+	return err;
+}
+
+/* Before anything is printed: what was found is to be there again whatever comes. */
+static int close_tiers(struct record *record)
+{
+	char why[TIER_TEXT];
+	int err = 0;
+
+	if (record->meter)
+		err = tier_meter__close(record->meter, why);
+	record->meter = NULL;
+	return err ? failed(record, why, NULL, EXIT_ERROR) : EXIT_DONE;
 }
 
 static int open_output(struct record *record)
@@ -338,12 +429,15 @@ static int measure(struct record *record)
 		.writers = record->recording.writers,
 		.nr_writers = record->recording.nr_writers,
 		.progress = is_alone(&record->options) ? progress : NULL,
+		.sample = record->meter ? sample_tiers : NULL,
+		.sample_arg = record,
 	};
 	struct session_result result;
-	int err, code = EXIT_DONE;
+	int err, code;
 
 	err = session__run(record->session, &config, &result);
 	log__progress_end();
+	code = close_tiers(record);
 	if (err)
 		code = explain_fault(record, &result, err);
 	if (result.fault == SESSION_WORKLOAD) {
@@ -392,6 +486,8 @@ static int prepare(struct record *record)
 	if (!code)
 		code = open_modules(record);
 	if (!code)
+		code = open_tiers(record);
+	if (!code)
 		code = open_output(record);
 	return code;
 }
@@ -405,6 +501,7 @@ static int run_record(struct record *record)
 	code = prepare(record);
 	if (!code)
 		code = measure(record);
+	close_tiers(record);
 	session__free(record->session);
 	return code;
 }

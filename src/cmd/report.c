@@ -161,6 +161,8 @@ static int read_and_print(const struct report *report, struct rundb *db, const s
 	struct timeline timeline;
 	int err;
 
+	if (report->options.csv && run->modules[0].table)
+		return print_rows(db, run);
 	if (report->module || report->options.csv)
 		return print_whole(report, db, run, NULL);
 	err = timeline__read(&timeline, db, run, &report->rules);

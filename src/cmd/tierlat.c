@@ -13,7 +13,7 @@
 #include <base/recording.h>
 #include <base/streams.h>
 #include <base/units.h>
-#include <tier/rows.h>
+#include <tier/meter.h>
 #include <tier/sysfs.h>
 
 #include "cmd.h"
@@ -43,15 +43,12 @@ struct tierlat {
 	struct tier_config config;
 	struct tier_rows_config decision;
 	unsigned int cpus[TIER_SOCKETS];
-	struct tier *tier;
-	struct tier_rows *rows;
-	struct tier_sample *samples;
+	struct tier_meter *meter;
 	struct run *run;
 	struct run_module *module;
 	struct recording recording;
 	sigset_t signals;
 	bool live; /* -i was given: every interval is printed */
-	char trouble[TIER_TEXT]; /* the last that was told */
 	int code;
 };
 
@@ -267,60 +264,21 @@ static int code_of(int err)
 	return err == -EOPNOTSUPP ? EXIT_CANNOT : EXIT_ERROR;
 }
 
-static int open_tier(struct tierlat *tierlat)
+static int open_meter(struct tierlat *tierlat)
 {
 	char why[TIER_TEXT];
 	const char *todo;
 	int err;
 
 	raise_files();
-	err = tier__open(&tierlat->tier, &tierlat->config, why, &todo);
+	tierlat->module = &tierlat->run->modules[tierlat->run->nr_modules++];
+	err = tier_meter__open(&tierlat->meter, &tierlat->config, &tierlat->decision,
+			       tierlat->module, why, &todo);
 	if (err == -EINVAL) {
 		log__usage("tierlat", why);
 		return EXIT_USAGE;
 	}
 	return err ? failed(why, todo, code_of(err)) : EXIT_DONE;
-}
-
-/* Of the decision: the first two tiers that are measured. */
-static void choose_pair(struct tierlat *tierlat)
-{
-	uint32_t left = tier__measured(tierlat->tier);
-
-	tierlat->decision.near = (unsigned int)__builtin_ctz(left);
-	left &= left - 1;
-	tierlat->decision.far = left ? (unsigned int)__builtin_ctz(left) : tierlat->decision.near;
-}
-
-static void describe(struct tierlat *tierlat)
-{
-	const struct tier_model *model = tier__model(tierlat->tier);
-	struct run_module *module = tierlat->module;
-	unsigned int boxes = 0;
-
-	for (unsigned int i = 0; i < tier__sockets(tierlat->tier); i++)
-		boxes += tier__boxes(tierlat->tier, i);
-	snprintf(module->name, sizeof(module->name), "tierlat");
-	snprintf(module->rung, sizeof(module->rung), "%s", tier__backend(tierlat->tier));
-	snprintf(module->mechanism, sizeof(module->mechanism),
-		 "%s; %u on %u sockets, by the events of %s%s", tier__mechanism(tierlat->tier),
-		 boxes, tier__sockets(tierlat->tier), model->title,
-		 tierlat->config.model ? ", which --model forced" : "");
-}
-
-static int prepare(struct tierlat *tierlat)
-{
-	tierlat->module = &tierlat->run->modules[tierlat->run->nr_modules++];
-	choose_pair(tierlat);
-	describe(tierlat);
-	tierlat->samples = calloc(tier__samples(tierlat->tier), sizeof(*tierlat->samples));
-	if (!tierlat->samples ||
-	    tier_rows__new(&tierlat->rows, tierlat->tier, &tierlat->decision) ||
-	    table__new(&tierlat->module->table, tier_columns, TIER_COLUMNS) ||
-	    recording__begin(tierlat->run, &tierlat->options))
-		return out_of_memory();
-	tierlat->run->interval_ns = tierlat->options.interval_ns;
-	return EXIT_DONE;
 }
 
 static int write_error(const struct tierlat *tierlat, const struct writer *writer, int err)
@@ -366,17 +324,6 @@ static uint64_t now_ns(void)
 	return tier_sys_linux.now_ns();
 }
 
-/* The same trouble every interval is told once. */
-static void tell_trouble(struct tierlat *tierlat)
-{
-	const char *trouble = tier__trouble(tierlat->tier);
-
-	if (!trouble || !strcmp(trouble, tierlat->trouble))
-		return;
-	snprintf(tierlat->trouble, sizeof(tierlat->trouble), "%s", trouble);
-	log__warn("tierlat", trouble, NULL);
-}
-
 static void print_rows(const struct tierlat *tierlat)
 {
 	const struct table *table = tierlat->module->table;
@@ -395,16 +342,16 @@ static int take_sample(struct tierlat *tierlat, uint64_t start_ns)
 	const struct writer *writer = NULL;
 	struct run_interval interval = { .start_ns = start_ns };
 	char why[TIER_TEXT];
+	const char *trouble;
 	int err;
 
-	err = tier__read(tierlat->tier, tierlat->samples, why);
+	interval.end_ns = now_ns() - run->start_mono_ns;
+	err = tier_meter__sample(tierlat->meter, interval.end_ns, why);
 	if (err)
 		return failed(why, "what came before is kept", code_of(err));
-	tell_trouble(tierlat);
-	interval.end_ns = now_ns() - run->start_mono_ns;
-	if (tier_rows__add(tierlat->rows, tierlat->module->table, interval.end_ns,
-			   tierlat->samples))
-		return out_of_memory();
+	trouble = tier_meter__trouble(tierlat->meter);
+	if (trouble)
+		log__warn("tierlat", trouble, NULL);
 	print_rows(tierlat);
 	run->duration_ns = interval.end_ns;
 	err = recording__interval(&tierlat->recording, run, &interval, &writer);
@@ -470,7 +417,7 @@ static int finish(struct tierlat *tierlat, int code)
 	char why[TIER_TEXT];
 	int err;
 
-	err = tier__close(tierlat->tier, why);
+	err = tier_meter__close(tierlat->meter, why);
 	if (err)
 		code = failed(why, "reboot, or let perf use them once", EXIT_ERROR);
 	tierlat->run->complete = true;
@@ -489,14 +436,15 @@ static int run_tierlat(struct tierlat *tierlat)
 	int code;
 
 	hold_signals(tierlat);
-	code = open_tier(tierlat);
+	code = open_meter(tierlat);
 	if (code)
 		return code;
-	code = prepare(tierlat);
+	tierlat->run->interval_ns = tierlat->options.interval_ns;
+	code = recording__begin(tierlat->run, &tierlat->options) ? out_of_memory() : EXIT_DONE;
 	if (!code)
 		code = open_output(tierlat);
 	if (code) {
-		tier__close(tierlat->tier, why);
+		tier_meter__close(tierlat->meter, why);
 		return code;
 	}
 	return finish(tierlat, measure(tierlat));
@@ -520,8 +468,6 @@ int cmd_tierlat(int argc, char **argv)
 	if (!tierlat.run)
 		return out_of_memory();
 	code = run_tierlat(&tierlat);
-	tier_rows__free(tierlat.rows);
-	free(tierlat.samples);
 	run__clear(tierlat.run);
 	free(tierlat.run);
 	return code;

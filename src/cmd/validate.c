@@ -14,6 +14,7 @@
 #include <base/streams.h>
 #include <base/wrap.h>
 #include <probe/kernel.h>
+#include <validate/tierlat.h>
 #include <validate/validate.h>
 
 #include "cmd.h"
@@ -40,6 +41,7 @@ struct command {
 	struct validate validate;
 	const char *disk;
 	const struct probe_ops *only; /* NULL: all modules */
+	bool tierlat; /* it alone: it is none of record's */
 	struct json_object *checks; /* with --json */
 	char path[RUN_TEXT];
 	const char *shown; /* module whose heading was printed */
@@ -166,10 +168,12 @@ static int find_module(struct command *command)
 	if (!strcmp(name, "all"))
 		return 0;
 	command->only = probe__find(name);
-	if (command->only)
+	command->tierlat = !strcmp(name, "tierlat");
+	if (command->only || command->tierlat)
 		return 0;
 	return options__fail(&command->options,
-			     "there is no module '%.32s', but memlat, runqlat, iolat and all",
+			     "there is no module '%.32s', but memlat, runqlat, iolat, all of "
+			     "them, and tierlat",
 			     name);
 }
 
@@ -261,28 +265,43 @@ static void progress(void *arg, const char *doing)
 {
 	struct command *command = arg;
 
-	log__progress("%s: %s ...", command->validate.ops->name, doing);
+	log__progress("%s: %s ...", command->validate.module, doing);
+}
+
+static int explain(const char *module, int err, const char *why)
+{
+	char what[RUN_TEXT];
+
+	log__progress_end();
+	if (!err)
+		return EXIT_DONE;
+	snprintf(what, sizeof(what), "%s%s", module,
+		 err == -EOPNOTSUPP ? " cannot run on this machine" : " could not be validated");
+	log__error(what, err == -EINTR ? "interrupted" : why,
+		   err == -EOPNOTSUPP ? "'latscope doctor' explains" : NULL);
+	return err == -EOPNOTSUPP ? EXIT_CANNOT : EXIT_ERROR;
 }
 
 /* The exit code so far: an error ends it, a module that cannot run does not. */
 static int validate_module(struct command *command, const struct probe_ops *ops)
 {
 	struct validate validate = command->validate;
-	char what[RUN_TEXT], why[RUN_TEXT] = "";
-	int err;
+	char why[RUN_TEXT] = "";
 
 	if (validate.rung && !has_rung(ops, validate.rung))
 		validate.rung = NULL;
-	command->validate.ops = ops;
-	err = validate__module(&validate, ops, why);
-	log__progress_end();
-	if (!err)
-		return EXIT_DONE;
-	snprintf(what, sizeof(what), "%s%s", ops->name,
-		 err == -EOPNOTSUPP ? " cannot run on this machine" : " could not be validated");
-	log__error(what, err == -EINTR ? "interrupted" : why,
-		   err == -EOPNOTSUPP ? "'latscope doctor' explains" : NULL);
-	return err == -EOPNOTSUPP ? EXIT_CANNOT : EXIT_ERROR;
+	command->validate.module = ops->name;
+	return explain(ops->name, validate__module(&validate, ops, why), why);
+}
+
+static int validate_tiers(struct command *command)
+{
+	char why[RUN_TEXT] = "";
+	int code;
+
+	command->validate.module = "tierlat";
+	code = explain("tierlat", validate__tierlat(&command->validate, why), why);
+	return command->count[CHECK_FAIL] ? EXIT_WORSE : code;
 }
 
 static int validate_all(struct command *command)
@@ -340,7 +359,7 @@ static int run(struct command *command)
 	char why[RUN_TEXT];
 	int code, err;
 
-	err = kernel__check(why);
+	err = command->tierlat ? 0 : kernel__check(why);
 	if (err) {
 		log__error("validate", why, NULL);
 		return err == -EPERM ? EXIT_ERROR : EXIT_CANNOT;
@@ -349,7 +368,7 @@ static int run(struct command *command)
 		return EXIT_ERROR;
 	if (command->options.json)
 		command->checks = json_object_new_array();
-	code = validate_all(command);
+	code = command->tierlat ? validate_tiers(command) : validate_all(command);
 	if (print_result(command)) {
 		log__error("validate", "out of memory", NULL);
 		return EXIT_ERROR;

@@ -217,9 +217,15 @@ static void end_interval(struct session *session, const struct session_config *c
 		if (err)
 			fault(session, result, SESSION_READ, NULL, err);
 	}
+	err = config->sample ? config->sample(config->sample_arg, end) : 0;
+	if (err)
+		fault(session, result, SESSION_READ, NULL, err);
 	run->duration_ns = end;
 	session->last_ns = end;
 	tell_writers(session, config, result, &interval);
+	err = run__fold_tables(run);
+	if (err)
+		fault(session, result, SESSION_READ, NULL, err);
 }
 
 /* Waits of processes are shares of their lives. What is missing is said, and all else goes on. */

@@ -27,6 +27,12 @@ struct session_config {
 	bool again; /* the caller opens further sessions: privileges and type information stay */
 	struct writer *writers;
 	size_t nr_writers;
+	/*
+	 * Asked at the end of every interval for the rows of modules that have a table, as they are
+	 * of no probe. 0 or -errno; NULL: there are none.
+	 */
+	int (*sample)(void *arg, uint64_t time_ns);
+	void *sample_arg;
 	/* Told several times a second how far the window is. NULL: nobody wants to know. */
 	void (*progress)(uint64_t elapsed_ns, uint64_t duration_ns);
 };

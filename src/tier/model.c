@@ -198,7 +198,7 @@ static const struct tier_model zen5 = {
 const struct tier_model *const tier_models[] = { &skx, &clx, &icx,  &spr,  &emr,
 						 &gnr, &srf, &zen4, &zen5, NULL };
 
-/* From mapfile.csv of intel/perfmon, and bsp_determine_zen() of Linux's arch/x86/kernel/cpu/amd.c. */
+/* mapfile.csv of intel/perfmon, and bsp_determine_zen() in Linux's arch/x86/kernel/cpu/amd.c. */
 static const struct {
 	const struct tier_model *model;
 	const char *vendor;

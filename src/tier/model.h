@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What can be measured on which CPU, and how: events, tiers, registers. docs/tierlat.md has the same
- * tables with the source of every value.
+ * What can be measured on which CPU, and how: events, tiers, registers. docs/tierlat.md has the
+ * same tables with the source of every value.
  *
- * On Intel a box is a caching and home agent (CHA) with four 48-bit counters and a table of requests
- * (TOR). Its event TOR_OCCUPANCY, of counter 0 only, adds up in every uncore clock the requests of a
- * kind that are open; TOR_INSERTS counts them as they begin. On AMD a box is an L3 whose events give
- * the latency of sampled requests and their number.
+ * On Intel a box is a caching and home agent (CHA) with four 48-bit counters and a table of
+ * requests (TOR). Its event TOR_OCCUPANCY, of counter 0 only, adds up in every uncore clock the
+ * requests of a kind that are open; TOR_INSERTS counts them as they begin. On AMD a box is an L3
+ * whose events give the latency of sampled requests and their number.
  */
 #ifndef LATSCOPE_TIER_MODEL_H
 #define LATSCOPE_TIER_MODEL_H

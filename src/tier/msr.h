@@ -6,7 +6,7 @@
 #include "internal.h"
 #include "sysfs.h"
 
-/* The registers of a box that are kept: its controls and filters, which we set, and its counters. */
+/* The registers of a box that are kept: controls and filters, which we set, and counters. */
 enum msr_slot {
 	MSR_CONTROL, /* of counter 0; those of 1 to 3 follow */
 	MSR_FILTER0 = TIER_COUNTERS,

@@ -83,7 +83,7 @@ static struct group *add_group(struct perf *perf)
 	return memset(&perf->groups[perf->nr_groups++], 0, sizeof(struct group));
 }
 
-/* A box is a PMU on one socket: the cpumask names one CPU of each. On AMD it names one of each L3. */
+/* A box is a PMU on a socket, of which the cpumask names a CPU; on AMD it names one of each L3. */
 static int add_box(struct tier *tier, struct perf *perf, const struct sysfs_pmu *pmu,
 		   unsigned int cpu)
 {

@@ -43,7 +43,7 @@ int sysfs__pmus(const char *root, const char *prefix, bool number, struct sysfs_
 /* The bits of config [0] and config1 [1] that the PMU's formats name. 0 or -errno. */
 int sysfs__formats(const char *root, const char *pmu, uint64_t bits[2]);
 
-/* Bits set at 0x9c and 0xa0 of an Intel PCI device's configuration; 0: there is none, or no right. */
+/* Bits set at 0x9c and 0xa0 of an Intel PCI device's configuration; 0: none, or no right to. */
 unsigned int sysfs__capid_boxes(const char *root, uint16_t device);
 
 /* Is there an entry of this prefix in a directory? */

@@ -9,7 +9,7 @@
 
 static void tell(const struct validate *validate, struct check *check, const char *name, bool pass)
 {
-	check->module = validate->ops->name;
+	check->module = validate->module;
 	check->rung = validate->used_rung;
 	check->part = validate->part;
 	check->name = name;

@@ -89,6 +89,7 @@ int validate__module(struct validate *validate, const struct probe_ops *ops, cha
 	int err = 0;
 
 	validate->ops = ops;
+	validate->module = ops->name;
 	validate->used_rung[0] = '\0';
 	if (validate->parts & VALIDATE_TRUTH)
 		err = check_truths(validate, checks, why);

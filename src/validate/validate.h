@@ -45,7 +45,8 @@ struct validate {
 	void *arg;
 
 	/* While a module is validated. */
-	const struct probe_ops *ops;
+	const struct probe_ops *ops; /* of one that is a module of record */
+	const char *module;
 	const char *part;
 	char used_rung[RUN_NAME];
 };

@@ -88,6 +88,19 @@ unprivileged refuses 'no permission' 1 'does not let this user open' "${icx[@]}"
 refuses 'AMD has no registers for it' 77 'by the kernel.s driver only; use --backend perf' \
 	tierlat --model zen5 --msr-root "$msr" -d 10ms
 
+run doctor
+if [ "$status" = 1 ]; then
+	skip 'doctor says what tierlat lacks' "$err"
+else
+	like 'doctor says what tierlat lacks' "$out" $'\ntierlat, .*\n    perf  .*\n    msr  '
+fi
+run validate tierlat
+if [ "$status" = 77 ]; then
+	refuses 'validate says what is missing' 77 'tierlat cannot run on this machine: .*doctor. explains' validate tierlat
+else
+	skip 'validate says what is missing' 'this machine may have the counters'
+fi
+
 wrong 'no such model' "--model 'ivb': one of skx, clx, icx, spr, emr, gnr, srf, zen4, zen5" tierlat --model ivb
 wrong 'no such backend' "--backend 'pcm': perf or msr" tierlat --backend pcm
 wrong 'no such tier' "Ice Lake-SP has no tier 'cxl', but local-ddr, remote-ddr" "${icx[@]}" --tier cxl

@@ -150,4 +150,27 @@ found
 refuses "another generation's registers" 1 'MSR 0x2000|CHA 0 ' \
 	tierlat --model spr --msr-root "$emu/cpu" --cpu 0 --boxes 6 -d 1s
 ok 'which are not touched' as_found
+
+# recorded SQL: what run.db of the recording has
+recorded() { sqlite3 -readonly "$(recording "$dir/runs")/run.db" "$1"; }
+
+found
+run record -q --tiers-at "icx:6:$emu/cpu" -d 1s -i 200ms -o "$dir/runs"
+if [ "$status" != 0 ]; then
+	skip 'record has tiers beside the rest' "record does not run here: ${err%%$'\n'*}"
+else
+	is 'record has tiers beside the rest' \
+		"$(recorded 'SELECT group_concat(name) FROM module WHERE refused IS NULL OR refused = ""')" \
+		memlat,runqlat,iolat,tierlat
+	ok 'a row a tier and interval, at its end' tap_same "$(recorded 'SELECT count(*) FROM tierlat
+		JOIN interval ON interval.id = tierlat.interval AND time_ns = end_ns')" \
+		"$(recorded 'SELECT 2 * count(*) FROM interval')"
+	ok 'which is true' about "$(recorded 'SELECT avg(latency_ns) FROM tierlat WHERE tier = "remote-ddr"')" 180
+	ok 'they are put back' as_found
+	run report -m tierlat "$(recording "$dir/runs")"
+	like 'report has them' "$out" 'socket 0, tier local-ddr.*latency_ns +[0-9.]+ .*--model forced'
+	ok 'and fits' fits
+	run report -m tierlat --csv "$(recording "$dir/runs")"
+	is 'report --csv gives the rows' "$out" "$(<"$(recording "$dir/runs")/tierlat.csv")"
+fi
 done_testing

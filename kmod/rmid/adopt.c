@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/delay.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/stop_machine.h>
+
+#include "adopt.h"
+#include "owners.h"
+
+/*
+ * To know when the last thread of a process has gone, its threads must be counted, and those that
+ * begin to run or end meanwhile must be neither missed nor counted twice. While all other CPUs
+ * stand still, a thread has been through sched_wakeup_new or is in TASK_NEW, has had its last
+ * switch or is not in TASK_DEAD. One kind cannot be seen: a thread that is not the leader leaves
+ * the list of threads some time before it runs for the last time. But it holds a reference to the
+ * signal_struct; if there are more of these than threads in the list, the process is left for
+ * another try a little later. Threads that are dead but referred to by someone look the same, so
+ * the last try takes all.
+ */
+#define TRIES 5
+#define PAUSE_MS 10
+
+struct pass {
+	bool last;
+	u32 left; /* processes for the next */
+};
+
+/* How many threads of it will have a last switch; sets *unsure if that may be too few. */
+static u32 count_threads(struct task_struct *leader, bool *unsure)
+{
+	struct task_struct *thread;
+	u32 listed = 0, count = 0;
+
+	for_each_thread(leader, thread)
+	{
+		unsigned int state = READ_ONCE(thread->__state);
+
+		listed++;
+		count += state != TASK_NEW && state != TASK_DEAD;
+	}
+	*unsure = refcount_read(&leader->signal->sigcnt) != listed;
+	return count;
+}
+
+/* The machine is stopped, interrupts are off. */
+static int adopt_pass(void *data)
+{
+	struct pass *pass = data;
+	struct task_struct *leader;
+	u64 now_ns = owners__now();
+	bool unsure;
+	u32 count;
+
+	pass->left = 0;
+	rcu_read_lock();
+	for_each_process(leader)
+	{
+		/* A leader in TASK_NEW is born a little later. */
+		if (leader->flags & PF_KTHREAD || READ_ONCE(leader->__state) == TASK_NEW)
+			continue;
+		count = count_threads(leader, &unsure);
+		if (count && unsure && !pass->last)
+			pass->left++;
+		else if (count)
+			owners__adopt(leader, count, now_ns);
+	}
+	rcu_read_unlock();
+	return 0;
+}
+
+void adopt__all(void)
+{
+	struct pass pass = {};
+	int i;
+
+	for (i = 1; i <= TRIES; i++) {
+		pass.last = i == TRIES;
+		stop_machine(adopt_pass, &pass, NULL);
+		if (!pass.left)
+			return;
+		msleep(PAUSE_MS);
+	}
+}

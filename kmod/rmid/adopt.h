@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef LATSCOPE_RMID_ADOPT_H
+#define LATSCOPE_RMID_ADOPT_H
+
+/*
+ * Takes in the processes that are there already; the hooks are in place. Stops the machine for the
+ * time it takes to go through all threads, once or a few times. May sleep.
+ */
+void adopt__all(void);
+
+#endif

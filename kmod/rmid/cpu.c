@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+
+#include "cpu.h"
+#include "owners.h"
+#include "pqr.h"
+#include "read.h"
+#include "sched.h"
+#include "trace.h"
+
+#define LATE_NS 100000 /* a tick that is said to be late */
+
+DEFINE_PER_CPU(struct rmid_cpu, rmid_cpus);
+
+/*
+ * Both under cpus_read_lock(), and written under the mutex of all tracepoints or at both ends of
+ * life.
+ */
+static int listeners;
+static bool ready;
+static enum cpuhp_state hotplug_state;
+
+static void sample(struct rmid_cpu *cpu, u32 end, u64 now_ns)
+{
+	struct latscope_rmid_sample record = {
+		.time_ns = now_ns,
+		.since_ns = cpu->since_ns,
+		.cpu = smp_processor_id(),
+		.rmid = cpu->rmid,
+		.kind = cpu->kind,
+		.end = end,
+		.switches = cpu->switches,
+	};
+
+	trace_rmid_sample(&record);
+	cpu->since_ns = now_ns;
+	cpu->switches = 0;
+}
+
+void cpu__run(struct rmid_cpu *cpu, u32 rmid, u32 kind)
+{
+	if (cpu->rmid == rmid && cpu->kind == kind)
+		return;
+	if (cpu->sampling)
+		sample(cpu, LATSCOPE_RMID_SWITCH, owners__now());
+	if (cpu->rmid != rmid) {
+		pqr__write(cpu, rmid);
+		read__ran(rmid);
+	}
+	cpu->rmid = rmid;
+	cpu->kind = kind;
+}
+
+/* A timer of its own CPU, in hard interrupt context also where others are threads. */
+static enum hrtimer_restart tick(struct hrtimer *timer)
+{
+	struct rmid_cpu *cpu = container_of(timer, struct rmid_cpu, timer);
+	u64 now_ns = owners__now();
+
+	if (!cpu->sampling)
+		return HRTIMER_NORESTART;
+	cpu->ticks++;
+	cpu->ticks_late += now_ns > ktime_to_ns(hrtimer_get_expires(timer)) + LATE_NS;
+	sample(cpu, LATSCOPE_RMID_TICK, now_ns);
+	if (cpu->kind == LATSCOPE_RMID_WAITING)
+		sched__refresh(cpu, current);
+	read__ran(cpu->rmid);
+	read__tick();
+	hrtimer_forward_now(timer, ns_to_ktime(LATSCOPE_RMID_TICK_NS));
+	return HRTIMER_RESTART;
+}
+
+/* On the CPU itself, interrupts off. */
+static void start_sampling(void *unused)
+{
+	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
+	u64 now_ns = owners__now(), next_ns = now_ns + LATSCOPE_RMID_TICK_NS;
+
+	if (!cpu->on || cpu->sampling)
+		return;
+	cpu->since_ns = now_ns;
+	cpu->switches = 0;
+	cpu->sampling = true;
+	div64_u64_rem(next_ns, LATSCOPE_RMID_TICK_NS, &now_ns);
+	hrtimer_start(&cpu->timer, ns_to_ktime(next_ns - now_ns), HRTIMER_MODE_ABS_PINNED_HARD);
+}
+
+static void stop_sampling(void *unused)
+{
+	this_cpu_ptr(&rmid_cpus)->sampling = false;
+}
+
+/* The CPUs do not change meanwhile. */
+static void stop_sampling_everywhere(void)
+{
+	unsigned int number;
+
+	on_each_cpu(stop_sampling, NULL, 1);
+	for_each_online_cpu(number) hrtimer_cancel(&per_cpu(rmid_cpus, number).timer);
+}
+
+int cpu__listen(void)
+{
+	cpus_read_lock();
+	if (!listeners++ && ready)
+		on_each_cpu(start_sampling, NULL, 1);
+	cpus_read_unlock();
+	return 0;
+}
+
+/* Also after cpu__exit(): events that are on in tracefs are turned off after the module's exit. */
+void cpu__unlisten(void)
+{
+	cpus_read_lock();
+	if (!--listeners && ready)
+		stop_sampling_everywhere();
+	cpus_read_unlock();
+}
+
+/* In a thread of that CPU: a kernel thread is what it runs. */
+static int come_online(unsigned int number)
+{
+	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
+	unsigned long flags;
+	int err;
+
+	local_irq_save(flags);
+	cpu->rmid = 0;
+	cpu->kind = LATSCOPE_RMID_KERNEL;
+	err = pqr__online(cpu);
+	if (err && ready) { /* no reason to keep a CPU from coming back */
+		pqr__yield();
+		err = 0;
+	}
+	if (!err)
+		cpu->on = true;
+	local_irq_restore(flags);
+	if (err)
+		return err;
+	read__online(number);
+	if (listeners && ready)
+		on_each_cpu_mask(cpumask_of(number), start_sampling, NULL, 1);
+	return 0;
+}
+
+static int go_offline(unsigned int number)
+{
+	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
+	unsigned long flags;
+
+	cpu->sampling = false;
+	hrtimer_cancel(&cpu->timer);
+	read__offline(number);
+	local_irq_save(flags);
+	cpu->on = false;
+	pqr__write(cpu, 0);
+	cpu->rmid = 0;
+	local_irq_restore(flags);
+	return 0;
+}
+
+int cpu__init(void)
+{
+	unsigned int number;
+	int state;
+
+	for_each_possible_cpu(number)
+	{
+		struct rmid_cpu *cpu = &per_cpu(rmid_cpus, number);
+
+		hrtimer_init(&cpu->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
+		cpu->timer.function = tick;
+	}
+	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "latscope/rmid:online", come_online,
+				  go_offline);
+	if (state < 0)
+		return state;
+	hotplug_state = state;
+	cpus_read_lock();
+	ready = true;
+	if (listeners) /* an event was turned on as soon as it could be seen */
+		on_each_cpu(start_sampling, NULL, 1);
+	cpus_read_unlock();
+	return 0;
+}
+
+void cpu__exit(void)
+{
+	cpus_read_lock();
+	ready = false;
+	stop_sampling_everywhere();
+	cpus_read_unlock();
+	cpuhp_remove_state(hotplug_state); /* which takes every CPU through go_offline() */
+}
+
+void cpu__totals(struct cpu_totals *totals)
+{
+	unsigned int number;
+
+	*totals = (struct cpu_totals){};
+	for_each_possible_cpu(number)
+	{
+		const struct rmid_cpu *cpu = &per_cpu(rmid_cpus, number);
+
+		totals->pqr_writes += READ_ONCE(cpu->pqr_writes);
+		totals->ticks += READ_ONCE(cpu->ticks);
+		totals->ticks_late += READ_ONCE(cpu->ticks_late);
+	}
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What each CPU runs: its RMID, since when, and the samples of it. A CPU's state is its own; others
+ * reach it by an interrupt there.
+ */
+#ifndef LATSCOPE_RMID_CPU_H
+#define LATSCOPE_RMID_CPU_H
+
+#include <linux/hrtimer.h>
+#include <linux/percpu.h>
+#include <uapi/latscope/rmid.h>
+
+struct rmid_cpu {
+	u32 rmid; /* of what runs, and in PQR_ASSOC if that is written */
+	u32 kind; /* enum latscope_rmid_kind */
+	u32 switches; /* in the span under way */
+	bool on; /* rmid and kind hold */
+	bool sampling;
+	u32 closid; /* in PQR_ASSOC since before us */
+	u64 since_ns; /* beginning of the span under way */
+	u64 pqr_writes;
+	u64 ticks;
+	u64 ticks_late;
+	struct hrtimer timer;
+};
+
+DECLARE_PER_CPU(struct rmid_cpu, rmid_cpus);
+
+struct cpu_totals {
+	u64 pqr_writes;
+	u64 ticks;
+	u64 ticks_late;
+};
+
+/*
+ * From then on the state of every CPU that is or comes online is kept; the hooks must be in place.
+ */
+int cpu__init(void);
+void cpu__exit(void);
+
+/* Of rmid_sample and rmid_read: sampling goes on while there is a listener. */
+int cpu__listen(void);
+void cpu__unlisten(void);
+
+/* This CPU is about to run something else. Interrupts are off. */
+void cpu__run(struct rmid_cpu *cpu, u32 rmid, u32 kind);
+
+void cpu__totals(struct cpu_totals *totals);
+
+#endif

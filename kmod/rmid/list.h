@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* /proc/latscope_rmid, as <uapi/latscope/rmid.h> describes it. */
+#ifndef LATSCOPE_RMID_LIST_H
+#define LATSCOPE_RMID_LIST_H
+
+int list__init(void);
+void list__exit(void);
+
+#endif

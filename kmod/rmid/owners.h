@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The one book of RMIDs, behind its lock, with the tracepoints that tell of it. A process is known
+ * by its signal_struct: threads share it, it stays over exec whichever thread calls that, and its
+ * address is not used again while a task of it is left. So reuse of PIDs does not matter.
+ *
+ * The lock nests inside run-queue locks: nothing may be woken up under it.
+ */
+#ifndef LATSCOPE_RMID_OWNERS_H
+#define LATSCOPE_RMID_OWNERS_H
+
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/timekeeping.h>
+
+#include "book.h"
+
+/* By the clock that BPF programs have too. Safe in every context. */
+static inline u64 owners__now(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+
+int owners__init(u32 rmids, u64 limbo_ns, u32 processes);
+void owners__exit(void);
+
+/* A task is about to run for the first time. */
+void owners__new_task(struct task_struct *task);
+
+/* Found at loading, with this many threads yet to end. False: it is known, or there is no room. */
+bool owners__adopt(struct task_struct *leader, u32 threads, u64 now_ns);
+
+/* A task has run for the last time; of its fellows, the signal_struct alone may be looked at. */
+void owners__dead_task(struct task_struct *task);
+
+void owners__exec(struct task_struct *task);
+
+/*
+ * Of the task's process, which is alive. Tries to serve those that wait if it is one. Lock-free
+ * else.
+ */
+u32 owners__rmid(struct task_struct *task);
+
+/* Does someone own it, since when? 0 if not. Lock-free. */
+u64 owners__since_ns(u32 rmid);
+
+/* How many processes have an RMID. Lock-free. */
+u32 owners__assigned(void);
+
+/* Fires rmid_existing for each process that has an RMID. */
+void owners__dump(void);
+
+/* The process at a place. False: none is there. */
+bool owners__get(u32 place, struct rmid_process *process);
+u32 owners__places(void);
+
+struct owners_totals {
+	struct rmid_counts counts;
+	u32 rmids;
+	u32 assigned;
+	u32 waiting;
+	u64 limbo_ns;
+};
+void owners__totals(struct owners_totals *totals);
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpu.h>
+#include <linux/fs.h>
+#include <linux/namei.h>
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+#include <asm/msr.h>
+#include <asm/processor.h>
+
+#include "cpu.h"
+#include "pqr.h"
+#include "read.h"
+
+#define PQR_ASSOC 0xc8f /* Intel SDM volume 3, 18.18.6; AMD APM volume 2, 19.4 */
+#define RESCTRL_MAGIC 0x7655821 /* RDTGROUP_SUPER_MAGIC */
+#define WATCH_MS 1000
+
+static bool on;
+static bool conflict;
+
+static bool resctrl_at_its_place(void)
+{
+	struct path path;
+	bool there;
+
+	if (kern_path("/sys/fs/resctrl", LOOKUP_FOLLOW, &path))
+		return false;
+	there = path.mnt->mnt_sb->s_magic == RESCTRL_MAGIC;
+	path_put(&path);
+	return there;
+}
+
+static void note_mount(struct super_block *sb, void *mounted)
+{
+	*(bool *)mounted = true;
+}
+
+/*
+ * In whatever mount namespace. The reference to the type is not one that could be put back by a
+ * module, nor one that counts: the file system is built into the kernel.
+ */
+static bool resctrl_mounted(void)
+{
+	struct file_system_type *type = get_fs_type("resctrl");
+	bool mounted = false;
+
+	if (type)
+		iterate_supers_type(type, note_mount, &mounted);
+	return mounted || resctrl_at_its_place();
+}
+
+int pqr__init(enum pqr_mode mode, u32 *max_rmid)
+{
+	u32 has = read__max_rmid();
+
+	if (mode == PQR_OFF || (mode == PQR_AUTO && !has))
+		return 0;
+	if (resctrl_mounted()) {
+		pr_err("resctrl is mounted and owns the RMIDs: unmount it, or load with rdt=off\n");
+		return -EBUSY;
+	}
+	if (has)
+		*max_rmid = has;
+	on = true;
+	return 0;
+}
+
+static u64 value_of(const struct rmid_cpu *cpu)
+{
+	return (u64)cpu->closid << 32 | cpu->rmid;
+}
+
+int pqr__online(struct rmid_cpu *cpu)
+{
+	u64 value;
+
+	if (!READ_ONCE(on))
+		return 0;
+	if (rdmsrl_safe(PQR_ASSOC, &value) || wrmsrl_safe(PQR_ASSOC, value)) {
+		pr_err("CPU %u has no PQR_ASSOC: load with rdt=off\n", smp_processor_id());
+		return -EIO;
+	}
+	if (value) {
+		pr_err("CPU %u has PQR_ASSOC %#llx: in use; reset it, or load with rdt=off\n",
+		       smp_processor_id(), value);
+		return -EBUSY;
+	}
+	cpu->closid = value >> 32;
+	return 0;
+}
+
+void pqr__write(struct rmid_cpu *cpu, u32 rmid)
+{
+	if (!READ_ONCE(on))
+		return;
+	wrmsr(PQR_ASSOC, rmid, cpu->closid);
+	cpu->pqr_writes++;
+}
+
+void pqr__yield(void)
+{
+	WRITE_ONCE(conflict, true);
+	WRITE_ONCE(on, false);
+}
+
+/* On each CPU. What a suspended CPU lost is written again; what somebody wrote is a conflict. */
+static void look(void *unused)
+{
+	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
+	u64 value;
+
+	if (!cpu->on || rdmsrl_safe(PQR_ASSOC, &value) || value == value_of(cpu))
+		return;
+	if (!value)
+		wrmsr(PQR_ASSOC, cpu->rmid, cpu->closid);
+	else
+		WRITE_ONCE(conflict, true);
+}
+
+/* On each CPU: takes back what we wrote, and only that. */
+static void give_back(void *unused)
+{
+	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
+	u64 value;
+
+	if (cpu->on && !rdmsrl_safe(PQR_ASSOC, &value) && value && value == value_of(cpu))
+		wrmsr(PQR_ASSOC, 0, cpu->closid);
+}
+
+static void watch(struct work_struct *work)
+{
+	bool mounted = resctrl_mounted();
+
+	cpus_read_lock();
+	if (!mounted)
+		on_each_cpu(look, NULL, 1);
+	if (mounted || READ_ONCE(conflict)) {
+		pqr__yield();
+		on_each_cpu(give_back, NULL, 1);
+	}
+	cpus_read_unlock();
+	if (!READ_ONCE(conflict)) {
+		schedule_delayed_work(to_delayed_work(work), msecs_to_jiffies(WATCH_MS));
+		return;
+	}
+	pr_warn("%s: PQR_ASSOC is not written any more, RMIDs go on without it\n",
+		mounted ? "resctrl was mounted" : "somebody else wrote PQR_ASSOC");
+}
+
+static DECLARE_DELAYED_WORK(watching, watch);
+
+void pqr__watch(void)
+{
+	if (on)
+		schedule_delayed_work(&watching, msecs_to_jiffies(WATCH_MS));
+}
+
+void pqr__unwatch(void)
+{
+	cancel_delayed_work_sync(&watching);
+}
+
+bool pqr__writes(void)
+{
+	return READ_ONCE(on);
+}
+
+const char *pqr__state(void)
+{
+	return READ_ONCE(conflict) ? "conflict" : READ_ONCE(on) ? "on" : "off";
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/binfmts.h>
+#include <linux/tracepoint.h>
+#include <trace/events/sched.h>
+
+#include "cpu.h"
+#include "owners.h"
+#include "sched.h"
+
+void sched__refresh(struct rmid_cpu *cpu, struct task_struct *task)
+{
+	u32 rmid;
+
+	if (is_idle_task(task)) {
+		cpu__run(cpu, 0, LATSCOPE_RMID_IDLE);
+	} else if (task->flags & PF_KTHREAD) {
+		cpu__run(cpu, 0, LATSCOPE_RMID_KERNEL);
+	} else {
+		rmid = owners__rmid(task);
+		cpu__run(cpu, rmid, rmid ? LATSCOPE_RMID_PROCESS : LATSCOPE_RMID_WAITING);
+	}
+}
+
+/*
+ * The run queue is locked, interrupts are off, prev is still the current task. Between two threads
+ * of a process there is nothing to do, unless it waits for an RMID.
+ */
+static void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
+		      unsigned int prev_state)
+{
+	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
+
+	cpu->switches++;
+	if (cpu->on && (prev->signal != next->signal || cpu->kind == LATSCOPE_RMID_WAITING))
+		sched__refresh(cpu, next);
+	/* Only now, that this CPU has let go of its RMID, can that be free. */
+	if (unlikely(prev_state == TASK_DEAD && !preempt))
+		owners__dead_task(prev);
+}
+
+/* Under the lock of the run queue that the task was put into. */
+static void on_wakeup_new(void *data, struct task_struct *task)
+{
+	owners__new_task(task);
+}
+
+static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
+{
+	owners__exec(task);
+}
+
+static struct hook {
+	const char *name;
+	void *function;
+	struct tracepoint *tracepoint;
+	bool registered;
+} hooks[] = {
+	/* First deaths: who is born under the second must not die unseen. */
+	{ .name = "sched_switch", .function = on_switch },
+	{ .name = "sched_wakeup_new", .function = on_wakeup_new },
+	{ .name = "sched_process_exec", .function = on_exec },
+};
+
+/* That the functions fit the tracepoints of the kernel this is built for. */
+static void __maybe_unused check_types(void)
+{
+	check_trace_callback_type_sched_wakeup_new(on_wakeup_new);
+	check_trace_callback_type_sched_switch(on_switch);
+	check_trace_callback_type_sched_process_exec(on_exec);
+}
+
+static void find(struct tracepoint *tracepoint, void *unused)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (!strcmp(hooks[i].name, tracepoint->name))
+			hooks[i].tracepoint = tracepoint;
+}
+
+int sched__hook(void)
+{
+	size_t i;
+	int err;
+
+	for_each_kernel_tracepoint(find, NULL);
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		err = hooks[i].tracepoint ? tracepoint_probe_register(hooks[i].tracepoint,
+								      hooks[i].function, NULL)
+					  : -ENOENT;
+		if (err) {
+			pr_err("cannot hook the tracepoint %s: %d\n", hooks[i].name, err);
+			goto unhook;
+		}
+		hooks[i].registered = true;
+	}
+	return 0;
+
+unhook:
+	sched__unhook();
+	return err;
+}
+
+void sched__unhook(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (hooks[i].registered)
+			tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].function, NULL);
+	tracepoint_synchronize_unregister();
+}

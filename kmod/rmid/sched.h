@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The hooks on the scheduler's tracepoints. None is exported to modules by name, so they are looked
+ * up among all of the kernel's.
+ *
+ *   sched_wakeup_new    every task that will ever run, before it does: also the threads of io_uring
+ *                       and vhost, which sched_process_fork does not tell of
+ *   sched_switch        with TASK_DEAD: a task has run for the last time
+ *   sched_process_exec  a process has a new name
+ */
+#ifndef LATSCOPE_RMID_SCHED_H
+#define LATSCOPE_RMID_SCHED_H
+
+#include <linux/sched.h>
+
+struct rmid_cpu;
+
+int sched__hook(void);
+
+/* When it returns no hook runs any more. */
+void sched__unhook(void);
+
+/* This CPU runs, or is about to run, the task. Interrupts are off. */
+void sched__refresh(struct rmid_cpu *cpu, struct task_struct *task);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which RMID to read next, of one L3 cache, when there is no time for all: first those that ran
+ * since they were read, then the others in turn; none twice a tick. Who finds no time stays where
+ * it was in the order. Plain C, see rmid_alloc.h.
+ */
+#ifndef LATSCOPE_RMID_TURNS_H
+#define LATSCOPE_RMID_TURNS_H
+
+#include <linux/types.h>
+#include <uapi/latscope/rmid.h>
+
+#define TURNS_WORDS ((LATSCOPE_RMID_MAX + 64) / 64)
+
+struct turns {
+	__u64 ran[TURNS_WORDS]; /* set by any CPU */
+	__u64 first[TURNS_WORDS]; /* ran, and have not been read since */
+	__u64 done[TURNS_WORDS]; /* in this tick */
+	__u32 count; /* RMIDs 1 to count */
+	__u32 first_at; /* the last of each kind that had its turn */
+	__u32 rest_at;
+};
+
+/* All zero but the count. */
+void turns__init(struct turns *turns, __u32 count);
+
+/* It ran. Any CPU may say so at any time. */
+static inline void turns__ran(struct turns *turns, __u32 rmid)
+{
+	__u64 *word = &turns->ran[rmid / 64], bit = 1ULL << (rmid % 64);
+
+	/* A write for those only that do not stand there yet: the line is shared by all CPUs. */
+	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
+		__atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+}
+
+/* A tick begins. */
+void turns__begin(struct turns *turns);
+
+/* 0: all had their turn. */
+__u32 turns__next(struct turns *turns);
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "meter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tier_meter {
+	struct tier *tier;
+	struct tier_rows *rows;
+	struct tier_sample *samples;
+	struct run_module *module;
+	char told[TIER_TEXT]; /* the last trouble */
+};
+
+static void choose_pair(const struct tier *tier, struct tier_rows_config *rows)
+{
+	uint32_t left = tier__measured(tier);
+
+	rows->near = (unsigned int)__builtin_ctz(left);
+	left &= left - 1;
+	rows->far = left ? (unsigned int)__builtin_ctz(left) : rows->near;
+}
+
+static void describe(const struct tier *tier, bool forced, struct run_module *module)
+{
+	unsigned int boxes = 0;
+
+	for (unsigned int i = 0; i < tier__sockets(tier); i++)
+		boxes += tier__boxes(tier, i);
+	snprintf(module->name, sizeof(module->name), "tierlat");
+	snprintf(module->rung, sizeof(module->rung), "%s", tier__backend(tier));
+	snprintf(module->mechanism, sizeof(module->mechanism),
+		 "%s; %u on %u sockets, by the events of %s%s", tier__mechanism(tier), boxes,
+		 tier__sockets(tier), tier__model(tier)->title,
+		 forced ? ", which --model forced" : "");
+}
+
+static int prepare(struct tier_meter *meter, const struct tier_rows_config *config)
+{
+	struct tier_rows_config rows = *config;
+	int err;
+
+	choose_pair(meter->tier, &rows);
+	meter->samples = calloc(tier__samples(meter->tier), sizeof(*meter->samples));
+	if (!meter->samples)
+		return -ENOMEM;
+	err = tier_rows__new(&meter->rows, meter->tier, &rows);
+	return err ? err : table__new(&meter->module->table, tier_columns, TIER_COLUMNS);
+}
+
+static void free_meter(struct tier_meter *meter)
+{
+	tier_rows__free(meter->rows);
+	free(meter->samples);
+	free(meter);
+}
+
+static int out_of_memory(char why[TIER_TEXT])
+{
+	snprintf(why, TIER_TEXT, "out of memory");
+	return -ENOMEM;
+}
+
+int tier_meter__open(struct tier_meter **opened, const struct tier_config *config,
+		     const struct tier_rows_config *rows, struct run_module *module,
+		     char why[TIER_TEXT], const char **todo)
+{
+	struct tier_meter *meter = calloc(1, sizeof(*meter));
+	char left[TIER_TEXT];
+	int err;
+
+	*todo = NULL;
+	if (!meter)
+		return out_of_memory(why);
+	meter->module = module;
+	err = tier__open(&meter->tier, config, why, todo);
+	if (err)
+		goto err_free;
+	describe(meter->tier, config->model, module);
+	err = prepare(meter, rows);
+	if (err)
+		goto err_close;
+	*opened = meter;
+	return 0;
+
+err_close:
+	out_of_memory(why);
+	tier__close(meter->tier, left);
+err_free:
+	free_meter(meter);
+	return err;
+}
+
+int tier_meter__sample(struct tier_meter *meter, uint64_t time_ns, char why[TIER_TEXT])
+{
+	int err;
+
+	err = tier__read(meter->tier, meter->samples, why);
+	if (err)
+		return err;
+	err = tier_rows__add(meter->rows, meter->module->table, time_ns, meter->samples);
+	return err ? out_of_memory(why) : 0;
+}
+
+const char *tier_meter__trouble(struct tier_meter *meter)
+{
+	const char *trouble = tier__trouble(meter->tier);
+
+	if (!trouble || !strcmp(trouble, meter->told))
+		return NULL;
+	snprintf(meter->told, sizeof(meter->told), "%s", trouble);
+	return meter->told;
+}
+
+int tier_meter__close(struct tier_meter *meter, char why[TIER_TEXT])
+{
+	int err;
+
+	err = tier__close(meter->tier, why);
+	free_meter(meter);
+	return err;
+}

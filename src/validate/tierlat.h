@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What can be held against tierlat on a machine that has the counters: a pointer chase, whose
+ * latency from load to use is known, and many of them, which must raise it.
+ */
+#ifndef LATSCOPE_VALIDATE_TIERLAT_H
+#define LATSCOPE_VALIDATE_TIERLAT_H
+
+#include "validate.h"
+
+/* As validate__module(), whose parts truth and reaction it has. */
+int validate__tierlat(struct validate *validate, char why[RUN_TEXT]);
+
+#endif

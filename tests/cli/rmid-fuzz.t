@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Has libFuzzer look for steps that the book of RMIDs and its oracle answer in different ways.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/tap.sh
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+seconds=3
+[ -z "${LATSCOPE_SOAK-}" ] || seconds=600
+
+fuzzed() {
+	mkdir "$dir/corpus"
+	.output/tests/rmid/fuzz -seed=1 -max_len=1200 -len_control=0 -max_total_time=$seconds -print_final_stats=1 \
+		-artifact_prefix="$dir/" "$dir/corpus" >"$dir/log" 2>&1 || { tail -n 30 "$dir/log" && false; }
+}
+
+ok 'no input makes them differ' fuzzed
+runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/log")
+ok "it tried more than 100 ($runs)" test "${runs:-0}" -gt 100
+done_testing
