@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Lives and deaths that stress-ng does not have: each is gone through again and again, and the module
- * is asked meanwhile. Needs the module with RMIDs enough, and root. Exit status: 0; 1 and what is wrong.
+ * Lives and deaths that stress-ng does not have: each is gone through again and again, and the
+ * module is asked meanwhile. Needs the module with RMIDs enough, and root. Exit status: 0; 1 and
+ * what is wrong.
  */
 #include <errno.h>
 #include <fcntl.h>
