@@ -15,6 +15,7 @@ static const struct command {
 	{ "memlat", cmd_record, "page faults: how long the kernel takes to handle them" },
 	{ "runqlat", cmd_record, "run queue: how long runnable tasks wait for a CPU" },
 	{ "iolat", cmd_record, "block I/O: how long requests are queued and with the device" },
+	{ "rmid", cmd_record, "who has the CPUs and the caches, by process and millisecond" },
 	{ "ringlat", cmd_ringlat, "ring crossings: what entering and leaving the kernel costs" },
 	{ "tierlat", cmd_tierlat, "memory: loaded latency of each tier, and what to move" },
 	{ "report", cmd_report, "print a recording again" },

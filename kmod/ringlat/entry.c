@@ -106,9 +106,9 @@ unsigned int entry__remove(u32 events, bool *kept)
 		else
 			lost++;
 		/*
-		 * KVM reads LSTAR when it enables VMX on a CPU, by an interrupt that may come at any
-		 * time (kvm_user_return_msr_cpu_online()), and writes it back after its guests. That it
-		 * was on before proves nothing: it may have been off and on again.
+		 * KVM reads LSTAR when it enables VMX on a CPU, by an interrupt that may come at
+		 * any time (kvm_user_return_msr_cpu_online()), and writes it back after its guests.
+		 * That it was on before proves nothing: it may have been off and on again.
 		 */
 		*kept |= boot_cpu_has(X86_FEATURE_VMX) && (native_read_cr4() & X86_CR4_VMXE);
 	}

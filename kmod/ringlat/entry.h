@@ -2,9 +2,10 @@
 /*
  * The entry points of the CPU one is on: what the kernel made them, and the stubs before them.
  *
- * The IDT with the stub for page faults is a page of this module that is read-only once the module is
- * loaded. LSTAR, the entry of SYSCALL, is a register. Both are compared with the kernel's before they
- * are changed, and with ours before they are changed back: whatever else is there is left alone.
+ * The IDT with the stub for page faults is a page of this module that is read-only once the module
+ * is loaded. LSTAR, the entry of SYSCALL, is a register. Both are compared with the kernel's before
+ * they are changed, and with ours before they are changed back: whatever else is there is left
+ * alone.
  */
 #ifndef RINGLAT_ENTRY_H
 #define RINGLAT_ENTRY_H
@@ -12,8 +13,8 @@
 #include <linux/types.h>
 
 /*
- * Prepares the stubs to go on to the kernel's entry points. NULL, or one line for the user: why these
- * could not be told.
+ * Prepares the stubs to go on to the kernel's entry points. NULL, or one line for the user: why
+ * these could not be told.
  */
 const char *entry__init(void);
 
@@ -28,7 +29,8 @@ int entry__place(u32 events);
 
 /*
  * Take them away. With interrupts off, on the CPU where they were placed. Returns how many of them
- * were no longer there. *kept: a hypervisor may have noted our SYSCALL stub, which must stay for ever.
+ * were no longer there. *kept: a hypervisor may have noted our SYSCALL stub, which must stay for
+ * ever.
  */
 unsigned int entry__remove(u32 events, bool *kept);
 

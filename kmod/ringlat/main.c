@@ -9,8 +9,8 @@
  *   device.c    the file that user space has
  *   obstacle.c  machines on which that cannot be
  *
- * Loading the module changes nothing for anyone. Where there is an obstacle it can be loaded as well,
- * so that user space can ask for the reason.
+ * Loading the module changes nothing for anyone. Where there is an obstacle it can be loaded as
+ * well, so that user space can ask for the reason.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -158,8 +158,8 @@ static void owner__end(struct owner *owner)
 }
 
 /*
- * Is the thread in the middle of KVM_RUN? KVM's own notifier tells. Its task work may be done there as
- * well, while KVM on AMD has our LSTAR put aside, to bring it back after the guest.
+ * Is the thread in the middle of KVM_RUN? KVM's own notifier tells. Its task work may be done there
+ * as well, while KVM on AMD has our LSTAR put aside, to bring it back after the guest.
  */
 static bool owner__is_amid_others(const struct owner *owner)
 {
@@ -179,7 +179,9 @@ static void owner__requested(struct callback_head *request)
 		owner__end(owner);
 }
 
-/* It counts as a signal, so KVM_RUN returns. If it cannot be made, the thread is ending by itself. */
+/*
+ * It counts as a signal, so KVM_RUN returns. If it cannot be made, the thread is ending by itself.
+ */
 static void owner__request(struct owner *owner)
 {
 	task_work_add(owner->task, &owner->request, TWA_SIGNAL);
@@ -216,9 +218,9 @@ static u64 interrupts_of(unsigned int cpu)
 }
 
 /*
- * Until the module goes: it rewrites the scheduler's code, which stops all CPUs for a moment. So once
- * anything was started, every switch of the machine looks whether its task has notifiers, as it does
- * while there is a KVM guest.
+ * Until the module goes: it rewrites the scheduler's code, which stops all CPUs for a moment. So
+ * once anything was started, every switch of the machine looks whether its task has notifiers, as
+ * it does while there is a KVM guest.
  */
 static void notifiers__enable(void)
 {
@@ -247,7 +249,9 @@ static struct owner *owner__new(u32 events)
 	return owner;
 }
 
-/* A notifier that is there already is another owner's. (KVM's come and go within its system calls.) */
+/*
+ * A notifier that is there already is another owner's. (KVM's come and go within its system calls.)
+ */
 static int owner__attach(struct owner *owner)
 {
 	unsigned long flags;
@@ -318,8 +322,8 @@ void owner__abandon(struct owner *owner)
 }
 
 /*
- * A module's init may note the IDT for later, as KVM's does (HOST_IDTR_BASE): the thread that loads one
- * must see the kernel's own.
+ * A module's init may note the IDT for later, as KVM's does (HOST_IDTR_BASE): the thread that loads
+ * one must see the kernel's own.
  */
 static int owner__module_changes(struct notifier_block *block, unsigned long state, void *module)
 {
@@ -351,7 +355,10 @@ int __init owner__init(void)
 	return err;
 }
 
-/* Every owner has a reference to the module, so none is left; but the last ones may still be ending. */
+/*
+ * Every owner has a reference to the module, so none is left; but the last ones may still be
+ * ending.
+ */
 void owner__exit(void)
 {
 	unregister_module_notifier(&module_changes);

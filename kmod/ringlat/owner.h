@@ -3,9 +3,9 @@
  * A thread that has the stubs before the entry points of its CPU while it runs, and only then: they
  * are placed when it is switched in and removed when it is switched out.
  *
- * Only the thread itself can end that while it lives, for its list of notifiers has no lock. So what
- * others do is to ask: owner__abandon() lets go of an owner, which ends as soon as the thread gets to
- * it, or dies. Nobody waits for anybody.
+ * Only the thread itself can end that while it lives, for its list of notifiers has no lock. So
+ * what others do is to ask: owner__abandon() lets go of an owner, which ends as soon as the thread
+ * gets to it, or dies. Nobody waits for anybody.
  */
 #ifndef RINGLAT_OWNER_H
 #define RINGLAT_OWNER_H
@@ -19,7 +19,9 @@ struct owner;
 int owner__init(void);
 void owner__exit(void);
 
-/* The current thread becomes one. The caller has a reference, for owner__put() or owner__abandon(). */
+/*
+ * The current thread becomes one. The caller has a reference, for owner__put() or owner__abandon().
+ */
 struct owner *owner__start(u32 events);
 
 /* -EPERM if the current thread is not it, -EINVAL if it has ended. */

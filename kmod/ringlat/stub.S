@@ -2,16 +2,16 @@
 /*
  * The stubs: see include/uapi/latscope/ringlat.h for what user code must do to meet them.
  *
- * They run with interrupts off, on the GS base and speculation controls of user space, and must go to
- * the kernel's own entry point exactly as they were entered: what they compare lies in registers or in
- * the frame that the hardware pushed, they write nothing before a crossing is recognised, and jump by
- * static calls, as an indirect jump here would have no mitigation.
+ * They run with interrupts off, on the GS base and speculation controls of user space, and must go
+ * to the kernel's own entry point exactly as they were entered: what they compare lies in registers
+ * or in the frame that the hardware pushed, they write nothing before a crossing is recognised, and
+ * jump by static calls, as an indirect jump here would have no mitigation.
  *
- * A cookie alone would not do: a signal handler that interrupts a crossing inherits its registers, and
- * its own sigreturn must go to the kernel. Hence the address.
+ * A cookie alone would not do: a signal handler that interrupts a crossing inherits its registers,
+ * and its own sigreturn must go to the kernel. Hence the address.
  *
- * .noinstr.text is out of bounds for kprobes, hardware execution breakpoints and ftrace: an exception
- * in the SYSCALL stub would be delivered on the stack of user space.
+ * .noinstr.text is out of bounds for kprobes, hardware execution breakpoints and ftrace: an
+ * exception in the SYSCALL stub would be delivered on the stack of user space.
  */
 #include <linux/linkage.h>
 #include <asm/asm.h>
@@ -29,7 +29,7 @@
 #define FRAME_CS 16
 #define FRAME_SS 40
 
-/* Nothing; in a test build as many nops, by which the half of a crossing that has them must be longer. */
+/* Nothing; in a test build as many nops, by which their half of a crossing must be longer. */
 .macro MUTANT nops
 .if RINGLAT_MUTANT
 	.rept \nops
@@ -51,10 +51,10 @@
 .section .noinstr.text, "ax"
 
 /*
- * IRETQ must not fault here, with the GS base of user space: so the frame must be that of 64-bit user
- * code on the flat segments (no LDT, no espfix), and the address it is given must be one of user space.
- * That the error code is exactly this one leaves out instruction fetches, and KVM's asynchronous page
- * faults, which come as page faults with error code 0.
+ * IRETQ must not fault here, with the GS base of user space: so the frame must be that of 64-bit
+ * user code on the flat segments (no LDT, no espfix), and the address it is given must be one of
+ * user space. That the error code is exactly this one leaves out instruction fetches, and KVM's
+ * asynchronous page faults, which come as page faults with error code 0.
  */
 	.balign 64
 SYM_CODE_START(ringlat_stub_page_fault)
@@ -86,8 +86,8 @@ SYM_CODE_START(ringlat_stub_page_fault)
 	int3
 
 /*
- * The load was the last instruction of user space's half, and there is none to go on at. Without the
- * cookie the same fault goes to the kernel.
+ * The load was the last instruction of user space's half, and there is none to go on at. Without
+ * the cookie the same fault goes to the kernel.
  */
 .Lnot_user:
 	UNWIND_HINT_IRET_REGS offset=8
@@ -99,8 +99,9 @@ SYM_CODE_START(ringlat_stub_page_fault)
 SYM_CODE_END(ringlat_stub_page_fault)
 
 /*
- * There is no stack: RSP is user space's, and memory is not touched. SYSRET must not fault either: RCX
- * is where SYSCALL came from, so it is an address of user space or one past its end, which is found out.
+ * There is no stack: RSP is user space's, and memory is not touched. SYSRET must not fault either:
+ * RCX is where SYSCALL came from, so it is an address of user space or one past its end, which is
+ * found out.
  */
 .macro SYSCALL_STUB name, fence
 	.balign 64
@@ -118,7 +119,7 @@ SYM_CODE_START(\name)
 	movq	%rcx, %rax
 	shrq	$USER_ADDRESS_BITS, %rax
 	jz	1f
-	xorl	%ecx, %ecx			/* SIGSEGV in user space, not a fault in the kernel */
+	xorl	%ecx, %ecx		/* SIGSEGV in user space, not a fault in the kernel */
 1:
 	\fence
 	READ_TSC

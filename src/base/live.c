@@ -122,3 +122,28 @@ const struct writer_ops writer_live_json = {
 	.interval = live_json__interval,
 	.close = live__close,
 };
+
+static int live_csv__open(struct writer *writer, const struct run *run)
+{
+	for (unsigned int i = 0; i < run->nr_modules; i++)
+		if (run->modules[i].table)
+			table__csv_head(stream_of(writer), run->modules[i].table);
+	return pass_on(stream_of(writer));
+}
+
+static int live_csv__interval(struct writer *writer, const struct run *run,
+			      const struct run_interval *interval)
+{
+	(void)interval;
+	for (unsigned int i = 0; i < run->nr_modules; i++)
+		if (run->modules[i].table)
+			table__csv_rows(stream_of(writer), run->modules[i].table);
+	return pass_on(stream_of(writer));
+}
+
+const struct writer_ops writer_live_csv = {
+	.name = "live_csv",
+	.open = live_csv__open,
+	.interval = live_csv__interval,
+	.close = live__close,
+};

@@ -29,8 +29,8 @@ ssize_t rundb__intervals(struct rundb *db);
 
 /*
  * 1: *interval is the next, in order of time, its data good until the next call; 0: that was the
- * last; -errno. All have the keys of the run's totals, in their order, and the tables of the modules
- * hold its rows. NULL passes one over.
+ * last; -errno. All have the keys of the run's totals, in their order, and the tables of the
+ * modules hold its rows. NULL passes one over.
  */
 int rundb__next(struct rundb *db, struct run_interval *interval);
 

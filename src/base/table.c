@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define NO_KEY SIZE_MAX
+#define HEADS 1024 /* chains of keys: with TABLE_KEYS, four to a chain */
 
 struct cell {
 	bool known;
@@ -35,8 +36,9 @@ struct table {
 	struct rows keys; /* of the digest: a row a key, of which only the key columns are set */
 	struct table_figure *figures; /* nr_columns of each key */
 	size_t figures_room; /* in keys */
+	size_t heads[HEADS]; /* the first key of a hash, plus 1 */
+	size_t next[TABLE_KEYS]; /* of the same hash, plus 1 */
 	uint64_t folded, undigested;
-	size_t last_key; /* keys come in the same order every time: it is looked for after this */
 	uint64_t last_ns;
 };
 
@@ -78,7 +80,6 @@ int table__new(struct table **table, const struct table_column *columns, unsigne
 		table__free(made);
 		return err;
 	}
-	made->last_key = NO_KEY;
 	*table = made;
 	return 0;
 }
@@ -271,16 +272,42 @@ static bool is_key_of(const struct table *table, size_t key, size_t row)
 	return true;
 }
 
-static size_t find_key(const struct table *table, size_t row)
+/* FNV-1a. */
+static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
 {
-	size_t nr = table->keys.nr, next = table->last_key == NO_KEY ? 0 : table->last_key + 1;
+	for (const unsigned char *at = bytes; size; at++, size--)
+		hash = (hash ^ *at) * 0x100000001b3;
+	return hash;
+}
 
-	for (size_t i = 0; i < nr; i++) {
-		size_t key = (next + i) % nr;
+/* Of the key columns of a row: which chain its key is in. */
+static size_t *head_of(struct table *table, size_t row)
+{
+	uint64_t hash = 0xcbf29ce484222325;
 
-		if (is_key_of(table, key, row))
-			return key;
+	for (unsigned int i = 0; i < table->nr_columns; i++) {
+		struct table_value value;
+
+		if (!table->columns[i].key)
+			continue;
+		value = table__value(table, row, i);
+		if (!value.known)
+			hash = mix(hash, "", 1);
+		else if (value.kind == TABLE_TEXT)
+			hash = mix(hash, value.text, strlen(value.text) + 1);
+		else if (value.kind == TABLE_INTEGER)
+			hash = mix(hash, &value.integer, sizeof(value.integer));
+		else if (value.real != 0) /* 0 and -0 are the same */
+			hash = mix(hash, &value.real, sizeof(value.real));
 	}
+	return &table->heads[hash % HEADS];
+}
+
+static size_t find_key(const struct table *table, size_t head, size_t row)
+{
+	for (; head; head = table->next[head - 1])
+		if (is_key_of(table, head - 1, row))
+			return head - 1;
 	return NO_KEY;
 }
 
@@ -300,7 +327,7 @@ static int copy_key(struct table *table, size_t row)
 	return 0;
 }
 
-static int add_key(struct table *table, size_t row)
+static int add_key(struct table *table, size_t *head, size_t row)
 {
 	struct table_figure *figures;
 	int err;
@@ -318,6 +345,8 @@ static int add_key(struct table *table, size_t row)
 	figures = &table->figures[(table->keys.nr - 1) * table->nr_columns];
 	for (unsigned int i = 0; i < table->nr_columns; i++)
 		figures[i] = (struct table_figure){ .low = DBL_MAX, .high = -DBL_MAX };
+	table->next[table->keys.nr - 1] = *head;
+	*head = table->keys.nr;
 	return 0;
 }
 
@@ -339,7 +368,7 @@ static void add_figures(struct table *table, size_t key, size_t row)
 
 static int fold_row(struct table *table, size_t row)
 {
-	size_t key = find_key(table, row);
+	size_t *head = head_of(table, row), key = find_key(table, *head, row);
 	int err;
 
 	table->folded++;
@@ -348,12 +377,11 @@ static int fold_row(struct table *table, size_t row)
 		return 0;
 	}
 	if (key == NO_KEY) {
-		err = add_key(table, row);
+		err = add_key(table, head, row);
 		if (err)
 			return err;
 		key = table->keys.nr - 1;
 	}
-	table->last_key = key;
 	add_figures(table, key, row);
 	return 0;
 }

@@ -35,6 +35,7 @@ extern const struct writer_ops writer_csv; /* <module>.csv, and <module>-<metric
 extern const struct writer_ops writer_rows; /* <module>.csv of a module that has a table */
 extern const struct writer_ops writer_summary; /* <module>.summary.json */
 extern const struct writer_ops writer_live; /* a line an interval to stdout, for -i */
+extern const struct writer_ops writer_live_csv; /* the rows of a module that has a table */
 extern const struct writer_ops writer_live_json; /* the same as NDJSON */
 
 #endif

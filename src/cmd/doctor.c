@@ -10,6 +10,7 @@
 #include <base/wrap.h>
 #include <probe/kernel.h>
 #include <probe/probe.h>
+#include <probe/rmid.h>
 #include <ring/ring.h>
 #include <tier/tier.h>
 
@@ -57,6 +58,27 @@ static int examine(const struct probe_ops *ops)
 		}
 		probe__close(probe);
 		print_finding(works ? " " : "*", rung->name, "yes", rung->mechanism);
+		works++;
+	}
+	return works;
+}
+
+static int examine_rmid(void)
+{
+	struct rmid_config config = { 0 };
+	struct rmid *rmid;
+	char why[RUN_TEXT];
+	int works = 0;
+
+	puts("\n" RMID_MODULE ": CPU time, counters and caches by process and millisecond");
+	for (int i = 0; i < RMID_RUNGS; i++) {
+		config.rung = rmid_rungs[i].name;
+		if (rmid__open(&rmid, &config, why)) {
+			print_finding(" ", config.rung, "no", reason_of(why, config.rung));
+			continue;
+		}
+		rmid__close(rmid);
+		print_finding(works ? " " : "*", config.rung, "yes", rmid_rungs[i].mechanism);
 		works++;
 	}
 	return works;
@@ -136,6 +158,7 @@ int cmd_doctor(int argc, char **argv)
 	printf("latscope " LATSCOPE_VERSION " on Linux %s %s\n", kernel.release, kernel.machine);
 	for (size_t i = 0; probe_list[i]; i++)
 		all = examine(probe_list[i]) && all;
+	all = examine_rmid() && all;
 	examine_ring();
 	examine_tiers();
 	printf("\n* is used by default; --rung NAME takes another (ringlat: --backend).\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* record, and memlat, runqlat and iolat, which are record with one module. */
+/* record, and memlat, runqlat, iolat and rmid, which are record with one module. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +24,7 @@
 #include <tier/meter.h>
 
 #include "cmd.h"
+#include "rmid.h"
 
 #define DEFAULT_TAIL_NS 8000
 #define DEFAULT_INTERVAL_NS 1000000000ULL
@@ -37,14 +38,16 @@ struct record {
 	struct run *run;
 	struct session *session;
 	struct recording recording;
+	struct rmid_command rmid;
 	bool tiers; /* tierlat too */
 	struct tier_config tier_config;
 	struct tier_meter *meter; /* NULL: it could not be opened, or is not wanted */
 };
 
-enum key { KEY_TIERS = 0x200, KEY_TIERS_AT };
+enum key { KEY_WITH_RMID = 0x200, KEY_TIERS, KEY_TIERS_AT };
 
 static const struct argp_option record_options[] = {
+	{ "rmid", KEY_WITH_RMID, 0, 0, "Also who has the CPUs and caches, by process and ms", 0 },
 	{ "tiers", KEY_TIERS, 0, 0, "Sample the latency of memory tiers too (see tierlat)", 0 },
 	{ "tiers-at", KEY_TIERS_AT, "MODEL:BOXES:DIR", OPTION_HIDDEN, 0, 0 },
 	{ 0 },
@@ -70,6 +73,23 @@ static const char probe_doc[] =
 	"  latscope memlat -p 1234 --json            one process, for a script\n"
 	"  latscope memlat -- ./workload             while a command runs\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+
+static const char rmid_doc[] =
+	"Tells who has the CPUs, and with a PMU and RDT how many cycles, instructions, cache "
+	"misses, how much cache and memory traffic, by process and slot of 1 ms, until -d has "
+	"passed, the workload has ended or Ctrl-C.\v"
+	"Examples:\n"
+	"  latscope rmid -d 5s                       who had the CPUs\n"
+	"  latscope rmid -i 1s                       a table a second\n"
+	"  latscope rmid -d 1s --csv                 every millisecond of every process\n"
+	"  latscope rmid --counters page-faults -o runs/ -- ./workload\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+
+/* Is rmid all that it does? */
+static bool is_rmid(const struct record *record)
+{
+	return !strcmp(record->command, "rmid");
+}
 
 /* An error that was printed; the exit code. */
 static int failed(const struct record *record, const char *why, const char *todo, int code)
@@ -101,7 +121,12 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct record *record = state->input;
 
+	if (is_rmid(record))
+		return rmid__parse(&record->rmid, key, arg);
 	switch (key) {
+	case KEY_WITH_RMID:
+		record->rmid.wanted = true;
+		return 0;
 	case KEY_TIERS_AT:
 		record->tiers = true;
 		return parse_place(record, arg);
@@ -116,7 +141,7 @@ static int parse(struct record *record, int argc, char **argv)
 {
 	struct argp own = {
 		.options = record->all ? record_options : NULL,
-		.parser = record->all ? parse_own : NULL,
+		.parser = parse_own,
 		.args_doc = "[-- WORKLOAD ARG...]",
 		.doc = record->all ? record_doc : probe_doc,
 	};
@@ -127,6 +152,13 @@ static int parse(struct record *record, int argc, char **argv)
 	options->groups = OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE |
 			  OPTIONS_OUTPUT | OPTIONS_FORMAT;
 	options->takes_workload = true;
+	record->rmid.options = options;
+	if (is_rmid(record)) {
+		own.options = rmid_options;
+		own.doc = rmid_doc;
+		options->groups = OPTIONS_WINDOW | OPTIONS_OUTPUT | OPTIONS_FORMAT;
+		record->rmid.wanted = true;
+	}
 	got = options__parse(options, &own, record, argc, argv, stdout);
 	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
 	if (!got && options->csv && record->all)
@@ -142,6 +174,8 @@ static const struct probe_ops *module_of(const struct record *record, size_t i)
 {
 	if (record->all)
 		return probe_list[i];
+	if (is_rmid(record))
+		return NULL;
 	return i ? NULL : probe__find(record->command);
 }
 
@@ -205,7 +239,7 @@ static int open_modules(struct record *record)
 	struct run_module *module;
 	unsigned int works = 0;
 	char what[RUN_TEXT];
-	int err;
+	int err, code;
 
 	for (size_t i = 0; (ops = module_of(record, i)); i++) {
 		module = &record->run->modules[record->run->nr_modules];
@@ -220,7 +254,10 @@ static int open_modules(struct record *record)
 		snprintf(what, sizeof(what), "%s cannot run on this machine", ops->name);
 		log__error(what, module->refused, "'latscope doctor' explains");
 	}
-	return works ? EXIT_DONE : EXIT_CANNOT;
+	if (!record->rmid.wanted)
+		return works ? EXIT_DONE : EXIT_CANNOT;
+	code = rmid__add(&record->rmid, record->session);
+	return works && code == EXIT_CANNOT ? EXIT_DONE : code;
 }
 
 /* It may be refused as every module may. */
@@ -288,9 +325,15 @@ static int open_output(struct record *record)
 			return EXIT_ERROR;
 		}
 	}
-	if (options->interval_ns && !options->csv)
+	if (options->csv && is_rmid(record))
+		recording__add(&record->recording, &writer_live_csv);
+	if (!options->interval_ns || options->csv)
+		return EXIT_DONE;
+	if (options->json)
+		recording__add(&record->recording, &writer_live_json);
+	else
 		recording__add(&record->recording,
-			       options->json ? &writer_live_json : &writer_live);
+			       is_rmid(record) ? &writer_live_rmid : &writer_live);
 	return EXIT_DONE;
 }
 
@@ -343,8 +386,11 @@ static void progress(uint64_t elapsed_ns, uint64_t duration_ns)
 		log__progress("%.1f s; Ctrl-C ends it", elapsed_ns / 1e9);
 }
 
-static void print_text(const struct record *record)
+static int print_text(const struct record *record)
 {
+	const struct run_module *module = record->run->modules;
+	int err = 0;
+
 	struct text_style style = {
 		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 		.all_metrics = record->options.verbose,
@@ -352,9 +398,14 @@ static void print_text(const struct record *record)
 	};
 
 	text__run(stdout, record->run);
-	for (unsigned int i = 0; i < record->run->nr_modules; i++)
-		text__module(stdout, record->run, &record->run->modules[i], &style);
+	for (; !err && module < record->run->modules + record->run->nr_modules; module++) {
+		if (module->table)
+			err = rmid__print(stdout, record->run, module, record->options.top);
+		else
+			text__module(stdout, record->run, module, &style);
+	}
 	text__processes(stdout, record->run, style.top);
+	return err;
 }
 
 /* Whether stdout took it is for main to see. */
@@ -364,10 +415,10 @@ static int print_result(const struct record *record)
 
 	if (record->options.json)
 		err = json__print(json__run(record->run), stdout, !record->options.interval_ns);
-	else if (record->options.csv)
+	else if (!record->options.csv)
+		err = print_text(record);
+	else if (!is_rmid(record))
 		csv__histogram(stdout, &record->run->modules[0].total.metrics[0].hist);
-	else
-		print_text(record);
 	if (err)
 		return out_of_memory(record);
 	streams__flush();
@@ -503,6 +554,7 @@ static int run_record(struct record *record)
 		code = measure(record);
 	close_tiers(record);
 	session__free(record->session);
+	rmid__close(record->rmid.rmid);
 	return code;
 }
 

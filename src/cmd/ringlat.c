@@ -337,11 +337,23 @@ static int check_memlat(const struct ringlat *ringlat)
 	return err == -EPERM ? EXIT_ERROR : EXIT_CANNOT;
 }
 
+/* The crossings are measured: whatever else fails, they are printed and kept. */
+static int finish(struct ringlat *ringlat, uint64_t start_mono_ns)
+{
+	int added, printed, kept;
+
+	added = add_handler(ringlat);
+	ringlat->run->duration_ns = now_ns() - start_mono_ns;
+	printed = print(ringlat);
+	kept = record(ringlat);
+	return added ? added : printed ? printed : kept;
+}
+
 static int run_ringlat(struct ringlat *ringlat)
 {
 	uint64_t start_mono_ns = now_ns();
 	time_t start = time(NULL);
-	int code, printed;
+	int code;
 
 	code = check_memlat(ringlat);
 	if (!code)
@@ -352,15 +364,10 @@ static int run_ringlat(struct ringlat *ringlat)
 	if (!code)
 		code = describe(ringlat, start, start_mono_ns);
 	if (!code)
-		code = add_handler(ringlat);
-	ringlat->run->duration_ns = now_ns() - start_mono_ns;
-	if (code) {
+		return finish(ringlat, start_mono_ns);
+	if (ringlat->dir[0])
 		rmdir(ringlat->dir);
-		return code;
-	}
-	printed = print(ringlat);
-	code = record(ringlat);
-	return code ? code : printed;
+	return code;
 }
 
 int cmd_ringlat(int argc, char **argv)

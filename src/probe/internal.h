@@ -38,7 +38,10 @@ int probe__keep_link(struct probe *probe, struct bpf_link *link);
 /* Attaches a program by its section. */
 int probe__attach(struct probe *probe, const char *name);
 
-/* Runs an iterator program over all tasks, once. */
+/* Runs an iterator program over all that it iterates over, once. */
+int probe__run_iterator(const struct bpf_program *program);
+
+/* The same by name. */
 int probe__iterate(struct probe *probe, const char *program);
 
 /*

@@ -313,9 +313,8 @@ int probe__usage(const struct probe *probe, struct probe_usage *usage)
 	return 0;
 }
 
-int probe__iterate(struct probe *probe, const char *name)
+int probe__run_iterator(const struct bpf_program *program)
 {
-	struct bpf_program *program = bpf_object__find_program_by_name(probe->obj, name);
 	struct bpf_link *link;
 	char buf[64];
 	ssize_t got;
@@ -338,6 +337,11 @@ int probe__iterate(struct probe *probe, const char *name)
 destroy_link:
 	bpf_link__destroy(link);
 	return err;
+}
+
+int probe__iterate(struct probe *probe, const char *name)
+{
+	return probe__run_iterator(bpf_object__find_program_by_name(probe->obj, name));
 }
 
 /* By batches: bpf_map_get_next_key() starts anew where the last key is gone. */

@@ -25,6 +25,8 @@ struct session {
 	struct run *run;
 	struct probe *probes[RUN_MODULES]; /* by module; NULL: refused */
 	struct run_data delta[RUN_MODULES];
+	const struct session_source *source; /* NULL: none */
+	unsigned int source_module; /* in run->modules[] */
 	struct names *names;
 	struct cost cost[RUN_MODULES];
 	struct life_watch *life; /* NULL: nobody asks for processes, or it cannot be had */
@@ -130,6 +132,20 @@ int session__add(struct session *session, const struct probe_ops *ops,
 	return 0;
 }
 
+int session__add_source(struct session *session, const struct session_source *source)
+{
+	unsigned int i = session->run->nr_modules;
+	int err;
+
+	err = source->describe(source->state, &session->run->modules[i]);
+	if (err)
+		return err;
+	session->source = source;
+	session->source_module = i;
+	session->run->nr_modules++;
+	return 0;
+}
+
 static void fault(struct session *session, struct session_result *result, enum session_fault which,
 		  const struct writer *writer, int err)
 {
@@ -190,6 +206,23 @@ static void close_writers(struct session *session, const struct session_config *
 		if (err)
 			fault(session, result, SESSION_WRITE, writer, err);
 	}
+}
+
+static struct run_module *source_module(const struct session *session)
+{
+	return &session->run->modules[session->source_module];
+}
+
+static void poll_source(struct session *session, struct session_result *result)
+{
+	const struct session_source *source = session->source;
+	int err;
+
+	if (!source)
+		return;
+	err = source->poll(source->state, source_module(session)->table);
+	if (err)
+		fault(session, result, SESSION_READ, NULL, err);
 }
 
 static uint64_t elapsed_ns(const struct session *session)
@@ -274,6 +307,8 @@ static void open_window(struct session *session)
 	if (session->life)
 		life__arm(session->life, run->start_mono_ns);
 	arm_all(session, true);
+	if (session->source)
+		session->source->start(session->source->state, run->start_mono_ns);
 }
 
 /* The programs have been timed for long enough: from here on they run without. */
@@ -306,6 +341,19 @@ static void count_open(struct session *session, struct session_result *result)
 	}
 }
 
+static void stop_source(struct session *session, struct session_result *result, uint64_t end)
+{
+	const struct session_source *source = session->source;
+	int err;
+
+	if (!source)
+		return;
+	err = source->stop(source->state, source_module(session)->table,
+			   session->run->start_mono_ns + end);
+	if (err)
+		fault(session, result, SESSION_READ, NULL, err);
+}
+
 /*
  * Counts what is open at once: what ends between the two would be in neither number. Afterwards no
  * sample is on its way any more: every program that saw the window open has returned. Returns when
@@ -327,6 +375,7 @@ static uint64_t shut_window(struct session *session, struct session_result *resu
 	/* Not to be had with nohz_full: there it takes a little patience. */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		nanosleep(&while_running, NULL);
+	stop_source(session, result, end);
 	return end;
 }
 
@@ -346,6 +395,8 @@ static void describe_modules(struct session *session)
 		probe__rename(session->probes[i], &module->total, session->names);
 		probe__describe(session->probes[i], module);
 	}
+	if (session->source)
+		session->source->describe(session->source->state, source_module(session));
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -393,12 +444,15 @@ static void watch(struct session *session, const struct session_config *config,
 		wake = earlier(earlier(next, end), elapsed + PROGRESS_NS);
 		if (session->stats >= 0)
 			wake = earlier(wake, COST_TIMED_NS);
+		if (session->source)
+			wake = earlier(wake, elapsed + session->source->poll_ns);
 		ends = window_ends(session, wake, result);
 		elapsed = elapsed_ns(session);
 		if (elapsed >= COST_TIMED_NS)
 			stop_timing(session, elapsed);
 		if (config->progress)
 			config->progress(elapsed, config->duration_ns);
+		poll_source(session, result);
 		if (!ends && elapsed >= next && elapsed < end) {
 			end_interval(session, config, result, elapsed);
 			next += (elapsed - next) / config->interval_ns * config->interval_ns +
@@ -461,6 +515,9 @@ int session__run(struct session *session, const struct session_config *config,
 	if (!config->again)
 		privilege__drop(config->workload);
 	session->task = config->task;
+	err = session->source ? session->source->ready(session->source->state) : 0;
+	if (err)
+		fault(session, result, SESSION_READ, NULL, err);
 	open_window(session);
 	err = release(session, config);
 	if (err) {

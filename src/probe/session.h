@@ -18,6 +18,20 @@ struct session_task {
 	int done; /* readable when the window is to be shut */
 };
 
+/*
+ * A module that is no probe but measures in the same window: its rows go to the table of
+ * run->modules[]. All but start() return 0 or -errno.
+ */
+struct session_source {
+	void *state;
+	uint64_t poll_ns; /* how often poll() wants to be called, at least */
+	int (*ready)(void *state); /* the window is about to open */
+	void (*start)(void *state, uint64_t start_mono_ns); /* it has */
+	int (*poll)(void *state, struct table *table);
+	int (*stop)(void *state, struct table *table, uint64_t end_mono_ns);
+	int (*describe)(const void *state, struct run_module *module); /* also makes the table */
+};
+
 struct session_config {
 	uint64_t duration_ns; /* 0: until the workload ends or a signal comes */
 	uint64_t interval_ns;
@@ -46,6 +60,9 @@ int session__new(struct session **session, struct run *run);
  */
 int session__add(struct session *session, const struct probe_ops *ops,
 		 const struct lat_knobs *knobs, const char *rung);
+
+/* Adds a source, and its module to the run. It must stay, and there is one at most. 0 or -errno. */
+int session__add_source(struct session *session, const struct session_source *source);
 
 /*
  * What went wrong, beyond the errno. Each is the cause of a non-zero return of session__run(),

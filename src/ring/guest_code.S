@@ -28,7 +28,10 @@
 	mov	%rax, \to
 .endm
 
-/* For tests of the tests: assembled with MUTANT_fault_u2k, it has one instruction more; with MUTANT_all, each crossing. */
+/*
+ * For tests of the tests: assembled with MUTANT_fault_u2k, that crossing has one instruction more;
+ * with MUTANT_all, each has.
+ */
 .macro crossing name
 	.ifdef MUTANT_\name
 	nop

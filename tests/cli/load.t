@@ -68,13 +68,14 @@ check 'a place in memory' 0 \
 
 skip_unless_able
 run doctor
-modules=$(grep -cE '^[a-z]+:' <<<"$out")
-is 'doctor knows the modules' "$modules" 3
+recorded=$(sed '/^ringlat:/,$d' <<<"$out") # the rest is no part of record
+modules=$(grep -cE '^[a-z]+:' <<<"$recorded")
+is 'doctor knows the modules' "$modules" 4
 ok 'doctor: its exit code tells whether each can run, in nothing but data' \
-	ended "$(($(grep -c '^  \* ' <<<"$out") == modules ? 0 : 77))" '' '^latscope [0-9.]+ on Linux .*\* is used by default'
+	ended "$(($(grep -c '^  \* ' <<<"$recorded") == modules ? 0 : 77))" '' '^latscope [0-9.]+ on Linux .*\* is used by default'
 ok 'doctor fits' fits
-used=$(sed -nE 's/^([a-z]+):.*/\1/p; s/^  \* ([a-z_-]+) .*/\1/p' <<<"$out" | paste -sd ' ')
-run record -q --json -d 50ms -o "$dir/runs"
+used=$(sed -nE 's/^([a-z]+):.*/\1/p; s/^  \* ([a-z_-]+) .*/\1/p' <<<"$recorded" | paste -sd ' ')
+run record -q --rmid --json -d 50ms -o "$dir/runs"
 is 'record uses the rungs that doctor marked' "$(jq -r '.modules[] | .module, .mechanism.rung // empty' <<<"$out" | paste -sd ' ')" \
 	"$used"
 done_testing

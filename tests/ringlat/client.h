@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the clients of the ringlat module share that only tests need: crossings by the protocol of its
- * header, a view on the entry points of every CPU from outside, cases by name.
+ * What the clients of the ringlat module share that only tests need: crossings by the protocol of
+ * its header, a view on the entry points of every CPU from outside, cases by name.
  *
  * Most have a table of cases, speak TAP, and run those they are given, or all.
  */
@@ -70,6 +70,12 @@ static inline void nap_ms(long ms)
 			(held = (condition)) ? (void)0 : nap_ms(10); \
 		expect(held, #condition, __LINE__);                  \
 	} while (0)
+
+/* How much is done: more under LATSCOPE_SOAK. */
+static inline long rounds(long check, long soak)
+{
+	return getenv("LATSCOPE_SOAK") ? soak : check;
+}
 
 static inline void pin(int cpu)
 {
@@ -282,8 +288,8 @@ static inline bool any_hooked(void)
 }
 
 /*
- * In a process of its own, as TAP. It must come out as the case expects, the kernel must have nothing
- * to say, and no CPU may be left with a stub. A lock-up is a finding, not a reason to wait.
+ * In a process of its own, as TAP. It must come out as the case expects, the kernel must have
+ * nothing to say, and no CPU may be left with a stub. A lock-up is a finding, not a reason to wait.
  */
 static inline void run_case(const struct test_case *test, unsigned int number, int log)
 {
@@ -294,7 +300,7 @@ static inline void run_case(const struct test_case *test, unsigned int number, i
 	pid = fork();
 	must(pid >= 0, "fork");
 	if (!pid) {
-		alarm(120);
+		alarm((unsigned int)rounds(120, 1200));
 		test->run();
 		fflush(stdout);
 		_exit(failures ? 1 : 0);
@@ -334,11 +340,5 @@ static inline int run_cases(const struct test_case *cases, size_t count, int arg
 }
 
 #define CASES(cases) cases, sizeof(cases) / sizeof((cases)[0])
-
-/* How much is done: more under LATSCOPE_SOAK. */
-static inline long rounds(long check, long soak)
-{
-	return getenv("LATSCOPE_SOAK") ? soak : check;
-}
 
 #endif

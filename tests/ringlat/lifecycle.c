@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * lifecycle [CASE...]: whatever becomes of an owner, its stubs are before no entry point afterwards, nobody
- * else ever has them, and the module can be unloaded in the end. This process looks on from another
- * CPU than the owner's.
+ * lifecycle [CASE...]: whatever becomes of an owner, its stubs are before no entry point
+ * afterwards, nobody else ever has them, and the module can be unloaded in the end. This process
+ * looks on from another CPU than the owner's.
  */
 #include "client.h"
 
@@ -401,6 +401,39 @@ static void cpu_goes(void)
 	EXPECT(!hooked());
 }
 
+/* How many backtraces began in a stub since the last time. */
+static unsigned int backtraces_of_stubs(int log)
+{
+	unsigned int hits = 0;
+	char record[2048];
+	ssize_t length;
+
+	while ((length = read(log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
+		record[length > 0 ? length : 0] = '\0';
+		hits += strstr(record, "RIP: ") && strstr(record, "ringlat_stub");
+		errno = 0;
+	}
+	return hits;
+}
+
+/* The kernel has all CPUs print a backtrace by NMI, until enough of them hit a stub. */
+static void nmi_in_stub(void)
+{
+	int log = open_kernel_log(), trigger = open("/proc/sysrq-trigger", O_WRONLY | O_CLOEXEC);
+	unsigned int hits = 0, wanted = (unsigned int)rounds(3, 100);
+	pid_t owner = owner_process(cross_forever);
+	long i;
+
+	must(trigger >= 0, "open sysrq-trigger");
+	for (i = 0; i < rounds(300, 10000) && hits < wanted; i++) {
+		EXPECT(write(trigger, "l", 1) == 1);
+		hits += backtraces_of_stubs(log);
+	}
+	EXPECT(hits);
+	reap(owner);
+	EXPECT(!hooked());
+}
+
 /* LATSCOPE_MODULE names one that the kernel can load and does not need. */
 static void loads_module(void)
 {
@@ -417,6 +450,59 @@ static void loads_module(void)
 	EXPECT(!crossing.u2k_k);
 	EXPECT(!device_start(fd, BOTH));
 	close(fd);
+}
+
+static pid_t start_load(int cpu)
+{
+	pid_t pid = fork();
+	char *pages;
+
+	if (pid)
+		return pid;
+	pin(cpu);
+	for (;;) {
+		pages = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			     -1, 0);
+		must(pages != MAP_FAILED, "map pages");
+		memset(pages, 1, 16 * PAGE);
+		munmap(pages, 16 * PAGE);
+	}
+}
+
+static void own_and_cross(void)
+{
+	struct crossing crossing;
+	pid_t pid = fork();
+	int status, i;
+
+	if (!pid) {
+		device_own(BOTH);
+		for (i = 0; i < 100; i++) {
+			cross_syscall(&crossing);
+			EXPECT(crossing.u2k_k);
+		}
+		_exit(failures ? 1 : 0);
+	}
+	EXPECT(waitpid(pid, &status, 0) == pid && !status);
+}
+
+/* Both CPUs fault and call all the while. LATSCOPE_RINGLAT is the module's file. */
+static void loaded_again(void)
+{
+	const char *path = getenv("LATSCOPE_RINGLAT");
+	pid_t loads[] = { start_load(0), start_load(1) };
+	int module, i;
+
+	for (i = 0; i < rounds(25, 250); i++) {
+		AWAIT(!syscall(SYS_delete_module, "ringlat", O_NONBLOCK));
+		module = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+		EXPECT(module >= 0 && !syscall(SYS_finit_module, module, "", 0));
+		close(module);
+		AWAIT(!access(RINGLAT_DEVICE, F_OK));
+		own_and_cross();
+	}
+	reap(loads[0]);
+	reap(loads[1]);
 }
 
 /* A guest of one instruction, jmp to itself. Returns its CPU's descriptor, or exits. */
@@ -469,15 +555,15 @@ static void prod(int signo)
 }
 
 /*
- * The owner is in a guest when another thread closes the file: KVM on AMD has the stub put aside, and
- * would bring it back were it taken away under it.
+ * The owner is in a guest when another thread closes the file: KVM on AMD has the stub put aside,
+ * and would bring it back were it taken away under it.
  */
 static void closed_while_in_guest(void)
 {
 	struct sharer sharer = { .fd = device_open() };
 	char *stack = malloc(STACK);
 	int status = 0, i;
-	pid_t pid, ended;
+	pid_t pid, ended = 0;
 
 	close(guest_cpu()); /* here, for the exit code */
 	signal(SIGUSR1, prod);
@@ -513,8 +599,10 @@ static const struct test_case cases[] = {
 	{ "unprivileged", unprivileged },
 	{ "unload-while-armed", unload_while_armed },
 	{ "cpu-goes", cpu_goes },
+	{ "nmi-in-stub", nmi_in_stub },
 	{ "loads-module", loads_module },
 	{ "closed-while-in-guest", closed_while_in_guest },
+	{ "loaded-again", loaded_again },
 };
 
 int main(int argc, char **argv)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ordinary [beside|own]: what programs do all day and what must come out as ever, by a thread that shares
- * its CPU with an owner that crosses without end, or that is an owner itself: demand-zero and
- * copy-on-write faults, forks, segmentation faults, the kernel's own faults on user memory.
+ * ordinary [beside|own]: what programs do all day and what must come out as ever, by a thread that
+ * shares its CPU with an owner that crosses without end, or that is an owner itself: demand-zero
+ * and copy-on-write faults, forks, segmentation faults, the kernel's own faults on user memory.
  */
 #include "client.h"
 
@@ -115,14 +115,6 @@ static void own(void)
 	close(fd);
 }
 
-/* Until it is killed: a load, on one CPU or another. */
-static _Noreturn void forever(void)
-{
-	pin(getpid() % 2);
-	for (;;)
-		work();
-}
-
 static const struct test_case cases[] = {
 	{ "beside", beside },
 	{ "own", own },
@@ -130,7 +122,5 @@ static const struct test_case cases[] = {
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && !strcmp(argv[1], "forever"))
-		forever();
 	return run_cases(CASES(cases), argc, argv);
 }

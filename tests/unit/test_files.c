@@ -85,7 +85,7 @@ static void files_appear_whole(void **state)
 
 static void failed_files_leave_nothing(void **state)
 {
-	struct outfile file;
+	struct outfile file = { NULL };
 
 	(void)state;
 	assert_int_equal(outfile__open(&file, unit_path(dir, "nonesuch"), "out"), -ENOENT);

@@ -4,12 +4,12 @@
  *
  * While a thread that asked for it is on its CPU, the kernel's entry points for page faults and for
  * SYSCALL are preceded by stubs of the ringlat module. A stub recognises a crossing that is meant
- * for it by a cookie in a register *and* the address of the instruction that crosses, reads the time
- * stamp counter twice, and returns. It passes on everything else, after at most four instructions.
- * All other threads enter the kernel by its own entry points and pay nothing.
+ * for it by a cookie in a register *and* the address of the instruction that crosses, reads the
+ * time stamp counter twice, and returns. It passes on everything else, after at most four
+ * instructions. All other threads enter the kernel by its own entry points and pay nothing.
  *
- * The module measures nothing and keeps no samples: user code reads the counter before and after the
- * crossing, the stub hands it the two values between in registers.
+ * The module measures nothing and keeps no samples: user code reads the counter before and after
+ * the crossing, the stub hands it the two values between in registers.
  *
  *	fd = open(RINGLAT_DEVICE, O_RDWR | O_CLOEXEC);
  *	ioctl(fd, RINGLAT_INFO, &info);		which events, or why none
@@ -34,8 +34,8 @@
  *	lfence
  *	xor	%r12d, %r12d
  *
- * Then %r8 = u2k_k, or 0 if the stub was not there. That is a miss: the page fault went to the kernel,
- * which sent SIGSEGV or mapped a page. The crossings took u2k_k - u2k_u and k2u_u - k2u_k.
+ * Then %r8 = u2k_k, or 0 if the stub was not there. That is a miss: the page fault went to the
+ * kernel, which sent SIGSEGV or mapped a page. The crossings took u2k_k - u2k_u and k2u_u - k2u_k.
  *
  * System call (RINGLAT_SYSCALL). As above, but the crossing is
  *
@@ -44,18 +44,20 @@
  * 1:
  *
  * that is, %r13 has the address *after* the instruction. %rcx and %r11 are as SYSCALL leaves them.
- * Nothing in SYSCALL and SYSRET waits for what is under way in the CPU. RINGLAT_SYSCALL_FENCED is the
- * same with LFENCE before each RDTSC of the stub; it takes the place of RINGLAT_SYSCALL.
+ * Nothing in SYSCALL and SYSRET waits for what is under way in the CPU. RINGLAT_SYSCALL_FENCED is
+ * the same with LFENCE before each RDTSC of the stub; it takes the place of RINGLAT_SYSCALL.
  *
- * A stub changes %rax, %rdx and %r8 and nothing else, flags and memory included. The cookie must be in
- * %r12 only around the crossing; signal handlers may interrupt anywhere and inherit it harmlessly.
+ * A stub changes %rax, %rdx and %r8 and nothing else, flags and memory included. The cookie must be
+ * in %r12 only around the crossing; signal handlers may interrupt anywhere and inherit it
+ * harmlessly.
  *
  * What is in the numbers beside the crossing: from entry to its first RDTSC the page-fault stub
- * executes RINGLAT_PF_PROLOGUE instructions (endbr64 and five pairs of compare and jump: %r12 with an
- * immediate, %r13 with memory, 32 bit with an immediate in memory, twice 16 bit likewise), that of
- * SYSCALL RINGLAT_SYSCALL_PROLOGUE (endbr64; %r12 with an immediate, jump; %r13 with %rcx, jump), the
- * fenced one LFENCE besides. The same code in user space, without a crossing, is the baseline to take
- * off. Between the second RDTSC and the return there is nothing (page fault: IRETQ, SYSCALL: SYSRETQ).
+ * executes RINGLAT_PF_PROLOGUE instructions (endbr64 and five pairs of compare and jump: %r12 with
+ * an immediate, %r13 with memory, 32 bit with an immediate in memory, twice 16 bit likewise), that
+ * of SYSCALL RINGLAT_SYSCALL_PROLOGUE (endbr64; %r12 with an immediate, jump; %r13 with %rcx,
+ * jump), the fenced one LFENCE besides. The same code in user space, without a crossing, is the
+ * baseline to take off. Between the second RDTSC and the return there is nothing (page fault:
+ * IRETQ, SYSCALL: SYSRETQ).
  */
 #ifndef UAPI_LATSCOPE_RINGLAT_H
 #define UAPI_LATSCOPE_RINGLAT_H
@@ -94,13 +96,14 @@ struct ringlat_start {
 
 /*
  * What happened to the measurement. `interrupts` counts what CPU `cpu` took since the machine was
- * started, NMIs included: between two reads that differ in it, or in `arrivals`, a crossing may have
- * been interrupted. (A read may itself be: those who need no interrupt at all compare neighbours.)
+ * started, NMIs included: between two reads that differ in it, or in `arrivals`, a crossing may
+ * have been interrupted. (A read may itself be: those who need no interrupt at all compare
+ * neighbours.)
  */
 struct ringlat_counts {
-	__u64 arrivals; /* the stubs were put in place: by START, and whenever the owner was switched in */
-	__u64 busy; /* they were not: another IDT or SYSCALL entry was there; the crossings then miss */
-	__u64 lost; /* another IDT or SYSCALL entry was there when they were to be taken away */
+	__u64 arrivals; /* stubs were put in place: by START, and when the owner was switched in */
+	__u64 busy; /* they were not: there was another IDT or SYSCALL entry; crossings miss */
+	__u64 lost; /* they were no longer there when they were to be taken away */
 	__u64 interrupts;
 	__u32 cpu;
 	__u32 running; /* 1 from START to STOP, or the owner's end */
@@ -110,19 +113,20 @@ struct ringlat_counts {
 
 /*
  * RINGLAT_START: EINVAL, no event, unknown ones, or those that exclude each other; EBUSY, already
- * started through this descriptor, the thread is an owner already, or the CPU's entry points are not
- * the kernel's own now; EPERM, no CAP_SYS_RAWIO, or the kernel is locked down; EOPNOTSUPP, see
+ * started through this descriptor, the thread is an owner already, or the CPU's entry points are
+ * not the kernel's own now; EPERM, no CAP_SYS_RAWIO, or the kernel is locked down; EOPNOTSUPP, see
  * ringlat_info.refusal; ENOTUNIQ, the thread may run on more than one CPU.
  *
- * RINGLAT_STOP: EINVAL, not running; EPERM, by another thread than the owner, while that lives. What
- * stops as well: the owner ends, closes any descriptor of this open file, or loads a kernel module;
- * the last descriptor is closed, by anyone. A child made by fork is not an owner.
+ * RINGLAT_STOP: EINVAL, not running; EPERM, by another thread than the owner, while that lives.
+ * What stops as well: the owner ends, closes any descriptor of this open file, or loads a kernel
+ * module; the last descriptor is closed, by anyone. A child made by fork is not an owner.
  *
- * RINGLAT_READ: by whoever has the descriptor; after the end, as it was then. EINVAL, never started.
+ * RINGLAT_READ: by whoever has the descriptor; after the end, as it was then. EINVAL, never
+ * started.
  *
- * VMX makes the hypervisor remember the SYSCALL entry that it finds when it is switched on, and put it
- * in place after a guest. If VMX is on when a SYSCALL stub is taken away, that may be the stub. So the
- * module then stays loaded (`kept`): all that comes to the stub is passed on, as ever.
+ * VMX makes the hypervisor remember the SYSCALL entry that it finds when it is switched on, and put
+ * it in place after a guest. If VMX is on when a SYSCALL stub is taken away, that may be the stub.
+ * So the module then stays loaded (`kept`): all that comes to the stub is passed on, as ever.
  */
 #define RINGLAT_INFO _IOR(0xdc, 0, struct ringlat_info)
 #define RINGLAT_START _IOW(0xdc, 1, struct ringlat_start)

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who has the CPU, from when to when, and what the CPU's counters counted meanwhile.
+ *
+ * A span ends when another process gets the CPU, and at the first switch between threads of one
+ * process in another slot than the span began in: so that a span's switches fall into one slot.
+ * Where perf events are read, it also ends at every tick of a timer, as a counter can only be
+ * divided among slots by looking at it. Without them there is no timer: the edges of the slots are
+ * worked out from the times of the switches.
+ *
+ * All that touches a CPU's state runs on that CPU with interrupts off: the scheduler, the timer's
+ * interrupt and that of `prime`. None interrupts another, so there are no atomics.
+ */
+#include "kernel.bpf.h"
+#include <latscope/rmid_record.h>
+
+#define TASK_DEAD 0x80 /* include/linux/sched.h; the same since 4.14 */
+
+const volatile __u32 counters = 0; /* perf events read: the first so many of `events` */
+const volatile __u32 cpus_possible = 1;
+struct rmid_control control = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct rmid_cpu);
+} cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} ring SEC(".maps");
+
+/* Event c of CPU n is number c * cpus_possible + n. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} events SEC(".maps");
+
+/* NULL cannot happen: the map has an entry per possible CPU. */
+static __always_inline struct rmid_cpu *state_of(__u32 cpu)
+{
+	return bpf_map_lookup_elem(&cpus, &cpu);
+}
+
+/* The same while the window is open; else NULL. */
+static __always_inline struct rmid_cpu *armed_state(__u32 cpu)
+{
+	return control.armed ? state_of(cpu) : NULL;
+}
+
+/* What a counter counted since it was read last; keeps what it reads now. */
+static __always_inline void read_counter(struct rmid_cpu *state, __u32 cpu, __u32 i,
+					 struct rmid_counter *out)
+{
+	struct bpf_perf_event_value now;
+	__u64 bit = 1ULL << i;
+	__u64 enabled, running;
+
+	if (bpf_perf_event_read_value(&events, i * cpus_possible + cpu, &now, sizeof(now))) {
+		state->failed_reads++;
+		state->valid &= ~bit;
+		*out = (struct rmid_counter){};
+		return;
+	}
+	enabled = now.enabled - state->enabled_ns[i];
+	running = now.running - state->running_ns[i];
+	if (!(state->valid & bit) || enabled >> 32)
+		*out = (struct rmid_counter){};
+	else
+		*out = (struct rmid_counter){ now.counter - state->values[i], enabled, running };
+	state->values[i] = now.counter;
+	state->enabled_ns[i] = now.enabled;
+	state->running_ns[i] = now.running;
+	state->valid |= bit;
+}
+
+static __always_inline void read_counters(struct rmid_cpu *state, __u32 cpu,
+					  struct rmid_counter out[RMID_COUNTERS])
+{
+	for (__u32 i = 0; i < RMID_COUNTERS; i++) {
+		if (i < counters)
+			read_counter(state, cpu, i, &out[i]);
+		else
+			out[i] = (struct rmid_counter){};
+	}
+}
+
+static __always_inline void fill_span(struct rmid_span *span, const struct rmid_cpu *state,
+				      __u32 cpu, __u64 now, __u32 flags)
+{
+	span->head.time_ns = now;
+	span->head.cpu = cpu;
+	span->head.flags = flags;
+	span->start_ns = state->since_ns;
+	span->born_ns = state->born_ns;
+	span->who = state->tgid ? RMID_WHO_PROCESS : RMID_WHO_IDLE;
+	span->id = state->tgid;
+	span->switches = state->switches + !!(flags & RMID_SWITCHED);
+}
+
+/* Counters are read also if nobody will hear of it: the next span's begin here. */
+static __always_inline void send_span(struct rmid_cpu *state, __u32 cpu, struct rmid_span *span)
+{
+	__u64 size = RMID_SPAN_SIZE;
+
+	span->head.record = RMID_SPAN;
+	if (counters) {
+		read_counters(state, cpu, span->counters);
+		span->head.record = RMID_COUNTED_SPAN;
+		size = sizeof(*span);
+	}
+	/* User space looks for records by itself, now and then. */
+	if (span->start_ns && bpf_ringbuf_output(&ring, span, size, BPF_RB_NO_WAKEUP))
+		state->lost_spans++;
+}
+
+/* The span that is open here ends now. */
+static __always_inline void end_span(struct rmid_cpu *state, __u32 cpu, __u64 now, __u32 flags)
+{
+	struct rmid_span span = {};
+
+	fill_span(&span, state, cpu, now, flags);
+	send_span(state, cpu, &span);
+}
+
+/* The span of `task` begins now. */
+static __always_inline void begin_span(struct rmid_cpu *state, struct task_struct *task, __u64 now)
+{
+	state->tgid = task->tgid;
+	state->born_ns = task->tgid ? task->group_leader->start_boottime : 0;
+	state->since_ns = now;
+	state->switches = 0;
+}
+
+/* What follows is one step to whoever reads the state. */
+static __always_inline void open_state(struct rmid_cpu *state)
+{
+	state->version++;
+	barrier();
+}
+
+static __always_inline void close_state(struct rmid_cpu *state)
+{
+	barrier();
+	state->version++;
+}
+
+/* Its last thread, and for the last time? */
+static __always_inline bool is_last(struct task_struct *task)
+{
+	return (task_state(task, false) & TASK_DEAD) && !task->signal->live.counter;
+}
+
+/*
+ * Switches of this CPU so far, this one included, as the scheduler counts them: whether we were
+ * called for each. It may not be so: what runs in the middle of another program is left out. Either
+ * task leads to the run queue, unless it is idle.
+ */
+static __always_inline __u64 count_switches(struct task_struct *prev, struct task_struct *next)
+{
+	struct task_struct *task = next->pid ? next : prev;
+
+	if (!bpf_core_field_exists(task->se.cfs_rq))
+		return 0;
+	return task->se.cfs_rq->rq->nr_switches;
+}
+
+/* Were there switches that we did not see? Then nobody knows who had the CPU meanwhile. */
+static __always_inline bool missed_switches(struct rmid_cpu *state, __u64 count)
+{
+	__u64 before = state->count;
+
+	state->count = count;
+	if (!before || count == before + 1)
+		return false;
+	state->hidden += count - before - 1;
+	return true;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct rmid_cpu *state = armed_state(cpu);
+	__u64 now;
+
+	if (!state)
+		return 0;
+	now = bpf_ktime_get_ns();
+	open_state(state);
+	if (missed_switches(state, count_switches(prev, next)))
+		state->since_ns = 0; /* what is not told is missing */
+	if (prev->tgid == next->tgid && state->since_ns &&
+	    now / RMID_SLOT_NS == state->since_ns / RMID_SLOT_NS) {
+		state->switches++;
+	} else {
+		end_span(state, cpu, now, RMID_SWITCHED | (is_last(prev) ? RMID_LAST : 0));
+		begin_span(state, next, now);
+	}
+	close_state(state);
+	return 0;
+}
+
+/* Every millisecond, on every CPU, where perf events are read. */
+SEC("perf_event")
+int tick(struct bpf_perf_event_data *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct rmid_cpu *state = armed_state(cpu);
+	__u64 now;
+
+	if (!state)
+		return 0;
+	now = bpf_ktime_get_ns();
+	open_state(state);
+	end_span(state, cpu, now, RMID_TICKED);
+	if (state->since_ns) {
+		state->since_ns = now;
+		state->switches = 0;
+	}
+	close_state(state);
+	return 0;
+}
+
+/*
+ * Once on every CPU when the window opens, by user space: who has it now. Not attached anywhere.
+ */
+SEC("raw_tp/sched_switch")
+int prime(void *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct rmid_cpu *state = state_of(cpu);
+
+	if (!state || state->since_ns)
+		return 0;
+	open_state(state);
+	end_span(state, cpu, 0, 0);
+	begin_span(state, bpf_get_current_task_btf(), bpf_ktime_get_ns());
+	close_state(state);
+	return 0;
+}
+
+/* ---- who there is ---- */
+
+static __always_inline void fill_head(struct rmid_head *head, enum rmid_record record, __u64 now)
+{
+	head->time_ns = now;
+	head->cpu = bpf_get_smp_processor_id();
+	head->record = record;
+}
+
+/* Of other records than spans; interrupts may be on. */
+static __always_inline void count_lost(void)
+{
+	struct rmid_cpu *state = state_of(bpf_get_smp_processor_id());
+
+	if (state)
+		__sync_fetch_and_add(&state->lost_others, 1);
+}
+
+static __always_inline void tell_process(struct task_struct *task, const char *comm)
+{
+	struct rmid_process process = {};
+
+	fill_head(&process.head, RMID_PROCESS, bpf_ktime_get_ns());
+	process.tgid = task->tgid;
+	process.born_ns = task->start_boottime;
+	bpf_probe_read_kernel_str(process.comm, sizeof(process.comm), comm);
+	if (bpf_ringbuf_output(&ring, &process, sizeof(process), BPF_RB_NO_WAKEUP))
+		count_lost();
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
+{
+	if (child->pid == child->tgid)
+		tell_process(child, child->comm);
+	return 0;
+}
+
+/* Also at exec. */
+SEC("tp_btf/task_rename")
+int BPF_PROG(renamed, struct task_struct *task, const char *comm)
+{
+	if (task->pid == task->tgid)
+		tell_process(task, comm);
+	return 0;
+}
+
+/* Once, after the others are attached: those that are there. */
+SEC("iter/task")
+int existing(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task && task->pid && task->pid == task->tgid)
+		tell_process(task, task->comm);
+	return 0;
+}
+
+/*
+ * ---- the module's tracepoints ----
+ *
+ * Raw ones, and the record copied: there may be no type information of the module.
+ */
+
+SEC("raw_tp/rmid_sample")
+int sampled(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct rmid_cpu *state = armed_state(cpu);
+	struct latscope_rmid_sample sample;
+	struct rmid_span span = {};
+
+	if (!state || bpf_probe_read_kernel(&sample, sizeof(sample), (void *)ctx->args[0]))
+		return 0;
+	fill_head(&span.head, RMID_SPAN, sample.time_ns);
+	span.head.flags = sample.end == LATSCOPE_RMID_TICK ? RMID_TICKED : RMID_SWITCHED;
+	span.start_ns = sample.since_ns;
+	span.id = sample.rmid;
+	span.switches = sample.switches;
+	span.who = sample.rmid				  ? RMID_WHO_RMID
+		   : sample.kind == LATSCOPE_RMID_WAITING ? RMID_WHO_WAITING
+		   : sample.kind == LATSCOPE_RMID_KERNEL  ? RMID_WHO_KERNEL
+							  : RMID_WHO_IDLE;
+	send_span(state, cpu, &span);
+	return 0;
+}
+
+static __always_inline int tell_owner(void *from, enum rmid_fate fate)
+{
+	struct rmid_owner owner = {};
+
+	if (bpf_probe_read_kernel(&owner.owner, sizeof(owner.owner), from))
+		return 0;
+	fill_head(&owner.head, RMID_OWNER, owner.owner.time_ns);
+	owner.head.flags = fate;
+	if (bpf_ringbuf_output(&ring, &owner, sizeof(owner), BPF_RB_NO_WAKEUP))
+		count_lost();
+	return 0;
+}
+
+SEC("raw_tp/rmid_alloc")
+int allocated(struct bpf_raw_tracepoint_args *ctx)
+{
+	return tell_owner((void *)ctx->args[0], RMID_ALLOCATED);
+}
+
+SEC("raw_tp/rmid_free")
+int freed(struct bpf_raw_tracepoint_args *ctx)
+{
+	return tell_owner((void *)ctx->args[0], RMID_FREED);
+}
+
+SEC("raw_tp/rmid_existing")
+int listed(struct bpf_raw_tracepoint_args *ctx)
+{
+	return tell_owner((void *)ctx->args[0], RMID_LISTED);
+}
+
+SEC("raw_tp/rmid_read")
+int was_read(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct rmid_read reading = {};
+
+	if (!control.armed ||
+	    bpf_probe_read_kernel(&reading.read, sizeof(reading.read), (void *)ctx->args[0]))
+		return 0;
+	fill_head(&reading.head, RMID_READ, reading.read.time_ns);
+	if (bpf_ringbuf_output(&ring, &reading, sizeof(reading), BPF_RB_NO_WAKEUP))
+		count_lost();
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the programs of bpf/rmid.bpf.c send to user space, by ring buffer.
+ *
+ * Time on a CPU comes as spans that touch: each begins where the one before it on that CPU ended.
+ * So a span that was lost leaves a hole that can be seen and has a place and a length, and nothing
+ * else is shifted by it. Idle time is a span like any other, of process 0.
+ *
+ * Records of one CPU come in the order of their times. Those of different CPUs nearly do: between
+ * taking its time and its place in the ring a CPU may be held up. All times: CLOCK_MONOTONIC, ns.
+ *
+ * Needs the fixed-width types: vmlinux.h or <linux/types.h> comes before it.
+ */
+#ifndef LATSCOPE_RMID_RECORD_H
+#define LATSCOPE_RMID_RECORD_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#include <uapi/latscope/rmid.h>
+
+#define RMID_COMM_LEN 16
+#define RMID_SLOT_NS 1000000ULL
+#define RMID_COUNTERS 4 /* most perf events read at once */
+
+enum rmid_record {
+	RMID_SPAN, /* struct rmid_span, without counters */
+	RMID_COUNTED_SPAN, /* the same with counters */
+	RMID_PROCESS, /* struct rmid_process */
+	RMID_OWNER, /* struct rmid_owner, from the module */
+	RMID_READ, /* struct rmid_read, from the module */
+};
+
+/* Whose a span is. */
+enum rmid_who {
+	RMID_WHO_IDLE,
+	RMID_WHO_PROCESS, /* of tgid, which started at born_ns */
+	RMID_WHO_RMID, /* of who had that RMID at the time */
+	RMID_WHO_WAITING, /* of processes that the module has no RMID for */
+	RMID_WHO_KERNEL, /* of kernel threads, which have none in the module */
+};
+
+enum rmid_flag {
+	RMID_LAST = 1, /* span: the last of its process */
+	RMID_SWITCHED = 2, /* span: it ended by a switch */
+	RMID_TICKED = 4, /* span: it ended by the timer */
+};
+
+/* What happened to the RMID of a struct rmid_owner: its head's flags. */
+enum rmid_fate { RMID_ALLOCATED, RMID_FREED, RMID_LISTED };
+
+struct rmid_head {
+	__u64 time_ns; /* span: its end */
+	__u16 cpu;
+	__u8 record; /* enum rmid_record */
+	__u8 flags; /* of enum rmid_flag; owner: enum rmid_fate */
+	__u32 pad;
+};
+_Static_assert(sizeof(struct rmid_head) == 16, "rmid_head has no padding");
+
+/* What one perf event of the CPU counted within a span. */
+struct rmid_counter {
+	__u64 value;
+	__u32 enabled_ns;
+	__u32 running_ns; /* less than enabled: shared with others; 0: nothing is known */
+};
+_Static_assert(sizeof(struct rmid_counter) == 16, "rmid_counter has no padding");
+
+struct rmid_span {
+	struct rmid_head head;
+	__u64 start_ns;
+	__u64 born_ns; /* RMID_WHO_PROCESS: CLOCK_BOOTTIME; tells it from others of its number */
+	__u32 who; /* enum rmid_who */
+	__u32 id; /* the tgid or the RMID */
+	__u32 switches; /* the one that ended it included; the others were in its first slot */
+	__u32 pad;
+	struct rmid_counter counters[RMID_COUNTERS]; /* RMID_COUNTED_SPAN only */
+};
+#define RMID_SPAN_SIZE __builtin_offsetof(struct rmid_span, counters)
+_Static_assert(sizeof(struct rmid_span) == 48 + RMID_COUNTERS * 16, "rmid_span has no padding");
+
+/* There is such a process, or it has a new name. */
+struct rmid_process {
+	struct rmid_head head;
+	__u64 born_ns;
+	__u32 tgid;
+	__u32 pad;
+	char comm[RMID_COMM_LEN];
+};
+_Static_assert(sizeof(struct rmid_process) == 48, "rmid_process has no padding");
+
+struct rmid_owner {
+	struct rmid_head head;
+	struct latscope_rmid_owner owner;
+};
+_Static_assert(sizeof(struct rmid_owner) == 80, "rmid_owner has no padding");
+
+struct rmid_read {
+	struct rmid_head head;
+	struct latscope_rmid_read read;
+};
+_Static_assert(sizeof(struct rmid_read) == 64, "rmid_read has no padding");
+
+/*
+ * Map `cpus`, key = CPU: the span that is open there, written by the programs on that CPU, which
+ * exclude each other (interrupts are off). User space reads it at any time: a copy holds if
+ * `version` was even and the same before and after.
+ */
+struct rmid_cpu {
+	__u32 version;
+	__u32 tgid; /* 0: idle */
+	__u64 born_ns;
+	__u64 since_ns; /* 0: not known yet */
+	__u32 switches;
+	__u32 valid; /* mask of 1 << counter: the three below hold */
+	__u64 lost_spans; /* that found no room in the ring, as those that follow */
+	__u64 lost_others; /* written by any CPU */
+	__u64 failed_reads; /* of a perf event */
+	__u64 values[RMID_COUNTERS]; /* of the perf events, when they were read last */
+	__u64 enabled_ns[RMID_COUNTERS];
+	__u64 running_ns[RMID_COUNTERS];
+	__u64 count; /* switches, as the scheduler counts them; 0: none was seen */
+	__u64 hidden; /* those of them that were not seen */
+	__u64 pad[3]; /* to whole cache lines, so that CPUs do not share one */
+};
+_Static_assert(sizeof(struct rmid_cpu) == 192, "rmid_cpu has no padding");
+
+/* What user space switches while the programs run. */
+struct rmid_control {
+	__u32 armed; /* spans count only while this is 1 */
+	__u32 pad;
+};
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The options of rmid, and opening it as part of a session. */
+#include "rmid.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <base/log.h>
+#include <probe/rmid_source.h>
+#include <rmid/counters.h>
+
+#include "cmd.h"
+
+#define MAX_TOP 1000000
+
+enum { KEY_COUNTERS = 0x1000, KEY_RUNG, KEY_TOP };
+
+#define COUNTERS_HELP                                                                        \
+	"Perf events to read, up to 4 of cycles, instructions, llc-misses, llc-references, " \
+	"branch-misses, page-faults, or none (the first three, if they are there)"
+
+const struct argp_option rmid_options[] = {
+	{ "counters", KEY_COUNTERS, "LIST", 0, COUNTERS_HELP, 0 },
+	{ "rung", KEY_RUNG, "NAME", 0, "Measure in this way and no other: module or switches", 0 },
+	{ "top", KEY_TOP, "N", 0, "Processes that are shown (10)", 0 },
+	{ 0 },
+};
+
+static error_t set_counters(struct rmid_command *command, const char *list)
+{
+	command->counters_given = true;
+	if (!strcmp(list, "none")) {
+		command->counters = 0;
+		return 0;
+	}
+	switch (counters__parse(list, &command->counters)) {
+	case 0:
+		return 0;
+	case -E2BIG:
+		return options__fail(command->options, "--counters '%s': %d at most", list,
+				     RMID_COUNTERS);
+	default:
+		return options__fail(command->options, "--counters '%s': one of them is none",
+				     list);
+	}
+}
+
+error_t rmid__parse(struct rmid_command *command, int key, char *arg)
+{
+	uint64_t value = 0;
+	int err;
+
+	switch (key) {
+	case KEY_COUNTERS:
+		return set_counters(command, arg);
+	case KEY_RUNG:
+		command->rung = arg;
+		return 0;
+	case KEY_TOP:
+		err = options__count(command->options, "--top", arg, 1, MAX_TOP, &value);
+		command->options->top = (unsigned int)value;
+		return err;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* A rung that nobody knows is wrong usage, what the machine lacks is not. */
+static int explain(const struct rmid_command *command, int err, const char *why)
+{
+	char text[RUN_TEXT];
+
+	if (err == -EINVAL) {
+		snprintf(text, sizeof(text), "no rung '%.64s'", command->rung);
+		log__usage(command->options->command, text);
+		return EXIT_USAGE;
+	}
+	if (err == -EOPNOTSUPP || err == -ENOENT) {
+		log__error("rmid cannot run on this machine", why, "'latscope doctor' explains");
+		return EXIT_CANNOT;
+	}
+	log__error("rmid", strerror(-err), NULL);
+	return EXIT_ERROR;
+}
+
+int rmid__add(struct rmid_command *command, struct session *session)
+{
+	struct rmid_config config = {
+		.rung = command->rung,
+		.counters =
+			command->counters_given ? command->counters : (1U << COUNTERS_DEFAULT) - 1,
+		.counters_optional = !command->counters_given,
+	};
+	char why[RUN_TEXT];
+	int err;
+
+	err = rmid__open(&command->rmid, &config, why);
+	if (err)
+		return explain(command, err, why);
+	if (why[0])
+		log__warn("rmid goes by process, not by RMID", why, NULL);
+	command->source = rmid__source(command->rmid);
+	err = session__add_source(session, &command->source);
+	return err ? explain(command, err, NULL) : EXIT_DONE;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What `latscope rmid` has of its own, and `record --rmid` takes part in. */
+#ifndef LATSCOPE_CMD_RMID_H
+#define LATSCOPE_CMD_RMID_H
+
+#include <base/options.h>
+#include <base/writer.h>
+#include <probe/rmid.h>
+#include <probe/session.h>
+
+struct rmid_command {
+	bool wanted;
+	const char *rung; /* NULL: the best */
+	uint32_t counters; /* mask of counters_kinds[] */
+	bool counters_given;
+	struct options *options; /* for messages */
+	struct rmid *rmid; /* once it is open */
+	struct session_source source;
+};
+
+/* Those of `latscope rmid`, and what argp's parser is to do with one. */
+extern const struct argp_option rmid_options[];
+error_t rmid__parse(struct rmid_command *command, int key, char *arg);
+
+/*
+ * Opens it and adds it to the session. Prints why not, or why not on the best rung, and returns an
+ * exit code.
+ */
+int rmid__add(struct rmid_command *command, struct session *session);
+
+/* The processes that had the most CPU time; `top` of them, 0: all. */
+int rmid__print(FILE *out, const struct run *run, const struct run_module *module,
+		unsigned int top);
+
+/* The same of every interval, to stdout. */
+extern const struct writer_ops writer_live_rmid;
+
+#endif

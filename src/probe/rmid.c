@@ -1,0 +1,673 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "rmid.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include <rmid/attribution.h>
+#include <rmid/counters.h>
+#include <rmid/cpus.h>
+#include <rmid/module.h>
+#include <rmid/rows.h>
+
+#include "internal.h"
+#include "kernel.h"
+#include "rmid.skel.h"
+#include "rmid_events.h"
+
+#define PROGRAMS 6
+#define RING_OF_CPU (1U << 20) /* bytes for each CPU: 100 ms of 180,000 switches a second */
+#define RING_MOST (1U << 24)
+#define AT_ONCE 1024 /* records that are taken before slots are put out */
+#define LAG_NS 1000000000ULL /* a CPU that tells nothing for so long will not */
+#define TIDY_NS 250000000ULL /* less, so that CPUs that went are not waited for */
+
+enum { MODULE, SWITCHES };
+
+const struct rmid_rung rmid_rungs[RMID_RUNGS] = {
+	[MODULE] = {
+		.name = "module",
+		.mechanism = "by RMID, spans from the tracepoints of the module rmid",
+		.needs = "the module: 'make modules' builds it, 'sudo insmod "
+			 ".output/kmod/$(uname -r)/rmid.ko' loads it",
+	},
+	[SWITCHES] = {
+		.name = "switches",
+		.mechanism = "by process, spans between the switches of each CPU "
+			     "(tp_btf/sched_switch)",
+		.needs = "BTF and the tracepoint sched_switch",
+	},
+};
+
+static const char *const programs[RMID_RUNGS][PROGRAMS] = {
+	[MODULE] = { "allocated", "freed", "listed", "was_read", "sampled" },
+	[SWITCHES] = { "forked", "renamed", "switched" },
+};
+
+/* Loaded, but run by hand. */
+static const char *const loaded[RMID_RUNGS][PROGRAMS] = {
+	[SWITCHES] = { "prime", "existing" },
+};
+
+struct rmid {
+	const struct rmid_rung *rung;
+	struct rmid_bpf *skel;
+	struct bpf_link *links[PROGRAMS];
+	unsigned int nr_links;
+	struct ring_buffer *ring;
+	struct rmid_cpu *states; /* the map, by CPU */
+	size_t states_size;
+	unsigned int cpus; /* possible */
+	bool *online;
+	unsigned int counters[RMID_COUNTERS];
+	unsigned int nr_counters;
+	struct events events;
+	int module; /* descriptor of its file; -1: it is not used */
+	struct attribution attribution;
+	uint64_t lost_others; /* as of the last look */
+	uint64_t start_ns, tidied_ns;
+	struct table *table; /* where rows go; NULL: the window is not open */
+	uint64_t slots, incomplete_slots, missing_ns;
+	int err; /* of taking a record */
+};
+
+static bool is_rung(const struct rmid *rmid, int which)
+{
+	return rmid->rung == &rmid_rungs[which];
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	return (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
+}
+
+static void add_text(char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void add_text(char *text, size_t size, const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + used, size - used, format, args);
+	va_end(args);
+}
+
+/* ---- opening ---- */
+
+static bool is_in(const char *const names[PROGRAMS], const char *name)
+{
+	for (int i = 0; i < PROGRAMS && names[i]; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+static int select_programs(struct rmid *rmid)
+{
+	int rung = (int)(rmid->rung - rmid_rungs), err = 0;
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, rmid->skel->obj)
+	{
+		const char *name = bpf_program__name(program);
+		bool wanted = is_in(programs[rung], name) || is_in(loaded[rung], name);
+
+		if (!strcmp(name, "tick"))
+			wanted = rung == SWITCHES && rmid->nr_counters;
+		err = bpf_program__set_autoload(program, wanted);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int size_maps(struct rmid *rmid)
+{
+	unsigned int size = RING_OF_CPU;
+	int err;
+
+	while (size < RING_MOST && size < RING_OF_CPU * rmid->cpus)
+		size *= 2;
+	err = bpf_map__set_max_entries(rmid->skel->maps.ring, size);
+	if (!err)
+		err = bpf_map__set_max_entries(rmid->skel->maps.cpus, rmid->cpus);
+	if (!err && rmid->nr_counters)
+		err = bpf_map__set_max_entries(rmid->skel->maps.events,
+					       rmid->nr_counters * rmid->cpus);
+	return err;
+}
+
+static int load(struct rmid *rmid)
+{
+	int err;
+
+	rmid->skel = rmid_bpf__open();
+	if (!rmid->skel)
+		return -errno;
+	rmid->skel->rodata->counters = rmid->nr_counters;
+	rmid->skel->rodata->cpus_possible = rmid->cpus;
+	err = select_programs(rmid);
+	if (!err)
+		err = size_maps(rmid);
+	return err ? err : bpf_object__load_skeleton(rmid->skel->skeleton); /* maps .bss, too */
+}
+
+static int map_states(struct rmid *rmid)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *at;
+
+	rmid->states_size = (rmid->cpus * sizeof(*rmid->states) + page - 1) / page * page;
+	at = mmap(NULL, rmid->states_size, PROT_READ, MAP_SHARED,
+		  bpf_map__fd(rmid->skel->maps.cpus), 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	rmid->states = at;
+	return 0;
+}
+
+static int settle(struct rmid *rmid);
+
+/* After a delay the ring holds many slots: those that are whole need not wait in memory. */
+static int take_record(void *context, void *record, size_t size)
+{
+	struct rmid *rmid = context;
+
+	if (!rmid->err)
+		rmid->err = attribution__take(&rmid->attribution, record, size);
+	if (!rmid->err && rmid->attribution.records % AT_ONCE == 0)
+		rmid->err = settle(rmid);
+	return 0;
+}
+
+static int open_ring(struct rmid *rmid)
+{
+	rmid->ring = ring_buffer__new(bpf_map__fd(rmid->skel->maps.ring), take_record, rmid, NULL);
+	return rmid->ring ? 0 : -errno;
+}
+
+/* All that is in the ring. */
+static int drain(struct rmid *rmid)
+{
+	int got = ring_buffer__consume(rmid->ring);
+
+	return got < 0 ? got : rmid->err;
+}
+
+static int open_events(struct rmid *rmid)
+{
+	int map = bpf_map__fd(rmid->skel->maps.events), err = 0;
+
+	for (unsigned int i = 0; !err && i < rmid->nr_counters; i++)
+		err = events__open(&rmid->events, rmid->counters[i], map, i * rmid->cpus,
+				   rmid->online, rmid->cpus);
+	return err;
+}
+
+static int attach(struct rmid *rmid, const char *name)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(rmid->skel->obj, name);
+	struct bpf_link *link = bpf_program__attach(program);
+
+	if (!link)
+		return -errno;
+	rmid->links[rmid->nr_links++] = link;
+	return 0;
+}
+
+/*
+ * Who is there comes after the programs that tell who comes and goes are attached, and before those
+ * that send spans are: so there is nobody of whom nothing was heard.
+ */
+static int attach_programs(struct rmid *rmid)
+{
+	const char *const *names = programs[rmid->rung - rmid_rungs];
+	int err = 0, i = 0;
+
+	for (; !err && names[i + 1]; i++)
+		err = attach(rmid, names[i]);
+	if (!err)
+		err = is_rung(rmid, MODULE) ? module__dump(rmid->module)
+					    : probe__run_iterator(rmid->skel->progs.existing);
+	if (!err)
+		err = drain(rmid);
+	return err ? err : attach(rmid, names[i]);
+}
+
+static int open_module(struct rmid *rmid)
+{
+	rmid->module = module__open(LATSCOPE_RMID_PROC);
+	if (rmid->module >= 0)
+		return 0;
+	return rmid->module == -ENOENT ? -ENODEV : rmid->module;
+}
+
+/* After a failed attempt only what the next one makes anew is gone. */
+static void shut(struct rmid *rmid)
+{
+	while (rmid->nr_links)
+		bpf_link__destroy(rmid->links[--rmid->nr_links]);
+	events__close(&rmid->events);
+	ring_buffer__free(rmid->ring);
+	if (rmid->states)
+		munmap(rmid->states, rmid->states_size);
+	rmid_bpf__destroy(rmid->skel);
+	attribution__clear(&rmid->attribution);
+	if (rmid->module >= 0)
+		close(rmid->module);
+	rmid->ring = NULL;
+	rmid->states = NULL;
+	rmid->skel = NULL;
+	rmid->module = -1;
+}
+
+static int try_rung(struct rmid *rmid)
+{
+	int err = 0;
+
+	if (is_rung(rmid, MODULE))
+		err = open_module(rmid);
+	if (!err)
+		err = attribution__init(&rmid->attribution, rmid->cpus);
+	if (!err)
+		err = load(rmid);
+	if (!err)
+		err = map_states(rmid);
+	if (!err)
+		err = open_ring(rmid);
+	if (!err)
+		err = open_events(rmid);
+	if (!err)
+		err = attach_programs(rmid);
+	if (!err && is_rung(rmid, SWITCHES) && rmid->nr_counters)
+		err = events__tick(&rmid->events, bpf_program__fd(rmid->skel->progs.tick),
+				   rmid->online, rmid->cpus);
+	if (err)
+		shut(rmid);
+	return err;
+}
+
+static void explain(int err, const struct rmid_rung *rung, char reason[RUN_TEXT])
+{
+	if (err == -ENODEV)
+		snprintf(reason, RUN_TEXT, "not loaded; needs %s", rung->needs);
+	else if (err == -EPROTONOSUPPORT || err == -EUCLEAN)
+		snprintf(reason, RUN_TEXT, "of another version; needs %s", rung->needs);
+	else
+		kernel__explain(err, rung->needs, reason);
+}
+
+static int try_rungs(struct rmid *rmid, const char *wanted, char why[RUN_TEXT])
+{
+	int err, result = -EINVAL;
+	char reason[RUN_TEXT];
+
+	for (int i = 0; i < RMID_RUNGS; i++) {
+		if (wanted && strcmp(wanted, rmid_rungs[i].name))
+			continue;
+		rmid->rung = &rmid_rungs[i];
+		kernel__capture_log();
+		err = try_rung(rmid);
+		if (!err)
+			return 0;
+		explain(err, rmid->rung, reason);
+		add_text(why, RUN_TEXT, "%s%s: %s", why[0] ? "; " : "", rmid->rung->name, reason);
+		result = err == -ENOMEM ? err : -EOPNOTSUPP;
+	}
+	return result;
+}
+
+/* Those that this machine has. */
+static int choose_counters(struct rmid *rmid, const struct rmid_config *config, char why[RUN_TEXT])
+{
+	int err;
+
+	for (unsigned int kind = 0; kind < COUNTERS_KINDS; kind++) {
+		if (!(config->counters & 1U << kind) || rmid->nr_counters == RMID_COUNTERS)
+			continue;
+		err = events__probe(kind);
+		if (!err) {
+			rmid->counters[rmid->nr_counters++] = kind;
+		} else if (!config->counters_optional) {
+			snprintf(why, RUN_TEXT, "no perf event %s: %s", counters_kinds[kind].name,
+				 strerror(-err));
+			return -ENOENT;
+		}
+	}
+	return 0;
+}
+
+int rmid__open(struct rmid **out, const struct rmid_config *config, char why[RUN_TEXT])
+{
+	struct rmid *rmid = calloc(1, sizeof(*rmid));
+	int err;
+
+	why[0] = '\0';
+	if (!rmid)
+		return -ENOMEM;
+	rmid->module = -1;
+	rmid->cpus = (unsigned int)libbpf_num_possible_cpus();
+	rmid->online = calloc(rmid->cpus, sizeof(*rmid->online));
+	err = rmid->online ? cpus__online(CPUS_ONLINE, rmid->online, rmid->cpus) : -ENOMEM;
+	if (!err)
+		err = choose_counters(rmid, config, why);
+	if (!err)
+		err = try_rungs(rmid, config->rung, why);
+	if (err) {
+		rmid__close(rmid);
+		return err;
+	}
+	*out = rmid;
+	return 0;
+}
+
+void rmid__close(struct rmid *rmid)
+{
+	if (!rmid)
+		return;
+	shut(rmid);
+	free(rmid->online);
+	free(rmid);
+}
+
+static struct rows_layout layout_of(const struct rmid *rmid)
+{
+	return (struct rows_layout){ rmid->counters, rmid->nr_counters, is_rung(rmid, MODULE) };
+}
+
+/* What the window has shown. */
+static void conclude(const struct rmid *rmid, char text[RUN_TEXT])
+{
+	struct rmid_account account;
+
+	rmid__account(rmid, &account);
+	if (!account.slots)
+		return;
+	add_text(text, RUN_TEXT, "; %llu of %llu slots incomplete, %llu records lost",
+		 (unsigned long long)account.incomplete_slots, (unsigned long long)account.slots,
+		 (unsigned long long)(account.lost_spans + account.lost_others));
+	if (account.hidden)
+		add_text(text, RUN_TEXT, ", %llu switches hidden",
+			 (unsigned long long)account.hidden);
+	if (account.ticks)
+		add_text(text, RUN_TEXT, "; %.2f %% of ticks within 100 us of their edge",
+			 100.0 * (double)account.ticks_in_time / (double)account.ticks);
+}
+
+int rmid__describe(const struct rmid *rmid, struct run_module *module)
+{
+	struct rows_layout layout = layout_of(rmid);
+	char *text = module->mechanism;
+
+	snprintf(module->name, sizeof(module->name), RMID_MODULE);
+	snprintf(module->rung, sizeof(module->rung), "%s", rmid->rung->name);
+	snprintf(text, RUN_TEXT, "%s", rmid->rung->mechanism);
+	for (unsigned int i = 0; i < rmid->nr_counters; i++)
+		add_text(text, RUN_TEXT, "%s%s",
+			 i ? ", " : "; perf events: ", counters_kinds[rmid->counters[i]].name);
+	conclude(rmid, text);
+	return module->table ? 0 : rows__new_table(&module->table, &layout);
+}
+
+/* ---- running ---- */
+
+/* Has this CPU tell who has it. Offline ones cannot. */
+static int prime(const struct rmid *rmid, unsigned int cpu)
+{
+	struct bpf_test_run_opts opts = { .sz = sizeof(opts),
+					  .flags = BPF_F_TEST_RUN_ON_CPU,
+					  .cpu = cpu };
+	int err = bpf_prog_test_run_opts(bpf_program__fd(rmid->skel->progs.prime), &opts);
+
+	return err == -ENXIO ? 0 : err;
+}
+
+int rmid__ready(struct rmid *rmid)
+{
+	int err = 0;
+
+	__atomic_store_n(&rmid->skel->bss->control.armed, 1, __ATOMIC_SEQ_CST);
+	for (unsigned int cpu = 0; !err && cpu < rmid->cpus; cpu++)
+		if (is_rung(rmid, SWITCHES) && rmid->online[cpu])
+			err = prime(rmid, cpu);
+	return err;
+}
+
+void rmid__start(struct rmid *rmid, uint64_t start_ns)
+{
+	rmid->start_ns = start_ns;
+	slots__start(rmid->attribution.slots, start_ns);
+	for (unsigned int cpu = 0; cpu < rmid->cpus; cpu++)
+		if (rmid->online[cpu])
+			slots__join(rmid->attribution.slots, cpu, start_ns);
+}
+
+static uint64_t sum_lost_others(const struct rmid *rmid)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int cpu = 0; cpu < rmid->cpus; cpu++)
+		sum += __atomic_load_n(&rmid->states[cpu].lost_others, __ATOMIC_RELAXED);
+	return sum;
+}
+
+/*
+ * Without the module a lost record costs a name, which the next look into /proc mends. With it, who
+ * has which RMID is not known any more: it is asked for again.
+ */
+static int mend_losses(struct rmid *rmid)
+{
+	uint64_t lost = sum_lost_others(rmid);
+	bool any = lost != rmid->lost_others || rmid->attribution.owners_lost;
+
+	rmid->lost_others = lost;
+	if (!any || !is_rung(rmid, MODULE))
+		return 0;
+	attribution__doubt(&rmid->attribution, now_ns());
+	return module__dump(rmid->module);
+}
+
+/* A copy of a CPU's state that holds; false: it would not. */
+static bool copy_state(const struct rmid_cpu *state, struct rmid_cpu *copy)
+{
+	for (int tries = 0; tries < 8; tries++) {
+		copy->version = __atomic_load_n(&state->version, __ATOMIC_ACQUIRE);
+		copy->tgid = __atomic_load_n(&state->tgid, __ATOMIC_RELAXED);
+		copy->born_ns = __atomic_load_n(&state->born_ns, __ATOMIC_RELAXED);
+		copy->since_ns = __atomic_load_n(&state->since_ns, __ATOMIC_RELAXED);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (!(copy->version & 1) &&
+		    copy->version == __atomic_load_n(&state->version, __ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+/* The spans that are open have lasted until `until`, at least. */
+static int extend_spans(struct rmid *rmid, uint64_t until)
+{
+	struct attribution *attribution = &rmid->attribution;
+	struct rmid_cpu state;
+	uint32_t process;
+	int err = 0;
+
+	for (unsigned int cpu = 0; !err && cpu < rmid->cpus; cpu++) {
+		if (!rmid->online[cpu] || !copy_state(&rmid->states[cpu], &state) ||
+		    !state.since_ns)
+			continue;
+		process = state.tgid ? processes__find(attribution->processes, state.tgid,
+						       state.born_ns)
+				     : PROCESSES_IDLE;
+		if (process == UINT32_MAX)
+			return -ENOMEM;
+		err = slots__extend(attribution->slots, cpu, process, state.since_ns, until);
+	}
+	return err;
+}
+
+/*
+ * Of whom no name was heard: the record was lost, or the kernel's iterator left it out, as that of
+ * 6.18 does process 1. It may be another process of that number by now; so may any name in /proc.
+ */
+static void name_process(struct rmid *rmid, uint32_t index)
+{
+	const struct process *process = processes__at(rmid->attribution.processes, index);
+	char path[32], comm[RMID_COMM_LEN + 1] = "?";
+	FILE *stream;
+
+	if (!process->tgid || process->comm[0])
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/comm", process->tgid);
+	stream = fopen(path, "re");
+	if (stream) {
+		if (fgets(comm, sizeof(comm), stream))
+			comm[strcspn(comm, "\n")] = '\0';
+		fclose(stream);
+	}
+	processes__name(rmid->attribution.processes, index, comm);
+}
+
+static int put_slot(struct rmid *rmid, const struct slot *slot)
+{
+	struct rows_layout layout = layout_of(rmid);
+
+	rmid->slots++;
+	rmid->incomplete_slots += slot->missing_ns || slot->doubtful;
+	rmid->missing_ns += slot->missing_ns;
+	for (size_t i = 0; i < slot->nr; i++)
+		name_process(rmid, slot->cells[i].process);
+	return rows__add(rmid->table, &layout, slot, rmid->attribution.processes, rmid->start_ns);
+}
+
+/* What was lost is known before the slots it belongs to are put out. */
+static int settle(struct rmid *rmid)
+{
+	const struct slot *slot;
+	int err;
+
+	if (!rmid->table)
+		return 0;
+	err = mend_losses(rmid);
+	while (!err && (slot = slots__next(rmid->attribution.slots)))
+		err = put_slot(rmid, slot);
+	return err;
+}
+
+/*
+ * Now and then: CPUs that went offline tell nothing any more, one that came joins by itself; and
+ * processes that ended make room for others.
+ */
+static void tidy_up(struct rmid *rmid, uint64_t now)
+{
+	uint64_t settled = slots__settled_ns(rmid->attribution.slots);
+
+	if (now < rmid->tidied_ns + TIDY_NS)
+		return;
+	rmid->tidied_ns = now;
+	if (settled > LAG_NS)
+		processes__forget(rmid->attribution.processes, settled - LAG_NS);
+	if (cpus__online(CPUS_ONLINE, rmid->online, rmid->cpus))
+		return;
+	for (unsigned int cpu = 0; cpu < rmid->cpus; cpu++)
+		if (!rmid->online[cpu])
+			slots__leave(rmid->attribution.slots, cpu);
+}
+
+/* `until` lies before the ring is looked at: then what is there by then is in it. */
+static int take_all(struct rmid *rmid, uint64_t until)
+{
+	int err;
+
+	err = drain(rmid);
+	if (!err && is_rung(rmid, SWITCHES) && !rmid->nr_counters)
+		err = extend_spans(rmid, until);
+	return err;
+}
+
+int rmid__poll(struct rmid *rmid, struct table *table)
+{
+	uint64_t until = now_ns();
+	int err;
+
+	rmid->table = table;
+	err = take_all(rmid, until);
+	if (!err && until > rmid->start_ns + LAG_NS)
+		err = slots__give_up(rmid->attribution.slots, until - LAG_NS);
+	if (!err)
+		err = settle(rmid);
+	if (err)
+		return err;
+	tidy_up(rmid, until);
+	return 0;
+}
+
+/*
+ * Where a timer ticks, every CPU tells once more what it did until the end. Else the state of each
+ * stands as it was when the programs fell silent; of those on their way the kernel waits for all.
+ */
+static void fall_silent(struct rmid *rmid)
+{
+	const struct timespec two_ticks = { .tv_nsec = 2 * RMID_SLOT_NS };
+
+	if (is_rung(rmid, MODULE) || rmid->nr_counters)
+		nanosleep(&two_ticks, NULL);
+	__atomic_store_n(&rmid->skel->bss->control.armed, 0, __ATOMIC_SEQ_CST);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		nanosleep(&two_ticks, NULL);
+}
+
+int rmid__stop(struct rmid *rmid, struct table *table, uint64_t end_ns)
+{
+	const struct slot *slot;
+	int err;
+
+	rmid->table = table;
+	slots__end(rmid->attribution.slots, end_ns);
+	fall_silent(rmid);
+	err = take_all(rmid, end_ns);
+	if (!err)
+		err = slots__give_up(rmid->attribution.slots, end_ns);
+	if (!err)
+		err = settle(rmid);
+	while (!err && (slot = slots__rest(rmid->attribution.slots)))
+		err = put_slot(rmid, slot);
+	return err;
+}
+
+void rmid__account(const struct rmid *rmid, struct rmid_account *account)
+{
+	const struct attribution *attribution = &rmid->attribution;
+
+	*account = (struct rmid_account){
+		.records = attribution->records,
+		.malformed = attribution->malformed,
+		.no_value = attribution->no_value,
+		.ticks = attribution->ticks,
+		.ticks_in_time = attribution->ticks_in_time,
+		.slots = rmid->slots,
+		.incomplete_slots = rmid->incomplete_slots,
+		.missing_ns = rmid->missing_ns,
+		.lost_others = sum_lost_others(rmid),
+	};
+	for (unsigned int cpu = 0; cpu < rmid->cpus; cpu++) {
+		account->lost_spans += rmid->states[cpu].lost_spans;
+		account->hidden += rmid->states[cpu].hidden;
+		account->failed_reads += rmid->states[cpu].failed_reads;
+	}
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "rmid_events.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include <base/grow.h>
+
+#define NS_PER_SEC 1000000000ULL
+#define AHEAD_NS 50000 /* awake that long before an edge */
+
+static int open_event(const struct perf_event_attr *attr, int cpu)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static struct perf_event_attr counting(unsigned int kind)
+{
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
+		.type = counters_kinds[kind].type,
+		.config = counters_kinds[kind].config,
+	};
+}
+
+int events__probe(unsigned int kind)
+{
+	struct perf_event_attr attr = counting(kind);
+	int fd = open_event(&attr, 0);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+/* Opens one and keeps it. Returns its descriptor. */
+static int add_event(struct events *events, const struct perf_event_attr *attr, unsigned int cpu)
+{
+	int fd = open_event(attr, (int)cpu), *fds;
+
+	if (fd < 0)
+		return fd;
+	fds = grow__one(events->fds, events->nr, sizeof(*fds));
+	if (!fds) {
+		close(fd);
+		return -ENOMEM;
+	}
+	events->fds = fds;
+	events->fds[events->nr++] = fd;
+	return fd;
+}
+
+/* One descriptor a CPU and event: 1024, the usual limit, are too few for many CPUs. */
+static void raise_limit(unsigned int more)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= more + 256)
+		return;
+	limit.rlim_cur = more + 256 < limit.rlim_max ? more + 256 : limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, so will the events */
+}
+
+int events__open(struct events *events, unsigned int kind, int map, unsigned int at,
+		 const bool *online, unsigned int cpus)
+{
+	struct perf_event_attr attr = counting(kind);
+
+	raise_limit(events->nr + cpus);
+	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
+		uint32_t key = at + cpu;
+		int fd = online[cpu] ? add_event(events, &attr, cpu) : 0;
+
+		if (fd < 0)
+			return fd;
+		if (online[cpu] && bpf_map_update_elem(map, &key, &fd, BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	return (uint64_t)at.tv_sec * NS_PER_SEC + (uint64_t)at.tv_nsec;
+}
+
+/* The timer keeps the phase it starts with, and that is the moment it is switched on. */
+static void wait_for_edge(void)
+{
+	uint64_t edge = (now_ns() + 2 * AHEAD_NS) / RMID_SLOT_NS * RMID_SLOT_NS + RMID_SLOT_NS;
+	uint64_t wake = edge - AHEAD_NS;
+	struct timespec at = { .tv_sec = (time_t)(wake / NS_PER_SEC),
+			       .tv_nsec = (long)(wake % NS_PER_SEC) };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+	while (now_ns() < edge)
+		;
+}
+
+int events__tick(struct events *events, int program, const bool *online, unsigned int cpus)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = RMID_SLOT_NS,
+		.disabled = 1,
+	};
+	int fd;
+
+	raise_limit(events->nr + cpus);
+	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
+		if (!online[cpu])
+			continue;
+		fd = add_event(events, &attr, cpu);
+		if (fd < 0)
+			return fd;
+		if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program))
+			return -errno;
+		wait_for_edge();
+		if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+			return -errno;
+	}
+	return 0;
+}
+
+void events__close(struct events *events)
+{
+	while (events->nr)
+		close(events->fds[--events->nr]);
+	free(events->fds);
+	events->fds = NULL;
+}

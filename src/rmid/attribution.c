@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "attribution.h"
+
+#include <errno.h>
+#include <string.h>
+
+int attribution__init(struct attribution *attribution, unsigned int cpus)
+{
+	int err;
+
+	memset(attribution, 0, sizeof(*attribution));
+	err = processes__new(&attribution->processes);
+	if (err)
+		return err;
+	err = slots__new(&attribution->slots, cpus);
+	if (err)
+		attribution__clear(attribution);
+	return err;
+}
+
+void attribution__clear(struct attribution *attribution)
+{
+	slots__free(attribution->slots);
+	processes__free(attribution->processes);
+	attribution->slots = NULL;
+	attribution->processes = NULL;
+}
+
+/* UINT32_MAX: no memory. */
+static uint32_t owner_of(struct attribution *attribution, const struct rmid_span *span)
+{
+	switch (span->who) {
+	case RMID_WHO_IDLE:
+		return PROCESSES_IDLE;
+	case RMID_WHO_PROCESS:
+		return processes__find(attribution->processes, span->id, span->born_ns);
+	case RMID_WHO_RMID:
+		if (span->id > LATSCOPE_RMID_MAX)
+			return PROCESSES_UNKNOWN;
+		return processes__owner(attribution->processes, span->id, span->head.time_ns);
+	case RMID_WHO_WAITING:
+		return PROCESSES_WAITING;
+	case RMID_WHO_KERNEL:
+		return PROCESSES_KERNEL;
+	}
+	return PROCESSES_UNKNOWN;
+}
+
+static void judge_tick(struct attribution *attribution, uint64_t time_ns)
+{
+	uint64_t beyond = time_ns % RMID_SLOT_NS;
+
+	attribution->ticks++;
+	if (beyond <= ATTRIBUTION_EDGE_NS || RMID_SLOT_NS - beyond <= ATTRIBUTION_EDGE_NS)
+		attribution->ticks_in_time++;
+}
+
+static int take_span(struct attribution *attribution, const struct rmid_span *span)
+{
+	uint32_t owner = owner_of(attribution, span);
+	int err;
+
+	if (owner == UINT32_MAX)
+		return -ENOMEM;
+	if (span->head.flags & RMID_TICKED)
+		judge_tick(attribution, span->head.time_ns);
+	err = slots__add(attribution->slots, span, owner);
+	if (err == -EINVAL) {
+		attribution->malformed++;
+		return 0;
+	}
+	if (span->head.flags & RMID_LAST && owner >= PROCESSES_SPECIAL)
+		processes__end(attribution->processes, owner, span->head.time_ns);
+	return err;
+}
+
+static int take_process(struct attribution *attribution, const struct rmid_process *process)
+{
+	uint32_t index;
+
+	index = processes__find(attribution->processes, process->tgid, process->born_ns);
+	if (index == UINT32_MAX)
+		return -ENOMEM;
+	processes__name(attribution->processes, index, process->comm);
+	return 0;
+}
+
+/* One that was told at our wish tells what was known then: no gap, as it has a number, too. */
+static int take_owner(struct attribution *attribution, const struct rmid_owner *record)
+{
+	const struct latscope_rmid_owner *owner = &record->owner;
+	uint32_t index;
+
+	if (!owner->rmid || owner->rmid > LATSCOPE_RMID_MAX) {
+		attribution->malformed++;
+		return 0;
+	}
+	if (attribution->last_seq && owner->seq != attribution->last_seq + 1)
+		attribution->owners_lost = true;
+	attribution->last_seq = owner->seq;
+	if (record->head.flags == RMID_FREED) {
+		processes__take_rmid(attribution->processes, owner->rmid, owner->time_ns);
+		return 0;
+	}
+	index = processes__find(attribution->processes, owner->tgid, owner->start_ns);
+	if (index == UINT32_MAX)
+		return -ENOMEM;
+	processes__name(attribution->processes, index, owner->comm);
+	processes__give_rmid(attribution->processes, owner->rmid, index,
+			     record->head.flags == RMID_ALLOCATED ? owner->time_ns
+								  : owner->since_ns);
+	return 0;
+}
+
+static int take_reading(struct attribution *attribution, const struct latscope_rmid_read *read)
+{
+	if (read->rmid > LATSCOPE_RMID_MAX || read->since_ns > read->time_ns) {
+		attribution->malformed++;
+		return 0;
+	}
+	if (read->status != LATSCOPE_RMID_VALUE) {
+		attribution->no_value++;
+		return 0;
+	}
+	return slots__add_reading(attribution->slots, read,
+				  processes__owner(attribution->processes, read->rmid,
+						   read->time_ns));
+}
+
+int attribution__take(struct attribution *attribution, const void *record, size_t size)
+{
+	static const size_t sizes[] = {
+		[RMID_SPAN] = RMID_SPAN_SIZE,
+		[RMID_COUNTED_SPAN] = sizeof(struct rmid_span),
+		[RMID_PROCESS] = sizeof(struct rmid_process),
+		[RMID_OWNER] = sizeof(struct rmid_owner),
+		[RMID_READ] = sizeof(struct rmid_read),
+	};
+	const struct rmid_head *head = record;
+
+	attribution->records++;
+	if (size < sizeof(*head) || head->record >= sizeof(sizes) / sizeof(sizes[0]) ||
+	    size < sizes[head->record]) {
+		attribution->malformed++;
+		return 0;
+	}
+	switch (head->record) {
+	case RMID_PROCESS:
+		return take_process(attribution, record);
+	case RMID_OWNER:
+		return take_owner(attribution, record);
+	case RMID_READ:
+		return take_reading(attribution, &((const struct rmid_read *)record)->read);
+	default:
+		return take_span(attribution, record);
+	}
+}
+
+void attribution__doubt(struct attribution *attribution, uint64_t until_ns)
+{
+	attribution->owners_lost = false;
+	slots__doubt(attribution->slots, until_ns);
+}

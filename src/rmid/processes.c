@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "processes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADS 1024
+
+/*
+ * The last to have the RMID and the one before: a span that was held up on its way arrives when the
+ * RMID may have a new owner, but hardly two.
+ */
+#define TENANTS 2
+
+struct tenant {
+	uint32_t process; /* 0: none */
+	uint64_t since_ns;
+	uint64_t until_ns;
+};
+
+struct processes {
+	struct process *all;
+	uint32_t nr, room;
+	uint32_t unused; /* the first of those that are free; 0: none */
+	uint32_t last_number;
+	uint32_t heads[HEADS];
+	struct tenant tenants[LATSCOPE_RMID_MAX + 1][TENANTS]; /* the newest first */
+};
+
+int processes__new(struct processes **out)
+{
+	static const char *const names[PROCESSES_SPECIAL] = {
+		[PROCESSES_IDLE] = "(idle)",
+		[PROCESSES_KERNEL] = "(kernel)",
+		[PROCESSES_WAITING] = "(waiting)",
+		[PROCESSES_UNKNOWN] = "(unknown)",
+	};
+	struct processes *processes = calloc(1, sizeof(*processes));
+
+	if (!processes)
+		return -ENOMEM;
+	processes->room = 64;
+	processes->all = calloc(processes->room, sizeof(*processes->all));
+	if (!processes->all) {
+		free(processes);
+		return -ENOMEM;
+	}
+	for (; processes->nr < PROCESSES_SPECIAL; processes->nr++)
+		strcpy(processes->all[processes->nr].comm, names[processes->nr]);
+	*out = processes;
+	return 0;
+}
+
+void processes__free(struct processes *processes)
+{
+	if (!processes)
+		return;
+	free(processes->all);
+	free(processes);
+}
+
+uint32_t processes__limit(const struct processes *processes)
+{
+	return processes->nr;
+}
+
+const struct process *processes__at(const struct processes *processes, uint32_t index)
+{
+	return &processes->all[index];
+}
+
+/* A place for a process: one that was used before, or a new one; 0: no memory. */
+static uint32_t take_place(struct processes *processes)
+{
+	uint32_t index = processes->unused, room = 2 * processes->room;
+	struct process *all;
+
+	if (index) {
+		processes->unused = processes->all[index].next;
+		return index;
+	}
+	if (processes->nr == processes->room) {
+		all = reallocarray(processes->all, room, sizeof(*all));
+		if (!all)
+			return 0;
+		processes->all = all;
+		processes->room = room;
+	}
+	return processes->nr++;
+}
+
+static uint32_t *head_of(struct processes *processes, uint32_t tgid)
+{
+	return &processes->heads[tgid % HEADS];
+}
+
+uint32_t processes__find(struct processes *processes, uint32_t tgid, uint64_t born_ns)
+{
+	uint32_t *head = head_of(processes, tgid), index;
+	struct process *process;
+
+	for (index = *head; index; index = process->next) {
+		process = &processes->all[index];
+		if (process->tgid == tgid && process->born_ns == born_ns)
+			return index;
+	}
+	index = take_place(processes);
+	if (!index)
+		return UINT32_MAX;
+	process = &processes->all[index];
+	*process = (struct process){
+		.number = ++processes->last_number, .tgid = tgid, .born_ns = born_ns, .next = *head
+	};
+	*head = index;
+	return index;
+}
+
+void processes__name(struct processes *processes, uint32_t index, const char *comm)
+{
+	struct process *process = &processes->all[index];
+
+	memcpy(process->comm, comm, sizeof(process->comm));
+	process->comm[sizeof(process->comm) - 1] = '\0';
+}
+
+void processes__end(struct processes *processes, uint32_t index, uint64_t time_ns)
+{
+	processes->all[index].ended_ns = time_ns;
+}
+
+void processes__give_rmid(struct processes *processes, uint32_t rmid, uint32_t index,
+			  uint64_t since_ns)
+{
+	struct tenant *tenants = processes->tenants[rmid];
+
+	processes->all[index].rmid = rmid;
+	if (tenants[0].process == index && tenants[0].since_ns == since_ns)
+		return; /* told again */
+	tenants[1] = tenants[0];
+	if (tenants[1].until_ns > since_ns)
+		tenants[1].until_ns = since_ns; /* the record of its end was lost */
+	tenants[0] = (struct tenant){ index, since_ns, UINT64_MAX };
+}
+
+void processes__take_rmid(struct processes *processes, uint32_t rmid, uint64_t time_ns)
+{
+	struct tenant *tenant = &processes->tenants[rmid][0];
+
+	if (!tenant->process)
+		return;
+	tenant->until_ns = time_ns;
+	processes__end(processes, tenant->process, time_ns);
+}
+
+/*
+ * Its last span may end a moment after it was taken away, which is before anyone else can have it:
+ * the newest of those that had it before decides, but for one who had lost it long ago.
+ */
+uint32_t processes__owner(const struct processes *processes, uint32_t rmid, uint64_t time_ns)
+{
+	const struct tenant *tenants = processes->tenants[rmid];
+
+	for (int i = 0; i < TENANTS && tenants[i].process; i++) {
+		if (time_ns <= tenants[i].since_ns)
+			continue;
+		if (time_ns > tenants[i].until_ns &&
+		    time_ns - tenants[i].until_ns > LATSCOPE_RMID_LIMBO_NS)
+			break;
+		return tenants[i].process;
+	}
+	return PROCESSES_UNKNOWN;
+}
+
+static void leave_rmid(struct processes *processes, uint32_t rmid, uint32_t index)
+{
+	struct tenant *tenants = processes->tenants[rmid];
+
+	for (int i = 0; rmid && i < TENANTS; i++)
+		if (tenants[i].process == index)
+			tenants[i].process = PROCESSES_UNKNOWN;
+}
+
+static void forget(struct processes *processes, uint32_t index)
+{
+	struct process *process = &processes->all[index];
+	uint32_t *at = head_of(processes, process->tgid);
+
+	while (*at != index)
+		at = &processes->all[*at].next;
+	*at = process->next;
+	leave_rmid(processes, process->rmid, index);
+	process->tgid = 0;
+	process->next = processes->unused;
+	processes->unused = index;
+}
+
+void processes__forget(struct processes *processes, uint64_t before_ns)
+{
+	for (uint32_t i = PROCESSES_SPECIAL; i < processes->nr; i++) {
+		const struct process *process = &processes->all[i];
+
+		if (process->tgid && process->ended_ns && process->ended_ns < before_ns)
+			forget(processes, i);
+	}
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "slots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CELLS_KEPT 32
+
+struct slots {
+	uint64_t start_ns, end_ns; /* what lies outside does not count */
+	uint64_t first; /* number of the oldest slot that has not come out; slot n begins at n ms */
+	uint64_t nr; /* slots that have begun, from the first on */
+	struct slot *ring; /* slot n is at n % room */
+	uint64_t room; /* a power of two */
+	bool taken; /* the first is in the hands of the caller */
+	unsigned int cpus;
+	uint64_t *done_ns; /* by CPU: all before it is settled; 0: it is not there */
+};
+
+int slots__new(struct slots **out, unsigned int cpus)
+{
+	struct slots *slots = calloc(1, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	slots->done_ns = calloc(cpus, sizeof(*slots->done_ns));
+	slots->room = 64;
+	slots->ring = calloc(slots->room, sizeof(*slots->ring));
+	if (!slots->done_ns || !slots->ring) {
+		slots__free(slots);
+		return -ENOMEM;
+	}
+	slots->cpus = cpus;
+	slots->end_ns = UINT64_MAX;
+	*out = slots;
+	return 0;
+}
+
+void slots__start(struct slots *slots, uint64_t start_ns)
+{
+	slots->start_ns = start_ns;
+	slots->first = start_ns / RMID_SLOT_NS;
+}
+
+void slots__end(struct slots *slots, uint64_t end_ns)
+{
+	slots->end_ns = end_ns;
+}
+
+void slots__free(struct slots *slots)
+{
+	if (!slots)
+		return;
+	for (uint64_t i = 0; slots->ring && i < slots->room; i++)
+		free(slots->ring[i].cells);
+	free(slots->ring);
+	free(slots->done_ns);
+	free(slots);
+}
+
+static int grow(struct slots *slots)
+{
+	uint64_t room = 2 * slots->room;
+	struct slot *ring = calloc(room, sizeof(*ring));
+
+	if (!ring)
+		return -ENOMEM;
+	for (uint64_t n = slots->first; n < slots->first + slots->room; n++)
+		ring[n % room] = slots->ring[n % slots->room];
+	free(slots->ring);
+	slots->ring = ring;
+	slots->room = room;
+	return 0;
+}
+
+static void clear(struct slot *slot, uint64_t number)
+{
+	slot->start_ns = number * RMID_SLOT_NS;
+	slot->missing_ns = 0;
+	slot->doubtful = false;
+	slot->nr = 0;
+	memset(slot->heads, 0, sizeof(slot->heads));
+}
+
+/* Slot number n, which has not come out; NULL: no memory. */
+static struct slot *slot_of(struct slots *slots, uint64_t number)
+{
+	while (number >= slots->first + slots->room)
+		if (grow(slots))
+			return NULL;
+	for (; slots->first + slots->nr <= number; slots->nr++)
+		clear(&slots->ring[(slots->first + slots->nr) % slots->room],
+		      slots->first + slots->nr);
+	return &slots->ring[number % slots->room];
+}
+
+static struct slots_cell *add_cell(struct slot *slot, uint32_t process)
+{
+	uint32_t *head = &slot->heads[process % SLOTS_HEADS];
+	size_t room = slot->room ? 2 * slot->room : 8;
+	struct slots_cell *cell;
+
+	if (slot->nr == slot->room) {
+		cell = reallocarray(slot->cells, room, sizeof(*cell));
+		if (!cell)
+			return NULL;
+		slot->cells = cell;
+		slot->room = room;
+	}
+	cell = &slot->cells[slot->nr++];
+	memset(cell, 0, sizeof(*cell));
+	cell->process = process;
+	cell->next = *head;
+	*head = slot->nr;
+	return cell;
+}
+
+static struct slots_cell *cell_of(struct slot *slot, uint32_t process)
+{
+	for (uint32_t at = slot->heads[process % SLOTS_HEADS]; at; at = slot->cells[at - 1].next)
+		if (slot->cells[at - 1].process == process)
+			return &slot->cells[at - 1];
+	return add_cell(slot, process);
+}
+
+/* Of a value that belongs to `whole`, the share of [from, to): shares that touch add up to it. */
+static uint64_t share(uint64_t value, uint64_t from, uint64_t to, uint64_t whole)
+{
+	return (uint64_t)((unsigned __int128)value * to / whole) -
+	       (uint64_t)((unsigned __int128)value * from / whole);
+}
+
+/* A counter that ran for a part of the time is taken to have gone on alike in the rest. */
+static uint64_t scaled(const struct rmid_counter *counter)
+{
+	return (uint64_t)((unsigned __int128)counter->value * counter->enabled_ns /
+			  counter->running_ns);
+}
+
+/* One that did not run at all tells nothing, unless there was nothing to tell. */
+static void add_counters(struct rmid_sums *sums, const struct rmid_span *span, uint64_t from,
+			 uint64_t to)
+{
+	uint64_t start = span->start_ns, whole = span->head.time_ns - start;
+
+	for (unsigned int i = 0; i < RMID_COUNTERS; i++) {
+		const struct rmid_counter *counter = &span->counters[i];
+
+		if (!counter->running_ns)
+			continue;
+		sums->values[i] += share(scaled(counter), from - start, to - start, whole);
+		sums->counted_ns[i] += to - from;
+	}
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Nobody is known to have had the CPU then. */
+static int miss(struct slots *slots, uint64_t from, uint64_t to)
+{
+	struct slot *slot;
+	uint64_t edge;
+
+	for (; from < to; from = edge) {
+		slot = slot_of(slots, from / RMID_SLOT_NS);
+		if (!slot)
+			return -ENOMEM;
+		edge = earlier(to, slot->start_ns + RMID_SLOT_NS);
+		slot->missing_ns += edge - from;
+	}
+	return 0;
+}
+
+/* [from, to) of the span is new. */
+static int add_time(struct slots *slots, const struct rmid_span *span, uint32_t process,
+		    uint64_t from, uint64_t to)
+{
+	struct slots_cell *cell;
+	struct slot *slot;
+	uint64_t edge;
+
+	for (; from < to; from = edge) {
+		slot = slot_of(slots, from / RMID_SLOT_NS);
+		cell = slot ? cell_of(slot, process) : NULL;
+		if (!cell)
+			return -ENOMEM;
+		edge = earlier(to, slot->start_ns + RMID_SLOT_NS);
+		cell->sums.cpu_ns += edge - from;
+		if (span->head.record == RMID_COUNTED_SPAN)
+			add_counters(&cell->sums, span, from, edge);
+	}
+	return 0;
+}
+
+/*
+ * In the slot of `at`, or the oldest there is: that of a moment which was settled before. NULL: no
+ * memory.
+ */
+static struct rmid_sums *sums_at(struct slots *slots, uint32_t process, uint64_t at)
+{
+	struct slot *slot = slot_of(slots, later(at / RMID_SLOT_NS, slots->first));
+	struct slots_cell *cell = slot ? cell_of(slot, process) : NULL;
+
+	return cell ? &cell->sums : NULL;
+}
+
+static int add_switches(struct slots *slots, uint32_t process, uint64_t at, uint64_t count)
+{
+	struct rmid_sums *sums;
+
+	if (!count)
+		return 0;
+	sums = sums_at(slots, process, at);
+	if (!sums)
+		return -ENOMEM;
+	sums->switches += count;
+	return 0;
+}
+
+/* The slot that the caller had, if any, is his no more. Of those of a rush no room is kept. */
+static void let_go(struct slots *slots)
+{
+	struct slot *slot = &slots->ring[slots->first % slots->room];
+
+	if (!slots->taken)
+		return;
+	if (slot->room > CELLS_KEPT) {
+		free(slot->cells);
+		slot->cells = NULL;
+		slot->room = 0;
+	}
+	slots->taken = false;
+	slots->first++;
+	slots->nr--;
+}
+
+void slots__join(struct slots *slots, unsigned int cpu, uint64_t since_ns)
+{
+	uint64_t first_ns;
+
+	let_go(slots);
+	first_ns = later(slots->start_ns, slots->first * RMID_SLOT_NS);
+	if (cpu < slots->cpus && !slots->done_ns[cpu])
+		slots->done_ns[cpu] = later(since_ns, first_ns);
+}
+
+void slots__leave(struct slots *slots, unsigned int cpu)
+{
+	let_go(slots);
+	slots->done_ns[cpu] = 0;
+}
+
+int slots__add(struct slots *slots, const struct rmid_span *span, uint32_t process)
+{
+	uint64_t *done, from = span->start_ns, to = span->head.time_ns;
+	unsigned int last = !!(span->head.flags & RMID_SWITCHED);
+	int err;
+
+	let_go(slots);
+	if (span->head.cpu >= slots->cpus)
+		return -EINVAL;
+	done = &slots->done_ns[span->head.cpu];
+	slots__join(slots, span->head.cpu, from);
+	if (to < slots->start_ns || to < from || from >= slots->end_ns)
+		return 0;
+	err = miss(slots, *done, from);
+	if (!err)
+		err = add_time(slots, span, process, later(from, *done),
+			       earlier(to, slots->end_ns));
+	if (!err && span->switches > last)
+		err = add_switches(slots, process, from, span->switches - last);
+	if (!err && to < slots->end_ns)
+		err = add_switches(slots, process, to, last);
+	*done = later(*done, to);
+	return err;
+}
+
+/* Two readings of what is in one cache are not to be added; the first one stays. */
+int slots__add_reading(struct slots *slots, const struct latscope_rmid_read *read, uint32_t process)
+{
+	uint64_t domain = 1ULL << read->domain % 64;
+	struct rmid_cache *cache;
+	struct rmid_sums *sums;
+
+	let_go(slots);
+	if (!read->event || read->event > RMID_EVENTS || read->time_ns < slots->start_ns)
+		return 0;
+	sums = sums_at(slots, process, read->time_ns);
+	if (!sums)
+		return -ENOMEM;
+	cache = &sums->cache[read->event - 1];
+	if (read->event == LATSCOPE_RMID_OCCUPANCY && cache->domains & domain)
+		return 0;
+	cache->bytes += read->bytes;
+	cache->span_ns = later(cache->span_ns, read->time_ns - read->since_ns);
+	cache->domains |= domain;
+	return 0;
+}
+
+int slots__extend(struct slots *slots, unsigned int cpu, uint32_t process, uint64_t since_ns,
+		  uint64_t now_ns)
+{
+	struct rmid_span span = { .head.time_ns = now_ns, .head.cpu = cpu, .start_ns = since_ns };
+
+	if (cpu >= slots->cpus || since_ns > slots->done_ns[cpu] || now_ns < since_ns)
+		return 0;
+	return slots__add(slots, &span, process);
+}
+
+int slots__give_up(struct slots *slots, uint64_t until_ns)
+{
+	int err = 0;
+
+	let_go(slots);
+	for (unsigned int cpu = 0; !err && cpu < slots->cpus; cpu++) {
+		if (!slots->done_ns[cpu])
+			continue;
+		err = miss(slots, slots->done_ns[cpu], until_ns);
+		slots->done_ns[cpu] = later(slots->done_ns[cpu], until_ns);
+	}
+	return err;
+}
+
+void slots__doubt(struct slots *slots, uint64_t until_ns)
+{
+	let_go(slots);
+	if (until_ns >= slots->first * RMID_SLOT_NS)
+		slot_of(slots, until_ns / RMID_SLOT_NS); /* no memory: adding to it will tell */
+	for (uint64_t n = slots->first; n < slots->first + slots->nr; n++)
+		slots->ring[n % slots->room].doubtful = true;
+}
+
+uint64_t slots__settled_ns(const struct slots *slots)
+{
+	return slots->first * RMID_SLOT_NS;
+}
+
+const struct slot *slots__next(struct slots *slots)
+{
+	uint64_t done = UINT64_MAX;
+
+	let_go(slots);
+	for (unsigned int cpu = 0; cpu < slots->cpus; cpu++)
+		if (slots->done_ns[cpu])
+			done = earlier(done, slots->done_ns[cpu]);
+	if (!slots->nr || done < (slots->first + 1) * RMID_SLOT_NS)
+		return NULL;
+	slots->taken = true;
+	return &slots->ring[slots->first % slots->room];
+}
+
+const struct slot *slots__rest(struct slots *slots)
+{
+	let_go(slots);
+	if (!slots->nr)
+		return NULL;
+	slots->taken = true;
+	return &slots->ring[slots->first % slots->room];
+}

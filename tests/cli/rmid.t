@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# rmid: what it says, where it goes, what it lost, and that it is right.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+
+wrong '--counters: no such event' "--counters 'cycle': one of them is none" rmid --counters cycle
+wrong '--counters: too many' "--counters 'c.*': 4 at most" \
+	rmid --counters cycles,instructions,llc-misses,llc-references,page-faults
+wrong '--top: no number' "--top 'x' is no whole number" rmid --top x
+wrong 'no filter' "there is no option '-p'" rmid -p 1
+check '--help' 0 '' 'Usage: latscope rmid .*--counters=LIST.*Examples:.*Exit status' rmid --help
+unprivileged refuses 'not root' 1 'rmid: needs root, or CAP_BPF and CAP_PERFMON; run it with sudo' rmid -d 1s
+[ "$(id -u)" = 0 ] || { done_testing && exit; }
+
+run rmid -d 10ms --rung switches
+if [ "$status" = 77 ]; then
+	skip 'all that is measured' "$err"
+	done_testing
+	exit
+fi
+wrong 'no such rung' "no rung 'ladder'" rmid --rung ladder -d 1s
+if [ ! -e /proc/latscope_rmid ]; then
+	refuses 'no module: --rung module is refused' 77 \
+		"rmid cannot run on this machine: module: not loaded; needs the module: 'make modules' builds it, .*insmod" \
+		rmid --rung module -d 1s
+	check 'no module: says what it does instead, and what to do' 0 \
+		'^latscope: rmid goes by process, not by RMID: module: not loaded; needs .*insmod[^[:cntrl:]]*$' \
+		'rmid: .* rows.*pid  name .*how: switches: ' rmid -d 20ms
+fi
+
+check 'a table' 0 '' '  pid  name .*CPU ms .*how: switches: .* slots[[:space:]]+incomplete,.* records[[:space:]]+lost' \
+	rmid -q -d 300ms --rung switches
+ok 'it fits' fits
+check 'a table an interval, and one of all' 0 '' '^0\.1.. s.*  pid .*0\.2.. s.*  pid .*rmid: .*  pid ' \
+	rmid -q -d 300ms -i 100ms --rung switches
+ok 'they fit' fits
+check '--top' 0 '' 'more process' rmid -q -d 300ms --top 1 --rung switches
+
+run rmid -q -d 200ms --csv --rung switches
+like 'CSV: what the columns are' "${out%%$'\n'*}" '^time_ns,process,pid,comm,cpu_ns,switches,incomplete$'
+# shellcheck disable=SC2016 # awk's
+balance='NR > 1 && $1 > 1e6 && $1 < 199e6 { sum[$1] += $5 } END { for (t in sum) if (sum[t] != cpus * 1e6) { print t, sum[t]; bad = 1 }; exit bad }'
+ok 'CSV: the rows of a slot add up to the time of all CPUs' awk -F, -v cpus="$(nproc --all)" "$balance" <<<"$out"
+run rmid -q -d 200ms --json --rung switches
+ok 'JSON: the columns and the sums' jq -e '.modules[0] | .module == "rmid" and .rows > 0
+	and (.columns | map(.name) | index("cpu_ns")) and (.digest | map(select(.comm == "latscope")) | length > 0)' <<<"$out"
+
+. tests/probes/rmid.sh
+
+# Who was there before: a sleeper of a name that nobody else has, which works while the window is open.
+cp "$(command -v bash)" "$dir/early-bird"
+# shellcheck disable=SC2016 # its own
+"$dir/early-bird" -c 'while [ ! -e "$0" ]; do read -rt .01 <> <(:); done' "$dir/done" 2>/dev/null &
+measure -d 300ms --rung switches
+touch "$dir/done"
+wait
+like 'a process that was there before is known' "$(rows "SELECT sum(cpu_ns) FROM rmid WHERE comm = 'early-bird'")" '^[1-9]'
+is 'the rows are in the CSV, too' "$(($(wc -l <"$recording/rmid.csv") - 1))" "$(rows 'SELECT count(*) FROM rmid')"
+check 'report reads them' 0 '' 'rmid: [0-9,]* rows in .*how: switches' report "$recording"
+is 'report: the same CSV' "$("$latscope" report --csv -m rmid "$recording" | md5sum)" "$(md5sum <"$recording/rmid.csv")"
+
+# Page faults are counted by a perf event, as cycles would be on a machine that has a PMU.
+measure --counters page-faults --rung switches -- .output/tests/truth/touch 5000
+least=$(sed -n 's/^minflt_loop=\([0-9]*\) .*/\1/p' <<<"$out") most=$(sed -n 's/^minflt_life=\([0-9]*\) .*/\1/p' <<<"$out")
+faults=$(rows "SELECT sum(page_faults) || ' ' || sum(cpu_ns > 0 AND page_faults IS NULL) FROM rmid WHERE pid = $(sed -n 's/^pid=//p' <<<"$out")")
+counted() { [ -n "$least" ] && [ "${faults% *}" -ge "$least" ] && [ "${faults% *}" -le $((most + 50)) ]; }
+if [ "${faults#* }" = 0 ]; then
+	ok "a perf event counts what a process did ($faults of $least to $most)" counted
+else
+	skip 'a perf event counts what a process did' "${faults#* } slots of it have no value"
+fi
+like 'the timer is judged' "$out" 'of[[:space:]]+ticks[[:space:]]+within[[:space:]]+100[[:space:]]+us'
+
+# Ctrl-C ends it, and all is there.
+begun() { [ -e "$(recording "$dir/rmid")/run.db" ]; }
+rm -rf "$dir/rmid"
+"$latscope" rmid -q -o "$dir/rmid" --rung switches >"$dir/stdout" 2>"$dir/stderr" &
+pid=$!
+wait_for begun
+sleep .3
+high=$(sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$pid/status")
+ok "it takes less than 20 MB ($high kB)" test "$high" -lt 20000
+kill -INT $pid
+finish
+recording=$(recording "$dir/rmid")
+ok 'Ctrl-C: the table is printed' ended 0 '' 'rmid: .*how: switches'
+is 'Ctrl-C: the recording is complete' "$(rows "SELECT value FROM meta WHERE name = 'complete'")" 1
+ok 'Ctrl-C: and adds up' wall
+
+# Stopped, it takes no records, and the ring overflows. Nothing may look as if it had run less, or been idle.
+rm -rf "$dir/rmid"
+"$latscope" load pingpong -q -d 4s &
+"$latscope" rmid -q -d 3500ms -o "$dir/rmid" --rung switches >"$dir/stdout" 2>"$dir/stderr" &
+pid=$!
+wait_for begun
+kill -STOP $pid
+sleep 2.5
+kill -CONT $pid
+finish
+wait
+recording=$(recording "$dir/rmid")
+if [[ $out == *' 0 records lost'* ]]; then
+	skip 'lost records' 'the machine is too busy to have the ring overflow'
+else
+	like 'lost records: are counted' "$out" ' [1-9][0-9]*[[:space:]]+records[[:space:]]+lost'
+	like 'lost records: their time is told' "$out" '\(lost\) +[0-9.]+'
+	ok 'lost records: every slot has the time of every CPU' whole_slots
+	ok 'lost records: all slots have that of the window' wall
+	is 'lost records: their slots are marked' \
+		"$(rows "SELECT count(*) FROM rmid WHERE comm = '(lost)' AND NOT incomplete")" 0
+	is 'lost records: so is who else was there' "$(rows "SELECT count(*) FROM rmid WHERE NOT incomplete AND time_ns IN
+		(SELECT time_ns FROM rmid WHERE comm = '(lost)')")" 0
+fi
+
+# Inside a recording, beside the others.
+rm -rf "$dir/rmid"
+check 'record --rmid' 0 '' 'memlat.*runqlat.*iolat.*rmid: .*how: switches' \
+	record -q --rmid -d 300ms -o "$dir/rmid"
+recording=$(recording "$dir/rmid")
+ok 'record --rmid: the same window, and every slot adds up' whole_slots
+is 'record --rmid: one file for all' "$(rows "SELECT count(*) FROM module WHERE name IN ('rmid', 'runqlat')")" 2
+check 'record without it has none' 0 '' 'runqlat' record -q -d 100ms -o "$dir/without"
+is 'record without it: no file' "$(find "$dir/without" -name 'rmid*')" ''
+done_testing

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# rmid against the scheduler's account of each process, on the rungs that are there.
+[ -n "${dir-}" ] || . tests/cli/cli.sh
+rungs=(switches)
+[ ! -e /proc/latscope_rmid ] || rungs=(module switches)
+
+soak=${LATSCOPE_SOAK:+20} soak=${soak:-1} # what counts are multiplied by
+
+# rows SQL: of the last recording; t0 is when its window opened
+rows() { sqlite3 -readonly "$recording/run.db" "WITH m AS (SELECT value AS t0 FROM meta WHERE name = 'start_mono_ns') $1"; }
+
+# measure ARG...: a recording, $recording, and what is printed, $out
+measure() {
+	rm -rf "$dir/rmid"
+	run rmid -q -o "$dir/rmid" "$@"
+	recording=$(recording "$dir/rmid")
+}
+
+# second PID START_NS END_NS RAN_NS: what the process had in that second, within 1 % of the kernel's account. It can
+# be less by what nobody is known to have had (an overloaded machine loses records, and some hosts hide the
+# switches of a few tasks), and more by what the hypervisor stole, which the kernel's account leaves out. In the VM the
+# instructions from the kernel's stamp of a switch to ours are emulated: 100 us a switch are allowed for them, and
+# the processes switch seldom.
+second() {
+	local got lost switches off=$(($4 / 100))
+
+	IFS='|' read -r got switches lost < <(rows "SELECT ifnull(sum(cpu_ns) FILTER (WHERE pid = $1), 0),
+		ifnull(sum(switches) FILTER (WHERE pid = $1), 0), ifnull(sum(cpu_ns) FILTER (WHERE comm = '(lost)'), 0)
+		FROM rmid, m WHERE time_ns + t0 > $2 AND time_ns + t0 <= $3")
+	[ -z "${LATSCOPE_VM-}" ] || off=$((off + switches * 100000))
+	echo "process $1: $got ns, $switches switches, by schedstat $4 ns, lost $lost ns, stolen $steal ns"
+	[ $((got + lost + off)) -ge "$4" ] && [ "$got" -le $(($4 + off + steal)) ]
+}
+
+# slots: in all that the window holds whole, and of which anything is known to have run, is every CPU's time there?
+whole_slots() {
+	local bad
+
+	bad=$(rows "SELECT time_ns, sum(cpu_ns) FROM rmid, m
+		WHERE time_ns > 1000000 AND time_ns <= (SELECT value FROM meta WHERE name = 'duration_ns')
+		GROUP BY time_ns HAVING sum(cpu_ns) <> $(nproc --all) * 1000000")
+	[ -z "$bad" ] || { echo "slots that do not balance: $bad" && false; }
+}
+
+# wall: is it so of the whole, within 0.5 %? Slots without rows are idle; the first and the last are cut.
+wall() {
+	rows "SELECT abs(got - wall) <= 0.005 * wall + 2e6 * $(nproc --all) FROM (
+		SELECT sum(cpu_ns) + 1e6 * $(nproc --all) * (duration / 1000000 - count(DISTINCT time_ns)) AS got,
+			$(nproc --all) * duration AS wall
+		FROM rmid, (SELECT value AS duration FROM meta WHERE name = 'duration_ns'))" | grep -qx 1
+}
+
+# duties RUNG: four processes of known duty
+duties() {
+	local line pid start end ran steal late
+
+	measure --rung "$1" -- .output/tests/truth/duty $((3 * soak)) ${LATSCOPE_VM:+10}
+	ok "$1: four processes are measured" ended 0 '' 'pid=.*rmid: '
+	steal=$(sed -n 's/^steal_ns=//p' <<<"$out") late=$(sed -n 's/^late=//p' <<<"$out")
+	[[ $out == *pid=* ]] || skip "$1: CPU time by process" "the machine is too busy for the truth: late $late times"
+	while read -r line; do
+		read -r pid start end ran <<<"$line"
+		ok "$1: CPU time of a process in a second, within 1 %" second "$pid" "$start" "$end" "$ran"
+	done < <(grep '^pid=.*ran_ns=' <<<"$out" | sed 's/[a-z_]*=//g')
+	ok "$1: every slot has the time of every CPU" whole_slots
+	ok "$1: all slots have that of the window, within 0.5 %" wall
+}
+
+for rung in "${rungs[@]}"; do
+	duties "$rung"
+done

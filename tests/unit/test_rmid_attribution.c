@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Whose a span is: in whatever order the records come, and with some of them lost. */
+#include "unit.h"
+
+#include <errno.h>
+
+#include "rmid/attribution.h"
+#include "rmid/counters.h"
+#include "rmid/cpus.h"
+#include "rmid/module.h"
+#include "rmid/rows.h"
+
+#define MS RMID_SLOT_NS
+#define START (100 * MS)
+#define BORN 77
+
+static struct attribution attribution;
+static uint64_t seq;
+
+static int set_up(void **state)
+{
+	(void)state;
+	assert_int_equal(attribution__init(&attribution, 2), 0);
+	slots__start(attribution.slots, START);
+	slots__join(attribution.slots, 0, START);
+	seq = 0;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	attribution__clear(&attribution);
+	return 0;
+}
+
+static void take(const void *record, size_t size)
+{
+	assert_int_equal(attribution__take(&attribution, record, size), 0);
+}
+
+static void send_span(enum rmid_who who, uint32_t id, uint64_t from, uint64_t to, uint8_t flags)
+{
+	struct rmid_span span = { .head = { .time_ns = to, .record = RMID_SPAN, .flags = flags },
+				  .start_ns = from,
+				  .who = who,
+				  .id = id,
+				  .born_ns = BORN };
+
+	take(&span, RMID_SPAN_SIZE);
+}
+
+static void send_owner(enum rmid_fate fate, uint32_t rmid, uint32_t tgid, uint64_t time_ns)
+{
+	uint64_t number = ++seq;
+	struct rmid_owner record = {
+		.head = { .time_ns = time_ns, .record = RMID_OWNER, .flags = fate },
+		.owner = { .seq = number,
+			   .time_ns = time_ns,
+			   .since_ns = time_ns,
+			   .start_ns = tgid,
+			   .rmid = rmid,
+			   .tgid = tgid },
+	};
+
+	snprintf(record.owner.comm, sizeof(record.owner.comm), "p%u", tgid);
+	take(&record, sizeof(record));
+}
+
+static void send_process(uint32_t tgid, uint64_t born_ns, const char *comm)
+{
+	struct rmid_process record = { .head = { .record = RMID_PROCESS },
+				       .born_ns = born_ns,
+				       .tgid = tgid };
+
+	strncpy(record.comm, comm, sizeof(record.comm));
+	take(&record, sizeof(record));
+}
+
+/* The TGID that the next slot stands with, and nothing else may be in it. */
+static uint32_t next_tgid(void)
+{
+	const struct slot *slot = slots__next(attribution.slots);
+
+	assert_non_null(slot);
+	assert_int_equal(slot->nr, 1);
+	return processes__at(attribution.processes, slot->cells[0].process)->tgid;
+}
+
+static uint32_t next_process(void)
+{
+	const struct slot *slot = slots__next(attribution.slots);
+
+	assert_non_null(slot);
+	assert_int_equal(slot->nr, 1);
+	return slot->cells[0].process;
+}
+
+static void by_process_and_its_start(void **state)
+{
+	uint32_t first, second;
+
+	(void)state;
+	send_span(RMID_WHO_PROCESS, 500, START, START + MS, 0);
+	first = next_process();
+	assert_int_equal(first, processes__find(attribution.processes, 500, BORN));
+	second = processes__find(attribution.processes, 500, BORN + 1); /* the number, used again */
+	assert_int_not_equal(first, second);
+	assert_int_not_equal(processes__at(attribution.processes, first)->number,
+			     processes__at(attribution.processes, second)->number);
+}
+
+static void what_is_no_process_stands_apart(void **state)
+{
+	(void)state;
+	send_span(RMID_WHO_IDLE, 0, START, START + MS, 0);
+	send_span(RMID_WHO_WAITING, 0, START + MS, START + 2 * MS, 0);
+	send_span(RMID_WHO_KERNEL, 0, START + 2 * MS, START + 3 * MS, 0);
+	send_span(RMID_WHO_RMID, 9, START + 3 * MS, START + 4 * MS, 0); /* never heard of */
+	send_span(RMID_WHO_RMID, 5000, START + 4 * MS, START + 5 * MS, 0);
+	assert_int_equal(next_process(), PROCESSES_IDLE);
+	assert_int_equal(next_process(), PROCESSES_WAITING);
+	assert_int_equal(next_process(), PROCESSES_KERNEL);
+	assert_int_equal(next_process(), PROCESSES_UNKNOWN);
+	assert_int_equal(next_process(), PROCESSES_UNKNOWN);
+}
+
+static void a_name_is_that_of_the_last_exec(void **state)
+{
+	uint32_t index;
+
+	(void)state;
+	send_process(500, BORN, "sh");
+	send_process(500, BORN, "a-name-of-15-by"); /* as long as the kernel has them */
+	index = processes__find(attribution.processes, 500, BORN);
+	assert_string_equal(processes__at(attribution.processes, index)->comm, "a-name-of-15-by");
+}
+
+static void by_the_owner_of_the_rmid(void **state)
+{
+	(void)state;
+	send_owner(RMID_ALLOCATED, 3, 500, START - MS);
+	send_span(RMID_WHO_RMID, 3, START, START + MS, 0);
+	send_owner(RMID_FREED, 3, 500, START + MS);
+	send_owner(RMID_ALLOCATED, 3, 600, START + 4 * MS);
+	send_span(RMID_WHO_RMID, 3, START + 4 * MS, START + 5 * MS, 0);
+	assert_int_equal(next_tgid(), 500);
+	assert_int_equal(slots__next(attribution.slots)->missing_ns, MS);
+	slots__next(attribution.slots);
+	slots__next(attribution.slots);
+	assert_int_equal(next_tgid(), 600);
+}
+
+/* A CPU was held up between the time of the span and the ring: the RMID has moved on meanwhile. */
+static void a_span_that_comes_late_is_its_old_owners(void **state)
+{
+	(void)state;
+	send_owner(RMID_ALLOCATED, 3, 500, START - MS);
+	send_owner(RMID_FREED, 3, 500, START + MS);
+	send_owner(RMID_ALLOCATED, 3, 600, START + 3 * MS);
+	send_span(RMID_WHO_RMID, 3, START, START + MS, 0);
+	assert_int_equal(next_tgid(), 500);
+}
+
+/* Its last switch may be told after its end was. */
+static void a_span_may_end_a_moment_after_its_owner(void **state)
+{
+	(void)state;
+	send_owner(RMID_ALLOCATED, 3, 500, START - MS);
+	send_owner(RMID_FREED, 3, 500, START + MS - 300);
+	send_span(RMID_WHO_RMID, 3, START, START + MS, 0);
+	assert_int_equal(next_tgid(), 500);
+}
+
+static void nobody_has_an_rmid_in_limbo_for_long(void **state)
+{
+	(void)state;
+	send_owner(RMID_ALLOCATED, 3, 500, START - 9 * MS);
+	send_owner(RMID_FREED, 3, 500, START - 8 * MS);
+	send_span(RMID_WHO_RMID, 3, START, START + MS, 0);
+	assert_int_equal(next_process(), PROCESSES_UNKNOWN);
+}
+
+static void what_was_before_an_owner_is_not_his(void **state)
+{
+	(void)state;
+	send_owner(RMID_ALLOCATED, 3, 600, START + 5 * MS);
+	send_span(RMID_WHO_RMID, 3, START, START + MS, 0);
+	assert_int_equal(next_process(), PROCESSES_UNKNOWN);
+}
+
+static void being_told_again_changes_nothing(void **state)
+{
+	(void)state;
+	send_owner(RMID_ALLOCATED, 3, 500, START - MS);
+	send_owner(RMID_FREED, 3, 500, START);
+	send_owner(RMID_ALLOCATED, 3, 600, START + 2 * MS);
+	send_owner(RMID_LISTED, 3, 600, START + 2 * MS);
+	send_owner(RMID_LISTED, 3, 600, START + 2 * MS);
+	send_span(RMID_WHO_RMID, 3, START - MS, START, 0);
+	send_span(RMID_WHO_RMID, 3, START + 2 * MS, START + 3 * MS, 0);
+	assert_false(attribution.owners_lost);
+	slots__next(attribution.slots);
+	slots__next(attribution.slots);
+	assert_int_equal(next_tgid(), 600);
+}
+
+static void a_record_on_owners_that_is_lost_is_noticed(void **state)
+{
+	(void)state;
+	send_owner(RMID_ALLOCATED, 3, 500, START - MS);
+	seq++; /* it was freed, and given to somebody else */
+	send_span(RMID_WHO_RMID, 3, START, START + MS, 0);
+	assert_false(attribution.owners_lost);
+	send_owner(RMID_ALLOCATED, 4, 700, START + MS);
+	assert_true(attribution.owners_lost);
+	attribution__doubt(&attribution, START + MS);
+	assert_false(attribution.owners_lost);
+	assert_true(slots__next(attribution.slots)->doubtful);
+	send_owner(RMID_LISTED, 3, 600, START + MS); /* the answer to being asked again */
+	send_span(RMID_WHO_RMID, 3, START + MS, START + 2 * MS, 0);
+	assert_int_equal(next_tgid(), 600);
+}
+
+static void numbers_are_used_again(void **state)
+{
+	uint32_t gone, next;
+
+	(void)state;
+	send_owner(RMID_ALLOCATED, 3, 500, START);
+	gone = processes__find(attribution.processes, 500, 500);
+	send_owner(RMID_FREED, 3, 500, START + MS);
+	processes__forget(attribution.processes, START + MS);
+	assert_int_equal(processes__find(attribution.processes, 500, 500), gone);
+	processes__forget(attribution.processes, START + MS + 1);
+	next = processes__find(attribution.processes, 900, BORN);
+	assert_int_equal(next, gone);
+	/* Who comes now is not taken for who had the RMID. */
+	assert_int_equal(processes__owner(attribution.processes, 3, START + MS), PROCESSES_UNKNOWN);
+}
+
+/* An hour of forks must fit. */
+static void processes_that_ended_take_no_room(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 100000; i++) {
+		uint64_t at = START + i * 1000;
+
+		send_process(1000 + i % 30000, at, "short");
+		send_span(RMID_WHO_PROCESS, 1000 + i % 30000, at, at, RMID_LAST);
+		processes__end(attribution.processes,
+			       processes__find(attribution.processes, 1000 + i % 30000, at), at);
+		processes__end(attribution.processes,
+			       processes__find(attribution.processes, 1000 + i % 30000, BORN), at);
+		if (i % 100 == 0)
+			processes__forget(attribution.processes, at);
+	}
+	assert_true(processes__limit(attribution.processes) < 1000);
+}
+
+static void ticks_are_judged(void **state)
+{
+	(void)state;
+	send_span(RMID_WHO_IDLE, 0, START, START + MS - 100000, RMID_TICKED);
+	send_span(RMID_WHO_IDLE, 0, START, START + MS + 100000, RMID_TICKED);
+	send_span(RMID_WHO_IDLE, 0, START, START + MS + 100001, RMID_TICKED);
+	send_span(RMID_WHO_IDLE, 0, START, START + MS + 500000, RMID_TICKED);
+	send_span(RMID_WHO_IDLE, 0, START, START + 2 * MS, 0);
+	assert_int_equal(attribution.ticks, 4);
+	assert_int_equal(attribution.ticks_in_time, 2);
+}
+
+static void what_is_no_record_is_counted(void **state)
+{
+	struct rmid_span span = { .head = { .record = RMID_SPAN, .cpu = 99 } };
+	struct rmid_head head = { .record = 200 };
+
+	(void)state;
+	take(&head, sizeof(head));
+	take(&head, 3);
+	head.record = RMID_PROCESS;
+	take(&head, sizeof(head));
+	take(&span, RMID_SPAN_SIZE);
+	send_owner(RMID_ALLOCATED, 0, 500, START);
+	send_owner(RMID_ALLOCATED, LATSCOPE_RMID_MAX + 1, 500, START);
+	assert_int_equal(attribution.malformed, 6);
+	assert_null(slots__next(attribution.slots));
+}
+
+static void a_reading_without_a_value_is_none(void **state)
+{
+	struct rmid_read record = { .head = { .record = RMID_READ },
+				    .read = { .time_ns = START + 5,
+					      .since_ns = START + 5,
+					      .rmid = 3,
+					      .event = LATSCOPE_RMID_OCCUPANCY,
+					      .status = LATSCOPE_RMID_UNAVAILABLE } };
+	const struct slot *slot;
+
+	(void)state;
+	send_owner(RMID_ALLOCATED, 3, 500, START);
+	take(&record, sizeof(record));
+	assert_int_equal(attribution.no_value, 1);
+	record.read.status = LATSCOPE_RMID_VALUE;
+	record.read.bytes = 1 << 20;
+	take(&record, sizeof(record));
+	send_span(RMID_WHO_IDLE, 0, START, START + MS, 0);
+	slot = slots__next(attribution.slots);
+	assert_int_equal(slot->nr, 2);
+	assert_int_equal(slot->cells[0].sums.cache[0].bytes, 1 << 20);
+	assert_int_equal(processes__at(attribution.processes, slot->cells[0].process)->tgid, 500);
+}
+
+/* ---- rows ---- */
+
+static const unsigned int two_counters[] = { 0, 2 };
+static const struct rows_layout layout = { two_counters, 2, true };
+
+static struct table *rows_of(void)
+{
+	struct table *table;
+	const struct slot *slot;
+
+	assert_int_equal(rows__new_table(&table, &layout), 0);
+	while ((slot = slots__next(attribution.slots)))
+		assert_int_equal(rows__add(table, &layout, slot, attribution.processes, START), 0);
+	return table;
+}
+
+static void idle_slots_have_no_rows(void **state)
+{
+	struct table *table;
+
+	(void)state;
+	send_span(RMID_WHO_IDLE, 0, START, START + 2 * MS, 0);
+	send_process(500, BORN, "one\033[31m");
+	send_span(RMID_WHO_PROCESS, 500, START + 2 * MS, START + 2 * MS + 5, 0);
+	send_span(RMID_WHO_IDLE, 0, START + 2 * MS + 5, START + 3 * MS, 0);
+	table = rows_of();
+	assert_int_equal(table__rows(table), 2);
+	assert_int_equal(table__time_ns(table, 0), 3 * MS);
+	assert_int_equal(table__value(table, 0, ROWS_PID).integer, 500);
+	assert_string_equal(table__value(table, 0, ROWS_COMM).text, "one?[31m");
+	assert_int_equal(table__value(table, 0, ROWS_CPU_NS).integer, 5);
+	assert_int_equal(table__value(table, 0, ROWS_INCOMPLETE).integer, 0);
+	assert_string_equal(table__value(table, 1, ROWS_COMM).text, "(idle)");
+	assert_false(table__value(table, 1, ROWS_PID).known);
+	table__free(table);
+}
+
+static void lost_time_has_a_row_and_marks_the_slot(void **state)
+{
+	struct table *table;
+
+	(void)state;
+	send_span(RMID_WHO_PROCESS, 500, START, START + 400, 0);
+	send_span(RMID_WHO_PROCESS, 500, START + 900, START + MS, 0);
+	table = rows_of();
+	assert_int_equal(table__rows(table), 2);
+	assert_int_equal(table__value(table, 0, ROWS_INCOMPLETE).integer, 1);
+	assert_string_equal(table__value(table, 1, ROWS_COMM).text, ROWS_LOST);
+	assert_int_equal(table__value(table, 1, ROWS_CPU_NS).integer, 500);
+	assert_false(table__value(table, 1, ROWS_SWITCHES).known);
+	table__free(table);
+}
+
+/* A gap in a counter is an empty field, not what is left of it. */
+static void a_gap_is_not_known(void **state)
+{
+	struct rmid_span span = { .head = { .time_ns = START + MS - 9,
+					    .record = RMID_COUNTED_SPAN },
+				  .start_ns = START,
+				  .who = RMID_WHO_PROCESS,
+				  .id = 500,
+				  .counters = { { 40, 10, 10 }, { 60, 10, 10 } } };
+	struct table *table;
+
+	(void)state;
+	take(&span, sizeof(span));
+	span.start_ns = START + MS - 9;
+	span.head.time_ns = START + MS;
+	span.counters[1] = (struct rmid_counter){ 0, 10, 0 };
+	take(&span, sizeof(span));
+	table = rows_of();
+	assert_int_equal(table__value(table, 0, ROWS_COLUMNS).integer, 80);
+	assert_true(table__value(table, 0, ROWS_COLUMNS).known);
+	assert_false(table__value(table, 0, ROWS_COLUMNS + 1).known);
+	assert_false(table__value(table, 0, ROWS_COLUMNS + 3).known); /* LLC: nothing was read */
+	table__free(table);
+}
+
+/* ---- what is read of the system ---- */
+
+static void lists_of_counters(void **state)
+{
+	uint32_t mask = 0;
+
+	(void)state;
+	assert_int_equal(counters__parse("page-faults,cycles", &mask), 0);
+	assert_int_equal(mask, 1 | 1 << 5);
+	assert_int_equal(counters__parse("cycles,", &mask), -EINVAL);
+	assert_int_equal(counters__parse("", &mask), -EINVAL);
+	assert_int_equal(counters__parse("cycle", &mask), -EINVAL);
+	assert_int_equal(
+		counters__parse("cycles,instructions,llc-misses,llc-references,page-faults", &mask),
+		-E2BIG);
+	assert_int_equal(mask, 1 | 1 << 5);
+}
+
+static void cpus_that_are_online(void **state)
+{
+	bool online[8];
+
+	(void)state;
+	unit_write(dir, "online", "0-1,4,7-9\n");
+	assert_int_equal(cpus__online(unit_path(dir, "online"), online, 8), 0);
+	for (int cpu = 0; cpu < 8; cpu++)
+		assert_int_equal(online[cpu], cpu < 2 || cpu == 4 || cpu == 7);
+	unit_write(dir, "online", "0-x\n");
+	assert_int_equal(cpus__online(unit_path(dir, "online"), online, 8), -EUCLEAN);
+	unit_write(dir, "online", "");
+	assert_int_equal(cpus__online(unit_path(dir, "online"), online, 8), -EUCLEAN);
+	assert_int_equal(cpus__online(unit_path(dir, "none"), online, 8), -ENOENT);
+}
+
+static void the_state_of_the_module(void **state)
+{
+	struct module_state module;
+	int fd;
+
+	(void)state;
+	unit_write(dir, "rmid",
+		   "version 1\nrmids 8\nlimbo_ns 2000000\nrdt off\nnew-name 4\nl3_scale 0\n"
+		   "assigned 3\nwaiting 2\n\n1 500 77 1 99 version 5\n");
+	fd = module__open(unit_path(dir, "rmid"));
+	assert_true(fd >= 0);
+	assert_int_equal(module__read(fd, &module), 0);
+	assert_int_equal(module.rmids, 8);
+	assert_int_equal(module.waiting, 2);
+	assert_int_equal(module.version, 1);
+	assert_string_equal(module.rdt, "off");
+	close(fd);
+	unit_write(dir, "rmid", "version 2\n\n");
+	assert_int_equal(module__open(unit_path(dir, "rmid")), -EPROTONOSUPPORT);
+	unit_write(dir, "rmid", "what\n");
+	assert_int_equal(module__open(unit_path(dir, "rmid")), -EUCLEAN);
+	assert_int_equal(module__open(unit_path(dir, "none")), -ENOENT);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, unit_remove_dir)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(by_process_and_its_start),
+		TEST(what_is_no_process_stands_apart),
+		TEST(a_name_is_that_of_the_last_exec),
+		TEST(by_the_owner_of_the_rmid),
+		TEST(a_span_that_comes_late_is_its_old_owners),
+		TEST(a_span_may_end_a_moment_after_its_owner),
+		TEST(nobody_has_an_rmid_in_limbo_for_long),
+		TEST(what_was_before_an_owner_is_not_his),
+		TEST(being_told_again_changes_nothing),
+		TEST(a_record_on_owners_that_is_lost_is_noticed),
+		TEST(numbers_are_used_again),
+		TEST(processes_that_ended_take_no_room),
+		TEST(ticks_are_judged),
+		TEST(what_is_no_record_is_counted),
+		TEST(a_reading_without_a_value_is_none),
+		TEST(idle_slots_have_no_rows),
+		TEST(lost_time_has_a_row_and_marks_the_slot),
+		TEST(a_gap_is_not_known),
+		cmocka_unit_test(lists_of_counters),
+		FILE_TEST(cpus_that_are_online),
+		FILE_TEST(the_state_of_the_module),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Spans of CPU time and their slots: nothing is counted twice, nothing lost in silence. */
+#include "unit.h"
+
+#include <errno.h>
+
+#include "rmid/slots.h"
+
+#define MS RMID_SLOT_NS
+#define START (100 * MS)
+#define CPUS 3
+
+static struct slots *slots;
+
+static int set_up(void **state)
+{
+	(void)state;
+	assert_int_equal(slots__new(&slots, CPUS), 0);
+	slots__start(slots, START);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	slots__free(slots);
+	return 0;
+}
+
+static void join(unsigned int cpus)
+{
+	for (unsigned int cpu = 0; cpu < cpus; cpu++)
+		slots__join(slots, cpu, START);
+}
+
+static void add(unsigned int cpu, uint32_t process, uint64_t from, uint64_t to)
+{
+	struct rmid_span span = { .head = { .time_ns = to, .cpu = (__u16)cpu }, .start_ns = from };
+
+	assert_int_equal(slots__add(slots, &span, process), 0);
+}
+
+/* The next slot, which is the one that begins then. */
+static const struct slot *next(uint64_t start_ns)
+{
+	const struct slot *slot = slots__next(slots);
+
+	assert_non_null(slot);
+	assert_int_equal(slot->start_ns, start_ns);
+	return slot;
+}
+
+/* Zeros if the process has no part in it. */
+static struct rmid_sums sums_of(const struct slot *slot, uint32_t process)
+{
+	for (size_t i = 0; i < slot->nr; i++)
+		if (slot->cells[i].process == process)
+			return slot->cells[i].sums;
+	return (struct rmid_sums){ 0 };
+}
+
+static uint64_t cpu_ns(const struct slot *slot, uint32_t process)
+{
+	return sums_of(slot, process).cpu_ns;
+}
+
+static void a_span_is_divided_at_the_edges(void **state)
+{
+	const struct slot *slot;
+
+	(void)state;
+	join(1);
+	add(0, 7, START, START + 2 * MS + 300);
+	add(0, 8, START + 2 * MS + 300, START + 3 * MS);
+	assert_int_equal(cpu_ns(next(START), 7), MS);
+	assert_int_equal(cpu_ns(next(START + MS), 7), MS);
+	slot = next(START + 2 * MS);
+	assert_int_equal(cpu_ns(slot, 7), 300);
+	assert_int_equal(cpu_ns(slot, 8), MS - 300);
+	assert_int_equal(slot->missing_ns, 0);
+	assert_null(slots__next(slots));
+}
+
+static void a_slot_waits_for_every_cpu(void **state)
+{
+	(void)state;
+	join(2);
+	add(0, 7, START, START + 5 * MS);
+	assert_null(slots__next(slots));
+	add(1, 8, START, START + MS - 1);
+	assert_null(slots__next(slots));
+	add(1, 9, START + MS - 1, START + MS);
+	assert_int_equal(cpu_ns(next(START), 9), 1);
+	assert_null(slots__next(slots));
+}
+
+static void what_no_span_covers_is_missing(void **state)
+{
+	const struct slot *slot;
+
+	(void)state;
+	join(1);
+	add(0, 7, START, START + 400);
+	add(0, 7, START + MS + 100, START + 2 * MS); /* the span between them was lost */
+	slot = next(START);
+	assert_int_equal(cpu_ns(slot, 7), 400);
+	assert_int_equal(slot->missing_ns, MS - 400);
+	slot = next(START + MS);
+	assert_int_equal(cpu_ns(slot, 7), MS - 100);
+	assert_int_equal(slot->missing_ns, 100);
+}
+
+static void only_the_window_counts(void **state)
+{
+	const struct slot *slot;
+
+	(void)state;
+	join(1);
+	slots__end(slots, START + MS + 500);
+	add(0, 7, START - 9 * MS, START - 8 * MS);
+	add(0, 7, START - 8 * MS, START + 300);
+	add(0, 8, START + 300, START + 7 * MS);
+	slot = next(START);
+	assert_int_equal(cpu_ns(slot, 7), 300);
+	assert_int_equal(cpu_ns(slot, 8), MS - 300);
+	slot = next(START + MS);
+	assert_int_equal(cpu_ns(slot, 8), 500);
+	assert_int_equal(slot->missing_ns, 0);
+	assert_null(slots__next(slots));
+}
+
+static void an_open_span_is_not_counted_twice(void **state)
+{
+	const struct slot *slot;
+
+	(void)state;
+	join(1);
+	assert_int_equal(slots__extend(slots, 0, 7, START - 5, START + MS + 200), 0);
+	assert_int_equal(cpu_ns(next(START), 7), MS);
+	add(0, 7, START - 5, START + MS + 900);
+	add(0, 8, START + MS + 900, START + 2 * MS);
+	slot = next(START + MS);
+	assert_int_equal(cpu_ns(slot, 7), 900);
+	assert_int_equal(cpu_ns(slot, 8), MS - 900);
+	assert_int_equal(slot->missing_ns, 0);
+}
+
+/* The state of a CPU may be newer than what was taken out of the ring. */
+static void an_open_span_waits_for_those_before_it(void **state)
+{
+	(void)state;
+	join(1);
+	assert_int_equal(slots__extend(slots, 0, 8, START + 500, START + 2 * MS), 0);
+	assert_null(slots__next(slots));
+	add(0, 7, START, START + 500);
+	assert_int_equal(slots__extend(slots, 0, 8, START + 500, START + 2 * MS), 0);
+	assert_int_equal(cpu_ns(next(START), 7), 500);
+	assert_int_equal(next(START + MS)->missing_ns, 0);
+}
+
+static void switches_stand_where_they_were(void **state)
+{
+	struct rmid_span span = { .head = { .time_ns = START + MS + 10, .flags = RMID_SWITCHED },
+				  .start_ns = START,
+				  .switches = 4 };
+
+	(void)state;
+	join(1);
+	assert_int_equal(slots__add(slots, &span, 7), 0);
+	add(0, 0, START + MS + 10, START + 2 * MS);
+	assert_int_equal(sums_of(next(START), 7).switches, 3);
+	assert_int_equal(sums_of(next(START + MS), 7).switches, 1);
+}
+
+static struct rmid_span counted(uint64_t from, uint64_t to, struct rmid_counter counter)
+{
+	return (struct rmid_span){ .head = { .time_ns = to, .record = RMID_COUNTED_SPAN },
+				   .start_ns = from,
+				   .counters = { counter } };
+}
+
+static void counters_are_divided_and_add_up(void **state)
+{
+	struct rmid_counter counter = { 1000, (__u32)(2 * MS), (__u32)(2 * MS) };
+	struct rmid_span span = counted(START + MS / 2, START + 2 * MS + MS / 2, counter);
+	uint64_t sum = 0;
+
+	(void)state;
+	join(1);
+	add(0, 1, START, START + MS / 2);
+	assert_int_equal(slots__add(slots, &span, 7), 0);
+	add(0, 1, START + 2 * MS + MS / 2, START + 3 * MS);
+	for (int i = 0; i < 3; i++) {
+		struct rmid_sums sums = sums_of(next(START + i * MS), 7);
+
+		assert_int_equal(sums.counted_ns[0], sums.cpu_ns);
+		assert_int_equal(sums.values[0], i == 1 ? 500 : 250);
+		sum += sums.values[0];
+	}
+	assert_int_equal(sum, 1000);
+}
+
+/* Four events on two counters: each ran for half of the time. */
+static void counters_that_shared_are_scaled(void **state)
+{
+	struct rmid_counter counter = { 1 << 30, 900000, 225000 };
+	struct rmid_span span = counted(START, START + MS, counter);
+
+	(void)state;
+	join(1);
+	assert_int_equal(slots__add(slots, &span, 7), 0);
+	assert_int_equal(sums_of(next(START), 7).values[0], 4ULL << 30);
+}
+
+static void a_failed_read_is_a_gap_and_not_zero(void **state)
+{
+	struct rmid_span read = counted(START, START + 600, (struct rmid_counter){ 50, 600, 600 });
+	struct rmid_span failed = counted(START + 600, START + MS, (struct rmid_counter){ 0 });
+	struct rmid_sums sums;
+
+	(void)state;
+	join(1);
+	assert_int_equal(slots__add(slots, &read, 7), 0);
+	assert_int_equal(slots__add(slots, &failed, 7), 0);
+	sums = sums_of(next(START), 7);
+	assert_int_equal(sums.cpu_ns, MS);
+	assert_int_equal(sums.counted_ns[0], 600);
+	assert_int_equal(sums.values[0], 50);
+}
+
+static void who_stays_silent_is_given_up(void **state)
+{
+	(void)state;
+	join(2);
+	add(0, 7, START, START + 2 * MS);
+	assert_int_equal(slots__give_up(slots, START + MS + 250), 0);
+	assert_int_equal(next(START)->missing_ns, MS);
+	assert_null(slots__next(slots));
+	add(1, 8, START, START + 2 * MS); /* too late for what was given up */
+	assert_int_equal(cpu_ns(next(START + MS), 8), MS - 250);
+}
+
+static void cpus_come_and_go(void **state)
+{
+	const struct slot *slot;
+
+	(void)state;
+	join(2);
+	add(0, 7, START, START + 2 * MS);
+	slots__leave(slots, 1);
+	assert_int_equal(next(START)->missing_ns, 0);
+	assert_non_null(slots__next(slots));
+	add(1, 8, START - 50 * MS, START + 2 * MS + 500); /* offline for most of this */
+	assert_null(slots__next(slots));
+	add(0, 7, START + 2 * MS, START + 3 * MS);
+	add(1, 9, START + 2 * MS + 500, START + 3 * MS);
+	slot = next(START + 2 * MS);
+	assert_int_equal(cpu_ns(slot, 8), 500);
+	assert_int_equal(cpu_ns(slot, 7), MS);
+	assert_int_equal(slot->missing_ns, 0);
+}
+
+static void no_such_cpu(void **state)
+{
+	struct rmid_span span = { .head = { .time_ns = START + 1, .cpu = CPUS },
+				  .start_ns = START };
+
+	(void)state;
+	assert_int_equal(slots__add(slots, &span, 7), -EINVAL);
+	assert_int_equal(slots__extend(slots, CPUS, 7, START, START + MS), 0);
+}
+
+static void doubt_is_about_what_did_not_come_out(void **state)
+{
+	(void)state;
+	join(1);
+	add(0, 7, START, START + 2 * MS);
+	assert_false(next(START)->doubtful);
+	slots__doubt(slots, START + 2 * MS + 1);
+	assert_true(next(START + MS)->doubtful);
+	add(0, 7, START + 2 * MS, START + 4 * MS);
+	assert_true(next(START + 2 * MS)->doubtful);
+	assert_false(next(START + 3 * MS)->doubtful);
+}
+
+static void the_last_slot_is_cut(void **state)
+{
+	const struct slot *slot;
+
+	(void)state;
+	join(1);
+	add(0, 7, START, START + 300);
+	assert_int_equal(slots__give_up(slots, START + 400), 0);
+	assert_null(slots__next(slots));
+	slot = slots__rest(slots);
+	assert_non_null(slot);
+	assert_int_equal(cpu_ns(slot, 7), 300);
+	assert_int_equal(slot->missing_ns, 100);
+	assert_null(slots__rest(slots));
+}
+
+static void readings_of_caches(void **state)
+{
+	struct latscope_rmid_read read = { .time_ns = START + 10,
+					   .since_ns = START + 10,
+					   .bytes = 4096,
+					   .event = LATSCOPE_RMID_OCCUPANCY };
+	struct rmid_cache cache;
+
+	(void)state;
+	join(1);
+	assert_int_equal(slots__add_reading(slots, &read, 7), 0);
+	assert_int_equal(slots__add_reading(slots, &read, 7), 0); /* what is in it, once more */
+	read.domain = 4;
+	assert_int_equal(slots__add_reading(slots, &read, 7), 0);
+	read.event = LATSCOPE_RMID_MBM_TOTAL;
+	read.since_ns = START - 3 * MS;
+	assert_int_equal(slots__add_reading(slots, &read, 7), 0);
+	assert_int_equal(slots__add_reading(slots, &read, 7), 0); /* traffic, more of it */
+	add(0, 7, START, START + MS);
+	cache = sums_of(next(START), 7).cache[LATSCOPE_RMID_OCCUPANCY - 1];
+	assert_int_equal(cache.bytes, 2 * 4096);
+	assert_int_equal(cache.domains, 1 | 1 << 4);
+}
+
+/* ---- anything, against the plainest of all accounts ---- */
+
+#define ROUNDS 200
+#define SPANS 300
+#define PROCESSES 40
+#define MOST_MS 400
+
+struct truth {
+	uint64_t ns[MOST_MS][PROCESSES];
+	uint64_t lost[MOST_MS];
+};
+
+static void account(uint64_t *at, size_t stride, uint64_t from, uint64_t to)
+{
+	for (uint64_t edge; from < to; from = edge) {
+		edge = (from / MS + 1) * MS < to ? (from / MS + 1) * MS : to;
+		at[(from - START) / MS * stride] += edge - from;
+	}
+}
+
+static void compare(struct truth *truth, uint64_t *came)
+{
+	const struct slot *slot;
+
+	while ((slot = slots__next(slots))) {
+		uint64_t n = (slot->start_ns - START) / MS, sum = slot->missing_ns;
+
+		assert_int_equal(n, (*came)++);
+		assert_int_equal(slot->missing_ns, truth->lost[n]);
+		for (uint32_t process = 0; process < PROCESSES; process++) {
+			assert_int_equal(cpu_ns(slot, process), truth->ns[n][process]);
+			sum += truth->ns[n][process];
+		}
+		assert_int_equal(sum, CPUS * MS);
+	}
+}
+
+static void any_spans_with_any_losses_balance(void **state)
+{
+	struct truth *truth = malloc(sizeof(*truth));
+	uint64_t at[CPUS], came;
+
+	assert_non_null(truth);
+	for (int round = 0; round < ROUNDS; round++) {
+		memset(truth, 0, sizeof(*truth));
+		came = 0;
+		join(CPUS);
+		for (int cpu = 0; cpu < CPUS; cpu++)
+			at[cpu] = START;
+		for (int i = 0; i < SPANS; i++) {
+			unsigned int cpu = unit_random() % CPUS;
+			uint32_t process = unit_random() % PROCESSES;
+			uint64_t to = at[cpu] + unit_random() % (unit_random() % 8 ? MS : 5 * MS);
+
+			if (to >= START + MOST_MS * MS)
+				continue;
+			if (unit_random() % 10) {
+				account(&truth->ns[0][process], PROCESSES, at[cpu], to);
+				if (unit_random() % 4 == 0)
+					slots__extend(slots, cpu, process, at[cpu],
+						      at[cpu] + (to - at[cpu]) / 2);
+				add(cpu, process, at[cpu], to);
+			} else {
+				account(truth->lost, 1, at[cpu], to);
+			}
+			at[cpu] = to;
+			/* A loss shows with the next span: so none may be open when slots come. */
+			add(cpu, 0, at[cpu], at[cpu] + 1);
+			truth->ns[(at[cpu] - START) / MS][0]++;
+			at[cpu]++;
+			compare(truth, &came);
+		}
+		assert_true(came > 10);
+		tear_down(state);
+		set_up(state);
+	}
+	free(truth);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_span_is_divided_at_the_edges, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_slot_waits_for_every_cpu, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_no_span_covers_is_missing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(only_the_window_counts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_open_span_is_not_counted_twice, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(an_open_span_waits_for_those_before_it, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(switches_stand_where_they_were, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(counters_are_divided_and_add_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(counters_that_shared_are_scaled, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_failed_read_is_a_gap_and_not_zero, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(who_stays_silent_is_given_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(cpus_come_and_go, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_such_cpu, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(doubt_is_about_what_did_not_come_out, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(the_last_slot_is_cut, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(readings_of_caches, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(any_spans_with_any_losses_balance, set_up,
+						tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
