@@ -25,6 +25,7 @@
 
 #include "cmd.h"
 #include "rmid.h"
+#include "rmid_text.h"
 
 #define DEFAULT_TAIL_NS 8000
 #define DEFAULT_INTERVAL_NS 1000000000ULL
@@ -399,7 +400,7 @@ static int print_text(const struct record *record)
 
 	text__run(stdout, record->run);
 	for (; !err && module < record->run->modules + record->run->nr_modules; module++) {
-		if (module->table)
+		if (rmid__has_rows(module))
 			err = rmid__print(stdout, record->run, module, record->options.top);
 		else
 			text__module(stdout, record->run, module, &style);
