@@ -281,7 +281,7 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
 }
 
 /* Of the key columns of a row: which chain its key is in. */
-static size_t *head_of(struct table *table, size_t row)
+static size_t bin_of(const struct table *table, size_t row)
 {
 	uint64_t hash = 0xcbf29ce484222325;
 
@@ -300,7 +300,7 @@ static size_t *head_of(struct table *table, size_t row)
 		else if (value.real != 0) /* 0 and -0 are the same */
 			hash = mix(hash, &value.real, sizeof(value.real));
 	}
-	return &table->heads[hash % HEADS];
+	return hash % HEADS;
 }
 
 static size_t find_key(const struct table *table, size_t head, size_t row)
@@ -368,7 +368,7 @@ static void add_figures(struct table *table, size_t key, size_t row)
 
 static int fold_row(struct table *table, size_t row)
 {
-	size_t *head = head_of(table, row), key = find_key(table, *head, row);
+	size_t *head = &table->heads[bin_of(table, row)], key = find_key(table, *head, row);
 	int err;
 
 	table->folded++;
@@ -430,7 +430,7 @@ struct table_value table__key(const struct table *table, size_t key, unsigned in
 
 size_t table__key_of(const struct table *table, size_t row)
 {
-	return find_key(table, row);
+	return find_key(table, table->heads[bin_of(table, row)], row);
 }
 
 const struct table_figure *table__figure(const struct table *table, size_t key, unsigned int column)
