@@ -78,6 +78,7 @@ uint64_t table__folded_rows(const struct table *table);
 uint64_t table__undigested_rows(const struct table *table); /* those beyond TABLE_KEYS keys */
 size_t table__keys(const struct table *table);
 struct table_value table__key(const struct table *table, size_t key, unsigned int column);
+size_t table__key_of(const struct table *table, size_t row); /* of a row; SIZE_MAX: none */
 const struct table_figure *table__figure(const struct table *table, size_t key,
 					 unsigned int column);
 

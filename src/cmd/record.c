@@ -25,6 +25,8 @@
 
 #include "cmd.h"
 #include "rmid.h"
+#include "rmid_text.h"
+#include "tierlat_print.h"
 
 #define DEFAULT_TAIL_NS 8000
 #define DEFAULT_INTERVAL_NS 1000000000ULL
@@ -274,6 +276,7 @@ static int open_tiers(struct record *record)
 		return EXIT_DONE;
 	record->run->nr_modules++;
 	record->tier_config.min_inserts = TIER_MIN_INSERTS;
+	record->tier_config.guard = true;
 	if (!tier_meter__open(&record->meter, &record->tier_config, &rows, module, why, &todo))
 		return EXIT_DONE;
 	snprintf(module->name, sizeof(module->name), "tierlat");
@@ -386,6 +389,15 @@ static void progress(uint64_t elapsed_ns, uint64_t duration_ns)
 		log__progress("%.1f s; Ctrl-C ends it", elapsed_ns / 1e9);
 }
 
+/* A module that has a table instead of metrics. */
+static int print_table(const struct record *record, const struct run_module *module)
+{
+	if (rmid__has_rows(module))
+		return rmid__print(stdout, record->run, module, record->options.top);
+	tierlat_print__summary(stdout, record->run, module);
+	return 0;
+}
+
 static int print_text(const struct record *record)
 {
 	const struct run_module *module = record->run->modules;
@@ -400,7 +412,7 @@ static int print_text(const struct record *record)
 	text__run(stdout, record->run);
 	for (; !err && module < record->run->modules + record->run->nr_modules; module++) {
 		if (module->table)
-			err = rmid__print(stdout, record->run, module, record->options.top);
+			err = print_table(record, module);
 		else
 			text__module(stdout, record->run, module, &style);
 	}

@@ -17,6 +17,7 @@
 
 #include "cmd.h"
 #include "report_print.h"
+#include "rmid_text.h"
 
 static const char report_doc[] =
 	"Prints a recording again, from its run.db; also one that was cut off or still goes on, as "
@@ -101,13 +102,21 @@ static int select_module(const struct report *report, const struct run *run, str
 	return -ENOENT;
 }
 
-/* `timeline` may be NULL. */
-static int print_json(const struct run *run, const struct timeline *timeline)
+/* What is about all modules together. */
+struct whole {
+	struct timeline timeline;
+	struct beside beside;
+};
+
+/* `whole` may be NULL. */
+static int print_json(const struct run *run, const struct whole *whole)
 {
 	struct json_object *object = json__run(run);
 
-	if (object && timeline)
-		report__add_timeline(object, timeline);
+	if (object && whole) {
+		report__add_timeline(object, &whole->timeline);
+		report__add_beside(object, &whole->beside);
+	}
 	return json__print(object, stdout, true);
 }
 
@@ -133,24 +142,33 @@ static int print_csv(struct rundb *db, const struct run *run)
 }
 
 static int print_whole(const struct report *report, struct rundb *db, const struct run *run,
-		       const struct timeline *timeline)
+		       const struct whole *whole)
 {
 	struct text_style style = {
 		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 		.all_metrics = report->options.verbose,
 		.top = report->options.top,
 	};
+	int err = 0;
 
 	if (report->options.json)
-		return print_json(run, timeline);
+		return print_json(run, whole);
 	if (report->options.csv)
 		return print_csv(db, run);
 	text__run(stdout, run);
-	for (unsigned int i = 0; i < run->nr_modules; i++)
-		text__module(stdout, run, &run->modules[i], &style);
+	for (unsigned int i = 0; !err && i < run->nr_modules; i++) {
+		if (rmid__has_rows(&run->modules[i]))
+			err = rmid__print(stdout, run, &run->modules[i], style.top);
+		else
+			text__module(stdout, run, &run->modules[i], &style);
+	}
+	if (err)
+		return err;
 	text__processes(stdout, run, style.top);
-	if (timeline)
-		report__print_timeline(stdout, timeline, style.top);
+	if (whole) {
+		report__print_timeline(stdout, &whole->timeline, style.top);
+		report__print_beside(stdout, &whole->beside);
+	}
 	fault_cost__print(stdout, run);
 	return 0;
 }
@@ -158,17 +176,22 @@ static int print_whole(const struct report *report, struct rundb *db, const stru
 /* One module alone has nothing to be put beside. */
 static int read_and_print(const struct report *report, struct rundb *db, const struct run *run)
 {
-	struct timeline timeline;
+	struct whole *whole;
 	int err;
 
-	if (report->options.csv && run->modules[0].table)
-		return print_rows(db, run);
 	if (report->module || report->options.csv)
 		return print_whole(report, db, run, NULL);
-	err = timeline__read(&timeline, db, run, &report->rules);
+	whole = calloc(1, sizeof(*whole));
+	if (!whole)
+		return -ENOMEM;
+	err = timeline__read(&whole->timeline, db, run, &report->rules);
 	if (!err)
-		err = print_whole(report, db, run, &timeline);
-	timeline__clear(&timeline);
+		err = beside__read(&whole->beside, &whole->timeline, db);
+	if (!err)
+		err = print_whole(report, db, run, whole);
+	beside__clear(&whole->beside);
+	timeline__clear(&whole->timeline);
+	free(whole);
 	return err;
 }
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include <stat/timeline.h>
+#include <stat/beside.h>
 
 struct json_object;
 
@@ -17,5 +17,9 @@ void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned
 
 /* Adds "timeline", "together" and "carriers" to the object of the recording. */
 void report__add_timeline(struct json_object *to, const struct timeline *timeline);
+
+/* What the tables have beside the slow events; nothing without tables. */
+void report__print_beside(FILE *out, const struct beside *beside);
+void report__add_beside(struct json_object *to, const struct beside *beside); /* "beside" */
 
 #endif

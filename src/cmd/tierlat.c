@@ -455,7 +455,7 @@ int cmd_tierlat(int argc, char **argv)
 	struct tierlat tierlat = {
 		.options = { .command = argv[0],
 			     .groups = OPTIONS_WINDOW | OPTIONS_OUTPUT | OPTIONS_FORMAT },
-		.config = { .root = "", .min_inserts = TIER_MIN_INSERTS },
+		.config = { .root = "", .guard = true, .min_inserts = TIER_MIN_INSERTS },
 		.decision = { .weight = TIER_WEIGHT,
 			      .colloid = { COLLOID_DELTA, COLLOID_EPSILON } },
 	};

@@ -28,6 +28,7 @@ struct tier_config {
 	const char *tiers; /* names, by comma; NULL: those that the machine has; "all" */
 	bool take; /* msr: also boxes that somebody else has running; put back at the end */
 	bool look; /* see whether it would work; no register is written, nothing can be read */
+	bool guard; /* msr: a process that puts the registers back should this one be killed */
 	uint64_t min_inserts; /* fewer requests in an interval: no latency */
 	const struct tier_sys *sys; /* NULL: tier_sys_linux */
 };

@@ -262,7 +262,7 @@ static int run_tests(struct tierlat_test *test)
 int validate__tierlat(struct validate *validate, char why[RUN_TEXT])
 {
 	struct tierlat_test test = { .validate = validate, .why = why };
-	struct tier_config config = { .min_inserts = 100 };
+	struct tier_config config = { .guard = true, .min_inserts = 100 };
 	char left[TIER_TEXT];
 	const char *todo;
 	sigset_t before;

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "recording.h"
+#include "sheet.h"
+
+#include <json-c/json.h>
+#include <math.h>
+
+#include "cmd/report_print.h"
+
+#define INTERVALS 60
+
+static const struct table_column columns[] = {
+	{ "socket", "", "package", TABLE_INTEGER, true },
+	{ "tier", "", "tier", TABLE_TEXT, true },
+	{ "rate", "1/s", "requests", TABLE_REAL, false },
+	{ "latency_ns", "ns", "latency", TABLE_REAL, false },
+};
+
+static struct run read_run;
+static struct rundb *db;
+static struct timeline timeline;
+static struct beside beside;
+
+static bool bursts(unsigned int interval)
+{
+	return "..............##..##..##......##........##..##....##........"[interval] == '#';
+}
+
+static void add_row(struct table *table, unsigned int interval, const char *tier, double latency)
+{
+	assert_int_equal(table__add_row(table, (interval + 1) * RECORDING_INTERVAL_NS), 0);
+	table__set_integer(table, 0, 1);
+	assert_int_equal(table__set_text(table, 1, tier), 0);
+	table__set_real(table, 2, 1e6 * (double)(unit_random() % 100));
+	table__set_real(table, 3, latency);
+}
+
+/* Of the tier "slow" the latency rises with the module's bursts; of "even" it has nothing to do. */
+static void fill(struct run_data *delta, unsigned int interval, const void *arg)
+{
+	struct table *table = *(struct table *const *)arg;
+	unsigned int slow = bursts(interval) ? 40 : 0;
+	double noise = (double)(unit_random() % 1000) / 1000;
+
+	sample_record(&delta[0].metrics[0], 10000, 1000 - slow);
+	sample_record(&delta[0].metrics[0], 1000000, slow);
+	if (!table)
+		return;
+	add_row(table, interval, "slow", (slow ? 200 : 90) + noise);
+	add_row(table, interval, "even", 100 + 10 * (double)(unit_random() % 1000) / 1000);
+	/* Unknown in all intervals but these. */
+	add_row(table, interval, "seldom", interval % 20 ? NAN : 300);
+}
+
+static void make(bool with_table)
+{
+	static const struct timeline_rules rules = { .confidence = 0.95, .lines = REPORT_LINES };
+	struct run *run = recording_begin("memlat", "fentry", "fault");
+	struct table *table = NULL;
+
+	if (with_table) {
+		assert_int_equal(table__new(&table, columns, 4), 0);
+		sample_module(run, "tierlat", "perf", "for tests")->table = table;
+	}
+	recording_write(run, dir, "run", INTERVALS, fill, &table);
+	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
+	assert_int_equal(timeline__read(&timeline, db, &read_run, &rules), 0);
+	assert_int_equal(beside__read(&beside, &timeline, db), 0);
+}
+
+static int end(void **state)
+{
+	beside__clear(&beside);
+	timeline__clear(&timeline);
+	rundb__close(db);
+	run__clear(&read_run);
+	return unit_remove_dir(state);
+}
+
+static void the_slow_tier_is_beside_the_tail(void **state)
+{
+	const struct beside_figure *figure;
+
+	(void)state;
+	make(true);
+	assert_int_equal(beside.nr, 3);
+	assert_string_equal(beside.series[0].name, "socket 1, tier slow");
+	figure = &beside.series[0].figures[0];
+	assert_int_equal(figure->worst_nr + figure->other_nr, INTERVALS);
+	assert_true(fabs(figure->worst - 200.5) < 0.5 && fabs(figure->other - 90.5) < 0.5);
+	assert_int_equal(figure->verdict, TIMELINE_TOGETHER);
+	assert_true(figure->found.rho > 0.5);
+}
+
+static void what_has_nothing_to_do_with_it_is_not_shown(void **state)
+{
+	const struct beside_figure *figure;
+
+	(void)state;
+	make(true);
+	figure = &beside.series[1].figures[0];
+	assert_true(fabs(figure->worst - figure->other) < 5);
+	assert_int_equal(figure->verdict, TIMELINE_NOT_SHOWN);
+	assert_false(isnan(figure->adjusted));
+	assert_true(figure->adjusted >= figure->found.p);
+}
+
+/* Three intervals: not 57 zeros and three values. */
+static void what_is_seldom_known_is_not_judged(void **state)
+{
+	const struct beside_figure *figure;
+
+	(void)state;
+	make(true);
+	figure = &beside.series[2].figures[0];
+	assert_int_equal(figure->worst_nr + figure->other_nr, 3);
+	assert_true(isnan(figure->found.p) && isnan(figure->adjusted));
+	assert_true(figure->other == 300);
+	assert_int_equal(figure->verdict, TIMELINE_NOT_SHOWN);
+}
+
+static void it_is_printed(void **state)
+{
+	struct json_object *object = json_object_new_object(), *list;
+	struct sheet *sheet = sheet_begin();
+	char *text;
+
+	(void)state;
+	make(true);
+	report__print_beside(sheet->out, &beside);
+	text = sheet_end(sheet);
+	assert_non_null(strstr(text, "memlat and socket 1, tier slow of tierlat: 20"));
+	assert_non_null(strstr(text, "rise together"));
+	free(text);
+	report__add_beside(object, &beside);
+	assert_true(json_object_object_get_ex(object, "beside", &list));
+	assert_int_equal(json_object_array_length(list), 3);
+	json_object_put(object);
+}
+
+static void without_a_table_there_is_nothing(void **state)
+{
+	struct sheet *sheet = sheet_begin();
+	char *text;
+
+	(void)state;
+	make(false);
+	assert_int_equal(beside.nr, 0);
+	report__print_beside(sheet->out, &beside);
+	text = sheet_end(sheet);
+	assert_string_equal(text, "");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_slow_tier_is_beside_the_tail, unit_make_dir,
+						end),
+		cmocka_unit_test_setup_teardown(what_has_nothing_to_do_with_it_is_not_shown,
+						unit_make_dir, end),
+		cmocka_unit_test_setup_teardown(what_is_seldom_known_is_not_judged, unit_make_dir,
+						end),
+		cmocka_unit_test_setup_teardown(it_is_printed, unit_make_dir, end),
+		cmocka_unit_test_setup_teardown(without_a_table_there_is_nothing, unit_make_dir,
+						end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
