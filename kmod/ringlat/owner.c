@@ -11,7 +11,6 @@
 #include <linux/kref.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -26,14 +25,15 @@
 #endif
 
 /*
- * References: one of whoever started it, one of the thread, which owner__reap() drops. The thread's
- * goes with a reference to the module, as callbacks may come as long as it is there.
+ * References: one of whoever started it, which becomes that of its request to end, and one of the
+ * thread, which owner__reap() drops. While a callback may come, its reference goes with one to the
+ * module: see owner__let_go().
  */
 struct owner {
 	struct kref ref;
 	struct task_struct *task; /* a reference */
 	struct preempt_notifier notifier; /* on the list of the task while running */
-	struct callback_head request; /* of others, to end: task work */
+	struct callback_head request; /* to end, by the thread: task work */
 	struct delayed_work retry; /* of the request */
 	struct irq_work death;
 	struct work_struct reaping;
@@ -43,7 +43,6 @@ struct owner {
 	struct ringlat_counts counts;
 };
 
-static DEFINE_PER_CPU(struct owner *, owner_here);
 static struct workqueue_struct *reaper;
 static bool module_kept;
 static DEFINE_MUTEX(notifiers_lock);
@@ -57,16 +56,26 @@ static void owner__free(struct kref *ref)
 	kfree(owner);
 }
 
+static void owner__let_go(struct owner *owner)
+{
+	kref_put(&owner->ref, owner__free);
+	module_put(THIS_MODULE);
+}
+
+/*
+ * The thread is an owner no more, and nothing on its side knows of it but a request, if that is
+ * made.
+ */
 static void owner__reap(struct work_struct *work)
 {
 	struct owner *owner = container_of(work, struct owner, reaping);
 
-	cancel_delayed_work_sync(&owner->retry);
+	if (cancel_delayed_work_sync(&owner->retry))
+		owner__let_go(owner);
 	irq_work_sync(&owner->death); /* its handler may still be at its last instructions */
 	if (owner->counts.kept)
 		pr_warn("VMX was on under a SYSCALL stub: the module stays until the next boot\n");
-	kref_put(&owner->ref, owner__free);
-	module_put(THIS_MODULE);
+	owner__let_go(owner);
 }
 
 /* With interrupts off. */
@@ -79,7 +88,6 @@ static void owner__place(struct owner *owner)
 	owner->placed = true;
 	owner->counts.arrivals++;
 	owner->counts.cpu = smp_processor_id();
-	this_cpu_write(owner_here, owner);
 }
 
 /* With interrupts off. Under the scheduler's locks, so there is no printing here. */
@@ -91,7 +99,6 @@ static void owner__remove(struct owner *owner)
 		return;
 	owner->counts.lost += entry__remove(owner->events, &kept);
 	owner->placed = false;
-	this_cpu_write(owner_here, NULL);
 	if (kept) {
 		owner->counts.kept = 1;
 		if (!xchg(&module_kept, true))
@@ -171,20 +178,20 @@ static void owner__requested(struct callback_head *request)
 {
 	struct owner *owner = container_of(request, struct owner, request);
 
-	if (!owner->running)
-		return;
-	if (owner__is_amid_others(owner))
+	if (owner->running && owner__is_amid_others(owner)) {
 		queue_delayed_work(reaper, &owner->retry, 1);
-	else
+		return;
+	}
+	if (owner->running)
 		owner__end(owner);
+	owner__let_go(owner);
 }
 
-/*
- * It counts as a signal, so KVM_RUN returns. If it cannot be made, the thread is ending by itself.
- */
+/* It counts as a signal, so KVM_RUN returns. If it cannot be made, the thread ends by itself. */
 static void owner__request(struct owner *owner)
 {
-	task_work_add(owner->task, &owner->request, TWA_SIGNAL);
+	if (task_work_add(owner->task, &owner->request, TWA_SIGNAL))
+		owner__let_go(owner);
 }
 
 static void owner__retry(struct work_struct *work)
@@ -286,8 +293,7 @@ struct owner *owner__start(u32 events)
 	return owner;
 
 err_attach:
-	kref_put(&owner->ref, owner__free);
-	module_put(THIS_MODULE);
+	owner__let_go(owner);
 	kref_put(&owner->ref, owner__free);
 	return ERR_PTR(err);
 }
@@ -316,9 +322,24 @@ void owner__read(const struct owner *owner, struct ringlat_counts *counts)
 
 void owner__abandon(struct owner *owner)
 {
+	__module_get(THIS_MODULE); /* there is one, of the file */
 	if (owner__stop(owner) == -EPERM)
 		owner__request(owner);
-	kref_put(&owner->ref, owner__free);
+	else
+		owner__let_go(owner);
+}
+
+static struct owner *owner__of_current(void)
+{
+	struct preempt_notifier *notifier;
+	struct hlist_node *node;
+
+	for (node = current->preempt_notifiers.first; node; node = node->next) {
+		notifier = hlist_entry(node, struct preempt_notifier, link);
+		if (notifier->ops == &owner_ops)
+			return of_notifier(notifier);
+	}
+	return NULL;
 }
 
 /*
@@ -327,17 +348,11 @@ void owner__abandon(struct owner *owner)
  */
 static int owner__module_changes(struct notifier_block *block, unsigned long state, void *module)
 {
-	struct owner *owner;
+	struct owner *owner = owner__of_current();
 
-	if (state != MODULE_STATE_COMING)
-		return NOTIFY_DONE;
-	preempt_disable();
-	owner = this_cpu_read(owner_here);
-	preempt_enable();
-	/* Not NULL: that of the current thread, for no other one's stubs are in place. */
-	if (owner)
+	if (state == MODULE_STATE_COMING && owner)
 		owner__end(owner);
-	return NOTIFY_OK;
+	return NOTIFY_DONE;
 }
 
 static struct notifier_block module_changes = { .notifier_call = owner__module_changes };
@@ -355,10 +370,7 @@ int __init owner__init(void)
 	return err;
 }
 
-/*
- * Every owner has a reference to the module, so none is left; but the last ones may still be
- * ending.
- */
+/* Every owner has a reference to the module, so none is left; the last ones may still be ending. */
 void owner__exit(void)
 {
 	unregister_module_notifier(&module_changes);

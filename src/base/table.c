@@ -281,7 +281,7 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
 }
 
 /* Of the key columns of a row: which chain its key is in. */
-static size_t chain_of(const struct table *table, size_t row)
+static size_t hash_of(const struct table *table, size_t row)
 {
 	uint64_t hash = 0xcbf29ce484222325;
 
@@ -303,8 +303,10 @@ static size_t chain_of(const struct table *table, size_t row)
 	return hash % HEADS;
 }
 
-static size_t find_key(const struct table *table, size_t head, size_t row)
+static size_t find_key(const struct table *table, size_t row)
 {
+	size_t head = table->heads[hash_of(table, row)];
+
 	for (; head; head = table->next[head - 1])
 		if (is_key_of(table, head - 1, row))
 			return head - 1;
@@ -327,8 +329,9 @@ static int copy_key(struct table *table, size_t row)
 	return 0;
 }
 
-static int add_key(struct table *table, size_t *head, size_t row)
+static int add_key(struct table *table, size_t row)
 {
+	size_t *head = &table->heads[hash_of(table, row)];
 	struct table_figure *figures;
 	int err;
 
@@ -368,8 +371,7 @@ static void add_figures(struct table *table, size_t key, size_t row)
 
 static int fold_row(struct table *table, size_t row)
 {
-	size_t *head = &table->heads[chain_of(table, row)];
-	size_t key = find_key(table, *head, row);
+	size_t key = find_key(table, row);
 	int err;
 
 	table->folded++;
@@ -378,7 +380,7 @@ static int fold_row(struct table *table, size_t row)
 		return 0;
 	}
 	if (key == NO_KEY) {
-		err = add_key(table, head, row);
+		err = add_key(table, row);
 		if (err)
 			return err;
 		key = table->keys.nr - 1;
@@ -431,7 +433,7 @@ struct table_value table__key(const struct table *table, size_t key, unsigned in
 
 size_t table__key_of(const struct table *table, size_t row)
 {
-	return find_key(table, table->heads[chain_of(table, row)], row);
+	return find_key(table, row);
 }
 
 const struct table_figure *table__figure(const struct table *table, size_t key, unsigned int column)

@@ -25,6 +25,7 @@
 
 #include "cmd.h"
 #include "rmid.h"
+#include "rmid_text.h"
 #include "tierlat_print.h"
 
 #define DEFAULT_TAIL_NS 8000
@@ -388,7 +389,7 @@ static void progress(uint64_t elapsed_ns, uint64_t duration_ns)
 /* A module that has a table instead of metrics. */
 static int print_table(const struct record *record, const struct run_module *module)
 {
-	if (!strcmp(module->name, RMID_MODULE))
+	if (rmid__has_rows(module))
 		return rmid__print(stdout, record->run, module, record->options.top);
 	tierlat_print__summary(stdout, record->run, module);
 	return 0;
