@@ -450,7 +450,7 @@ static int db__close(struct writer *writer, const struct run *run)
 	put_number(db, "duration_ns", run->duration_ns);
 	if (run->workload)
 		put_number(db, "workload_status", (uint64_t)run->workload_status);
-	put_number(db, "complete", 1);
+	put_number(db, "complete", run->complete);
 	err = end(db);
 	/*
 	 * Also after an error: a reader of a log needs room, or the right, to make a file of its

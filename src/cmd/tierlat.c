@@ -417,10 +417,10 @@ static int finish(struct tierlat *tierlat, int code)
 	char why[TIER_TEXT];
 	int err;
 
+	tierlat->run->complete = !code;
 	err = tier_meter__close(tierlat->meter, why);
 	if (err)
 		code = failed(why, "reboot, or let perf use them once", EXIT_ERROR);
-	tierlat->run->complete = true;
 	err = recording__close(&tierlat->recording, tierlat->run, &writer);
 	if (err)
 		code = write_error(tierlat, writer, err);

@@ -79,16 +79,19 @@ in_background() {
 }
 has_begun() { [ "$(jq .writes.control "$emu/state")" -ge 48 ]; }
 
+has_rows() { [ "$(wc -l <"$dir/stdout")" -gt 1 ]; } # of CSV, below its head
+
 # one_line REGEX: that is all there is on stderr
 one_line() {
 	tap_match "$err" "^latscope: .*$1" && tap_same "$(wc -l <"$dir/stderr")" 1
 }
 
 found
-in_background -d 1m --csv
+in_background -q -d 1m --csv -o "$dir/ended"
 kill -INT "$pid"
 finish
 is 'Ctrl-C ends it well' "$status" 0
+is 'the recording is complete' "$(jq .complete "$(recording "$dir/ended")/tierlat.summary.json")" true
 like 'and what was measured is printed' "$out" ',remote-ddr,'
 ok 'all is put back then' as_found
 
@@ -104,14 +107,17 @@ ok 'the rest is right' about "$(column latency_ns local-ddr)" 90
 ok 'what is his is left to him' as_found 1
 
 found
-in_background -d 1m -i 50ms --csv
+in_background -q -d 1m -i 50ms --csv -o "$dir/cut"
+wait_for has_rows
 tell 'fault access=read err=5'
 finish
 is 'nothing can be read any more: exit status' "$status" 1
 # A line each, and one more if the fault struck within a sample.
 ok 'why it ended, and that nothing could be put back' test "$(wc -l <"$dir/stderr")" -le 3
 like 'both say why' "$err" 'cannot read .*Input/output error.*could not be put back: Input/output error'
-ok 'what was measured before is printed' test -n "$out"
+is 'what was measured before is printed, and recorded' "$out" "$(<"$(recording "$dir/cut")/tierlat.csv")"
+is 'but not as if it were all' "$(jq .complete "$(recording "$dir/cut")/tierlat.summary.json")" false
+check 'report says so' 0 '' 'incomplete: the recording was cut off; ' report "$(recording "$dir/cut")"
 
 found
 in_background -d 1m -i 50ms --csv
