@@ -158,8 +158,9 @@ $(OUT)/tests/emu/msrfs/msrfs: $(MSRFS)
 	$(Q)$(CC) $(CFLAGS) $^ -lfuse3 -ljson-c -lm -o $@
 
 $(OUT)/tests/rmid/check: $(OUT)/tests/rmid/check.o $(OUT)/tests/rmid/live.o
+$(OUT)/tests/rmid/lives: $(OUT)/tests/rmid/lives.o
 $(OUT)/bench/rmid_alloc: $(OUT)/bench/rmid_alloc.o $(patsubst %.c,$(OUT)/%.o,$(filter kmod/%,$(RMID_SRC)))
-$(OUT)/tests/rmid/check $(OUT)/bench/rmid_alloc:
+$(OUT)/tests/rmid/check $(OUT)/tests/rmid/lives $(OUT)/bench/rmid_alloc:
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -o $@
 
@@ -174,7 +175,7 @@ $(OUT)/man/%: man/%.scd
 	$(Q)scdoc < $< > $@
 
 tests: all $(UNIT) $(TRUTH) $(MUTANTS) $(EMU) $(OUT)/tests/emu/msrfs/msrfs \
-	$(OUT)/bench/power $(OUT)/bench/together $(addprefix $(OUT)/tests/rmid/,check fuzz)
+	$(OUT)/bench/power $(OUT)/bench/together $(addprefix $(OUT)/tests/rmid/,check lives fuzz)
 
 deps:
 	$(Q)scripts/deps build check bench

@@ -22,6 +22,7 @@
 #define RUN_INTERVALS 10
 #define RESAMPLES 500
 #define POOL_FAMILY 16
+#define STATED_SPREAD 0.25
 
 static const char usage[] =
 	"usage: power [-n PAIRS] [-s SEED] [-r] [POOL [MODULE]]\n"
@@ -48,7 +49,8 @@ struct side_made {
 	unsigned int nr;
 };
 
-enum kind { RUNS, BATCHES, BARE, INTERVALS, WELCH }; /* BARE: no spread between runs assumed */
+/* STATED: the true spread is told; BARE: none is assumed */
+enum kind { RUNS, BATCHES, STATED, BARE, INTERVALS, WELCH };
 
 struct scenario {
 	const char *name;
@@ -72,6 +74,7 @@ static const struct scenario scenarios[] = {
 	{ "wrong.one_run.60_intervals", BATCHES, 60, 60, 1, false, 0, 1, 5 },
 	{ "wrong.one_run.20_against_200", BATCHES, 20, 200, 1, false, 0, 1, 5 },
 	{ "wrong.one_run.60.20_times_the_events", BATCHES, 60, 60, 1, false, 0, 20, 5 },
+	{ "wrong.one_run.60_intervals.spread_stated", STATED, 60, 60, 1, false, 0, 1, 5 },
 	{ "wrong.batches_alone.10_intervals", BATCHES, 10, 10, 1, true, 0, 1, 5 },
 	{ "wrong.batches_alone.20_intervals", BATCHES, 20, 20, 1, true, 0, 1, 5 },
 	{ "wrong.batches_alone.60_intervals", BATCHES, 60, 60, 1, true, 0, 1, 5 },
@@ -82,6 +85,10 @@ static const struct scenario scenarios[] = {
 	{ "found.double_tail.runs.10.spread_40", RUNS, 10, 10, 2, false, 0.4, 1, 0 },
 	{ "found.double_tail.one_run.60_intervals", BATCHES, 60, 60, 2, false, 0, 1, 0 },
 	{ "found.tenfold_tail.one_run.60_intervals", BATCHES, 60, 60, 10, false, 0, 1, 0 },
+	{ "found.double_tail.one_run.60_intervals.spread_stated", STATED, 60, 60, 2, false, 0, 1,
+	  0 },
+	{ "found.tenfold_tail.one_run.60_intervals.spread_stated", STATED, 60, 60, 10, false, 0, 1,
+	  0 },
 };
 
 static const struct scenario rivals[] = {
@@ -149,7 +156,7 @@ static void make_side(const struct scenario *scenario, double factor, double few
 	if (scenario->run_tail > 0)
 		model.run_tail = scenario->run_tail;
 	clear(side);
-	if (scenario->kind == BATCHES || scenario->kind == BARE)
+	if (scenario->kind == BATCHES || scenario->kind == BARE || scenario->kind == STATED)
 		make_run(&model, nr, unit__batches(nr), side);
 	else if (scenario->kind == INTERVALS)
 		make_run(&model, nr, nr, side);
@@ -158,13 +165,20 @@ static void make_side(const struct scenario *scenario, double factor, double few
 			make_run(&model, RUN_INTERVALS, 1, side);
 }
 
+static double assumed_spread(const struct scenario *scenario)
+{
+	if (scenario->same_runs || scenario->kind == BARE)
+		return 0;
+	return scenario->kind == STATED ? STATED_SPREAD : JUDGE_RUN_SPREAD;
+}
+
 static struct judge_rules rules_of(const struct scenario *scenario)
 {
 	return (struct judge_rules){
 		.confidence = 0.95,
 		.figures = (1U << JUDGE_FIGURES) - 1,
 		.batches = scenario->kind != RUNS,
-		.run_spread = scenario->same_runs || scenario->kind == BARE ? 0 : JUDGE_RUN_SPREAD,
+		.run_spread = assumed_spread(scenario),
 	};
 }
 

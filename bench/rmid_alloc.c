@@ -92,9 +92,9 @@ int main(void)
 		many = lower(many, ns_per_pair(MOST));
 		look = lower(look, ns_per_look(&book));
 	}
-	printf("figure=pair_of_512 value=%.1f unit=ns limit=60\n", many);
-	printf("figure=pair_of_512_to_pair_of_16 value=%.2f unit=ratio limit=1.2\n", many / few);
-	printf("figure=look_at_a_switch value=%.1f unit=ns\n", look);
+	printf("figure=rmid_alloc.pair value=%.1f unit=ns limit=60\n", many);
+	printf("figure=rmid_alloc.pair_512_to_16 value=%.2f unit=ratio limit=1.2\n", many / few);
+	printf("figure=rmid_alloc.look value=%.1f unit=ns\n", look);
 	free(book.alloc.infos);
 	free(book.procs.keys);
 	free(book.procs.places);

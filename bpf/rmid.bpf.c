@@ -135,6 +135,8 @@ static __always_inline void begin_span(struct rmid_cpu *state, struct task_struc
 	state->born_ns = task->tgid ? task->group_leader->start_boottime : 0;
 	state->since_ns = now;
 	state->switches = 0;
+	state->pid = task->pid;
+	state->ran_ns = task->se.sum_exec_runtime;
 }
 
 /* What follows is one step to whoever reads the state. */
@@ -170,16 +172,47 @@ static __always_inline __u64 count_switches(struct task_struct *prev, struct tas
 	return task->se.cfs_rq->rq->nr_switches;
 }
 
-/* Were there switches that we did not see? Then nobody knows who had the CPU meanwhile. */
-static __always_inline bool missed_switches(struct rmid_cpu *state, __u64 count)
+/* How many of them we did not see, as of the last one. */
+static __always_inline __u64 missed_switches(struct rmid_cpu *state, __u64 count)
 {
 	__u64 before = state->count;
 
 	state->count = count;
 	if (!before || count == before + 1)
-		return false;
+		return 0;
 	state->hidden += count - before - 1;
-	return true;
+	return count - before - 1;
+}
+
+/*
+ * Switches were missed, and it is `prev` that is leaving now. When it came is known to the
+ * scheduler. Before that was the thread of the open span, and then others: it had all the time
+ * until then if a single switch was missed, and if it is `prev` itself that came back, its CPU time
+ * tells. What is left is told by nobody, and so it is missing.
+ */
+static __always_inline void resume_span(struct rmid_cpu *state, __u32 cpu, struct task_struct *prev,
+					__u64 missed, __u64 now)
+{
+	__u64 since = state->since_ns, arrival, left = 0;
+
+	if (counters || !since || !prev->pid || !bpf_core_field_exists(prev->sched_info) ||
+	    !bpf_core_field_exists(prev->se.cfs_rq)) {
+		state->since_ns = 0;
+		return;
+	}
+	arrival = now - (prev->se.cfs_rq->rq->clock - prev->sched_info.last_arrival);
+	if (prev->pid == state->pid)
+		left = since + (prev->se.sum_exec_runtime - state->ran_ns) - (now - arrival);
+	else if (missed == 1)
+		left = arrival;
+	if (arrival < since || arrival > now) {
+		state->since_ns = 0;
+		return;
+	}
+	if (left > since && left <= arrival)
+		end_span(state, cpu, left, RMID_SWITCHED);
+	begin_span(state, prev, arrival);
+	state->pid = 0;
 }
 
 SEC("tp_btf/sched_switch")
@@ -187,17 +220,19 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct rmid_cpu *state = armed_state(cpu);
-	__u64 now;
+	__u64 now, missed;
 
 	if (!state)
 		return 0;
 	now = bpf_ktime_get_ns();
 	open_state(state);
-	if (missed_switches(state, count_switches(prev, next)))
-		state->since_ns = 0; /* what is not told is missing */
+	missed = missed_switches(state, count_switches(prev, next));
+	if (missed)
+		resume_span(state, cpu, prev, missed, now);
 	if (prev->tgid == next->tgid && state->since_ns &&
 	    now / RMID_SLOT_NS == state->since_ns / RMID_SLOT_NS) {
 		state->switches++;
+		state->pid = 0;
 	} else {
 		end_span(state, cpu, now, RMID_SWITCHED | (is_last(prev) ? RMID_LAST : 0));
 		begin_span(state, next, now);
@@ -222,6 +257,7 @@ int tick(struct bpf_perf_event_data *ctx)
 	if (state->since_ns) {
 		state->since_ns = now;
 		state->switches = 0;
+		state->pid = 0;
 	}
 	close_state(state);
 	return 0;

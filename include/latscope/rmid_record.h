@@ -122,7 +122,10 @@ struct rmid_cpu {
 	__u64 running_ns[RMID_COUNTERS];
 	__u64 count; /* switches, as the scheduler counts them; 0: none was seen */
 	__u64 hidden; /* those of them that were not seen */
-	__u64 pad[3]; /* to whole cache lines, so that CPUs do not share one */
+	__u64 ran_ns; /* CPU time of the thread when the span began; only with `pid` */
+	__s32 pid; /* the one thread that the span is of; 0: of several, or not known */
+	__u32 pad0;
+	__u64 pad[1]; /* to whole cache lines, so that CPUs do not share one */
 };
 _Static_assert(sizeof(struct rmid_cpu) == 192, "rmid_cpu has no padding");
 

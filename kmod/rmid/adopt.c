@@ -4,6 +4,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/stop_machine.h>
+#include <linux/workqueue.h>
 
 #include "adopt.h"
 #include "owners.h"
@@ -20,6 +21,7 @@
  */
 #define TRIES 5
 #define PAUSE_MS 10
+#define WATCH_MS 2000
 
 struct pass {
 	bool last;
@@ -81,4 +83,23 @@ void adopt__all(void)
 			return;
 		msleep(PAUSE_MS);
 	}
+}
+
+static void watch(struct work_struct *work)
+{
+	if (owners__take_untracked())
+		adopt__all();
+	schedule_delayed_work(to_delayed_work(work), msecs_to_jiffies(WATCH_MS));
+}
+
+static DECLARE_DEFERRABLE_WORK(watching, watch);
+
+void adopt__watch(void)
+{
+	schedule_delayed_work(&watching, msecs_to_jiffies(WATCH_MS));
+}
+
+void adopt__unwatch(void)
+{
+	cancel_delayed_work_sync(&watching);
 }

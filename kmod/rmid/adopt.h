@@ -8,4 +8,11 @@
  */
 void adopt__all(void);
 
+/*
+ * From then on looks every few seconds whether some found the table of processes full when there is
+ * room again, and takes them in.
+ */
+void adopt__watch(void);
+void adopt__unwatch(void);
+
 #endif

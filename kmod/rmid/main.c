@@ -93,6 +93,7 @@ static int __init rmid_init(void)
 	if (err)
 		goto exit_cpu;
 	pqr__watch();
+	adopt__watch();
 	return 0;
 
 exit_cpu:
@@ -108,6 +109,7 @@ exit_read:
 
 static void __exit rmid_exit(void)
 {
+	adopt__unwatch();
 	pqr__unwatch();
 	list__exit();
 	cpu__exit();

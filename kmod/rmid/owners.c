@@ -15,6 +15,7 @@
 static DEFINE_RAW_SPINLOCK(lock);
 static struct rmid_book book; /* under `lock`, but for what its header says */
 static u64 *owned_since_ns; /* by RMID; written under `lock` */
+static u64 untracked_taken; /* of book.counts.untracked, how many were looked for again */
 
 static u64 key_of(const struct task_struct *task)
 {
@@ -119,6 +120,19 @@ bool owners__adopt(struct task_struct *leader, u32 threads, u64 now_ns)
 		  give_birth(leader, threads, LATSCOPE_RMID_FOUND, now_ns, 1);
 	raw_spin_unlock_irqrestore(&lock, flags);
 	return adopted;
+}
+
+bool owners__take_untracked(void)
+{
+	unsigned long flags;
+	bool taken;
+
+	raw_spin_lock_irqsave(&lock, flags);
+	taken = book.counts.untracked != untracked_taken && book.procs.count < book.procs.limit;
+	if (taken)
+		untracked_taken = book.counts.untracked;
+	raw_spin_unlock_irqrestore(&lock, flags);
+	return taken;
 }
 
 void owners__dead_task(struct task_struct *task)

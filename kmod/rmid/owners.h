@@ -30,6 +30,12 @@ void owners__new_task(struct task_struct *task);
 /* Found at loading, with this many threads yet to end. False: it is known, or there is no room. */
 bool owners__adopt(struct task_struct *leader, u32 threads, u64 now_ns);
 
+/*
+ * Is there room for processes that found none? Says so once for them, unless the table fills up
+ * again.
+ */
+bool owners__take_untracked(void);
+
 /* A task has run for the last time; of its fellows, the signal_struct alone may be looked at. */
 void owners__dead_task(struct task_struct *task);
 

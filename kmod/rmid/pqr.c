@@ -12,6 +12,7 @@
 #include "cpu.h"
 #include "pqr.h"
 #include "read.h"
+#include "verdict.h"
 
 #define PQR_ASSOC 0xc8f /* Intel SDM volume 3, 18.18.6; AMD APM volume 2, 19.4 */
 #define RESCTRL_MAGIC 0x7655821 /* RDTGROUP_SUPER_MAGIC */
@@ -67,11 +68,6 @@ int pqr__init(enum pqr_mode mode, u32 *max_rmid)
 	return 0;
 }
 
-static u64 value_of(const struct rmid_cpu *cpu)
-{
-	return (u64)cpu->closid << 32 | cpu->rmid;
-}
-
 int pqr__online(struct rmid_cpu *cpu)
 {
 	u64 value;
@@ -105,17 +101,27 @@ void pqr__yield(void)
 	WRITE_ONCE(on, false);
 }
 
-/* On each CPU. What a suspended CPU lost is written again; what somebody wrote is a conflict. */
+static bool look_at(const struct rmid_cpu *cpu, enum pqr_verdict *verdict)
+{
+	u64 value;
+
+	if (!cpu->on || rdmsrl_safe(PQR_ASSOC, &value))
+		return false;
+	*verdict = pqr_verdict(value, cpu->rmid, cpu->closid);
+	return true;
+}
+
+/* On each CPU: writes again what was lost, and notes if somebody else writes. */
 static void look(void *unused)
 {
 	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
-	u64 value;
+	enum pqr_verdict verdict;
 
-	if (!cpu->on || rdmsrl_safe(PQR_ASSOC, &value) || value == value_of(cpu))
+	if (!look_at(cpu, &verdict))
 		return;
-	if (!value)
+	if (verdict == PQR_LOST)
 		wrmsr(PQR_ASSOC, cpu->rmid, cpu->closid);
-	else
+	else if (verdict == PQR_TAKEN)
 		WRITE_ONCE(conflict, true);
 }
 
@@ -123,9 +129,9 @@ static void look(void *unused)
 static void give_back(void *unused)
 {
 	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
-	u64 value;
+	enum pqr_verdict verdict;
 
-	if (cpu->on && !rdmsrl_safe(PQR_ASSOC, &value) && value && value == value_of(cpu))
+	if (look_at(cpu, &verdict) && verdict == PQR_OURS)
 		wrmsr(PQR_ASSOC, 0, cpu->closid);
 }
 

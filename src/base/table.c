@@ -281,7 +281,7 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
 }
 
 /* Of the key columns of a row: which chain its key is in. */
-static size_t *head_of(struct table *table, size_t row)
+static size_t hash_of(const struct table *table, size_t row)
 {
 	uint64_t hash = 0xcbf29ce484222325;
 
@@ -300,11 +300,13 @@ static size_t *head_of(struct table *table, size_t row)
 		else if (value.real != 0) /* 0 and -0 are the same */
 			hash = mix(hash, &value.real, sizeof(value.real));
 	}
-	return &table->heads[hash % HEADS];
+	return hash % HEADS;
 }
 
-static size_t find_key(const struct table *table, size_t head, size_t row)
+static size_t find_key(const struct table *table, size_t row)
 {
+	size_t head = table->heads[hash_of(table, row)];
+
 	for (; head; head = table->next[head - 1])
 		if (is_key_of(table, head - 1, row))
 			return head - 1;
@@ -327,8 +329,9 @@ static int copy_key(struct table *table, size_t row)
 	return 0;
 }
 
-static int add_key(struct table *table, size_t *head, size_t row)
+static int add_key(struct table *table, size_t row)
 {
+	size_t *head = &table->heads[hash_of(table, row)];
 	struct table_figure *figures;
 	int err;
 
@@ -368,7 +371,7 @@ static void add_figures(struct table *table, size_t key, size_t row)
 
 static int fold_row(struct table *table, size_t row)
 {
-	size_t *head = head_of(table, row), key = find_key(table, *head, row);
+	size_t key = find_key(table, row);
 	int err;
 
 	table->folded++;
@@ -377,7 +380,7 @@ static int fold_row(struct table *table, size_t row)
 		return 0;
 	}
 	if (key == NO_KEY) {
-		err = add_key(table, head, row);
+		err = add_key(table, row);
 		if (err)
 			return err;
 		key = table->keys.nr - 1;

@@ -47,7 +47,7 @@ static const struct argp_option compare_options[] = {
 	{ "min-effect", KEY_MIN_EFFECT, "PERCENT", 0,
 	  "A difference is one if it is surely more than this (0)", 0 },
 	{ "run-spread", KEY_RUN_SPREAD, "PERCENT", 0,
-	  "Spread from run to run that is assumed with fewer than three a side (25)", 0 },
+	  "Spread from run to run that is assumed with fewer than three a side (400)", 0 },
 	{ "tail-us", KEY_TAIL_US, "N", 0, "The tail is N us or more (as recorded)", 0 },
 	{ "fail-on", KEY_FAIL_ON, "VERDICT", 0, "Exit with 3 if any verdict is this: worse", 0 },
 	{ 0 },

@@ -6,6 +6,7 @@
 #include <base/by.h>
 #include <base/units.h>
 #include <base/wrap.h>
+#include <stat/dist.h>
 
 #include "compare_print.h"
 
@@ -323,6 +324,18 @@ static void describe_sides(const struct page *page)
 	}
 }
 
+/* Of one run a side, should it vary in nothing but what is assumed. */
+static double least_ratio(const struct comparison *comparison)
+{
+	const struct judge_rules *rules = &comparison->rules.judge;
+	double variance = log1p(rules->run_spread * rules->run_spread);
+
+	return exp(dist__normal_quantile(0.5 + rules->confidence / 2) *
+		   sqrt(variance / (double)comparison->sides[0].nr +
+			variance / (double)comparison->sides[1].nr)) *
+	       (1 + rules->min_effect);
+}
+
 static void add_method(struct wrap *wrap, const struct comparison *comparison)
 {
 	const struct side *off = &comparison->sides[0], *on = &comparison->sides[1];
@@ -334,14 +347,14 @@ static void add_method(struct wrap *wrap, const struct comparison *comparison)
 			  off->nr, on->nr);
 		return;
 	}
-	wrap__add(
-		wrap,
-		"An observation is a batch of a run's intervals: %zu against %zu, of %zu and %zu "
-		"intervals. They cannot show what varies from run to run; a spread of %g %% is "
-		"assumed (--run-spread), so that a real difference may stay unseen. %d recordings "
-		"or more on both sides show it.",
-		units_of(off, false), units_of(on, false), units_of(off, true), units_of(on, true),
-		comparison->rules.judge.run_spread * 100, JUDGE_LEAST_UNITS);
+	wrap__add(wrap,
+		  "An observation is a batch of a run's intervals: %zu against %zu, of %zu and %zu "
+		  "intervals. They cannot show what varies from run to run; a spread of %g %% is "
+		  "assumed (--run-spread), so that only a difference by a factor of %.2g or more "
+		  "can be shown. %d recordings or more on both sides show what it is.",
+		  units_of(off, false), units_of(on, false), units_of(off, true),
+		  units_of(on, true), comparison->rules.judge.run_spread * 100,
+		  least_ratio(comparison), JUDGE_LEAST_UNITS);
 }
 
 static void describe_method(const struct page *page)

@@ -25,6 +25,8 @@
 
 #include "cmd.h"
 #include "rmid.h"
+#include "rmid_text.h"
+#include "tierlat_print.h"
 
 #define DEFAULT_TAIL_NS 8000
 #define DEFAULT_INTERVAL_NS 1000000000ULL
@@ -103,20 +105,6 @@ static int out_of_memory(const struct record *record)
 	return failed(record, "out of memory", NULL, EXIT_ERROR);
 }
 
-/* A register tree of one socket that is not this machine's: for tests. */
-static int parse_place(struct record *record, char *arg)
-{
-	struct tier_config *config = &record->tier_config;
-	const char *model = strsep(&arg, ":"), *boxes = strsep(&arg, ":");
-
-	config->model = tier_model__find(model);
-	config->boxes = boxes ? (unsigned int)atoi(boxes) : 0;
-	config->msr_root = arg;
-	if (config->model && config->boxes && config->msr_root)
-		return 0;
-	return options__fail(&record->options, "--tiers-at: MODEL:BOXES:DIR is wanted");
-}
-
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct record *record = state->input;
@@ -129,7 +117,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TIERS_AT:
 		record->tiers = true;
-		return parse_place(record, arg);
+		if (tier_config__parse(&record->tier_config, arg))
+			return options__fail(&record->options, "--tiers-at: MODEL:BOXES:DIR");
+		return 0;
 	case KEY_TIERS:
 		record->tiers = true;
 		return 0;
@@ -274,6 +264,7 @@ static int open_tiers(struct record *record)
 		return EXIT_DONE;
 	record->run->nr_modules++;
 	record->tier_config.min_inserts = TIER_MIN_INSERTS;
+	record->tier_config.guard = true;
 	if (!tier_meter__open(&record->meter, &record->tier_config, &rows, module, why, &todo))
 		return EXIT_DONE;
 	snprintf(module->name, sizeof(module->name), "tierlat");
@@ -294,6 +285,15 @@ static int sample_tiers(void *arg, uint64_t time_ns)
 	if (trouble)
 		log__warn("tierlat", trouble, NULL);
 	return err;
+}
+
+/* Its counters run since it was opened; whoever cannot be read now will say so at the first end. */
+static void begin_tiers(struct record *record)
+{
+	char why[TIER_TEXT];
+
+	if (record->meter)
+		tier_meter__begin(record->meter, why);
 }
 
 /* Before anything is printed: what was found is to be there again whatever comes. */
@@ -386,6 +386,15 @@ static void progress(uint64_t elapsed_ns, uint64_t duration_ns)
 		log__progress("%.1f s; Ctrl-C ends it", elapsed_ns / 1e9);
 }
 
+/* A module that has a table instead of metrics. */
+static int print_table(const struct record *record, const struct run_module *module)
+{
+	if (rmid__has_rows(module))
+		return rmid__print(stdout, record->run, module, record->options.top);
+	tierlat_print__summary(stdout, record->run, module);
+	return 0;
+}
+
 static int print_text(const struct record *record)
 {
 	const struct run_module *module = record->run->modules;
@@ -400,7 +409,7 @@ static int print_text(const struct record *record)
 	text__run(stdout, record->run);
 	for (; !err && module < record->run->modules + record->run->nr_modules; module++) {
 		if (module->table)
-			err = rmid__print(stdout, record->run, module, record->options.top);
+			err = print_table(record, module);
 		else
 			text__module(stdout, record->run, module, &style);
 	}
@@ -486,6 +495,7 @@ static int measure(struct record *record)
 	struct session_result result;
 	int err, code;
 
+	begin_tiers(record);
 	err = session__run(record->session, &config, &result);
 	log__progress_end();
 	code = close_tiers(record);

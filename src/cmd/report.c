@@ -17,6 +17,7 @@
 
 #include "cmd.h"
 #include "report_print.h"
+#include "rmid_text.h"
 
 static const char report_doc[] =
 	"Prints a recording again, from its run.db; also one that was cut off or still goes on, as "
@@ -148,14 +149,21 @@ static int print_whole(const struct report *report, struct rundb *db, const stru
 		.all_metrics = report->options.verbose,
 		.top = report->options.top,
 	};
+	int err = 0;
 
 	if (report->options.json)
 		return print_json(run, whole);
 	if (report->options.csv)
 		return print_csv(db, run);
 	text__run(stdout, run);
-	for (unsigned int i = 0; i < run->nr_modules; i++)
-		text__module(stdout, run, &run->modules[i], &style);
+	for (unsigned int i = 0; !err && i < run->nr_modules; i++) {
+		if (rmid__has_rows(&run->modules[i]))
+			err = rmid__print(stdout, run, &run->modules[i], style.top);
+		else
+			text__module(stdout, run, &run->modules[i], &style);
+	}
+	if (err)
+		return err;
 	text__processes(stdout, run, style.top);
 	if (whole) {
 		report__print_timeline(stdout, &whole->timeline, style.top);

@@ -4,7 +4,6 @@
 #define LATSCOPE_CMD_RMID_H
 
 #include <base/options.h>
-#include <base/writer.h>
 #include <probe/rmid.h>
 #include <probe/session.h>
 
@@ -27,12 +26,5 @@ error_t rmid__parse(struct rmid_command *command, int key, char *arg);
  * exit code.
  */
 int rmid__add(struct rmid_command *command, struct session *session);
-
-/* The processes that had the most CPU time; `top` of them, 0: all. */
-int rmid__print(FILE *out, const struct run *run, const struct run_module *module,
-		unsigned int top);
-
-/* The same of every interval, to stdout. */
-extern const struct writer_ops writer_live_rmid;
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The rows of module rmid for people: a line a process. */
+#include "rmid_text.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,8 @@
 #include <base/streams.h>
 #include <base/units.h>
 #include <base/wrap.h>
+#include <base/options.h>
 #include <rmid/rows.h>
-
-#include "rmid.h"
 
 /* What one process had, in all. */
 struct line {
@@ -38,7 +38,7 @@ static struct line *line_of(struct lines *lines, const struct table_value *proce
 
 	while (line < lines->all + lines->nr &&
 	       (line->process != process->integer ||
-		(!line->process && strcmp(line->comm, comm->text))))
+		(!line->process && strcmp(line->comm, comm->known ? comm->text : ""))))
 		line++;
 	if (line == lines->all + lines->nr) {
 		all = grow__one(lines->all, lines->nr, sizeof(*all));
@@ -262,6 +262,25 @@ const struct writer_ops writer_live_rmid = {
 	.interval = live__interval,
 	.close = live__close,
 };
+
+bool rmid__has_rows(const struct run_module *module)
+{
+	static const char *const names[ROWS_COLUMNS] = {
+		[ROWS_PROCESS] = "process",   [ROWS_PID] = "pid",
+		[ROWS_COMM] = "comm",	      [ROWS_CPU_NS] = "cpu_ns",
+		[ROWS_SWITCHES] = "switches", [ROWS_INCOMPLETE] = "incomplete",
+	};
+	const struct table *table = module->table;
+	bool are = table && !strcmp(module->name, "rmid") && table__columns(table) >= ROWS_COLUMNS;
+
+	for (unsigned int i = 0; are && i < table__columns(table); i++) {
+		const struct table_column *column = table__column(table, i);
+
+		are = column->kind == (i == ROWS_COMM ? TABLE_TEXT : TABLE_INTEGER) &&
+		      (i >= ROWS_COLUMNS || !strcmp(column->name, names[i]));
+	}
+	return are;
+}
 
 int rmid__print(FILE *out, const struct run *run, const struct run_module *module, unsigned int top)
 {

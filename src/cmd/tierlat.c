@@ -441,6 +441,8 @@ static int run_tierlat(struct tierlat *tierlat)
 		return code;
 	tierlat->run->interval_ns = tierlat->options.interval_ns;
 	code = recording__begin(tierlat->run, &tierlat->options) ? out_of_memory() : EXIT_DONE;
+	if (!code && tier_meter__begin(tierlat->meter, why))
+		code = failed(why, NULL, EXIT_ERROR);
 	if (!code)
 		code = open_output(tierlat);
 	if (code) {
@@ -455,7 +457,7 @@ int cmd_tierlat(int argc, char **argv)
 	struct tierlat tierlat = {
 		.options = { .command = argv[0],
 			     .groups = OPTIONS_WINDOW | OPTIONS_OUTPUT | OPTIONS_FORMAT },
-		.config = { .root = "", .min_inserts = TIER_MIN_INSERTS },
+		.config = { .root = "", .guard = true, .min_inserts = TIER_MIN_INSERTS },
 		.decision = { .weight = TIER_WEIGHT,
 			      .colloid = { COLLOID_DELTA, COLLOID_EPSILON } },
 	};

@@ -29,8 +29,8 @@
 .endm
 
 /*
- * For tests of the tests: assembled with MUTANT_fault_u2k, that crossing has one instruction more;
- * with MUTANT_all, each has.
+ * For tests of the tests: assembled with MUTANT_fault_u2k, it has one instruction more there; with
+ * MUTANT_all, in each crossing.
  */
 .macro crossing name
 	.ifdef MUTANT_\name

@@ -244,19 +244,33 @@ static double own_stamps(const struct run *run, const char *module)
 }
 
 /* One rung, but two kinds of stamp: they may lie further apart than the sides do. */
-static int check_stamps(const struct side sides[2], const char *module, struct notes *warnings)
+static bool find_stamps(const struct side sides[2], const char *module, double *least, double *most)
 {
-	double least = 1, most = 0;
-
+	*least = 1;
+	*most = 0;
 	for (unsigned int i = 0; i < 2; i++) {
 		for (size_t j = 0; j < sides[i].nr; j++) {
 			double own = own_stamps(run_of(&sides[i], j), module);
 
-			least = own < least ? own : least;
-			most = own > most ? own : most;
+			*least = own < *least ? own : *least;
+			*most = own > *most ? own : *most;
 		}
 	}
-	if (most - least < 0.5)
+	return *most - *least >= 0.5;
+}
+
+bool checks__stamps_differ(const struct side sides[2], const char *module)
+{
+	double least, most;
+
+	return find_stamps(sides, module, &least, &most);
+}
+
+static int check_stamps(const struct side sides[2], const char *module, struct notes *warnings)
+{
+	double least, most;
+
+	if (!find_stamps(sides, module, &least, &most))
 		return 0;
 	return notes__add(warnings,
 			  "%s took its own stamps for %.0f %% of the events of one recording, for "

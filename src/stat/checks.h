@@ -3,6 +3,8 @@
 #ifndef LATSCOPE_STAT_CHECKS_H
 #define LATSCOPE_STAT_CHECKS_H
 
+#include <stdbool.h>
+
 #include "notes.h"
 #include "side.h"
 
@@ -14,5 +16,10 @@ int checks__sides(const struct side sides[2], struct notes *warnings);
  * or waits left open at the end, than there are in the tail; stamps of two kinds.
  */
 int checks__module(const struct side sides[2], const char *module, struct notes *warnings);
+
+/*
+ * Has one recording mostly the kernel's stamps of what it measures, and another mostly the probe's?
+ */
+bool checks__stamps_differ(const struct side sides[2], const char *module);
 
 #endif

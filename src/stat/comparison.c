@@ -116,6 +116,29 @@ static void withdraw_tail(const struct comparison *comparison, struct judged *ta
 	snprintf(tail->why, RUN_TEXT, "%s", comparison->tail_why);
 }
 
+/*
+ * Which stamps a run of iolat has is another difference between runs, beyond the spread that is
+ * assumed where there is only one. "total" begins and ends at neither kind.
+ */
+static void withdraw_stamps(const struct comparison *comparison, struct comparison_row *row)
+{
+	if (!comparison->rules.judge.batches ||
+	    !strcmp(row->module->metrics[row->metric].name, "total") ||
+	    !checks__stamps_differ(comparison->sides, row->module->name))
+		return;
+	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
+		struct judged *judged = &row->figures[i];
+
+		if (!judged->tested)
+			continue;
+		judged->tested = false;
+		judged->low = judged->high = judged->p = NAN;
+		snprintf(judged->why, RUN_TEXT,
+			 "one side has the kernel's stamps, the other its own; three recordings a "
+			 "side would tell what that makes");
+	}
+}
+
 static int add_row(struct comparison *comparison, const struct run_module *module,
 		   unsigned int metric, int by, const char *key)
 {
@@ -145,6 +168,7 @@ static int add_row(struct comparison *comparison, const struct run_module *modul
 	row->one_sided = !parts[0].nr || !parts[1].nr;
 	judge__figures(&comparison->rules.judge, &parts[0], &parts[1], row->figures);
 	withdraw_tail(comparison, &row->figures[JUDGE_TAIL]);
+	withdraw_stamps(comparison, row);
 	return 0;
 }
 

@@ -16,7 +16,11 @@
 #include "unit.h"
 
 #define JUDGE_LEAST_UNITS 3 /* runs of a side, or batches */
-#define JUDGE_RUN_SPREAD 0.25 /* what run_spread is if nobody knows better */
+/*
+ * What run_spread is if nobody knows better: of pairs of runs of one load that were recorded while
+ * other things came and went on the machine, at most 5 % then have a verdict. docs/validation.md.
+ */
+#define JUDGE_RUN_SPREAD 4
 
 /* Of all of them more is worse. */
 enum judge_figure {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What msr.c keeps of a box. */
+/* What the files of the msr backend share. */
 #ifndef LATSCOPE_TIER_MSR_H
 #define LATSCOPE_TIER_MSR_H
 
@@ -55,8 +55,32 @@ struct msr_socket {
 	struct msr_box boxes[TIER_BOXES];
 };
 
+struct guard;
+
 struct msr {
+	struct guard *guard;
 	struct msr_socket sockets[TIER_SOCKETS];
 };
+
+/* msr_find.c: as tier_backend_ops.find() */
+int msr__find(struct tier *tier);
+
+/* One access; -ENXIO: the CPU is offline, -ENODATA: it was a short one. */
+int msr__get(struct tier *tier, const struct msr_socket *socket, uint32_t address, uint64_t *value);
+int msr__put(struct tier *tier, const struct msr_socket *socket, uint32_t address, uint64_t value);
+const char *msr__text(int err);
+
+/* Another CPU of the same package, whose registers are the same; also one that is back. */
+int msr__next_cpu(struct tier *tier, struct msr_socket *socket);
+
+/* msr_box.c: keep() reads only, and refuses what is in use; start() sets it going. */
+int msr_box__keep(struct tier *tier, const struct msr_socket *socket, struct msr_box *box);
+int msr_box__start(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
+		   const struct tier_share *share);
+
+/* 0 also if somebody else has it: then the delta is not valid, and the tier's trouble says so. */
+int msr_box__read(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
+		  struct tier_share *share, struct tier_delta *delta);
+int msr_box__restore(struct tier *tier, const struct msr_socket *socket, const struct msr_box *box);
 
 #endif

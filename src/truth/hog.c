@@ -48,31 +48,13 @@ static _Noreturn void thread_end(struct truth_hog *hog)
 	truth_sched__park_end();
 }
 
-/*
- * As far as we may. By default sessions are scheduled against each other (autogroup), and weights
- * against others of the session: so it takes one of our own, not to be had by the leader of a
- * process group.
- */
-static void outweigh_others(void)
-{
-	int fd = setsid() < 0 ? -1 : open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
-	ssize_t got;
-
-	setpriority(PRIO_PROCESS, 0, -20); /* of this thread */
-	if (fd < 0)
-		return;
-	got = write(fd, "-20", 3); /* if it fails, the session keeps its weight */
-	(void)got;
-	close(fd);
-}
-
 static void *wait_for_cpu(void *arg)
 {
 	struct truth_hog *hog = arg;
 	uint64_t last, now, end;
 
 	if (!hog->waiter_priority)
-		outweigh_others();
+		truth_sched__outweigh();
 	thread_start(hog, TRUTH_WAITER, hog->waiter_priority);
 	last = truth__now();
 	/* Nothing below the waiter's priority could end it: it looks at the clock, too. */

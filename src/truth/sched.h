@@ -39,6 +39,9 @@ struct truth_sched truth_sched__since(struct truth_sched before, struct truth_sc
 int truth_sched__parked(pid_t pid, pid_t tid, long where, struct truth_sched *sched,
 			char why[TRUTH_WHY]);
 
+/* From here on the calling thread, and what it forks, comes before others, as far as it may. */
+void truth_sched__outweigh(void);
+
 /* Until something comes, or the pipe is closed, which wakes all who read it. */
 void truth_sched__park_start(int fd);
 _Noreturn void truth_sched__park_end(void);

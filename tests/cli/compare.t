@@ -64,11 +64,13 @@ records on/many hog --tasks 8
 records same pingpong
 
 check 'one against one' 0 '' "^OFF: 1 recording, .* of [0-9]+ and [0-9]+[[:space:]]intervals.*run_queue.*worse \(" \
-	compare "$off" "$on"
+	compare --run-spread 25 "$off" "$on"
 ok 'it fits a terminal' fits
 like 'the share is the first line of the table' "$out" $'verdict\ntail +[^\n]*%[^\n]*\nrate '
-check 'hogs are worse, and --fail-on says so' 3 '' '[1-9] worse' compare --fail-on worse "$off" "$on"
-check 'the other way round they are better' 0 '' '0 worse; [1-9]' compare --fail-on worse "$on" "$off"
+check 'hogs are worse, and --fail-on says so' 3 '' '[1-9] worse' compare --run-spread 25 --fail-on worse "$off" "$on"
+check 'the other way round they are better' 0 '' '0 worse; [1-9]' compare --run-spread 25 --fail-on worse "$on" "$off"
+check 'one run a side says how little it can tell' 0 '' \
+	'spread of 400 % is[[:space:]]assumed .*by a[[:space:]]factor[[:space:]]of[[:space:]]1.1e\+02' compare "$off" "$on"
 check 'a recording with itself' 0 '' 'are the same recording.*0 worse; 0 better' \
 	compare --fail-on worse "$off" "$off/run.db"
 

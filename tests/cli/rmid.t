@@ -58,18 +58,26 @@ touch "$dir/done"
 wait
 like 'a process that was there before is known' "$(rows "SELECT sum(cpu_ns) FROM rmid WHERE comm = 'early-bird'")" '^[1-9]'
 is 'the rows are in the CSV, too' "$(($(wc -l <"$recording/rmid.csv") - 1))" "$(rows 'SELECT count(*) FROM rmid')"
-check 'report reads them' 0 '' 'rmid: [0-9,]* rows in .*how: switches' report "$recording"
+as_printed=$out
+check 'report prints the same' 0 '' 'rmid: .*  pid .*how: switches' report "$recording"
+is 'to the letter' "$out" "$as_printed"
 is 'report: the same CSV' "$("$latscope" report --csv -m rmid "$recording" | md5sum)" "$(md5sum <"$recording/rmid.csv")"
 
-# Page faults are counted by a perf event, as cycles would be on a machine that has a PMU.
-measure --counters page-faults --rung switches -- .output/tests/truth/touch 5000
+# Page faults are counted by a perf event, as cycles would be on a machine that has a PMU. Where a host hides switches,
+# slots may be incomplete: then once more.
+for _ in 1 2 3 4 5; do
+	measure --counters page-faults --rung switches -- .output/tests/truth/touch 5000
+	pid=$(sed -n 's/^pid=//p' <<<"$out")
+	gaps=$(rows "SELECT sum(incomplete OR page_faults IS NULL) FROM rmid WHERE pid = $pid AND cpu_ns")
+	[ "$gaps" != 0 ] || break
+done
 least=$(sed -n 's/^minflt_loop=\([0-9]*\) .*/\1/p' <<<"$out") most=$(sed -n 's/^minflt_life=\([0-9]*\) .*/\1/p' <<<"$out")
-faults=$(rows "SELECT sum(page_faults) || ' ' || sum(cpu_ns > 0 AND page_faults IS NULL) FROM rmid WHERE pid = $(sed -n 's/^pid=//p' <<<"$out")")
-counted() { [ -n "$least" ] && [ "${faults% *}" -ge "$least" ] && [ "${faults% *}" -le $((most + 50)) ]; }
-if [ "${faults#* }" = 0 ]; then
+faults=$(rows "SELECT sum(page_faults) FROM rmid WHERE pid = $pid")
+counted() { [ "$faults" -ge "$least" ] && [ "$faults" -le $((most + 50)) ]; }
+if [ "$gaps" = 0 ]; then
 	ok "a perf event counts what a process did ($faults of $least to $most)" counted
 else
-	skip 'a perf event counts what a process did' "${faults#* } slots of it have no value"
+	skip 'a perf event counts what a process did' "$gaps slots of it are incomplete"
 fi
 like 'the timer is judged' "$out" 'of[[:space:]]+ticks[[:space:]]+within[[:space:]]+100[[:space:]]+us'
 

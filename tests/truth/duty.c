@@ -130,7 +130,7 @@ int main(int argc, char **argv)
 		truth_die(TRUTH_USAGE, "usage: duty SECONDS [SCALE]");
 	seconds = truth_number(argv[1], "SECONDS", 1, MOST_SECONDS) + 1;
 	scale = argc == 3 ? truth_number(argv[2], "SCALE", 1, 10) : 1;
-	setpriority(PRIO_PROCESS, 0, -20); /* come late less often; it may be refused */
+	truth_sched__outweigh(); /* come late less often */
 	start = (truth__now() / NSEC_PER_MSEC + 50) * NSEC_PER_MSEC;
 	for (unsigned int i = 0; i < CHILDREN; i++) {
 		pids[i] = fork();

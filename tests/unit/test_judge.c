@@ -371,8 +371,19 @@ static void one_run(void **state)
 	begin(state);
 	pair.rules.batches = true;
 	pair.rules.run_spread = JUDGE_RUN_SPREAD;
-	add_units(0, 5, 1000, 100000, 1000);
-	add_units(1, 5, 1000, 100000, 10000);
+	add_units(0, 5, 1000, 100000, 50);
+	add_units(1, 5, 1000, 100000, 1000);
+	judge();
+	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
+	pair.rules.run_spread = 0.25;
+	judge();
+	assert_int_equal(tail->verdict, JUDGE_WORSE);
+	end(state);
+	begin(state);
+	pair.rules.batches = true;
+	pair.rules.run_spread = JUDGE_RUN_SPREAD;
+	add_units(0, 5, 1000, 100000, 10);
+	add_units(1, 5, 1000, 100000, 50000);
 	judge();
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
 }

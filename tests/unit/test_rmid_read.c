@@ -6,6 +6,7 @@
 
 #include "../../kmod/rmid/count.h"
 #include "../../kmod/rmid/turns.h"
+#include "../../kmod/rmid/verdict.h"
 
 #define SECOND 1000000000ULL
 
@@ -222,6 +223,18 @@ static void test_who_ran_and_found_no_time_comes_first_next_time(void **state)
 		assert_int_equal(reads[rmid], 20);
 }
 
+static void test_a_register_that_somebody_wrote_is_told_from_one_that_was_reset(void **state)
+{
+	(void)state;
+	assert_int_equal(pqr_verdict(7, 7, 0), PQR_OURS);
+	assert_int_equal(pqr_verdict(0, 0, 0), PQR_OURS);
+	assert_int_equal(pqr_verdict(3ULL << 32 | 7, 7, 3), PQR_OURS);
+	assert_int_equal(pqr_verdict(0, 7, 0), PQR_LOST);
+	assert_int_equal(pqr_verdict(8, 7, 0), PQR_TAKEN);
+	assert_int_equal(pqr_verdict(8, 0, 0), PQR_TAKEN);
+	assert_int_equal(pqr_verdict(1ULL << 32 | 7, 7, 0), PQR_TAKEN); /* another CLOSID */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +248,8 @@ int main(void)
 		cmocka_unit_test_setup(test_error_and_unavailable_are_never_0, set_up),
 		cmocka_unit_test_setup(test_no_data_is_no_baseline, set_up),
 		cmocka_unit_test_setup(test_a_new_owner_begins_anew, set_up),
+		cmocka_unit_test(
+			test_a_register_that_somebody_wrote_is_told_from_one_that_was_reset),
 		cmocka_unit_test(test_those_that_ran_are_read_first),
 		cmocka_unit_test(test_none_is_read_twice_a_tick),
 		cmocka_unit_test(test_the_rest_take_turns_over_ticks),

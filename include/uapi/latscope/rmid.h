@@ -57,7 +57,8 @@
  *   frees 2
  *   refused 0                  times that none had been free for long enough
  *   late 0                     allocs that were refused at first
- *   untracked 0                processes that found the table of processes full
+ *   untracked 0                times that a process found the table of processes full; it is looked
+ *                              for again, in seconds, when there is room
  *   miscounted 0               processes whose threads proved to be other than were counted
  *   ticks 0                    of all CPUs
  *   ticks_late 0               those that came more than 100 us after their time

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The rows of module rmid for people: a line a process. */
+#ifndef LATSCOPE_CMD_RMID_TEXT_H
+#define LATSCOPE_CMD_RMID_TEXT_H
+
+#include <base/writer.h>
+
+/* Is it that module, with the columns that are wanted here? A file may say anything. */
+bool rmid__has_rows(const struct run_module *module);
+
+/* Those that had the most CPU time; `top` of them, 0: all. 0 or -ENOMEM. */
+int rmid__print(FILE *out, const struct run *run, const struct run_module *module,
+		unsigned int top);
+
+/* The same of every interval, to stdout; the module is the run's first. */
+extern const struct writer_ops writer_live_rmid;
+
+#endif

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* One box: kept, programmed, read, put back. */
+#include <errno.h>
+#include <string.h>
+
+#include "msr.h"
+
+#define LOCKDOWN "/sys/kernel/security/lockdown"
+#define ALLOW_WRITES "/sys/module/msr/parameters/allow_writes"
+
+/* What a counter can have gained: no clock is faster, no queue longer than this. */
+#define MOST_HZ 10e9
+#define MOST_OPEN 512
+#define MOST_INSERTS 4 /* a clock */
+
+static int keep_registers(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < MSR_SLOTS; i++) {
+		struct msr_register *reg = &box->registers[i];
+
+		if (!reg->address)
+			continue;
+		err = msr__get(tier, socket, reg->address, &reg->found);
+		if (err)
+			tier__fail(tier, err, NULL, "cannot read MSR 0x%x on CPU %u: %s",
+				   reg->address, socket->cpus[socket->at], msr__text(err));
+	}
+	return err;
+}
+
+int msr_box__keep(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
+{
+	const struct tier_layout *layout = tier->model->layout;
+	int err;
+
+	err = msr__get(tier, socket, box->address, &box->control);
+	if (err)
+		return tier__fail(tier, err, NULL, "cannot read CHA %u on CPU %u: %s", box->id,
+				  socket->cpus[socket->at], msr__text(err));
+	err = keep_registers(tier, socket, box);
+	if (err || tier->config.take)
+		return err;
+	for (unsigned int i = 0; i < TIER_COUNTERS; i++) {
+		if (!tier_layout__counts(layout, box->control, box->registers[i].found))
+			continue;
+		return tier__fail(tier, -EBUSY, "end what uses it (perf, pcm), or --take it",
+				  "counter %u of CHA %u is in use, its control is 0x%llx", i,
+				  box->id, (unsigned long long)box->registers[i].found);
+	}
+	return 0;
+}
+
+static int explain_write(struct tier *tier, const struct msr_socket *socket, uint32_t address,
+			 int err)
+{
+	char line[128];
+
+	if (err != -EPERM && err != -EACCES)
+		return tier__fail(tier, err, NULL, "cannot write MSR 0x%x on CPU %u: %s", address,
+				  socket->cpus[socket->at], msr__text(err));
+	if (!sysfs__line(tier->root, LOCKDOWN, line, sizeof(line)) && !strstr(line, "[none]"))
+		return tier__fail(tier, -EOPNOTSUPP, "use --backend perf",
+				  "the kernel is locked down and lets nobody write MSRs");
+	if (!sysfs__line(tier->root, ALLOW_WRITES, line, sizeof(line)) && !strcmp(line, "off"))
+		return tier__fail(tier, -EOPNOTSUPP, "boot with msr.allow_writes=on",
+				  "the msr module was told not to write");
+	return tier__fail(tier, -EACCES, "run it as root, or with CAP_SYS_RAWIO",
+			  "the kernel does not let this user write MSRs");
+}
+
+static int set(struct tier *tier, const struct msr_socket *socket, uint32_t address, uint64_t value)
+{
+	int err;
+
+	err = msr__put(tier, socket, address, value);
+	return err ? explain_write(tier, socket, address, err) : 0;
+}
+
+/* A hypervisor that ignores the write would give zeros for ever. */
+static int set_and_check(struct tier *tier, const struct msr_socket *socket,
+			 struct msr_register *reg)
+{
+	uint64_t value = 0;
+	int err;
+
+	err = set(tier, socket, reg->address, reg->ours);
+	if (!err)
+		err = msr__get(tier, socket, reg->address, &value);
+	if (err || value == reg->ours)
+		return err;
+	return tier__fail(tier, -EOPNOTSUPP, NULL,
+			  "MSR 0x%x was written 0x%llx and reads 0x%llx: this is not %s, or its "
+			  "hypervisor ignores it",
+			  reg->address, (unsigned long long)reg->ours, (unsigned long long)value,
+			  tier->model->title);
+}
+
+/* Counter 0 is the only one that can count occupancy. Counter 3 without a tier stays off. */
+static void plan_box(const struct tier *tier, struct msr_box *box, const struct tier_share *share)
+{
+	const struct tier_layout *layout = tier->model->layout;
+	const struct tier_class *own = tier__class(tier, (unsigned int)share->tier);
+	struct msr_register *reg = box->registers;
+
+	box->tier = share->tier;
+	box->before.tier = TIER_NO_TIER;
+	reg[0].ours = tier_layout__control(layout, own->occupancy);
+	reg[1].ours = tier_layout__control(layout, own->inserts);
+	reg[2].ours = tier_layout__control(layout, tier->model->clock);
+	reg[3].ours = 0;
+	box->nr_counters = 3;
+	if (share->other != TIER_NO_TIER) {
+		reg[3].ours = tier_layout__control(
+			layout, tier__class(tier, (unsigned int)share->other)->inserts);
+		box->nr_counters = 4;
+	}
+	reg[MSR_FILTER0].ours = 0;
+	if (layout->filter1)
+		reg[MSR_FILTER1].ours = own->config1 >> 32;
+}
+
+/* Frozen all the while; the reset bits clear themselves on hardware, and are cleared for others. */
+static int program_box(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
+{
+	const struct tier_layout *layout = tier->model->layout;
+	int err;
+
+	box->touched = true;
+	err = set(tier, socket, box->address, layout->freeze);
+	if (!err)
+		err = set(tier, socket, box->address, layout->freeze | layout->reset);
+	if (!err)
+		err = set(tier, socket, box->address, layout->freeze);
+	err = err ? err : set_and_check(tier, socket, &box->registers[MSR_FILTER0]);
+	if (!err && layout->filter1)
+		err = set_and_check(tier, socket, &box->registers[MSR_FILTER1]);
+	for (unsigned int i = 0; !err && i < TIER_COUNTERS; i++)
+		err = set_and_check(tier, socket, &box->registers[MSR_CONTROL + i]);
+	box->programmed = !err;
+	return err;
+}
+
+static int read_counters(struct tier *tier, const struct msr_socket *socket,
+			 const struct msr_box *box, uint64_t *values)
+{
+	uint32_t first = box->address + tier->model->layout->counter;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < box->nr_counters; i++)
+		err = msr__get(tier, socket, first + i, &values[i]);
+	return err;
+}
+
+/* A write takes its time: the moment it took effect is taken to be the middle. */
+static int write_control(struct tier *tier, const struct msr_socket *socket,
+			 const struct msr_box *box, uint64_t value, uint64_t *when, uint64_t *took)
+{
+	uint64_t before = tier->sys->now_ns();
+	int err;
+
+	err = msr__put(tier, socket, box->address, value);
+	*took = tier->sys->now_ns() - before;
+	*when = before + *took / 2;
+	return err;
+}
+
+int msr_box__start(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
+		   const struct tier_share *share)
+{
+	struct msr_moment *now = &box->last;
+	int err;
+
+	plan_box(tier, box, share);
+	err = program_box(tier, socket, box);
+	if (!err)
+		err = read_counters(tier, socket, box, now->values);
+	if (!err)
+		err = write_control(tier, socket, box, 0, &now->resumed_ns, &now->resuming_ns);
+	now->frozen_ns = now->resumed_ns;
+	return err;
+}
+
+/* Somebody who froze the box has stopped its clock too, but not time. */
+static int check_frozen(struct tier *tier, const struct msr_socket *socket,
+			const struct msr_box *box, struct msr_moment *moment)
+{
+	uint64_t value = 0;
+	int err;
+
+	err = msr__get(tier, socket, box->address, &value);
+	moment->was_frozen = value & tier->model->layout->freeze;
+	return err;
+}
+
+/* 0: all are as we set them; 1: somebody else has written one; -errno. */
+static int is_stolen(struct tier *tier, const struct msr_socket *socket, const struct msr_box *box)
+{
+	uint64_t value;
+	int err;
+
+	for (unsigned int i = 0; i < MSR_COUNTER; i++) {
+		const struct msr_register *reg = &box->registers[i];
+
+		if (!reg->address)
+			continue;
+		err = msr__get(tier, socket, reg->address, &value);
+		if (err)
+			return err;
+		if (value != reg->ours)
+			return 1;
+	}
+	return 0;
+}
+
+static void lose(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
+{
+	box->lost = true;
+	tier__note(tier,
+		   "CHA %u (CPU %u) was reprogrammed by somebody else (perf? pcm?) and is left out",
+		   box->id, socket->cpus[socket->at]);
+}
+
+/* Somebody who sets a counter leaves its control as it is, but what it gains then is absurd. */
+static bool is_sound(const struct tier_delta *delta)
+{
+	double clocks = (double)delta->clocks;
+
+	return clocks <= MOST_HZ * (double)delta->counted_ns / 1e9 + 1e6 &&
+	       (double)delta->occupancy <= MOST_OPEN * clocks &&
+	       (double)delta->inserts <= MOST_INSERTS * clocks &&
+	       (double)delta->other <= MOST_INSERTS * clocks;
+}
+
+static void subtract(struct tier_delta *delta, const struct msr_moment *last,
+		     const struct msr_moment *now)
+{
+	delta->occupancy = tier_delta__wrapped(last->values[0], now->values[0]);
+	delta->inserts = tier_delta__wrapped(last->values[1], now->values[1]);
+	delta->clocks = tier_delta__wrapped(last->values[2], now->values[2]);
+	delta->other = tier_delta__wrapped(last->values[3], now->values[3]);
+	delta->elapsed_ns = now->frozen_ns - last->frozen_ns;
+	delta->counted_ns = now->frozen_ns - last->resumed_ns;
+	delta->uncertain_ns = (last->resuming_ns + now->freezing_ns) / 2;
+}
+
+/*
+ * Where one filter holds for the whole box it sees one tier at a time, and what other boxes miss of
+ * a tier cannot be told from them where addresses fall unevenly: so all take turns.
+ */
+static bool takes_turns(const struct tier *tier)
+{
+	return tier->model->layout->filter1 && tier->nr_tiers > 1;
+}
+
+/* Before the filter that is checked is written anew. 1: somebody else has the box. */
+static int take_turn(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
+{
+	struct msr_register *filter = &box->registers[MSR_FILTER1];
+	unsigned int next = ((unsigned int)box->tier + 1) % tier->nr_tiers;
+	uint64_t value = tier__class(tier, next)->config1 >> 32;
+	int err;
+
+	err = is_stolen(tier, socket, box);
+	if (!err)
+		err = msr__put(tier, socket, filter->address, value);
+	if (err)
+		return err;
+	filter->ours = value;
+	box->tier = (int)next;
+	return 0;
+}
+
+/* What it saw of another tier in the interval before stands for what there is of it in this one. */
+static void remember_turn(struct msr_box *box, struct tier_share *share, struct tier_delta *delta)
+{
+	double ns = (double)delta->counted_ns;
+
+	share->other = box->before.tier;
+	delta->other = (uint64_t)(box->before.per_ns * ns + 0.5);
+	box->before = (struct msr_turn){ share->tier, (double)delta->inserts / ns };
+}
+
+/* Frozen, the counters are of one moment. The box is let go whatever happens in between. */
+static int sample(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
+		  struct msr_moment *moment)
+{
+	int err, unfreeze;
+
+	err = check_frozen(tier, socket, box, moment);
+	if (err)
+		return err;
+	err = write_control(tier, socket, box, tier->model->layout->freeze, &moment->frozen_ns,
+			    &moment->freezing_ns);
+	if (err)
+		return err;
+	err = read_counters(tier, socket, box, moment->values);
+	if (!err && takes_turns(tier))
+		err = take_turn(tier, socket, box);
+	unfreeze = write_control(tier, socket, box, 0, &moment->resumed_ns, &moment->resuming_ns);
+	if (err || unfreeze)
+		return err ? err : unfreeze;
+	return takes_turns(tier) ? 0 : is_stolen(tier, socket, box);
+}
+
+int msr_box__read(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
+		  struct tier_share *share, struct tier_delta *delta)
+{
+	struct msr_moment now = { 0 };
+	int got;
+
+	delta->valid = false;
+	if (box->lost)
+		return 0;
+	share->tier = box->tier;
+	got = sample(tier, socket, box, &now);
+	if (got > 0)
+		lose(tier, socket, box);
+	if (got)
+		return got < 0 ? got : 0;
+	subtract(delta, &box->last, &now);
+	delta->valid = delta->clocks && !now.was_frozen && is_sound(delta);
+	if (!delta->valid)
+		tier__note(tier, "CHA %u (CPU %u) was %s by somebody else (perf? pcm?); left out",
+			   box->id, socket->cpus[socket->at],
+			   now.was_frozen || !delta->clocks ? "frozen" : "reset");
+	else if (takes_turns(tier))
+		remember_turn(box, share, delta);
+	box->last = now;
+	return 0;
+}
+
+/* 0 too if nothing is to be put back: somebody else has written it since, and it belongs to him. */
+static int restore_own(struct tier *tier, const struct msr_socket *socket,
+		       const struct msr_register *reg)
+{
+	uint64_t value;
+	int err;
+
+	err = msr__get(tier, socket, reg->address, &value);
+	if (err || value != reg->ours)
+		return err;
+	return msr__put(tier, socket, reg->address, reg->found);
+}
+
+/* What cannot be put back does not keep the rest from it; the first error is told. */
+static int restore_registers(struct tier *tier, const struct msr_socket *socket,
+			     const struct msr_box *box, bool all)
+{
+	int first = 0, err;
+
+	for (unsigned int i = 0; i < (all ? MSR_SLOTS : MSR_COUNTER); i++) {
+		const struct msr_register *reg = &box->registers[i];
+
+		if (!reg->address)
+			continue;
+		err = all ? msr__put(tier, socket, reg->address, reg->found)
+			  : restore_own(tier, socket, reg);
+		first = first ? first : err;
+	}
+	return first;
+}
+
+/* Frozen, so that nothing counts before all of it is back. */
+int msr_box__restore(struct tier *tier, const struct msr_socket *socket, const struct msr_box *box)
+{
+	const struct tier_layout *layout = tier->model->layout;
+	int err, last;
+
+	if (box->programmed && (box->lost || is_stolen(tier, socket, box)))
+		return restore_registers(tier, socket, box, false);
+	err = msr__put(tier, socket, box->address, layout->freeze);
+	if (err)
+		return err;
+	err = restore_registers(tier, socket, box, true);
+	last = msr__put(tier, socket, box->address, box->control & ~layout->reset);
+	return err ? err : last;
+}

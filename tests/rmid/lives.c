@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Lives and deaths that stress-ng does not have: each is gone through again and again, and the
+ * module is asked meanwhile. Needs the module with RMIDs enough, and root. Exit status: 0; 1 and
+ * what is wrong.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <uapi/latscope/rmid.h>
+
+static char *self; /* the path of this program */
+
+static void die(const char *what)
+{
+	printf("%s (%s)\n", what, strerror(errno));
+	fflush(stdout);
+	_exit(1);
+}
+
+static void must(bool good, const char *what)
+{
+	if (!good)
+		die(what);
+}
+
+struct entry {
+	unsigned int rmid; /* 0 also if there is none such */
+	unsigned int threads;
+	bool there;
+};
+
+static struct entry ask(pid_t pid)
+{
+	FILE *stream = fopen(LATSCOPE_RMID_PROC, "r");
+	struct entry entry = { 0 };
+	char line[256];
+	unsigned int tgid;
+
+	must(stream, "no " LATSCOPE_RMID_PROC);
+	while (!entry.there && fgets(line, sizeof(line), stream))
+		entry.there =
+			sscanf(line, "%u %u %*u %u", &entry.rmid, &tgid, &entry.threads) == 3 &&
+			tgid == (unsigned int)pid;
+	fclose(stream);
+	return entry.there ? entry : (struct entry){ 0 };
+}
+
+static void reap(pid_t pid)
+{
+	int status;
+
+	must(waitpid(pid, &status, 0) == pid, "waitpid");
+	must(status == 0, "a child was not content");
+}
+
+/* Runs it as the child, which is expected to be content. */
+static void in_child(void (*run)(void))
+{
+	pid_t pid = fork();
+
+	must(pid >= 0, "fork");
+	if (!pid) {
+		run();
+		_exit(0);
+	}
+	reap(pid);
+}
+
+static unsigned int before;
+
+/* The last thread of all: its leader has been a zombie for a while. */
+static void *outlive(void *unused)
+{
+	struct entry entry;
+
+	for (int i = 0; i < 200 && ask(getpid()).threads != 1; i++)
+		usleep(1000);
+	entry = ask(getpid());
+	must(entry.threads == 1, "the leader has gone, and is counted still");
+	must(entry.rmid == before, "the RMID went with the leader");
+	return unused;
+}
+
+static void leader_goes_first(void)
+{
+	pthread_t thread;
+
+	before = ask(getpid()).rmid;
+	must(before, "no RMID");
+	must(!pthread_create(&thread, NULL, outlive, NULL), "pthread_create");
+	pthread_detach(thread);
+	syscall(SYS_exit, 0); /* of this thread alone */
+}
+
+static void *exec_here(void *unused)
+{
+	char rmid[16];
+
+	snprintf(rmid, sizeof(rmid), "%u", before);
+	execl(self, self, "after-exec", rmid, NULL);
+	die("exec");
+	return unused;
+}
+
+static void thread_calls_exec(void)
+{
+	pthread_t thread;
+
+	before = ask(getpid()).rmid;
+	must(before, "no RMID");
+	must(!pthread_create(&thread, NULL, exec_here, NULL), "pthread_create");
+	pause();
+}
+
+static int after_exec(const char *rmid)
+{
+	struct entry entry = ask(getpid());
+
+	/* The old leader may not quite have gone. */
+	for (int i = 0; i < 200 && entry.threads != 1; i++) {
+		usleep(1000);
+		entry = ask(getpid());
+	}
+	must(entry.rmid == strtoul(rmid, NULL, 10), "exec changed the RMID");
+	must(entry.threads == 1, "exec left threads behind");
+	return 0;
+}
+
+/* A zombie holds nothing. */
+static void zombie(void)
+{
+	siginfo_t info;
+	pid_t pid = fork();
+
+	must(pid >= 0, "fork");
+	if (!pid)
+		_exit(0);
+	must(!waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), "waitid");
+	/* It was told dead, but may have to be switched away from. */
+	for (int i = 0; i < 200 && ask(pid).there; i++)
+		usleep(1000);
+	must(!ask(pid).there, "a zombie is in the list");
+	reap(pid);
+}
+
+static pid_t fork_as(pid_t wanted)
+{
+	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY);
+	char text[16];
+	pid_t pid;
+
+	snprintf(text, sizeof(text), "%d", wanted - 1);
+	must(fd >= 0 && write(fd, text, strlen(text)) > 0, "ns_last_pid");
+	close(fd);
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	return pid;
+}
+
+/* The same PID again at once; somebody else may be faster now and then. */
+static void pid_is_used_again(void)
+{
+	pid_t first = fork(), again;
+
+	must(first >= 0, "fork");
+	if (!first)
+		_exit(0);
+	reap(first);
+	again = fork_as(first);
+	must(again > 0, "fork");
+	reap(again);
+}
+
+/* As nobody, who may have as many processes as he has. */
+static void fork_fails(void)
+{
+	const struct rlimit none = { 0, 0 };
+	pid_t pid;
+
+	must(!setrlimit(RLIMIT_NPROC, &none) && !setuid(65534), "setrlimit, setuid");
+	for (int i = 0; i < 20; i++) {
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		must(pid < 0 && errno == EAGAIN, "fork did not fail");
+	}
+}
+
+static void *sleep_on(void *unused)
+{
+	pause();
+	return unused;
+}
+
+/* Many threads are told to end at once. */
+static void all_at_once(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 8; i++)
+		must(!pthread_create(&thread, NULL, sleep_on, NULL), "pthread_create");
+	must(ask(getpid()).threads == 9, "9 threads were counted otherwise");
+}
+
+/* Makes io_uring take a thread to wait for a pipe: one that no fork tells of. Returns its ring. */
+static int start_worker(int from)
+{
+	static char buffer[1];
+	struct io_uring_params params = { 0 };
+	int ring = (int)syscall(SYS_io_uring_setup, 1, &params);
+	struct io_uring_sqe *entries;
+	unsigned int *queue;
+
+	must(ring >= 0, "io_uring_setup");
+	queue = mmap(NULL, params.sq_off.array + 4, PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_POPULATE, ring, IORING_OFF_SQ_RING);
+	entries = mmap(NULL, sizeof(*entries), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+		       ring, IORING_OFF_SQES);
+	must(queue != MAP_FAILED && entries != MAP_FAILED, "mmap of the ring");
+	*entries = (struct io_uring_sqe){
+		.opcode = IORING_OP_READ,
+		.flags = IOSQE_ASYNC,
+		.fd = from,
+		.addr = (uintptr_t)buffer,
+		.len = 1,
+		.off = (uint64_t)-1,
+	};
+	queue[params.sq_off.array / 4] = 0;
+	__atomic_store_n(&queue[params.sq_off.tail / 4], 1, __ATOMIC_RELEASE);
+	must(syscall(SYS_io_uring_enter, ring, 1, 0, 0, NULL, 0) == 1, "io_uring_enter");
+	return ring;
+}
+
+static void worker_of_io_uring(void)
+{
+	int ends[2];
+
+	must(!pipe(ends), "pipe");
+	start_worker(ends[0]);
+	for (int i = 0; i < 200 && ask(getpid()).threads != 2; i++)
+		usleep(1000);
+	must(ask(getpid()).threads == 2, "io_uring's thread was not counted");
+	must(write(ends[1], "", 1) == 1, "write");
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} lives[] = {
+	{ "the leader goes first", leader_goes_first },
+	{ "a thread calls exec", thread_calls_exec },
+	{ "a zombie", zombie },
+	{ "a PID is used again", pid_is_used_again },
+	{ "fork fails", fork_fails },
+	{ "many threads end at once", all_at_once },
+	{ "a thread of io_uring", worker_of_io_uring },
+};
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "after-exec"))
+		return after_exec(argv[2]);
+	if (argc != 2) {
+		fputs("usage: lives ROUNDS\n", stderr);
+		return 2;
+	}
+	self = argv[0];
+	for (long round = strtol(argv[1], NULL, 10); round > 0; round--)
+		for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++) {
+			printf("%s\n", lives[i].name);
+			fflush(stdout);
+			in_child(lives[i].run);
+		}
+	return 0;
+}
