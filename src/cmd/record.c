@@ -105,20 +105,6 @@ static int out_of_memory(const struct record *record)
 	return failed(record, "out of memory", NULL, EXIT_ERROR);
 }
 
-/* A register tree of one socket that is not this machine's: for tests. */
-static int parse_place(struct record *record, char *arg)
-{
-	struct tier_config *config = &record->tier_config;
-	const char *model = strsep(&arg, ":"), *boxes = strsep(&arg, ":");
-
-	config->model = tier_model__find(model);
-	config->boxes = boxes ? (unsigned int)atoi(boxes) : 0;
-	config->msr_root = arg;
-	if (config->model && config->boxes && config->msr_root)
-		return 0;
-	return options__fail(&record->options, "--tiers-at: MODEL:BOXES:DIR is wanted");
-}
-
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct record *record = state->input;
@@ -131,7 +117,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TIERS_AT:
 		record->tiers = true;
-		return parse_place(record, arg);
+		if (tier_config__parse(&record->tier_config, arg))
+			return options__fail(&record->options, "--tiers-at: MODEL:BOXES:DIR");
+		return 0;
 	case KEY_TIERS:
 		record->tiers = true;
 		return 0;
@@ -297,6 +285,15 @@ static int sample_tiers(void *arg, uint64_t time_ns)
 	if (trouble)
 		log__warn("tierlat", trouble, NULL);
 	return err;
+}
+
+/* Its counters run since it was opened; whoever cannot be read now will say so at the first end. */
+static void begin_tiers(struct record *record)
+{
+	char why[TIER_TEXT];
+
+	if (record->meter)
+		tier_meter__begin(record->meter, why);
 }
 
 /* Before anything is printed: what was found is to be there again whatever comes. */
@@ -498,6 +495,7 @@ static int measure(struct record *record)
 	struct session_result result;
 	int err, code;
 
+	begin_tiers(record);
 	err = session__run(record->session, &config, &result);
 	log__progress_end();
 	code = close_tiers(record);

@@ -441,6 +441,8 @@ static int run_tierlat(struct tierlat *tierlat)
 		return code;
 	tierlat->run->interval_ns = tierlat->options.interval_ns;
 	code = recording__begin(tierlat->run, &tierlat->options) ? out_of_memory() : EXIT_DONE;
+	if (!code && tier_meter__begin(tierlat->meter, why))
+		code = failed(why, NULL, EXIT_ERROR);
 	if (!code)
 		code = open_output(tierlat);
 	if (code) {

@@ -14,6 +14,7 @@
 #include <base/streams.h>
 #include <base/wrap.h>
 #include <probe/kernel.h>
+#include <tier/tier.h>
 #include <validate/tierlat.h>
 #include <validate/validate.h>
 
@@ -34,6 +35,7 @@ enum key {
 	KEY_WINDOW,
 	KEY_SEED,
 	KEY_BREAK,
+	KEY_TIERS_AT,
 };
 
 struct command {
@@ -42,6 +44,7 @@ struct command {
 	const char *disk;
 	const struct probe_ops *only; /* NULL: all modules */
 	bool tierlat; /* it alone: it is none of record's */
+	struct tier_config tiers;
 	struct json_object *checks; /* with --json */
 	char path[RUN_TEXT];
 	const char *shown; /* module whose heading was printed */
@@ -58,6 +61,7 @@ static const struct argp_option validate_options[] = {
 	{ "seed", KEY_SEED, "N", 0, "Start of the random numbers: order, offsets (0)", 0 },
 	{ "json", KEY_JSON, 0, 0, "Print JSON", 0 },
 	{ "break", KEY_BREAK, "NAME", OPTION_HIDDEN, 0, 0 },
+	{ "tiers-at", KEY_TIERS_AT, "MODEL:BOXES:DIR", OPTION_HIDDEN, 0, 0 },
 	{ 0 },
 };
 
@@ -134,6 +138,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return options__count(options, "--seed", arg, 0, UINT32_MAX, &validate->seed);
 	case KEY_BREAK:
 		return parse_break(command, arg);
+	case KEY_TIERS_AT:
+		if (tier_config__parse(&command->tiers, arg))
+			return options__fail(options, "--tiers-at: MODEL:BOXES:DIR");
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -300,7 +308,7 @@ static int validate_tiers(struct command *command)
 	int code;
 
 	command->validate.module = "tierlat";
-	code = explain("tierlat", validate__tierlat(&command->validate, why), why);
+	code = explain("tierlat", validate__tierlat(&command->validate, &command->tiers, why), why);
 	return command->count[CHECK_FAIL] ? EXIT_WORSE : code;
 }
 
@@ -388,6 +396,7 @@ int cmd_validate(int argc, char **argv)
 			.report = report,
 			.progress = progress,
 		},
+		.tiers = { .guard = true, .min_inserts = 100 },
 	};
 	int got;
 

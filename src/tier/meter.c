@@ -93,6 +93,11 @@ err_free:
 	return err;
 }
 
+int tier_meter__begin(struct tier_meter *meter, char why[TIER_TEXT])
+{
+	return tier__read(meter->tier, meter->samples, why);
+}
+
 int tier_meter__sample(struct tier_meter *meter, uint64_t time_ns, char why[TIER_TEXT])
 {
 	int err;

@@ -17,6 +17,9 @@ int tier_meter__open(struct tier_meter **meter, const struct tier_config *config
 		     const struct tier_rows_config *rows, struct run_module *module,
 		     char why[TIER_TEXT], const char **todo);
 
+/* The window opens now: what was counted since open is forgotten. -errno, with why. */
+int tier_meter__begin(struct tier_meter *meter, char why[TIER_TEXT]);
+
 /* The interval that ends now, at `time_ns` since the window opened. -errno, with why. */
 int tier_meter__sample(struct tier_meter *meter, uint64_t time_ns, char why[TIER_TEXT]);
 

@@ -282,6 +282,20 @@ int sysfs__formats(const char *root, const char *pmu, uint64_t bits[2])
 	return err;
 }
 
+uint64_t sysfs__llc_bytes(const char *root, unsigned int cpu)
+{
+	char path[128], line[64];
+	unsigned long size;
+	const char *at = line;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cache/index3/size", cpu);
+	if (sysfs__line(root, path, line, sizeof(line)) || take_number(&at, UINT32_MAX, &size))
+		return 0;
+	if (!strcmp(at, "K"))
+		return (uint64_t)size << 10;
+	return !strcmp(at, "M") ? (uint64_t)size << 20 : 0;
+}
+
 static bool is_device(const char *root, const char *name, uint16_t device)
 {
 	char path[PATH_MAX], line[64], wanted[16];

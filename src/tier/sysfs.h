@@ -46,6 +46,9 @@ int sysfs__formats(const char *root, const char *pmu, uint64_t bits[2]);
 /* Bits set at 0x9c and 0xa0 of an Intel PCI device's configuration; 0: none, or no right to. */
 unsigned int sysfs__capid_boxes(const char *root, uint16_t device);
 
+/* Bytes of the last-level cache of a CPU; 0: that is not told. */
+uint64_t sysfs__llc_bytes(const char *root, unsigned int cpu);
+
 /* Is there an entry of this prefix in a directory? */
 bool sysfs__has(const char *root, const char *dir, const char *prefix);
 

@@ -10,6 +10,16 @@
 #include "internal.h"
 #include "sysfs.h"
 
+int tier_config__parse(struct tier_config *config, char *place)
+{
+	const char *model = strsep(&place, ":"), *boxes = strsep(&place, ":");
+
+	config->model = tier_model__find(model);
+	config->boxes = boxes ? (unsigned int)strtoul(boxes, NULL, 10) : 0;
+	config->msr_root = place;
+	return config->model && config->boxes && place ? 0 : -EINVAL;
+}
+
 int tier__fail(struct tier *tier, int err, const char *todo, const char *format, ...)
 {
 	char text[TIER_TEXT];

@@ -11,7 +11,7 @@
 #include "model.h"
 #include "sys.h"
 
-#define TIER_SOCKETS 16 /* on AMD: L3 caches, of which only so many sockets can be told */
+#define TIER_SOCKETS 16
 #define TIER_CPUS 4096
 #define TIER_TEXT 256
 
@@ -32,6 +32,12 @@ struct tier_config {
 	uint64_t min_inserts; /* fewer requests in an interval: no latency */
 	const struct tier_sys *sys; /* NULL: tier_sys_linux */
 };
+
+/*
+ * "icx:40:DIR": a register tree of one socket, for tests. Takes the text apart, which is to stay.
+ * 0 or -EINVAL.
+ */
+int tier_config__parse(struct tier_config *config, char *place);
 
 /* One tier of one socket in the interval that a read ended. */
 struct tier_sample {

@@ -14,8 +14,10 @@
 
 #include "check.h"
 
-#define IDLE_BYTES (512UL << 20) /* beyond every L3, and 64 MiB a thread is too, of all together */
-#define LOADED_BYTES (64UL << 20)
+#define UNKNOWN_BYTES (512UL << 20) /* where nobody tells how large the L3 is */
+#define LEAST_BYTES (64UL << 20)
+#define MOST_BYTES (4UL << 30)
+#define BEYOND 4 /* times the L3, so that most steps miss it */
 #define MOST_THREADS 64
 #define RISE 1.1 /* of the latency under all that the CPUs can ask for */
 #define LEAST_SHARE 0.25 /* of the chase's latency: the way to the CHA is not most of it */
@@ -35,6 +37,7 @@ struct tierlat_test {
 	unsigned int cpus[MOST_THREADS], nr_cpus; /* of the first socket */
 	atomic_bool stop;
 	struct chaser *chasers;
+	size_t bytes; /* that lie beyond the caches */
 	sigset_t signals;
 	char *why;
 };
@@ -163,7 +166,7 @@ static int check_idle(struct tierlat_test *test, struct tierlat_result *idle)
 	const struct validate *validate = test->validate;
 	int err;
 
-	err = measure(test, 1, 1, IDLE_BYTES, idle);
+	err = measure(test, 1, 1, test->bytes, idle);
 	if (err)
 		return err;
 	if (!idle->local.latency_known && !idle->local.rate_known) {
@@ -186,9 +189,11 @@ static int check_idle(struct tierlat_test *test, struct tierlat_result *idle)
 static int check_loaded(struct tierlat_test *test, const struct tierlat_result *idle)
 {
 	struct tierlat_result loaded;
+	size_t each;
 	int err;
 
-	err = measure(test, test->nr_cpus, CHASE_CHAINS, LOADED_BYTES, &loaded);
+	each = test->bytes / test->nr_cpus / CHASE_LINE * CHASE_LINE;
+	err = measure(test, test->nr_cpus, CHASE_CHAINS, each, &loaded);
 	if (err)
 		return err;
 	if (!idle->local.latency_known || !loaded.local.latency_known) {
@@ -231,6 +236,17 @@ static int find_cpus(struct tierlat_test *test)
 	return test->nr_cpus ? 0 : fail(test, -EOPNOTSUPP, "the first socket has no CPU online");
 }
 
+static void choose_size(struct tierlat_test *test)
+{
+	uint64_t bytes = BEYOND * sysfs__llc_bytes("", test->cpus[0]);
+
+	if (!bytes)
+		bytes = UNKNOWN_BYTES;
+	if (bytes < LEAST_BYTES)
+		bytes = LEAST_BYTES;
+	test->bytes = bytes < MOST_BYTES ? bytes : MOST_BYTES;
+}
+
 /* Registers are to be put back: who ends us waits until then. */
 static void hold_signals(struct tierlat_test *test, sigset_t *before)
 {
@@ -252,6 +268,7 @@ static int run_tests(struct tierlat_test *test)
 		err = fail(test, -ENOMEM, "out of memory");
 	else
 		err = find_cpus(test);
+	choose_size(test);
 	if (!err)
 		err = check_all(test);
 	free(test->samples);
@@ -259,10 +276,10 @@ static int run_tests(struct tierlat_test *test)
 	return err;
 }
 
-int validate__tierlat(struct validate *validate, char why[RUN_TEXT])
+int validate__tierlat(struct validate *validate, const struct tier_config *config,
+		      char why[RUN_TEXT])
 {
 	struct tierlat_test test = { .validate = validate, .why = why };
-	struct tier_config config = { .guard = true, .min_inserts = 100 };
 	char left[TIER_TEXT];
 	const char *todo;
 	sigset_t before;
@@ -271,7 +288,7 @@ int validate__tierlat(struct validate *validate, char why[RUN_TEXT])
 	validate->module = "tierlat";
 	validate->used_rung[0] = '\0';
 	hold_signals(&test, &before);
-	err = tier__open(&test.tier, &config, why, &todo);
+	err = tier__open(&test.tier, config, why, &todo);
 	if (!err) {
 		snprintf(validate->used_rung, sizeof(validate->used_rung), "%s",
 			 tier__backend(test.tier));

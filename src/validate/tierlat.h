@@ -8,7 +8,10 @@
 
 #include "validate.h"
 
+struct tier_config;
+
 /* As validate__module(), whose parts truth and reaction it has. */
-int validate__tierlat(struct validate *validate, char why[RUN_TEXT]);
+int validate__tierlat(struct validate *validate, const struct tier_config *config,
+		      char why[RUN_TEXT]);
 
 #endif

@@ -114,6 +114,9 @@ wrong 'no weight' "--weight '0': above 0 and up to 1" tierlat --weight 0
 wrong 'weight is no number' "--weight 'nan': above 0 and up to 1" tierlat --weight nan
 wrong 'no number of requests' "--min-inserts 0: a number from 1" tierlat --min-inserts 0
 wrong 'what only msr has' 'are for --backend msr' tierlat --backend perf --boxes 2
+for place in icx icx:0:/tmp icx:4 ivb:4:/tmp; do
+	wrong "no place for record: $place" '--tiers-at: MODEL:BOXES:DIR' record --tiers-at $place
+done
 wrong 'an argument' "'now' is one argument too many" tierlat now
 
 done_testing

@@ -158,6 +158,14 @@ refuses "another generation's registers" 1 'MSR 0x2000|CHA 0 ' \
 	tierlat --model spr --msr-root "$emu/cpu" --cpu 0 --boxes 6 -d 1s
 ok 'which are not touched' as_found
 
+# A counter that always says the same passes for right only as long as nobody asks more of the memory.
+found
+tell 'stream name=near latency=40'
+run validate tierlat --tiers-at "icx:6:$emu/cpu" --window 200ms
+is 'validate finds a counter that does not react' "$status" 3
+like 'and says which check failed' "$out" 'pass  requests of a pointer chase.*FAIL  latency, all CPUs at once'
+ok 'its registers are put back, too' as_found
+
 # recorded SQL: what run.db of the recording has
 recorded() { sqlite3 -readonly "$(recording "$dir/runs")/run.db" "$1"; }
 

@@ -169,7 +169,7 @@ near_crowd() { each_child near "$1" crowd && [ "$(whole_children "$1" crowd)" -g
 # some_whole DESC RUNG: else near_crowd has compared nothing
 some_whole() {
 	if [ -z "${LATSCOPE_VM-}" ] && [ "$(whole_children "$2" crowd)" = 0 ]; then
-		skip "$1" 'this machine hid a switch of each process from BPF, three times over'
+		skip "$1" 'this machine hid a switch of each process from BPF, time and again'
 	else
 		within "$1" 1 "$(whole_children "$2" crowd)" "$forever"
 	fi

@@ -257,12 +257,12 @@ finish() {
 	[ "$status$slurped" = 0 ] || untrue="$1, exit status $status: $slurped"
 }
 
-# window COMMAND...: COMMAND does all of the above. Again, and once more, if a program says that its truth did not
-# come about, or if $calm RUNG, if that is set, finds one of $rungs disturbed.
+# window COMMAND...: COMMAND does all of the above. Again, up to five times more, if a program says that its truth
+# did not come about, or if $calm RUNG, if that is set, finds one of $rungs disturbed.
 window() {
 	local try
 
-	for try in 1 2 3; do
+	for try in 1 2 3 4 5 6; do
 		untrue=''
 		"$@" || return
 		[ -n "$untrue" ] || ! all_calm || return 0

@@ -535,6 +535,26 @@ static void formats_are_parsed(void **state)
 	assert_int_equal(which, 2);
 }
 
+static void caches_have_a_size(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} sizes[] = { { "36608K\n", 36608 << 10 },
+		      { "504M\n", 504ULL << 20 },
+		      { "12\n", 0 },
+		      { "K\n", 0 },
+		      { "\n", 0 },
+		      { "1KB\n", 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		unit_write(dir, "sys/devices/system/cpu/cpu2/cache/index3/size", sizes[i].text);
+		assert_true(sysfs__llc_bytes(dir, 2) == sizes[i].bytes);
+	}
+	assert_true(sysfs__llc_bytes(dir, 3) == 0);
+}
+
 static void what_is_no_list_is_refused(void **state)
 {
 	static const char *const bad[] = {
@@ -650,6 +670,7 @@ int main(void)
 		cmocka_unit_test(amd_gives_samples_by_l3),
 		cmocka_unit_test(cpu_lists_are_parsed),
 		cmocka_unit_test(formats_are_parsed),
+		cmocka_unit_test(caches_have_a_size),
 		cmocka_unit_test(what_is_no_list_is_refused),
 		cmocka_unit_test(random_text_does_no_harm),
 		cmocka_unit_test(damaged_files_are_refused),
