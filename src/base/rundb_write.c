@@ -217,7 +217,8 @@ static int connect_to(struct rundb_writer *writer, const char *path, int flags, 
 {
 	int err = 0;
 
-	if (sqlite3_open_v2(path, &writer->db, SQLITE_OPEN_READWRITE | flags, NULL))
+	if (sqlite3_open_v2(path, &writer->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | flags,
+			    NULL))
 		err = writer->db ? sql__error(writer->db) : -ENOMEM;
 	if (!err)
 		err = sql__exec(writer->db, setup);
