@@ -17,10 +17,10 @@
 
 #define JUDGE_LEAST_UNITS 3 /* runs of a side, or batches */
 /*
- * What run_spread is if nobody knows better: of pairs of runs of one load that were recorded while
- * other things came and went on the machine, at most 5 % then have a verdict. docs/validation.md.
+ * What run_spread is if nobody knows better: of pairs of runs of one load on one machine, whose own
+ * load does not change much, at most 5 % then have a verdict. docs/validation.md.
  */
-#define JUDGE_RUN_SPREAD 4
+#define JUDGE_RUN_SPREAD 1
 
 /* Of all of them more is worse. */
 enum judge_figure {
