@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The judge of the rmid module's traces is judged: a trace that is right passes, and each fault put into
+# it is found by the property that it breaks.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/tap.sh
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+good=$dir/good
+
+# owner SEQ NS RMID TGID WHY: the fields of a record
+owner() { echo "seq=$1 time_ns=$2 start_ns=${4}000 since_ns=$2 rmid=$3 tgid=$4 why=$5 threads=1 comm=a b"; }
+
+# at COMM-PID CPU TIME EVENT TEXT
+at() { printf '%16s    [%03d] d..2. %5s.000000: %s: %s\n' "$1" "$2" "$3" "$4" "$5"; }
+
+switch() { at "$1-$2" "$3" "$4" sched_switch "prev_comm=$1 prev_pid=$2 prev_prio=120 prev_state=$5 ==> next_comm=x next_pid=$6 next_prio=120"; }
+
+pqr() { at "$1" "$2" "$3" write_msr "c8f, value $4"; }
+
+# Two RMIDs. 100 was there; 200 is born, makes the thread 201 and dies; 300 has the RMID of 200 after it.
+{
+	echo '# tracer: nop'
+	at sh-100 0 1 rmid_existing "$(owner 7 1000000 1 100 dump)"
+	at sh-100 0 1 tracing_mark_write dumped
+	at sh-100 0 2 task_newtask 'pid=200 comm=sh clone_flags=1200000 oom_score_adj=0'
+	at sh-100 0 2 rmid_alloc "$(owner 8 2000000 2 200 birth)"
+	pqr sh-100 0 3 2
+	switch sh 100 0 3 R 200
+	at sh-200 0 3 rmid_sample 'time_ns=3000000 since_ns=2500000 cpu=0 rmid=2 kind=process end=tick switches=0'
+	at sh-200 0 4 task_newtask 'pid=201 comm=sh clone_flags=3d0f00 oom_score_adj=0'
+	switch sh 200 0 5 Z 201
+	at sh-201 0 5 rmid_sample 'time_ns=5000000 since_ns=3000000 cpu=0 rmid=2 kind=process end=switch switches=1'
+	pqr sh-201 0 6 1
+	at sh-201 0 6 rmid_free "$(owner 9 6000000 2 200 exit)"
+	switch sh 201 0 6 X 100
+	at sh-100 0 8 task_newtask 'pid=300 comm=sh clone_flags=1200000 oom_score_adj=0'
+	at sh-100 0 8 rmid_alloc "$(owner 10 8000000 2 300 birth)"
+	pqr sh-100 0 9 0
+} >"$good"
+
+broken() { ! cmp -s "$good" "$dir/bad" && ! judge "$dir/bad" "$1"; }
+
+judge() { .output/tests/rmid/check trace "$1" 2 2000000 "$2"; }
+
+for property in order unique limbo fifo last leak pqr zero samples; do
+	ok "right: $property" judge "$good" $property
+done
+
+# finds PROPERTY DESC SED
+finds() {
+	sed "$3" "$good" >"$dir/bad"
+	ok "found: $2" broken "$1"
+}
+
+finds order 'a record is missing' '/seq=9 /d'
+finds order 'the time goes back' 's/seq=9 time_ns=6000000/seq=9 time_ns=1/'
+finds order 'a stranger frees' '/seq=9 /s/tgid=200/tgid=201/'
+finds order 'another process of the same PID frees' '/seq=9 /s/start_ns=200000/start_ns=1/'
+finds unique 'an RMID goes to a second process' '/seq=8 /s/rmid=2/rmid=1/'
+finds unique 'an RMID is given away while a thread of its owner lives' '/prev_pid=201/d'
+finds limbo 'reuse 1 ns too early' 's/seq=10 time_ns=8000000/seq=10 time_ns=7999999/'
+finds fifo 'an RMID that was not free for longest' '/seq=10 /s/rmid=2/rmid=3/'
+finds last 'freed by the leader, with a thread left' '/rmid_free/s/sh-201/sh-200/'
+finds last 'freed by a stranger on the CPU' '/rmid_free/s/sh-201/sh-100/'
+finds leak 'never freed' '/rmid_free/d'
+finds pqr 'not written at a switch' '/write_msr: c8f, value 1/d'
+finds pqr 'another one written' '/value 2/s/value 2/value 1/'
+finds zero 'left behind' '/value 0/s/value 0/value 1/'
+finds samples 'a gap between samples' 's/since_ns=3000000 cpu/since_ns=3000001 cpu/'
+finds samples 'a sample of an RMID that is not in the register' '/end=switch/s/rmid=2/rmid=1/'
+: >"$dir/bad"
+ok 'a trace with nothing to judge proves nothing' broken limbo
+done_testing
