@@ -87,8 +87,8 @@ struct run {
 	uint64_t tail_ns;
 	char *workload; /* command line; NULL: none */
 	int workload_status; /* as waitpid() gives it */
-	bool complete; /* false: read from a recording that was cut off, or... */
-	bool running; /* ...still goes on */
+	bool complete; /* false: an error ended it, or it was read when it was cut off, or... */
+	bool running; /* ...still went on */
 	char *host; /* JSON object of host__describe(); owned */
 	char *filter; /* the filters in force, as one line; NULL: none; owned */
 	unsigned int nr_labels;

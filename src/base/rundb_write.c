@@ -217,7 +217,8 @@ static int connect_to(struct rundb_writer *writer, const char *path, int flags, 
 {
 	int err = 0;
 
-	if (sqlite3_open_v2(path, &writer->db, SQLITE_OPEN_READWRITE | flags, NULL))
+	if (sqlite3_open_v2(path, &writer->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | flags,
+			    NULL))
 		err = writer->db ? sql__error(writer->db) : -ENOMEM;
 	if (!err)
 		err = sql__exec(writer->db, setup);
@@ -450,7 +451,7 @@ static int db__close(struct writer *writer, const struct run *run)
 	put_number(db, "duration_ns", run->duration_ns);
 	if (run->workload)
 		put_number(db, "workload_status", (uint64_t)run->workload_status);
-	put_number(db, "complete", 1);
+	put_number(db, "complete", run->complete);
 	err = end(db);
 	/*
 	 * Also after an error: a reader of a log needs room, or the right, to make a file of its

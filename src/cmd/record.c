@@ -21,12 +21,12 @@
 #include <probe/session.h>
 #include <probe/target.h>
 #include <probe/workload.h>
-#include <tier/meter.h>
 
 #include "cmd.h"
 #include "rmid.h"
 #include "rmid_text.h"
 #include "tierlat_print.h"
+#include "tiers.h"
 
 #define DEFAULT_TAIL_NS 8000
 #define DEFAULT_INTERVAL_NS 1000000000ULL
@@ -41,9 +41,7 @@ struct record {
 	struct session *session;
 	struct recording recording;
 	struct rmid_command rmid;
-	bool tiers; /* tierlat too */
-	struct tier_config tier_config;
-	struct tier_meter *meter; /* NULL: it could not be opened, or is not wanted */
+	struct tiers_command tiers;
 };
 
 enum key { KEY_WITH_RMID = 0x200, KEY_TIERS, KEY_TIERS_AT };
@@ -116,12 +114,10 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		record->rmid.wanted = true;
 		return 0;
 	case KEY_TIERS_AT:
-		record->tiers = true;
-		if (tier_config__parse(&record->tier_config, arg))
-			return options__fail(&record->options, "--tiers-at: MODEL:BOXES:DIR");
-		return 0;
+		record->tiers.wanted = true;
+		return tiers__parse_place(&record->tiers, arg);
 	case KEY_TIERS:
-		record->tiers = true;
+		record->tiers.wanted = true;
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -143,6 +139,7 @@ static int parse(struct record *record, int argc, char **argv)
 			  OPTIONS_OUTPUT | OPTIONS_FORMAT;
 	options->takes_workload = true;
 	record->rmid.options = options;
+	record->tiers.options = options;
 	if (is_rmid(record)) {
 		own.options = rmid_options;
 		own.doc = rmid_doc;
@@ -221,15 +218,13 @@ static bool has_rung(const struct probe_ops *ops, const char *rung)
 	return false;
 }
 
-/* Opens every module. Those that cannot run are named; only if none can is it an error. */
-static int open_modules(struct record *record)
+static int open_probes(struct record *record)
 {
 	const char *rung = record->options.rung;
 	const struct probe_ops *ops;
 	struct run_module *module;
-	unsigned int works = 0;
 	char what[RUN_TEXT];
-	int err, code;
+	int err;
 
 	for (size_t i = 0; (ops = module_of(record, i)); i++) {
 		module = &record->run->modules[record->run->nr_modules];
@@ -237,75 +232,35 @@ static int open_modules(struct record *record)
 				   rung && has_rung(ops, rung) ? rung : NULL);
 		if (err)
 			return failed(record, strerror(-err), NULL, EXIT_ERROR);
-		if (!module->refused[0]) {
-			works++;
+		if (!module->refused[0])
 			continue;
-		}
 		snprintf(what, sizeof(what), "%s cannot run on this machine", ops->name);
 		log__error(what, module->refused, "'latscope doctor' explains");
 	}
-	if (!record->rmid.wanted)
-		return works ? EXIT_DONE : EXIT_CANNOT;
-	code = rmid__add(&record->rmid, record->session);
-	return works && code == EXIT_CANNOT ? EXIT_DONE : code;
-}
-
-/* It may be refused as every module may. */
-static int open_tiers(struct record *record)
-{
-	static const struct tier_rows_config rows = {
-		.weight = TIER_WEIGHT, .colloid = { COLLOID_DELTA, COLLOID_EPSILON }
-	};
-	struct run_module *module = &record->run->modules[record->run->nr_modules];
-	char why[TIER_TEXT];
-	const char *todo;
-
-	if (!record->tiers)
-		return EXIT_DONE;
-	record->run->nr_modules++;
-	record->tier_config.min_inserts = TIER_MIN_INSERTS;
-	record->tier_config.guard = true;
-	if (!tier_meter__open(&record->meter, &record->tier_config, &rows, module, why, &todo))
-		return EXIT_DONE;
-	snprintf(module->name, sizeof(module->name), "tierlat");
-	snprintf(module->refused, sizeof(module->refused), "%s", why);
-	log__error("tierlat cannot run on this machine", why, "'latscope doctor' explains");
 	return EXIT_DONE;
 }
 
-static int sample_tiers(void *arg, uint64_t time_ns)
+static bool any_works(const struct run *run)
 {
-	struct record *record = arg;
-	char why[TIER_TEXT];
-	const char *trouble;
-	int err;
-
-	err = tier_meter__sample(record->meter, time_ns, why);
-	trouble = err ? why : tier_meter__trouble(record->meter);
-	if (trouble)
-		log__warn("tierlat", trouble, NULL);
-	return err;
+	for (unsigned int i = 0; i < run->nr_modules; i++)
+		if (!run->modules[i].refused[0])
+			return true;
+	return false;
 }
 
-/* Its counters run since it was opened; whoever cannot be read now will say so at the first end. */
-static void begin_tiers(struct record *record)
+/* Opens every module. Those that cannot run are named; only if none can is it an error. */
+static int open_modules(struct record *record)
 {
-	char why[TIER_TEXT];
+	int code;
 
-	if (record->meter)
-		tier_meter__begin(record->meter, why);
-}
-
-/* Before anything is printed: what was found is to be there again whatever comes. */
-static int close_tiers(struct record *record)
-{
-	char why[TIER_TEXT];
-	int err = 0;
-
-	if (record->meter)
-		err = tier_meter__close(record->meter, why);
-	record->meter = NULL;
-	return err ? failed(record, why, NULL, EXIT_ERROR) : EXIT_DONE;
+	code = open_probes(record);
+	if (!code && record->rmid.wanted)
+		code = rmid__add(&record->rmid, record->session);
+	if (!code && record->tiers.wanted)
+		code = tiers__add(&record->tiers, record->session);
+	if (code)
+		return code;
+	return any_works(record->run) ? EXIT_DONE : EXIT_CANNOT;
 }
 
 static int open_output(struct record *record)
@@ -489,16 +444,14 @@ static int measure(struct record *record)
 		.writers = record->recording.writers,
 		.nr_writers = record->recording.nr_writers,
 		.progress = is_alone(&record->options) ? progress : NULL,
-		.sample = record->meter ? sample_tiers : NULL,
-		.sample_arg = record,
 	};
 	struct session_result result;
 	int err, code;
 
-	begin_tiers(record);
 	err = session__run(record->session, &config, &result);
 	log__progress_end();
-	code = close_tiers(record);
+	/* Before anything is printed: what was found is to be there again whatever comes. */
+	code = tiers__close(&record->tiers);
 	if (err)
 		code = explain_fault(record, &result, err);
 	if (result.fault == SESSION_WORKLOAD) {
@@ -547,8 +500,6 @@ static int prepare(struct record *record)
 	if (!code)
 		code = open_modules(record);
 	if (!code)
-		code = open_tiers(record);
-	if (!code)
 		code = open_output(record);
 	return code;
 }
@@ -562,7 +513,7 @@ static int run_record(struct record *record)
 	code = prepare(record);
 	if (!code)
 		code = measure(record);
-	close_tiers(record);
+	tiers__close(&record->tiers);
 	session__free(record->session);
 	rmid__close(record->rmid.rmid);
 	return code;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include <base/log.h>
-#include <probe/rmid_source.h>
 #include <rmid/counters.h>
 
 #include "cmd.h"
@@ -65,8 +64,33 @@ error_t rmid__parse(struct rmid_command *command, int key, char *arg)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static int ready(void *state)
+{
+	return rmid__ready(state);
+}
+
+static void start(void *state, uint64_t start_mono_ns)
+{
+	rmid__start(state, start_mono_ns);
+}
+
+static int poll(void *state, struct table *table)
+{
+	return rmid__poll(state, table);
+}
+
+static int stop(void *state, struct table *table, uint64_t end_mono_ns)
+{
+	return rmid__stop(state, table, end_mono_ns);
+}
+
+static int describe(const void *state, struct run_module *module)
+{
+	return rmid__describe(state, module);
+}
+
 /* A rung that nobody knows is wrong usage, what the machine lacks is not. */
-static int explain(const struct rmid_command *command, int err, const char *why)
+static int explain(const struct rmid_command *command, int err)
 {
 	char text[RUN_TEXT];
 
@@ -75,11 +99,7 @@ static int explain(const struct rmid_command *command, int err, const char *why)
 		log__usage(command->options->command, text);
 		return EXIT_USAGE;
 	}
-	if (err == -EOPNOTSUPP || err == -ENOENT) {
-		log__error("rmid cannot run on this machine", why, "'latscope doctor' explains");
-		return EXIT_CANNOT;
-	}
-	log__error("rmid", strerror(-err), NULL);
+	log__error(RMID_MODULE, strerror(-err), NULL);
 	return EXIT_ERROR;
 }
 
@@ -95,11 +115,25 @@ int rmid__add(struct rmid_command *command, struct session *session)
 	int err;
 
 	err = rmid__open(&command->rmid, &config, why);
+	if (err == -EOPNOTSUPP || err == -ENOENT) {
+		session__add_refused(session, RMID_MODULE, why);
+		log__error(RMID_MODULE " cannot run on this machine", why,
+			   "'latscope doctor' explains");
+		return EXIT_DONE;
+	}
 	if (err)
-		return explain(command, err, why);
+		return explain(command, err);
 	if (why[0])
 		log__warn("rmid goes by process, not by RMID", why, NULL);
-	command->source = rmid__source(command->rmid);
+	command->source = (struct session_source){
+		.state = command->rmid,
+		.poll_ns = RMID_POLL_NS,
+		.ready = ready,
+		.start = start,
+		.poll = poll,
+		.stop = stop,
+		.describe = describe,
+	};
 	err = session__add_source(session, &command->source);
-	return err ? explain(command, err, NULL) : EXIT_DONE;
+	return err ? explain(command, err) : EXIT_DONE;
 }

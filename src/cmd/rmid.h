@@ -22,8 +22,8 @@ extern const struct argp_option rmid_options[];
 error_t rmid__parse(struct rmid_command *command, int key, char *arg);
 
 /*
- * Opens it and adds it to the session. Prints why not, or why not on the best rung, and returns an
- * exit code.
+ * Opens it and adds it to the session, refused or not. Prints why not, or why not on the best rung,
+ * and returns an exit code, which is EXIT_DONE also when it is refused.
  */
 int rmid__add(struct rmid_command *command, struct session *session);
 

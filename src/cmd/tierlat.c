@@ -271,9 +271,7 @@ static int open_meter(struct tierlat *tierlat)
 	int err;
 
 	raise_files();
-	tierlat->module = &tierlat->run->modules[tierlat->run->nr_modules++];
-	err = tier_meter__open(&tierlat->meter, &tierlat->config, &tierlat->decision,
-			       tierlat->module, why, &todo);
+	err = tier_meter__open(&tierlat->meter, &tierlat->config, &tierlat->decision, why, &todo);
 	if (err == -EINVAL) {
 		log__usage("tierlat", why);
 		return EXIT_USAGE;
@@ -346,7 +344,7 @@ static int take_sample(struct tierlat *tierlat, uint64_t start_ns)
 	int err;
 
 	interval.end_ns = now_ns() - run->start_mono_ns;
-	err = tier_meter__sample(tierlat->meter, interval.end_ns, why);
+	err = tier_meter__sample(tierlat->meter, tierlat->module->table, interval.end_ns, why);
 	if (err)
 		return failed(why, "what came before is kept", code_of(err));
 	trouble = tier_meter__trouble(tierlat->meter);
@@ -417,10 +415,10 @@ static int finish(struct tierlat *tierlat, int code)
 	char why[TIER_TEXT];
 	int err;
 
+	tierlat->run->complete = !code;
 	err = tier_meter__close(tierlat->meter, why);
 	if (err)
 		code = failed(why, "reboot, or let perf use them once", EXIT_ERROR);
-	tierlat->run->complete = true;
 	err = recording__close(&tierlat->recording, tierlat->run, &writer);
 	if (err)
 		code = write_error(tierlat, writer, err);
@@ -428,6 +426,19 @@ static int finish(struct tierlat *tierlat, int code)
 	if (tierlat->recording.dir[0])
 		log__note("recording in %s", tierlat->recording.dir);
 	return code ? code : tierlat->code;
+}
+
+/* What there is to say of it before it has begun. */
+static int describe_run(struct tierlat *tierlat)
+{
+	struct run *run = tierlat->run;
+
+	tierlat->module = &run->modules[run->nr_modules++];
+	run->interval_ns = tierlat->options.interval_ns;
+	if (tier_meter__describe(tierlat->meter, tierlat->module) ||
+	    recording__begin(run, &tierlat->options))
+		return out_of_memory();
+	return EXIT_DONE;
 }
 
 static int run_tierlat(struct tierlat *tierlat)
@@ -439,8 +450,7 @@ static int run_tierlat(struct tierlat *tierlat)
 	code = open_meter(tierlat);
 	if (code)
 		return code;
-	tierlat->run->interval_ns = tierlat->options.interval_ns;
-	code = recording__begin(tierlat->run, &tierlat->options) ? out_of_memory() : EXIT_DONE;
+	code = describe_run(tierlat);
 	if (!code && tier_meter__begin(tierlat->meter, why))
 		code = failed(why, NULL, EXIT_ERROR);
 	if (!code)

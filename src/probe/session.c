@@ -25,8 +25,7 @@ struct session {
 	struct run *run;
 	struct probe *probes[RUN_MODULES]; /* by module; NULL: refused */
 	struct run_data delta[RUN_MODULES];
-	const struct session_source *source; /* NULL: none */
-	unsigned int source_module; /* in run->modules[] */
+	const struct session_source *sources[RUN_MODULES]; /* by module; NULL: it is of none */
 	struct names *names;
 	struct cost cost[RUN_MODULES];
 	struct life_watch *life; /* NULL: nobody asks for processes, or it cannot be had */
@@ -46,6 +45,11 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &at);
 	return at.tv_sec * 1000000000ULL + at.tv_nsec;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 /*
@@ -140,16 +144,24 @@ int session__add_source(struct session *session, const struct session_source *so
 	err = source->describe(source->state, &session->run->modules[i]);
 	if (err)
 		return err;
-	session->source = source;
-	session->source_module = i;
+	session->sources[i] = source;
 	session->run->nr_modules++;
 	return 0;
 }
 
+void session__add_refused(struct session *session, const char *name, const char *why)
+{
+	struct run_module *module = &session->run->modules[session->run->nr_modules++];
+
+	snprintf(module->name, sizeof(module->name), "%s", name);
+	snprintf(module->refused, sizeof(module->refused), "%s", why);
+}
+
+/* Only the first is kept; err 0 is none. */
 static void fault(struct session *session, struct session_result *result, enum session_fault which,
 		  const struct writer *writer, int err)
 {
-	if (session->err)
+	if (!err || session->err)
 		return;
 	session->err = err;
 	result->fault = which;
@@ -208,21 +220,54 @@ static void close_writers(struct session *session, const struct session_config *
 	}
 }
 
-static struct run_module *source_module(const struct session *session)
+/* What a source may be called for, in the order of struct session_source. */
+enum moment { MOMENT_READY, MOMENT_START, MOMENT_POLL, MOMENT_STOP, MOMENT_INTERVAL };
+
+/* `at_ns` is since the window opened. */
+static int tell_source(const struct session_source *source, const struct run *run,
+		       struct table *table, enum moment moment, uint64_t at_ns)
 {
-	return &session->run->modules[session->source_module];
+	switch (moment) {
+	case MOMENT_READY:
+		return source->ready ? source->ready(source->state) : 0;
+	case MOMENT_START:
+		if (source->start)
+			source->start(source->state, run->start_mono_ns);
+		return 0;
+	case MOMENT_POLL:
+		return source->poll ? source->poll(source->state, table) : 0;
+	case MOMENT_STOP:
+		return source->stop ? source->stop(source->state, table, run->start_mono_ns + at_ns)
+				    : 0;
+	case MOMENT_INTERVAL:
+		return source->interval ? source->interval(source->state, table, at_ns) : 0;
+	}
+	return -EINVAL;
 }
 
-static void poll_source(struct session *session, struct session_result *result)
+static void tell_sources(struct session *session, struct session_result *result, enum moment moment,
+			 uint64_t at_ns)
 {
-	const struct session_source *source = session->source;
+	struct run *run = session->run;
 	int err;
 
-	if (!source)
-		return;
-	err = source->poll(source->state, source_module(session)->table);
-	if (err)
+	for (unsigned int i = 0; i < run->nr_modules; i++) {
+		if (!session->sources[i])
+			continue;
+		err = tell_source(session->sources[i], run, run->modules[i].table, moment, at_ns);
 		fault(session, result, SESSION_READ, NULL, err);
+	}
+}
+
+/* How long the window may be left alone. */
+static uint64_t patience_ns(const struct session *session)
+{
+	uint64_t least = PROGRESS_NS;
+
+	for (unsigned int i = 0; i < session->run->nr_modules; i++)
+		if (session->sources[i] && session->sources[i]->poll)
+			least = earlier(least, session->sources[i]->poll_ns);
+	return least;
 }
 
 static uint64_t elapsed_ns(const struct session *session)
@@ -247,18 +292,14 @@ static void end_interval(struct session *session, const struct session_config *c
 				  session->names);
 		if (!err)
 			err = probe__tick(probe, &run->modules[i].total);
-		if (err)
-			fault(session, result, SESSION_READ, NULL, err);
-	}
-	err = config->sample ? config->sample(config->sample_arg, end) : 0;
-	if (err)
 		fault(session, result, SESSION_READ, NULL, err);
+	}
+	tell_sources(session, result, MOMENT_INTERVAL, end);
 	run->duration_ns = end;
 	session->last_ns = end;
 	tell_writers(session, config, result, &interval);
 	err = run__fold_tables(run);
-	if (err)
-		fault(session, result, SESSION_READ, NULL, err);
+	fault(session, result, SESSION_READ, NULL, err);
 }
 
 /* Waits of processes are shares of their lives. What is missing is said, and all else goes on. */
@@ -280,8 +321,7 @@ static void describe_lives(struct session *session, struct session_result *resul
 	if (!session->life)
 		return;
 	err = life__describe(session->life, session->run);
-	if (err)
-		fault(session, result, SESSION_READ, NULL, err);
+	fault(session, result, SESSION_READ, NULL, err);
 }
 
 static void arm_all(struct session *session, bool armed)
@@ -291,7 +331,7 @@ static void arm_all(struct session *session, bool armed)
 			probe__arm(session->probes[i], armed);
 }
 
-static void open_window(struct session *session)
+static void open_window(struct session *session, struct session_result *result)
 {
 	struct run *run = session->run;
 	struct timespec at;
@@ -307,8 +347,7 @@ static void open_window(struct session *session)
 	if (session->life)
 		life__arm(session->life, run->start_mono_ns);
 	arm_all(session, true);
-	if (session->source)
-		session->source->start(session->source->state, run->start_mono_ns);
+	tell_sources(session, result, MOMENT_START, 0);
 }
 
 /* The programs have been timed for long enough: from here on they run without. */
@@ -336,22 +375,8 @@ static void count_open(struct session *session, struct session_result *result)
 		if (!session->probes[i])
 			continue;
 		err = probe__census(session->probes[i], &module->open, &module->open_age_known);
-		if (err)
-			fault(session, result, SESSION_READ, NULL, err);
-	}
-}
-
-static void stop_source(struct session *session, struct session_result *result, uint64_t end)
-{
-	const struct session_source *source = session->source;
-	int err;
-
-	if (!source)
-		return;
-	err = source->stop(source->state, source_module(session)->table,
-			   session->run->start_mono_ns + end);
-	if (err)
 		fault(session, result, SESSION_READ, NULL, err);
+	}
 }
 
 /*
@@ -370,12 +395,11 @@ static uint64_t shut_window(struct session *session, struct session_result *resu
 	count_open(session, result);
 	if (session->life)
 		err = life__shut(session->life, session->run->start_mono_ns + end);
-	if (err)
-		fault(session, result, SESSION_READ, NULL, err);
+	fault(session, result, SESSION_READ, NULL, err);
 	/* Not to be had with nohz_full: there it takes a little patience. */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		nanosleep(&while_running, NULL);
-	stop_source(session, result, end);
+	tell_sources(session, result, MOMENT_STOP, end);
 	return end;
 }
 
@@ -387,6 +411,8 @@ static void describe_modules(struct session *session)
 
 	for (unsigned int i = 0; i < session->run->nr_modules; i++) {
 		module = &session->run->modules[i];
+		if (session->sources[i])
+			session->sources[i]->describe(session->sources[i]->state, module);
 		if (!session->probes[i])
 			continue;
 		if (!probe__usage(session->probes[i], &usage))
@@ -395,13 +421,6 @@ static void describe_modules(struct session *session)
 		probe__rename(session->probes[i], &module->total, session->names);
 		probe__describe(session->probes[i], module);
 	}
-	if (session->source)
-		session->source->describe(session->source->state, source_module(session));
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* Sleeps until `at`, since the window opened. True: a signal or the workload's end shuts it. */
@@ -437,22 +456,20 @@ static void watch(struct session *session, const struct session_config *config,
 		  struct session_result *result)
 {
 	uint64_t end = config->duration_ns ? config->duration_ns : UINT64_MAX;
-	uint64_t next = config->interval_ns, wake, elapsed = 0;
+	uint64_t next = config->interval_ns, patience = patience_ns(session), wake, elapsed = 0;
 	bool ends = false;
 
 	while (!ends && elapsed < end) {
-		wake = earlier(earlier(next, end), elapsed + PROGRESS_NS);
+		wake = earlier(earlier(next, end), elapsed + patience);
 		if (session->stats >= 0)
 			wake = earlier(wake, COST_TIMED_NS);
-		if (session->source)
-			wake = earlier(wake, elapsed + session->source->poll_ns);
 		ends = window_ends(session, wake, result);
 		elapsed = elapsed_ns(session);
 		if (elapsed >= COST_TIMED_NS)
 			stop_timing(session, elapsed);
 		if (config->progress)
 			config->progress(elapsed, config->duration_ns);
-		poll_source(session, result);
+		tell_sources(session, result, MOMENT_POLL, elapsed);
 		if (!ends && elapsed >= next && elapsed < end) {
 			end_interval(session, config, result, elapsed);
 			next += (elapsed - next) / config->interval_ns * config->interval_ns +
@@ -515,10 +532,8 @@ int session__run(struct session *session, const struct session_config *config,
 	if (!config->again)
 		privilege__drop(config->workload);
 	session->task = config->task;
-	err = session->source ? session->source->ready(session->source->state) : 0;
-	if (err)
-		fault(session, result, SESSION_READ, NULL, err);
-	open_window(session);
+	tell_sources(session, result, MOMENT_READY, 0);
+	open_window(session, result);
 	err = release(session, config);
 	if (err) {
 		fault(session, result, SESSION_WORKLOAD, NULL, err);

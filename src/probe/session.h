@@ -20,7 +20,8 @@ struct session_task {
 
 /*
  * A module that is no probe but measures in the same window: its rows go to the table of
- * run->modules[]. All but start() return 0 or -errno.
+ * run->modules[]. What it has no use for is NULL, but for describe(). All but start() return 0 or
+ * -errno; one that fails does not end the window, and is asked again.
  */
 struct session_source {
 	void *state;
@@ -28,7 +29,9 @@ struct session_source {
 	int (*ready)(void *state); /* the window is about to open */
 	void (*start)(void *state, uint64_t start_mono_ns); /* it has */
 	int (*poll)(void *state, struct table *table);
-	int (*stop)(void *state, struct table *table, uint64_t end_mono_ns);
+	int (*stop)(void *state, struct table *table, uint64_t end_mono_ns); /* it has shut */
+	/* An interval ends, since the window opened; the last one after stop(). */
+	int (*interval)(void *state, struct table *table, uint64_t end_ns);
 	int (*describe)(const void *state, struct run_module *module); /* also makes the table */
 };
 
@@ -41,12 +44,6 @@ struct session_config {
 	bool again; /* the caller opens further sessions: privileges and type information stay */
 	struct writer *writers;
 	size_t nr_writers;
-	/*
-	 * Asked at the end of every interval for the rows of modules that have a table, as they are
-	 * of no probe. 0 or -errno; NULL: there are none.
-	 */
-	int (*sample)(void *arg, uint64_t time_ns);
-	void *sample_arg;
 	/* Told several times a second how far the window is. NULL: nobody wants to know. */
 	void (*progress)(uint64_t elapsed_ns, uint64_t duration_ns);
 };
@@ -61,8 +58,11 @@ int session__new(struct session **session, struct run *run);
 int session__add(struct session *session, const struct probe_ops *ops,
 		 const struct lat_knobs *knobs, const char *rung);
 
-/* Adds a source, and its module to the run. It must stay, and there is one at most. 0 or -errno. */
+/* Adds a source, and its module to the run. It must stay. 0 or -errno. */
 int session__add_source(struct session *session, const struct session_source *source);
+
+/* The module of a source that could not be opened, and why. */
+void session__add_refused(struct session *session, const char *name, const char *why);
 
 /*
  * What went wrong, beyond the errno. Each is the cause of a non-zero return of session__run(),
@@ -72,7 +72,7 @@ int session__add_source(struct session *session, const struct session_source *so
 enum session_fault {
 	SESSION_OK,
 	SESSION_WORKLOAD, /* could not be started; there is no recording */
-	SESSION_READ, /* a probe could not be read */
+	SESSION_READ, /* a probe or source could not be read */
 	SESSION_WRITE, /* a writer failed: `writer` */
 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELLS_KEPT 32
+#define CELLS_KEPT 8
 
 struct slots {
 	uint64_t start_ns, end_ns; /* what lies outside does not count */

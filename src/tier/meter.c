@@ -10,7 +10,7 @@ struct tier_meter {
 	struct tier *tier;
 	struct tier_rows *rows;
 	struct tier_sample *samples;
-	struct run_module *module;
+	bool forced; /* the model was not found out but given */
 	char told[TIER_TEXT]; /* the last trouble */
 };
 
@@ -23,31 +23,15 @@ static void choose_pair(const struct tier *tier, struct tier_rows_config *rows)
 	rows->far = left ? (unsigned int)__builtin_ctz(left) : rows->near;
 }
 
-static void describe(const struct tier *tier, bool forced, struct run_module *module)
-{
-	unsigned int boxes = 0;
-
-	for (unsigned int i = 0; i < tier__sockets(tier); i++)
-		boxes += tier__boxes(tier, i);
-	snprintf(module->name, sizeof(module->name), "tierlat");
-	snprintf(module->rung, sizeof(module->rung), "%s", tier__backend(tier));
-	snprintf(module->mechanism, sizeof(module->mechanism),
-		 "%s; %u on %u sockets, by the events of %s%s", tier__mechanism(tier), boxes,
-		 tier__sockets(tier), tier__model(tier)->title,
-		 forced ? ", which --model forced" : "");
-}
-
 static int prepare(struct tier_meter *meter, const struct tier_rows_config *config)
 {
 	struct tier_rows_config rows = *config;
-	int err;
 
 	choose_pair(meter->tier, &rows);
 	meter->samples = calloc(tier__samples(meter->tier), sizeof(*meter->samples));
 	if (!meter->samples)
 		return -ENOMEM;
-	err = tier_rows__new(&meter->rows, meter->tier, &rows);
-	return err ? err : table__new(&meter->module->table, tier_columns, TIER_COLUMNS);
+	return tier_rows__new(&meter->rows, meter->tier, &rows);
 }
 
 static void free_meter(struct tier_meter *meter)
@@ -64,8 +48,7 @@ static int out_of_memory(char why[TIER_TEXT])
 }
 
 int tier_meter__open(struct tier_meter **opened, const struct tier_config *config,
-		     const struct tier_rows_config *rows, struct run_module *module,
-		     char why[TIER_TEXT], const char **todo)
+		     const struct tier_rows_config *rows, char why[TIER_TEXT], const char **todo)
 {
 	struct tier_meter *meter = calloc(1, sizeof(*meter));
 	char left[TIER_TEXT];
@@ -74,11 +57,10 @@ int tier_meter__open(struct tier_meter **opened, const struct tier_config *confi
 	*todo = NULL;
 	if (!meter)
 		return out_of_memory(why);
-	meter->module = module;
+	meter->forced = config->model;
 	err = tier__open(&meter->tier, config, why, todo);
 	if (err)
 		goto err_free;
-	describe(meter->tier, config->model, module);
 	err = prepare(meter, rows);
 	if (err)
 		goto err_close;
@@ -98,14 +80,31 @@ int tier_meter__begin(struct tier_meter *meter, char why[TIER_TEXT])
 	return tier__read(meter->tier, meter->samples, why);
 }
 
-int tier_meter__sample(struct tier_meter *meter, uint64_t time_ns, char why[TIER_TEXT])
+int tier_meter__describe(const struct tier_meter *meter, struct run_module *module)
+{
+	const struct tier *tier = meter->tier;
+	unsigned int boxes = 0;
+
+	for (unsigned int i = 0; i < tier__sockets(tier); i++)
+		boxes += tier__boxes(tier, i);
+	snprintf(module->name, sizeof(module->name), TIER_MODULE);
+	snprintf(module->rung, sizeof(module->rung), "%s", tier__backend(tier));
+	snprintf(module->mechanism, sizeof(module->mechanism),
+		 "%s; %u on %u sockets, by the events of %s%s", tier__mechanism(tier), boxes,
+		 tier__sockets(tier), tier__model(tier)->title,
+		 meter->forced ? ", which --model forced" : "");
+	return module->table ? 0 : table__new(&module->table, tier_columns, TIER_COLUMNS);
+}
+
+int tier_meter__sample(struct tier_meter *meter, struct table *table, uint64_t time_ns,
+		       char why[TIER_TEXT])
 {
 	int err;
 
 	err = tier__read(meter->tier, meter->samples, why);
 	if (err)
 		return err;
-	err = tier_rows__add(meter->rows, meter->module->table, time_ns, meter->samples);
+	err = tier_rows__add(meter->rows, table, time_ns, meter->samples);
 	return err ? out_of_memory(why) : 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tiers as a module of a run: opened, it is described there; each sample adds rows to its table. */
+/* Tiers as a module of a run: once open it describes itself; each sample adds rows to a table. */
 #ifndef LATSCOPE_TIER_METER_H
 #define LATSCOPE_TIER_METER_H
 
@@ -9,19 +9,21 @@
 
 struct tier_meter;
 
-/*
- * As tier__open(), for a module that is all zero. The decision is of the first two tiers that are
- * measured, whatever *rows says. The module's table belongs to the run.
- */
+#define TIER_MODULE "tierlat" /* in a recording */
+
+/* As tier__open(). The decision is of the first two tiers measured, whatever *rows says. */
 int tier_meter__open(struct tier_meter **meter, const struct tier_config *config,
-		     const struct tier_rows_config *rows, struct run_module *module,
-		     char why[TIER_TEXT], const char **todo);
+		     const struct tier_rows_config *rows, char why[TIER_TEXT], const char **todo);
+
+/* What it is, for the recording, and an empty table for the rows. 0 or -ENOMEM. */
+int tier_meter__describe(const struct tier_meter *meter, struct run_module *module);
 
 /* The window opens now: what was counted since open is forgotten. -errno, with why. */
 int tier_meter__begin(struct tier_meter *meter, char why[TIER_TEXT]);
 
 /* The interval that ends now, at `time_ns` since the window opened. -errno, with why. */
-int tier_meter__sample(struct tier_meter *meter, uint64_t time_ns, char why[TIER_TEXT]);
+int tier_meter__sample(struct tier_meter *meter, struct table *table, uint64_t time_ns,
+		       char why[TIER_TEXT]);
 
 /* NULL: nothing, or the same as last time. */
 const char *tier_meter__trouble(struct tier_meter *meter);

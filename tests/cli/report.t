@@ -29,9 +29,9 @@ end_loads() {
 
 	for group in "${loads[@]}"; do
 		kill -KILL -- "-$group"
-	done 2>/dev/null
+	done
 	wait
-}
+} 2>/dev/null
 
 # switch GROUP PHASE: on if it is '#'
 switch() {
@@ -77,9 +77,9 @@ measure() {
 	chrt -o -p 0 $$
 }
 
-# The second pair has all four combinations equally often.
-measure together '..##.#..#...##.#' '..##.#..#...##.#'
-measure apart '..##.#..#...##.#' '.#.#..##...#.#.#'
+# The second pair has all four combinations about equally often.
+measure together '..##.#..#...##.#.#..##.#' '..##.#..#...##.#.#..##.#'
+measure apart '..##.#..#...##.#.#..##.#' '.#.#..##...#.#.###..#.#.'
 together=$(recording "$dir/together") apart=$(recording "$dir/apart")
 
 # pair MODULE MODULE: of the JSON printed last
@@ -87,18 +87,19 @@ pair() {
 	jq -c --argjson modules "[\"$1\",\"$2\"]" '.together.pairs[] | select(.modules == $modules)' <<<"$out"
 }
 
+# In so short a time the slowest 1 % are few: slow is here what neither has if it is left alone.
 check 'both at the same time: it says so' 0 '' \
-	$'runqlat and iolat: rise together: \\+.*\n    in [0-9]+ of [0-9]+ intervals both' report "$together"
+	$'runqlat and iolat: rise together: \\+.*\n    in [0-9]+ of [0-9]+ intervals both' report --slow-us 200 "$together"
 ok 'it fits a terminal' fits
 like 'a line is several intervals' "$out" 'a line is [2-9] intervals of 50 ms \(--all-intervals'
 like 'intervals are marked' "$out" $'\n\\* +[0-9]'
-run report --json "$together"
+run report --slow-us 200 --json "$together"
 ok '--json: so it does' jq -e '.verdict == "rise together" and .rho_low > 0' <<<"$(pair runqlat iolat)"
 is '--json: whose the slow waits are' \
 	"$(jq -r '.carriers[] | select(.module == "runqlat" and .by == "process") | .name' <<<"$out" | head -n 1)" \
 	"$quiet ($(pgrep -P "$waiting"))"
-ok '--json: it has nearly all of them, also in the intervals marked' \
-	jq -e '[.carriers[] | select(.module == "runqlat")][0] | .share_of_slow > 0.8 and .share_of_slow_together > 0.8' \
+ok '--json: it has most of them, also in the intervals marked' \
+	jq -e '[.carriers[] | select(.module == "runqlat")][0] | .share_of_slow > 0.5 and .share_of_slow_together > 0.5' \
 	<<<"$out"
 check 'its intervals' 0 '' 'a line is 1 interval of 50 ms' report --all-intervals "$together"
 ok 'they fit a terminal, too' fits
@@ -106,10 +107,13 @@ is 'each has a line' "$(grep -cE '^[* ] +[0-9]+\.[0-9]{3}  ' <<<"$out")" "$(inte
 
 # At 95 % it would fail in one of twenty runs, as it should.
 check 'at times of their own: it says nothing of the kind' 0 '' 'runqlat and iolat: not shown: ' \
-	report --confidence 99.9 "$apart"
-run report --json "$apart"
+	report --slow-us 200 --confidence 99.9 "$apart"
+run report --slow-us 200 --json "$apart"
 ok '--json: the correlation is small' jq -e '.rho < 0.4 and .rho > -0.4' <<<"$(pair runqlat iolat)"
 
+run report --json "$together"
+ok 'without a threshold it is the slowest 1 %' jq -e '[.timeline.modules[] | select(.module == "iolat")][0] |
+	.slow_share > 0.005 and .slow_share < 0.02' <<<"$out"
 check 'a threshold' 0 '' 'slow: from 5.12 ms .*slow: from 5.12 ms' report --slow-us 5200 "$together"
 check 'one module has no time line' 0 '' 'runqlat run_queue' report -m runqlat "$together"
 ok 'nor has it' test "${out#*time line}" = "$out"

@@ -79,16 +79,19 @@ in_background() {
 }
 has_begun() { [ "$(jq .writes.control "$emu/state")" -ge 48 ]; }
 
+has_rows() { [ "$(wc -l <"$dir/stdout")" -gt 1 ]; } # of CSV, below its head
+
 # one_line REGEX: that is all there is on stderr
 one_line() {
 	tap_match "$err" "^latscope: .*$1" && tap_same "$(wc -l <"$dir/stderr")" 1
 }
 
 found
-in_background -d 1m --csv
+in_background -q -d 1m --csv -o "$dir/ended"
 kill -INT "$pid"
 finish
 is 'Ctrl-C ends it well' "$status" 0
+is 'the recording is complete' "$(jq .complete "$(recording "$dir/ended")/tierlat.summary.json")" true
 like 'and what was measured is printed' "$out" ',remote-ddr,'
 ok 'all is put back then' as_found
 
@@ -104,14 +107,17 @@ ok 'the rest is right' about "$(column latency_ns local-ddr)" 90
 ok 'what is his is left to him' as_found 1
 
 found
-in_background -d 1m -i 50ms --csv
+in_background -q -d 1m -i 50ms --csv -o "$dir/cut"
+wait_for has_rows
 tell 'fault access=read err=5'
 finish
 is 'nothing can be read any more: exit status' "$status" 1
 # A line each, and one more if the fault struck within a sample.
 ok 'why it ended, and that nothing could be put back' test "$(wc -l <"$dir/stderr")" -le 3
 like 'both say why' "$err" 'cannot read .*Input/output error.*could not be put back: Input/output error'
-ok 'what was measured before is printed' test -n "$out"
+is 'what was measured before is printed, and recorded' "$out" "$(<"$(recording "$dir/cut")/tierlat.csv")"
+is 'but not as if it were all' "$(jq .complete "$(recording "$dir/cut")/tierlat.summary.json")" false
+check 'report says so' 0 '' 'incomplete: the recording was cut off; ' report "$(recording "$dir/cut")"
 
 found
 in_background -d 1m -i 50ms --csv
@@ -169,14 +175,18 @@ ok 'its registers are put back, too' as_found
 # recorded SQL: what run.db of the recording has
 recorded() { sqlite3 -readonly "$(recording "$dir/runs")/run.db" "$1"; }
 
+# modules: of the recording, those that were measured
+modules() { recorded 'SELECT group_concat(name) FROM module WHERE refused IS NULL OR refused = ""'; }
+
 found
+run runqlat -d 10ms
+able=$status
 run record -q --tiers-at "icx:6:$emu/cpu" -d 1s -i 200ms -o "$dir/runs"
-if [ "$status" != 0 ]; then
+if [ "$able" != 0 ]; then
 	skip 'record has tiers beside the rest' "record does not run here: ${err%%$'\n'*}"
 else
-	is 'record has tiers beside the rest' \
-		"$(recorded 'SELECT group_concat(name) FROM module WHERE refused IS NULL OR refused = ""')" \
-		memlat,runqlat,iolat,tierlat
+	is 'record has tiers beside the rest: exit status' "$status" 0
+	is 'record has tiers beside the rest' "$(modules)" memlat,runqlat,iolat,tierlat
 	ok 'a row a tier and interval, at its end' tap_same "$(recorded 'SELECT count(*) FROM tierlat
 		JOIN interval ON interval.id = tierlat.interval AND time_ns = end_ns')" \
 		"$(recorded 'SELECT 2 * count(*) FROM interval')"
@@ -191,5 +201,23 @@ else
 	like 'report puts them beside the slow ones' "$out" 'Beside the slow ones.*socket 0, tier remote-ddr of'
 	run report -m tierlat --csv "$(recording "$dir/runs")"
 	is 'report --csv gives the rows' "$out" "$(<"$(recording "$dir/runs")/tierlat.csv")"
+
+	rm -rf "$dir/runs"
+	check 'record has tiers and processes' 0 '' 'rmid: .*tierlat: ' \
+		record -q --rmid --tiers-at "icx:6:$emu/cpu" -d 500ms -o "$dir/runs"
+	is 'record has tiers and processes: both are measured' "$(modules)" memlat,runqlat,iolat,rmid,tierlat
+	ok 'record has tiers and processes: a row a tier, at the end' tap_same 2 \
+		"$(recorded 'SELECT count(*) FROM tierlat, meta WHERE name = "duration_ns" AND time_ns = value')"
+	ok 'record has tiers and processes: a row a process and ms, in between' \
+		test "$(recorded 'SELECT count(DISTINCT time_ns) FROM rmid')" -ge 500
+	ok 'they are put back again' as_found
+
+	rm -rf "$dir/runs"
+	found
+	tell 'fault access=open err=1'
+	check 'record goes on without tiers that are refused' 0 \
+		'^latscope: tierlat cannot run on this machine: .*does not let this user open' \
+		'tierlat: not measured: ' record -q --tiers-at "icx:6:$emu/cpu" -d 100ms -o "$dir/runs"
+	is 'record goes on without tiers: the others are measured' "$(modules)" memlat,runqlat,iolat
 fi
 done_testing

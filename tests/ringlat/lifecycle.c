@@ -281,6 +281,8 @@ static void *cross_beside(void *argument)
 	for (i = 0; i < 20000; i++) {
 		cross_syscall(&crossing);
 		*taken += !!crossing.u2k_k;
+		if (i % 1000 == 0)
+			sched_yield();
 	}
 	EXPECT(device_read(fd).arrivals > 1 && !device_read(fd).lost);
 	close(fd);
@@ -394,7 +396,6 @@ static void cpu_goes(void)
 		before = tally->taken;
 		AWAIT(tally->taken > before + 1000);
 		set_online(true);
-		EXPECT(!hooked()); /* it is on the CPU of this process now, where it does not run */
 	}
 	EXPECT(!tally->missed);
 	reap(owner);

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The latency of memory tiers as part of a session. */
+#include "tiers.h"
+
+#include <string.h>
+
+#include <base/log.h>
+
+#include "cmd.h"
+
+int tiers__parse_place(struct tiers_command *command, char *arg)
+{
+	if (!tier_config__parse(&command->config, arg))
+		return 0;
+	return options__fail(command->options, "--tiers-at: MODEL:BOXES:DIR");
+}
+
+/* Its counters run since it was opened; whoever cannot be read now will say so at the first end. */
+static void start(void *state, uint64_t start_mono_ns)
+{
+	char why[TIER_TEXT];
+
+	(void)start_mono_ns;
+	tier_meter__begin(state, why);
+}
+
+static int interval(void *state, struct table *table, uint64_t end_ns)
+{
+	struct tier_meter *meter = state;
+	char why[TIER_TEXT];
+	const char *trouble;
+	int err;
+
+	err = tier_meter__sample(meter, table, end_ns, why);
+	trouble = err ? why : tier_meter__trouble(meter);
+	if (trouble)
+		log__warn(TIER_MODULE, trouble, NULL);
+	return err;
+}
+
+static int describe(const void *state, struct run_module *module)
+{
+	return tier_meter__describe(state, module);
+}
+
+int tiers__add(struct tiers_command *command, struct session *session)
+{
+	static const struct tier_rows_config rows = {
+		.weight = TIER_WEIGHT, .colloid = { COLLOID_DELTA, COLLOID_EPSILON }
+	};
+	char why[TIER_TEXT];
+	const char *todo;
+	int err;
+
+	command->config.min_inserts = TIER_MIN_INSERTS;
+	command->config.guard = true;
+	err = tier_meter__open(&command->meter, &command->config, &rows, why, &todo);
+	if (err) {
+		session__add_refused(session, TIER_MODULE, why);
+		log__error(TIER_MODULE " cannot run on this machine", why,
+			   "'latscope doctor' explains");
+		return EXIT_DONE;
+	}
+	command->source = (struct session_source){
+		.state = command->meter,
+		.start = start,
+		.interval = interval,
+		.describe = describe,
+	};
+	err = session__add_source(session, &command->source);
+	if (err)
+		log__error(TIER_MODULE, strerror(-err), NULL);
+	return err ? EXIT_ERROR : EXIT_DONE;
+}
+
+int tiers__close(struct tiers_command *command)
+{
+	char why[TIER_TEXT];
+	int err = 0;
+
+	if (command->meter)
+		err = tier_meter__close(command->meter, why);
+	command->meter = NULL;
+	if (err)
+		log__error(command->options->command, why, NULL);
+	return err ? EXIT_ERROR : EXIT_DONE;
+}
