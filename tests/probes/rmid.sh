@@ -51,14 +51,17 @@ wall() {
 		FROM rmid, (SELECT value AS duration FROM meta WHERE name = 'duration_ns'))" | grep -qx 1
 }
 
-# seconds: every second of every process that was told
+# seconds: every second of every process that was told. In the VM a third of them may be off: with the host busy, its
+# CPUs stand still for milliseconds, and where that falls between both stamps it is an error of its length.
 seconds() {
-	local pid start end ran bad=0
+	local pid start end ran bad=0 all=0
 
 	while read -r pid start end ran; do
-		second "$pid" "$start" "$end" "$ran" || bad=1
+		all=$((all + 1))
+		second "$pid" "$start" "$end" "$ran" || bad=$((bad + 1))
 	done < <(sed -n 's/[a-z_]*=//g; /^[0-9]* [0-9]* [0-9]* [0-9]*$/p' <<<"$out")
-	return $bad
+	[ -z "${LATSCOPE_VM-}" ] || bad=$((bad * 3 > all))
+	[ $bad = 0 ]
 }
 
 # duties RUNG: four processes of known duty. The kernel's stamp of a switch and ours are not of the same moment, and
