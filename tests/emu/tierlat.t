@@ -204,7 +204,7 @@ else
 
 	rm -rf "$dir/runs"
 	check 'record has tiers and processes' 0 '' 'rmid: .*tierlat: ' \
-		record -q --rmid --tiers-at "icx:6:$emu/cpu" -d 500ms -o "$dir/runs"
+		record -q --rmid --tiers-at "icx:6:$emu/cpu" -o "$dir/runs" -- "$latscope" load hog -q -d 500ms
 	is 'record has tiers and processes: both are measured' "$(modules)" memlat,runqlat,iolat,rmid,tierlat
 	ok 'record has tiers and processes: a row a tier, at the end' tap_same 2 \
 		"$(recorded 'SELECT count(*) FROM tierlat, meta WHERE name = "duration_ns" AND time_ns = value')"
