@@ -54,7 +54,7 @@ counted() {
 	is "$2: $1: disk" "$(keys "$2" iolat.disk)" "$disk "
 	! sees_submitter "$2" ||
 		is "$2: $1: submitter" "$(fact "$2" "iolat.process.$(told io pid).events")" "$4"
-	ok "$2: $1: the books balance" books "$2"
+	balance "$2: $1" "$2"
 }
 
 # parts WHAT RUNG: the times add up, and lie within what the program saw
@@ -133,7 +133,7 @@ filters() {
 	within '-p: the others are filtered' "$count" "$(fact pid iolat.filtered)" $forever
 	is '--comm: those of all of that name' "$(fact comm iolat.events)" $((2 * count))
 	is '--comm: nobody: none' "$(fact nobody iolat.events)" 0
-	ok '-p: the books balance' books pid
+	balance '-p' pid
 	is 'a filter takes the rung that sees submitters' "$(fact pid iolat.rung)" tp_btf
 }
 
@@ -184,7 +184,7 @@ known_delay() {
 			"$(fio_said .clat_ns.max)"
 		within "$rung: $what: the sum is between the delays and fio's" $((count * $1)) \
 			"$(fact "$rung" iolat.sum_ns)" "$(fio_said '.clat_ns.mean * .total_ios | ceil')"
-		ok "$rung: $what: the books balance" books "$rung"
+		balance "$rung: $what" "$rung"
 	done
 }
 
@@ -214,7 +214,7 @@ in_flight() {
 		[ "$rung" != stamps ] || missed=0
 		is "$rung: in flight at the start" "$(fact "$rung" iolat.missed_start)" $missed
 		is "$rung: in flight at the end" "$(fact "$rung" iolat.open)" 8
-		ok "$rung: in flight: the books balance" books "$rung"
+		balance "$rung: in flight" "$rung"
 	done
 	modprobe -r null_blk
 }

@@ -37,7 +37,7 @@ slow_faults() {
 		within "$rung: uffd: the longest is not longer than what the program saw" \
 			5000000 "$(fact "$rung" memlat.max_ns)" "$(told slow touch_max_ns)"
 		retried "$rung: uffd" "$rung" "$pages"
-		ok "$rung: uffd: the books balance" books "$rung"
+		balance "$rung: uffd" "$rung"
 	done
 }
 
@@ -71,7 +71,7 @@ fast_faults() {
 		is "$rung: $what: minor" "$(fact "$rung" memlat.type.minor.events)" "$(told fast minflt_window)"
 		is "$rung: $what: mode" "$(keys "$rung" memlat.mode)" "$mode "
 		! sees_calls "$rung" || is "$rung: $what: access" "$(keys "$rung" memlat.access)" "$access "
-		ok "$rung: $what: the books balance" books "$rung"
+		balance "$rung: $what" "$rung"
 	done
 }
 
@@ -93,7 +93,7 @@ cold_faults() {
 		is "$rung: cold: nothing else" "$(fact "$rung" memlat.events)" "$pages"
 		is "$rung: cold: of the process" "$(fact "$rung" "memlat.process.$(told cold pid).events")" "$pages"
 		retried "$rung: cold" "$rung" "$pages"
-		ok "$rung: cold: the books balance" books "$rung"
+		balance "$rung: cold" "$rung"
 	done
 }
 
@@ -117,7 +117,7 @@ huge_faults() {
 	for rung in "${rungs[@]}"; do
 		is "$rung: thp: what getrusage counts" "$(fact "$rung" memlat.events)" "$(told huge minflt_window)"
 		! sees_calls "$rung" || is "$rung: thp: all by huge pages" "$(keys "$rung" memlat.page)" 'thp '
-		ok "$rung: thp: the books balance" books "$rung"
+		balance "$rung: thp" "$rung"
 	done
 }
 
@@ -138,7 +138,7 @@ gup_faults() {
 		! sees_calls "$rung" || wanted=$(told gup minflt_window)
 		is "$rung: $what: as many as the kernel counts" "$(fact "$rung" memlat.mode.gup.events)" "$wanted"
 		is "$rung: $what: nothing else" "$(fact "$rung" memlat.events)" "$wanted"
-		ok "$rung: $what: the books balance" books "$rung"
+		balance "$rung: $what" "$rung"
 	done
 }
 
@@ -160,7 +160,7 @@ mixed_faults() {
 		is "$rung: two processes: the slow one's faults" "$(fact "$rung" "$slow.events")" "$(told slow pages)"
 		is "$rung: two processes: all of them slow" "$(at_least "$rung" "$slow" 5000000)" "$(told slow pages)"
 		is "$rung: two processes: the fast one's" "$(fact "$rung" "$fast.events")" "$(told fast minflt_window)"
-		ok "$rung: two processes: the books balance" books "$rung"
+		balance "$rung: two processes" "$rung"
 	done
 }
 

@@ -111,7 +111,7 @@ long_waits() {
 		is "$rung: hog: of no other thread" "$(keys "$rung" runqlat.thread)" "$(told hog waiter_tid) "
 		within "$rung: hog: those of the hog are filtered" \
 			"$(told hog hog_pcount)" "$(fact "$rung" runqlat.filtered)" "$forever"
-		ok "$rung: hog: the books balance" books "$rung"
+		balance "$rung: hog" "$rung"
 		[ "$rung" != stamps ] || is "stamps: hog: the sum without fallback_ns is the kernel's, to the ns" \
 			$(($(fact stamps runqlat.sum_ns) - $(fact stamps runqlat.fallback_ns))) "$(told hog run_delay_ns)"
 	done
@@ -184,7 +184,7 @@ crowd() {
 		ok "$rung: sleepers $*: each process's waits are those of schedstat" each_child waited "$rung" crowd
 		ok "$rung: sleepers $*: and their sum, near enough" near_crowd "$rung"
 		some_whole "$rung: sleepers $*: of some, none is lacking" "$rung"
-		ok "$rung: sleepers $*: the books balance" books "$rung"
+		balance "$rung: sleepers $*" "$rung"
 	done
 }
 
@@ -210,7 +210,7 @@ filtered_to() {
 	is "$1: nobody else" "$strangers" ''
 	within "$1: the others are filtered" \
 		$(($(told other total=1 pcount) * 95 / 100)) "$(fact "$2" runqlat.filtered)" "$forever"
-	ok "$1: the books balance" books "$2"
+	balance "$1" "$2"
 }
 
 filter_window() {
@@ -312,7 +312,7 @@ open_wait() {
 		is "$rung: a wait without an end is open" "$(fact "$rung" runqlat.open)" 1
 		within "$rung: a wait without an end: its age" \
 			"$waited_ns" "$(fact "$rung" runqlat.open_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
-		ok "$rung: a wait without an end: the books balance" books "$rung"
+		balance "$rung: a wait without an end" "$rung"
 	done
 }
 
