@@ -49,6 +49,10 @@ for property in order unique limbo fifo last leak pqr zero samples; do
 	ok "right: $property" judge "$good" $property
 done
 
+# On another CPU the RMID may be given away before the trace tells of the switch that it was freed in.
+sed -E '/prev_pid=201/{h;d}; /seq=10 /{s/\[000\]/[001]/;G}; /pid=300 /s/\[000\]/[001]/; $d' "$good" >"$dir/late"
+ok 'right: the switch is told late' judge "$dir/late" unique
+
 # finds PROPERTY DESC SED
 finds() {
 	sed "$3" "$good" >"$dir/bad"
@@ -61,6 +65,8 @@ finds order 'a stranger frees' '/seq=9 /s/tgid=200/tgid=201/'
 finds order 'another process of the same PID frees' '/seq=9 /s/start_ns=200000/start_ns=1/'
 finds unique 'an RMID goes to a second process' '/seq=8 /s/rmid=2/rmid=1/'
 finds unique 'an RMID is given away while a thread of its owner lives' '/prev_pid=201/d'
+finds last 'a thread goes on after the free' '/prev_pid=201/s/prev_state=X/prev_state=S/'
+finds last 'another thread is switched out instead' '/prev_pid=201/s/prev_pid=201/prev_pid=100/'
 finds limbo 'reuse 1 ns too early' 's/seq=10 time_ns=8000000/seq=10 time_ns=7999999/'
 finds fifo 'an RMID that was not free for longest' '/seq=10 /s/rmid=2/rmid=3/'
 finds last 'freed by the leader, with a thread left' '/rmid_free/s/sh-201/sh-200/'

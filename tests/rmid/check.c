@@ -28,6 +28,7 @@ struct process {
 	uint32_t rmid;
 	bool whole; /* all of its life is in the trace */
 	uint32_t last; /* the thread that died last */
+	bool leaving; /* its last thread is in the switch that ends it */
 };
 
 struct id {
@@ -41,6 +42,7 @@ struct cpu {
 	uint64_t pqr;
 	bool pqr_known;
 	uint64_t sampled_ns; /* 0: not yet */
+	uint32_t leaver; /* the thread whose switch must be the next one here; 0: any may */
 };
 
 enum property { ORDER, UNIQUE, LIMBO, FIFO, LAST, LEAK, PQR, ZERO, SAMPLES, PROPERTIES };
@@ -175,6 +177,31 @@ static void revive(uint32_t tid)
 	processes[who].threads++;
 }
 
+static bool is_dead_switch(const struct line *line)
+{
+	return has(line, "prev_state=X") || has(line, "prev_state=Z");
+}
+
+/*
+ * Whoever has its RMID freed is within its last switch, of which the trace tells a moment later. So
+ * the CPU's next switch is this one, and once another task has the CPU it is over.
+ */
+static void watch_leaver(const struct line *line)
+{
+	struct cpu *cpu = &cpus[line->cpu % MAX_CPU];
+
+	if (!cpu->leaver)
+		return;
+	if (!strcmp(line->event, "sched_switch"))
+		judge(LAST, tid_field(line, "prev_pid") == cpu->leaver && is_dead_switch(line),
+		      line, "task %u goes on, though the RMID of all its process is freed",
+		      cpu->leaver);
+	else if (line->pid == cpu->leaver)
+		return;
+	processes[by_tid[cpu->leaver]].leaving = false;
+	cpu->leaver = 0;
+}
+
 static void on_switch(const struct line *line)
 {
 	struct cpu *cpu = &cpus[line->cpu % MAX_CPU];
@@ -185,7 +212,7 @@ static void on_switch(const struct line *line)
 	if (cpu->pqr_known && dumped)
 		judge(PQR, cpu->pqr == rmid, line, "RMID %u runs while PQR_ASSOC is %#" PRIx64,
 		      rmid, cpu->pqr);
-	if (has(line, "prev_state=X") || has(line, "prev_state=Z"))
+	if (is_dead_switch(line))
 		on_dead(tid_field(line, "prev_pid"));
 }
 
@@ -260,6 +287,11 @@ static void judge_fifo(const struct line *line, uint32_t rmid)
 	queue_length -= queue_length > 0;
 }
 
+static bool lives(const struct process *process)
+{
+	return process->whole && process->threads > process->leaving;
+}
+
 static void on_alloc(const struct line *line)
 {
 	uint32_t rmid = field(line, "rmid") % MAX_RMID, tgid = tid_field(line, "tgid");
@@ -271,9 +303,8 @@ static void on_alloc(const struct line *line)
 	judge(UNIQUE, !id->owner, line, "RMID %u of %u goes to %u", rmid, processes[id->owner].tgid,
 	      tgid);
 	if (id->before)
-		judge(UNIQUE, processes[id->before].threads == 0 || !processes[id->before].whole,
-		      line, "RMID %u goes to %u, while %u lives", rmid, tgid,
-		      processes[id->before].tgid);
+		judge(UNIQUE, !lives(&processes[id->before]), line,
+		      "RMID %u goes to %u, while %u lives", rmid, tgid, processes[id->before].tgid);
 	judge(UNIQUE, processes[who].rmid == 0, line, "%u has an RMID already", tgid);
 	if (id->freed)
 		judge(LIMBO, time_ns - id->freed_ns >= limbo_ns, line,
@@ -299,11 +330,13 @@ static void on_free(const struct line *line)
 	take_owner_record(line);
 	judge(ORDER, id->owner && is_its_owner(line, process), line,
 	      "RMID %u is freed by a stranger", rmid);
-	if (process->whole && process->threads)
+	if (process->whole && process->threads) {
 		judge(LAST, process->threads == 1 && by_tid[line->pid] == id->owner, line,
 		      "RMID %u is freed by task %u, while %u has %u threads", rmid, line->pid,
 		      process->tgid, process->threads);
-	else if (process->whole)
+		process->leaving = process->threads == 1;
+		cpus[line->cpu % MAX_CPU].leaver = line->pid;
+	} else if (process->whole)
 		judge(LAST, process->last == line->pid, line, "RMID %u is freed after its time",
 		      rmid);
 	process->rmid = 0;
@@ -375,6 +408,7 @@ static bool parse(char *raw, struct line *line)
 
 static void take(const struct line *line)
 {
+	watch_leaver(line);
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		if (!strcmp(events[i].event, line->event))
 			events[i].take(line);
