@@ -515,13 +515,12 @@ int session__run(struct session *session, const struct session_config *config,
 	int err;
 
 	memset(result, 0, sizeof(*result));
-	if (!config->again)
-		kernel__forget();
 	session->writers = calloc(config->nr_writers + 1, sizeof(*session->writers));
 	if (!session->writers)
 		return -ENOMEM;
 	watch_lives(session);
-	kernel__forget();
+	if (!config->again)
+		kernel__forget();
 	err = start_workload(session, config);
 	if (err) {
 		fault(session, result, SESSION_WORKLOAD, NULL, err);
