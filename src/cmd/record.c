@@ -166,6 +166,14 @@ static const struct probe_ops *module_of(const struct record *record, size_t i)
 	return i ? NULL : probe__find(record->command);
 }
 
+static bool has_rung(const struct probe_ops *ops, const char *rung)
+{
+	for (unsigned int i = 0; i < ops->nr_rungs; i++)
+		if (!strcmp(ops->rungs[i].name, rung))
+			return true;
+	return false;
+}
+
 /* A split or rung that no module of this command knows is wrong usage, not a silent nothing. */
 static int check_modules(const struct record *record)
 {
@@ -177,8 +185,7 @@ static int check_modules(const struct record *record)
 
 	for (size_t i = 0; (ops = module_of(record, i)); i++) {
 		splits |= ops->splits;
-		for (unsigned int j = 0; !rung && j < ops->nr_rungs; j++)
-			rung = !strcmp(options->rung, ops->rungs[j].name);
+		rung = rung || has_rung(ops, options->rung);
 	}
 	if (options->by & ~splits) {
 		by__list(options->by & ~splits, names);
@@ -208,14 +215,6 @@ static int set_knobs(struct record *record)
 	if (err > 0)
 		log__warn(record->command, why, NULL);
 	return EXIT_DONE;
-}
-
-static bool has_rung(const struct probe_ops *ops, const char *rung)
-{
-	for (unsigned int i = 0; i < ops->nr_rungs; i++)
-		if (!strcmp(ops->rungs[i].name, rung))
-			return true;
-	return false;
 }
 
 static int open_probes(struct record *record)
