@@ -58,28 +58,6 @@ near() {
 	is_within $low "$(fact "$1" "$2.sum_ns")" $(($3 + off + more)) || { echo "($2: ns waited)" && false; }
 }
 
-# as_long NAME METRIC NS: the time that samples of NS or more make up, at most (ns)
-as_long() {
-	local slot high count sum=0
-
-	for slot in ${facts[$1 $2.hist]-}; do
-		IFS=: read -r _ high count <<<"$slot"
-		[ "$high" -le "$3" ] || sum=$((sum + high * count))
-	done
-	echo $sum
-}
-
-# as_short NAME METRIC NS: the same of samples of up to NS
-as_short() {
-	local slot low high count sum=0
-
-	for slot in ${facts[$1 $2.hist]-}; do
-		IFS=: read -r low high count <<<"$slot"
-		[ "$low" -gt "$3" ] || sum=$((sum + high * count))
-	done
-	echo $sum
-}
-
 hog_window() {
 	begin
 	start hog hog $(($(nproc) - 1)) $((run_ns / 1000000)) $((40 * soak)) || return
@@ -94,7 +72,7 @@ near_hog() {
 		near "$1" runqlat "$(told hog run_delay_ns)" "$(told hog pcount)"
 	else
 		is_within "$(told hog run_sum_ns)" "$(fact "$1" runqlat.sum_ns)" \
-			$(($(told hog gap_sum_ns) + $(as_short "$1" runqlat $((run_ns / 2)))))
+			$(($(told hog gap_sum_ns) + $(most_ns "$1" runqlat 0 $((run_ns / 2)))))
 	fi
 }
 
@@ -127,7 +105,7 @@ long_ones() {
 		"$least" "$(at_least "$2" runqlat $run_ns)" $(($(told hog gaps) + 2))
 	! whole "$2" runqlat "$(told hog pcount)" ||
 		within "$1: they are as long as the hog ran" \
-			"$(told hog run_sum_ns)" "$(as_long "$2" runqlat $run_ns)" "$forever"
+			"$(told hog run_sum_ns)" "$(most_ns "$2" runqlat $run_ns "$forever")" "$forever"
 }
 
 # children PROGRAM: those of sleepers

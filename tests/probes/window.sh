@@ -298,14 +298,34 @@ learn() {
 # MODULE.open, .open_ns, .rung. Nothing of the kind is 0.
 fact() { echo "${facts[$1 $2]-0}"; }
 
-# between NAME METRIC LOW HIGH: how many samples are in slots that hold something of LOW to HIGH (ns)
-between() {
-	local slot low high count sum=0
+# slots NAME METRIC LOW HIGH: lines "NS COUNT" of those that hold something of LOW to HIGH (ns); NS is the most a
+# sample in it may be
+slots() {
+	local slot low high count
 
 	for slot in ${facts[$1 $2.hist]-}; do
 		IFS=: read -r low high count <<<"$slot"
-		[ "$high" -le "$3" ] || [ "$low" -gt "$4" ] || sum=$((sum + count))
+		[ "$high" -le "$3" ] || [ "$low" -gt "$4" ] || echo "$high $count"
 	done
+}
+
+# between NAME METRIC LOW HIGH: how many samples are in these
+between() {
+	local count sum=0
+
+	while read -r _ count; do
+		sum=$((sum + count))
+	done < <(slots "$@")
+	echo $sum
+}
+
+# most_ns NAME METRIC LOW HIGH: the time that these samples make up, at most
+most_ns() {
+	local high count sum=0
+
+	while read -r high count; do
+		sum=$((sum + high * count))
+	done < <(slots "$@")
 	echo $sum
 }
 
