@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a command keeps of its window: a new directory and the writers that fill it, and whatever
- * the command adds to them. For `record` a session drives the writers; a command that has none does
- * it by recording__open(), __interval() and __close().
+ * the command adds to them. A session drives it, or a command that has none.
  */
 #ifndef LATSCOPE_BASE_RECORDING_H
 #define LATSCOPE_BASE_RECORDING_H

@@ -440,8 +440,7 @@ static int measure(struct record *record)
 		.duration_ns = record->options.duration_ns,
 		.interval_ns = record->run->interval_ns,
 		.workload = record->options.nr_args ? record->options.args : NULL,
-		.writers = record->recording.writers,
-		.nr_writers = record->recording.nr_writers,
+		.recording = &record->recording,
 		.progress = is_alone(&record->options) ? progress : NULL,
 	};
 	struct session_result result;

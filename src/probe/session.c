@@ -35,7 +35,8 @@ struct session {
 	int signals; /* signalfd of those that end the window */
 	struct workload_origin origin; /* what was before we changed it */
 	uint64_t last_ns; /* end of the last interval, since the window opened */
-	enum { WRITER_CLOSED, WRITER_OPEN, WRITER_FAILED } * writers; /* state of each */
+	struct recording *recording;
+	struct recording none; /* stands for it where nothing is kept */
 	int err; /* of the first fault */
 };
 
@@ -115,7 +116,6 @@ void session__free(struct session *session)
 		close(session->stats);
 	close(session->signals);
 	names__free(session->names);
-	free(session->writers);
 	free(session);
 }
 
@@ -168,56 +168,11 @@ static void fault(struct session *session, struct session_result *result, enum s
 	result->writer = writer;
 }
 
-/* One that cannot be opened stays closed; the others, and the window, go on. */
-static void open_writers(struct session *session, const struct session_config *config,
-			 struct session_result *result)
+/* Without a writer it was not the writing. */
+static void recording_fault(struct session *session, struct session_result *result,
+			    const struct writer *writer, int err)
 {
-	struct writer *writer;
-	int err;
-
-	for (size_t i = 0; i < config->nr_writers; i++) {
-		writer = &config->writers[i];
-		err = writer->ops->open(writer, session->run);
-		if (err)
-			fault(session, result, SESSION_WRITE, writer, err);
-		else
-			session->writers[i] = WRITER_OPEN;
-	}
-}
-
-static void tell_writers(struct session *session, const struct session_config *config,
-			 struct session_result *result, const struct run_interval *interval)
-{
-	struct writer *writer;
-	int err;
-
-	for (size_t i = 0; i < config->nr_writers; i++) {
-		writer = &config->writers[i];
-		if (session->writers[i] != WRITER_OPEN)
-			continue;
-		err = writer->ops->interval(writer, session->run, interval);
-		if (!err)
-			continue;
-		session->writers[i] = WRITER_FAILED;
-		fault(session, result, SESSION_WRITE, writer, err);
-	}
-}
-
-/* The totals are final. A writer that failed is closed too: what it has is to stay readable. */
-static void close_writers(struct session *session, const struct session_config *config,
-			  struct session_result *result)
-{
-	struct writer *writer;
-	int err;
-
-	for (size_t i = 0; i < config->nr_writers; i++) {
-		writer = &config->writers[i];
-		if (session->writers[i] == WRITER_CLOSED)
-			continue;
-		err = writer->ops->close(writer, session->run);
-		if (err)
-			fault(session, result, SESSION_WRITE, writer, err);
-	}
+	fault(session, result, writer ? SESSION_WRITE : SESSION_READ, writer, err);
 }
 
 /* What a source may be called for, in the order of struct session_source. */
@@ -275,12 +230,12 @@ static uint64_t elapsed_ns(const struct session *session)
 	return now_ns() - session->run->start_mono_ns;
 }
 
-/* Reads all probes and hands the interval, which ends at `end`, to the writers. */
-static void end_interval(struct session *session, const struct session_config *config,
-			 struct session_result *result, uint64_t end)
+/* Reads all probes and hands the interval, which ends at `end`, to the recording. */
+static void end_interval(struct session *session, struct session_result *result, uint64_t end)
 {
 	struct run *run = session->run;
 	struct run_interval interval = { session->last_ns, end, session->delta };
+	const struct writer *writer = NULL;
 	struct probe *probe;
 	int err;
 
@@ -297,9 +252,8 @@ static void end_interval(struct session *session, const struct session_config *c
 	tell_sources(session, result, MOMENT_INTERVAL, end);
 	run->duration_ns = end;
 	session->last_ns = end;
-	tell_writers(session, config, result, &interval);
-	err = run__fold_tables(run);
-	fault(session, result, SESSION_READ, NULL, err);
+	err = recording__interval(session->recording, run, &interval, &writer);
+	recording_fault(session, result, writer, err);
 }
 
 /* Waits of processes are shares of their lives. What is missing is said, and all else goes on. */
@@ -471,7 +425,7 @@ static void watch(struct session *session, const struct session_config *config,
 			config->progress(elapsed, config->duration_ns);
 		tell_sources(session, result, MOMENT_POLL, elapsed);
 		if (!ends && elapsed >= next && elapsed < end) {
-			end_interval(session, config, result, elapsed);
+			end_interval(session, result, elapsed);
 			next += (elapsed - next) / config->interval_ns * config->interval_ns +
 				config->interval_ns;
 		}
@@ -511,13 +465,12 @@ static void end_workload(struct session *session, struct session_result *result)
 int session__run(struct session *session, const struct session_config *config,
 		 struct session_result *result)
 {
+	const struct writer *writer = NULL;
 	uint64_t end;
 	int err;
 
 	memset(result, 0, sizeof(*result));
-	session->writers = calloc(config->nr_writers + 1, sizeof(*session->writers));
-	if (!session->writers)
-		return -ENOMEM;
+	session->recording = config->recording ? config->recording : &session->none;
 	watch_lives(session);
 	if (!config->again)
 		kernel__forget();
@@ -537,17 +490,19 @@ int session__run(struct session *session, const struct session_config *config,
 	if (err) {
 		fault(session, result, SESSION_WORKLOAD, NULL, err);
 	} else {
-		open_writers(session, config, result);
+		err = recording__open(session->recording, session->run, &writer);
+		recording_fault(session, result, writer, err);
 		watch(session, config, result);
 	}
 
 	end = shut_window(session, result);
 	stop_timing(session, end);
-	end_interval(session, config, result, end);
+	end_interval(session, result, end);
 	describe_modules(session);
 	describe_lives(session, result);
 	end_workload(session, result);
 	session->run->complete = true;
-	close_writers(session, config, result);
+	err = recording__close(session->recording, session->run, &writer);
+	recording_fault(session, result, writer, err);
 	return session->err;
 }

@@ -6,7 +6,7 @@
 #ifndef LATSCOPE_PROBE_SESSION_H
 #define LATSCOPE_PROBE_SESSION_H
 
-#include <base/writer.h>
+#include <base/recording.h>
 
 #include "probe.h"
 
@@ -42,8 +42,7 @@ struct session_config {
 	const struct session_task *task; /* NULL: none; not with a workload */
 	bool untimed; /* the workload is timed, so the programs are not */
 	bool again; /* the caller opens further sessions: privileges and type information stay */
-	struct writer *writers;
-	size_t nr_writers;
+	struct recording *recording; /* NULL: nothing is kept */
 	/* Told several times a second how far the window is. NULL: nobody wants to know. */
 	void (*progress)(uint64_t elapsed_ns, uint64_t duration_ns);
 };
