@@ -45,10 +45,10 @@ enum lat_count {
 
 /* Latencies of one metric (one CPU's share), or of one key. Totals since the window opened. */
 struct lat_hist {
+	__u64 slots[HIST_SLOTS];
 	__u64 sum_ns;
 	__u64 max_ns;
 	__u64 tail; /* samples >= lat_knobs.tail_ns */
-	__u64 slots[HIST_SLOTS];
 };
 _Static_assert(sizeof(struct lat_hist) == (3 + HIST_SLOTS) * 8, "lat_hist has no padding");
 
@@ -56,12 +56,17 @@ _Static_assert(sizeof(struct lat_hist) == (3 + HIST_SLOTS) * 8, "lat_hist has no
  * Map `cells`, key = cpu, value = one cell per metric of the probe. Programs of one CPU may
  * interrupt each other, never themselves (tracepoints: since 6.1, 05b24ff9b2cf). So the histogram
  * and the counters need no atomics, but those of lost starts, which more than one program writes.
+ * What each sample writes beside its slot is in one cache line: the sums, and LAT_SEEN.
  */
 struct lat_cell {
-	__u64 counts[LAT_COUNTS];
 	struct lat_hist hist;
+	__u64 counts[LAT_COUNTS];
 };
 _Static_assert(sizeof(struct lat_cell) == LAT_COUNTS * 8 + sizeof(struct lat_hist), "lat_cell");
+_Static_assert(__builtin_offsetof(struct lat_cell, hist.sum_ns) / 64 ==
+			       __builtin_offsetof(struct lat_cell, counts[LAT_SEEN]) / 64 &&
+		       sizeof(struct lat_cell) % 64 == 0,
+	       "one line");
 
 /* Dimensions a histogram can be split by; lat_knobs.by is a mask of 1 << these. */
 enum lat_by {
