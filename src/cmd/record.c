@@ -10,7 +10,6 @@
 
 #include <base/by.h>
 #include <base/csv.h>
-#include <base/host.h>
 #include <base/json.h>
 #include <base/log.h>
 #include <base/options.h>
@@ -314,16 +313,13 @@ static int describe_run(struct record *record)
 
 	run->interval_ns = options->interval_ns ? options->interval_ns : DEFAULT_INTERVAL_NS;
 	run->tail_ns = record->knobs.tail_ns;
-	run->nr_labels = options->nr_labels;
-	memcpy(run->labels, options->labels, sizeof(run->labels));
 	run->filter = target__describe(options, &record->knobs);
-	run->host = host__describe("");
 	if (options->nr_args) {
 		run->workload = join(options->args);
 		if (!run->workload)
 			return out_of_memory(record);
 	}
-	return run->host ? EXIT_DONE : out_of_memory(record);
+	return recording__describe(run, options) ? out_of_memory(record) : EXIT_DONE;
 }
 
 /* What the workload or -i prints would continue its line. */

@@ -12,10 +12,10 @@
 #include <json-c/json.h>
 
 #include <base/fault_cost.h>
-#include <base/host.h>
 #include <base/json.h>
 #include <base/log.h>
 #include <base/options.h>
+#include <base/recording.h>
 #include <base/rundir.h>
 #include <base/streams.h>
 #include <base/units.h>
@@ -213,20 +213,17 @@ static int add_handler(struct ringlat *ringlat)
 	return EXIT_DONE;
 }
 
-static int describe(struct ringlat *ringlat, time_t start, uint64_t start_mono_ns)
+static int describe(struct ringlat *ringlat)
 {
 	struct run *run = ringlat->run;
 
-	rundir__utc(start, run->start_utc, sizeof(run->start_utc));
-	run->start_mono_ns = start_mono_ns;
+	recording__start(run);
 	run->interval_ns = UNITS_MAX_NS; /* there are no intervals */
 	run->tail_ns = TAIL_NS;
 	run->complete = true;
-	run->nr_labels = ringlat->options.nr_labels;
-	memcpy(run->labels, ringlat->options.labels, sizeof(run->labels));
-	run->host = host__describe("");
-	ring_result__to_module(ringlat->result, TAIL_NS, &run->modules[run->nr_modules++]);
-	return run->host ? EXIT_DONE : failed("out of memory", NULL, EXIT_ERROR);
+	return recording__describe(run, &ringlat->options)
+		       ? failed("out of memory", NULL, EXIT_ERROR)
+		       : EXIT_DONE;
 }
 
 /* The whole is one interval: nothing is sampled over time here. */
@@ -338,12 +335,14 @@ static int check_memlat(const struct ringlat *ringlat)
 }
 
 /* The crossings are measured: whatever else fails, they are printed and kept. */
-static int finish(struct ringlat *ringlat, uint64_t start_mono_ns)
+static int finish(struct ringlat *ringlat)
 {
+	struct run *run = ringlat->run;
 	int added, printed, kept;
 
+	ring_result__to_module(ringlat->result, TAIL_NS, &run->modules[run->nr_modules++]);
 	added = add_handler(ringlat);
-	ringlat->run->duration_ns = now_ns() - start_mono_ns;
+	run->duration_ns = now_ns() - run->start_mono_ns;
 	printed = print(ringlat);
 	kept = record(ringlat);
 	return added ? added : printed ? printed : kept;
@@ -351,8 +350,6 @@ static int finish(struct ringlat *ringlat, uint64_t start_mono_ns)
 
 static int run_ringlat(struct ringlat *ringlat)
 {
-	uint64_t start_mono_ns = now_ns();
-	time_t start = time(NULL);
 	int code;
 
 	code = check_memlat(ringlat);
@@ -360,11 +357,11 @@ static int run_ringlat(struct ringlat *ringlat)
 		code = make_dir(ringlat);
 	if (code)
 		return code;
-	code = measure(ringlat);
+	code = describe(ringlat);
 	if (!code)
-		code = describe(ringlat, start, start_mono_ns);
+		code = measure(ringlat);
 	if (!code)
-		return finish(ringlat, start_mono_ns);
+		return finish(ringlat);
 	if (ringlat->dir[0])
 		rmdir(ringlat->dir);
 	return code;

@@ -436,8 +436,9 @@ static int describe_run(struct tierlat *tierlat)
 	tierlat->module = &run->modules[run->nr_modules++];
 	run->interval_ns = tierlat->options.interval_ns;
 	if (tier_meter__describe(tierlat->meter, tierlat->module) ||
-	    recording__begin(run, &tierlat->options))
+	    recording__describe(run, &tierlat->options))
 		return out_of_memory();
+	recording__start(run);
 	return EXIT_DONE;
 }
 

@@ -288,16 +288,11 @@ static void arm_all(struct session *session, bool armed)
 static void open_window(struct session *session, struct session_result *result)
 {
 	struct run *run = session->run;
-	struct timespec at;
-	struct tm utc;
 
 	for (unsigned int i = 0; i < run->nr_modules; i++)
 		if (session->probes[i])
 			cost__begin(&session->cost[i], session->probes[i]);
-	clock_gettime(CLOCK_REALTIME, &at);
-	gmtime_r(&at.tv_sec, &utc);
-	strftime(run->start_utc, sizeof(run->start_utc), "%Y-%m-%dT%H:%M:%SZ", &utc);
-	run->start_mono_ns = now_ns();
+	recording__start(run);
 	if (session->life)
 		life__arm(session->life, run->start_mono_ns);
 	arm_all(session, true);
