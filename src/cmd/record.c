@@ -22,6 +22,7 @@
 #include <probe/workload.h>
 
 #include "cmd.h"
+#include "output.h"
 #include "rmid.h"
 #include "rmid_text.h"
 #include "tierlat_print.h"
@@ -265,19 +266,13 @@ static int open_output(struct record *record)
 {
 	const struct options *options = &record->options;
 	const char *dir = options->output;
-	char what[RUN_TEXT];
-	int err;
+	int code;
 
 	if (!dir && record->all)
 		dir = DEFAULT_DIR;
-	if (dir) {
-		err = recording__create(&record->recording, dir, options);
-		if (err) {
-			snprintf(what, sizeof(what), "cannot make a directory in %s", dir);
-			log__error(what, strerror(-err), "choose another by -o");
-			return EXIT_ERROR;
-		}
-	}
+	code = output__create(&record->recording, dir, options);
+	if (code)
+		return code;
 	if (options->csv && is_rmid(record))
 		recording__add(&record->recording, &writer_live_csv);
 	if (!options->interval_ns || options->csv)
@@ -381,8 +376,7 @@ static int print_result(const struct record *record)
 	if (err)
 		return out_of_memory(record);
 	streams__flush();
-	if (record->recording.dir[0])
-		log__note("recording in %s", record->recording.dir);
+	output__show(&record->recording);
 	return EXIT_DONE;
 }
 
@@ -419,10 +413,7 @@ static int explain_fault(struct record *record, const struct session_result *res
 		log__error("cannot read what the probes counted", strerror(-err), NULL);
 		break;
 	case SESSION_WRITE:
-		snprintf(what, sizeof(what), "cannot write to %.200s",
-			 result->writer->dir ? result->writer->dir : "standard output");
-		log__error(what, strerror(-err), "what came before is kept");
-		break;
+		return output__failed(result->writer, err);
 	case SESSION_OK:
 		log__error(record->command, strerror(-err), NULL);
 		break;

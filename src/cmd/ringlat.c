@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* ringlat: what it costs to cross from user to kernel mode and back. */
 #include <errno.h>
-#include <limits.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,15 +15,14 @@
 #include <base/log.h>
 #include <base/options.h>
 #include <base/recording.h>
-#include <base/rundir.h>
 #include <base/streams.h>
 #include <base/units.h>
-#include <base/writer.h>
 #include <probe/kernel.h>
 #include <probe/privilege.h>
 #include <ring/ring.h>
 
 #include "cmd.h"
+#include "output.h"
 #include "ringlat_handler.h"
 #include "ringlat_print.h"
 
@@ -41,7 +39,7 @@ struct ringlat {
 	bool with_memlat;
 	struct run *run;
 	struct ring_result *result;
-	char dir[PATH_MAX]; /* of the recording; empty: nothing is to be kept */
+	struct recording recording;
 };
 
 static const struct argp_option ringlat_options[] = {
@@ -117,6 +115,11 @@ static int failed(const char *why, const char *todo, int code)
 {
 	log__error("ringlat", why, todo);
 	return code;
+}
+
+static int out_of_memory(void)
+{
+	return failed("out of memory", NULL, EXIT_ERROR);
 }
 
 static uint64_t now_ns(void)
@@ -221,73 +224,32 @@ static int describe(struct ringlat *ringlat)
 	run->interval_ns = UNITS_MAX_NS; /* there are no intervals */
 	run->tail_ns = TAIL_NS;
 	run->complete = true;
-	return recording__describe(run, &ringlat->options)
-		       ? failed("out of memory", NULL, EXIT_ERROR)
-		       : EXIT_DONE;
+	return recording__describe(run, &ringlat->options) ? out_of_memory() : EXIT_DONE;
 }
 
 /* The whole is one interval: nothing is sampled over time here. */
-static int write_all(const struct run *run, const char *dir)
+static int record(struct ringlat *ringlat)
 {
-	static const struct writer_ops *const all[] = { &writer_db, &writer_csv, &writer_summary };
+	struct recording *recording = &ringlat->recording;
+	struct run *run = ringlat->run;
 	struct run_data *data = calloc(run->nr_modules, sizeof(*data));
 	struct run_interval interval = { .end_ns = run->duration_ns, .delta = data };
-	int err = 0, close_err;
+	const struct writer *writer = NULL;
+	int err, told, closed;
 
 	if (!data)
-		return -ENOMEM;
+		return out_of_memory();
 	for (unsigned int i = 0; i < run->nr_modules; i++)
 		data[i] = run->modules[i].total;
-	for (size_t i = 0; !err && i < sizeof(all) / sizeof(all[0]); i++) {
-		struct writer writer = { .ops = all[i], .dir = dir };
-
-		err = all[i]->open(&writer, run);
-		if (err)
-			break;
-		err = all[i]->interval(&writer, run, &interval);
-		close_err = all[i]->close(&writer, run);
-		err = err ? err : close_err;
-	}
+	err = recording__open(recording, run, &writer);
+	told = recording__interval(recording, run, &interval, err ? NULL : &writer);
+	err = err ? err : told;
+	closed = recording__close(recording, run, err ? NULL : &writer);
+	err = err ? err : closed;
 	free(data);
-	return err;
-}
-
-static int cannot_write(const struct ringlat *ringlat, int err)
-{
-	char what[RUN_TEXT];
-
-	snprintf(what, sizeof(what), "cannot write a recording below %.128s",
-		 ringlat->options.output);
-	log__error(what, strerror(-err), "choose another place by -o");
-	return EXIT_ERROR;
-}
-
-static int make_dir(struct ringlat *ringlat)
-{
-	const struct options *options = &ringlat->options;
-	const char *label = NULL;
-	int err;
-
-	if (!options->output)
-		return EXIT_DONE;
-	for (unsigned int i = 0; i < options->nr_labels && !label; i++)
-		if (!strcmp(options->labels[i].key, "name"))
-			label = options->labels[i].value;
-	err = rundir__create(options->output, time(NULL), label, ringlat->dir,
-			     sizeof(ringlat->dir));
-	return err ? cannot_write(ringlat, err) : EXIT_DONE;
-}
-
-static int record(const struct ringlat *ringlat)
-{
-	int err;
-
-	if (!ringlat->dir[0])
-		return EXIT_DONE;
-	err = write_all(ringlat->run, ringlat->dir);
 	if (err)
-		return cannot_write(ringlat, err);
-	log__note("recording in %s", ringlat->dir);
+		return output__failed(writer, err);
+	output__show(recording);
 	return EXIT_DONE;
 }
 
@@ -312,7 +274,7 @@ static void print_text(const struct ringlat *ringlat)
 static int print(const struct ringlat *ringlat)
 {
 	if (ringlat->options.json)
-		return print_json(ringlat) ? failed("out of memory", NULL, EXIT_ERROR) : EXIT_DONE;
+		return print_json(ringlat) ? out_of_memory() : EXIT_DONE;
 	if (ringlat->options.csv)
 		ringlat__print_csv(stdout, ringlat->result, ringlat->histogram);
 	else
@@ -350,11 +312,12 @@ static int finish(struct ringlat *ringlat)
 
 static int run_ringlat(struct ringlat *ringlat)
 {
+	const struct options *options = &ringlat->options;
 	int code;
 
 	code = check_memlat(ringlat);
 	if (!code)
-		code = make_dir(ringlat);
+		code = output__create(&ringlat->recording, options->output, options);
 	if (code)
 		return code;
 	code = describe(ringlat);
@@ -362,8 +325,8 @@ static int run_ringlat(struct ringlat *ringlat)
 		code = measure(ringlat);
 	if (!code)
 		return finish(ringlat);
-	if (ringlat->dir[0])
-		rmdir(ringlat->dir);
+	if (ringlat->recording.dir[0])
+		rmdir(ringlat->recording.dir);
 	return code;
 }
 
@@ -387,7 +350,7 @@ int cmd_ringlat(int argc, char **argv)
 	if (ringlat.run && ringlat.result)
 		code = run_ringlat(&ringlat);
 	else
-		code = failed("out of memory", NULL, EXIT_ERROR);
+		code = out_of_memory();
 	if (ringlat.run)
 		run__clear(ringlat.run);
 	free(ringlat.run);

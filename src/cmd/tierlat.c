@@ -17,6 +17,7 @@
 #include <tier/sysfs.h>
 
 #include "cmd.h"
+#include "output.h"
 #include "tierlat_print.h"
 
 #define INTERVAL_NS 1000000000ULL
@@ -279,37 +280,20 @@ static int open_meter(struct tierlat *tierlat)
 	return err ? failed(why, todo, code_of(err)) : EXIT_DONE;
 }
 
-static int write_error(const struct tierlat *tierlat, const struct writer *writer, int err)
-{
-	char what[RUN_TEXT];
-
-	snprintf(what, sizeof(what), "cannot write to %.200s",
-		 writer && writer->dir ? tierlat->recording.dir : "standard output");
-	log__error(what, strerror(-err), "what came before is kept");
-	return EXIT_ERROR;
-}
-
 static int open_output(struct tierlat *tierlat)
 {
 	const struct options *options = &tierlat->options;
 	const struct writer *writer = NULL;
-	char what[RUN_TEXT];
-	int err;
+	int code, err;
 
-	if (options->output) {
-		err = recording__create(&tierlat->recording, options->output, options);
-		if (err) {
-			snprintf(what, sizeof(what), "cannot make a directory in %.200s",
-				 options->output);
-			log__error(what, strerror(-err), "choose another by -o");
-			return EXIT_ERROR;
-		}
-	}
+	code = output__create(&tierlat->recording, options->output, options);
+	if (code)
+		return code;
 	if (options->json && tierlat->live)
 		recording__add(&tierlat->recording, &writer_live_json);
 	err = recording__open(&tierlat->recording, tierlat->run, &writer);
 	if (err)
-		tierlat->code = write_error(tierlat, writer, err);
+		tierlat->code = output__failed(writer, err);
 	if (options->csv)
 		table__csv_head(stdout, tierlat->module->table);
 	else if (tierlat->live && !options->json)
@@ -354,7 +338,7 @@ static int take_sample(struct tierlat *tierlat, uint64_t start_ns)
 	run->duration_ns = interval.end_ns;
 	err = recording__interval(&tierlat->recording, run, &interval, &writer);
 	if (err)
-		tierlat->code = write_error(tierlat, writer, err);
+		tierlat->code = output__failed(writer, err);
 	return EXIT_DONE;
 }
 
@@ -421,10 +405,9 @@ static int finish(struct tierlat *tierlat, int code)
 		code = failed(why, "reboot, or let perf use them once", EXIT_ERROR);
 	err = recording__close(&tierlat->recording, tierlat->run, &writer);
 	if (err)
-		code = write_error(tierlat, writer, err);
+		code = output__failed(writer, err);
 	print_result(tierlat);
-	if (tierlat->recording.dir[0])
-		log__note("recording in %s", tierlat->recording.dir);
+	output__show(&tierlat->recording);
 	return code ? code : tierlat->code;
 }
 
