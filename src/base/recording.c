@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "host.h"
 #include "rundir.h"
 
@@ -51,11 +52,8 @@ int recording__describe(struct run *run, const struct options *options)
 
 void recording__start(struct run *run)
 {
-	struct timespec at;
-
 	rundir__utc(time(NULL), run->start_utc, sizeof(run->start_utc));
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	run->start_mono_ns = (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
+	run->start_mono_ns = clock__now_ns();
 }
 
 /* Keeps the first error and whose it is. */

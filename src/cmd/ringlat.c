@@ -5,11 +5,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
 
+#include <base/clock.h>
 #include <base/fault_cost.h>
 #include <base/json.h>
 #include <base/log.h>
@@ -122,18 +122,10 @@ static int out_of_memory(void)
 	return failed("out of memory", NULL, EXIT_ERROR);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	return at.tv_sec * 1000000000ULL + at.tv_nsec;
-}
-
 static bool go_on(const struct ring_count *count, uint64_t crossings)
 {
 	static uint64_t shown_ns;
-	uint64_t now = now_ns();
+	uint64_t now = clock__now_ns();
 
 	if (now - shown_ns >= PROGRESS_NS) {
 		shown_ns = now;
@@ -304,7 +296,7 @@ static int finish(struct ringlat *ringlat)
 
 	ring_result__to_module(ringlat->result, TAIL_NS, &run->modules[run->nr_modules++]);
 	added = add_handler(ringlat);
-	run->duration_ns = now_ns() - run->start_mono_ns;
+	run->duration_ns = clock__now_ns() - run->start_mono_ns;
 	printed = print(ringlat);
 	kept = record(ringlat);
 	return added ? added : printed ? printed : kept;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
+#include <base/clock.h>
 #include <base/json.h>
 #include <base/log.h>
 #include <base/options.h>
@@ -301,11 +301,6 @@ static int open_output(struct tierlat *tierlat)
 	return EXIT_DONE;
 }
 
-static uint64_t now_ns(void)
-{
-	return tier_sys_linux.now_ns();
-}
-
 static void print_rows(const struct tierlat *tierlat)
 {
 	const struct table *table = tierlat->module->table;
@@ -327,7 +322,7 @@ static int take_sample(struct tierlat *tierlat, uint64_t start_ns)
 	const char *trouble;
 	int err;
 
-	interval.end_ns = now_ns() - run->start_mono_ns;
+	interval.end_ns = clock__now_ns() - run->start_mono_ns;
 	err = tier_meter__sample(tierlat->meter, tierlat->module->table, interval.end_ns, why);
 	if (err)
 		return failed(why, "what came before is kept", code_of(err));
@@ -345,14 +340,10 @@ static int take_sample(struct tierlat *tierlat, uint64_t start_ns)
 /* Until a moment since the window opened. True: a signal came. */
 static bool rest(const struct tierlat *tierlat, uint64_t until_ns)
 {
-	uint64_t now = now_ns() - tierlat->run->start_mono_ns;
-	struct timespec left = { 0 };
+	uint64_t now = clock__now_ns() - tierlat->run->start_mono_ns;
+	struct timespec left = clock__timespec(until_ns > now ? until_ns - now : 0);
 	int got;
 
-	if (until_ns > now) {
-		left.tv_sec = (time_t)((until_ns - now) / 1000000000);
-		left.tv_nsec = (long)((until_ns - now) % 1000000000);
-	}
 	do {
 		got = sigtimedwait(&tierlat->signals, NULL, &left);
 	} while (got < 0 && errno == EINTR);

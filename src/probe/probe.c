@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+
+#include <base/clock.h>
 
 #include "kernel.h"
 
@@ -367,11 +368,8 @@ int probe__each_entry(const struct bpf_map *map, probe_entry *each, void *contex
 
 void probe__count_open(struct lat_open *open, uint64_t count, uint64_t start_ns)
 {
-	struct timespec at;
-	uint64_t now;
+	uint64_t now = clock__now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	now = at.tv_sec * 1000000000ULL + at.tv_nsec;
 	open->count += count;
 	if (now > start_ns && now - start_ns > open->oldest_ns)
 		open->oldest_ns = now - start_ns;
