@@ -222,7 +222,6 @@ static int open_probes(struct record *record)
 	const char *rung = record->options.rung;
 	const struct probe_ops *ops;
 	struct run_module *module;
-	char what[RUN_TEXT];
 	int err;
 
 	for (size_t i = 0; (ops = module_of(record, i)); i++) {
@@ -231,10 +230,8 @@ static int open_probes(struct record *record)
 				   rung && has_rung(ops, rung) ? rung : NULL);
 		if (err)
 			return failed(record, strerror(-err), NULL, EXIT_ERROR);
-		if (!module->refused[0])
-			continue;
-		snprintf(what, sizeof(what), "%s cannot run on this machine", ops->name);
-		log__error(what, module->refused, "'latscope doctor' explains");
+		if (module->refused[0])
+			log__refused(ops->name, module->refused);
 	}
 	return EXIT_DONE;
 }

@@ -203,8 +203,7 @@ static int add_handler(struct ringlat *ringlat)
 		return failed(why, NULL, EXIT_ERROR);
 	ringlat->run->nr_modules++;
 	if (module->refused[0])
-		log__warn("memlat cannot run on this machine", module->refused,
-			  "'latscope doctor' explains");
+		log__refused(module->name, module->refused);
 	return EXIT_DONE;
 }
 

@@ -283,11 +283,13 @@ static int explain(const char *module, int err, const char *why)
 	log__progress_end();
 	if (!err)
 		return EXIT_DONE;
-	snprintf(what, sizeof(what), "%s%s", module,
-		 err == -EOPNOTSUPP ? " cannot run on this machine" : " could not be validated");
-	log__error(what, err == -EINTR ? "interrupted" : why,
-		   err == -EOPNOTSUPP ? "'latscope doctor' explains" : NULL);
-	return err == -EOPNOTSUPP ? EXIT_CANNOT : EXIT_ERROR;
+	if (err == -EOPNOTSUPP) {
+		log__refused(module, why);
+		return EXIT_CANNOT;
+	}
+	snprintf(what, sizeof(what), "%s could not be validated", module);
+	log__error(what, err == -EINTR ? "interrupted" : why, NULL);
+	return EXIT_ERROR;
 }
 
 /* The exit code so far: an error ends it, a module that cannot run does not. */
