@@ -166,14 +166,6 @@ static const struct probe_ops *module_of(const struct record *record, size_t i)
 	return i ? NULL : probe__find(record->command);
 }
 
-static bool has_rung(const struct probe_ops *ops, const char *rung)
-{
-	for (unsigned int i = 0; i < ops->nr_rungs; i++)
-		if (!strcmp(ops->rungs[i].name, rung))
-			return true;
-	return false;
-}
-
 /* A split or rung that no module of this command knows is wrong usage, not a silent nothing. */
 static int check_modules(const struct record *record)
 {
@@ -185,7 +177,7 @@ static int check_modules(const struct record *record)
 
 	for (size_t i = 0; (ops = module_of(record, i)); i++) {
 		splits |= ops->splits;
-		rung = rung || has_rung(ops, options->rung);
+		rung = rung || probe__has_rung(ops, options->rung);
 	}
 	if (options->by & ~splits) {
 		by__list(options->by & ~splits, names);
@@ -227,7 +219,7 @@ static int open_probes(struct record *record)
 	for (size_t i = 0; (ops = module_of(record, i)); i++) {
 		module = &record->run->modules[record->run->nr_modules];
 		err = session__add(record->session, ops, &record->knobs,
-				   rung && has_rung(ops, rung) ? rung : NULL);
+				   rung && probe__has_rung(ops, rung) ? rung : NULL);
 		if (err)
 			return failed(record, strerror(-err), NULL, EXIT_ERROR);
 		if (module->refused[0])

@@ -146,14 +146,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static bool has_rung(const struct probe_ops *ops, const char *rung)
-{
-	for (unsigned int i = 0; i < ops->nr_rungs; i++)
-		if (!strcmp(ops->rungs[i].name, rung))
-			return true;
-	return false;
-}
-
 static bool is_wanted(const struct command *command, const struct probe_ops *ops)
 {
 	return !command->only || command->only == ops;
@@ -165,7 +157,7 @@ static int check_rung(struct command *command)
 	bool found = !rung;
 
 	for (size_t i = 0; !found && probe_list[i]; i++)
-		found = is_wanted(command, probe_list[i]) && has_rung(probe_list[i], rung);
+		found = is_wanted(command, probe_list[i]) && probe__has_rung(probe_list[i], rung);
 	return found ? 0 : options__fail(&command->options, "no rung '%.64s'", rung);
 }
 
@@ -298,7 +290,7 @@ static int validate_module(struct command *command, const struct probe_ops *ops)
 	struct validate validate = command->validate;
 	char why[RUN_TEXT] = "";
 
-	if (validate.rung && !has_rung(ops, validate.rung))
+	if (validate.rung && !probe__has_rung(ops, validate.rung))
 		validate.rung = NULL;
 	command->validate.module = ops->name;
 	return explain(ops->name, validate__module(&validate, ops, why), why);

@@ -24,6 +24,14 @@ const struct probe_ops *probe__find(const char *name)
 	return NULL;
 }
 
+bool probe__has_rung(const struct probe_ops *ops, const char *rung)
+{
+	for (unsigned int i = 0; i < ops->nr_rungs; i++)
+		if (!strcmp(ops->rungs[i].name, rung))
+			return true;
+	return false;
+}
+
 int probe__keep_link(struct probe *probe, struct bpf_link *link)
 {
 	struct bpf_link **links;
