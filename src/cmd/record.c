@@ -505,7 +505,6 @@ int cmd_record(int argc, char **argv)
 	if (!record.run)
 		return out_of_memory(&record);
 	code = run_record(&record);
-	run__clear(record.run);
-	free(record.run);
+	run__free(record.run);
 	return code;
 }

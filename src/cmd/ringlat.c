@@ -342,9 +342,7 @@ int cmd_ringlat(int argc, char **argv)
 		code = run_ringlat(&ringlat);
 	else
 		code = out_of_memory();
-	if (ringlat.run)
-		run__clear(ringlat.run);
-	free(ringlat.run);
+	run__free(ringlat.run);
 	free(ringlat.result);
 	return code;
 }

@@ -72,7 +72,6 @@ int ringlat__measure_handler(struct run_module *module, char why[RUN_TEXT])
 	child__free(&child);
 	*module = run->modules[0];
 	memset(&run->modules[0], 0, sizeof(run->modules[0]));
-	run__clear(run);
-	free(run);
+	run__free(run);
 	return err;
 }

@@ -455,7 +455,6 @@ int cmd_tierlat(int argc, char **argv)
 	if (!tierlat.run)
 		return out_of_memory();
 	code = run_tierlat(&tierlat);
-	run__clear(tierlat.run);
-	free(tierlat.run);
+	run__free(tierlat.run);
 	return code;
 }
