@@ -16,7 +16,6 @@
 #include <base/recording.h>
 #include <base/streams.h>
 #include <base/text.h>
-#include <probe/kernel.h>
 #include <probe/session.h>
 #include <probe/target.h>
 #include <probe/workload.h>
@@ -457,16 +456,13 @@ static int check_workload(const struct record *record)
 /* Everything that can fail does so before anything is attached or written. */
 static int prepare(struct record *record)
 {
-	char why[RUN_TEXT];
-	int code, err;
+	int code;
 
 	code = check_modules(record);
-	if (code)
-		return code;
-	err = kernel__check(why);
-	if (err)
-		return failed(record, why, NULL, err == -EPERM ? EXIT_ERROR : EXIT_CANNOT);
-	code = set_knobs(record);
+	if (!code)
+		code = cmd__check_kernel(record->command);
+	if (!code)
+		code = set_knobs(record);
 	if (!code)
 		code = check_workload(record);
 	if (!code)

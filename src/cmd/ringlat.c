@@ -17,7 +17,6 @@
 #include <base/recording.h>
 #include <base/streams.h>
 #include <base/units.h>
-#include <probe/kernel.h>
 #include <probe/privilege.h>
 #include <ring/ring.h>
 
@@ -274,19 +273,6 @@ static int print(const struct ringlat *ringlat)
 	return EXIT_DONE;
 }
 
-/* Before anything is measured: will memlat be able to run? */
-static int check_memlat(const struct ringlat *ringlat)
-{
-	char why[RUN_TEXT];
-	int err;
-
-	err = ringlat->with_memlat ? kernel__check(why) : 0;
-	if (!err)
-		return EXIT_DONE;
-	log__error("ringlat --with-memlat", why, NULL);
-	return err == -EPERM ? EXIT_ERROR : EXIT_CANNOT;
-}
-
 /* The crossings are measured: whatever else fails, they are printed and kept. */
 static int finish(struct ringlat *ringlat)
 {
@@ -304,9 +290,10 @@ static int finish(struct ringlat *ringlat)
 static int run_ringlat(struct ringlat *ringlat)
 {
 	const struct options *options = &ringlat->options;
-	int code;
+	int code = EXIT_DONE;
 
-	code = check_memlat(ringlat);
+	if (ringlat->with_memlat) /* before anything is measured */
+		code = cmd__check_kernel("ringlat --with-memlat");
 	if (!code)
 		code = output__create(&ringlat->recording, options->output, options);
 	if (code)

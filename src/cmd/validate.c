@@ -13,7 +13,6 @@
 #include <base/options.h>
 #include <base/streams.h>
 #include <base/wrap.h>
-#include <probe/kernel.h>
 #include <tier/tier.h>
 #include <validate/tierlat.h>
 #include <validate/validate.h>
@@ -358,14 +357,11 @@ static int find_path(struct command *command)
 
 static int run(struct command *command)
 {
-	char why[RUN_TEXT];
-	int code, err;
+	int code;
 
-	err = command->tierlat ? 0 : kernel__check(why);
-	if (err) {
-		log__error("validate", why, NULL);
-		return err == -EPERM ? EXIT_ERROR : EXIT_CANNOT;
-	}
+	code = command->tierlat ? EXIT_DONE : cmd__check_kernel("validate");
+	if (code)
+		return code;
 	if (find_path(command))
 		return EXIT_ERROR;
 	if (command->options.json)
