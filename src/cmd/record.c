@@ -27,7 +27,6 @@
 #include "tierlat_print.h"
 #include "tiers.h"
 
-#define DEFAULT_TAIL_NS 8000
 #define DEFAULT_INTERVAL_NS 1000000000ULL
 #define DEFAULT_DIR "runs"
 
@@ -197,7 +196,7 @@ static int set_knobs(struct record *record)
 	char why[RUN_TEXT];
 	int err;
 
-	knobs->tail_ns = options->tail_ns ? options->tail_ns : DEFAULT_TAIL_NS;
+	knobs->tail_ns = options->tail_ns ? options->tail_ns : OPTIONS_TAIL_NS;
 	knobs->by = options->by;
 	knobs->rows = options->max_keys + 1;
 	err = target__resolve(options, knobs, why);

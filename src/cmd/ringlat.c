@@ -25,7 +25,6 @@
 #include "ringlat_handler.h"
 #include "ringlat_print.h"
 
-#define TAIL_NS 8000
 #define PROGRESS_NS 250000000ULL
 
 enum key { KEY_BACKEND = 0x300, KEY_HISTOGRAM, KEY_WITH_MEMLAT };
@@ -212,7 +211,7 @@ static int describe(struct ringlat *ringlat)
 
 	recording__start(run);
 	run->interval_ns = UNITS_MAX_NS; /* there are no intervals */
-	run->tail_ns = TAIL_NS;
+	run->tail_ns = OPTIONS_TAIL_NS;
 	run->complete = true;
 	return recording__describe(run, &ringlat->options) ? out_of_memory() : EXIT_DONE;
 }
@@ -279,7 +278,7 @@ static int finish(struct ringlat *ringlat)
 	struct run *run = ringlat->run;
 	int added, printed, kept;
 
-	ring_result__to_module(ringlat->result, TAIL_NS, &run->modules[run->nr_modules++]);
+	ring_result__to_module(ringlat->result, OPTIONS_TAIL_NS, &run->modules[run->nr_modules++]);
 	added = add_handler(ringlat);
 	run->duration_ns = clock__now_ns() - run->start_mono_ns;
 	printed = print(ringlat);

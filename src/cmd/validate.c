@@ -13,6 +13,7 @@
 #include <base/options.h>
 #include <base/streams.h>
 #include <base/wrap.h>
+#include <tier/rows.h>
 #include <tier/tier.h>
 #include <validate/tierlat.h>
 #include <validate/validate.h>
@@ -386,7 +387,7 @@ int cmd_validate(int argc, char **argv)
 			.report = report,
 			.progress = progress,
 		},
-		.tiers = { .guard = true, .min_inserts = 100 },
+		.tiers = { .guard = true, .min_inserts = TIER_MIN_INSERTS },
 	};
 	int got;
 
