@@ -3,7 +3,6 @@
 #include "rmid.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <base/log.h>

@@ -3,15 +3,12 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <base/json.h>
 #include <base/log.h>
 #include <base/options.h>
-#include <base/streams.h>
 #include <base/wrap.h>
 #include <tier/rows.h>
 #include <tier/tier.h>
