@@ -54,6 +54,14 @@ void log__warn(const char *what, const char *why, const char *todo)
 		problem(what, why, todo);
 }
 
+void log__refused(const char *module, const char *why)
+{
+	char what[128];
+
+	snprintf(what, sizeof(what), "%.64s cannot run on this machine", module);
+	log__error(what, why, "'latscope doctor' explains");
+}
+
 void log__usage(const char *command, const char *text)
 {
 	char line[LINE];

@@ -23,6 +23,7 @@ enum options_group {
 };
 
 #define OPTIONS_TOP 10
+#define OPTIONS_TAIL_NS 8000 /* for tail_ns, where it was not given */
 #define OPTIONS_MAX_KEYS 1024
 
 struct options {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "host.h"
 #include "rundir.h"
 
@@ -41,19 +42,18 @@ int recording__create(struct recording *recording, const char *parent,
 	return 0;
 }
 
-int recording__begin(struct run *run, const struct options *options)
+int recording__describe(struct run *run, const struct options *options)
 {
-	struct timespec at;
-
 	run->nr_labels = options->nr_labels;
 	memcpy(run->labels, options->labels, sizeof(run->labels));
 	run->host = host__describe("");
-	if (!run->host)
-		return -ENOMEM;
+	return run->host ? 0 : -ENOMEM;
+}
+
+void recording__start(struct run *run)
+{
 	rundir__utc(time(NULL), run->start_utc, sizeof(run->start_utc));
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	run->start_mono_ns = (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
-	return 0;
+	run->start_mono_ns = clock__now_ns();
 }
 
 /* Keeps the first error and whose it is. */

@@ -29,8 +29,11 @@ int recording__create(struct recording *recording, const char *parent,
 
 void recording__add(struct recording *recording, const struct writer_ops *ops);
 
-/* The labels, the host and the start of the window, which is now. 0 or -ENOMEM. */
-int recording__begin(struct run *run, const struct options *options);
+/* What every run has, whoever makes it: the labels and the host. 0 or -ENOMEM. */
+int recording__describe(struct run *run, const struct options *options);
+
+/* The window opens now. */
+void recording__start(struct run *run);
 
 /*
  * One that fails is told nothing more until it is closed, the others go on. All return the first

@@ -31,6 +31,13 @@ void run__clear(struct run *run)
 	run->nr_lives = 0;
 }
 
+void run__free(struct run *run)
+{
+	if (run)
+		run__clear(run);
+	free(run);
+}
+
 static int by_id(const void *left, const void *right)
 {
 	uint64_t a = ((const struct run_life *)left)->id, b = ((const struct run_life *)right)->id;

@@ -109,6 +109,9 @@ struct run_interval {
 /* Frees what the run owns, not the run itself. */
 void run__clear(struct run *run);
 
+/* That, and the run itself, which came of calloc(). NULL is fine. */
+void run__free(struct run *run);
+
 /* Ends the interval of all tables: table__fold(). 0 or -ENOMEM. */
 int run__fold_tables(struct run *run);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "hist.h"
 
 static unsigned int longest_metric(const struct run_module *module)
 {
@@ -37,7 +38,7 @@ static int add_column(struct shares *shares, const struct run *run, const struct
 		struct shares_row *grown;
 
 		if (key->key.by != LAT_BY_PROCESS ||
-		    key->key.metric != shares->columns[column].metric)
+		    key->key.metric != shares->columns[column].metric || !hist__count(&key->hist))
 			continue;
 		grown = grow__one(shares->rows, shares->nr, sizeof(*grown));
 		if (!grown)

@@ -23,4 +23,7 @@ int cmd_ringlat(int argc, char **argv);
 int cmd_load(int argc, char **argv);
 int cmd_tierlat(int argc, char **argv);
 
+/* Will the kernel take our programs at all? If not, says why `what` cannot be. An exit code. */
+int cmd__check_kernel(const char *what);
+
 #endif

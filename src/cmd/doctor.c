@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What this machine can do: every rung of every module is tried for real, and detached again. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -8,7 +7,6 @@
 #include <base/log.h>
 #include <base/options.h>
 #include <base/wrap.h>
-#include <probe/kernel.h>
 #include <probe/probe.h>
 #include <probe/rmid.h>
 #include <ring/ring.h>
@@ -141,19 +139,16 @@ int cmd_doctor(int argc, char **argv)
 	struct argp own = { .doc = doctor_doc };
 	struct utsname kernel;
 	bool all = true;
-	char why[RUN_TEXT];
-	int got;
+	int got, code;
 
 	got = options__parse(&options, &own, NULL, argc, argv, stdout);
 	if (got < 0)
 		log__usage(argv[0], options.error);
 	if (got)
 		return got < 0 ? EXIT_USAGE : EXIT_DONE;
-	got = kernel__check(why);
-	if (got) {
-		log__error(argv[0], why, NULL);
-		return got == -EPERM ? EXIT_ERROR : EXIT_CANNOT;
-	}
+	code = cmd__check_kernel(argv[0]);
+	if (code)
+		return code;
 	uname(&kernel);
 	printf("latscope " LATSCOPE_VERSION " on Linux %s %s\n", kernel.release, kernel.machine);
 	for (size_t i = 0; probe_list[i]; i++)

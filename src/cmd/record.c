@@ -10,25 +10,23 @@
 
 #include <base/by.h>
 #include <base/csv.h>
-#include <base/host.h>
 #include <base/json.h>
 #include <base/log.h>
 #include <base/options.h>
 #include <base/recording.h>
 #include <base/streams.h>
 #include <base/text.h>
-#include <probe/kernel.h>
 #include <probe/session.h>
 #include <probe/target.h>
 #include <probe/workload.h>
 
 #include "cmd.h"
+#include "output.h"
 #include "rmid.h"
 #include "rmid_text.h"
 #include "tierlat_print.h"
 #include "tiers.h"
 
-#define DEFAULT_TAIL_NS 8000
 #define DEFAULT_INTERVAL_NS 1000000000ULL
 #define DEFAULT_DIR "runs"
 
@@ -166,14 +164,6 @@ static const struct probe_ops *module_of(const struct record *record, size_t i)
 	return i ? NULL : probe__find(record->command);
 }
 
-static bool has_rung(const struct probe_ops *ops, const char *rung)
-{
-	for (unsigned int i = 0; i < ops->nr_rungs; i++)
-		if (!strcmp(ops->rungs[i].name, rung))
-			return true;
-	return false;
-}
-
 /* A split or rung that no module of this command knows is wrong usage, not a silent nothing. */
 static int check_modules(const struct record *record)
 {
@@ -185,7 +175,7 @@ static int check_modules(const struct record *record)
 
 	for (size_t i = 0; (ops = module_of(record, i)); i++) {
 		splits |= ops->splits;
-		rung = rung || has_rung(ops, options->rung);
+		rung = rung || probe__has_rung(ops, options->rung);
 	}
 	if (options->by & ~splits) {
 		by__list(options->by & ~splits, names);
@@ -206,7 +196,7 @@ static int set_knobs(struct record *record)
 	char why[RUN_TEXT];
 	int err;
 
-	knobs->tail_ns = options->tail_ns ? options->tail_ns : DEFAULT_TAIL_NS;
+	knobs->tail_ns = options->tail_ns ? options->tail_ns : OPTIONS_TAIL_NS;
 	knobs->by = options->by;
 	knobs->rows = options->max_keys + 1;
 	err = target__resolve(options, knobs, why);
@@ -222,19 +212,16 @@ static int open_probes(struct record *record)
 	const char *rung = record->options.rung;
 	const struct probe_ops *ops;
 	struct run_module *module;
-	char what[RUN_TEXT];
 	int err;
 
 	for (size_t i = 0; (ops = module_of(record, i)); i++) {
 		module = &record->run->modules[record->run->nr_modules];
 		err = session__add(record->session, ops, &record->knobs,
-				   rung && has_rung(ops, rung) ? rung : NULL);
+				   rung && probe__has_rung(ops, rung) ? rung : NULL);
 		if (err)
 			return failed(record, strerror(-err), NULL, EXIT_ERROR);
-		if (!module->refused[0])
-			continue;
-		snprintf(what, sizeof(what), "%s cannot run on this machine", ops->name);
-		log__error(what, module->refused, "'latscope doctor' explains");
+		if (module->refused[0])
+			log__refused(ops->name, module->refused);
 	}
 	return EXIT_DONE;
 }
@@ -266,19 +253,13 @@ static int open_output(struct record *record)
 {
 	const struct options *options = &record->options;
 	const char *dir = options->output;
-	char what[RUN_TEXT];
-	int err;
+	int code;
 
 	if (!dir && record->all)
 		dir = DEFAULT_DIR;
-	if (dir) {
-		err = recording__create(&record->recording, dir, options);
-		if (err) {
-			snprintf(what, sizeof(what), "cannot make a directory in %s", dir);
-			log__error(what, strerror(-err), "choose another by -o");
-			return EXIT_ERROR;
-		}
-	}
+	code = output__create(&record->recording, dir, options);
+	if (code)
+		return code;
 	if (options->csv && is_rmid(record))
 		recording__add(&record->recording, &writer_live_csv);
 	if (!options->interval_ns || options->csv)
@@ -314,16 +295,13 @@ static int describe_run(struct record *record)
 
 	run->interval_ns = options->interval_ns ? options->interval_ns : DEFAULT_INTERVAL_NS;
 	run->tail_ns = record->knobs.tail_ns;
-	run->nr_labels = options->nr_labels;
-	memcpy(run->labels, options->labels, sizeof(run->labels));
 	run->filter = target__describe(options, &record->knobs);
-	run->host = host__describe("");
 	if (options->nr_args) {
 		run->workload = join(options->args);
 		if (!run->workload)
 			return out_of_memory(record);
 	}
-	return run->host ? EXIT_DONE : out_of_memory(record);
+	return recording__describe(run, options) ? out_of_memory(record) : EXIT_DONE;
 }
 
 /* What the workload or -i prints would continue its line. */
@@ -385,8 +363,7 @@ static int print_result(const struct record *record)
 	if (err)
 		return out_of_memory(record);
 	streams__flush();
-	if (record->recording.dir[0])
-		log__note("recording in %s", record->recording.dir);
+	output__show(&record->recording);
 	return EXIT_DONE;
 }
 
@@ -423,10 +400,7 @@ static int explain_fault(struct record *record, const struct session_result *res
 		log__error("cannot read what the probes counted", strerror(-err), NULL);
 		break;
 	case SESSION_WRITE:
-		snprintf(what, sizeof(what), "cannot write to %.200s",
-			 result->writer->dir ? result->writer->dir : "standard output");
-		log__error(what, strerror(-err), "what came before is kept");
-		break;
+		return output__failed(result->writer, err);
 	case SESSION_OK:
 		log__error(record->command, strerror(-err), NULL);
 		break;
@@ -481,16 +455,13 @@ static int check_workload(const struct record *record)
 /* Everything that can fail does so before anything is attached or written. */
 static int prepare(struct record *record)
 {
-	char why[RUN_TEXT];
-	int code, err;
+	int code;
 
 	code = check_modules(record);
-	if (code)
-		return code;
-	err = kernel__check(why);
-	if (err)
-		return failed(record, why, NULL, err == -EPERM ? EXIT_ERROR : EXIT_CANNOT);
-	code = set_knobs(record);
+	if (!code)
+		code = cmd__check_kernel(record->command);
+	if (!code)
+		code = set_knobs(record);
 	if (!code)
 		code = check_workload(record);
 	if (!code)
@@ -529,7 +500,6 @@ int cmd_record(int argc, char **argv)
 	if (!record.run)
 		return out_of_memory(&record);
 	code = run_record(&record);
-	run__clear(record.run);
-	free(record.run);
+	run__free(record.run);
 	return code;
 }

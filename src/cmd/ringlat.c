@@ -1,34 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* ringlat: what it costs to cross from user to kernel mode and back. */
 #include <errno.h>
-#include <limits.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
 
+#include <base/clock.h>
 #include <base/fault_cost.h>
-#include <base/host.h>
 #include <base/json.h>
 #include <base/log.h>
 #include <base/options.h>
-#include <base/rundir.h>
+#include <base/recording.h>
 #include <base/streams.h>
 #include <base/units.h>
-#include <base/writer.h>
-#include <probe/kernel.h>
 #include <probe/privilege.h>
 #include <ring/ring.h>
 
 #include "cmd.h"
+#include "output.h"
 #include "ringlat_handler.h"
 #include "ringlat_print.h"
 
-#define TAIL_NS 8000
 #define PROGRESS_NS 250000000ULL
 
 enum key { KEY_BACKEND = 0x300, KEY_HISTOGRAM, KEY_WITH_MEMLAT };
@@ -41,7 +37,7 @@ struct ringlat {
 	bool with_memlat;
 	struct run *run;
 	struct ring_result *result;
-	char dir[PATH_MAX]; /* of the recording; empty: nothing is to be kept */
+	struct recording recording;
 };
 
 static const struct argp_option ringlat_options[] = {
@@ -119,18 +115,15 @@ static int failed(const char *why, const char *todo, int code)
 	return code;
 }
 
-static uint64_t now_ns(void)
+static int out_of_memory(void)
 {
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	return at.tv_sec * 1000000000ULL + at.tv_nsec;
+	return failed("out of memory", NULL, EXIT_ERROR);
 }
 
 static bool go_on(const struct ring_count *count, uint64_t crossings)
 {
 	static uint64_t shown_ns;
-	uint64_t now = now_ns();
+	uint64_t now = clock__now_ns();
 
 	if (now - shown_ns >= PROGRESS_NS) {
 		shown_ns = now;
@@ -208,89 +201,44 @@ static int add_handler(struct ringlat *ringlat)
 		return failed(why, NULL, EXIT_ERROR);
 	ringlat->run->nr_modules++;
 	if (module->refused[0])
-		log__warn("memlat cannot run on this machine", module->refused,
-			  "'latscope doctor' explains");
+		log__refused(module->name, module->refused);
 	return EXIT_DONE;
 }
 
-static int describe(struct ringlat *ringlat, time_t start, uint64_t start_mono_ns)
+static int describe(struct ringlat *ringlat)
 {
 	struct run *run = ringlat->run;
 
-	rundir__utc(start, run->start_utc, sizeof(run->start_utc));
-	run->start_mono_ns = start_mono_ns;
+	recording__start(run);
 	run->interval_ns = UNITS_MAX_NS; /* there are no intervals */
-	run->tail_ns = TAIL_NS;
+	run->tail_ns = OPTIONS_TAIL_NS;
 	run->complete = true;
-	run->nr_labels = ringlat->options.nr_labels;
-	memcpy(run->labels, ringlat->options.labels, sizeof(run->labels));
-	run->host = host__describe("");
-	ring_result__to_module(ringlat->result, TAIL_NS, &run->modules[run->nr_modules++]);
-	return run->host ? EXIT_DONE : failed("out of memory", NULL, EXIT_ERROR);
+	return recording__describe(run, &ringlat->options) ? out_of_memory() : EXIT_DONE;
 }
 
 /* The whole is one interval: nothing is sampled over time here. */
-static int write_all(const struct run *run, const char *dir)
+static int record(struct ringlat *ringlat)
 {
-	static const struct writer_ops *const all[] = { &writer_db, &writer_csv, &writer_summary };
+	struct recording *recording = &ringlat->recording;
+	struct run *run = ringlat->run;
 	struct run_data *data = calloc(run->nr_modules, sizeof(*data));
 	struct run_interval interval = { .end_ns = run->duration_ns, .delta = data };
-	int err = 0, close_err;
+	const struct writer *writer = NULL;
+	int err, told, closed;
 
 	if (!data)
-		return -ENOMEM;
+		return out_of_memory();
 	for (unsigned int i = 0; i < run->nr_modules; i++)
 		data[i] = run->modules[i].total;
-	for (size_t i = 0; !err && i < sizeof(all) / sizeof(all[0]); i++) {
-		struct writer writer = { .ops = all[i], .dir = dir };
-
-		err = all[i]->open(&writer, run);
-		if (err)
-			break;
-		err = all[i]->interval(&writer, run, &interval);
-		close_err = all[i]->close(&writer, run);
-		err = err ? err : close_err;
-	}
+	err = recording__open(recording, run, &writer);
+	told = recording__interval(recording, run, &interval, err ? NULL : &writer);
+	err = err ? err : told;
+	closed = recording__close(recording, run, err ? NULL : &writer);
+	err = err ? err : closed;
 	free(data);
-	return err;
-}
-
-static int cannot_write(const struct ringlat *ringlat, int err)
-{
-	char what[RUN_TEXT];
-
-	snprintf(what, sizeof(what), "cannot write a recording below %.128s",
-		 ringlat->options.output);
-	log__error(what, strerror(-err), "choose another place by -o");
-	return EXIT_ERROR;
-}
-
-static int make_dir(struct ringlat *ringlat)
-{
-	const struct options *options = &ringlat->options;
-	const char *label = NULL;
-	int err;
-
-	if (!options->output)
-		return EXIT_DONE;
-	for (unsigned int i = 0; i < options->nr_labels && !label; i++)
-		if (!strcmp(options->labels[i].key, "name"))
-			label = options->labels[i].value;
-	err = rundir__create(options->output, time(NULL), label, ringlat->dir,
-			     sizeof(ringlat->dir));
-	return err ? cannot_write(ringlat, err) : EXIT_DONE;
-}
-
-static int record(const struct ringlat *ringlat)
-{
-	int err;
-
-	if (!ringlat->dir[0])
-		return EXIT_DONE;
-	err = write_all(ringlat->run, ringlat->dir);
 	if (err)
-		return cannot_write(ringlat, err);
-	log__note("recording in %s", ringlat->dir);
+		return output__failed(writer, err);
+	output__show(recording);
 	return EXIT_DONE;
 }
 
@@ -315,7 +263,7 @@ static void print_text(const struct ringlat *ringlat)
 static int print(const struct ringlat *ringlat)
 {
 	if (ringlat->options.json)
-		return print_json(ringlat) ? failed("out of memory", NULL, EXIT_ERROR) : EXIT_DONE;
+		return print_json(ringlat) ? out_of_memory() : EXIT_DONE;
 	if (ringlat->options.csv)
 		ringlat__print_csv(stdout, ringlat->result, ringlat->histogram);
 	else
@@ -324,26 +272,15 @@ static int print(const struct ringlat *ringlat)
 	return EXIT_DONE;
 }
 
-/* Before anything is measured: will memlat be able to run? */
-static int check_memlat(const struct ringlat *ringlat)
-{
-	char why[RUN_TEXT];
-	int err;
-
-	err = ringlat->with_memlat ? kernel__check(why) : 0;
-	if (!err)
-		return EXIT_DONE;
-	log__error("ringlat --with-memlat", why, NULL);
-	return err == -EPERM ? EXIT_ERROR : EXIT_CANNOT;
-}
-
 /* The crossings are measured: whatever else fails, they are printed and kept. */
-static int finish(struct ringlat *ringlat, uint64_t start_mono_ns)
+static int finish(struct ringlat *ringlat)
 {
+	struct run *run = ringlat->run;
 	int added, printed, kept;
 
+	ring_result__to_module(ringlat->result, OPTIONS_TAIL_NS, &run->modules[run->nr_modules++]);
 	added = add_handler(ringlat);
-	ringlat->run->duration_ns = now_ns() - start_mono_ns;
+	run->duration_ns = clock__now_ns() - run->start_mono_ns;
 	printed = print(ringlat);
 	kept = record(ringlat);
 	return added ? added : printed ? printed : kept;
@@ -351,22 +288,22 @@ static int finish(struct ringlat *ringlat, uint64_t start_mono_ns)
 
 static int run_ringlat(struct ringlat *ringlat)
 {
-	uint64_t start_mono_ns = now_ns();
-	time_t start = time(NULL);
-	int code;
+	const struct options *options = &ringlat->options;
+	int code = EXIT_DONE;
 
-	code = check_memlat(ringlat);
+	if (ringlat->with_memlat) /* before anything is measured */
+		code = cmd__check_kernel("ringlat --with-memlat");
 	if (!code)
-		code = make_dir(ringlat);
+		code = output__create(&ringlat->recording, options->output, options);
 	if (code)
 		return code;
-	code = measure(ringlat);
+	code = describe(ringlat);
 	if (!code)
-		code = describe(ringlat, start, start_mono_ns);
+		code = measure(ringlat);
 	if (!code)
-		return finish(ringlat, start_mono_ns);
-	if (ringlat->dir[0])
-		rmdir(ringlat->dir);
+		return finish(ringlat);
+	if (ringlat->recording.dir[0])
+		rmdir(ringlat->recording.dir);
 	return code;
 }
 
@@ -390,10 +327,8 @@ int cmd_ringlat(int argc, char **argv)
 	if (ringlat.run && ringlat.result)
 		code = run_ringlat(&ringlat);
 	else
-		code = failed("out of memory", NULL, EXIT_ERROR);
-	if (ringlat.run)
-		run__clear(ringlat.run);
-	free(ringlat.run);
+		code = out_of_memory();
+	run__free(ringlat.run);
 	free(ringlat.result);
 	return code;
 }

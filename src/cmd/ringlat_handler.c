@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/options.h>
 #include <base/units.h>
 #include <probe/session.h>
 #include <truth/touch.h>
 #include <validate/child.h>
 
 #define FAULTS 65536
-#define TAIL_NS 8000
 #define ROWS 64
 
 CHILD_WORK(static, touch, truth_touch);
@@ -37,7 +37,9 @@ static int run_session(struct session *session, struct child *child, char why[RU
 
 static int watch_child(struct run *run, struct child *child, char why[RUN_TEXT])
 {
-	struct lat_knobs knobs = { .tail_ns = TAIL_NS, .rows = ROWS, .tgid = (__u32)child->pid };
+	struct lat_knobs knobs = { .tail_ns = OPTIONS_TAIL_NS,
+				   .rows = ROWS,
+				   .tgid = (__u32)child->pid };
 	struct session *session;
 	int err;
 
@@ -72,7 +74,6 @@ int ringlat__measure_handler(struct run_module *module, char why[RUN_TEXT])
 	child__free(&child);
 	*module = run->modules[0];
 	memset(&run->modules[0], 0, sizeof(run->modules[0]));
-	run__clear(run);
-	free(run);
+	run__free(run);
 	return err;
 }

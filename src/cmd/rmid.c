@@ -3,7 +3,6 @@
 #include "rmid.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <base/log.h>
@@ -117,8 +116,7 @@ int rmid__add(struct rmid_command *command, struct session *session)
 	err = rmid__open(&command->rmid, &config, why);
 	if (err == -EOPNOTSUPP || err == -ENOENT) {
 		session__add_refused(session, RMID_MODULE, why);
-		log__error(RMID_MODULE " cannot run on this machine", why,
-			   "'latscope doctor' explains");
+		log__refused(RMID_MODULE, why);
 		return EXIT_DONE;
 	}
 	if (err)

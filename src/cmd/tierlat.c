@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
+#include <base/clock.h>
 #include <base/json.h>
 #include <base/log.h>
 #include <base/options.h>
@@ -17,6 +17,7 @@
 #include <tier/sysfs.h>
 
 #include "cmd.h"
+#include "output.h"
 #include "tierlat_print.h"
 
 #define INTERVAL_NS 1000000000ULL
@@ -279,47 +280,25 @@ static int open_meter(struct tierlat *tierlat)
 	return err ? failed(why, todo, code_of(err)) : EXIT_DONE;
 }
 
-static int write_error(const struct tierlat *tierlat, const struct writer *writer, int err)
-{
-	char what[RUN_TEXT];
-
-	snprintf(what, sizeof(what), "cannot write to %.200s",
-		 writer && writer->dir ? tierlat->recording.dir : "standard output");
-	log__error(what, strerror(-err), "what came before is kept");
-	return EXIT_ERROR;
-}
-
 static int open_output(struct tierlat *tierlat)
 {
 	const struct options *options = &tierlat->options;
 	const struct writer *writer = NULL;
-	char what[RUN_TEXT];
-	int err;
+	int code, err;
 
-	if (options->output) {
-		err = recording__create(&tierlat->recording, options->output, options);
-		if (err) {
-			snprintf(what, sizeof(what), "cannot make a directory in %.200s",
-				 options->output);
-			log__error(what, strerror(-err), "choose another by -o");
-			return EXIT_ERROR;
-		}
-	}
+	code = output__create(&tierlat->recording, options->output, options);
+	if (code)
+		return code;
 	if (options->json && tierlat->live)
 		recording__add(&tierlat->recording, &writer_live_json);
 	err = recording__open(&tierlat->recording, tierlat->run, &writer);
 	if (err)
-		tierlat->code = write_error(tierlat, writer, err);
+		tierlat->code = output__failed(writer, err);
 	if (options->csv)
 		table__csv_head(stdout, tierlat->module->table);
 	else if (tierlat->live && !options->json)
 		tierlat_print__head(stdout);
 	return EXIT_DONE;
-}
-
-static uint64_t now_ns(void)
-{
-	return tier_sys_linux.now_ns();
 }
 
 static void print_rows(const struct tierlat *tierlat)
@@ -343,7 +322,7 @@ static int take_sample(struct tierlat *tierlat, uint64_t start_ns)
 	const char *trouble;
 	int err;
 
-	interval.end_ns = now_ns() - run->start_mono_ns;
+	interval.end_ns = clock__now_ns() - run->start_mono_ns;
 	err = tier_meter__sample(tierlat->meter, tierlat->module->table, interval.end_ns, why);
 	if (err)
 		return failed(why, "what came before is kept", code_of(err));
@@ -354,21 +333,17 @@ static int take_sample(struct tierlat *tierlat, uint64_t start_ns)
 	run->duration_ns = interval.end_ns;
 	err = recording__interval(&tierlat->recording, run, &interval, &writer);
 	if (err)
-		tierlat->code = write_error(tierlat, writer, err);
+		tierlat->code = output__failed(writer, err);
 	return EXIT_DONE;
 }
 
 /* Until a moment since the window opened. True: a signal came. */
 static bool rest(const struct tierlat *tierlat, uint64_t until_ns)
 {
-	uint64_t now = now_ns() - tierlat->run->start_mono_ns;
-	struct timespec left = { 0 };
+	uint64_t now = clock__now_ns() - tierlat->run->start_mono_ns;
+	struct timespec left = clock__timespec(until_ns > now ? until_ns - now : 0);
 	int got;
 
-	if (until_ns > now) {
-		left.tv_sec = (time_t)((until_ns - now) / 1000000000);
-		left.tv_nsec = (long)((until_ns - now) % 1000000000);
-	}
 	do {
 		got = sigtimedwait(&tierlat->signals, NULL, &left);
 	} while (got < 0 && errno == EINTR);
@@ -421,10 +396,9 @@ static int finish(struct tierlat *tierlat, int code)
 		code = failed(why, "reboot, or let perf use them once", EXIT_ERROR);
 	err = recording__close(&tierlat->recording, tierlat->run, &writer);
 	if (err)
-		code = write_error(tierlat, writer, err);
+		code = output__failed(writer, err);
 	print_result(tierlat);
-	if (tierlat->recording.dir[0])
-		log__note("recording in %s", tierlat->recording.dir);
+	output__show(&tierlat->recording);
 	return code ? code : tierlat->code;
 }
 
@@ -436,8 +410,9 @@ static int describe_run(struct tierlat *tierlat)
 	tierlat->module = &run->modules[run->nr_modules++];
 	run->interval_ns = tierlat->options.interval_ns;
 	if (tier_meter__describe(tierlat->meter, tierlat->module) ||
-	    recording__begin(run, &tierlat->options))
+	    recording__describe(run, &tierlat->options))
 		return out_of_memory();
+	recording__start(run);
 	return EXIT_DONE;
 }
 
@@ -480,7 +455,6 @@ int cmd_tierlat(int argc, char **argv)
 	if (!tierlat.run)
 		return out_of_memory();
 	code = run_tierlat(&tierlat);
-	run__clear(tierlat.run);
-	free(tierlat.run);
+	run__free(tierlat.run);
 	return code;
 }

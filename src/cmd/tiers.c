@@ -57,8 +57,7 @@ int tiers__add(struct tiers_command *command, struct session *session)
 	err = tier_meter__open(&command->meter, &command->config, &rows, why, &todo);
 	if (err) {
 		session__add_refused(session, TIER_MODULE, why);
-		log__error(TIER_MODULE " cannot run on this machine", why,
-			   "'latscope doctor' explains");
+		log__refused(TIER_MODULE, why);
 		return EXIT_DONE;
 	}
 	command->source = (struct session_source){

@@ -3,17 +3,14 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <base/json.h>
 #include <base/log.h>
 #include <base/options.h>
-#include <base/streams.h>
 #include <base/wrap.h>
-#include <probe/kernel.h>
+#include <tier/rows.h>
 #include <tier/tier.h>
 #include <validate/tierlat.h>
 #include <validate/validate.h>
@@ -146,14 +143,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static bool has_rung(const struct probe_ops *ops, const char *rung)
-{
-	for (unsigned int i = 0; i < ops->nr_rungs; i++)
-		if (!strcmp(ops->rungs[i].name, rung))
-			return true;
-	return false;
-}
-
 static bool is_wanted(const struct command *command, const struct probe_ops *ops)
 {
 	return !command->only || command->only == ops;
@@ -165,7 +154,7 @@ static int check_rung(struct command *command)
 	bool found = !rung;
 
 	for (size_t i = 0; !found && probe_list[i]; i++)
-		found = is_wanted(command, probe_list[i]) && has_rung(probe_list[i], rung);
+		found = is_wanted(command, probe_list[i]) && probe__has_rung(probe_list[i], rung);
 	return found ? 0 : options__fail(&command->options, "no rung '%.64s'", rung);
 }
 
@@ -283,11 +272,13 @@ static int explain(const char *module, int err, const char *why)
 	log__progress_end();
 	if (!err)
 		return EXIT_DONE;
-	snprintf(what, sizeof(what), "%s%s", module,
-		 err == -EOPNOTSUPP ? " cannot run on this machine" : " could not be validated");
-	log__error(what, err == -EINTR ? "interrupted" : why,
-		   err == -EOPNOTSUPP ? "'latscope doctor' explains" : NULL);
-	return err == -EOPNOTSUPP ? EXIT_CANNOT : EXIT_ERROR;
+	if (err == -EOPNOTSUPP) {
+		log__refused(module, why);
+		return EXIT_CANNOT;
+	}
+	snprintf(what, sizeof(what), "%s could not be validated", module);
+	log__error(what, err == -EINTR ? "interrupted" : why, NULL);
+	return EXIT_ERROR;
 }
 
 /* The exit code so far: an error ends it, a module that cannot run does not. */
@@ -296,7 +287,7 @@ static int validate_module(struct command *command, const struct probe_ops *ops)
 	struct validate validate = command->validate;
 	char why[RUN_TEXT] = "";
 
-	if (validate.rung && !has_rung(ops, validate.rung))
+	if (validate.rung && !probe__has_rung(ops, validate.rung))
 		validate.rung = NULL;
 	command->validate.module = ops->name;
 	return explain(ops->name, validate__module(&validate, ops, why), why);
@@ -364,14 +355,11 @@ static int find_path(struct command *command)
 
 static int run(struct command *command)
 {
-	char why[RUN_TEXT];
-	int code, err;
+	int code;
 
-	err = command->tierlat ? 0 : kernel__check(why);
-	if (err) {
-		log__error("validate", why, NULL);
-		return err == -EPERM ? EXIT_ERROR : EXIT_CANNOT;
-	}
+	code = command->tierlat ? EXIT_DONE : cmd__check_kernel("validate");
+	if (code)
+		return code;
 	if (find_path(command))
 		return EXIT_ERROR;
 	if (command->options.json)
@@ -396,7 +384,7 @@ int cmd_validate(int argc, char **argv)
 			.report = report,
 			.progress = progress,
 		},
-		.tiers = { .guard = true, .min_inserts = 100 },
+		.tiers = { .guard = true, .min_inserts = TIER_MIN_INSERTS },
 	};
 	int got;
 

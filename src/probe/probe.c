@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+
+#include <base/clock.h>
 
 #include "kernel.h"
 
@@ -21,6 +22,14 @@ const struct probe_ops *probe__find(const char *name)
 		if (!strcmp(probe_list[i]->name, name))
 			return probe_list[i];
 	return NULL;
+}
+
+bool probe__has_rung(const struct probe_ops *ops, const char *rung)
+{
+	for (unsigned int i = 0; i < ops->nr_rungs; i++)
+		if (!strcmp(ops->rungs[i].name, rung))
+			return true;
+	return false;
 }
 
 int probe__keep_link(struct probe *probe, struct bpf_link *link)
@@ -367,11 +376,8 @@ int probe__each_entry(const struct bpf_map *map, probe_entry *each, void *contex
 
 void probe__count_open(struct lat_open *open, uint64_t count, uint64_t start_ns)
 {
-	struct timespec at;
-	uint64_t now;
+	uint64_t now = clock__now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	now = at.tv_sec * 1000000000ULL + at.tv_nsec;
 	open->count += count;
 	if (now > start_ns && now - start_ns > open->oldest_ns)
 		open->oldest_ns = now - start_ns;

@@ -65,6 +65,7 @@ struct probe_ops {
 extern const struct probe_ops *const probe_list[];
 
 const struct probe_ops *probe__find(const char *name); /* NULL: no such module */
+bool probe__has_rung(const struct probe_ops *ops, const char *rung);
 
 /*
  * Opens a probe on the rung named, on the best that works if NULL. The programs run from then on

@@ -15,6 +15,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include <base/clock.h>
 #include <rmid/attribution.h>
 #include <rmid/counters.h>
 #include <rmid/cpus.h>
@@ -85,14 +86,6 @@ struct rmid {
 static bool is_rung(const struct rmid *rmid, int which)
 {
 	return rmid->rung == &rmid_rungs[which];
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	return (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
 }
 
 static void add_text(char *text, size_t size, const char *format, ...)
@@ -479,7 +472,7 @@ static int mend_losses(struct rmid *rmid)
 	rmid->lost_others = lost;
 	if (!any || !is_rung(rmid, MODULE))
 		return 0;
-	attribution__doubt(&rmid->attribution, now_ns());
+	attribution__doubt(&rmid->attribution, clock__now_ns());
 	return module__dump(rmid->module);
 }
 
@@ -602,7 +595,7 @@ static int take_all(struct rmid *rmid, uint64_t until)
 
 int rmid__poll(struct rmid *rmid, struct table *table)
 {
-	uint64_t until = now_ns();
+	uint64_t until = clock__now_ns();
 	int err;
 
 	rmid->table = table;

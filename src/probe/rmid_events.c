@@ -12,9 +12,9 @@
 
 #include <bpf/bpf.h>
 
+#include <base/clock.h>
 #include <base/grow.h>
 
-#define NS_PER_SEC 1000000000ULL
 #define AHEAD_NS 50000 /* awake that long before an edge */
 
 static int open_event(const struct perf_event_attr *attr, int cpu)
@@ -90,24 +90,14 @@ int events__open(struct events *events, unsigned int kind, int map, unsigned int
 	return 0;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	return (uint64_t)at.tv_sec * NS_PER_SEC + (uint64_t)at.tv_nsec;
-}
-
 /* The timer keeps the phase it starts with, and that is the moment it is switched on. */
 static void wait_for_edge(void)
 {
-	uint64_t edge = (now_ns() + 2 * AHEAD_NS) / RMID_SLOT_NS * RMID_SLOT_NS + RMID_SLOT_NS;
-	uint64_t wake = edge - AHEAD_NS;
-	struct timespec at = { .tv_sec = (time_t)(wake / NS_PER_SEC),
-			       .tv_nsec = (long)(wake % NS_PER_SEC) };
+	uint64_t edge = ((clock__now_ns() + 2 * AHEAD_NS) / RMID_SLOT_NS + 1) * RMID_SLOT_NS;
+	struct timespec at = clock__timespec(edge - AHEAD_NS);
 
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
-	while (now_ns() < edge)
+	while (clock__now_ns() < edge)
 		;
 }
 

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <base/clock.h>
+
 #include "cost.h"
 #include "kernel.h"
 #include "life.h"
@@ -39,14 +41,6 @@ struct session {
 	struct recording none; /* stands for it where nothing is kept */
 	int err; /* of the first fault */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	return at.tv_sec * 1000000000ULL + at.tv_nsec;
-}
 
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
@@ -227,7 +221,7 @@ static uint64_t patience_ns(const struct session *session)
 
 static uint64_t elapsed_ns(const struct session *session)
 {
-	return now_ns() - session->run->start_mono_ns;
+	return clock__now_ns() - session->run->start_mono_ns;
 }
 
 /* Reads all probes and hands the interval, which ends at `end`, to the recording. */
@@ -288,16 +282,11 @@ static void arm_all(struct session *session, bool armed)
 static void open_window(struct session *session, struct session_result *result)
 {
 	struct run *run = session->run;
-	struct timespec at;
-	struct tm utc;
 
 	for (unsigned int i = 0; i < run->nr_modules; i++)
 		if (session->probes[i])
 			cost__begin(&session->cost[i], session->probes[i]);
-	clock_gettime(CLOCK_REALTIME, &at);
-	gmtime_r(&at.tv_sec, &utc);
-	strftime(run->start_utc, sizeof(run->start_utc), "%Y-%m-%dT%H:%M:%SZ", &utc);
-	run->start_mono_ns = now_ns();
+	recording__start(run);
 	if (session->life)
 		life__arm(session->life, run->start_mono_ns);
 	arm_all(session, true);
@@ -383,17 +372,13 @@ static bool window_ends(struct session *session, uint64_t at, struct session_res
 	struct pollfd fds[2] = { { .fd = session->signals, .events = POLLIN },
 				 { .fd = -1, .events = POLLIN } };
 	uint64_t elapsed = elapsed_ns(session);
-	struct timespec left = { 0 };
+	struct timespec left = clock__timespec(at > elapsed ? at - elapsed : 0);
 	struct signalfd_siginfo info;
 
 	if (session->task)
 		fds[1].fd = session->task->done;
 	if (session->workload.pid)
 		fds[1].fd = session->workload.ended;
-	if (at > elapsed) {
-		left.tv_sec = (at - elapsed) / 1000000000;
-		left.tv_nsec = (at - elapsed) % 1000000000;
-	}
 	if (ppoll(fds, 2, &left, NULL) <= 0)
 		return false;
 	if (fds[0].revents && read(session->signals, &info, sizeof(info)) == sizeof(info)) {

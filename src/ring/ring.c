@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include <base/clock.h>
 #include <base/host.h>
 
 #include "backends.h"
@@ -103,14 +103,6 @@ void ring__close(struct ring *ring)
 	free(opened);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	return at.tv_sec * 1000000000ULL + at.tv_nsec;
-}
-
 static uint64_t spin(void)
 {
 	struct tsc_pair from = tsc__pair();
@@ -186,7 +178,7 @@ static int measure_window(struct ring *ring, unsigned int event, struct ring_cou
 			  uint64_t left, char why[RUN_TEXT])
 {
 	unsigned int nr = ring->backend->window < left ? ring->backend->window : (unsigned int)left;
-	uint64_t start = now_ns();
+	uint64_t start = clock__now_ns();
 	int verdict;
 
 	verdict = ring->backend->window_of(ring, event, false, ring->samples, nr, why);
@@ -198,7 +190,7 @@ static int measure_window(struct ring *ring, unsigned int event, struct ring_cou
 		return 0;
 	}
 	count->vm_exits += ring->vm_exits;
-	count->clock_ns += now_ns() - start;
+	count->clock_ns += clock__now_ns() - start;
 	add_samples(count, ring->samples, nr);
 	return 0;
 }
@@ -274,7 +266,7 @@ int ring__measure(struct ring *ring, uint64_t crossings,
 		  bool (*go_on)(const struct ring_count *count, uint64_t crossings),
 		  struct ring_result *result, char why[RUN_TEXT])
 {
-	uint64_t start = now_ns(), khz = spin();
+	uint64_t start = clock__now_ns(), khz = spin();
 	int err = 0;
 
 	memset(result, 0, sizeof(*result));
@@ -286,6 +278,6 @@ int ring__measure(struct ring *ring, uint64_t crossings,
 		err = measure_event(ring, i, crossings, go_on, result, why);
 	if (!err)
 		err = find_where(ring, result, why);
-	result->duration_ns = now_ns() - start;
+	result->duration_ns = clock__now_ns() - start;
 	return err;
 }

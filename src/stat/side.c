@@ -443,9 +443,7 @@ void side__clear(struct side *side)
 	for (size_t i = 0; i < side->nr_series; i++)
 		clear_series(side->series[i]);
 	for (size_t i = 0; i < side->nr; i++) {
-		if (side->recordings[i].run)
-			run__clear(side->recordings[i].run);
-		free(side->recordings[i].run);
+		run__free(side->recordings[i].run);
 		free(side->recordings[i].path);
 	}
 	free(side->series);

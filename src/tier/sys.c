@@ -5,8 +5,9 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include <base/clock.h>
 
 static int sys_open(const char *path, int flags)
 {
@@ -48,14 +49,6 @@ static void sys_close(int fd)
 	close(fd);
 }
 
-static uint64_t sys_now_ns(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	return (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
-}
-
 const struct tier_sys tier_sys_linux = {
 	.open = sys_open,
 	.pread = sys_pread,
@@ -63,5 +56,5 @@ const struct tier_sys tier_sys_linux = {
 	.read = sys_read,
 	.perf_event_open = sys_perf_event_open,
 	.close = sys_close,
-	.now_ns = sys_now_ns,
+	.now_ns = clock__now_ns,
 };

@@ -96,9 +96,7 @@ int window__without(struct window *window)
 void window__close(struct window *window)
 {
 	child__free(&window->child);
-	if (window->run)
-		run__clear(window->run);
-	free(window->run);
+	run__free(window->run);
 	window->run = NULL;
 }
 

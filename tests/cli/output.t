@@ -92,6 +92,9 @@ if disk ro 2>/dev/null; then
 	check 'a disk without room for run.db' 1 \
 		"^latscope: cannot write to $dir/disk/[^ ]*: No space left on device; what came before is kept$" \
 		'runqlat .*balances' runqlat -q -d 50ms -o "$dir/disk"
+	check 'also of ringlat, which has printed it then' 1 \
+		"^latscope: cannot write to $dir/disk/[^ ]*: No space left on device; what came before is kept$" \
+		'minor_fault' ringlat --backend user -n 2000 -o "$dir/disk"
 	ok 'no file in the making is left then' no_traces "$dir/disk"
 	is 'nor an empty run.db' "$(find "$dir/disk" -name 'run.db*')" ''
 else

@@ -38,12 +38,15 @@ static void one_line_a_problem(void **state)
 	log__error("out/run.db", "No space left", NULL);
 	log__warn("sda1 is a partition, its disk sda is measured", NULL, NULL);
 	log__error("bad\nname\033[1m", "x", NULL);
+	log__refused("iolat", "no BTF");
 	log__usage("record", "-d needs a value");
 	log__note("in %s", "runs/x");
 	assert_captured("latscope: memlat: not permitted; run it as root\n"
 			"latscope: out/run.db: No space left\n"
 			"latscope: sda1 is a partition, its disk sda is measured\n"
 			"latscope: bad?name?[1m: x\n"
+			"latscope: iolat cannot run on this machine: no BTF; "
+			"'latscope doctor' explains\n"
 			"latscope record: -d needs a value; try 'latscope record --help'\n"
 			"in runs/x\n");
 }
@@ -56,7 +59,10 @@ static void quiet_leaves_errors(void **state)
 	log__warn("warning", NULL, NULL);
 	log__note("note");
 	log__error("error", NULL, NULL);
-	assert_captured("latscope: error\n");
+	log__refused("iolat", "x");
+	assert_captured(
+		"latscope: error\n"
+		"latscope: iolat cannot run on this machine: x; 'latscope doctor' explains\n");
 }
 
 static void progress_needs_a_terminal(void **state)

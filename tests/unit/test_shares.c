@@ -63,6 +63,29 @@ static void shares(void **state)
 	sample_free(run);
 }
 
+static size_t rows_of(const struct run *run)
+{
+	struct shares shares;
+	size_t nr;
+
+	assert_int_equal(shares__of(&shares, run), 0);
+	nr = shares.nr;
+	shares__clear(&shares);
+	return nr;
+}
+
+static void of_no_length_or_none(void **state)
+{
+	struct run *run = begin();
+
+	(void)state;
+	sample_key(&run->modules[1].total, 15, LAT_BY_PROCESS, 0, "brief (15)", 0, 3);
+	assert_int_equal(rows_of(run), 5);
+	run__zero_data(&run->modules[1].total);
+	assert_int_equal(rows_of(run), 1);
+	sample_free(run);
+}
+
 static const char *unknown(const struct run *run)
 {
 	struct shares shares;
@@ -147,6 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares),
+		cmocka_unit_test(of_no_length_or_none),
 		cmocka_unit_test(why_it_is_not_known),
 		cmocka_unit_test(for_people),
 		cmocka_unit_test(as_json),

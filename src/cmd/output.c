@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <base/log.h>
+
+#include "cmd.h"
+
+int output__create(struct recording *recording, const char *parent, const struct options *options)
+{
+	char what[RUN_TEXT];
+	int err;
+
+	err = parent ? recording__create(recording, parent, options) : 0;
+	if (!err)
+		return EXIT_DONE;
+	snprintf(what, sizeof(what), "cannot make a directory in %.200s", parent);
+	log__error(what, strerror(-err), "choose another by -o");
+	return EXIT_ERROR;
+}
+
+int output__failed(const struct writer *writer, int err)
+{
+	char what[RUN_TEXT];
+
+	snprintf(what, sizeof(what), "cannot write to %.200s",
+		 writer && writer->dir ? writer->dir : "standard output");
+	log__error(what, strerror(-err), "what came before is kept");
+	return EXIT_ERROR;
+}
+
+void output__show(const struct recording *recording)
+{
+	if (recording->dir[0])
+		log__note("recording in %s", recording->dir);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What commands say of the recording that they keep. Those that return int give an exit code. */
+#ifndef LATSCOPE_CMD_OUTPUT_H
+#define LATSCOPE_CMD_OUTPUT_H
+
+#include <base/recording.h>
+
+/* Nothing is kept if `parent` is NULL. */
+int output__create(struct recording *recording, const char *parent, const struct options *options);
+
+/* A writer failed by -errno. NULL: one that has no directory. */
+int output__failed(const struct writer *writer, int err);
+
+/* Where it is, if it is kept. */
+void output__show(const struct recording *recording);
+
+#endif
