@@ -209,9 +209,11 @@ static __always_inline struct iolat_start *find(const struct request_view *rq)
 	return NULL;
 }
 
-/* What a completion is counted with. */
+/* What a completion is counted with. The knobs are read once: each read of them stays in the code. */
 struct ending {
 	struct request_view rq;
+	__u64 tail_ns;
+	__u32 by;
 	struct lat_cell *cells;
 	const struct iolat_start *start; /* NULL: not looked up, or none */
 	__u32 device;
@@ -269,11 +271,11 @@ static __always_inline void finish(const struct ending *done, __u32 metric, __u6
 		cell->counts[LAT_MISSED_START]++;
 	} else if (to < from) {
 		cell->counts[LAT_NEGATIVE]++;
-	} else if (!knobs.by) {
-		hist_add(&cell->hist, ns, knobs.tail_ns);
+	} else if (!done->by) {
+		hist_add(&cell->hist, ns, done->tail_ns);
 		count_error(done, cell);
 	} else if (tell(&knobs, &control, metric, cell, &ns)) {
-		hist_add(&cell->hist, ns, knobs.tail_ns);
+		hist_add(&cell->hist, ns, done->tail_ns);
 		count_error(done, cell);
 		split_sample(done, metric, ns);
 	}
@@ -305,7 +307,7 @@ static __always_inline __u32 left_out(const struct ending *done)
 		return LAT_EXCLUDED;
 	if (knobs.disk && done->device != knobs.disk)
 		return LAT_FILTERED;
-	if (!filter_by_task(&knobs))
+	if (!knobs.identity || !filter_by_task(&knobs))
 		return LAT_TERMS;
 	if (!done->start)
 		return LAT_MISSED_START;
@@ -366,6 +368,8 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 	}
 	issue_ns = issue_time(&done, rq, own, raw);
 	if (done.cells) {
+		done.by = knobs.by;
+		done.tail_ns = knobs.tail_ns;
 		why = left_out(&done);
 		if (why == LAT_TERMS)
 			finish_all(&done, issue_ns, now);
