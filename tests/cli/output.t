@@ -82,6 +82,7 @@ if disk ro 2>/dev/null; then
 	fallocate -l 768k "$dir/disk/ballast"
 	"$latscope" record -q -i 20ms -o "$dir/disk" >/dev/null 2>"$dir/stderr" &
 	ok 'a disk that fills up for a while' wait_for is_full "$dir/disk"
+	sleep 1 # many an interval: one finds no room
 	rm "$dir/disk/ballast"
 	kill -INT $!
 	wait $!
@@ -94,7 +95,7 @@ if disk ro 2>/dev/null; then
 		'runqlat .*balances' runqlat -q -d 50ms -o "$dir/disk"
 	check 'also of ringlat, which has printed it then' 1 \
 		"^latscope: cannot write to $dir/disk/[^ ]*: No space left on device; what came before is kept$" \
-		'minor_fault' ringlat --backend user -n 2000 -o "$dir/disk"
+		'minor_fault' ringlat --backend user -n 20000 -o "$dir/disk"
 	ok 'no file in the making is left then' no_traces "$dir/disk"
 	is 'nor an empty run.db' "$(find "$dir/disk" -name 'run.db*')" ''
 else

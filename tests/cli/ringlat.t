@@ -42,7 +42,7 @@ if grep -qw hypervisor /proc/cpuinfo; then
 fi
 check 'user: with histogram' 0 '' 'crossings +share.*\[[0-9]+, [0-9]+\) .*@' ringlat --backend user -n 20000 --histogram
 ok 'user: histogram fits' fits
-unprivileged check 'user: without privilege' 0 '' 'minor_fault' ringlat --backend user -n 2000
+unprivileged check 'user: without privilege' 0 '' 'minor_fault' ringlat --backend user -n 20000
 
 run ringlat --backend user -n 50000 --json
 is 'user: JSON: exit status' "$status" 0
@@ -69,12 +69,12 @@ few=$faults
 count_faults 201024
 ok 'the kernel counted as many minor faults as crossings' between 199500 200500 $((faults - few))
 
-check 'CSV' 0 '' '^backend,event,way,attempted,.*user,minor_fault,round_trip,2000,' ringlat --backend user -n 2000 --csv
+check 'CSV' 0 '' '^backend,event,way,attempted,.*user,minor_fault,round_trip,20000,' ringlat --backend user -n 20000 --csv
 is 'CSV: a line each' "$(wc -l <<<"$out")" 4
 check 'CSV of the histogram' 0 '' '^backend,event,way,baseline_cycles,lo_cycles,hi_cycles,count' \
-	ringlat --backend user -n 2000 --csv --histogram
+	ringlat --backend user -n 20000 --csv --histogram
 
-check 'a recording' 0 'recording in ' 'minor_fault' ringlat --backend user -n 2000 -o "$dir/runs" --label name=x
+check 'a recording' 0 'recording in ' 'minor_fault' ringlat --backend user -n 20000 -o "$dir/runs" --label name=x
 recorded=$(recording "$dir/runs")
 is 'its files' "$(cd "$recorded" && echo *)" 'ringlat-syscall.csv ringlat-vdso.csv ringlat.csv ringlat.summary.json run.db'
 check 'report shows it' 0 '' 'ringlat minor_fault: .*seen 2,000 = .*: balances' report "$recorded"
@@ -102,7 +102,7 @@ backend() {
 backend kvm '(there is no /dev/kvm|/dev/kvm is software|.* is off|no permission|KVM counts|this KVM)'
 backend module '(there is no /dev/latscope-ringlat|no permission|the kernel module)'
 
-run ringlat -n 2000 --json
+run ringlat -n 20000 --json
 is 'the best backend that works is taken: exit status' "$status" 0
 like 'and what does not work is named' "$(jq -r .ring.backend <<<"$out") $err" \
 	'^(user .*backend module does not .*backend kvm does not|kvm .*backend module does not|module )'
