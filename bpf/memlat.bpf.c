@@ -3,14 +3,16 @@
  * Page-fault latency.
  *
  * Three rungs, of which user space loads one:
- *   fentry      handle_mm_fault(), entry to return, open calls in task storage
- *   kprobe      the same by kprobe and kretprobe, open calls in a hash keyed by pid_tgid
+ *   fentry      handle_mm_fault(), entry to return
+ *   kprobe      the same by kprobe and kretprobe
  *   perf-event  software perf events at both ends of the fault, where neither is allowed; the
  *               window is wider (metric page_fault): VMA lookup and mmap_lock wait are in it
  *
- * A fault that the kernel retries is one sample, from its first call to its last return. Calls nest
- * (GUP inside a fault), so a task has a stack of open ones. A call is known by where its frame lies
- * on the kernel stack: an inner call lies below the outer, whatever probe runs were missed between.
+ * A call is known by where its frame lies on the kernel stack, which it shares with no other open
+ * call, of this task or another. Calls nest (GUP inside a fault): an inner one lies below the
+ * outer, whatever probe runs were missed between. A fault that the kernel retries is one sample,
+ * from its first call to its last return; it is the same function that calls again, so the frame
+ * lies in the same place.
  */
 #include "filter.bpf.h"
 #include "sample.bpf.h"
@@ -30,16 +32,11 @@ struct {
 	__type(value, struct memlat_task);
 } tasks SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1 << 14);
-	__type(key, __u64);
-	__type(value, struct memlat_task);
-} start_ts SEC(".maps");
+/* Open calls, on the first two rungs. A fraction of the cost of a hash, or of task storage. */
+struct memlat_call calls[MEMLAT_CALLS] __attribute__((aligned(64))) = {};
 
 /* What is known of a fault besides its time. */
 enum memlat_bit {
-	FRAME_PENDING = 1 << 0, /* its last call returned "retry" */
 	FRAME_USER = 1 << 1,
 	FRAME_GUP = 1 << 2,
 	FRAME_WRITE = 1 << 3,
@@ -59,23 +56,17 @@ enum memlat_bit {
 /* The attempt under the VMA's lock came in 6.4 (CONFIG_PER_VMA_LOCK, 0b6cc04f3db3). */
 enum fault_flag___vma_lock { FAULT_FLAG_VMA_LOCK___probe = 1 << 12 };
 
-static __always_inline __u32 flag_vma_lock(void)
+static __always_inline bool under_vma_lock(__u32 flags)
 {
-	if (bpf_core_enum_value_exists(enum fault_flag___vma_lock, FAULT_FLAG_VMA_LOCK___probe))
-		return bpf_core_enum_value(enum fault_flag___vma_lock, FAULT_FLAG_VMA_LOCK___probe);
-	return 0;
+	if (!bpf_core_enum_value_exists(enum fault_flag___vma_lock, FAULT_FLAG_VMA_LOCK___probe))
+		return false;
+	return flags & bpf_core_enum_value(enum fault_flag___vma_lock, FAULT_FLAG_VMA_LOCK___probe);
 }
 
 static __always_inline __u32 result_error(void)
 {
 	return FAULT_RESULT(OOM) | FAULT_RESULT(SIGBUS) | FAULT_RESULT(SIGSEGV) |
 	       FAULT_RESULT(HWPOISON) | FAULT_RESULT(HWPOISON_LARGE) | FAULT_RESULT(FALLBACK);
-}
-
-/* Frame `depth`; the mask is for the verifier, callers check the depth. */
-static __always_inline struct memlat_frame *frame_at(struct memlat_task *task, __u32 depth)
-{
-	return &task->frames[depth & (MEMLAT_DEPTH - 1)];
 }
 
 static __always_inline void count_start_loss(__u32 which)
@@ -95,14 +86,28 @@ static __always_inline void split_by_bits(const struct split *split, struct lat_
 		split_add(split, cell, &key, NULL, ns);
 }
 
+/* What a huge page's fault is marked by, of the current task; NULL: there is none. */
+static __always_inline struct memlat_task *task_mark(__u64 flags)
+{
+	return bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, flags);
+}
+
+/* Takes the bits that were learnt within a call. */
+static __always_inline __u32 take_mark(void)
+{
+	struct memlat_task *task = knobs_split(&knobs, LAT_BY_PAGE) ? task_mark(0) : NULL;
+	__u32 bits = task ? task->bits : 0;
+
+	if (task)
+		task->bits = 0;
+	return bits;
+}
+
 /* Adds a finished fault to the histogram and to the splits that are on. */
-static __always_inline void record(struct lat_cell *cell, struct task_struct *task, __u64 ns,
-				   __u32 bits)
+static __always_inline void record(struct lat_cell *cell, __u64 ns, __u32 bits)
 {
 	const struct split split = { &keys, &rows, &control, &knobs };
 
-	if (bits & FRAME_FAILED)
-		cell->counts[LAT_ERRORS]++;
 	if (!knobs.by) {
 		hist_add(&cell->hist, ns, knobs.tail_ns);
 		return;
@@ -110,7 +115,7 @@ static __always_inline void record(struct lat_cell *cell, struct task_struct *ta
 	if (!tell(&knobs, &control, 0, cell, &ns))
 		return;
 	hist_add(&cell->hist, ns, knobs.tail_ns);
-	split_by_task(&split, cell, task, false, ns);
+	split_by_task(&split, cell, bpf_get_current_task_btf(), false, ns);
 	split_by_bits(&split, cell, LAT_BY_MODE, ns,
 		      bits & FRAME_GUP	  ? LAT_MODE_GUP
 		      : bits & FRAME_USER ? LAT_MODE_USER
@@ -131,13 +136,71 @@ static __always_inline void record(struct lat_cell *cell, struct task_struct *ta
 
 /* ---- handle_mm_fault(), entry to return: fentry and kprobe ---- */
 
-struct call {
-	__u64 address;
-	__u64 stack; /* lower for an inner call */
-	__u32 flags;
-	__u32 bits;
-};
+/* The lowest address of a task's kernel stack. */
+static __always_inline __u64 stack_base(struct task_struct *task)
+{
+	return (__u64)task->stack;
+}
 
+/* All calls of a task are looked for from one place on, at which few other tasks begin. */
+static __always_inline __u32 first_place(__u64 base)
+{
+	return base * 0x9e3779b97f4a7c15ULL >> (64 - MEMLAT_CALL_BITS) & ~1;
+}
+
+/* The barrier: else the compiler computes the address anew at every use. */
+static __always_inline struct memlat_call *place_at(__u32 place)
+{
+	struct memlat_call *call = &calls[place & (MEMLAT_CALLS - 1)];
+
+	barrier_var(call);
+	return call;
+}
+
+/*
+ * A place for a call of this task; `held`: in it is an earlier call whose frame lies at or below
+ * this one's. It must have returned, though we may not have been told.
+ */
+static __always_inline struct memlat_call *call_claim(__u64 stack, bool *held)
+{
+	__u64 base = stack_base(bpf_get_current_task_btf());
+	__u32 place = first_place(base);
+
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < MEMLAT_PLACES; i++) {
+		struct memlat_call *call = place_at(place + i);
+
+		*held = call->stack;
+		if (*held ? call->stack >= base && call->stack <= stack
+			  : !__sync_val_compare_and_swap(&call->stack, 0, stack))
+			return call;
+	}
+	return NULL;
+}
+
+static __always_inline struct memlat_call *call_find(__u64 stack)
+{
+	__u32 place = first_place(stack_base(bpf_get_current_task_btf()));
+
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < MEMLAT_PLACES; i++) {
+		struct memlat_call *call = place_at(place + i);
+
+		if (call->stack == stack)
+			return call;
+	}
+	return NULL;
+}
+
+/* Another CPU may take the place as soon as it is free. */
+static __always_inline void call_free(struct memlat_call *call)
+{
+	call->start_ns = 0;
+	barrier();
+	call->stack = 0;
+}
+
+/* What only the splits ask. */
 static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_area_struct *vma)
 {
 	__u32 bits = 0;
@@ -150,8 +213,6 @@ static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_are
 		bits |= FRAME_WRITE;
 	if (flags & FAULT_FLAG(INSTRUCTION))
 		bits |= FRAME_EXEC;
-	if (flags & flag_vma_lock())
-		bits |= FRAME_VMA_LOCK;
 	/* mm_account_fault() calls every second attempt major, and so do we. */
 	if (flags & FAULT_FLAG(TRIED))
 		bits |= FRAME_MAJOR;
@@ -161,123 +222,125 @@ static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_are
 }
 
 /*
- * Does the call go on with the fault whose last call said "retry"? The second attempt carries
- * TRIED, save for the one that follows a failed attempt under the VMA's lock. A retry given up for
- * a signal leaves a pending frame behind, which a later fault at the same address must not inherit.
+ * Does a call go on with the fault whose last call said "retry"? The second attempt carries TRIED,
+ * save for the one that follows a failed attempt under the VMA's lock. A retry given up for a
+ * signal leaves its place taken, which a later fault at the same address must not inherit.
  */
-static __always_inline bool call_continues(const struct memlat_frame *frame,
-					   const struct call *call)
+static __always_inline bool call_continues(const struct memlat_call *call, __u64 stack,
+					   __u64 address, __u32 flags)
 {
-	if (!(frame->bits & FRAME_PENDING) || frame->address != call->address)
+	if (!call->pending || call->stack != stack || call->address != address)
 		return false;
-	return call->flags & FAULT_FLAG(TRIED) ||
-	       (frame->bits & FRAME_VMA_LOCK && !(call->bits & FRAME_VMA_LOCK));
+	return flags & FAULT_FLAG(TRIED) || (call->bits & FRAME_VMA_LOCK && !under_vma_lock(flags));
 }
 
-static __always_inline void call_enter(struct memlat_task *task, const struct call *call)
+static __always_inline int call_enter(__u64 stack, struct vm_area_struct *vma, __u64 address,
+				      __u32 flags, bool has_regs)
 {
-	struct memlat_frame *frame;
+	struct memlat_call *call;
+	__u32 bits = 0;
+	bool held;
 
-	/* Calls at or below this one on the stack have returned, though we were not told. */
-	for (int i = 0; i < MEMLAT_DEPTH; i++) {
-		if (!task->depth || frame_at(task, task->depth - 1)->stack > call->stack)
-			break;
-		task->depth--;
-		count_start_loss(LAT_ABANDONED);
-	}
-	if (task->depth >= MEMLAT_DEPTH) {
-		count_start_loss(LAT_NOT_KEPT);
-		return;
-	}
-	frame = frame_at(task, task->depth++);
-	if (!call_continues(frame, call)) {
-		if (frame->bits & FRAME_PENDING)
-			count_start_loss(LAT_ABANDONED);
-		frame->tries = 0;
-		frame->address = call->address;
-		frame->bits = 0;
-		frame->start_ns = bpf_ktime_get_ns();
-	}
-	frame->bits = (frame->bits & FRAME_MAJOR) | call->bits;
-	frame->stack = call->stack;
-}
-
-/* Ends the innermost call if it is this one. Returns its frame, or NULL and the reason in `why`. */
-static __always_inline struct memlat_frame *call_leave(struct memlat_task *task, __u64 stack,
-						       __u32 *why)
-{
-	struct memlat_frame *frame;
-
-	*why = LAT_MISSED_START;
-	for (int i = 0; i < MEMLAT_DEPTH; i++) {
-		if (!task->depth)
-			return NULL;
-		frame = frame_at(task, task->depth - 1);
-		if (frame->stack > stack) /* an outer call: this one's entry was missed */
-			return NULL;
-		task->depth--;
-		if (frame->stack == stack)
-			return frame;
-		count_start_loss(LAT_ABANDONED);
-		*why = LAT_UNMATCHED;
-	}
-	return NULL;
-}
-
-static __always_inline int call_enter_stored(const struct call *call)
-{
-	struct task_struct *current = bpf_get_current_task_btf();
-	struct memlat_task *task;
-
-	if (filter_by_task(&knobs) && !task_wanted(&knobs, current, false))
+	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf(), false))
 		return 0;
-	task = bpf_task_storage_get(&tasks, current, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (task)
-		call_enter(task, call);
-	else
+	if (under_vma_lock(flags))
+		bits |= FRAME_VMA_LOCK;
+	if (knobs.by) {
+		bits |= call_bits(flags, has_regs, vma);
+		take_mark(); /* of a call whose return was missed */
+	}
+	call = call_claim(stack, &held);
+	if (!call) {
 		count_start_loss(LAT_NOT_KEPT);
+		return 0;
+	}
+	if (held && call_continues(call, stack, address, flags)) {
+		call->bits = (call->bits & FRAME_MAJOR) | bits;
+		call->pending = false;
+		return 0;
+	}
+	if (held) {
+		count_start_loss(LAT_ABANDONED);
+		call->stack = stack;
+	}
+	call->address = address;
+	call->bits = bits;
+	call->pending = false;
+	call->tries = 0;
+	call->start_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
-/* Counts the return of a call. `task` is NULL for a task without open calls. */
-static __always_inline int call_finish(struct task_struct *current, struct memlat_task *task,
-				       __u64 stack, __u32 result)
+static __always_inline void call_unknown(struct lat_cell *cell)
 {
-	struct memlat_frame *frame = NULL;
-	__u32 why = LAT_MISSED_START;
-	struct lat_cell *cell;
-	__u64 now, start;
-
-	now = bpf_ktime_get_ns();
-	if (task)
-		frame = call_leave(task, stack, &why);
-	if (frame && result & FAULT_RESULT(RETRY)) {
-		frame->bits |= FRAME_PENDING | (result & FAULT_RESULT(MAJOR) ? FRAME_MAJOR : 0);
-		frame->tries++;
-	}
-	cell = control.armed ? cells_here(&cells) : NULL;
-	if (!cell)
-		return 0;
 	cell->counts[LAT_SEEN]++;
-	if (!frame) {
-		if (filter_by_task(&knobs) && !task_wanted(&knobs, current, false))
-			why = LAT_FILTERED;
-		cell->counts[why]++;
-		return 0;
-	}
-	if (result & FAULT_RESULT(RETRY)) {
-		cell->counts[LAT_CONTINUED]++;
-		return 0;
-	}
-	cell->counts[LAT_JOINED] += frame->tries;
-	start = frame->start_ns;
-	frame->bits |= (result & FAULT_RESULT(MAJOR) ? FRAME_MAJOR : 0) |
-		       (result & result_error() ? FRAME_FAILED : 0);
-	if (now < start)
-		cell->counts[LAT_NEGATIVE]++;
+	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf(), false))
+		cell->counts[LAT_FILTERED]++;
 	else
-		record(cell, current, now - start, frame->bits);
-	frame->bits = 0;
+		cell->counts[LAT_MISSED_START]++;
+}
+
+/* The place stays taken until the fault goes on. */
+static __always_inline void call_retried(struct lat_cell *cell, struct memlat_call *call,
+					 __u32 result)
+{
+	if (result & FAULT_RESULT(MAJOR))
+		call->bits |= FRAME_MAJOR;
+	call->tries++;
+	call->pending = true;
+	if (cell) {
+		cell->counts[LAT_SEEN]++;
+		cell->counts[LAT_CONTINUED]++;
+	}
+}
+
+static __always_inline __u32 result_bits(__u32 result)
+{
+	return (result & FAULT_RESULT(MAJOR) ? FRAME_MAJOR : 0) |
+	       (result & result_error() ? FRAME_FAILED : 0);
+}
+
+static __always_inline void call_ended(struct lat_cell *cell, const struct memlat_call *call,
+				       __u64 now, __u32 result)
+{
+	__u32 tries = call->tries, bits = 0;
+
+	cell->counts[LAT_SEEN]++;
+	if (tries)
+		cell->counts[LAT_JOINED] += tries;
+	if (now < call->start_ns) {
+		cell->counts[LAT_NEGATIVE]++;
+		return;
+	}
+	if (result) { /* not the plain minor fault */
+		bits = result_bits(result);
+		if (bits & FRAME_FAILED)
+			cell->counts[LAT_ERRORS]++;
+	}
+	if (knobs.by)
+		bits |= call->bits | take_mark();
+	record(cell, now - call->start_ns, bits);
+}
+
+/* Counts the return of a call. */
+static __always_inline int call_leave(__u64 stack, __u32 result)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct memlat_call *call = call_find(stack);
+	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
+
+	if (!call || call->pending) {
+		if (cell)
+			call_unknown(cell);
+		return 0;
+	}
+	if (result && result & FAULT_RESULT(RETRY)) {
+		call_retried(cell, call, result);
+		return 0;
+	}
+	if (cell)
+		call_ended(cell, call, now, result);
+	call_free(call);
 	return 0;
 }
 
@@ -289,98 +352,72 @@ SEC("fentry/handle_mm_fault")
 int BPF_PROG(fault_enter, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 	     struct pt_regs *regs)
 {
-	struct call call = {
-		.address = address,
-		.stack = (__u64)ctx,
-		.flags = flags,
-		.bits = call_bits(flags, regs, vma),
-	};
-
-	return call_enter_stored(&call);
+	return call_enter((__u64)ctx, vma, address, flags, regs);
 }
 
 SEC("fexit/handle_mm_fault")
 int BPF_PROG(fault_leave, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 	     struct pt_regs *regs, vm_fault_t result)
 {
-	struct task_struct *current = bpf_get_current_task_btf();
-
-	return call_finish(current, bpf_task_storage_get(&tasks, current, NULL, 0), (__u64)ctx,
-			   result);
+	return call_leave((__u64)ctx, result);
 }
 
-/* Marks the fault that is open as one that a transparent huge page served. */
-static __always_inline void mark_thp(struct memlat_task *task, __u32 result)
+/* The call that is open now is served by a transparent huge page. */
+static __always_inline int mark_thp(__u32 result)
 {
-	if (!task || !task->depth || result & (FAULT_RESULT(FALLBACK) | result_error()))
-		return;
-	frame_at(task, task->depth - 1)->bits |= FRAME_THP;
+	struct memlat_task *task;
+
+	if (result & (FAULT_RESULT(FALLBACK) | result_error()))
+		return 0;
+	task = task_mark(BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (task)
+		task->bits = FRAME_THP;
+	return 0;
 }
 
 SEC("fexit/do_huge_pmd_anonymous_page")
 int BPF_PROG(thp_leave, struct vm_fault *vmf, vm_fault_t result)
 {
-	mark_thp(bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0), result);
-	return 0;
+	return mark_thp(result);
 }
 
 SEC("kprobe/handle_mm_fault")
 int BPF_KPROBE(fault_enter_kprobe, struct vm_area_struct *vma, unsigned long address,
 	       unsigned int flags, struct pt_regs *regs)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-	struct memlat_task *task, fresh;
-	struct call call = {
-		.address = address,
-		.stack = PT_REGS_SP(ctx),
-		.flags = flags,
-		.bits = call_bits(flags, regs, vma),
-	};
-
-	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf(), false))
-		return 0;
-	task = bpf_map_lookup_elem(&start_ts, &id);
-	if (!task) {
-		__builtin_memset(&fresh, 0, sizeof(fresh));
-		bpf_map_update_elem(&start_ts, &id, &fresh, BPF_NOEXIST);
-		task = bpf_map_lookup_elem(&start_ts, &id);
-	}
-	if (task)
-		call_enter(task, &call);
-	else
-		count_start_loss(LAT_NOT_KEPT);
-	return 0;
+	return call_enter(PT_REGS_SP(ctx), vma, address, flags, regs);
 }
 
 SEC("kretprobe/handle_mm_fault")
 int BPF_KRETPROBE(fault_leave_kprobe, unsigned long result)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-	struct memlat_task *task = bpf_map_lookup_elem(&start_ts, &id);
-
 	/* The return address has been popped: the stack is one word above where it was at entry. */
-	call_finish(bpf_get_current_task_btf(), task, PT_REGS_SP(ctx) - sizeof(long), result);
-	if (task && !task->depth && !(task->frames[0].bits & FRAME_PENDING))
-		bpf_map_delete_elem(&start_ts, &id);
-	return 0;
+	return call_leave(PT_REGS_SP(ctx) - sizeof(long), result);
 }
 
 SEC("kretprobe/do_huge_pmd_anonymous_page")
 int BPF_KRETPROBE(thp_leave_kprobe, unsigned long result)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-
-	mark_thp(bpf_map_lookup_elem(&start_ts, &id), result);
-	return 0;
+	return mark_thp(result);
 }
 
-/* A task that dies takes the retry it never made with it. */
+/* THREAD_SIZE. Where it is more, with KASAN, some are left behind until the stack is used again. */
+#define STACK_SIZE (1 << 14)
+
+/* A task that dies takes along the retry it never made, and calls whose return was missed. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(task_exit, struct task_struct *task)
 {
-	__u64 id = (__u64)task->tgid << 32 | (__u32)task->pid;
+	__u64 base = stack_base(task);
+	__u32 place = first_place(base);
 
-	bpf_map_delete_elem(&start_ts, &id);
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < MEMLAT_PLACES; i++) {
+		struct memlat_call *call = place_at(place + i);
+
+		if (call->stack - base < STACK_SIZE)
+			call_free(call);
+	}
 	return 0;
 }
 
@@ -390,7 +427,6 @@ SEC("perf_event")
 int event_start(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	struct memlat_frame *frame;
 	struct memlat_task *task;
 
 	if (filter_by_task(&knobs) && !task_wanted(&knobs, current, false))
@@ -401,20 +437,17 @@ int event_start(struct bpf_perf_event_data *ctx)
 		return 0;
 	}
 	/* A fault that failed has no end event: its start is still here. */
-	frame = frame_at(task, 0);
-	if (frame->start_ns)
+	if (task->start_ns)
 		count_start_loss(LAT_ABANDONED);
-	frame->address = ctx->addr;
-	frame->bits = from_user_mode(ctx) ? FRAME_USER : 0;
-	frame->start_ns = bpf_ktime_get_ns();
-	task->depth = 1;
+	task->address = ctx->addr;
+	task->bits = from_user_mode(ctx) ? FRAME_USER : 0;
+	task->start_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
 static __always_inline int event_end(struct bpf_perf_event_data *ctx, __u32 bits)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	struct memlat_frame *frame = NULL;
 	struct memlat_task *task;
 	struct lat_cell *cell;
 	__u64 now, start = 0;
@@ -422,10 +455,8 @@ static __always_inline int event_end(struct bpf_perf_event_data *ctx, __u32 bits
 	now = bpf_ktime_get_ns();
 	task = bpf_task_storage_get(&tasks, current, NULL, 0);
 	if (task) {
-		frame = frame_at(task, 0);
-		start = frame->start_ns;
-		frame->start_ns = 0;
-		task->depth = 0;
+		start = task->start_ns;
+		task->start_ns = 0;
 	}
 	cell = control.armed ? cells_here(&cells) : NULL;
 	if (!cell)
@@ -435,12 +466,12 @@ static __always_inline int event_end(struct bpf_perf_event_data *ctx, __u32 bits
 		cell->counts[filter_by_task(&knobs) && !task_wanted(&knobs, current, false)
 				     ? LAT_FILTERED
 				     : LAT_MISSED_START]++;
-	else if (frame->address != ctx->addr)
+	else if (task->address != ctx->addr)
 		cell->counts[LAT_UNMATCHED]++;
 	else if (now < start)
 		cell->counts[LAT_NEGATIVE]++;
 	else
-		record(cell, current, now - start, frame->bits | bits);
+		record(cell, now - start, task->bits | bits);
 	return 0;
 }
 
@@ -468,12 +499,12 @@ int census(struct bpf_iter__task *ctx)
 	if (!current)
 		return 0;
 	task = bpf_task_storage_get(&tasks, current, NULL, 0);
-	if (!task || !task->depth)
+	if (!task || !task->start_ns)
 		return 0;
 	now = bpf_ktime_get_ns();
-	open_waits.count += task->depth;
-	if (now - task->frames[0].start_ns > open_waits.oldest_ns)
-		open_waits.oldest_ns = now - task->frames[0].start_ns;
+	open_waits.count++;
+	if (now - task->start_ns > open_waits.oldest_ns)
+		open_waits.oldest_ns = now - task->start_ns;
 	return 0;
 }
 

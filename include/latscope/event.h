@@ -218,23 +218,31 @@ struct runqlat_task {
 };
 _Static_assert(sizeof(struct runqlat_task) == 32, "runqlat_task has no padding");
 
-/* Value of memlat's `start_ts`: the faults a task has open, innermost last. */
-#define MEMLAT_DEPTH 4
+/*
+ * A call of handle_mm_fault(): memlat's `calls`, in .bss, hashed by the task's stack. A call takes
+ * the first free place of the few from there on.
+ */
+#define MEMLAT_CALL_BITS 14
+#define MEMLAT_CALLS (1 << MEMLAT_CALL_BITS)
+#define MEMLAT_PLACES 8
 
-struct memlat_frame {
-	__u64 start_ns; /* 0: nothing here */
+struct memlat_call {
+	__u64 stack; /* where the call's frame lies; 0: the place is free */
+	__u64 start_ns; /* of the fault; 0: not stamped yet */
 	__u64 address;
-	__u64 stack; /* where the call's frame lies: tells this call from a stale one */
-	__u32 bits; /* enum memlat_bit */
+	__u16 bits; /* enum memlat_bit */
+	__u16 pending; /* the call is over, it returned "retry" */
 	__u32 tries; /* calls that returned "retry" so far */
 };
-_Static_assert(sizeof(struct memlat_frame) == 32, "memlat_frame has no padding");
+_Static_assert(sizeof(struct memlat_call) == 32, "memlat_call: two to a cache line, no padding");
 
+/* Value of memlat's task storage. */
 struct memlat_task {
-	__u32 depth;
+	__u64 start_ns; /* perf-event: of the open fault; 0: none */
+	__u64 address;
+	__u32 bits; /* enum memlat_bit; of a call: what is learnt within */
 	__u32 pad;
-	struct memlat_frame frames[MEMLAT_DEPTH];
 };
-_Static_assert(sizeof(struct memlat_task) == 8 + MEMLAT_DEPTH * 32, "memlat_task has no padding");
+_Static_assert(sizeof(struct memlat_task) == 24, "memlat_task has no padding");
 
 #endif

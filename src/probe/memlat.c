@@ -20,20 +20,18 @@ enum { FENTRY, KPROBE, PERF_EVENT };
 static const struct probe_rung rungs[] = {
 	[FENTRY] = {
 		.name = "fentry",
-		.mechanism = "fentry and fexit of handle_mm_fault(), open calls in task storage",
+		.mechanism = "fentry and fexit of handle_mm_fault(), open calls in a table",
 		.needs =
 			"BPF trampolines (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), not forbidden",
-		.programs = { "fault_leave", "fault_enter" }, /* no start is left without its end */
-		.loaded = { "census" },
-		.unused_map = "start_ts",
+		/* In this order no start is left without its end. */
+		.programs = { "fault_leave", "task_exit", "fault_enter" },
 	},
 	[KPROBE] = {
 		.name = "kprobe",
 		.mechanism =
-			"kprobe and kretprobe of handle_mm_fault(), open calls in a hash by TID",
+			"kprobe and kretprobe of handle_mm_fault(), open calls in a table",
 		.needs = "CONFIG_KPROBES and CONFIG_KPROBE_EVENTS, and no lockdown",
 		.programs = { "fault_enter_kprobe", "fault_leave_kprobe", "task_exit" },
-		.unused_map = "tasks",
 	},
 	[PERF_EVENT] = {
 		.name = "perf-event",
@@ -44,7 +42,6 @@ static const struct probe_rung rungs[] = {
 		.metric = "page_fault",
 		.what = "page fault, exception entry to its accounting",
 		.loaded = { "census", "event_start", "event_minor", "event_major" },
-		.unused_map = "start_ts",
 		.lacks = CALL_SPLITS,
 	},
 };
@@ -151,42 +148,38 @@ static int attach_events(struct probe *probe)
 	return err;
 }
 
-static int forget_task(void *map, const void *id, const void *value)
-{
-	(void)value;
-	bpf_map__delete_elem(map, id, sizeof(uint64_t), 0);
-	return 0;
-}
-
 static int memlat_start(struct probe *probe, struct lat_control **control)
 {
 	struct memlat_bpf *skel = probe->skel;
 	const char *thp = thp_program(probe);
-	int err;
 
 	*control = &skel->bss->control;
 	if (probe->rung->metric)
 		return attach_events(probe);
-	if (probe->rung == &rungs[KPROBE]) {
-		/*
-		 * The last kprobe that is attached runs first; so that is the one of the return,
-		 * whose work is not to be in the sample. Calls that began between both stay open.
-		 */
-		err = probe__each_entry(skel->maps.start_ts, forget_task, skel->maps.start_ts);
-		if (err)
-			return err;
-	}
+	/*
+	 * The last kprobe that is attached runs first; so that is the one of the return, whose work
+	 * is not to be in the sample. Calls that began between both stay open.
+	 */
+	if (probe->rung == &rungs[KPROBE])
+		for (int i = 0; i < MEMLAT_CALLS; i++)
+			skel->bss->calls[i].stack = 0;
 	return thp ? probe__attach(probe, thp) : 0;
 }
 
-static int count_task(void *open, const void *id, const void *value)
+/* A call that has no stamp yet began just now. */
+static void count_calls(const struct memlat_call *calls, struct lat_open *open)
 {
-	const struct memlat_task *task = value;
+	*open = (struct lat_open){ 0 };
+	for (int i = 0; i < MEMLAT_CALLS; i++) {
+		uint64_t start_ns = calls[i].start_ns;
 
-	(void)id;
-	if (task->depth)
-		probe__count_open(open, task->depth, task->frames[0].start_ns);
-	return 0;
+		if (!calls[i].stack || calls[i].pending)
+			continue;
+		if (start_ns)
+			probe__count_open(open, 1, start_ns);
+		else
+			open->count++;
+	}
 }
 
 static int memlat_census(struct probe *probe, struct lat_open *open, bool *age_known)
@@ -195,8 +188,10 @@ static int memlat_census(struct probe *probe, struct lat_open *open, bool *age_k
 	int err;
 
 	*age_known = true;
-	if (!probe->rung->loaded[0])
-		return probe__each_entry(skel->maps.start_ts, count_task, open);
+	if (!probe->rung->metric) {
+		count_calls(skel->bss->calls, open);
+		return 0;
+	}
 	skel->bss->open_waits = (struct lat_open){ 0 };
 	err = probe__iterate(probe, probe->rung->loaded[0]);
 	*open = skel->bss->open_waits;
