@@ -77,7 +77,7 @@ check 'CSV of the histogram' 0 '' '^backend,event,way,baseline_cycles,lo_cycles,
 check 'a recording' 0 'recording in ' 'minor_fault' ringlat --backend user -n 20000 -o "$dir/runs" --label name=x
 recorded=$(recording "$dir/runs")
 is 'its files' "$(cd "$recorded" && echo *)" 'ringlat-syscall.csv ringlat-vdso.csv ringlat.csv ringlat.summary.json run.db'
-check 'report shows it' 0 '' 'ringlat minor_fault: .*seen 2,000 = .*: balances' report "$recorded"
+check 'report shows it' 0 '' 'ringlat minor_fault: .*seen 20,000 = .*: balances' report "$recorded"
 refuses 'nowhere to write' 1 'cannot make a directory in /proc/none: .*; choose another by -o' ringlat --backend user -n 600 -o /proc/none
 
 "$latscope" ringlat --backend user -n 1000000000 --json >"$dir/stdout" 2>"$dir/stderr" &
