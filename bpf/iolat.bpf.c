@@ -209,7 +209,7 @@ static __always_inline struct iolat_start *find(const struct request_view *rq)
 	return NULL;
 }
 
-/* What a completion is counted with. Knobs are read once: a read of them always stays in the code. */
+/* What a completion is counted with. Knobs are read once: the code of a read always stays. */
 struct ending {
 	struct request_view rq;
 	__u64 tail_ns;
