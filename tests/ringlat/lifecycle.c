@@ -453,59 +453,6 @@ static void loads_module(void)
 	close(fd);
 }
 
-static pid_t start_load(int cpu)
-{
-	pid_t pid = fork();
-	char *pages;
-
-	if (pid)
-		return pid;
-	pin(cpu);
-	for (;;) {
-		pages = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			     -1, 0);
-		must(pages != MAP_FAILED, "map pages");
-		memset(pages, 1, 16 * PAGE);
-		munmap(pages, 16 * PAGE);
-	}
-}
-
-static void own_and_cross(void)
-{
-	struct crossing crossing;
-	pid_t pid = fork();
-	int status, i;
-
-	if (!pid) {
-		device_own(BOTH);
-		for (i = 0; i < 100; i++) {
-			cross_syscall(&crossing);
-			EXPECT(crossing.u2k_k);
-		}
-		_exit(failures ? 1 : 0);
-	}
-	EXPECT(waitpid(pid, &status, 0) == pid && !status);
-}
-
-/* Both CPUs fault and call all the while. LATSCOPE_RINGLAT is the module's file. */
-static void loaded_again(void)
-{
-	const char *path = getenv("LATSCOPE_RINGLAT");
-	pid_t loads[] = { start_load(0), start_load(1) };
-	int module, i;
-
-	for (i = 0; i < rounds(25, 250); i++) {
-		AWAIT(!syscall(SYS_delete_module, "ringlat", O_NONBLOCK));
-		module = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-		EXPECT(module >= 0 && !syscall(SYS_finit_module, module, "", 0));
-		close(module);
-		AWAIT(!access(RINGLAT_DEVICE, F_OK));
-		own_and_cross();
-	}
-	reap(loads[0]);
-	reap(loads[1]);
-}
-
 /* A guest of one instruction, jmp to itself. Returns its CPU's descriptor, or exits. */
 static int guest_cpu(void)
 {
@@ -603,7 +550,6 @@ static const struct test_case cases[] = {
 	{ "nmi-in-stub", nmi_in_stub },
 	{ "loads-module", loads_module },
 	{ "closed-while-in-guest", closed_while_in_guest },
-	{ "loaded-again", loaded_again },
 };
 
 int main(int argc, char **argv)
