@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * reload: the module is unloaded and loaded again, and used, while all CPUs fault and call all the
- * time. LATSCOPE_RINGLAT is its file. Under soak, more often only if there is one CPU: as
- * tests/ringlat/in-vm has it, QEMU does not bear more with two.
+ * time. LATSCOPE_RINGLAT is its file.
  */
 #include "client.h"
 
@@ -48,7 +47,7 @@ static void loaded_again(void)
 {
 	const char *path = getenv("LATSCOPE_RINGLAT");
 	pid_t loads[] = { start_load(0), start_load(1) };
-	long i, times = sysconf(_SC_NPROCESSORS_CONF) > 1 ? 25 : rounds(25, 250);
+	long i, times = rounds(25, 250);
 	int module;
 
 	for (i = 0; i < times; i++) {
