@@ -37,15 +37,15 @@ struct memlat_call calls[MEMLAT_CALLS] __attribute__((aligned(64))) = {};
 
 /* What is known of a fault besides its time. */
 enum memlat_bit {
-	FRAME_USER = 1 << 1,
-	FRAME_GUP = 1 << 2,
-	FRAME_WRITE = 1 << 3,
-	FRAME_EXEC = 1 << 4,
-	FRAME_MAJOR = 1 << 5,
-	FRAME_FAILED = 1 << 6,
-	FRAME_THP = 1 << 7,
-	FRAME_HUGETLB = 1 << 8,
-	FRAME_VMA_LOCK = 1 << 9, /* the call was the attempt under the VMA's lock */
+	CALL_USER = 1 << 0,
+	CALL_GUP = 1 << 1,
+	CALL_WRITE = 1 << 2,
+	CALL_EXEC = 1 << 3,
+	CALL_MAJOR = 1 << 4,
+	CALL_FAILED = 1 << 5,
+	CALL_THP = 1 << 6,
+	CALL_HUGETLB = 1 << 7,
+	CALL_VMA_LOCK = 1 << 8, /* the call was the attempt under the VMA's lock */
 };
 
 #define VM_HUGETLB 0x00400000
@@ -117,21 +117,21 @@ static __always_inline void record(struct lat_cell *cell, __u64 ns, __u32 bits)
 	hist_add(&cell->hist, ns, knobs.tail_ns);
 	split_by_task(&split, cell, bpf_get_current_task_btf(), false, ns);
 	split_by_bits(&split, cell, LAT_BY_MODE, ns,
-		      bits & FRAME_GUP	  ? LAT_MODE_GUP
-		      : bits & FRAME_USER ? LAT_MODE_USER
-					  : LAT_MODE_KERNEL);
+		      bits & CALL_GUP	 ? LAT_MODE_GUP
+		      : bits & CALL_USER ? LAT_MODE_USER
+					 : LAT_MODE_KERNEL);
 	split_by_bits(&split, cell, LAT_BY_TYPE, ns,
-		      bits & FRAME_FAILED  ? LAT_TYPE_FAILED
-		      : bits & FRAME_MAJOR ? LAT_TYPE_MAJOR
-					   : LAT_TYPE_MINOR);
+		      bits & CALL_FAILED  ? LAT_TYPE_FAILED
+		      : bits & CALL_MAJOR ? LAT_TYPE_MAJOR
+					  : LAT_TYPE_MINOR);
 	split_by_bits(&split, cell, LAT_BY_ACCESS, ns,
-		      bits & FRAME_WRITE  ? LAT_ACCESS_WRITE
-		      : bits & FRAME_EXEC ? LAT_ACCESS_EXEC
-					  : LAT_ACCESS_READ);
+		      bits & CALL_WRITE	 ? LAT_ACCESS_WRITE
+		      : bits & CALL_EXEC ? LAT_ACCESS_EXEC
+					 : LAT_ACCESS_READ);
 	split_by_bits(&split, cell, LAT_BY_PAGE, ns,
-		      bits & FRAME_HUGETLB ? LAT_PAGE_HUGETLB
-		      : bits & FRAME_THP   ? LAT_PAGE_THP
-					   : LAT_PAGE_BASE);
+		      bits & CALL_HUGETLB ? LAT_PAGE_HUGETLB
+		      : bits & CALL_THP	  ? LAT_PAGE_THP
+					  : LAT_PAGE_BASE);
 }
 
 /* ---- handle_mm_fault(), entry to return: fentry and kprobe ---- */
@@ -206,18 +206,18 @@ static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_are
 	__u32 bits = 0;
 
 	if (flags & FAULT_FLAG(USER))
-		bits |= FRAME_USER;
+		bits |= CALL_USER;
 	if (!has_regs)
-		bits |= FRAME_GUP;
+		bits |= CALL_GUP;
 	if (flags & FAULT_FLAG(WRITE))
-		bits |= FRAME_WRITE;
+		bits |= CALL_WRITE;
 	if (flags & FAULT_FLAG(INSTRUCTION))
-		bits |= FRAME_EXEC;
+		bits |= CALL_EXEC;
 	/* mm_account_fault() calls every second attempt major, and so do we. */
 	if (flags & FAULT_FLAG(TRIED))
-		bits |= FRAME_MAJOR;
+		bits |= CALL_MAJOR;
 	if (knobs_split(&knobs, LAT_BY_PAGE) && BPF_CORE_READ(vma, vm_flags) & VM_HUGETLB)
-		bits |= FRAME_HUGETLB;
+		bits |= CALL_HUGETLB;
 	return bits;
 }
 
@@ -231,7 +231,7 @@ static __always_inline bool call_continues(const struct memlat_call *call, __u64
 {
 	if (!call->pending || call->stack != stack || call->address != address)
 		return false;
-	return flags & FAULT_FLAG(TRIED) || (call->bits & FRAME_VMA_LOCK && !under_vma_lock(flags));
+	return flags & FAULT_FLAG(TRIED) || (call->bits & CALL_VMA_LOCK && !under_vma_lock(flags));
 }
 
 static __always_inline int call_enter(__u64 stack, struct vm_area_struct *vma, __u64 address,
@@ -244,7 +244,7 @@ static __always_inline int call_enter(__u64 stack, struct vm_area_struct *vma, _
 	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf(), false))
 		return 0;
 	if (under_vma_lock(flags))
-		bits |= FRAME_VMA_LOCK;
+		bits |= CALL_VMA_LOCK;
 	if (knobs.by) {
 		bits |= call_bits(flags, has_regs, vma);
 		take_mark(); /* of a call whose return was missed */
@@ -255,7 +255,7 @@ static __always_inline int call_enter(__u64 stack, struct vm_area_struct *vma, _
 		return 0;
 	}
 	if (held && call_continues(call, stack, address, flags)) {
-		call->bits = (call->bits & FRAME_MAJOR) | bits;
+		call->bits = (call->bits & CALL_MAJOR) | bits;
 		call->pending = false;
 		return 0;
 	}
@@ -285,7 +285,7 @@ static __always_inline void call_retried(struct lat_cell *cell, struct memlat_ca
 					 __u32 result)
 {
 	if (result & FAULT_RESULT(MAJOR))
-		call->bits |= FRAME_MAJOR;
+		call->bits |= CALL_MAJOR;
 	call->tries++;
 	call->pending = true;
 	if (cell) {
@@ -296,8 +296,8 @@ static __always_inline void call_retried(struct lat_cell *cell, struct memlat_ca
 
 static __always_inline __u32 result_bits(__u32 result)
 {
-	return (result & FAULT_RESULT(MAJOR) ? FRAME_MAJOR : 0) |
-	       (result & result_error() ? FRAME_FAILED : 0);
+	return (result & FAULT_RESULT(MAJOR) ? CALL_MAJOR : 0) |
+	       (result & result_error() ? CALL_FAILED : 0);
 }
 
 static __always_inline void call_ended(struct lat_cell *cell, const struct memlat_call *call,
@@ -314,7 +314,7 @@ static __always_inline void call_ended(struct lat_cell *cell, const struct memla
 	}
 	if (result) { /* not the plain minor fault */
 		bits = result_bits(result);
-		if (bits & FRAME_FAILED)
+		if (bits & CALL_FAILED)
 			cell->counts[LAT_ERRORS]++;
 	}
 	if (knobs.by)
@@ -371,7 +371,7 @@ static __always_inline int mark_thp(__u32 result)
 		return 0;
 	task = task_mark(BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (task)
-		task->bits = FRAME_THP;
+		task->bits = CALL_THP;
 	return 0;
 }
 
@@ -440,7 +440,7 @@ int event_start(struct bpf_perf_event_data *ctx)
 	if (task->start_ns)
 		count_start_loss(LAT_ABANDONED);
 	task->address = ctx->addr;
-	task->bits = from_user_mode(ctx) ? FRAME_USER : 0;
+	task->bits = from_user_mode(ctx) ? CALL_USER : 0;
 	task->start_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -484,7 +484,7 @@ int event_minor(struct bpf_perf_event_data *ctx)
 SEC("perf_event")
 int event_major(struct bpf_perf_event_data *ctx)
 {
-	return event_end(ctx, FRAME_MAJOR);
+	return event_end(ctx, CALL_MAJOR);
 }
 
 /* ---- what is open when the window has closed ---- */
