@@ -164,6 +164,8 @@ static void add_remarks(struct wrap *wrap, const struct lat_cell *cell)
 			continue;
 		if (i == LAT_FALLBACK_NS)
 			wrap__add(wrap, " (%s)", units__ns(text, (double)count));
+		else if (i == LAT_SKEW_NS)
+			wrap__add(wrap, " (skew %s)", units__ns(text, (double)count));
 		else
 			wrap__add(wrap, "%s%s %s", before, units__count(text, count),
 				  counts__name(i));
