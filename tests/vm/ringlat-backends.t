@@ -9,4 +9,4 @@ modules=$(tests/kmod/build 6.1) || {
 	[ $? = 77 ] || exit 1
 	skip_all 'there is no 6.1 kernel here, or not its headers'
 }
-exec tests/vm/run -q '-icount shift=3,sleep=off' -c 1 tests/ringlat/backends "$modules"
+exec tests/vm/run -i 3 tests/ringlat/backends "$modules"
