@@ -48,6 +48,8 @@ ok 'JSON: the columns and the sums' jq -e '.modules[0] | .module == "rmid" and .
 	and (.columns | map(.name) | index("cpu_ns")) and (.digest | map(select(.comm == "latscope")) | length > 0)' <<<"$out"
 
 . tests/probes/rmid.sh
+[ ! -e /proc/latscope_rmid ] || duties module
+duties switches
 
 # Who was there before: a sleeper of a name that nobody else has, which works while the window is open.
 cp "$(command -v bash)" "$dir/early-bird"

@@ -150,7 +150,7 @@ int main(int argc, char **argv)
 		late += i && !(good && good_before);
 		good_before = good;
 	}
-	sleep_until(start + seconds * NSEC_PER_SEC); /* what the children's deaths take is no second's */
+	sleep_until(start + seconds * NSEC_PER_SEC); /* the children's deaths are after it */
 	printf("late=%d\nsteal_ns=%llu\n", late, (unsigned long long)(stolen() - steal));
 	return 0;
 }
