@@ -56,11 +56,15 @@ enum memlat_bit {
 /* The attempt under the VMA's lock came in 6.4 (CONFIG_PER_VMA_LOCK, 0b6cc04f3db3). */
 enum fault_flag___vma_lock { FAULT_FLAG_VMA_LOCK___probe = 1 << 12 };
 
+static __always_inline bool knows_vma_lock(void)
+{
+	return bpf_core_enum_value_exists(enum fault_flag___vma_lock, FAULT_FLAG_VMA_LOCK___probe);
+}
+
 static __always_inline bool under_vma_lock(__u32 flags)
 {
-	if (!bpf_core_enum_value_exists(enum fault_flag___vma_lock, FAULT_FLAG_VMA_LOCK___probe))
-		return false;
-	return flags & bpf_core_enum_value(enum fault_flag___vma_lock, FAULT_FLAG_VMA_LOCK___probe);
+	return knows_vma_lock() &&
+	       flags & bpf_core_enum_value(enum fault_flag___vma_lock, FAULT_FLAG_VMA_LOCK___probe);
 }
 
 static __always_inline __u32 result_error(void)
@@ -222,16 +226,33 @@ static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_are
 }
 
 /*
- * Does a call go on with the fault whose last call said "retry"? The second attempt carries TRIED,
- * save for the one that follows a failed attempt under the VMA's lock. A retry given up for a
- * signal leaves its place taken, which a later fault at the same address must not inherit.
+ * Takes a call that goes on with a fault; false: the call is a fault's first. A further attempt
+ * carries TRIED, save for the one after a failed attempt under the VMA's lock: that is told by the
+ * "retry" which was returned. A retry given up for a signal leaves its place taken, which a later
+ * fault at the same address must not inherit. If the first call is not known, or not known to have
+ * been one, what is left of the fault would make a short sample: its return is a missed_start.
  */
-static __always_inline bool call_continues(const struct memlat_call *call, __u64 stack,
-					   __u64 address, __u32 flags)
+static __always_inline bool call_goes_on(__u64 stack, __u64 address, __u32 flags, __u32 bits)
 {
-	if (!call->pending || call->stack != stack || call->address != address)
+	bool tried = flags & FAULT_FLAG(TRIED), same;
+	struct memlat_call *call;
+
+	if (!tried && (!knows_vma_lock() || under_vma_lock(flags)))
 		return false;
-	return flags & FAULT_FLAG(TRIED) || (call->bits & CALL_VMA_LOCK && !under_vma_lock(flags));
+	call = call_find(stack);
+	if (!call)
+		return tried;
+	same = call->address == address && (tried || call->bits & CALL_VMA_LOCK);
+	if (same && (tried || call->pending)) {
+		call->bits = (call->bits & CALL_MAJOR) | bits;
+		call->pending = false;
+		return true;
+	}
+	if (!same && !tried)
+		return false;
+	count_start_loss(LAT_ABANDONED);
+	call_free(call);
+	return true;
 }
 
 static __always_inline int call_enter(__u64 stack, struct vm_area_struct *vma, __u64 address,
@@ -249,14 +270,11 @@ static __always_inline int call_enter(__u64 stack, struct vm_area_struct *vma, _
 		bits |= call_bits(flags, has_regs, vma);
 		take_mark(); /* of a call whose return was missed */
 	}
+	if (call_goes_on(stack, address, flags, bits))
+		return 0;
 	call = call_claim(stack, &held);
 	if (!call) {
 		count_start_loss(LAT_NOT_KEPT);
-		return 0;
-	}
-	if (held && call_continues(call, stack, address, flags)) {
-		call->bits = (call->bits & CALL_MAJOR) | bits;
-		call->pending = false;
 		return 0;
 	}
 	if (held) {
@@ -415,8 +433,10 @@ int BPF_PROG(task_exit, struct task_struct *task)
 	for (int i = 0; i < MEMLAT_PLACES; i++) {
 		struct memlat_call *call = place_at(place + i);
 
-		if (call->stack - base < STACK_SIZE)
+		if (call->stack - base < STACK_SIZE) {
+			count_start_loss(LAT_ABANDONED);
 			call_free(call);
+		}
 	}
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -14,6 +15,16 @@
 #ifndef UFFD_USER_MODE_ONLY /* Linux 5.11 */
 #define UFFD_USER_MODE_ONLY 1
 #endif
+
+#define AT_ONCE 512 /* faults that wait for one and the same delay */
+
+struct truth_uffd_writer {
+	struct truth_uffd *uffd;
+	size_t first, step; /* of its pages */
+	pthread_t thread;
+	struct truth_faults faults;
+	struct truth_span touches;
+};
 
 static char source[TRUTH_PAGE] __attribute__((aligned(4096))) = { 1 };
 
@@ -46,45 +57,101 @@ static int fill(struct truth_uffd *uffd, uint64_t address)
 	return 0;
 }
 
+/* All that wait by now. Returns how many there were, or -errno. */
 static int answer(struct truth_uffd *uffd)
 {
-	struct uffd_msg message;
+	struct uffd_msg messages[AT_ONCE];
+	ssize_t got = read(uffd->fd, messages, sizeof(messages));
+	int err = 0, count = (int)(got / (ssize_t)sizeof(*messages));
 
-	if (read(uffd->fd, &message, sizeof(message)) != sizeof(message) ||
-	    message.event != UFFD_EVENT_PAGEFAULT)
+	if (got <= 0)
 		return truth__fail(uffd->why, -EIO, "userfaultfd told of no fault");
 	truth__sleep(uffd->delay_ns);
-	return fill(uffd, message.arg.pagefault.address);
+	for (int i = 0; !err && i < count; i++)
+		err = messages[i].event == UFFD_EVENT_PAGEFAULT
+			      ? fill(uffd, messages[i].arg.pagefault.address)
+			      : truth__fail(uffd->why, -EIO, "userfaultfd told of no fault");
+	return err ? err : count;
 }
 
 static void *handle(void *arg)
 {
 	struct truth_uffd *uffd = arg;
 	struct truth_faults before = truth__faults(RUSAGE_THREAD);
+	int got = 0;
 
-	for (size_t i = 0; !uffd->handler_err && i < uffd->pages; i++)
-		uffd->handler_err = answer(uffd);
+	for (size_t i = 0; got >= 0 && i < uffd->pages; i += (size_t)got)
+		got = answer(uffd);
+	uffd->handler_err = got < 0 ? got : 0;
 	uffd->handler = truth__faults_since(RUSAGE_THREAD, before);
 	if (uffd->handler_err)
-		close(uffd->fd); /* lets the writer go on */
+		close(uffd->fd); /* lets who writes go on */
 	return NULL;
 }
 
-/* The thread is made here: its stack is to be locked too. */
+/* Threads rest between their faults, so that some begin and some end while others wait. */
+static void touch(struct truth_uffd_writer *writer)
+{
+	struct truth_faults before = truth__faults(RUSAGE_THREAD);
+	uint64_t start, seed = truth__seed(0, (unsigned int)writer->first);
+	volatile char *map = writer->uffd->map;
+
+	for (size_t i = writer->first; i < writer->uffd->pages; i += writer->step) {
+		start = truth__now();
+		map[i * TRUTH_PAGE] = 1;
+		truth__add(&writer->touches, truth__now() - start);
+		if (writer->uffd->threads)
+			truth__sleep(truth__random(&seed) % (2 * writer->uffd->delay_ns + 1));
+	}
+	writer->faults = truth__faults_since(RUSAGE_THREAD, before);
+}
+
+static void *write_pages(void *arg)
+{
+	struct truth_uffd_writer *writer = arg;
+
+	pthread_barrier_wait(&writer->uffd->start);
+	touch(writer);
+	return NULL;
+}
+
+static int make_writers(struct truth_uffd *uffd)
+{
+	int err;
+
+	uffd->writers = calloc(uffd->threads ? uffd->threads : 1, sizeof(*uffd->writers));
+	if (!uffd->writers)
+		return -ENOMEM;
+	uffd->writers[0] = (struct truth_uffd_writer){ .uffd = uffd, .step = 1 };
+	pthread_barrier_init(&uffd->start, NULL, uffd->threads + 1);
+	for (unsigned int i = 0; i < uffd->threads; i++) {
+		uffd->writers[i] = (struct truth_uffd_writer){ .uffd = uffd,
+							       .first = i,
+							       .step = uffd->threads };
+		err = truth__thread(&uffd->writers[i].thread, write_pages, &uffd->writers[i]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* The threads are made here: their stacks are to be locked too. */
 int truth_uffd__prepare(struct truth_uffd *uffd)
 {
 	int err = open_uffd(uffd);
 
 	if (err)
 		return err;
-	err = truth__thread(&uffd->thread, handle, uffd);
+	err = make_writers(uffd);
+	if (!err)
+		err = truth__thread(&uffd->thread, handle, uffd);
 	return err ? truth__fail(uffd->why, err, "cannot make a thread") : 0;
 }
 
-static int enlist(struct truth_uffd *uffd, const char *map)
+static int enlist(struct truth_uffd *uffd)
 {
 	struct uffdio_register reg = {
-		.range = { .start = (uintptr_t)map, .len = uffd->pages * TRUTH_PAGE },
+		.range = { .start = (uintptr_t)uffd->map, .len = uffd->pages * TRUTH_PAGE },
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 
@@ -94,32 +161,34 @@ static int enlist(struct truth_uffd *uffd, const char *map)
 	return 0;
 }
 
-static void touch(struct truth_uffd *uffd, volatile char *map)
+static void write_all(struct truth_uffd *uffd)
 {
-	struct truth_faults before = truth__faults(RUSAGE_THREAD);
-	uint64_t start;
-
-	for (size_t i = 0; i < uffd->pages; i++) {
-		start = truth__now();
-		map[i * TRUTH_PAGE] = 1;
-		truth__add(&uffd->touches, truth__now() - start);
+	if (!uffd->threads)
+		touch(&uffd->writers[0]);
+	else
+		pthread_barrier_wait(&uffd->start);
+	for (unsigned int i = 0; i < uffd->threads; i++)
+		pthread_join(uffd->writers[i].thread, NULL);
+	pthread_join(uffd->thread, NULL);
+	for (unsigned int i = 0; i < uffd->threads || !i; i++) {
+		uffd->faults.minor += uffd->writers[i].faults.minor;
+		uffd->faults.major += uffd->writers[i].faults.major;
+		truth__merge(&uffd->touches, &uffd->writers[i].touches);
 	}
-	uffd->faults = truth__faults_since(RUSAGE_THREAD, before);
 }
 
 int truth_uffd__run(struct truth_uffd *uffd)
 {
-	char *map = truth__map(uffd->pages);
 	int err;
 
-	if (!map)
+	uffd->map = truth__map(uffd->pages);
+	if (!uffd->map)
 		return truth__fail(uffd->why, -errno, "cannot map %zu pages: %s", uffd->pages,
 				   strerror(errno));
-	err = enlist(uffd, map);
+	err = enlist(uffd);
 	if (err)
 		return err;
-	touch(uffd, map);
-	pthread_join(uffd->thread, NULL);
+	write_all(uffd);
 	if (uffd->handler_err)
 		return uffd->handler_err;
 	if (uffd->faults.minor + uffd->faults.major != (long)uffd->pages)

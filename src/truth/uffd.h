@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Page faults of a known latency: the calling thread writes once to each of some fresh pages
- * registered with userfaultfd(2); a second thread lets the delay pass for each before it fills the
- * page in. Each fault lasts at least the delay and at most as long as the writer saw. All are
- * retried: handle_mm_fault() sleeps, returns VM_FAULT_RETRY and is called again. Kernels call them
- * minor or major according to the lock that the first call held: only the sum is a truth.
+ * Page faults of a known latency: the calling thread, or threads of their own all at once, write
+ * once to each of some fresh pages registered with userfaultfd(2); another lets the delay pass for
+ * each before it fills the page in. Each fault lasts at least the delay and at most as long as its
+ * writer saw. All are retried: handle_mm_fault() sleeps, returns VM_FAULT_RETRY and is called
+ * again. Kernels call them minor or major according to the lock that the first call held: only the
+ * sum is a truth.
  */
 #ifndef LATSCOPE_TRUTH_UFFD_H
 #define LATSCOPE_TRUTH_UFFD_H
@@ -13,14 +14,19 @@
 
 struct truth_uffd {
 	size_t pages;
+	unsigned int
+		threads; /* that write, each every so-manieth page; 0: the caller writes them all */
 	uint64_t delay_ns;
 	int fd;
+	char *map;
 	pthread_t thread;
+	struct truth_uffd_writer *writers;
+	pthread_barrier_t start;
 	int handler_err;
 
-	struct truth_faults faults; /* of the writer; their sum is `pages`, or it fails */
+	struct truth_faults faults; /* of all that write; their sum is `pages`, or it fails */
 	struct truth_faults handler; /* of the thread that answers: none */
-	struct truth_span touches; /* as the writer saw them */
+	struct truth_span touches; /* as who wrote saw them */
 	char why[TRUTH_WHY];
 };
 

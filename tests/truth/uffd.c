@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * uffd [-w] PAGES DELAY_MS: page faults of a known latency.
+ * uffd [-w] [-t THREADS] PAGES DELAY_MS: page faults of a known latency.
  *
- * The main thread writes once to each of PAGES fresh pages registered with userfaultfd(2); a
- * second thread lets DELAY_MS (fractions allowed) pass for each before it fills the page in. So
- * the process has exactly PAGES faults in the window of -w, all of the main thread (tid), none
- * shorter than delay_ns and, but for the entry to the kernel and the exit, each as long as the
- * writer saw it: touch_min_ns, touch_mean_ns, touch_max_ns, touch_sum_ns.
+ * The main thread, or THREADS at once, writes once to each of PAGES fresh pages registered with
+ * userfaultfd(2); another lets DELAY_MS (fractions allowed) pass for each before it fills the page
+ * in. So the process has exactly PAGES faults in the window of -w, without -t all of the main
+ * thread (tid), none shorter than delay_ns and, but for the entry to the kernel and the exit, each
+ * as long as its writer saw it: touch_min_ns, touch_mean_ns, touch_max_ns, touch_sum_ns.
  *
  * It is also the truth for retried faults: handle_mm_fault() sleeps for the delay, returns
  * VM_FAULT_RETRY and is called again to find the page there, so each fault takes two calls at
@@ -31,9 +31,19 @@ int main(int argc, char **argv)
 {
 	struct truth_window window = {};
 	struct truth_uffd uffd = {};
-	int err;
+	int err, option;
 
-	argv = truth_arguments(&window, argc, argv, 2, "uffd [-w] PAGES DELAY_MS");
+	while ((option = getopt(argc, argv, "wt:")) != -1) {
+		if (option == 'w')
+			window.wait = true;
+		else if (option == 't')
+			uffd.threads = truth_number(optarg, "THREADS", 1, 4096);
+		else
+			return TRUTH_USAGE;
+	}
+	if (argc - optind != 2)
+		truth_die(TRUTH_USAGE, "usage: uffd [-w] [-t THREADS] PAGES DELAY_MS");
+	argv += optind;
 	uffd.pages = truth_number(argv[0], "PAGES", 1, 1 << 20);
 	uffd.delay_ns = truth_time(argv[1], "DELAY_MS", NSEC_PER_MSEC);
 	truth_begin();
