@@ -68,6 +68,22 @@ ok 'JSON has a verdict per check' fields '.checks | length > 0 and all(.verdict 
 ok 'JSON says what was expected and got' \
 	fields '[.checks[] | select(.verdict == "pass")] | all(.expected and .got and .rung)'
 
+# Beside others whose I/O is many times its own, nothing can be told from a rate, and nothing is.
+if grep -q '^iolat:' "$dir/plain"; then
+	mkdir "$dir/io"
+	"$latscope" load dio --tasks 24 -q -d 5m --dir "$dir/io" &
+	busy='skip +sequential reads: rate from idle.*the machine is busy'
+	for _ in 1 2 3 4 5; do
+		run iolat --only reaction --replicates 1 --window 100ms --dir "$dir/io"
+		! tap_match "$(<"$dir/out")" "$busy" >/dev/null || break
+	done
+	kill $!
+	wait $!
+	like 'a busy disk is no fault of ours' "$(said)" "$busy"
+else
+	skip 'a busy disk is no fault of ours' 'iolat cannot run here'
+fi
+
 # break_it MODULE FAULT: again only if the truth itself did not come about, which is an error and no verdict
 break_it() {
 	for _ in 1 2 3 4 5; do
