@@ -123,8 +123,13 @@ fi
 run doctor
 like 'doctor explains the backends' "$out" 'ringlat: crossing .*module .*kvm .*user        yes.*ringlat: --backend'
 unprivileged refuses 'with memlat, without privilege' 1 'ringlat --with-memlat: ' ringlat --with-memlat
-rm -rf "$dir/runs"
-run ringlat --backend user -n 20000 --with-memlat -o "$dir/runs"
+memlat_events() { sqlite3 "$1/run.db" "SELECT events FROM totals WHERE module = 'memlat' AND split = ''"; }
+with_memlat() {
+	rm -rf "$dir/runs"
+	run ringlat --backend user -n 20000 --with-memlat -o "$dir/runs"
+	[[ $status = 0 && $err = *'memlat cannot run'* ]] || tap_same "$(memlat_events "$(recording "$dir/runs")")" 65536
+}
+again with_memlat # the kernel may move a page meanwhile, and the host hide a fault
 is 'with memlat: exit status' "$status" 0
 if [[ $err = *'memlat cannot run'* ]]; then
 	skip 'with memlat: the whole fault' "$err"
@@ -132,8 +137,7 @@ else
 	recorded=$(recording "$dir/runs")
 	like 'with memlat: the whole fault' "$out" 'page fault, put together: ringlat by user, memlat by .*handler .*rest .*round trip .*100.0 %'
 	ok 'with memlat: it fits' fits
-	is 'memlat saw the faults that were made for it' \
-		"$(sqlite3 "$recorded/run.db" "SELECT events FROM totals WHERE module = 'memlat' AND split = ''")" 65536
+	is 'memlat saw the faults that were made for it' "$(memlat_events "$recorded")" 65536
 	whole=$(grep -A6 'put together' <<<"$out")
 	run report "$recorded"
 	is 'report says the same' "$(grep -A6 'put together' <<<"$out")" "$whole"
