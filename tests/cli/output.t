@@ -71,7 +71,7 @@ if disk ro 2>/dev/null; then
 	refuses 'a disk that is read-only' 1 "cannot make a directory in $dir/disk: Read-only file system; choose" \
 		record -d 1s -o "$dir/disk"
 	disk size=256k
-	"$latscope" record -q -i 20ms --by process,thread -o "$dir/disk" >"$dir/stdout" 2>"$dir/stderr" &
+	"$latscope" record -q -i 20ms --by mode,type,op -o "$dir/disk" >"$dir/stdout" 2>"$dir/stderr" &
 	pid=$!
 	wait_for is_full "$dir/disk"
 	kill -INT $pid
