@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit
 
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-limit=-runs=5000
+limit=-runs=2000
 [ -z "${LATSCOPE_SOAK-}" ] || limit=-max_total_time=600
 
 fuzzed() {
