@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,10 +17,10 @@
 #include "react.h"
 
 #define MEASURED "latscope-load" /* the name by which tasks are measured */
-#define RATE_FACTOR 1.5 /* others make page faults, too */
+#define RATE_FACTOR 1.5 /* others make page faults, too, and I/O ... */
+#define MADE_FACTOR 2 /* ... and the load is to make so much more than they do, if it is to show */
 #define WAIT_FACTOR 1.5 /* others take the CPU without hogs, too */
 #define MANY_HOGS 8 /* per CPU */
-#define IO_FACTOR 1.5
 #define QUEUES_FACTOR 1.5 /* the disk queues if the threads' sleep grows by as much ... */
 #define QUEUED_FACTOR 1.2 /* ... then the latency has to, by this at least */
 #define SLEPT_SHARE 0.6 /* of the sleep may be the wakeup's */
@@ -28,6 +29,7 @@
 struct loads {
 	uint64_t window_ns;
 	unsigned int tasks; /* of the load, 0: none */
+	uint64_t made; /* page faults, of the load */
 	char why[TRUTH_WHY];
 };
 
@@ -40,12 +42,18 @@ static int run_kind(const char *kind, uint64_t duration_ns, unsigned int tasks)
 
 static int run_touch(void *arg)
 {
-	const struct loads *loads = arg;
+	struct loads *loads = arg;
+	struct truth_faults faults;
+	int err;
 
-	if (loads->tasks)
-		return run_kind("touch", loads->window_ns, 0);
-	truth__sleep(loads->window_ns);
-	return 0;
+	if (!loads->tasks) {
+		truth__sleep(loads->window_ns);
+		return 0;
+	}
+	err = run_kind("touch", loads->window_ns, 0);
+	faults = truth__faults(RUSAGE_CHILDREN);
+	loads->made = faults.minor + faults.major;
+	return err;
 }
 
 /* The hogs are another process, which ends with us. */
@@ -131,17 +139,39 @@ static const char *as_time(char *text, double value)
 	return units__ns(text, value);
 }
 
+static double per_second(const struct window *window, uint64_t count)
+{
+	return (double)count * NSEC_PER_SEC / window->run->duration_ns;
+}
+
+static void witness_touch(const struct window *window, struct reaction *reaction)
+{
+	const struct loads *loads = window->child.truth;
+
+	reaction->made = per_second(window, loads->made);
+}
+
+/* Of all of a machine, which may be a busy one: what the load adds may be little beside that. */
+static void judge_rate(const struct validate *validate, const char *name,
+		       const struct reaction *idle, const struct reaction *load)
+{
+	if (load->made < MADE_FACTOR * idle->rate)
+		check__skip(validate, name, "others do as much as the load: the machine is busy");
+	else
+		check__rise(validate, name, idle->rate, RATE_FACTOR, load->rate, as_rate);
+}
+
 enum { OFF, ON };
 
 static void judge_touch(const struct validate *validate, const struct reaction *median)
 {
-	check__rise(validate, "page-touch: fault rate from idle", median[OFF].rate, RATE_FACTOR,
-		    median[ON].rate, as_rate);
+	judge_rate(validate, "page-touch: fault rate from idle", &median[OFF], &median[ON]);
 }
 
 const struct experiment memlat_experiment = {
 	.sides = { { "idle", &touch_work, ask_load, measure_all },
-		   { "page-touch", &touch_work, ask_load, measure_all, .depth = 1 } },
+		   { "page-touch", &touch_work, ask_load, measure_all, witness_touch,
+		     .depth = 1 } },
 	.judge = judge_touch,
 };
 
@@ -196,6 +226,7 @@ static void witness_io(const struct window *window, struct reaction *reaction)
 
 	/* Over the window of the probe, as the rate: it is longer, by the settling of diskstats. */
 	reaction->called = (double)dio->io.sum_ns / window->run->duration_ns;
+	reaction->made = per_second(window, dio->io.count);
 	if (!dio->has_blocked || !dio->io.count)
 		return;
 	reaction->slept = (double)dio->blocked_ns / window->run->duration_ns;
@@ -229,11 +260,11 @@ static void judge_queueing(const struct validate *validate, const struct reactio
 
 static void judge_io(const struct validate *validate, const struct reaction *median)
 {
-	check__rise(validate, "sequential reads: rate from idle", median[IDLE].rate, IO_FACTOR,
-		    median[SEQUENTIAL].rate, as_rate);
+	judge_rate(validate, "sequential reads: rate from idle", &median[IDLE],
+		   &median[SEQUENTIAL]);
 	if (median[WRITE].called > 0)
-		check__rise(validate, "random writes: rate from idle", median[IDLE].rate, IO_FACTOR,
-			    median[WRITE].rate, as_rate);
+		judge_rate(validate, "random writes: rate from idle", &median[IDLE],
+			   &median[WRITE]);
 	else
 		check__skip(validate, "random writes: rate from idle",
 			    "a disk that was named is only read");

@@ -14,6 +14,7 @@ struct reaction {
 	double p99_ns;
 	double mean_ns;
 	double in_flight; /* rate times mean: Little's law */
+	double made; /* events per second that the load made, by its own count */
 	double slept, called; /* the same of the threads: bounds of it; 0: not known */
 	double slept_mean_ns;
 };

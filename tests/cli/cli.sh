@@ -79,15 +79,27 @@ own_mounts() {
 	exec unshare -m bash -c 'CLI_MOUNTS=$(readlink /proc/self/ns/mnt) exec "$0"' "$0"
 }
 
-# wait_for CMD...: until it succeeds; gives up after 20 s.
+# wait_for CMD...: until it succeeds. The limit is for what never does.
 wait_for() {
-	local tries
+	local until=$((SECONDS + 120))
 
-	for ((tries = 0; tries < 400; tries++)); do
+	while [ $SECONDS -lt $until ]; do
 		! "$@" >/dev/null 2>&1 || return 0
 		sleep .05
 	done
 	return 1
+}
+
+# again CMD...: CMD, until it succeeds, five times at most. CMD measures anew each time, and fails if what came of it
+# is not what it should be, as where the machine stood still meanwhile. The tests after it judge the last try: what
+# is wrong in earnest is so every time.
+again() {
+	local try
+
+	for try in 1 2 3 4 5; do
+		! "$@" >"$dir/said" 2>&1 || return 0
+		diag "try $try: $*: $(<"$dir/said")"
+	done
 }
 
 gone() { ! kill -0 "$1" 2>/dev/null; }

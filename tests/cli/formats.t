@@ -10,7 +10,10 @@ skip_unless_able
 # json TITLE FILTER: what was printed last, as an array of all that stands in it
 json() { ok "$1" jq -es "$2" <<<"$out"; }
 
-run record --json -q -d 1s -i 50ms -o "$dir/i"
+start --json -i 50ms
+wait_for has_intervals "$(recording "$dir/runs")" 5
+kill -INT "$pid"
+finish
 json '-i --json is NDJSON: intervals, then the whole' 'length >= 3
 	and all(.[:-1][]; keys == ["end_sec", "modules", "schema", "start_sec"])
 	and (.[-1] | has("start_utc") and .complete)'
@@ -20,7 +23,7 @@ json '-i --json: one interval follows the other' '.[-1].duration_sec == .[-2].en
 json '-i --json: the whole is the sum of the intervals' '[.[:-1][].modules[] | .metrics[0].total_events] as $parts
 	| [.[-1].modules[].total_events] as $whole | ($parts | add) == ($whole | add)'
 whole=$(tail -n 1 <<<"$out")
-recorded=$(recording "$dir/i")
+recorded=$(recording "$dir/runs")
 run report --json "$recorded"
 is 'report --json is the same as record --json, and the time line' \
 	"$(jq -S 'del(.timeline, .together, .carriers)' <<<"$out")" "$(jq -S . <<<"$whole")"
@@ -49,7 +52,7 @@ for module in memlat runqlat iolat; do
 done
 
 by=process,thread,cgroup,disk,op,mode,type
-run record -v --top 3 -d 300ms --by $by --label name=twice --label k=v -o "$dir/text" -- \
+run record -v --top 3 --by $by --label name=twice --label k=v -o "$dir/text" -- \
 	sh -c 'dd if=/dev/zero of="$0" bs=4k count=8 conv=fsync status=none; exit 3' "$dir/io"
 recorded=$(recording "$dir/text")
 text=$out
@@ -96,7 +99,7 @@ not_ours 'a newer recording' 'this recording was made by a newer version of lats
 not_ours 'one that is cut short' 'this recording is damaged' truncate -s 20000 "$copy"
 not_ours 'an empty one' 'this is not a recording of latscope' truncate -s 0 "$copy"
 not_ours 'one with rubbish in it' 'this recording is damaged' \
-	dd if=/dev/urandom of="$copy" bs=4096 seek=1 count=8 conv=notrunc status=none
+	dd if=<(yes rubbish) of="$copy" bs=4096 seek=1 count=8 iflag=fullblock conv=notrunc status=none
 not_ours 'one with figures that do not fit' 'this recording is damaged' \
 	sqlite3 "$copy" 'UPDATE slots SET count = count + 1'
 not_ours 'one that lacks a table' 'this recording is damaged' sqlite3 "$copy" 'DROP TABLE sums'

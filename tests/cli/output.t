@@ -23,6 +23,10 @@ no_traces() {
 	[ -z "$found" ] || { echo "left: $found" && false; }
 }
 
+# sleeps: how often $pid has gone to sleep, as it does at the end of each interval
+sleeps() { awk '$1 == "voluntary_ctxt_switches:" { print $2 }' "/proc/$pid/status"; }
+has_slept() { [ "$(sleeps)" -ge "$1" ]; }
+
 is_full() { [ "$(stat -f -c %a "$1")" = 0 ]; }
 
 shopt -s nullglob
@@ -67,10 +71,14 @@ if disk ro 2>/dev/null; then
 	refuses 'a disk that is read-only' 1 "cannot make a directory in $dir/disk: Read-only file system; choose" \
 		record -d 1s -o "$dir/disk"
 	disk size=256k
-	check 'a disk that fills up: the error, and the result' 1 \
+	"$latscope" record -q -i 20ms --by mode,type,op -o "$dir/disk" >"$dir/stdout" 2>"$dir/stderr" &
+	pid=$!
+	wait_for is_full "$dir/disk"
+	kill -INT $pid
+	finish
+	ok 'a disk that fills up: the error, and the result' ended 1 \
 		"^latscope: cannot write to $dir/disk/[^ ]*Z: No space left on device; what came before is kept$" \
-		'memlat .*balances.*runqlat .*balances.*iolat .*balances' \
-		record -q -d 1s -i 20ms --by process,thread -o "$dir/disk"
+		'memlat .*balances.*runqlat .*balances.*iolat .*balances'
 	kept=$(recording "$dir/disk")
 	check 'run.db is read as far as it got' 0 '' '^incomplete: .*cut off.*runqlat .*balances' report "$kept"
 	unprivileged check 'also by others' 0 '' '^incomplete: .*cut off' report "$kept"
@@ -81,11 +89,13 @@ if disk ro 2>/dev/null; then
 	disk size=1m
 	fallocate -l 768k "$dir/disk/ballast"
 	"$latscope" record -q -i 20ms -o "$dir/disk" >/dev/null 2>"$dir/stderr" &
+	pid=$!
 	ok 'a disk that fills up for a while' wait_for is_full "$dir/disk"
-	sleep 1 # many an interval: one finds no room
+	sleeps=$(sleeps)
+	wait_for has_slept $((sleeps + 30)) # many an interval: one finds no room
 	rm "$dir/disk/ballast"
-	kill -INT $!
-	wait $!
+	kill -INT $pid
+	wait $pid
 	kept=$(recording "$dir/disk")
 	is 'the log is folded in' "$(cd "$kept" && echo run.db*)" run.db
 	unprivileged check 'and others can read it' 0 '' '^incomplete: .*cut off' report "$kept"

@@ -20,7 +20,7 @@ trap 'end_loads; rm -rf "$dir"' EXIT
 
 # load CPU PRIORITY PROGRAM ARG...: in the background, its group as $!
 load() {
-	chrt -f "$2" taskset -c "$1" "$3" load "${@:4}" -d 60s >/dev/null 2>&1 &
+	chrt -f "$2" taskset -c "$1" "$3" load "${@:4}" -d 5m >/dev/null 2>&1 &
 	loads+=($!)
 }
 
@@ -49,11 +49,26 @@ ln "$latscope" "$dir/$quiet" 2>/dev/null || cp "$latscope" "$dir/$quiet"
 load 0 2 "$dir/$quiet" hog --tasks 1 --pause 2ms
 waiting=$!
 load 1 2 "$dir/$quiet" dio --tasks 1 --pause 5ms
+own_disk=$!
 load 0 3 "$latscope" hog --tasks 1 --pause 1ms
 cpu=$!
 load 1 1 "$latscope" dio --tasks 24
 disk=$!
-sleep 1 # until the files are written
+# reads GROUP: has each task of this load read of its file? It does after it has written it; at first there is but
+# what it was started by.
+reads() {
+	local task calls
+
+	for task in $(pgrep -P "$1"); do
+		calls=$(awk '$1 == "syscr:" { print $2 }' "/proc/$task/io")
+		[ "${calls:-0}" -ge 2 ] || return
+	done
+	[ -n "${task-}" ]
+}
+wait_for reads "$own_disk"
+wait_for reads "$disk"
+wait_for pgrep -P "$cpu"
+wait_for pgrep -P "$waiting"
 switch "$cpu" . && switch "$disk" .
 
 begun() { test -e "$(recording "$1")/run.db"; }
@@ -62,6 +77,7 @@ begun() { test -e "$(recording "$1")/run.db"; }
 measure() {
 	local i recorder
 
+	rm -rf "${dir:?}/$1"
 	chrt -f -p 5 $$ # also the phases are to keep their time
 	chrt -f 4 "$latscope" record -q -i 50ms --comm "$quiet" --by process,disk -o "$dir/$1" >/dev/null &
 	recorder=$!
@@ -77,24 +93,44 @@ measure() {
 	chrt -o -p 0 $$
 }
 
-# The second pair has all four combinations about equally often.
-measure together '..##.#..#...##.#.#..##.#' '..##.#..#...##.#.#..##.#'
-measure apart '..##.#..#...##.#.#..##.#' '.#.#..##...#.#.###..#.#.'
-together=$(recording "$dir/together") apart=$(recording "$dir/apart")
-
 # pair MODULE MODULE: of the JSON printed last
 pair() {
 	jq -c --argjson modules "[\"$1\",\"$2\"]" '.together.pairs[] | select(.modules == $modules)' <<<"$out"
 }
 
-# In so short a time the slowest 1 % are few: slow is here what neither has if it is left alone.
+# In so short a time the slowest 1 % are few: slow is here what neither has if it is left alone. Where the disk has
+# others to serve, or is a slow one, that is more than 200 us, but far from the 10 ms that the CPU is taken for: each
+# try allows for twice as much. The second pair has all four combinations about equally often.
+is_together() { jq -e '.verdict == "rise together" and .rho_low > 0' <<<"$(pair runqlat iolat)"; }
+disturb_together() {
+	together_us=$((2 * together_us))
+	measure together '..##.#..#...##.#.#..##.#' '..##.#..#...##.#.#..##.#'
+	together=$(recording "$dir/together")
+	run report --slow-us $together_us --json "$together"
+	pair runqlat iolat
+	is_together
+}
+is_apart() { jq -e '.rho < 0.4 and .rho > -0.4' <<<"$(pair runqlat iolat)"; }
+disturb_apart() {
+	apart_us=$((2 * apart_us))
+	measure apart '..##.#..#...##.#.#..##.#' '.#.#..##...#.#.###..#.#.'
+	apart=$(recording "$dir/apart")
+	run report --slow-us $apart_us --confidence 99.9 --json "$apart"
+	pair runqlat iolat
+	is_apart && jq -e '.verdict == "not shown"' <<<"$(pair runqlat iolat)"
+}
+together_us=100 apart_us=100
+again disturb_together
+again disturb_apart
+
 check 'both at the same time: it says so' 0 '' \
-	$'runqlat and iolat: rise together: \\+.*\n    in [0-9]+ of [0-9]+ intervals both' report --slow-us 200 "$together"
+	$'runqlat and iolat: rise together: \\+.*\n    in [0-9]+ of [0-9]+ intervals both' \
+	report --slow-us $together_us "$together"
 ok 'it fits a terminal' fits
 like 'a line is several intervals' "$out" 'a line is [2-9] intervals of 50 ms \(--all-intervals'
 like 'intervals are marked' "$out" $'\n\\* +[0-9]'
-run report --slow-us 200 --json "$together"
-ok '--json: so it does' jq -e '.verdict == "rise together" and .rho_low > 0' <<<"$(pair runqlat iolat)"
+run report --slow-us $together_us --json "$together"
+ok '--json: so it does' is_together
 is '--json: whose the slow waits are' \
 	"$(jq -r '.carriers[] | select(.module == "runqlat" and .by == "process") | .name' <<<"$out" | head -n 1)" \
 	"$quiet ($(pgrep -P "$waiting"))"
@@ -107,13 +143,22 @@ is 'each has a line' "$(grep -cE '^[* ] +[0-9]+\.[0-9]{3}  ' <<<"$out")" "$(inte
 
 # At 95 % it would fail in one of twenty runs, as it should.
 check 'at times of their own: it says nothing of the kind' 0 '' 'runqlat and iolat: not shown: ' \
-	report --slow-us 200 --confidence 99.9 "$apart"
-run report --slow-us 200 --json "$apart"
-ok '--json: the correlation is small' jq -e '.rho < 0.4 and .rho > -0.4' <<<"$(pair runqlat iolat)"
+	report --slow-us $apart_us --confidence 99.9 "$apart"
+run report --slow-us $apart_us --json "$apart"
+ok '--json: the correlation is small' is_apart
 
+# Of all shares that begin with a slot, the one that is nearest to 1 %.
+nearest() {
+	sqlite3 -readonly "$together/run.db" <<-END
+		$(sed '/^SELECT/,$d' tests/probes/facts.sql)
+		WITH tails AS (SELECT 1.0 * sum(count) OVER (ORDER BY slot DESC) / sum(count) OVER () AS share
+			FROM hists WHERE name = 'iolat')
+		SELECT share FROM tails ORDER BY max(share / 0.01, 0.01 / share) LIMIT 1;
+	END
+}
 run report --json "$together"
-ok 'without a threshold it is the slowest 1 %' jq -e '[.timeline.modules[] | select(.module == "iolat")][0] |
-	.slow_share > 0.005 and .slow_share < 0.02' <<<"$out"
+ok 'without a threshold it is the slowest 1 %, as near as slots allow' jq -e "[.timeline.modules[] |
+	select(.module == \"iolat\")][0] | .slow_share / $(nearest) - 1 | fabs < 1e-3" <<<"$out"
 check 'a threshold' 0 '' 'slow: from 5.12 ms .*slow: from 5.12 ms' report --slow-us 5200 "$together"
 check 'one module has no time line' 0 '' 'runqlat run_queue' report -m runqlat "$together"
 ok 'nor has it' test "${out#*time line}" = "$out"

@@ -7,12 +7,12 @@ cd "$(dirname "$0")/../.." || exit
 
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-seconds=3
-[ -z "${LATSCOPE_SOAK-}" ] || seconds=600
+limit=-runs=2000
+[ -z "${LATSCOPE_SOAK-}" ] || limit=-max_total_time=600
 
 fuzzed() {
 	mkdir "$dir/corpus"
-	.output/tests/rmid/fuzz -seed=1 -max_len=1200 -len_control=0 -max_total_time=$seconds -print_final_stats=1 \
+	.output/tests/rmid/fuzz -seed=1 -max_len=1200 -len_control=0 $limit -print_final_stats=1 \
 		-artifact_prefix="$dir/" "$dir/corpus" >"$dir/log" 2>&1 || { tail -n 30 "$dir/log" && false; }
 }
 

@@ -28,26 +28,69 @@ run --disk /dev/null
 ok 'a disk that is none: error' ended 1
 [ "$(id -u)" = 0 ] || skip_rest='not root'
 
-# Some machines run no BPF program while certain tasks of theirs are current, and a completion or two is missed.
-# Nobody but the machine is to blame if another try has them all; a fault of ours would be there each time.
-for try in 1 2 3; do
-	run all --replicates 3 --window 100ms
-	[ "$status" = 3 ] || break
-	diag "try $try: $(grep FAIL "$dir/out")"
-done
+# Some machines run no BPF program while certain tasks of theirs are current, and a completion or two is missed; busy
+# ones have others' load on one side of a comparison. Nobody but the machine is to blame if another try is right; a
+# fault of ours would be there each time.
+well() { [ "$status" = 0 ] || [ "$status" = 77 ]; }
+
+# again MOST ARG...: run ARG..., until it ends well, MOST times
+again() {
+	local try
+
+	for ((try = 1; try <= $1; try++)); do
+		run "${@:2}"
+		! well || return 0
+		diag "try $try of ${*:2}, exit status $status: $(grep -h 'FAIL\|^latscope' "$dir/out" "$dir/err")"
+	done
+}
+
+# All at once; those that failed once more, alone.
+again 1 all --replicates 3 --window 100ms
+cp "$dir/out" "$dir/plain"
+if ! well && [ -z "${skip_rest-}" ]; then
+	for module in memlat runqlat iolat; do
+		again 5 $module --replicates 3 --window 100ms
+		well || break
+		[ "$status" = 77 ] || cat "$dir/out" >>"$dir/plain"
+		status=0 # whether any can run was told before
+	done
+fi
 if [ "$status" = 77 ] || [ -n "${skip_rest-}" ]; then
 	skip 'validate on this machine' "${skip_rest-$(head -n 1 "$dir/err")}"
 else
 	ok 'all pass' ended 0
 fi
 ok 'it fits 80 columns' narrow
-cp "$dir/out" "$dir/plain"
-like 'it says how many passed' "$(tail -n 1 "$dir/out")" '^[0-9]+ passed, 0 failed, [0-9]+ skipped$'
+like 'it says how many passed' "$(tail -n 1 "$dir/plain")" '^[0-9]+ passed, 0 failed, [0-9]+ skipped$'
 
-run memlat --only truth --json
+again 5 memlat --only truth --json
 ok 'JSON has a verdict per check' fields '.checks | length > 0 and all(.verdict | IN("pass", "skip"))'
 ok 'JSON says what was expected and got' \
 	fields '[.checks[] | select(.verdict == "pass")] | all(.expected and .got and .rung)'
+
+# Beside others whose I/O is many times its own, nothing can be told from a rate, and nothing is.
+if grep -q '^iolat:' "$dir/plain"; then
+	mkdir "$dir/io"
+	"$latscope" load dio --tasks 24 -q -d 5m --dir "$dir/io" &
+	busy='skip +sequential reads: rate from idle.*the machine is busy'
+	for _ in 1 2 3 4 5; do
+		run iolat --only reaction --replicates 1 --window 100ms --dir "$dir/io"
+		! tap_match "$(<"$dir/out")" "$busy" >/dev/null || break
+	done
+	kill $!
+	wait $!
+	like 'a busy disk is no fault of ours' "$(said)" "$busy"
+else
+	skip 'a busy disk is no fault of ours' 'iolat cannot run here'
+fi
+
+# break_it MODULE FAULT: again only if the truth itself did not come about, which is an error and no verdict
+break_it() {
+	for _ in 1 2 3 4 5; do
+		run "$1" --only truth --break "$2"
+		[ "$status" = 1 ] || return
+	done
+}
 
 # What passed without a fault must fail with it: a module that cannot run here shows nothing.
 for module in memlat runqlat iolat; do
@@ -56,7 +99,7 @@ for module in memlat runqlat iolat; do
 		continue
 	fi
 	for fault in drop leak double shift unit stale late; do
-		run "$module" --only truth --break "$fault"
+		break_it "$module" "$fault"
 		ok "$module: $fault is found" ended 3
 	done
 done

@@ -30,16 +30,25 @@ check 'it exits with an error' 0 '^latscope: the workload: exited with status 3$
 	'^workload: sh -c exit 3: exit status 3.*balances' runqlat -- sh -c 'exit 3'
 check 'it crashes' 0 '^latscope: the workload: was killed by signal 11 \(Segmentation fault\); the recording ends there$' \
 	'^workload: .*: killed by signal 11.*balances' runqlat -- sh -c 'kill -SEGV $$'
-check 'it still runs at the end' 0 '^latscope: the workload: still ran when the window closed and was ended$' \
-	$'^[0-9]+\nworkload: .*: killed by signal 15.*balances' runqlat -d 300ms -- sh -c 'echo $$; exec sleep 1000'
+# spoke COMMAND: has the last workload come to the end of its first line? Only then it is what it is to be.
+spoke() { [ -n "${out%%workload: *}" ] || { echo 'the window closed before it was there' && false; }; }
+
+# outlives TIME CMD...: a workload that says something and lives for longer than its window
+outlives() {
+	run runqlat -d "$1" -- "${@:2}"
+	spoke
+}
+again outlives 300ms sh -c 'echo $$; exec sleep 1000'
+ok 'it still runs at the end' ended 0 '^latscope: the workload: still ran when the window closed and was ended$' \
+	$'^[0-9]+\nworkload: .*: killed by signal 15.*balances'
 ok 'then it is gone' gone "${out%%$'\n'*}"
-check 'it ignores SIGTERM' 0 'still ran when the window closed and was ended$' \
-	$'^[0-9]+\nworkload: .*: killed by signal 9.*balances' \
-	runqlat -d 300ms -- sh -c 'trap "" TERM; echo $$; exec sleep 1000'
+again outlives 300ms sh -c 'trap "" TERM; echo $$; exec sleep 1000'
+ok 'it ignores SIGTERM' ended 0 'still ran when the window closed and was ended$' \
+	$'^[0-9]+\nworkload: .*: killed by signal 9.*balances'
 ok 'then it is gone, too' gone "${out%%$'\n'*}"
 check 'it is stopped' 0 'still ran when' 'killed by signal' runqlat -d 300ms -- sh -c 'kill -STOP $$'
-check 'it ends itself at SIGTERM' 0 'still ran when' $'^bye\nworkload: .*:[[:space:]]+exit[[:space:]]+status 5' \
-	runqlat -d 500ms -- bash -c 'trap "echo bye; exit 5" TERM; while :; do sleep .05; done'
+again outlives 500ms bash -c 'trap "echo bye; exit 5" TERM; while :; do sleep .05; done'
+ok 'it ends itself at SIGTERM' ended 0 'still ran when' $'^bye\nworkload: .*:[[:space:]]+exit[[:space:]]+status 5'
 check '--quiet leaves the result to tell' 0 '' '^workload: sh -c exit 3: exit status 3' runqlat -q -- sh -c 'exit 3'
 
 run runqlat --json -d 1h -- sleep .4

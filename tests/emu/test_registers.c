@@ -7,6 +7,7 @@
 #include "rig.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sys/resource.h>
 
 #define ARRAY_SIZE(x) (sizeof(x) / sizeof((x)[0]))
@@ -205,39 +206,47 @@ static void a_sample_reads_each_counter_once(void **state)
 }
 
 /* CPU time of so many reads of a register and of nothing else. */
-static double bare_reads(uint64_t count)
+static double bare_reads(int fd, uint64_t count)
 {
-	int fd = emu__open(0);
-	double seconds;
+	double seconds = -cpu_seconds();
 	uint64_t value;
 
-	assert_true(fd >= 0);
-	seconds = -cpu_seconds();
 	while (count--)
 		assert_int_equal(pread(fd, &value, sizeof(value), 0xe08), sizeof(value));
-	seconds += cpu_seconds();
-	close(fd);
-	return seconds;
+	return seconds + cpu_seconds();
 }
 
-/* An access is the emulator's doing, so as many bare ones as the samples made are taken off. */
+static double one_sample(struct rig *rig)
+{
+	double seconds = -cpu_seconds();
+
+	rig_calls = 0;
+	assert_int_equal(tier__read(rig->tier, rig->samples, rig->why), 0);
+	return seconds + cpu_seconds();
+}
+
+/*
+ * An access is the emulator's doing, so as many bare ones as a sample makes are taken off. By turns
+ * and the least of each: what others do to the caches, and what a hypervisor takes, only adds.
+ */
 static void a_sample_costs_little(void **state)
 {
-	const unsigned int samples = 40;
-	double bare, whole;
+	double bare = INFINITY, whole = INFINITY;
 	struct rig rig;
+	int fd;
 
 	(void)state;
 	begin_big(&rig);
-	rig_calls = 0;
-	whole = -cpu_seconds();
-	for (unsigned int i = 0; i < samples; i++)
-		assert_int_equal(tier__read(rig.tier, rig.samples, rig.why), 0);
-	whole += cpu_seconds();
-	bare = bare_reads(rig_calls);
+	fd = emu__open(0);
+	assert_true(fd >= 0);
+	for (unsigned int i = 0; i < 40; i++) {
+		whole = fmin(whole, one_sample(&rig));
+		bare = fmin(bare, bare_reads(fd, rig_calls));
+	}
+	close(fd);
 	print_message("at 10 Hz %.2f %% of a CPU, of which %.2f %% are bare reads\n",
-		      whole / samples * 10 * 100, bare / samples * 10 * 100);
-	assert_true((whole - bare) / samples * 10 < 0.02);
+		      whole * 10 * 100, bare * 10 * 100);
+	assert_true((whole - bare) * 10 < 0.02);
 	rig__finish(&rig);
 }
 

@@ -50,11 +50,39 @@ column() {
 		END { print value }' <<<"$out"
 }
 
-# about GOT WANTED: within 5 %, since the machine may be busy; unit tests of virtual time know better.
+# median NAME TIER: of the last five rows of CSV of that tier and the last socket, but for the very last row, which
+# covers no whole interval
+median() {
+	# shellcheck disable=SC2016 # awk's
+	awk -F, -v name="$1" -v tier="$2" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		$at["tier"] == tier { value[$at["socket"], n[$at["socket"]]++] = $at[name]; last = $at["socket"] }
+		END { for (i = n[last] - 6; i < n[last] - 1; i++) print value[last, i] }' <<<"$out" | sort -g | sed -n 3p
+}
+
+# about GOT WANTED: within 5 %. Time is real here, and an interval in which the machine stands still between two
+# readings is off by more: it is measured again. Unit tests of virtual time know better.
 about() { awk "BEGIN { exit !($1 > $2 * .95 && $1 < $2 * 1.05) }" || { echo "$1, not $2" && false; }; }
 
+# What 5 % are in a table.
+near='(8[6-9]|9[0-4])\.[0-9] ns' far='1(7[1-9]|8[0-8])\.[0-9] ns'
+
+csv_is_right() {
+	run tierlat "${args[@]}" -d 300ms --csv
+	about "$(column latency_ns local-ddr)" 90 && about "$(column latency_ns remote-ddr)" 180 &&
+		about "$(column requests_per_s local-ddr)" 2e8 && about "$(column clock_mhz remote-ddr)" 2000 &&
+		about "$(column p local-ddr)" .6667
+}
+
+# prints REGEX ARG...: tierlat ARG...
+prints() {
+	run tierlat "${args[@]}" "${@:2}"
+	ended 0 '' "$1"
+}
+
 found
-check 'CSV of one interval' 0 '' '^time_ns,socket,tier,' tierlat "${args[@]}" -d 300ms --csv
+again csv_is_right
+ok 'CSV of one interval' ended 0 '' '^time_ns,socket,tier,'
 ok 'the near tier is as slow as it is' about "$(column latency_ns local-ddr)" 90
 ok 'the far tier is as slow as it is' about "$(column latency_ns remote-ddr)" 180
 ok 'requests are counted' about "$(column requests_per_s local-ddr)" 2e8
@@ -63,10 +91,12 @@ ok 'the share of the near tier is known' about "$(column p local-ddr)" .6667
 is 'requests should move to the near tier' "$(column move_to local-ddr)" local-ddr
 ok 'all is put back' as_found
 
-check 'a table' 0 '' 'local-ddr .*90\.[0-9] ns.*remote-ddr .*180\.[0-9] ns.*--model forced' \
-	tierlat "${args[@]}" -d 300ms
+table="local-ddr .*$near.*remote-ddr .*$far.*--model forced" live='MHz.*Colloid: p 0\.6[3-9]'
+again prints "$table" -d 300ms
+ok 'a table' ended 0 '' "$table"
 ok 'it fits' fits
-check 'live' 0 '' 'MHz.*Colloid: p 0\.66' tierlat "${args[@]}" -d 300ms -i 100ms
+again prints "$live" -d 300ms -i 100ms
+ok 'live' ended 0 '' "$live"
 ok 'it fits live' fits
 check 'one tier only' 0 '' 'remote-ddr' tierlat "${args[@]}" -d 100ms --csv --tier remote-ddr
 ok 'which is all there is' tap_same "$(column latency_ns local-ddr)" ''
@@ -79,7 +109,8 @@ in_background() {
 }
 has_begun() { [ "$(jq .writes.control "$emu/state")" -ge 48 ]; }
 
-has_rows() { [ "$(wc -l <"$dir/stdout")" -gt 1 ]; } # of CSV, below its head
+rows() { wc -l <"$dir/stdout"; } # of CSV, and its head
+has_rows() { [ "$(rows)" -ge "$1" ]; }
 
 # one_line REGEX: that is all there is on stderr
 one_line() {
@@ -99,16 +130,17 @@ found
 in_background -d 1m -i 50ms --csv
 tell 'poke socket=1 reg=0xe1d value=0x400135'
 wait_for test -s "$dir/stderr"
+wait_for has_rows $(($(rows) + 4 * 7)) # of two sockets and tiers
 kill -TERM "$pid"
 finish
 is 'somebody takes a counter: it goes on' "$status" 0
 ok 'and tells so in one line' one_line 'CHA 2 .CPU 2. was reprogrammed by somebody else'
-ok 'the rest is right' about "$(column latency_ns local-ddr)" 90
+ok 'the rest is right' about "$(median latency_ns local-ddr)" 90
 ok 'what is his is left to him' as_found 1
 
 found
 in_background -q -d 1m -i 50ms --csv -o "$dir/cut"
-wait_for has_rows
+wait_for has_rows 2
 tell 'fault access=read err=5'
 finish
 is 'nothing can be read any more: exit status' "$status" 1
@@ -167,9 +199,14 @@ ok 'which are not touched' as_found
 # A counter that always says the same passes for right only as long as nobody asks more of the memory.
 found
 tell 'stream name=near latency=40'
-run validate tierlat --tiers-at "icx:6:$emu/cpu" --window 200ms
+stands_still='pass  requests of a pointer chase.*FAIL  latency, all CPUs at once'
+finds_it() {
+	run validate tierlat --tiers-at "icx:6:$emu/cpu" --window 200ms
+	tap_match "$out" "$stands_still"
+}
+again finds_it
 is 'validate finds a counter that does not react' "$status" 3
-like 'and says which check failed' "$out" 'pass  requests of a pointer chase.*FAIL  latency, all CPUs at once'
+like 'and says which check failed' "$out" "$stands_still"
 ok 'its registers are put back, too' as_found
 
 # recorded SQL: what run.db of the recording has
@@ -181,7 +218,13 @@ modules() { recorded 'SELECT group_concat(name) FROM module WHERE refused IS NUL
 found
 run runqlat -d 10ms
 able=$status
-run record -q --tiers-at "icx:6:$emu/cpu" -d 1s -i 200ms -o "$dir/runs"
+recorded_latency() { recorded 'SELECT avg(latency_ns) FROM tierlat WHERE tier = "remote-ddr"'; }
+record_tiers() {
+	rm -rf "$dir/runs"
+	run record -q --tiers-at "icx:6:$emu/cpu" -d 1s -i 200ms -o "$dir/runs"
+	[ "$able" != 0 ] || about "$(recorded_latency)" 180
+}
+again record_tiers
 if [ "$able" != 0 ]; then
 	skip 'record has tiers beside the rest' "record does not run here: ${err%%$'\n'*}"
 else
@@ -190,10 +233,15 @@ else
 	ok 'a row a tier and interval, at its end' tap_same "$(recorded 'SELECT count(*) FROM tierlat
 		JOIN interval ON interval.id = tierlat.interval AND time_ns = end_ns')" \
 		"$(recorded 'SELECT 2 * count(*) FROM interval')"
-	ok 'which is true' about "$(recorded 'SELECT avg(latency_ns) FROM tierlat WHERE tier = "remote-ddr"')" 180
+	ok 'which is true' about "$(recorded_latency)" 180
 	ok 'they are put back' as_found
-	run record -q --tiers-at "icx:6:$emu/cpu" -d 300ms -o "$dir/again"
-	like 'record prints them as tierlat does' "$out" 'tierlat: loaded latency .*remote-ddr .*18[0-9]\.[0-9] ns'
+	recorded_table="tierlat: loaded latency .*remote-ddr .*$far"
+	record_prints() {
+		run record -q --tiers-at "icx:6:$emu/cpu" -d 300ms -o "$dir/again"
+		tap_match "$out" "$recorded_table"
+	}
+	again record_prints
+	like 'record prints them as tierlat does' "$out" "$recorded_table"
 	run report -m tierlat "$(recording "$dir/runs")"
 	like 'report has them' "$out" 'socket 0, tier local-ddr.*latency_ns +[0-9.]+ .*--model forced'
 	ok 'and fits' fits

@@ -30,14 +30,9 @@ watch_disk() {
 	done
 }
 
-# Some machines run no BPF program while certain tasks of theirs are current, which an interrupt that
-# completes a request may find. Then all rungs miss the same: such a window is tried again. In the VM
-# nothing of the kind is let pass.
+# An interrupt that completes a request may find any task current.
 nothing_hidden() {
-	local count
-
-	count=$(told io count)
-	[ -n "${LATSCOPE_VM-}" ] || [ -z "$count" ] || [ "$(fact "$1" iolat.seen)" -ge "$count" ]
+	all_there "$1" iolat.seen $(($(told io count) - $(told io disk_read_merges) - $(told io disk_write_merges)))
 }
 
 dio_window() {
@@ -121,7 +116,13 @@ watch_filters() {
 	watch all iolat '' --disk "$disk"
 }
 
-all_seen() { [ -n "${LATSCOPE_VM-}" ] || [ "$(fact all iolat.events)" -ge $((2 * $(told io count))) ]; }
+all_seen() {
+	local count
+
+	count=$(told io count)
+	all_there all iolat.events $((2 * count)) && all_there comm iolat.events $((2 * count)) &&
+		all_there pid iolat.events "$count" && all_there pid iolat.filtered "$count"
+}
 
 # A filter by task takes the submitter.
 filters() {

@@ -15,6 +15,9 @@ watch_all() {
 # The rungs at handle_mm_fault(): the one of software events knows less.
 sees_calls() { [ "$1" != perf-event ]; }
 
+# has_all PROGRAM KEY RUNG: as many faults as PROGRAM tells by KEY
+has_all() { all_there "$3" memlat.events "$(told "$1" "$2")"; }
+
 # uffd_window DELAY_MS ARG...: uffd ARG... with such a delay
 uffd_window() {
 	begin
@@ -30,7 +33,7 @@ lost() { [ "$1" = kprobe ] && fact "$1" memlat.abandoned || echo 0; }
 slow_faults() {
 	local rung pages what=$1 delay_ns=$(($2 * 1000000))
 
-	window uffd_window "${@:2}" || return
+	calm='has_all slow pages' window uffd_window "${@:2}" || return
 	for rung in "${rungs[@]}"; do
 		pages=$(($(told slow pages) - $(lost "$rung")))
 		is "$rung: $what: one sample a fault" "$(fact "$rung" memlat.events)" "$pages"
@@ -70,7 +73,7 @@ touch_window() {
 fast_faults() {
 	local rung mode=$1 access=$2 what="touch, $2 by $1"
 
-	window touch_window "${@:3}" || return
+	calm='has_all fast minflt_window' window touch_window "${@:3}" || return
 	for rung in "${rungs[@]}"; do
 		is "$rung: $what: what getrusage counts" "$(fact "$rung" memlat.events)" "$(told fast minflt_window)"
 		is "$rung: $what: minor" "$(fact "$rung" memlat.type.minor.events)" "$(told fast minflt_window)"
@@ -91,7 +94,7 @@ cold_window() {
 cold_faults() {
 	local rung pages
 
-	window cold_window || return
+	calm='has_all cold majflt_window' window cold_window || return
 	pages=$(told cold majflt_window)
 	for rung in "${rungs[@]}"; do
 		is "$rung: cold: what getrusage counts as major" "$(fact "$rung" memlat.type.major.events)" "$pages"
@@ -102,10 +105,14 @@ cold_faults() {
 	done
 }
 
+# What is free is put together, lest there be no huge page. Where that may not be, the truth will tell.
+compact() { [ -n "${LATSCOPE_VM-}" ] || echo 1 2>/dev/null >/proc/sys/vm/compact_memory; }
+
 thp_window() {
 	local rung by
 
 	begin
+	compact
 	start huge thp $((4 * soak)) || return
 	for rung in "${rungs[@]}"; do
 		by=(--by page)
@@ -118,7 +125,7 @@ thp_window() {
 huge_faults() {
 	local rung
 
-	window thp_window || return
+	calm='has_all huge minflt_window' window thp_window || return
 	for rung in "${rungs[@]}"; do
 		is "$rung: thp: what getrusage counts" "$(fact "$rung" memlat.events)" "$(told huge minflt_window)"
 		! sees_calls "$rung" || is "$rung: thp: all by huge pages" "$(keys "$rung" memlat.page)" 'thp '
@@ -133,11 +140,13 @@ gup_window() {
 	work
 }
 
+gup_has_all() { ! sees_calls "$1" || has_all gup minflt_window "$1"; }
+
 # gup_faults ARG...: no exception: the events of the perf-event rung do not count them, and it says so.
 gup_faults() {
 	local rung wanted what="gup${1+ $1}"
 
-	window gup_window "$@" || return
+	calm=gup_has_all window gup_window "$@" || return
 	for rung in "${rungs[@]}"; do
 		wanted=0
 		! sees_calls "$rung" || wanted=$(told gup minflt_window)
@@ -155,11 +164,16 @@ mixed_window() {
 	work
 }
 
+mixed_has_all() {
+	all_there "$1" "memlat.process.$(told slow pid).events" "$(told slow pages)" &&
+		all_there "$1" "memlat.process.$(told fast pid).events" "$(told fast minflt_window)"
+}
+
 # Processes in the midst of one another's faults, and of everybody's.
 mixed_faults() {
 	local rung slow fast
 
-	window mixed_window || return
+	calm=mixed_has_all window mixed_window || return
 	slow=memlat.process.$(told slow pid) fast=memlat.process.$(told fast pid)
 	for rung in "${rungs[@]}"; do
 		is "$rung: two processes: the slow one's faults" "$(fact "$rung" "$slow.events")" "$(told slow pages)"

@@ -141,7 +141,7 @@ static void leave_child(int fd)
 	spin(fd);
 }
 
-/* Nothing is closed, so the stubs go as the CPU leaves the owner, of whose death is heard before. */
+/* Nothing is closed: the stubs go as the CPU leaves the owner, of whose death is heard before. */
 static void file_outlives_owner(void)
 {
 	pid_t owner = owner_process(leave_child);

@@ -390,7 +390,7 @@ static void read_while_it_is_written(void **state)
 	int last = -1, now = -1;
 
 	(void)state;
-	for (int i = 0; i < 10 || (now < 2 && i < 1000); i++) {
+	for (int i = 0; i < 10 || (now < 2 && i < 6000); i++) {
 		sleep_us(10000);
 		now = check_cut_off(dir);
 		assert_true(now >= last);
