@@ -46,7 +46,7 @@ eventually() {
 		[ $SECONDS -lt $end ] || { echo "$said" && return 1; }
 		sleep 0.1
 	done
-	echo "$said"
+	[ -z "$said" ] || echo "$said"
 }
 
 diag() { [ -z "$1" ] || printf '# %s\n' "${1//$'\n'/$'\n'# }"; }

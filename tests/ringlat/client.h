@@ -303,7 +303,7 @@ static inline void run_case(const struct test_case *test, unsigned int number, i
 	pid = fork();
 	must(pid >= 0, "fork");
 	if (!pid) {
-		alarm((unsigned int)rounds(120, 1200));
+		alarm((unsigned int)rounds(400, 1200));
 		test->run();
 		fflush(stdout);
 		_exit(failures ? 1 : 0);
