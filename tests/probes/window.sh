@@ -25,6 +25,7 @@ latscope=$PWD/.output/latscope
 truth=$PWD/.output/tests/truth
 soak=${LATSCOPE_SOAK:+5} soak=${soak:-1} # what counts are multiplied by
 patience=120 # s, for what takes a blink on an idle machine
+[ -z "${LATSCOPE_VM-}" ] || patience=300
 # A directory on a disk, of a file system that can do without its cache.
 disk_fs=$PWD/.output
 [ -z "${LATSCOPE_VM-}" ] || disk_fs=/mnt
@@ -261,25 +262,29 @@ finish() {
 # window COMMAND...: COMMAND does all of the above. Again, up to five times more, if a program says that its truth
 # did not come about, or if $calm RUNG, if that is set, finds one of $rungs disturbed.
 window() {
-	local try
+	local try why
 
 	for try in 1 2 3 4 5 6; do
 		untrue=''
 		"$@" || return
-		[ -n "$untrue" ] || ! all_calm || return 0
+		why=$untrue
+		[ -n "$why" ] || why=$(disturbed) || return 0
+		diag "$*: window $try is of no use: $why"
 	done
 	[ -n "$untrue" ] || return 0 # the test will tell
 	is "$1: a truth comes about in one of $try windows" "$untrue" ''
 	return 1
 }
 
-all_calm() {
-	local rung
+# disturbed: is one of $rungs, by $calm? Says which, and what $calm said.
+disturbed() {
+	local rung said
 
-	[ -n "${calm-}" ] || return 0
+	[ -n "${calm-}" ] || return
 	for rung in "${rungs[@]}"; do
-		"$calm" "$rung" >/dev/null || return
+		said=$("$calm" "$rung") || { echo "$rung: $said" && return; }
 	done
+	return 1
 }
 
 # ---- what a recorder said ----
