@@ -148,7 +148,7 @@ static void leave_child(int fd)
 	spin(fd);
 }
 
-/* Nothing is closed, so the stubs go as the CPU leaves the owner, of whose death is heard before. */
+/* Nothing is closed, so the stubs go as the CPU leaves the owner; of its death is heard before. */
 static void file_outlives_owner(void)
 {
 	pid_t owner, child = 0;
@@ -171,6 +171,8 @@ struct sharer {
 	bool sleeps;
 };
 
+static char stack[STACK] __attribute__((aligned(16))); /* of the one that a case has */
+
 static int share(void *argument)
 {
 	struct sharer *sharer = argument;
@@ -186,7 +188,6 @@ static int share(void *argument)
 
 static pid_t start_sharer(struct sharer *sharer)
 {
-	char *stack = malloc(STACK);
 	pid_t pid;
 
 	sharer->fd = device_open();
@@ -539,7 +540,6 @@ static void prod(int signo)
 static void closed_while_in_guest(void)
 {
 	struct sharer sharer = { .fd = device_open() };
-	char *stack = malloc(STACK);
 	int status = 0, i;
 	pid_t pid, ended = 0;
 
