@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define GRACE_NS NSEC_PER_SEC
+#define GRACE_NS (10 * NSEC_PER_SEC)
 
 /* What a thread found goes to where the main thread looks; the first one's stays. */
 static void report(struct truth_hog *hog, int err, const char *format)
