@@ -25,7 +25,8 @@ latscope=$PWD/.output/latscope
 truth=$PWD/.output/tests/truth
 soak=${LATSCOPE_SOAK:+5} soak=${soak:-1} # what counts are multiplied by
 patience=120 # s, for what takes a blink on an idle machine
-[ -z "${LATSCOPE_VM-}" ] || patience=300
+windows=6    # that may be tried until one is not disturbed
+[ -z "${LATSCOPE_VM-}" ] || patience=300 windows=15 # there, every second one is if the host is busy
 # A directory on a disk, of a file system that can do without its cache.
 disk_fs=$PWD/.output
 [ -z "${LATSCOPE_VM-}" ] || disk_fs=/mnt
@@ -259,12 +260,12 @@ finish() {
 	[ "$status$slurped" = 0 ] || untrue="$1, exit status $status: $slurped"
 }
 
-# window COMMAND...: COMMAND does all of the above. Again, up to five times more, if a program says that its truth
+# window COMMAND...: COMMAND does all of the above. Again, up to $windows times, if a program says that its truth
 # did not come about, or if $calm RUNG, if that is set, finds one of $rungs disturbed.
 window() {
 	local try why
 
-	for try in 1 2 3 4 5 6; do
+	for ((try = 1; try <= windows; try++)); do
 		untrue=''
 		"$@" || return
 		why=$untrue
@@ -272,7 +273,7 @@ window() {
 		diag "$*: window $try is of no use: $why"
 	done
 	[ -n "$untrue" ] || return 0 # the test will tell
-	is "$1: a truth comes about in one of $try windows" "$untrue" ''
+	is "$1: a truth comes about in one of $windows windows" "$untrue" ''
 	return 1
 }
 
