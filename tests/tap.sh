@@ -37,6 +37,18 @@ skip_all() {
 	exit 0
 }
 
+# eventually CMD...: CMD, again and again until it succeeds, for at most a minute: for what comes a moment later
+# than what was waited for, which may be long on a busy machine. What it said last is said.
+eventually() {
+	local end=$((SECONDS + 60)) said
+
+	until said=$("$@" 2>&1); do
+		[ $SECONDS -lt $end ] || { echo "$said" && return 1; }
+		sleep 0.1
+	done
+	[ -z "$said" ] || echo "$said"
+}
+
 diag() { [ -z "$1" ] || printf '# %s\n' "${1//$'\n'/$'\n'# }"; }
 
 done_testing() { echo "1..$tap_count"; }

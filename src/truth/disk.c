@@ -54,6 +54,6 @@ bool truth_disk__settled(dev_t device, struct truth_disk *disk)
 		before = completed(disk);
 		truth__sleep(20 * NSEC_PER_MSEC);
 		truth_disk__read(device, disk);
-	} while ((completed(disk) != before || disk->field[TRUTH_IN_FLIGHT]) && ++tries < 25);
+	} while ((completed(disk) != before || disk->field[TRUTH_IN_FLIGHT]) && ++tries < 100);
 	return true;
 }

@@ -40,7 +40,7 @@ struct truth_disk {
 /* false: the device is not listed, as those under btrfs and overlayfs. */
 bool truth_disk__read(dev_t device, struct truth_disk *disk);
 
-/* Once the counters stand still; a busy disk's never do: then as they are after half a second. */
+/* Once the counters stand still; a busy disk's never do: then as they are after 2 s. */
 bool truth_disk__settled(dev_t device, struct truth_disk *disk);
 
 #endif

@@ -78,26 +78,28 @@ static void run_once(struct truth_hog *hog)
 	truth__add(&hog->runs, now - start);
 }
 
-static long involuntary_switches(void)
+static struct rusage usage_now(void)
 {
 	struct rusage usage;
 
 	getrusage(RUSAGE_THREAD, &usage);
-	return usage.ru_nivcsw;
+	return usage;
 }
 
 static void *hog_cpu(void *arg)
 {
 	struct truth_hog *hog = arg;
-	long before;
+	struct rusage before, after;
 
 	thread_start(hog, TRUTH_HOG, TRUTH_HOG_PRIORITY);
-	before = involuntary_switches();
+	before = usage_now();
 	for (unsigned int i = 0; i < hog->count; i++) {
 		truth__sleep(2 * hog->run_ns);
 		run_once(hog);
 	}
-	hog->hog_preempted = involuntary_switches() - before;
+	after = usage_now();
+	hog->hog_preempted = after.ru_nivcsw - before.ru_nivcsw;
+	hog->slept = after.ru_nvcsw - before.ru_nvcsw;
 	/* Lets the waiter's last wait end before it is told to stop. */
 	truth__sleep(2 * hog->run_ns);
 	atomic_store(&hog->stop, true);

@@ -39,6 +39,7 @@ struct truth_hog {
 	struct truth_span gaps; /* interruptions of more than half of run_ns that the waiter saw */
 	struct truth_span runs; /* of the hog, by its clock */
 	long hog_preempted;
+	long slept; /* less than count if the CPU stood still for a sleep: two runs in one wait */
 	char why[TRUTH_WHY];
 };
 

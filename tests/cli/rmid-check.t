@@ -53,6 +53,19 @@ done
 sed -E '/prev_pid=201/{h;d}; /seq=10 /{s/\[000\]/[001]/;G}; /pid=300 /s/\[000\]/[001]/; $d' "$good" >"$dir/late"
 ok 'right: the switch is told late' judge "$dir/late" unique
 
+# So may another thread's, in which its CPU stands still while the last one dies: it is told of nothing between.
+other="$(at sh-9 1 1 task_newtask 'pid=9 comm=sh clone_flags=1200000 oom_score_adj=0')"
+sed -E "/prev_pid=200/{s/\[000\\]/[001]/;s/next_pid=201/next_pid=9/;h;d}; /prev_pid=201/G; 1a\\$other" "$good" >"$dir/late"
+for property in unique last leak; do
+	ok "right: another thread's switch is told late: $property" judge "$dir/late" $property
+done
+sed "/rmid_free/a\\$(at sh-200 1 6 sched_process_exit 'comm=sh pid=200 prio=120')" "$dir/late" >"$dir/bad"
+ok 'found: but it went on' broken last
+sed "/prev_pid=200/d; \$a\\$other" "$dir/late" >"$dir/bad"
+ok 'found: its switch never comes' broken last
+sed '/prev_pid=200/d; s/\[001\]/[000]/' "$dir/late" >"$dir/bad"
+ok 'found: there is no other CPU on which it could be late' broken last
+
 # finds PROPERTY DESC SED
 finds() {
 	sed "$3" "$good" >"$dir/bad"

@@ -9,11 +9,11 @@ sees_submitter() { [ "$1" = tp_btf ]; }
 # setting DISK NAME VALUE: of its queue
 setting() { echo "$3" >"/sys/block/$1/queue/$2"; }
 
-# loop_disk: makes $disk, a loop device of our own
+# loop_disk on|off: makes $disk, a loop device of our own, with direct I/O or without
 loop_disk() {
-	truncate -s 64M "$disk_fs/loop-$$"
-	at_exit+=("rm -f $disk_fs/loop-$$")
-	disk=$(losetup -f --show --direct-io=on "$disk_fs/loop-$$") || return
+	truncate -s 64M "$disk_fs/loop-$$-$1"
+	at_exit+=("rm -f $disk_fs/loop-$$-$1")
+	disk=$(losetup -f --show --direct-io="$1" "$disk_fs/loop-$$-$1") || return
 	at_exit=("losetup -d $disk" "${at_exit[@]}")
 	disk=${disk#/dev/}
 	setting "$disk" iostats 1
@@ -189,26 +189,50 @@ known_delay() {
 	done
 }
 
-# Requests that are on their way when the window opens, and when it shuts.
-flight_window() {
-	begin
-	fio --name=deep --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=libaio \
-		--iodepth=8 --time_based --runtime=60 --size=16M >/dev/null 2>&1 &
-	fio=$!
-	nap 3
-	watch_disk
-	watching
-	nap 1
-	shut
-	kill $fio
-	wait $fio 2>/dev/null
+# ---- what is on its way when the window opens, and when it shuts ----
+
+hung=/proc/sys/kernel/hung_task_timeout_secs
+
+# flying: are all 8?
+flying() { [[ $(<"/sys/block/$disk/inflight") =~ ^\ *0\ +8$ ]]; }
+
+# send PROGRAM: its requests cannot be done before the thaw
+send() {
+	fsfreeze -f "$disk_fs"
+	go "$1"
+	await "8 requests of $1" flying
 }
 
-in_flight() {
-	local rung missed
+land() {
+	fsfreeze -u "$disk_fs"
+	await "the end of $1" said "$1" 'done=1'
+}
 
-	ok 'null_blk 300 ms: the device' null_disk 300000000 || return
-	disk=nullb0
+flight_window() {
+	local rung
+
+	begin
+	start early dio -W -q 8 "/dev/$disk" 8 || return
+	start late dio -W -q 8 "/dev/$disk" 8 || return
+	send early
+	watch_disk
+	watching
+	land early
+	send late
+	for rung in "${rungs[@]}"; do
+		stop "$rung"
+	done
+	land late
+	shut
+}
+
+# Writes to a loop device whose file lies on a frozen file system.
+in_flight() {
+	local rung missed patience_of_the_kernel
+
+	loop_disk off || return
+	patience_of_the_kernel=$(<$hung)
+	echo 0 >$hung
 	window flight_window || return
 	for rung in "${rungs[@]}"; do
 		missed=8
@@ -217,7 +241,7 @@ in_flight() {
 		is "$rung: in flight at the end" "$(fact "$rung" iolat.open)" 8
 		balance "$rung: in flight" "$rung"
 	done
-	modprobe -r null_blk
+	echo "$patience_of_the_kernel" >$hung
 }
 
 rungs iolat
@@ -226,10 +250,11 @@ if [ -n "${LATSCOPE_VM-}" ]; then
 		known_delay 1000000 $scheduler
 	done
 	known_delay 3000000 none
-	in_flight
+	modprobe -r null_blk
 	modprobe loop
+	in_flight
 fi
-if loop_disk; then
+if loop_disk on; then
 	transfers read disk_reads
 	transfers read disk_reads -q 4
 	transfers write disk_writes -W

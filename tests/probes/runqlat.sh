@@ -274,8 +274,8 @@ stuck() {
 }
 
 # A real-time task that has a CPU for itself, until one of higher priority comes, which the kernel may throttle, but
-# not for its sake. It has waited for as long as its account has not changed; should it be its turn by then, the
-# window is of no use. Sets $waited_ns.
+# not for its sake. It has waited for as long as its account has not changed while the other one's has; should it be
+# its turn by then, or a CPU that stands still, the window is of no use. Sets $waited_ns.
 stuck_window() {
 	local cpu=$(($(nproc) - 1)) since
 
@@ -289,12 +289,13 @@ stuck_window() {
 	chrt -f 2 taskset -c $cpu bash -c "$loop" &
 	loops+=($!)
 	await 'an end of its turns' stuck "${loops[0]}"
-	since=${EPOCHREALTIME/./}
 	cat "/proc/${loops[0]}/schedstat" >"$w/account"
+	cat "/proc/${loops[1]}/schedstat" >"$w/above"
+	since=${EPOCHREALTIME/./}
 	nap 0.2
 	waited_ns=$(((${EPOCHREALTIME/./} - since) * 1000))
 	shut
-	unchanged "${loops[0]}" "$w/account"
+	unchanged "${loops[0]}" "$w/account" && changed "${loops[1]}" "$w/above"
 }
 
 open_wait() {

@@ -25,6 +25,8 @@ latscope=$PWD/.output/latscope
 truth=$PWD/.output/tests/truth
 soak=${LATSCOPE_SOAK:+5} soak=${soak:-1} # what counts are multiplied by
 patience=120 # s, for what takes a blink on an idle machine
+windows=6    # that may be tried until one is not disturbed
+[ -z "${LATSCOPE_VM-}" ] || patience=300 windows=15 # there, every second one is if the host is busy
 # A directory on a disk, of a file system that can do without its cache.
 disk_fs=$PWD/.output
 [ -z "${LATSCOPE_VM-}" ] || disk_fs=/mnt
@@ -258,30 +260,32 @@ finish() {
 	[ "$status$slurped" = 0 ] || untrue="$1, exit status $status: $slurped"
 }
 
-# window COMMAND...: COMMAND does all of the above. Again, up to five times more, if a program says that its truth
-# did not come about, or if $calm RUNG, if that is set, finds one of $rungs disturbed; each says how.
+# window COMMAND...: COMMAND does all of the above. Again, up to $windows times, if a program says that its truth
+# did not come about, or if $calm RUNG, if that is set, finds one of $rungs disturbed.
 window() {
-	local try
+	local try why
 
-	for try in 1 2 3 4 5 6; do
-		untrue='' slurped=''
+	for ((try = 1; try <= windows; try++)); do
+		untrue=''
 		"$@" || return
-		[ -n "$untrue" ] || ! all_calm >"$w/disturbed" || return 0
-		[ -n "$untrue" ] || slurp "$w/disturbed"
-		diag "$1, try $try: ${untrue:-${slurped%$'\n'}}"
+		why=$untrue
+		[ -n "$why" ] || why=$(disturbed) || return 0
+		diag "$*: window $try is of no use: $why"
 	done
 	[ -n "$untrue" ] || return 0 # the test will tell
-	is "$1: a truth comes about in one of $try windows" "$untrue" ''
+	is "$1: a truth comes about in one of $windows windows" "$untrue" ''
 	return 1
 }
 
-all_calm() {
-	local rung
+# disturbed: is one of $rungs, by $calm? Says which, and what $calm said.
+disturbed() {
+	local rung said
 
-	[ -n "${calm-}" ] || return 0
+	[ -n "${calm-}" ] || return
 	for rung in "${rungs[@]}"; do
-		$calm "$rung" || return
+		said=$($calm "$rung") || { echo "$rung: $said" && return; }
 	done
+	return 1
 }
 
 # all_there NAME KEY COUNT: so many events, or more? Some machines run no BPF program while certain tasks of theirs

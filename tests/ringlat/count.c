@@ -154,8 +154,10 @@ static int count_cost(const char *who)
 		owner = sleeping_owner();
 	printf("syscall=%lu\n", least_syscall());
 	printf("fault=%lu\n", least_fault());
-	if (owner)
+	if (owner) {
 		kill(owner, SIGKILL);
+		must(waitpid(owner, NULL, 0) == owner, "wait for the owner");
+	}
 	return 0;
 }
 

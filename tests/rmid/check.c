@@ -29,6 +29,9 @@ struct process {
 	bool whole; /* all of its life is in the trace */
 	uint32_t last; /* the thread that died last */
 	bool leaving; /* its last thread is in the switch that ends it */
+	uint32_t late; /* others that must have been in theirs when its RMID was freed */
+	uint32_t freer; /* the thread in whose switch that was, and the line */
+	uint64_t freed_line;
 };
 
 struct id {
@@ -43,6 +46,7 @@ struct cpu {
 	bool pqr_known;
 	uint64_t sampled_ns; /* 0: not yet */
 	uint32_t leaver; /* the thread whose switch must be the next one here; 0: any may */
+	uint64_t line; /* the one before, of this CPU */
 };
 
 enum property { ORDER, UNIQUE, LIMBO, FIFO, LAST, LEAK, PQR, ZERO, SAMPLES, PROPERTIES };
@@ -151,6 +155,22 @@ static void on_newtask(const struct line *line)
 }
 
 /*
+ * Its RMID was freed while it was alive, by the trace. That is right if it was within its last
+ * switch, of which the trace tells a moment later, or much later if the CPU stood still: then the
+ * CPU has told of nothing since.
+ */
+static void judge_late(const struct line *line, uint32_t tid)
+{
+	struct process *process = &processes[by_tid[tid]];
+
+	if (!process->late || tid == process->freer)
+		return;
+	judge(LAST, cpus[line->cpu % MAX_CPU].line < process->freed_line, line,
+	      "task %u went on, though the RMID of all its process was freed", tid);
+	process->late--;
+}
+
+/*
  * A task that has exited was switched away from. The event does not tell the last time from one
  * where it slept on its way: then it comes back, and a second time counts for nothing.
  */
@@ -212,8 +232,10 @@ static void on_switch(const struct line *line)
 	if (cpu->pqr_known && dumped)
 		judge(PQR, cpu->pqr == rmid, line, "RMID %u runs while PQR_ASSOC is %#" PRIx64,
 		      rmid, cpu->pqr);
-	if (is_dead_switch(line))
+	if (is_dead_switch(line)) {
+		judge_late(line, tid_field(line, "prev_pid"));
 		on_dead(tid_field(line, "prev_pid"));
+	}
 }
 
 /* The one that called exec has the PID of the leader, which has gone or is about to. */
@@ -289,7 +311,7 @@ static void judge_fifo(const struct line *line, uint32_t rmid)
 
 static bool lives(const struct process *process)
 {
-	return process->whole && process->threads > process->leaving;
+	return process->whole && process->threads > process->leaving + process->late;
 }
 
 static void on_alloc(const struct line *line)
@@ -331,10 +353,13 @@ static void on_free(const struct line *line)
 	judge(ORDER, id->owner && is_its_owner(line, process), line,
 	      "RMID %u is freed by a stranger", rmid);
 	if (process->whole && process->threads) {
-		judge(LAST, process->threads == 1 && by_tid[line->pid] == id->owner, line,
+		judge(LAST, by_tid[line->pid] == id->owner, line,
 		      "RMID %u is freed by task %u, while %u has %u threads", rmid, line->pid,
 		      process->tgid, process->threads);
-		process->leaving = process->threads == 1;
+		process->leaving = true;
+		process->late = process->threads - 1;
+		process->freer = line->pid;
+		process->freed_line = line->number;
 		cpus[line->cpu % MAX_CPU].leaver = line->pid;
 	} else if (process->whole)
 		judge(LAST, process->last == line->pid, line, "RMID %u is freed after its time",
@@ -412,6 +437,7 @@ static void take(const struct line *line)
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		if (!strcmp(events[i].event, line->event))
 			events[i].take(line);
+	cpus[line->cpu % MAX_CPU].line = line->number;
 }
 
 static int read_trace(const char *path)
@@ -438,14 +464,29 @@ static int read_trace(const char *path)
 	return 0;
 }
 
+/* On which a switch may be under way of which the trace, that has ended, cannot tell. */
+static uint32_t cpus_silent_since(uint64_t line)
+{
+	uint32_t count = 0;
+
+	for (uint32_t cpu = 0; cpu < MAX_CPU; cpu++)
+		count += cpus[cpu].line && cpus[cpu].line < line;
+	return count;
+}
+
 /* What must hold at the end. */
 static void judge_end(void)
 {
-	for (uint32_t i = 1; i < process_count; i++)
-		if (processes[i].whole)
-			judge(LEAK, processes[i].threads || !processes[i].rmid, NULL,
-			      "process %u is over and has RMID %u", processes[i].tgid,
-			      processes[i].rmid);
+	for (uint32_t i = 1; i < process_count; i++) {
+		if (!processes[i].whole)
+			continue;
+		if (processes[i].late)
+			judge(LAST, processes[i].late <= cpus_silent_since(processes[i].freed_line),
+			      NULL, "process %u had its RMID freed, and %u threads live on",
+			      processes[i].tgid, processes[i].late);
+		judge(LEAK, processes[i].threads || !processes[i].rmid, NULL,
+		      "process %u is over and has RMID %u", processes[i].tgid, processes[i].rmid);
+	}
 	for (uint32_t rmid = 1; rmid < MAX_RMID; rmid++)
 		if (ids[rmid].owner)
 			judge(LEAK, processes[ids[rmid].owner].rmid == rmid, NULL,

@@ -15,7 +15,7 @@
 
 #define KERNEL_THREAD 0x00200000 /* PF_KTHREAD, in field 9 of /proc/PID/stat */
 #define MOST 4096
-#define TRIES 50 /* processes come and go between two readings */
+#define TRIES 1000 /* processes come and go between two readings, and may be long about it */
 
 struct entry {
 	uint32_t tgid;

@@ -23,6 +23,9 @@
 
 #include <uapi/latscope/rmid.h>
 
+/* Times 1 ms and an answer: for what follows at once, but for a CPU that stands still meanwhile. */
+#define PATIENCE 20000
+
 static char *self; /* the path of this program */
 
 static void die(const char *what)
@@ -60,6 +63,18 @@ static struct entry ask(pid_t pid)
 	return entry.there ? entry : (struct entry){ 0 };
 }
 
+/* What is told of this process once it has so many threads, or at last. */
+static struct entry await_threads(unsigned int threads)
+{
+	struct entry entry = ask(getpid());
+
+	for (int i = 0; i < PATIENCE && entry.threads != threads; i++) {
+		usleep(1000);
+		entry = ask(getpid());
+	}
+	return entry;
+}
+
 static void reap(pid_t pid)
 {
 	int status;
@@ -88,9 +103,7 @@ static void *outlive(void *unused)
 {
 	struct entry entry;
 
-	for (int i = 0; i < 200 && ask(getpid()).threads != 1; i++)
-		usleep(1000);
-	entry = ask(getpid());
+	entry = await_threads(1);
 	must(entry.threads == 1, "the leader has gone, and is counted still");
 	must(entry.rmid == before, "the RMID went with the leader");
 	return unused;
@@ -129,13 +142,8 @@ static void thread_calls_exec(void)
 
 static int after_exec(const char *rmid)
 {
-	struct entry entry = ask(getpid());
+	struct entry entry = await_threads(1); /* the old leader may not quite have gone */
 
-	/* The old leader may not quite have gone. */
-	for (int i = 0; i < 200 && entry.threads != 1; i++) {
-		usleep(1000);
-		entry = ask(getpid());
-	}
 	must(entry.rmid == strtoul(rmid, NULL, 10), "exec changed the RMID");
 	must(entry.threads == 1, "exec left threads behind");
 	return 0;
@@ -152,7 +160,7 @@ static void zombie(void)
 		_exit(0);
 	must(!waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), "waitid");
 	/* It was told dead, but may have to be switched away from. */
-	for (int i = 0; i < 200 && ask(pid).there; i++)
+	for (int i = 0; i < PATIENCE && ask(pid).there; i++)
 		usleep(1000);
 	must(!ask(pid).there, "a zombie is in the list");
 	reap(pid);
@@ -253,9 +261,7 @@ static void worker_of_io_uring(void)
 
 	must(!pipe(ends), "pipe");
 	start_worker(ends[0]);
-	for (int i = 0; i < 200 && ask(getpid()).threads != 2; i++)
-		usleep(1000);
-	must(ask(getpid()).threads == 2, "io_uring's thread was not counted");
+	must(await_threads(2).threads == 2, "io_uring's thread was not counted");
 	must(write(ends[1], "", 1) == 1, "write");
 }
 

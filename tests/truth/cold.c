@@ -70,7 +70,7 @@ static void drop(const struct cold *cold)
 	char *map = map_file(cold);
 	size_t left = 1;
 
-	for (int tries = 0; left && tries < 20; tries++) {
+	for (int tries = 0; left && tries < 150; tries++) {
 		if (fsync(cold->fd))
 			truth_die(TRUTH_FAILED, "cannot write the file out: %s", strerror(errno));
 		posix_fadvise(cold->fd, 0, 0, POSIX_FADV_DONTNEED);

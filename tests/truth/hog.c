@@ -79,6 +79,8 @@ int main(int argc, char **argv)
 	if (hog.gaps.count < hog.count)
 		truth_die(TRUTH_FAILED, "the waiter was interrupted %llu times, not %u",
 			  (unsigned long long)hog.gaps.count, hog.count);
+	if (hog.slept < hog.count)
+		truth_die(TRUTH_FAILED, "the hog slept %ld times, not %u", hog.slept, hog.count);
 	truth_close(&window);
 	return 0;
 }
