@@ -22,16 +22,20 @@ void figures__of(struct figures *figures, const struct lat_hist *hist)
 		figures->quantiles_ns[i] = hist__quantile_ns(hist, quantiles[i]);
 }
 
-void figures__of_cost(struct figures_cost *figures, const struct run_cost *cost)
+void figures__of_cost(struct figures_cost *figures, const struct run *run,
+		      const struct run_module *module)
 {
+	const struct run_cost *cost = &module->cost;
+
 	memset(figures, 0, sizeof(*figures));
-	figures->known = cost->runs && cost->timed_ns;
+	figures->timed = cost->timed_ns;
+	figures->known = cost->timed_events >= FIGURES_COST_EVENTS && run->duration_ns;
 	if (!figures->known)
 		return;
-	figures->cpu_share = (double)cost->run_ns / (double)cost->timed_ns;
-	figures->per_event_known = cost->timed_events;
-	if (cost->timed_events)
-		figures->ns_per_event = (double)cost->run_ns / (double)cost->timed_events;
+	figures->ns_per_event = (double)cost->run_ns / (double)cost->timed_events;
+	figures->cpu_share = figures->ns_per_event *
+			     (double)module->total.metrics[0].counts[LAT_SEEN] /
+			     (double)run->duration_ns;
 }
 
 double figures__rate(uint64_t events, uint64_t ns)

@@ -25,15 +25,22 @@ extern const char *const figures__fields[FIGURES_QUANTILES];
 
 void figures__of(struct figures *figures, const struct lat_hist *hist);
 
-/* What the probe cost, from the part of the window that was timed. */
+/* Of fewer timed events the time of one says little of the others. */
+#define FIGURES_COST_EVENTS 100
+
+/*
+ * What the probe cost: an event while the programs were timed, which is the first part of the
+ * window, and at that price all events of the window.
+ */
 struct figures_cost {
-	bool known;
-	bool per_event_known; /* no event came while it was timed: no */
+	bool timed;
+	bool known; /* it was timed, and there were events enough; else nothing below holds */
 	double ns_per_event;
-	double cpu_share; /* of one CPU */
+	double cpu_share; /* of one CPU, over the whole window */
 };
 
-void figures__of_cost(struct figures_cost *figures, const struct run_cost *cost);
+void figures__of_cost(struct figures_cost *figures, const struct run *run,
+		      const struct run_module *module);
 
 /* Per second; 0 over no time. */
 double figures__rate(uint64_t events, uint64_t ns);

@@ -125,29 +125,28 @@ static struct json_object *module_accounting(const struct run_module *module)
 	return object;
 }
 
-static struct json_object *cost(const struct run_cost *measured)
+static struct json_object *cost(const struct run *run, const struct run_module *module)
 {
 	struct json_object *object;
 	struct figures_cost figures;
 
-	figures__of_cost(&figures, measured);
-	if (!figures.known)
+	figures__of_cost(&figures, run, module);
+	if (!figures.timed)
 		return NULL;
 	object = json_object_new_object();
-	put_count(object, "events", measured->timed_events);
-	put(object, "ns_per_event",
-	    figures.per_event_known ? number(figures.ns_per_event, 1) : NULL);
-	put(object, "cpu_share", number(figures.cpu_share, 6));
+	put_count(object, "events", module->cost.timed_events);
+	put(object, "ns_per_event", figures.known ? number(figures.ns_per_event, 1) : NULL);
+	put(object, "cpu_share", figures.known ? number(figures.cpu_share, 6) : NULL);
 	return object;
 }
 
-static struct json_object *mechanism(const struct run_module *module)
+static struct json_object *mechanism(const struct run *run, const struct run_module *module)
 {
 	struct json_object *object = json_object_new_object();
 
 	put_text(object, "rung", module->rung);
 	put_text(object, "text", module->mechanism);
-	put(object, "cost", cost(&module->cost));
+	put(object, "cost", cost(run, module));
 	return object;
 }
 
@@ -224,7 +223,7 @@ static void put_table(struct json_object *to, const struct run *run,
 		      const struct run_module *module)
 {
 	put(to, "duration_sec", seconds(run->duration_ns));
-	put(to, "mechanism", mechanism(module));
+	put(to, "mechanism", mechanism(run, module));
 	put_count(to, "rows", table__folded_rows(module->table));
 	put(to, "columns", table__json_columns(module->table));
 	put(to, "digest", table__json_digest(module->table));
@@ -248,7 +247,7 @@ static void put_module(struct json_object *to, const struct run *run,
 	put(to, "duration_sec", seconds(run->duration_ns));
 	put_figures(to, &primary->hist, run->tail_ns);
 	put(to, "accounting", module_accounting(module));
-	put(to, "mechanism", mechanism(module));
+	put(to, "mechanism", mechanism(run, module));
 	put(to, "metrics", metrics(run, module, &module->total));
 	if (module->by)
 		put(to, "keys", keys(run, module));

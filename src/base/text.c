@@ -236,23 +236,25 @@ static void how(const struct page *page)
 	wrap__print(&wrap, page->out, 2, 2);
 }
 
-static void mechanism(const struct page *page)
+static void cost_line(const struct page *page)
 {
 	const struct run_module *module = page->module;
-	char share[UNITS_TEXT], count[UNITS_TEXT];
+	char share[UNITS_TEXT], count[UNITS_TEXT], first[UNITS_TEXT];
 	struct wrap wrap = { 0 };
 	struct figures_cost cost;
 
-	how(page);
-	figures__of_cost(&cost, &module->cost);
-	if (!cost.known) {
-		fputs("  cost: not measured\n", page->out);
-		return;
-	}
-	wrap__add(&wrap, "cost: %s of one CPU", units__ratio(share, cost.cpu_share));
-	if (cost.per_event_known)
-		wrap__add(&wrap, ", %.0f ns per event (%s events timed)", cost.ns_per_event,
+	figures__of_cost(&cost, page->run, module);
+	units__ns(first, (double)module->cost.timed_ns);
+	if (cost.known)
+		wrap__add(&wrap,
+			  "cost: %s of one CPU: %.0f ns per event, as timed in the first %s (%s "
+			  "events)",
+			  units__ratio(share, cost.cpu_share), cost.ns_per_event, first,
 			  units__count(count, module->cost.timed_events));
+	else if (cost.timed)
+		wrap__add(&wrap, "cost: not measured: too few events in the first %s", first);
+	else
+		wrap__add(&wrap, "cost: not measured");
 	wrap__print(&wrap, page->out, 2, 2);
 }
 
@@ -388,7 +390,8 @@ void text__module(FILE *out, const struct run *run, const struct run_module *mod
 	accounting(&page);
 	if (!style->all_metrics)
 		further_imbalances(&page);
-	mechanism(&page);
+	how(&page);
+	cost_line(&page);
 	splits(&page, 0);
 	if (style->all_metrics)
 		further_metrics(&page);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <sys/sysmacros.h>
 
-#include <base/figures.h>
 #include <base/hist.h>
 
 #include "check.h"
@@ -73,10 +72,11 @@ static uint64_t most(const struct bracket *bracket, enum truth_disk_field field)
 /* The kernel's account of a request ends when our program has run. */
 static double own_ns(const struct window *window, const struct lat_hist *requests)
 {
-	struct figures_cost cost;
+	const struct run_cost *cost = &window->module->cost;
 
-	figures__of_cost(&cost, &window->module->cost);
-	return cost.per_event_known ? cost.ns_per_event * hist__count(requests) : 0;
+	if (!cost->timed_events)
+		return 0;
+	return (double)cost->run_ns / cost->timed_events * hist__count(requests);
 }
 
 static void compare_disk(const struct validate *validate, const struct window *window,

@@ -313,7 +313,7 @@ static void summary_holds_the_run(void **state)
 		{ "mechanism/rung", "\"stamps\"" },
 		{ "mechanism/cost/events", "1000" },
 		{ "mechanism/cost/ns_per_event", "123" },
-		{ "mechanism/cost/cpu_share", "0.00123" },
+		{ "mechanism/cost/cpu_share", "0.001808" },
 		{ "metrics/0/metric", "\"device\"" },
 		{ "metrics/2/metric", "\"total\"" },
 		{ "metrics/2/total_events", "147001" },

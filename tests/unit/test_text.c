@@ -60,7 +60,8 @@ static const char iolat[] =
 	"  open at end: 3, the oldest for 1.23 s; recursion_missed: 7\n"
 	"  how: stamps: issue and completion are the kernel's own stamps in the request,\n"
 	"    read when the request completes\n"
-	"  cost: 0.12 % of one CPU, 123 ns per event (1,000 events timed)\n"
+	"  cost: 0.18 % of one CPU: 123 ns per event, as timed in the first 100 ms (1,000\n"
+	"    events)\n"
 	"\n"
 	"process                  events    mean     p50     p99     max     tail   total\n"
 	"a-name-1..s (4194303)   200,000 45.0 us 45.0 us 45.0 us 45.0 us    100 %  9.00 s\n"
@@ -114,6 +115,26 @@ static void all_metrics_in_full(void **state)
 	text = print_module(run, 0, (struct text_style){ .all_metrics = true });
 	assert_non_null(strstr(text, "\n\niolat queue: block request, arrival to first issue\n"));
 	assert_non_null(strstr(text, "\n\niolat total: block request, arrival to completion\n"));
+	free(text);
+	sample_free(run);
+}
+
+/* What a single event took says nothing of those that came later. */
+static void cost_needs_events(void **state)
+{
+	struct run *run = sample_run();
+	struct run_cost *cost = &run->modules[0].cost;
+	char *text;
+
+	(void)state;
+	cost->timed_events = 99;
+	text = print_module(run, 0, (struct text_style){ 0 });
+	assert_non_null(
+		strstr(text, "\n  cost: not measured: too few events in the first 100 ms\n"));
+	free(text);
+	cost->timed_events = 100;
+	text = print_module(run, 0, (struct text_style){ 0 });
+	assert_non_null(strstr(text, "\n  cost: 1.81 % of one CPU: 1230 ns per event, as "));
 	free(text);
 	sample_free(run);
 }
@@ -256,6 +277,7 @@ int main(void)
 		cmocka_unit_test(a_refused_module),
 		cmocka_unit_test(a_module_without_events),
 		cmocka_unit_test(all_metrics_in_full),
+		cmocka_unit_test(cost_needs_events),
 		cmocka_unit_test(top_hides_all_but_other),
 		cmocka_unit_test(imbalance_is_loud),
 		cmocka_unit_test(extremes_fit),
