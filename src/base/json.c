@@ -278,11 +278,11 @@ static struct json_object *labels(const struct run *run)
 	return object;
 }
 
-static void put_run(struct json_object *to, const struct run *run)
+static void put_run(struct json_object *to, const struct run *run, const char *filter)
 {
 	put_text(to, "start_utc", run->start_utc);
 	put(to, "workload", run->workload ? workload(run) : NULL);
-	put_text(to, "filter", run->filter);
+	put_text(to, "filter", filter);
 	put(to, "host", run->host ? json_tokener_parse(run->host) : NULL);
 	put(to, "labels", labels(run));
 	put(to, "complete", json_object_new_boolean(run->complete));
@@ -344,7 +344,7 @@ struct json_object *json__summary(const struct run *run, const struct run_module
 
 	put(object, "schema", json_object_new_int(RUN_SCHEMA));
 	put_module(object, run, module);
-	put_run(object, run);
+	put_run(object, run, module->filter);
 	return object;
 }
 
@@ -355,7 +355,7 @@ struct json_object *json__run(const struct run *run)
 
 	put(object, "schema", json_object_new_int(RUN_SCHEMA));
 	put(object, "duration_sec", seconds(run->duration_ns));
-	put_run(object, run);
+	put_run(object, run, run->filter);
 	for (unsigned int i = 0; i < run->nr_modules; i++) {
 		struct json_object *module = json_object_new_object();
 

@@ -21,6 +21,8 @@ void run__clear(struct run *run)
 		run__clear_data(&run->modules[i].total);
 		table__free(run->modules[i].table);
 		run->modules[i].table = NULL;
+		free(run->modules[i].filter);
+		run->modules[i].filter = NULL;
 	}
 	free(run->workload);
 	free(run->host);

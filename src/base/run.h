@@ -55,6 +55,7 @@ struct run_module {
 	char rung[RUN_NAME]; /* "stamps" */
 	char mechanism[RUN_TEXT]; /* one sentence: how the number was got */
 	char refused[RUN_TEXT]; /* not empty: could not run; nothing below holds */
+	char *filter; /* those of the run that it heeds; NULL: none, or read back; owned */
 	unsigned int nr_metrics; /* metrics[0] is the one in <module>.csv; 0: it has a table */
 	struct run_metric metrics[RUN_METRICS];
 	uint32_t by; /* mask of 1 << enum lat_by: what keys there are */
@@ -90,7 +91,7 @@ struct run {
 	bool complete; /* false: an error ended it, or it was read when it was cut off, or... */
 	bool running; /* ...still went on */
 	char *host; /* JSON object of host__describe(); owned */
-	char *filter; /* the filters in force, as one line; NULL: none; owned */
+	char *filter; /* the filters in force, as one line: "disk sda (iolat)"; NULL: none; owned */
 	unsigned int nr_labels;
 	struct run_label labels[RUN_LABELS];
 	struct run_life *lives; /* of keys by process, in order of their ids; owned */

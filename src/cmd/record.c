@@ -164,22 +164,25 @@ static const struct probe_ops *module_of(const struct record *record, size_t i)
 	return i ? NULL : probe__find(record->command);
 }
 
-/* A split or rung that no module of this command knows is wrong usage, not a silent nothing. */
+/* What no module of this command knows is wrong usage, not a silent nothing. */
 static int check_modules(const struct record *record)
 {
 	const struct options *options = &record->options;
 	const struct probe_ops *ops;
 	uint32_t splits = 0;
-	bool rung = !options->rung;
+	bool rung = !options->rung, disk = !options->disk;
 	char text[RUN_TEXT], names[BY_TEXT];
 
 	for (size_t i = 0; (ops = module_of(record, i)); i++) {
 		splits |= ops->splits;
 		rung = rung || probe__has_rung(ops, options->rung);
+		disk = disk || target__knows_disks(ops);
 	}
 	if (options->by & ~splits) {
 		by__list(options->by & ~splits, names);
 		snprintf(text, sizeof(text), "--by %s does not apply here", names);
+	} else if (!disk) {
+		snprintf(text, sizeof(text), "--disk does not apply here");
 	} else if (!rung) {
 		snprintf(text, sizeof(text), "no rung '%.64s'", options->rung);
 	} else {
@@ -222,6 +225,7 @@ static int open_probes(struct record *record)
 			return failed(record, strerror(-err), NULL, EXIT_ERROR);
 		if (module->refused[0])
 			log__refused(ops->name, module->refused);
+		module->filter = target__describe(&record->options, &record->knobs, ops);
 	}
 	return EXIT_DONE;
 }
@@ -295,7 +299,7 @@ static int describe_run(struct record *record)
 
 	run->interval_ns = options->interval_ns ? options->interval_ns : DEFAULT_INTERVAL_NS;
 	run->tail_ns = record->knobs.tail_ns;
-	run->filter = target__describe(options, &record->knobs);
+	run->filter = target__describe(options, &record->knobs, NULL);
 	if (options->nr_args) {
 		run->workload = join(options->args);
 		if (!run->workload)

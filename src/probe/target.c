@@ -110,11 +110,30 @@ static void describe_disk(FILE *out, uint32_t id)
 
 	if (names__new(&names, ""))
 		return;
-	fprintf(out, " disk %s", names__key(names, &key, NULL, name));
+	fprintf(out, ", disk %s", names__key(names, &key, NULL, name));
 	names__free(names);
 }
 
-char *target__describe(const struct options *options, const struct lat_knobs *knobs)
+bool target__knows_disks(const struct probe_ops *ops)
+{
+	return ops->splits & 1U << LAT_BY_DISK;
+}
+
+static void name_those_that_know_disks(FILE *out)
+{
+	const char *before = " (";
+
+	for (size_t i = 0; probe_list[i]; i++) {
+		if (!target__knows_disks(probe_list[i]))
+			continue;
+		fprintf(out, "%s%s", before, probe_list[i]->name);
+		before = ", ";
+	}
+	fputc(')', out);
+}
+
+char *target__describe(const struct options *options, const struct lat_knobs *knobs,
+		       const struct probe_ops *ops)
 {
 	size_t size;
 	char *text;
@@ -123,18 +142,20 @@ char *target__describe(const struct options *options, const struct lat_knobs *kn
 	if (!out)
 		return NULL;
 	if (options->pid)
-		fprintf(out, " process %u", options->pid);
+		fprintf(out, ", process %u", options->pid);
 	if (options->tid)
-		fprintf(out, " thread %u", options->tid);
+		fprintf(out, ", thread %u", options->tid);
 	if (options->comm)
-		fprintf(out, " comm %s", options->comm);
+		fprintf(out, ", comm %s", options->comm);
 	if (options->cgroup)
-		fprintf(out, " cgroup %s", options->cgroup);
-	if (options->disk)
+		fprintf(out, ", cgroup %s", options->cgroup);
+	if (options->disk && (!ops || target__knows_disks(ops)))
 		describe_disk(out, knobs->disk);
+	if (options->disk && !ops)
+		name_those_that_know_disks(out);
 	fclose(out);
 	if (text && size) {
-		memmove(text, text + 1, size);
+		memmove(text, text + 2, size - 1);
 		return text;
 	}
 	free(text);

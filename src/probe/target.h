@@ -5,13 +5,22 @@
 
 #include <base/options.h>
 
+#include "probe.h"
+
 /*
  * Sets the filters in knobs. Negative: one names what is not there, `why` says which. 1: all are
  * found, but `why` has something to tell: a partition was named and its disk is measured.
  */
 int target__resolve(const struct options *options, struct lat_knobs *knobs, char why[RUN_TEXT]);
 
-/* The filters in force, as resolved, as one line, to be freed; NULL if there are none. */
-char *target__describe(const struct options *options, const struct lat_knobs *knobs);
+/* A filter by disk is heeded by modules that know whose disk a wait is for. */
+bool target__knows_disks(const struct probe_ops *ops);
+
+/*
+ * The filters that a module heeds, as resolved, as one line, to be freed; NULL if there are none.
+ * Of all modules where `ops` is NULL: what only some heed has their names behind it.
+ */
+char *target__describe(const struct options *options, const struct lat_knobs *knobs,
+		       const struct probe_ops *ops);
 
 #endif

@@ -108,6 +108,11 @@ if [ -e "/sys/class/block/$part" ]; then
 	check 'its device' 0 "--disk /dev/$part: is a partition" 'balances' iolat --disk "/dev/$part" -d 50ms
 	check '--quiet does without the warning' 0 '' 'balances' iolat -q --disk "$part" -d 50ms
 	check 'its disk' 0 '' 'balances' iolat --disk "${loop#/dev/}" -d 50ms
+	check 'a disk, of all modules' 0 'recording in' "only: comm nobody, disk ${loop#/dev/} \(iolat\)[[:space:]]" \
+		record --disk "${loop#/dev/}" --comm nobody -d 50ms -o "$dir/filtered"
+	is 'each says which filters are its own' "$(cd "$(recording "$dir/filtered")" &&
+		jq -r '"\(.module): \(.filter)"' ./*.summary.json)" "$(printf '%s\n' \
+		"iolat: comm nobody, disk ${loop#/dev/}" 'memlat: comm nobody' 'runqlat: comm nobody')"
 else
 	skip 'a partition as a disk' "no loop device with partitions: $loop"
 fi

@@ -33,6 +33,8 @@ wrong 'a tail that overflows' '--tail-us 99999999999999999999: a number' record 
 wrong 'an unknown split' "--by 'colour': one or more of process,thread,.* is wanted" record --by colour
 wrong 'a split half known' "--by 'process,colour': one or more of" record --by process,colour
 wrong 'a split that does not apply' '--by disk does not apply here' memlat --by process,disk
+wrong 'a filter that does not apply' '--disk does not apply here' memlat --disk sda
+wrong 'another one' '--disk does not apply here' runqlat --disk sda
 wrong 'an unknown rung' "no rung 'ladder'" record --rung ladder
 wrong 'a rung of another module' "no rung 'fentry'" runqlat --rung fentry
 wrong 'a top of letters' "--top 'all' is no whole number" record --top all

@@ -79,7 +79,7 @@ static inline struct run *sample_bare(void)
 	run->complete = true;
 	run->host =
 		strdup("{\"kernel\":\"6.1.0\",\"cpus\":2,\"mitigations\":{\"meltdown\":\"PTI\"}}");
-	run->filter = strdup("pid 12");
+	run->filter = strdup("pid 12, disk sda (iolat)");
 	run->nr_labels = 2;
 	strcpy(run->labels[0].key, "case");
 	strcpy(run->labels[0].value, "off");
@@ -142,6 +142,7 @@ static inline struct run *sample_run(void)
 	module->open = (struct lat_open){ .count = 3, .oldest_ns = 1234000000 };
 	module->open_age_known = true;
 	module->recursion_missed = 7;
+	module->filter = strdup("pid 12, disk sda");
 	module->cost = (struct run_cost){
 		.runs = 2000, .run_ns = 123000, .timed_ns = 100000000, .timed_events = 1000
 	};

@@ -328,7 +328,7 @@ static void summary_holds_the_run(void **state)
 		{ "workload/command", "\"fio --name=\\\"a b\\\"\"" },
 		{ "workload/exit_status", "3" },
 		{ "workload/signal", "null" },
-		{ "filter", "\"pid 12\"" },
+		{ "filter", "\"pid 12, disk sda\"" },
 		{ "host/kernel", "\"6.1.0\"" },
 		{ "host/mitigations/meltdown", "\"PTI\"" },
 		{ "labels/case", "\"off\"" },
