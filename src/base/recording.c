@@ -101,8 +101,7 @@ int recording__interval(struct recording *recording, struct run *run,
 	return first;
 }
 
-int recording__close(struct recording *recording, const struct run *run,
-		     const struct writer **failed)
+int recording__close(struct recording *recording, struct run *run, const struct writer **failed)
 {
 	int first = 0, err;
 
@@ -114,6 +113,7 @@ int recording__close(struct recording *recording, const struct run *run,
 		recording->states[i] = RECORDING_SHUT;
 		err = writer->ops->close(writer, run);
 		note(&first, err, writer, failed);
+		run->complete = run->complete && !err;
 	}
 	return first;
 }

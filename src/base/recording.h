@@ -43,7 +43,7 @@ int recording__open(struct recording *recording, const struct run *run,
 		    const struct writer **failed);
 int recording__interval(struct recording *recording, struct run *run,
 			const struct run_interval *interval, const struct writer **failed);
-int recording__close(struct recording *recording, const struct run *run,
-		     const struct writer **failed);
+/* The run is not complete once a writer failed here: those after it say so. */
+int recording__close(struct recording *recording, struct run *run, const struct writer **failed);
 
 #endif

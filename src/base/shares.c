@@ -136,7 +136,9 @@ const char *shares__unknown(const struct shares *shares, const struct run *run)
 		return NULL;
 	if (run->lives_why[0])
 		return run->lives_why;
+	if (run->nr_lives)
+		return "the BPF iterator did not show them";
 	if (!run->complete)
 		return run->running ? "the recording still goes on" : "the recording was cut off";
-	return run->nr_lives ? "the BPF iterator did not show them" : "it was not recorded";
+	return "it was not recorded";
 }

@@ -425,13 +425,19 @@ void text__run(FILE *out, const struct run *run)
 			  run->labels[i].value);
 	if (wrap.len)
 		wrap__print(&wrap, out, 0, 2);
-	if (!run->complete) {
-		wrap__add(&wrap,
-			  "incomplete: the recording %s; what is shown ends with the last whole "
-			  "interval, and how many waits were open then is not known",
-			  run->running ? "still goes on" : "was cut off");
-		wrap__print(&wrap, out, 0, 2);
-	}
+}
+
+void text__incomplete(FILE *out, const struct run *run)
+{
+	struct wrap wrap = { 0 };
+
+	if (run->complete)
+		return;
+	wrap__add(&wrap,
+		  "incomplete: the recording %s; what is shown ends with the last whole interval, "
+		  "and how many waits were open then is not known",
+		  run->running ? "still goes on" : "was cut off");
+	wrap__print(&wrap, out, 0, 2);
 }
 
 /* A share where it is known how long the process lived, else the time itself. */

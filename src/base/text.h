@@ -16,11 +16,11 @@ struct text_style {
 	unsigned int top; /* lines of a split; 0: all */
 };
 
-/*
- * Workload, filter, labels, and what is wrong with the recording as a whole. Nothing if there is
- * none.
- */
+/* Workload, filter, labels. Nothing if there is none. */
 void text__run(FILE *out, const struct run *run);
+
+/* What a recording that was read back lacks. Nothing if it is complete. */
+void text__incomplete(FILE *out, const struct run *run);
 
 /* Everything about one module. */
 void text__module(FILE *out, const struct run *run, const struct run_module *module,

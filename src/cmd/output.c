@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <base/log.h>
 
@@ -21,18 +22,28 @@ int output__create(struct recording *recording, const char *parent, const struct
 	return EXIT_ERROR;
 }
 
+/* Without run.db a directory is no recording, whatever else found room in it. */
+static bool holds_recording(const char *dir)
+{
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/run.db", dir) < PATH_MAX && !access(path, F_OK);
+}
+
 int output__failed(const struct writer *writer, int err)
 {
+	const char *dir = writer ? writer->dir : NULL;
 	char what[RUN_TEXT];
 
-	snprintf(what, sizeof(what), "cannot write to %.200s",
-		 writer && writer->dir ? writer->dir : "standard output");
-	log__error(what, strerror(-err), "what came before is kept");
+	snprintf(what, sizeof(what), "cannot write to %.200s", dir ? dir : "standard output");
+	log__error(what, strerror(-err),
+		   !dir || holds_recording(dir) ? "what came before is kept"
+						: "no run.db could be made: this is no recording");
 	return EXIT_ERROR;
 }
 
 void output__show(const struct recording *recording)
 {
-	if (recording->dir[0])
+	if (recording->dir[0] && holds_recording(recording->dir))
 		log__note("recording in %s", recording->dir);
 }

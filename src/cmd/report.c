@@ -156,6 +156,7 @@ static int print_whole(const struct report *report, struct rundb *db, const stru
 	if (report->options.csv)
 		return print_csv(db, run);
 	text__run(stdout, run);
+	text__incomplete(stdout, run);
 	for (unsigned int i = 0; !err && i < run->nr_modules; i++) {
 		if (rmid__has_rows(&run->modules[i]))
 			err = rmid__print(stdout, run, &run->modules[i], style.top);

@@ -233,6 +233,7 @@ static int record(struct ringlat *ringlat)
 	err = recording__open(recording, run, &writer);
 	told = recording__interval(recording, run, &interval, err ? NULL : &writer);
 	err = err ? err : told;
+	run->complete = !err;
 	closed = recording__close(recording, run, err ? NULL : &writer);
 	err = err ? err : closed;
 	free(data);

@@ -390,7 +390,7 @@ static int finish(struct tierlat *tierlat, int code)
 	char why[TIER_TEXT];
 	int err;
 
-	tierlat->run->complete = !code;
+	tierlat->run->complete = !code && !tierlat->code;
 	err = tier_meter__close(tierlat->meter, why);
 	if (err)
 		code = failed(why, "reboot, or let perf use them once", EXIT_ERROR);

@@ -486,7 +486,7 @@ int session__run(struct session *session, const struct session_config *config,
 	describe_modules(session);
 	describe_lives(session, result);
 	end_workload(session, result);
-	session->run->complete = true;
+	session->run->complete = !session->err;
 	err = recording__close(session->recording, session->run, &writer);
 	recording_fault(session, result, writer, err);
 	return session->err;

@@ -80,6 +80,7 @@ if disk ro 2>/dev/null; then
 		"^latscope: cannot write to $dir/disk/[^ ]*Z: No space left on device; what came before is kept$" \
 		'memlat .*balances.*runqlat .*balances.*iolat .*balances'
 	kept=$(recording "$dir/disk")
+	is 'the result itself lacks nothing' "$(grep incomplete <<<"$out")" ''
 	check 'run.db is read as far as it got' 0 '' '^incomplete: .*cut off.*runqlat .*balances' report "$kept"
 	unprivileged check 'also by others' 0 '' '^incomplete: .*cut off' report "$kept"
 	run report --json "$kept"
@@ -100,14 +101,15 @@ if disk ro 2>/dev/null; then
 	is 'the log is folded in' "$(cd "$kept" && echo run.db*)" run.db
 	unprivileged check 'and others can read it' 0 '' '^incomplete: .*cut off' report "$kept"
 	disk size=16k
-	check 'a disk without room for run.db' 1 \
-		"^latscope: cannot write to $dir/disk/[^ ]*: No space left on device; what came before is kept$" \
-		'runqlat .*balances' runqlat -q -d 50ms -o "$dir/disk"
-	check 'also of ringlat, which has printed it then' 1 \
-		"^latscope: cannot write to $dir/disk/[^ ]*: No space left on device; what came before is kept$" \
+	no_room="^latscope: cannot write to $dir/disk/[^ ]*: No space left on device; no run.db could be made: this is no recording$"
+	check 'a disk without room for run.db' 1 "$no_room" 'runqlat .*balances' runqlat -d 50ms -o "$dir/disk"
+	check 'also of ringlat, which has printed it then' 1 "$no_room" \
 		'minor_fault' ringlat --backend user -n 20000 -o "$dir/disk"
 	ok 'no file in the making is left then' no_traces "$dir/disk"
 	is 'nor an empty run.db' "$(find "$dir/disk" -name 'run.db*')" ''
+	disk size=64k
+	check 'a disk with room for the rest' 1 "$no_room" '"complete": false' runqlat --json -d 50ms -o "$dir/disk"
+	is 'it says that it is not all' "$(jq .complete "$(recording "$dir/disk")/runqlat.summary.json")" false
 else
 	skip 'disks that are full or read-only' 'it may not mount a tmpfs'
 fi

@@ -219,11 +219,13 @@ static void the_run(void **state)
 	(void)state;
 	run->complete = false;
 	text__run(sheet->out, run);
+	assert_text(sheet_end(sheet), "workload: fio --name=\"a b\": exit status 3\n"
+				      "only: pid 12, disk sda (iolat)\n"
+				      "labels: case=off, who=J. \"Doe\", x=y\n");
+	sheet = sheet_begin();
+	text__incomplete(sheet->out, run);
 	assert_text(
 		sheet_end(sheet),
-		"workload: fio --name=\"a b\": exit status 3\n"
-		"only: pid 12, disk sda (iolat)\n"
-		"labels: case=off, who=J. \"Doe\", x=y\n"
 		"incomplete: the recording was cut off; what is shown ends with the last whole\n"
 		"  interval, and how many waits were open then is not known\n");
 	sample_free(run);
