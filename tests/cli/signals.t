@@ -84,11 +84,31 @@ unloaded() { wait_for none_left "$1" || { any_left "$1" && false; }; }
 
 now_ns() { perl -MTime::HiRes=clock_gettime,CLOCK_MONOTONIC -e 'printf "%d", 1e9 * clock_gettime(CLOCK_MONOTONIC)'; }
 
+# told: the intervals that it has printed, each when it should be in run.db
+told() { grep -c ' runqlat ' "$dir/stdout"; }
+has_told() { [ "$(told)" -ge "$1" ]; }
+
+# all_kept: is all that was printed there?
+all_kept() {
+	local told
+
+	told=$(told) # first: there may be another meanwhile
+	[ "$(intervals "$recorded")" -ge "$told" ]
+}
+
+# shortest: the shortest interval in ns, of many. This machine may stand still, but not in each of them.
+shortest() { sqlite3 -readonly "$recorded/run.db" 'SELECT min(end_ns - start_ns) FROM interval'; }
+
 start -i 100ms -- sh -c 'while :; do date +%N >"$0"; sleep .02; done' "$dir/beat"
 recorded=$(recording "$dir/runs")
 loaded=$(ids "$pid")
 like 'it has BPF programs and maps' "$loaded" 'map .*prog '
 ok 'intervals arrive while it runs' wait_for has_intervals "$recorded" 5
+for n in {3..12}; do # at each, as who writes only now and then may have just done so
+	wait_for has_told "$n"
+	all_kept || behind+="$n "
+done
+is 'each is in run.db by the time it is printed' "${behind-}" ''
 check 'report of one that still goes on says so' 0 '' '^workload: .*incomplete: the recording still goes on.*runqlat .*balances' \
 	report "$recorded"
 check 'also by its run.db' 0 '' 'the recording still goes on' report "$recorded/run.db"
@@ -100,6 +120,8 @@ kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 after=$(intervals "$recorded")
 ok 'kill -9: every interval that was there is there' test "$after" -ge "$before"
+ok 'kill -9: every interval that was printed is there' all_kept
+ok 'kill -9: they are as short as was asked for' test "$(shortest)" -lt 200000000
 is 'kill -9: no gaps' "$(sqlite3 -readonly "$recorded/run.db" 'SELECT count(*) FROM interval AS a
 	WHERE start_ns != ifnull((SELECT max(end_ns) FROM interval WHERE id < a.id), 0)')" 0
 read -r opened last < <(sqlite3 -readonly -separator ' ' "$recorded/run.db" \
