@@ -54,11 +54,12 @@ void log__warn(const char *what, const char *why, const char *todo)
 		problem(what, why, todo);
 }
 
-void log__refused(const char *module, const char *why)
+void log__refused(const char *module, const char *rung, const char *why)
 {
-	char what[128];
+	char what[192];
 
-	snprintf(what, sizeof(what), "%.64s cannot run on this machine", module);
+	snprintf(what, sizeof(what), "%.64s cannot %s%.64s on this machine", module,
+		 rung ? "be measured by rung " : "run", rung ? rung : "");
 	log__error(what, why, "'latscope doctor' explains");
 }
 

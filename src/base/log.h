@@ -17,8 +17,8 @@ void log__set_level(enum log_level level);
 void log__error(const char *what, const char *why, const char *todo);
 void log__warn(const char *what, const char *why, const char *todo);
 
-/* A module that cannot run on this machine: an error that leads to doctor. */
-void log__refused(const char *module, const char *why);
+/* A module, or a rung that was asked for, cannot run here: an error that leads to doctor. */
+void log__refused(const char *module, const char *rung, const char *why);
 
 /* latscope COMMAND: TEXT; try 'latscope COMMAND --help' */
 void log__usage(const char *command, const char *text);

@@ -30,14 +30,6 @@ static void print_finding(const char *mark, const char *rung, const char *answer
 	wrap__print(&wrap, stdout, 8, 0);
 }
 
-/* "rung: reason" becomes the reason. */
-static const char *reason_of(const char *why, const char *rung)
-{
-	size_t len = strlen(rung);
-
-	return !strncmp(why, rung, len) && why[len] == ':' ? why + len + 2 : why;
-}
-
 /* Tries all rungs of a module. Returns how many work. */
 static int examine(const struct probe_ops *ops)
 {
@@ -51,7 +43,7 @@ static int examine(const struct probe_ops *ops)
 	for (unsigned int i = 0; i < ops->nr_rungs; i++) {
 		rung = &ops->rungs[i];
 		if (probe__open(&probe, ops, &knobs, rung->name, why)) {
-			print_finding(" ", rung->name, "no", reason_of(why, rung->name));
+			print_finding(" ", rung->name, "no", probe__reason(why, rung->name));
 			continue;
 		}
 		probe__close(probe);
@@ -72,7 +64,7 @@ static int examine_rmid(void)
 	for (int i = 0; i < RMID_RUNGS; i++) {
 		config.rung = rmid_rungs[i].name;
 		if (rmid__open(&rmid, &config, why)) {
-			print_finding(" ", config.rung, "no", reason_of(why, config.rung));
+			print_finding(" ", config.rung, "no", probe__reason(why, config.rung));
 			continue;
 		}
 		rmid__close(rmid);

@@ -164,6 +164,32 @@ static const struct probe_ops *module_of(const struct record *record, size_t i)
 	return i ? NULL : probe__find(record->command);
 }
 
+/* What a module is asked for, as far as a rung may be unable to do it. */
+static struct lat_knobs asked(const struct options *options)
+{
+	struct lat_knobs knobs = {
+		.by = options->by,
+		.tgid = options->pid,
+		.tid = options->tid,
+		.cgroup = options->cgroup != NULL,
+	};
+
+	if (options->comm)
+		strncpy(knobs.comm, options->comm, sizeof(knobs.comm) - 1);
+	return knobs;
+}
+
+/* The option that the rung asked for cannot do, wherever it runs; NULL: none. */
+static const char *beyond_rung(const struct record *record, const struct probe_ops *ops,
+			       char option[RUN_TEXT])
+{
+	const char *name = record->options.rung;
+	const struct probe_rung *rung = name ? probe__find_rung(ops, name) : NULL;
+	struct lat_knobs knobs = asked(&record->options);
+
+	return rung ? probe__beyond(rung, &knobs, option) : NULL;
+}
+
 /* What no module of this command knows is wrong usage, not a silent nothing. */
 static int check_modules(const struct record *record)
 {
@@ -171,11 +197,11 @@ static int check_modules(const struct record *record)
 	const struct probe_ops *ops;
 	uint32_t splits = 0;
 	bool rung = !options->rung, disk = !options->disk;
-	char text[RUN_TEXT], names[BY_TEXT];
+	char text[RUN_TEXT], names[BY_TEXT], option[RUN_TEXT];
 
 	for (size_t i = 0; (ops = module_of(record, i)); i++) {
 		splits |= ops->splits;
-		rung = rung || probe__has_rung(ops, options->rung);
+		rung = rung || probe__find_rung(ops, options->rung);
 		disk = disk || target__knows_disks(ops);
 	}
 	if (options->by & ~splits) {
@@ -185,6 +211,11 @@ static int check_modules(const struct record *record)
 		snprintf(text, sizeof(text), "--disk does not apply here");
 	} else if (!rung) {
 		snprintf(text, sizeof(text), "no rung '%.64s'", options->rung);
+	} else if (!record->all && (ops = module_of(record, 0)) &&
+		   beyond_rung(record, ops, option)) {
+		snprintf(text, sizeof(text),
+			 "rung %.32s cannot do %.60s; leave out --rung or %.60s", options->rung,
+			 option, option);
 	} else {
 		return EXIT_DONE;
 	}
@@ -210,21 +241,37 @@ static int set_knobs(struct record *record)
 	return EXIT_DONE;
 }
 
+/* Whether it is the machine that cannot, or the rung, whose name is NULL if none was asked for. */
+static void explain_refused(const struct record *record, const struct probe_ops *ops,
+			    const char *rung, const char *why)
+{
+	char what[RUN_TEXT], todo[RUN_TEXT], option[RUN_TEXT];
+
+	why = probe__reason(why, rung);
+	if (!beyond_rung(record, ops, option)) {
+		log__refused(ops->name, rung, why);
+		return;
+	}
+	snprintf(what, sizeof(what), "%s cannot be measured by rung %s", ops->name, rung);
+	snprintf(todo, sizeof(todo), "leave out --rung or %.60s", option);
+	log__error(what, why, todo);
+}
+
 static int open_probes(struct record *record)
 {
-	const char *rung = record->options.rung;
+	const char *wanted = record->options.rung, *rung;
 	const struct probe_ops *ops;
 	struct run_module *module;
 	int err;
 
 	for (size_t i = 0; (ops = module_of(record, i)); i++) {
 		module = &record->run->modules[record->run->nr_modules];
-		err = session__add(record->session, ops, &record->knobs,
-				   rung && probe__has_rung(ops, rung) ? rung : NULL);
+		rung = wanted && probe__find_rung(ops, wanted) ? wanted : NULL;
+		err = session__add(record->session, ops, &record->knobs, rung);
 		if (err)
 			return failed(record, strerror(-err), NULL, EXIT_ERROR);
 		if (module->refused[0])
-			log__refused(ops->name, module->refused);
+			explain_refused(record, ops, rung, module->refused);
 		module->filter = target__describe(&record->options, &record->knobs, ops);
 	}
 	return EXIT_DONE;

@@ -201,7 +201,7 @@ static int add_handler(struct ringlat *ringlat)
 		return failed(why, NULL, EXIT_ERROR);
 	ringlat->run->nr_modules++;
 	if (module->refused[0])
-		log__refused(module->name, module->refused);
+		log__refused(module->name, NULL, module->refused);
 	return EXIT_DONE;
 }
 

@@ -116,7 +116,7 @@ int rmid__add(struct rmid_command *command, struct session *session)
 	err = rmid__open(&command->rmid, &config, why);
 	if (err == -EOPNOTSUPP || err == -ENOENT) {
 		session__add_refused(session, RMID_MODULE, why);
-		log__refused(RMID_MODULE, why);
+		log__refused(RMID_MODULE, command->rung, probe__reason(why, command->rung));
 		return EXIT_DONE;
 	}
 	if (err)

@@ -57,7 +57,7 @@ int tiers__add(struct tiers_command *command, struct session *session)
 	err = tier_meter__open(&command->meter, &command->config, &rows, why, &todo);
 	if (err) {
 		session__add_refused(session, TIER_MODULE, why);
-		log__refused(TIER_MODULE, why);
+		log__refused(TIER_MODULE, NULL, why);
 		return EXIT_DONE;
 	}
 	command->source = (struct session_source){

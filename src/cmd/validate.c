@@ -154,7 +154,7 @@ static int check_rung(struct command *command)
 	bool found = !rung;
 
 	for (size_t i = 0; !found && probe_list[i]; i++)
-		found = is_wanted(command, probe_list[i]) && probe__has_rung(probe_list[i], rung);
+		found = is_wanted(command, probe_list[i]) && probe__find_rung(probe_list[i], rung);
 	return found ? 0 : options__fail(&command->options, "no rung '%.64s'", rung);
 }
 
@@ -265,7 +265,7 @@ static void progress(void *arg, const char *doing)
 	log__progress("%s: %s ...", command->validate.module, doing);
 }
 
-static int explain(const char *module, int err, const char *why)
+static int explain(const char *module, const char *rung, int err, const char *why)
 {
 	char what[RUN_TEXT];
 
@@ -273,7 +273,7 @@ static int explain(const char *module, int err, const char *why)
 	if (!err)
 		return EXIT_DONE;
 	if (err == -EOPNOTSUPP) {
-		log__refused(module, why);
+		log__refused(module, rung, probe__reason(why, rung));
 		return EXIT_CANNOT;
 	}
 	snprintf(what, sizeof(what), "%s could not be validated", module);
@@ -287,10 +287,10 @@ static int validate_module(struct command *command, const struct probe_ops *ops)
 	struct validate validate = command->validate;
 	char why[RUN_TEXT] = "";
 
-	if (validate.rung && !probe__has_rung(ops, validate.rung))
+	if (validate.rung && !probe__find_rung(ops, validate.rung))
 		validate.rung = NULL;
 	command->validate.module = ops->name;
-	return explain(ops->name, validate__module(&validate, ops, why), why);
+	return explain(ops->name, validate.rung, validate__module(&validate, ops, why), why);
 }
 
 static int validate_tiers(struct command *command)
@@ -299,7 +299,8 @@ static int validate_tiers(struct command *command)
 	int code;
 
 	command->validate.module = "tierlat";
-	code = explain("tierlat", validate__tierlat(&command->validate, &command->tiers, why), why);
+	code = explain("tierlat", NULL, validate__tierlat(&command->validate, &command->tiers, why),
+		       why);
 	return command->count[CHECK_FAIL] ? EXIT_WORSE : code;
 }
 

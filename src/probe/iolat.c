@@ -32,6 +32,7 @@ static const struct probe_rung rungs[] = {
 		.programs = { "stamps_complete", "stamps_requeue" },
 		.loaded = { "hashed_issue" },
 		.lacks = TASK_SPLITS,
+		.lacks_tasks = true,
 	},
 	[TP_BTF] = {
 		.name = "tp_btf",
@@ -47,6 +48,7 @@ static const struct probe_rung rungs[] = {
 		.needs = "BPF raw tracepoints",
 		.programs = { "raw_complete", "raw_issue", "raw_requeue" },
 		.lacks = TASK_SPLITS,
+		.lacks_tasks = true,
 	},
 };
 
@@ -68,23 +70,19 @@ struct iolat {
 
 static bool wants_identity(const struct lat_knobs *knobs)
 {
-	return knobs->by & TASK_SPLITS || knobs->tgid || knobs->tid || knobs->cgroup ||
-	       knobs->comm[0];
+	return knobs->by & TASK_SPLITS || probe__filters_tasks(knobs);
 }
 
-static int iolat_suits(const struct probe *probe, const struct probe_rung *rung, char why[RUN_TEXT])
+static int iolat_suits(const struct probe_rung *rung, char why[RUN_TEXT])
 {
+	(void)rung;
 	/*
 	 * Before 5.11 (a54895fa057c) the queue came first, in each tracepoint that has a request;
 	 * 5.10.y has the change since 5.10.137.
 	 */
-	if (kernel__tracepoint_args("block_rq_issue") == 2) {
-		snprintf(why, RUN_TEXT, "needs the block tracepoints of Linux 5.11");
-		return -EOPNOTSUPP;
-	}
-	if (rung == &rungs[TP_BTF] || !wants_identity(&probe->knobs))
+	if (kernel__tracepoint_args("block_rq_issue") != 2)
 		return 0;
-	snprintf(why, RUN_TEXT, "does not see who submits, which a filter by task needs");
+	snprintf(why, RUN_TEXT, "needs the block tracepoints of Linux 5.11");
 	return -EOPNOTSUPP;
 }
 

@@ -47,10 +47,8 @@ static const struct probe_rung rungs[] = {
 };
 
 /* Cheaper to look than to have a load fail. */
-static int memlat_suits(const struct probe *probe, const struct probe_rung *rung,
-			char why[RUN_TEXT])
+static int memlat_suits(const struct probe_rung *rung, char why[RUN_TEXT])
 {
-	(void)probe;
 	if (rung != &rungs[KPROBE] || !access("/sys/bus/event_source/devices/kprobe/type", F_OK) ||
 	    !access("/sys/kernel/tracing/kprobe_events", F_OK))
 		return 0;

@@ -10,6 +10,7 @@
 
 #include <bpf/bpf.h>
 
+#include <base/by.h>
 #include <base/clock.h>
 
 #include "kernel.h"
@@ -24,12 +25,42 @@ const struct probe_ops *probe__find(const char *name)
 	return NULL;
 }
 
-bool probe__has_rung(const struct probe_ops *ops, const char *rung)
+const struct probe_rung *probe__find_rung(const struct probe_ops *ops, const char *name)
 {
 	for (unsigned int i = 0; i < ops->nr_rungs; i++)
-		if (!strcmp(ops->rungs[i].name, rung))
-			return true;
-	return false;
+		if (!strcmp(ops->rungs[i].name, name))
+			return &ops->rungs[i];
+	return NULL;
+}
+
+bool probe__filters_tasks(const struct lat_knobs *knobs)
+{
+	return knobs->tgid || knobs->tid || knobs->cgroup || knobs->comm[0];
+}
+
+const char *probe__beyond(const struct probe_rung *rung, const struct lat_knobs *knobs,
+			  char option[RUN_TEXT])
+{
+	char names[BY_TEXT];
+
+	if (knobs->by & rung->lacks)
+		snprintf(option, RUN_TEXT, "--by %s", by__list(knobs->by & rung->lacks, names));
+	else if (rung->lacks_tasks && probe__filters_tasks(knobs))
+		snprintf(option, RUN_TEXT, "%s",
+			 knobs->tgid	 ? "--pid"
+			 : knobs->tid	 ? "--tid"
+			 : knobs->cgroup ? "--cgroup"
+					 : "--comm");
+	else
+		return NULL;
+	return option;
+}
+
+const char *probe__reason(const char *why, const char *rung)
+{
+	size_t len = rung ? strlen(rung) : 0;
+
+	return len && !strncmp(why, rung, len) && why[len] == ':' ? why + len + 2 : why;
 }
 
 int probe__keep_link(struct probe *probe, struct bpf_link *link)
@@ -196,11 +227,13 @@ static void blame(char why[RUN_TEXT], const char *rung, const char *reason)
 
 static int suits(const struct probe *probe, const struct probe_rung *rung, char reason[RUN_TEXT])
 {
-	if (probe->knobs.by & rung->lacks) {
-		snprintf(reason, RUN_TEXT, "cannot split as asked");
+	char option[RUN_TEXT];
+
+	if (probe__beyond(rung, &probe->knobs, option)) {
+		snprintf(reason, RUN_TEXT, "cannot do %.100s", option);
 		return -EOPNOTSUPP;
 	}
-	return probe->ops->suits ? probe->ops->suits(probe, rung, reason) : 0;
+	return probe->ops->suits ? probe->ops->suits(rung, reason) : 0;
 }
 
 static int try_rungs(struct probe *probe, const char *wanted, char why[RUN_TEXT])

@@ -33,6 +33,7 @@ struct probe_rung {
 		*loaded[PROBE_PROGRAMS]; /* loaded only: the probe attaches or runs them itself */
 	const char *unused_map; /* not to be created; NULL: all are used */
 	uint32_t lacks; /* splits it cannot do: mask of 1 << enum lat_by */
+	bool lacks_tasks; /* nor a filter by task */
 };
 
 struct probe_ops {
@@ -45,8 +46,8 @@ struct probe_ops {
 
 	/* Opens the skeleton and sets its knobs. */
 	int (*open)(struct probe *probe, struct bpf_object_skeleton **skeleton);
-	/* May this rung serve these knobs? If not, says why. NULL: always. */
-	int (*suits)(const struct probe *probe, const struct probe_rung *rung, char why[RUN_TEXT]);
+	/* May this rung be tried on this kernel? If not, says why. NULL: always. */
+	int (*suits)(const struct probe_rung *rung, char why[RUN_TEXT]);
 	/* Loads more than the rung names (by knobs and kernel). NULL: nothing. */
 	int (*prepare)(struct probe *probe, struct bpf_object *obj);
 	/* After load: control block and what must be attached by hand. */
@@ -65,7 +66,17 @@ struct probe_ops {
 extern const struct probe_ops *const probe_list[];
 
 const struct probe_ops *probe__find(const char *name); /* NULL: no such module */
-bool probe__has_rung(const struct probe_ops *ops, const char *rung);
+const struct probe_rung *probe__find_rung(const struct probe_ops *ops, const char *name);
+
+/* Is the filter, or a part of it, one by task? */
+bool probe__filters_tasks(const struct lat_knobs *knobs);
+
+/* What the rung cannot do of what is asked, as an option, "--by page"; NULL if it can do all. */
+const char *probe__beyond(const struct probe_rung *rung, const struct lat_knobs *knobs,
+			  char option[RUN_TEXT]);
+
+/* What probe__open() says of a rung, without its name in front; NULL: of several, as it is. */
+const char *probe__reason(const char *why, const char *rung);
 
 /*
  * Opens a probe on the rung named, on the best that works if NULL. The programs run from then on

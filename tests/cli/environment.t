@@ -56,7 +56,7 @@ without_btf check 'no BTF: a recording is read all the same' 0 '' 'memlat .*runq
 run doctor
 read -r module rung < <(awk '/^[a-z]+:/ { module = $1 } $2 == "no" { sub(":", "", module); print module, $1; exit }' <<<"$out")
 if [ -n "${rung-}" ]; then
-	reason="$module cannot run on this machine: $rung: .*; needs .*; 'latscope doctor' explains"
+	reason="$module cannot be measured by rung $rung on this machine: .*; needs .*; 'latscope doctor' explains"
 	refuses "$module --rung $rung is refused" 77 "$reason" "$module" --rung "$rung" -d 1s
 	check 'record goes on with the others and says so' 0 "^latscope: $reason"$'\nrecording in [^[:cntrl:]]*$' \
 		"$module: not measured: $rung: .*balances.*balances" \
@@ -74,6 +74,11 @@ if [ -n "${rung-}" ]; then
 else
 	skip 'a refused rung' 'every rung runs on this machine'
 fi
+
+check 'record goes on without what the rung cannot do' 0 \
+	"^latscope: iolat cannot be measured by rung stamps: cannot do --by process; leave out --rung or --by process"$'\nrecording in [^[:cntrl:]]*$' \
+	'iolat: not measured: stamps: cannot do --by process' \
+	record --rung stamps --by process -d 50ms -o "$dir/beyond"
 
 refuses 'an unknown PID' 1 "runqlat: -p $no_pid: no such process" runqlat -p $no_pid -d 1s
 threads=(/proc/1/task/*) thread=${threads[-1]##*/}

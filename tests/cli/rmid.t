@@ -23,7 +23,7 @@ fi
 wrong 'no such rung' "no rung 'ladder'" rmid --rung ladder -d 1s
 if [ ! -e /proc/latscope_rmid ]; then
 	refuses 'no module: --rung module is refused' 77 \
-		"rmid cannot run on this machine: module: not loaded; needs the module: 'make modules' builds it, .*insmod" \
+		"rmid cannot be measured by rung module on this machine: not loaded; needs the module: 'make modules' builds it, .*insmod" \
 		rmid --rung module -d 1s
 	check 'no module: says what it does instead, and what to do' 0 \
 		'^latscope: rmid goes by process, not by RMID: module: not loaded; needs .*insmod[^[:cntrl:]]*$' \

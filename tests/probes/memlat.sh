@@ -190,8 +190,8 @@ refused_splits() {
 	for split in access page; do
 		"$latscope" memlat --rung perf-event --by $split -d 1ms >"$scratch/out" 2>"$scratch/err"
 		status=$?
-		is "perf-event: --by $split is refused" $status 77
-		like "perf-event: --by $split: says why" "$(<"$scratch/err")" 'perf-event: cannot split'
+		is "perf-event: --by $split is refused" $status 2
+		like "perf-event: --by $split: says why" "$(<"$scratch/err")" "rung perf-event cannot do --by $split; leave out"
 	done
 }
 

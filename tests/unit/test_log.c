@@ -38,7 +38,8 @@ static void one_line_a_problem(void **state)
 	log__error("out/run.db", "No space left", NULL);
 	log__warn("sda1 is a partition, its disk sda is measured", NULL, NULL);
 	log__error("bad\nname\033[1m", "x", NULL);
-	log__refused("iolat", "no BTF");
+	log__refused("iolat", NULL, "no BTF");
+	log__refused("iolat", "stamps", "no BTF");
 	log__usage("record", "-d needs a value");
 	log__note("in %s", "runs/x");
 	assert_captured("latscope: memlat: not permitted; run it as root\n"
@@ -47,6 +48,8 @@ static void one_line_a_problem(void **state)
 			"latscope: bad?name?[1m: x\n"
 			"latscope: iolat cannot run on this machine: no BTF; "
 			"'latscope doctor' explains\n"
+			"latscope: iolat cannot be measured by rung stamps on this machine: "
+			"no BTF; 'latscope doctor' explains\n"
 			"latscope record: -d needs a value; try 'latscope record --help'\n"
 			"in runs/x\n");
 }
@@ -59,7 +62,7 @@ static void quiet_leaves_errors(void **state)
 	log__warn("warning", NULL, NULL);
 	log__note("note");
 	log__error("error", NULL, NULL);
-	log__refused("iolat", "x");
+	log__refused("iolat", NULL, "x");
 	assert_captured(
 		"latscope: error\n"
 		"latscope: iolat cannot run on this machine: x; 'latscope doctor' explains\n");
