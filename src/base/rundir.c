@@ -87,6 +87,7 @@ static int make_new(char *path, size_t size)
 int rundir__create(const char *parent, time_t when, const char *label, char *path, size_t size)
 {
 	char stamp[32], suffix[LABEL] = "";
+	size_t len = strlen(parent);
 	struct tm tm;
 	int err;
 
@@ -96,8 +97,10 @@ int rundir__create(const char *parent, time_t when, const char *label, char *pat
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", gmtime_r(&when, &tm));
 	if (label)
 		clean_label(suffix, label);
-	if (snprintf(path, size, "%s/%s%s%s", parent, stamp, *suffix ? "-" : "", suffix) >=
-	    (int)size)
+	while (len && parent[len - 1] == '/')
+		len--;
+	if (snprintf(path, size, "%.*s/%s%s%s", (int)len, parent, stamp, *suffix ? "-" : "",
+		     suffix) >= (int)size)
 		return -ENAMETOOLONG;
 	return make_new(path, size);
 }

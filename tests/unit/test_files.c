@@ -31,6 +31,7 @@ static void assert_absent(const char *name)
 static void run_directories(void **state)
 {
 	char path[4096], text[32], *parent = strdup(unit_path(dir, "a/b"));
+	char *slashed = strdup(unit_path(dir, "a/b//"));
 
 	(void)state;
 	assert_int_equal(rundir__create(parent, WHEN, NULL, path, sizeof(path)), 0);
@@ -39,10 +40,13 @@ static void run_directories(void **state)
 	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-2"));
 	assert_int_equal(rundir__create(parent, WHEN, NULL, path, sizeof(path)), 0);
 	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-3"));
+	assert_int_equal(rundir__create(slashed, WHEN, NULL, path, sizeof(path)), 0);
+	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-4"));
 	assert_int_equal(rundir__create(parent, WHEN, "../off \303\251", path, sizeof(path)), 0);
 	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-..-off---"));
 	assert_int_equal(rundir__create(parent, WHEN, NULL, path, 20), -ENAMETOOLONG);
 	assert_string_equal(rundir__utc(WHEN, text, sizeof(text)), "2026-11-20T23:15:00Z");
+	free(slashed);
 	free(parent);
 }
 
