@@ -9,6 +9,8 @@
 
 #include <bpf/bpf.h>
 
+#include <base/units.h>
+
 #include "iolat.skel.h"
 #include "kernel.h"
 
@@ -310,12 +312,14 @@ static void iolat_conclude(const struct probe *probe, const struct run_data *dat
 			   char text[RUN_TEXT])
 {
 	struct iolat_sums sums = sums_of(data);
+	char count[UNITS_TEXT], off[UNITS_TEXT];
 
 	if (probe->rung != &rungs[STAMPS] || !sums.checked)
 		return;
 	snprintf(text, RUN_TEXT,
-		 "of %llu requests the own stamp was taken: the kernel's was off by %.0f ns",
-		 (unsigned long long)sums.checked, (double)sums.skew_ns / sums.checked);
+		 "of %s requests the own stamp was taken: the kernel's was off by %s on average",
+		 units__count(count, sums.checked),
+		 units__ns(off, (double)sums.skew_ns / sums.checked));
 }
 
 static void iolat_close(struct probe *probe)
