@@ -21,8 +21,8 @@ static const struct probe_rung rungs[] = {
 	[FENTRY] = {
 		.name = "fentry",
 		.mechanism = "fentry and fexit of handle_mm_fault(), open calls in a table",
-		.needs =
-			"BPF trampolines (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), not forbidden",
+		.needs = "a kernel that has BPF trampolines "
+			 "(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) and permits them",
 		/* In this order no start is left without its end. */
 		.programs = { "fault_leave", "task_exit", "fault_enter" },
 	},
@@ -30,7 +30,7 @@ static const struct probe_rung rungs[] = {
 		.name = "kprobe",
 		.mechanism =
 			"kprobe and kretprobe of handle_mm_fault(), open calls in a table",
-		.needs = "CONFIG_KPROBES and CONFIG_KPROBE_EVENTS, and no lockdown",
+		.needs = "CONFIG_KPROBE_EVENTS, and no lockdown",
 		.programs = { "fault_enter_kprobe", "fault_leave_kprobe", "task_exit" },
 	},
 	[PERF_EVENT] = {
