@@ -75,9 +75,16 @@ static const struct argp_option format_options[] = {
 	{ 0 },
 };
 
-static const struct argp_option general_options[] = {
+static const struct argp_option metrics_options[] = {
 	{ "quiet", 'q', 0, 0, "Print no progress and no warnings", 0 },
 	{ "verbose", 'v', 0, 0, "Show every metric in full", 0 },
+	{ "help", 'h', 0, 0, "Print this help", 0 },
+	{ 0 },
+};
+
+static const struct argp_option general_options[] = {
+	{ "quiet", 'q', 0, 0, "Print no progress and no warnings", 0 },
+	{ "verbose", 'v', 0, 0, "Accepted; changes nothing here", 0 },
 	{ "help", 'h', 0, 0, "Print this help", 0 },
 	{ 0 },
 };
@@ -331,17 +338,18 @@ struct tables {
 };
 
 static const struct {
-	unsigned int group;
+	unsigned int group, unless;
 	const char *title;
 	const struct argp_option *options;
 } groups[] = {
-	{ OPTIONS_WINDOW, "Window:", window_options },
-	{ OPTIONS_FILTER, "What counts:", filter_options },
-	{ OPTIONS_SPLIT, "Split:", split_options },
-	{ OPTIONS_PROBE, "Measurement:", probe_options },
-	{ OPTIONS_OUTPUT, "Recording:", output_options },
-	{ OPTIONS_FORMAT, "Output:", format_options },
-	{ 0, "General:", general_options },
+	{ OPTIONS_WINDOW, 0, "Window:", window_options },
+	{ OPTIONS_FILTER, 0, "What counts:", filter_options },
+	{ OPTIONS_SPLIT, 0, "Split:", split_options },
+	{ OPTIONS_PROBE, 0, "Measurement:", probe_options },
+	{ OPTIONS_OUTPUT, 0, "Recording:", output_options },
+	{ OPTIONS_FORMAT, 0, "Output:", format_options },
+	{ OPTIONS_METRICS, 0, "General:", metrics_options },
+	{ 0, OPTIONS_METRICS, "General:", general_options },
 };
 _Static_assert(COUNT_OF(groups) <= MAX_CHILDREN, "room for every group");
 
@@ -372,6 +380,8 @@ static void build(struct tables *tables, struct options *options, const struct a
 	for (unsigned int i = 0; i < COUNT_OF(groups); i++) {
 		if (groups[i].group && !(options->groups & groups[i].group))
 			continue;
+		if (options->groups & groups[i].unless)
+			continue;
 		tables->common[nr].options = groups[i].options;
 		tables->common[nr].parser = parse_common;
 		tables->children[nr].argp = &tables->common[nr];
@@ -387,6 +397,7 @@ static void build(struct tables *tables, struct options *options, const struct a
 	tables->own.options = own->options;
 	tables->own.parser = own->parser;
 	tables->children[nr].argp = &tables->own;
+	tables->children[nr].header = options->own_title;
 	tables->children[nr].group = 1;
 	tables->root.args_doc = own->args_doc;
 	tables->root.doc = own->doc;

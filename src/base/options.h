@@ -20,6 +20,7 @@ enum options_group {
 	OPTIONS_PROBE = 8, /* --rung --tail-us --max-keys */
 	OPTIONS_OUTPUT = 16, /* -o --label */
 	OPTIONS_FORMAT = 32, /* --json --csv */
+	OPTIONS_METRICS = 64, /* -v does something */
 };
 
 #define OPTIONS_TOP 10
@@ -30,6 +31,7 @@ struct options {
 	/* Set by the command before parsing. */
 	const char *command; /* "record" */
 	unsigned int groups; /* of enum options_group */
+	const char *own_title; /* heads the command's own options in the help; NULL: nothing does */
 	bool takes_workload; /* the first argument and all after it are a command line */
 	int max_args; /* most arguments taken, when they are no workload */
 

@@ -134,7 +134,8 @@ static int parse(struct record *record, int argc, char **argv)
 
 	options->command = record->command;
 	options->groups = OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE |
-			  OPTIONS_OUTPUT | OPTIONS_FORMAT;
+			  OPTIONS_OUTPUT | OPTIONS_FORMAT | OPTIONS_METRICS;
+	options->own_title = record->all ? "What is measured beside:" : NULL;
 	options->takes_workload = true;
 	record->rmid.options = options;
 	record->tiers.options = options;

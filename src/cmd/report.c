@@ -248,7 +248,7 @@ int cmd_report(int argc, char **argv)
 {
 	struct report report = {
 		.options = { .command = argv[0],
-			     .groups = OPTIONS_FORMAT | OPTIONS_SPLIT,
+			     .groups = OPTIONS_FORMAT | OPTIONS_SPLIT | OPTIONS_METRICS,
 			     .max_args = 1 },
 		.rules = { .confidence = 0.95, .lines = REPORT_LINES },
 	};

@@ -77,6 +77,10 @@ for command in "${commands[@]}"; do
 	check "$command -h after other options" 0 '' "^Usage: latscope $command " "$command" -q -h
 done
 
+check 'what record measures beside has its heading' 0 '' $'\n What is measured beside:\n      --rmid ' record --help
+check '--verbose promises nothing where there are no metrics' 0 '' '-v, --verbose +Accepted; changes nothing here' load --help
+check '--verbose shows them where there are' 0 '' '-v, --verbose +Show every metric in full' report --help
+
 if [ "$(id -u)" = 0 ]; then
 	unprivileged wrong 'usage comes before privilege' '--by disk does not apply' memlat --by disk
 else
