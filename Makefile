@@ -144,6 +144,9 @@ $(MUTANTS): $(OUT)/mutant/%: $(OUT)/mutant/%.o $(filter-out %/guest_code.o,$(OBJ
 
 $(EMU): $(EMU_LIB)
 
+# Files of a module, in a kernel that is not one.
+$(OUT)/san/tests/unit/test_rmid_kernel.o: CPPFLAGS := -Itests/rmid/kernel $(CPPFLAGS)
+
 $(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)
 	$(call msg,LINK,$@)
 	$(Q)mkdir -p $(@D)

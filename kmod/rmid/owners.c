@@ -30,12 +30,18 @@ int owners__init(u32 rmids, u64 limbo_ns, u32 processes)
 	u64 *keys = vzalloc(array_size(places, sizeof(*keys)));
 
 	owned_since_ns = kvcalloc(rmids + 1, sizeof(*owned_since_ns), GFP_KERNEL);
-	rmid_alloc__init(&book.alloc, infos, infos ? rmids : 0, limbo_ns);
+	if (!infos || !processes_at || !keys || !owned_since_ns)
+		goto free;
+	rmid_alloc__init(&book.alloc, infos, rmids, limbo_ns);
 	procs__init(&book.procs, keys, processes_at, processes);
 	book__init(&book);
-	if (infos && processes_at && keys && owned_since_ns)
-		return 0;
-	owners__exit();
+	return 0;
+
+free:
+	kvfree(owned_since_ns);
+	vfree(keys);
+	vfree(processes_at);
+	kvfree(infos);
 	return -ENOMEM;
 }
 
