@@ -154,7 +154,7 @@ static int go_offline(unsigned int number)
 	read__offline(number);
 	local_irq_save(flags);
 	cpu->on = false;
-	pqr__write(cpu, 0);
+	pqr__give_back(cpu);
 	cpu->rmid = 0;
 	local_irq_restore(flags);
 	return 0;

@@ -84,14 +84,21 @@ int pqr__online(struct rmid_cpu *cpu)
 		return -EBUSY;
 	}
 	cpu->closid = value >> 32;
+	cpu->written = 0;
 	return 0;
+}
+
+static void set(struct rmid_cpu *cpu, u32 rmid)
+{
+	wrmsr(PQR_ASSOC, rmid, cpu->closid);
+	cpu->written = rmid;
 }
 
 void pqr__write(struct rmid_cpu *cpu, u32 rmid)
 {
 	if (!READ_ONCE(on))
 		return;
-	wrmsr(PQR_ASSOC, rmid, cpu->closid);
+	set(cpu, rmid);
 	cpu->pqr_writes++;
 }
 
@@ -101,14 +108,24 @@ void pqr__yield(void)
 	WRITE_ONCE(on, false);
 }
 
-static bool look_at(const struct rmid_cpu *cpu, enum pqr_verdict *verdict)
+/*
+ * What the register of this CPU holds, against what was written there last: what runs may be another
+ * RMID by now. One that cannot be read any more is not ours either.
+ */
+static enum pqr_verdict look_at(const struct rmid_cpu *cpu)
 {
 	u64 value;
 
-	if (!cpu->on || rdmsrl_safe(PQR_ASSOC, &value))
-		return false;
-	*verdict = pqr_verdict(value, cpu->rmid, cpu->closid);
-	return true;
+	if (rdmsrl_safe(PQR_ASSOC, &value))
+		return PQR_TAKEN;
+	return pqr_verdict(value, cpu->written, cpu->closid);
+}
+
+void pqr__give_back(struct rmid_cpu *cpu)
+{
+	if (cpu->written && look_at(cpu) != PQR_TAKEN)
+		set(cpu, 0);
+	cpu->written = 0;
 }
 
 /* On each CPU: writes again what was lost, and notes if somebody else writes. */
@@ -117,37 +134,35 @@ static void look(void *unused)
 	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
 	enum pqr_verdict verdict;
 
-	if (!look_at(cpu, &verdict))
+	if (!READ_ONCE(on) || !cpu->on)
 		return;
+	verdict = look_at(cpu);
 	if (verdict == PQR_LOST)
-		wrmsr(PQR_ASSOC, cpu->rmid, cpu->closid);
+		set(cpu, cpu->written);
 	else if (verdict == PQR_TAKEN)
-		WRITE_ONCE(conflict, true);
+		pqr__yield();
 }
 
-/* On each CPU: takes back what we wrote, and only that. */
+/* On each CPU. */
 static void give_back(void *unused)
 {
-	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
-	enum pqr_verdict verdict;
-
-	if (look_at(cpu, &verdict) && verdict == PQR_OURS)
-		wrmsr(PQR_ASSOC, 0, cpu->closid);
+	pqr__give_back(this_cpu_ptr(&rmid_cpus));
 }
 
 static void watch(struct work_struct *work)
 {
-	bool mounted = resctrl_mounted();
+	bool mounted = resctrl_mounted(), over;
 
 	cpus_read_lock();
 	if (!mounted)
 		on_each_cpu(look, NULL, 1);
-	if (mounted || READ_ONCE(conflict)) {
+	over = mounted || READ_ONCE(conflict);
+	if (over) {
 		pqr__yield();
 		on_each_cpu(give_back, NULL, 1);
 	}
 	cpus_read_unlock();
-	if (!READ_ONCE(conflict)) {
+	if (!over) {
 		schedule_delayed_work(to_delayed_work(work), msecs_to_jiffies(WATCH_MS));
 		return;
 	}
@@ -159,7 +174,8 @@ static DECLARE_DELAYED_WORK(watching, watch);
 
 void pqr__watch(void)
 {
-	if (on)
+	/* In this order: who yields notes the conflict first. */
+	if (READ_ONCE(on) || READ_ONCE(conflict))
 		schedule_delayed_work(&watching, msecs_to_jiffies(WATCH_MS));
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The files of kmod/rmid that know a kernel, in the one that tests/rmid/kernel stands in with: what
- * they do with registers, and when memory is short. They are as they were before loading only once,
- * so each test that loads them does so in a process of its own.
+ * they do with registers, and when memory is short.
  */
 #include "unit.h"
 
@@ -53,10 +52,145 @@ static void test_memory_that_runs_out_is_an_error_and_given_back(void **state)
 	assert_int_equal(kernel.allocations, 0);
 }
 
+/* A machine that has just been booted. */
+static int boot(void **state)
+{
+	memset(&kernel, 0, sizeof(kernel));
+	memset(rmid_cpus, 0, sizeof(rmid_cpus));
+	kernel.resctrl_known = true;
+	kernel.now_ns = 1;
+	on = conflict = false;
+	listeners = 0;
+	domains = NULL;
+	domain_count = 0;
+	return 0;
+}
+
+static void load(void)
+{
+	u32 rmids = LATSCOPE_RMID_DEFAULT;
+
+	assert_int_equal(pqr__init(PQR_AUTO, &rmids), 0);
+	assert_int_equal(read__init(true, rmids, 2), 0);
+	assert_int_equal(owners__init(rmids, LATSCOPE_RMID_LIMBO_NS, 64), 0);
+	assert_int_equal(cpu__init(), 0);
+	pqr__watch();
+}
+
+static void unload(void)
+{
+	pqr__unwatch();
+	cpu__exit();
+	owners__exit();
+	read__exit();
+	assert_int_equal(kernel.allocations, 0);
+}
+
+/* The CPU runs another process, 0 for none, as the hook on sched_switch would tell. */
+static void run(unsigned int cpu, u32 rmid)
+{
+	kernel.cpu = cpu;
+	if (rmid_cpus[cpu].on)
+		cpu__run(&rmid_cpus[cpu], rmid, rmid ? LATSCOPE_RMID_PROCESS : LATSCOPE_RMID_IDLE);
+	kernel.cpu = 0;
+}
+
+static void run_any(void)
+{
+	run(unit_random() % KERNEL_CPUS, unit_random() % 16);
+}
+
+/* As when its last switch to a process was long ago. */
+static void sleep_all(void)
+{
+	run(0, 0);
+	run(1, 0);
+}
+
+static void nothing_is_left(void)
+{
+	assert_string_equal(pqr__state(), "conflict");
+	assert_true(kernel.pqr_assoc[0] == 0);
+	assert_true(kernel.pqr_assoc[1] == 0);
+}
+
+static void test_what_runs_is_in_the_register(void **state)
+{
+	load();
+	for (int i = 0; i < 1000; i++) {
+		run_any();
+		if (i % 10 == 0)
+			kernel__work();
+		assert_int_equal(kernel.pqr_assoc[0], rmid_cpus[0].rmid);
+		assert_int_equal(kernel.pqr_assoc[1], rmid_cpus[1].rmid);
+	}
+	kernel.pqr_assoc[1] = 0; /* as after a suspend */
+	run(1, 3);
+	kernel.pqr_assoc[1] = 0;
+	kernel__work();
+	assert_int_equal(kernel.pqr_assoc[1], 3);
+	assert_string_equal(pqr__state(), "on");
+	unload();
+	assert_int_equal(kernel.pqr_assoc[0], 0);
+	assert_int_equal(kernel.pqr_assoc[1], 0);
+}
+
+static void test_a_mount_has_all_given_back_while_the_cpus_switch(void **state)
+{
+	for (int i = 0; i < 200; i++) {
+		boot(state);
+		load();
+		run_any();
+		run_any();
+		kernel.resctrl_mounted = true;
+		kernel.meanwhile = run_any;
+		kernel__work();
+		run_any();
+		nothing_is_left();
+		assert_non_null(strstr(kernel.log, "resctrl was mounted"));
+		assert_null(kernel.work); /* no more watching */
+		unload();
+	}
+}
+
+static void test_a_cpu_that_comes_online_in_use_has_all_given_back(void **state)
+{
+	load();
+	run(0, 5);
+	run(1, 6);
+	kernel__offline(1);
+	assert_int_equal(kernel.pqr_assoc[1], 0);
+	kernel.pqr_assoc[1] = 7ULL << 32;
+	kernel__online(1);
+	sleep_all(); /* before anybody looks */
+	kernel__work();
+	assert_true(kernel.pqr_assoc[1] == 7ULL << 32);
+	kernel.pqr_assoc[1] = 0;
+	nothing_is_left();
+	unload();
+}
+
+static void test_unloading_gives_back_what_nobody_had_time_to(void **state)
+{
+	load();
+	run(0, 5);
+	run(1, 6);
+	pqr__yield();
+	run(0, 7);
+	sleep_all();
+	unload();
+	nothing_is_left();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_memory_that_runs_out_is_an_error_and_given_back),
+		cmocka_unit_test_setup(test_memory_that_runs_out_is_an_error_and_given_back, boot),
+		cmocka_unit_test_setup(test_what_runs_is_in_the_register, boot),
+		cmocka_unit_test_setup(test_a_mount_has_all_given_back_while_the_cpus_switch, boot),
+		cmocka_unit_test_setup(test_a_cpu_that_comes_online_in_use_has_all_given_back,
+				       boot),
+		cmocka_unit_test_setup(test_unloading_gives_back_what_nobody_had_time_to, boot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
