@@ -227,6 +227,8 @@ static void put_table(struct json_object *to, const struct run *run,
 	put_count(to, "rows", table__folded_rows(module->table));
 	put(to, "columns", table__json_columns(module->table));
 	put(to, "digest", table__json_digest(module->table));
+	if (table__others_keys(module->table))
+		put(to, "others", table__json_others(module->table));
 }
 
 static void put_module(struct json_object *to, const struct run *run,
@@ -367,15 +369,6 @@ struct json_object *json__run(const struct run *run)
 	return object;
 }
 
-static struct json_object *rows(const struct table *table)
-{
-	struct json_object *array = json_object_new_array();
-
-	for (size_t row = 0; row < table__rows(table); row++)
-		json_object_array_add(array, table__json_row(table, row));
-	return array;
-}
-
 struct json_object *json__interval(const struct run *run, const struct run_interval *interval)
 {
 	struct json_object *object = json_object_new_object();
@@ -395,27 +388,11 @@ struct json_object *json__interval(const struct run *run, const struct run_inter
 		if (module->nr_metrics)
 			put(one, "metrics", metrics(run, module, &interval->delta[i]));
 		if (module->table)
-			put(one, "rows", rows(module->table));
+			put(one, "rows", table__json_rows(module->table));
 		json_object_array_add(modules, one);
 	}
 	put(object, "modules", modules);
 	return object;
-}
-
-int json__print(struct json_object *object, FILE *stream, bool indented)
-{
-	int flags = JSON_C_TO_STRING_NOSLASHESCAPE;
-	const char *string;
-
-	if (!object)
-		return -ENOMEM;
-	if (indented)
-		flags |= JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED;
-	string = json_object_to_json_string_ext(object, flags);
-	if (string)
-		fprintf(stream, "%s\n", string);
-	json_object_put(object);
-	return string ? 0 : -ENOMEM;
 }
 
 struct json_object *json__text(const char *string)

@@ -6,6 +6,8 @@
 #ifndef LATSCOPE_BASE_JSON_H
 #define LATSCOPE_BASE_JSON_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "run.h"
@@ -20,6 +22,13 @@ struct json_object *json__run(const struct run *run);
 
 /* One interval of all modules: a line of `-i --json`. */
 struct json_object *json__interval(const struct run *run, const struct run_interval *interval);
+
+/*
+ * An array of `nr` elements that there is no need to have in memory together: json__print() makes
+ * each as it comes to it, by make(of, index), and puts it. To anyone else the array is empty.
+ */
+typedef struct json_object *json_make(const void *of, size_t index);
+struct json_object *json__array(size_t nr, json_make *make, const void *of);
 
 /*
  * Prints and puts it: on one line, or indented. -ENOMEM, also if object is NULL; what becomes of

@@ -10,6 +10,7 @@
 
 #define NO_KEY SIZE_MAX
 #define HEADS 1024 /* chains of keys: with TABLE_KEYS, four to a chain */
+#define KEPT (TABLE_KEYS / 2) /* keys that stay when some make room */
 
 struct cell {
 	bool known;
@@ -32,13 +33,18 @@ struct rows {
 struct table {
 	struct table_column columns[TABLE_COLUMNS];
 	unsigned int nr_columns;
+	unsigned int weight; /* the column whose sum says what a key counts for; nr_columns: none */
 	struct rows rows; /* of the interval in flight */
 	struct rows keys; /* of the digest: a row a key, of which only the key columns are set */
 	struct table_figure *figures; /* nr_columns of each key */
 	size_t figures_room; /* in keys */
 	size_t heads[HEADS]; /* the first key of a hash, plus 1 */
 	size_t next[TABLE_KEYS]; /* of the same hash, plus 1 */
-	uint64_t folded, undigested;
+	struct table_figure others[TABLE_COLUMNS]; /* of the keys that made room */
+	uint64_t others_keys;
+	double others_most;
+	double lacks[TABLE_KEYS]; /* what others_most was when the key began */
+	uint64_t folded;
 	uint64_t last_ns;
 };
 
@@ -61,6 +67,23 @@ static int copy_column(struct table_column *to, const struct table_column *from)
 	return to->name && to->unit && to->what ? 0 : -ENOMEM;
 }
 
+/* Nothing is known yet. */
+static void clear_figures(struct table_figure *figures, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		figures[i] = (struct table_figure){ .low = DBL_MAX, .high = -DBL_MAX };
+}
+
+static unsigned int find_weight(const struct table *table)
+{
+	unsigned int i = 0;
+
+	while (i < table->nr_columns &&
+	       (table->columns[i].key || table->columns[i].kind == TABLE_TEXT))
+		i++;
+	return i;
+}
+
 int table__new(struct table **table, const struct table_column *columns, unsigned int nr)
 {
 	struct table *made;
@@ -80,6 +103,8 @@ int table__new(struct table **table, const struct table_column *columns, unsigne
 		table__free(made);
 		return err;
 	}
+	made->weight = find_weight(made);
+	clear_figures(made->others, TABLE_COLUMNS);
 	*table = made;
 	return 0;
 }
@@ -281,7 +306,7 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
 }
 
 /* Of the key columns of a row: which chain its key is in. */
-static size_t hash_of(const struct table *table, size_t row)
+static size_t hash_of(const struct table *table, const struct rows *rows, size_t row)
 {
 	uint64_t hash = 0xcbf29ce484222325;
 
@@ -290,7 +315,7 @@ static size_t hash_of(const struct table *table, size_t row)
 
 		if (!table->columns[i].key)
 			continue;
-		value = table__value(table, row, i);
+		value = value_of(table, rows, row, i);
 		if (!value.known)
 			hash = mix(hash, "", 1);
 		else if (value.kind == TABLE_TEXT)
@@ -305,7 +330,7 @@ static size_t hash_of(const struct table *table, size_t row)
 
 static size_t find_key(const struct table *table, size_t row)
 {
-	size_t head = table->heads[hash_of(table, row)];
+	size_t head = table->heads[hash_of(table, &table->rows, row)];
 
 	for (; head; head = table->next[head - 1])
 		if (is_key_of(table, head - 1, row))
@@ -329,15 +354,27 @@ static int copy_key(struct table *table, size_t row)
 	return 0;
 }
 
+static void link_key(struct table *table, size_t key)
+{
+	size_t *head = &table->heads[hash_of(table, &table->keys, key)];
+
+	table->next[key] = *head;
+	*head = key + 1;
+}
+
+static struct table_figure *figures_of(const struct table *table, size_t key)
+{
+	return &table->figures[key * table->nr_columns];
+}
+
 static int add_key(struct table *table, size_t row)
 {
-	size_t *head = &table->heads[hash_of(table, row)];
-	struct table_figure *figures;
 	int err;
 
 	err = add_row(&table->keys, table->nr_columns, 0);
 	if (!err && table->figures_room < table->keys.room) {
-		err = grow(&table->figures, table->nr_columns * sizeof(*figures), table->keys.room);
+		err = grow(&table->figures, table->nr_columns * sizeof(*table->figures),
+			   table->keys.room);
 		if (!err)
 			table->figures_room = table->keys.room;
 	}
@@ -345,18 +382,16 @@ static int add_key(struct table *table, size_t row)
 		err = copy_key(table, row);
 	if (err)
 		return err;
-	figures = &table->figures[(table->keys.nr - 1) * table->nr_columns];
-	for (unsigned int i = 0; i < table->nr_columns; i++)
-		figures[i] = (struct table_figure){ .low = DBL_MAX, .high = -DBL_MAX };
-	table->next[table->keys.nr - 1] = *head;
-	*head = table->keys.nr;
+	clear_figures(figures_of(table, table->keys.nr - 1), table->nr_columns);
+	link_key(table, table->keys.nr - 1);
+	table->lacks[table->keys.nr - 1] = table->others_most;
 	return 0;
 }
 
 static void add_figures(struct table *table, size_t key, size_t row)
 {
 	for (unsigned int i = 0; i < table->nr_columns; i++) {
-		struct table_figure *figure = &table->figures[key * table->nr_columns + i];
+		struct table_figure *figure = &figures_of(table, key)[i];
 		struct table_value value = table__value(table, row, i);
 		double number = value.kind == TABLE_REAL ? value.real : (double)value.integer;
 
@@ -369,18 +404,146 @@ static void add_figures(struct table *table, size_t key, size_t row)
 	}
 }
 
+/* The most that a key can count for: if it had to make room before, it lacks what it had then. */
+static double weight_of(const struct table *table, size_t key)
+{
+	double sum = table->lacks[key];
+
+	if (table->weight < table->nr_columns)
+		sum += figures_of(table, key)[table->weight].sum;
+	return isnan(sum) ? 0 : sum;
+}
+
+/* The same for who stays: a key of which a part is unknown is no single one and stays longest. */
+static double rank_of(const struct table *table, size_t key)
+{
+	for (unsigned int i = 0; i < table->nr_columns; i++)
+		if (table->columns[i].key && !cell_at(table, &table->keys, key, i)->known)
+			return INFINITY;
+	return weight_of(table, key);
+}
+
+/* Those above stay, and of those of just that rank all but the oldest. */
+struct sieve {
+	double rank;
+	size_t oldest; /* how many of these go */
+};
+
+static int compare_ranks(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+static int choose_sieve(const struct table *table, struct sieve *sieve)
+{
+	size_t nr = table->keys.nr, below = 0;
+	double *ranks = malloc(nr * sizeof(*ranks));
+
+	if (!ranks)
+		return -ENOMEM;
+	for (size_t key = 0; key < nr; key++)
+		ranks[key] = rank_of(table, key);
+	qsort(ranks, nr, sizeof(*ranks), compare_ranks);
+	sieve->rank = ranks[nr - KEPT];
+	while (ranks[below] < sieve->rank)
+		below++;
+	sieve->oldest = nr - KEPT - below;
+	free(ranks);
+	return 0;
+}
+
+static bool stays(struct sieve *sieve, double rank)
+{
+	if (rank != sieve->rank)
+		return rank > sieve->rank;
+	if (!sieve->oldest)
+		return true;
+	sieve->oldest--;
+	return false;
+}
+
+/* A key comes to stand further in front, and so do its texts, which are in the order of the keys. */
+static void move_key(struct table *table, size_t from, size_t to)
+{
+	struct rows *keys = &table->keys;
+	struct cell *cells = cell_at(table, keys, to, 0);
+
+	memmove(cells, cell_at(table, keys, from, 0), table->nr_columns * sizeof(*cells));
+	memmove(figures_of(table, to), figures_of(table, from),
+		table->nr_columns * sizeof(*table->figures));
+	table->lacks[to] = table->lacks[from];
+	for (unsigned int i = 0; i < table->nr_columns; i++) {
+		const char *text = keys->texts + cells[i].text;
+		size_t size;
+
+		if (table->columns[i].kind != TABLE_TEXT || !cells[i].known)
+			continue;
+		size = strlen(text) + 1;
+		memmove(keys->texts + keys->texts_len, text, size);
+		cells[i].text = keys->texts_len;
+		keys->texts_len += size;
+	}
+}
+
+static void add_to_others(struct table *table, size_t key)
+{
+	for (unsigned int i = 0; i < table->nr_columns; i++) {
+		const struct table_figure *figure = &figures_of(table, key)[i];
+		struct table_figure *others = &table->others[i];
+
+		others->rows += figure->rows;
+		others->sum += figure->sum;
+		others->low = fmin(others->low, figure->low);
+		others->high = fmax(others->high, figure->high);
+	}
+	table->others_keys++;
+}
+
+/*
+ * Half of the keys go into the others, those that count for least. A new key may be one that went
+ * before, and lack as much as any that went could count for; taken to have had that much, it can
+ * not go again and again and be missed. The weights of the keys that stay never add up to more than
+ * all that was folded (what comes with a new key is less than what went with an old one), and none
+ * is less than others_most: so that is a KEPT-th of the whole at most.
+ */
+static int make_room(struct table *table)
+{
+	size_t nr = table->keys.nr, kept = 0;
+	struct sieve sieve;
+	int err;
+
+	err = choose_sieve(table, &sieve);
+	if (err)
+		return err;
+	table->keys.texts_len = 0;
+	for (size_t key = 0; key < nr; key++) {
+		if (stays(&sieve, rank_of(table, key))) {
+			move_key(table, key, kept++);
+			continue;
+		}
+		table->others_most = fmax(table->others_most, weight_of(table, key));
+		add_to_others(table, key);
+	}
+	table->keys.nr = kept;
+	memset(table->heads, 0, sizeof(table->heads));
+	for (size_t key = 0; key < kept; key++)
+		link_key(table, key);
+	return 0;
+}
+
 static int fold_row(struct table *table, size_t row)
 {
 	size_t key = find_key(table, row);
-	int err;
+	int err = 0;
 
 	table->folded++;
-	if (key == NO_KEY && table->keys.nr == TABLE_KEYS) {
-		table->undigested++;
-		return 0;
-	}
 	if (key == NO_KEY) {
-		err = add_key(table, row);
+		if (table->keys.nr == TABLE_KEYS)
+			err = make_room(table);
+		if (!err)
+			err = add_key(table, row);
 		if (err)
 			return err;
 		key = table->keys.nr - 1;
@@ -416,9 +579,20 @@ uint64_t table__folded_rows(const struct table *table)
 	return table->folded;
 }
 
-uint64_t table__undigested_rows(const struct table *table)
+uint64_t table__others_keys(const struct table *table)
 {
-	return table->undigested;
+	return table->others_keys;
+}
+
+double table__others_most(const struct table *table)
+{
+	return table->others_most;
+}
+
+const struct table_figure *table__others(const struct table *table, unsigned int column)
+{
+	assert(column < table->nr_columns);
+	return &table->others[column];
 }
 
 size_t table__keys(const struct table *table)
@@ -439,5 +613,5 @@ size_t table__key_of(const struct table *table, size_t row)
 const struct table_figure *table__figure(const struct table *table, size_t key, unsigned int column)
 {
 	assert(key < table->keys.nr && column < table->nr_columns);
-	return &table->figures[key * table->nr_columns + column];
+	return &figures_of(table, key)[column];
 }

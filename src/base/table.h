@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 #define TABLE_COLUMNS 40 /* most columns of a table */
-#define TABLE_KEYS 4096 /* most keys of a digest */
+#define TABLE_KEYS 4096 /* most keys of a digest; what is beyond goes into its others */
 
 struct json_object;
 
@@ -73,9 +73,18 @@ int table__fold(struct table *table);
 /* The rows go without being folded, and the next one may be of any time. */
 void table__rewind(struct table *table);
 
-/* The digest: what was folded so far. Keys stand in order of their first row. */
+/*
+ * The digest: what was folded so far. Keys stand in order of their first row.
+ *
+ * There is room for TABLE_KEYS. When these are not enough, those with the smallest sums of the
+ * first number that is no key go into `others`, and begin again if they come back. What counts for
+ * more than 2 / TABLE_KEYS of all is always there; keys and others together are always the whole.
+ */
 uint64_t table__folded_rows(const struct table *table);
-uint64_t table__undigested_rows(const struct table *table); /* those beyond TABLE_KEYS keys */
+uint64_t
+table__others_keys(const struct table *table); /* how often one made room; 0: all are there */
+double table__others_most(const struct table *table); /* of that sum, what a key can lack */
+const struct table_figure *table__others(const struct table *table, unsigned int column);
 size_t table__keys(const struct table *table);
 struct table_value table__key(const struct table *table, size_t key, unsigned int column);
 size_t table__key_of(const struct table *table, size_t row); /* of a row; SIZE_MAX: none */
@@ -86,10 +95,15 @@ const struct table_figure *table__figure(const struct table *table, size_t key,
 void table__csv_head(FILE *out, const struct table *table);
 void table__csv_rows(FILE *out, const struct table *table);
 
-/* One row as an object, unknown is null; what the columns are; the digest. To be put. */
+/*
+ * One row as an object, unknown is null; all rows; what the columns are; the digest. To be put, and
+ * before the table changes: arrays of json__array().
+ */
 struct json_object *table__json_row(const struct table *table, size_t row);
+struct json_object *table__json_rows(const struct table *table);
 struct json_object *table__json_columns(const struct table *table);
 struct json_object *table__json_digest(const struct table *table);
+struct json_object *table__json_others(const struct table *table); /* NULL: there are none */
 
 /* For people, within 80 columns: a paragraph a row; the digest of up to `top` keys (0: all). */
 void table__text_rows(FILE *out, const char *module, const struct table *table);

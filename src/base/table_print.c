@@ -117,6 +117,14 @@ static struct json_object *json_figure(const struct table_figure *figure)
 	return object;
 }
 
+/* Is it a column that the digest has figures of? */
+static bool is_figure(const struct table *table, unsigned int column)
+{
+	const struct table_column *of = table__column(table, column);
+
+	return !of->key && of->kind != TABLE_TEXT;
+}
+
 static struct json_object *json_key(const struct table *table, size_t key)
 {
 	struct json_object *object = json_object_new_object();
@@ -127,19 +135,46 @@ static struct json_object *json_key(const struct table *table, size_t key)
 
 		if (column->key)
 			put(object, column->name, json_value(&value));
-		else if (column->kind != TABLE_TEXT)
+		else if (is_figure(table, i))
 			put(object, column->name, json_figure(table__figure(table, key, i)));
 	}
 	return object;
 }
 
+static struct json_object *make_row(const void *table, size_t row)
+{
+	return table__json_row(table, row);
+}
+
+struct json_object *table__json_rows(const struct table *table)
+{
+	return json__array(table__rows(table), make_row, table);
+}
+
+static struct json_object *make_key(const void *table, size_t key)
+{
+	return json_key(table, key);
+}
+
 struct json_object *table__json_digest(const struct table *table)
 {
-	struct json_object *array = json_object_new_array();
+	return json__array(table__keys(table), make_key, table);
+}
 
-	for (size_t key = 0; key < table__keys(table); key++)
-		json_object_array_add(array, json_key(table, key));
-	return array;
+struct json_object *table__json_others(const struct table *table)
+{
+	struct json_object *object;
+
+	if (!table__others_keys(table))
+		return NULL;
+	object = json_object_new_object();
+	put(object, "keys", json_object_new_uint64(table__others_keys(table)));
+	put(object, "most", json_real(table__others_most(table)));
+	for (unsigned int i = 0; i < table__columns(table); i++)
+		if (is_figure(table, i))
+			put(object, table__column(table, i)->name,
+			    json_figure(table__others(table, i)));
+	return object;
 }
 
 static void add_value(struct wrap *wrap, const struct table_column *column,
@@ -198,12 +233,18 @@ static void text_key(FILE *out, const struct table *table, size_t key)
 		fputc('\n', out);
 		wrap__print(&wrap, out, 0, 2);
 	}
-	for (unsigned int i = 0; i < table__columns(table); i++) {
-		const struct table_column *column = table__column(table, i);
+	for (unsigned int i = 0; i < table__columns(table); i++)
+		if (is_figure(table, i))
+			text_figure(out, table__column(table, i), table__figure(table, key, i));
+}
 
-		if (!column->key && column->kind != TABLE_TEXT)
-			text_figure(out, column, table__figure(table, key, i));
-	}
+static void text_others(FILE *out, const struct table *table)
+{
+	fprintf(out, "\n%llu of the smallest, together\n",
+		(unsigned long long)table__others_keys(table));
+	for (unsigned int i = 0; i < table__columns(table); i++)
+		if (is_figure(table, i))
+			text_figure(out, table__column(table, i), table__others(table, i));
 }
 
 void table__text_digest(FILE *out, const struct table *table, unsigned int top)
@@ -216,7 +257,6 @@ void table__text_digest(FILE *out, const struct table *table, unsigned int top)
 		text_key(out, table, key);
 	if (shown < keys)
 		fprintf(out, "\n%zu more\n", keys - shown);
-	if (table__undigested_rows(table))
-		fprintf(out, "\n%llu rows of further keys are in run.db only\n",
-			(unsigned long long)table__undigested_rows(table));
+	if (table__others_keys(table))
+		text_others(out, table);
 }

@@ -129,17 +129,136 @@ static void the_digest_is_by_key(void **state)
 	table__free(table);
 }
 
-static void too_many_keys_are_counted(void **state)
+/* A fold of one row. */
+static void count(struct table *table, int socket, const char *tier, double latency)
+{
+	add(table, 0, socket, tier, latency, 1);
+	assert_int_equal(table__fold(table), 0);
+}
+
+static size_t find(const struct table *table, int socket)
+{
+	for (size_t key = 0; key < table__keys(table); key++)
+		if (table__key(table, key, SOCKET).integer == socket)
+			return key;
+	fail_msg("no key of %d", socket);
+	return 0;
+}
+
+/* More keys than there is room for, then some that have much, one of them bit by bit. */
+static void who_has_much_is_there_whenever_it_came(void **state)
+{
+	struct table *table = new_table();
+	double steady = 0;
+
+	(void)state;
+	count(table, 1, "early", 1e6);
+	for (int i = 0; i < TABLE_KEYS; i++)
+		count(table, 1000 + i, "heavy", 100);
+	for (int i = 0; i < 20 * TABLE_KEYS; i++) {
+		count(table, 100000 + i, "storm", 1);
+		if (i % (TABLE_KEYS / 2) == 0) {
+			count(table, 2, "steady", 99);
+			steady += 99;
+		}
+	}
+	count(table, 3, "late", 1e6);
+	assert_true(table__keys(table) <= TABLE_KEYS);
+	assert_true(table__figure(table, find(table, 1), LATENCY)->sum == 1e6);
+	assert_true(table__figure(table, find(table, 3), LATENCY)->sum == 1e6);
+	assert_true(table__figure(table, find(table, 2), LATENCY)->sum +
+			    table__others_most(table) >=
+		    steady);
+	table__free(table);
+}
+
+/* Of what came again and again, as little each time as would make room. */
+static void who_comes_back_is_not_missed(void **state)
+{
+	struct table *table = new_table();
+	double all = TABLE_KEYS * 500.0, of_one = 0;
+
+	(void)state;
+	for (int i = 0; i < TABLE_KEYS / 2; i++)
+		count(table, 1000 + i, "heavy", 1000);
+	for (int i = 0; i < 200; i++) {
+		count(table, 1, "back", 999);
+		of_one += 999;
+		for (int j = 0; j < TABLE_KEYS; j++)
+			count(table, 100000 + i * TABLE_KEYS + j, "storm", 0);
+	}
+	all += of_one;
+	assert_true(of_one > all * 2 / TABLE_KEYS);
+	assert_true(table__others_most(table) <= all * 2 / TABLE_KEYS);
+	assert_true(table__figure(table, find(table, 1), LATENCY)->sum +
+			    table__others_most(table) >=
+		    of_one);
+	table__free(table);
+}
+
+static void add_figure(struct table_figure *to, const struct table_figure *from)
+{
+	to->rows += from->rows;
+	to->sum += from->sum;
+}
+
+static void keys_and_others_are_the_whole(void **state)
+{
+	struct table_figure whole = { 0 };
+	struct table *table = new_table();
+	double sum = 0;
+
+	(void)state;
+	for (int i = 0; i < 5 * TABLE_KEYS; i++) {
+		char tier[32];
+
+		snprintf(tier, sizeof(tier), "tier %d", i * 7919 % TABLE_KEYS);
+		count(table, i * 31 % 8191, tier, i % 97);
+		sum += i % 97;
+	}
+	for (size_t key = 0; key < table__keys(table); key++) {
+		add_figure(&whole, table__figure(table, key, LATENCY));
+		for (size_t other = key + 1; other < table__keys(table) && other < key + 100;
+		     other++)
+			assert_false(table__key(table, key, SOCKET).integer ==
+					     table__key(table, other, SOCKET).integer &&
+				     !strcmp(table__key(table, key, TIER).text,
+					     table__key(table, other, TIER).text));
+	}
+	assert_true(table__others_keys(table) > TABLE_KEYS);
+	add_figure(&whole, table__others(table, LATENCY));
+	assert_int_equal(whole.rows, 5 * TABLE_KEYS);
+	assert_int_equal(table__folded_rows(table), 5 * TABLE_KEYS);
+	assert_true(whole.sum == sum);
+	assert_true(table__others(table, LATENCY)->low == 0);
+	table__free(table);
+}
+
+static void who_stands_for_many_stays(void **state)
 {
 	struct table *table = new_table();
 
 	(void)state;
-	for (int i = 0; i < TABLE_KEYS + 5; i++)
-		add(table, (uint64_t)i, i, "near", 1, 1);
-	assert_int_equal(table__fold(table), 0);
-	assert_int_equal(table__keys(table), TABLE_KEYS);
-	assert_int_equal(table__undigested_rows(table), 5);
-	assert_int_equal(table__folded_rows(table), TABLE_KEYS + 5);
+	count(table, 7, NULL, 0);
+	for (int i = 0; i < 3 * TABLE_KEYS; i++)
+		count(table, 1000 + i, "near", 1);
+	assert_int_equal(table__key(table, 0, SOCKET).integer, 7);
+	assert_false(table__key(table, 0, TIER).known);
+	count(table, 7, NULL, 0);
+	assert_int_equal(table__figure(table, 0, LATENCY)->rows, 2);
+	table__free(table);
+}
+
+/* Even where all of them do. */
+static void no_table_is_too_full(void **state)
+{
+	struct table *table = new_table();
+
+	(void)state;
+	for (int i = 0; i < 3 * TABLE_KEYS; i++)
+		count(table, i, NULL, NAN);
+	assert_true(table__keys(table) <= TABLE_KEYS);
+	assert_int_equal(table__others_keys(table) + table__keys(table), 3 * TABLE_KEYS);
 	table__free(table);
 }
 
@@ -183,6 +302,72 @@ static void json_has_null_for_the_unknown(void **state)
 			    "{\"time_ns\":7,\"socket\":1,\"tier\":\"ne?ar\",\"latency_ns\":null,"
 			    "\"requests\":3}");
 	json_object_put(row);
+	table__free(table);
+}
+
+static char *streamed(struct json_object *object, bool indented)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_int_equal(json__print(object, out, indented), 0);
+	fclose(out);
+	return text;
+}
+
+/* Of empty ones, json-c 0.16 makes two lines. */
+static void json_is_streamed_as_json_c_prints_it(void **state)
+{
+	static const char text[] =
+		"{\"a/b\":[1,null,-2.50,true,\"x\\n\\\"/\"],\"\\u0001\":{\"c\":[{\"d\":0}]}}";
+	struct json_object *object = json_tokener_parse(text);
+	const int pretty = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED;
+	char wanted[512], *got;
+
+	(void)state;
+	for (int indented = 0; indented < 2; indented++) {
+		int flags = JSON_C_TO_STRING_NOSLASHESCAPE | (indented ? pretty : 0);
+
+		snprintf(wanted, sizeof(wanted), "%s\n",
+			 json_object_to_json_string_ext(object, flags));
+		got = streamed(json_object_get(object), indented);
+		assert_string_equal(got, wanted);
+		free(got);
+	}
+	json_object_put(object);
+	got = streamed(json_tokener_parse("[[],{}]"), true);
+	assert_string_equal(got, "[\n  [],\n  {}\n]\n");
+	free(got);
+}
+
+static void the_others_are_in_the_json(void **state)
+{
+	struct json_object *others, *figure;
+	struct table *table = new_table();
+	char *text;
+
+	(void)state;
+	assert_null(table__json_others(table));
+	for (int i = 0; i < TABLE_KEYS; i++)
+		count(table, i, "near", i);
+	text = streamed(table__json_digest(table), false);
+	others = json_tokener_parse(text);
+	assert_int_equal(json_object_array_length(others), TABLE_KEYS);
+	assert_null(table__json_others(table));
+	json_object_put(others);
+	free(text);
+	count(table, -1, "near", 0);
+	others = table__json_others(table);
+	assert_int_equal(json_object_get_int(json_object_object_get(others, "keys")),
+			 TABLE_KEYS / 2);
+	assert_true(json_object_get_double(json_object_object_get(others, "most")) ==
+		    TABLE_KEYS / 2 - 1);
+	figure = json_object_object_get(others, "latency_ns");
+	assert_int_equal(json_object_get_int(json_object_object_get(figure, "rows")),
+			 TABLE_KEYS / 2);
+	assert_null(json_object_object_get(others, "socket"));
+	json_object_put(others);
 	table__free(table);
 }
 
@@ -290,6 +475,8 @@ static void no_line_of_a_report_is_too_long(void **state)
 	FILE *out = open_memstream(&text, &size);
 
 	(void)state;
+	for (int i = 0; i < TABLE_KEYS; i++)
+		count(run->modules[0].table, 10 + i, "c", 1);
 	add(run->modules[0].table, 1, 0, "a tier of a very long name that nobody would give it",
 	    1234567.891, 123456789012);
 	add(run->modules[0].table, 1, 1, "b", NAN, -1);
@@ -297,7 +484,7 @@ static void no_line_of_a_report_is_too_long(void **state)
 	assert_int_equal(run__fold_tables(run), 0);
 	text__module(out, run, &run->modules[0], &style);
 	fclose(out);
-	assert_non_null(strstr(text, "1 more"));
+	assert_non_null(strstr(text, " more\n\n2048 of the smallest, together\n"));
 	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
 		assert_true(strlen(line) <= 80 && line[strlen(line) - 1] != ' ');
 	free(text);
@@ -366,9 +553,15 @@ int main(void)
 		cmocka_unit_test(rows_go_forward_in_time),
 		cmocka_unit_test(columns_have_names_that_sql_takes),
 		cmocka_unit_test(the_digest_is_by_key),
-		cmocka_unit_test(too_many_keys_are_counted),
+		cmocka_unit_test(who_has_much_is_there_whenever_it_came),
+		cmocka_unit_test(who_comes_back_is_not_missed),
+		cmocka_unit_test(keys_and_others_are_the_whole),
+		cmocka_unit_test(who_stands_for_many_stays),
+		cmocka_unit_test(no_table_is_too_full),
 		cmocka_unit_test(csv_leaves_the_unknown_empty),
 		cmocka_unit_test(json_has_null_for_the_unknown),
+		cmocka_unit_test(json_is_streamed_as_json_c_prints_it),
+		cmocka_unit_test(the_others_are_in_the_json),
 		cmocka_unit_test(a_recording_is_read_back),
 		cmocka_unit_test(the_directory_has_csv_and_summary),
 		cmocka_unit_test(no_line_of_a_report_is_too_long),
