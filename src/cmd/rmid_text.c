@@ -5,110 +5,170 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <base/grow.h>
+#include <base/options.h>
 #include <base/streams.h>
 #include <base/units.h>
 #include <base/wrap.h>
-#include <base/options.h>
 #include <rmid/rows.h>
 
-/* What one process had, in all. */
+/* What stands in the table in several places, its rows or the keys of its digest, by process. */
 struct line {
 	int64_t process;
-	int64_t pid; /* 0: none */
-	char comm[RMID_COMM_LEN * 4];
+	double cpu_ns;
+	size_t first, nr; /* of the order */
+};
+
+struct view {
+	const struct table *table;
+	bool digest; /* else: the rows of the interval in flight */
+	uint64_t duration_ns;
+	size_t nr;
+	uint32_t *order; /* of the rows or keys: by process, then as they came */
+	struct line *lines;
+	size_t nr_lines;
+	bool known[TABLE_COLUMNS]; /* is there any figure in it? */
+};
+
+/* What one line has, in all. */
+struct sums {
 	uint64_t rows;
 	double sum[TABLE_COLUMNS];
 	uint64_t known[TABLE_COLUMNS]; /* rows in which it is */
 };
 
-struct lines {
-	const struct table *table;
-	struct line *all;
-	size_t nr;
-	uint64_t duration_ns;
-};
-
-/* One that was renamed meanwhile is the same, and has its last name. */
-static struct line *line_of(struct lines *lines, const struct table_value *process,
-			    const struct table_value *pid, const struct table_value *comm)
+static struct table_value identity(const struct view *view, uint32_t at, unsigned int column)
 {
-	struct line *line = lines->all;
-	struct line *all;
-
-	while (line < lines->all + lines->nr &&
-	       (line->process != process->integer ||
-		(!line->process && strcmp(line->comm, comm->known ? comm->text : ""))))
-		line++;
-	if (line == lines->all + lines->nr) {
-		all = grow__one(lines->all, lines->nr, sizeof(*all));
-		if (!all)
-			return NULL;
-		lines->all = all;
-		line = &all[lines->nr++];
-		memset(line, 0, sizeof(*line));
-		line->process = process->integer;
-		line->pid = pid->known ? pid->integer : 0;
-	}
-	snprintf(line->comm, sizeof(line->comm), "%s", comm->known ? comm->text : "");
-	return line;
+	return view->digest ? table__key(view->table, at, column)
+			    : table__value(view->table, at, column);
 }
 
-/* The rows of the interval in flight. */
-static int take_rows(struct lines *lines)
+static const char *comm_of(const struct view *view, uint32_t at)
 {
-	const struct table *table = lines->table;
+	struct table_value comm = identity(view, at, ROWS_COMM);
 
-	for (size_t row = 0; row < table__rows(table); row++) {
-		struct table_value process = table__value(table, row, ROWS_PROCESS);
-		struct table_value pid = table__value(table, row, ROWS_PID);
-		struct table_value comm = table__value(table, row, ROWS_COMM);
-		struct line *line = line_of(lines, &process, &pid, &comm);
-
-		if (!line)
-			return -ENOMEM;
-		line->rows++;
-		for (unsigned int i = ROWS_CPU_NS; i < table__columns(table); i++) {
-			struct table_value value = table__value(table, row, i);
-
-			line->sum[i] += value.known ? (double)value.integer : 0;
-			line->known[i] += value.known;
-		}
-	}
-	return 0;
+	return comm.known ? comm.text : "";
 }
 
-/* The digest of all rows so far. */
-static int take_digest(struct lines *lines)
+/* What is no process has a name only; a process that was renamed meanwhile is the same. */
+static int compare_owners(const struct view *view, uint32_t a, uint32_t b)
 {
-	const struct table *table = lines->table;
+	int64_t left = identity(view, a, ROWS_PROCESS).integer;
+	int64_t right = identity(view, b, ROWS_PROCESS).integer;
 
-	for (size_t key = 0; key < table__keys(table); key++) {
-		struct table_value process = table__key(table, key, ROWS_PROCESS);
-		struct table_value pid = table__key(table, key, ROWS_PID);
-		struct table_value comm = table__key(table, key, ROWS_COMM);
-		struct line *line = line_of(lines, &process, &pid, &comm);
+	if (left != right)
+		return left < right ? -1 : 1;
+	return left ? 0 : strcmp(comm_of(view, a), comm_of(view, b));
+}
 
-		if (!line)
-			return -ENOMEM;
-		line->rows += table__figure(table, key, ROWS_CPU_NS)->rows;
-		for (unsigned int i = ROWS_CPU_NS; i < table__columns(table); i++) {
-			line->sum[i] += table__figure(table, key, i)->sum;
-			line->known[i] += table__figure(table, key, i)->rows;
+static int compare_places(const void *left, const void *right, void *view)
+{
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	int order = compare_owners(view, a, b);
+
+	return order ? order : (a > b) - (a < b);
+}
+
+static void add_figure(struct sums *sums, unsigned int column, const struct table_figure *figure)
+{
+	sums->sum[column] += figure->sum;
+	sums->known[column] += figure->rows;
+}
+
+static void add_value(struct sums *sums, unsigned int column, const struct table_value *value)
+{
+	sums->sum[column] += value->known ? (double)value->integer : 0;
+	sums->known[column] += value->known;
+}
+
+static void add_place(const struct view *view, uint32_t at, struct sums *sums)
+{
+	const struct table *table = view->table;
+
+	for (unsigned int i = ROWS_CPU_NS; i < table__columns(table); i++) {
+		struct table_value value = { 0 };
+
+		if (view->digest) {
+			add_figure(sums, i, table__figure(table, at, i));
+		} else {
+			value = table__value(table, at, i);
+			add_value(sums, i, &value);
 		}
 	}
-	return 0;
+	sums->rows += view->digest ? table__figure(table, at, ROWS_CPU_NS)->rows : 1;
+}
+
+static struct sums sums_of(const struct view *view, const struct line *line)
+{
+	struct sums sums = { 0 };
+
+	for (size_t i = 0; i < line->nr; i++)
+		add_place(view, view->order[line->first + i], &sums);
+	return sums;
 }
 
 /* The busiest first; what is no process stands last. */
-static int compare(const void *left, const void *right)
+static int compare_lines(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
 
 	if (!a->process != !b->process)
 		return !a->process - !b->process;
-	return (a->sum[ROWS_CPU_NS] < b->sum[ROWS_CPU_NS]) -
-	       (a->sum[ROWS_CPU_NS] > b->sum[ROWS_CPU_NS]);
+	return (a->cpu_ns < b->cpu_ns) - (a->cpu_ns > b->cpu_ns);
+}
+
+static size_t count_lines(const struct view *view)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < view->nr; i++)
+		nr += !i || compare_owners(view, view->order[i - 1], view->order[i]);
+	return nr;
+}
+
+static void fill_lines(struct view *view)
+{
+	struct line *line = view->lines - 1;
+
+	for (size_t i = 0; i < view->nr; i++) {
+		uint32_t at = view->order[i];
+
+		if (!i || compare_owners(view, view->order[i - 1], at))
+			*++line =
+				(struct line){ identity(view, at, ROWS_PROCESS).integer, 0, i, 0 };
+		line->nr++;
+	}
+	for (size_t i = 0; i < view->nr_lines; i++) {
+		struct sums sums = sums_of(view, &view->lines[i]);
+
+		view->lines[i].cpu_ns = sums.sum[ROWS_CPU_NS];
+		for (unsigned int j = 0; j < TABLE_COLUMNS; j++)
+			view->known[j] |= sums.known[j] > 0;
+	}
+}
+
+static void clear_view(struct view *view)
+{
+	free(view->order);
+	free(view->lines);
+}
+
+/* Of the table's digest, or of its rows. clear_view(), also after -ENOMEM. */
+static int read_view(struct view *view)
+{
+	view->nr = view->digest ? table__keys(view->table) : table__rows(view->table);
+	view->order = calloc(view->nr + 1, sizeof(*view->order));
+	if (!view->order)
+		return -ENOMEM;
+	for (size_t i = 0; i < view->nr; i++)
+		view->order[i] = (uint32_t)i;
+	qsort_r(view->order, view->nr, sizeof(*view->order), compare_places, view);
+	view->nr_lines = count_lines(view);
+	view->lines = calloc(view->nr_lines + 1, sizeof(*view->lines));
+	if (!view->lines)
+		return -ENOMEM;
+	fill_lines(view);
+	qsort(view->lines, view->nr_lines, sizeof(*view->lines), compare_lines);
+	return 0;
 }
 
 /* Columns beside the fixed ones, as many as fit. */
@@ -129,18 +189,9 @@ static int column_of(const struct table *table, const char *name)
 	return -1;
 }
 
-/* Is there any figure in it? */
-static bool is_known(const struct lines *lines, int column)
+static unsigned int choose_fields(const struct view *view, struct field fields[FIELDS])
 {
-	for (size_t i = 0; i < lines->nr; i++)
-		if (lines->all[i].known[column])
-			return true;
-	return false;
-}
-
-static unsigned int choose_fields(const struct lines *lines, struct field fields[FIELDS])
-{
-	const struct table *table = lines->table;
+	const struct table *table = view->table;
 	int cycles = column_of(table, "cycles"), instructions = column_of(table, "instructions");
 	const struct field wanted[] = {
 		{ "LLC B", column_of(table, "llc_bytes"), -1, true },
@@ -157,66 +208,83 @@ static unsigned int choose_fields(const struct lines *lines, struct field fields
 	unsigned int nr = 0;
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]) && nr < FIELDS; i++)
-		if (wanted[i].column >= 0 && is_known(lines, wanted[i].column))
+		if (wanted[i].column >= 0 && view->known[wanted[i].column])
 			fields[nr++] = wanted[i];
 	return nr;
 }
 
 /* "+": rows of the process lack it, so it is this much at least. */
-static void print_field(FILE *out, const struct lines *lines, const struct line *line,
+static void print_field(FILE *out, const struct view *view, const struct sums *sums,
 			const struct field *field)
 {
-	uint64_t known = line->known[field->column];
-	double sum = line->sum[field->column];
+	uint64_t known = sums->known[field->column];
+	double sum = sums->sum[field->column];
 	char text[UNITS_TEXT], marked[UNITS_TEXT + 1];
 
-	if (!known || (field->over >= 0 && !(line->sum[field->over] > 0))) {
+	if (!known || (field->over >= 0 && !(sums->sum[field->over] > 0))) {
 		fprintf(out, " %*s", FIELD, "-");
 		return;
 	}
 	if (field->over >= 0) {
-		fprintf(out, " %*.2f", FIELD, sum / line->sum[field->over]);
+		fprintf(out, " %*.2f", FIELD, sum / sums->sum[field->over]);
 		return;
 	}
-	sum /= field->mean ? (double)known : (double)lines->duration_ns / 1e9;
+	sum /= field->mean ? (double)known : (double)view->duration_ns / 1e9;
 	units__short_count(text, (uint64_t)(sum + 0.5));
 	snprintf(marked, sizeof(marked), "%s%s", text,
-		 known < line->rows && !field->mean ? "+" : "");
+		 known < sums->rows && !field->mean ? "+" : "");
 	fprintf(out, " %*s", FIELD, marked);
 }
 
-static void print_line(FILE *out, const struct lines *lines, const struct line *line,
+static void print_cpu(FILE *out, const struct view *view, const char *comm, double ns)
+{
+	fprintf(out, "  %-15.15s %12.3f", comm, ns / 1e6);
+	fprintf(out, " %6.1f%%", 100.0 * ns / (double)view->duration_ns);
+}
+
+static void print_line(FILE *out, const struct view *view, const struct line *line,
 		       const struct field *fields, unsigned int nr)
 {
-	double ns = line->sum[ROWS_CPU_NS];
+	uint32_t last = view->order[line->first + line->nr - 1];
+	struct table_value pid = identity(view, last, ROWS_PID);
+	struct sums sums = sums_of(view, line);
 
-	if (line->pid)
-		fprintf(out, "%9lld", (long long)line->pid);
+	if (pid.known && pid.integer)
+		fprintf(out, "%9lld", (long long)pid.integer);
 	else
 		fprintf(out, "%9s", "-");
-	fprintf(out, "  %-15.15s %12.3f", line->comm, ns / 1e6);
-	fprintf(out, " %6.1f%%", 100.0 * ns / (double)lines->duration_ns);
+	print_cpu(out, view, comm_of(view, last), line->cpu_ns);
 	for (unsigned int i = 0; i < nr && line->process; i++)
-		print_field(out, lines, line, &fields[i]);
+		print_field(out, view, &sums, &fields[i]);
 	fputc('\n', out);
 }
 
-static void print_lines(FILE *out, struct lines *lines, unsigned int top)
+/* Those that the digest has no room for. */
+static void print_others(FILE *out, const struct view *view)
+{
+	if (!view->digest || !table__others_keys(view->table))
+		return;
+	fprintf(out, "%9s", "-");
+	print_cpu(out, view, "(others)", table__others(view->table, ROWS_CPU_NS)->sum);
+	fputc('\n', out);
+}
+
+static void print_lines(FILE *out, const struct view *view, unsigned int top)
 {
 	struct field fields[FIELDS];
-	unsigned int nr = choose_fields(lines, fields), left = 0;
+	unsigned int nr = choose_fields(view, fields), left = 0;
 
-	qsort(lines->all, lines->nr, sizeof(*lines->all), compare);
 	fprintf(out, "%9s  %-15s %12s %7s", "pid", "name", "CPU ms", "of one");
 	for (unsigned int i = 0; i < nr; i++)
 		fprintf(out, " %*s", FIELD, fields[i].title);
 	fputc('\n', out);
-	for (size_t i = 0; i < lines->nr; i++) {
-		if (top && i >= top && lines->all[i].process)
+	for (size_t i = 0; i < view->nr_lines; i++) {
+		if (top && i >= top && view->lines[i].process)
 			left++;
 		else
-			print_line(out, lines, &lines->all[i], fields, nr);
+			print_line(out, view, &view->lines[i], fields, nr);
 	}
+	print_others(out, view);
 	if (left)
 		fprintf(out, "%9s  %u more processes\n", "", left);
 }
@@ -231,21 +299,21 @@ static int live__open(struct writer *writer, const struct run *run)
 static int live__interval(struct writer *writer, const struct run *run,
 			  const struct run_interval *interval)
 {
-	struct lines lines = { .duration_ns = interval->end_ns - interval->start_ns };
+	struct view view = { .table = run->modules[0].table,
+			     .duration_ns = interval->end_ns - interval->start_ns };
 	int err;
 
 	(void)writer;
-	lines.table = run->modules[0].table;
-	if (!lines.duration_ns)
+	if (!view.duration_ns)
 		return 0;
-	err = take_rows(&lines);
+	err = read_view(&view);
 	if (!err) {
 		printf("%.3f s\n", (double)interval->end_ns / 1e9);
-		print_lines(stdout, &lines, OPTIONS_TOP);
+		print_lines(stdout, &view, OPTIONS_TOP);
 		putchar('\n');
 		streams__flush();
 	}
-	free(lines.all);
+	clear_view(&view);
 	return err;
 }
 
@@ -282,23 +350,40 @@ bool rmid__has_rows(const struct run_module *module)
 	return are;
 }
 
+static void tell_others(FILE *out, const struct table *table)
+{
+	struct wrap wrap = { 0 };
+
+	if (!table__others_keys(table))
+		return;
+	wrap__add(&wrap,
+		  "(others): %llu names of processes that had little; one of those shown may have "
+		  "had up to %.3f ms more, which are in it",
+		  (unsigned long long)table__others_keys(table), table__others_most(table) / 1e6);
+	wrap__print(&wrap, out, 2, 2);
+}
+
 int rmid__print(FILE *out, const struct run *run, const struct run_module *module, unsigned int top)
 {
-	struct lines lines = { .table = module->table, .duration_ns = run->duration_ns };
+	struct view view = { .table = module->table,
+			     .duration_ns = run->duration_ns,
+			     .digest = true };
 	char time[UNITS_TEXT], rows[UNITS_TEXT];
 	struct wrap wrap = { 0 };
 	int err;
 
-	err = run->duration_ns ? take_digest(&lines) : 0;
+	err = run->duration_ns ? read_view(&view) : 0;
 	if (err)
-		return err;
+		goto clear_view;
 	fprintf(out, "%s: %s, %s rows of 1 ms\n\n", module->name,
 		units__duration(time, run->duration_ns),
 		units__count(rows, table__folded_rows(module->table)));
-	print_lines(out, &lines, top);
+	print_lines(out, &view, top);
 	fputc('\n', out);
+	tell_others(out, module->table);
 	wrap__add(&wrap, "how: %s: %s", module->rung, module->mechanism);
 	wrap__print(&wrap, out, 2, 2);
-	free(lines.all);
-	return 0;
+clear_view:
+	clear_view(&view);
+	return err;
 }

@@ -87,6 +87,37 @@ check 'report prints the same' 0 '' 'rmid: .*  pid .*how: switches' report "$rec
 is 'to the letter' "$out" "$as_printed"
 is 'report: the same CSV' "$("$latscope" report --csv -m rmid "$recording" | md5sum)" "$(md5sum <"$recording/rmid.csv")"
 
+# More processes than the table has room for, and then one that works. Nobody who had much is missing, and it is told
+# what the others had.
+cp "$(command -v bash)" "$dir/latecomer"
+rm -rf "$dir/rmid"
+as=(.output/tests/truth/peak "$dir/peak")
+# shellcheck disable=SC2016 # its own
+measure --rung switches -- .output/tests/truth/storm 5000 "$dir/latecomer" -c 'while ((i++ < 100000)); do :; done'
+as=()
+ok 'a storm of forks is measured' ended 0 '' '  latecomer  .*  \(others\)  .*more processes.*\(others\): [0-9]+ names .*how: '
+ok 'it fits' fits
+high=$(<"$dir/peak")
+ok "a storm of forks: less than 20 MB until the very end ($high kB)" test "$high" -lt 20000
+# missing: those who had more than it says can be missing, of whom it tells less
+missing() {
+	# shellcheck disable=SC2016 # jq's
+	jq -r '.others.most as $most | .digest[] | select(.process > 0) | [.process, $most, .cpu_ns.mean * .cpu_ns.rows] | @tsv' \
+		"$recording/rmid.summary.json" |
+		awk -F'\t' 'NR == FNR { told[$1] += $3; most = $2; next }
+			$2 > told[$1] + most + 1e3 { print $1, $2, told[$1] + 0, most }
+			END { if (!most) print "nobody was told" }' - \
+			<(rows 'SELECT process, sum(cpu_ns) FROM rmid WHERE process GROUP BY process' | tr '|' '\t')
+}
+is 'a storm of forks: nobody who had much is missing' "$(missing)" ''
+is 'a storm of forks: all rows are told of' \
+	"$(jq '([.digest[].cpu_ns.rows] | add) + .others.cpu_ns.rows' "$recording/rmid.summary.json")" \
+	"$(rows 'SELECT count(*) FROM rmid')"
+as_printed=$out
+run report "$recording"
+like 'a storm of forks: report prints the same' "$out" 'latecomer'
+is 'to the letter' "$(sed -n '/^rmid:/,$p' <<<"$out")" "$(sed -n '/^rmid:/,$p' <<<"$as_printed")"
+
 # Page faults are counted by a perf event, as cycles would be on a machine that has a PMU. Where a host hides switches,
 # slots may be incomplete: then once more.
 counted() { [ "$faults" -ge "$least" ] && [ "$faults" -le $((most + 50)) ]; }
