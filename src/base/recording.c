@@ -10,7 +10,7 @@
 #include "host.h"
 #include "rundir.h"
 
-void recording__add(struct recording *recording, const struct writer_ops *ops)
+struct writer *recording__add(struct recording *recording, const struct writer_ops *ops)
 {
 	struct writer *writer;
 
@@ -18,6 +18,7 @@ void recording__add(struct recording *recording, const struct writer_ops *ops)
 	writer = &recording->writers[recording->nr_writers++];
 	writer->ops = ops;
 	writer->dir = recording->dir[0] ? recording->dir : NULL;
+	return writer;
 }
 
 int recording__create(struct recording *recording, const char *parent,

@@ -27,7 +27,8 @@ struct recording {
 int recording__create(struct recording *recording, const char *parent,
 		      const struct options *options);
 
-void recording__add(struct recording *recording, const struct writer_ops *ops);
+/* Returns it, for who has a state to give it. */
+struct writer *recording__add(struct recording *recording, const struct writer_ops *ops);
 
 /* What every run has, whoever makes it: the labels and the host. 0 or -ENOMEM. */
 int recording__describe(struct run *run, const struct options *options);

@@ -318,9 +318,10 @@ static int open_output(struct record *record)
 		return EXIT_DONE;
 	if (options->json)
 		recording__add(&record->recording, &writer_live_json);
+	else if (is_rmid(record))
+		recording__add(&record->recording, &writer_live_rmid)->state = &record->options.top;
 	else
-		recording__add(&record->recording,
-			       is_rmid(record) ? &writer_live_rmid : &writer_live);
+		recording__add(&record->recording, &writer_live);
 	return EXIT_DONE;
 }
 

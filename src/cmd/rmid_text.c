@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <base/options.h>
 #include <base/streams.h>
 #include <base/units.h>
 #include <base/wrap.h>
@@ -301,15 +300,15 @@ static int live__interval(struct writer *writer, const struct run *run,
 {
 	struct view view = { .table = run->modules[0].table,
 			     .duration_ns = interval->end_ns - interval->start_ns };
+	const unsigned int *top = writer->state;
 	int err;
 
-	(void)writer;
 	if (!view.duration_ns)
 		return 0;
 	err = read_view(&view);
 	if (!err) {
 		printf("%.3f s\n", (double)interval->end_ns / 1e9);
-		print_lines(stdout, &view, OPTIONS_TOP);
+		print_lines(stdout, &view, *top);
 		putchar('\n');
 		streams__flush();
 	}

@@ -12,7 +12,10 @@ bool rmid__has_rows(const struct run_module *module);
 int rmid__print(FILE *out, const struct run *run, const struct run_module *module,
 		unsigned int top);
 
-/* The same of every interval, to stdout; the module is the run's first. */
+/*
+ * The same of every interval, to stdout; the module is the run's first. The writer's state is an
+ * unsigned int, `top`.
+ */
 extern const struct writer_ops writer_live_rmid;
 
 #endif

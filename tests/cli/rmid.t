@@ -48,6 +48,11 @@ ok 'a table an interval, and one of all' \
 	ended 0 '' $'^[0-9.]+ s[^\n]*\n.*  pid .*\n[0-9.]+ s[^\n]*\n.*  pid .*rmid: .*  pid '
 ok 'they fit' fits
 check '--top' 0 '' 'more process' rmid -q -d 300ms --top 1 --rung switches
+background -i 100ms --top 1
+wait_for two_intervals
+kill -INT $pid
+finish
+ok '--top: also of an interval' ended 0 '' $'^[0-9.]+ s[^\n]*\n +pid[^\n]*\n +[0-9]+ [^\n]*\n( +- [^\n]*\n)* +[0-9]+ more processes\n'
 
 run rmid -q -d 200ms --csv --rung switches
 like 'CSV: what the columns are' "${out%%$'\n'*}" '^time_ns,process,pid,comm,cpu_ns,switches,incomplete$'
