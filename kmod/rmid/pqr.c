@@ -88,20 +88,6 @@ int pqr__online(struct rmid_cpu *cpu)
 	return 0;
 }
 
-static void set(struct rmid_cpu *cpu, u32 rmid)
-{
-	wrmsr(PQR_ASSOC, rmid, cpu->closid);
-	cpu->written = rmid;
-}
-
-void pqr__write(struct rmid_cpu *cpu, u32 rmid)
-{
-	if (!READ_ONCE(on))
-		return;
-	set(cpu, rmid);
-	cpu->pqr_writes++;
-}
-
 void pqr__yield(void)
 {
 	WRITE_ONCE(conflict, true);
@@ -119,6 +105,28 @@ static enum pqr_verdict look_at(const struct rmid_cpu *cpu)
 	if (rdmsrl_safe(PQR_ASSOC, &value))
 		return PQR_TAKEN;
 	return pqr_verdict(value, cpu->written, cpu->closid);
+}
+
+static void set(struct rmid_cpu *cpu, u32 rmid)
+{
+	wrmsr(PQR_ASSOC, rmid, cpu->closid);
+	cpu->written = rmid;
+}
+
+/*
+ * Reads before it writes: others may write the register just once, as pqos does for a task, and
+ * would never know that it was overwritten.
+ */
+void pqr__write(struct rmid_cpu *cpu, u32 rmid)
+{
+	if (!READ_ONCE(on))
+		return;
+	if (unlikely(look_at(cpu) == PQR_TAKEN)) {
+		pqr__yield();
+		return;
+	}
+	set(cpu, rmid);
+	cpu->pqr_writes++;
 }
 
 void pqr__give_back(struct rmid_cpu *cpu)
@@ -167,7 +175,7 @@ static void watch(struct work_struct *work)
 		return;
 	}
 	pr_warn("%s: PQR_ASSOC is not written any more, RMIDs go on without it\n",
-		mounted ? "resctrl was mounted" : "somebody else wrote PQR_ASSOC");
+		mounted ? "resctrl was mounted" : "PQR_ASSOC holds what somebody else wrote");
 }
 
 static DECLARE_DELAYED_WORK(watching, watch);

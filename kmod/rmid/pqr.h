@@ -4,8 +4,9 @@
  * 9:0; in the upper half the CLOSID, which is not ours and stays as it was found.
  *
  * Nobody arbitrates this register. The kernel's resctrl writes it while it is mounted, pqos and PCM
- * do by /dev/cpu. So it is taken only if nobody seems to use it, looked at every second, and given
- * back if somebody does.
+ * do by /dev/cpu. So it is taken only if nobody seems to use it, looked at before each write and
+ * every second, and given back if it holds what somebody else wrote, which stays. Only a 0 is
+ * overwritten: that is what a suspend leaves.
  */
 #ifndef LATSCOPE_RMID_PQR_H
 #define LATSCOPE_RMID_PQR_H
@@ -35,7 +36,7 @@ void pqr__give_back(struct rmid_cpu *cpu);
 /* Somebody else uses it: it is not written any more, and what was is soon taken back. */
 void pqr__yield(void);
 
-/* On the CPU itself, interrupts off. Does nothing while off. */
+/* On the CPU itself, interrupts off. Does nothing while off; yields if somebody else has written. */
 void pqr__write(struct rmid_cpu *cpu, u32 rmid);
 
 bool pqr__writes(void);

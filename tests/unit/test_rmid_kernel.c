@@ -153,6 +153,77 @@ static void test_a_mount_has_all_given_back_while_the_cpus_switch(void **state)
 	}
 }
 
+static u64 theirs[KERNEL_CPUS]; /* what somebody else wrote there, 0 if nobody did */
+
+static void write_as_somebody_else(void)
+{
+	unsigned int cpu = unit_random() % KERNEL_CPUS;
+
+	theirs[cpu] = 7ULL << 32 | unit_random() % 16;
+	kernel.pqr_assoc[cpu] = theirs[cpu];
+}
+
+static void theirs_are_there(void)
+{
+	for (unsigned int cpu = 0; cpu < KERNEL_CPUS; cpu++)
+		assert_true(!theirs[cpu] || kernel.pqr_assoc[cpu] == theirs[cpu]);
+}
+
+static void only_theirs_is_there(void)
+{
+	for (unsigned int cpu = 0; cpu < KERNEL_CPUS; cpu++)
+		assert_true(kernel.pqr_assoc[cpu] == theirs[cpu]);
+}
+
+static void happen(void)
+{
+	if (unit_random() % 8)
+		run_any();
+	else
+		write_as_somebody_else();
+	theirs_are_there();
+}
+
+static void test_what_somebody_else_writes_stays_and_is_noticed(void **state)
+{
+	for (int i = 0; i < 500; i++) {
+		boot(state);
+		memset(theirs, 0, sizeof(theirs));
+		load();
+		for (u64 j = unit_random() % 8; j; j--)
+			run_any();
+		write_as_somebody_else();
+		kernel.meanwhile = happen;
+		for (u64 j = unit_random() % 8; j; j--)
+			happen();
+		if (i % 8) /* or the module is unloaded before it looks */
+			kernel__work();
+		kernel.meanwhile = NULL;
+		theirs_are_there();
+		if (i % 8) {
+			assert_string_equal(pqr__state(), "conflict");
+			only_theirs_is_there();
+		}
+		unload();
+		only_theirs_is_there();
+	}
+}
+
+static void test_a_switch_is_enough_to_notice(void **state)
+{
+	load();
+	run(0, 3);
+	kernel.pqr_assoc[0] = 9;
+	run(0, 4);
+	assert_int_equal(kernel.pqr_assoc[0], 9);
+	assert_string_equal(pqr__state(), "conflict");
+	run(1, 5);
+	assert_int_equal(kernel.pqr_assoc[1], 0); /* nor is it written elsewhere from now on */
+	kernel__work();
+	assert_non_null(strstr(kernel.log, "somebody else"));
+	unload();
+}
+
 static void test_a_cpu_that_comes_online_in_use_has_all_given_back(void **state)
 {
 	load();
@@ -188,6 +259,8 @@ int main(void)
 		cmocka_unit_test_setup(test_memory_that_runs_out_is_an_error_and_given_back, boot),
 		cmocka_unit_test_setup(test_what_runs_is_in_the_register, boot),
 		cmocka_unit_test_setup(test_a_mount_has_all_given_back_while_the_cpus_switch, boot),
+		cmocka_unit_test_setup(test_what_somebody_else_writes_stays_and_is_noticed, boot),
+		cmocka_unit_test_setup(test_a_switch_is_enough_to_notice, boot),
 		cmocka_unit_test_setup(test_a_cpu_that_comes_online_in_use_has_all_given_back,
 				       boot),
 		cmocka_unit_test_setup(test_unloading_gives_back_what_nobody_had_time_to, boot),
