@@ -21,6 +21,13 @@
 static bool on;
 static bool conflict;
 
+/*
+ * NULL: the kernel has none. It is part of the kernel, never a module, and registered at boot or not
+ * at all; so it is looked for once, as each look for a type that is not there has modprobe run. For
+ * the same reason the reference is not one that a module could put back, nor one that counts.
+ */
+static struct file_system_type *resctrl;
+
 static bool resctrl_at_its_place(void)
 {
 	struct path path;
@@ -38,17 +45,13 @@ static void note_mount(struct super_block *sb, void *mounted)
 	*(bool *)mounted = true;
 }
 
-/*
- * In whatever mount namespace. The reference to the type is not one that could be put back by a
- * module, nor one that counts: the file system is built into the kernel.
- */
+/* In whatever mount namespace. */
 static bool resctrl_mounted(void)
 {
-	struct file_system_type *type = get_fs_type("resctrl");
 	bool mounted = false;
 
-	if (type)
-		iterate_supers_type(type, note_mount, &mounted);
+	if (resctrl)
+		iterate_supers_type(resctrl, note_mount, &mounted);
 	return mounted || resctrl_at_its_place();
 }
 
@@ -58,6 +61,7 @@ int pqr__init(enum pqr_mode mode, u32 *max_rmid)
 
 	if (mode == PQR_OFF || (mode == PQR_AUTO && !has))
 		return 0;
+	resctrl = get_fs_type("resctrl");
 	if (resctrl_mounted()) {
 		pr_err("resctrl is mounted and owns the RMIDs: unmount it, or load with rdt=off\n");
 		return -EBUSY;

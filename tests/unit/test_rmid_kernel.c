@@ -224,6 +224,18 @@ static void test_a_switch_is_enough_to_notice(void **state)
 	unload();
 }
 
+static void test_watching_has_no_modprobe_run(void **state)
+{
+	kernel.resctrl_known = false;
+	load();
+	for (int i = 0; i < 10; i++) {
+		assert_non_null(kernel.work);
+		kernel__work();
+	}
+	assert_in_range(kernel.modprobes, 0, 1);
+	unload();
+}
+
 static void test_a_cpu_that_comes_online_in_use_has_all_given_back(void **state)
 {
 	load();
@@ -261,6 +273,7 @@ int main(void)
 		cmocka_unit_test_setup(test_a_mount_has_all_given_back_while_the_cpus_switch, boot),
 		cmocka_unit_test_setup(test_what_somebody_else_writes_stays_and_is_noticed, boot),
 		cmocka_unit_test_setup(test_a_switch_is_enough_to_notice, boot),
+		cmocka_unit_test_setup(test_watching_has_no_modprobe_run, boot),
 		cmocka_unit_test_setup(test_a_cpu_that_comes_online_in_use_has_all_given_back,
 				       boot),
 		cmocka_unit_test_setup(test_unloading_gives_back_what_nobody_had_time_to, boot),
