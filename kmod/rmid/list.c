@@ -102,14 +102,14 @@ static int list_open(struct inode *inode, struct file *file)
 
 static ssize_t list_write(struct file *file, const char __user *buffer, size_t size, loff_t *pos)
 {
-	char word[8];
+	static const char word[] = { 'd', 'u', 'm', 'p', '\n' };
+	char written[sizeof(word)];
 
-	if (size > sizeof(word) - 1)
+	if (size != sizeof(word) && size != sizeof(word) - 1)
 		return -EINVAL;
-	if (copy_from_user(word, buffer, size))
+	if (copy_from_user(written, buffer, size))
 		return -EFAULT;
-	word[size] = '\0';
-	if (strcmp(word, "dump") && strcmp(word, "dump\n"))
+	if (memcmp(written, word, size))
 		return -EINVAL;
 	owners__dump();
 	return size;
