@@ -152,10 +152,19 @@ static __always_inline void close_state(struct rmid_cpu *state)
 	state->version++;
 }
 
-/* Its last thread, and for the last time? */
+/*
+ * Its last thread, and for the last time? signal->live is of the threads that have not begun to
+ * exit, which can take long: nr_threads also has those that are at it. A thread has left it before
+ * it is switched out for the last time, but the leader only when it is reaped; and those of a
+ * process that is traced, so it may be that none is the last.
+ */
 static __always_inline bool is_last(struct task_struct *task)
 {
-	return (task_state(task, false) & TASK_DEAD) && !task->signal->live.counter;
+	int threads = task->signal->nr_threads;
+
+	if (!(task_state(task, false) & TASK_DEAD) || task->signal->live.counter || threads > 1)
+		return false;
+	return !threads || task->pid == task->tgid || task->group_leader->exit_state;
 }
 
 /*

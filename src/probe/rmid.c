@@ -509,6 +509,7 @@ static int extend_spans(struct rmid *rmid, uint64_t until)
 				     : PROCESSES_IDLE;
 		if (process == UINT32_MAX)
 			return -ENOMEM;
+		processes__ran(attribution->processes, process, until);
 		err = slots__extend(attribution->slots, cpu, process, state.since_ns, until);
 	}
 	return err;

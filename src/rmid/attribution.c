@@ -71,6 +71,8 @@ static int take_span(struct attribution *attribution, const struct rmid_span *sp
 	}
 	if (span->head.flags & RMID_LAST && owner >= PROCESSES_SPECIAL)
 		processes__end(attribution->processes, owner, span->head.time_ns);
+	else
+		processes__ran(attribution->processes, owner, span->head.time_ns);
 	return err;
 }
 

@@ -129,6 +129,14 @@ void processes__end(struct processes *processes, uint32_t index, uint64_t time_n
 	processes->all[index].ended_ns = time_ns;
 }
 
+void processes__ran(struct processes *processes, uint32_t index, uint64_t time_ns)
+{
+	struct process *process = &processes->all[index];
+
+	if (process->ended_ns && process->ended_ns < time_ns)
+		process->ended_ns = time_ns;
+}
+
 void processes__give_rmid(struct processes *processes, uint32_t rmid, uint32_t index,
 			  uint64_t since_ns)
 {

@@ -48,6 +48,9 @@ uint32_t processes__find(struct processes *processes, uint32_t tgid, uint64_t bo
 void processes__name(struct processes *processes, uint32_t index, const char *comm);
 void processes__end(struct processes *processes, uint32_t index, uint64_t time_ns);
 
+/* It was on a CPU then: if it was said to have ended before, that was not yet so. */
+void processes__ran(struct processes *processes, uint32_t index, uint64_t time_ns);
+
 /* What the module tells: alloc or existing, and free. */
 void processes__give_rmid(struct processes *processes, uint32_t rmid, uint32_t index,
 			  uint64_t since_ns);

@@ -110,6 +110,29 @@ static void by_process_and_its_start(void **state)
 			     processes__at(attribution.processes, second)->number);
 }
 
+/* A thread that was on its way out already takes long: its process is the same until then. */
+static void an_end_that_was_told_too_early(void **state)
+{
+	const uint64_t second = 1000 * MS;
+	const struct process *process;
+	uint32_t index;
+
+	(void)state;
+	send_span(RMID_WHO_PROCESS, 500, START, START + MS, RMID_SWITCHED | RMID_LAST);
+	index = next_process();
+	process = processes__at(attribution.processes, index);
+	send_span(RMID_WHO_PROCESS, 500, START + MS, START + 2 * second, 0);
+	processes__forget(attribution.processes, START + second);
+	send_span(RMID_WHO_PROCESS, 500, START + 2 * second, START + 3 * second, RMID_LAST);
+	assert_int_equal(processes__find(attribution.processes, 500, BORN), index);
+	assert_int_equal(process->number, 1);
+	assert_int_equal(process->ended_ns, START + 3 * second);
+	send_span(RMID_WHO_PROCESS, 500, START, START + second, 0); /* late, and of before */
+	assert_int_equal(process->ended_ns, START + 3 * second);
+	processes__forget(attribution.processes, START + 3 * second + 1);
+	assert_int_equal(process->tgid, 0);
+}
+
 static void what_is_no_process_stands_apart(void **state)
 {
 	(void)state;
@@ -454,6 +477,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(by_process_and_its_start),
+		TEST(an_end_that_was_told_too_early),
 		TEST(what_is_no_process_stands_apart),
 		TEST(a_name_is_that_of_the_last_exec),
 		TEST(by_the_owner_of_the_rmid),
