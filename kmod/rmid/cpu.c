@@ -46,6 +46,7 @@ void cpu__run(struct rmid_cpu *cpu, u32 rmid, u32 kind)
 		sample(cpu, LATSCOPE_RMID_SWITCH, owners__now());
 	if (cpu->rmid != rmid) {
 		pqr__write(cpu, rmid);
+		read__ran(cpu->rmid); /* perhaps read since it came, but not since it went on */
 		read__ran(rmid);
 	}
 	cpu->rmid = rmid;

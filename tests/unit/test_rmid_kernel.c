@@ -26,8 +26,13 @@ static void trace_rmid_sample(const struct latscope_rmid_sample *record)
 {
 }
 
+static struct latscope_rmid_read records[64];
+static size_t record_count;
+
 static void trace_rmid_read(const struct latscope_rmid_read *record)
 {
+	if (record_count < 64)
+		records[record_count++] = *record;
 }
 
 /* No process of these tests waits for an RMID. */
@@ -265,6 +270,49 @@ static void test_unloading_gives_back_what_nobody_had_time_to(void **state)
 	nothing_is_left();
 }
 
+/* This many processes, with RMIDs 1 and so on. */
+static void give_birth_to(u32 count)
+{
+	static struct signal_struct signals[16];
+
+	for (u32 i = 0; i < count; i++) {
+		struct task_struct task = { .tgid = i + 1, .signal = &signals[i] };
+
+		owners__new_task(&task);
+	}
+	assert_int_equal(owners__assigned(), count);
+}
+
+/* On the CPU that reads, the other one's before it. */
+static void tick_all(void)
+{
+	for (int cpu = KERNEL_CPUS - 1; cpu >= 0; cpu--) {
+		kernel.cpu = cpu;
+		tick(&rmid_cpus[cpu].timer);
+	}
+	kernel.cpu = 0;
+}
+
+static void test_who_ran_and_left_within_a_tick_is_read_first(void **state)
+{
+	load();
+	cpu__listen();
+	give_birth_to(15);
+	kernel.step_ns = 1000; /* so there is time for a few of the 15 */
+	for (u32 rmid = 1; rmid <= 15; rmid++) {
+		run(1, rmid);
+		for (int i = 0; i < 3; i++)
+			tick_all(); /* it goes on, and is read each time */
+		run(1, 0);
+		record_count = 0;
+		tick_all();
+		assert_in_range(record_count, 1, 42);
+		assert_int_equal(records[0].rmid, rmid);
+	}
+	cpu__unlisten();
+	unload();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +325,7 @@ int main(void)
 		cmocka_unit_test_setup(test_a_cpu_that_comes_online_in_use_has_all_given_back,
 				       boot),
 		cmocka_unit_test_setup(test_unloading_gives_back_what_nobody_had_time_to, boot),
+		cmocka_unit_test_setup(test_who_ran_and_left_within_a_tick_is_read_first, boot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
