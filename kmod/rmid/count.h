@@ -21,8 +21,16 @@ struct count_past {
 	__u64 time_ns; /* 0: there was none */
 };
 
+/*
+ * What a vendor's counters have where CPUID does not say: AMD's and Hygon's first machines, as the
+ * kernel's resctrl has it; Intel's have the 24 of the SDM.
+ */
+#define COUNT_WIDTH_INTEL 24
+#define COUNT_WIDTH_AMD 44
+#define COUNT_WIDTH_HYGON 32
+
 /* From CPUID leaf 0xF, sub-leaf 1. */
-struct count_format count__format(__u32 eax, __u32 ebx);
+struct count_format count__format(__u32 eax, __u32 ebx, __u32 usual_width);
 
 /*
  * Fills in all of the record but rmid and domain. The RMID is its owner's since `owned_ns`: a

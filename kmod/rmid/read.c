@@ -48,6 +48,18 @@ u32 read__max_rmid(void)
 	return cpuid_ebx(0xf);
 }
 
+static u32 usual_width(void)
+{
+	switch (boot_cpu_data.x86_vendor) {
+	case X86_VENDOR_AMD:
+		return COUNT_WIDTH_AMD;
+	case X86_VENDOR_HYGON:
+		return COUNT_WIDTH_HYGON;
+	default:
+		return COUNT_WIDTH_INTEL;
+	}
+}
+
 int read__init(bool wanted, u32 rmids, u32 budget)
 {
 	u32 eax, ebx, ecx, edx;
@@ -55,7 +67,7 @@ int read__init(bool wanted, u32 rmids, u32 budget)
 	if (!wanted || !read__max_rmid())
 		return 0;
 	cpuid_count(0xf, 1, &eax, &ebx, &ecx, &edx);
-	format = count__format(eax, ebx);
+	format = count__format(eax, ebx, usual_width());
 	events = (edx & 7) << LATSCOPE_RMID_OCCUPANCY;
 	rmid_count = min(rmids, ecx);
 	budget_ns = LATSCOPE_RMID_TICK_NS / 100 * budget;

@@ -313,6 +313,54 @@ static void test_who_ran_and_left_within_a_tick_is_read_first(void **state)
 	unload();
 }
 
+/* The status of the first reading of an event since record_count was 0, -1 if there was none. */
+static int status_of(u32 event, u64 *bytes)
+{
+	for (size_t i = 0; i < record_count; i++)
+		if (records[i].event == event) {
+			*bytes = records[i].bytes;
+			return (int)records[i].status;
+		}
+	return -1;
+}
+
+/* Reads the one process there is, whose counters show `raw`, a little later. */
+static int read_once(u64 raw, u32 event, u64 *bytes)
+{
+	kernel.now_ns += 1000;
+	kernel.qm_ctr = raw;
+	record_count = 0;
+	tick_all();
+	return status_of(event, bytes);
+}
+
+static void test_counters_are_as_wide_as_the_vendor_has_them(void **state)
+{
+	static const struct {
+		u32 vendor;
+		u32 bits;
+	} vendors[] = { { X86_VENDOR_INTEL, 24 },
+			{ X86_VENDOR_AMD, 44 },
+			{ X86_VENDOR_HYGON, 32 } };
+	u64 bytes = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		boot(state);
+		boot_cpu_data.x86_vendor = vendors[i].vendor;
+		load();
+		cpu__listen();
+		give_birth_to(1);
+		read_once(BIT(vendors[i].bits - 1) - 1, LATSCOPE_RMID_MBM_TOTAL, &bytes);
+		read_once(BIT(vendors[i].bits) - 1, LATSCOPE_RMID_MBM_TOTAL, &bytes);
+		assert_true(bytes == BIT(vendors[i].bits - 1) * 65536);
+		read_once(2, LATSCOPE_RMID_MBM_TOTAL, &bytes); /* it went round */
+		assert_true(bytes == 3 * 65536);
+		cpu__unlisten();
+		unload();
+	}
+	boot_cpu_data.x86_vendor = X86_VENDOR_INTEL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -326,6 +374,7 @@ int main(void)
 				       boot),
 		cmocka_unit_test_setup(test_unloading_gives_back_what_nobody_had_time_to, boot),
 		cmocka_unit_test_setup(test_who_ran_and_left_within_a_tick_is_read_first, boot),
+		cmocka_unit_test_setup(test_counters_are_as_wide_as_the_vendor_has_them, boot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,14 +30,19 @@ static void decode(__u32 event, __u64 raw, __u64 now_ns, __u64 owned_ns)
 
 static void test_the_format_is_that_of_cpuid(void **state)
 {
-	struct count_format narrow = count__format(0, 65536), wide = count__format(20, 64);
+	struct count_format narrow = count__format(0, 65536, COUNT_WIDTH_INTEL);
+	struct count_format wide = count__format(20, 64, COUNT_WIDTH_INTEL);
 
 	(void)state;
 	assert_int_equal(narrow.width, 24);
 	assert_int_equal(narrow.scale, 65536);
-	assert_int_equal(wide.width, 44); /* AMD */
-	assert_int_equal(count__format(0x6ff, 1).width,
+	assert_int_equal(wide.width, 44);
+	assert_int_equal(count__format(0x6ff, 1, COUNT_WIDTH_INTEL).width,
 			 62); /* other bits of EAX, and no more than fit */
+	/* Where CPUID does not say. */
+	assert_int_equal(count__format(0x600, 64, COUNT_WIDTH_AMD).width, 44);
+	assert_int_equal(count__format(0, 64, COUNT_WIDTH_HYGON).width, 32);
+	assert_int_equal(count__format(8, 64, COUNT_WIDTH_AMD).width, 32);
 }
 
 static void test_occupancy_is_in_bytes_at_once(void **state)
@@ -104,7 +109,7 @@ static void test_too_long_a_gap_gives_no_value(void **state)
 
 static void test_a_wide_counter_does_not_overflow(void **state)
 {
-	const struct count_format wide = count__format(255, 64);
+	const struct count_format wide = count__format(255, 64, COUNT_WIDTH_INTEL);
 
 	(void)state;
 	count__decode(&wide, LATSCOPE_RMID_MBM_TOTAL, 1, 10, 1, &past, &record);
