@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "count.h"
 
-#define ERROR (1ULL << 63)
 #define UNAVAILABLE (1ULL << 62)
 
 /*
@@ -54,7 +53,7 @@ void count__decode(const struct count_format *format, __u32 event, __u64 raw, __
 	record->bytes = 0;
 	record->raw = raw;
 	record->event = event;
-	if (raw & ERROR) {
+	if (raw & COUNT_ERROR) {
 		record->status = LATSCOPE_RMID_ERROR;
 	} else if (raw & UNAVAILABLE) {
 		record->status = LATSCOPE_RMID_UNAVAILABLE;

@@ -10,6 +10,8 @@
 #include <linux/types.h>
 #include <uapi/latscope/rmid.h>
 
+#define COUNT_ERROR (1ULL << 63)
+
 struct count_format {
 	__u32 scale; /* bytes that one count stands for */
 	__u32 width; /* bits that count */

@@ -193,6 +193,19 @@ void read__ran(u32 rmid)
 		turns__ran(&domain->turns, rmid);
 }
 
+/*
+ * Some hypervisors have CPUID show what they do not have: then access faults, and the reading is an
+ * error. It must not be taken for a 0.
+ */
+static u64 read_counter(u32 rmid, u32 event)
+{
+	u64 raw;
+
+	if (wrmsr_safe(QM_EVTSEL, event, rmid) || rdmsrl_safe(QM_CTR, &raw))
+		return COUNT_ERROR;
+	return raw;
+}
+
 /* What belongs to nobody any more when it has been read, or to somebody else, is not told. */
 static void read_event(struct domain *domain, u32 rmid, u32 event, u64 owned_ns)
 {
@@ -202,8 +215,7 @@ static void read_event(struct domain *domain, u32 rmid, u32 event, u64 owned_ns)
 
 	if (event != LATSCOPE_RMID_OCCUPANCY)
 		past = &domain->past[rmid][event - LATSCOPE_RMID_MBM_TOTAL];
-	wrmsr(QM_EVTSEL, event, rmid);
-	rdmsrl(QM_CTR, raw);
+	raw = read_counter(rmid, event);
 	count__decode(&format, event, raw, owners__now(), owned_ns, past, &record);
 	domain->done++;
 	if (owners__since_ns(rmid) == owned_ns)

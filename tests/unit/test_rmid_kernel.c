@@ -361,6 +361,23 @@ static void test_counters_are_as_wide_as_the_vendor_has_them(void **state)
 	boot_cpu_data.x86_vendor = X86_VENDOR_INTEL;
 }
 
+static void test_a_register_that_faults_is_an_error_and_not_0(void **state)
+{
+	u64 bytes = 0;
+
+	load();
+	cpu__listen();
+	give_birth_to(1);
+	assert_int_equal(read_once(5, LATSCOPE_RMID_OCCUPANCY, &bytes), LATSCOPE_RMID_VALUE);
+	assert_int_equal(bytes, 5 * 65536);
+	kernel.qm_faults = true;
+	for (u32 event = LATSCOPE_RMID_OCCUPANCY; event <= LATSCOPE_RMID_MBM_LOCAL; event++)
+		assert_int_equal(read_once(5, event, &bytes), LATSCOPE_RMID_ERROR);
+	assert_int_equal(kernel.warnings, 0);
+	cpu__unlisten();
+	unload();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +392,7 @@ int main(void)
 		cmocka_unit_test_setup(test_unloading_gives_back_what_nobody_had_time_to, boot),
 		cmocka_unit_test_setup(test_who_ran_and_left_within_a_tick_is_read_first, boot),
 		cmocka_unit_test_setup(test_counters_are_as_wide_as_the_vendor_has_them, boot),
+		cmocka_unit_test_setup(test_a_register_that_faults_is_an_error_and_not_0, boot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,7 +157,7 @@ enum latscope_rmid_status {
 	LATSCOPE_RMID_VALUE, /* `bytes` is one */
 	LATSCOPE_RMID_BASELINE, /* first reading of a counter that goes up: nothing to compare */
 	LATSCOPE_RMID_UNAVAILABLE, /* the CPU has no data yet (bit 62) */
-	LATSCOPE_RMID_ERROR, /* the CPU does not know this RMID or event (bit 63) */
+	LATSCOPE_RMID_ERROR, /* the CPU knows no such RMID or event (bit 63), or no such register */
 	LATSCOPE_RMID_WRAPPED, /* it may have gone round more than once since since_ns */
 };
 
@@ -165,7 +165,7 @@ struct latscope_rmid_read {
 	__u64 time_ns;
 	__u64 since_ns; /* MBM: of the reading that `bytes` counts from; occupancy: time_ns */
 	__u64 bytes; /* only with LATSCOPE_RMID_VALUE, else 0 and no value */
-	__u64 raw; /* what IA32_QM_CTR gave */
+	__u64 raw; /* what IA32_QM_CTR gave; 1 << 63 if access to it faults */
 	__u32 rmid;
 	__u32 domain; /* the L3 cache: the lowest CPU that was online in it */
 	__u32 event; /* enum latscope_rmid_event */
