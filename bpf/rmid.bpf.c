@@ -328,7 +328,7 @@ int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* Also at exec. */
+/* Also at exec. The module tells of nothing but that, so this listens beside it. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {

@@ -27,7 +27,7 @@
 #include "rmid.skel.h"
 #include "rmid_events.h"
 
-#define PROGRAMS 6
+#define PROGRAMS 7 /* the most of a rung, and NULL */
 #define RING_OF_CPU (1U << 20) /* bytes for each CPU: 100 ms of 180,000 switches a second */
 #define RING_MOST (1U << 24)
 #define AT_ONCE 1024 /* records that are taken before slots are put out */
@@ -52,12 +52,13 @@ const struct rmid_rung rmid_rungs[RMID_RUNGS] = {
 };
 
 static const char *const programs[RMID_RUNGS][PROGRAMS] = {
-	[MODULE] = { "allocated", "freed", "listed", "was_read", "sampled" },
+	[MODULE] = { "renamed", "allocated", "freed", "listed", "was_read", "sampled" },
 	[SWITCHES] = { "forked", "renamed", "switched" },
 };
 
 /* Loaded, but run by hand. */
 static const char *const loaded[RMID_RUNGS][PROGRAMS] = {
+	[MODULE] = { "existing" },
 	[SWITCHES] = { "prime", "existing" },
 };
 
@@ -235,9 +236,10 @@ static int attach_programs(struct rmid *rmid)
 
 	for (; !err && names[i + 1]; i++)
 		err = attach(rmid, names[i]);
+	if (!err && is_rung(rmid, MODULE))
+		err = module__dump(rmid->module);
 	if (!err)
-		err = is_rung(rmid, MODULE) ? module__dump(rmid->module)
-					    : probe__run_iterator(rmid->skel->progs.existing);
+		err = probe__run_iterator(rmid->skel->progs.existing);
 	if (!err)
 		err = drain(rmid);
 	return err ? err : attach(rmid, names[i]);
@@ -278,6 +280,7 @@ static int try_rung(struct rmid *rmid)
 		err = open_module(rmid);
 	if (!err)
 		err = attribution__init(&rmid->attribution, rmid->cpus);
+	rmid->attribution.by_rmid = is_rung(rmid, MODULE);
 	if (!err)
 		err = load(rmid);
 	if (!err)

@@ -76,18 +76,27 @@ static int take_span(struct attribution *attribution, const struct rmid_span *sp
 	return err;
 }
 
+/* Who has no RMID is not known where the module tells who is: nobody would tell when he ends. */
 static int take_process(struct attribution *attribution, const struct rmid_process *process)
 {
+	struct processes *all = attribution->processes;
 	uint32_t index;
 
-	index = processes__find(attribution->processes, process->tgid, process->born_ns);
+	if (attribution->by_rmid)
+		index = processes__look(all, process->tgid, process->born_ns);
+	else
+		index = processes__find(all, process->tgid, process->born_ns);
 	if (index == UINT32_MAX)
 		return -ENOMEM;
-	processes__name(attribution->processes, index, process->comm);
+	if (index)
+		processes__name(all, index, process->comm);
 	return 0;
 }
 
-/* One that was told at our wish tells what was known then: no gap, as it has a number, too. */
+/*
+ * One that was told at our wish tells what was known then: no gap, as it has a number, too; and a
+ * name that may have been given up since.
+ */
 static int take_owner(struct attribution *attribution, const struct rmid_owner *record)
 {
 	const struct latscope_rmid_owner *owner = &record->owner;
@@ -107,7 +116,9 @@ static int take_owner(struct attribution *attribution, const struct rmid_owner *
 	index = processes__find(attribution->processes, owner->tgid, owner->start_ns);
 	if (index == UINT32_MAX)
 		return -ENOMEM;
-	processes__name(attribution->processes, index, owner->comm);
+	if (owner->why != LATSCOPE_RMID_DUMP ||
+	    !processes__at(attribution->processes, index)->comm[0])
+		processes__name(attribution->processes, index, owner->comm);
 	processes__give_rmid(attribution->processes, owner->rmid, index,
 			     record->head.flags == RMID_ALLOCATED ? owner->time_ns
 								  : owner->since_ns);

@@ -18,6 +18,7 @@
 struct attribution {
 	struct processes *processes;
 	struct slots *slots;
+	bool by_rmid; /* the module tells who there is; RMID_PROCESS only has their names */
 	uint64_t records;
 	uint64_t malformed;
 	uint64_t last_seq; /* of the module's records on owners; 0: none came */

@@ -95,16 +95,24 @@ static uint32_t *head_of(struct processes *processes, uint32_t tgid)
 	return &processes->heads[tgid % HEADS];
 }
 
+uint32_t processes__look(const struct processes *processes, uint32_t tgid, uint64_t born_ns)
+{
+	uint32_t index = processes->heads[tgid % HEADS];
+
+	while (index &&
+	       (processes->all[index].tgid != tgid || processes->all[index].born_ns != born_ns))
+		index = processes->all[index].next;
+	return index;
+}
+
 uint32_t processes__find(struct processes *processes, uint32_t tgid, uint64_t born_ns)
 {
-	uint32_t *head = head_of(processes, tgid), index;
+	uint32_t *head = head_of(processes, tgid);
+	uint32_t index = processes__look(processes, tgid, born_ns);
 	struct process *process;
 
-	for (index = *head; index; index = process->next) {
-		process = &processes->all[index];
-		if (process->tgid == tgid && process->born_ns == born_ns)
-			return index;
-	}
+	if (index)
+		return index;
 	index = take_place(processes);
 	if (!index)
 		return UINT32_MAX;

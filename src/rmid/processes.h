@@ -45,6 +45,9 @@ const struct process *processes__at(const struct processes *processes, uint32_t 
 /* The process of that identity, made known if it is new; UINT32_MAX: no memory. */
 uint32_t processes__find(struct processes *processes, uint32_t tgid, uint64_t born_ns);
 
+/* The same if it is known already; else 0. */
+uint32_t processes__look(const struct processes *processes, uint32_t tgid, uint64_t born_ns);
+
 void processes__name(struct processes *processes, uint32_t index, const char *comm);
 void processes__end(struct processes *processes, uint32_t index, uint64_t time_ns);
 

@@ -60,7 +60,8 @@ static void send_owner(enum rmid_fate fate, uint32_t rmid, uint32_t tgid, uint64
 			   .since_ns = time_ns,
 			   .start_ns = tgid,
 			   .rmid = rmid,
-			   .tgid = tgid },
+			   .tgid = tgid,
+			   .why = fate == RMID_LISTED ? LATSCOPE_RMID_DUMP : LATSCOPE_RMID_BIRTH },
 	};
 
 	snprintf(record.owner.comm, sizeof(record.owner.comm), "p%u", tgid);
@@ -73,7 +74,7 @@ static void send_process(uint32_t tgid, uint64_t born_ns, const char *comm)
 				       .born_ns = born_ns,
 				       .tgid = tgid };
 
-	strncpy(record.comm, comm, sizeof(record.comm));
+	snprintf(record.comm, sizeof(record.comm), "%s", comm);
 	take(&record, sizeof(record));
 }
 
@@ -157,6 +158,23 @@ static void a_name_is_that_of_the_last_exec(void **state)
 	send_process(500, BORN, "a-name-of-15-by"); /* as long as the kernel has them */
 	index = processes__find(attribution.processes, 500, BORN);
 	assert_string_equal(processes__at(attribution.processes, index)->comm, "a-name-of-15-by");
+}
+
+static void who_has_an_rmid_and_a_new_name(void **state)
+{
+	uint32_t index;
+
+	(void)state;
+	attribution.by_rmid = true;
+	send_process(500, 500, "waits"); /* has no RMID, so it is nobody */
+	assert_int_equal(processes__look(attribution.processes, 500, 500), 0);
+	send_owner(RMID_ALLOCATED, 7, 500, START);
+	index = processes__look(attribution.processes, 500, 500);
+	assert_string_equal(processes__at(attribution.processes, index)->comm, "p500");
+	send_process(500, 500, "worker");
+	assert_string_equal(processes__at(attribution.processes, index)->comm, "worker");
+	send_owner(RMID_LISTED, 7, 500, START); /* knows of exec only */
+	assert_string_equal(processes__at(attribution.processes, index)->comm, "worker");
 }
 
 static void by_the_owner_of_the_rmid(void **state)
@@ -480,6 +498,7 @@ int main(void)
 		TEST(an_end_that_was_told_too_early),
 		TEST(what_is_no_process_stands_apart),
 		TEST(a_name_is_that_of_the_last_exec),
+		TEST(who_has_an_rmid_and_a_new_name),
 		TEST(by_the_owner_of_the_rmid),
 		TEST(a_span_that_comes_late_is_its_old_owners),
 		TEST(a_span_may_end_a_moment_after_its_owner),
