@@ -7,15 +7,12 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 
-#include <base/clock.h>
 #include <base/grow.h>
-
-#define AHEAD_NS 50000 /* awake that long before an edge */
+#include <rmid/phase.h>
 
 static int open_event(const struct perf_event_attr *attr, int cpu)
 {
@@ -90,15 +87,31 @@ int events__open(struct events *events, unsigned int kind, int map, unsigned int
 	return 0;
 }
 
-/* The timer keeps the phase it starts with, and that is the moment it is switched on. */
-static void wait_for_edge(void)
+/* What is left of a period would be the first one; a new period is whole. */
+static int halt(void *of)
 {
-	uint64_t edge = ((clock__now_ns() + 2 * AHEAD_NS) / RMID_SLOT_NS + 1) * RMID_SLOT_NS;
-	struct timespec at = clock__timespec(edge - AHEAD_NS);
+	const int *fd = of;
+	uint64_t period = RMID_SLOT_NS;
 
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
-	while (clock__now_ns() < edge)
-		;
+	if (ioctl(*fd, PERF_EVENT_IOC_DISABLE, 0) || ioctl(*fd, PERF_EVENT_IOC_PERIOD, &period))
+		return -errno;
+	return 0;
+}
+
+static int enable(void *of)
+{
+	const int *fd = of;
+
+	return ioctl(*fd, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
+}
+
+/* The timer keeps the phase it starts with. Where that fails, the ticks themselves tell. */
+static int start_timer(int fd)
+{
+	static const struct phase_ops ops = { halt, enable };
+	bool met;
+
+	return phase__start(&ops, &fd, &met);
 }
 
 int events__tick(struct events *events, int program, const bool *online, unsigned int cpus)
@@ -110,7 +123,7 @@ int events__tick(struct events *events, int program, const bool *online, unsigne
 		.sample_period = RMID_SLOT_NS,
 		.disabled = 1,
 	};
-	int fd;
+	int fd, err;
 
 	raise_limit(events->nr + cpus);
 	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
@@ -121,9 +134,9 @@ int events__tick(struct events *events, int program, const bool *online, unsigne
 			return fd;
 		if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program))
 			return -errno;
-		wait_for_edge();
-		if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
-			return -errno;
+		err = start_timer(fd);
+		if (err)
+			return err;
 	}
 	return 0;
 }

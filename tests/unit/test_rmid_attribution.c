@@ -4,10 +4,12 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
 #include "rmid/attribution.h"
 #include "rmid/counters.h"
 #include "rmid/cpus.h"
 #include "rmid/module.h"
+#include "rmid/phase.h"
 #include "rmid/rows.h"
 
 #define MS RMID_SLOT_NS
@@ -488,6 +490,72 @@ static void the_state_of_the_module(void **state)
 	assert_int_equal(module__open(unit_path(dir, "none")), -ENOENT);
 }
 
+/* A thing to start that is held up for the first so many times. */
+struct held_up {
+	int stops, starts, times;
+	uint64_t asked_ns, done_ns; /* the last time */
+};
+
+static int stop_it(void *of)
+{
+	((struct held_up *)of)->stops++;
+	return 0;
+}
+
+static int start_it(void *of)
+{
+	struct held_up *held = of;
+	uint64_t until = clock__now_ns();
+
+	held->asked_ns = until;
+	if (held->starts++ < held->times)
+		until += 2 * PHASE_LATE_NS;
+	do
+		held->done_ns = clock__now_ns();
+	while (held->done_ns < until);
+	return 0;
+}
+
+static const struct phase_ops held_up_ops = { stop_it, start_it };
+
+static void who_misses_an_edge_waits_for_the_next(void **state)
+{
+	struct held_up held = { .times = 3 };
+	bool met;
+
+	(void)state;
+	assert_int_equal(phase__start(&held_up_ops, &held, &met), 0);
+	assert_true(held.starts > held.times);
+	assert_int_equal(held.stops, held.starts);
+	if (met) /* else this machine held us up every time */
+		assert_true(held.done_ns % MS <= PHASE_LATE_NS &&
+			    held.asked_ns / MS == held.done_ns / MS);
+	held = (struct held_up){ .times = PHASE_TRIES };
+	assert_int_equal(phase__start(&held_up_ops, &held, &met), 0);
+	assert_int_equal(held.starts, PHASE_TRIES);
+	assert_false(met);
+}
+
+static int refuse(void *of)
+{
+	(void)of;
+	return -ENODEV;
+}
+
+static void what_cannot_be_started_is_not_tried_again(void **state)
+{
+	static const struct phase_ops unstoppable = { refuse, start_it };
+	static const struct phase_ops dead = { stop_it, refuse };
+	struct held_up held = { 0 };
+	bool met;
+
+	(void)state;
+	assert_int_equal(phase__start(&unstoppable, &held, &met), -ENODEV);
+	assert_int_equal(held.starts, 0);
+	assert_int_equal(phase__start(&dead, &held, &met), -ENODEV);
+	assert_int_equal(held.stops, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, unit_remove_dir)
 
@@ -510,6 +578,8 @@ int main(void)
 		TEST(processes_that_ended_take_no_room),
 		TEST(ticks_are_judged),
 		TEST(what_is_no_record_is_counted),
+		cmocka_unit_test(who_misses_an_edge_waits_for_the_next),
+		cmocka_unit_test(what_cannot_be_started_is_not_tried_again),
 		TEST(a_reading_without_a_value_is_none),
 		TEST(idle_slots_have_no_rows),
 		TEST(lost_time_has_a_row_and_marks_the_slot),
