@@ -49,6 +49,7 @@ static void show_head(struct seq_file *file)
 	seq_printf(file, "limbo_ns %llu\n", owners.limbo_ns);
 	seq_printf(file, "rdt %s\n", pqr__state());
 	seq_printf(file, "l3_scale %u\n", reads.scale);
+	seq_printf(file, "mbm %s\n", read__mbm());
 	seq_printf(file, "assigned %u\n", owners.assigned);
 	seq_printf(file, "waiting %u\n", owners.waiting);
 	seq_printf(file, "allocs %llu\n", owners.counts.allocs);

@@ -59,7 +59,7 @@ int pqr__init(enum pqr_mode mode, u32 *max_rmid)
 {
 	u32 has = read__max_rmid();
 
-	if (mode == PQR_OFF || (mode == PQR_AUTO && !has))
+	if (mode == PQR_OFF || (mode == PQR_AUTO && !read__useful()))
 		return 0;
 	resctrl = get_fs_type("resctrl");
 	if (resctrl_mounted()) {

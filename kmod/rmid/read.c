@@ -17,6 +17,10 @@
 
 #define QM_EVTSEL 0xc8d /* event 7:0, RMID 41:32 */
 #define QM_CTR 0xc8e
+#define BROADWELL_X 0x4f /* of family 6 */
+#define SKYLAKE_X 0x55
+#define OCCUPANCY BIT(LATSCOPE_RMID_OCCUPANCY)
+#define BANDWIDTH (BIT(LATSCOPE_RMID_MBM_TOTAL) | BIT(LATSCOPE_RMID_MBM_LOCAL))
 #define RISING 2 /* events that only go up: MBM total and local */
 
 struct domain {
@@ -35,6 +39,7 @@ static struct domain *domains; /* NULL: nothing is read */
 static u32 domain_count; /* changed by CPUs that come online, one at a time */
 static u32 rmid_count;
 static u32 events; /* mask of 1 << enum latscope_rmid_event */
+static u32 refused; /* likewise, those that the CPU has and counts wrong */
 static u64 budget_ns;
 static struct count_format format;
 static DEFINE_PER_CPU(struct domain *, domain_here);
@@ -46,6 +51,41 @@ u32 read__max_rmid(void)
 	    !(cpuid_edx(0xf) & BIT(1)))
 		return 0;
 	return cpuid_ebx(0xf);
+}
+
+/*
+ * Events that a model counts wrong. Skylake servers up to stepping 4: all; resctrl uses none there.
+ * Later ones of that model number and Broadwell servers, errata SKX99 and BDF102: bandwidth, by a
+ * factor that depends on the RMID and on how many the CPU has. Intel has a table of these factors,
+ * which no machine of this project could prove right; so there is no value.
+ */
+static u32 wrong_events(void)
+{
+	if (boot_cpu_data.x86_vendor != X86_VENDOR_INTEL || boot_cpu_data.x86 != 6)
+		return 0;
+	switch (boot_cpu_data.x86_model) {
+	case SKYLAKE_X:
+		return boot_cpu_data.x86_stepping <= 4 ? OCCUPANCY | BANDWIDTH : BANDWIDTH;
+	case BROADWELL_X:
+		return BANDWIDTH;
+	default:
+		return 0;
+	}
+}
+
+bool read__useful(void)
+{
+	return read__max_rmid() && !(wrong_events() & OCCUPANCY);
+}
+
+static void choose_events(u32 has)
+{
+	refused = has & wrong_events();
+	events = has & ~refused;
+	if (refused & OCCUPANCY)
+		pr_warn("Skylake up to stepping 4 counts cache and bandwidth wrong: neither is read\n");
+	else if (refused)
+		pr_warn("this CPU counts memory bandwidth wrong (errata SKX99, BDF102): it is not read\n");
 }
 
 static u32 usual_width(void)
@@ -68,7 +108,7 @@ int read__init(bool wanted, u32 rmids, u32 budget)
 		return 0;
 	cpuid_count(0xf, 1, &eax, &ebx, &ecx, &edx);
 	format = count__format(eax, ebx, usual_width());
-	events = (edx & 7) << LATSCOPE_RMID_OCCUPANCY;
+	choose_events((edx & 7) << LATSCOPE_RMID_OCCUPANCY);
 	rmid_count = min(rmids, ecx);
 	budget_ns = LATSCOPE_RMID_TICK_NS / 100 * budget;
 	if (!events || !format.scale)
@@ -257,4 +297,11 @@ void read__totals(struct read_totals *totals)
 		totals->done += READ_ONCE(domains[i].done);
 		totals->due += READ_ONCE(domains[i].due);
 	}
+}
+
+const char *read__mbm(void)
+{
+	if (refused & BANDWIDTH)
+		return "erratum";
+	return domains && events & BANDWIDTH ? "on" : "off";
 }

@@ -19,6 +19,9 @@ struct read_totals {
 /* By CPUID; 0: the machine has no L3 monitoring. */
 u32 read__max_rmid(void);
 
+/* It has, and does not count all of it wrong. */
+bool read__useful(void);
+
 /* RMIDs 1 to `rmids` are read, for at most `budget` percent of each tick. */
 int read__init(bool wanted, u32 rmids, u32 budget);
 void read__exit(void);
@@ -32,5 +35,8 @@ void read__ran(u32 rmid);
 void read__tick(void);
 
 void read__totals(struct read_totals *totals);
+
+/* "off", "on" or "erratum": is memory bandwidth read? */
+const char *read__mbm(void);
 
 #endif

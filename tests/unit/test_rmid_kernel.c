@@ -67,7 +67,7 @@ static int boot(void **state)
 	on = conflict = false;
 	listeners = 0;
 	domains = NULL;
-	domain_count = 0;
+	domain_count = events = refused = 0;
 	return 0;
 }
 
@@ -378,6 +378,52 @@ static void test_a_register_that_faults_is_an_error_and_not_0(void **state)
 	unload();
 }
 
+/* Loads on that model, and reads once. */
+static void load_on(u32 model, u32 stepping)
+{
+	u64 unused = 0;
+
+	boot(NULL);
+	boot_cpu_data.x86_model = model;
+	boot_cpu_data.x86_stepping = stepping;
+	load();
+	cpu__listen();
+	give_birth_to(1);
+	read_once(5, LATSCOPE_RMID_OCCUPANCY, &unused);
+	cpu__unlisten();
+}
+
+static void test_what_a_model_counts_wrong_is_not_read(void **state)
+{
+	static const struct {
+		u32 model;
+		u32 stepping;
+		int occupancy;
+		int bandwidth;
+		const char *mbm;
+		const char *rdt;
+	} models[] = {
+		{ 0x4f, 1, LATSCOPE_RMID_VALUE, -1, "erratum", "on" },
+		{ 0x55, 4, -1, -1, "erratum", "off" },
+		{ 0x55, 5, LATSCOPE_RMID_VALUE, -1, "erratum", "on" },
+		{ 0x6a, 4, LATSCOPE_RMID_VALUE, LATSCOPE_RMID_BASELINE, "on", "on" },
+		{ 0x8f, 8, LATSCOPE_RMID_VALUE, LATSCOPE_RMID_BASELINE, "on", "on" },
+	};
+	u64 unused = 0;
+
+	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+		load_on(models[i].model, models[i].stepping);
+		assert_int_equal(status_of(LATSCOPE_RMID_OCCUPANCY, &unused), models[i].occupancy);
+		assert_int_equal(status_of(LATSCOPE_RMID_MBM_TOTAL, &unused), models[i].bandwidth);
+		assert_int_equal(status_of(LATSCOPE_RMID_MBM_LOCAL, &unused), models[i].bandwidth);
+		assert_string_equal(read__mbm(), models[i].mbm);
+		assert_string_equal(pqr__state(), models[i].rdt);
+		assert_int_equal(strstr(kernel.log, "wrong") != NULL,
+				 models[i].bandwidth != LATSCOPE_RMID_BASELINE);
+		unload();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +439,7 @@ int main(void)
 		cmocka_unit_test_setup(test_who_ran_and_left_within_a_tick_is_read_first, boot),
 		cmocka_unit_test_setup(test_counters_are_as_wide_as_the_vendor_has_them, boot),
 		cmocka_unit_test_setup(test_a_register_that_faults_is_an_error_and_not_0, boot),
+		cmocka_unit_test_setup(test_what_a_model_counts_wrong_is_not_read, boot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
