@@ -22,6 +22,7 @@
 #define RUN_LABELS 16
 #define RUN_NAME 64
 #define RUN_TEXT 256
+#define RUN_HOW 1024
 
 /* One line of a split: a key, its name as users know it, its latencies. */
 struct run_key {
@@ -53,7 +54,7 @@ struct run_cost {
 struct run_module {
 	char name[RUN_NAME]; /* "iolat" */
 	char rung[RUN_NAME]; /* "stamps" */
-	char mechanism[RUN_TEXT]; /* one sentence: how the number was got */
+	char mechanism[RUN_HOW]; /* one sentence: how the number was got, and what it lacks */
 	char refused[RUN_TEXT]; /* not empty: could not run; nothing below holds */
 	char *filter; /* those of the run that it heeds; NULL: none, or read back; owned */
 	unsigned int nr_metrics; /* metrics[0] is the one in <module>.csv; 0: it has a table */

@@ -74,7 +74,10 @@ struct rmid {
 	bool *online;
 	unsigned int counters[RMID_COUNTERS];
 	unsigned int nr_counters;
+	uint32_t lacking; /* those that would be read if this machine had them */
+	int lacking_why; /* errno */
 	struct events events;
+	struct module_state before, after; /* the window */
 	int module; /* descriptor of its file; -1: it is not used */
 	struct attribution attribution;
 	uint64_t lost_others; /* as of the last look */
@@ -344,6 +347,9 @@ static int choose_counters(struct rmid *rmid, const struct rmid_config *config, 
 			snprintf(why, RUN_TEXT, "no perf event %s: %s", counters_kinds[kind].name,
 				 strerror(-err));
 			return -ENOENT;
+		} else {
+			rmid->lacking |= 1U << kind;
+			rmid->lacking_why = -err;
 		}
 	}
 	return 0;
@@ -387,38 +393,84 @@ static struct rows_layout layout_of(const struct rmid *rmid)
 	return (struct rows_layout){ rmid->counters, rmid->nr_counters, is_rung(rmid, MODULE) };
 }
 
+static void tell_slots(const struct rmid_account *account, FILE *out)
+{
+	fprintf(out, "; %llu of %llu slots incomplete, %llu records lost",
+		(unsigned long long)account->incomplete_slots, (unsigned long long)account->slots,
+		(unsigned long long)(account->lost_spans + account->lost_others));
+	if (account->malformed)
+		fprintf(out, ", %llu malformed", (unsigned long long)account->malformed);
+	if (account->hidden)
+		fprintf(out, ", %llu switches hidden", (unsigned long long)account->hidden);
+}
+
 /* What the window has shown. */
-static void conclude(const struct rmid *rmid, char text[RUN_TEXT])
+static void conclude(const struct rmid *rmid, FILE *out)
 {
 	struct rmid_account account;
 
 	rmid__account(rmid, &account);
 	if (!account.slots)
 		return;
-	add_text(text, RUN_TEXT, "; %llu of %llu slots incomplete, %llu records lost",
-		 (unsigned long long)account.incomplete_slots, (unsigned long long)account.slots,
-		 (unsigned long long)(account.lost_spans + account.lost_others));
-	if (account.hidden)
-		add_text(text, RUN_TEXT, ", %llu switches hidden",
-			 (unsigned long long)account.hidden);
+	tell_slots(&account, out);
 	if (account.ticks)
-		add_text(text, RUN_TEXT, "; %.2f %% of ticks within 100 us of their edge",
-			 100.0 * (double)account.ticks_in_time / (double)account.ticks);
+		fprintf(out, "; %.2f %% of ticks within 100 us of their edge",
+			100.0 * (double)account.ticks_in_time / (double)account.ticks);
+	if (account.failed_reads)
+		fprintf(out, "; perf events could not be read %llu times",
+			(unsigned long long)account.failed_reads);
+	if (is_rung(rmid, MODULE)) {
+		fputs("; ", out);
+		module__tell(&rmid->before, &rmid->after, account.no_value, out);
+	}
+}
+
+/* Perf events, those there are and those there are not; and whether there may be RDT. */
+static void tell_columns(const struct rmid *rmid, FILE *out)
+{
+	const char *between = "; perf events: ";
+
+	for (unsigned int i = 0; i < rmid->nr_counters; i++, between = ", ")
+		fprintf(out, "%s%s", between, counters_kinds[rmid->counters[i]].name);
+	between = "; not there: ";
+	for (unsigned int kind = 0; kind < COUNTERS_KINDS; kind++) {
+		if (!(rmid->lacking & 1U << kind))
+			continue;
+		fprintf(out, "%s%s", between, counters_kinds[kind].name);
+		between = ", ";
+	}
+	if (rmid->lacking)
+		fprintf(out, " (%s)", strerror(rmid->lacking_why));
+	if (!is_rung(rmid, MODULE))
+		fputs("; caches and memory traffic take the module rmid, and RDT", out);
+}
+
+static int tell(const struct rmid *rmid, char text[RUN_HOW])
+{
+	FILE *out;
+
+	memset(text, 0, RUN_HOW);
+	out = fmemopen(text, RUN_HOW - 1, "w");
+	if (!out)
+		return -errno;
+	fputs(rmid->rung->mechanism, out);
+	tell_columns(rmid, out);
+	conclude(rmid, out);
+	fclose(out);
+	return 0;
 }
 
 int rmid__describe(const struct rmid *rmid, struct run_module *module)
 {
 	struct rows_layout layout = layout_of(rmid);
-	char *text = module->mechanism;
+	int err;
 
 	snprintf(module->name, sizeof(module->name), RMID_MODULE);
 	snprintf(module->rung, sizeof(module->rung), "%s", rmid->rung->name);
-	snprintf(text, RUN_TEXT, "%s", rmid->rung->mechanism);
-	for (unsigned int i = 0; i < rmid->nr_counters; i++)
-		add_text(text, RUN_TEXT, "%s%s",
-			 i ? ", " : "; perf events: ", counters_kinds[rmid->counters[i]].name);
-	conclude(rmid, text);
-	return module->table ? 0 : rows__new_table(&module->table, &layout);
+	err = tell(rmid, module->mechanism);
+	if (!err && !module->table)
+		err = rows__new_table(&module->table, &layout);
+	return err;
 }
 
 /* ---- running ---- */
@@ -436,8 +488,10 @@ static int prime(const struct rmid *rmid, unsigned int cpu)
 
 int rmid__ready(struct rmid *rmid)
 {
-	int err = 0;
+	int err = is_rung(rmid, MODULE) ? module__read(rmid->module, &rmid->before) : 0;
 
+	if (err)
+		return err;
 	__atomic_store_n(&rmid->skel->bss->control.armed, 1, __ATOMIC_SEQ_CST);
 	for (unsigned int cpu = 0; !err && cpu < rmid->cpus; cpu++)
 		if (is_rung(rmid, SWITCHES) && rmid->online[cpu])
@@ -636,8 +690,10 @@ int rmid__stop(struct rmid *rmid, struct table *table, uint64_t end_ns)
 
 	rmid->table = table;
 	slots__end(rmid->attribution.slots, end_ns);
+	err = is_rung(rmid, MODULE) ? module__read(rmid->module, &rmid->after) : 0;
 	fall_silent(rmid);
-	err = take_all(rmid, end_ns);
+	if (!err)
+		err = take_all(rmid, end_ns);
 	if (!err)
 		err = slots__give_up(rmid->attribution.slots, end_ns);
 	if (!err)

@@ -78,3 +78,36 @@ int module__dump(int fd)
 
 	return write(fd, word, sizeof(word) - 1) < 0 ? -errno : 0;
 }
+
+static bool reads_caches(const struct module_state *before, const struct module_state *now)
+{
+	return now->l3_scale && now->reads_due > before->reads_due;
+}
+
+static void tell_rdt(const struct module_state *now, FILE *out)
+{
+	if (!strcmp(now->rdt, "on"))
+		fputs("RDT is on", out);
+	else if (!strcmp(now->rdt, "conflict"))
+		fputs("RDT is in conflict: somebody else uses it, and it was left to him", out);
+	else
+		fputs("RDT is off: the machine has none, or rdt=off", out);
+}
+
+void module__tell(const struct module_state *before, const struct module_state *now,
+		  uint64_t no_value, FILE *out)
+{
+	uint64_t due = now->reads_due - before->reads_due, refused = now->refused - before->refused;
+
+	tell_rdt(now, out);
+	if (reads_caches(before, now))
+		fprintf(out,
+			"; %.1f %% of the readings due of caches were done, %llu gave no value",
+			100.0 * (double)(now->reads - before->reads) / (double)due,
+			(unsigned long long)no_value);
+	else
+		fputs("; no cache was read", out);
+	if (refused || now->waiting)
+		fprintf(out, "; no RMID was free %llu times, %llu processes wait for one",
+			(unsigned long long)refused, (unsigned long long)now->waiting);
+}

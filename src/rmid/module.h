@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct module_state {
 	uint64_t version;
@@ -26,5 +27,12 @@ int module__open(const char *path);
 
 int module__read(int fd, struct module_state *state); /* 0, -errno, -EUCLEAN */
 int module__dump(int fd);
+
+/*
+ * For people: is RDT in use, and how much of the caches was read between two states, of which the
+ * later one is as of now. The caller counts the readings that gave no value.
+ */
+void module__tell(const struct module_state *before, const struct module_state *now,
+		  uint64_t no_value, FILE *out);
 
 #endif

@@ -27,7 +27,8 @@ if [ ! -e /proc/latscope_rmid ]; then
 		rmid --rung module -d 1s
 	check 'no module: says what it does instead, and what to do' 0 \
 		'^latscope: rmid goes by process, not by RMID: module: not loaded; needs .*insmod[^[:cntrl:]]*$' \
-		'rmid: .* rows.*pid  name .*how: switches: ' rmid -d 20ms
+		'rmid: .* rows.*pid  name .*how: switches: .*caches[[:space:]]+and[[:space:]]+memory[[:space:]]+traffic[[:space:]]+take[[:space:]]+the[[:space:]]+module' \
+		rmid -d 20ms
 fi
 
 check 'a table' 0 '' '  pid  name .*CPU ms .*how: switches: .* slots[[:space:]]+incomplete,.* records[[:space:]]+lost' \

@@ -556,6 +556,42 @@ static void what_cannot_be_started_is_not_tried_again(void **state)
 	assert_int_equal(held.stops, 1);
 }
 
+static const char *told(const struct module_state *before, const struct module_state *now)
+{
+	static char text[256];
+	FILE *out;
+
+	memset(text, 0, sizeof(text));
+	out = fmemopen(text, sizeof(text), "w");
+	assert_non_null(out);
+	module__tell(before, now, 12, out);
+	fclose(out);
+	return text;
+}
+
+static void the_coverage_of_the_caches(void **state)
+{
+	struct module_state before = {
+		.rdt = "on", .l3_scale = 64, .reads = 500, .reads_due = 1000
+	};
+	struct module_state now = before;
+
+	(void)state;
+	assert_string_equal(told(&before, &now), "RDT is on; no cache was read");
+	now.reads += 97;
+	now.reads_due += 100;
+	assert_string_equal(told(&before, &now), "RDT is on; 97.0 % of the readings due of caches "
+						 "were done, 12 gave no value");
+	snprintf(now.rdt, sizeof(now.rdt), "conflict");
+	assert_non_null(strstr(told(&before, &now), "somebody else uses it"));
+	assert_non_null(strstr(told(&before, &now), "97.0 %"));
+	before.refused = 5;
+	now = (struct module_state){ .rdt = "off", .refused = 8, .waiting = 2 };
+	assert_string_equal(told(&before, &now),
+			    "RDT is off: the machine has none, or rdt=off; no cache was read; "
+			    "no RMID was free 3 times, 2 processes wait for one");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, unit_remove_dir)
 
@@ -587,6 +623,7 @@ int main(void)
 		cmocka_unit_test(lists_of_counters),
 		FILE_TEST(cpus_that_are_online),
 		FILE_TEST(the_state_of_the_module),
+		cmocka_unit_test(the_coverage_of_the_caches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
