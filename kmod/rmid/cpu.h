@@ -16,7 +16,7 @@ struct rmid_cpu {
 	u32 switches; /* in the span under way */
 	bool on; /* rmid and kind hold */
 	bool sampling;
-	u32 written; /* the RMID that was written to PQR_ASSOC last, 0 if none or if it was given back */
+	u32 written; /* to PQR_ASSOC, the last RMID; 0: none, or it was given back */
 	u32 closid; /* in PQR_ASSOC since before us */
 	u64 since_ns; /* beginning of the span under way */
 	u64 pqr_writes;

@@ -22,9 +22,9 @@ static bool on;
 static bool conflict;
 
 /*
- * NULL: the kernel has none. It is part of the kernel, never a module, and registered at boot or not
- * at all; so it is looked for once, as each look for a type that is not there has modprobe run. For
- * the same reason the reference is not one that a module could put back, nor one that counts.
+ * NULL: the kernel has none. It is part of the kernel, never a module, and registered at boot or
+ * not at all; so it is looked for once, as each look for a type that is not there has modprobe run.
+ * For the same reason the reference is not one that a module could put back, nor one that counts.
  */
 static struct file_system_type *resctrl;
 
@@ -99,8 +99,8 @@ void pqr__yield(void)
 }
 
 /*
- * What the register of this CPU holds, against what was written there last: what runs may be another
- * RMID by now. One that cannot be read any more is not ours either.
+ * What the register of this CPU holds, against what was written there last: what runs may be
+ * another RMID by now. One that cannot be read any more is not ours either.
  */
 static enum pqr_verdict look_at(const struct rmid_cpu *cpu)
 {

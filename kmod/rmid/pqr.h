@@ -30,13 +30,13 @@ void pqr__unwatch(void);
 /* On the CPU itself, interrupts off: takes over the register. -EBUSY, -EIO. */
 int pqr__online(struct rmid_cpu *cpu);
 
-/* On the CPU itself, interrupts off: takes back what was written, if nobody else has written since. */
+/* On the CPU itself, interrupts off: takes back what was written, if nobody else wrote since. */
 void pqr__give_back(struct rmid_cpu *cpu);
 
 /* Somebody else uses it: it is not written any more, and what was is soon taken back. */
 void pqr__yield(void);
 
-/* On the CPU itself, interrupts off. Does nothing while off; yields if somebody else has written. */
+/* On the CPU itself, interrupts off. Does nothing while off; yields if somebody else wrote. */
 void pqr__write(struct rmid_cpu *cpu, u32 rmid);
 
 bool pqr__writes(void);

@@ -83,9 +83,9 @@ static void choose_events(u32 has)
 	refused = has & wrong_events();
 	events = has & ~refused;
 	if (refused & OCCUPANCY)
-		pr_warn("Skylake up to stepping 4 counts cache and bandwidth wrong: neither is read\n");
+		pr_warn("Skylake up to stepping 4 counts bytes wrong: none are read\n");
 	else if (refused)
-		pr_warn("this CPU counts memory bandwidth wrong (errata SKX99, BDF102): it is not read\n");
+		pr_warn("memory bandwidth is counted wrong (errata SKX99, BDF102) and not read\n");
 }
 
 static u32 usual_width(void)

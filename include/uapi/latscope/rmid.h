@@ -51,8 +51,8 @@
  *   rdt off                    off: none or not wanted; on: PQR_ASSOC is written; conflict: was on,
  *                              until somebody else was found to use it
  *   l3_scale 0                 bytes that a count of the monitoring counters stands for; 0: no RDT
- *   mbm off                    memory bandwidth: off: the CPU has no such counters, or rdt is off; on: is
- *                              read; erratum: the CPU counts it wrong, so it is not read
+ *   mbm off                    memory bandwidth: off: the CPU does not count it, or rdt is off;
+ *                              on: it is read; erratum: the CPU counts it wrong, it is not read
  *   assigned 3                 processes with an RMID
  *   waiting 0                  processes without
  *   allocs 5                   since loading, as are those that follow
@@ -80,7 +80,7 @@
  *   rmids      1 to LATSCOPE_RMID_MAX; 512, or what the machine has if that is less
  *   limbo_ns   2000000 to 1000000000; 2000000
  *   processes  how many can be told apart at a time, 64 to 1048576; 32768
- *   rdt        auto: use it if it is there and works; off; force: write PQR_ASSOC even if CPUID denies it,
+ *   rdt        auto: use it if it is there and works; off; force: write PQR_ASSOC in any case,
  *              for tests (where that is a fault, it is caught, and the module does not load)
  *   budget     of one CPU of each L3 cache, the time that reading may take, in percent of the tick,
  *              1 to 50; 2
