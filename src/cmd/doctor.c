@@ -10,6 +10,7 @@
 #include <probe/probe.h>
 #include <probe/rmid.h>
 #include <ring/ring.h>
+#include <rmid/rivals.h>
 #include <tier/tier.h>
 
 #include "cmd.h"
@@ -53,6 +54,18 @@ static int examine(const struct probe_ops *ops)
 	return works;
 }
 
+static void examine_rivals(void)
+{
+	const struct rival *rival = rivals__find("");
+	char text[RUN_TEXT];
+
+	if (!rival)
+		return;
+	snprintf(text, sizeof(text), "%s, and RDT is for one at a time: %s", rival->why,
+		 rival->todo);
+	print_finding("!", "RDT", "shared", text);
+}
+
 static int examine_rmid(void)
 {
 	struct rmid_config config = { 0 };
@@ -71,6 +84,7 @@ static int examine_rmid(void)
 		print_finding(works ? " " : "*", config.rung, "yes", rmid_rungs[i].mechanism);
 		works++;
 	}
+	examine_rivals();
 	return works;
 }
 

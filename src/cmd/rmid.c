@@ -7,6 +7,7 @@
 
 #include <base/log.h>
 #include <rmid/counters.h>
+#include <rmid/rivals.h>
 
 #include "cmd.h"
 
@@ -102,6 +103,15 @@ static int explain(const struct rmid_command *command, int err)
 	return EXIT_ERROR;
 }
 
+static void warn_of_rivals(const struct rmid *rmid)
+{
+	const struct rival *rival = rmid__uses_rdt(rmid) ? rivals__find("") : NULL;
+
+	if (rival)
+		log__warn("figures of caches may be wrong, RDT is for one at a time", rival->why,
+			  rival->todo);
+}
+
 int rmid__add(struct rmid_command *command, struct session *session)
 {
 	struct rmid_config config = {
@@ -123,6 +133,7 @@ int rmid__add(struct rmid_command *command, struct session *session)
 		return explain(command, err);
 	if (why[0])
 		log__warn("rmid goes by process, not by RMID", why, NULL);
+	warn_of_rivals(command->rmid);
 	command->source = (struct session_source){
 		.state = command->rmid,
 		.poll_ns = RMID_POLL_NS,

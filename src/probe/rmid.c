@@ -388,6 +388,14 @@ void rmid__close(struct rmid *rmid)
 	free(rmid);
 }
 
+bool rmid__uses_rdt(const struct rmid *rmid)
+{
+	struct module_state state;
+
+	return is_rung(rmid, MODULE) && !module__read(rmid->module, &state) &&
+	       !strcmp(state.rdt, "on");
+}
+
 static struct rows_layout layout_of(const struct rmid *rmid)
 {
 	return (struct rows_layout){ rmid->counters, rmid->nr_counters, is_rung(rmid, MODULE) };

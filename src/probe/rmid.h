@@ -41,6 +41,8 @@ struct rmid_config {
 int rmid__open(struct rmid **rmid, const struct rmid_config *config, char why[RUN_TEXT]);
 void rmid__close(struct rmid *rmid); /* detaches all; NULL is fine */
 
+bool rmid__uses_rdt(const struct rmid *rmid); /* is PQR_ASSOC written, by the module? */
+
 /* What it is, for the recording, and an empty table for the rows. */
 int rmid__describe(const struct rmid *rmid, struct run_module *module);
 

@@ -10,6 +10,7 @@
 #include "rmid/cpus.h"
 #include "rmid/module.h"
 #include "rmid/phase.h"
+#include "rmid/rivals.h"
 #include "rmid/rows.h"
 
 #define MS RMID_SLOT_NS
@@ -592,6 +593,21 @@ static void the_coverage_of_the_caches(void **state)
 			    "no RMID was free 3 times, 2 processes wait for one");
 }
 
+static void others_that_use_rdt(void **state)
+{
+	const struct rival *pqos;
+
+	(void)state;
+	assert_null(rivals__find(dir));
+	unit_write(dir, "proc/self/cpu_resctrl_groups", "res:\nmon:\n");
+	assert_null(rivals__find(dir));
+	unit_write(dir, "var/lock/libpqos", "");
+	pqos = rivals__find(dir);
+	assert_non_null(strstr(pqos->why, "pqos"));
+	unit_write(dir, "proc/self/cpu_resctrl_groups", "res:/\nmon:/\n");
+	assert_non_null(strstr(rivals__find(dir)->why, "resctrl is mounted"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, unit_remove_dir)
 
@@ -623,6 +639,7 @@ int main(void)
 		cmocka_unit_test(lists_of_counters),
 		FILE_TEST(cpus_that_are_online),
 		FILE_TEST(the_state_of_the_module),
+		FILE_TEST(others_that_use_rdt),
 		cmocka_unit_test(the_coverage_of_the_caches),
 	};
 
