@@ -119,6 +119,23 @@ static void nothing_is_left(void)
 	assert_true(kernel.pqr_assoc[1] == 0);
 }
 
+static void test_a_register_in_use_is_refused_and_stays(void **state)
+{
+	u32 rmids = 8;
+
+	kernel.resctrl_mounted = true;
+	assert_int_equal(pqr__init(PQR_AUTO, &rmids), -EBUSY);
+	assert_non_null(strstr(kernel.log, "resctrl is mounted"));
+	boot(state);
+	kernel.pqr_assoc[1] = 1ULL << 32;
+	assert_int_equal(pqr__init(PQR_AUTO, &rmids), 0);
+	assert_int_equal(rmids, 15);
+	assert_int_equal(cpu__init(), -EBUSY);
+	assert_non_null(strstr(kernel.log, "in use"));
+	assert_int_equal(kernel.pqr_assoc[0], 0);
+	assert_true(kernel.pqr_assoc[1] == 1ULL << 32);
+}
+
 static void test_what_runs_is_in_the_register(void **state)
 {
 	load();
@@ -428,6 +445,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_memory_that_runs_out_is_an_error_and_given_back, boot),
+		cmocka_unit_test_setup(test_a_register_in_use_is_refused_and_stays, boot),
 		cmocka_unit_test_setup(test_what_runs_is_in_the_register, boot),
 		cmocka_unit_test_setup(test_a_mount_has_all_given_back_while_the_cpus_switch, boot),
 		cmocka_unit_test_setup(test_what_somebody_else_writes_stays_and_is_noticed, boot),
