@@ -5,6 +5,8 @@
  */
 #include "unit.h"
 
+#include "../rmid/kernel/kernel.h"
+
 #include "../../kmod/rmid/cpu.c"
 #include "../../kmod/rmid/owners.c"
 #include "../../kmod/rmid/pqr.c"
