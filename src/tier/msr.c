@@ -36,6 +36,7 @@ static int restore_socket(struct tier *tier, struct msr_socket *socket, unsigned
 		err = msr_box__restore(tier, socket, box);
 		if (err == -ENXIO && !msr__next_cpu(tier, socket))
 			err = msr_box__restore(tier, socket, box);
+		box->touched = err;
 		if (err && !first)
 			first = tier__fail(tier, err, "the registers are as latscope had set them",
 					   "CHA %u (CPU %u) could not be put back: %s", box->id,

@@ -18,6 +18,7 @@ enum msr_slot {
 struct msr_register {
 	uint32_t address; /* 0: this CPU has none */
 	uint64_t found, ours;
+	uint64_t next; /* what is just being written; else the same as ours */
 };
 
 /* A read. The box stood still between the two times. */
@@ -81,6 +82,6 @@ int msr_box__start(struct tier *tier, const struct msr_socket *socket, struct ms
 /* 0 also if somebody else has it: then the delta is not valid, and the tier's trouble says so. */
 int msr_box__read(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
 		  struct tier_share *share, struct tier_delta *delta);
-int msr_box__restore(struct tier *tier, const struct msr_socket *socket, const struct msr_box *box);
+int msr_box__restore(struct tier *tier, const struct msr_socket *socket, struct msr_box *box);
 
 #endif

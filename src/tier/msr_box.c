@@ -119,6 +119,8 @@ static void plan_box(const struct tier *tier, struct msr_box *box, const struct 
 	reg[MSR_FILTER0].ours = 0;
 	if (layout->filter1)
 		reg[MSR_FILTER1].ours = own->config1 >> 32;
+	for (unsigned int i = 0; i < MSR_COUNTER; i++)
+		reg[i].next = reg[i].ours;
 }
 
 /* Frozen all the while; the reset bits clear themselves on hardware, and are cleared for others. */
@@ -194,11 +196,17 @@ static int check_frozen(struct tier *tier, const struct msr_socket *socket,
 	return err;
 }
 
-/* 0: all are as we set them; 1: somebody else has written one; -errno. */
+/* We may be killed at any time, also between a write and the note of it that the guard goes by. */
+static bool is_ours(const struct msr_register *reg, uint64_t value)
+{
+	return value == reg->ours || value == reg->next;
+}
+
+/* 1: somebody else has written one, whatever of the others; 0: all are as we set them; -errno. */
 static int is_stolen(struct tier *tier, const struct msr_socket *socket, const struct msr_box *box)
 {
+	int err, first = 0;
 	uint64_t value;
-	int err;
 
 	for (unsigned int i = 0; i < MSR_COUNTER; i++) {
 		const struct msr_register *reg = &box->registers[i];
@@ -206,12 +214,11 @@ static int is_stolen(struct tier *tier, const struct msr_socket *socket, const s
 		if (!reg->address)
 			continue;
 		err = msr__get(tier, socket, reg->address, &value);
-		if (err)
-			return err;
-		if (value != reg->ours)
+		if (!err && !is_ours(reg, value))
 			return 1;
+		first = first ? first : err;
 	}
-	return 0;
+	return first;
 }
 
 static void lose(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
@@ -263,8 +270,10 @@ static int take_turn(struct tier *tier, const struct msr_socket *socket, struct 
 	int err;
 
 	err = is_stolen(tier, socket, box);
-	if (!err)
-		err = msr__put(tier, socket, filter->address, value);
+	if (err)
+		return err;
+	filter->next = value;
+	err = msr__put(tier, socket, filter->address, value);
 	if (err)
 		return err;
 	filter->ours = value;
@@ -339,7 +348,7 @@ static int restore_own(struct tier *tier, const struct msr_socket *socket,
 	int err;
 
 	err = msr__get(tier, socket, reg->address, &value);
-	if (err || value != reg->ours)
+	if (err || !is_ours(reg, value))
 		return err;
 	return msr__put(tier, socket, reg->address, reg->found);
 }
@@ -362,17 +371,21 @@ static int restore_registers(struct tier *tier, const struct msr_socket *socket,
 	return first;
 }
 
-/* Frozen, so that nothing counts before all of it is back. */
-int msr_box__restore(struct tier *tier, const struct msr_socket *socket, const struct msr_box *box)
+/*
+ * Frozen, so that nothing counts before all of it is back. What cannot be read is taken to be ours:
+ * else it would stay as we set it, and the box frozen or not as it happens to be.
+ */
+int msr_box__restore(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
 	const struct tier_layout *layout = tier->model->layout;
 	int err, last;
 
-	if (box->programmed && (box->lost || is_stolen(tier, socket, box)))
+	if (box->programmed && (box->lost || is_stolen(tier, socket, box) > 0))
 		return restore_registers(tier, socket, box, false);
 	err = msr__put(tier, socket, box->address, layout->freeze);
 	if (err)
 		return err;
+	box->programmed = false; /* what is back is not stolen, should the guard have to go on */
 	err = restore_registers(tier, socket, box, true);
 	last = msr__put(tier, socket, box->address, box->control & ~layout->reset);
 	return err ? err : last;

@@ -17,6 +17,7 @@ const struct rig_generation rig_generations[RIG_GENERATIONS] = {
 };
 
 uint64_t rig_calls;
+void (*rig_wrote)(void);
 
 /* There is no other /dev/cpu than the emulator's. */
 static int rig_open(const char *path, int flags)
@@ -46,6 +47,8 @@ static ssize_t rig_pwrite(int fd, const void *buf, size_t size, off_t offset)
 	ssize_t ret = pwrite(fd, buf, size, offset);
 
 	rig_calls++;
+	if (rig_wrote)
+		rig_wrote();
 	return ret < 0 ? -errno : ret;
 }
 
@@ -113,6 +116,7 @@ int rig__open(struct rig *rig, const struct rig_setup *setup)
 		.boxes = setup->count ? 0 : boxes_of(setup),
 		.tiers = setup->tiers ? setup->tiers : setup->gen->tiers,
 		.take = setup->take,
+		.guard = setup->guard,
 		.min_inserts = setup->min_inserts ? setup->min_inserts : 1,
 		.sys = &rig_sys,
 	};

@@ -32,6 +32,7 @@ struct rig_setup {
 	unsigned int sockets, boxes; /* 0: 1 socket, the generation's boxes */
 	uint64_t min_inserts;
 	bool take;
+	bool guard;
 	bool count; /* do not say how many boxes there are */
 	const char *root; /* a tree whose /sys tells which CPUs there are; NULL: say it */
 };
@@ -46,6 +47,9 @@ struct rig {
 
 /* Calls made since they were set to 0, but for those that ask for the time. */
 extern uint64_t rig_calls;
+
+/* Called after each write of a register. NULL: nobody is told. */
+extern void (*rig_wrote)(void);
 
 /* A new machine with streams near and far of 90 and 180 ns, 2 GHz, and 1 us an access. */
 void rig__machine(const struct rig_setup *setup);
