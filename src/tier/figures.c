@@ -110,8 +110,10 @@ void tier_figures__of(struct tier_figures *figures, unsigned int tier,
 	struct sums sums = { 0 };
 
 	memset(figures, 0, sizeof(*figures));
-	for (unsigned int i = 0; i < boxes; i++)
+	for (unsigned int i = 0; i < boxes; i++) {
+		figures->boxes_lost += !deltas[i].valid;
 		add_box(&sums, (int)tier, &shares[i], &deltas[i], clock_ns);
+	}
 	figures->all_boxes = boxes;
 	figures->boxes = sums.boxes;
 	figures->inserts = sums.inserts;
@@ -140,6 +142,7 @@ void tier_figures__of_samples(struct tier_figures *figures, const struct tier_mo
 	memset(figures, 0, sizeof(*figures));
 	figures->all_boxes = boxes;
 	for (unsigned int i = 0; i < boxes; i++) {
+		figures->boxes_lost += !deltas[i].valid;
 		if (!deltas[i].valid || !deltas[i].counted_ns)
 			continue;
 		figures->boxes++;

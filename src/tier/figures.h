@@ -48,6 +48,7 @@ uint64_t tier_delta__wrapped(uint64_t prev, uint64_t cur);
 struct tier_figures {
 	unsigned int boxes; /* that measured its latency */
 	unsigned int all_boxes; /* of the socket */
+	unsigned int boxes_lost; /* of these, whose counts are not there, whatever they measure */
 	uint64_t inserts; /* requests behind the latency, as counted */
 	double elapsed_ns;
 	bool rate_known, latency_known;

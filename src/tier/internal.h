@@ -25,6 +25,14 @@ struct tier_backend_ops {
 	int (*close)(struct tier *tier);
 };
 
+/* What went wrong in a read: the first thing, and of how many the same is true. */
+struct tier_trouble {
+	char subject[48]; /* "CHA 3 (CPU 0)"; empty: there is none */
+	char what[160];
+	char number[16]; /* that is another one in every read; may be empty */
+	unsigned int more, others; /* of the same, and of something else */
+};
+
 struct tier {
 	struct tier_config config;
 	const struct tier_model *model;
@@ -40,7 +48,8 @@ struct tier {
 	uint64_t calls;
 	char why[TIER_TEXT];
 	const char *todo;
-	char trouble[TIER_TEXT]; /* empty: none */
+	struct tier_trouble trouble;
+	char said[TIER_TEXT]; /* the trouble, as one line */
 	bool told;
 };
 
@@ -50,8 +59,12 @@ extern const struct tier_backend_ops tier_perf, tier_msr;
 int tier__fail(struct tier *tier, int err, const char *todo, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Keeps the first of an interval. */
-void tier__note(struct tier *tier, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Keeps the first of a read and counts the others. The format is of the subject. */
+void tier__note(struct tier *tier, const char *what, const char *number, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* All that was noted in one line. */
+const char *tier__say(struct tier *tier);
 
 /* The socket of a package, added if need be; NULL: there are too many. */
 struct tier_socket *tier__socket_of(struct tier *tier, int package);

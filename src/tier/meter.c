@@ -11,7 +11,7 @@ struct tier_meter {
 	struct tier_rows *rows;
 	struct tier_sample *samples;
 	bool forced; /* the model was not found out but given */
-	char told[TIER_TEXT]; /* the last trouble */
+	char told[TIER_TEXT]; /* of what kind the last trouble was */
 };
 
 static void choose_pair(const struct tier *tier, struct tier_rows_config *rows)
@@ -112,10 +112,10 @@ const char *tier_meter__trouble(struct tier_meter *meter)
 {
 	const char *trouble = tier__trouble(meter->tier);
 
-	if (!trouble || !strcmp(trouble, meter->told))
+	if (!trouble || !strcmp(tier__trouble_kind(meter->tier), meter->told))
 		return NULL;
-	snprintf(meter->told, sizeof(meter->told), "%s", trouble);
-	return meter->told;
+	snprintf(meter->told, sizeof(meter->told), "%s", tier__trouble_kind(meter->tier));
+	return trouble;
 }
 
 int tier_meter__close(struct tier_meter *meter, char why[TIER_TEXT])

@@ -25,7 +25,7 @@ int tier_meter__begin(struct tier_meter *meter, char why[TIER_TEXT]);
 int tier_meter__sample(struct tier_meter *meter, struct table *table, uint64_t time_ns,
 		       char why[TIER_TEXT]);
 
-/* NULL: nothing, or the same as last time. */
+/* NULL: nothing, or of the same kind as last time. */
 const char *tier_meter__trouble(struct tier_meter *meter);
 
 /* As tier__close(). */

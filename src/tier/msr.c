@@ -5,6 +5,7 @@
  * noticed at the next read, as all controls are read with the counters.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -83,6 +84,17 @@ static int msr__start(struct tier *tier)
 	return err;
 }
 
+static void note_failure(struct tier *tier, const struct msr_socket *socket,
+			 const struct msr_box *box, int err)
+{
+	const struct msr *msr = tier->state;
+	char what[TIER_TEXT];
+
+	snprintf(what, sizeof(what), "cannot be %s: %s", msr->failed_write ? "written" : "read",
+		 err == -ENXIO ? "the CPU went offline" : msr__text(err));
+	tier__note(tier, what, "", "CHA %u (CPU %u)", box->id, socket->cpus[socket->at]);
+}
+
 static int read_socket(struct tier *tier, unsigned int i, unsigned int *good)
 {
 	struct msr *msr = tier->state;
@@ -99,9 +111,7 @@ static int read_socket(struct tier *tier, unsigned int i, unsigned int *good)
 			err = msr_box__read(tier, socket, box, share, &of->deltas[b]);
 		if (err) {
 			last = err;
-			tier__note(tier, "cannot read CHA %u on CPU %u: %s", box->id,
-				   socket->cpus[socket->at],
-				   err == -ENXIO ? "it went offline" : msr__text(err));
+			note_failure(tier, socket, box, err);
 		}
 		*good += of->deltas[b].valid;
 	}
@@ -133,7 +143,7 @@ static int msr__read(struct tier *tier)
 	if (all_lost(tier))
 		return tier__fail(tier, -EBUSY, "end what uses them (perf, pcm)",
 				  "every CHA was reprogrammed by somebody else");
-	return good || !last ? 0 : tier__fail(tier, last, NULL, "%s", tier->trouble);
+	return good || !last ? 0 : tier__fail(tier, last, NULL, "%s", tier__say(tier));
 }
 
 static int msr__close(struct tier *tier)

@@ -60,6 +60,7 @@ struct guard;
 
 struct msr {
 	struct guard *guard;
+	bool failed_write; /* what the last access that failed was */
 	struct msr_socket sockets[TIER_SOCKETS];
 };
 

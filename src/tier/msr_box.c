@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* One box: kept, programmed, read, put back. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "msr.h"
@@ -12,6 +13,10 @@
 #define MOST_HZ 10e9
 #define MOST_OPEN 512
 #define MOST_INSERTS 4 /* a clock */
+
+/* 64 open requests at 3.6 GHz take so long to 2^48. */
+#define NS_PER_MIN 60000000000ULL
+#define MOST_GAP_NS (20 * NS_PER_MIN)
 
 static int keep_registers(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
@@ -221,12 +226,16 @@ static int is_stolen(struct tier *tier, const struct msr_socket *socket, const s
 	return first;
 }
 
+static void note(struct tier *tier, const struct msr_socket *socket, const struct msr_box *box,
+		 const char *what)
+{
+	tier__note(tier, what, "", "CHA %u (CPU %u)", box->id, socket->cpus[socket->at]);
+}
+
 static void lose(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
 	box->lost = true;
-	tier__note(tier,
-		   "CHA %u (CPU %u) was reprogrammed by somebody else (perf? pcm?) and is left out",
-		   box->id, socket->cpus[socket->at]);
+	note(tier, socket, box, "reprogrammed by somebody else (perf? pcm?), left out from now on");
 }
 
 /* Somebody who sets a counter leaves its control as it is, but what it gains then is absurd. */
@@ -238,6 +247,35 @@ static bool is_sound(const struct tier_delta *delta)
 	       (double)delta->occupancy <= MOST_OPEN * clocks &&
 	       (double)delta->inserts <= MOST_INSERTS * clocks &&
 	       (double)delta->other <= MOST_INSERTS * clocks;
+}
+
+/* Nothing in the counts tells how often they wrapped. */
+static void note_late(struct tier *tier, const struct msr_socket *socket, const struct msr_box *box,
+		      const struct tier_delta *delta)
+{
+	char what[TIER_TEXT];
+
+	snprintf(what, sizeof(what),
+		 "not read for %llu min, in which it may wrap more than once; left out so long",
+		 (unsigned long long)(delta->elapsed_ns / NS_PER_MIN));
+	note(tier, socket, box, what);
+}
+
+/* Of what it gained since the last read; notes why not. */
+static bool may_be_counted(struct tier *tier, const struct msr_socket *socket,
+			   const struct msr_box *box, const struct tier_delta *delta)
+{
+	bool frozen = box->last.was_frozen || !delta->clocks;
+
+	if (delta->elapsed_ns > MOST_GAP_NS) {
+		note_late(tier, socket, box, delta);
+		return false;
+	}
+	if (frozen)
+		note(tier, socket, box, "frozen by somebody else (perf? pcm?), left out so long");
+	else if (!is_sound(delta))
+		note(tier, socket, box, "reset by somebody else (perf? pcm?), left out so long");
+	return !frozen && is_sound(delta);
 }
 
 static void subtract(struct tier_delta *delta, const struct msr_moment *last,
@@ -329,14 +367,10 @@ int msr_box__read(struct tier *tier, const struct msr_socket *socket, struct msr
 	if (got)
 		return got < 0 ? got : 0;
 	subtract(delta, &box->last, &now);
-	delta->valid = delta->clocks && !now.was_frozen && is_sound(delta);
-	if (!delta->valid)
-		tier__note(tier, "CHA %u (CPU %u) was %s by somebody else (perf? pcm?); left out",
-			   box->id, socket->cpus[socket->at],
-			   now.was_frozen || !delta->clocks ? "frozen" : "reset");
-	else if (takes_turns(tier))
-		remember_turn(box, share, delta);
 	box->last = now;
+	delta->valid = may_be_counted(tier, socket, box, delta);
+	if (delta->valid && takes_turns(tier))
+		remember_turn(box, share, delta);
 	return 0;
 }
 

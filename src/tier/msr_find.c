@@ -55,6 +55,14 @@ static int open_cpu(struct tier *tier, struct msr_socket *socket)
 	return 0;
 }
 
+static void note_moved(struct tier *tier, unsigned int from, unsigned int to)
+{
+	char what[TIER_TEXT];
+
+	snprintf(what, sizeof(what), "went offline, CPU %u of its socket is read instead", to);
+	tier__note(tier, what, "", "CPU %u", from);
+}
+
 /* Another CPU of the same package, whose registers are the same; also one that is back. */
 int msr__next_cpu(struct tier *tier, struct msr_socket *socket)
 {
@@ -68,9 +76,7 @@ int msr__next_cpu(struct tier *tier, struct msr_socket *socket)
 		if (open_cpu(tier, socket))
 			continue;
 		if (socket->at != lost)
-			tier__note(tier,
-				   "CPU %u went offline, CPU %u of its socket is read instead",
-				   socket->cpus[lost], socket->cpus[socket->at]);
+			note_moved(tier, socket->cpus[lost], socket->cpus[socket->at]);
 		return 0;
 	}
 	return -ENXIO;
@@ -79,6 +85,7 @@ int msr__next_cpu(struct tier *tier, struct msr_socket *socket)
 static int transfer(struct tier *tier, const struct msr_socket *socket, uint32_t address,
 		    uint64_t *value, bool write)
 {
+	struct msr *msr = tier->state;
 	ssize_t got;
 
 	if (socket->fd < 0)
@@ -88,9 +95,10 @@ static int transfer(struct tier *tier, const struct msr_socket *socket, uint32_t
 		got = tier->sys->pwrite(socket->fd, value, sizeof(*value), address);
 	else
 		got = tier->sys->pread(socket->fd, value, sizeof(*value), address);
-	if (got < 0)
-		return (int)got;
-	return got == sizeof(*value) ? 0 : -ENODATA; /* short: half a register is none */
+	if (got == sizeof(*value))
+		return 0;
+	msr->failed_write = write;
+	return got < 0 ? (int)got : -ENODATA; /* short: half a register is none */
 }
 
 int msr__get(struct tier *tier, const struct msr_socket *socket, uint32_t address, uint64_t *value)

@@ -2,6 +2,7 @@
 /* The kernel's uncore driver: a group of events a box, so that one read gives all of it. */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -285,6 +286,27 @@ static struct tier_delta *delta_of(struct tier *tier, const struct group *group)
 	return &socket->deltas[(tier->amd ? group->tier * socket->nr_boxes : 0) + group->box];
 }
 
+/* The share is another one in every read, which is no news. */
+static void note_shared(struct tier *tier, const struct group *group,
+			const struct tier_delta *delta)
+{
+	char share[16];
+
+	snprintf(share, sizeof(share), " (%.0f %%)",
+		 100.0 * (double)delta->counted_ns / (double)delta->elapsed_ns);
+	tier__note(tier, "counted part of the time, as others use it, and is scaled", share, "%s",
+		   group->pmu->name);
+}
+
+static void note_failure(struct tier *tier, const struct group *group, int err)
+{
+	char what[TIER_TEXT];
+
+	snprintf(what, sizeof(what), "cannot be read: %s",
+		 err == -EIO ? "short read" : strerror(-err));
+	tier__note(tier, what, "", "%s (CPU %u)", group->pmu->name, group->cpu);
+}
+
 static void subtract(struct tier *tier, const struct group *group, const struct reading *now)
 {
 	struct tier_delta *delta = delta_of(tier, group);
@@ -297,11 +319,10 @@ static void subtract(struct tier *tier, const struct group *group, const struct 
 	delta->other = now->values[3] - group->values[3];
 	delta->valid = delta->counted_ns;
 	if (!delta->valid)
-		tier__note(tier, "%s did not count: others have its counters", group->pmu->name);
+		tier__note(tier, "did not count, others have the counters", "", "%s",
+			   group->pmu->name);
 	else if ((double)delta->counted_ns < MOSTLY * (double)delta->elapsed_ns)
-		tier__note(tier, "%s counted %.0f %% of the time, as it is shared; scaled",
-			   group->pmu->name,
-			   100.0 * (double)delta->counted_ns / (double)delta->elapsed_ns);
+		note_shared(tier, group, delta);
 }
 
 static int perf__read(struct tier *tier)
@@ -318,15 +339,14 @@ static int perf__read(struct tier *tier)
 		err = read_group(tier, group, &reading);
 		if (err) {
 			last = err;
-			tier__note(tier, "cannot read %s on CPU %u: %s", group->pmu->name,
-				   group->cpu, err == -EIO ? "short read" : strerror(-err));
+			note_failure(tier, group, err);
 			continue;
 		}
 		subtract(tier, group, &reading);
 		keep(group, &reading);
 		good++;
 	}
-	return good ? 0 : tier__fail(tier, last, NULL, "%s", tier->trouble);
+	return good ? 0 : tier__fail(tier, last, NULL, "%s", tier__say(tier));
 }
 
 static int perf__close(struct tier *tier)

@@ -11,6 +11,8 @@ const struct table_column tier_columns[TIER_COLUMNS] = {
 	[TIER_NAME] = { "tier", "", "kind of memory, seen from the socket", TABLE_TEXT, true },
 	[TIER_BOXES_USED] = { "boxes", "", "CHAs (AMD: L3s) that measured the latency",
 			      TABLE_INTEGER, false },
+	[TIER_BOXES_LOST] = { "boxes_lost", "", "CHAs (AMD: L3s) of the socket without a count: "
+			      "reprogrammed, frozen, not readable", TABLE_INTEGER, false },
 	[TIER_REQUESTS] = { "requests", "", "requests counted by these", TABLE_INTEGER, false },
 	[TIER_RATE] = { "requests_per_s", "1/s", "requests of the whole socket", TABLE_REAL,
 			false },
@@ -86,6 +88,7 @@ static int set_figures(struct table *table, const struct tier_rows *rows,
 
 	table__set_integer(table, TIER_SOCKET, sample->socket);
 	table__set_integer(table, TIER_BOXES_USED, figures->boxes);
+	table__set_integer(table, TIER_BOXES_LOST, figures->boxes_lost);
 	if (figures->boxes)
 		table__set_integer(table, TIER_REQUESTS, (int64_t)figures->inserts);
 	if (figures->rate_known) {

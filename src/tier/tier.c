@@ -33,15 +33,34 @@ int tier__fail(struct tier *tier, int err, const char *todo, const char *format,
 	return err;
 }
 
-void tier__note(struct tier *tier, const char *format, ...)
+void tier__note(struct tier *tier, const char *what, const char *number, const char *format, ...)
 {
+	struct tier_trouble *trouble = &tier->trouble;
 	va_list args;
 
-	if (tier->trouble[0])
+	if (trouble->subject[0]) {
+		*(strcmp(trouble->what, what) ? &trouble->others : &trouble->more) += 1;
 		return;
+	}
 	va_start(args, format);
-	vsnprintf(tier->trouble, sizeof(tier->trouble), format, args);
+	vsnprintf(trouble->subject, sizeof(trouble->subject), format, args);
 	va_end(args);
+	snprintf(trouble->what, sizeof(trouble->what), "%s", what);
+	snprintf(trouble->number, sizeof(trouble->number), "%s", number);
+}
+
+const char *tier__say(struct tier *tier)
+{
+	const struct tier_trouble *trouble = &tier->trouble;
+	char more[32] = "", others[48] = "";
+
+	if (trouble->more)
+		snprintf(more, sizeof(more), " and %u more", trouble->more);
+	if (trouble->others)
+		snprintf(others, sizeof(others), "; something else with %u", trouble->others);
+	snprintf(tier->said, sizeof(tier->said), "%s%s: %s%s%s", trouble->subject, more,
+		 trouble->what, trouble->number, others);
+	return tier->said;
 }
 
 struct tier_socket *tier__socket_of(struct tier *tier, int package)
@@ -264,7 +283,7 @@ int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEX
 	uint64_t least = tier->config.min_inserts;
 	int err;
 
-	tier->trouble[0] = '\0';
+	memset(&tier->trouble, 0, sizeof(tier->trouble));
 	tier->told = false;
 	err = tier->ops->read(tier);
 	if (err) {
@@ -294,7 +313,12 @@ const char *tier__trouble(struct tier *tier)
 	bool told = tier->told;
 
 	tier->told = true;
-	return tier->trouble[0] && !told ? tier->trouble : NULL;
+	return tier->trouble.subject[0] && !told ? tier__say(tier) : NULL;
+}
+
+const char *tier__trouble_kind(const struct tier *tier)
+{
+	return tier->trouble.number[0] ? tier->trouble.what : tier->said;
 }
 
 const struct tier_model *tier__model(const struct tier *tier)

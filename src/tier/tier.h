@@ -79,6 +79,9 @@ int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEX
 /* What went wrong in the last read but did not end it; NULL: nothing. Told once. */
 const char *tier__trouble(struct tier *tier);
 
+/* Of what kind that is: the same text but for numbers that are others in every read. */
+const char *tier__trouble_kind(const struct tier *tier);
+
 /* System calls made since open, for who wants to know what a sample costs. */
 uint64_t tier__calls(const struct tier *tier);
 

@@ -178,6 +178,69 @@ static void a_counter_that_was_stolen_is_noticed(void **state)
 	assert_int_equal(value, 0x400000);
 }
 
+/* All of them in one interval are told with the first, and the socket's figures are not there. */
+static void every_box_that_was_stolen_is_counted(void **state)
+{
+	const char *trouble;
+	struct rig rig;
+
+	(void)state;
+	begin(&rig);
+	for (unsigned int i = 0; i < 6; i++)
+		emu__tell("poke socket=1 reg=%#x value=0x400000", 0xe01 + 0xe * i);
+	assert_int_equal(rig__read(&rig, 1e7), 0);
+	trouble = tier__trouble(rig.tier);
+	assert_non_null(trouble);
+	assert_non_null(strstr(trouble, "CHA 0 (CPU 2) and 5 more: reprogrammed"));
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(rig__figures(&rig, 0, i)->boxes_lost, 0);
+		assert_int_equal(rig__figures(&rig, 1, i)->boxes_lost, 6);
+		assert_false(rig__figures(&rig, 1, i)->latency_known);
+	}
+	assert_int_equal(rig__read(&rig, 1e7), 0);
+	assert_null(tier__trouble(rig.tier));
+	assert_int_equal(rig__figures(&rig, 1, RIG_NEAR)->boxes_lost, 6);
+	tier__close(rig.tier, rig.why);
+	free(rig.samples);
+}
+
+/* Read too late, counters may have wrapped any number of times: two hours make 90 ns of 31. */
+static void a_late_read_is_no_value(void **state)
+{
+	const char *trouble;
+	struct rig rig;
+
+	(void)state;
+	begin(&rig);
+	assert_int_equal(rig__read(&rig, 7200 * EMU_SECOND), 0);
+	trouble = tier__trouble(rig.tier);
+	assert_non_null(trouble);
+	assert_non_null(strstr(trouble, "and 11 more: not read for 120 min"));
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_false(rig.samples[i].figures.latency_known);
+		assert_false(rig.samples[i].figures.rate_known);
+	}
+	assert_int_equal(rig__read(&rig, 1e7), 0);
+	assert_null(tier__trouble(rig.tier));
+	rig__assert_near("near", rig__figures(&rig, 1, RIG_NEAR)->latency_ns, 90, 0.01);
+	rig__finish(&rig);
+}
+
+static void what_failed_is_told(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	begin(&rig);
+	emu__tell("fault access=write socket=0 reg=%#x err=5", BOX);
+	assert_trouble(&rig, "CHA 2 (CPU 0): cannot be written: Input/output error");
+	emu__tell("heal");
+	emu__tell("fault access=read socket=0 reg=%#x err=5", COUNTER);
+	assert_trouble(&rig, "CHA 2 (CPU 0): cannot be read: Input/output error");
+	emu__tell("heal");
+	rig__finish(&rig);
+}
+
 /* The same when he has changed the filter of all counters of a box. */
 static void a_filter_that_was_changed_is_noticed(void **state)
 {
@@ -417,6 +480,9 @@ int main(void)
 		cmocka_unit_test(another_cpu_of_the_socket_stands_in),
 		cmocka_unit_test(it_may_be_back_before_the_end),
 		cmocka_unit_test(a_counter_that_was_stolen_is_noticed),
+		cmocka_unit_test(every_box_that_was_stolen_is_counted),
+		cmocka_unit_test(a_late_read_is_no_value),
+		cmocka_unit_test(what_failed_is_told),
 		cmocka_unit_test(a_filter_that_was_changed_is_noticed),
 		cmocka_unit_test(a_counter_that_was_reset_is_noticed),
 		cmocka_unit_test(a_box_that_was_reset_or_frozen_is_noticed),

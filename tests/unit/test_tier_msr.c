@@ -220,7 +220,7 @@ static void another_cpu_stands_in(void **state)
 	assert_int_equal(open_model("icx"), 0);
 	machine.offline[5] = machine.offline[0] = true;
 	assert_int_equal(tier__read(tier, samples, why), 0);
-	assert_non_null(strstr(tier__trouble(tier), "CPU 0 went offline, CPU 1"));
+	assert_non_null(strstr(tier__trouble(tier), "CPU 0: went offline, CPU 1"));
 	assert_int_equal(tier__read(tier, samples, why), 0);
 	machine.offline[1] = true;
 	finish();

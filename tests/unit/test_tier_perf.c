@@ -312,13 +312,22 @@ static void a_sample_is_one_call_a_box(void **state)
 
 static void what_is_multiplexed_is_scaled_and_told(void **state)
 {
+	char kind[TIER_TEXT];
+
 	(void)state;
 	make_machine(0x6a, 8, "config:8-15,32-57\n");
 	start();
 	pass(1, 0.4);
 	assert_int_equal(tier__read(tier, samples, why), 0);
 	assert_sample(0, 0, 95, 8 * 3e6);
-	assert_non_null(strstr(tier__trouble(tier), "40 %"));
+	assert_non_null(strstr(tier__trouble(tier), "uncore_cha_0 and 15 more: counted part"));
+	assert_null(tier__trouble(tier));
+	snprintf(kind, sizeof(kind), "%s", tier__trouble_kind(tier));
+	/* Another share of the time is no other trouble, for who tells of each but once. */
+	pass(1, 0.3);
+	assert_int_equal(tier__read(tier, samples, why), 0);
+	assert_non_null(strstr(tier__trouble(tier), "30 %"));
+	assert_string_equal(tier__trouble_kind(tier), kind);
 	/* Not at all: there is nothing to be scaled. */
 	pass(1, 0);
 	assert_int_equal(tier__read(tier, samples, why), 0);
