@@ -63,8 +63,8 @@ static const struct argp_option validate_options[] = {
 };
 
 static const char validate_doc[] =
-	"Proves on this machine that a MODULE (memlat, runqlat, iolat; all if none is named) is "
-	"right: makes latencies whose number and length the kernel itself accounts for, has the "
+	"Proves on this machine that a MODULE (memlat, runqlat, iolat; all of these if none is "
+	"named; or tierlat) is right: makes latencies whose number and length the kernel itself accounts for, has the "
 	"module measure them and compares; then sees whether it reacts to loads as it must, and "
 	"what it costs.\v"
 	"Examples:\n"
@@ -166,6 +166,9 @@ static int find_module(struct command *command)
 		return 0;
 	command->only = probe__find(name);
 	command->tierlat = !strcmp(name, "tierlat");
+	if (command->tierlat && command->validate.parts == VALIDATE_OVERHEAD)
+		return options__fail(&command->options, "--only overhead: tierlat has no such "
+							"part, but truth and reaction");
 	if (command->only || command->tierlat)
 		return 0;
 	return options__fail(&command->options,

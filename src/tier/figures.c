@@ -162,21 +162,30 @@ void tier_figures__of_samples(struct tier_figures *figures, const struct tier_mo
 	figures->outstanding = NAN;
 }
 
+bool tier_figures__in_ns(const struct tier_figures *figures)
+{
+	return figures->latency_known && isfinite(figures->latency_ns);
+}
+
 void tier_ewma__add(struct tier_ewma *ewma, double weight, const struct tier_figures *figures)
 {
-	if (!figures->latency_known || !figures->rate_known)
+	double rate = figures->rate_known ? figures->rate : NAN;
+	double outstanding = figures->rate_known ? figures->outstanding : NAN;
+
+	if (!tier_figures__in_ns(figures))
 		return;
 	if (!ewma->begun) {
-		ewma->begun = true;
-		ewma->outstanding = figures->outstanding;
-		ewma->rate = figures->rate;
+		*ewma = (struct tier_ewma){ true, outstanding, rate, figures->latency_ns };
 		return;
 	}
-	ewma->outstanding += weight * (figures->outstanding - ewma->outstanding);
-	ewma->rate += weight * (figures->rate - ewma->rate);
+	ewma->outstanding += weight * (outstanding - ewma->outstanding);
+	ewma->rate += weight * (rate - ewma->rate);
+	ewma->latency_ns += weight * (figures->latency_ns - ewma->latency_ns);
 }
 
 double tier_ewma__latency_ns(const struct tier_ewma *ewma)
 {
-	return ewma->begun ? ewma->outstanding / ewma->rate * 1e9 : NAN;
+	if (!ewma->begun)
+		return NAN;
+	return isnan(ewma->rate) ? ewma->latency_ns : ewma->outstanding / ewma->rate * 1e9;
 }

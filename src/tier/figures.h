@@ -53,7 +53,7 @@ struct tier_figures {
 	double elapsed_ns;
 	bool rate_known, latency_known;
 	double rate; /* requests per second of the whole socket, scaled to all its boxes */
-	double latency_ns; /* only with latency_known, as are these: */
+	double latency_ns; /* NAN: clocks are all there is; only with latency_known, as are these: */
 	double latency_clocks;
 	double clock_hz; /* mean uncore clock of the boxes */
 	double outstanding; /* mean number of open requests of the whole socket */
@@ -69,18 +69,23 @@ void tier_figures__of(struct tier_figures *figures, unsigned int tier,
 		      const struct tier_share *shares, const struct tier_delta *deltas,
 		      unsigned int boxes, uint64_t min_inserts);
 
+/* Is there a latency, and is it known what it is in time? */
+bool tier_figures__in_ns(const struct tier_figures *figures);
+
 /* AMD: latency sums and numbers of samples; no rate is known. */
 void tier_figures__of_samples(struct tier_figures *figures, const struct tier_model *model,
 			      const struct tier_delta *deltas, unsigned int boxes,
 			      uint64_t min_samples);
 
 /*
- * Exponentially weighted mean of outstanding requests and of their rate. It begins with the first
- * sample, not with 0, and an interval without a latency leaves it as it was.
+ * Exponentially weighted mean of outstanding requests and of their rate; where no rate is known, of
+ * the latency. It begins with the first sample, not with 0, and an interval without a latency
+ * leaves it as it was.
  */
 struct tier_ewma {
 	bool begun;
-	double outstanding, rate;
+	double outstanding, rate; /* both NAN: */
+	double latency_ns; /* counts instead */
 };
 
 void tier_ewma__add(struct tier_ewma *ewma, double weight, const struct tier_figures *figures);

@@ -261,11 +261,12 @@ static void samples_of_amd_are_latencies_already(void **state)
 						 .elapsed_ns = 1 };
 	tier_figures__of_samples(&figures, zen5, deltas, 4, 100);
 	assert_true(figures.latency_known && !figures.rate_known);
+	assert_true(tier_figures__in_ns(&figures));
 	assert_near(figures.latency_ns, 105, 1e-9);
 	assert_true(isnan(figures.latency_clocks) && isnan(figures.outstanding));
 	/* Whose unit is clocks: there is no latency in time. */
 	tier_figures__of_samples(&figures, zen4, deltas, 4, 100);
-	assert_true(isnan(figures.latency_ns));
+	assert_true(isnan(figures.latency_ns) && !tier_figures__in_ns(&figures));
 	assert_near(figures.latency_clocks, 105, 1e-9);
 	tier_figures__of_samples(&figures, zen5, deltas, 4, 4001);
 	assert_false(figures.latency_known);
@@ -293,6 +294,24 @@ static void the_mean_begins_with_the_first_sample(void **state)
 	figures.outstanding = 1e9;
 	tier_ewma__add(&ewma, 1.0 / 16, &figures);
 	assert_near(ewma.outstanding, 9 + 9.0 / 16, 1e-12);
+}
+
+/* There is a mean of the latency all the same, but none of clocks that pass for ns. */
+static void the_mean_needs_no_rate(void **state)
+{
+	struct tier_figures figures = { .latency_known = true,
+					.latency_ns = 105,
+					.outstanding = NAN };
+	struct tier_ewma ewma = { 0 };
+
+	(void)state;
+	tier_ewma__add(&ewma, 1.0 / 16, &figures);
+	figures.latency_ns = 121;
+	tier_ewma__add(&ewma, 1.0 / 16, &figures);
+	assert_near(tier_ewma__latency_ns(&ewma), 106, 1e-12);
+	figures.latency_ns = NAN;
+	tier_ewma__add(&ewma, 1.0 / 16, &figures);
+	assert_near(tier_ewma__latency_ns(&ewma), 106, 1e-12);
 }
 
 /* As in the artifact's log: what HeMem had counted, and what it wanted to move. */
@@ -432,6 +451,7 @@ int main(void)
 		cmocka_unit_test(boxes_are_shared_out_in_turn),
 		cmocka_unit_test(samples_of_amd_are_latencies_already),
 		cmocka_unit_test(the_mean_begins_with_the_first_sample),
+		cmocka_unit_test(the_mean_needs_no_rate),
 		cmocka_unit_test(the_closed_form_is_as_published),
 		cmocka_unit_test(the_closed_form_is_that_of_latencies),
 		cmocka_unit_test(the_search_is_as_published),
