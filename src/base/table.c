@@ -399,6 +399,7 @@ static void add_figures(struct table *table, size_t key, size_t row)
 			continue;
 		figure->rows++;
 		figure->sum += number;
+		figure->last = number;
 		figure->low = fmin(figure->low, number);
 		figure->high = fmax(figure->high, number);
 	}

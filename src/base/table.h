@@ -41,7 +41,7 @@ struct table_value {
 /* One figure of the digest, over the rows in which it is known. */
 struct table_figure {
 	uint64_t rows;
-	double sum, low, high;
+	double sum, low, high, last;
 };
 
 struct table;

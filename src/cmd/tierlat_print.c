@@ -37,6 +37,17 @@ static const char *scaled(char cell[CELL], const struct table_value *value)
 	return cell;
 }
 
+/* In ns; where only clocks are known, in these. */
+static const char *latency(char cell[CELL], const struct table_value *ns,
+			   const struct table_value *clocks)
+{
+	if (!ns->known)
+		return number(cell, clocks, "%.0f clk", 1);
+	return number(cell, ns, ns->real < 999.95 ? "%.1f ns" : "%.0f ns", 1);
+}
+
+static const struct table_value unknown;
+
 void tierlat_print__head(FILE *out)
 {
 	fprintf(out, "%10s %6s %-11s %7s %8s %8s %8s %8s %6s\n", "time", "socket", "tier", "open",
@@ -50,7 +61,8 @@ static void row(FILE *out, const struct table *table, size_t at)
 	const struct table_value open = table__value(table, at, TIER_OUTSTANDING);
 	const struct table_value rate = table__value(table, at, TIER_RATE);
 	const struct table_value bandwidth = table__value(table, at, TIER_BANDWIDTH);
-	const struct table_value latency = table__value(table, at, TIER_LATENCY);
+	const struct table_value ns = table__value(table, at, TIER_LATENCY);
+	const struct table_value clocks = table__value(table, at, TIER_LATENCY_CLOCKS);
 	const struct table_value ewma = table__value(table, at, TIER_LATENCY_EWMA);
 	const struct table_value clock = table__value(table, at, TIER_CLOCK);
 	char cells[6][CELL];
@@ -58,29 +70,41 @@ static void row(FILE *out, const struct table *table, size_t at)
 	fprintf(out, "%8.3f s %6lld %-11.11s %7s %8s %8s %8s %8s %6s\n",
 		(double)table__time_ns(table, at) / 1e9, (long long)socket.integer, name.text,
 		number(cells[0], &open, "%.2f", 1), scaled(cells[1], &rate),
-		scaled(cells[2], &bandwidth), number(cells[3], &latency, "%.1f ns", 1),
-		number(cells[4], &ewma, "%.1f ns", 1), number(cells[5], &clock, "%.0f", 1));
+		scaled(cells[2], &bandwidth), latency(cells[3], &ns, &clocks),
+		latency(cells[4], &ewma, &unknown), number(cells[5], &clock, "%.0f", 1));
 }
 
-static void decision(FILE *out, const struct table *table, size_t at)
-{
-	const struct table_value p = table__value(table, at, TIER_P);
-	const struct table_value low = table__value(table, at, TIER_P_LO);
-	const struct table_value high = table__value(table, at, TIER_P_HI);
-	const struct table_value shift = table__value(table, at, TIER_SHIFT);
-	const struct table_value closed = table__value(table, at, TIER_SHIFT_CLOSED);
-	const struct table_value to = table__value(table, at, TIER_MOVE_TO);
+struct decision {
+	double p, low, high, shift, closed;
+	const char *to;
+};
 
-	if (!p.known)
-		return;
-	fprintf(out, "%10s %6lld Colloid: p %.3f in %.3f-%.3f, ", "",
-		(long long)table__value(table, at, TIER_SOCKET).integer, p.real, low.real,
-		high.real);
-	if (shift.real == 0)
+static void print_decision(FILE *out, const struct decision *decision)
+{
+	fprintf(out, "p %.3f in %.3f-%.3f, ", decision->p, decision->low, decision->high);
+	if (decision->shift == 0)
 		fprintf(out, "stay\n");
 	else
-		fprintf(out, "%.1f %% (%.1f) to %.11s\n", fabs(shift.real) * 100,
-			fabs(closed.real) * 100, to.text);
+		fprintf(out, "%.1f %% (%.1f) to %.11s\n", fabs(decision->shift) * 100,
+			fabs(decision->closed) * 100, decision->to);
+}
+
+static void decide(FILE *out, const struct table *table, size_t at)
+{
+	const struct decision decision = {
+		table__value(table, at, TIER_P).real,
+		table__value(table, at, TIER_P_LO).real,
+		table__value(table, at, TIER_P_HI).real,
+		table__value(table, at, TIER_SHIFT).real,
+		table__value(table, at, TIER_SHIFT_CLOSED).real,
+		table__value(table, at, TIER_MOVE_TO).text,
+	};
+
+	if (!table__value(table, at, TIER_P).known)
+		return;
+	fprintf(out, "%10s %6lld Colloid: ", "",
+		(long long)table__value(table, at, TIER_SOCKET).integer);
+	print_decision(out, &decision);
 }
 
 void tierlat_print__rows(FILE *out, const struct table *table)
@@ -88,17 +112,27 @@ void tierlat_print__rows(FILE *out, const struct table *table)
 	for (size_t at = 0; at < table__rows(table); at++)
 		row(out, table, at);
 	for (size_t at = 0; at < table__rows(table); at++)
-		decision(out, table, at);
+		decide(out, table, at);
+}
+
+static struct table_value known(const struct table_figure *figure, double value)
+{
+	return (struct table_value){ .known = figure->rows, .kind = TABLE_REAL, .real = value };
 }
 
 static struct table_value mean(const struct table *table, size_t key, enum tier_column column)
 {
 	const struct table_figure *figure = table__figure(table, key, column);
-	struct table_value value = { .known = figure->rows, .kind = TABLE_REAL };
 
-	if (value.known)
-		value.real = figure->sum / (double)figure->rows;
-	return value;
+	return known(figure, figure->rows ? figure->sum / (double)figure->rows : 0);
+}
+
+/* Of the latency: in ns, or in clocks where there is nothing else. */
+static const struct table_figure *range_of(const struct table *table, size_t key)
+{
+	const struct table_figure *ns = table__figure(table, key, TIER_LATENCY);
+
+	return ns->rows ? ns : table__figure(table, key, TIER_LATENCY_CLOCKS);
 }
 
 /* Of all requests alike, by Little's law; the mean of the rows where no rate is known. */
@@ -119,17 +153,82 @@ static void key(FILE *out, const struct table *table, size_t at)
 	const struct table_value open = mean(table, at, TIER_OUTSTANDING);
 	const struct table_value rate = mean(table, at, TIER_RATE);
 	const struct table_value bandwidth = mean(table, at, TIER_BANDWIDTH);
-	const struct table_value latency = mean_latency(table, at);
-	const struct table_figure *range = table__figure(table, at, TIER_LATENCY);
-	const struct table_value low = { .known = range->rows, .real = range->low };
-	const struct table_value high = { .known = range->rows, .real = range->high };
-	char cells[6][CELL];
+	const struct table_value ns = mean_latency(table, at);
+	const struct table_value clocks = mean(table, at, TIER_LATENCY_CLOCKS);
+	const struct table_figure *ewma = table__figure(table, at, TIER_LATENCY_EWMA);
+	const struct table_figure *range = range_of(table, at);
+	const struct table_value last = known(ewma, ewma->last), low = known(range, range->low),
+				 high = known(range, range->high);
+	bool in_ns = ns.known;
+	char cells[7][CELL];
 
-	fprintf(out, "%6lld %-11.11s %8s %8s %8s %9s %9s %9s\n",
+	fprintf(out, "%6lld %-11.11s %7s %7s %7s %8s %8s %8s %8s\n",
 		(long long)table__key(table, at, TIER_SOCKET).integer, name.text,
 		number(cells[0], &open, "%.2f", 1), scaled(cells[1], &rate),
-		scaled(cells[2], &bandwidth), number(cells[3], &latency, "%.1f ns", 1),
-		number(cells[4], &low, "%.1f ns", 1), number(cells[5], &high, "%.1f ns", 1));
+		scaled(cells[2], &bandwidth), latency(cells[3], &ns, &clocks),
+		latency(cells[4], in_ns ? &low : &unknown, &low),
+		latency(cells[5], in_ns ? &high : &unknown, &high),
+		latency(cells[6], &last, &unknown));
+}
+
+static void head(FILE *out)
+{
+	fprintf(out, "%6s %-11s %7s %7s %7s %8s %8s %8s %8s\n", "socket", "tier", "open", "req/s",
+		"B/s", "latency", "lowest", "highest", "ewma");
+}
+
+/* What the means above do not cover. */
+static void gap(FILE *out, const struct table *table, size_t at)
+{
+	const struct table_figure *all = table__figure(table, at, TIER_BOXES_USED);
+	const struct table_figure *lost = table__figure(table, at, TIER_BOXES_LOST);
+	uint64_t rows = range_of(table, at)->rows;
+	struct wrap wrap = { 0 };
+
+	if (rows == all->rows && !(lost->rows && lost->high > 0))
+		return;
+	wrap__add(&wrap, "socket %lld, %s: latency known in %llu of %llu intervals",
+		  (long long)table__key(table, at, TIER_SOCKET).integer,
+		  table__key(table, at, TIER_NAME).text, (unsigned long long)rows,
+		  (unsigned long long)all->rows);
+	if (lost->rows && lost->high > 0)
+		wrap__add(&wrap,
+			  "; up to %.0f boxes of the socket without a count, %.0f at the end",
+			  lost->high, lost->last);
+	wrap__print(&wrap, out, 2, 2);
+}
+
+/* The tier that a move away from `at` goes to: the socket's next, as they are in order. */
+static const char *next_tier(const struct table *table, size_t at)
+{
+	int64_t socket = table__key(table, at, TIER_SOCKET).integer;
+
+	for (size_t next = at + 1; next < table__keys(table); next++) {
+		if (table__key(table, next, TIER_SOCKET).integer == socket)
+			return table__key(table, next, TIER_NAME).text;
+	}
+	return "";
+}
+
+/* Of the last interval in which there was one. */
+static void last_decision(FILE *out, const struct table *table, size_t at)
+{
+	const struct decision decision = {
+		table__figure(table, at, TIER_P)->last,
+		table__figure(table, at, TIER_P_LO)->last,
+		table__figure(table, at, TIER_P_HI)->last,
+		table__figure(table, at, TIER_SHIFT)->last,
+		table__figure(table, at, TIER_SHIFT_CLOSED)->last,
+		table__figure(table, at, TIER_SHIFT)->last > 0
+			? table__key(table, at, TIER_NAME).text
+			: next_tier(table, at),
+	};
+
+	if (!table__figure(table, at, TIER_P)->rows)
+		return;
+	fprintf(out, "%6lld Colloid at the end: ",
+		(long long)table__key(table, at, TIER_SOCKET).integer);
+	print_decision(out, &decision);
 }
 
 void tierlat_print__summary(FILE *out, const struct run *run, const struct run_module *module)
@@ -141,10 +240,13 @@ void tierlat_print__summary(FILE *out, const struct run *run, const struct run_m
 		  module->name, units__duration(window, run->duration_ns),
 		  units__duration(interval, run->interval_ns));
 	wrap__print(&wrap, out, 0, 2);
-	fprintf(out, "%6s %-11s %8s %8s %8s %9s %9s %9s\n", "socket", "tier", "open", "req/s",
-		"B/s", "latency", "lowest", "highest");
+	head(out);
 	for (size_t at = 0; at < table__keys(module->table); at++)
 		key(out, module->table, at);
+	for (size_t at = 0; at < table__keys(module->table); at++)
+		last_decision(out, module->table, at);
+	for (size_t at = 0; at < table__keys(module->table); at++)
+		gap(out, module->table, at);
 	fputc('\n', out);
 	wrap__add(&wrap, "how: %s: %s", module->rung, module->mechanism);
 	wrap__print(&wrap, out, 2, 2);
