@@ -111,7 +111,7 @@ static void examine_ring(void)
 	}
 }
 
-/* No module of record, so not among those that the exit status is of. */
+/* Part of record only if it is asked for, so not among those that the exit status is of. */
 static void examine_tiers(void)
 {
 	static const struct {
@@ -119,10 +119,14 @@ static void examine_tiers(void)
 		enum tier_backend backend;
 	} backends[] = { { "perf", TIER_PERF }, { "msr", TIER_MSR } };
 	char why[TIER_TEXT], text[2 * TIER_TEXT];
+	struct wrap wrap = { 0 };
 	struct tier *tier;
 	const char *todo;
 
-	printf("\ntierlat, which is not part of record: loaded latency of memory by tier\n");
+	printf("\ntierlat, for record only with --tiers: loaded latency of memory by tier\n");
+	tier__offer(text, "");
+	wrap__add(&wrap, "%s", text);
+	wrap__print(&wrap, stdout, 4, 0);
 	for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++) {
 		struct tier_config config = { .backend = backends[i].backend, .look = true };
 

@@ -191,6 +191,10 @@ static int check(struct tierlat *tierlat)
 	    (config->msr_root || config->cpus || config->boxes || config->take))
 		return options__fail(options, "--msr-root, --cpu, --boxes and --take are for "
 					      "--backend msr");
+	/* Registers of another CPU would be programmed as if they were this one's. */
+	if (config->msr_root && !config->model)
+		return options__fail(options, "--msr-root wants --model, as nothing in DIR says "
+					      "what CPU it is of");
 	if (!options->interval_ns)
 		options->interval_ns = INTERVAL_NS;
 	if (options->interval_ns < LEAST_INTERVAL_NS)
@@ -277,7 +281,14 @@ static int open_meter(struct tierlat *tierlat)
 		log__usage("tierlat", why);
 		return EXIT_USAGE;
 	}
-	return err ? failed(why, todo, code_of(err)) : EXIT_DONE;
+	if (err)
+		return failed(why, todo, code_of(err));
+	if (tierlat->config.model) {
+		snprintf(why, sizeof(why), "by the events of %s, which --model forced",
+			 tierlat->config.model->title);
+		log__warn("tierlat", why, NULL);
+	}
+	return EXIT_DONE;
 }
 
 static int open_output(struct tierlat *tierlat)

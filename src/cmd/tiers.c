@@ -56,8 +56,12 @@ int tiers__add(struct tiers_command *command, struct session *session)
 	command->config.guard = true;
 	err = tier_meter__open(&command->meter, &command->config, &rows, why, &todo);
 	if (err) {
+		/* Its remedy, or where to find what else there is. */
 		session__add_refused(session, TIER_MODULE, why);
-		log__refused(TIER_MODULE, NULL, why);
+		if (todo)
+			log__error(TIER_MODULE " cannot run on this machine", why, todo);
+		else
+			log__refused(TIER_MODULE, why);
 		return EXIT_DONE;
 	}
 	command->source = (struct session_source){

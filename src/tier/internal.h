@@ -15,7 +15,8 @@ struct tier_socket {
 
 struct tier_backend_ops {
 	const char *name;
-	const char *mechanism;
+	/* In one sentence how the number is got. */
+	void (*describe)(const struct tier *tier, char text[TIER_TEXT]);
 	/* Finds the sockets and their boxes; touches nothing. -EOPNOTSUPP: not on this machine. */
 	int (*find)(struct tier *tier);
 	/* Sets the counters going. After an error only close() follows, as after a success. */
@@ -49,7 +50,7 @@ struct tier {
 	char why[TIER_TEXT];
 	const char *todo;
 	struct tier_trouble trouble;
-	char said[TIER_TEXT]; /* the trouble, as one line */
+	char said[TIER_TEXT]; /* the last line that was asked for */
 	bool told;
 };
 
@@ -65,6 +66,12 @@ void tier__note(struct tier *tier, const char *what, const char *number, const c
 
 /* All that was noted in one line. */
 const char *tier__say(struct tier *tier);
+
+/* Does the machine have the kind of memory that the tier is of? */
+bool tier__has_memory(const struct tier_class *class, const char *root);
+
+/* That the CPU is in no table, by its name. */
+void tier__name_unknown(char text[TIER_TEXT], const struct tier_cpu *cpu);
 
 /* The socket of a package, added if need be; NULL: there are too many. */
 struct tier_socket *tier__socket_of(struct tier *tier, int package);

@@ -82,16 +82,18 @@ int tier_meter__begin(struct tier_meter *meter, char why[TIER_TEXT])
 
 int tier_meter__describe(const struct tier_meter *meter, struct run_module *module)
 {
-	const struct tier *tier = meter->tier;
-	unsigned int boxes = 0;
+	struct tier *tier = meter->tier;
+	const struct tier_model *model = tier__model(tier);
+	unsigned int boxes = 0, sockets = tier__sockets(tier);
 
-	for (unsigned int i = 0; i < tier__sockets(tier); i++)
+	for (unsigned int i = 0; i < sockets; i++)
 		boxes += tier__boxes(tier, i);
 	snprintf(module->name, sizeof(module->name), TIER_MODULE);
 	snprintf(module->rung, sizeof(module->rung), "%s", tier__backend(tier));
 	snprintf(module->mechanism, sizeof(module->mechanism),
-		 "%s; %u on %u sockets, by the events of %s%s", tier__mechanism(tier), boxes,
-		 tier__sockets(tier), tier__model(tier)->title,
+		 "%s; %u %s%s on %u socket%s, by the events of %s%s", tier__mechanism(tier), boxes,
+		 model->kind == TIER_AMD_L3 ? "L3" : "CHA", boxes == 1 ? "" : "s", sockets,
+		 sockets == 1 ? "" : "s", model->title,
 		 meter->forced ? ", which --model forced" : "");
 	return module->table ? 0 : table__new(&module->table, tier_columns, TIER_COLUMNS);
 }

@@ -166,10 +166,17 @@ static int msr__close(struct tier *tier)
 	return first;
 }
 
+static void msr__describe(const struct tier *tier, char text[TIER_TEXT])
+{
+	snprintf(text, TIER_TEXT,
+		 "registers of the CHAs through %.48s/N/msr, each frozen while it is read, its "
+		 "controls checked with it",
+		 tier->config.msr_root ? tier->config.msr_root : "/dev/cpu");
+}
+
 const struct tier_backend_ops tier_msr = {
 	.name = "msr",
-	.mechanism = "registers of the CHAs through /dev/cpu/N/msr, each box frozen while it is "
-		     "read, its controls checked with it",
+	.describe = msr__describe,
 	.find = msr__find,
 	.start = msr__start,
 	.read = msr__read,

@@ -156,6 +156,11 @@ static int take_cpus(struct tier *tier, struct msr *msr, const unsigned int *cpu
 			return tier__fail(tier, -EINVAL, NULL,
 					  "CPU %u is of the same socket as another of --cpu",
 					  cpus[i]);
+		for (unsigned int j = 0; j < i; j++) {
+			if (cpus[j] == cpus[i])
+				return tier__fail(tier, -EINVAL, NULL, "CPU %u is named twice",
+						  cpus[i]);
+		}
 		msr->sockets[i].cpus[0] = cpus[i];
 		msr->sockets[i].nr_cpus = 1;
 	}

@@ -364,11 +364,16 @@ static int perf__close(struct tier *tier)
 	return 0;
 }
 
+static void perf__describe(const struct tier *tier, char text[TIER_TEXT])
+{
+	snprintf(text, TIER_TEXT,
+		 "counters of the %s by the kernel's uncore driver, all of one in one read",
+		 tier->amd ? "L3s" : "CHAs");
+}
+
 const struct tier_backend_ops tier_perf = {
 	.name = "perf",
-	.mechanism =
-		"counters of the CHAs (on AMD of the L3s) by the kernel's uncore driver, all of "
-		"a box in one read",
+	.describe = perf__describe,
 	.find = perf__find,
 	.start = perf__start,
 	.read = perf__read,

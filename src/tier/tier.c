@@ -98,10 +98,8 @@ static int find_model(struct tier *tier)
 	tier->model = tier_model__of(&cpu);
 	if (tier->model)
 		return 0;
-	return tier__fail(tier, -EOPNOTSUPP, NULL,
-			  "%s (%s family %u model %u stepping %u) is not in latscope's table of "
-			  "CPUs",
-			  cpu.name, cpu.vendor, cpu.family, cpu.model, cpu.stepping);
+	tier__name_unknown(tier->said, &cpu);
+	return tier__fail(tier, -EOPNOTSUPP, NULL, "%s", tier->said);
 }
 
 static int add_tier(struct tier *tier, unsigned int index)
@@ -136,11 +134,7 @@ static bool is_there(const struct tier *tier, const struct tier_class *class)
 {
 	if (class->needs == TIER_ALWAYS)
 		return true;
-	if (tier->config.msr_root)
-		return false;
-	if (class->needs == TIER_IF_PMM)
-		return sysfs__has(tier->root, "/sys/bus/nd/devices", "nmem");
-	return sysfs__has(tier->root, "/sys/bus/cxl/devices", "mem");
+	return !tier->config.msr_root && tier__has_memory(class, tier->root);
 }
 
 static int choose_tiers(struct tier *tier)
@@ -184,6 +178,12 @@ static int try_backend(struct tier *tier, const struct tier_backend_ops *ops)
 	return err;
 }
 
+/* What perf does not heed is asked of msr. */
+static bool wants_msr(const struct tier_config *config)
+{
+	return config->msr_root || config->cpus || config->boxes || config->take;
+}
+
 /* perf, because the kernel arbitrates it. Where that is out, its reason is what there is to say. */
 static int find_backend(struct tier *tier)
 {
@@ -192,7 +192,7 @@ static int find_backend(struct tier *tier)
 	int err;
 
 	if (tier->config.backend == TIER_MSR ||
-	    (tier->config.backend == TIER_AUTO && tier->config.msr_root))
+	    (tier->config.backend == TIER_AUTO && wants_msr(&tier->config)))
 		return try_backend(tier, &tier_msr);
 	err = try_backend(tier, &tier_perf);
 	if (err != -EOPNOTSUPP || tier->config.backend == TIER_PERF || tier->amd)
@@ -331,9 +331,10 @@ const char *tier__backend(const struct tier *tier)
 	return tier->ops->name;
 }
 
-const char *tier__mechanism(const struct tier *tier)
+const char *tier__mechanism(struct tier *tier)
 {
-	return tier->ops->mechanism;
+	tier->ops->describe(tier, tier->said);
+	return tier->said;
 }
 
 unsigned int tier__sockets(const struct tier *tier)

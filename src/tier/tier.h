@@ -19,7 +19,7 @@ enum tier_backend { TIER_AUTO, TIER_PERF, TIER_MSR };
 
 struct tier_config {
 	const struct tier_model *model; /* NULL: of the CPU found below root */
-	enum tier_backend backend; /* AUTO: perf, and if that is not there, msr */
+	enum tier_backend backend; /* AUTO: perf, unless that is not there or msr's are set */
 	const char *root; /* before /sys and /proc; "": this machine */
 	const char *msr_root; /* DIR/<cpu>/msr; NULL: /dev/cpu */
 	const unsigned int *cpus; /* msr: one a socket, in the order of sockets; NULL: found out */
@@ -46,6 +46,12 @@ struct tier_sample {
 	struct tier_figures figures;
 };
 
+/*
+ * In one sentence what the CPU of a machine (root as above) offers, whether or not it can be read:
+ * which tiers, which of them has no memory here, and in what its latencies are.
+ */
+void tier__offer(char text[TIER_TEXT], const char *root);
+
 struct tier;
 
 /*
@@ -59,7 +65,7 @@ int tier__open(struct tier **tier, const struct tier_config *config, char why[TI
 
 const struct tier_model *tier__model(const struct tier *tier);
 const char *tier__backend(const struct tier *tier); /* "perf" */
-const char *tier__mechanism(const struct tier *tier); /* one sentence: how the number is got */
+const char *tier__mechanism(struct tier *tier); /* how the number is got; until the next call */
 unsigned int tier__sockets(const struct tier *tier);
 int tier__socket(const struct tier *tier, unsigned int i); /* number of its package */
 unsigned int tier__boxes(const struct tier *tier, unsigned int i);

@@ -93,6 +93,8 @@ if [ "$status" = 1 ]; then
 	skip 'doctor says what tierlat lacks' "$err"
 else
 	like 'doctor says what tierlat lacks' "$out" $'\ntierlat, .*\n    perf  .*\n    msr  '
+	like 'doctor says what the CPU offers' "$out" \
+		$'\ntierlat, for record only with --tiers: [^\n]*\n    .*(table of|: (sampled )?latencies in|cannot tell)'
 fi
 run validate tierlat
 if [ "$status" = 77 ]; then
@@ -113,6 +115,9 @@ wrong 'no list of CPUs' "--cpu '0-': one CPU a socket" tierlat --cpu 0-
 wrong 'no weight' "--weight '0': above 0 and up to 1" tierlat --weight 0
 wrong 'weight is no number' "--weight 'nan': above 0 and up to 1" tierlat --weight nan
 wrong 'no number of requests' "--min-inserts 0: a number from 1" tierlat --min-inserts 0
+wrong 'registers of nobody knows what CPU' '--msr-root wants --model' tierlat --msr-root "$msr" -d 10ms
+wrong 'a CPU twice' 'CPU 3 is named twice' "${icx[@]}" --cpu 3,3
+wrong 'a part that tierlat lacks' 'tierlat has no such part' validate tierlat --only overhead
 wrong 'what only msr has' 'are for --backend msr' tierlat --backend perf --boxes 2
 for place in icx icx:0:/tmp icx:4 ivb:4:/tmp; do
 	wrong "no place for record: $place" '--tiers-at: MODEL:BOXES:DIR' record --tiers-at $place

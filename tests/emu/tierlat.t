@@ -21,6 +21,7 @@ if gone "$server"; then
 	exit 1
 fi
 args=(--model icx --msr-root "$emu/cpu" --cpu "0,2" --boxes 6)
+forced='^latscope: tierlat: by the events of Ice Lake-SP, which --model forced' # on stderr, but for -q
 
 tell() { printf '%s\n' "$1" >"$emu/ctl"; }
 
@@ -77,12 +78,12 @@ csv_is_right() {
 # prints REGEX ARG...: tierlat ARG...
 prints() {
 	run tierlat "${args[@]}" "${@:2}"
-	ended 0 '' "$1"
+	ended 0 "$forced\$" "$1"
 }
 
 found
 again csv_is_right
-ok 'CSV of one interval' ended 0 '' '^time_ns,socket,tier,'
+ok 'CSV of one interval' ended 0 "$forced\$" '^time_ns,socket,tier,'
 ok 'the near tier is as slow as it is' about "$(column latency_ns local-ddr)" 90
 ok 'the far tier is as slow as it is' about "$(column latency_ns remote-ddr)" 180
 ok 'requests are counted' about "$(column requests_per_s local-ddr)" 2e8
@@ -91,14 +92,17 @@ ok 'the share of the near tier is known' about "$(column p local-ddr)" .6667
 is 'requests should move to the near tier' "$(column move_to local-ddr)" local-ddr
 ok 'all is put back' as_found
 
-table="local-ddr .*$near.*remote-ddr .*$far.*--model forced" live='MHz.*Colloid: p 0\.6[3-9]'
+table="local-ddr .*$near.*remote-ddr .*$far.*Colloid at the end: p 0\.6[3-9].* to local-ddr.*"
+table+="$emu/cpu/N/msr.*12 CHAs on 2[[:space:]]+sockets.*--model forced" live='MHz.*Colloid: p 0\.6[3-9]'
 again prints "$table" -d 300ms
-ok 'a table' ended 0 '' "$table"
+ok 'a table' ended 0 "$forced\$" "$table"
+unlike_gaps() { [[ $out != *'known in'* ]] || { echo "$out" && false; }; }
+ok 'which says of no gaps' unlike_gaps
 ok 'it fits' fits
 again prints "$live" -d 300ms -i 100ms
-ok 'live' ended 0 '' "$live"
+ok 'live' ended 0 "$forced\$" "$live"
 ok 'it fits live' fits
-check 'one tier only' 0 '' 'remote-ddr' tierlat "${args[@]}" -d 100ms --csv --tier remote-ddr
+check 'one tier only' 0 "$forced\$" 'remote-ddr' tierlat "${args[@]}" -d 100ms --csv --tier remote-ddr
 ok 'which is all there is' tap_same "$(column latency_ns local-ddr)" ''
 
 # in_background ARG...: as $pid, once it has set its counters going; with finish.
@@ -112,10 +116,11 @@ has_begun() { [ "$(jq .writes.control "$emu/state")" -ge 48 ]; }
 rows() { wc -l <"$dir/stdout"; } # of CSV, and its head
 has_rows() { [ "$(rows)" -ge "$1" ]; }
 
-# one_line REGEX: that is all there is on stderr
+# one_line REGEX: that is all there is on stderr, besides that the model was forced
 one_line() {
-	tap_match "$err" "^latscope: .*$1" && tap_same "$(wc -l <"$dir/stderr")" 1
+	tap_match "$err" "$forced.latscope: .*$1" && tap_same "$(wc -l <"$dir/stderr")" 2
 }
+warned() { grep -q "$1" "$dir/stderr"; }
 
 found
 in_background -q -d 1m --csv -o "$dir/ended"
@@ -129,7 +134,7 @@ ok 'all is put back then' as_found
 found
 in_background -d 1m -i 50ms --csv
 tell 'poke socket=1 reg=0xe1d value=0x400135'
-wait_for test -s "$dir/stderr"
+wait_for warned reprogrammed
 wait_for has_rows $(($(rows) + 4 * 7)) # of two sockets and tiers
 kill -TERM "$pid"
 finish
@@ -138,15 +143,36 @@ ok 'and tells so in one line' one_line 'CHA 2 .CPU 2.: reprogrammed by somebody 
 ok 'the rest is right' about "$(median latency_ns local-ddr)" 90
 ok 'what is his is left to him' as_found 1
 
+# All boxes of a socket: those after the first are told, and that nothing is known of it from then on.
+steal_controls() { for box in e01 e0f e1d e2b e39 e47; do tell "poke socket=1 reg=0x$box value=0x400135"; done; }
+lost_all() { recorded_lost=$(awk -F, '$2 == 1 && $5 == 6' "$dir/stdout" | wc -l) && [ "$recorded_lost" -ge 2 ]; }
+
+found
+in_background -d 1m -i 50ms --csv
+wait_for has_rows 5
+steal_controls
+wait_for lost_all
+kill -TERM "$pid"
+finish
+is 'somebody takes a socket: the rows say so' "$(head -1 <<<"$out" | cut -d, -f2,5)" socket,boxes_lost
+found
+in_background -d 1m -i 50ms
+wait_for has_rows 5
+steal_controls
+wait_for warned 'and [1-5] more: reprogrammed\|CHA 5'
+kill -TERM "$pid"
+finish
+like 'and the table at the end, too' "$out" \
+	'socket 1, remote-ddr: latency known in [0-9]+ of [0-9]+ intervals; up to 6 boxes'
+
 found
 in_background -q -d 1m -i 50ms --csv -o "$dir/cut"
 wait_for has_rows 2
 tell 'fault access=read err=5'
 finish
 is 'nothing can be read any more: exit status' "$status" 1
-# A line each, and one more if the fault struck within a sample.
-ok 'why it ended, and that nothing could be put back' test "$(wc -l <"$dir/stderr")" -le 3
-like 'both say why' "$err" 'cannot be read: Input/output error.*could not be put back: Input/output error'
+like 'why it ended' "$err" 'cannot be read: Input/output error; what came before is kept$'
+ok 'what cannot be read is put back all the same' as_found
 is 'what was measured before is printed, and recorded' "$out" "$(<"$(recording "$dir/cut")/tierlat.csv")"
 is 'but not as if it were all' "$(jq .complete "$(recording "$dir/cut")/tierlat.summary.json")" false
 check 'report says so' 0 '' 'incomplete: the recording was cut off; ' report "$(recording "$dir/cut")"
@@ -175,7 +201,7 @@ tell 'poke socket=1 reg=0xe00 value=0'
 tell mark
 refuses 'a counter that somebody uses' 1 'counter 0 of CHA 0 is in use.*--take' tierlat "${args[@]}" -d 1s
 ok 'which is left alone' as_found
-check 'unless it is taken' 0 '' ',local-ddr,' tierlat "${args[@]}" --take -d 100ms --csv
+check 'unless it is taken' 0 "$forced\$" ',local-ddr,' tierlat "${args[@]}" --take -d 100ms --csv
 ok 'and given back' as_found
 
 found

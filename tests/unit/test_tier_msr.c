@@ -196,7 +196,7 @@ static void boxes_are_as_many_as_pci_says(void **state)
 
 static void each_package_is_read_on_a_cpu_of_its_own(void **state)
 {
-	static const unsigned int cpus[] = { 1, 6 }, same[] = { 1, 2 };
+	static const unsigned int cpus[] = { 1, 6 }, same[] = { 1, 2 }, twice[] = { 2, 2 };
 
 	(void)state;
 	config.boxes = 4;
@@ -210,6 +210,10 @@ static void each_package_is_read_on_a_cpu_of_its_own(void **state)
 	finish();
 	config.cpus = same;
 	assert_refused("icx", -EINVAL, "CPU 2 is of the same socket");
+	/* Of a foreign tree nobody tells the socket, but one CPU is of one. */
+	config.cpus = twice;
+	config.msr_root = "/foreign";
+	assert_refused("icx", -EINVAL, "CPU 2 is named twice");
 }
 
 static void another_cpu_stands_in(void **state)

@@ -110,7 +110,14 @@ static uint64_t fake_now(void)
 	return kernel.enabled_ns;
 }
 
+static int no_file(const char *path, int flags)
+{
+	(void)path, (void)flags;
+	return -ENOENT;
+}
+
 static const struct tier_sys fake = {
+	.open = no_file,
 	.read = fake_read,
 	.perf_event_open = fake_perf_event_open,
 	.close = fake_close,
@@ -491,13 +498,74 @@ static void boxes_may_have_generic_names_and_holes(void **state)
 	finish();
 }
 
+/* Which only msr heeds; there are no registers here, so that it is msr that says so. */
+static void what_is_of_msr_is_not_ignored(void **state)
+{
+	static const unsigned int cpus[] = { 0, 28 };
+	const struct tier_config configs[] = {
+		{ .boxes = 4 },
+		{ .cpus = cpus, .nr_cpus = 2 },
+		{ .take = true },
+	};
+
+	(void)state;
+	make_machine(0x6a, 8, "config:8-15,32-57\n");
+	unit_write(dir, "sys/devices/system/cpu/online", "0,28\n");
+	for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
+		struct tier_config config = configs[i];
+
+		config.root = dir;
+		config.sys = &fake;
+		assert_int_equal(tier__open(&tier, &config, why, &todo), -EOPNOTSUPP);
+		assert_non_null(strstr(why, "/dev/cpu/0/msr"));
+		assert_int_equal(kernel.nr, 0);
+	}
+}
+
+static void set_amd(unsigned int family, unsigned int model)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "vendor_id\t: AuthenticAMD\ncpu family\t: %u\nmodel\t\t: %u\nmodel name\t: "
+		 "EPYC\nstepping\t: 1\nflags\t\t: fpu\n",
+		 family, model);
+	unit_write(dir, "proc/cpuinfo", text);
+}
+
+static void assert_offered(const char *says)
+{
+	char text[TIER_TEXT];
+
+	tier__offer(text, dir);
+	if (!strstr(text, says))
+		fail_msg("%s: not in: %s", says, text);
+}
+
+/* Whether or not there are counters: none here has any. */
+static void what_a_cpu_offers_is_told(void **state)
+{
+	(void)state;
+	remove_all();
+	assert_offered("cannot tell what CPU");
+	set_cpuinfo(0x97, "");
+	assert_offered("Some Xeon (GenuineIntel family 6 model 151 stepping 3) is not in");
+	set_cpuinfo(0xcf, "");
+	assert_offered("Emerald Rapids: latencies in ns");
+	assert_offered("of local-ddr, remote-ddr; no memory here of local-cxl, local-pmm, ");
+	unit_write(dir, "sys/bus/cxl/devices/mem0", "");
+	assert_offered("of local-ddr, remote-ddr, local-cxl; no memory here of local-pmm, ");
+	set_amd(0x19, 0x11);
+	assert_offered("AMD Zen 4: sampled latencies in clocks, not ns, no rates of near-dram, ");
+	set_amd(0x1a, 0x02);
+	assert_offered("AMD Zen 5: sampled latencies in ns, no rates of near-dram, ");
+}
+
 static void amd_gives_samples_by_l3(void **state)
 {
 	(void)state;
 	remove_all();
-	unit_write(dir, "proc/cpuinfo",
-		   "vendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: "
-		   "EPYC\nstepping\t: 1\nflags\t\t: fpu\n");
+	set_amd(0x1a, 2);
 	for (unsigned int i = 0; i < 4; i++)
 		add_cpu(8 * i, i < 2 ? "0\n" : "1\n");
 	add_pmu("amd_l3", "11\n", "0,8,16,24\n", "config:8-15\n");
@@ -505,6 +573,7 @@ static void amd_gives_samples_by_l3(void **state)
 	start();
 	assert_int_equal(kernel.nr, 4 * 2 * 2);
 	assert_int_equal(tier__samples(tier), 4);
+	assert_non_null(strstr(tier__mechanism(tier), "counters of the L3s by"));
 	pass(1, 1);
 	assert_int_equal(tier__read(tier, samples, why), 0);
 	for (unsigned int i = 0; i < 4; i++) {
@@ -676,6 +745,8 @@ int main(void)
 		cmocka_unit_test(tiers_that_make_no_sense_are_refused),
 		cmocka_unit_test(machines_without_counters_are_refused),
 		cmocka_unit_test(boxes_may_have_generic_names_and_holes),
+		cmocka_unit_test(what_is_of_msr_is_not_ignored),
+		cmocka_unit_test(what_a_cpu_offers_is_told),
 		cmocka_unit_test(amd_gives_samples_by_l3),
 		cmocka_unit_test(cpu_lists_are_parsed),
 		cmocka_unit_test(formats_are_parsed),
