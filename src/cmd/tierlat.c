@@ -73,7 +73,7 @@ static const char tierlat_doc[] =
 	"Measures the mean latency of memory reads that miss the caches, by socket and tier "
 	"(local DDR, remote DDR, persistent memory, CXL), under the load there is: from the "
 	"uncore counters of the caching and home agents (CHA). Prints what Colloid would move "
-	"between the first two tiers.\v"
+	"between two of these.\v"
 	"Examples:\n"
 	"  sudo latscope tierlat -i 1s               a line a tier every second\n"
 	"  sudo latscope tierlat -d 10s --csv        for a script\n"

@@ -51,7 +51,7 @@ static const struct table_value unknown;
 void tierlat_print__head(FILE *out)
 {
 	fprintf(out, "%10s %6s %-11s %7s %8s %8s %8s %8s %6s\n", "time", "socket", "tier", "open",
-		"req/s", "B/s", "latency", "ewma", "MHz");
+		"reads/s", "B/s", "latency", "ewma", "MHz");
 }
 
 static void row(FILE *out, const struct table *table, size_t at)
@@ -173,7 +173,7 @@ static void key(FILE *out, const struct table *table, size_t at)
 
 static void head(FILE *out)
 {
-	fprintf(out, "%6s %-11s %7s %7s %7s %8s %8s %8s %8s\n", "socket", "tier", "open", "req/s",
+	fprintf(out, "%6s %-11s %7s %7s %7s %8s %8s %8s %8s\n", "socket", "tier", "open", "reads/s",
 		"B/s", "latency", "lowest", "highest", "ewma");
 }
 
@@ -236,7 +236,7 @@ void tierlat_print__summary(FILE *out, const struct run *run, const struct run_m
 	char window[UNITS_TEXT], interval[UNITS_TEXT];
 	struct wrap wrap = { 0 };
 
-	wrap__add(&wrap, "%s: loaded latency of memory by tier, %s in intervals of %s",
+	wrap__add(&wrap, "%s: loaded latency of demand reads by tier, %s in intervals of %s",
 		  module->name, units__duration(window, run->duration_ns),
 		  units__duration(interval, run->interval_ns));
 	wrap__print(&wrap, out, 0, 2);

@@ -64,9 +64,9 @@ static const struct argp_option validate_options[] = {
 
 static const char validate_doc[] =
 	"Proves on this machine that a MODULE (memlat, runqlat, iolat; all of these if none is "
-	"named; or tierlat) is right: makes latencies whose number and length the kernel itself accounts for, has the "
-	"module measure them and compares; then sees whether it reacts to loads as it must, and "
-	"what it costs.\v"
+	"named; or tierlat) is right: makes latencies whose number and length the kernel itself "
+	"accounts for, has the module measure them and compares; then sees whether it reacts to "
+	"loads as it must, and what it costs.\v"
 	"Examples:\n"
 	"  sudo latscope validate                    everything, about a minute\n"
 	"  sudo latscope validate runqlat --only truth\n"

@@ -53,7 +53,7 @@ struct tier_figures {
 	double elapsed_ns;
 	bool rate_known, latency_known;
 	double rate; /* requests per second of the whole socket, scaled to all its boxes */
-	double latency_ns; /* NAN: clocks are all there is; only with latency_known, as are these: */
+	double latency_ns; /* NAN: only clocks are; with latency_known, as are these: */
 	double latency_clocks;
 	double clock_hz; /* mean uncore clock of the boxes */
 	double outstanding; /* mean number of open requests of the whole socket */

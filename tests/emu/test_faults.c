@@ -160,7 +160,7 @@ static void it_may_be_back_before_the_end(void **state)
 	rig__finish(&rig);
 }
 
-/* Somebody else's event would be taken for occupancy: it must not, and it is his to put back. */
+/* Fault 9: another's event would be taken for occupancy. It must not, and is his to put back. */
 static void a_counter_that_was_stolen_is_noticed(void **state)
 {
 	uint64_t value;

@@ -91,7 +91,7 @@ static void assert_programmed(const struct programmed *map, unsigned int sockets
 	}
 }
 
-/* Whatever was there before: the registers were found in disorder. */
+/* Fault 9: whatever was there before. The registers are found in disorder. */
 static void every_register_is_as_documented(void **state)
 {
 	(void)state;

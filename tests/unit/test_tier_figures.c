@@ -138,6 +138,31 @@ static void boxes_may_have_different_clocks(void **state)
 		assert_near(figures_of(tier, BOXES).latency_ns, two[tier].latency_ns, 1e-3);
 }
 
+/*
+ * Fault 4: without its busy loop TPP's values are so small that two constants stand for them, and
+ * the direction never changes. Here by the figures of HeMem's log, and then with l the slower one.
+ */
+static void a_small_count_is_not_replaced(void **state)
+{
+	static const struct load logged[] = { { 17741975, 93.2984 }, { 1245568, 121.504 } };
+	static const struct load turned[] = { { 17741975, 200 }, { 1245568, 121.504 } };
+	struct colloid_load load;
+
+	(void)state;
+	tier_share__out(shares, 2, 2, false);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct tier_figures l, r;
+
+		count(2, i ? turned : logged, NULL, 2e9, 0.01);
+		assert_load(2, i ? turned : logged, 2e9, 1e-4);
+		l = figures_of(0, 2);
+		r = figures_of(1, 2);
+		load = (struct colloid_load){ l.outstanding, l.rate, r.outstanding, r.rate };
+		assert_true(i ? colloid__closed(&load).shift < 0
+			      : colloid__closed(&load).shift > 0);
+	}
+}
+
 /* Fault 5. */
 static void counters_wrap_at_48_bits(void **state)
 {
@@ -442,6 +467,7 @@ int main(void)
 		cmocka_unit_test(it_does_not_depend_on_the_interval),
 		cmocka_unit_test(all_boxes_are_used),
 		cmocka_unit_test(boxes_may_have_different_clocks),
+		cmocka_unit_test(a_small_count_is_not_replaced),
 		cmocka_unit_test(counters_wrap_at_48_bits),
 		cmocka_unit_test(too_few_requests_are_no_latency),
 		cmocka_unit_test(what_was_not_counted_is_not_zero),
