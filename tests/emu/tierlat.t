@@ -234,6 +234,13 @@ again finds_it
 is 'validate finds a counter that does not react' "$status" 3
 like 'and says which check failed' "$out" "$stands_still"
 ok 'its registers are put back, too' as_found
+found
+run validate tierlat --tiers-at "icx:6:$emu/cpu" --window 200ms --only reaction
+of_reaction() { [[ $out = *'latency, all CPUs at once'* && $out != *'pointer chase'* ]] || { echo "$out" && false; }; }
+ok 'validate --only reaction judges nothing else' of_reaction
+run validate tierlat --tiers-at "icx:6:$emu/cpu" --window 200ms --only truth
+of_truth() { [[ $out = *'pointer chase'* && $out != *'all CPUs at once'* ]] || { echo "$out" && false; }; }
+ok 'validate --only truth judges nothing else' of_truth
 
 # recorded SQL: what run.db of the recording has
 recorded() { sqlite3 -readonly "$(recording "$dir/runs")/run.db" "$1"; }
@@ -293,5 +300,11 @@ else
 		'^latscope: tierlat cannot run on this machine: .*does not let this user open' \
 		'tierlat: not measured: ' record -q --tiers-at "icx:6:$emu/cpu" -d 100ms -o "$dir/runs"
 	is 'record goes on without tiers: the others are measured' "$(modules)" memlat,runqlat,iolat
+	rm -rf "$dir/runs"
+	found
+	tell 'poke socket=0 reg=0xe01 value=0x400135'
+	tell 'poke socket=0 reg=0xe00 value=0'
+	check 'record says what to do about counters in use' 0 'tierlat cannot .* is in use.*; end what uses it' \
+		'tierlat: not measured: ' record -q --tiers-at "icx:6:$emu/cpu" -d 100ms -o "$dir/runs"
 fi
 done_testing
