@@ -465,7 +465,7 @@ static bool stays(struct sieve *sieve, double rank)
 	return false;
 }
 
-/* A key comes to stand further in front, and so do its texts, which are in the order of the keys. */
+/* A key comes to stand further in front; so do its texts, which are in the order of the keys. */
 static void move_key(struct table *table, size_t from, size_t to)
 {
 	struct rows *keys = &table->keys;
