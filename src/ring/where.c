@@ -208,19 +208,33 @@ static void judge_ibrs(struct ring_where *where, const char *spectre)
 	copy(where->ibrs, sizeof(where->ibrs), says);
 }
 
-/* VERW stands on the way to user mode if any of these is answered by clearing buffers. */
+/*
+ * What has the kernel clear buffers by VERW on the way to user mode (X86_FEATURE_CLEAR_CPU_BUF),
+ * with or without microcode that makes it of use. That of mmio_stale_data says the same where it
+ * is done before entering guests only; where it is done here too, mds or tsx_async_abort say so.
+ */
+static const struct {
+	const char *vulnerability;
+	const char *says;
+	const char *unless;
+} verws[] = {
+	{ "mds", "Clear CPU buffers", NULL },
+	{ "tsx_async_abort", "Clear CPU buffers", NULL },
+	{ "reg_file_data_sampling", "Mitigation: Clear Register File", NULL },
+	{ "tsa", "Mitigation: Clear CPU buffers", ": VM" }, /* before entering guests */
+};
+
 static void judge_verw(struct ring_where *where, struct json_object *mitigations)
 {
-	static const char *const names[] = { "mds", "tsx_async_abort", "mmio_stale_data",
-					     "reg_file_data_sampling", "tsa" };
 	const char *says = NULL;
 
-	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *text = text_of(mitigations, names[i]);
+	for (unsigned int i = 0; i < sizeof(verws) / sizeof(verws[0]); i++) {
+		const char *text = text_of(mitigations, verws[i].vulnerability);
 
 		if (text && !says)
 			says = "no";
-		if (text && strstr(text, "Mitigation: Clear CPU buffers"))
+		if (text && strstr(text, verws[i].says) &&
+		    !(verws[i].unless && strstr(text, verws[i].unless)))
 			says = "yes";
 	}
 	copy(where->verw, sizeof(where->verw), says);

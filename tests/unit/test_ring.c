@@ -262,7 +262,7 @@ static const struct {
 	{ "Vulnerable", "Vulnerable", "Vulnerable",
 	  "Vulnerable: Clear CPU buffers attempted, no "
 	  "microcode",
-	  "fpu", "KPTI no, IBRS no, retbleed: Vulnerable, VERW no, FRED no" },
+	  "fpu", "KPTI no, IBRS no, retbleed: Vulnerable, VERW yes, FRED no" },
 };
 
 static void mitigations_are_told(void **state)
@@ -290,6 +290,46 @@ static void mitigations_are_told(void **state)
 		assert_string_equal(where.cpu_model, "CPU X");
 		assert_string_equal(where.microcode, "0x7");
 		free(host);
+	}
+}
+
+/* A word of the kernel's on a vulnerability, and whether VERW is on the way to user mode then. */
+static const struct {
+	const char *vulnerability, *text, *verw;
+} verws[] = {
+	{ "mds", "Mitigation: Clear CPU buffers; SMT disabled", "yes" },
+	{ "mds", "Vulnerable: Clear CPU buffers attempted, no microcode; SMT vulnerable", "yes" },
+	{ "mds", "Vulnerable; SMT vulnerable", "no" },
+	{ "tsx_async_abort", "Mitigation: Clear CPU buffers; SMT vulnerable", "yes" },
+	{ "tsx_async_abort", "Vulnerable: Clear CPU buffers attempted, no microcode", "yes" },
+	{ "tsx_async_abort", "Mitigation: TSX disabled", "no" },
+	{ "reg_file_data_sampling", "Mitigation: Clear Register File", "yes" },
+	{ "reg_file_data_sampling", "Vulnerable: No microcode", "no" },
+	{ "tsa", "Mitigation: Clear CPU buffers", "yes" },
+	{ "tsa", "Mitigation: Clear CPU buffers: user/kernel boundary", "yes" },
+	{ "tsa", "Mitigation: Clear CPU buffers: VM", "no" },
+	{ "tsa", "Vulnerable: No microcode", "no" },
+	{ "mmio_stale_data", "Mitigation: Clear CPU buffers; SMT vulnerable", "not known" },
+};
+
+static void verw_is_told(void **state)
+{
+	struct ring_facts facts = { .cpuid_cycles = 150 };
+	char name[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(verws) / sizeof(verws[0]); i++) {
+		char *root = unit_tmpdir(), *host;
+		struct ring_where where;
+
+		snprintf(name, sizeof(name), VULNERABILITIES "%s", verws[i].vulnerability);
+		unit_write(root, name, verws[i].text);
+		host = host__describe(root);
+		ring_where__judge(&where, &facts, host, root);
+		if (strcmp(where.verw, verws[i].verw))
+			fail_msg("%s: %s: VERW %s", name, verws[i].text, where.verw);
+		free(host);
+		unit_remove(root);
 	}
 }
 
@@ -426,6 +466,7 @@ int main(void)
 						unit_remove_dir),
 		cmocka_unit_test_setup_teardown(mitigations_are_told, unit_make_dir,
 						unit_remove_dir),
+		cmocka_unit_test(verw_is_told),
 		cmocka_unit_test(driver_counts_everything),
 		cmocka_unit_test(driver_gives_no_figure_of_nothing),
 		cmocka_unit_test(driver_ends_early),
