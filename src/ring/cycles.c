@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cycles.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,14 +50,14 @@ bool ring_hist__next(const struct ring_hist *hist, struct ring_bucket *bucket)
 }
 
 /* The samples of a bucket are taken as spread evenly over it, each in the middle of its share. */
-static double place(const struct ring_bucket *bucket, uint64_t nth, uint64_t max)
+static double place(const struct ring_bucket *bucket, uint64_t nth, const struct ring_hist *hist)
 {
 	double value, width = (double)(bucket->high - bucket->low);
 
 	if (width <= 1)
 		return (double)bucket->low;
 	value = (double)bucket->low + width * ((double)nth - 0.5) / (double)bucket->count;
-	return value < (double)max ? value : (double)max;
+	return fmin(fmax(value, (double)hist->min), (double)hist->max);
 }
 
 double ring_hist__quantile(const struct ring_hist *hist, unsigned int permille)
@@ -66,7 +67,7 @@ double ring_hist__quantile(const struct ring_hist *hist, unsigned int permille)
 
 	while (ring_hist__next(hist, &bucket)) {
 		if (rank <= below + bucket.count)
-			return place(&bucket, rank - below, hist->max);
+			return place(&bucket, rank - below, hist);
 		below += bucket.count;
 	}
 	return 0;

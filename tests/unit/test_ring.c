@@ -89,6 +89,25 @@ static void quantiles_are_those_of_the_samples(void **state)
 	}
 }
 
+/* Where a bucket has more than one value, none of it is given that no sample can have had. */
+static void quantiles_lie_between_the_ends(void **state)
+{
+	static const uint64_t values[] = { RING_EXACT, RING_EXACT + 1, 7980, 7991, 1ULL << 41 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		struct ring_hist *hist = new_hist();
+
+		ring_hist__add(hist, values[i]);
+		assert_true(ring_hist__quantile(hist, 1) == (double)values[i]);
+		assert_true(ring_hist__quantile(hist, 500) == (double)values[i]);
+		ring_hist__add(hist, values[i] + 3);
+		assert_true(ring_hist__quantile(hist, 1) >= (double)values[i]);
+		assert_true(ring_hist__quantile(hist, 1000) <= (double)values[i] + 3);
+		free(hist);
+	}
+}
+
 static void baseline_is_taken_off(void **state)
 {
 	struct ring_hist *hist = new_hist(), *empty = new_hist();
@@ -458,6 +477,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buckets_hold_their_values),
 		cmocka_unit_test(quantiles_are_those_of_the_samples),
+		cmocka_unit_test(quantiles_lie_between_the_ends),
 		cmocka_unit_test(baseline_is_taken_off),
 		cmocka_unit_test(ns_follow_the_tsc),
 		cmocka_unit_test(result_becomes_a_module),
