@@ -199,7 +199,10 @@ static void owner__retry(struct work_struct *work)
 	owner__request(container_of(to_delayed_work(work), struct owner, retry));
 }
 
-/* Of what CPU `cpu` was interrupted by, all that the kernel counts. */
+/*
+ * What CPU `cpu` was interrupted by: all that the kernel counts, but machine checks, whose counts it
+ * does not export. (TLB flushes are in irq_call_count.)
+ */
 static u64 interrupts_of(unsigned int cpu)
 {
 	const irq_cpustat_t *stat = &per_cpu(irq_stat, cpu);
@@ -209,17 +212,29 @@ static u64 interrupts_of(unsigned int cpu)
 	       READ_ONCE(stat->irq_spurious_count) + READ_ONCE(stat->x86_platform_ipis) +
 	       READ_ONCE(stat->apic_perf_irqs) + READ_ONCE(stat->apic_irq_work_irqs) +
 	       READ_ONCE(stat->irq_resched_count) + READ_ONCE(stat->irq_call_count);
+#if defined(CONFIG_HAVE_KVM) || IS_ENABLED(CONFIG_KVM) /* until 6.8, and since */
+	sum += READ_ONCE(stat->kvm_posted_intr_ipis) +
+	       READ_ONCE(stat->kvm_posted_intr_wakeup_ipis) +
+	       READ_ONCE(stat->kvm_posted_intr_nested_ipis);
+#endif
 #ifdef CONFIG_X86_THERMAL_VECTOR
 	sum += READ_ONCE(stat->irq_thermal_count);
 #endif
 #ifdef CONFIG_X86_MCE_THRESHOLD
 	sum += READ_ONCE(stat->irq_threshold_count);
 #endif
+#ifdef CONFIG_X86_MCE_AMD
+	sum += READ_ONCE(stat->irq_deferred_error_count);
+#endif
 #ifdef CONFIG_X86_HV_CALLBACK_VECTOR
 	sum += READ_ONCE(stat->irq_hv_callback_count);
 #endif
 #if IS_ENABLED(CONFIG_HYPERV)
-	sum += READ_ONCE(stat->hyperv_stimer0_count);
+	sum += READ_ONCE(stat->irq_hv_reenlightenment_count) +
+	       READ_ONCE(stat->hyperv_stimer0_count);
+#endif
+#ifdef CONFIG_X86_POSTED_MSI
+	sum += READ_ONCE(stat->posted_msi_notification_count);
 #endif
 	return sum;
 }
