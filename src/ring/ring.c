@@ -165,13 +165,30 @@ static int measure_empty(struct ring *ring, unsigned int event, struct ring_coun
 	int verdict;
 
 	verdict = ring->backend->window_of(ring, event, true, ring->samples, nr, why);
-	for (unsigned int i = 0; verdict == RING_KEPT && i < nr; i++) {
+	if (verdict < 0)
+		return verdict;
+	if (verdict != RING_KEPT) {
+		count->empty_misses[verdict]++;
+		return 0;
+	}
+	for (unsigned int i = 0; i < nr; i++) {
 		if (count->event->round_trip)
 			add_round_trip(count->empty, &ring->samples[i]);
 		else
 			add_crossing(count->empty, &ring->samples[i]);
 	}
-	return verdict;
+	return 0;
+}
+
+/* Crossings that were kept are of no use without one: in a short run, all may have been dropped. */
+static int measure_baseline(struct ring *ring, unsigned int event, struct ring_count *count,
+			    char why[RUN_TEXT])
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && !count->empty[0].count && i < HOPELESS_WINDOWS; i++)
+		err = measure_empty(ring, event, count, why);
+	return err;
 }
 
 static int measure_window(struct ring *ring, unsigned int event, struct ring_count *count,
@@ -208,15 +225,36 @@ static int warm_up(struct ring *ring, unsigned int event, char why[RUN_TEXT])
 
 static int explain_loss(const struct ring_count *count, char why[RUN_TEXT])
 {
-	int used = snprintf(why, RUN_TEXT, "no %s was undisturbed:", count->event->name);
+	const uint64_t *misses = count->kept ? count->empty_misses : count->misses;
+	int used = snprintf(why, RUN_TEXT,
+			    "no %s%s was undisturbed:", count->kept ? "empty window beside " : "",
+			    count->event->name);
 
 	for (unsigned int i = 0; i < RING_VERDICTS; i++) {
-		if (count->misses[i])
+		if (misses[i])
 			used += snprintf(why + used, RUN_TEXT - used, " %llu %s",
-					 (unsigned long long)count->misses[i],
-					 ring_verdict__name(i));
+					 (unsigned long long)misses[i], ring_verdict__name(i));
 	}
 	return -ENODATA;
+}
+
+static int measure_windows(struct ring *ring, unsigned int event, struct ring_count *count,
+			   uint64_t crossings,
+			   bool (*go_on)(const struct ring_count *count, uint64_t crossings),
+			   bool *interrupted, char why[RUN_TEXT])
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && count->attempted < crossings; i++) {
+		if (i % WINDOWS_PER_EMPTY == 0 || !count->empty[0].count)
+			err = measure_empty(ring, event, count, why);
+		if (!err)
+			err = measure_window(ring, event, count, crossings - count->attempted, why);
+		*interrupted = go_on && !go_on(count, crossings);
+		if (*interrupted || (i + 1 >= HOPELESS_WINDOWS && !count->kept))
+			break;
+	}
+	return err;
 }
 
 static int measure_event(struct ring *ring, unsigned int event, uint64_t crossings,
@@ -229,21 +267,17 @@ static int measure_event(struct ring *ring, unsigned int event, uint64_t crossin
 	count->event = &ring->backend->events[event];
 	count->nr_ways = count->event->round_trip ? 1 : RING_WAYS;
 	err = warm_up(ring, event, why);
-	for (unsigned int i = 0; err >= 0 && count->attempted < crossings; i++) {
-		if (i % WINDOWS_PER_EMPTY == 0 || !count->empty[0].count)
-			err = measure_empty(ring, event, count, why);
-		if (err >= 0)
-			err = measure_window(ring, event, count, crossings - count->attempted, why);
-		if (i + 1 >= HOPELESS_WINDOWS && (!count->kept || !count->empty[0].count))
-			break;
-		if (go_on && !go_on(count, crossings)) {
-			result->interrupted = true;
-			break;
-		}
-	}
-	if (err < 0)
+	if (!err)
+		err = measure_windows(ring, event, count, crossings, go_on, &result->interrupted,
+				      why);
+	if (!err && count->kept)
+		err = measure_baseline(ring, event, count, why);
+	if (err || (count->kept && count->empty[0].count))
 		return err;
-	return count->kept && count->empty[0].count ? 0 : explain_loss(count, why);
+	if (!result->interrupted)
+		return explain_loss(count, why);
+	result->nr_events--; /* it had no time for a figure: that is no fault of the machine */
+	return 0;
 }
 
 static int find_where(struct ring *ring, struct ring_result *result, char why[RUN_TEXT])

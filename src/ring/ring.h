@@ -90,6 +90,7 @@ struct ring_count {
 	uint64_t attempted; /* = kept + all misses */
 	uint64_t kept;
 	uint64_t misses[RING_VERDICTS]; /* [RING_KEPT] stays 0 */
+	uint64_t empty_misses[RING_VERDICTS]; /* windows */
 	uint64_t vm_exits; /* in the kept windows */
 	uint64_t clock_ns; /* of the kept windows, by CLOCK_MONOTONIC: no less than their samples */
 	unsigned int nr_ways; /* 1: a round trip */
@@ -105,7 +106,7 @@ struct ring_result {
 	struct ring_control control;
 	uint64_t duration_ns;
 	bool interrupted; /* ended early: what there is, is good */
-	unsigned int nr_events; /* those that were begun */
+	unsigned int nr_events; /* those that have figures: 0, if interrupted before any had */
 	struct ring_count events[RING_EVENTS];
 };
 
@@ -126,7 +127,7 @@ void ring__close(struct ring *ring);
 
 /*
  * `crossings` of each event. `go_on` is asked after each window and ends it early by false.
- * -ENODATA: of an event every window was dropped.
+ * -ENODATA: of an event every window was dropped, or every empty one.
  */
 int ring__measure(struct ring *ring, uint64_t crossings,
 		  bool (*go_on)(const struct ring_count *count, uint64_t crossings),

@@ -352,11 +352,14 @@ static void verw_is_told(void **state)
 	}
 }
 
+#define WARM_UP_EMPTIES 3 /* of the driver, for each event */
+
 /* A backend that makes samples as it is told: the driver is held against what it made. */
 static struct {
 	unsigned int windows, empties;
 	uint64_t crossings;
 	enum ring_verdict every_third, drop_all;
+	unsigned int empties_switched; /* the first ones */
 	bool odd_unhooked, seventh_backwards;
 } fake;
 
@@ -376,11 +379,8 @@ static int fake_window(struct ring *ring, unsigned int event, bool empty,
 			samples[i].kernel_out = 1;
 	}
 	if (empty)
-		fake.empties++;
-	else
-		fake.crossings += nr;
-	if (empty)
-		return RING_KEPT;
+		return fake.empties++ < fake.empties_switched ? RING_SWITCHED : RING_KEPT;
+	fake.crossings += nr;
 	return fake.windows++ % 3 == 2 ? fake.every_third : fake.drop_all;
 }
 
@@ -452,6 +452,47 @@ static void driver_gives_no_figure_of_nothing(void **state)
 	free(result);
 }
 
+/* One window of crossings that are kept, and empty ones that are not: at first, or ever. */
+static void driver_insists_on_a_baseline(void **state)
+{
+	struct ring_result *result = calloc(1, sizeof(*result));
+	char why[RUN_TEXT];
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.empties_switched = 20;
+	assert_int_equal(measure_fake(100, NULL, result, why), 0);
+	assert_int_equal(result->events[0].kept, 100);
+	assert_int_equal(result->events[0].empty[0].count, 100);
+	assert_int_equal(result->events[0].empty_misses[RING_SWITCHED], 20 - WARM_UP_EMPTIES);
+	fake.empties_switched = 1000;
+	assert_int_equal(measure_fake(100, NULL, result, why), -ENODATA);
+	assert_string_equal(why, "no empty window beside fault was undisturbed: 65 switched");
+	free(result);
+}
+
+static bool nothing(const struct ring_count *count, uint64_t crossings)
+{
+	(void)count;
+	(void)crossings;
+	return false;
+}
+
+/* What was interrupted at once has no figure, which is nobody's fault. */
+static void driver_ends_at_once(void **state)
+{
+	struct ring_result *result = calloc(1, sizeof(*result));
+	char why[RUN_TEXT];
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.drop_all = RING_SWITCHED;
+	assert_int_equal(measure_fake(100000, nothing, result, why), 0);
+	assert_true(result->interrupted);
+	assert_int_equal(result->nr_events, 0);
+	free(result);
+}
+
 static bool no_more(const struct ring_count *count, uint64_t crossings)
 {
 	(void)crossings;
@@ -489,6 +530,8 @@ int main(void)
 		cmocka_unit_test(verw_is_told),
 		cmocka_unit_test(driver_counts_everything),
 		cmocka_unit_test(driver_gives_no_figure_of_nothing),
+		cmocka_unit_test(driver_insists_on_a_baseline),
+		cmocka_unit_test(driver_ends_at_once),
 		cmocka_unit_test(driver_ends_early),
 	};
 
