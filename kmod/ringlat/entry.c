@@ -125,9 +125,7 @@ bool entry__is_writable(void)
 
 static void __init entry__compare(void *differ)
 {
-	const struct entry_points now = entry__read();
-
-	if (!entry__same(&now, &kernels))
+	if (entry__read().idt != kernels.idt)
 		WRITE_ONCE(*(bool *)differ, true);
 }
 
@@ -159,17 +157,40 @@ static void __init gate_set(gate_desc *gate, unsigned long address)
 	gate->offset_high = (u32)(address >> 32);
 }
 
+/*
+ * That of any CPU that has the kernel's now. One that came from a guest may have the guest's: on
+ * Intel KVM leaves it there until the CPU goes to user mode. entry__place() compares each time.
+ */
+static bool __init entry__find_lstar(void)
+{
+	unsigned int cpu;
+	bool found = false;
+	u64 lstar;
+
+	cpus_read_lock();
+	for (cpu = cpumask_first(cpu_online_mask); !found && cpu < nr_cpu_ids;
+	     cpu = cpumask_next(cpu, cpu_online_mask)) {
+		if (rdmsrl_on_cpu(cpu, MSR_LSTAR, &lstar) || !is_symbol(lstar, "entry_SYSCALL_64"))
+			continue;
+		kernels.lstar = lstar;
+		found = true;
+	}
+	cpus_read_unlock();
+	return found;
+}
+
 static const char *__init entry__check(const gate_desc *page_fault)
 {
 	bool differ = false;
 
 	on_each_cpu(entry__compare, &differ, 1);
 	if (differ)
-		return "not all CPUs have the same IDT and SYSCALL entry: another tool is at work";
+		return "not all CPUs have the same IDT: another tool is at work";
 	if (!gate_is_plain(page_fault) || !is_symbol(gate_offset(page_fault), "asm_exc_page_fault"))
 		return "page faults do not enter at asm_exc_page_fault: another tool is at work";
-	if (!is_symbol(kernels.lstar, "entry_SYSCALL_64"))
-		return "SYSCALL does not enter at entry_SYSCALL_64: another tool is at work";
+	if (!entry__find_lstar())
+		return "no CPU's SYSCALL enters at entry_SYSCALL_64: another tool, or guests on all; "
+		       "load ringlat again";
 	return NULL;
 }
 
@@ -178,7 +199,7 @@ const char *__init entry__init(void)
 	const gate_desc *gates;
 	const char *refusal;
 
-	kernels = entry__read();
+	kernels.idt = entry__read().idt;
 	kernels_idt.address = kernels.idt;
 	kernels_idt.size = sizeof(stub_gates) - 1;
 	gates = (const gate_desc *)kernels.idt;
