@@ -147,13 +147,14 @@ static int find_exits(struct kvm *kvm)
 	return err;
 }
 
-static uint64_t exits(const struct kvm *kvm)
+static int read_exits(const struct kvm *kvm, uint64_t *count, char why[RUN_TEXT])
 {
-	uint64_t count = 0;
+	ssize_t got = pread(kvm->stats, count, sizeof(*count), kvm->exits_at);
 
-	if (pread(kvm->stats, &count, sizeof(count), kvm->exits_at) != sizeof(count))
-		return UINT64_MAX; /* which no difference explains: the window is dropped */
-	return count;
+	if (got == sizeof(*count))
+		return 0;
+	return ring__fail(why, -EIO, "KVM's count of VM exits cannot be read: %s",
+			  got < 0 ? strerror(errno) : "its file is too short");
 }
 
 /* RDTSCP, which the guest runs, is an invalid instruction on Intel unless CPUID shows it there. */
@@ -314,9 +315,9 @@ static int explain(const struct kvm *kvm, char why[RUN_TEXT])
 			  kvm->run->exit_reason);
 }
 
-/* One loop in the guest, to its end. Returns the VM exits there were, or -errno. */
-static int64_t run_loop(const struct kvm *kvm, const char *loop, unsigned int nr,
-			char why[RUN_TEXT])
+/* One loop in the guest, to its end, which is a HLT: `exits` is at least one. */
+static int run_loop(const struct kvm *kvm, const char *loop, unsigned int nr, uint64_t *exits,
+		    char why[RUN_TEXT])
 {
 	struct kvm_regs regs = {
 		.rip = guest__user_address(loop),
@@ -327,13 +328,15 @@ static int64_t run_loop(const struct kvm *kvm, const char *loop, unsigned int nr
 		.r15 = GUEST_ABSENT,
 	};
 	struct guest_report *report = (void *)(kvm->memory + GUEST_REPORT);
-	uint64_t before;
+	uint64_t before, after;
 	int err;
 
 	memset(report, 0, sizeof(*report));
 	if (set_sregs(kvm) || ioctl(kvm->vcpu, KVM_SET_REGS, &regs))
 		return ring__fail(why, -EIO, "the guest's registers cannot be set");
-	before = exits(kvm);
+	err = read_exits(kvm, &before, why);
+	if (err)
+		return err;
 	err = run_vcpu(kvm);
 	if (err == -ETIMEDOUT)
 		return ring__fail(why, err, "the guest came to no end in %d s", WATCHDOG_SECS);
@@ -341,7 +344,16 @@ static int64_t run_loop(const struct kvm *kvm, const char *loop, unsigned int nr
 		return ring__fail(why, err, "KVM does not run the guest: %s", strerror(-err));
 	if (kvm->run->exit_reason != KVM_EXIT_HLT || report->state != GUEST_DONE)
 		return explain(kvm, why);
-	return (int64_t)(exits(kvm) - before);
+	err = read_exits(kvm, &after, why);
+	if (err)
+		return err;
+	if (after <= before)
+		return ring__fail(
+			why, -EOPNOTSUPP,
+			"the guest halted, and KVM counts no VM exit: its count cannot be "
+			"relied on");
+	*exits = after - before;
+	return 0;
 }
 
 /* That exits are counted is what all else rests on: CPUID must be one each time. */
@@ -350,24 +362,35 @@ static int control(struct ring *ring, char why[RUN_TEXT])
 	const struct kvm *kvm = ring->state;
 	const struct ring_sample *samples = (const void *)(kvm->memory + GUEST_SAMPLES);
 	uint64_t taken[CONTROL_WINDOW];
-	int64_t count;
+	uint64_t count = 0;
+	int err;
 
-	count = run_loop(kvm, guest_user_cpuid, CONTROL_WINDOW, why); /* first touches */
-	if (count >= 0)
-		count = run_loop(kvm, guest_user_cpuid, CONTROL_WINDOW, why);
-	if (count < 0)
-		return (int)count;
-	ring->control.cpuids = CONTROL_WINDOW;
-	ring->control.exits = (uint64_t)count;
+	err = run_loop(kvm, guest_user_cpuid, CONTROL_WINDOW, &count, why); /* first touches */
+	if (!err)
+		err = run_loop(kvm, guest_user_cpuid, CONTROL_WINDOW, &count, why);
+	if (err)
+		return err;
 	if (count < CONTROL_WINDOW || count > CONTROL_WINDOW + CONTROL_SLACK)
 		return ring__fail(why, -EOPNOTSUPP,
-				  "KVM counts %lld VM exits for %d CPUIDs: its count cannot be "
+				  "KVM counts %llu VM exits for %d CPUIDs: its count cannot be "
 				  "relied on",
-				  (long long)count, CONTROL_WINDOW);
+				  (unsigned long long)count, CONTROL_WINDOW);
 	for (unsigned int i = 0; i < CONTROL_WINDOW; i++)
 		taken[i] = samples[i].kernel_in - samples[i].user_out;
-	ring->control.cycles = ring__median(taken, CONTROL_WINDOW);
+	ring->control = (struct ring_control){
+		.cpuids = CONTROL_WINDOW,
+		.exits = count,
+		.cycles = ring__median(taken, CONTROL_WINDOW),
+	};
 	return 0;
+}
+
+/* 0: KVM does not know it, and the driver measures it. */
+static uint64_t read_tsc_khz(const struct kvm *kvm)
+{
+	int khz = ioctl(kvm->vcpu, KVM_GET_TSC_KHZ, 0);
+
+	return khz > 0 ? (uint64_t)khz : 0;
 }
 
 static void kvm_close(struct ring *ring)
@@ -404,7 +427,7 @@ static int kvm_open(struct ring *ring, char why[RUN_TEXT])
 	if (err)
 		kvm_close(ring);
 	else
-		ring->tsc_khz = (uint64_t)ioctl(kvm->vcpu, KVM_GET_TSC_KHZ, 0);
+		ring->tsc_khz = read_tsc_khz(kvm);
 close_device:
 	close(device);
 	return err;
@@ -414,14 +437,13 @@ static int kvm_window(struct ring *ring, unsigned int event, bool empty,
 		      struct ring_sample *samples, unsigned int nr, char why[RUN_TEXT])
 {
 	const struct kvm *kvm = ring->state;
-	int64_t count;
+	int err;
 
-	count = run_loop(kvm, empty ? guest_user_empty : loops[event], nr, why);
-	if (count < 0)
-		return (int)count;
-	ring->vm_exits = (uint64_t)count;
+	err = run_loop(kvm, empty ? guest_user_empty : loops[event], nr, &ring->vm_exits, why);
+	if (err)
+		return err;
 	memcpy(samples, kvm->memory + GUEST_SAMPLES, nr * sizeof(*samples));
-	return count > 1 ? RING_VM_EXITS : RING_KEPT;
+	return ring->vm_exits == 1 ? RING_KEPT : RING_VM_EXITS;
 }
 
 const struct ring_backend ring_kvm = {
