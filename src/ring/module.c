@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,12 +122,14 @@ static int start(struct module *module, uint32_t event, char why[RUN_TEXT])
 	switch (errno) {
 	case EPERM:
 		return ring__fail(why, -EPERM,
-				  "the kernel module wants CAP_SYS_RAWIO and a kernel that is not "
-				  "locked down");
+				  "the kernel module wants CAP_SYS_RAWIO, a kernel that is not "
+				  "locked down, and RDTSC allowed (PR_SET_TSC)");
 	case EBUSY:
 		return ring__fail(why, -EBUSY,
-				  "the CPU's entry points are not the kernel's own, or another "
-				  "measurement has them; try again");
+				  "the entry points of CPU %d are not the kernel's own: another "
+				  "measurement has them, or a guest, or KVM puts back what it once "
+				  "found; try again, on another CPU (taskset), or after a reboot",
+				  sched_getcpu());
 	default:
 		return ring__fail(why, -errno, "the kernel module does not start: %s",
 				  strerror(errno));
