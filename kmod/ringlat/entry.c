@@ -189,8 +189,8 @@ static const char *__init entry__check(const gate_desc *page_fault)
 	if (!gate_is_plain(page_fault) || !is_symbol(gate_offset(page_fault), "asm_exc_page_fault"))
 		return "page faults do not enter at asm_exc_page_fault: another tool is at work";
 	if (!entry__find_lstar())
-		return "no CPU's SYSCALL enters at entry_SYSCALL_64: another tool, or guests on all; "
-		       "load ringlat again";
+		return "no CPU's SYSCALL enters at entry_SYSCALL_64: another tool, or guests on "
+		       "all; load ringlat again";
 	return NULL;
 }
 
