@@ -74,7 +74,8 @@ static void owner__reap(struct work_struct *work)
 		owner__let_go(owner);
 	irq_work_sync(&owner->death); /* its handler may still be at its last instructions */
 	if (owner->counts.kept)
-		pr_warn("VMX was on under a SYSCALL stub: the module stays until the next boot\n");
+		pr_warn_once(
+			"VMX was on under a SYSCALL stub: the module stays until the next boot\n");
 	owner__let_go(owner);
 }
 
