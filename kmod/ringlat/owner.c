@@ -325,6 +325,8 @@ int owner__stop(struct owner *owner)
 		return -EINVAL;
 	if (owner->task != current)
 		return -EPERM;
+	if (owner__is_amid_others(owner))
+		return -EBUSY;
 	owner__end(owner);
 	return 0;
 }
@@ -336,10 +338,14 @@ void owner__read(const struct owner *owner, struct ringlat_counts *counts)
 	counts->interrupts = interrupts_of(counts->cpu);
 }
 
+/* A file's last reference may be dropped by the thread's own task work, so in KVM_RUN as well. */
 void owner__abandon(struct owner *owner)
 {
+	int err;
+
 	__module_get(THIS_MODULE); /* there is one, of the file */
-	if (owner__stop(owner) == -EPERM)
+	err = owner__stop(owner);
+	if (err == -EPERM || err == -EBUSY)
 		owner__request(owner);
 	else
 		owner__let_go(owner);

@@ -19,12 +19,10 @@ struct owner;
 int owner__init(void);
 void owner__exit(void);
 
-/*
- * The current thread becomes one. The caller has a reference, for owner__put() or owner__abandon().
- */
+/* The current thread becomes one. The caller has a reference, for owner__abandon(). */
 struct owner *owner__start(u32 events);
 
-/* -EPERM if the current thread is not it, -EINVAL if it has ended. */
+/* -EPERM if the current thread is not it, -EINVAL if it has ended, -EBUSY amid KVM_RUN. */
 int owner__stop(struct owner *owner);
 
 bool owner__is_running(const struct owner *owner);
