@@ -5,8 +5,9 @@
  * While a thread that asked for it is on its CPU, the kernel's entry points for page faults and for
  * SYSCALL are preceded by stubs of the ringlat module. A stub recognises a crossing that is meant
  * for it by a cookie in a register *and* the address of the instruction that crosses, reads the
- * time stamp counter twice, and returns. It passes on everything else, after at most four
- * instructions. All other threads enter the kernel by its own entry points and pay nothing.
+ * time stamp counter twice, and returns. It passes on everything else: after four instructions,
+ * jump included, or up to twelve while the owner has the cookie in its register. All other threads
+ * enter the kernel by its own entry points and pay nothing.
  *
  * The module measures nothing and keeps no samples: user code reads the counter before and after
  * the crossing, the stub hands it the two values between in registers.
@@ -47,9 +48,10 @@
  * Nothing in SYSCALL and SYSRET waits for what is under way in the CPU. RINGLAT_SYSCALL_FENCED is
  * the same with LFENCE before each RDTSC of the stub; it takes the place of RINGLAT_SYSCALL.
  *
- * A stub changes %rax, %rdx and %r8 and nothing else, flags and memory included. The cookie must be
- * in %r12 only around the crossing; signal handlers may interrupt anywhere and inherit it
- * harmlessly.
+ * A stub changes %rax, %rdx and %r8 and nothing else, flags and memory included. It returns to no
+ * address beyond 47 bits: a load there has its fault again, with 0 in %r12, so that it goes to the
+ * kernel; SYSCALL returns to 0, as %rcx says. The cookie must be in %r12 only around the crossing;
+ * signal handlers may interrupt anywhere and inherit it harmlessly.
  *
  * What is in the numbers beside the crossing: from entry to its first RDTSC the page-fault stub
  * executes RINGLAT_PF_PROLOGUE instructions (endbr64 and five pairs of compare and jump: %r12 with
