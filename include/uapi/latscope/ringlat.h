@@ -128,7 +128,8 @@ struct ringlat_counts {
  *
  * VMX makes the hypervisor remember the SYSCALL entry that it finds when it is switched on, and put
  * it in place after a guest. If VMX is on when a SYSCALL stub is taken away, that may be the stub.
- * So the module then stays loaded (`kept`): all that comes to the stub is passed on, as ever.
+ * So the module then stays loaded (`kept`): all that comes to the stub is passed on, as ever, and
+ * where a guest has been, that may be the system calls of all: RINGLAT_START is EBUSY there.
  */
 #define RINGLAT_INFO _IOR(0xdc, 0, struct ringlat_info)
 #define RINGLAT_START _IOW(0xdc, 1, struct ringlat_start)
