@@ -55,7 +55,7 @@ static int session__may_start(const struct ringlat_start *start)
 	if (!start->events || (start->events & ~ALL_EVENTS) || start->zero ||
 	    (start->events & EXCLUSIVE_EVENTS) == EXCLUSIVE_EVENTS)
 		return -EINVAL;
-	if (!capable(CAP_SYS_RAWIO))
+	if (!capable(CAP_SYS_RAWIO) || test_thread_flag(TIF_NOTSC))
 		return -EPERM;
 	if (security_locked_down(LOCKDOWN_MSR))
 		return -EPERM;

@@ -82,7 +82,8 @@ static void owner__reap(struct work_struct *work)
 /* With interrupts off. */
 static void owner__place(struct owner *owner)
 {
-	if (entry__place(owner->events)) {
+	/* The stubs would tell the time to a thread that may not know it. */
+	if (test_thread_flag(TIF_NOTSC) || entry__place(owner->events)) {
 		owner->counts.busy++;
 		return;
 	}
@@ -201,8 +202,8 @@ static void owner__retry(struct work_struct *work)
 }
 
 /*
- * What CPU `cpu` was interrupted by: all that the kernel counts, but machine checks, whose counts it
- * does not export. (TLB flushes are in irq_call_count.)
+ * What CPU `cpu` was interrupted by: all that the kernel counts, but machine checks, whose counts
+ * it does not export. (TLB flushes are in irq_call_count.)
  */
 static u64 interrupts_of(unsigned int cpu)
 {

@@ -375,6 +375,26 @@ static void unprivileged(void)
 	EXPECT(open(RINGLAT_DEVICE, O_RDWR) < 0 && errno == EACCES);
 }
 
+/* Who may not read the counter is not told it by the stubs either, once switched out and in. */
+static void without_tsc(void)
+{
+	int fd = device_open();
+	struct ringlat_counts then;
+
+	pin(MEASURED_CPU);
+	must(!prctl(PR_SET_TSC, PR_TSC_SIGSEGV), "do without the counter");
+	EXPECT(device_start(fd, BOTH) && errno == EPERM);
+	must(!prctl(PR_SET_TSC, PR_TSC_ENABLE), "have the counter again");
+	must(!device_start(fd, BOTH) && !prctl(PR_SET_TSC, PR_TSC_SIGSEGV),
+	     "start, then do without");
+	then = device_read(fd);
+	AWAIT(device_read(fd).busy > then.busy);
+	EXPECT(device_read(fd).arrivals == then.arrivals);
+	must(!prctl(PR_SET_TSC, PR_TSC_ENABLE), "have the counter again");
+	AWAIT(device_read(fd).arrivals > then.arrivals);
+	close(fd);
+}
+
 static void unload_while_armed(void)
 {
 	device_own(BOTH);
@@ -575,6 +595,7 @@ static const struct test_case cases[] = {
 	{ "two-owners", two_owners },
 	{ "sibling-has-none", sibling_has_none },
 	{ "unprivileged", unprivileged },
+	{ "without-tsc", without_tsc },
 	{ "unload-while-armed", unload_while_armed },
 	{ "cpu-goes", cpu_goes },
 	{ "nmi-in-stub", nmi_in_stub },

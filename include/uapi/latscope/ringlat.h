@@ -104,7 +104,7 @@ struct ringlat_start {
  */
 struct ringlat_counts {
 	__u64 arrivals; /* stubs were put in place: by START, and when the owner was switched in */
-	__u64 busy; /* they were not: there was another IDT or SYSCALL entry; crossings miss */
+	__u64 busy; /* they were not, crossings miss: another IDT or SYSCALL entry, or no TSC */
 	__u64 lost; /* they were no longer there when they were to be taken away */
 	__u64 interrupts;
 	__u32 cpu;
@@ -116,12 +116,16 @@ struct ringlat_counts {
 /*
  * RINGLAT_START: EINVAL, no event, unknown ones, or those that exclude each other; EBUSY, already
  * started through this descriptor, the thread is an owner already, or the CPU's entry points are
- * not the kernel's own now; EPERM, no CAP_SYS_RAWIO, or the kernel is locked down; EOPNOTSUPP, see
+ * not the kernel's own now; EPERM, no CAP_SYS_RAWIO, the kernel is locked down, or the thread may
+ * not read the time stamp counter (PR_SET_TSC, strict seccomp); EOPNOTSUPP, see
  * ringlat_info.refusal; ENOTUNIQ, the thread may run on more than one CPU.
  *
  * RINGLAT_STOP: EINVAL, not running; EPERM, by another thread than the owner, while that lives.
  * What stops as well: the owner ends, closes any descriptor of this open file, or loads a kernel
  * module; the last descriptor is closed, by anyone. A child made by fork is not an owner.
+ *
+ * An owner that forbids itself the counter later, is told it by the stubs until it is next switched
+ * out: from then on they are not placed (`busy`).
  *
  * RINGLAT_READ: by whoever has the descriptor; after the end, as it was then. EINVAL, never
  * started.
