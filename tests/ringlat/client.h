@@ -278,6 +278,37 @@ static inline bool kernel_complains(int log)
 	return complains;
 }
 
+/*
+ * Has a CPU the stub for page faults? It would take the crossing of whoever does as the protocol
+ * says. (SIDT shows user code no IDT.) An owner that asks sees its own.
+ */
+static inline bool any_fault_hooked(void)
+{
+	struct sigaction before;
+	struct crossing crossing;
+	cpu_set_t mine, one;
+	bool hooked = false;
+	void *absent;
+	int cpu;
+
+	must(!sigaction(SIGSEGV, NULL, &before) && !sched_getaffinity(0, sizeof(mine), &mine),
+	     "tell what is set");
+	absent = absent_page();
+	for (cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (sched_setaffinity(0, sizeof(one), &one))
+			continue; /* offline */
+		cross_page_fault(&crossing, absent);
+		hooked |= !!crossing.u2k_k;
+	}
+	munmap(absent, PAGE);
+	must(!sigaction(SIGSEGV, &before, NULL) && !sched_setaffinity(0, sizeof(mine), &mine),
+	     "set it as it was");
+	return hooked;
+}
+
+/* Has a CPU another entry than the kernel's, while there is no owner? */
 static inline bool any_hooked(void)
 {
 	int cpu;
@@ -285,7 +316,7 @@ static inline bool any_hooked(void)
 	for (cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
 		if (is_hooked(cpu))
 			return true;
-	return false;
+	return any_fault_hooked();
 }
 
 /*

@@ -8,6 +8,8 @@
  *
  * count refusal: prints why nothing can be started here, and what trying to comes to.
  *
+ * count stubs: fails if a CPU is left with one. To be asked while there is no owner.
+ *
  * Under QEMU's -icount the ticks are a count of instructions.
  */
 #include "client.h"
@@ -173,6 +175,15 @@ static int print_refusal(void)
 	return 0;
 }
 
+static int look_for_stubs(void)
+{
+	pin(0);
+	if (!any_hooked())
+		return 0;
+	printf("a CPU is left with another entry than the others, or with the stub for faults\n");
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	size_t wanted = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
@@ -181,6 +192,8 @@ int main(int argc, char **argv)
 		return count_cost(argc == 3 ? argv[2] : "alone");
 	if (argc == 2 && !strcmp(argv[1], "refusal"))
 		return print_refusal();
+	if (argc == 2 && !strcmp(argv[1], "stubs"))
+		return look_for_stubs();
 	if (argc != 3 || !event_of(argv[1]) || !wanted || wanted > MOST)
 		return 2;
 	return count_crossings(event_of(argv[1]), wanted);

@@ -283,6 +283,7 @@ static void start_and_stop(void)
 	EXPECT(device_start(fd, BOTH) && errno == EBUSY);
 	EXPECT(device_start(other, RINGLAT_SYSCALL) && errno == EBUSY);
 	EXPECT(device_read(fd).running == 1 && device_read(fd).arrivals >= 1);
+	EXPECT(any_fault_hooked()); /* which others look for after each case */
 	EXPECT(!device_read(fd).kept && device_read(fd).cpu == (uint32_t)sched_getcpu());
 	cross_syscall(&crossing); /* was not asked for */
 	EXPECT(!crossing.u2k_k);

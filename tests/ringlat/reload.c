@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * reload [CASE...]: the module is unloaded and loaded again, and used, while all CPUs fault and call
- * all the time, or while one has another entry. LATSCOPE_RINGLAT is its file.
+ * reload [CASE...]: the module is unloaded and loaded again, and used, while all CPUs fault and
+ * call all the time, or while one has another entry. LATSCOPE_RINGLAT is its file.
  */
 #include "client.h"
 
