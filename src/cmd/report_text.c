@@ -271,10 +271,14 @@ void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned
 
 	if (!timeline->nr || !timeline->nr_modules)
 		return;
+	/* One interval is no line in time: at most it has somebody whose the slow ones are. */
+	if (timeline->nr == 1 && !timeline->nr_carriers)
+		return;
 	fputc('\n', out);
 	explain(&page);
 	headings(&page);
 	print_lines(&page);
-	print_pairs(&page);
+	if (timeline->nr > 1)
+		print_pairs(&page);
 	print_carriers(&page);
 }

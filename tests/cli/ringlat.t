@@ -84,6 +84,7 @@ check 'a recording' 0 'recording in ' 'minor_fault' ringlat --backend user -n 20
 recorded=$(recording "$dir/runs")
 is 'its files' "$(cd "$recorded" && echo *)" 'ringlat-syscall.csv ringlat-vdso.csv ringlat.csv ringlat.summary.json run.db'
 check 'report shows it' 0 '' 'ringlat minor_fault: .*seen 20,000 = .*: balances' report "$recorded"
+is 'report: one interval has no time line' "$(grep -E 'time line|Spearman|720 h' <<<"$out")" ''
 refuses 'nowhere to write' 1 'cannot make a directory in /proc/none: .*; choose another by -o' ringlat --backend user -n 600 -o /proc/none
 
 "$latscope" ringlat --backend user -n 1000000000 --json >"$dir/stdout" 2>"$dir/stderr" &
