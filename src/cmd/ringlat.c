@@ -59,7 +59,7 @@ static const char ringlat_doc[] =
 	"  sudo latscope ringlat                     the best that this machine can\n"
 	"  latscope ringlat --backend user --histogram\n"
 	"  latscope ringlat --json | jq .ring        for a script\n"
-	"  sudo latscope ringlat --with-memlat       what share of a page fault is crossing?\n"
+	"  sudo latscope ringlat --with-memlat       the crossing's share of a fault\n"
 	"  sudo latscope ringlat -o runs/            keep a recording\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
 
@@ -166,24 +166,26 @@ static void give_up_privileges(const struct ring *ring)
 	privilege__keep(kept, ring->backend->capability ? 2 : 1);
 }
 
-static int measure(struct ringlat *ringlat)
+/* It may help to try again, or by the backend that asks least of a machine. */
+static const char *todo_undisturbed(const struct ring_backend *backend)
+{
+	return backend == ring__find("user") ? "try a quieter machine, or more crossings (-n)"
+					     : "try --backend user, or a quieter machine";
+}
+
+static int measure(struct ringlat *ringlat, struct ring *ring)
 {
 	char why[RUN_TEXT];
-	struct ring *ring;
-	int code, err;
+	int err;
 
-	code = open_ring(ringlat, &ring);
-	if (code)
-		return code;
 	if (!ringlat->with_memlat) /* which has programs to load yet, and then does so itself */
 		give_up_privileges(ring);
 	catch_signals();
 	err = ring__measure(ring, ringlat->crossings, go_on, ringlat->result, why);
 	log__progress_end();
-	ring__close(ring);
 	if (!err)
 		return EXIT_DONE;
-	return failed(why, err == -ENODATA ? "try --backend user, or a quieter machine" : NULL,
+	return failed(why, err == -ENODATA ? todo_undisturbed(ring->backend) : NULL,
 		      err == -ENODATA ? EXIT_CANNOT : EXIT_ERROR);
 }
 
@@ -273,12 +275,29 @@ static int print(const struct ringlat *ringlat)
 	return EXIT_DONE;
 }
 
+static void discard_directory(const struct ringlat *ringlat)
+{
+	if (ringlat->recording.dir[0])
+		rmdir(ringlat->recording.dir);
+}
+
+/* Stopped before there was a figure of anything: that is said, and nothing recorded. */
+static int finish_empty(struct ringlat *ringlat)
+{
+	ringlat->run->duration_ns = clock__now_ns() - ringlat->run->start_mono_ns;
+	log__note("interrupted before anything was measured");
+	discard_directory(ringlat);
+	return print(ringlat);
+}
+
 /* The crossings are measured: whatever else fails, they are printed and kept. */
 static int finish(struct ringlat *ringlat)
 {
 	struct run *run = ringlat->run;
 	int added, printed, kept;
 
+	if (!ringlat->result->nr_events)
+		return finish_empty(ringlat);
 	ring_result__to_module(ringlat->result, OPTIONS_TAIL_NS, &run->modules[run->nr_modules++]);
 	added = add_handler(ringlat);
 	run->duration_ns = clock__now_ns() - run->start_mono_ns;
@@ -287,24 +306,27 @@ static int finish(struct ringlat *ringlat)
 	return added ? added : printed ? printed : kept;
 }
 
+/* A machine that cannot is left without a directory. */
 static int run_ringlat(struct ringlat *ringlat)
 {
 	const struct options *options = &ringlat->options;
+	struct ring *ring = NULL;
 	int code = EXIT_DONE;
 
 	if (ringlat->with_memlat) /* before anything is measured */
 		code = cmd__check_kernel("ringlat --with-memlat");
 	if (!code)
-		code = output__create(&ringlat->recording, options->output, options);
-	if (code)
-		return code;
-	code = describe(ringlat);
+		code = open_ring(ringlat, &ring);
 	if (!code)
-		code = measure(ringlat);
+		code = output__create(&ringlat->recording, options->output, options);
+	if (!code)
+		code = describe(ringlat);
+	if (!code)
+		code = measure(ringlat, ring);
+	ring__close(ring);
 	if (!code)
 		return finish(ringlat);
-	if (ringlat->recording.dir[0])
-		rmdir(ringlat->recording.dir);
+	discard_directory(ringlat);
 	return code;
 }
 

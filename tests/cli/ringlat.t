@@ -20,6 +20,15 @@ count_faults() {
 	faults=$((after[10] - before[10]))
 }
 
+# whole_or_none DIR: whatever was recorded below can be reported
+whole_or_none() {
+	local one
+
+	for one in "$1"/*/; do
+		[ ! -e "$one" ] || "$latscope" report "$one" || return
+	done
+}
+
 # between LOW HIGH VALUE
 between() {
 	echo "$3 is to be in [$1, $2]"
@@ -97,14 +106,26 @@ finish
 is 'SIGINT: exit status' "$status" 0
 ok 'SIGINT: what came before is there' says '.ring | .interrupted and .events[0].kept > 1000'
 
+# As soon as it takes the signal, so most likely before there is a figure of anything.
+"$latscope" ringlat --backend user -n 1000000000 --json -o "$dir/at-once" >"$dir/stdout" 2>"$dir/stderr" &
+pid=$!
+takes_sigint() { [ "$(<"/proc/$pid/comm")" = latscope ] && [ $((0x$(sed -n 's/^SigCgt:\t//p' "/proc/$pid/status") & 2)) != 0 ]; }
+wait_for takes_sigint
+kill -INT $pid
+finish
+is 'SIGINT at once: exit status' "$status" 0
+ok 'SIGINT at once: JSON says so' says '.ring.interrupted and all(.ring.events[]; .kept > 0)'
+ok 'SIGINT at once: a recording is whole, or not there' whole_or_none "$dir/at-once"
+
 # backend NAME REASON: it gives samples of every event, or says why not.
 backend() {
-	run ringlat --backend "$1" -n 20000 --json
+	run ringlat --backend "$1" -n 20000 --json -o "$dir/by-$1"
 	if [ "$status" = 0 ]; then
 		ok "$1: samples of every event" says '.ring.events | length == 3 and all(.[]; .kept > 0)'
 	else
 		like "$1: says why not" "$err" "backend $1 does not work here: $2"
 		like "$1: exit status" "$status" '^(1|77)$'
+		ok "$1: no directory is left behind" test ! -e "$dir/by-$1"
 	fi
 }
 
