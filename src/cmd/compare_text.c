@@ -7,6 +7,7 @@
 #include <base/units.h>
 #include <base/wrap.h>
 #include <stat/dist.h>
+#include <stat/unit.h>
 
 #include "compare_print.h"
 
@@ -112,12 +113,36 @@ static void print_interval(const struct page *page, const struct judged *judged,
 	fprintf(page->out, " %15s", text);
 }
 
+static size_t units_of(const struct side *side, bool intervals)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < side->nr; i++)
+		sum += intervals ? side->recordings[i].intervals : side->recordings[i].units;
+	return sum;
+}
+
+/* Nothing can be judged: a side's recordings, of one interval each it may be, are too few units. */
+static bool none_can_tell(const struct comparison *comparison)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		if (comparison->rules.judge.batches &&
+		    units_of(&comparison->sides[i], false) < JUDGE_LEAST_UNITS)
+			return true;
+	}
+	return false;
+}
+
 static void print_verdict(const struct page *page, const struct judged *judged, bool wanted)
 {
 	static const char *const colors[] = { "0", "31", "32" };
 
 	if (!wanted) {
 		fputs(" not judged\n", page->out);
+		return;
+	}
+	if (none_can_tell(page->comparison)) {
+		fputs(" cannot tell\n", page->out);
 		return;
 	}
 	paint(page, colors[judged->verdict]);
@@ -202,6 +227,8 @@ static void reasons(const struct page *page, const struct judged figures[JUDGE_F
 	uint32_t said = ~page->comparison->rules.judge.figures;
 	struct wrap wrap = { 0 };
 
+	if (none_can_tell(page->comparison)) /* for one reason, see add_method() */
+		return;
 	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
 		if (said & 1U << i || !figures[i].why[0])
 			continue;
@@ -289,15 +316,6 @@ static void print_row(const struct page *page, const struct comparison_row *row)
 	describe_tail(page, row);
 }
 
-static size_t units_of(const struct side *side, bool intervals)
-{
-	size_t sum = 0;
-
-	for (size_t i = 0; i < side->nr; i++)
-		sum += intervals ? side->recordings[i].intervals : side->recordings[i].units;
-	return sum;
-}
-
 static uint64_t time_of(const struct side *side)
 {
 	uint64_t sum = 0;
@@ -345,6 +363,14 @@ static void add_method(struct wrap *wrap, const struct comparison *comparison)
 			  "An observation is a run: %zu against %zu. The values of a side are "
 			  "those of its typical run, the geometric mean.",
 			  off->nr, on->nr);
+		return;
+	}
+	if (none_can_tell(comparison)) {
+		wrap__add(
+			wrap,
+			"cannot tell: too few intervals: a recording needs %d to be judged; one of "
+			"ringlat has one. %d recordings or more on both sides can be judged.",
+			UNIT_LEAST_INTERVALS, JUDGE_LEAST_UNITS);
 		return;
 	}
 	wrap__add(wrap,

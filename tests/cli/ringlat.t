@@ -94,6 +94,9 @@ recorded=$(recording "$dir/runs")
 is 'its files' "$(cd "$recorded" && echo *)" 'ringlat-syscall.csv ringlat-vdso.csv ringlat.csv ringlat.summary.json run.db'
 check 'report shows it' 0 '' 'ringlat minor_fault: .*seen 20,000 = .*: balances' report "$recorded"
 is 'report: one interval has no time line' "$(grep -E 'time line|Spearman|720 h' <<<"$out")" ''
+check 'compare: two recordings' 0 '' 'cannot tell' compare "$recorded" "$recorded"
+is 'compare: it says once why it cannot tell' "$(grep -c 'too few intervals' <<<"$out") $(grep -c 'no difference shown' <<<"$out")" '1 1'
+ok 'compare: it fits' fits
 refuses 'nowhere to write' 1 'cannot make a directory in /proc/none: .*; choose another by -o' ringlat --backend user -n 600 -o /proc/none
 
 "$latscope" ringlat --backend user -n 1000000000 --json >"$dir/stdout" 2>"$dir/stderr" &
