@@ -5,9 +5,9 @@
  * While a thread that asked for it is on its CPU, the kernel's entry points for page faults and for
  * SYSCALL are preceded by stubs of the ringlat module. A stub recognises a crossing that is meant
  * for it by a cookie in a register *and* the address of the instruction that crosses, reads the
- * time stamp counter twice, and returns. It passes on everything else: after four instructions,
- * jump included, or up to twelve while the owner has the cookie in its register. All other threads
- * enter the kernel by its own entry points and pay nothing.
+ * time stamp counter twice, and returns. It passes on everything else: after at most four
+ * instructions, jumps included, or twelve while the owner has the cookie in its register. All other
+ * threads enter the kernel by its own entry points and pay nothing.
  *
  * The module measures nothing and keeps no samples: user code reads the counter before and after
  * the crossing, the stub hands it the two values between in registers.
