@@ -43,10 +43,12 @@ struct command {
 	bool tierlat; /* it alone: it is none of record's */
 	struct tier_config tiers;
 	struct json_object *checks; /* with --json */
-	char path[RUN_TEXT];
+	char node[RUN_TEXT]; /* of the disk */
 	const char *shown; /* module whose heading was printed */
 	unsigned int count[CHECK_NOTE + 1];
 };
+
+static const char default_dir[] = DIR;
 
 static const struct argp_option validate_options[] = {
 	{ "only", KEY_ONLY, "PART", 0, "Only truth, reaction or overhead", 0 },
@@ -120,7 +122,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		validate->rung = arg;
 		return 0;
 	case KEY_DIR:
-		validate->path = arg;
+		validate->dir = arg;
 		return 0;
 	case KEY_DISK:
 		command->disk = arg;
@@ -342,19 +344,30 @@ static int print_result(const struct command *command)
 }
 
 /* "sda" and "/dev/sda" are the same. */
-static int find_path(struct command *command)
+static int find_disk(struct command *command)
 {
 	struct stat st;
 
 	if (!command->disk)
 		return 0;
-	snprintf(command->path, sizeof(command->path), "%s%.200s",
+	snprintf(command->node, sizeof(command->node), "%s%.200s",
 		 command->disk[0] == '/' ? "" : "/dev/", command->disk);
-	command->validate.path = command->path;
-	if (!stat(command->path, &st) && S_ISBLK(st.st_mode))
+	command->validate.disk = command->node;
+	if (!stat(command->node, &st) && S_ISBLK(st.st_mode))
 		return 0;
-	log__error(command->path, "no such disk (see lsblk)", NULL);
+	log__error(command->node, "no such disk (see lsblk)", NULL);
 	return -ENODEV;
+}
+
+static int find_dir(const struct command *command)
+{
+	const char *dir = command->validate.dir;
+	struct stat st;
+
+	if (dir == default_dir || (!stat(dir, &st) && S_ISDIR(st.st_mode)))
+		return 0;
+	log__error(dir, "no such directory", "--dir takes one, to make a file in");
+	return -ENOTDIR;
 }
 
 static int run(struct command *command)
@@ -364,7 +377,7 @@ static int run(struct command *command)
 	code = command->tierlat ? EXIT_DONE : cmd__check_kernel("validate");
 	if (code)
 		return code;
-	if (find_path(command))
+	if (find_disk(command) || find_dir(command))
 		return EXIT_ERROR;
 	if (command->options.json)
 		command->checks = json_object_new_array();
@@ -382,7 +395,7 @@ int cmd_validate(int argc, char **argv)
 		.options = { .command = argv[0], .max_args = 1 },
 		.validate = {
 			.parts = VALIDATE_TRUTH | VALIDATE_REACTION | VALIDATE_OVERHEAD,
-			.path = DIR,
+			.dir = default_dir,
 			.replicates = REPLICATES,
 			.window_ns = WINDOW_NS,
 			.report = report,

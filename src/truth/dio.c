@@ -135,20 +135,24 @@ static bool is_directory(const char *path)
 }
 
 /* It loses its name at once: whatever happens, nothing is left behind. */
-static int create(const struct truth_dio *dio)
+static int create(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	return fd;
+}
+
+static int create_in(const char *dir)
 {
 	char path[4096];
 	int fd;
 
-	if (is_directory(dio->path)) {
-		if ((size_t)snprintf(path, sizeof(path), "%s/latscope-XXXXXX", dio->path) >=
-		    sizeof(path))
-			return -ENAMETOOLONG;
-		fd = mkostemp(path, O_CLOEXEC);
-	} else {
-		snprintf(path, sizeof(path), "%s", dio->path);
-		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	}
+	if ((size_t)snprintf(path, sizeof(path), "%s/latscope-XXXXXX", dir) >= sizeof(path))
+		return -ENAMETOOLONG;
+	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	unlink(path);
@@ -157,10 +161,12 @@ static int create(const struct truth_dio *dio)
 
 static int make_file(struct truth_dio *dio)
 {
-	dio->fd = create(dio);
+	bool in = dio->own || is_directory(dio->path);
+
+	dio->fd = in ? create_in(dio->path) : create(dio->path);
 	if (dio->fd < 0)
-		return truth__fail(dio->why, dio->fd, "cannot make %s: %s", dio->path,
-				   strerror(-dio->fd));
+		return truth__fail(dio->why, dio->fd, "cannot make %s%s: %s",
+				   in ? "a file in " : "", dio->path, strerror(-dio->fd));
 	if (is_in_memory(dio->fd) || fcntl(dio->fd, F_SETFL, O_DIRECT))
 		return truth__fail(dio->why, -EOPNOTSUPP, "%s lies where no direct I/O is",
 				   dio->path);
@@ -169,7 +175,7 @@ static int make_file(struct truth_dio *dio)
 
 static int open_path(struct truth_dio *dio)
 {
-	if (access(dio->path, F_OK) || is_directory(dio->path))
+	if (dio->own || access(dio->path, F_OK) || is_directory(dio->path))
 		return make_file(dio);
 	dio->fd = open(dio->path, (dio->write ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC);
 	if (dio->fd < 0)

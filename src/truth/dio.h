@@ -26,6 +26,7 @@ struct truth_dio_worker;
 
 struct truth_dio {
 	const char *path; /* a directory: the file is made in it, without a name */
+	bool own; /* it is to be a directory: nothing that is there already is opened */
 	bool write; /* destroys what is there */
 	bool sync; /* fdatasync() after each write */
 	bool sequential; /* not at random */

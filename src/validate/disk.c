@@ -6,7 +6,21 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#define BLOCK 4096
+#define FILE_BYTES (16UL << 20)
+
 CHILD_WORK(, disk, truth_dio);
+
+struct truth_dio disk__ask(const struct validate *validate)
+{
+	return (struct truth_dio){
+		.path = validate->disk ? validate->disk : validate->dir,
+		.own = !validate->disk,
+		.bytes = BLOCK,
+		.size = FILE_BYTES,
+		.seed = validate->seed,
+	};
+}
 
 static bool has(dev_t device, const char *file)
 {

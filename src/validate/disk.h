@@ -7,10 +7,10 @@
 
 #include "window.h"
 
-#define DISK_BLOCK 4096
-#define DISK_FILE (16UL << 20)
-
 extern const struct child_work disk_work; /* struct truth_dio */
+
+/* Where the I/O goes: to a file of its own, or to the disk that was named, which is for reading. */
+struct truth_dio disk__ask(const struct validate *validate);
 
 /*
  * The whole disk that a device is or lies on. -EOPNOTSUPP: no requests are seen of it: it is none,

@@ -18,15 +18,12 @@
 
 static void ask_reads(const struct validate *validate, void *asked)
 {
-	*(struct truth_dio *)asked = (struct truth_dio){
-		.path = validate->path,
-		.depth = 1,
-		.count = READS,
-		.duration_ns = PATIENCE_NS,
-		.bytes = DISK_BLOCK,
-		.size = DISK_FILE,
-		.seed = validate->seed,
-	};
+	struct truth_dio *dio = asked;
+
+	*dio = disk__ask(validate);
+	dio->depth = 1;
+	dio->count = READS;
+	dio->duration_ns = PATIENCE_NS;
 }
 
 static int open_reads(struct validate *validate, struct window *window, dev_t *whole)
@@ -43,8 +40,7 @@ static int open_reads(struct validate *validate, struct window *window, dev_t *w
 	err = disk__whole(dio->disk, whole);
 	if (err)
 		snprintf(window->why, RUN_TEXT,
-			 "%.128s is on no disk of its own; choose by --dir or --disk",
-			 validate->path);
+			 "%.128s is on no disk of its own; choose by --dir or --disk", dio->path);
 	return err;
 }
 

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -196,23 +195,17 @@ const struct experiment runqlat_experiment = {
 	.judge = judge_hogs,
 };
 
-/* A disk that was named is not written to. Depth 0 is idle: the file is made and left alone. */
 static bool ask_io(const struct validate *validate, const struct side *side, void *asked)
 {
 	struct truth_dio *dio = asked;
 
-	*dio = (struct truth_dio){
-		.path = validate->path,
-		.write = side->writes,
-		.sequential = side->sequential,
-		.depth = side->depth,
-		.count = UINT32_MAX,
-		.duration_ns = validate->window_ns,
-		.bytes = DISK_BLOCK,
-		.size = DISK_FILE,
-		.seed = validate->seed,
-	};
-	return !side->writes || strncmp(validate->path, "/dev/", 5);
+	*dio = disk__ask(validate);
+	dio->write = side->writes && dio->own;
+	dio->sequential = side->sequential;
+	dio->depth = side->depth;
+	dio->count = UINT32_MAX;
+	dio->duration_ns = validate->window_ns;
+	return dio->write == side->writes;
 }
 
 static struct lat_knobs measure_child(const struct window *window)

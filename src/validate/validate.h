@@ -35,7 +35,8 @@ enum validate_part { VALIDATE_TRUTH = 1, VALIDATE_REACTION = 2, VALIDATE_OVERHEA
 struct validate {
 	unsigned int parts; /* mask of enum validate_part */
 	const char *rung; /* NULL: the best that works */
-	const char *path; /* a directory for the temporary file, or a disk, which is only read */
+	const char *dir; /* for the temporary file */
+	const char *disk; /* its node: that is read instead, and nothing written; NULL: none */
 	unsigned int replicates;
 	uint64_t window_ns; /* of an experiment */
 	uint64_t seed;

@@ -7,7 +7,8 @@ cd "$(dirname "$0")/../.." || exit
 
 latscope=.output/latscope
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+loop=''
+trap '[ -z "$loop" ] || losetup -d "$loop"; rm -rf "$dir"' EXIT
 
 # run ARG...: sets $status; what was printed is in $dir/out and $dir/err.
 run() {
@@ -26,6 +27,14 @@ run --break nonsense
 ok 'another fault: wrong usage' ended 2
 run --disk /dev/null
 ok 'a disk that is none: error' ended 1
+head -c 1M /dev/urandom >"$dir/file"
+for named in file nothing; do
+	sum=$(sha1sum "$dir/$named" 2>&1)
+	run iolat --dir "$dir/$named"
+	ok "--dir with $named: error" ended 1
+	like "--dir with $named: why" "$(said)" "^latscope: $dir/$named: no such directory; --dir takes one"
+	is "--dir with $named: it is as it was" "$(sha1sum "$dir/$named" 2>&1)" "$sum"
+done
 [ "$(id -u)" = 0 ] || skip_rest='not root'
 
 # Some machines run no BPF program while certain tasks of theirs are current, and a completion or two is missed; busy
@@ -82,6 +91,21 @@ if grep -q '^iolat:' "$dir/plain"; then
 	like 'a busy disk is no fault of ours' "$(said)" "$busy"
 else
 	skip 'a busy disk is no fault of ours' 'iolat cannot run here'
+fi
+
+# By whatever name it goes, a disk is only read.
+if grep -q '^iolat:' "$dir/plain" && head -c 16M /dev/urandom >"$dir/image" && loop=$(losetup -f --show "$dir/image"); then
+	sum=$(sha1sum <"$dir/image")
+	ln -s "$loop" "$dir/disk"
+	for disk in "$dir/disk" "/$loop" "$loop" "${loop#/dev/}"; do
+		run iolat --only reaction --replicates 1 --window 50ms --disk "$disk"
+		like "--disk ${disk#"$dir"}: no writes" "$(said)" 'skip +random writes: rate from idle.*a disk that was named is only read'
+	done
+	sync "$loop" "$dir/image"
+	is 'a disk is as it was' "$(sha1sum <"$dir/image")" "$sum"
+	is 'a disk is as it was, to those who read it' "$(sha1sum <"$loop")" "$sum"
+else
+	skip 'a disk is as it was' "${loop:-no loop disk, or iolat cannot run here}"
 fi
 
 # break_it MODULE FAULT: again only if the truth itself did not come about, which is an error and no verdict
