@@ -3,7 +3,10 @@
 #ifndef LATSCOPE_STAT_DIST_H
 #define LATSCOPE_STAT_DIST_H
 
-/* P(|T| >= |t|) of Student's t with df > 0 degrees of freedom, which need not be whole. */
+/*
+ * P(|T| >= |t|) of Student's t with df > 0 degrees of freedom, which need not be whole;
+ * INFINITY: of the normal distribution.
+ */
 double dist__t_both_tails(double t, double df);
 
 /* The t with P(T <= t) = p, 0 < p < 1. */

@@ -133,6 +133,45 @@ static void one_run_a_side(void **state)
 	assert_true(fabs(figure(JUDGE_TAIL)->off - 0.01) < 1e-9);
 }
 
+#define STEADY_INTERVALS 400
+
+/* Nearly the same each time: slow swings by 0.2 %. */
+static void fill_steady(struct run_data *delta, unsigned int interval, const void *body_ns)
+{
+	double swing = 1 + 0.002 * sin(interval / 20.0);
+	uint64_t body = (uint64_t)(*(const uint64_t *)body_ns * swing);
+
+	sample_record(&delta->metrics[0], body, 19800);
+	sample_record(&delta->metrics[0], 20000, 200);
+}
+
+static void write_steady(const char *name, uint64_t body_ns)
+{
+	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, name,
+			STEADY_INTERVALS, fill_steady, &body_ns);
+}
+
+/* Nothing varies within the runs, so nearly all is what runs are assumed to differ by. */
+static void one_run_a_side_long_and_steady(void **state)
+{
+	const struct judged *mean;
+	double width;
+
+	(void)state;
+	write_steady("off", 1500);
+	write_steady("on", 1575);
+	assert_int_equal(compare(), 0);
+	mean = figure(JUDGE_MEAN);
+	assert_true(mean->ratio > 1.02 && mean->ratio < 1.06);
+	assert_true(mean->tested);
+	/* Of the normal distribution, with a variance of log(2) a side, which is a spread of 100 %. */
+	width = log(mean->high / mean->low) / (2 * 1.96 * sqrt(2 * log(2)));
+	assert_true(fabs(width - 1) < 0.01);
+	assert_true(mean->p > 0.9);
+	assert_int_equal(comparison.verdicts[JUDGE_WORSE], 0);
+	assert_int_equal(comparison.verdicts[JUDGE_BETTER], 0);
+}
+
 static void too_few_intervals(void **state)
 {
 	char *printed;
@@ -537,6 +576,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(shares_are_not_counts),
 		TEST(one_run_a_side),
+		TEST(one_run_a_side_long_and_steady),
 		TEST(too_few_intervals),
 		TEST(replicates),
 		TEST(two_runs),
