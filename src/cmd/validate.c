@@ -44,7 +44,8 @@ struct command {
 	struct tier_config tiers;
 	struct json_object *checks; /* with --json */
 	char node[RUN_TEXT]; /* of the disk */
-	const char *shown; /* module whose heading was printed */
+	const char *shown; /* module whose heading was printed, with this rung */
+	char shown_rung[RUN_NAME];
 	unsigned int count[CHECK_NOTE + 1];
 };
 
@@ -200,14 +201,19 @@ static int parse(struct command *command, int argc, char **argv)
 
 static const char *const verdicts[] = { "pass", "FAIL", "skip", "note" };
 
+/* Anew for another rung: what is asked of a module may not be to be had from the one before. */
 static void print_heading(struct command *command, const struct check *check)
 {
-	if (!command->shown || strcmp(command->shown, check->module))
-		printf("%s%s: %s\n", command->shown ? "\n" : "", check->module,
+	bool first = !command->shown;
+
+	if (first || strcmp(command->shown, check->module) ||
+	    strcmp(command->shown_rung, check->rung))
+		printf("%s%s: %s\n", first ? "" : "\n", check->module,
 		       check->rung[0] ? check->rung : "no rung");
-	if (!command->shown)
+	if (first)
 		printf("  %4s  %-35s %-19s %s\n", "", "check", "expected", "got");
 	command->shown = check->module;
+	snprintf(command->shown_rung, RUN_NAME, "%s", check->rung);
 }
 
 static void print_check(struct command *command, const struct check *check)

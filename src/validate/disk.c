@@ -30,7 +30,11 @@ static bool has(dev_t device, const char *file)
 	return !access(path, F_OK);
 }
 
-int disk__whole(dev_t device, dev_t *whole)
+/*
+ * The whole disk that a device is or lies on. -EOPNOTSUPP: no requests are seen of it: it is none,
+ * or made of others.
+ */
+static int find_whole(dev_t device, dev_t *whole)
 {
 	unsigned int number[2];
 	char path[128];
@@ -51,4 +55,26 @@ int disk__whole(dev_t device, dev_t *whole)
 		*whole = makedev(number[0], number[1]);
 	}
 	return has(*whole, "mq") ? 0 : -EOPNOTSUPP;
+}
+
+int disk__find(struct window *window, dev_t *disk)
+{
+	const struct truth_dio *dio = window->child.truth;
+	int err = find_whole(dio->disk, disk);
+
+	if (err)
+		snprintf(window->why, RUN_TEXT, "%.128s is on no disk of its own", dio->path);
+	return err;
+}
+
+int disk__filter(struct window *window, struct lat_knobs *knobs)
+{
+	dev_t disk;
+	int err = disk__find(window, &disk);
+
+	if (err)
+		return err;
+	*knobs = (struct lat_knobs){ .disk = major(disk) << 20 | minor(disk),
+				     .by = 1U << LAT_BY_OP };
+	return 0;
 }

@@ -13,9 +13,12 @@ extern const struct child_work disk_work; /* struct truth_dio */
 struct truth_dio disk__ask(const struct validate *validate);
 
 /*
- * The whole disk that a device is or lies on. -EOPNOTSUPP: no requests are seen of it: it is none,
- * or made of others.
+ * The whole disk that the child's I/O goes to. -EOPNOTSUPP, with window->why: no requests are seen
+ * of it: it is none, or made of others.
  */
-int disk__whole(dev_t device, dev_t *whole);
+int disk__find(struct window *window, dev_t *disk);
+
+/* All that this disk does, by kind; for rungs that do not see whose it is. As disk__find(). */
+int disk__filter(struct window *window, struct lat_knobs *knobs);
 
 #endif

@@ -42,19 +42,21 @@ static void read_reaction(const struct window *window, const struct side *side,
 {
 	struct figures figures;
 
-	figures__of(&figures, &window__cell(window, side->metric)->hist);
+	figures__of(&figures, side->hist ? side->hist(window, side)
+					 : &window__cell(window, side->metric)->hist);
 	reaction->rate = figures__rate(figures.events, window->run->duration_ns);
 	reaction->p99_ns = figures.quantiles_ns[FIGURES_P99];
 	reaction->mean_ns = figures.mean_ns;
 	reaction->in_flight = reaction->rate * reaction->mean_ns / NSEC_PER_SEC;
 	if (side->witness)
-		side->witness(window, reaction);
+		side->witness(window, side, reaction);
 }
 
 static int run_side(struct validate *validate, const struct side *side, struct reaction *reaction,
 		    char why[RUN_TEXT])
 {
 	_Alignas(16) char asked[MOST_ASKED] = { 0 };
+	struct lat_knobs knobs = { 0 };
 	struct window window;
 	int err;
 
@@ -62,7 +64,9 @@ static int run_side(struct validate *validate, const struct side *side, struct r
 		return 0;
 	err = window__open(&window, side->work, asked);
 	if (!err)
-		err = window__measure(&window, validate, side->knobs(&window));
+		err = side->knobs(&window, &knobs);
+	if (!err)
+		err = window__measure(&window, validate, knobs);
 	if (!err)
 		read_reaction(&window, side, reaction);
 	else
@@ -95,12 +99,24 @@ static void take_medians(struct reaction *median, const struct reaction *replica
 	}
 }
 
+/* What is measured in different ways cannot be compared. */
+static int same_rung(const struct validate *validate, char rung[RUN_NAME], char why[RUN_TEXT])
+{
+	if (!rung[0])
+		snprintf(rung, RUN_NAME, "%s", validate->used_rung);
+	if (!strcmp(rung, validate->used_rung))
+		return 0;
+	snprintf(why, RUN_TEXT, "measured by %s and by %s, which cannot be compared", rung,
+		 validate->used_rung);
+	return -EOPNOTSUPP;
+}
+
 static int run_windows(struct validate *validate, const struct experiment *experiment,
 		       struct reaction *all, unsigned int *order, char why[RUN_TEXT])
 {
 	unsigned int total = count_sides(experiment) * validate->replicates;
+	char doing[RUN_NAME], rung[RUN_NAME] = "";
 	const struct side *side;
-	char doing[RUN_NAME];
 	int err = 0;
 
 	shuffle(order, total, validate->seed);
@@ -109,6 +125,8 @@ static int run_windows(struct validate *validate, const struct experiment *exper
 		snprintf(doing, sizeof(doing), "window %u of %u, %.32s", i + 1, total, side->name);
 		validate->progress(validate->arg, doing);
 		err = run_side(validate, side, &all[order[i]], why);
+		if (!err)
+			err = same_rung(validate, rung, why);
 	}
 	return err;
 }

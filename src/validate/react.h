@@ -17,6 +17,7 @@ struct reaction {
 	double made; /* events per second that the load made, by its own count */
 	double slept, called; /* the same of the threads: bounds of it; 0: not known */
 	double slept_mean_ns;
+	double others; /* requests that others made of that disk, for each of the load's */
 };
 
 #define REACT_SIDES 8
@@ -25,10 +26,14 @@ struct reaction {
 struct side {
 	const char *name; /* NULL: after the last one */
 	const struct child_work *work;
-	/* Fills in work->size bytes of what is asked. false: not with this path. */
+	/* Fills in work->size bytes of what is asked. false: not with this disk. */
 	bool (*ask)(const struct validate *validate, const struct side *side, void *asked);
-	struct lat_knobs (*knobs)(const struct window *window);
-	void (*witness)(const struct window *window, struct reaction *reaction); /* or NULL */
+	/* 0, or as window__measure(). */
+	int (*knobs)(struct window *window, struct lat_knobs *knobs);
+	/* What is looked at; NULL: all of the metric. */
+	const struct lat_hist *(*hist)(const struct window *window, const struct side *side);
+	void (*witness)(const struct window *window, const struct side *side,
+			struct reaction *reaction); /* or NULL */
 	unsigned int metric;
 	unsigned int depth; /* of I/O, number of tasks */
 	bool writes, sequential;

@@ -93,6 +93,30 @@ else
 	skip 'a busy disk is no fault of ours' 'iolat cannot run here'
 fi
 
+# On each rung what that rung measures is proved, though not all of them see whose requests they are.
+if grep -q '^iolat:' "$dir/plain"; then
+	for rung in '' stamps raw_tp tp_btf; do
+		again 5 iolat --replicates 1 --window 100ms --json ${rung:+--rung "$rung"}
+		if [ "$status" = 77 ]; then
+			skip "iolat ${rung:-unasked}: the rung" "$(head -n 1 "$dir/err")"
+			continue
+		fi
+		# shellcheck disable=SC2016 # jq's
+		ok "iolat ${rung:-unasked}: truth, reaction and overhead are of the one rung" fields '.checks[0].rung as $rung
+			| ([.checks[].part] | unique == ["overhead", "reaction", "truth"])
+			and ([.checks[] | select(.part == "truth") | .rung][:6] + [.checks[] | select(.part != "truth") | .rung]
+				| unique == [$rung]) and ("'"$rung"'" | . == "" or . == $rung)'
+	done
+	ok 'a rung that sees the submitter has the checks of one process' \
+		fields '[.checks[].check] | index("one process\u0027s direct reads")'
+	run iolat --only truth --rung raw_tp
+	like 'one that does not says so' "$(said)" "skip +one process's reads[[:space:]]+raw_tp: does not see who submits"
+	run iolat --only truth
+	like 'another rung has another heading' "$(said)" $'^iolat: (tp_btf|stamps.*\niolat: tp_btf)\n'
+else
+	skip 'iolat: rungs' 'it cannot run here'
+fi
+
 # By whatever name it goes, a disk is only read.
 if grep -q '^iolat:' "$dir/plain" && head -c 16M /dev/urandom >"$dir/image" && loop=$(losetup -f --show "$dir/image"); then
 	sum=$(sha1sum <"$dir/image")
