@@ -46,7 +46,8 @@ struct command {
 	char node[RUN_TEXT]; /* of the disk */
 	const char *shown; /* module whose heading was printed, with this rung */
 	char shown_rung[RUN_NAME];
-	unsigned int count[CHECK_NOTE + 1];
+	unsigned int count[CHECK_VERDICTS];
+	bool interrupted;
 };
 
 static const char default_dir[] = DIR;
@@ -199,7 +200,10 @@ static int parse(struct command *command, int argc, char **argv)
 	return got;
 }
 
-static const char *const verdicts[] = { "pass", "FAIL", "skip", "note" };
+/* As a table shows them. */
+static const char *const verdicts[CHECK_VERDICTS] = { "pass", "FAIL", "skip", "note", "ERR " };
+static const char *const verdict_names[CHECK_VERDICTS] = { "pass", "fail", "skip", "note",
+							   "error" };
 
 /* Anew for another rung: what is asked of a module may not be to be had from the one before. */
 static void print_heading(struct command *command, const struct check *check)
@@ -221,8 +225,8 @@ static void print_check(struct command *command, const struct check *check)
 	struct wrap wrap = { 0 };
 
 	print_heading(command, check);
-	if (check->verdict == CHECK_SKIP)
-		printf("  skip  %s\n", check->name);
+	if (check->verdict == CHECK_SKIP || check->verdict == CHECK_ERROR)
+		printf("  %s  %s\n", verdicts[check->verdict], check->name);
 	else
 		printf("  %s  %-35s %-19s %s\n", verdicts[check->verdict], check->name,
 		       check->expected, check->got);
@@ -247,9 +251,7 @@ static void keep_check(struct command *command, const struct check *check)
 	json_object_object_add(object, "check",
 			       json_object_new_string(check->name + strspn(check->name, " ")));
 	json_object_object_add(object, "verdict",
-			       json_object_new_string(check->verdict == CHECK_FAIL
-							      ? "fail"
-							      : verdicts[check->verdict]));
+			       json_object_new_string(verdict_names[check->verdict]));
 	json_object_object_add(object, "expected", text_of(check->expected));
 	json_object_object_add(object, "got", text_of(check->got));
 	json_object_object_add(object, "reason", text_of(check->why));
@@ -276,58 +278,78 @@ static void progress(void *arg, const char *doing)
 	log__progress("%s: %s ...", command->validate.module, doing);
 }
 
-static int explain(const char *module, const char *rung, int err, const char *why)
+static bool does_io(const struct validate *validate)
+{
+	return validate->ops && validate->ops->splits & 1U << LAT_BY_DISK;
+}
+
+static int explain(struct command *command, const struct validate *validate, int err,
+		   const char *why)
 {
 	char what[RUN_TEXT];
 
 	log__progress_end();
 	if (!err)
 		return EXIT_DONE;
-	if (err == -EOPNOTSUPP) {
-		log__refused(module, rung, probe__reason(why, rung));
-		return EXIT_CANNOT;
-	}
-	snprintf(what, sizeof(what), "%s could not be validated", module);
-	log__error(what, err == -EINTR ? "interrupted" : why, NULL);
-	return EXIT_ERROR;
+	snprintf(what, sizeof(what), "%s could not be validated", command->validate.module);
+	if (err == -EOPNOTSUPP && validate->refused)
+		log__refused(command->validate.module, validate->rung,
+			     probe__reason(why, validate->rung));
+	else if (err == -EOPNOTSUPP)
+		log__error(what, why, does_io(validate) ? "--dir or --disk choose another" : NULL);
+	else
+		log__error(what, err == -EINTR ? "interrupted" : why, NULL);
+	command->interrupted = err == -EINTR;
+	return err == -EOPNOTSUPP ? EXIT_CANNOT : EXIT_ERROR;
 }
 
-/* The exit code so far: an error ends it, a module that cannot run does not. */
 static int validate_module(struct command *command, const struct probe_ops *ops)
 {
 	struct validate validate = command->validate;
 	char why[RUN_TEXT] = "";
+	int err;
 
 	if (validate.rung && !probe__find_rung(ops, validate.rung))
 		validate.rung = NULL;
 	command->validate.module = ops->name;
-	return explain(ops->name, validate.rung, validate__module(&validate, ops, why), why);
+	err = validate__module(&validate, ops, why);
+	return explain(command, &validate, err, why);
 }
 
 static int validate_tiers(struct command *command)
 {
 	char why[RUN_TEXT] = "";
-	int code;
+	int code, err;
 
 	command->validate.module = "tierlat";
-	code = explain("tierlat", NULL, validate__tierlat(&command->validate, &command->tiers, why),
-		       why);
+	command->validate.refused = true;
+	err = validate__tierlat(&command->validate, &command->tiers, why);
+	code = explain(command, &command->validate, err, why);
 	return command->count[CHECK_FAIL] ? EXIT_WORSE : code;
 }
 
+/* A check that failed says more than one that could not be made, and that more than a module. */
 static int validate_all(struct command *command)
 {
 	int code = EXIT_DONE, got;
 
-	for (size_t i = 0; probe_list[i]; i++) {
+	for (size_t i = 0; probe_list[i] && !command->interrupted; i++) {
 		if (!is_wanted(command, probe_list[i]))
 			continue;
 		got = validate_module(command, probe_list[i]);
-		if (got == EXIT_ERROR)
-			return got;
-		code = got ? got : code;
+		if (got == EXIT_ERROR || code == EXIT_DONE)
+			code = got;
 	}
-	return command->count[CHECK_FAIL] ? EXIT_WORSE : code;
+	return command->count[CHECK_FAIL] && !command->interrupted ? EXIT_WORSE : code;
+}
+
+static void print_counts(const struct command *command)
+{
+	printf("\n%u passed, %u failed, %u skipped", command->count[CHECK_PASS],
+	       command->count[CHECK_FAIL], command->count[CHECK_SKIP]);
+	if (command->count[CHECK_ERROR])
+		printf(", %u could not be made", command->count[CHECK_ERROR]);
+	fputc('\n', stdout);
 }
 
 static int print_result(const struct command *command)
@@ -336,8 +358,7 @@ static int print_result(const struct command *command)
 
 	if (!command->checks) {
 		if (command->shown)
-			printf("\n%u passed, %u failed, %u skipped\n", command->count[CHECK_PASS],
-			       command->count[CHECK_FAIL], command->count[CHECK_SKIP]);
+			print_counts(command);
 		return 0;
 	}
 	object = json_object_new_object();
@@ -345,6 +366,7 @@ static int print_result(const struct command *command)
 	json_object_object_add(object, "passed", json_object_new_int(command->count[CHECK_PASS]));
 	json_object_object_add(object, "failed", json_object_new_int(command->count[CHECK_FAIL]));
 	json_object_object_add(object, "skipped", json_object_new_int(command->count[CHECK_SKIP]));
+	json_object_object_add(object, "errors", json_object_new_int(command->count[CHECK_ERROR]));
 	json_object_object_add(object, "checks", command->checks);
 	return json__print(object, stdout, true);
 }

@@ -76,12 +76,23 @@ void check__number(const struct validate *validate, const char *name, double low
 	tell(validate, &check, name, low <= got && got <= high);
 }
 
-void check__skip(const struct validate *validate, const char *name, const char *why)
+static void tell_why(const struct validate *validate, enum check_verdict verdict, const char *name,
+		     const char *why)
 {
-	struct check check = { .verdict = CHECK_SKIP };
+	struct check check = { .verdict = verdict };
 
 	snprintf(check.why, RUN_TEXT, "%s", why);
 	tell(validate, &check, name, true);
+}
+
+void check__skip(const struct validate *validate, const char *name, const char *why)
+{
+	tell_why(validate, CHECK_SKIP, name, why);
+}
+
+void check__error(const struct validate *validate, const char *name, const char *why)
+{
+	tell_why(validate, CHECK_ERROR, name, why);
 }
 
 void check__note(const struct validate *validate, const char *name, const char *got)

@@ -24,6 +24,7 @@ void check__number(const struct validate *validate, const char *name, double low
 void check__sound(const struct validate *validate, const struct run_module *module);
 
 void check__skip(const struct validate *validate, const char *name, const char *why);
+void check__error(const struct validate *validate, const char *name, const char *why);
 void check__note(const struct validate *validate, const char *name, const char *got);
 
 /* Samples whose slot is that of low_ns, that of high_ns or between. */

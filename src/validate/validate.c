@@ -35,24 +35,17 @@ static bool disturbed(const struct window *window, int err)
 	       window->child.shared->err == err;
 }
 
-static int check_truth(struct validate *validate, const char *name, truth_check check,
-		       char why[RUN_TEXT])
+static int check_truth(struct validate *validate, truth_check check, char why[RUN_TEXT])
 {
 	struct window window;
-	bool refused;
 	int err, tries = 0;
 
 	do {
 		err = check(validate, &window);
-		refused = window.run && window.module && window.module->refused[0];
 		if (err)
 			snprintf(why, RUN_TEXT, "%s", window.why);
 		window__close(&window);
 	} while (disturbed(&window, err) && ++tries < TRIES);
-	if (err == -EOPNOTSUPP && !refused) {
-		check__skip(validate, name, why);
-		return 0;
-	}
 	return err;
 }
 
@@ -64,42 +57,84 @@ static const struct module_checks *checks_of(const struct probe_ops *ops)
 	return NULL;
 }
 
-static int check_truths(struct validate *validate, const struct module_checks *checks,
-			char why[RUN_TEXT])
+/* What came of the parts of a module. */
+struct course {
+	struct validate *validate;
+	int err; /* the first one */
+	char *why; /* of it */
+};
+
+/* Tells of a part that could not be made. false: nor can the rest. */
+static bool go_on(struct course *course, const char *name, int err, const char *why)
 {
-	bool works = false;
-	int err;
+	struct validate *validate = course->validate;
+	bool cannot = validate->refused && !validate->used_rung[0];
+
+	if (err == -EOPNOTSUPP && !cannot)
+		check__skip(validate, name, why);
+	else if (err && err != -EINTR && err != -EOPNOTSUPP)
+		check__error(validate, name, why);
+	if (err && (!course->err || course->err == -EOPNOTSUPP || err == -EINTR)) {
+		course->err = err;
+		snprintf(course->why, RUN_TEXT, "%s", why);
+	}
+	return err != -EINTR && !(err == -EOPNOTSUPP && cannot);
+}
+
+static bool check_truths(struct course *course, const struct module_checks *checks)
+{
+	struct validate *validate = course->validate;
+	char why[RUN_TEXT] = "";
+	bool goes_on = true;
 
 	validate->part = "truth";
-	for (int i = 0; i < MODULE_TRUTHS && checks->truths[i].check; i++) {
+	for (int i = 0; goes_on && i < MODULE_TRUTHS && checks->truths[i].check; i++) {
 		validate->progress(validate->arg, checks->truths[i].name);
-		err = check_truth(validate, checks->truths[i].name, checks->truths[i].check, why);
-		if (err == -EOPNOTSUPP && works) /* with these knobs only: a filter by process */
-			check__skip(validate, checks->truths[i].name, why);
-		else if (err)
-			return err;
-		works = true;
+		validate->refused = false;
+		goes_on = go_on(course, checks->truths[i].name,
+				check_truth(validate, checks->truths[i].check, why), why);
 	}
-	return 0;
+	return goes_on;
+}
+
+static bool check_reaction(struct course *course, const struct module_checks *checks)
+{
+	struct validate *validate = course->validate;
+	char why[RUN_TEXT] = "";
+
+	validate->part = "reaction";
+	validate->refused = false;
+	return go_on(course, "loads on and off", react__run(validate, checks->experiment, why),
+		     why);
+}
+
+static bool check_overhead(struct course *course, const struct module_checks *checks)
+{
+	struct validate *validate = course->validate;
+	char why[RUN_TEXT] = "";
+
+	validate->part = "overhead";
+	validate->refused = false;
+	return go_on(course, checks->overhead->name, overhead__run(validate, checks->overhead, why),
+		     why);
 }
 
 int validate__module(struct validate *validate, const struct probe_ops *ops, char why[RUN_TEXT])
 {
 	const struct module_checks *checks = checks_of(ops);
-	int err = 0;
+	struct course course = { .validate = validate, .why = why };
+	bool goes_on = true;
 
 	validate->ops = ops;
 	validate->module = ops->name;
 	validate->used_rung[0] = '\0';
 	if (validate->parts & VALIDATE_TRUTH)
-		err = check_truths(validate, checks, why);
-	if (!err && validate->parts & VALIDATE_REACTION) {
-		validate->part = "reaction";
-		err = react__run(validate, checks->experiment, why);
-	}
-	if (!err && validate->parts & VALIDATE_OVERHEAD) {
-		validate->part = "overhead";
-		err = overhead__run(validate, checks->overhead, why);
-	}
-	return err;
+		goes_on = check_truths(&course, checks);
+	if (goes_on && validate->parts & VALIDATE_REACTION)
+		goes_on = check_reaction(&course, checks);
+	if (goes_on && validate->parts & VALIDATE_OVERHEAD)
+		check_overhead(&course, checks);
+	if (course.err == -EOPNOTSUPP && validate->used_rung[0])
+		return 0;
+	return course.err;
 }

@@ -18,6 +18,8 @@ enum check_verdict {
 	CHECK_FAIL,
 	CHECK_SKIP, /* could not be made: why */
 	CHECK_NOTE, /* a figure that is not judged */
+	CHECK_ERROR, /* could not be made though it should have been: why */
+	CHECK_VERDICTS,
 };
 
 struct check {
@@ -49,12 +51,15 @@ struct validate {
 	const struct probe_ops *ops; /* of one that is a module of record */
 	const char *module;
 	const char *part;
-	char used_rung[RUN_NAME];
+	char used_rung[RUN_NAME]; /* empty: nothing was measured yet */
+	bool refused; /* by the module, not by what it was to measure */
 };
 
 /*
- * All checks of a module. 0: they were made, whatever their verdict; -EOPNOTSUPP: the module cannot
- * run here; -EINTR: a signal came; else an error. `why` says what, unless it is 0.
+ * All checks of a module. 0: they were made, whatever their verdict; -EOPNOTSUPP: none could be,
+ * because the module cannot run here or, if it has not `refused`, because what it is to measure
+ * cannot be made; -EINTR: a signal came, and ended it; else the first error, which did not: it is
+ * one of the checks. `why` says what, unless it is 0.
  */
 int validate__module(struct validate *validate, const struct probe_ops *ops, char why[RUN_TEXT]);
 

@@ -56,6 +56,7 @@ static int add_module(struct window *window, struct session *session, struct val
 									   : LAT_BY_PROCESS);
 	err = session__add(session, validate->ops, knobs, validate->rung);
 	window->module = module;
+	validate->refused = module->refused[0];
 	if (err)
 		return err;
 	if (module->refused[0]) {

@@ -93,6 +93,25 @@ else
 	skip 'a busy disk is no fault of ours' 'iolat cannot run here'
 fi
 
+# What cannot be made is told as a check, and is not the end: here, for want of files, nothing can be.
+run_without_files() (ulimit -n 5 && exec "$latscope" validate --only truth "$@" >"$dir/out" 2>"$dir/err")
+run_without_files --json
+status=$?
+ok 'errors: exit status' ended 1
+ok 'errors: each module is tried, and each check says why' fields '.errors == 5 and ([.checks[]
+	| select(.verdict == "error" and .reason == "Too many open files") | .module] | unique | length == 3)'
+is 'errors: a line for each module' "$(grep -c ' could not be validated: Too many open files$' "$dir/err")" 3
+run_without_files
+like 'errors: the result has them' "$(said)" 'ERR +first touches.*ERR +one process.*, 5 could not be made'
+run iolat --dir /proc --replicates 1 --window 50ms
+ok 'no file can be made there: error' ended 1
+like 'no file can be made there: each part says so' "$(said)" \
+	'ERR +direct reads[[:space:]]+cannot make a file in /proc: .*ERR +loads on and off.*ERR +longer by the probe'
+run iolat --dir /dev --replicates 1 --window 50ms
+ok 'no direct I/O is there: nothing can be told' ended 77
+like 'no direct I/O is there: it is the directory' "$(said)" \
+	'skip +loads on and off.*could not be validated: /dev lies where no direct I/O is; --dir or --disk choose another'
+
 # On each rung what that rung measures is proved, though not all of them see whose requests they are.
 if grep -q '^iolat:' "$dir/plain"; then
 	for rung in '' stamps raw_tp tp_btf; do
