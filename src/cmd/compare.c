@@ -142,7 +142,10 @@ static int explain(const struct compare *compare, const struct comparison *compa
 	for (unsigned int i = 0; i < 2; i++) {
 		if (comparison->sides[i].failed[0])
 			log__error(comparison->sides[i].failed, rundb__explain(err),
-				   "give the directory of a recording, or one that has several");
+				   err == -EACCES ? "none is left out: read it as who may, "
+						    "or move it away"
+						  : "give the directory of a recording, or one "
+						    "that has several");
 	}
 	if (err == -ENODATA && !comparison->nr_refusals)
 		log__error(compare->rules.module ? compare->rules.module : "compare",

@@ -50,36 +50,42 @@ static int add_recording(struct side *side, const char *path)
 	return grown[side->nr++].path ? 0 : -ENOMEM;
 }
 
-static bool has_db(const char *dir)
+/* 1: it has; 0: there is none; or why that cannot be told, as -EACCES. */
+static int has_db(const char *dir)
 {
 	char *file;
-	bool has;
+	int err;
 
 	if (asprintf(&file, "%s/run.db", dir) < 0)
-		return false;
-	has = !access(file, F_OK);
+		return -ENOMEM;
+	err = access(file, F_OK) ? -errno : 1;
 	free(file);
-	return has;
+	return err == -ENOENT || err == -ENOTDIR ? 0 : err;
 }
 
-static bool is_recording(const char *path)
+static int is_recording(const char *path)
 {
 	struct stat st;
 
-	return !stat(path, &st) && (!S_ISDIR(st.st_mode) || has_db(path));
+	if (stat(path, &st))
+		return -errno;
+	return S_ISDIR(st.st_mode) ? has_db(path) : 1;
 }
 
 static int add_below(struct side *side, const char *dir, const char *name)
 {
 	char *path;
-	int err = 0;
+	int err;
 
 	if (name[0] == '.')
 		return 0;
 	if (asprintf(&path, "%s/%s", dir, name) < 0)
 		return -ENOMEM;
-	if (has_db(path))
+	err = has_db(path);
+	if (err > 0)
 		err = add_recording(side, path);
+	else if (err)
+		fail(side, path, err);
 	free(path);
 	return err;
 }
@@ -114,8 +120,12 @@ int side__find(struct side *side, const char *path)
 	int err;
 
 	memset(side, 0, sizeof(*side));
-	err = is_recording(path) ? add_recording(side, path) : scan(side, path);
-	return err ? fail(side, path, err) : 0;
+	err = is_recording(path);
+	if (!err)
+		err = scan(side, path);
+	else if (err > 0)
+		err = add_recording(side, path);
+	return err && !side->failed[0] ? fail(side, path, err) : err;
 }
 
 const struct run_module *side__module(const struct run *run, const char *name)

@@ -94,9 +94,11 @@ else
 fi
 
 # What cannot be made is told as a check, and is not the end: here, for want of files, nothing can be.
-run_without_files() (ulimit -n 5 && exec "$latscope" validate --only truth "$@" >"$dir/out" 2>"$dir/err")
+run_without_files() {
+	prlimit --nofile=5 "$latscope" validate --only truth "$@" >"$dir/out" 2>"$dir/err"
+	status=$?
+}
 run_without_files --json
-status=$?
 ok 'errors: exit status' ended 1
 ok 'errors: each module is tried, and each check says why' fields '.errors == 5 and ([.checks[]
 	| select(.verdict == "error" and .reason == "Too many open files") | .module] | unique | length == 3)'
