@@ -12,6 +12,7 @@
 #include <base/wrap.h>
 #include <tier/rows.h>
 #include <tier/tier.h>
+#include <validate/interrupt.h>
 #include <validate/tierlat.h>
 #include <validate/validate.h>
 
@@ -400,13 +401,18 @@ static int find_dir(const struct command *command)
 
 static int run(struct command *command)
 {
-	int code;
+	int code, err;
 
 	code = command->tierlat ? EXIT_DONE : cmd__check_kernel("validate");
 	if (code)
 		return code;
 	if (find_disk(command) || find_dir(command))
 		return EXIT_ERROR;
+	err = interrupt__hold();
+	if (err) {
+		log__error("validate", strerror(-err), NULL);
+		return EXIT_ERROR;
+	}
 	if (command->options.json)
 		command->checks = json_object_new_array();
 	code = command->tierlat ? validate_tiers(command) : validate_all(command);

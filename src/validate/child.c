@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,6 +11,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "interrupt.h"
 
 static bool get_byte(int fd)
 {
@@ -122,6 +125,13 @@ int child__go(const struct child *child)
 
 int child__result(struct child *child)
 {
+	struct pollfd fds[2] = { { .fd = child->done, .events = POLLIN },
+				 { .fd = interrupt__fd(), .events = POLLIN } };
+
+	while (poll(fds, 2, -1) < 0 && errno == EINTR)
+		;
+	if (interrupt__came())
+		return -EINTR;
 	return get_byte(child->done) ? child->shared->err : -ECHILD;
 }
 

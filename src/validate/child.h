@@ -58,7 +58,7 @@ struct child {
 int child__start(struct child *child, const struct child_work *work, const void *asked);
 int child__go(const struct child *child);
 
-/* Waits for the work's end. Its result; -ECHILD: the child died. */
+/* Waits for the work's end. Its result; -ECHILD: the child died; -EINTR: a signal came. */
 int child__result(struct child *child);
 const char *child__why(const struct child *child, int err);
 

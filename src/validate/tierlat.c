@@ -2,7 +2,6 @@
 #include "tierlat.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <truth/chase.h>
 
 #include "check.h"
+#include "interrupt.h"
 
 #define UNKNOWN_BYTES (512UL << 20) /* where nobody tells how large the L3 is */
 #define LEAST_BYTES (64UL << 20)
@@ -38,7 +38,6 @@ struct tierlat_test {
 	atomic_bool stop;
 	struct chaser *chasers;
 	size_t bytes; /* that lie beyond the caches */
-	sigset_t signals;
 	char *why;
 };
 
@@ -114,13 +113,6 @@ static int end(struct tierlat_test *test, unsigned int threads, struct tierlat_r
 	return err;
 }
 
-static bool interrupted(const struct tierlat_test *test)
-{
-	struct timespec none = { 0 };
-
-	return sigtimedwait(&test->signals, NULL, &none) > 0;
-}
-
 /* The window begins and ends while they chase. */
 static int measure(struct tierlat_test *test, unsigned int threads, unsigned int chains,
 		   size_t bytes, struct tierlat_result *result)
@@ -138,7 +130,7 @@ static int measure(struct tierlat_test *test, unsigned int threads, unsigned int
 	}
 	result->local = test->samples[0].figures;
 	ended = end(test, threads, result);
-	if (!err && interrupted(test))
+	if (!err && interrupt__came())
 		return -EINTR;
 	return err ? err : ended;
 }
@@ -257,17 +249,6 @@ static void choose_size(struct tierlat_test *test)
 	test->bytes = bytes < MOST_BYTES ? bytes : MOST_BYTES;
 }
 
-/* Registers are to be put back: who ends us waits until then. */
-static void hold_signals(struct tierlat_test *test, sigset_t *before)
-{
-	sigemptyset(&test->signals);
-	sigaddset(&test->signals, SIGINT);
-	sigaddset(&test->signals, SIGTERM);
-	sigaddset(&test->signals, SIGHUP);
-	sigaddset(&test->signals, SIGQUIT);
-	sigprocmask(SIG_BLOCK, &test->signals, before);
-}
-
 static int run_tests(struct tierlat_test *test)
 {
 	int err;
@@ -292,12 +273,10 @@ int validate__tierlat(struct validate *validate, const struct tier_config *confi
 	struct tierlat_test test = { .validate = validate, .why = why };
 	char left[TIER_TEXT];
 	const char *todo;
-	sigset_t before;
 	int err, closed;
 
 	validate->module = "tierlat";
 	validate->used_rung[0] = '\0';
-	hold_signals(&test, &before);
 	err = tier__open(&test.tier, config, why, &todo);
 	if (!err) {
 		snprintf(validate->used_rung, sizeof(validate->used_rung), "%s",
@@ -307,6 +286,5 @@ int validate__tierlat(struct validate *validate, const struct tier_config *confi
 		if (!err && closed)
 			err = fail(&test, closed, left);
 	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
 	return err;
 }

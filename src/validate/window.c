@@ -8,6 +8,8 @@
 
 #include <probe/session.h>
 
+#include "interrupt.h"
+
 #define ROWS 64
 #define INTERVAL_NS 1000000000ULL
 
@@ -21,6 +23,8 @@ static int keep_why(struct window *window, int err)
 int window__open(struct window *window, const struct child_work *work, const void *asked)
 {
 	memset(window, 0, sizeof(*window));
+	if (interrupt__came())
+		return keep_why(window, -EINTR);
 	return keep_why(window, child__start(&window->child, work, asked));
 }
 
@@ -81,6 +85,8 @@ int window__measure(struct window *window, struct validate *validate, struct lat
 	err = add_module(window, session, validate, &knobs);
 	if (!err)
 		err = run_session(window, session);
+	if (err && interrupt__came()) /* what went wrong is of that, or soon will not matter */
+		err = -EINTR;
 	if (err && !window->why[0])
 		keep_why(window, err);
 	session__free(session);

@@ -114,6 +114,41 @@ ok 'no direct I/O is there: nothing can be told' ended 77
 like 'no direct I/O is there: it is the directory' "$(said)" \
 	'skip +loads on and off.*could not be validated: /dev lies where no direct I/O is; --dir or --disk choose another'
 
+# has_lines COUNT: of checks that passed so far, or has begun: COUNT 0
+has_lines() { [ "$(grep -c '  pass ' "$dir/out")" -ge "$1" ] && pgrep -P "$pid"; }
+
+# interrupts COUNT ARG...: Ctrl-C, which goes to all the processes, once so many checks have passed
+interrupts() {
+	setsid env --default-signal=INT "$latscope" validate "${@:2}" --replicates 100 >"$dir/out" 2>"$dir/err" &
+	pid=$!
+	until has_lines "$1" >/dev/null || gone; do
+		sleep .01
+	done
+	kill -INT -- -"$pid"
+	wait "$pid"
+	status=$?
+	ended 1 && tap_match "$(<"$dir/err")" '^latscope: [a-z]+ could not be validated: interrupted$'
+}
+gone() { ! kill -0 "$pid" 2>/dev/null; }
+
+# Whatever the moment, and that is another one each time.
+many_interrupts() {
+	local i
+
+	for i in {1..5}; do
+		interrupts "$@" || return
+	done
+}
+if grep -q '^memlat:' "$dir/plain"; then
+	ok 'Ctrl-C at its first process' many_interrupts 0
+	ok 'Ctrl-C while a truth is made' many_interrupts 1
+	ok 'Ctrl-C while loads go on and off' many_interrupts 9 memlat
+	ok 'Ctrl-C without a probe' many_interrupts 0 --only overhead --window 10ms
+	ok 'Ctrl-C: the result is printed' grep -q '^[0-9]* passed, ' <(interrupts 1 >/dev/null && cat "$dir/out")
+else
+	skip 'Ctrl-C' 'memlat cannot run here'
+fi
+
 # On each rung what that rung measures is proved, though not all of them see whose requests they are.
 if grep -q '^iolat:' "$dir/plain"; then
 	for rung in '' stamps raw_tp tp_btf; do
