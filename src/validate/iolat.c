@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include <base/hist.h>
@@ -86,6 +88,20 @@ static void check_parts(const struct validate *validate, const struct lat_hist *
 		    total + total / PARTS, parts);
 }
 
+/*
+ * Some hosts run no program while certain tasks are current, and hide completions that way: other
+ * ones each time. What a probe loses, it loses in every try.
+ */
+static bool hides(const struct validate *validate, struct window *window, uint64_t made,
+		  uint64_t seen)
+{
+	if (seen >= made || validate->last_try)
+		return false;
+	snprintf(window->why, RUN_TEXT, "%" PRIu64 " of %" PRIu64 " requests were not seen",
+		 made - seen, made);
+	return true;
+}
+
 static void compare_disk(const struct validate *validate, const struct window *window,
 			 const struct bracket *bracket)
 {
@@ -114,6 +130,7 @@ static void compare_disk(const struct validate *validate, const struct window *w
 
 static int check_disk(struct validate *validate, struct window *window)
 {
+	const struct lat_hist *reads;
 	struct lat_knobs knobs;
 	struct bracket bracket;
 	dev_t disk;
@@ -130,6 +147,9 @@ static int check_disk(struct validate *validate, struct window *window)
 		return err;
 	truth_disk__read(disk, &bracket.after);
 	bracket.inner = window->child.truth;
+	reads = window__key(window, 0, LAT_BY_OP, LAT_OP_READ);
+	if (hides(validate, window, least(&bracket, TRUTH_READS), reads ? hist__count(reads) : 0))
+		return -EAGAIN;
 	compare_disk(validate, window, &bracket);
 	return 0;
 }
@@ -138,6 +158,7 @@ static int check_process(struct validate *validate, struct window *window)
 {
 	const struct lat_hist *metrics[TOTAL + 1];
 	const struct truth_dio *dio;
+	uint64_t seen;
 	dev_t disk;
 	int err;
 
@@ -148,10 +169,12 @@ static int check_process(struct validate *validate, struct window *window)
 	if (err)
 		return err;
 	dio = window->child.truth;
+	seen = run__recorded(window__cell(window, 0));
+	if (hides(validate, window, dio->io.count, seen))
+		return -EAGAIN;
 	for (unsigned int i = 0; i <= TOTAL; i++)
 		metrics[i] = &window__cell(window, i)->hist;
-	check__count(validate, "one process's direct reads", dio->io.count, dio->io.count,
-		     run__recorded(window__cell(window, 0)));
+	check__count(validate, "one process's direct reads", dio->io.count, dio->io.count, seen);
 	check_calls(validate, dio, metrics[TOTAL]);
 	check_parts(validate, metrics);
 	check__sound(validate, window->module);

@@ -8,7 +8,10 @@
 #include "validate.h"
 #include "window.h"
 
-/* A known amount of the latency, made and held against the window. Returns as window__measure(). */
+/*
+ * A known amount of the latency, made and held against the window. Returns as window__measure();
+ * -EAGAIN: it was disturbed and is to be made again, if that was not the last try.
+ */
 typedef int (*truth_check)(struct validate *validate, struct window *window);
 
 #define MODULE_TRUTHS 2

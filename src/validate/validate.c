@@ -8,7 +8,7 @@
 #include "check.h"
 #include "modules.h"
 
-#define TRIES 3
+#define TRIES 5
 
 static const struct module_checks *const all[] = { &memlat_checks, &runqlat_checks, &iolat_checks };
 
@@ -41,6 +41,7 @@ static int check_truth(struct validate *validate, truth_check check, char why[RU
 	int err, tries = 0;
 
 	do {
+		validate->last_try = tries + 1 == TRIES;
 		err = check(validate, &window);
 		if (err)
 			snprintf(why, RUN_TEXT, "%s", window.why);

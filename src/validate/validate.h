@@ -52,6 +52,7 @@ struct validate {
 	const char *module;
 	const char *part;
 	char used_rung[RUN_NAME]; /* empty: nothing was measured yet */
+	bool last_try; /* of a truth: it is judged as it is */
 	bool refused; /* by the module, not by what it was to measure */
 };
 
