@@ -19,6 +19,7 @@
 #define MEASURED "latscope-load" /* the name by which tasks are measured */
 #define RATE_FACTOR 1.5 /* others make page faults, too, and I/O ... */
 #define MADE_FACTOR 2 /* ... and the load is to make so much more than they do, if it is to show */
+#define SEEN_SHARE 0.8 /* of the load's faults, by getrusage, at least */
 #define WAIT_FACTOR 1.5 /* others take the CPU without hogs, too */
 #define MANY_HOGS 8 /* per CPU */
 #define QUEUES_FACTOR 1.5 /* the disk queues if the threads' sleep grows by as much ... */
@@ -48,6 +49,7 @@ static int run_touch(void *arg)
 	struct truth_faults faults;
 	int err;
 
+	prctl(PR_SET_NAME, MEASURED);
 	if (!loads->tasks) {
 		truth__sleep(loads->window_ns);
 		return 0;
@@ -172,11 +174,13 @@ enum { OFF, ON };
 static void judge_touch(const struct validate *validate, const struct reaction *median)
 {
 	judge_rate(validate, "page-touch: fault rate from idle", &median[OFF], &median[ON]);
+	check__rise(validate, "page-touch: rate, by getrusage", median[ON].made, SEEN_SHARE,
+		    median[ON].rate, as_rate);
 }
 
 const struct experiment memlat_experiment = {
-	.sides = { { "idle", &touch_work, ask_load, measure_all },
-		   { "page-touch", &touch_work, ask_load, measure_all, .witness = witness_touch,
+	.sides = { { "idle", &touch_work, ask_load, measure_named },
+		   { "page-touch", &touch_work, ask_load, measure_named, .witness = witness_touch,
 		     .depth = 1 } },
 	.judge = judge_touch,
 };

@@ -188,6 +188,20 @@ else
 	skip 'a disk is as it was' "${loop:-no loop disk, or iolat cannot run here}"
 fi
 
+# Nor do others' page faults count.
+if grep -q '^memlat:' "$dir/plain"; then
+	"$latscope" load touch --tasks 4 -q -d 5m &
+	until pgrep -P $! >/dev/null; do
+		sleep .01
+	done
+	again 5 memlat --only reaction --replicates 1 --window 100ms --json
+	ok "others' page faults are left out" fields '.passed == 2 and (.checks[0].expected | test("^>= 1.5 x [0-9.]{1,5}/s$"))'
+	kill $!
+	wait $!
+else
+	skip "others' page faults are left out" 'memlat cannot run here'
+fi
+
 # break_it MODULE FAULT: again only if the truth itself did not come about, which is an error and no verdict
 break_it() {
 	for _ in 1 2 3 4 5; do
