@@ -13,10 +13,14 @@
 #include "cmd.h"
 #include "compare_print.h"
 
+#define QUOTE(text) #text
+#define TEXT_OF(macro) QUOTE(macro)
+
 static const char compare_doc[] =
 	"Tells whether latencies are worse ON than OFF. Each is a recording, or a directory that "
 	"has several: with three or more on both sides, verdicts are about what differs beyond "
-	"the usual difference from run to run; with fewer, beyond that within a run.\v"
+	"the usual difference from run to run; with fewer, beyond that within a run and a spread "
+	"from run to run that is assumed, see --run-spread.\v"
 	"Figures that are judged: tail (share), p50, p90, p99, p99.9, p99.99, mean. Of all, more "
 	"is worse.\n\n"
 	"Examples:\n"
@@ -47,7 +51,9 @@ static const struct argp_option compare_options[] = {
 	{ "min-effect", KEY_MIN_EFFECT, "PERCENT", 0,
 	  "A difference is one if it is surely more than this (0)", 0 },
 	{ "run-spread", KEY_RUN_SPREAD, "PERCENT", 0,
-	  "Spread from run to run that is assumed with fewer than three a side (400)", 0 },
+	  "Spread from run to run that is assumed with fewer than three a side "
+	  "(" TEXT_OF(JUDGE_RUN_SPREAD_PERCENT) ")",
+	  0 },
 	{ "tail-us", KEY_TAIL_US, "N", 0, "The tail is N us or more (as recorded)", 0 },
 	{ "fail-on", KEY_FAIL_ON, "VERDICT", 0, "Exit with 3 if any verdict is this: worse", 0 },
 	{ 0 },

@@ -20,7 +20,8 @@
  * What run_spread is if nobody knows better: of pairs of runs of one load on one machine, whose own
  * load does not change much, at most 5 % then have a verdict. docs/validation.md.
  */
-#define JUDGE_RUN_SPREAD 1
+#define JUDGE_RUN_SPREAD_PERCENT 100
+#define JUDGE_RUN_SPREAD (JUDGE_RUN_SPREAD_PERCENT / 100.0)
 
 /* Of all of them more is worse. */
 enum judge_figure {
