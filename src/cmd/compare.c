@@ -163,21 +163,16 @@ static int explain(const struct compare *compare, const struct comparison *compa
 
 static int print(const struct compare *compare, const struct comparison *comparison)
 {
-	int err = 0;
-
-	if (compare->options.json)
-		err = json__print(compare__json(comparison), stdout, true);
-	else if (compare->options.csv)
+	if (compare->options.csv)
 		compare__print_csv(stdout, comparison);
-	else
+	else if (!compare->options.json)
 		compare__print_text(stdout, comparison,
 				    isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
-	if (!err && fflush(stdout))
-		err = -errno;
-	if (!err)
-		return EXIT_DONE;
-	log__error("cannot write to standard output", strerror(-err), NULL);
-	return EXIT_ERROR;
+	else if (json__print(compare__json(comparison), stdout, true)) {
+		log__error("compare", "out of memory", NULL);
+		return EXIT_ERROR;
+	}
+	return EXIT_DONE;
 }
 
 static int conclude(const struct compare *compare, const struct comparison *comparison)

@@ -9,6 +9,7 @@
 #include <base/json.h>
 #include <base/log.h>
 #include <base/options.h>
+#include <base/streams.h>
 #include <base/wrap.h>
 #include <tier/rows.h>
 #include <tier/tier.h>
@@ -269,7 +270,7 @@ static void report(void *arg, const struct check *check)
 		keep_check(command, check);
 	else
 		print_check(command, check);
-	fflush(stdout);
+	streams__flush();
 }
 
 static void progress(void *arg, const char *doing)

@@ -34,6 +34,10 @@ for where in full closed; do
 	$where 'report' report "$kept"
 	$where 'report --json' report --json "$kept"
 	$where 'report --intervals' report --intervals "$kept"
+	$where 'compare' compare "$kept" "$kept"
+	$where 'compare --json' compare --json "$kept" "$kept"
+	$where 'compare --csv' compare --csv "$kept" "$kept"
+	$where 'validate' validate memlat --only overhead --replicates 1
 	$where record record -q -d 50ms -i 10ms -o "$dir/$where"
 	ok 'and yet the recording is complete' complete "$(recording "$dir/$where")"
 done
