@@ -132,7 +132,8 @@ static void show_values(const struct judge_rules *rules, struct summary *to)
 {
 	for (unsigned int i = 0; i < JUDGE_FIGURES; i++)
 		to->value[i] = to->events ? exp(to->centre[i]) : NAN;
-	if (to->events && (rules->batches || !to->pool.tail))
+	/* Half an event beside none, or all, is for the logarithm, and not to be seen. */
+	if (to->events && (rules->batches || !to->pool.tail || to->pool.tail == to->events))
 		to->value[JUDGE_TAIL] = (double)to->pool.tail / (double)to->events;
 }
 

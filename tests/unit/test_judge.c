@@ -5,6 +5,7 @@
 
 #include "base/hist.h"
 #include "stat/judge.h"
+#include "stat/share.h"
 
 #define TAIL_NS 8000
 #define ALL ((1U << JUDGE_FIGURES) - 1)
@@ -209,6 +210,22 @@ static void no_tail_on_one_side(void **state)
 }
 
 /* Two events a run against none: the runs do not vary at all, but counts do. */
+/* As where a wait of 8 us is little: half an event that is not there makes it no 99.9 %. */
+static void all_in_the_tail(void **state)
+{
+	const struct judged *tail = &pair.figures[JUDGE_TAIL];
+
+	(void)state;
+	for (unsigned int i = 0; i < 5; i++) {
+		add_unit(0, 20000, 8000 + i, 8000 + i);
+		add_unit(1, 20000, 800 + i, 800 + i);
+	}
+	judge();
+	assert_true(tail->off == 1 && tail->on == 1);
+	assert_true(isnan(share__odds_ratio(tail->off, tail->on)));
+	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
+}
+
 static void a_few_tail_events(void **state)
 {
 	(void)state;
@@ -401,6 +418,7 @@ int main(void)
 		TEST(too_few_units),
 		TEST(no_tail_on_either_side),
 		TEST(no_tail_on_one_side),
+		TEST(all_in_the_tail),
 		TEST(a_few_tail_events),
 		TEST(too_few_events_for_a_share),
 		TEST(too_few_events_for_a_quantile),
