@@ -60,10 +60,14 @@ static const char *latency_difference(char buf[TEXT], double ns)
 /* Within nine columns. */
 static const char *count(char buf[TEXT], uint64_t value)
 {
+	const char *unit = "MGT";
+	double scaled = (double)value / 1e6;
+
 	if (value < 1000000)
 		return units__count(buf, value);
-	snprintf(buf, TEXT, value < 1000000000 ? "%.3g M" : "%.3g G",
-		 (double)value / (value < 1000000000 ? 1e6 : 1e9));
+	for (; scaled >= 999.5 && unit[1]; unit++)
+		scaled /= 1e3;
+	snprintf(buf, TEXT, "%.3g %c", scaled, *unit);
 	return buf;
 }
 

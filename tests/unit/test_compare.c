@@ -172,6 +172,34 @@ static void one_run_a_side_long_and_steady(void **state)
 	assert_int_equal(comparison.verdicts[JUDGE_BETTER], 0);
 }
 
+static void many_events(void **state)
+{
+	static const struct {
+		uint64_t events;
+		const char *row;
+	} table[] = {
+		{ 999999, "events   999,999   999,999\n" },
+		{ 1000000, "events       1 M       1 M\n" },
+		{ 999499999, "events     999 M     999 M\n" },
+		{ 999500000, "events       1 G       1 G\n" },
+		{ 1000000000, "events       1 G       1 G\n" },
+		{ 999500000000, "events       1 T       1 T\n" },
+	};
+	char *printed;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		write_mix("off", table[i].events, 1000, 10);
+		write_mix("on", table[i].events, 1000, 10);
+		assert_int_equal(compare(), 0);
+		printed = text();
+		assert_non_null(strstr(printed, table[i].row));
+		assert_null(strstr(printed, "e+"));
+		free(printed);
+		end(state);
+		begin(state);
+	}
+}
+
 static void too_few_intervals(void **state)
 {
 	char *printed;
@@ -577,6 +605,7 @@ int main(void)
 		TEST(shares_are_not_counts),
 		TEST(one_run_a_side),
 		TEST(one_run_a_side_long_and_steady),
+		TEST(many_events),
 		TEST(too_few_intervals),
 		TEST(replicates),
 		TEST(two_runs),
