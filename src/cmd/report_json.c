@@ -72,6 +72,7 @@ static struct json_object *timeline_json(const struct timeline *timeline)
 		json_object_array_add(intervals, interval_json(timeline, i));
 	json_object_object_add(object, "modules", modules);
 	json_object_object_add(object, "intervals", intervals);
+	fields__count(object, "longer_intervals", timeline->nr_longer);
 	return object;
 }
 

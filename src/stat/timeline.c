@@ -113,6 +113,15 @@ static int start(struct timeline *timeline, struct rundb *db)
 	return err;
 }
 
+static void note_length(struct timeline *timeline, uint64_t ns)
+{
+	uint64_t asked = timeline->run->interval_ns;
+
+	timeline->nr_longer += asked && ns >= asked + asked / 2;
+	if (timeline->longest_ns < ns)
+		timeline->longest_ns = ns;
+}
+
 /* Interval number `at`, and the line it is in: `sums` are those of its modules so far. */
 static void add_interval(struct timeline *timeline, size_t at, const struct run_interval *interval,
 			 struct lat_hist *sums)
@@ -121,6 +130,7 @@ static void add_interval(struct timeline *timeline, size_t at, const struct run_
 
 	timeline->start_ns[at] = interval->start_ns;
 	timeline->end_ns[at] = interval->end_ns;
+	note_length(timeline, interval->end_ns - interval->start_ns);
 	for (unsigned int i = 0; i < timeline->nr_modules; i++) {
 		struct timeline_module *module = &timeline->modules[i];
 		const struct lat_hist *hist = &interval->delta[module->index].metrics[0].hist;

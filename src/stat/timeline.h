@@ -67,6 +67,8 @@ struct timeline {
 	const struct run *run;
 	size_t nr; /* intervals */
 	uint64_t *start_ns, *end_ns; /* of each */
+	size_t nr_longer; /* half as long again as asked for, or more: the recorder came late */
+	uint64_t longest_ns;
 	bool *together; /* each: worst quarter of two modules whose verdict is TIMELINE_TOGETHER */
 	size_t nr_together;
 	size_t nr_lines, per_line; /* the last line may have fewer */

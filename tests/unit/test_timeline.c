@@ -317,14 +317,41 @@ static void as_json(void **state)
 	json_object_put(object);
 }
 
+/* As if half as long ones had been asked for. */
+static void intervals_that_took_longer(void **state)
+{
+	const struct score score = { .slow = { never, never, never } };
+	struct rundb *db;
+
+	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	assert_int_equal(timeline.nr_longer, 0);
+	assert_says("of 1 s (--all-intervals: each has its own); slow");
+	timeline__clear(&timeline);
+	run__clear(&read_run);
+	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
+	read_run.interval_ns /= 2;
+	assert_int_equal(timeline__read(&timeline, db, &read_run, &rules), 0);
+	rundb__close(db);
+	assert_int_equal(timeline.nr_longer, INTERVALS);
+	assert_says("; 60 of 60 took longer by half or more, the longest 1.00 s, as latscope");
+	(void)state;
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(two_of_three),   TEST(no_events_between), TEST(one_against_the_other),
-		TEST(whose_they_are), TEST(too_little),	       TEST(no_intervals),
-		TEST(lines),	      TEST(what_is_slow),      TEST(as_json),
+		TEST(two_of_three),
+		TEST(no_events_between),
+		TEST(one_against_the_other),
+		TEST(whose_they_are),
+		TEST(too_little),
+		TEST(no_intervals),
+		TEST(intervals_that_took_longer),
+		TEST(lines),
+		TEST(what_is_slow),
+		TEST(as_json),
 	};
 
 	return cmocka_run_group_tests_name("timeline", tests, NULL, NULL);
