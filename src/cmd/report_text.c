@@ -56,7 +56,8 @@ static void explain(const struct page *page)
 	if (timeline->nr_longer)
 		wrap__add(
 			&wrap,
-			"; %zu of %zu took longer by half or more, the longest %s, as latscope got no CPU in time",
+			"; %zu of %zu took longer by half or more, the longest %s, "
+			  "as latscope got no CPU in time",
 			timeline->nr_longer, timeline->nr,
 			units__ns(text, (double)timeline->longest_ns));
 	wrap__add(&wrap, "; slow: share of a module's events that are %s",

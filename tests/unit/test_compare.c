@@ -164,7 +164,7 @@ static void one_run_a_side_long_and_steady(void **state)
 	mean = figure(JUDGE_MEAN);
 	assert_true(mean->ratio > 1.02 && mean->ratio < 1.06);
 	assert_true(mean->tested);
-	/* Of the normal distribution, with a variance of log(2) a side, which is a spread of 100 %. */
+	/* Of the normal distribution; a spread of 100 % is a variance of log(2) a side. */
 	width = log(mean->high / mean->low) / (2 * 1.96 * sqrt(2 * log(2)));
 	assert_true(fabs(width - 1) < 0.01);
 	assert_true(mean->p > 0.9);
