@@ -54,12 +54,11 @@ static void explain(const struct page *page)
 	if (timeline->per_line > 1)
 		wrap__add(&wrap, " (--all-intervals: each has its own)");
 	if (timeline->nr_longer)
-		wrap__add(
-			&wrap,
-			"; %zu of %zu took longer by half or more, the longest %s, "
+		wrap__add(&wrap,
+			  "; %zu of %zu took longer by half or more, the longest %s, "
 			  "as latscope got no CPU in time",
-			timeline->nr_longer, timeline->nr,
-			units__ns(text, (double)timeline->longest_ns));
+			  timeline->nr_longer, timeline->nr,
+			  units__ns(text, (double)timeline->longest_ns));
 	wrap__add(&wrap, "; slow: share of a module's events that are %s",
 		  timeline->rules.slow_ns ? "that long" : "among the slowest 1 % of the recording");
 	if (timeline->nr_together)

@@ -133,9 +133,9 @@ gone() { ! kill -0 "$pid" 2>/dev/null; }
 
 # Whatever the moment, and that is another one each time.
 many_interrupts() {
-	local i
+	local try
 
-	for i in {1..5}; do
+	for ((try = 0; try < 5; try++)); do
 		interrupts "$@" || return
 	done
 }
