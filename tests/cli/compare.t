@@ -66,7 +66,7 @@ for _ in {1..5}; do
 	record on/many hog --tasks 8 -d 500ms
 done
 
-like '--help has the default that is used' "$("$latscope" compare --help)" 'fewer than three a side[[:space:]]+\(100\)'
+like '--help has the default that is used' "$("$latscope" compare --help)" 'a side[[:space:]]+\(100\)'
 check 'one against one' 0 '' "^OFF: 1 recording, .* of [0-9]+ and [0-9]+[[:space:]]intervals.*run_queue.*worse \(" \
 	compare --run-spread 25 "$off" "$on"
 ok 'it fits a terminal' fits
