@@ -61,7 +61,7 @@ int tiers__add(struct tiers_command *command, struct session *session)
 		if (todo)
 			log__error(TIER_MODULE " cannot run on this machine", why, todo);
 		else
-			log__refused(TIER_MODULE, why);
+			log__refused(TIER_MODULE, NULL, why);
 		return EXIT_DONE;
 	}
 	command->source = (struct session_source){
