@@ -199,13 +199,14 @@ int stamps_census(struct bpf_iter__task *ctx)
 	struct runqlat_task *own;
 	__u64 queued, now;
 
-	if (!task || !task->pid)
+	/* One that was moved in its sleep has a stamp, too. */
+	if (!task || !task->pid || !task_is_active(task))
 		return 0;
 	queued = task->sched_info.last_queued;
 	now = queue_clock(task);
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
-	if (own && own->moved) /* runnable by now? Since when is not known. */
-		queued = task_state(task, false) ? 0 : now;
+	if (own && own->moved) /* since when it is runnable is not known */
+		queued = now;
 	else if (own && own->queued_ns)
 		queued = own->queued_ns;
 	if (!queued || (filter_by_task(&knobs) && !task_wanted(&knobs, task, false)))

@@ -43,6 +43,14 @@ static __always_inline bool task_delayed(struct task_struct *task)
 	return ((struct sched_entity___delayed *)&task->se)->sched_delayed;
 }
 
+/* Does the task run or wait for a CPU? What it is about to do, its state, does not tell. */
+static __always_inline bool task_is_active(struct task_struct *task)
+{
+	return task->on_rq &&
+	       !(bpf_core_field_exists(struct sched_entity___delayed, sched_delayed) &&
+		 task_delayed(task));
+}
+
 /* Id of the task's cgroup in the v2 hierarchy: the inode number of its directory. */
 static __always_inline __u64 task_cgroup(struct task_struct *task, bool raw)
 {

@@ -316,6 +316,28 @@ open_wait() {
 	done
 }
 
+moved_window() {
+	local tasks=12
+
+	[ -z "${LATSCOPE_VM-}" ] || tasks=4 # it takes seconds for each
+	begin
+	start moved moved $tasks || return
+	watch_all --comm moved
+	work
+}
+
+none_open() { [ "$(fact "$1" runqlat.open)" = 0 ] || { echo "$(fact "$1" runqlat.open) are open" && false; }; }
+
+# Their parent may just want a CPU as the window closes: then once more.
+asleep_all_the_while() {
+	local rung
+
+	calm=none_open window moved_window || return
+	for rung in "${rungs[@]}"; do
+		is "$rung: tasks that were moved in their sleep: none waits" "$(fact "$rung" runqlat.open)" 0
+	done
+}
+
 rungs runqlat
 long_waits
 crowd $((4 * $(nproc))) "$soak"
@@ -325,6 +347,7 @@ if make_cgroups; then
 else
 	skip 'runqlat: filters' 'no cgroup v2 can be made here'
 fi
+asleep_all_the_while
 if chrt -f 1 true 2>/dev/null; then
 	open_wait
 else
