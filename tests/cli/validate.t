@@ -166,7 +166,7 @@ if grep -q '^iolat:' "$dir/plain"; then
 	ok 'a rung that sees the submitter has the checks of one process' \
 		fields '[.checks[].check] | index("one process\u0027s direct reads")'
 	run iolat --only truth --rung raw_tp
-	like 'one that does not says so' "$(said)" "skip +one process's reads[[:space:]]+raw_tp: does not see who submits"
+	like 'one that does not says so' "$(said)" "skip +one process's reads[[:space:]]+raw_tp: cannot do --pid"
 	run iolat --only truth
 	like 'another rung has another heading' "$(said)" $'^iolat: (tp_btf|stamps.*\niolat: tp_btf)\n'
 else
