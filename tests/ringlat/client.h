@@ -341,7 +341,7 @@ static inline void run_case(const struct test_case *test, unsigned int number, i
 	}
 	waitpid(pid, &status, 0);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT) {
-		printf("ok %u - %s: %s # SKIP this CPU cannot\n", number,
+		printf("ok %u - %s: %s # SKIP this CPU, or this kernel, cannot\n", number,
 		       program_invocation_short_name, test->name);
 		return;
 	}
