@@ -13,7 +13,7 @@ as=() # what it is run under
 
 # run ARG...: latscope, to its end. The limit is for one that hangs, 124.
 run() {
-	out=$("${as[@]}" timeout -k 5 60 "$latscope" "$@" 2>"$dir/stderr")
+	out=$("${as[@]}" timeout -k 5 300 "$latscope" "$@" 2>"$dir/stderr")
 	status=$?
 	err=$(<"$dir/stderr")
 }

@@ -47,7 +47,7 @@ ok 'all three are closed: the recording is complete' complete "$(recording "$dir
 
 # The reader leaves after a line. Without an end of its own the window would be open for an hour.
 {
-	timeout 60 "$latscope" record -d 1h -i 50ms -o "$dir/left" 2>"$dir/stderr"
+	timeout 300 "$latscope" record -d 1h -i 50ms -o "$dir/left" 2>"$dir/stderr"
 	echo $? >"$dir/status"
 } | head -n 1 >"$dir/stdout"
 status=$(<"$dir/status") out=$(<"$dir/stdout") err=$(<"$dir/stderr")

@@ -65,7 +65,7 @@ check 'its stdout and stderr are ours' 0 '^to stderr$' $'^to stdout\n' runqlat -
 untouched() {
 	local alone
 
-	alone=$("${as[@]}" timeout 60 "${@:2}")
+	alone=$("${as[@]}" timeout 300 "${@:2}")
 	run record -q -o "$dir/same" -- "${@:2}"
 	is "its $1: as without us" "${out%%$'\n'workload: *}" "$alone"
 }
