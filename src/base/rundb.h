@@ -16,6 +16,12 @@
 struct rundb;
 
 /*
+ * 1: the directory has a run.db, without which it is no recording, whatever else is in it; 0: it
+ * has none; or why that cannot be told, as -EACCES.
+ */
+int rundb__is_in(const char *dir);
+
+/*
  * `path` is the file or the directory of the recording. On success run__clear() is owed for *run.
  */
 int rundb__load(const char *path, struct run *run);

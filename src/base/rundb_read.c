@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "by.h"
 #include "clean.h"
@@ -45,6 +46,17 @@ struct rundb {
 	sqlite3_stmt *intervals;
 	bool without_keys; /* of the intervals */
 };
+
+int rundb__is_in(const char *dir)
+{
+	char file[PATH_MAX];
+
+	if (snprintf(file, sizeof(file), "%s/run.db", dir) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	if (!access(file, F_OK))
+		return 1;
+	return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+}
 
 static int open_file(sqlite3 **db, const char *path)
 {

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <base/log.h>
+#include <base/rundb.h>
 
 #include "cmd.h"
 
@@ -22,14 +22,6 @@ int output__create(struct recording *recording, const char *parent, const struct
 	return EXIT_ERROR;
 }
 
-/* Without run.db a directory is no recording, whatever else found room in it. */
-static bool holds_recording(const char *dir)
-{
-	char path[PATH_MAX];
-
-	return snprintf(path, sizeof(path), "%s/run.db", dir) < PATH_MAX && !access(path, F_OK);
-}
-
 int output__failed(const struct writer *writer, int err)
 {
 	const char *dir = writer ? writer->dir : NULL;
@@ -37,13 +29,13 @@ int output__failed(const struct writer *writer, int err)
 
 	snprintf(what, sizeof(what), "cannot write to %.200s", dir ? dir : "standard output");
 	log__error(what, strerror(-err),
-		   !dir || holds_recording(dir) ? "what came before is kept"
-						: "no run.db could be made: this is no recording");
+		   !dir || rundb__is_in(dir) > 0 ? "what came before is kept"
+						 : "no run.db could be made: this is no recording");
 	return EXIT_ERROR;
 }
 
 void output__show(const struct recording *recording)
 {
-	if (recording->dir[0] && holds_recording(recording->dir))
+	if (recording->dir[0] && rundb__is_in(recording->dir) > 0)
 		log__note("recording in %s", recording->dir);
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <base/grow.h>
 #include <base/hist.h>
@@ -50,26 +49,13 @@ static int add_recording(struct side *side, const char *path)
 	return grown[side->nr++].path ? 0 : -ENOMEM;
 }
 
-/* 1: it has; 0: there is none; or why that cannot be told, as -EACCES. */
-static int has_db(const char *dir)
-{
-	char *file;
-	int err;
-
-	if (asprintf(&file, "%s/run.db", dir) < 0)
-		return -ENOMEM;
-	err = access(file, F_OK) ? -errno : 1;
-	free(file);
-	return err == -ENOENT || err == -ENOTDIR ? 0 : err;
-}
-
 static int is_recording(const char *path)
 {
 	struct stat st;
 
 	if (stat(path, &st))
 		return -errno;
-	return S_ISDIR(st.st_mode) ? has_db(path) : 1;
+	return S_ISDIR(st.st_mode) ? rundb__is_in(path) : 1;
 }
 
 static int add_below(struct side *side, const char *dir, const char *name)
@@ -81,7 +67,7 @@ static int add_below(struct side *side, const char *dir, const char *name)
 		return 0;
 	if (asprintf(&path, "%s/%s", dir, name) < 0)
 		return -ENOMEM;
-	err = has_db(path);
+	err = rundb__is_in(path);
 	if (err > 0)
 		err = add_recording(side, path);
 	else if (err)
