@@ -159,15 +159,21 @@ static void add_cpu(unsigned int cpu, const char *package)
 	unit_write(dir, name, package);
 }
 
-static void set_cpuinfo(unsigned int model, const char *flags)
+static void set_cpu(const char *vendor, const char *name, unsigned int family, unsigned int model,
+		    const char *flags)
 {
 	char text[512];
 
 	snprintf(text, sizeof(text),
-		 "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: %u\nmodel name\t: Some "
-		 "Xeon\nstepping\t: 3\nflags\t\t: fpu %s\n",
-		 model, flags);
+		 "vendor_id\t: %s\ncpu family\t: %u\nmodel\t\t: %u\nmodel name\t: %s\n"
+		 "stepping\t: 3\nflags\t\t: fpu %s\n",
+		 vendor, family, model, name, flags);
 	unit_write(dir, "proc/cpuinfo", text);
+}
+
+static void set_cpuinfo(unsigned int model, const char *flags)
+{
+	set_cpu("GenuineIntel", "Some Xeon", 6, model, flags);
 }
 
 static void reset_kernel(void)
@@ -524,13 +530,7 @@ static void what_is_of_msr_is_not_ignored(void **state)
 
 static void set_amd(unsigned int family, unsigned int model)
 {
-	char text[256];
-
-	snprintf(text, sizeof(text),
-		 "vendor_id\t: AuthenticAMD\ncpu family\t: %u\nmodel\t\t: %u\nmodel name\t: "
-		 "EPYC\nstepping\t: 1\nflags\t\t: fpu\n",
-		 family, model);
-	unit_write(dir, "proc/cpuinfo", text);
+	set_cpu("AuthenticAMD", "EPYC", family, model, "");
 }
 
 static void assert_offered(const char *says)
