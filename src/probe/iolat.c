@@ -57,16 +57,16 @@ static const struct probe_rung rungs[] = {
 struct iolat {
 	struct iolat_bpf *skel;
 	/*
-	 * On the stamps rung: our own stamp at issue. It is there from the start, goes when all
-	 * requests seen had a true stamp of the kernel's, and stays for good once one had not.
-	 * Where the kernel stamps by a clock that the task's plug has cached (Linux 6.9), it stays
-	 * too: the share of `queued` that is missing would come and go with it.
+	 * On the stamps rung: our own stamp at issue. It is there from the start, goes when it has
+	 * shown that all requests had a true stamp of the kernel's, and stays for good once one
+	 * had not. Where the kernel stamps by a clock that the task's plug has cached (Linux 6.9),
+	 * it stays too: the share of `queued` that is missing would come and go with it.
 	 */
 	struct bpf_link *check;
 	bool check_stays;
 	unsigned int ticks; /* since it went */
 	struct iolat_sums {
-		uint64_t seen, missed, unstamped, checked, skew_ns, sum_ns;
+		uint64_t missed, unstamped, checked, skew_ns, sum_ns;
 	} before; /* at the last tick */
 };
 
@@ -189,7 +189,6 @@ static struct iolat_sums sums_of(const struct run_data *data)
 	const __u64 *counts = data->metrics[0].counts;
 
 	return (struct iolat_sums){
-		.seen = counts[LAT_SEEN],
 		.missed = counts[LAT_MISSED_START],
 		.unstamped = counts[LAT_FALLBACK],
 		.checked = counts[LAT_CHECKED],
@@ -213,17 +212,20 @@ static int iolat_tick(struct probe *probe, const struct run_data *data)
 	struct iolat_sums now = sums_of(data), before = iolat->before;
 
 	iolat->before = now;
-	if (probe->rung != &rungs[STAMPS] || iolat->check_stays || now.seen == before.seen)
+	if (probe->rung != &rungs[STAMPS] || iolat->check_stays)
 		return 0;
 	if (!stamps_hold(&now, &before)) {
 		iolat->check_stays = true;
 		return iolat->check ? 0 : start_check(probe);
 	}
-	if (iolat->check)
-		stop_check(iolat);
-	else if (++iolat->ticks >= CHECK_EVERY)
-		return start_check(probe);
-	return 0;
+	if (iolat->check) {
+		if (now.checked != before.checked)
+			stop_check(iolat);
+		return 0;
+	}
+	if (now.sum_ns != before.sum_ns)
+		iolat->ticks++;
+	return iolat->ticks < CHECK_EVERY ? 0 : start_check(probe);
 }
 
 static bool wanted_disk(const struct lat_knobs *knobs, const char *dir)

@@ -101,6 +101,40 @@ fallen_back() {
 	fi
 }
 
+foreign_window() {
+	begin
+	start other dio "/dev/$1" 8 || return
+	start io dio "/dev/$disk" 100 || return
+	watch stamps iolat stamps --disk "$disk"
+	watching
+	go other
+	await 'the interval with its requests' filtered_by stamps 8
+	go io
+	await 'the end of io' said io 'done=1'
+	shut
+}
+
+# filtered_by NAME COUNT: so many, in the intervals that it has written so far?
+filtered_by() {
+	local filtered
+
+	filtered=$(sqlite3 -readonly "$w/$1"/*/run.db "SELECT sum(count) FROM acct WHERE name = 'filtered'")
+	[ "${filtered:-0}" -ge "$2" ]
+}
+
+own_seen() { all_there stamps iolat.events 100; }
+
+# What another disk does tells nothing of the stamps of this one: they are still to be compared.
+foreign() {
+	local other=$disk
+
+	loop_disk off || return
+	calm=own_seen window foreign_window "$other" || return
+	is 'stamps: beside another disk: the samples are of this one' "$(fact stamps iolat.events)" 100
+	ok 'stamps: beside another disk: its stamps are compared' [ "$(fact stamps iolat.checked)" -gt 0 ]
+	balance 'stamps: beside another disk' stamps
+}
+
 filter_window() {
 	begin
 	start io dio "/dev/$disk" $((100 * soak)) || return
@@ -260,6 +294,7 @@ if loop_disk on; then
 	transfers write disk_writes -W
 	unstamped
 	filters
+	foreign
 else
 	skip 'iolat on a loop device' 'no loop device can be had'
 fi
