@@ -233,12 +233,17 @@ static int start_workers(struct truth_dio *dio)
 	return err ? truth__fail(dio->why, err, "cannot make a thread") : 0;
 }
 
-int truth_dio__prepare(struct truth_dio *dio)
+int truth_dio__open(struct truth_dio *dio)
 {
 	int err = open_path(dio);
 
-	if (!err)
-		err = find_size_and_disk(dio);
+	return err ? err : find_size_and_disk(dio);
+}
+
+int truth_dio__prepare(struct truth_dio *dio)
+{
+	int err = truth_dio__open(dio);
+
 	return err ? err : start_workers(dio);
 }
 

@@ -56,7 +56,10 @@ struct truth_dio {
 	char why[TRUTH_WHY];
 };
 
-/* Leaves what prepare made of the path open; the threads wait. */
+/* Opens the path, or makes it: fd, size and disk are known then. */
+int truth_dio__open(struct truth_dio *dio);
+
+/* The same, and makes the threads, which wait. */
 int truth_dio__prepare(struct truth_dio *dio);
 int truth_dio__run(struct truth_dio *dio);
 

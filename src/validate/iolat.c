@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "disk.h"
+#include "fio.h"
 #include "modules.h"
 
 #define READS 2000
@@ -26,14 +27,12 @@ static void ask_reads(const struct validate *validate, void *asked)
 	dio->duration_ns = PATIENCE_NS;
 }
 
-static int open_reads(struct validate *validate, struct window *window, dev_t *disk)
+static int open_reads(struct validate *validate, struct window *window)
 {
 	struct truth_dio asked;
-	int err;
 
 	ask_reads(validate, &asked);
-	err = window__open(window, &disk_work, &asked);
-	return err ? err : disk__find(window, disk);
+	return window__open(window, &disk_work, &asked);
 }
 
 /*
@@ -42,13 +41,10 @@ static int open_reads(struct validate *validate, struct window *window, dev_t *d
  */
 struct bracket {
 	struct truth_disk before, after;
-	const struct truth_dio *inner;
 };
 
-static uint64_t least(const struct bracket *bracket, enum truth_disk_field field)
+static uint64_t least(const struct truth_dio *inner, enum truth_disk_field field)
 {
-	const struct truth_dio *inner = bracket->inner;
-
 	return inner->has_disk ? inner->after.field[field] - inner->before.field[field] : 0;
 }
 
@@ -102,26 +98,49 @@ static bool hides(const struct validate *validate, struct window *window, uint64
 	return true;
 }
 
-static void compare_disk(const struct validate *validate, const struct window *window,
-			 const struct bracket *bracket)
+/* Measures all that the disk does, while a child that has been opened uses it. */
+static int measure_disk(struct validate *validate, struct window *window, struct bracket *bracket)
+{
+	struct lat_knobs knobs;
+	dev_t disk;
+	int err = disk__find(window, &disk);
+
+	if (!err)
+		err = disk__filter(window, &knobs);
+	if (err)
+		return err;
+	truth_disk__read(disk, &bracket->before);
+	err = window__measure(window, validate, knobs);
+	truth_disk__read(disk, &bracket->after);
+	return err;
+}
+
+/* Of one kind of request; empty where none has come. */
+static void all_of(const struct window *window, enum lat_op op, const struct lat_hist *metrics[])
 {
 	static const struct lat_hist empty;
-	const struct lat_hist *reads[TOTAL + 1];
-	uint64_t low_ms = least(bracket, TRUTH_READ_MS), high_ms = most(bracket, TRUTH_READ_MS);
-	double low;
 
 	for (unsigned int i = 0; i <= TOTAL; i++) {
-		reads[i] = window__key(window, i, LAT_BY_OP, LAT_OP_READ);
-		reads[i] = reads[i] ? reads[i] : &empty;
+		metrics[i] = window__key(window, i, LAT_BY_OP, op);
+		metrics[i] = metrics[i] ? metrics[i] : &empty;
 	}
-	check__count(validate, "direct reads: requests, by diskstats", least(bracket, TRUTH_READS),
+}
+
+static void compare_disk(const struct validate *validate, const struct window *window,
+			 const struct bracket *bracket, const struct lat_hist *const reads[])
+{
+	const struct truth_dio *inner = window->child.truth;
+	uint64_t low_ms = least(inner, TRUTH_READ_MS), high_ms = most(bracket, TRUTH_READ_MS);
+	double low;
+
+	check__count(validate, "direct reads: requests, by diskstats", least(inner, TRUTH_READS),
 		     most(bracket, TRUTH_READS), hist__count(reads[0]));
 	/* Both counters are cut to ms: a difference may be one off. */
 	low = (low_ms ? low_ms - 1 : 0) * NSEC_PER_MSEC * SHARE - own_ns(window, reads[TOTAL]);
 	check__time(validate, "  sum of total, by diskstats", low > 0 ? low : 0,
 		    (high_ms + 1) * NSEC_PER_MSEC, reads[TOTAL]->sum_ns);
-	if (most(bracket, TRUTH_READS) == bracket->inner->io.count)
-		check_calls(validate, bracket->inner, reads[TOTAL]);
+	if (most(bracket, TRUTH_READS) == inner->io.count)
+		check_calls(validate, inner, reads[TOTAL]);
 	else
 		check__skip(validate, "  by its system calls", "others read the disk, too");
 	check_parts(validate, reads);
@@ -130,27 +149,65 @@ static void compare_disk(const struct validate *validate, const struct window *w
 
 static int check_disk(struct validate *validate, struct window *window)
 {
-	const struct lat_hist *reads;
-	struct lat_knobs knobs;
+	const struct lat_hist *reads[TOTAL + 1];
 	struct bracket bracket;
-	dev_t disk;
 	int err;
 
-	err = open_reads(validate, window, &disk);
+	err = open_reads(validate, window);
 	if (!err)
-		err = disk__filter(window, &knobs);
+		err = measure_disk(validate, window, &bracket);
 	if (err)
 		return err;
-	truth_disk__read(disk, &bracket.before);
-	err = window__measure(window, validate, knobs);
-	if (err)
-		return err;
-	truth_disk__read(disk, &bracket.after);
-	bracket.inner = window->child.truth;
-	reads = window__key(window, 0, LAT_BY_OP, LAT_OP_READ);
-	if (hides(validate, window, least(&bracket, TRUTH_READS), reads ? hist__count(reads) : 0))
+	all_of(window, LAT_OP_READ, reads);
+	if (hides(validate, window, least(window->child.truth, TRUTH_READS), hist__count(reads[0])))
 		return -EAGAIN;
-	compare_disk(validate, window, &bracket);
+	compare_disk(validate, window, &bracket, reads);
+	return 0;
+}
+
+/* `name` is of the count. Only if all of that kind was fio's, their times are. */
+static void compare_fio(const struct validate *validate, const char *name,
+			const struct truth_span *by_fio, uint64_t by_all,
+			const struct lat_hist *const metrics[])
+{
+	const struct lat_hist *total = metrics[TOTAL];
+
+	check__count(validate, name, by_fio->count, by_all, hist__count(metrics[0]));
+	if (by_all != by_fio->count) {
+		check__skip(validate, "  by fio's clock", "others use the disk, too");
+		return;
+	}
+	check__count(validate, "  none longer than fio saw", by_fio->count, by_fio->count,
+		     check__between(total, 0, by_fio->max_ns));
+	check__time(validate, "  sum of total, at most as fio saw it", 0, by_fio->sum_ns,
+		    total->sum_ns);
+}
+
+static int check_fio(struct validate *validate, struct window *window)
+{
+	const struct lat_hist *reads[TOTAL + 1], *writes[TOTAL + 1];
+	const struct fio *fio;
+	struct bracket bracket;
+	struct fio asked = { 0 };
+	int err;
+
+	ask_reads(validate, &asked.dio);
+	err = window__open(window, &fio_work, &asked);
+	if (!err)
+		err = measure_disk(validate, window, &bracket);
+	if (err)
+		return err;
+	fio = window->child.truth;
+	all_of(window, LAT_OP_READ, reads);
+	all_of(window, LAT_OP_WRITE, writes);
+	if (hides(validate, window, fio->reads.count, hist__count(reads[0])) ||
+	    hides(validate, window, fio->writes.count, hist__count(writes[0])))
+		return -EAGAIN;
+	compare_fio(validate, "fio's reads", &fio->reads, most(&bracket, TRUTH_READS), reads);
+	if (fio->dio.own)
+		compare_fio(validate, "fio's writes", &fio->writes, most(&bracket, TRUTH_WRITES),
+			    writes);
+	check__sound(validate, window->module);
 	return 0;
 }
 
@@ -162,7 +219,9 @@ static int check_process(struct validate *validate, struct window *window)
 	dev_t disk;
 	int err;
 
-	err = open_reads(validate, window, &disk);
+	err = open_reads(validate, window);
+	if (!err)
+		err = disk__find(window, &disk);
 	if (!err)
 		err = window__measure(window, validate,
 				      (struct lat_knobs){ .tgid = window->child.pid });
@@ -197,7 +256,9 @@ const struct overhead iolat_overhead = {
 
 const struct module_checks iolat_checks = {
 	.module = "iolat",
-	.truths = { { "direct reads", check_disk }, { "one process's reads", check_process } },
+	.truths = { { "direct reads", check_disk },
+		    { "I/O by fio", check_fio },
+		    { "one process's reads", check_process } },
 	.experiment = &iolat_experiment,
 	.overhead = &iolat_overhead,
 };

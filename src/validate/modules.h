@@ -14,7 +14,7 @@
  */
 typedef int (*truth_check)(struct validate *validate, struct window *window);
 
-#define MODULE_TRUTHS 2
+#define MODULE_TRUTHS 3
 
 struct module_checks {
 	const char *module;

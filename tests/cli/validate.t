@@ -100,11 +100,11 @@ run_without_files() {
 }
 run_without_files --json
 ok 'errors: exit status' ended 1
-ok 'errors: each module is tried, and each check says why' fields '.errors == 5 and ([.checks[]
+ok 'errors: each module is tried, and each check says why' fields '.errors == 6 and ([.checks[]
 	| select(.verdict == "error" and .reason == "Too many open files") | .module] | unique | length == 3)'
 is 'errors: a line for each module' "$(grep -c ' could not be validated: Too many open files$' "$dir/err")" 3
 run_without_files
-like 'errors: the result has them' "$(said)" 'ERR +first touches.*ERR +one process.*, 5 could not be made'
+like 'errors: the result has them' "$(said)" 'ERR +first touches.*ERR +one process.*, 6 could not be made'
 run iolat --dir /proc --replicates 1 --window 50ms
 ok 'no file can be made there: error' ended 1
 like 'no file can be made there: each part says so' "$(said)" \
@@ -173,6 +173,27 @@ else
 	skip 'iolat: rungs' 'it cannot run here'
 fi
 
+# fio is one of the truths, if it is there. program BODY: a fio of our own, the only program in $dir/bin
+program() { printf '#!/bin/sh\n%s\n' "$1" >"$dir/bin/fio" && chmod +x "$dir/bin/fio"; }
+with_program() { PATH=$dir/bin run iolat --only truth; }
+mkdir "$dir/bin"
+if grep -q '^iolat:' "$dir/plain"; then
+	again 5 iolat --only truth --json
+	ok 'fio: its reads and writes are held against iolat' \
+		fields '[.checks[].check] | index("fio\u0027s reads") and index("fio\u0027s writes")'
+	with_program
+	like 'fio: not installed' "$(said)" 'skip +I/O by fio[[:space:]]+fio is not installed'
+	program 'echo "fio: no such engine" >&2; exit 3'
+	with_program
+	ok 'fio: an error of its own is an error' ended 1
+	like 'fio: says which' "$(said)" 'ERR +I/O by fio[[:space:]]+fio ended with status 3: fio: no such engine'
+	program 'echo {}'
+	with_program
+	like 'fio: without figures' "$(said)" 'ERR +I/O by fio[[:space:]]+fio did not do all of its I/O, or told nothing of it'
+else
+	skip 'fio' 'iolat cannot run here'
+fi
+
 # By whatever name it goes, a disk is only read.
 if grep -q '^iolat:' "$dir/plain" && head -c 16M /dev/urandom >"$dir/image" && loop=$(losetup -f --show "$dir/image"); then
 	sum=$(sha1sum <"$dir/image")
@@ -181,6 +202,15 @@ if grep -q '^iolat:' "$dir/plain" && head -c 16M /dev/urandom >"$dir/image" && l
 		run iolat --only reaction --replicates 1 --window 50ms --disk "$disk"
 		like "--disk ${disk#"$dir"}: no writes" "$(said)" 'skip +random writes: rate from idle.*a disk that was named is only read'
 	done
+	# Nor has it other users than fio.
+	again 5 iolat --only truth --disk "$loop" --json
+	# shellcheck disable=SC2016 # jq's
+	ok 'fio: as many reads, none longer, no longer in sum' fields '([.checks[].check] | index("fio\u0027s reads")) as $at
+		| [.checks[$at:$at + 3][] | .check, .verdict] == ["fio\u0027s reads", "pass", "none longer than fio saw",
+		"pass", "sum of total, at most as fio saw it", "pass"] and .checks[$at].got == "2,000"'
+	ok 'fio: a disk that was named is only read' fields '[.checks[].check] | index("fio\u0027s writes") | not'
+	run iolat --only truth --disk "$loop" --break drop
+	like 'fio: what is lost is found' "$(said)" "FAIL +fio's reads +2,000 +1,8"
 	sync "$loop" "$dir/image"
 	is 'a disk is as it was' "$(sha1sum <"$dir/image")" "$sum"
 	is 'a disk is as it was, to those who read it' "$(sha1sum <"$loop")" "$sum"
