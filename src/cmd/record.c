@@ -292,8 +292,12 @@ static int open_modules(struct record *record)
 	int code;
 
 	code = open_probes(record);
-	if (!code && record->rmid.wanted)
+	if (!code && record->rmid.wanted) {
+		if (probe__filters_tasks(&record->knobs))
+			log__warn("rmid tells of all processes",
+				  "the filter is for the other modules", NULL);
 		code = rmid__add(&record->rmid, record->session);
+	}
 	if (!code && record->tiers.wanted)
 		code = tiers__add(&record->tiers, record->session);
 	if (code)

@@ -188,6 +188,8 @@ check 'record --rmid' 0 '' 'memlat.*runqlat.*iolat.*rmid: .*how: switches' \
 recording=$(recording "$dir/rmid")
 ok 'record --rmid: the same window, and every slot adds up' whole_slots
 is 'record --rmid: one file for all' "$(rows "SELECT count(*) FROM module WHERE name IN ('rmid', 'runqlat')")" 2
+check 'record --rmid with a filter: whose it is is said' 0 '^latscope: rmid tells of all processes: the filter is for the other modules' \
+	'rmid: ' record --rmid --comm nobody -d 10ms -o "$dir/filtered"
 check 'record without it has none' 0 '' 'runqlat' record -q -d 100ms -o "$dir/without"
 is 'record without it: no file' "$(find "$dir/without" -name 'rmid*')" ''
 done_testing
