@@ -7,7 +7,8 @@
 latscope=$PWD/.output/latscope
 dir=$(mktemp -d)
 chmod 755 "$dir" # for those who are not root
-trap 'rm -rf "$dir"' EXIT
+# Not by what it forked: a signal before the exec lets that run this trap, too.
+trap '[ $BASHPID != $$ ] || rm -rf "$dir"' EXIT
 out='' err='' status='' # of the last run
 as=() # what it is run under
 

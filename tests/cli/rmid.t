@@ -36,7 +36,7 @@ check 'a table' 0 '' '  pid  name .*CPU ms .*how: switches: .* slots[[:space:]]+
 ok 'it fits' fits
 # background ARG...: rmid as $pid, to be ended by finish
 background() {
-	rm -rf "$dir/rmid"
+	rm -rf "$dir/rmid" "$dir/stdout" # or the one before would be waited for
 	"$latscope" rmid -q --rung switches "$@" >"$dir/stdout" 2>"$dir/stderr" &
 	pid=$!
 }

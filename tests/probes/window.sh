@@ -43,6 +43,7 @@ trap '' PIPE # a program that died reads no go
 leave() {
 	local command
 
+	[ $BASHPID = $$ ] || return # forked, and ended before its exec
 	drop_all
 	for command in "${at_exit[@]}"; do
 		$command
