@@ -64,6 +64,7 @@ static void *wait_for_cpu(void *arg)
 		if (now - last > hog->run_ns / 2)
 			truth__add(&hog->gaps, now - last);
 		last = now;
+		atomic_fetch_add_explicit(&hog->turns, 1, memory_order_relaxed);
 	}
 	thread_end(hog);
 }
@@ -90,16 +91,18 @@ static void *hog_cpu(void *arg)
 {
 	struct truth_hog *hog = arg;
 	struct rusage before, after;
+	unsigned long turns;
 
 	thread_start(hog, TRUTH_HOG, TRUTH_HOG_PRIORITY);
 	before = usage_now();
 	for (unsigned int i = 0; i < hog->count; i++) {
+		turns = atomic_load(&hog->turns);
 		truth__sleep(2 * hog->run_ns);
+		hog->joined += i && atomic_load(&hog->turns) == turns;
 		run_once(hog);
 	}
 	after = usage_now();
 	hog->hog_preempted = after.ru_nivcsw - before.ru_nivcsw;
-	hog->slept = after.ru_nvcsw - before.ru_nvcsw;
 	/* Lets the waiter's last wait end before it is told to stop. */
 	truth__sleep(2 * hog->run_ns);
 	atomic_store(&hog->stop, true);

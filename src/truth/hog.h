@@ -4,8 +4,9 @@
  * run. The hog (SCHED_FIFO) sleeps twice its time, then runs for it, again and again: each time the
  * waiter is preempted and waits for as long and a little. Both are parked (sched.h) before and
  * after. An outside task of higher priority (hog_preempted) or a machine that stops makes single
- * waits longer, both in the kernel's account and in a recorder's. A waiter without priority
- * (SCHED_OTHER) also waits for everybody else; one wait may then contain several runs of the hog.
+ * waits longer, both in the kernel's account and in a recorder's. While the waiter waits for
+ * others, the hog may run again, without a wait of its own: `joined`. So the waits of at least
+ * about run_ns are count - joined or more.
  *
  * The hog takes a third of the CPU and at most 300 ms at once, so that neither the limit on
  * real-time tasks (950 ms a second) nor the server that runs fair tasks in their stead (Linux
@@ -31,6 +32,7 @@ struct truth_hog {
 	int start[2]; /* both threads park on it */
 	int ended[2]; /* a byte from each as it ends */
 	atomic_bool stop;
+	atomic_ulong turns; /* of the waiter's loop: it has a CPU while they grow */
 	atomic_int ready; /* threads that are parked or about to, or failed */
 	atomic_int err;
 
@@ -38,8 +40,8 @@ struct truth_hog {
 	struct truth_sched before[TRUTH_HOG_TASKS], after[TRUTH_HOG_TASKS];
 	struct truth_span gaps; /* interruptions of more than half of run_ns that the waiter saw */
 	struct truth_span runs; /* of the hog, by its clock */
+	unsigned int joined; /* runs in whose wait was the run before, too */
 	long hog_preempted;
-	long slept; /* less than count if the CPU stood still for a sleep: two runs in one wait */
 	char why[TRUTH_WHY];
 };
 

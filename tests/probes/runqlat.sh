@@ -107,17 +107,49 @@ long_waits() {
 	done
 }
 
-# long_ones DESC RUNG: while the hog ran, the waiter waited. Where nobody else wants the CPU, one wait for each
-# run, which the waiter saw as a gap; where others do, one may take in two.
+# long_ones DESC RUNG: while the hog ran, the waiter waited: one wait for each run that was not joined to that before,
+# which the waiter saw as a gap.
 long_ones() {
 	local least=0
 
-	[ -z "${LATSCOPE_VM-}" ] || least=$(told hog count)
+	[ -z "${LATSCOPE_VM-}" ] || least=$(($(told hog count) - $(told hog joined)))
 	within "$1: all long waits are there, and no other" \
 		"$least" "$(at_least "$2" runqlat $run_ns)" $(($(told hog gaps) + 2))
 	! whole "$2" runqlat "$(told hog pcount)" ||
 		within "$1: they are as long as the hog ran" \
 			"$(told hog run_sum_ns)" "$(most_ns "$2" runqlat $run_ns "$forever")" "$forever"
+}
+
+# shellcheck disable=SC2016 # its own
+busy='echo; end=$((${EPOCHREALTIME/./} + 300000)); while ((${EPOCHREALTIME/./} < end)); do :; done'
+
+# A task between the two has the CPU when they begin.
+joined_window() {
+	local cpu=$(($(nproc) - 1)) between
+
+	begin
+	start hog hog $cpu $((run_ns / 1000000)) 40 || return
+	watch_all -t "$(told hog waiter_tid)" --by thread
+	watching
+	chrt -f 1 taskset -c $cpu bash -c "$busy" >"$w/busy" &
+	between=$!
+	await 'the task between' [ -s "$w/busy" ]
+	run_programs
+	wait $between
+	shut
+}
+
+# While another one has the CPU, one wait takes in several runs of the hog, which tells of how many.
+joined_waits() {
+	local rung run_ns=5000000
+
+	window joined_window || return
+	ok 'joined: several runs are in one wait' [ "$(told hog joined)" -gt 2 ]
+	for rung in "${rungs[@]}"; do
+		long_ones "$rung: joined" "$rung"
+		within "$rung: joined: they are fewer than the runs" \
+			1 "$(at_least "$rung" runqlat $run_ns)" $(($(told hog count) - 1))
+	done
 }
 
 # children PROGRAM: those of sleepers
@@ -349,7 +381,8 @@ else
 fi
 asleep_all_the_while
 if chrt -f 1 true 2>/dev/null; then
+	joined_waits
 	open_wait
 else
-	skip 'runqlat: a wait without an end' 'no SCHED_FIFO here'
+	skip 'runqlat: joined waits, and one without an end' 'no SCHED_FIFO here'
 fi
