@@ -7,17 +7,42 @@
 #define MASK ((1ULL << TIER_BITS) - 1)
 #define CERTAIN 0.002 /* what may be off by more of its length is not certain */
 
+unsigned int tier_share__least(unsigned int tiers)
+{
+	return tiers < 3 ? tiers : tiers + 1;
+}
+
+/* Every so many that each tier is in turn that of such a box. */
+static bool counts_clock(unsigned int box, unsigned int tiers)
+{
+	return box % (tiers + 1) == tiers;
+}
+
+/* Other ones in each round: after tiers - 1 rounds all have met all. */
+static int other_tier(unsigned int box, unsigned int tiers, unsigned int n)
+{
+	return (int)((box % tiers + 1 + (box / tiers + n) % (tiers - 1)) % tiers);
+}
+
 void tier_share__out(struct tier_share *shares, unsigned int boxes, unsigned int tiers,
 		     bool one_filter)
 {
-	for (unsigned int i = 0; i < boxes; i++) {
-		unsigned int own = i % tiers;
+	bool alone = tiers == 1 || one_filter;
+	bool both = tiers < 3 || one_filter; /* there is room for clocks and its own inserts */
 
-		shares[i].tier = (int)own;
-		shares[i].other = TIER_NO_TIER;
-		/* Another one in each round: after tiers - 1 rounds all have met all. */
-		if (tiers > 1 && !one_filter)
-			shares[i].other = (int)((own + 1 + i / tiers % (tiers - 1)) % tiers);
+	for (unsigned int i = 0; i < boxes; i++) {
+		struct tier_share *share = &shares[i];
+		unsigned int next = 0, others = 0;
+
+		share->tier = (int)(i % tiers);
+		share->events[next++] = TIER_OCCUPANCY;
+		if (both || !counts_clock(i, tiers))
+			share->events[next++] = share->tier;
+		if (both || counts_clock(i, tiers))
+			share->events[next++] = TIER_CLOCKTICKS;
+		while (next < TIER_COUNTERS)
+			share->events[next++] =
+				alone ? TIER_NO_TIER : other_tier(i, tiers, others++);
 	}
 }
 
@@ -26,110 +51,164 @@ uint64_t tier_delta__wrapped(uint64_t prev, uint64_t cur)
 	return (cur - prev) & MASK;
 }
 
+bool tier_delta__counted(const struct tier_delta *delta, const struct tier_share *share, int event,
+			 uint64_t *count)
+{
+	for (unsigned int i = 1; i < TIER_COUNTERS; i++) {
+		if (share->events[i] != event)
+			continue;
+		*count = delta->counts[i];
+		return true;
+	}
+	return false;
+}
+
+/* All boxes of a socket. */
+struct boxes {
+	const struct tier_share *shares;
+	const struct tier_delta *deltas;
+	unsigned int nr;
+};
+
 /* What the boxes of one tier add up to. */
 struct sums {
 	unsigned int boxes, counting; /* that measure its latency; that count its inserts */
+	unsigned int inferring; /* that count its occupancy only */
 	uint64_t inserts;
 	double occupancy_ns; /* requests open, times ns */
 	double occupancy_clocks;
 	double rate, clock_hz, elapsed_ns;
+	double open; /* mean number of requests open in those that infer */
 };
-
-static bool has_counted(const struct tier_delta *delta)
-{
-	return delta->valid && delta->clocks && delta->counted_ns;
-}
 
 static bool is_certain(const struct tier_delta *delta)
 {
 	return (double)delta->uncertain_ns <= CERTAIN * (double)delta->counted_ns;
 }
 
-/* Mean length of a clock, of those whose time is certain; 0: it is of none. */
-static double mean_clock_ns(const struct tier_delta *deltas, unsigned int boxes)
+/* Length of a clock by its own count; 0: it has none. */
+static double own_clock_ns(const struct boxes *boxes, unsigned int i, bool certain)
 {
-	double sum = 0;
-	unsigned int nr = 0;
+	const struct tier_delta *delta = &boxes->deltas[i];
+	uint64_t clocks;
 
-	for (unsigned int i = 0; i < boxes; i++) {
-		if (!has_counted(&deltas[i]) || !is_certain(&deltas[i]))
-			continue;
-		sum += (double)deltas[i].counted_ns / (double)deltas[i].clocks;
-		nr++;
+	if (!delta->valid || (certain && !is_certain(delta)) ||
+	    !tier_delta__counted(delta, &boxes->shares[i], TIER_CLOCKTICKS, &clocks) || !clocks)
+		return 0;
+	return (double)delta->counted_ns / (double)clocks;
+}
+
+/* By the count of the nearest box that has one, which may be itself; 0: there is none. */
+static double nearest_clock_ns(const struct boxes *boxes, unsigned int i, bool certain)
+{
+	for (unsigned int far = 0; far < boxes->nr; far++) {
+		double below = i >= far ? own_clock_ns(boxes, i - far, certain) : 0;
+		double above = i + far < boxes->nr ? own_clock_ns(boxes, i + far, certain) : 0;
+
+		if (below > 0 || above > 0)
+			return below > 0 ? below : above;
 	}
-	return nr ? sum / nr : 0;
+	return certain ? nearest_clock_ns(boxes, i, false) : 0;
 }
 
-static double counted_ns(const struct tier_delta *delta, double clock_ns)
+/* How long a box counted, and what of it. */
+struct count {
+	double ns, clock_ns;
+	uint64_t occupancy;
+};
+
+/* False: what there is of it is no count. */
+static bool count_of(struct count *count, const struct boxes *boxes, unsigned int i)
 {
-	if (is_certain(delta) || !(clock_ns > 0))
-		return (double)delta->counted_ns;
-	return (double)delta->clocks * clock_ns;
+	const struct tier_delta *delta = &boxes->deltas[i];
+	uint64_t clocks = 0;
+	bool clocked = tier_delta__counted(delta, &boxes->shares[i], TIER_CLOCKTICKS, &clocks);
+
+	if (!delta->valid || !delta->counted_ns || (clocked && !clocks))
+		return false;
+	count->occupancy = delta->counts[0];
+	count->ns = (double)delta->counted_ns;
+	count->clock_ns = nearest_clock_ns(boxes, i, true);
+	if (clocked && !is_certain(delta))
+		count->ns = (double)clocks * count->clock_ns;
+	return count->clock_ns > 0;
 }
 
-static void add_latency(struct sums *sums, const struct tier_delta *delta, double ns)
+static void add_latency(struct sums *sums, const struct count *count, uint64_t inserts,
+			uint64_t elapsed_ns)
 {
-	double clock_ns = ns / (double)delta->clocks;
-
 	sums->boxes++;
-	sums->inserts += delta->inserts;
-	sums->occupancy_clocks += (double)delta->occupancy;
-	sums->occupancy_ns += (double)delta->occupancy * clock_ns;
-	sums->clock_hz += 1e9 / clock_ns;
-	sums->elapsed_ns += (double)delta->elapsed_ns;
+	sums->inserts += inserts;
+	sums->occupancy_clocks += (double)count->occupancy;
+	sums->occupancy_ns += (double)count->occupancy * count->clock_ns;
+	sums->clock_hz += 1e9 / count->clock_ns;
+	sums->elapsed_ns += (double)elapsed_ns;
 }
 
-/* Its inserts per second, as if it had counted all the time. */
-static void add_rate(struct sums *sums, uint64_t inserts, double ns)
+static void add_box(struct sums *sums, int tier, const struct boxes *boxes, unsigned int i)
 {
-	sums->counting++;
-	sums->rate += (double)inserts * 1e9 / ns;
-}
+	const struct tier_share *share = &boxes->shares[i];
+	const struct tier_delta *delta = &boxes->deltas[i];
+	struct count count;
+	uint64_t inserts;
 
-static void add_box(struct sums *sums, int tier, const struct tier_share *share,
-		    const struct tier_delta *delta, double clock_ns)
-{
-	double ns;
-
-	if (!has_counted(delta))
+	if (!count_of(&count, boxes, i))
 		return;
-	ns = counted_ns(delta, clock_ns);
-	if (share->tier == tier) {
-		add_latency(sums, delta, ns);
-		add_rate(sums, delta->inserts, ns);
-	} else if (share->other == tier) {
-		add_rate(sums, delta->other, ns);
+	if (tier_delta__counted(delta, share, tier, &inserts)) {
+		/* Per second, as if it had counted all the time. */
+		sums->counting++;
+		sums->rate += (double)inserts * 1e9 / count.ns;
+		if (share->tier == tier)
+			add_latency(sums, &count, inserts, delta->elapsed_ns);
+	} else if (share->tier == tier) {
+		sums->inferring++;
+		sums->open += (double)count.occupancy * count.clock_ns / count.ns;
 	}
+}
+
+static void set_latency(struct tier_figures *figures, const struct sums *sums, uint64_t min_inserts)
+{
+	if (!sums->boxes)
+		return;
+	figures->elapsed_ns = sums->elapsed_ns / sums->boxes;
+	figures->clock_hz = sums->clock_hz / sums->boxes;
+	if (!sums->inserts || sums->inserts < min_inserts)
+		return;
+	figures->latency_known = true;
+	figures->latency_clocks = sums->occupancy_clocks / (double)sums->inserts;
+	figures->latency_ns = sums->occupancy_ns / (double)sums->inserts;
+}
+
+/* Little's law once more, for boxes that know how many are open and not how many began. */
+static void infer_rate(struct sums *sums, const struct tier_figures *figures)
+{
+	if (!figures->latency_known || !(figures->latency_ns > 0))
+		return;
+	sums->counting += sums->inferring;
+	sums->rate += sums->open * 1e9 / figures->latency_ns;
 }
 
 void tier_figures__of(struct tier_figures *figures, unsigned int tier,
 		      const struct tier_share *shares, const struct tier_delta *deltas,
 		      unsigned int boxes, uint64_t min_inserts)
 {
-	double clock_ns = mean_clock_ns(deltas, boxes);
+	const struct boxes all = { shares, deltas, boxes };
 	struct sums sums = { 0 };
 
 	memset(figures, 0, sizeof(*figures));
 	for (unsigned int i = 0; i < boxes; i++) {
 		figures->boxes_lost += !deltas[i].valid;
-		add_box(&sums, (int)tier, &shares[i], &deltas[i], clock_ns);
+		add_box(&sums, (int)tier, &all, i);
 	}
 	figures->all_boxes = boxes;
 	figures->boxes = sums.boxes;
 	figures->inserts = sums.inserts;
-	if (sums.counting) {
-		figures->rate_known = true;
-		figures->rate = sums.rate * boxes / sums.counting;
-	}
-	if (!sums.boxes)
+	set_latency(figures, &sums, min_inserts);
+	infer_rate(&sums, figures);
+	if (!sums.counting)
 		return;
-	figures->elapsed_ns = sums.elapsed_ns / sums.boxes;
-	figures->clock_hz = sums.clock_hz / sums.boxes;
-	if (!sums.inserts || sums.inserts < min_inserts)
-		return;
-	figures->latency_known = true;
-	figures->latency_clocks = sums.occupancy_clocks / (double)sums.inserts;
-	figures->latency_ns = sums.occupancy_ns / (double)sums.inserts;
+	figures->rate_known = true;
+	figures->rate = sums.rate * boxes / sums.counting;
 	figures->outstanding = figures->rate * figures->latency_ns / 1e9;
 }
 
@@ -146,8 +225,8 @@ void tier_figures__of_samples(struct tier_figures *figures, const struct tier_mo
 		if (!deltas[i].valid || !deltas[i].counted_ns)
 			continue;
 		figures->boxes++;
-		figures->inserts += deltas[i].inserts;
-		latency += (double)deltas[i].occupancy * model->scale;
+		figures->inserts += deltas[i].counts[1];
+		latency += (double)deltas[i].counts[0] * model->scale;
 		elapsed_ns += (double)deltas[i].elapsed_ns;
 	}
 	if (!figures->boxes)

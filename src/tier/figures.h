@@ -16,26 +16,32 @@
 
 #include "model.h"
 
-#define TIER_NO_TIER (-1)
+/* Beside the inserts of a tier, which are told by its position. */
+enum tier_event { TIER_NO_TIER = -1, TIER_CLOCKTICKS = -2, TIER_OCCUPANCY = -3 };
 
-/* Which tier a box measures: counter 0 the occupancy of `tier`, 1 its inserts, 2 clocks. */
+/* What the counters of a box count. */
 struct tier_share {
-	int tier;
-	int other; /* whose inserts counter 3 counts; TIER_NO_TIER: it counts nothing */
+	int tier; /* whose occupancy counter 0 counts */
+	int events[TIER_COUNTERS]; /* a tier: its inserts; else of enum tier_event */
 };
 
 /*
- * Shares `boxes` out among the tiers in turn. Where the filter is one of the whole box
- * (one_filter) counter 3 stays idle; else it goes round the other tiers, so that of two tiers every
- * box counts all inserts.
+ * Shares `boxes` out among the tiers in turn. Where the filter is one of the whole box (one_filter)
+ * it counts its tier only. Else it has counters for the inserts of two tiers and for clocks; where
+ * there are more tiers, most boxes count a third tier instead of clocks and some instead of their
+ * own, so that of up to three tiers each box either counts all inserts, or can tell those of its
+ * own by its occupancy.
  */
 void tier_share__out(struct tier_share *shares, unsigned int boxes, unsigned int tiers,
 		     bool one_filter);
 
+/* With fewer boxes some tier would have no latency, or no box a clock. */
+unsigned int tier_share__least(unsigned int tiers);
+
 /* What one box counted in an interval. */
 struct tier_delta {
 	bool valid; /* false: not counted, or not by us alone; nothing below holds */
-	uint64_t occupancy, inserts, clocks, other;
+	uint64_t counts[TIER_COUNTERS]; /* AMD: latency of the samples, their number */
 	uint64_t elapsed_ns; /* of the interval, as the box saw it */
 	uint64_t counted_ns; /* of it, how long the counters ran: less if multiplexed */
 	uint64_t uncertain_ns; /* by how much that may be off */
@@ -43,6 +49,10 @@ struct tier_delta {
 
 /* cur - prev of counters that wrap at 48 bits, at most once. */
 uint64_t tier_delta__wrapped(uint64_t prev, uint64_t cur);
+
+/* Of a tier's inserts or of TIER_CLOCKTICKS; false: no counter of the box counts it. */
+bool tier_delta__counted(const struct tier_delta *delta, const struct tier_share *share, int event,
+			 uint64_t *count);
 
 /* One tier of one socket in one interval. */
 struct tier_figures {
@@ -61,9 +71,10 @@ struct tier_figures {
 
 /*
  * Of the boxes of a socket. Fewer than min_inserts requests (at least 1 is always wanted): the
- * latency is not known. A box without a clock, or that ran for no time, is left out. One whose time
- * is uncertain, as we were preempted when it was started or stopped, takes it from its clocks and
- * the clock of those that are certain.
+ * latency is not known. A box whose clock stood still, or that ran for no time, is left out. One
+ * that counts no clocks has the clock of the nearest that does: dies may differ in it, neighbours
+ * do not. One whose time is uncertain, as we were preempted when it was started or stopped, takes
+ * it from its clocks and the clock of the nearest that is certain; without clocks it keeps it.
  */
 void tier_figures__of(struct tier_figures *figures, unsigned int tier,
 		      const struct tier_share *shares, const struct tier_delta *deltas,

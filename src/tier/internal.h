@@ -76,6 +76,14 @@ void tier__name_unknown(char text[TIER_TEXT], const struct tier_cpu *cpu);
 /* The socket of a package, added if need be; NULL: there are too many. */
 struct tier_socket *tier__socket_of(struct tier *tier, int package);
 
+/* What perf is to count in an event of a share; both 0 for TIER_NO_TIER. */
+struct tier_configs {
+	uint64_t config, config1;
+};
+
+struct tier_configs tier__configs(const struct tier *tier, const struct tier_share *share,
+				  int event);
+
 /* The tier that stands at a position of tier->tiers. */
 const struct tier_class *tier__class(const struct tier *tier, unsigned int position);
 

@@ -84,20 +84,17 @@ int tier_meter__describe(const struct tier_meter *meter, struct run_module *modu
 {
 	struct tier *tier = meter->tier;
 	const struct tier_model *model = tier__model(tier);
-	const char *scaled = "";
 	unsigned int boxes = 0, sockets = tier__sockets(tier);
 
 	for (unsigned int i = 0; i < sockets; i++)
 		boxes += tier__boxes(tier, i);
-	/* A box counts two tiers; of more, the other boxes are taken to have as much. */
-	if (model->kind == TIER_TOR && __builtin_popcount(tier__measured(tier)) > 2)
-		scaled = "; rates scaled from some of them";
 	snprintf(module->name, sizeof(module->name), TIER_MODULE);
 	snprintf(module->rung, sizeof(module->rung), "%s", tier__backend(tier));
 	snprintf(module->mechanism, sizeof(module->mechanism),
 		 "%s; %u %s%s on %u socket%s%s, by the events of %s%s", tier__mechanism(tier),
 		 boxes, model->kind == TIER_AMD_L3 ? "L3" : "CHA", boxes == 1 ? "" : "s", sockets,
-		 sockets == 1 ? "" : "s", scaled, model->title,
+		 sockets == 1 ? "" : "s",
+		 tier__scales(tier) ? "; rates scaled from some of them" : "", model->title,
 		 meter->forced ? ", which --model forced" : "");
 	return module->table ? 0 : table__new(&module->table, tier_columns, TIER_COLUMNS);
 }

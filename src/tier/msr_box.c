@@ -102,28 +102,27 @@ static int set_and_check(struct tier *tier, const struct msr_socket *socket,
 			  tier->model->title);
 }
 
-/* Counter 0 is the only one that can count occupancy. Counter 3 without a tier stays off. */
+/* Counter 0 is the only one that can count occupancy. One that has nothing to count stays off. */
 static void plan_box(const struct tier *tier, struct msr_box *box, const struct tier_share *share)
 {
 	const struct tier_layout *layout = tier->model->layout;
-	const struct tier_class *own = tier__class(tier, (unsigned int)share->tier);
+	struct tier_configs configs = tier__configs(tier, share, TIER_OCCUPANCY);
 	struct msr_register *reg = box->registers;
 
 	box->tier = share->tier;
 	box->before.tier = TIER_NO_TIER;
-	reg[0].ours = tier_layout__control(layout, own->occupancy);
-	reg[1].ours = tier_layout__control(layout, own->inserts);
-	reg[2].ours = tier_layout__control(layout, tier->model->clock);
-	reg[3].ours = 0;
-	box->nr_counters = 3;
-	if (share->other != TIER_NO_TIER) {
-		reg[3].ours = tier_layout__control(
-			layout, tier__class(tier, (unsigned int)share->other)->inserts);
-		box->nr_counters = 4;
-	}
 	reg[MSR_FILTER0].ours = 0;
 	if (layout->filter1)
-		reg[MSR_FILTER1].ours = own->config1 >> 32;
+		reg[MSR_FILTER1].ours = configs.config1 >> 32;
+	box->nr_counters = 0;
+	for (unsigned int i = 0; i < TIER_COUNTERS; i++) {
+		reg[i].ours = 0;
+		if (share->events[i] == TIER_NO_TIER)
+			continue;
+		configs = tier__configs(tier, share, share->events[i]);
+		reg[i].ours = tier_layout__control(layout, configs.config);
+		box->nr_counters = i + 1;
+	}
 	for (unsigned int i = 0; i < MSR_COUNTER; i++)
 		reg[i].next = reg[i].ours;
 }
@@ -239,14 +238,21 @@ static void lose(struct tier *tier, const struct msr_socket *socket, struct msr_
 }
 
 /* Somebody who sets a counter leaves its control as it is, but what it gains then is absurd. */
-static bool is_sound(const struct tier_delta *delta)
+static bool is_sound(const struct tier_delta *delta, const struct tier_share *share)
 {
-	double clocks = (double)delta->clocks;
+	double clocks = MOST_HZ * (double)delta->counted_ns / 1e9 + 1e6;
+	uint64_t counted;
 
-	return clocks <= MOST_HZ * (double)delta->counted_ns / 1e9 + 1e6 &&
-	       (double)delta->occupancy <= MOST_OPEN * clocks &&
-	       (double)delta->inserts <= MOST_INSERTS * clocks &&
-	       (double)delta->other <= MOST_INSERTS * clocks;
+	if (tier_delta__counted(delta, share, TIER_CLOCKTICKS, &counted)) {
+		if ((double)counted > clocks)
+			return false;
+		clocks = (double)counted;
+	}
+	for (unsigned int i = 1; i < TIER_COUNTERS; i++) {
+		if (share->events[i] >= 0 && (double)delta->counts[i] > MOST_INSERTS * clocks)
+			return false;
+	}
+	return (double)delta->counts[0] <= MOST_OPEN * clocks;
 }
 
 /* Nothing in the counts tells how often they wrapped. */
@@ -263,9 +269,14 @@ static void note_late(struct tier *tier, const struct msr_socket *socket, const 
 
 /* Of what it gained since the last read; notes why not. */
 static bool may_be_counted(struct tier *tier, const struct msr_socket *socket,
-			   const struct msr_box *box, const struct tier_delta *delta)
+			   const struct msr_box *box, const struct tier_share *share,
+			   const struct tier_delta *delta)
 {
-	bool frozen = box->last.was_frozen || !delta->clocks;
+	uint64_t clocks = 1;
+	bool frozen;
+
+	tier_delta__counted(delta, share, TIER_CLOCKTICKS, &clocks);
+	frozen = box->last.was_frozen || !clocks;
 
 	if (delta->elapsed_ns > MOST_GAP_NS) {
 		note_late(tier, socket, box, delta);
@@ -273,18 +284,16 @@ static bool may_be_counted(struct tier *tier, const struct msr_socket *socket,
 	}
 	if (frozen)
 		note(tier, socket, box, "frozen by somebody else (perf? pcm?), left out so long");
-	else if (!is_sound(delta))
+	else if (!is_sound(delta, share))
 		note(tier, socket, box, "reset by somebody else (perf? pcm?), left out so long");
-	return !frozen && is_sound(delta);
+	return !frozen && is_sound(delta, share);
 }
 
 static void subtract(struct tier_delta *delta, const struct msr_moment *last,
 		     const struct msr_moment *now)
 {
-	delta->occupancy = tier_delta__wrapped(last->values[0], now->values[0]);
-	delta->inserts = tier_delta__wrapped(last->values[1], now->values[1]);
-	delta->clocks = tier_delta__wrapped(last->values[2], now->values[2]);
-	delta->other = tier_delta__wrapped(last->values[3], now->values[3]);
+	for (unsigned int i = 0; i < TIER_COUNTERS; i++)
+		delta->counts[i] = tier_delta__wrapped(last->values[i], now->values[i]);
 	delta->elapsed_ns = now->frozen_ns - last->frozen_ns;
 	delta->counted_ns = now->frozen_ns - last->resumed_ns;
 	delta->uncertain_ns = (last->resuming_ns + now->freezing_ns) / 2;
@@ -324,9 +333,9 @@ static void remember_turn(struct msr_box *box, struct tier_share *share, struct 
 {
 	double ns = (double)delta->counted_ns;
 
-	share->other = box->before.tier;
-	delta->other = (uint64_t)(box->before.per_ns * ns + 0.5);
-	box->before = (struct msr_turn){ share->tier, (double)delta->inserts / ns };
+	share->events[3] = box->before.tier;
+	delta->counts[3] = (uint64_t)(box->before.per_ns * ns + 0.5);
+	box->before = (struct msr_turn){ share->tier, (double)delta->counts[1] / ns };
 }
 
 /* Frozen, the counters are of one moment. The box is let go whatever happens in between. */
@@ -360,7 +369,8 @@ int msr_box__read(struct tier *tier, const struct msr_socket *socket, struct msr
 	delta->valid = false;
 	if (box->lost)
 		return 0;
-	share->tier = box->tier;
+	if (takes_turns(tier))
+		share->tier = share->events[1] = box->tier;
 	got = sample(tier, socket, box, &now);
 	if (got > 0)
 		lose(tier, socket, box);
@@ -368,7 +378,7 @@ int msr_box__read(struct tier *tier, const struct msr_socket *socket, struct msr
 		return got < 0 ? got : 0;
 	subtract(delta, &box->last, &now);
 	box->last = now;
-	delta->valid = may_be_counted(tier, socket, box, delta);
+	delta->valid = may_be_counted(tier, socket, box, share, delta);
 	if (delta->valid && takes_turns(tier))
 		remember_turn(box, share, delta);
 	return 0;

@@ -213,18 +213,15 @@ static int open_event(struct tier *tier, struct group *group, uint64_t config, u
 static int open_tor(struct tier *tier, struct group *group)
 {
 	const struct tier_share *share = &tier->sockets[group->socket].shares[group->box];
-	const struct tier_class *own = tier__class(tier, (unsigned int)share->tier), *other;
-	int err;
+	int err = 0;
 
-	err = open_event(tier, group, own->occupancy, own->config1);
-	if (!err)
-		err = open_event(tier, group, own->inserts, own->config1);
-	if (!err)
-		err = open_event(tier, group, tier->model->clock, 0);
-	if (err || share->other == TIER_NO_TIER)
-		return err;
-	other = tier__class(tier, (unsigned int)share->other);
-	return open_event(tier, group, other->inserts, 0);
+	for (unsigned int i = 0; !err && i < TIER_COUNTERS; i++) {
+		struct tier_configs configs = tier__configs(tier, share, share->events[i]);
+
+		if (share->events[i] != TIER_NO_TIER)
+			err = open_event(tier, group, configs.config, configs.config1);
+	}
+	return err;
 }
 
 static int open_amd(struct tier *tier, struct group *group)
@@ -313,10 +310,8 @@ static void subtract(struct tier *tier, const struct group *group, const struct 
 
 	delta->elapsed_ns = now->enabled_ns - group->enabled_ns;
 	delta->counted_ns = now->running_ns - group->running_ns;
-	delta->occupancy = now->values[0] - group->values[0];
-	delta->inserts = now->values[1] - group->values[1];
-	delta->clocks = now->values[2] - group->values[2];
-	delta->other = now->values[3] - group->values[3];
+	for (unsigned int i = 0; i < TIER_COUNTERS; i++)
+		delta->counts[i] = now->values[i] - group->values[i];
 	delta->valid = delta->counted_ns;
 	if (!delta->valid)
 		tier__note(tier, "did not count, others have the counters", "", "%s",

@@ -83,6 +83,24 @@ const struct tier_class *tier__class(const struct tier *tier, unsigned int posit
 	return &tier->model->tiers[tier->tiers[position]];
 }
 
+struct tier_configs tier__configs(const struct tier *tier, const struct tier_share *share,
+				  int event)
+{
+	const struct tier_class *class =
+		tier__class(tier, (unsigned int)(event < 0 ? share->tier : event));
+
+	switch (event) {
+	case TIER_NO_TIER:
+		return (struct tier_configs){ 0 };
+	case TIER_CLOCKTICKS:
+		return (struct tier_configs){ .config = tier->model->clock };
+	case TIER_OCCUPANCY:
+		return (struct tier_configs){ class->occupancy, class->config1 };
+	default:
+		return (struct tier_configs){ class->inserts, class->config1 };
+	}
+}
+
 static int find_model(struct tier *tier)
 {
 	struct tier_cpu cpu;
@@ -207,14 +225,16 @@ static int find_backend(struct tier *tier)
 
 static int share_out(struct tier *tier)
 {
+	unsigned int least = tier_share__least(tier->nr_tiers);
+
 	for (unsigned int i = 0; i < tier->nr_sockets; i++) {
 		struct tier_socket *socket = &tier->sockets[i];
 		size_t nr = socket->nr_boxes * (tier->amd ? tier->nr_tiers : 1);
 
-		if (!tier->amd && socket->nr_boxes < tier->nr_tiers)
+		if (!tier->amd && socket->nr_boxes < least)
 			return tier__fail(tier, -EINVAL, "choose fewer tiers by --tier",
-					  "%u tiers, but socket %d has %u CHAs", tier->nr_tiers,
-					  socket->package, socket->nr_boxes);
+					  "%u tiers want %u CHAs, but socket %d has %u",
+					  tier->nr_tiers, least, socket->package, socket->nr_boxes);
 		tier_share__out(socket->shares, socket->nr_boxes, tier->nr_tiers,
 				tier->model->tiers[0].config1);
 		socket->deltas = calloc(nr, sizeof(*socket->deltas));
@@ -359,6 +379,15 @@ uint32_t tier__measured(const struct tier *tier)
 	for (unsigned int i = 0; i < tier->nr_tiers; i++)
 		mask |= 1U << tier->tiers[i];
 	return mask;
+}
+
+bool tier__scales(const struct tier *tier)
+{
+	if (tier->amd)
+		return false;
+	if (tier->model->tiers[0].config1) /* one filter a box, which msr changes in turn */
+		return tier->nr_tiers > 1 && tier->ops == &tier_perf;
+	return tier->nr_tiers > 3;
 }
 
 unsigned int tier__samples(const struct tier *tier)

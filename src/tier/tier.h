@@ -73,6 +73,9 @@ unsigned int tier__boxes(const struct tier *tier, unsigned int i);
 /* The tiers that are measured, as a mask of 1 << index into the model's. */
 uint32_t tier__measured(const struct tier *tier);
 
+/* Are there boxes that tell nothing of some tier, so that its rate is scaled from the others? */
+bool tier__scales(const struct tier *tier);
+
 /* How many samples a read gives: sockets times tiers, by socket and then tier. */
 unsigned int tier__samples(const struct tier *tier);
 

@@ -108,7 +108,7 @@ wrong 'no such backend' "--backend 'pcm': perf or msr" tierlat --backend pcm
 wrong 'no such tier' "Ice Lake-SP has no tier 'cxl', but local-ddr, remote-ddr" "${icx[@]}" --tier cxl
 wrong 'a tier twice' 'local-ddr is named twice' "${icx[@]}" --tier local-ddr,local-ddr
 wrong 'more CHAs than it can have' '41 CHAs on socket 0: Ice Lake-SP has at most 40' "${icx[@]}" --boxes 41
-wrong 'fewer CHAs than tiers' '2 tiers, but socket 0 has 1 CHAs' "${icx[@]}" --boxes 1
+wrong 'fewer CHAs than tiers' '2 tiers want 2 CHAs, but socket 0 has 1' "${icx[@]}" --boxes 1
 wrong 'too short an interval' '--interval 5 ms is too short: 10 ms is the least' tierlat -i 5ms
 wrong 'too long an interval' '--interval .* is too long: 10 min is the most' tierlat -i 11m
 wrong 'no list of CPUs' "--cpu '0-': one CPU a socket" tierlat --cpu 0-

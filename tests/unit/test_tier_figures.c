@@ -27,6 +27,26 @@ struct load {
 	double rate, latency_ns;
 };
 
+/* A box that gets `share` of all requests. */
+static void count_box(unsigned int i, const struct load *loads, double clock, double seconds,
+		      double share)
+{
+	const struct load *own = &loads[shares[i].tier];
+
+	for (unsigned int n = 0; n < TIER_COUNTERS; n++) {
+		int event = shares[i].events[n];
+		double count = 0;
+
+		if (event == TIER_OCCUPANCY)
+			count = own->rate * seconds * share * own->latency_ns * 1e-9 * clock;
+		else if (event == TIER_CLOCKTICKS)
+			count = clock * seconds;
+		else if (event != TIER_NO_TIER)
+			count = loads[event].rate * seconds * share;
+		deltas[i].counts[n] = (uint64_t)count;
+	}
+}
+
 /* An interval in which each box gets `weights` of all requests (NULL: the same). */
 static void count(unsigned int boxes, const struct load *loads, const double *weights, double clock,
 		  double seconds)
@@ -36,22 +56,17 @@ static void count(unsigned int boxes, const struct load *loads, const double *we
 	for (unsigned int i = 0; i < boxes; i++)
 		all += weights ? weights[i] : 1;
 	for (unsigned int i = 0; i < boxes; i++) {
-		double share = (weights ? weights[i] : 1) / all;
-		const struct load *own = &loads[shares[i].tier];
-		double inserts = own->rate * seconds * share;
-
 		deltas[i] = (struct tier_delta){
 			.valid = true,
-			.inserts = (uint64_t)inserts,
-			.occupancy = (uint64_t)(inserts * own->latency_ns * 1e-9 * clock),
-			.clocks = (uint64_t)(clock * seconds),
 			.elapsed_ns = (uint64_t)(seconds * 1e9),
 			.counted_ns = (uint64_t)(seconds * 1e9),
 		};
-		if (shares[i].other != TIER_NO_TIER)
-			deltas[i].other = (uint64_t)(loads[shares[i].other].rate * seconds * share);
+		count_box(i, loads, clock, seconds, (weights ? weights[i] : 1) / all);
 	}
 }
+
+/* Where counter 2 has the clock: of one or two tiers. */
+#define CLOCKS counts[2]
 
 static const struct load two[] = { { 1e9, 90 }, { 2e8, 180 } };
 
@@ -63,9 +78,10 @@ static struct tier_figures figures_of(unsigned int tier, unsigned int boxes)
 	return figures;
 }
 
-static void assert_load(unsigned int boxes, const struct load *loads, double clock, double share)
+static void assert_tiers(unsigned int boxes, unsigned int tiers, const struct load *loads,
+			 double clock, double share)
 {
-	for (unsigned int tier = 0; tier < 2; tier++) {
+	for (unsigned int tier = 0; tier < tiers; tier++) {
 		struct tier_figures figures = figures_of(tier, boxes);
 
 		assert_true(figures.latency_known && figures.rate_known);
@@ -76,6 +92,11 @@ static void assert_load(unsigned int boxes, const struct load *loads, double clo
 			    share);
 		assert_near(figures.clock_hz, clock, share);
 	}
+}
+
+static void assert_load(unsigned int boxes, const struct load *loads, double clock, double share)
+{
+	assert_tiers(boxes, 2, loads, clock, share);
 }
 
 static void littles_law_gives_the_latency(void **state)
@@ -131,8 +152,8 @@ static void boxes_may_have_different_clocks(void **state)
 	tier_share__out(shares, BOXES, 2, false);
 	count(BOXES, two, NULL, 2e9, 1);
 	for (unsigned int i = 0; i < BOXES; i += 3) {
-		deltas[i].clocks = deltas[i].clocks * 3 / 4;
-		deltas[i].occupancy = deltas[i].occupancy * 3 / 4;
+		deltas[i].CLOCKS = deltas[i].CLOCKS * 3 / 4;
+		deltas[i].counts[0] = deltas[i].counts[0] * 3 / 4;
 	}
 	for (unsigned int tier = 0; tier < 2; tier++)
 		assert_near(figures_of(tier, BOXES).latency_ns, two[tier].latency_ns, 1e-3);
@@ -183,13 +204,13 @@ static void too_few_requests_are_no_latency(void **state)
 	memset(deltas, 0, sizeof(deltas));
 	for (unsigned int i = 0; i < 4; i++)
 		deltas[i] = (struct tier_delta){
-			.valid = true, .clocks = 1000000, .elapsed_ns = 500000, .counted_ns = 500000
+			.valid = true, .CLOCKS = 1000000, .elapsed_ns = 500000, .counted_ns = 500000
 		};
 	tier_figures__of(&figures, 0, shares, deltas, 4, 0);
 	assert_false(figures.latency_known);
 	assert_true(figures.rate_known && figures.rate == 0);
-	deltas[0].inserts = 99;
-	deltas[0].occupancy = 9900;
+	deltas[0].counts[1] = 99;
+	deltas[0].counts[0] = 9900;
 	tier_figures__of(&figures, 0, shares, deltas, 4, 100);
 	assert_false(figures.latency_known);
 	tier_figures__of(&figures, 0, shares, deltas, 4, 99);
@@ -211,7 +232,7 @@ static void what_was_not_counted_is_not_zero(void **state)
 	/* A clock that stood still. */
 	count(4, two, NULL, 2e9, 1);
 	for (unsigned int i = 0; i < 4; i++)
-		deltas[i].clocks = 0;
+		deltas[i].CLOCKS = 0;
 	assert_false(figures_of(0, 4).rate_known);
 }
 
@@ -247,28 +268,173 @@ static void a_box_of_uncertain_time_has_the_others_clock(void **state)
 	assert_load(4, two, 2e9, 1e-3);
 }
 
-/* Every box has occupancy in counter 0, one tier each; in turn, and no tier is left out. */
+static bool counts_event(unsigned int box, int event)
+{
+	for (unsigned int n = 1; n < TIER_COUNTERS; n++) {
+		if (shares[box].events[n] == event)
+			return true;
+	}
+	return false;
+}
+
+/* No event twice in a box, and up to three tiers are all known to it. */
+static void assert_share(unsigned int box, unsigned int tiers)
+{
+	const int *events = shares[box].events;
+	unsigned int known = 0;
+
+	assert_int_equal(shares[box].tier, box % tiers);
+	assert_int_equal(events[0], TIER_OCCUPANCY);
+	for (unsigned int n = 1; n < TIER_COUNTERS; n++) {
+		for (unsigned int m = 1; m < n; m++)
+			assert_true(events[n] == TIER_NO_TIER || events[n] != events[m]);
+	}
+	for (int tier = 0; tier < (int)tiers; tier++)
+		known += counts_event(box, tier) || shares[box].tier == tier;
+	assert_int_equal(known, tiers < 3 ? tiers : 3);
+	if (tiers < 3)
+		assert_true(events[1] == shares[box].tier && events[2] == TIER_CLOCKTICKS);
+}
+
+/* Every tier has boxes for its latency, some box a clock, and others count as much of each tier. */
 static void boxes_are_shared_out_in_turn(void **state)
 {
 	(void)state;
 	for (unsigned int tiers = 1; tiers <= 5; tiers++) {
-		unsigned int own[5] = { 0 }, other[5] = { 0 };
+		for (unsigned int boxes = tier_share__least(tiers); boxes <= BOXES; boxes++) {
+			unsigned int own[5] = { 0 }, all[5] = { 0 }, clocks = 0;
 
-		tier_share__out(shares, BOXES, tiers, false);
-		for (unsigned int i = 0; i < BOXES; i++) {
-			own[shares[i].tier]++;
-			assert_true(shares[i].other != shares[i].tier);
-			if (shares[i].other != TIER_NO_TIER)
-				other[shares[i].other]++;
-		}
-		for (unsigned int i = 0; i < tiers; i++) {
-			assert_true(own[i] - BOXES / tiers <= 1);
-			assert_true(tiers == 1 ? !other[i] : other[i] >= 4);
+			tier_share__out(shares, boxes, tiers, false);
+			for (unsigned int i = 0; i < boxes; i++) {
+				assert_share(i, tiers);
+				clocks += counts_event(i, TIER_CLOCKTICKS);
+				own[shares[i].tier] += counts_event(i, shares[i].tier);
+				for (unsigned int tier = 0; tier < tiers; tier++)
+					all[tier] += counts_event(i, (int)tier);
+			}
+			assert_int_equal(clocks, tiers < 3 ? boxes : boxes / (tiers + 1));
+			for (unsigned int tier = 0; tier < tiers; tier++) {
+				assert_true(own[tier] >= boxes / (tiers + 1));
+				assert_true(all[tier] >= boxes / 2);
+			}
 		}
 	}
+}
+
+static void one_filter_is_of_one_tier(void **state)
+{
+	(void)state;
 	tier_share__out(shares, BOXES, 2, true);
-	for (unsigned int i = 0; i < BOXES; i++)
-		assert_int_equal(shares[i].other, TIER_NO_TIER);
+	for (unsigned int i = 0; i < BOXES; i++) {
+		assert_int_equal(shares[i].events[1], shares[i].tier);
+		assert_int_equal(shares[i].events[2], TIER_CLOCKTICKS);
+		assert_int_equal(shares[i].events[3], TIER_NO_TIER);
+	}
+}
+
+static const struct load three[] = { { 1e9, 90 }, { 2e8, 180 }, { 3e8, 250 } };
+
+static void skew(double *weights, unsigned int boxes)
+{
+	for (unsigned int i = 0; i < boxes; i++)
+		weights[i] = 1 + (double)(unit_random() % 1000) / 111;
+}
+
+/* Whichever box has how much of what, and for as few boxes as can be. */
+static void three_tiers_are_counted_whole(void **state)
+{
+	double weights[BOXES];
+
+	(void)state;
+	for (unsigned int boxes = 4; boxes <= BOXES; boxes++) {
+		tier_share__out(shares, boxes, 3, false);
+		skew(weights, boxes);
+		count(boxes, three, weights, 2e9, 1);
+		assert_tiers(boxes, 3, three, 2e9, 1e-4);
+	}
+}
+
+/* Some boxes are nearer to memory: what the few that go by their occupancy make of it is little. */
+static void latencies_need_not_be_the_same(void **state)
+{
+	(void)state;
+	tier_share__out(shares, BOXES, 3, false);
+	for (unsigned int round = 0; round < 1000; round++) {
+		count(BOXES, three, NULL, 2e9, 1);
+		for (unsigned int i = 0; i < BOXES; i++)
+			deltas[i].counts[0] *= 0.9 + (double)(unit_random() % 201) / 1000;
+		for (unsigned int tier = 0; tier < 3; tier++)
+			assert_near(figures_of(tier, BOXES).rate, three[tier].rate, 0.02);
+	}
+}
+
+/* Dies that each have their own clock: boxes 0 to 21, of which 19 has the last, and the others. */
+static void a_box_without_a_clock_has_its_neighbours(void **state)
+{
+	double hz = 0;
+
+	(void)state;
+	tier_share__out(shares, BOXES, 3, false);
+	count(BOXES, three, NULL, 2e9, 1);
+	for (unsigned int i = 22; i < BOXES; i++) {
+		deltas[i].counts[0] /= 2;
+		if (shares[i].events[1] == TIER_CLOCKTICKS)
+			deltas[i].counts[1] /= 2;
+	}
+	for (unsigned int tier = 0; tier < 3; tier++) {
+		struct tier_figures figures = figures_of(tier, BOXES);
+
+		assert_near(figures.latency_ns, three[tier].latency_ns, 1e-4);
+		assert_near(figures.rate, three[tier].rate, 1e-4);
+		hz += figures.clock_hz / 3;
+	}
+	assert_near(hz, 1.5e9, 0.05);
+}
+
+/* Boxes with a clock that stood still, or are lost, are no clock for others. */
+static void without_any_clock_nothing_is_known(void **state)
+{
+	(void)state;
+	for (unsigned int lost = 0; lost < 2; lost++) {
+		tier_share__out(shares, BOXES, 3, false);
+		count(BOXES, three, NULL, 2e9, 1);
+		for (unsigned int i = 3; i < BOXES - 4; i += 4) {
+			memset(deltas[i].counts, 0, sizeof(deltas[i].counts));
+			deltas[i].valid = !lost;
+		}
+		assert_tiers(BOXES, 3, three, 2e9, 1e-4);
+		deltas[BOXES - 1].counts[1] = 0;
+		assert_false(figures_of(0, BOXES).latency_known);
+		assert_false(figures_of(0, BOXES).rate_known);
+	}
+}
+
+/* One that was preempted is no clock for others while there are certain ones. */
+static void an_uncertain_clock_is_not_passed_on(void **state)
+{
+	(void)state;
+	tier_share__out(shares, BOXES, 3, false);
+	count(BOXES, three, NULL, 2e9, 1);
+	deltas[7].counted_ns = deltas[7].counted_ns * 3 / 2;
+	deltas[7].uncertain_ns = deltas[7].counted_ns / 3;
+	assert_tiers(BOXES, 3, three, 2e9, 1e-4);
+}
+
+/* Nothing tells how many requests began where only their occupancy is known, and no latency. */
+static void too_few_requests_are_scaled(void **state)
+{
+	static const struct load few[] = { { 1e9, 90 }, { 2e8, 180 }, { 40, 250 } };
+	struct tier_figures figures;
+
+	(void)state;
+	tier_share__out(shares, 4, 3, false);
+	count(4, few, NULL, 2e9, 1);
+	deltas[3].counts[0] = 0;
+	figures = figures_of(2, 4);
+	assert_true(figures.rate_known && !figures.latency_known);
+	assert_near(figures.rate, 40, 1e-9);
+	figures = figures_of(0, 4); /* it is box 3 that has no inserts of it */
+	assert_near(figures.rate, 0.75e9, 1e-4);
 }
 
 static void samples_of_amd_are_latencies_already(void **state)
@@ -279,11 +445,9 @@ static void samples_of_amd_are_latencies_already(void **state)
 	(void)state;
 	memset(deltas, 0, sizeof(deltas));
 	for (unsigned int i = 0; i < 4; i++)
-		deltas[i] = (struct tier_delta){ .valid = true,
-						 .occupancy = 10500,
-						 .inserts = 1000,
-						 .counted_ns = 1,
-						 .elapsed_ns = 1 };
+		deltas[i] = (struct tier_delta){
+			.valid = true, .counts = { 10500, 1000 }, .counted_ns = 1, .elapsed_ns = 1
+		};
 	tier_figures__of_samples(&figures, zen5, deltas, 4, 100);
 	assert_true(figures.latency_known && !figures.rate_known);
 	assert_true(tier_figures__in_ns(&figures));
@@ -475,6 +639,13 @@ int main(void)
 		cmocka_unit_test(multiplexed_counts_are_scaled),
 		cmocka_unit_test(a_box_of_uncertain_time_has_the_others_clock),
 		cmocka_unit_test(boxes_are_shared_out_in_turn),
+		cmocka_unit_test(one_filter_is_of_one_tier),
+		cmocka_unit_test(three_tiers_are_counted_whole),
+		cmocka_unit_test(latencies_need_not_be_the_same),
+		cmocka_unit_test(a_box_without_a_clock_has_its_neighbours),
+		cmocka_unit_test(without_any_clock_nothing_is_known),
+		cmocka_unit_test(an_uncertain_clock_is_not_passed_on),
+		cmocka_unit_test(too_few_requests_are_scaled),
 		cmocka_unit_test(samples_of_amd_are_latencies_already),
 		cmocka_unit_test(the_mean_begins_with_the_first_sample),
 		cmocka_unit_test(the_mean_needs_no_rate),

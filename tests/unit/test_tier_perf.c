@@ -264,6 +264,7 @@ static void latencies_are_right(void **state)
 		}
 		start();
 		assert_string_equal(tier__backend(tier), "perf");
+		assert_int_equal(tier__scales(tier), models[i] == 0x55);
 		assert_int_equal(tier__sockets(tier), 2);
 		assert_int_equal(tier__samples(tier), 4);
 		for (unsigned int j = 0; j < 3; j++) {
@@ -306,21 +307,55 @@ static void groups_are_as_the_counters_allow(void **state)
 	finish();
 }
 
+/* Of three tiers all inserts are counted, in every fourth box but for its own beside the clock. */
+static void groups_of_three_tiers_count_all_inserts(void **state)
+{
+	static const uint64_t wanted[][4] = {
+		{ 0x00c8168600000136, 0x00c8168600000135, 0x00c8170600000135, 0x20c8168200000135 },
+		{ 0x00c8170600000136, 0x00c8170600000135, 0x20c8168200000135, 0x00c8168600000135 },
+		{ 0x20c8168200000136, 0x20c8168200000135, 0x00c8168600000135, 0x00c8170600000135 },
+		{ 0x00c8168600000136, 0x1, 0x20c8168200000135, 0x00c8170600000135 },
+	};
+
+	(void)state;
+	make_machine(0xcf, 4, NEW_UMASK);
+	unit_write(dir, "sys/bus/cxl/devices/mem0", "");
+	start();
+	assert_int_equal(kernel.nr, 2 * 4 * 4);
+	for (unsigned int i = 0; i < kernel.nr; i++) {
+		assert_int_equal(events[i].group, i % 4 ? (int)(i - i % 4) : -1);
+		assert_true(events[i].attr.config == wanted[i / 8][i % 4]);
+	}
+	pass(0.5, 0.5);
+	assert_int_equal(tier__read(tier, samples, why), 0);
+	for (unsigned int s = 0; s < 2; s++) {
+		assert_sample(3 * s, (int)s, 95, 4 * 3e6);
+		assert_sample(3 * s + 1, (int)s, 190, 4 * 3e6 / 4);
+		assert_sample(3 * s + 2, (int)s, 95, 4 * 3e6);
+		assert_int_equal(samples[3 * s].figures.boxes, 1);
+	}
+	finish();
+}
+
 /* One read a group, and nothing else. */
 static void a_sample_is_one_call_a_box(void **state)
 {
-	uint64_t calls;
-
 	(void)state;
-	make_machine(0x8f, 40, NEW_UMASK);
-	start();
-	calls = tier__calls(tier);
-	kernel.reads = 0;
-	pass(0.1, 1);
-	assert_int_equal(tier__read(tier, samples, why), 0);
-	assert_int_equal(kernel.reads, 80);
-	assert_int_equal(tier__calls(tier) - calls, 80);
-	finish();
+	make_machine(0xcf, 40, NEW_UMASK);
+	for (unsigned int tiers = 2; tiers <= 3; tiers++) {
+		uint64_t calls;
+
+		start();
+		assert_int_equal(tier__samples(tier), 2 * tiers);
+		calls = tier__calls(tier);
+		kernel.reads = 0;
+		pass(0.1, 1);
+		assert_int_equal(tier__read(tier, samples, why), 0);
+		assert_int_equal(kernel.reads, 80);
+		assert_int_equal(tier__calls(tier) - calls, 80);
+		finish();
+		unit_write(dir, "sys/bus/cxl/devices/mem0", "");
+	}
 }
 
 static void what_is_multiplexed_is_scaled_and_told(void **state)
@@ -459,7 +494,10 @@ static void tiers_that_make_no_sense_are_refused(void **state)
 	}
 	make_machine(0xcf, 1, NEW_UMASK);
 	assert_int_equal(open_with(NULL), -EINVAL);
-	assert_non_null(strstr(why, "CHA"));
+	assert_non_null(strstr(why, "2 tiers want 2 CHAs"));
+	make_machine(0xcf, 3, NEW_UMASK);
+	assert_int_equal(open_with("local-ddr,remote-ddr,local-cxl"), -EINVAL);
+	assert_non_null(strstr(why, "3 tiers want 4 CHAs"));
 }
 
 static void machines_without_counters_are_refused(void **state)
@@ -735,6 +773,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(latencies_are_right),
 		cmocka_unit_test(groups_are_as_the_counters_allow),
+		cmocka_unit_test(groups_of_three_tiers_count_all_inserts),
 		cmocka_unit_test(a_sample_is_one_call_a_box),
 		cmocka_unit_test(what_is_multiplexed_is_scaled_and_told),
 		cmocka_unit_test(a_box_that_cannot_be_read_is_left_out),
