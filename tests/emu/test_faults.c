@@ -310,6 +310,78 @@ static void a_frozen_socket_is_not_idle(void **state)
 	rig__finish(&rig);
 }
 
+/*
+ * Of three tiers most boxes count no clocks, so that what befalls them is to be seen otherwise:
+ * box 2 has none, 3 has one in counter 1.
+ */
+static void begin_three(struct rig *rig)
+{
+	setup = six;
+	setup.gen = &rig_generations[2];
+	setup.tiers = "local-ddr,remote-ddr,local-pmm";
+	setup.boxes = 8;
+	rig__machine(&setup);
+	emu__tell("stream name=pmm memory=pmm rate=5e7 latency=300");
+	emu__tell("mark");
+	rig__start(rig, &setup);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(rig__read(rig, 1e7), 0);
+	assert_null(tier__trouble(rig->tier));
+}
+
+static void assert_box_is_lost(struct rig *rig)
+{
+	assert_trouble(rig, "(CPU 2)");
+	assert_int_equal(rig__figures(rig, 1, RIG_NEAR)->boxes_lost, 1);
+	rig__assert_near("rate", rig__figures(rig, 1, RIG_NEAR)->rate, 2e8, 0.01);
+	rig__assert_near("rate", rig__figures(rig, 1, RIG_FAR)->rate, 1e8, 0.01);
+	tier__close(rig->tier, rig->why);
+	free(rig->samples);
+}
+
+static void boxes_without_a_clock_are_watched_too(void **state)
+{
+	static const unsigned int boxes[] = { BOX, BOX + 0xe }, values[] = { 0x2, 0x3, 0x100 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct rig rig;
+
+		for (unsigned int j = 0; j < TIER_COUNTERS; j++) {
+			begin_three(&rig);
+			emu__tell("poke socket=1 reg=%#x value=0", boxes[i] + 8 + j);
+			assert_box_is_lost(&rig);
+			begin_three(&rig);
+			emu__tell("poke socket=1 reg=%#x value=0x400001", boxes[i] + 1 + j);
+			assert_box_is_lost(&rig);
+		}
+		for (unsigned int j = 0; j < sizeof(values) / sizeof(values[0]); j++) {
+			begin_three(&rig);
+			emu__tell("poke socket=1 reg=%#x value=%#x", boxes[i], values[j]);
+			assert_box_is_lost(&rig);
+		}
+	}
+}
+
+/* The boxes without a clock stand still like idle ones; those with one tell. */
+static void a_frozen_socket_of_three_tiers_is_not_idle(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	begin_three(&rig);
+	emu__tell("poke socket=1 reg=0x700 value=0x8000000000000000");
+	assert_int_equal(rig__read(&rig, 1e7), 0);
+	assert_int_equal(rig__read(&rig, 1e7), 0);
+	assert_non_null(strstr(tier__trouble(rig.tier), "frozen by somebody else"));
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_true(rig__figures(&rig, 0, i)->rate_known);
+		assert_false(rig__figures(&rig, 1, i)->rate_known);
+		assert_false(rig__figures(&rig, 1, i)->latency_known);
+	}
+	rig__finish(&rig);
+}
+
 static void assert_refused(int err, const char *fault)
 {
 	struct rig rig;
@@ -487,6 +559,8 @@ int main(void)
 		cmocka_unit_test(a_counter_that_was_reset_is_noticed),
 		cmocka_unit_test(a_box_that_was_reset_or_frozen_is_noticed),
 		cmocka_unit_test(a_frozen_socket_is_not_idle),
+		cmocka_unit_test(boxes_without_a_clock_are_watched_too),
+		cmocka_unit_test(a_frozen_socket_of_three_tiers_is_not_idle),
 		cmocka_unit_test(what_may_not_be_is_refused),
 		cmocka_unit_test(every_step_of_the_start_unwinds),
 		cmocka_unit_test(the_end_puts_back_what_it_can),

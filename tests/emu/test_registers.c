@@ -113,6 +113,48 @@ static void every_register_is_as_documented(void **state)
 	}
 }
 
+/* Of the three tiers of Ice Lake and later, as TOR_OCCUPANCY; TOR_INSERTS has 35 for 36. */
+static const uint64_t tiers[] = { 0x00c8168600000136, 0x00c8170600000136, 0x00c8168a00000136 };
+
+/* Boxes take turns with the tiers, and every fourth has its clock in place of its own inserts. */
+static void assert_box_of_three(const struct programmed *map, uint64_t enable, unsigned int n)
+{
+	uint64_t box = map->base ? map->base + map->stride * n : icx_boxes[n];
+	uint64_t control = box + map->control, own = tiers[n % 3];
+	uint64_t others[] = { get(0, control + 2), get(0, control + 3) };
+	bool turned = others[0] != (enable | (tiers[(n + 1) % 3] - 1));
+
+	assert_int_equal(get(0, box), 0);
+	assert_int_equal(get(0, control), enable | own);
+	assert_int_equal(get(0, control + 1), n % 4 == 3 ? map->clock : enable | (own - 1));
+	assert_int_equal(others[turned], enable | (tiers[(n + 1) % 3] - 1));
+	assert_int_equal(others[!turned], enable | (tiers[(n + 2) % 3] - 1));
+	assert_int_equal(get(0, box + map->filter0), 0);
+}
+
+static void three_tiers_are_as_documented(void **state)
+{
+	(void)state;
+	for (unsigned int i = 2; i < RIG_GENERATIONS - 1; i++) {
+		struct rig_setup setup = { .gen = &rig_generations[i],
+					   .tiers = "local-ddr,remote-ddr,local-pmm",
+					   .boxes = 40,
+					   .take = true };
+		struct rig rig;
+
+		rig__machine(&setup);
+		emu__tell("litter seed=%u", i);
+		emu__tell("mark");
+		rig__start(&rig, &setup);
+		for (unsigned int n = 0; n < 2 * 40; n++) {
+			assert_box_of_three(&programmed[i], i == 2 ? 0x400000 : 0, n % 40);
+			if (n == 39)
+				assert_int_equal(rig__read(&rig, 1e7), 0);
+		}
+		rig__finish(&rig);
+	}
+}
+
 /* Counters that count for somebody else are not to be touched, unless that was asked for. */
 static void counters_in_use_are_left_alone(void **state)
 {
@@ -156,7 +198,6 @@ static void count_nothing(const volatile void *at)
 	(void)at;
 }
 
-static const struct rig_setup big = { .sockets = 2, .boxes = 40 };
 #define COUNTERS (2 * 40 * 4)
 
 static double cpu_seconds(void)
@@ -168,23 +209,23 @@ static double cpu_seconds(void)
 	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-static void begin_big(struct rig *rig)
+static void begin_big(struct rig *rig, const char *names)
 {
-	struct rig_setup setup = big;
+	struct rig_setup setup = {
+		.gen = &rig_generations[2], .tiers = names, .sockets = 2, .boxes = 40
+	};
 
-	setup.gen = &rig_generations[2];
 	rig__machine(&setup);
 	rig__start(rig, &setup);
 	assert_int_equal(rig__read(rig, 1e7), 0);
 }
 
-static void a_sample_reads_each_counter_once(void **state)
+static void assert_each_counter_is_read_once(const char *names)
 {
 	struct rig rig;
 	uint64_t told;
 
-	(void)state;
-	begin_big(&rig);
+	begin_big(&rig, names);
 	emu__tell("advance ns=1e8");
 	emu__tell("mark");
 	rig_calls = 0;
@@ -203,6 +244,13 @@ static void a_sample_reads_each_counter_once(void **state)
 		      emu__number("/writes/box"));
 	assert_int_equal(tier__close(rig.tier, rig.why), 0);
 	free(rig.samples);
+}
+
+static void a_sample_reads_each_counter_once(void **state)
+{
+	(void)state;
+	assert_each_counter_is_read_once("local-ddr,remote-ddr");
+	assert_each_counter_is_read_once("local-ddr,remote-ddr,local-pmm");
 }
 
 /* CPU time of so many reads of a register and of nothing else. */
@@ -236,7 +284,7 @@ static void a_sample_costs_little(void **state)
 	int fd;
 
 	(void)state;
-	begin_big(&rig);
+	begin_big(&rig, "all");
 	fd = emu__open(0);
 	assert_true(fd >= 0);
 	for (unsigned int i = 0; i < 40; i++) {
@@ -254,6 +302,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_register_is_as_documented),
+		cmocka_unit_test(three_tiers_are_as_documented),
 		cmocka_unit_test(counters_in_use_are_left_alone),
 		cmocka_unit_test(a_sample_reads_each_counter_once),
 		cmocka_unit_test(a_sample_costs_little),

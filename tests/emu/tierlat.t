@@ -104,6 +104,11 @@ ok 'live' ended 0 "$forced\$" "$live"
 ok 'it fits live' fits
 check 'one tier only' 0 "$forced\$" 'remote-ddr' tierlat "${args[@]}" -d 100ms --csv --tier remote-ddr
 ok 'which is all there is' tap_same "$(column latency_ns local-ddr)" ''
+check 'four tiers are scaled' 0 "$forced\$" 'rates[[:space:]]+scaled' tierlat "${args[@]}" -d 100ms --tier all
+run tierlat "${args[@]}" -d 100ms --tier local-ddr,remote-ddr,local-pmm
+ok 'three are not' ended 0 "$forced\$" '12 CHAs'
+unlike_scaled() { [[ $out != *scaled* ]] || { echo "$out" && false; }; }
+ok 'which are said to be whole' unlike_scaled
 
 # in_background ARG...: as $pid, once it has set its counters going; with finish.
 in_background() {
