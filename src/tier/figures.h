@@ -6,7 +6,7 @@
  *   latency [clocks] = (sum over clocks of open requests) / (requests begun) = OCCUPANCY / INSERTS
  *   latency [ns]     = latency [clocks] * elapsed [ns] / clocks elapsed
  *
- * The clock is counted by the box itself: it scales with load, and the TSC does not.
+ * The clock is the uncore's own, counted by the boxes: it scales with load, and the TSC does not.
  */
 #ifndef LATSCOPE_TIER_FIGURES_H
 #define LATSCOPE_TIER_FIGURES_H
