@@ -69,21 +69,26 @@ static void live_row(FILE *out, const char *name, const struct run_interval *int
 	fprintf(out, " %9s\n", units__share(text, figures.tail, figures.events));
 }
 
+void writer__live_module(FILE *out, const struct run *run, unsigned int at,
+			 const struct run_interval *interval)
+{
+	const struct run_module *module = &run->modules[at];
+
+	if (module->refused[0])
+		return;
+	if (module->nr_metrics)
+		live_row(out, module->name, interval, &interval->delta[at].metrics[0].hist);
+	if (module->table)
+		table__text_rows(out, module->name, module->table);
+}
+
 static int live__interval(struct writer *writer, const struct run *run,
 			  const struct run_interval *interval)
 {
 	FILE *out = stream_of(writer);
 
-	for (unsigned int i = 0; i < run->nr_modules; i++) {
-		const struct run_module *module = &run->modules[i];
-
-		if (module->refused[0])
-			continue;
-		if (module->nr_metrics)
-			live_row(out, module->name, interval, &interval->delta[i].metrics[0].hist);
-		if (module->table)
-			table__text_rows(out, module->name, module->table);
-	}
+	for (unsigned int i = 0; i < run->nr_modules; i++)
+		writer__live_module(out, run, i, interval);
 	return pass_on(out);
 }
 

@@ -7,6 +7,8 @@
 #ifndef LATSCOPE_WRITER_H
 #define LATSCOPE_WRITER_H
 
+#include <stdio.h>
+
 #include "run.h"
 
 struct writer;
@@ -35,6 +37,9 @@ extern const struct writer_ops writer_csv; /* <module>.csv, and <module>-<metric
 extern const struct writer_ops writer_rows; /* <module>.csv of a module that has a table */
 extern const struct writer_ops writer_summary; /* <module>.summary.json */
 extern const struct writer_ops writer_live; /* a line an interval to stdout, for -i */
+/* What writer_live prints of one module, for who prints another one in a way of its own. */
+void writer__live_module(FILE *out, const struct run *run, unsigned int at,
+			 const struct run_interval *interval);
 extern const struct writer_ops writer_live_csv; /* the rows of a module that has a table */
 extern const struct writer_ops writer_live_json; /* the same as NDJSON */
 

@@ -322,7 +322,7 @@ static int open_output(struct record *record)
 		return EXIT_DONE;
 	if (options->json)
 		recording__add(&record->recording, &writer_live_json);
-	else if (is_rmid(record))
+	else if (record->rmid.wanted)
 		recording__add(&record->recording, &writer_live_rmid)->state = &record->options.top;
 	else
 		recording__add(&record->recording, &writer_live);

@@ -199,10 +199,14 @@ static int read_and_print(const struct report *report, struct rundb *db, const s
 static int print_intervals(const struct report *report, struct rundb *db, const struct run *run,
 			   int first)
 {
-	struct writer live = { .ops = report->options.json ? &writer_live_json : &writer_live };
+	unsigned int top = report->options.top;
+	struct writer text = { .ops = &writer_live_rmid, .state = &top };
+	struct writer live = { .ops = &writer_live_json };
 	struct run_interval interval;
 	int err;
 
+	if (!report->options.json)
+		live = text;
 	err = live.ops->open(&live, run);
 	while (!err && (err = rundb__next(db, &interval)) > 0) {
 		interval.delta += first;

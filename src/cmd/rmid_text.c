@@ -290,17 +290,16 @@ static void print_lines(FILE *out, const struct view *view, unsigned int top)
 
 static int live__open(struct writer *writer, const struct run *run)
 {
+	struct writer live = { .ops = &writer_live };
+
 	(void)writer;
-	(void)run;
-	return 0;
+	return live.ops->open(&live, run);
 }
 
-static int live__interval(struct writer *writer, const struct run *run,
-			  const struct run_interval *interval)
+static int print_interval(const struct table *table, const struct run_interval *interval,
+			  unsigned int top)
 {
-	struct view view = { .table = run->modules[0].table,
-			     .duration_ns = interval->end_ns - interval->start_ns };
-	const unsigned int *top = writer->state;
+	struct view view = { .table = table, .duration_ns = interval->end_ns - interval->start_ns };
 	int err;
 
 	if (!view.duration_ns)
@@ -308,11 +307,26 @@ static int live__interval(struct writer *writer, const struct run *run,
 	err = read_view(&view);
 	if (!err) {
 		printf("%.3f s\n", (double)interval->end_ns / 1e9);
-		print_lines(stdout, &view, *top);
+		print_lines(stdout, &view, top);
 		putchar('\n');
-		streams__flush();
 	}
 	clear_view(&view);
+	return err;
+}
+
+static int live__interval(struct writer *writer, const struct run *run,
+			  const struct run_interval *interval)
+{
+	const unsigned int *top = writer->state;
+	int err = 0;
+
+	for (unsigned int i = 0; i < run->nr_modules && !err; i++) {
+		if (rmid__has_rows(&run->modules[i]))
+			err = print_interval(run->modules[i].table, interval, *top);
+		else
+			writer__live_module(stdout, run, i, interval);
+	}
+	streams__flush();
 	return err;
 }
 

@@ -13,8 +13,8 @@ int rmid__print(FILE *out, const struct run *run, const struct run_module *modul
 		unsigned int top);
 
 /*
- * The same of every interval, to stdout; the module is the run's first. The writer's state is an
- * unsigned int, `top`.
+ * The same of every interval, to stdout, and of the other modules what writer_live prints. The
+ * writer's state is an unsigned int, `top`.
  */
 extern const struct writer_ops writer_live_rmid;
 

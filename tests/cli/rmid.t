@@ -188,6 +188,14 @@ check 'record --rmid' 0 '' 'memlat.*runqlat.*iolat.*rmid: .*how: switches' \
 recording=$(recording "$dir/rmid")
 ok 'record --rmid: the same window, and every slot adds up' whole_slots
 is 'record --rmid: one file for all' "$(rows "SELECT count(*) FROM module WHERE name IN ('rmid', 'runqlat')")" 2
+run record -q --rmid -d 300ms -i 100ms -o "$dir/live"
+ok 'record --rmid -i: lines for the other modules, a table for rmid' \
+	ended 0 '' $'  time  module .* s  iolat [^\n]*\n[0-9.]+ s\n +pid  name '
+ok 'record --rmid -i: they fit' fits
+is 'record --rmid -i: no line a millisecond' "$(grep -c ' cpu_ns ' <<<"$out")" 0
+check 'report -I prints the same' 0 '' $'  time  module .* s  iolat [^\n]*\n[0-9.]+ s\n +pid  name ' \
+	report -I "$(recording "$dir/live")"
+is 'report -I: no line a millisecond' "$(grep -c ' cpu_ns ' <<<"$out")" 0
 check 'record --rmid with a filter: whose it is is said' 0 '^latscope: rmid tells of all processes: the filter is for the other modules' \
 	'rmid: ' record --rmid --comm nobody -d 10ms -o "$dir/filtered"
 check 'record without it has none' 0 '' 'runqlat' record -q -d 100ms -o "$dir/without"
