@@ -15,9 +15,9 @@
 
 enum { KEY_COUNTERS = 0x1000, KEY_RUNG, KEY_TOP };
 
-#define COUNTERS_HELP                                                                        \
-	"Perf events to read, up to 4 of cycles, instructions, llc-misses, llc-references, " \
-	"branch-misses, page-faults, or none (the first three, if they are there)"
+#define COUNTERS "cycles, instructions, llc-misses, llc-references, branch-misses, page-faults"
+#define COUNTERS_HELP \
+	"Perf events to read, up to 4 of " COUNTERS ", or none (the first three, if they are there)"
 
 const struct argp_option rmid_options[] = {
 	{ "counters", KEY_COUNTERS, "LIST", 0, COUNTERS_HELP, 0 },
@@ -40,7 +40,8 @@ static error_t set_counters(struct rmid_command *command, const char *list)
 		return options__fail(command->options, "--counters '%s': %d at most", list,
 				     RMID_COUNTERS);
 	default:
-		return options__fail(command->options, "--counters '%s': one of them is none",
+		return options__fail(command->options,
+				     "--counters '%s': none, or some of " COUNTERS " is wanted",
 				     list);
 	}
 }

@@ -332,6 +332,14 @@ static int try_rungs(struct rmid *rmid, const char *wanted, char why[RUN_TEXT])
 	return result;
 }
 
+/* perf_event_open() says "no such file" of an event that no PMU counts. */
+static const char *explain_lack(int err)
+{
+	return err == ENOENT || err == ENODEV || err == EOPNOTSUPP
+		       ? "the machine has no such counter"
+		       : strerror(err);
+}
+
 /* Those that this machine has. */
 static int choose_counters(struct rmid *rmid, const struct rmid_config *config, char why[RUN_TEXT])
 {
@@ -345,7 +353,7 @@ static int choose_counters(struct rmid *rmid, const struct rmid_config *config, 
 			rmid->counters[rmid->nr_counters++] = kind;
 		} else if (!config->counters_optional) {
 			snprintf(why, RUN_TEXT, "no perf event %s: %s", counters_kinds[kind].name,
-				 strerror(-err));
+				 explain_lack(-err));
 			return -ENOENT;
 		} else {
 			rmid->lacking |= 1U << kind;
@@ -448,7 +456,7 @@ static void tell_columns(const struct rmid *rmid, FILE *out)
 		between = ", ";
 	}
 	if (rmid->lacking)
-		fprintf(out, " (%s)", strerror(rmid->lacking_why));
+		fprintf(out, " (%s)", explain_lack(rmid->lacking_why));
 	if (!is_rung(rmid, MODULE))
 		fputs("; caches and memory traffic take the module rmid, and RDT", out);
 }
