@@ -136,6 +136,19 @@ static int parse(struct compare *compare, int argc, char **argv)
 	return got;
 }
 
+/* What to do about a recording that rundb cannot read. */
+static const char *remedy(int err)
+{
+	switch (err) {
+	case -EACCES:
+		return "none is left out: read it as who may, or move it away";
+	case -EPROTONOSUPPORT:
+		return "compare them by that version";
+	default:
+		return "give the directory of a recording, or one that has several";
+	}
+}
+
 static int explain(const struct compare *compare, const struct comparison *comparison, int err)
 {
 	char what[RUN_TEXT];
@@ -147,11 +160,7 @@ static int explain(const struct compare *compare, const struct comparison *compa
 	}
 	for (unsigned int i = 0; i < 2; i++) {
 		if (comparison->sides[i].failed[0])
-			log__error(comparison->sides[i].failed, rundb__explain(err),
-				   err == -EACCES ? "none is left out: read it as who may, "
-						    "or move it away"
-						  : "give the directory of a recording, or one "
-						    "that has several");
+			log__error(comparison->sides[i].failed, rundb__explain(err), remedy(err));
 	}
 	if (err == -ENODATA && !comparison->nr_refusals)
 		log__error(compare->rules.module ? compare->rules.module : "compare",

@@ -224,7 +224,9 @@ static int print_recording(const struct report *report, const char *path, struct
 	err = rundb__open(&db, path, run);
 	if (err) {
 		log__error(path, rundb__explain(err),
-			   "give the directory of a recording, or its run.db");
+			   err == -EPROTONOSUPPORT
+				   ? "read it by that version"
+				   : "give the directory of a recording, or its run.db");
 		return EXIT_ERROR;
 	}
 	first = select_module(report, run, view);

@@ -127,6 +127,9 @@ refuses 'another rung' 1 'runqlat cannot be compared: not measured alike: .* run
 sqlite3 "$on/run.db" "UPDATE meta SET value = 'pid 1' WHERE name = 'filter';
 	INSERT OR IGNORE INTO meta VALUES ('filter', 'pid 1')"
 check 'another filter' 0 '' 'warning: the filters differ: .* but pid 1 on ON' compare "$off" "$on"
+sqlite3 "$on/run.db" 'PRAGMA user_version = 99'
+refuses 'a newer recording' 1 'made by a newer version of latscope; compare them by that version' \
+	compare "$off" "$on"
 truncate -s 20000 "$on/run.db"
 refuses 'a damaged recording' 1 'this recording is damaged' compare "$off" "$on"
 
