@@ -59,7 +59,7 @@ static const struct argp_option probe_options[] = {
 	{ "tail-us", KEY_TAIL_US, "N", 0, "Samples of N us or more are the tail (8)", 0 },
 	{ "rung", KEY_RUNG, "NAME", 0, "Measure in this way and no other; see doctor", 0 },
 	{ "max-keys", KEY_MAX_KEYS, "N", 0,
-	  "Most keys of a split; further ones share a line (1024)", 0 },
+	  "Most keys of a module's splits; further ones share a line (1024)", 0 },
 	{ 0 },
 };
 

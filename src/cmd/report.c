@@ -26,8 +26,8 @@ static const char report_doc[] =
 	"Examples:\n"
 	"  latscope report runs/20260102T030405Z\n"
 	"  latscope report -v --top 20 runs/20260102T030405Z\n"
-	"  latscope report --all-intervals runs/20260102T030405Z     the time line in full\n"
-	"  latscope report --intervals runs/20260102T030405Z     a line an interval and module\n"
+	"  latscope report --all-intervals runs/20260102T030405Z\n"
+	"  latscope report --intervals runs/20260102T030405Z\n"
 	"  latscope report --json runs/20260102T030405Z | jq .\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage.";
 

@@ -181,7 +181,7 @@ static int dio_run(const struct load_config *config)
 
 const struct load_ops load_dio = {
 	.name = "dio",
-	.help = "random direct reads and writes of a 64 MB file: block I/O",
+	.help = "random direct reads and writes of a 64 MiB file: block I/O",
 	.uses_dir = true,
 	.run = dio_run,
 };
