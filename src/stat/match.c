@@ -73,6 +73,11 @@ bool match__module(const struct side sides[2], const char *module, char why[RUN_
 			return false;
 	}
 	first = module_of(&sides[0], 0, module);
+	if (!first->nr_metrics) {
+		snprintf(why, RUN_TEXT,
+			 "it has a table, not latencies; 'latscope report' shows it");
+		return false;
+	}
 	for (unsigned int i = 0; i < 2; i++) {
 		for (size_t j = 0; j < sides[i].nr; j++) {
 			other = module_of(&sides[i], j, module);

@@ -6,8 +6,8 @@
 #include "side.h"
 
 /*
- * Has every recording of both sides this module, measured in the same way? If not, false and the
- * reason.
+ * Has every recording of both sides this module, with latencies measured in the same way? If not,
+ * false and the reason.
  */
 bool match__module(const struct side sides[2], const char *module, char why[RUN_TEXT]);
 

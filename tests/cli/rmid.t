@@ -96,6 +96,8 @@ wait
 like 'a process that was there before is known' "$(early_ran)" '^[1-9]'
 is 'the rows are in the CSV, too' "$(($(wc -l <"$recording/rmid.csv") - 1))" "$(rows 'SELECT count(*) FROM rmid')"
 as_printed=$out
+refuses 'compare has nothing of it to compare' 1 'rmid cannot be compared: it has a table, not latencies' \
+	compare "$recording" "$recording"
 check 'report prints the same' 0 '' 'rmid: .*  pid .*how: switches' report "$recording"
 is 'to the letter' "$out" "$as_printed"
 is 'report: the same CSV' "$("$latscope" report --csv -m rmid "$recording" | md5sum)" "$(md5sum <"$recording/rmid.csv")"
@@ -203,6 +205,8 @@ is 'record --rmid -i: no line a millisecond' "$(grep -c ' cpu_ns ' <<<"$out")" 0
 check 'report -I prints the same' 0 '' $'  time  module .* s  iolat [^\n]*\n[0-9.]+ s\n +pid  name ' \
 	report -I "$(recording "$dir/live")"
 is 'report -I: no line a millisecond' "$(grep -c ' cpu_ns ' <<<"$out")" 0
+check 'compare: of all but rmid' 0 '' 'rmid: not compared: it has a table,.*memlat ' \
+	compare "$(recording "$dir/live")" "$(recording "$dir/live")"
 check 'record --rmid with a filter: whose it is is said' 0 '^latscope: rmid tells of all processes: the filter is for the other modules' \
 	'rmid: ' record --rmid --comm nobody -d 10ms -o "$dir/filtered"
 check 'record without it has none' 0 '' 'runqlat' record -q -d 100ms -o "$dir/without"
