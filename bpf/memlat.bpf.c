@@ -514,17 +514,14 @@ int census(struct bpf_iter__task *ctx)
 {
 	struct task_struct *current = ctx->task;
 	struct memlat_task *task;
-	__u64 now;
+	__u64 start_ns;
 
 	if (!current)
 		return 0;
 	task = bpf_task_storage_get(&tasks, current, NULL, 0);
-	if (!task || !task->start_ns)
-		return 0;
-	now = bpf_ktime_get_ns();
-	open_waits.count++;
-	if (now - task->start_ns > open_waits.oldest_ns)
-		open_waits.oldest_ns = now - task->start_ns;
+	start_ns = task ? *(volatile __u64 *)&task->start_ns : 0;
+	if (start_ns)
+		count_open(&open_waits, start_ns, bpf_ktime_get_ns());
 	return 0;
 }
 

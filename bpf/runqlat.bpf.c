@@ -211,9 +211,7 @@ int stamps_census(struct bpf_iter__task *ctx)
 		queued = own->queued_ns;
 	if (!queued || (filter_by_task(&knobs) && !task_wanted(&knobs, task, false)))
 		return 0;
-	open_waits.count++;
-	if (now > queued && now - queued > open_waits.oldest_ns)
-		open_waits.oldest_ns = now - queued;
+	count_open(&open_waits, queued, now);
 	return 0;
 }
 
@@ -285,20 +283,18 @@ int stored_census(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct runqlat_task *own;
-	__u64 now;
+	__u64 queued;
 
 	if (!task || !task->pid || (filter_by_task(&knobs) && !task_wanted(&knobs, task, false)))
 		return 0;
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
-	if (!own || !own->queued_ns)
+	queued = own ? *(volatile __u64 *)&own->queued_ns : 0;
+	if (!queued)
 		return 0;
 	/* One that runs was woken up for nothing; forgotten when it leaves the CPU. */
 	if (bpf_core_field_exists(task->on_cpu) && task->on_cpu)
 		return 0;
-	now = bpf_ktime_get_ns();
-	open_waits.count++;
-	if (now - own->queued_ns > open_waits.oldest_ns)
-		open_waits.oldest_ns = now - own->queued_ns;
+	count_open(&open_waits, queued, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -129,6 +129,17 @@ static __always_inline bool tell(const volatile struct lat_knobs *knobs,
 	return true;
 }
 
+/*
+ * Counts a wait that is open. Its task goes on meanwhile, so the caller has read the start once,
+ * and `now` may be before it.
+ */
+static __always_inline void count_open(struct lat_open *open, __u64 start, __u64 now)
+{
+	open->count++;
+	if (now > start && now - start > open->oldest_ns)
+		open->oldest_ns = now - start;
+}
+
 /* One probe's places for the samples of a split. */
 struct split {
 	void *keys;
