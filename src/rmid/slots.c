@@ -292,7 +292,8 @@ int slots__add_reading(struct slots *slots, const struct latscope_rmid_read *rea
 	struct rmid_sums *sums;
 
 	let_go(slots);
-	if (!read->event || read->event > RMID_EVENTS || read->time_ns < slots->start_ns)
+	if (!read->event || read->event > RMID_EVENTS || read->time_ns < slots->start_ns ||
+	    read->time_ns >= slots->end_ns)
 		return 0;
 	sums = sums_at(slots, process, read->time_ns);
 	if (!sums)

@@ -323,6 +323,29 @@ static void readings_of_caches(void **state)
 	assert_int_equal(cache.domains, 1 | 1 << 4);
 }
 
+static void readings_after_the_end_do_not_count(void **state)
+{
+	struct latscope_rmid_read read = { .time_ns = START + 499,
+					   .since_ns = START,
+					   .bytes = 64,
+					   .event = LATSCOPE_RMID_MBM_TOTAL };
+	const struct slot *slot;
+
+	(void)state;
+	join(1);
+	slots__end(slots, START + 500);
+	assert_int_equal(slots__add_reading(slots, &read, 7), 0);
+	read.time_ns = START + 500;
+	assert_int_equal(slots__add_reading(slots, &read, 7), 0);
+	read.time_ns = START + 2 * MS;
+	assert_int_equal(slots__add_reading(slots, &read, 7), 0);
+	assert_int_equal(slots__give_up(slots, START + 500), 0);
+	slot = slots__rest(slots);
+	assert_non_null(slot);
+	assert_int_equal(sums_of(slot, 7).cache[LATSCOPE_RMID_MBM_TOTAL - 1].bytes, 64);
+	assert_null(slots__rest(slots));
+}
+
 /* ---- anything, against the plainest of all accounts ---- */
 
 #define ROUNDS 200
@@ -425,6 +448,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_last_slot_is_cut, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(readings_of_caches, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(readings_after_the_end_do_not_count, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(any_spans_with_any_losses_balance, set_up,
 						tear_down),
 	};
