@@ -74,8 +74,11 @@ static void stop(int signal)
 static void catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = stop };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	struct sigaction before;
 
+	/* Who reads our output may leave: what is to be kept is written after it. */
+	sigaction(SIGPIPE, &ignore, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)

@@ -97,6 +97,9 @@ is 'report: one interval has no time line' "$(grep -E 'time line|Spearman|720 h'
 check 'compare: two recordings' 0 '' 'cannot tell' compare "$recorded" "$recorded"
 is 'compare: it says once why it cannot tell' "$(grep -c 'too few intervals' <<<"$out") $(grep -c 'no difference shown' <<<"$out")" '1 1'
 ok 'compare: it fits' fits
+"$latscope" ringlat -q --backend user -n 20000 -o "$dir/unread" 2>"$dir/stderr" | true
+is 'nobody reads: exit status' "${PIPESTATUS[0]}" 0
+is 'nobody reads: it is recorded' "$(cd "$(recording "$dir/unread")" && echo *)" "$(cd "$recorded" && echo *)"
 refuses 'nowhere to write' 1 'cannot make a directory in /proc/none: .*; choose another by -o' ringlat --backend user -n 600 -o /proc/none
 
 "$latscope" ringlat --backend user -n 1000000000 --json >"$dir/stdout" 2>"$dir/stderr" &
