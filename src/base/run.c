@@ -8,6 +8,8 @@
 #include "grow.h"
 #include "hist.h"
 
+#define COPIES 16 /* each takes a microsecond: no CPU counts for so long that runs meanwhile */
+
 void run__clear_data(struct run_data *data)
 {
 	free(data->keys);
@@ -79,6 +81,16 @@ int64_t run__imbalance(const struct lat_cell *cell)
 	for (unsigned int i = LAT_SEEN + 1; i < LAT_TERMS; i++)
 		terms += cell->counts[i];
 	return (int64_t)(cell->counts[LAT_SEEN] - terms);
+}
+
+void run__copy_cell(struct lat_cell *copy, const struct lat_cell *cell)
+{
+	for (int i = 0; i < COPIES; i++) {
+		memset(copy, 0, sizeof(*copy));
+		hist__add_cell(copy, cell);
+		if (!run__imbalance(copy))
+			break;
+	}
 }
 
 static bool same_key(const struct lat_key *a, const struct lat_key *b)

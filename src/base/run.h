@@ -127,6 +127,12 @@ uint64_t run__recorded(const struct lat_cell *cell);
 int64_t run__imbalance(const struct lat_cell *cell);
 
 /*
+ * Copies a cell that is being counted into: again, as long as an event is half in the copy. So it
+ * may still be in the end where a CPU stands still in the middle of one.
+ */
+void run__copy_cell(struct lat_cell *copy, const struct lat_cell *cell);
+
+/*
  * NULL if there is none. It searches: who adds to the same keys again keeps their indices.
  * A pointer into keys holds until the next run__add_key().
  */

@@ -31,12 +31,14 @@ uint64_t probe__seen(const struct probe *probe)
 
 static void read_cells(const struct probe *probe, struct run_data *total, struct run_data *delta)
 {
-	struct lat_cell now;
+	struct lat_cell now, copy;
 
 	for (unsigned int i = 0; i < probe->ops->nr_metrics; i++) {
 		memset(&now, 0, sizeof(now));
-		for (int cpu = 0; cpu < probe->cpus; cpu++)
-			hist__add_cell(&now, &cells_of(probe, cpu)[i]);
+		for (int cpu = 0; cpu < probe->cpus; cpu++) {
+			run__copy_cell(&copy, &cells_of(probe, cpu)[i]);
+			hist__add_cell(&now, &copy);
+		}
 		hist__delta_cell(&delta->metrics[i], &now, &total->metrics[i]);
 		total->metrics[i] = now;
 	}

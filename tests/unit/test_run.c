@@ -2,6 +2,8 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
 
 #include "base/counts.h"
 #include "base/hist.h"
@@ -30,6 +32,45 @@ static void conservation(void **state)
 	assert_int_equal(run__imbalance(&cell), 1);
 	cell.counts[LAT_SEEN] -= 3;
 	assert_int_equal(run__imbalance(&cell), -2);
+}
+
+#define PAGE 4096
+_Static_assert(offsetof(struct lat_cell, counts) > PAGE, "slots have a page without counts");
+
+static struct lat_cell *shared_cell;
+static unsigned int counted;
+
+/* Somebody reads the first slots: in this moment an event is counted. */
+static void count_event(int signal)
+{
+	(void)signal;
+	mprotect(shared_cell, PAGE, PROT_READ | PROT_WRITE);
+	shared_cell->counts[LAT_SEEN]++;
+	shared_cell->hist.slots[5]++;
+	counted++;
+}
+
+static void a_copy_has_no_half_events(void **state)
+{
+	struct sigaction action = { .sa_handler = count_event, .sa_flags = SA_NODEFER }, before;
+	size_t size = (sizeof(struct lat_cell) / PAGE + 1) * PAGE;
+	struct lat_cell copy;
+
+	(void)state;
+	shared_cell = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(shared_cell != MAP_FAILED);
+	shared_cell->counts[LAT_SEEN] = shared_cell->hist.slots[5] = 7;
+	sigaction(SIGSEGV, &action, &before);
+	assert_int_equal(mprotect(shared_cell, PAGE, PROT_NONE), 0);
+	run__copy_cell(&copy, shared_cell);
+	sigaction(SIGSEGV, &before, NULL);
+	assert_int_equal(counted, 1);
+	assert_int_equal(copy.counts[LAT_SEEN], 8);
+	assert_int_equal(run__imbalance(&copy), 0);
+	shared_cell->counts[LAT_SEEN]++; /* one that stays half counted is no reason to wait */
+	run__copy_cell(&copy, shared_cell);
+	assert_int_equal(run__imbalance(&copy), 1);
+	munmap(shared_cell, size);
 }
 
 static void names_of_counts(void **state)
@@ -149,6 +190,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(conservation),
+		cmocka_unit_test(a_copy_has_no_half_events),
 		cmocka_unit_test(names_of_counts),
 		cmocka_unit_test(keys_are_found_and_added),
 		cmocka_unit_test(long_names_are_cut),
