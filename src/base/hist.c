@@ -38,6 +38,14 @@ void hist__delta(struct lat_hist *delta, const struct lat_hist *now, const struc
 	delta->max_ns = grew || edge > max ? max : edge;
 }
 
+void hist__cut_tail(struct lat_hist *copy)
+{
+	uint64_t count = hist__count(copy);
+
+	if (copy->tail > count)
+		copy->tail = count;
+}
+
 double hist__mean_ns(const struct lat_hist *hist)
 {
 	uint64_t count = hist__count(hist);

@@ -19,6 +19,12 @@ void hist__add(struct lat_hist *to, const struct lat_hist *from);
  */
 void hist__delta(struct lat_hist *delta, const struct lat_hist *now, const struct lat_hist *before);
 
+/*
+ * Of a copy that was made from its first slot on while samples came: takes back the tail of those
+ * whose slot it lacks, which no histogram of its own could have.
+ */
+void hist__cut_tail(struct lat_hist *copy);
+
 /* 0 if empty. */
 double hist__mean_ns(const struct lat_hist *hist);
 

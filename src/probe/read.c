@@ -128,6 +128,7 @@ static int read_rows(struct probe *probe, struct run_data *total, struct run_dat
 	for (size_t i = 0; i < probe->nr_keys; i++) {
 		if (bpf_map_lookup_elem(fd, &probe->rows[i], &now))
 			return -errno;
+		hist__cut_tail(&now); /* the kernel copies the slots first */
 		hist__delta(&delta->keys[i].hist, &now, &total->keys[i].hist);
 		total->keys[i].hist = now;
 	}

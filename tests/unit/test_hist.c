@@ -298,6 +298,20 @@ static void delta_may_be_in_place(void **state)
 	assert_int_equal(before.hist.tail, 1);
 }
 
+static void no_copy_has_more_tail_than_samples(void **state)
+{
+	struct lat_hist hist = { .tail = 4 };
+
+	(void)state;
+	hist.slots[700] = 3;
+	hist.slots[HIST_OVERFLOW_SLOT] = 2;
+	hist__cut_tail(&hist);
+	assert_int_equal(hist.tail, 4);
+	hist.tail = 6;
+	hist__cut_tail(&hist);
+	assert_int_equal(hist.tail, 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +326,7 @@ int main(void)
 		cmocka_unit_test(deltas_add_up),
 		cmocka_unit_test(max_of_a_delta),
 		cmocka_unit_test(delta_may_be_in_place),
+		cmocka_unit_test(no_copy_has_more_tail_than_samples),
 	};
 
 	return cmocka_run_group_tests_name("hist", tests, NULL, NULL);
