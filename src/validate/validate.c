@@ -39,14 +39,16 @@ static int check_truth(struct validate *validate, truth_check check, char why[RU
 {
 	struct window window;
 	int err, tries = 0;
+	bool again;
 
 	do {
 		validate->last_try = tries + 1 == TRIES;
 		err = check(validate, &window);
 		if (err)
 			snprintf(why, RUN_TEXT, "%s", window.why);
+		again = disturbed(&window, err);
 		window__close(&window);
-	} while (disturbed(&window, err) && ++tries < TRIES);
+	} while (again && ++tries < TRIES);
 	return err;
 }
 
