@@ -457,12 +457,17 @@ static int explain_fault(struct record *record, const struct session_result *res
 		log__error("cannot read what the probes counted", strerror(-err), NULL);
 		break;
 	case SESSION_WRITE:
-		return output__failed(result->writer, err);
+		break;
 	case SESSION_OK:
 		log__error(record->command, strerror(-err), NULL);
 		break;
 	}
 	return EXIT_ERROR;
+}
+
+static void write_failed(const struct writer *writer, int err)
+{
+	output__failed(writer, err);
 }
 
 static int measure(struct record *record)
@@ -472,6 +477,7 @@ static int measure(struct record *record)
 		.interval_ns = record->run->interval_ns,
 		.workload = record->options.nr_args ? record->options.args : NULL,
 		.recording = &record->recording,
+		.write_failed = write_failed,
 		.progress = is_alone(&record->options) ? progress : NULL,
 	};
 	struct session_result result;

@@ -38,6 +38,7 @@ struct session {
 	struct workload_origin origin; /* what was before we changed it */
 	uint64_t last_ns; /* end of the last interval, since the window opened */
 	struct recording *recording;
+	void (*write_failed)(const struct writer *writer, int err);
 	struct recording none; /* stands for it where nothing is kept */
 	int err; /* of the first fault */
 };
@@ -153,20 +154,21 @@ void session__add_refused(struct session *session, const char *name, const char 
 
 /* Only the first is kept; err 0 is none. */
 static void fault(struct session *session, struct session_result *result, enum session_fault which,
-		  const struct writer *writer, int err)
+		  int err)
 {
 	if (!err || session->err)
 		return;
 	session->err = err;
 	result->fault = which;
-	result->writer = writer;
 }
 
 /* Without a writer it was not the writing. */
 static void recording_fault(struct session *session, struct session_result *result,
 			    const struct writer *writer, int err)
 {
-	fault(session, result, writer ? SESSION_WRITE : SESSION_READ, writer, err);
+	if (err && !session->err && writer)
+		session->write_failed(writer, err);
+	fault(session, result, writer ? SESSION_WRITE : SESSION_READ, err);
 }
 
 /* What a source may be called for, in the order of struct session_source. */
@@ -204,7 +206,7 @@ static void tell_sources(struct session *session, struct session_result *result,
 		if (!session->sources[i])
 			continue;
 		err = tell_source(session->sources[i], run, run->modules[i].table, moment, at_ns);
-		fault(session, result, SESSION_READ, NULL, err);
+		fault(session, result, SESSION_READ, err);
 	}
 }
 
@@ -241,7 +243,7 @@ static void end_interval(struct session *session, struct session_result *result,
 				  session->names);
 		if (!err)
 			err = probe__tick(probe, &run->modules[i].total);
-		fault(session, result, SESSION_READ, NULL, err);
+		fault(session, result, SESSION_READ, err);
 	}
 	tell_sources(session, result, MOMENT_INTERVAL, end);
 	run->duration_ns = end;
@@ -269,7 +271,7 @@ static void describe_lives(struct session *session, struct session_result *resul
 	if (!session->life)
 		return;
 	err = life__describe(session->life, session->run);
-	fault(session, result, SESSION_READ, NULL, err);
+	fault(session, result, SESSION_READ, err);
 }
 
 static void arm_all(struct session *session, bool armed)
@@ -318,7 +320,7 @@ static void count_open(struct session *session, struct session_result *result)
 		if (!session->probes[i])
 			continue;
 		err = probe__census(session->probes[i], &module->open, &module->open_age_known);
-		fault(session, result, SESSION_READ, NULL, err);
+		fault(session, result, SESSION_READ, err);
 	}
 }
 
@@ -338,7 +340,7 @@ static uint64_t shut_window(struct session *session, struct session_result *resu
 	count_open(session, result);
 	if (session->life)
 		err = life__shut(session->life, session->run->start_mono_ns + end);
-	fault(session, result, SESSION_READ, NULL, err);
+	fault(session, result, SESSION_READ, err);
 	/* Not to be had with nohz_full: there it takes a little patience. */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		nanosleep(&while_running, NULL);
@@ -456,12 +458,13 @@ int session__run(struct session *session, const struct session_config *config,
 
 	memset(result, 0, sizeof(*result));
 	session->recording = config->recording ? config->recording : &session->none;
+	session->write_failed = config->write_failed;
 	watch_lives(session);
 	if (!config->again)
 		kernel__forget();
 	err = start_workload(session, config);
 	if (err) {
-		fault(session, result, SESSION_WORKLOAD, NULL, err);
+		fault(session, result, SESSION_WORKLOAD, err);
 		return err;
 	}
 	if (!config->untimed)
@@ -473,7 +476,7 @@ int session__run(struct session *session, const struct session_config *config,
 	open_window(session, result);
 	err = release(session, config);
 	if (err) {
-		fault(session, result, SESSION_WORKLOAD, NULL, err);
+		fault(session, result, SESSION_WORKLOAD, err);
 	} else {
 		err = recording__open(session->recording, session->run, &writer);
 		recording_fault(session, result, writer, err);

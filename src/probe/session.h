@@ -45,6 +45,8 @@ struct session_config {
 	struct recording *recording; /* NULL: nothing is kept */
 	/* Told several times a second how far the window is. NULL: nobody wants to know. */
 	void (*progress)(uint64_t elapsed_ns, uint64_t duration_ns);
+	/* Told at once of the first writer that fails; the window goes on. As `recording`. */
+	void (*write_failed)(const struct writer *writer, int err);
 };
 
 /* From here on the signals that end the window are held back: SIGINT, SIGTERM, SIGHUP, SIGPIPE. */
@@ -72,12 +74,11 @@ enum session_fault {
 	SESSION_OK,
 	SESSION_WORKLOAD, /* could not be started; there is no recording */
 	SESSION_READ, /* a probe or source could not be read */
-	SESSION_WRITE, /* a writer failed: `writer` */
+	SESSION_WRITE, /* a writer failed, and has been told of */
 };
 
 struct session_result {
 	enum session_fault fault;
-	const struct writer *writer;
 	bool workload_ended_early; /* we ended it with the window */
 	bool interrupted; /* a signal ended the window */
 };

@@ -98,7 +98,7 @@ static void *hog_cpu(void *arg)
 	for (unsigned int i = 0; i < hog->count; i++) {
 		turns = atomic_load(&hog->turns);
 		truth__sleep(2 * hog->run_ns);
-		hog->joined += i && atomic_load(&hog->turns) == turns;
+		hog->joined += atomic_load(&hog->turns) == turns;
 		run_once(hog);
 	}
 	after = usage_now();

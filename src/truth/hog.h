@@ -40,7 +40,7 @@ struct truth_hog {
 	struct truth_sched before[TRUTH_HOG_TASKS], after[TRUTH_HOG_TASKS];
 	struct truth_span gaps; /* interruptions of more than half of run_ns that the waiter saw */
 	struct truth_span runs; /* of the hog, by its clock */
-	unsigned int joined; /* runs in whose wait was the run before, too */
+	unsigned int joined; /* runs before which the waiter had no turn since the one before */
 	long hog_preempted;
 	char why[TRUTH_WHY];
 };

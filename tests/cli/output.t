@@ -74,6 +74,7 @@ if disk ro 2>/dev/null; then
 	"$latscope" record -q -i 20ms --by mode,type,op -o "$dir/disk" >"$dir/stdout" 2>"$dir/stderr" &
 	pid=$!
 	wait_for is_full "$dir/disk"
+	ok 'a disk that fills up: told at once' wait_for grep -q 'No space left on device' "$dir/stderr"
 	kill -INT $pid
 	finish
 	ok 'a disk that fills up: the error, and the result' ended 1 \
