@@ -7,8 +7,7 @@
 latscope=$PWD/.output/latscope
 dir=$(mktemp -d)
 chmod 755 "$dir" # for those who are not root
-# Not by what it forked: a signal before the exec lets that run this trap, too.
-trap '[ $BASHPID != $$ ] || rm -rf "$dir"' EXIT
+on_exit 'rm -rf "$dir"'
 out='' err='' status='' # of the last run
 as=() # what it is run under
 

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit
 
 latscope=.output/latscope
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+on_exit 'rm -rf "$dir"'
 
 # Options as lines "-d, --duration TIME", from a command's --help and from a page's source.
 help_options() {

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able
 own_mounts
-trap 'umount "$dir/disk" 2>/dev/null; rm -rf "$dir"' EXIT
+on_exit 'umount "$dir/disk" 2>/dev/null; rm -rf "$dir"'
 
 # disk OPTIONS: an empty file system in memory at $dir/disk
 disk() {

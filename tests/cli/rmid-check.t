@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+on_exit 'rm -rf "$dir"'
 good=$dir/good
 
 # owner SEQ NS RMID TGID WHY: the fields of a record

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+on_exit 'rm -rf "$dir"'
 unset V
 
 # suite NAME SCRIPT

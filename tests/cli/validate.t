@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit
 latscope=.output/latscope
 dir=$(mktemp -d)
 loop=''
-trap '[ -z "$loop" ] || losetup -d "$loop"; rm -rf "$dir"' EXIT
+on_exit '[ -z "$loop" ] || losetup -d "$loop"; rm -rf "$dir"'
 
 # run ARG...: sets $status; what was printed is in $dir/out and $dir/err.
 run() {

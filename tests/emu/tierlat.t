@@ -10,7 +10,7 @@ emu=$dir/emu
 mkdir "$emu"
 .output/tests/emu/msrfs/msrfs "$emu" 'machine gen=icx sockets=2 cpus=4 boxes=6' &
 server=$!
-trap 'kill $server 2>/dev/null; wait $server; rm -rf "$dir"' EXIT
+on_exit 'kill $server 2>/dev/null; wait $server; rm -rf "$dir"'
 
 # ended_or_served: the emulator is there, or it gave up.
 ended_or_served() { [ -e "$emu/ctl" ] || gone "$server"; }

@@ -37,13 +37,12 @@ exec {never}<>"$scratch/never"
 declare -A programs=() inputs=() recorders=() facts=()
 at_exit=() # commands
 handed=0
-trap leave EXIT
+on_exit leave
 trap '' PIPE # a program that died reads no go
 
 leave() {
 	local command
 
-	[ $BASHPID = $$ ] || return # forked, and ended before its exec
 	drop_all
 	for command in "${at_exit[@]}"; do
 		$command
