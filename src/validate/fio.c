@@ -47,7 +47,7 @@ static int run(const struct streams *streams, char *const argv[])
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The first line of what it complained of. */
+/* By its exit status: the first line of what it said. Or -errno: it could not even be started. */
 static int complain(struct fio *fio, int status, int from)
 {
 	char said[128];
@@ -105,7 +105,7 @@ static int take_result(struct fio *fio, int from)
 	return 0;
 }
 
-static int run_fio(struct fio *fio, const struct streams *streams)
+static int run_with(struct fio *fio, const struct streams *streams, uint64_t count)
 {
 	char size[ARG], bytes[ARG], amount[ARG], runtime[ARG];
 	const struct truth_dio *dio = &fio->dio;
@@ -132,41 +132,29 @@ static int run_fio(struct fio *fio, const struct streams *streams)
 
 	snprintf(bytes, sizeof(bytes), "--bs=%" PRIu64, dio->bytes);
 	snprintf(size, sizeof(size), "--size=%" PRIu64, dio->size);
-	snprintf(amount, sizeof(amount), "--io_size=%" PRIu64, dio->count * dio->bytes);
+	snprintf(amount, sizeof(amount), "--io_size=%" PRIu64, count * dio->bytes);
 	snprintf(runtime, sizeof(runtime), "--runtime=%llu", dio->duration_ns / NSEC_PER_SEC);
 	status = run(streams, argv);
 	return status ? complain(fio, status, streams->err) : take_result(fio, streams->out);
 }
 
-/* One I/O: whether it works. From then on the program is in memory, and is not read any more. */
-static int try_fio(struct fio *fio, const struct streams *streams)
-{
-	uint64_t count = fio->dio.count;
-	int err;
-
-	fio->dio.count = 1;
-	err = run_fio(fio, streams);
-	fio->dio.count = count;
-	return err;
-}
-
-static int with_streams(struct fio *fio, int (*use)(struct fio *, const struct streams *))
+static int run_fio(struct fio *fio, uint64_t count)
 {
 	struct streams streams = { .file = fio->dio.fd };
 	int err;
 
 	streams.out = memfd_create("fio-out", MFD_CLOEXEC);
 	if (streams.out < 0)
-		return truth__fail(fio->why, -errno, "cannot run fio: %s", strerror(errno));
+		return complain(fio, -errno, -1);
 	streams.err = memfd_create("fio-err", MFD_CLOEXEC);
-	err = streams.err < 0 ? truth__fail(fio->why, -errno, "cannot run fio: %s", strerror(errno))
-			      : use(fio, &streams);
+	err = streams.err < 0 ? complain(fio, -errno, -1) : run_with(fio, &streams, count);
 	if (streams.err >= 0)
 		close(streams.err);
 	close(streams.out);
 	return err;
 }
 
+/* One I/O: whether it works. From then on the program is in memory, and is not read any more. */
 static int prepare(void *truth)
 {
 	struct fio *fio = truth;
@@ -174,12 +162,14 @@ static int prepare(void *truth)
 
 	if (err)
 		return truth__fail(fio->why, err, "%s", fio->dio.why);
-	return with_streams(fio, try_fio);
+	return run_fio(fio, 1);
 }
 
 static int do_io(void *truth)
 {
-	return with_streams(truth, run_fio);
+	struct fio *fio = truth;
+
+	return run_fio(fio, fio->dio.count);
 }
 
 const struct child_work fio_work = {
