@@ -200,13 +200,14 @@ static int print_intervals(const struct report *report, struct rundb *db, const 
 			   int first)
 {
 	unsigned int top = report->options.top;
-	struct writer text = { .ops = &writer_live_rmid, .state = &top };
 	struct writer live = { .ops = &writer_live_json };
 	struct run_interval interval;
 	int err;
 
-	if (!report->options.json)
-		live = text;
+	if (!report->options.json) {
+		live.ops = &writer_live_rmid;
+		live.state = &top;
+	}
 	err = live.ops->open(&live, run);
 	while (!err && (err = rundb__next(db, &interval)) > 0) {
 		interval.delta += first;
