@@ -24,15 +24,15 @@ CC ?= gcc
 CLANG ?= clang
 LLVM_STRIP ?= llvm-strip
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
-BTF ?= /sys/kernel/btf/vmlinux
 
 VERSION := 0.1.0
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CPPFLAGS += -Iinclude -Isrc -I$(OUT) -D_GNU_SOURCE -DLATSCOPE_VERSION='"$(VERSION)"'
 STD := -std=gnu11
-BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror \
-	-Wno-unused-parameter -Wno-missing-declarations -Iinclude -I$(OUT) -Ibpf/lib
+BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
+BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Werror \
+	-Wno-unused-parameter -Wno-missing-declarations -Iinclude -Ibpf/lib
 LIBS_BASE := -ljson-c -lsqlite3 -lm
 LIBS := -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -89,14 +89,7 @@ $(OUT)/san/%.o: %.c
 # Skeletons must be there before the first compile; afterwards the .d files know who needs which.
 $(filter $(OUT)/src/probe/%,$(OBJ)): | $(SKELS)
 
-$(OUT)/vmlinux.h:
-	$(call msg,BTF,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)test -r $(BTF) || { echo "no BTF at $(BTF): this kernel lacks CONFIG_DEBUG_INFO_BTF; build on one that has it, or name a vmlinux by BTF=" >&2; exit 1; }
-	$(Q)command -v $(BPFTOOL) >/dev/null || { echo "bpftool is missing: 'make deps' installs what the build needs" >&2; exit 1; }
-	$(Q)$(BPFTOOL) btf dump file $(BTF) format c > $@
-
-$(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(BPF_LIB) $(CONTRACT) $(OUT)/vmlinux.h
+$(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(BPF_LIB) $(CONTRACT)
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(BPF_CC) -c $< -o $@
@@ -104,12 +97,13 @@ $(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(BPF_LIB) $(CONTRACT) $(OUT)/vmlinux.h
 
 $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(call msg,SKEL,$@)
+	$(Q)command -v $(BPFTOOL) >/dev/null || { echo "bpftool is missing: 'make deps' installs what the build needs" >&2; exit 1; }
 	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
 
 $(OUT)/empty.skel.h: $(OUT)/bench/empty.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name empty_bpf > $@
 
-$(OUT)/bench/empty.bpf.o: bench/empty.bpf.c $(OUT)/vmlinux.h
+$(OUT)/bench/empty.bpf.o: bench/empty.bpf.c $(BPF_LIB)
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(BPF_CC) -c $< -o $@

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Programs that do nothing, on the hooks of the probes: what no probe can cost less than. */
-#include "vmlinux.h"
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
+#include "kernel.bpf.h"
 
 SEC("tp_btf/sched_switch")
 int empty_sched_switch(void *ctx)

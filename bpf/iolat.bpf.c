@@ -24,9 +24,9 @@ __u32 checking = 0;
 /* Requests that a driver gave back and that have not completed: with none, none is looked up. */
 __u32 requeued = 0;
 
-enum { DEVICE, QUEUED, TOTAL, METRICS };
+enum iolat_metric { IOLAT_DEVICE, IOLAT_QUEUED, IOLAT_TOTAL, IOLAT_METRICS };
 
-CELLS_MAP(METRICS) cells SEC(".maps");
+CELLS_MAP(IOLAT_METRICS) cells SEC(".maps");
 struct keys_map keys SEC(".maps");
 struct rows_map rows SEC(".maps");
 
@@ -43,8 +43,6 @@ struct iolat_stamp table[IOLAT_LINES][IOLAT_WAYS] __attribute__((aligned(64))) =
 /* Neighbouring queues, and hardware queues, do not share their low tags. */
 #define QUEUE_STRIDE 331
 #define HCTX_STRIDE 61
-
-#define REQ_OP_MASK 0xff /* REQ_OP_BITS is 8 since 4.10 */
 
 /* The fields of a request that matter, read once. */
 struct request_view {
@@ -222,7 +220,7 @@ struct ending {
 
 static __always_inline void count_all(struct lat_cell *cells_now, __u32 which)
 {
-	for (int i = 0; i < METRICS; i++)
+	for (int i = 0; i < IOLAT_METRICS; i++)
 		cells_now[i].counts[which]++;
 }
 
@@ -287,17 +285,17 @@ static __always_inline void finish_all(const struct ending *done, __u64 issue_ns
 	const struct request_view *rq = &done->rq;
 
 	if (request_ends_sequence(rq)) {
-		done->cells[DEVICE].counts[LAT_EXCLUDED]++;
-		done->cells[QUEUED].counts[LAT_EXCLUDED]++;
-		finish(done, TOTAL, rq->start_ns, now);
+		done->cells[IOLAT_DEVICE].counts[LAT_EXCLUDED]++;
+		done->cells[IOLAT_QUEUED].counts[LAT_EXCLUDED]++;
+		finish(done, IOLAT_TOTAL, rq->start_ns, now);
 		return;
 	}
-	finish(done, DEVICE, issue_ns, now);
-	finish(done, QUEUED, rq->start_ns, issue_ns);
+	finish(done, IOLAT_DEVICE, issue_ns, now);
+	finish(done, IOLAT_QUEUED, rq->start_ns, issue_ns);
 	if (rq->rq_flags & knobs.flush_seq && rq->bytes)
-		done->cells[TOTAL].counts[LAT_CONTINUED]++;
+		done->cells[IOLAT_TOTAL].counts[LAT_CONTINUED]++;
 	else
-		finish(done, TOTAL, rq->start_ns, now);
+		finish(done, IOLAT_TOTAL, rq->start_ns, now);
 }
 
 /* Why a completion is not to be measured; LAT_TERMS: it is. */
@@ -339,12 +337,12 @@ static __always_inline __u64 issue_time(struct ending *done, struct request *rq,
 	if (!done->cells)
 		return issue_ns;
 	if (!done->rq.issue_ns) {
-		done->cells[DEVICE].counts[LAT_FALLBACK]++;
+		done->cells[IOLAT_DEVICE].counts[LAT_FALLBACK]++;
 	} else if (!done->start) {
-		done->cells[DEVICE].counts[LAT_CHECKED]++;
-		done->cells[DEVICE].counts[LAT_SKEW_NS] += issue_ns > done->rq.issue_ns
-								   ? issue_ns - done->rq.issue_ns
-								   : done->rq.issue_ns - issue_ns;
+		done->cells[IOLAT_DEVICE].counts[LAT_CHECKED]++;
+		done->cells[IOLAT_DEVICE].counts[LAT_SKEW_NS] +=
+			issue_ns > done->rq.issue_ns ? issue_ns - done->rq.issue_ns
+						     : done->rq.issue_ns - issue_ns;
 	}
 	return issue_ns;
 }
@@ -406,7 +404,7 @@ static __always_inline void count_start(__u32 which)
 	struct lat_cell *all = control.armed ? cells_here(&cells) : NULL;
 
 	if (all)
-		__sync_fetch_and_add(&all[DEVICE].counts[which], 1);
+		__sync_fetch_and_add(&all[IOLAT_DEVICE].counts[which], 1);
 }
 
 /* Keeps a request from now on. The submitter is `current`, if anybody asks for it. */
@@ -563,7 +561,7 @@ int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {
 	const struct split split = { &keys, &rows, &control, &knobs };
 
-	split_rename(&split, METRICS, task, comm);
+	split_rename(&split, IOLAT_METRICS, task, comm);
 	return 0;
 }
 

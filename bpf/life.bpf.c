@@ -6,13 +6,13 @@
 #include "kernel.bpf.h"
 #include <latscope/event.h>
 
-struct life_control control = {};
+struct lat_life_control control = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct life);
+	__type(value, struct lat_life);
 } ended SEC(".maps");
 
 static __always_inline __u64 since(__u64 start_ns, __u64 now)
@@ -23,7 +23,7 @@ static __always_inline __u64 since(__u64 start_ns, __u64 now)
 }
 
 /* Of two tasks that exit at the same time both may see that none is left: one of them counts. */
-static __always_inline void count_process(struct life *life, __u64 start_ns, __u64 now)
+static __always_inline void count_process(struct lat_life *life, __u64 start_ns, __u64 now)
 {
 	__u64 last = life->last_start_ns;
 
@@ -35,9 +35,9 @@ static __always_inline void count_process(struct life *life, __u64 start_ns, __u
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(exited, struct task_struct *task)
 {
-	const struct life none = {};
+	const struct lat_life none = {};
 	__u32 tgid = task->tgid;
-	struct life *life;
+	struct lat_life *life;
 	__u64 now;
 
 	if (!control.opened_ns)
@@ -58,13 +58,11 @@ int BPF_PROG(exited, struct task_struct *task)
 	return 0;
 }
 
-#define PF_EXITING 0x00000004 /* include/linux/sched.h, since 2.4 */
-
 SEC("iter/task")
 int living(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct life_task found = {};
+	struct lat_life_task found = {};
 
 	if (!task || task->flags & PF_EXITING)
 		return 0;

@@ -8,11 +8,10 @@
  *   perf-event  software perf events at both ends of the fault, where neither is allowed; the
  *               window is wider (metric page_fault): VMA lookup and mmap_lock wait are in it
  *
- * A call is known by where its frame lies on the kernel stack, which it shares with no other open
- * call, of this task or another. Calls nest (GUP inside a fault): an inner one lies below the
- * outer, whatever probe runs were missed between. A fault that the kernel retries is one sample,
- * from its first call to its last return; it is the same function that calls again, so the frame
- * lies in the same place.
+ * A call is known by its task and by where its frame lies on the kernel stack: no two open calls
+ * share both. Calls nest (GUP inside a fault): an inner one lies below the outer, whatever probe
+ * runs were missed between. A fault that the kernel retries is one sample, from its first call to
+ * its last return; it is the same function that calls again, so the frame lies in the same place.
  */
 #include "filter.bpf.h"
 #include "sample.bpf.h"
@@ -48,23 +47,17 @@ enum memlat_bit {
 	CALL_VMA_LOCK = 1 << 8, /* the call was the attempt under the VMA's lock */
 };
 
-#define VM_HUGETLB 0x00400000
-
 #define FAULT_FLAG(name) bpf_core_enum_value(enum fault_flag, FAULT_FLAG_##name)
 #define FAULT_RESULT(name) bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_##name)
 
-/* The attempt under the VMA's lock came in 6.4 (CONFIG_PER_VMA_LOCK, 0b6cc04f3db3). */
-enum fault_flag___vma_lock { FAULT_FLAG_VMA_LOCK___probe = 1 << 12 };
-
 static __always_inline bool knows_vma_lock(void)
 {
-	return bpf_core_enum_value_exists(enum fault_flag___vma_lock, FAULT_FLAG_VMA_LOCK___probe);
+	return bpf_core_enum_value_exists(enum fault_flag, FAULT_FLAG_VMA_LOCK);
 }
 
 static __always_inline bool under_vma_lock(__u32 flags)
 {
-	return knows_vma_lock() &&
-	       flags & bpf_core_enum_value(enum fault_flag___vma_lock, FAULT_FLAG_VMA_LOCK___probe);
+	return knows_vma_lock() && flags & FAULT_FLAG(VMA_LOCK);
 }
 
 static __always_inline __u32 result_error(void)
@@ -140,16 +133,33 @@ static __always_inline void record(struct lat_cell *cell, __u64 ns, __u32 bits)
 
 /* ---- handle_mm_fault(), entry to return: fentry and kprobe ---- */
 
-/* The lowest address of a task's kernel stack. */
-static __always_inline __u64 stack_base(struct task_struct *task)
+/*
+ * The low half of an address on the kernel stack. A copy of 32 bits is a plain number to the
+ * verifier, also of a pointer that it does not let us calculate with.
+ */
+static __always_inline __u64 frame_of(const void *address)
 {
-	return (__u64)task->stack;
+	__u32 frame;
+
+	asm volatile("%0 = %1" : "=w"(frame) : "w"((__u32)(unsigned long)address));
+	return frame;
+}
+
+/* Frames of one task compare by their id: a kernel stack does not cross a multiple of 4 GiB. */
+static __always_inline __u64 call_id(__u64 frame)
+{
+	return bpf_get_current_pid_tgid() << 32 | frame;
+}
+
+static __always_inline __u32 id_tid(__u64 id)
+{
+	return id >> 32;
 }
 
 /* All calls of a task are looked for from one place on, at which few other tasks begin. */
-static __always_inline __u32 first_place(__u64 base)
+static __always_inline __u32 first_place(__u32 tid)
 {
-	return base * 0x9e3779b97f4a7c15ULL >> (64 - MEMLAT_CALL_BITS) & ~1;
+	return tid * 0x9e3779b97f4a7c15ULL >> (64 - MEMLAT_CALL_BITS) & ~1;
 }
 
 /* The barrier: else the compiler computes the address anew at every use. */
@@ -165,43 +175,51 @@ static __always_inline struct memlat_call *place_at(__u32 place)
  * A place for a call of this task; `held`: in it is an earlier call whose frame lies at or below
  * this one's. It must have returned, though we may not have been told.
  */
-static __always_inline struct memlat_call *call_claim(__u64 stack, bool *held)
+static __always_inline struct memlat_call *call_claim(__u64 id, bool *held)
 {
-	__u64 base = stack_base(bpf_get_current_task_btf());
-	__u32 place = first_place(base);
+	__u32 place = first_place(id_tid(id));
+	__u64 owner;
 
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < MEMLAT_PLACES; i++) {
 		struct memlat_call *call = place_at(place + i);
 
-		*held = call->stack;
-		if (*held ? call->stack >= base && call->stack <= stack
-			  : !__sync_val_compare_and_swap(&call->stack, 0, stack))
+		owner = call->id;
+		*held = owner;
+		if (owner ? id_tid(owner) == id_tid(id) && owner <= id
+			  : !__sync_val_compare_and_swap(&call->id, 0, id))
 			return call;
 	}
 	return NULL;
 }
 
-static __always_inline struct memlat_call *call_find(__u64 stack)
+static __always_inline struct memlat_call *call_find(__u64 id)
 {
-	__u32 place = first_place(stack_base(bpf_get_current_task_btf()));
+	__u32 place = first_place(id_tid(id));
 
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < MEMLAT_PLACES; i++) {
 		struct memlat_call *call = place_at(place + i);
 
-		if (call->stack == stack)
+		if (call->id == id)
 			return call;
 	}
 	return NULL;
 }
 
-/* Another CPU may take the place as soon as it is free. */
+/*
+ * Another CPU may take the place as soon as it is free: start_ns must be 0 by then. A locked
+ * instruction orders the two where the architecture does not.
+ */
 static __always_inline void call_free(struct memlat_call *call)
 {
 	call->start_ns = 0;
+#if defined(__TARGET_ARCH_x86)
 	barrier();
-	call->stack = 0;
+	call->id = 0;
+#else
+	__sync_lock_test_and_set(&call->id, 0);
+#endif
 }
 
 /* What only the splits ask. */
@@ -232,14 +250,14 @@ static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_are
  * fault at the same address must not inherit. If the first call is not known, or not known to have
  * been one, what is left of the fault would make a short sample: its return is a missed_start.
  */
-static __always_inline bool call_goes_on(__u64 stack, __u64 address, __u32 flags, __u32 bits)
+static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, __u32 bits)
 {
 	bool tried = flags & FAULT_FLAG(TRIED), same;
 	struct memlat_call *call;
 
 	if (!tried && (!knows_vma_lock() || under_vma_lock(flags)))
 		return false;
-	call = call_find(stack);
+	call = call_find(id);
 	if (!call)
 		return tried;
 	same = call->address == address && (tried || call->bits & CALL_VMA_LOCK);
@@ -255,9 +273,10 @@ static __always_inline bool call_goes_on(__u64 stack, __u64 address, __u32 flags
 	return true;
 }
 
-static __always_inline int call_enter(__u64 stack, struct vm_area_struct *vma, __u64 address,
+static __always_inline int call_enter(__u64 frame, struct vm_area_struct *vma, __u64 address,
 				      __u32 flags, bool has_regs)
 {
+	__u64 id = call_id(frame);
 	struct memlat_call *call;
 	__u32 bits = 0;
 	bool held;
@@ -270,16 +289,16 @@ static __always_inline int call_enter(__u64 stack, struct vm_area_struct *vma, _
 		bits |= call_bits(flags, has_regs, vma);
 		take_mark(); /* of a call whose return was missed */
 	}
-	if (call_goes_on(stack, address, flags, bits))
+	if (call_goes_on(id, address, flags, bits))
 		return 0;
-	call = call_claim(stack, &held);
+	call = call_claim(id, &held);
 	if (!call) {
 		count_start_loss(LAT_NOT_KEPT);
 		return 0;
 	}
 	if (held) {
 		count_start_loss(LAT_ABANDONED);
-		call->stack = stack;
+		call->id = id;
 	}
 	call->address = address;
 	call->bits = bits;
@@ -341,10 +360,10 @@ static __always_inline void call_ended(struct lat_cell *cell, const struct memla
 }
 
 /* Counts the return of a call. */
-static __always_inline int call_leave(__u64 stack, __u32 result)
+static __always_inline int call_leave(__u64 frame, __u32 result)
 {
 	__u64 now = bpf_ktime_get_ns();
-	struct memlat_call *call = call_find(stack);
+	struct memlat_call *call = call_find(call_id(frame));
 	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
 
 	if (!call || call->pending) {
@@ -370,14 +389,14 @@ SEC("fentry/handle_mm_fault")
 int BPF_PROG(fault_enter, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 	     struct pt_regs *regs)
 {
-	return call_enter((__u64)ctx, vma, address, flags, regs);
+	return call_enter(frame_of(ctx), vma, address, flags, regs);
 }
 
 SEC("fexit/handle_mm_fault")
 int BPF_PROG(fault_leave, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 	     struct pt_regs *regs, vm_fault_t result)
 {
-	return call_leave((__u64)ctx, result);
+	return call_leave(frame_of(ctx), result);
 }
 
 /* The call that is open now is served by a transparent huge page. */
@@ -403,14 +422,13 @@ SEC("kprobe/handle_mm_fault")
 int BPF_KPROBE(fault_enter_kprobe, struct vm_area_struct *vma, unsigned long address,
 	       unsigned int flags, struct pt_regs *regs)
 {
-	return call_enter(PT_REGS_SP(ctx), vma, address, flags, regs);
+	return call_enter(frame_of((void *)PT_REGS_SP(ctx)), vma, address, flags, regs);
 }
 
 SEC("kretprobe/handle_mm_fault")
 int BPF_KRETPROBE(fault_leave_kprobe, unsigned long result)
 {
-	/* The return address has been popped: the stack is one word above where it was at entry. */
-	return call_leave(PT_REGS_SP(ctx) - sizeof(long), result);
+	return call_leave(frame_of((void *)(PT_REGS_SP(ctx) - KRETPROBE_SP_SHIFT)), result);
 }
 
 SEC("kretprobe/do_huge_pmd_anonymous_page")
@@ -419,21 +437,17 @@ int BPF_KRETPROBE(thp_leave_kprobe, unsigned long result)
 	return mark_thp(result);
 }
 
-/* THREAD_SIZE. Where it is more, with KASAN, some are left behind until the stack is used again. */
-#define STACK_SIZE (1 << 14)
-
 /* A task that dies takes along the retry it never made, and calls whose return was missed. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(task_exit, struct task_struct *task)
 {
-	__u64 base = stack_base(task);
-	__u32 place = first_place(base);
+	__u32 tid = task->pid, place = first_place(tid);
 
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < MEMLAT_PLACES; i++) {
 		struct memlat_call *call = place_at(place + i);
 
-		if (call->stack - base < STACK_SIZE) {
+		if (id_tid(call->id) == tid) {
 			count_start_loss(LAT_ABANDONED);
 			call_free(call);
 		}

@@ -14,18 +14,16 @@
 #include "kernel.bpf.h"
 #include <latscope/rmid_record.h>
 
-#define TASK_DEAD 0x80 /* include/linux/sched.h; the same since 4.14 */
-
 const volatile __u32 counters = 0; /* perf events read: the first so many of `events` */
 const volatile __u32 cpus_possible = 1;
-struct rmid_control control = {};
+struct lat_rmid_control control = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct rmid_cpu);
+	__type(value, struct lat_rmid_cpu);
 } cpus SEC(".maps");
 
 struct {
@@ -42,20 +40,20 @@ struct {
 } events SEC(".maps");
 
 /* NULL cannot happen: the map has an entry per possible CPU. */
-static __always_inline struct rmid_cpu *state_of(__u32 cpu)
+static __always_inline struct lat_rmid_cpu *state_of(__u32 cpu)
 {
 	return bpf_map_lookup_elem(&cpus, &cpu);
 }
 
 /* The same while the window is open; else NULL. */
-static __always_inline struct rmid_cpu *armed_state(__u32 cpu)
+static __always_inline struct lat_rmid_cpu *armed_state(__u32 cpu)
 {
 	return control.armed ? state_of(cpu) : NULL;
 }
 
 /* What a counter counted since it was read last; keeps what it reads now. */
-static __always_inline void read_counter(struct rmid_cpu *state, __u32 cpu, __u32 i,
-					 struct rmid_counter *out)
+static __always_inline void read_counter(struct lat_rmid_cpu *state, __u32 cpu, __u32 i,
+					 struct lat_rmid_counter *out)
 {
 	struct bpf_perf_event_value now;
 	__u64 bit = 1ULL << i;
@@ -64,33 +62,34 @@ static __always_inline void read_counter(struct rmid_cpu *state, __u32 cpu, __u3
 	if (bpf_perf_event_read_value(&events, i * cpus_possible + cpu, &now, sizeof(now))) {
 		state->failed_reads++;
 		state->valid &= ~bit;
-		*out = (struct rmid_counter){};
+		*out = (struct lat_rmid_counter){};
 		return;
 	}
 	enabled = now.enabled - state->enabled_ns[i];
 	running = now.running - state->running_ns[i];
 	if (!(state->valid & bit) || enabled >> 32)
-		*out = (struct rmid_counter){};
+		*out = (struct lat_rmid_counter){};
 	else
-		*out = (struct rmid_counter){ now.counter - state->values[i], enabled, running };
+		*out = (struct lat_rmid_counter){ now.counter - state->values[i], enabled,
+						  running };
 	state->values[i] = now.counter;
 	state->enabled_ns[i] = now.enabled;
 	state->running_ns[i] = now.running;
 	state->valid |= bit;
 }
 
-static __always_inline void read_counters(struct rmid_cpu *state, __u32 cpu,
-					  struct rmid_counter out[RMID_COUNTERS])
+static __always_inline void read_counters(struct lat_rmid_cpu *state, __u32 cpu,
+					  struct lat_rmid_counter out[RMID_COUNTERS])
 {
 	for (__u32 i = 0; i < RMID_COUNTERS; i++) {
 		if (i < counters)
 			read_counter(state, cpu, i, &out[i]);
 		else
-			out[i] = (struct rmid_counter){};
+			out[i] = (struct lat_rmid_counter){};
 	}
 }
 
-static __always_inline void fill_span(struct rmid_span *span, const struct rmid_cpu *state,
+static __always_inline void fill_span(struct lat_rmid_span *span, const struct lat_rmid_cpu *state,
 				      __u32 cpu, __u64 now, __u32 flags)
 {
 	span->head.time_ns = now;
@@ -104,7 +103,8 @@ static __always_inline void fill_span(struct rmid_span *span, const struct rmid_
 }
 
 /* Counters are read also if nobody will hear of it: the next span's begin here. */
-static __always_inline void send_span(struct rmid_cpu *state, __u32 cpu, struct rmid_span *span)
+static __always_inline void send_span(struct lat_rmid_cpu *state, __u32 cpu,
+				      struct lat_rmid_span *span)
 {
 	__u64 size = RMID_SPAN_SIZE;
 
@@ -120,16 +120,17 @@ static __always_inline void send_span(struct rmid_cpu *state, __u32 cpu, struct 
 }
 
 /* The span that is open here ends now. */
-static __always_inline void end_span(struct rmid_cpu *state, __u32 cpu, __u64 now, __u32 flags)
+static __always_inline void end_span(struct lat_rmid_cpu *state, __u32 cpu, __u64 now, __u32 flags)
 {
-	struct rmid_span span = {};
+	struct lat_rmid_span span = {};
 
 	fill_span(&span, state, cpu, now, flags);
 	send_span(state, cpu, &span);
 }
 
 /* The span of `task` begins now. */
-static __always_inline void begin_span(struct rmid_cpu *state, struct task_struct *task, __u64 now)
+static __always_inline void begin_span(struct lat_rmid_cpu *state, struct task_struct *task,
+				       __u64 now)
 {
 	state->tgid = task->tgid;
 	state->born_ns = task->tgid ? task->group_leader->start_boottime : 0;
@@ -140,13 +141,13 @@ static __always_inline void begin_span(struct rmid_cpu *state, struct task_struc
 }
 
 /* What follows is one step to whoever reads the state. */
-static __always_inline void open_state(struct rmid_cpu *state)
+static __always_inline void open_state(struct lat_rmid_cpu *state)
 {
 	state->version++;
 	barrier();
 }
 
-static __always_inline void close_state(struct rmid_cpu *state)
+static __always_inline void close_state(struct lat_rmid_cpu *state)
 {
 	barrier();
 	state->version++;
@@ -182,7 +183,7 @@ static __always_inline __u64 count_switches(struct task_struct *prev, struct tas
 }
 
 /* How many of them we did not see, as of the last one. */
-static __always_inline __u64 missed_switches(struct rmid_cpu *state, __u64 count)
+static __always_inline __u64 missed_switches(struct lat_rmid_cpu *state, __u64 count)
 {
 	__u64 before = state->count;
 
@@ -199,8 +200,8 @@ static __always_inline __u64 missed_switches(struct rmid_cpu *state, __u64 count
  * until then if a single switch was missed, and if it is `prev` itself that came back, its CPU time
  * tells. What is left is told by nobody, and so it is missing.
  */
-static __always_inline void resume_span(struct rmid_cpu *state, __u32 cpu, struct task_struct *prev,
-					__u64 missed, __u64 now)
+static __always_inline void resume_span(struct lat_rmid_cpu *state, __u32 cpu,
+					struct task_struct *prev, __u64 missed, __u64 now)
 {
 	__u64 since = state->since_ns, arrival, left = 0;
 
@@ -228,7 +229,7 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct rmid_cpu *state = armed_state(cpu);
+	struct lat_rmid_cpu *state = armed_state(cpu);
 	__u64 now, missed;
 
 	if (!state)
@@ -255,7 +256,7 @@ SEC("perf_event")
 int tick(struct bpf_perf_event_data *ctx)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct rmid_cpu *state = armed_state(cpu);
+	struct lat_rmid_cpu *state = armed_state(cpu);
 	__u64 now;
 
 	if (!state)
@@ -279,7 +280,7 @@ SEC("raw_tp/sched_switch")
 int prime(void *ctx)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct rmid_cpu *state = state_of(cpu);
+	struct lat_rmid_cpu *state = state_of(cpu);
 
 	if (!state || state->since_ns)
 		return 0;
@@ -292,7 +293,8 @@ int prime(void *ctx)
 
 /* ---- who there is ---- */
 
-static __always_inline void fill_head(struct rmid_head *head, enum rmid_record record, __u64 now)
+static __always_inline void fill_head(struct lat_rmid_head *head, enum lat_rmid_record record,
+				      __u64 now)
 {
 	head->time_ns = now;
 	head->cpu = bpf_get_smp_processor_id();
@@ -302,7 +304,7 @@ static __always_inline void fill_head(struct rmid_head *head, enum rmid_record r
 /* Of other records than spans; interrupts may be on. */
 static __always_inline void count_lost(void)
 {
-	struct rmid_cpu *state = state_of(bpf_get_smp_processor_id());
+	struct lat_rmid_cpu *state = state_of(bpf_get_smp_processor_id());
 
 	if (state)
 		__sync_fetch_and_add(&state->lost_others, 1);
@@ -310,7 +312,7 @@ static __always_inline void count_lost(void)
 
 static __always_inline void tell_process(struct task_struct *task, const char *comm)
 {
-	struct rmid_process process = {};
+	struct lat_rmid_process process = {};
 
 	fill_head(&process.head, RMID_PROCESS, bpf_ktime_get_ns());
 	process.tgid = task->tgid;
@@ -358,9 +360,9 @@ SEC("raw_tp/rmid_sample")
 int sampled(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct rmid_cpu *state = armed_state(cpu);
+	struct lat_rmid_cpu *state = armed_state(cpu);
 	struct latscope_rmid_sample sample;
-	struct rmid_span span = {};
+	struct lat_rmid_span span = {};
 
 	if (!state || bpf_probe_read_kernel(&sample, sizeof(sample), (void *)ctx->args[0]))
 		return 0;
@@ -377,9 +379,9 @@ int sampled(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-static __always_inline int tell_owner(void *from, enum rmid_fate fate)
+static __always_inline int tell_owner(void *from, enum lat_rmid_fate fate)
 {
-	struct rmid_owner owner = {};
+	struct lat_rmid_owner owner = {};
 
 	if (bpf_probe_read_kernel(&owner.owner, sizeof(owner.owner), from))
 		return 0;
@@ -411,7 +413,7 @@ int listed(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/rmid_read")
 int was_read(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct rmid_read reading = {};
+	struct lat_rmid_read reading = {};
 
 	if (!control.armed ||
 	    bpf_probe_read_kernel(&reading.read, sizeof(reading.read), (void *)ctx->args[0]))

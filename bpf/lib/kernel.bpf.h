@@ -5,7 +5,8 @@
 #ifndef LATSCOPE_KERNEL_BPF_H
 #define LATSCOPE_KERNEL_BPF_H
 
-#include "vmlinux.h"
+#include "kernel_types.bpf.h"
+
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
@@ -80,16 +81,25 @@ static __always_inline bool task_in_cgroup(struct task_struct *task, bool raw, _
 	return false;
 }
 
-/*
- * Did the event come from user mode? The context is read in whole words, and `cs` is none since 6.9
- * (3c77bf02d0c0, FRED).
- */
+/* Did the event come from user mode? */
 static __always_inline bool from_user_mode(struct bpf_perf_event_data *ctx)
 {
-	const volatile unsigned long *words = (const void *)&ctx->regs;
-
-	return words[__builtin_offsetof(struct pt_regs, cs) / sizeof(long)] & 3;
+#if defined(__TARGET_ARCH_x86)
+	return ctx->regs.cs & 3;
+#else
+	return !(ctx->regs.pstate & 0xf); /* PSR_MODE_EL0t */
+#endif
 }
+
+/*
+ * Where the stack pointer of a kretprobe's context is above that of the kprobe at entry: x86 has
+ * popped the return address, arm64 keeps it in a register.
+ */
+#if defined(__TARGET_ARCH_x86)
+#define KRETPROBE_SP_SHIFT sizeof(long)
+#else
+#define KRETPROBE_SP_SHIFT 0
+#endif
 
 /* `rq_disk` left struct request in 5.17 (f3fa33acca9f); the queue has known its disk since 5.15. */
 struct request___rq_disk {

@@ -159,27 +159,27 @@ _Static_assert(sizeof(struct lat_open) == 16, "lat_open has no padding");
  * How long processes lived in the window: value of life's map `ended`, key is the tgid. A tgid that
  * was used again has the sums of its processes, as the keys by process have.
  */
-struct life {
+struct lat_life {
 	__u64 lived_ns; /* of processes that have ended, within the window */
 	__u64 thread_ns; /* of their threads, and of others that have ended */
 	__u64 last_start_ns; /* when the process that ended last was made; 0: none has */
 };
-_Static_assert(sizeof(struct life) == 24, "life has no padding");
+_Static_assert(sizeof(struct lat_life) == 24, "lat_life has no padding");
 
 /* What its iterator writes of each task that lives. */
-struct life_task {
+struct lat_life_task {
 	__u64 process_start_ns; /* CLOCK_MONOTONIC */
 	__u64 thread_start_ns;
 	__u32 tgid;
 	__u32 pad;
 };
-_Static_assert(sizeof(struct life_task) == 24, "life_task has no padding");
+_Static_assert(sizeof(struct lat_life_task) == 24, "lat_life_task has no padding");
 
-struct life_control {
+struct lat_life_control {
 	__u64 opened_ns; /* when the window opened; 0: it is not open */
 	__u64 not_kept; /* ends of processes for which there was no room */
 };
-_Static_assert(sizeof(struct life_control) == 16, "life_control has no padding");
+_Static_assert(sizeof(struct lat_life_control) == 16, "lat_life_control has no padding");
 
 /* Value of iolat's `start_ts`, key (u64)struct request *. */
 struct iolat_start {
@@ -219,15 +219,15 @@ struct runqlat_task {
 _Static_assert(sizeof(struct runqlat_task) == 32, "runqlat_task has no padding");
 
 /*
- * A call of handle_mm_fault(): memlat's `calls`, in .bss, hashed by the task's stack. A call takes
- * the first free place of the few from there on.
+ * A call of handle_mm_fault(): memlat's `calls`, in .bss, hashed by TID. A call takes the first free
+ * place of the few from there on.
  */
 #define MEMLAT_CALL_BITS 14
 #define MEMLAT_CALLS (1 << MEMLAT_CALL_BITS)
 #define MEMLAT_PLACES 8
 
 struct memlat_call {
-	__u64 stack; /* where the call's frame lies; 0: the place is free */
+	__u64 id; /* TID << 32 | low half of the address of the call's frame; 0: the place is free */
 	__u64 start_ns; /* of the fault; 0: not stamped yet */
 	__u64 address;
 	__u16 bits; /* enum memlat_bit */

@@ -7,12 +7,12 @@
  * exactly 2^k us: the classic log2 buckets are sums of whole slots, never binned again.
  * The last slot holds everything from 2^36 us (19 hours) up.
  *
- * Needs the fixed-width types: vmlinux.h or <linux/types.h> comes before it.
+ * Needs the fixed-width types: kernel_types.bpf.h or <linux/types.h> comes before it.
  */
 #ifndef LATSCOPE_HIST_H
 #define LATSCOPE_HIST_H
 
-#ifndef __VMLINUX_H__
+#ifndef __bpf__
 #include <linux/types.h>
 #endif
 

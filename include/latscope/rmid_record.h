@@ -9,12 +9,12 @@
  * Records of one CPU come in the order of their times. Those of different CPUs nearly do: between
  * taking its time and its place in the ring a CPU may be held up. All times: CLOCK_MONOTONIC, ns.
  *
- * Needs the fixed-width types: vmlinux.h or <linux/types.h> comes before it.
+ * Needs the fixed-width types: kernel_types.bpf.h or <linux/types.h> comes before it.
  */
 #ifndef LATSCOPE_RMID_RECORD_H
 #define LATSCOPE_RMID_RECORD_H
 
-#ifndef __VMLINUX_H__
+#ifndef __bpf__
 #include <linux/types.h>
 #endif
 
@@ -24,16 +24,16 @@
 #define RMID_SLOT_NS 1000000ULL
 #define RMID_COUNTERS 4 /* most perf events read at once */
 
-enum rmid_record {
-	RMID_SPAN, /* struct rmid_span, without counters */
+enum lat_rmid_record {
+	RMID_SPAN, /* struct lat_rmid_span, without counters */
 	RMID_COUNTED_SPAN, /* the same with counters */
-	RMID_PROCESS, /* struct rmid_process */
-	RMID_OWNER, /* struct rmid_owner, from the module */
-	RMID_READ, /* struct rmid_read, from the module */
+	RMID_PROCESS, /* struct lat_rmid_process */
+	RMID_OWNER, /* struct lat_rmid_owner, from the module */
+	RMID_READ, /* struct lat_rmid_read, from the module */
 };
 
 /* Whose a span is. */
-enum rmid_who {
+enum lat_rmid_who {
 	RMID_WHO_IDLE,
 	RMID_WHO_PROCESS, /* of tgid, which started at born_ns */
 	RMID_WHO_RMID, /* of who had that RMID at the time */
@@ -41,73 +41,74 @@ enum rmid_who {
 	RMID_WHO_KERNEL, /* of kernel threads, which have none in the module */
 };
 
-enum rmid_flag {
+enum lat_rmid_flag {
 	RMID_LAST = 1, /* span: the last of its process */
 	RMID_SWITCHED = 2, /* span: it ended by a switch */
 	RMID_TICKED = 4, /* span: it ended by the timer */
 };
 
-/* What happened to the RMID of a struct rmid_owner: its head's flags. */
-enum rmid_fate { RMID_ALLOCATED, RMID_FREED, RMID_LISTED };
+/* What happened to the RMID of a struct lat_rmid_owner: its head's flags. */
+enum lat_rmid_fate { RMID_ALLOCATED, RMID_FREED, RMID_LISTED };
 
-struct rmid_head {
+struct lat_rmid_head {
 	__u64 time_ns; /* span: its end */
 	__u16 cpu;
-	__u8 record; /* enum rmid_record */
-	__u8 flags; /* of enum rmid_flag; owner: enum rmid_fate */
+	__u8 record; /* enum lat_rmid_record */
+	__u8 flags; /* of enum lat_rmid_flag; owner: enum lat_rmid_fate */
 	__u32 pad;
 };
-_Static_assert(sizeof(struct rmid_head) == 16, "rmid_head has no padding");
+_Static_assert(sizeof(struct lat_rmid_head) == 16, "lat_rmid_head has no padding");
 
 /* What one perf event of the CPU counted within a span. */
-struct rmid_counter {
+struct lat_rmid_counter {
 	__u64 value;
 	__u32 enabled_ns;
 	__u32 running_ns; /* less than enabled: shared with others; 0: nothing is known */
 };
-_Static_assert(sizeof(struct rmid_counter) == 16, "rmid_counter has no padding");
+_Static_assert(sizeof(struct lat_rmid_counter) == 16, "lat_rmid_counter has no padding");
 
-struct rmid_span {
-	struct rmid_head head;
+struct lat_rmid_span {
+	struct lat_rmid_head head;
 	__u64 start_ns;
 	__u64 born_ns; /* RMID_WHO_PROCESS: CLOCK_BOOTTIME; tells it from others of its number */
-	__u32 who; /* enum rmid_who */
+	__u32 who; /* enum lat_rmid_who */
 	__u32 id; /* the tgid or the RMID */
 	__u32 switches; /* the one that ended it included; the others were in its first slot */
 	__u32 pad;
-	struct rmid_counter counters[RMID_COUNTERS]; /* RMID_COUNTED_SPAN only */
+	struct lat_rmid_counter counters[RMID_COUNTERS]; /* RMID_COUNTED_SPAN only */
 };
-#define RMID_SPAN_SIZE __builtin_offsetof(struct rmid_span, counters)
-_Static_assert(sizeof(struct rmid_span) == 48 + RMID_COUNTERS * 16, "rmid_span has no padding");
+#define RMID_SPAN_SIZE __builtin_offsetof(struct lat_rmid_span, counters)
+_Static_assert(sizeof(struct lat_rmid_span) == 48 + RMID_COUNTERS * 16,
+	       "lat_rmid_span has no padding");
 
 /* There is such a process, or it has a new name. */
-struct rmid_process {
-	struct rmid_head head;
+struct lat_rmid_process {
+	struct lat_rmid_head head;
 	__u64 born_ns;
 	__u32 tgid;
 	__u32 pad;
 	char comm[RMID_COMM_LEN];
 };
-_Static_assert(sizeof(struct rmid_process) == 48, "rmid_process has no padding");
+_Static_assert(sizeof(struct lat_rmid_process) == 48, "lat_rmid_process has no padding");
 
-struct rmid_owner {
-	struct rmid_head head;
+struct lat_rmid_owner {
+	struct lat_rmid_head head;
 	struct latscope_rmid_owner owner;
 };
-_Static_assert(sizeof(struct rmid_owner) == 80, "rmid_owner has no padding");
+_Static_assert(sizeof(struct lat_rmid_owner) == 80, "lat_rmid_owner has no padding");
 
-struct rmid_read {
-	struct rmid_head head;
+struct lat_rmid_read {
+	struct lat_rmid_head head;
 	struct latscope_rmid_read read;
 };
-_Static_assert(sizeof(struct rmid_read) == 64, "rmid_read has no padding");
+_Static_assert(sizeof(struct lat_rmid_read) == 64, "lat_rmid_read has no padding");
 
 /*
  * Map `cpus`, key = CPU: the span that is open there, written by the programs on that CPU, which
  * exclude each other (interrupts are off). User space reads it at any time: a copy holds if
  * `version` was even and the same before and after.
  */
-struct rmid_cpu {
+struct lat_rmid_cpu {
 	__u32 version;
 	__u32 tgid; /* 0: idle */
 	__u64 born_ns;
@@ -127,10 +128,10 @@ struct rmid_cpu {
 	__u32 pad0;
 	__u64 pad[1]; /* to whole cache lines, so that CPUs do not share one */
 };
-_Static_assert(sizeof(struct rmid_cpu) == 192, "rmid_cpu has no padding");
+_Static_assert(sizeof(struct lat_rmid_cpu) == 192, "lat_rmid_cpu has no padding");
 
 /* What user space switches while the programs run. */
-struct rmid_control {
+struct lat_rmid_control {
 	__u32 armed; /* spans count only while this is 1 */
 	__u32 pad;
 };

@@ -25,7 +25,7 @@ struct life_watch {
 	size_t nr, nr_living; /* these stand first */
 	uint64_t not_kept;
 	/* Processes that were alive, to tell them should they end before the map is read. */
-	struct life_task *tasks;
+	struct lat_life_task *tasks;
 	size_t nr_tasks;
 };
 
@@ -79,10 +79,11 @@ void life__arm(struct life_watch *watch, uint64_t opened_ns)
 	__atomic_store_n(&watch->skel->bss->control.opened_ns, opened_ns, __ATOMIC_SEQ_CST);
 }
 
-static int keep_tasks(struct life_watch *watch, const struct life_task *tasks, size_t nr)
+static int keep_tasks(struct life_watch *watch, const struct lat_life_task *tasks, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		struct life_task *grown = grow__one(watch->tasks, watch->nr_tasks, sizeof(*grown));
+		struct lat_life_task *grown =
+			grow__one(watch->tasks, watch->nr_tasks, sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
@@ -95,7 +96,7 @@ static int keep_tasks(struct life_watch *watch, const struct life_task *tasks, s
 /* A record may be cut by the end of the buffer: what is left of it comes with the next reading. */
 static int read_tasks(struct life_watch *watch, int fd)
 {
-	struct life_task tasks[TASKS_AT_ONCE];
+	struct lat_life_task tasks[TASKS_AT_ONCE];
 	size_t have = 0, whole;
 	ssize_t got;
 	int err = 0;
@@ -152,7 +153,7 @@ static struct run_life *add_life(struct life_watch *watch, uint64_t id)
 
 static int by_process(const void *left, const void *right)
 {
-	const struct life_task *a = left, *b = right;
+	const struct lat_life_task *a = left, *b = right;
 
 	return a->tgid < b->tgid ? -1 : a->tgid > b->tgid;
 }
@@ -171,7 +172,7 @@ static int add_living(struct life_watch *watch)
 
 	qsort(watch->tasks, watch->nr_tasks, sizeof(*watch->tasks), by_process);
 	for (size_t i = 0; i < watch->nr_tasks; i++) {
-		const struct life_task *task = &watch->tasks[i];
+		const struct lat_life_task *task = &watch->tasks[i];
 
 		if (!life || life->id != task->tgid)
 			life = add_life(watch, task->tgid);
@@ -187,7 +188,7 @@ static int add_living(struct life_watch *watch)
 /* Has a process of those that were alive ended since? Its life is then in both accounts. */
 static bool ended_since(const struct life_watch *watch, uint32_t tgid, uint64_t start_ns)
 {
-	const struct life_task wanted = { .tgid = tgid }, *found = NULL;
+	const struct lat_life_task wanted = { .tgid = tgid }, *found = NULL;
 
 	if (watch->nr_tasks)
 		found = bsearch(&wanted, watch->tasks, watch->nr_tasks, sizeof(wanted), by_process);
@@ -205,7 +206,7 @@ static struct run_life *find_life(const struct life_watch *watch, size_t nr, uin
 static int add_ended(void *context, const void *key, const void *value)
 {
 	uint32_t tgid = *(const uint32_t *)key;
-	const struct life *life = value;
+	const struct lat_life *life = value;
 	struct life_watch *watch = context;
 	struct run_life *to = find_life(watch, watch->nr_living, tgid);
 

@@ -160,7 +160,7 @@ static int memlat_start(struct probe *probe, struct lat_control **control)
 	 */
 	if (probe->rung == &rungs[KPROBE])
 		for (int i = 0; i < MEMLAT_CALLS; i++)
-			skel->bss->calls[i].stack = 0;
+			skel->bss->calls[i].id = 0;
 	return thp ? probe__attach(probe, thp) : 0;
 }
 
@@ -171,7 +171,7 @@ static void count_calls(const struct memlat_call *calls, struct lat_open *open)
 	for (int i = 0; i < MEMLAT_CALLS; i++) {
 		uint64_t start_ns = calls[i].start_ns;
 
-		if (!calls[i].stack || calls[i].pending)
+		if (!calls[i].id || calls[i].pending)
 			continue;
 		if (start_ns)
 			probe__count_open(open, 1, start_ns);

@@ -68,7 +68,7 @@ struct rmid {
 	struct bpf_link *links[PROGRAMS];
 	unsigned int nr_links;
 	struct ring_buffer *ring;
-	struct rmid_cpu *states; /* the map, by CPU */
+	struct lat_rmid_cpu *states; /* the map, by CPU */
 	size_t states_size;
 	unsigned int cpus; /* possible */
 	bool *online;
@@ -550,7 +550,7 @@ static int mend_losses(struct rmid *rmid)
 }
 
 /* A copy of a CPU's state that holds; false: it would not. */
-static bool copy_state(const struct rmid_cpu *state, struct rmid_cpu *copy)
+static bool copy_state(const struct lat_rmid_cpu *state, struct lat_rmid_cpu *copy)
 {
 	for (int tries = 0; tries < 8; tries++) {
 		copy->version = __atomic_load_n(&state->version, __ATOMIC_ACQUIRE);
@@ -569,7 +569,7 @@ static bool copy_state(const struct rmid_cpu *state, struct rmid_cpu *copy)
 static int extend_spans(struct rmid *rmid, uint64_t until)
 {
 	struct attribution *attribution = &rmid->attribution;
-	struct rmid_cpu state;
+	struct lat_rmid_cpu state;
 	uint32_t process;
 	int err = 0;
 

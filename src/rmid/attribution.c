@@ -27,7 +27,7 @@ void attribution__clear(struct attribution *attribution)
 }
 
 /* UINT32_MAX: no memory. */
-static uint32_t owner_of(struct attribution *attribution, const struct rmid_span *span)
+static uint32_t owner_of(struct attribution *attribution, const struct lat_rmid_span *span)
 {
 	switch (span->who) {
 	case RMID_WHO_IDLE:
@@ -55,7 +55,7 @@ static void judge_tick(struct attribution *attribution, uint64_t time_ns)
 		attribution->ticks_in_time++;
 }
 
-static int take_span(struct attribution *attribution, const struct rmid_span *span)
+static int take_span(struct attribution *attribution, const struct lat_rmid_span *span)
 {
 	uint32_t owner = owner_of(attribution, span);
 	int err;
@@ -77,7 +77,7 @@ static int take_span(struct attribution *attribution, const struct rmid_span *sp
 }
 
 /* Who has no RMID is not known where the module tells who is: nobody would tell when he ends. */
-static int take_process(struct attribution *attribution, const struct rmid_process *process)
+static int take_process(struct attribution *attribution, const struct lat_rmid_process *process)
 {
 	struct processes *all = attribution->processes;
 	uint32_t index;
@@ -97,7 +97,7 @@ static int take_process(struct attribution *attribution, const struct rmid_proce
  * One that was told at our wish tells what was known then: no gap, as it has a number, too; and a
  * name that may have been given up since.
  */
-static int take_owner(struct attribution *attribution, const struct rmid_owner *record)
+static int take_owner(struct attribution *attribution, const struct lat_rmid_owner *record)
 {
 	const struct latscope_rmid_owner *owner = &record->owner;
 	uint32_t index;
@@ -144,12 +144,12 @@ int attribution__take(struct attribution *attribution, const void *record, size_
 {
 	static const size_t sizes[] = {
 		[RMID_SPAN] = RMID_SPAN_SIZE,
-		[RMID_COUNTED_SPAN] = sizeof(struct rmid_span),
-		[RMID_PROCESS] = sizeof(struct rmid_process),
-		[RMID_OWNER] = sizeof(struct rmid_owner),
-		[RMID_READ] = sizeof(struct rmid_read),
+		[RMID_COUNTED_SPAN] = sizeof(struct lat_rmid_span),
+		[RMID_PROCESS] = sizeof(struct lat_rmid_process),
+		[RMID_OWNER] = sizeof(struct lat_rmid_owner),
+		[RMID_READ] = sizeof(struct lat_rmid_read),
 	};
-	const struct rmid_head *head = record;
+	const struct lat_rmid_head *head = record;
 
 	attribution->records++;
 	if (size < sizeof(*head) || head->record >= sizeof(sizes) / sizeof(sizes[0]) ||
@@ -163,7 +163,7 @@ int attribution__take(struct attribution *attribution, const void *record, size_
 	case RMID_OWNER:
 		return take_owner(attribution, record);
 	case RMID_READ:
-		return take_reading(attribution, &((const struct rmid_read *)record)->read);
+		return take_reading(attribution, &((const struct lat_rmid_read *)record)->read);
 	default:
 		return take_span(attribution, record);
 	}

@@ -132,20 +132,20 @@ static uint64_t share(uint64_t value, uint64_t from, uint64_t to, uint64_t whole
 }
 
 /* A counter that ran for a part of the time is taken to have gone on alike in the rest. */
-static uint64_t scaled(const struct rmid_counter *counter)
+static uint64_t scaled(const struct lat_rmid_counter *counter)
 {
 	return (uint64_t)((unsigned __int128)counter->value * counter->enabled_ns /
 			  counter->running_ns);
 }
 
 /* One that did not run at all tells nothing, unless there was nothing to tell. */
-static void add_counters(struct rmid_sums *sums, const struct rmid_span *span, uint64_t from,
+static void add_counters(struct rmid_sums *sums, const struct lat_rmid_span *span, uint64_t from,
 			 uint64_t to)
 {
 	uint64_t start = span->start_ns, whole = span->head.time_ns - start;
 
 	for (unsigned int i = 0; i < RMID_COUNTERS; i++) {
-		const struct rmid_counter *counter = &span->counters[i];
+		const struct lat_rmid_counter *counter = &span->counters[i];
 
 		if (!counter->running_ns)
 			continue;
@@ -181,7 +181,7 @@ static int miss(struct slots *slots, uint64_t from, uint64_t to)
 }
 
 /* [from, to) of the span is new. */
-static int add_time(struct slots *slots, const struct rmid_span *span, uint32_t process,
+static int add_time(struct slots *slots, const struct lat_rmid_span *span, uint32_t process,
 		    uint64_t from, uint64_t to)
 {
 	struct slots_cell *cell;
@@ -259,7 +259,7 @@ void slots__leave(struct slots *slots, unsigned int cpu)
 	slots->done_ns[cpu] = 0;
 }
 
-int slots__add(struct slots *slots, const struct rmid_span *span, uint32_t process)
+int slots__add(struct slots *slots, const struct lat_rmid_span *span, uint32_t process)
 {
 	uint64_t *done, from = span->start_ns, to = span->head.time_ns;
 	unsigned int last = !!(span->head.flags & RMID_SWITCHED);
@@ -310,7 +310,9 @@ int slots__add_reading(struct slots *slots, const struct latscope_rmid_read *rea
 int slots__extend(struct slots *slots, unsigned int cpu, uint32_t process, uint64_t since_ns,
 		  uint64_t now_ns)
 {
-	struct rmid_span span = { .head.time_ns = now_ns, .head.cpu = cpu, .start_ns = since_ns };
+	struct lat_rmid_span span = { .head.time_ns = now_ns,
+				      .head.cpu = cpu,
+				      .start_ns = since_ns };
 
 	if (cpu >= slots->cpus || since_ns > slots->done_ns[cpu] || now_ns < since_ns)
 		return 0;

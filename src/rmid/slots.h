@@ -68,7 +68,7 @@ void slots__join(struct slots *slots, unsigned int cpu, uint64_t since_ns);
 void slots__leave(struct slots *slots, unsigned int cpu);
 
 /* A span of `process`. -EINVAL: no such CPU; -ENOMEM. */
-int slots__add(struct slots *slots, const struct rmid_span *span, uint32_t process);
+int slots__add(struct slots *slots, const struct lat_rmid_span *span, uint32_t process);
 
 /*
  * The span that is open on a CPU since since_ns has lasted until now_ns at least. What its record

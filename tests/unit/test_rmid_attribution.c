@@ -42,21 +42,23 @@ static void take(const void *record, size_t size)
 	assert_int_equal(attribution__take(&attribution, record, size), 0);
 }
 
-static void send_span(enum rmid_who who, uint32_t id, uint64_t from, uint64_t to, uint8_t flags)
+static void send_span(enum lat_rmid_who who, uint32_t id, uint64_t from, uint64_t to, uint8_t flags)
 {
-	struct rmid_span span = { .head = { .time_ns = to, .record = RMID_SPAN, .flags = flags },
-				  .start_ns = from,
-				  .who = who,
-				  .id = id,
-				  .born_ns = BORN };
+	struct lat_rmid_span span = {
+		.head = { .time_ns = to, .record = RMID_SPAN, .flags = flags },
+		.start_ns = from,
+		.who = who,
+		.id = id,
+		.born_ns = BORN
+	};
 
 	take(&span, RMID_SPAN_SIZE);
 }
 
-static void send_owner(enum rmid_fate fate, uint32_t rmid, uint32_t tgid, uint64_t time_ns)
+static void send_owner(enum lat_rmid_fate fate, uint32_t rmid, uint32_t tgid, uint64_t time_ns)
 {
 	uint64_t number = ++seq;
-	struct rmid_owner record = {
+	struct lat_rmid_owner record = {
 		.head = { .time_ns = time_ns, .record = RMID_OWNER, .flags = fate },
 		.owner = { .seq = number,
 			   .time_ns = time_ns,
@@ -73,9 +75,9 @@ static void send_owner(enum rmid_fate fate, uint32_t rmid, uint32_t tgid, uint64
 
 static void send_process(uint32_t tgid, uint64_t born_ns, const char *comm)
 {
-	struct rmid_process record = { .head = { .record = RMID_PROCESS },
-				       .born_ns = born_ns,
-				       .tgid = tgid };
+	struct lat_rmid_process record = { .head = { .record = RMID_PROCESS },
+					   .born_ns = born_ns,
+					   .tgid = tgid };
 
 	snprintf(record.comm, sizeof(record.comm), "%s", comm);
 	take(&record, sizeof(record));
@@ -316,8 +318,8 @@ static void ticks_are_judged(void **state)
 
 static void what_is_no_record_is_counted(void **state)
 {
-	struct rmid_span span = { .head = { .record = RMID_SPAN, .cpu = 99 } };
-	struct rmid_head head = { .record = 200 };
+	struct lat_rmid_span span = { .head = { .record = RMID_SPAN, .cpu = 99 } };
+	struct lat_rmid_head head = { .record = 200 };
 
 	(void)state;
 	take(&head, sizeof(head));
@@ -333,12 +335,12 @@ static void what_is_no_record_is_counted(void **state)
 
 static void a_reading_without_a_value_is_none(void **state)
 {
-	struct rmid_read record = { .head = { .record = RMID_READ },
-				    .read = { .time_ns = START + 5,
-					      .since_ns = START + 5,
-					      .rmid = 3,
-					      .event = LATSCOPE_RMID_OCCUPANCY,
-					      .status = LATSCOPE_RMID_UNAVAILABLE } };
+	struct lat_rmid_read record = { .head = { .record = RMID_READ },
+					.read = { .time_ns = START + 5,
+						  .since_ns = START + 5,
+						  .rmid = 3,
+						  .event = LATSCOPE_RMID_OCCUPANCY,
+						  .status = LATSCOPE_RMID_UNAVAILABLE } };
 	const struct slot *slot;
 
 	(void)state;
@@ -411,19 +413,19 @@ static void lost_time_has_a_row_and_marks_the_slot(void **state)
 /* A gap in a counter is an empty field, not what is left of it. */
 static void a_gap_is_not_known(void **state)
 {
-	struct rmid_span span = { .head = { .time_ns = START + MS - 9,
-					    .record = RMID_COUNTED_SPAN },
-				  .start_ns = START,
-				  .who = RMID_WHO_PROCESS,
-				  .id = 500,
-				  .counters = { { 40, 10, 10 }, { 60, 10, 10 } } };
+	struct lat_rmid_span span = { .head = { .time_ns = START + MS - 9,
+						.record = RMID_COUNTED_SPAN },
+				      .start_ns = START,
+				      .who = RMID_WHO_PROCESS,
+				      .id = 500,
+				      .counters = { { 40, 10, 10 }, { 60, 10, 10 } } };
 	struct table *table;
 
 	(void)state;
 	take(&span, sizeof(span));
 	span.start_ns = START + MS - 9;
 	span.head.time_ns = START + MS;
-	span.counters[1] = (struct rmid_counter){ 0, 10, 0 };
+	span.counters[1] = (struct lat_rmid_counter){ 0, 10, 0 };
 	take(&span, sizeof(span));
 	table = rows_of();
 	assert_int_equal(table__value(table, 0, ROWS_COLUMNS).integer, 80);

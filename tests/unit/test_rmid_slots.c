@@ -35,7 +35,8 @@ static void join(unsigned int cpus)
 
 static void add(unsigned int cpu, uint32_t process, uint64_t from, uint64_t to)
 {
-	struct rmid_span span = { .head = { .time_ns = to, .cpu = (__u16)cpu }, .start_ns = from };
+	struct lat_rmid_span span = { .head = { .time_ns = to, .cpu = (__u16)cpu },
+				      .start_ns = from };
 
 	assert_int_equal(slots__add(slots, &span, process), 0);
 }
@@ -160,9 +161,10 @@ static void an_open_span_waits_for_those_before_it(void **state)
 
 static void switches_stand_where_they_were(void **state)
 {
-	struct rmid_span span = { .head = { .time_ns = START + MS + 10, .flags = RMID_SWITCHED },
-				  .start_ns = START,
-				  .switches = 4 };
+	struct lat_rmid_span span = { .head = { .time_ns = START + MS + 10,
+						.flags = RMID_SWITCHED },
+				      .start_ns = START,
+				      .switches = 4 };
 
 	(void)state;
 	join(1);
@@ -172,17 +174,17 @@ static void switches_stand_where_they_were(void **state)
 	assert_int_equal(sums_of(next(START + MS), 7).switches, 1);
 }
 
-static struct rmid_span counted(uint64_t from, uint64_t to, struct rmid_counter counter)
+static struct lat_rmid_span counted(uint64_t from, uint64_t to, struct lat_rmid_counter counter)
 {
-	return (struct rmid_span){ .head = { .time_ns = to, .record = RMID_COUNTED_SPAN },
-				   .start_ns = from,
-				   .counters = { counter } };
+	return (struct lat_rmid_span){ .head = { .time_ns = to, .record = RMID_COUNTED_SPAN },
+				       .start_ns = from,
+				       .counters = { counter } };
 }
 
 static void counters_are_divided_and_add_up(void **state)
 {
-	struct rmid_counter counter = { 1000, (__u32)(2 * MS), (__u32)(2 * MS) };
-	struct rmid_span span = counted(START + MS / 2, START + 2 * MS + MS / 2, counter);
+	struct lat_rmid_counter counter = { 1000, (__u32)(2 * MS), (__u32)(2 * MS) };
+	struct lat_rmid_span span = counted(START + MS / 2, START + 2 * MS + MS / 2, counter);
 	uint64_t sum = 0;
 
 	(void)state;
@@ -203,8 +205,8 @@ static void counters_are_divided_and_add_up(void **state)
 /* Four events on two counters: each ran for half of the time. */
 static void counters_that_shared_are_scaled(void **state)
 {
-	struct rmid_counter counter = { 1 << 30, 900000, 225000 };
-	struct rmid_span span = counted(START, START + MS, counter);
+	struct lat_rmid_counter counter = { 1 << 30, 900000, 225000 };
+	struct lat_rmid_span span = counted(START, START + MS, counter);
 
 	(void)state;
 	join(1);
@@ -214,8 +216,10 @@ static void counters_that_shared_are_scaled(void **state)
 
 static void a_failed_read_is_a_gap_and_not_zero(void **state)
 {
-	struct rmid_span read = counted(START, START + 600, (struct rmid_counter){ 50, 600, 600 });
-	struct rmid_span failed = counted(START + 600, START + MS, (struct rmid_counter){ 0 });
+	struct lat_rmid_span read =
+		counted(START, START + 600, (struct lat_rmid_counter){ 50, 600, 600 });
+	struct lat_rmid_span failed =
+		counted(START + 600, START + MS, (struct lat_rmid_counter){ 0 });
 	struct rmid_sums sums;
 
 	(void)state;
@@ -262,8 +266,8 @@ static void cpus_come_and_go(void **state)
 
 static void no_such_cpu(void **state)
 {
-	struct rmid_span span = { .head = { .time_ns = START + 1, .cpu = CPUS },
-				  .start_ns = START };
+	struct lat_rmid_span span = { .head = { .time_ns = START + 1, .cpu = CPUS },
+				      .start_ns = START };
 
 	(void)state;
 	assert_int_equal(slots__add(slots, &span, 7), -EINVAL);

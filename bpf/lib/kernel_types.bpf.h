@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel's types, as far as our programs touch them. No type information of the machine that
+ * builds is read, so the objects are the same on every machine.
+ *
+ * CO-RE looks up each structure and each member by name in the running kernel and corrects offsets
+ * and sizes when the program is loaded. So a structure lists only the members in use, in any order.
+ * A kernel range stands where a member or a value is not in every kernel from 5.10 to 7.x. What
+ * has another name or another shape in some kernels is in kernel.bpf.h.
+ */
+#ifndef LATSCOPE_KERNEL_TYPES_BPF_H
+#define LATSCOPE_KERNEL_TYPES_BPF_H
+
+/* libbpf's headers then take the registers of struct pt_regs by the kernel's names. */
+#define __VMLINUX_H__
+
+typedef signed char __s8;
+typedef unsigned char __u8;
+typedef short __s16;
+typedef unsigned short __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long __s64;
+typedef unsigned long long __u64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u64 __be64;
+typedef __u32 __wsum;
+typedef _Bool bool;
+#define true 1
+#define false 0
+#define NULL ((void *)0)
+
+/* ---- interface to user space: fixed values and layouts, not looked up ---- */
+
+/* include/uapi/linux/bpf.h */
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
+	BPF_MAP_TYPE_RINGBUF = 27, /* 5.8 */
+	BPF_MAP_TYPE_TASK_STORAGE = 29, /* 5.11 */
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_F_NO_PREALLOC = 1 << 0,
+	BPF_F_MMAPABLE = 1 << 10,
+	BPF_RB_NO_WAKEUP = 1 << 0,
+	BPF_LOCAL_STORAGE_GET_F_CREATE = 1 << 0,
+};
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs { /* arch/x86/include/uapi/asm/ptrace.h */
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8;
+	unsigned long ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+};
+typedef struct pt_regs bpf_user_pt_regs_t;
+#elif defined(__TARGET_ARCH_arm64)
+struct user_pt_regs { /* arch/arm64/include/uapi/asm/ptrace.h */
+	__u64 regs[31];
+	__u64 sp, pc, pstate;
+};
+struct pt_regs;
+typedef struct user_pt_regs bpf_user_pt_regs_t;
+#else
+#error "the registers of this architecture are not declared"
+#endif
+
+struct bpf_perf_event_data { /* include/uapi/linux/bpf_perf_event.h */
+	bpf_user_pt_regs_t regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+
+struct bpf_perf_event_value {
+	__u64 counter;
+	__u64 enabled;
+	__u64 running;
+};
+
+struct bpf_raw_tracepoint_args {
+	__u64 args[0];
+};
+
+/* ---- what iterators get; the layout is part of their interface, too ---- */
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	__u64 session_id;
+	__u64 seq_num;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+/* ---- looked up in the running kernel ---- */
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+/* include/linux/sched.h and what a task leads to */
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct rq {
+	__u64 clock;
+	__u64 nr_switches;
+};
+
+struct cfs_rq {
+	struct rq *rq; /* with CONFIG_FAIR_GROUP_SCHED */
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq; /* with CONFIG_FAIR_GROUP_SCHED */
+	__u64 sum_exec_runtime;
+};
+
+struct sched_info { /* empty without CONFIG_SCHED_INFO */
+	unsigned long pcount;
+	unsigned long long run_delay;
+	unsigned long long last_arrival;
+	unsigned long long last_queued;
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+	int nr_threads;
+};
+
+struct task_struct {
+	unsigned int __state; /* 5.14; see kernel.bpf.h */
+	/* Signed until 6.x, a byte since 7.0: unsigned, so that CO-RE can correct the size. */
+	unsigned int on_cpu;
+	unsigned int on_rq;
+	unsigned int flags;
+	int exit_state;
+	int pid;
+	int tgid;
+	struct sched_entity se;
+	struct sched_info sched_info;
+	struct task_struct *group_leader;
+	struct signal_struct *signal;
+	struct css_set *cgroups;
+	__u64 start_time;
+	__u64 start_boottime;
+	char comm[16];
+};
+
+/* include/linux/mm_types.h, include/linux/mm.h */
+
+struct vm_area_struct {
+	unsigned long vm_flags;
+};
+
+struct vm_fault;
+
+/* include/linux/blk-mq.h, include/linux/blkdev.h */
+
+struct gendisk {
+	int major;
+	int first_minor;
+};
+
+struct request_queue {
+	int id;
+	struct gendisk *disk; /* 5.15; see kernel.bpf.h */
+};
+
+struct blk_mq_hw_ctx {
+	unsigned int queue_num;
+};
+
+enum mq_rq_state { MQ_RQ_IDLE };
+
+struct request {
+	struct request_queue *q;
+	struct blk_mq_hw_ctx *mq_hctx;
+	unsigned int cmd_flags;
+	unsigned int rq_flags;
+	int tag;
+	int internal_tag;
+	unsigned int __data_len;
+	__u64 start_time_ns;
+	__u64 io_start_time_ns;
+	enum mq_rq_state state;
+};
+
+#pragma clang attribute pop
+
+/* Looked up by name, as the values change; see FAULT_FLAG() and FAULT_RESULT(). */
+enum fault_flag { /* an enum since 5.13 (da2f5eb3d344) */
+		  FAULT_FLAG_WRITE = 1 << 0,
+		  FAULT_FLAG_TRIED = 1 << 5,
+		  FAULT_FLAG_USER = 1 << 6,
+		  FAULT_FLAG_INSTRUCTION = 1 << 8,
+		  FAULT_FLAG_VMA_LOCK = 1 << 12, /* 6.4, CONFIG_PER_VMA_LOCK (0b6cc04f3db3) */
+};
+
+enum vm_fault_reason { /* include/linux/mm_types.h */
+		       VM_FAULT_OOM = 0x000001,
+		       VM_FAULT_SIGBUS = 0x000002,
+		       VM_FAULT_MAJOR = 0x000004,
+		       VM_FAULT_HWPOISON = 0x000010,
+		       VM_FAULT_HWPOISON_LARGE = 0x000020,
+		       VM_FAULT_SIGSEGV = 0x000040,
+		       VM_FAULT_RETRY = 0x000400,
+		       VM_FAULT_FALLBACK = 0x000800,
+};
+typedef unsigned int vm_fault_t;
+
+/* ---- numbers without a name in the kernel's type information, the same from 5.10 to 7.x ---- */
+
+#define VM_HUGETLB 0x00400000 /* include/linux/mm.h */
+#define PF_EXITING 0x00000004 /* include/linux/sched.h */
+#define TASK_DEAD 0x00000080 /* include/linux/sched.h */
+
+#define REQ_OP_MASK 0xff /* REQ_OP_BITS is 8; include/linux/blk_types.h, as the operations */
+#define REQ_OP_READ 0
+#define REQ_OP_WRITE 1
+#define REQ_OP_FLUSH 2
+#define REQ_OP_DISCARD 3
+#define REQ_OP_SECURE_ERASE 5
+#define REQ_OP_DRV_IN 34
+#define REQ_OP_DRV_OUT 35
+
+#endif
