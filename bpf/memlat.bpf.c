@@ -248,7 +248,8 @@ static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_are
  * carries TRIED, save for the one after a failed attempt under the VMA's lock: that is told by the
  * "retry" which was returned. A retry given up for a signal leaves its place taken, which a later
  * fault at the same address must not inherit. If the first call is not known, or not known to have
- * been one, what is left of the fault would make a short sample: its return is a missed_start.
+ * been one, what is left of the fault would make a short sample: it gets no start, and its return is
+ * a missed_start.
  */
 static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, __u32 bits)
 {
@@ -269,14 +270,17 @@ static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, _
 	if (!same && !tried)
 		return false;
 	count_start_loss(LAT_ABANDONED);
-	call_free(call);
+	call->address = address;
+	call->bits = bits;
+	call->pending = false;
+	call->start_ns = 0;
 	return true;
 }
 
-static __always_inline int call_enter(__u64 frame, struct vm_area_struct *vma, __u64 address,
-				      __u32 flags, bool has_regs)
+/* `again`: the second program at this entry, see below; what did not fit is counted by the first. */
+static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u64 address,
+				      __u32 flags, bool has_regs, bool again)
 {
-	__u64 id = call_id(frame);
 	struct memlat_call *call;
 	__u32 bits = 0;
 	bool held;
@@ -293,7 +297,8 @@ static __always_inline int call_enter(__u64 frame, struct vm_area_struct *vma, _
 		return 0;
 	call = call_claim(id, &held);
 	if (!call) {
-		count_start_loss(LAT_NOT_KEPT);
+		if (!again)
+			count_start_loss(LAT_NOT_KEPT);
 		return 0;
 	}
 	if (held) {
@@ -359,11 +364,9 @@ static __always_inline void call_ended(struct lat_cell *cell, const struct memla
 	record(cell, now - call->start_ns, bits);
 }
 
-/* Counts the return of a call. */
-static __always_inline int call_leave(__u64 frame, __u32 result)
+/* Counts the return of a call; `call`: what is known of it, if anything. */
+static __always_inline int call_leave(struct memlat_call *call, __u64 now, __u32 result)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct memlat_call *call = call_find(call_id(frame));
 	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
 
 	if (!call || call->pending) {
@@ -375,8 +378,10 @@ static __always_inline int call_leave(__u64 frame, __u32 result)
 		call_retried(cell, call, result);
 		return 0;
 	}
-	if (cell)
+	if (cell && call->start_ns)
 		call_ended(cell, call, now, result);
+	else if (cell)
+		call_unknown(cell);
 	call_free(call);
 	return 0;
 }
@@ -389,14 +394,43 @@ SEC("fentry/handle_mm_fault")
 int BPF_PROG(fault_enter, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 	     struct pt_regs *regs)
 {
-	return call_enter(frame_of(ctx), vma, address, flags, regs);
+	return call_enter(call_id(frame_of(ctx)), vma, address, flags, regs, false);
 }
 
 SEC("fexit/handle_mm_fault")
 int BPF_PROG(fault_leave, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 	     struct pt_regs *regs, vm_fault_t result)
 {
-	return call_leave(frame_of(ctx), result);
+	__u64 now = bpf_ktime_get_ns();
+
+	return call_leave(call_find(call_id(frame_of(ctx))), now, result);
+}
+
+/*
+ * The same twice over, for kernels that preempt a program in its midst. Until that task goes on, the
+ * kernel does not run the program for others on that CPU; then these do, for the calls that the
+ * first ones were not run for. An event is lost only if both are held up at the same time.
+ */
+SEC("fentry/handle_mm_fault")
+int BPF_PROG(fault_enter_again, struct vm_area_struct *vma, unsigned long address,
+	     unsigned int flags, struct pt_regs *regs)
+{
+	__u64 id = call_id(frame_of(ctx));
+	struct memlat_call *call = call_find(id);
+
+	if (call && call->address == address && !call->pending)
+		return 0;
+	return call_enter(id, vma, address, flags, regs, true);
+}
+
+SEC("fexit/handle_mm_fault")
+int BPF_PROG(fault_leave_again, struct vm_area_struct *vma, unsigned long address,
+	     unsigned int flags, struct pt_regs *regs, vm_fault_t result)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct memlat_call *call = call_find(call_id(frame_of(ctx)));
+
+	return call && !call->pending ? call_leave(call, now, result) : 0;
 }
 
 /* The call that is open now is served by a transparent huge page. */
@@ -422,13 +456,17 @@ SEC("kprobe/handle_mm_fault")
 int BPF_KPROBE(fault_enter_kprobe, struct vm_area_struct *vma, unsigned long address,
 	       unsigned int flags, struct pt_regs *regs)
 {
-	return call_enter(frame_of((void *)PT_REGS_SP(ctx)), vma, address, flags, regs);
+	return call_enter(call_id(frame_of((void *)PT_REGS_SP(ctx))), vma, address, flags, regs,
+			  false);
 }
 
 SEC("kretprobe/handle_mm_fault")
 int BPF_KRETPROBE(fault_leave_kprobe, unsigned long result)
 {
-	return call_leave(frame_of((void *)(PT_REGS_SP(ctx) - KRETPROBE_SP_SHIFT)), result);
+	__u64 now = bpf_ktime_get_ns();
+	const void *frame = (void *)(PT_REGS_SP(ctx) - KRETPROBE_SP_SHIFT);
+
+	return call_leave(call_find(call_id(frame_of(frame))), now, result);
 }
 
 SEC("kretprobe/do_huge_pmd_anonymous_page")

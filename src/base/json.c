@@ -116,11 +116,16 @@ static struct json_object *open_at_end(const struct run_module *module)
 	return object;
 }
 
+/* What the kernel did not show us is missing in the balance, too. */
 static struct json_object *module_accounting(const struct run_module *module)
 {
-	struct json_object *object = accounting(&module->total.metrics[0]);
+	const struct lat_cell *cell = &module->total.metrics[0];
+	struct json_object *object = accounting(cell);
 
 	put_count(object, "recursion_missed", module->recursion_missed);
+	put_count(object, "lost", run__lost(module, 0));
+	put(object, "balanced",
+	    json_object_new_boolean(!run__imbalance(cell) && !module->recursion_missed));
 	put(object, "open_at_end", open_at_end(module));
 	return object;
 }

@@ -83,6 +83,14 @@ int64_t run__imbalance(const struct lat_cell *cell)
 	return (int64_t)(cell->counts[LAT_SEEN] - terms);
 }
 
+uint64_t run__lost(const struct run_module *module, unsigned int metric)
+{
+	const __u64 *counts = module->total.metrics[metric].counts;
+
+	return counts[LAT_MISSED_START] + counts[LAT_UNMATCHED] + counts[LAT_MAP_FULL] +
+	       counts[LAT_NEGATIVE] + counts[LAT_ABANDONED] + module->recursion_missed;
+}
+
 void run__copy_cell(struct lat_cell *copy, const struct lat_cell *cell)
 {
 	for (int i = 0; i < COPIES; i++) {

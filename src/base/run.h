@@ -63,7 +63,7 @@ struct run_module {
 	struct run_data total;
 	struct lat_open open; /* waits open when the window closed */
 	bool open_age_known;
-	uint64_t recursion_missed; /* program runs that the kernel skipped */
+	uint64_t recursion_missed; /* ends of events that the kernel ran no program for */
 	struct run_cost cost;
 	struct table *table; /* rows of the interval in flight; NULL: it has none; owned */
 };
@@ -125,6 +125,12 @@ uint64_t run__recorded(const struct lat_cell *cell);
 
 /* 0 if the conservation line of event.h balances, else seen minus the sum of the terms. */
 int64_t run__imbalance(const struct lat_cell *cell);
+
+/*
+ * Events that ended in the window and should be in the histogram of the metric, but are not:
+ * missed_start, unmatched, map_full, negative, abandoned and recursion_missed.
+ */
+uint64_t run__lost(const struct run_module *module, unsigned int metric);
 
 /*
  * Copies a cell that is being counted into: again, as long as an event is half in the copy. So it

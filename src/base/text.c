@@ -15,6 +15,7 @@
 #include "units.h"
 #include "wrap.h"
 
+#define TOLD_SHARE 0.001 /* of the events: a p99.9 may lie among them */
 #define BAR 38
 
 struct page {
@@ -45,6 +46,42 @@ static void heading(const struct page *page, unsigned int metric)
 		units__duration(window, page->run->duration_ns), units__count(count, events),
 		events == 1 ? "" : "s",
 		units__rate(rate, figures__rate(events, page->run->duration_ns)));
+}
+
+static void add_count(struct wrap *wrap, const char **before, uint64_t count, const char *name)
+{
+	char text[UNITS_TEXT];
+
+	if (!count)
+		return;
+	wrap__add(wrap, "%s%s %s", *before, units__count(text, count), name);
+	*before = ", ";
+}
+
+/* As run__lost() adds them up. */
+static const enum lat_count lost_counts[] = { LAT_MISSED_START, LAT_UNMATCHED, LAT_MAP_FULL,
+					      LAT_NEGATIVE, LAT_ABANDONED };
+
+/* A share of the events that a tail could hide in is told before any number. */
+static void missing(const struct page *page, unsigned int metric)
+{
+	const struct lat_cell *cell = &page->module->total.metrics[metric];
+	uint64_t lost = run__lost(page->module, metric), all = run__recorded(cell) + lost;
+	char share[UNITS_TEXT], count[UNITS_TEXT], of[UNITS_TEXT];
+	const char *before = " ";
+	struct wrap wrap = { 0 };
+
+	if (!lost || (double)lost < TOLD_SHARE * (double)all)
+		return;
+	wrap__add(&wrap, "MISSING: %s of the events (%s of %s) were not measured:",
+		  units__share(share, lost, all), units__count(count, lost), units__count(of, all));
+	add_count(&wrap, &before, page->module->recursion_missed, "recursion_missed");
+	for (size_t i = 0; i < sizeof(lost_counts) / sizeof(lost_counts[0]); i++)
+		add_count(&wrap, &before, cell->counts[lost_counts[i]],
+			  counts__name(lost_counts[i]));
+	paint(page, "31");
+	wrap__print(&wrap, page->out, 2, 2);
+	paint(page, "0");
 }
 
 /* Edge of a log2 bucket in us, as 512, 1K, 2K ... 64G: powers of two throughout. */
@@ -190,6 +227,9 @@ static void conservation(const struct page *page, const struct lat_cell *cell)
 		wrap__add(&wrap, ": DOES NOT BALANCE, %s %s",
 			  units__count(count, off < 0 ? -(uint64_t)off : (uint64_t)off),
 			  off < 0 ? "counted twice" : "unaccounted for");
+	else if (page->module->recursion_missed)
+		wrap__add(&wrap, "; %s more were not seen (recursion_missed)",
+			  units__count(count, page->module->recursion_missed));
 	else
 		wrap__add(&wrap, ": balances");
 	if (off)
@@ -219,12 +259,9 @@ static void add_open(struct wrap *wrap, const struct run_module *module)
 static void accounting(const struct page *page)
 {
 	struct wrap wrap = { 0 };
-	char count[UNITS_TEXT];
 
 	conservation(page, &page->module->total.metrics[0]);
 	add_open(&wrap, page->module);
-	wrap__add(&wrap, "; recursion_missed: %s",
-		  units__count(count, page->module->recursion_missed));
 	wrap__print(&wrap, page->out, 2, 2);
 }
 
@@ -333,6 +370,7 @@ static void further_metrics(const struct page *page)
 
 		fputc('\n', page->out);
 		heading(page, i);
+		missing(page, i);
 		histogram(page, &cell->hist);
 		fputc('\n', page->out);
 		tail(page, &cell->hist);
@@ -384,6 +422,7 @@ void text__module(FILE *out, const struct run *run, const struct run_module *mod
 		return;
 	}
 	heading(&page, 0);
+	missing(&page, 0);
 	histogram(&page, hist);
 	percentiles(&page);
 	tail(&page, hist);

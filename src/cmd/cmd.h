@@ -6,6 +6,8 @@
 #ifndef LATSCOPE_CMD_H
 #define LATSCOPE_CMD_H
 
+#include <stdbool.h>
+
 enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_ERROR = 1,
@@ -23,7 +25,10 @@ int cmd_ringlat(int argc, char **argv);
 int cmd_load(int argc, char **argv);
 int cmd_tierlat(int argc, char **argv);
 
-/* Will the kernel take our programs at all? If not, says why `what` cannot be. An exit code. */
-int cmd__check_kernel(const char *what);
+/*
+ * Will the kernel take our programs at all? If not, says why `what` cannot be. `verbose`: from now
+ * on the verifier's log of a program that it refuses goes to stderr. Returns an exit code.
+ */
+int cmd__check_kernel(const char *what, bool verbose);
 
 #endif

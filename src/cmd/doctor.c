@@ -156,7 +156,7 @@ int cmd_doctor(int argc, char **argv)
 		log__usage(argv[0], options.error);
 	if (got)
 		return got < 0 ? EXIT_USAGE : EXIT_DONE;
-	code = cmd__check_kernel(argv[0]);
+	code = cmd__check_kernel(argv[0], options.verbose);
 	if (code)
 		return code;
 	uname(&kernel);

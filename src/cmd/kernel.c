@@ -2,16 +2,17 @@
 #include <errno.h>
 
 #include <base/log.h>
-#include <probe/kernel.h>
+#include <probe/refusal.h>
 
 #include "cmd.h"
 
-int cmd__check_kernel(const char *what)
+int cmd__check_kernel(const char *what, bool verbose)
 {
 	char why[RUN_TEXT];
 	int err;
 
-	err = kernel__check(why);
+	refusal__show_log(verbose ? stderr : NULL);
+	err = refusal__check(why);
 	if (!err)
 		return EXIT_DONE;
 	log__error(what, why, NULL);

@@ -522,7 +522,7 @@ static int prepare(struct record *record)
 
 	code = check_modules(record);
 	if (!code)
-		code = cmd__check_kernel(record->command);
+		code = cmd__check_kernel(record->command, record->options.verbose);
 	if (!code)
 		code = set_knobs(record);
 	if (!code)

@@ -317,7 +317,7 @@ static int run_ringlat(struct ringlat *ringlat)
 	int code = EXIT_DONE;
 
 	if (ringlat->with_memlat) /* before anything is measured */
-		code = cmd__check_kernel("ringlat --with-memlat");
+		code = cmd__check_kernel("ringlat --with-memlat", options->verbose);
 	if (!code)
 		code = open_ring(ringlat, &ring);
 	if (!code)

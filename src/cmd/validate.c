@@ -404,7 +404,8 @@ static int run(struct command *command)
 {
 	int code, err;
 
-	code = command->tierlat ? EXIT_DONE : cmd__check_kernel("validate");
+	code = command->tierlat ? EXIT_DONE
+				: cmd__check_kernel("validate", command->options.verbose);
 	if (code)
 		return code;
 	if (find_disk(command) || find_dir(command))

@@ -19,6 +19,8 @@ struct probe {
 	struct bpf_link **links;
 	size_t nr_links, max_links;
 	int cpus; /* possible */
+	bool again; /* the rung's programs `again` are attached */
+	const char *skipped; /* a better rung that the verifier refused; NULL: none */
 
 	const void *cells; /* mapped: per CPU, nr_metrics cells, cell_stride bytes apart */
 	size_t cell_stride, cells_size;

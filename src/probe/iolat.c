@@ -32,6 +32,7 @@ static const struct probe_rung rungs[] = {
 		.needs =
 			"BPF tracepoints with BTF",
 		.programs = { "stamps_complete", "stamps_requeue" },
+		.end_program = "stamps_complete",
 		.loaded = { "hashed_issue" },
 		.lacks = TASK_SPLITS,
 		.lacks_tasks = true,
@@ -42,6 +43,7 @@ static const struct probe_rung rungs[] = {
 			"own stamp at block_rq_issue; time queued from the kernel's stamp",
 		.needs = "BPF tracepoints with BTF (Linux 5.5)",
 		.programs = { "hashed_complete", "hashed_requeue", "hashed_issue" },
+		.end_program = "hashed_complete",
 	},
 	[RAW_TP] = {
 		.name = "raw_tp",
@@ -49,6 +51,7 @@ static const struct probe_rung rungs[] = {
 			"own stamp at block_rq_issue; time queued from the kernel's stamp",
 		.needs = "BPF raw tracepoints",
 		.programs = { "raw_complete", "raw_issue", "raw_requeue" },
+		.end_program = "raw_complete",
 		.lacks = TASK_SPLITS,
 		.lacks_tasks = true,
 	},

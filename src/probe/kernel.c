@@ -2,14 +2,16 @@
 #include "kernel.h"
 
 #include <errno.h>
+#include <linux/bpf.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <cap-ng.h>
 
 /* Loaded at the first question. */
 static struct btf *vmlinux_btf;
@@ -99,58 +101,59 @@ int kernel__enum_value(const char *enumerator)
 	return value;
 }
 
-/* The first complaint is the cause, what follows are its consequences. */
-static char complaint[RUN_TEXT];
-
-static int keep_complaint(enum libbpf_print_level level, const char *format, va_list args)
+/* An addition that returns what was there; the other atomic operations came with it. */
+static bool has_fetch(void)
 {
-	if (level == LIBBPF_WARN && !complaint[0])
-		vsnprintf(complaint, sizeof(complaint), format, args);
-	return 0;
+	const struct bpf_insn program[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_STX | BPF_MEM | BPF_DW,
+		  .dst_reg = BPF_REG_10,
+		  .src_reg = BPF_REG_0,
+		  .off = -8 },
+		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		  .dst_reg = BPF_REG_10,
+		  .src_reg = BPF_REG_0,
+		  .off = -8,
+		  .imm = BPF_ADD | BPF_FETCH },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, "latscope", "GPL", program,
+			       sizeof(program) / sizeof(program[0]), NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd != -EINVAL;
 }
 
-void kernel__capture_log(void)
+const char *kernel__lacks(void)
 {
-	complaint[0] = '\0';
-	libbpf_set_print(keep_complaint);
+	if (!has_fetch())
+		return "BPF atomic operations that return a value (Linux 5.12)";
+	if (!libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL))
+		return "BPF task storage (Linux 5.11)";
+	return NULL;
 }
 
-/* libbpf's line without its prefixes and line breaks. */
-static const char *plain_complaint(void)
+/* "none voluntary (full) lazy": the one in use stands in brackets. */
+static bool read_preemption(char model[RUN_NAME])
 {
-	char *text = complaint;
+	FILE *file = fopen("/sys/kernel/debug/sched/preempt", "re");
+	bool found = false;
 
-	text[strcspn(text, "\n")] = '\0';
-	if (!strncmp(text, "libbpf: ", 8))
-		text += 8;
-	return text;
+	if (!file)
+		return false;
+	while (!found && fscanf(file, "%63s", model) == 1)
+		found = model[0] == '(';
+	fclose(file);
+	return found;
 }
 
-void kernel__explain(int err, const char *needs, char reason[RUN_TEXT])
+bool kernel__preempts(void)
 {
-	const char *said = plain_complaint();
+	char model[RUN_NAME];
+	struct utsname name;
 
-	if (err == -EPERM || err == -EACCES)
-		snprintf(reason, RUN_TEXT, "not permitted by this kernel; needs %s", needs);
-	else if (err == -ESRCH || err == -ENOENT)
-		snprintf(reason, RUN_TEXT, "not in this kernel; needs %s", needs);
-	else
-		snprintf(reason, RUN_TEXT, "%s (%.120s); needs %s", strerror(-err),
-			 *said ? said : "no more is known", needs);
-}
-
-int kernel__check(char why[RUN_TEXT])
-{
-	capng_get_caps_process();
-	if (!capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN) &&
-	    !(capng_have_capability(CAPNG_EFFECTIVE, CAP_BPF) &&
-	      capng_have_capability(CAPNG_EFFECTIVE, CAP_PERFMON))) {
-		snprintf(why, RUN_TEXT, "needs root, or CAP_BPF and CAP_PERFMON; run it with sudo");
-		return -EPERM;
-	}
-	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
-		snprintf(why, RUN_TEXT, "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
-		return -ENOENT;
-	}
-	return 0;
+	if (read_preemption(model))
+		return strcmp(model, "(none)") && strcmp(model, "(voluntary)");
+	return !uname(&name) && strstr(name.version, "PREEMPT");
 }

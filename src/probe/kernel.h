@@ -25,16 +25,13 @@ int kernel__enum_value(const char *enumerator);
 /* No more questions: gives back the memory of the kernel's type information, libbpf's too. */
 void kernel__forget(void);
 
-/* From now on keeps libbpf's complaints instead of having them printed. */
-void kernel__capture_log(void);
+/* What every probe needs and this kernel does not have; NULL: it has all. */
+const char *kernel__lacks(void);
 
 /*
- * One line on why the last attempt failed with `err`: the errno in words and, if it helps, what the
- * kernel or libbpf said; `needs` is what the attempt requires.
+ * May the kernel preempt a task that runs in the kernel? True also where that cannot be found out:
+ * the model in use is in debugfs only, where the kernel was built with PREEMPT_DYNAMIC.
  */
-void kernel__explain(int err, const char *needs, char reason[RUN_TEXT]);
-
-/* 0, or -EPERM (not root), -ENOENT (no BTF) with the one line that says so. */
-int kernel__check(char why[RUN_TEXT]);
+bool kernel__preempts(void);
 
 #endif

@@ -12,7 +12,7 @@
 #include <base/grow.h>
 
 #include "internal.h"
-#include "kernel.h"
+#include "refusal.h"
 #include "life.skel.h"
 
 #define MOST_ENDED (1 << 14) /* processes that can be kept of those that end in the window */
@@ -52,10 +52,10 @@ int life__open(struct life_watch **out, char why[RUN_TEXT])
 
 	if (!watch)
 		return -ENOMEM;
-	kernel__capture_log();
+	refusal__capture();
 	err = load(watch);
 	if (err) {
-		kernel__explain(err, "BPF tracepoints with BTF, and iterators", why);
+		refusal__explain(err, "BPF tracepoints with BTF, and iterators", why);
 		life__close(watch);
 		return err;
 	}

@@ -10,6 +10,7 @@
 #include <bpf/bpf.h>
 
 #include "kernel.h"
+#include "refusal.h"
 #include "memlat.skel.h"
 
 #define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
@@ -25,6 +26,8 @@ static const struct probe_rung rungs[] = {
 			 "(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) and permits them",
 		/* In this order no start is left without its end. */
 		.programs = { "fault_leave", "task_exit", "fault_enter" },
+		.end_program = "fault_leave",
+		.again = { "fault_leave_again", "fault_enter_again" },
 	},
 	[KPROBE] = {
 		.name = "kprobe",
@@ -32,6 +35,7 @@ static const struct probe_rung rungs[] = {
 			"kprobe and kretprobe of handle_mm_fault(), open calls in a table",
 		.needs = "CONFIG_KPROBE_EVENTS, and no lockdown",
 		.programs = { "fault_enter_kprobe", "fault_leave_kprobe", "task_exit" },
+		.end_program = "fault_leave_kprobe",
 	},
 	[PERF_EVENT] = {
 		.name = "perf-event",
@@ -52,7 +56,7 @@ static int memlat_suits(const struct probe_rung *rung, char why[RUN_TEXT])
 	if (rung != &rungs[KPROBE] || !access("/sys/bus/event_source/devices/kprobe/type", F_OK) ||
 	    !access("/sys/kernel/tracing/kprobe_events", F_OK))
 		return 0;
-	kernel__explain(-ENOENT, rung->needs, why);
+	refusal__explain(-ENOENT, rung->needs, why);
 	return -EOPNOTSUPP;
 }
 

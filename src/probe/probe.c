@@ -14,6 +14,7 @@
 #include <base/clock.h>
 
 #include "kernel.h"
+#include "refusal.h"
 
 const struct probe_ops *const probe_list[] = { &memlat_ops, &runqlat_ops, &iolat_ops, NULL };
 
@@ -84,9 +85,10 @@ int probe__keep_link(struct probe *probe, struct bpf_link *link)
 	return 0;
 }
 
-static bool is_in(const char *const names[PROBE_PROGRAMS], const char *name)
+/* `names` end with NULL, or after `max`. */
+static bool is_in(const char *const *names, int max, const char *name)
 {
-	for (int i = 0; i < PROBE_PROGRAMS && names[i]; i++)
+	for (int i = 0; i < max && names[i]; i++)
 		if (!strcmp(names[i], name))
 			return true;
 	return false;
@@ -96,6 +98,15 @@ static bool is_in(const char *const names[PROBE_PROGRAMS], const char *name)
 static bool names_tasks(const struct probe *probe)
 {
 	return probe->knobs.by & (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD);
+}
+
+static bool is_of_rung(const struct probe *probe, const char *name)
+{
+	const struct probe_rung *rung = probe->rung;
+
+	return is_in(rung->programs, PROBE_PROGRAMS, name) ||
+	       is_in(rung->loaded, PROBE_PROGRAMS, name) ||
+	       (probe->again && is_in(rung->again, PROBE_AGAIN, name));
 }
 
 /* Of all the programs in the object, only those of the rung are to be loaded. */
@@ -108,8 +119,7 @@ static int select_programs(struct probe *probe)
 	bpf_object__for_each_program(program, probe->obj)
 	{
 		name = bpf_program__name(program);
-		err = bpf_program__set_autoload(program, is_in(probe->rung->programs, name) ||
-								 is_in(probe->rung->loaded, name));
+		err = bpf_program__set_autoload(program, is_of_rung(probe, name));
 		if (err)
 			return err;
 	}
@@ -168,6 +178,8 @@ static int attach_programs(struct probe *probe)
 {
 	int err = 0;
 
+	for (int i = 0; !err && probe->again && i < PROBE_AGAIN && probe->rung->again[i]; i++)
+		err = probe__attach(probe, probe->rung->again[i]);
 	for (int i = 0; !err && i < PROBE_PROGRAMS && probe->rung->programs[i]; i++)
 		err = probe__attach(probe, probe->rung->programs[i]);
 	if (!err && names_tasks(probe))
@@ -227,8 +239,13 @@ static void blame(char why[RUN_TEXT], const char *rung, const char *reason)
 
 static int suits(const struct probe *probe, const struct probe_rung *rung, char reason[RUN_TEXT])
 {
+	const char *lacks = kernel__lacks();
 	char option[RUN_TEXT];
 
+	if (lacks) {
+		snprintf(reason, RUN_TEXT, "not in this kernel; needs %s", lacks);
+		return -EOPNOTSUPP;
+	}
 	if (probe__beyond(rung, &probe->knobs, option)) {
 		snprintf(reason, RUN_TEXT, "cannot do %.100s", option);
 		return -EOPNOTSUPP;
@@ -247,16 +264,19 @@ static int try_rungs(struct probe *probe, const char *wanted, char why[RUN_TEXT]
 		if (wanted && strcmp(wanted, rung->name))
 			continue;
 		probe->rung = rung;
+		probe->again = rung->again[0] && kernel__preempts();
+		refusal__capture();
 		err = suits(probe, rung, reason);
 		if (!err) {
-			kernel__capture_log();
 			err = try_rung(probe);
-			kernel__explain(err, rung->needs, reason);
+			refusal__explain(err, rung->needs, reason);
 		}
 		if (!err) {
 			why[0] = '\0';
 			return 0;
 		}
+		if (refusal__by_verifier())
+			probe->skipped = rung->name;
 		blame(why, rung->name, reason);
 		result = -EOPNOTSUPP;
 	}
@@ -306,8 +326,13 @@ void probe__describe(const struct probe *probe, struct run_module *module)
 	snprintf(module->rung, sizeof(module->rung), "%s", rung->name);
 	if (probe->ops->conclude)
 		probe->ops->conclude(probe, &module->total, more);
-	snprintf(module->mechanism, sizeof(module->mechanism), "%s%s%.120s", rung->mechanism,
-		 more[0] ? "; " : "", more);
+	snprintf(module->mechanism, sizeof(module->mechanism), "%s%s%s%.120s%s%s%s",
+		 rung->mechanism,
+		 probe->again ? "; each program twice, as this kernel preempts them" : "",
+		 more[0] ? "; " : "", more,
+		 probe->skipped ? "; the kernel's verifier refused " : "",
+		 probe->skipped ? probe->skipped : "",
+		 probe->skipped ? ", see 'latscope doctor'" : "");
 	module->nr_metrics = probe->ops->nr_metrics;
 	memcpy(module->metrics, probe->ops->metrics, sizeof(module->metrics));
 	if (rung->metric) {
@@ -333,25 +358,54 @@ int probe__census(struct probe *probe, struct lat_open *open, bool *age_known)
 	return probe->ops->census(probe, open, age_known);
 }
 
+static int program_info(const struct bpf_program *program, struct bpf_prog_info *info)
+{
+	uint32_t len = sizeof(*info);
+
+	memset(info, 0, len);
+	return bpf_obj_get_info_by_fd(bpf_program__fd(program), info, &len) ? -errno : 0;
+}
+
+/* Runs of the program named that the kernel left out; UINT64_MAX: it is not loaded. */
+static uint64_t missed_by(const struct probe *probe, const char *name)
+{
+	const struct bpf_program *program = bpf_object__find_program_by_name(probe->obj, name);
+	struct bpf_prog_info info;
+
+	if (!program || bpf_program__fd(program) < 0 || program_info(program, &info))
+		return UINT64_MAX;
+	return info.recursion_misses;
+}
+
+/* An end is lost where neither program was run: at most as often as either was not. */
+static uint64_t missed_ends(const struct probe *probe)
+{
+	uint64_t missed = missed_by(probe, probe->rung->end_program), again;
+
+	if (!probe->again)
+		return missed;
+	again = missed_by(probe, probe->rung->again[0]);
+	return again < missed ? again : missed;
+}
+
 int probe__usage(const struct probe *probe, struct probe_usage *usage)
 {
 	struct bpf_program *program;
 	struct bpf_prog_info info;
-	uint32_t len;
+	int err;
 
 	memset(usage, 0, sizeof(*usage));
 	bpf_object__for_each_program(program, probe->obj)
 	{
 		if (bpf_program__fd(program) < 0)
 			continue;
-		memset(&info, 0, sizeof(info));
-		len = sizeof(info);
-		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len))
-			return -errno;
+		err = program_info(program, &info);
+		if (err)
+			return err;
 		usage->runs += info.run_cnt;
 		usage->run_ns += info.run_time_ns;
-		usage->recursion_missed += info.recursion_misses;
 	}
+	usage->recursion_missed = probe->rung->end_program ? missed_ends(probe) : 0;
 	return 0;
 }
 

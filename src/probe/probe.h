@@ -19,6 +19,7 @@ struct bpf_object;
 struct bpf_object_skeleton;
 
 #define PROBE_PROGRAMS 8
+#define PROBE_AGAIN 3
 
 /* One way to measure. A rung is taken if all its programs load and attach. */
 struct probe_rung {
@@ -31,6 +32,13 @@ struct probe_rung {
 						 NULL-terminated */
 	const char
 		*loaded[PROBE_PROGRAMS]; /* loaded only: the probe attaches or runs them itself */
+	/* Of `programs`: it sees the end of each event. What the kernel did not run it for, is lost. */
+	const char *end_program;
+	/*
+	 * Attached before `programs` where the kernel may preempt them, to run for the events that
+	 * the others are not run for; the first does what end_program does. NULL-terminated.
+	 */
+	const char *again[PROBE_AGAIN];
 	const char *unused_map; /* not to be created; NULL: all are used */
 	uint32_t lacks; /* splits it cannot do: mask of 1 << enum lat_by */
 	bool lacks_tasks; /* nor a filter by task */
@@ -113,7 +121,7 @@ uint64_t probe__seen(const struct probe *probe);
 struct probe_usage {
 	uint64_t runs;
 	uint64_t run_ns;
-	uint64_t recursion_missed; /* counted always */
+	uint64_t recursion_missed; /* ends of events that no program was run for; counted always */
 };
 int probe__usage(const struct probe *probe, struct probe_usage *usage);
 

@@ -23,7 +23,7 @@
 #include <rmid/rows.h>
 
 #include "internal.h"
-#include "kernel.h"
+#include "refusal.h"
 #include "rmid.skel.h"
 #include "rmid_events.h"
 
@@ -309,7 +309,7 @@ static void explain(int err, const struct rmid_rung *rung, char reason[RUN_TEXT]
 	else if (err == -EPROTONOSUPPORT || err == -EUCLEAN)
 		snprintf(reason, RUN_TEXT, "of another version; needs %s", rung->needs);
 	else
-		kernel__explain(err, rung->needs, reason);
+		refusal__explain(err, rung->needs, reason);
 }
 
 static int try_rungs(struct rmid *rmid, const char *wanted, char why[RUN_TEXT])
@@ -321,7 +321,7 @@ static int try_rungs(struct rmid *rmid, const char *wanted, char why[RUN_TEXT])
 		if (wanted && strcmp(wanted, rmid_rungs[i].name))
 			continue;
 		rmid->rung = &rmid_rungs[i];
-		kernel__capture_log();
+		refusal__capture();
 		err = try_rung(rmid);
 		if (!err)
 			return 0;

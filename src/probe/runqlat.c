@@ -14,6 +14,7 @@ static const struct probe_rung rungs[] = {
 		.mechanism = "scheduler's own stamps, read at sched_switch; they sum to schedstat",
 		.needs = "BPF tracepoints with BTF, CONFIG_SCHED_INFO and CONFIG_FAIR_GROUP_SCHED",
 		.programs = { "stamps_switch", "newtask" },
+		.end_program = "stamps_switch",
 		.loaded = { "prime", "stamps_census" },
 		.unused_map = "start_ts",
 	},
@@ -23,6 +24,7 @@ static const struct probe_rung rungs[] = {
 		.needs = "BPF tracepoints with BTF, and task storage (Linux 5.13)",
 		.programs = { "stored_switch", "stored_wakeup_old", "stored_wakeup_new",
 			      "newtask" },
+		.end_program = "stored_switch",
 		.loaded = { "prime", "stored_census" },
 		.unused_map = "start_ts",
 	},
@@ -32,6 +34,7 @@ static const struct probe_rung rungs[] = {
 			"own clock from wakeup or preemption to sched_switch, in a hash by TID",
 		.needs = "BPF raw tracepoints",
 		.programs = { "hashed_switch", "hashed_wakeup", "hashed_wakeup_new" },
+		.end_program = "hashed_switch",
 		.unused_map = "tasks",
 	},
 };

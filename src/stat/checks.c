@@ -190,15 +190,6 @@ static int check_balance(const struct side *side, const char *name, struct notes
 	return err;
 }
 
-/* Events that ended within the windows but are in no histogram, for whatever reason. */
-static uint64_t lost(const struct run_module *module, unsigned int metric)
-{
-	const __u64 *counts = module->total.metrics[metric].counts;
-
-	return counts[LAT_MISSED_START] + counts[LAT_UNMATCHED] + counts[LAT_MAP_FULL] +
-	       counts[LAT_NEGATIVE] + module->recursion_missed;
-}
-
 static int check_missing(const struct side *side, const char *label, const char *name,
 			 unsigned int metric, struct notes *warnings)
 {
@@ -211,7 +202,7 @@ static int check_missing(const struct side *side, const char *label, const char 
 		const struct run_module *module = side__module(run_of(side, i), name);
 
 		metric_name = module->metrics[metric].name;
-		away += lost(module, metric);
+		away += run__lost(module, metric);
 		open += metric ? 0 : module->open.count;
 	}
 	series = side__series(side, name, metric_name, SIDE_WHOLE, "");

@@ -55,9 +55,10 @@ static const char iolat[] =
 	"  queue          81.0 us  81.8 us  82.0 us  82.0 us  82.0 us  4.56 ms  79.6 us\n"
 	"  total           121 us   122 us   122 us   122 us   122 us  4.56 ms   119 us\n"
 	"  tail: 100 %, 147,001 events of 8 us or more\n"
-	"  seen 147,011 = 147,001 recorded + 10 missed_start: balances\n"
+	"  seen 147,011 = 147,001 recorded + 10 missed_start; 7 more were not seen\n"
+	"    (recursion_missed)\n"
 	"    2 requeued\n"
-	"  open at end: 3, the oldest for 1.23 s; recursion_missed: 7\n"
+	"  open at end: 3, the oldest for 1.23 s\n"
 	"  how: stamps: issue and completion are the kernel's own stamps in the request,\n"
 	"    read when the request completes\n"
 	"  cost: 0.18 % of one CPU: 123 ns per event, as timed in the first 100 ms (1,000\n"
@@ -91,6 +92,43 @@ static void a_refused_module(void **state)
 	sample_free(run);
 }
 
+/* What a tail could hide in comes before any number, with its reasons; less does not. */
+static void missing_events_come_first(void **state)
+{
+	struct run *run = sample_run();
+	struct run_module *module = &run->modules[0];
+	char *text;
+
+	(void)state;
+	module->total.metrics[0].counts[LAT_ABANDONED] = 131;
+	text = print_module(run, 0, (struct text_style){ 0 });
+	assert_non_null(strstr(text, "14,700/s\n"
+				     "  MISSING: 0.10 % of the events (148 of 147,149) were not "
+				     "measured: 7\n"
+				     "    recursion_missed, 10 missed_start, 131 abandoned\n\n"
+				     "  us "));
+	free(text);
+	module->total.metrics[0].counts[LAT_ABANDONED] = 129;
+	text = print_module(run, 0, (struct text_style){ 0 });
+	assert_null(strstr(text, "MISSING"));
+	free(text);
+	sample_free(run);
+}
+
+static void nothing_missed_balances(void **state)
+{
+	struct run *run = sample_run();
+	char *text;
+
+	(void)state;
+	run->modules[0].recursion_missed = 0;
+	text = print_module(run, 0, (struct text_style){ 0 });
+	assert_non_null(
+		strstr(text, "  seen 147,011 = 147,001 recorded + 10 missed_start: balances\n"));
+	free(text);
+	sample_free(run);
+}
+
 static void a_module_without_events(void **state)
 {
 	struct run *run = sample_run();
@@ -100,7 +138,7 @@ static void a_module_without_events(void **state)
 		    "runqlat wait: time a runnable task waits for a CPU\n"
 		    "  10 s, 0 events, 0/s\n"
 		    "  seen 0 = 0 recorded: balances\n"
-		    "  open at end: 0; recursion_missed: 0\n"
+		    "  open at end: 0\n"
 		    "  how: tp_btf: wakeup to switch-in, kept with the task\n"
 		    "  cost: not measured\n");
 	sample_free(run);
@@ -277,6 +315,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_module),
 		cmocka_unit_test(a_refused_module),
+		cmocka_unit_test(missing_events_come_first),
+		cmocka_unit_test(nothing_missed_balances),
 		cmocka_unit_test(a_module_without_events),
 		cmocka_unit_test(all_metrics_in_full),
 		cmocka_unit_test(cost_needs_events),

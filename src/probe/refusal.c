@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "refusal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <cap-ng.h>
+
+#define ENOTSUPP_OF_KERNEL 524 /* include/linux/errno.h: not meant for user space, but it comes */
+#define LOG_BEGIN "-- BEGIN PROG LOAD LOG --\n"
+#define LOG_END "-- END PROG LOAD LOG --"
+
+static struct {
+	FILE *log; /* where it is shown */
+	char complaint[RUN_TEXT]; /* the first of libbpf: what follows are its consequences */
+	char program[RUN_NAME]; /* the one that the verifier refused; empty: none */
+	char verdict[RUN_TEXT]; /* why it did */
+} last;
+
+void refusal__show_log(FILE *to)
+{
+	last.log = to;
+}
+
+/* The last line of the log that is no statistics says why. */
+static void find_verdict(const char *log, size_t len)
+{
+	size_t begin, end = len;
+
+	while (end) {
+		for (begin = end; begin && log[begin - 1] != '\n';)
+			begin--;
+		if (end > begin && strncmp(log + begin, "processed ", 10) &&
+		    strncmp(log + begin, "verification time ", 18) &&
+		    strncmp(log + begin, "stack depth ", 12)) {
+			snprintf(last.verdict, sizeof(last.verdict), "%.*s", (int)(end - begin),
+				 log + begin);
+			return;
+		}
+		end = begin ? begin - 1 : 0;
+	}
+}
+
+/* "libbpf: prog 'NAME': -- BEGIN PROG LOAD LOG --" and the log. */
+static void take_log(const char *text, const char *begin)
+{
+	const char *log = begin + strlen(LOG_BEGIN), *end = strstr(log, LOG_END);
+	size_t len = end ? (size_t)(end - log) : strlen(log);
+
+	while (len && log[len - 1] == '\n')
+		len--;
+	if (sscanf(text, "libbpf: prog '%63[^']'", last.program) != 1)
+		snprintf(last.program, sizeof(last.program), "?");
+	find_verdict(log, len);
+	if (last.log)
+		fprintf(last.log, "verifier's log of program %s:\n%.*s\n", last.program, (int)len,
+			log);
+}
+
+static int keep(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char *text, *begin;
+
+	if (level != LIBBPF_WARN)
+		return 0;
+	if (vasprintf(&text, format, args) < 0)
+		return 0;
+	begin = strstr(text, LOG_BEGIN);
+	if (begin && !last.program[0])
+		take_log(text, begin);
+	else if (!begin && !last.complaint[0])
+		snprintf(last.complaint, sizeof(last.complaint), "%s",
+			 !strncmp(text, "libbpf: ", 8) ? text + 8 : text);
+	last.complaint[strcspn(last.complaint, "\n")] = '\0';
+	free(text);
+	return 0;
+}
+
+void refusal__capture(void)
+{
+	last.complaint[0] = last.program[0] = last.verdict[0] = '\0';
+	libbpf_set_print(keep);
+}
+
+void refusal__explain(int err, const char *needs, char reason[RUN_TEXT])
+{
+	if (last.verdict[0])
+		snprintf(reason, RUN_TEXT,
+			 "the kernel's verifier refused program %.40s: %.120s (-v shows its log)",
+			 last.program, last.verdict);
+	else if (err == -EPERM || err == -EACCES)
+		snprintf(reason, RUN_TEXT, "not permitted by this kernel; needs %s", needs);
+	else if (err == -ESRCH || err == -ENOENT || err == -ENOTSUPP_OF_KERNEL)
+		snprintf(reason, RUN_TEXT, "not in this kernel; needs %s", needs);
+	else
+		snprintf(reason, RUN_TEXT, "%s (%.120s); needs %s", strerror(-err),
+			 last.complaint[0] ? last.complaint : "no details", needs);
+}
+
+bool refusal__by_verifier(void)
+{
+	return last.verdict[0];
+}
+
+/* Outside all user namespaces the map is of all ids: "0 0 4294967295". */
+static bool in_user_namespace(void)
+{
+	unsigned long inside = 0, outside = 0, count = 4294967295UL;
+	FILE *file = fopen("/proc/self/uid_map", "re");
+
+	if (!file)
+		return false;
+	if (fscanf(file, "%lu %lu %lu", &inside, &outside, &count) != 3)
+		count = 4294967295UL;
+	fclose(file);
+	return inside || outside || count != 4294967295UL;
+}
+
+static bool has_privilege(void)
+{
+	capng_get_caps_process();
+	return capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN) ||
+	       (capng_have_capability(CAPNG_EFFECTIVE, CAP_BPF) &&
+		capng_have_capability(CAPNG_EFFECTIVE, CAP_PERFMON));
+}
+
+/* The least that any probe does. 0 or -errno. */
+static int try_bpf(void)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "latscope", 4, 4, 1, NULL);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+int refusal__check(char why[RUN_TEXT])
+{
+	int err;
+
+	if (in_user_namespace()) {
+		snprintf(why, RUN_TEXT,
+			 "this is a user namespace (a container without privileges), "
+			 "where the kernel permits no BPF; run it on the host");
+		return -EOPNOTSUPP;
+	}
+	if (!has_privilege() && !geteuid()) {
+		snprintf(why, RUN_TEXT,
+			 "root has neither CAP_BPF nor CAP_PERFMON here; give the container both "
+			 "(--cap-add), or run it on the host");
+		return -EPERM;
+	}
+	if (!has_privilege()) {
+		snprintf(why, RUN_TEXT, "needs root, or CAP_BPF and CAP_PERFMON; run it with sudo");
+		return -EPERM;
+	}
+	err = try_bpf();
+	if (err == -EPERM || err == -EACCES) {
+		snprintf(why, RUN_TEXT,
+			 "the system call bpf() is forbidden here, by a seccomp filter or another "
+			 "security policy; run it outside the container, or relax the policy");
+		return -EOPNOTSUPP;
+	}
+	if (err == -ENOSYS) {
+		snprintf(why, RUN_TEXT, "this kernel has no BPF (CONFIG_BPF_SYSCALL)");
+		return -ENOENT;
+	}
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		snprintf(why, RUN_TEXT, "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
+		return -ENOENT;
+	}
+	return 0;
+}
