@@ -11,6 +11,86 @@ say() { printf 'tests/vm/%s: %s\n' "$(basename "$0")" "$*" >&2; }
 # As root, apt would drop to the user _apt, who may not write here, and complain at length.
 apt() { apt-get -qq -o APT::Sandbox::User=root "$@" </dev/null >&2 9>&-; }
 
+
+# mirror_of SUITE: the address of the Debian mirror that this machine's apt uses for its own release, or for
+# that release's security updates if SUITE is of these; and the keyring that apt checks it with.
+mirror_of() {
+	local release uri entry keyring
+
+	# shellcheck source=/dev/null
+	release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	case $1 in *-security) release=$release-security ;; esac
+	# Without release info it answers before the first `apt-get update`, too.
+	# shellcheck disable=SC2016 # apt's
+	read -r uri entry < <(env -u APT_CONFIG apt-get indextargets --no-release-info \
+		--format '$(REPO_URI) $(SOURCESENTRY)' "Release: $release" 'Component: main' 'Identifier: Packages') ||
+		return 77
+	keyring=$(source_entry "${entry%:*}" "${entry##*:}" |
+		grep -oiEm1 'signed-by[:=] *[^] ]+' | sed 's/^[^:=]*[:=] *//') || true
+	[ -f "$keyring" ] || keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+	echo "$uri $keyring"
+}
+
+# source_entry FILE N: the Nth stanza, or in a file of the old format the Nth line
+source_entry() {
+	case $1 in
+	*.sources) awk -v RS= -v n="$2" 'NR == n' "$1" ;;
+	*) sed -n "$2p" "$1" ;;
+	esac
+}
+
+# suite_sources SUITE ARCH: the lines of sources.list, with the security updates if SUITE has them.
+suite_sources() {
+	local suite uri keyring
+
+	for suite in "$1" "$1-security"; do
+		case $suite in *-*-security | sid-security | unstable-security | experimental-security) continue ;; esac
+		read -r uri keyring < <(mirror_of "$suite") || continue
+		echo "deb [arch=$2 signed-by=$keyring] $uri $suite main"
+	done | grep .
+}
+
+# suite_apt SUITE [ARCH]: makes apt, apt-get, apt-cache and download() work on Debian's SUITE (bullseye,
+# trixie-backports, sid...) for ARCH (this machine's), and gets the lists if there are none yet. Nothing counts
+# as installed. The machine's own apt configuration gives the mirror, the keyring and how to connect, and
+# stays as it is: all that is written lies in $cache/apt. It works by exporting APT_CONFIG; to go back, run it
+# in a subshell or unset that. The caller holds the lock (lock_cache). 77 if the mirror cannot be used.
+suite_apt() {
+	local suite=$1 arch=${2:-$(dpkg --print-architecture)} dir
+
+	dir=$cache/apt/$suite-$arch
+	mkdir -p "$dir"/{state/lists/partial,cache/archives/partial}
+	: >"$dir/status"
+	suite_sources "$suite" "$arch" >"$dir/sources.list" || {
+		say "the apt configuration of this machine names no Debian mirror"
+		return 77
+	}
+	{
+		env -u APT_CONFIG apt-config dump | grep '^Acquire::' | grep -v '^Acquire::\(IndexTargets\|Languages\)'
+		cat <<-END
+			Acquire::Languages "none";
+			APT::Architecture "$arch";
+			APT::Architectures "$arch";
+			APT::Sandbox::User "root";
+			Dir::State "$dir/state";
+			Dir::State::status "$dir/status";
+			Dir::Cache "$dir/cache";
+			Dir::Etc::sourcelist "$dir/sources.list";
+			Dir::Etc::sourceparts "/dev/null";
+			Dir::Etc::preferences "/dev/null";
+			Dir::Etc::preferencesparts "/dev/null";
+			Dir::Etc::main "/dev/null";
+			Dir::Etc::parts "/dev/null";
+		END
+	} >"$dir/apt.conf"
+	export APT_CONFIG=$dir/apt.conf
+	if [ -z "$(find "$dir/state/lists" -maxdepth 1 -name '*_Packages*')" ]; then
+		say "getting apt's lists of $suite for $arch"
+		apt update || true # security updates that are not there are no reason to give up
+	fi
+	[ -n "$(find "$dir/state/lists" -maxdepth 1 -name '*_Packages*')" ] || return 77
+}
+
 megabytes_of() { apt-cache show --no-all-versions "$@" | awk '/^Size: / { n += $2 } END { print int(n / 1000000) }'; }
 
 # download DIR CMD...: as .deb files in DIR, the packages whose names CMD prints by the lists that apt has
