@@ -113,6 +113,29 @@ download() {
 	return 77
 }
 
+# The suites to find the kernel of a series in, and its headers, the preferred one first. trixie-backports has
+# the kernels of sid, for Debian 13: what its headers need to build modules is in trixie.
+suites_of() {
+	case $1 in
+	5.10) echo bullseye ;;
+	6.1 | 6.1-rt) echo bookworm ;;
+	6.12) echo bookworm trixie ;;
+	7) echo trixie-backports sid ;;
+	*) return 1 ;;
+	esac
+}
+
+# download_from SUITES DIR CMD...: download() from the first suite that has the packages.
+download_from() {
+	local suites=$1 suite
+
+	shift
+	for suite in $suites; do
+		suite_apt "$suite" && download "$@" && return
+	done
+	return 77
+}
+
 # lock_cache: waits until no other run is at it, and keeps others out until this script ends.
 lock_cache() {
 	mkdir -p "$cache"
