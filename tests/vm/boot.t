@@ -37,10 +37,27 @@ echo handle_mm_fault >/sys/kernel/tracing/set_ftrace_filter && found ftrace
 dd if=/dev/vda bs=7 count=1 status=none | grep -qx content && found disk
 mount -t ext4 /dev/vda /mnt 2>/dev/null # is none, but for all the kernel knows
 grep -qw ext4 /proc/filesystems && found "wanted module"
+model=/sys/kernel/debug/sched/preempt
+if [ -e $model ]; then
+	echo full >$model
+	found "preemption $(tr " " "\n" <$model | grep . | LC_ALL=C sort | tr "\n" " ")"
+else
+	found "preemption is fixed: $(uname -v | grep -ow "PREEMPT[A-Z_]*" || echo none in the kernel)"
+fi
 touch /vm-boot-t && found "root is writable"
 echo "to stdout"
 echo "to stderr" >&2
 exit 7'
+
+# models SERIES: what the inspection finds of the preemption models after it has chosen the full one.
+models() {
+	case $1 in
+	5.10) echo 'preemption is fixed: none in the kernel' ;;
+	6.1 | 6.12) echo 'preemption (full) none voluntary ' ;;
+	6.1-rt) echo 'preemption is fixed: PREEMPT_RT' ;;
+	7) echo 'preemption (full) lazy ' ;;
+	esac
+}
 
 # inspected SERIES
 inspected() {
@@ -61,6 +78,7 @@ inspected() {
 	ok "$1: kprobes can be had" in_guest kprobe
 	ok "$1: fentry can be had: BTF" in_guest btf
 	ok "$1: fentry can be had: the fault handler is traceable" in_guest ftrace
+	ok "$1: the preemption model can be switched to full, where there is a choice" in_guest "$(models "$1")"
 	ok "$1: the root takes writes" in_guest 'root is writable'
 	ok "$1: and the host does not see them" test ! -e /vm-boot-t
 }
@@ -72,7 +90,7 @@ not_prepared() { cat "$dir/err" && false; }
 echo content >"$dir/disk"
 truncate -s 1M "$dir/disk"
 
-for series in 6.1 6.12; do
+for series in 5.10 6.1 6.1-rt 6.12 7; do
 	if kernel=$(tests/vm/kernel $series 2>"$dir/err"); then
 		have=$series
 		inspected $series
