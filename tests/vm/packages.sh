@@ -11,7 +11,6 @@ say() { printf 'tests/vm/%s: %s\n' "$(basename "$0")" "$*" >&2; }
 # As root, apt would drop to the user _apt, who may not write here, and complain at length.
 apt() { apt-get -qq -o APT::Sandbox::User=root "$@" </dev/null >&2 9>&-; }
 
-
 # mirror_of SUITE: the address of the Debian mirror that this machine's apt uses for its own release, or for
 # that release's security updates if SUITE is of these; and the keyring that apt checks it with.
 mirror_of() {
