@@ -193,18 +193,20 @@ static __always_inline struct memlat_call *call_claim(__u64 id, bool *held)
 	return NULL;
 }
 
+/* The barrier: the verifier follows a test of the pointer, not what the compiler makes of several. */
 static __always_inline struct memlat_call *call_find(__u64 id)
 {
+	struct memlat_call *call, *found = NULL;
 	__u32 place = first_place(id_tid(id));
 
 #pragma clang loop unroll(disable)
-	for (int i = 0; i < MEMLAT_PLACES; i++) {
-		struct memlat_call *call = place_at(place + i);
-
+	for (int i = 0; i < MEMLAT_PLACES && !found; i++) {
+		call = place_at(place + i);
 		if (call->id == id)
-			return call;
+			found = call;
 	}
-	return NULL;
+	barrier_var(found);
+	return found;
 }
 
 /*
@@ -269,7 +271,8 @@ static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, _
 	}
 	if (!same && !tried)
 		return false;
-	count_start_loss(LAT_ABANDONED);
+	if (!same) /* and the fault that it is of has ended */
+		count_start_loss(LAT_ABANDONED);
 	call->address = address;
 	call->bits = bits;
 	call->pending = false;
@@ -313,13 +316,13 @@ static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u6
 	return 0;
 }
 
-static __always_inline void call_unknown(struct lat_cell *cell)
+static __always_inline void call_unknown(struct lat_cell *cell, __u32 count)
 {
 	cell->counts[LAT_SEEN]++;
 	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf(), false))
 		cell->counts[LAT_FILTERED]++;
 	else
-		cell->counts[LAT_MISSED_START]++;
+		cell->counts[count]++;
 }
 
 /* The place stays taken until the fault goes on. */
@@ -369,21 +372,59 @@ static __always_inline int call_leave(struct memlat_call *call, __u64 now, __u32
 {
 	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
 
-	if (!call || call->pending) {
+	if (!call) {
 		if (cell)
-			call_unknown(cell);
+			call_unknown(cell, LAT_MISSED_START);
 		return 0;
 	}
 	if (result && result & FAULT_RESULT(RETRY)) {
 		call_retried(cell, call, result);
 		return 0;
 	}
-	if (cell && call->start_ns)
+	if (call->pending) /* a retry that was never made; this is the return of another fault */
+		count_start_loss(LAT_ABANDONED);
+	if (cell && call->start_ns && !call->pending)
 		call_ended(cell, call, now, result);
 	else if (cell)
-		call_unknown(cell);
+		call_unknown(cell, LAT_MISSED_START);
 	call_free(call);
 	return 0;
+}
+
+/*
+ * A call whose entry was missed returned "retry". The call that goes on with the fault does not
+ * always show it: what is left of the fault must not be taken for a short one.
+ */
+static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 flags)
+{
+	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
+	struct memlat_call *call;
+	bool held;
+
+	if (cell)
+		call_unknown(cell, LAT_CONTINUED);
+	call = call_claim(id, &held);
+	if (!call)
+		return 0;
+	if (held) {
+		count_start_loss(LAT_ABANDONED);
+		call->id = id;
+	}
+	call->address = address;
+	call->bits = under_vma_lock(flags) ? CALL_VMA_LOCK : 0;
+	call->pending = true;
+	call->tries = 0;
+	call->start_ns = 0;
+	return 0;
+}
+
+/* The return of a call whose arguments are known: they tell a retry whose entry was missed. */
+static __always_inline int call_leave_at(struct memlat_call *call, __u64 address, __u64 now,
+					 __u32 result)
+{
+	if (call && call->address == address)
+		call->pending = false;
+	return call_leave(call, now, result);
 }
 
 /*
@@ -401,9 +442,12 @@ SEC("fexit/handle_mm_fault")
 int BPF_PROG(fault_leave, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
 	     struct pt_regs *regs, vm_fault_t result)
 {
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now = bpf_ktime_get_ns(), id = call_id(frame_of(ctx));
+	struct memlat_call *call = call_find(id);
 
-	return call_leave(call_find(call_id(frame_of(ctx))), now, result);
+	if (!call && result & FAULT_RESULT(RETRY))
+		return call_leave_unknown(id, address, flags);
+	return call_leave_at(call, address, now, result);
 }
 
 /*
@@ -423,6 +467,7 @@ int BPF_PROG(fault_enter_again, struct vm_area_struct *vma, unsigned long addres
 	return call_enter(id, vma, address, flags, regs, true);
 }
 
+/* The first one has let go of the call, or marked it as pending. */
 SEC("fexit/handle_mm_fault")
 int BPF_PROG(fault_leave_again, struct vm_area_struct *vma, unsigned long address,
 	     unsigned int flags, struct pt_regs *regs, vm_fault_t result)
@@ -430,7 +475,9 @@ int BPF_PROG(fault_leave_again, struct vm_area_struct *vma, unsigned long addres
 	__u64 now = bpf_ktime_get_ns();
 	struct memlat_call *call = call_find(call_id(frame_of(ctx)));
 
-	return call && !call->pending ? call_leave(call, now, result) : 0;
+	if (!call || (call->pending && result & FAULT_RESULT(RETRY)))
+		return 0;
+	return call_leave_at(call, address, now, result);
 }
 
 /* The call that is open now is served by a transparent huge page. */

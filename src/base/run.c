@@ -86,9 +86,12 @@ int64_t run__imbalance(const struct lat_cell *cell)
 uint64_t run__lost(const struct run_module *module, unsigned int metric)
 {
 	const __u64 *counts = module->total.metrics[metric].counts;
+	uint64_t unseen = module->recursion_missed;
 
+	if (counts[LAT_ABANDONED] > unseen)
+		unseen = counts[LAT_ABANDONED];
 	return counts[LAT_MISSED_START] + counts[LAT_UNMATCHED] + counts[LAT_MAP_FULL] +
-	       counts[LAT_NEGATIVE] + counts[LAT_ABANDONED] + module->recursion_missed;
+	       counts[LAT_NEGATIVE] + unseen;
 }
 
 void run__copy_cell(struct lat_cell *copy, const struct lat_cell *cell)

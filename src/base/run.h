@@ -128,7 +128,8 @@ int64_t run__imbalance(const struct lat_cell *cell);
 
 /*
  * Events that ended in the window and should be in the histogram of the metric, but are not:
- * missed_start, unmatched, map_full, negative, abandoned and recursion_missed.
+ * missed_start, unmatched, map_full, negative, and those whose end was not seen. These are counted
+ * by the kernel (recursion_missed), and as abandoned when the next event of the task shows it.
  */
 uint64_t run__lost(const struct run_module *module, unsigned int metric);
 

@@ -58,7 +58,7 @@ static void add_count(struct wrap *wrap, const char **before, uint64_t count, co
 	*before = ", ";
 }
 
-/* As run__lost() adds them up. */
+/* What run__lost() is made of, with recursion_missed. */
 static const enum lat_count lost_counts[] = { LAT_MISSED_START, LAT_UNMATCHED, LAT_MAP_FULL,
 					      LAT_NEGATIVE, LAT_ABANDONED };
 

@@ -28,23 +28,26 @@ void refusal__show_log(FILE *to)
 	last.log = to;
 }
 
-/* The last line of the log that is no statistics says why. */
+/* "12: (b7) r0 = 0": an instruction that the verifier looked at. */
+static bool is_instruction(const char *line)
+{
+	size_t digits = strspn(line, "0123456789");
+
+	return digits && !strncmp(line + digits, ": (", 3);
+}
+
+/* What follows the last instruction says why, at times with an explanation after it. */
 static void find_verdict(const char *log, size_t len)
 {
-	size_t begin, end = len;
+	const char *line = log, *next, *said = log;
 
-	while (end) {
-		for (begin = end; begin && log[begin - 1] != '\n';)
-			begin--;
-		if (end > begin && strncmp(log + begin, "processed ", 10) &&
-		    strncmp(log + begin, "verification time ", 18) &&
-		    strncmp(log + begin, "stack depth ", 12)) {
-			snprintf(last.verdict, sizeof(last.verdict), "%.*s", (int)(end - begin),
-				 log + begin);
-			return;
-		}
-		end = begin ? begin - 1 : 0;
+	for (; line < log + len; line = next) {
+		next = memchr(line, '\n', (size_t)(log + len - line));
+		next = next ? next + 1 : log + len;
+		if (is_instruction(line) && next < log + len)
+			said = next;
 	}
+	snprintf(last.verdict, sizeof(last.verdict), "%.*s", (int)strcspn(said, "\n"), said);
 }
 
 /* "libbpf: prog 'NAME': -- BEGIN PROG LOAD LOG --" and the log. */

@@ -278,24 +278,39 @@ in_flight() {
 	echo "$patience_of_the_kernel" >$hung
 }
 
-rungs iolat
-if [ -n "${LATSCOPE_VM-}" ]; then
+all_requests() {
+	if [ -n "${LATSCOPE_VM-}" ]; then
+		known_delays
+		modprobe loop
+		in_flight
+	fi
+	if loop_disk on; then
+		transfers read disk_reads
+		transfers read disk_reads -q 4
+		transfers write disk_writes -W
+		unstamped
+		filters
+		foreign
+	else
+		skip 'iolat on a loop device' 'no loop device can be had'
+	fi
+	refused_splits
+}
+
+known_delays() {
+	local scheduler
+
 	for scheduler in none mq-deadline; do
 		known_delay 1000000 $scheduler
 	done
 	known_delay 3000000 none
 	modprobe -r null_blk
-	modprobe loop
-	in_flight
-fi
-if loop_disk on; then
-	transfers read disk_reads
-	transfers read disk_reads -q 4
-	transfers write disk_writes -W
-	unstamped
-	filters
-	foreign
+}
+
+if ! rungs iolat; then
+	:
+elif [ -n "${LATSCOPE_COMPACT-}" ]; then
+	known_delay 1000000 none
 else
-	skip 'iolat on a loop device' 'no loop device can be had'
+	all_requests
 fi
-refused_splits

@@ -370,19 +370,28 @@ asleep_all_the_while() {
 	done
 }
 
-rungs runqlat
-long_waits
-crowd $((4 * $(nproc))) "$soak"
-crowd -t 3 $((2 * $(nproc))) "$soak"
-if make_cgroups; then
-	filters
+all_waits() {
+	long_waits
+	crowd $((4 * $(nproc))) "$soak"
+	crowd -t 3 $((2 * $(nproc))) "$soak"
+	if make_cgroups; then
+		filters
+	else
+		skip 'runqlat: filters' 'no cgroup v2 can be made here'
+	fi
+	asleep_all_the_while
+	if chrt -f 1 true 2>/dev/null; then
+		joined_waits
+		open_wait
+	else
+		skip 'runqlat: joined waits, and one without an end' 'no SCHED_FIFO here'
+	fi
+}
+
+if ! rungs runqlat; then
+	:
+elif [ -n "${LATSCOPE_COMPACT-}" ]; then
+	long_waits
 else
-	skip 'runqlat: filters' 'no cgroup v2 can be made here'
-fi
-asleep_all_the_while
-if chrt -f 1 true 2>/dev/null; then
-	joined_waits
-	open_wait
-else
-	skip 'runqlat: joined waits, and one without an end' 'no SCHED_FIFO here'
+	all_waits
 fi

@@ -20,6 +20,7 @@
 
 [ -z "${scratch-}" ] || return 0 # another test has
 . tests/tap.sh
+. tests/probes/doctor.sh
 
 latscope=$PWD/.output/latscope
 truth=$PWD/.output/tests/truth
@@ -134,34 +135,6 @@ told() {
 }
 
 # ---- recorders ----
-
-# rungs MODULE: those that load here, in $rungs. One that does not is skipped; in the VM all must.
-rungs() {
-	local name answer reason
-
-	[ -n "${doctor-}" ] || doctor=$("$latscope" doctor)
-	rungs=()
-	while read -r name answer reason; do
-		if [ "$answer" = yes ]; then
-			rungs+=("$name")
-		elif [ -n "${LATSCOPE_VM-}" ]; then
-			is "$1: the rung $name loads" "$reason" ''
-		else
-			skip "$1: the rung $name" "$reason"
-		fi
-	done < <(examined "$1")
-}
-
-# examined MODULE: lines "RUNG yes|no REASON" of what doctor said
-examined() {
-	# shellcheck disable=SC2016 # awk's
-	awk -v module="$1:" '
-		/^[a-z]/ || /^$/ || /^\*/ { if (line) print line; line = ""; here = $1 == module; next }
-		!here { next }
-		/^  [* ] [a-z]/ { if (line) print line; sub(/^  [* ] /, ""); line = $1 " " $2; next }
-		{ sub(/^ +/, ""); line = line " " $0 }
-		END { if (line) print line }' <<<"$doctor"
-}
 
 opened() { compgen -G "$w/$1/*/run.db" >/dev/null || died "${recorders[$1]}"; }
 

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# What `latscope doctor` says of the running kernel, and whether that is true. The lines "matrix:" are for
+# tests/matrix.
+
+# too_old: why the running kernel takes none of our programs; fails if it should take all
+too_old() { [[ $(uname -r) = 5.10.* ]] && echo 'needs BPF atomic operations that return a value (Linux 5.12)'; }
+
+# preemption: the model in use; "-" where the kernel does not tell
+preemption() {
+	local model
+
+	model=$(grep -so '([a-z]*)' /sys/kernel/debug/sched/preempt) || model=-
+	echo "${model//[()]/}"
+}
+
+# examined MODULE: lines "RUNG yes|no REASON" of what doctor said
+examined() {
+	# shellcheck disable=SC2016 # awk's
+	awk -v module="$1:" '
+		/^[a-z]/ || /^$/ || /^\*/ { if (line) print line; line = ""; here = $1 == module; next }
+		!here { next }
+		/^  [* ] [a-z]/ { if (line) print line; sub(/^  [* ] /, ""); line = $1 " " $2; next }
+		{ sub(/^ +/, ""); line = line " " $0 }
+		END { if (line) print line }' <<<"$doctor"
+}
+
+# rungs MODULE [NAME...]: those that load here, in $rungs; of NAME..., if any are given. Fails if none does. One that
+# does not is skipped; in the VM all must, or, where the kernel is too old, none, for the true reason.
+rungs() {
+	local name answer reason wanted
+
+	[ -n "${doctor-}" ] || doctor=$("$latscope" doctor)
+	rungs=()
+	diag "matrix: begin $1 $(uname -r) $(uname -m) $(preemption)"
+	while read -r name answer reason; do
+		[ $# = 1 ] || [[ " ${*:2} " = *" $name "* ]] || continue
+		diag "matrix: $name $answer $reason"
+		if wanted=$(too_old); then
+			is "$1: $name is refused, and says why" "$answer $reason" "no not in this kernel; $wanted"
+		elif [ "$answer" = yes ]; then
+			rungs+=("$name")
+		elif [ -n "${LATSCOPE_VM-}" ]; then
+			is "$1: the rung $name loads" "$reason" ''
+		else
+			skip "$1: the rung $name" "$reason"
+		fi
+	done < <(examined "$1")
+	[ ${#rungs[@]} -gt 0 ]
+}
