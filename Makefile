@@ -27,11 +27,12 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 
 VERSION := 0.1.0
 CFLAGS ?= -O2 -g
-WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+WERROR ?= $(filter tests,$(MAKECMDGOALS))
+WARN := -Wall -Wextra $(WERROR:%=-Werror) -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CPPFLAGS += -Iinclude -Isrc -I$(OUT) -D_GNU_SOURCE -DLATSCOPE_VERSION='"$(VERSION)"'
 STD := -std=gnu11
 BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
-BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Werror \
+BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra $(WERROR:%=-Werror) \
 	-Wno-unused-parameter -Wno-missing-declarations -Iinclude -Ibpf/lib
 LIBS_BASE := -ljson-c -lsqlite3 -lm
 LIBS := -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng
@@ -60,6 +61,11 @@ EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcar
 MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c))
 MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
 
+# A newer compiler's warning must not stop a user's build. `make tests` stops at any, so it compiles everything
+# again if something was compiled without -Werror.
+STRICT := $(if $(WERROR),$(shell mkdir -p $(OUT); [ -e $(OUT)/strict ] || touch $(OUT)/strict; echo $(OUT)/strict))
+lax = $(if $(WERROR),,&& rm -f $(OUT)/strict)
+
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all tests demo check soak check-bochs bench install deps clean distclean format modules \
@@ -71,28 +77,28 @@ $(OUT)/latscope: $(OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-$(OUT)/%.o: %.c
+$(OUT)/%.o: %.c $(STRICT)
 	$(call msg,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@ $(lax)
 
 $(OUT)/%.o: %.S
 	$(call msg,AS,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
-$(OUT)/san/%.o: %.c
+$(OUT)/san/%.o: %.c $(STRICT)
 	$(call msg,CC-SAN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -MMD -MP -c $< -o $@ $(lax)
 
 # Skeletons must be there before the first compile; afterwards the .d files know who needs which.
 $(filter $(OUT)/src/probe/%,$(OBJ)): | $(SKELS)
 
-$(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(BPF_LIB) $(CONTRACT)
+$(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(BPF_LIB) $(CONTRACT) $(STRICT)
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(BPF_CC) -c $< -o $@
+	$(Q)$(BPF_CC) -c $< -o $@ $(lax)
 	$(Q)$(LLVM_STRIP) -g $@
 
 $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
@@ -106,7 +112,7 @@ $(OUT)/empty.skel.h: $(OUT)/bench/empty.bpf.o
 $(OUT)/bench/empty.bpf.o: bench/empty.bpf.c $(BPF_LIB)
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(BPF_CC) -c $< -o $@
+	$(Q)$(BPF_CC) -c $< -o $@ $(lax)
 
 $(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
 
