@@ -115,7 +115,7 @@ static int run_windows(struct validate *validate, const struct experiment *exper
 		       struct reaction *all, unsigned int *order, char why[RUN_TEXT])
 {
 	unsigned int total = count_sides(experiment) * validate->replicates;
-	char doing[RUN_NAME], rung[RUN_NAME] = "";
+	char doing[RUN_TEXT], rung[RUN_NAME] = "";
 	const struct side *side;
 	int err = 0;
 
