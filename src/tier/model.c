@@ -19,19 +19,14 @@
  * SKX and CLX: requests of the cores that miss the cache (umask IRQ | MISS); which of them is said
  * by filter1 of the box, which perf has in the upper half of config1.
  */
-#define SKX_TIER(which, text, filter)                                               \
-	{                                                                           \
-		.name = which, .what = text, .occupancy = 0x21 << 8 | OCCUPANCY,    \
-		.inserts = 0x21 << 8 | INSERTS, .config1 = (uint64_t)(filter) << 32 \
-	}
+#define SKX_TIER(which, text, filter)                                    \
+	.name = which, .what = text, .occupancy = 0x21 << 8 | OCCUPANCY, \
+	.inserts = 0x21 << 8 | INSERTS, .config1 = (uint64_t)(filter) << 32
 
 /* From ICX on: umask IRQ_IA, and the rest of the filter in the extension in bits 63:32. */
-#define TOR_TIER(which, text, ext, condition)                                              \
-	{                                                                                  \
-		.name = which, .what = text,                                               \
-		.occupancy = (uint64_t)(ext) << 32 | 0x01 << 8 | OCCUPANCY,                \
-		.inserts = (uint64_t)(ext) << 32 | 0x01 << 8 | INSERTS, .needs = condition \
-	}
+#define TOR_TIER(which, text, ext, condition)                                                    \
+	.name = which, .what = text, .occupancy = (uint64_t)(ext) << 32 | 0x01 << 8 | OCCUPANCY, \
+	.inserts = (uint64_t)(ext) << 32 | 0x01 << 8 | INSERTS, .needs = condition
 
 #define LOCAL_DDR TOR_TIER("local-ddr", "DDR of this socket", 0x00c81686, TIER_ALWAYS)
 #define REMOTE_DDR TOR_TIER("remote-ddr", "DDR of other sockets", 0x00c81706, TIER_ALWAYS)
@@ -43,20 +38,14 @@
 /* AMD: all cores, slices and threads; sampled latency over sampled requests. */
 #define AMD_L3(event, umask) \
 	(3ULL << 56 | 3ULL << 48 | 1ULL << 47 | 1ULL << 46 | (umask) << 8 | (event))
-#define AMD_TIER(which, text, umask, condition)                                \
-	{                                                                      \
-		.name = which, .what = text, .occupancy = AMD_L3(0xac, umask), \
-		.inserts = AMD_L3(0xad, umask), .needs = condition             \
-	}
-#define AMD_TIERS                                                                               \
-	{                                                                                       \
-		AMD_TIER("near-dram", "DRAM of this NUMA node", 0x01ULL, TIER_ALWAYS),          \
-			AMD_TIER("far-dram", "DRAM of other NUMA nodes", 0x02ULL, TIER_ALWAYS), \
-			AMD_TIER("near-ext", "CXL memory of this NUMA node", 0x10ULL,           \
-				 TIER_IF_CXL),                                                  \
-			AMD_TIER("far-ext", "CXL memory of other NUMA nodes", 0x20ULL,          \
-				 TIER_IF_CXL)                                                   \
-	}
+#define AMD_TIER(which, text, umask, condition)                        \
+	.name = which, .what = text, .occupancy = AMD_L3(0xac, umask), \
+	.inserts = AMD_L3(0xad, umask), .needs = condition
+#define AMD_TIERS                                                                             \
+	[0] = { AMD_TIER("near-dram", "DRAM of this NUMA node", 0x01ULL, TIER_ALWAYS) },      \
+	[1] = { AMD_TIER("far-dram", "DRAM of other NUMA nodes", 0x02ULL, TIER_ALWAYS) },     \
+	[2] = { AMD_TIER("near-ext", "CXL memory of this NUMA node", 0x10ULL, TIER_IF_CXL) }, \
+	[3] = { AMD_TIER("far-ext", "CXL memory of other NUMA nodes", 0x20ULL, TIER_IF_CXL) }
 
 /*
  * Registers, from arch/x86/events/intel/uncore_snbep.c and uncore_discovery.h of Linux 6.3; how
@@ -107,8 +96,8 @@ static const struct tier_model skx = {
 	.layout = &skx_layout,
 	.clock = 0x00,
 	.scale = 1,
-	.tiers = { SKX_TIER("local", "memory of this socket", 0x40432),
-		   SKX_TIER("remote", "memory of other sockets", 0x40431) },
+	.tiers = { { SKX_TIER("local", "memory of this socket", 0x40432) },
+		   { SKX_TIER("remote", "memory of other sockets", 0x40431) } },
 	.nr_tiers = 2,
 };
 
@@ -118,8 +107,8 @@ static const struct tier_model clx = {
 	.layout = &skx_layout,
 	.clock = 0x00,
 	.scale = 1,
-	.tiers = { SKX_TIER("local", "memory of this socket", 0x40432),
-		   SKX_TIER("remote", "memory of other sockets", 0x40431) },
+	.tiers = { { SKX_TIER("local", "memory of this socket", 0x40432) },
+		   { SKX_TIER("remote", "memory of other sockets", 0x40431) } },
 	.nr_tiers = 2,
 };
 
@@ -129,7 +118,7 @@ static const struct tier_model icx = {
 	.layout = &icx_layout,
 	.clock = 0x00,
 	.scale = 1,
-	.tiers = { LOCAL_DDR, REMOTE_DDR, LOCAL_PMM, REMOTE_PMM },
+	.tiers = { { LOCAL_DDR }, { REMOTE_DDR }, { LOCAL_PMM }, { REMOTE_PMM } },
 	.nr_tiers = 4,
 };
 
@@ -139,7 +128,7 @@ static const struct tier_model spr = {
 	.layout = &spr_layout,
 	.clock = 0x01,
 	.scale = 1,
-	.tiers = { LOCAL_DDR, REMOTE_DDR, LOCAL_PMM, REMOTE_PMM },
+	.tiers = { { LOCAL_DDR }, { REMOTE_DDR }, { LOCAL_PMM }, { REMOTE_PMM } },
 	.nr_tiers = 4,
 };
 
@@ -150,7 +139,7 @@ static const struct tier_model emr = {
 	.layout = &spr_layout,
 	.clock = 0x01,
 	.scale = 1,
-	.tiers = { LOCAL_DDR, REMOTE_DDR, LOCAL_CXL, LOCAL_PMM, REMOTE_PMM },
+	.tiers = { { LOCAL_DDR }, { REMOTE_DDR }, { LOCAL_CXL }, { LOCAL_PMM }, { REMOTE_PMM } },
 	.nr_tiers = 5,
 };
 
@@ -160,7 +149,7 @@ static const struct tier_model gnr = {
 	.layout = &gnr_layout,
 	.clock = 0x01,
 	.scale = 1,
-	.tiers = { LOCAL_DDR, REMOTE_DDR, LOCAL_PMM, REMOTE_PMM },
+	.tiers = { { LOCAL_DDR }, { REMOTE_DDR }, { LOCAL_PMM }, { REMOTE_PMM } },
 	.nr_tiers = 4,
 };
 
@@ -171,8 +160,8 @@ static const struct tier_model srf = {
 	.layout = &gnr_layout,
 	.clock = 0x01,
 	.scale = 1,
-	.tiers = { TOR_TIER("local", "memory of this socket", 0x00c826fe, TIER_ALWAYS),
-		   TOR_TIER("remote", "memory of other sockets", 0x00c8277e, TIER_ALWAYS) },
+	.tiers = { { TOR_TIER("local", "memory of this socket", 0x00c826fe, TIER_ALWAYS) },
+		   { TOR_TIER("remote", "memory of other sockets", 0x00c8277e, TIER_ALWAYS) } },
 	.nr_tiers = 2,
 };
 
@@ -181,7 +170,7 @@ static const struct tier_model zen4 = {
 	.title = "AMD Zen 4",
 	.kind = TIER_AMD_L3,
 	.scale = 10,
-	.tiers = AMD_TIERS,
+	.tiers = { AMD_TIERS },
 	.nr_tiers = 4,
 };
 
@@ -191,7 +180,7 @@ static const struct tier_model zen5 = {
 	.kind = TIER_AMD_L3,
 	.scale = 10,
 	.in_ns = true,
-	.tiers = AMD_TIERS,
+	.tiers = { AMD_TIERS },
 	.nr_tiers = 4,
 };
 

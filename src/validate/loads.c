@@ -256,11 +256,8 @@ static void witness_io(const struct window *window, const struct side *side,
 
 enum { READ_1, READ_4, READ_16, READ_32, SEQUENTIAL, WRITE, IDLE };
 
-#define IO(text, tasks, ...)                                                                \
-	{                                                                                   \
-		text, &disk_work, ask_io, disk__filter, hist_of_kind, witness_io, 2, tasks, \
-			__VA_ARGS__                                                         \
-	}
+#define IO(text, tasks, ...) \
+	text, &disk_work, ask_io, disk__filter, hist_of_kind, witness_io, 2, tasks, __VA_ARGS__
 
 static void judge_little(const struct validate *validate, const char *name,
 			 const struct reaction *median)
@@ -316,12 +313,12 @@ static const struct child_work idle_work = {
 
 const struct experiment iolat_experiment = {
 	.sides = {
-		[READ_1] = IO("reads, depth 1", 1, false, false),
-		[READ_4] = IO("reads, depth 4", 4, false, false),
-		[READ_16] = IO("reads, depth 16", 16, false, false),
-		[READ_32] = IO("reads, depth 32", 32, false, false),
-		[SEQUENTIAL] = IO("sequential reads", 4, false, true),
-		[WRITE] = IO("random writes", 4, true, false),
+		[READ_1] = { IO("reads, depth 1", 1, false, false) },
+		[READ_4] = { IO("reads, depth 4", 4, false, false) },
+		[READ_16] = { IO("reads, depth 16", 16, false, false) },
+		[READ_32] = { IO("reads, depth 32", 32, false, false) },
+		[SEQUENTIAL] = { IO("sequential reads", 4, false, true) },
+		[WRITE] = { IO("random writes", 4, true, false) },
 		[IDLE] = { "idle", &idle_work, ask_load, measure_all, .metric = 2 },
 	},
 	.judge = judge_io,

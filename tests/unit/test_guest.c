@@ -35,7 +35,7 @@ static uint64_t at(uint64_t address)
 #define PRESENT 1
 #define WRITABLE 2
 #define USER 4
-#define FRAME(entry) ((entry)&0xffffffffff000)
+#define FRAME(entry) (0xffffffffff000 & (entry))
 
 /* Walks the four levels. The entry, or 0; user and writable only if every level says so. */
 static uint64_t translate(uint64_t address)

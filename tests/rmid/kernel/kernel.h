@@ -66,7 +66,11 @@ static struct {
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define fls(value) ((value) ? 32 - __builtin_clz(value) : 0)
 #define hweight32(value) ((u32)__builtin_popcount(value))
-#define container_of(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
+#define container_of(pointer, type, member)                \
+	({                                                 \
+		char *inside = (char *)(pointer);          \
+		(type *)(inside - offsetof(type, member)); \
+	})
 
 __attribute__((format(printf, 1, 2))) static inline void kernel__log(const char *format, ...)
 {
