@@ -105,7 +105,7 @@ _Static_assert(sizeof(struct lat_key_info) == 24, "lat_key_info has no padding")
 
 /* Behind the rows to hand out: one per dimension and metric, for the keys that found none left. */
 #define LAT_METRICS 3
-#define LAT_OTHER_ROW(rows, by, metric) ((rows) + (by)*LAT_METRICS + (metric))
+#define LAT_OTHER_ROW(rows, by, metric) ((rows) + LAT_METRICS * (by) + (metric))
 #define LAT_ROWS_TOTAL(rows) LAT_OTHER_ROW(rows, LAT_BY_COUNT, 0)
 
 /* Read-only settings, put in place between open and load. 0 and "" mean "not filtered". */
