@@ -180,14 +180,14 @@ const char *units__count(char buf[UNITS_TEXT], uint64_t count)
 {
 	char digits[UNITS_TEXT];
 	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
-	char *out = buf;
+	size_t out = 0;
 
 	for (int i = 0; i < len; i++) {
 		if (i && (len - i) % 3 == 0)
-			*out++ = ',';
-		*out++ = digits[i];
+			buf[out++] = ',';
+		buf[out++] = digits[i];
 	}
-	*out = '\0';
+	buf[out] = '\0';
 	return buf;
 }
 

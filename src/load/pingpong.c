@@ -90,7 +90,7 @@ close_ping:
 static int pingpong_run(const struct load_config *config)
 {
 	unsigned int wanted = config->tasks > 2 ? config->tasks / 2 : 1, nr;
-	struct pair pairs[LOAD_MAX_TASKS / 2];
+	struct pair pairs[LOAD_MAX_TASKS / 2] = { 0 };
 	int err = 0;
 
 	for (nr = 0; nr < wanted && nr < LOAD_MAX_TASKS / 2; nr++) {

@@ -80,8 +80,9 @@ static void take_all_signals(void)
 #define ATTEMPT_WITH(code, r13_value, rdi_value, r14_value)                                     \
 	do {                                                                                    \
 		uint64_t r8_out, r12_out;                                                       \
-		register uint64_t r14_in __asm__("r14") = (uint64_t)(r14_value);                \
+		register uint64_t r14_in __asm__("r14");                                        \
 		memset(&seen, 0, sizeof(seen));                                                 \
+		r14_in = (uint64_t)(r14_value);                                                 \
 		__asm__ volatile("push %%rbp\n"                                                 \
 				 "lea 8f(%%rip), %%rax\n"                                       \
 				 "mov %%rax, way_out(%%rip)\n"                                  \

@@ -525,10 +525,12 @@ static void file_size_limit(void **state)
 static void write_bytes(const char *path, const char *bytes, size_t size)
 {
 	FILE *stream = fopen(path, "w");
+	int err;
 
 	assert_non_null(stream);
 	assert_int_equal(fwrite(bytes, 1, size, stream), size);
-	assert_int_equal(fclose(stream), 0);
+	err = fclose(stream);
+	assert_int_equal(err, 0);
 }
 
 static char *read_bytes(const char *path, size_t *size)

@@ -217,7 +217,7 @@ static double missed(double (*draw)(void), unsigned int off, unsigned int on)
 {
 	const unsigned int pairs = 2000;
 	unsigned int missing = 0;
-	double values[64];
+	double values[64] = { 0 };
 
 	for (unsigned int i = 0; i < pairs; i++) {
 		struct contrast_side sides[2];
@@ -265,7 +265,7 @@ static double missed_by_batches(unsigned int intervals)
 {
 	unsigned int batches = unit__batches(intervals), missing = 0;
 	const unsigned int pairs = 1000;
-	double values[64];
+	double values[64] = { 0 };
 
 	for (unsigned int i = 0; i < pairs; i++) {
 		struct contrast_side sides[2];

@@ -72,12 +72,14 @@ static inline void unit_parents(const char *where, const char *name)
 static inline void unit_write(const char *where, const char *name, const char *content)
 {
 	FILE *stream;
+	int err;
 
 	unit_parents(where, name);
 	stream = fopen(unit_path(where, name), "w");
 	assert_non_null(stream);
 	assert_true(fputs(content, stream) >= 0);
-	assert_int_equal(fclose(stream), 0);
+	err = fclose(stream);
+	assert_int_equal(err, 0);
 }
 
 static inline void unit_link(const char *where, const char *name, const char *target)

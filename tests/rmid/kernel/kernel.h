@@ -291,8 +291,15 @@ struct file_system_type {
 	int unused;
 };
 #define LOOKUP_FOLLOW 0
-#define kern_path(name, flags, path) ((path)->mnt = NULL, -ENOENT)
 #define path_put(path) ((void)(path))
+
+static inline int kern_path(const char *name, unsigned int flags, struct path *path)
+{
+	(void)name;
+	(void)flags;
+	path->mnt = NULL;
+	return -ENOENT;
+}
 
 /* As the kernel's: it has modprobe look for what it does not know. */
 static inline struct file_system_type *get_fs_type(const char *name)
