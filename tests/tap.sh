@@ -49,9 +49,10 @@ eventually() {
 	[ -z "$said" ] || echo "$said"
 }
 
-# on_exit COMMAND: at the end of the script. Not of what it forked: a signal before the exec has that run the trap, too.
+# on_exit COMMAND [ARG...]: at the end of the script. Not of what it forked: a signal before the exec has that run the
+# trap, too.
 # shellcheck disable=SC2064 # the command as it is now
-on_exit() { trap "[ \$BASHPID != \$\$ ] || { $1; }" EXIT; }
+on_exit() { trap "[ \$BASHPID != \$\$ ] || $(printf '%q ' "$@")" EXIT; }
 
 diag() { [ -z "$1" ] || printf '# %s\n' "${1//$'\n'/$'\n'# }"; }
 

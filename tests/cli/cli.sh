@@ -7,7 +7,7 @@
 latscope=$PWD/.output/latscope
 dir=$(mktemp -d)
 chmod 755 "$dir" # for those who are not root
-on_exit 'rm -rf "$dir"'
+on_exit rm -rf "$dir"
 out='' err='' status='' # of the last run
 as=() # what it is run under
 

@@ -103,7 +103,11 @@ in_a_container check 'without one, a PID namespace does not matter' 0 '' 'runqla
 # A disk of 8 MB with one partition, told to the kernel rather than read by it: it may know no MBR.
 truncate -s 8M "$dir/disk"
 if loop=$(losetup -fP --show "$dir/disk" 2>&1); then
-	on_exit 'losetup -d "$loop"; rm -rf "$dir"'
+	leave() {
+		losetup -d "$loop"
+		rm -rf "$dir"
+	}
+	on_exit leave
 	addpart "$loop" 1 2048 4096
 fi
 part=${loop#/dev/}p1

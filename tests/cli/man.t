@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit
 
 latscope=.output/latscope
 dir=$(mktemp -d)
-on_exit 'rm -rf "$dir"'
+on_exit rm -rf "$dir"
 
 # Options as lines "-d, --duration TIME", from a command's --help and from a page's source.
 help_options() {

@@ -6,7 +6,11 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able
 own_mounts
-on_exit 'umount "$dir/disk" 2>/dev/null; rm -rf "$dir"'
+leave() {
+	umount "$dir/disk" 2>/dev/null
+	rm -rf "$dir"
+}
+on_exit leave
 
 # disk OPTIONS: an empty file system in memory at $dir/disk
 disk() {

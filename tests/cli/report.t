@@ -16,7 +16,11 @@ chrt -f 1 true 2>/dev/null || skip_all 'no task may be made a real-time one'
 # Jobs are process groups of their own, so that one signal goes to a load with all its tasks.
 set -m
 loads=()
-on_exit 'end_loads; rm -rf "$dir"'
+leave() {
+	end_loads
+	rm -rf "$dir"
+}
+on_exit leave
 
 # load CPU PRIORITY PROGRAM ARG...: in the background, its group as $!
 load() {

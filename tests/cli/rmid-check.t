@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 
 dir=$(mktemp -d)
-on_exit 'rm -rf "$dir"'
+on_exit rm -rf "$dir"
 good=$dir/good
 
 # owner SEQ NS RMID TGID WHY: the fields of a record

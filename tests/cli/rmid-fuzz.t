@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 
 dir=$(mktemp -d)
-on_exit 'rm -rf "$dir"'
+on_exit rm -rf "$dir"
 limit=-runs=2000
 [ -z "${LATSCOPE_SOAK-}" ] || limit=-max_total_time=600
 

@@ -8,7 +8,11 @@ cd "$(dirname "$0")/../.." || exit
 latscope=.output/latscope
 dir=$(mktemp -d)
 loop=''
-on_exit '[ -z "$loop" ] || losetup -d "$loop"; rm -rf "$dir"'
+leave() {
+	[ -z "$loop" ] || losetup -d "$loop"
+	rm -rf "$dir"
+}
+on_exit leave
 
 # run ARG...: sets $status; what was printed is in $dir/out and $dir/err.
 run() {

@@ -10,7 +10,12 @@ emu=$dir/emu
 mkdir "$emu"
 .output/tests/emu/msrfs/msrfs "$emu" 'machine gen=icx sockets=2 cpus=4 boxes=6' &
 server=$!
-on_exit 'kill $server 2>/dev/null; wait $server; rm -rf "$dir"'
+leave() {
+	kill "$server" 2>/dev/null
+	wait "$server"
+	rm -rf "$dir"
+}
+on_exit leave
 
 # ended_or_served: the emulator is there, or it gave up.
 ended_or_served() { [ -e "$emu/ctl" ] || gone "$server"; }

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 
 dir=$(mktemp -d)
-on_exit 'rm -rf "$dir"'
+on_exit rm -rf "$dir"
 
 # vm ARG...: sets $out, $err and $status.
 vm() {

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 
 dir=$(mktemp -d)
-on_exit 'rm -rf "$dir"'
+on_exit rm -rf "$dir"
 
 # What else is said is progress, and that module type information is left out as vmlinux is.
 quiet() { ! grep -vE '^ +[A-Z]+( \[M\])? |^Skipping BTF generation' "$1"; }
