@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "compat.h"
 #include "entry.h"
 #include "stub.h"
 
@@ -11,7 +12,6 @@
 #include <linux/smp.h>
 #include <asm/cpufeature.h>
 #include <asm/desc.h>
-#include <asm/msr.h>
 #include <asm/pgtable.h>
 #include <asm/trapnr.h>
 
@@ -60,7 +60,7 @@ static struct entry_points entry__read(void)
 
 	store_idt(&idt);
 	points.idt = idt.address;
-	rdmsrl(MSR_LSTAR, points.lstar);
+	rdmsrq(MSR_LSTAR, points.lstar);
 	return points;
 }
 
@@ -85,7 +85,7 @@ int entry__place(u32 events)
 	if (events & RINGLAT_PF)
 		native_load_idt(&stub_idt);
 	if (events & SYSCALL_EVENTS)
-		wrmsrl(MSR_LSTAR, stub_lstar(events));
+		wrmsrq(MSR_LSTAR, stub_lstar(events));
 	return 0;
 }
 
@@ -102,7 +102,7 @@ unsigned int entry__remove(u32 events, bool *kept)
 	}
 	if (events & SYSCALL_EVENTS) {
 		if (now.lstar == stub_lstar(events))
-			wrmsrl(MSR_LSTAR, kernels.lstar);
+			wrmsrq(MSR_LSTAR, kernels.lstar);
 		else
 			lost++;
 		/*
@@ -170,7 +170,7 @@ static bool __init entry__find_lstar(void)
 	cpus_read_lock();
 	for (cpu = cpumask_first(cpu_online_mask); !found && cpu < nr_cpu_ids;
 	     cpu = cpumask_next(cpu, cpu_online_mask)) {
-		if (rdmsrl_on_cpu(cpu, MSR_LSTAR, &lstar) || !is_symbol(lstar, "entry_SYSCALL_64"))
+		if (rdmsrq_on_cpu(cpu, MSR_LSTAR, &lstar) || !is_symbol(lstar, "entry_SYSCALL_64"))
 			continue;
 		kernels.lstar = lstar;
 		found = true;

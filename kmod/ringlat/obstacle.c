@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "compat.h"
 #include "obstacle.h"
 
 #include <linux/cc_platform.h>
 #include <linux/kernel.h>
 #include <asm/cpufeature.h>
-#include <asm/msr.h>
 #include <asm/special_insns.h>
-
-/* The headers of 6.1 know neither of the two. */
-#define CR4_CET BIT_ULL(23)
-#define CR4_FRED BIT_ULL(32)
-#define IA32_S_CET 0x6a2
-#define S_CET_SHADOW_STACK BIT_ULL(0)
 
 static bool pti(void)
 {
@@ -25,7 +19,7 @@ static bool xen_pv(void)
 
 static bool fred(void)
 {
-	return native_read_cr4() & CR4_FRED;
+	return native_read_cr4() & X86_CR4_FRED;
 }
 
 static bool encrypted(void)
@@ -38,8 +32,8 @@ static bool shadow_stack(void)
 {
 	u64 s_cet;
 
-	return (native_read_cr4() & CR4_CET) && !rdmsrl_safe(IA32_S_CET, &s_cet) &&
-	       (s_cet & S_CET_SHADOW_STACK);
+	return (native_read_cr4() & X86_CR4_CET) && !rdmsrq_safe(MSR_IA32_S_CET, &s_cet) &&
+	       (s_cet & CET_SHSTK_EN);
 }
 
 static bool no_nx(void)

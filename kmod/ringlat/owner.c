@@ -2,6 +2,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include "owner.h"
+#include "compat.h"
 #include "entry.h"
 
 #include <linux/err.h>
@@ -18,7 +19,6 @@
 #include <linux/slab.h>
 #include <linux/task_work.h>
 #include <linux/workqueue.h>
-#include <asm/hardirq.h>
 
 #ifndef CONFIG_PREEMPT_NOTIFIERS
 #error "the stubs follow their thread by preempt notifiers, which the kernel has if it has KVM"
@@ -201,44 +201,10 @@ static void owner__retry(struct work_struct *work)
 	owner__request(container_of(to_delayed_work(work), struct owner, retry));
 }
 
-/*
- * What CPU `cpu` was interrupted by: all that the kernel counts, but machine checks, whose counts
- * it does not export. (TLB flushes are in irq_call_count.)
- */
+/* All that interrupted the CPU, as far as the kernel counts it. */
 static u64 interrupts_of(unsigned int cpu)
 {
-	const irq_cpustat_t *stat = &per_cpu(irq_stat, cpu);
-	u64 sum = kstat_cpu_irqs_sum(cpu);
-
-	sum += READ_ONCE(stat->__nmi_count) + READ_ONCE(stat->apic_timer_irqs) +
-	       READ_ONCE(stat->irq_spurious_count) + READ_ONCE(stat->x86_platform_ipis) +
-	       READ_ONCE(stat->apic_perf_irqs) + READ_ONCE(stat->apic_irq_work_irqs) +
-	       READ_ONCE(stat->irq_resched_count) + READ_ONCE(stat->irq_call_count);
-#if defined(CONFIG_HAVE_KVM) || IS_ENABLED(CONFIG_KVM) /* until 6.8, and since */
-	sum += READ_ONCE(stat->kvm_posted_intr_ipis) +
-	       READ_ONCE(stat->kvm_posted_intr_wakeup_ipis) +
-	       READ_ONCE(stat->kvm_posted_intr_nested_ipis);
-#endif
-#ifdef CONFIG_X86_THERMAL_VECTOR
-	sum += READ_ONCE(stat->irq_thermal_count);
-#endif
-#ifdef CONFIG_X86_MCE_THRESHOLD
-	sum += READ_ONCE(stat->irq_threshold_count);
-#endif
-#ifdef CONFIG_X86_MCE_AMD
-	sum += READ_ONCE(stat->irq_deferred_error_count);
-#endif
-#ifdef CONFIG_X86_HV_CALLBACK_VECTOR
-	sum += READ_ONCE(stat->irq_hv_callback_count);
-#endif
-#if IS_ENABLED(CONFIG_HYPERV)
-	sum += READ_ONCE(stat->irq_hv_reenlightenment_count) +
-	       READ_ONCE(stat->hyperv_stimer0_count);
-#endif
-#ifdef CONFIG_X86_POSTED_MSI
-	sum += READ_ONCE(stat->posted_msi_notification_count);
-#endif
-	return sum;
+	return kstat_cpu_irqs_sum(cpu) + compat__arch_interrupts(cpu);
 }
 
 /*

@@ -135,6 +135,7 @@ SYSCALL_STUB ringlat_stub_syscall_fenced, lfence
 /* Never called: static calls go nowhere else until they are given the kernel's entry points. */
 	.text
 SYM_FUNC_START(ringlat_unset)
+	endbr64				/* SYM_FUNC_START has none since 6.15 */
 	ud2
 	int3
 SYM_FUNC_END(ringlat_unset)

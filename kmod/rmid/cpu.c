@@ -2,6 +2,7 @@
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 
+#include "compat.h"
 #include "cpu.h"
 #include "owners.h"
 #include "pqr.h"
@@ -170,8 +171,8 @@ int cpu__init(void)
 	{
 		struct rmid_cpu *cpu = &per_cpu(rmid_cpus, number);
 
-		hrtimer_init(&cpu->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
-		cpu->timer.function = tick;
+		compat__hrtimer_setup(&cpu->timer, tick, CLOCK_MONOTONIC,
+				      HRTIMER_MODE_ABS_PINNED_HARD);
 	}
 	state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "latscope/rmid:online", come_online,
 				  go_offline);

@@ -6,9 +6,8 @@
 #include <linux/namei.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
-#include <asm/msr.h>
-#include <asm/processor.h>
 
+#include "compat.h"
 #include "cpu.h"
 #include "pqr.h"
 #include "read.h"
@@ -78,7 +77,7 @@ int pqr__online(struct rmid_cpu *cpu)
 
 	if (!READ_ONCE(on))
 		return 0;
-	if (rdmsrl_safe(PQR_ASSOC, &value) || wrmsrl_safe(PQR_ASSOC, value)) {
+	if (rdmsrq_safe(PQR_ASSOC, &value) || wrmsrq_safe(PQR_ASSOC, value)) {
 		pr_err("CPU %u has no PQR_ASSOC: load with rdt=off\n", smp_processor_id());
 		return -EIO;
 	}
@@ -106,14 +105,14 @@ static enum pqr_verdict look_at(const struct rmid_cpu *cpu)
 {
 	u64 value;
 
-	if (rdmsrl_safe(PQR_ASSOC, &value))
+	if (rdmsrq_safe(PQR_ASSOC, &value))
 		return PQR_TAKEN;
 	return pqr_verdict(value, cpu->written, cpu->closid);
 }
 
 static void set(struct rmid_cpu *cpu, u32 rmid)
 {
-	wrmsr(PQR_ASSOC, rmid, cpu->closid);
+	wrmsrq(PQR_ASSOC, (u64)cpu->closid << 32 | rmid);
 	cpu->written = rmid;
 }
 

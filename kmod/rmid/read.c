@@ -5,9 +5,8 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
-#include <asm/msr.h>
-#include <asm/processor.h>
 
+#include "compat.h"
 #include "count.h"
 #include "owners.h"
 #include "pqr.h"
@@ -241,7 +240,7 @@ static u64 read_counter(u32 rmid, u32 event)
 {
 	u64 raw;
 
-	if (wrmsr_safe(QM_EVTSEL, event, rmid) || rdmsrl_safe(QM_CTR, &raw))
+	if (wrmsrq_safe(QM_EVTSEL, (u64)rmid << 32 | event) || rdmsrq_safe(QM_CTR, &raw))
 		return COUNT_ERROR;
 	return raw;
 }

@@ -4,12 +4,16 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/* What lies behind the header that all events share is the record, byte for byte. */
+/*
+ * What follows the header that all events share is the record, byte for byte. The header has 8
+ * bytes; in 6.1 with PREEMPT_RT 12, and the record is aligned.
+ */
+#define HEADER ALIGN(sizeof(struct trace_entry), __alignof__(u64))
 #define SAME_PLACE(event, record, field)                                 \
 	static_assert(offsetof(struct trace_event_raw_##event, field) == \
-		      sizeof(struct trace_entry) + offsetof(struct latscope_##record, field))
+		      HEADER + offsetof(struct latscope_##record, field))
 
-static_assert(sizeof(struct trace_entry) == 8);
+static_assert(HEADER <= 16);
 SAME_PLACE(rmid_owner, rmid_owner, seq);
 SAME_PLACE(rmid_owner, rmid_owner, rmid);
 SAME_PLACE(rmid_owner, rmid_owner, threads);

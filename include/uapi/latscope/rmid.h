@@ -16,10 +16,10 @@
  *
  * Tracepoints
  *
- * All are of the system `latscope`. A record lies behind the 8 bytes that every event of tracefs
- * and perf begins with; its fields are those of `format`. A raw tracepoint program gets a pointer
- * to the record as its only argument: ctx->args[0], to be read by bpf_probe_read_kernel(), gone
- * when the program returns.
+ * All are of the system `latscope`. A record follows the header that every event of tracefs and
+ * perf begins with: 8 bytes, or 16 in 6.1 with PREEMPT_RT. `format` has the offsets of its fields.
+ * A raw tracepoint program gets a pointer to the record as its only argument: ctx->args[0], to be
+ * read by bpf_probe_read_kernel(), gone when the program returns.
  *
  *   rmid_alloc     latscope_rmid_owner     a process gets an RMID
  *   rmid_free      latscope_rmid_owner     its last thread is off the CPU for good

@@ -214,10 +214,11 @@ struct hrtimer {
 	u64 expires_ns;
 };
 #define CLOCK_MONOTONIC 1
-#define HRTIMER_MODE_ABS_PINNED_HARD 0
 #define ns_to_ktime(ns) (ns)
 #define ktime_to_ns(time) (time)
-#define hrtimer_init(timer, clock, mode) ((timer)->expires_ns = 0)
+enum hrtimer_mode { HRTIMER_MODE_ABS_PINNED_HARD };
+#define hrtimer_setup(timer, callback, clock, mode) \
+	((timer)->expires_ns = 0, (timer)->function = (callback))
 #define hrtimer_start(timer, time, mode) ((timer)->expires_ns = (time))
 #define hrtimer_cancel(timer) ((timer)->expires_ns = 0)
 #define hrtimer_get_expires(timer) ((timer)->expires_ns)
@@ -377,7 +378,7 @@ static inline u64 *kernel__msr(u32 msr)
 	}
 }
 
-static inline int rdmsrl_safe(u32 msr, u64 *value)
+static inline int rdmsrq_safe(u32 msr, u64 *value)
 {
 	u64 *place = kernel__msr(msr);
 
@@ -385,7 +386,7 @@ static inline int rdmsrl_safe(u32 msr, u64 *value)
 	return place ? 0 : -EIO;
 }
 
-static inline int wrmsrl_safe(u32 msr, u64 value)
+static inline int wrmsrq_safe(u32 msr, u64 value)
 {
 	u64 *place = kernel__msr(msr);
 
@@ -394,14 +395,9 @@ static inline int wrmsrl_safe(u32 msr, u64 value)
 	return place ? 0 : -EIO;
 }
 
-static inline int wrmsr_safe(u32 msr, u32 low, u32 high)
-{
-	return wrmsrl_safe(msr, (u64)high << 32 | low);
-}
-
 /* The plain ones go on after a fault, with a warning; what could not be read is 0. */
-#define wrmsr(msr, low, high) ((void)(kernel.warnings += wrmsr_safe(msr, low, high) != 0))
-#define rdmsrl(msr, value) ((void)(kernel.warnings += rdmsrl_safe(msr, &(value)) != 0))
+#define wrmsrq(msr, value) ((void)(kernel.warnings += wrmsrq_safe(msr, value) != 0))
+#define rdmsrq(msr, value) ((void)(kernel.warnings += rdmsrq_safe(msr, &(value)) != 0))
 
 /* Tracepoints: the test has a function for each. */
 #define TP_PROTO(...) __VA_ARGS__
