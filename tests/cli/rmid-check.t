@@ -59,6 +59,13 @@ sed -E "/prev_pid=200/{s/\[000\\]/[001]/;s/next_pid=201/next_pid=9/;h;d}; /prev_
 for property in unique last leak; do
 	ok "right: another thread's switch is told late: $property" judge "$dir/late" $property
 done
+
+# A task that was reaped before its last switch has lost its PID by then.
+other="$(at sh-100 1 5 task_newtask 'pid=201 comm=sh clone_flags=1200000 oom_score_adj=0')"
+sed -E "/seq=9 /i\\$other" "$good" >"$dir/reborn"
+for property in unique last leak; do
+	ok "right: a PID is used again before the last switch: $property" judge "$dir/reborn" $property
+done
 sed "/rmid_free/a\\$(at sh-200 1 6 sched_process_exit 'comm=sh pid=200 prio=120')" "$dir/late" >"$dir/bad"
 ok 'found: but it went on' broken last
 sed "/prev_pid=200/d; \$a\\$other" "$dir/late" >"$dir/bad"

@@ -57,6 +57,7 @@ static const char *const names[] = { "order", "unique", "limbo", "fifo",   "last
 static struct process *processes; /* the first is nobody */
 static uint32_t process_count = 1;
 static uint32_t by_tid[MAX_TID]; /* living threads */
+static uint32_t ghosts[MAX_TID]; /* whose thread had this number, and is yet to die */
 static uint32_t graves[MAX_TID]; /* whose thread died last under this number */
 static uint32_t by_tgid[MAX_TID]; /* whoever had it last */
 static struct id ids[MAX_RMID];
@@ -145,6 +146,8 @@ static void on_newtask(const struct line *line)
 {
 	uint32_t pid = tid_field(line, "pid"), parent = by_tid[line->pid];
 
+	/* A parent may reap a task before its last switch. Then its PID may be used again. */
+	ghosts[pid] = processes[by_tid[pid]].threads ? by_tid[pid] : 0;
 	graves[pid] = 0;
 	if (!(field_base(line, "clone_flags", 16) & CLONE_THREAD)) {
 		add_process(pid, 1, true);
@@ -154,6 +157,12 @@ static void on_newtask(const struct line *line)
 	processes[parent].threads += parent != 0;
 }
 
+/* The process whose thread dies next under this number. */
+static uint32_t dies_next(uint32_t tid)
+{
+	return ghosts[tid] ? ghosts[tid] : by_tid[tid];
+}
+
 /*
  * Its RMID was freed while it was alive, by the trace. That is right if it was within its last
  * switch, of which the trace tells a moment later, or much later if the CPU stood still: then the
@@ -161,7 +170,7 @@ static void on_newtask(const struct line *line)
  */
 static void judge_late(const struct line *line, uint32_t tid)
 {
-	struct process *process = &processes[by_tid[tid]];
+	struct process *process = &processes[dies_next(tid)];
 
 	if (!process->late || tid == process->freer)
 		return;
@@ -176,12 +185,16 @@ static void judge_late(const struct line *line, uint32_t tid)
  */
 static void on_dead(uint32_t tid)
 {
-	uint32_t who = by_tid[tid];
+	uint32_t who = dies_next(tid);
 
 	if (!who)
 		return;
-	by_tid[tid] = 0;
-	graves[tid] = who;
+	if (ghosts[tid]) {
+		ghosts[tid] = 0;
+	} else {
+		by_tid[tid] = 0;
+		graves[tid] = who;
+	}
 	processes[who].last = tid;
 	processes[who].threads--;
 }
@@ -218,7 +231,7 @@ static void watch_leaver(const struct line *line)
 		      cpu->leaver);
 	else if (line->pid == cpu->leaver)
 		return;
-	processes[by_tid[cpu->leaver]].leaving = false;
+	processes[dies_next(cpu->leaver)].leaving = false;
 	cpu->leaver = 0;
 }
 
@@ -353,7 +366,7 @@ static void on_free(const struct line *line)
 	judge(ORDER, id->owner && is_its_owner(line, process), line,
 	      "RMID %u is freed by a stranger", rmid);
 	if (process->whole && process->threads) {
-		judge(LAST, by_tid[line->pid] == id->owner, line,
+		judge(LAST, dies_next(line->pid) == id->owner, line,
 		      "RMID %u is freed by task %u, while %u has %u threads", rmid, line->pid,
 		      process->tgid, process->threads);
 		process->leaving = true;
