@@ -7,6 +7,6 @@ cd "$(dirname "$0")/../.." || exit
 
 modules=$(tests/kmod/build 6.1) || {
 	[ $? = 77 ] || exit 1
-	skip_all 'there is no 6.1 kernel here, or not its headers'
+	skip_all 'there is no 6.1 kernel here, or not what it takes to build for it'
 }
 exec tests/vm/run -i 3 tests/ringlat/backends "$modules"

@@ -1,0 +1,4 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The ringlat module on kernel 6.1 with PREEMPT_RT.
+exec "$(dirname "$0")/../ringlat/in-vm" 6.1-rt quick

@@ -1,0 +1,4 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The ringlat module on kernel 7.x.
+exec "$(dirname "$0")/../ringlat/in-vm" 7 quick
