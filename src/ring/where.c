@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "where.h"
 
-#include <cpuid.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +10,6 @@
 #include <json-c/json.h>
 
 #include "cycles.h"
-#include "tsc.h"
 
 /*
  * CPUID always leaves a guest under VMX, and under SVM wherever the hypervisor wants to be seen at
@@ -20,7 +18,6 @@
  */
 #define BARE_CPUID_CYCLES 800
 #define NESTED_CPUID_CYCLES 8000
-#define CPUID_TRIES 101
 
 /* No real CPU has two readings of its TSC, with the fences, in less. */
 #define LEAST_EMPTY_CYCLES 8
@@ -35,36 +32,6 @@ const char *ring_place__name(enum ring_place place)
 	};
 
 	return names[place];
-}
-
-static uint64_t cpuid_cycles(void)
-{
-	uint64_t taken[CPUID_TRIES];
-	unsigned int a, b, c, d;
-
-	for (int i = 0; i < CPUID_TRIES; i++) {
-		uint64_t begin = tsc__begin();
-
-		__cpuid(0, a, b, c, d);
-		taken[i] = tsc__end() - begin;
-	}
-	return ring__median(taken, CPUID_TRIES);
-}
-
-void ring_facts__read(struct ring_facts *facts)
-{
-	unsigned int a, b, c, d;
-
-	memset(facts, 0, sizeof(*facts));
-	__cpuid(1, a, b, c, d);
-	facts->hypervisor = c >> 31;
-	if (facts->hypervisor) {
-		__cpuid(0x40000000, a, b, c, d);
-		memcpy(facts->signature, &b, 4);
-		memcpy(facts->signature + 4, &c, 4);
-		memcpy(facts->signature + 8, &d, 4);
-	}
-	facts->cpuid_cycles = cpuid_cycles();
 }
 
 static void read_first_line(const char *root, const char *path, char line[RUN_TEXT])
