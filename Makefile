@@ -8,6 +8,7 @@
 # make modules  build kmod/* for the running kernel, or KERNEL= with KDIR= (its build directory)
 # make modules_install   into DESTDIR/lib/modules; make dkms_install: as source for DKMS
 OUT := .output
+include scripts/arch.mk
 PREFIX ?= /usr/local
 DESTDIR ?=
 V ?= 0
@@ -20,7 +21,6 @@ else
   MAKEFLAGS += --no-print-directory
 endif
 
-CC ?= gcc
 CLANG ?= clang
 LLVM_STRIP ?= llvm-strip
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
@@ -31,8 +31,7 @@ WERROR ?= $(filter tests,$(MAKECMDGOALS))
 WARN := -Wall -Wextra $(WERROR:%=-Werror) -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CPPFLAGS += -Iinclude -Isrc -I$(OUT) -D_GNU_SOURCE -DLATSCOPE_VERSION='"$(VERSION)"'
 STD := -std=gnu11
-BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(shell uname -m)))
-BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra $(WERROR:%=-Werror) \
+BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra $(WERROR:%=-Werror) \
 	-Wno-unused-parameter -Wno-missing-declarations -Iinclude -Ibpf/lib
 LIBS_BASE := -ljson-c -lsqlite3 -lm
 LIBS := -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng
@@ -42,21 +41,21 @@ BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_LIB := $(wildcard bpf/lib/*.bpf.h)
 CONTRACT := $(wildcard include/latscope/*.h include/uapi/latscope/*.h)
 SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
-SRC := $(wildcard src/*.c src/*/*.c)
-ASM := $(patsubst %.S,$(OUT)/%.o,$(wildcard src/*/*.S))
+SRC := $(call sources,src/*.c src/*/*.c)
+ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*.S))
 OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
 BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c src/cmd/report_*.c)
 RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
-BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/ring/*.c src/tier/*.c src/rmid/*.c) \
+BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(call sources,src/ring/*.c src/tier/*.c src/rmid/*.c) \
 	src/truth/chase.c src/truth/truth.c $(RMID_SRC))
-UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(call sources,tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
-TRUTH := $(patsubst %.c,$(OUT)/%,$(wildcard tests/truth/*.c tests/ringlat/*.c))
+TRUTH := $(patsubst %.c,$(OUT)/%,$(call sources,tests/truth/*.c tests/ringlat/*.c))
 KERNEL ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KERNEL)/build
 KMOD_OUT := $(OUT)/kmod/$(KERNEL)
 KMOD := $(patsubst kmod/%/Kbuild,%,$(wildcard kmod/*/Kbuild))
-EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(wildcard tests/emu/test_*.c))
+EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(call sources,tests/emu/test_*.c))
 EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcard tests/emu/*.c)))
 MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c))
 MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
@@ -177,8 +176,8 @@ $(OUT)/man/%: man/%.scd
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-tests: all $(UNIT) $(TRUTH) $(MUTANTS) $(EMU) $(OUT)/tests/emu/msrfs/msrfs \
-	$(OUT)/bench/power $(OUT)/bench/together $(addprefix $(OUT)/tests/rmid/,check lives fuzz)
+tests: all $(UNIT) $(TRUTH) $(EMU) $(OUT)/bench/power $(OUT)/bench/together \
+	$(if $(filter x86,$(ARCH)),$(MUTANTS) $(OUT)/tests/emu/msrfs/msrfs $(addprefix $(OUT)/tests/rmid/,check lives fuzz))
 
 deps:
 	$(Q)scripts/deps build check bench

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include <base/arch.h>
 #include <base/log.h>
 #include <base/options.h>
 #include <base/wrap.h>
@@ -14,6 +15,7 @@
 #include <tier/tier.h>
 
 #include "cmd.h"
+#include "rmid.h"
 
 static const char doctor_doc[] =
 	"Tries each way to measure (rung) of each module on the running kernel, and says which one "
@@ -29,6 +31,18 @@ static void print_finding(const char *mark, const char *rung, const char *answer
 	printf("  %s %-10s  %s\n", mark, rung, answer);
 	wrap__add(&wrap, "%s", text);
 	wrap__print(&wrap, stdout, 8, 0);
+}
+
+/* How a method is marked that x86-64 alone has; false: it may be tried. */
+static bool print_not_x86(const char *method)
+{
+	char text[RUN_TEXT];
+
+	if (!arch__not_x86())
+		return false;
+	snprintf(text, sizeof(text), "%s; %s", arch__not_x86(), ARCH_X86_TODO);
+	print_finding(" ", method, "no", text);
+	return true;
 }
 
 /* Tries all rungs of a module. Returns how many work. */
@@ -76,6 +90,8 @@ static int examine_rmid(void)
 	puts("\n" RMID_MODULE ": CPU time, counters and caches by process and millisecond");
 	for (int i = 0; i < RMID_RUNGS; i++) {
 		config.rung = rmid_rungs[i].name;
+		if (rmid__wants_x86(config.rung) && print_not_x86(config.rung))
+			continue;
 		if (rmid__open(&rmid, &config, why)) {
 			print_finding(" ", config.rung, "no", probe__reason(why, config.rung));
 			continue;
@@ -101,6 +117,8 @@ static void examine_ring(void)
 	bool works = false;
 
 	printf("\nringlat: crossing from user to kernel mode and back\n");
+	if (print_not_x86("all"))
+		return;
 	for (size_t i = 0; ring_backends[i]; i++) {
 		if (ring__open(&ring, ring_backends[i], print_refused, why))
 			continue;
@@ -124,6 +142,8 @@ static void examine_tiers(void)
 	const char *todo;
 
 	printf("\ntierlat, for record only with --tiers: loaded latency of memory by tier\n");
+	if (print_not_x86("all"))
+		return;
 	tier__offer(text, "");
 	wrap__add(&wrap, "%s", text);
 	wrap__print(&wrap, stdout, 4, 0);

@@ -9,6 +9,7 @@
 
 #include <json-c/json.h>
 
+#include <base/arch.h>
 #include <base/clock.h>
 #include <base/fault_cost.h>
 #include <base/json.h>
@@ -121,6 +122,17 @@ static int failed(const char *why, const char *todo, int code)
 static int out_of_memory(void)
 {
 	return failed("out of memory", NULL, EXIT_ERROR);
+}
+
+/* Checked before anything is tried: one line says all there is to say. */
+static int check_machine(void)
+{
+	const char *why = arch__not_x86();
+
+	if (!why)
+		return EXIT_DONE;
+	log__error("ringlat cannot run on this machine", why, ARCH_X86_TODO);
+	return EXIT_CANNOT;
 }
 
 static bool go_on(const struct ring_count *count, uint64_t crossings)
@@ -314,9 +326,9 @@ static int run_ringlat(struct ringlat *ringlat)
 {
 	const struct options *options = &ringlat->options;
 	struct ring *ring = NULL;
-	int code = EXIT_DONE;
+	int code = check_machine();
 
-	if (ringlat->with_memlat) /* before anything is measured */
+	if (!code && ringlat->with_memlat) /* before anything is measured */
 		code = cmd__check_kernel("ringlat --with-memlat", options->verbose);
 	if (!code)
 		code = open_ring(ringlat, &ring);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <base/arch.h>
 #include <base/log.h>
 #include <rmid/counters.h>
 #include <rmid/rivals.h>
@@ -12,6 +13,8 @@
 #include "cmd.h"
 
 #define MAX_TOP 1000000
+#define RUNG_OF_X86 "module" /* the kernel module is for x86-64 only */
+#define RUNG_OF_ALL "switches"
 
 enum { KEY_COUNTERS = 0x1000, KEY_RUNG, KEY_TOP };
 
@@ -113,6 +116,18 @@ static void warn_of_rivals(const struct rmid *rmid)
 			  rival->todo);
 }
 
+bool rmid__wants_x86(const char *rung)
+{
+	return rung && !strcmp(rung, RUNG_OF_X86);
+}
+
+static int refuse(const struct rmid_command *command, struct session *session, const char *why)
+{
+	session__add_refused(session, RMID_MODULE, why);
+	log__refused(RMID_MODULE, command->rung, probe__reason(why, command->rung));
+	return EXIT_DONE;
+}
+
 int rmid__add(struct rmid_command *command, struct session *session)
 {
 	struct rmid_config config = {
@@ -124,12 +139,13 @@ int rmid__add(struct rmid_command *command, struct session *session)
 	char why[RUN_TEXT];
 	int err;
 
+	if (arch__not_x86() && rmid__wants_x86(command->rung))
+		return refuse(command, session, arch__not_x86());
+	if (arch__not_x86() && !command->rung)
+		config.rung = RUNG_OF_ALL;
 	err = rmid__open(&command->rmid, &config, why);
-	if (err == -EOPNOTSUPP || err == -ENOENT) {
-		session__add_refused(session, RMID_MODULE, why);
-		log__refused(RMID_MODULE, command->rung, probe__reason(why, command->rung));
-		return EXIT_DONE;
-	}
+	if (err == -EOPNOTSUPP || err == -ENOENT)
+		return refuse(command, session, why);
 	if (err)
 		return explain(command, err);
 	if (why[0])

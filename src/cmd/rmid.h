@@ -21,6 +21,9 @@ struct rmid_command {
 extern const struct argp_option rmid_options[];
 error_t rmid__parse(struct rmid_command *command, int key, char *arg);
 
+/* Is this the rung that needs x86-64 and the kernel module? */
+bool rmid__wants_x86(const char *rung);
+
 /*
  * Opens it and adds it to the session, refused or not. Prints why not, or why not on the best rung,
  * and returns an exit code, which is EXIT_DONE also when it is refused.

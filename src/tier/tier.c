@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/arch.h>
+
 #include "internal.h"
 #include "sysfs.h"
 
@@ -101,11 +103,19 @@ struct tier_configs tier__configs(const struct tier *tier, const struct tier_sha
 	}
 }
 
+/* Counters that are read from files in place of this machine's may be of an x86 CPU anywhere. */
+static bool is_elsewhere(const struct tier *tier)
+{
+	return tier->root[0] || tier->config.msr_root;
+}
+
 static int find_model(struct tier *tier)
 {
 	struct tier_cpu cpu;
 	int err;
 
+	if (arch__not_x86() && !is_elsewhere(tier))
+		return tier__fail(tier, -EOPNOTSUPP, ARCH_X86_TODO, "%s", arch__not_x86());
 	tier->model = tier->config.model;
 	if (tier->model)
 		return 0;

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What depends on the architecture, included by the Makefile. ARCH= names the one to build for, x86 or arm64; it is
+# this machine's by default. For another one, CROSS_COMPILE= is the compiler's prefix and SYSROOT= a root with the
+# libraries; what is built goes to .output/ARCH. `tests/vm/root arm64` makes such a root.
+arch_of = $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(patsubst amd64,x86,$(1))))
+MACHINE := $(call arch_of,$(shell uname -m))
+ARCH ?= $(MACHINE)
+override ARCH := $(call arch_of,$(ARCH))
+ifeq ($(filter x86 arm64,$(ARCH)),)
+  $(error unsupported architecture '$(ARCH)'; use ARCH=x86 or ARCH=arm64)
+endif
+
+ifneq ($(ARCH),$(MACHINE))
+  OUT := .output/$(ARCH)
+  CROSS_COMPILE ?= $(if $(filter arm64,$(ARCH)),aarch64,x86_64)-linux-gnu-
+endif
+ifeq ($(origin CC),default)
+  CC := $(CROSS_COMPILE)gcc$(SYSROOT:%= --sysroot=%)
+endif
+
+# Files of one architecture; elsewhere unsupported.c stands in for them.
+X86_ONLY := src/ring/facts.c src/ring/guest.c src/ring/guest_code.S src/ring/kvm.c src/ring/measure.c \
+	src/ring/module.c src/ring/module_code.S src/ring/tsc.c src/ring/user.c \
+	tests/unit/test_guest.c tests/unit/test_ring.c $(wildcard tests/ringlat/*.c tests/emu/test_*.c)
+OTHER_ARCH := $(if $(filter x86,$(ARCH)),src/ring/unsupported.c,$(X86_ONLY))
+
+# sources PATTERN...: the files that are built for ARCH.
+sources = $(filter-out $(OTHER_ARCH),$(wildcard $(1)))
+
+ifneq ($(ARCH),x86)
+  ifneq ($(filter modules% dkms%,$(MAKECMDGOALS)),)
+    $(error the kernel modules are for x86 only)
+  endif
+endif
