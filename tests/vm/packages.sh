@@ -112,13 +112,14 @@ download() {
 	return 77
 }
 
-# The suites to find the kernel of a series in, and its headers, the preferred one first. trixie-backports has
-# the kernels of sid, for Debian 13: what its headers need to build modules is in trixie.
+# The suites to find the kernel of a series in, and its headers, the preferred one first; SUITE:ARCH for another
+# architecture than this machine's. trixie-backports has the kernels of sid, for Debian 13: what its headers need to build modules is in trixie.
 suites_of() {
 	case $1 in
 	5.10) echo bullseye ;;
 	6.1 | 6.1-rt) echo bookworm ;;
 	6.12) echo bookworm trixie ;;
+	6.12-arm64) echo bookworm:arm64 trixie:arm64 ;;
 	7) echo trixie-backports sid ;;
 	*) return 1 ;;
 	esac
@@ -130,7 +131,8 @@ download_from() {
 
 	shift
 	for suite in $suites; do
-		suite_apt "$suite" && download "$@" && return
+		# shellcheck disable=SC2086 # SUITE or SUITE ARCH
+		suite_apt ${suite/:/ } && download "$@" && return
 	done
 	return 77
 }
