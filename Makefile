@@ -5,6 +5,7 @@
 # make check-bochs   ringlat's private guest on an emulated Intel CPU: minutes, so not in check
 # make bench    the figures of docs/performance.md, as ratios
 # make install  PREFIX=/usr/local DESTDIR=
+# make ARCH=arm64 SYSROOT=DIR    cross-compile; DIR has the libraries: see scripts/arch.mk
 # make modules  build kmod/* for the running kernel, or KERNEL= with KDIR= (its build directory)
 # make modules_install   into DESTDIR/lib/modules; make dkms_install: as source for DKMS
 OUT := .output
@@ -180,7 +181,7 @@ tests: all $(UNIT) $(TRUTH) $(EMU) $(OUT)/bench/power $(OUT)/bench/together \
 	$(if $(filter x86,$(ARCH)),$(MUTANTS) $(OUT)/tests/emu/msrfs/msrfs $(addprefix $(OUT)/tests/rmid/,check lives fuzz))
 
 deps:
-	$(Q)scripts/deps build check bench
+	$(Q)scripts/deps build check bench arm64
 
 demo:
 	$(Q)scripts/deps build
@@ -188,7 +189,7 @@ demo:
 	$(Q)scripts/demo
 
 check soak:
-	$(Q)scripts/deps build check
+	$(Q)scripts/deps build check arm64
 	$(Q)$(MAKE) tests
 	$(Q)$(if $(filter soak,$@),LATSCOPE_SOAK=1) tests/run
 
