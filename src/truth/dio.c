@@ -219,7 +219,7 @@ static int start_worker(struct truth_dio *dio, unsigned int index, char *buffer)
 
 static int start_workers(struct truth_dio *dio)
 {
-	size_t pages = (dio->bytes + TRUTH_PAGE - 1) / TRUTH_PAGE;
+	size_t pages = (dio->bytes + truth__page() - 1) / truth__page();
 	char *buffers = truth__map(dio->depth * pages);
 	int err = 0;
 
@@ -229,7 +229,7 @@ static int start_workers(struct truth_dio *dio)
 	if (!buffers || !dio->workers)
 		return truth__fail(dio->why, -ENOMEM, "out of memory");
 	for (unsigned int i = 0; !err && i < dio->depth; i++)
-		err = start_worker(dio, i, buffers + i * pages * TRUTH_PAGE);
+		err = start_worker(dio, i, buffers + i * pages * truth__page());
 	return err ? truth__fail(dio->why, err, "cannot make a thread") : 0;
 }
 

@@ -21,9 +21,9 @@ static void touch_user(const struct truth_touch *touch, volatile char *map)
 {
 	for (size_t i = 0; i < touch->pages; i++) {
 		if (touch->read)
-			(void)map[i * TRUTH_PAGE];
+			(void)map[i * truth__page()];
 		else
-			map[i * TRUTH_PAGE] = 1;
+			map[i * truth__page()] = 1;
 	}
 }
 
@@ -42,7 +42,7 @@ static bool copy_to_page(const struct truth_touch *touch, char *page)
 static int touch_kernel(struct truth_touch *touch, char *map)
 {
 	for (size_t i = 0; i < touch->pages; i++) {
-		char *page = map + i * TRUTH_PAGE;
+		char *page = map + i * truth__page();
 
 		if (!(touch->read ? copy_from_page(touch, page) : copy_to_page(touch, page)))
 			return truth__fail(touch->why, -EIO,

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 uint64_t truth__now(void)
 {
@@ -71,15 +72,24 @@ struct truth_faults truth__faults_since(int who, struct truth_faults before)
 	return (struct truth_faults){ now.minor - before.minor, now.major - before.major };
 }
 
+size_t truth__page(void)
+{
+	static size_t page;
+
+	if (!page)
+		page = (size_t)sysconf(_SC_PAGESIZE);
+	return page;
+}
+
 char *truth__map(size_t pages)
 {
-	char *map = mmap(NULL, pages * TRUTH_PAGE, PROT_READ | PROT_WRITE,
+	char *map = mmap(NULL, pages * truth__page(), PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (map == MAP_FAILED)
 		return NULL;
 	/* EINVAL: a kernel without huge pages. */
-	if (madvise(map, pages * TRUTH_PAGE, MADV_NOHUGEPAGE) && errno != EINVAL)
+	if (madvise(map, pages * truth__page(), MADV_NOHUGEPAGE) && errno != EINVAL)
 		return NULL;
 	return map;
 }

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRUTH_PAGE 4096UL
+#define TRUTH_PAGE_MAX (1UL << 16) /* of all architectures */
 #define TRUTH_WHY 256
 #define NSEC_PER_MSEC 1000000ULL
 #define NSEC_PER_SEC 1000000000ULL
@@ -45,6 +45,8 @@ uint64_t truth__seed(uint64_t seed, unsigned int index); /* of a thread, as such
 /* who: RUSAGE_SELF, all threads and those that ended; RUSAGE_THREAD, the caller. */
 struct truth_faults truth__faults(int who);
 struct truth_faults truth__faults_since(int who, struct truth_faults before);
+
+size_t truth__page(void); /* bytes of a base page: 4096 on x86, up to TRUTH_PAGE_MAX on arm64 */
 
 /* Fresh anonymous memory in base pages; NULL and errno. */
 char *truth__map(size_t pages);

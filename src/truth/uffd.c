@@ -26,7 +26,7 @@ struct truth_uffd_writer {
 	struct truth_span touches;
 };
 
-static char source[TRUTH_PAGE] __attribute__((aligned(4096))) = { 1 };
+static char source[TRUTH_PAGE_MAX];
 
 static int open_uffd(struct truth_uffd *uffd)
 {
@@ -44,9 +44,9 @@ static int open_uffd(struct truth_uffd *uffd)
 static int fill(struct truth_uffd *uffd, uint64_t address)
 {
 	struct uffdio_copy copy = {
-		.dst = address & ~(TRUTH_PAGE - 1),
+		.dst = address & ~(truth__page() - 1),
 		.src = (uintptr_t)source,
-		.len = TRUTH_PAGE,
+		.len = truth__page(),
 	};
 
 	/* EAGAIN: the address space is changing at the moment. */
@@ -98,7 +98,7 @@ static void touch(struct truth_uffd_writer *writer)
 
 	for (size_t i = writer->first; i < writer->uffd->pages; i += writer->step) {
 		start = truth__now();
-		map[i * TRUTH_PAGE] = 1;
+		map[i * truth__page()] = 1;
 		truth__add(&writer->touches, truth__now() - start);
 		if (writer->uffd->threads)
 			truth__sleep(truth__random(&seed) % (2 * writer->uffd->delay_ns + 1));
@@ -151,7 +151,7 @@ int truth_uffd__prepare(struct truth_uffd *uffd)
 static int enlist(struct truth_uffd *uffd)
 {
 	struct uffdio_register reg = {
-		.range = { .start = (uintptr_t)uffd->map, .len = uffd->pages * TRUTH_PAGE },
+		.range = { .start = (uintptr_t)uffd->map, .len = uffd->pages * truth__page() },
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 

@@ -27,7 +27,7 @@ struct cold {
 
 static void make(struct cold *cold, const char *path)
 {
-	static char page[TRUTH_PAGE];
+	static char page[TRUTH_PAGE_MAX];
 
 	cold->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (cold->fd < 0)
@@ -35,7 +35,7 @@ static void make(struct cold *cold, const char *path)
 	unlink(path);
 	memset(page, 1, sizeof(page));
 	for (size_t i = 0; i < cold->pages; i++)
-		if (write(cold->fd, page, sizeof(page)) != sizeof(page))
+		if (write(cold->fd, page, truth__page()) != (ssize_t)truth__page())
 			truth_die(TRUTH_FAILED, "cannot write %s: %s", path, strerror(errno));
 }
 
@@ -44,7 +44,7 @@ static size_t cached_pages(const struct cold *cold, void *map)
 	static unsigned char resident[1 << 20];
 	size_t count = 0;
 
-	if (mincore(map, cold->pages * TRUTH_PAGE, resident))
+	if (mincore(map, cold->pages * truth__page(), resident))
 		truth_die(TRUTH_FAILED, "cannot ask what is cached: %s", strerror(errno));
 	for (size_t i = 0; i < cold->pages; i++)
 		count += resident[i] & 1;
@@ -53,7 +53,7 @@ static size_t cached_pages(const struct cold *cold, void *map)
 
 static char *map_file(const struct cold *cold)
 {
-	size_t length = cold->pages * TRUTH_PAGE;
+	size_t length = cold->pages * truth__page();
 	char *map = mmap(NULL, length, PROT_READ, MAP_SHARED, cold->fd, 0);
 
 	if (map == MAP_FAILED || (!cold->ahead && madvise(map, length, MADV_RANDOM)))
@@ -80,7 +80,7 @@ static void drop(const struct cold *cold)
 	}
 	if (left)
 		truth_die(TRUTH_CANNOT, "%zu pages stay cached: a file system in memory?", left);
-	munmap(map, cold->pages * TRUTH_PAGE);
+	munmap(map, cold->pages * truth__page());
 }
 
 static struct truth_faults touch(struct cold *cold, const volatile char *map)
@@ -89,7 +89,7 @@ static struct truth_faults touch(struct cold *cold, const volatile char *map)
 	uint64_t start = truth__now();
 
 	for (size_t i = 0; i < cold->pages; i++)
-		(void)map[i * TRUTH_PAGE];
+		(void)map[i * truth__page()];
 	faults = truth__faults_since(RUSAGE_THREAD, before);
 	cold->elapsed_ns = truth__now() - start;
 	return faults;

@@ -58,7 +58,7 @@ static struct truth_faults child_faults(pid_t child)
 
 static void fault_local(char *map, size_t pages)
 {
-	if (mlock(map, pages * TRUTH_PAGE))
+	if (mlock(map, pages * truth__page()))
 		truth_die(errno == EPERM || errno == ENOMEM ? TRUTH_CANNOT : TRUTH_FAILED,
 			  "cannot lock %zu pages: %s", pages, strerror(errno));
 }
@@ -69,7 +69,7 @@ static void fault_remote(pid_t child, char *map, size_t pages)
 	struct iovec local = { &byte, 1 };
 
 	for (size_t i = 0; i < pages; i++) {
-		struct iovec remote = { map + i * TRUTH_PAGE, 1 };
+		struct iovec remote = { map + i * truth__page(), 1 };
 
 		if (process_vm_writev(child, &local, 1, &remote, 1, 0) != 1)
 			truth_die(errno == EPERM || errno == ENOSYS ? TRUTH_CANNOT : TRUTH_FAILED,
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 		map = truth_map(pages);
 		child = start_child();
 		/* The child's stays; ours would be faulted in by truth_open(). */
-		munmap(map, pages * TRUTH_PAGE);
+		munmap(map, pages * truth__page());
 	}
 	truth_open(&window);
 	printf("pages=%zu\n", pages);
