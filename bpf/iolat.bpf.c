@@ -173,7 +173,7 @@ static __always_inline __u64 table_take(__u32 line, const struct request_view *r
 			continue;
 		if (stamp->queue_ns == rq->start_ns)
 			issue_ns = stamp->issue_ns;
-		stamp->request = 0;
+		store_ordered(&stamp->request, 0);
 	}
 	return issue_ns;
 }

@@ -209,19 +209,11 @@ static __always_inline struct memlat_call *call_find(__u64 id)
 	return found;
 }
 
-/*
- * Another CPU may take the place as soon as it is free: start_ns must be 0 by then. A locked
- * instruction orders the two where the architecture does not.
- */
+/* Another CPU may take the place as soon as it is free: start_ns must be 0 by then. */
 static __always_inline void call_free(struct memlat_call *call)
 {
 	call->start_ns = 0;
-#if defined(__TARGET_ARCH_x86)
-	barrier();
-	call->id = 0;
-#else
-	__sync_lock_test_and_set(&call->id, 0);
-#endif
+	store_ordered(&call->id, 0);
 }
 
 /* What only the splits ask. */
@@ -523,10 +515,9 @@ int BPF_KRETPROBE(thp_leave_kprobe, unsigned long result)
 }
 
 /* A task that dies takes along the retry it never made, and calls whose return was missed. */
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(task_exit, struct task_struct *task)
+static __always_inline int forget_task(__u32 tid)
 {
-	__u32 tid = task->pid, place = first_place(tid);
+	__u32 place = first_place(tid);
 
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < MEMLAT_PLACES; i++) {
@@ -538,6 +529,19 @@ int BPF_PROG(task_exit, struct task_struct *task)
 		}
 	}
 	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(task_exit, struct task_struct *task)
+{
+	return forget_task(task->pid);
+}
+
+/* For those that the other one is not run for: see fault_enter_again(). */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(task_exit_again, struct task_struct *task)
+{
+	return forget_task(task->pid);
 }
 
 /* ---- software perf events ---- */

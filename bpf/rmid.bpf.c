@@ -140,17 +140,18 @@ static __always_inline void begin_span(struct lat_rmid_cpu *state, struct task_s
 	state->ran_ns = task->se.sum_exec_runtime;
 }
 
-/* What follows is one step to whoever reads the state. */
+/*
+ * Until close_state(), what is stored is one step to who reads the state. The time of a switch is
+ * taken within: a span that a reader extends up to its own time does not go past the switch.
+ */
 static __always_inline void open_state(struct lat_rmid_cpu *state)
 {
-	state->version++;
-	barrier();
+	store_ordered(&state->version, state->version + 1);
 }
 
 static __always_inline void close_state(struct lat_rmid_cpu *state)
 {
-	barrier();
-	state->version++;
+	store_ordered(&state->version, state->version + 1);
 }
 
 /*
@@ -234,8 +235,8 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 
 	if (!state)
 		return 0;
-	now = bpf_ktime_get_ns();
 	open_state(state);
+	now = bpf_ktime_get_ns();
 	missed = missed_switches(state, count_switches(prev, next));
 	if (missed)
 		resume_span(state, cpu, prev, missed, now);
@@ -261,8 +262,8 @@ int tick(struct bpf_perf_event_data *ctx)
 
 	if (!state)
 		return 0;
-	now = bpf_ktime_get_ns();
 	open_state(state);
+	now = bpf_ktime_get_ns();
 	end_span(state, cpu, now, RMID_TICKED);
 	if (state->since_ns) {
 		state->since_ns = now;

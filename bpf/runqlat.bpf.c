@@ -185,7 +185,8 @@ int prime(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	fresh.arrivals = task->sched_info.pcount;
-	barrier(); /* one that ends between the two is counted as joined, not passed over */
+	/* In this order one that ends between the two is counted as joined, not passed over. */
+	store_ordered(&fresh.queued_ns, 0);
 	fresh.run_delay = task->sched_info.run_delay;
 	bpf_task_storage_get(&tasks, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	return 0;

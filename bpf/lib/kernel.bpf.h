@@ -12,6 +12,21 @@
 #include <bpf/bpf_tracing.h>
 
 /*
+ * A store that other CPUs see after all stores before it and before all after it. x86 keeps the
+ * order of stores by itself; elsewhere an exchange does, which BPF defines as a full barrier.
+ */
+#if defined(__TARGET_ARCH_x86)
+#define store_ordered(to, value) \
+	({                       \
+		barrier();       \
+		*(to) = (value); \
+		barrier();       \
+	})
+#else
+#define store_ordered(to, value) ((void)__sync_lock_test_and_set(to, value))
+#endif
+
+/*
  * Follows members from a pointer: directly where the verifier knows its type; by a helper, at ten
  * times the price, where it does not (`raw`).
  */

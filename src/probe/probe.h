@@ -19,7 +19,7 @@ struct bpf_object;
 struct bpf_object_skeleton;
 
 #define PROBE_PROGRAMS 8
-#define PROBE_AGAIN 3
+#define PROBE_AGAIN 4
 
 /* One way to measure. A rung is taken if all its programs load and attach. */
 struct probe_rung {

@@ -23,6 +23,7 @@
 #include <rmid/rows.h>
 
 #include "internal.h"
+#include "kernel.h"
 #include "refusal.h"
 #include "rmid.skel.h"
 #include "rmid_events.h"
@@ -281,6 +282,8 @@ static int try_rung(struct rmid *rmid)
 
 	if (is_rung(rmid, MODULE))
 		err = open_module(rmid);
+	if (!err && kernel__lacks())
+		err = -ENOSYS;
 	if (!err)
 		err = attribution__init(&rmid->attribution, rmid->cpus);
 	rmid->attribution.by_rmid = is_rung(rmid, MODULE);
@@ -308,6 +311,8 @@ static void explain(int err, const struct rmid_rung *rung, char reason[RUN_TEXT]
 		snprintf(reason, RUN_TEXT, "not loaded; needs %s", rung->needs);
 	else if (err == -EPROTONOSUPPORT || err == -EUCLEAN)
 		snprintf(reason, RUN_TEXT, "of another version; needs %s", rung->needs);
+	else if (err == -ENOSYS)
+		snprintf(reason, RUN_TEXT, "not in this kernel; needs %s", kernel__lacks());
 	else
 		refusal__explain(err, rung->needs, reason);
 }

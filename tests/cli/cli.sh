@@ -4,7 +4,8 @@
 # title, exit code, what is said on stderr and on stdout (regexes; empty: nothing), arguments.
 . tests/tap.sh
 
-latscope=$PWD/.output/latscope
+built=${LATSCOPE_BUILT:-$PWD/.output}
+latscope=$built/latscope
 dir=$(mktemp -d)
 chmod 755 "$dir" # for those who are not root
 on_exit rm -rf "$dir"

@@ -6,12 +6,17 @@
 # too_old: why the running kernel takes none of our programs; fails if it should take all
 too_old() { [[ $(uname -r) = 5.10.* ]] && echo 'needs BPF atomic operations that return a value (Linux 5.12)'; }
 
-# preemption: the model in use; "-" where the kernel does not tell
+# preemption: the model in use; "-" where it is fixed, or not to be seen
 preemption() {
 	local model
 
-	model=$(grep -so '([a-z]*)' /sys/kernel/debug/sched/preempt) || model=-
-	echo "${model//[()]/}"
+	if model=$(grep -so '([a-z]*)' /sys/kernel/debug/sched/preempt); then
+		echo "${model//[()]/}"
+	elif [[ $(uname -v) = *PREEMPT_RT* ]]; then
+		echo rt
+	else
+		echo -
+	fi
 }
 
 # examined MODULE: lines "RUNG yes|no REASON" of what doctor said

@@ -307,10 +307,23 @@ known_delays() {
 	modprobe -r null_blk
 }
 
+delayed_reads() {
+	local rung delay_ns=1000000
+
+	ok 'the device' null_disk $delay_ns || return
+	disk=nullb0
+	setting nullb0 scheduler none
+	transfers read disk_reads
+	for rung in "${rungs[@]}"; do
+		is "$rung: dio: none is shorter than the delay" \
+			"$(at_least "$rung" iolat $delay_ns)" "$(told io disk_reads)"
+	done
+}
+
 if ! rungs iolat; then
 	:
 elif [ -n "${LATSCOPE_COMPACT-}" ]; then
-	known_delay 1000000 none
+	delayed_reads
 else
 	all_requests
 fi

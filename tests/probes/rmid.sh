@@ -59,7 +59,7 @@ duties() {
 	local steal late tries verdicts='' coarse='' percent=$percent
 
 	for tries in 1 2 3 4 5; do
-		measure --rung "$1" -- .output/tests/truth/duty $((3 * soak)) ${LATSCOPE_VM:+10}
+		measure --rung "$1" -- "$built/tests/truth/duty" $((3 * soak)) ${LATSCOPE_VM:+10}
 		steal=$(sed -n 's/^steal_ns=//p' <<<"$out") late=$(sed -n 's/^late=//p' <<<"$out")
 		[ "${late:-0}" -lt $((3 * soak)) ] || continue
 		verdicts=$(seconds)

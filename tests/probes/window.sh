@@ -22,8 +22,9 @@
 . tests/tap.sh
 . tests/probes/doctor.sh
 
-latscope=$PWD/.output/latscope
-truth=$PWD/.output/tests/truth
+built=${LATSCOPE_BUILT:-$PWD/.output} # of another architecture: not there
+latscope=$built/latscope
+truth=$built/tests/truth
 soak=${LATSCOPE_SOAK:+5} soak=${soak:-1} # what counts are multiplied by
 patience=120 # s, for what takes a blink on an idle machine
 windows=6    # that may be tried until one is not disturbed
