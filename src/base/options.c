@@ -77,7 +77,7 @@ static const struct argp_option format_options[] = {
 
 static const struct argp_option metrics_options[] = {
 	{ "quiet", 'q', 0, 0, "Print no progress and no warnings", 0 },
-	{ "verbose", 'v', 0, 0, "Show every metric in full, and the verifier's logs", 0 },
+	{ "verbose", 'v', 0, 0, "Show every metric in full, and verifier logs", 0 },
 	{ "help", 'h', 0, 0, "Print this help", 0 },
 	{ 0 },
 };

@@ -78,7 +78,7 @@ for command in "${commands[@]}"; do
 done
 
 check 'what record measures beside has its heading' 0 '' $'\n What is measured beside:\n      --rmid ' record --help
-check '--verbose promises nothing where there are no metrics' 0 '' '-v, --verbose +Accepted; changes nothing here' load --help
+check '--verbose promises nothing where there are no metrics' 0 '' '-v, --verbose +Print details' load --help
 check '--verbose shows them where there are' 0 '' '-v, --verbose +Show every metric in full' report --help
 
 if [ "$(id -u)" = 0 ]; then
