@@ -178,6 +178,18 @@ static __always_inline __u64 table_take(__u32 line, const struct request_view *r
 	return issue_ns;
 }
 
+/* Is there a stamp of this request? */
+static __always_inline bool table_has(__u32 line, const struct request_view *rq)
+{
+	const struct iolat_stamp *stamp = table[line];
+
+	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
+		if (stamp->request == rq->id && stamp->queue_ns == rq->start_ns)
+			return true;
+	}
+	return false;
+}
+
 static __always_inline void forget(const struct iolat_start *start, __u64 id)
 {
 	if (start->requeues)
@@ -379,6 +391,20 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 	return 0;
 }
 
+/*
+ * Is it known when the request was issued? The first of two programs at one place leaves it so, the
+ * first of two at completion takes it away.
+ */
+static __always_inline bool issue_is_known(struct request *rq, const struct request_view *view)
+{
+	const struct iolat_start *start;
+
+	if (!knobs.identity && table_has(line_of(rq, false), view))
+		return true;
+	start = find(view);
+	return start && start->issue_ns;
+}
+
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(stamps_complete, struct request *rq, int error, unsigned int nr_bytes)
 {
@@ -388,6 +414,21 @@ int BPF_PROG(stamps_complete, struct request *rq, int error, unsigned int nr_byt
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(hashed_complete, struct request *rq, int error, unsigned int nr_bytes)
 {
+	return complete(rq, error, nr_bytes, true, false);
+}
+
+/*
+ * Some programs are there twice over, for kernels that preempt a program at a tracepoint (7.0) and do
+ * not run it for others on that CPU until its task goes on. The second one does what the first was
+ * not run for.
+ */
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(hashed_complete_again, struct request *rq, int error, unsigned int nr_bytes)
+{
+	struct request_view view = request_view(rq, false);
+
+	if (nr_bytes < view.bytes || !issue_is_known(rq, &view))
+		return 0;
 	return complete(rq, error, nr_bytes, true, false);
 }
 
@@ -483,6 +524,14 @@ int BPF_PROG(hashed_issue, struct request *rq)
 	return issue(rq, false);
 }
 
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(hashed_issue_again, struct request *rq)
+{
+	struct request_view view = request_view(rq, false);
+
+	return issue_is_known(rq, &view) ? 0 : issue(rq, false);
+}
+
 SEC("raw_tp/block_rq_issue")
 int BPF_PROG(raw_issue, struct request *rq)
 {
@@ -516,9 +565,7 @@ static __always_inline int submit(const struct request_view *rq, const struct io
 	return 0;
 }
 
-/* Where the submitter is still `current`: block_io_start since 6.5 (5a80bd075f3b), else insert. */
-SEC("tp_btf/block_io_start")
-int BPF_PROG(submit_start, struct request *rq)
+static __always_inline int submit_started(struct request *rq)
 {
 	struct request_view view = request_view(rq, false);
 	__u64 id = view.id;
@@ -530,8 +577,7 @@ int BPF_PROG(submit_start, struct request *rq)
 	return submit(&view, requeued ? bpf_map_lookup_elem(&start_ts, &id) : NULL);
 }
 
-SEC("tp_btf/block_rq_insert")
-int BPF_PROG(submit_insert, struct request *rq)
+static __always_inline int submit_inserted(struct request *rq)
 {
 	struct request_view view = request_view(rq, false);
 	__u64 id = view.id;
@@ -544,9 +590,28 @@ int BPF_PROG(submit_insert, struct request *rq)
 	return submit(&view, start);
 }
 
+/* Where the submitter is still `current`: block_io_start since 6.5 (5a80bd075f3b), else insert. */
+SEC("tp_btf/block_io_start")
+int BPF_PROG(submit_start, struct request *rq)
+{
+	return submit_started(rq);
+}
+
+/* It says once more what the first one said. */
+SEC("tp_btf/block_io_start")
+int BPF_PROG(submit_start_again, struct request *rq)
+{
+	return submit_started(rq);
+}
+
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(submit_insert, struct request *rq)
+{
+	return submit_inserted(rq);
+}
+
 /* The request was merged into another and ends here, without completion. */
-SEC("tp_btf/block_rq_merge")
-int BPF_PROG(merged, struct request *rq)
+static __always_inline int forget_merged(struct request *rq)
 {
 	__u64 id = (__u64)rq;
 	struct iolat_start *start = bpf_map_lookup_elem(&start_ts, &id);
@@ -554,6 +619,18 @@ int BPF_PROG(merged, struct request *rq)
 	if (start)
 		forget(start, id);
 	return 0;
+}
+
+SEC("tp_btf/block_rq_merge")
+int BPF_PROG(merged, struct request *rq)
+{
+	return forget_merged(rq);
+}
+
+SEC("tp_btf/block_rq_merge")
+int BPF_PROG(merged_again, struct request *rq)
+{
+	return forget_merged(rq);
 }
 
 SEC("raw_tp/task_rename")

@@ -175,6 +175,17 @@ int BPF_PROG(newtask, struct task_struct *task)
 	return 0;
 }
 
+/*
+ * The same for kernels that preempt a program at a tracepoint (7.0), and do not run it for others on
+ * that CPU until its task goes on. Those of the scheduler itself run with interrupts off.
+ */
+SEC("tp_btf/task_newtask")
+int BPF_PROG(newtask_again, struct task_struct *task)
+{
+	bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return 0;
+}
+
 /* Once, after the probes are attached: storage for every task there is. */
 SEC("iter/task")
 int prime(struct bpf_iter__task *ctx)

@@ -56,7 +56,7 @@ static int examine(const struct probe_ops *ops)
 
 	printf("\n%s: %s\n", ops->name, ops->metrics[0].what);
 	for (unsigned int i = 0; i < ops->nr_rungs; i++) {
-		rung = &ops->rungs[i];
+		rung = probe__nth_rung(ops, i);
 		if (probe__open(&probe, ops, &knobs, rung->name, why)) {
 			print_finding(" ", rung->name, "no", probe__reason(why, rung->name));
 			continue;

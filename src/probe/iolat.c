@@ -44,6 +44,8 @@ static const struct probe_rung rungs[] = {
 		.needs = "BPF tracepoints with BTF (Linux 5.5)",
 		.programs = { "hashed_complete", "hashed_requeue", "hashed_issue" },
 		.end_program = "hashed_complete",
+		.end_again = "hashed_complete_again",
+		.again = { "hashed_complete_again", "hashed_issue_again" },
 	},
 	[RAW_TP] = {
 		.name = "raw_tp",
@@ -92,6 +94,16 @@ static int iolat_suits(const struct probe_rung *rung, char why[RUN_TEXT])
 }
 
 /*
+ * Since 7.0 a program at a tracepoint may be preempted, and is not run for others on that CPU until
+ * its task goes on. TP_BTF has its programs twice for that; a request that has completed leaves
+ * nothing by which STAMPS could tell that it was missed.
+ */
+static bool iolat_second_best(const struct probe_rung *rung)
+{
+	return rung == &rungs[STAMPS] && kernel__preempts_tracepoints();
+}
+
+/*
  * RQF_FLUSH_SEQ. Since 6.11 (5f89154e8e9e) the flags are an enum, with other values, which got a
  * name only in 6.14 (e7112524e5e8): CO-RE cannot find it in between. Before that it was bit 4.
  */
@@ -136,19 +148,35 @@ static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton
 	return 0;
 }
 
-static const char *submit_program(void)
+#define SUBMIT_PROGRAMS 4
+
+/* They see the submitter. */
+static unsigned int submit_programs(const struct probe *probe, const char *names[SUBMIT_PROGRAMS])
 {
-	return kernel__has_tracepoint("block_io_start") ? "submit_start" : "submit_insert";
+	bool start = kernel__has_tracepoint("block_io_start");
+	unsigned int nr = 0;
+
+	names[nr++] = "merged";
+	if (probe->again)
+		names[nr++] = "merged_again";
+	names[nr++] = start ? "submit_start" : "submit_insert";
+	if (probe->again && start)
+		names[nr++] = "submit_start_again";
+	return nr;
 }
 
 static int iolat_prepare(struct probe *probe, struct bpf_object *obj)
 {
-	int err;
+	const char *names[SUBMIT_PROGRAMS];
+	unsigned int nr;
+	int err = 0;
 
 	if (!probe->knobs.identity)
 		return 0;
-	err = probe__load_too(obj, submit_program());
-	return err ? err : probe__load_too(obj, "merged");
+	nr = submit_programs(probe, names);
+	for (unsigned int i = 0; !err && i < nr; i++)
+		err = probe__load_too(obj, names[i]);
+	return err;
 }
 
 static int start_check(struct probe *probe)
@@ -168,15 +196,19 @@ static int start_check(struct probe *probe)
 static int iolat_start(struct probe *probe, struct lat_control **control)
 {
 	struct iolat *iolat = probe->skel;
-	int err;
+	const char *names[SUBMIT_PROGRAMS];
+	unsigned int nr;
+	int err = 0;
 
 	*control = &iolat->skel->bss->control;
 	if (probe->rung == &rungs[STAMPS])
 		return start_check(probe);
 	if (!probe->knobs.identity)
 		return 0;
-	err = probe__attach(probe, submit_program());
-	return err ? err : probe__attach(probe, "merged");
+	nr = submit_programs(probe, names);
+	for (unsigned int i = 0; !err && i < nr; i++)
+		err = probe__attach(probe, names[i]);
+	return err;
 }
 
 /* Requests in flight leave their stamps behind. */
@@ -347,6 +379,7 @@ const struct probe_ops iolat_ops = {
 	.nr_rungs = sizeof(rungs) / sizeof(rungs[0]),
 	.open = iolat_open,
 	.suits = iolat_suits,
+	.second_best = iolat_second_best,
 	.prepare = iolat_prepare,
 	.start = iolat_start,
 	.tick = iolat_tick,

@@ -157,3 +157,15 @@ bool kernel__preempts(void)
 		return strcmp(model, "(none)") && strcmp(model, "(voluntary)");
 	return !uname(&name) && strstr(name.version, "PREEMPT");
 }
+
+/*
+ * 7.0 guards the call of a tracepoint by SRCU where it was guarded by preemption being off; the type
+ * of the guard came with it.
+ */
+bool kernel__preempts_tracepoints(void)
+{
+	const struct btf *btf = kernel_btf();
+
+	return kernel__preempts() && btf &&
+	       btf__find_by_name_kind(btf, "class_srcu_fast_notrace_t", BTF_KIND_TYPEDEF) > 0;
+}

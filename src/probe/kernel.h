@@ -34,4 +34,7 @@ const char *kernel__lacks(void);
  */
 bool kernel__preempts(void);
 
+/* And also in a program at a tracepoint, except where interrupts are off? */
+bool kernel__preempts_tracepoints(void);
+
 #endif

@@ -27,7 +27,9 @@ static const struct probe_rung rungs[] = {
 		/* In this order no start is left without its end. */
 		.programs = { "fault_leave", "task_exit", "fault_enter" },
 		.end_program = "fault_leave",
+		.end_again = "fault_leave_again",
 		.again = { "fault_leave_again", "task_exit_again", "fault_enter_again" },
+		.again_first = true,
 	},
 	[KPROBE] = {
 		.name = "kprobe",

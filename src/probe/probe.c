@@ -34,6 +34,19 @@ const struct probe_rung *probe__find_rung(const struct probe_ops *ops, const cha
 	return NULL;
 }
 
+const struct probe_rung *probe__nth_rung(const struct probe_ops *ops, unsigned int nth)
+{
+	for (int second_best = 0; second_best < 2; second_best++) {
+		for (unsigned int i = 0; i < ops->nr_rungs; i++) {
+			const struct probe_rung *rung = &ops->rungs[i];
+
+			if ((ops->second_best && ops->second_best(rung)) == second_best && !nth--)
+				return rung;
+		}
+	}
+	return NULL;
+}
+
 bool probe__filters_tasks(const struct lat_knobs *knobs)
 {
 	return knobs->tgid || knobs->tid || knobs->cgroup || knobs->comm[0];
@@ -174,14 +187,27 @@ int probe__attach(struct probe *probe, const char *name)
 	return probe__keep_link(probe, bpf_program__attach(program));
 }
 
-static int attach_programs(struct probe *probe)
+static int attach_all(struct probe *probe, const char *const *names, int max)
 {
 	int err = 0;
 
-	for (int i = 0; !err && probe->again && i < PROBE_AGAIN && probe->rung->again[i]; i++)
-		err = probe__attach(probe, probe->rung->again[i]);
-	for (int i = 0; !err && i < PROBE_PROGRAMS && probe->rung->programs[i]; i++)
-		err = probe__attach(probe, probe->rung->programs[i]);
+	for (int i = 0; !err && i < max && names[i]; i++)
+		err = probe__attach(probe, names[i]);
+	return err;
+}
+
+/* Of two at one place, the second one to run is that of `again`. */
+static int attach_programs(struct probe *probe)
+{
+	const struct probe_rung *rung = probe->rung;
+	int nr_again = probe->again ? PROBE_AGAIN : 0, err = 0;
+
+	if (rung->again_first)
+		err = attach_all(probe, rung->again, nr_again);
+	if (!err)
+		err = attach_all(probe, rung->programs, PROBE_PROGRAMS);
+	if (!err && !rung->again_first)
+		err = attach_all(probe, rung->again, nr_again);
 	if (!err && names_tasks(probe))
 		err = probe__attach(probe, "renamed");
 	return err;
@@ -260,7 +286,7 @@ static int try_rungs(struct probe *probe, const char *wanted, char why[RUN_TEXT]
 	char reason[RUN_TEXT];
 
 	for (unsigned int i = 0; i < probe->ops->nr_rungs; i++) {
-		rung = &probe->ops->rungs[i];
+		rung = probe__nth_rung(probe->ops, i);
 		if (wanted && strcmp(wanted, rung->name))
 			continue;
 		probe->rung = rung;
@@ -382,9 +408,9 @@ static uint64_t missed_ends(const struct probe *probe)
 {
 	uint64_t missed = missed_by(probe, probe->rung->end_program), again;
 
-	if (!probe->again)
+	if (!probe->again || !probe->rung->end_again)
 		return missed;
-	again = missed_by(probe, probe->rung->again[0]);
+	again = missed_by(probe, probe->rung->end_again);
 	return again < missed ? again : missed;
 }
 

@@ -32,13 +32,18 @@ struct probe_rung {
 						 NULL-terminated */
 	const char
 		*loaded[PROBE_PROGRAMS]; /* loaded only: the probe attaches or runs them itself */
-	/* Of `programs`: it sees the end of each event. What the kernel did not run it for, is lost. */
-	const char *end_program;
 	/*
-	 * Attached before `programs` where the kernel may preempt them, to run for the events that
-	 * the others are not run for; the first does what end_program does. NULL-terminated.
+	 * Of `programs`, the one that sees the end of each event, and of `again` the one that does
+	 * so, too (NULL: none does). What the kernel runs neither for is lost.
+	 */
+	const char *end_program, *end_again;
+	/*
+	 * Attached, too, where the kernel may preempt `programs`: each does what one of them was
+	 * not run for. NULL-terminated.
 	 */
 	const char *again[PROBE_AGAIN];
+	/* Before `programs`, as a trampoline runs the last one first; a tracepoint does not. */
+	bool again_first;
 	const char *unused_map; /* not to be created; NULL: all are used */
 	uint32_t lacks; /* splits it cannot do: mask of 1 << enum lat_by */
 	bool lacks_tasks; /* nor a filter by task */
@@ -56,6 +61,8 @@ struct probe_ops {
 	int (*open)(struct probe *probe, struct bpf_object_skeleton **skeleton);
 	/* May this rung be tried on this kernel? If not, says why. NULL: always. */
 	int (*suits)(const struct probe_rung *rung, char why[RUN_TEXT]);
+	/* Does another rung lose fewer events on this kernel, though this one works? NULL: none. */
+	bool (*second_best)(const struct probe_rung *rung);
 	/* Loads more than the rung names (by knobs and kernel). NULL: nothing. */
 	int (*prepare)(struct probe *probe, struct bpf_object *obj);
 	/* After load: control block and what must be attached by hand. */
@@ -75,6 +82,9 @@ extern const struct probe_ops *const probe_list[];
 
 const struct probe_ops *probe__find(const char *name); /* NULL: no such module */
 const struct probe_rung *probe__find_rung(const struct probe_ops *ops, const char *name);
+
+/* The rungs in the order in which they are tried on this kernel; `nth` below ops->nr_rungs. */
+const struct probe_rung *probe__nth_rung(const struct probe_ops *ops, unsigned int nth);
 
 /* Is the filter, or a part of it, one by task? */
 bool probe__filters_tasks(const struct lat_knobs *knobs);

@@ -35,6 +35,7 @@ examined() {
 rungs() {
 	local name answer reason wanted
 
+	# shellcheck disable=SC2154 # $latscope is set by who sources this
 	[ -n "${doctor-}" ] || doctor=$("$latscope" doctor)
 	rungs=()
 	diag "matrix: begin $1 $(uname -r) $(uname -m) $(preemption)"
