@@ -146,15 +146,25 @@ static __always_inline __u32 line_of(struct request *rq, bool raw)
 	       (IOLAT_LINES - 1);
 }
 
+static __always_inline void count_start(__u32 which)
+{
+	struct lat_cell *all = control.armed ? cells_here(&cells) : NULL;
+
+	if (all)
+		__sync_fetch_and_add(&all[IOLAT_DEVICE].counts[which], 1);
+}
+
 static __always_inline bool table_put(__u32 line, const struct request_view *rq, __u64 issue_ns)
 {
 	struct iolat_stamp *stamp = table[line];
 
 	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
-		/* A stamp of the same request is left over: nobody took it out at completion. */
 		if (stamp->request != rq->id &&
 		    (stamp->request || __sync_val_compare_and_swap(&stamp->request, 0, rq->id)))
 			continue;
+		/* Left over: the end of the request that was here before was missed. */
+		if (stamp->queue_ns && stamp->queue_ns != rq->start_ns)
+			count_start(LAT_ABANDONED);
 		stamp->queue_ns = rq->start_ns;
 		stamp->issue_ns = issue_ns;
 		return true;
@@ -173,6 +183,9 @@ static __always_inline __u64 table_take(__u32 line, const struct request_view *r
 			continue;
 		if (stamp->queue_ns == rq->start_ns)
 			issue_ns = stamp->issue_ns;
+		else
+			count_start(LAT_ABANDONED);
+		stamp->queue_ns = 0;
 		store_ordered(&stamp->request, 0);
 	}
 	return issue_ns;
@@ -215,6 +228,7 @@ static __always_inline struct iolat_start *find(const struct request_view *rq)
 
 	if (!start || is_of(start, rq))
 		return start;
+	count_start(LAT_ABANDONED);
 	forget(start, id);
 	return NULL;
 }
@@ -342,10 +356,11 @@ static __always_inline __u64 issue_time(struct ending *done, struct request *rq,
 		if (done->start)
 			issue_ns = done->start->issue_ns;
 	}
+	/* If ours was missed because a program was preempted, the kernel's is still there. */
+	if (!issue_ns && (!own || knobs.again))
+		return done->rq.issue_ns;
 	if (own)
 		return issue_ns;
-	if (!issue_ns)
-		return done->rq.issue_ns;
 	if (!done->cells)
 		return issue_ns;
 	if (!done->rq.issue_ns) {
@@ -418,9 +433,9 @@ int BPF_PROG(hashed_complete, struct request *rq, int error, unsigned int nr_byt
 }
 
 /*
- * Some programs are there twice over, for kernels that preempt a program at a tracepoint (7.0) and do
- * not run it for others on that CPU until its task goes on. The second one does what the first was
- * not run for.
+ * Some programs are there twice, for kernels that preempt a program at a tracepoint (7.0) and do not
+ * run it for others on that CPU until its task goes on. The second one does what the first was not
+ * run for.
  */
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(hashed_complete_again, struct request *rq, int error, unsigned int nr_bytes)
@@ -439,14 +454,6 @@ int BPF_PROG(raw_complete, struct request *rq, int error, unsigned int nr_bytes)
 }
 
 /* ---- the start: submission and issue ---- */
-
-static __always_inline void count_start(__u32 which)
-{
-	struct lat_cell *all = control.armed ? cells_here(&cells) : NULL;
-
-	if (all)
-		__sync_fetch_and_add(&all[IOLAT_DEVICE].counts[which], 1);
-}
 
 /* Keeps a request from now on. The submitter is `current`, if anybody asks for it. */
 static __always_inline void keep(const struct request_view *rq, __u64 issue_ns)
@@ -559,8 +566,11 @@ int BPF_PROG(raw_requeue, struct request *rq)
 /* A request begins. If its place has an entry yet, the end of the one before was missed. */
 static __always_inline int submit(const struct request_view *rq, const struct iolat_start *start)
 {
-	if (start)
+	if (start) {
+		if (start->issue_ns)
+			count_start(LAT_ABANDONED);
 		forget(start, rq->id);
+	}
 	keep(rq, 0);
 	return 0;
 }

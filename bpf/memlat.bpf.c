@@ -193,7 +193,7 @@ static __always_inline struct memlat_call *call_claim(__u64 id, bool *held)
 	return NULL;
 }
 
-/* The barrier: the verifier follows a test of the pointer, not what the compiler makes of several. */
+/* The barrier: the verifier follows a test of the pointer, not what the compiler makes of it. */
 static __always_inline struct memlat_call *call_find(__u64 id)
 {
 	struct memlat_call *call, *found = NULL;
@@ -242,8 +242,8 @@ static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_are
  * carries TRIED, save for the one after a failed attempt under the VMA's lock: that is told by the
  * "retry" which was returned. A retry given up for a signal leaves its place taken, which a later
  * fault at the same address must not inherit. If the first call is not known, or not known to have
- * been one, what is left of the fault would make a short sample: it gets no start, and its return is
- * a missed_start.
+ * been one, what is left of the fault would make a short sample: it gets no start, and its return
+ * is a missed_start.
  */
 static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, __u32 bits)
 {
@@ -272,7 +272,7 @@ static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, _
 	return true;
 }
 
-/* `again`: the second program at this entry, see below; what did not fit is counted by the first. */
+/* `again`: the second program at this entry, see below; the first one counts what did not fit. */
 static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u64 address,
 				      __u32 flags, bool has_regs, bool again)
 {
@@ -443,9 +443,9 @@ int BPF_PROG(fault_leave, struct vm_area_struct *vma, unsigned long address, uns
 }
 
 /*
- * The same twice over, for kernels that preempt a program in its midst. Until that task goes on, the
- * kernel does not run the program for others on that CPU; then these do, for the calls that the
- * first ones were not run for. An event is lost only if both are held up at the same time.
+ * The same once more, for kernels that preempt a program in its midst. Until that task goes on, the
+ * kernel does not run the program for others on that CPU. These programs then do its work, for the
+ * calls that it was not run for. An event is lost only if both are preempted at the same time.
  */
 SEC("fentry/handle_mm_fault")
 int BPF_PROG(fault_enter_again, struct vm_area_struct *vma, unsigned long address,

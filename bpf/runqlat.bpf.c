@@ -176,8 +176,8 @@ int BPF_PROG(newtask, struct task_struct *task)
 }
 
 /*
- * The same for kernels that preempt a program at a tracepoint (7.0), and do not run it for others on
- * that CPU until its task goes on. Those of the scheduler itself run with interrupts off.
+ * The same for kernels that preempt a program at a tracepoint (7.0), and do not run it for others
+ * on that CPU until its task goes on. Those of the scheduler itself run with interrupts off.
  */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(newtask_again, struct task_struct *task)

@@ -121,7 +121,7 @@ struct lat_knobs {
 	__u32 flush_seq; /* iolat: RQF_FLUSH_SEQ, the bit in rq_flags */
 	__u32 io_stat; /* iolat: RQF_IO_STAT, where start_time_ns depends on it; else 0 */
 	__u32 lie; /* enum lat_lie; where samples are split only */
-	__u32 pad;
+	__u32 again; /* the programs are there twice, as the kernel preempts them */
 	char comm[LAT_COMM_LEN];
 };
 _Static_assert(sizeof(struct lat_knobs) == 72, "lat_knobs has no padding");
@@ -219,15 +219,15 @@ struct runqlat_task {
 _Static_assert(sizeof(struct runqlat_task) == 32, "runqlat_task has no padding");
 
 /*
- * A call of handle_mm_fault(): memlat's `calls`, in .bss, hashed by TID. A call takes the first free
- * place of the few from there on.
+ * A call of handle_mm_fault(): memlat's `calls`, in .bss, hashed by TID. A call takes the first
+ * free place of the few from there on.
  */
 #define MEMLAT_CALL_BITS 14
 #define MEMLAT_CALLS (1 << MEMLAT_CALL_BITS)
 #define MEMLAT_PLACES 8
 
 struct memlat_call {
-	__u64 id; /* TID << 32 | low half of the address of the call's frame; 0: the place is free */
+	__u64 id; /* TID << 32 | low half of the address of the call's frame; 0: a free place */
 	__u64 start_ns; /* of the fault; 0: not stamped yet */
 	__u64 address;
 	__u16 bits; /* enum memlat_bit */

@@ -159,8 +159,8 @@ bool kernel__preempts(void)
 }
 
 /*
- * 7.0 guards the call of a tracepoint by SRCU where it was guarded by preemption being off; the type
- * of the guard came with it.
+ * 7.0 guards the call of a tracepoint by SRCU; before, preemption was off. The type of the guard
+ * came with it.
  */
 bool kernel__preempts_tracepoints(void)
 {

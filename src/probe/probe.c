@@ -291,6 +291,7 @@ static int try_rungs(struct probe *probe, const char *wanted, char why[RUN_TEXT]
 			continue;
 		probe->rung = rung;
 		probe->again = rung->again[0] && kernel__preempts();
+		probe->knobs.again = probe->again;
 		refusal__capture();
 		err = suits(probe, rung, reason);
 		if (!err) {
@@ -433,6 +434,16 @@ int probe__usage(const struct probe *probe, struct probe_usage *usage)
 	}
 	usage->recursion_missed = probe->rung->end_program ? missed_ends(probe) : 0;
 	return 0;
+}
+
+/* A start whose end was missed is abandoned as soon as its place is used again. */
+uint64_t probe__lost_ends(const struct probe *probe, const struct probe_usage *before,
+			  const struct probe_usage *after, const struct run_data *total)
+{
+	uint64_t missed = after->recursion_missed - before->recursion_missed;
+	uint64_t abandoned = total->metrics[0].counts[LAT_ABANDONED];
+
+	return probe->again && probe->rung->end_again && abandoned < missed ? abandoned : missed;
 }
 
 int probe__run_iterator(const struct bpf_program *program)

@@ -135,4 +135,11 @@ struct probe_usage {
 };
 int probe__usage(const struct probe *probe, struct probe_usage *usage);
 
+/*
+ * How many ends were lost between two looks at the usage. `total`: what was counted meanwhile.
+ * Where two programs see each end, the kernel's counts are only an upper bound.
+ */
+uint64_t probe__lost_ends(const struct probe *probe, const struct probe_usage *before,
+			  const struct probe_usage *after, const struct run_data *total);
+
 #endif

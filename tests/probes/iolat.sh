@@ -185,10 +185,10 @@ refused_splits() {
 
 # ---- null_blk: each request takes as long as it was told ----
 
-# null_disk NS: nullb0 completes each request after NS
+# null_disk NS [IRQMODE]: nullb0 completes each request after NS, in a timer's interrupt; or, by 0, at once in its task
 null_disk() {
 	! lsmod | grep -q '^null_blk' || modprobe -r null_blk
-	modprobe null_blk nr_devices=1 queue_mode=2 irqmode=2 "completion_nsec=$1"
+	modprobe null_blk nr_devices=1 queue_mode=2 "irqmode=${2:-2}" "completion_nsec=$1"
 }
 
 fio_window() {
@@ -320,10 +320,45 @@ delayed_reads() {
 	done
 }
 
+jobs=16 each=300
+
+crowd_window() {
+	begin
+	watch_disk
+	watching
+	fio --name=read --filename=/dev/nullb0 --rw=randread --bs=4k --direct=1 --ioengine=psync "--numjobs=$jobs" \
+		"--number_ios=$each" --size=1g --output-format=json >"$w/fio"
+	shut
+}
+
+# accounted RUNG: requests that are recorded or said to be missing
+accounted() {
+	echo $(($(fact "$1" iolat.events) + $(fact "$1" iolat.missed_start) + $(fact "$1" iolat.recursion_missed)))
+}
+
+# Many tasks for few CPUs, on a kernel that preempts our programs in their midst. Where an interrupt completes the
+# requests, all are there. Where their own task does, some may be missing, and are said to be.
+preempted_requests() {
+	local rung least count=$((jobs * each))
+
+	ok 'preempted: the device' null_disk 50000 || return
+	window crowd_window || return
+	is 'tp_btf: preempted: completed by interrupts, all are there' "$(fact tp_btf iolat.events)" $count
+	ok 'preempted: another device' null_disk 0 0 || return
+	window crowd_window || return
+	for rung in "${rungs[@]}"; do
+		least=$count
+		[ "$rung" != tp_btf ] || least=$((count * 95 / 100)) # of those that neither program saw, some leave no trace
+		within "$rung: preempted: a request is recorded or said to be missing" $least "$(accounted "$rung")" $count
+		diag "$rung: $(fact "$rung" iolat.events) of $count recorded"
+	done
+}
+
 if ! rungs iolat; then
 	:
 elif [ -n "${LATSCOPE_COMPACT-}" ]; then
 	delayed_reads
+	! [[ $(preemption) =~ lazy|full|rt ]] || ! command -v fio >/dev/null || preempted_requests
 else
 	all_requests
 fi

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit
 series=6.12-arm64
 built=.output/arm64
 dir=$(mktemp -d)
-on_exit 'rm -rf "$dir"'
+on_exit rm -rf "$dir"
 
 # What is x86's, by the name of its results.
 declare -A x86_only=(
