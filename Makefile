@@ -3,6 +3,7 @@
 # make demo     install what is missing, build, record 10 s of a mixed load
 # make check    install what is missing, build, run every test (soak: the same with larger counts)
 # make check-bochs   ringlat's private guest on an emulated Intel CPU: minutes, so not in check
+# make matrix   what runs on which kernel: the suites that tell, and a table of what they said
 # make bench    the figures of docs/performance.md, as ratios
 # make install  PREFIX=/usr/local DESTDIR=
 # make ARCH=arm64 SYSROOT=DIR    cross-compile; DIR has the libraries: see scripts/arch.mk
@@ -68,7 +69,7 @@ lax = $(if $(WERROR),,&& rm -f $(OUT)/strict)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests demo check soak check-bochs bench install deps clean distclean format modules \
+.PHONY: all tests demo check soak matrix check-bochs bench install deps clean distclean format modules \
 	modules_install dkms_install
 
 all: $(OUT)/latscope
@@ -188,10 +189,10 @@ demo:
 	$(Q)$(MAKE) all
 	$(Q)scripts/demo
 
-check soak:
-	$(Q)scripts/deps build check arm64
+check soak matrix:
+	$(Q)scripts/deps build check arm64 distro
 	$(Q)$(MAKE) tests
-	$(Q)$(if $(filter soak,$@),LATSCOPE_SOAK=1) tests/run
+	$(Q)$(if $(filter soak,$@),LATSCOPE_SOAK=1) tests/$(if $(filter matrix,$@),matrix -t,run)
 
 check-bochs:
 	$(Q)scripts/deps build check bochs

@@ -154,6 +154,11 @@ static __always_inline void count_start(__u32 which)
 		__sync_fetch_and_add(&all[IOLAT_DEVICE].counts[which], 1);
 }
 
+static __always_inline bool is_done(__u64 issue_ns)
+{
+	return knobs.again && issue_ns == IOLAT_DONE;
+}
+
 static __always_inline bool table_put(__u32 line, const struct request_view *rq, __u64 issue_ns)
 {
 	struct iolat_stamp *stamp = table[line];
@@ -163,7 +168,7 @@ static __always_inline bool table_put(__u32 line, const struct request_view *rq,
 		    (stamp->request || __sync_val_compare_and_swap(&stamp->request, 0, rq->id)))
 			continue;
 		/* Left over: the end of the request that was here before was missed. */
-		if (stamp->queue_ns && stamp->queue_ns != rq->start_ns)
+		if (stamp->queue_ns && stamp->queue_ns != rq->start_ns && !is_done(stamp->issue_ns))
 			count_start(LAT_ABANDONED);
 		stamp->queue_ns = rq->start_ns;
 		stamp->issue_ns = issue_ns;
@@ -183,22 +188,22 @@ static __always_inline __u64 table_take(__u32 line, const struct request_view *r
 			continue;
 		if (stamp->queue_ns == rq->start_ns)
 			issue_ns = stamp->issue_ns;
-		else
+		else if (!is_done(stamp->issue_ns))
 			count_start(LAT_ABANDONED);
 		stamp->queue_ns = 0;
 		store_ordered(&stamp->request, 0);
 	}
-	return issue_ns;
+	return is_done(issue_ns) ? 0 : issue_ns;
 }
 
-/* Is there a stamp of this request? */
-static __always_inline bool table_has(__u32 line, const struct request_view *rq)
+/* Is there a stamp of this request, from its issue or (`done`) from its completion? */
+static __always_inline bool table_has(__u32 line, const struct request_view *rq, bool done)
 {
 	const struct iolat_stamp *stamp = table[line];
 
 	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
 		if (stamp->request == rq->id && stamp->queue_ns == rq->start_ns)
-			return true;
+			return is_done(stamp->issue_ns) == done;
 	}
 	return false;
 }
@@ -228,7 +233,8 @@ static __always_inline struct iolat_start *find(const struct request_view *rq)
 
 	if (!start || is_of(start, rq))
 		return start;
-	count_start(LAT_ABANDONED);
+	if (!is_done(start->issue_ns))
+		count_start(LAT_ABANDONED);
 	forget(start, id);
 	return NULL;
 }
@@ -353,7 +359,7 @@ static __always_inline __u64 issue_time(struct ending *done, struct request *rq,
 		issue_ns = table_take(line_of(rq, raw), &done->rq);
 	if (requeued || (ours && !issue_ns)) {
 		done->start = find(&done->rq);
-		if (done->start)
+		if (done->start && !is_done(done->start->issue_ns))
 			issue_ns = done->start->issue_ns;
 	}
 	/* If ours was missed because a program was preempted, the kernel's is still there. */
@@ -406,18 +412,37 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 	return 0;
 }
 
-/*
- * Is it known when the request was issued? The first of two programs at one place leaves it so, the
- * first of two at completion takes it away.
- */
-static __always_inline bool issue_is_known(struct request *rq, const struct request_view *view)
+/* Did the first of two programs see the issue (or, `done`, the completion) of the request? */
+static __always_inline bool first_saw(struct request *rq, const struct request_view *view,
+				      bool done)
 {
 	const struct iolat_start *start;
 
-	if (!knobs.identity && table_has(line_of(rq, false), view))
+	if (!knobs.identity && table_has(line_of(rq, false), view, done))
 		return true;
 	start = find(view);
-	return start && start->issue_ns;
+	return start && start->issue_ns && is_done(start->issue_ns) == done;
+}
+
+/* Tells the second program at this place that the first one has done its work. */
+static __always_inline void leave_mark(struct request *rq)
+{
+	struct request_view view = request_view(rq, false);
+	struct iolat_start start = { .queue_ns = view.start_ns, .issue_ns = IOLAT_DONE };
+	__u64 id = view.id;
+
+	if (knobs.identity || !table_put(line_of(rq, false), &view, IOLAT_DONE))
+		bpf_map_update_elem(&start_ts, &id, &start, BPF_ANY);
+}
+
+static __always_inline void take_mark(struct request *rq, const struct request_view *view)
+{
+	__u64 id = view->id;
+
+	if (knobs.identity || !table_has(line_of(rq, false), view, true))
+		bpf_map_delete_elem(&start_ts, &id);
+	else
+		table_take(line_of(rq, false), view);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -429,22 +454,29 @@ int BPF_PROG(stamps_complete, struct request *rq, int error, unsigned int nr_byt
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(hashed_complete, struct request *rq, int error, unsigned int nr_bytes)
 {
-	return complete(rq, error, nr_bytes, true, false);
+	__u32 bytes = rq->__data_len;
+
+	complete(rq, error, nr_bytes, true, false);
+	if (knobs.again && nr_bytes >= bytes)
+		leave_mark(rq);
+	return 0;
 }
 
 /*
- * Some programs are there twice, for kernels that preempt a program at a tracepoint (7.0) and do not
- * run it for others on that CPU until its task goes on. The second one does what the first was not
- * run for.
+ * Some programs are there twice, for kernels that preempt a program at a tracepoint (7.0) and do
+ * not run it for others on that CPU until its task goes on. The second one then does its work.
  */
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(hashed_complete_again, struct request *rq, int error, unsigned int nr_bytes)
 {
 	struct request_view view = request_view(rq, false);
 
-	if (nr_bytes < view.bytes || !issue_is_known(rq, &view))
+	if (nr_bytes < view.bytes)
 		return 0;
-	return complete(rq, error, nr_bytes, true, false);
+	if (!first_saw(rq, &view, true))
+		return complete(rq, error, nr_bytes, true, false);
+	take_mark(rq, &view);
+	return 0;
 }
 
 SEC("raw_tp/block_rq_complete")
@@ -536,7 +568,7 @@ int BPF_PROG(hashed_issue_again, struct request *rq)
 {
 	struct request_view view = request_view(rq, false);
 
-	return issue_is_known(rq, &view) ? 0 : issue(rq, false);
+	return first_saw(rq, &view, false) ? 0 : issue(rq, false);
 }
 
 SEC("raw_tp/block_rq_issue")
@@ -567,7 +599,7 @@ int BPF_PROG(raw_requeue, struct request *rq)
 static __always_inline int submit(const struct request_view *rq, const struct iolat_start *start)
 {
 	if (start) {
-		if (start->issue_ns)
+		if (start->issue_ns && !is_done(start->issue_ns))
 			count_start(LAT_ABANDONED);
 		forget(start, rq->id);
 	}
@@ -583,8 +615,8 @@ static __always_inline int submit_started(struct request *rq)
 	if (other_disk(rq, false))
 		return 0;
 	view.start_ns = bpf_ktime_get_ns(); /* the kernel's may come only after this */
-	/* Looked for only to keep `requeued` right. */
-	return submit(&view, requeued ? bpf_map_lookup_elem(&start_ts, &id) : NULL);
+	/* Looked for only to keep `requeued` right, and to count ends that were missed. */
+	return submit(&view, requeued || knobs.again ? bpf_map_lookup_elem(&start_ts, &id) : NULL);
 }
 
 static __always_inline int submit_inserted(struct request *rq)

@@ -199,11 +199,12 @@ _Static_assert(sizeof(struct iolat_start) == 56, "iolat_start has no padding");
  */
 #define IOLAT_LINES (1 << 13)
 #define IOLAT_WAYS 2
+#define IOLAT_DONE 1 /* in place of issue_ns; no time is so early */
 
 struct iolat_stamp {
 	__u64 request; /* as the key of `start_ts`; 0: free */
 	__u64 queue_ns; /* as in struct iolat_start */
-	__u64 issue_ns;
+	__u64 issue_ns; /* IOLAT_DONE: it has completed, the second of two programs may go */
 	__u64 pad;
 };
 _Static_assert(sizeof(struct iolat_stamp) == 32, "iolat_stamp has no padding");

@@ -317,7 +317,7 @@ static void count_table(const struct iolat_stamp (*table)[IOLAT_WAYS], struct la
 {
 	for (int line = 0; line < IOLAT_LINES; line++)
 		for (int way = 0; way < IOLAT_WAYS; way++)
-			if (table[line][way].request)
+			if (table[line][way].request && table[line][way].issue_ns != IOLAT_DONE)
 				probe__count_open(open, 1, table[line][way].issue_ns);
 }
 
@@ -326,7 +326,7 @@ static int count_request(void *open, const void *id, const void *value)
 	const struct iolat_start *start = value;
 
 	(void)id;
-	if (!start->unwanted)
+	if (!start->unwanted && start->issue_ns != IOLAT_DONE)
 		probe__count_open(open, 1, start->issue_ns ? start->issue_ns : start->queue_ns);
 	return 0;
 }

@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The README tells what runs where as the suites of tests/vm found it.
+set -u
+cd "$(dirname "$0")/.." || exit
+. tests/tap.sh
+
+missing=''
+for suite in tests/vm/{compact,rmid}-*.t tests/vm/ringlat-[67]*.t; do
+	log=.output/tests/log/vm-$(basename "$suite").log
+	grep -qs '^1\.\.[1-9]' "$log" || missing+=" $(basename "$suite")"
+done
+if [ -z "$missing" ]; then
+	ok 'the table of what runs where is the one that the suites give' tests/matrix -c
+else
+	skip 'the table of what runs where' "not all suites have run: $missing; make matrix runs them"
+fi
+done_testing
