@@ -256,33 +256,67 @@ static __always_inline void count_all(struct lat_cell *cells_now, __u32 which)
 		cells_now[i].counts[which]++;
 }
 
-static __always_inline void split_sample(const struct ending *done, __u32 metric, __u64 ns)
+/* What the splits ask of a completion. */
+struct iolat_sample {
+	__u64 ns;
+	__u64 pid_tgid; /* of the submitter, as what follows; not with `unknown` */
+	__u64 cgroup;
+	__u32 metric;
+	__u32 device;
+	__u32 op;
+	__u32 unknown;
+	char comm[LAT_COMM_LEN];
+};
+
+/* Not inlined, and global: the verifier looks at it once, and not again for every way to a call. */
+__noinline int split_sample(struct iolat_sample *sample)
 {
 	const struct split split = { &keys, &rows, &control, &knobs };
-	const struct iolat_start *start = done->start;
-	struct lat_cell *cell = &done->cells[metric];
-	struct lat_key key = { .metric = metric };
 	struct identity who;
+	struct lat_key key;
+	struct lat_cell *cell = cells_here(&cells);
 
+	if (!sample || !cell || sample->metric >= IOLAT_METRICS)
+		return 0;
+	cell += sample->metric;
+	key = (struct lat_key){ .metric = sample->metric };
 	if (knobs_split(&knobs, LAT_BY_DISK)) {
 		key.by = LAT_BY_DISK;
-		key.id = done->device;
-		split_add(&split, cell, &key, NULL, ns);
+		key.id = sample->device;
+		split_add(&split, cell, &key, NULL, sample->ns);
 	}
 	if (knobs_split(&knobs, LAT_BY_OP)) {
 		key.by = LAT_BY_OP;
-		key.id = request_op(&done->rq);
-		split_add(&split, cell, &key, NULL, ns);
+		key.id = sample->op;
+		split_add(&split, cell, &key, NULL, sample->ns);
 	}
 	if (!(knobs.by & LAT_BY_TASK))
-		return;
+		return 0;
+	who.tgid = sample->pid_tgid >> 32;
+	who.tid = sample->pid_tgid;
+	who.cgroup = sample->cgroup;
+	who.comm = sample->comm;
+	split_by_identity(&split, cell, sample->metric, sample->unknown ? NULL : &who, sample->ns);
+	return 0;
+}
+
+static __always_inline void split_completion(const struct ending *done, __u32 metric, __u64 ns)
+{
+	const struct iolat_start *start = done->start;
+	struct iolat_sample sample = {
+		.ns = ns,
+		.metric = metric,
+		.device = done->device,
+		.op = request_op(&done->rq),
+		.unknown = !start,
+	};
+
 	if (start) {
-		who.tgid = start->pid_tgid >> 32;
-		who.tid = start->pid_tgid;
-		who.cgroup = start->cgroup;
-		who.comm = start->comm;
+		sample.pid_tgid = start->pid_tgid;
+		sample.cgroup = start->cgroup;
+		__builtin_memcpy(sample.comm, start->comm, sizeof(sample.comm));
 	}
-	split_by_identity(&split, cell, metric, start ? &who : NULL, ns);
+	split_sample(&sample);
 }
 
 static __always_inline void count_error(const struct ending *done, struct lat_cell *cell)
@@ -307,7 +341,7 @@ static __always_inline void finish(const struct ending *done, __u32 metric, __u6
 	} else if (tell(&knobs, &control, metric, cell, &ns)) {
 		hist_add(&cell->hist, ns, done->tail_ns);
 		count_error(done, cell);
-		split_sample(done, metric, ns);
+		split_completion(done, metric, ns);
 	}
 }
 

@@ -29,7 +29,7 @@ static const struct probe_rung rungs[] = {
 		.end_program = "fault_leave",
 		.end_again = "fault_leave_again",
 		.again = { "fault_leave_again", "task_exit_again", "fault_enter_again" },
-		.again_first = true,
+		.by_trampoline = true,
 	},
 	[KPROBE] = {
 		.name = "kprobe",

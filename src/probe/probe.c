@@ -202,11 +202,11 @@ static int attach_programs(struct probe *probe)
 	const struct probe_rung *rung = probe->rung;
 	int nr_again = probe->again ? PROBE_AGAIN : 0, err = 0;
 
-	if (rung->again_first)
+	if (rung->by_trampoline)
 		err = attach_all(probe, rung->again, nr_again);
 	if (!err)
 		err = attach_all(probe, rung->programs, PROBE_PROGRAMS);
-	if (!err && !rung->again_first)
+	if (!err && !rung->by_trampoline)
 		err = attach_all(probe, rung->again, nr_again);
 	if (!err && names_tasks(probe))
 		err = probe__attach(probe, "renamed");
@@ -279,6 +279,11 @@ static int suits(const struct probe *probe, const struct probe_rung *rung, char 
 	return probe->ops->suits ? probe->ops->suits(rung, reason) : 0;
 }
 
+static bool preempts(const struct probe_rung *rung)
+{
+	return rung->by_trampoline ? kernel__preempts() : kernel__preempts_tracepoints();
+}
+
 static int try_rungs(struct probe *probe, const char *wanted, char why[RUN_TEXT])
 {
 	const struct probe_rung *rung;
@@ -290,7 +295,7 @@ static int try_rungs(struct probe *probe, const char *wanted, char why[RUN_TEXT]
 		if (wanted && strcmp(wanted, rung->name))
 			continue;
 		probe->rung = rung;
-		probe->again = rung->again[0] && kernel__preempts();
+		probe->again = rung->again[0] && preempts(rung);
 		probe->knobs.again = probe->again;
 		refusal__capture();
 		err = suits(probe, rung, reason);

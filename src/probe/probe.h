@@ -42,8 +42,8 @@ struct probe_rung {
 	 * not run for. NULL-terminated.
 	 */
 	const char *again[PROBE_AGAIN];
-	/* Before `programs`, as a trampoline runs the last one first; a tracepoint does not. */
-	bool again_first;
+	/* They are run by a BPF trampoline, the one that was attached last first; else in order. */
+	bool by_trampoline;
 	const char *unused_map; /* not to be created; NULL: all are used */
 	uint32_t lacks; /* splits it cannot do: mask of 1 << enum lat_by */
 	bool lacks_tasks; /* nor a filter by task */

@@ -225,7 +225,7 @@ elif [ -n "${LATSCOPE_COMPACT-}" ]; then
 	if [[ $(preemption) =~ lazy|full|rt ]]; then
 		preempted_faults
 	else
-		slow_faults 'uffd, many at once' 20 -t 512 3072
+		slow_faults uffd 5 20
 	fi
 	fast_faults user write
 else
