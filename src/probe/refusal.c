@@ -15,12 +15,13 @@
 #define ENOTSUPP_OF_KERNEL 524 /* include/linux/errno.h: not meant for user space, but it comes */
 #define LOG_BEGIN "-- BEGIN PROG LOAD LOG --\n"
 #define LOG_END "-- END PROG LOAD LOG --"
+#define STATISTICS "processed " /* 12 insns (limit 1000000) max_states_per_insn 0 ... */
 
 static struct {
 	FILE *log; /* where it is shown */
 	char complaint[RUN_TEXT]; /* the first of libbpf: what follows are its consequences */
-	char program[RUN_NAME]; /* the one that the verifier refused; empty: none */
-	char verdict[RUN_TEXT]; /* why it did */
+	char program[RUN_NAME]; /* the first one with a log; empty: none */
+	char verdict[RUN_TEXT]; /* why the verifier refused it; empty: it did not */
 } last;
 
 void refusal__show_log(FILE *to)
@@ -28,42 +29,52 @@ void refusal__show_log(FILE *to)
 	last.log = to;
 }
 
-/* "12: (b7) r0 = 0": an instruction that the verifier looked at. */
+/*
+ * An instruction that the verifier looked at: "12: (b7) r0 = 0". libbpf writes "12: <invalid CO-RE
+ * relocation>" instead where the program needs what this kernel does not have.
+ */
 static bool is_instruction(const char *line)
 {
-	size_t digits = strspn(line, "0123456789");
+	const char *after = line + strspn(line, "0123456789");
 
-	return digits && !strncmp(line + digits, ": (", 3);
+	return after > line && (!strncmp(after, ": (", 3) || !strncmp(after, ": <", 3));
 }
 
-/* What follows the last instruction says why, at times with an explanation after it. */
-static void find_verdict(const char *log, size_t len)
+/*
+ * The first line after the last instruction says why; an explanation may follow it. Statistics end
+ * every log. Where nothing else is said, the verifier did not refuse the program.
+ */
+static void find_verdict(const char *log)
 {
-	const char *line = log, *next, *said = log;
+	const char *said = log, *line = log;
 
-	for (; line < log + len; line = next) {
-		next = memchr(line, '\n', (size_t)(log + len - line));
-		next = next ? next + 1 : log + len;
-		if (is_instruction(line) && next < log + len)
-			said = next;
+	while (*line) {
+		bool instruction = is_instruction(line);
+
+		line += strcspn(line, "\n");
+		line += strspn(line, "\n");
+		if (instruction)
+			said = line;
 	}
-	snprintf(last.verdict, sizeof(last.verdict), "%.*s", (int)strcspn(said, "\n"), said);
+	if (strncmp(said, STATISTICS, strlen(STATISTICS)))
+		snprintf(last.verdict, sizeof(last.verdict), "%.*s", (int)strcspn(said, "\n"),
+			 said);
 }
 
 /* "libbpf: prog 'NAME': -- BEGIN PROG LOAD LOG --" and the log. */
-static void take_log(const char *text, const char *begin)
+static void take_log(const char *text, char *begin)
 {
-	const char *log = begin + strlen(LOG_BEGIN), *end = strstr(log, LOG_END);
+	char *log = begin + strlen(LOG_BEGIN), *end = strstr(log, LOG_END);
 	size_t len = end ? (size_t)(end - log) : strlen(log);
 
 	while (len && log[len - 1] == '\n')
 		len--;
+	log[len] = '\0';
 	if (sscanf(text, "libbpf: prog '%63[^']'", last.program) != 1)
 		snprintf(last.program, sizeof(last.program), "?");
-	find_verdict(log, len);
+	find_verdict(log);
 	if (last.log)
-		fprintf(last.log, "verifier's log of program %s:\n%.*s\n", last.program, (int)len,
-			log);
+		fprintf(last.log, "verifier's log of program %s:\n%s\n", last.program, log);
 }
 
 static int keep(enum libbpf_print_level level, const char *format, va_list args)

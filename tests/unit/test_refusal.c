@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Is the cause found in what libbpf prints? Nothing is loaded. */
+#include "unit.h"
+
+#include "../../src/probe/refusal.c"
+
+#define BEGIN "libbpf: prog '%s': -- BEGIN PROG LOAD LOG --\n%s"
+#define END "-- END PROG LOAD LOG --\n"
+#define PROCESSED                                                                             \
+	"processed 3 insns (limit 1000000) max_states_per_insn 0 total_states 0 peak_states " \
+	"0 mark_read 0\n"
+#define NEEDS "BPF tracepoints with BTF"
+
+/* Linux 6.18 of a pointer that is added to by 32 bits. */
+#define LOG                                                                             \
+	"0: R1=ctx() R10=fp0\n"                                                         \
+	"; int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct " \
+	"task_struct *next) @ runqlat.bpf.c:94\n"                                       \
+	"0: (04) w1 += 8\n"                                                             \
+	"R1 32-bit pointer arithmetic prohibited\n"
+static const char log_of_6_18[] = LOG PROCESSED;
+
+/* Linux 7.3 of the same. */
+static const char log_of_7_3[] = LOG
+	"\n"
+	"Verification failed: Register Type Safety: 32-bit pointer arithmetic\n"
+	"\n"
+	"Reason:\n"
+	"  R1 holds a context pointer. 32-bit ALU operations on pointers discard pointer tracking, "
+	"so the\n"
+	"  verifier cannot keep the result as a safe pointer.\n"
+	"\n"
+	"At:\n"
+	"  stamps_switch @ runqlat.bpf.c:94:5\n"
+	"  Source context:\n"
+	"      92 | ...\n"
+	"      93 | ...\n"
+	"  >>> 94 | int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct "
+	"t...\n"
+	"         | ^-- error: 32-bit pointer arithmetic\n"
+	"      95 | ...\n"
+	"      96 | ...\n"
+	"  Instruction context:\n"
+	"  >>>    0 | (04) w1 += 8\n"
+	"         1 | (79) r2 = *(u64 *)(r1 +0)\n"
+	"         2 | (15) if r2 == 0x0 goto pc+21\n"
+	"\n"
+	"Causal path:\n"
+	"  no retained diagnostic events on this path\n"
+	"\n"
+	"Suggestion:\n"
+	"  Use a 64-bit ALU instruction with an allowed, bounded scalar offset.\n"
+	"\n" PROCESSED;
+
+static const char log_of_core[] =
+	"0: R1=ctx() R10=fp0\n"
+	"0: (b7) r6 = 0                        ; R6=0\n"
+	"1: <invalid CO-RE relocation>\n"
+	"failed to resolve CO-RE relocation <byte_off> [12] struct task_struct.gone (0:1 @ offset "
+	"8)\n" PROCESSED;
+
+static libbpf_print_fn_t callback;
+static char reason[RUN_TEXT];
+
+/* What libbpf calls. */
+__attribute__((format(printf, 2, 3))) static void say(enum libbpf_print_level level,
+						      const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	assert_int_equal(callback(level, format, args), 0);
+	va_end(args);
+}
+
+/* As libbpf prints a program that the kernel did not take. */
+static void refuse(const char *program, const char *text)
+{
+	say(LIBBPF_WARN, "libbpf: prog '%s': BPF program load failed: %s\n", program,
+	    strerror(EACCES));
+	say(LIBBPF_WARN, BEGIN END, program, text);
+	say(LIBBPF_WARN, "libbpf: prog '%s': failed to load: %d\n", program, -EACCES);
+}
+
+static const char *explain(int err)
+{
+	memset(reason, 'x', sizeof(reason));
+	refusal__explain(err, NEEDS, reason);
+	assert_non_null(memchr(reason, '\0', sizeof(reason)));
+	assert_null(strchr(reason, '\n'));
+	return reason;
+}
+
+static int begin_attempt(void **state)
+{
+	(void)state;
+	refusal__show_log(NULL);
+	refusal__capture();
+	callback = libbpf_set_print(NULL);
+	return callback ? 0 : -1;
+}
+
+static void verdict_follows_the_last_instruction(void **state)
+{
+	(void)state;
+	refuse("wakeup", log_of_6_18);
+	assert_true(refusal__by_verifier());
+	assert_string_equal(explain(-EACCES),
+			    "the kernel's verifier refused program wakeup: R1 32-bit pointer "
+			    "arithmetic prohibited (-v shows its log)");
+}
+
+static void explanation_after_the_verdict_is_left_to_the_log(void **state)
+{
+	(void)state;
+	refuse("wakeup", log_of_7_3);
+	assert_string_equal(explain(-EACCES),
+			    "the kernel's verifier refused program wakeup: R1 32-bit pointer "
+			    "arithmetic prohibited (-v shows its log)");
+}
+
+static void missing_member_is_the_verdict(void **state)
+{
+	(void)state;
+	refuse("wakeup", log_of_core);
+	assert_string_equal(explain(-EINVAL),
+			    "the kernel's verifier refused program wakeup: failed to resolve CO-RE "
+			    "relocation <byte_off> [12] struct task_struct.gone (0:1 @ offset 8) "
+			    "(-v shows its log)");
+}
+
+/* It is refused before the first instruction. */
+static void verdict_without_instructions(void **state)
+{
+	(void)state;
+	refuse("wakeup", "attach_btf_id 0 is not a function\nprocessed 0 insns (limit 1000000)\n");
+	assert_string_equal(explain(-EINVAL),
+			    "the kernel's verifier refused program wakeup: "
+			    "attach_btf_id 0 is not a function (-v shows its log)");
+}
+
+/* A security policy refuses with no word in the log: that is a missing permission. */
+static void log_without_a_verdict_is_no_refusal_by_the_verifier(void **state)
+{
+	static const char *const logs[] = {
+		"",
+		"\n",
+		"\n\n\n",
+		"processed 0 insns (limit 1000000) max_states_per_insn 0\n",
+		"0: (b7) r0 = 0\n",
+		"0: (b7) r0 = 0",
+		"0: (b7) r0 = 0\n" PROCESSED,
+	};
+
+	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+		begin_attempt(state);
+		refuse("wakeup", logs[i]);
+		assert_false(refusal__by_verifier());
+		assert_string_equal(explain(-EPERM), "not permitted by this kernel; needs " NEEDS);
+		assert_string_equal(explain(-EINVAL),
+				    "Invalid argument (prog 'wakeup': BPF program load failed: "
+				    "Permission denied); needs " NEEDS);
+	}
+}
+
+/* What is read lies within the text: the sanitizer looks on. */
+static void odd_logs_are_read_to_their_end_only(void **state)
+{
+	static const char *const logs[] = {
+		"R",	  "7",	     "77777777777777777777777", "7:", "7: ", "7: (", "7: <",
+		"\n7: (", "7: (\nR",
+	};
+
+	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+		begin_attempt(state);
+		say(LIBBPF_WARN, BEGIN, "wakeup", logs[i]);
+		explain(-EACCES);
+		begin_attempt(state);
+		say(LIBBPF_WARN, "%s%s", LOG_BEGIN, logs[i]);
+		explain(-EACCES);
+	}
+}
+
+static void log_without_end_marker(void **state)
+{
+	(void)state;
+	say(LIBBPF_WARN, BEGIN, "wakeup", log_of_6_18);
+	assert_non_null(
+		strstr(explain(-EACCES), "wakeup: R1 32-bit pointer arithmetic prohibited "));
+}
+
+static void log_without_program_name(void **state)
+{
+	(void)state;
+	say(LIBBPF_WARN, "%sR1 invalid\n" END, LOG_BEGIN);
+	assert_string_equal(explain(-EACCES), "the kernel's verifier refused program ?: R1 invalid "
+					      "(-v shows its log)");
+}
+
+/* 20 MB, as of a program whose every path is looked at. */
+static void long_log(void **state)
+{
+	const char *line = "123456: (07) r1 += 1                  ; R1=scalar()\n";
+	size_t len = strlen(line), lines = 20 * 1000 * 1000 / len;
+	const char *verdict = "BPF program is too large. Processed 1000001 insn\n";
+	char *log = malloc(lines * len + strlen(verdict) + 1);
+
+	(void)state;
+	assert_non_null(log);
+	for (size_t i = 0; i < lines; i++)
+		memcpy(log + i * len, line, len);
+	strcpy(log + lines * len, verdict);
+	refuse("wakeup", log);
+	free(log);
+	assert_string_equal(explain(-E2BIG),
+			    "the kernel's verifier refused program wakeup: BPF "
+			    "program is too large. Processed 1000001 insn (-v shows "
+			    "its log)");
+}
+
+static void long_names_and_verdicts_are_cut(void **state)
+{
+	char program[101], verdict[1002], expected[RUN_TEXT], *text = NULL;
+	FILE *to = open_memstream(&text, &(size_t){ 0 });
+
+	(void)state;
+	memset(program, 'p', 100);
+	program[100] = '\0';
+	memset(verdict, 'v', 1000);
+	verdict[1000] = '\0';
+	assert_non_null(to);
+	refusal__show_log(to);
+	refuse(program, verdict);
+	refusal__show_log(NULL);
+	fclose(to);
+	snprintf(expected, sizeof(expected),
+		 "the kernel's verifier refused program %.40s: %.120s (-v shows its log)", program,
+		 verdict);
+	assert_string_equal(explain(-EACCES), expected);
+	snprintf(expected, sizeof(expected), "verifier's log of program %.63s:\nvvv", program);
+	assert_memory_equal(text, expected, strlen(expected));
+	assert_string_equal(strchr(text, '\n') + 1, strcat(verdict, "\n"));
+	free(text);
+}
+
+static void first_refusal_is_the_cause(void **state)
+{
+	(void)state;
+	refuse("wakeup", log_of_6_18);
+	refuse("switched", log_of_core);
+	assert_non_null(strstr(explain(-EACCES), "program wakeup: R1 32-bit pointer "));
+}
+
+static void next_attempt_forgets_the_last(void **state)
+{
+	refuse("wakeup", log_of_6_18);
+	begin_attempt(state);
+	assert_false(refusal__by_verifier());
+	assert_string_equal(explain(-ENOMEM), "Cannot allocate memory (no details); needs " NEEDS);
+}
+
+static void errors_without_a_log(void **state)
+{
+	(void)state;
+	assert_string_equal(explain(-EPERM), "not permitted by this kernel; needs " NEEDS);
+	assert_string_equal(explain(-EACCES), "not permitted by this kernel; needs " NEEDS);
+	assert_string_equal(explain(-ESRCH), "not in this kernel; needs " NEEDS);
+	assert_string_equal(explain(-ENOENT), "not in this kernel; needs " NEEDS);
+	assert_string_equal(explain(-524), "not in this kernel; needs " NEEDS);
+	say(LIBBPF_INFO, "libbpf: loading object 'runqlat_bpf' from buffer\n");
+	say(LIBBPF_WARN, "libbpf: map 'rows': failed to create: %s(%d)\n", "No space", -28);
+	say(LIBBPF_WARN, "libbpf: failed to load object 'runqlat_bpf'\n");
+	assert_string_equal(explain(-ENOSPC),
+			    "No space left on device (map 'rows': failed to create: No "
+			    "space(-28)); needs " NEEDS);
+}
+
+static void log_is_shown_where_asked_for(void **state)
+{
+	char *text = NULL, *expected = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(to);
+	refusal__show_log(to);
+	refuse("wakeup", log_of_7_3);
+	refusal__show_log(NULL);
+	fclose(to);
+	assert_true(asprintf(&expected, "verifier's log of program wakeup:\n%s", log_of_7_3) > 0);
+	assert_string_equal(text, expected);
+	free(text);
+	free(expected);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(verdict_follows_the_last_instruction, begin_attempt),
+		cmocka_unit_test_setup(explanation_after_the_verdict_is_left_to_the_log,
+				       begin_attempt),
+		cmocka_unit_test_setup(missing_member_is_the_verdict, begin_attempt),
+		cmocka_unit_test_setup(verdict_without_instructions, begin_attempt),
+		cmocka_unit_test_setup(log_without_a_verdict_is_no_refusal_by_the_verifier,
+				       begin_attempt),
+		cmocka_unit_test_setup(odd_logs_are_read_to_their_end_only, begin_attempt),
+		cmocka_unit_test_setup(log_without_end_marker, begin_attempt),
+		cmocka_unit_test_setup(log_without_program_name, begin_attempt),
+		cmocka_unit_test_setup(long_log, begin_attempt),
+		cmocka_unit_test_setup(long_names_and_verdicts_are_cut, begin_attempt),
+		cmocka_unit_test_setup(first_refusal_is_the_cause, begin_attempt),
+		cmocka_unit_test_setup(next_attempt_forgets_the_last, begin_attempt),
+		cmocka_unit_test_setup(errors_without_a_log, begin_attempt),
+		cmocka_unit_test_setup(log_is_shown_where_asked_for, begin_attempt),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
