@@ -22,6 +22,44 @@ in_a_container() {
 	"$@"
 }
 
+# forbidden CMD...: where a seccomp filter forbids bpf().
+forbidden() {
+	local as=("$dir/no_bpf")
+
+	"$@"
+}
+
+# without_capabilities CMD...: root as in a container that is given none of them.
+without_capabilities() {
+	local as=(setpriv --inh-caps=-all --bounding-set=-all)
+
+	"$@"
+}
+
+# in_a_user_namespace CMD...: as root of a container without privileges
+in_a_user_namespace() {
+	local as=(unshare -Ur)
+
+	"$@"
+}
+
+in_a_user_namespace_of_nobody() {
+	local as=(setpriv --reuid=65534 --regid=65534 --clear-groups unshare -Ur) latscope=$dir/latscope
+
+	"$@"
+}
+
+# spoiled NAME CMD...: where the verifier refuses each program whose name begins with NAME.
+spoiled() {
+	local as=(env SPOIL="$1" LD_PRELOAD="$dir/spoil.so")
+
+	"${@:2}"
+}
+
+helper() { "${CC:-gcc}" -O2 -Wall -Wextra -Werror -D_GNU_SOURCE "tests/cli/$1.c" -o "$dir/${2-$1}" "${@:3}"; }
+ok 'a helper: bpf() is forbidden' helper no_bpf
+ok 'a helper: the verifier refuses a program' helper spoil spoil.so -shared -fPIC
+
 no_pid=4194303
 needs='needs root, or CAP_BPF and CAP_PERFMON; run it with sudo'
 
@@ -30,6 +68,34 @@ unprivileged refuses 'not root: a module' 1 "iolat: $needs" iolat -d 1s
 unprivileged refuses 'not root: with a workload, which is not run' 1 "$needs" runqlat -- touch "$dir/ran"
 unprivileged refuses 'not root: doctor' 1 "doctor: $needs" doctor
 is 'not root: nothing is written' "$(find "$dir" -name never -o -name ran)" ''
+
+# refused_everywhere WHERE CODE REASON: by each command that measures; nothing is run and nothing is written.
+refused_everywhere() {
+	local where=$1 in=${1// /_}
+
+	"$in" refuses "$where: record" "$2" "record: $3$" record -d 1s -o "$dir/never"
+	"$in" refuses "$where: a module" "$2" "memlat: $3$" memlat -d 1s -o "$dir/never"
+	"$in" refuses "$where: with a workload" "$2" "record: $3$" record -o "$dir/never" -- touch "$dir/ran"
+	"$in" refuses "$where: doctor" "$2" "doctor: $3$" doctor
+	"$in" refuses "$where: doctor -v" "$2" "doctor: $3$" doctor -v
+	is "$where: nothing is left" "$(find "$dir" -name never -o -name ran)" ''
+}
+
+elsewhere='this is a user namespace \(a container without privileges\), where the kernel permits no BPF; run it on the host'
+if unshare -Ur true 2>/dev/null; then
+	refused_everywhere 'in a user namespace' 77 "$elsewhere"
+else
+	skip 'in a user namespace' 'this machine permits none'
+fi
+if setpriv --reuid=65534 --regid=65534 --clear-groups unshare -Ur true 2>/dev/null; then
+	in_a_user_namespace_of_nobody refuses 'in a user namespace of nobody: a module' 77 "iolat: $elsewhere$" iolat -d 1s
+else
+	skip 'in a user namespace of nobody: a module' 'this machine permits none'
+fi
+refused_everywhere 'without capabilities' 1 \
+	'root has neither CAP_BPF nor CAP_PERFMON here; give the container both \(--cap-add\), or run it on the host'
+refused_everywhere forbidden 77 \
+	'the system call bpf\(\) is forbidden here, by a seccomp filter or another security policy; run it outside the container, or relax the policy'
 
 # least CMD...: not root, but with the two capabilities the line above speaks of
 least() {
@@ -52,13 +118,40 @@ without_btf refuses 'no BTF: wrong usage is still that' 2 'no rung' runqlat --ru
 without_btf check 'no BTF: a recording is read all the same' 0 '' 'memlat .*runqlat .*iolat ' \
 	report "$(recording "$dir/theirs")"
 
+# A program that the verifier refuses.
+verdict="the kernel's verifier refused program hashed_switch: R1 32-bit pointer arithmetic prohibited \(-v shows its log\)"
+log="^verifier's log of program hashed_switch:"$'\n.*0: \\(04\\) w1 \\+= 8.*processed [0-9]+ insns'
+spoiled hashed_switch refuses 'the verifier refuses a program' 77 \
+	"runqlat cannot be measured by rung raw_tp on this machine: $verdict; 'latscope doctor' explains" \
+	runqlat --rung raw_tp -d 1s
+spoiled hashed_switch check 'doctor says why' 0 '' "raw_tp +no[[:space:]]+${verdict// /[[:space:]]+}" doctor
+brief=$out
+spoiled hashed_switch run doctor -v
+is 'doctor -v prints the same' "$out" "$brief"
+like 'and the log on stderr' "$err" "$log"
+spoiled hashed_switch run runqlat -v --rung raw_tp -d 1s
+is 'runqlat -v prints nothing on stdout, either' "$status:$out" 77:
+like 'but the log on stderr, and then why' "$err" "$log.*"$'\n'"latscope: runqlat cannot be measured .*$verdict"
+run doctor
+brief=$out
+run doctor -v
+is 'doctor -v prints the same where nothing is spoiled' "$out" "$brief"
+ok 'and on stderr nothing but logs' tap_said stderr "${err%%verifier\'s log of program *}" ''
+
+if [[ $brief = *'  * stamps '* ]]; then
+	spoiled stamps_switch check 'the next method takes the place of one that is refused' 0 '' \
+		"how: tp_btf.*the[[:space:]]+kernel's[[:space:]]+verifier[[:space:]]+refused[[:space:]]+stamps" runqlat -d 50ms
+else
+	skip 'the next method takes the place of one that is refused' 'here it is not stamps that is used by default'
+fi
+
 # A rung that the kernel of this machine refuses, if there is one.
 run doctor
 read -r module rung < <(awk '/^[a-z]+:/ { module = $1 } $2 == "no" { sub(":", "", module); print module, $1; exit }' <<<"$out")
 if [ -n "${rung-}" ]; then
 	reason="$module cannot be measured by rung $rung on this machine: .*; needs .*; 'latscope doctor' explains"
 	refuses "$module --rung $rung is refused" 77 "$reason" "$module" --rung "$rung" -d 1s
-	check 'record goes on with the others and says so' 0 "^latscope: $reason"$'\nrecording in [^[:cntrl:]]*$' \
+	check 'record goes on with the others and says so' 0 "$reason"$'\nrecording in [^[:cntrl:]]*$' \
 		"$module: not measured: $rung: .*balances.*balances" \
 		record --rung "$rung" -d 50ms -o "$dir/refused"
 	got=$(recording "$dir/refused")
@@ -76,7 +169,7 @@ else
 fi
 
 check 'record goes on without what the rung cannot do' 0 \
-	"^latscope: iolat cannot be measured by rung stamps: cannot do --by process; leave out --rung or --by process"$'\nrecording in [^[:cntrl:]]*$' \
+	"iolat cannot be measured by rung stamps: cannot do --by process; leave out --rung or --by process"$'\nrecording in [^[:cntrl:]]*$' \
 	'iolat: not measured: stamps: cannot do --by process' \
 	record --rung stamps --by process -d 50ms -o "$dir/beyond"
 
@@ -112,7 +205,7 @@ if loop=$(losetup -fP --show "$dir/disk" 2>&1); then
 fi
 part=${loop#/dev/}p1
 if [ -e "/sys/class/block/$part" ]; then
-	check 'a partition as a disk' 0 "^latscope: iolat: --disk $part: is a partition; measuring its whole disk$" \
+	check 'a partition as a disk' 0 "iolat: --disk $part: is a partition; measuring its whole disk$" \
 		"only: disk ${part%p1}[[:space:]].*balances" iolat --disk "$part" -d 50ms
 	check 'its device' 0 "--disk /dev/$part: is a partition" 'balances' iolat --disk "/dev/$part" -d 50ms
 	check '--quiet does without the warning' 0 '' 'balances' iolat -q --disk "$part" -d 50ms

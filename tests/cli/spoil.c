@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * LD_PRELOAD=spoil.so SPOIL=NAME CMD [ARG...]: each BPF program of CMD whose name begins with NAME
+ * begins with an instruction that no kernel's verifier takes: 32-bit arithmetic on the context.
+ */
+#include <dlfcn.h>
+#include <linux/bpf.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void spoil(union bpf_attr *attr)
+{
+	static const struct bpf_insn bad = {
+		.code = BPF_ALU | BPF_ADD | BPF_K,
+		.dst_reg = BPF_REG_1,
+		.imm = 8,
+	};
+	const char *name = getenv("SPOIL");
+
+	if (name && !strncmp(attr->prog_name, name, strlen(name)))
+		*(struct bpf_insn *)(uintptr_t)attr->insns = bad;
+}
+
+/* libbpf has no other way to bpf(). */
+long syscall(long number, ...)
+{
+	long (*real)(long number, ...);
+	va_list args;
+	long arg[6];
+
+	*(void **)&real = dlsym(RTLD_NEXT, "syscall");
+	va_start(args, number);
+	for (int i = 0; i < 6; i++)
+		arg[i] = va_arg(args, long);
+	va_end(args);
+	if (number == SYS_bpf && arg[0] == BPF_PROG_LOAD)
+		spoil((union bpf_attr *)(uintptr_t)arg[1]);
+	return real(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+}
