@@ -34,7 +34,7 @@ WARN := -Wall -Wextra $(WERROR:%=-Werror) -Wshadow -Wstrict-prototypes -Wmissing
 CPPFLAGS += -Iinclude -Isrc -I$(OUT) -D_GNU_SOURCE -DLATSCOPE_VERSION='"$(VERSION)"'
 STD := -std=gnu11
 BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra $(WERROR:%=-Werror) \
-	-Wno-unused-parameter -Wno-missing-declarations -Iinclude -Ibpf/lib
+	-Wno-unused-parameter -Wno-missing-declarations -fdebug-compilation-dir=. -Iinclude -Ibpf/lib
 LIBS_BASE := -ljson-c -lsqlite3 -lm
 LIBS := -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The BPF objects are the same wherever they are built, and a warning stops `make tests`, not `make`.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+
+objects=(bpf/*.bpf.c)
+objects=("${objects[@]##*/}")
+objects=("${objects[@]/%.c/.o}")
+
+# built OUT [ARG...]: the BPF objects, by make with these arguments, in OUT
+built() { "${as[@]}" make -s -j2 OUT="$1" "${@:2}" "${objects[@]/#/$1/bpf/}" >"$dir/said" 2>&1 || { cat "$dir/said" && false; }; }
+
+# same OUT OUT: bit for bit
+same() {
+	local name bad=0
+
+	for name in "${objects[@]}"; do
+		cmp "$1/bpf/$name" "$2/bpf/$name" || bad=1
+	done
+	return $bad
+}
+
+# without_btf CMD...: as on a kernel that tells nothing of its types
+without_btf() {
+	# shellcheck disable=SC2016 # for the shell within
+	local as=(unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && ! [ -e /sys/kernel/btf/vmlinux ] && exec "$@"' -)
+
+	"$@"
+}
+
+hidden() { "${as[@]}" true; }
+
+# elsewhere CMD...: in another directory, which has no more than what they are built from
+elsewhere() (cd "$dir/elsewhere" && "$@")
+mkdir "$dir/elsewhere"
+cp -r Makefile bpf include scripts "$dir/elsewhere"
+
+ok 'there are BPF objects' test "${#objects[@]}" -ge 5
+for arch in x86 arm64; do
+	ok "$arch: the BPF objects are built" built "$dir/$arch" ARCH=$arch
+	ok "$arch: in another directory, too" elsewhere built "$dir/$arch-elsewhere" ARCH=$arch
+	ok "$arch: they are the same" same "$dir/$arch" "$dir/$arch-elsewhere"
+done
+if [ -e /sys/kernel/btf/vmlinux ] && without_btf hidden 2>/dev/null; then
+	for arch in x86 arm64; do
+		ok "$arch: without the running kernel's types, too" without_btf built "$dir/$arch-no-btf" ARCH=$arch
+		ok "$arch: they are the same" same "$dir/$arch" "$dir/$arch-no-btf"
+	done
+else
+	skip "without the running kernel's types" 'this kernel shows none, or they cannot be hidden'
+fi
+
+# Each file that is compiled warns.
+echo '#warning a newer compiler has more to say' >"$dir/warns.h"
+warning=(CFLAGS="-O0 -include $dir/warns.h" CLANG="${CLANG:-clang} -include $dir/warns.h")
+
+lax() { make -s -j2 OUT="$dir/lax" "${warning[@]}" >"$dir/said" 2>&1 || { tail "$dir/said" && false; }; }
+
+# Of each object, and of those of BPF.
+warned() {
+	local path wanted=${#objects[@]} got
+
+	while read -r path; do
+		[ ! -e "${path%.o}.c" ] || wanted=$((wanted + 1))
+	done < <(cd "$dir/lax" && find src -name '*.o')
+	got=$(grep -c 'warning: .*a newer compiler has more to say' "$dir/said")
+	[ "$got" -ge "$wanted" ] || { echo "$got warnings, not $wanted" && false; }
+}
+
+# stops ARG...: make does, at the warning.
+stops() {
+	! make -s "$@" >"$dir/said" 2>&1 || { echo 'it goes on' && return 1; }
+	grep -q 'error: .*a newer compiler has more to say.*-Werror' "$dir/said" || { tail "$dir/said" && false; }
+}
+
+ok 'make goes on though the compilers warn' lax
+ok 'they warned of each file' warned
+ok 'what came of it runs' "$dir/lax/latscope" --version
+ok 'it is not built again' make -q OUT="$dir/lax" "${warning[@]}"
+ok 'make tests stops at a warning of what make has built' stops OUT="$dir/lax" "${warning[@]}" tests
+ok 'and of a BPF program' stops OUT="$dir/strict" WERROR=1 "${warning[@]}" "$dir/strict/bpf/${objects[0]}"
+done_testing
