@@ -84,7 +84,7 @@ static const struct argp_option metrics_options[] = {
 
 static const struct argp_option general_options[] = {
 	{ "quiet", 'q', 0, 0, "Print no progress and no warnings", 0 },
-	{ "verbose", 'v', 0, 0, "Print details, such as the BPF verifier's logs", 0 },
+	{ "verbose", 'v', 0, 0, "Print details, such as the verifier's logs", 0 },
 	{ "help", 'h', 0, 0, "Print this help", 0 },
 	{ 0 },
 };

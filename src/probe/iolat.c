@@ -95,12 +95,11 @@ static int iolat_suits(const struct probe_rung *rung, char why[RUN_TEXT])
 
 /*
  * Since 7.0 a program at a tracepoint may be preempted, and is not run for others on that CPU until
- * its task goes on. TP_BTF has its programs twice for that; a request that has completed leaves
- * nothing by which STAMPS could tell that it was missed.
+ * its task goes on. Only TP_BTF has its programs twice for that.
  */
 static bool iolat_second_best(const struct probe_rung *rung)
 {
-	return rung == &rungs[STAMPS] && kernel__preempts_tracepoints();
+	return rung != &rungs[TP_BTF] && kernel__preempts_tracepoints();
 }
 
 /*

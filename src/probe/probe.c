@@ -360,7 +360,7 @@ void probe__describe(const struct probe *probe, struct run_module *module)
 		probe->ops->conclude(probe, &module->total, more);
 	snprintf(module->mechanism, sizeof(module->mechanism), "%s%s%s%.120s%s%s%s",
 		 rung->mechanism,
-		 probe->again ? "; each program twice, as this kernel preempts them" : "",
+		 probe->again && rung->end_again ? "; twice, as this kernel preempts programs" : "",
 		 more[0] ? "; " : "", more,
 		 probe->skipped ? "; the kernel's verifier refused " : "",
 		 probe->skipped ? probe->skipped : "",
