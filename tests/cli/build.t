@@ -80,6 +80,7 @@ ok 'make goes on though the compilers warn' lax
 ok 'they warned of each file' warned
 ok 'what came of it runs' "$dir/lax/latscope" --version
 ok 'it is not built again' make -q OUT="$dir/lax" "${warning[@]}"
-ok 'make tests stops at a warning of what make has built' stops OUT="$dir/lax" "${warning[@]}" tests
+ok 'with -Werror it is, and that stops' stops OUT="$dir/lax" WERROR=1 "${warning[@]}" "$dir/lax/src/main.o"
+ok 'make tests stops' stops OUT="$dir/strict" "${warning[@]}" tests
 ok 'and of a BPF program' stops OUT="$dir/strict" WERROR=1 "${warning[@]}" "$dir/strict/bpf/${objects[0]}"
 done_testing
