@@ -307,7 +307,7 @@ static int try_rungs(struct probe *probe, const char *wanted, char why[RUN_TEXT]
 			why[0] = '\0';
 			return 0;
 		}
-		if (refusal__by_verifier())
+		if (refusal__by_verifier() && !probe->skipped)
 			probe->skipped = rung->name;
 		blame(why, rung->name, reason);
 		result = -EOPNOTSUPP;

@@ -22,10 +22,10 @@ preemption() {
 # examined MODULE: lines "RUNG yes|no REASON" of what doctor said
 examined() {
 	# shellcheck disable=SC2016 # awk's
-	awk -v module="$1:" '
-		/^[a-z]/ || /^$/ || /^\*/ { if (line) print line; line = ""; here = $1 == module; next }
+	awk -v module="$1" '
+		/^[a-z]/ || /^$/ || /^\*/ { if (line) print line; line = ""; here = $1 ~ "^" module "[:,]$"; next }
 		!here { next }
-		/^  [* ] [a-z]/ { if (line) print line; sub(/^  [* ] /, ""); line = $1 " " $2; next }
+		/^  [* ] [a-z_-]+ +(yes|no)$/ { if (line) print line; sub(/^  [* ] /, ""); line = $1 " " $2; next }
 		{ sub(/^ +/, ""); line = line " " $0 }
 		END { if (line) print line }' <<<"$doctor"
 }
@@ -54,3 +54,20 @@ rungs() {
 	done < <(examined "$1")
 	[ ${#rungs[@]} -gt 0 ]
 }
+
+# refused_here MODULE METHOD...: for tests/matrix, why doctor says that these do not work here
+refused_here() {
+	local name answer reason
+
+	diag "matrix: begin $1 $(uname -r) $(uname -m) $(preemption)"
+	while read -r name answer reason; do
+		[ "$answer" = yes ] || [[ $name != all && " ${*:2} " != *" $name "* ]] || diag "matrix: $name $answer $reason"
+	done < <(examined "$1")
+}
+
+# dkms_builds MODULE: for the running kernel?
+dkms_builds() (
+	# shellcheck source=/dev/null
+	. "kmod/$1/dkms.conf"
+	[[ $(uname -m) =~ ^$BUILD_EXCLUSIVE_ARCH$ && $(uname -r) =~ $BUILD_EXCLUSIVE_KERNEL ]]
+)
