@@ -162,14 +162,20 @@ static __always_inline bool is_done(__u64 issue_ns)
 static __always_inline bool table_put(__u32 line, const struct request_view *rq, __u64 issue_ns)
 {
 	struct iolat_stamp *stamp = table[line];
+	bool left;
 
 	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
-		if (stamp->request != rq->id &&
+		left = stamp->request == rq->id;
+		if (!left &&
 		    (stamp->request || __sync_val_compare_and_swap(&stamp->request, 0, rq->id)))
 			continue;
-		/* Left over: the end of the request that was here before was missed. */
-		if (stamp->queue_ns && stamp->queue_ns != rq->start_ns && !is_done(stamp->issue_ns))
+		if (left && !is_done(stamp->issue_ns)) {
+			/* Issued again, which was not seen coming: the first issue stands. */
+			if (rq->start_ns && stamp->queue_ns == rq->start_ns && !is_done(issue_ns))
+				return true;
+			/* Of a request before, whose end was missed. */
 			count_start(LAT_ABANDONED);
+		}
 		stamp->queue_ns = rq->start_ns;
 		stamp->issue_ns = issue_ns;
 		return true;
@@ -233,7 +239,7 @@ static __always_inline struct iolat_start *find(const struct request_view *rq)
 
 	if (!start || is_of(start, rq))
 		return start;
-	if (!is_done(start->issue_ns))
+	if (!is_done(start->issue_ns) && !start->unwanted)
 		count_start(LAT_ABANDONED);
 	forget(start, id);
 	return NULL;
@@ -253,7 +259,7 @@ struct ending {
 static __always_inline void count_all(struct lat_cell *cells_now, __u32 which)
 {
 	for (int i = 0; i < IOLAT_METRICS; i++)
-		cells_now[i].counts[which]++;
+		COUNT(&knobs, cells_now[i].counts[which]);
 }
 
 /* What the splits ask of a completion. */
@@ -322,7 +328,7 @@ static __always_inline void split_completion(const struct ending *done, __u32 me
 static __always_inline void count_error(const struct ending *done, struct lat_cell *cell)
 {
 	if (done->error)
-		cell->counts[LAT_ERRORS]++;
+		COUNT(&knobs, cell->counts[LAT_ERRORS]);
 }
 
 /* Counts one metric of a completion that lasted from `from` to `to`; 0: the stamp is missing. */
@@ -332,14 +338,14 @@ static __always_inline void finish(const struct ending *done, __u32 metric, __u6
 	__u64 ns = to - from;
 
 	if (!from || !to) {
-		cell->counts[LAT_MISSED_START]++;
+		COUNT(&knobs, cell->counts[LAT_MISSED_START]);
 	} else if (to < from) {
-		cell->counts[LAT_NEGATIVE]++;
+		COUNT(&knobs, cell->counts[LAT_NEGATIVE]);
 	} else if (!done->by) {
-		hist_add(&cell->hist, ns, done->tail_ns);
+		hist_add_cell(&knobs, &cell->hist, ns);
 		count_error(done, cell);
 	} else if (tell(&knobs, &control, metric, cell, &ns)) {
-		hist_add(&cell->hist, ns, done->tail_ns);
+		hist_add_cell(&knobs, &cell->hist, ns);
 		count_error(done, cell);
 		split_completion(done, metric, ns);
 	}
@@ -351,15 +357,15 @@ static __always_inline void finish_all(const struct ending *done, __u64 issue_ns
 	const struct request_view *rq = &done->rq;
 
 	if (request_ends_sequence(rq)) {
-		done->cells[IOLAT_DEVICE].counts[LAT_EXCLUDED]++;
-		done->cells[IOLAT_QUEUED].counts[LAT_EXCLUDED]++;
+		COUNT(&knobs, done->cells[IOLAT_DEVICE].counts[LAT_EXCLUDED]);
+		COUNT(&knobs, done->cells[IOLAT_QUEUED].counts[LAT_EXCLUDED]);
 		finish(done, IOLAT_TOTAL, rq->start_ns, now);
 		return;
 	}
 	finish(done, IOLAT_DEVICE, issue_ns, now);
 	finish(done, IOLAT_QUEUED, rq->start_ns, issue_ns);
 	if (rq->rq_flags & knobs.flush_seq && rq->bytes)
-		done->cells[IOLAT_TOTAL].counts[LAT_CONTINUED]++;
+		COUNT(&knobs, done->cells[IOLAT_TOTAL].counts[LAT_CONTINUED]);
 	else
 		finish(done, IOLAT_TOTAL, rq->start_ns, now);
 }
@@ -397,16 +403,16 @@ static __always_inline __u64 issue_time(struct ending *done, struct request *rq,
 			issue_ns = done->start->issue_ns;
 	}
 	/* If ours was missed because a program was preempted, the kernel's is still there. */
-	if (!issue_ns && (!own || knobs.again))
+	if (!issue_ns && (!own || (knobs.again && !(done->start && done->start->requeues))))
 		return done->rq.issue_ns;
 	if (own)
 		return issue_ns;
 	if (!done->cells)
 		return issue_ns;
 	if (!done->rq.issue_ns) {
-		done->cells[IOLAT_DEVICE].counts[LAT_FALLBACK]++;
+		COUNT(&knobs, done->cells[IOLAT_DEVICE].counts[LAT_FALLBACK]);
 	} else if (!done->start) {
-		done->cells[IOLAT_DEVICE].counts[LAT_CHECKED]++;
+		COUNT(&knobs, done->cells[IOLAT_DEVICE].counts[LAT_CHECKED]);
 		done->cells[IOLAT_DEVICE].counts[LAT_SKEW_NS] +=
 			issue_ns > done->rq.issue_ns ? issue_ns - done->rq.issue_ns
 						     : done->rq.issue_ns - issue_ns;
@@ -629,11 +635,11 @@ int BPF_PROG(raw_requeue, struct request *rq)
 	return requeue(rq, true, true);
 }
 
-/* A request begins. If its place has an entry yet, the end of the one before was missed. */
+/* A request begins. If its place still has an entry, the end of the one before was missed. */
 static __always_inline int submit(const struct request_view *rq, const struct iolat_start *start)
 {
 	if (start) {
-		if (start->issue_ns && !is_done(start->issue_ns))
+		if (start->issue_ns && !is_done(start->issue_ns) && !start->unwanted)
 			count_start(LAT_ABANDONED);
 		forget(start, rq->id);
 	}
@@ -673,7 +679,7 @@ int BPF_PROG(submit_start, struct request *rq)
 	return submit_started(rq);
 }
 
-/* It says once more what the first one said. */
+/* Repeats submit_start(), which does no harm if that ran. */
 SEC("tp_btf/block_io_start")
 int BPF_PROG(submit_start_again, struct request *rq)
 {

@@ -45,6 +45,7 @@ enum memlat_bit {
 	CALL_THP = 1 << 6,
 	CALL_HUGETLB = 1 << 7,
 	CALL_VMA_LOCK = 1 << 8, /* the call was the attempt under the VMA's lock */
+	CALL_NEW = 1 << 9, /* fault_enter() saw the entry, fault_enter_again() has yet to look */
 };
 
 #define FAULT_FLAG(name) bpf_core_enum_value(enum fault_flag, FAULT_FLAG_##name)
@@ -106,12 +107,12 @@ static __always_inline void record(struct lat_cell *cell, __u64 ns, __u32 bits)
 	const struct split split = { &keys, &rows, &control, &knobs };
 
 	if (!knobs.by) {
-		hist_add(&cell->hist, ns, knobs.tail_ns);
+		hist_add_cell(&knobs, &cell->hist, ns);
 		return;
 	}
 	if (!tell(&knobs, &control, 0, cell, &ns))
 		return;
-	hist_add(&cell->hist, ns, knobs.tail_ns);
+	hist_add_cell(&knobs, &cell->hist, ns);
 	split_by_task(&split, cell, bpf_get_current_task_btf(), false, ns);
 	split_by_bits(&split, cell, LAT_BY_MODE, ns,
 		      bits & CALL_GUP	 ? LAT_MODE_GUP
@@ -134,8 +135,8 @@ static __always_inline void record(struct lat_cell *cell, __u64 ns, __u32 bits)
 /* ---- handle_mm_fault(), entry to return: fentry and kprobe ---- */
 
 /*
- * The low half of an address on the kernel stack. A copy of 32 bits is a plain number to the
- * verifier, also of a pointer that it does not let us calculate with.
+ * Low 32 bits of an address on the kernel stack. A 32-bit move turns a pointer, with which the
+ * verifier allows no arithmetic, into a scalar.
  */
 static __always_inline __u64 frame_of(const void *address)
 {
@@ -277,7 +278,7 @@ static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u6
 				      __u32 flags, bool has_regs, bool again)
 {
 	struct memlat_call *call;
-	__u32 bits = 0;
+	__u32 bits = again ? 0 : CALL_NEW;
 	bool held;
 
 	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf(), false))
@@ -310,11 +311,11 @@ static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u6
 
 static __always_inline void call_unknown(struct lat_cell *cell, __u32 count)
 {
-	cell->counts[LAT_SEEN]++;
+	COUNT(&knobs, cell->counts[LAT_SEEN]);
 	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf(), false))
-		cell->counts[LAT_FILTERED]++;
+		COUNT(&knobs, cell->counts[LAT_FILTERED]);
 	else
-		cell->counts[count]++;
+		COUNT(&knobs, cell->counts[count]);
 }
 
 /* The place stays taken until the fault goes on. */
@@ -326,8 +327,8 @@ static __always_inline void call_retried(struct lat_cell *cell, struct memlat_ca
 	call->tries++;
 	call->pending = true;
 	if (cell) {
-		cell->counts[LAT_SEEN]++;
-		cell->counts[LAT_CONTINUED]++;
+		COUNT(&knobs, cell->counts[LAT_SEEN]);
+		COUNT(&knobs, cell->counts[LAT_CONTINUED]);
 	}
 }
 
@@ -342,17 +343,17 @@ static __always_inline void call_ended(struct lat_cell *cell, const struct memla
 {
 	__u32 tries = call->tries, bits = 0;
 
-	cell->counts[LAT_SEEN]++;
+	COUNT(&knobs, cell->counts[LAT_SEEN]);
 	if (tries)
-		cell->counts[LAT_JOINED] += tries;
+		COUNT_MORE(&knobs, cell->counts[LAT_JOINED], tries);
 	if (now < call->start_ns) {
-		cell->counts[LAT_NEGATIVE]++;
+		COUNT(&knobs, cell->counts[LAT_NEGATIVE]);
 		return;
 	}
 	if (result) { /* not the plain minor fault */
 		bits = result_bits(result);
 		if (bits & CALL_FAILED)
-			cell->counts[LAT_ERRORS]++;
+			COUNT(&knobs, cell->counts[LAT_ERRORS]);
 	}
 	if (knobs.by)
 		bits |= call->bits | take_mark();
@@ -384,8 +385,8 @@ static __always_inline int call_leave(struct memlat_call *call, __u64 now, __u32
 }
 
 /*
- * A call whose entry was missed returned "retry". The call that goes on with the fault does not
- * always show it: what is left of the fault must not be taken for a short one.
+ * The entry was missed, and the call returned "retry". Marks the fault as unknown, so that its next
+ * attempt is not recorded as a short fault.
  */
 static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 flags)
 {
@@ -395,6 +396,8 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 fla
 
 	if (cell)
 		call_unknown(cell, LAT_CONTINUED);
+	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf(), false))
+		return 0;
 	call = call_claim(id, &held);
 	if (!call)
 		return 0;
@@ -410,12 +413,15 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 fla
 	return 0;
 }
 
-/* The return of a call whose arguments are known: they tell a retry whose entry was missed. */
+/*
+ * The return of a call whose arguments are known. They tell a retry whose entry was missed, and a
+ * fault of which nothing was seen before from the one whose end was missed at the same place.
+ */
 static __always_inline int call_leave_at(struct memlat_call *call, __u64 address, __u64 now,
 					 __u32 result)
 {
-	if (call && call->address == address)
-		call->pending = false;
+	if (call)
+		call->pending = call->address != address;
 	return call_leave(call, now, result);
 }
 
@@ -437,15 +443,14 @@ int BPF_PROG(fault_leave, struct vm_area_struct *vma, unsigned long address, uns
 	__u64 now = bpf_ktime_get_ns(), id = call_id(frame_of(ctx));
 	struct memlat_call *call = call_find(id);
 
-	if (!call && result & FAULT_RESULT(RETRY))
+	if (result & FAULT_RESULT(RETRY) && (!call || call->address != address))
 		return call_leave_unknown(id, address, flags);
 	return call_leave_at(call, address, now, result);
 }
 
 /*
- * The same once more, for kernels that preempt a program in its midst. Until that task goes on, the
- * kernel does not run the program for others on that CPU. These programs then do its work, for the
- * calls that it was not run for. An event is lost only if both are preempted at the same time.
+ * The same once more. If a program is preempted, the kernel skips it for all other tasks on that
+ * CPU until it resumes; then these programs do its work. An event is lost only if both are skipped.
  */
 SEC("fentry/handle_mm_fault")
 int BPF_PROG(fault_enter_again, struct vm_area_struct *vma, unsigned long address,
@@ -454,8 +459,10 @@ int BPF_PROG(fault_enter_again, struct vm_area_struct *vma, unsigned long addres
 	__u64 id = call_id(frame_of(ctx));
 	struct memlat_call *call = call_find(id);
 
-	if (call && call->address == address && !call->pending)
+	if (call && call->bits & CALL_NEW && call->address == address && !call->pending) {
+		call->bits &= ~CALL_NEW;
 		return 0;
+	}
 	return call_enter(id, vma, address, flags, regs, true);
 }
 

@@ -86,6 +86,28 @@ static __always_inline void hist_add_shared(struct lat_hist *hist, __u64 ns, __u
 	}
 }
 
+/*
+ * Adds to a count of this CPU's cell. Where the programs are there twice, one may be preempted
+ * between load and store while the other one counts in the same cell: only then it takes an atomic.
+ */
+#define COUNT_MORE(knobs, to, n)                        \
+	({                                              \
+		if ((knobs)->again)                     \
+			__sync_fetch_and_add(&(to), n); \
+		else                                    \
+			(to) += (n);                    \
+	})
+#define COUNT(knobs, to) COUNT_MORE(knobs, to, 1)
+
+static __always_inline void hist_add_cell(const volatile struct lat_knobs *knobs,
+					  struct lat_hist *hist, __u64 ns)
+{
+	if (knobs->again)
+		hist_add_shared(hist, ns, knobs->tail_ns);
+	else
+		hist_add(hist, ns, knobs->tail_ns);
+}
+
 /* The next start is where this one was: the sample reaches back to the one before it. */
 static __always_inline __u64 since_last_start(__u64 *last_start_ns, __u64 ns)
 {

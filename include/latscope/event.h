@@ -204,7 +204,7 @@ _Static_assert(sizeof(struct iolat_start) == 56, "iolat_start has no padding");
 struct iolat_stamp {
 	__u64 request; /* as the key of `start_ts`; 0: free */
 	__u64 queue_ns; /* as in struct iolat_start */
-	__u64 issue_ns; /* IOLAT_DONE: it has completed, the second of two programs may go */
+	__u64 issue_ns; /* IOLAT_DONE: it has completed; the second program removes it */
 	__u64 pad;
 };
 _Static_assert(sizeof(struct iolat_stamp) == 32, "iolat_stamp has no padding");

@@ -116,7 +116,7 @@ static struct json_object *open_at_end(const struct run_module *module)
 	return object;
 }
 
-/* What the kernel did not show us is missing in the balance, too. */
+/* Ends that the kernel did not show us also make it unbalanced. */
 static struct json_object *module_accounting(const struct run_module *module)
 {
 	const struct lat_cell *cell = &module->total.metrics[0];

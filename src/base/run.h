@@ -63,7 +63,7 @@ struct run_module {
 	struct run_data total;
 	struct lat_open open; /* waits open when the window closed */
 	bool open_age_known;
-	uint64_t recursion_missed; /* ends of events that the kernel ran no program for */
+	uint64_t recursion_missed; /* ends that the kernel ran no program for, at most */
 	struct run_cost cost;
 	struct table *table; /* rows of the interval in flight; NULL: it has none; owned */
 };

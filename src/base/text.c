@@ -58,24 +58,29 @@ static void add_count(struct wrap *wrap, const char **before, uint64_t count, co
 	*before = ", ";
 }
 
-/* What run__lost() is made of, with recursion_missed. */
+/* What run__lost() is made of, with what was not seen. */
 static const enum lat_count lost_counts[] = { LAT_MISSED_START, LAT_UNMATCHED, LAT_MAP_FULL,
-					      LAT_NEGATIVE, LAT_ABANDONED };
+					      LAT_NEGATIVE };
 
 /* A share of the events that a tail could hide in is told before any number. */
 static void missing(const struct page *page, unsigned int metric)
 {
 	const struct lat_cell *cell = &page->module->total.metrics[metric];
 	uint64_t lost = run__lost(page->module, metric), all = run__recorded(cell) + lost;
+	uint64_t unseen = page->module->recursion_missed;
 	char share[UNITS_TEXT], count[UNITS_TEXT], of[UNITS_TEXT];
 	const char *before = " ";
 	struct wrap wrap = { 0 };
 
 	if (!lost || (double)lost < TOLD_SHARE * (double)all)
 		return;
-	wrap__add(&wrap, "MISSING: %s of the events (%s of %s) were not measured:",
+	wrap__add(&wrap, "MISSING: %s%s of the events (%s of %s) were not measured:",
+		  unseen > cell->counts[LAT_ABANDONED] ? "up to " : "",
 		  units__share(share, lost, all), units__count(count, lost), units__count(of, all));
-	add_count(&wrap, &before, page->module->recursion_missed, "recursion_missed");
+	if (unseen > cell->counts[LAT_ABANDONED])
+		add_count(&wrap, &before, unseen, "recursion_missed");
+	else
+		add_count(&wrap, &before, cell->counts[LAT_ABANDONED], "abandoned");
 	for (size_t i = 0; i < sizeof(lost_counts) / sizeof(lost_counts[0]); i++)
 		add_count(&wrap, &before, cell->counts[lost_counts[i]],
 			  counts__name(lost_counts[i]));
@@ -228,7 +233,7 @@ static void conservation(const struct page *page, const struct lat_cell *cell)
 			  units__count(count, off < 0 ? -(uint64_t)off : (uint64_t)off),
 			  off < 0 ? "counted twice" : "unaccounted for");
 	else if (page->module->recursion_missed)
-		wrap__add(&wrap, "; %s more were not seen (recursion_missed)",
+		wrap__add(&wrap, "; up to %s more were not seen (recursion_missed)",
 			  units__count(count, page->module->recursion_missed));
 	else
 		wrap__add(&wrap, ": balances");

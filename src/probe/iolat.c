@@ -184,10 +184,12 @@ static int start_check(struct probe *probe)
 
 	/* What the last check left behind. Nothing uses the table between two. */
 	memset(iolat->skel->bss->table, 0, sizeof(iolat->skel->bss->table));
-	iolat->check = bpf_program__attach(iolat->skel->progs.hashed_issue);
-	if (!iolat->check)
-		return -errno;
 	iolat->skel->bss->checking = 1;
+	iolat->check = bpf_program__attach(iolat->skel->progs.hashed_issue);
+	if (!iolat->check) {
+		iolat->skel->bss->checking = 0;
+		return -errno;
+	}
 	iolat->ticks = 0;
 	return 0;
 }
@@ -213,9 +215,9 @@ static int iolat_start(struct probe *probe, struct lat_control **control)
 /* Requests in flight leave their stamps behind. */
 static void stop_check(struct iolat *iolat)
 {
-	iolat->skel->bss->checking = 0;
 	bpf_link__destroy(iolat->check);
 	iolat->check = NULL;
+	iolat->skel->bss->checking = 0;
 }
 
 static struct iolat_sums sums_of(const struct run_data *data)

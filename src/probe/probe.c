@@ -441,16 +441,6 @@ int probe__usage(const struct probe *probe, struct probe_usage *usage)
 	return 0;
 }
 
-/* A start whose end was missed is abandoned as soon as its place is used again. */
-uint64_t probe__lost_ends(const struct probe *probe, const struct probe_usage *before,
-			  const struct probe_usage *after, const struct run_data *total)
-{
-	uint64_t missed = after->recursion_missed - before->recursion_missed;
-	uint64_t abandoned = total->metrics[0].counts[LAT_ABANDONED];
-
-	return probe->again && probe->rung->end_again && abandoned < missed ? abandoned : missed;
-}
-
 int probe__run_iterator(const struct bpf_program *program)
 {
 	struct bpf_link *link;

@@ -131,15 +131,12 @@ uint64_t probe__seen(const struct probe *probe);
 struct probe_usage {
 	uint64_t runs;
 	uint64_t run_ns;
-	uint64_t recursion_missed; /* ends of events that no program was run for; counted always */
+	/*
+	 * Ends of events that no program was run for, counted always; an upper bound where two
+	 * programs see each end.
+	 */
+	uint64_t recursion_missed;
 };
 int probe__usage(const struct probe *probe, struct probe_usage *usage);
-
-/*
- * How many ends were lost between two looks at the usage. `total`: what was counted meanwhile.
- * Where two programs see each end, the kernel's counts are only an upper bound.
- */
-uint64_t probe__lost_ends(const struct probe *probe, const struct probe_usage *before,
-			  const struct probe_usage *after, const struct run_data *total);
 
 #endif

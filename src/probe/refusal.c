@@ -12,7 +12,7 @@
 #include <bpf/libbpf.h>
 #include <cap-ng.h>
 
-#define ENOTSUPP_OF_KERNEL 524 /* include/linux/errno.h: not meant for user space, but it comes */
+#define ENOTSUPP_OF_KERNEL 524 /* include/linux/errno.h: internal to the kernel, but returned */
 #define LOG_BEGIN "-- BEGIN PROG LOAD LOG --\n"
 #define LOG_END "-- END PROG LOAD LOG --"
 #define STATISTICS "processed " /* 12 insns (limit 1000000) max_states_per_insn 0 ... */

@@ -311,7 +311,7 @@ static void explain(int err, const struct rmid_rung *rung, char reason[RUN_TEXT]
 		snprintf(reason, RUN_TEXT, "not loaded; needs %s", rung->needs);
 	else if (err == -EPROTONOSUPPORT || err == -EUCLEAN)
 		snprintf(reason, RUN_TEXT, "of another version; needs %s", rung->needs);
-	else if (err == -ENOSYS)
+	else if (err == -ENOSYS && kernel__lacks())
 		snprintf(reason, RUN_TEXT, "not in this kernel; needs %s", kernel__lacks());
 	else
 		refusal__explain(err, rung->needs, reason);

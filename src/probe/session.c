@@ -362,8 +362,7 @@ static void describe_modules(struct session *session)
 			continue;
 		if (!probe__usage(session->probes[i], &usage))
 			module->recursion_missed =
-				probe__lost_ends(session->probes[i], &session->cost[i].before,
-						 &usage, &module->total);
+				usage.recursion_missed - session->cost[i].before.recursion_missed;
 		probe__rename(session->probes[i], &module->total, session->names);
 		probe__describe(session->probes[i], module);
 	}

@@ -331,15 +331,11 @@ crowd_window() {
 	shut
 }
 
-# accounted RUNG: requests that are recorded or said to be missing
-accounted() {
-	echo $(($(fact "$1" iolat.events) + $(fact "$1" iolat.missed_start) + $(fact "$1" iolat.recursion_missed)))
-}
-
 # Many tasks for few CPUs, on a kernel that preempts our programs in their midst. Where an interrupt completes the
-# requests, all are there. Where their own task does, some may be missing, and are said to be.
+# requests, all are there. Where their own task does, some may be missing: then at least those that are said to be
+# abandoned, and no more than recursion_missed.
 preempted_requests() {
-	local rung least count=$((jobs * each))
+	local rung known unseen count=$((jobs * each))
 
 	ok 'preempted: the device' null_disk 50000 || return
 	window crowd_window || return
@@ -347,11 +343,15 @@ preempted_requests() {
 	ok 'preempted: another device' null_disk 0 0 || return
 	window crowd_window || return
 	for rung in "${rungs[@]}"; do
-		least=$count
-		[ "$rung" != tp_btf ] || least=$((count * 95 / 100)) # of those that neither program saw, some leave no trace
-		within "$rung: preempted: a request is recorded or said to be missing" $least "$(accounted "$rung")" $count
-		diag "$rung: $(fact "$rung" iolat.events) of $count recorded"
+		known=$(($(fact "$rung" iolat.events) + $(fact "$rung" iolat.missed_start)))
+		unseen=$(fact "$rung" iolat.recursion_missed)
+		within "$rung: preempted: what is not recorded is said to be missing" $((count - unseen)) $known $count
+		diag "$rung: $(fact "$rung" iolat.events) of $count recorded, up to $unseen not seen," \
+			"$(fact "$rung" iolat.abandoned) abandoned"
+		balance "$rung: preempted" "$rung"
 	done
+	within 'tp_btf: preempted: what is abandoned is missing' 0 "$(fact tp_btf iolat.abandoned)" \
+		$((count - $(fact tp_btf iolat.events)))
 }
 
 if ! rungs iolat; then
