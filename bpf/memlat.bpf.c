@@ -466,7 +466,7 @@ int BPF_PROG(fault_enter_again, struct vm_area_struct *vma, unsigned long addres
 	return call_enter(id, vma, address, flags, regs, true);
 }
 
-/* The first one has let go of the call, or marked it as pending. */
+/* By now the first one has freed the call, or marked it as pending. */
 SEC("fexit/handle_mm_fault")
 int BPF_PROG(fault_leave_again, struct vm_area_struct *vma, unsigned long address,
 	     unsigned int flags, struct pt_regs *regs, vm_fault_t result)
