@@ -173,7 +173,7 @@ static __always_inline bool table_put(__u32 line, const struct request_view *rq,
 			/* Issued again, which was not seen coming: the first issue stands. */
 			if (rq->start_ns && stamp->queue_ns == rq->start_ns && !is_done(issue_ns))
 				return true;
-			/* Of a request before, whose end was missed. */
+			/* An earlier request left it; the end of that one was missed. */
 			count_start(LAT_ABANDONED);
 		}
 		stamp->queue_ns = rq->start_ns;

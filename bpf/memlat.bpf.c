@@ -414,8 +414,8 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 fla
 }
 
 /*
- * The return of a call whose arguments are known. They tell a retry whose entry was missed, and a
- * fault of which nothing was seen before from the one whose end was missed at the same place.
+ * The return of a call whose arguments are known. Its address is compared with that of the entry in
+ * the table: an entry with another one belongs to an earlier fault; the end of that one was missed.
  */
 static __always_inline int call_leave_at(struct memlat_call *call, __u64 address, __u64 now,
 					 __u32 result)

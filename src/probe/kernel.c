@@ -125,13 +125,20 @@ static bool has_fetch(void)
 	return fd != -EINVAL;
 }
 
+/* Each answer costs a load: asked once, as every method of every probe wants to know. */
 const char *kernel__lacks(void)
 {
+	static const char *lacks;
+	static bool asked;
+
+	if (asked)
+		return lacks;
+	asked = true;
 	if (!has_fetch())
-		return "BPF atomic operations that return a value (Linux 5.12)";
-	if (!libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL))
-		return "BPF task storage (Linux 5.11)";
-	return NULL;
+		lacks = "BPF atomic operations that return a value (Linux 5.12)";
+	else if (!libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL))
+		lacks = "BPF task storage (Linux 5.11)";
+	return lacks;
 }
 
 /* "none voluntary (full) lazy": the one in use stands in brackets. */
