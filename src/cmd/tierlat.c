@@ -323,6 +323,14 @@ static void print_rows(const struct tierlat *tierlat)
 	streams__flush();
 }
 
+static void warn_of_trouble(struct tierlat *tierlat)
+{
+	const char *trouble = tier_meter__trouble(tierlat->meter);
+
+	if (trouble)
+		log__warn("tierlat", trouble, NULL);
+}
+
 /* One interval, which ends now. An exit code: the window goes on as long as it is 0. */
 static int take_sample(struct tierlat *tierlat, uint64_t start_ns)
 {
@@ -330,16 +338,13 @@ static int take_sample(struct tierlat *tierlat, uint64_t start_ns)
 	const struct writer *writer = NULL;
 	struct run_interval interval = { .start_ns = start_ns };
 	char why[TIER_TEXT];
-	const char *trouble;
 	int err;
 
 	interval.end_ns = clock__now_ns() - run->start_mono_ns;
 	err = tier_meter__sample(tierlat->meter, tierlat->module->table, interval.end_ns, why);
 	if (err)
 		return failed(why, "what came before is kept", code_of(err));
-	trouble = tier_meter__trouble(tierlat->meter);
-	if (trouble)
-		log__warn("tierlat", trouble, NULL);
+	warn_of_trouble(tierlat);
 	print_rows(tierlat);
 	run->duration_ns = interval.end_ns;
 	err = recording__interval(&tierlat->recording, run, &interval, &writer);
@@ -394,17 +399,24 @@ static void print_result(const struct tierlat *tierlat)
 	streams__flush();
 }
 
+/* Restores the registers; `code` if that succeeds. */
+static int close_meter(struct tierlat *tierlat, int code)
+{
+	char why[TIER_TEXT];
+
+	if (!tier_meter__close(tierlat->meter, why))
+		return code;
+	return failed(why, "reboot, or let perf use them once", EXIT_ERROR);
+}
+
 /* The registers first: whatever fails behind them, they are as they were. */
 static int finish(struct tierlat *tierlat, int code)
 {
 	const struct writer *writer = NULL;
-	char why[TIER_TEXT];
 	int err;
 
 	tierlat->run->complete = !code && !tierlat->code;
-	err = tier_meter__close(tierlat->meter, why);
-	if (err)
-		code = failed(why, "reboot, or let perf use them once", EXIT_ERROR);
+	code = close_meter(tierlat, code);
 	err = recording__close(&tierlat->recording, tierlat->run, &writer);
 	if (err)
 		code = output__failed(writer, err);
@@ -439,12 +451,12 @@ static int run_tierlat(struct tierlat *tierlat)
 	code = describe_run(tierlat);
 	if (!code && tier_meter__begin(tierlat->meter, why))
 		code = failed(why, NULL, EXIT_ERROR);
-	if (!code)
+	if (!code) {
+		warn_of_trouble(tierlat);
 		code = open_output(tierlat);
-	if (code) {
-		tier_meter__close(tierlat->meter, why);
-		return code;
 	}
+	if (code)
+		return close_meter(tierlat, code);
 	return finish(tierlat, measure(tierlat));
 }
 

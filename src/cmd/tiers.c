@@ -15,13 +15,18 @@ int tiers__parse_place(struct tiers_command *command, char *arg)
 	return options__fail(command->options, "--tiers-at: MODEL:BOXES:DIR");
 }
 
-/* Its counters run since it was opened; whoever cannot be read now will say so at the first end. */
+/* Reads the counters, which run since the meter was opened. */
 static void start(void *state, uint64_t start_mono_ns)
 {
 	char why[TIER_TEXT];
+	const char *trouble;
+	int err;
 
 	(void)start_mono_ns;
-	tier_meter__begin(state, why);
+	err = tier_meter__begin(state, why);
+	trouble = err ? why : tier_meter__trouble(state);
+	if (trouble)
+		log__warn(TIER_MODULE, trouble, NULL);
 }
 
 static int interval(void *state, struct table *table, uint64_t end_ns)
