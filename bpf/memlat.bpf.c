@@ -386,11 +386,12 @@ static __always_inline int call_leave(struct memlat_call *call, __u64 now, __u32
 
 /*
  * The entry was missed, and the call returned "retry". Marks the fault as unknown, so that its next
- * attempt is not recorded as a short fault.
+ * attempt is not recorded as a short fault. `again`: the first program was skipped, and the kernel
+ * has counted the return as missed.
  */
-static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 flags)
+static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 flags, bool again)
 {
-	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
+	struct lat_cell *cell = control.armed && !again ? cells_here(&cells) : NULL;
 	struct memlat_call *call;
 	bool held;
 
@@ -444,7 +445,7 @@ int BPF_PROG(fault_leave, struct vm_area_struct *vma, unsigned long address, uns
 	struct memlat_call *call = call_find(id);
 
 	if (result & FAULT_RESULT(RETRY) && (!call || call->address != address))
-		return call_leave_unknown(id, address, flags);
+		return call_leave_unknown(id, address, flags, false);
 	return call_leave_at(call, address, now, result);
 }
 
@@ -471,9 +472,11 @@ SEC("fexit/handle_mm_fault")
 int BPF_PROG(fault_leave_again, struct vm_area_struct *vma, unsigned long address,
 	     unsigned int flags, struct pt_regs *regs, vm_fault_t result)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct memlat_call *call = call_find(call_id(frame_of(ctx)));
+	__u64 now = bpf_ktime_get_ns(), id = call_id(frame_of(ctx));
+	struct memlat_call *call = call_find(id);
 
+	if (!call && result & FAULT_RESULT(RETRY))
+		return call_leave_unknown(id, address, flags, true);
 	if (!call || (call->pending && result & FAULT_RESULT(RETRY)))
 		return 0;
 	return call_leave_at(call, address, now, result);
