@@ -3,14 +3,15 @@
 # make demo     install what is missing, build, record 10 s of a mixed load
 # make check    install what is missing, build, run every test (soak: the same with larger counts)
 # make check-bochs   ringlat's private guest on an emulated Intel CPU: minutes, so not in check
+# make mutants  would a test notice? builds one small fault after the other: an hour or two
 # make matrix   what runs on which kernel: the suites that tell, and a table of what they said
 # make bench    the figures of docs/performance.md, as ratios
 # make install  PREFIX=/usr/local DESTDIR=
-# make ARCH=arm64 SYSROOT=DIR    cross-compile; DIR has the libraries: see scripts/arch.mk
+# make ARCH=arm64 SYSROOT=DIR    cross-compile; DIR has the libraries: see mk/arch.mk
 # make modules  build kmod/* for the running kernel, or KERNEL= with KDIR= (its build directory)
 # make modules_install   into DESTDIR/lib/modules; make dkms_install: as source for DKMS
 OUT := .output
-include scripts/arch.mk
+include mk/arch.mk
 PREFIX ?= /usr/local
 DESTDIR ?=
 V ?= 0
@@ -46,20 +47,10 @@ SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
 SRC := $(call sources,src/*.c src/*/*.c)
 ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*.S))
 OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
-BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c src/cmd/report_*.c)
-RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
-BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(call sources,src/ring/*.c src/tier/*.c src/rmid/*.c) \
-	src/truth/chase.c src/truth/truth.c $(RMID_SRC))
-UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(call sources,tests/unit/test_*.c))
-TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
-TRUTH := $(patsubst %.c,$(OUT)/%,$(call sources,tests/truth/*.c tests/ringlat/*.c))
 KERNEL ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KERNEL)/build
 KMOD_OUT := $(OUT)/kmod/$(KERNEL)
 KMOD := $(patsubst kmod/%/Kbuild,%,$(wildcard kmod/*/Kbuild))
-EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(call sources,tests/emu/test_*.c))
-EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcard tests/emu/*.c)))
-MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c))
 MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
 
 # A newer compiler's warning must not stop a user's build. `make tests` stops at any, so it compiles everything
@@ -69,7 +60,7 @@ lax = $(if $(WERROR),,&& rm -f $(OUT)/strict)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests demo check soak matrix check-bochs bench install deps clean distclean format modules \
+.PHONY: all tests demo check soak mutants matrix check-bochs bench install deps clean distclean format modules \
 	modules_install dkms_install
 
 all: $(OUT)/latscope
@@ -88,11 +79,6 @@ $(OUT)/%.o: %.S
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
-$(OUT)/san/%.o: %.c $(STRICT)
-	$(call msg,CC-SAN,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -MMD -MP -c $< -o $@ $(lax)
-
 # Skeletons must be there before the first compile; afterwards the .d files know who needs which.
 $(filter $(OUT)/src/probe/%,$(OBJ)): | $(SKELS)
 
@@ -107,80 +93,10 @@ $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(Q)command -v $(BPFTOOL) >/dev/null || { echo "bpftool is missing: 'make deps' installs what the build needs" >&2; exit 1; }
 	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
 
-$(OUT)/empty.skel.h: $(OUT)/bench/empty.bpf.o
-	$(Q)$(BPFTOOL) gen skeleton $< name empty_bpf > $@
-
-$(OUT)/bench/empty.bpf.o: bench/empty.bpf.c $(BPF_LIB)
-	$(call msg,BPF,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(BPF_CC) -c $< -o $@ $(lax)
-
-$(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
-
-POWER := $(OUT)/bench/power.o $(OUT)/bench/rival.o $(OUT)/bench/synthetic.o
-
-TOGETHER := $(OUT)/bench/together.o $(OUT)/bench/synthetic.o
-
-$(OUT)/bench/power: $(POWER)
-$(OUT)/bench/together: $(TOGETHER)
-$(OUT)/bench/power $(OUT)/bench/together: $(BASE_SRC:%.c=$(OUT)/%.o)
-	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $^ $(LIBS_BASE) -o $@
-
-$(OUT)/bench/empty: $(OUT)/bench/empty.o
-	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
-
-# The program with one instruction more in the guest's crossing that its name says, or in all.
-MUTANTS := $(foreach event,fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u) \
-	$(OUT)/mutant/all
-
-$(OUT)/mutant/%.o: src/ring/guest_code.S src/ring/guest_layout.h
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) -Wa,--defsym,MUTANT_$*=1 -c $< -o $@
-
-$(MUTANTS): $(OUT)/mutant/%: $(OUT)/mutant/%.o $(filter-out %/guest_code.o,$(OBJ))
-	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
-
-$(EMU): $(EMU_LIB)
-
-# Files of a module, in a kernel that is not one.
-$(OUT)/san/tests/unit/test_rmid_kernel.o: CPPFLAGS := -Itests/rmid/kernel $(CPPFLAGS)
-
-$(OUT)/tests/unit/test_refusal: LIBS_BASE := $(LIBS)
-$(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)
-	$(call msg,LINK,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@
-
-$(TRUTH): %: %.o $(TRUTH_OBJ)
-	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $^ -lpthread -o $@
-
-$(OUT)/tests/emu/msrfs/msrfs: $(MSRFS)
-	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $^ -lfuse3 -ljson-c -lm -o $@
-
-$(OUT)/tests/rmid/check: $(OUT)/tests/rmid/check.o $(OUT)/tests/rmid/live.o
-$(OUT)/tests/rmid/lives: $(OUT)/tests/rmid/lives.o
-$(OUT)/bench/rmid_alloc: $(OUT)/bench/rmid_alloc.o $(patsubst %.c,$(OUT)/%.o,$(filter kmod/%,$(RMID_SRC)))
-$(OUT)/tests/rmid/check $(OUT)/tests/rmid/lives $(OUT)/bench/rmid_alloc:
-	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $^ -o $@
-
-$(OUT)/tests/rmid/fuzz: tests/rmid/fuzz.c $(RMID_SRC) $(wildcard kmod/rmid/*.h tests/rmid/*.h)
-	$(call msg,FUZZ,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(STD) $(WARN) $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined $(filter %.c,$^) -o $@
-
 $(OUT)/man/%: man/%.scd
 	$(call msg,MAN,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
-
-tests: all $(UNIT) $(TRUTH) $(EMU) $(OUT)/bench/power $(OUT)/bench/together \
-	$(if $(filter x86,$(ARCH)),$(MUTANTS) $(OUT)/tests/emu/msrfs/msrfs $(addprefix $(OUT)/tests/rmid/,check lives fuzz))
 
 deps:
 	$(Q)scripts/deps build check bench arm64
@@ -189,21 +105,6 @@ demo:
 	$(Q)scripts/deps build
 	$(Q)$(MAKE) all
 	$(Q)scripts/demo
-
-check soak matrix:
-	$(Q)scripts/deps build check arm64 distro
-	$(Q)$(MAKE) tests
-	$(Q)$(if $(filter soak,$@),LATSCOPE_SOAK=1) tests/$(if $(filter matrix,$@),matrix -t,run)
-
-check-bochs:
-	$(Q)scripts/deps build check bochs
-	$(Q)$(MAKE) tests
-	$(Q)tests/ringlat/bochs
-
-bench:
-	$(Q)scripts/deps build check bench
-	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/rmid_alloc
-	$(Q)bench/run
 
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
@@ -244,5 +145,6 @@ clean:
 distclean:
 	$(Q)rm -rf $(OUT)
 
--include $(OBJ:.o=.d) $(BASE_SAN:.o=.d) $(EMU_LIB:.o=.d) $(MSRFS:.o=.d) \
-	$(patsubst $(OUT)/%,$(OUT)/san/%.d,$(UNIT) $(EMU)) $(TRUTH:=.d) $(POWER:.o=.d) $(TOGETHER:.o=.d)
+include mk/tests.mk
+
+-include $(OBJ:.o=.d)
