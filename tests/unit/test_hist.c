@@ -210,6 +210,24 @@ static void quantiles_do_not_fall(void **state)
 	}
 }
 
+/* Ten samples share a slot of 32 us evenly: each lies in the middle of its tenth. */
+static void samples_of_a_slot_are_spread_over_it(void **state)
+{
+	struct lat_hist hist = { 0 };
+	uint32_t slot = hist_slot(1024 * 1000);
+	uint64_t low = hist_slot_low_ns(slot), width = hist_slot_low_ns(slot + 1) - low;
+
+	(void)state;
+	assert_int_equal(width, 32000);
+	for (int i = 0; i < 10; i++)
+		add_sample(&hist, low + (uint64_t)i);
+	for (int i = 0; i < 10; i++)
+		add_sample(&hist, 100 * low);
+	for (int i = 1; i <= 10; i++)
+		assert_int_equal(hist__quantile_ns(&hist, i / 20.0),
+				 low + width * (2 * (unsigned int)i - 1) / 20);
+}
+
 static void empty_and_overflow_have_answers(void **state)
 {
 	struct lat_hist hist = { 0 };
@@ -322,6 +340,7 @@ int main(void)
 		cmocka_unit_test(log2_buckets_are_exact),
 		cmocka_unit_test(quantiles_are_within_a_slot),
 		cmocka_unit_test(quantiles_do_not_fall),
+		cmocka_unit_test(samples_of_a_slot_are_spread_over_it),
 		cmocka_unit_test(empty_and_overflow_have_answers),
 		cmocka_unit_test(deltas_add_up),
 		cmocka_unit_test(max_of_a_delta),

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Each output has each figure under its own name, and what is kept is kept. */
+#include "sample.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <sys/syscall.h>
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "base/recording.h"
+#include "base/writer.h"
+
+/* So far apart that no two figures can be taken for each other: a slot is 3 % wide. */
+#define SAMPLES 1000
+#define SLOT (1.0 / 32)
+
+static const struct {
+	const char *csv, *json;
+	unsigned int rank;
+} figures[] = {
+	{ "p50_us", "percentiles/p50_us", 500 }, { NULL, "percentiles/p90_us", 900 },
+	{ "p99_us", "percentiles/p99_us", 990 }, { "p999_us", "percentiles/p99_9_us", 999 },
+	{ NULL, "percentiles/p99_99_us", 1000 }, { "max_us", "max_us", 1000 },
+};
+
+#define FIGURES (sizeof(figures) / sizeof(figures[0]))
+
+static double sample_us(unsigned int rank)
+{
+	return rank <= 900 ? pow(1.01, rank) : pow(1.01, 900) * pow(1.1, rank - 900);
+}
+
+static double mean_us(void)
+{
+	double sum = 0;
+
+	for (unsigned int rank = 1; rank <= SAMPLES; rank++)
+		sum += sample_us(rank);
+	return sum / SAMPLES;
+}
+
+static unsigned int syncs;
+
+/* Stands before the C library's, for SQLite too. */
+int fdatasync(int fd)
+{
+	syncs++;
+	return (int)syscall(SYS_fdatasync, fd);
+}
+
+int fsync(int fd)
+{
+	syncs++;
+	return (int)syscall(SYS_fsync, fd);
+}
+
+static void assert_figure(const char *name, double got, double expected)
+{
+	if (got < expected * (1 - SLOT) || got > expected * (1 + SLOT))
+		fail_msg("%s is %f, not %f", name, got, expected);
+}
+
+static struct run *spread_run(void)
+{
+	struct run *run = sample_bare();
+	struct run_data *data = &run->modules[0].total;
+
+	for (unsigned int rank = 1; rank <= SAMPLES; rank++) {
+		uint64_t ns = (uint64_t)(sample_us(rank) * 1000);
+
+		sample_record(&data->metrics[0], ns, 1);
+		sample_key(data, 12, LAT_BY_PROCESS, 0, "fio (12)", ns, 1);
+	}
+	return run;
+}
+
+/* The value below a head; NULL: there is no such column. */
+static const char *column(const char *head, const char *row, const char *name)
+{
+	size_t len = strlen(name);
+
+	while (strncmp(head, name, len) || (head[len] != ',' && head[len] != '\n')) {
+		head = strchr(head, ',');
+		row = strchr(row, ',');
+		if (!head || !row)
+			return NULL;
+		head++;
+		row++;
+	}
+	return row;
+}
+
+static void csv_columns_hold_what_their_heads_say(void **state)
+{
+	struct run *run = spread_run();
+	char *text = NULL;
+	const char *row;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_int_equal(csv__split(out, &run->modules[0].total, LAT_BY_PROCESS, 0), 0);
+	fclose(out);
+	row = strchr(text, '\n') + 1;
+	for (size_t i = 0; i < FIGURES; i++) {
+		const char *value = figures[i].csv ? column(text, row, figures[i].csv) : NULL;
+
+		if (!figures[i].csv)
+			continue;
+		assert_non_null(value);
+		assert_figure(figures[i].csv, strtod(value, NULL), sample_us(figures[i].rank));
+	}
+	assert_figure("mean_us", strtod(column(text, row, "mean_us"), NULL), mean_us());
+	assert_int_equal(atoi(column(text, row, "events")), SAMPLES);
+	free(text);
+	sample_free(run);
+}
+
+static double json_figure(struct json_object *object, const char *path)
+{
+	char *copy = strdup(path), *rest = copy, *name;
+
+	while ((name = strsep(&rest, "/")))
+		assert_true(json_object_object_get_ex(object, name, &object));
+	free(copy);
+	return json_object_get_double(object);
+}
+
+static void json_fields_hold_what_their_names_say(void **state)
+{
+	struct run *run = spread_run();
+	struct json_object *summary = json__summary(run, &run->modules[0]);
+
+	(void)state;
+	for (size_t i = 0; i < FIGURES; i++)
+		assert_figure(figures[i].json, json_figure(summary, figures[i].json),
+			      sample_us(figures[i].rank));
+	assert_figure("mean_us", json_figure(summary, "mean_us"), mean_us());
+	json_object_put(summary);
+	sample_free(run);
+}
+
+static void nothing_is_kept_before_it_is_on_the_disk(void **state)
+{
+	static struct run_data delta[RUN_MODULES];
+	struct writer writer = { .ops = &writer_db, .dir = dir };
+	struct run *run = sample_run();
+	struct run_interval interval = { .end_ns = 1000000000, .delta = delta };
+
+	(void)state;
+	assert_int_equal(writer.ops->open(&writer, run), 0);
+	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
+	syncs = 0;
+	assert_int_equal(writer.ops->close(&writer, run), 0);
+	assert_true(syncs > 0);
+	sample_free(run);
+}
+
+static unsigned int intervals, closes;
+
+static int accept_all(struct writer *writer, const struct run *run)
+{
+	(void)writer;
+	(void)run;
+	return 0;
+}
+
+static int fail_interval(struct writer *writer, const struct run *run,
+			 const struct run_interval *interval)
+{
+	(void)writer;
+	(void)run;
+	(void)interval;
+	intervals++;
+	return -ENOSPC;
+}
+
+static int count_close(struct writer *writer, const struct run *run)
+{
+	(void)writer;
+	(void)run;
+	closes++;
+	return 0;
+}
+
+static void a_writer_that_failed_is_only_closed(void **state)
+{
+	static const struct writer_ops failing = { "failing", accept_all, fail_interval,
+						   count_close };
+	struct recording recording = { 0 };
+	struct run *run = sample_run();
+	struct run_interval interval = { .end_ns = 1000000000 };
+	const struct writer *failed = NULL;
+
+	(void)state;
+	recording__add(&recording, &failing);
+	assert_int_equal(recording__open(&recording, run, &failed), 0);
+	assert_int_equal(recording__interval(&recording, run, &interval, &failed), -ENOSPC);
+	assert_ptr_equal(failed->ops, &failing);
+	assert_int_equal(recording__interval(&recording, run, &interval, NULL), 0);
+	assert_int_equal(intervals, 1);
+	assert_int_equal(recording__close(&recording, run, NULL), 0);
+	assert_int_equal(closes, 1);
+	sample_free(run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(csv_columns_hold_what_their_heads_say),
+		cmocka_unit_test(json_fields_hold_what_their_names_say),
+		cmocka_unit_test_setup_teardown(nothing_is_kept_before_it_is_on_the_disk,
+						unit_make_dir, unit_remove_dir),
+		cmocka_unit_test(a_writer_that_failed_is_only_closed),
+	};
+
+	return cmocka_run_group_tests_name("outputs", tests, NULL, NULL);
+}
