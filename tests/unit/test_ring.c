@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "base/hist.h"
 #include "base/host.h"
@@ -130,6 +131,27 @@ static void baseline_is_taken_off(void **state)
 	assert_true(figures.max == 130);
 	assert_true(figures.mean > 84.79 &&
 		    figures.mean < 84.81); /* (141 + ... + 171 + 5) / 5 - 41 */
+	free(hist);
+	free(empty);
+}
+
+/* 1000 samples from 1000 cycles on, each 1 % longer than the one before. */
+static void figures_are_those_they_are_called(void **state)
+{
+	struct ring_hist *hist = new_hist(), *empty = new_hist();
+	struct ring_figures figures;
+	double cycles[1001] = { 1000 };
+
+	(void)state;
+	for (unsigned int rank = 1; rank <= 1000; rank++) {
+		cycles[rank] = cycles[rank - 1] * 1.01;
+		ring_hist__add(hist, (uint64_t)cycles[rank]);
+	}
+	ring_figures__of(&figures, hist, empty);
+	assert_true(fabs(figures.p50 / cycles[500] - 1) < 1.0 / 32);
+	assert_true(fabs(figures.p99 / cycles[990] - 1) < 1.0 / 32);
+	assert_true(fabs(figures.p999 / cycles[999] - 1) < 1.0 / 32);
+	assert_true(figures.p999 > figures.p99);
 	free(hist);
 	free(empty);
 }
@@ -360,7 +382,7 @@ static struct {
 	uint64_t crossings;
 	enum ring_verdict every_third, drop_all;
 	unsigned int empties_switched; /* the first ones */
-	bool odd_unhooked, seventh_backwards;
+	bool odd_unhooked, seventh_backwards, seventh_back_early;
 } fake;
 
 static int fake_window(struct ring *ring, unsigned int event, bool empty,
@@ -377,6 +399,8 @@ static int fake_window(struct ring *ring, unsigned int event, bool empty,
 			samples[i].kernel_in = 0;
 		else if (!empty && fake.seventh_backwards && i % 7 == 0)
 			samples[i].kernel_out = 1;
+		else if (!empty && fake.seventh_back_early && i % 7 == 0)
+			samples[i].user_in = samples[i].user_out - 1;
 	}
 	if (empty)
 		return fake.empties++ < fake.empties_switched ? RING_SWITCHED : RING_KEPT;
@@ -393,18 +417,50 @@ static const struct ring_backend fake_backend = {
 	.window_of = fake_window,
 };
 
-static int measure_fake(uint64_t crossings, bool (*go_on)(const struct ring_count *, uint64_t),
-			struct ring_result *result, char why[RUN_TEXT])
+static const struct ring_backend fake_round_trips = {
+	.name = "fake",
+	.mechanism = "made up",
+	.events = &round_trip,
+	.nr_events = 1,
+	.window = 100,
+	.window_of = fake_window,
+};
+
+static int measure_by(const struct ring_backend *by, uint64_t crossings,
+		      bool (*go_on)(const struct ring_count *, uint64_t),
+		      struct ring_result *result, char why[RUN_TEXT])
 {
 	struct ring *ring = calloc(1, sizeof(*ring));
 	int err;
 
 	fake.windows = fake.empties = 0;
 	fake.crossings = 0;
-	ring->backend = &fake_backend;
+	ring->backend = by;
 	err = ring__measure(ring, crossings, go_on, result, why);
 	free(ring);
 	return err;
+}
+
+static int measure_fake(uint64_t crossings, bool (*go_on)(const struct ring_count *, uint64_t),
+			struct ring_result *result, char why[RUN_TEXT])
+{
+	return measure_by(&fake_backend, crossings, go_on, result, why);
+}
+
+static void round_trips_that_end_before_they_begin_are_dropped(void **state)
+{
+	struct ring_result *result = calloc(1, sizeof(*result));
+	struct ring_count *count = &result->events[0];
+	char why[RUN_TEXT];
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.seventh_back_early = true;
+	assert_int_equal(measure_by(&fake_round_trips, 1000, NULL, result, why), 0);
+	assert_int_equal(count->misses[RING_BACKWARDS], 10 * 15);
+	assert_int_equal(count->kept, 1000 - 10 * 15);
+	assert_int_equal(count->ways[0].max, 4000 + 220);
+	free(result);
 }
 
 static void driver_counts_everything(void **state)
@@ -520,6 +576,7 @@ int main(void)
 		cmocka_unit_test(quantiles_are_those_of_the_samples),
 		cmocka_unit_test(quantiles_lie_between_the_ends),
 		cmocka_unit_test(baseline_is_taken_off),
+		cmocka_unit_test(figures_are_those_they_are_called),
 		cmocka_unit_test(ns_follow_the_tsc),
 		cmocka_unit_test(result_becomes_a_module),
 		cmocka_unit_test(place_is_told),
@@ -528,6 +585,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(mitigations_are_told, unit_make_dir,
 						unit_remove_dir),
 		cmocka_unit_test(verw_is_told),
+		cmocka_unit_test(round_trips_that_end_before_they_begin_are_dropped),
 		cmocka_unit_test(driver_counts_everything),
 		cmocka_unit_test(driver_gives_no_figure_of_nothing),
 		cmocka_unit_test(driver_insists_on_a_baseline),
