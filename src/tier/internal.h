@@ -30,7 +30,7 @@ struct tier_backend_ops {
 struct tier_trouble {
 	char subject[48]; /* "CHA 3 (CPU 0)"; empty: there is none */
 	char what[160];
-	char number[16]; /* that is another one in every read; may be empty */
+	char number[32]; /* that is another one in every read; may be empty */
 	unsigned int more, others; /* of the same, and of something else */
 };
 
@@ -49,12 +49,16 @@ struct tier {
 	uint64_t calls;
 	char why[TIER_TEXT];
 	const char *todo;
+	unsigned int failures; /* reads that failed, in a row */
 	struct tier_trouble trouble;
 	char said[TIER_TEXT]; /* the last line that was asked for */
 	bool told;
 };
 
 extern const struct tier_backend_ops tier_perf, tier_msr;
+
+/* Found, not started: programs the state after power-on, and says what was done. */
+int msr__reset(struct tier *tier, char done[TIER_TEXT]);
 
 /* Keeps why, and what can be done; returns err. */
 int tier__fail(struct tier *tier, int err, const char *todo, const char *format, ...)

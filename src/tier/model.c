@@ -58,6 +58,7 @@ static const struct tier_layout skx_layout = {
 	.counter = 8,
 	.filter0 = 5,
 	.filter1 = 6,
+	.filter1_initial = 0x3b,
 	.reset = 0x3,
 	.freeze = 0x100,
 	.enable = 1 << 22,

@@ -47,6 +47,7 @@ struct tier_layout {
 		ranges[3]; /* by `first`; those after the first with base 0 do not exist */
 	unsigned int boxes; /* most there can be */
 	uint32_t control, counter, filter0, filter1; /* offsets; filter1 0: there is none */
+	uint64_t filter1_initial; /* after power-on */
 	uint64_t reset, freeze; /* bits of the box control */
 	uint64_t enable; /* bit of a counter control; 0: a control that is not 0 counts */
 	uint32_t boxes_msr; /* how many boxes there are; 0: no MSR tells */

@@ -13,16 +13,112 @@
 #include "guard.h"
 #include "msr.h"
 
-/* All are looked at before the first is touched: a refusal leaves no trace. */
-static int keep_all(struct tier *tier, struct msr *msr)
+typedef int visit_box(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg);
+
+/* All boxes of all sockets, until one is not 0, which is returned. */
+static int each_box(struct tier *tier, visit_box *visit, void *arg)
 {
+	struct msr *msr = tier->state;
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < tier->nr_sockets; i++) {
 		for (unsigned int b = 0; !err && b < tier->sockets[i].nr_boxes; b++)
-			err = msr_box__keep(tier, &msr->sockets[i], &msr->sockets[i].boxes[b]);
+			err = visit(tier, &msr->sockets[i], &msr->sockets[i].boxes[b], arg);
 	}
 	return err;
+}
+
+static int keep(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg)
+{
+	(void)arg;
+	return msr_box__keep(tier, socket, box);
+}
+
+static int refuse_running(struct tier *tier, struct msr_socket *socket, struct msr_box *box,
+			  void *arg)
+{
+	int counter = msr_box__running(tier, box);
+	const struct msr *msr = tier->state;
+
+	(void)socket, (void)arg;
+	if (counter < 0)
+		return 0;
+	if (msr->left)
+		return tier__fail(tier, -EBUSY,
+				  "reset them by latscope tierlat --reset, unless perf uses them",
+				  "the CHAs count as a latscope that was killed left them");
+	return tier__fail(tier, -EBUSY, "end what uses it (perf, pcm), or --take it",
+			  "counter %d of CHA %u is in use, its control is 0x%llx", counter, box->id,
+			  (unsigned long long)box->registers[counter].found);
+}
+
+static int count_running(struct tier *tier, struct msr_socket *socket, struct msr_box *box,
+			 void *arg)
+{
+	unsigned int *running = arg;
+
+	(void)socket;
+	*running += msr_box__running(tier, box) >= 0;
+	return 0;
+}
+
+static int forget(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg)
+{
+	(void)socket, (void)arg;
+	msr_box__forget(tier, box);
+	return 0;
+}
+
+/*
+ * All are looked at before the first is touched: a refusal leaves no trace. What a killed latscope
+ * left is nothing to go back to: the state after power-on is taken for what was found.
+ */
+static int keep_all(struct tier *tier, struct msr *msr)
+{
+	int err;
+
+	err = each_box(tier, keep, NULL);
+	if (err)
+		return err;
+	msr->left = msr__is_left(tier);
+	if (msr->left && tier->config.look)
+		err = msr__lock(tier); /* one that lives says so */
+	if (err)
+		return err;
+	if (!tier->config.take)
+		return each_box(tier, refuse_running, NULL);
+	return msr->left ? each_box(tier, forget, NULL) : 0;
+}
+
+static int reset(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg)
+{
+	(void)arg;
+	return msr_box__reset(tier, socket, box);
+}
+
+int msr__reset(struct tier *tier, char done[TIER_TEXT])
+{
+	unsigned int running = 0, boxes = 0;
+	int err;
+
+	err = each_box(tier, keep, NULL);
+	if (err)
+		return err;
+	each_box(tier, count_running, &running);
+	for (unsigned int i = 0; i < tier->nr_sockets; i++)
+		boxes += tier->sockets[i].nr_boxes;
+	err = each_box(tier, reset, NULL);
+	if (err)
+		return err;
+	snprintf(done, TIER_TEXT,
+		 "reset %u CHA%s on %u socket%s: counters off, filters and counts as after power-on; "
+		 "%u counted%s",
+		 boxes, boxes == 1 ? "" : "s", tier->nr_sockets, tier->nr_sockets == 1 ? "" : "s",
+		 running,
+		 !running		? ""
+		 : msr__is_left(tier) ? ", as a latscope that was killed left them"
+				      : ", as something else had set them");
+	return 0;
 }
 
 static int restore_socket(struct tier *tier, struct msr_socket *socket, unsigned int boxes)
@@ -124,7 +220,9 @@ static bool all_lost(const struct tier *tier)
 
 	for (unsigned int i = 0; i < tier->nr_sockets; i++) {
 		for (unsigned int b = 0; b < tier->sockets[i].nr_boxes; b++) {
-			if (!msr->sockets[i].boxes[b].lost)
+			const struct msr_box *box = &msr->sockets[i].boxes[b];
+
+			if (!box->lost && !box->reset)
 				return false;
 		}
 	}
@@ -142,7 +240,7 @@ static int msr__read(struct tier *tier)
 	}
 	if (all_lost(tier))
 		return tier__fail(tier, -EBUSY, "end what uses them (perf, pcm)",
-				  "every CHA was reprogrammed by somebody else");
+				  "every CHA was reprogrammed or reset by somebody else");
 	return good || !last ? 0 : tier__fail(tier, last, NULL, "%s", tier__say(tier));
 }
 
@@ -162,16 +260,21 @@ static int msr__close(struct tier *tier)
 			tier->sys->close(socket->fd);
 	}
 	guard__end(msr->guard);
+	if (msr->lock >= 0)
+		tier->sys->close(msr->lock);
 	munmap(msr, sizeof(*msr));
 	return first;
 }
 
 static void msr__describe(const struct tier *tier, char text[TIER_TEXT])
 {
+	const struct msr *msr = tier->state;
+
 	snprintf(text, TIER_TEXT,
 		 "registers of the CHAs through %.48s/N/msr, each frozen while it is read, its "
-		 "controls checked with it",
-		 tier->config.msr_root ? tier->config.msr_root : "/dev/cpu");
+		 "controls checked with it%s",
+		 msr__device_root(tier),
+		 msr->left ? "; found as a killed latscope left them, and reset at the end" : "");
 }
 
 const struct tier_backend_ops tier_msr = {

@@ -44,6 +44,8 @@ struct msr_box {
 	bool touched; /* there may be something to be put back */
 	bool programmed; /* all registers were set */
 	bool lost; /* somebody else has it */
+	bool reset; /* somebody else reset it, but programmed it just the same */
+	double clock_hz; /* in the last interval; 0: not known */
 	struct msr_moment last;
 	int tier; /* that it measures now */
 	struct msr_turn before;
@@ -61,11 +63,20 @@ struct guard;
 struct msr {
 	struct guard *guard;
 	bool failed_write; /* what the last access that failed was */
+	bool left; /* the boxes were found as a latscope that was killed left them */
+	int lock; /* descriptor; -1: there is none */
 	struct msr_socket sockets[TIER_SOCKETS];
 };
 
 /* msr_find.c: as tier_backend_ops.find() */
 int msr__find(struct tier *tier);
+
+/* 0 also if there is no register file to lock; -EBUSY: another latscope has these registers. */
+int msr__lock(struct tier *tier);
+
+/* The least CPU number above `after` (-1: of all) that the registers are read on; -1: none. */
+int msr__cpu_above(const struct tier *tier, int after);
+const char *msr__device_root(const struct tier *tier);
 
 /* One access; -ENXIO: the CPU is offline, -ENODATA: it was a short one. */
 int msr__get(struct tier *tier, const struct msr_socket *socket, uint32_t address, uint64_t *value);
@@ -75,8 +86,15 @@ const char *msr__text(int err);
 /* Another CPU of the same package, whose registers are the same; also one that is back. */
 int msr__next_cpu(struct tier *tier, struct msr_socket *socket);
 
-/* msr_box.c: keep() reads only, and refuses what is in use; start() sets it going. */
+/*
+ * msr_box.c: keep() reads only; plan() says what the registers are to hold; start() sets it going;
+ * reset() programs the state after power-on, which forget() takes for what was found.
+ */
 int msr_box__keep(struct tier *tier, const struct msr_socket *socket, struct msr_box *box);
+int msr_box__running(const struct tier *tier, const struct msr_box *box); /* counter; -1: none */
+void msr_box__plan(const struct tier *tier, struct msr_box *box, const struct tier_share *share);
+int msr_box__reset(struct tier *tier, const struct msr_socket *socket, struct msr_box *box);
+void msr_box__forget(const struct tier *tier, struct msr_box *box);
 int msr_box__start(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
 		   const struct tier_share *share);
 
@@ -84,5 +102,8 @@ int msr_box__start(struct tier *tier, const struct msr_socket *socket, struct ms
 int msr_box__read(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
 		  struct tier_share *share, struct tier_delta *delta);
 int msr_box__restore(struct tier *tier, const struct msr_socket *socket, struct msr_box *box);
+
+/* msr_left.c: do the registers of all boxes hold what latscope programs, for whatever tiers? */
+bool msr__is_left(const struct tier *tier);
 
 #endif

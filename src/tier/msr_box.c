@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* One box: kept, programmed, read, put back. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,11 @@
 #define MOST_HZ 10e9
 #define MOST_OPEN 512
 #define MOST_INSERTS 4 /* a clock */
+
+/* No uncore runs slower or faster, and none changes its speed by more from one read to the next. */
+#define SLOWEST_HZ 0.2e9
+#define FASTEST_HZ 5e9
+#define MOST_CHANGE 4
 
 /* 64 open requests at 3.6 GHz take so long to 2^48. */
 #define NS_PER_MIN 60000000000ULL
@@ -37,24 +43,22 @@ static int keep_registers(struct tier *tier, const struct msr_socket *socket, st
 
 int msr_box__keep(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
-	const struct tier_layout *layout = tier->model->layout;
 	int err;
 
 	err = msr__get(tier, socket, box->address, &box->control);
 	if (err)
 		return tier__fail(tier, err, NULL, "cannot read CHA %u on CPU %u: %s", box->id,
 				  socket->cpus[socket->at], msr__text(err));
-	err = keep_registers(tier, socket, box);
-	if (err || tier->config.take)
-		return err;
-	for (unsigned int i = 0; i < TIER_COUNTERS; i++) {
-		if (!tier_layout__counts(layout, box->control, box->registers[i].found))
-			continue;
-		return tier__fail(tier, -EBUSY, "end what uses it (perf, pcm), or --take it",
-				  "counter %u of CHA %u is in use, its control is 0x%llx", i,
-				  box->id, (unsigned long long)box->registers[i].found);
+	return keep_registers(tier, socket, box);
+}
+
+int msr_box__running(const struct tier *tier, const struct msr_box *box)
+{
+	for (int i = 0; i < TIER_COUNTERS; i++) {
+		if (tier_layout__counts(tier->model->layout, box->control, box->registers[i].found))
+			return i;
 	}
-	return 0;
+	return -1;
 }
 
 static int explain_write(struct tier *tier, const struct msr_socket *socket, uint32_t address,
@@ -103,7 +107,7 @@ static int set_and_check(struct tier *tier, const struct msr_socket *socket,
 }
 
 /* Counter 0 is the only one that can count occupancy. One that has nothing to count stays off. */
-static void plan_box(const struct tier *tier, struct msr_box *box, const struct tier_share *share)
+void msr_box__plan(const struct tier *tier, struct msr_box *box, const struct tier_share *share)
 {
 	const struct tier_layout *layout = tier->model->layout;
 	struct tier_configs configs = tier__configs(tier, share, TIER_OCCUPANCY);
@@ -127,13 +131,12 @@ static void plan_box(const struct tier *tier, struct msr_box *box, const struct 
 		reg[i].next = reg[i].ours;
 }
 
-/* Frozen all the while; the reset bits clear themselves on hardware, and are cleared for others. */
-static int program_box(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
+/* Leaves it frozen; the reset bits clear themselves on hardware, and are cleared for others. */
+static int program_controls(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
 	const struct tier_layout *layout = tier->model->layout;
 	int err;
 
-	box->touched = true;
 	err = set(tier, socket, box->address, layout->freeze);
 	if (!err)
 		err = set(tier, socket, box->address, layout->freeze | layout->reset);
@@ -144,8 +147,44 @@ static int program_box(struct tier *tier, const struct msr_socket *socket, struc
 		err = set_and_check(tier, socket, &box->registers[MSR_FILTER1]);
 	for (unsigned int i = 0; !err && i < TIER_COUNTERS; i++)
 		err = set_and_check(tier, socket, &box->registers[MSR_CONTROL + i]);
+	return err;
+}
+
+/* Counters that start at a large number show a reset by anybody else as a leap, however early. */
+static int program_box(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
+{
+	uint32_t first = box->address + tier->model->layout->counter;
+	int err;
+
+	box->touched = true;
+	err = program_controls(tier, socket, box);
+	for (unsigned int i = 0; !err && i < box->nr_counters; i++)
+		err = set(tier, socket, first + i, tier->sys->first_count());
 	box->programmed = !err;
 	return err;
+}
+
+/* What a register holds after power-on. */
+static uint64_t initial(const struct tier *tier, unsigned int slot)
+{
+	return slot == MSR_FILTER1 ? tier->model->layout->filter1_initial : 0;
+}
+
+void msr_box__forget(const struct tier *tier, struct msr_box *box)
+{
+	box->control = 0;
+	for (unsigned int i = 0; i < MSR_SLOTS; i++)
+		box->registers[i].found = initial(tier, i);
+}
+
+int msr_box__reset(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
+{
+	int err;
+
+	for (unsigned int i = 0; i < MSR_SLOTS; i++)
+		box->registers[i].ours = box->registers[i].next = initial(tier, i);
+	err = program_controls(tier, socket, box);
+	return err ? err : set(tier, socket, box->address, 0);
 }
 
 static int read_counters(struct tier *tier, const struct msr_socket *socket,
@@ -178,7 +217,7 @@ int msr_box__start(struct tier *tier, const struct msr_socket *socket, struct ms
 	struct msr_moment *now = &box->last;
 	int err;
 
-	plan_box(tier, box, share);
+	msr_box__plan(tier, box, share);
 	err = program_box(tier, socket, box);
 	if (!err)
 		err = read_counters(tier, socket, box, now->values);
@@ -240,7 +279,8 @@ static void lose(struct tier *tier, const struct msr_socket *socket, struct msr_
 /* Somebody who sets a counter leaves its control as it is, but what it gains then is absurd. */
 static bool is_sound(const struct tier_delta *delta, const struct tier_share *share)
 {
-	double clocks = MOST_HZ * (double)delta->counted_ns / 1e9 + 1e6;
+	double most_ns = (double)(delta->counted_ns + delta->uncertain_ns);
+	double clocks = MOST_HZ * most_ns / 1e9 + 1e6;
 	uint64_t counted;
 
 	if (tier_delta__counted(delta, share, TIER_CLOCKTICKS, &counted)) {
@@ -267,26 +307,61 @@ static void note_late(struct tier *tier, const struct msr_socket *socket, const 
 	note(tier, socket, box, what);
 }
 
+static void note_clock(struct tier *tier, const struct msr_socket *socket,
+		       const struct msr_box *box, const char *what, const char *number)
+{
+	tier__note(tier, what, number, "CHA %u (CPU %u)", box->id, socket->cpus[socket->at]);
+}
+
+/*
+ * A clock that no uncore has is counted by a box that somebody stops and starts, or resets. As we
+ * may be preempted in a read, only what is out of bounds for any time that it may have taken is.
+ */
+static bool is_clock_sound(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
+			   const struct tier_delta *delta, uint64_t clocks)
+{
+	double most_ns = (double)(delta->counted_ns + delta->uncertain_ns);
+	double least_ns = fmax((double)delta->counted_ns - (double)delta->uncertain_ns, 1);
+	double low = (double)clocks * 1e9 / most_ns, high = (double)clocks * 1e9 / least_ns;
+	double before = box->clock_hz, hz = (double)clocks * 1e9 / (double)delta->counted_ns;
+	char number[32];
+
+	box->clock_hz = hz;
+	snprintf(number, sizeof(number), " (%.3g GHz)", hz / 1e9);
+	if (low > FASTEST_HZ || high < SLOWEST_HZ) {
+		note_clock(tier, socket, box, "counts a clock outside 0.2 to 5 GHz, left out so long",
+			   number);
+		return false;
+	}
+	if (before > 0 && (low > MOST_CHANGE * before || high < before / MOST_CHANGE)) {
+		note_clock(tier, socket, box, "counts a clock that jumped, left out so long", number);
+		return false;
+	}
+	return true;
+}
+
 /* Of what it gained since the last read; notes why not. */
-static bool may_be_counted(struct tier *tier, const struct msr_socket *socket,
-			   const struct msr_box *box, const struct tier_share *share,
-			   const struct tier_delta *delta)
+static bool may_be_counted(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
+			   const struct tier_share *share, const struct tier_delta *delta)
 {
 	uint64_t clocks = 1;
-	bool frozen;
-
-	tier_delta__counted(delta, share, TIER_CLOCKTICKS, &clocks);
-	frozen = box->last.was_frozen || !clocks;
+	bool clocked = tier_delta__counted(delta, share, TIER_CLOCKTICKS, &clocks);
 
 	if (delta->elapsed_ns > MOST_GAP_NS) {
 		note_late(tier, socket, box, delta);
 		return false;
 	}
-	if (frozen)
+	if (box->last.was_frozen || !clocks) {
 		note(tier, socket, box, "frozen by somebody else (perf? pcm?), left out so long");
-	else if (!is_sound(delta, share))
-		note(tier, socket, box, "reset by somebody else (perf? pcm?), left out so long");
-	return !frozen && is_sound(delta, share);
+		return false;
+	}
+	if (!is_sound(delta, share)) {
+		box->reset = true;
+		note(tier, socket, box,
+		     "reset by somebody else (perf? pcm? another latscope?), left out from now on");
+		return false;
+	}
+	return !clocked || is_clock_sound(tier, socket, box, delta, clocks);
 }
 
 static void subtract(struct tier_delta *delta, const struct msr_moment *last,
@@ -367,7 +442,7 @@ int msr_box__read(struct tier *tier, const struct msr_socket *socket, struct msr
 	int got;
 
 	delta->valid = false;
-	if (box->lost)
+	if (box->lost || box->reset)
 		return 0;
 	if (takes_turns(tier))
 		share->tier = share->events[1] = box->tier;

@@ -8,17 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "msr.h"
 
-static const char *device_root(const struct tier *tier)
+const char *msr__device_root(const struct tier *tier)
 {
 	return tier->config.msr_root ? tier->config.msr_root : "/dev/cpu";
 }
 
 static int explain_open(struct tier *tier, unsigned int cpu, int err)
 {
-	const char *root = device_root(tier);
+	const char *root = msr__device_root(tier);
 	bool ours = !tier->config.msr_root;
 
 	switch (err) {
@@ -44,7 +45,7 @@ static int open_cpu(struct tier *tier, struct msr_socket *socket)
 	char path[PATH_MAX];
 	int fd;
 
-	if (snprintf(path, sizeof(path), "%s/%u/msr", device_root(tier),
+	if (snprintf(path, sizeof(path), "%s/%u/msr", msr__device_root(tier),
 		     socket->cpus[socket->at]) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	tier->calls++;
@@ -167,29 +168,53 @@ static int take_cpus(struct tier *tier, struct msr *msr, const unsigned int *cpu
 	return 0;
 }
 
+static int cpu_in_tree_above(const char *root, int after)
+{
+	struct dirent *entry;
+	int least = -1;
+	DIR *dir;
+
+	dir = opendir(root);
+	while (dir && (entry = readdir(dir))) {
+		int number;
+		char rest;
+
+		if (sscanf(entry->d_name, "%d%c", &number, &rest) == 1 && number > after &&
+		    (least < 0 || number < least))
+			least = number;
+	}
+	if (dir)
+		closedir(dir);
+	return least;
+}
+
+int msr__cpu_above(const struct tier *tier, int after)
+{
+	static unsigned int online[TIER_CPUS];
+	int nr;
+
+	if (tier->config.msr_root)
+		return cpu_in_tree_above(tier->config.msr_root, after);
+	nr = sysfs__online(tier->root, online, TIER_CPUS);
+	for (int i = 0; i < nr; i++) {
+		if ((int)online[i] > after)
+			return (int)online[i];
+	}
+	return -1;
+}
+
 /* Of a register tree that is not this machine's nobody knows the sockets: the first CPU it is. */
 static int find_first_cpu(struct tier *tier, struct msr *msr)
 {
-	unsigned int cpu = UINT_MAX;
-	struct dirent *entry;
-	DIR *dir;
+	const char *root = tier->config.msr_root;
+	int first = msr__cpu_above(tier, -1);
+	unsigned int cpu = (unsigned int)first;
 
-	dir = opendir(tier->config.msr_root);
-	if (!dir)
-		return tier__fail(tier, -errno, NULL, "cannot open %s: %s", tier->config.msr_root,
-				  strerror(errno));
-	while ((entry = readdir(dir))) {
-		unsigned int number;
-		char rest;
-
-		if (sscanf(entry->d_name, "%u%c", &number, &rest) == 1 && number < cpu)
-			cpu = number;
-	}
-	closedir(dir);
-	if (cpu == UINT_MAX)
-		return tier__fail(tier, -EOPNOTSUPP, NULL, "there is no CPU in %s",
-				  tier->config.msr_root);
-	return take_cpus(tier, msr, &cpu, 1);
+	if (first >= 0)
+		return take_cpus(tier, msr, &cpu, 1);
+	if (access(root, R_OK | X_OK))
+		return tier__fail(tier, -errno, NULL, "cannot open %s: %s", root, strerror(errno));
+	return tier__fail(tier, -EOPNOTSUPP, NULL, "there is no CPU in %s", root);
 }
 
 static int find_cpus(struct tier *tier, struct msr *msr)
@@ -286,9 +311,12 @@ int msr__find(struct tier *tier)
 	if (msr == MAP_FAILED)
 		return -ENOMEM;
 	tier->state = msr;
+	msr->lock = -1;
 	for (unsigned int i = 0; i < TIER_SOCKETS; i++)
 		msr->sockets[i].fd = -1;
 	err = find_cpus(tier, msr);
+	if (!err && !tier->config.look)
+		err = msr__lock(tier);
 	for (unsigned int i = 0; !err && i < tier->nr_sockets; i++) {
 		err = open_socket(tier, &msr->sockets[i]);
 		if (!err)

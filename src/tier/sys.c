@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,9 +46,24 @@ static int sys_perf_event_open(struct perf_event_attr *attr, int cpu, int group)
 	return fd < 0 ? -errno : (int)fd;
 }
 
+static int sys_lock(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+}
+
 static void sys_close(int fd)
 {
 	close(fd);
+}
+
+/* 2^46 to 2^47: a counter that starts at 0 does not get there in hours, and it wraps after hours. */
+static uint64_t sys_first_count(void)
+{
+	uint64_t random = 0;
+
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+		random = clock__now_ns() * 0x9e3779b97f4a7c15;
+	return 1ULL << 46 | random >> 18;
 }
 
 const struct tier_sys tier_sys_linux = {
@@ -55,6 +72,8 @@ const struct tier_sys tier_sys_linux = {
 	.pwrite = sys_pwrite,
 	.read = sys_read,
 	.perf_event_open = sys_perf_event_open,
+	.lock = sys_lock,
 	.close = sys_close,
 	.now_ns = clock__now_ns,
+	.first_count = sys_first_count,
 };

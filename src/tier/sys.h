@@ -14,8 +14,11 @@ struct tier_sys {
 	ssize_t (*pwrite)(int fd, const void *buf, size_t size, off_t offset);
 	ssize_t (*read)(int fd, void *buf, size_t size);
 	int (*perf_event_open)(struct perf_event_attr *attr, int cpu, int group);
+	/* For this process alone, until all copies of the descriptor are closed; -EWOULDBLOCK. */
+	int (*lock)(int fd);
 	void (*close)(int fd);
 	uint64_t (*now_ns)(void); /* CLOCK_MONOTONIC */
+	uint64_t (*first_count)(void); /* what a counter starts at: large, and never the same */
 };
 
 extern const struct tier_sys tier_sys_linux;

@@ -228,9 +228,14 @@ static int find_backend(struct tier *tier)
 	memcpy(why, tier->why, sizeof(why));
 	todo = tier->todo;
 	forget_backend(tier);
-	if (!try_backend(tier, &tier_msr))
+	switch (try_backend(tier, &tier_msr)) {
+	case 0:
 		return 0;
-	return tier__fail(tier, err, todo, "%s", why);
+	case -EBUSY:
+		return -EBUSY;
+	default:
+		return tier__fail(tier, err, todo, "%s", why);
+	}
 }
 
 static int share_out(struct tier *tier)
@@ -261,40 +266,78 @@ static void free_tier(struct tier *tier)
 	free(tier);
 }
 
-int tier__open(struct tier **opened, const struct tier_config *config, char why[TIER_TEXT],
-	       const char **todo)
+static struct tier *new_tier(const struct tier_config *config, char why[TIER_TEXT],
+			     const char **todo)
 {
 	struct tier *tier = calloc(1, sizeof(*tier));
-	int err;
 
+	*todo = NULL;
 	if (!tier) {
 		snprintf(why, TIER_TEXT, "out of memory");
-		*todo = NULL;
-		return -ENOMEM;
+		return NULL;
 	}
 	tier->config = *config;
 	tier->root = config->root ? config->root : "";
 	tier->sys = config->sys ? config->sys : &tier_sys_linux;
+	return tier;
+}
+
+/* What a machine has, by the backend; nothing of it is touched. */
+static int find(struct tier *tier)
+{
+	int err;
+
 	err = find_model(tier);
 	if (!err)
 		err = choose_tiers(tier);
-	if (!err) {
-		tier->amd = tier->model->kind == TIER_AMD_L3;
-		err = find_backend(tier);
-	}
-	if (!err)
-		err = share_out(tier);
-	if (!err)
-		err = tier->ops->start(tier);
-	if (!err) {
-		*opened = tier;
-		return 0;
-	}
+	if (err)
+		return err;
+	tier->amd = tier->model->kind == TIER_AMD_L3;
+	return find_backend(tier);
+}
+
+static void give_up(struct tier *tier, char why[TIER_TEXT], const char **todo)
+{
 	memcpy(why, tier->why, TIER_TEXT);
 	*todo = tier->todo;
 	if (tier->state)
 		tier->ops->close(tier);
 	free_tier(tier);
+}
+
+int tier__open(struct tier **opened, const struct tier_config *config, char why[TIER_TEXT],
+	       const char **todo)
+{
+	struct tier *tier = new_tier(config, why, todo);
+	int err;
+
+	if (!tier)
+		return -ENOMEM;
+	err = find(tier);
+	if (!err)
+		err = share_out(tier);
+	if (!err)
+		err = tier->ops->start(tier);
+	if (err)
+		give_up(tier, why, todo);
+	else
+		*opened = tier;
+	return err;
+}
+
+int tier__reset(const struct tier_config *config, char done[TIER_TEXT], char why[TIER_TEXT],
+		const char **todo)
+{
+	struct tier *tier = new_tier(config, why, todo);
+	int err;
+
+	if (!tier)
+		return -ENOMEM;
+	tier->config.backend = TIER_MSR;
+	err = find(tier);
+	if (!err)
+		err = msr__reset(tier, done);
+	give_up(tier, why, todo);
 	return err;
 }
 
@@ -316,7 +359,9 @@ int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEX
 	memset(&tier->trouble, 0, sizeof(tier->trouble));
 	tier->told = false;
 	err = tier->ops->read(tier);
-	if (err) {
+	tier->failures = err ? tier->failures + 1 : 0;
+	/* A transient leaves all deltas invalid, and an interval in which nothing is known. */
+	if (err == -EBUSY || tier->failures == TIER_PATIENCE) {
 		memcpy(why, tier->why, TIER_TEXT);
 		return err;
 	}

@@ -14,6 +14,7 @@
 #define TIER_SOCKETS 16
 #define TIER_CPUS 4096
 #define TIER_TEXT 256
+#define TIER_PATIENCE 3 /* reads in a row that may fail before the last of them ends it */
 
 enum tier_backend { TIER_AUTO, TIER_PERF, TIER_MSR };
 
@@ -80,8 +81,16 @@ bool tier__scales(const struct tier *tier);
 unsigned int tier__samples(const struct tier *tier);
 
 /*
- * Allocates nothing. 0, also if boxes were lost: then tier__trouble() tells. -errno, with *why: no
- * box is left, or they can no longer be read.
+ * Programs the registers of all boxes to the state after power-on, whoever has set them, and says
+ * in one line what was done. Errors as those of tier__open().
+ */
+int tier__reset(const struct tier_config *config, char done[TIER_TEXT], char why[TIER_TEXT],
+		const char **todo);
+
+/*
+ * Allocates nothing. 0, also if boxes were lost or none could be read just now: then no figure of
+ * them is known, and tier__trouble() tells. -errno, with *why: somebody else has all of them, or
+ * for TIER_PATIENCE times in a row none could be read.
  */
 int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEXT]);
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <json-c/json.h>
 #include <math.h>
+#include <sys/file.h>
 
 const struct rig_generation rig_generations[RIG_GENERATIONS] = {
 	{ "skx", "local,remote", "drd", 28, true },
@@ -18,6 +19,7 @@ const struct rig_generation rig_generations[RIG_GENERATIONS] = {
 
 uint64_t rig_calls;
 void (*rig_wrote)(void);
+uint64_t rig_first;
 
 /* There is no other /dev/cpu than the emulator's. */
 static int rig_open(const char *path, int flags)
@@ -66,6 +68,19 @@ static int rig_perf(struct perf_event_attr *attr, int cpu, int group)
 	return -ENOENT;
 }
 
+static int rig_lock(int fd)
+{
+	rig_calls++;
+	return flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+}
+
+static uint64_t rig_count;
+
+static uint64_t rig_first_count(void)
+{
+	return rig_first ? rig_first : 1ULL << 46 | (rig_count++ << 32 & ((1ULL << 46) - 1));
+}
+
 static void rig_close(int fd)
 {
 	rig_calls++;
@@ -78,8 +93,10 @@ static const struct tier_sys rig_sys = {
 	.pwrite = rig_pwrite,
 	.read = rig_plain_read,
 	.perf_event_open = rig_perf,
+	.lock = rig_lock,
 	.close = rig_close,
 	.now_ns = emu__now,
+	.first_count = rig_first_count,
 };
 
 static unsigned int boxes_of(const struct rig_setup *setup)
@@ -125,6 +142,8 @@ int rig__open(struct rig *rig, const struct rig_setup *setup)
 	for (unsigned int i = 0; i < sockets; i++)
 		cpus[i] = 2 * i;
 	*rig = (struct rig){ 0 };
+	if (setup->reset)
+		return tier__reset(&config, rig->done, rig->why, &rig->todo);
 	err = tier__open(&rig->tier, &config, rig->why, &rig->todo);
 	if (err)
 		return err;

@@ -33,6 +33,7 @@ struct rig_setup {
 	uint64_t min_inserts;
 	bool take;
 	bool guard;
+	bool reset; /* program the state after power-on instead: rig->done says so */
 	bool count; /* do not say how many boxes there are */
 	const char *root; /* a tree whose /sys tells which CPUs there are; NULL: say it */
 };
@@ -41,7 +42,7 @@ struct rig {
 	struct tier *tier;
 	struct tier_sample *samples;
 	unsigned int measured; /* tiers */
-	char why[TIER_TEXT];
+	char why[TIER_TEXT], done[TIER_TEXT];
 	const char *todo;
 };
 
@@ -50,6 +51,9 @@ extern uint64_t rig_calls;
 
 /* Called after each write of a register. NULL: nobody is told. */
 extern void (*rig_wrote)(void);
+
+/* Where the counters begin; 0: at a large number, as they do. */
+extern uint64_t rig_first;
 
 /* A new machine with streams near and far of 90 and 180 ns, 2 GHz, and 1 us an access. */
 void rig__machine(const struct rig_setup *setup);

@@ -77,6 +77,38 @@ static void a_short_read_is_no_value(void **state)
 	rig__finish(&rig);
 }
 
+/* An interval in which every box fails: it is missing, and that is told. */
+static void assert_nothing_is_known(struct rig *rig)
+{
+	assert_int_equal(rig__read(rig, 1e7), 0);
+	assert_non_null(strstr(tier__trouble(rig->tier), "and 11 more: cannot be read"));
+	for (unsigned int i = 0; i < 2 * rig->measured; i++) {
+		assert_int_equal(rig->samples[i].figures.boxes_lost, 6);
+		assert_false(rig->samples[i].figures.latency_known);
+		assert_false(rig->samples[i].figures.rate_known);
+	}
+}
+
+/* One transient, or a few with good intervals between them, costs these intervals only. */
+static void a_read_that_fails_once_does_not_end_it(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	begin(&rig);
+	for (unsigned int i = 0; i < 2 * TIER_PATIENCE; i++) {
+		emu__tell("fault access=read err=5");
+		for (unsigned int j = 1; j < TIER_PATIENCE; j++)
+			assert_nothing_is_known(&rig);
+		emu__tell("heal");
+		assert_int_equal(rig__read(&rig, 1e7), 0);
+		assert_null(tier__trouble(rig.tier));
+		rig__assert_near("near", rig__figures(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
+		rig__assert_near("rate", rig__figures(&rig, 1, RIG_FAR)->rate, 1e8, 0.01);
+	}
+	rig__finish(&rig);
+}
+
 static void if_nothing_can_be_read_it_ends(void **state)
 {
 	static const int errors[] = { EIO, 0 };
@@ -87,6 +119,8 @@ static void if_nothing_can_be_read_it_ends(void **state)
 
 		begin(&rig);
 		emu__tell("fault access=read err=%d", errors[i]);
+		for (unsigned int j = 1; j < TIER_PATIENCE; j++)
+			assert_nothing_is_known(&rig);
 		assert_true(rig__read(&rig, 1e7) < 0);
 		assert_true(rig.why[0]);
 		assert_null(strchr(rig.why, '\n'));
@@ -547,6 +581,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_box_that_faults_is_left_out),
 		cmocka_unit_test(a_short_read_is_no_value),
+		cmocka_unit_test(a_read_that_fails_once_does_not_end_it),
 		cmocka_unit_test(if_nothing_can_be_read_it_ends),
 		cmocka_unit_test(a_cpu_may_go_offline),
 		cmocka_unit_test(another_cpu_of_the_socket_stands_in),

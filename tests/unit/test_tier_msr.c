@@ -19,7 +19,9 @@ static struct {
 	bool offline[CPUS];
 	int write_error;
 	uint64_t now;
-	unsigned int open;
+	unsigned int open, locks;
+	bool locked;
+	int first; /* CPU online */
 } machine;
 
 static int fake_open(const char *path, int flags)
@@ -64,6 +66,19 @@ static void fake_close(int fd)
 	machine.open--;
 }
 
+/* As the kernel does, by a register file. */
+static int fake_lock(int fd)
+{
+	machine.locks++;
+	assert_int_equal(fd, machine.first);
+	return machine.locked ? -EWOULDBLOCK : 0;
+}
+
+static uint64_t fake_first_count(void)
+{
+	return 1ULL << 46;
+}
+
 static uint64_t fake_now(void)
 {
 	return machine.now += 1000;
@@ -73,8 +88,10 @@ static const struct tier_sys fake = {
 	.open = fake_open,
 	.pread = fake_pread,
 	.pwrite = fake_pwrite,
+	.lock = fake_lock,
 	.close = fake_close,
 	.now_ns = fake_now,
+	.first_count = fake_first_count,
 };
 
 static void make_machine(void)
@@ -202,7 +219,7 @@ static void each_package_is_read_on_a_cpu_of_its_own(void **state)
 	config.boxes = 4;
 	assert_int_equal(open_model("icx"), 0);
 	assert_int_equal(tier__socket(tier, 1), 1);
-	assert_int_equal(machine.open, 2);
+	assert_int_equal(machine.open, 3); /* one of them is the lock */
 	finish();
 	config.cpus = cpus;
 	config.nr_cpus = 2;
@@ -246,6 +263,8 @@ static void a_package_without_a_cpu_is_an_error(void **state)
 	assert_int_equal(open_model("icx"), 0);
 	for (unsigned int i = 0; i < 8; i++)
 		machine.offline[i] = true;
+	for (unsigned int i = 1; i < TIER_PATIENCE; i++)
+		assert_int_equal(tier__read(tier, samples, why), 0);
 	assert_true(tier__read(tier, samples, why) < 0);
 	assert_non_null(strstr(why, "offline"));
 	assert_true(tier__close(tier, why) < 0);

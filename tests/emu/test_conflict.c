@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Two users of the same registers: a second latscope is refused, one that gets past that (in a
+ * container with device files of its own, say) is noticed, and what a killed one left is cleared.
+ */
+#include "rig.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+
+#define RACES 25
+#define ICX 2 /* rig_generations */
+
+static struct rig_setup setup;
+
+static void machine(unsigned int generation, unsigned int sockets)
+{
+	setup = (struct rig_setup){ .gen = &rig_generations[generation],
+				    .sockets = sockets,
+				    .boxes = 6 };
+	rig__machine(&setup);
+}
+
+static void assert_says(const char *text, const char *says)
+{
+	assert_null(strchr(text, '\n'));
+	if (!strstr(text, says)) {
+		print_message("said: %s, not: %s\n", text, says);
+		fail();
+	}
+}
+
+static void a_second_one_is_refused(void **state)
+{
+	struct rig first, second;
+	char holder[32];
+
+	(void)state;
+	machine(ICX, 2);
+	rig__start(&first, &setup);
+	snprintf(holder, sizeof(holder), ", PID %d", getpid());
+	for (unsigned int i = 0; i < 4; i++) {
+		setup.take = i & 1;
+		setup.reset = i & 2;
+		assert_int_equal(rig__open(&second, &setup), -EBUSY);
+		assert_says(second.why, holder);
+	}
+	assert_int_equal(rig__read(&first, 1e7), 0);
+	assert_null(tier__trouble(first.tier));
+	rig__assert_near("near", rig__figures(&first, 0, RIG_NEAR)->latency_ns, 90, 0.01);
+	rig__finish(&first);
+	setup.take = setup.reset = false;
+	rig__start(&second, &setup);
+	rig__finish(&second);
+}
+
+/* 1: it ran. 0: it was refused. */
+static int race(int start)
+{
+	struct rig rig;
+	char byte;
+	int err;
+
+	if (read(start, &byte, 1) < 0)
+		return 3;
+	err = rig__open(&rig, &setup);
+	if (err)
+		return err == -EBUSY ? 0 : 2;
+	usleep(20000); /* so that it still runs when the other one starts */
+	return tier__close(rig.tier, rig.why) ? 4 : 1;
+}
+
+static void of_two_that_start_together_one_runs(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < RACES; i++) {
+		int start[2], status, ran = 0;
+
+		machine(i % 2 ? ICX : 0, 1);
+		emu__tell("mark");
+		setup.take = i & 2; /* which is about others than latscope */
+		assert_int_equal(pipe(start), 0);
+		for (unsigned int j = 0; j < 2; j++) {
+			if (fork())
+				continue;
+			close(start[1]);
+			_exit(race(start[0]));
+		}
+		close(start[0]);
+		close(start[1]);
+		for (unsigned int j = 0; j < 2; j++) {
+			assert_true(wait(&status) > 0);
+			assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+			ran += WEXITSTATUS(status);
+		}
+		assert_int_equal(ran, 1);
+		assert_int_equal(rig__left_behind(), 0);
+	}
+}
+
+/* Who may not open the registers has nothing that he could lock. */
+static void others_cannot_hold_the_lock(void **state)
+{
+	char *const directories[] = { (char *)emu__root() };
+	int fd = open(directories[0], O_RDONLY | O_DIRECTORY);
+	struct rig rig;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+	machine(ICX, 1);
+	rig__start(&rig, &setup);
+	rig__finish(&rig);
+	close(fd);
+}
+
+/* Programs the very same and resets the counts, however early: before they got anywhere. */
+static void a_reset_by_another_latscope_is_noticed(void **state)
+{
+	static const double after[] = { 1e4, 1e7, 1e9 };
+	const char *trouble;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
+		struct rig rig;
+
+		machine(ICX, 2);
+		rig__start(&rig, &setup);
+		assert_int_equal(rig__read(&rig, after[i]), 0);
+		for (unsigned int j = 0; j < 6; j++)
+			emu__tell("poke socket=1 reg=%#x value=0x2", 0xe00 + 0xe * j);
+		/* Longer than before, so that all counts are above those of the last read. */
+		assert_int_equal(rig__read(&rig, 10 * after[i]), 0);
+		trouble = tier__trouble(rig.tier);
+		assert_non_null(trouble);
+		assert_says(trouble, "CHA 0 (CPU 2) and 5 more: reset by somebody else");
+		assert_false(rig__figures(&rig, 1, RIG_NEAR)->latency_known);
+		rig__assert_near("near", rig__figures(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
+		/* It goes on by the other's beat: what it shows from now on is not to be trusted. */
+		assert_int_equal(rig__read(&rig, 1e7), 0);
+		assert_int_equal(rig__figures(&rig, 1, RIG_NEAR)->boxes_lost, 6);
+		rig__finish(&rig);
+	}
+}
+
+static void if_all_are_reset_it_ends(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	machine(0, 1); /* whose boxes take turns: another one's turns would be taken for ours */
+	rig__start(&rig, &setup);
+	assert_int_equal(rig__read(&rig, 1e6), 0);
+	for (unsigned int j = 0; j < 6; j++)
+		emu__tell("poke reg=%#x value=0x2", 0xe00 + 0x10 * j);
+	assert_int_equal(rig__read(&rig, 1e8), -EBUSY);
+	assert_says(rig.why, "reprogrammed or reset");
+	rig__finish(&rig);
+}
+
+static void assert_clock(double first, double second, const char *says)
+{
+	const char *trouble;
+	struct rig rig;
+
+	machine(ICX, 2);
+	emu__tell("clock hz=%g", first);
+	rig__start(&rig, &setup);
+	assert_int_equal(rig__read(&rig, 1e7), 0);
+	emu__tell("clock socket=1 hz=%g", second);
+	assert_int_equal(rig__read(&rig, 1e7), 0);
+	trouble = tier__trouble(rig.tier);
+	if (says) {
+		assert_non_null(trouble);
+		assert_says(trouble, says);
+		assert_int_equal(rig__figures(&rig, 1, RIG_NEAR)->boxes_lost, 6);
+		assert_false(rig__figures(&rig, 1, RIG_NEAR)->latency_known);
+	} else {
+		assert_null(trouble);
+		rig__assert_near("near", rig__figures(&rig, 1, RIG_NEAR)->latency_ns, 90, 0.01);
+	}
+	rig__assert_near("near", rig__figures(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
+	rig__finish(&rig);
+}
+
+static void a_clock_that_no_uncore_has_is_refused(void **state)
+{
+	(void)state;
+	assert_clock(2e9, 0.1e9, "clock outside 0.2 to 5 GHz, left out so long (0.1");
+	assert_clock(2e9, 5.5e9, "clock outside 0.2 to 5 GHz, left out so long (5.");
+	assert_clock(2e9, 0.4e9, "clock that jumped, left out so long (0.4");
+	assert_clock(0.9e9, 4.5e9, "clock that jumped, left out so long (4.");
+	assert_clock(0.8e9, 2.8e9, NULL);
+	assert_clock(2.8e9, 0.8e9, NULL);
+}
+
+/* As a kill -9 of latscope and of its guard leaves it: nothing is put back. */
+static void leave_running(void)
+{
+	struct rig rig;
+	pid_t pid = fork();
+
+	if (!pid) {
+		rig__start(&rig, &setup);
+		rig__read(&rig, 1e7);
+		raise(SIGKILL);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+/* Nothing counts, and the filters are as after power-on. */
+static void assert_power_on(unsigned int base, unsigned int stride, uint64_t filter1)
+{
+	uint64_t value;
+
+	for (unsigned int b = 0; b < setup.boxes; b++) {
+		for (unsigned int i = 0; i < 6 + !!filter1; i++) {
+			assert_int_equal(emu__read(0, base + stride * b + i, &value), 0);
+			assert_int_equal(value, i == 6 ? filter1 : 0);
+		}
+	}
+}
+
+static const struct {
+	unsigned int generation, base, stride;
+	uint64_t filter1;
+	const char *tiers;
+} lakes[] = {
+	{ 0, 0xe00, 0x10, 0x3b, NULL },
+	{ 0, 0xe00, 0x10, 0x3b, "remote" },
+	{ ICX, 0xe00, 0xe, 0, NULL },
+	{ ICX, 0xe00, 0xe, 0, "remote-ddr" },
+	{ ICX, 0xe00, 0xe, 0, "local-pmm,local-ddr,remote-ddr" },
+};
+
+#define LAKES (sizeof(lakes) / sizeof(lakes[0]))
+
+static void what_a_killed_one_left_is_recognised(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	for (unsigned int i = 0; i < LAKES; i++) {
+		machine(lakes[i].generation, 1);
+		setup.tiers = lakes[i].tiers;
+		leave_running();
+		setup.tiers = NULL;
+		assert_int_equal(rig__open(&rig, &setup), -EBUSY);
+		assert_says(rig.why, "as a latscope that was killed left them");
+		assert_says(rig.todo, "--reset");
+		/* What is found is not what is put back. */
+		setup.take = true;
+		rig__start(&rig, &setup);
+		assert_says(tier__mechanism(rig.tier), "as a killed latscope left them");
+		assert_int_equal(rig__read(&rig, 1e7), 0);
+		assert_int_equal(rig__read(&rig, 1e7), 0);
+		rig__assert_near("far", rig__figures(&rig, 0, RIG_FAR)->latency_ns, 180, 0.01);
+		assert_int_equal(tier__close(rig.tier, rig.why), 0);
+		free(rig.samples);
+		assert_power_on(lakes[i].base, lakes[i].stride, lakes[i].filter1);
+	}
+}
+
+/* One register makes it somebody else's, and that is put back as it was found. */
+static void what_others_run_is_not_taken_for_it(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	machine(ICX, 1);
+	leave_running();
+	emu__tell("poke reg=%#x value=0x400000", 0xe01 + 0xe * 5 + 3);
+	emu__tell("mark");
+	assert_int_equal(rig__open(&rig, &setup), -EBUSY);
+	assert_says(rig.why, "counter 0 of CHA 0 is in use");
+	setup.take = true;
+	rig__start(&rig, &setup);
+	assert_null(strstr(tier__mechanism(rig.tier), "killed"));
+	rig__finish(&rig);
+}
+
+static void a_reset_is_as_after_power_on(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	for (unsigned int i = 0; i < LAKES; i++) {
+		machine(lakes[i].generation, 1);
+		setup.tiers = lakes[i].tiers;
+		leave_running();
+		setup.reset = true;
+		assert_int_equal(rig__open(&rig, &setup), 0);
+		assert_says(rig.done, "reset 6 CHAs on 1 socket");
+		assert_says(rig.done, "6 counted, as a latscope that was killed left them");
+		assert_power_on(lakes[i].base, lakes[i].stride, lakes[i].filter1);
+		assert_int_equal(rig__open(&rig, &setup), 0);
+		assert_says(rig.done, "after power-on; 0 counted");
+		emu__tell("mark");
+		setup.reset = false;
+		rig__start(&rig, &setup);
+		rig__finish(&rig);
+	}
+	machine(ICX, 1);
+	emu__tell("litter seed=3");
+	emu__tell("poke reg=0xe01 value=0x400135");
+	emu__tell("poke reg=0xe00 value=0");
+	setup.reset = true;
+	assert_int_equal(rig__open(&rig, &setup), 0);
+	assert_says(rig.done, "1 counted, as something else had set them");
+	assert_power_on(0xe00, 0xe, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_second_one_is_refused),
+		cmocka_unit_test(of_two_that_start_together_one_runs),
+		cmocka_unit_test(others_cannot_hold_the_lock),
+		cmocka_unit_test(a_reset_by_another_latscope_is_noticed),
+		cmocka_unit_test(if_all_are_reset_it_ends),
+		cmocka_unit_test(a_clock_that_no_uncore_has_is_refused),
+		cmocka_unit_test(what_a_killed_one_left_is_recognised),
+		cmocka_unit_test(what_others_run_is_not_taken_for_it),
+		cmocka_unit_test(a_reset_is_as_after_power_on),
+	};
+
+	return cmocka_run_group_tests(tests, emu__begin, emu__end);
+}
