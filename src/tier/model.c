@@ -10,7 +10,8 @@
 
 /*
  * Events, from the event files that Intel publishes (github.com/intel/perfmon, 2026-08-13): SKX
- * 1.37, CLX 1.25, ICX 1.30, SPR 1.39, EMR 1.24, GNR 1.20, SRF 1.18.
+ * 1.37, CLX 1.25 (also Cooper Lake's), ICX 1.30, SPR 1.39, EMR 1.24, GNR 1.20, SRF 1.18, CWF
+ * 1.04, SNR 1.23, GRR 1.13.
  */
 #define OCCUPANCY 0x36 /* UNC_CHA_TOR_OCCUPANCY, counter 0 only */
 #define INSERTS 0x35 /* UNC_CHA_TOR_INSERTS */
@@ -34,6 +35,11 @@
 #define REMOTE_PMM \
 	TOR_TIER("remote-pmm", "persistent memory of other sockets", 0x00c8170a, TIER_IF_PMM)
 #define LOCAL_CXL TOR_TIER("local-cxl", "CXL type-3 memory of this socket", 0x20c81682, TIER_IF_CXL)
+
+/* E-cores, whose demand reads are DRd_Opt; no event tells DDR from the rest. */
+#define LOCAL_OPT TOR_TIER("local", "memory of this socket", 0x00c826fe, TIER_ALWAYS)
+#define REMOTE_OPT TOR_TIER("remote", "memory of other sockets", 0x00c8277e, TIER_ALWAYS)
+#define ALL_OPT TOR_TIER("memory", "all memory of the only socket", 0x00c827fe, TIER_ALWAYS)
 
 /* AMD: all cores, slices and threads; sampled latency over sampled requests. */
 #define AMD_L3(event, umask) \
@@ -91,15 +97,30 @@ static const struct tier_layout gnr_layout = {
 	.boxes_mask = 0x1ff,
 };
 
+/* Six boxes at most, and nothing but the driver tells how many of them there are. */
+static const struct tier_layout snr_layout = {
+	.ranges = { { 0, 0x1c00, 0x10 } },
+	.boxes = 6,
+	.control = 1,
+	.counter = 8,
+	.filter0 = 5,
+	.reset = 0x3,
+	.freeze = 0x100,
+	.enable = 1 << 22,
+};
+
+#define SKX_TIERS                                                                \
+	.tiers = { { SKX_TIER("local", "memory of this socket", 0x40432) },      \
+		   { SKX_TIER("remote", "memory of other sockets", 0x40431) } }, \
+	.nr_tiers = 2
+
 static const struct tier_model skx = {
 	.name = "skx",
 	.title = "Skylake-SP",
 	.layout = &skx_layout,
 	.clock = 0x00,
 	.scale = 1,
-	.tiers = { { SKX_TIER("local", "memory of this socket", 0x40432) },
-		   { SKX_TIER("remote", "memory of other sockets", 0x40431) } },
-	.nr_tiers = 2,
+	SKX_TIERS,
 };
 
 static const struct tier_model clx = {
@@ -108,9 +129,16 @@ static const struct tier_model clx = {
 	.layout = &skx_layout,
 	.clock = 0x00,
 	.scale = 1,
-	.tiers = { { SKX_TIER("local", "memory of this socket", 0x40432) },
-		   { SKX_TIER("remote", "memory of other sockets", 0x40431) } },
-	.nr_tiers = 2,
+	SKX_TIERS,
+};
+
+static const struct tier_model cpx = {
+	.name = "cpx",
+	.title = "Cooper Lake",
+	.layout = &skx_layout,
+	.clock = 0x00,
+	.scale = 1,
+	SKX_TIERS,
 };
 
 static const struct tier_model icx = {
@@ -154,16 +182,46 @@ static const struct tier_model gnr = {
 	.nr_tiers = 4,
 };
 
-/* Demand reads of its cores are DRd_Opt, for which no event tells DDR from the rest. */
 static const struct tier_model srf = {
 	.name = "srf",
 	.title = "Sierra Forest",
 	.layout = &gnr_layout,
 	.clock = 0x01,
 	.scale = 1,
-	.tiers = { { TOR_TIER("local", "memory of this socket", 0x00c826fe, TIER_ALWAYS) },
-		   { TOR_TIER("remote", "memory of other sockets", 0x00c8277e, TIER_ALWAYS) } },
+	.derived = true,
+	.tiers = { { LOCAL_OPT }, { REMOTE_OPT } },
 	.nr_tiers = 2,
+};
+
+/* No public table has its registers: Linux reads where they are from the hardware. */
+static const struct tier_model cwf = {
+	.name = "cwf",
+	.title = "Clearwater Forest",
+	.clock = 0x01,
+	.scale = 1,
+	.derived = true,
+	.tiers = { { LOCAL_OPT }, { REMOTE_OPT } },
+	.nr_tiers = 2,
+};
+
+static const struct tier_model snr = {
+	.name = "snr",
+	.title = "Snow Ridge",
+	.layout = &snr_layout,
+	.clock = 0x00,
+	.scale = 1,
+	.tiers = { { ALL_OPT } },
+	.nr_tiers = 1,
+};
+
+static const struct tier_model grr = {
+	.name = "grr",
+	.title = "Grand Ridge",
+	.layout = &gnr_layout,
+	.clock = 0x01,
+	.scale = 1,
+	.tiers = { { ALL_OPT } },
+	.nr_tiers = 1,
 };
 
 static const struct tier_model zen4 = {
@@ -185,10 +243,23 @@ static const struct tier_model zen5 = {
 	.nr_tiers = 4,
 };
 
-const struct tier_model *const tier_models[] = { &skx, &clx, &icx,  &spr,  &emr,
-						 &gnr, &srf, &zen4, &zen5, NULL };
+static const struct tier_model zen6 = {
+	.name = "zen6",
+	.title = "AMD Zen 6",
+	.kind = TIER_AMD_L3,
+	.scale = 10,
+	.in_ns = true,
+	.tiers = { AMD_TIERS },
+	.nr_tiers = 4,
+};
 
-/* mapfile.csv of intel/perfmon, and bsp_determine_zen() in Linux's arch/x86/kernel/cpu/amd.c. */
+const struct tier_model *const tier_models[] = { &skx, &clx, &cpx, &icx,  &spr,	 &emr,	&gnr, &srf,
+						 &cwf, &snr, &grr, &zen4, &zen5, &zen6, NULL };
+
+/*
+ * mapfile.csv of intel/perfmon, which has Cooper Lake under Cascade Lake (its stepping from
+ * cpucounters.h of intel/pcm), and arch/x86/kernel/cpu/amd.c of Linux.
+ */
 static const struct {
 	const struct tier_model *model;
 	const char *vendor;
@@ -196,18 +267,25 @@ static const struct {
 	unsigned int first, last; /* steppings */
 } cpus[] = {
 	{ &skx, "GenuineIntel", 6, 0x55, 0x55, 0, 4 },
-	{ &clx, "GenuineIntel", 6, 0x55, 0x55, 5, 7 },
+	{ &clx, "GenuineIntel", 6, 0x55, 0x55, 5, 9 },
+	{ &cpx, "GenuineIntel", 6, 0x55, 0x55, 10, 15 },
 	{ &icx, "GenuineIntel", 6, 0x6a, 0x6a, 0, UINT_MAX },
 	{ &icx, "GenuineIntel", 6, 0x6c, 0x6c, 0, UINT_MAX },
 	{ &spr, "GenuineIntel", 6, 0x8f, 0x8f, 0, UINT_MAX },
 	{ &emr, "GenuineIntel", 6, 0xcf, 0xcf, 0, UINT_MAX },
 	{ &gnr, "GenuineIntel", 6, 0xad, 0xae, 0, UINT_MAX },
 	{ &srf, "GenuineIntel", 6, 0xaf, 0xaf, 0, UINT_MAX },
+	{ &cwf, "GenuineIntel", 6, 0xdd, 0xdd, 0, UINT_MAX },
+	{ &snr, "GenuineIntel", 6, 0x86, 0x86, 0, UINT_MAX },
+	{ &grr, "GenuineIntel", 6, 0xb6, 0xb6, 0, UINT_MAX },
 	{ &zen4, "AuthenticAMD", 0x19, 0x10, 0x1f, 0, UINT_MAX },
 	{ &zen4, "AuthenticAMD", 0x19, 0x60, 0xaf, 0, UINT_MAX },
 	{ &zen5, "AuthenticAMD", 0x1a, 0x00, 0x2f, 0, UINT_MAX },
 	{ &zen5, "AuthenticAMD", 0x1a, 0x40, 0x4f, 0, UINT_MAX },
 	{ &zen5, "AuthenticAMD", 0x1a, 0x60, 0x7f, 0, UINT_MAX },
+	{ &zen6, "AuthenticAMD", 0x1a, 0x50, 0x5f, 0, UINT_MAX },
+	{ &zen6, "AuthenticAMD", 0x1a, 0x80, 0xaf, 0, UINT_MAX },
+	{ &zen6, "AuthenticAMD", 0x1a, 0xc0, 0xcf, 0, UINT_MAX },
 };
 
 const struct tier_model *tier_model__find(const char *name)

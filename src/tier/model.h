@@ -62,6 +62,7 @@ struct tier_model {
 	const struct tier_layout *layout; /* NULL: perf only */
 	uint64_t clock; /* config of CLOCKTICKS */
 	double scale; /* AMD: a unit of the latency event; TOR: 1 */
+	bool derived; /* the files list the inserts of its tiers, and occupancy of all together */
 	bool in_ns; /* AMD: the scaled latency is ns; else it is clocks */
 	struct tier_class tiers[TIER_MOST];
 	unsigned int nr_tiers;

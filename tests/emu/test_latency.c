@@ -55,6 +55,36 @@ static void every_generation_is_right(void **state)
 	}
 }
 
+/* Those of one socket, which have one tier, and Cooper Lake, which has four. */
+static void further_generations_are_right(void **state)
+{
+	static const struct rig_generation gens[] = {
+		{ "cpx", "local,remote", "drd", 28, true },
+		{ "snr", "memory", "drd_opt", 6, false },
+		{ "grr", "memory", "drd_opt", 6, false },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		struct rig_setup setup = { .gen = &gens[i], .sockets = i ? 1 : 4 };
+		struct rig rig;
+
+		rig__machine(&setup);
+		if (i)
+			emu__tell("stream name=far rate=0");
+		rig__start(&rig, &setup);
+		for (unsigned int j = 0; j < 3; j++) {
+			assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
+			if (i)
+				assert_tier(rig__figures(&rig, 0, RIG_NEAR), 90, 2e8,
+					    NOTHING_CHANGES);
+			else
+				assert_tiers(&rig, NOTHING_CHANGES);
+		}
+		rig__finish(&rig);
+	}
+}
+
 /* Sockets differ in their clocks: each is to be counted in its own. */
 static void sockets_have_clocks_of_their_own(void **state)
 {
@@ -468,6 +498,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_generation_is_right),
+		cmocka_unit_test(further_generations_are_right),
 		cmocka_unit_test(sockets_have_clocks_of_their_own),
 		cmocka_unit_test(a_clock_that_changes_is_followed),
 		cmocka_unit_test(skewed_traffic_is_seen_whole),

@@ -54,6 +54,16 @@ static uint64_t icx_base(unsigned int box)
 	return icx_stretches[i].start + 0xeULL * (box - icx_stretches[i].first);
 }
 
+static int snr_find(uint64_t reg, unsigned int *offset)
+{
+	return within(reg, 0x1c00, 0x10, 6, offset);
+}
+
+static uint64_t snr_base(unsigned int box)
+{
+	return 0x1c00 + 0x10 * box;
+}
+
 static int spr_find(uint64_t reg, unsigned int *offset)
 {
 	return within(reg, 0x2000, 0x10, MAP_BOXES, offset);
@@ -96,12 +106,16 @@ static uint64_t spr_base(unsigned int box)
 static const struct map maps[] = {
 	{ "skx", SKYLAKE },
 	{ "clx", SKYLAKE },
+	{ "cpx", SKYLAKE },
 	{ "icx", LAKE_BOX, LAKE_UBOX, .most = 42, .find = icx_find, .base = icx_base, .filters = 1,
 	  .control_bits = BITS(15, 0) | BITS(20, 17) | BITS(57, 22) },
 	{ "spr", RAPIDS, SAPPHIRE_UBOX },
 	{ "emr", RAPIDS, SAPPHIRE_UBOX },
 	{ "gnr", RAPIDS, GRANITE_UBOX },
 	{ "srf", RAPIDS, GRANITE_UBOX },
+	{ "grr", RAPIDS, GRANITE_UBOX },
+	{ "snr", LAKE_BOX, LAKE_UBOX, .most = 6, .find = snr_find, .base = snr_base, .filters = 1,
+	  .control_bits = BITS(15, 0) | BITS(20, 17) | BITS(57, 22) },
 };
 /* clang-format on */
 
