@@ -37,6 +37,9 @@ enum key {
 	KEY_DELTA,
 	KEY_EPSILON,
 	KEY_TAKE,
+	KEY_RESET,
+	KEY_MAX_SHIFT,
+	KEY_RAW,
 };
 
 struct tierlat {
@@ -49,6 +52,7 @@ struct tierlat {
 	struct run_module *module;
 	struct recording recording;
 	sigset_t signals;
+	bool reset; /* nothing is measured */
 	bool live; /* -i was given: every interval is printed */
 	int code;
 };
@@ -59,8 +63,13 @@ static const struct argp_option tierlat_options[] = {
 	{ "min-inserts", KEY_MIN_INSERTS, "N", 0, "Fewer requests give no latency (100)", 0 },
 	{ "delta", KEY_DELTA, "D", 0, "Colloid: differences up to this share are none (0.05)", 0 },
 	{ "epsilon", KEY_EPSILON, "E", 0, "Colloid: a narrower search begins anew (0.01)", 0 },
+	{ "max-shift", KEY_MAX_SHIFT, "S", 0, "Colloid: move no more in an interval (0.02)", 0 },
+	{ "raw", KEY_RAW, 0, 0, "Add the counts of every CHA to the rows of --csv, --json and -o",
+	  0 },
 	{ "backend", KEY_BACKEND, "NAME", 0, "perf or msr; by default what there is", 0 },
 	{ "take", KEY_TAKE, 0, 0, "msr: also counters that somebody else uses", 0 },
+	{ "reset", KEY_RESET, 0, 0, "msr: set the counters to the state after power-on, and exit",
+	  0 },
 	{ "boxes", KEY_BOXES, "N", 0, "msr: there are N CHAs on a socket", 0 },
 	{ "cpu", KEY_CPU, "LIST", 0, "msr: read on these CPUs, one a socket", 0 },
 	{ "msr-root", KEY_MSR_ROOT, "DIR", 0, "msr: registers in DIR/N/msr, not /dev/cpu", 0 },
@@ -147,6 +156,8 @@ static int parse_numbers(struct tierlat *tierlat, int key, const char *arg)
 		return parse_share(tierlat, "--weight", arg, &tierlat->decision.weight);
 	case KEY_DELTA:
 		return parse_share(tierlat, "--delta", arg, &tierlat->decision.colloid.delta);
+	case KEY_MAX_SHIFT:
+		return parse_share(tierlat, "--max-shift", arg, &tierlat->decision.max_shift);
 	case KEY_EPSILON:
 		return parse_share(tierlat, "--epsilon", arg, &tierlat->decision.colloid.epsilon);
 	}
@@ -176,6 +187,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_TAKE:
 		tierlat->config.take = true;
 		return 0;
+	case KEY_RESET:
+		tierlat->reset = true;
+		return 0;
+	case KEY_RAW:
+		tierlat->decision.raw = true;
+		return 0;
 	}
 	return parse_numbers(tierlat, key, arg);
 }
@@ -188,9 +205,15 @@ static int check(struct tierlat *tierlat)
 	char text[UNITS_TEXT];
 
 	if (config->backend == TIER_PERF &&
-	    (config->msr_root || config->cpus || config->boxes || config->take))
-		return options__fail(options, "--msr-root, --cpu, --boxes and --take are for "
-					      "--backend msr");
+	    (config->msr_root || config->cpus || config->boxes || config->take || tierlat->reset))
+		return options__fail(options, "--msr-root, --cpu, --boxes, --take and --reset are "
+					      "for --backend msr");
+	if (tierlat->reset && (options->interval_ns || options->duration_ns || options->output))
+		return options__fail(options, "--reset measures nothing: leave out -d, -i and -o");
+	if (tierlat->decision.raw && !options->csv && !options->output &&
+	    !(options->json && tierlat->live))
+		return options__fail(options, "--raw adds rows: use it with --csv, -o, or --json "
+					      "and -i");
 	/* Registers of another CPU would be programmed as if they were this one's. */
 	if (config->msr_root && !config->model)
 		return options__fail(options, "--msr-root wants --model, as nothing in DIR says "
@@ -460,6 +483,25 @@ static int run_tierlat(struct tierlat *tierlat)
 	return finish(tierlat, measure(tierlat));
 }
 
+/* What a killed latscope left, or anybody else. */
+static int reset_boxes(const struct tierlat *tierlat)
+{
+	char done[TIER_TEXT], why[TIER_TEXT];
+	const char *todo;
+	int err;
+
+	err = tier__reset(&tierlat->config, done, why, &todo);
+	if (err == -EINVAL) {
+		log__usage("tierlat", why);
+		return EXIT_USAGE;
+	}
+	if (err)
+		return failed(why, todo, code_of(err));
+	printf("%s\n", done);
+	streams__flush();
+	return EXIT_DONE;
+}
+
 int cmd_tierlat(int argc, char **argv)
 {
 	struct tierlat tierlat = {
@@ -467,13 +509,16 @@ int cmd_tierlat(int argc, char **argv)
 			     .groups = OPTIONS_WINDOW | OPTIONS_OUTPUT | OPTIONS_FORMAT },
 		.config = { .root = "", .guard = true, .min_inserts = TIER_MIN_INSERTS },
 		.decision = { .weight = TIER_WEIGHT,
-			      .colloid = { COLLOID_DELTA, COLLOID_EPSILON } },
+			      .colloid = { COLLOID_DELTA, COLLOID_EPSILON },
+			      .max_shift = COLLOID_MAX_SHIFT },
 	};
 	int got, code;
 
 	got = parse(&tierlat, argc, argv);
 	if (got)
 		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	if (tierlat.reset)
+		return reset_boxes(&tierlat);
 	tierlat.run = calloc(1, sizeof(*tierlat.run));
 	if (!tierlat.run)
 		return out_of_memory();

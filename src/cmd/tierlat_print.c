@@ -75,26 +75,26 @@ static void row(FILE *out, const struct table *table, size_t at)
 }
 
 struct decision {
-	double p, low, high, shift, closed;
-	const char *to;
+	double p, target, shift, closed;
+	const char *tier;
 };
 
-static void print_decision(FILE *out, const struct decision *decision)
+static void print_decision(FILE *out, const struct decision *decision, const char *way)
 {
-	fprintf(out, "p %.3f in %.3f-%.3f, ", decision->p, decision->low, decision->high);
+	fprintf(out, "p %.3f, ", decision->p);
 	if (decision->shift == 0)
 		fprintf(out, "stay\n");
 	else
-		fprintf(out, "%.1f %% (%.1f) to %.11s\n", fabs(decision->shift) * 100,
-			fabs(decision->closed) * 100, decision->to);
+		fprintf(out, "target %.3f, %.1f %% (%.1f) %s %.11s\n", decision->target,
+			fabs(decision->shift) * 100, fabs(decision->closed) * 100, way,
+			decision->tier);
 }
 
 static void decide(FILE *out, const struct table *table, size_t at)
 {
 	const struct decision decision = {
 		table__value(table, at, TIER_P).real,
-		table__value(table, at, TIER_P_LO).real,
-		table__value(table, at, TIER_P_HI).real,
+		table__value(table, at, TIER_P_TARGET).real,
 		table__value(table, at, TIER_SHIFT).real,
 		table__value(table, at, TIER_SHIFT_CLOSED).real,
 		table__value(table, at, TIER_MOVE_TO).text,
@@ -104,13 +104,15 @@ static void decide(FILE *out, const struct table *table, size_t at)
 		return;
 	fprintf(out, "%10s %6lld Colloid: ", "",
 		(long long)table__value(table, at, TIER_SOCKET).integer);
-	print_decision(out, &decision);
+	print_decision(out, &decision, "to");
 }
 
 void tierlat_print__rows(FILE *out, const struct table *table)
 {
-	for (size_t at = 0; at < table__rows(table); at++)
-		row(out, table, at);
+	for (size_t at = 0; at < table__rows(table); at++) {
+		if (!tier_rows__is_raw(table, at))
+			row(out, table, at);
+	}
 	for (size_t at = 0; at < table__rows(table); at++)
 		decide(out, table, at);
 }
@@ -198,43 +200,39 @@ static void gap(FILE *out, const struct table *table, size_t at)
 	wrap__print(&wrap, out, 2, 2);
 }
 
-/* The tier that a move away from `at` goes to: the socket's next, as they are in order. */
-static const char *next_tier(const struct table *table, size_t at)
-{
-	int64_t socket = table__key(table, at, TIER_SOCKET).integer;
-
-	for (size_t next = at + 1; next < table__keys(table); next++) {
-		if (table__key(table, next, TIER_SOCKET).integer == socket)
-			return table__key(table, next, TIER_NAME).text;
-	}
-	return "";
-}
-
 /* Of the last interval in which there was one. */
-static void last_decision(FILE *out, const struct table *table, size_t at)
+static bool last_decision(FILE *out, const struct table *table, size_t at)
 {
 	const struct decision decision = {
 		table__figure(table, at, TIER_P)->last,
-		table__figure(table, at, TIER_P_LO)->last,
-		table__figure(table, at, TIER_P_HI)->last,
+		table__figure(table, at, TIER_P_TARGET)->last,
 		table__figure(table, at, TIER_SHIFT)->last,
 		table__figure(table, at, TIER_SHIFT_CLOSED)->last,
-		table__figure(table, at, TIER_SHIFT)->last > 0
-			? table__key(table, at, TIER_NAME).text
-			: next_tier(table, at),
+		table__key(table, at, TIER_NAME).text,
 	};
 
 	if (!table__figure(table, at, TIER_P)->rows)
-		return;
+		return false;
 	fprintf(out, "%6lld Colloid at the end: ",
 		(long long)table__key(table, at, TIER_SOCKET).integer);
-	print_decision(out, &decision);
+	print_decision(out, &decision, decision.shift > 0 ? "to" : "out of");
+	return true;
+}
+
+static void explain_decision(FILE *out)
+{
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "p and its target are shares of the requests. What to move is relative to "
+			 "p, a moving mean, and at most --max-shift in an interval.");
+	wrap__print(&wrap, out, 7, 0);
 }
 
 void tierlat_print__summary(FILE *out, const struct run *run, const struct run_module *module)
 {
 	char window[UNITS_TEXT], interval[UNITS_TEXT];
 	struct wrap wrap = { 0 };
+	bool decided = false;
 
 	wrap__add(&wrap, "%s: loaded latency of demand reads by tier, %s in intervals of %s",
 		  module->name, units__duration(window, run->duration_ns),
@@ -244,7 +242,9 @@ void tierlat_print__summary(FILE *out, const struct run *run, const struct run_m
 	for (size_t at = 0; at < table__keys(module->table); at++)
 		key(out, module->table, at);
 	for (size_t at = 0; at < table__keys(module->table); at++)
-		last_decision(out, module->table, at);
+		decided |= last_decision(out, module->table, at);
+	if (decided)
+		explain_decision(out);
 	for (size_t at = 0; at < table__keys(module->table); at++)
 		gap(out, module->table, at);
 	fputc('\n', out);

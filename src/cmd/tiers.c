@@ -51,7 +51,9 @@ static int describe(const void *state, struct run_module *module)
 int tiers__add(struct tiers_command *command, struct session *session)
 {
 	static const struct tier_rows_config rows = {
-		.weight = TIER_WEIGHT, .colloid = { COLLOID_DELTA, COLLOID_EPSILON }
+		.weight = TIER_WEIGHT,
+		.colloid = { COLLOID_DELTA, COLLOID_EPSILON },
+		.max_shift = COLLOID_MAX_SHIFT,
 	};
 	char why[TIER_TEXT];
 	const char *todo;

@@ -74,6 +74,11 @@ struct colloid_move colloid_search__step(struct colloid_search *search,
 	return move;
 }
 
+double colloid__limited(double shift, double most)
+{
+	return fmax(-most, fmin(most, shift));
+}
+
 /* |L_l - L_r| * p / (beta * L_r + L_l), with the latencies as occupancy over inserts. */
 struct colloid_move colloid__closed(const struct colloid_load *load)
 {

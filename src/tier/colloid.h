@@ -12,6 +12,7 @@
 
 #define COLLOID_DELTA 0.05 /* occupancies that differ less, relative to l, are the same */
 #define COLLOID_EPSILON 0.01 /* a narrower search has lost what it looked for: the load changed */
+#define COLLOID_MAX_SHIFT 0.02 /* of all requests, in one quantum */
 
 struct colloid_params {
 	double delta, epsilon;
@@ -39,6 +40,13 @@ void colloid_search__begin(struct colloid_search *search);
 struct colloid_move colloid_search__step(struct colloid_search *search,
 					 const struct colloid_params *params,
 					 const struct colloid_load *load);
+
+/*
+ * The shift as far as it should go in one quantum. The load is a mean of past quanta, so the same
+ * shift is asked for again until the mean has seen what was moved: without a limit, moving it each
+ * time ends in swinging to and fro.
+ */
+double colloid__limited(double shift, double most);
 
 /* No state and no dead band of its own, as published. */
 struct colloid_move colloid__closed(const struct colloid_load *load);

@@ -241,6 +241,24 @@ void tier_figures__of_samples(struct tier_figures *figures, const struct tier_mo
 	figures->outstanding = NAN;
 }
 
+bool tier_raw__of(struct tier_raw *raw, unsigned int tier, const struct tier_share *shares,
+		  const struct tier_delta *deltas, unsigned int boxes, unsigned int box)
+{
+	const struct boxes all = { shares, deltas, boxes };
+	const struct tier_share *share = &shares[box];
+	struct count count;
+
+	*raw = (struct tier_raw){ .own = share->tier == (int)tier };
+	raw->inserts_known = tier_delta__counted(&deltas[box], share, (int)tier, &raw->inserts);
+	if ((!raw->own && !raw->inserts_known) || !count_of(&count, &all, box))
+		return false;
+	raw->clocks_known = tier_delta__counted(&deltas[box], share, TIER_CLOCKTICKS, &raw->clocks);
+	raw->occupancy = count.occupancy;
+	raw->ns = count.ns;
+	raw->clock_ns = count.clock_ns;
+	return true;
+}
+
 bool tier_figures__in_ns(const struct tier_figures *figures)
 {
 	return figures->latency_known && isfinite(figures->latency_ns);

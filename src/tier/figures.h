@@ -80,6 +80,19 @@ void tier_figures__of(struct tier_figures *figures, unsigned int tier,
 		      const struct tier_share *shares, const struct tier_delta *deltas,
 		      unsigned int boxes, uint64_t min_inserts);
 
+/* What one box counted of one tier, and what the figures take for its time and clock. */
+struct tier_raw {
+	unsigned int id, tier; /* CHA (AMD: CPU), index into the model's: left to the caller */
+	bool own; /* it counts the tier's occupancy */
+	bool inserts_known, clocks_known;
+	uint64_t occupancy, inserts, clocks;
+	double ns, clock_ns; /* AMD: clock_ns is NAN */
+};
+
+/* False: nothing, or what there is does not count. */
+bool tier_raw__of(struct tier_raw *raw, unsigned int tier, const struct tier_share *shares,
+		  const struct tier_delta *deltas, unsigned int boxes, unsigned int box);
+
 /* Is there a latency, and is it known what it is in time? */
 bool tier_figures__in_ns(const struct tier_figures *figures);
 

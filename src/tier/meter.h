@@ -11,7 +11,10 @@ struct tier_meter;
 
 #define TIER_MODULE "tierlat" /* in a recording */
 
-/* As tier__open(). The decision is of the first two tiers measured, whatever *rows says. */
+/*
+ * As tier__open(). The decision is of the first tier measured and of the first that is CXL memory,
+ * else of the second, whatever *rows says.
+ */
 int tier_meter__open(struct tier_meter **meter, const struct tier_config *config,
 		     const struct tier_rows_config *rows, char why[TIER_TEXT], const char **todo);
 

@@ -329,12 +329,13 @@ static bool is_clock_sound(struct tier *tier, const struct msr_socket *socket, s
 	box->clock_hz = hz;
 	snprintf(number, sizeof(number), " (%.3g GHz)", hz / 1e9);
 	if (low > FASTEST_HZ || high < SLOWEST_HZ) {
-		note_clock(tier, socket, box, "counts a clock outside 0.2 to 5 GHz, left out so long",
-			   number);
+		note_clock(tier, socket, box,
+			   "counts a clock outside 0.2 to 5 GHz, left out so long", number);
 		return false;
 	}
 	if (before > 0 && (low > MOST_CHANGE * before || high < before / MOST_CHANGE)) {
-		note_clock(tier, socket, box, "counts a clock that jumped, left out so long", number);
+		note_clock(tier, socket, box, "counts a clock that jumped, left out so long",
+			   number);
 		return false;
 	}
 	return true;

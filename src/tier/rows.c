@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* clang-format off */
-const struct table_column tier_columns[TIER_COLUMNS] = {
+const struct table_column tier_columns[TIER_RAW_COLUMNS] = {
 	[TIER_SOCKET] = { "socket", "", "physical package", TABLE_INTEGER, true },
 	[TIER_NAME] = { "tier", "", "kind of memory, seen from the socket", TABLE_TEXT, true },
 	[TIER_BOXES_USED] = { "boxes", "", "CHAs (AMD: L3s) that measured the latency",
@@ -32,17 +32,36 @@ const struct table_column tier_columns[TIER_COLUMNS] = {
 		     TABLE_REAL, false },
 	[TIER_P_LO] = { "p_lo", "", "Colloid: the search's lower end", TABLE_REAL, false },
 	[TIER_P_HI] = { "p_hi", "", "Colloid: the search's upper end", TABLE_REAL, false },
-	[TIER_SHIFT] = { "shift", "", "Colloid: share of the requests to move to the default "
-			 "tier; below 0: away from it", TABLE_REAL, false },
+	[TIER_P_TARGET] = { "p_target", "", "Colloid: the p that the search wants", TABLE_REAL,
+			    false },
+	[TIER_SHIFT] = { "shift", "", "Colloid: share of the requests to move to the default tier, "
+			 "relative to p, at most --max-shift; below 0: away from it", TABLE_REAL,
+			 false },
 	[TIER_SHIFT_CLOSED] = { "shift_closed", "", "the same by Colloid's closed form",
 				TABLE_REAL, false },
 	[TIER_MOVE_TO] = { "move_to", "", "tier that shift moves to; none: stay", TABLE_TEXT,
 			   false },
+	[TIER_OUTSTANDING_EWMA] = { "outstanding_ewma", "", "exponentially weighted mean of "
+				    "outstanding", TABLE_REAL, false },
+	[TIER_RATE_EWMA] = { "requests_per_s_ewma", "1/s", "the same of requests_per_s", TABLE_REAL,
+			     false },
+	[TIER_RAW_BOX] = { "box", "", "CHA (AMD: a CPU of the L3) that the row is of; none: of the "
+			   "socket", TABLE_INTEGER, false },
+	[TIER_RAW_OCCUPANCY] = { "occupancy", "", "TOR_OCCUPANCY (AMD: sampled latency), as counted",
+				 TABLE_INTEGER, false },
+	[TIER_RAW_INSERTS] = { "inserts", "", "TOR_INSERTS (AMD: samples), as counted",
+			       TABLE_INTEGER, false },
+	[TIER_RAW_CLOCKS] = { "clocks", "", "CLOCKTICKS of the box, as counted", TABLE_INTEGER,
+			      false },
+	[TIER_RAW_NS] = { "counted_ns", "ns", "how long the box counted", TABLE_REAL, false },
+	[TIER_RAW_CLOCK_NS] = { "clock_ns", "ns", "length of a clock: its own, or of the nearest box "
+				"with one", TABLE_REAL, false },
 };
 /* clang-format on */
 
 struct tier_rows {
 	struct tier_rows_config config;
+	const struct tier *tier;
 	const struct tier_model *model;
 	unsigned int sockets, tiers;
 	struct tier_ewma *ewmas; /* of each sample */
@@ -57,6 +76,7 @@ int tier_rows__new(struct tier_rows **rows, const struct tier *tier,
 	if (!made)
 		return -ENOMEM;
 	made->config = *config;
+	made->tier = tier;
 	made->model = tier__model(tier);
 	made->sockets = tier__sockets(tier);
 	made->tiers = tier__samples(tier) / made->sockets;
@@ -103,6 +123,10 @@ static int set_figures(struct table *table, const struct tier_rows *rows,
 		table__set_real(table, TIER_LATENCY_CLOCKS, figures->latency_clocks);
 	}
 	table__set_real(table, TIER_LATENCY_EWMA, tier_ewma__latency_ns(ewma));
+	if (rows->config.raw && ewma->begun) {
+		table__set_real(table, TIER_OUTSTANDING_EWMA, ewma->outstanding);
+		table__set_real(table, TIER_RATE_EWMA, ewma->rate);
+	}
 	return table__set_text(table, TIER_NAME, rows->model->tiers[sample->tier].name);
 }
 
@@ -134,8 +158,10 @@ static int set_move(struct table *table, const struct tier_rows *rows,
 	table__set_real(table, TIER_P, move->p);
 	table__set_real(table, TIER_P_LO, search->p_lo);
 	table__set_real(table, TIER_P_HI, search->p_hi);
-	table__set_real(table, TIER_SHIFT, move->shift);
-	table__set_real(table, TIER_SHIFT_CLOSED, closed->shift);
+	table__set_real(table, TIER_P_TARGET, move->p + move->shift);
+	table__set_real(table, TIER_SHIFT, colloid__limited(move->shift, rows->config.max_shift));
+	table__set_real(table, TIER_SHIFT_CLOSED,
+			colloid__limited(closed->shift, rows->config.max_shift));
 	if (move->shift > 0)
 		to = tiers[rows->config.near].name;
 	else if (move->shift < 0)
@@ -180,6 +206,49 @@ static int add_socket(struct tier_rows *rows, struct table *table, uint64_t time
 	return err;
 }
 
+static int add_raw(const struct tier_rows *rows, struct table *table, uint64_t time_ns,
+		   unsigned int socket, unsigned int box, unsigned int position)
+{
+	struct tier_raw raw;
+	int err;
+
+	if (!tier__raw(rows->tier, socket, box, position, &raw))
+		return 0;
+	err = table__add_row(table, time_ns);
+	if (err)
+		return err;
+	table__set_integer(table, TIER_SOCKET, tier__socket(rows->tier, socket));
+	table__set_integer(table, TIER_RAW_BOX, raw.id);
+	if (raw.own)
+		table__set_integer(table, TIER_RAW_OCCUPANCY, (int64_t)raw.occupancy);
+	if (raw.inserts_known)
+		table__set_integer(table, TIER_RAW_INSERTS, (int64_t)raw.inserts);
+	if (raw.clocks_known)
+		table__set_integer(table, TIER_RAW_CLOCKS, (int64_t)raw.clocks);
+	table__set_real(table, TIER_RAW_NS, raw.ns);
+	table__set_real(table, TIER_RAW_CLOCK_NS, raw.clock_ns);
+	return table__set_text(table, TIER_NAME, rows->model->tiers[raw.tier].name);
+}
+
+bool tier_rows__is_raw(const struct table *table, size_t row)
+{
+	return table__columns(table) > TIER_RAW_BOX && table__value(table, row, TIER_RAW_BOX).known;
+}
+
+/* By socket, box and tier: a row of each tier that the box knows something of. */
+static int add_boxes(const struct tier_rows *rows, struct table *table, uint64_t time_ns)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < rows->sockets; i++) {
+		unsigned int all = tier__boxes(rows->tier, i) * rows->tiers;
+
+		for (unsigned int n = 0; !err && n < all; n++)
+			err = add_raw(rows, table, time_ns, i, n / rows->tiers, n % rows->tiers);
+	}
+	return err;
+}
+
 int tier_rows__add(struct tier_rows *rows, struct table *table, uint64_t time_ns,
 		   const struct tier_sample *samples)
 {
@@ -187,5 +256,5 @@ int tier_rows__add(struct tier_rows *rows, struct table *table, uint64_t time_ns
 
 	for (unsigned int i = 0; !err && i < rows->sockets; i++)
 		err = add_socket(rows, table, time_ns, i, &samples[i * rows->tiers]);
-	return err;
+	return err || !rows->config.raw ? err : add_boxes(rows, table, time_ns);
 }

@@ -27,17 +27,30 @@ enum tier_column {
 	TIER_P,
 	TIER_P_LO,
 	TIER_P_HI,
+	TIER_P_TARGET,
 	TIER_SHIFT,
 	TIER_SHIFT_CLOSED,
 	TIER_MOVE_TO,
 	TIER_COLUMNS,
+	/* With raw counts: the means behind latency_ewma_ns, and rows of each box and tier. */
+	TIER_OUTSTANDING_EWMA = TIER_COLUMNS,
+	TIER_RATE_EWMA,
+	TIER_RAW_BOX,
+	TIER_RAW_OCCUPANCY,
+	TIER_RAW_INSERTS,
+	TIER_RAW_CLOCKS,
+	TIER_RAW_NS,
+	TIER_RAW_CLOCK_NS,
+	TIER_RAW_COLUMNS,
 };
 
-extern const struct table_column tier_columns[TIER_COLUMNS];
+extern const struct table_column tier_columns[TIER_RAW_COLUMNS];
 
 struct tier_rows_config {
 	double weight;
 	struct colloid_params colloid;
+	double max_shift; /* of all requests, in one interval */
+	bool raw; /* the table has TIER_RAW_COLUMNS */
 	unsigned int near, far; /* default and alternate tier of the decision, of the model */
 };
 
@@ -46,6 +59,9 @@ struct tier_rows;
 int tier_rows__new(struct tier_rows **rows, const struct tier *tier,
 		   const struct tier_rows_config *config);
 void tier_rows__free(struct tier_rows *rows);
+
+/* Is it a row of a box, as --raw adds them, and not of a tier? */
+bool tier_rows__is_raw(const struct table *table, size_t row);
 
 /*
  * The samples of one read. The decision stands in the row of the default tier of each socket.

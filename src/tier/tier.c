@@ -2,6 +2,7 @@
 #include "tier.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -381,6 +382,33 @@ int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEX
 		}
 	}
 	return 0;
+}
+
+static bool sampled_raw(const struct tier_delta *delta, struct tier_raw *raw)
+{
+	*raw = (struct tier_raw){ .own = true,
+				  .inserts_known = true,
+				  .occupancy = delta->counts[0],
+				  .inserts = delta->counts[1],
+				  .ns = (double)delta->counted_ns,
+				  .clock_ns = NAN };
+	return delta->valid && delta->counted_ns;
+}
+
+bool tier__raw(const struct tier *tier, unsigned int i, unsigned int box, unsigned int position,
+	       struct tier_raw *raw)
+{
+	const struct tier_socket *socket = &tier->sockets[i];
+	bool known;
+
+	if (tier->amd)
+		known = sampled_raw(&socket->deltas[position * socket->nr_boxes + box], raw);
+	else
+		known = tier_raw__of(raw, position, socket->shares, socket->deltas,
+				     socket->nr_boxes, box);
+	raw->id = socket->box_ids[box];
+	raw->tier = tier->tiers[position];
+	return known;
 }
 
 const char *tier__trouble(struct tier *tier)

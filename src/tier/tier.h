@@ -94,6 +94,10 @@ int tier__reset(const struct tier_config *config, char done[TIER_TEXT], char why
  */
 int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEXT]);
 
+/* What a box of the socket counted in the last read of the tier at a position. False: nothing. */
+bool tier__raw(const struct tier *tier, unsigned int socket, unsigned int box,
+	       unsigned int position, struct tier_raw *raw);
+
 /* What went wrong in the last read but did not end it; NULL: nothing. Told once. */
 const char *tier__trouble(struct tier *tier);
 

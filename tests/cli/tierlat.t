@@ -85,6 +85,8 @@ refuses 'nothing tells how many CHAs' 77 'how many CHAs socket 0 has; say it by 
 tree "$dir/secret"
 install -m600 /dev/null "$dir/secret"
 unprivileged refuses 'no permission' 1 'does not let this user open' "${icx[@]}"
+refuses 'no table has its registers' 77 'registers of Clearwater Forest are read by the kernel.s driver only; use --backend' \
+	tierlat --model cwf --msr-root "$msr" -d 10ms
 refuses 'AMD has no registers for it' 77 'by the kernel.s driver only; use --backend perf' \
 	tierlat --model zen5 --msr-root "$msr" -d 10ms
 
@@ -103,7 +105,7 @@ else
 	skip 'validate says what is missing' 'this machine may have the counters'
 fi
 
-wrong 'no such model' "--model 'ivb': one of skx, clx, icx, spr, emr, gnr, srf, zen4, zen5" tierlat --model ivb
+wrong 'no such model' "--model 'ivb': one of skx, clx, cpx, icx, spr, emr, gnr, srf, cwf, snr, grr, zen4, zen5, zen6" tierlat --model ivb
 wrong 'no such backend' "--backend 'pcm': perf or msr" tierlat --backend pcm
 wrong 'no such tier' "Ice Lake-SP has no tier 'cxl', but local-ddr, remote-ddr" "${icx[@]}" --tier cxl
 wrong 'a tier twice' 'local-ddr is named twice' "${icx[@]}" --tier local-ddr,local-ddr
@@ -119,6 +121,11 @@ wrong 'registers of nobody knows what CPU' '--msr-root wants --model' tierlat --
 wrong 'a CPU twice' 'CPU 3 is named twice' "${icx[@]}" --cpu 3,3
 wrong 'a part that tierlat lacks' 'tierlat has no such part' validate tierlat --only overhead
 wrong 'what only msr has' 'are for --backend msr' tierlat --backend perf --boxes 2
+wrong 'a reset by perf' 'are for --backend msr' tierlat --backend perf --reset
+wrong 'a reset that measures' '--reset measures nothing: leave out -d, -i and -o' tierlat --reset -d 1s
+wrong 'raw rows that nobody sees' '--raw adds rows: use it with --csv' tierlat --raw
+wrong 'raw rows in an object without rows' '--raw adds rows' tierlat --raw --json
+wrong 'no shift' "--max-shift '0': above 0 and up to 1" tierlat --max-shift 0
 for place in icx icx:0:/tmp icx:4 ivb:4:/tmp; do
 	wrong "no place for record: $place" '--tiers-at: MODEL:BOXES:DIR' record --tiers-at $place
 done

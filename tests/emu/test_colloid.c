@@ -8,6 +8,7 @@
 #include <json-c/json.h>
 #include <math.h>
 
+#include "msrfs/random.h"
 #include "tier/colloid.h"
 #include "tier/rows.h"
 
@@ -23,6 +24,11 @@ struct controller {
 	struct tier_ewma near, far;
 	struct colloid_search search;
 	struct rig rig;
+	/* Somebody who moves the shift from where pages are now, not from the p that was measured. */
+	bool moves_pages;
+	double most; /* of the shift */
+	double noise; /* of what is measured, standard deviation */
+	uint64_t seed;
 };
 
 static const struct colloid_params params = { COLLOID_DELTA, COLLOID_EPSILON };
@@ -41,14 +47,30 @@ static double imbalance(void)
 	return difference;
 }
 
+static double noisy(struct controller *controller, double value)
+{
+	double normal = -6;
+
+	for (unsigned int i = 0; i < 12; i++)
+		normal += random_unit(&controller->seed);
+	return value * (1 + controller->noise * normal);
+}
+
+static void add(struct controller *controller, struct tier_ewma *ewma, unsigned int tier)
+{
+	struct tier_figures figures = *rig__figures(&controller->rig, 0, tier);
+
+	figures.rate = noisy(controller, figures.rate);
+	figures.outstanding = noisy(controller, figures.outstanding);
+	tier_ewma__add(ewma, controller->weight, &figures);
+}
+
 static struct colloid_move decide(struct controller *controller)
 {
 	struct colloid_load load;
 
-	tier_ewma__add(&controller->near, controller->weight,
-		       rig__figures(&controller->rig, 0, RIG_NEAR));
-	tier_ewma__add(&controller->far, controller->weight,
-		       rig__figures(&controller->rig, 0, RIG_FAR));
+	add(controller, &controller->near, RIG_NEAR);
+	add(controller, &controller->far, RIG_FAR);
 	load = (struct colloid_load){ controller->near.outstanding, controller->near.rate,
 				      controller->far.outstanding, controller->far.rate };
 	if (controller->form == CLOSED)
@@ -69,7 +91,10 @@ static void quantum(struct controller *controller)
 	assert_int_equal(rig__read(&controller->rig, QUANTUM), 0);
 	move = decide(controller);
 	assert_true(move.known);
-	share_out(move.p + move.shift);
+	if (controller->moves_pages)
+		share_out(emu__number("/p") + colloid__limited(move.shift, controller->most));
+	else
+		share_out(move.p + move.shift);
 }
 
 /* The quantum after which the tiers are equal and stay so. */
@@ -180,6 +205,78 @@ static void the_search_does_not_flap(void **state)
 	}
 }
 
+#define QUANTA 260
+
+/* The quantum after which the tiers differ by no more than `bound`; *tail: by how much at the end. */
+static unsigned int last_above(struct controller *controller, double bound, double *tail)
+{
+	unsigned int last = 0;
+
+	*tail = 0;
+	for (unsigned int i = 0; i < QUANTA; i++) {
+		double differs;
+
+		quantum(controller);
+		differs = imbalance();
+		if (differs > bound)
+			last = i + 1;
+		if (i >= QUANTA - 60)
+			*tail = fmax(*tail, differs);
+	}
+	return last;
+}
+
+/* Noise makes the tiers differ, as it moves p, and the more so the nearer they are to capacity. */
+static void moving_pages_within_the_limit_settles(void **state)
+{
+	static const double weights[] = { 1 / 4.0, TIER_WEIGHT }, noises[] = { 0, 0.01, 0.03 };
+	static const unsigned int most[] = { 80, 230 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2 * 3; i++) {
+		double noise = noises[i % 3], bound = 0.08 + 5 * noise, worst = 0, tail;
+		unsigned int settled = 0;
+
+		for (unsigned int start = 0; start < 3; start++) {
+			struct controller controller = { .weight = weights[i / 3],
+							 .moves_pages = true,
+							 .most = COLLOID_MAX_SHIFT,
+							 .noise = noise,
+							 .seed = 3 * i + start };
+
+			begin(&controller, start / 2.0);
+			settled = fmax(settled, last_above(&controller, bound, &tail));
+			worst = fmax(worst, tail);
+			rig__finish(&controller.rig);
+		}
+		print_message("weight %.4f, noise %.0f %%: within %.0f %% after %u quanta, %.0f %% "
+			      "in the last 60\n",
+			      weights[i / 3], noise * 100, bound * 100, settled, worst * 100);
+		assert_true(settled <= most[i / 3]);
+	}
+}
+
+/* Why there is a limit: by the mean the shift is asked for until it has been made many times. */
+static void moving_pages_without_a_limit_swings(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct controller controller = { .weight = TIER_WEIGHT,
+						 .moves_pages = true,
+						 .most = 1,
+						 .noise = 0.03 * i,
+						 .seed = i };
+		double tail;
+
+		begin(&controller, 0.5);
+		last_above(&controller, 1, &tail);
+		print_message("noise %u %%: differs by %.0f %% in the last 60\n", 3 * i,
+			      tail * 100);
+		assert_true(tail > 0.3);
+		rig__finish(&controller.rig);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +285,8 @@ int main(void)
 		cmocka_unit_test(the_search_converges_on_means),
 		cmocka_unit_test(the_closed_form_converges_on_means),
 		cmocka_unit_test(both_forms_converge_by_default),
+		cmocka_unit_test(moving_pages_within_the_limit_settles),
+		cmocka_unit_test(moving_pages_without_a_limit_swings),
 	};
 
 	return cmocka_run_group_tests(tests, emu__begin, emu__end);

@@ -220,6 +220,68 @@ kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 ok 'all is put back after a kill -9' wait_for as_found
 
+found
+in_background -d 60s
+held="counters are used by latscope, PID $pid; end it first"
+refuses 'a second latscope on the same registers' 1 "$held" tierlat "${args[@]}" -d 100ms
+refuses 'a second one that takes what others use' 1 "$held" tierlat "${args[@]}" --take -d 100ms
+refuses 'a reset of registers in use by latscope' 1 "$held" tierlat "${args[@]}" --reset
+kill -TERM "$pid"
+finish
+is 'the first one is not disturbed' "$status" 0
+like 'and measured' "$out" 'local-ddr +[0-9.]+ '
+ok 'and puts all back' as_found
+
+# The guard is its only child. Without both nobody puts anything back.
+found
+in_background -d 60s
+read -r guard <"/proc/$pid/task/$pid/children"
+kill -KILL "$guard" "$pid"
+wait "$pid" 2>/dev/null
+refuses 'what a killed latscope and guard left' 1 'as a latscope that was killed left them; .*--reset' \
+	tierlat "${args[@]}" -d 100ms
+check 'a reset clears it' 0 '' '^reset 12 CHAs on 2 sockets: .*1[0-2] counted, as a latscope that was killed left them$' \
+	tierlat "${args[@]}" --reset
+tell mark
+check 'then it measures again' 0 "$forced\$" ',local-ddr,' tierlat "${args[@]}" -d 100ms --csv
+ok 'and puts back what the reset made' as_found
+
+# one_socket MODEL TIERS ARG...: of a machine of that generation
+one_socket() { run tierlat --model "$1" --msr-root "$emu/cpu" --boxes 6 --tier "$2" -d 300ms "${@:3}"; }
+tell 'machine gen=emr sockets=1 boxes=6'
+tell 'stream name=near rate=2e8 latency=90'
+tell 'stream name=cxl memory=cxl rate=1e8 latency=250'
+one_socket emr local-ddr,remote-ddr,local-cxl
+like 'with CXL memory, Colloid is about it' "$out" 'Colloid at the end: p 0\.6[3-9].*Colloid[[:space:]]+between[[:space:]]+local-ddr[[:space:]]+and[[:space:]]+local-cxl'
+tell 'machine gen=srf sockets=1 boxes=6'
+tell 'stream name=near opcode=drd_opt rate=2e8 latency=90'
+one_socket srf local,remote
+like 'derived events are said to be so' "$(tr -s '\n ' ' ' <<<"$out")" 'occupancy events are derived: only the inserts'
+
+# recomputed TIER: the latency of its last row, from the rows of the CHAs of that interval and socket
+recomputed() {
+	# shellcheck disable=SC2016 # awk's
+	awk -F, -v tier="$1" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["tier"] != tier { next }
+		$at["box"] == "" { occupancy = inserts = 0; time = $1; socket = $at["socket"]; next }
+		$1 == time && $at["socket"] == socket && $at["occupancy"] != "" {
+			occupancy += $at["occupancy"] * $at["clock_ns"]
+			inserts += $at["inserts"]
+		}
+		END { printf "%.6f\n", occupancy / inserts }' <<<"$out"
+}
+# printed TIER: what the row of the tier says
+printed() { grep -E ",$1,[0-9]+,[0-9]+," <<<"$out" | tail -1 | cut -d, -f10 | xargs printf '%.6f\n'; }
+
+found
+run tierlat "${args[@]}" --raw --csv -d 200ms
+is 'the latency follows from the rows of the CHAs' "$(recomputed local-ddr)" "$(printed local-ddr)"
+is 'and that of the other tier' "$(recomputed remote-ddr)" "$(printed remote-ddr)"
+is 'a row a CHA and tier' "$(tail -n +6 <<<"$out" | wc -l)" 24
+check 'a limit of what Colloid moves' 0 "$forced\$" ',0\.01,' tierlat "${args[@]}" --max-shift 0.01 -d 100ms --csv
+check 'which is 2 %' 0 "$forced\$" ',0\.02,0\.02,local-ddr' tierlat "${args[@]}" -d 100ms --csv
+
 mkdir "$dir/none"
 refuses 'a tree without a CPU' 77 'there is no CPU in' tierlat --model icx --msr-root "$dir/none" -d 1s
 refuses 'no tree' 1 'cannot open .*No such file' tierlat --model icx --msr-root "$dir/nowhere" -d 1s
