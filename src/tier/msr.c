@@ -110,15 +110,14 @@ int msr__reset(struct tier *tier, char done[TIER_TEXT])
 	err = each_box(tier, reset, NULL);
 	if (err)
 		return err;
-	snprintf(
-		done, TIER_TEXT,
-		"reset %u CHA%s on %u socket%s: counters off, filters and counts as after power-on; "
-		"%u counted%s",
-		boxes, boxes == 1 ? "" : "s", tier->nr_sockets, tier->nr_sockets == 1 ? "" : "s",
-		running,
-		!running	     ? ""
-		: msr__is_left(tier) ? ", as a latscope that was killed left them"
-				     : ", as something else had set them");
+	snprintf(done, TIER_TEXT,
+		 "reset %u CHA%s on %u socket%s: all off, filters and counts as after power-on; "
+		 "%u counted%s",
+		 boxes, boxes == 1 ? "" : "s", tier->nr_sockets, tier->nr_sockets == 1 ? "" : "s",
+		 running,
+		 !running	      ? ""
+		 : msr__is_left(tier) ? ", as a latscope that was killed left them"
+				      : ", as something else had set them");
 	return 0;
 }
 

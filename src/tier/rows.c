@@ -47,14 +47,14 @@ const struct table_column tier_columns[TIER_RAW_COLUMNS] = {
 			     false },
 	[TIER_RAW_BOX] = { "box", "", "CHA (AMD: a CPU of the L3) that the row is of; none: of the "
 			   "socket", TABLE_INTEGER, false },
-	[TIER_RAW_OCCUPANCY] = { "occupancy", "", "TOR_OCCUPANCY (AMD: sampled latency), as counted",
+	[TIER_RAW_OCCUPANCY] = { "occupancy", "", "TOR_OCCUPANCY (AMD: sampled latency) as counted",
 				 TABLE_INTEGER, false },
 	[TIER_RAW_INSERTS] = { "inserts", "", "TOR_INSERTS (AMD: samples), as counted",
 			       TABLE_INTEGER, false },
 	[TIER_RAW_CLOCKS] = { "clocks", "", "CLOCKTICKS of the box, as counted", TABLE_INTEGER,
 			      false },
 	[TIER_RAW_NS] = { "counted_ns", "ns", "how long the box counted", TABLE_REAL, false },
-	[TIER_RAW_CLOCK_NS] = { "clock_ns", "ns", "length of a clock: its own, or of the nearest box "
+	[TIER_RAW_CLOCK_NS] = { "clock_ns", "ns", "length of a clock: own, or of the nearest box "
 				"with one", TABLE_REAL, false },
 };
 /* clang-format on */

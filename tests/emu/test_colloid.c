@@ -24,7 +24,7 @@ struct controller {
 	struct tier_ewma near, far;
 	struct colloid_search search;
 	struct rig rig;
-	/* Somebody who moves the shift from where pages are now, not from the p that was measured. */
+	/* Somebody who moves the shift from where pages are now, not from the measured p. */
 	bool moves_pages;
 	double most; /* of the shift */
 	double noise; /* of what is measured, standard deviation */
@@ -207,7 +207,7 @@ static void the_search_does_not_flap(void **state)
 
 #define QUANTA 260
 
-/* The quantum after which the tiers differ by no more than `bound`; *tail: by how much at the end. */
+/* The quantum after which the tiers differ by at most `bound`; *tail: by how much at the end. */
 static unsigned int last_above(struct controller *controller, double bound, double *tail)
 {
 	unsigned int last = 0;

@@ -139,7 +139,7 @@ static void a_reset_by_another_latscope_is_noticed(void **state)
 		assert_says(trouble, "CHA 0 (CPU 2) and 5 more: reset by somebody else");
 		assert_false(rig__figures(&rig, 1, RIG_NEAR)->latency_known);
 		rig__assert_near("near", rig__figures(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
-		/* It goes on by the other's beat: what it shows from now on is not to be trusted. */
+		/* The other one still runs: nothing these show from now on can be trusted. */
 		assert_int_equal(rig__read(&rig, 1e7), 0);
 		assert_int_equal(rig__figures(&rig, 1, RIG_NEAR)->boxes_lost, 6);
 		rig__finish(&rig);

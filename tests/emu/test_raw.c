@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The rows of --raw: whoever follows the arithmetic of docs/tierlat.md by them gets what is printed. */
+/* The rows of --raw: the arithmetic of docs/tierlat.md on them gives what is printed. */
 #include "rig.h"
 
 #include <errno.h>

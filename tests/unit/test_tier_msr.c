@@ -316,6 +316,34 @@ static void looking_writes_nothing(void **state)
 	assert_memory_equal(before, machine.registers, sizeof(before));
 }
 
+/* Before anything is written, and whoever else uses the counters. */
+static void another_latscope_is_left_alone(void **state)
+{
+	static uint64_t left[2][REGISTERS];
+
+	(void)state;
+	config.boxes = 4;
+	assert_int_equal(open_model("icx"), 0);
+	assert_int_equal(machine.locks, 1);
+	memcpy(left, machine.registers, sizeof(left));
+	finish();
+	memcpy(machine.registers, left, sizeof(left));
+	machine.locked = true;
+	for (unsigned int i = 0; i < 4; i++) {
+		config.take = i & 1;
+		config.look = i & 2;
+		assert_refused("icx", -EBUSY, "another latscope is using these counters");
+		assert_memory_equal(left, machine.registers, sizeof(left));
+	}
+	/* Nobody holds the lock: the one that has set them is gone. */
+	machine.locked = config.take = false;
+	for (unsigned int i = 0; i < 2; i++) {
+		config.look = i;
+		assert_refused("icx", -EBUSY, "a latscope that was killed left them");
+		assert_memory_equal(left, machine.registers, sizeof(left));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +356,7 @@ int main(void)
 		cmocka_unit_test_setup(lockdown_is_named, begin),
 		cmocka_unit_test_setup(what_somebody_uses_is_left_alone, begin),
 		cmocka_unit_test_setup(looking_writes_nothing, begin),
+		cmocka_unit_test_setup(another_latscope_is_left_alone, begin),
 	};
 
 	return cmocka_run_group_tests(tests, unit_make_dir, unit_remove_dir);
