@@ -86,8 +86,8 @@ static int keep_all(struct tier *tier, struct msr *msr)
 	if (err)
 		return err;
 	if (!tier->config.take)
-		return each_box(tier, refuse_running, NULL);
-	return msr->left ? each_box(tier, forget, NULL) : 0;
+		err = each_box(tier, refuse_running, NULL);
+	return err || !msr->left ? err : each_box(tier, forget, NULL);
 }
 
 static int reset(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg)

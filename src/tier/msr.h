@@ -45,7 +45,7 @@ struct msr_box {
 	bool programmed; /* all registers were set */
 	bool lost; /* somebody else has it */
 	bool reset; /* somebody else reset it, but programmed it just the same */
-	double clock_hz; /* in the last interval; 0: not known */
+	double clock_hz; /* in the last interval; 0: not known, or not well */
 	struct msr_moment last;
 	int tier; /* that it measures now */
 	struct msr_turn before;

@@ -323,10 +323,11 @@ static bool is_clock_sound(struct tier *tier, const struct msr_socket *socket, s
 	double most_ns = (double)(delta->counted_ns + delta->uncertain_ns);
 	double least_ns = fmax((double)delta->counted_ns - (double)delta->uncertain_ns, 1);
 	double low = (double)clocks * 1e9 / most_ns, high = (double)clocks * 1e9 / least_ns;
-	double before = box->clock_hz, hz = (double)clocks * 1e9 / (double)delta->counted_ns;
+	double before = box->clock_hz;
+	double hz = (double)clocks * 1e9 / fmax((double)delta->counted_ns, 1);
 	char number[32];
 
-	box->clock_hz = hz;
+	box->clock_hz = high < 1.1 * low ? hz : 0;
 	snprintf(number, sizeof(number), " (%.3g GHz)", hz / 1e9);
 	if (low > FASTEST_HZ || high < SLOWEST_HZ) {
 		note_clock(tier, socket, box,

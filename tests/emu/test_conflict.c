@@ -264,6 +264,22 @@ static void what_a_killed_one_left_is_recognised(void **state)
 	}
 }
 
+/* Frozen, as in a read, they are not in use, but still nothing to go back to. */
+static void what_it_left_frozen_is_not_put_back(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	machine(ICX, 1);
+	leave_running();
+	for (unsigned int i = 0; i < 6; i++)
+		emu__tell("poke reg=%#x value=0x100", 0xe00 + 0xe * i);
+	rig__start(&rig, &setup);
+	assert_int_equal(tier__close(rig.tier, rig.why), 0);
+	free(rig.samples);
+	assert_power_on(0xe00, 0xe, 0);
+}
+
 /* One register makes it somebody else's, and that is put back as it was found. */
 static void what_others_run_is_not_taken_for_it(void **state)
 {
@@ -323,6 +339,7 @@ int main(void)
 		cmocka_unit_test(if_all_are_reset_it_ends),
 		cmocka_unit_test(a_clock_that_no_uncore_has_is_refused),
 		cmocka_unit_test(what_a_killed_one_left_is_recognised),
+		cmocka_unit_test(what_it_left_frozen_is_not_put_back),
 		cmocka_unit_test(what_others_run_is_not_taken_for_it),
 		cmocka_unit_test(a_reset_is_as_after_power_on),
 	};

@@ -42,6 +42,11 @@ static const struct generation generations[] = {
 	{ "emr", 60, SAPPHIRE, 0x00c8168600000136, 0x00c8170600000136, 0, 0, 0x1 },
 	{ "gnr", 60, SAPPHIRE, 0x00c8168600000136, 0x00c8170600000136, 0, 0, 0x1 },
 	{ "srf", 60, SAPPHIRE, 0x00c826fe00000136, 0x00c8277e00000136, 0, 0, 0x1 },
+	{ "grr", 60, SAPPHIRE, 0x00c826fe00000136, 0x00c8277e00000136, 0, 0, 0x1 },
+	{ "cpx", 28, SKYLAKE },
+	{ "snr", 6,
+	  { { 0x1c00, 0x1c01, 0x1c08 }, { 0x1c10, 0x1c11, 0x1c18 }, { 0x1c50, 0x1c51, 0x1c58 } },
+	  0x3, 0, 0x00c826fe00400136, 0x00c8277e00400136, 0, 0, 0x400000 },
 };
 /* clang-format on */
 
@@ -60,7 +65,7 @@ static void put(uint64_t reg, uint64_t value)
 
 static void new_machine(const struct generation *gen)
 {
-	const char *opcode = strcmp(gen->name, "srf") ? "drd" : "drd_opt";
+	const char *opcode = strstr("srf grr snr", gen->name) ? "drd_opt" : "drd";
 
 	emu__tell("machine gen=%s sockets=2 boxes=%u", gen->name, gen->boxes);
 	emu__tell("stream name=near opcode=%s rate=6e7 latency=90", opcode);
