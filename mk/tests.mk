@@ -46,11 +46,11 @@ MUTANTS := $(foreach event,fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)
 
 $(OUT)/mutant/%.o: src/ring/guest_code.S src/ring/guest_layout.h
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) -Wa,--defsym,MUTANT_$*=1 -c $< -o $@
+	$(Q)$(CC) $(HARDEN) $(CPPFLAGS) -Wa,--defsym,MUTANT_$*=1 -c $< -o $@
 
 $(MUTANTS): $(OUT)/mutant/%: $(OUT)/mutant/%.o $(filter-out %/guest_code.o,$(OBJ))
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) $(HARDEN_LINK) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(EMU): $(EMU_LIB)
 

@@ -9,6 +9,7 @@
  *
  * rax, rcx and rdx belong to the stamps. Nothing else is touched.
  */
+#include "cet.h"
 #include "guest_layout.h"
 
 /* The same ends of a window as in tsc.h. An empty window is one and the other, nothing between. */

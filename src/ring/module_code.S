@@ -12,6 +12,8 @@
 #define __ASSEMBLY__
 #include <uapi/latscope/ringlat.h>
 
+#include "cet.h"
+
 #define FRAME 48 /* error code, rip, cs, rflags, rsp, ss */
 #define USER_CS 0x33
 #define USER_SS 0x2b
@@ -22,6 +24,7 @@
 	.globl \name
 	.type \name, @function
 \name:
+	_CET_ENDBR
 	push	%rbx
 	push	%rbp
 	push	%r12

@@ -53,6 +53,39 @@ else
 	skip "without the running kernel's types" 'this kernel shows none, or they cannot be hidden'
 fi
 
+# What scripts/harden.mk adds, by what the program and its objects say.
+program=$(readelf -lWd "$built/latscope" && readelf -sW "$built/latscope" | grep -o ' __[a-z]*_chk[a-z_]*')
+like 'the program runs at any address' "$program" 'Flags:.* PIE'
+like 'what the linker resolves is read-only' "$program" 'GNU_RELRO.*BIND_NOW'
+like 'the stack is not executable' "$program" 'GNU_STACK +(0x0+ +)+RW '
+like 'the stack is protected' "$program" ' __stack_chk_fail'
+like 'functions that copy check the size' "$program" ' __snprintf_chk'
+
+# unmarked REGEX READELF-OPTION: the objects of the program of which readelf does not say REGEX
+unmarked() {
+	local object
+
+	for object in "$built"/src/*.o "$built"/src/*/*.o; do
+		[ ! -e "${object%.o}.d" ] || readelf "$2" "$object" 2>/dev/null | grep -qE "$1" || echo "$object"
+	done
+}
+is 'large frames of the stack are probed' "$(unmarked 'producer.*-fstack-clash-protection' --debug-dump=info | grep -v _code.o)" ''
+if [ "$(uname -m)" = x86_64 ]; then
+	is 'each object is fit for CET, assembly too' "$(unmarked 'IBT, SHSTK' -n)" ''
+else
+	skip 'each object is fit for CET, assembly too' 'it is of x86'
+fi
+
+# compiles CFLAGS: a file of the program, without a warning, as $dir/flags/src/main.o
+compiles() {
+	rm -rf "$dir/flags"
+	make -s OUT="$dir/flags" WERROR=1 CFLAGS="$1" "$dir/flags/src/main.o"
+}
+without_protection() { ! readelf -sW "$dir/flags/src/main.o" | grep -E '_chk' && ! readelf -n "$dir/flags/src/main.o" | grep IBT; }
+ok 'without optimization there is no warning' compiles '-O0 -fno-stack-protector -fcf-protection=none'
+[ "$(uname -m)" != x86_64 ] || ok "the user's CFLAGS win" without_protection
+ok 'a level of _FORTIFY_SOURCE that the user chose stays' compiles '-O2 -D_FORTIFY_SOURCE=1'
+
 # Each file that is compiled warns.
 echo '#warning a newer compiler has more to say' >"$dir/warns.h"
 warning=(CFLAGS="-O0 -include $dir/warns.h" CLANG="${CLANG:-clang} -include $dir/warns.h")
