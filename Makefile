@@ -38,7 +38,7 @@ include mk/harden.mk
 BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra $(WERROR:%=-Werror) \
 	-Wno-unused-parameter -Wno-missing-declarations -fdebug-compilation-dir=. -Iinclude -Ibpf/lib
 LIBS_BASE := -ljson-c -lsqlite3 -lm
-LIBS := -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng
+LIBS := -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)

@@ -57,7 +57,7 @@ $(EMU): $(EMU_LIB)
 # Files of a module, in a kernel that is not one.
 $(OUT)/san/tests/unit/test_rmid_kernel.o: CPPFLAGS := -Itests/rmid/kernel $(CPPFLAGS)
 
-$(OUT)/tests/unit/test_refusal: LIBS_BASE := $(LIBS)
+$(OUT)/tests/unit/test_refusal $(OUT)/tests/unit/test_seccomp: LIBS_BASE := $(LIBS)
 $(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)
 	$(call msg,LINK,$@)
 	$(Q)mkdir -p $(@D)

@@ -2,6 +2,7 @@
 #include "rundb.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +54,7 @@ int rundb__is_in(const char *dir)
 
 	if (snprintf(file, sizeof(file), "%s/run.db", dir) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	if (!access(file, F_OK))
+	if (!faccessat(AT_FDCWD, file, F_OK, AT_EACCESS)) /* by the capabilities that are left */
 		return 1;
 	return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
 }

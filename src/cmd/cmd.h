@@ -31,4 +31,12 @@ int cmd_tierlat(int argc, char **argv);
  */
 int cmd__check_kernel(const char *what, bool verbose);
 
+struct privilege_needs;
+
+/* privilege__drop(), and if it fails says why. Returns an exit code. */
+int cmd__drop_privileges(const struct privilege_needs *needs);
+
+/* Says why it failed where somebody else tried. Returns the exit code for that. */
+int cmd__privileges_kept(const char *why);
+
 #endif

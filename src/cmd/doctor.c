@@ -8,6 +8,7 @@
 #include <base/log.h>
 #include <base/options.h>
 #include <base/wrap.h>
+#include <probe/privilege.h>
 #include <probe/probe.h>
 #include <probe/rmid.h>
 #include <ring/ring.h>
@@ -163,6 +164,20 @@ static void examine_tiers(void)
 	}
 }
 
+static bool examine_privileges(void)
+{
+	char why[RUN_TEXT];
+	int err;
+
+	puts("\nprivileges, which are given up once all is attached");
+	err = privilege__try(why);
+	print_finding(" ", "given up", err ? "no" : "yes",
+		      err ? why
+			  : "another user than root, no capabilities but those it still needs, "
+			    "no_new_privs, a filter of system calls");
+	return !err;
+}
+
 int cmd_doctor(int argc, char **argv)
 {
 	struct options options = { .command = argv[0] };
@@ -186,6 +201,7 @@ int cmd_doctor(int argc, char **argv)
 	all = examine_rmid() && all;
 	examine_ring();
 	examine_tiers();
+	all = examine_privileges() && all;
 	printf("\n* is used by default; --rung NAME takes another (ringlat: --backend).\n");
 	return all ? EXIT_DONE : EXIT_CANNOT;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include <base/log.h>
+#include <probe/privilege.h>
 #include <probe/refusal.h>
 
 #include "cmd.h"
@@ -17,4 +18,17 @@ int cmd__check_kernel(const char *what, bool verbose)
 		return EXIT_DONE;
 	log__error(what, why, NULL);
 	return err == -EPERM ? EXIT_ERROR : EXIT_CANNOT;
+}
+
+int cmd__privileges_kept(const char *why)
+{
+	log__error("cannot give up privileges", why, NULL);
+	return EXIT_ERROR;
+}
+
+int cmd__drop_privileges(const struct privilege_needs *needs)
+{
+	char why[RUN_TEXT];
+
+	return privilege__drop(needs, why) ? cmd__privileges_kept(why) : EXIT_DONE;
 }

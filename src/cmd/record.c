@@ -448,6 +448,9 @@ static int explain_fault(struct record *record, const struct session_result *res
 	char what[RUN_TEXT];
 
 	switch (result->fault) {
+	case SESSION_PRIVILEGE:
+		cmd__privileges_kept(result->why[0] ? result->why : strerror(-err));
+		break;
 	case SESSION_WORKLOAD:
 		snprintf(what, sizeof(what), "cannot run '%.128s'", record->options.args[0]);
 		log__error(what, strerror(-err),
@@ -489,7 +492,7 @@ static int measure(struct record *record)
 	code = tiers__close(&record->tiers);
 	if (err)
 		code = explain_fault(record, &result, err);
-	if (result.fault == SESSION_WORKLOAD) {
+	if (result.fault == SESSION_WORKLOAD || result.fault == SESSION_PRIVILEGE) {
 		if (record->recording.dir[0])
 			rmdir(record->recording.dir);
 		return code;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* ringlat: what it costs to cross from user to kernel mode and back. */
 #include <errno.h>
-#include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,12 +172,17 @@ static int open_ring(struct ringlat *ringlat, struct ring **ring)
 		      err == -EPERM || err == -EACCES ? EXIT_ERROR : EXIT_CANNOT);
 }
 
-/* All is open: what remains is to run it, and to write below a directory that may be closed. */
-static void give_up_privileges(const struct ring *ring)
+/* All is open: what remains is to run it, and to write, or to remove, the recording's directory. */
+static int give_up_privileges(const struct ringlat *ringlat, unsigned int capability)
 {
-	unsigned int kept[] = { CAP_DAC_READ_SEARCH, ring->backend->capability };
+	const struct privilege_needs needs = {
+		.dir = ringlat->recording.dir,
+		.removes_dir = true,
+		.capability = capability,
+		.times_calls = true,
+	};
 
-	privilege__keep(kept, ring->backend->capability ? 2 : 1);
+	return cmd__drop_privileges(&needs);
 }
 
 /* It may help to try again, or by the backend that asks least of a machine. */
@@ -191,10 +195,13 @@ static const char *todo_undisturbed(const struct ring_backend *backend)
 static int measure(struct ringlat *ringlat, struct ring *ring)
 {
 	char why[RUN_TEXT];
-	int err;
+	int err, code;
 
-	if (!ringlat->with_memlat) /* which has programs to load yet, and then does so itself */
-		give_up_privileges(ring);
+	if (!ringlat->with_memlat) { /* which has programs to load yet */
+		code = give_up_privileges(ringlat, ring->backend->capability);
+		if (code)
+			return code;
+	}
 	catch_signals();
 	err = ring__measure(ring, ringlat->crossings, go_on, ringlat->result, why);
 	log__progress_end();
@@ -309,15 +316,19 @@ static int finish_empty(struct ringlat *ringlat)
 static int finish(struct ringlat *ringlat)
 {
 	struct run *run = ringlat->run;
-	int added, printed, kept;
+	int dropped = EXIT_DONE, added, printed, kept;
 
 	if (!ringlat->result->nr_events)
 		return finish_empty(ringlat);
 	ring_result__to_module(ringlat->result, OPTIONS_TAIL_NS, &run->modules[run->nr_modules++]);
 	added = add_handler(ringlat);
+	if (ringlat->with_memlat)
+		dropped = give_up_privileges(ringlat, 0);
+	if (!dropped && privilege__keep_dir())
+		dropped = cmd__privileges_kept(NULL);
 	run->duration_ns = clock__now_ns() - run->start_mono_ns;
 	printed = print(ringlat);
-	kept = record(ringlat);
+	kept = dropped ? dropped : record(ringlat);
 	return added ? added : printed ? printed : kept;
 }
 

@@ -20,7 +20,10 @@ CHILD_WORK(static, touch, truth_touch);
 static int run_session(struct session *session, struct child *child, char why[RUN_TEXT])
 {
 	struct session_task task = { child->go, child->done };
-	struct session_config config = { .interval_ns = UNITS_MAX_NS, .task = &task };
+	/* The caller has the child to end yet, and a recording to write: it drops privileges. */
+	struct session_config config = { .interval_ns = UNITS_MAX_NS,
+					 .task = &task,
+					 .again = true };
 	struct session_result result;
 	int err;
 

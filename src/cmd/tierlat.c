@@ -13,6 +13,7 @@
 #include <base/recording.h>
 #include <base/streams.h>
 #include <base/units.h>
+#include <probe/privilege.h>
 #include <tier/meter.h>
 #include <tier/sysfs.h>
 
@@ -314,6 +315,14 @@ static int open_meter(struct tierlat *tierlat)
 	return EXIT_DONE;
 }
 
+/* Counters are open, and whoever restores registers should we die has started. */
+static int give_up_privileges(const struct tierlat *tierlat)
+{
+	const struct privilege_needs needs = { .dir = tierlat->recording.dir };
+
+	return cmd__drop_privileges(&needs);
+}
+
 static int open_output(struct tierlat *tierlat)
 {
 	const struct options *options = &tierlat->options;
@@ -321,6 +330,8 @@ static int open_output(struct tierlat *tierlat)
 	int code, err;
 
 	code = output__create(&tierlat->recording, options->output, options);
+	if (!code)
+		code = give_up_privileges(tierlat);
 	if (code)
 		return code;
 	if (options->json && tierlat->live)

@@ -2,27 +2,239 @@
 #include "privilege.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <bpf/bpf.h>
 #include <cap-ng.h>
 
-int privilege__keep(const unsigned int *kept, size_t count)
-{
-	bool had[CAP_LAST_CAP + 1];
+#include "seccomp.h"
 
-	capng_get_caps_process();
-	for (size_t i = 0; i < count; i++)
-		had[i] = capng_have_capability(CAPNG_PERMITTED, kept[i]);
+#define NOBODY 65534 /* where no user is called nobody: what the kernel shows for unknown ids */
+#define BIT(capability) (UINT64_C(1) << (capability))
+
+struct user {
+	uid_t uid;
+	gid_t gid;
+};
+
+/* Capabilities of this process once it has dropped the rest. */
+static uint64_t kept;
+static uint64_t to_remove_dir; /* of these */
+
+static int fail(char why[RUN_TEXT], int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int fail(char why[RUN_TEXT], int err, const char *format, ...)
+{
+	va_list args;
+	size_t used;
+
+	va_start(args, format);
+	vsnprintf(why, RUN_TEXT, format, args);
+	va_end(args);
+	used = strlen(why);
+	snprintf(why + used, RUN_TEXT - used, ": %s", strerror(-err));
+	return err;
+}
+
+/* An id that sudo left in the environment; 0: none. */
+static unsigned int sudo_id(const char *name)
+{
+	const char *text = getenv(name);
+	unsigned long id;
+	char *end;
+
+	if (!text)
+		return 0;
+	errno = 0;
+	id = strtoul(text, &end, 10);
+	return errno || end == text || *end || id >= UINT32_MAX ? 0 : (unsigned int)id;
+}
+
+/* Whoever called us, if that is not root, or nobody. */
+static struct user choose_user(void)
+{
+	struct user user = { getuid(), getgid() };
+	const struct passwd *nobody;
+
+	if (user.uid)
+		return user;
+	user = (struct user){ sudo_id("SUDO_UID"), sudo_id("SUDO_GID") };
+	if (user.uid && user.gid)
+		return user;
+	nobody = getpwnam("nobody");
+	if (nobody && nobody->pw_uid && nobody->pw_gid)
+		return (struct user){ nobody->pw_uid, nobody->pw_gid };
+	return (struct user){ NOBODY, NOBODY };
+}
+
+static bool is_root(void)
+{
+	uid_t real, effective, saved;
+
+	return !getresuid(&real, &effective, &saved) && (!real || !effective || !saved);
+}
+
+/* Those of `wanted` that the process may use; in force only if `effective`. */
+static void select_capabilities(uint64_t wanted, bool effective)
+{
+	uint64_t had = 0;
+
+	for (unsigned int i = 0; i <= CAP_LAST_CAP; i++)
+		if (wanted & BIT(i) && capng_have_capability(CAPNG_PERMITTED, i))
+			had |= BIT(i);
 	capng_clear(CAPNG_SELECT_CAPS);
-	for (size_t i = 0; i < count; i++)
-		if (had[i])
-			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, kept[i]);
+	for (unsigned int i = 0; i <= CAP_LAST_CAP; i++)
+		if (had & BIT(i))
+			capng_update(CAPNG_ADD, CAPNG_PERMITTED | (effective ? CAPNG_EFFECTIVE : 0),
+				     i);
+}
+
+/* The bounding set can only be emptied with CAP_SETPCAP; without it no_new_privs has to do. */
+static int change_user(const struct user *user, char why[RUN_TEXT])
+{
+	bool bounded = capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP);
+	capng_flags_t flags = CAPNG_CLEAR_AMBIENT | (bounded ? CAPNG_CLEAR_BOUNDING : 0);
+
+	select_capabilities(kept, false);
+	errno = EPERM;
+	if (!is_root())
+		return capng_change_id(-1, -1, flags) ? fail(why, -errno, "capabilities") : 0;
+	if (capng_change_id((int)user->uid, (int)user->gid, flags | CAPNG_DROP_SUPP_GRP))
+		return fail(why, -errno,
+			    "cannot become user %u, for which it needs CAP_SETUID, "
+			    "CAP_SETGID and CAP_SETPCAP",
+			    user->uid);
+	return is_root() ? fail(why, -EPERM, "still root") : 0;
+}
+
+/* Before Linux 5.19 (c8644cd0efe7) bpf() refuses even to read a map to those without CAP_BPF. */
+static bool bpf_needs_capability(void)
+{
+	struct bpf_prog_info info;
+	uint32_t len = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(-1, &info, &len) && errno == EPERM;
+}
+
+/* What this user, who has no capability in force, cannot do in the directory without one. */
+static uint64_t needed_for_dir(const char *path, int dir)
+{
+	if (dir < 0)
+		return 0;
+	if (faccessat(dir, ".", W_OK | X_OK, 0)) /* a file system without owners */
+		return BIT(CAP_DAC_OVERRIDE);
+	return access(path, W_OK | X_OK) ? BIT(CAP_DAC_READ_SEARCH) : 0;
+}
+
+/*
+ * Opens the directory, -1 if there is none, and gives it to the user. Never through a link: whoever
+ * owns the one above could have put it there. A file system without owners refuses:
+ * needed_for_dir() finds out.
+ */
+static int give_dir(const char *path, const struct user *user, int *dir, char why[RUN_TEXT])
+{
+	*dir = -1;
+	if (!path || !path[0])
+		return 0;
+	*dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (*dir < 0)
+		return fail(why, -errno, "cannot open the directory of the recording");
+	if (is_root() && fchown(*dir, user->uid, user->gid))
+		errno = 0;
+	return 0;
+}
+
+static int apply(void)
+{
+	select_capabilities(kept, true);
 	return capng_apply(CAPNG_SELECT_CAPS) ? -EPERM : 0;
 }
 
-int privilege__drop(bool workload)
+static int drop_user(const struct privilege_needs *needs, const struct user *user, int dir,
+		     char why[RUN_TEXT])
 {
-	static const unsigned int kept[] = { CAP_BPF, CAP_PERFMON, CAP_DAC_READ_SEARCH, CAP_KILL };
+	uint64_t own = needs->capability ? BIT(needs->capability) : 0;
+	int err;
 
-	return privilege__keep(kept, workload ? 4 : 3);
+	if (needs->workload)
+		own |= BIT(CAP_KILL);
+	kept = own | BIT(CAP_BPF) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_DAC_READ_SEARCH);
+	err = change_user(user, why);
+	if (err)
+		return err;
+	kept = own | needed_for_dir(needs->dir, dir);
+	if (bpf_needs_capability())
+		kept |= BIT(CAP_BPF);
+	if (needs->removes_dir && dir >= 0)
+		to_remove_dir = BIT(CAP_DAC_OVERRIDE) & ~kept;
+	kept |= to_remove_dir;
+	err = apply();
+	return err ? fail(why, err, "cannot give up capabilities") : 0;
+}
+
+int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT])
+{
+	const struct user user = choose_user();
+	int dir, err;
+
+	capng_get_caps_process();
+	err = give_dir(needs->dir, &user, &dir, why);
+	if (err)
+		return err;
+	err = drop_user(needs, &user, dir, why);
+	if (dir >= 0)
+		close(dir);
+	if (err)
+		return err;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return fail(why, -errno, "no_new_privs");
+	err = needs->times_calls ? 0 : seccomp__install(needs->workload);
+	return err ? fail(why, err, "cannot install the filter of system calls") : 0;
+}
+
+int privilege__try(char why[RUN_TEXT])
+{
+	const struct privilege_needs none = { 0 };
+	int result[2], err;
+	pid_t pid;
+
+	if (pipe2(result, O_CLOEXEC))
+		return fail(why, -errno, "pipe");
+	pid = fork();
+	if (!pid) {
+		memset(why, 0, RUN_TEXT);
+		privilege__drop(&none, why);
+		_exit(write(result[1], why, RUN_TEXT) != RUN_TEXT);
+	}
+	err = pid < 0 ? fail(why, -errno, "fork") : 0;
+	close(result[1]);
+	if (!err && read(result[0], why, RUN_TEXT) != RUN_TEXT)
+		err = fail(why, -EIO, "the process that tried it died");
+	close(result[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return err ? err : why[0] ? -EPERM : 0;
+}
+
+int privilege__keep_dir(void)
+{
+	kept &= ~to_remove_dir;
+	to_remove_dir = 0;
+	return apply();
+}
+
+int privilege__end_workload(void)
+{
+	kept &= ~BIT(CAP_KILL);
+	return apply();
 }

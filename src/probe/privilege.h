@@ -1,19 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* What a process gives up before it measures, for good: root, capabilities, system calls. */
 #ifndef LATSCOPE_PROBE_PRIVILEGE_H
 #define LATSCOPE_PROBE_PRIVILEGE_H
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <sys/types.h>
 
-/* Gives up, for good, all capabilities but the first `count` of these. 0 or -EPERM. */
-int privilege__keep(const unsigned int *kept, size_t count);
+#include <base/run.h>
+
+/* What the process still has to do. */
+struct privilege_needs {
+	const char *dir; /* write below this directory, which is ours; NULL or empty: nothing */
+	bool removes_dir; /* may have to remove it again: privilege__keep_dir() ends that */
+	pid_t workload; /* end this process; 0: none. privilege__end_workload() ends that */
+	unsigned int capability; /* use this capability; 0: none */
+	bool times_calls; /* measure system calls, which a filter would slow down */
+};
 
 /*
- * The same with those that are needed to read BPF maps and attach what
- * is loaded (CAP_BPF, CAP_PERFMON), to reach our directory below somebody's closed one
- * (CAP_DAC_READ_SEARCH) and, with a workload, to end it should it have become another user
- * (CAP_KILL). Files are still written as the user that runs us.
+ * Root becomes the user who called sudo, else nobody, and `dir` is given to that user. All
+ * capabilities go, from the bounding set too, but those that `needs` asks for. no_new_privs is set,
+ * and a filter refuses the system calls that measuring does not need (seccomp.h). 0 or -errno: then
+ * `why` says what failed, and the process must not go on.
  */
-int privilege__drop(bool workload);
+int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT]);
+
+/* Would it succeed here, for one who needs nothing? Tries it in a process of its own. */
+int privilege__try(char why[RUN_TEXT]);
+
+/* The directory stays, the workload has ended: give up what was kept for them. 0 or -EPERM. */
+int privilege__keep_dir(void);
+int privilege__end_workload(void);
 
 #endif

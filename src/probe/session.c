@@ -436,6 +436,31 @@ static int release(struct session *session, const struct session_config *config)
 	return 0;
 }
 
+/* All is attached, and the workload waits. Whatever fails, nothing was run. */
+static int drop_privileges(struct session *session, const struct session_config *config,
+			   struct session_result *result)
+{
+	const struct privilege_needs needs = {
+		.dir = session->recording->dir,
+		.removes_dir = config->workload,
+		.workload = session->workload.pid,
+	};
+	int err = config->again ? 0 : privilege__drop(&needs, result->why);
+
+	if (err)
+		workload__cancel(&session->workload);
+	fault(session, result, SESSION_PRIVILEGE, err);
+	return err;
+}
+
+/* The workload runs, so that its recording stays; or it has ended, and needs no signal any more. */
+static void drop_more(struct session *session, const struct session_config *config,
+		      struct session_result *result, int (*drop)(void))
+{
+	if (config->workload && !config->again)
+		fault(session, result, SESSION_PRIVILEGE, drop());
+}
+
 /*
  * The window did not see the workload out: it goes with it, unless it ended since. Ctrl-C is sent
  * to both.
@@ -469,8 +494,9 @@ int session__run(struct session *session, const struct session_config *config,
 	}
 	if (!config->untimed)
 		session->stats = cost__start(); /* needs a privilege that goes now */
-	if (!config->again)
-		privilege__drop(config->workload);
+	err = drop_privileges(session, config, result);
+	if (err)
+		return err;
 	session->task = config->task;
 	tell_sources(session, result, MOMENT_READY, 0);
 	open_window(session, result);
@@ -478,6 +504,7 @@ int session__run(struct session *session, const struct session_config *config,
 	if (err) {
 		fault(session, result, SESSION_WORKLOAD, err);
 	} else {
+		drop_more(session, config, result, privilege__keep_dir);
 		err = recording__open(session->recording, session->run, &writer);
 		recording_fault(session, result, writer, err);
 		watch(session, config, result);
@@ -489,6 +516,7 @@ int session__run(struct session *session, const struct session_config *config,
 	describe_modules(session);
 	describe_lives(session, result);
 	end_workload(session, result);
+	drop_more(session, config, result, privilege__end_workload);
 	session->run->complete = !session->err;
 	err = recording__close(session->recording, session->run, &writer);
 	recording_fault(session, result, writer, err);

@@ -72,6 +72,7 @@ void session__add_refused(struct session *session, const char *name, const char 
  */
 enum session_fault {
 	SESSION_OK,
+	SESSION_PRIVILEGE, /* what is not needed could not be given up; there is no recording */
 	SESSION_WORKLOAD, /* could not be started; there is no recording */
 	SESSION_READ, /* a probe or source could not be read */
 	SESSION_WRITE, /* a writer failed, and has been told of */
@@ -79,6 +80,7 @@ enum session_fault {
 
 struct session_result {
 	enum session_fault fault;
+	char why[RUN_TEXT]; /* SESSION_PRIVILEGE: what failed */
 	bool workload_ended_early; /* we ended it with the window */
 	bool interrupted; /* a signal ended the window */
 };

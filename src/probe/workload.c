@@ -113,6 +113,17 @@ close_go:
 	return err;
 }
 
+void workload__cancel(struct workload *workload)
+{
+	if (!workload->pid)
+		return;
+	close(workload->go);
+	close(workload->result);
+	waitpid(workload->pid, NULL, 0);
+	close(workload->ended);
+	workload->pid = 0;
+}
+
 int workload__release(struct workload *workload)
 {
 	int err = 0;

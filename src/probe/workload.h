@@ -29,6 +29,9 @@ int workload__find(const char *name);
 int workload__prepare(struct workload *workload, char *const argv[],
 		      const struct workload_origin *origin);
 
+/* Ends the child that waits: nothing is run. */
+void workload__cancel(struct workload *workload);
+
 /* Lets it go. -errno of its exec: nothing was run, and the child is reaped. */
 int workload__release(struct workload *workload);
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Ended early: by signals, of which all is written, and by kill -9, of which all but the last
-# interval is. Two at once. What latscope may do while it measures, and what it leaves: nothing.
+# interval is. Two at once. What latscope leaves: nothing.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -46,19 +46,6 @@ ok 'Ctrl-C with a workload: exit status, result' ended 0 '' \
 	$'^[0-9]+\nworkload: .*: killed by signal.*balances'
 ok 'Ctrl-C with a workload: the recording is complete' complete "$(recording "$dir/runs")"
 ok 'Ctrl-C with a workload: it is gone' gone "$(head -n 1 "$dir/stdout")"
-
-# capabilities PID: those in force, as grep sees them
-capabilities() { awk '$1 == "CapEff:" || $1 == "CapPrm:" { printf "%s ", $2 }' "/proc/$1/status"; }
-
-kept=000000c000000004 with_kill=000000c000000024
-start
-is 'while it measures it may use CAP_BPF, CAP_PERFMON and CAP_DAC_READ_SEARCH' "$(capabilities "$pid")" "$kept $kept "
-kill -INT "$pid"
-finish
-start -- sleep 1000
-is 'with a workload CAP_KILL, too' "$(capabilities "$pid")" "$with_kill $with_kill "
-kill -INT "$pid"
-finish
 
 "$latscope" record -q -d 600ms -o "$dir/one" >/dev/null &
 one=$!

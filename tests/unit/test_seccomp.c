@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What the filter of system calls permits, and what it refuses. Each in a child of its own. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "../../src/probe/seccomp.c"
+
+#define WORKLOAD 4194303 /* beyond the most that a PID can be */
+
+/* The errno of a system call under the filter; 0: it succeeded. */
+static int outcome(long (*call)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (seccomp__install(WORKLOAD))
+			_exit(255);
+		_exit(call() < 0 ? errno : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static long run_program(void)
+{
+	return execl("/bin/true", "true", NULL);
+}
+
+static long fork_process(void)
+{
+	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+static long open_socket(void)
+{
+	return socket(AF_UNIX, SOCK_STREAM, 0);
+}
+
+static long trace_parent(void)
+{
+	return ptrace(PTRACE_ATTACH, getppid(), NULL, NULL);
+}
+
+static long signal_parent(void)
+{
+	return kill(getppid(), 0);
+}
+
+static long signal_workload(void)
+{
+	return kill(WORKLOAD, 0);
+}
+
+static long load_program(void)
+{
+	union bpf_attr attr = { .prog_type = BPF_PROG_TYPE_SOCKET_FILTER };
+
+	return syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
+}
+
+static long read_map(void)
+{
+	union bpf_attr attr = { .map_fd = (__u32)-1 };
+
+	return syscall(SYS_bpf, BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr));
+}
+
+static long map_code(void)
+{
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? -1 : 0;
+}
+
+static long make_code(void)
+{
+	void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? 0 : mprotect(at, 4096, PROT_READ | PROT_EXEC);
+}
+
+static long put_into_terminal(void)
+{
+	return ioctl(0, TIOCSTI, "x");
+}
+
+static long unknown_call(void)
+{
+	return syscall(100000);
+}
+
+static long read_file(void)
+{
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	char byte;
+
+	return fd < 0 ? -1 : read(fd, &byte, 1);
+}
+
+static void test_new_code_processes_and_sockets_are_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(outcome(run_program), ENOSYS);
+	assert_int_equal(outcome(fork_process), ENOSYS);
+	assert_int_equal(outcome(open_socket), ENOSYS);
+	assert_int_equal(outcome(trace_parent), ENOSYS);
+	assert_int_equal(outcome(map_code), ENOSYS);
+	assert_int_equal(outcome(make_code), ENOSYS);
+	assert_int_equal(outcome(put_into_terminal), ENOSYS);
+	assert_int_equal(outcome(unknown_call), ENOSYS);
+}
+
+static void test_only_the_workload_can_be_signalled(void **state)
+{
+	(void)state;
+	assert_int_equal(outcome(signal_parent), ENOSYS);
+	assert_int_equal(outcome(signal_workload), ESRCH);
+}
+
+static void test_maps_are_read_but_no_program_is_loaded(void **state)
+{
+	int err = outcome(read_map);
+
+	(void)state;
+	assert_int_equal(outcome(load_program), ENOSYS);
+	assert_true(err == EBADF || err == EPERM); /* before 5.19 without CAP_BPF */
+}
+
+static void test_files_are_read(void **state)
+{
+	(void)state;
+	assert_int_equal(outcome(read_file), 0);
+}
+
+static int ends[2]; /* of a pipe: a byte lets the thread go, which was there before the filter */
+
+static void *open_socket_later(void *unused)
+{
+	char byte;
+
+	(void)unused;
+	if (read(ends[0], &byte, 1) != 1)
+		return NULL;
+	errno = 0;
+	open_socket();
+	return (void *)(intptr_t)errno;
+}
+
+static void test_all_threads_have_the_filter(void **state)
+{
+	void *err = NULL;
+	pthread_t thread;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (pthread_create(&thread, NULL, open_socket_later, NULL) || seccomp__install(0) ||
+		    write(ends[1], "", 1) != 1)
+			_exit(255);
+		pthread_join(thread, &err);
+		_exit((int)(intptr_t)err);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), ENOSYS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_new_code_processes_and_sockets_are_refused),
+		cmocka_unit_test(test_only_the_workload_can_be_signalled),
+		cmocka_unit_test(test_maps_are_read_but_no_program_is_loaded),
+		cmocka_unit_test(test_files_are_read),
+		cmocka_unit_test(test_all_threads_have_the_filter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
