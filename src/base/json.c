@@ -269,6 +269,7 @@ static struct json_object *workload(const struct run *run)
 	put(object, "exit_status",
 	    WIFEXITED(status) ? json_object_new_int(WEXITSTATUS(status)) : NULL);
 	put(object, "signal", WIFSIGNALED(status) ? json_object_new_int(WTERMSIG(status)) : NULL);
+	put_count(object, "outlived", run->workload_outlived);
 	return object;
 }
 

@@ -30,12 +30,18 @@ enum key {
 	KEY_LABEL,
 	KEY_JSON,
 	KEY_CSV,
+	KEY_USER,
 };
 
 static const struct argp_option window_options[] = {
 	{ "duration", 'd', "TIME", 0,
 	  "Measure for TIME: 10s, 500ms, 2m, 1h; seconds without a unit", 0 },
 	{ "interval", 'i', "TIME", 0, "Report every TIME", 0 },
+	{ 0 },
+};
+
+static const struct argp_option workload_options[] = {
+	{ "user", KEY_USER, "NAME", 0, "Run the workload as this user", 0 },
 	{ 0 },
 };
 
@@ -247,6 +253,8 @@ static int parse_window(struct options *options, int key, const char *arg)
 		return options__duration(options, "--duration", arg, &options->duration_ns);
 	case 'i':
 		return options__duration(options, "--interval", arg, &options->interval_ns);
+	case KEY_USER:
+		return set_text(options, "--user", arg, &options->user);
 	case KEY_BY:
 		return set_by(options, arg);
 	case KEY_TOP:
@@ -311,6 +319,8 @@ static int check(struct options *options)
 	if (!options->takes_workload && options->nr_args > options->max_args)
 		return options__fail(options, "'%s' is one argument too many",
 				     options->args[options->max_args]);
+	if (options->user && !options->nr_args)
+		return options__fail(options, "--user needs a workload to run as that user");
 	if (options->json && options->csv)
 		return options__fail(options, "--json and --csv cannot both be printed");
 	if (options->interval_ns && options->interval_ns < MIN_INTERVAL_NS)
@@ -324,7 +334,7 @@ static int check(struct options *options)
 }
 
 /* The common groups that the command takes, its own options before them. */
-#define MAX_CHILDREN 8
+#define MAX_CHILDREN 9
 
 struct tables {
 	struct argp common[MAX_CHILDREN];
@@ -343,6 +353,7 @@ static const struct {
 	const struct argp_option *options;
 } groups[] = {
 	{ OPTIONS_WINDOW, 0, "Window:", window_options },
+	{ OPTIONS_WORKLOAD, 0, "Workload:", workload_options },
 	{ OPTIONS_FILTER, 0, "What counts:", filter_options },
 	{ OPTIONS_SPLIT, 0, "Split:", split_options },
 	{ OPTIONS_PROBE, 0, "Measurement:", probe_options },

@@ -21,6 +21,7 @@ enum options_group {
 	OPTIONS_OUTPUT = 16, /* -o --label */
 	OPTIONS_FORMAT = 32, /* --json --csv */
 	OPTIONS_METRICS = 64, /* -v does something */
+	OPTIONS_WORKLOAD = 128, /* --user */
 };
 
 #define OPTIONS_TOP 10
@@ -48,6 +49,7 @@ struct options {
 	unsigned int top;
 	unsigned int max_keys;
 	const char *rung;
+	const char *user; /* of the workload */
 	const char *output;
 	bool json;
 	bool csv;

@@ -89,6 +89,7 @@ struct run {
 	uint64_t tail_ns;
 	char *workload; /* command line; NULL: none */
 	int workload_status; /* as waitpid() gives it */
+	uint64_t workload_outlived; /* processes that it had started and that outlived the window */
 	bool complete; /* false: an error ended it, or it was read when it was cut off, or... */
 	bool running; /* ...still went on */
 	char *host; /* JSON object of host__describe(); owned */

@@ -208,6 +208,8 @@ static int take_meta(struct rundb *db, sqlite3_stmt *row, void *to)
 		return read_owned(row, 1, &run->workload);
 	if (!strcmp(name, "workload_status"))
 		return read_status(row, 1, &run->workload_status);
+	if (!strcmp(name, "workload_outlived"))
+		return read_number(row, 1, &run->workload_outlived);
 	if (!strcmp(name, "filter"))
 		return read_owned(row, 1, &run->filter);
 	if (!strcmp(name, "host"))

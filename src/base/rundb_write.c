@@ -451,6 +451,8 @@ static int db__close(struct writer *writer, const struct run *run)
 	put_number(db, "duration_ns", run->duration_ns);
 	if (run->workload)
 		put_number(db, "workload_status", (uint64_t)run->workload_status);
+	if (run->workload_outlived)
+		put_number(db, "workload_outlived", run->workload_outlived);
 	put_number(db, "complete", run->complete);
 	err = end(db);
 	/*

@@ -40,6 +40,7 @@ struct record {
 	struct recording recording;
 	struct rmid_command rmid;
 	struct tiers_command tiers;
+	struct workload_user user; /* of the workload */
 };
 
 enum key { KEY_WITH_RMID = 0x200, KEY_TIERS, KEY_TIERS_AT };
@@ -134,7 +135,7 @@ static int parse(struct record *record, int argc, char **argv)
 
 	options->command = record->command;
 	options->groups = OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE |
-			  OPTIONS_OUTPUT | OPTIONS_FORMAT | OPTIONS_METRICS;
+			  OPTIONS_OUTPUT | OPTIONS_FORMAT | OPTIONS_METRICS | OPTIONS_WORKLOAD;
 	options->own_title = record->all ? "What is measured beside:" : NULL;
 	options->takes_workload = true;
 	record->rmid.options = options;
@@ -142,7 +143,8 @@ static int parse(struct record *record, int argc, char **argv)
 	if (is_rmid(record)) {
 		own.options = rmid_options;
 		own.doc = rmid_doc;
-		options->groups = OPTIONS_WINDOW | OPTIONS_OUTPUT | OPTIONS_FORMAT;
+		options->groups =
+			OPTIONS_WINDOW | OPTIONS_OUTPUT | OPTIONS_FORMAT | OPTIONS_WORKLOAD;
 		record->rmid.wanted = true;
 	}
 	got = options__parse(options, &own, record, argc, argv, stdout);
@@ -426,9 +428,15 @@ static int print_result(const struct record *record)
 
 static void warn_of_workload(const struct record *record, const struct session_result *result)
 {
+	unsigned long long outlived = record->run->workload_outlived;
 	int status = record->run->workload_status;
 	char why[RUN_TEXT];
 
+	if (outlived) {
+		snprintf(why, sizeof(why), "%llu process%s that it started outlived the window",
+			 outlived, outlived == 1 ? "" : "es");
+		log__warn("the workload", why, "latscope does not end them");
+	}
 	if (result->workload_ended_early) {
 		log__warn("the workload", "still ran when the window closed and was ended", NULL);
 		return;
@@ -479,6 +487,7 @@ static int measure(struct record *record)
 		.duration_ns = record->options.duration_ns,
 		.interval_ns = record->run->interval_ns,
 		.workload = record->options.nr_args ? record->options.args : NULL,
+		.user = record->user,
 		.recording = &record->recording,
 		.write_failed = write_failed,
 		.progress = is_alone(&record->options) ? progress : NULL,
@@ -500,6 +509,20 @@ static int measure(struct record *record)
 	warn_of_workload(record, &result);
 	err = print_result(record);
 	return code ? code : err;
+}
+
+static int find_user(struct record *record)
+{
+	const char *name = record->options.user;
+	char what[RUN_TEXT];
+	int err = name ? workload__find_user(&record->user, name) : 0;
+
+	if (!err)
+		return EXIT_DONE;
+	snprintf(what, sizeof(what), "cannot run the workload as user '%.128s'", name);
+	log__error(what, err == -ENOENT ? "no such user" : strerror(-err),
+		   err == -EPERM ? "only root can" : NULL);
+	return EXIT_ERROR;
 }
 
 static int check_workload(const struct record *record)
@@ -530,6 +553,8 @@ static int prepare(struct record *record)
 		code = set_knobs(record);
 	if (!code)
 		code = check_workload(record);
+	if (!code)
+		code = find_user(record);
 	if (!code)
 		code = describe_run(record);
 	if (!code)

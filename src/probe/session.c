@@ -16,6 +16,7 @@
 #include <base/clock.h>
 
 #include "cost.h"
+#include "descendants.h"
 #include "kernel.h"
 #include "life.h"
 #include "privilege.h"
@@ -33,6 +34,7 @@ struct session {
 	struct life_watch *life; /* NULL: nobody asks for processes, or it cannot be had */
 	int stats; /* the kernel times BPF programs while this is open; -1: not */
 	struct workload workload;
+	struct descendants descendants; /* of the workload */
 	const struct session_task *task; /* NULL: none */
 	int signals; /* signalfd of those that end the window */
 	struct workload_origin origin; /* what was before we changed it */
@@ -107,6 +109,7 @@ void session__free(struct session *session)
 		run__clear_data(&session->delta[i]);
 	}
 	life__close(session->life);
+	descendants__clear(&session->descendants);
 	if (session->stats >= 0)
 		close(session->stats);
 	close(session->signals);
@@ -410,6 +413,8 @@ static void watch(struct session *session, const struct session_config *config,
 			stop_timing(session, elapsed);
 		if (config->progress)
 			config->progress(elapsed, config->duration_ns);
+		if (config->workload)
+			descendants__reap(&session->descendants, session->workload.pid);
 		tell_sources(session, result, MOMENT_POLL, elapsed);
 		if (!ends && elapsed >= next && elapsed < end) {
 			end_interval(session, result, elapsed);
@@ -421,9 +426,15 @@ static void watch(struct session *session, const struct session_config *config,
 
 static int start_workload(struct session *session, const struct session_config *config)
 {
+	int err;
+
 	if (!config->workload)
 		return 0;
-	return workload__prepare(&session->workload, config->workload, &session->origin);
+	err = descendants__watch(&session->descendants);
+	if (err)
+		return err;
+	return workload__prepare(&session->workload, config->workload, &session->origin,
+				 &config->user);
 }
 
 /* The window is open: whoever is to be measured may go. */
@@ -467,11 +478,13 @@ static void drop_more(struct session *session, const struct session_config *conf
  */
 static void end_workload(struct session *session, struct session_result *result)
 {
-	if (!session->workload.pid ||
-	    workload__reap(&session->workload, &session->run->workload_status))
-		return;
-	result->workload_ended_early = true;
-	session->run->workload_status = workload__end(&session->workload);
+	if (session->workload.pid &&
+	    !workload__reap(&session->workload, &session->run->workload_status)) {
+		result->workload_ended_early = true;
+		session->run->workload_status = workload__end(&session->workload);
+	}
+	descendants__reap(&session->descendants, 0);
+	session->run->workload_outlived = descendants__count(&session->descendants);
 }
 
 int session__run(struct session *session, const struct session_config *config,
@@ -515,7 +528,8 @@ int session__run(struct session *session, const struct session_config *config,
 	end_interval(session, result, end);
 	describe_modules(session);
 	describe_lives(session, result);
-	end_workload(session, result);
+	if (config->workload)
+		end_workload(session, result);
 	drop_more(session, config, result, privilege__end_workload);
 	session->run->complete = !session->err;
 	err = recording__close(session->recording, session->run, &writer);

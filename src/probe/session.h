@@ -9,6 +9,7 @@
 #include <base/recording.h>
 
 #include "probe.h"
+#include "workload.h"
 
 struct session;
 
@@ -39,6 +40,7 @@ struct session_config {
 	uint64_t duration_ns; /* 0: until the workload ends or a signal comes */
 	uint64_t interval_ns;
 	char *const *workload; /* argv, NULL-terminated; NULL: none */
+	struct workload_user user; /* of the workload */
 	const struct session_task *task; /* NULL: none; not with a workload */
 	bool untimed; /* the workload is timed, so the programs are not */
 	bool again; /* the caller opens further sessions: privileges and type information stay */

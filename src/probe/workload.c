@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,9 +49,34 @@ int workload__find(const char *name)
 	return err;
 }
 
+int workload__find_user(struct workload_user *user, const char *name)
+{
+	const struct passwd *found;
+
+	if (geteuid())
+		return -EPERM;
+	errno = 0;
+	found = getpwnam(name);
+	if (!found)
+		return errno ? -errno : -ENOENT;
+	*user = (struct workload_user){ name, found->pw_uid, found->pw_gid };
+	return 0;
+}
+
+/* With all groups that the user is in. The environment stays, as with strace -u. */
+static int become(const struct workload_user *user)
+{
+	if (!user->name)
+		return 0;
+	if (initgroups(user->name, user->gid) || setresgid(user->gid, user->gid, user->gid) ||
+	    setresuid(user->uid, user->uid, user->uid))
+		return -1;
+	return 0;
+}
+
 /* The child: waits for the word, then becomes the command. A parent that died says nothing. */
 static _Noreturn void child(int go, int result, char *const argv[],
-			    const struct workload_origin *origin)
+			    const struct workload_origin *origin, const struct workload_user *user)
 {
 	ssize_t got;
 	char byte;
@@ -62,7 +89,8 @@ static _Noreturn void child(int go, int result, char *const argv[],
 		_exit(127);
 	sigprocmask(SIG_SETMASK, &origin->mask, NULL);
 	setrlimit(RLIMIT_NOFILE, &origin->files);
-	execvp(argv[0], argv);
+	if (!become(user))
+		execvp(argv[0], argv);
 	err = errno;
 	if (write(result, &err, sizeof(err)) != sizeof(err))
 		_exit(126);
@@ -70,7 +98,7 @@ static _Noreturn void child(int go, int result, char *const argv[],
 }
 
 int workload__prepare(struct workload *workload, char *const argv[],
-		      const struct workload_origin *origin)
+		      const struct workload_origin *origin, const struct workload_user *user)
 {
 	int go[2], result[2], err;
 
@@ -87,7 +115,7 @@ int workload__prepare(struct workload *workload, char *const argv[],
 	}
 	if (!workload->pid) {
 		close(go[1]);
-		child(go[0], result[1], argv, origin);
+		child(go[0], result[1], argv, origin, user);
 	}
 	workload->ended = syscall(SYS_pidfd_open, workload->pid, 0);
 	if (workload->ended < 0) {

@@ -22,17 +22,27 @@ struct workload_origin {
 	struct rlimit files; /* RLIMIT_NOFILE, which a probe may raise */
 };
 
+/* Another user, for the workload alone. */
+struct workload_user {
+	const char *name; /* NULL: it runs as whoever started us */
+	uid_t uid;
+	gid_t gid;
+};
+
+/* Looks the user up. 0, -ENOENT, or -EPERM: only root can become another user. */
+int workload__find_user(struct workload_user *user, const char *name);
+
 /* Would exec find it, by PATH if it has no slash? 0, -ENOENT or -EACCES. */
 int workload__find(const char *name);
 
 /* Forks the child, which waits. -errno. */
 int workload__prepare(struct workload *workload, char *const argv[],
-		      const struct workload_origin *origin);
+		      const struct workload_origin *origin, const struct workload_user *user);
 
 /* Ends the child that waits: nothing is run. */
 void workload__cancel(struct workload *workload);
 
-/* Lets it go. -errno of its exec: nothing was run, and the child is reaped. */
+/* Lets it go. -errno of its exec, or of becoming its user: nothing was run, and the child is reaped. */
 int workload__release(struct workload *workload);
 
 /* Has it ended? Then *status is as waitpid() gives it, and the child reaped. */

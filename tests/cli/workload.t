@@ -53,7 +53,7 @@ check '--quiet leaves the result to tell' 0 '' '^workload: sh -c exit 3: exit st
 
 run runqlat --json -d 1h -- sleep .4
 ok 'the window is its life' jq -e '.duration_sec >= 0.4 and .duration_sec < 3600' <<<"$out"
-ok 'JSON has how it ended' jq -e '.workload == {command: "sleep .4", exit_status: 0, signal: null}' <<<"$out"
+ok 'JSON has how it ended' jq -e '.workload == {command: "sleep .4", exit_status: 0, signal: null, outlived: 0}' <<<"$out"
 run runqlat --json -q -- sh -c 'kill -KILL $$'
 ok 'JSON has its signal' jq -e '.workload | .exit_status == null and .signal == 9' <<<"$out"
 check 'its arguments are its own' 0 '' $'^-d --json -- x y\n' runqlat -q -- echo -d --json -- 'x y'
@@ -77,4 +77,53 @@ untouched 'signals' grep -E '^Sig(Blk|Ign):' /proc/self/status
 untouched 'privileges' grep -E '^(Cap|NoNewPrivs|Seccomp|Uid|Gid|Groups)' /proc/self/status
 untouched 'limits' cat /proc/self/limits
 untouched 'directory' readlink /proc/self/cwd
+as=()
+
+# Four are left behind, of which two are children of another. Three that end before are not, and none is a zombie.
+cat >"$dir/leaves" <<'END'
+sleep 1001 >/dev/null 2>&1 & echo $!
+(exec 3>&1 >/dev/null 2>&1; sleep 1001 3>&- & echo $! >&3; sleep 1001 3>&- & echo $! >&3; exec 3>&-; wait) & echo $!
+for i in 1 2 3; do
+	(sh -c "sleep .1 &")
+done
+sleep 1
+grep -lE 'State:.*Z' $(grep -lE "^PPid:.$PPID$" /proc/[0-9]*/status 2>/dev/null) >"$0.zombies" 2>/dev/null
+exit 3
+END
+run record -o "$dir/left" -- sh "$dir/leaves"
+ok 'processes that outlive the window' ended 0 \
+	$'the workload: 4 processes that it started outlived the window; latscope does not end them\n.*exited with status 3' \
+	$'\nworkload: sh .*: exit status 3; 4 processes that it[[:space:]]+started outlived the[[:space:]]+window\n'
+is 'they are not ended' "$(ps -o stat= -p "$(head -n 4 <<<"$out" | paste -sd,)" | grep -vc Z)" 4
+is 'those that ended meanwhile were reaped' "$(<"$dir/leaves.zombies")" ''
+# shellcheck disable=SC2046 # their numbers
+kill $(head -n 4 <<<"$out")
+check 'report has them, too' 0 '' '4 processes that it' report "$(recording "$dir/left")"
+run report --json "$(recording "$dir/left")"
+ok 'so has its JSON' jq -e '.workload | .outlived == 4 and .exit_status == 3' <<<"$out"
+
+check '--user: its user and groups, but not its environment' 0 '' $'^Uid:\t65534\t65534.*\nGid:\t65534.*\nCapEff:\t0+\n/root-like\n' \
+	runqlat -q --user nobody -- env HOME=/root-like sh -c 'grep -E "^(Uid|Gid|CapEff):" /proc/self/status; echo $HOME'
+printf 'extra:x:54321:nobody\n' | cat /etc/group - >"$dir/group"
+with_group() {
+	# shellcheck disable=SC2016 # for the shell within
+	local as=(unshare -m sh -c 'mount --bind "$0" /etc/group && exec "$@"' "$dir/group")
+
+	"$@"
+}
+with_group check '--user: also groups that it is only a member of' 0 '' $'^65534 54321\n' \
+	runqlat -q --user nobody -- id -G
+check 'without --user it is ours' 0 '' $'^0\n' runqlat -q -- id -u
+as=(env SUDO_UID=65534 SUDO_GID=65534)
+check 'under sudo, too' 0 '' $'^0\n' runqlat -q -- id -u
+as=()
+refuses '--user: nobody is called so' 1 "cannot run the workload as user 'no-such-user': no such user" \
+	record -o "$dir/never" --user no-such-user -- true
+chmod 700 "$dir/script"
+refuses '--user: may not execute it' 1 "cannot run '$dir/script': Permission denied" \
+	record -o "$dir/never" --user nobody -- "$dir/script"
+is '--user: then there is no recording' "$(find "$dir/never" -mindepth 1 2>&1)" ''
+wrong '--user: without a workload' '--user needs a workload' runqlat --user nobody
+run runqlat -d 500ms --user nobody -- sh -c 'trap "" TERM; echo $$; exec sleep 1000'
+ok '--user: it is ended with the window' gone "${out%%$'\n'*}"
 done_testing
