@@ -9,10 +9,14 @@
 #include <stddef.h>
 
 /*
- * Copies what is printable and valid UTF-8, '?' for each other byte, and never half a character.
+ * Copies what is valid UTF-8 and can be seen; '?' for each other byte, and for each character that
+ * is invisible or changes the direction of text. Never half a character.
  * Returns dst, which holds a string unless size is 0.
  */
 char *clean__text(char *dst, size_t size, const char *src);
+
+/* The same of a text where it is: it does not grow. NULL is fine. */
+void clean__in_place(char *text);
 
 /* Columns that so many bytes of a clean text take, a character being one. */
 size_t clean__columns(const char *text, size_t len);

@@ -28,13 +28,22 @@ void csv__histogram(FILE *out, const struct lat_hist *hist)
 	}
 }
 
+/* What a spreadsheet would take for a formula, which may run a command there. */
+static bool is_formula(const char *text)
+{
+	return *text && strchr("=+-@\t\r", *text);
+}
+
 void csv__field(FILE *out, const char *text)
 {
-	if (!strpbrk(text, ",\"\r\n")) {
+	if (is_formula(text)) {
+		fputs("\"'", out);
+	} else if (!strpbrk(text, ",\"\r\n")) {
 		fputs(text, out);
 		return;
+	} else {
+		fputc('"', out);
 	}
-	fputc('"', out);
 	for (; *text; text++) {
 		if (*text == '"')
 			fputc('"', out);

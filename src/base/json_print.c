@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <math.h>
 #include <stdlib.h>
 
 struct elements {
@@ -44,14 +45,35 @@ struct json_object *json__array(size_t nr, json_make *make, const void *of)
 
 static int print_value(struct page *page, struct json_object *value);
 
-static int print_scalar(struct page *page, struct json_object *value)
+/* JSON has no number for infinity or for what is none. */
+static bool is_number(struct json_object *value)
+{
+	return !json_object_is_type(value, json_type_double) ||
+	       isfinite(json_object_get_double(value));
+}
+
+static int print_as_it_is(struct page *page, struct json_object *value)
 {
 	const char *text = json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE);
 
 	if (!text)
 		return -ENOMEM;
-	fputs(text, page->out);
+	fputs(is_number(value) ? text : "null", page->out);
 	return 0;
+}
+
+/* Texts are cleaned here, too: some come from a run.db that somebody else may have written. */
+static int print_scalar(struct page *page, struct json_object *value)
+{
+	struct json_object *clean;
+	int err;
+
+	if (!json_object_is_type(value, json_type_string))
+		return print_as_it_is(page, value);
+	clean = json__text(json_object_get_string(value));
+	err = clean ? print_as_it_is(page, clean) : -ENOMEM;
+	json_object_put(clean);
+	return err;
 }
 
 static void new_line(const struct page *page)

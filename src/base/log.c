@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "log.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 
 #include "clean.h"
 
-#define LINE 1024
+#define LINE (4 * PATH_MAX) /* of several paths: what was meant must not be cut off */
 
 static enum log_level level = LOG_NORMAL;
 static bool progress_shown;

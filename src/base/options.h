@@ -6,6 +6,7 @@
 #define LATSCOPE_BASE_OPTIONS_H
 
 #include <argp.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ struct options {
 	char **args; /* the workload, or the arguments; NULL after the last, as in argv */
 	int nr_args;
 
-	char error[RUN_TEXT]; /* what was wrong, in one line without the command's name */
+	char error[PATH_MAX + RUN_TEXT]; /* what was wrong, in one line without the command's name */
 	bool help; /* -h was given */
 };
 

@@ -2,6 +2,9 @@
 #include "outfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <string.h>
 #include <unistd.h>
 
 int outfile__open(struct outfile *file, const char *dir, const char *name)
@@ -19,6 +22,21 @@ void outfile__abort(struct outfile *file)
 	unlink(file->temporary);
 }
 
+/* The new name is on the disk only with the directory. Some file systems have nothing to sync. */
+static int sync_dir_of(const char *path)
+{
+	char copy[PATH_MAX];
+	int dir, err = 0;
+
+	dir = open(dirname(strcpy(copy, path)), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	if (fsync(dir) && errno != EINVAL && errno != EROFS)
+		err = -errno;
+	close(dir);
+	return err;
+}
+
 int outfile__commit(struct outfile *file)
 {
 	int err = 0;
@@ -27,12 +45,16 @@ int outfile__commit(struct outfile *file)
 		err = -errno;
 	else if (ferror(file->stream))
 		err = -EIO;
+	if (!err && fsync(fileno(file->stream)))
+		err = -errno;
 	/* Some file systems report a failed write only here. */
 	if (fclose(file->stream) && !err)
 		err = -errno;
 	if (!err && rename(file->temporary, file->path))
 		err = -errno;
-	if (err)
+	if (err) {
 		unlink(file->temporary);
-	return err;
+		return err;
+	}
+	return sync_dir_of(file->path);
 }

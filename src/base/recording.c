@@ -5,9 +5,12 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "clean.h"
 #include "clock.h"
 #include "host.h"
+#include "rundb.h"
 #include "rundir.h"
 
 struct writer *recording__add(struct recording *recording, const struct writer_ops *ops)
@@ -32,14 +35,20 @@ int recording__create(struct recording *recording, const char *parent,
 			label = options->labels[i].value;
 	}
 	err = rundir__create(parent, time(NULL), label, recording->dir, sizeof(recording->dir));
+	if (!err) {
+		err = rundb__check_path(recording->dir);
+		if (err)
+			rmdir(recording->dir);
+	}
 	if (err) {
 		recording->dir[0] = '\0';
 		return err;
 	}
-	recording__add(recording, &writer_db);
 	recording__add(recording, &writer_csv);
 	recording__add(recording, &writer_rows);
 	recording__add(recording, &writer_summary);
+	/* The last to be closed: what it calls complete has all its files, on the disk. */
+	recording__add(recording, &writer_db);
 	return 0;
 }
 
@@ -47,6 +56,12 @@ int recording__describe(struct run *run, const struct options *options)
 {
 	run->nr_labels = options->nr_labels;
 	memcpy(run->labels, options->labels, sizeof(run->labels));
+	for (unsigned int i = 0; i < run->nr_labels; i++) {
+		clean__in_place(run->labels[i].key);
+		clean__in_place(run->labels[i].value);
+	}
+	clean__in_place(run->workload);
+	clean__in_place(run->filter);
 	run->host = host__describe("");
 	return run->host ? 0 : -ENOMEM;
 }

@@ -30,7 +30,10 @@ int recording__create(struct recording *recording, const char *parent,
 /* Returns it, for who has a state to give it. */
 struct writer *recording__add(struct recording *recording, const struct writer_ops *ops);
 
-/* What every run has, whoever makes it: the labels and the host. 0 or -ENOMEM. */
+/*
+ * What every run has, whoever makes it: the labels and the host. Texts of the command line are
+ * cleaned. 0 or -ENOMEM.
+ */
 int recording__describe(struct run *run, const struct options *options);
 
 /* The window opens now. */

@@ -21,6 +21,9 @@ struct rundb;
  */
 int rundb__is_in(const char *dir);
 
+/* Can SQLite open a run.db there? Its paths are shorter than the kernel's. 0 or -ENAMETOOLONG. */
+int rundb__check_path(const char *dir);
+
 /*
  * `path` is the file or the directory of the recording. On success run__clear() is owed for *run.
  */

@@ -10,6 +10,7 @@
 #include "counts.h"
 #include "grow.h"
 #include "hist.h"
+#include "rundb.h"
 #include "rundb_table.h"
 #include "rundir.h"
 #include "sql.h"
@@ -284,6 +285,19 @@ err_unlink:
 	if (err)
 		unlink(temporary);
 	return err;
+}
+
+int rundb__check_path(const char *dir)
+{
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+	char path[PATH_MAX], full[PATH_MAX];
+	int room = vfs->mxPathname + 1 < PATH_MAX ? vfs->mxPathname + 1 : PATH_MAX;
+
+	if (snprintf(path, sizeof(path), "%s/run.db.new", dir) >= PATH_MAX ||
+	    vfs->xFullPathname(vfs, path, room, full) & 0xff ||
+	    strlen(full) + strlen("-journal") >= (size_t)room)
+		return -ENAMETOOLONG;
+	return 0;
 }
 
 static void free_writer(struct rundb_writer *writer)

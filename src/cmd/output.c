@@ -11,13 +11,13 @@
 
 int output__create(struct recording *recording, const char *parent, const struct options *options)
 {
-	char what[RUN_TEXT];
+	char what[PATH_MAX + RUN_TEXT];
 	int err;
 
 	err = parent ? recording__create(recording, parent, options) : 0;
 	if (!err)
 		return EXIT_DONE;
-	snprintf(what, sizeof(what), "cannot make a directory in %.200s", parent);
+	snprintf(what, sizeof(what), "cannot make a directory in %s", parent);
 	log__error(what, strerror(-err), "choose another by -o");
 	return EXIT_ERROR;
 }
@@ -25,9 +25,9 @@ int output__create(struct recording *recording, const char *parent, const struct
 int output__failed(const struct writer *writer, int err)
 {
 	const char *dir = writer ? writer->dir : NULL;
-	char what[RUN_TEXT];
+	char what[PATH_MAX + RUN_TEXT];
 
-	snprintf(what, sizeof(what), "cannot write to %.200s", dir ? dir : "standard output");
+	snprintf(what, sizeof(what), "cannot write to %s", dir ? dir : "standard output");
 	log__error(what, strerror(-err),
 		   !dir || rundb__is_in(dir) > 0 ? "what came before is kept"
 						 : "no run.db could be made: this is no recording");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* record, and memlat, runqlat, iolat and rmid, which are record with one module. */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,7 +231,7 @@ static int set_knobs(struct record *record)
 {
 	const struct options *options = &record->options;
 	struct lat_knobs *knobs = &record->knobs;
-	char why[RUN_TEXT];
+	char why[TARGET_WHY];
 	int err;
 
 	knobs->tail_ns = options->tail_ns ? options->tail_ns : OPTIONS_TAIL_NS;
@@ -453,14 +454,14 @@ static void warn_of_workload(const struct record *record, const struct session_r
 
 static int explain_fault(struct record *record, const struct session_result *result, int err)
 {
-	char what[RUN_TEXT];
+	char what[PATH_MAX + RUN_TEXT];
 
 	switch (result->fault) {
 	case SESSION_PRIVILEGE:
 		cmd__privileges_kept(result->why[0] ? result->why : strerror(-err));
 		break;
 	case SESSION_WORKLOAD:
-		snprintf(what, sizeof(what), "cannot run '%.128s'", record->options.args[0]);
+		snprintf(what, sizeof(what), "cannot run '%s'", record->options.args[0]);
 		log__error(what, strerror(-err),
 			   err == -ENOENT ? "is the interpreter of its first line there?" : NULL);
 		break;
@@ -514,12 +515,12 @@ static int measure(struct record *record)
 static int find_user(struct record *record)
 {
 	const char *name = record->options.user;
-	char what[RUN_TEXT];
+	char what[PATH_MAX + RUN_TEXT];
 	int err = name ? workload__find_user(&record->user, name) : 0;
 
 	if (!err)
 		return EXIT_DONE;
-	snprintf(what, sizeof(what), "cannot run the workload as user '%.128s'", name);
+	snprintf(what, sizeof(what), "cannot run the workload as user '%s'", name);
 	log__error(what, err == -ENOENT ? "no such user" : strerror(-err),
 		   err == -EPERM ? "only root can" : NULL);
 	return EXIT_ERROR;
@@ -528,7 +529,7 @@ static int find_user(struct record *record)
 static int check_workload(const struct record *record)
 {
 	const struct options *options = &record->options;
-	char what[RUN_TEXT];
+	char what[PATH_MAX + RUN_TEXT];
 	int err;
 
 	if (!options->nr_args)
@@ -536,7 +537,7 @@ static int check_workload(const struct record *record)
 	err = workload__find(options->args[0]);
 	if (!err)
 		return EXIT_DONE;
-	snprintf(what, sizeof(what), "cannot run '%.128s'", options->args[0]);
+	snprintf(what, sizeof(what), "cannot run '%s'", options->args[0]);
 	log__error(what, strerror(-err), "the workload must be an executable file");
 	return EXIT_ERROR;
 }

@@ -22,7 +22,7 @@ static bool numbers_differ(void)
 	return !stat("/proc/self/ns/pid", &st) && st.st_ino != INITIAL_PID_NAMESPACE;
 }
 
-static int resolve_task(const char *option, uint32_t id, char why[RUN_TEXT])
+static int resolve_task(const char *option, uint32_t id, char why[TARGET_WHY])
 {
 	bool process = option[1] == 'p';
 	char path[RUN_NAME];
@@ -30,7 +30,7 @@ static int resolve_task(const char *option, uint32_t id, char why[RUN_TEXT])
 	if (!id)
 		return 0;
 	if (numbers_differ()) {
-		snprintf(why, RUN_TEXT,
+		snprintf(why, TARGET_WHY,
 			 "%s %u: numbers differ in a PID namespace; run it on the host", option,
 			 id);
 		return -EOPNOTSUPP;
@@ -39,12 +39,12 @@ static int resolve_task(const char *option, uint32_t id, char why[RUN_TEXT])
 	/* /proc has a way to every thread; a process is a thread in its own group. */
 	if (!access(path, F_OK) && (!process || !syscall(SYS_tgkill, id, id, 0) || errno == EPERM))
 		return 0;
-	snprintf(why, RUN_TEXT, "%s %u: no such %s", option, id, process ? "process" : "thread");
+	snprintf(why, TARGET_WHY, "%s %u: no such %s", option, id, process ? "process" : "thread");
 	return -ESRCH;
 }
 
 static int resolve_cgroup(const struct names *names, const char *path, uint64_t *id,
-			  char why[RUN_TEXT])
+			  char why[TARGET_WHY])
 {
 	int err;
 
@@ -52,14 +52,14 @@ static int resolve_cgroup(const struct names *names, const char *path, uint64_t 
 		return 0;
 	err = names__cgroup(names, path, id);
 	if (err)
-		snprintf(why, RUN_TEXT,
-			 "--cgroup %.128s: %s; give a directory of the cgroup v2 hierarchy", path,
+		snprintf(why, TARGET_WHY,
+			 "--cgroup %s: %s; give a directory of the cgroup v2 hierarchy", path,
 			 err == -ENOENT ? "no such cgroup" : strerror(-err));
 	return err;
 }
 
 static int resolve_disk(const struct names *names, const char *name, uint32_t *id,
-			char why[RUN_TEXT])
+			char why[TARGET_WHY])
 {
 	int err;
 
@@ -67,14 +67,14 @@ static int resolve_disk(const struct names *names, const char *name, uint32_t *i
 		return 0;
 	err = names__disk(names, name, id);
 	if (err < 0)
-		snprintf(why, RUN_TEXT, "--disk %.128s: no such disk; see lsblk", name);
+		snprintf(why, TARGET_WHY, "--disk %s: no such disk; see lsblk", name);
 	else if (err > 0)
-		snprintf(why, RUN_TEXT, "--disk %.128s: is a partition; measuring its whole disk",
+		snprintf(why, TARGET_WHY, "--disk %s: is a partition; measuring its whole disk",
 			 name);
 	return err;
 }
 
-int target__resolve(const struct options *options, struct lat_knobs *knobs, char why[RUN_TEXT])
+int target__resolve(const struct options *options, struct lat_knobs *knobs, char why[TARGET_WHY])
 {
 	struct names *names;
 	uint64_t cgroup = 0;
@@ -82,7 +82,7 @@ int target__resolve(const struct options *options, struct lat_knobs *knobs, char
 
 	err = names__new(&names, "");
 	if (err) {
-		snprintf(why, RUN_TEXT, "%s", strerror(-err));
+		snprintf(why, TARGET_WHY, "%s", strerror(-err));
 		return err;
 	}
 	knobs->tgid = options->pid;

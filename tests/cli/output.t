@@ -71,6 +71,35 @@ refuses '-o is below a file' 1 'Not a directory; choose another by -o' record -d
 refuses '-o has a name too long' 1 'File name too long; choose another' \
 	record -d 1s -o "$dir/$(printf 'x%.0s' {1..300})"
 
+# What others chose must not deceive who reads it.
+cp /bin/true "$dir/"$'a\u202eb'
+odd=$'a\u202eb\e[31mc\xffd\u200be'
+run runqlat -o "$dir/odd" --json --label "$odd=$odd" -- "$dir/"$'a\u202eb' "$odd"
+# shellcheck disable=SC2016 # jq's
+ok 'JSON of odd labels and commands' jq -e --arg d "$dir" \
+	'.labels == {"a?b?[31mc?d?e": "a?b?[31mc?d?e"} and .workload.command == $d + "/a?b a?b?[31mc?d?e"' <<<"$out"
+is 'run.db of them' "$(sqlite3 "$(recording "$dir/odd")/run.db" "SELECT name || value FROM label
+	UNION ALL SELECT value FROM meta WHERE name = 'workload'")" "a?b?[31mc?d?ea?b?[31mc?d?e"$'\n'"$dir/a?b a?b?[31mc?d?e"
+
+# SQLite takes less than the kernel: it is told before anything is measured, and nobody is left to guess where.
+name=$(printf 'x%.0s' {1..200})
+refuses 'a path of more than 512 bytes' 1 "cannot make a directory in $dir/$name/$name/$name: File name too long; choose another by -o" \
+	record -o "$dir/$name/$name/$name" -- touch "$dir/ran"
+(cd "$dir/$name/$name" && "$latscope" runqlat -q -d 50ms -o "$name" >"$dir/stdout" 2>"$dir/stderr")
+like 'also where the name is shorter than the path' "$(<"$dir/stderr")" "cannot make a directory in $name: File name too long"
+is 'no directory is left, and nothing was run' "$(find "$dir/$name/$name/$name" "$dir/ran" -mindepth 1 2>/dev/null)" ''
+check 'a path of 400 bytes' 0 "^recording in $dir/$name/$name/" balances runqlat -d 50ms -o "$dir/$name/$name"
+ok 'it is complete' jq -e .complete "$dir/$name/$name"/2*/runqlat.summary.json
+long=/$(printf 'y%.0s' {1..250})
+long=$dir$long$long$long$long$long$long$long$long$long$long$long$long$long$long$long$long
+refuses 'messages name a path of 4,000 bytes in full: -o' 1 "cannot make a directory in $long: File name too long; choose" \
+	record -d 1s -o "$long"
+refuses 'a workload' 1 "cannot run '$long/no': (No such file or directory|File name too long); the workload must" \
+	record -o "$dir/never" -- "$long/no"
+refuses 'a cgroup' 1 "--cgroup $long: .*; give a directory of the cgroup v2 hierarchy" runqlat -d 1s --cgroup "$long"
+refuses 'a disk' 1 "--disk $long: no such disk; see lsblk" iolat -d 1s --disk "$long"
+wrong 'an argument' "--by '$long': one or more of process" runqlat --by "$long"
+
 if disk ro 2>/dev/null; then
 	refuses 'a disk that is read-only' 1 "cannot make a directory in $dir/disk: Read-only file system; choose" \
 		record -d 1s -o "$dir/disk"

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <math.h>
 
 #include "base/counts.h"
 #include "base/csv.h"
@@ -105,6 +106,88 @@ static void failed_files_leave_nothing(void **state)
 	assert_int_equal(outfile__open(&file, dir, "out"), 0);
 	assert_int_equal(outfile__commit(&file), -EISDIR);
 	assert_absent(".out.tmp");
+}
+
+static unsigned int synced_files, synced_dirs;
+
+/* In place of that of libc. */
+int fsync(int fd)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	synced_files += S_ISREG(st.st_mode) && st.st_size == 4;
+	synced_dirs += S_ISDIR(st.st_mode) && !access(unit_path(dir, "out"), F_OK);
+	return 0;
+}
+
+static void test_file_is_on_the_disk_before_its_name_is(void **state)
+{
+	struct outfile file = { NULL };
+
+	(void)state;
+	synced_files = synced_dirs = 0;
+	assert_int_equal(outfile__open(&file, dir, "out"), 0);
+	fputs("some", file.stream);
+	assert_int_equal(synced_files + synced_dirs, 0);
+	assert_int_equal(outfile__commit(&file), 0);
+	assert_int_equal(synced_files, 1);
+	assert_int_equal(synced_dirs, 1);
+}
+
+static char *field_of(const char *text)
+{
+	FILE *out = fopen(unit_path(dir, "field"), "w");
+
+	assert_non_null(out);
+	csv__field(out, text);
+	assert_int_equal(fclose(out), 0);
+	return unit_read(dir, "field");
+}
+
+static void test_no_field_of_csv_is_a_formula(void **state)
+{
+	static const struct {
+		const char *text, *field;
+	} table[] = {
+		{ "=1+1", "\"'=1+1\"" },
+		{ "+cmd|' /C calc'!A0", "\"'+cmd|' /C calc'!A0\"" },
+		{ "@SUM(A1)", "\"'@SUM(A1)\"" },
+		{ "-bash (1)", "\"'-bash (1)\"" },
+		{ "\t=1", "\"'\t=1\"" },
+		{ "\r=1", "\"'\r=1\"" },
+		{ "=\"a\"", "\"'=\"\"a\"\"\"" },
+		{ "a=1", "a=1" },
+		{ "a,b", "\"a,b\"" },
+		{ "", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		char *got = field_of(table[i].text);
+
+		assert_string_equal(got, table[i].field);
+		free(got);
+	}
+}
+
+static void test_json_has_null_for_what_is_no_number(void **state)
+{
+	struct json_object *object = json_tokener_parse(
+		"{\"a\": NaN, \"b\": -Infinity, \"c\": 1.5, \"d\": \"x\\u202ey\", \"e\": 2}");
+	FILE *out = fopen(unit_path(dir, "json"), "w");
+	char *got;
+
+	(void)state;
+	assert_non_null(object);
+	assert_non_null(out);
+	json_object_object_add(object, "f", json_object_new_double_s(NAN, "nan"));
+	assert_int_equal(json__print(object, out, false), 0);
+	assert_int_equal(fclose(out), 0);
+	got = unit_read(dir, "json");
+	assert_string_equal(got,
+			    "{\"a\":null,\"b\":null,\"c\":1.5,\"d\":\"x?y\",\"e\":2,\"f\":null}\n");
+	free(got);
 }
 
 static char *csv_of(const struct lat_hist *hist)
@@ -541,6 +624,9 @@ int main(void)
 		TEST(run_directory_errors),
 		TEST(files_appear_whole),
 		TEST(failed_files_leave_nothing),
+		TEST(test_file_is_on_the_disk_before_its_name_is),
+		TEST(test_no_field_of_csv_is_a_formula),
+		TEST(test_json_has_null_for_what_is_no_number),
 		TEST(csv_bytes),
 		TEST(csv_files),
 		TEST(writers_need_a_directory),

@@ -231,6 +231,17 @@ static void clean_texts(void **state)
 		{ "\355\240\200", "???" }, /* half of an UTF-16 pair */
 		{ "\302\233m", "??m" }, /* CSI of C1 */
 		{ "\364\220\200\200", "????" }, /* above U+10FFFF */
+		{ "a\342\200\256b", "a?b" }, /* U+202E: right to left from here on */
+		{ "\342\201\246a\342\201\251", "?a?" }, /* U+2066, U+2069: isolates */
+		{ "\330\234", "?" }, /* U+061C: Arabic letter mark */
+		{ "a\342\200\213b", "a?b" }, /* U+200B: zero-width space */
+		{ "a\302\255b", "a?b" }, /* U+00AD: soft hyphen */
+		{ "\357\273\277a", "?a" }, /* U+FEFF: byte order mark */
+		{ "a\342\200\250b", "a?b" }, /* U+2028: line separator */
+		{ "\343\205\244", "?" }, /* U+3164: Hangul filler */
+		{ "\363\240\201\201", "?" }, /* U+E0041: a tag */
+		{ "\342\200\220", "\342\200\220" }, /* U+2010: a hyphen, which is seen */
+		{ "\360\237\230\200", "\360\237\230\200" },
 	};
 	char out[64];
 
