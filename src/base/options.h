@@ -61,7 +61,8 @@ struct options {
 	char **args; /* the workload, or the arguments; NULL after the last, as in argv */
 	int nr_args;
 
-	char error[PATH_MAX + RUN_TEXT]; /* what was wrong, in one line without the command's name */
+	char error[PATH_MAX +
+		   RUN_TEXT]; /* what was wrong, in one line without the command's name */
 	bool help; /* -h was given */
 };
 

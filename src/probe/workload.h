@@ -42,7 +42,7 @@ int workload__prepare(struct workload *workload, char *const argv[],
 /* Ends the child that waits: nothing is run. */
 void workload__cancel(struct workload *workload);
 
-/* Lets it go. -errno of its exec, or of becoming its user: nothing was run, and the child is reaped. */
+/* Lets it go. -errno of its exec or of becoming its user: nothing was run, the child is reaped. */
 int workload__release(struct workload *workload);
 
 /* Has it ended? Then *status is as waitpid() gives it, and the child reaped. */
