@@ -272,6 +272,7 @@ struct iolat_sample {
 	__u32 op;
 	__u32 unknown;
 	char comm[LAT_COMM_LEN];
+	char leader_comm[LAT_COMM_LEN];
 };
 
 /* Not inlined, and global: the verifier looks at it once, and not again for every way to a call. */
@@ -302,6 +303,7 @@ __noinline int split_sample(struct iolat_sample *sample)
 	who.tid = sample->pid_tgid;
 	who.cgroup = sample->cgroup;
 	who.comm = sample->comm;
+	who.leader_comm = sample->leader_comm;
 	split_by_identity(&split, cell, sample->metric, sample->unknown ? NULL : &who, sample->ns);
 	return 0;
 }
@@ -321,6 +323,7 @@ static __always_inline void split_completion(const struct ending *done, __u32 me
 		sample.pid_tgid = start->pid_tgid;
 		sample.cgroup = start->cgroup;
 		__builtin_memcpy(sample.comm, start->comm, sizeof(sample.comm));
+		__builtin_memcpy(sample.leader_comm, start->leader_comm, sizeof(sample.comm));
 	}
 	split_sample(&sample);
 }
@@ -540,6 +543,8 @@ static __always_inline void keep(const struct request_view *rq, __u64 issue_ns)
 		start.cgroup = task_cgroup(current, false);
 		start.unwanted = filter_by_task(&knobs) && !task_wanted(&knobs, current, false);
 		bpf_get_current_comm(&start.comm, sizeof(start.comm));
+		bpf_probe_read_kernel_str(&start.leader_comm, sizeof(start.leader_comm),
+					  leader_comm(current, false));
 	}
 	if (bpf_map_update_elem(&start_ts, &id, &start, BPF_ANY))
 		count_start(LAT_NOT_KEPT);

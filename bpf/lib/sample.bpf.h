@@ -228,8 +228,22 @@ struct identity {
 	__u32 tgid;
 	__u32 tid;
 	__u64 cgroup;
-	const char *comm;
+	const char *comm; /* of the thread */
+	const char *leader_comm; /* the name of the process */
 };
+
+/*
+ * The name of a task's process: its leader's, also when that has exited. A task at the end of its
+ * exit may have outlived its leader, whose memory is then another task's: it has only its own name.
+ */
+static __always_inline const char *leader_comm(struct task_struct *task, bool raw)
+{
+	struct task_struct *leader = READ(raw, task, group_leader);
+
+	if (READ(raw, task, exit_state) && READ(raw, leader, tgid) != READ(raw, task, tgid))
+		return task->comm;
+	return leader->comm;
+}
 
 #define LAT_BY_TASK (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
 
@@ -266,7 +280,8 @@ static __always_inline void split_by_identity(const struct split *split, struct 
 	if (knobs_split(split->knobs, LAT_BY_PROCESS)) {
 		key.by = LAT_BY_PROCESS;
 		key.id = who ? who->tgid : 0;
-		split_add_row(split, cell, &key, who ? split_row(split, &key, who->comm) : 0, ns);
+		split_add_row(split, cell, &key, who ? split_row(split, &key, who->leader_comm) : 0,
+			      ns);
 	}
 	if (knobs_split(split->knobs, LAT_BY_THREAD)) {
 		key.by = LAT_BY_THREAD;
@@ -290,6 +305,7 @@ static __always_inline void split_by_task(const struct split *split, struct lat_
 		return;
 	who.tgid = READ(raw, task, tgid);
 	who.tid = READ(raw, task, pid);
+	who.leader_comm = leader_comm(task, raw);
 	if (knobs_split(split->knobs, LAT_BY_CGROUP))
 		who.cgroup = task_cgroup(task, raw);
 	split_by_identity(split, cell, 0, &who, ns);

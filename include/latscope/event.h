@@ -189,9 +189,10 @@ struct iolat_start {
 	__u64 cgroup;
 	__u32 unwanted; /* the filters left it out */
 	__u32 requeues; /* times the driver gave it back */
-	char comm[LAT_COMM_LEN];
+	char comm[LAT_COMM_LEN]; /* of the submitter */
+	char leader_comm[LAT_COMM_LEN]; /* of its process */
 };
-_Static_assert(sizeof(struct iolat_start) == 56, "iolat_start has no padding");
+_Static_assert(sizeof(struct iolat_start) == 72, "iolat_start has no padding");
 
 /*
  * Iolat's `table`, in .bss: own stamps of requests in flight, where nobody asks who submitted them.
