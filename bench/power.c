@@ -117,8 +117,11 @@ static void die(const char *why)
 
 static void add_unit(struct side_made *side, const struct lat_hist *hist)
 {
-	if (unit__take(&side->units[side->nr++], hist))
+	struct unit *unit = &side->units[side->nr];
+
+	if (unit__take(unit, hist))
 		die("out of memory");
+	unit->window = side->nr++;
 }
 
 static void clear(struct side_made *side)
@@ -182,20 +185,34 @@ static struct judge_rules rules_of(const struct scenario *scenario)
 	};
 }
 
+/* Synthetic units are of equal length. */
+static const uint64_t *windows(void)
+{
+	static uint64_t ns[MOST_UNITS];
+
+	for (unsigned int i = 0; i < MOST_UNITS; i++)
+		ns[i] = 1000000000;
+	return ns;
+}
+
 /* Is there a verdict on any figure or, if there is something to find, that the tail is worse? */
 static bool ours(const struct scenario *scenario, const struct side_made *off,
 		 const struct side_made *on)
 {
 	struct judge_rules rules = rules_of(scenario);
-	struct judge_side sides[2] = { { off->units, off->nr, rules.batches ? 1 : off->nr },
-				       { on->units, on->nr, rules.batches ? 1 : on->nr } };
+	struct judge_side sides[2] = {
+		{ off->units, off->nr, rules.batches ? 1 : off->nr, windows(), off->nr },
+		{ on->units, on->nr, rules.batches ? 1 : on->nr, windows(), on->nr }
+	};
+	/* Rates differ where one side is made with fewer events. */
+	unsigned int alike = scenario->fewer > 1 ? JUDGE_LATENCIES : JUDGE_FIGURES;
 	struct judged figures[JUDGE_FIGURES], *family[] = { figures };
 	bool found = false;
 
 	judge__figures(&rules, &sides[0], &sides[1], figures);
 	if (judge__verdicts(&rules, family, 1) < 0)
 		die("out of memory");
-	for (unsigned int i = 0; i < JUDGE_FIGURES; i++)
+	for (unsigned int i = 0; i < alike; i++)
 		found |= figures[i].verdict != JUDGE_NO_DIFFERENCE;
 	return scenario->factor > 1 ? figures[JUDGE_TAIL].verdict == JUDGE_WORSE : found;
 }
@@ -204,7 +221,7 @@ static bool theirs(const struct scenario *scenario, const struct side_made *off,
 		   const struct side_made *on)
 {
 	struct rival_side sides[2] = { { off->units, off->nr, 1 }, { on->units, on->nr, 1 } };
-	double p[JUDGE_FIGURES];
+	double p[JUDGE_LATENCIES];
 
 	for (unsigned int i = 0; scenario->kind == INTERVALS && i < 2; i++)
 		sides[i].block = rival__block_length(sides[i].units, sides[i].nr);
@@ -214,9 +231,9 @@ static bool theirs(const struct scenario *scenario, const struct side_made *off,
 		rival__bootstrap(&sides[0], &sides[1], RESAMPLES, p);
 	/* The last quantile is left out, as it would be for want of events. */
 	p[JUDGE_MEAN - 1] = 1;
-	if (holm__adjust(p, JUDGE_FIGURES))
+	if (holm__adjust(p, JUDGE_LATENCIES))
 		die("out of memory");
-	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
+	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++) {
 		if (p[i] <= 0.05)
 			return true;
 	}
@@ -240,16 +257,21 @@ static void run_scenario(const struct scenario *scenario, bool rival)
 	clear(&on);
 }
 
-/* The units of some recordings of the pool, borrowed from it. */
-static unsigned int pick(const struct side_series *series, const unsigned int *recordings,
-			 unsigned int nr, struct unit *units)
+/* The units of some recordings of the pool, borrowed from it, and how long each is. */
+static unsigned int pick(const struct side *pool, const struct side_series *series,
+			 const unsigned int *recordings, unsigned int nr, struct unit *units,
+			 uint64_t *windows_ns)
 {
 	unsigned int picked = 0;
 
 	for (size_t i = 0; i < series->nr; i++) {
 		for (unsigned int j = 0; j < nr && picked < MOST_UNITS; j++) {
-			if (series->units[i].recording == recordings[j])
-				units[picked++] = series->units[i];
+			if (series->units[i].recording != recordings[j])
+				continue;
+			units[picked] = series->units[i];
+			windows_ns[picked] = pool->windows_ns[units[picked].window];
+			units[picked].window = picked;
+			picked++;
 		}
 	}
 	return picked;
@@ -270,6 +292,7 @@ static bool pool_pair(const struct side *pool, const unsigned int *order, unsign
 		      bool batches)
 {
 	static struct unit units[2][MOST_UNITS];
+	static uint64_t windows_ns[2][MOST_UNITS];
 	struct judged figures[POOL_FAMILY][JUDGE_FIGURES], *family[POOL_FAMILY] = { 0 };
 	struct judge_rules rules = rules_of(&(struct scenario){ .kind = batches ? BATCHES : RUNS });
 	unsigned int nr =
@@ -278,11 +301,13 @@ static bool pool_pair(const struct side *pool, const unsigned int *order, unsign
 	for (unsigned int i = 0; i < nr; i++) {
 		struct judge_side sides[2];
 
-		for (unsigned int j = 0; j < 2; j++)
-			sides[j] = (struct judge_side){
-				units[j], pick(pool->series[i], order + j * runs, runs, units[j]),
-				runs
-			};
+		for (unsigned int j = 0; j < 2; j++) {
+			unsigned int picked = pick(pool, pool->series[i], order + j * runs, runs,
+						   units[j], windows_ns[j]);
+
+			sides[j] = (struct judge_side){ units[j], picked, runs, windows_ns[j],
+							picked };
+		}
 		family[i] = figures[i];
 		judge__figures(&rules, &sides[0], &sides[1], figures[i]);
 	}

@@ -9,7 +9,7 @@
 
 #include "synthetic.h"
 
-static void draw(const struct rival_side *side, double logs[JUDGE_FIGURES])
+static void draw(const struct rival_side *side, double logs[JUDGE_LATENCIES])
 {
 	struct lat_hist hist = { 0 };
 	unsigned int drawn = 0;
@@ -25,17 +25,17 @@ static void draw(const struct rival_side *side, double logs[JUDGE_FIGURES])
 
 /* Twice the smaller share of the resampled differences on either side of 0. */
 void rival__bootstrap(const struct rival_side *off, const struct rival_side *on,
-		      unsigned int resamples, double p[JUDGE_FIGURES])
+		      unsigned int resamples, double p[JUDGE_LATENCIES])
 {
-	double logs[2][JUDGE_FIGURES], above[JUDGE_FIGURES] = { 0 };
+	double logs[2][JUDGE_LATENCIES], above[JUDGE_LATENCIES] = { 0 };
 
 	for (unsigned int i = 0; i < resamples; i++) {
 		draw(off, logs[0]);
 		draw(on, logs[1]);
-		for (unsigned int j = 0; j < JUDGE_FIGURES; j++)
+		for (unsigned int j = 0; j < JUDGE_LATENCIES; j++)
 			above[j] += logs[1][j] > logs[0][j] ? 1 : logs[1][j] < logs[0][j] ? 0 : 0.5;
 	}
-	for (unsigned int j = 0; j < JUDGE_FIGURES; j++) {
+	for (unsigned int j = 0; j < JUDGE_LATENCIES; j++) {
 		double share = (above[j] + 0.5) / (resamples + 1);
 
 		p[j] = 2 * fmin(share, 1 - share);
@@ -48,7 +48,7 @@ struct moments {
 
 static struct moments moments(const struct rival_side *side, unsigned int figure)
 {
-	double logs[JUDGE_FIGURES], sum = 0, squares = 0, nr = side->nr;
+	double logs[JUDGE_LATENCIES], sum = 0, squares = 0, nr = side->nr;
 
 	for (unsigned int i = 0; i < side->nr; i++) {
 		struct lat_hist hist = { 0 };
@@ -62,9 +62,9 @@ static struct moments moments(const struct rival_side *side, unsigned int figure
 }
 
 void rival__welch(const struct rival_side *off, const struct rival_side *on,
-		  double p[JUDGE_FIGURES])
+		  double p[JUDGE_LATENCIES])
 {
-	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
+	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++) {
 		struct moments a = moments(off, i), b = moments(on, i);
 		double sum = a.variance + b.variance;
 		double df = sum * sum /
@@ -134,7 +134,7 @@ static double block_length(const double *x, unsigned int nr)
 
 unsigned int rival__block_length(const struct unit *units, unsigned int nr)
 {
-	static double logs[MOST][JUDGE_FIGURES];
+	static double logs[MOST][JUDGE_LATENCIES];
 	double series[MOST], longest = 1;
 
 	for (unsigned int i = 0; i < nr; i++) {
@@ -143,7 +143,7 @@ unsigned int rival__block_length(const struct unit *units, unsigned int nr)
 		unit__add_to(&hist, &units[i]);
 		judge__logarithms(&hist, logs[i]);
 	}
-	for (unsigned int j = 0; j < JUDGE_FIGURES; j++) {
+	for (unsigned int j = 0; j < JUDGE_LATENCIES; j++) {
 		for (unsigned int i = 0; i < nr; i++)
 			series[i] = logs[i][j];
 		longest = fmax(longest, block_length(series, nr));

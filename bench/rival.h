@@ -17,11 +17,11 @@ struct rival_side {
  * Bootstrap, Chapman & Hall 1993, ch. 13.
  */
 void rival__bootstrap(const struct rival_side *off, const struct rival_side *on,
-		      unsigned int resamples, double p[JUDGE_FIGURES]);
+		      unsigned int resamples, double p[JUDGE_LATENCIES]);
 
 /* Welch's t of the units' logarithms, whatever their numbers. Blocks do not matter. */
 void rival__welch(const struct rival_side *off, const struct rival_side *on,
-		  double p[JUDGE_FIGURES]);
+		  double p[JUDGE_LATENCIES]);
 
 /*
  * Length of blocks by D. N. Politis, H. White (Econom. Rev. 23 (2004) 53-70, corrected with

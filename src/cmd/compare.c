@@ -21,8 +21,8 @@ static const char compare_doc[] =
 	"has several: with three or more on both sides, verdicts are about what differs beyond "
 	"the usual difference from run to run; with fewer, beyond that within a run and a spread "
 	"from run to run that is assumed, see --run-spread.\v"
-	"Figures that are judged: tail (share), p50, p90, p99, p99.9, p99.99, mean. Of all, more "
-	"is worse.\n\n"
+	"Figures that are judged: tail (share), p50, p90, p99, p99.9, p99.99 and mean, of which "
+	"more is worse; rate and tail/s (events per second), of which more is only more.\n\n"
 	"Examples:\n"
 	"  latscope compare runs-off runs-on\n"
 	"  latscope compare --metric p99 --min-effect 10% --fail-on worse before after\n"
@@ -65,8 +65,8 @@ static int add_metric(struct compare *compare, const char *text)
 
 	if (figure < 0)
 		return options__fail(&compare->options,
-				     "--metric '%s': tail, p50, p90, p99, p99.9, p99.99 or mean "
-				     "is wanted",
+				     "--metric '%s': tail, p50, p90, p99, p99.9, p99.99, mean, "
+				     "rate or tail/s is wanted",
 				     text);
 	compare->rules.judge.figures |= 1U << figure;
 	return 0;

@@ -6,6 +6,11 @@
 
 #include "compare_print.h"
 
+double compare__scale(unsigned int figure)
+{
+	return figure == JUDGE_TAIL || judge__is_rate(figure) ? 1 : 1e-3;
+}
+
 /* Empty if it is not there. */
 static void number(FILE *out, double value)
 {
@@ -24,7 +29,7 @@ static void print_figure(FILE *out, const struct comparison *comparison,
 			 const struct comparison_row *row, unsigned int figure)
 {
 	const struct judged *judged = &row->figures[figure];
-	double scale = figure == JUDGE_TAIL ? 1 : 1e-3;
+	double scale = compare__scale(figure);
 	bool wanted = comparison->rules.judge.figures & 1U << figure;
 
 	csv__field(out, row->module->name);
@@ -39,7 +44,7 @@ static void print_figure(FILE *out, const struct comparison *comparison,
 	number(out, judged->high);
 	number(out, judged->p);
 	number(out, judged->adjusted);
-	text(out, wanted ? judge__word(judged->verdict) : "");
+	text(out, wanted ? judge__verdict(judged) : "");
 	text(out, judged->why);
 	fputc('\n', out);
 }

@@ -8,20 +8,21 @@
 
 #include "compare_print.h"
 
-/* Latencies in us, as in all other JSON. */
-static double scale_of(unsigned int figure)
+static const char *unit_of(unsigned int figure)
 {
-	return figure == JUDGE_TAIL ? 1 : 1e-3;
+	if (judge__is_rate(figure))
+		return "per_sec";
+	return figure == JUDGE_TAIL ? "share" : "us";
 }
 
 static struct json_object *figure_json(const struct comparison *comparison,
 				       const struct judged *judged, unsigned int figure)
 {
 	struct json_object *object = json_object_new_object();
-	double scale = scale_of(figure);
+	double scale = compare__scale(figure);
 
 	fields__text(object, "figure", judge__name(figure));
-	fields__text(object, "unit", figure == JUDGE_TAIL ? "share" : "us");
+	fields__text(object, "unit", unit_of(figure));
 	fields__number(object, "off", judged->off * scale);
 	fields__number(object, "on", judged->on * scale);
 	fields__number(object, "difference", (judged->on - judged->off) * scale);
@@ -35,7 +36,7 @@ static struct json_object *figure_json(const struct comparison *comparison,
 	fields__number(object, "p_adjusted", judged->adjusted);
 	fields__flag(object, "judged", judged->tested);
 	fields__text(object, "verdict",
-		     comparison->rules.judge.figures & 1U << figure ? judge__word(judged->verdict)
+		     comparison->rules.judge.figures & 1U << figure ? judge__verdict(judged)
 								    : NULL);
 	fields__text(object, "reason", judged->why[0] ? judged->why : NULL);
 	return object;
@@ -118,6 +119,8 @@ static struct json_object *verdicts_json(const struct comparison *comparison)
 
 	fields__count(object, "worse", comparison->verdicts[JUDGE_WORSE]);
 	fields__count(object, "better", comparison->verdicts[JUDGE_BETTER]);
+	fields__count(object, "more", comparison->verdicts[JUDGE_MORE]);
+	fields__count(object, "fewer", comparison->verdicts[JUDGE_FEWER]);
 	fields__count(object, "no_difference_shown", comparison->verdicts[JUDGE_NO_DIFFERENCE]);
 	fields__count(object, "cannot_tell", comparison->untold);
 	return object;

@@ -16,6 +16,9 @@ void compare__print_text(FILE *out, const struct comparison *comparison, bool co
 /* A line a figure. */
 void compare__print_csv(FILE *out, const struct comparison *comparison);
 
+/* What a figure is multiplied by in CSV and JSON: latencies are in us there, as in all others. */
+double compare__scale(unsigned int figure);
+
 /* To be put; docs/format.md lists the fields. */
 struct json_object *compare__json(const struct comparison *comparison);
 

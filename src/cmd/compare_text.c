@@ -139,18 +139,14 @@ static bool none_can_tell(const struct comparison *comparison)
 
 static void print_verdict(const struct page *page, const struct judged *judged, bool wanted)
 {
-	static const char *const colors[] = { "0", "31", "32" };
+	static const char *const colors[JUDGE_VERDICTS] = { "0", "31", "32", "0", "0" };
 
 	if (!wanted) {
 		fputs(" not judged\n", page->out);
 		return;
 	}
-	if (none_can_tell(page->comparison)) {
-		fputs(" cannot tell\n", page->out);
-		return;
-	}
 	paint(page, colors[judged->verdict]);
-	fprintf(page->out, " %s", judge__word(judged->verdict));
+	fprintf(page->out, " %s", judge__verdict(judged));
 	paint(page, "0");
 	fputc('\n', page->out);
 }
@@ -162,54 +158,60 @@ static void print_sides(const struct page *page, const char *name, const char *o
 	fprintf(page->out, "%-6s %9s %9s %9s", name, off, on, difference);
 }
 
+static const char *rate_difference(char buf[TEXT], double per_second)
+{
+	char size[TEXT];
+
+	snprintf(buf, TEXT, "%c%.30s", per_second < 0 ? '-' : '+', rate(size, fabs(per_second)));
+	return buf;
+}
+
+/* How values of a figure are written, and their differences. */
+struct writing {
+	const char *(*value)(char buf[TEXT], double value);
+	const char *(*difference)(char buf[TEXT], double difference);
+};
+
+static const struct writing *writing_of(unsigned int figure)
+{
+	static const struct writing of_share = { share, points };
+	static const struct writing of_rate = { rate, rate_difference };
+	static const struct writing of_latency = { units__ns, latency_difference };
+
+	if (judge__is_rate(figure))
+		return &of_rate;
+	return figure == JUDGE_TAIL ? &of_share : &of_latency;
+}
+
 static void figure_row(const struct page *page, const struct judged *judged, unsigned int figure)
 {
 	const struct judge_rules *rules = &page->comparison->rules.judge;
 	bool as_percent = !(judged->ratio >= WIDE_RATIO || judged->high >= WIDE_RATIO);
 	char off[TEXT] = "-", on[TEXT] = "-", difference[TEXT] = "-";
+	const struct writing *writing = writing_of(figure);
 
-	if (figure == JUDGE_TAIL) {
-		if (!isnan(judged->off))
-			share(off, judged->off);
-		if (!isnan(judged->on))
-			share(on, judged->on);
-		if (!isnan(judged->on - judged->off))
-			points(difference, judged->on - judged->off);
-	} else {
-		if (!isnan(judged->off))
-			units__ns(off, judged->off);
-		if (!isnan(judged->on))
-			units__ns(on, judged->on);
-		if (!isnan(judged->on - judged->off))
-			latency_difference(difference, judged->on - judged->off);
-	}
+	if (!isnan(judged->off))
+		writing->value(off, judged->off);
+	if (!isnan(judged->on))
+		writing->value(on, judged->on);
+	if (!isnan(judged->on - judged->off))
+		writing->difference(difference, judged->on - judged->off);
 	print_sides(page, judge__name(figure), off, on, difference);
 	print_relative(page, judged->ratio, as_percent);
 	print_interval(page, judged, as_percent);
 	print_verdict(page, judged, rules->figures & 1U << figure);
 }
 
-static void rate_row(const struct page *page, const struct comparison_total total[2])
-{
-	double off = figures__rate(total[0].events, total[0].duration_ns);
-	double on = figures__rate(total[1].events, total[1].duration_ns);
-	char texts[2][TEXT], size[TEXT], difference[TEXT];
-	double ratio = off > 0 ? on / off : NAN;
-
-	snprintf(difference, TEXT, "%c%.30s", on < off ? '-' : '+', rate(size, fabs(on - off)));
-	print_sides(page, "rate", rate(texts[0], off), rate(texts[1], on), difference);
-	print_relative(page, ratio, ratio < WIDE_RATIO);
-	fputc('\n', page->out);
-}
-
 static void max_row(const struct page *page, const struct comparison_total total[2])
 {
 	double off = (double)total[0].max_ns, on = (double)total[1].max_ns;
-	double ratio = off > 0 ? on / off : NAN;
+	bool both = total[0].events && total[1].events;
+	double ratio = both && off > 0 ? on / off : NAN;
 	char texts[3][TEXT];
 
-	print_sides(page, "max", units__ns(texts[0], off), units__ns(texts[1], on),
-		    latency_difference(texts[2], on - off));
+	print_sides(page, "max", total[0].events ? units__ns(texts[0], off) : "-",
+		    total[1].events ? units__ns(texts[1], on) : "-",
+		    both ? latency_difference(texts[2], on - off) : "-");
 	print_relative(page, ratio, ratio < WIDE_RATIO);
 	fputc('\n', page->out);
 }
@@ -301,18 +303,14 @@ static void print_row(const struct page *page, const struct comparison_row *row)
 	char interval[TEXT];
 
 	row_heading(page, row);
-	if (row->one_sided) {
-		fprintf(page->out, "cannot tell: %s\n", row->figures[JUDGE_MEAN].why);
-		count_rows(page, row->total);
-		return;
-	}
 	snprintf(interval, sizeof(interval), "%g %% interval",
 		 page->comparison->rules.judge.confidence * 100);
 	fprintf(page->out, "%-6s %9s %9s %17s %15s %s\n", "", judge__sides[0], judge__sides[1],
 		"difference", interval, "verdict");
 	figure_row(page, &row->figures[JUDGE_TAIL], JUDGE_TAIL);
-	rate_row(page, row->total);
-	for (unsigned int i = JUDGE_QUANTILE; i < JUDGE_FIGURES; i++)
+	figure_row(page, &row->figures[JUDGE_RATE], JUDGE_RATE);
+	figure_row(page, &row->figures[JUDGE_TAIL_RATE], JUDGE_TAIL_RATE);
+	for (unsigned int i = JUDGE_QUANTILE; i < JUDGE_LATENCIES; i++)
 		figure_row(page, &row->figures[i], i);
 	max_row(page, row->total);
 	reasons(page, row->figures);
@@ -396,11 +394,10 @@ static void describe_method(const struct page *page)
 
 	add_method(&wrap, comparison);
 	wrap__print(&wrap, page->out, 0, 0);
-	wrap__add(
-		&wrap,
-		"Intervals are of the ratio ON / OFF, by Student's t on logarithms, each at "
-		"%g %%. Verdicts allow for %zu judged figure%s (Holm). Judged, and worse if more: ",
-		rules->confidence * 100, comparison->family, plural(comparison->family));
+	wrap__add(&wrap,
+		  "Intervals are of the ratio ON / OFF, by Student's t on logarithms, each at "
+		  "%g %%. Verdicts allow for %zu judged figure%s (Holm). Judged: ",
+		  rules->confidence * 100, comparison->family, plural(comparison->family));
 	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
 		if (!(rules->figures & 1U << i))
 			continue;
@@ -409,7 +406,8 @@ static void describe_method(const struct page *page)
 	}
 	if (rules->min_effect > 0)
 		wrap__add(&wrap, ", from a ratio of %.4g or its inverse on", 1 + rules->min_effect);
-	wrap__add(&wrap, ". Rate, max and counts are context.");
+	wrap__add(&wrap, ". Of a latency or share more is worse; more "
+			 "events per second are only more. Max and counts are context.");
 	wrap__print(&wrap, page->out, 0, 0);
 }
 
@@ -460,10 +458,14 @@ static void summary(const struct page *page)
 
 	add_found(&wrap, comparison, JUDGE_WORSE);
 	add_found(&wrap, comparison, JUDGE_BETTER);
-	wrap__add(&wrap, "%zu %s", comparison->verdicts[JUDGE_NO_DIFFERENCE] + comparison->untold,
+	if (comparison->verdicts[JUDGE_MORE])
+		add_found(&wrap, comparison, JUDGE_MORE);
+	if (comparison->verdicts[JUDGE_FEWER])
+		add_found(&wrap, comparison, JUDGE_FEWER);
+	wrap__add(&wrap, "%zu %s", comparison->verdicts[JUDGE_NO_DIFFERENCE],
 		  judge__word(JUDGE_NO_DIFFERENCE));
 	if (comparison->untold)
-		wrap__add(&wrap, " (%zu of them: cannot tell)", comparison->untold);
+		wrap__add(&wrap, "; %zu cannot tell", comparison->untold);
 	fputc('\n', page->out);
 	wrap__print(&wrap, page->out, 0, 2);
 }

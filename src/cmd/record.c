@@ -28,7 +28,9 @@
 #include "tierlat_print.h"
 #include "tiers.h"
 
-#define DEFAULT_INTERVAL_NS 1000000000ULL
+#define MOST_INTERVAL_NS 1000000000ULL
+#define LEAST_INTERVAL_NS 10000000ULL
+#define INTERVALS 60
 #define DEFAULT_DIR "runs"
 
 struct record {
@@ -348,12 +350,26 @@ static char *join(char *const argv[])
 	return text;
 }
 
+/*
+ * Enough intervals for report and compare, which need ten, whatever the duration. Shorter ones than
+ * 10 ms would cost more than they tell. Rounded up, so that none of a few ns is left at the end.
+ */
+static uint64_t default_interval_ns(uint64_t duration_ns)
+{
+	uint64_t part = (duration_ns + INTERVALS - 1) / INTERVALS;
+
+	if (!duration_ns || part > MOST_INTERVAL_NS)
+		return MOST_INTERVAL_NS;
+	return part < LEAST_INTERVAL_NS ? LEAST_INTERVAL_NS : part;
+}
+
 static int describe_run(struct record *record)
 {
 	const struct options *options = &record->options;
 	struct run *run = record->run;
 
-	run->interval_ns = options->interval_ns ? options->interval_ns : DEFAULT_INTERVAL_NS;
+	run->interval_ns = options->interval_ns ? options->interval_ns
+						: default_interval_ns(options->duration_ns);
 	run->tail_ns = record->knobs.tail_ns;
 	run->filter = target__describe(options, &record->knobs, NULL);
 	if (options->nr_args) {

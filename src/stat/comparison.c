@@ -129,7 +129,7 @@ static void withdraw_stamps(const struct comparison *comparison, struct comparis
 	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
 		struct judged *judged = &row->figures[i];
 
-		if (!judged->tested)
+		if (!judged->tested || i == JUDGE_RATE)
 			continue;
 		judged->tested = false;
 		judged->low = judged->high = judged->p = NAN;
@@ -161,13 +161,17 @@ static int add_row(struct comparison *comparison, const struct run_module *modul
 
 		add_up(&comparison->sides[i], series, comparison->rules.judge.confidence,
 		       &row->total[i]);
-		if (series)
-			parts[i] = (struct judge_side){ series->units, series->nr,
-							comparison->sides[i].nr };
+		parts[i] = (struct judge_side){ .runs = comparison->sides[i].nr,
+						.windows_ns = comparison->sides[i].windows_ns,
+						.nr_windows = comparison->sides[i].nr_windows };
+		if (series) {
+			parts[i].units = series->units;
+			parts[i].nr = series->nr;
+		}
 	}
-	row->one_sided = !parts[0].nr || !parts[1].nr;
 	judge__figures(&comparison->rules.judge, &parts[0], &parts[1], row->figures);
 	withdraw_tail(comparison, &row->figures[JUDGE_TAIL]);
+	withdraw_tail(comparison, &row->figures[JUDGE_TAIL_RATE]);
 	withdraw_stamps(comparison, row);
 	return 0;
 }

@@ -32,7 +32,6 @@ struct comparison_row {
 	unsigned int metric;
 	int by; /* enum lat_by or SIDE_WHOLE */
 	const char *key;
-	bool one_sided; /* the other side has no events: no figures */
 	struct comparison_total total[2];
 	struct judged figures[JUDGE_FIGURES];
 };
@@ -54,7 +53,7 @@ struct comparison {
 	struct notes warnings;
 	size_t family; /* figures that were judged */
 	size_t untold; /* figures that were to be judged, but it cannot be told */
-	size_t verdicts[3]; /* how many were judged so, by enum judge_verdict */
+	size_t verdicts[JUDGE_VERDICTS]; /* how many were judged so, by enum judge_verdict */
 };
 
 /*

@@ -2,6 +2,7 @@
 #include "judge.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +13,14 @@
 
 #include "contrast.h"
 #include "holm.h"
+#include "rate.h"
 
 /*
  * Least events that lie beyond a quantile: fewer, and it is nearly the largest sample, which grows
  * with the number of events and not only with the latency.
  */
 #define LEAST_BEYOND 10
-#define BATCH_PART 5 /* a batch may have a fifth of that, if all have it together */
+#define BATCH_PART 5 /* a batch with a fifth of that counts, if all have it together */
 /*
  * Least events in the tail of a side, as it is or as it would be if both had the same share; and at
  * least one a run. With fewer, none at all says nothing of the share.
@@ -33,14 +35,14 @@ static const double quantiles[FIGURES_QUANTILES] = { 0.5, 0.9, 0.99, 0.999, 0.99
 /* One side of one latency. */
 struct summary {
 	const struct judge_side *side;
-	double nr;
 	struct lat_hist pool;
 	uint64_t events;
 	uint64_t least_events; /* of a unit */
+	double nr[JUDGE_LATENCIES]; /* units that have enough events for the figure */
 	double mean_bias; /* most by which the logarithm of a unit's mean is too small */
-	double centre[JUDGE_FIGURES]; /* logarithms */
-	double variance[JUDGE_FIGURES];
-	double value[JUDGE_FIGURES]; /* as shown */
+	double centre[JUDGE_LATENCIES]; /* logarithms */
+	double variance[JUDGE_LATENCIES];
+	double value[JUDGE_LATENCIES]; /* as shown */
 };
 
 static bool is_quantile(unsigned int figure)
@@ -48,10 +50,17 @@ static bool is_quantile(unsigned int figure)
 	return figure >= JUDGE_QUANTILE && figure < JUDGE_QUANTILE + FIGURES_QUANTILES;
 }
 
+bool judge__is_rate(unsigned int figure)
+{
+	return figure == JUDGE_RATE || figure == JUDGE_TAIL_RATE;
+}
+
 const char *judge__name(unsigned int figure)
 {
 	if (figure == JUDGE_TAIL)
 		return "tail";
+	if (judge__is_rate(figure))
+		return figure == JUDGE_RATE ? "rate" : "tail/s";
 	return figure == JUDGE_MEAN ? "mean" : figures__labels[figure - JUDGE_QUANTILE];
 }
 
@@ -66,16 +75,22 @@ int judge__find(const char *name)
 
 const char *judge__word(enum judge_verdict verdict)
 {
-	static const char *const words[] = { "no difference shown", "worse", "better" };
+	static const char *const words[] = { "no difference shown", "worse", "better", "more",
+					     "fewer" };
 
 	return words[verdict];
+}
+
+const char *judge__verdict(const struct judged *judged)
+{
+	return judged->tested ? judge__word(judged->verdict) : "cannot tell";
 }
 
 /*
  * Half an event more keeps the logarithm of no tail finite, and makes that of a Poisson count
  * nearly unbiased from one event on (J. B. S. Haldane, Ann. Hum. Genet. 20 (1956) 309-311).
  */
-void judge__logarithms(const struct lat_hist *hist, double logs[JUDGE_FIGURES])
+void judge__logarithms(const struct lat_hist *hist, double logs[JUDGE_LATENCIES])
 {
 	double events = (double)hist__count(hist);
 
@@ -86,16 +101,36 @@ void judge__logarithms(const struct lat_hist *hist, double logs[JUDGE_FIGURES])
 			log(fmax((double)hist__quantile_ns(hist, quantiles[i]), 1));
 }
 
-/* Mean and sum of squares, one unit at a time (B. P. Welford, Technometrics 4 (1962) 419-420). */
-static void add_logs(struct summary *to, const double logs[JUDGE_FIGURES])
+static uint64_t least_events(unsigned int figure)
 {
-	to->nr++;
-	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
-		double off = logs[i] - to->centre[i];
+	if (figure == JUDGE_MEAN)
+		return LEAST_MEAN;
+	return (uint64_t)(LEAST_BEYOND / (1 - quantiles[figure - JUDGE_QUANTILE]) + 0.5);
+}
 
-		to->centre[i] += off / to->nr;
-		to->variance[i] += off * (logs[i] - to->centre[i]);
-	}
+/*
+ * Is a unit an observation of the figure? A batch of hardly any events, as of a time when the
+ * machine was nearly idle, is none: the half event alone would make a tail of it. A run always is,
+ * lacks_events() refuses those with too few. `share`: of the tail on both sides together.
+ */
+static bool observes(const struct judge_rules *rules, const struct unit *unit, unsigned int figure,
+		     double share)
+{
+	if (!rules->batches)
+		return true;
+	if (figure == JUDGE_TAIL)
+		return (double)unit->events * share >= 0.5;
+	return unit->events >= least_events(figure) / BATCH_PART;
+}
+
+/* Mean and sum of squares, one unit at a time (B. P. Welford, Technometrics 4 (1962) 419-420). */
+static void add_log(struct summary *to, unsigned int figure, double log)
+{
+	double off = log - to->centre[figure];
+
+	to->nr[figure]++;
+	to->centre[figure] += off / to->nr[figure];
+	to->variance[figure] += off * (log - to->centre[figure]);
 }
 
 /*
@@ -105,83 +140,144 @@ static void add_logs(struct summary *to, const double logs[JUDGE_FIGURES])
  */
 static void centre_on_pool(struct summary *to)
 {
-	double logs[JUDGE_FIGURES];
+	double logs[JUDGE_LATENCIES];
 
 	judge__logarithms(&to->pool, logs);
-	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
+	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++) {
 		double off = logs[i] - to->centre[i];
 
-		to->variance[i] += to->nr * off * off;
+		to->variance[i] += to->nr[i] * off * off;
 		to->centre[i] = logs[i];
 	}
 }
+
+/* What the variances would be, in sum, if events were independent. */
+struct floors {
+	double tail, mean;
+};
 
 /*
  * A variance from a few units may come out small by chance, and is 0 if no unit has a tail. It
  * cannot be less than what independent events would give.
  */
-static void apply_floors(struct summary *to, double tail_floor, double mean_floor)
+static void apply_floors(struct summary *to, const struct floors *floors)
 {
-	for (unsigned int i = 0; i < JUDGE_FIGURES; i++)
-		to->variance[i] = to->nr > 1 ? to->variance[i] / (to->nr - 1) : 0;
-	to->variance[JUDGE_TAIL] = fmax(to->variance[JUDGE_TAIL], tail_floor / to->nr);
-	to->variance[JUDGE_MEAN] = fmax(to->variance[JUDGE_MEAN], mean_floor / to->nr);
+	double nr_tail = fmax(to->nr[JUDGE_TAIL], 1), nr_mean = fmax(to->nr[JUDGE_MEAN], 1);
+
+	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++)
+		to->variance[i] = to->nr[i] > 1 ? to->variance[i] / (to->nr[i] - 1) : 0;
+	to->variance[JUDGE_TAIL] = fmax(to->variance[JUDGE_TAIL], floors->tail / nr_tail);
+	to->variance[JUDGE_MEAN] = fmax(to->variance[JUDGE_MEAN], floors->mean / nr_mean);
+	to->mean_bias = floors->mean / nr_mean;
 }
 
 static void show_values(const struct judge_rules *rules, struct summary *to)
 {
-	for (unsigned int i = 0; i < JUDGE_FIGURES; i++)
+	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++)
 		to->value[i] = to->events ? exp(to->centre[i]) : NAN;
 	/* Half an event beside none, or all, is for the logarithm, and not to be seen. */
 	if (to->events && (rules->batches || !to->pool.tail || to->pool.tail == to->events))
 		to->value[JUDGE_TAIL] = (double)to->pool.tail / (double)to->events;
 }
 
-static void summarise(const struct judge_rules *rules, const struct judge_side *side,
+static void add_unit(const struct judge_rules *rules, const struct unit *unit, double share,
+		     struct summary *to, struct floors *floors)
+{
+	double logs[JUDGE_LATENCIES], spread = unit__variation(unit);
+	struct lat_hist hist = { 0 };
+
+	unit__add_to(&hist, unit);
+	judge__logarithms(&hist, logs);
+	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++) {
+		if (observes(rules, unit, i, share))
+			add_log(to, i, logs[i]);
+	}
+	if (observes(rules, unit, JUDGE_TAIL, share))
+		floors->tail += 1 / ((double)unit->tail + 0.5);
+	if (observes(rules, unit, JUDGE_MEAN, share))
+		floors->mean += spread * spread / (double)unit->events;
+	hist__add(&to->pool, &hist);
+	to->events += unit->events;
+	if (to->least_events > unit->events)
+		to->least_events = unit->events;
+}
+
+static void summarise(const struct judge_rules *rules, const struct judge_side *side, double share,
 		      struct summary *to)
 {
-	double logs[JUDGE_FIGURES], tail_floor = 0, mean_floor = 0;
+	struct floors floors = { 0 };
 
 	memset(to, 0, sizeof(*to));
 	to->side = side;
 	to->least_events = side->nr ? UINT64_MAX : 0;
-	for (size_t i = 0; i < side->nr; i++) {
-		const struct unit *unit = &side->units[i];
-		double spread = unit__variation(unit);
-		struct lat_hist hist = { 0 };
-
-		unit__add_to(&hist, unit);
-		judge__logarithms(&hist, logs);
-		add_logs(to, logs);
-		hist__add(&to->pool, &hist);
-		to->events += unit->events;
-		if (to->least_events > unit->events)
-			to->least_events = unit->events;
-		tail_floor += 1 / ((double)unit->tail + 0.5);
-		mean_floor += spread * spread / (double)unit->events;
-	}
-	to->mean_bias = side->nr ? mean_floor / (double)side->nr : 0;
+	for (size_t i = 0; i < side->nr; i++)
+		add_unit(rules, &side->units[i], share, to, &floors);
 	if (rules->batches)
 		centre_on_pool(to);
-	apply_floors(to, tail_floor, mean_floor);
+	apply_floors(to, &floors);
 	show_values(rules, to);
 }
 
 /* These say whether something is missing to tell, and then what in why. */
+static bool lacks_windows(const struct judge_rules *rules, const struct judge_side *side,
+			  const char *name, char why[RUN_TEXT])
+{
+	if (side->nr_windows >= JUDGE_LEAST_UNITS)
+		return false;
+	if (rules->batches)
+		snprintf(why, RUN_TEXT, "too few intervals on %s: a recording needs %d", name,
+			 UNIT_LEAST_INTERVALS);
+	else
+		snprintf(why, RUN_TEXT, "too few runs on %s: %zu, %d are needed", name,
+			 side->nr_windows, JUDGE_LEAST_UNITS);
+	return true;
+}
+
+/* A latency needs events: a window without any is none of its observations. */
 static bool lacks_units(const struct judge_rules *rules, const struct summary *summary,
 			const char *name, char why[RUN_TEXT])
 {
 	if (!summary->events)
 		snprintf(why, RUN_TEXT, "there are no events on %s", name);
-	else if (summary->nr >= JUDGE_LEAST_UNITS)
+	else if (lacks_windows(rules, summary->side, name, why))
+		return true;
+	else if (summary->side->nr >= JUDGE_LEAST_UNITS)
 		return false;
-	else if (rules->batches)
-		snprintf(why, RUN_TEXT, "too few intervals on %s: a recording needs %d", name,
-			 UNIT_LEAST_INTERVALS);
 	else
-		snprintf(why, RUN_TEXT, "too few runs on %s have events: %.0f, %d are needed", name,
-			 summary->nr, JUDGE_LEAST_UNITS);
+		snprintf(why, RUN_TEXT, "too few %s on %s have events: %zu of %zu, %d are needed",
+			 rules->batches ? "batches of intervals" : "runs", name, summary->side->nr,
+			 summary->side->nr_windows, JUDGE_LEAST_UNITS);
 	return true;
+}
+
+/* They have events, but so few that they are no observations of the figure: see observes(). */
+static bool lacks_batches(const struct summary sides[2], unsigned int figure, char why[RUN_TEXT])
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		if (sides[i].nr[figure] >= JUDGE_LEAST_UNITS)
+			continue;
+		snprintf(why, RUN_TEXT,
+			 "too few batches of intervals on %s have enough events: %.0f of %zu, "
+			 "%d are needed",
+			 judge__sides[i], sides[i].nr[figure], sides[i].side->nr_windows,
+			 JUDGE_LEAST_UNITS);
+		return true;
+	}
+	return false;
+}
+
+/* Of the events of both sides; 0 without events. */
+static double tail_share(const struct judge_side *const sides[2])
+{
+	uint64_t events = 0, tail = 0;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		for (size_t j = 0; j < sides[i]->nr; j++) {
+			events += sides[i]->units[j].events;
+			tail += sides[i]->units[j].tail;
+		}
+	}
+	return events ? (double)tail / (double)events : 0;
 }
 
 static bool lacks_tail(const struct judge_rules *rules, const struct summary sides[2],
@@ -198,7 +294,7 @@ static bool lacks_tail(const struct judge_rules *rules, const struct summary sid
 		double expected = share * (double)sides[i].events;
 		double most = fmax(expected, (double)sides[i].pool.tail);
 
-		if (most >= LEAST_TAIL && (rules->batches || most >= sides[i].nr))
+		if (most >= LEAST_TAIL && (rules->batches || most >= (double)sides[i].side->nr))
 			continue;
 		snprintf(why, RUN_TEXT,
 			 "too few events: with the same share as the other side, %s would have "
@@ -213,29 +309,19 @@ static bool lacks_tail(const struct judge_rules *rules, const struct summary sid
 static bool lacks_events(const struct judge_rules *rules, const struct summary sides[2],
 			 uint64_t all, char why[RUN_TEXT])
 {
-	uint64_t each = rules->batches ? all / BATCH_PART : all;
 	char have[UNITS_TEXT], need[UNITS_TEXT];
 
 	for (unsigned int i = 0; i < 2; i++) {
-		bool few = sides[i].least_events < each;
+		uint64_t events = rules->batches ? sides[i].events : sides[i].least_events;
 
-		if (!few && sides[i].events >= all)
+		if (events >= all)
 			continue;
 		snprintf(why, RUN_TEXT, "too few events: %s has %s%s, %s are needed",
-			 judge__sides[i],
-			 units__count(have, few ? sides[i].least_events : sides[i].events),
-			 few ? (rules->batches ? " in a batch" : " in a run") : "",
-			 units__count(need, few ? each : all));
+			 judge__sides[i], units__count(have, events),
+			 rules->batches ? "" : " in a run", units__count(need, all));
 		return true;
 	}
 	return false;
-}
-
-static uint64_t least_events(unsigned int figure)
-{
-	if (figure == JUDGE_MEAN)
-		return LEAST_MEAN;
-	return (uint64_t)(LEAST_BEYOND / (1 - quantiles[figure - JUDGE_QUANTILE]) + 0.5);
 }
 
 static bool cannot_tell(const struct judge_rules *rules, const struct summary sides[2],
@@ -249,20 +335,21 @@ static bool cannot_tell(const struct judge_rules *rules, const struct summary si
 		if (lacks_units(rules, &sides[i], judge__sides[i], why))
 			return true;
 	}
-	if (figure == JUDGE_TAIL)
-		return lacks_tail(rules, sides, why);
-	return lacks_events(rules, sides, least_events(figure), why);
+	if (figure == JUDGE_TAIL ? lacks_tail(rules, sides, why)
+				 : lacks_events(rules, sides, least_events(figure), why))
+		return true;
+	return rules->batches && lacks_batches(sides, figure, why);
 }
 
 /*
  * What batches cannot show: how much the run they come from differs from the next one. As the
  * variance of a logarithm that is distributed normally.
  */
-static double between_runs(const struct judge_rules *rules, const struct summary *summary)
+static double between_runs(const struct judge_rules *rules, size_t runs)
 {
 	if (!rules->batches)
 		return 0;
-	return log1p(rules->run_spread * rules->run_spread) / (double)summary->side->runs;
+	return log1p(rules->run_spread * rules->run_spread) / (double)runs;
 }
 
 /*
@@ -275,27 +362,27 @@ static double doubt(const struct summary sides[2], unsigned int figure)
 	return figure == JUDGE_MEAN ? fabs(sides[1].mean_bias - sides[0].mean_bias) : 0;
 }
 
+static const struct judged not_judged = {
+	.off = NAN, .on = NAN, .ratio = NAN, .low = NAN, .high = NAN, .p = NAN, .adjusted = NAN
+};
+
 static void judge_one(const struct judge_rules *rules, const struct summary sides[2],
 		      unsigned int figure, struct judged *judged)
 {
 	struct contrast_side parts[2];
 	struct contrast contrast;
 
-	*judged = (struct judged){ .off = sides[0].value[figure],
-				   .on = sides[1].value[figure],
-				   .ratio = NAN,
-				   .low = NAN,
-				   .high = NAN,
-				   .p = NAN,
-				   .adjusted = NAN };
+	*judged = not_judged;
+	judged->off = sides[0].value[figure];
+	judged->on = sides[1].value[figure];
 	if (sides[0].events && sides[1].events)
 		judged->ratio = exp(sides[1].centre[figure] - sides[0].centre[figure]);
 	if (cannot_tell(rules, sides, figure, judged->why))
 		return;
 	for (unsigned int i = 0; i < 2; i++)
-		parts[i] =
-			(struct contrast_side){ sides[i].centre[figure], sides[i].variance[figure],
-						sides[i].nr, between_runs(rules, &sides[i]) };
+		parts[i] = (struct contrast_side){ sides[i].centre[figure],
+						   sides[i].variance[figure], sides[i].nr[figure],
+						   between_runs(rules, sides[i].side->runs) };
 	contrast = contrast__of(&parts[0], &parts[1], rules->confidence,
 				log1p(rules->min_effect) + doubt(sides, figure));
 	judged->low = exp(contrast.low - doubt(sides, figure));
@@ -304,15 +391,71 @@ static void judge_one(const struct judge_rules *rules, const struct summary side
 	judged->tested = rules->figures & 1U << figure;
 }
 
+static bool lacks_rate(const struct judge_rules *rules, const struct judge_side *const sides[2],
+		       const struct rate rates[2], unsigned int figure, char why[RUN_TEXT])
+{
+	uint64_t most = rates[0].events > rates[1].events ? rates[0].events : rates[1].events;
+
+	if (lacks_windows(rules, sides[0], judge__sides[0], why) ||
+	    lacks_windows(rules, sides[1], judge__sides[1], why))
+		return true;
+	if (!most)
+		snprintf(why, RUN_TEXT, "%s",
+			 figure == JUDGE_RATE ? "there are no events on either side"
+					      : "neither side has a tail");
+	else if (most < LEAST_TAIL)
+		snprintf(why, RUN_TEXT,
+			 "too few events: %" PRIu64 " and %" PRIu64 ", one side needs %d",
+			 rates[0].events, rates[1].events, LEAST_TAIL);
+	else
+		return false;
+	return true;
+}
+
+/* A side without events has a rate, too: it is 0, and how far it may be from that is known. */
+static void judge_rate(const struct judge_rules *rules, const struct judge_side *const sides[2],
+		       unsigned int figure, struct judged *judged)
+{
+	struct contrast_side parts[2];
+	struct contrast contrast;
+	struct rate rates[2];
+
+	*judged = not_judged;
+	for (unsigned int i = 0; i < 2; i++)
+		rates[i] =
+			rate__of(sides[i]->units, sides[i]->nr, sides[i]->windows_ns,
+				 sides[i]->nr_windows, figure == JUDGE_TAIL_RATE, rules->batches);
+	judged->off = rates[0].per_second;
+	judged->on = rates[1].per_second;
+	if (rates[0].events && rates[1].events)
+		judged->ratio = exp(rates[1].centre - rates[0].centre);
+	if (lacks_rate(rules, sides, rates, figure, judged->why))
+		return;
+	for (unsigned int i = 0; i < 2; i++)
+		parts[i] = (struct contrast_side){ rates[i].centre, rates[i].variance,
+						   (double)sides[i]->nr_windows,
+						   rates[i].known +
+							   between_runs(rules, sides[i]->runs) };
+	contrast = contrast__of(&parts[0], &parts[1], rules->confidence, log1p(rules->min_effect));
+	judged->ratio = exp(contrast.difference);
+	judged->low = exp(contrast.low);
+	judged->high = exp(contrast.high);
+	judged->p = contrast.p;
+	judged->tested = rules->figures & 1U << figure;
+}
+
 void judge__figures(const struct judge_rules *rules, const struct judge_side *off,
 		    const struct judge_side *on, struct judged figures[JUDGE_FIGURES])
 {
-	struct summary sides[2];
+	const struct judge_side *const sides[2] = { off, on };
+	struct summary summaries[2];
 
-	summarise(rules, off, &sides[0]);
-	summarise(rules, on, &sides[1]);
-	for (unsigned int i = 0; i < JUDGE_FIGURES; i++)
-		judge_one(rules, sides, i, &figures[i]);
+	summarise(rules, off, tail_share(sides), &summaries[0]);
+	summarise(rules, on, tail_share(sides), &summaries[1]);
+	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++)
+		judge_one(rules, summaries, i, &figures[i]);
+	for (unsigned int i = JUDGE_LATENCIES; i < JUDGE_FIGURES; i++)
+		judge_rate(rules, sides, i, &figures[i]);
 }
 
 /* Two values of one slot, or of neighbours, may be the same latency. */
@@ -340,6 +483,8 @@ static void conclude(const struct judge_rules *rules, unsigned int figure, size_
 		snprintf(judged->why, RUN_TEXT,
 			 "it would count by itself (p = %.2g), but not as one of %zu judged",
 			 judged->p, family);
+	else if (judge__is_rate(figure))
+		judged->verdict = judged->ratio > 1 ? JUDGE_MORE : JUDGE_FEWER;
 	else
 		judged->verdict = judged->ratio > 1 ? JUDGE_WORSE : JUDGE_BETTER;
 }

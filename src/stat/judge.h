@@ -23,15 +23,28 @@
 #define JUDGE_RUN_SPREAD_PERCENT 100
 #define JUDGE_RUN_SPREAD (JUDGE_RUN_SPREAD_PERCENT / 100.0)
 
-/* Of all of them more is worse. */
+/*
+ * Of latencies more is worse. Of rates it is only more: a machine that does more has more events,
+ * and more slow ones among them.
+ */
 enum judge_figure {
 	JUDGE_TAIL, /* share of events at or beyond the threshold */
 	JUDGE_QUANTILE, /* and the ones after it, as in figures.h */
 	JUDGE_MEAN = JUDGE_QUANTILE + FIGURES_QUANTILES,
+	JUDGE_LATENCIES, /* before it: figures of events, of which there must be some */
+	JUDGE_RATE = JUDGE_LATENCIES, /* events per second */
+	JUDGE_TAIL_RATE, /* events of the tail per second */
 	JUDGE_FIGURES,
 };
 
-enum judge_verdict { JUDGE_NO_DIFFERENCE, JUDGE_WORSE, JUDGE_BETTER };
+enum judge_verdict {
+	JUDGE_NO_DIFFERENCE,
+	JUDGE_WORSE,
+	JUDGE_BETTER,
+	JUDGE_MORE, /* of rates */
+	JUDGE_FEWER,
+	JUDGE_VERDICTS,
+};
 
 struct judge_rules {
 	double confidence; /* 0.95 */
@@ -45,11 +58,14 @@ struct judge_side {
 	const struct unit *units; /* each with events */
 	size_t nr;
 	size_t runs; /* that the units come from */
+	const uint64_t *windows_ns; /* of struct side: also those without events */
+	size_t nr_windows;
 };
 
 /*
  * NAN: there is none. The values of a side are of its typical run, the geometric mean over runs;
- * with batches those of all its events. Shares are in [0, 1], the rest is ns.
+ * with batches those of all its events. Shares are in [0, 1], rates are per
+ * second, the rest is ns.
  */
 struct judged {
 	double off, on;
@@ -64,15 +80,20 @@ struct judged {
 
 extern const char *const judge__sides[2]; /* "OFF", "ON" */
 
-/* "tail", "p99.9", "mean"; -EINVAL if there is no such figure. */
+bool judge__is_rate(unsigned int figure);
+
+/* "tail", "p99.9", "mean", "rate", "tail/s"; -EINVAL if there is no such figure. */
 const char *judge__name(unsigned int figure);
 int judge__find(const char *name);
 
-/* "worse", "better", "no difference shown". */
+/* "worse", "better", "more", "fewer", "no difference shown". */
 const char *judge__word(enum judge_verdict verdict);
 
-/* The logarithms of all figures of a histogram that has events. */
-void judge__logarithms(const struct lat_hist *hist, double logs[JUDGE_FIGURES]);
+/* The same of a figure that was to be judged; "cannot tell": it could not be, `why` says it. */
+const char *judge__verdict(const struct judged *judged);
+
+/* The logarithms of all figures of a histogram that has events, but for rates. */
+void judge__logarithms(const struct lat_hist *hist, double logs[JUDGE_LATENCIES]);
 
 /* All but adjusted and verdict. */
 void judge__figures(const struct judge_rules *rules, const struct judge_side *off,

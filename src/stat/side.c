@@ -206,6 +206,7 @@ static int add_unit(struct reading *reading, struct side_series *series,
 	err = unit__take(&grown[series->nr], hist);
 	if (err)
 		return err;
+	grown[series->nr].window = reading->side->nr_windows - 1;
 	grown[series->nr++].recording =
 		(unsigned int)(reading->recording - reading->side->recordings);
 	return 0;
@@ -280,12 +281,25 @@ static int add_metric(struct reading *reading, const struct run_module *module, 
 	return series ? add_unit(reading, series, hist) : -ENOMEM;
 }
 
-/* One unit of everything that is wanted, from one struct run_data per module. */
-static int add_units(struct reading *reading, const struct run_data *const data[RUN_MODULES])
+static int add_window(struct side *side, uint64_t ns)
+{
+	uint64_t *grown = grow__one(side->windows_ns, side->nr_windows, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	side->windows_ns = grown;
+	grown[side->nr_windows++] = ns;
+	return 0;
+}
+
+/* One unit of everything that is wanted, from one struct run_data per module, of so much time. */
+static int add_units(struct reading *reading, const struct run_data *const data[RUN_MODULES],
+		     uint64_t ns)
 {
 	const struct run *run = reading->recording->run;
-	int err = 0;
+	int err;
 
+	err = add_window(reading->side, ns);
 	reading->recording->units++;
 	for (unsigned int i = 0; !err && i < run->nr_modules; i++) {
 		const struct run_module *module = &run->modules[i];
@@ -307,7 +321,7 @@ static int read_whole(struct reading *reading)
 
 	for (unsigned int i = 0; i < run->nr_modules; i++)
 		data[i] = &run->modules[i].total;
-	return add_units(reading, data);
+	return add_units(reading, data, run->duration_ns);
 }
 
 static int add_interval(const struct reading *reading, const struct run_interval *interval,
@@ -335,6 +349,7 @@ static int read_batches(struct reading *reading, struct rundb *db, unsigned int 
 	struct run_interval interval;
 	struct run_data *sums;
 	int err = 0, got;
+	uint64_t ns;
 
 	sums = calloc(RUN_MODULES, sizeof(*sums));
 	if (!sums)
@@ -342,12 +357,14 @@ static int read_batches(struct reading *reading, struct rundb *db, unsigned int 
 	for (unsigned int i = 0; i < RUN_MODULES; i++)
 		data[i] = &sums[i];
 	for (unsigned int i = 0; !err && i < batches; i++) {
+		ns = 0;
 		for (; !err && at < (uint64_t)intervals * (i + 1) / batches; at++) {
 			got = rundb__next(db, &interval);
 			err = got > 0 ? add_interval(reading, &interval, sums) : got;
+			ns += got > 0 ? interval.end_ns - interval.start_ns : 0;
 		}
 		if (!err)
-			err = add_units(reading, data);
+			err = add_units(reading, data, ns);
 		for (unsigned int j = 0; j < RUN_MODULES; j++)
 			run__zero_data(&sums[j]);
 	}
@@ -443,6 +460,7 @@ void side__clear(struct side *side)
 		free(side->recordings[i].path);
 	}
 	free(side->series);
+	free(side->windows_ns);
 	free(side->recordings);
 	memset(side, 0, sizeof(*side));
 }

@@ -31,6 +31,9 @@ struct side_series {
 struct side {
 	struct side_recording *recordings; /* in order of their names */
 	size_t nr;
+	/* Recordings or batches that units were looked for in: not every series has one of each. */
+	uint64_t *windows_ns;
+	size_t nr_windows;
 	struct side_series **series;
 	size_t nr_series;
 	void *index; /* of the series by name; tsearch()'s */

@@ -19,6 +19,7 @@ struct unit_slot {
 
 struct unit {
 	unsigned int recording; /* of its side, the one it comes from */
+	size_t window; /* of its side: struct side's windows_ns */
 	uint64_t events;
 	uint64_t tail;
 	uint64_t sum_ns;

@@ -49,7 +49,7 @@ five() {
 valid_json() {
 	# shellcheck disable=SC2016 # jq's
 	jq -e '(.comparisons | length > 0) and ([.comparisons[].figures[]
-		| select(.judged) | .verdict | IN("worse", "better", "no difference shown")] | all)' \
+		| select(.judged) | .verdict | IN("worse", "better", "more", "fewer", "no difference shown")] | all)' \
 		<<<"$out" >/dev/null
 }
 
@@ -78,6 +78,42 @@ five_differ() {
 	run compare "$many_off" "$many_on"
 	tap_match "$out" $'tail [^\n]*worse'
 }
+
+# OFF is idle, ON has a load, by the interval that a duration of a second has. Nothing has the name of the load OFF:
+# of 60 intervals or fewer, where the machine was late, none has an event, and that is an observation.
+seconds() {
+	"$latscope" record -q -d 1s -o "$dir/$1" --rung tp_btf --comm "$load" >/dev/null || diag "$1: no recording"
+}
+idle_and_busy() {
+	local loads
+
+	rm -rf "$dir"/{idle,busy}
+	seconds idle
+	"$dir/$load" load pingpong -d 5m >/dev/null 2>&1 &
+	loads=$!
+	seconds busy
+	kill $loads
+	wait $loads 2>/dev/null
+	idle=$(recording "$dir/idle") busy=$(recording "$dir/busy")
+	[ "$(intervals "$idle")" -ge 10 ] && [ "$(intervals "$busy")" -ge 10 ]
+}
+again idle_and_busy
+is 'an interval is a 60th of the duration, if nothing else is said' \
+	"$(sqlite3 "$idle/run.db" "SELECT value FROM meta WHERE name = 'interval_ns'")" 16666667
+for side in "$idle" "$busy"; do
+	run report "$side"
+	ok "a second is enough for report: ${side%/*}" test "${out#*too few intervals}" = "$out"
+done
+run compare "$idle" "$busy"
+ok 'a second is enough for compare' test "${out#*too few intervals}" = "$out"
+ok 'idle against busy fits a terminal' fits
+like 'idle is a rate of 0' "$out" $'runqlat [^\n]*\n[^\n]*verdict\n[^\n]*\nrate +0/s [^\n]* more\n'
+like 'a latency of no events is none, for that reason' "$out" \
+	'tail, p50, p90, p99, p99.9, p99.99, mean: cannot tell: there are no events on[[:space:]]+OFF'
+run compare --json -m runqlat "$idle" "$busy"
+is 'more is not worse' "$(value '[.verdicts.worse, .verdicts.more > 0] | @csv')" '0,true'
+run compare --fail-on worse -m runqlat --metric rate "$idle" "$busy"
+is '--fail-on worse does not fail because there is more' "$status" 0
 
 many_off=$dir/off/many many_on=$dir/on/many
 again pair_differs
@@ -132,7 +168,7 @@ ok '--json with keys is JSON' valid_json
 is '--by process compares names, not numbers' \
 	"$(value '[.comparisons[] | select(.key == "'"$load"'")] | length')" 1
 run compare --csv "$many_off" "$many_on"
-is '--csv has a line a figure' "$(wc -l <<<"$out")" 8
+is '--csv has a line a figure' "$(wc -l <<<"$out")" 10
 like '--csv has the tail first' "$out" $'\nrunqlat,run_queue,,,tail,'
 check '--tail-us counts anew' 0 '' 'tail: 1.024 ms or more' compare --tail-us 1024 "$many_off" "$many_on"
 refuses '--tail-us within a slot' 1 'is not an edge of a slot' compare --tail-us 1025 "$many_off" "$many_on"

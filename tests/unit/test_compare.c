@@ -93,7 +93,7 @@ static void assert_order(const char *printed, const char *first, const char *the
 static void shares_are_not_counts(void **state)
 {
 	struct comparison_rules stated = defaults;
-	char *printed, *table;
+	char *printed, *table, *summary;
 
 	(void)state;
 	write_mix("off", 16165, 136, 10);
@@ -114,7 +114,11 @@ static void shares_are_not_counts(void **state)
 	assert_order(table, "rate", "p50");
 	assert_order(table, "max", "events");
 	assert_order(table, "events", "136       186");
-	assert_order(table, "0 worse; 2 better (memlat tail, memlat p99.9)", "no difference shown");
+	summary = strstr(table, "0 worse; ");
+	assert_non_null(summary);
+	assert_string_equal(summary,
+			    "0 worse; 2 better (memlat tail, memlat p99.9); 1 more (memlat "
+			    "rate); 5 no\n  difference shown; 1 cannot tell\n");
 	free(printed);
 }
 
@@ -212,7 +216,38 @@ static void too_few_intervals(void **state)
 	assert_int_equal(comparison.untold, JUDGE_FIGURES);
 	assert_non_null(strstr(figure(JUDGE_TAIL)->why, "too few intervals on OFF"));
 	printed = text();
-	assert_order(printed, "cannot tell: too few intervals", "7 no difference shown");
+	assert_order(printed, "cannot tell: too few intervals",
+		     "0 no difference shown; 9 cannot tell");
+	free(printed);
+}
+
+/* 60 intervals of which all but a few are empty, as of an idle disk, against a busy one. */
+static void fill_idle(struct run_data *delta, unsigned int interval, const void *unused)
+{
+	(void)unused;
+	if (interval == 7 || interval == 50)
+		sample_record(&delta->metrics[0], 1500, 2);
+}
+
+static void idle_against_busy(void **state)
+{
+	char *printed;
+
+	(void)state;
+	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, "off", 60,
+			fill_idle, NULL);
+	write_mix("on", 100000, 5000, 60);
+	assert_int_equal(compare(), 0);
+	assert_int_equal(comparison.sides[0].nr_windows, 5);
+	assert_int_equal(figure(JUDGE_RATE)->verdict, JUDGE_MORE);
+	assert_int_equal(figure(JUDGE_TAIL_RATE)->verdict, JUDGE_MORE);
+	assert_true(fabs(figure(JUDGE_RATE)->off - 4.0 / 60) < 1e-9);
+	assert_false(figure(JUDGE_MEAN)->tested);
+	printed = text();
+	assert_null(strstr(printed, "too few intervals"));
+	assert_order(printed, "rate      0.07/s", "2 more (memlat rate");
+	assert_non_null(strstr(figure(JUDGE_MEAN)->why,
+			       "batches of intervals on OFF have events: 2 of 5, 3 are needed"));
 	free(printed);
 }
 
@@ -423,15 +458,16 @@ static void keys(void **state)
 	assert_string_equal(comparison.rows[1].key, "fio");
 	assert_int_equal(comparison.rows[1].total[0].events, 6060);
 	assert_int_equal(comparison.rows[1].total[1].tail, 60);
-	assert_false(comparison.rows[1].one_sided);
+	assert_true(comparison.rows[1].figures[JUDGE_MEAN].tested);
 	assert_string_equal(comparison.rows[2].key, "only-off");
-	assert_true(comparison.rows[2].one_sided);
+	assert_false(comparison.rows[2].figures[JUDGE_MEAN].tested);
 	assert_string_equal(comparison.rows[3].key, "only-on");
-	assert_true(comparison.rows[3].one_sided);
+	assert_false(comparison.rows[3].figures[JUDGE_MEAN].tested);
 	assert_string_equal(comparison.rows[4].key, "(40)");
 	printed = text();
 	assert_order(printed, "handle_mm_fault, process fio", "handle_mm_fault, process only-off");
-	assert_order(printed, "process only-off", "cannot tell: there are no events on ON");
+	assert_order(printed, "process only-off",
+		     "tail, p50, p90, p99, p99.9, p99.99, mean: cannot tell: there are no events");
 	free(printed);
 	rules.top = 1;
 	assert_int_equal(compare_with(&rules), 0);
@@ -506,7 +542,8 @@ static void accounting_and_stamps(void **state)
 	assert_warned("own stamps for 0 % of the events of one recording, for 100 % of another");
 	assert_int_equal(comparison.warnings.nr, 2);
 	/* With one run a side there is nothing to tell that from a difference. */
-	assert_int_equal(comparison.family, 0);
+	assert_int_equal(comparison.family, 1);
+	assert_true(figure(JUDGE_RATE)->tested);
 	assert_non_null(strstr(figure(JUDGE_TAIL)->why, "the kernel's stamps"));
 }
 
@@ -607,6 +644,7 @@ int main(void)
 		TEST(one_run_a_side_long_and_steady),
 		TEST(many_events),
 		TEST(too_few_intervals),
+		TEST(idle_against_busy),
 		TEST(replicates),
 		TEST(two_runs),
 		TEST(no_recordings),

@@ -16,6 +16,7 @@ static struct pair {
 	struct judge_rules rules;
 	struct unit units[2][MOST];
 	size_t nr[2];
+	size_t windows[2]; /* of a second each; those beyond the units are empty */
 	struct judged figures[JUDGE_FIGURES];
 	ssize_t family;
 } pair;
@@ -47,6 +48,14 @@ static void add(struct lat_hist *hist, uint64_t ns, uint64_t count)
 		hist->max_ns = ns;
 }
 
+static void take(unsigned int side, const struct lat_hist *hist)
+{
+	struct unit *unit = &pair.units[side][pair.nr[side]++];
+
+	assert_int_equal(unit__take(unit, hist), 0);
+	unit->window = pair.windows[side]++;
+}
+
 /* A body around a latency, from a third below to a third above it, and a tail of 20 us. */
 static void add_unit(unsigned int side, uint64_t ns, uint64_t events, uint64_t tail)
 {
@@ -56,7 +65,7 @@ static void add_unit(unsigned int side, uint64_t ns, uint64_t events, uint64_t t
 		add(&hist, ns * (20 + i) / 30, (events - tail) / 20);
 	add(&hist, ns, (events - tail) % 20);
 	add(&hist, 20000, tail);
-	assert_int_equal(unit__take(&pair.units[side][pair.nr[side]++], &hist), 0);
+	take(side, &hist);
 }
 
 /* Units that vary by some percent, in the latency and in the tail. */
@@ -70,12 +79,16 @@ static void add_units(unsigned int side, unsigned int nr, uint64_t ns, uint64_t 
 
 static void judge(void)
 {
+	static uint64_t seconds[2 * MOST];
 	struct judged *family[] = { pair.figures };
 	struct judge_side sides[2];
 
+	for (unsigned int i = 0; i < 2 * MOST; i++)
+		seconds[i] = 1000000000;
 	for (unsigned int i = 0; i < 2; i++)
 		sides[i] = (struct judge_side){ pair.units[i], pair.nr[i],
-						pair.rules.batches ? 1 : pair.nr[i] };
+						pair.rules.batches ? 1 : pair.windows[i], seconds,
+						pair.windows[i] };
 	judge__figures(&pair.rules, &sides[0], &sides[1], pair.figures);
 	pair.family = judge__verdicts(&pair.rules, family, 1);
 }
@@ -123,7 +136,7 @@ static void worse_and_better(void **state)
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
 	assert_int_equal(verdict(JUDGE_QUANTILE + FIGURES_P50), JUDGE_WORSE);
 	assert_int_equal(verdict(JUDGE_MEAN), JUDGE_WORSE);
-	assert_int_equal(pair.family, 7);
+	assert_int_equal(pair.family, 9);
 	assert_true(tail->ratio > 1.98 && tail->ratio < 2.02);
 	assert_true(tail->low < tail->ratio && tail->ratio < tail->high);
 	assert_true(tail->low > 1.8 && tail->high < 2.2);
@@ -163,7 +176,7 @@ static void nothing_at_all(void **state)
 	(void)state;
 	judge();
 	assert_int_equal(pair.family, 0);
-	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
+	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++) {
 		assert_cannot_tell(i, "no events on either side");
 		assert_true(isnan(pair.figures[i].off) && isnan(pair.figures[i].ratio));
 	}
@@ -179,7 +192,7 @@ static void too_few_units(void **state)
 	add_units(0, 2, 1000, 100000, 1000);
 	add_units(1, 5, 1000, 100000, 1000);
 	judge();
-	assert_cannot_tell(JUDGE_TAIL, "too few runs on OFF have events: 2, 3 are needed");
+	assert_cannot_tell(JUDGE_TAIL, "too few runs on OFF: 2, 3 are needed");
 	pair.rules.batches = true;
 	judge();
 	assert_cannot_tell(JUDGE_MEAN, "too few intervals on OFF: a recording needs 10");
@@ -262,11 +275,11 @@ static void too_few_events_for_a_quantile(void **state)
 	assert_cannot_tell(JUDGE_QUANTILE + FIGURES_P999, "OFF has 9,999 in a run, 10,000");
 	assert_cannot_tell(JUDGE_QUANTILE + FIGURES_P9999, "100,000 are needed");
 	assert_true(pair.figures[JUDGE_QUANTILE + FIGURES_P99].tested);
-	assert_int_equal(pair.family, 5);
+	assert_int_equal(pair.family, 7);
 	pair.rules.batches = true;
 	judge();
 	assert_true(pair.figures[JUDGE_QUANTILE + FIGURES_P999].tested);
-	assert_cannot_tell(JUDGE_QUANTILE + FIGURES_P9999, "OFF has 9,999 in a batch, 20,000");
+	assert_cannot_tell(JUDGE_QUANTILE + FIGURES_P9999, "OFF has 29,997, 100,000");
 }
 
 /* Of the two sides' means the same is known, or one rests on an event that came once. */
@@ -280,7 +293,7 @@ static void a_mean_of_few_events(void **state)
 		memset(&hist, 0, sizeof(hist));
 		add(&hist, 1000 + i, 10000);
 		add(&hist, 20000000, i % 2);
-		assert_int_equal(unit__take(&pair.units[i % 2][pair.nr[i % 2]++], &hist), 0);
+		take(i % 2, &hist);
 	}
 	judge();
 	assert_true(mean->tested);
@@ -305,7 +318,7 @@ static void below_the_resolution(void **state)
 
 		add(&hist, 10, i % 2 ? 60000 + i : 90000 + i);
 		add(&hist, 100, 40000);
-		assert_int_equal(unit__take(&pair.units[i % 2][pair.nr[i % 2]++], &hist), 0);
+		take(i % 2, &hist);
 	}
 	judge();
 	assert_true(p50->tested && p50->adjusted < 0.05);
@@ -357,10 +370,143 @@ static void correction_is_said(void **state)
 		family[i + 1] = others[i];
 	}
 	pair.figures[JUDGE_TAIL].verdict = JUDGE_NO_DIFFERENCE;
-	assert_int_equal(judge__verdicts(&pair.rules, family, 41), 47);
+	assert_int_equal(judge__verdicts(&pair.rules, family, 41), 49);
 	assert_true(tail->adjusted > 0.05);
 	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
-	assert_non_null(strstr(tail->why, "not as one of 47 judged"));
+	assert_non_null(strstr(tail->why, "not as one of 49 judged"));
+}
+
+/* An idle machine: of 5 batches 3 are empty, or all. It is an observation, not a missing one. */
+static void idle_is_data(void **state)
+{
+	const struct judged *rate = &pair.figures[JUDGE_RATE];
+	const struct judged *tail_rate = &pair.figures[JUDGE_TAIL_RATE];
+
+	(void)state;
+	pair.rules.batches = true;
+	pair.rules.run_spread = JUDGE_RUN_SPREAD;
+	pair.windows[0] = 5;
+	add_units(1, 5, 1000, 10000, 300);
+	judge();
+	assert_int_equal(verdict(JUDGE_RATE), JUDGE_MORE);
+	assert_int_equal(verdict(JUDGE_TAIL_RATE), JUDGE_MORE);
+	assert_true(rate->off == 0 && rate->on == 10000 && rate->low > 100);
+	assert_true(tail_rate->off == 0);
+	assert_cannot_tell(JUDGE_MEAN, "there are no events on OFF");
+	assert_string_equal(judge__verdict(&pair.figures[JUDGE_MEAN]), "cannot tell");
+	pair.windows[0] = 0;
+	add_units(0, 2, 1000, 20, 0);
+	pair.windows[0] = 5;
+	judge();
+	assert_int_equal(verdict(JUDGE_RATE), JUDGE_MORE);
+	assert_true(rate->off == 8);
+	assert_cannot_tell(JUDGE_MEAN,
+			   "too few batches of intervals on OFF have events: 2 of 5, 3 are needed");
+}
+
+/* A batch of one event, of a moment when nothing went on, is no observation: the others are. */
+static void a_nearly_empty_batch(void **state)
+{
+	(void)state;
+	pair.rules.batches = true;
+	add_unit(0, 1000, 1, 0);
+	add_units(0, 4, 1000, 100000, 100);
+	add_units(1, 5, 1000, 100000, 50000);
+	judge();
+	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
+	assert_int_equal(verdict(JUDGE_MEAN), JUDGE_WORSE);
+	assert_true(pair.figures[JUDGE_TAIL].low > 200);
+	end(state);
+	begin(state);
+	pair.rules.batches = true;
+	add_units(0, 3, 1000, 2, 0);
+	add_units(0, 2, 1000, 100000, 100);
+	add_units(1, 5, 1000, 100000, 50000);
+	judge();
+	assert_cannot_tell(JUDGE_QUANTILE + FIGURES_P50,
+			   "too few batches of intervals on OFF have enough events: 2 of 5, 3");
+}
+
+static void fewer_is_neither_worse_nor_better(void **state)
+{
+	(void)state;
+	add_units(0, 5, 1000, 100000, 1000);
+	add_units(1, 5, 1000, 10000, 100);
+	judge();
+	assert_int_equal(verdict(JUDGE_RATE), JUDGE_FEWER);
+	assert_int_equal(verdict(JUDGE_TAIL_RATE), JUDGE_FEWER);
+	assert_string_equal(judge__word(JUDGE_FEWER), "fewer");
+	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_NO_DIFFERENCE);
+}
+
+static void a_rate_of_few_events(void **state)
+{
+	(void)state;
+	pair.windows[0] = 5;
+	add_unit(1, 1000, 4, 0);
+	pair.windows[1] = 5;
+	judge();
+	assert_cannot_tell(JUDGE_RATE, "too few events: 0 and 4, one side needs 5");
+	assert_cannot_tell(JUDGE_TAIL_RATE, "neither side has a tail");
+	add_unit(1, 1000, 4, 0);
+	pair.rules.batches = true;
+	pair.windows[0] = 2;
+	judge();
+	assert_cannot_tell(JUDGE_RATE, "too few intervals on OFF: a recording needs 10");
+}
+
+#define PAIRS 4000
+
+/* A Poisson count of a small mean. */
+static unsigned int draw(double mean, uint64_t *state)
+{
+	double product = 1;
+	unsigned int count = 0;
+
+	for (;; count++) {
+		*state = *state * 6364136223846793005 + 1442695040888963407;
+		product *= (double)(*state >> 11) * 0x1p-53;
+		if (product < exp(-mean))
+			return count;
+	}
+}
+
+static void draw_units(unsigned int side, unsigned int windows, double mean, uint64_t *state)
+{
+	for (unsigned int i = 0; i < windows; i++) {
+		struct lat_hist hist = { 0 };
+
+		add(&hist, 1000, draw(mean, state));
+		if (hist.sum_ns)
+			take(side, &hist);
+		pair.windows[side] = i + 1;
+	}
+}
+
+/* Shares of pairs of equal sparse rates that are told apart, by batches and by runs. */
+static void equal_rates_are_seldom_told_apart(void **state)
+{
+	static const double means[] = { 0.3, 1, 3, 20 };
+	uint64_t seed = 1;
+
+	(void)state;
+	for (unsigned int i = 0; i < 8; i++) {
+		unsigned int wrong = 0;
+
+		for (unsigned int j = 0; j < PAIRS; j++) {
+			end(NULL);
+			begin(NULL);
+			pair.rules.figures = 1U << JUDGE_RATE;
+			pair.rules.batches = i % 2;
+			draw_units(0, 5, means[i / 2], &seed);
+			draw_units(1, 5, means[i / 2], &seed);
+			judge();
+			wrong += verdict(JUDGE_RATE) != JUDGE_NO_DIFFERENCE;
+		}
+		if (wrong > PAIRS * 0.06)
+			fail_msg("mean %g, batches %u: %u of %u wrong", means[i / 2], i % 2, wrong,
+				 PAIRS);
+	}
 }
 
 /* Batches of one run: what would be a difference between runs 25 % apart is none. */
@@ -428,6 +574,11 @@ int main(void)
 		TEST(a_minimal_effect),
 		TEST(correction_is_said),
 		TEST(one_run),
+		TEST(idle_is_data),
+		TEST(a_nearly_empty_batch),
+		TEST(fewer_is_neither_worse_nor_better),
+		TEST(a_rate_of_few_events),
+		TEST(equal_rates_are_seldom_told_apart),
 	};
 
 	return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
