@@ -43,7 +43,10 @@ ssize_t rundb__intervals(struct rundb *db);
  */
 int rundb__next(struct rundb *db, struct run_interval *interval);
 
-/* The next is the first again. Without `keys` there are none, which is faster. */
+/*
+ * The next is the first again. Without `keys` there are none, and no counts beside the histograms,
+ * which is faster.
+ */
 void rundb__rewind(struct rundb *db, bool keys);
 
 /* The reason, for people, of an error of these; falls back on strerror(). */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "by.h"
 #include "clean.h"
@@ -29,7 +28,11 @@ struct series {
 	unsigned int metric;
 	bool total;
 	size_t key; /* unless total */
+	uint64_t events; /* of the whole, by the sums */
 };
+
+/* What is read of each interval, and the rows of its tables. */
+enum part { PART_SLOTS, PART_SUMS, PART_ACCT, PART_ROWS, PARTS = PART_ROWS + RUN_MODULES };
 
 struct rundb {
 	sqlite3 *db;
@@ -44,20 +47,13 @@ struct rundb {
 	struct series *series; /* by id */
 	size_t nr_series;
 	struct run_data *deltas; /* of the interval that was walked to last; one per module */
+	uint64_t **filled; /* numbers of the deltas that are not 0 */
+	size_t nr_filled;
 	sqlite3_stmt *intervals;
+	sqlite3_stmt *parts[PARTS]; /* of an interval: prepared once, there may be a million */
 	bool without_keys; /* of the intervals */
+	int64_t last_total; /* of the series that are no keys */
 };
-
-int rundb__is_in(const char *dir)
-{
-	char file[PATH_MAX];
-
-	if (snprintf(file, sizeof(file), "%s/run.db", dir) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	if (!faccessat(AT_FDCWD, file, F_OK, AT_EACCESS)) /* by the capabilities that are left */
-		return 1;
-	return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
-}
 
 static int open_file(sqlite3 **db, const char *path)
 {
@@ -72,7 +68,7 @@ static int open_file(sqlite3 **db, const char *path)
 		return -ENAMETOOLONG;
 	if (stat(file, &st))
 		return -errno;
-	if (!sqlite3_open_v2(file, db, SQLITE_OPEN_READONLY, NULL)) {
+	if (!sqlite3_open_v2(file, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL)) {
 		sqlite3_busy_timeout(*db, LOG_WAIT_MS);
 		return 0;
 	}
@@ -119,8 +115,19 @@ static int check_kind(sqlite3 *db)
 typedef int consume_row(struct rundb *db, sqlite3_stmt *row, void *to);
 
 /* Calls the function with every row; stops at the first error. */
-static int each_row(struct rundb *db, const char *sql, int64_t parameter, consume_row *consume,
-		    void *to)
+static int walk_rows(struct rundb *db, sqlite3_stmt *statement, consume_row *consume, void *to)
+{
+	int err;
+
+	while ((err = sql__step(statement)) > 0) {
+		err = consume(db, statement, to);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+static int each_row(struct rundb *db, const char *sql, consume_row *consume, void *to)
 {
 	sqlite3_stmt *statement;
 	int err;
@@ -128,13 +135,7 @@ static int each_row(struct rundb *db, const char *sql, int64_t parameter, consum
 	err = sql__prepare(db->db, &statement, sql);
 	if (err)
 		return err;
-	if (sqlite3_bind_parameter_count(statement))
-		sqlite3_bind_int64(statement, 1, parameter);
-	while ((err = sql__step(statement)) > 0) {
-		err = consume(db, statement, to);
-		if (err)
-			break;
-	}
+	err = walk_rows(db, statement, consume, to);
 	sqlite3_finalize(statement);
 	return err;
 }
@@ -358,6 +359,8 @@ static int take_series(struct rundb *db, sqlite3_stmt *row, void *to)
 				  .module = db->metrics[metric].module,
 				  .metric = db->metrics[metric].metric,
 				  .total = !split[0] };
+	if (series.total)
+		db->last_total = series.id;
 	if (!series.total) {
 		by = by__find(split);
 		if (by < 0)
@@ -388,7 +391,7 @@ static int read_head(struct rundb *db)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
-		err = each_row(db, parts[i].sql, 0, parts[i].consume, NULL);
+		err = each_row(db, parts[i].sql, parts[i].consume, NULL);
 	return err;
 }
 
@@ -416,20 +419,44 @@ static int compare_ids(const void *left, const void *right)
 /* A reader gets its data by module: the totals are in the run, an interval's beside it. */
 struct target {
 	struct run_data *data[RUN_MODULES];
+	bool without_keys;
 };
+
+static struct series *find_series(const struct rundb *db, int64_t id)
+{
+	if (!db->nr_series)
+		return NULL;
+	return bsearch(&id, db->series, db->nr_series, sizeof(*db->series), compare_ids);
+}
 
 static struct lat_hist *find_hist(const struct rundb *db, const struct target *target, int64_t id)
 {
-	const struct series *series;
+	const struct series *series = find_series(db, id);
 
-	if (!db->nr_series)
-		return NULL;
-	series = bsearch(&id, db->series, db->nr_series, sizeof(*series), compare_ids);
-	if (!series)
+	if (!series || (!series->total && target->without_keys))
 		return NULL;
 	if (series->total)
 		return &target->data[series->module]->metrics[series->metric].hist;
 	return &target->data[series->module]->keys[series->key].hist;
+}
+
+/*
+ * Adds to a number of the totals or, while there are deltas, of one of these, which is noted: to
+ * empty all of a delta for every interval would be most of the work.
+ */
+static int add(struct rundb *db, uint64_t *to, uint64_t value)
+{
+	uint64_t **grown;
+
+	if (db->deltas && value && !*to) {
+		grown = grow__one(db->filled, db->nr_filled, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		db->filled = grown;
+		db->filled[db->nr_filled++] = to;
+	}
+	*to += value;
+	return 0;
 }
 
 static int take_slot(struct rundb *db, sqlite3_stmt *row, void *to)
@@ -440,23 +467,35 @@ static int take_slot(struct rundb *db, sqlite3_stmt *row, void *to)
 	if (!hist || read_number(row, 1, &slot) || read_number(row, 2, &count) ||
 	    slot >= HIST_SLOTS)
 		return -EUCLEAN;
-	hist->slots[slot] += count;
-	return 0;
+	return add(db, (uint64_t *)&hist->slots[slot], count);
 }
 
 static int take_sum(struct rundb *db, sqlite3_stmt *row, void *to)
 {
 	struct lat_hist *hist = find_hist(db, to, sqlite3_column_int64(row, 0));
 	uint64_t sum, max, tail;
+	int err;
 
 	if (!hist || read_number(row, 1, &sum) || read_number(row, 2, &max) ||
 	    read_number(row, 3, &tail))
 		return -EUCLEAN;
-	hist->sum_ns += sum;
-	hist->tail += tail;
-	if (hist->max_ns < max)
-		hist->max_ns = max;
-	return 0;
+	max = max > hist->max_ns ? max - hist->max_ns : 0;
+	err = add(db, (uint64_t *)&hist->sum_ns, sum);
+	if (!err)
+		err = add(db, (uint64_t *)&hist->tail, tail);
+	return err ? err : add(db, (uint64_t *)&hist->max_ns, max);
+}
+
+/* The same, of the totals, and how many events it is for check_counts(). */
+static int take_total(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	struct series *series = find_series(db, sqlite3_column_int64(row, 0));
+	uint64_t count;
+
+	if (!series || read_number(row, 4, &count))
+		return -EUCLEAN;
+	series->events += count;
+	return take_sum(db, row, to);
 }
 
 /* A name unknown to us comes from a later version that changed nothing else: docs/format.md. */
@@ -464,48 +503,47 @@ static int take_acct(struct rundb *db, sqlite3_stmt *row, void *to)
 {
 	int metric = find_metric(db, sqlite3_column_int64(row, 0)), index;
 	struct target *target = to;
-	char name[RUN_NAME];
+	struct lat_cell *cell;
+	const char *name;
 	uint64_t count;
 
 	if (metric < 0 || read_number(row, 2, &count))
 		return -EUCLEAN;
-	read_text(row, 1, name, sizeof(name));
-	index = counts__find(name);
-	if (index >= 0)
-		target->data[db->metrics[metric].module]
-			->metrics[db->metrics[metric].metric]
-			.counts[index] += count;
-	return 0;
+	name = (const char *)sqlite3_column_text(row, 1);
+	index = name ? counts__find(name) : -ENOENT;
+	if (index < 0)
+		return 0;
+	cell = &target->data[db->metrics[metric].module]->metrics[db->metrics[metric].metric];
+	return add(db, (uint64_t *)&cell->counts[index], count);
 }
 
 /* The slots and the sums of a series were written together and must agree. */
-static int check_count(struct rundb *db, sqlite3_stmt *row, void *to)
+static int check_counts(const struct rundb *db, const struct target *target)
 {
-	const struct lat_hist *hist = find_hist(db, to, sqlite3_column_int64(row, 0));
-	uint64_t count;
+	for (size_t i = 0; i < db->nr_series; i++) {
+		const struct series *series = &db->series[i];
+		const struct lat_hist *hist = find_hist(db, target, series->id);
 
-	if (!hist || read_number(row, 1, &count))
-		return -EUCLEAN;
-	return hist__count(hist) == count && hist->tail <= count ? 0 : -EUCLEAN;
+		if (hist__count(hist) != series->events || hist->tail > series->events)
+			return -EUCLEAN;
+	}
+	return 0;
 }
 
 static int read_totals(struct rundb *db)
 {
-	struct target target;
+	struct target target = { 0 };
 	int err;
 
 	for (unsigned int i = 0; i < RUN_MODULES; i++)
 		target.data[i] = &db->run->modules[i].total;
-	err = each_row(db, "SELECT series, slot, count FROM slots", 0, take_slot, &target);
+	err = each_row(db, "SELECT series, slot, count FROM slots", take_slot, &target);
 	if (!err)
-		err = each_row(db, "SELECT series, sum_ns, max_ns, tail FROM sums", 0, take_sum,
-			       &target);
+		err = each_row(db, "SELECT series, sum_ns, max_ns, tail, count FROM sums",
+			       take_total, &target);
 	if (!err)
-		err = each_row(db, "SELECT metric, name, count FROM acct", 0, take_acct, &target);
-	if (!err)
-		err = each_row(db, "SELECT series, sum(count) FROM sums GROUP BY series", 0,
-			       check_count, &target);
-	return err;
+		err = each_row(db, "SELECT metric, name, count FROM acct", take_acct, &target);
+	return err ? err : check_counts(db, &target);
 }
 
 /* Of a recording that was cut off nobody wrote how long it was. */
@@ -548,7 +586,7 @@ static int read_lives(struct rundb *db)
 		       &tables);
 	if (err || !tables)
 		return err;
-	return each_row(db, "SELECT id, lived_ns, thread_ns, ended FROM process ORDER BY id", 0,
+	return each_row(db, "SELECT id, lived_ns, thread_ns, ended FROM process ORDER BY id",
 			take_process, NULL);
 }
 
@@ -607,6 +645,13 @@ err_free:
 
 static void forget_deltas(struct rundb *db)
 {
+	for (unsigned int i = 0; i < PARTS; i++) {
+		sqlite3_finalize(db->parts[i]);
+		db->parts[i] = NULL;
+	}
+	free(db->filled);
+	db->filled = NULL;
+	db->nr_filled = 0;
 	for (unsigned int i = 0; db->deltas && i < RUN_MODULES; i++)
 		run__clear_data(&db->deltas[i]);
 	free(db->deltas);
@@ -618,22 +663,10 @@ void rundb__close(struct rundb *db)
 	if (!db)
 		return;
 	sqlite3_finalize(db->intervals);
-	sqlite3_close(db->db);
 	forget_deltas(db);
+	sqlite3_close(db->db);
 	free(db->series);
 	free(db);
-}
-
-int rundb__load(const char *path, struct run *run)
-{
-	struct rundb *db;
-	int err;
-
-	err = rundb__open(&db, path, run);
-	if (err)
-		return err;
-	rundb__close(db);
-	return 0;
 }
 
 /* The keys of the totals with empty histograms. */
@@ -646,13 +679,39 @@ static int copy_keys(struct run_data *to, const struct run_data *from)
 	return err;
 }
 
+#define SLOTS "SELECT series, slot, count FROM slots WHERE interval = ?"
+#define SUMS "SELECT series, sum_ns, max_ns, tail FROM sums WHERE interval = ?"
+#define ACCT "SELECT metric, name, count FROM acct WHERE interval = ?"
+#define OF_METRICS " AND series <= ?" /* those of keys come after them */
+
+static int prepare_parts(struct rundb *db)
+{
+	bool metrics = db->without_keys;
+	int err;
+
+	err = sql__prepare(db->db, &db->parts[PART_SLOTS], metrics ? SLOTS OF_METRICS : SLOTS);
+	if (!err)
+		err = sql__prepare(db->db, &db->parts[PART_SUMS], metrics ? SUMS OF_METRICS : SUMS);
+	if (!err)
+		err = sql__prepare(db->db, &db->parts[PART_ACCT], ACCT);
+	for (unsigned int i = 0; !err && i < db->run->nr_modules; i++) {
+		const struct run_module *module = &db->run->modules[i];
+
+		if (module->table)
+			err = rundb_table__select(db->db, &db->parts[PART_ROWS + i], module->name,
+						  module->table);
+	}
+	return err;
+}
+
 static int start_walk(struct rundb *db)
 {
-	int err = 0;
+	int err;
 
 	db->deltas = calloc(RUN_MODULES, sizeof(*db->deltas));
 	if (!db->deltas)
 		return -ENOMEM;
+	err = prepare_parts(db);
 	for (unsigned int i = 0; !err && !db->without_keys && i < db->run->nr_modules; i++)
 		err = copy_keys(&db->deltas[i], &db->run->modules[i].total);
 	if (err)
@@ -661,31 +720,38 @@ static int start_walk(struct rundb *db)
 			    "SELECT id, start_ns, end_ns FROM interval ORDER BY start_ns, id");
 }
 
-#define SLOTS "SELECT series, slot, count FROM slots WHERE interval = ?"
-#define SUMS "SELECT series, sum_ns, max_ns, tail FROM sums WHERE interval = ?"
-#define OF_METRICS " AND series IN (SELECT id FROM series WHERE split = '')"
+static int read_part(struct rundb *db, enum part part, int64_t interval, consume_row *consume,
+		     struct target *target)
+{
+	sqlite3_stmt *statement = db->parts[part];
+	int err;
+
+	sqlite3_bind_int64(statement, 1, interval);
+	if (sqlite3_bind_parameter_count(statement) > 1)
+		sqlite3_bind_int64(statement, 2, db->last_total);
+	err = walk_rows(db, statement, consume, target);
+	sqlite3_reset(statement);
+	return err;
+}
 
 static int read_interval(struct rundb *db, int64_t id)
 {
-	bool metrics = db->without_keys;
-	struct target target;
+	struct target target = { .without_keys = db->without_keys };
 	int err;
 
-	for (unsigned int i = 0; i < RUN_MODULES; i++) {
+	while (db->nr_filled)
+		*db->filled[--db->nr_filled] = 0;
+	for (unsigned int i = 0; i < RUN_MODULES; i++)
 		target.data[i] = &db->deltas[i];
-		run__zero_data(&db->deltas[i]);
-	}
-	err = each_row(db, metrics ? SLOTS OF_METRICS : SLOTS, id, take_slot, &target);
+	err = read_part(db, PART_SLOTS, id, take_slot, &target);
 	if (!err)
-		err = each_row(db, metrics ? SUMS OF_METRICS : SUMS, id, take_sum, &target);
-	if (!err)
-		err = each_row(db, "SELECT metric, name, count FROM acct WHERE interval = ?", id,
-			       take_acct, &target);
+		err = read_part(db, PART_SUMS, id, take_sum, &target);
+	if (!err && !db->without_keys)
+		err = read_part(db, PART_ACCT, id, take_acct, &target);
 	for (unsigned int i = 0; !err && i < db->run->nr_modules; i++) {
-		const struct run_module *module = &db->run->modules[i];
-
-		if (module->table)
-			err = rundb_table__read(db->db, module->name, id, module->table);
+		if (db->run->modules[i].table)
+			err = rundb_table__read(db->parts[PART_ROWS + i], id,
+						db->run->modules[i].table);
 	}
 	return err;
 }
@@ -725,20 +791,4 @@ void rundb__rewind(struct rundb *db, bool keys)
 	db->intervals = NULL;
 	forget_deltas(db);
 	db->without_keys = !keys;
-}
-
-const char *rundb__explain(int err)
-{
-	switch (err) {
-	case -ENOENT:
-		return "there is no recording";
-	case -EMEDIUMTYPE:
-		return "this is not a recording of latscope";
-	case -EPROTONOSUPPORT:
-		return "this recording was made by a newer version of latscope";
-	case -EUCLEAN:
-		return "this recording is damaged";
-	default:
-		return strerror(-err);
-	}
 }

@@ -294,21 +294,23 @@ int rundb_table__digest(sqlite3 *db, const char *name, struct table *table)
 	return err;
 }
 
-int rundb_table__read(sqlite3 *db, const char *name, int64_t interval, struct table *table)
+int rundb_table__select(sqlite3 *db, sqlite3_stmt **select, const char *name,
+			const struct table *table)
 {
-	sqlite3_stmt *row;
+	return select_rows(db, select, name, table, "WHERE interval = ?");
+}
+
+int rundb_table__read(sqlite3_stmt *row, int64_t interval, struct table *table)
+{
 	int err;
 
 	table__rewind(table);
-	err = select_rows(db, &row, name, table, "WHERE interval = ?");
-	if (err)
-		return err;
 	sqlite3_bind_int64(row, 1, interval);
 	while ((err = sql__step(row)) > 0) {
 		err = take_row(row, table);
 		if (err)
 			break;
 	}
-	sqlite3_finalize(row);
+	sqlite3_reset(row);
 	return err;
 }

@@ -32,7 +32,11 @@ int rundb_table__load(sqlite3 *db, int64_t module, struct table **table);
 /* Folds the rows of the whole recording. */
 int rundb_table__digest(sqlite3 *db, const char *name, struct table *table);
 
+/* The statement for rundb_table__read(). */
+int rundb_table__select(sqlite3 *db, sqlite3_stmt **select, const char *name,
+			const struct table *table);
+
 /* Replaces the rows that the table holds by those of an interval. */
-int rundb_table__read(sqlite3 *db, const char *name, int64_t interval, struct table *table);
+int rundb_table__read(sqlite3_stmt *select, int64_t interval, struct table *table);
 
 #endif

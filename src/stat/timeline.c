@@ -28,13 +28,18 @@ const char *timeline__word(enum timeline_verdict verdict)
 	return words[verdict];
 }
 
-static uint64_t count_from(const struct lat_hist *hist, uint32_t slot)
+static uint64_t count_between(const struct lat_hist *hist, uint32_t slot, uint32_t next)
 {
 	uint64_t count = 0;
 
-	for (; slot < HIST_SLOTS; slot++)
+	for (; slot < next; slot++)
 		count += hist->slots[slot];
 	return count;
+}
+
+static uint64_t count_from(const struct lat_hist *hist, uint32_t slot)
+{
+	return count_between(hist, slot, HIST_SLOTS);
 }
 
 /* How far a share is from what is wanted, as a factor's logarithm. */
@@ -63,8 +68,10 @@ static uint64_t slow_of(const struct timeline_module *module, const struct lat_h
 static void fill_cell(const struct timeline_module *module, const struct lat_hist *hist,
 		      struct timeline_cell *cell)
 {
-	cell->events = hist__count(hist);
 	cell->slow = slow_of(module, hist);
+	cell->events = cell->slow + count_between(hist, 0, hist_slot(module->slow_ns));
+	if (!cell->events) /* as in most intervals of an idle disk; it is zeroed already */
+		return;
 	cell->p99_ns = hist__quantile_ns(hist, 0.99);
 	cell->max_ns = hist->max_ns;
 }
@@ -137,7 +144,8 @@ static void add_interval(struct timeline *timeline, size_t at, const struct run_
 
 		fill_cell(module, hist, &module->cells[at]);
 		module->empty += !module->cells[at].events;
-		hist__add(&sums[i], hist);
+		if (module->cells[at].events)
+			hist__add(&sums[i], hist);
 		if (!ends_line)
 			continue;
 		fill_cell(module, &sums[i], &module->lines[at / timeline->per_line]);

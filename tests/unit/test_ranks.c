@@ -213,13 +213,48 @@ static void what_is_there(void **state)
 	assert_in_range(covered, PAIRS * 95 / 100 - 13, PAIRS);
 }
 
+/* Lag by lag, as it is defined. */
+static double effective_by_lags(const double *a, const double *b, size_t nr)
+{
+	double inflation = 1, square = ((double)nr * (double)nr - 1) / 12, middle = (nr + 1) / 2.0;
+
+	for (size_t lag = 1; lag <= nr / 5; lag++) {
+		double of_a = 0, of_b = 0, pairs = (double)(nr - lag);
+
+		for (size_t i = 0; i + lag < nr; i++) {
+			of_a += (a[i] - middle) * (a[i + lag] - middle);
+			of_b += (b[i] - middle) * (b[i + lag] - middle);
+		}
+		inflation += 2 * pairs / (double)nr * of_a / pairs * of_b / pairs / square / square;
+	}
+	return (double)nr / fmax(inflation, 1);
+}
+
+static void effective_is_that_of_the_lags(void **state)
+{
+	static const size_t lengths[] = { 6, 7, 64, 100, 199 };
+	double a[LONGEST], b[LONGEST], ranks[2][LONGEST];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(lengths); i++) {
+		size_t nr = lengths[i];
+
+		drift(0.9, a, nr);
+		drift(0.9, b, nr);
+		assert_int_equal(ranks__of(a, nr, ranks[0]), 0);
+		assert_int_equal(ranks__of(b, nr, ranks[1]), 0);
+		assert_near(correlate(a, b, nr).effective,
+			    effective_by_lags(ranks[0], ranks[1], nr), 1e-9 * (double)nr);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranks_and_ties), cmocka_unit_test(siegel),
 		cmocka_unit_test(bonett),	  cmocka_unit_test(what_has_no_answer),
 		cmocka_unit_test(both_ways),	  cmocka_unit_test(false_alarms),
-		cmocka_unit_test(what_is_there),
+		cmocka_unit_test(what_is_there),  cmocka_unit_test(effective_is_that_of_the_lags),
 	};
 
 	return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Around the reading of recordings: is there one, all of it at once, why not. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rundb.h"
+
+int rundb__is_in(const char *dir)
+{
+	char file[PATH_MAX];
+
+	if (snprintf(file, sizeof(file), "%s/run.db", dir) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	if (!faccessat(AT_FDCWD, file, F_OK, AT_EACCESS)) /* by the capabilities that are left */
+		return 1;
+	return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+}
+
+int rundb__load(const char *path, struct run *run)
+{
+	struct rundb *db;
+	int err;
+
+	err = rundb__open(&db, path, run);
+	if (err)
+		return err;
+	rundb__close(db);
+	return 0;
+}
+
+const char *rundb__explain(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return "there is no recording";
+	case -EMEDIUMTYPE:
+		return "this is not a recording of latscope";
+	case -EPROTONOSUPPORT:
+		return "this recording was made by a newer version of latscope";
+	case -EUCLEAN:
+		return "this recording is damaged";
+	default:
+		return strerror(-err);
+	}
+}

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# report of a recording with very many intervals: ten times as many take about ten times as long.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+skip_unless_able
+
+run record -q -d 100ms -o "$dir/made"
+made=$(recording "$dir/made")
+
+# lengthen COUNT: the recording with so many intervals of 1 ms, each with the same events in other slots
+lengthen() {
+	mkdir "$dir/$1"
+	cp "$made/run.db" "$dir/$1/run.db"
+	sqlite3 "$dir/$1/run.db" >/dev/null <<-END
+		PRAGMA journal_mode = OFF;
+		PRAGMA synchronous = OFF;
+		BEGIN;
+		DELETE FROM interval;
+		DELETE FROM slots;
+		DELETE FROM sums;
+		DELETE FROM acct;
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+			INSERT INTO interval SELECT i, (i - 1) * 1000000, i * 1000000 FROM n;
+		INSERT INTO slots SELECT interval.id, series.id, 100 + (interval.id * 7 + series.id * 13) % 200, 1 + interval.id % 3
+			FROM interval, series WHERE split = '' ORDER BY 1, 2;
+		INSERT INTO sums SELECT interval, series, count, count * 10000, 20000, 0 FROM slots;
+		INSERT INTO acct SELECT interval, series, 'seen', count FROM sums;
+		UPDATE meta SET value = $1 * 1000000 WHERE name = 'duration_ns';
+		UPDATE meta SET value = 1000000 WHERE name = 'interval_ns';
+		COMMIT;
+	END
+}
+
+# cpu_ms DIR: CPU time of one report in user mode, which does not depend on who else has the CPUs
+cpu_ms() {
+	local TIMEFORMAT=%U
+
+	{ time "$latscope" report "$1" >"$dir/stdout" 2>"$dir/stderr"; } 2>&1 | tr -d .
+}
+
+# The median of three, in ms.
+median_ms() {
+	for _ in 1 2 3; do
+		cpu_ms "$1"
+	done | sort -n | sed -n 2p
+}
+
+lengthen 10000
+lengthen 100000
+few=$((10#$(median_ms "$dir/10000"))) many=$((10#$(median_ms "$dir/100000")))
+like 'it is a report' "$(<"$dir/stdout")" 'over 100000[[:space:]]intervals'
+is 'without a word' "$(<"$dir/stderr")" ''
+ok "ten times the intervals take at most 15 times as long: $few and $many ms" test $many -le $((15 * few))
+done_testing
