@@ -42,7 +42,7 @@ LIBS := -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
-BPF_LIB := $(wildcard bpf/lib/*.bpf.h)
+BPF_LIB := $(wildcard bpf/*.bpf.h bpf/lib/*.bpf.h)
 CONTRACT := $(wildcard include/latscope/*.h include/uapi/latscope/*.h)
 SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
 SRC := $(call sources,src/*.c src/*/*.c)
@@ -83,7 +83,7 @@ $(OUT)/%.o: %.S
 # Skeletons must be there before the first compile; afterwards the .d files know who needs which.
 $(filter $(OUT)/src/probe/%,$(OBJ)): | $(SKELS)
 
-$(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(BPF_LIB) $(CONTRACT) $(STRICT)
+$(OUT)/%.bpf.o: %.bpf.c $(BPF_LIB) $(CONTRACT) $(STRICT)
 	$(call msg,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(BPF_CC) -c $< -o $@ $(lax)

@@ -12,243 +12,15 @@
  * The programs that see the submitter are loaded only if a filter or a split needs them. `current`
  * at issue and at completion is anybody: kblockd, a worker, the victim of an interrupt.
  */
-#include "filter.bpf.h"
-#include "sample.bpf.h"
-
-const volatile struct lat_knobs knobs = {};
-struct lat_control control = {};
-
-/* On the stamps rung: the issue program is attached, and its stamps are the ones to take. */
-__u32 checking = 0;
-
-/* Requests that a driver gave back and that have not completed: with none, none is looked up. */
-__u32 requeued = 0;
-
-enum iolat_metric { IOLAT_DEVICE, IOLAT_QUEUED, IOLAT_TOTAL, IOLAT_METRICS };
-
-CELLS_MAP(IOLAT_METRICS) cells SEC(".maps");
-struct keys_map keys SEC(".maps");
-struct rows_map rows SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1 << 16);
-	__type(key, __u64);
-	__type(value, struct iolat_start);
-} start_ts SEC(".maps");
-
-/* A fraction of a hash's cost: tags are small numbers, the lines in use stay in the cache. */
-struct iolat_stamp table[IOLAT_LINES][IOLAT_WAYS] __attribute__((aligned(64))) = {};
-
-/* Neighbouring queues, and hardware queues, do not share their low tags. */
-#define QUEUE_STRIDE 331
-#define HCTX_STRIDE 61
-
-/* The fields of a request that matter, read once. */
-struct request_view {
-	__u64 id;
-	__u64 start_ns;
-	__u64 issue_ns;
-	__u32 flags; /* operation and REQ_ flags */
-	__u32 rq_flags;
-	__u32 bytes; /* still to be done */
-	__u32 pad;
-};
-
-/* Has the kernel set start_time_ns? For the flushes that it makes itself always. */
-static __always_inline bool start_is_set(const struct request_view *view)
-{
-	return !knobs.io_stat || view->rq_flags & knobs.io_stat ||
-	       (view->flags & REQ_OP_MASK) == REQ_OP_FLUSH;
-}
-
-/* `raw`: the pointer comes without its BTF type and cannot be followed directly. */
-static __always_inline struct request_view request_view(struct request *rq, bool raw)
-{
-	struct request_view view = { .id = (__u64)rq };
-
-	view.flags = READ(raw, rq, cmd_flags);
-	view.rq_flags = READ(raw, rq, rq_flags);
-	if (start_is_set(&view))
-		view.start_ns = READ(raw, rq, start_time_ns);
-	view.issue_ns = READ(raw, rq, io_start_time_ns);
-	view.bytes = READ(raw, rq, __data_len);
-	return view;
-}
-
-static __always_inline __u32 request_op(const struct request_view *view)
-{
-	__u32 op = view->flags & REQ_OP_MASK;
-
-	if (op == REQ_OP_READ)
-		return LAT_OP_READ;
-	if (op == REQ_OP_WRITE)
-		return view->bytes ? LAT_OP_WRITE : LAT_OP_FLUSH;
-	if (op == REQ_OP_FLUSH)
-		return LAT_OP_FLUSH;
-	if (op == REQ_OP_DISCARD || op == REQ_OP_SECURE_ERASE)
-		return LAT_OP_DISCARD;
-	return LAT_OP_OTHER;
-}
-
-static __always_inline bool request_is_passthrough(const struct request_view *view)
-{
-	__u32 op = view->flags & REQ_OP_MASK;
-
-	return op == REQ_OP_DRV_IN || op == REQ_OP_DRV_OUT;
-}
-
-/*
- * The kernel carries out a write with PREFLUSH or FUA, on a device that needs it, as a sequence of
- * requests and completes the original twice, the second time with no bytes left. A flush without
- * data is completed only that second time, without ever having been issued. The flags do not tell:
- * they are cleared when the sequence starts.
- */
-static __always_inline bool request_ends_sequence(const struct request_view *view)
-{
-	return !view->bytes && (view->flags & REQ_OP_MASK) == REQ_OP_WRITE;
-}
-
-static __always_inline __u32 request_device(struct request *rq, bool raw)
-{
-	struct gendisk *disk = request_disk(rq, raw);
-
-	if (!disk)
-		return 0;
-	return (__u32)READ(raw, disk, major) << 20 | (__u32)READ(raw, disk, first_minor);
-}
-
-/* Asked early, so that the census has only what is wanted. */
-static __always_inline bool other_disk(struct request *rq, bool raw)
-{
-	return knobs.disk && request_device(rq, raw) != knobs.disk;
-}
-
-static __always_inline bool needs_device(void)
-{
-	return knobs.disk || knobs_split(&knobs, LAT_BY_DISK);
-}
+#include "iolat_request.bpf.h"
 
 /* ---- the end: completion ---- */
-
-/*
- * Where in the table a request belongs: its tag is its own while it is in flight, within its
- * hardware queue. The scheduler's tag, if there is one, outlives a requeue, the driver's does not.
- */
-static __always_inline __u32 line_of(struct request *rq, bool raw)
-{
-	int tag = READ(raw, rq, internal_tag);
-
-	if (tag < 0)
-		tag = READ(raw, rq, tag);
-	return (tag + READ(raw, rq, q, id) * QUEUE_STRIDE +
-		READ(raw, rq, mq_hctx, queue_num) * HCTX_STRIDE) &
-	       (IOLAT_LINES - 1);
-}
-
-static __always_inline void count_start(__u32 which)
-{
-	struct lat_cell *all = control.armed ? cells_here(&cells) : NULL;
-
-	if (all)
-		__sync_fetch_and_add(&all[IOLAT_DEVICE].counts[which], 1);
-}
-
-static __always_inline bool is_done(__u64 issue_ns)
-{
-	return knobs.again && issue_ns == IOLAT_DONE;
-}
-
-static __always_inline bool table_put(__u32 line, const struct request_view *rq, __u64 issue_ns)
-{
-	struct iolat_stamp *stamp = table[line];
-	bool left;
-
-	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
-		left = stamp->request == rq->id;
-		if (!left &&
-		    (stamp->request || __sync_val_compare_and_swap(&stamp->request, 0, rq->id)))
-			continue;
-		if (left && !is_done(stamp->issue_ns)) {
-			/* Issued again, which was not seen coming: the first issue stands. */
-			if (rq->start_ns && stamp->queue_ns == rq->start_ns && !is_done(issue_ns))
-				return true;
-			/* An earlier request left it; the end of that one was missed. */
-			count_start(LAT_ABANDONED);
-		}
-		stamp->queue_ns = rq->start_ns;
-		stamp->issue_ns = issue_ns;
-		return true;
-	}
-	return false;
-}
-
-/* Takes the stamp of a request out, and what is left over of the same; 0: there is none. */
-static __always_inline __u64 table_take(__u32 line, const struct request_view *rq)
-{
-	struct iolat_stamp *stamp = table[line];
-	__u64 issue_ns = 0;
-
-	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
-		if (stamp->request != rq->id)
-			continue;
-		if (stamp->queue_ns == rq->start_ns)
-			issue_ns = stamp->issue_ns;
-		else if (!is_done(stamp->issue_ns))
-			count_start(LAT_ABANDONED);
-		stamp->queue_ns = 0;
-		store_ordered(&stamp->request, 0);
-	}
-	return is_done(issue_ns) ? 0 : issue_ns;
-}
-
-/* Is there a stamp of this request, from its issue or (`done`) from its completion? */
-static __always_inline bool table_has(__u32 line, const struct request_view *rq, bool done)
-{
-	const struct iolat_stamp *stamp = table[line];
-
-	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
-		if (stamp->request == rq->id && stamp->queue_ns == rq->start_ns)
-			return is_done(stamp->issue_ns) == done;
-	}
-	return false;
-}
-
-static __always_inline void forget(const struct iolat_start *start, __u64 id)
-{
-	if (start->requeues)
-		__sync_fetch_and_sub(&requeued, 1);
-	bpf_map_delete_elem(&start_ts, &id);
-}
-
-/*
- * Does the entry belong to the request, and not to one that lay in the same place before? Up to the
- * first issue the place has to do: start_time_ns is set after block_io_start since 6.13, and a
- * merge can make it an earlier one.
- */
-static __always_inline bool is_of(const struct iolat_start *start, const struct request_view *rq)
-{
-	return (!start->issue_ns && !start->requeues) || start->queue_ns == rq->start_ns;
-}
-
-/* The entry of a request, or NULL. Drops what is left of one whose end was missed. */
-static __always_inline struct iolat_start *find(const struct request_view *rq)
-{
-	__u64 id = rq->id;
-	struct iolat_start *start = bpf_map_lookup_elem(&start_ts, &id);
-
-	if (!start || is_of(start, rq))
-		return start;
-	if (!is_done(start->issue_ns) && !start->unwanted)
-		count_start(LAT_ABANDONED);
-	forget(start, id);
-	return NULL;
-}
 
 /* What a completion is counted with. Knobs are read once: the code of a read always stays. */
 struct ending {
 	struct request_view rq;
 	__u64 tail_ns;
+	__u64 lag_ns; /* of rq.start_ns */
 	__u32 by;
 	struct lat_cell *cells;
 	const struct iolat_start *start; /* NULL: not looked up, or none */
@@ -358,19 +130,24 @@ static __always_inline void finish(const struct ending *done, __u32 metric, __u6
 static __always_inline void finish_all(const struct ending *done, __u64 issue_ns, __u64 now)
 {
 	const struct request_view *rq = &done->rq;
+	__u64 start_ns = start_time(rq, done->lag_ns);
 
 	if (request_ends_sequence(rq)) {
 		COUNT(&knobs, done->cells[IOLAT_DEVICE].counts[LAT_EXCLUDED]);
 		COUNT(&knobs, done->cells[IOLAT_QUEUED].counts[LAT_EXCLUDED]);
-		finish(done, IOLAT_TOTAL, rq->start_ns, now);
+		finish(done, IOLAT_TOTAL, start_ns, now);
 		return;
 	}
 	finish(done, IOLAT_DEVICE, issue_ns, now);
-	finish(done, IOLAT_QUEUED, rq->start_ns, issue_ns);
-	if (rq->rq_flags & knobs.flush_seq && rq->bytes)
+	finish(done, IOLAT_QUEUED, start_ns, issue_ns);
+	if (start_ns && done->lag_ns) {
+		COUNT(&knobs, done->cells[IOLAT_QUEUED].counts[LAT_CHECKED]);
+		COUNT_MORE(&knobs, done->cells[IOLAT_QUEUED].counts[LAT_SKEW_NS], done->lag_ns);
+	}
+	if (request_goes_on(rq))
 		COUNT(&knobs, done->cells[IOLAT_TOTAL].counts[LAT_CONTINUED]);
 	else
-		finish(done, IOLAT_TOTAL, rq->start_ns, now);
+		finish(done, IOLAT_TOTAL, start_ns, now);
 }
 
 /* Why a completion is not to be measured; LAT_TERMS: it is. */
@@ -387,6 +164,34 @@ static __always_inline __u32 left_out(const struct ending *done)
 	return done->start->unwanted ? LAT_FILTERED : LAT_TERMS;
 }
 
+/* Fills in what our stamps tell of the request; returns when it was first issued, 0: not known. */
+static __always_inline __u64 own_stamps(struct ending *done, struct request *rq, bool ours,
+					bool raw)
+{
+	struct own_stamps own = {};
+
+	if (ours && !knobs.identity)
+		own = table_take(line_of(rq, raw), &done->rq);
+	if (looked_up || (ours && !own.issue_ns)) {
+		done->start = find(&done->rq);
+		if (done->start) {
+			own.lag_ns = done->start->lag_ns;
+			if (!is_done(done->start->issue_ns))
+				own.issue_ns = done->start->issue_ns;
+		}
+	}
+	done->lag_ns = own.lag_ns;
+	return own.issue_ns;
+}
+
+/* By the kernel; never before the own start, as the clock that its plug has cached may be. */
+static __always_inline __u64 kernel_issue_time(const struct ending *done)
+{
+	__u64 start_ns = start_time(&done->rq, done->lag_ns), issue_ns = done->rq.issue_ns;
+
+	return issue_ns && done->lag_ns && issue_ns < start_ns ? start_ns : issue_ns;
+}
+
 /*
  * When the request was first issued, 0 if that is not known. `own`: our stamp is the one to take,
  * else the kernel's, which is 0 for a queue without statistics. Since 6.9 it is the clock that the
@@ -395,19 +200,11 @@ static __always_inline __u32 left_out(const struct ending *done)
  */
 static __always_inline __u64 issue_time(struct ending *done, struct request *rq, bool own, bool raw)
 {
-	bool ours = own || checking;
-	__u64 issue_ns = 0;
+	__u64 issue_ns = own_stamps(done, rq, own || checking, raw);
 
-	if (ours && !knobs.identity)
-		issue_ns = table_take(line_of(rq, raw), &done->rq);
-	if (requeued || (ours && !issue_ns)) {
-		done->start = find(&done->rq);
-		if (done->start && !is_done(done->start->issue_ns))
-			issue_ns = done->start->issue_ns;
-	}
 	/* If ours was missed because a program was preempted, the kernel's is still there. */
 	if (!issue_ns && (!own || (knobs.again && !(done->start && done->start->requeues))))
-		return done->rq.issue_ns;
+		return kernel_issue_time(done);
 	if (own)
 		return issue_ns;
 	if (!done->cells)
@@ -421,6 +218,17 @@ static __always_inline __u64 issue_time(struct ending *done, struct request *rq,
 						     : done->rq.issue_ns - issue_ns;
 	}
 	return issue_ns;
+}
+
+/* The entry of a request that has completed goes. One that goes on waits for its last end. */
+static __always_inline void let_go(const struct ending *done)
+{
+	if (!done->start)
+		return;
+	if (request_goes_on(&done->rq))
+		((struct iolat_start *)done->start)->issue_ns = 0;
+	else
+		forget(done->start, done->rq.id);
 }
 
 static __always_inline int complete(struct request *rq, int error, __u32 nr_bytes, bool own,
@@ -450,8 +258,7 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 		else
 			count_all(done.cells, why);
 	}
-	if (done.start)
-		forget(done.start, done.rq.id);
+	let_go(&done);
 	return 0;
 }
 
@@ -467,6 +274,17 @@ static __always_inline bool first_saw(struct request *rq, const struct request_v
 	return start && start->issue_ns && is_done(start->issue_ns) == done;
 }
 
+/* Marks the entry of a request that goes on; false: it has none. */
+static __always_inline bool mark_entry(const struct request_view *view, __u64 issue_ns)
+{
+	struct iolat_start *start = request_goes_on(view) ? find(view) : NULL;
+
+	if (!start)
+		return false;
+	start->issue_ns = issue_ns;
+	return true;
+}
+
 /* Tells the second program at this place that the first one has done its work. */
 static __always_inline void leave_mark(struct request *rq)
 {
@@ -474,6 +292,8 @@ static __always_inline void leave_mark(struct request *rq)
 	struct iolat_start start = { .queue_ns = view.start_ns, .issue_ns = IOLAT_DONE };
 	__u64 id = view.id;
 
+	if (mark_entry(&view, IOLAT_DONE))
+		return;
 	if (knobs.identity || !table_put(line_of(rq, false), &view, IOLAT_DONE))
 		bpf_map_update_elem(&start_ts, &id, &start, BPF_ANY);
 }
@@ -482,6 +302,8 @@ static __always_inline void take_mark(struct request *rq, const struct request_v
 {
 	__u64 id = view->id;
 
+	if (mark_entry(view, 0))
+		return;
 	if (knobs.identity || !table_has(line_of(rq, false), view, true))
 		bpf_map_delete_elem(&start_ts, &id);
 	else
@@ -530,10 +352,17 @@ int BPF_PROG(raw_complete, struct request *rq, int error, unsigned int nr_bytes)
 
 /* ---- the start: submission and issue ---- */
 
-/* Keeps a request from now on. The submitter is `current`, if anybody asks for it. */
-static __always_inline void keep(const struct request_view *rq, __u64 issue_ns)
+/*
+ * Keeps a request from now on. The submitter is `current`, if anybody asks for it. `counted`: as in
+ * struct iolat_start.
+ */
+static __always_inline void keep(const struct request_view *rq, const struct own_stamps *own,
+				 bool counted)
 {
-	struct iolat_start start = { .queue_ns = rq->start_ns, .issue_ns = issue_ns };
+	struct iolat_start start = { .queue_ns = rq->start_ns,
+				     .issue_ns = own->issue_ns,
+				     .lag_ns = own->lag_ns,
+				     .counted = counted };
 	struct task_struct *current;
 	__u64 id = rq->id;
 
@@ -548,24 +377,26 @@ static __always_inline void keep(const struct request_view *rq, __u64 issue_ns)
 	}
 	if (bpf_map_update_elem(&start_ts, &id, &start, BPF_ANY))
 		count_start(LAT_NOT_KEPT);
+	else if (counted)
+		__sync_fetch_and_add(&looked_up, 1);
 }
 
 static __always_inline int issue(struct request *request, bool raw)
 {
 	struct request_view rq = request_view(request, raw);
-	__u64 now = bpf_ktime_get_ns();
+	struct own_stamps own = { .issue_ns = bpf_ktime_get_ns() };
 	struct iolat_start *start = NULL;
 
 	if (request_is_passthrough(&rq) || other_disk(request, raw))
 		return 0;
-	if (knobs.identity || requeued)
+	if (knobs.identity || looked_up)
 		start = find(&rq);
 	if (!start) {
-		if (knobs.identity || !table_put(line_of(request, raw), &rq, now))
-			keep(&rq, now);
+		if (knobs.identity || !table_put(line_of(request, raw), &rq, own.issue_ns))
+			keep(&rq, &own, false);
 	} else if (!start->requeues) { /* seen at submission */
 		start->queue_ns = rq.start_ns;
-		start->issue_ns = now;
+		start->issue_ns = own.issue_ns;
 	} /* else it was issued before, and that issue stands */
 	return 0;
 }
@@ -577,7 +408,8 @@ static __always_inline int issue(struct request *request, bool raw)
 static __always_inline int requeue(struct request *request, bool own, bool raw)
 {
 	struct request_view rq = request_view(request, raw);
-	struct iolat_start *start, fresh = { .queue_ns = rq.start_ns, .requeues = 1 };
+	struct iolat_start *start, fresh = { .queue_ns = rq.start_ns, .requeues = 1, .counted = 1 };
+	struct own_stamps stamps = {};
 	__u64 id = rq.id;
 
 	if (READ(raw, request, state) == MQ_RQ_IDLE || request_is_passthrough(&rq))
@@ -586,19 +418,24 @@ static __always_inline int requeue(struct request *request, bool own, bool raw)
 	start = find(&rq);
 	if (start) {
 		start->queue_ns = rq.start_ns;
-		if (!start->requeues++)
-			__sync_fetch_and_add(&requeued, 1);
+		start->requeues++;
+		if (!start->counted) {
+			start->counted = 1;
+			__sync_fetch_and_add(&looked_up, 1);
+		}
 		return 0;
 	}
 	if (own || checking)
-		fresh.issue_ns = table_take(line_of(request, raw), &rq);
+		stamps = table_take(line_of(request, raw), &rq);
+	fresh.issue_ns = stamps.issue_ns;
+	fresh.lag_ns = stamps.lag_ns;
 	if (!own && !fresh.issue_ns)
 		fresh.issue_ns = rq.issue_ns;
 	/* Still 0, if it was issued before we looked: that keeps it a missed start. */
 	if (bpf_map_update_elem(&start_ts, &id, &fresh, BPF_ANY))
 		count_start(LAT_NOT_KEPT);
 	else
-		__sync_fetch_and_add(&requeued, 1);
+		__sync_fetch_and_add(&looked_up, 1);
 	return 0;
 }
 
@@ -641,27 +478,75 @@ int BPF_PROG(raw_requeue, struct request *rq)
 }
 
 /* A request begins. If its place still has an entry, the end of the one before was missed. */
-static __always_inline int submit(const struct request_view *rq, const struct iolat_start *start)
+static __always_inline int submit(const struct request_view *rq, const struct iolat_start *start,
+				  const struct own_stamps *own)
 {
 	if (start) {
 		if (start->issue_ns && !is_done(start->issue_ns) && !start->unwanted)
 			count_start(LAT_ABANDONED);
 		forget(start, rq->id);
 	}
-	keep(rq, 0);
+	keep(rq, own, false);
 	return 0;
 }
 
-static __always_inline int submit_started(struct request *rq)
+/*
+ * Has the first of two programs kept this start? The own clock is then later than it need be, by
+ * how long the task has been preempted in between.
+ */
+static __always_inline bool first_started(__u64 queue_ns, __u64 issue_ns, __u64 lag_ns,
+					  __u64 plug_ns, bool again)
+{
+	return again && !issue_ns && lag_ns && queue_ns == plug_ns;
+}
+
+static __always_inline int submit_started(struct request *rq, bool again)
 {
 	struct request_view view = request_view(rq, false);
-	__u64 id = view.id;
+	__u64 id = view.id, now = bpf_ktime_get_ns(), plug_ns = knobs.cached ? plug_time(false) : 0;
+	const struct own_stamps own = { .lag_ns = plug_ns ? now - plug_ns : 0 };
+	const struct iolat_start *start = NULL;
 
 	if (other_disk(rq, false))
 		return 0;
-	view.start_ns = bpf_ktime_get_ns(); /* the kernel's may come only after this */
-	/* Looked for only to keep `requeued` right, and to count ends that were missed. */
-	return submit(&view, requeued || knobs.again ? bpf_map_lookup_elem(&start_ts, &id) : NULL);
+	view.start_ns = plug_ns ?: now; /* the kernel's may come only after this */
+	/* Looked for only to keep `looked_up` right, and to count ends that were missed. */
+	if (looked_up || knobs.again)
+		start = bpf_map_lookup_elem(&start_ts, &id);
+	if (start && first_started(start->queue_ns, start->issue_ns, start->lag_ns, plug_ns, again))
+		return 0;
+	return submit(&view, start, &own);
+}
+
+/*
+ * Without a filter or split by submitter: notes how far the plug's clock, by which the kernel has
+ * stamped the request or will do so, is behind.
+ */
+static __always_inline int start(struct request *request, bool again, bool raw)
+{
+	struct request_view rq = { .id = (__u64)request };
+	struct iolat_stamp *stamp;
+	struct own_stamps own = {};
+	bool left;
+
+	rq.start_ns = plug_time(raw);
+	if (!rq.start_ns || other_disk(request, raw))
+		return 0;
+	own.lag_ns = bpf_ktime_get_ns() - rq.start_ns;
+	stamp = table_place(line_of(request, raw), rq.id, &left);
+	if (!stamp) {
+		keep(&rq, &own, true);
+		return 0;
+	}
+	if (left &&
+	    first_started(stamp->queue_ns, stamp->issue_ns, stamp->lag_ns, rq.start_ns, again))
+		return 0;
+	if (left)
+		count_left(stamp);
+	stamp->queue_ns = rq.start_ns;
+	stamp->lag_ns = own.lag_ns;
+	stamp->issue_ns = 0;
+	return 0;
 }
 
 static __always_inline int submit_inserted(struct request *rq)
@@ -674,21 +559,39 @@ static __always_inline int submit_inserted(struct request *rq)
 		return 0;
 	if (start && start->queue_ns == view.start_ns) /* comes back, by a requeue or unissued */
 		return 0;
-	return submit(&view, start);
+	return submit(&view, start, &(struct own_stamps){});
 }
 
 /* Where the submitter is still `current`: block_io_start since 6.5 (5a80bd075f3b), else insert. */
 SEC("tp_btf/block_io_start")
 int BPF_PROG(submit_start, struct request *rq)
 {
-	return submit_started(rq);
+	return submit_started(rq, false);
 }
 
 /* Repeats submit_start(), which does no harm if that ran. */
 SEC("tp_btf/block_io_start")
 int BPF_PROG(submit_start_again, struct request *rq)
 {
-	return submit_started(rq);
+	return submit_started(rq, true);
+}
+
+SEC("tp_btf/block_io_start")
+int BPF_PROG(hashed_start, struct request *rq)
+{
+	return start(rq, false, false);
+}
+
+SEC("tp_btf/block_io_start")
+int BPF_PROG(hashed_start_again, struct request *rq)
+{
+	return start(rq, true, false);
+}
+
+SEC("raw_tp/block_io_start")
+int BPF_PROG(raw_start, struct request *rq)
+{
+	return start(rq, false, true);
 }
 
 SEC("tp_btf/block_rq_insert")

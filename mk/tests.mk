@@ -17,14 +17,13 @@ $(OUT)/san/%.o: %.c $(STRICT)
 	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -MMD -MP -c $< -o $@ $(lax)
 
 $(OUT)/empty.skel.h: $(OUT)/bench/empty.bpf.o
-	$(Q)$(BPFTOOL) gen skeleton $< name empty_bpf > $@
-
-$(OUT)/bench/empty.bpf.o: bench/empty.bpf.c $(BPF_LIB)
-	$(call msg,BPF,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(BPF_CC) -c $< -o $@ $(lax)
+$(OUT)/requests.skel.h: $(OUT)/tests/bpf/requests.bpf.o
+$(OUT)/empty.skel.h $(OUT)/requests.skel.h:
+	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $(<:.bpf.o=))_bpf > $@
 
 $(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
+$(OUT)/tests/truth/requests.o: | $(OUT)/requests.skel.h
+$(OUT)/tests/truth/requests: LIBS_TRUTH := $(LIBS)
 
 POWER := $(OUT)/bench/power.o $(OUT)/bench/rival.o $(OUT)/bench/synthetic.o
 
@@ -65,7 +64,7 @@ $(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)
 
 $(TRUTH): %: %.o $(TRUTH_OBJ)
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $^ -lpthread -o $@
+	$(Q)$(CC) $(CFLAGS) $^ -lpthread $(LIBS_TRUTH) -o $@
 
 $(OUT)/tests/emu/msrfs/msrfs: $(MSRFS)
 	$(call msg,LINK,$@)

@@ -130,4 +130,18 @@ static __always_inline struct gendisk *request_disk(struct request *rq, bool raw
 	return READ(raw, rq, q, disk);
 }
 
+/*
+ * The time that the current task's plug has cached, by which the kernel stamps the requests that
+ * the task submits; 0: it has none, and the stamp is true. Only where blk_plug has `cur_ktime`.
+ */
+static __always_inline __u64 plug_time(bool raw)
+{
+	struct task_struct *task;
+	struct blk_plug *plug;
+
+	task = raw ? (void *)bpf_get_current_task() : bpf_get_current_task_btf();
+	plug = READ(raw, task, plug);
+	return plug ? READ(raw, plug, cur_ktime) : 0;
+}
+
 #endif

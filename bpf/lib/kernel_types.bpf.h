@@ -153,6 +153,10 @@ struct signal_struct {
 	int nr_threads;
 };
 
+struct blk_plug {
+	__u64 cur_ktime; /* 6.9 */
+};
+
 struct task_struct {
 	unsigned int __state; /* 5.14; see kernel.bpf.h */
 	/* Signed until 6.x, a byte since 7.0: unsigned, so that CO-RE can correct the size. */
@@ -167,6 +171,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
 	struct css_set *cgroups;
+	struct blk_plug *plug;
 	__u64 start_time;
 	__u64 start_boottime;
 	char comm[16];
@@ -206,6 +211,7 @@ struct request {
 	int tag;
 	int internal_tag;
 	unsigned int __data_len;
+	unsigned short nr_phys_segments;
 	__u64 start_time_ns;
 	__u64 io_start_time_ns;
 	enum mq_rq_state state;

@@ -122,9 +122,11 @@ struct lat_knobs {
 	__u32 io_stat; /* iolat: RQF_IO_STAT, where start_time_ns depends on it; else 0 */
 	__u32 lie; /* enum lat_lie; where samples are split only */
 	__u32 again; /* the programs are there twice, as the kernel preempts them */
+	__u32 cached; /* iolat: the kernel stamps requests by a clock that the plug has cached */
+	__u32 pad;
 	char comm[LAT_COMM_LEN];
 };
-_Static_assert(sizeof(struct lat_knobs) == 72, "lat_knobs has no padding");
+_Static_assert(sizeof(struct lat_knobs) == 80, "lat_knobs has no padding");
 
 /* Faults that a probe makes on purpose, for `validate` to be seen to find them. */
 enum lat_lie {
@@ -187,12 +189,14 @@ struct iolat_start {
 	__u64 issue_ns; /* first issue to the driver; 0: not yet */
 	__u64 pid_tgid; /* of the submitter */
 	__u64 cgroup;
+	__u64 lag_ns; /* as in struct iolat_stamp */
 	__u32 unwanted; /* the filters left it out */
-	__u32 requeues; /* times the driver gave it back */
+	__u16 requeues; /* times the driver gave it back */
+	__u16 counted; /* it is in the count `looked_up` */
 	char comm[LAT_COMM_LEN]; /* of the submitter */
 	char leader_comm[LAT_COMM_LEN]; /* of its process */
 };
-_Static_assert(sizeof(struct iolat_start) == 72, "iolat_start has no padding");
+_Static_assert(sizeof(struct iolat_start) == 80, "iolat_start has no padding");
 
 /*
  * Iolat's `table`, in .bss: own stamps of requests in flight, where nobody asks who submitted them.
@@ -205,8 +209,9 @@ _Static_assert(sizeof(struct iolat_start) == 72, "iolat_start has no padding");
 struct iolat_stamp {
 	__u64 request; /* as the key of `start_ts`; 0: free */
 	__u64 queue_ns; /* as in struct iolat_start */
-	__u64 issue_ns; /* IOLAT_DONE: it has completed; the second program removes it */
-	__u64 pad;
+	/* 0: it has not been issued, or its data are done; IOLAT_DONE: it has completed */
+	__u64 issue_ns;
+	__u64 lag_ns; /* how far start_time_ns is behind the own clock; 0: it is true */
 };
 _Static_assert(sizeof(struct iolat_stamp) == 32, "iolat_stamp has no padding");
 

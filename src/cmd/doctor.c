@@ -50,6 +50,7 @@ static bool print_not_x86(const char *method)
 static int examine(const struct probe_ops *ops)
 {
 	struct lat_knobs knobs = { .tail_ns = 1 };
+	const char *differs = probe__differs(ops);
 	const struct probe_rung *rung;
 	struct probe *probe;
 	char why[RUN_TEXT];
@@ -63,7 +64,9 @@ static int examine(const struct probe_ops *ops)
 			continue;
 		}
 		probe__close(probe);
-		print_finding(works ? " " : "*", rung->name, "yes", rung->mechanism);
+		snprintf(why, sizeof(why), "%s%s%s", rung->mechanism, differs ? "; " : "",
+			 differs ? differs : "");
+		print_finding(works ? " " : "*", rung->name, "yes", why);
 		works++;
 	}
 	return works;

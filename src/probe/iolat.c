@@ -40,7 +40,7 @@ static const struct probe_rung rungs[] = {
 	[TP_BTF] = {
 		.name = "tp_btf",
 		.mechanism =
-			"own stamp at block_rq_issue; time queued from the kernel's stamp",
+			"own stamp at block_rq_issue; the kernel's at the allocation",
 		.needs = "BPF tracepoints with BTF (Linux 5.5)",
 		.programs = { "hashed_complete", "hashed_requeue", "hashed_issue" },
 		.end_program = "hashed_complete",
@@ -50,7 +50,7 @@ static const struct probe_rung rungs[] = {
 	[RAW_TP] = {
 		.name = "raw_tp",
 		.mechanism =
-			"own stamp at block_rq_issue; time queued from the kernel's stamp",
+			"own stamp at block_rq_issue; the kernel's at the allocation",
 		.needs = "BPF raw tracepoints",
 		.programs = { "raw_complete", "raw_issue", "raw_requeue" },
 		.end_program = "raw_complete",
@@ -103,6 +103,22 @@ static bool iolat_second_best(const struct probe_rung *rung)
 }
 
 /*
+ * Since 6.9 (da4c8c3d0975) the kernel stamps a request by the time that the task's plug has cached.
+ * block_io_start is where our own clock can tell how far that is behind.
+ */
+static bool caches_time(void)
+{
+	return kernel__has_member("blk_plug", "cur_ktime") &&
+	       kernel__has_tracepoint("block_io_start");
+}
+
+static const char *iolat_differs(void)
+{
+	return caches_time() ? "own clock at block_io_start where a plug caches the kernel's"
+			     : NULL;
+}
+
+/*
  * RQF_FLUSH_SEQ. Since 6.11 (5f89154e8e9e) the flags are an enum, with other values, which got a
  * name only in 6.14 (e7112524e5e8): CO-RE cannot find it in between. Before that it was bit 4.
  */
@@ -140,6 +156,7 @@ static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton
 	probe->knobs.identity = wants_identity(&probe->knobs);
 	probe->knobs.flush_seq = flush_seq();
 	probe->knobs.io_stat = io_stat();
+	probe->knobs.cached = caches_time();
 	iolat->check_stays = kernel__has_member("blk_plug", "cur_ktime");
 	iolat->skel->rodata->knobs = probe->knobs;
 	probe->skel = iolat;
@@ -147,10 +164,10 @@ static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton
 	return 0;
 }
 
-#define SUBMIT_PROGRAMS 4
+#define START_PROGRAMS 4
 
-/* They see the submitter. */
-static unsigned int submit_programs(const struct probe *probe, const char *names[SUBMIT_PROGRAMS])
+/* Programs that see the submitter. */
+static unsigned int submit_programs(const struct probe *probe, const char *names[START_PROGRAMS])
 {
 	bool start = kernel__has_tracepoint("block_io_start");
 	unsigned int nr = 0;
@@ -164,15 +181,27 @@ static unsigned int submit_programs(const struct probe *probe, const char *names
 	return nr;
 }
 
+/* Programs at the start of a request, beside those of the rung. */
+static unsigned int start_programs(const struct probe *probe, const char *names[START_PROGRAMS])
+{
+	unsigned int nr = 0;
+
+	if (probe->knobs.identity)
+		return submit_programs(probe, names);
+	if (!probe->knobs.cached)
+		return 0;
+	names[nr++] = probe->rung == &rungs[RAW_TP] ? "raw_start" : "hashed_start";
+	if (probe->again)
+		names[nr++] = "hashed_start_again";
+	return nr;
+}
+
 static int iolat_prepare(struct probe *probe, struct bpf_object *obj)
 {
-	const char *names[SUBMIT_PROGRAMS];
-	unsigned int nr;
+	const char *names[START_PROGRAMS];
+	unsigned int nr = start_programs(probe, names);
 	int err = 0;
 
-	if (!probe->knobs.identity)
-		return 0;
-	nr = submit_programs(probe, names);
 	for (unsigned int i = 0; !err && i < nr; i++)
 		err = probe__load_too(obj, names[i]);
 	return err;
@@ -197,16 +226,13 @@ static int start_check(struct probe *probe)
 static int iolat_start(struct probe *probe, struct lat_control **control)
 {
 	struct iolat *iolat = probe->skel;
-	const char *names[SUBMIT_PROGRAMS];
-	unsigned int nr;
+	const char *names[START_PROGRAMS];
+	unsigned int nr = start_programs(probe, names);
 	int err = 0;
 
 	*control = &iolat->skel->bss->control;
 	if (probe->rung == &rungs[STAMPS])
-		return start_check(probe);
-	if (!probe->knobs.identity)
-		return 0;
-	nr = submit_programs(probe, names);
+		err = start_check(probe);
 	for (unsigned int i = 0; !err && i < nr; i++)
 		err = probe__attach(probe, names[i]);
 	return err;
@@ -318,7 +344,7 @@ static void count_table(const struct iolat_stamp (*table)[IOLAT_WAYS], struct la
 {
 	for (int line = 0; line < IOLAT_LINES; line++)
 		for (int way = 0; way < IOLAT_WAYS; way++)
-			if (table[line][way].request && table[line][way].issue_ns != IOLAT_DONE)
+			if (table[line][way].request && table[line][way].issue_ns > IOLAT_DONE)
 				probe__count_open(open, 1, table[line][way].issue_ns);
 }
 
@@ -346,18 +372,26 @@ static int iolat_census(struct probe *probe, struct lat_open *open, bool *age_kn
 	return probe__each_entry(iolat->skel->maps.start_ts, count_request, open);
 }
 
+/* Adds a sentence on the stamps of which our own were taken. */
+static void tell_own(char text[RUN_TEXT], const char *which, const __u64 *counts)
+{
+	char count[UNITS_TEXT], off[UNITS_TEXT];
+	size_t used = strlen(text);
+
+	if (!counts[LAT_CHECKED])
+		return;
+	snprintf(text + used, RUN_TEXT - used,
+		 "%sown %s stamps: %s, the kernel's off by %s on average", used ? "; " : "", which,
+		 units__count(count, counts[LAT_CHECKED]),
+		 units__ns(off, (double)counts[LAT_SKEW_NS] / counts[LAT_CHECKED]));
+}
+
 static void iolat_conclude(const struct probe *probe, const struct run_data *data,
 			   char text[RUN_TEXT])
 {
-	struct iolat_sums sums = sums_of(data);
-	char count[UNITS_TEXT], off[UNITS_TEXT];
-
-	if (probe->rung != &rungs[STAMPS] || !sums.checked)
-		return;
-	snprintf(text, RUN_TEXT,
-		 "of %s requests the own stamp was taken: the kernel's was off by %s on average",
-		 units__count(count, sums.checked),
-		 units__ns(off, (double)sums.skew_ns / sums.checked));
+	if (probe->rung == &rungs[STAMPS])
+		tell_own(text, "issue", data->metrics[0].counts);
+	tell_own(text, "start", data->metrics[1].counts);
 }
 
 static void iolat_close(struct probe *probe)
@@ -385,6 +419,7 @@ const struct probe_ops iolat_ops = {
 	.start = iolat_start,
 	.tick = iolat_tick,
 	.census = iolat_census,
+	.differs = iolat_differs,
 	.conclude = iolat_conclude,
 	.close = iolat_close,
 };

@@ -349,6 +349,11 @@ void probe__close(struct probe *probe)
 	free(probe);
 }
 
+const char *probe__differs(const struct probe_ops *ops)
+{
+	return ops->differs ? ops->differs() : NULL;
+}
+
 void probe__describe(const struct probe *probe, struct run_module *module)
 {
 	const struct probe_rung *rung = probe->rung;
@@ -358,7 +363,7 @@ void probe__describe(const struct probe *probe, struct run_module *module)
 	snprintf(module->rung, sizeof(module->rung), "%s", rung->name);
 	if (probe->ops->conclude)
 		probe->ops->conclude(probe, &module->total, more);
-	snprintf(module->mechanism, sizeof(module->mechanism), "%s%s%s%.120s%s%s%s",
+	snprintf(module->mechanism, sizeof(module->mechanism), "%s%s%s%.150s%s%s%s",
 		 rung->mechanism,
 		 probe->again && rung->end_again ? "; twice, as this kernel preempts programs" : "",
 		 more[0] ? "; " : "", more,

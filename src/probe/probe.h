@@ -71,6 +71,8 @@ struct probe_ops {
 	int (*tick)(struct probe *probe, const struct run_data *now);
 	/* Waits that are open now. */
 	int (*census)(struct probe *probe, struct lat_open *open, bool *age_known);
+	/* What all methods do differently on this kernel. NULL: nothing. */
+	const char *(*differs)(void);
 	/* What the window has shown of the mechanism, to follow its sentence. NULL: nothing. */
 	void (*conclude)(const struct probe *probe, const struct run_data *data,
 			 char text[RUN_TEXT]);
@@ -104,6 +106,9 @@ const char *probe__reason(const char *why, const char *rung);
 int probe__open(struct probe **probe, const struct probe_ops *ops, const struct lat_knobs *knobs,
 		const char *rung, char why[RUN_TEXT]);
 void probe__close(struct probe *probe); /* detaches all; NULL is fine */
+
+/* What the module does differently on this kernel, for the reader of `doctor`; NULL: nothing. */
+const char *probe__differs(const struct probe_ops *ops);
 
 /* Fills in what the module is and how it measures; again at the end, when more is known of that. */
 void probe__describe(const struct probe *probe, struct run_module *module);

@@ -177,7 +177,8 @@ static int open_path(struct truth_dio *dio)
 {
 	if (dio->own || access(dio->path, F_OK) || is_directory(dio->path))
 		return make_file(dio);
-	dio->fd = open(dio->path, (dio->write ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC);
+	dio->fd = open(dio->path, (dio->write ? O_RDWR : O_RDONLY) | (dio->dsync ? O_DSYNC : 0) |
+					  O_DIRECT | O_CLOEXEC);
 	if (dio->fd < 0)
 		return truth__fail(dio->why, errno == EINVAL ? -EOPNOTSUPP : -errno,
 				   "cannot open %s for direct I/O: %s", dio->path, strerror(errno));

@@ -29,6 +29,7 @@ struct truth_dio {
 	bool own; /* it is to be a directory: nothing that is there already is opened */
 	bool write; /* destroys what is there */
 	bool sync; /* fdatasync() after each write */
+	bool dsync; /* of a path that exists: each write is one with O_DSYNC */
 	bool sequential; /* not at random */
 	unsigned int depth;
 	uint64_t count; /* with a duration, at most */

@@ -101,6 +101,120 @@ fallen_back() {
 	fi
 }
 
+# ---- flush sequences, on a disk with a volatile cache ----
+
+dsync_window() {
+	begin
+	start io dio -W -D "/dev/$disk" $((200 * soak)) || return
+	watch_disk
+	! [[ " ${rungs[*]} " = *' tp_btf '* ]] || watch own iolat tp_btf --disk "$disk" -p "${programs[io]}"
+	work
+}
+
+# sequences OF RUNG: how many of a metric, "WRITES FLUSHES"
+sequences() { echo "$(fact "$2" "$1.op.write.events") $(fact "$2" "$1.op.flush.events")"; }
+
+# Each write is carried out as one of data and one flush, and followed by a flush without data. To the kernel that one
+# is a write that ends without having been issued, and another flush that is.
+flush_sequences() {
+	local rung count writes flushes
+
+	grep -qx 'write back' "/sys/block/$disk/queue/write_cache" || {
+		skip 'flush sequences' 'the disk has no volatile cache' && return
+	}
+	calm=nothing_hidden window dsync_window || return
+	count=$(told io count) writes=$(told io disk_writes) flushes=$(told io disk_flushes)
+	is 'O_DSYNC: a sync after each write' "$writes" $((2 * count))
+	for rung in "${rungs[@]}"; do
+		is "$rung: O_DSYNC: device, by op" "$(sequences iolat "$rung")" "$count $flushes"
+		is "$rung: O_DSYNC: queued, by op" "$(sequences queued "$rung")" "$count $flushes"
+		is "$rung: O_DSYNC: total, by op" "$(sequences total "$rung")" "$count $((flushes + writes - count))"
+		balance "$rung: O_DSYNC" "$rung"
+	done
+	[ -n "${facts[own iolat.rung]-}" ] || return
+	# A flush is submitted by whoever is current when one is due.
+	within 'tp_btf: O_DSYNC: total, by process' "$writes" \
+		"$(fact tp_btf "total.process.$(told io pid).events")" $((writes + flushes))
+	within 'tp_btf: O_DSYNC: total, -p' "$writes" "$(fact own total.events)" $((writes + flushes))
+}
+
+# ---- the start, by a clock of another program ----
+
+# captured_window RUNG ARG...: fio ARG... on $disk
+captured_window() {
+	begin
+	start own requests "$(<"/sys/block/$disk/dev")" || return
+	watch "$1" iolat "$1" --disk "$disk" --by op
+	watching
+	fio --name=load --filename="/dev/$disk" --size=48m "${@:2}" >"$w/fio"
+	stop "$1"
+	go own
+	await 'what was captured' said own 'done=1'
+	shut
+}
+
+# percentile NAME METRIC PERCENT: in ns, the least and the most that it can be
+percentile() {
+	local slot low high count sum=0 rank=$(($(at_least "$1" "$2" -1) * $3 / 100))
+
+	for slot in ${facts[$1 $2.hist]-}; do
+		IFS=: read -r low high count <<<"$slot"
+		sum=$((sum + count))
+		[ $sum -le $rank ] || break
+	done
+	echo "$low $high"
+}
+
+# agrees RUNG METRIC OP: in each decile with the own times, but for an eighth and the time of some programs?
+agrees() {
+	local percent low high own metric=$2 slack=2000
+
+	[ "$metric" != iolat ] || metric=device
+	[ -z "${LATSCOPE_VM-}" ] || slack=15000
+	for percent in 10 20 30 40 50 60 70 80 90; do
+		own=$(told own "${metric}_p${percent}_ns")
+		read -r low high < <(percentile "$1" "$2.op.$3" $percent)
+		is_within $((low - own / 8 - slack)) "$own" $((high + own / 8 + slack)) || {
+			echo "p$percent of $metric" && return 1
+		}
+	done
+}
+
+# captured WHAT OP ARG...: what each rung finds of fio ARG... is what another program finds with its own clock
+captured() {
+	local rung metric
+
+	command -v fio >/dev/null || { skip "$1: deciles by another clock" 'fio is not installed' && return; }
+	for rung in "${rungs[@]}"; do
+		window captured_window "$rung" "${@:3}" || return
+		is "$rung: $1: the other program misses none" "$(told own lost)" 0
+		diag "$rung: $1: queued p50 $(told own queued_p50_ns) ns, $(told own kernel_queued_p50_ns) by the kernel's stamp"
+		for metric in iolat queued total; do
+			ok "$rung: $1: $metric: each decile is that of another clock" agrees "$rung" $metric "$2"
+		done
+	done
+}
+
+batches() {
+	captured 'batches of 16' write --rw=randwrite --bs=4k --direct=1 --ioengine=libaio --iodepth=16 \
+		--iodepth_batch=16 --iodepth_batch_complete_min=16 --number_ios=$((1600 * soak))
+}
+
+# Where many requests are submitted at once, the kernel stamps them all with the time of the first one, since 6.10.
+captures() {
+	captured 'one at a time' read --rw=randread --bs=4k --direct=1 --ioengine=psync --number_ios=$((300 * soak))
+	batches
+	captured 'writeback' write --rw=write --bs=64k --ioengine=psync --end_fsync=1
+}
+
+# On a kernel that has its programs twice, too.
+stamped_by_plugs() {
+	[ -z "${LATSCOPE_VM-}" ] || modprobe loop
+	loop_disk on || { skip 'iolat on a loop device' 'no loop device can be had' && return; }
+	flush_sequences
+	batches
+}
+
 foreign_window() {
 	begin
 	start other dio "/dev/$1" 8 || return
@@ -288,6 +402,8 @@ all_requests() {
 		transfers read disk_reads
 		transfers read disk_reads -q 4
 		transfers write disk_writes -W
+		flush_sequences
+		captures
 		unstamped
 		filters
 		foreign
@@ -358,6 +474,7 @@ if ! rungs iolat; then
 	:
 elif [ -n "${LATSCOPE_COMPACT-}" ]; then
 	delayed_reads
+	stamped_by_plugs
 	! [[ $(preemption) =~ lazy|full|rt ]] || ! command -v fio >/dev/null || preempted_requests
 else
 	all_requests

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * dio [-w] [-W] [-f] [-b BYTES] [-q DEPTH] [-z BYTES] [-s SEED] PATH COUNT: direct block I/O.
+ * dio [-w] [-W] [-f | -D] [-b BYTES] [-q DEPTH] [-z BYTES] [-s SEED] PATH COUNT: direct block I/O.
  *
  * DEPTH threads (1 if not said) share COUNT O_DIRECT reads, or (-W) writes, of BYTES (4096) at
  * random aligned offsets of PATH: a block device, a file that exists, or a file that is made for
  * the purpose with a size of -z (16 MiB), written out in full beforehand, and gone at the end.
  * With -f each write is followed by fdatasync(2), which flushes the device's cache if it has one.
+ * With -D each write has O_DSYNC; PATH is a block device or a file that exists.
  * -W destroys what is there.
  *
  * Truth, of user space: count, errors, io_min_ns, io_mean_ns, io_max_ns, io_sum_ns, each one's
@@ -19,7 +20,9 @@
  * more than one request may carry (the queue's max_sectors_kb, and max_segments pages), and each
  * request is one issue and one completion. With -W -f the kernel counts each fdatasync() as a
  * write of no sectors, so disk_writes + disk_write_merges = 2 * COUNT, and what the device was
- * sent as disk_flushes, one for several fdatasync() of the same moment. The counters follow the
+ * sent as disk_flushes, one for several fdatasync() of the same moment. So it is with -W -D on a
+ * block device, whose driver syncs after each write, but that a disk without FUA has another
+ * flush for each. The counters follow the
  * completion that user space waits for, if only just, so they are read once they stand still. A
  * file adds its file system's own I/O, and everybody's on that disk.
  */
@@ -72,13 +75,15 @@ static void parse(struct truth_dio *dio, struct truth_window *window, int argc, 
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "wWfb:q:z:s:")) != -1) {
+	while ((option = getopt(argc, argv, "wWfDb:q:z:s:")) != -1) {
 		if (option == 'w')
 			window->wait = true;
 		else if (option == 'W')
 			dio->write = true;
 		else if (option == 'f')
 			dio->sync = true;
+		else if (option == 'D')
+			dio->dsync = true;
 		else if (option == 'b')
 			dio->bytes = truth_number(optarg, "BYTES", 512, TRUTH_DIO_MAX_BYTES);
 		else if (option == 'q')
@@ -90,9 +95,10 @@ static void parse(struct truth_dio *dio, struct truth_window *window, int argc, 
 		else
 			exit(TRUTH_USAGE);
 	}
-	if (argc - optind != 2 || (dio->sync && !dio->write) || dio->bytes % 512)
-		truth_die(TRUTH_USAGE, "usage: dio [-w] [-W [-f]] [-b BYTES] [-q DEPTH] [-z BYTES]"
-				       " [-s SEED] PATH COUNT (BYTES in 512s)");
+	if (argc - optind != 2 || ((dio->sync || dio->dsync) && !dio->write) || dio->bytes % 512)
+		truth_die(TRUTH_USAGE,
+			  "usage: dio [-w] [-W [-f | -D]] [-b BYTES] [-q DEPTH] [-z BYTES]"
+			  " [-s SEED] PATH COUNT (BYTES in 512s)");
 	dio->path = argv[optind];
 	dio->count = truth_number(argv[optind + 1], "COUNT", 1, UINT32_MAX);
 }

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What iolat knows of a request, and where it keeps its own stamps of one: iolat.bpf.c alone
+ * includes this, as the maps are defined here.
+ */
+#ifndef LATSCOPE_IOLAT_REQUEST_BPF_H
+#define LATSCOPE_IOLAT_REQUEST_BPF_H
+
+#include "filter.bpf.h"
+#include "sample.bpf.h"
+
+const volatile struct lat_knobs knobs = {};
+struct lat_control control = {};
+
+/* On the stamps rung: the issue program is attached, and its stamps are the ones to take. */
+__u32 checking = 0;
+
+/* Entries of `start_ts` that the table does not lead to: with none, none is looked up. */
+__u32 looked_up = 0;
+
+enum iolat_metric { IOLAT_DEVICE, IOLAT_QUEUED, IOLAT_TOTAL, IOLAT_METRICS };
+
+CELLS_MAP(IOLAT_METRICS) cells SEC(".maps");
+struct keys_map keys SEC(".maps");
+struct rows_map rows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 16);
+	__type(key, __u64);
+	__type(value, struct iolat_start);
+} start_ts SEC(".maps");
+
+/* A fraction of a hash's cost: tags are small numbers, the lines in use stay in the cache. */
+struct iolat_stamp table[IOLAT_LINES][IOLAT_WAYS] __attribute__((aligned(64))) = {};
+
+/* Neighbouring queues, and hardware queues, do not share their low tags. */
+#define QUEUE_STRIDE 331
+#define HCTX_STRIDE 61
+
+/* The fields of a request that matter, read once. */
+struct request_view {
+	__u64 id;
+	__u64 start_ns;
+	__u64 issue_ns;
+	__u32 flags; /* operation and REQ_ flags */
+	__u32 rq_flags;
+	__u32 bytes; /* still to be done */
+	__u32 segments; /* of its data, when it started; with --by op only */
+};
+
+/* Has the kernel set start_time_ns? For the flushes that it makes itself always. */
+static __always_inline bool start_is_set(const struct request_view *view)
+{
+	return !knobs.io_stat || view->rq_flags & knobs.io_stat ||
+	       (view->flags & REQ_OP_MASK) == REQ_OP_FLUSH;
+}
+
+/* `raw`: the pointer comes without its BTF type and cannot be followed directly. */
+static __always_inline struct request_view request_view(struct request *rq, bool raw)
+{
+	struct request_view view = { .id = (__u64)rq };
+
+	view.flags = READ(raw, rq, cmd_flags);
+	view.rq_flags = READ(raw, rq, rq_flags);
+	if (start_is_set(&view))
+		view.start_ns = READ(raw, rq, start_time_ns);
+	view.issue_ns = READ(raw, rq, io_start_time_ns);
+	view.bytes = READ(raw, rq, __data_len);
+	if (knobs_split(&knobs, LAT_BY_OP))
+		view.segments = READ(raw, rq, nr_phys_segments);
+	return view;
+}
+
+/* At the end of a flush sequence no bytes are left: its segments tell if there were any. */
+static __always_inline __u32 request_op(const struct request_view *view)
+{
+	__u32 op = view->flags & REQ_OP_MASK;
+
+	if (op == REQ_OP_READ)
+		return LAT_OP_READ;
+	if (op == REQ_OP_WRITE)
+		return view->bytes || view->segments ? LAT_OP_WRITE : LAT_OP_FLUSH;
+	if (op == REQ_OP_FLUSH)
+		return LAT_OP_FLUSH;
+	if (op == REQ_OP_DISCARD || op == REQ_OP_SECURE_ERASE)
+		return LAT_OP_DISCARD;
+	return LAT_OP_OTHER;
+}
+
+static __always_inline bool request_is_passthrough(const struct request_view *view)
+{
+	__u32 op = view->flags & REQ_OP_MASK;
+
+	return op == REQ_OP_DRV_IN || op == REQ_OP_DRV_OUT;
+}
+
+/*
+ * The kernel carries out a write with PREFLUSH or FUA, on a device that needs it, as a sequence of
+ * requests and completes the original twice, the second time with no bytes left. A flush without
+ * data is completed only that second time, without ever having been issued. The flags do not tell:
+ * they are cleared when the sequence starts.
+ */
+static __always_inline bool request_ends_sequence(const struct request_view *view)
+{
+	return !view->bytes && (view->flags & REQ_OP_MASK) == REQ_OP_WRITE;
+}
+
+/* Of such a sequence, are these the data, and will the request complete once more? */
+static __always_inline bool request_goes_on(const struct request_view *view)
+{
+	return view->rq_flags & knobs.flush_seq && view->bytes;
+}
+
+/* When the block layer got the request; 0: not known. */
+static __always_inline __u64 start_time(const struct request_view *view, __u64 lag_ns)
+{
+	return view->start_ns ? view->start_ns + lag_ns : 0;
+}
+
+static __always_inline __u32 request_device(struct request *rq, bool raw)
+{
+	struct gendisk *disk = request_disk(rq, raw);
+
+	if (!disk)
+		return 0;
+	return (__u32)READ(raw, disk, major) << 20 | (__u32)READ(raw, disk, first_minor);
+}
+
+/* Asked early, so that the census has only what is wanted. */
+static __always_inline bool other_disk(struct request *rq, bool raw)
+{
+	return knobs.disk && request_device(rq, raw) != knobs.disk;
+}
+
+static __always_inline bool needs_device(void)
+{
+	return knobs.disk || knobs_split(&knobs, LAT_BY_DISK);
+}
+
+/* ---- own stamps ---- */
+
+/*
+ * Where in the table a request belongs: its tag is its own while it is in flight, within its
+ * hardware queue. The scheduler's tag, if there is one, outlives a requeue, the driver's does not.
+ */
+static __always_inline __u32 line_of(struct request *rq, bool raw)
+{
+	int tag = READ(raw, rq, internal_tag);
+
+	if (tag < 0)
+		tag = READ(raw, rq, tag);
+	return (tag + READ(raw, rq, q, id) * QUEUE_STRIDE +
+		READ(raw, rq, mq_hctx, queue_num) * HCTX_STRIDE) &
+	       (IOLAT_LINES - 1);
+}
+
+static __always_inline void count_start(__u32 which)
+{
+	struct lat_cell *all = control.armed ? cells_here(&cells) : NULL;
+
+	if (all)
+		__sync_fetch_and_add(&all[IOLAT_DEVICE].counts[which], 1);
+}
+
+static __always_inline bool is_done(__u64 issue_ns)
+{
+	return knobs.again && issue_ns == IOLAT_DONE;
+}
+
+/*
+ * Is what the table has of the request's place that request's, and not of one before? While it is
+ * not issued, a merge can make its start_time_ns an earlier one, as is_of() says.
+ */
+static __always_inline bool stamp_is_of(const struct iolat_stamp *stamp,
+					const struct request_view *rq)
+{
+	return stamp->issue_ns ? stamp->queue_ns == rq->start_ns : rq->start_ns <= stamp->queue_ns;
+}
+
+/* A place of the request's line, its own if it has one (`left`), else a free one; or NULL. */
+static __always_inline struct iolat_stamp *table_place(__u32 line, __u64 id, bool *left)
+{
+	struct iolat_stamp *stamp = table[line];
+
+	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
+		*left = stamp->request == id;
+		if (*left ||
+		    (!stamp->request && !__sync_val_compare_and_swap(&stamp->request, 0, id)))
+			return stamp;
+	}
+	return NULL;
+}
+
+/* An earlier request left its stamp: its end was missed, if it was issued. */
+static __always_inline void count_left(const struct iolat_stamp *stamp)
+{
+	if (stamp->issue_ns && !is_done(stamp->issue_ns))
+		count_start(LAT_ABANDONED);
+}
+
+static __always_inline bool table_put(__u32 line, const struct request_view *rq, __u64 issue_ns)
+{
+	struct iolat_stamp *stamp;
+	bool left, same;
+
+	stamp = table_place(line, rq->id, &left);
+	if (!stamp)
+		return false;
+	same = left && stamp_is_of(stamp, rq);
+	/* Issued again, which was not seen coming: the first issue stands. */
+	if (same && rq->start_ns && stamp->issue_ns && !is_done(stamp->issue_ns) &&
+	    !is_done(issue_ns))
+		return true;
+	if (left)
+		count_left(stamp);
+	if (!same || stamp->issue_ns)
+		stamp->lag_ns = 0;
+	stamp->queue_ns = rq->start_ns;
+	stamp->issue_ns = issue_ns;
+	return true;
+}
+
+/* Own stamps of a request. */
+struct own_stamps {
+	__u64 issue_ns; /* 0: none */
+	__u64 lag_ns;
+};
+
+/*
+ * Takes the stamps of a request out, and what is left over of the same. Those of one that goes on
+ * stay, but for the issue.
+ */
+static __always_inline struct own_stamps table_take(__u32 line, const struct request_view *rq)
+{
+	struct iolat_stamp *stamp = table[line];
+	struct own_stamps own = {};
+
+	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
+		if (stamp->request != rq->id)
+			continue;
+		if (!stamp_is_of(stamp, rq)) {
+			count_left(stamp);
+		} else {
+			own.issue_ns = is_done(stamp->issue_ns) ? 0 : stamp->issue_ns;
+			own.lag_ns = stamp->lag_ns;
+			if (request_goes_on(rq)) {
+				stamp->issue_ns = 0;
+				return own;
+			}
+		}
+		stamp->queue_ns = 0;
+		store_ordered(&stamp->request, 0);
+	}
+	return own;
+}
+
+/* Is there a stamp of this request, from its issue or (`done`) from its completion? */
+static __always_inline bool table_has(__u32 line, const struct request_view *rq, bool done)
+{
+	const struct iolat_stamp *stamp = table[line];
+
+	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
+		if (stamp->request == rq->id && stamp->queue_ns == rq->start_ns)
+			return stamp->issue_ns && is_done(stamp->issue_ns) == done;
+	}
+	return false;
+}
+
+static __always_inline void forget(const struct iolat_start *start, __u64 id)
+{
+	if (start->counted)
+		__sync_fetch_and_sub(&looked_up, 1);
+	bpf_map_delete_elem(&start_ts, &id);
+}
+
+/*
+ * Does the entry belong to the request, and not to one that lay in the same place before? Up to the
+ * first issue the place has to do: start_time_ns is set after block_io_start since 6.13. If it is
+ * the plug's, it is known before. A merge can make it an earlier one.
+ */
+static __always_inline bool is_of(const struct iolat_start *start, const struct request_view *rq)
+{
+	if (start->issue_ns || start->requeues)
+		return start->queue_ns == rq->start_ns;
+	return !start->lag_ns || rq->start_ns <= start->queue_ns;
+}
+
+/* The entry of a request, or NULL. Drops what is left of one whose end was missed. */
+static __always_inline struct iolat_start *find(const struct request_view *rq)
+{
+	__u64 id = rq->id;
+	struct iolat_start *start = bpf_map_lookup_elem(&start_ts, &id);
+
+	if (!start || is_of(start, rq))
+		return start;
+	if (!is_done(start->issue_ns) && !start->unwanted)
+		count_start(LAT_ABANDONED);
+	forget(start, id);
+	return NULL;
+}
+
+#endif
