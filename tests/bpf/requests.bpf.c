@@ -12,6 +12,7 @@ struct request___bio {
 
 const volatile __u32 disk = 0; /* major << 20 | minor */
 __u64 lost = 0;
+__u64 completed[REQUEST_KINDS] = {}; /* each last part of a request */
 
 /* When a bio got its request. At this tracepoint the request does not have it yet. */
 struct {
@@ -42,16 +43,38 @@ int BPF_PROG(getrq, struct bio *bio)
 	return 0;
 }
 
+static __always_inline bool other_disk(struct request *rq)
+{
+	struct gendisk *of = request_disk(rq, false);
+
+	return !of || ((__u32)of->major << 20 | (__u32)of->first_minor) != disk;
+}
+
+/* At the end of a flush sequence, a write completes once more without bytes. */
+static __always_inline __u32 kind_of(struct request *rq)
+{
+	__u32 op = rq->cmd_flags & REQ_OP_MASK;
+
+	if (op == REQ_OP_READ)
+		return REQUEST_READ;
+	if (op == REQ_OP_FLUSH)
+		return REQUEST_FLUSH;
+	if (op != REQ_OP_WRITE)
+		return REQUEST_OTHER;
+	if (rq->__data_len)
+		return REQUEST_WRITE;
+	return rq->nr_phys_segments ? REQUEST_END : REQUEST_SYNC;
+}
+
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(issue, struct request *rq)
 {
 	__u64 now = bpf_ktime_get_ns(), key = (__u64)rq;
 	__u64 bio = (__u64)((struct request___bio *)rq)->bio;
 	struct request_times times = { .issue_ns = now }, *known;
-	struct gendisk *of = request_disk(rq, false);
 	__u64 *start;
 
-	if (!of || ((__u32)of->major << 20 | (__u32)of->first_minor) != disk)
+	if (other_disk(rq))
 		return 0;
 	known = bpf_map_lookup_elem(&requests, &key);
 	if (known) /* once more, after a requeue */
@@ -60,7 +83,6 @@ int BPF_PROG(issue, struct request *rq)
 	if (start)
 		times.start_ns = *start;
 	bpf_map_delete_elem(&bios, &bio);
-	times.op = rq->cmd_flags & REQ_OP_MASK;
 	bpf_map_update_elem(&requests, &key, &times, BPF_ANY);
 	return 0;
 }
@@ -71,7 +93,10 @@ int BPF_PROG(complete, struct request *rq, int error, unsigned int nr_bytes)
 	__u64 now = bpf_ktime_get_ns(), key = (__u64)rq;
 	struct request_times *times = bpf_map_lookup_elem(&requests, &key);
 
-	if (!times || nr_bytes < rq->__data_len)
+	if (other_disk(rq) || nr_bytes < rq->__data_len)
+		return 0;
+	__sync_fetch_and_add(&completed[kind_of(rq)], 1);
+	if (!times)
 		return 0;
 	times->done_ns = now;
 	times->kernel_start_ns = rq->start_time_ns;

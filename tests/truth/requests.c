@@ -4,10 +4,13 @@
  *
  * Truth: for each request of DISK (MAJOR:MINOR, no partition) an own clock is read when a bio gets
  * its request (block_getrq), at the first block_rq_issue and at the last block_rq_complete. At the
- * end it prints requests= and, for device, queued and total, the deciles of the own times and of
- * those by the kernel's two stamps: queued_p50_ns= and kernel_queued_p50_ns=, p00 to p90 and p99,
- * and queued_sum_ns=. Requests without a bio of their own (flushes) and those that were in flight
- * at the start are left out: unknown=. Its programs take 0.1 to 0.3 us each, which is in the times.
+ * end it prints how often requests of each kind (see requests.h) have completed, that is, for how
+ * many of these a BPF program was run: reads=, writes=, flushes=, ends=, syncs=, others=.
+ *
+ * Then requests= and, for device, queued and total, the deciles of the own times and of those by
+ * the kernel's two stamps: queued_p50_ns= and kernel_queued_p50_ns=, p00 to p90 and p99, and
+ * queued_sum_ns=. Requests without a bio of their own (flushes) and those that were in flight at
+ * the start are left out: unknown=. Its programs take 0.1 to 0.3 us each, which is in the times.
  *
  * With -w it counts from ready=1 to the go, then prints.
  */
@@ -85,6 +88,13 @@ static void print_metric(const char *whose, const char *name, uint64_t *times)
 
 static void report(const struct requests_bpf *skel)
 {
+	static const char *const kinds[REQUEST_KINDS] = {
+		[REQUEST_READ] = "reads", [REQUEST_WRITE] = "writes", [REQUEST_FLUSH] = "flushes",
+		[REQUEST_END] = "ends",	  [REQUEST_SYNC] = "syncs",   [REQUEST_OTHER] = "others",
+	};
+
+	for (int kind = 0; kind < REQUEST_KINDS; kind++)
+		printf("%s=%llu\n", kinds[kind], (unsigned long long)skel->bss->completed[kind]);
 	printf("requests=%llu unknown=%llu lost=%llu\n", (unsigned long long)seen.count,
 	       (unsigned long long)seen.unknown, (unsigned long long)skel->bss->lost);
 	for (int metric = 0; seen.count && metric < METRICS; metric++) {

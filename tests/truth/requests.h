@@ -9,8 +9,16 @@ struct request_times {
 	__u64 done_ns;
 	__u64 kernel_start_ns; /* 0: the kernel keeps none */
 	__u64 kernel_issue_ns;
-	__u32 op;
-	__u32 pad;
+};
+
+enum request_kind {
+	REQUEST_READ,
+	REQUEST_WRITE, /* with data */
+	REQUEST_FLUSH, /* that the kernel made */
+	REQUEST_END, /* of a write with data, after its flushes */
+	REQUEST_SYNC, /* end of a flush without data */
+	REQUEST_OTHER,
+	REQUEST_KINDS,
 };
 
 #endif
