@@ -24,6 +24,7 @@ struct lat_open open_waits = {};
 CELLS_MAP(1) cells SEC(".maps");
 struct keys_map keys SEC(".maps");
 struct rows_map rows SEC(".maps");
+struct light_map light SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -43,7 +44,7 @@ struct {
 static __always_inline void record(struct lat_cell *cell, struct task_struct *task, bool raw,
 				   __u64 ns)
 {
-	const struct split split = { &keys, &rows, &control, &knobs };
+	const struct split split = { &keys, &rows, &light, &control, &knobs };
 
 	if (!knobs.by) {
 		hist_add(&cell->hist, ns, knobs.tail_ns);
@@ -370,7 +371,7 @@ int BPF_PROG(hashed_switch, bool preempt, struct task_struct *prev, struct task_
 SEC("raw_tp/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {
-	const struct split split = { &keys, &rows, &control, &knobs };
+	const struct split split = { &keys, &rows, &light, &control, &knobs };
 
 	split_rename(&split, 1, task, comm);
 	return 0;

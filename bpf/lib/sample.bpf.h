@@ -33,6 +33,13 @@ struct rows_map {
 	__type(value, struct lat_hist);
 };
 
+struct light_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct lat_key);
+	__type(value, struct lat_light);
+};
+
 /* The metrics of this CPU. NULL cannot happen: the map has an entry per possible CPU. */
 static __always_inline struct lat_cell *cells_here(void *cells)
 {
@@ -69,21 +76,27 @@ static __always_inline void hist_add(struct lat_hist *hist, __u64 ns, __u64 tail
 		hist->tail++;
 }
 
+static __always_inline void raise_max(__u64 *at, __u64 ns)
+{
+	__u64 max;
+
+	for (int i = 0; i < 8; i++) { /* lost 8 times in a row: somebody else set a larger one */
+		max = *at;
+		if (ns <= max || __sync_val_compare_and_swap(at, max, ns) == max)
+			break;
+	}
+}
+
 /* The same for a row, which all CPUs share. */
 static __always_inline void hist_add_shared(struct lat_hist *hist, __u64 ns, __u64 tail_ns)
 {
 	__u64 slot = bounded_slot(ns);
-	__u64 max;
 
 	__sync_fetch_and_add(&hist->slots[slot], 1);
 	__sync_fetch_and_add(&hist->sum_ns, ns);
 	if (ns >= tail_ns)
 		__sync_fetch_and_add(&hist->tail, 1);
-	for (int i = 0; i < 8; i++) { /* lost 8 times in a row: somebody else set a larger one */
-		max = hist->max_ns;
-		if (ns <= max || __sync_val_compare_and_swap(&hist->max_ns, max, ns) == max)
-			break;
-	}
+	raise_max(&hist->max_ns, ns);
 }
 
 /*
@@ -166,6 +179,7 @@ static __always_inline void count_open(struct lat_open *open, __u64 start, __u64
 struct split {
 	void *keys;
 	void *rows;
+	void *light;
 	struct lat_control *control;
 	const volatile struct lat_knobs *knobs;
 };
@@ -179,10 +193,10 @@ static __always_inline __u32 split_row(const struct split *split, const struct l
 	info = bpf_map_lookup_elem(split->keys, key);
 	if (info)
 		return info->row;
-	if (split->control->next_row >= split->knobs->rows)
+	if (split->control->next_row >= split->knobs->first_rows)
 		return 0;
 	fresh.row = __sync_fetch_and_add(&split->control->next_row, 1);
-	if (fresh.row >= split->knobs->rows)
+	if (fresh.row >= split->knobs->first_rows)
 		return 0;
 	if (comm)
 		bpf_probe_read_kernel_str(fresh.comm, LAT_COMM_LEN, comm);
@@ -208,6 +222,42 @@ static __always_inline void split_add_row(const struct split *split, struct lat_
 		hist_add_shared(hist, ns, split->knobs->tail_ns);
 }
 
+static const struct lat_light light_zero = {};
+
+static __always_inline struct lat_light *light_of(void *map, const struct lat_key *key,
+						  const char *comm)
+{
+	struct lat_light *light = bpf_map_lookup_elem(map, key);
+
+	if (light || bpf_map_update_elem(map, key, &light_zero, BPF_NOEXIST))
+		return light;
+	light = bpf_map_lookup_elem(map, key);
+	if (light && comm)
+		bpf_probe_read_kernel_str(light->comm, LAT_COMM_LEN, comm);
+	return light;
+}
+
+/*
+ * Notes a sample of a key that has no row, in the map `light`; false: it has no room. Not inlined:
+ * it is the rare case. (A struct split cannot be passed: as a constant it has no map's address.)
+ */
+static __noinline bool add_light(void *map, const struct lat_key *key, const char *comm, __u64 ns,
+				 __u64 tail_ns)
+{
+	struct lat_light *light = light_of(map, key, comm);
+	__u64 bucket = hist_slot_bucket(bounded_slot(ns));
+
+	barrier_var(bucket);
+	if (!light || bucket >= HIST_LOG2_BUCKETS)
+		return false;
+	__sync_fetch_and_add(&light->counts[bucket], 1);
+	__sync_fetch_and_add(&light->sum_ns, ns);
+	if (ns >= tail_ns)
+		__sync_fetch_and_add(&light->tail, 1);
+	raise_max(&light->max_ns, ns);
+	return true;
+}
+
 /*
  * Adds a sample to the row of one key. `comm` is the name of the task behind it, in memory of any
  * kind; NULL if the key is not a task.
@@ -215,7 +265,11 @@ static __always_inline void split_add_row(const struct split *split, struct lat_
 static __always_inline void split_add(const struct split *split, struct lat_cell *cell,
 				      const struct lat_key *key, const char *comm, __u64 ns)
 {
-	split_add_row(split, cell, key, split_row(split, key, comm), ns);
+	__u32 row = split_row(split, key, comm);
+
+	split_add_row(split, cell, key, row, ns);
+	if (!row && !add_light(split->light, key, comm, ns, split->knobs->tail_ns))
+		__sync_fetch_and_add(&split->control->unnamed_ns, ns);
 }
 
 static __always_inline bool knobs_split(const volatile struct lat_knobs *knobs, __u32 by)
@@ -271,6 +325,17 @@ static __always_inline void split_rename(const struct split *split, __u32 metric
 	}
 }
 
+/* As split_add(), for a key that is a task or its cgroup, which may not be known. */
+static __always_inline void split_add_known(const struct split *split, struct lat_cell *cell,
+					    const struct lat_key *key, bool known, const char *comm,
+					    __u64 ns)
+{
+	if (known)
+		split_add(split, cell, key, comm, ns);
+	else
+		split_add_row(split, cell, key, 0, ns);
+}
+
 /* The splits by who waited. `who` is NULL if that is not known: the sample goes to all others. */
 static __always_inline void split_by_identity(const struct split *split, struct lat_cell *cell,
 					      __u32 metric, const struct identity *who, __u64 ns)
@@ -280,18 +345,17 @@ static __always_inline void split_by_identity(const struct split *split, struct 
 	if (knobs_split(split->knobs, LAT_BY_PROCESS)) {
 		key.by = LAT_BY_PROCESS;
 		key.id = who ? who->tgid : 0;
-		split_add_row(split, cell, &key, who ? split_row(split, &key, who->leader_comm) : 0,
-			      ns);
+		split_add_known(split, cell, &key, who, who ? who->leader_comm : NULL, ns);
 	}
 	if (knobs_split(split->knobs, LAT_BY_THREAD)) {
 		key.by = LAT_BY_THREAD;
 		key.id = who ? who->tid : 0;
-		split_add_row(split, cell, &key, who ? split_row(split, &key, who->comm) : 0, ns);
+		split_add_known(split, cell, &key, who, who ? who->comm : NULL, ns);
 	}
 	if (knobs_split(split->knobs, LAT_BY_CGROUP)) {
 		key.by = LAT_BY_CGROUP;
 		key.id = who ? who->cgroup : 0;
-		split_add_row(split, cell, &key, who ? split_row(split, &key, NULL) : 0, ns);
+		split_add_known(split, cell, &key, who, NULL, ns);
 	}
 }
 

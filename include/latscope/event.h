@@ -40,6 +40,7 @@ enum lat_count {
 	LAT_CHECKED, /* requests whose kernel stamp was compared with our own */
 	LAT_SKEW_NS, /* sum of the differences, ns */
 	LAT_PARTIAL, /* recorded, but what came before a migration could not be known */
+	LAT_OTHER_MOST_NS, /* no key has more time than this in the row of all others */
 	LAT_COUNTS = 20,
 };
 
@@ -108,6 +109,21 @@ _Static_assert(sizeof(struct lat_key_info) == 24, "lat_key_info has no padding")
 #define LAT_OTHER_ROW(rows, by, metric) ((rows) + LAT_METRICS * (by) + (metric))
 #define LAT_ROWS_TOTAL(rows) LAT_OTHER_ROW(rows, LAT_BY_COUNT, 0)
 
+/*
+ * Map `light`: hash of keys that have no row, since user space emptied it last. Their samples are
+ * in the row of all others, too; user space gives rows to the heaviest.
+ */
+struct lat_light {
+	__u64 sum_ns;
+	__u64 max_ns;
+	__u32 tail;
+	__u32 counts[HIST_LOG2_BUCKETS];
+	char comm[LAT_COMM_LEN]; /* as in struct lat_key_info */
+};
+_Static_assert(sizeof(struct lat_light) == 36 + 4 * HIST_LOG2_BUCKETS &&
+		       sizeof(struct lat_light) % 8 == 0,
+	       "lat_light has no padding");
+
 /* Read-only settings, put in place between open and load. 0 and "" mean "not filtered". */
 struct lat_knobs {
 	__u64 tail_ns;
@@ -116,14 +132,14 @@ struct lat_knobs {
 	__u32 tid;
 	__u32 disk; /* major << 20 | minor */
 	__u32 by; /* mask of 1 << enum lat_by */
-	__u32 rows; /* rows 1..rows-1 may be handed out */
+	__u32 rows; /* rows 1..rows-1 may be handed out, */
 	__u32 identity; /* iolat: programs that see the submitter are loaded */
 	__u32 flush_seq; /* iolat: RQF_FLUSH_SEQ, the bit in rq_flags */
 	__u32 io_stat; /* iolat: RQF_IO_STAT, where start_time_ns depends on it; else 0 */
 	__u32 lie; /* enum lat_lie; where samples are split only */
 	__u32 again; /* the programs are there twice, as the kernel preempts them */
 	__u32 cached; /* iolat: the kernel stamps requests by a clock that the plug has cached */
-	__u32 pad;
+	__u32 first_rows; /* 1..first_rows-1 as keys come, the others by user space */
 	char comm[LAT_COMM_LEN];
 };
 _Static_assert(sizeof(struct lat_knobs) == 80, "lat_knobs has no padding");
@@ -147,8 +163,9 @@ struct lat_control {
 	__u32 next_row;
 	__u64 told; /* samples that went through a lie */
 	__u64 last_start_ns[LAT_METRICS]; /* of the last of them, by metric */
+	__u64 unnamed_ns; /* time of samples whose keys found no room in `light` */
 };
-_Static_assert(sizeof(struct lat_control) == 40, "lat_control has no padding");
+_Static_assert(sizeof(struct lat_control) == 48, "lat_control has no padding");
 
 /* Waits that are open at one moment: the answer of a probe's census. */
 struct lat_open {

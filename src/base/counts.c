@@ -25,6 +25,7 @@ static const char *const names[LAT_COUNTS] = {
 	[LAT_CHECKED] = "checked",
 	[LAT_SKEW_NS] = "skew_ns",
 	[LAT_PARTIAL] = "partial",
+	[LAT_OTHER_MOST_NS] = "other_most_ns",
 };
 
 const char *counts__name(unsigned int count)

@@ -206,6 +206,9 @@ static void add_remarks(struct wrap *wrap, const struct lat_cell *cell)
 			continue;
 		if (i == LAT_FALLBACK_NS)
 			wrap__add(wrap, " (%s)", units__ns(text, (double)count));
+		else if (i == LAT_OTHER_MOST_NS)
+			wrap__add(wrap, "%sno key in (other) above %s", before,
+				  units__ns(text, (double)count));
 		else if (i == LAT_SKEW_NS)
 			wrap__add(wrap, " (skew %s)", units__ns(text, (double)count));
 		else

@@ -27,12 +27,21 @@ struct probe {
 	uint32_t *rows; /* row of each key read so far, in the order of data->keys */
 	bool *row_read; /* by row: is it among them? */
 	size_t nr_keys; /* keys of data that are not "(other)" */
+	struct light *light; /* keys without a row; NULL: none yet */
+	struct lat_hist **moved; /* by key: what is added to its row; NULL: nothing */
 	uint32_t rows_read; /* of the rows handed out, those whose key has been read */
 };
 
 extern const struct probe_ops memlat_ops;
 extern const struct probe_ops runqlat_ops;
 extern const struct probe_ops iolat_ops;
+
+/*
+ * Takes over a key and its row at its end of `total` and `delta`, which is the row of its samples
+ * from now on. 0 or -ENOMEM.
+ */
+int probe__add_key(struct probe *probe, struct run_data *total, struct run_data *delta,
+		   const struct lat_key *key, const char *name, uint32_t row);
 
 /* Takes a link over; it is destroyed with the probe. On failure the link is destroyed at once. */
 int probe__keep_link(struct probe *probe, struct bpf_link *link);

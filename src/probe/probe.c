@@ -14,6 +14,7 @@
 #include <base/clock.h>
 
 #include "kernel.h"
+#include "light.h"
 #include "refusal.h"
 
 const struct probe_ops *const probe_list[] = { &memlat_ops, &runqlat_ops, &iolat_ops, NULL };
@@ -157,6 +158,8 @@ static int size_maps(struct probe *probe)
 	err = resize(probe, "cells", probe->cpus);
 	if (!err)
 		err = resize(probe, "keys", rows ? rows : 1);
+	if (!err)
+		err = resize(probe, "light", rows ? light__entries(probe) : 1);
 	if (!err)
 		err = resize(probe, "rows", rows ? LAT_ROWS_TOTAL(rows) : 1);
 	if (err || !probe->rung->unused_map)
@@ -328,6 +331,7 @@ int probe__open(struct probe **out, const struct probe_ops *ops, const struct la
 	probe->ops = ops;
 	probe->knobs = *knobs;
 	probe->knobs.by &= ops->splits;
+	probe->knobs.first_rows = knobs->rows - knobs->rows / LIGHT_SHARE;
 	probe->cpus = libbpf_num_possible_cpus();
 	err = probe->cpus < 0 ? probe->cpus : try_rungs(probe, rung, why);
 	if (err) {
@@ -344,6 +348,7 @@ void probe__close(struct probe *probe)
 		return;
 	shut(probe);
 	free(probe->links);
+	light__free(probe);
 	free(probe->rows);
 	free(probe->row_read);
 	free(probe);

@@ -10,6 +10,8 @@
 
 #include <base/hist.h>
 
+#include "light.h"
+
 static int map_fd(const struct probe *probe, const char *name)
 {
 	return bpf_object__find_map_fd_by_name(probe->obj, name);
@@ -39,12 +41,14 @@ static void read_cells(const struct probe *probe, struct run_data *total, struct
 			run__copy_cell(&copy, &cells_of(probe, cpu)[i]);
 			hist__add_cell(&now, &copy);
 		}
+		/* Not of the cells: see light__read(). */
+		now.counts[LAT_OTHER_MOST_NS] = total->metrics[i].counts[LAT_OTHER_MOST_NS];
 		hist__delta_cell(&delta->metrics[i], &now, &total->metrics[i]);
 		total->metrics[i] = now;
 	}
 }
 
-static int add_key(struct probe *probe, struct run_data *total, struct run_data *delta,
+int probe__add_key(struct probe *probe, struct run_data *total, struct run_data *delta,
 		   const struct lat_key *key, const char *name, uint32_t row)
 {
 	int err;
@@ -70,8 +74,8 @@ static int add_other_keys(struct probe *probe, struct run_data *total, struct ru
 			continue;
 		for (key.metric = 0; key.metric < probe->ops->nr_metrics; key.metric++) {
 			names__key(names, &key, NULL, name);
-			err = add_key(probe, total, delta, &key, name,
-				      LAT_OTHER_ROW(probe->knobs.rows, key.by, key.metric));
+			err = probe__add_key(probe, total, delta, &key, name,
+					     LAT_OTHER_ROW(probe->knobs.rows, key.by, key.metric));
 			if (err)
 				return err;
 		}
@@ -96,7 +100,7 @@ static int add_new_key(void *context, const void *at, const void *value)
 	if (reading->probe->row_read[info->row])
 		return 0;
 	names__key(reading->names, key, info->comm, name);
-	err = add_key(reading->probe, reading->total, reading->delta, key, name, info->row);
+	err = probe__add_key(reading->probe, reading->total, reading->delta, key, name, info->row);
 	if (err)
 		return err;
 	reading->probe->row_read[info->row] = true;
@@ -114,7 +118,9 @@ static int add_new_keys(struct probe *probe, struct run_data *total, struct run_
 	struct reading reading = { probe, total, delta, names };
 	uint32_t rows = __atomic_load_n(&probe->control->next_row, __ATOMIC_RELAXED);
 
-	if (probe->rows_read == (rows < probe->knobs.rows ? rows : probe->knobs.rows) - 1)
+	if (rows > probe->knobs.first_rows)
+		rows = probe->knobs.first_rows;
+	if (probe->rows_read == rows - 1)
 		return 0;
 	return probe__each_entry(bpf_object__find_map_by_name(probe->obj, "keys"), add_new_key,
 				 &reading);
@@ -129,6 +135,7 @@ static int read_rows(struct probe *probe, struct run_data *total, struct run_dat
 		if (bpf_map_lookup_elem(fd, &probe->rows[i], &now))
 			return -errno;
 		hist__cut_tail(&now); /* the kernel copies the slots first */
+		light__adjust(probe, i, &now);
 		hist__delta(&delta->keys[i].hist, &now, &total->keys[i].hist);
 		total->keys[i].hist = now;
 	}
@@ -140,7 +147,7 @@ static int start_keys(struct probe *probe, struct run_data *total, struct run_da
 {
 	probe->rows = calloc(LAT_ROWS_TOTAL(probe->knobs.rows), sizeof(*probe->rows));
 	probe->row_read = calloc(probe->knobs.rows, sizeof(*probe->row_read));
-	if (!probe->rows || !probe->row_read)
+	if (!probe->rows || !probe->row_read || light__new(probe))
 		return -ENOMEM;
 	return add_other_keys(probe, total, delta, names);
 }
@@ -157,6 +164,8 @@ int probe__read(struct probe *probe, struct run_data *total, struct run_data *de
 		err = start_keys(probe, total, delta, names);
 	if (!err)
 		err = add_new_keys(probe, total, delta, names);
+	if (!err)
+		err = light__read(probe, total, delta, names);
 	return err ? err : read_rows(probe, total, delta);
 }
 
