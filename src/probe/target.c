@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <base/disks.h>
 #include <base/names.h>
 
 /* PROC_PID_INIT_INO: the inode number of the first PID namespace. */
@@ -58,6 +59,25 @@ static int resolve_cgroup(const struct names *names, const char *path, uint64_t 
 	return err;
 }
 
+/* Nothing would be seen of a disk that works on bios; those below it are what can be measured. */
+static int check_requests(const char *name, uint32_t id, char why[RUN_TEXT])
+{
+	char below[RUN_TEXT / 4];
+
+	if (disks__has_requests("", id))
+		return 0;
+	if (*disks__below("", id, below, sizeof(below)))
+		snprintf(why, RUN_TEXT,
+			 "--disk %.64s: it has no requests of its own; use a disk below it: %s",
+			 name, below);
+	else
+		snprintf(why, RUN_TEXT,
+			 "--disk %.64s: it has no requests of its own, nor has a disk below it; "
+			 "iolat cannot measure it",
+			 name);
+	return -EOPNOTSUPP;
+}
+
 static int resolve_disk(const struct names *names, const char *name, uint32_t *id,
 			char why[TARGET_WHY])
 {
@@ -66,6 +86,8 @@ static int resolve_disk(const struct names *names, const char *name, uint32_t *i
 	if (!name)
 		return 0;
 	err = names__disk(names, name, id);
+	if (err >= 0 && check_requests(name, *id, why))
+		return -EOPNOTSUPP;
 	if (err < 0)
 		snprintf(why, TARGET_WHY, "--disk %s: no such disk; see lsblk", name);
 	else if (err > 0)

@@ -218,4 +218,32 @@ if [ -e "/sys/class/block/$part" ]; then
 else
 	skip 'a partition as a disk' "no loop device with partitions: $loop"
 fi
+
+# without_requests: disks that work on bios and lie on no other
+without_requests() {
+	local path
+
+	for path in /sys/block/*; do
+		[ -e "$path/mq" ] || [ "$(ls -A "$path/slaves")" ] || echo "${path##*/}"
+	done
+}
+
+read -r disk < <(without_requests)
+if [ -n "${disk-}" ]; then
+	refuses 'a disk without requests is refused' 1 \
+		"--disk $disk: it has no requests of its own, nor has a disk below it; iolat cannot measure it" \
+		iolat --disk "$disk" -d 1s
+	refuses 'by record, too' 1 "--disk $disk: it has no requests" record --disk "$disk" -d 1s -o "$dir/never"
+	ok 'which leaves nothing' [ ! -e "$dir/never" ]
+else
+	skip 'a disk without requests is refused' 'all disks here have requests'
+fi
+if [ -e "/sys/class/block/$part" ] && dmsetup create "latscope-$$" --table "0 2048 linear $loop 0" 2>/dev/null; then
+	refuses 'of a mapped disk, the one below it is named' 1 \
+		"--disk dm-[0-9]+: it has no requests of its own; use a disk below it: ${loop#/dev/}$" \
+		iolat --disk "$(dmsetup info -c --noheadings -o blkdevname "latscope-$$")" -d 1s
+	dmsetup remove "latscope-$$"
+else
+	skip 'of a mapped disk, the one below it is named' 'no device mapper here'
+fi
 done_testing
