@@ -23,6 +23,7 @@ struct ending {
 	__u64 lag_ns; /* of rq.start_ns */
 	__u32 by;
 	struct lat_cell *cells;
+	__u64 now;
 	const struct iolat_start *start; /* NULL: not looked up, or none */
 	__u32 device;
 	__u32 error;
@@ -107,6 +108,23 @@ static __always_inline void count_error(const struct ending *done, struct lat_ce
 		COUNT(&knobs, cell->counts[LAT_ERRORS]);
 }
 
+/* The time of what is left out, if both ends are known: adds it to `which`. */
+static __always_inline bool count_time(struct lat_cell *cell, __u32 which, __u64 from, __u64 to)
+{
+	if (!from || to < from)
+		return false;
+	COUNT_MORE(&knobs, cell->counts[which], to - from);
+	return true;
+}
+
+/* A stamp is missing. The request cannot have been here for longer than since its allocation. */
+static __always_inline void count_missed(const struct ending *done, struct lat_cell *cell)
+{
+	COUNT(&knobs, cell->counts[LAT_MISSED_START]);
+	if (!count_time(cell, LAT_MISSED_START_NS, done->rq.start_ns, done->now))
+		COUNT(&knobs, cell->counts[LAT_UNTIMED]);
+}
+
 /* Counts one metric of a completion that lasted from `from` to `to`; 0: the stamp is missing. */
 static __always_inline void finish(const struct ending *done, __u32 metric, __u64 from, __u64 to)
 {
@@ -114,7 +132,7 @@ static __always_inline void finish(const struct ending *done, __u32 metric, __u6
 	__u64 ns = to - from;
 
 	if (!from || !to) {
-		COUNT(&knobs, cell->counts[LAT_MISSED_START]);
+		count_missed(done, cell);
 	} else if (to < from) {
 		COUNT(&knobs, cell->counts[LAT_NEGATIVE]);
 	} else if (!done->by) {
@@ -128,10 +146,11 @@ static __always_inline void finish(const struct ending *done, __u32 metric, __u6
 }
 
 /* Counts a completion whose stamps are known. */
-static __always_inline void finish_all(const struct ending *done, __u64 issue_ns, __u64 now)
+static __always_inline void finish_all(const struct ending *done, __u64 issue_ns)
 {
 	const struct request_view *rq = &done->rq;
 	__u64 start_ns = start_time(rq, done->lag_ns);
+	__u64 now = done->now;
 
 	if (request_ends_sequence(rq)) {
 		COUNT(&knobs, done->cells[IOLAT_DEVICE].counts[LAT_EXCLUDED]);
@@ -149,6 +168,34 @@ static __always_inline void finish_all(const struct ending *done, __u64 issue_ns
 		COUNT(&knobs, done->cells[IOLAT_TOTAL].counts[LAT_CONTINUED]);
 	else
 		finish(done, IOLAT_TOTAL, start_ns, now);
+}
+
+/* Counts a completion that is not to be measured, and for how long it was there. */
+static __always_inline void leave_out_metric(const struct ending *done, __u32 metric, __u32 why,
+					     __u64 from, __u64 to)
+{
+	struct lat_cell *cell = &done->cells[metric];
+
+	if (why == LAT_MISSED_START) {
+		count_missed(done, cell);
+		return;
+	}
+	COUNT(&knobs, cell->counts[why]);
+	if (why == LAT_FILTERED)
+		count_time(cell, LAT_FILTERED_NS, from, to);
+}
+
+/* As in finish_all(), a flush sequence counts once in each metric. */
+static __always_inline void leave_out(const struct ending *done, __u32 why, __u64 issue_ns)
+{
+	const struct request_view *rq = &done->rq;
+	bool second = why != LAT_EXCLUDED && request_ends_sequence(rq);
+	bool data = why != LAT_EXCLUDED && request_goes_on(rq);
+	__u64 start_ns = start_time(rq, done->lag_ns);
+
+	leave_out_metric(done, IOLAT_DEVICE, second ? LAT_EXCLUDED : why, issue_ns, done->now);
+	leave_out_metric(done, IOLAT_QUEUED, second ? LAT_EXCLUDED : why, start_ns, issue_ns);
+	leave_out_metric(done, IOLAT_TOTAL, data ? LAT_CONTINUED : why, start_ns, done->now);
 }
 
 /* Why a completion is not to be measured; LAT_TERMS: it is. */
@@ -236,9 +283,10 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 				    bool raw)
 {
 	struct ending done = { .rq = request_view(rq, raw), .error = error };
-	__u64 now = bpf_ktime_get_ns(), issue_ns;
+	__u64 issue_ns;
 	__u32 why;
 
+	done.now = bpf_ktime_get_ns();
 	if (needs_device())
 		done.device = request_device(rq, raw);
 	done.cells = control.armed ? cells_here(&cells) : NULL;
@@ -255,9 +303,9 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 		done.tail_ns = knobs.tail_ns;
 		why = left_out(&done);
 		if (why == LAT_TERMS)
-			finish_all(&done, issue_ns, now);
+			finish_all(&done, issue_ns);
 		else
-			count_all(done.cells, why);
+			leave_out(&done, why, issue_ns);
 	}
 	let_go(&done);
 	return 0;

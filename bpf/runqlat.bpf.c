@@ -56,8 +56,11 @@ static __always_inline void record(struct lat_cell *cell, struct task_struct *ta
 	split_by_task(&split, cell, task, raw, ns);
 }
 
-/* Cell in which the switch to `next` is to be counted; NULL: it is not to be. */
-static __always_inline struct lat_cell *seen(struct task_struct *next, bool raw)
+/*
+ * Cell in which the switch to `next`, after a wait of `ns` (0: not known), is to be counted; NULL:
+ * it is not to be.
+ */
+static __always_inline struct lat_cell *seen(struct task_struct *next, bool raw, __u64 ns)
 {
 	struct lat_cell *cell;
 
@@ -69,6 +72,8 @@ static __always_inline struct lat_cell *seen(struct task_struct *next, bool raw)
 	cell->counts[LAT_SEEN]++;
 	if (filter_by_task(&knobs) && !task_wanted(&knobs, next, raw)) {
 		cell->counts[LAT_FILTERED]++;
+		if ((__s64)ns > 0)
+			cell->counts[LAT_FILTERED_NS] += ns;
 		return NULL;
 	}
 	return cell;
@@ -120,7 +125,6 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 		wait = now - queued; /* the kernel adds exactly this right after us */
 	total += wait;
 
-	cell = seen(next, false);
 	if (own) {
 		wait = total - own->run_delay;
 		unseen = arrivals - own->arrivals;
@@ -130,15 +134,18 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 		own->queued_ns = 0;
 		moved = own->moved;
 		own->moved = 0;
-	} else if (cell) {
-		cell->counts[LAT_PARTIAL]++; /* a task that the iterator was not shown */
 	}
+	cell = seen(next, false, moved ? 0 : wait);
 	if (!cell)
 		return 0;
+	if (!own)
+		cell->counts[LAT_PARTIAL]++; /* a task that the iterator was not shown */
 	if (preempted)
 		wait = longer_wait(cell, wait, preempted, now);
 	if (moved) {
 		cell->counts[LAT_UNMATCHED]++;
+		if ((__s64)wait > 0)
+			cell->counts[LAT_UNMATCHED_NS] += wait;
 	} else if ((__s64)wait < 0) {
 		cell->counts[LAT_NEGATIVE]++;
 	} else if (queued || preempted) {
@@ -278,13 +285,13 @@ int BPF_PROG(stored_switch, bool preempt, struct task_struct *prev, struct task_
 	if (!next->pid)
 		return 0;
 	own = bpf_task_storage_get(&tasks, next, NULL, 0);
-	cell = seen(next, false);
+	queued = own ? own->queued_ns : 0;
+	cell = seen(next, false, queued ? now - queued : 0);
 	if (!own) {
 		if (cell)
 			cell->counts[LAT_MAP_FULL]++;
 		return 0;
 	}
-	queued = own->queued_ns;
 	own->queued_ns = 0;
 	if (cell)
 		record_since(cell, next, false, queued, now);
@@ -362,7 +369,7 @@ int BPF_PROG(hashed_switch, bool preempt, struct task_struct *prev, struct task_
 		queued = *start;
 		bpf_map_delete_elem(&start_ts, &next_tid);
 	}
-	cell = seen(next, true);
+	cell = seen(next, true, 0); /* what is filtered has no start */
 	if (cell)
 		record_since(cell, next, true, queued, now);
 	return 0;

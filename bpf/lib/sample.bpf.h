@@ -170,9 +170,12 @@ static __always_inline bool tell(const volatile struct lat_knobs *knobs,
  */
 static __always_inline void count_open(struct lat_open *open, __u64 start, __u64 now)
 {
+	__u64 age = now > start ? now - start : 0;
+
 	open->count++;
-	if (now > start && now - start > open->oldest_ns)
-		open->oldest_ns = now - start;
+	open->sum_ns += age;
+	if (age > open->oldest_ns)
+		open->oldest_ns = age;
 }
 
 /* One probe's places for the samples of a split. */

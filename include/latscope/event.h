@@ -41,7 +41,11 @@ enum lat_count {
 	LAT_SKEW_NS, /* sum of the differences, ns */
 	LAT_PARTIAL, /* recorded, but what came before a migration could not be known */
 	LAT_OTHER_MOST_NS, /* no key has more time than this in the row of all others */
-	LAT_COUNTS = 20,
+	LAT_FILTERED_NS, /* time of the filtered ones, as far as it was at hand */
+	LAT_MISSED_START_NS, /* the same of missed_start: an upper bound */
+	LAT_UNMATCHED_NS, /* the same of unmatched: an upper bound */
+	LAT_UNTIMED, /* of missed_start, those without a bound, where the others have one */
+	LAT_COUNTS = 28,
 };
 
 /* Latencies of one metric (one CPU's share), or of one key. Totals since the window opened. */
@@ -171,8 +175,9 @@ _Static_assert(sizeof(struct lat_control) == 48, "lat_control has no padding");
 struct lat_open {
 	__u64 count;
 	__u64 oldest_ns; /* age of the oldest */
+	__u64 sum_ns; /* of all their ages */
 };
-_Static_assert(sizeof(struct lat_open) == 16, "lat_open has no padding");
+_Static_assert(sizeof(struct lat_open) == 24, "lat_open has no padding");
 
 /*
  * How long processes lived in the window: value of life's map `ended`, key is the tgid. A tgid that

@@ -26,6 +26,10 @@ static const char *const names[LAT_COUNTS] = {
 	[LAT_SKEW_NS] = "skew_ns",
 	[LAT_PARTIAL] = "partial",
 	[LAT_OTHER_MOST_NS] = "other_most_ns",
+	[LAT_FILTERED_NS] = "filtered_ns",
+	[LAT_MISSED_START_NS] = "missed_start_ns",
+	[LAT_UNMATCHED_NS] = "unmatched_ns",
+	[LAT_UNTIMED] = "untimed",
 };
 
 const char *counts__name(unsigned int count)

@@ -91,12 +91,24 @@ static void put_figures(struct json_object *to, const struct lat_hist *hist, uin
 	put(to, "percentiles", percentiles(&figures));
 }
 
+/* The term whose time a count is; 0: of none. */
+static unsigned int term_of_time(unsigned int count)
+{
+	return count == LAT_FILTERED_NS	      ? LAT_FILTERED
+	       : count == LAT_MISSED_START_NS ? LAT_MISSED_START
+	       : count == LAT_UNMATCHED_NS    ? LAT_UNMATCHED
+					      : 0;
+}
+
 static struct json_object *accounting(const struct lat_cell *cell)
 {
 	struct json_object *object = json_object_new_object();
+	uint64_t ns;
 
 	for (unsigned int i = 0; i < LAT_COUNTS; i++) {
-		if (counts__name(i))
+		if (term_of_time(i) && !run__term_ns(cell, term_of_time(i), &ns) && !ns)
+			put(object, counts__name(i), NULL); /* not known, which is not 0 */
+		else if (counts__name(i))
 			put_count(object, counts__name(i), cell->counts[i]);
 		if (i == LAT_SEEN)
 			put_count(object, "recorded", run__recorded(cell));
@@ -113,6 +125,7 @@ static struct json_object *open_at_end(const struct run_module *module)
 	put(object, "oldest_us",
 	    module->open.count && module->open_age_known ? us((double)module->open.oldest_ns)
 							 : NULL);
+	put(object, "sum_us", module->open_age_known ? us((double)module->open.sum_ns) : NULL);
 	return object;
 }
 
@@ -121,9 +134,12 @@ static struct json_object *module_accounting(const struct run_module *module)
 {
 	const struct lat_cell *cell = &module->total.metrics[0];
 	struct json_object *object = accounting(cell);
+	uint64_t lost_ns;
+	bool known = run__lost_ns(module, 0, &lost_ns);
 
 	put_count(object, "recursion_missed", module->recursion_missed);
 	put_count(object, "lost", run__lost(module, 0));
+	put(object, "lost_ns", known ? json_object_new_uint64(lost_ns) : NULL);
 	put(object, "balanced",
 	    json_object_new_boolean(!run__imbalance(cell) && !module->recursion_missed));
 	put(object, "open_at_end", open_at_end(module));

@@ -83,15 +83,55 @@ int64_t run__imbalance(const struct lat_cell *cell)
 	return (int64_t)(cell->counts[LAT_SEEN] - terms);
 }
 
+uint64_t run__unseen(const struct run_module *module, unsigned int metric)
+{
+	uint64_t abandoned = module->total.metrics[metric].counts[LAT_ABANDONED];
+
+	return abandoned > module->recursion_missed ? abandoned : module->recursion_missed;
+}
+
+static const enum lat_count lost_terms[] = { LAT_MISSED_START, LAT_UNMATCHED, LAT_MAP_FULL,
+					     LAT_NEGATIVE };
+
+#define LOST_TERMS (sizeof(lost_terms) / sizeof(lost_terms[0]))
+
 uint64_t run__lost(const struct run_module *module, unsigned int metric)
 {
-	const __u64 *counts = module->total.metrics[metric].counts;
-	uint64_t unseen = module->recursion_missed;
+	uint64_t lost = run__unseen(module, metric);
 
-	if (counts[LAT_ABANDONED] > unseen)
-		unseen = counts[LAT_ABANDONED];
-	return counts[LAT_MISSED_START] + counts[LAT_UNMATCHED] + counts[LAT_MAP_FULL] +
-	       counts[LAT_NEGATIVE] + unseen;
+	for (size_t i = 0; i < LOST_TERMS; i++)
+		lost += module->total.metrics[metric].counts[lost_terms[i]];
+	return lost;
+}
+
+bool run__term_ns(const struct lat_cell *cell, unsigned int term, uint64_t *ns)
+{
+	const __u64 *counts = cell->counts;
+
+	*ns = 0;
+	if (!counts[term] || term == LAT_EXCLUDED || term == LAT_CONTINUED)
+		return true;
+	if (term == LAT_FILTERED)
+		*ns = counts[LAT_FILTERED_NS];
+	else if (term == LAT_MISSED_START)
+		*ns = counts[LAT_MISSED_START_NS];
+	else if (term == LAT_UNMATCHED)
+		*ns = counts[LAT_UNMATCHED_NS];
+	return *ns && !(term == LAT_MISSED_START && counts[LAT_UNTIMED]);
+}
+
+bool run__lost_ns(const struct run_module *module, unsigned int metric, uint64_t *ns)
+{
+	const struct lat_cell *cell = &module->total.metrics[metric];
+	bool known = !run__unseen(module, metric);
+	uint64_t term;
+
+	*ns = 0;
+	for (size_t i = 0; i < LOST_TERMS; i++) {
+		known &= run__term_ns(cell, lost_terms[i], &term);
+		*ns += term;
+	}
+	return known;
 }
 
 void run__copy_cell(struct lat_cell *copy, const struct lat_cell *cell)

@@ -134,6 +134,18 @@ int64_t run__imbalance(const struct lat_cell *cell);
  */
 uint64_t run__lost(const struct run_module *module, unsigned int metric);
 
+/* Of these, those whose end was not seen. */
+uint64_t run__unseen(const struct run_module *module, unsigned int metric);
+
+/*
+ * The time that these events may stand for, at most. False: of some it is not known, and *ns is
+ * that of the others.
+ */
+bool run__lost_ns(const struct run_module *module, unsigned int metric, uint64_t *ns);
+
+/* The same of one term of the conservation line; terms that no time is lost by have 0. */
+bool run__term_ns(const struct lat_cell *cell, unsigned int term, uint64_t *ns);
+
 /*
  * Copies a cell that is being counted into: again, as long as an event is half in the copy. So it
  * may still be in the end where a CPU stands still in the middle of one.

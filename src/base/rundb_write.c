@@ -11,6 +11,7 @@
 #include "grow.h"
 #include "hist.h"
 #include "rundb.h"
+#include "rundb_check.h"
 #include "rundb_table.h"
 #include "rundir.h"
 #include "sql.h"
@@ -38,7 +39,7 @@ static const char schema[] =
 	"CREATE TABLE module(id INTEGER PRIMARY KEY, name TEXT, rung TEXT, mechanism TEXT,"
 	" refused TEXT, split TEXT, open_count INTEGER, open_oldest_ns INTEGER,"
 	" recursion_missed INTEGER, cost_runs INTEGER, cost_run_ns INTEGER,"
-	" cost_timed_ns INTEGER, cost_timed_events INTEGER);"
+	" cost_timed_ns INTEGER, cost_timed_events INTEGER, open_sum_ns INTEGER);"
 	"CREATE TABLE metric(id INTEGER PRIMARY KEY, module INTEGER, name TEXT, what TEXT);"
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, metric INTEGER, split TEXT, key INTEGER,"
 	" name TEXT);"
@@ -444,6 +445,8 @@ static void end_module(struct rundb_writer *writer, unsigned int index,
 	    module->open_age_known ? (int64_t)module->open.oldest_ns : (int64_t)-1,
 	    (int64_t)module->recursion_missed, (int64_t)cost->runs, (int64_t)cost->run_ns,
 	    (int64_t)cost->timed_ns, (int64_t)cost->timed_events, (int64_t)index + 1);
+	if (!writer->err)
+		writer->err = rundb_check__write(writer->db, (int64_t)index + 1, module);
 }
 
 static int db__close(struct writer *writer, const struct run *run)

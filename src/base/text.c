@@ -62,21 +62,39 @@ static void add_count(struct wrap *wrap, const char **before, uint64_t count, co
 static const enum lat_count lost_counts[] = { LAT_MISSED_START, LAT_UNMATCHED, LAT_MAP_FULL,
 					      LAT_NEGATIVE };
 
-/* A share of the events that a tail could hide in is told before any number. */
+/* For how long all these may have waited. */
+static void add_lost_time(struct wrap *wrap, bool known, uint64_t ns)
+{
+	char text[UNITS_TEXT];
+
+	if (known)
+		wrap__add(wrap, " (at most %s)", units__ns(text, (double)ns));
+	else if (ns)
+		wrap__add(wrap, " (at most %s, and of some the time is unknown)",
+			  units__ns(text, (double)ns));
+	else
+		wrap__add(wrap, " (time unknown)");
+}
+
+/* A share of the events, or of the time, that a tail could hide in is told before any number. */
 static void missing(const struct page *page, unsigned int metric)
 {
 	const struct lat_cell *cell = &page->module->total.metrics[metric];
-	uint64_t lost = run__lost(page->module, metric), all = run__recorded(cell) + lost;
+	uint64_t lost = run__lost(page->module, metric), all = run__recorded(cell) + lost, ns;
+	bool known = run__lost_ns(page->module, metric, &ns);
 	uint64_t unseen = page->module->recursion_missed;
 	char share[UNITS_TEXT], count[UNITS_TEXT], of[UNITS_TEXT];
 	const char *before = " ";
 	struct wrap wrap = { 0 };
 
-	if (!lost || (double)lost < TOLD_SHARE * (double)all)
+	if (!lost || ((double)lost < TOLD_SHARE * (double)all &&
+		      (double)ns < TOLD_SHARE * (double)(cell->hist.sum_ns + ns)))
 		return;
-	wrap__add(&wrap, "MISSING: %s%s of the events (%s of %s) were not measured:",
+	wrap__add(&wrap, "MISSING: %s%s of the events (%s of %s) were not measured",
 		  unseen > cell->counts[LAT_ABANDONED] ? "up to " : "",
 		  units__share(share, lost, all), units__count(count, lost), units__count(of, all));
+	add_lost_time(&wrap, known, ns);
+	wrap__add(&wrap, ":");
 	if (unseen > cell->counts[LAT_ABANDONED])
 		add_count(&wrap, &before, unseen, "recursion_missed");
 	else
@@ -193,6 +211,13 @@ static void tail(const struct page *page, const struct lat_hist *hist)
 		units__duration(limit, page->run->tail_ns));
 }
 
+/* Printed with another count, where there is any. */
+static bool is_no_remark(unsigned int count)
+{
+	return count == LAT_FILTERED_NS || count == LAT_MISSED_START_NS ||
+	       count == LAT_UNMATCHED_NS;
+}
+
 /* What stands beside the conservation line, where there is any. */
 static void add_remarks(struct wrap *wrap, const struct lat_cell *cell)
 {
@@ -202,7 +227,7 @@ static void add_remarks(struct wrap *wrap, const struct lat_cell *cell)
 	for (unsigned int i = LAT_TERMS; i < LAT_COUNTS; i++) {
 		uint64_t count = cell->counts[i];
 
-		if (!count || !counts__name(i))
+		if (!count || !counts__name(i) || is_no_remark(i))
 			continue;
 		if (i == LAT_FALLBACK_NS)
 			wrap__add(wrap, " (%s)", units__ns(text, (double)count));
@@ -218,6 +243,20 @@ static void add_remarks(struct wrap *wrap, const struct lat_cell *cell)
 	}
 }
 
+/* A term and the time behind it. */
+static void add_term(struct wrap *wrap, const struct lat_cell *cell, unsigned int term)
+{
+	char text[UNITS_TEXT];
+	uint64_t ns;
+	bool known = run__term_ns(cell, term, &ns);
+
+	wrap__add(wrap, " + %s %s", units__count(text, cell->counts[term]), counts__name(term));
+	if (term == LAT_FILTERED && known)
+		wrap__add(wrap, " (%s)", units__ns(text, (double)ns));
+	else if (term != LAT_EXCLUDED && term != LAT_CONTINUED)
+		add_lost_time(wrap, known, ns);
+}
+
 static void conservation(const struct page *page, const struct lat_cell *cell)
 {
 	int64_t off = run__imbalance(cell);
@@ -228,8 +267,7 @@ static void conservation(const struct page *page, const struct lat_cell *cell)
 	wrap__add(&wrap, " %s recorded", units__count(count, run__recorded(cell)));
 	for (unsigned int i = 0; i < LAT_TERMS; i++) {
 		if (counts__is_term(i) && cell->counts[i])
-			wrap__add(&wrap, " + %s %s", units__count(count, cell->counts[i]),
-				  counts__name(i));
+			add_term(&wrap, cell, i);
 	}
 	if (off)
 		wrap__add(&wrap, ": DOES NOT BALANCE, %s %s",
@@ -257,6 +295,8 @@ static void add_open(struct wrap *wrap, const struct run_module *module)
 	wrap__add(wrap, "open at end: %s", units__count(text, module->open.count));
 	if (!module->open.count)
 		return;
+	if (module->open_age_known && module->open.sum_ns && module->open.count > 1)
+		wrap__add(wrap, ", for %s in all", units__ns(text, (double)module->open.sum_ns));
 	if (module->open_age_known)
 		wrap__add(wrap, ", the oldest for %s",
 			  units__ns(text, (double)module->open.oldest_ns));

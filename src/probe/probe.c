@@ -505,11 +505,12 @@ int probe__each_entry(const struct bpf_map *map, probe_entry *each, void *contex
 
 void probe__count_open(struct lat_open *open, uint64_t count, uint64_t start_ns)
 {
-	uint64_t now = clock__now_ns();
+	uint64_t now = clock__now_ns(), age = now > start_ns ? now - start_ns : 0;
 
 	open->count += count;
-	if (now > start_ns && now - start_ns > open->oldest_ns)
-		open->oldest_ns = now - start_ns;
+	open->sum_ns += count * age;
+	if (age > open->oldest_ns)
+		open->oldest_ns = age;
 }
 
 int probe__load_too(struct bpf_object *obj, const char *name)

@@ -62,7 +62,7 @@ static int finish(struct recording *recording)
 {
 	struct run_module *module = &recording->run->modules[0];
 
-	module->open = (struct lat_open){ .count = 3, .oldest_ns = 1234000000 };
+	module->open = (struct lat_open){ 3, 1234000000, 2000000000 };
 	module->open_age_known = true;
 	module->recursion_missed = 7;
 	module->cost = (struct run_cost){ 2000, 123000, 100000000, 1000 };

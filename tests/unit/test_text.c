@@ -55,8 +55,8 @@ static const char iolat[] =
 	"  queue          81.0 us  81.8 us  82.0 us  82.0 us  82.0 us  4.56 ms  79.6 us\n"
 	"  total           121 us   122 us   122 us   122 us   122 us  4.56 ms   119 us\n"
 	"  tail: 100 %, 147,001 events of 8 us or more\n"
-	"  seen 147,011 = 147,001 recorded + 10 missed_start; up to 7 more were not seen\n"
-	"    (recursion_missed)\n"
+	"  seen 147,011 = 147,001 recorded + 10 missed_start (time unknown); up to 7 more\n"
+	"    were not seen (recursion_missed)\n"
 	"    2 requeued\n"
 	"  open at end: 3, the oldest for 1.23 s\n"
 	"  how: stamps: issue and completion are the kernel's own stamps in the request,\n"
@@ -104,8 +104,8 @@ static void missing_events_come_first(void **state)
 	text = print_module(run, 0, (struct text_style){ 0 });
 	assert_non_null(strstr(text, "14,700/s\n"
 				     "  MISSING: 0.10 % of the events (148 of 147,149) were not "
-				     "measured: 138\n"
-				     "    abandoned, 10 missed_start\n\n"
+				     "measured (time\n"
+				     "    unknown): 138 abandoned, 10 missed_start\n\n"
 				     "  us "));
 	free(text);
 	module->total.metrics[0].counts[LAT_ABANDONED] = 136;
@@ -124,7 +124,64 @@ static void nothing_missed_balances(void **state)
 	run->modules[0].recursion_missed = 0;
 	text = print_module(run, 0, (struct text_style){ 0 });
 	assert_non_null(
-		strstr(text, "  seen 147,011 = 147,001 recorded + 10 missed_start: balances\n"));
+		strstr(text, "  seen 147,011 = 147,001 recorded + 10 missed_start (time unknown): "
+			     "balances\n"));
+	free(text);
+	sample_free(run);
+}
+
+/* A few events with much time are missing, too: 0.01 % of them, half of the waiting. */
+static void test_missing_time_comes_first(void **state)
+{
+	struct run *run = sample_run();
+	__u64 *counts = run->modules[0].total.metrics[0].counts;
+	char *text;
+
+	(void)state;
+	run->modules[0].recursion_missed = 0;
+	counts[LAT_MISSED_START_NS] = 5900000000;
+	text = print_module(run, 0, (struct text_style){ 0 });
+	assert_non_null(strstr(text, "14,700/s\n"
+				     "  MISSING: <0.01 % of the events (10 of 147,011) were not "
+				     "measured (at most 5.90\n"
+				     "    s): 10 missed_start\n\n"));
+	assert_non_null(strstr(text, " + 10 missed_start (at most 5.90 s): balances\n"));
+	free(text);
+	counts[LAT_UNTIMED] = 3;
+	text = print_module(run, 0, (struct text_style){ 0 });
+	flatten(text);
+	assert_non_null(strstr(text, "(at most 5.90 s, and of some the time is unknown): 10"));
+	free(text);
+	counts[LAT_MISSED_START_NS] = 5000000; /* less than 0.1 % of 5.88 s */
+	text = print_module(run, 0, (struct text_style){ 0 });
+	assert_null(strstr(text, "MISSING"));
+	free(text);
+	sample_free(run);
+}
+
+static void test_each_term_has_its_time(void **state)
+{
+	struct run *run = sample_run();
+	__u64 *counts = run->modules[0].total.metrics[0].counts;
+	char *text;
+
+	(void)state;
+	run->modules[0].recursion_missed = 0;
+	counts[LAT_SEEN] += 6;
+	counts[LAT_FILTERED] = 1;
+	counts[LAT_FILTERED_NS] = 1500;
+	counts[LAT_UNMATCHED] = 1;
+	counts[LAT_UNMATCHED_NS] = 2500;
+	counts[LAT_MAP_FULL] = 1;
+	counts[LAT_EXCLUDED] = 2;
+	counts[LAT_CONTINUED] = 1;
+	run->modules[0].open.sum_ns = 2000000000;
+	text = print_module(run, 0, (struct text_style){ 0 });
+	flatten(text);
+	assert_non_null(strstr(text, "recorded + 1 filtered (1.50 us) + 10 missed_start (time "
+				     "unknown) + 1 unmatched (at most 2.50 us) + 1 map_full (time "
+				     "unknown) + 2 excluded + 1 continued: balances "));
+	assert_non_null(strstr(text, " open at end: 3, for 2.00 s in all, the oldest for 1.23 s "));
 	free(text);
 	sample_free(run);
 }
@@ -317,6 +374,8 @@ int main(void)
 		cmocka_unit_test(a_refused_module),
 		cmocka_unit_test(missing_events_come_first),
 		cmocka_unit_test(nothing_missed_balances),
+		cmocka_unit_test(test_missing_time_comes_first),
+		cmocka_unit_test(test_each_term_has_its_time),
 		cmocka_unit_test(a_module_without_events),
 		cmocka_unit_test(all_metrics_in_full),
 		cmocka_unit_test(cost_needs_events),
