@@ -79,6 +79,16 @@ static __always_inline struct lat_cell *seen(struct task_struct *next, bool raw,
 	return cell;
 }
 
+/* Of a switch that ends no wait. */
+static __always_inline int count_switch(enum lat_count which)
+{
+	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
+
+	if (cell)
+		cell->counts[which]++;
+	return 0;
+}
+
 /* ---- stamps ---- */
 
 static __always_inline __u64 queue_clock(struct task_struct *task)
@@ -109,12 +119,13 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 	 * stamps only those that are TASK_RUNNING. The stamp has to be ours.
 	 */
 	if (preempt && task_state(prev, false) && prev->pid) {
+		count_switch(LAT_UNSTAMPED);
 		own = bpf_task_storage_get(&tasks, prev, NULL, 0);
 		if (own)
 			own->queued_ns = queue_clock(prev);
 	}
 	if (!next->pid)
-		return 0;
+		return count_switch(LAT_IDLE);
 
 	own = bpf_task_storage_get(&tasks, next, NULL, 0);
 	queued = next->sched_info.last_queued;
@@ -278,12 +289,14 @@ int BPF_PROG(stored_switch, bool preempt, struct task_struct *prev, struct task_
 	struct lat_cell *cell;
 
 	if (prev->pid) {
+		if (preempt && task_state(prev, false))
+			count_switch(LAT_UNSTAMPED);
 		own = bpf_task_storage_get(&tasks, prev, NULL, 0);
 		if (own) /* also forgets the stamp of a wakeup that found the task running */
 			own->queued_ns = preempt || !task_state(prev, false) ? now : 0;
 	}
 	if (!next->pid)
-		return 0;
+		return count_switch(LAT_IDLE);
 	own = bpf_task_storage_get(&tasks, next, NULL, 0);
 	queued = own ? own->queued_ns : 0;
 	cell = seen(next, false, queued ? now - queued : 0);
@@ -357,13 +370,15 @@ int BPF_PROG(hashed_switch, bool preempt, struct task_struct *prev, struct task_
 	struct lat_cell *cell;
 
 	if (prev_tid) {
+		if (preempt && task_state(prev, true))
+			count_switch(LAT_UNSTAMPED);
 		if (preempt || !task_state(prev, true))
 			hashed_start(prev, now);
 		else
 			bpf_map_delete_elem(&start_ts, &prev_tid);
 	}
 	if (!next_tid)
-		return 0;
+		return count_switch(LAT_IDLE);
 	start = bpf_map_lookup_elem(&start_ts, &next_tid);
 	if (start) {
 		queued = *start;

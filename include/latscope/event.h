@@ -45,6 +45,8 @@ enum lat_count {
 	LAT_MISSED_START_NS, /* the same of missed_start: an upper bound */
 	LAT_UNMATCHED_NS, /* the same of unmatched: an upper bound */
 	LAT_UNTIMED, /* of missed_start, those without a bound, where the others have one */
+	LAT_UNSTAMPED, /* runqlat: tasks preempted on their way to sleep: the kernel has no stamp */
+	LAT_IDLE, /* runqlat: switches to the idle task */
 	LAT_COUNTS = 28,
 };
 

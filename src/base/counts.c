@@ -30,6 +30,8 @@ static const char *const names[LAT_COUNTS] = {
 	[LAT_MISSED_START_NS] = "missed_start_ns",
 	[LAT_UNMATCHED_NS] = "unmatched_ns",
 	[LAT_UNTIMED] = "untimed",
+	[LAT_UNSTAMPED] = "unstamped",
+	[LAT_IDLE] = "idle",
 };
 
 const char *counts__name(unsigned int count)

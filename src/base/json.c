@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "account.h"
 #include "by.h"
 #include "clean.h"
 #include "counts.h"
@@ -117,6 +118,46 @@ static struct json_object *accounting(const struct lat_cell *cell)
 	return object;
 }
 
+/* A limit that there is not is null. */
+static struct json_object *range(uint64_t low, uint64_t high)
+{
+	struct json_object *array = json_object_new_array();
+
+	json_object_array_add(array, json_object_new_uint64(low));
+	json_object_array_add(array, high == UINT64_MAX ? NULL : json_object_new_uint64(high));
+	return array;
+}
+
+static struct json_object *checked_sum(const struct run_checked *sum)
+{
+	struct json_object *object;
+
+	if (!sum->known)
+		return NULL;
+	object = json_object_new_object();
+	put(object, "ours", range(sum->ours_low, sum->ours_high));
+	put(object, "kernel", range(sum->kernel_low, sum->kernel_high));
+	put(object, "off", json_object_new_int64(account__off(sum)));
+	put(object, "off_share", number(account__off_share(sum), 6));
+	put_count(object, "tolerance", sum->tolerance);
+	put(object, "agrees", json_object_new_boolean(!account__disagrees(sum)));
+	return object;
+}
+
+static struct json_object *kernel_check(const struct run_check *check)
+{
+	struct json_object *object;
+
+	if (!check->source[0])
+		return NULL;
+	object = json_object_new_object();
+	put_text(object, "source", check->source);
+	put_text(object, "reason", check->why[0] ? check->why : NULL);
+	put(object, "events", checked_sum(&check->events));
+	put(object, "time_ns", checked_sum(&check->time));
+	return object;
+}
+
 static struct json_object *open_at_end(const struct run_module *module)
 {
 	struct json_object *object = json_object_new_object();
@@ -143,6 +184,7 @@ static struct json_object *module_accounting(const struct run_module *module)
 	put(object, "balanced",
 	    json_object_new_boolean(!run__imbalance(cell) && !module->recursion_missed));
 	put(object, "open_at_end", open_at_end(module));
+	put(object, "kernel_check", kernel_check(&module->check));
 	return object;
 }
 

@@ -51,6 +51,26 @@ struct run_cost {
 	uint64_t timed_events; /* events of the primary metric meanwhile */
 };
 
+/*
+ * A sum of ours and the same of the kernel's, as ranges: what it can be at most and at least, for
+ * the window opens and shuts a little before or after the kernel's account is read, and what is
+ * counted as lost may or may not be in it.
+ */
+struct run_checked {
+	bool known; /* could be checked */
+	uint64_t ours_low, ours_high; /* 0, UINT64_MAX: no limit on that side */
+	uint64_t kernel_low, kernel_high;
+	uint64_t tolerance; /* beyond the ranges */
+};
+
+/* The module's sums held against the kernel's own account of the same window. */
+struct run_check {
+	char source[RUN_NAME]; /* "/proc/schedstat"; empty: there is none */
+	char why[RUN_TEXT]; /* why it was not checked, or what limits the check */
+	struct run_checked events;
+	struct run_checked time; /* in ns */
+};
+
 struct run_module {
 	char name[RUN_NAME]; /* "iolat" */
 	char rung[RUN_NAME]; /* "stamps" */
@@ -65,6 +85,7 @@ struct run_module {
 	bool open_age_known;
 	uint64_t recursion_missed; /* ends that the kernel ran no program for, at most */
 	struct run_cost cost;
+	struct run_check check;
 	struct table *table; /* rows of the interval in flight; NULL: it has none; owned */
 };
 

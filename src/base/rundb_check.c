@@ -1,13 +1,48 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "rundb_check.h"
 
+#include <errno.h>
+
+#include "clean.h"
 #include "sql.h"
+
+/* A sum that could not be checked has no numbers. No limit, UINT64_MAX, is -1. */
+static int write_sum(sqlite3_stmt *insert, int64_t module, const struct run_check *check,
+		     const char *name, const struct run_checked *sum)
+{
+	return sql__run(insert, sum->known ? "itttiiiii" : "ittt", module, name, check->source,
+			check->why, (int64_t)sum->ours_low, (int64_t)sum->ours_high,
+			(int64_t)sum->kernel_low, (int64_t)sum->kernel_high,
+			(int64_t)sum->tolerance);
+}
+
+static int write_sums(sqlite3 *db, int64_t module, const struct run_check *check)
+{
+	sqlite3_stmt *insert;
+	int err;
+
+	err = sql__prepare(db, &insert,
+			   "INSERT INTO kernel_check VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	if (err)
+		return err;
+	err = write_sum(insert, module, check, "events", &check->events);
+	sqlite3_clear_bindings(insert);
+	if (!err)
+		err = write_sum(insert, module, check, "time", &check->time);
+	sqlite3_finalize(insert);
+	return err;
+}
 
 int rundb_check__write(sqlite3 *db, int64_t module, const struct run_module *from)
 {
 	sqlite3_stmt *update;
 	int err;
 
+	if (from->check.source[0]) {
+		err = write_sums(db, module, &from->check);
+		if (err)
+			return err;
+	}
 	err = sql__prepare(db, &update, "UPDATE module SET open_sum_ns=? WHERE id=?");
 	if (err)
 		return err;
@@ -16,10 +51,57 @@ int rundb_check__write(sqlite3 *db, int64_t module, const struct run_module *fro
 	return err;
 }
 
+static void take_text(sqlite3_stmt *row, int column, char *text, size_t size)
+{
+	const char *value = (const char *)sqlite3_column_text(row, column);
+
+	clean__text(text, size, value ? value : "");
+}
+
+static int take_sum(sqlite3_stmt *row, struct run_check *check)
+{
+	const char *name = (const char *)sqlite3_column_text(row, 0);
+	struct run_checked *sum = name && name[0] == 't' ? &check->time : &check->events;
+	uint64_t *const numbers[] = { &sum->ours_low, &sum->ours_high, &sum->kernel_low,
+				      &sum->kernel_high, &sum->tolerance };
+
+	take_text(row, 1, check->source, sizeof(check->source));
+	take_text(row, 2, check->why, sizeof(check->why));
+	if (sqlite3_column_type(row, 3) == SQLITE_NULL)
+		return 0;
+	for (int i = 0; i < 5; i++) {
+		if (sqlite3_column_type(row, 3 + i) != SQLITE_INTEGER)
+			return -EUCLEAN;
+		*numbers[i] = (uint64_t)sqlite3_column_int64(row, 3 + i);
+	}
+	sum->known = true;
+	return 0;
+}
+
 static int has(sqlite3 *db, const char *table, const char *column)
 {
 	return sqlite3_table_column_metadata(db, NULL, table, column, NULL, NULL, NULL, NULL,
 					     NULL) == SQLITE_OK;
+}
+
+static int read_sums(sqlite3 *db, int64_t module, struct run_check *check)
+{
+	sqlite3_stmt *row;
+	int err;
+
+	err = sql__prepare(db, &row,
+			   "SELECT sum, source, why, ours_low, ours_high, kernel_low, kernel_high,"
+			   " tolerance FROM kernel_check WHERE module = ?");
+	if (err)
+		return err;
+	sqlite3_bind_int64(row, 1, module);
+	while ((err = sql__step(row)) > 0) {
+		err = take_sum(row, check);
+		if (err)
+			break;
+	}
+	sqlite3_finalize(row);
+	return err;
 }
 
 static int read_open(sqlite3 *db, int64_t module, struct lat_open *open)
@@ -40,5 +122,11 @@ static int read_open(sqlite3 *db, int64_t module, struct lat_open *open)
 
 int rundb_check__read(sqlite3 *db, int64_t module, struct run_module *to)
 {
-	return has(db, "module", "open_sum_ns") ? read_open(db, module, &to->open) : 0;
+	int err = 0;
+
+	if (has(db, "kernel_check", NULL))
+		err = read_sums(db, module, &to->check);
+	if (!err && has(db, "module", "open_sum_ns"))
+		err = read_open(db, module, &to->open);
+	return err;
 }

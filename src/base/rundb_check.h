@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Of what was open when the window closed the sum of the ages, which recordings of earlier
- * versions lack.
+ * What run.db keeps of the kernel's own account: table `kernel_check`, and of what was open when
+ * the window closed the sum of the ages. Recordings of earlier versions have neither.
  */
 #ifndef LATSCOPE_BASE_RUNDB_CHECK_H
 #define LATSCOPE_BASE_RUNDB_CHECK_H
@@ -9,6 +9,11 @@
 #include <sqlite3.h>
 
 #include "run.h"
+
+#define RUNDB_CHECK_SCHEMA                                                               \
+	"CREATE TABLE kernel_check(module INTEGER, sum TEXT, source TEXT, why TEXT,"     \
+	" ours_low INTEGER, ours_high INTEGER, kernel_low INTEGER, kernel_high INTEGER," \
+	" tolerance INTEGER, PRIMARY KEY(module, sum)) WITHOUT ROWID;"
 
 /* All return 0 or -errno. */
 int rundb_check__write(sqlite3 *db, int64_t module, const struct run_module *from);

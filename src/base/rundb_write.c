@@ -51,7 +51,7 @@ static const char schema[] =
 	"CREATE TABLE acct(interval INTEGER, metric INTEGER, name TEXT, count INTEGER,"
 	" PRIMARY KEY(interval, metric, name)) WITHOUT ROWID;"
 	"CREATE TABLE process(id INTEGER PRIMARY KEY, lived_ns INTEGER, thread_ns INTEGER,"
-	" ended INTEGER);" RUNDB_TABLE_SCHEMA
+	" ended INTEGER);" RUNDB_TABLE_SCHEMA RUNDB_CHECK_SCHEMA
 	"CREATE TABLE slot_edges(slot INTEGER PRIMARY KEY, low_ns INTEGER, high_ns INTEGER,"
 	" bucket INTEGER);"
 	"CREATE VIEW totals AS SELECT module.name AS module, metric.name AS metric, series.split,"

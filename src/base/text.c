@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "account.h"
 #include "by.h"
 #include "clean.h"
 #include "counts.h"
@@ -105,6 +106,43 @@ static void missing(const struct page *page, unsigned int metric)
 	paint(page, "31");
 	wrap__print(&wrap, page->out, 2, 2);
 	paint(page, "0");
+}
+
+static const char *off_text(char text[UNITS_TEXT], const struct run_checked *sum)
+{
+	double share = account__off_share(sum);
+
+	if (!account__off(sum))
+		return "0 %";
+	snprintf(text, UNITS_TEXT, "%+.*f %%", fabs(share) < 0.1 ? 2 : 0, 100 * share);
+	return text;
+}
+
+/* Before any number, as with what is missing: the kernel says otherwise. */
+static void mismatch(const struct page *page, const char *name, const struct run_checked *sum)
+{
+	const char *source = page->module->check.source;
+	char off[UNITS_TEXT], share[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+
+	if (!sum->known || !account__disagrees(sum))
+		return;
+	wrap__add(&wrap,
+		  "MISMATCH: %s differ%s from %s by %s (tolerance %s); do not rely on the figures "
+		  "below",
+		  name, strcmp(name, "time") ? "" : "s", source, off_text(off, sum),
+		  units__share(share, sum->tolerance, sum->kernel_high ? sum->kernel_high : 1));
+	paint(page, "31");
+	wrap__print(&wrap, page->out, 2, 2);
+	paint(page, "0");
+}
+
+/* What stands above the figures of the module's first metric. */
+static void doubts(const struct page *page)
+{
+	missing(page, 0);
+	mismatch(page, "events", &page->module->check.events);
+	mismatch(page, "time", &page->module->check.time);
 }
 
 /* Edge of a log2 bucket in us, as 512, 1K, 2K ... 64G: powers of two throughout. */
@@ -211,10 +249,10 @@ static void tail(const struct page *page, const struct lat_hist *hist)
 		units__duration(limit, page->run->tail_ns));
 }
 
-/* Printed with another count, where there is any. */
+/* Printed with another count, where there is any, or only needed for the check. */
 static bool is_no_remark(unsigned int count)
 {
-	return count == LAT_FILTERED_NS || count == LAT_MISSED_START_NS ||
+	return count == LAT_IDLE || count == LAT_FILTERED_NS || count == LAT_MISSED_START_NS ||
 	       count == LAT_UNMATCHED_NS;
 }
 
@@ -304,11 +342,44 @@ static void add_open(struct wrap *wrap, const struct run_module *module)
 		wrap__add(wrap, ", for how long is not known");
 }
 
+/* One-sided: the kernel's sum is a limit for ours, and says no more. */
+static void add_sum(struct wrap *wrap, const char *name, const struct run_checked *sum)
+{
+	char off[UNITS_TEXT];
+
+	if (!sum->known)
+		return;
+	if (account__off(sum) || (sum->ours_low && sum->ours_high != UINT64_MAX) ||
+	    (!sum->ours_low && !sum->ours_high))
+		wrap__add(wrap, "%s %s", name, off_text(off, sum));
+	else
+		wrap__add(wrap, "%s not %s", name, sum->ours_low ? "more" : "less");
+}
+
+static void checked(const struct page *page)
+{
+	const struct run_check *check = &page->module->check;
+	struct wrap wrap = { 0 };
+
+	if (!check->source[0])
+		return;
+	wrap__add(&wrap, "%schecked against %s: ", check->events.known ? "" : "not ",
+		  check->source);
+	add_sum(&wrap, "events", &check->events);
+	if (check->time.known)
+		wrap__add(&wrap, ", ");
+	add_sum(&wrap, "time", &check->time);
+	if (check->why[0])
+		wrap__add(&wrap, "%s%s", check->events.known ? "; " : "", check->why);
+	wrap__print(&wrap, page->out, 2, 2);
+}
+
 static void accounting(const struct page *page)
 {
 	struct wrap wrap = { 0 };
 
 	conservation(page, &page->module->total.metrics[0]);
+	checked(page);
 	add_open(&wrap, page->module);
 	wrap__print(&wrap, page->out, 2, 2);
 }
@@ -470,7 +541,7 @@ void text__module(FILE *out, const struct run *run, const struct run_module *mod
 		return;
 	}
 	heading(&page, 0);
-	missing(&page, 0);
+	doubts(&page);
 	histogram(&page, hist);
 	percentiles(&page);
 	tail(&page, hist);

@@ -23,6 +23,9 @@
 
 #define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
 
+#define TOTAL 2 /* number of the metric */
+#define OWN_RUN_NS 20000 /* what our programs take at a completion, where it was not timed */
+
 enum { STAMPS, TP_BTF, RAW_TP };
 
 static const struct probe_rung rungs[] = {
@@ -394,6 +397,40 @@ static void iolat_conclude(const struct probe *probe, const struct run_data *dat
 	tell_own(text, "start", data->metrics[1].counts);
 }
 
+/* The most that our programs have added to the kernel's time: it stops its clock after them. */
+static uint64_t own_run_ns(const struct run_module *module)
+{
+	const struct run_cost *cost = &module->cost;
+	uint64_t events = module->total.metrics[TOTAL].counts[LAT_SEEN];
+
+	return events * (cost->timed_events ? 2 * cost->run_ns / cost->timed_events : OWN_RUN_NS);
+}
+
+/*
+ * The kernel counts a request when it ends, whole, which is what `total` counts; passthrough only
+ * if queue/iostats_passthrough says so.
+ */
+static void iolat_expect(const struct probe *probe, const struct run_module *module,
+			 enum account_kind kind, struct run_check *check)
+{
+	const struct lat_cell *cell = &module->total.metrics[TOTAL];
+	const __u64 *counts = cell->counts;
+	uint64_t ended = counts[LAT_SEEN] - counts[LAT_CONTINUED];
+
+	(void)kind;
+	check->events.known = true;
+	check->events.ours_low = ended - counts[LAT_EXCLUDED];
+	check->events.ours_high = ended + run__unseen(module, 0);
+	if (probe__filters_tasks(&probe->knobs) || counts[LAT_UNTIMED]) {
+		snprintf(check->why, RUN_TEXT, "time not, as it is not known of all requests");
+		return;
+	}
+	check->time.known = true;
+	check->time.ours_low = cell->hist.sum_ns + counts[LAT_FILTERED_NS];
+	check->time.ours_high =
+		check->time.ours_low + counts[LAT_MISSED_START_NS] + own_run_ns(module);
+}
+
 static void iolat_close(struct probe *probe)
 {
 	struct iolat *iolat = probe->skel;
@@ -421,5 +458,7 @@ const struct probe_ops iolat_ops = {
 	.census = iolat_census,
 	.differs = iolat_differs,
 	.conclude = iolat_conclude,
+	.account = ACCOUNT_REQUESTS,
+	.expect = iolat_expect,
 	.close = iolat_close,
 };

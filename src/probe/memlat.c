@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -202,6 +203,26 @@ static int memlat_census(struct probe *probe, struct lat_open *open, bool *age_k
 	return err;
 }
 
+/*
+ * pgfault counts all calls that did not ask for a retry, before 6.4 these too, when they begin. It
+ * has the faults of get_user_pages() and those that failed, which the perf events have not.
+ */
+static void memlat_expect(const struct probe *probe, const struct run_module *module,
+			  enum account_kind kind, struct run_check *check)
+{
+	const __u64 *counts = module->total.metrics[0].counts;
+
+	(void)kind;
+	check->events.known = true;
+	check->events.ours_low = counts[LAT_SEEN] - counts[LAT_CONTINUED];
+	check->events.ours_high = counts[LAT_SEEN] + run__unseen(module, 0) + module->open.count;
+	if (probe->rung != &rungs[PERF_EVENT])
+		return;
+	check->events.ours_high = UINT64_MAX;
+	snprintf(check->why, RUN_TEXT,
+		 "the kernel also counts GUP and failed faults, which have no event");
+}
+
 static void memlat_close(struct probe *probe)
 {
 	memlat_bpf__destroy(probe->skel);
@@ -219,5 +240,7 @@ const struct probe_ops memlat_ops = {
 	.prepare = memlat_prepare,
 	.start = memlat_start,
 	.census = memlat_census,
+	.account = ACCOUNT_FAULTS,
+	.expect = memlat_expect,
 	.close = memlat_close,
 };

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <base/account.h>
 #include <base/names.h>
 #include <base/run.h>
 
@@ -76,6 +77,14 @@ struct probe_ops {
 	/* What the window has shown of the mechanism, to follow its sentence. NULL: nothing. */
 	void (*conclude)(const struct probe *probe, const struct run_data *data,
 			 char text[RUN_TEXT]);
+	/* The kernel's own account of the same events; without waits there may be switches. */
+	enum account_kind account;
+	/*
+	 * What it must say, by what the module has counted: fills in of check->events and, if it
+	 * has a time, check->time what is ours, known and a tolerance of its own; and check->why.
+	 */
+	void (*expect)(const struct probe *probe, const struct run_module *module,
+		       enum account_kind kind, struct run_check *check);
 	void (*close)(struct probe *probe);
 };
 

@@ -2,16 +2,20 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "kernel.h"
 #include "runqlat.skel.h"
+
+/* How much later than the kernel's stamp of a wakeup our own may be. */
+#define OWN_CLOCK_NS 20000
 
 #define SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
 
 static const struct probe_rung rungs[] = {
 	{
 		.name = "stamps",
-		.mechanism = "scheduler's own stamps, read at sched_switch; they sum to schedstat",
+		.mechanism = "scheduler's own stamps, read at sched_switch",
 		.needs = "BPF tracepoints with BTF, CONFIG_SCHED_INFO and CONFIG_FAIR_GROUP_SCHED",
 		.programs = { "stamps_switch", "newtask" },
 		.end_program = "stamps_switch",
@@ -103,6 +107,59 @@ static int runqlat_census(struct probe *probe, struct lat_open *open, bool *age_
 	return err;
 }
 
+/* Why the kernel's sum of waits cannot be told from ours; NULL: it can. */
+static const char *beyond_time(const struct probe *probe, const __u64 *counts)
+{
+	if (probe__filters_tasks(&probe->knobs))
+		return "time not, as a filter leaves out waits";
+	if (counts[LAT_PARTIAL] || counts[LAT_MAP_FULL])
+		return "time not, as some tasks are hidden from BPF";
+	if (probe->rung != &rungs[0] && kernel__has_member("sched_entity", "sched_delayed"))
+		return "time not, as this kernel counts the sleep of moved tasks as waits";
+	return NULL;
+}
+
+/*
+ * The kernel counts an arrival for each stamp it made. It makes none for tasks that are preempted
+ * on their way to sleep. Own clocks show more time than the kernel's, which reads most wakeups of
+ * an idle CPU as 0.
+ */
+static void runqlat_expect(const struct probe *probe, const struct run_module *module,
+			   enum account_kind kind, struct run_check *check)
+{
+	const struct lat_cell *cell = &module->total.metrics[0];
+	const __u64 *counts = cell->counts;
+	const char *why = beyond_time(probe, counts);
+	uint64_t unstamped = counts[LAT_UNSTAMPED];
+
+	if (probe->rung == &rungs[0])
+		unstamped += counts[LAT_MISSED_START];
+	check->events.known = true;
+	check->events.ours_low = counts[LAT_SEEN] > unstamped ? counts[LAT_SEEN] - unstamped : 0;
+	check->events.ours_high = counts[LAT_SEEN] + counts[LAT_JOINED] + run__unseen(module, 0);
+	if (kind == ACCOUNT_SWITCHES) {
+		check->events.ours_low = counts[LAT_SEEN] + counts[LAT_IDLE];
+		check->events.ours_high += counts[LAT_IDLE];
+		why = "time not, as this kernel has no /proc/schedstat (CONFIG_SCHEDSTATS)";
+	}
+	if (why) {
+		snprintf(check->why, RUN_TEXT, "%s", why);
+		return;
+	}
+	check->time.known = true;
+	/* A migration moves the first part of a wait into the sum before the wait has ended. */
+	check->time.tolerance = module->open.sum_ns;
+	check->time.ours_high =
+		cell->hist.sum_ns - counts[LAT_FALLBACK_NS] + counts[LAT_UNMATCHED_NS];
+	if (probe->rung == &rungs[0]) {
+		check->time.ours_low = check->time.ours_high;
+		return;
+	}
+	check->time.tolerance += counts[LAT_SEEN] * OWN_CLOCK_NS;
+	snprintf(check->why, RUN_TEXT,
+		 "the kernel reads most wakeups of an idle CPU as waits of 0");
+}
+
 static void runqlat_close(struct probe *probe)
 {
 	runqlat_bpf__destroy(probe->skel);
@@ -119,5 +176,7 @@ const struct probe_ops runqlat_ops = {
 	.prepare = runqlat_prepare,
 	.start = runqlat_start,
 	.census = runqlat_census,
+	.account = ACCOUNT_WAITS,
+	.expect = runqlat_expect,
 	.close = runqlat_close,
 };

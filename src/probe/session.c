@@ -20,6 +20,7 @@
 #include "kernel.h"
 #include "life.h"
 #include "privilege.h"
+#include "verify.h"
 #include "workload.h"
 
 #define PROGRESS_NS 250000000ULL
@@ -31,6 +32,7 @@ struct session {
 	const struct session_source *sources[RUN_MODULES]; /* by module; NULL: it is of none */
 	struct names *names;
 	struct cost cost[RUN_MODULES];
+	struct verify verify[RUN_MODULES];
 	struct life_watch *life; /* NULL: nobody asks for processes, or it cannot be had */
 	int stats; /* the kernel times BPF programs while this is open; -1: not */
 	struct workload workload;
@@ -284,6 +286,14 @@ static void arm_all(struct session *session, bool armed)
 			probe__arm(session->probes[i], armed);
 }
 
+/* What the kernel says now of what the probes measure. */
+static void read_accounts(struct session *session, enum verify_moment moment)
+{
+	for (unsigned int i = 0; i < session->run->nr_modules; i++)
+		if (session->probes[i])
+			verify__read(&session->verify[i], session->probes[i], moment);
+}
+
 static void open_window(struct session *session, struct session_result *result)
 {
 	struct run *run = session->run;
@@ -294,7 +304,9 @@ static void open_window(struct session *session, struct session_result *result)
 	recording__start(run);
 	if (session->life)
 		life__arm(session->life, run->start_mono_ns);
+	read_accounts(session, VERIFY_BEFORE_OPEN);
 	arm_all(session, true);
+	read_accounts(session, VERIFY_AFTER_OPEN);
 	tell_sources(session, result, MOMENT_START, 0);
 }
 
@@ -338,9 +350,11 @@ static uint64_t shut_window(struct session *session, struct session_result *resu
 	uint64_t end;
 	int err = 0;
 
+	read_accounts(session, VERIFY_BEFORE_SHUT);
 	arm_all(session, false);
 	end = elapsed_ns(session);
 	count_open(session, result);
+	read_accounts(session, VERIFY_AFTER_SHUT);
 	if (session->life)
 		err = life__shut(session->life, session->run->start_mono_ns + end);
 	fault(session, result, SESSION_READ, err);
@@ -368,6 +382,7 @@ static void describe_modules(struct session *session)
 				usage.recursion_missed - session->cost[i].before.recursion_missed;
 		probe__rename(session->probes[i], &module->total, session->names);
 		probe__describe(session->probes[i], module);
+		verify__conclude(&session->verify[i], session->probes[i], module);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <base/account.h>
 #include <base/units.h>
 
 #include "judge.h"
@@ -190,6 +191,21 @@ static int check_balance(const struct side *side, const char *name, struct notes
 	return err;
 }
 
+static int check_kernels(const struct side *side, const char *name, struct notes *warnings)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < side->nr; i++) {
+		const struct run_check *check = &side__module(run_of(side, i), name)->check;
+
+		if ((check->events.known && account__disagrees(&check->events)) ||
+		    (check->time.known && account__disagrees(&check->time)))
+			err = notes__add(warnings, "%s: %s differs from %s beyond the tolerance",
+					 name, side->recordings[i].path, check->source);
+	}
+	return err;
+}
+
 static int check_missing(const struct side *side, const char *label, const char *name,
 			 unsigned int metric, struct notes *warnings)
 {
@@ -277,6 +293,8 @@ int checks__module(const struct side sides[2], const char *module, struct notes 
 
 	for (unsigned int i = 0; !err && i < 2; i++) {
 		err = check_balance(&sides[i], module, warnings);
+		if (!err)
+			err = check_kernels(&sides[i], module, warnings);
 		for (unsigned int j = 0; !err && j < metrics; j++)
 			err = check_missing(&sides[i], judge__sides[i], module, j, warnings);
 	}

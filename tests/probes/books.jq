@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Input: the summaries of a recording and, last, what report prints of it, in one array (-s). Output: what
-# is wrong with them, and for each metric a line "= METRIC FILE SEEN RECORDED LOG2", where METRIC is as in
+# is wrong with them ($strict: also where the kernel's own account says otherwise, which is for machines that hide
+# no event from BPF), and for each metric a line "= METRIC FILE SEEN RECORDED LOG2", where METRIC is as in
 # facts.sql, FILE the name of its CSV and LOG2 the sum over its log2 buckets.
 def terms:
 	.recorded + .filtered + .missed_start + .unmatched + .map_full + .negative + .excluded + .continued;
@@ -15,6 +16,8 @@ def terms:
 	then "report has another window than the summary of \($name)" else empty end),
 ($summary.metrics[] | .metric as $metric | .accounting
 	| if .balanced and .seen == terms then empty else "\($metric): \(.) does not balance" end),
+($summary.accounting.kernel_check | [.events, .time_ns][] | select($strict and .agrees == false)
+	| "\($name): the kernel says otherwise: \(.)"),
 ($summary.metrics | to_entries[] | .value as $it
 	| if .key == 0 then [$name, $name] else [$it.metric, "\($name)-\($it.metric)"] end
 	| if $it.total_events == $it.accounting.recorded then . else ["total_events is not recorded:"] + . end

@@ -38,7 +38,7 @@ mkfifo "$scratch/never"
 exec {never}<>"$scratch/never"
 declare -A programs=() inputs=() recorders=() facts=()
 at_exit=() # commands
-handed=0
+handed=0 strict=false
 on_exit leave
 trap '' PIPE # a program that died reads no go
 
@@ -358,7 +358,7 @@ books() {
 		# shellcheck disable=SC2086 # words
 		booked "$1" ${line#= } || return
 		metrics=$((metrics + 1))
-	done < <("$latscope" report --json "$recording" | jq -rsf tests/probes/books.jq "$recording"/*.summary.json - 2>&1)
+	done < <("$latscope" report --json "$recording" | jq -rsf tests/probes/books.jq --argjson strict "$strict" "$recording"/*.summary.json - 2>&1)
 	[ $metrics -gt 0 ] || { echo 'no metric' && false; }
 }
 
@@ -376,7 +376,7 @@ balance() {
 
 # judge_books DIR: of all that a guest has handed over
 judge_books() {
-	local n
+	local n strict=true
 
 	w=$1
 	for ((n = 1; ; n++)); do

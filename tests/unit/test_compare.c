@@ -547,6 +547,21 @@ static void accounting_and_stamps(void **state)
 	assert_non_null(strstr(figure(JUDGE_TAIL)->why, "the kernel's stamps"));
 }
 
+static void test_a_recording_that_the_kernel_contradicts_is_warned_of(void **state)
+{
+	const struct recording_mix mix = { 100000, 1000, 10, 0 };
+	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+
+	(void)state;
+	write_mix("off", 100000, 1000, 10);
+	strcpy(run->modules[0].check.source, "/proc/vmstat");
+	run->modules[0].check.events = (struct run_checked){ true, 90, 90, 100, 100, 9 };
+	recording_write(run, dir, "on", 10, recording_mix, &mix);
+	assert_int_equal(compare(), 0);
+	assert_warned("/on differs from /proc/vmstat beyond the tolerance");
+	assert_int_equal(comparison.warnings.nr, 1);
+}
+
 static void one_recording_twice(void **state)
 {
 	char off[64], on[64];
@@ -657,6 +672,7 @@ int main(void)
 		TEST(keys),
 		TEST(what_makes_it_doubtful),
 		TEST(accounting_and_stamps),
+		TEST(test_a_recording_that_the_kernel_contradicts_is_warned_of),
 		TEST(one_recording_twice),
 		TEST(only_one_module),
 		TEST(as_json),

@@ -65,6 +65,9 @@ static int finish(struct recording *recording)
 	module->open = (struct lat_open){ 3, 1234000000, 2000000000 };
 	module->open_age_known = true;
 	module->recursion_missed = 7;
+	strcpy(module->check.source, "/sys/block/*/stat");
+	strcpy(module->check.why, "not the time");
+	module->check.events = (struct run_checked){ true, 10, UINT64_MAX, 20, 30, 4 };
 	module->cost = (struct run_cost){ 2000, 123000, 100000000, 1000 };
 	sample_lives(recording->run);
 	strcpy(recording->run->lives_why, "some are hidden");
@@ -95,6 +98,10 @@ static void assert_same_module(const struct run_module *a, const struct run_modu
 	assert_int_equal(a->open_age_known, b->open_age_known);
 	assert_int_equal(a->recursion_missed, b->recursion_missed);
 	assert_memory_equal(&a->cost, &b->cost, sizeof(a->cost));
+	assert_string_equal(a->check.source, b->check.source);
+	assert_string_equal(a->check.why, b->check.why);
+	assert_memory_equal(&a->check.events, &b->check.events, sizeof(a->check.events));
+	assert_memory_equal(&a->check.time, &b->check.time, sizeof(a->check.time));
 	assert_same_data(&a->total, &b->total);
 }
 

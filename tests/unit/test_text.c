@@ -186,6 +186,82 @@ static void test_each_term_has_its_time(void **state)
 	sample_free(run);
 }
 
+static char *print_check(struct run *run, struct run_check check)
+{
+	char *text;
+
+	run->modules[0].check = check;
+	text = print_module(run, 0, (struct text_style){ 0 });
+	flatten(text);
+	return text;
+}
+
+static void assert_checked(struct run *run, struct run_check check, const char *expected,
+			   const char *alarm)
+{
+	char *text = print_check(run, check);
+
+	if (!strstr(text, expected))
+		fail_msg("no '%s' in:\n%s", expected, text);
+	if (alarm && !strstr(text, alarm))
+		fail_msg("no '%s' in:\n%s", alarm, text);
+	if (!alarm)
+		assert_null(strstr(text, "MISMATCH"));
+	free(text);
+}
+
+static void test_the_check_against_the_kernel_is_told(void **state)
+{
+	struct run *run = sample_run();
+	struct run_check check = { .source = "/proc/schedstat",
+				   .events = { true, 1000, 1000, 1000, 1002, 8 },
+				   .time = { true, 9000, 9000, 9998, 10002, 1000 } };
+
+	(void)state;
+	assert_checked(run, check,
+		       " checked against /proc/schedstat: events 0 %, time -9.98 % open", NULL);
+	check.time.tolerance = 100;
+	assert_checked(
+		run, check, "time -9.98 %",
+		" MISMATCH: time differs from /proc/schedstat by -9.98 % (tolerance 1.00 %);");
+	check.events.ours_low = check.events.ours_high = 2000;
+	assert_checked(
+		run, check, "events +100 %, time",
+		" MISMATCH: events differ from /proc/schedstat by +100 % (tolerance 0.80 %);");
+	sample_free(run);
+}
+
+/* A sum that is only a limit is not told to agree. */
+static void test_a_one_sided_check_says_so(void **state)
+{
+	struct run *run = sample_run();
+	struct run_check check = { .source = "/proc/vmstat",
+				   .why = "of GUP",
+				   .events = { true, 90, UINT64_MAX, 100, 100, 8 },
+				   .time = { true, 0, 50, 40, 40, 0 } };
+
+	(void)state;
+	assert_checked(run, check,
+		       " checked against /proc/vmstat: events not more, time not less; of GUP open",
+		       NULL);
+	check.events = (struct run_checked){ true, 109, UINT64_MAX, 100, 100, 8 };
+	check.time = (struct run_checked){ true, 0, 30, 40, 40, 0 };
+	assert_checked(run, check, "events +9.00 %, time -25 %;", "MISMATCH: events differ");
+	sample_free(run);
+}
+
+static void test_what_was_not_checked_says_why(void **state)
+{
+	struct run *run = sample_run();
+	struct run_check check = { .source = "/proc/schedstat", .why = "it is away" };
+
+	(void)state;
+	assert_checked(run, check, " not checked against /proc/schedstat: it is away open", NULL);
+	check.source[0] = '\0';
+	assert_checked(run, check, " open at end", NULL);
+	sample_free(run);
+}
+
 static void a_module_without_events(void **state)
 {
 	struct run *run = sample_run();
@@ -376,6 +452,9 @@ int main(void)
 		cmocka_unit_test(nothing_missed_balances),
 		cmocka_unit_test(test_missing_time_comes_first),
 		cmocka_unit_test(test_each_term_has_its_time),
+		cmocka_unit_test(test_the_check_against_the_kernel_is_told),
+		cmocka_unit_test(test_a_one_sided_check_says_so),
+		cmocka_unit_test(test_what_was_not_checked_says_why),
 		cmocka_unit_test(a_module_without_events),
 		cmocka_unit_test(all_metrics_in_full),
 		cmocka_unit_test(cost_needs_events),
