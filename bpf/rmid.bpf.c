@@ -6,7 +6,8 @@
  * process in another slot than the span began in: so that a span's switches fall into one slot.
  * Where perf events are read, it also ends at every tick of a timer, as a counter can only be
  * divided among slots by looking at it. Without them there is no timer: the edges of the slots are
- * worked out from the times of the switches.
+ * worked out from the times of the switches. Spans within a slot are added up here, by process, and
+ * sent when the first span ends that goes beyond the slot.
  *
  * All that touches a CPU's state runs on that CPU with interrupts off: the scheduler, the timer's
  * interrupt and that of `prime`. None interrupts another, so there are no atomics.
@@ -16,6 +17,7 @@
 
 const volatile __u32 counters = 0; /* perf events read: the first so many of `events` */
 const volatile __u32 cpus_possible = 1;
+const volatile __u32 cell_size = RMID_CELL_SIZE; /* with counters: of all of a cell */
 struct lat_rmid_control control = {};
 
 struct {
@@ -102,21 +104,150 @@ static __always_inline void fill_span(struct lat_rmid_span *span, const struct l
 	span->switches = state->switches + !!(flags & RMID_SWITCHED);
 }
 
-/* Counters are read also if nobody will hear of it: the next span's begin here. */
-static __always_inline void send_span(struct lat_rmid_cpu *state, __u32 cpu,
-				      struct lat_rmid_span *span)
-{
-	__u64 size = RMID_SPAN_SIZE;
+/* ---- the open batch ---- */
 
-	span->head.record = RMID_SPAN;
-	if (counters) {
-		read_counters(state, cpu, span->counters);
-		span->head.record = RMID_COUNTED_SPAN;
-		size = sizeof(*span);
+/* End of the slot that this time is in. Divides only when that is another one than before. */
+static __always_inline __u64 edge_of(struct lat_rmid_cpu *state, __u64 time_ns)
+{
+	if (time_ns - (state->edge_ns - RMID_SLOT_NS) >= RMID_SLOT_NS)
+		state->edge_ns = (time_ns / RMID_SLOT_NS + 1) * RMID_SLOT_NS;
+	return state->edge_ns;
+}
+
+/* Cell number n - 1; NULL: there is none. */
+static __always_inline struct lat_rmid_cell *cell_at(struct lat_rmid_cpu *state, __u32 n)
+{
+	__u64 at = (__u64)(n - 1) * cell_size;
+
+	if (at > RMID_CELLS - sizeof(struct lat_rmid_cell))
+		return NULL;
+	barrier_var(at); /* no address before the check: the verifier would not bear it */
+	return (void *)&state->cells[at];
+}
+
+static __always_inline struct lat_rmid_cell *add_cell(struct lat_rmid_cpu *state, __u32 place,
+						      const struct lat_rmid_span *span)
+{
+	struct lat_rmid_cell *cell = cell_at(state, state->batch.nr + 1);
+
+	if (!cell)
+		return NULL;
+	if (!state->batch.nr)
+		state->batch.start_ns = span->start_ns;
+	cell->born_ns = span->born_ns;
+	cell->who = span->who;
+	cell->id = span->id;
+	cell->cpu_ns = 0;
+	cell->switches = 0;
+	cell->flags = 0;
+	cell->unknown = 0;
+	for (__u32 i = 0; i < RMID_COUNTERS; i++)
+		if (i < counters)
+			cell->counters[i] = (struct lat_rmid_counter){};
+	state->index[place] = ++state->batch.nr;
+	return cell;
+}
+
+#define PLACES 8 /* of the index, in which a cell can be found */
+
+/* That of the span's process, perhaps a new one. NULL: no room. */
+static __always_inline struct lat_rmid_cell *cell_of(struct lat_rmid_cpu *state,
+						     const struct lat_rmid_span *span)
+{
+	__u32 hash = ((span->id + span->who) * 0x9e3779b1U) >> 16;
+
+	for (__u32 i = 0; i < PLACES; i++) {
+		__u32 place = (hash + i) % RMID_INDEX;
+		struct lat_rmid_cell *cell;
+
+		if (!state->index[place])
+			return add_cell(state, place, span);
+		cell = cell_at(state, state->index[place]);
+		if (cell && cell->id == span->id && cell->who == span->who &&
+		    cell->born_ns == span->born_ns)
+			return cell;
 	}
-	/* User space looks for records by itself, now and then. */
-	if (span->start_ns && bpf_ringbuf_output(&ring, span, size, BPF_RB_NO_WAKEUP))
+	return NULL;
+}
+
+static __always_inline void send_batch(struct lat_rmid_cpu *state)
+{
+	struct lat_rmid_batch *batch = &state->batch;
+	__u64 size = sizeof(*batch) + (__u64)batch->nr * cell_size;
+
+	if (!batch->nr)
+		return;
+	barrier_var(size); /* the verifier is to see the check of what is passed on */
+	if (size <= sizeof(*batch) + RMID_CELLS &&
+	    bpf_ringbuf_output(&ring, batch, size, BPF_RB_NO_WAKEUP))
 		state->lost_spans++;
+	batch->nr = 0;
+	__builtin_memset(state->index, 0, sizeof(state->index));
+}
+
+static __always_inline void add_counters(struct lat_rmid_cell *cell,
+					 const struct lat_rmid_span *span)
+{
+	for (__u32 i = 0; i < RMID_COUNTERS; i++) {
+		const struct lat_rmid_counter *counter = &span->counters[i];
+
+		if (i >= counters)
+			continue;
+		if (!counter->running_ns)
+			cell->unknown |= 1U << i;
+		cell->counters[i].value += counter->value;
+		cell->counters[i].enabled_ns += counter->enabled_ns;
+		cell->counters[i].running_ns += counter->running_ns;
+	}
+}
+
+/* Into the open batch, which it touches and whose slot it does not leave, or into a new one. */
+static __always_inline void add_span(struct lat_rmid_cpu *state, const struct lat_rmid_span *span)
+{
+	struct lat_rmid_batch *batch = &state->batch;
+	struct lat_rmid_cell *cell = cell_of(state, span);
+
+	if (!cell) {
+		send_batch(state);
+		cell = cell_of(state, span);
+	}
+	if (!cell)
+		return; /* cannot happen: the batch is empty */
+	batch->head = span->head;
+	batch->head.record = counters ? RMID_COUNTED_BATCH : RMID_BATCH;
+	cell->cpu_ns += span->head.time_ns - span->start_ns;
+	cell->switches += span->switches;
+	cell->flags |= span->head.flags & RMID_LAST;
+	add_counters(cell, span);
+}
+
+static __always_inline void send_span(struct lat_rmid_cpu *state, struct lat_rmid_span *span)
+{
+	__u64 size = counters ? sizeof(*span) : RMID_SPAN_SIZE;
+
+	span->head.record = counters ? RMID_COUNTED_SPAN : RMID_SPAN;
+	/* User space looks for records by itself, now and then. */
+	if (bpf_ringbuf_output(&ring, span, size, BPF_RB_NO_WAKEUP))
+		state->lost_spans++;
+}
+
+/* Counters are read also if nobody will hear of it: the next span's begin here. */
+static __noinline void take_span(struct lat_rmid_cpu *state, __u32 cpu, struct lat_rmid_span *span)
+{
+	bool alone;
+
+	if (counters)
+		read_counters(state, cpu, span->counters);
+	if (!span->start_ns)
+		return;
+	alone = span->head.time_ns >= edge_of(state, span->start_ns) ||
+		span->head.flags & RMID_TICKED;
+	if (alone || span->start_ns != state->batch.head.time_ns)
+		send_batch(state);
+	if (alone)
+		send_span(state, span);
+	else
+		add_span(state, span);
 }
 
 /* The span that is open here ends now. */
@@ -125,7 +256,7 @@ static __always_inline void end_span(struct lat_rmid_cpu *state, __u32 cpu, __u6
 	struct lat_rmid_span span = {};
 
 	fill_span(&span, state, cpu, now, flags);
-	send_span(state, cpu, &span);
+	take_span(state, cpu, &span);
 }
 
 /* The span of `task` begins now. */
@@ -226,6 +357,14 @@ static __always_inline void resume_span(struct lat_rmid_cpu *state, __u32 cpu,
 	state->pid = 0;
 }
 
+/* The CPU was offline: nobody had it since the span began, and nobody missed switches there. */
+static __always_inline void come_back(struct lat_rmid_cpu *state)
+{
+	state->left = 0;
+	state->since_ns = 0;
+	state->count = 0;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -237,11 +376,12 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 		return 0;
 	open_state(state);
 	now = bpf_ktime_get_ns();
+	if (state->left)
+		come_back(state);
 	missed = missed_switches(state, count_switches(prev, next));
 	if (missed)
 		resume_span(state, cpu, prev, missed, now);
-	if (prev->tgid == next->tgid && state->since_ns &&
-	    now / RMID_SLOT_NS == state->since_ns / RMID_SLOT_NS) {
+	if (prev->tgid == next->tgid && state->since_ns && now < edge_of(state, state->since_ns)) {
 		state->switches++;
 		state->pid = 0;
 	} else {
@@ -376,7 +516,7 @@ int sampled(struct bpf_raw_tracepoint_args *ctx)
 		   : sample.kind == LATSCOPE_RMID_WAITING ? RMID_WHO_WAITING
 		   : sample.kind == LATSCOPE_RMID_KERNEL  ? RMID_WHO_KERNEL
 							  : RMID_WHO_IDLE;
-	send_span(state, cpu, &span);
+	take_span(state, cpu, &span);
 	return 0;
 }
 

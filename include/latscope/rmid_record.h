@@ -6,6 +6,11 @@
  * So a span that was lost leaves a hole that can be seen and has a place and a length, and nothing
  * else is shifted by it. Idle time is a span like any other, of process 0.
  *
+ * Spans that lie within one slot are added up in the kernel, by process, and sent as one batch: so
+ * the number of records follows from the processes that ran in a slot, not from the switches. A
+ * batch touches its neighbours like a span. A span that crosses the edge of a slot, or that a timer
+ * ended, is a record of its own.
+ *
  * Records of one CPU come in the order of their times. Those of different CPUs nearly do: between
  * taking its time and its place in the ring a CPU may be held up. All times: CLOCK_MONOTONIC, ns.
  *
@@ -27,6 +32,8 @@
 enum lat_rmid_record {
 	RMID_SPAN, /* struct lat_rmid_span, without counters */
 	RMID_COUNTED_SPAN, /* the same with counters */
+	RMID_BATCH, /* struct lat_rmid_batch, its cells without counters */
+	RMID_COUNTED_BATCH, /* the same with counters */
 	RMID_PROCESS, /* struct lat_rmid_process */
 	RMID_OWNER, /* struct lat_rmid_owner, from the module */
 	RMID_READ, /* struct lat_rmid_read, from the module */
@@ -81,6 +88,33 @@ struct lat_rmid_span {
 _Static_assert(sizeof(struct lat_rmid_span) == 48 + RMID_COUNTERS * 16,
 	       "lat_rmid_span has no padding");
 
+/* What one process had within a batch. */
+struct lat_rmid_cell {
+	__u64 born_ns; /* as in the span */
+	__u32 who;
+	__u32 id;
+	__u32 cpu_ns;
+	__u32 switches;
+	__u32 flags; /* RMID_LAST: this was its last time on a CPU */
+	__u32 unknown; /* mask of 1 << counter: some of the time was not counted */
+	struct lat_rmid_counter counters[RMID_COUNTERS]; /* RMID_COUNTED_BATCH only */
+};
+#define RMID_CELL_SIZE __builtin_offsetof(struct lat_rmid_cell, counters)
+_Static_assert(sizeof(struct lat_rmid_cell) == 32 + RMID_COUNTERS * 16,
+	       "lat_rmid_cell has no padding");
+
+/* Touching spans of one CPU within one slot, added up. As many cells follow as `nr` says. */
+struct lat_rmid_batch {
+	struct lat_rmid_head head; /* time_ns: the end */
+	__u64 start_ns;
+	__u32 nr;
+	__u32 pad;
+};
+_Static_assert(sizeof(struct lat_rmid_batch) == 32, "lat_rmid_batch has no padding");
+
+#define RMID_CELLS 4096 /* bytes of a batch for its cells */
+#define RMID_INDEX 256 /* twice the cells that there can be at most */
+
 /* There is such a process, or it has a new name. */
 struct lat_rmid_process {
 	struct lat_rmid_head head;
@@ -125,10 +159,14 @@ struct lat_rmid_cpu {
 	__u64 hidden; /* those of them that were not seen */
 	__u64 ran_ns; /* CPU time of the thread when the span began; only with `pid` */
 	__s32 pid; /* the one thread that the span is of; 0: of several, or not known */
-	__u32 pad0;
-	__u64 pad[1]; /* to whole cache lines, so that CPUs do not share one */
+	__u32 left; /* set by user space: the CPU went offline, so the open span has no end */
+	__u64 edge_ns; /* end of the slot in which the last span began */
+	__u8 index[RMID_INDEX]; /* hash table of the open batch: number of the cell, plus 1 */
+	struct lat_rmid_batch batch; /* the open one; nr 0: there is none */
+	__u8 cells[RMID_CELLS];
+	__u64 pad[4]; /* to whole cache lines, so that CPUs do not share one */
 };
-_Static_assert(sizeof(struct lat_rmid_cpu) == 192, "lat_rmid_cpu has no padding");
+_Static_assert(sizeof(struct lat_rmid_cpu) % 64 == 0, "lat_rmid_cpu is of whole cache lines");
 
 /* What user space switches while the programs run. */
 struct lat_rmid_control {

@@ -83,6 +83,12 @@ static int poll(void *state, struct table *table)
 	return rmid__poll(state, table);
 }
 
+static int interval(void *state, struct table *table, uint64_t end_ns)
+{
+	(void)end_ns;
+	return rmid__interval(state, table);
+}
+
 static int stop(void *state, struct table *table, uint64_t end_mono_ns)
 {
 	return rmid__stop(state, table, end_mono_ns);
@@ -158,6 +164,7 @@ int rmid__add(struct rmid_command *command, struct session *session)
 		.start = start,
 		.poll = poll,
 		.stop = stop,
+		.interval = interval,
 		.describe = describe,
 	};
 	err = session__add_source(session, &command->source);

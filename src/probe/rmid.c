@@ -24,6 +24,7 @@
 
 #include "internal.h"
 #include "kernel.h"
+#include "priority.h"
 #include "refusal.h"
 #include "rmid.skel.h"
 #include "rmid_events.h"
@@ -33,7 +34,7 @@
 #define RING_MOST (1U << 24)
 #define AT_ONCE 1024 /* records that are taken before slots are put out */
 #define LAG_NS 1000000000ULL /* a CPU that tells nothing for so long will not */
-#define TIDY_NS 250000000ULL /* less, so that CPUs that went are not waited for */
+#define TIDY_NS 250000000ULL /* how often processes that ended are forgotten */
 
 enum { MODULE, SWITCHES };
 
@@ -71,8 +72,9 @@ struct rmid {
 	struct ring_buffer *ring;
 	struct lat_rmid_cpu *states; /* the map, by CPU */
 	size_t states_size;
-	unsigned int cpus; /* possible */
-	bool *online;
+	struct cpus cpus; /* possible */
+	bool *unsampled; /* by CPU: the module leaves it alone */
+	bool *timed; /* by CPU: our timer ticks there */
 	unsigned int counters[RMID_COUNTERS];
 	unsigned int nr_counters;
 	uint32_t lacking; /* those that would be read if this machine had them */
@@ -85,6 +87,9 @@ struct rmid {
 	uint64_t start_ns, tidied_ns;
 	struct table *table; /* where rows go; NULL: the window is not open */
 	uint64_t slots, incomplete_slots, missing_ns;
+	uint64_t wall_ns,
+		told_ns; /* of all CPUs: what the window holds, and what rows have of it */
+	bool stopped; /* the programs run no more */
 	int err; /* of taking a record */
 };
 
@@ -140,14 +145,14 @@ static int size_maps(struct rmid *rmid)
 	unsigned int size = RING_OF_CPU;
 	int err;
 
-	while (size < RING_MOST && size < RING_OF_CPU * rmid->cpus)
+	while (size < RING_MOST && size < RING_OF_CPU * rmid->cpus.nr)
 		size *= 2;
 	err = bpf_map__set_max_entries(rmid->skel->maps.ring, size);
 	if (!err)
-		err = bpf_map__set_max_entries(rmid->skel->maps.cpus, rmid->cpus);
+		err = bpf_map__set_max_entries(rmid->skel->maps.cpus, rmid->cpus.nr);
 	if (!err && rmid->nr_counters)
 		err = bpf_map__set_max_entries(rmid->skel->maps.events,
-					       rmid->nr_counters * rmid->cpus);
+					       rmid->nr_counters * rmid->cpus.nr);
 	return err;
 }
 
@@ -159,7 +164,9 @@ static int load(struct rmid *rmid)
 	if (!rmid->skel)
 		return -errno;
 	rmid->skel->rodata->counters = rmid->nr_counters;
-	rmid->skel->rodata->cpus_possible = rmid->cpus;
+	rmid->skel->rodata->cpus_possible = rmid->cpus.nr;
+	if (rmid->nr_counters)
+		rmid->skel->rodata->cell_size = sizeof(struct lat_rmid_cell);
 	err = select_programs(rmid);
 	if (!err)
 		err = size_maps(rmid);
@@ -171,8 +178,8 @@ static int map_states(struct rmid *rmid)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *at;
 
-	rmid->states_size = (rmid->cpus * sizeof(*rmid->states) + page - 1) / page * page;
-	at = mmap(NULL, rmid->states_size, PROT_READ, MAP_SHARED,
+	rmid->states_size = (rmid->cpus.nr * sizeof(*rmid->states) + page - 1) / page * page;
+	at = mmap(NULL, rmid->states_size, PROT_READ | PROT_WRITE, MAP_SHARED,
 		  bpf_map__fd(rmid->skel->maps.cpus), 0);
 	if (at == MAP_FAILED)
 		return -errno;
@@ -213,8 +220,8 @@ static int open_events(struct rmid *rmid)
 	int map = bpf_map__fd(rmid->skel->maps.events), err = 0;
 
 	for (unsigned int i = 0; !err && i < rmid->nr_counters; i++)
-		err = events__open(&rmid->events, rmid->counters[i], map, i * rmid->cpus,
-				   rmid->online, rmid->cpus);
+		err = events__open(&rmid->events, rmid->counters[i], map, i * rmid->cpus.nr,
+				   rmid->cpus.online, rmid->cpus.nr);
 	return err;
 }
 
@@ -276,6 +283,15 @@ static void shut(struct rmid *rmid)
 	rmid->module = -1;
 }
 
+/* An isolated CPU is left alone: there, counters are known of slots that a span does not leave. */
+static int start_timers(struct rmid *rmid)
+{
+	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
+		rmid->timed[cpu] = rmid->cpus.online[cpu] && !rmid->cpus.isolated[cpu];
+	return events__tick(&rmid->events, bpf_program__fd(rmid->skel->progs.tick), rmid->timed,
+			    rmid->cpus.nr);
+}
+
 static int try_rung(struct rmid *rmid)
 {
 	int err = 0;
@@ -285,7 +301,7 @@ static int try_rung(struct rmid *rmid)
 	if (!err && kernel__lacks())
 		err = -ENOSYS;
 	if (!err)
-		err = attribution__init(&rmid->attribution, rmid->cpus);
+		err = attribution__init(&rmid->attribution, rmid->cpus.nr);
 	rmid->attribution.by_rmid = is_rung(rmid, MODULE);
 	if (!err)
 		err = load(rmid);
@@ -298,8 +314,7 @@ static int try_rung(struct rmid *rmid)
 	if (!err)
 		err = attach_programs(rmid);
 	if (!err && is_rung(rmid, SWITCHES) && rmid->nr_counters)
-		err = events__tick(&rmid->events, bpf_program__fd(rmid->skel->progs.tick),
-				   rmid->online, rmid->cpus);
+		err = start_timers(rmid);
 	if (err)
 		shut(rmid);
 	return err;
@@ -368,6 +383,17 @@ static int choose_counters(struct rmid *rmid, const struct rmid_config *config, 
 	return 0;
 }
 
+static int read_cpus(struct rmid *rmid)
+{
+	int err = cpus__new(&rmid->cpus, (unsigned int)libbpf_num_possible_cpus());
+
+	rmid->unsampled = calloc(rmid->cpus.nr, sizeof(*rmid->unsampled));
+	rmid->timed = calloc(rmid->cpus.nr, sizeof(*rmid->timed));
+	if (!err && (!rmid->unsampled || !rmid->timed))
+		err = -ENOMEM;
+	return err;
+}
+
 int rmid__open(struct rmid **out, const struct rmid_config *config, char why[RUN_TEXT])
 {
 	struct rmid *rmid = calloc(1, sizeof(*rmid));
@@ -377,9 +403,7 @@ int rmid__open(struct rmid **out, const struct rmid_config *config, char why[RUN
 	if (!rmid)
 		return -ENOMEM;
 	rmid->module = -1;
-	rmid->cpus = (unsigned int)libbpf_num_possible_cpus();
-	rmid->online = calloc(rmid->cpus, sizeof(*rmid->online));
-	err = rmid->online ? cpus__online(CPUS_ONLINE, rmid->online, rmid->cpus) : -ENOMEM;
+	err = read_cpus(rmid);
 	if (!err)
 		err = choose_counters(rmid, config, why);
 	if (!err)
@@ -388,6 +412,7 @@ int rmid__open(struct rmid **out, const struct rmid_config *config, char why[RUN
 		rmid__close(rmid);
 		return err;
 	}
+	priority__raise(); /* if that fails, what is lost is told */
 	*out = rmid;
 	return 0;
 }
@@ -396,8 +421,11 @@ void rmid__close(struct rmid *rmid)
 {
 	if (!rmid)
 		return;
+	priority__restore();
 	shut(rmid);
-	free(rmid->online);
+	cpus__free(&rmid->cpus);
+	free(rmid->unsampled);
+	free(rmid->timed);
 	free(rmid);
 }
 
@@ -414,32 +442,15 @@ static struct rows_layout layout_of(const struct rmid *rmid)
 	return (struct rows_layout){ rmid->counters, rmid->nr_counters, is_rung(rmid, MODULE) };
 }
 
-static void tell_slots(const struct rmid_account *account, FILE *out)
-{
-	fprintf(out, "; %llu of %llu slots incomplete, %llu records lost",
-		(unsigned long long)account->incomplete_slots, (unsigned long long)account->slots,
-		(unsigned long long)(account->lost_spans + account->lost_others));
-	if (account->malformed)
-		fprintf(out, ", %llu malformed", (unsigned long long)account->malformed);
-	if (account->hidden)
-		fprintf(out, ", %llu switches hidden", (unsigned long long)account->hidden);
-}
-
 /* What the window has shown. */
 static void conclude(const struct rmid *rmid, FILE *out)
 {
 	struct rmid_account account;
 
 	rmid__account(rmid, &account);
-	if (!account.slots)
+	if (!account.slots || !account.wall_ns)
 		return;
-	tell_slots(&account, out);
-	if (account.ticks)
-		fprintf(out, "; %.2f %% of ticks within 100 us of their edge",
-			100.0 * (double)account.ticks_in_time / (double)account.ticks);
-	if (account.failed_reads)
-		fprintf(out, "; perf events could not be read %llu times",
-			(unsigned long long)account.failed_reads);
+	rmid_account__tell(&account, out);
 	if (is_rung(rmid, MODULE)) {
 		fputs("; ", out);
 		module__tell(&rmid->before, &rmid->after, account.no_value, out);
@@ -511,29 +522,50 @@ int rmid__ready(struct rmid *rmid)
 {
 	int err = is_rung(rmid, MODULE) ? module__read(rmid->module, &rmid->before) : 0;
 
+	if (!err && is_rung(rmid, MODULE))
+		err = cpus__parse(rmid->before.unsampled, rmid->unsampled, rmid->cpus.nr);
 	if (err)
 		return err;
 	__atomic_store_n(&rmid->skel->bss->control.armed, 1, __ATOMIC_SEQ_CST);
-	for (unsigned int cpu = 0; !err && cpu < rmid->cpus; cpu++)
-		if (is_rung(rmid, SWITCHES) && rmid->online[cpu])
+	for (unsigned int cpu = 0; !err && cpu < rmid->cpus.nr; cpu++)
+		if (is_rung(rmid, SWITCHES) && rmid->cpus.online[cpu])
 			err = prime(rmid, cpu);
 	return err;
+}
+
+/* CPUs of which nothing will come: known reasons, so it is not lost. Others join by themselves. */
+static void part_with_silent(struct rmid *rmid)
+{
+	struct slots *slots = rmid->attribution.slots;
+
+	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++) {
+		if (!rmid->cpus.present[cpu])
+			continue;
+		if (rmid->unsampled[cpu])
+			slots__leave(slots, cpu, PROCESSES_UNSAMPLED);
+		if (rmid->cpus.online[cpu])
+			continue;
+		slots__leave(slots, cpu, PROCESSES_OFFLINE);
+		__atomic_store_n(&rmid->states[cpu].left, 1, __ATOMIC_RELAXED);
+		rmid->timed[cpu] = false; /* the kernel has taken its events away */
+	}
 }
 
 void rmid__start(struct rmid *rmid, uint64_t start_ns)
 {
 	rmid->start_ns = start_ns;
 	slots__start(rmid->attribution.slots, start_ns);
-	for (unsigned int cpu = 0; cpu < rmid->cpus; cpu++)
-		if (rmid->online[cpu])
+	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
+		if (rmid->cpus.present[cpu])
 			slots__join(rmid->attribution.slots, cpu, start_ns);
+	part_with_silent(rmid);
 }
 
 static uint64_t sum_lost_others(const struct rmid *rmid)
 {
 	uint64_t sum = 0;
 
-	for (unsigned int cpu = 0; cpu < rmid->cpus; cpu++)
+	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
 		sum += __atomic_load_n(&rmid->states[cpu].lost_others, __ATOMIC_RELAXED);
 	return sum;
 }
@@ -554,65 +586,65 @@ static int mend_losses(struct rmid *rmid)
 	return module__dump(rmid->module);
 }
 
-/* A copy of a CPU's state that holds; false: it would not. */
+/* A copy of a CPU's state that holds, its open batch included; false: it would not. */
 static bool copy_state(const struct lat_rmid_cpu *state, struct lat_rmid_cpu *copy)
 {
+	__u32 version;
+
 	for (int tries = 0; tries < 8; tries++) {
-		copy->version = __atomic_load_n(&state->version, __ATOMIC_ACQUIRE);
-		copy->tgid = __atomic_load_n(&state->tgid, __ATOMIC_RELAXED);
-		copy->born_ns = __atomic_load_n(&state->born_ns, __ATOMIC_RELAXED);
-		copy->since_ns = __atomic_load_n(&state->since_ns, __ATOMIC_RELAXED);
+		version = __atomic_load_n(&state->version, __ATOMIC_ACQUIRE);
+		memcpy(copy, state, sizeof(*copy));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(copy->version & 1) &&
-		    copy->version == __atomic_load_n(&state->version, __ATOMIC_RELAXED))
-			return true;
+		if (!(version & 1) && version == __atomic_load_n(&state->version, __ATOMIC_RELAXED))
+			return !copy->left;
 	}
 	return false;
 }
 
-/* The spans that are open have lasted until `until`, at least. */
-static int extend_spans(struct rmid *rmid, uint64_t until)
+/*
+ * The open batch of a CPU that is past its slot: nothing is added to it any more, and it is sent
+ * only when the CPU switches again, which may be long.
+ */
+static int take_open_batch(struct rmid *rmid, const struct lat_rmid_cpu *state, uint64_t until)
 {
-	struct attribution *attribution = &rmid->attribution;
-	struct lat_rmid_cpu state;
-	uint32_t process;
-	int err = 0;
+	const struct lat_rmid_batch *batch = &state->batch;
 
-	for (unsigned int cpu = 0; !err && cpu < rmid->cpus; cpu++) {
-		if (!rmid->online[cpu] || !copy_state(&rmid->states[cpu], &state) ||
-		    !state.since_ns)
-			continue;
-		process = state.tgid ? processes__find(attribution->processes, state.tgid,
-						       state.born_ns)
-				     : PROCESSES_IDLE;
-		if (process == UINT32_MAX)
-			return -ENOMEM;
-		processes__ran(attribution->processes, process, until);
-		err = slots__extend(attribution->slots, cpu, process, state.since_ns, until);
-	}
-	return err;
+	if (!batch->nr ||
+	    (!rmid->stopped && batch->head.time_ns / RMID_SLOT_NS >= until / RMID_SLOT_NS) ||
+	    !slots__reaches(rmid->attribution.slots, batch->head.cpu, batch->start_ns))
+		return 0;
+	return attribution__take_batch(&rmid->attribution, batch);
 }
 
-/*
- * Of whom no name was heard: the record was lost, or the kernel's iterator left it out, as that of
- * 6.18 does process 1. It may be another process of that number by now; so may any name in /proc.
- */
-static void name_process(struct rmid *rmid, uint32_t index)
+/* The span that is open on a CPU has lasted until `until`, at least. */
+static int extend_span(struct rmid *rmid, unsigned int cpu, const struct lat_rmid_cpu *state,
+		       uint64_t until)
 {
-	const struct process *process = processes__at(rmid->attribution.processes, index);
-	char path[32], comm[RMID_COMM_LEN + 1] = "?";
-	FILE *stream;
+	struct attribution *attribution = &rmid->attribution;
+	uint32_t process = PROCESSES_IDLE;
 
-	if (!process->tgid || process->comm[0])
-		return;
-	snprintf(path, sizeof(path), "/proc/%u/comm", process->tgid);
-	stream = fopen(path, "re");
-	if (stream) {
-		if (fgets(comm, sizeof(comm), stream))
-			comm[strcspn(comm, "\n")] = '\0';
-		fclose(stream);
+	if (state->tgid)
+		process = processes__find(attribution->processes, state->tgid, state->born_ns);
+	if (process == UINT32_MAX)
+		return -ENOMEM;
+	processes__ran(attribution->processes, process, until);
+	return slots__extend(attribution->slots, cpu, process, state->since_ns, until);
+}
+
+static int take_states(struct rmid *rmid, uint64_t until)
+{
+	struct lat_rmid_cpu state;
+	int err = 0;
+
+	for (unsigned int cpu = 0; !err && cpu < rmid->cpus.nr; cpu++) {
+		if (!rmid->cpus.online[cpu] || rmid->timed[cpu] ||
+		    !copy_state(&rmid->states[cpu], &state))
+			continue;
+		err = take_open_batch(rmid, &state, until);
+		if (!err && state.since_ns)
+			err = extend_span(rmid, cpu, &state, until);
 	}
-	processes__name(rmid->attribution.processes, index, comm);
+	return err;
 }
 
 static int put_slot(struct rmid *rmid, const struct slot *slot)
@@ -622,8 +654,11 @@ static int put_slot(struct rmid *rmid, const struct slot *slot)
 	rmid->slots++;
 	rmid->incomplete_slots += slot->missing_ns || slot->doubtful;
 	rmid->missing_ns += slot->missing_ns;
-	for (size_t i = 0; i < slot->nr; i++)
-		name_process(rmid, slot->cells[i].process);
+	rmid->told_ns += slot->missing_ns;
+	for (size_t i = 0; i < slot->nr; i++) {
+		rmid->told_ns += slot->cells[i].sums.cpu_ns;
+		processes__name_by_proc(rmid->attribution.processes, slot->cells[i].process);
+	}
 	return rows__add(rmid->table, &layout, slot, rmid->attribution.processes, rmid->start_ns);
 }
 
@@ -641,10 +676,7 @@ static int settle(struct rmid *rmid)
 	return err;
 }
 
-/*
- * Now and then: CPUs that went offline tell nothing any more, one that came joins by itself; and
- * processes that ended make room for others.
- */
+/* Processes that ended make room for others. */
 static void tidy_up(struct rmid *rmid, uint64_t now)
 {
 	uint64_t settled = slots__settled_ns(rmid->attribution.slots);
@@ -654,11 +686,6 @@ static void tidy_up(struct rmid *rmid, uint64_t now)
 	rmid->tidied_ns = now;
 	if (settled > LAG_NS)
 		processes__forget(rmid->attribution.processes, settled - LAG_NS);
-	if (cpus__online(CPUS_ONLINE, rmid->online, rmid->cpus))
-		return;
-	for (unsigned int cpu = 0; cpu < rmid->cpus; cpu++)
-		if (!rmid->online[cpu])
-			slots__leave(rmid->attribution.slots, cpu);
 }
 
 /* `until` lies before the ring is looked at: then what is there by then is in it. */
@@ -667,8 +694,8 @@ static int take_all(struct rmid *rmid, uint64_t until)
 	int err;
 
 	err = drain(rmid);
-	if (!err && is_rung(rmid, SWITCHES) && !rmid->nr_counters)
-		err = extend_spans(rmid, until);
+	if (!err && is_rung(rmid, SWITCHES))
+		err = take_states(rmid, until);
 	return err;
 }
 
@@ -685,8 +712,15 @@ int rmid__poll(struct rmid *rmid, struct table *table)
 		err = settle(rmid);
 	if (err)
 		return err;
+	if (!cpus__look(&rmid->cpus))
+		part_with_silent(rmid);
 	tidy_up(rmid, until);
 	return 0;
+}
+
+int rmid__interval(struct rmid *rmid, struct table *table)
+{
+	return rmid__poll(rmid, table);
 }
 
 /*
@@ -713,6 +747,9 @@ int rmid__stop(struct rmid *rmid, struct table *table, uint64_t end_ns)
 	slots__end(rmid->attribution.slots, end_ns);
 	err = is_rung(rmid, MODULE) ? module__read(rmid->module, &rmid->after) : 0;
 	fall_silent(rmid);
+	rmid->stopped = true;
+	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
+		rmid->wall_ns += rmid->cpus.present[cpu] ? end_ns - rmid->start_ns : 0;
 	if (!err)
 		err = take_all(rmid, end_ns);
 	if (!err)
@@ -737,9 +774,11 @@ void rmid__account(const struct rmid *rmid, struct rmid_account *account)
 		.slots = rmid->slots,
 		.incomplete_slots = rmid->incomplete_slots,
 		.missing_ns = rmid->missing_ns,
+		.wall_ns = rmid->wall_ns,
+		.told_ns = rmid->told_ns,
 		.lost_others = sum_lost_others(rmid),
 	};
-	for (unsigned int cpu = 0; cpu < rmid->cpus; cpu++) {
+	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++) {
 		account->lost_spans += rmid->states[cpu].lost_spans;
 		account->hidden += rmid->states[cpu].hidden;
 		account->failed_reads += rmid->states[cpu].failed_reads;

@@ -12,6 +12,8 @@
 
 #include <base/run.h>
 
+#include "rmid_account.h"
+
 struct rmid;
 
 #define RMID_MODULE "rmid" /* in a recording */
@@ -53,20 +55,12 @@ void rmid__start(struct rmid *rmid, uint64_t start_ns);
 /* Takes what there is. Rows go to the table, in order of time; not yet those of slots in flight. */
 int rmid__poll(struct rmid *rmid, struct table *table);
 
+/* Takes what there is before an interval is told of: then its rows are those of its slots. */
+int rmid__interval(struct rmid *rmid, struct table *table);
+
 /* Measures no more; the table gets all that is left. */
 int rmid__stop(struct rmid *rmid, struct table *table, uint64_t end_ns);
 
-struct rmid_account {
-	uint64_t records; /* that came */
-	uint64_t lost_spans, lost_others; /* that did not */
-	uint64_t hidden; /* switches that no program was run for */
-	uint64_t malformed;
-	uint64_t failed_reads; /* of a perf event */
-	uint64_t no_value; /* readings of caches that gave none */
-	uint64_t ticks, ticks_in_time; /* near the edge of a slot: ATTRIBUTION_EDGE_NS */
-	uint64_t slots, incomplete_slots; /* that came out */
-	uint64_t missing_ns; /* of all CPUs: nobody knows who had them */
-};
 void rmid__account(const struct rmid *rmid, struct rmid_account *account);
 
 #endif

@@ -26,18 +26,19 @@ void attribution__clear(struct attribution *attribution)
 	attribution->processes = NULL;
 }
 
-/* UINT32_MAX: no memory. */
-static uint32_t owner_of(struct attribution *attribution, const struct lat_rmid_span *span)
+/* Whose time that ended at time_ns is. UINT32_MAX: no memory. */
+static uint32_t owner_of(struct attribution *attribution, uint32_t who, uint32_t id,
+			 uint64_t born_ns, uint64_t time_ns)
 {
-	switch (span->who) {
+	switch (who) {
 	case RMID_WHO_IDLE:
 		return PROCESSES_IDLE;
 	case RMID_WHO_PROCESS:
-		return processes__find(attribution->processes, span->id, span->born_ns);
+		return processes__find(attribution->processes, id, born_ns);
 	case RMID_WHO_RMID:
-		if (span->id > LATSCOPE_RMID_MAX)
+		if (id > LATSCOPE_RMID_MAX)
 			return PROCESSES_UNKNOWN;
-		return processes__owner(attribution->processes, span->id, span->head.time_ns);
+		return processes__owner(attribution->processes, id, time_ns);
 	case RMID_WHO_WAITING:
 		return PROCESSES_WAITING;
 	case RMID_WHO_KERNEL:
@@ -55,9 +56,18 @@ static void judge_tick(struct attribution *attribution, uint64_t time_ns)
 		attribution->ticks_in_time++;
 }
 
+static void note_run(struct attribution *attribution, uint32_t owner, uint64_t time_ns, bool last)
+{
+	if (last && owner >= PROCESSES_SPECIAL)
+		processes__end(attribution->processes, owner, time_ns);
+	else
+		processes__ran(attribution->processes, owner, time_ns);
+}
+
 static int take_span(struct attribution *attribution, const struct lat_rmid_span *span)
 {
-	uint32_t owner = owner_of(attribution, span);
+	uint32_t owner =
+		owner_of(attribution, span->who, span->id, span->born_ns, span->head.time_ns);
 	int err;
 
 	if (owner == UINT32_MAX)
@@ -69,11 +79,37 @@ static int take_span(struct attribution *attribution, const struct lat_rmid_span
 		attribution->malformed++;
 		return 0;
 	}
-	if (span->head.flags & RMID_LAST && owner >= PROCESSES_SPECIAL)
-		processes__end(attribution->processes, owner, span->head.time_ns);
-	else
-		processes__ran(attribution->processes, owner, span->head.time_ns);
+	note_run(attribution, owner, span->head.time_ns, span->head.flags & RMID_LAST);
 	return err;
+}
+
+/* An RMID has one owner within a batch: a slot is shorter than the rest between two owners. */
+int attribution__take_batch(struct attribution *attribution, const struct lat_rmid_batch *batch)
+{
+	uint32_t owners[RMID_CELLS / RMID_CELL_SIZE];
+	const struct lat_rmid_cell *cell;
+	int err;
+
+	for (uint32_t i = 0; i < batch->nr; i++) {
+		cell = slots__cell(batch, i);
+		owners[i] = owner_of(attribution, cell->who, cell->id, cell->born_ns,
+				     batch->head.time_ns);
+		if (owners[i] == UINT32_MAX)
+			return -ENOMEM;
+		note_run(attribution, owners[i], batch->head.time_ns, cell->flags & RMID_LAST);
+	}
+	err = slots__add_batch(attribution->slots, batch, owners);
+	if (err == -EINVAL) {
+		attribution->malformed++;
+		return 0;
+	}
+	return err;
+}
+
+static bool is_whole(const struct lat_rmid_batch *batch, size_t size)
+{
+	return batch->nr <= RMID_CELLS / RMID_CELL_SIZE &&
+	       (const char *)slots__cell(batch, batch->nr) <= (const char *)batch + size;
 }
 
 /* Who has no RMID is not known where the module tells who is: nobody would tell when he ends. */
@@ -145,6 +181,8 @@ int attribution__take(struct attribution *attribution, const void *record, size_
 	static const size_t sizes[] = {
 		[RMID_SPAN] = RMID_SPAN_SIZE,
 		[RMID_COUNTED_SPAN] = sizeof(struct lat_rmid_span),
+		[RMID_BATCH] = sizeof(struct lat_rmid_batch),
+		[RMID_COUNTED_BATCH] = sizeof(struct lat_rmid_batch),
 		[RMID_PROCESS] = sizeof(struct lat_rmid_process),
 		[RMID_OWNER] = sizeof(struct lat_rmid_owner),
 		[RMID_READ] = sizeof(struct lat_rmid_read),
@@ -158,6 +196,12 @@ int attribution__take(struct attribution *attribution, const void *record, size_
 		return 0;
 	}
 	switch (head->record) {
+	case RMID_BATCH:
+	case RMID_COUNTED_BATCH:
+		if (is_whole(record, size))
+			return attribution__take_batch(attribution, record);
+		attribution->malformed++;
+		return 0;
 	case RMID_PROCESS:
 		return take_process(attribution, record);
 	case RMID_OWNER:

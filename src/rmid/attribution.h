@@ -34,6 +34,9 @@ void attribution__clear(struct attribution *attribution);
 /* Takes a record of the ring. 0 or -ENOMEM; what is no record is counted. */
 int attribution__take(struct attribution *attribution, const void *record, size_t size);
 
+/* A batch that is sound, as of the ring. 0 or -ENOMEM. */
+int attribution__take_batch(struct attribution *attribution, const struct lat_rmid_batch *batch);
+
 /* Records were lost that tell who is who: slots that did not come out may be wrong until then. */
 void attribution__doubt(struct attribution *attribution, uint64_t until_ns);
 

@@ -47,6 +47,8 @@ static void take_line(struct module_state *state, const char *name, const char *
 
 	if (!strcmp(name, "rdt"))
 		snprintf(state->rdt, sizeof(state->rdt), "%s", value);
+	if (!strcmp(name, "unsampled"))
+		snprintf(state->unsampled, sizeof(state->unsampled), "%s", value);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (!strcmp(name, numbers[i].name))
 			*numbers[i].value = strtoull(value, NULL, 10);

@@ -12,6 +12,7 @@ struct module_state {
 	uint64_t rmids;
 	uint64_t limbo_ns;
 	char rdt[16];
+	char unsampled[1024]; /* list of CPUs that the module's timer leaves alone */
 	uint64_t l3_scale; /* 0: no RDT */
 	uint64_t assigned, waiting, refused;
 	uint64_t ticks, ticks_late;

@@ -2,6 +2,7 @@
 #include "processes.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,10 +32,9 @@ struct processes {
 int processes__new(struct processes **out)
 {
 	static const char *const names[PROCESSES_SPECIAL] = {
-		[PROCESSES_IDLE] = "(idle)",
-		[PROCESSES_KERNEL] = "(kernel)",
-		[PROCESSES_WAITING] = "(waiting)",
-		[PROCESSES_UNKNOWN] = "(unknown)",
+		[PROCESSES_IDLE] = "(idle)",	   [PROCESSES_KERNEL] = "(kernel)",
+		[PROCESSES_WAITING] = "(waiting)", [PROCESSES_UNKNOWN] = "(unknown)",
+		[PROCESSES_OFFLINE] = "(offline)", [PROCESSES_UNSAMPLED] = "(unsampled)",
 	};
 	struct processes *processes = calloc(1, sizeof(*processes));
 
@@ -130,6 +130,24 @@ void processes__name(struct processes *processes, uint32_t index, const char *co
 
 	memcpy(process->comm, comm, sizeof(process->comm));
 	process->comm[sizeof(process->comm) - 1] = '\0';
+}
+
+void processes__name_by_proc(struct processes *processes, uint32_t index)
+{
+	const struct process *process = &processes->all[index];
+	char path[32], comm[RMID_COMM_LEN + 1] = "?";
+	FILE *stream;
+
+	if (!process->tgid || process->comm[0])
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/comm", process->tgid);
+	stream = fopen(path, "re");
+	if (stream) {
+		if (fgets(comm, sizeof(comm), stream))
+			comm[strcspn(comm, "\n")] = '\0';
+		fclose(stream);
+	}
+	processes__name(processes, index, comm);
 }
 
 void processes__end(struct processes *processes, uint32_t index, uint64_t time_ns)

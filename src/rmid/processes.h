@@ -20,6 +20,8 @@ enum {
 	PROCESSES_KERNEL, /* kernel threads, where they are not told apart */
 	PROCESSES_WAITING, /* all for which the module had no RMID */
 	PROCESSES_UNKNOWN, /* an RMID of which nobody knows whose it was */
+	PROCESSES_OFFLINE, /* the CPU was offline */
+	PROCESSES_UNSAMPLED, /* the module leaves the CPU alone: it is isolated */
 	PROCESSES_SPECIAL,
 };
 
@@ -49,6 +51,12 @@ uint32_t processes__find(struct processes *processes, uint32_t tgid, uint64_t bo
 uint32_t processes__look(const struct processes *processes, uint32_t tgid, uint64_t born_ns);
 
 void processes__name(struct processes *processes, uint32_t index, const char *comm);
+/*
+ * One of whom no name was heard gets that in /proc: the record was lost, or the kernel's iterator
+ * left it out, as that of 6.18 does process 1. It may be another process of that number by now; so
+ * may any name in /proc.
+ */
+void processes__name_by_proc(struct processes *processes, uint32_t index);
 void processes__end(struct processes *processes, uint32_t index, uint64_t time_ns);
 
 /* It was on a CPU then: if it was said to have ended before, that was not yet so. */

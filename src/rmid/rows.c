@@ -100,20 +100,12 @@ static int begin_row(struct table *table, uint64_t time_ns, const struct slot *s
 	return table__set_text(table, ROWS_COMM, clean__text(clean, sizeof(clean), comm));
 }
 
-static bool is_idle(const struct slot *slot)
-{
-	return !slot->missing_ns && !slot->doubtful &&
-	       (!slot->nr || (slot->nr == 1 && slot->cells[0].process == PROCESSES_IDLE));
-}
-
 int rows__add(struct table *table, const struct rows_layout *layout, const struct slot *slot,
 	      const struct processes *processes, uint64_t start_ns)
 {
 	uint64_t time_ns = slot->start_ns + RMID_SLOT_NS - start_ns;
 	int err = 0;
 
-	if (is_idle(slot))
-		return 0;
 	for (size_t i = 0; !err && i < slot->nr; i++) {
 		const struct process *process = processes__at(processes, slot->cells[i].process);
 

@@ -30,10 +30,7 @@ struct rows_layout {
 
 int rows__new_table(struct table **table, const struct rows_layout *layout);
 
-/*
- * Adds the rows of a slot of a window that opened at start_ns. A slot in which nobody ran and of
- * which nothing is missing has none: all of it was idle. 0 or -ENOMEM.
- */
+/* Adds the rows of a slot of a window that opened at start_ns. 0 or -ENOMEM. */
 int rows__add(struct table *table, const struct rows_layout *layout, const struct slot *slot,
 	      const struct processes *processes, uint64_t start_ns);
 

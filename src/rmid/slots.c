@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "processes.h"
+
 #define CELLS_KEPT 8
+
+#define AWAY_NOT UINT32_MAX
 
 struct slots {
 	uint64_t start_ns, end_ns; /* what lies outside does not count */
@@ -15,7 +19,8 @@ struct slots {
 	uint64_t room; /* a power of two */
 	bool taken; /* the first is in the hands of the caller */
 	unsigned int cpus;
-	uint64_t *done_ns; /* by CPU: all before it is settled; 0: it is not there */
+	uint64_t *done_ns; /* by CPU: all before it is settled; 0: it was never there */
+	uint32_t *away; /* by CPU: whose its time is while nothing comes of it; AWAY_NOT */
 };
 
 int slots__new(struct slots **out, unsigned int cpus)
@@ -25,12 +30,15 @@ int slots__new(struct slots **out, unsigned int cpus)
 	if (!slots)
 		return -ENOMEM;
 	slots->done_ns = calloc(cpus, sizeof(*slots->done_ns));
+	slots->away = calloc(cpus, sizeof(*slots->away));
 	slots->room = 64;
 	slots->ring = calloc(slots->room, sizeof(*slots->ring));
-	if (!slots->done_ns || !slots->ring) {
+	if (!slots->done_ns || !slots->away || !slots->ring) {
 		slots__free(slots);
 		return -ENOMEM;
 	}
+	for (unsigned int cpu = 0; cpu < cpus; cpu++)
+		slots->away[cpu] = AWAY_NOT;
 	slots->cpus = cpus;
 	slots->end_ns = UINT64_MAX;
 	*out = slots;
@@ -56,6 +64,7 @@ void slots__free(struct slots *slots)
 		free(slots->ring[i].cells);
 	free(slots->ring);
 	free(slots->done_ns);
+	free(slots->away);
 	free(slots);
 }
 
@@ -253,10 +262,37 @@ void slots__join(struct slots *slots, unsigned int cpu, uint64_t since_ns)
 		slots->done_ns[cpu] = later(since_ns, first_ns);
 }
 
-void slots__leave(struct slots *slots, unsigned int cpu)
+void slots__leave(struct slots *slots, unsigned int cpu, uint32_t process)
 {
 	let_go(slots);
-	slots->done_ns[cpu] = 0;
+	slots->away[cpu] = process;
+}
+
+/* A CPU from which nothing came until then, for a known reason. */
+static int pass_over(struct slots *slots, unsigned int cpu, uint64_t until_ns)
+{
+	struct lat_rmid_span span = { .head.time_ns = until_ns, .head.cpu = (__u16)cpu };
+	uint64_t *done = &slots->done_ns[cpu];
+	int err = 0;
+
+	if (*done && *done < until_ns) {
+		err = add_time(slots, &span, slots->away[cpu], *done, until_ns);
+		*done = until_ns;
+	}
+	return err;
+}
+
+/* What nobody told of before the next span. */
+static int add_gap(struct slots *slots, unsigned int cpu, uint64_t until_ns)
+{
+	int err;
+
+	until_ns = earlier(until_ns, slots->end_ns);
+	if (slots->away[cpu] == AWAY_NOT)
+		return miss(slots, slots->done_ns[cpu], until_ns);
+	err = pass_over(slots, cpu, until_ns);
+	slots->away[cpu] = AWAY_NOT;
+	return err;
 }
 
 int slots__add(struct slots *slots, const struct lat_rmid_span *span, uint32_t process)
@@ -272,7 +308,7 @@ int slots__add(struct slots *slots, const struct lat_rmid_span *span, uint32_t p
 	slots__join(slots, span->head.cpu, from);
 	if (to < slots->start_ns || to < from || from >= slots->end_ns)
 		return 0;
-	err = miss(slots, *done, from);
+	err = add_gap(slots, span->head.cpu, from);
 	if (!err)
 		err = add_time(slots, span, process, later(from, *done),
 			       earlier(to, slots->end_ns));
@@ -282,6 +318,93 @@ int slots__add(struct slots *slots, const struct lat_rmid_span *span, uint32_t p
 		err = add_switches(slots, process, to, last);
 	*done = later(*done, to);
 	return err;
+}
+
+const struct lat_rmid_cell *slots__cell(const struct lat_rmid_batch *batch, uint32_t i)
+{
+	size_t size =
+		batch->head.record == RMID_BATCH ? RMID_CELL_SIZE : sizeof(struct lat_rmid_cell);
+
+	return (const void *)((const char *)(batch + 1) + i * size);
+}
+
+/* Its cells fill it, within one slot. */
+static bool is_sound(const struct slots *slots, const struct lat_rmid_batch *batch)
+{
+	uint64_t start = batch->start_ns, end = batch->head.time_ns, sum = 0;
+
+	for (uint32_t i = 0; i < batch->nr; i++)
+		sum += slots__cell(batch, i)->cpu_ns;
+	return batch->head.cpu < slots->cpus && sum == end - start &&
+	       start / RMID_SLOT_NS == end / RMID_SLOT_NS;
+}
+
+/* Of values that are spread evenly over the `whole` of a batch, the part in [from, to). */
+struct part {
+	uint64_t from, to, whole;
+};
+
+static void add_cell_counters(struct rmid_sums *sums, const struct lat_rmid_cell *cell,
+			      const struct part *part, uint64_t cpu_ns)
+{
+	for (unsigned int i = 0; i < RMID_COUNTERS; i++) {
+		const struct lat_rmid_counter *counter = &cell->counters[i];
+
+		if (cell->unknown & 1U << i || !counter->running_ns)
+			continue;
+		sums->values[i] += share(scaled(counter), part->from, part->to, part->whole);
+		sums->counted_ns[i] += cpu_ns;
+	}
+}
+
+/* `before`: the time of the cells before it. By such sums, rounding loses nothing. */
+static int add_cell_part(struct slots *slots, const struct lat_rmid_batch *batch, uint32_t i,
+			 uint32_t owner, const struct part *part, uint64_t before)
+{
+	const struct lat_rmid_cell *cell = slots__cell(batch, i);
+	struct rmid_sums *sums = sums_at(slots, owner, batch->start_ns);
+	uint64_t cpu_ns;
+
+	if (!sums)
+		return -ENOMEM;
+	cpu_ns = share(before + cell->cpu_ns, part->from, part->to, part->whole) -
+		 share(before, part->from, part->to, part->whole);
+	sums->cpu_ns += cpu_ns;
+	sums->switches += share(cell->switches, part->from, part->to, part->whole);
+	if (batch->head.record == RMID_COUNTED_BATCH)
+		add_cell_counters(sums, cell, part, cpu_ns);
+	return 0;
+}
+
+int slots__add_batch(struct slots *slots, const struct lat_rmid_batch *batch,
+		     const uint32_t *owners)
+{
+	uint64_t *done, start = batch->start_ns, end = batch->head.time_ns, before = 0;
+	struct part part = { .whole = end - start };
+	int err;
+
+	let_go(slots);
+	if (!is_sound(slots, batch))
+		return -EINVAL;
+	slots__join(slots, batch->head.cpu, start);
+	done = &slots->done_ns[batch->head.cpu];
+	if (end <= *done || start == end || start >= slots->end_ns)
+		return 0;
+	err = add_gap(slots, batch->head.cpu, start);
+	part.from = later(start, *done) - start;
+	part.to = earlier(end, slots->end_ns) - start;
+	for (uint32_t i = 0; !err && i < batch->nr; i++) {
+		err = add_cell_part(slots, batch, i, owners[i], &part, before);
+		before += slots__cell(batch, i)->cpu_ns;
+	}
+	*done = end;
+	return err;
+}
+
+bool slots__reaches(const struct slots *slots, unsigned int cpu, uint64_t time_ns)
+{
+	return cpu < slots->cpus && (slots->done_ns[cpu] >= time_ns ||
+				     (slots->done_ns[cpu] && slots->away[cpu] != AWAY_NOT));
 }
 
 /* Two readings of what is in one cache are not to be added; the first one stays. */
@@ -314,7 +437,7 @@ int slots__extend(struct slots *slots, unsigned int cpu, uint32_t process, uint6
 				      .head.cpu = cpu,
 				      .start_ns = since_ns };
 
-	if (cpu >= slots->cpus || since_ns > slots->done_ns[cpu] || now_ns < since_ns)
+	if (!slots__reaches(slots, cpu, since_ns) || now_ns < since_ns)
 		return 0;
 	return slots__add(slots, &span, process);
 }
@@ -327,6 +450,10 @@ int slots__give_up(struct slots *slots, uint64_t until_ns)
 	for (unsigned int cpu = 0; !err && cpu < slots->cpus; cpu++) {
 		if (!slots->done_ns[cpu])
 			continue;
+		if (slots->away[cpu] != AWAY_NOT) {
+			err = pass_over(slots, cpu, until_ns);
+			continue;
+		}
 		err = miss(slots, slots->done_ns[cpu], until_ns);
 		slots->done_ns[cpu] = later(slots->done_ns[cpu], until_ns);
 	}
@@ -349,14 +476,19 @@ uint64_t slots__settled_ns(const struct slots *slots)
 
 const struct slot *slots__next(struct slots *slots)
 {
-	uint64_t done = UINT64_MAX;
+	uint64_t done = UINT64_MAX, edge;
 
 	let_go(slots);
+	edge = (slots->first + 1) * RMID_SLOT_NS;
 	for (unsigned int cpu = 0; cpu < slots->cpus; cpu++)
-		if (slots->done_ns[cpu])
+		if (slots->done_ns[cpu] && slots->away[cpu] == AWAY_NOT)
 			done = earlier(done, slots->done_ns[cpu]);
-	if (!slots->nr || done < (slots->first + 1) * RMID_SLOT_NS)
+	if (!slots->nr || done == UINT64_MAX || done < edge)
 		return NULL;
+	for (unsigned int cpu = 0; cpu < slots->cpus; cpu++)
+		if (slots->away[cpu] != AWAY_NOT &&
+		    pass_over(slots, cpu, earlier(edge, slots->end_ns)))
+			return NULL; /* no memory: adding to it will tell */
 	slots->taken = true;
 	return &slots->ring[slots->first % slots->room];
 }

@@ -62,18 +62,33 @@ void slots__end(struct slots *slots, uint64_t end_ns);
 
 /*
  * From since_ns on, or from where slots are still to come out, time on this CPU counts. A CPU joins
- * also with its first span; it must leave when it goes offline, or everything waits for it.
+ * also with its first span. When it goes offline it must leave, or everything waits for it: until
+ * its next span all its time belongs to `process`, one of PROCESSES_SPECIAL.
  */
 void slots__join(struct slots *slots, unsigned int cpu, uint64_t since_ns);
-void slots__leave(struct slots *slots, unsigned int cpu);
+void slots__leave(struct slots *slots, unsigned int cpu, uint32_t process);
 
 /* A span of `process`. -EINVAL: no such CPU; -ENOMEM. */
 int slots__add(struct slots *slots, const struct lat_rmid_span *span, uint32_t process);
 
 /*
+ * A batch with its cells, which belong to the processes in `owners`. One that was added before does
+ * not count again. Of one that is not wholly new, or lies partly outside the window, each process
+ * gets its share. -EINVAL: no such CPU, or it cannot be right; -ENOMEM.
+ */
+int slots__add_batch(struct slots *slots, const struct lat_rmid_batch *batch,
+		     const uint32_t *owners);
+
+/* Cell i of a batch. */
+const struct lat_rmid_cell *slots__cell(const struct lat_rmid_batch *batch, uint32_t i);
+
+/* Has all that the CPU did before then been added? Also if it is offline. */
+bool slots__reaches(const struct slots *slots, unsigned int cpu, uint64_t time_ns);
+
+/*
  * The span that is open on a CPU since since_ns has lasted until now_ns at least. What its record
- * will say of that time is not added again. Nothing, if records of before are still to come. Not
- * for spans with counters.
+ * will say of that time is not added again. Nothing, if records of before are still to come. The
+ * counters of such a slot are not known.
  */
 int slots__extend(struct slots *slots, unsigned int cpu, uint32_t process, uint64_t since_ns,
 		  uint64_t now_ns);

@@ -78,8 +78,38 @@ ok 'JSON: the columns' jq -e '.modules[0] | .module == "rmid" and .rows > 0
 ok 'JSON: the sums, also its own' has_own_row
 
 . tests/probes/rmid.sh
-[ ! -e /proc/latscope_rmid ] || duties module
+module=
+[ ! -e /proc/latscope_rmid ] || module=yes
+[ -z "$module" ] || duties module
 duties switches
+
+# adds_up TITLE ARG...: do rows, idle and lost add up to CPUs x window, whatever the CPUs do?
+adds_up() {
+	measure "${@:2}"
+	ok "$1: rows, idle and lost add up to the time of all CPUs" wall
+	ok "$1: so they do in every slot" whole_slots
+}
+load() { "$latscope" load "$@" -q -d 60s & }
+for rung in switches ${module:+module}; do
+	adds_up "$rung, no load" --rung "$rung" -d 400ms
+	load hog --tasks 1
+	adds_up "$rung, half loaded" --rung "$rung" -d 400ms
+	load hog --tasks 8
+	adds_up "$rung, overloaded" --rung "$rung" -d 400ms
+	adds_up "$rung, overloaded, with intervals" --rung "$rung" -d 400ms -i 70ms
+	as=(taskset -c 0)
+	adds_up "$rung, overloaded, on one CPU" --rung "$rung" -d 400ms
+	as=()
+	adds_up "$rung, a task begins and ends" --rung "$rung" -- .output/tests/truth/storm 50 true
+	# shellcheck disable=SC2046 # jobs' output is a list
+	kill $(jobs -p)
+	wait
+done 2>/dev/null
+run rmid -q -d 300ms -i 70ms --json --rung switches
+# shellcheck disable=SC2016 # jq's
+ok 'JSON: the rows of all intervals, and those of the end, add up' jq -es --argjson cpus "$(nproc --all)" '
+	([.[] | .modules[0].rows | arrays | .[].cpu_ns] | add) as $until |
+	($until / $cpus / .[-1].duration_sec / 1e9) as $share | $share > 0.5 and $share <= 1' <<<"$out"
 
 # Who was there before: a sleeper of a name that nobody else has, which works while the window is open.
 cp "$(command -v bash)" "$dir/early-bird"
@@ -167,17 +197,30 @@ ok 'Ctrl-C: the table is printed' ended 0 '' 'rmid: .*how: switches'
 is 'Ctrl-C: the recording is complete' "$(rows "SELECT value FROM meta WHERE name = 'complete'")" 1
 ok 'Ctrl-C: and adds up' wall
 
-# Stopped, it takes no records, and the ring overflows. Nothing may look as if it had run less, or been idle.
-"$latscope" load pingpong -q -d 4s &
-background -d 3500ms -o "$dir/rmid"
-wait_for begun
-kill -STOP $pid
-sleep 2.5
-kill -CONT $pid
-finish
-wait
-recording=$(recording "$dir/rmid")
-if [[ $out == *' 0 records lost'* ]]; then
+# stopped TASKS SECONDS: of a recorder that takes no records for so long, while so many processes wake each other
+stopped() {
+	"$latscope" load pingpong -q --tasks "$1" -d 20s &
+	local load=$!
+
+	background -d "$(($2 + 1))s" --counters none -o "$dir/rmid"
+	wait_for begun
+	kill -STOP $pid
+	sleep "$2"
+	kill -CONT $pid
+	finish
+	kill $load
+	wait $load
+	recording=$(recording "$dir/rmid")
+}
+
+# Some hundred thousand switches a second are few records: they are added up before they are sent.
+stopped 2 2 2>/dev/null
+like 'switches are added up: 2 s of them fit into the kernel' "$out" ' 0[[:space:]]+records[[:space:]]+lost'
+ok 'switches are added up: and nothing is missing' wall
+
+# Then the ring overflows. Nothing may look as if it had run less, or been idle.
+stopped 80 5 2>/dev/null
+if [[ $out =~ ' 0'[[:space:]]+records[[:space:]]+lost ]]; then
 	skip 'lost records' 'the machine is too busy to have the ring overflow'
 else
 	like 'lost records: are counted' "$out" ' [1-9][0-9]*[[:space:]]+records[[:space:]]+lost'

@@ -25,12 +25,19 @@ whole_slots() {
 	[ -z "$bad" ] || { echo "slots that do not balance, the first ones: ${bad:0:200}" && false; }
 }
 
-# wall: is it so of the whole, within 0.5 %? Slots without rows are idle; the first and the last are cut.
+# wall: do all rows, idle and lost ones included, add up to the time of all CPUs, to the nanosecond? Also in the summary,
+# whose means are rounded, and by its own account.
 wall() {
-	rows "SELECT abs(got - wall) <= 0.005 * wall + 2e6 * $(nproc --all) FROM (
-		SELECT sum(cpu_ns) + 1e6 * $(nproc --all) * (duration / 1000000 - count(DISTINCT time_ns)) AS got,
-			$(nproc --all) * duration AS wall
-		FROM rmid, (SELECT value AS duration FROM meta WHERE name = 'duration_ns'))" | grep -qx 1
+	local off
+
+	off=$(rows "SELECT sum(cpu_ns) - $(nproc --all) * (SELECT value FROM meta WHERE name = 'duration_ns') FROM rmid")
+	[ "$off" = 0 ] || { echo "the rows are off by $off ns" && return 1; }
+	# shellcheck disable=SC2016 # jq's
+	off=$(jq --argjson cpus "$(nproc --all)" '([.digest[].cpu_ns, .others.cpu_ns // empty] |
+		map(.mean * .rows) | add) - .duration_sec * 1e9 * $cpus' "$recording/rmid.summary.json")
+	awk -v off="$off" 'BEGIN { exit off < -1e4 || off > 1e4 }' || { echo "the summary is off by $off ns" && return 1; }
+	[[ $out =~ rows[[:space:]]+add[[:space:]]+up[[:space:]]+to[[:space:]]+([0-9.]+)[[:space:]]+ms[[:space:]]+of[[:space:]]+([0-9.]+)[[:space:]]+ms ]] &&
+		[ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ] || { echo "its own account: $out" && return 1; }
 }
 
 # seconds: in every second, did every process have what the kernel's account has, within $percent? It can be less by what
@@ -76,5 +83,5 @@ duties() {
 		skip "$1: CPU time by process" "the machine is too busy for the truth: late $late times"
 	fi
 	ok "$1: every slot has the time of every CPU" whole_slots
-	ok "$1: all slots have that of the window, within 0.5 %" wall
+	ok "$1: all rows add up to the time of all CPUs" wall
 }

@@ -320,6 +320,11 @@ static void what_is_no_record_is_counted(void **state)
 {
 	struct lat_rmid_span span = { .head = { .record = RMID_SPAN, .cpu = 99 } };
 	struct lat_rmid_head head = { .record = 200 };
+	struct {
+		struct lat_rmid_batch batch;
+		struct lat_rmid_cell cells[2];
+	} batch = { .batch = { .head = { .time_ns = START + 9, .record = RMID_COUNTED_BATCH },
+			       .start_ns = START } };
 
 	(void)state;
 	take(&head, sizeof(head));
@@ -330,7 +335,47 @@ static void what_is_no_record_is_counted(void **state)
 	send_owner(RMID_ALLOCATED, 0, 500, START);
 	send_owner(RMID_ALLOCATED, LATSCOPE_RMID_MAX + 1, 500, START);
 	assert_int_equal(attribution.malformed, 6);
+	batch.batch.nr = 3;
+	take(&batch, sizeof(batch)); /* cut off */
+	batch.batch.nr = UINT32_MAX / sizeof(batch.cells[0]) + 1;
+	take(&batch, sizeof(batch));
+	batch.batch.nr = 2;
+	take(&batch, sizeof(batch)); /* its cells do not fill it */
+	assert_int_equal(attribution.malformed, 9);
 	assert_null(slots__next(attribution.slots));
+}
+
+/* One record of what several processes had, one of which ended. */
+static void a_batch_is_of_several(void **state)
+{
+	struct {
+		struct lat_rmid_batch batch;
+		struct lat_rmid_cell cells[2];
+	} batch = {
+		.batch = { .head = { .time_ns = START + 500, .record = RMID_COUNTED_BATCH },
+			   .start_ns = START,
+			   .nr = 2 },
+		.cells = { { .who = RMID_WHO_PROCESS, .id = 500, .born_ns = BORN, .cpu_ns = 400 },
+			   { .who = RMID_WHO_PROCESS, .id = 501, .born_ns = BORN, .cpu_ns = 100 } },
+	};
+	const struct process *process;
+	const struct slot *slot;
+
+	(void)state;
+	batch.cells[1].flags = RMID_LAST;
+	take(&batch, sizeof(batch));
+	send_span(RMID_WHO_IDLE, 0, START + 500, START + MS, 0);
+	slot = slots__next(attribution.slots);
+	assert_non_null(slot);
+	assert_int_equal(slot->nr, 3);
+	assert_int_equal(slot->missing_ns, 0);
+	process = processes__at(attribution.processes, slot->cells[0].process);
+	assert_int_equal(process->tgid, 500);
+	assert_int_equal(process->ended_ns, 0);
+	assert_int_equal(slot->cells[0].sums.cpu_ns, 400);
+	process = processes__at(attribution.processes, slot->cells[1].process);
+	assert_int_equal(process->tgid, 501);
+	assert_int_equal(process->ended_ns, START + 500);
 }
 
 static void a_reading_without_a_value_is_none(void **state)
@@ -373,7 +418,7 @@ static struct table *rows_of(void)
 	return table;
 }
 
-static void idle_slots_have_no_rows(void **state)
+static void idle_slots_have_rows_like_others(void **state)
 {
 	struct table *table;
 
@@ -383,14 +428,17 @@ static void idle_slots_have_no_rows(void **state)
 	send_span(RMID_WHO_PROCESS, 500, START + 2 * MS, START + 2 * MS + 5, 0);
 	send_span(RMID_WHO_IDLE, 0, START + 2 * MS + 5, START + 3 * MS, 0);
 	table = rows_of();
-	assert_int_equal(table__rows(table), 2);
-	assert_int_equal(table__time_ns(table, 0), 3 * MS);
-	assert_int_equal(table__value(table, 0, ROWS_PID).integer, 500);
-	assert_string_equal(table__value(table, 0, ROWS_COMM).text, "one?[31m");
-	assert_int_equal(table__value(table, 0, ROWS_CPU_NS).integer, 5);
-	assert_int_equal(table__value(table, 0, ROWS_INCOMPLETE).integer, 0);
+	assert_int_equal(table__rows(table), 4);
+	assert_int_equal(table__time_ns(table, 1), 2 * MS);
 	assert_string_equal(table__value(table, 1, ROWS_COMM).text, "(idle)");
-	assert_false(table__value(table, 1, ROWS_PID).known);
+	assert_int_equal(table__value(table, 1, ROWS_CPU_NS).integer, MS);
+	assert_int_equal(table__time_ns(table, 2), 3 * MS);
+	assert_int_equal(table__value(table, 2, ROWS_PID).integer, 500);
+	assert_string_equal(table__value(table, 2, ROWS_COMM).text, "one?[31m");
+	assert_int_equal(table__value(table, 2, ROWS_CPU_NS).integer, 5);
+	assert_int_equal(table__value(table, 2, ROWS_INCOMPLETE).integer, 0);
+	assert_string_equal(table__value(table, 3, ROWS_COMM).text, "(idle)");
+	assert_false(table__value(table, 3, ROWS_PID).known);
 	table__free(table);
 }
 
@@ -459,14 +507,14 @@ static void cpus_that_are_online(void **state)
 
 	(void)state;
 	unit_write(dir, "online", "0-1,4,7-9\n");
-	assert_int_equal(cpus__online(unit_path(dir, "online"), online, 8), 0);
+	assert_int_equal(cpus__read(unit_path(dir, "online"), online, 8), 0);
 	for (int cpu = 0; cpu < 8; cpu++)
 		assert_int_equal(online[cpu], cpu < 2 || cpu == 4 || cpu == 7);
 	unit_write(dir, "online", "0-x\n");
-	assert_int_equal(cpus__online(unit_path(dir, "online"), online, 8), -EUCLEAN);
+	assert_int_equal(cpus__read(unit_path(dir, "online"), online, 8), -EUCLEAN);
 	unit_write(dir, "online", "");
-	assert_int_equal(cpus__online(unit_path(dir, "online"), online, 8), -EUCLEAN);
-	assert_int_equal(cpus__online(unit_path(dir, "none"), online, 8), -ENOENT);
+	assert_int_equal(cpus__read(unit_path(dir, "online"), online, 8), -EUCLEAN);
+	assert_int_equal(cpus__read(unit_path(dir, "none"), online, 8), -ENOENT);
 }
 
 static void the_state_of_the_module(void **state)
@@ -477,7 +525,7 @@ static void the_state_of_the_module(void **state)
 	(void)state;
 	unit_write(dir, "rmid",
 		   "version 1\nrmids 8\nlimbo_ns 2000000\nrdt off\nnew-name 4\nl3_scale 0\n"
-		   "assigned 3\nwaiting 2\n\n1 500 77 1 99 version 5\n");
+		   "assigned 3\nwaiting 2\nunsampled 2-3\n\n1 500 77 1 99 version 5\n");
 	fd = module__open(unit_path(dir, "rmid"));
 	assert_true(fd >= 0);
 	assert_int_equal(module__read(fd, &module), 0);
@@ -485,6 +533,7 @@ static void the_state_of_the_module(void **state)
 	assert_int_equal(module.waiting, 2);
 	assert_int_equal(module.version, 1);
 	assert_string_equal(module.rdt, "off");
+	assert_string_equal(module.unsampled, "2-3");
 	close(fd);
 	unit_write(dir, "rmid", "version 2\n\n");
 	assert_int_equal(module__open(unit_path(dir, "rmid")), -EPROTONOSUPPORT);
@@ -631,11 +680,12 @@ int main(void)
 		TEST(numbers_are_used_again),
 		TEST(processes_that_ended_take_no_room),
 		TEST(ticks_are_judged),
+		TEST(a_batch_is_of_several),
 		TEST(what_is_no_record_is_counted),
 		cmocka_unit_test(who_misses_an_edge_waits_for_the_next),
 		cmocka_unit_test(what_cannot_be_started_is_not_tried_again),
 		TEST(a_reading_without_a_value_is_none),
-		TEST(idle_slots_have_no_rows),
+		TEST(idle_slots_have_rows_like_others),
 		TEST(lost_time_has_a_row_and_marks_the_slot),
 		TEST(a_gap_is_not_known),
 		cmocka_unit_test(lists_of_counters),

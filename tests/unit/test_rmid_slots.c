@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "rmid/processes.h"
 #include "rmid/slots.h"
 
 #define MS RMID_SLOT_NS
@@ -251,7 +252,7 @@ static void cpus_come_and_go(void **state)
 	(void)state;
 	join(2);
 	add(0, 7, START, START + 2 * MS);
-	slots__leave(slots, 1);
+	slots__leave(slots, 1, PROCESSES_OFFLINE);
 	assert_int_equal(next(START)->missing_ns, 0);
 	assert_non_null(slots__next(slots));
 	add(1, 8, START - 50 * MS, START + 2 * MS + 500); /* offline for most of this */
@@ -348,6 +349,195 @@ static void readings_after_the_end_do_not_count(void **state)
 	assert_non_null(slot);
 	assert_int_equal(sums_of(slot, 7).cache[LATSCOPE_RMID_MBM_TOTAL - 1].bytes, 64);
 	assert_null(slots__rest(slots));
+}
+
+/* ---- batches ---- */
+
+#define MOST_CELLS 8
+
+struct batch {
+	struct lat_rmid_batch batch;
+	char cells[MOST_CELLS * sizeof(struct lat_rmid_cell)];
+	uint32_t owners[MOST_CELLS];
+};
+
+static struct lat_rmid_cell *cell(struct batch *batch, uint32_t i)
+{
+	return (struct lat_rmid_cell *)slots__cell(&batch->batch, i);
+}
+
+static struct batch batch_at(unsigned int cpu, uint64_t start_ns, enum lat_rmid_record record)
+{
+	return (struct batch){ .batch = { .head = { .time_ns = start_ns,
+						    .cpu = (__u16)cpu,
+						    .record = (__u8)record },
+					  .start_ns = start_ns } };
+}
+
+static struct lat_rmid_cell *append(struct batch *batch, uint32_t process, uint32_t ns)
+{
+	struct lat_rmid_cell *added = cell(batch, batch->batch.nr);
+
+	batch->owners[batch->batch.nr++] = process;
+	batch->batch.head.time_ns += ns;
+	added->cpu_ns = ns;
+	return added;
+}
+
+static void send(struct batch *batch)
+{
+	assert_int_equal(slots__add_batch(slots, &batch->batch, batch->owners), 0);
+}
+
+static void a_batch_counts_once(void **state)
+{
+	struct batch batch = batch_at(0, START, RMID_BATCH);
+	const struct slot *slot;
+
+	(void)state;
+	join(1);
+	append(&batch, 7, 300)->switches = 5;
+	append(&batch, 8, 200)->switches = 2;
+	assert_true(slots__reaches(slots, 0, START));
+	send(&batch);
+	send(&batch); /* once from the state of the CPU, once from the ring */
+	add(0, 9, START + 500, START + MS);
+	slot = next(START);
+	assert_int_equal(cpu_ns(slot, 7), 300);
+	assert_int_equal(sums_of(slot, 7).switches, 5);
+	assert_int_equal(cpu_ns(slot, 8), 200);
+	assert_int_equal(sums_of(slot, 8).switches, 2);
+	assert_int_equal(cpu_ns(slot, 9), MS - 500);
+	assert_int_equal(slot->missing_ns, 0);
+}
+
+static void a_batch_that_was_lost_is_missing(void **state)
+{
+	struct batch batch = batch_at(0, START + 400, RMID_BATCH);
+	const struct slot *slot;
+
+	(void)state;
+	join(1);
+	append(&batch, 7, 100);
+	assert_false(slots__reaches(slots, 0, START + 400));
+	send(&batch);
+	add(0, 8, START + 500, START + MS);
+	slot = next(START);
+	assert_int_equal(slot->missing_ns, 400);
+	assert_int_equal(cpu_ns(slot, 7), 100);
+}
+
+static uint64_t sum_of(const struct slot *slot)
+{
+	uint64_t sum = slot->missing_ns;
+
+	for (uint32_t i = 0; i < slot->nr; i++)
+		sum += slot->cells[i].sums.cpu_ns;
+	return sum;
+}
+
+/* Of one that the window cuts, shares add up to the nanosecond. */
+static void the_window_cuts_a_batch(void **state)
+{
+	const uint32_t ns[] = { 333, 1, 77, 589 };
+	struct batch first = batch_at(0, START + 100, RMID_BATCH);
+	struct batch last = batch_at(0, START + 2000, RMID_BATCH);
+	const struct slot *slot;
+
+	(void)state;
+	slots__start(slots, START + 807);
+	slots__end(slots, START + 2501);
+	slots__join(slots, 0, START + 807);
+	for (uint32_t i = 0; i < 4; i++) {
+		append(&first, i + 7, ns[i]);
+		append(&last, i + 20, ns[i])->switches = 10;
+	}
+	send(&first);
+	add(0, 9, START + 1100, START + 2000);
+	send(&last);
+	slot = slots__rest(slots);
+	assert_int_equal(sum_of(slot), 2501 - 807);
+	assert_int_equal(slot->missing_ns, 0);
+	assert_int_equal(cpu_ns(slot, 7) + cpu_ns(slot, 8) + cpu_ns(slot, 10), 293 - 23);
+	assert_int_equal(cpu_ns(slot, 23), 296);
+	assert_int_equal(sums_of(slot, 23).switches, 5);
+}
+
+static void a_batch_that_cannot_be_right_is_refused(void **state)
+{
+	struct batch batch = batch_at(0, START + MS - 100, RMID_BATCH);
+
+	(void)state;
+	join(1);
+	append(&batch, 7, 50);
+	batch.batch.head.time_ns++;
+	assert_int_equal(slots__add_batch(slots, &batch.batch, batch.owners), -EINVAL);
+	append(&batch, 7, 100)->cpu_ns = 101; /* beyond its slot */
+	assert_int_equal(slots__add_batch(slots, &batch.batch, batch.owners), -EINVAL);
+	batch = batch_at(CPUS, START, RMID_BATCH);
+	append(&batch, 7, 50);
+	assert_int_equal(slots__add_batch(slots, &batch.batch, batch.owners), -EINVAL);
+}
+
+static void counters_of_a_batch(void **state)
+{
+	struct batch batch = batch_at(0, START, RMID_COUNTED_BATCH);
+	struct lat_rmid_cell *added;
+	struct rmid_sums sums;
+
+	(void)state;
+	join(1);
+	added = append(&batch, 7, 600);
+	added->counters[0] = (struct lat_rmid_counter){ 100, 600, 300 };
+	added->counters[1] = (struct lat_rmid_counter){ 100, 600, 600 };
+	added->unknown = 2;
+	append(&batch, 8, 400)->counters[0] = (struct lat_rmid_counter){ 9, 400, 400 };
+	send(&batch);
+	add(0, 9, START + 1000, START + MS);
+	sums = sums_of(next(START), 7);
+	assert_int_equal(sums.values[0], 200);
+	assert_int_equal(sums.counted_ns[0], 600);
+	assert_int_equal(sums.counted_ns[1], 0);
+}
+
+/* ---- CPUs of which nothing comes ---- */
+
+static void time_offline_is_not_lost(void **state)
+{
+	const struct slot *slot;
+
+	(void)state;
+	join(2);
+	add(0, 7, START, START + 4 * MS);
+	add(1, 8, START, START + 300);
+	slots__leave(slots, 1, PROCESSES_OFFLINE);
+	slot = next(START);
+	assert_int_equal(cpu_ns(slot, 8), 300);
+	assert_int_equal(cpu_ns(slot, PROCESSES_OFFLINE), MS - 300);
+	assert_int_equal(cpu_ns(next(START + MS), PROCESSES_OFFLINE), MS);
+	assert_true(slots__reaches(slots, 1, START + 2 * MS + 200));
+	add(1, 9, START + 2 * MS + 200, START + 3 * MS);
+	slot = next(START + 2 * MS);
+	assert_int_equal(cpu_ns(slot, PROCESSES_OFFLINE), 200);
+	assert_int_equal(cpu_ns(slot, 9), MS - 200);
+	assert_int_equal(slot->missing_ns, 0);
+	assert_null(slots__next(slots)); /* it is waited for again */
+}
+
+static void time_offline_ends_with_the_window(void **state)
+{
+	const struct slot *slot;
+
+	(void)state;
+	join(2);
+	slots__leave(slots, 1, PROCESSES_OFFLINE);
+	slots__end(slots, START + 400);
+	add(0, 7, START, START + 4 * MS);
+	assert_int_equal(slots__give_up(slots, START + 400), 0);
+	slot = slots__rest(slots);
+	assert_int_equal(cpu_ns(slot, PROCESSES_OFFLINE), 400);
+	assert_int_equal(cpu_ns(slot, 7), 400);
+	assert_int_equal(slot->missing_ns, 0);
 }
 
 /* ---- anything, against the plainest of all accounts ---- */
@@ -453,6 +643,16 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_last_slot_is_cut, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(readings_of_caches, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(readings_after_the_end_do_not_count, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_batch_counts_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_batch_that_was_lost_is_missing, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(the_window_cuts_a_batch, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_batch_that_cannot_be_right_is_refused, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(counters_of_a_batch, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(time_offline_is_not_lost, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(time_offline_ends_with_the_window, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(any_spans_with_any_losses_balance, set_up,
 						tear_down),
