@@ -720,7 +720,7 @@ int rmid__poll(struct rmid *rmid, struct table *table)
 
 int rmid__interval(struct rmid *rmid, struct table *table)
 {
-	return rmid__poll(rmid, table);
+	return rmid->stopped ? 0 : rmid__poll(rmid, table);
 }
 
 /*

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /*
- * Reads a list of CPUs as the kernel writes it, "0-3,8", and sets listed[cpu] for those in it, which
+ * Reads a list of CPUs as the kernel writes it, "0-3,8", and sets listed[cpu] for those in it that
  * are below `limit`. 0; -errno of reading it; -EUCLEAN: it is no list.
  */
 int cpus__read(const char *path, bool *listed, unsigned int limit);

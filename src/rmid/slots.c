@@ -447,6 +447,7 @@ int slots__give_up(struct slots *slots, uint64_t until_ns)
 	int err = 0;
 
 	let_go(slots);
+	until_ns = earlier(until_ns, slots->end_ns);
 	for (unsigned int cpu = 0; !err && cpu < slots->cpus; cpu++) {
 		if (!slots->done_ns[cpu])
 			continue;

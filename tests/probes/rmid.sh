@@ -36,8 +36,11 @@ wall() {
 	off=$(jq --argjson cpus "$(nproc --all)" '([.digest[].cpu_ns, .others.cpu_ns // empty] |
 		map(.mean * .rows) | add) - .duration_sec * 1e9 * $cpus' "$recording/rmid.summary.json")
 	awk -v off="$off" 'BEGIN { exit off < -1e4 || off > 1e4 }' || { echo "the summary is off by $off ns" && return 1; }
-	[[ $out =~ rows[[:space:]]+add[[:space:]]+up[[:space:]]+to[[:space:]]+([0-9.]+)[[:space:]]+ms[[:space:]]+of[[:space:]]+([0-9.]+)[[:space:]]+ms ]] &&
-		[ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ] || { echo "its own account: $out" && return 1; }
+	if [[ ! $out =~ rows[[:space:]]+add[[:space:]]+up[[:space:]]+to[[:space:]]+([0-9.]+)[[:space:]]+ms[[:space:]]+of[[:space:]]+([0-9.]+)[[:space:]]+ms ]] ||
+		[ "${BASH_REMATCH[1]}" != "${BASH_REMATCH[2]}" ]; then
+		echo "its own account: $out"
+		return 1
+	fi
 }
 
 # seconds: in every second, did every process have what the kernel's account has, within $percent? It can be less by what

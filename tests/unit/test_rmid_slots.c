@@ -533,11 +533,12 @@ static void time_offline_ends_with_the_window(void **state)
 	slots__leave(slots, 1, PROCESSES_OFFLINE);
 	slots__end(slots, START + 400);
 	add(0, 7, START, START + 4 * MS);
-	assert_int_equal(slots__give_up(slots, START + 400), 0);
+	assert_int_equal(slots__give_up(slots, START + 9 * MS), 0);
 	slot = slots__rest(slots);
 	assert_int_equal(cpu_ns(slot, PROCESSES_OFFLINE), 400);
 	assert_int_equal(cpu_ns(slot, 7), 400);
 	assert_int_equal(slot->missing_ns, 0);
+	assert_null(slots__rest(slots)); /* nothing is missing after the end */
 }
 
 /* ---- anything, against the plainest of all accounts ---- */
