@@ -8,6 +8,7 @@
 
 #include "adopt.h"
 #include "owners.h"
+#include "pace.h"
 
 /*
  * To know when the last thread of a process has gone, its threads must be counted, and those that
@@ -20,8 +21,12 @@
  * the last try takes all.
  */
 #define TRIES 5
+#define WATCH_TRIES 2
 #define PAUSE_MS 10
 #define WATCH_MS 2000
+
+static struct pace pace; /* of the watch */
+static u32 stops;
 
 struct pass {
 	bool last;
@@ -71,13 +76,14 @@ static int adopt_pass(void *data)
 	return 0;
 }
 
-void adopt__all(void)
+static void adopt(int tries)
 {
 	struct pass pass = {};
 	int i;
 
-	for (i = 1; i <= TRIES; i++) {
-		pass.last = i == TRIES;
+	for (i = 1; i <= tries; i++) {
+		pass.last = i == tries;
+		WRITE_ONCE(stops, stops + 1);
 		stop_machine(adopt_pass, &pass, NULL);
 		if (!pass.left)
 			return;
@@ -85,10 +91,22 @@ void adopt__all(void)
 	}
 }
 
+void adopt__all(void)
+{
+	adopt(TRIES);
+}
+
+u32 adopt__count(void)
+{
+	return READ_ONCE(stops);
+}
+
 static void watch(struct work_struct *work)
 {
-	if (owners__take_untracked())
-		adopt__all();
+	if (pace__may(&pace, owners__now()) && owners__take_untracked()) {
+		adopt(WATCH_TRIES);
+		pace__did(&pace, owners__now());
+	}
 	schedule_delayed_work(to_delayed_work(work), msecs_to_jiffies(WATCH_MS));
 }
 

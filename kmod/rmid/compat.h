@@ -27,7 +27,6 @@
  */
 #ifndef rdmsrq
 #define rdmsrq_safe(msr, value) rdmsrl_safe(msr, value)
-#define wrmsrq(msr, value) wrmsrl(msr, value)
 #define wrmsrq_safe(msr, value) wrmsrl_safe(msr, value)
 #endif
 

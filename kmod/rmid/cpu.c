@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/isolation.h>
 
 #include "compat.h"
 #include "cpu.h"
@@ -21,6 +23,7 @@ DEFINE_PER_CPU(struct rmid_cpu, rmid_cpus);
 static int listeners;
 static bool ready;
 static enum cpuhp_state hotplug_state;
+static struct cpumask sampled, unsampled; /* as of the module's start; the others */
 
 static void sample(struct rmid_cpu *cpu, u32 end, u64 now_ns)
 {
@@ -73,13 +76,20 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* On the CPU itself, interrupts off. */
-static void start_sampling(void *unused)
+/*
+ * On the CPU itself, interrupts off. From here on its hook follows what runs; until then it did
+ * nothing.
+ */
+static void start_listening(void *unused)
 {
 	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
 	u64 now_ns = owners__now(), next_ns = now_ns + LATSCOPE_RMID_TICK_NS;
 
-	if (!cpu->on || cpu->sampling)
+	if (!cpu->on || cpu->listening)
+		return;
+	sched__refresh(cpu, current);
+	cpu->listening = true;
+	if (!cpumask_test_cpu(smp_processor_id(), &sampled))
 		return;
 	cpu->since_ns = now_ns;
 	cpu->switches = 0;
@@ -88,17 +98,23 @@ static void start_sampling(void *unused)
 	hrtimer_start(&cpu->timer, ns_to_ktime(next_ns - now_ns), HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
-static void stop_sampling(void *unused)
+static void stop_listening(void *unused)
 {
-	this_cpu_ptr(&rmid_cpus)->sampling = false;
+	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
+
+	cpu->listening = false;
+	cpu->sampling = false;
+	cpu->rmid = 0;
+	cpu->kind = LATSCOPE_RMID_KERNEL;
+	pqr__give_back(cpu);
 }
 
 /* The CPUs do not change meanwhile. */
-static void stop_sampling_everywhere(void)
+static void stop_listening_everywhere(void)
 {
 	unsigned int number;
 
-	on_each_cpu(stop_sampling, NULL, 1);
+	on_each_cpu(stop_listening, NULL, 1);
 	for_each_online_cpu(number) hrtimer_cancel(&per_cpu(rmid_cpus, number).timer);
 }
 
@@ -106,7 +122,7 @@ int cpu__listen(void)
 {
 	cpus_read_lock();
 	if (!listeners++ && ready)
-		on_each_cpu(start_sampling, NULL, 1);
+		on_each_cpu(start_listening, NULL, 1);
 	cpus_read_unlock();
 	return 0;
 }
@@ -116,7 +132,7 @@ void cpu__unlisten(void)
 {
 	cpus_read_lock();
 	if (!--listeners && ready)
-		stop_sampling_everywhere();
+		stop_listening_everywhere();
 	cpus_read_unlock();
 }
 
@@ -142,7 +158,7 @@ static int come_online(unsigned int number)
 		return err;
 	read__online(number);
 	if (listeners && ready)
-		on_each_cpu_mask(cpumask_of(number), start_sampling, NULL, 1);
+		on_each_cpu_mask(cpumask_of(number), start_listening, NULL, 1);
 	return 0;
 }
 
@@ -151,6 +167,7 @@ static int go_offline(unsigned int number)
 	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
 	unsigned long flags;
 
+	cpu->listening = false;
 	cpu->sampling = false;
 	hrtimer_cancel(&cpu->timer);
 	read__offline(number);
@@ -162,11 +179,35 @@ static int go_offline(unsigned int number)
 	return 0;
 }
 
-int cpu__init(void)
+const struct cpumask *cpu__sampled(void)
+{
+	return &sampled;
+}
+
+const struct cpumask *cpu__unsampled(void)
+{
+	return &unsampled;
+}
+
+/* The masks of the kernel's command line; from 7.0 on those of isolated cpusets, too. */
+static void choose_sampled(bool isolated)
+{
+	cpumask_copy(&sampled, cpu_possible_mask);
+	if (!isolated) {
+		rcu_read_lock();
+		cpumask_and(&sampled, housekeeping_cpumask(HK_TYPE_TICK),
+			    housekeeping_cpumask(HK_TYPE_DOMAIN));
+		rcu_read_unlock();
+	}
+	cpumask_andnot(&unsampled, cpu_possible_mask, &sampled);
+}
+
+int cpu__init(bool isolated)
 {
 	unsigned int number;
 	int state;
 
+	choose_sampled(isolated);
 	for_each_possible_cpu(number)
 	{
 		struct rmid_cpu *cpu = &per_cpu(rmid_cpus, number);
@@ -182,7 +223,7 @@ int cpu__init(void)
 	cpus_read_lock();
 	ready = true;
 	if (listeners) /* an event was turned on as soon as it could be seen */
-		on_each_cpu(start_sampling, NULL, 1);
+		on_each_cpu(start_listening, NULL, 1);
 	cpus_read_unlock();
 	return 0;
 }
@@ -191,7 +232,7 @@ void cpu__exit(void)
 {
 	cpus_read_lock();
 	ready = false;
-	stop_sampling_everywhere();
+	stop_listening_everywhere();
 	cpus_read_unlock();
 	cpuhp_remove_state(hotplug_state); /* which takes every CPU through go_offline() */
 }

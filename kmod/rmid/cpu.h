@@ -14,8 +14,9 @@ struct rmid_cpu {
 	u32 rmid; /* of what runs */
 	u32 kind; /* enum latscope_rmid_kind */
 	u32 switches; /* in the span under way */
-	bool on; /* rmid and kind hold */
-	bool sampling;
+	bool on; /* it is online, and the register is taken over */
+	bool listening; /* there is a listener: rmid and kind hold */
+	bool sampling; /* the same, and the CPU is not isolated */
 	u32 written; /* to PQR_ASSOC, the last RMID; 0: none, or it was given back */
 	u32 closid; /* in PQR_ASSOC since before us */
 	u64 since_ns; /* beginning of the span under way */
@@ -34,10 +35,18 @@ struct cpu_totals {
 };
 
 /*
- * From then on the state of every CPU that is or comes online is kept; the hooks must be in place.
+ * From then on the state of every CPU that is or comes online is kept while there is a listener.
+ * The hooks must be in place. `isolated`: isolated CPUs have a timer like all others.
  */
-int cpu__init(void);
+int cpu__init(bool isolated);
 void cpu__exit(void);
+
+/*
+ * CPUs that the timer and the watch interrupt: not those of isolcpus= and nohz_full=, where RMIDs
+ * are written but no samples taken.
+ */
+const struct cpumask *cpu__sampled(void);
+const struct cpumask *cpu__unsampled(void);
 
 /* Of rmid_sample and rmid_read: sampling goes on while there is a listener. */
 int cpu__listen(void);

@@ -3,6 +3,7 @@
 
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/reboot.h>
 #include <uapi/latscope/rmid.h>
 
 #include "adopt.h"
@@ -34,6 +35,10 @@ static unsigned int budget = 2;
 module_param(budget, uint, 0444);
 MODULE_PARM_DESC(budget, "percent of a tick for reading monitoring counters, 1 to 50 (2)");
 
+static bool isolated;
+module_param(isolated, bool, 0444);
+MODULE_PARM_DESC(isolated, "sample isolated and nohz_full CPUs, too, by a timer there (no)");
+
 static int check_range(const char *name, unsigned long value, unsigned long low, unsigned long high)
 {
 	if (value >= low && value <= high)
@@ -61,21 +66,33 @@ static int check_parameters(enum pqr_mode *mode)
 }
 
 /*
+ * A kernel that kexec starts finds the registers as they are, and its resctrl or this module would
+ * take them for somebody else's. It is told also of other reboots, where it does no harm. A kernel
+ * that starts after a crash finds what was there.
+ */
+static int on_reboot(struct notifier_block *block, unsigned long event, void *command)
+{
+	pqr__unwatch();
+	pqr__leave();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block reboot_notifier = { .notifier_call = on_reboot };
+
+/*
  * The hooks come first, so that no process can be born unseen beside adopt__all(). The state of the
  * CPUs comes after, when there are RMIDs to find for what they run.
  */
 static int __init rmid_init(void)
 {
-	u32 max_rmid = LATSCOPE_RMID_MAX;
 	enum pqr_mode mode;
 	int err = check_parameters(&mode);
 
 	if (err)
 		return err;
-	err = pqr__init(mode, &max_rmid);
+	err = pqr__init(mode, &rmids);
 	if (err)
 		return err;
-	rmids = min(rmids, max_rmid);
 	err = read__init(mode != PQR_OFF, rmids, budget);
 	if (err)
 		return err;
@@ -86,16 +103,21 @@ static int __init rmid_init(void)
 	if (err)
 		goto exit_owners;
 	adopt__all();
-	err = cpu__init();
+	err = cpu__init(isolated);
 	if (err)
 		goto unhook;
 	err = list__init();
 	if (err)
 		goto exit_cpu;
+	err = register_reboot_notifier(&reboot_notifier);
+	if (err)
+		goto exit_list;
 	pqr__watch();
 	adopt__watch();
 	return 0;
 
+exit_list:
+	list__exit();
 exit_cpu:
 	cpu__exit();
 unhook:
@@ -109,6 +131,7 @@ exit_read:
 
 static void __exit rmid_exit(void)
 {
+	unregister_reboot_notifier(&reboot_notifier);
 	adopt__unwatch();
 	pqr__unwatch();
 	list__exit();

@@ -18,7 +18,10 @@
 #define WATCH_MS 1000
 
 static bool on;
-static bool conflict;
+static bool conflict; /* it was on; somebody else writes it, or a write failed */
+static bool fault; /* a write failed */
+static bool full; /* what is written must be there afterwards, as it is on hardware */
+static u32 highest; /* RMID that is ever written */
 
 /*
  * NULL: the kernel has none. It is part of the kernel, never a module, and registered at boot or
@@ -54,7 +57,7 @@ static bool resctrl_mounted(void)
 	return mounted || resctrl_at_its_place();
 }
 
-int pqr__init(enum pqr_mode mode, u32 *max_rmid)
+int pqr__init(enum pqr_mode mode, u32 *rmids)
 {
 	u32 has = read__max_rmid();
 
@@ -66,9 +69,25 @@ int pqr__init(enum pqr_mode mode, u32 *max_rmid)
 		return -EBUSY;
 	}
 	if (has)
-		*max_rmid = has;
+		*rmids = min(*rmids, has);
+	highest = *rmids;
+	full = mode == PQR_AUTO;
 	on = true;
 	return 0;
+}
+
+/*
+ * A hypervisor may let 0 through only, which is there already, or swallow what is written. Forced,
+ * an emulator that has no such register must do.
+ */
+static int try_highest(void)
+{
+	u64 value;
+
+	if (wrmsrq_safe(PQR_ASSOC, highest) || rdmsrq_safe(PQR_ASSOC, &value) ||
+	    wrmsrq_safe(PQR_ASSOC, 0))
+		return -EIO;
+	return full && value != highest ? -EIO : 0;
 }
 
 int pqr__online(struct rmid_cpu *cpu)
@@ -77,7 +96,7 @@ int pqr__online(struct rmid_cpu *cpu)
 
 	if (!READ_ONCE(on))
 		return 0;
-	if (rdmsrq_safe(PQR_ASSOC, &value) || wrmsrq_safe(PQR_ASSOC, value)) {
+	if (rdmsrq_safe(PQR_ASSOC, &value)) {
 		pr_err("CPU %u has no PQR_ASSOC: load with rdt=off\n", smp_processor_id());
 		return -EIO;
 	}
@@ -86,7 +105,12 @@ int pqr__online(struct rmid_cpu *cpu)
 		       smp_processor_id(), value);
 		return -EBUSY;
 	}
-	cpu->closid = value >> 32;
+	if (try_highest()) {
+		pr_err("CPU %u does not take RMID %u into PQR_ASSOC: load with rdt=off\n",
+		       smp_processor_id(), highest);
+		return -EIO;
+	}
+	cpu->closid = 0;
 	cpu->written = 0;
 	return 0;
 }
@@ -110,9 +134,14 @@ static enum pqr_verdict look_at(const struct rmid_cpu *cpu)
 	return pqr_verdict(value, cpu->written, cpu->closid);
 }
 
+/* The run queue may be locked, so it is for the watch to say that a write failed. */
 static void set(struct rmid_cpu *cpu, u32 rmid)
 {
-	wrmsrq(PQR_ASSOC, (u64)cpu->closid << 32 | rmid);
+	if (unlikely(wrmsrq_safe(PQR_ASSOC, pqr_value(rmid, cpu->closid)))) {
+		WRITE_ONCE(fault, true);
+		pqr__yield();
+		return;
+	}
 	cpu->written = rmid;
 }
 
@@ -160,13 +189,30 @@ static void give_back(void *unused)
 	pqr__give_back(this_cpu_ptr(&rmid_cpus));
 }
 
+void pqr__leave(void)
+{
+	cpus_read_lock();
+	WRITE_ONCE(on, false);
+	on_each_cpu(give_back, NULL, 1);
+	cpus_read_unlock();
+}
+
+static const char *reason(bool mounted)
+{
+	if (mounted)
+		return "resctrl was mounted";
+	return READ_ONCE(fault) ? "a write to PQR_ASSOC faulted"
+				: "PQR_ASSOC holds what somebody else wrote";
+}
+
+/* CPUs that are isolated are not interrupted: there, a switch will tell. */
 static void watch(struct work_struct *work)
 {
 	bool mounted = resctrl_mounted(), over;
 
 	cpus_read_lock();
 	if (!mounted)
-		on_each_cpu(look, NULL, 1);
+		on_each_cpu_mask(cpu__sampled(), look, NULL, 1);
 	over = mounted || READ_ONCE(conflict);
 	if (over) {
 		pqr__yield();
@@ -177,8 +223,7 @@ static void watch(struct work_struct *work)
 		schedule_delayed_work(to_delayed_work(work), msecs_to_jiffies(WATCH_MS));
 		return;
 	}
-	pr_warn("%s: PQR_ASSOC is not written any more, RMIDs go on without it\n",
-		mounted ? "resctrl was mounted" : "PQR_ASSOC holds what somebody else wrote");
+	pr_warn("%s: PQR_ASSOC is not written any more, RMIDs go on without it\n", reason(mounted));
 }
 
 static DECLARE_DELAYED_WORK(watching, watch);
@@ -202,5 +247,7 @@ bool pqr__writes(void)
 
 const char *pqr__state(void)
 {
+	if (READ_ONCE(fault))
+		return "fault";
 	return READ_ONCE(conflict) ? "conflict" : READ_ONCE(on) ? "on" : "off";
 }

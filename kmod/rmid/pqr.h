@@ -19,15 +19,18 @@ enum pqr_mode { PQR_OFF, PQR_AUTO, PQR_FORCE };
 
 /*
  * Decides whether to write it. -EBUSY if somebody else uses it, and the kernel log says who. On
- * success *max_rmid is the highest that the machine has, or stays as it was if it is not known.
+ * success *rmids, how many are wanted, is not more than the machine has.
  */
-int pqr__init(enum pqr_mode mode, u32 *max_rmid);
+int pqr__init(enum pqr_mode mode, u32 *rmids);
 
 /* Begins to watch for others; call after the CPUs are online. */
 void pqr__watch(void);
 void pqr__unwatch(void);
 
-/* On the CPU itself, interrupts off: takes over the register. -EBUSY, -EIO. */
+/*
+ * On the CPU itself, interrupts off: takes over the register, and tries the highest RMID that will
+ * be written. -EBUSY; -EIO: it faults, or holds something else.
+ */
 int pqr__online(struct rmid_cpu *cpu);
 
 /* On the CPU itself, interrupts off: takes back what was written, if nobody else wrote since. */
@@ -39,9 +42,12 @@ void pqr__yield(void);
 /* On the CPU itself, interrupts off. Does nothing while off; yields if somebody else wrote. */
 void pqr__write(struct rmid_cpu *cpu, u32 rmid);
 
+/* For good, with all taken back: another kernel is about to start. May sleep. */
+void pqr__leave(void);
+
 bool pqr__writes(void);
 
-/* "off", "on" or "conflict" */
+/* "off", "on", "conflict" or "fault" */
 const char *pqr__state(void);
 
 #endif

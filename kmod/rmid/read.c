@@ -8,6 +8,7 @@
 
 #include "compat.h"
 #include "count.h"
+#include "cpu.h"
 #include "owners.h"
 #include "pqr.h"
 #include "read.h"
@@ -25,7 +26,7 @@
 struct domain {
 	u32 l3; /* what its CPUs' APIC IDs have in common */
 	u32 id; /* the lowest CPU there was, when it was found */
-	int reader; /* the CPU that reads, nr_cpu_ids if none is online */
+	int reader; /* the CPU that reads; nr_cpu_ids or more: none is online that has a timer */
 	bool split; /* its CPUs belong to several NUMA nodes */
 	u64 done;
 	u64 due;
@@ -194,6 +195,12 @@ static void note_node(struct domain *domain, unsigned int number)
 	pr_warn("L3 cache %u serves several NUMA nodes, its counters are not read\n", domain->id);
 }
 
+/* It has a timer. */
+static int next_reader(const struct domain *domain)
+{
+	return cpumask_first_and(domain->cpus, cpu__sampled());
+}
+
 void read__online(unsigned int number)
 {
 	struct domain *domain;
@@ -208,7 +215,7 @@ void read__online(unsigned int number)
 	cpumask_set_cpu(number, domain->cpus);
 	note_node(domain, number);
 	if (domain->reader >= nr_cpu_ids)
-		WRITE_ONCE(domain->reader, number);
+		WRITE_ONCE(domain->reader, next_reader(domain));
 	this_cpu_write(domain_here, domain);
 }
 
@@ -221,7 +228,7 @@ void read__offline(unsigned int number)
 	this_cpu_write(domain_here, NULL);
 	cpumask_clear_cpu(number, domain->cpus);
 	if (domain->reader == number)
-		WRITE_ONCE(domain->reader, cpumask_first(domain->cpus));
+		WRITE_ONCE(domain->reader, next_reader(domain));
 }
 
 void read__ran(u32 rmid)

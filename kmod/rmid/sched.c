@@ -23,18 +23,22 @@ void sched__refresh(struct rmid_cpu *cpu, struct task_struct *task)
 	}
 }
 
-/*
- * The run queue is locked, interrupts are off, prev is still the current task. Between two threads
- * of a process there is nothing to do, unless it waits for an RMID.
- */
+/* Between two threads of a process there is nothing to do, unless it waits for an RMID. */
+static void follow(struct rmid_cpu *cpu, struct task_struct *prev, struct task_struct *next)
+{
+	cpu->switches++;
+	if (prev->signal != next->signal || cpu->kind == LATSCOPE_RMID_WAITING)
+		sched__refresh(cpu, next);
+}
+
+/* The run queue is locked, interrupts are off, prev is still the current task. */
 static void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 		      unsigned int prev_state)
 {
 	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
 
-	cpu->switches++;
-	if (cpu->on && (prev->signal != next->signal || cpu->kind == LATSCOPE_RMID_WAITING))
-		sched__refresh(cpu, next);
+	if (cpu->listening)
+		follow(cpu, prev, next);
 	/* Only now, that this CPU has let go of its RMID, can that be free. */
 	if (unlikely(prev_state == TASK_DEAD && !preempt))
 		owners__dead_task(prev);

@@ -92,6 +92,8 @@ static void tell_rdt(const struct module_state *now, FILE *out)
 		fputs("RDT is on", out);
 	else if (!strcmp(now->rdt, "conflict"))
 		fputs("RDT is in conflict: somebody else uses it, and it was left to him", out);
+	else if (!strcmp(now->rdt, "fault"))
+		fputs("RDT is off: the CPU refused an RMID (PQR_ASSOC), see the kernel's log", out);
 	else
 		fputs("RDT is off: the machine has none, or rdt=off", out);
 }

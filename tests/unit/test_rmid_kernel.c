@@ -9,6 +9,7 @@
 
 #include "../../kmod/rmid/cpu.c"
 #include "../../kmod/rmid/owners.c"
+#include "../../kmod/rmid/pace.h"
 #include "../../kmod/rmid/pqr.c"
 #include "../../kmod/rmid/read.c"
 
@@ -66,7 +67,7 @@ static int boot(void **state)
 	memset(rmid_cpus, 0, sizeof(rmid_cpus));
 	kernel.resctrl_known = true;
 	kernel.now_ns = 1;
-	on = conflict = false;
+	on = conflict = fault = false;
 	listeners = 0;
 	domains = NULL;
 	domain_count = events = refused = 0;
@@ -80,7 +81,7 @@ static void load(void)
 	assert_int_equal(pqr__init(PQR_AUTO, &rmids), 0);
 	assert_int_equal(read__init(true, rmids, 2), 0);
 	assert_int_equal(owners__init(rmids, LATSCOPE_RMID_LIMBO_NS, 64), 0);
-	assert_int_equal(cpu__init(), 0);
+	assert_int_equal(cpu__init(false), 0);
 	pqr__watch();
 }
 
@@ -129,10 +130,11 @@ static void test_a_register_in_use_is_refused_and_stays(void **state)
 	assert_int_equal(pqr__init(PQR_AUTO, &rmids), -EBUSY);
 	assert_non_null(strstr(kernel.log, "resctrl is mounted"));
 	boot(state);
+	rmids = LATSCOPE_RMID_DEFAULT;
 	kernel.pqr_assoc[1] = 1ULL << 32;
 	assert_int_equal(pqr__init(PQR_AUTO, &rmids), 0);
 	assert_int_equal(rmids, 15);
-	assert_int_equal(cpu__init(), -EBUSY);
+	assert_int_equal(cpu__init(false), -EBUSY);
 	assert_non_null(strstr(kernel.log, "in use"));
 	assert_int_equal(kernel.pqr_assoc[0], 0);
 	assert_true(kernel.pqr_assoc[1] == 1ULL << 32);
@@ -287,6 +289,130 @@ static void test_unloading_gives_back_what_nobody_had_time_to(void **state)
 	sleep_all();
 	unload();
 	nothing_is_left();
+}
+
+/* Loading fails, and nothing is left in a register. */
+static void load_is_refused(enum pqr_mode mode)
+{
+	u32 rmids = 8;
+
+	assert_int_equal(pqr__init(mode, &rmids), 0);
+	assert_int_equal(cpu__init(false), -EIO);
+	assert_non_null(strstr(kernel.log, "does not take RMID 8"));
+	assert_int_equal(kernel.pqr_assoc[0], 0);
+	assert_int_equal(kernel.warnings, 0);
+}
+
+/* 0 goes into the register of many a hypervisor that faults at anything else. */
+static void test_a_register_that_takes_no_rmid_is_refused(void **state)
+{
+	u32 rmids = 8;
+
+	kernel.pqr_most = 7;
+	load_is_refused(PQR_AUTO);
+	boot(state);
+	kernel.pqr_most = 7;
+	load_is_refused(PQR_FORCE);
+	boot(state);
+	kernel.pqr_swallows = true;
+	load_is_refused(PQR_AUTO);
+	boot(state);
+	kernel.pqr_swallows = true; /* as of an emulator */
+	assert_int_equal(pqr__init(PQR_FORCE, &rmids), 0);
+	assert_int_equal(cpu__init(false), 0);
+	cpu__exit();
+}
+
+static void test_a_write_that_faults_later_ends_it_once(void **state)
+{
+	load();
+	run(0, 3);
+	run(1, 4);
+	kernel.pqr_most = 4;
+	run(0, 5);
+	assert_string_equal(pqr__state(), "fault");
+	run(1, 2);
+	assert_int_equal(kernel.pqr_assoc[1], 4);
+	kernel__work();
+	assert_non_null(strstr(kernel.log, "a write to PQR_ASSOC faulted"));
+	assert_null(kernel.work); /* it is said once */
+	assert_int_equal(kernel.pqr_assoc[0], 0);
+	assert_int_equal(kernel.pqr_assoc[1], 0);
+	assert_int_equal(kernel.warnings, 0);
+	unload();
+}
+
+static void test_the_next_kernel_finds_no_rmid(void **state)
+{
+	load();
+	run(0, 3);
+	run(1, 4);
+	pqr__leave();
+	run(0, 5);
+	assert_int_equal(kernel.pqr_assoc[0], 0);
+	assert_int_equal(kernel.pqr_assoc[1], 0);
+	unload();
+}
+
+static void test_isolated_cpus_are_left_alone(void **state)
+{
+	int interrupts;
+
+	kernel.isolated = 2;
+	load();
+	cpu__listen();
+	interrupts = kernel.interrupts[1];
+	for (int i = 0; i < 100; i++)
+		kernel__work();
+	assert_int_equal(kernel.interrupts[1], interrupts);
+	assert_true(kernel.interrupts[0] >= 100);
+	assert_int_equal(rmid_cpus[1].timer.expires_ns, 0);
+	assert_false(rmid_cpus[1].sampling);
+	assert_true(rmid_cpus[0].timer.expires_ns > 0);
+	run(1, 5);
+	assert_int_equal(kernel.pqr_assoc[1], 5);
+	assert_int_equal(domains[0].reader, 0);
+	kernel__offline(0);
+	assert_true(domains[0].reader >= KERNEL_CPUS);
+	kernel__online(0);
+	assert_int_equal(domains[0].reader, 0);
+	cpu__unlisten();
+	unload();
+}
+
+static void test_without_a_listener_nothing_is_followed(void **state)
+{
+	load();
+	assert_false(rmid_cpus[0].listening);
+	cpu__listen();
+	assert_true(rmid_cpus[0].listening && rmid_cpus[1].listening);
+	run(1, 5);
+	kernel__offline(1);
+	assert_false(rmid_cpus[1].listening);
+	kernel__online(1);
+	assert_true(rmid_cpus[1].listening);
+	run(1, 5);
+	cpu__unlisten();
+	assert_false(rmid_cpus[0].listening || rmid_cpus[1].listening);
+	assert_int_equal(kernel.pqr_assoc[1], 0);
+	unload();
+}
+
+static void test_what_disturbs_all_is_done_ever_less_often(void **state)
+{
+	struct pace pace = { 0 };
+	u64 now_ns = 1, times = 0;
+
+	for (; now_ns < 3600 * NSEC_PER_SEC; now_ns += NSEC_PER_SEC) {
+		if (!pace__may(&pace, now_ns))
+			continue;
+		pace__did(&pace, now_ns);
+		times++;
+	}
+	assert_in_range(times, 10, 20);
+	assert_true(pace__may(&pace, now_ns + PACE_MOST_NS));
+	pace__did(&pace, now_ns + 3 * PACE_MOST_NS);
+	assert_true(pace__may(&pace, now_ns + 3 * PACE_MOST_NS + PACE_LEAST_NS));
 }
 
 /* This many processes, with RMIDs 1 and so on. */
@@ -456,6 +582,12 @@ int main(void)
 		cmocka_unit_test_setup(test_a_cpu_that_comes_online_in_use_has_all_given_back,
 				       boot),
 		cmocka_unit_test_setup(test_unloading_gives_back_what_nobody_had_time_to, boot),
+		cmocka_unit_test_setup(test_a_register_that_takes_no_rmid_is_refused, boot),
+		cmocka_unit_test_setup(test_a_write_that_faults_later_ends_it_once, boot),
+		cmocka_unit_test_setup(test_the_next_kernel_finds_no_rmid, boot),
+		cmocka_unit_test_setup(test_isolated_cpus_are_left_alone, boot),
+		cmocka_unit_test_setup(test_without_a_listener_nothing_is_followed, boot),
+		cmocka_unit_test_setup(test_what_disturbs_all_is_done_ever_less_often, boot),
 		cmocka_unit_test_setup(test_who_ran_and_left_within_a_tick_is_read_first, boot),
 		cmocka_unit_test_setup(test_counters_are_as_wide_as_the_vendor_has_them, boot),
 		cmocka_unit_test_setup(test_a_register_that_faults_is_an_error_and_not_0, boot),

@@ -36,7 +36,8 @@
  * every multiple of LATSCOPE_RMID_TICK_NS (late by as much as the timer is), and at each switch
  * between two RMIDs, or between two kinds. So a sample's span has one owner, and it is the owner
  * who had that RMID at `time_ns`: limbo makes sure that there is just one within two ticks.
- * Sampling and reading go on only while rmid_sample or rmid_read has a listener.
+ * Sampling, reading, and writing of RMIDs go on only while rmid_sample or rmid_read has a listener.
+ * CPUs of isolcpus= and nohz_full= are not sampled, nor do they read.
  *
  * All times but start_ns are CLOCK_MONOTONIC in ns (bpf_ktime_get_ns()).
  *
@@ -49,7 +50,7 @@
  *   rmids 512                  how many may be given out
  *   limbo_ns 2000000
  *   rdt off                    off: none or not wanted; on: PQR_ASSOC is written; conflict: was on,
- *                              until somebody else was found to use it
+ *                              until somebody else was found to use it; fault: until a write failed
  *   l3_scale 0                 bytes that a count of the monitoring counters stands for; 0: no RDT
  *   mbm off                    memory bandwidth: off: the CPU does not count it, or rdt is off;
  *                              on: it is read; erratum: the CPU counts it wrong, it is not read
@@ -60,13 +61,16 @@
  *   refused 0                  times that none had been free for long enough
  *   late 0                     allocs that were refused at first
  *   untracked 0                times that a process found the table of processes full; it is looked
- *                              for again, in seconds, when there is room
+ *                              for again when there is room: in seconds at first, in 10 minutes
+ *                              at last if that happens again and again
  *   miscounted 0               processes whose threads proved to be other than were counted
  *   ticks 0                    of all CPUs
  *   ticks_late 0               those that came more than 100 us after their time
  *   reads 0                    readings of monitoring counters done
  *   reads_due 0                those it would take to read every RMID in use at each tick
  *   pqr_writes 0               of IA32_PQR_ASSOC, at switches
+ *   adoptions 1                times that all CPUs were stopped, to look for processes
+ *   unsampled 2-3              isolated CPUs, which have no timer and of which no samples come
  *
  *   RMID TGID START_NS THREADS SINCE_NS COMM
  *
@@ -82,6 +86,7 @@
  *   processes  how many can be told apart at a time, 64 to 1048576; 32768
  *   rdt        auto: use it if it is there and works; off; force: write PQR_ASSOC in any case,
  *              for tests (where that is a fault, it is caught, and the module does not load)
+ *   isolated   1: sample isolated CPUs, too; 0
  *   budget     of one CPU of each L3 cache, the time that reading may take, in percent of the tick,
  *              1 to 50; 2
  */

@@ -42,6 +42,10 @@ static struct {
 	u64 qm_evtsel; /* there is one L3 cache */
 	u64 qm_ctr;
 	bool qm_faults;
+	u32 pqr_most; /* writing a higher RMID faults; 0: none does */
+	bool pqr_swallows; /* what is written to it is not kept */
+	u64 isolated; /* mask of CPUs */
+	int interrupts[KERNEL_CPUS]; /* by others, until now */
 	bool resctrl_known; /* the file system is there, mounted or not */
 	bool resctrl_mounted;
 	int modprobes;
@@ -134,6 +138,7 @@ static inline void kernel__on(unsigned int cpu, void (*function)(void *), void *
 	unsigned int here = kernel.cpu;
 
 	kernel.cpu = cpu;
+	kernel.interrupts[cpu]++;
 	function(data);
 	kernel.cpu = here;
 }
@@ -149,19 +154,40 @@ static inline void on_each_cpu(void (*function)(void *), void *data, int wait)
 	}
 }
 
-typedef u64 cpumask_var_t[1];
-#define cpumask_of(number) (1ULL << (number))
-#define cpumask_set_cpu(number, mask) (*(mask) |= cpumask_of(number))
-#define cpumask_clear_cpu(number, mask) (*(mask) &= ~cpumask_of(number))
-#define cpumask_first(mask) (*(mask) ? __builtin_ctzll(*(mask)) : KERNEL_CPUS)
-#define zalloc_cpumask_var(mask, flags) (**(mask) = 0, true)
+struct cpumask {
+	u64 bits;
+};
+typedef struct cpumask cpumask_var_t[1];
+#define cpumask_of(number) (&(struct cpumask){ 1ULL << (number) })
+#define cpu_possible_mask (&(struct cpumask){ (1ULL << KERNEL_CPUS) - 1 })
+#define cpumask_test_cpu(number, mask) ((mask)->bits >> (number)&1)
+#define cpumask_set_cpu(number, mask) ((mask)->bits |= 1ULL << (number))
+#define cpumask_clear_cpu(number, mask) ((mask)->bits &= ~(1ULL << (number)))
+#define cpumask_copy(to, from) ((to)->bits = (from)->bits)
+#define cpumask_and(to, a, b) ((to)->bits = (a)->bits & (b)->bits)
+#define cpumask_andnot(to, a, b) ((to)->bits = (a)->bits & ~(b)->bits)
+#define cpumask_first(mask) ((mask)->bits ? __builtin_ctzll((mask)->bits) : KERNEL_CPUS)
+#define cpumask_first_and(a, b) cpumask_first((&(struct cpumask){ (a)->bits & (b)->bits }))
+#define zalloc_cpumask_var(mask, flags) ((*(mask))->bits = 0, true)
 #define free_cpumask_var(mask) ((void)(mask))
+#define HK_TYPE_TICK 0
+#define HK_TYPE_DOMAIN 1
+#define housekeeping_cpumask(type) \
+	(&(struct cpumask){ (type) == HK_TYPE_TICK ? ~kernel.isolated : ~0ULL })
+#define rcu_read_lock() ((void)0)
+#define rcu_read_unlock() ((void)0)
 
-static inline void on_each_cpu_mask(u64 mask, void (*function)(void *), void *data, int wait)
+static inline void on_each_cpu_mask(const struct cpumask *mask, void (*function)(void *),
+				    void *data, int wait)
 {
 	unsigned int cpu;
 
-	for_each_online_cpu(cpu) if (mask >> cpu & 1) kernel__on(cpu, function, data);
+	for_each_online_cpu(cpu)
+	{
+		kernel__meanwhile();
+		if (cpumask_test_cpu(cpu, mask))
+			kernel__on(cpu, function, data);
+	}
 }
 
 /* Hotplug: on the CPU itself, like the kernel. */
@@ -390,7 +416,9 @@ static inline int wrmsrq_safe(u32 msr, u64 value)
 {
 	u64 *place = kernel__msr(msr);
 
-	if (place)
+	if (msr == 0xc8f && kernel.pqr_most && (u32)value > kernel.pqr_most)
+		place = NULL;
+	if (place && !(msr == 0xc8f && kernel.pqr_swallows))
 		*place = value;
 	return place ? 0 : -EIO;
 }
