@@ -23,7 +23,9 @@
 
 #define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
 
-#define TOTAL 2 /* number of the metric */
+/* Numbers of metrics. */
+#define QUEUED 1
+#define TOTAL 2
 #define OWN_RUN_NS 20000 /* what our programs take at a completion, where it was not timed */
 
 enum { STAMPS, TP_BTF, RAW_TP };
@@ -427,8 +429,10 @@ static void iolat_expect(const struct probe *probe, const struct run_module *mod
 	}
 	check->time.known = true;
 	check->time.ours_low = cell->hist.sum_ns + counts[LAT_FILTERED_NS];
-	check->time.ours_high =
-		check->time.ours_low + counts[LAT_MISSED_START_NS] + own_run_ns(module);
+	/* The kernel's time begins at the clock that a plug has cached. */
+	check->time.ours_high = check->time.ours_low + counts[LAT_MISSED_START_NS] +
+				module->total.metrics[QUEUED].counts[LAT_SKEW_NS] +
+				own_run_ns(module);
 }
 
 static void iolat_close(struct probe *probe)
