@@ -14,7 +14,7 @@
 #include "counts.h"
 #include "grow.h"
 #include "hist.h"
-#include "rundb_check.h"
+#include "rundb_account.h"
 #include "rundb_table.h"
 #include "rundir.h"
 #include "sql.h"
@@ -403,7 +403,7 @@ static int read_tables(struct rundb *db)
 
 	for (unsigned int i = 0; !err && i < db->run->nr_modules; i++) {
 		module = &db->run->modules[i];
-		err = rundb_check__read(db->db, db->module_ids[i], module);
+		err = rundb_account__read(db->db, db->module_ids[i], module);
 		if (!err)
 			err = rundb_table__load(db->db, db->module_ids[i], &module->table);
 		if (!err && module->table)

@@ -11,7 +11,7 @@
 #include "grow.h"
 #include "hist.h"
 #include "rundb.h"
-#include "rundb_check.h"
+#include "rundb_account.h"
 #include "rundb_table.h"
 #include "rundir.h"
 #include "sql.h"
@@ -51,7 +51,7 @@ static const char schema[] =
 	"CREATE TABLE acct(interval INTEGER, metric INTEGER, name TEXT, count INTEGER,"
 	" PRIMARY KEY(interval, metric, name)) WITHOUT ROWID;"
 	"CREATE TABLE process(id INTEGER PRIMARY KEY, lived_ns INTEGER, thread_ns INTEGER,"
-	" ended INTEGER);" RUNDB_TABLE_SCHEMA RUNDB_CHECK_SCHEMA
+	" ended INTEGER);" RUNDB_TABLE_SCHEMA RUNDB_ACCOUNT_SCHEMA
 	"CREATE TABLE slot_edges(slot INTEGER PRIMARY KEY, low_ns INTEGER, high_ns INTEGER,"
 	" bucket INTEGER);"
 	"CREATE VIEW totals AS SELECT module.name AS module, metric.name AS metric, series.split,"
@@ -446,7 +446,7 @@ static void end_module(struct rundb_writer *writer, unsigned int index,
 	    (int64_t)module->recursion_missed, (int64_t)cost->runs, (int64_t)cost->run_ns,
 	    (int64_t)cost->timed_ns, (int64_t)cost->timed_events, (int64_t)index + 1);
 	if (!writer->err)
-		writer->err = rundb_check__write(writer->db, (int64_t)index + 1, module);
+		writer->err = rundb_account__write(writer->db, (int64_t)index + 1, module);
 }
 
 static int db__close(struct writer *writer, const struct run *run)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "rundb_check.h"
+#include "rundb_account.h"
 
 #include <errno.h>
 
@@ -33,7 +33,7 @@ static int write_sums(sqlite3 *db, int64_t module, const struct run_check *check
 	return err;
 }
 
-int rundb_check__write(sqlite3 *db, int64_t module, const struct run_module *from)
+int rundb_account__write(sqlite3 *db, int64_t module, const struct run_module *from)
 {
 	sqlite3_stmt *update;
 	int err;
@@ -120,7 +120,7 @@ static int read_open(sqlite3 *db, int64_t module, struct lat_open *open)
 	return err < 0 ? err : 0;
 }
 
-int rundb_check__read(sqlite3 *db, int64_t module, struct run_module *to)
+int rundb_account__read(sqlite3 *db, int64_t module, struct run_module *to)
 {
 	int err = 0;
 

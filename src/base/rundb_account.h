@@ -3,20 +3,20 @@
  * What run.db keeps of the kernel's own account: table `kernel_check`, and of what was open when
  * the window closed the sum of the ages. Recordings of earlier versions have neither.
  */
-#ifndef LATSCOPE_BASE_RUNDB_CHECK_H
-#define LATSCOPE_BASE_RUNDB_CHECK_H
+#ifndef LATSCOPE_BASE_RUNDB_ACCOUNT_H
+#define LATSCOPE_BASE_RUNDB_ACCOUNT_H
 
 #include <sqlite3.h>
 
 #include "run.h"
 
-#define RUNDB_CHECK_SCHEMA                                                               \
+#define RUNDB_ACCOUNT_SCHEMA                                                               \
 	"CREATE TABLE kernel_check(module INTEGER, sum TEXT, source TEXT, why TEXT,"     \
 	" ours_low INTEGER, ours_high INTEGER, kernel_low INTEGER, kernel_high INTEGER," \
 	" tolerance INTEGER, PRIMARY KEY(module, sum)) WITHOUT ROWID;"
 
 /* All return 0 or -errno. */
-int rundb_check__write(sqlite3 *db, int64_t module, const struct run_module *from);
-int rundb_check__read(sqlite3 *db, int64_t module, struct run_module *to);
+int rundb_account__write(sqlite3 *db, int64_t module, const struct run_module *from);
+int rundb_account__read(sqlite3 *db, int64_t module, struct run_module *to);
 
 #endif
