@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -134,29 +136,53 @@ static bool is_directory(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* It loses its name at once: whatever happens, nothing is left behind. */
-static int create(const char *path)
+/* For file systems that make no file without a name: it loses its name at once, where it is. */
+static int create_and_unlink(int dir)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		return -errno;
-	unlink(path);
-	return fd;
-}
-
-static int create_in(const char *dir)
-{
-	char path[4096];
+	char name[32];
 	int fd;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/latscope-XXXXXX", dir) >= sizeof(path))
-		return -ENAMETOOLONG;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
+	for (unsigned int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), ".latscope-%d-%u", getpid(), i);
+		fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd >= 0) {
+			unlinkat(dir, name, 0);
+			return fd;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return -errno;
+}
+
+/*
+ * A file that never has a name: nothing is left behind whatever happens, and whoever owns the
+ * directory cannot make us open or remove another one.
+ */
+static int create_in(const char *path)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd, err;
+
+	if (dir < 0)
 		return -errno;
-	unlink(path);
-	return fd;
+	fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	err = fd < 0 ? -errno : 0;
+	if (err == -EOPNOTSUPP || err == -EISDIR || err == -EINVAL) {
+		fd = create_and_unlink(dir);
+		err = fd < 0 ? fd : 0;
+	}
+	close(dir);
+	return err ? err : fd;
+}
+
+/* Where a path that does not exist would be. */
+static int create(const char *path)
+{
+	char parent[PATH_MAX];
+
+	if ((size_t)snprintf(parent, sizeof(parent), "%s", path) >= sizeof(parent))
+		return -ENAMETOOLONG;
+	return create_in(dirname(parent));
 }
 
 static int make_file(struct truth_dio *dio)
