@@ -322,11 +322,13 @@ static struct json_object *workload(const struct run *run)
 {
 	struct json_object *object = json_object_new_object();
 	int status = run->workload_status;
+	bool known = status != RUN_NOT_ENDED;
 
 	put_text(object, "command", run->workload);
 	put(object, "exit_status",
-	    WIFEXITED(status) ? json_object_new_int(WEXITSTATUS(status)) : NULL);
-	put(object, "signal", WIFSIGNALED(status) ? json_object_new_int(WTERMSIG(status)) : NULL);
+	    known && WIFEXITED(status) ? json_object_new_int(WEXITSTATUS(status)) : NULL);
+	put(object, "signal",
+	    known && WIFSIGNALED(status) ? json_object_new_int(WTERMSIG(status)) : NULL);
 	put_count(object, "outlived", run->workload_outlived);
 	return object;
 }

@@ -32,6 +32,8 @@ struct run_key {
 };
 #define RUN_OTHER_ID UINT64_MAX
 
+#define RUN_NOT_ENDED (-1) /* no status of waitpid() */
+
 struct run_data {
 	struct lat_cell metrics[RUN_METRICS];
 	struct run_key *keys; /* owned; in order of first appearance, the same in every interval */
@@ -109,7 +111,7 @@ struct run {
 	uint64_t interval_ns;
 	uint64_t tail_ns;
 	char *workload; /* command line; NULL: none */
-	int workload_status; /* as waitpid() gives it */
+	int workload_status; /* as waitpid() gives it; RUN_NOT_ENDED: that is not known */
 	uint64_t workload_outlived; /* processes that it had started and that outlived the window */
 	bool complete; /* false: an error ended it, or it was read when it was cut off, or... */
 	bool running; /* ...still went on */

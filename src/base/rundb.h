@@ -6,7 +6,9 @@
  *   -ENOENT           there is no such file
  *   -EMEDIUMTYPE      it is not a recording of latscope
  *   -EPROTONOSUPPORT  it is one of a newer version of the format
- *   -EUCLEAN          it is damaged
+ *   -EUCLEAN          it is damaged, or holds what latscope does not write
+ *   -E2BIG            it has more keys than latscope writes
+ *   -EOVERFLOW        it takes more work than its size explains
  */
 #ifndef LATSCOPE_BASE_RUNDB_H
 #define LATSCOPE_BASE_RUNDB_H

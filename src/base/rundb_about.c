@@ -43,6 +43,10 @@ const char *rundb__explain(int err)
 		return "this recording was made by a newer version of latscope";
 	case -EUCLEAN:
 		return "this recording is damaged";
+	case -E2BIG:
+		return "this recording has more keys than latscope writes";
+	case -EOVERFLOW:
+		return "this recording takes more work to read than its size explains";
 	default:
 		return strerror(-err);
 	}

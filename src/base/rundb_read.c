@@ -15,12 +15,14 @@
 #include "grow.h"
 #include "hist.h"
 #include "rundb_account.h"
+#include "rundb_check.h"
 #include "rundb_table.h"
 #include "rundir.h"
 #include "sql.h"
 
-#define MOST_KEYS (1 << 20) /* of one module: no recording has more, so the file is damaged */
-#define LOG_WAIT_MS 2000
+/* No recording has more: --max-keys is at most 65536, and (other) keys come on top. */
+#define MOST_KEYS (65536 + 1024) /* of one module */
+#define MOST_SERIES (3 * MOST_KEYS + RUN_MODULES * RUN_METRICS)
 
 /* Where the samples of a series go. */
 struct series {
@@ -37,6 +39,7 @@ enum part { PART_SLOTS, PART_SUMS, PART_ACCT, PART_ROWS, PARTS = PART_ROWS + RUN
 
 struct rundb {
 	sqlite3 *db;
+	struct rundb_budget budget;
 	struct run *run;
 	int64_t module_ids[RUN_MODULES];
 	struct {
@@ -47,36 +50,15 @@ struct rundb {
 	unsigned int nr_metrics;
 	struct series *series; /* by id */
 	size_t nr_series;
+	int64_t last_total; /* the largest id of a metric as a whole */
 	struct run_data *deltas; /* of the interval that was walked to last; one per module */
 	uint64_t **filled; /* numbers of the deltas that are not 0 */
 	size_t nr_filled;
 	sqlite3_stmt *intervals;
 	sqlite3_stmt *parts[PARTS]; /* of an interval: prepared once, there may be a million */
+	uint64_t last_start_ns; /* of the interval that was walked to last */
 	bool without_keys; /* of the intervals */
-	int64_t last_total; /* of the series that are no keys */
 };
-
-static int open_file(sqlite3 **db, const char *path)
-{
-	char file[PATH_MAX];
-	struct stat st;
-	int err;
-
-	if (stat(path, &st))
-		return -errno;
-	if (snprintf(file, sizeof(file), "%s%s", path, S_ISDIR(st.st_mode) ? "/run.db" : "") >=
-	    PATH_MAX)
-		return -ENAMETOOLONG;
-	if (stat(file, &st))
-		return -errno;
-	if (!sqlite3_open_v2(file, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL)) {
-		sqlite3_busy_timeout(*db, LOG_WAIT_MS);
-		return 0;
-	}
-	err = *db ? sql__error(*db) : -ENOMEM;
-	sqlite3_close(*db);
-	return err;
-}
 
 static int read_one(sqlite3 *db, const char *sql, int64_t *value)
 {
@@ -91,26 +73,6 @@ static int read_one(sqlite3 *db, const char *sql, int64_t *value)
 		*value = sqlite3_column_int64(statement, 0);
 	sqlite3_finalize(statement);
 	return err < 0 ? err : 0;
-}
-
-static int check_kind(sqlite3 *db)
-{
-	int64_t application = 0, version = 0;
-	int err;
-
-	/* A damaged file may hold a schema that runs something: nothing in it is to be trusted. */
-	err = sql__exec(db, "PRAGMA trusted_schema=OFF; PRAGMA query_only=ON");
-	if (!err)
-		err = read_one(db, "PRAGMA application_id", &application);
-	if (!err)
-		err = read_one(db, "PRAGMA user_version", &version);
-	if (err)
-		return err;
-	if (application != SQL_APPLICATION_ID)
-		return -EMEDIUMTYPE;
-	if (version > RUN_SCHEMA)
-		return -EPROTONOSUPPORT;
-	return version == RUN_SCHEMA ? 0 : -EUCLEAN;
 }
 
 typedef int consume_row(struct rundb *db, sqlite3_stmt *row, void *to);
@@ -329,7 +291,7 @@ static int add_key(struct rundb *db, const struct series *series, sqlite3_stmt *
 	char name[RUN_NAME];
 
 	if (total->nr_keys == MOST_KEYS)
-		return -EUCLEAN;
+		return -E2BIG;
 	read_text(row, 4, name, sizeof(name));
 	return run__add_key(total, &key, name);
 }
@@ -360,9 +322,9 @@ static int take_series(struct rundb *db, sqlite3_stmt *row, void *to)
 				  .module = db->metrics[metric].module,
 				  .metric = db->metrics[metric].metric,
 				  .total = !split[0] };
-	if (series.total)
+	if (series.total) {
 		db->last_total = series.id;
-	if (!series.total) {
+	} else {
 		by = by__find(split);
 		if (by < 0)
 			return -EUCLEAN;
@@ -372,6 +334,18 @@ static int take_series(struct rundb *db, sqlite3_stmt *row, void *to)
 			return err;
 	}
 	return add_series(db, &series);
+}
+
+/* Before there is memory for each. */
+static int count_series(struct rundb *db)
+{
+	int64_t nr = 0;
+	int err;
+
+	err = read_one(db->db, "SELECT count(*) FROM series", &nr);
+	if (err)
+		return err;
+	return nr > MOST_SERIES ? -E2BIG : 0;
 }
 
 static int read_head(struct rundb *db)
@@ -389,8 +363,9 @@ static int read_head(struct rundb *db)
 		{ "SELECT id, module, name, what FROM metric ORDER BY id", take_metric },
 		{ "SELECT id, metric, split, key, name FROM series ORDER BY id", take_series },
 	};
-	int err = 0;
+	int err;
 
+	err = count_series(db);
 	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
 		err = each_row(db, parts[i].sql, parts[i].consume, NULL);
 	return err;
@@ -440,6 +415,9 @@ static struct lat_hist *find_hist(const struct rundb *db, const struct target *t
 		return NULL;
 	if (series->total)
 		return &target->data[series->module]->metrics[series->metric].hist;
+	/* Intervals may be walked without keys. */
+	if (series->key >= target->data[series->module]->nr_keys)
+		return NULL;
 	return &target->data[series->module]->keys[series->key].hist;
 }
 
@@ -458,8 +436,8 @@ static int add(struct rundb *db, uint64_t *to, uint64_t value)
 		db->filled = grown;
 		db->filled[db->nr_filled++] = to;
 	}
-	*to += value;
-	return 0;
+	/* No window is so long that this overflows. */
+	return __builtin_add_overflow(*to, value, to) ? -EUCLEAN : 0;
 }
 
 static int take_slot(struct rundb *db, sqlite3_stmt *row, void *to)
@@ -497,7 +475,8 @@ static int take_total(struct rundb *db, sqlite3_stmt *row, void *to)
 
 	if (!series || read_number(row, 4, &count))
 		return -EUCLEAN;
-	series->events += count;
+	if (__builtin_add_overflow(series->events, count, &series->events))
+		return -EUCLEAN;
 	return take_sum(db, row, to);
 }
 
@@ -507,13 +486,13 @@ static int take_acct(struct rundb *db, sqlite3_stmt *row, void *to)
 	int metric = find_metric(db, sqlite3_column_int64(row, 0)), index;
 	struct target *target = to;
 	struct lat_cell *cell;
-	const char *name;
+	char name[RUN_NAME];
 	uint64_t count;
 
 	if (metric < 0 || read_number(row, 2, &count))
 		return -EUCLEAN;
-	name = (const char *)sqlite3_column_text(row, 1);
-	index = name ? counts__find(name) : -ENOENT;
+	read_text(row, 1, name, sizeof(name));
+	index = counts__find(name);
 	if (index < 0)
 		return 0;
 	cell = &target->data[db->metrics[metric].module]->metrics[db->metrics[metric].metric];
@@ -600,7 +579,7 @@ static int read_all(struct rundb *db)
 	/* One view of the file, should it still be written to. */
 	err = sql__exec(db->db, "BEGIN");
 	if (!err)
-		err = check_kind(db->db);
+		err = rundb_check__content(db->db);
 	if (!err)
 		err = read_head(db);
 	if (!err)
@@ -621,13 +600,14 @@ int rundb__open(struct rundb **db, const char *path, struct run *run)
 	int err;
 
 	memset(run, 0, sizeof(*run));
+	run->workload_status = RUN_NOT_ENDED;
 	/* Asked first: a recorder that ends meanwhile leaves a recording that is complete. */
 	held = rundir__is_held(path);
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return -ENOMEM;
 	made->run = run;
-	err = open_file(&made->db, path);
+	err = rundb_check__open(&made->db, path, &made->budget);
 	if (err)
 		goto err_free;
 	err = read_all(made);
@@ -720,7 +700,7 @@ static int start_walk(struct rundb *db)
 	if (err)
 		return err;
 	return sql__prepare(db->db, &db->intervals,
-			    "SELECT id, start_ns, end_ns FROM interval ORDER BY start_ns, id");
+			    "SELECT id, start_ns, end_ns FROM interval ORDER BY id");
 }
 
 static int read_part(struct rundb *db, enum part part, int64_t interval, consume_row *consume,
@@ -781,8 +761,9 @@ int rundb__next(struct rundb *db, struct run_interval *interval)
 		return err;
 	if (read_number(db->intervals, 1, &interval->start_ns) ||
 	    read_number(db->intervals, 2, &interval->end_ns) ||
-	    interval->end_ns < interval->start_ns)
+	    interval->end_ns < interval->start_ns || interval->start_ns < db->last_start_ns)
 		return -EUCLEAN;
+	db->last_start_ns = interval->start_ns;
 	interval->delta = db->deltas;
 	err = read_interval(db, sqlite3_column_int64(db->intervals, 0));
 	return err ? err : 1;
@@ -792,6 +773,7 @@ void rundb__rewind(struct rundb *db, bool keys)
 {
 	sqlite3_finalize(db->intervals);
 	db->intervals = NULL;
+	db->last_start_ns = 0;
 	forget_deltas(db);
 	db->without_keys = !keys;
 }

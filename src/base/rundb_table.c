@@ -2,6 +2,7 @@
 #include "rundb_table.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "run.h"
 #include "sql.h"
 
+#define MOST_REAL 1e100 /* so that sums and their squares stay finite */
 #define AT_ONCE 1024 /* rows in memory while the whole is folded */
 
 static const char *const kinds[TABLE_KINDS] = {
@@ -234,7 +236,7 @@ static int select_rows(sqlite3 *db, sqlite3_stmt **select, const char *name,
 	sqlite3_str_appendall(text, "SELECT time_ns");
 	for (unsigned int i = 0; i < table__columns(table); i++)
 		sqlite3_str_appendf(text, ", \"%w\"", table__column(table, i)->name);
-	sqlite3_str_appendf(text, " FROM \"%w\" %s ORDER BY time_ns, rowid", name, where);
+	sqlite3_str_appendf(text, " FROM \"%w\" %s ORDER BY rowid", name, where);
 	return prepare(db, select, text);
 }
 
@@ -252,6 +254,8 @@ static int take_value(sqlite3_stmt *row, int index, struct table *table, unsigne
 	}
 	if (type != (kind == TABLE_REAL ? SQLITE_FLOAT : SQLITE_INTEGER))
 		return -EUCLEAN;
+	if (kind == TABLE_REAL && !(fabs(sqlite3_column_double(row, index)) <= MOST_REAL))
+		return -EUCLEAN;
 	if (kind == TABLE_REAL)
 		table__set_real(table, column, sqlite3_column_double(row, index));
 	else
@@ -267,6 +271,8 @@ static int take_row(sqlite3_stmt *row, struct table *table)
 	if (sqlite3_column_type(row, 0) != SQLITE_INTEGER || time_ns < 0)
 		return -EUCLEAN;
 	err = table__add_row(table, (uint64_t)time_ns);
+	if (err == -EINVAL) /* they were written in order of time */
+		return -EUCLEAN;
 	for (unsigned int i = 0; !err && i < table__columns(table); i++)
 		err = take_value(row, (int)i + 1, table, i);
 	return err;

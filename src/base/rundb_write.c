@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "by.h"
@@ -15,6 +17,7 @@
 #include "rundb_table.h"
 #include "rundir.h"
 #include "sql.h"
+#include "sqlfile.h"
 #include "writer.h"
 
 /*
@@ -29,7 +32,10 @@
  */
 static const char pragmas[] = "PRAGMA journal_mode=WAL;"
 			      "PRAGMA synchronous=NORMAL;"
-			      "PRAGMA wal_autocheckpoint=16384;";
+			      "PRAGMA wal_autocheckpoint=0;"; /* fold_log() comes instead */
+
+#define LOG_PAGES 16384 /* of 4 KiB */
+#define END_WAIT_MS 2000 /* for readers that look at a recording as it ends */
 
 static const char schema[] =
 	"PRAGMA synchronous=OFF;"
@@ -106,6 +112,7 @@ struct known {
 struct rundb_writer {
 	sqlite3 *db;
 	int mark; /* of the directory, while this is open; -errno: none */
+	int log_pages, fold_at; /* of the log: it is folded in at so many */
 	sqlite3_stmt *statements[STATEMENTS];
 	sqlite3_stmt *rows[RUN_MODULES]; /* of those that have a table */
 	struct known known[RUN_MODULES];
@@ -215,13 +222,11 @@ static void disconnect(struct rundb_writer *writer)
 	writer->db = NULL;
 }
 
-static int connect_to(struct rundb_writer *writer, const char *path, int flags, const char *setup)
+static int connect_to(struct rundb_writer *writer, const char *path, const char *setup)
 {
-	int err = 0;
+	int err;
 
-	if (sqlite3_open_v2(path, &writer->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | flags,
-			    NULL))
-		err = writer->db ? sql__error(writer->db) : -ENOMEM;
+	err = sqlfile__open_to_write(&writer->db, path);
 	if (!err)
 		err = sql__exec(writer->db, setup);
 	for (unsigned int i = 0; !err && i < STATEMENTS; i++)
@@ -259,13 +264,18 @@ static int mark(sqlite3 *db)
  */
 static int create(struct rundb_writer *writer, const struct run *run, const char *path)
 {
-	char temporary[PATH_MAX];
-	int err;
+	char temporary[PATH_MAX], log[PATH_MAX]; /* this one empty */
+	int fd, err;
 
-	if (snprintf(temporary, sizeof(temporary), "%s.new", path) >= PATH_MAX)
+	if (snprintf(temporary, sizeof(temporary), "%s.new", path) >= PATH_MAX ||
+	    snprintf(log, sizeof(log), "%s.new-wal", path) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	unlink(temporary);
-	err = connect_to(writer, temporary, SQLITE_OPEN_CREATE, schema);
+	/* SQLite gives the log and the journal the rights of this file. */
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	err = connect_to(writer, temporary, schema);
 	if (err)
 		goto err_unlink;
 	begin(writer);
@@ -280,6 +290,7 @@ static int create(struct rundb_writer *writer, const struct run *run, const char
 	if (!err)
 		err = sql__exec(writer->db, "PRAGMA journal_mode=WAL");
 	disconnect(writer);
+	unlink(log);
 	if (!err && rename(temporary, path))
 		err = -errno;
 err_unlink:
@@ -310,6 +321,30 @@ static void free_writer(struct rundb_writer *writer)
 	free(writer);
 }
 
+/* Into the file; one that is read stays as it is, and the next attempt comes some time later. */
+static void fold_log(struct rundb_writer *writer)
+{
+	if (!sqlfile__keep_readers_out(writer->db)) {
+		/* This empties it, so that no reader can begin with what would be overwritten. */
+		sqlite3_wal_checkpoint_v2(writer->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+		sqlfile__let_readers_in(writer->db);
+	}
+	writer->fold_at += writer->log_pages;
+}
+
+static int watch_log(void *arg, sqlite3 *db, const char *name, int pages)
+{
+	struct rundb_writer *writer = arg;
+
+	(void)db;
+	(void)name;
+	if (pages < writer->log_pages)
+		writer->fold_at = writer->log_pages;
+	if (pages >= writer->fold_at)
+		fold_log(writer);
+	return SQLITE_OK;
+}
+
 static int db__open(struct writer *writer, const struct run *run)
 {
 	struct rundb_writer *made;
@@ -326,12 +361,15 @@ static int db__open(struct writer *writer, const struct run *run)
 	if (!made)
 		return -ENOMEM;
 	made->mark = rundir__hold(writer->dir);
+	made->log_pages = made->fold_at = writer->log_pages ? writer->log_pages : LOG_PAGES;
 	made->last_series = metric_id(RUN_MODULES, 0);
 	err = create(made, run, path);
 	if (!err)
-		err = connect_to(made, path, 0, pragmas);
+		err = connect_to(made, path, pragmas);
 	if (!err)
 		err = prepare_rows(made, run);
+	if (!err)
+		sqlite3_wal_hook(made->db, watch_log, made);
 	if (err) {
 		disconnect(made);
 		free_writer(made);
@@ -449,6 +487,29 @@ static void end_module(struct rundb_writer *writer, unsigned int index,
 		writer->err = rundb_account__write(writer->db, (int64_t)index + 1, module);
 }
 
+/* What other programs need of a log that goes on, and we do not, would be left by them. */
+static void remove_index(const char *dir)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/run.db-shm", dir) < PATH_MAX)
+		unlink(path);
+}
+
+static void end_log(struct rundb_writer *writer, const char *dir)
+{
+	const struct timespec while_reading = { .tv_nsec = 10000000 };
+
+	for (int ms = 0; sqlfile__keep_readers_out(writer->db); ms += 10) {
+		if (ms >= END_WAIT_MS)
+			return;
+		nanosleep(&while_reading, NULL);
+	}
+	if (!sql__exec(writer->db, "PRAGMA journal_mode=DELETE"))
+		remove_index(dir);
+	sqlfile__let_readers_in(writer->db);
+}
+
 static int db__close(struct writer *writer, const struct run *run)
 {
 	struct rundb_writer *db = writer->state;
@@ -466,18 +527,14 @@ static int db__close(struct writer *writer, const struct run *run)
 	if (run->lives_why[0])
 		put_text(db, "process_why", run->lives_why);
 	put_number(db, "duration_ns", run->duration_ns);
-	if (run->workload)
+	if (run->workload && run->workload_status != RUN_NOT_ENDED)
 		put_number(db, "workload_status", (uint64_t)run->workload_status);
 	if (run->workload_outlived)
 		put_number(db, "workload_outlived", run->workload_outlived);
 	put_number(db, "complete", run->complete);
 	err = end(db);
-	/*
-	 * Also after an error: a reader of a log needs room, or the right, to make a file of its
-	 * own. Where this fails, on a full disk or beside a reader, the log stays and belongs to
-	 * the file.
-	 */
-	sql__exec(db->db, "PRAGMA journal_mode=DELETE");
+	/* Also after an error. The log stays where this fails: on a full disk, beside a reader. */
+	end_log(db, writer->dir);
 	disconnect(db);
 	free_writer(db);
 	writer->state = NULL;
@@ -490,3 +547,25 @@ const struct writer_ops writer_db = {
 	.interval = db__interval,
 	.close = db__close,
 };
+
+/* One page is overwritten in place, for which there is room also where there is none. */
+int writer__retract_complete(const char *dir)
+{
+	char path[PATH_MAX], log[PATH_MAX];
+	sqlite3 *db;
+	int err;
+
+	if (snprintf(path, sizeof(path), "%s/run.db", dir) >= PATH_MAX ||
+	    snprintf(log, sizeof(log), "%s/run.db-wal", dir) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	err = sqlfile__open_to_write(&db, path);
+	if (err)
+		return err;
+	/* A log that was left, beside a reader, is gone on with. */
+	if (access(log, F_OK))
+		err = sql__exec(db, "PRAGMA journal_mode=MEMORY");
+	if (!err)
+		err = sql__exec(db, "UPDATE meta SET value = 0 WHERE name = 'complete'");
+	sqlite3_close(db);
+	return err;
+}

@@ -25,6 +25,12 @@ int sql__error(sqlite3 *db)
 	case SQLITE_SCHEMA:
 	case SQLITE_ERROR: /* the statements are ours: a table or column is not as we made it */
 		return -EUCLEAN;
+	case SQLITE_AUTH:
+		return -EUCLEAN;
+	case SQLITE_INTERRUPT: /* by our progress handler */
+		return -EOVERFLOW;
+	case SQLITE_TOOBIG:
+		return -E2BIG;
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 		return -EBUSY;

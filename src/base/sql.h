@@ -14,7 +14,8 @@
 #define SQL_APPLICATION_ID 0x4c617473 /* "Lats", in the file's header */
 
 /*
- * Of the call that failed last. -ENOSPC: disk full; -EUCLEAN: damaged; -EMEDIUMTYPE: no database.
+ * Of the call that failed last. -ENOSPC: disk full; -EUCLEAN: damaged; -EMEDIUMTYPE: no database;
+ * -EOVERFLOW: too much work; -E2BIG: a value is too long.
  */
 int sql__error(sqlite3 *db);
 

@@ -561,7 +561,9 @@ static void workload(FILE *out, const struct run *run)
 	struct wrap wrap = { 0 };
 
 	wrap__add(&wrap, "workload: %s", run->workload);
-	if (WIFSIGNALED(status))
+	if (status == RUN_NOT_ENDED)
+		wrap__add(&wrap, run->running ? ": still running" : ": exit status unknown");
+	else if (WIFSIGNALED(status))
 		wrap__add(&wrap, ": killed by signal %d", WTERMSIG(status));
 	else if (WIFEXITED(status))
 		wrap__add(&wrap, ": exit status %d", WEXITSTATUS(status));

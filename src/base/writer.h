@@ -24,6 +24,8 @@ struct writer_ops {
 struct writer {
 	const struct writer_ops *ops;
 	const char *dir; /* the run's directory; NULL for those that write to a stream */
+	const char *shown; /* that, as people know it; NULL: the same */
+	int log_pages; /* db: the log is folded in at so many of 4 KiB; 0: at 64 MB */
 	void *state; /* the writer's own; live: a FILE *, stdout unless put there before open() */
 };
 
@@ -33,6 +35,10 @@ int writer__skip_interval(struct writer *writer, const struct run *run,
 			  const struct run_interval *interval);
 
 extern const struct writer_ops writer_db; /* run.db: one transaction an interval */
+
+/* A writer failed after writer_db was closed: run.db must not say that all is complete. */
+int writer__retract_complete(const char *dir);
+
 extern const struct writer_ops writer_csv; /* <module>.csv, and <module>-<metric>.csv */
 extern const struct writer_ops writer_rows; /* <module>.csv of a module that has a table */
 extern const struct writer_ops writer_summary; /* <module>.summary.json */

@@ -460,6 +460,8 @@ static void cut_off_is_read_without_writing(void **state)
 		sleep_us(10000);
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(chmod(unit_path(dir, "run.db"), 0444), 0);
+	assert_int_equal(chmod(unit_path(dir, "run.db-wal"), 0444), 0);
 	assert_int_equal(chmod(dir, 0555), 0);
 	assert_int_equal(in_child(read_as_nobody), 0);
 }
