@@ -15,6 +15,7 @@
 #define MAX_KEYS 65536
 #define MAX_TAIL_US (1ULL << HIST_OCTAVES)
 #define MIN_INTERVAL_NS 1000000
+#define MIN_MAX_SIZE (1 << 20)
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Options without a letter. */
@@ -28,6 +29,8 @@ enum key {
 	KEY_TAIL_US,
 	KEY_MAX_KEYS,
 	KEY_LABEL,
+	KEY_MAX_SIZE,
+	KEY_MIN_FREE,
 	KEY_JSON,
 	KEY_CSV,
 	KEY_USER,
@@ -72,6 +75,10 @@ static const struct argp_option probe_options[] = {
 static const struct argp_option output_options[] = {
 	{ "output", 'o', "DIR", 0, "Write a recording below DIR", 0 },
 	{ "label", KEY_LABEL, "KEY=VALUE", 0, "Note this in the recording; may be given again", 0 },
+	{ "max-size", KEY_MAX_SIZE, "SIZE", 0, "Stop before the recording exceeds SIZE: 500M, 2G",
+	  0 },
+	{ "min-free", KEY_MIN_FREE, "SIZE", 0,
+	  "Stop while SIZE is still free on the disk (64M, or 1 % of it if less); 0: do not", 0 },
 	{ 0 },
 };
 
@@ -148,6 +155,22 @@ int options__percent(struct options *options, const char *name, const char *text
 	default:
 		return options__fail(options, "%s '%s' is no percentage", name, text);
 	}
+}
+
+int options__size(struct options *options, const char *name, const char *text, uint64_t low,
+		  uint64_t *bytes)
+{
+	char least[UNITS_TEXT];
+	int err;
+
+	err = units__parse_size(text, bytes);
+	if (err == -EINVAL)
+		return options__fail(options, "%s '%s': invalid size; use 65536, 500M or 2G", name,
+				     text);
+	if (err || *bytes < low)
+		return options__fail(options, "%s %s: use a size from %s to 1 EiB", name, text,
+				     units__size(least, low));
+	return 0;
 }
 
 static int set_u32(struct options *options, const char *name, const char *text, uint64_t high,
@@ -276,6 +299,10 @@ static int parse_output(struct options *options, int key, const char *arg)
 		return set_text(options, "--output", arg, &options->output);
 	case KEY_LABEL:
 		return add_label(options, arg);
+	case KEY_MAX_SIZE:
+		return options__size(options, "--max-size", arg, MIN_MAX_SIZE, &options->max_size);
+	case KEY_MIN_FREE:
+		return options__size(options, "--min-free", arg, 0, &options->min_free);
 	case KEY_JSON:
 		options->json = true;
 		return 0;
@@ -509,6 +536,7 @@ int options__parse(struct options *options, const struct argp *own, void *input,
 	build(&tables, options, own, input);
 	options->top = OPTIONS_TOP;
 	options->max_keys = OPTIONS_MAX_KEYS;
+	options->min_free = OPTIONS_MIN_FREE;
 	if (options->takes_workload)
 		flags |= ARGP_IN_ORDER;
 	err = argp_parse(&tables.root, argc, argv, flags, NULL, &tables);

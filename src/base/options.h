@@ -28,6 +28,7 @@ enum options_group {
 #define OPTIONS_TOP 10
 #define OPTIONS_TAIL_NS 8000 /* for tail_ns, where it was not given */
 #define OPTIONS_MAX_KEYS 1024
+#define OPTIONS_MIN_FREE UINT64_MAX
 
 struct options {
 	/* Set by the command before parsing. */
@@ -37,7 +38,7 @@ struct options {
 	bool takes_workload; /* the first argument and all after it are a command line */
 	int max_args; /* most arguments taken, when they are no workload */
 
-	/* Numbers that were not given are 0, texts NULL, but for top and max_keys. */
+	/* Numbers that were not given are 0, texts NULL, but for top, max_keys and min_free. */
 	uint64_t duration_ns;
 	uint64_t interval_ns;
 	uint64_t tail_ns;
@@ -52,6 +53,8 @@ struct options {
 	const char *rung;
 	const char *user; /* of the workload */
 	const char *output;
+	uint64_t max_size; /* bytes */
+	uint64_t min_free; /* bytes; OPTIONS_MIN_FREE: not given */
 	bool json;
 	bool csv;
 	bool quiet;
@@ -82,6 +85,8 @@ int options__fail(struct options *options, const char *format, ...)
 int options__duration(struct options *options, const char *name, const char *text, uint64_t *ns);
 int options__count(struct options *options, const char *name, const char *text, uint64_t low,
 		   uint64_t high, uint64_t *value);
+int options__size(struct options *options, const char *name, const char *text, uint64_t low,
+		  uint64_t *bytes);
 int options__percent(struct options *options, const char *name, const char *text, double low,
 		     double high, double *share);
 

@@ -9,11 +9,21 @@
 
 int outfile__open(struct outfile *file, const char *dir, const char *name)
 {
+	int fd, err;
+
 	if (snprintf(file->path, PATH_MAX, "%s/%s", dir, name) >= PATH_MAX ||
 	    snprintf(file->temporary, PATH_MAX, "%s/.%s.tmp", dir, name) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	file->stream = fopen(file->temporary, "we");
-	return file->stream ? 0 : -errno;
+	fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	file->stream = fdopen(fd, "w");
+	if (file->stream)
+		return 0;
+	err = -errno;
+	close(fd);
+	unlink(file->temporary);
+	return err;
 }
 
 void outfile__abort(struct outfile *file)
@@ -45,7 +55,8 @@ int outfile__commit(struct outfile *file)
 		err = -errno;
 	else if (ferror(file->stream))
 		err = -EIO;
-	if (!err && fsync(fileno(file->stream)))
+	/* So that the name never stands for less than the whole, also after a power failure. */
+	else if (fsync(fileno(file->stream)))
 		err = -errno;
 	/* Some file systems report a failed write only here. */
 	if (fclose(file->stream) && !err)

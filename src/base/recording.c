@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "host.h"
 #include "rundb.h"
+#include "room.h"
 #include "rundir.h"
 
 struct writer *recording__add(struct recording *recording, const struct writer_ops *ops)
@@ -20,7 +21,8 @@ struct writer *recording__add(struct recording *recording, const struct writer_o
 	assert(recording->nr_writers < RECORDING_WRITERS);
 	writer = &recording->writers[recording->nr_writers++];
 	writer->ops = ops;
-	writer->dir = recording->dir[0] ? recording->dir : NULL;
+	writer->dir = recording->dir[0] ? recording->rundir.at : NULL;
+	writer->shown = recording->dir[0] ? recording->dir : NULL;
 	return writer;
 }
 
@@ -34,22 +36,49 @@ int recording__create(struct recording *recording, const char *parent,
 		if (!strcmp(options->labels[i].key, "name"))
 			label = options->labels[i].value;
 	}
-	err = rundir__create(parent, time(NULL), label, recording->dir, sizeof(recording->dir));
+	err = rundir__create(&recording->rundir, parent, time(NULL), label, recording->dir,
+			     sizeof(recording->dir));
 	if (!err) {
 		err = rundb__check_path(recording->dir);
 		if (err)
-			rmdir(recording->dir);
+			rundir__discard(&recording->rundir);
 	}
 	if (err) {
 		recording->dir[0] = '\0';
 		return err;
 	}
+	recording->max_size = options->max_size;
+	recording->min_free = room__floor(&recording->rundir, options->min_free);
+	recording__add(recording, &writer_db)->log_pages = room__log_pages(options->max_size);
 	recording__add(recording, &writer_csv);
 	recording__add(recording, &writer_rows);
 	recording__add(recording, &writer_summary);
 	/* The last to be closed: what it calls complete has all its files, on the disk. */
 	recording__add(recording, &writer_db);
 	return 0;
+}
+
+void recording__free(struct recording *recording)
+{
+	rundir__close(&recording->rundir);
+}
+
+void recording__discard(struct recording *recording)
+{
+	rundir__discard(&recording->rundir);
+	recording->dir[0] = '\0';
+}
+
+int recording__keep_owner(struct recording *recording)
+{
+	return rundir__enter_for_good(&recording->rundir);
+}
+
+int recording__room(const struct recording *recording, const struct run *run)
+{
+	if (!recording->dir[0])
+		return 0;
+	return room__check(&recording->rundir, run, recording->max_size, recording->min_free);
 }
 
 int recording__describe(struct run *run, const struct options *options)
@@ -87,6 +116,7 @@ int recording__open(struct recording *recording, const struct run *run,
 {
 	int first = 0, err;
 
+	rundir__enter(&recording->rundir);
 	for (size_t i = 0; i < recording->nr_writers; i++) {
 		struct writer *writer = &recording->writers[i];
 
@@ -94,6 +124,7 @@ int recording__open(struct recording *recording, const struct run *run,
 		recording->states[i] = err ? RECORDING_SHUT : RECORDING_OPEN;
 		note(&first, err, writer, failed);
 	}
+	rundir__leave(&recording->rundir);
 	return first;
 }
 
@@ -102,6 +133,7 @@ int recording__interval(struct recording *recording, struct run *run,
 {
 	int first = 0, err;
 
+	rundir__enter(&recording->rundir);
 	for (size_t i = 0; i < recording->nr_writers; i++) {
 		struct writer *writer = &recording->writers[i];
 
@@ -112,6 +144,7 @@ int recording__interval(struct recording *recording, struct run *run,
 			recording->states[i] = RECORDING_FAILED;
 		note(&first, err, writer, failed);
 	}
+	rundir__leave(&recording->rundir);
 	err = run__fold_tables(run);
 	note(&first, err, NULL, failed);
 	return first;
@@ -119,8 +152,10 @@ int recording__interval(struct recording *recording, struct run *run,
 
 int recording__close(struct recording *recording, struct run *run, const struct writer **failed)
 {
+	bool is_said = false; /* run.db has it that the recording is complete */
 	int first = 0, err;
 
+	rundir__enter(&recording->rundir);
 	for (size_t i = 0; i < recording->nr_writers; i++) {
 		struct writer *writer = &recording->writers[i];
 
@@ -130,6 +165,11 @@ int recording__close(struct recording *recording, struct run *run, const struct 
 		err = writer->ops->close(writer, run);
 		note(&first, err, writer, failed);
 		run->complete = run->complete && !err;
+		if (writer->ops == &writer_db)
+			is_said = run->complete;
 	}
+	if (is_said && !run->complete)
+		writer__retract_complete(recording->rundir.at);
+	rundir__leave(&recording->rundir);
 	return first;
 }

@@ -9,12 +9,15 @@
 #include <limits.h>
 
 #include "options.h"
+#include "rundir.h"
 #include "writer.h"
 
 #define RECORDING_WRITERS 6
 
 struct recording {
-	char dir[PATH_MAX]; /* empty: nothing is kept */
+	char dir[PATH_MAX]; /* for people; empty: nothing is kept */
+	struct rundir rundir;
+	uint64_t max_size, min_free; /* bytes; 0: no limit */
 	struct writer writers[RECORDING_WRITERS];
 	size_t nr_writers;
 	enum { RECORDING_SHUT, RECORDING_OPEN, RECORDING_FAILED } states[RECORDING_WRITERS];
@@ -26,6 +29,18 @@ struct recording {
  */
 int recording__create(struct recording *recording, const char *parent,
 		      const struct options *options);
+
+/* The files are closed already, but for the directory. */
+void recording__free(struct recording *recording);
+
+/* Removes the directory, in which nothing was written. */
+void recording__discard(struct recording *recording);
+
+/*
+ * For who gives up CAP_SETUID before recording__open(): the files will belong to the user who
+ * called sudo. 0 or -EPERM.
+ */
+int recording__keep_owner(struct recording *recording);
 
 /* Returns it, for who has a state to give it. */
 struct writer *recording__add(struct recording *recording, const struct writer_ops *ops);
@@ -48,6 +63,12 @@ int recording__open(struct recording *recording, const struct run *run,
 int recording__interval(struct recording *recording, struct run *run,
 			const struct run_interval *interval, const struct writer **failed);
 /* The run is not complete once a writer failed here: those after it say so. */
+
+/*
+ * May the window go on? -EFBIG: the recording has the size it may have; -ENOSPC: the file system
+ * has less free than it is to have, what is yet to be written taken off.
+ */
+int recording__room(const struct recording *recording, const struct run *run);
 int recording__close(struct recording *recording, struct run *run, const struct writer **failed);
 
 #endif

@@ -2,6 +2,7 @@
 #include "rundir.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -12,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "place.h"
+
 #define MOST_TRIES 1000
 #define LABEL 64
 
@@ -21,39 +24,6 @@ char *rundir__utc(time_t when, char *text, size_t size)
 
 	strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&when, &tm));
 	return text;
-}
-
-static int make_one(const char *path)
-{
-	struct stat st;
-
-	if (!mkdir(path, 0777))
-		return 0;
-	if (errno != EEXIST)
-		return -errno;
-	if (stat(path, &st))
-		return -errno;
-	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
-}
-
-static int make_all(const char *path)
-{
-	char part[PATH_MAX];
-	int err;
-
-	if (!*path)
-		return -ENOENT;
-	if (strlen(path) >= sizeof(part))
-		return -ENAMETOOLONG;
-	strcpy(part, path);
-	for (char *at = part + 1; (at = strchr(at, '/')); at++) {
-		*at = '\0';
-		err = make_one(part);
-		if (err)
-			return err;
-		*at = '/';
-	}
-	return make_one(part);
 }
 
 static void clean_label(char out[LABEL], const char *label)
@@ -68,41 +38,198 @@ static void clean_label(char out[LABEL], const char *label)
 	out[len] = '\0';
 }
 
-/* Two recordings may begin within one second: mkdir() decides who has the name. */
-static int make_new(char *path, size_t size)
+static int write_path(char *path, size_t size, const char *parent, const char *name)
 {
-	size_t len = strlen(path);
+	size_t len = strlen(parent);
 
-	for (int i = 2; mkdir(path, 0777); i++) {
-		if (errno != EEXIST)
+	while (len && parent[len - 1] == '/')
+		len--;
+	if (snprintf(path, size, "%.*s/%s", (int)len, parent, name) >= (int)size)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+static bool is_empty(int fd)
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *entry;
+	bool empty = dir;
+
+	if (!dir && copy >= 0)
+		close(copy);
+	while (dir && empty && (entry = readdir(dir)))
+		empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+	if (dir)
+		closedir(dir);
+	return empty;
+}
+
+/*
+ * The owner of the parent may have put another directory in place of ours since we made it. Nothing
+ * can happen in one that is empty and that nobody else may use.
+ */
+static int open_made(struct rundir *rundir, int parent, uid_t uid)
+{
+	int fd = openat(parent, rundir->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (!geteuid() &&
+	    (fstat(fd, &st) || st.st_uid != uid || st.st_mode & 077 || !is_empty(fd))) {
+		close(fd);
+		return -ESTALE;
+	}
+	rundir->fd = fd;
+	return 0;
+}
+
+/* Two recordings may begin within one second: mkdir() decides who has the name. */
+static int make_new(struct rundir *rundir, int parent, const char *name)
+{
+	strcpy(rundir->name, name);
+	for (int i = 2; mkdirat(parent, rundir->name, 0700); i++) {
+		if (errno != EEXIST || i > MOST_TRIES)
 			return -errno;
-		if (i > MOST_TRIES)
-			return -EEXIST;
-		if (snprintf(path + len, size - len, "-%d", i) >= (int)(size - len))
-			return -ENAMETOOLONG;
+		snprintf(rundir->name, sizeof(rundir->name), "%.*s-%d", NAME_MAX - 8, name, i);
 	}
 	return 0;
 }
 
-int rundir__create(const char *parent, time_t when, const char *label, char *path, size_t size)
+/* `uid` is whose files are made now, `strict` goes to place__check(). */
+static int make_in(struct rundir *rundir, const char *parent, const char *name, uid_t uid,
+		   bool strict)
 {
-	char stamp[32], suffix[LABEL] = "";
-	size_t len = strlen(parent);
+	struct caller maker = { .uid = uid,
+				.gid = rundir->owner.gid,
+				.by_sudo = rundir->owner.by_sudo && !strict };
+	int at, err;
+
+	at = place__open(parent, &maker);
+	if (at < 0)
+		return at;
+	err = place__check(at, &maker, strict);
+	if (!err)
+		err = make_new(rundir, at, name);
+	if (!err)
+		err = open_made(rundir, at, uid);
+	if (err)
+		close(at);
+	else
+		rundir->parent = at;
+	return err;
+}
+
+static int give_away(const struct rundir *rundir)
+{
+	int err = 0;
+
+	if (fchown(rundir->fd, rundir->owner.uid, rundir->owner.gid)) {
+		err = -errno;
+		unlinkat(rundir->parent, rundir->name, AT_REMOVEDIR);
+		close(rundir->parent);
+		close(rundir->fd);
+	}
+	return err;
+}
+
+/* Where the caller may not write, root does it, and gives away nothing but the new directory. */
+static int make_for_caller(struct rundir *rundir, const char *parent, const char *name)
+{
+	int err;
+
+	err = caller__enter(&rundir->owner);
+	if (!err) {
+		err = make_in(rundir, parent, name, rundir->owner.uid, false);
+		caller__leave();
+	}
+	if (err != -EACCES && err != -EPERM)
+		return err;
+	err = make_in(rundir, parent, name, geteuid(), true);
+	return err ? err : give_away(rundir);
+}
+
+int rundir__create(struct rundir *rundir, const char *parent, time_t when, const char *label,
+		   char *path, size_t size)
+{
+	char stamp[32], suffix[LABEL] = "", name[sizeof(stamp) + LABEL];
 	struct tm tm;
 	int err;
 
-	err = make_all(parent);
-	if (err)
-		return err;
+	memset(rundir, 0, sizeof(*rundir));
+	rundir->owner = caller__find();
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", gmtime_r(&when, &tm));
 	if (label)
 		clean_label(suffix, label);
-	while (len && parent[len - 1] == '/')
-		len--;
-	if (snprintf(path, size, "%.*s/%s%s%s", (int)len, parent, stamp, *suffix ? "-" : "",
-		     suffix) >= (int)size)
-		return -ENAMETOOLONG;
-	return make_new(path, size);
+	snprintf(name, sizeof(name), "%s%s%s", stamp, *suffix ? "-" : "", suffix);
+	if (rundir->owner.by_sudo)
+		err = make_for_caller(rundir, parent, name);
+	else
+		err = make_in(rundir, parent, name, geteuid(), false);
+	if (err)
+		return err;
+	snprintf(rundir->at, sizeof(rundir->at), "/proc/self/fd/%d", rundir->fd);
+	err = write_path(path, size, parent, rundir->name);
+	if (err)
+		rundir__discard(rundir);
+	return err;
+}
+
+const char *rundir__explain(int err)
+{
+	switch (err) {
+	case -ENOLINK:
+		return "a symbolic link in it belongs to another user";
+	case -EREMCHG:
+		return "other users can rename or replace what is in it";
+	case -ESTALE:
+		return "the new directory was replaced, or its file system keeps no owners";
+	default:
+		return strerror(-err);
+	}
+}
+
+void rundir__close(struct rundir *rundir)
+{
+	if (!rundir->at[0])
+		return;
+	close(rundir->fd);
+	close(rundir->parent);
+	rundir->at[0] = '\0';
+}
+
+void rundir__discard(struct rundir *rundir)
+{
+	if (!rundir->at[0])
+		return;
+	rundir__enter(rundir);
+	unlinkat(rundir->parent, rundir->name, AT_REMOVEDIR);
+	rundir__leave(rundir);
+	rundir__close(rundir);
+}
+
+void rundir__enter(const struct rundir *rundir)
+{
+	if (rundir->at[0] && !rundir->is_entered)
+		caller__enter(&rundir->owner);
+}
+
+void rundir__leave(const struct rundir *rundir)
+{
+	if (rundir->at[0] && rundir->owner.by_sudo && !rundir->is_entered)
+		caller__leave();
+}
+
+int rundir__enter_for_good(struct rundir *rundir)
+{
+	int err;
+
+	if (!rundir->at[0] || rundir->is_entered)
+		return 0;
+	err = caller__enter(&rundir->owner);
+	rundir->is_entered = !err;
+	return err;
 }
 
 /*

@@ -237,3 +237,51 @@ const char *units__share(char buf[UNITS_TEXT], uint64_t part, uint64_t whole)
 {
 	return units__ratio(buf, whole ? (double)part / (double)whole : 0);
 }
+
+#define MAX_SIZE (1ULL << 60)
+
+static const char prefixes[] = "KMGT";
+
+/* Behind the number: "", "K", "KB", "KiB" ... Returns how often 1024 multiplies; -EINVAL. */
+static int size_unit(const char *text)
+{
+	const char *prefix = *text ? strchr(prefixes, *text) : NULL;
+
+	if (!*text || !strcmp(text, "B"))
+		return 0;
+	if (!prefix || (text[1] && strcmp(text + 1, "B") && strcmp(text + 1, "iB")))
+		return -EINVAL;
+	return (int)(prefix - prefixes) + 1;
+}
+
+int units__parse_size(const char *text, uint64_t *bytes)
+{
+	struct decimal number;
+	const char *after;
+	double total;
+	int power;
+
+	after = read_decimal(text, MAX_SIZE, &number);
+	power = after ? size_unit(after) : -EINVAL;
+	if (power < 0)
+		return -EINVAL;
+	total = value_of(&number) * (double)(1ULL << (10 * power));
+	if (total > (double)MAX_SIZE)
+		return -ERANGE;
+	*bytes = (uint64_t)total;
+	return 0;
+}
+
+const char *units__size(char buf[UNITS_TEXT], uint64_t bytes)
+{
+	double value = (double)bytes;
+	int power = 0;
+
+	for (; value >= 1024 && power < 4; power++)
+		value /= 1024;
+	if (power)
+		snprintf(buf, UNITS_TEXT, "%.4g %ciB", value, prefixes[power - 1]);
+	else
+		snprintf(buf, UNITS_TEXT, "%.0f B", value);
+	return buf;
+}

@@ -23,7 +23,14 @@ int units__parse_count(const char *text, uint64_t low, uint64_t high, uint64_t *
  */
 int units__parse_percent(const char *text, double low, double high, double *share);
 
+/*
+ * "100M", "1.5G", "65536": bytes, with K, M, G, T (or KiB ...) powers of 1024. -EINVAL: not a size;
+ * -ERANGE: more than 2^60.
+ */
+int units__parse_size(const char *text, uint64_t *bytes);
+
 /* All of these write to buf and return it. */
+const char *units__size(char buf[UNITS_TEXT], uint64_t bytes); /* "64 MiB", "1.5 GiB" */
 const char *units__ns(char buf[UNITS_TEXT], double ns); /* "870 ns", "1.23 ms" */
 const char *units__duration(char buf[UNITS_TEXT], uint64_t ns); /* "8 us", "1.5 s" */
 const char *units__count(char buf[UNITS_TEXT], uint64_t count); /* "12,345" */

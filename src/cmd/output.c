@@ -1,33 +1,62 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "output.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <base/log.h>
 #include <base/rundb.h>
+#include <base/units.h>
 
 #include "cmd.h"
 
 int output__create(struct recording *recording, const char *parent, const struct options *options)
 {
-	char what[PATH_MAX + RUN_TEXT];
+	char what[PATH_MAX + RUN_TEXT], why[RUN_TEXT], size[UNITS_TEXT];
+	static const struct run nothing;
 	int err;
 
 	err = parent ? recording__create(recording, parent, options) : 0;
-	if (!err)
+	if (err) {
+		snprintf(what, sizeof(what), "cannot make a directory in %s", parent);
+		log__error(what, rundir__explain(err), "choose another by -o");
+		return EXIT_ERROR;
+	}
+	if (recording__room(recording, &nothing) != -ENOSPC)
 		return EXIT_DONE;
-	snprintf(what, sizeof(what), "cannot make a directory in %s", parent);
-	log__error(what, strerror(-err), "choose another by -o");
+	snprintf(what, sizeof(what), "cannot record in %s", parent);
+	snprintf(why, sizeof(why), "less than %s is free there",
+		 units__size(size, recording->min_free));
+	log__error(what, why, "choose another directory by -o, or another limit by --min-free");
+	recording__discard(recording);
+	return EXIT_ERROR;
+}
+
+int output__no_room(const struct recording *recording, int why)
+{
+	char text[RUN_TEXT], size[UNITS_TEXT];
+
+	if (why == -EFBIG) {
+		snprintf(text, sizeof(text), "--max-size %s is reached",
+			 units__size(size, recording->max_size));
+		log__warn("the recording ended early", text, "what was measured is complete");
+		return EXIT_DONE;
+	}
+	snprintf(text, sizeof(text), "less than %s is free on its disk",
+		 units__size(size, recording->min_free));
+	log__error("the recording ended early", text,
+		   "what was measured is complete; --min-free sets this limit");
 	return EXIT_ERROR;
 }
 
 int output__failed(const struct writer *writer, int err)
 {
 	const char *dir = writer ? writer->dir : NULL;
+	const char *shown = writer && writer->shown ? writer->shown : dir;
 	char what[PATH_MAX + RUN_TEXT];
 
-	snprintf(what, sizeof(what), "cannot write to %s", dir ? dir : "standard output");
+	snprintf(what, sizeof(what), "cannot write to %s", dir ? shown : "standard output");
 	log__error(what, strerror(-err),
 		   !dir || rundb__is_in(dir) > 0 ? "what came before is kept"
 						 : "no run.db could be made: this is no recording");
@@ -36,6 +65,6 @@ int output__failed(const struct writer *writer, int err)
 
 void output__show(const struct recording *recording)
 {
-	if (recording->dir[0] && rundb__is_in(recording->dir) > 0)
+	if (recording->dir[0] && rundb__is_in(recording->rundir.at) > 0)
 		log__note("recording in %s", recording->dir);
 }

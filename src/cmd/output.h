@@ -11,6 +11,9 @@ int output__create(struct recording *recording, const char *parent, const struct
 /* A writer failed by -errno. NULL: one that has no directory. */
 int output__failed(const struct writer *writer, int err);
 
+/* It cannot grow further: recording__room(). An exit code. */
+int output__no_room(const struct recording *recording, int why);
+
 /* Where it is, if it is kept. */
 void output__show(const struct recording *recording);
 

@@ -458,7 +458,7 @@ static void warn_of_workload(const struct record *record, const struct session_r
 		log__warn("the workload", "still ran when the window closed and was ended", NULL);
 		return;
 	}
-	if (!record->run->workload || !status)
+	if (!record->run->workload || !status || status == RUN_NOT_ENDED)
 		return;
 	if (WIFSIGNALED(status))
 		snprintf(why, sizeof(why), "was killed by signal %d (%s); the recording ends there",
@@ -519,11 +519,12 @@ static int measure(struct record *record)
 	if (err)
 		code = explain_fault(record, &result, err);
 	if (result.fault == SESSION_WORKLOAD || result.fault == SESSION_PRIVILEGE) {
-		if (record->recording.dir[0])
-			rmdir(record->recording.dir);
+		recording__discard(&record->recording);
 		return code;
 	}
 	warn_of_workload(record, &result);
+	if (result.room && !code)
+		code = output__no_room(&record->recording, result.room);
 	err = print_result(record);
 	return code ? code : err;
 }
@@ -592,6 +593,7 @@ static int run_record(struct record *record)
 		code = measure(record);
 	tiers__close(&record->tiers);
 	session__free(record->session);
+	recording__free(&record->recording);
 	rmid__close(record->rmid.rmid);
 	return code;
 }

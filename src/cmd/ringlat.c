@@ -173,10 +173,10 @@ static int open_ring(struct ringlat *ringlat, struct ring **ring)
 }
 
 /* All is open: what remains is to run it, and to write, or to remove, the recording's directory. */
-static int give_up_privileges(const struct ringlat *ringlat, unsigned int capability)
+static int give_up_privileges(struct ringlat *ringlat, unsigned int capability)
 {
 	const struct privilege_needs needs = {
-		.dir = ringlat->recording.dir,
+		.recording = &ringlat->recording,
 		.removes_dir = true,
 		.capability = capability,
 		.times_calls = true,
@@ -297,18 +297,12 @@ static int print(const struct ringlat *ringlat)
 	return EXIT_DONE;
 }
 
-static void discard_directory(const struct ringlat *ringlat)
-{
-	if (ringlat->recording.dir[0])
-		rmdir(ringlat->recording.dir);
-}
-
 /* Stopped before there was a figure of anything: that is said, and nothing recorded. */
 static int finish_empty(struct ringlat *ringlat)
 {
 	ringlat->run->duration_ns = clock__now_ns() - ringlat->run->start_mono_ns;
 	log__note("interrupted before anything was measured");
-	discard_directory(ringlat);
+	recording__discard(&ringlat->recording);
 	return print(ringlat);
 }
 
@@ -352,7 +346,7 @@ static int run_ringlat(struct ringlat *ringlat)
 	ring__close(ring);
 	if (!code)
 		return finish(ringlat);
-	discard_directory(ringlat);
+	recording__discard(&ringlat->recording);
 	return code;
 }
 
@@ -377,6 +371,7 @@ int cmd_ringlat(int argc, char **argv)
 		code = run_ringlat(&ringlat);
 	else
 		code = out_of_memory();
+	recording__free(&ringlat.recording);
 	run__free(ringlat.run);
 	free(ringlat.result);
 	return code;

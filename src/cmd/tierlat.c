@@ -52,6 +52,7 @@ struct tierlat {
 	struct run *run;
 	struct run_module *module;
 	struct recording recording;
+	int room; /* of recording__room() */
 	sigset_t signals;
 	bool reset; /* nothing is measured */
 	bool live; /* -i was given: every interval is printed */
@@ -316,9 +317,9 @@ static int open_meter(struct tierlat *tierlat)
 }
 
 /* Counters are open, and whoever restores registers should we die has started. */
-static int give_up_privileges(const struct tierlat *tierlat)
+static int give_up_privileges(struct tierlat *tierlat)
 {
-	const struct privilege_needs needs = { .dir = tierlat->recording.dir };
+	const struct privilege_needs needs = { .recording = &tierlat->recording };
 
 	return cmd__drop_privileges(&needs);
 }
@@ -384,6 +385,7 @@ static int take_sample(struct tierlat *tierlat, uint64_t start_ns)
 	err = recording__interval(&tierlat->recording, run, &interval, &writer);
 	if (err)
 		tierlat->code = output__failed(writer, err);
+	tierlat->room = recording__room(&tierlat->recording, run);
 	return EXIT_DONE;
 }
 
@@ -416,7 +418,7 @@ static int measure(struct tierlat *tierlat)
 		over = rest(tierlat, due) || (end && due == end);
 		code = take_sample(tierlat, start);
 		start = tierlat->run->duration_ns;
-		if (end && start >= end)
+		if (tierlat->room || (end && start >= end))
 			over = true;
 	}
 	return code;
@@ -454,6 +456,8 @@ static int finish(struct tierlat *tierlat, int code)
 	err = recording__close(&tierlat->recording, tierlat->run, &writer);
 	if (err)
 		code = output__failed(writer, err);
+	if (tierlat->room && !code)
+		code = output__no_room(&tierlat->recording, tierlat->room);
 	print_result(tierlat);
 	output__show(&tierlat->recording);
 	return code ? code : tierlat->code;
@@ -534,6 +538,7 @@ int cmd_tierlat(int argc, char **argv)
 	if (!tierlat.run)
 		return out_of_memory();
 	code = run_tierlat(&tierlat);
+	recording__free(&tierlat.recording);
 	run__free(tierlat.run);
 	return code;
 }

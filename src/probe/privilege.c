@@ -16,15 +16,12 @@
 #include <bpf/bpf.h>
 #include <cap-ng.h>
 
+#include <base/caller.h>
+
 #include "seccomp.h"
 
 #define NOBODY 65534 /* where no user is called nobody: what the kernel shows for unknown ids */
 #define BIT(capability) (UINT64_C(1) << (capability))
-
-struct user {
-	uid_t uid;
-	gid_t gid;
-};
 
 /* Capabilities of this process once it has dropped the rest. */
 static uint64_t kept;
@@ -46,35 +43,18 @@ static int fail(char why[RUN_TEXT], int err, const char *format, ...)
 	return err;
 }
 
-/* An id that sudo left in the environment; 0: none. */
-static unsigned int sudo_id(const char *name)
-{
-	const char *text = getenv(name);
-	unsigned long id;
-	char *end;
-
-	if (!text)
-		return 0;
-	errno = 0;
-	id = strtoul(text, &end, 10);
-	return errno || end == text || *end || id >= UINT32_MAX ? 0 : (unsigned int)id;
-}
-
 /* Whoever called us, if that is not root, or nobody. */
-static struct user choose_user(void)
+static struct caller choose_user(void)
 {
-	struct user user = { getuid(), getgid() };
+	struct caller user = caller__find();
 	const struct passwd *nobody;
 
 	if (user.uid)
 		return user;
-	user = (struct user){ sudo_id("SUDO_UID"), sudo_id("SUDO_GID") };
-	if (user.uid && user.gid)
-		return user;
 	nobody = getpwnam("nobody");
 	if (nobody && nobody->pw_uid && nobody->pw_gid)
-		return (struct user){ nobody->pw_uid, nobody->pw_gid };
-	return (struct user){ NOBODY, NOBODY };
+		return (struct caller){ nobody->pw_uid, nobody->pw_gid, false };
+	return (struct caller){ NOBODY, NOBODY, false };
 }
 
 static bool is_root(void)
@@ -100,7 +80,7 @@ static void select_capabilities(uint64_t wanted, bool effective)
 }
 
 /* The bounding set can only be emptied with CAP_SETPCAP; without it no_new_privs has to do. */
-static int change_user(const struct user *user, char why[RUN_TEXT])
+static int change_user(const struct caller *user, char why[RUN_TEXT])
 {
 	bool bounded = capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP);
 	capng_flags_t flags = CAPNG_CLEAR_AMBIENT | (bounded ? CAPNG_CLEAR_BOUNDING : 0);
@@ -127,29 +107,30 @@ static bool bpf_needs_capability(void)
 }
 
 /* What this user, who has no capability in force, cannot do in the directory without one. */
-static uint64_t needed_for_dir(const char *path, int dir)
+static uint64_t needed_for_dir(int dir)
 {
-	if (dir < 0)
+	if (dir < 0 || !faccessat(dir, ".", W_OK | X_OK, 0))
 		return 0;
-	if (faccessat(dir, ".", W_OK | X_OK, 0)) /* a file system without owners */
-		return BIT(CAP_DAC_OVERRIDE);
-	return access(path, W_OK | X_OK) ? BIT(CAP_DAC_READ_SEARCH) : 0;
+	return BIT(CAP_DAC_OVERRIDE); /* a file system without owners */
 }
 
 /*
- * Opens the directory, -1 if there is none, and gives it to the user. Never through a link: whoever
- * owns the one above could have put it there. A file system without owners refuses:
- * needed_for_dir() finds out.
+ * The descriptor of the recording's directory, -1 if there is none. From here on its files are made
+ * as this user. A file system without owners refuses: needed_for_dir() finds out.
  */
-static int give_dir(const char *path, const struct user *user, int *dir, char why[RUN_TEXT])
+static int give_recording(struct recording *recording, const struct caller *user, int *dir,
+			  char why[RUN_TEXT])
 {
+	int err;
+
 	*dir = -1;
-	if (!path || !path[0])
+	if (!recording || !recording->dir[0])
 		return 0;
-	*dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (*dir < 0)
-		return fail(why, -errno, "cannot open the directory of the recording");
-	if (is_root() && fchown(*dir, user->uid, user->gid))
+	*dir = recording->rundir.fd;
+	err = recording__keep_owner(recording);
+	if (err)
+		return fail(why, err, "cannot make files as user %u", user->uid);
+	if (is_root() && !user->by_sudo && fchown(*dir, user->uid, user->gid))
 		errno = 0;
 	return 0;
 }
@@ -160,7 +141,7 @@ static int apply(void)
 	return capng_apply(CAPNG_SELECT_CAPS) ? -EPERM : 0;
 }
 
-static int drop_user(const struct privilege_needs *needs, const struct user *user, int dir,
+static int drop_user(const struct privilege_needs *needs, const struct caller *user, int dir,
 		     char why[RUN_TEXT])
 {
 	uint64_t own = needs->capability ? BIT(needs->capability) : 0;
@@ -168,11 +149,11 @@ static int drop_user(const struct privilege_needs *needs, const struct user *use
 
 	if (needs->workload)
 		own |= BIT(CAP_KILL);
-	kept = own | BIT(CAP_BPF) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_DAC_READ_SEARCH);
+	kept = own | BIT(CAP_BPF) | BIT(CAP_DAC_OVERRIDE);
 	err = change_user(user, why);
 	if (err)
 		return err;
-	kept = own | needed_for_dir(needs->dir, dir);
+	kept = own | needed_for_dir(dir);
 	if (bpf_needs_capability())
 		kept |= BIT(CAP_BPF);
 	if (needs->removes_dir && dir >= 0)
@@ -184,16 +165,13 @@ static int drop_user(const struct privilege_needs *needs, const struct user *use
 
 int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT])
 {
-	const struct user user = choose_user();
+	const struct caller user = choose_user();
 	int dir, err;
 
 	capng_get_caps_process();
-	err = give_dir(needs->dir, &user, &dir, why);
-	if (err)
-		return err;
-	err = drop_user(needs, &user, dir, why);
-	if (dir >= 0)
-		close(dir);
+	err = give_recording(needs->recording, &user, &dir, why);
+	if (!err)
+		err = drop_user(needs, &user, dir, why);
 	if (err)
 		return err;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))

@@ -6,19 +6,19 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include <base/run.h>
+#include <base/recording.h>
 
 /* What the process still has to do. */
 struct privilege_needs {
-	const char *dir; /* write below this directory, which is ours; NULL or empty: nothing */
-	bool removes_dir; /* may have to remove it again: privilege__keep_dir() ends that */
+	struct recording *recording; /* write the files of this one; NULL, or without a directory: none */
+	bool removes_dir; /* may have to remove its directory: privilege__keep_dir() ends that */
 	pid_t workload; /* end this process; 0: none. privilege__end_workload() ends that */
 	unsigned int capability; /* use this capability; 0: none */
 	bool times_calls; /* measure system calls, which a filter would slow down */
 };
 
 /*
- * Root becomes the user who called sudo, else nobody, and `dir` is given to that user. All
+ * Root becomes the user who called sudo, else nobody, to whom the recording then belongs. All
  * capabilities go, from the bounding set too, but those that `needs` asks for. no_new_privs is set,
  * and a filter refuses the system calls that measuring does not need (seccomp.h). 0 or -errno: then
  * `why` says what failed, and the process must not go on.

@@ -257,6 +257,13 @@ static void end_interval(struct session *session, struct session_result *result,
 	recording_fault(session, result, writer, err);
 }
 
+/* True: what was recorded last leaves too little room for more. */
+static bool is_full(const struct session *session, struct session_result *result)
+{
+	result->room = recording__room(session->recording, session->run);
+	return result->room;
+}
+
 /* Waits of processes are shares of their lives. What is missing is said, and all else goes on. */
 static void watch_lives(struct session *session)
 {
@@ -433,6 +440,7 @@ static void watch(struct session *session, const struct session_config *config,
 		tell_sources(session, result, MOMENT_POLL, elapsed);
 		if (!ends && elapsed >= next && elapsed < end) {
 			end_interval(session, result, elapsed);
+			ends = is_full(session, result);
 			next += (elapsed - next) / config->interval_ns * config->interval_ns +
 				config->interval_ns;
 		}
@@ -467,7 +475,7 @@ static int drop_privileges(struct session *session, const struct session_config 
 			   struct session_result *result)
 {
 	const struct privilege_needs needs = {
-		.dir = session->recording->dir,
+		.recording = session->recording,
 		.removes_dir = config->workload,
 		.workload = session->workload.pid,
 	};
@@ -511,6 +519,7 @@ int session__run(struct session *session, const struct session_config *config,
 
 	memset(result, 0, sizeof(*result));
 	session->recording = config->recording ? config->recording : &session->none;
+	session->run->workload_status = RUN_NOT_ENDED;
 	session->write_failed = config->write_failed;
 	watch_lives(session);
 	if (!config->again)

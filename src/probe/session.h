@@ -85,6 +85,7 @@ struct session_result {
 	char why[RUN_TEXT]; /* SESSION_PRIVILEGE: what failed */
 	bool workload_ended_early; /* we ended it with the window */
 	bool interrupted; /* a signal ended the window */
+	int room; /* not 0: the recording could not grow further, see recording__room() */
 };
 
 int session__run(struct session *session, const struct session_config *config,

@@ -31,21 +31,23 @@ static void assert_absent(const char *name)
 
 static void run_directories(void **state)
 {
+	struct rundir rundir;
 	char path[4096], text[32], *parent = strdup(unit_path(dir, "a/b"));
 	char *slashed = strdup(unit_path(dir, "a/b//"));
 
 	(void)state;
-	assert_int_equal(rundir__create(parent, WHEN, NULL, path, sizeof(path)), 0);
+	assert_int_equal(rundir__create(&rundir, parent, WHEN, NULL, path, sizeof(path)), 0);
 	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z"));
-	assert_int_equal(rundir__create(parent, WHEN, NULL, path, sizeof(path)), 0);
+	assert_int_equal(rundir__create(&rundir, parent, WHEN, NULL, path, sizeof(path)), 0);
 	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-2"));
-	assert_int_equal(rundir__create(parent, WHEN, NULL, path, sizeof(path)), 0);
+	assert_int_equal(rundir__create(&rundir, parent, WHEN, NULL, path, sizeof(path)), 0);
 	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-3"));
-	assert_int_equal(rundir__create(slashed, WHEN, NULL, path, sizeof(path)), 0);
+	assert_int_equal(rundir__create(&rundir, slashed, WHEN, NULL, path, sizeof(path)), 0);
 	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-4"));
-	assert_int_equal(rundir__create(parent, WHEN, "../off \303\251", path, sizeof(path)), 0);
+	assert_int_equal(
+		rundir__create(&rundir, parent, WHEN, "../off \303\251", path, sizeof(path)), 0);
 	assert_string_equal(path, unit_path(dir, "a/b/20261120T231500Z-..-off---"));
-	assert_int_equal(rundir__create(parent, WHEN, NULL, path, 20), -ENAMETOOLONG);
+	assert_int_equal(rundir__create(&rundir, parent, WHEN, NULL, path, 20), -ENAMETOOLONG);
 	assert_string_equal(rundir__utc(WHEN, text, sizeof(text)), "2026-11-20T23:15:00Z");
 	free(slashed);
 	free(parent);
@@ -53,17 +55,19 @@ static void run_directories(void **state)
 
 static void run_directory_errors(void **state)
 {
+	struct rundir rundir;
 	char path[4096], *file;
 
 	(void)state;
 	unit_write(dir, "file", "");
 	file = strdup(unit_path(dir, "file"));
-	assert_int_equal(rundir__create(file, WHEN, NULL, path, sizeof(path)), -ENOTDIR);
-	assert_int_equal(rundir__create(unit_path(dir, "file/below"), WHEN, NULL, path,
+	assert_int_equal(rundir__create(&rundir, file, WHEN, NULL, path, sizeof(path)), -ENOTDIR);
+	assert_int_equal(rundir__create(&rundir, unit_path(dir, "file/below"), WHEN, NULL, path,
 					sizeof(path)),
 			 -ENOTDIR);
-	assert_int_equal(rundir__create("", WHEN, NULL, path, sizeof(path)), -ENOENT);
-	assert_int_equal(rundir__create("/proc/nonesuch", WHEN, NULL, path, sizeof(path)), -ENOENT);
+	assert_int_equal(rundir__create(&rundir, "", WHEN, NULL, path, sizeof(path)), -ENOENT);
+	assert_int_equal(rundir__create(&rundir, "/proc/nonesuch", WHEN, NULL, path, sizeof(path)),
+			 -ENOENT);
 	free(file);
 }
 

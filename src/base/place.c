@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_LINKS 40 /* as the kernel has it */
+
+/* How far a path has been walked. */
+struct walk {
+	int fd; /* the directory that has been reached */
+	char rest[PATH_MAX]; /* what is left of the path */
+	unsigned int links;
+	const struct caller *caller;
+};
+
+/* Root's own choices can be followed, and while files are made for a caller, that user's. */
+static bool is_ours(const struct walk *walk, uid_t uid)
+{
+	return geteuid() || !uid || (walk->caller->by_sudo && uid == walk->caller->uid);
+}
+
+static int go_to(struct walk *walk, int fd)
+{
+	if (fd < 0)
+		return -errno;
+	close(walk->fd);
+	walk->fd = fd;
+	return 0;
+}
+
+static int go_to_root(struct walk *walk)
+{
+	return go_to(walk, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+/* Cuts the next component off the rest. Empty: there is none. */
+static void next_name(struct walk *walk, char name[NAME_MAX + 2])
+{
+	char *at = walk->rest + strspn(walk->rest, "/");
+	size_t len = strcspn(at, "/");
+
+	/* A name that is too long stays too long, for the kernel to say so. */
+	snprintf(name, NAME_MAX + 2, "%.*s", (int)len, at);
+	memmove(walk->rest, at + len, strlen(at + len) + 1);
+}
+
+/* What the link says stands for it in the path. */
+static int follow(struct walk *walk, int link)
+{
+	char target[PATH_MAX], joined[PATH_MAX];
+	ssize_t len;
+
+	if (++walk->links > MOST_LINKS)
+		return -ELOOP;
+	len = readlinkat(link, "", target, sizeof(target) - 1);
+	if (len < 0)
+		return -errno;
+	target[len] = '\0';
+	if ((size_t)snprintf(joined, sizeof(joined), "%s/%s", target, walk->rest) >= sizeof(joined))
+		return -ENAMETOOLONG;
+	strcpy(walk->rest, joined);
+	return target[0] == '/' ? go_to_root(walk) : 0;
+}
+
+static int open_name(const struct walk *walk, const char *name)
+{
+	int fd = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	if (mkdirat(walk->fd, name, 0777) && errno != EEXIST)
+		return -1;
+	return openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int step(struct walk *walk, const char *name)
+{
+	struct stat st;
+	int fd, err;
+
+	fd = open_name(walk, name);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (S_ISLNK(st.st_mode))
+		err = is_ours(walk, st.st_uid) ? follow(walk, fd) : -ENOLINK;
+	else if (S_ISDIR(st.st_mode))
+		return go_to(walk, fd);
+	else
+		err = -ENOTDIR;
+	close(fd);
+	return err;
+}
+
+int place__open(const char *path, const struct caller *caller)
+{
+	struct walk walk = { .caller = caller };
+	char name[NAME_MAX + 2];
+	int err;
+
+	if (!*path)
+		return -ENOENT;
+	if (strlen(path) >= sizeof(walk.rest))
+		return -ENAMETOOLONG;
+	strcpy(walk.rest, path);
+	walk.fd = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (walk.fd < 0)
+		return -errno;
+	for (next_name(&walk, name); *name; next_name(&walk, name)) {
+		err = step(&walk, name);
+		if (err) {
+			close(walk.fd);
+			return err;
+		}
+	}
+	return walk.fd;
+}
+
+/* The sticky bit keeps others from what is not theirs, unless the directory is theirs. */
+static bool others_may_write(const struct stat *st, const struct caller *caller)
+{
+	bool group = st->st_mode & S_IWGRP && st->st_gid && st->st_gid != caller->gid;
+
+	return group || st->st_mode & S_IWOTH;
+}
+
+int place__check(int fd, const struct caller *caller, bool strict)
+{
+	struct stat st;
+
+	if (geteuid())
+		return 0;
+	if (fstat(fd, &st))
+		return -errno;
+	if (strict && st.st_uid)
+		return -EREMCHG;
+	if (!others_may_write(&st, caller))
+		return 0;
+	if (st.st_mode & S_ISVTX && (!st.st_uid || st.st_uid == caller->uid))
+		return 0;
+	return -EREMCHG;
+}
