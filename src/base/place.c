@@ -74,7 +74,7 @@ static int open_name(const struct walk *walk, const char *name)
 
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
-	if (mkdirat(walk->fd, name, 0777) && errno != EEXIST)
+	if (mkdirat(walk->fd, name, 0755) && errno != EEXIST)
 		return -1;
 	return openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
