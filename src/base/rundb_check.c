@@ -49,7 +49,7 @@ static const char safety[] = "PRAGMA trusted_schema=OFF;"
 			     "PRAGMA query_only=ON;"
 			     "PRAGMA cell_size_check=ON";
 
-/* Nothing but what the statements of the reader need: no recursion, and nothing by way of a view. */
+/* Nothing but what the statements of the reader need: no recursion, no way by a view. */
 static int authorize(void *arg, int action, const char *one, const char *two, const char *database,
 		     const char *by)
 {
