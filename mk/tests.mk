@@ -57,6 +57,7 @@ $(EMU): $(EMU_LIB)
 $(OUT)/san/tests/unit/test_rmid_kernel.o: CPPFLAGS := -Itests/rmid/kernel $(CPPFLAGS)
 
 $(OUT)/tests/unit/test_refusal $(OUT)/tests/unit/test_seccomp: LIBS_BASE := $(LIBS)
+$(OUT)/tests/unit/test_hostile: $(addprefix $(OUT)/san/src/cmd/,report.o compare.o rmid_text.o)
 $(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)
 	$(call msg,LINK,$@)
 	$(Q)mkdir -p $(@D)

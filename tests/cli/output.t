@@ -104,7 +104,7 @@ if disk ro 2>/dev/null; then
 	refuses 'a disk that is read-only' 1 "cannot make a directory in $dir/disk: Read-only file system; choose" \
 		record -d 1s -o "$dir/disk"
 	disk size=256k
-	"$latscope" record -q -i 20ms --by mode,type,op -o "$dir/disk" >"$dir/stdout" 2>"$dir/stderr" &
+	"$latscope" record -q -i 20ms --by mode,type,op --min-free 0 -o "$dir/disk" >"$dir/stdout" 2>"$dir/stderr" &
 	pid=$!
 	wait_for is_full "$dir/disk"
 	ok 'a disk that fills up: told at once' wait_for grep -q 'No space left on device' "$dir/stderr"
@@ -116,14 +116,16 @@ if disk ro 2>/dev/null; then
 	kept=$(recording "$dir/disk")
 	is 'the result itself lacks nothing' "$(grep incomplete <<<"$out")" ''
 	check 'run.db is read as far as it got' 0 '' '^incomplete: .*cut off.*runqlat .*balances' report "$kept"
-	unprivileged check 'also by others' 0 '' '^incomplete: .*cut off' report "$kept"
+	unprivileged refuses 'not by others' 1 'Permission denied' report "$kept"
+	chmod -R a+rX "$kept"
+	unprivileged check 'but by those who may read it' 0 '' '^incomplete: .*cut off' report "$kept"
 	run report --json "$kept"
 	ok 'it has intervals, and adds up' jq -e '(.complete | not) and .duration_sec > 0
 		and all(.modules[]; .accounting.balanced)' <<<"$out"
 	ok 'no file in the making is left' no_traces "$kept"
 	disk size=1m
 	fallocate -l 768k "$dir/disk/ballast"
-	"$latscope" record -q -i 20ms -o "$dir/disk" >/dev/null 2>"$dir/stderr" &
+	"$latscope" record -q -i 20ms --min-free 0 -o "$dir/disk" >/dev/null 2>"$dir/stderr" &
 	pid=$!
 	ok 'a disk that fills up for a while' wait_for is_full "$dir/disk"
 	sleeps=$(sleeps)
@@ -133,16 +135,18 @@ if disk ro 2>/dev/null; then
 	wait $pid
 	kept=$(recording "$dir/disk")
 	is 'the log is folded in' "$(cd "$kept" && echo run.db*)" run.db
-	unprivileged check 'and others can read it' 0 '' '^incomplete: .*cut off' report "$kept"
+	check 'and it can be read' 0 '' '^incomplete: .*cut off' report "$kept"
 	disk size=16k
 	no_room="^latscope: cannot write to $dir/disk/[^ ]*: No space left on device; no run.db could be made: this is no recording$"
-	check 'a disk without room for run.db' 1 "$no_room" 'runqlat .*balances' runqlat -d 50ms -o "$dir/disk"
+	check 'a disk without room for run.db' 1 "$no_room" 'runqlat .*balances' \
+		runqlat -d 50ms --min-free 0 -o "$dir/disk"
 	check 'also of ringlat, which has printed it then' 1 "$no_room" \
-		'minor_fault' ringlat --backend user -n 20000 -o "$dir/disk"
+		'minor_fault' ringlat --backend user -n 20000 --min-free 0 -o "$dir/disk"
 	ok 'no file in the making is left then' no_traces "$dir/disk"
 	is 'nor an empty run.db' "$(find "$dir/disk" -name 'run.db*')" ''
 	disk size=64k
-	check 'a disk with room for the rest' 1 "$no_room" '"complete": false' runqlat --json -d 50ms -o "$dir/disk"
+	check 'a disk with room for the rest' 1 "$no_room" '"complete": false' \
+		runqlat --json -d 50ms --min-free 0 -o "$dir/disk"
 	is 'it says that it is not all' "$(jq .complete "$(recording "$dir/disk")/runqlat.summary.json")" false
 else
 	skip 'disks that are full or read-only' 'it may not mount a tmpfs'

@@ -1,0 +1,205 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The files of a recording: whose they are, what others can do to root while it writes them, how large they
+# get, and what they say of a recording that did not end as it should.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+skip_unless_able
+own_mounts
+user=65534
+leave() {
+	umount "$dir/disk" 2>/dev/null
+	[ -z "${loop-}" ] || losetup -d "$loop"
+	rm -rf "$dir"
+}
+on_exit leave
+
+# modes DIR: of the directory, and of what is in it
+modes() { find "$1" -printf '%y%m %u\n' | sort -u | tr '\n' ' '; }
+
+owner=$(id -un $user)
+run record -q -d 50ms -o "$dir/own"
+is 'a recording is for its owner alone' "$(modes "$(recording "$dir/own")")" 'd700 root f600 root '
+(umask 0 && "$latscope" runqlat -q -d 50ms -o "$dir/umask" >/dev/null)
+is 'whatever the umask' "$(modes "$(recording "$dir/umask")")" 'd700 root f600 root '
+
+# Under sudo.
+mkdir "$dir/theirs"
+chown $user "$dir/theirs"
+as=(env "SUDO_UID=$user" "SUDO_GID=$user")
+run record -q -i 20ms -d 100ms -o "$dir/theirs/a/b"
+is 'under sudo it belongs to the caller' "$(modes "$(recording "$dir/theirs/a/b")")" "d700 $owner f600 $owner "
+is 'also what lies above it' "$(modes "$dir/theirs")" "d700 $owner d755 $owner f600 $owner "
+ok 'it is whole' complete "$(recording "$dir/theirs/a/b")"
+run record -q -d 50ms -o "$dir/rooted"
+is 'where the caller may not write, root makes it' "$(modes "$(recording "$dir/rooted")")" "d700 $owner f600 $owner "
+run ringlat --backend user -n 20000 -o "$dir/rings"
+is 'ringlat does so, too' "$(modes "$(recording "$dir/rings")")" "d700 $owner f600 $owner "
+run runqlat -q -d 50ms -o "$dir/theirs/w" -- touch "$dir/of-root"
+is 'the workload is as it was' "$(stat -c %U "$dir/of-root")" root
+for bad in '' 0 -1 4294967295 99999999999 65534x nobody 4242424; do
+	as=(env "SUDO_UID=$bad" "SUDO_GID=$user")
+	run runqlat -q -d 10ms -o "$dir/bad$bad"
+	is "SUDO_UID='$bad' is nobody" "$(modes "$(recording "$dir/bad$bad")")" 'd700 root f600 root '
+done
+as=()
+
+# Where root does not go.
+mkdir -m 777 "$dir/open"
+refuses 'a directory in which everybody may rename' 1 'other users can rename or replace what is in it; choose' \
+	runqlat -d 10ms -o "$dir/open"
+mkdir -m 1777 "$dir/sticky"
+check 'one that is sticky' 0 '' balances runqlat -q -d 10ms -o "$dir/sticky"
+mkdir -m 770 "$dir/group"
+chgrp $user "$dir/group"
+refuses 'one of a group' 1 'other users can rename or replace' runqlat -d 10ms -o "$dir/group"
+ln -s "$dir/own" "$dir/theirs/link"
+chown -h $user "$dir/theirs/link"
+refuses 'a link of another user' 1 'a symbolic link in it belongs to another user' runqlat -d 10ms -o "$dir/theirs/link/x"
+ln -s own "$dir/link"
+check 'a link of root' 0 '' balances runqlat -q -d 10ms -o "$dir/link/by/../x/"
+ok 'leads where it says' test -d "$dir/own/x"
+as=(env "SUDO_UID=$user" "SUDO_GID=$user")
+ln -s "$dir/theirs" "$dir/theirs/self"
+chown -h $user "$dir/theirs/self"
+check 'a link of the caller' 0 '' balances runqlat -q -d 10ms -o "$dir/theirs/self/y"
+refuses "a link of the caller to where only root may write" 1 'cannot make a directory in' \
+	runqlat -d 10ms -o "$dir/theirs/link/z"
+ok 'nothing is made there' test ! -e "$dir/own/z"
+as=()
+ln -s loop2 "$dir/loop1"
+ln -s loop1 "$dir/loop2"
+refuses 'links without an end' 1 'Too many levels of symbolic links' runqlat -d 10ms -o "$dir/loop1/x"
+
+# Another user owns the directory, and puts links in place of whatever root is about to use.
+mkdir "$dir/victim" "$dir/way"
+for name in run.db run.db-wal runqlat.csv runqlat.summary.json .runqlat.csv.tmp; do
+	echo precious >"$dir/victim/$name"
+done
+chown $user "$dir/way"
+before=$(find "$dir/victim" -printf '%p %s %m %U %T@ %C@\n' | sort)
+# shellcheck disable=SC2016 # for the shell within
+setpriv --reuid=$user --regid=$user --clear-groups bash -c '
+	cd "$1/way" && mkdir runs || exit
+	while :; do
+		for made in runs/2*; do
+			[ -d "$made" ] && [ ! -L "$made" ] && mv -T "$made" "runs/gone$((n++))" || continue
+			ln -sT "$1/victim" "$made"
+			# Every third time also what lies above it.
+			((n % 3)) || { mv runs aside && ln -s "$1/victim" runs && sleep .1 && rm runs && mv aside runs; }
+		done
+	done' - "$dir" 2>/dev/null &
+attacker=$!
+for ((try = 0; try < ${LATSCOPE_SOAK:+10}8; try++)); do
+	"$latscope" record -q -i 5ms -d 60ms -o "$dir/way/runs" >/dev/null 2>&1
+	SUDO_UID=$user SUDO_GID=$user "$latscope" runqlat -q -d 20ms -o "$dir/way/runs" >/dev/null 2>&1
+done
+kill $attacker
+wait $attacker 2>/dev/null
+is 'nothing outside is touched' "$(find "$dir/victim" -printf '%p %s %m %U %T@ %C@\n' | sort)" "$before"
+ok 'it was a race' test -n "$(find "$dir/way" -name "gone*")"
+
+# What is not known is not said.
+start -i 20ms -- sleep 1000
+check 'a workload that still runs' 0 '' '^workload: sleep 1000: still running' report "$(recording "$dir/runs")"
+run report --json "$(recording "$dir/runs")"
+ok 'JSON has no status of it' jq -e '.workload | .exit_status == null and .signal == null' <<<"$out"
+pkill -KILL -P "$pid" -x sleep
+finish
+start -i 20ms -- sleep 1000
+workload=$(pgrep -P "$pid" -x sleep)
+kill -KILL "$pid"
+finish 2>/dev/null
+kill "$workload"
+check 'one of a recording that was cut off' 0 '' '^workload: sleep 1000: exit status unknown' \
+	report "$(recording "$dir/runs")"
+run report --json "$(recording "$dir/runs")"
+ok 'JSON has no status of it, either' jq -e '.workload | .exit_status == null and .signal == null' <<<"$out"
+
+# A file that cannot be written, after run.db was: its place is taken.
+start -i 20ms
+mkdir "$(recording "$dir/runs")/runqlat.csv"
+kill -INT "$pid"
+finish
+is 'a file cannot be written: the exit status' "$status" 1
+like 'it says so' "$err" 'cannot write to .*Is a directory'
+is 'run.db does not say that all is complete' \
+	"$(sqlite3 "$(recording "$dir/runs")/run.db" "SELECT value FROM meta WHERE name = 'complete'")" 0
+ok 'nor does a summary' jq -es 'all(.complete | not)' "$(recording "$dir/runs")"/*.summary.json
+start -i 20ms
+mkdir "$(recording "$dir/runs")/runqlat.summary.json"
+kill -INT "$pid"
+finish
+is 'the last file cannot be written' "$status" 1
+is 'run.db takes it back' \
+	"$(sqlite3 "$(recording "$dir/runs")/run.db" "SELECT value FROM meta WHERE name = 'complete'")" 0
+
+# Others read while it goes on, and write not.
+start -i 2ms
+sqlite3 "$(recording "$dir/runs")/run.db" 'SELECT count(*) FROM slots' >/dev/null
+wait_for has_intervals "$(recording "$dir/runs")" 20
+run report "$(recording "$dir/runs")"
+is 'a recording that goes on is read' "$status" 0
+kill -INT "$pid"
+finish
+ok 'and is whole in the end' complete "$(recording "$dir/runs")"
+is 'no index of other programs is left' "$(find "$dir/runs" -name '*-shm' -o -name '*-wal')" ''
+
+# Limits.
+wrong 'a size that is none' "--max-size 'big': invalid size" record --max-size big
+wrong 'a size too small' '--max-size 10K: use a size from 1 MiB' record --max-size 10K
+check 'a largest size' 0 '--max-size 1.5 MiB is reached; what was measured is complete' balances \
+	record -i 2ms -d 60s --by process,thread --max-size 1.5M -o "$dir/limited"
+kept=$(recording "$dir/limited")
+size=$(find "$kept" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }')
+ok "it is kept to ($size)" test "$size" -le 1572864
+ok 'what was measured is complete' complete "$kept"
+is 'so says run.db' "$(sqlite3 "$kept/run.db" "SELECT value FROM meta WHERE name = 'complete'")" 1
+refuses 'too little is free' 1 'less than 8192 TiB is free there; choose' runqlat -d 10ms --min-free 8192T -o "$dir/none"
+is 'nothing is left there' "$(find "$dir/none" -mindepth 1)" ''
+
+# small_disk SIZE BLOCK: a file system with blocks smaller than a page
+small_disk() {
+	! mountpoint -q "$dir/disk" || umount "$dir/disk"
+	[ -z "${loop-}" ] || losetup -d "$loop"
+	loop=''
+	mkdir -p "$dir/disk"
+	rm -f "$dir/image"
+	truncate -s "$1" "$dir/image"
+	mkfs.ext4 -q -b "$2" -m 0 -O ^has_journal "$dir/image" || return
+	loop=$(losetup -f --show "$dir/image") || return
+	mount "$loop" "$dir/disk"
+}
+
+# free_kb: what is free on it
+free_kb() { df -k --output=avail "$dir/disk" | tail -n 1; }
+
+# One by one, the last KiB are left free: the disk is full at another moment each time.
+if small_disk 4M 1024 2>"$dir/why"; then
+	bad=''
+	for left in 0 4 16 33 64 96 112 128 160 200 256 400; do
+		rm -rf "$dir/disk"/*
+		fallocate -l $(($(free_kb) - left))K "$dir/disk/ballast" || break
+		run record -q -i 2ms -d 150ms --min-free 0 -o "$dir/disk/runs"
+		[ "$status" = 0 ] || [ "$status" = 1 ] || bad+=" record:$left:$status"
+		kept=$(recording "$dir/disk/runs")
+		[ -e "$kept/run.db" ] || continue
+		run report "$kept"
+		[ "$status" = 0 ] || bad+=" report:$left:$status"
+		[ "$left" -lt 400 ] || full=$kept
+		whole=$(sqlite3 -readonly "$kept/run.db" "SELECT value FROM meta WHERE name = 'complete'" 2>/dev/null)
+		files=$(find "$kept" -name '*.summary.json' | wc -l)
+		[ "$whole" != 1 ] || [ "$files" = 3 ] || bad+=" complete:$left"
+	done
+	is 'blocks of 1 KiB, full at each stage: errors, and no more' "$bad" ''
+	ok 'some of them could be read' test -e "${full-}/run.db"
+	small_disk 16M 1024
+	check 'some is kept free' 1 'less than 2 MiB is free on its disk; what was measured is complete; --min-free' balances \
+		record -q -i 2ms -d 60s --by process,thread --min-free 2M -o "$dir/disk"
+	ok 'all of it is whole' complete "$(recording "$dir/disk")"
+	ok 'it is free' test "$(free_kb)" -ge 2048
+else
+	skip 'blocks of 1 KiB on a full disk' "$(head -n 1 "$dir/why")"
+fi
+done_testing

@@ -1,0 +1,616 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * run.db of somebody who means harm. Files are changed by SQL, from a seed, as no fault of a disk
+ * would change them, and then reported and compared in every format: each ends in time, with an exit
+ * status that is documented, without a file left behind, and what it printed as JSON is JSON.
+ */
+#include "sample.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <json-c/json.h>
+#include <sqlite3.h>
+
+#include "base/recording.h"
+#include "base/streams.h"
+#include "cmd/cmd.h"
+
+#define CPU_SECONDS 60 /* for what takes 0.1 s, with sanitizers, on a slow machine */
+#define TEXT 4096
+
+/* What a sanitizer finds must not look like an error that is documented. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "abort_on_error=1:allocator_may_return_null=1";
+}
+
+const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void)
+{
+	return "abort_on_error=1";
+}
+
+/* Of the whole test: the recording that is changed. */
+static char *origin;
+
+static void add_table(struct run *run)
+{
+	static const struct table_column columns[] = {
+		{ .name = "tier", .what = "which", .unit = "", .kind = TABLE_TEXT, .key = true },
+		{ .name = "latency", .what = "made up", .unit = "ns", .kind = TABLE_REAL },
+		{ .name = "requests", .what = "made up", .unit = "", .kind = TABLE_INTEGER },
+	};
+	struct run_module *module = sample_module(run, "tierlat", "perf", "made up");
+
+	assert_int_equal(table__new(&module->table, columns, 3), 0);
+}
+
+static void add_rows(struct table *table, uint64_t time_ns, unsigned int interval)
+{
+	static const char *const tiers[] = { "near", "far" };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(table__add_row(table, time_ns), 0);
+		assert_int_equal(table__set_text(table, 0, tiers[i]), 0);
+		table__set_real(table, 1, 90 + 60 * i + interval);
+		table__set_integer(table, 2, 1000 * (interval + 1));
+	}
+}
+
+/* Three modules of which two have samples, and one with a table, in 24 intervals. */
+static int record(void **state)
+{
+	struct options options = { 0 };
+	struct recording recording = { 0 };
+	struct run_data *deltas = calloc(RUN_MODULES, sizeof(*deltas));
+	struct run *run = sample_bare();
+
+	(void)state;
+	add_table(run);
+	origin = unit_tmpdir();
+	assert_int_equal(recording__create(&recording, origin, &options), 0);
+	assert_int_equal(recording__open(&recording, run, NULL), 0);
+	for (unsigned int i = 0; i < 24; i++) {
+		uint64_t start = i * 1000000000ULL;
+		struct run_interval interval = { start, start + 1000000000, deltas };
+
+		run__zero_data(&deltas[0]);
+		run__zero_data(&deltas[2]);
+		sample_fill(&deltas[0], i);
+		sample_record(&deltas[2].metrics[0], 1000 * (i + 1), 100);
+		add_rows(run->modules[3].table, interval.end_ns, i);
+		assert_int_equal(recording__interval(&recording, run, &interval, NULL), 0);
+		assert_int_equal(run__add_data(&run->modules[0].total, &deltas[0]), 0);
+		assert_int_equal(run__add_data(&run->modules[2].total, &deltas[2]), 0);
+	}
+	run->duration_ns = 24000000000;
+	sample_lives(run);
+	assert_int_equal(recording__close(&recording, run, NULL), 0);
+	assert_int_equal(rename(recording.dir, unit_path(origin, "run")), 0);
+	recording__free(&recording);
+	run__clear_data(&deltas[0]);
+	run__clear_data(&deltas[2]);
+	free(deltas);
+	sample_free(run);
+	return 0;
+}
+
+static int forget(void **state)
+{
+	(void)state;
+	unit_remove(origin);
+	return 0;
+}
+
+static void copy_origin(void)
+{
+	char command[3 * TEXT];
+
+	snprintf(command, sizeof(command),
+		 "rm -rf '%s/run' && mkdir '%s/run' && cp '%s/run/run.db' '%s/run'", dir, dir,
+		 origin, dir);
+	assert_int_equal(system(command), 0);
+}
+
+/* Whether it takes it or not: what is refused is no attack. */
+static void change(const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(unit_path(dir, "run/run.db"), &db), SQLITE_OK);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, 1, NULL);
+	sqlite3_exec(db, sql, NULL, NULL, NULL);
+	sqlite3_close(db);
+}
+
+struct command {
+	int (*function)(int argc, char **argv);
+	char *argv[8]; /* "A": the recording as it was made, "B": as it was changed */
+	bool json, lines; /* what it prints: one object, or one in each line */
+};
+
+static char a_name[] = "A", b_name[] = "B";
+
+#define COMMAND(function, ...)                          \
+	{                                               \
+		function, { __VA_ARGS__ }, false, false \
+	}
+#define JSON(function, ...)                            \
+	{                                              \
+		function, { __VA_ARGS__ }, true, false \
+	}
+#define LINES(function, ...)                          \
+	{                                             \
+		function, { __VA_ARGS__ }, true, true \
+	}
+
+static const struct command commands[] = {
+	COMMAND(cmd_report, "report", "-v", "--all-intervals", b_name),
+	JSON(cmd_report, "report", "--json", b_name),
+	COMMAND(cmd_report, "report", "--csv", "-m", "iolat", b_name),
+	COMMAND(cmd_report, "report", "--csv", "-m", "tierlat", b_name),
+	COMMAND(cmd_report, "report", "--intervals", b_name),
+	LINES(cmd_report, "report", "--intervals", "--json", b_name),
+	COMMAND(cmd_compare, "compare", a_name, b_name),
+	JSON(cmd_compare, "compare", "--json", "--by", "process", b_name, a_name),
+	COMMAND(cmd_compare, "compare", "--csv", b_name, b_name),
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void redirect(int to, const char *name)
+{
+	int fd = open(unit_path(dir, name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	if (fd < 0 || dup2(fd, to) < 0)
+		_exit(98);
+}
+
+/* In a child, with what it prints in two files. */
+static void run_command(const struct command *command)
+{
+	struct rlimit limit = { CPU_SECONDS, CPU_SECONDS };
+	char a[TEXT], b[TEXT], *argv[8];
+	int argc = 0;
+
+	snprintf(a, sizeof(a), "%s/run", origin);
+	snprintf(b, sizeof(b), "%s/run", dir);
+	for (; argc < 8 && command->argv[argc]; argc++) {
+		argv[argc] = command->argv[argc];
+		if (argv[argc] == a_name)
+			argv[argc] = a;
+		else if (argv[argc] == b_name)
+			argv[argc] = b;
+	}
+	argv[argc] = NULL;
+	setrlimit(RLIMIT_CPU, &limit);
+	alarm(4 * CPU_SECONDS); /* for what waits instead of working */
+	redirect(STDOUT_FILENO, "stdout");
+	redirect(STDERR_FILENO, "stderr");
+	argc = command->function(argc, argv);
+	fflush(stdout);
+	_exit(argc);
+}
+
+/* json-c takes words that are no JSON for numbers. */
+static bool has_no_number(const char *text)
+{
+	static const char *const words[] = { "NaN", "nan", "Infinity", "inf" };
+	bool quoted = false;
+
+	for (; *text; text++) {
+		if (*text == '\\' && quoted && text[1])
+			text++;
+		else if (*text == '"')
+			quoted = !quoted;
+		for (size_t i = 0; !quoted && i < sizeof(words) / sizeof(words[0]); i++)
+			if (!strncmp(text, words[i], strlen(words[i])))
+				return true;
+	}
+	return false;
+}
+
+static bool is_json(const char *text)
+{
+	struct json_object *object = json_tokener_parse(text);
+	bool good = object && !has_no_number(text);
+
+	json_object_put(object);
+	return good;
+}
+
+static bool are_json(char *text)
+{
+	bool good = true;
+
+	for (char *line = strtok(text, "\n"); line && good; line = strtok(NULL, "\n"))
+		good = is_json(line);
+	return good;
+}
+
+/* By the command that ran last, on stderr. */
+static bool said(const char *what)
+{
+	char *text = unit_read(dir, "stderr");
+	bool found = strstr(text, what);
+
+	free(text);
+	return found;
+}
+
+/* NULL: all is well. */
+static const char *judge(const struct command *command, int status)
+{
+	char *text;
+	bool good;
+
+	if (!WIFEXITED(status))
+		return "died or did not end";
+	if (WEXITSTATUS(status) > 1)
+		return "ended with an exit status that is not documented";
+	if (WEXITSTATUS(status) == 1 && !said("latscope: "))
+		return "failed and did not say why";
+	if (WEXITSTATUS(status) || !command->json)
+		return NULL;
+	text = unit_read(dir, "stdout");
+	good = command->lines ? are_json(text) : is_json(text);
+	free(text);
+	return good ? NULL : "printed what is not JSON";
+}
+
+/* How many files there are where we read: none is written. */
+static unsigned int count_files(void)
+{
+	DIR *stream = opendir(unit_path(dir, "run"));
+	unsigned int nr = 0;
+
+	assert_non_null(stream);
+	while (readdir(stream))
+		nr++;
+	closedir(stream);
+	return nr;
+}
+
+/* Whether the command printed a result. */
+static bool attack_one(const char *what, const struct command *command)
+{
+	unsigned int files = count_files();
+	const char *wrong;
+	pid_t child;
+	int status;
+
+	child = fork();
+	if (!child)
+		run_command(command);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	wrong = judge(command, status);
+	if (wrong)
+		fail_msg("%s, command %zu (%s): %s (status %#x): %s", what,
+			 (size_t)(command - commands), command->argv[0], wrong,
+			 (unsigned int)status, unit_read(dir, "stderr"));
+	if (count_files() != files)
+		fail_msg("%s: files were left where it was read", what);
+	return !status;
+}
+
+/* Returns how many of the commands printed a result. */
+static unsigned int attack(const char *what)
+{
+	unsigned int read = 0;
+
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		read += attack_one(what, &commands[i]);
+	return read;
+}
+
+static uint64_t seed;
+
+/* The same for the same seed, whatever ran before: a finding can be repeated alone. */
+static unsigned int pick(unsigned int count)
+{
+	seed ^= seed >> 12;
+	seed ^= seed << 25;
+	seed ^= seed >> 27;
+	return (unsigned int)((seed * 0x2545f4914f6cdd1d) >> 33) % count;
+}
+
+static const char *const values[] = {
+	"NULL",
+	"''",
+	"'x'",
+	"x'00ff'",
+	"-1",
+	"0",
+	"1",
+	"2",
+	"7",
+	"1184",
+	"1185",
+	"4294967296",
+	"9223372036854775807",
+	"-9223372036854775808",
+	"1e308",
+	"9e999",
+	"-9e999",
+	"0.5",
+	"'NaN'",
+	"'process'",
+	"'moon'",
+	"char(27,91,51,49,109)",
+	"'{\"a\":'",
+	"'{\"kernel\":NaN}'",
+	"replace(hex(zeroblob(5000)),'0','A')",
+	"zeroblob(20000000)",
+	"'=1+1'",
+	"replace(hex(zeroblob(3000)),'00','[')",
+	"'iolat'",
+	"'tierlat'",
+	"'slots'",
+	"' '",
+};
+
+static const char *value(void)
+{
+	return values[pick(sizeof(values) / sizeof(values[0]))];
+}
+
+static const char *const tables[][10] = {
+	{ "meta", "name", "value" },
+	{ "label", "id", "name", "value" },
+	{ "module", "id", "name", "rung", "mechanism", "refused", "split", "open_count",
+	  "recursion_missed", "cost_runs" },
+	{ "metric", "id", "module", "name", "what" },
+	{ "series", "id", "metric", "split", "key", "name" },
+	{ "interval", "id", "start_ns", "end_ns" },
+	{ "slots", "interval", "series", "slot", "count" },
+	{ "sums", "interval", "series", "count", "sum_ns", "max_ns", "tail" },
+	{ "acct", "interval", "metric", "name", "count" },
+	{ "process", "id", "lived_ns", "thread_ns", "ended" },
+	{ "table_column", "module", "position", "name", "unit", "what", "kind", "is_key" },
+	{ "tierlat", "interval", "time_ns", "tier", "latency", "requests" },
+};
+
+static const char *const *table(void)
+{
+	return tables[pick(sizeof(tables) / sizeof(tables[0]))];
+}
+
+static const char *column(const char *const *of)
+{
+	unsigned int nr = 1;
+
+	while (nr < 10 && of[nr])
+		nr++;
+	return of[1 + pick(nr - 1)];
+}
+
+/* All rows, or some. */
+static const char *where(const char *const *of)
+{
+	static char text[TEXT];
+	unsigned int modulus = 1 + pick(6);
+
+	snprintf(text, sizeof(text), "WHERE length(\"%s\" || 'x') %% %u = %u OR \"%s\" %% %u = %u",
+		 of[1], modulus, pick(modulus), of[1], modulus, pick(modulus));
+	return pick(4) ? text : "";
+}
+
+static void change_data(char *sql, const char *const *of)
+{
+	switch (pick(4)) {
+	case 0:
+		snprintf(sql, TEXT, "DELETE FROM %s %s", of[0], where(of));
+		return;
+	case 1:
+		snprintf(sql, TEXT, "INSERT OR REPLACE INTO %s(%s, %s) VALUES(%s, %s)", of[0],
+			 of[1], column(of), value(), value());
+		return;
+	default:
+		snprintf(sql, TEXT, "UPDATE OR REPLACE %s SET %s = %s %s", of[0], column(of),
+			 value(), where(of));
+	}
+}
+
+static void change_many(char *sql, const char *const *of)
+{
+	snprintf(sql, TEXT,
+		 "WITH RECURSIVE c(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM c LIMIT %u)"
+		 " INSERT OR REPLACE INTO %s(%s, %s) SELECT i, %s FROM c",
+		 1U << pick(14), of[0], of[1], column(of), pick(2) ? "i" : value());
+}
+
+/* A computed column, a view, a table of another module ... in place of a table. */
+static void change_kind(char *sql, const char *const *of)
+{
+	static const char *const kinds[] = {
+		"CREATE VIEW %1$s AS SELECT * FROM was",
+		"CREATE VIEW %1$s AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c)"
+		" SELECT i AS %2$s, i AS %3$s FROM c",
+		"CREATE TABLE %1$s(%2$s, %3$s AS (randomblob(1000000000)))",
+		"CREATE TABLE %1$s(%2$s INTEGER PRIMARY KEY, %3$s) WITHOUT ROWID",
+		"CREATE VIRTUAL TABLE %1$s USING fts4(%2$s, %3$s)",
+		"CREATE VIRTUAL TABLE %1$s USING dbstat",
+		"CREATE TABLE %1$s AS SELECT * FROM was, was AS again",
+		"",
+	};
+	char create[TEXT / 2];
+
+	snprintf(create, sizeof(create), kinds[pick(sizeof(kinds) / sizeof(kinds[0]))], of[0],
+		 of[1], column(of));
+	snprintf(sql, TEXT, "ALTER TABLE %s RENAME TO was; %s", of[0], create);
+}
+
+static void change_schema(char *sql, const char *const *of)
+{
+	static const char *const changes[] = {
+		"ALTER TABLE %1$s RENAME COLUMN %2$s TO other",
+		"ALTER TABLE %1$s DROP COLUMN %2$s",
+		"ALTER TABLE %1$s ADD COLUMN more DEFAULT %3$s",
+		"DROP TABLE %1$s",
+		"CREATE INDEX extra ON %1$s(%2$s)",
+		"CREATE UNIQUE INDEX extra ON %1$s(abs(%2$s)) WHERE %2$s > 0",
+		"CREATE TRIGGER t AFTER INSERT ON %1$s BEGIN DELETE FROM %1$s; END",
+		"UPDATE sqlite_master SET sql = 'CREATE TABLE %1$s(%2$s)' WHERE name = '%1$s'",
+		"UPDATE sqlite_master SET type = 'view' WHERE name = '%1$s'",
+		"UPDATE sqlite_master SET rootpage = %3$s WHERE name = '%1$s'",
+		"UPDATE sqlite_master SET rootpage = 2 WHERE name = '%1$s'",
+		"UPDATE sqlite_master SET sql = 'create/**/view %1$s as select 1 as %2$s',"
+		" rootpage = 0 WHERE name = '%1$s'",
+		"UPDATE sqlite_master SET name = '%2$s', tbl_name = %3$s WHERE name = '%1$s'",
+		"ANALYZE; UPDATE sqlite_stat1 SET stat = %3$s",
+		"PRAGMA journal_mode=WAL",
+		"PRAGMA auto_vacuum=FULL; PRAGMA page_size=512; VACUUM",
+		"PRAGMA user_version=%3$s",
+		"CREATE VIEW extra AS SELECT * FROM extra",
+	};
+
+	snprintf(sql, TEXT, changes[pick(sizeof(changes) / sizeof(changes[0]))], of[0], column(of),
+		 value());
+}
+
+static void mutate(char said[8 * TEXT])
+{
+	static void (*const kinds[])(char *, const char *const *) = {
+		change_data, change_data, change_data,	 change_data,
+		change_many, change_kind, change_schema,
+	};
+	char sql[TEXT];
+
+	for (unsigned int left = 1 + pick(4); left; left--) {
+		kinds[pick(sizeof(kinds) / sizeof(kinds[0]))](sql, table());
+		change(sql);
+		snprintf(said + strlen(said), 8 * TEXT - strlen(said), "; %s", sql);
+	}
+}
+
+/* LATSCOPE_SEED: only this one, again. */
+static void changed_by_sql(void **state)
+{
+	unsigned int rounds = getenv("LATSCOPE_SOAK") ? 5000 : 100, read = 0, first = 1;
+
+	(void)state;
+	if (getenv("LATSCOPE_SEED")) {
+		first = (unsigned int)atoi(getenv("LATSCOPE_SEED"));
+		rounds = first;
+	}
+	for (unsigned int i = first; i <= rounds; i++) {
+		char said[8 * TEXT];
+
+		snprintf(said, sizeof(said), "LATSCOPE_SEED=%u", i);
+		seed = i * 0x9e3779b97f4a7c15;
+		copy_origin();
+		mutate(said);
+		read += attack(said) > 0;
+	}
+	/* Otherwise most would be refused before anything is read. */
+	if (rounds > first && read < (rounds - first) / 8)
+		fail_msg("only %u of %u could be read", read, rounds);
+}
+
+static void refused_with(const char *what)
+{
+	assert_int_equal(attack(what), 0);
+	if (!said(what))
+		fail_msg("it does not say '%s'", what);
+}
+
+static void no_view_trigger_or_virtual_table(void **state)
+{
+	static const char *const changes[] = {
+		"ALTER TABLE interval RENAME TO was; CREATE VIEW interval AS SELECT * FROM was",
+		"ALTER TABLE slots RENAME TO was; CREATE VIEW slots AS WITH RECURSIVE c(i) AS"
+		" (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT 1 AS interval, 1 AS series,"
+		" 1 AS slot, i AS count FROM c",
+		"CREATE TRIGGER t AFTER INSERT ON slots BEGIN DELETE FROM slots; END",
+		"CREATE VIRTUAL TABLE v USING fts4(a)",
+		"ALTER TABLE label RENAME TO was; CREATE TABLE label(id, name, value AS (hex(id)))",
+		"DROP VIEW totals; CREATE VIEW totals AS SELECT 1; CREATE VIEW more AS SELECT 1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		copy_origin();
+		change(changes[i]);
+		refused_with("this recording is damaged");
+	}
+}
+
+static void more_keys_than_we_write(void **state)
+{
+	(void)state;
+	copy_origin();
+	change("WITH RECURSIVE c(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM c LIMIT 300000)"
+	       " INSERT INTO series SELECT i, 1, 'process', i, 'x' FROM c");
+	refused_with("this recording has more keys than latscope writes");
+}
+
+/* Without its key, each interval reads all of a table. */
+static void more_work_than_its_size_explains(void **state)
+{
+	(void)state;
+	copy_origin();
+	change("DELETE FROM sums; DROP TABLE slots;"
+	       "CREATE TABLE slots(interval, series, slot, count);"
+	       "WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c LIMIT 20000)"
+	       " INSERT INTO slots SELECT 0, 1, 0, 0 FROM c;"
+	       "WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c LIMIT 20000)"
+	       " INSERT INTO interval SELECT 1000 + i, 24000000000 + i, 24000000000 + i FROM c");
+	assert_false(attack_one("tables without a key", &commands[1]));
+	assert_true(said("takes more work to read than its size explains"));
+}
+
+static void what_is_no_file(void **state)
+{
+	(void)state;
+	copy_origin();
+	unlink(unit_path(dir, "run/run.db"));
+	assert_int_equal(mkfifo(unit_path(dir, "run/run.db"), 0600), 0);
+	refused_with("this is not a recording of latscope");
+	unlink(unit_path(dir, "run/run.db"));
+	assert_int_equal(symlink("/dev/zero", unit_path(dir, "run/run.db")), 0);
+	refused_with("this is not a recording of latscope");
+}
+
+static void a_pipe_in_place_of_the_log(void **state)
+{
+	(void)state;
+	copy_origin();
+	change("PRAGMA journal_mode=WAL");
+	assert_int_equal(mkfifo(unit_path(dir, "run/run.db-wal"), 0600), 0);
+	assert_int_equal(attack("a pipe in place of the log"), 0);
+}
+
+/* One that was copied while it was recorded, without its log, and by who may not write there. */
+static void without_its_log(void **state)
+{
+	(void)state;
+	copy_origin();
+	change("PRAGMA journal_mode=WAL");
+	unlink(unit_path(dir, "run/run.db-wal"));
+	unlink(unit_path(dir, "run/run.db-shm"));
+	assert_int_equal(attack("without its log"), NR_COMMANDS);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, unit_remove_dir)
+	const struct CMUnitTest tests[] = {
+		TEST(no_view_trigger_or_virtual_table),
+		TEST(more_keys_than_we_write),
+		TEST(more_work_than_its_size_explains),
+		TEST(what_is_no_file),
+		TEST(a_pipe_in_place_of_the_log),
+		TEST(without_its_log),
+		TEST(changed_by_sql),
+	};
+
+	return cmocka_run_group_tests_name("hostile", tests, record, forget);
+}
