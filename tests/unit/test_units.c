@@ -256,6 +256,41 @@ static void clean_texts(void **state)
 	assert_int_equal(clean__columns("caf\303\251", 5), 4);
 }
 
+static void sizes(void **state)
+{
+	static const struct {
+		const char *text;
+		int err;
+		uint64_t bytes;
+		const char *shown;
+	} cases[] = {
+		{ "0", 0, 0, "0 B" },
+		{ "1000", 0, 1000, "1000 B" },
+		{ "64K", 0, 65536, "64 KiB" },
+		{ "1.5MB", 0, 1572864, "1.5 MiB" },
+		{ "2GiB", 0, 2ULL << 30, "2 GiB" },
+		{ "1048577T", -ERANGE, 0, NULL },
+		{ "", -EINVAL, 0, NULL },
+		{ "M", -EINVAL, 0, NULL },
+		{ "-1", -EINVAL, 0, NULL },
+		{ "1X", -EINVAL, 0, NULL },
+		{ "1Mib", -EINVAL, 0, NULL },
+		{ "1 M", -EINVAL, 0, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[UNITS_TEXT];
+		uint64_t bytes = 0;
+
+		assert_int_equal(units__parse_size(cases[i].text, &bytes), cases[i].err);
+		if (cases[i].err)
+			continue;
+		assert_int_equal(bytes, cases[i].bytes);
+		assert_string_equal(units__size(text, bytes), cases[i].shown);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +298,7 @@ int main(void)
 		cmocka_unit_test(parse_percents),  cmocka_unit_test(latencies),
 		cmocka_unit_test(windows),	   cmocka_unit_test(numbers),
 		cmocka_unit_test(shares),	   cmocka_unit_test(clean_texts),
+		cmocka_unit_test(sizes),
 	};
 
 	return cmocka_run_group_tests_name("units", tests, NULL, NULL);
