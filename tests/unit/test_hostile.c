@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * run.db of somebody who means harm. Files are changed by SQL, from a seed, as no fault of a disk
- * would change them, and then reported and compared in every format: each ends in time, with an exit
+ * would change them, then reported and compared in every format: each ends in time, with an exit
  * status that is documented, without a file left behind, and what it printed as JSON is JSON.
  */
 #include "sample.h"
@@ -432,8 +432,8 @@ static void change_kind(char *sql, const char *const *of)
 {
 	static const char *const kinds[] = {
 		"CREATE VIEW %1$s AS SELECT * FROM was",
-		"CREATE VIEW %1$s AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c)"
-		" SELECT i AS %2$s, i AS %3$s FROM c",
+		"CREATE VIEW %1$s AS WITH RECURSIVE c(i) AS"
+		" (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT i AS %2$s, i AS %3$s FROM c",
 		"CREATE TABLE %1$s(%2$s, %3$s AS (randomblob(1000000000)))",
 		"CREATE TABLE %1$s(%2$s INTEGER PRIMARY KEY, %3$s) WITHOUT ROWID",
 		"CREATE VIRTUAL TABLE %1$s USING fts4(%2$s, %3$s)",
