@@ -99,7 +99,9 @@ is 'each is in run.db by the time it is printed' "${behind-}" ''
 check 'report of one that still goes on says so' 0 '' '^workload: .*incomplete: the recording still goes on.*runqlat .*balances' \
 	report "$recorded"
 check 'also by its run.db' 0 '' 'the recording still goes on' report "$recorded/run.db"
-unprivileged check 'also to others' 0 '' 'the recording still goes on' report "$recorded"
+unprivileged refuses 'not to others' 1 'Permission denied' report "$recorded"
+chmod -R a+rX "$recorded"
+unprivileged check 'unless they may read it' 0 '' 'the recording still goes on' report "$recorded"
 workload=$(pgrep -P "$pid")
 before=$(intervals "$recorded")
 killed=$(now_ns)
@@ -117,7 +119,8 @@ diag "of $(((killed - opened) / 1000000)) ms the last $(((killed - opened - last
 is 'kill -9: only run.db and its log are left' "$(cd "$recorded" && echo *)" 'run.db run.db-shm run.db-wal'
 check 'kill -9: report says that it was cut off' 0 '' \
 	'^workload: .*incomplete: the recording was cut off.*memlat .*balances.*runqlat .*balances' report "$recorded"
-unprivileged check 'kill -9: others can read it' 0 '' 'incomplete: .*balances' report "$recorded"
+chmod -R a+rX "$recorded"
+unprivileged check 'kill -9: others can read it if they may' 0 '' 'incomplete: .*balances' report "$recorded"
 check 'kill -9: the intervals' 0 '' 'runqlat ' report --intervals "$recorded"
 is 'kill -9: they are all there' "$(grep -c ' runqlat ' <<<"$out")" "$after"
 run report --json "$recorded"
