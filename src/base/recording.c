@@ -53,8 +53,6 @@ int recording__create(struct recording *recording, const char *parent,
 	recording__add(recording, &writer_csv);
 	recording__add(recording, &writer_rows);
 	recording__add(recording, &writer_summary);
-	/* The last to be closed: what it calls complete has all its files, on the disk. */
-	recording__add(recording, &writer_db);
 	return 0;
 }
 
