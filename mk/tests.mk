@@ -7,6 +7,7 @@ BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(call sources,src/ring/*.
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(call sources,tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
 TRUTH := $(patsubst %.c,$(OUT)/%,$(call sources,tests/truth/*.c tests/ringlat/*.c))
+TORTURE := $(patsubst %.c,$(OUT)/%,$(filter-out %.bpf.c,$(wildcard tests/torture/*.c)))
 EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(call sources,tests/emu/test_*.c))
 EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcard tests/emu/*.c)))
 MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c))
@@ -24,6 +25,20 @@ $(OUT)/empty.skel.h $(OUT)/requests.skel.h:
 $(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
 $(OUT)/tests/truth/requests.o: | $(OUT)/requests.skel.h
 $(OUT)/tests/truth/requests: LIBS_TRUTH := $(LIBS)
+
+$(OUT)/capture.skel.h: $(OUT)/tests/torture/capture.bpf.o
+	$(Q)$(BPFTOOL) gen skeleton $< name capture_bpf > $@
+
+$(OUT)/tests/torture/capture.bpf.o: tests/torture/capture.bpf.c $(BPF_LIB)
+	$(call msg,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BPF_CC) -c $< -o $@ $(lax)
+
+$(OUT)/tests/torture/capture.o: | $(OUT)/capture.skel.h
+
+$(TORTURE): %: %.o
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -lpthread -o $@
 
 POWER := $(OUT)/bench/power.o $(OUT)/bench/rival.o $(OUT)/bench/synthetic.o
 
@@ -83,7 +98,7 @@ $(OUT)/tests/rmid/fuzz: tests/rmid/fuzz.c $(RMID_SRC) $(wildcard kmod/rmid/*.h t
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(STD) $(WARN) $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined $(filter %.c,$^) -o $@
 
-tests: all $(UNIT) $(TRUTH) $(EMU) $(OUT)/bench/power $(OUT)/bench/together \
+tests: all $(UNIT) $(TRUTH) $(TORTURE) $(EMU) $(OUT)/bench/power $(OUT)/bench/together \
 	$(if $(filter x86,$(ARCH)),$(MUTANTS) $(OUT)/tests/emu/msrfs/msrfs $(addprefix $(OUT)/tests/rmid/,check lives fuzz))
 
 SUITES_matrix := matrix -t
@@ -105,4 +120,4 @@ bench:
 	$(Q)bench/run
 
 -include $(BASE_SAN:.o=.d) $(EMU_LIB:.o=.d) $(MSRFS:.o=.d) \
-	$(patsubst $(OUT)/%,$(OUT)/san/%.d,$(UNIT) $(EMU)) $(TRUTH:=.d) $(POWER:.o=.d) $(TOGETHER:.o=.d)
+	$(patsubst $(OUT)/%,$(OUT)/san/%.d,$(UNIT) $(EMU)) $(TRUTH:=.d) $(TORTURE:=.d) $(POWER:.o=.d) $(TOGETHER:.o=.d)

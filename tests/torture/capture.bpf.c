@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Latencies by an own clock, taken in the plainest way: a hash of starts, a hash of sums. The probes
+ * are compared with it, so it shares none of their code.
+ */
+#include "kernel.bpf.h"
+
+struct start {
+	__u64 ns;
+};
+
+struct sum {
+	__u64 count;
+	__u64 sum_ns;
+	__u64 max_ns;
+};
+
+/* By TID, or by the address of a request. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 16);
+	__type(key, __u64);
+	__type(value, struct start);
+} starts SEC(".maps");
+
+/* By TID, or by device number: major << 20 | minor. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 16);
+	__type(key, __u64);
+	__type(value, struct sum);
+} sums SEC(".maps");
+
+__u64 lost = 0; /* what found no room in a map */
+
+static __always_inline void begin(__u64 key, __u64 flags)
+{
+	struct start start = { bpf_ktime_get_ns() };
+
+	if (bpf_map_update_elem(&starts, &key, &start, flags) && flags == BPF_ANY)
+		__sync_fetch_and_add(&lost, 1);
+}
+
+static __always_inline void end(__u64 key, __u64 to)
+{
+	struct start *start = bpf_map_lookup_elem(&starts, &key);
+	struct sum *sum, none = {};
+	__u64 ns;
+
+	if (!start)
+		return;
+	ns = bpf_ktime_get_ns() - start->ns;
+	bpf_map_delete_elem(&starts, &key);
+	bpf_map_update_elem(&sums, &to, &none, BPF_NOEXIST);
+	sum = bpf_map_lookup_elem(&sums, &to);
+	if (!sum) {
+		__sync_fetch_and_add(&lost, 1);
+		return;
+	}
+	__sync_fetch_and_add(&sum->count, 1);
+	__sync_fetch_and_add(&sum->sum_ns, ns);
+	if (ns > sum->max_ns)
+		sum->max_ns = ns;
+}
+
+SEC("raw_tp/sched_wakeup")
+int BPF_PROG(sched_wakeup, struct task_struct *task)
+{
+	begin(BPF_CORE_READ(task, pid), BPF_ANY);
+	return 0;
+}
+
+SEC("raw_tp/sched_wakeup_new")
+int BPF_PROG(sched_wakeup_new, struct task_struct *task)
+{
+	begin(BPF_CORE_READ(task, pid), BPF_ANY);
+	return 0;
+}
+
+SEC("raw_tp/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u64 from = BPF_CORE_READ(prev, pid), to = BPF_CORE_READ(next, pid);
+
+	if (from && (preempt || !task_state(prev, true)))
+		begin(from, BPF_ANY);
+	else if (from)
+		bpf_map_delete_elem(&starts, &from);
+	if (to)
+		end(to, to);
+	return 0;
+}
+
+SEC("raw_tp/block_rq_issue")
+int BPF_PROG(block_issue, struct request *rq)
+{
+	begin((__u64)rq, BPF_NOEXIST); /* the first issue counts */
+	return 0;
+}
+
+SEC("raw_tp/block_rq_complete")
+int BPF_PROG(block_complete, struct request *rq, int error, unsigned int bytes)
+{
+	struct gendisk *disk = request_disk(rq, true);
+
+	if (bytes < BPF_CORE_READ(rq, __data_len)) /* the rest will follow */
+		return 0;
+	end((__u64)rq,
+	    disk ? (__u64)BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor) : 0);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

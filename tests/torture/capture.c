@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * capture sched|block: says "ready", captures until its standard input ends, and then prints a line
+ * for each thread or disk: "ID COUNT SUM_NS MAX_NS", and "lost N".
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "capture.skel.h"
+
+struct sum {
+	uint64_t count, sum_ns, max_ns;
+};
+
+static int attach(struct capture_bpf *skel, const char *what)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, skel->obj) bpf_program__set_autoload(
+		program, !strncmp(bpf_program__name(program), what, strlen(what)));
+	return capture_bpf__load(skel) || capture_bpf__attach(skel);
+}
+
+static void print_sums(int map)
+{
+	uint64_t key, *last = NULL;
+	struct sum sum;
+
+	while (!bpf_map_get_next_key(map, last, &key)) {
+		if (!bpf_map_lookup_elem(map, &key, &sum))
+			printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", key, sum.count,
+			       sum.sum_ns, sum.max_ns);
+		last = &key;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct capture_bpf *skel = capture_bpf__open();
+	char ignored[64];
+
+	if (argc != 2 || !skel || attach(skel, argv[1])) {
+		fprintf(stderr, "usage: capture sched|block, as root\n");
+		return 1;
+	}
+	printf("ready\n");
+	fflush(stdout);
+	while (read(STDIN_FILENO, ignored, sizeof(ignored)) > 0)
+		;
+	capture_bpf__detach(skel);
+	print_sums(bpf_map__fd(skel->maps.sums));
+	printf("lost %" PRIu64 "\n", (uint64_t)skel->bss->lost);
+	return 0;
+}
