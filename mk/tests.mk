@@ -7,7 +7,7 @@ BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(call sources,src/ring/*.
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(call sources,tests/unit/test_*.c))
 TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
 TRUTH := $(patsubst %.c,$(OUT)/%,$(call sources,tests/truth/*.c tests/ringlat/*.c))
-TORTURE := $(patsubst %.c,$(OUT)/%,$(filter-out %.bpf.c,$(wildcard tests/torture/*.c)))
+TORTURE := $(patsubst %.c,$(OUT)/%,$(wildcard tests/torture/*.c))
 EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(call sources,tests/emu/test_*.c))
 EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcard tests/emu/*.c)))
 MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c))
@@ -19,20 +19,13 @@ $(OUT)/san/%.o: %.c $(STRICT)
 
 $(OUT)/empty.skel.h: $(OUT)/bench/empty.bpf.o
 $(OUT)/requests.skel.h: $(OUT)/tests/bpf/requests.bpf.o
-$(OUT)/empty.skel.h $(OUT)/requests.skel.h:
+$(OUT)/capture.skel.h: $(OUT)/tests/bpf/capture.bpf.o
+$(addprefix $(OUT)/,empty.skel.h requests.skel.h capture.skel.h):
 	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $(<:.bpf.o=))_bpf > $@
 
 $(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
 $(OUT)/tests/truth/requests.o: | $(OUT)/requests.skel.h
 $(OUT)/tests/truth/requests: LIBS_TRUTH := $(LIBS)
-
-$(OUT)/capture.skel.h: $(OUT)/tests/torture/capture.bpf.o
-	$(Q)$(BPFTOOL) gen skeleton $< name capture_bpf > $@
-
-$(OUT)/tests/torture/capture.bpf.o: tests/torture/capture.bpf.c $(BPF_LIB)
-	$(call msg,BPF,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(BPF_CC) -c $< -o $@ $(lax)
 
 $(OUT)/tests/torture/capture.o: | $(OUT)/capture.skel.h
 
