@@ -114,7 +114,7 @@ static __always_inline void record(struct lat_cell *cell, __u64 ns, __u32 bits)
 	if (!tell(&knobs, &control, 0, cell, &ns))
 		return;
 	hist_add_cell(&knobs, &cell->hist, ns);
-	split_by_task(&split, cell, bpf_get_current_task_btf(), false, ns);
+	split_by_task(&split, cell, 0, bpf_get_current_task_btf(), false, ns);
 	split_by_bits(&split, cell, LAT_BY_MODE, ns,
 		      bits & CALL_GUP	 ? LAT_MODE_GUP
 		      : bits & CALL_USER ? LAT_MODE_USER

@@ -3,11 +3,12 @@
  * Run-queue latency: from runnable to running.
  *
  * Three rungs, of which user space loads one:
- *   stamps  the scheduler's own stamps, read where the wait ends. sched_info.last_queued is when
- *           the task was enqueued, on the run queue's clock. A task that migrates while it waits
- *           has the first part of its wait moved into run_delay, so run_delay as of the last
- *           switch-in is kept and the difference added: the samples of a task sum to its growth
- *           of run_delay, to the nanosecond.
+ *   stamps  sched_info.last_queued is when the scheduler enqueued the task, on the run queue's
+ *           clock. The end is our own clock at the switch, brought onto the run queue's: that one
+ *           stands still from a wakeup to the switch that it causes. A task that migrates while it
+ *           waits has the first part of its wait moved into run_delay, so run_delay as of the last
+ *           switch-in is kept and the difference added. Where the kernel leaves no stamp, or a
+ *           wrong one, an own stamp replaces all of that.
  *   tp_btf  wakeup to switch by our own clock, the start in task storage.
  *   raw_tp  the same with a hash, for kernels that have no task storage here (before 5.13).
  *
@@ -21,7 +22,7 @@ const volatile struct lat_knobs knobs = {};
 struct lat_control control = {};
 struct lat_open open_waits = {};
 
-CELLS_MAP(1) cells SEC(".maps");
+CELLS_MAP(RUNQLAT_METRICS) cells SEC(".maps");
 struct keys_map keys SEC(".maps");
 struct rows_map rows SEC(".maps");
 struct light_map light SEC(".maps");
@@ -40,9 +41,9 @@ struct {
 	__type(value, __u64);
 } start_ts SEC(".maps");
 
-/* The wait of `task` ended: count it. `cell` is this CPU's. */
-static __always_inline void record(struct lat_cell *cell, struct task_struct *task, bool raw,
-				   __u64 ns)
+/* The wait of `task` ended: count it. `cell` is this CPU's, of the metric. */
+static __always_inline void record(struct lat_cell *cell, __u32 metric, struct task_struct *task,
+				   bool raw, __u64 ns)
 {
 	const struct split split = { &keys, &rows, &light, &control, &knobs };
 
@@ -50,14 +51,26 @@ static __always_inline void record(struct lat_cell *cell, struct task_struct *ta
 		hist_add(&cell->hist, ns, knobs.tail_ns);
 		return;
 	}
-	if (!tell(&knobs, &control, 0, cell, &ns))
+	if (!tell(&knobs, &control, metric, cell, &ns))
 		return;
 	hist_add(&cell->hist, ns, knobs.tail_ns);
-	split_by_task(&split, cell, task, raw, ns);
+	split_by_task(&split, cell, metric, task, raw, ns);
+}
+
+static __always_inline bool wakeups_wanted(void)
+{
+	return knobs.metrics & 1U << RUNQLAT_WAKEUP;
+}
+
+static __always_inline void count(struct lat_cell *cells_of_cpu, enum lat_count which)
+{
+	cells_of_cpu[RUNQLAT_RUN_QUEUE].counts[which]++;
+	if (wakeups_wanted())
+		cells_of_cpu[RUNQLAT_WAKEUP].counts[which]++;
 }
 
 /*
- * Cell in which the switch to `next`, after a wait of `ns` (0: not known), is to be counted; NULL:
+ * Cells in which the switch to `next`, after a wait of `ns` (0: not known), is to be counted; NULL:
  * it is not to be.
  */
 static __always_inline struct lat_cell *seen(struct task_struct *next, bool raw, __u64 ns)
@@ -69,9 +82,9 @@ static __always_inline struct lat_cell *seen(struct task_struct *next, bool raw,
 	cell = cells_here(&cells);
 	if (!cell)
 		return NULL;
-	cell->counts[LAT_SEEN]++;
+	count(cell, LAT_SEEN);
 	if (filter_by_task(&knobs) && !task_wanted(&knobs, next, raw)) {
-		cell->counts[LAT_FILTERED]++;
+		count(cell, LAT_FILTERED);
 		if ((__s64)ns > 0)
 			cell->counts[LAT_FILTERED_NS] += ns;
 		return NULL;
@@ -89,89 +102,168 @@ static __always_inline int count_switch(enum lat_count which)
 	return 0;
 }
 
-/* ---- stamps ---- */
+/* ---- metric wakeup, on the rungs that have task storage ---- */
 
+/*
+ * Runs under the task's pi_lock, while the task may be about to go to sleep on another CPU: one
+ * that runs is stamped, too. If it goes on, the stamp is forgotten when it loses the CPU, or
+ * replaced by its next wakeup.
+ */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(requested, struct task_struct *task)
+{
+	struct runqlat_task *own;
+
+	if (task == bpf_get_current_task_btf())
+		return 0; /* goes on at once */
+	if (task_is_active(task) && !task_runs(task, false))
+		return 0; /* waits already: it was preempted on its way to sleep */
+	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (own)
+		own->request_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+static __always_inline void end_request(struct lat_cell *cells_of_cpu, struct task_struct *next,
+					struct runqlat_task *own, __u64 now)
+{
+	struct lat_cell *cell = &cells_of_cpu[RUNQLAT_WAKEUP];
+	__u64 start = own ? own->request_ns : 0;
+
+	if (own)
+		own->request_ns = 0;
+	if (!cells_of_cpu)
+		return;
+	if (!own)
+		cell->counts[LAT_MAP_FULL]++;
+	else if (!start)
+		cell->counts[LAT_EXCLUDED]++; /* is new, or had lost the CPU */
+	else if (start > now)
+		cell->counts[LAT_NEGATIVE]++;
+	else
+		record(cell, RUNQLAT_WAKEUP, next, false, now - start);
+}
+
+/* ---- stamps: the clock ---- */
+
+/* The offset is read anew when it is older: slewed by 500 ppm, the clocks part by 0.5 us. */
+#define OFFSET_AGE_NS (1 << 20)
+/* Where the run queue's clock is older, an own stamp replaces what the kernel stamps by it. */
+#define STALE_NS 1000
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE); /* so the values begin at a page, and at cache lines */
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct runqlat_clock);
+} clocks SEC(".maps");
+
+/* By CPU: the perf event cpu-clock, which reads the scheduler's clock. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} events SEC(".maps");
+
+/* Own stamps, by TID, of tasks that have no storage. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u64);
+} strays SEC(".maps");
+
+__u64 attached_ns = 0; /* when all programs were attached */
+__u32 strays_lost = 0; /* is there one that had no room? */
+
+/* The run queue's clock: the scheduler's clock of that CPU when it was last brought up to date. */
 static __always_inline __u64 queue_clock(struct task_struct *task)
 {
 	return task->se.cfs_rq->rq->clock;
 }
 
-/* Wait of a task that only we stamped; what the kernel does not know of it is summed apart. */
-static __always_inline __u64 longer_wait(struct lat_cell *cell, __u64 wait, __u64 start, __u64 now)
+/*
+ * Reading the event leaves the scheduler's clock in it. (The count is of no use: it stands still
+ * while the kernel re-arranges a CPU's events.) That is between `before` and `after`: from the
+ * earlier one follows the least offset, so a wait is never too short. An NMI or a hypervisor in
+ * between makes the offset too small: it is taken only if the old one may be as wrong by now.
+ */
+static __always_inline void read_offset(struct runqlat_clock *clock)
 {
-	cell->counts[LAT_FALLBACK]++;
-	if (now < start || now - start <= wait)
-		return wait;
-	cell->counts[LAT_FALLBACK_NS] += now - start - wait;
-	return now - start;
+	__u64 before = bpf_ktime_get_ns(), after, clock_ns = 0;
+	__s64 counted = bpf_perf_event_read(&events, BPF_F_CURRENT_CPU);
+
+	after = bpf_ktime_get_ns();
+	bpf_probe_read_kernel(&clock_ns, sizeof(clock_ns), (const void *)clock->stamp);
+	if (counted < 0 || clock_ns == clock->clock_ns) { /* ended when the CPU went offline */
+		clock->stamp = 0;
+		return;
+	}
+	clock->clock_ns = clock_ns;
+	if (clock->at_ns && after - before > clock->error_ns + ((before - clock->at_ns) >> 10))
+		return;
+	clock->offset_ns = before - clock_ns;
+	clock->error_ns = after - before;
+	clock->at_ns = before;
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+/* The scheduler's clock here at `now`, by CLOCK_MONOTONIC, and not before `stale`; 0: not known. */
+static __always_inline __u64 scheduler_clock(__u64 now, __u64 stale)
 {
-	__u64 now, queued, total, arrivals, preempted = 0, wait = 0, unseen = 0;
-	__u32 moved = 0;
-	struct runqlat_task *own;
-	struct lat_cell *cell;
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct runqlat_clock *clock = bpf_map_lookup_elem(&clocks, &cpu);
 
-	/*
-	 * Preempted between setting its state and calling schedule(): still queued, yet the kernel
-	 * stamps only those that are TASK_RUNNING. The stamp has to be ours.
-	 */
-	if (preempt && task_state(prev, false) && prev->pid) {
-		count_switch(LAT_UNSTAMPED);
-		own = bpf_task_storage_get(&tasks, prev, NULL, 0);
-		if (own)
-			own->queued_ns = queue_clock(prev);
-	}
-	if (!next->pid)
-		return count_switch(LAT_IDLE);
-
-	own = bpf_task_storage_get(&tasks, next, NULL, 0);
-	queued = next->sched_info.last_queued;
-	total = next->sched_info.run_delay;
-	arrivals = next->sched_info.pcount;
-	now = queue_clock(next);
-	if (queued && now > queued)
-		wait = now - queued; /* the kernel adds exactly this right after us */
-	total += wait;
-
-	if (own) {
-		wait = total - own->run_delay;
-		unseen = arrivals - own->arrivals;
-		own->run_delay = total;
-		own->arrivals = arrivals + (queued != 0); /* as the kernel is about to count */
-		preempted = own->queued_ns;
-		own->queued_ns = 0;
-		moved = own->moved;
-		own->moved = 0;
-	}
-	cell = seen(next, false, moved ? 0 : wait);
-	if (!cell)
+	if (!clock || !clock->stamp)
 		return 0;
-	if (!own)
-		cell->counts[LAT_PARTIAL]++; /* a task that the iterator was not shown */
-	if (preempted)
-		wait = longer_wait(cell, wait, preempted, now);
-	if (moved) {
-		cell->counts[LAT_UNMATCHED]++;
-		if ((__s64)wait > 0)
-			cell->counts[LAT_UNMATCHED_NS] += wait;
-	} else if ((__s64)wait < 0) {
-		cell->counts[LAT_NEGATIVE]++;
-	} else if (queued || preempted) {
-		cell->counts[LAT_JOINED] += unseen;
-		record(cell, next, false, wait);
-	} else {
-		cell->counts[LAT_MISSED_START]++;
-	}
+	if (now - clock->at_ns > OFFSET_AGE_NS)
+		read_offset(clock);
+	if (!clock->at_ns)
+		return 0;
+	if ((__s64)(now - clock->offset_ns - stale) >= 0)
+		return now - clock->offset_ns;
+	clock->at_ns = 0; /* a suspend lies in between */
+	return stale;
+}
+
+/* Run by the process that opened the events, once for each of its files. */
+SEC("iter/task_file")
+int find_stamps(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct file *file = ctx->file;
+	struct runqlat_clock *clock;
+	__u64 clock_ns = 0, count_ns = 0;
+	struct perf_event *event;
+	__u32 cpu;
+
+	if (!task || !file || (__u32)task->tgid != bpf_get_current_pid_tgid() >> 32)
+		return 0;
+	event = file->private_data; /* if it is one: then that of its CPU has this number */
+	cpu = BPF_CORE_READ(event, cpu);
+	clock = bpf_map_lookup_elem(&clocks, &cpu);
+	if (!clock || clock->stamp || clock->event != ctx->fd)
+		return 0;
+	bpf_core_read(&clock_ns, sizeof(clock_ns), &event->hw.prev_count);
+	bpf_core_read(&count_ns, sizeof(count_ns), &event->count);
+	clock->base_ns = clock_ns - count_ns;
+	store_ordered(&clock->stamp, (__u64)&event->hw.prev_count);
 	return 0;
+}
+
+/* ---- stamps ---- */
+
+/* Does a task that sleeps stay on its run queue, so that a stamp need not be of a wait? */
+static __always_inline bool stamps_deceive(void)
+{
+	return bpf_core_field_exists(struct sched_entity___delayed, sched_delayed);
 }
 
 /*
  * The kernel stamps every task that it moves to another run queue as if it waited there. One that
- * is asleep does not, and the stamp stays until it gets a CPU: its sleep would be a wait, as it is
- * in schedstat. When it woke up we do not know.
+ * is asleep does not, the stamp stays until the task gets a CPU, and further moves add the time
+ * between them to run_delay. Should the wakeup not be seen, the sample is dropped.
  */
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(stamps_migrate, struct task_struct *task)
@@ -183,6 +275,181 @@ int BPF_PROG(stamps_migrate, struct task_struct *task)
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
 	if (own)
 		own->moved = 1;
+	return 0;
+}
+
+/*
+ * A task that wakes up has just been stamped, so the stamp is the run queue's clock: else it is one
+ * of a move in its sleep, and ours stands for all that the kernel says of this wait.
+ */
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(stamps_wakeup, struct task_struct *task)
+{
+	__u64 queued = task->sched_info.last_queued, now;
+	struct runqlat_task *own;
+	__u32 tid;
+
+	if (!queued || queued == queue_clock(task))
+		return 0;
+	now = bpf_ktime_get_ns();
+	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (!own) {
+		tid = task->pid;
+		if (bpf_map_update_elem(&strays, &tid, &now, BPF_ANY))
+			strays_lost = 1;
+	} else if (!own->preempted) {
+		own->queued_ns = now;
+	}
+	return 0;
+}
+
+static __always_inline __u64 take_stray(__u32 tid)
+{
+	__u64 *found = bpf_map_lookup_elem(&strays, &tid), start;
+
+	if (!found)
+		return 0;
+	start = *found;
+	bpf_map_delete_elem(&strays, &tid);
+	return start;
+}
+
+/* A wait that ends, as the kernel and we know it. Times with `own` are by CLOCK_MONOTONIC. */
+struct wait {
+	__u64 queued; /* the kernel's stamp; 0: none */
+	__u64 before; /* what the kernel has added of this wait when the task migrated */
+	__u64 kernel_ns; /* what the kernel is about to add at the switch */
+	__u64 unseen; /* earlier ends at which the program was not run */
+	__u64 own_start; /* 0: none */
+	__u64 own_now;
+	__u64 now; /* by the scheduler's clock; 0: not known */
+	bool moved; /* the stamp may be of a move in its sleep */
+	bool unknown; /* the wait began before the attach, nobody knows when */
+};
+
+/*
+ * What the kernel does not stamp, on the way to sleep, or stamps too early, by a clock that stood
+ * still.
+ */
+static __always_inline void stamps_out(struct task_struct *prev, __u64 own_now, __u64 late)
+{
+	bool asleep = task_state(prev, false);
+	struct runqlat_task *own;
+
+	if (asleep)
+		count_switch(LAT_UNSTAMPED);
+	if (!asleep && late < STALE_NS && !wakeups_wanted())
+		return;
+	own = bpf_task_storage_get(&tasks, prev, NULL, 0);
+	if (!own)
+		return;
+	own->preempted = asleep;
+	if (asleep || late >= STALE_NS)
+		own->queued_ns = own_now;
+	own->request_ns = 0; /* who loses the CPU and can go on has not been woken up */
+}
+
+/* Moves what is known of the wait out of the task's storage, and begins anew. */
+static __always_inline void take_wait(struct wait *wait, struct runqlat_task *own,
+				      const struct sched_info *info)
+{
+	wait->before = info->run_delay - own->run_delay;
+	wait->unseen = info->pcount - own->arrivals;
+	wait->own_start = own->queued_ns;
+	wait->moved = own->moved;
+	wait->unknown = own->unknown;
+	own->run_delay = info->run_delay + wait->kernel_ns; /* as the kernel is about to count */
+	own->arrivals = info->pcount + (info->last_queued != 0);
+	own->queued_ns = 0;
+	own->moved = 0;
+	own->unknown = 0;
+	own->preempted = 0;
+}
+
+/* The same of a task that the iterator was not shown: nothing is known but the stamps. */
+static __always_inline void guess_wait(struct wait *wait, struct lat_cell *cell, __u32 tid)
+{
+	if (cell)
+		cell->counts[LAT_PARTIAL]++;
+	if (!stamps_deceive())
+		return;
+	wait->own_start = take_stray(tid);
+	wait->moved = strays_lost;
+	wait->unknown = wait->now - wait->queued > wait->own_now - attached_ns;
+}
+
+/* The kernel's own account of the wait, which may hold a sleep too: the most that it can be. */
+static __always_inline void lose_wait(struct lat_cell *cell, const struct wait *wait,
+				      enum lat_count why, enum lat_count time)
+{
+	cell->counts[why]++;
+	if ((__s64)(wait->before + wait->kernel_ns) > 0)
+		cell->counts[time] += wait->before + wait->kernel_ns;
+}
+
+static __always_inline void record_wait(struct lat_cell *cell, struct task_struct *next,
+					const struct wait *wait)
+{
+	__u64 ns = wait->before + wait->now - wait->queued;
+
+	/* After an end that was not seen, the own stamp is of an earlier wait. */
+	if (wait->own_start && !(wait->unseen && wait->queued)) {
+		cell->counts[LAT_FALLBACK]++;
+		ns = wait->own_now - wait->own_start;
+		cell->counts[LAT_FALLBACK_NS] += ns;
+	} else if (!wait->queued) {
+		cell->counts[LAT_MISSED_START]++;
+		cell->counts[LAT_UNTIMED]++;
+		return;
+	} else if (wait->unknown) {
+		lose_wait(cell, wait, LAT_MISSED_START, LAT_MISSED_START_NS);
+		return;
+	} else if (wait->moved || !wait->now) {
+		lose_wait(cell, wait, LAT_UNMATCHED, LAT_UNMATCHED_NS);
+		return;
+	}
+	if ((__s64)ns < 0) {
+		cell->counts[LAT_NEGATIVE]++;
+		return;
+	}
+	cell->counts[LAT_JOINED] += wait->unseen;
+	record(cell, RUNQLAT_RUN_QUEUE, next, false, ns);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	bool queues = prev->pid && (preempt || !task_state(prev, false));
+	struct wait wait = {};
+	struct runqlat_task *own;
+	struct lat_cell *cell;
+	__u64 stale;
+
+	if (!queues && !next->pid)
+		return count_switch(LAT_IDLE);
+	stale = queue_clock(next);
+	wait.own_now = bpf_ktime_get_ns();
+	wait.now = scheduler_clock(wait.own_now, stale);
+	if (queues)
+		stamps_out(prev, wait.own_now, wait.now ? wait.now - stale : 0);
+	if (!next->pid)
+		return count_switch(LAT_IDLE);
+
+	own = bpf_task_storage_get(&tasks, next, NULL, 0);
+	wait.queued = next->sched_info.last_queued;
+	/* The kernel adds exactly this right after us. */
+	wait.kernel_ns = wait.queued && stale > wait.queued ? stale - wait.queued : 0;
+	if (own)
+		take_wait(&wait, own, &next->sched_info);
+	cell = seen(next, false, wait.moved || wait.unknown ? 0 : wait.before + wait.kernel_ns);
+	if (!own)
+		guess_wait(&wait, cell, next->pid);
+	if (wakeups_wanted())
+		end_request(cell, next, own, wait.own_now);
+	if (!cell)
+		return 0;
+	cell->counts[LAT_KERNEL_NS] += wait.before + wait.kernel_ns;
+	record_wait(cell, next, &wait);
 	return 0;
 }
 
@@ -218,7 +485,21 @@ int prime(struct bpf_iter__task *ctx)
 	/* In this order one that ends between the two is counted as joined, not passed over. */
 	store_ordered(&fresh.queued_ns, 0);
 	fresh.run_delay = task->sched_info.run_delay;
+	if (stamps_deceive()) {
+		fresh.queued_ns = take_stray(task->pid);
+		/* One that waits may have been moved in its sleep before. */
+		fresh.unknown = task->sched_info.last_queued && task_is_active(task);
+	}
 	bpf_task_storage_get(&tasks, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return 0;
+}
+
+/* The same for a rung that has no use for the kernel's account. */
+SEC("iter/task")
+int stored_prime(struct bpf_iter__task *ctx)
+{
+	if (ctx->task)
+		bpf_task_storage_get(&tasks, ctx->task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	return 0;
 }
 
@@ -226,9 +507,9 @@ int prime(struct bpf_iter__task *ctx)
 SEC("iter/task")
 int stamps_census(struct bpf_iter__task *ctx)
 {
+	__u64 queued, now, own_start, own_now = bpf_ktime_get_ns();
 	struct task_struct *task = ctx->task;
 	struct runqlat_task *own;
-	__u64 queued, now;
 
 	/* One that was moved in its sleep has a stamp, too. */
 	if (!task || !task->pid || !task_is_active(task))
@@ -236,13 +517,19 @@ int stamps_census(struct bpf_iter__task *ctx)
 	queued = task->sched_info.last_queued;
 	now = queue_clock(task);
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
-	if (own && own->moved) /* since when it is runnable is not known */
-		queued = now;
-	else if (own && own->queued_ns)
-		queued = own->queued_ns;
-	if (!queued || (filter_by_task(&knobs) && !task_wanted(&knobs, task, false)))
+	own_start = own ? own->queued_ns : 0;
+	if (!queued && !own_start)
 		return 0;
-	count_open(&open_waits, queued, now);
+	if (filter_by_task(&knobs) && !task_wanted(&knobs, task, false))
+		return 0;
+	if (own_start)
+		count_open(&open_waits, own_start, own_now);
+	else if (own && own->unknown)
+		count_open(&open_waits, attached_ns, own_now);
+	else if (own && own->moved) /* since when it is runnable is not known */
+		count_open(&open_waits, now, now);
+	else
+		count_open(&open_waits, queued, now);
 	return 0;
 }
 
@@ -250,9 +537,12 @@ int stamps_census(struct bpf_iter__task *ctx)
 
 static __always_inline int stored_wakeup(struct task_struct *task)
 {
-	struct runqlat_task *own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct runqlat_task *own;
 
-	if (own)
+	if (task_runs(task, false))
+		return 0;
+	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (own && !own->preempted)
 		own->queued_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -278,7 +568,22 @@ static __always_inline void record_since(struct lat_cell *cell, struct task_stru
 	else if (queued_ns > now)
 		cell->counts[LAT_NEGATIVE]++;
 	else
-		record(cell, next, raw, now - queued_ns);
+		record(cell, RUNQLAT_RUN_QUEUE, next, raw, now - queued_ns);
+}
+
+static __always_inline void stored_out(struct task_struct *prev, bool preempt, __u64 now)
+{
+	struct runqlat_task *own = bpf_task_storage_get(&tasks, prev, NULL, 0);
+	bool asleep = task_state(prev, false);
+
+	if (preempt && asleep)
+		count_switch(LAT_UNSTAMPED);
+	if (!own)
+		return;
+	own->preempted = preempt && asleep;
+	own->queued_ns = preempt || !asleep ? now : 0;
+	if (own->queued_ns)
+		own->request_ns = 0; /* as in stamps_out() */
 }
 
 SEC("tp_btf/sched_switch")
@@ -288,24 +593,22 @@ int BPF_PROG(stored_switch, bool preempt, struct task_struct *prev, struct task_
 	struct runqlat_task *own;
 	struct lat_cell *cell;
 
-	if (prev->pid) {
-		if (preempt && task_state(prev, false))
-			count_switch(LAT_UNSTAMPED);
-		own = bpf_task_storage_get(&tasks, prev, NULL, 0);
-		if (own) /* also forgets the stamp of a wakeup that found the task running */
-			own->queued_ns = preempt || !task_state(prev, false) ? now : 0;
-	}
+	if (prev->pid)
+		stored_out(prev, preempt, now);
 	if (!next->pid)
 		return count_switch(LAT_IDLE);
 	own = bpf_task_storage_get(&tasks, next, NULL, 0);
 	queued = own ? own->queued_ns : 0;
 	cell = seen(next, false, queued ? now - queued : 0);
+	if (wakeups_wanted())
+		end_request(cell, next, own, now);
 	if (!own) {
 		if (cell)
 			cell->counts[LAT_MAP_FULL]++;
 		return 0;
 	}
 	own->queued_ns = 0;
+	own->preempted = 0;
 	if (cell)
 		record_since(cell, next, false, queued, now);
 	return 0;
@@ -322,16 +625,16 @@ int stored_census(struct bpf_iter__task *ctx)
 		return 0;
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
 	queued = own ? *(volatile __u64 *)&own->queued_ns : 0;
-	if (!queued)
-		return 0;
-	/* One that runs was woken up for nothing; forgotten when it leaves the CPU. */
-	if (bpf_core_field_exists(task->on_cpu) && task->on_cpu)
+	if (!queued || task_runs(task, false))
 		return 0;
 	count_open(&open_waits, queued, bpf_ktime_get_ns());
 	return 0;
 }
 
 /* ---- raw_tp ---- */
+
+/* In the lowest bit of a start: the task was preempted on its way to sleep. */
+#define PREEMPTED 1ULL
 
 static __always_inline void hashed_start(struct task_struct *task, __u64 now)
 {
@@ -351,14 +654,18 @@ static __always_inline void hashed_start(struct task_struct *task, __u64 now)
 SEC("raw_tp/sched_wakeup")
 int BPF_PROG(hashed_wakeup, struct task_struct *task)
 {
-	hashed_start(task, bpf_ktime_get_ns());
+	__u32 tid = BPF_CORE_READ(task, pid);
+	__u64 *start = bpf_map_lookup_elem(&start_ts, &tid);
+
+	if (!task_runs(task, true) && (!start || !(*start & PREEMPTED)))
+		hashed_start(task, bpf_ktime_get_ns() & ~PREEMPTED);
 	return 0;
 }
 
 SEC("raw_tp/sched_wakeup_new")
 int BPF_PROG(hashed_wakeup_new, struct task_struct *task)
 {
-	hashed_start(task, bpf_ktime_get_ns());
+	hashed_start(task, bpf_ktime_get_ns() & ~PREEMPTED);
 	return 0;
 }
 
@@ -366,16 +673,18 @@ SEC("raw_tp/sched_switch")
 int BPF_PROG(hashed_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	__u32 prev_tid = BPF_CORE_READ(prev, pid), next_tid = BPF_CORE_READ(next, pid);
-	__u64 now = bpf_ktime_get_ns(), *start, queued = 0;
+	__u64 now = bpf_ktime_get_ns() | PREEMPTED, *start, queued = 0;
 	struct lat_cell *cell;
 
 	if (prev_tid) {
-		if (preempt && task_state(prev, true))
+		if (!task_state(prev, true)) {
+			hashed_start(prev, now & ~PREEMPTED);
+		} else if (preempt) {
 			count_switch(LAT_UNSTAMPED);
-		if (preempt || !task_state(prev, true))
 			hashed_start(prev, now);
-		else
+		} else {
 			bpf_map_delete_elem(&start_ts, &prev_tid);
+		}
 	}
 	if (!next_tid)
 		return count_switch(LAT_IDLE);
@@ -395,7 +704,7 @@ int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {
 	const struct split split = { &keys, &rows, &light, &control, &knobs };
 
-	split_rename(&split, 1, task, comm);
+	split_rename(&split, RUNQLAT_METRICS, task, comm);
 	return 0;
 }
 

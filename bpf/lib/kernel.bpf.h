@@ -67,6 +67,14 @@ static __always_inline bool task_is_active(struct task_struct *task)
 		 task_delayed(task));
 }
 
+/* Has the task a CPU? Kernels for one CPU do not say; since 7.0 it is a byte, not an int. */
+static __always_inline bool task_runs(struct task_struct *task, bool raw)
+{
+	if (!bpf_core_field_exists(task->on_cpu))
+		return false;
+	return raw ? BPF_CORE_READ_BITFIELD_PROBED(task, on_cpu) : task->on_cpu;
+}
+
 /* Id of the task's cgroup in the v2 hierarchy: the inode number of its directory. */
 static __always_inline __u64 task_cgroup(struct task_struct *task, bool raw)
 {

@@ -51,6 +51,8 @@ enum {
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1 << 0,
 };
 
+#define BPF_F_CURRENT_CPU 0xffffffffULL
+
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs { /* arch/x86/include/uapi/asm/ptrace.h */
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8;
@@ -97,6 +99,13 @@ struct bpf_iter_meta {
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
+};
+
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	__u32 fd;
+	struct file *file;
 };
 
 /* ---- looked up in the running kernel ---- */
@@ -175,6 +184,26 @@ struct task_struct {
 	__u64 start_time;
 	__u64 start_boottime;
 	char comm[16];
+};
+
+/* include/linux/fs.h, include/linux/perf_event.h */
+
+struct file {
+	void *private_data;
+};
+
+typedef struct { /* asm/local64.h: nested in other ways elsewhere, always 8 bytes */
+	__u64 value;
+} local64_t;
+
+struct hw_perf_event {
+	local64_t prev_count;
+};
+
+struct perf_event {
+	struct hw_perf_event hw;
+	local64_t count;
+	int cpu;
 };
 
 /* include/linux/mm_types.h, include/linux/mm.h */

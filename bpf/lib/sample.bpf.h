@@ -364,7 +364,8 @@ static __always_inline void split_by_identity(const struct split *split, struct 
 
 /* The same for a task at hand. */
 static __always_inline void split_by_task(const struct split *split, struct lat_cell *cell,
-					  struct task_struct *task, bool raw, __u64 ns)
+					  __u32 metric, struct task_struct *task, bool raw,
+					  __u64 ns)
 {
 	struct identity who = { .comm = task->comm };
 
@@ -375,7 +376,7 @@ static __always_inline void split_by_task(const struct split *split, struct lat_
 	who.leader_comm = leader_comm(task, raw);
 	if (knobs_split(split->knobs, LAT_BY_CGROUP))
 		who.cgroup = task_cgroup(task, raw);
-	split_by_identity(split, cell, 0, &who, ns);
+	split_by_identity(split, cell, metric, &who, ns);
 }
 
 #endif

@@ -47,6 +47,7 @@ enum lat_count {
 	LAT_UNTIMED, /* of missed_start, those without a bound, where the others have one */
 	LAT_UNSTAMPED, /* runqlat: tasks preempted on their way to sleep: the kernel has no stamp */
 	LAT_IDLE, /* runqlat: switches to the idle task */
+	LAT_KERNEL_NS, /* runqlat: waiting time that the kernel has added for the same events, ns */
 	LAT_COUNTS = 28,
 };
 
@@ -146,9 +147,11 @@ struct lat_knobs {
 	__u32 again; /* the programs are there twice, as the kernel preempts them */
 	__u32 cached; /* iolat: the kernel stamps requests by a clock that the plug has cached */
 	__u32 first_rows; /* 1..first_rows-1 as keys come, the others by user space */
+	__u32 metrics; /* optional metrics that are measured: mask of 1 << index */
+	__u32 pad;
 	char comm[LAT_COMM_LEN];
 };
-_Static_assert(sizeof(struct lat_knobs) == 80, "lat_knobs has no padding");
+_Static_assert(sizeof(struct lat_knobs) == 88, "lat_knobs has no padding");
 
 /* Faults that a probe makes on purpose, for `validate` to be seen to find them. */
 enum lat_lie {
@@ -244,10 +247,32 @@ struct runqlat_task {
 	__u64 run_delay; /* stamps: the kernel's sum of waits as of the last switch-in */
 	__u64 arrivals; /* stamps: the kernel's count of waits, as of the same */
 	__u64 queued_ns; /* own stamp of becoming runnable; 0: none */
+	__u64 request_ns; /* when a wakeup was requested; 0: it has not been */
 	__u32 moved; /* stamps: it was moved in its sleep */
+	__u32 unknown; /* stamps: it waited at the attach, and may have been moved in its sleep */
+	__u32 preempted; /* on its way to sleep: it waits, and a wakeup does not begin its wait */
 	__u32 pad;
 };
-_Static_assert(sizeof(struct runqlat_task) == 32, "runqlat_task has no padding");
+_Static_assert(sizeof(struct runqlat_task) == 48, "runqlat_task has no padding");
+
+/* The metrics of runqlat. */
+enum runqlat_metric { RUNQLAT_RUN_QUEUE, RUNQLAT_WAKEUP, RUNQLAT_METRICS };
+
+/*
+ * Runqlat's map `clocks`, key = cpu: what brings CLOCK_MONOTONIC onto the scheduler's clock of that
+ * CPU. A cache line each, as each CPU writes its own.
+ */
+struct runqlat_clock {
+	__u64 stamp; /* where in the kernel its last reading is; 0: it cannot be read */
+	__u64 base_ns; /* user space: the clock where the event began to count */
+	__u64 clock_ns; /* the last reading */
+	__u64 offset_ns; /* CLOCK_MONOTONIC minus the scheduler's clock, at at_ns */
+	__u64 at_ns; /* CLOCK_MONOTONIC; 0: it has not been read yet */
+	__u64 error_ns; /* offset_ns is too small by at most this */
+	__u32 event; /* file descriptor of the CPU's perf event cpu-clock */
+	__u32 pad[3];
+};
+_Static_assert(sizeof(struct runqlat_clock) == 64, "runqlat_clock: one cache line");
 
 /*
  * A call of handle_mm_fault(): memlat's `calls`, in .bss, hashed by TID. A call takes the first

@@ -32,6 +32,7 @@ static const char *const names[LAT_COUNTS] = {
 	[LAT_UNTIMED] = "untimed",
 	[LAT_UNSTAMPED] = "unstamped",
 	[LAT_IDLE] = "idle",
+	[LAT_KERNEL_NS] = "kernel_ns",
 };
 
 const char *counts__name(unsigned int count)

@@ -26,6 +26,7 @@ enum key {
 	KEY_BY,
 	KEY_TOP,
 	KEY_RUNG,
+	KEY_METRIC,
 	KEY_TAIL_US,
 	KEY_MAX_KEYS,
 	KEY_LABEL,
@@ -67,6 +68,7 @@ static const struct argp_option split_options[] = {
 static const struct argp_option probe_options[] = {
 	{ "tail-us", KEY_TAIL_US, "N", 0, "Samples of N us or more are the tail (8)", 0 },
 	{ "rung", KEY_RUNG, "NAME", 0, "Measure in this way and no other; see doctor", 0 },
+	{ "metric", KEY_METRIC, "NAME", 0, "Also measure this metric: wakeup (runqlat)", 0 },
 	{ "max-keys", KEY_MAX_KEYS, "N", 0,
 	  "Most keys of a module's splits; further ones share a line (1024)", 0 },
 	{ 0 },
@@ -282,6 +284,9 @@ static int parse_window(struct options *options, int key, const char *arg)
 		return set_by(options, arg);
 	case KEY_TOP:
 		return set_u32(options, "--top", arg, MAX_TOP, &options->top);
+	case KEY_METRIC:
+		options->metric = arg;
+		return 0;
 	case KEY_RUNG:
 		return set_text(options, "--rung", arg, &options->rung);
 	case KEY_TAIL_US:

@@ -52,6 +52,7 @@ struct options {
 	unsigned int max_keys;
 	const char *rung;
 	const char *user; /* of the workload */
+	const char *metric; /* one that is not measured by default */
 	const char *output;
 	uint64_t max_size; /* bytes */
 	uint64_t min_free; /* bytes; OPTIONS_MIN_FREE: not given */

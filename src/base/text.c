@@ -253,7 +253,7 @@ static void tail(const struct page *page, const struct lat_hist *hist)
 static bool is_no_remark(unsigned int count)
 {
 	return count == LAT_IDLE || count == LAT_FILTERED_NS || count == LAT_MISSED_START_NS ||
-	       count == LAT_UNMATCHED_NS;
+	       count == LAT_UNMATCHED_NS || count == LAT_KERNEL_NS;
 }
 
 /* What stands beside the conservation line, where there is any. */

@@ -171,13 +171,14 @@ static const struct probe_ops *module_of(const struct record *record, size_t i)
 }
 
 /* What a module is asked for, as far as a rung may be unable to do it. */
-static struct lat_knobs asked(const struct options *options)
+static struct lat_knobs asked(const struct options *options, const struct probe_ops *ops)
 {
 	struct lat_knobs knobs = {
 		.by = options->by,
 		.tgid = options->pid,
 		.tid = options->tid,
 		.cgroup = options->cgroup != NULL,
+		.metrics = options->metric ? probe__find_metric(ops, options->metric) : 0,
 	};
 
 	if (options->comm)
@@ -191,7 +192,7 @@ static const char *beyond_rung(const struct record *record, const struct probe_o
 {
 	const char *name = record->options.rung;
 	const struct probe_rung *rung = name ? probe__find_rung(ops, name) : NULL;
-	struct lat_knobs knobs = asked(&record->options);
+	struct lat_knobs knobs = asked(&record->options, ops);
 
 	return rung ? probe__beyond(rung, &knobs, option) : NULL;
 }
@@ -202,19 +203,22 @@ static int check_modules(const struct record *record)
 	const struct options *options = &record->options;
 	const struct probe_ops *ops;
 	uint32_t splits = 0;
-	bool rung = !options->rung, disk = !options->disk;
+	bool rung = !options->rung, disk = !options->disk, metric = !options->metric;
 	char text[RUN_TEXT], names[BY_TEXT], option[RUN_TEXT];
 
 	for (size_t i = 0; (ops = module_of(record, i)); i++) {
 		splits |= ops->splits;
 		rung = rung || probe__find_rung(ops, options->rung);
 		disk = disk || target__knows_disks(ops);
+		metric = metric || probe__find_metric(ops, options->metric);
 	}
 	if (options->by & ~splits) {
 		by__list(options->by & ~splits, names);
 		snprintf(text, sizeof(text), "--by %s does not apply here", names);
 	} else if (!disk) {
 		snprintf(text, sizeof(text), "--disk does not apply here");
+	} else if (!metric) {
+		snprintf(text, sizeof(text), "no optional metric '%.64s'", options->metric);
 	} else if (!rung) {
 		snprintf(text, sizeof(text), "no rung '%.64s'", options->rung);
 	} else if (!record->all && (ops = module_of(record, 0)) &&
@@ -273,6 +277,7 @@ static int open_probes(struct record *record)
 	for (size_t i = 0; (ops = module_of(record, i)); i++) {
 		module = &record->run->modules[record->run->nr_modules];
 		rung = wanted && probe__find_rung(ops, wanted) ? wanted : NULL;
+		record->knobs.metrics = asked(&record->options, ops).metrics;
 		err = session__add(record->session, ops, &record->knobs, rung);
 		if (err)
 			return failed(record, strerror(-err), NULL, EXIT_ERROR);

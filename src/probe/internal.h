@@ -19,6 +19,7 @@ struct probe {
 	struct bpf_link **links;
 	size_t nr_links, max_links;
 	int cpus; /* possible */
+	unsigned int nr_metrics; /* those that are measured */
 	bool again; /* the rung's programs `again` are attached */
 	const char *skipped; /* a better rung that the verifier refused; NULL: none */
 
@@ -52,7 +53,11 @@ int probe__attach(struct probe *probe, const char *name);
 /* Runs an iterator program over all that it iterates over, once. */
 int probe__run_iterator(const struct bpf_program *program);
 
-/* The same by name. */
+/* The same, over what the options name. */
+int probe__run_iterator_of(const struct bpf_program *program,
+			   const struct bpf_iter_attach_opts *options);
+
+/* As probe__run_iterator(), by name. */
 int probe__iterate(struct probe *probe, const char *program);
 
 /*

@@ -352,7 +352,7 @@ static void bound_others(const struct probe *probe, struct run_data *total, stru
 	}
 	unknown = light->forgotten_ns +
 		  __atomic_load_n(&probe->control->unnamed_ns, __ATOMIC_RELAXED);
-	for (unsigned int i = 0; i < probe->ops->nr_metrics; i++) {
+	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
 		__u64 *said = &total->metrics[i].counts[LAT_OTHER_MOST_NS];
 
 		if (!total->metrics[i].counts[LAT_OTHER_KEY] || most[i] + unknown <= *said)
@@ -370,7 +370,7 @@ int light__read(struct probe *probe, struct run_data *total, struct run_data *de
 	size_t nr = 0;
 	int err;
 
-	for (unsigned int i = 0; i < probe->ops->nr_metrics; i++)
+	for (unsigned int i = 0; i < probe->nr_metrics; i++)
 		samples += total->metrics[i].counts[LAT_OTHER_KEY];
 	if (samples == probe->light->samples)
 		return 0;

@@ -60,6 +60,8 @@ const char *probe__beyond(const struct probe_rung *rung, const struct lat_knobs 
 
 	if (knobs->by & rung->lacks)
 		snprintf(option, RUN_TEXT, "--by %s", by__list(knobs->by & rung->lacks, names));
+	else if (knobs->metrics & rung->lacks_metrics)
+		snprintf(option, RUN_TEXT, "--metric");
 	else if (rung->lacks_tasks && probe__filters_tasks(knobs))
 		snprintf(option, RUN_TEXT, "%s",
 			 knobs->tgid	 ? "--pid"
@@ -318,6 +320,24 @@ static int try_rungs(struct probe *probe, const char *wanted, char why[RUN_TEXT]
 	return result;
 }
 
+/* The optional metrics are the last ones. */
+static unsigned int measured(const struct probe_ops *ops, uint32_t asked)
+{
+	unsigned int nr = ops->nr_metrics;
+
+	while (nr && ops->optional & ~asked & 1U << (nr - 1))
+		nr--;
+	return nr;
+}
+
+uint32_t probe__find_metric(const struct probe_ops *ops, const char *name)
+{
+	for (unsigned int i = 0; i < ops->nr_metrics; i++)
+		if (ops->optional & 1U << i && !strcmp(ops->metrics[i].name, name))
+			return 1U << i;
+	return 0;
+}
+
 int probe__open(struct probe **out, const struct probe_ops *ops, const struct lat_knobs *knobs,
 		const char *rung, char why[RUN_TEXT])
 {
@@ -332,6 +352,8 @@ int probe__open(struct probe **out, const struct probe_ops *ops, const struct la
 	probe->knobs = *knobs;
 	probe->knobs.by &= ops->splits;
 	probe->knobs.first_rows = knobs->rows - knobs->rows / LIGHT_SHARE;
+	probe->knobs.metrics &= ops->optional;
+	probe->nr_metrics = measured(ops, knobs->metrics);
 	probe->cpus = libbpf_num_possible_cpus();
 	err = probe->cpus < 0 ? probe->cpus : try_rungs(probe, rung, why);
 	if (err) {
@@ -375,7 +397,7 @@ void probe__describe(const struct probe *probe, struct run_module *module)
 		 probe->skipped ? "; the kernel's verifier refused " : "",
 		 probe->skipped ? probe->skipped : "",
 		 probe->skipped ? ", see 'latscope doctor'" : "");
-	module->nr_metrics = probe->ops->nr_metrics;
+	module->nr_metrics = probe->nr_metrics;
 	memcpy(module->metrics, probe->ops->metrics, sizeof(module->metrics));
 	if (rung->metric) {
 		snprintf(module->metrics[0].name, RUN_NAME, "%s", rung->metric);
@@ -451,14 +473,15 @@ int probe__usage(const struct probe *probe, struct probe_usage *usage)
 	return 0;
 }
 
-int probe__run_iterator(const struct bpf_program *program)
+int probe__run_iterator_of(const struct bpf_program *program,
+			   const struct bpf_iter_attach_opts *options)
 {
 	struct bpf_link *link;
 	char buf[64];
 	ssize_t got;
 	int fd, err = 0;
 
-	link = bpf_program__attach_iter(program, NULL);
+	link = bpf_program__attach_iter(program, options);
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
@@ -475,6 +498,11 @@ int probe__run_iterator(const struct bpf_program *program)
 destroy_link:
 	bpf_link__destroy(link);
 	return err;
+}
+
+int probe__run_iterator(const struct bpf_program *program)
+{
+	return probe__run_iterator_of(program, NULL);
 }
 
 int probe__iterate(struct probe *probe, const char *name)

@@ -48,12 +48,15 @@ struct probe_rung {
 	const char *unused_map; /* not to be created; NULL: all are used */
 	uint32_t lacks; /* splits it cannot do: mask of 1 << enum lat_by */
 	bool lacks_tasks; /* nor a filter by task */
+	uint32_t lacks_metrics; /* nor these optional metrics: mask of 1 << index */
 };
 
 struct probe_ops {
 	const char *name;
 	unsigned int nr_metrics;
 	struct run_metric metrics[RUN_METRICS];
+	/* The last metrics, measured only if asked for: mask of 1 << index. */
+	uint32_t optional;
 	uint32_t splits; /* mask of 1 << enum lat_by */
 	const struct probe_rung *rungs; /* best first */
 	unsigned int nr_rungs;
@@ -92,6 +95,9 @@ struct probe_ops {
 extern const struct probe_ops *const probe_list[];
 
 const struct probe_ops *probe__find(const char *name); /* NULL: no such module */
+/* 1 << index of the optional metric named; 0: there is none. */
+uint32_t probe__find_metric(const struct probe_ops *ops, const char *name);
+
 const struct probe_rung *probe__find_rung(const struct probe_ops *ops, const char *name);
 
 /* The rungs in the order in which they are tried on this kernel; `nth` below ops->nr_rungs. */

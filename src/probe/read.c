@@ -35,7 +35,7 @@ static void read_cells(const struct probe *probe, struct run_data *total, struct
 {
 	struct lat_cell now, copy;
 
-	for (unsigned int i = 0; i < probe->ops->nr_metrics; i++) {
+	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
 		memset(&now, 0, sizeof(now));
 		for (int cpu = 0; cpu < probe->cpus; cpu++) {
 			run__copy_cell(&copy, &cells_of(probe, cpu)[i]);
@@ -72,7 +72,7 @@ static int add_other_keys(struct probe *probe, struct run_data *total, struct ru
 	for (key.by = 0; key.by < LAT_BY_COUNT; key.by++) {
 		if (!(probe->knobs.by & 1U << key.by))
 			continue;
-		for (key.metric = 0; key.metric < probe->ops->nr_metrics; key.metric++) {
+		for (key.metric = 0; key.metric < probe->nr_metrics; key.metric++) {
 			names__key(names, &key, NULL, name);
 			err = probe__add_key(probe, total, delta, &key, name,
 					     LAT_OTHER_ROW(probe->knobs.rows, key.by, key.metric));

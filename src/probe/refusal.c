@@ -117,6 +117,11 @@ void refusal__explain(int err, const char *needs, char reason[RUN_TEXT])
 			 last.complaint[0] ? last.complaint : "no details", needs);
 }
 
+void refusal__note(const char *complaint)
+{
+	snprintf(last.complaint, sizeof(last.complaint), "%s", complaint);
+}
+
 bool refusal__by_verifier(void)
 {
 	return last.verdict[0];

@@ -20,6 +20,9 @@ void refusal__capture(void);
  */
 void refusal__explain(int err, const char *needs, char reason[RUN_TEXT]);
 
+/* The reason of an attempt that fails for another one than libbpf would give. */
+void refusal__note(const char *complaint);
+
 /* Did the verifier refuse a program of the last attempt? */
 bool refusal__by_verifier(void);
 

@@ -3,24 +3,32 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include <base/clock.h>
 
 #include "kernel.h"
+#include "queue_clock.h"
 #include "runqlat.skel.h"
 
 /* How much later than the kernel's stamp of a wakeup our own may be. */
 #define OWN_CLOCK_NS 20000
 
+#define WAKEUP (1U << RUNQLAT_WAKEUP)
 #define SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
 
 static const struct probe_rung rungs[] = {
 	{
 		.name = "stamps",
-		.mechanism = "scheduler's own stamps, read at sched_switch",
-		.needs = "BPF tracepoints with BTF, CONFIG_SCHED_INFO and CONFIG_FAIR_GROUP_SCHED",
+		.mechanism = "scheduler's stamp to sched_switch, by the scheduler's clock",
+		.needs =
+			"BPF tracepoints with BTF, CONFIG_SCHED_INFO, CONFIG_FAIR_GROUP_SCHED, and "
+			"a fine clock of the scheduler that is the same on all CPUs, readable by "
+			"perf event cpu-clock",
 		.programs = { "stamps_switch", "newtask" },
 		.end_program = "stamps_switch",
 		.again = { "newtask_again" },
-		.loaded = { "prime", "stamps_census" },
+		.loaded = { "prime", "stamps_census", "find_stamps" },
 		.unused_map = "start_ts",
 	},
 	{
@@ -31,7 +39,7 @@ static const struct probe_rung rungs[] = {
 			      "newtask" },
 		.end_program = "stored_switch",
 		.again = { "newtask_again" },
-		.loaded = { "prime", "stored_census" },
+		.loaded = { "stored_prime", "stored_census" },
 		.unused_map = "start_ts",
 	},
 	{
@@ -42,30 +50,66 @@ static const struct probe_rung rungs[] = {
 		.programs = { "hashed_switch", "hashed_wakeup", "hashed_wakeup_new" },
 		.end_program = "hashed_switch",
 		.unused_map = "tasks",
+		.lacks_metrics = WAKEUP,
 	},
 };
 
-/* Since 6.12 a stamp need not be of a wait: stamps_migrate tells. */
-static bool stamps_deceive(const struct probe *probe)
+struct runqlat {
+	struct runqlat_bpf *skel;
+	struct queue_clock clock; /* rung stamps */
+};
+
+/* Since 6.12 a stamp need not be of a wait: these tell. */
+static const char *const guards[] = { "stamps_migrate", "stamps_wakeup" };
+#define NR_GUARDS (sizeof(guards) / sizeof(guards[0]))
+
+static bool uses_stamps(const struct probe *probe)
 {
-	return probe->rung == &rungs[0] && kernel__has_member("sched_entity", "sched_delayed");
+	return probe->rung == &rungs[0];
+}
+
+static bool needs_guards(const struct probe *probe)
+{
+	return uses_stamps(probe) && kernel__has_member("sched_entity", "sched_delayed");
+}
+
+static bool wants_wakeups(const struct probe *probe)
+{
+	return probe->knobs.metrics & WAKEUP;
 }
 
 static int runqlat_open(struct probe *probe, struct bpf_object_skeleton **skeleton)
 {
-	struct runqlat_bpf *skel = runqlat_bpf__open();
+	struct runqlat *runqlat = calloc(1, sizeof(*runqlat));
+	int err;
 
-	if (!skel)
-		return -errno;
-	skel->rodata->knobs = probe->knobs;
-	probe->skel = skel;
-	*skeleton = skel->skeleton;
+	if (!runqlat)
+		return -ENOMEM;
+	runqlat->skel = runqlat_bpf__open();
+	if (!runqlat->skel) {
+		err = -errno;
+		free(runqlat);
+		return err;
+	}
+	runqlat->skel->rodata->knobs = probe->knobs;
+	probe->skel = runqlat;
+	*skeleton = runqlat->skel->skeleton;
 	return 0;
 }
 
 static int runqlat_prepare(struct probe *probe, struct bpf_object *obj)
 {
-	return stamps_deceive(probe) ? probe__load_too(obj, "stamps_migrate") : 0;
+	struct runqlat *runqlat = probe->skel;
+	int err = 0;
+
+	if (uses_stamps(probe)) {
+		err = bpf_map__set_max_entries(runqlat->skel->maps.clocks, probe->cpus);
+		if (!err)
+			err = bpf_map__set_max_entries(runqlat->skel->maps.events, probe->cpus);
+	}
+	for (size_t i = 0; !err && needs_guards(probe) && i < NR_GUARDS; i++)
+		err = probe__load_too(obj, guards[i]);
+	return !err && wants_wakeups(probe) ? probe__load_too(obj, "requested") : err;
 }
 
 static const char *loaded_program(const struct probe *probe, int i)
@@ -73,16 +117,39 @@ static const char *loaded_program(const struct probe *probe, int i)
 	return probe->rung->loaded[0] ? probe->rung->loaded[i] : NULL;
 }
 
-static int runqlat_start(struct probe *probe, struct lat_control **control)
+/* What the rung needs beside its programs. */
+static int start_rung(struct probe *probe)
 {
-	struct runqlat_bpf *skel = probe->skel;
-	const char *prime = loaded_program(probe, 0);
+	struct runqlat *runqlat = probe->skel;
 	int err = 0;
 
-	*control = &skel->bss->control;
-	if (stamps_deceive(probe))
-		err = probe__attach(probe, "stamps_migrate");
+	for (size_t i = 0; !err && needs_guards(probe) && i < NR_GUARDS; i++)
+		err = probe__attach(probe, guards[i]);
+	if (!err && wants_wakeups(probe))
+		err = probe__attach(probe, "requested");
+	if (err || !uses_stamps(probe))
+		return err;
+	runqlat->skel->bss->attached_ns = clock__now_ns();
+	return queue_clock__open(&runqlat->clock, runqlat->skel->maps.events,
+				 runqlat->skel->maps.clocks, runqlat->skel->progs.find_stamps);
+}
+
+static int runqlat_start(struct probe *probe, struct lat_control **control)
+{
+	struct runqlat *runqlat = probe->skel;
+	const char *prime = loaded_program(probe, 0);
+	int err = start_rung(probe);
+
+	*control = &runqlat->skel->bss->control;
 	return !err && prime ? probe__iterate(probe, prime) : err;
+}
+
+static int runqlat_tick(struct probe *probe, const struct run_data *now)
+{
+	struct runqlat *runqlat = probe->skel;
+
+	(void)now;
+	return uses_stamps(probe) ? queue_clock__renew(&runqlat->clock) : 0;
 }
 
 static int count_wait(void *open, const void *tid, const void *queued_ns)
@@ -94,7 +161,7 @@ static int count_wait(void *open, const void *tid, const void *queued_ns)
 
 static int runqlat_census(struct probe *probe, struct lat_open *open, bool *age_known)
 {
-	struct runqlat_bpf *skel = probe->skel;
+	struct runqlat_bpf *skel = ((struct runqlat *)probe->skel)->skel;
 	const char *census = loaded_program(probe, 1);
 	int err;
 
@@ -149,12 +216,11 @@ static void runqlat_expect(const struct probe *probe, const struct run_module *m
 	check->time.known = true;
 	/* A migration moves the first part of a wait into the sum before the wait has ended. */
 	check->time.tolerance = module->open.sum_ns;
-	check->time.ours_high =
-		cell->hist.sum_ns - counts[LAT_FALLBACK_NS] + counts[LAT_UNMATCHED_NS];
 	if (probe->rung == &rungs[0]) {
-		check->time.ours_low = check->time.ours_high;
+		check->time.ours_low = check->time.ours_high = counts[LAT_KERNEL_NS];
 		return;
 	}
+	check->time.ours_high = cell->hist.sum_ns;
 	check->time.tolerance += counts[LAT_SEEN] * OWN_CLOCK_NS;
 	snprintf(check->why, RUN_TEXT,
 		 "the kernel reads most wakeups of an idle CPU as waits of 0");
@@ -162,19 +228,26 @@ static void runqlat_expect(const struct probe *probe, const struct run_module *m
 
 static void runqlat_close(struct probe *probe)
 {
-	runqlat_bpf__destroy(probe->skel);
+	struct runqlat *runqlat = probe->skel;
+
+	queue_clock__close(&runqlat->clock);
+	runqlat_bpf__destroy(runqlat->skel);
+	free(runqlat);
 }
 
 const struct probe_ops runqlat_ops = {
 	.name = "runqlat",
-	.nr_metrics = 1,
-	.metrics = { { "run_queue", "wait for a CPU, runnable to running" } },
+	.nr_metrics = RUNQLAT_METRICS,
+	.metrics = { [RUNQLAT_RUN_QUEUE] = { "run_queue", "wait for a CPU, runnable to running" },
+		     [RUNQLAT_WAKEUP] = { "wakeup", "wakeup, requested to running" } },
+	.optional = WAKEUP,
 	.splits = SPLITS,
 	.rungs = rungs,
 	.nr_rungs = sizeof(rungs) / sizeof(rungs[0]),
 	.open = runqlat_open,
 	.prepare = runqlat_prepare,
 	.start = runqlat_start,
+	.tick = runqlat_tick,
 	.census = runqlat_census,
 	.account = ACCOUNT_WAITS,
 	.expect = runqlat_expect,

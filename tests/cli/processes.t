@@ -32,6 +32,10 @@ is_true() { jq -ne "$1" >/dev/null || { echo "not $1" && false; }; }
 # slept: each sleeper's pid, and what it waited for a CPU, in ns
 slept() { sed -nE 's/^child=([0-9]+) .*run_delay_life_ns=([0-9]+) .*/\1 \2/p' <<<"$told"; }
 
+# near PID NS: the kernel's clock stands still from a wakeup to the switch that it causes, the own one does not. A
+# sleeper of 0.4 s has some hundred wakeups.
+near() { between "$2 * 0.9e-3 - 1000" "$(waited "$1" runqlat sum_us)" "$2 * 1.1e-3 + 20000"; }
+
 # Some hosts hide switches of a few tasks from BPF; and if the recorder stands still when all have ended, the window
 # is much longer than their lives.
 sleepers() {
@@ -41,24 +45,15 @@ sleepers() {
 	window=$(jq .duration_sec <<<"$out")
 	is_true "$(of "$(told pid)" .lived_sec) >= 0.9 * $window" || return
 	while read -r pid ns; do
-		is_true "$(waited "$pid" runqlat sum_us) * 1000 == $ns" || return
+		near "$pid" "$ns" || return
 		[ "$(of "$pid" .ended)" = true ] || return
 	done < <(slept)
 }
 
-# A fresh task waits for a CPU before it does anything: schedstat has that, too. What the kernel counts wrongly
-# (unmatched) or not at all (fallback), and what it hides from BPF (joined), is of all tasks of the machine.
+# A fresh task waits for a CPU before it does anything: schedstat has that, too.
 again sleepers
-exact=$(jq -r '.modules[] | select(.module == "runqlat") | .mechanism.rung == "stamps" and
-	(.accounting | .unmatched + .fallback + .joined == 0)' <<<"$out")
 while read -r pid ns; do
-	if [ "$exact" = true ]; then
-		is "$pid: waits for a CPU as in schedstat, to the ns" "$(waited "$pid" runqlat sum_us)" \
-			"$(jq -n "$ns / 1000")"
-	else
-		ok "$pid: waits for a CPU as in schedstat, within a tenth" \
-			between "$ns * 0.9e-3" "$(waited "$pid" runqlat sum_us)" "$ns * 1.1e-3"
-	fi
+	ok "$pid: waits for a CPU as in schedstat, nearly" near "$pid" "$ns"
 	ok "$pid: it lived while it worked" between 0.4 "$(of "$pid" .lived_sec)" "$window"
 	ok "$pid: the share is the one by the other" between -1e-6 \
 		"$(of "$pid" '(.waits[] | select(.module == "runqlat") | .sum_us / 1e6) / .lived_sec')-$(waited "$pid" runqlat share)" 1e-6

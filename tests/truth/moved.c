@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * moved [-w] TASKS: tasks that sleep, and were moved to another CPU when they had just gone to
+ * moved [-w] TASKS WAKE: tasks that sleep, and were moved to another CPU when they had just gone to
  * sleep.
  *
  * Since 6.12 a task that has had more than its share of a CPU stays on the run queue for a while
  * when it goes to sleep, and if it is moved just then, the kernel stamps it as if it waited for a
  * CPU; the stamp stays until it next gets one. So each task here, of low priority and beside a hog,
  * works for some milliseconds and goes to sleep, and its parent, which looks on from another CPU,
- * has it move at once. In the window of -w all of them are asleep: none waits for a CPU.
+ * has it move at once. In the window of -w all of them are asleep: none waits for a CPU. If WAKE is
+ * 1, each is woken up once; slept_ns= is what each had slept by then, at least.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -23,6 +24,8 @@
 #define MOST_TASKS 1000
 
 static cpu_set_t there, here; /* the CPU of the tasks, and that of their parent */
+
+static int woken[2]; /* a byte from each task that woke up */
 
 static void choose_cpus(void)
 {
@@ -62,9 +65,18 @@ static void spin(void)
 		;
 }
 
+static void wake_up(int signal)
+{
+	(void)signal;
+	if (write(woken[1], "", 1) != 1)
+		_exit(1);
+}
+
 static void work_and_sleep(void)
 {
 	struct timespec used = {};
+
+	signal(SIGUSR1, wake_up);
 
 	setpriority(PRIO_PROCESS, 0, NICE);
 	while (used.tv_sec * NSEC_PER_SEC + used.tv_nsec < WORK_NS)
@@ -89,14 +101,29 @@ static void move_once_asleep(pid_t pid)
 		truth_die(TRUTH_FAILED, "cannot move a task: %s", strerror(errno));
 }
 
+static void wake_all(const pid_t *pids, size_t tasks, uint64_t moved_ns)
+{
+	char byte;
+
+	printf("slept_ns=%llu\n", (unsigned long long)(truth__now() - moved_ns));
+	for (size_t i = 0; i < tasks; i++)
+		kill(pids[i], SIGUSR1);
+	for (size_t i = 0; i < tasks; i++)
+		if (read(woken[0], &byte, 1) != 1)
+			truth_die(TRUTH_FAILED, "a task did not wake up");
+}
+
 int main(int argc, char **argv)
 {
 	struct truth_window window = {};
 	pid_t pids[MOST_TASKS], hog;
 	size_t tasks;
+	uint64_t moved_ns;
 
-	argv = truth_arguments(&window, argc, argv, 1, "moved [-w] TASKS");
+	argv = truth_arguments(&window, argc, argv, 2, "moved [-w] TASKS WAKE");
 	tasks = truth_number(argv[0], "TASKS", 1, MOST_TASKS);
+	if (pipe(woken))
+		truth_die(TRUTH_FAILED, "no pipe");
 	choose_cpus();
 	sched_setaffinity(0, sizeof(here), &here);
 	truth_begin();
@@ -105,9 +132,12 @@ int main(int argc, char **argv)
 		pids[i] = start(work_and_sleep);
 		move_once_asleep(pids[i]);
 	}
+	moved_ns = truth__now();
 	kill(hog, SIGKILL);
 	waitpid(hog, NULL, 0);
 	truth_open(&window);
+	if (truth_number(argv[1], "WAKE", 0, 1))
+		wake_all(pids, tasks, moved_ns);
 	printf("tasks=%zu\n", tasks);
 	truth_close(&window);
 	for (size_t i = 0; i < tasks; i++)

@@ -86,7 +86,7 @@ static void names_of_counts(void **state)
 		named++;
 		assert_int_equal(counts__find(name), i);
 	}
-	assert_int_equal(named, LAT_IDLE + 1);
+	assert_int_equal(named, LAT_KERNEL_NS + 1);
 	assert_string_equal(counts__name(LAT_MISSED_START), "missed_start");
 	assert_int_equal(counts__find("recorded"), -ENOENT);
 	assert_false(counts__is_term(LAT_SEEN));

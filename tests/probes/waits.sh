@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # set by runqlat.sh, of which this is a part
+# runqlat against a capture of the same waits by another clock and other code: tests/truth/waits.c. Both directions:
+# nothing false is recorded, and nothing true is lost.
+
+# slack NS: what a recorder may be below a capture's NS, and what above: 1/16 and 3 us, which the programs at one
+# tracepoint take, one after the other. In the VM, where they are emulated, more.
+slack() {
+	if [ -z "${LATSCOPE_VM-}" ]; then
+		echo $(($1 / 16 + 3000)) $(($1 / 16 + 3000))
+	else
+		echo $(($1 / 2 + 10000)) $(($1 + 50000))
+	fi
+}
+
+waits_window() {
+	local rung
+
+	begin
+	start waits waits "$@" || return
+	for rung in "${rungs[@]}"; do
+		if [ "$rung" = raw_tp ]; then
+			watch "$rung" runqlat "$rung" --comm waits-worker
+		else
+			watch "$rung" runqlat "$rung" --comm waits-worker --metric wakeup
+		fi
+	done
+	work
+}
+
+# decile NAME METRIC TENTHS: low and high edge of where it is, give or take 1 % of the ranks and 2: a sample or two are
+# of other ranks there than in the capture
+decile() {
+	local slot low high count rank off from='' sum=0
+
+	rank=$(($(fact "$1" "$2.events") * $3 / 10)) off=$(($(fact "$1" "$2.events") / 100 + 2))
+	for slot in ${facts[$1 $2.hist]-}; do
+		IFS=: read -r low high count <<<"$slot"
+		sum=$((sum + count))
+		[ -n "$from" ] || [ $sum -le $((rank - off)) ] || from=$low
+		[ $sum -le $((rank + off)) ] || break
+	done
+	echo "${from:-0} ${high:-0}"
+}
+
+# deciles NAME METRIC LEAST MOST: each is not below that of the capture's LEAST, and not above that of its MOST
+deciles() {
+	local tenths low high least most below above bad=0
+
+	for tenths in 1 2 3 4 5 6 7 8 9; do
+		read -r low high < <(decile "$1" "$2" $tenths)
+		least=$(told waits "$3_${tenths}0") most=$(told waits "$4_${tenths}0")
+		[ "$most" -ge "$least" ] || most=$least # where tasks lose the CPU, not all waits have a request
+		read -r below _ < <(slack "$least")
+		read -r _ above < <(slack "$most")
+		[ $((least - below)) -le "$high" ] && [ "$low" -le $((most + above)) ] && continue
+		echo "($2: decile $tenths is $low to $high ns, the capture's $least to $most)"
+		bad=1
+	done
+	return $bad
+}
+
+# Own clocks stamp at sched_wakeup, the kernel a little before: at the enqueueing, which lies behind the request.
+# Between the two the waker may send an interrupt.
+waits_deciles() {
+	local highest=run_queue
+
+	[ "$1" != stamps ] || highest=wakeup
+	deciles "$1" runqlat run_queue "$highest"
+}
+
+wakeup_deciles() { [ "$1" = raw_tp ] || deciles "$1" wakeup wakeup wakeup; }
+
+# On stamps the kernel tells of waits that a host hides from BPF and from the capture: joined, rarely.
+summed() {
+	local sum each=3000
+
+	[ -z "${LATSCOPE_VM-}" ] || each=50000
+	sum=$(told waits run_queue_sum_ns)
+	is_within $((sum * 97 / 100)) "$(fact "$1" runqlat.sum_ns)" \
+		$((sum * 103 / 100 + each * $(told waits run_queue_count)))
+}
+
+idle_calm() { waits_deciles "$1" && wakeup_deciles "$1"; }
+
+# The run queue's clock stands still from such a wakeup to the switch.
+idle_waits() {
+	local rung rounds=300
+
+	[ -z "${LATSCOPE_VM-}" ] || rounds=60
+	calm=idle_calm window waits_window idle $rounds || return
+	for rung in "${rungs[@]}"; do
+		ok "$rung: idle: every decile is that of the capture" waits_deciles "$rung"
+		[ "$rung" = raw_tp ] || ok "$rung: idle: those of wakeup, too" wakeup_deciles "$rung"
+		balance "$rung: idle" "$rung"
+	done
+}
+
+# summed_waits SHAPE ROUNDS
+summed_waits() {
+	local rung
+
+	calm=summed window waits_window "$@" || return
+	for rung in "${rungs[@]}"; do
+		ok "$rung: $1: the sum is that of the capture" summed "$rung"
+		balance "$rung: $1" "$rung"
+	done
+}
+
+busy_waits() {
+	local rung
+
+	calm=idle_calm window waits_window "$@" || return
+	for rung in "${rungs[@]}"; do
+		ok "$rung: $1: every decile is that of the capture" waits_deciles "$rung"
+		[ "$rung" = raw_tp ] || ok "$rung: $1: those of wakeup, too" wakeup_deciles "$rung"
+	done
+}
+
+peer_calm() { [ "$1" = raw_tp ] || peer_saw "$1"; }
+
+# The request and the switch lie between the peer's two looks at the clock, and make up most of that.
+peer_saw() { deciles "$1" wakeup wakeup peer && wakeup_deciles "$1"; }
+
+# longer NAME: the median. Further up are waits without a request.
+longer() {
+	local low high
+
+	read -r low _ < <(decile "$1" runqlat 5)
+	read -r _ high < <(decile "$1" wakeup 5)
+	is_within "$low" "$high" "$forever"
+}
+
+peers() {
+	local rung rounds=300
+
+	[ -z "${LATSCOPE_VM-}" ] || rounds=60
+	calm=peer_calm window waits_window peer $rounds || return
+	for rung in "${rungs[@]}"; do
+		[ "$rung" != raw_tp ] || continue
+		ok "$rung: peer: wakeup is no more than what the peer saw" peer_saw "$rung"
+		ok "$rung: peer: wakeup is longer than run_queue" longer "$rung"
+	done
+}
+
+all_shapes() {
+	local times=5
+
+	[ -z "${LATSCOPE_VM-}" ] || times=1
+	idle_waits
+	busy_waits half $((60 * times))
+	busy_waits over $((20 * times))
+	summed_waits over $((20 * times))
+	summed_waits repin $((20 * times))
+	summed_waits lazy $((20 * times))
+	peers
+}
