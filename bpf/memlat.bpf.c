@@ -62,6 +62,11 @@ static __always_inline bool under_vma_lock(__u32 flags)
 	return knows_vma_lock() && flags & FAULT_FLAG(VMA_LOCK);
 }
 
+static __always_inline __u32 lock_bit(__u32 flags)
+{
+	return under_vma_lock(flags) ? CALL_VMA_LOCK : 0;
+}
+
 static __always_inline __u32 result_error(void)
 {
 	return FAULT_RESULT(OOM) | FAULT_RESULT(SIGBUS) | FAULT_RESULT(SIGSEGV) |
@@ -257,7 +262,8 @@ static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, _
 	call = call_find(id);
 	if (!call)
 		return tried;
-	same = call->address == address && (tried || call->bits & CALL_VMA_LOCK);
+	same = (call->address == address || !call->address) &&
+	       (tried || call->bits & CALL_VMA_LOCK);
 	if (same && (tried || call->pending)) {
 		call->bits = (call->bits & CALL_MAJOR) | bits;
 		call->pending = false;
@@ -284,8 +290,7 @@ static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u6
 
 	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf(), false))
 		return 0;
-	if (under_vma_lock(flags))
-		bits |= CALL_VMA_LOCK;
+	bits |= lock_bit(flags);
 	if (knobs.by) {
 		bits |= call_bits(flags, has_regs, vma);
 		take_mark(); /* of a call whose return was missed */
@@ -387,10 +392,11 @@ static __always_inline int call_leave(struct memlat_call *call, __u64 now, __u32
 
 /*
  * The entry was missed, and the call returned "retry". Marks the fault as unknown, so that its next
- * attempt is not recorded as a short fault. `again`: the first program was skipped, and the kernel
- * has counted the return as missed.
+ * attempt is not recorded as a short fault. `address` is 0, and `bits` is CALL_VMA_LOCK, where they
+ * are not known. `again`: the first program was skipped, and the kernel has counted the return as
+ * missed.
  */
-static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 flags, bool again)
+static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 bits, bool again)
 {
 	struct lat_cell *cell = control.armed && !again ? cells_here(&cells) : NULL;
 	struct memlat_call *call;
@@ -408,7 +414,7 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 fla
 		call->id = id;
 	}
 	call->address = address;
-	call->bits = under_vma_lock(flags) ? CALL_VMA_LOCK : 0;
+	call->bits = bits;
 	call->pending = true;
 	call->tries = 0;
 	call->start_ns = 0;
@@ -446,7 +452,7 @@ int BPF_PROG(fault_leave, struct vm_area_struct *vma, unsigned long address, uns
 	struct memlat_call *call = call_find(id);
 
 	if (result & FAULT_RESULT(RETRY) && (!call || call->address != address))
-		return call_leave_unknown(id, address, flags, false);
+		return call_leave_unknown(id, address, lock_bit(flags), false);
 	return call_leave_at(call, address, now, result);
 }
 
@@ -477,7 +483,7 @@ int BPF_PROG(fault_leave_again, struct vm_area_struct *vma, unsigned long addres
 	struct memlat_call *call = call_find(id);
 
 	if (!call && result & FAULT_RESULT(RETRY))
-		return call_leave_unknown(id, address, flags, true);
+		return call_leave_unknown(id, address, lock_bit(flags), true);
 	if (!call || (call->pending && result & FAULT_RESULT(RETRY)))
 		return 0;
 	return call_leave_at(call, address, now, result);
@@ -514,9 +520,12 @@ SEC("kretprobe/handle_mm_fault")
 int BPF_KRETPROBE(fault_leave_kprobe, unsigned long result)
 {
 	__u64 now = bpf_ktime_get_ns();
-	const void *frame = (void *)(PT_REGS_SP(ctx) - KRETPROBE_SP_SHIFT);
+	__u64 id = call_id(frame_of((void *)(PT_REGS_SP(ctx) - KRETPROBE_SP_SHIFT)));
+	struct memlat_call *call = call_find(id);
 
-	return call_leave(call_find(call_id(frame_of(frame))), now, result);
+	if (!call && result & FAULT_RESULT(RETRY))
+		return call_leave_unknown(id, 0, CALL_VMA_LOCK, false);
+	return call_leave(call, now, result);
 }
 
 SEC("kretprobe/do_huge_pmd_anonymous_page")

@@ -222,22 +222,6 @@ int queue_clock__open(struct queue_clock *clock, const struct bpf_map *events,
 	return err;
 }
 
-int queue_clock__renew(struct queue_clock *clock)
-{
-	struct runqlat_clock here;
-	bool opened = false;
-	int err = 0;
-
-	for (int cpu = 0; !err && cpu < clock->cpus; cpu++) {
-		err = bpf_map_lookup_elem(clock->clocks, &cpu, &here);
-		if (err || here.stamp)
-			continue;
-		err = open_cpu(clock, cpu);
-		opened = true;
-	}
-	return !err && opened ? find_stamps(clock) : err;
-}
-
 void queue_clock__close(struct queue_clock *clock)
 {
 	for (int cpu = 0; clock->events && cpu < clock->cpus; cpu++)

@@ -25,9 +25,6 @@ struct queue_clock {
 int queue_clock__open(struct queue_clock *clock, const struct bpf_map *events,
 		      const struct bpf_map *clocks, const struct bpf_program *reader);
 
-/* Opens those of CPUs that came online since. */
-int queue_clock__renew(struct queue_clock *clock);
-
 void queue_clock__close(struct queue_clock *clock);
 
 #endif

@@ -144,14 +144,6 @@ static int runqlat_start(struct probe *probe, struct lat_control **control)
 	return !err && prime ? probe__iterate(probe, prime) : err;
 }
 
-static int runqlat_tick(struct probe *probe, const struct run_data *now)
-{
-	struct runqlat *runqlat = probe->skel;
-
-	(void)now;
-	return uses_stamps(probe) ? queue_clock__renew(&runqlat->clock) : 0;
-}
-
 static int count_wait(void *open, const void *tid, const void *queued_ns)
 {
 	(void)tid;
@@ -247,7 +239,6 @@ const struct probe_ops runqlat_ops = {
 	.open = runqlat_open,
 	.prepare = runqlat_prepare,
 	.start = runqlat_start,
-	.tick = runqlat_tick,
 	.census = runqlat_census,
 	.account = ACCOUNT_WAITS,
 	.expect = runqlat_expect,
