@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * capture sched|block: says "ready", captures until its standard input ends, and then prints a line
- * for each thread or disk: "ID COUNT SUM_NS MAX_NS", and "lost N".
+ * for each thread or disk: "ID COUNT SUM_NS MAX_NS", "lost N" for what found no room, and "missed N"
+ * for what the kernel did not run it for.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,6 +39,22 @@ static void print_sums(int map)
 	}
 }
 
+static uint64_t missed(const struct capture_bpf *skel)
+{
+	struct bpf_program *program;
+	uint64_t all = 0;
+
+	bpf_object__for_each_program(program, skel->obj) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+
+		if (bpf_program__fd(program) >= 0 &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+			all += info.recursion_misses;
+	}
+	return all;
+}
+
 int main(int argc, char **argv)
 {
 	struct capture_bpf *skel = capture_bpf__open();
@@ -53,6 +70,6 @@ int main(int argc, char **argv)
 		;
 	capture_bpf__detach(skel);
 	print_sums(bpf_map__fd(skel->maps.sums));
-	printf("lost %" PRIu64 "\n", (uint64_t)skel->bss->lost);
+	printf("lost %" PRIu64 "\nmissed %" PRIu64 "\n", (uint64_t)skel->bss->lost, missed(skel));
 	return 0;
 }

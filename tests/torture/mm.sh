@@ -4,12 +4,13 @@
 # memlat, by process, against the kernel's count of faults and against delays that are known.
 
 # faults_agree RUNG: each process has as many samples as faults, and waited as long as userfaultfd made it, at least.
-# perf-event sees neither what get_user_pages() does nor what fails.
+# What a recorder says it has lost may be missing. perf-event sees neither what get_user_pages() does nor what fails.
 faults_agree() {
-	local slack=0
+	local slack=0 missing
 
+	missing=$(said_missing "$1")
 	[ "$1" != perf-event ] || slack=2 # of the workload's own count of GUP: two numbers that are not read at once
-	awk -v rung="$1" -v slack="$slack" '
+	awk -v rung="$1" -v slack="$slack" -v missing="$missing" '
 		FILENAME == ARGV[1] { events[$1] = $2; sum[$1] = $3; next }
 		{
 			wanted = rung == "perf-event" ? $2 - $3 : $2 + $4
@@ -18,13 +19,15 @@ faults_agree() {
 			processes++
 			all += wanted
 			off = events[$1] - wanted
-			if (off > slack || off < -slack) {
+			if (off < 0 && lacking - off <= missing) {
+				lacking -= off
+			} else if (off > slack || off < -slack) {
 				wrong++
 				if (wrong < 5)
 					printf "%d: %d, not %d (%d counted, %d by get_user_pages, %d failed, exec %d)\n",
 						$1, events[$1], wanted, $2, $3, $4, $6
 			}
-			if (sum[$1] < $5) {
+			if (sum[$1] < $5 && off >= 0) {
 				wrong++
 				printf "%d: %d ns, less than %d ns of userfaultfd\n", $1, sum[$1], $5
 			}

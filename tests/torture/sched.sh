@@ -41,7 +41,7 @@ torture_sched() {
 		ok "sched, seed $seed: $rung: each thread waited as long as captured" \
 			agree 20 5000 500000 "$w/$rung.keys" "$w/capture" "$w/tids"
 		ok "sched, seed $seed: $rung: as often as captured" \
-			same_count "$w/$rung.keys" "$w/capture" "$w/tids" 3
+			same_count "$w/$rung.keys" "$w/capture" "$w/tids" $((3 + $(said_missing "$rung")))
 		ok "sched, seed $seed: $rung: balances" balanced "$rung"
 	done
 }
