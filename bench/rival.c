@@ -18,7 +18,7 @@ static void draw(const struct rival_side *side, double logs[JUDGE_LATENCIES])
 		unsigned int first = synthetic__below(side->nr);
 
 		for (unsigned int i = 0; i < side->block && drawn < side->nr; i++, drawn++)
-			unit__add_to(&hist, &side->units[(first + i) % side->nr]);
+			sparse__add_to(&hist, &side->units[(first + i) % side->nr].hist);
 	}
 	judge__logarithms(&hist, logs);
 }
@@ -53,7 +53,7 @@ static struct moments moments(const struct rival_side *side, unsigned int figure
 	for (unsigned int i = 0; i < side->nr; i++) {
 		struct lat_hist hist = { 0 };
 
-		unit__add_to(&hist, &side->units[i]);
+		sparse__add_to(&hist, &side->units[i].hist);
 		judge__logarithms(&hist, logs);
 		sum += logs[figure];
 		squares += logs[figure] * logs[figure];
@@ -140,7 +140,7 @@ unsigned int rival__block_length(const struct unit *units, unsigned int nr)
 	for (unsigned int i = 0; i < nr; i++) {
 		struct lat_hist hist = { 0 };
 
-		unit__add_to(&hist, &units[i]);
+		sparse__add_to(&hist, &units[i].hist);
 		judge__logarithms(&hist, logs[i]);
 	}
 	for (unsigned int j = 0; j < JUDGE_LATENCIES; j++) {

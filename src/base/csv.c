@@ -55,8 +55,9 @@ void csv__field(FILE *out, const char *text)
 static void key_row(FILE *out, const struct run_key *key)
 {
 	struct figures figures;
+	struct lat_hist hist;
 
-	figures__of(&figures, &key->hist);
+	figures__of(&figures, sparse__expand(&key->hist, &hist));
 	csv__field(out, key->name);
 	fprintf(out, ",%llu,%.3f,%.3f,%.3f,%.3f,%.3f,%llu,%.3f\n",
 		(unsigned long long)figures.events, figures.mean_ns / 1e3,

@@ -253,12 +253,13 @@ static struct json_object *key(const struct run *run, const struct run_module *m
 {
 	struct json_object *object = json_object_new_object();
 	bool other = of->key.id == RUN_OTHER_ID;
+	struct lat_hist hist;
 
 	put_text(object, "by", by__name(of->key.by));
 	put_text(object, "metric", module->metrics[of->key.metric].name);
 	put(object, "id", other ? NULL : json_object_new_uint64(of->key.id));
 	put_text(object, "name", of->name);
-	put_figures(object, &of->hist, run->tail_ns);
+	put_figures(object, sparse__expand(&of->hist, &hist), run->tail_ns);
 	put(object, "sum_us", us((double)of->hist.sum_ns));
 	return object;
 }

@@ -12,6 +12,8 @@
 
 void run__clear_data(struct run_data *data)
 {
+	for (size_t i = 0; i < data->nr_keys; i++)
+		sparse__clear(&data->keys[i].hist);
 	free(data->keys);
 	data->keys = NULL;
 	data->nr_keys = 0;
@@ -177,26 +179,24 @@ void run__zero_data(struct run_data *data)
 {
 	memset(data->metrics, 0, sizeof(data->metrics));
 	for (size_t i = 0; i < data->nr_keys; i++)
-		memset(&data->keys[i].hist, 0, sizeof(data->keys[i].hist));
+		sparse__zero(&data->keys[i].hist);
 }
 
 int run__add_data(struct run_data *to, const struct run_data *from)
 {
-	int err;
+	int err = 0;
 
 	for (unsigned int i = 0; i < RUN_METRICS; i++)
 		hist__add_cell(&to->metrics[i], &from->metrics[i]);
-	for (size_t i = 0; i < from->nr_keys; i++) {
+	for (size_t i = 0; !err && i < from->nr_keys; i++) {
 		const struct run_key *key = &from->keys[i];
 
-		if (i == to->nr_keys) {
+		if (i == to->nr_keys)
 			err = run__add_key(to, &key->key, key->name);
-			if (err)
-				return err;
-		}
-		hist__add(&to->keys[i].hist, &key->hist);
+		if (!err)
+			err = sparse__add(&to->keys[i].hist, &key->hist);
 	}
-	return 0;
+	return err;
 }
 
 /* The keys that found no row are one line, at the end whatever it adds up to. */
@@ -225,7 +225,7 @@ ssize_t run__ranked_keys(const struct run_data *data, enum lat_by by, unsigned i
 	for (size_t i = 0; i < data->nr_keys; i++) {
 		const struct lat_key *key = &data->keys[i].key;
 
-		if (key->by == by && key->metric == metric && hist__count(&data->keys[i].hist))
+		if (key->by == by && key->metric == metric && sparse__count(&data->keys[i].hist))
 			keys[nr++] = &data->keys[i];
 	}
 	qsort(keys, nr, sizeof(const struct run_key *), by_total_time);

@@ -14,6 +14,7 @@
 
 #include <latscope/event.h>
 
+#include "sparse.h"
 #include "table.h"
 
 #define RUN_SCHEMA 1 /* docs/format.md */
@@ -28,7 +29,7 @@
 struct run_key {
 	struct lat_key key; /* id == RUN_OTHER_ID: the keys that found no row left */
 	char name[RUN_NAME];
-	struct lat_hist hist;
+	struct sparse hist;
 };
 #define RUN_OTHER_ID UINT64_MAX
 
@@ -190,7 +191,10 @@ int run__add_key(struct run_data *data, const struct lat_key *key, const char *n
 /* Empties the histograms and counters, keeps the keys. */
 void run__zero_data(struct run_data *data);
 
-/* Adds what was measured, keys by position; those that `to` lacks are appended. 0 or -ENOMEM. */
+/*
+ * Adds what was measured, keys by position; those that `to` lacks are appended. 0, -ENOMEM, or
+ * -EOVERFLOW: more events than can be counted.
+ */
 int run__add_data(struct run_data *to, const struct run_data *from);
 
 /* Frees the keys. */

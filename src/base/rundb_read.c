@@ -407,64 +407,99 @@ static struct series *find_series(const struct rundb *db, int64_t id)
 	return bsearch(&id, db->series, db->nr_series, sizeof(*db->series), compare_ids);
 }
 
-static struct lat_hist *find_hist(const struct rundb *db, const struct target *target, int64_t id)
+/* Of a series one of the two is found: the histogram of a metric as a whole, or that of a key. */
+struct place {
+	struct lat_hist *metric;
+	struct sparse *key;
+};
+
+static bool find_place(const struct rundb *db, const struct target *target, int64_t id,
+		       struct place *place)
 {
 	const struct series *series = find_series(db, id);
+	struct run_data *data = series ? target->data[series->module] : NULL;
 
+	*place = (struct place){ 0 };
 	if (!series || (!series->total && target->without_keys))
-		return NULL;
+		return false;
 	if (series->total)
-		return &target->data[series->module]->metrics[series->metric].hist;
-	/* Intervals may be walked without keys. */
-	if (series->key >= target->data[series->module]->nr_keys)
-		return NULL;
-	return &target->data[series->module]->keys[series->key].hist;
+		place->metric = &data->metrics[series->metric].hist;
+	else if (series->key < data->nr_keys) /* intervals may be walked without keys */
+		place->key = &data->keys[series->key].hist;
+	return place->metric || place->key;
 }
 
 /*
- * Adds to a number of the totals or, while there are deltas, of one of these, which is noted: to
- * empty all of a delta for every interval would be most of the work.
+ * To be called before a number changes. If it is 0 and of a delta, it is noted: to empty all of a
+ * delta for every interval would be most of the work.
  */
-static int add(struct rundb *db, uint64_t *to, uint64_t value)
+static int note(struct rundb *db, uint64_t *number)
 {
 	uint64_t **grown;
 
-	if (db->deltas && value && !*to) {
-		grown = grow__one(db->filled, db->nr_filled, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		db->filled = grown;
-		db->filled[db->nr_filled++] = to;
-	}
+	if (!db->deltas || *number)
+		return 0;
+	grown = grow__one(db->filled, db->nr_filled, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	db->filled = grown;
+	db->filled[db->nr_filled++] = number;
+	return 0;
+}
+
+/* Adds to a number of the totals or, while there are deltas, of one of these. */
+static int add(struct rundb *db, uint64_t *to, uint64_t value)
+{
+	int err = value ? note(db, to) : 0;
+
+	if (err)
+		return err;
 	/* No window is so long that this overflows. */
 	return __builtin_add_overflow(*to, value, to) ? -EUCLEAN : 0;
 }
 
 static int take_slot(struct rundb *db, sqlite3_stmt *row, void *to)
 {
-	struct lat_hist *hist = find_hist(db, to, sqlite3_column_int64(row, 0));
 	uint64_t slot, count;
+	struct place place;
+	int err;
 
-	if (!hist || read_number(row, 1, &slot) || read_number(row, 2, &count) ||
-	    slot >= HIST_SLOTS)
+	if (!find_place(db, to, sqlite3_column_int64(row, 0), &place) ||
+	    read_number(row, 1, &slot) || read_number(row, 2, &count) || slot >= HIST_SLOTS)
 		return -EUCLEAN;
-	return add(db, (uint64_t *)&hist->slots[slot], count);
+	if (place.metric)
+		return add(db, (uint64_t *)&place.metric->slots[slot], count);
+	err = note(db, &place.key->nr);
+	if (!err)
+		err = sparse__add_slot(place.key, (uint32_t)slot, count);
+	return err == -EOVERFLOW ? -EUCLEAN : err;
+}
+
+/* Adds what a row of `sums` has to these numbers. */
+static int add_sums(struct rundb *db, sqlite3_stmt *row, uint64_t *sum_ns, uint64_t *max_ns,
+		    uint64_t *tail)
+{
+	uint64_t sum, max, of_tail;
+	int err;
+
+	if (read_number(row, 1, &sum) || read_number(row, 2, &max) || read_number(row, 3, &of_tail))
+		return -EUCLEAN;
+	err = add(db, sum_ns, sum);
+	if (!err)
+		err = add(db, tail, of_tail);
+	return err ? err : add(db, max_ns, max > *max_ns ? max - *max_ns : 0);
 }
 
 static int take_sum(struct rundb *db, sqlite3_stmt *row, void *to)
 {
-	struct lat_hist *hist = find_hist(db, to, sqlite3_column_int64(row, 0));
-	uint64_t sum, max, tail;
-	int err;
+	struct place place;
 
-	if (!hist || read_number(row, 1, &sum) || read_number(row, 2, &max) ||
-	    read_number(row, 3, &tail))
+	if (!find_place(db, to, sqlite3_column_int64(row, 0), &place))
 		return -EUCLEAN;
-	max = max > hist->max_ns ? max - hist->max_ns : 0;
-	err = add(db, (uint64_t *)&hist->sum_ns, sum);
-	if (!err)
-		err = add(db, (uint64_t *)&hist->tail, tail);
-	return err ? err : add(db, (uint64_t *)&hist->max_ns, max);
+	if (place.key)
+		return add_sums(db, row, &place.key->sum_ns, &place.key->max_ns, &place.key->tail);
+	return add_sums(db, row, (uint64_t *)&place.metric->sum_ns,
+			(uint64_t *)&place.metric->max_ns, (uint64_t *)&place.metric->tail);
 }
 
 /* The same, of the totals, and how many events it is for check_counts(). */
@@ -499,14 +534,25 @@ static int take_acct(struct rundb *db, sqlite3_stmt *row, void *to)
 	return add(db, (uint64_t *)&cell->counts[index], count);
 }
 
+static uint64_t events_of(const struct place *place)
+{
+	return place->key ? sparse__count(place->key) : hist__count(place->metric);
+}
+
+static uint64_t tail_of(const struct place *place)
+{
+	return place->key ? place->key->tail : place->metric->tail;
+}
+
 /* The slots and the sums of a series were written together and must agree. */
 static int check_counts(const struct rundb *db, const struct target *target)
 {
 	for (size_t i = 0; i < db->nr_series; i++) {
 		const struct series *series = &db->series[i];
-		const struct lat_hist *hist = find_hist(db, target, series->id);
+		struct place place;
 
-		if (hist__count(hist) != series->events || hist->tail > series->events)
+		if (!find_place(db, target, series->id, &place) ||
+		    events_of(&place) != series->events || tail_of(&place) > series->events)
 			return -EUCLEAN;
 	}
 	return 0;

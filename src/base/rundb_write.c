@@ -118,6 +118,7 @@ struct rundb_writer {
 	struct known known[RUN_MODULES];
 	int64_t last_series;
 	int64_t last_interval;
+	struct sparse metric; /* the one that is being written */
 	int err; /* the first; after it nothing is written, so that what is there has no gap */
 };
 
@@ -316,6 +317,7 @@ static void free_writer(struct rundb_writer *writer)
 {
 	for (unsigned int i = 0; i < RUN_MODULES; i++)
 		free(writer->known[i].series);
+	sparse__clear(&writer->metric);
 	if (writer->mark >= 0)
 		close(writer->mark);
 	free(writer);
@@ -379,19 +381,17 @@ static int db__open(struct writer *writer, const struct run *run)
 	return 0;
 }
 
-static void put_hist(struct rundb_writer *writer, int64_t series, const struct lat_hist *hist)
+static void put_hist(struct rundb_writer *writer, int64_t series, const struct sparse *hist)
 {
-	uint64_t count = hist__count(hist);
+	uint64_t count = sparse__count(hist);
 
 	if (!count && !hist->sum_ns && !hist->tail)
 		return;
 	put(writer, ADD_SUM, "iiiiii", writer->last_interval, series, (int64_t)count,
 	    (int64_t)hist->sum_ns, (int64_t)hist->max_ns, (int64_t)hist->tail);
-	for (uint32_t slot = 0; slot < HIST_SLOTS; slot++) {
-		if (hist->slots[slot])
-			put(writer, ADD_SLOT, "iiii", writer->last_interval, series, (int64_t)slot,
-			    (int64_t)hist->slots[slot]);
-	}
+	for (uint64_t i = 0; i < hist->nr; i++)
+		put(writer, ADD_SLOT, "iiii", writer->last_interval, series,
+		    (int64_t)hist->slots[i].slot, (int64_t)hist->slots[i].count);
 }
 
 static void put_metric(struct rundb_writer *writer, int64_t metric, const struct lat_cell *cell)
@@ -401,7 +401,9 @@ static void put_metric(struct rundb_writer *writer, int64_t metric, const struct
 			put(writer, ADD_ACCT, "iiti", writer->last_interval, metric,
 			    counts__name(i), (int64_t)cell->counts[i]);
 	}
-	put_hist(writer, metric, &cell->hist);
+	if (!writer->err)
+		writer->err = sparse__set(&writer->metric, &cell->hist);
+	put_hist(writer, metric, &writer->metric);
 }
 
 static void add_series(struct rundb_writer *writer, unsigned int module, const struct run_key *key)

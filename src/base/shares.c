@@ -38,7 +38,7 @@ static int add_column(struct shares *shares, const struct run *run, const struct
 		struct shares_row *grown;
 
 		if (key->key.by != LAT_BY_PROCESS ||
-		    key->key.metric != shares->columns[column].metric || !hist__count(&key->hist))
+		    key->key.metric != shares->columns[column].metric || !sparse__count(&key->hist))
 			continue;
 		grown = grow__one(shares->rows, shares->nr, sizeof(*grown));
 		if (!grown)

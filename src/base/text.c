@@ -434,9 +434,10 @@ void text__key_name(FILE *out, const char *name)
 static void key_row(const struct page *page, const struct run_key *key)
 {
 	struct figures figures;
+	struct lat_hist hist;
 	char text[UNITS_TEXT];
 
-	figures__of(&figures, &key->hist);
+	figures__of(&figures, sparse__expand(&key->hist, &hist));
 	text__key_name(page->out, key->name);
 	fprintf(page->out, " %9s", units__short_count(text, figures.events));
 	fprintf(page->out, " %7s", units__ns(text, figures.mean_ns));

@@ -196,17 +196,18 @@ static int move(struct probe *probe, const struct run_data *total, const struct 
 	size_t at = run__find_key((struct run_data *)total, &other) - total->keys;
 	struct lat_hist *to = moved_of(probe, period->weight->index), *from = moved_of(probe, at);
 	int fd = bpf_object__find_map_fd_by_name(probe->obj, "rows");
-	struct lat_hist fresh;
+	struct lat_hist fresh, before;
 
 	if (!to || !from)
 		return -ENOMEM;
 	if (bpf_map_lookup_elem(fd, &probe->rows[at], &fresh))
 		return -errno;
 	light__adjust(probe, at, &fresh);
+	sparse__expand(&total->keys[at].hist, &before);
 	for (uint32_t slot = 0; slot < HIST_SLOTS; slot++)
-		fresh.slots[slot] -= total->keys[at].hist.slots[slot];
-	fresh.sum_ns -= total->keys[at].hist.sum_ns;
-	fresh.tail -= total->keys[at].hist.tail;
+		fresh.slots[slot] -= before.slots[slot];
+	fresh.sum_ns -= before.sum_ns;
+	fresh.tail -= before.tail;
 	if (!can_give(&fresh, &period->light)) {
 		period->weight->ns += period->light.sum_ns;
 		return 0;

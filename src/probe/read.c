@@ -129,17 +129,21 @@ static int add_new_keys(struct probe *probe, struct run_data *total, struct run_
 static int read_rows(struct probe *probe, struct run_data *total, struct run_data *delta)
 {
 	int fd = map_fd(probe, "rows");
-	struct lat_hist now;
+	struct lat_hist now, gained;
+	int err = 0;
 
-	for (size_t i = 0; i < probe->nr_keys; i++) {
+	for (size_t i = 0; !err && i < probe->nr_keys; i++) {
 		if (bpf_map_lookup_elem(fd, &probe->rows[i], &now))
 			return -errno;
 		hist__cut_tail(&now); /* the kernel copies the slots first */
 		light__adjust(probe, i, &now);
-		hist__delta(&delta->keys[i].hist, &now, &total->keys[i].hist);
-		total->keys[i].hist = now;
+		sparse__expand(&total->keys[i].hist, &gained);
+		hist__delta(&gained, &now, &gained);
+		err = sparse__set(&delta->keys[i].hist, &gained);
+		if (!err)
+			err = sparse__set(&total->keys[i].hist, &now);
 	}
-	return 0;
+	return err;
 }
 
 static int start_keys(struct probe *probe, struct run_data *total, struct run_data *delta,

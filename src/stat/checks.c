@@ -223,7 +223,7 @@ static int check_missing(const struct side *side, const char *label, const char 
 	}
 	series = side__series(side, name, metric_name, SIDE_WHOLE, "");
 	for (size_t i = 0; series && i < series->nr; i++)
-		tail += series->units[i].tail;
+		tail += series->units[i].hist.tail;
 	if (away > tail &&
 	    notes__add(warnings,
 		       "%s %s: %s has lost %s events, more than the %s of its tail: the tail may "

@@ -99,10 +99,10 @@ static void add_up(const struct side *side, const struct side_series *series, do
 		const struct unit *unit = &series->units[i];
 
 		total->events += unit->events;
-		total->tail += unit->tail;
-		total->sum_ns += unit->sum_ns;
-		if (total->max_ns < unit->max_ns)
-			total->max_ns = unit->max_ns;
+		total->tail += unit->hist.tail;
+		total->sum_ns += unit->hist.sum_ns;
+		if (total->max_ns < unit->hist.max_ns)
+			total->max_ns = unit->hist.max_ns;
 	}
 	total->wilson = share__wilson(total->tail, total->events, confidence);
 }
@@ -181,7 +181,7 @@ static uint64_t time_of(const struct side_series *series)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; series && i < series->nr; i++)
-		sum += series->units[i].sum_ns;
+		sum += series->units[i].hist.sum_ns;
 	return sum;
 }
 

@@ -186,14 +186,14 @@ static void add_unit(const struct judge_rules *rules, const struct unit *unit, d
 	double logs[JUDGE_LATENCIES], spread = unit__variation(unit);
 	struct lat_hist hist = { 0 };
 
-	unit__add_to(&hist, unit);
+	sparse__add_to(&hist, &unit->hist);
 	judge__logarithms(&hist, logs);
 	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++) {
 		if (observes(rules, unit, i, share))
 			add_log(to, i, logs[i]);
 	}
 	if (observes(rules, unit, JUDGE_TAIL, share))
-		floors->tail += 1 / ((double)unit->tail + 0.5);
+		floors->tail += 1 / ((double)unit->hist.tail + 0.5);
 	if (observes(rules, unit, JUDGE_MEAN, share))
 		floors->mean += spread * spread / (double)unit->events;
 	hist__add(&to->pool, &hist);
@@ -274,7 +274,7 @@ static double tail_share(const struct judge_side *const sides[2])
 	for (unsigned int i = 0; i < 2; i++) {
 		for (size_t j = 0; j < sides[i]->nr; j++) {
 			events += sides[i]->units[j].events;
-			tail += sides[i]->units[j].tail;
+			tail += sides[i]->units[j].hist.tail;
 		}
 	}
 	return events ? (double)tail / (double)events : 0;

@@ -23,7 +23,7 @@ static double poisson_variance(uint64_t events)
 
 static uint64_t count_of(const struct unit *unit, bool tail)
 {
-	return tail ? unit->tail : unit->events;
+	return tail ? unit->hist.tail : unit->events;
 }
 
 /* The unit of a window, if it has one: `*at` is where to look, as both are in the same order. */

@@ -263,7 +263,7 @@ static int add_keys(struct reading *reading, unsigned int index, const struct ru
 	int err = 0;
 
 	for (size_t i = 0; !err && i < nr; i++) {
-		hist__add(&sum, &data->keys[placed[i].key].hist);
+		sparse__add_to(&sum, &data->keys[placed[i].key].hist);
 		if (i + 1 < nr && placed[i + 1].series == placed[i].series)
 			continue;
 		err = add_unit(reading, placed[i].series, &sum);

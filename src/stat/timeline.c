@@ -65,6 +65,11 @@ static uint64_t slow_of(const struct timeline_module *module, const struct lat_h
 	return count_from(hist, hist_slot(module->slow_ns));
 }
 
+static uint64_t slow_of_key(const struct timeline_module *module, const struct run_key *key)
+{
+	return sparse__count_from(&key->hist, hist_slot(module->slow_ns));
+}
+
 static void fill_cell(const struct timeline_module *module, const struct lat_hist *hist,
 		      struct timeline_cell *cell)
 {
@@ -336,7 +341,7 @@ static int add_carriers(struct timeline *timeline, unsigned int index)
 	const struct run_data *data = &module->module->total;
 
 	for (size_t i = 0; i < data->nr_keys; i++) {
-		uint64_t slow = slow_of(module, &data->keys[i].hist);
+		uint64_t slow = slow_of_key(module, &data->keys[i]);
 		struct timeline_carrier *grown;
 
 		if (data->keys[i].key.metric || !slow)
@@ -347,7 +352,7 @@ static int add_carriers(struct timeline *timeline, unsigned int index)
 		timeline->carriers = grown;
 		grown[timeline->nr_carriers++] =
 			(struct timeline_carrier){ &data->keys[i], index,
-						   hist__count(&data->keys[i].hist), slow, 0 };
+						   sparse__count(&data->keys[i].hist), slow, 0 };
 	}
 	return 0;
 }
@@ -361,7 +366,7 @@ static void add_together(struct timeline *timeline, const struct run_interval *i
 		size_t place = (size_t)(carrier->key - module->module->total.keys);
 
 		carrier->slow_together +=
-			slow_of(module, &interval->delta[module->index].keys[place].hist);
+			slow_of_key(module, &interval->delta[module->index].keys[place]);
 	}
 }
 

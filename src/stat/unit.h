@@ -10,30 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <latscope/event.h>
-
-struct unit_slot {
-	uint32_t slot;
-	uint64_t count;
-};
+#include <base/sparse.h>
 
 struct unit {
 	unsigned int recording; /* of its side, the one it comes from */
 	size_t window; /* of its side: struct side's windows_ns */
 	uint64_t events;
-	uint64_t tail;
-	uint64_t sum_ns;
-	uint64_t max_ns;
-	struct unit_slot *slots; /* owned; in order */
-	size_t nr_slots;
+	struct sparse hist;
 };
 
 /* 0 or -ENOMEM. */
 int unit__take(struct unit *unit, const struct lat_hist *hist);
 void unit__clear(struct unit *unit);
-
-/* Adds it to a histogram with all slots. */
-void unit__add_to(struct lat_hist *hist, const struct unit *unit);
 
 /* Counts the tail anew; tail_ns is to be the edge of a slot. */
 void unit__count_tail(struct unit *unit, uint64_t tail_ns);

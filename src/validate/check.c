@@ -127,7 +127,9 @@ static bool slots_agree(const struct lat_hist *hist)
 
 static const char *name_of(const struct run_module *module, const struct run_key *key, bool *agree)
 {
-	*agree = slots_agree(&key->hist);
+	struct lat_hist hist;
+
+	*agree = slots_agree(sparse__expand(&key->hist, &hist));
 	return module->metrics[key->key.metric].name;
 }
 

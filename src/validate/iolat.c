@@ -74,12 +74,12 @@ static void check_calls(const struct validate *validate, const struct truth_dio 
 		    total->sum_ns);
 }
 
-static void check_parts(const struct validate *validate, const struct lat_hist *const metrics[])
+static void check_parts(const struct validate *validate, const struct lat_hist metrics[])
 {
-	uint64_t parts = 0, total = metrics[TOTAL]->sum_ns;
+	uint64_t parts = 0, total = metrics[TOTAL].sum_ns;
 
 	for (unsigned int i = 0; i < TOTAL; i++)
-		parts += metrics[i]->sum_ns;
+		parts += metrics[i].sum_ns;
 	check__time(validate, "  sum of device + queued, by total", total - total / PARTS,
 		    total + total / PARTS, parts);
 }
@@ -116,31 +116,27 @@ static int measure_disk(struct validate *validate, struct window *window, struct
 }
 
 /* Of one kind of request; empty where none has come. */
-static void all_of(const struct window *window, enum lat_op op, const struct lat_hist *metrics[])
+static void all_of(const struct window *window, enum lat_op op, struct lat_hist metrics[])
 {
-	static const struct lat_hist empty;
-
-	for (unsigned int i = 0; i <= TOTAL; i++) {
-		metrics[i] = window__key(window, i, LAT_BY_OP, op);
-		metrics[i] = metrics[i] ? metrics[i] : &empty;
-	}
+	for (unsigned int i = 0; i <= TOTAL; i++)
+		window__key(window, i, LAT_BY_OP, op, &metrics[i]);
 }
 
 static void compare_disk(const struct validate *validate, const struct window *window,
-			 const struct bracket *bracket, const struct lat_hist *const reads[])
+			 const struct bracket *bracket, const struct lat_hist reads[])
 {
 	const struct truth_dio *inner = window->child.truth;
 	uint64_t low_ms = least(inner, TRUTH_READ_MS), high_ms = most(bracket, TRUTH_READ_MS);
 	double low;
 
 	check__count(validate, "direct reads: requests, by diskstats", least(inner, TRUTH_READS),
-		     most(bracket, TRUTH_READS), hist__count(reads[0]));
+		     most(bracket, TRUTH_READS), hist__count(&reads[0]));
 	/* Both counters are cut to ms: a difference may be one off. */
-	low = (low_ms ? low_ms - 1 : 0) * NSEC_PER_MSEC * SHARE - own_ns(window, reads[TOTAL]);
+	low = (low_ms ? low_ms - 1 : 0) * NSEC_PER_MSEC * SHARE - own_ns(window, &reads[TOTAL]);
 	check__time(validate, "  sum of total, by diskstats", low > 0 ? low : 0,
-		    (high_ms + 1) * NSEC_PER_MSEC, reads[TOTAL]->sum_ns);
+		    (high_ms + 1) * NSEC_PER_MSEC, reads[TOTAL].sum_ns);
 	if (most(bracket, TRUTH_READS) == inner->io.count)
-		check_calls(validate, inner, reads[TOTAL]);
+		check_calls(validate, inner, &reads[TOTAL]);
 	else
 		check__skip(validate, "  by its system calls", "others read the disk, too");
 	check_parts(validate, reads);
@@ -149,7 +145,7 @@ static void compare_disk(const struct validate *validate, const struct window *w
 
 static int check_disk(struct validate *validate, struct window *window)
 {
-	const struct lat_hist *reads[TOTAL + 1];
+	struct lat_hist reads[TOTAL + 1];
 	struct bracket bracket;
 	int err;
 
@@ -159,7 +155,7 @@ static int check_disk(struct validate *validate, struct window *window)
 	if (err)
 		return err;
 	all_of(window, LAT_OP_READ, reads);
-	if (hides(validate, window, least(window->child.truth, TRUTH_READS), hist__count(reads[0])))
+	if (hides(validate, window, least(window->child.truth, TRUTH_READS), hist__count(&reads[0])))
 		return -EAGAIN;
 	compare_disk(validate, window, &bracket, reads);
 	return 0;
@@ -168,11 +164,11 @@ static int check_disk(struct validate *validate, struct window *window)
 /* `name` is of the count. Only if all of that kind was fio's, their times are. */
 static void compare_fio(const struct validate *validate, const char *name,
 			const struct truth_span *by_fio, uint64_t by_all,
-			const struct lat_hist *const metrics[])
+			const struct lat_hist metrics[])
 {
-	const struct lat_hist *total = metrics[TOTAL];
+	const struct lat_hist *total = &metrics[TOTAL];
 
-	check__count(validate, name, by_fio->count, by_all, hist__count(metrics[0]));
+	check__count(validate, name, by_fio->count, by_all, hist__count(&metrics[0]));
 	if (by_all != by_fio->count) {
 		check__skip(validate, "  by fio's clock", "others use the disk, too");
 		return;
@@ -185,7 +181,7 @@ static void compare_fio(const struct validate *validate, const char *name,
 
 static int check_fio(struct validate *validate, struct window *window)
 {
-	const struct lat_hist *reads[TOTAL + 1], *writes[TOTAL + 1];
+	struct lat_hist reads[TOTAL + 1], writes[TOTAL + 1];
 	const struct fio *fio;
 	struct bracket bracket;
 	struct fio asked = { 0 };
@@ -200,8 +196,8 @@ static int check_fio(struct validate *validate, struct window *window)
 	fio = window->child.truth;
 	all_of(window, LAT_OP_READ, reads);
 	all_of(window, LAT_OP_WRITE, writes);
-	if (hides(validate, window, fio->reads.count, hist__count(reads[0])) ||
-	    hides(validate, window, fio->writes.count, hist__count(writes[0])))
+	if (hides(validate, window, fio->reads.count, hist__count(&reads[0])) ||
+	    hides(validate, window, fio->writes.count, hist__count(&writes[0])))
 		return -EAGAIN;
 	compare_fio(validate, "fio's reads", &fio->reads, most(&bracket, TRUTH_READS), reads);
 	if (fio->dio.own)
@@ -213,7 +209,7 @@ static int check_fio(struct validate *validate, struct window *window)
 
 static int check_process(struct validate *validate, struct window *window)
 {
-	const struct lat_hist *metrics[TOTAL + 1];
+	struct lat_hist metrics[TOTAL + 1];
 	const struct truth_dio *dio;
 	uint64_t seen;
 	dev_t disk;
@@ -232,9 +228,9 @@ static int check_process(struct validate *validate, struct window *window)
 	if (hides(validate, window, dio->io.count, seen))
 		return -EAGAIN;
 	for (unsigned int i = 0; i <= TOTAL; i++)
-		metrics[i] = &window__cell(window, i)->hist;
+		metrics[i] = window__cell(window, i)->hist;
 	check__count(validate, "one process's direct reads", dio->io.count, dio->io.count, seen);
-	check_calls(validate, dio, metrics[TOTAL]);
+	check_calls(validate, dio, &metrics[TOTAL]);
 	check_parts(validate, metrics);
 	check__sound(validate, window->module);
 	return 0;

@@ -219,13 +219,11 @@ static bool ask_io(const struct validate *validate, const struct side *side, voi
 	return dio->write == side->writes;
 }
 
-static const struct lat_hist *hist_of_kind(const struct window *window, const struct side *side)
+static void hist_of_kind(const struct window *window, const struct side *side,
+			 struct lat_hist *hist)
 {
-	static const struct lat_hist empty;
-	const struct lat_hist *hist = window__key(window, side->metric, LAT_BY_OP,
-						  side->writes ? LAT_OP_WRITE : LAT_OP_READ);
-
-	return hist ? hist : &empty;
+	window__key(window, side->metric, LAT_BY_OP, side->writes ? LAT_OP_WRITE : LAT_OP_READ,
+		    hist);
 }
 
 /* By the kernel's count; merged ones are not counted. */

@@ -40,10 +40,12 @@ static void shuffle(unsigned int *order, unsigned int count, uint64_t seed)
 static void read_reaction(const struct window *window, const struct side *side,
 			  struct reaction *reaction)
 {
+	struct lat_hist hist = window__cell(window, side->metric)->hist;
 	struct figures figures;
 
-	figures__of(&figures, side->hist ? side->hist(window, side)
-					 : &window__cell(window, side->metric)->hist);
+	if (side->hist)
+		side->hist(window, side, &hist);
+	figures__of(&figures, &hist);
 	reaction->rate = figures__rate(figures.events, window->run->duration_ns);
 	reaction->p99_ns = figures.quantiles_ns[FIGURES_P99];
 	reaction->mean_ns = figures.mean_ns;

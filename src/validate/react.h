@@ -31,7 +31,7 @@ struct side {
 	/* 0, or as window__measure(). */
 	int (*knobs)(struct window *window, struct lat_knobs *knobs);
 	/* What is looked at; NULL: all of the metric. */
-	const struct lat_hist *(*hist)(const struct window *window, const struct side *side);
+	void (*hist)(const struct window *window, const struct side *side, struct lat_hist *hist);
 	void (*witness)(const struct window *window, const struct side *side,
 			struct reaction *reaction); /* or NULL */
 	unsigned int metric;

@@ -112,11 +112,12 @@ const struct lat_cell *window__cell(const struct window *window, unsigned int me
 	return &window->module->total.metrics[metric];
 }
 
-const struct lat_hist *window__key(const struct window *window, unsigned int metric, enum lat_by by,
-				   uint64_t id)
+void window__key(const struct window *window, unsigned int metric, enum lat_by by, uint64_t id,
+		 struct lat_hist *hist)
 {
+	static const struct sparse empty;
 	struct lat_key key = { .id = id, .by = by, .metric = metric };
 	const struct run_key *found = run__find_key(&window->module->total, &key);
 
-	return found ? &found->hist : NULL;
+	sparse__expand(found ? &found->hist : &empty, hist);
 }

@@ -28,9 +28,9 @@ int window__without(struct window *window);
 
 void window__close(struct window *window);
 
-/* Samples of a metric, and one key's; NULL: none has come of it. */
+/* Samples of a metric, and one key's; no samples where none has come of it. */
 const struct lat_cell *window__cell(const struct window *window, unsigned int metric);
-const struct lat_hist *window__key(const struct window *window, unsigned int metric, enum lat_by by,
-				   uint64_t id);
+void window__key(const struct window *window, unsigned int metric, enum lat_by by, uint64_t id,
+		 struct lat_hist *hist);
 
 #endif

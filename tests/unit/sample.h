@@ -32,12 +32,15 @@ static inline void sample_key(struct run_data *data, uint64_t id, enum lat_by by
 {
 	struct lat_key key = { .id = id, .by = by, .metric = metric };
 	struct run_key *found = run__find_key(data, &key);
+	struct lat_hist hist;
 
 	if (!found) {
 		assert_int_equal(run__add_key(data, &key, name), 0);
 		found = run__find_key(data, &key);
 	}
-	sample_add(&found->hist, ns, count);
+	sparse__expand(&found->hist, &hist);
+	sample_add(&hist, ns, count);
+	assert_int_equal(sparse__set(&found->hist, &hist), 0);
 }
 
 static inline void sample_metric(struct run_module *module, const char *name, const char *what)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unit.h"
 
+#include <errno.h>
+
 #include "base/hist.h"
+#include "base/sparse.h"
 
 /* The definition of the scheme in 128 bits, by division and search: shares nothing with hist.h. */
 static uint32_t defined_slot(uint64_t ns)
@@ -330,6 +333,67 @@ static void no_copy_has_more_tail_than_samples(void **state)
 	assert_int_equal(hist.tail, 5);
 }
 
+/* The same samples one by one, in no order, into both forms. */
+static void sparse_is_the_same(void **state)
+{
+	struct lat_hist dense = { .sum_ns = 7, .max_ns = 5, .tail = 3 }, back;
+	struct sparse sparse = { .sum_ns = 7, .max_ns = 5, .tail = 3 };
+	uint64_t below = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 3000; i++) {
+		uint32_t slot = i < 2 ? HIST_OVERFLOW_SLOT : (uint32_t)(unit_random() % 200) * 5;
+
+		dense.slots[slot] += i % 3;
+		below += slot < 500 ? i % 3 : 0;
+		assert_int_equal(sparse__add_slot(&sparse, slot, i % 3), 0);
+	}
+	assert_memory_equal(sparse__expand(&sparse, &back), &dense, sizeof(dense));
+	assert_int_equal(sparse__count(&sparse), hist__count(&dense));
+	assert_int_equal(sparse__count_from(&sparse, 500), hist__count(&dense) - below);
+	for (uint64_t i = 0; i < sparse.nr; i++)
+		assert_true(sparse.slots[i].count && sparse.slots[i].slot < HIST_SLOTS);
+	sparse__clear(&sparse);
+	assert_null(sparse.slots);
+}
+
+static void sparse_is_set_anew(void **state)
+{
+	static const unsigned int samples[] = { 1, HIST_SLOTS, 0, 16, 17, 300 };
+	struct sparse sparse = { 0 }, twice = { 0 };
+	struct lat_hist back;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+		struct lat_hist hist = { .sum_ns = i, .max_ns = i, .tail = i };
+
+		for (unsigned int slot = HIST_SLOTS - samples[i]; slot < HIST_SLOTS; slot++)
+			hist.slots[slot] = slot + 1;
+		assert_int_equal(sparse__set(&sparse, &hist), 0);
+		assert_int_equal(sparse.nr, samples[i]);
+		assert_memory_equal(sparse__expand(&sparse, &back), &hist, sizeof(hist));
+		sparse__zero(&twice);
+		assert_int_equal(sparse__add(&twice, &sparse), 0);
+		assert_int_equal(sparse__add(&twice, &sparse), 0);
+		hist__add(&hist, &hist);
+		assert_memory_equal(sparse__expand(&twice, &back), &hist, sizeof(hist));
+	}
+	sparse__clear(&sparse);
+	sparse__clear(&twice);
+}
+
+static void sparse_does_not_overflow(void **state)
+{
+	struct sparse sparse = { 0 };
+
+	(void)state;
+	assert_int_equal(sparse__add_slot(&sparse, 7, UINT64_MAX - 1), 0);
+	assert_int_equal(sparse__add_slot(&sparse, 7, 1), 0);
+	assert_int_equal(sparse__add_slot(&sparse, 7, 1), -EOVERFLOW);
+	assert_int_equal(sparse__add(&sparse, &sparse), -EOVERFLOW);
+	sparse__clear(&sparse);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,6 +410,9 @@ int main(void)
 		cmocka_unit_test(max_of_a_delta),
 		cmocka_unit_test(delta_may_be_in_place),
 		cmocka_unit_test(no_copy_has_more_tail_than_samples),
+		cmocka_unit_test(sparse_is_the_same),
+		cmocka_unit_test(sparse_is_set_anew),
+		cmocka_unit_test(sparse_does_not_overflow),
 	};
 
 	return cmocka_run_group_tests_name("hist", tests, NULL, NULL);

@@ -527,9 +527,9 @@ static void one_run(void **state)
 	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
 	assert_true(tail->low < low);
 	/* Of all events, not of the typical batch. */
-	assert_true(tail->off * 500000 == pair.units[0][0].tail + pair.units[0][1].tail +
-						  pair.units[0][2].tail + pair.units[0][3].tail +
-						  pair.units[0][4].tail);
+	assert_true(tail->off * 500000 == pair.units[0][0].hist.tail + pair.units[0][1].hist.tail +
+						  pair.units[0][2].hist.tail + pair.units[0][3].hist.tail +
+						  pair.units[0][4].hist.tail);
 	end(state);
 	begin(state);
 	pair.rules.batches = true;

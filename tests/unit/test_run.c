@@ -105,7 +105,7 @@ static void keys_are_found_and_added(void **state)
 		assert_null(run__find_key(&data, &key));
 		assert_int_equal(run__add_key(&data, &key, "a name"), 0);
 		assert_ptr_equal(run__find_key(&data, &key), &data.keys[i]);
-		assert_int_equal(hist__count(&data.keys[i].hist), 0);
+		assert_int_equal(sparse__count(&data.keys[i].hist), 0);
 	}
 	assert_int_equal(data.nr_keys, 1000);
 	run__clear_data(&data);
@@ -135,7 +135,7 @@ static void add_time(struct run_data *data, uint64_t id, uint64_t ns)
 		assert_int_equal(run__add_key(data, &key, "disk"), 0);
 		found = run__find_key(data, &key);
 	}
-	found->hist.slots[hist_slot(ns)]++;
+	assert_int_equal(sparse__add_slot(&found->hist, hist_slot(ns), 1), 0);
 	found->hist.sum_ns += ns;
 }
 

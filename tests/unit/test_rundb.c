@@ -76,12 +76,15 @@ static int finish(struct recording *recording)
 
 static void assert_same_data(const struct run_data *a, const struct run_data *b)
 {
+	struct lat_hist of_a, of_b;
+
 	assert_memory_equal(a->metrics, b->metrics, sizeof(a->metrics));
 	assert_int_equal(a->nr_keys, b->nr_keys);
 	for (size_t i = 0; i < a->nr_keys; i++) {
 		assert_memory_equal(&a->keys[i].key, &b->keys[i].key, sizeof(a->keys[i].key));
 		assert_string_equal(a->keys[i].name, b->keys[i].name);
-		assert_memory_equal(&a->keys[i].hist, &b->keys[i].hist, sizeof(a->keys[i].hist));
+		assert_memory_equal(sparse__expand(&a->keys[i].hist, &of_a),
+				    sparse__expand(&b->keys[i].hist, &of_b), sizeof(of_a));
 	}
 }
 
@@ -563,10 +566,12 @@ static void assert_sane(const struct run *run)
 		assert_true(strlen(module->name) < RUN_NAME && strlen(module->rung) < RUN_NAME);
 		for (size_t k = 0; k < module->total.nr_keys; k++) {
 			const struct run_key *key = &module->total.keys[k];
+			struct lat_hist hist;
 
 			assert_true(key->key.by < LAT_BY_COUNT);
 			assert_true(key->key.metric < module->nr_metrics);
-			assert_true(hist__quantile_ns(&key->hist, 0.99) <= key->hist.max_ns);
+			sparse__expand(&key->hist, &hist);
+			assert_true(hist__quantile_ns(&hist, 0.99) <= key->hist.max_ns);
 		}
 	}
 }

@@ -112,6 +112,7 @@ static void why_it_is_not_known(void **state)
 	strcpy(run->lives_why, "of some it was not kept");
 	assert_string_equal(unknown(run), "of some it was not kept");
 	run->nr_lives = 2;
+	sparse__clear(&run->modules[1].total.keys[2].hist);
 	memset(&run->modules[1].total.keys[2], 0, sizeof(struct run_key));
 	assert_string_equal(unknown(run), "");
 	sample_free(run);

@@ -328,14 +328,14 @@ static void units_are_histograms(void **state)
 	add(&hist, HIST_LIMIT_NS, 1, 8000);
 	assert_int_equal(unit__take(&unit, &hist), 0);
 	assert_int_equal(unit.events, 101);
-	assert_int_equal(unit.nr_slots, 3);
-	unit__add_to(&back, &unit);
+	assert_int_equal(unit.hist.nr, 3);
+	sparse__add_to(&back, &unit.hist);
 	assert_memory_equal(&back, &hist, sizeof(hist));
-	assert_int_equal(unit.tail, 51);
+	assert_int_equal(unit.hist.tail, 51);
 	unit__count_tail(&unit, 32000);
-	assert_int_equal(unit.tail, 1);
+	assert_int_equal(unit.hist.tail, 1);
 	unit__count_tail(&unit, 20000);
-	assert_int_equal(unit.tail, 51);
+	assert_int_equal(unit.hist.tail, 51);
 	unit__clear(&unit);
 }
 
