@@ -25,6 +25,21 @@ diag "$resident kB resident, of it $(kb RssAnon) kB its own; $(kb VmHWM) kB whil
 kill -INT "$pid"
 finish
 
+# All keys that a split may have in each module, of processes that live at the same time.
+touch "$dir/written"
+start -i 100ms --by process,cgroup,disk --max-keys 1024
+ok 'there are 1,100 processes' "$built/tests/truth/throng" 1100 5 "$dir/written"
+kill -INT "$pid"
+most=$(kb VmHWM)
+while now=$(kb VmHWM) && [ -n "$now" ]; do
+	most=$now
+done
+finish
+keys=$(sqlite3 -readonly "$(recording "$dir/runs")/run.db" "SELECT count(*) FROM series WHERE split = 'process'")
+ok "they are keys: $keys" test "$keys" -gt 1500
+ok 'record with 1,024 keys needs at most 40 MB of memory' test "$most" -le 40000
+diag "$most kB at most"
+
 # From the start of the process to the open window: shown, as a busy machine takes longer.
 perl -MTime::HiRes=clock_gettime,CLOCK_MONOTONIC -e 'printf "%d\n", 1e9 * clock_gettime(CLOCK_MONOTONIC); exec @ARGV' \
 	"$latscope" record -q -d 50ms -o "$dir/timed" >"$dir/stdout"
