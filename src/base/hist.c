@@ -83,7 +83,12 @@ static uint64_t interpolate(const struct lat_hist *hist, unsigned int slot, uint
 
 uint64_t hist__quantile_ns(const struct lat_hist *hist, double q)
 {
-	uint64_t count = hist__count(hist), rank, below = 0;
+	return hist__quantile_of(hist, hist__count(hist), q);
+}
+
+uint64_t hist__quantile_of(const struct lat_hist *hist, uint64_t count, double q)
+{
+	uint64_t rank, below = 0;
 
 	if (!count)
 		return 0;

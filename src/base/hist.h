@@ -34,6 +34,9 @@ double hist__mean_ns(const struct lat_hist *hist);
  */
 uint64_t hist__quantile_ns(const struct lat_hist *hist, double q);
 
+/* The same where it is known how many samples there are, so that they need not be counted. */
+uint64_t hist__quantile_of(const struct lat_hist *hist, uint64_t count, double q);
+
 void hist__log2(const struct lat_hist *hist, uint64_t buckets[HIST_LOG2_BUCKETS]);
 
 /* Highest log2 bucket that is not empty, -1 if none. */

@@ -28,18 +28,13 @@ const char *timeline__word(enum timeline_verdict verdict)
 	return words[verdict];
 }
 
-static uint64_t count_between(const struct lat_hist *hist, uint32_t slot, uint32_t next)
+static uint64_t count_from(const struct lat_hist *hist, uint32_t slot)
 {
 	uint64_t count = 0;
 
-	for (; slot < next; slot++)
+	for (; slot < HIST_SLOTS; slot++)
 		count += hist->slots[slot];
 	return count;
-}
-
-static uint64_t count_from(const struct lat_hist *hist, uint32_t slot)
-{
-	return count_between(hist, slot, HIST_SLOTS);
 }
 
 /* How far a share is from what is wanted, as a factor's logarithm. */
@@ -65,19 +60,20 @@ static uint64_t slow_of(const struct timeline_module *module, const struct lat_h
 	return count_from(hist, hist_slot(module->slow_ns));
 }
 
-static uint64_t slow_of_key(const struct timeline_module *module, const struct run_key *key)
+static uint64_t slow_of_some(const struct timeline_module *module, const struct sparse *hist)
 {
-	return sparse__count_from(&key->hist, hist_slot(module->slow_ns));
+	return sparse__count_from(hist, hist_slot(module->slow_ns));
 }
 
+/* `some` is the same histogram: most slots of an interval are empty. */
 static void fill_cell(const struct timeline_module *module, const struct lat_hist *hist,
-		      struct timeline_cell *cell)
+		      const struct sparse *some, struct timeline_cell *cell)
 {
-	cell->slow = slow_of(module, hist);
-	cell->events = cell->slow + count_between(hist, 0, hist_slot(module->slow_ns));
+	cell->slow = slow_of_some(module, some);
+	cell->events = sparse__count(some);
 	if (!cell->events) /* as in most intervals of an idle disk; it is zeroed already */
 		return;
-	cell->p99_ns = hist__quantile_ns(hist, 0.99);
+	cell->p99_ns = hist__quantile_of(hist, cell->events, 0.99);
 	cell->max_ns = hist->max_ns;
 }
 
@@ -134,48 +130,70 @@ static void note_length(struct timeline *timeline, uint64_t ns)
 		timeline->longest_ns = ns;
 }
 
-/* Interval number `at`, and the line it is in: `sums` are those of its modules so far. */
-static void add_interval(struct timeline *timeline, size_t at, const struct run_interval *interval,
-			 struct lat_hist *sums)
+struct walk {
+	struct lat_hist sums[RUN_MODULES]; /* of the modules, in the line so far */
+	struct sparse some; /* what is looked at now, without its empty slots */
+};
+
+static int add_cell(struct timeline *timeline, size_t at, unsigned int index,
+		    const struct lat_hist *hist, struct walk *walk)
 {
 	bool ends_line = at + 1 == timeline->nr || (at + 1) % timeline->per_line == 0;
+	struct timeline_module *module = &timeline->modules[index];
+	struct lat_hist *sum = &walk->sums[index];
+	int err = sparse__set(&walk->some, hist);
+
+	if (err)
+		return err;
+	fill_cell(module, hist, &walk->some, &module->cells[at]);
+	module->empty += !module->cells[at].events;
+	if (module->cells[at].events)
+		sparse__add_to(sum, &walk->some);
+	if (!ends_line)
+		return 0;
+	err = sparse__set(&walk->some, sum);
+	if (!err)
+		fill_cell(module, sum, &walk->some, &module->lines[at / timeline->per_line]);
+	memset(sum, 0, sizeof(*sum));
+	return err;
+}
+
+/* Interval number `at`, and the line it is in. */
+static int add_interval(struct timeline *timeline, size_t at, const struct run_interval *interval,
+			struct walk *walk)
+{
+	int err = 0;
 
 	timeline->start_ns[at] = interval->start_ns;
 	timeline->end_ns[at] = interval->end_ns;
 	note_length(timeline, interval->end_ns - interval->start_ns);
-	for (unsigned int i = 0; i < timeline->nr_modules; i++) {
-		struct timeline_module *module = &timeline->modules[i];
-		const struct lat_hist *hist = &interval->delta[module->index].metrics[0].hist;
+	for (unsigned int i = 0; !err && i < timeline->nr_modules; i++) {
+		const struct run_data *delta = &interval->delta[timeline->modules[i].index];
 
-		fill_cell(module, hist, &module->cells[at]);
-		module->empty += !module->cells[at].events;
-		if (module->cells[at].events)
-			hist__add(&sums[i], hist);
-		if (!ends_line)
-			continue;
-		fill_cell(module, &sums[i], &module->lines[at / timeline->per_line]);
-		memset(&sums[i], 0, sizeof(sums[i]));
+		err = add_cell(timeline, at, i, &delta->metrics[0].hist, walk);
 	}
+	return err;
 }
 
 static int read_intervals(struct timeline *timeline, struct rundb *db)
 {
 	struct run_interval interval;
-	struct lat_hist *sums;
+	struct walk *walk;
 	int err = 0, got;
 
-	sums = calloc(RUN_MODULES, sizeof(*sums));
-	if (!sums)
+	walk = calloc(1, sizeof(*walk));
+	if (!walk)
 		return -ENOMEM;
 	rundb__rewind(db, false);
 	for (size_t i = 0; !err && i < timeline->nr; i++) {
 		got = rundb__next(db, &interval);
 		if (got > 0)
-			add_interval(timeline, i, &interval, sums);
+			err = add_interval(timeline, i, &interval, walk);
 		else
 			err = got ? got : -EUCLEAN;
 	}
-	free(sums);
+	sparse__clear(&walk->some);
+	free(walk);
 	return err;
 }
 
@@ -341,7 +359,7 @@ static int add_carriers(struct timeline *timeline, unsigned int index)
 	const struct run_data *data = &module->module->total;
 
 	for (size_t i = 0; i < data->nr_keys; i++) {
-		uint64_t slow = slow_of_key(module, &data->keys[i]);
+		uint64_t slow = slow_of_some(module, &data->keys[i].hist);
 		struct timeline_carrier *grown;
 
 		if (data->keys[i].key.metric || !slow)
@@ -366,7 +384,7 @@ static void add_together(struct timeline *timeline, const struct run_interval *i
 		size_t place = (size_t)(carrier->key - module->module->total.keys);
 
 		carrier->slow_together +=
-			slow_of_key(module, &interval->delta[module->index].keys[place]);
+			slow_of_some(module, &interval->delta[module->index].keys[place].hist);
 	}
 }
 
