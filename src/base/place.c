@@ -70,10 +70,16 @@ static int follow(struct walk *walk, int link)
 
 static int open_name(const struct walk *walk, const char *name)
 {
-	int fd = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), err;
 
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
+	/* Others could move a new directory away at once, with all that is put into it. */
+	err = place__check(walk->fd, walk->caller, false);
+	if (err) {
+		errno = -err;
+		return -1;
+	}
 	if (mkdirat(walk->fd, name, 0755) && errno != EEXIST)
 		return -1;
 	return openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);

@@ -8,9 +8,9 @@
 #include "caller.h"
 
 /*
- * Opens a directory with O_PATH; what is missing of it is made. As root, symbolic links are
- * followed only if root owns them: -ENOLINK. While files are made for a caller, also its own ones
- * are followed. Other errors: as of open() and mkdir().
+ * Opens a directory with O_PATH. What is missing of it is made, though not where place__check()
+ * refuses. As root, symbolic links are followed only if root owns them: -ENOLINK. While files are
+ * made for a caller, also its own ones are followed. Other errors: as of open() and mkdir().
  */
 int place__open(const char *path, const struct caller *caller);
 

@@ -49,6 +49,9 @@ as=()
 mkdir -m 777 "$dir/open"
 refuses 'a directory in which everybody may rename' 1 'other users can rename or replace what is in it; choose' \
 	runqlat -d 10ms -o "$dir/open"
+refuses 'a missing directory below it' 1 'other users can rename or replace what is in it; choose' \
+	runqlat -d 10ms -o "$dir/open/x/y"
+ok 'it is not made' test ! -e "$dir/open/x"
 mkdir -m 1777 "$dir/sticky"
 check 'one that is sticky' 0 '' balances runqlat -q -d 10ms -o "$dir/sticky"
 mkdir -m 770 "$dir/group"
