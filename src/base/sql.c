@@ -26,11 +26,10 @@ int sql__error(sqlite3 *db)
 	case SQLITE_ERROR: /* the statements are ours: a table or column is not as we made it */
 		return -EUCLEAN;
 	case SQLITE_AUTH:
+	case SQLITE_TOOBIG: /* more than we ever write into a row, see rundb_check.c */
 		return -EUCLEAN;
 	case SQLITE_INTERRUPT: /* by our progress handler */
 		return -EOVERFLOW;
-	case SQLITE_TOOBIG:
-		return -E2BIG;
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 		return -EBUSY;

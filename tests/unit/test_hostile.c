@@ -552,6 +552,15 @@ static void more_keys_than_we_write(void **state)
 	refused_with("this recording has more keys than latscope writes");
 }
 
+/* Not a matter of keys: one text exceeds what latscope lets SQLite read. */
+static void a_text_of_32_mb(void **state)
+{
+	(void)state;
+	copy_origin();
+	change("UPDATE module SET mechanism = printf('%.*c', 32 << 20, 'x')");
+	refused_with("this recording is damaged");
+}
+
 /* Without its key, each interval reads all of a table. */
 static void more_work_than_its_size_explains(void **state)
 {
@@ -605,6 +614,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(no_view_trigger_or_virtual_table),
 		TEST(more_keys_than_we_write),
+		TEST(a_text_of_32_mb),
 		TEST(more_work_than_its_size_explains),
 		TEST(what_is_no_file),
 		TEST(a_pipe_in_place_of_the_log),
