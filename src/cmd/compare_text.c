@@ -370,8 +370,9 @@ static void add_method(struct wrap *wrap, const struct comparison *comparison)
 	if (none_can_tell(comparison)) {
 		wrap__add(
 			wrap,
-			"cannot tell: too few intervals: a recording needs %d to be judged; one of "
-			"ringlat has one. %d recordings or more on both sides can be judged.",
+			"cannot tell: too few intervals: a recording needs %d to be judged, and a "
+			"recording of ringlat has only one. %d recordings or more on both sides "
+			"can be judged.",
 			UNIT_LEAST_INTERVALS, JUDGE_LEAST_UNITS);
 		return;
 	}
