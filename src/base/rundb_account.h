@@ -10,7 +10,7 @@
 
 #include "run.h"
 
-#define RUNDB_ACCOUNT_SCHEMA                                                               \
+#define RUNDB_ACCOUNT_SCHEMA                                                             \
 	"CREATE TABLE kernel_check(module INTEGER, sum TEXT, source TEXT, why TEXT,"     \
 	" ours_low INTEGER, ours_high INTEGER, kernel_low INTEGER, kernel_high INTEGER," \
 	" tolerance INTEGER, PRIMARY KEY(module, sum)) WITHOUT ROWID;"

@@ -10,7 +10,7 @@
 
 /* What the process still has to do. */
 struct privilege_needs {
-	struct recording *recording; /* write the files of this one; NULL, or without a directory: none */
+	struct recording *recording; /* write its files; NULL, or without a directory: none */
 	bool removes_dir; /* may have to remove its directory: privilege__keep_dir() ends that */
 	pid_t workload; /* end this process; 0: none. privilege__end_workload() ends that */
 	unsigned int capability; /* use this capability; 0: none */
