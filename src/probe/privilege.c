@@ -111,12 +111,12 @@ static uint64_t needed_for_dir(int dir)
 {
 	if (dir < 0 || !faccessat(dir, ".", W_OK | X_OK, 0))
 		return 0;
-	return BIT(CAP_DAC_OVERRIDE); /* a file system without owners */
+	return BIT(CAP_DAC_OVERRIDE); /* it could not be given away, or has no owner */
 }
 
 /*
  * The descriptor of the recording's directory, -1 if there is none. From here on its files are made
- * as this user. A file system without owners refuses: needed_for_dir() finds out.
+ * as this user. Whether the directory could be given away is for needed_for_dir() to find out.
  */
 static int give_recording(struct recording *recording, const struct caller *user, int *dir,
 			  char why[RUN_TEXT])

@@ -59,7 +59,7 @@ tap_said() {
 
 # The same as somebody who has no privilege. The program may lie where he cannot go.
 unprivileged() {
-	local as=(setpriv --reuid=65534 --regid=65534 --clear-groups) latscope=$dir/latscope
+	local as=(setpriv --reuid=65533 --regid=65533 --clear-groups) latscope=$dir/latscope
 
 	[ -x "$latscope" ] || install -m755 .output/latscope "$latscope"
 	"$@"

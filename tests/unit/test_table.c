@@ -320,7 +320,7 @@ static char *streamed(struct json_object *object, bool indented)
 static void json_is_streamed_as_json_c_prints_it(void **state)
 {
 	static const char text[] =
-		"{\"a/b\":[1,null,-2.50,true,\"x\\n\\\"/\"],\"\\u0001\":{\"c\":[{\"d\":0}]}}";
+		"{\"a/b\":[1,null,-2.50,true,\"x\\\\\\\"/\"],\"\\u00e4\":{\"c\":[{\"d\":0}]}}";
 	struct json_object *object = json_tokener_parse(text);
 	const int pretty = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED;
 	char wanted[512], *got;
@@ -338,6 +338,9 @@ static void json_is_streamed_as_json_c_prints_it(void **state)
 	json_object_put(object);
 	got = streamed(json_tokener_parse("[[],{}]"), true);
 	assert_string_equal(got, "[\n  [],\n  {}\n]\n");
+	free(got);
+	got = streamed(json_tokener_parse("{\"\\u0001\":\"x\\n\"}"), false);
+	assert_string_equal(got, "{\"?\":\"x?\"}\n");
 	free(got);
 }
 
