@@ -149,7 +149,7 @@ static void undo(void *arg)
 	struct msr *msr = tier->state;
 
 	for (unsigned int i = 0; i < tier->nr_sockets; i++) {
-		msr->sockets[i].fd = -1;
+		msr__forget_files(&msr->sockets[i]);
 		if (!msr__next_cpu(tier, &msr->sockets[i]))
 			restore_socket(tier, &msr->sockets[i], tier->sockets[i].nr_boxes);
 	}
@@ -256,8 +256,7 @@ static int msr__close(struct tier *tier)
 			continue;
 		err = restore_socket(tier, socket, tier->sockets[i].nr_boxes);
 		first = first ? first : err;
-		if (socket->fd >= 0)
-			tier->sys->close(socket->fd);
+		msr__close_files(tier, socket);
 	}
 	guard__end(msr->guard);
 	if (msr->lock >= 0)

@@ -53,8 +53,9 @@ struct msr_box {
 
 struct msr_socket {
 	unsigned int cpus[SYSFS_CPUS], nr_cpus;
-	unsigned int at; /* the one that is open */
-	int fd;
+	unsigned int at; /* the one that is read */
+	int fd; /* of it; -1: none */
+	int fds[SYSFS_CPUS]; /* of all, as none can be opened once root is given up; -1 */
 	struct msr_box boxes[TIER_BOXES];
 };
 
@@ -85,6 +86,10 @@ const char *msr__text(int err);
 
 /* Another CPU of the same package, whose registers are the same; also one that is back. */
 int msr__next_cpu(struct tier *tier, struct msr_socket *socket);
+
+/* In a process that has others; closes those of this one. */
+void msr__forget_files(struct msr_socket *socket);
+void msr__close_files(struct tier *tier, struct msr_socket *socket);
 
 /*
  * msr_box.c: keep() reads only; plan() says what the registers are to hold; start() sets it going;

@@ -12,6 +12,8 @@
 
 #include "msr.h"
 
+#define MSR_TSC 0x10 /* which every CPU has */
+
 const char *msr__device_root(const struct tier *tier)
 {
 	return tier->config.msr_root ? tier->config.msr_root : "/dev/cpu";
@@ -40,19 +42,36 @@ static int explain_open(struct tier *tier, unsigned int cpu, int err)
 	}
 }
 
-static int open_cpu(struct tier *tier, struct msr_socket *socket)
+static int open_file(struct tier *tier, unsigned int cpu)
 {
 	char path[PATH_MAX];
-	int fd;
 
-	if (snprintf(path, sizeof(path), "%s/%u/msr", msr__device_root(tier),
-		     socket->cpus[socket->at]) >= PATH_MAX)
+	if (snprintf(path, sizeof(path), "%s/%u/msr", msr__device_root(tier), cpu) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	tier->calls++;
-	fd = tier->sys->open(path, O_RDWR);
-	if (fd < 0)
-		return fd;
-	socket->fd = fd;
+	return tier->sys->open(path, O_RDWR);
+}
+
+/* A file that was opened before its CPU went offline stays open: a read tells. */
+static bool is_offline(struct tier *tier, int fd)
+{
+	uint64_t value;
+
+	tier->calls++;
+	return tier->sys->pread(fd, &value, sizeof(value), MSR_TSC) == -ENXIO;
+}
+
+static int open_cpu(struct tier *tier, struct msr_socket *socket)
+{
+	int *fd = &socket->fds[socket->at];
+
+	if (*fd < 0)
+		*fd = open_file(tier, socket->cpus[socket->at]);
+	else if (is_offline(tier, *fd))
+		return -ENXIO;
+	if (*fd < 0)
+		return *fd;
+	socket->fd = *fd;
 	return 0;
 }
 
@@ -69,8 +88,6 @@ int msr__next_cpu(struct tier *tier, struct msr_socket *socket)
 {
 	unsigned int lost = socket->at;
 
-	if (socket->fd >= 0)
-		tier->sys->close(socket->fd);
 	socket->fd = -1;
 	for (unsigned int i = 1; i <= socket->nr_cpus; i++) {
 		socket->at = (lost + i) % socket->nr_cpus;
@@ -294,7 +311,27 @@ static int open_socket(struct tier *tier, struct msr_socket *socket)
 	err = open_cpu(tier, socket);
 	if (err == -ENXIO || err == -EIO)
 		err = msr__next_cpu(tier, socket) ? err : 0;
-	return err ? explain_open(tier, socket->cpus[socket->at], err) : 0;
+	if (err)
+		return explain_open(tier, socket->cpus[socket->at], err);
+	for (unsigned int i = 0; i < socket->nr_cpus; i++)
+		if (socket->fds[i] < 0)
+			socket->fds[i] = open_file(tier, socket->cpus[i]);
+	return 0;
+}
+
+void msr__forget_files(struct msr_socket *socket)
+{
+	socket->fd = -1;
+	for (unsigned int i = 0; i < SYSFS_CPUS; i++)
+		socket->fds[i] = -1;
+}
+
+void msr__close_files(struct tier *tier, struct msr_socket *socket)
+{
+	for (unsigned int i = 0; i < socket->nr_cpus; i++)
+		if (socket->fds[i] >= 0)
+			tier->sys->close(socket->fds[i]);
+	msr__forget_files(socket);
 }
 
 int msr__find(struct tier *tier)
@@ -313,7 +350,7 @@ int msr__find(struct tier *tier)
 	tier->state = msr;
 	msr->lock = -1;
 	for (unsigned int i = 0; i < TIER_SOCKETS; i++)
-		msr->sockets[i].fd = -1;
+		msr__forget_files(&msr->sockets[i]);
 	err = find_cpus(tier, msr);
 	if (!err && !tier->config.look)
 		err = msr__lock(tier);

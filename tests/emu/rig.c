@@ -19,6 +19,7 @@ const struct rig_generation rig_generations[RIG_GENERATIONS] = {
 
 uint64_t rig_calls;
 void (*rig_wrote)(void);
+bool rig_shut;
 uint64_t rig_first;
 
 /* There is no other /dev/cpu than the emulator's. */
@@ -27,6 +28,8 @@ static int rig_open(const char *path, int flags)
 	char moved[256];
 	int fd;
 
+	if (rig_shut)
+		return -EACCES;
 	if (!strncmp(path, "/dev/cpu/", 9)) {
 		snprintf(moved, sizeof(moved), "%s/%s", emu__root(), path + 9);
 		path = moved;

@@ -52,6 +52,9 @@ extern uint64_t rig_calls;
 /* Called after each write of a register. NULL: nobody is told. */
 extern void (*rig_wrote)(void);
 
+/* Nothing can be opened any more, as after root was given up. */
+extern bool rig_shut;
+
 /* Where the counters begin; 0: at a large number, as they do. */
 extern uint64_t rig_first;
 

@@ -174,11 +174,13 @@ static void another_cpu_of_the_socket_stands_in(void **state)
 	rig__machine(&setup);
 	rig__start(&rig, &setup);
 	assert_int_equal(tier__sockets(rig.tier), 2);
+	rig_shut = true;
 	assert_int_equal(rig__read(&rig, 1e7), 0);
 	emu__tell("offline cpu=2");
 	assert_trouble(&rig, "CPU 2");
 	emu__tell("offline cpu=0");
 	rig__finish(&rig);
+	rig_shut = false;
 	unit_remove(root);
 }
 
@@ -188,10 +190,12 @@ static void it_may_be_back_before_the_end(void **state)
 
 	(void)state;
 	begin(&rig);
+	rig_shut = true;
 	emu__tell("offline cpu=2");
 	rig__read(&rig, 1e7);
 	emu__tell("offline cpu=2 on=0");
 	rig__finish(&rig);
+	rig_shut = false;
 }
 
 /* Fault 9: another's event would be taken for occupancy. It must not, and is his to put back. */
