@@ -64,15 +64,19 @@ static int take_sum(sqlite3_stmt *row, struct run_check *check)
 	struct run_checked *sum = name && name[0] == 't' ? &check->time : &check->events;
 	uint64_t *const numbers[] = { &sum->ours_low, &sum->ours_high, &sum->kernel_low,
 				      &sum->kernel_high, &sum->tolerance };
+	int64_t number;
 
 	take_text(row, 1, check->source, sizeof(check->source));
 	take_text(row, 2, check->why, sizeof(check->why));
 	if (sqlite3_column_type(row, 3) == SQLITE_NULL)
 		return 0;
 	for (int i = 0; i < 5; i++) {
+		number = sqlite3_column_int64(row, 3 + i);
 		if (sqlite3_column_type(row, 3 + i) != SQLITE_INTEGER)
 			return -EUCLEAN;
-		*numbers[i] = (uint64_t)sqlite3_column_int64(row, 3 + i);
+		if (number < 0 && (number != -1 || numbers[i] != &sum->ours_high))
+			return -EUCLEAN;
+		*numbers[i] = (uint64_t)number;
 	}
 	sum->known = true;
 	return 0;
@@ -114,6 +118,8 @@ static int read_open(sqlite3 *db, int64_t module, struct lat_open *open)
 		return err;
 	sqlite3_bind_int64(row, 1, module);
 	err = sql__step(row);
+	if (err > 0 && sqlite3_column_int64(row, 0) < 0)
+		err = -EUCLEAN;
 	if (err > 0)
 		open->sum_ns = (uint64_t)sqlite3_column_int64(row, 0);
 	sqlite3_finalize(row);

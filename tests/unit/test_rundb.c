@@ -669,6 +669,9 @@ static void errors_are_distinct(void **state)
 		{ "CREATE TABLE later(x)", 0 },
 		{ "DROP TABLE process", 0 }, /* earlier versions had none */
 		{ "UPDATE process SET lived_ns = -1", -EUCLEAN },
+		{ "UPDATE kernel_check SET kernel_high = -9223372036854775808", -EUCLEAN },
+		{ "UPDATE kernel_check SET ours_high = -2", -EUCLEAN },
+		{ "UPDATE module SET open_sum_ns = -1", -EUCLEAN },
 		{ "PRAGMA user_version = 2", -EPROTONOSUPPORT },
 		{ "PRAGMA user_version = 0", -EUCLEAN },
 		{ "PRAGMA application_id = 7", -EMEDIUMTYPE },
