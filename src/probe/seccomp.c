@@ -163,7 +163,7 @@ static int allow_each(scmp_filter_ctx filter, int call, unsigned int argument, c
 	return err;
 }
 
-/* No new code; limits are read, not set; what perf events take. */
+/* No new code; limits are read, not set; its own priority; what perf events take. */
 static int allow_masked(scmp_filter_ctx filter)
 {
 	const struct {
@@ -173,6 +173,7 @@ static int allow_masked(scmp_filter_ctx filter)
 		{ SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0) },
 		{ SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0) },
 		{ SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0) },
+		{ SCMP_SYS(setpriority), SCMP_A1(SCMP_CMP_EQ, 0) },
 		{ SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_MASKED_EQ, IOCTL_TYPE, PERF_IOCTLS) },
 	};
 	int err = 0;

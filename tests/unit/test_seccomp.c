@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -59,6 +60,16 @@ static long signal_parent(void)
 static long signal_workload(void)
 {
 	return kill(WORKLOAD, 0);
+}
+
+static long lower_own_priority(void)
+{
+	return setpriority(PRIO_PROCESS, 0, 5);
+}
+
+static long lower_priority_of_parent(void)
+{
+	return setpriority(PRIO_PROCESS, (id_t)getppid(), 5);
 }
 
 static long load_program(void)
@@ -127,6 +138,13 @@ static void test_only_the_workload_can_be_signalled(void **state)
 	assert_int_equal(outcome(signal_workload), ESRCH);
 }
 
+static void test_only_its_own_priority_can_be_lowered(void **state)
+{
+	(void)state;
+	assert_int_equal(outcome(lower_own_priority), 0);
+	assert_int_equal(outcome(lower_priority_of_parent), ENOSYS);
+}
+
 static void test_maps_are_read_but_no_program_is_loaded(void **state)
 {
 	int err = outcome(read_map);
@@ -184,6 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_new_code_processes_and_sockets_are_refused),
 		cmocka_unit_test(test_only_the_workload_can_be_signalled),
+		cmocka_unit_test(test_only_its_own_priority_can_be_lowered),
 		cmocka_unit_test(test_maps_are_read_but_no_program_is_loaded),
 		cmocka_unit_test(test_files_are_read),
 		cmocka_unit_test(test_all_threads_have_the_filter),
