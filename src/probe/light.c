@@ -267,25 +267,38 @@ static bool deserves_row(const struct probe *probe, const struct run_data *total
 	return true;
 }
 
+/*
+ * Makes the key. One that got the last row of the kernel's while another CPU already found none is
+ * there: it keeps that row, and what came before stays with all others. 1: made, 0 or -errno.
+ */
+static int make_key(struct probe *probe, const struct period *period, struct lat_key_info *info)
+{
+	int fd = bpf_object__find_map_fd_by_name(probe->obj, "keys");
+
+	info->row = probe->light->next_row;
+	memcpy(info->comm, period->light.comm, sizeof(info->comm));
+	if (bpf_map_update_elem(fd, &period->key, info, BPF_NOEXIST))
+		return errno == EEXIST ? 0 : -errno;
+	probe->light->next_row++;
+	return 1;
+}
+
 static int give_row(struct probe *probe, struct run_data *total, struct run_data *delta,
 		    struct names *names, const struct period *period)
 {
-	struct lat_key_info info = { .row = probe->light->next_row++ };
+	struct lat_key_info info = { 0 };
 	char name[RUN_NAME];
-	int err;
+	int made;
 
-	memcpy(info.comm, period->light.comm, sizeof(info.comm));
+	made = make_key(probe, period, &info);
+	if (made <= 0)
+		return made;
 	names__key(names, &period->key, info.comm, name);
 	period->weight->index = probe->nr_keys;
 	period->weight->has_row = true;
 	period->weight->ns -= period->light.sum_ns;
 	probe->row_read[info.row] = true;
-	err = probe__add_key(probe, total, delta, &period->key, name, info.row);
-	if (err)
-		return err;
-	err = bpf_map_update_elem(bpf_object__find_map_fd_by_name(probe->obj, "keys"), &period->key,
-				  &info, BPF_NOEXIST);
-	return err ? -errno : 0;
+	return probe__add_key(probe, total, delta, &period->key, name, info.row);
 }
 
 static int by_weight(const void *left, const void *right)
@@ -308,7 +321,7 @@ static int share_out(struct probe *probe, struct run_data *total, struct run_dat
 				continue;
 			err = give_row(probe, total, delta, names, period);
 		}
-		if (!err)
+		if (!err && period->weight->has_row)
 			err = move(probe, total, period);
 	}
 	return err;
