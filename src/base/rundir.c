@@ -147,6 +147,7 @@ static int make_for_caller(struct rundir *rundir, const char *parent, const char
 	if (err != -EACCES && err != -EPERM)
 		return err;
 	err = make_in(rundir, parent, name, geteuid(), true);
+	rundir->is_by_root = !err;
 	return err ? err : give_away(rundir);
 }
 
@@ -203,7 +204,11 @@ void rundir__discard(struct rundir *rundir)
 {
 	if (!rundir->at[0])
 		return;
-	rundir__enter(rundir);
+	/* Who gave up root has what it takes, or leaves an empty directory. */
+	if (!rundir->is_by_root)
+		rundir__enter(rundir);
+	else if (!geteuid())
+		caller__leave();
 	unlinkat(rundir->parent, rundir->name, AT_REMOVEDIR);
 	rundir__leave(rundir);
 	rundir__close(rundir);

@@ -20,6 +20,7 @@ struct rundir {
 	int fd, parent;
 	struct caller owner;
 	bool is_entered; /* for good */
+	bool is_by_root; /* made where the owner may not write */
 };
 
 /*

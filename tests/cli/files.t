@@ -34,6 +34,12 @@ is 'also what lies above it' "$(modes "$dir/theirs")" "d700 $owner d755 $owner f
 ok 'it is whole' complete "$(recording "$dir/theirs/a/b")"
 run record -q -d 50ms -o "$dir/rooted"
 is 'where the caller may not write, root makes it' "$(modes "$(recording "$dir/rooted")")" "d700 $owner f600 $owner "
+refuses 'there, too' 1 'less than 8192 TiB is free' runqlat -d 10ms --min-free 8192T -o "$dir/rooted"
+is 'what root made and does not need is gone' "$(find "$dir/rooted" -mindepth 1 -type d -empty)" ''
+as+=(setpriv '--bounding-set=-setuid,-setgid')
+refuses 'not even root' 1 'cannot give up privileges' runqlat -d 10ms -o "$dir/rooted"
+is 'also where privileges could not be given up' "$(find "$dir/rooted" -mindepth 1 -type d -empty)" ''
+as=(env "SUDO_UID=$user" "SUDO_GID=$user")
 run ringlat --backend user -n 20000 -o "$dir/rings"
 is 'ringlat does so, too' "$(modes "$(recording "$dir/rings")")" "d700 $owner f600 $owner "
 run runqlat -q -d 50ms -o "$dir/theirs/w" -- touch "$dir/of-root"
