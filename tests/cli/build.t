@@ -36,7 +36,7 @@ hidden() { "${as[@]}" true; }
 # elsewhere CMD...: in another directory, which has no more than what they are built from
 elsewhere() (cd "$dir/elsewhere" && "$@")
 mkdir "$dir/elsewhere"
-cp -r Makefile bpf include scripts "$dir/elsewhere"
+cp -r Makefile bpf include mk scripts "$dir/elsewhere"
 
 ok 'there are BPF objects' test "${#objects[@]}" -ge 5
 for arch in x86 arm64; do

@@ -155,7 +155,7 @@ check 'one figure' 0 '' 'for 1 judged figure .*p50 [^
 check 'an effect that nothing has' 0 '' 'from a ratio of 1e\+05 .*0 worse; 0 better' \
 	compare --fail-on worse --min-effect 9999900% "$many_off" "$many_on"
 hidden=$(find "$many_on" -name '2*Z' | sort | sed -n 3p)
-chmod 755 "$dir/on" "$many_on" "$dir/off" "$many_off" && chmod 700 "$hidden"
+chmod -R go+rX "$dir/on" "$dir/off" && chmod 700 "$hidden"
 unprivileged refuses 'one of several that may not be read' 1 "/${hidden##*/}: Permission denied; none is left out" \
 	compare "$many_off" "$many_on"
 run compare --json "$many_off" "$many_on"
