@@ -5,11 +5,12 @@
 
 /*
  * Half an event more keeps the logarithm of no events finite, and makes that of a Poisson count
- * nearly unbiased from one event on (Haldane, see judge.c).
+ * nearly unbiased from one event on (Haldane, see judge.c). So does 1 ns that of no time, as of a
+ * run that was cut off before its first interval ended.
  */
 static double log_rate(uint64_t events, uint64_t ns)
 {
-	return log(((double)events + 0.5) / ((double)ns / 1e9));
+	return log(((double)events + 0.5) / (fmax((double)ns, 1) / 1e9));
 }
 
 /*

@@ -5,6 +5,7 @@
 
 #include "base/hist.h"
 #include "stat/judge.h"
+#include "stat/rate.h"
 #include "stat/share.h"
 
 #define TAIL_NS 8000
@@ -551,6 +552,21 @@ static void one_run(void **state)
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
 }
 
+static void a_window_of_no_time(void **state)
+{
+	const struct unit units[] = { { .window = 0, .events = 5 }, { .window = 2, .events = 7 } };
+	const uint64_t windows_ns[] = { 1000000000, 0, 1000000000 };
+
+	(void)state;
+	for (int batches = 0; batches < 2; batches++) {
+		struct rate rate = rate__of(units, 2, windows_ns, 3, false, batches);
+
+		assert_true(rate.per_second == 6);
+		assert_true(isfinite(rate.centre));
+		assert_true(isfinite(rate.variance));
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -579,6 +595,7 @@ int main(void)
 		TEST(fewer_is_neither_worse_nor_better),
 		TEST(a_rate_of_few_events),
 		TEST(equal_rates_are_seldom_told_apart),
+		cmocka_unit_test(a_window_of_no_time),
 	};
 
 	return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
