@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <bpf/bpf.h>
 
@@ -128,62 +126,16 @@ static int add_new_keys(struct probe *probe, struct run_data *total, struct run_
 				 &reading);
 }
 
-/*
- * Rows are read by memory: while a task reads a map by system call, and is preempted there, the
- * kernel skips the programs of kprobes and perf events on that CPU, and does not count all of them.
- * They are mapped a few at a time, so that they do not become ours.
- */
-struct rows {
-	int fd;
-	char *at; /* NULL: none are mapped */
-	size_t offset, size; /* within the map */
-};
-
-#define ROWS_AT_ONCE (256 * 1024)
-
-static void unmap_rows(struct rows *rows)
-{
-	if (rows->at)
-		munmap(rows->at, rows->size);
-	rows->at = NULL;
-}
-
-/* An array keeps values 8 bytes aligned, which they are. */
-static int copy_row(struct rows *rows, size_t map_size, uint32_t row, struct lat_hist *copy)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), at = row * sizeof(*copy);
-
-	if (!rows->at || at < rows->offset || at + sizeof(*copy) > rows->offset + rows->size) {
-		unmap_rows(rows);
-		rows->offset = at / page * page;
-		rows->size = map_size - rows->offset < ROWS_AT_ONCE ? map_size - rows->offset
-								    : ROWS_AT_ONCE;
-		rows->at = mmap(NULL, rows->size, PROT_READ, MAP_SHARED, rows->fd,
-				(off_t)rows->offset);
-		if (rows->at == MAP_FAILED) {
-			rows->at = NULL;
-			return -errno;
-		}
-	}
-	memset(copy, 0, sizeof(*copy));
-	hist__add(copy, (const void *)(rows->at + (at - rows->offset)));
-	return 0;
-}
-
 static int read_rows(struct probe *probe, struct run_data *total, struct run_data *delta)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t all = LAT_ROWS_TOTAL(probe->knobs.rows) * sizeof(struct lat_hist);
-	size_t map_size = (all + page - 1) / page * page;
-	struct rows rows = { .fd = map_fd(probe, "rows") };
+	int fd = map_fd(probe, "rows");
 	struct lat_hist now, gained;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < probe->nr_keys; i++) {
-		err = copy_row(&rows, map_size, probe->rows[i], &now);
-		if (err)
-			break;
-		hist__cut_tail(&now); /* it is copied while it grows */
+		if (bpf_map_lookup_elem(fd, &probe->rows[i], &now))
+			return -errno;
+		hist__cut_tail(&now); /* the kernel copies the slots first */
 		light__adjust(probe, i, &now);
 		sparse__expand(&total->keys[i].hist, &gained);
 		hist__delta(&gained, &now, &gained);
@@ -191,7 +143,6 @@ static int read_rows(struct probe *probe, struct run_data *total, struct run_dat
 		if (!err)
 			err = sparse__set(&total->keys[i].hist, &now);
 	}
-	unmap_rows(&rows);
 	return err;
 }
 
