@@ -26,6 +26,7 @@ struct probe {
 	const void *cells; /* mapped: per CPU, nr_metrics cells, cell_stride bytes apart */
 	size_t cell_stride, cells_size;
 	uint32_t *rows; /* row of each key read so far, in the order of data->keys */
+	uint32_t *key_of; /* by row: the number of its key, from 1; 0: it has none yet */
 	bool *row_read; /* by row: is it among them? */
 	size_t nr_keys; /* keys of data that are not "(other)" */
 	struct light *light; /* keys without a row; NULL: none yet */
@@ -43,6 +44,9 @@ extern const struct probe_ops iolat_ops;
  */
 int probe__add_key(struct probe *probe, struct run_data *total, struct run_data *delta,
 		   const struct lat_key *key, const char *name, uint32_t row);
+
+/* Copies the row of a key, by its number. 0 or -errno. */
+int probe__read_row(const struct probe *probe, size_t key, struct lat_hist *copy);
 
 /* Takes a link over; it is destroyed with the probe. On failure the link is destroyed at once. */
 int probe__keep_link(struct probe *probe, struct bpf_link *link);

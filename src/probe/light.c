@@ -195,13 +195,14 @@ static int move(struct probe *probe, const struct run_data *total, const struct 
 	const struct lat_key other = { RUN_OTHER_ID, period->key.by, period->key.metric };
 	size_t at = run__find_key((struct run_data *)total, &other) - total->keys;
 	struct lat_hist *to = moved_of(probe, period->weight->index), *from = moved_of(probe, at);
-	int fd = bpf_object__find_map_fd_by_name(probe->obj, "rows");
 	struct lat_hist fresh, before;
+	int err;
 
 	if (!to || !from)
 		return -ENOMEM;
-	if (bpf_map_lookup_elem(fd, &probe->rows[at], &fresh))
-		return -errno;
+	err = probe__read_row(probe, at, &fresh);
+	if (err)
+		return err;
 	light__adjust(probe, at, &fresh);
 	sparse__expand(&total->keys[at].hist, &before);
 	for (uint32_t slot = 0; slot < HIST_SLOTS; slot++)

@@ -372,6 +372,7 @@ void probe__close(struct probe *probe)
 	free(probe->links);
 	light__free(probe);
 	free(probe->rows);
+	free(probe->key_of);
 	free(probe->row_read);
 	free(probe);
 }

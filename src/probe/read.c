@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reading what the programs counted: cells by memory, rows by system call. */
+/* Reading what the programs counted, by memory; only the keys come by system call. */
 #include "internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 
 #include <base/hist.h>
 
 #include "light.h"
+
+#define ROWS_AT_ONCE 64 /* mapped: all at once would be much of our resident memory */
 
 static int map_fd(const struct probe *probe, const char *name)
 {
@@ -56,9 +60,11 @@ int probe__add_key(struct probe *probe, struct run_data *total, struct run_data 
 	err = run__add_key(total, key, name);
 	if (!err)
 		err = run__add_key(delta, key, name);
-	if (!err)
-		probe->rows[probe->nr_keys++] = row;
-	return err;
+	if (err)
+		return err;
+	probe->rows[probe->nr_keys++] = row;
+	probe->key_of[row] = probe->nr_keys;
+	return 0;
 }
 
 /* The keys "(other)" come first, so that the rest can grow. */
@@ -126,23 +132,110 @@ static int add_new_keys(struct probe *probe, struct run_data *total, struct run_
 				 &reading);
 }
 
-static int read_rows(struct probe *probe, struct run_data *total, struct run_data *delta)
+/* ---- rows ---- */
+
+/* Some of the rows in our memory. */
+struct view {
+	void *map;
+	size_t size;
+	const struct lat_hist *rows;
+};
+
+static int map_rows(const struct probe *probe, uint32_t first, uint32_t nr, struct view *view)
 {
-	int fd = map_fd(probe, "rows");
+	size_t page = sysconf(_SC_PAGESIZE), start = first * sizeof(struct lat_hist);
+	size_t before = start % page;
+
+	view->size = before + nr * sizeof(struct lat_hist);
+	view->map = mmap(NULL, view->size, PROT_READ, MAP_SHARED, map_fd(probe, "rows"),
+			 (off_t)(start - before));
+	if (view->map == MAP_FAILED)
+		return -errno;
+	view->rows = (const void *)((const char *)view->map + before);
+	return 0;
+}
+
+/*
+ * Slots first, as hist__cut_tail() wants it. By memory, since a system call for a map keeps kprobes
+ * and perf events of its CPU from running programs, also while it is preempted.
+ */
+static void copy_row(struct lat_hist *copy, const struct lat_hist *row)
+{
+	for (uint32_t i = 0; i < HIST_SLOTS; i++)
+		copy->slots[i] = __atomic_load_n(&row->slots[i], __ATOMIC_ACQUIRE);
+	copy->sum_ns = __atomic_load_n(&row->sum_ns, __ATOMIC_ACQUIRE);
+	copy->max_ns = __atomic_load_n(&row->max_ns, __ATOMIC_ACQUIRE);
+	copy->tail = __atomic_load_n(&row->tail, __ATOMIC_ACQUIRE);
+}
+
+int probe__read_row(const struct probe *probe, size_t key, struct lat_hist *copy)
+{
+	struct view view;
+	int err;
+
+	err = map_rows(probe, probe->rows[key], 1, &view);
+	if (err)
+		return err;
+	copy_row(copy, view.rows);
+	munmap(view.map, view.size);
+	return 0;
+}
+
+static int read_key(const struct probe *probe, size_t key, const struct lat_hist *row,
+		    struct sparse *total, struct sparse *delta)
+{
 	struct lat_hist now, gained;
+	int err;
+
+	copy_row(&now, row);
+	hist__cut_tail(&now);
+	light__adjust(probe, key, &now);
+	sparse__expand(total, &gained);
+	hist__delta(&gained, &now, &gained);
+	err = sparse__set(delta, &gained);
+	return err ? err : sparse__set(total, &now);
+}
+
+static bool have_keys(const struct probe *probe, uint32_t first, uint32_t nr)
+{
+	for (uint32_t row = first; row < first + nr; row++)
+		if (probe->key_of[row])
+			return true;
+	return false;
+}
+
+static int read_some(const struct probe *probe, uint32_t first, uint32_t nr,
+		     const struct run_data *total, const struct run_data *delta)
+{
+	struct view view;
+	int err;
+
+	if (!have_keys(probe, first, nr))
+		return 0;
+	err = map_rows(probe, first, nr, &view);
+	if (err)
+		return err;
+	for (uint32_t i = 0; !err && i < nr; i++) {
+		uint32_t key = probe->key_of[first + i];
+
+		if (key)
+			err = read_key(probe, key - 1, &view.rows[i], &total->keys[key - 1].hist,
+				       &delta->keys[key - 1].hist);
+	}
+	munmap(view.map, view.size);
+	return err;
+}
+
+static int read_rows(const struct probe *probe, const struct run_data *total,
+		     const struct run_data *delta)
+{
+	uint32_t rows = LAT_ROWS_TOTAL(probe->knobs.rows);
 	int err = 0;
 
-	for (size_t i = 0; !err && i < probe->nr_keys; i++) {
-		if (bpf_map_lookup_elem(fd, &probe->rows[i], &now))
-			return -errno;
-		hist__cut_tail(&now); /* the kernel copies the slots first */
-		light__adjust(probe, i, &now);
-		sparse__expand(&total->keys[i].hist, &gained);
-		hist__delta(&gained, &now, &gained);
-		err = sparse__set(&delta->keys[i].hist, &gained);
-		if (!err)
-			err = sparse__set(&total->keys[i].hist, &now);
-	}
+	for (uint32_t first = 0; !err && first < rows; first += ROWS_AT_ONCE)
+		err = read_some(probe, first,
+				rows - first < ROWS_AT_ONCE ? rows - first : ROWS_AT_ONCE, total,
+				delta);
 	return err;
 }
 
@@ -150,8 +243,9 @@ static int start_keys(struct probe *probe, struct run_data *total, struct run_da
 		      struct names *names)
 {
 	probe->rows = calloc(LAT_ROWS_TOTAL(probe->knobs.rows), sizeof(*probe->rows));
+	probe->key_of = calloc(LAT_ROWS_TOTAL(probe->knobs.rows), sizeof(*probe->key_of));
 	probe->row_read = calloc(probe->knobs.rows, sizeof(*probe->row_read));
-	if (!probe->rows || !probe->row_read || light__new(probe))
+	if (!probe->rows || !probe->key_of || !probe->row_read || light__new(probe))
 		return -ENOMEM;
 	return add_other_keys(probe, total, delta, names);
 }

@@ -56,6 +56,13 @@ spoiled() {
 	"${@:2}"
 }
 
+# without_lookup NAME CMD...: where nobody can look up in the BPF map NAME.
+without_lookup() {
+	local as=(env NO_LOOKUP="$1" LD_PRELOAD="$dir/spoil.so")
+
+	"${@:2}"
+}
+
 helper() { "${CC:-gcc}" -O2 -Wall -Wextra -Werror -D_GNU_SOURCE "tests/cli/$1.c" -o "$dir/${2-$1}" "${@:3}"; }
 ok 'a helper: bpf() is forbidden' helper no_bpf
 ok 'a helper: the verifier refuses a program' helper spoil spoil.so -shared -fPIC
@@ -117,6 +124,12 @@ without_btf refuses 'no BTF: doctor' 77 "doctor: $no_btf" doctor
 without_btf refuses 'no BTF: wrong usage is still that' 2 'no rung' runqlat --rung ladder
 without_btf check 'no BTF: a recording is read all the same' 0 '' 'memlat .*runqlat .*iolat ' \
 	report "$(recording "$dir/theirs")"
+
+# A system call for a map would keep kprobes and perf events of its CPU from running programs.
+without_lookup rows check 'the rows of a split are read without a system call' 0 '' 'process +events .*thread +events ' \
+	runqlat -q --by process,thread -i 20ms -d 200ms
+without_lookup keys run runqlat -q --by process,thread -i 20ms -d 200ms
+ok 'which is not so of the keys' test "$status" != 0
 
 # A program that the verifier refuses.
 verdict="the kernel's verifier refused program hashed_switch: R1 32-bit pointer arithmetic prohibited \(-v shows its log\)"

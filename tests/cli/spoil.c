@@ -2,10 +2,14 @@
 /*
  * LD_PRELOAD=spoil.so SPOIL=NAME CMD [ARG...]: each BPF program of CMD whose name begins with NAME
  * begins with an instruction that no kernel's verifier takes: 32-bit arithmetic on the context.
+ *
+ * LD_PRELOAD=spoil.so NO_LOOKUP=NAME CMD [ARG...]: CMD cannot look up in its BPF map NAME.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <linux/bpf.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +29,25 @@ static void spoil(union bpf_attr *attr)
 		*(struct bpf_insn *)(uintptr_t)attr->insns = bad;
 }
 
+typedef long any_call(long number, ...);
+
+static bool is_forbidden(any_call *real, long command, const union bpf_attr *attr)
+{
+	const char *name = getenv("NO_LOOKUP");
+	struct bpf_map_info info = { 0 };
+	union bpf_attr ask = { .info = { .info_len = sizeof(info), .info = (uintptr_t)&info } };
+
+	if (!name || (command != BPF_MAP_LOOKUP_ELEM && command != BPF_MAP_LOOKUP_BATCH))
+		return false;
+	ask.info.bpf_fd = command == BPF_MAP_LOOKUP_ELEM ? attr->map_fd : attr->batch.map_fd;
+	return !real(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &ask, sizeof(ask)) &&
+	       !strcmp(info.name, name);
+}
+
 /* libbpf has no other way to bpf(). */
 long syscall(long number, ...)
 {
-	long (*real)(long number, ...);
+	any_call *real;
 	va_list args;
 	long arg[6];
 
@@ -39,5 +58,9 @@ long syscall(long number, ...)
 	va_end(args);
 	if (number == SYS_bpf && arg[0] == BPF_PROG_LOAD)
 		spoil((union bpf_attr *)(uintptr_t)arg[1]);
+	if (number == SYS_bpf && is_forbidden(real, arg[0], (void *)(uintptr_t)arg[1])) {
+		errno = EPERM;
+		return -1;
+	}
 	return real(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 }
