@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 
 #include "by.h"
-#include "clean.h"
 #include "counts.h"
 #include "grow.h"
 #include "hist.h"
 #include "rundb_account.h"
 #include "rundb_check.h"
 #include "rundb_table.h"
+#include "rundb_row.h"
 #include "rundir.h"
 #include "sql.h"
 
@@ -103,52 +103,12 @@ static int each_row(struct rundb *db, const char *sql, consume_row *consume, voi
 	return err;
 }
 
-/* Numbers of a file that is not damaged are there and not negative. */
-static int read_number(sqlite3_stmt *row, int column, uint64_t *value)
-{
-	int64_t number = sqlite3_column_int64(row, column);
-
-	if (sqlite3_column_type(row, column) != SQLITE_INTEGER || number < 0)
-		return -EUCLEAN;
-	*value = (uint64_t)number;
-	return 0;
-}
-
-/* What is null, or longer than we write, is cut rather than refused. */
-static void read_text(sqlite3_stmt *row, int column, char *text, size_t size)
-{
-	const char *value = (const char *)sqlite3_column_text(row, column);
-
-	clean__text(text, size, value ? value : "");
-}
-
-static int read_owned(sqlite3_stmt *row, int column, char **text)
-{
-	const char *value = (const char *)sqlite3_column_text(row, column);
-
-	if (!value)
-		return -EUCLEAN;
-	free(*text);
-	*text = strdup(value);
-	return *text ? 0 : -ENOMEM;
-}
-
-static int read_flag(sqlite3_stmt *row, int column, bool *flag)
-{
-	uint64_t value = 0;
-	int err;
-
-	err = read_number(row, column, &value);
-	*flag = value;
-	return err;
-}
-
 static int read_status(sqlite3_stmt *row, int column, int *status)
 {
 	uint64_t value = 0;
 	int err;
 
-	err = read_number(row, column, &value);
+	err = rundb_row__number(row, column, &value);
 	*status = (int)(value & 0xffff);
 	return err;
 }
@@ -159,31 +119,31 @@ static int take_meta(struct rundb *db, sqlite3_stmt *row, void *to)
 	char name[RUN_NAME];
 
 	(void)to;
-	read_text(row, 0, name, sizeof(name));
+	rundb_row__text(row, 0, name, sizeof(name));
 	if (!strcmp(name, "start_mono_ns"))
-		return read_number(row, 1, &run->start_mono_ns);
+		return rundb_row__number(row, 1, &run->start_mono_ns);
 	if (!strcmp(name, "duration_ns"))
-		return read_number(row, 1, &run->duration_ns);
+		return rundb_row__number(row, 1, &run->duration_ns);
 	if (!strcmp(name, "interval_ns"))
-		return read_number(row, 1, &run->interval_ns);
+		return rundb_row__number(row, 1, &run->interval_ns);
 	if (!strcmp(name, "tail_ns"))
-		return read_number(row, 1, &run->tail_ns);
+		return rundb_row__number(row, 1, &run->tail_ns);
 	if (!strcmp(name, "workload"))
-		return read_owned(row, 1, &run->workload);
+		return rundb_row__owned(row, 1, &run->workload);
 	if (!strcmp(name, "workload_status"))
 		return read_status(row, 1, &run->workload_status);
 	if (!strcmp(name, "workload_outlived"))
-		return read_number(row, 1, &run->workload_outlived);
+		return rundb_row__number(row, 1, &run->workload_outlived);
 	if (!strcmp(name, "filter"))
-		return read_owned(row, 1, &run->filter);
+		return rundb_row__owned(row, 1, &run->filter);
 	if (!strcmp(name, "host"))
-		return read_owned(row, 1, &run->host);
+		return rundb_row__owned(row, 1, &run->host);
 	if (!strcmp(name, "complete"))
-		return read_flag(row, 1, &run->complete);
+		return rundb_row__flag(row, 1, &run->complete);
 	if (!strcmp(name, "process_why"))
-		read_text(row, 1, run->lives_why, sizeof(run->lives_why));
+		rundb_row__text(row, 1, run->lives_why, sizeof(run->lives_why));
 	if (!strcmp(name, "start_utc"))
-		read_text(row, 1, run->start_utc, sizeof(run->start_utc));
+		rundb_row__text(row, 1, run->start_utc, sizeof(run->start_utc));
 	return 0;
 }
 
@@ -194,8 +154,8 @@ static int take_label(struct rundb *db, sqlite3_stmt *row, void *to)
 	(void)to;
 	if (run->nr_labels == RUN_LABELS)
 		return -EUCLEAN;
-	read_text(row, 0, run->labels[run->nr_labels].key, RUN_NAME);
-	read_text(row, 1, run->labels[run->nr_labels].value, RUN_TEXT);
+	rundb_row__text(row, 0, run->labels[run->nr_labels].key, RUN_NAME);
+	rundb_row__text(row, 1, run->labels[run->nr_labels].value, RUN_TEXT);
 	run->nr_labels++;
 	return 0;
 }
@@ -212,7 +172,7 @@ static int take_module_end(struct run_module *module, sqlite3_stmt *row, int col
 
 	if (sqlite3_column_type(row, column) == SQLITE_NULL)
 		return 0;
-	err = read_number(row, column, &number);
+	err = rundb_row__number(row, column, &number);
 	if (err)
 		return err;
 	module->open.count = number;
@@ -220,7 +180,7 @@ static int take_module_end(struct run_module *module, sqlite3_stmt *row, int col
 	if (module->open_age_known)
 		module->open.oldest_ns = (uint64_t)sqlite3_column_int64(row, column + 1);
 	for (unsigned int i = 0; !err && i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		err = read_number(row, column + 2 + (int)i, numbers[i]);
+		err = rundb_row__number(row, column + 2 + (int)i, numbers[i]);
 	return err;
 }
 
@@ -234,11 +194,11 @@ static int take_module(struct rundb *db, sqlite3_stmt *row, void *to)
 	if (run->nr_modules == RUN_MODULES)
 		return -EUCLEAN;
 	db->module_ids[run->nr_modules++] = sqlite3_column_int64(row, 0);
-	read_text(row, 1, module->name, sizeof(module->name));
-	read_text(row, 2, module->rung, sizeof(module->rung));
-	read_text(row, 3, module->mechanism, sizeof(module->mechanism));
-	read_text(row, 4, module->refused, sizeof(module->refused));
-	read_text(row, 5, split, sizeof(split));
+	rundb_row__text(row, 1, module->name, sizeof(module->name));
+	rundb_row__text(row, 2, module->rung, sizeof(module->rung));
+	rundb_row__text(row, 3, module->mechanism, sizeof(module->mechanism));
+	rundb_row__text(row, 4, module->refused, sizeof(module->refused));
+	rundb_row__text(row, 5, split, sizeof(split));
 	if (split[0] && by__parse(split, &module->by))
 		return -EUCLEAN;
 	return take_module_end(module, row, 6);
@@ -267,8 +227,8 @@ static int take_metric(struct rundb *db, sqlite3_stmt *row, void *to)
 	db->metrics[db->nr_metrics].id = sqlite3_column_int64(row, 0);
 	db->metrics[db->nr_metrics].module = (unsigned int)index;
 	db->metrics[db->nr_metrics++].metric = module->nr_metrics;
-	read_text(row, 2, module->metrics[module->nr_metrics].name, RUN_NAME);
-	read_text(row, 3, module->metrics[module->nr_metrics].what, RUN_TEXT);
+	rundb_row__text(row, 2, module->metrics[module->nr_metrics].name, RUN_NAME);
+	rundb_row__text(row, 3, module->metrics[module->nr_metrics].what, RUN_TEXT);
 	module->nr_metrics++;
 	return 0;
 }
@@ -292,7 +252,7 @@ static int add_key(struct rundb *db, const struct series *series, sqlite3_stmt *
 
 	if (total->nr_keys == MOST_KEYS)
 		return -E2BIG;
-	read_text(row, 4, name, sizeof(name));
+	rundb_row__text(row, 4, name, sizeof(name));
 	return run__add_key(total, &key, name);
 }
 
@@ -317,7 +277,7 @@ static int take_series(struct rundb *db, sqlite3_stmt *row, void *to)
 	(void)to;
 	if (metric < 0)
 		return metric;
-	read_text(row, 2, split, sizeof(split));
+	rundb_row__text(row, 2, split, sizeof(split));
 	series = (struct series){ .id = sqlite3_column_int64(row, 0),
 				  .module = db->metrics[metric].module,
 				  .metric = db->metrics[metric].metric,
@@ -465,7 +425,8 @@ static int take_slot(struct rundb *db, sqlite3_stmt *row, void *to)
 	int err;
 
 	if (!find_place(db, to, sqlite3_column_int64(row, 0), &place) ||
-	    read_number(row, 1, &slot) || read_number(row, 2, &count) || slot >= HIST_SLOTS)
+	    rundb_row__number(row, 1, &slot) || rundb_row__number(row, 2, &count) ||
+	    slot >= HIST_SLOTS)
 		return -EUCLEAN;
 	if (place.metric)
 		return add(db, (uint64_t *)&place.metric->slots[slot], count);
@@ -482,7 +443,8 @@ static int add_sums(struct rundb *db, sqlite3_stmt *row, uint64_t *sum_ns, uint6
 	uint64_t sum, max, of_tail;
 	int err;
 
-	if (read_number(row, 1, &sum) || read_number(row, 2, &max) || read_number(row, 3, &of_tail))
+	if (rundb_row__number(row, 1, &sum) || rundb_row__number(row, 2, &max) ||
+	    rundb_row__number(row, 3, &of_tail))
 		return -EUCLEAN;
 	err = add(db, sum_ns, sum);
 	if (!err)
@@ -508,7 +470,7 @@ static int take_total(struct rundb *db, sqlite3_stmt *row, void *to)
 	struct series *series = find_series(db, sqlite3_column_int64(row, 0));
 	uint64_t count;
 
-	if (!series || read_number(row, 4, &count))
+	if (!series || rundb_row__number(row, 4, &count))
 		return -EUCLEAN;
 	if (__builtin_add_overflow(series->events, count, &series->events))
 		return -EUCLEAN;
@@ -524,9 +486,9 @@ static int take_acct(struct rundb *db, sqlite3_stmt *row, void *to)
 	char name[RUN_NAME];
 	uint64_t count;
 
-	if (metric < 0 || read_number(row, 2, &count))
+	if (metric < 0 || rundb_row__number(row, 2, &count))
 		return -EUCLEAN;
-	read_text(row, 1, name, sizeof(name));
+	rundb_row__text(row, 1, name, sizeof(name));
 	index = counts__find(name);
 	if (index < 0)
 		return 0;
@@ -598,8 +560,8 @@ static int take_process(struct rundb *db, sqlite3_stmt *row, void *to)
 		return -ENOMEM;
 	run->lives = grown;
 	grown += run->nr_lives++;
-	if (read_number(row, 0, &grown->id) || read_number(row, 1, &grown->lived_ns) ||
-	    read_number(row, 2, &grown->thread_ns) || read_flag(row, 3, &grown->ended))
+	if (rundb_row__number(row, 0, &grown->id) || rundb_row__number(row, 1, &grown->lived_ns) ||
+	    rundb_row__number(row, 2, &grown->thread_ns) || rundb_row__flag(row, 3, &grown->ended))
 		return -EUCLEAN;
 	return 0;
 }
@@ -805,8 +767,8 @@ int rundb__next(struct rundb *db, struct run_interval *interval)
 	err = sql__step(db->intervals);
 	if (err <= 0 || !interval)
 		return err;
-	if (read_number(db->intervals, 1, &interval->start_ns) ||
-	    read_number(db->intervals, 2, &interval->end_ns) ||
+	if (rundb_row__number(db->intervals, 1, &interval->start_ns) ||
+	    rundb_row__number(db->intervals, 2, &interval->end_ns) ||
 	    interval->end_ns < interval->start_ns || interval->start_ns < db->last_start_ns)
 		return -EUCLEAN;
 	db->last_start_ns = interval->start_ns;
