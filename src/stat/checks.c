@@ -240,14 +240,17 @@ static int check_missing(const struct side *side, const char *label, const char 
 	return 0;
 }
 
-/* Share of the recorded events whose start is the probe's own stamp, not the kernel's. */
+/*
+ * Share of the recorded events whose start is the probe's own stamp, not the kernel's. Those of
+ * runqlat, which knows the kernel's account too, tell the same time.
+ */
 static double own_stamps(const struct run *run, const char *module)
 {
 	const struct lat_cell *cell = &side__module(run, module)->total.metrics[0];
 	uint64_t recorded = run__recorded(cell);
 	uint64_t own = cell->counts[LAT_CHECKED] + cell->counts[LAT_FALLBACK];
 
-	return recorded ? (double)own / (double)recorded : 0;
+	return recorded && !cell->counts[LAT_KERNEL_NS] ? (double)own / (double)recorded : 0;
 }
 
 /* One rung, but two kinds of stamp: they may lie further apart than the sides do. */

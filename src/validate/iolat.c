@@ -155,7 +155,8 @@ static int check_disk(struct validate *validate, struct window *window)
 	if (err)
 		return err;
 	all_of(window, LAT_OP_READ, reads);
-	if (hides(validate, window, least(window->child.truth, TRUTH_READS), hist__count(&reads[0])))
+	if (hides(validate, window, least(window->child.truth, TRUTH_READS),
+		  hist__count(&reads[0])))
 		return -EAGAIN;
 	compare_disk(validate, window, &bracket, reads);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Latencies by an own clock, taken in the plainest way: a hash of starts, a hash of sums. The probes
- * are compared with it, so it shares none of their code.
+ * Latencies by an own clock, taken in the plainest way: a hash of starts, a hash of sums. The
+ * probes are compared with it, so it shares none of their code.
  */
 #include "kernel.bpf.h"
 

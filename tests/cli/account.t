@@ -49,12 +49,12 @@ if one=$(loop_disk "$dir/one") && other=$(loop_disk "$dir/other"); then
 	echo 1 >"/sys/block/$other/queue/iostats"
 
 	# Some hosts hide events from BPF, and then not all tries agree.
-	again reads_and_says 'checked against /sys/block/\*/stat: events 0 %, time 0 %'
-	ok 'requests agree with the kernel in number and time' says 'checked against .*: events 0 %, time 0 %'
+	again reads_and_says 'checked against /sys/block/\*/stat: events 0 %, time not[[:space:]]+more'
+	ok 'requests agree with the kernel in number and time' says 'checked against .*: events 0 %, time not[[:space:]]+more'
 	ok 'and nothing is said at the top' agrees
 	ok 'each line fits' fits
 	again reads_json '.events.agrees and .time_ns.agrees'
-	ok 'the same in JSON' reads_json '.source == "/sys/block/*/stat" and .reason == null
+	ok 'the same in JSON' reads_json '.source == "/sys/block/*/stat"
 		and .events.agrees and .events.off == 0 and .events.kernel[0] >= 2000 and .time_ns.agrees'
 
 	# The account of the one disk is not read, that of the other twice: we have seen more than the kernel.
@@ -71,7 +71,6 @@ if one=$(loop_disk "$dir/one") && other=$(loop_disk "$dir/other"); then
 	mount --bind "/sys/block/$one/stat" "/sys/block/$other/stat"
 	again reads_and_says 'MISMATCH: events differ'
 	ok 'too few are told at the top' says 'MISMATCH: events differ from .* by -.*checked against .*: events -'
-	ok 'and their time' says 'MISMATCH: time differs from .* by -.*, time -'
 	umount "/sys/block/$other/stat"
 
 	echo 0 >"/sys/block/$other/queue/iostats"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * capture sched|block: says "ready", captures until its standard input ends, and then prints a line
- * for each thread or disk: "ID COUNT SUM_NS MAX_NS", "lost N" for what found no room, and "missed N"
- * for what the kernel did not run it for.
+ * for each thread or disk: "ID COUNT SUM_NS MAX_NS", "lost N" for what found no room, and
+ * "missed N" for what the kernel did not run it for.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,8 +21,12 @@ static int attach(struct capture_bpf *skel, const char *what)
 {
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(program, skel->obj) bpf_program__set_autoload(
-		program, !strncmp(bpf_program__name(program), what, strlen(what)));
+	bpf_object__for_each_program(program, skel->obj)
+	{
+		bool wanted = !strncmp(bpf_program__name(program), what, strlen(what));
+
+		bpf_program__set_autoload(program, wanted);
+	}
 	return capture_bpf__load(skel) || capture_bpf__attach(skel);
 }
 
@@ -44,7 +48,8 @@ static uint64_t missed(const struct capture_bpf *skel)
 	struct bpf_program *program;
 	uint64_t all = 0;
 
-	bpf_object__for_each_program(program, skel->obj) {
+	bpf_object__for_each_program(program, skel->obj)
+	{
 		struct bpf_prog_info info = { 0 };
 		uint32_t size = sizeof(info);
 

@@ -2,8 +2,8 @@
 /*
  * mm SEED MS DIR [CGROUP]: processes that do to their memory whatever the seed says, for so long,
  * with files in DIR and, if given, within CGROUP and its memory.high. Prints a line for every
- * process: "PID FAULTS GUP FAILED WAIT_NS EXEC". FAULTS are the kernel's count (wait4), GUP those of
- * them that no exception caused, FAILED those that ended in SIGBUS and that the kernel does not
+ * process: "PID FAULTS GUP FAILED WAIT_NS EXEC". FAULTS are the kernel's count (wait4), GUP those
+ * of them that no exception caused, FAILED those that ended in SIGBUS and that the kernel does not
  * count, WAIT_NS is how long they waited for userfaultfd at least. EXEC 1: it became another
  * program, so GUP is not known.
  */

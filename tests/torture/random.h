@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014): the same numbers on every machine. */
+/* SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014). */
 static inline uint64_t draw(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * throng PROCESSES ROUNDS FILE: so many processes that live at the same time. Each of them, in every
- * round, touches pages that it has not touched before, waits for a CPU with the others, and writes
- * a block to the file and waits until it is on the disk.
+ * throng PROCESSES ROUNDS FILE: so many processes that live at the same time. Each of them, in
+ * every round, touches pages that it has not touched before, waits for a CPU with the others, and
+ * writes a block to the file and waits until it is on the disk.
  */
 #include <fcntl.h>
 #include <sys/wait.h>

@@ -529,7 +529,8 @@ static void one_run(void **state)
 	assert_true(tail->low < low);
 	/* Of all events, not of the typical batch. */
 	assert_true(tail->off * 500000 == pair.units[0][0].hist.tail + pair.units[0][1].hist.tail +
-						  pair.units[0][2].hist.tail + pair.units[0][3].hist.tail +
+						  pair.units[0][2].hist.tail +
+						  pair.units[0][3].hist.tail +
 						  pair.units[0][4].hist.tail);
 	end(state);
 	begin(state);
