@@ -148,9 +148,8 @@ static __always_inline void end_request(struct lat_cell *cells_of_cpu, struct ta
 
 /* The offset is read anew when it is older: slewed by 500 ppm, the clocks part by 0.5 us. */
 #define OFFSET_AGE_NS (1 << 20)
-/* That of another CPU may be so old, and is looked for on so many. */
+/* That of another CPU may be so old. */
 #define OTHER_AGE_NS (1ULL << 30)
-#define OTHER_CLOCKS 4
 /* Where the run queue's clock is older, an own stamp replaces what the kernel stamps by it. */
 #define STALE_NS 1000
 
@@ -212,22 +211,23 @@ static __always_inline void read_offset(struct runqlat_clock *clock)
 	clock->at_ns = before;
 }
 
-/*
- * The offset of a CPU without an event, as it came online later: that of the first CPU that has
- * one. The clocks of all CPUs tell the same time, which user space has checked.
- */
-static __always_inline struct runqlat_clock *any_clock(__u64 now)
+/* The clock of a CPU, if its offset is not too old for another one. */
+static __always_inline struct runqlat_clock *clock_of(__u32 cpu, __u64 now)
 {
-	struct runqlat_clock *clock;
-	__u32 cpu;
+	struct runqlat_clock *clock = bpf_map_lookup_elem(&clocks, &cpu);
 
-#pragma clang loop unroll(disable)
-	for (cpu = 0; cpu < OTHER_CLOCKS; cpu++) {
-		clock = bpf_map_lookup_elem(&clocks, &cpu);
-		if (clock && clock->at_ns && now - clock->at_ns < OTHER_AGE_NS)
-			return clock;
-	}
-	return NULL;
+	return clock && clock->at_ns && now - clock->at_ns < OTHER_AGE_NS ? clock : NULL;
+}
+
+/*
+ * For a CPU without an event, as it came online later. The clocks of all CPUs tell the same time,
+ * which user space has checked.
+ */
+static __always_inline struct runqlat_clock *other_clock(__u64 now)
+{
+	struct runqlat_clock *clock = clock_of(0, now);
+
+	return clock ? clock : clock_of(1, now);
 }
 
 /* The scheduler's clock here at `now`, by CLOCK_MONOTONIC, and not before `stale`; 0: not known. */
@@ -239,7 +239,7 @@ static __always_inline __u64 scheduler_clock(__u64 now, __u64 stale)
 	if (clock && clock->stamp && now - clock->at_ns > OFFSET_AGE_NS)
 		read_offset(clock);
 	if (!clock || !clock->stamp)
-		clock = any_clock(now);
+		clock = other_clock(now);
 	if (!clock || !clock->at_ns)
 		return 0;
 	if ((__s64)(now - clock->offset_ns - stale) >= 0)
