@@ -214,7 +214,8 @@ static void memlat_expect(const struct probe *probe, const struct run_module *mo
 
 	(void)kind;
 	check->events.known = true;
-	check->events.ours_low = counts[LAT_SEEN] - counts[LAT_CONTINUED];
+	/* Of filtered tasks it is not known which calls were retried. */
+	check->events.ours_low = counts[LAT_SEEN] - counts[LAT_CONTINUED] - counts[LAT_FILTERED];
 	check->events.ours_high = counts[LAT_SEEN] + run__unseen(module, 0) + module->open.count;
 	if (probe->rung != &rungs[PERF_EVENT])
 		return;
