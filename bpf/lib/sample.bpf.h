@@ -81,7 +81,7 @@ static __always_inline void raise_max(__u64 *at, __u64 ns)
 {
 	__u64 max;
 
-	for (int i = 0; i < 8; i++) { /* lost 8 times in a row: somebody else set a larger one */
+	for (int i = 0; i < 8; i++) { /* after 8 losses, another CPU has set a larger one */
 		max = *at;
 		if (ns <= max || __sync_val_compare_and_swap(at, max, ns) == max)
 			break;

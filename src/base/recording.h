@@ -62,13 +62,14 @@ int recording__open(struct recording *recording, const struct run *run,
 		    const struct writer **failed);
 int recording__interval(struct recording *recording, struct run *run,
 			const struct run_interval *interval, const struct writer **failed);
-/* The run is not complete once a writer failed here: those after it say so. */
 
 /*
  * May the window go on? -EFBIG: the recording has the size it may have; -ENOSPC: the file system
  * has less free than it is to have, what is yet to be written taken off.
  */
 int recording__room(const struct recording *recording, const struct run *run);
+
+/* The run is not complete once a writer failed here: those after it say so. */
 int recording__close(struct recording *recording, struct run *run, const struct writer **failed);
 
 #endif

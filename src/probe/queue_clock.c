@@ -51,8 +51,6 @@ static int open_cpu(struct queue_clock *clock, int cpu)
 
 	if (fd < 0)
 		return errno == ENODEV || errno == ENXIO ? 0 : -errno;
-	if (clock->events[cpu] >= 0)
-		close(clock->events[cpu]);
 	clock->events[cpu] = fd;
 	fresh.event = fd;
 	err = bpf_map_update_elem(clock->clocks, &cpu, &fresh, BPF_ANY);
