@@ -84,7 +84,7 @@ done
 
 programs=(tests/truth/*.c)
 programs=("${programs[@]%.c}")
-if ! make ARCH=arm64 SYSROOT="$(cat "$dir/root")" $built/latscope "${programs[@]/#/$built/}" >"$dir/make" 2>&1; then
+if ! flock .output/arm64.lock make ARCH=arm64 SYSROOT="$(cat "$dir/root")" $built/latscope "${programs[@]/#/$built/}" >"$dir/make" 2>&1; then
 	ok 'it is built' not_built
 	done_testing
 	exit

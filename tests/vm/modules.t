@@ -6,6 +6,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 
+out=.output/modules-test # other suites use the modules in .output/kmod at the same time
 dir=$(mktemp -d)
 on_exit rm -rf "$dir"
 
@@ -21,9 +22,9 @@ built() { [ "$status" = 0 ] || { cat "$dir/err" && false; }; }
 
 # installed SERIES: by make, into the tree of the kernel it was built for
 installed() {
-	local root=$PWD/.output/kmod/$1/installed
+	local root=$PWD/$out/kmod/$1/installed
 
-	tests/kmod/make "$1" modules_install DESTDIR="$root" W=1
+	tests/kmod/make "$1" modules_install OUT=$out DESTDIR="$root" W=1
 	find "$root/lib/modules/$release" -name 'ringlat.ko*' | grep .
 }
 
@@ -44,15 +45,15 @@ for series in 6.1 6.1-rt 6.12 7; do
 		for conf in kmod/*/dkms.conf; do
 			ok "$series: DKMS builds by $conf" built_by "$conf" "$release"
 		done
-		rm -rf .output/kmod/$series # so that all is said anew
-		tests/kmod/build $series >"$dir/err" 2>&1
+		rm -rf $out/kmod/$series # so that all is said anew
+		tests/kmod/build $series $out >"$dir/err" 2>&1
 		status=$?
 		if [ $status = 77 ]; then
 			skip "$series: the modules build" "$(tail -n 1 "$dir/err")"
 			continue
 		fi
 		ok "$series: the modules build" built
-		ok "$series: compiler, objtool and sparse have nothing to say" quiet .output/kmod/$series/build.log
+		ok "$series: compiler, objtool and sparse have nothing to say" quiet $out/kmod/$series/build.log
 		ok "$series: make modules_install" installed $series
 	elif [ $? = 77 ]; then
 		skip "$series: the modules build" "$(tail -n 1 "$dir/err")"
