@@ -6,7 +6,8 @@ cd "$(dirname "$0")/.." || exit
 . tests/tap.sh
 
 missing=''
-for suite in tests/vm/{compact,rmid}-*.t tests/vm/ringlat-[67]*.t; do
+for suite in tests/vm/{compact,rmid}-*.t tests/vm/probes-6.1.t tests/vm/ringlat-[67]*.t; do
+	[[ $suite != */compact-6.1.t ]] || continue # of make soak only: probes-6.1.t has that kernel
 	log=.output/tests/log/vm-$(basename "$suite").log
 	grep -qs '^1\.\.[1-9]' "$log" || missing+=" $(basename "$suite")"
 done

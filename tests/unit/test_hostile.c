@@ -494,7 +494,7 @@ static void mutate(char said[8 * TEXT])
 /* LATSCOPE_SEED: only this one, again. */
 static void changed_by_sql(void **state)
 {
-	unsigned int rounds = getenv("LATSCOPE_SOAK") ? 5000 : 200, read = 0, first = 1;
+	unsigned int rounds = getenv("LATSCOPE_SOAK") ? 5000 : 60, read = 0, first = 1;
 
 	(void)state;
 	if (getenv("LATSCOPE_SEED")) {
