@@ -21,6 +21,8 @@ struct probe {
 	int cpus; /* possible */
 	unsigned int nr_metrics; /* those that are measured */
 	bool again; /* the rung's programs `again` are attached */
+	struct fault_events *events; /* memlat's on the rung perf-event; else NULL */
+	uint64_t missed; /* ends that no program was run for, as struct probe_ops counts them */
 	const char *skipped; /* a better rung that the verifier refused; NULL: none */
 
 	const void *cells; /* mapped: per CPU, nr_metrics cells, cell_stride bytes apart */
@@ -44,6 +46,9 @@ extern const struct probe_ops iolat_ops;
  */
 int probe__add_key(struct probe *probe, struct run_data *total, struct run_data *delta,
 		   const struct lat_key *key, const char *name, uint32_t row);
+
+/* Events of the first metric so far, on one CPU. */
+uint64_t probe__seen_on(const struct probe *probe, int cpu);
 
 /* Copies the row of a key, by its number. 0 or -errno. */
 int probe__read_row(const struct probe *probe, size_t key, struct lat_hist *copy);

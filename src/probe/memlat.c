@@ -2,14 +2,10 @@
 #include "internal.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-
+#include "fault_events.h"
 #include "kernel.h"
 #include "refusal.h"
 #include "memlat.skel.h"
@@ -91,66 +87,15 @@ static int memlat_prepare(struct probe *probe, struct bpf_object *obj)
 	return thp ? probe__load_too(obj, thp) : 0;
 }
 
-/*
- * Three events a CPU, and two descriptors for each, an event's and its link's: 1024, the usual
- * limit, are too few from 170 CPUs on.
- */
-static void raise_limit(int cpus)
-{
-	rlim_t needed = 6 * cpus + 256;
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= needed)
-		return;
-	limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, so will the events */
-}
-
-/* A program on one software event, on every CPU that is there. */
-static int attach_event(struct probe *probe, struct bpf_program *program, uint64_t config)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = config,
-		.sample_period = 1,
-	};
-	struct bpf_link *link;
-	int fd, err, attached = 0;
-
-	for (int cpu = 0; cpu < probe->cpus; cpu++) {
-		fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-		if (fd < 0 && errno == ENODEV) /* possible, but not online */
-			continue;
-		if (fd < 0)
-			return -errno;
-		link = bpf_program__attach_perf_event(program, fd);
-		if (!link) {
-			err = -errno;
-			close(fd);
-			return err;
-		}
-		err = probe__keep_link(probe, link); /* the link owns the event now */
-		if (err)
-			return err;
-		attached++;
-	}
-	return attached ? 0 : -ENODEV;
-}
-
 static int attach_events(struct probe *probe)
 {
 	struct memlat_bpf *skel = probe->skel;
-	int err;
+	struct bpf_program *const ends[] = {
+		[FAULT_END_MINOR] = skel->progs.event_minor,
+		[FAULT_END_MAJOR] = skel->progs.event_major,
+	};
 
-	raise_limit(probe->cpus);
-	/* The ends first: a start is never left without them. */
-	err = attach_event(probe, skel->progs.event_minor, PERF_COUNT_SW_PAGE_FAULTS_MIN);
-	if (!err)
-		err = attach_event(probe, skel->progs.event_major, PERF_COUNT_SW_PAGE_FAULTS_MAJ);
-	if (!err)
-		err = attach_event(probe, skel->progs.event_start, PERF_COUNT_SW_PAGE_FAULTS);
-	return err;
+	return fault_events__attach(&probe->events, probe, skel->progs.event_start, ends);
 }
 
 static int memlat_start(struct probe *probe, struct lat_control **control)
@@ -224,9 +169,21 @@ static void memlat_expect(const struct probe *probe, const struct run_module *mo
 		 "the kernel also counts GUP and failed faults, which have no event");
 }
 
+static void memlat_count_missed(struct probe *probe, bool shuts)
+{
+	if (!probe->events)
+		return;
+	if (shuts)
+		probe->missed += fault_events__missed(probe->events, probe);
+	else
+		fault_events__open(probe->events, probe);
+}
+
 static void memlat_close(struct probe *probe)
 {
 	memlat_bpf__destroy(probe->skel);
+	fault_events__free(probe->events);
+	probe->events = NULL;
 }
 
 const struct probe_ops memlat_ops = {
@@ -241,6 +198,7 @@ const struct probe_ops memlat_ops = {
 	.prepare = memlat_prepare,
 	.start = memlat_start,
 	.census = memlat_census,
+	.count_missed = memlat_count_missed,
 	.account = ACCOUNT_FAULTS,
 	.expect = memlat_expect,
 	.close = memlat_close,

@@ -412,6 +412,12 @@ void probe__arm(struct probe *probe, bool armed)
 	__atomic_store_n(&probe->control->armed, armed, __ATOMIC_SEQ_CST);
 }
 
+void probe__count_missed(struct probe *probe, bool shuts)
+{
+	if (probe->ops->count_missed)
+		probe->ops->count_missed(probe, shuts);
+}
+
 int probe__tick(struct probe *probe, const struct run_data *now)
 {
 	return probe->ops->tick ? probe->ops->tick(probe, now) : 0;
@@ -470,7 +476,7 @@ int probe__usage(const struct probe *probe, struct probe_usage *usage)
 		usage->runs += info.run_cnt;
 		usage->run_ns += info.run_time_ns;
 	}
-	usage->recursion_missed = probe->rung->end_program ? missed_ends(probe) : 0;
+	usage->recursion_missed = probe->rung->end_program ? missed_ends(probe) : probe->missed;
 	return 0;
 }
 

@@ -75,6 +75,12 @@ struct probe_ops {
 	int (*tick)(struct probe *probe, const struct run_data *now);
 	/* Waits that are open now. */
 	int (*census)(struct probe *probe, struct lat_open *open, bool *age_known);
+	/*
+	 * Called soon after the window has opened and shortly before it shuts: adds to
+	 * probe->missed the ends that no program was run for, where the kernel does not count
+	 * these itself. NULL: it does.
+	 */
+	void (*count_missed)(struct probe *probe, bool shuts);
 	/* What all methods do differently on this kernel. NULL: nothing. */
 	const char *(*differs)(void);
 	/* What the window has shown of the mechanism, to follow its sentence. NULL: nothing. */
@@ -131,6 +137,9 @@ void probe__describe(const struct probe *probe, struct run_module *module);
 /* Opens and shuts the window: a store, the same instant for all CPUs. */
 void probe__arm(struct probe *probe, bool armed);
 
+/* To be called while the window is open: once at its start and, with `shuts`, once at its end. */
+void probe__count_missed(struct probe *probe, bool shuts);
+
 /*
  * Brings `total` up to date and leaves in `delta` what came since the last call. Both start out
  * empty and get the same keys in the same order. 0 or -errno.
@@ -153,7 +162,7 @@ struct probe_usage {
 	uint64_t run_ns;
 	/*
 	 * Ends of events that no program was run for, counted always; an upper bound where two
-	 * programs see each end.
+	 * programs see each end, a lower bound where probe__count_missed() counts them.
 	 */
 	uint64_t recursion_missed;
 };

@@ -26,12 +26,17 @@ static const struct lat_cell *cells_of(const struct probe *probe, int cpu)
 	return (const void *)((const char *)probe->cells + cpu * probe->cell_stride);
 }
 
+uint64_t probe__seen_on(const struct probe *probe, int cpu)
+{
+	return __atomic_load_n(&cells_of(probe, cpu)->counts[LAT_SEEN], __ATOMIC_ACQUIRE);
+}
+
 uint64_t probe__seen(const struct probe *probe)
 {
 	uint64_t seen = 0;
 
 	for (int cpu = 0; cpu < probe->cpus; cpu++)
-		seen += cells_of(probe, cpu)->counts[LAT_SEEN];
+		seen += probe__seen_on(probe, cpu);
 	return seen;
 }
 

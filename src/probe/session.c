@@ -301,6 +301,14 @@ static void read_accounts(struct session *session, enum verify_moment moment)
 			verify__read(&session->verify[i], session->probes[i], moment);
 }
 
+/* What the kernel ran none of their programs for, where it does not count that itself. */
+static void count_missed(struct session *session, bool shuts)
+{
+	for (unsigned int i = 0; i < session->run->nr_modules; i++)
+		if (session->probes[i])
+			probe__count_missed(session->probes[i], shuts);
+}
+
 static void open_window(struct session *session, struct session_result *result)
 {
 	struct run *run = session->run;
@@ -314,6 +322,7 @@ static void open_window(struct session *session, struct session_result *result)
 	read_accounts(session, VERIFY_BEFORE_OPEN);
 	arm_all(session, true);
 	read_accounts(session, VERIFY_AFTER_OPEN);
+	count_missed(session, false);
 	tell_sources(session, result, MOMENT_START, 0);
 }
 
@@ -357,6 +366,7 @@ static uint64_t shut_window(struct session *session, struct session_result *resu
 	uint64_t end;
 	int err = 0;
 
+	count_missed(session, true);
 	read_accounts(session, VERIFY_BEFORE_SHUT);
 	arm_all(session, false);
 	end = elapsed_ns(session);

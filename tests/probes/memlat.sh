@@ -80,6 +80,30 @@ retried() {
 	is "$1: and joined with them" "$(fact "$2" memlat.joined)" "$(fact "$2" memlat.continued)"
 }
 
+skipped_window() {
+	begin
+	start skipped skipped $((640 * soak)) || return
+	watch_all -p "$pid"
+	work
+}
+
+# Faults of a thread that preempts bpf() calls of others. Nobody but the event's own count tells that perf-event has not
+# seen them.
+skipped_faults() {
+	local faults events missing rungs=(perf-event)
+
+	window skipped_window || return
+	faults=$(told skipped minflt_window) events=$(fact perf-event memlat.events)
+	missing=$(fact perf-event memlat.recursion_missed)
+	diag "perf-event: skipped: $events of $faults recorded, $missing said to be missing"
+	within 'perf-event: skipped: a fault is recorded or said to be missing' $((faults - missing)) \
+		$((events + $(fact perf-event memlat.missed_start))) "$faults"
+	if [[ $(preemption) =~ lazy|full|rt ]]; then
+		ok 'perf-event: skipped: some are missing' [ "$events" -lt "$faults" ]
+	fi
+	balance 'perf-event: skipped' perf-event
+}
+
 touch_window() {
 	local rung splits
 
@@ -105,6 +129,9 @@ fast_faults() {
 		! sees_calls "$rung" || is "$rung: $what: access" "$(keys "$rung" memlat.access)" "$access "
 		balance "$rung: $what" "$rung"
 	done
+	if [[ $(preemption) =~ none|voluntary ]]; then
+		is "perf-event: $what: no fault is said to be missing" "$(fact perf-event memlat.recursion_missed)" 0
+	fi
 }
 
 cold_window() {
@@ -227,9 +254,11 @@ elif [ -n "${LATSCOPE_COMPACT-}" ]; then
 	else
 		slow_faults uffd 5 20
 	fi
+	[[ " ${rungs[*]} " != *' perf-event '* ]] || skipped_faults
 	fast_faults user write
 else
 	slow_faults uffd 5 $((20 * soak))
+	[[ " ${rungs[*]} " != *' perf-event '* ]] || skipped_faults
 	slow_faults 'uffd, many at once' 20 -t 512 $((3072 * soak))
 	fast_faults user write
 	fast_faults user read -r
