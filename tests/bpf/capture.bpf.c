@@ -7,6 +7,7 @@
 
 struct start {
 	__u64 ns;
+	__u64 use; /* of a request: its start_time_ns; else 0 */
 };
 
 struct sum {
@@ -33,24 +34,28 @@ struct {
 
 __u64 lost = 0; /* what found no room in a map */
 
-static __always_inline void begin(__u64 key, __u64 flags)
+static __always_inline void begin(__u64 key, __u64 use)
 {
-	struct start start = { bpf_ktime_get_ns() };
+	struct start start = { bpf_ktime_get_ns(), use };
 
-	if (bpf_map_update_elem(&starts, &key, &start, flags) && flags == BPF_ANY)
+	if (bpf_map_update_elem(&starts, &key, &start, BPF_ANY))
 		__sync_fetch_and_add(&lost, 1);
 }
 
-static __always_inline void end(__u64 key, __u64 to)
+static __always_inline void end(__u64 key, __u64 use, __u64 to)
 {
 	struct start *start = bpf_map_lookup_elem(&starts, &key);
 	struct sum *sum, none = {};
+	bool known;
 	__u64 ns;
 
 	if (!start)
 		return;
 	ns = bpf_ktime_get_ns() - start->ns;
+	known = use <= start->use;
 	bpf_map_delete_elem(&starts, &key);
+	if (!known)
+		return;
 	bpf_map_update_elem(&sums, &to, &none, BPF_NOEXIST);
 	sum = bpf_map_lookup_elem(&sums, &to);
 	if (!sum) {
@@ -66,14 +71,14 @@ static __always_inline void end(__u64 key, __u64 to)
 SEC("raw_tp/sched_wakeup")
 int BPF_PROG(sched_wakeup, struct task_struct *task)
 {
-	begin(BPF_CORE_READ(task, pid), BPF_ANY);
+	begin(BPF_CORE_READ(task, pid), 0);
 	return 0;
 }
 
 SEC("raw_tp/sched_wakeup_new")
 int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 {
-	begin(BPF_CORE_READ(task, pid), BPF_ANY);
+	begin(BPF_CORE_READ(task, pid), 0);
 	return 0;
 }
 
@@ -83,18 +88,38 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	__u64 from = BPF_CORE_READ(prev, pid), to = BPF_CORE_READ(next, pid);
 
 	if (from && (preempt || !task_state(prev, true)))
-		begin(from, BPF_ANY);
+		begin(from, 0);
 	else if (from)
 		bpf_map_delete_elem(&starts, &from);
 	if (to)
-		end(to, to);
+		end(to, 0, to);
 	return 0;
 }
 
+/*
+ * Another request gets the address of one that has ended, and that end may have been missed: the
+ * kernel does not run a program that is preempted or running already. They differ by the time of
+ * their allocation. A merge can only lower that time, to the one of the request that is merged.
+ * Without I/O statistics it is 0.
+ */
 SEC("raw_tp/block_rq_issue")
 int BPF_PROG(block_issue, struct request *rq)
 {
-	begin((__u64)rq, BPF_NOEXIST); /* the first issue counts */
+	__u64 key = (__u64)rq, use = BPF_CORE_READ(rq, start_time_ns);
+	struct start *start = bpf_map_lookup_elem(&starts, &key);
+
+	if (!start || use > start->use)
+		begin(key, use); /* the first issue counts */
+	return 0;
+}
+
+/* A request that was given back to the queue may be merged into another: it gets no end. */
+SEC("raw_tp/block_rq_merge")
+int BPF_PROG(block_merge, struct request *rq)
+{
+	__u64 key = (__u64)rq;
+
+	bpf_map_delete_elem(&starts, &key);
 	return 0;
 }
 
@@ -105,7 +130,7 @@ int BPF_PROG(block_complete, struct request *rq, int error, unsigned int bytes)
 
 	if (bytes < BPF_CORE_READ(rq, __data_len)) /* the rest will follow */
 		return 0;
-	end((__u64)rq,
+	end((__u64)rq, BPF_CORE_READ(rq, start_time_ns),
 	    disk ? (__u64)BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor) : 0);
 	return 0;
 }
