@@ -149,7 +149,7 @@ static __always_inline void end_request(struct lat_cell *cells_of_cpu, struct ta
 /* The offset is read anew when it is older: slewed by 500 ppm, the clocks part by 0.5 us. */
 #define OFFSET_AGE_NS (1 << 20)
 /* That of another CPU may be so old. */
-#define OTHER_AGE_NS (1ULL << 30)
+#define OTHER_AGE_NS (1LL << 30)
 /* Where the run queue's clock is older, an own stamp replaces what the kernel stamps by it. */
 #define STALE_NS 1000
 
@@ -211,12 +211,15 @@ static __always_inline void read_offset(struct runqlat_clock *clock)
 	clock->at_ns = before;
 }
 
-/* The clock of a CPU, if its offset is not too old for another one. */
+/*
+ * The clock of a CPU, if its offset is not too old for another one. That CPU may have read it after
+ * `now` was read here.
+ */
 static __always_inline struct runqlat_clock *clock_of(__u32 cpu, __u64 now)
 {
 	struct runqlat_clock *clock = bpf_map_lookup_elem(&clocks, &cpu);
 
-	return clock && clock->at_ns && now - clock->at_ns < OTHER_AGE_NS ? clock : NULL;
+	return clock && clock->at_ns && (__s64)(now - clock->at_ns) < OTHER_AGE_NS ? clock : NULL;
 }
 
 /*
@@ -236,7 +239,7 @@ static __always_inline __u64 scheduler_clock(__u64 now, __u64 stale)
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct runqlat_clock *clock = bpf_map_lookup_elem(&clocks, &cpu);
 
-	if (clock && clock->stamp && now - clock->at_ns > OFFSET_AGE_NS)
+	if (clock && clock->stamp && (__s64)(now - clock->at_ns) > OFFSET_AGE_NS)
 		read_offset(clock);
 	if (!clock || !clock->stamp)
 		clock = other_clock(now);
