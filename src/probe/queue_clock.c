@@ -44,7 +44,7 @@ static int open_event(int cpu)
 }
 
 /* 0 also if the CPU is offline. */
-static int open_cpu(struct queue_clock *clock, int cpu)
+static int open_cpu(struct queue_clock *clock, int cpu, int events, int clocks)
 {
 	struct runqlat_clock fresh = {};
 	int fd = open_event(cpu), err;
@@ -53,14 +53,14 @@ static int open_cpu(struct queue_clock *clock, int cpu)
 		return errno == ENODEV || errno == ENXIO ? 0 : -errno;
 	clock->events[cpu] = fd;
 	fresh.event = fd;
-	err = bpf_map_update_elem(clock->clocks, &cpu, &fresh, BPF_ANY);
+	err = bpf_map_update_elem(clocks, &cpu, &fresh, BPF_ANY);
 	if (!err)
-		err = bpf_map_update_elem(clock->events_map, &cpu, &fd, BPF_ANY);
+		err = bpf_map_update_elem(events, &cpu, &fd, BPF_ANY);
 	return err;
 }
 
 /* Only our own files are of interest; before 6.1 the iterator cannot be told so. */
-static int find_stamps(const struct queue_clock *clock)
+static int find_stamps(const struct bpf_program *reader)
 {
 	union bpf_iter_link_info info = { .task.pid = getpid() };
 	struct bpf_iter_attach_opts ours = {
@@ -68,9 +68,9 @@ static int find_stamps(const struct queue_clock *clock)
 		.link_info = &info,
 		.link_info_len = sizeof(info),
 	};
-	int err = probe__run_iterator_of(clock->reader, &ours);
+	int err = probe__run_iterator_of(reader, &ours);
 
-	return err ? probe__run_iterator(clock->reader) : 0;
+	return err ? probe__run_iterator(reader) : 0;
 }
 
 static int first_cpu(const struct queue_clock *clock)
@@ -82,12 +82,12 @@ static int first_cpu(const struct queue_clock *clock)
 	return cpu;
 }
 
-static int read_bounds(const struct queue_clock *clock, int cpu, struct bounds *bounds)
+static int read_bounds(const struct queue_clock *clock, int clocks, int cpu, struct bounds *bounds)
 {
 	uint64_t before, counted, after;
 	struct runqlat_clock here;
 
-	if (bpf_map_lookup_elem(clock->clocks, &cpu, &here) || !here.stamp)
+	if (bpf_map_lookup_elem(clocks, &cpu, &here) || !here.stamp)
 		return -ENOENT;
 	for (int i = 0; i < TRIES; i++) {
 		before = clock__now_ns();
@@ -104,7 +104,7 @@ static int read_bounds(const struct queue_clock *clock, int cpu, struct bounds *
 }
 
 /* Do all CPUs have one clock, as far as reading them can tell? */
-static int check_agreement(const struct queue_clock *clock)
+static int check_agreement(const struct queue_clock *clock, int clocks)
 {
 	struct bounds all = { INT64_MIN, INT64_MAX }, one;
 	int err;
@@ -112,7 +112,7 @@ static int check_agreement(const struct queue_clock *clock)
 	for (int cpu = 0; cpu < clock->cpus; cpu++) {
 		if (clock->events[cpu] < 0)
 			continue;
-		err = read_bounds(clock, cpu, &one);
+		err = read_bounds(clock, clocks, cpu, &one);
 		if (err)
 			return err;
 		if (one.low > all.low)
@@ -193,28 +193,25 @@ int queue_clock__open(struct queue_clock *clock, const struct bpf_map *events,
 	int err = 0, opened = 0;
 
 	clock->cpus = bpf_map__max_entries(clocks);
-	clock->events_map = bpf_map__fd(events);
-	clock->clocks = bpf_map__fd(clocks);
-	clock->reader = reader;
 	clock->events = malloc(clock->cpus * sizeof(*clock->events));
 	if (!clock->events)
 		return -ENOMEM;
 	for (int cpu = 0; cpu < clock->cpus; cpu++)
 		clock->events[cpu] = -1;
 	for (int cpu = 0; !err && cpu < clock->cpus; cpu++) {
-		err = open_cpu(clock, cpu);
+		err = open_cpu(clock, cpu, bpf_map__fd(events), bpf_map__fd(clocks));
 		opened += clock->events[cpu] >= 0;
 	}
 	if (!err && !opened)
 		err = -ENODEV;
 	if (!err)
-		err = find_stamps(clock);
+		err = find_stamps(reader);
 	if (!err)
 		err = check_stability(clock);
 	if (!err)
 		err = check_step(clock);
 	if (!err)
-		err = check_agreement(clock);
+		err = check_agreement(clock, bpf_map__fd(clocks));
 	if (err)
 		queue_clock__close(clock);
 	return err;

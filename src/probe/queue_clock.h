@@ -14,12 +14,10 @@
 struct queue_clock {
 	int cpus;
 	int *events; /* by CPU; -1: none */
-	int events_map, clocks; /* descriptors of the maps */
-	const struct bpf_program *reader; /* the iterator that fills in `stamp` */
 };
 
 /*
- * Opens the clocks of all CPUs that are online. -ERANGE: they do not tell the same time, or not
+ * Opens the clocks of all CPUs that are online. `reader` is the iterator that fills in `stamp`. -ERANGE: they do not tell the same time, or not
  * finely enough, so no stamp of the kernel is worth anything. On failure nothing is left open.
  */
 int queue_clock__open(struct queue_clock *clock, const struct bpf_map *events,
