@@ -397,7 +397,7 @@ if ! rungs runqlat; then
 	:
 elif [ -n "${LATSCOPE_COMPACT-}" ]; then
 	long_waits
-	idle_waits
+	decile_waits idle 60
 	summed_waits repin 20
 else
 	all_waits

@@ -82,20 +82,7 @@ summed() {
 		$((sum * 103 / 100 + each * $(told waits run_queue_count)))
 }
 
-idle_calm() { waits_deciles "$1" && wakeup_deciles "$1"; }
-
-# The run queue's clock stands still from such a wakeup to the switch.
-idle_waits() {
-	local rung rounds=300
-
-	[ -z "${LATSCOPE_VM-}" ] || rounds=60
-	calm=idle_calm window waits_window idle $rounds || return
-	for rung in "${rungs[@]}"; do
-		ok "$rung: idle: every decile is that of the capture" waits_deciles "$rung"
-		[ "$rung" = raw_tp ] || ok "$rung: idle: those of wakeup, too" wakeup_deciles "$rung"
-		balance "$rung: idle" "$rung"
-	done
-}
+deciles_calm() { waits_deciles "$1" && wakeup_deciles "$1"; }
 
 # summed_waits SHAPE ROUNDS
 summed_waits() {
@@ -108,13 +95,15 @@ summed_waits() {
 	done
 }
 
-busy_waits() {
+# decile_waits SHAPE ROUNDS
+decile_waits() {
 	local rung
 
-	calm=idle_calm window waits_window "$@" || return
+	calm=deciles_calm window waits_window "$@" || return
 	for rung in "${rungs[@]}"; do
 		ok "$rung: $1: every decile is that of the capture" waits_deciles "$rung"
 		[ "$rung" = raw_tp ] || ok "$rung: $1: those of wakeup, too" wakeup_deciles "$rung"
+		balance "$rung: $1" "$rung"
 	done
 }
 
@@ -148,9 +137,9 @@ all_shapes() {
 	local times=5
 
 	[ -z "${LATSCOPE_VM-}" ] || times=1
-	idle_waits
-	busy_waits half $((60 * times))
-	busy_waits over $((20 * times))
+	decile_waits idle $((60 * times)) # the run queue's clock stands still from such a wakeup to the switch
+	decile_waits half $((60 * times))
+	decile_waits over $((20 * times))
 	summed_waits over $((20 * times))
 	summed_waits repin $((20 * times))
 	summed_waits lazy $((20 * times))
