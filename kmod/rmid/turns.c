@@ -14,10 +14,12 @@ void turns__begin(struct turns *turns)
 		turns->first[i] |= __atomic_exchange_n(&turns->ran[i], 0, __ATOMIC_RELAXED);
 		turns->done[i] = 0;
 	}
-	turns->first[0] &= ~1ULL; /* RMID 0 is not read */
 }
 
-/* The lowest of a set (its complement, if `invert`) from `from` on and up to the count; 0: none. */
+/*
+ * The lowest of a set (its complement, if `invert`) from `from` on and up to the count; 0: none.
+ * RMID 0 is not read: `from` is at least 1.
+ */
 static __u32 lowest(const struct turns *turns, const __u64 *set, _Bool invert, __u32 from)
 {
 	__u64 mask = ~0ULL << (from % 64), word;
