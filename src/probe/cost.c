@@ -25,3 +25,11 @@ void cost__end(const struct cost *cost, const struct probe *probe, uint64_t elap
 	out->timed_ns = elapsed_ns;
 	out->timed_events = probe__seen(probe);
 }
+
+void cost__missed(const struct cost *cost, const struct probe *probe, struct run_module *module)
+{
+	struct probe_usage now;
+
+	if (!probe__usage(probe, &now))
+		module->recursion_missed = now.recursion_missed - cost->before.recursion_missed;
+}

@@ -23,4 +23,7 @@ void cost__begin(struct cost *cost, const struct probe *probe);
 void cost__end(const struct cost *cost, const struct probe *probe, uint64_t elapsed_ns,
 	       struct run_cost *out);
 
+/* Sets how many ends the kernel ran no program for since cost__begin(). */
+void cost__missed(const struct cost *cost, const struct probe *probe, struct run_module *module);
+
 #endif

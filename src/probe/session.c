@@ -386,7 +386,6 @@ static uint64_t shut_window(struct session *session, struct session_result *resu
 static void describe_modules(struct session *session)
 {
 	struct run_module *module;
-	struct probe_usage usage;
 
 	for (unsigned int i = 0; i < session->run->nr_modules; i++) {
 		module = &session->run->modules[i];
@@ -394,9 +393,7 @@ static void describe_modules(struct session *session)
 			session->sources[i]->describe(session->sources[i]->state, module);
 		if (!session->probes[i])
 			continue;
-		if (!probe__usage(session->probes[i], &usage))
-			module->recursion_missed =
-				usage.recursion_missed - session->cost[i].before.recursion_missed;
+		cost__missed(&session->cost[i], session->probes[i], module);
 		probe__rename(session->probes[i], &module->total, session->names);
 		probe__describe(session->probes[i], module);
 		verify__conclude(&session->verify[i], session->probes[i], module);

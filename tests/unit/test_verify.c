@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What the kernel counted in a window, from its counters at four moments. */
+#include "unit.h"
+
+#include "../../src/probe/verify.c"
+
+#define MSEC 1000000ULL
+
+static struct run_module module;
+
+static void expect_something(const struct probe *probe, const struct run_module *of,
+			     enum account_kind kind, struct run_check *check)
+{
+	(void)probe;
+	(void)of;
+	assert_int_equal(kind, ACCOUNT_REQUESTS);
+	check->events.tolerance = 3;
+	check->time.tolerance = 5;
+}
+
+static const struct probe_ops ops = { .name = "iolat", .expect = expect_something };
+static const struct probe probe = { .ops = &ops };
+
+static const struct verify four_moments = {
+	.kind = ACCOUNT_REQUESTS,
+	.accounts = {
+		[VERIFY_BEFORE_OPEN] = { .events = 1000, .ns = 100 * MSEC, .step_ns = 4 * MSEC },
+		[VERIFY_AFTER_OPEN] = { .events = 1100, .ns = 120 * MSEC, .step_ns = 4 * MSEC },
+		[VERIFY_BEFORE_SHUT] = { .events = 21100, .ns = 920 * MSEC, .step_ns = 4 * MSEC },
+		[VERIFY_AFTER_SHUT] = { .events = 31000, .ns = 1100 * MSEC, .step_ns = 4 * MSEC },
+	},
+};
+
+static const struct run_check *conclude(const struct verify *verify)
+{
+	memset(&module, 'x', sizeof(module));
+	verify__conclude(verify, &probe, &module);
+	return &module.check;
+}
+
+static void least_and_most_lie_within_and_around_the_window(void **state)
+{
+	const struct run_check *check = conclude(&four_moments);
+
+	(void)state;
+	assert_string_equal(check->source, "/sys/block/*/stat");
+	assert_string_equal(check->why, "");
+	assert_int_equal(check->events.kernel_low, 20000);
+	assert_int_equal(check->events.kernel_high, 30000);
+}
+
+/* A sum that is cut to 4 ms may be up to that much too small, at either end. */
+static void the_step_of_the_clock_widens_both_ends(void **state)
+{
+	const struct run_check *check = conclude(&four_moments);
+
+	(void)state;
+	assert_int_equal(check->time.kernel_low, (800 - 4) * MSEC);
+	assert_int_equal(check->time.kernel_high, (1000 + 4) * MSEC);
+}
+
+static void less_time_than_a_step_is_at_least_none(void **state)
+{
+	struct verify verify = four_moments;
+
+	(void)state;
+	verify.accounts[VERIFY_BEFORE_SHUT].ns = 123 * MSEC;
+	assert_int_equal(conclude(&verify)->time.kernel_low, 0);
+}
+
+/* docs/method.md: 0.1 % of events and 4 a CPU, 1 % of time; what the probe allows for comes on top. */
+static void tolerances_are_those_of_the_documentation(void **state)
+{
+	const struct run_check *check = conclude(&four_moments);
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	(void)state;
+	assert_int_equal(check->events.tolerance, 3 + 30 + 4 * cpus);
+	assert_int_equal(check->time.tolerance, 5 + 1004 * MSEC / 100);
+}
+
+static void counters_that_stand_still_are_of_the_same_disks(void **state)
+{
+	struct verify verify = four_moments;
+
+	(void)state;
+	for (int i = 1; i < VERIFY_MOMENTS; i++)
+		verify.accounts[i] = verify.accounts[0];
+	assert_string_equal(conclude(&verify)->why, "");
+	assert_int_equal(module.check.events.kernel_high, 0);
+}
+
+static void refuses(const struct verify *verify, const char *why)
+{
+	const struct run_check *check = conclude(verify);
+
+	assert_string_equal(check->why, why);
+	assert_false(check->events.known || check->time.known);
+	assert_int_equal(check->events.kernel_high, 0);
+	assert_int_equal(check->events.tolerance, 0);
+}
+
+static void counters_that_fell_are_of_other_disks(void **state)
+{
+	struct verify verify;
+
+	(void)state;
+	for (int i = 1; i < VERIFY_MOMENTS; i++) {
+		verify = four_moments;
+		verify.accounts[i].events = verify.accounts[i - 1].events - 1;
+		refuses(&verify, "disks came or went meanwhile");
+		verify = four_moments;
+		verify.accounts[i].ns = verify.accounts[i - 1].ns - 1;
+		refuses(&verify, "disks came or went meanwhile");
+	}
+}
+
+static void sums_over_other_parts_are_not_compared(void **state)
+{
+	struct verify verify = four_moments;
+
+	(void)state;
+	verify.accounts[VERIFY_AFTER_SHUT].parts = 1;
+	refuses(&verify, "disks came or went meanwhile");
+	verify.kind = ACCOUNT_WAITS;
+	refuses(&verify, "CPUs came or went meanwhile");
+}
+
+static void an_account_that_cannot_be_read_says_why(void **state)
+{
+	struct verify verify = four_moments;
+
+	(void)state;
+	snprintf(verify.why, sizeof(verify.why), "it has no pgfault");
+	refuses(&verify, "it has no pgfault");
+	assert_string_equal(module.check.source, "/sys/block/*/stat");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(least_and_most_lie_within_and_around_the_window),
+		cmocka_unit_test(the_step_of_the_clock_widens_both_ends),
+		cmocka_unit_test(less_time_than_a_step_is_at_least_none),
+		cmocka_unit_test(tolerances_are_those_of_the_documentation),
+		cmocka_unit_test(counters_that_stand_still_are_of_the_same_disks),
+		cmocka_unit_test(counters_that_fell_are_of_other_disks),
+		cmocka_unit_test(sums_over_other_parts_are_not_compared),
+		cmocka_unit_test(an_account_that_cannot_be_read_says_why),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
