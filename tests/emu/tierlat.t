@@ -92,6 +92,7 @@ ok 'CSV of one interval' ended 0 "$forced\$" '^time_ns,socket,tier,'
 ok 'the near tier is as slow as it is' about "$(column latency_ns local-ddr)" 90
 ok 'the far tier is as slow as it is' about "$(column latency_ns remote-ddr)" 180
 ok 'requests are counted' about "$(column requests_per_s local-ddr)" 2e8
+ok 'each moves 64 bytes' about "$(column bandwidth_b_per_s local-ddr)" 12.8e9
 ok 'the clock is measured' about "$(column clock_mhz remote-ddr)" 2000
 ok 'the share of the near tier is known' about "$(column p local-ddr)" .6667
 is 'requests should move to the near tier' "$(column move_to local-ddr)" local-ddr

@@ -395,6 +395,9 @@ static void summary_holds_the_run(void **state)
 		{ "accounting/seen", "147011" },
 		{ "accounting/recorded", "147001" },
 		{ "accounting/missed_start", "10" },
+		{ "accounting/missed_start_ns", "null" },
+		{ "accounting/filtered_ns", "0" },
+		{ "accounting/unmatched_ns", "0" },
 		{ "accounting/continued", "0" },
 		{ "accounting/requeued", "2" },
 		{ "accounting/balanced", "false" },
@@ -521,7 +524,7 @@ static void live_json_is_a_line_an_interval(void **state)
 {
 	struct run *run = sample_run();
 	struct run_data *deltas = calloc(3, sizeof(*deltas));
-	struct run_interval interval = { 1000000000, 2500000000, deltas };
+	struct run_interval interval = { 1000000000, 2500000001, deltas };
 	struct writer writer = { .ops = &writer_live_json };
 	struct json_object *object;
 	char *text = NULL, *second;
@@ -539,7 +542,7 @@ static void live_json_is_a_line_an_interval(void **state)
 	assert_ptr_equal(strchr(second, '\n'), text + size - 1);
 	object = json_tokener_parse(second);
 	assert_field(object, "start_sec", "1");
-	assert_field(object, "end_sec", "2.5");
+	assert_field(object, "end_sec", "2.500000001");
 	assert_field(object, "modules/0/module", "\"iolat\"");
 	assert_field(object, "modules/0/metrics/0/total_events", "147001");
 	assert_field(object, "modules/1/module", "\"runqlat\"");

@@ -176,6 +176,22 @@ static void contrasts_with_a_margin(void **state)
 	assert_near(contrast__of(&off, &on, 0.95, 3).p, 1, 0);
 }
 
+/* Whichever of the two tests sees less: at the end of its interval p is what the interval leaves. */
+static void contrasts_with_a_margin_of_unlike_sides(void **state)
+{
+	const struct contrast_side off = { 0, 1, 10, 0 };
+	const struct contrast_side on[] = { { 4, 17, 20, 0 }, { 9, 17, 5, 0 } };
+	struct contrast plain;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		plain = contrast__of(&off, &on[i], 0.9, 0);
+		assert_true(plain.low > 0.5);
+		assert_near(contrast__of(&off, &on[i], 0.9, plain.low).p, 0.1, 1e-9);
+		assert_near(contrast__of(&on[i], &off, 0.9, plain.low).p, 0.1, 1e-9);
+	}
+}
+
 static void contrasts_without_variance(void **state)
 {
 	const struct contrast_side off = { 1, 0, 3, 0 }, same = off, other = { 2, 0, 3, 0 };
@@ -379,6 +395,7 @@ int main(void)
 		cmocka_unit_test(holm_worked_out),
 		cmocka_unit_test(contrasts),
 		cmocka_unit_test(contrasts_with_a_margin),
+		cmocka_unit_test(contrasts_with_a_margin_of_unlike_sides),
 		cmocka_unit_test(contrasts_without_variance),
 		cmocka_unit_test(coverage),
 		cmocka_unit_test(how_many_batches),

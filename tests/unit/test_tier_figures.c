@@ -321,6 +321,16 @@ static void boxes_are_shared_out_in_turn(void **state)
 	}
 }
 
+/* Clocks and a tier's own inserts find room in one box only if there are at most two tiers. */
+static void three_tiers_need_a_box_more(void **state)
+{
+	static const unsigned int least[] = { 1, 2, 4, 5, 6 };
+
+	(void)state;
+	for (unsigned int tiers = 1; tiers <= 5; tiers++)
+		assert_int_equal(tier_share__least(tiers), least[tiers - 1]);
+}
+
 static void one_filter_is_of_one_tier(void **state)
 {
 	(void)state;
@@ -407,6 +417,17 @@ static void without_any_clock_nothing_is_known(void **state)
 		assert_false(figures_of(0, BOXES).latency_known);
 		assert_false(figures_of(0, BOXES).rate_known);
 	}
+}
+
+/* The first box is the only one that can tell. */
+static void the_first_box_is_a_neighbour_too(void **state)
+{
+	(void)state;
+	tier_share__out(shares, 2, 2, false);
+	count(2, two, NULL, 2e9, 1);
+	deltas[1].counted_ns = deltas[1].counted_ns * 3 / 2;
+	deltas[1].uncertain_ns = deltas[1].counted_ns / 3;
+	assert_load(2, two, 2e9, 1e-4);
 }
 
 /* One that was preempted is no clock for others while there are certain ones. */
@@ -639,11 +660,13 @@ int main(void)
 		cmocka_unit_test(multiplexed_counts_are_scaled),
 		cmocka_unit_test(a_box_of_uncertain_time_has_the_others_clock),
 		cmocka_unit_test(boxes_are_shared_out_in_turn),
+		cmocka_unit_test(three_tiers_need_a_box_more),
 		cmocka_unit_test(one_filter_is_of_one_tier),
 		cmocka_unit_test(three_tiers_are_counted_whole),
 		cmocka_unit_test(latencies_need_not_be_the_same),
 		cmocka_unit_test(a_box_without_a_clock_has_its_neighbours),
 		cmocka_unit_test(without_any_clock_nothing_is_known),
+		cmocka_unit_test(the_first_box_is_a_neighbour_too),
 		cmocka_unit_test(an_uncertain_clock_is_not_passed_on),
 		cmocka_unit_test(too_few_requests_are_scaled),
 		cmocka_unit_test(samples_of_amd_are_latencies_already),
