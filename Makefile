@@ -61,8 +61,8 @@ lax = $(if $(WERROR),,&& rm -f $(OUT)/strict)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests demo check soak mutants matrix check-bochs bench install deps clean distclean format modules \
-	modules_install dkms_install
+.PHONY: all tests programs demo check soak mutants matrix check-bochs bench install deps clean distclean format \
+	modules modules_install dkms_install
 
 all: $(OUT)/latscope
 

@@ -91,8 +91,11 @@ $(OUT)/tests/rmid/fuzz: tests/rmid/fuzz.c $(RMID_SRC) $(wildcard kmod/rmid/*.h t
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(STD) $(WARN) $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined $(filter %.c,$^) -o $@
 
-tests: all $(UNIT) $(TRUTH) $(TORTURE) $(EMU) $(OUT)/bench/power $(OUT)/bench/together \
+# What suites that are scripts run.
+programs: all $(TRUTH) $(TORTURE) $(OUT)/bench/power $(OUT)/bench/together \
 	$(if $(filter x86,$(ARCH)),$(MUTANTS) $(OUT)/tests/emu/msrfs/msrfs $(addprefix $(OUT)/tests/rmid/,check lives fuzz))
+
+tests: programs $(UNIT) $(EMU)
 
 SUITES_matrix := matrix -t
 SUITES_mutants := mutants/run
