@@ -35,6 +35,22 @@ struct {
 /* Open calls, on the first two rungs. A fraction of the cost of a hash, or of task storage. */
 struct memlat_call calls[MEMLAT_CALLS] __attribute__((aligned(64))) = {};
 
+/*
+ * Faults in progress at the attach: see mark(). User space fills in the code of the functions;
+ * `exception` is known only where the faults measured are those of exceptions.
+ */
+struct memlat_code handler = {}, exception = {};
+__u64 attached_ns = 0;
+__u32 stacks = 0; /* that could be read */
+__u32 marked = 0; /* tasks with such a fault, of which no further attempt was seen */
+/* Of the task that an iterator looks at. */
+struct {
+	__u64 frames[MEMLAT_FRAMES];
+	__u32 calls; /* of the handler */
+	__u32 known; /* of these, those whose entry was seen */
+	__u32 within; /* the handler is above, and its exception has yet to come */
+} stack = {};
+
 /* What is known of a fault besides its time. */
 enum memlat_bit {
 	CALL_USER = 1 << 0,
@@ -245,6 +261,21 @@ static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_are
 }
 
 /*
+ * May the call go on with a fault that was in progress at the attach? That of a first attempt under
+ * the VMA's lock, which was not seen, cannot be told from a new fault: once, neither is measured.
+ */
+static __always_inline bool follows_unseen(void)
+{
+	struct memlat_task *own = marked ? task_mark(0) : NULL;
+
+	if (!own || !own->before)
+		return false;
+	own->before = 0;
+	__sync_fetch_and_add(&marked, -1);
+	return true;
+}
+
+/*
  * Takes a call that goes on with a fault; false: the call is a fault's first. A further attempt
  * carries TRIED, save for the one after a failed attempt under the VMA's lock: that is told by the
  * "retry" which was returned. A retry given up for a signal leaves its place taken, which a later
@@ -261,7 +292,7 @@ static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, _
 		return false;
 	call = call_find(id);
 	if (!call)
-		return tried;
+		return tried || follows_unseen();
 	same = (call->address == address || !call->address) &&
 	       (tried || call->bits & CALL_VMA_LOCK);
 	if (same && (tried || call->pending)) {
@@ -583,6 +614,7 @@ int event_start(struct bpf_perf_event_data *ctx)
 	if (task->start_ns)
 		count_start_loss(LAT_ABANDONED);
 	task->address = ctx->addr;
+	task->before = 0;
 	task->bits = from_user_mode(ctx) ? CALL_USER : 0;
 	task->start_ns = bpf_ktime_get_ns();
 	return 0;
@@ -600,6 +632,7 @@ static __always_inline int event_end(struct bpf_perf_event_data *ctx, __u32 bits
 	if (task) {
 		start = task->start_ns;
 		task->start_ns = 0;
+		task->before = 0;
 	}
 	cell = control.armed ? cells_here(&cells) : NULL;
 	if (!cell)
@@ -632,19 +665,126 @@ int event_major(struct bpf_perf_event_data *ctx)
 
 /* ---- what is open when the window has closed ---- */
 
+static __always_inline bool is_in(const struct memlat_code *code, __u64 address)
+{
+	return address >= code->start && address < code->end;
+}
+
+/*
+ * Counts a frame of the stack if it is of the handler; with `exception`, if it is of an exception
+ * that called the handler. Global: the verifier looks at it once, not once for each frame and each
+ * way to get there.
+ */
+__noinline int count_frame(__u32 at)
+{
+	__u64 frame;
+
+	if (at >= MEMLAT_FRAMES)
+		return 0;
+	frame = stack.frames[at];
+	if (is_in(&handler, frame)) {
+		stack.within = 1;
+		stack.calls += !exception.end;
+	} else if (stack.within && is_in(&exception, frame)) {
+		stack.within = 0;
+		stack.calls++;
+	}
+	return 0;
+}
+
+/* Counts the calls on the stack of a task, which must not run meanwhile. */
+static __always_inline void count_calls(struct task_struct *task)
+{
+	long size = bpf_get_task_stack(task, stack.frames, sizeof(stack.frames), 0);
+
+	stack.calls = 0;
+	stack.within = 0;
+	if (size > 0)
+		stacks++;
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < MEMLAT_FRAMES && (long)(i * sizeof(__u64)) < size; i++)
+		count_frame(i);
+}
+
+static __always_inline void count_known(struct task_struct *task, const struct memlat_task *own)
+{
+	__u32 tid = task->pid, place = first_place(tid);
+
+	stack.known = own && own->start_ns;
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < MEMLAT_PLACES; i++) {
+		struct memlat_call *call = place_at(place + i);
+
+		if (id_tid(call->id) == tid && !call->pending)
+			stack.known++;
+	}
+}
+
+/*
+ * Open calls of a task whose entry was not seen. The stack of a task that runs cannot be read, and
+ * of one that ran meanwhile the two numbers do not belong together: such a task has none.
+ */
+static __always_inline __u32 calls_unseen(struct task_struct *task, const struct memlat_task *own)
+{
+	__u64 switches = task_switches(task);
+
+	if (task_runs(task, false))
+		return 0;
+	count_known(task, own);
+	count_calls(task);
+	barrier();
+	if (task_runs(task, false) || task_switches(task) != switches)
+		return 0;
+	return stack.calls > stack.known ? stack.calls - stack.known : 0;
+}
+
+/*
+ * Once, after the attach. No program sees the entry of a fault that is in progress then; the task's
+ * stack shows it. fentry and kprobe do not see its end either.
+ */
+SEC("iter/task")
+int mark(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct memlat_task *own;
+	__u32 calls;
+
+	if (!task)
+		return 0;
+	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	calls = calls_unseen(task, own);
+	if (!calls)
+		return 0;
+	own = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (own) {
+		own->before = calls;
+		__sync_fetch_and_add(&marked, 1);
+	}
+	return 0;
+}
+
 SEC("iter/task")
 int census(struct bpf_iter__task *ctx)
 {
-	struct task_struct *current = ctx->task;
-	struct memlat_task *task;
+	struct task_struct *task = ctx->task;
+	struct memlat_task *own;
 	__u64 start_ns;
+	__u32 calls;
 
-	if (!current)
+	if (!task)
 		return 0;
-	task = bpf_task_storage_get(&tasks, current, NULL, 0);
-	start_ns = task ? *(volatile __u64 *)&task->start_ns : 0;
+	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (!own)
+		return 0;
+	start_ns = *(volatile __u64 *)&own->start_ns;
 	if (start_ns)
 		count_open(&open_waits, start_ns, bpf_ktime_get_ns());
+	if (!own->before || (filter_by_task(&knobs) && !task_wanted(&knobs, task, false)))
+		return 0;
+	calls = calls_unseen(task, own);
+	if (calls > own->before) /* the entry of a later one was missed */
+		calls = own->before;
+	count_open_before(&open_waits, calls, attached_ns, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -549,7 +549,7 @@ int stamps_census(struct bpf_iter__task *ctx)
 	if (own_start)
 		count_open(&open_waits, own_start, own_now);
 	else if (own && own->unknown)
-		count_open(&open_waits, attached_ns, own_now);
+		count_open_before(&open_waits, 1, attached_ns, own_now);
 	else if (own && own->moved) /* since when it is runnable is not known */
 		count_open(&open_waits, now, now);
 	else

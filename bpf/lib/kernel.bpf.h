@@ -75,6 +75,12 @@ static __always_inline bool task_runs(struct task_struct *task, bool raw)
 	return raw ? BPF_CORE_READ_BITFIELD_PROBED(task, on_cpu) : task->on_cpu;
 }
 
+/* How often the task has lost its CPU. */
+static __always_inline __u64 task_switches(struct task_struct *task)
+{
+	return *(volatile unsigned long *)&task->nvcsw + *(volatile unsigned long *)&task->nivcsw;
+}
+
 /* Id of the task's cgroup in the v2 hierarchy: the inode number of its directory. */
 static __always_inline __u64 task_cgroup(struct task_struct *task, bool raw)
 {

@@ -181,6 +181,8 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct css_set *cgroups;
 	struct blk_plug *plug;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
 	__u64 start_time;
 	__u64 start_boottime;
 	char comm[16];

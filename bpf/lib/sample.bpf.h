@@ -165,18 +165,29 @@ static __always_inline bool tell(const volatile struct lat_knobs *knobs,
 	return true;
 }
 
+static __always_inline void add_open(struct lat_open *open, __u64 count, __u64 age)
+{
+	open->count += count;
+	open->sum_ns += count * age;
+	if (age > open->oldest_ns)
+		open->oldest_ns = age;
+}
+
 /*
  * Counts a wait that is open. Its task goes on meanwhile, so the caller has read the start once,
  * and `now` may be before it.
  */
 static __always_inline void count_open(struct lat_open *open, __u64 start, __u64 now)
 {
-	__u64 age = now > start ? now - start : 0;
+	add_open(open, 1, now > start ? now - start : 0);
+}
 
-	open->count++;
-	open->sum_ns += age;
-	if (age > open->oldest_ns)
-		open->oldest_ns = age;
+/* Counts `count` waits that began before the attach, and are at least as old as that. */
+static __always_inline void count_open_before(struct lat_open *open, __u64 count, __u64 attached,
+					      __u64 now)
+{
+	open->before += count;
+	add_open(open, count, now > attached ? now - attached : 0);
 }
 
 /* One probe's places for the samples of a split. */

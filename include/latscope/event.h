@@ -181,8 +181,10 @@ struct lat_open {
 	__u64 count;
 	__u64 oldest_ns; /* age of the oldest */
 	__u64 sum_ns; /* of all their ages */
+	/* Of these, those that began before the attach. They count as old as the attach is. */
+	__u64 before;
 };
-_Static_assert(sizeof(struct lat_open) == 24, "lat_open has no padding");
+_Static_assert(sizeof(struct lat_open) == 32, "lat_open has no padding");
 
 /*
  * How long processes lived in the window: value of life's map `ended`, key is the tgid. A tgid that
@@ -292,12 +294,21 @@ struct memlat_call {
 };
 _Static_assert(sizeof(struct memlat_call) == 32, "memlat_call: two to a cache line, no padding");
 
+#define MEMLAT_FRAMES 127 /* of a stack: what the kernel gives if not set otherwise */
+
+/* Code of a kernel function: its first byte, and the first one behind it; 0 and 0: not known. */
+struct memlat_code {
+	__u64 start;
+	__u64 end;
+};
+_Static_assert(sizeof(struct memlat_code) == 16, "memlat_code has no padding");
+
 /* Value of memlat's task storage. */
 struct memlat_task {
 	__u64 start_ns; /* perf-event: of the open fault; 0: none */
 	__u64 address;
 	__u32 bits; /* enum memlat_bit; of a call: what is learnt within */
-	__u32 pad;
+	__u32 before; /* calls in progress at the attach, of which the entry was not seen */
 };
 _Static_assert(sizeof(struct memlat_task) == 24, "memlat_task has no padding");
 

@@ -163,6 +163,7 @@ static struct json_object *open_at_end(const struct run_module *module)
 	struct json_object *object = json_object_new_object();
 
 	put_count(object, "count", module->open.count);
+	put_count(object, "before_attach", module->open.before);
 	put(object, "oldest_us",
 	    module->open.count && module->open_age_known ? us((double)module->open.oldest_ns)
 							 : NULL);

@@ -43,10 +43,12 @@ int rundb_account__write(sqlite3 *db, int64_t module, const struct run_module *f
 		if (err)
 			return err;
 	}
-	err = sql__prepare(db, &update, "UPDATE module SET open_sum_ns=? WHERE id=?");
+	err = sql__prepare(db, &update,
+			   "UPDATE module SET open_sum_ns=?, open_before=? WHERE id=?");
 	if (err)
 		return err;
-	err = sql__run(update, "ii", (int64_t)from->open.sum_ns, module);
+	err = sql__run(update, "iii", (int64_t)from->open.sum_ns, (int64_t)from->open.before,
+		       module);
 	sqlite3_finalize(update);
 	return err;
 }
@@ -108,12 +110,16 @@ static int read_sums(sqlite3 *db, int64_t module, struct run_check *check)
 	return err;
 }
 
-static int read_open(sqlite3 *db, int64_t module, struct lat_open *open)
+/* A column of a module; it stays 0 in recordings of versions that had none of that name. */
+static int read_number(sqlite3 *db, int64_t module, const char *column, const char *query,
+		       __u64 *number)
 {
 	sqlite3_stmt *row;
 	int err;
 
-	err = sql__prepare(db, &row, "SELECT open_sum_ns FROM module WHERE id = ?");
+	if (!has(db, "module", column))
+		return 0;
+	err = sql__prepare(db, &row, query);
 	if (err)
 		return err;
 	sqlite3_bind_int64(row, 1, module);
@@ -121,9 +127,21 @@ static int read_open(sqlite3 *db, int64_t module, struct lat_open *open)
 	if (err > 0 && sqlite3_column_int64(row, 0) < 0)
 		err = -EUCLEAN;
 	if (err > 0)
-		open->sum_ns = (uint64_t)sqlite3_column_int64(row, 0);
+		*number = (uint64_t)sqlite3_column_int64(row, 0);
 	sqlite3_finalize(row);
 	return err < 0 ? err : 0;
+}
+
+static int read_open(sqlite3 *db, int64_t module, struct lat_open *open)
+{
+	int err;
+
+	err = read_number(db, module, "open_sum_ns", "SELECT open_sum_ns FROM module WHERE id = ?",
+			  &open->sum_ns);
+	if (!err)
+		err = read_number(db, module, "open_before",
+				  "SELECT open_before FROM module WHERE id = ?", &open->before);
+	return !err && open->before > open->count ? -EUCLEAN : err;
 }
 
 int rundb_account__read(sqlite3 *db, int64_t module, struct run_module *to)
@@ -132,7 +150,7 @@ int rundb_account__read(sqlite3 *db, int64_t module, struct run_module *to)
 
 	if (has(db, "kernel_check", NULL))
 		err = read_sums(db, module, &to->check);
-	if (!err && has(db, "module", "open_sum_ns"))
+	if (!err)
 		err = read_open(db, module, &to->open);
 	return err;
 }

@@ -328,15 +328,20 @@ static void conservation(const struct page *page, const struct lat_cell *cell)
 
 static void add_open(struct wrap *wrap, const struct run_module *module)
 {
+	const char *least = module->open.before ? "at least " : "";
 	char text[UNITS_TEXT];
 
 	wrap__add(wrap, "open at end: %s", units__count(text, module->open.count));
 	if (!module->open.count)
 		return;
+	if (module->open.before)
+		wrap__add(wrap, " (%s began before latscope was attached)",
+			  units__count(text, module->open.before));
 	if (module->open_age_known && module->open.sum_ns && module->open.count > 1)
-		wrap__add(wrap, ", for %s in all", units__ns(text, (double)module->open.sum_ns));
+		wrap__add(wrap, ", for %s%s in all", least,
+			  units__ns(text, (double)module->open.sum_ns));
 	if (module->open_age_known)
-		wrap__add(wrap, ", the oldest for %s",
+		wrap__add(wrap, ", the oldest for %s%s", least,
 			  units__ns(text, (double)module->open.oldest_ns));
 	else
 		wrap__add(wrap, ", for how long is not known");

@@ -176,3 +176,28 @@ bool kernel__preempts_tracepoints(void)
 	return kernel__preempts() && btf &&
 	       btf__find_by_name_kind(btf, "class_srcu_fast_notrace_t", BTF_KIND_TYPEDEF) > 0;
 }
+
+/*
+ * /proc/kallsyms is in order of the addresses, where these are not hidden: the symbol that follows
+ * ends the function. Reads no further than that.
+ */
+int kernel__code(const char *name, struct memlat_code *code)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	unsigned long long address;
+	char line[RUN_TEXT], symbol[RUN_NAME];
+
+	*code = (struct memlat_code){ 0 };
+	if (!file)
+		return -errno;
+	while (!code->end && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%llx %*c %63s", &address, symbol) != 2)
+			continue;
+		if (code->start && address > code->start)
+			code->end = address;
+		else if (!code->start && !strcmp(symbol, name))
+			code->start = address;
+	}
+	fclose(file);
+	return code->end ? 0 : -ENOENT;
+}

@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
+
+#include <base/clock.h>
+
 #include "fault_events.h"
 #include "kernel.h"
 #include "refusal.h"
@@ -26,6 +30,7 @@ static const struct probe_rung rungs[] = {
 		.end_program = "fault_leave",
 		.end_again = "fault_leave_again",
 		.again = { "fault_leave_again", "task_exit_again", "fault_enter_again" },
+		.loaded = { "mark", "census" },
 		.by_trampoline = true,
 	},
 	[KPROBE] = {
@@ -35,6 +40,7 @@ static const struct probe_rung rungs[] = {
 		.needs = "CONFIG_KPROBE_EVENTS, and no lockdown",
 		.programs = { "fault_enter_kprobe", "fault_leave_kprobe", "task_exit" },
 		.end_program = "fault_leave_kprobe",
+		.loaded = { "mark", "census" },
 	},
 	[PERF_EVENT] = {
 		.name = "perf-event",
@@ -44,7 +50,7 @@ static const struct probe_rung rungs[] = {
 		.needs = "software perf events on every CPU (CONFIG_PERF_EVENTS)",
 		.metric = "page_fault",
 		.what = "page fault, exception entry to its accounting",
-		.loaded = { "census", "event_start", "event_minor", "event_major" },
+		.loaded = { "mark", "census", "event_start", "event_minor", "event_major" },
 		.lacks = CALL_SPLITS,
 	},
 };
@@ -98,12 +104,11 @@ static int attach_events(struct probe *probe)
 	return fault_events__attach(&probe->events, probe, skel->progs.event_start, ends);
 }
 
-static int memlat_start(struct probe *probe, struct lat_control **control)
+static int attach_more(struct probe *probe)
 {
 	struct memlat_bpf *skel = probe->skel;
 	const char *thp = thp_program(probe);
 
-	*control = &skel->bss->control;
 	if (probe->rung->metric)
 		return attach_events(probe);
 	/*
@@ -116,10 +121,46 @@ static int memlat_start(struct probe *probe, struct lat_control **control)
 	return thp ? probe__attach(probe, thp) : 0;
 }
 
+/* Function by which the kernel takes the exception: only those are the faults of perf-event. */
+#if defined(__x86_64__)
+#define EXCEPTION "exc_page_fault"
+#else
+#define EXCEPTION "do_mem_abort"
+#endif
+
+/*
+ * Bytes in which a function calls the tracing programs at its entry. While the function's own code
+ * runs in a trampoline's call, the return address of that first call is on the stack as well.
+ */
+#define ENTRY_CALL 16
+
+/* Marks the faults that are in progress. Where that cannot be, memlat_conclude() says so. */
+static int mark_faults(struct probe *probe)
+{
+	struct memlat_bpf *skel = probe->skel;
+	int err = kernel__code("handle_mm_fault", &skel->bss->handler);
+
+	if (!err && probe->rung->metric)
+		err = kernel__code(EXCEPTION, &skel->bss->exception);
+	if (err)
+		return 0;
+	skel->bss->handler.start += ENTRY_CALL;
+	skel->bss->attached_ns = clock__now_ns();
+	return probe__iterate(probe, "mark");
+}
+
+static int memlat_start(struct probe *probe, struct lat_control **control)
+{
+	struct memlat_bpf *skel = probe->skel;
+	int err = attach_more(probe);
+
+	*control = &skel->bss->control;
+	return err ? err : mark_faults(probe);
+}
+
 /* A call that has no stamp yet began just now. */
 static void count_calls(const struct memlat_call *calls, struct lat_open *open)
 {
-	*open = (struct lat_open){ 0 };
 	for (int i = 0; i < MEMLAT_CALLS; i++) {
 		uint64_t start_ns = calls[i].start_ns;
 
@@ -138,14 +179,25 @@ static int memlat_census(struct probe *probe, struct lat_open *open, bool *age_k
 	int err;
 
 	*age_known = true;
-	if (!probe->rung->metric) {
-		count_calls(skel->bss->calls, open);
-		return 0;
-	}
 	skel->bss->open_waits = (struct lat_open){ 0 };
-	err = probe__iterate(probe, probe->rung->loaded[0]);
+	if (!probe->rung->metric)
+		count_calls(skel->bss->calls, &skel->bss->open_waits);
+	err = probe__iterate(probe, "census");
 	*open = skel->bss->open_waits;
 	return err;
+}
+
+static void memlat_conclude(const struct probe *probe, const struct run_data *data,
+			    char text[RUN_TEXT])
+{
+	const struct memlat_bpf *skel = probe->skel;
+
+	(void)data;
+	if (!skel->bss->stacks)
+		snprintf(text, RUN_TEXT,
+			 "faults in progress at the start are not known, as latscope cannot read "
+			 "%s",
+			 skel->bss->attached_ns ? "kernel stacks" : "/proc/kallsyms");
 }
 
 /*
@@ -161,7 +213,8 @@ static void memlat_expect(const struct probe *probe, const struct run_module *mo
 	check->events.known = true;
 	/* Of filtered tasks it is not known which calls were retried. */
 	check->events.ours_low = counts[LAT_SEEN] - counts[LAT_CONTINUED] - counts[LAT_FILTERED];
-	check->events.ours_high = counts[LAT_SEEN] + run__unseen(module, 0) + module->open.count;
+	check->events.ours_high = counts[LAT_SEEN] + run__unseen(module, 0) + module->open.count -
+				  module->open.before;
 	if (probe->rung != &rungs[PERF_EVENT])
 		return;
 	check->events.ours_high = UINT64_MAX;
@@ -199,6 +252,7 @@ const struct probe_ops memlat_ops = {
 	.start = memlat_start,
 	.census = memlat_census,
 	.count_missed = memlat_count_missed,
+	.conclude = memlat_conclude,
 	.account = ACCOUNT_FAULTS,
 	.expect = memlat_expect,
 	.close = memlat_close,

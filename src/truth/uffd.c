@@ -28,7 +28,7 @@ struct truth_uffd_writer {
 
 static char source[TRUTH_PAGE_MAX];
 
-static int open_uffd(struct truth_uffd *uffd)
+int truth_uffd__open(struct truth_uffd *uffd)
 {
 	struct uffdio_api api = { .api = UFFD_API };
 
@@ -41,7 +41,7 @@ static int open_uffd(struct truth_uffd *uffd)
 	return 0;
 }
 
-static int fill(struct truth_uffd *uffd, uint64_t address)
+int truth_uffd__fill(struct truth_uffd *uffd, uint64_t address)
 {
 	struct uffdio_copy copy = {
 		.dst = address & ~(truth__page() - 1),
@@ -69,7 +69,7 @@ static int answer(struct truth_uffd *uffd)
 	truth__sleep(uffd->delay_ns);
 	for (int i = 0; !err && i < count; i++)
 		err = messages[i].event == UFFD_EVENT_PAGEFAULT
-			      ? fill(uffd, messages[i].arg.pagefault.address)
+			      ? truth_uffd__fill(uffd, messages[i].arg.pagefault.address)
 			      : truth__fail(uffd->why, -EIO, "userfaultfd told of no fault");
 	return err ? err : count;
 }
@@ -138,7 +138,7 @@ static int make_writers(struct truth_uffd *uffd)
 /* The threads are made here: their stacks are to be locked too. */
 int truth_uffd__prepare(struct truth_uffd *uffd)
 {
-	int err = open_uffd(uffd);
+	int err = truth_uffd__open(uffd);
 
 	if (err)
 		return err;
@@ -148,13 +148,18 @@ int truth_uffd__prepare(struct truth_uffd *uffd)
 	return err ? truth__fail(uffd->why, err, "cannot make a thread") : 0;
 }
 
-static int enlist(struct truth_uffd *uffd)
+int truth_uffd__map(struct truth_uffd *uffd)
 {
 	struct uffdio_register reg = {
-		.range = { .start = (uintptr_t)uffd->map, .len = uffd->pages * truth__page() },
+		.range = { .len = uffd->pages * truth__page() },
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 
+	uffd->map = truth__map(uffd->pages);
+	if (!uffd->map)
+		return truth__fail(uffd->why, -errno, "cannot map %zu pages: %s", uffd->pages,
+				   strerror(errno));
+	reg.range.start = (uintptr_t)uffd->map;
 	if (ioctl(uffd->fd, UFFDIO_REGISTER, &reg))
 		return truth__fail(uffd->why, -EOPNOTSUPP, "cannot register with userfaultfd: %s",
 				   strerror(errno));
@@ -179,13 +184,8 @@ static void write_all(struct truth_uffd *uffd)
 
 int truth_uffd__run(struct truth_uffd *uffd)
 {
-	int err;
+	int err = truth_uffd__map(uffd);
 
-	uffd->map = truth__map(uffd->pages);
-	if (!uffd->map)
-		return truth__fail(uffd->why, -errno, "cannot map %zu pages: %s", uffd->pages,
-				   strerror(errno));
-	err = enlist(uffd);
 	if (err)
 		return err;
 	write_all(uffd);

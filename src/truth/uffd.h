@@ -30,6 +30,13 @@ struct truth_uffd {
 	char why[TRUTH_WHY];
 };
 
+/* Its parts, for who makes faults in another way: opens userfaultfd. */
+int truth_uffd__open(struct truth_uffd *uffd);
+/* Maps the pages and registers them. */
+int truth_uffd__map(struct truth_uffd *uffd);
+/* Fills in the page of an address, by which its fault ends. */
+int truth_uffd__fill(struct truth_uffd *uffd, uint64_t address);
+
 int truth_uffd__prepare(struct truth_uffd *uffd);
 int truth_uffd__run(struct truth_uffd *uffd);
 

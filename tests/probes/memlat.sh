@@ -234,6 +234,36 @@ mixed_faults() {
 	done
 }
 
+stuck_window() {
+	begin
+	start stuck stuck "$1" || return
+	watch_all -p "$pid"
+	work
+}
+
+# stuck_fault WHAT OPEN BEFORE MISSED: a fault that was in progress at the attach. At the end so many are open, so many
+# of these since before the attach, and so many faults ended of which the start is not known. None is a sample.
+stuck_fault() {
+	local rung what="in progress at the attach: $1"
+
+	window stuck_window "$1" || return
+	for rung in "${rungs[@]}"; do
+		is "$rung: $what: open at end" "$(fact "$rung" memlat.open)" "$2"
+		is "$rung: $what: began before" "$(fact "$rung" memlat.open_before)" "$3"
+		is "$rung: $what: no start" "$(fact "$rung" memlat.missed_start)" "$4"
+		is "$rung: $what: no sample" "$(fact "$rung" memlat.events)" 0
+		[ "$3" = 0 ] || within "$rung: $what: as old as the window at least" \
+			"$(fact "$rung" window_ns)" "$(fact "$rung" memlat.open_ns)" "$forever"
+		balance "$rung: $what" "$rung"
+	done
+}
+
+stuck_faults() {
+	stuck_fault never 1 1 0
+	stuck_fault ends 0 0 1
+	stuck_fault another 1 0 1
+}
+
 # What software events do not tell is refused, not made up.
 refused_splits() {
 	local split status
@@ -256,6 +286,7 @@ elif [ -n "${LATSCOPE_COMPACT-}" ]; then
 	fi
 	[[ " ${rungs[*]} " != *' perf-event '* ]] || skipped_faults
 	fast_faults user write
+	stuck_faults
 else
 	slow_faults uffd 5 $((20 * soak))
 	[[ " ${rungs[*]} " != *' perf-event '* ]] || skipped_faults
@@ -269,5 +300,6 @@ else
 	gup_faults
 	gup_faults -r
 	mixed_faults
+	stuck_faults
 	refused_splits
 fi

@@ -404,6 +404,7 @@ static void summary_holds_the_run(void **state)
 		{ "accounting/recursion_missed", "7" },
 		{ "accounting/lost", "17" },
 		{ "accounting/open_at_end/count", "3" },
+		{ "accounting/open_at_end/before_attach", "0" },
 		{ "accounting/open_at_end/oldest_us", "1234000" },
 		{ "mechanism/rung", "\"stamps\"" },
 		{ "mechanism/cost/events", "1000" },

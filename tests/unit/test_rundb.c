@@ -62,7 +62,7 @@ static int finish(struct recording *recording)
 {
 	struct run_module *module = &recording->run->modules[0];
 
-	module->open = (struct lat_open){ 3, 1234000000, 2000000000 };
+	module->open = (struct lat_open){ 3, 1234000000, 2000000000, 2 };
 	module->open_age_known = true;
 	module->recursion_missed = 7;
 	strcpy(module->check.source, "/sys/block/*/stat");
@@ -672,6 +672,8 @@ static void errors_are_distinct(void **state)
 		{ "UPDATE kernel_check SET kernel_high = -9223372036854775808", -EUCLEAN },
 		{ "UPDATE kernel_check SET ours_high = -2", -EUCLEAN },
 		{ "UPDATE module SET open_sum_ns = -1", -EUCLEAN },
+		{ "UPDATE module SET open_before = open_count + 1", -EUCLEAN },
+		{ "ALTER TABLE module DROP COLUMN open_before", 0 }, /* earlier versions had none */
 		{ "PRAGMA user_version = 2", -EPROTONOSUPPORT },
 		{ "PRAGMA user_version = 0", -EUCLEAN },
 		{ "PRAGMA application_id = 7", -EMEDIUMTYPE },

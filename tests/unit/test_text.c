@@ -183,6 +183,12 @@ static void test_each_term_has_its_time(void **state)
 				     "unknown) + 2 excluded + 1 continued: balances "));
 	assert_non_null(strstr(text, " open at end: 3, for 2.00 s in all, the oldest for 1.23 s "));
 	free(text);
+	run->modules[0].open.before = 1;
+	text = print_module(run, 0, (struct text_style){ 0 });
+	flatten(text);
+	assert_non_null(strstr(text, " open at end: 3 (1 began before latscope was attached), for "
+				     "at least 2.00 s in all, the oldest for at least 1.23 s "));
+	free(text);
 	sample_free(run);
 }
 
