@@ -4,13 +4,13 @@
  * queued (before that) and total.
  *
  * Three rungs, of which user space loads one:
- *   stamps  one program, at completion, on the stamps the block layer leaves in the request; now
- *           and then our own beside them, to see whether they are there and how true they are
+ *   stamps  one program, at completion, on the stamps the block layer leaves in the request; from
+ *           time to time also an own stamp, to check that the kernel's exist and are right
  *   tp_btf  own stamp at issue, in a table keyed by the request
  *   raw_tp  the same, for kernels whose tracepoints have no BTF
  *
- * The programs that see the submitter are loaded only if a filter or a split needs them. `current`
- * at issue and at completion is anybody: kblockd, a worker, the victim of an interrupt.
+ * The programs that see the submitter are loaded only if a filter or a split needs them. At issue
+ * and at completion, `current` can be any task: kblockd, a worker, or one that was interrupted.
  */
 #include "iolat_request.bpf.h"
 
@@ -59,7 +59,8 @@ __noinline int split_sample(struct iolat_sample *sample)
 	if (!sample || !cell || sample->metric >= IOLAT_METRICS)
 		return 0;
 	cell += sample->metric;
-	barrier_var(cell); /* not computed anew from the number, whose bound verifiers forget */
+	/* Keep the pointer: verifiers lose the bound of `metric`, so it must not be computed again. */
+	barrier_var(cell);
 	key = (struct lat_key){ .metric = sample->metric };
 	if (knobs_split(&knobs, LAT_BY_DISK)) {
 		key.by = LAT_BY_DISK;
@@ -402,8 +403,8 @@ int BPF_PROG(raw_complete, struct request *rq, int error, unsigned int nr_bytes)
 /* ---- the start: submission and issue ---- */
 
 /*
- * Keeps a request from now on. The submitter is `current`, if anybody asks for it. `counted`: as in
- * struct iolat_start.
+ * Makes the entry of a request. The submitter, if a filter or a split needs it, is `current`.
+ * `counted`: as in struct iolat_start.
  */
 static __always_inline void keep(const struct request_view *rq, const struct own_stamps *own,
 				 bool counted)
@@ -540,8 +541,8 @@ static __always_inline int submit(const struct request_view *rq, const struct io
 }
 
 /*
- * Has the first of two programs kept this start? The own clock is then later than it need be, by
- * how long the task has been preempted in between.
+ * Has the first of two programs stored this start already? If so, its stamp is the better one: the
+ * task may have been preempted before the second program read the clock.
  */
 static __always_inline bool first_started(__u64 queue_ns, __u64 issue_ns, __u64 lag_ns,
 					  __u64 plug_ns, bool again)

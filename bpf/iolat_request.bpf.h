@@ -287,7 +287,10 @@ static __always_inline bool is_of(const struct iolat_start *start, const struct 
 	return !start->lag_ns || rq->start_ns <= start->queue_ns;
 }
 
-/* The entry of a request, or NULL. Drops what is left of one whose end was missed. */
+/*
+ * Returns the entry of a request, or NULL. The kernel uses the memory of a request again: if the
+ * entry belongs to an earlier request there, the end of that one was missed, and it is deleted.
+ */
 static __always_inline struct iolat_start *find(const struct request_view *rq)
 {
 	__u64 id = rq->id;

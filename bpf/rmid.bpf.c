@@ -272,8 +272,9 @@ static __always_inline void begin_span(struct lat_rmid_cpu *state, struct task_s
 }
 
 /*
- * Until close_state(), what is stored is one step to who reads the state. The time of a switch is
- * taken within: a span that a reader extends up to its own time does not go past the switch.
+ * A reader takes the state only as it was before open_state() or is after close_state(). The time
+ * of a switch is read between the two. So if a reader extends the open span to its own time, the
+ * span does not go past the switch.
  */
 static __always_inline void open_state(struct lat_rmid_cpu *state)
 {
@@ -301,9 +302,9 @@ static __always_inline bool is_last(struct task_struct *task)
 }
 
 /*
- * Switches of this CPU so far, this one included, as the scheduler counts them: whether we were
- * called for each. It may not be so: what runs in the middle of another program is left out. Either
- * task leads to the run queue, unless it is idle.
+ * Switches of this CPU so far, this one included, as the scheduler counts them. They tell whether
+ * the program ran for each: the kernel skips it while another program runs on that CPU. The run
+ * queue is found from either task, unless that is the idle task.
  */
 static __always_inline __u64 count_switches(struct task_struct *prev, struct task_struct *next)
 {
@@ -327,10 +328,10 @@ static __always_inline __u64 missed_switches(struct lat_rmid_cpu *state, __u64 c
 }
 
 /*
- * Switches were missed, and it is `prev` that is leaving now. When it came is known to the
- * scheduler. Before that was the thread of the open span, and then others: it had all the time
- * until then if a single switch was missed, and if it is `prev` itself that came back, its CPU time
- * tells. What is left is told by nobody, and so it is missing.
+ * Switches were missed, and `prev` leaves the CPU now. The scheduler knows when `prev` got it.
+ * Before that, the thread of the open span had the CPU, and then others. If one switch was missed,
+ * that thread had it all the time until then. If that thread is `prev`, which came back, its CPU
+ * time tells how long it had it. No record exists of the rest: that time is missing.
  */
 static __always_inline void resume_span(struct lat_rmid_cpu *state, __u32 cpu,
 					struct task_struct *prev, __u64 missed, __u64 now)

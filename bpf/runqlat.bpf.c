@@ -264,7 +264,7 @@ int find_stamps(struct bpf_iter__task_file *ctx)
 
 	if (!task || !file || (__u32)task->tgid != bpf_get_current_pid_tgid() >> 32)
 		return 0;
-	event = file->private_data; /* if it is one: then that of its CPU has this number */
+	event = file->private_data; /* if it is not one, its number does not match below */
 	cpu = BPF_CORE_READ(event, cpu);
 	clock = bpf_map_lookup_elem(&clocks, &cpu);
 	if (!clock || clock->stamp || clock->event != ctx->fd)
@@ -303,8 +303,9 @@ int BPF_PROG(stamps_migrate, struct task_struct *task)
 }
 
 /*
- * A task that wakes up has just been stamped, so the stamp is the run queue's clock: else it is one
- * of a move in its sleep, and ours stands for all that the kernel says of this wait.
+ * The kernel has just stamped the task that wakes up, so its stamp equals the run queue's clock. If
+ * not, the stamp is from a move of the task in its sleep. Then our own stamp replaces the kernel's
+ * stamp, and what the kernel has added for this wait.
  */
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(stamps_wakeup, struct task_struct *task)
@@ -370,7 +371,7 @@ static __always_inline void stamps_out(struct task_struct *prev, __u64 own_now, 
 	own->preempted = asleep;
 	if (asleep || late >= STALE_NS)
 		own->queued_ns = own_now;
-	own->request_ns = 0; /* who loses the CPU and can go on has not been woken up */
+	own->request_ns = 0; /* a task that loses the CPU and can go on was not woken up */
 }
 
 /* Moves what is known of the wait out of the task's storage, and begins anew. */

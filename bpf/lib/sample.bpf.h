@@ -50,8 +50,8 @@ static __always_inline struct lat_cell *cells_here(void *cells)
 }
 
 /*
- * Slot of a sample, in a form whose bound old verifiers can follow to the access: one 64-bit
- * register that the compiler may neither copy nor narrow between check and use.
+ * Slot of a sample. Old verifiers must see its bound at the access: so it is in one 64-bit register,
+ * which the compiler must neither copy nor narrow between the check and the access.
  */
 static __always_inline __u64 bounded_slot(__u64 ns)
 {
@@ -122,7 +122,7 @@ static __always_inline void hist_add_cell(const volatile struct lat_knobs *knobs
 		hist_add(hist, ns, knobs->tail_ns);
 }
 
-/* The next start is where this one was: the sample reaches back to the one before it. */
+/* Injected error: the sample begins at the start of the sample before it. */
 static __always_inline __u64 since_last_start(__u64 *last_start_ns, __u64 ns)
 {
 	__u64 start = bpf_ktime_get_ns() - ns, last = *last_start_ns;
@@ -302,8 +302,9 @@ struct identity {
 };
 
 /*
- * The name of a task's process: its leader's, also when that has exited. A task at the end of its
- * exit may have outlived its leader, whose memory is then another task's: it has only its own name.
+ * The name of a task's process is the name of its leader, also when the leader has exited. At the
+ * end of its own exit a task may outlive its leader, and another task may use the leader's memory:
+ * then only the task's own name is safe.
  */
 static __always_inline const char *leader_comm(struct task_struct *task, bool raw)
 {

@@ -15,8 +15,8 @@
 #include "kernel.h"
 
 /*
- * The kernel's stamps are taken for true when they move the mean latency by less than this share, a
- * third of the histogram's resolution; and they are checked again every so many ticks.
+ * The kernel's stamps count as correct if they change the mean latency by less than this share, a
+ * third of the histogram's resolution. They are checked again after CHECK_EVERY ticks.
  */
 #define SKEW_SHARE 0.01
 #define CHECK_EVERY 16
@@ -64,14 +64,15 @@ static const struct probe_rung rungs[] = {
 struct iolat {
 	struct iolat_bpf *skel;
 	/*
-	 * On the stamps rung: our own stamp at issue. It is there from the start, goes when it has
-	 * shown that all requests had a true stamp of the kernel's, and stays for good once one
-	 * had not. Where the kernel stamps by a clock that the task's plug has cached (Linux 6.9),
-	 * it stays too: the share of `queued` that is missing would come and go with it.
+	 * Rung stamps only: the program that takes our own stamp at issue. It is attached at the
+	 * start. It is detached when it has shown that every request had a correct stamp of the
+	 * kernel's. If one request had not, it stays attached. It also stays where the kernel
+	 * takes stamps from the clock that the task's plug has cached (Linux 6.9): otherwise the
+	 * part that is missing in `queued` would change each time.
 	 */
 	struct bpf_link *check;
 	bool check_stays;
-	unsigned int ticks; /* since it went */
+	unsigned int ticks; /* since it was detached */
 	struct iolat_sums {
 		uint64_t missed, unstamped, checked, skew_ns, sum_ns;
 	} before; /* at the last tick */
@@ -183,7 +184,7 @@ static unsigned int submit_programs(const struct probe *probe, const char *names
 	return nr;
 }
 
-/* Programs at the start of a request, beside those of the rung. */
+/* Programs at the start of a request, in addition to those of the rung. */
 static unsigned int start_programs(const struct probe *probe, const char *names[START_PROGRAMS])
 {
 	unsigned int nr = 0;
@@ -213,7 +214,7 @@ static int start_check(struct probe *probe)
 {
 	struct iolat *iolat = probe->skel;
 
-	/* What the last check left behind. Nothing uses the table between two. */
+	/* Entries that the last check left. No program uses the table between two checks. */
 	memset(iolat->skel->bss->table, 0, sizeof(iolat->skel->bss->table));
 	iolat->skel->bss->checking = 1;
 	iolat->check = bpf_program__attach(iolat->skel->progs.hashed_issue);
@@ -261,7 +262,7 @@ static struct iolat_sums sums_of(const struct run_data *data)
 	};
 }
 
-/* Were all requests since `before` stamped by the kernel, and truly? */
+/* Did all requests since `before` have a stamp of the kernel's, and a correct one? */
 static bool stamps_hold(const struct iolat_sums *now, const struct iolat_sums *before)
 {
 	uint64_t skew_ns = now->skew_ns - before->skew_ns;

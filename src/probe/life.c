@@ -212,7 +212,7 @@ static int add_ended(void *context, const void *key, const void *value)
 
 	if (ended_since(watch, tgid, life->last_start_ns))
 		return 0;
-	if (!to && !life->lived_ns) /* on its way out; nobody knows since when it lived */
+	if (!to && !life->lived_ns) /* it exits; its start is not known */
 		return 0;
 	if (!to) {
 		to = add_life(watch, tgid);
@@ -225,7 +225,7 @@ static int add_ended(void *context, const void *key, const void *value)
 	return 0;
 }
 
-/* First those that live, then those that ended: nobody slips through between the two. */
+/* First those that live, then those that ended: so each is in at least one of the two. */
 int life__shut(struct life_watch *watch, uint64_t shut_ns)
 {
 	int err;

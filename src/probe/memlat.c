@@ -25,7 +25,7 @@ static const struct probe_rung rungs[] = {
 		.mechanism = "fentry and fexit of handle_mm_fault(), open calls in a table",
 		.needs = "a kernel that has BPF trampolines "
 			 "(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) and permits them",
-		/* In this order no start is left without its end. */
+		/* In this order each start that is seen has a program for its end. */
 		.programs = { "fault_leave", "task_exit", "fault_enter" },
 		.end_program = "fault_leave",
 		.end_again = "fault_leave_again",
@@ -112,8 +112,8 @@ static int attach_more(struct probe *probe)
 	if (probe->rung->metric)
 		return attach_events(probe);
 	/*
-	 * The last kprobe that is attached runs first; so that is the one of the return, whose work
-	 * is not to be in the sample. Calls that began between both stay open.
+	 * The kprobe that was attached last runs first. It is the one of the return, so that its
+	 * work is not in the sample. Calls that began between the two attachments would stay open.
 	 */
 	if (probe->rung == &rungs[KPROBE])
 		for (int i = 0; i < MEMLAT_CALLS; i++)

@@ -24,9 +24,9 @@
 #define STEP_NS 100000
 
 /*
- * The events count the clock, too, as long as nobody else opens some: enough to compare those of
- * two CPUs at the start. CLOCK_MONOTONIC minus the scheduler's clock of a CPU lies between the
- * two.
+ * The perf events also count by the scheduler's clock, as long as no other program opens such
+ * events: good enough to compare the clocks of two CPUs at the start. CLOCK_MONOTONIC minus the
+ * scheduler's clock of a CPU lies from `low` to `high`.
  */
 struct bounds {
 	int64_t low, high;

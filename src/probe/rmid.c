@@ -237,8 +237,8 @@ static int attach(struct rmid *rmid, const char *name)
 }
 
 /*
- * Who is there comes after the programs that tell who comes and goes are attached, and before those
- * that send spans are: so there is nobody of whom nothing was heard.
+ * Order: first the programs that see tasks begin and end, then the list of existing tasks, then the
+ * programs that send spans. So no span comes from a task that is not known.
  */
 static int attach_programs(struct rmid *rmid)
 {
@@ -571,8 +571,8 @@ static uint64_t sum_lost_others(const struct rmid *rmid)
 }
 
 /*
- * Without the module a lost record costs a name, which the next look into /proc mends. With it, who
- * has which RMID is not known any more: it is asked for again.
+ * Without the module a lost record costs a name, and the next reading of /proc finds it. With the
+ * module, the owners of the RMIDs are not known any more, and latscope asks the module again.
  */
 static int mend_losses(struct rmid *rmid)
 {

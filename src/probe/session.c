@@ -53,8 +53,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /*
- * SIGHUP: the terminal was closed, which nohup says not to mind. SIGPIPE: who read our output has
- * left.
+ * SIGHUP: the terminal was closed; nohup has it ignored. SIGPIPE: the reader of our output exited.
  */
 static int hold_signals(sigset_t *before)
 {
@@ -503,8 +502,8 @@ static void drop_more(struct session *session, const struct session_config *conf
 }
 
 /*
- * The window did not see the workload out: it goes with it, unless it ended since. Ctrl-C is sent
- * to both.
+ * If the workload outlives the window, it is terminated, unless it has ended since. Ctrl-C goes to
+ * both.
  */
 static void end_workload(struct session *session, struct session_result *result)
 {
