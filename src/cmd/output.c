@@ -8,6 +8,7 @@
 #include <base/log.h>
 #include <base/rundb.h>
 #include <base/units.h>
+#include <probe/lend.h>
 
 #include "cmd.h"
 
@@ -31,6 +32,34 @@ int output__create(struct recording *recording, const char *parent, const struct
 	log__error(what, why, "choose another directory by -o, or another limit by --min-free");
 	recording__discard(recording);
 	return EXIT_ERROR;
+}
+
+int output__lend(struct guard **guard, struct recording *recording)
+{
+	int err = lend__begin(guard, recording);
+
+	if (!err)
+		return EXIT_DONE;
+	log__error("cannot start the process that gives the recording back to root", strerror(-err),
+		   NULL);
+	recording__discard(recording);
+	return EXIT_ERROR;
+}
+
+int output__end(struct guard *guard, struct recording *recording, int code)
+{
+	char what[PATH_MAX + RUN_TEXT];
+	int err = lend__end(guard);
+
+	if (err && recording->dir[0]) {
+		snprintf(what, sizeof(what), "cannot give %s back to root", recording->dir);
+		log__error(what,
+			   err == -ECHILD ? "the process that does it was killed" : strerror(-err),
+			   "use chown -R root:root");
+		code = code ? code : EXIT_ERROR;
+	}
+	recording__free(recording);
+	return code;
 }
 
 int output__no_room(const struct recording *recording, int why)

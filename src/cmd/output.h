@@ -3,10 +3,18 @@
 #ifndef LATSCOPE_CMD_OUTPUT_H
 #define LATSCOPE_CMD_OUTPUT_H
 
+#include <base/guard.h>
 #include <base/recording.h>
 
 /* Nothing is kept if `parent` is NULL. */
 int output__create(struct recording *recording, const char *parent, const struct options *options);
+
+/*
+ * For who gives up root before the recording is written: output__end() gives it back to root, and
+ * also frees it. `code` is the exit code so far; returns what it is then.
+ */
+int output__lend(struct guard **guard, struct recording *recording);
+int output__end(struct guard *guard, struct recording *recording, int code);
 
 /* A writer failed by -errno. NULL: one that has no directory. */
 int output__failed(const struct writer *writer, int err);

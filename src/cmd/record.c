@@ -41,6 +41,7 @@ struct record {
 	struct run *run;
 	struct session *session;
 	struct recording recording;
+	struct guard *lent; /* gives the recording back to root */
 	struct rmid_command rmid;
 	struct tiers_command tiers;
 	struct workload_user user; /* of the workload */
@@ -324,6 +325,8 @@ static int open_output(struct record *record)
 	if (!dir && record->all)
 		dir = DEFAULT_DIR;
 	code = output__create(&record->recording, dir, options);
+	if (!code)
+		code = output__lend(&record->lent, &record->recording);
 	if (code)
 		return code;
 	if (options->csv && is_rmid(record))
@@ -598,9 +601,8 @@ static int run_record(struct record *record)
 		code = measure(record);
 	tiers__close(&record->tiers);
 	session__free(record->session);
-	recording__free(&record->recording);
 	rmid__close(record->rmid.rmid);
-	return code;
+	return output__end(record->lent, &record->recording, code);
 }
 
 int cmd_record(int argc, char **argv)

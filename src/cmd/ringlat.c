@@ -38,6 +38,7 @@ struct ringlat {
 	struct run *run;
 	struct ring_result *result;
 	struct recording recording;
+	struct guard *lent; /* gives the recording back to root */
 };
 
 static const struct argp_option ringlat_options[] = {
@@ -340,6 +341,8 @@ static int run_ringlat(struct ringlat *ringlat)
 	if (!code)
 		code = output__create(&ringlat->recording, options->output, options);
 	if (!code)
+		code = output__lend(&ringlat->lent, &ringlat->recording);
+	if (!code)
 		code = describe(ringlat);
 	if (!code)
 		code = measure(ringlat, ring);
@@ -371,7 +374,7 @@ int cmd_ringlat(int argc, char **argv)
 		code = run_ringlat(&ringlat);
 	else
 		code = out_of_memory();
-	recording__free(&ringlat.recording);
+	code = output__end(ringlat.lent, &ringlat.recording, code);
 	run__free(ringlat.run);
 	free(ringlat.result);
 	return code;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,8 +18,8 @@
 #include <base/caller.h>
 
 #include "seccomp.h"
+#include "spare.h"
 
-#define NOBODY 65534 /* where no user is called nobody: what the kernel shows for unknown ids */
 #define BIT(capability) (UINT64_C(1) << (capability))
 
 /* Capabilities of this process once it has dropped the rest. */
@@ -43,18 +42,12 @@ static int fail(char why[RUN_TEXT], int err, const char *format, ...)
 	return err;
 }
 
-/* Whoever called us, if that is not root, or nobody. */
+/* The user who called us, if that is not root; else one that no other process can be. */
 static struct caller choose_user(void)
 {
 	struct caller user = caller__find();
-	const struct passwd *nobody;
 
-	if (user.uid)
-		return user;
-	nobody = getpwnam("nobody");
-	if (nobody && nobody->pw_uid && nobody->pw_gid)
-		return (struct caller){ nobody->pw_uid, nobody->pw_gid, false };
-	return (struct caller){ NOBODY, NOBODY, false };
+	return user.uid ? user : spare__find();
 }
 
 static bool is_root(void)

@@ -18,10 +18,11 @@ struct privilege_needs {
 };
 
 /*
- * Root becomes the user who called sudo, else nobody, to whom the recording then belongs. All
- * capabilities go, from the bounding set too, but those that `needs` asks for. no_new_privs is set,
- * and a filter refuses the system calls that measuring does not need (seccomp.h). 0 or -errno: then
- * `why` says what failed, and the process must not go on.
+ * Root becomes the user who called sudo, else one that nobody else is (spare.h), to whom the
+ * recording belongs from now on (lend.h gives it back). All capabilities go, from the bounding set
+ * too, but those that `needs` asks for. no_new_privs is set, and a filter refuses the system calls
+ * that measuring does not need (seccomp.h). 0 or -errno: then `why` says what failed, and the
+ * process must not go on.
  */
 int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT]);
 

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "guard.h"
+#include <base/guard.h>
+
 #include "msr.h"
 
 typedef int visit_box(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg);
@@ -142,18 +143,26 @@ static int restore_socket(struct tier *tier, struct msr_socket *socket, unsigned
 	return first;
 }
 
-/* In a process of its own, after ours was killed: descriptors are not shared, all else is. */
-static void undo(void *arg)
+/*
+ * In a process of its own, after ours was killed or could not do it: descriptors are not shared,
+ * all else is.
+ */
+static int undo(void *arg)
 {
 	struct tier *tier = arg;
 	struct msr *msr = tier->state;
+	int first = 0, err;
 
 	for (unsigned int i = 0; i < tier->nr_sockets; i++) {
 		msr__forget_files(&msr->sockets[i]);
-		if (!msr__next_cpu(tier, &msr->sockets[i]))
-			restore_socket(tier, &msr->sockets[i], tier->sockets[i].nr_boxes);
+		msr__next_cpu(tier, &msr->sockets[i]);
+		err = restore_socket(tier, &msr->sockets[i], tier->sockets[i].nr_boxes);
+		first = first ? first : err;
 	}
+	return first;
 }
+
+static const struct guard_ops guard_ops = { .undo = undo };
 
 static int msr__start(struct tier *tier)
 {
@@ -164,7 +173,7 @@ static int msr__start(struct tier *tier)
 	if (err || tier->config.look)
 		return err;
 	if (tier->config.guard)
-		err = guard__begin(&msr->guard, undo, tier);
+		err = guard__begin(&msr->guard, &guard_ops, tier);
 	if (err)
 		tier__fail(tier, err, NULL,
 			   "cannot start the process that would put back the "
@@ -258,7 +267,9 @@ static int msr__close(struct tier *tier)
 		first = first ? first : err;
 		msr__close_files(tier, socket);
 	}
-	guard__end(msr->guard);
+	/* The guard has its own descriptors and tries once more. */
+	if (msr->guard)
+		first = guard__end(msr->guard, !first);
 	if (msr->lock >= 0)
 		tier->sys->close(msr->lock);
 	munmap(msr, sizeof(*msr));

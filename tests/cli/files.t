@@ -20,9 +20,9 @@ modes() { find "$1" -printf '%y%m %u\n' | sort -u | tr '\n' ' '; }
 
 owner=$(id -un $user)
 run record -q -d 50ms -o "$dir/own"
-is 'a recording is for its owner alone' "$(modes "$(recording "$dir/own")")" 'd700 nobody f600 nobody '
+is 'a recording is for its owner alone' "$(modes "$(recording "$dir/own")")" 'd700 root f600 root '
 (umask 0 && "$latscope" runqlat -q -d 50ms -o "$dir/umask" >/dev/null)
-is 'whatever the umask' "$(modes "$(recording "$dir/umask")")" 'd700 nobody f600 nobody '
+is 'whatever the umask' "$(modes "$(recording "$dir/umask")")" 'd700 root f600 root '
 
 # Under sudo.
 mkdir "$dir/theirs"
@@ -47,7 +47,7 @@ is 'the workload is as it was' "$(stat -c %U "$dir/of-root")" root
 for bad in '' 0 -1 4294967295 99999999999 65534x nobody 4242424; do
 	as=(env "SUDO_UID=$bad" "SUDO_GID=$user")
 	run runqlat -q -d 10ms -o "$dir/bad$bad"
-	is "SUDO_UID='$bad' is nobody" "$(modes "$(recording "$dir/bad$bad")")" 'd700 nobody f600 nobody '
+	is "SUDO_UID='$bad' is none" "$(modes "$(recording "$dir/bad$bad")")" 'd700 root f600 root '
 done
 as=()
 

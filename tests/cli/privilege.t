@@ -7,7 +7,6 @@ cd "$(dirname "$0")/../.." || exit
 skip_unless_able
 
 none=0000000000000000 kill=0000000000000020
-nobody=$(id -u nobody) group=$(id -g nobody)
 
 # rights PID: user, group, capabilities and so on of all its threads, as in "Uid 65534 65534 65534 65534, ..."
 rights() {
@@ -29,12 +28,39 @@ ends_well() {
 	ok "$1: the recording is complete" complete "$(recording "$dir/runs")"
 }
 
-owners() { find "$dir/runs" -mindepth 1 -printf '%U:%G\n' | sort -u; }
+# owners [WHAT...]: of all in the recording, or of WHAT find finds there
+owners() { find "$dir/runs" -mindepth 1 "$@" -printf '%U:%G\n' | sort -u; }
+owned_by() { [ "$(owners "${@:2}")" = "$1" ]; }
+fails() { ! "$@" 2>/dev/null; }
+
+# alone_as USER: it belongs to no account, and no process but this one is that user.
+alone_as() {
+	[ "$1" -gt 65535 ] && ! getent passwd "$1" && ! getent group "$1" &&
+		[ "$(ps -U "$1" -u "$1" -o pid= | tr -d ' ')" = "$pid" ]
+}
+
+user() { stat -c %u "/proc/$1"; }
 
 start --by process,cgroup,disk
-is 'root becomes nobody, without a capability' "$(rights "$pid")" "$(those "$nobody" "$group" $none $none)"
-ends_well 'as nobody'
-is 'the recording belongs to nobody' "$(owners)" "$nobody:$group"
+spare=$(user "$pid")
+is 'root becomes another user, without a capability' "$(rights "$pid")" "$(those "$spare" "$spare" $none $none)"
+ok 'which nobody else is' alone_as "$spare"
+is 'meanwhile the recording belongs to it' "$(owners)" "$spare:$spare"
+# A daemon that runs as nobody.
+as_nobody=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
+for signal in STOP KILL; do
+	ok "nobody cannot send SIG$signal" fails "${as_nobody[@]}" kill -$signal "$pid"
+done
+ok 'nor look into the recording' fails "${as_nobody[@]}" ls "$(recording "$dir/runs")"
+ok 'nor rename run.db' fails "${as_nobody[@]}" mv "$(recording "$dir/runs")/run.db" "$(recording "$dir/runs")/x"
+guard=$(pgrep -P "$pid" -x latscope-guard)
+like 'the process that gives it back has one capability' "$(rights "$guard")" \
+	"^Uid 0 0 0 0, .*CapPrm 0000000000000001, CapEff 0000000000000001, CapBnd $none, CapAmb $none, NoNewPrivs 1"
+is 'and two descriptors, none of a terminal or of BPF' \
+	"$(readlink "/proc/$guard/fd"/* | sed 's/:.*//' | sort | tr '\n' ' ')" "$(recording "$dir/runs") socket "
+ends_well 'as another user'
+is 'then the recording belongs to root' "$(owners)" 0:0
+ok 'nothing else is left running' gone "$guard"
 ok 'processes have names' jq -e '[.keys[] | select(.by == "process" and (.name | test("^[^ ]+ \\([0-9]+\\)$")))]
 	| length > 0' "$(recording "$dir/runs")/runqlat.summary.json"
 check 'report after it' 0 '' 'memlat .*balances' report "$(recording "$dir/runs")"
@@ -45,20 +71,47 @@ start
 is 'under sudo it becomes the caller' "$(rights "$pid")" "$(those "$caller" 12346 $none $none)"
 ends_well 'as the caller'
 is 'the recording belongs to the caller' "$(owners)" "$caller:12346"
+as=()
+start
+ok 'another recording has another user' test "$(user "$pid")" -gt 65535 -a "$(user "$pid")" != "$spare"
+kill -KILL "$pid"
+finish 2>/dev/null
+ok 'after a SIGKILL the recording belongs to root, too' eventually owned_by 0:0
+start
+pkill -KILL -P "$pid" -x latscope-guard
+kill -INT "$pid"
+finish
+is 'if nothing can give it back: the exit status' "$status" 1
+like 'it says so' "$err" 'cannot give .*/runs/2[^/]* back to root: the process that does it was killed; use chown -R root:root'
+ok 'the recording is complete all the same' complete "$(recording "$dir/runs")"
+start
+ln "$(recording "$dir/runs")/run.db" "$dir/second-name"
+touch "$dir/elsewhere"
+chown daemon "$dir/elsewhere"
+ln -s "$dir/elsewhere" "$(recording "$dir/runs")/link"
+ln "$dir/elsewhere" "$(recording "$dir/runs")/elsewhere"
+kill -KILL "$pid"
+finish 2>/dev/null
+ok 'a directory is given back' eventually owned_by 0:0 -type d
+is 'but nothing that has a name elsewhere' "$(stat -c %U "$dir/elsewhere")" daemon
+
 for ids in 'SUDO_UID=0 SUDO_GID=0' 'SUDO_UID=x SUDO_GID=12' 'SUDO_UID=12' 'SUDO_UID=-1 SUDO_GID=-1' \
 	'SUDO_UID=4294967295 SUDO_GID=1' 'SUDO_UID=4242424 SUDO_GID=1'; do
 	# shellcheck disable=SC2206 # words
 	as=(env $ids)
 	start
-	is "$ids: nobody" "$(rights "$pid")" "$(those "$nobody" "$group" $none $none)"
+	spare=$(user "$pid")
+	is "$ids: another user" "$(rights "$pid")" "$(those "$spare" "$spare" $none $none)"
+	ok "$ids: not that one" alone_as "$spare"
 	kill -INT "$pid"
 	finish
 done
 as=()
 
 start -- sleep 1000
-is 'with a workload there is CAP_KILL, too' "$(rights "$pid")" "$(those "$nobody" "$group" $kill $none)"
-workload=$(pgrep -P "$pid")
+spare=$(user "$pid")
+is 'with a workload there is CAP_KILL, too' "$(rights "$pid")" "$(those "$spare" "$spare" $kill $none)"
+workload=$(pgrep -P "$pid" -x sleep)
 like 'and the workload is root' "$(rights "$workload")" '^Uid 0 0 0 0, .*NoNewPrivs 0, Seccomp 0'
 ends_well 'with a workload'
 ok 'the workload is ended all the same' gone "$workload"
@@ -68,7 +121,8 @@ mkdir -m700 "$dir/closed"
 pid=$!
 kept_in_closed() { [ -e "$(recording "$dir/closed/runs")/run.db" ]; }
 wait_for kept_in_closed
-is 'below a closed directory it needs no capability' "$(rights "$pid")" "$(those "$nobody" "$group" $none $none)"
+spare=$(user "$pid")
+is 'below a closed directory it needs no capability' "$(rights "$pid")" "$(those "$spare" "$spare" $none $none)"
 kill -INT "$pid"
 finish
 ok 'below a closed directory: result' ended 0 "^recording in $dir/closed/runs/" 'runqlat .*balances'
@@ -111,6 +165,6 @@ is 'there is none' "$(ls -A "$dir/mine")" ''
 if [ "$(uname -m)" = x86_64 ]; then
 	check 'ringlat measures and records' 0 "^recording in $dir/mine/" 'minor_fault' \
 		ringlat --backend user -n 20000 -o "$dir/mine"
-	is 'its recording belongs to nobody' "$(stat -c %u "$dir/mine"/*)" "$nobody"
+	is 'its recording belongs to root' "$(stat -c %u "$dir/mine"/* "$dir/mine"/*/* | sort -u)" 0
 fi
 done_testing

@@ -102,7 +102,7 @@ check 'also by its run.db' 0 '' 'the recording still goes on' report "$recorded/
 unprivileged refuses 'not to others' 1 'Permission denied' report "$recorded"
 chmod -R a+rX "$recorded"
 unprivileged check 'unless they may read it' 0 '' 'the recording still goes on' report "$recorded"
-workload=$(pgrep -P "$pid")
+workload=$(pgrep -P "$pid" -x sh)
 before=$(intervals "$recorded")
 killed=$(now_ns)
 kill -KILL "$pid"

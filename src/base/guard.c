@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -15,8 +16,9 @@ struct guard {
 };
 
 /* What ends us, a Ctrl-C or the session's end, must not end the guard. */
-static void stand_guard(int socket, void (*undo)(void *arg), void *arg)
+static void stand_guard(int socket, const struct guard_ops *ops, void *arg)
 {
+	int err = 0;
 	sigset_t all;
 	ssize_t got;
 	char byte;
@@ -25,15 +27,17 @@ static void stand_guard(int socket, void (*undo)(void *arg), void *arg)
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	setsid();
 	prctl(PR_SET_NAME, "latscope-guard");
+	if (ops->settle)
+		ops->settle(arg, socket);
 	do {
 		got = read(socket, &byte, 1);
 	} while (got < 0 && errno == EINTR);
 	if (got == 0)
-		undo(arg);
-	_exit(0);
+		err = ops->undo(arg);
+	_exit(err < 0 && err >= -UINT8_MAX ? -err : err ? EIO : 0);
 }
 
-int guard__begin(struct guard **guard, void (*undo)(void *arg), void *arg)
+int guard__begin(struct guard **guard, const struct guard_ops *ops, void *arg)
 {
 	struct guard *made = calloc(1, sizeof(*made));
 	int ends[2], err;
@@ -51,7 +55,7 @@ int guard__begin(struct guard **guard, void (*undo)(void *arg), void *arg)
 	}
 	if (!made->pid) {
 		close(ends[1]);
-		stand_guard(ends[0], undo, arg);
+		stand_guard(ends[0], ops, arg);
 	}
 	close(ends[0]);
 	made->socket = ends[1];
@@ -66,14 +70,22 @@ err_free:
 	return err;
 }
 
-void guard__end(struct guard *guard)
+int guard__end(struct guard *guard, bool undone)
 {
+	int status = 0;
+	pid_t pid;
+
 	if (!guard)
-		return;
+		return 0;
 	/* Fails if the guard itself was killed: none is to be told, but one to be reaped. */
-	send(guard->socket, "", 1, MSG_NOSIGNAL);
+	if (undone)
+		send(guard->socket, "", 1, MSG_NOSIGNAL);
 	close(guard->socket);
-	while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	do {
+		pid = waitpid(guard->pid, &status, 0);
+	} while (pid < 0 && errno == EINTR);
 	free(guard);
+	if (undone)
+		return 0;
+	return pid > 0 && WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
 }
