@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -113,6 +114,7 @@ struct known {
 struct rundb_writer {
 	sqlite3 *db;
 	int mark; /* of the directory, while this is open; -errno: none */
+	struct stat file; /* run.db, as it was made */
 	int log_pages, fold_at; /* of the log: it is folded in at so many */
 	sqlite3_stmt *statements[STATEMENTS];
 	sqlite3_stmt *rows[RUN_MODULES]; /* of those that have a table */
@@ -367,6 +369,8 @@ static int db__open(struct writer *writer, const struct run *run)
 	made->log_pages = made->fold_at = writer->log_pages ? writer->log_pages : LOG_PAGES;
 	made->last_series = metric_id(RUN_MODULES, 0);
 	err = create(made, run, path);
+	if (!err && stat(path, &made->file))
+		err = -errno;
 	if (!err)
 		err = connect_to(made, path, pragmas);
 	if (!err)
@@ -513,6 +517,17 @@ static void end_log(struct rundb_writer *writer, const char *dir)
 	sqlfile__let_readers_in(writer->db);
 }
 
+/* SQLite writes on into a file that was renamed or removed, and reports no error. */
+static int check_file(const struct rundb_writer *writer, const char *dir)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (snprintf(path, sizeof(path), "%s/run.db", dir) >= PATH_MAX || lstat(path, &st))
+		return -ESTALE;
+	return st.st_dev == writer->file.st_dev && st.st_ino == writer->file.st_ino ? 0 : -ESTALE;
+}
+
 static int db__close(struct writer *writer, const struct run *run)
 {
 	struct rundb_writer *db = writer->state;
@@ -538,6 +553,7 @@ static int db__close(struct writer *writer, const struct run *run)
 	err = end(db);
 	/* Also after an error. The log stays where this fails: on a full disk, beside a reader. */
 	end_log(db, writer->dir);
+	err = err ? err : check_file(db, writer->dir);
 	disconnect(db);
 	free_writer(db);
 	writer->state = NULL;

@@ -85,6 +85,12 @@ int output__failed(const struct writer *writer, int err)
 	const char *shown = writer && writer->shown ? writer->shown : dir;
 	char what[PATH_MAX + RUN_TEXT];
 
+	if (dir && err == -ESTALE) {
+		snprintf(what, sizeof(what), "the recording in %s is not complete", shown);
+		log__error(what, "run.db was moved, removed or replaced during the recording",
+			   NULL);
+		return EXIT_ERROR;
+	}
 	snprintf(what, sizeof(what), "cannot write to %s", dir ? shown : "standard output");
 	log__error(what, strerror(-err),
 		   !dir || rundb__is_in(dir) > 0 ? "what came before is kept"

@@ -144,6 +144,31 @@ is 'the last file cannot be written' "$status" 1
 is 'run.db takes it back' \
 	"$(sqlite3 "$(recording "$dir/runs")/run.db" "SELECT value FROM meta WHERE name = 'complete'")" 0
 
+# run.db goes away while it is written.
+start -i 20ms
+mv "$(recording "$dir/runs")/run.db" "$dir/moved.db"
+kill -INT "$pid"
+finish
+is 'run.db was moved: the exit status' "$status" 1
+moved='the recording in .* is not complete: run.db was moved, removed or replaced during the recording$'
+like 'it says so' "$err" "^latscope: $moved"
+ok 'nor does a summary say that all is complete' jq -es 'all(.complete | not)' "$(recording "$dir/runs")"/*.summary.json
+is 'nothing says that there is a recording' "$(grep 'recording in .*/2' <<<"$err" | grep -v 'not complete')" ''
+start -i 20ms
+cp "$(recording "$dir/runs")/run.db" "$dir/copy.db"
+mv "$dir/copy.db" "$(recording "$dir/runs")/run.db"
+before=$(cksum <"$(recording "$dir/runs")/run.db")
+kill -INT "$pid"
+finish
+is 'run.db was replaced: the exit status' "$status" 1
+like 'it says so as well' "$err" "^latscope: $moved"
+is 'the other file is left alone' "$(cksum <"$(recording "$dir/runs")/run.db")" "$before"
+start -i 20ms
+rm -r "$(recording "$dir/runs")"
+kill -INT "$pid"
+finish
+is 'the directory was removed: the exit status' "$status" 1
+
 # Others read while it goes on, and write not.
 start -i 2ms
 sqlite3 "$(recording "$dir/runs")/run.db" 'SELECT count(*) FROM slots' >/dev/null
