@@ -191,6 +191,26 @@ const char *rundir__explain(int err)
 	}
 }
 
+/* What was made is opened again: on a share that keeps no owners it may belong to another user. */
+int rundir__try(const struct rundir *rundir)
+{
+	static const char name[] = ".tried";
+	int fd = openat(rundir->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			0600);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	fd = openat(rundir->fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	err = fd < 0 ? -errno : 0;
+	if (fd >= 0)
+		close(fd);
+	if (unlinkat(rundir->fd, name, 0) && !err)
+		err = -errno;
+	return err;
+}
+
 void rundir__close(struct rundir *rundir)
 {
 	if (!rundir->at[0])

@@ -36,6 +36,9 @@ int rundir__create(struct rundir *rundir, const char *parent, time_t when, const
 /* The reason, for people, of an error of that; falls back on strerror(). */
 const char *rundir__explain(int err);
 
+/* Can this process, as it is now, make and write a file in the directory? It removes it again. */
+int rundir__try(const struct rundir *rundir);
+
 void rundir__close(struct rundir *rundir);
 
 /* Also removes the directory, if it is empty. */

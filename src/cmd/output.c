@@ -9,6 +9,7 @@
 #include <base/rundb.h>
 #include <base/units.h>
 #include <probe/lend.h>
+#include <probe/privilege.h>
 
 #include "cmd.h"
 
@@ -36,8 +37,16 @@ int output__create(struct recording *recording, const char *parent, const struct
 
 int output__lend(struct guard **guard, struct recording *recording)
 {
-	int err = lend__begin(guard, recording);
+	char what[PATH_MAX + RUN_TEXT], why[RUN_TEXT];
+	int err;
 
+	if (privilege__try_writing(recording, why)) {
+		snprintf(what, sizeof(what), "cannot write to %s", recording->dir);
+		log__error(what, why, "choose another directory by -o");
+		recording__discard(recording);
+		return EXIT_ERROR;
+	}
+	err = lend__begin(guard, recording);
 	if (!err)
 		return EXIT_DONE;
 	log__error("cannot start the process that gives the recording back to root", strerror(-err),

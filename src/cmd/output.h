@@ -10,7 +10,8 @@
 int output__create(struct recording *recording, const char *parent, const struct options *options);
 
 /*
- * For who gives up root before the recording is written: output__end() gives it back to root, and
+ * For who gives up root before the recording is written. It has to be possible for the user that
+ * this process becomes, before anything is measured. output__end() gives it back to root, and
  * also frees it. `code` is the exit code so far; returns what it is then.
  */
 int output__lend(struct guard **guard, struct recording *recording);

@@ -173,9 +173,32 @@ int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT])
 	return err ? fail(why, err, "cannot install the filter of system calls") : 0;
 }
 
-int privilege__try(char why[RUN_TEXT])
+/* What is tried in a process of its own. 0 or -errno; `why` is what it says to ours. */
+typedef int attempt(struct recording *recording, char why[RUN_TEXT]);
+
+static int try_drop(struct recording *recording, char why[RUN_TEXT])
 {
-	const struct privilege_needs none = { 0 };
+	const struct privilege_needs none = { .recording = recording };
+
+	return privilege__drop(&none, why);
+}
+
+/* Whether that user can be had at all is for the drop to say. */
+static int try_writing(struct recording *recording, char why[RUN_TEXT])
+{
+	const struct privilege_needs needs = { .recording = recording, .times_calls = true };
+	int err;
+
+	if (privilege__drop(&needs, why)) {
+		why[0] = '\0';
+		return 0;
+	}
+	err = rundir__try(&recording->rundir);
+	return err ? fail(why, err, "user %u cannot write a file there", geteuid()) : 0;
+}
+
+static int try_apart(attempt *make, struct recording *recording, char why[RUN_TEXT])
+{
 	int result[2], err;
 	pid_t pid;
 
@@ -184,7 +207,7 @@ int privilege__try(char why[RUN_TEXT])
 	pid = fork();
 	if (!pid) {
 		memset(why, 0, RUN_TEXT);
-		privilege__drop(&none, why);
+		make(recording, why);
 		_exit(write(result[1], why, RUN_TEXT) != RUN_TEXT);
 	}
 	err = pid < 0 ? fail(why, -errno, "fork") : 0;
@@ -195,6 +218,16 @@ int privilege__try(char why[RUN_TEXT])
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
 	return err ? err : why[0] ? -EPERM : 0;
+}
+
+int privilege__try(char why[RUN_TEXT])
+{
+	return try_apart(try_drop, NULL, why);
+}
+
+int privilege__try_writing(struct recording *recording, char why[RUN_TEXT])
+{
+	return recording->dir[0] ? try_apart(try_writing, recording, why) : 0;
 }
 
 int privilege__keep_dir(void)

@@ -29,6 +29,12 @@ int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT]);
 /* Would it succeed here, for one who needs nothing? Tries it in a process of its own. */
 int privilege__try(char why[RUN_TEXT]);
 
+/*
+ * Can the user that this process becomes write into the recording's directory? A server of NFS or
+ * 9p may refuse it though its modes permit. 0 or -errno: then `why` says who cannot.
+ */
+int privilege__try_writing(struct recording *recording, char why[RUN_TEXT]);
+
 /* The directory stays, the workload has ended: give up what was kept for them. 0 or -EPERM. */
 int privilege__keep_dir(void);
 int privilege__end_workload(void);

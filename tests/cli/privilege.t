@@ -155,6 +155,15 @@ as=()
 check 'doctor says that it works here' 0 '' $'privileges.*\n    given up    yes' doctor
 is 'then nothing is run, and there is no recording' "$(find "$dir/never" "$dir/ran" -mindepth 1 2>/dev/null)" ''
 
+# A directory that cannot change hands, as on a server that keeps no owners.
+as=(setpriv '--bounding-set=-chown,-dac_override')
+refuses 'a directory for root alone, before anything is measured or run' 1 \
+	"cannot write to $dir/never/2.*: user [0-9]+ cannot write a file there: Permission denied; choose .* by -o" \
+	record -o "$dir/never" -- touch "$dir/ran"
+refuses 'ringlat cannot, either' 1 'cannot write a file there' ringlat --backend user -n 1000 -o "$dir/never"
+as=()
+is 'nothing is run, and nothing is left' "$(find "$dir/never" "$dir/ran" -mindepth 1 2>/dev/null)" ''
+
 printf '#!/no/such/interpreter\n' >"$dir/interpreted"
 chmod +x "$dir/interpreted"
 mkdir -m700 "$dir/mine"
