@@ -7,6 +7,8 @@
  *   -EMEDIUMTYPE      it is not a recording of latscope
  *   -EPROTONOSUPPORT  it is one of a newer version of the format
  *   -EUCLEAN          it is damaged, or holds what latscope does not write
+ *   -EBADFD           its log or journal is not a regular file
+ *   -EROFS            another program left a journal, which only a writer could roll back
  *   -E2BIG            it has more keys than latscope writes
  *   -EOVERFLOW        it takes more work than its size explains
  */

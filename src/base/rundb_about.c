@@ -43,6 +43,10 @@ const char *rundb__explain(int err)
 		return "this recording was made by a newer version of latscope";
 	case -EUCLEAN:
 		return "this recording is damaged";
+	case -EBADFD:
+		return "its run.db-wal or run.db-journal is not a regular file";
+	case -EROFS:
+		return "its run.db-journal holds a change that another program did not finish";
 	case -E2BIG:
 		return "this recording has more keys than latscope writes";
 	case -EOVERFLOW:

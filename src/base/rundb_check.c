@@ -100,26 +100,40 @@ static int restrict_to_reading(sqlite3 *db, struct rundb_budget *budget)
 	return err;
 }
 
+/* Adds the size of a file that SQLite would open with run.db; it may be missing. */
+static int add_companion(const char *file, const char *suffix, uint64_t *bytes)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (snprintf(path, sizeof(path), "%s%s", file, suffix) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	if (stat(path, &st))
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EBADFD;
+	*bytes += (uint64_t)st.st_size;
+	return 0;
+}
+
 /* Of the file, and of the log that belongs to it. -EMEDIUMTYPE: a pipe, a device ... */
 static int find_file(const char *path, char file[PATH_MAX], uint64_t *bytes)
 {
-	char log[PATH_MAX];
 	struct stat st;
+	int err;
 
 	if (stat(path, &st))
 		return -errno;
 	if (snprintf(file, PATH_MAX, "%s%s", path, S_ISDIR(st.st_mode) ? "/run.db" : "") >=
-		    PATH_MAX ||
-	    snprintf(log, sizeof(log), "%s-wal", file) >= PATH_MAX)
+	    PATH_MAX)
 		return -ENAMETOOLONG;
 	if (stat(file, &st))
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EMEDIUMTYPE;
 	*bytes = (uint64_t)st.st_size;
-	if (!stat(log, &st) && S_ISREG(st.st_mode))
-		*bytes += (uint64_t)st.st_size;
-	return 0;
+	err = add_companion(file, "-wal", bytes);
+	return err ? err : add_companion(file, "-journal", bytes);
 }
 
 int rundb_check__open(sqlite3 **db, const char *path, struct rundb_budget *budget)

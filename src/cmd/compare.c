@@ -141,11 +141,15 @@ static const char *remedy(int err)
 {
 	switch (err) {
 	case -EACCES:
-		return "none is left out: read it as who may, or move it away";
+		return "it may be a recording: run compare as a user who can read it, or move it";
 	case -EPROTONOSUPPORT:
 		return "compare them by that version";
-	default:
+	case -ENOENT:
+	case -ENOTDIR:
+	case -EMEDIUMTYPE:
 		return "give the directory of a recording, or one that has several";
+	default:
+		return NULL;
 	}
 }
 

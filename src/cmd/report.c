@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <base/rundb.h>
 #include <base/text.h>
 #include <base/writer.h>
+#include <stat/side.h>
 
 #include "cmd.h"
 #include "report_print.h"
@@ -216,6 +218,42 @@ static int print_intervals(const struct report *report, struct rundb *db, const 
 	return err ? err : live.ops->close(&live, run);
 }
 
+/* What to do about a recording that rundb cannot read. */
+static const char *remedy(int err)
+{
+	switch (err) {
+	case -EPROTONOSUPPORT:
+		return "read it by that version";
+	case -ENOENT:
+	case -ENOTDIR:
+	case -EMEDIUMTYPE:
+		return "give the directory of a recording, or its run.db";
+	default:
+		return NULL;
+	}
+}
+
+/* A directory of recordings is no recording: names one of them. False: it is something else. */
+static bool names_several(const char *path)
+{
+	char why[RUN_TEXT], todo[PATH_MAX + RUN_TEXT];
+	struct side side;
+	bool several;
+
+	/* The directory itself would be one without a name below it. */
+	several = !side__find(&side, path) && side.nr && strcmp(side.recordings[0].path, path);
+	if (several) {
+		snprintf(why, sizeof(why), "this directory has %zu recording%s in it", side.nr,
+			 side.nr == 1 ? "" : "s");
+		snprintf(todo, sizeof(todo),
+			 "report reads one, such as the last: latscope report %s",
+			 side.recordings[side.nr - 1].path);
+		log__error(path, why, todo);
+	}
+	side__clear(&side);
+	return several;
+}
+
 static int print_recording(const struct report *report, const char *path, struct run *run,
 			   struct run *view)
 {
@@ -224,10 +262,8 @@ static int print_recording(const struct report *report, const char *path, struct
 
 	err = rundb__open(&db, path, run);
 	if (err) {
-		log__error(path, rundb__explain(err),
-			   err == -EPROTONOSUPPORT
-				   ? "read it by that version"
-				   : "give the directory of a recording, or its run.db");
+		if (err != -ENOENT || !names_several(path))
+			log__error(path, rundb__explain(err), remedy(err));
 		return EXIT_ERROR;
 	}
 	first = select_module(report, run, view);

@@ -89,27 +89,27 @@ refuses 'report of nothing' 1 'there is no recording; give the directory of a re
 	report "$dir/nosuch"
 mkdir "$dir/empty"
 refuses 'report of a directory without one' 1 'there is no recording; give the directory' report "$dir/empty"
-refuses 'report of the directory above' 1 'there is no recording; give the directory' report "$dir/text"
+refuses 'report of the directory above' 1 'this directory has 1 recording in it; .*: latscope report' report "$dir/text"
 
 # not_ours TITLE REASON COMMAND...: after COMMAND on a copy of run.db, report refuses it for REASON.
-remedy='give the directory of a recording, or its run.db'
+remedy='; give the directory of a recording, or its run.db'
 not_ours() {
 	cp "$recorded/run.db" "$dir/empty/run.db"
 	"${@:3}" >/dev/null
-	refuses "report of $1" 1 "empty: $2; $remedy" report "$dir/empty"
+	refuses "report of $1" 1 "empty: $2$remedy\$" report "$dir/empty"
 }
 copy=$dir/empty/run.db
 not_ours 'a text file' 'this is not a recording of latscope' cp "$0" "$copy"
 not_ours 'a database of others' 'this is not a recording of latscope' sqlite3 "$copy" 'PRAGMA application_id=1'
-remedy='read it by that version' not_ours 'a newer recording' 'this recording was made by a newer version of latscope' \
+remedy='; read it by that version' not_ours 'a newer recording' 'this recording was made by a newer version of latscope' \
 	sqlite3 "$copy" 'PRAGMA user_version=2'
-not_ours 'one that is cut short' 'this recording is damaged' truncate -s 20000 "$copy"
+remedy='' not_ours 'one that is cut short' 'this recording is damaged' truncate -s 20000 "$copy"
 not_ours 'an empty one' 'this is not a recording of latscope' truncate -s 0 "$copy"
-not_ours 'one with rubbish in it' 'this recording is damaged' \
+remedy='' not_ours 'one with rubbish in it' 'this recording is damaged' \
 	dd if=<(yes rubbish) of="$copy" bs=4096 seek=1 count=8 iflag=fullblock conv=notrunc status=none
-not_ours 'one with figures that do not fit' 'this recording is damaged' \
+remedy='' not_ours 'one with figures that do not fit' 'this recording is damaged' \
 	sqlite3 "$copy" 'UPDATE slots SET count = count + 1'
-not_ours 'one that lacks a table' 'this recording is damaged' sqlite3 "$copy" 'DROP TABLE sums'
+remedy='' not_ours 'one that lacks a table' 'this recording is damaged' sqlite3 "$copy" 'DROP TABLE sums'
 rm "$copy"
 mkdir "$copy"
 refuses 'report of a run.db that is a directory' 1 'empty: .*; give the directory of a recording' report "$dir/empty"

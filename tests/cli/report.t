@@ -166,4 +166,36 @@ ok 'without a threshold it is the slowest 1 %, as near as slots allow' jq -e "[.
 check 'a threshold' 0 '' 'slow: from 5.12 ms .*slow: from 5.12 ms' report --slow-us 5200 "$together"
 check 'one module has no time line' 0 '' 'runqlat run_queue' report -m runqlat "$together"
 ok 'nor has it' test "${out#*time line}" = "$out"
+# What is no recording, and why.
+made=$dir/made
+run record -q -d 50ms -o "$made"
+refuses 'a directory that has one recording' 1 \
+	"$made: this directory has 1 recording in it; report reads one, such as the last: latscope report $(recording "$made")$" \
+	report "$made"
+cp -r "$(recording "$made")" "$made/99990101T000000Z"
+refuses 'a directory of recordings' 1 "has 2 recordings in it; .*: latscope report $made/99990101T000000Z$" report "$made"
+mkdir "$dir/empty"
+refuses 'a directory without one' 1 'there is no recording; give the directory of a recording, or its run.db$' \
+	report "$dir/empty"
+for suffix in wal journal; do
+	mkfifo "$made/99990101T000000Z/run.db-$suffix"
+	for command in report compare; do
+		args=("$made/99990101T000000Z")
+		[ "$command" = report ] || args+=("$(recording "$made")")
+		refuses "$command: a pipe as run.db-$suffix" 1 'its run.db-wal or run.db-journal is not a regular file$' \
+			"$command" "${args[@]}"
+	done
+	rm "$made/99990101T000000Z/run.db-$suffix"
+done
+printf '\xd9\xd5\x05\xf9\x20\xa1\x63\xd7%01000d' 0 >"$made/99990101T000000Z/run.db-journal"
+refuses 'a journal that is left' 1 'its run.db-journal holds a change that another program did not finish$' \
+	report "$made/99990101T000000Z"
+rm "$made/99990101T000000Z/run.db-journal"
+mkdir "$made/closed"
+chmod 700 "$made/closed"
+chmod -R a+rX "$made"/[29]*
+unprivileged refuses 'compare does not pass over what it cannot see' 1 \
+	"$made/closed: Permission denied; it may be a recording: run compare as a user who can read it, or move it" \
+	compare "$made" "$made"
+
 done_testing
