@@ -331,7 +331,10 @@ static struct json_object *workload(const struct run *run)
 	    known && WIFEXITED(status) ? json_object_new_int(WEXITSTATUS(status)) : NULL);
 	put(object, "signal",
 	    known && WIFSIGNALED(status) ? json_object_new_int(WTERMSIG(status)) : NULL);
-	put_count(object, "outlived", run->workload_outlived);
+	if (run->workload_uncounted)
+		put(object, "outlived", NULL);
+	else
+		put_count(object, "outlived", run->workload_outlived);
 	return object;
 }
 

@@ -114,6 +114,7 @@ struct run {
 	char *workload; /* command line; NULL: none */
 	int workload_status; /* as waitpid() gives it; RUN_NOT_ENDED: that is not known */
 	uint64_t workload_outlived; /* processes that it had started and that outlived the window */
+	bool workload_uncounted; /* how many these are is not known */
 	bool complete; /* false: an error ended it, or it was read when it was cut off, or... */
 	bool running; /* ...still went on */
 	char *host; /* JSON object of host__describe(); owned */

@@ -134,6 +134,8 @@ static int take_meta(struct rundb *db, sqlite3_stmt *row, void *to)
 		return read_status(row, 1, &run->workload_status);
 	if (!strcmp(name, "workload_outlived"))
 		return rundb_row__number(row, 1, &run->workload_outlived);
+	if (!strcmp(name, "workload_uncounted"))
+		return rundb_row__flag(row, 1, &run->workload_uncounted);
 	if (!strcmp(name, "filter"))
 		return rundb_row__owned(row, 1, &run->filter);
 	if (!strcmp(name, "host"))

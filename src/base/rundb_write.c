@@ -547,7 +547,9 @@ static int db__close(struct writer *writer, const struct run *run)
 	put_number(db, "duration_ns", run->duration_ns);
 	if (run->workload && run->workload_status != RUN_NOT_ENDED)
 		put_number(db, "workload_status", (uint64_t)run->workload_status);
-	if (run->workload_outlived)
+	if (run->workload_uncounted)
+		put_number(db, "workload_uncounted", 1);
+	else if (run->workload_outlived)
 		put_number(db, "workload_outlived", run->workload_outlived);
 	put_number(db, "complete", run->complete);
 	err = end(db);

@@ -573,7 +573,10 @@ static void workload(FILE *out, const struct run *run)
 		wrap__add(&wrap, ": killed by signal %d", WTERMSIG(status));
 	else if (WIFEXITED(status))
 		wrap__add(&wrap, ": exit status %d", WEXITSTATUS(status));
-	if (run->workload_outlived)
+	if (run->workload_uncounted)
+		wrap__add(&wrap, "; whether processes that it started outlived the window is not "
+				 "known: /proc hides them");
+	else if (run->workload_outlived)
 		wrap__add(&wrap, "; %llu process%s that it started outlived the window",
 			  (unsigned long long)run->workload_outlived,
 			  run->workload_outlived == 1 ? "" : "es");

@@ -457,7 +457,11 @@ static void warn_of_workload(const struct record *record, const struct session_r
 	int status = record->run->workload_status;
 	char why[RUN_TEXT];
 
-	if (outlived) {
+	if (record->run->workload_uncounted) {
+		log__warn("processes that the workload started and that outlived the window",
+			  "cannot be counted",
+			  "/proc hides the processes of other users (mount option hidepid)");
+	} else if (outlived) {
 		snprintf(why, sizeof(why), "%llu process%s that it started outlived the window",
 			 outlived, outlived == 1 ? "" : "es");
 		log__warn("the workload", why, "latscope does not end them");

@@ -145,17 +145,49 @@ static bool is_descendant(const struct descendants *descendants, const struct pr
 	return false;
 }
 
-uint64_t descendants__count(const struct descendants *descendants)
+/* Process 1 is always there, and another user's. */
+static bool is_hidden(void)
+{
+	struct process process;
+
+	return getpid() != 1 && !read_stat("1", &process);
+}
+
+/*
+ * /proc/PID/task/TID/children names hidden ones, too. Without children there is nobody to count:
+ * those of a process that ended have become ours.
+ */
+static bool may_have_children(const struct descendants *descendants)
+{
+	bool other = true;
+	char path[64];
+	FILE *stream;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	stream = fopen(path, "re");
+	if (!stream)
+		return true;
+	while (other && fscanf(stream, "%d", &pid) == 1)
+		other = is_other(descendants, pid);
+	fclose(stream);
+	return !other;
+}
+
+int descendants__count(const struct descendants *descendants, uint64_t *count)
 {
 	struct processes processes = { 0 };
-	uint64_t count = 0;
+	int err;
 
-	if (!read_all(&processes))
-		for (size_t i = 0; i < processes.nr; i++)
-			count += processes.all[i].state != 'Z' &&
-				 is_descendant(descendants, &processes, &processes.all[i]);
+	*count = 0;
+	if (is_hidden())
+		return may_have_children(descendants) ? -EACCES : 0;
+	err = read_all(&processes);
+	for (size_t i = 0; !err && i < processes.nr; i++)
+		*count += processes.all[i].state != 'Z' &&
+			  is_descendant(descendants, &processes, &processes.all[i]);
 	free(processes.all);
-	return count;
+	return err;
 }
 
 void descendants__clear(struct descendants *descendants)

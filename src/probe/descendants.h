@@ -21,8 +21,11 @@ int descendants__watch(struct descendants *descendants);
 /* Reaps those that have ended, but not the workload itself. */
 void descendants__reap(const struct descendants *descendants, pid_t workload);
 
-/* How many there are now. */
-uint64_t descendants__count(const struct descendants *descendants);
+/*
+ * How many there are now. -EACCES: this is not known, as /proc hides the processes of other users
+ * (its mount option hidepid), or another -errno.
+ */
+int descendants__count(const struct descendants *descendants, uint64_t *count);
 
 void descendants__clear(struct descendants *descendants);
 

@@ -513,7 +513,8 @@ static void end_workload(struct session *session, struct session_result *result)
 		session->run->workload_status = workload__end(&session->workload);
 	}
 	descendants__reap(&session->descendants, 0);
-	session->run->workload_outlived = descendants__count(&session->descendants);
+	session->run->workload_uncounted =
+		descendants__count(&session->descendants, &session->run->workload_outlived) != 0;
 }
 
 int session__run(struct session *session, const struct session_config *config,

@@ -102,6 +102,30 @@ check 'report has them, too' 0 '' '4 processes that it' report "$(recording "$di
 run report --json "$(recording "$dir/left")"
 ok 'so has its JSON' jq -e '.workload | .outlived == 4 and .exit_status == 3' <<<"$out"
 
+# The user that latscope has become may not see other processes there.
+hidden_record() {
+	# shellcheck disable=SC2016 # for the shell within
+	local as=(unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && exec "$@"' -)
+
+	run record "$@"
+}
+uncounted='processes that the workload started and that outlived the window: cannot be counted; .*hidepid'
+hidden_record -o "$dir/hidden" -- sh -c 'sleep 1002 >/dev/null 2>&1 & echo $! >&2'
+if [[ $err == *mount:* ]]; then
+	skip 'processes that /proc hides' "$(head -n 1 <<<"$err")"
+else
+	ok 'processes that /proc hides' ended 0 "$uncounted" \
+		'^workload: sh .*: exit status 0; whether[[:space:]]+processes that it started outlived[[:space:]]'
+	kill "$(head -n 1 <<<"$err")"
+	check 'report says so as well' 0 '' '; whether[[:space:]]+processes that it started' report "$(recording "$dir/hidden")"
+	run report --json "$(recording "$dir/hidden")"
+	ok 'JSON has no number' jq -e '.workload | has("outlived") and .outlived == null' <<<"$out"
+	hidden_record -q -o "$dir/seen" -- true
+	is 'none were left behind: nothing is said' "$err" ''
+	run report --json "$(recording "$dir/seen")"
+	ok 'and JSON has 0' jq -e '.workload.outlived == 0' <<<"$out"
+fi
+
 check '--user: its user and groups, but not its environment' 0 '' $'^Uid:\t65534\t65534.*\nGid:\t65534.*\nCapEff:\t0+\n/root-like\n' \
 	runqlat -q --user nobody -- env HOME=/root-like sh -c 'grep -E "^(Uid|Gid|CapEff):" /proc/self/status; echo $HOME'
 printf 'extra:x:54321:nobody\n' | cat /etc/group - >"$dir/group"
