@@ -105,6 +105,20 @@ static int step(struct walk *walk, const char *name)
 	return err;
 }
 
+/* Found out on the way, it would leave what was made before. */
+static bool has_long_name(const char *path)
+{
+	size_t len;
+
+	for (path += strspn(path, "/"); *path; path += strspn(path, "/")) {
+		len = strcspn(path, "/");
+		if (len > NAME_MAX)
+			return true;
+		path += len;
+	}
+	return false;
+}
+
 int place__open(const char *path, const struct caller *caller)
 {
 	struct walk walk = { .caller = caller };
@@ -113,7 +127,7 @@ int place__open(const char *path, const struct caller *caller)
 
 	if (!*path)
 		return -ENOENT;
-	if (strlen(path) >= sizeof(walk.rest))
+	if (strlen(path) >= sizeof(walk.rest) || has_long_name(path))
 		return -ENAMETOOLONG;
 	strcpy(walk.rest, path);
 	walk.fd = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);

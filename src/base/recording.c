@@ -26,6 +26,17 @@ struct writer *recording__add(struct recording *recording, const struct writer_o
 	return writer;
 }
 
+/* Before anything is made. The name is as long as the longest that may be chosen. */
+static int check_path(const char *parent, const char *label)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/20261120T231500Z%s%.*s-1000", parent, label ? "-" : "",
+		     RUNDIR_LABEL - 1, label ? label : "") >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return rundb__check_path(path);
+}
+
 int recording__create(struct recording *recording, const char *parent,
 		      const struct options *options)
 {
@@ -36,13 +47,10 @@ int recording__create(struct recording *recording, const char *parent,
 		if (!strcmp(options->labels[i].key, "name"))
 			label = options->labels[i].value;
 	}
-	err = rundir__create(&recording->rundir, parent, time(NULL), label, recording->dir,
-			     sizeof(recording->dir));
-	if (!err) {
-		err = rundb__check_path(recording->dir);
-		if (err)
-			rundir__discard(&recording->rundir);
-	}
+	err = check_path(parent, label);
+	if (!err)
+		err = rundir__create(&recording->rundir, parent, time(NULL), label, recording->dir,
+				     sizeof(recording->dir));
 	if (err) {
 		recording->dir[0] = '\0';
 		return err;

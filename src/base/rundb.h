@@ -25,7 +25,10 @@ struct rundb;
  */
 int rundb__is_in(const char *dir);
 
-/* Can SQLite open a run.db there? Its paths are shorter than the kernel's. 0 or -ENAMETOOLONG. */
+/*
+ * Can SQLite open a run.db there? Its paths are shorter than the kernel's. The directory may be
+ * missing yet. 0 or -ENAMETOOLONG.
+ */
 int rundb__check_path(const char *dir);
 
 /*

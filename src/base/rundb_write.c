@@ -307,13 +307,18 @@ int rundb__check_path(const char *dir)
 {
 	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
 	char path[PATH_MAX], full[PATH_MAX];
-	int room = vfs->mxPathname + 1 < PATH_MAX ? vfs->mxPathname + 1 : PATH_MAX;
 
-	if (snprintf(path, sizeof(path), "%s/run.db.new", dir) >= PATH_MAX ||
-	    vfs->xFullPathname(vfs, path, room, full) & 0xff ||
-	    strlen(full) + strlen("-journal") >= (size_t)room)
+	if (snprintf(path, sizeof(path), "%s/run.db.new", dir) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	return 0;
+	switch (vfs->xFullPathname(vfs, path, sizeof(full), full) & 0xff) {
+	case SQLITE_OK:
+		return strlen(full) + strlen("-journal") > (size_t)vfs->mxPathname ? -ENAMETOOLONG
+										   : 0;
+	case SQLITE_CANTOPEN: /* it has no such path: for who makes the directory to say */
+		return 0;
+	default:
+		return -ENAMETOOLONG;
+	}
 }
 
 static void free_writer(struct rundb_writer *writer)

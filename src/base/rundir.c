@@ -16,7 +16,6 @@
 #include "place.h"
 
 #define MOST_TRIES 1000
-#define LABEL 64
 
 char *rundir__utc(time_t when, char *text, size_t size)
 {
@@ -26,11 +25,11 @@ char *rundir__utc(time_t when, char *text, size_t size)
 	return text;
 }
 
-static void clean_label(char out[LABEL], const char *label)
+static void clean_label(char out[RUNDIR_LABEL], const char *label)
 {
 	size_t len = 0;
 
-	for (; *label && len + 1 < LABEL; label++) {
+	for (; *label && len + 1 < RUNDIR_LABEL; label++) {
 		bool plain = isascii(*label) && (isalnum(*label) || strchr("._-", *label));
 
 		out[len++] = plain ? *label : '-';
@@ -154,7 +153,7 @@ static int make_for_caller(struct rundir *rundir, const char *parent, const char
 int rundir__create(struct rundir *rundir, const char *parent, time_t when, const char *label,
 		   char *path, size_t size)
 {
-	char stamp[32], suffix[LABEL] = "", name[sizeof(stamp) + LABEL];
+	char stamp[32], suffix[RUNDIR_LABEL] = "", name[sizeof(stamp) + RUNDIR_LABEL];
 	struct tm tm;
 	int err;
 

@@ -14,6 +14,8 @@
 
 #include "caller.h"
 
+#define RUNDIR_LABEL 64 /* of a label this much less one is in the name */
+
 struct rundir {
 	char at[32]; /* "/proc/self/fd/N", the same as openat(N, ...); empty: there is none */
 	char name[NAME_MAX + 1]; /* within the parent */

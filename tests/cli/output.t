@@ -85,6 +85,10 @@ is 'run.db of them' "$(sqlite3 "$(recording "$dir/odd")/run.db" "SELECT name || 
 name=$(printf 'x%.0s' {1..200})
 refuses 'a path of more than 512 bytes' 1 "cannot make a directory in $dir/$name/$name/$name: File name too long; choose another by -o" \
 	record -o "$dir/$name/$name/$name" -- touch "$dir/ran"
+ok 'it is refused before anything is made' test ! -e "$dir/$name"
+refuses 'a name of more than 255 bytes below another' 1 'File name too long' record -o "$dir/parent/x$name$name" -d 1s
+ok 'the other one is not made, either' test ! -e "$dir/parent"
+mkdir -p "$dir/$name/$name"
 (cd "$dir/$name/$name" && "$latscope" runqlat -q -d 50ms -o "$name" >"$dir/stdout" 2>"$dir/stderr")
 like 'also where the name is shorter than the path' "$(<"$dir/stderr")" "cannot make a directory in $name: File name too long"
 is 'no directory is left, and nothing was run' "$(find "$dir/$name/$name/$name" "$dir/ran" -mindepth 1 2>/dev/null)" ''
