@@ -19,6 +19,7 @@ const struct rig_generation rig_generations[RIG_GENERATIONS] = {
 
 uint64_t rig_calls;
 void (*rig_wrote)(void);
+pid_t rig_denied;
 bool rig_shut;
 uint64_t rig_first;
 
@@ -49,9 +50,12 @@ static ssize_t rig_pread(int fd, void *buf, size_t size, off_t offset)
 
 static ssize_t rig_pwrite(int fd, const void *buf, size_t size, off_t offset)
 {
-	ssize_t ret = pwrite(fd, buf, size, offset);
+	ssize_t ret;
 
 	rig_calls++;
+	if (rig_denied == getpid())
+		return -EACCES;
+	ret = pwrite(fd, buf, size, offset);
 	if (rig_wrote)
 		rig_wrote();
 	return ret < 0 ? -errno : ret;

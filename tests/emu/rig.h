@@ -52,6 +52,9 @@ extern uint64_t rig_calls;
 /* Called after each write of a register. NULL: nobody is told. */
 extern void (*rig_wrote)(void);
 
+/* Writes of this process fail; 0: none. */
+extern pid_t rig_denied;
+
 /* Nothing can be opened any more, as after root was given up. */
 extern bool rig_shut;
 

@@ -580,9 +580,34 @@ static void killed_it_leaves_nothing_behind(void **state)
 	prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
+/* It is root and may open the registers again, which the process that measures may not. */
+static void the_guard_puts_back_what_its_process_cannot(void **state)
+{
+	struct rig_setup guarded = six;
+	struct rig rig;
+
+	(void)state;
+	guarded.guard = true;
+	guarded.gen = &rig_generations[2];
+	for (unsigned int both = 0; both < 2; both++) {
+		rig__machine(&guarded);
+		rig__start(&rig, &guarded);
+		rig__read(&rig, 1e7);
+		rig_denied = getpid();
+		if (both)
+			emu__tell("fault access=write socket=0 reg=%#x err=5", CONTROL);
+		assert_int_equal(tier__close(rig.tier, rig.why) < 0, both);
+		rig_denied = 0;
+		free(rig.samples);
+		emu__tell("heal");
+		assert_int_equal(rig__left_behind() > 0, both);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_guard_puts_back_what_its_process_cannot),
 		cmocka_unit_test(a_box_that_faults_is_left_out),
 		cmocka_unit_test(a_short_read_is_no_value),
 		cmocka_unit_test(a_read_that_fails_once_does_not_end_it),
