@@ -108,6 +108,7 @@ killed=$(now_ns)
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 after=$(intervals "$recorded")
+ok 'kill -9: the workload goes on' kill -0 "$workload"
 ok 'kill -9: every interval that was there is there' test "$after" -ge "$before"
 ok 'kill -9: every interval that was printed is there' all_kept
 ok 'kill -9: they are as short as was asked for' test "$(shortest)" -lt 200000000
