@@ -176,9 +176,35 @@ static void act_huge(struct actor *self)
 	madvise(at, pages * PAGE, MADV_HUGEPAGE);
 	touch(at, pages, true);
 	munmap(at, pages * PAGE);
-	at = map(HUGE_PAGE / PAGE, MAP_HUGETLB | MAP_NORESERVE);
-	if (at) /* and there may be none left when it is touched, which is SIGBUS */
+	at = map(HUGE_PAGE / PAGE, MAP_HUGETLB); /* refused if none is left */
+	if (at) {
+		touch(at, HUGE_PAGE / PAGE, draw_below(&self->seed, 2));
 		munmap(at, HUGE_PAGE);
+	}
+}
+
+/* Memory that a child has, too, and which is in the page cache as that of a tmpfs is. */
+static void act_shared(struct actor *self)
+{
+	size_t pages = some_pages(self);
+	char *at =
+		mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct record *record;
+	pid_t pid;
+
+	if (at == MAP_FAILED)
+		return;
+	touch(at, pages / 2, draw_below(&self->seed, 2));
+	record = new_record(self->shared, getpid());
+	pid = fork();
+	if (!pid) {
+		touch(at, pages, true);
+		_exit(0);
+	}
+	touch(at, pages, draw_below(&self->seed, 2));
+	if (pid > 0)
+		collect(record, pid);
+	munmap(at, pages * PAGE);
 }
 
 static int open_file(struct actor *self, size_t pages)
@@ -416,8 +442,9 @@ static void act_remap(struct actor *self)
 }
 
 static void (*const acts[])(struct actor *self) = {
-	act_anonymous, act_anonymous, act_gup,	  act_huge,	 act_file,  act_truncated, act_fork,
-	act_exec,      act_threads,   act_remote, act_userfault, act_stack, act_remap,
+	act_anonymous, act_anonymous, act_gup,	 act_huge,    act_file,
+	act_truncated, act_fork,      act_exec,	 act_threads, act_remote,
+	act_userfault, act_stack,     act_remap, act_shared,
 };
 
 static void run_actor(struct actor *self, unsigned int number)

@@ -42,6 +42,7 @@ torture_mm() {
 	local rung metric cgroup=''
 
 	rungs memlat fentry kprobe perf-event || return
+	[ -z "${LATSCOPE_VM-}" ] || echo 8 >/proc/sys/vm/nr_hugepages
 	[ -z "${LATSCOPE_VM-}" ] || echo +memory 2>/dev/null >/sys/fs/cgroup/cgroup.subtree_control
 	if grep -qsw memory /sys/fs/cgroup/cgroup.controllers; then
 		cgroup=/sys/fs/cgroup/latscope-torture
