@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # seed, w, disks and so on are shared with tests/torture/block.sh
+# Makes disks, and stacks on them. All choices are drawn from RANDOM in this shell: a subshell would not repeat them.
+
+made=() # commands that undo what make_disks did
+
+# pick WORD...: sets $picked to one of them
+pick() {
+	local at=$((RANDOM % $# + 1))
+
+	picked=${!at}
+}
+
+note_number() {
+	local major minor
+
+	IFS=: read -r major minor <"/sys/block/${1##*/}/dev"
+	echo $((major << 20 | minor)) >>"$w/disks" # as the capture has it
+}
+
+# add_disk DEVICE [WAY]: a disk to compare, what the work is done to, and how
+add_disk() {
+	[ -b "$1" ] || return
+	disks+=("$1") targets+=("$1") ways+=("${2:-any}")
+	note_number "$1"
+}
+
+make_loop() {
+	local loop
+
+	pick on off ''
+	truncate -s 512M "$w/image"
+	loop=$(losetup -P -f --show "$w/image" 2>/dev/null) || return
+	made+=("losetup -d $loop")
+	[ -z "$picked" ] || losetup --direct-io="$picked" "$loop" 2>/dev/null # not on every file system
+	add_disk "$loop"
+}
+
+# Only in the VM: modules of the kernel, whose disks are not anybody's.
+make_null() {
+	local irqmode poll way=any
+
+	pick 0 1 2 && irqmode=$picked
+	pick 0 0 1 && poll=$picked
+	[ "$poll" = 0 ] || way=polled
+	modprobe null_blk nr_devices=1 gb=1 queue_mode=2 irqmode="$irqmode" completion_nsec=$((RANDOM * 10)) \
+		submit_queues=$((RANDOM % 2 + 1)) poll_queues="$poll" memory_backed=1 discard=1 || return
+	made+=('rmmod null_blk')
+	add_disk /dev/nullb0 $way
+}
+
+# Every so many commands fail, are late, or are answered "busy".
+make_scsi() {
+	local opts
+
+	pick 0 0 8 0x8000 && opts=$picked
+	modprobe scsi_debug dev_size_mb=64 ndelay=$((RANDOM * 20)) max_queue=$((RANDOM % 32 + 1)) lbpu=1 \
+		every_nth=$((RANDOM % 50 + 10)) opts="$opts" || return
+	made+=('rmmod scsi_debug')
+	eventually scsi_disk >/dev/null
+	add_disk "$(scsi_disk)"
+}
+
+# scsi_disk: prints the device; fails if there is none
+scsi_disk() {
+	local dir
+
+	dir=$(compgen -G '/sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*') && [ -b "/dev/${dir##*/}" ] &&
+		echo "/dev/${dir##*/}"
+}
+
+mapper() { dmsetup --noudevrules --noudevsync "$@"; }
+
+# partition DISK: one, from 1 MiB on
+partition() { echo 2048 | sfdisk -q "$1" && eventually test -b "$(partition_of "$1")"; }
+
+partition_of() {
+	case $1 in
+	*[0-9]) echo "$1p1" ;;
+	*) echo "${1}1" ;;
+	esac
+}
+
+# table KIND DISK: for dmsetup. The halves of "linear" are swapped, so that some requests are split.
+table() {
+	local all half
+
+	all=$(blockdev --getsz "$2") half=$((all / 2 / 8 * 8))
+	case $1 in
+	linear) printf '%s\n' "0 $half linear $2 $((all - half))" "$half $((all - half)) linear $2 0" ;;
+	delay) echo "0 $all delay $2 0 $((RANDOM % 20))" ;;
+	flakey) echo "0 $all flakey $2 0 1 1" ;; # for a second all is well, for a second all fails
+	esac
+}
+
+# stack I: something on the disk I, or nothing. It has no requests of its own: those are the disk's.
+stack() {
+	local disk=${disks[$1]} name
+
+	pick none partition linear delay flakey
+	name=latscope-${disk##*/}
+	case $picked in
+	none) return ;;
+	partition)
+		ok "block, seed $seed: a partition on $disk" partition "$disk"
+		made+=("sfdisk -q --delete $disk")
+		targets[$1]=$(partition_of "$disk")
+		;;
+	*)
+		table "$picked" "$disk" >"$w/table"
+		ok "block, seed $seed: dm-$picked on $disk" mapper create "$name" "$w/table"
+		made+=("mapper remove $name")
+		targets[$1]=/dev/$(mapper info -c --noheadings -o blkdevname "$name")
+		[ "$picked" != flakey ] || ways[$1]=raw
+		;;
+	esac
+}
+
+make_disks() {
+	local i
+
+	disks=() targets=() ways=() made=()
+	: >"$w/disks"
+	[ -z "${LATSCOPE_VM-}" ] || modprobe loop
+	make_loop
+	[ -n "${LATSCOPE_VM-}" ] || return 0
+	# There is no udev, which loads the driver of SCSI disks elsewhere.
+	modprobe sd_mod
+	add_disk /dev/vda
+	make_null
+	make_scsi
+	is "block, seed $seed: all disks are there" ${#disks[@]} 4
+	for i in "${!disks[@]}"; do
+		[ "${ways[i]}" != any ] || stack "$i"
+	done
+	diag "$(paste -d ' ' <(printf '%s\n' "${targets[@]}") <(printf '%s\n' "${ways[@]}") | tr '\n' ';')"
+}
+
+unmake_disks() {
+	local i
+
+	for ((i = ${#made[@]} - 1; i >= 0; i--)); do
+		# shellcheck disable=SC2086 # each word is an argument
+		eventually ${made[i]} || diag "cannot undo: ${made[i]}"
+	done
+}
