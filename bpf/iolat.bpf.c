@@ -51,7 +51,7 @@ struct iolat_sample {
 /* Not inlined, and global: the verifier looks at it once, and not again for every way to a call. */
 __noinline int split_sample(struct iolat_sample *sample)
 {
-	const struct split split = { &keys, &rows, &light, &control, &knobs };
+	const struct split split = { &keys, &owners, &rows, &light, &control, &knobs };
 	struct identity who;
 	struct lat_key key;
 	struct lat_cell *cell = cells_here(&cells);
@@ -676,7 +676,7 @@ int BPF_PROG(merged_again, struct request *rq)
 SEC("raw_tp/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {
-	const struct split split = { &keys, &rows, &light, &control, &knobs };
+	const struct split split = { &keys, &owners, &rows, &light, &control, &knobs };
 
 	split_rename(&split, IOLAT_METRICS, task, comm);
 	return 0;

@@ -22,6 +22,7 @@ enum iolat_metric { IOLAT_DEVICE, IOLAT_QUEUED, IOLAT_TOTAL, IOLAT_METRICS };
 
 CELLS_MAP(IOLAT_METRICS) cells SEC(".maps");
 struct keys_map keys SEC(".maps");
+struct owners_map owners SEC(".maps");
 struct rows_map rows SEC(".maps");
 struct light_map light SEC(".maps");
 

@@ -22,6 +22,7 @@ struct lat_open open_waits = {};
 
 CELLS_MAP(1) cells SEC(".maps");
 struct keys_map keys SEC(".maps");
+struct owners_map owners SEC(".maps");
 struct rows_map rows SEC(".maps");
 struct light_map light SEC(".maps");
 
@@ -126,7 +127,7 @@ static __always_inline __u32 take_mark(void)
 /* Adds a finished fault to the histogram and to the splits that are on. */
 static __always_inline void record(struct lat_cell *cell, __u64 ns, __u32 bits)
 {
-	const struct split split = { &keys, &rows, &light, &control, &knobs };
+	const struct split split = { &keys, &owners, &rows, &light, &control, &knobs };
 
 	if (!knobs.by) {
 		hist_add_cell(&knobs, &cell->hist, ns);
@@ -791,7 +792,7 @@ int census(struct bpf_iter__task *ctx)
 SEC("raw_tp/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {
-	const struct split split = { &keys, &rows, &light, &control, &knobs };
+	const struct split split = { &keys, &owners, &rows, &light, &control, &knobs };
 
 	split_rename(&split, 1, task, comm);
 	return 0;

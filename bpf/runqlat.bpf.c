@@ -24,6 +24,7 @@ struct lat_open open_waits = {};
 
 CELLS_MAP(RUNQLAT_METRICS) cells SEC(".maps");
 struct keys_map keys SEC(".maps");
+struct owners_map owners SEC(".maps");
 struct rows_map rows SEC(".maps");
 struct light_map light SEC(".maps");
 
@@ -45,7 +46,7 @@ struct {
 static __always_inline void record(struct lat_cell *cell, __u32 metric, struct task_struct *task,
 				   bool raw, __u64 ns)
 {
-	const struct split split = { &keys, &rows, &light, &control, &knobs };
+	const struct split split = { &keys, &owners, &rows, &light, &control, &knobs };
 
 	if (!knobs.by) {
 		hist_add(&cell->hist, ns, knobs.tail_ns);
@@ -727,7 +728,7 @@ int BPF_PROG(hashed_switch, bool preempt, struct task_struct *prev, struct task_
 SEC("raw_tp/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {
-	const struct split split = { &keys, &rows, &light, &control, &knobs };
+	const struct split split = { &keys, &owners, &rows, &light, &control, &knobs };
 
 	split_rename(&split, RUNQLAT_METRICS, task, comm);
 	return 0;

@@ -23,7 +23,15 @@ struct keys_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, struct lat_key);
-	__type(value, struct lat_key_info);
+	__type(value, __u32);
+};
+
+struct owners_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct lat_owner);
 };
 
 struct rows_map {
@@ -193,33 +201,46 @@ static __always_inline void count_open_before(struct lat_open *open, __u64 count
 /* One probe's places for the samples of a split. */
 struct split {
 	void *keys;
+	void *owners;
 	void *rows;
 	void *light;
 	struct lat_control *control;
 	const volatile struct lat_knobs *knobs;
 };
 
+static __always_inline void write_owner(void *owners, __u32 row, const struct lat_key *key,
+					const char *comm)
+{
+	struct lat_owner *owner = bpf_map_lookup_elem(owners, &row);
+
+	if (!owner)
+		return;
+	owner->key = *key;
+	if (comm)
+		bpf_probe_read_kernel_str(owner->comm, LAT_COMM_LEN, comm);
+	store_ordered(&owner->ready, 1);
+}
+
 /* Row of a key, made at its first sample, which takes its name; 0 when none is left. */
 static __always_inline __u32 split_row(const struct split *split, const struct lat_key *key,
 				       const char *comm)
 {
-	struct lat_key_info *info, fresh = {};
+	__u32 *row = bpf_map_lookup_elem(split->keys, key), fresh;
 
-	info = bpf_map_lookup_elem(split->keys, key);
-	if (info)
-		return info->row;
+	if (row)
+		return *row;
 	if (split->control->next_row >= split->knobs->first_rows)
 		return 0;
-	fresh.row = __sync_fetch_and_add(&split->control->next_row, 1);
-	if (fresh.row >= split->knobs->first_rows)
+	fresh = __sync_fetch_and_add(&split->control->next_row, 1);
+	if (fresh >= split->knobs->first_rows)
 		return 0;
-	if (comm)
-		bpf_probe_read_kernel_str(fresh.comm, LAT_COMM_LEN, comm);
 	/* Another CPU may have made the key meanwhile: its row is the one, ours stays empty. */
-	if (!bpf_map_update_elem(split->keys, key, &fresh, BPF_NOEXIST))
-		return fresh.row;
-	info = bpf_map_lookup_elem(split->keys, key);
-	return info ? info->row : 0;
+	if (!bpf_map_update_elem(split->keys, key, &fresh, BPF_NOEXIST)) {
+		write_owner(split->owners, fresh, key, comm);
+		return fresh;
+	}
+	row = bpf_map_lookup_elem(split->keys, key);
+	return row ? *row : 0;
 }
 
 /* Adds a sample to a row, to the row of all others if it is 0. */
@@ -321,10 +342,11 @@ static __always_inline void rename_key(const struct split *split, __u32 by, __u6
 				       const char *comm)
 {
 	struct lat_key key = { .id = id, .by = by, .metric = metric };
-	struct lat_key_info *info = bpf_map_lookup_elem(split->keys, &key);
+	__u32 *row = bpf_map_lookup_elem(split->keys, &key);
+	struct lat_owner *owner = row ? bpf_map_lookup_elem(split->owners, row) : NULL;
 
-	if (info)
-		bpf_probe_read_kernel_str(info->comm, LAT_COMM_LEN, comm);
+	if (owner)
+		bpf_probe_read_kernel_str(owner->comm, LAT_COMM_LEN, comm);
 }
 
 /* A task takes another name, by exec or otherwise: so do the keys it has. */

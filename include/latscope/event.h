@@ -96,7 +96,7 @@ enum lat_type { LAT_TYPE_MINOR, LAT_TYPE_MAJOR, LAT_TYPE_FAILED };
 enum lat_access { LAT_ACCESS_READ, LAT_ACCESS_WRITE, LAT_ACCESS_EXEC };
 enum lat_page { LAT_PAGE_BASE, LAT_PAGE_THP, LAT_PAGE_HUGETLB };
 
-/* Map `keys`: hash from lat_key to the row of map `rows` (struct lat_hist, shared, atomic adds). */
+/* Map `keys`: hash from lat_key to the number of its row, 1..lat_knobs.rows - 1. */
 struct lat_key {
 	__u64 id;
 	__u32 by; /* enum lat_by */
@@ -104,12 +104,17 @@ struct lat_key {
 };
 _Static_assert(sizeof(struct lat_key) == 16, "lat_key has no padding");
 
-struct lat_key_info {
-	__u32 row; /* 1..lat_knobs.rows - 1 */
-	__u32 pad;
+/*
+ * Map `owners`: by row, the key that has it. User space finds new keys here, in its memory: a
+ * system call for a map keeps kprobes and perf events of its CPU from running programs.
+ */
+struct lat_owner {
+	struct lat_key key;
 	char comm[LAT_COMM_LEN]; /* of the task behind the key; empty if it is none */
+	__u32 ready; /* written last: the rest is there */
+	__u32 pad;
 };
-_Static_assert(sizeof(struct lat_key_info) == 24, "lat_key_info has no padding");
+_Static_assert(sizeof(struct lat_owner) == 40, "lat_owner has no padding");
 
 /* Behind the rows to hand out: one per dimension and metric, for the keys that found none left. */
 #define LAT_METRICS 3
@@ -125,7 +130,7 @@ struct lat_light {
 	__u64 max_ns;
 	__u32 tail;
 	__u32 counts[HIST_LOG2_BUCKETS];
-	char comm[LAT_COMM_LEN]; /* as in struct lat_key_info */
+	char comm[LAT_COMM_LEN]; /* as in struct lat_owner */
 };
 _Static_assert(sizeof(struct lat_light) == 36 + 4 * HIST_LOG2_BUCKETS &&
 		       sizeof(struct lat_light) % 8 == 0,

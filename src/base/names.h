@@ -15,7 +15,7 @@ void names__free(struct names *names);
 
 /*
  * "sda", "comm (12)", "/system.slice", "read", "(other)"; the number where there is no name. comm
- * is that of struct lat_key_info, NULL or empty if unknown. What comes out is clean (clean.h).
+ * is that of struct lat_owner, NULL or empty if unknown. What comes out is clean (clean.h).
  * Returns out.
  */
 const char *names__key(struct names *names, const struct lat_key *key, const char *comm,

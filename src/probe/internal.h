@@ -29,11 +29,10 @@ struct probe {
 	size_t cell_stride, cells_size;
 	uint32_t *rows; /* row of each key read so far, in the order of data->keys */
 	uint32_t *key_of; /* by row: the number of its key, from 1; 0: it has none yet */
-	bool *row_read; /* by row: is it among them? */
+	struct lat_owner *owners; /* mapped, by row: the map `owners` */
 	size_t nr_keys; /* keys of data that are not "(other)" */
 	struct light *light; /* keys without a row; NULL: none yet */
 	struct lat_hist **moved; /* by key: what is added to its row; NULL: nothing */
-	uint32_t rows_read; /* of the rows handed out, those whose key has been read */
 };
 
 extern const struct probe_ops memlat_ops;

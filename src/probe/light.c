@@ -272,14 +272,17 @@ static bool deserves_row(const struct probe *probe, const struct run_data *total
  * Makes the key. One that got the last row of the kernel's while another CPU already found none is
  * there: it keeps that row, and what came before stays with all others. 1: made, 0 or -errno.
  */
-static int make_key(struct probe *probe, const struct period *period, struct lat_key_info *info)
+static int make_key(struct probe *probe, const struct period *period)
 {
 	int fd = bpf_object__find_map_fd_by_name(probe->obj, "keys");
+	uint32_t row = probe->light->next_row;
+	struct lat_owner *owner = &probe->owners[row];
 
-	info->row = probe->light->next_row;
-	memcpy(info->comm, period->light.comm, sizeof(info->comm));
-	if (bpf_map_update_elem(fd, &period->key, info, BPF_NOEXIST))
+	owner->key = period->key;
+	memcpy(owner->comm, period->light.comm, sizeof(owner->comm)); /* before it can be renamed */
+	if (bpf_map_update_elem(fd, &period->key, &row, BPF_NOEXIST))
 		return errno == EEXIST ? 0 : -errno;
+	owner->ready = true;
 	probe->light->next_row++;
 	return 1;
 }
@@ -287,19 +290,18 @@ static int make_key(struct probe *probe, const struct period *period, struct lat
 static int give_row(struct probe *probe, struct run_data *total, struct run_data *delta,
 		    struct names *names, const struct period *period)
 {
-	struct lat_key_info info = { 0 };
+	uint32_t row = probe->light->next_row;
 	char name[RUN_NAME];
 	int made;
 
-	made = make_key(probe, period, &info);
+	made = make_key(probe, period);
 	if (made <= 0)
 		return made;
-	names__key(names, &period->key, info.comm, name);
+	names__key(names, &period->key, period->light.comm, name);
 	period->weight->index = probe->nr_keys;
 	period->weight->has_row = true;
 	period->weight->ns -= period->light.sum_ns;
-	probe->row_read[info.row] = true;
-	return probe__add_key(probe, total, delta, &period->key, name, info.row);
+	return probe__add_key(probe, total, delta, &period->key, name, row);
 }
 
 static int by_weight(const void *left, const void *right)

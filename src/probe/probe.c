@@ -161,6 +161,8 @@ static int size_maps(struct probe *probe)
 	if (!err)
 		err = resize(probe, "keys", rows ? rows : 1);
 	if (!err)
+		err = resize(probe, "owners", rows ? rows : 1);
+	if (!err)
 		err = resize(probe, "light", rows ? light__entries(probe) : 1);
 	if (!err)
 		err = resize(probe, "rows", rows ? LAT_ROWS_TOTAL(rows) : 1);
@@ -182,6 +184,29 @@ static int map_cells(struct probe *probe)
 	if (at == MAP_FAILED)
 		return -errno;
 	probe->cells = at;
+	return 0;
+}
+
+/* In whole pages, as the kernel has it. */
+static size_t owners_size(const struct probe *probe)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (probe->knobs.rows * sizeof(*probe->owners) + page - 1) / page * page;
+}
+
+static int map_owners(struct probe *probe)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(probe->obj, "owners");
+	void *at;
+
+	if (!probe->knobs.by)
+		return 0;
+	at = mmap(NULL, owners_size(probe), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map),
+		  0);
+	if (at == MAP_FAILED)
+		return -errno;
+	probe->owners = at;
 	return 0;
 }
 
@@ -225,6 +250,9 @@ static void shut(struct probe *probe)
 	if (probe->cells)
 		munmap((void *)probe->cells, probe->cells_size);
 	probe->cells = NULL;
+	if (probe->owners)
+		munmap(probe->owners, owners_size(probe));
+	probe->owners = NULL;
 	if (probe->skel)
 		probe->ops->close(probe);
 	probe->skel = NULL;
@@ -248,6 +276,8 @@ static int try_rung(struct probe *probe)
 		err = bpf_object__load_skeleton(skeleton); /* maps .bss, too */
 	if (!err)
 		err = map_cells(probe);
+	if (!err)
+		err = map_owners(probe);
 	if (!err)
 		err = attach_programs(probe);
 	if (!err)
@@ -373,7 +403,6 @@ void probe__close(struct probe *probe)
 	light__free(probe);
 	free(probe->rows);
 	free(probe->key_of);
-	free(probe->row_read);
 	free(probe);
 }
 

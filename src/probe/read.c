@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reading what the programs counted, by memory; only the keys come by system call. */
+/* Reading what the programs counted, and for which keys, by memory. */
 #include "internal.h"
 
 #include <errno.h>
@@ -94,47 +94,28 @@ static int add_other_keys(struct probe *probe, struct run_data *total, struct ru
 	return 0;
 }
 
-struct reading {
-	struct probe *probe;
-	struct run_data *total, *delta;
-	struct names *names;
-};
-
-static int add_new_key(void *context, const void *at, const void *value)
-{
-	const struct lat_key_info *info = value;
-	struct reading *reading = context;
-	const struct lat_key *key = at;
-	char name[RUN_NAME];
-	int err;
-
-	if (reading->probe->row_read[info->row])
-		return 0;
-	names__key(reading->names, key, info->comm, name);
-	err = probe__add_key(reading->probe, reading->total, reading->delta, key, name, info->row);
-	if (err)
-		return err;
-	reading->probe->row_read[info->row] = true;
-	reading->probe->rows_read++;
-	return 0;
-}
-
 /*
  * Adds the keys that were made since the last time. A row is handed out before its key is there, or
- * in vain, if another CPU makes the key first: nothing is new only when every row is accounted for.
+ * in vain, if another CPU makes the key first.
  */
 static int add_new_keys(struct probe *probe, struct run_data *total, struct run_data *delta,
 			struct names *names)
 {
-	struct reading reading = { probe, total, delta, names };
 	uint32_t rows = __atomic_load_n(&probe->control->next_row, __ATOMIC_RELAXED);
+	char name[RUN_NAME];
+	int err = 0;
 
 	if (rows > probe->knobs.first_rows)
 		rows = probe->knobs.first_rows;
-	if (probe->rows_read == rows - 1)
-		return 0;
-	return probe__each_entry(bpf_object__find_map_by_name(probe->obj, "keys"), add_new_key,
-				 &reading);
+	for (uint32_t row = 1; !err && row < rows; row++) {
+		const struct lat_owner *owner = &probe->owners[row];
+
+		if (probe->key_of[row] || !__atomic_load_n(&owner->ready, __ATOMIC_ACQUIRE))
+			continue;
+		names__key(names, &owner->key, owner->comm, name);
+		err = probe__add_key(probe, total, delta, &owner->key, name, row);
+	}
+	return err;
 }
 
 /* ---- rows ---- */
@@ -249,8 +230,7 @@ static int start_keys(struct probe *probe, struct run_data *total, struct run_da
 {
 	probe->rows = calloc(LAT_ROWS_TOTAL(probe->knobs.rows), sizeof(*probe->rows));
 	probe->key_of = calloc(LAT_ROWS_TOTAL(probe->knobs.rows), sizeof(*probe->key_of));
-	probe->row_read = calloc(probe->knobs.rows, sizeof(*probe->row_read));
-	if (!probe->rows || !probe->key_of || !probe->row_read || light__new(probe))
+	if (!probe->rows || !probe->key_of || light__new(probe))
 		return -ENOMEM;
 	return add_other_keys(probe, total, delta, names);
 }
@@ -274,11 +254,9 @@ int probe__read(struct probe *probe, struct run_data *total, struct run_data *de
 
 int probe__rename(struct probe *probe, struct run_data *data, struct names *names)
 {
-	int fd = probe->knobs.by ? map_fd(probe, "keys") : -1;
-	struct lat_key_info info;
-
 	for (size_t i = 0; i < probe->nr_keys; i++)
-		if (!bpf_map_lookup_elem(fd, &data->keys[i].key, &info))
-			names__key(names, &data->keys[i].key, info.comm, data->keys[i].name);
+		if (probe->rows[i] < probe->knobs.rows)
+			names__key(names, &data->keys[i].key, probe->owners[probe->rows[i]].comm,
+				   data->keys[i].name);
 	return 0;
 }

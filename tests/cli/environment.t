@@ -126,10 +126,12 @@ without_btf check 'no BTF: a recording is read all the same' 0 '' 'memlat .*runq
 	report "$(recording "$dir/theirs")"
 
 # A system call for a map would keep kprobes and perf events of its CPU from running programs.
-without_lookup rows check 'the rows of a split are read without a system call' 0 '' 'process +events .*thread +events ' \
-	runqlat -q --by process,thread -i 20ms -d 200ms
-without_lookup keys run runqlat -q --by process,thread -i 20ms -d 200ms
-ok 'which is not so of the keys' test "$status" != 0
+for map in rows keys owners; do
+	without_lookup $map check "the $map of a split are read without a system call" 0 '' 'process +events .*thread +events ' \
+		runqlat -q --by process,thread -i 20ms -d 200ms
+done
+without_lookup light run runqlat -q --by process,thread --max-keys 4 -i 20ms -d 200ms
+ok 'keys without a row are not' test "$status" != 0
 
 # A program that the verifier refuses.
 verdict="the kernel's verifier refused program hashed_switch: R1 32-bit pointer arithmetic prohibited \(-v shows its log\)"

@@ -37,7 +37,8 @@ static bool is_forbidden(any_call *real, long command, const union bpf_attr *att
 	struct bpf_map_info info = { 0 };
 	union bpf_attr ask = { .info = { .info_len = sizeof(info), .info = (uintptr_t)&info } };
 
-	if (!name || (command != BPF_MAP_LOOKUP_ELEM && command != BPF_MAP_LOOKUP_BATCH))
+	if (!name || (command != BPF_MAP_LOOKUP_ELEM && command != BPF_MAP_LOOKUP_BATCH &&
+		      command != BPF_MAP_LOOKUP_AND_DELETE_BATCH))
 		return false;
 	ask.info.bpf_fd = command == BPF_MAP_LOOKUP_ELEM ? attr->map_fd : attr->batch.map_fd;
 	return !real(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &ask, sizeof(ask)) &&
