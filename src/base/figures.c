@@ -22,6 +22,13 @@ void figures__of(struct figures *figures, const struct lat_hist *hist)
 		figures->quantiles_ns[i] = hist__quantile_ns(hist, quantiles[i]);
 }
 
+bool figures__is_timed(uint64_t elapsed_ns, unsigned int probes, unsigned int enough)
+{
+	if (elapsed_ns < FIGURES_TIMED_NS)
+		return false;
+	return enough == probes || (enough && elapsed_ns >= FIGURES_TIMED_MOST_NS);
+}
+
 void figures__of_cost(struct figures_cost *figures, const struct run *run,
 		      const struct run_module *module)
 {

@@ -28,6 +28,10 @@ void figures__of(struct figures *figures, const struct lat_hist *hist);
 /* Of fewer timed events the time of one says little of the others. */
 #define FIGURES_COST_EVENTS 100
 
+/* The programs are timed for so long, and longer where there were too few events. */
+#define FIGURES_TIMED_NS 200000000ULL
+#define FIGURES_TIMED_MOST_NS 5000000000ULL /* if another probe has had enough */
+
 /*
  * What the probe cost: an event while the programs were timed, which is the first part of the
  * window, and at that price all events of the window.
@@ -41,6 +45,13 @@ struct figures_cost {
 
 void figures__of_cost(struct figures_cost *figures, const struct run *run,
 		      const struct run_module *module);
+
+/*
+ * May the timing of the programs end, after `elapsed_ns` of the window, when `enough` of so many
+ * `probes` have had events enough? Timing costs itself, so not long after that; but little as long
+ * as no probe has many events.
+ */
+bool figures__is_timed(uint64_t elapsed_ns, unsigned int probes, unsigned int enough);
 
 /* Per second; 0 over no time. */
 double figures__rate(uint64_t events, uint64_t ns);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a probe costs: the run time of its programs as the kernel measures it. Measuring costs
- * itself (two clock reads a run), so it is done over the first part of the window only.
+ * itself (two clock reads a run), so it is done over the first part of the window only, until each
+ * probe has had events enough.
  */
 #ifndef LATSCOPE_PROBE_COST_H
 #define LATSCOPE_PROBE_COST_H
 
 #include "probe.h"
-
-#define COST_TIMED_NS 200000000ULL
 
 struct cost {
 	struct probe_usage before;

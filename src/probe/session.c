@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <base/clock.h>
+#include <base/figures.h>
 
 #include "cost.h"
 #include "descendants.h"
@@ -325,17 +326,36 @@ static void open_window(struct session *session, struct session_result *result)
 	tell_sources(session, result, MOMENT_START, 0);
 }
 
-/* The programs have been timed for long enough: from here on they run without. */
-static void stop_timing(struct session *session, uint64_t elapsed)
+/* What a probe costs is known once its first events have been timed. */
+static void end_cost(struct session *session, unsigned int i, uint64_t elapsed)
 {
-	struct run *run = session->run;
+	struct run_cost *cost = &session->run->modules[i].cost;
 
-	if (session->stats < 0)
+	if (!cost->timed_ns)
+		cost__end(&session->cost[i], session->probes[i], elapsed, cost);
+}
+
+/* If they have been timed for long enough, the programs run without from here on. */
+static void end_timing(struct session *session, uint64_t elapsed, bool ends)
+{
+	unsigned int probes = 0, enough = 0;
+
+	if (session->stats < 0 || (!ends && elapsed < FIGURES_TIMED_NS))
 		return;
-	for (unsigned int i = 0; i < run->nr_modules; i++)
+	for (unsigned int i = 0; i < session->run->nr_modules; i++) {
+		if (!session->probes[i])
+			continue;
+		probes++;
+		if (probe__seen(session->probes[i]) < FIGURES_COST_EVENTS)
+			continue;
+		enough++;
+		end_cost(session, i, elapsed);
+	}
+	if (!ends && !figures__is_timed(elapsed, probes, enough))
+		return;
+	for (unsigned int i = 0; i < session->run->nr_modules; i++)
 		if (session->probes[i])
-			cost__end(&session->cost[i], session->probes[i], elapsed,
-				  &run->modules[i].cost);
+			end_cost(session, i, elapsed);
 	close(session->stats);
 	session->stats = -1;
 }
@@ -433,12 +453,11 @@ static void watch(struct session *session, const struct session_config *config,
 
 	while (!ends && elapsed < end) {
 		wake = earlier(earlier(next, end), elapsed + patience);
-		if (session->stats >= 0)
-			wake = earlier(wake, COST_TIMED_NS);
+		if (session->stats >= 0 && elapsed < FIGURES_TIMED_NS)
+			wake = earlier(wake, FIGURES_TIMED_NS);
 		ends = window_ends(session, wake, result);
 		elapsed = elapsed_ns(session);
-		if (elapsed >= COST_TIMED_NS)
-			stop_timing(session, elapsed);
+		end_timing(session, elapsed, false);
 		if (config->progress)
 			config->progress(elapsed, config->duration_ns);
 		if (config->workload)
@@ -555,7 +574,7 @@ int session__run(struct session *session, const struct session_config *config,
 	}
 
 	end = shut_window(session, result);
-	stop_timing(session, end);
+	end_timing(session, end, true);
 	end_interval(session, result, end);
 	describe_modules(session);
 	describe_lives(session, result);

@@ -2,6 +2,7 @@
 #include "sample.h"
 #include "sheet.h"
 
+#include "base/figures.h"
 #include "base/text.h"
 #include "base/writer.h"
 
@@ -449,6 +450,17 @@ static void live_lines(void **state)
 	sample_free(run);
 }
 
+static void timing_waits_for_events(void **state)
+{
+	(void)state;
+	assert_false(figures__is_timed(199999999, 2, 2));
+	assert_true(figures__is_timed(200000000, 2, 2));
+	assert_false(figures__is_timed(200000000, 2, 1));
+	assert_false(figures__is_timed(4999999999, 2, 1));
+	assert_true(figures__is_timed(5000000000, 2, 1));
+	assert_false(figures__is_timed(5000000000, 2, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -464,6 +476,7 @@ int main(void)
 		cmocka_unit_test(a_module_without_events),
 		cmocka_unit_test(all_metrics_in_full),
 		cmocka_unit_test(cost_needs_events),
+		cmocka_unit_test(timing_waits_for_events),
 		cmocka_unit_test(top_hides_all_but_other),
 		cmocka_unit_test(imbalance_is_loud),
 		cmocka_unit_test(extremes_fit),
