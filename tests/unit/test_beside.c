@@ -50,6 +50,9 @@ static void fill(struct run_data *delta, unsigned int interval, const void *arg)
 	add_row(table, interval, "even", 100 + 10 * (double)(unit_random() % 1000) / 1000);
 	/* Unknown in all intervals but these. */
 	add_row(table, interval, "seldom", interval % 20 ? NAN : 300);
+	/* Known in 9, of which 6 are slow. */
+	add_row(table, interval, "few",
+		interval < 3 || (slow && interval < 24) ? 100 + slow + noise : NAN);
 }
 
 static void make(bool with_table)
@@ -83,7 +86,7 @@ static void the_slow_tier_is_beside_the_tail(void **state)
 
 	(void)state;
 	make(true);
-	assert_int_equal(beside.nr, 3);
+	assert_int_equal(beside.nr, 4);
 	assert_string_equal(beside.series[0].name, "socket 1, tier slow");
 	figure = &beside.series[0].figures[0];
 	assert_int_equal(figure->worst_nr + figure->other_nr, INTERVALS);
@@ -119,6 +122,19 @@ static void what_is_seldom_known_is_not_judged(void **state)
 	assert_int_equal(figure->verdict, TIMELINE_NOT_SHOWN);
 }
 
+/* Though enough of them are slow. */
+static void what_is_known_in_too_few_intervals_is_not_judged(void **state)
+{
+	const struct beside_figure *figure;
+
+	(void)state;
+	make(true);
+	figure = &beside.series[3].figures[0];
+	assert_int_equal(figure->worst_nr, 6);
+	assert_int_equal(figure->other_nr, 3);
+	assert_true(isnan(figure->found.p) && isnan(figure->adjusted));
+}
+
 static void it_is_printed(void **state)
 {
 	struct json_object *object = json_object_new_object(), *list;
@@ -134,7 +150,7 @@ static void it_is_printed(void **state)
 	free(text);
 	report__add_beside(object, &beside);
 	assert_true(json_object_object_get_ex(object, "beside", &list));
-	assert_int_equal(json_object_array_length(list), 3);
+	assert_int_equal(json_object_array_length(list), 4);
 	json_object_put(object);
 }
 
@@ -161,6 +177,8 @@ int main(void)
 						unit_make_dir, end),
 		cmocka_unit_test_setup_teardown(what_is_seldom_known_is_not_judged, unit_make_dir,
 						end),
+		cmocka_unit_test_setup_teardown(what_is_known_in_too_few_intervals_is_not_judged,
+						unit_make_dir, end),
 		cmocka_unit_test_setup_teardown(it_is_printed, unit_make_dir, end),
 		cmocka_unit_test_setup_teardown(without_a_table_there_is_nothing, unit_make_dir,
 						end),

@@ -393,6 +393,15 @@ static void thresholds_that_differ(void **state)
 	assert_int_equal(comparison.tail_ns, 0);
 }
 
+static void a_side_without_threshold_has_that_of_the_other(void **state)
+{
+	(void)state;
+	write_with_tail("off", 0, 1000);
+	write_with_tail("on", 8000, 1000);
+	assert_int_equal(compare(), 0);
+	assert_int_equal(comparison.tail_ns, 8000);
+}
+
 static void thresholds_that_cannot_be_joined(void **state)
 {
 	char *printed;
@@ -433,6 +442,28 @@ static void add_keys(struct run_data *delta, unsigned int interval, const void *
 	sample_key(delta, 1, LAT_BY_MODE, 0, "kernel", 1000, 300);
 }
 
+static void names_of_keys_lose_the_number(void **state)
+{
+	static const struct {
+		uint32_t by;
+		const char *name, *wanted;
+	} names[] = {
+		{ LAT_BY_PROCESS, "fio (11)", "fio" }, { LAT_BY_THREAD, "a b (c) (7)", "a b (c)" },
+		{ LAT_BY_PROCESS, "x (1)", "x" },      { LAT_BY_PROCESS, "(40)", "(40)" },
+		{ LAT_BY_DISK, "md (1)", "md (1)" },
+	};
+	char name[RUN_NAME];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct run_key key = { .key = { .by = names[i].by } };
+
+		snprintf(key.name, sizeof(key.name), "%s", names[i].name);
+		side__key_name(&key, name);
+		assert_string_equal(name, names[i].wanted);
+	}
+}
+
 static void write_keys(const char *name, uint64_t events)
 {
 	struct recording_mix mix = { events, 1000, 20, 0 };
@@ -455,6 +486,8 @@ static void keys(void **state)
 	rules.by = 1U << LAT_BY_PROCESS;
 	assert_int_equal(compare_with(&rules), 0);
 	assert_int_equal(comparison.nr, 5);
+	for (size_t i = 0; i < comparison.warnings.nr; i++)
+		assert_null(strstr(comparison.warnings.lines[i], "more names"));
 	assert_string_equal(comparison.rows[1].key, "fio");
 	assert_int_equal(comparison.rows[1].total[0].events, 6060);
 	assert_int_equal(comparison.rows[1].total[1].tail, 60);
@@ -669,6 +702,8 @@ int main(void)
 		TEST(a_refused_module),
 		TEST(thresholds_that_differ),
 		TEST(thresholds_that_cannot_be_joined),
+		TEST(a_side_without_threshold_has_that_of_the_other),
+		TEST(names_of_keys_lose_the_number),
 		TEST(keys),
 		TEST(what_makes_it_doubtful),
 		TEST(accounting_and_stamps),

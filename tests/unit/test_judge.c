@@ -568,6 +568,23 @@ static void a_window_of_no_time(void **state)
 	}
 }
 
+/* The variance of a mean of logarithms is a ninth of the sum of three: 1 / (n + 1) each. */
+static void what_is_known_of_a_mean_of_rates(void **state)
+{
+	const struct unit units[] = { { .window = 0, .events = 9 },
+				      { .window = 1, .events = 19 },
+				      { .window = 2, .events = 39 } };
+	const uint64_t windows_ns[] = { 1000000000, 1000000000, 1000000000 };
+	struct rate rate = rate__of(units, 3, windows_ns, 3, false, false);
+
+	(void)state;
+	assert_true(fabs(rate.known - 0.175 / 9) < 1e-12);
+	assert_true(fabs(rate.centre - log(9.5 * 19.5 * 39.5) / 3) < 1e-12);
+	rate = rate__of(units, 3, windows_ns, 3, false, true);
+	assert_true(fabs(rate.known - 1.0 / 68) < 1e-12);
+	assert_true(fabs(rate.centre - log(67.5 / 3)) < 1e-12);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -597,6 +614,7 @@ int main(void)
 		TEST(a_rate_of_few_events),
 		TEST(equal_rates_are_seldom_told_apart),
 		cmocka_unit_test(a_window_of_no_time),
+		cmocka_unit_test(what_is_known_of_a_mean_of_rates),
 	};
 
 	return cmocka_run_group_tests_name("judge", tests, NULL, NULL);

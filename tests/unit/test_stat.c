@@ -383,6 +383,27 @@ static void variation(void **state)
 	unit__clear(&unit);
 }
 
+/* Two slots with as many samples: half their distance, over the mean. */
+static void variation_is_of_the_middles_of_slots(void **state)
+{
+	const uint64_t ns[] = { 1000, 1500000 };
+	struct lat_hist hist = { 0 };
+	double middles[2];
+	struct unit unit;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		uint32_t slot = hist_slot(ns[i]);
+
+		add(&hist, ns[i], 7, 0);
+		middles[i] = (double)(hist_slot_low_ns(slot) + hist_slot_low_ns(slot + 1)) / 2;
+	}
+	assert_int_equal(unit__take(&unit, &hist), 0);
+	assert_near(unit__variation(&unit), (middles[1] - middles[0]) / (middles[1] + middles[0]),
+		    1e-9);
+	unit__clear(&unit);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -403,6 +424,7 @@ int main(void)
 		cmocka_unit_test(units_are_histograms),
 		cmocka_unit_test(edges),
 		cmocka_unit_test(variation),
+		cmocka_unit_test(variation_is_of_the_middles_of_slots),
 	};
 
 	return cmocka_run_group_tests_name("stat", tests, NULL, NULL);

@@ -317,22 +317,50 @@ static void as_json(void **state)
 	json_object_put(object);
 }
 
-/* As if half as long ones had been asked for. */
+static bool first_half(unsigned int interval)
+{
+	return interval < INTERVALS / 2;
+}
+
+static bool more_than_half(unsigned int interval)
+{
+	return interval <= INTERVALS / 2;
+}
+
+/* Equal ranks of 31 intervals lie at three quarters, not beyond them; those of 30 do. */
+static void more_than_half_are_no_worst_quarter(void **state)
+{
+	const struct score score = { .slow = { more_than_half, first_half, never } };
+
+	(void)state;
+	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
+	assert_int_equal(timeline.modules[MEMLAT].worst, 0);
+	assert_int_equal(timeline.modules[RUNQLAT].worst, INTERVALS / 2);
+}
+
+/* As if others had been asked for. */
+static size_t longer_than(uint64_t asked_ns)
+{
+	struct rundb *db;
+
+	timeline__clear(&timeline);
+	run__clear(&read_run);
+	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
+	read_run.interval_ns = asked_ns;
+	assert_int_equal(timeline__read(&timeline, db, &read_run, &rules), 0);
+	rundb__close(db);
+	return timeline.nr_longer;
+}
+
 static void intervals_that_took_longer(void **state)
 {
 	const struct score score = { .slow = { never, never, never } };
-	struct rundb *db;
 
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
 	assert_int_equal(timeline.nr_longer, 0);
 	assert_says("of 1 s (--all-intervals: each has its own); slow");
-	timeline__clear(&timeline);
-	run__clear(&read_run);
-	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
-	read_run.interval_ns /= 2;
-	assert_int_equal(timeline__read(&timeline, db, &read_run, &rules), 0);
-	rundb__close(db);
-	assert_int_equal(timeline.nr_longer, INTERVALS);
+	assert_int_equal(longer_than(666666668), 0);
+	assert_int_equal(longer_than(666666667), INTERVALS); /* longer by just half */
 	assert_says("; 60 of 60 took longer by half or more, the longest 1.00 s, as latscope");
 	(void)state;
 }
@@ -349,6 +377,7 @@ int main(void)
 		TEST(too_little),
 		TEST(no_intervals),
 		TEST(intervals_that_took_longer),
+		TEST(more_than_half_are_no_worst_quarter),
 		TEST(lines),
 		TEST(what_is_slow),
 		TEST(as_json),
