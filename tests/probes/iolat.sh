@@ -174,6 +174,34 @@ flush_sequences() {
 	within 'tp_btf: O_DSYNC: total, -p' $((ends + syncs)) "$(fact filtered total.events)" $((ends + syncs + flushes))
 }
 
+# ---- discards ----
+
+discards=20 # of 4 KiB each, no two next to each other
+
+discard_window() {
+	local i
+
+	begin
+	watch_disk
+	watching
+	for ((i = 1; i <= discards; i++)); do
+		blkdiscard -o $((i << 20)) -l 4096 "/dev/$disk" || return
+	done
+	shut
+}
+
+# Where no BPF program is run for some tasks, some completions are not seen.
+discards() {
+	local rung least=1
+
+	[ -z "${LATSCOPE_VM-}" ] || least=$discards
+	window discard_window || return
+	for rung in "${rungs[@]}"; do
+		within "$rung: discards are discards" $least "$(fact "$rung" iolat.op.discard.events)" $discards
+		is "$rung: and no writes" "$(fact "$rung" iolat.op.write.events)" 0
+	done
+}
+
 # ---- the start, by a clock of another program ----
 
 # captured_window RUNG ARG...: fio ARG... on $disk
@@ -440,6 +468,7 @@ all_requests() {
 		transfers read -q 4
 		transfers write -W
 		flush_sequences
+		discards
 		captures
 		unstamped
 		filters

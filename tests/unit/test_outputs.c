@@ -206,6 +206,45 @@ static void a_writer_that_failed_is_only_closed(void **state)
 	sample_free(run);
 }
 
+static int fail_close(struct writer *writer, const struct run *run)
+{
+	(void)writer;
+	(void)run;
+	return -ENOSPC;
+}
+
+static int accept_interval(struct writer *writer, const struct run *run,
+			   const struct run_interval *interval)
+{
+	(void)interval;
+	return accept_all(writer, run);
+}
+
+/* Whichever writer it is, and whatever those after it write. */
+static void a_recording_is_complete_if_all_is_written(void **state)
+{
+	static const struct writer_ops whole = { "whole", accept_all, accept_interval, accept_all };
+	static const struct writer_ops failing = { "failing", accept_all, accept_interval,
+						   fail_close };
+	const struct writer *failed;
+
+	(void)state;
+	for (int at = 0; at <= 3; at++) { /* 3: none */
+		struct recording recording = { 0 };
+		struct run *run = sample_run();
+
+		for (int i = 0; i < 3; i++)
+			recording__add(&recording, i == at ? &failing : &whole);
+		run->complete = true;
+		failed = NULL;
+		assert_int_equal(recording__open(&recording, run, NULL), 0);
+		assert_int_equal(recording__close(&recording, run, &failed), at < 3 ? -ENOSPC : 0);
+		assert_ptr_equal(failed, at < 3 ? &recording.writers[at] : NULL);
+		assert_int_equal(run->complete, at == 3);
+		sample_free(run);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +253,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nothing_is_kept_before_it_is_on_the_disk,
 						unit_make_dir, unit_remove_dir),
 		cmocka_unit_test(a_writer_that_failed_is_only_closed),
+		cmocka_unit_test(a_recording_is_complete_if_all_is_written),
 	};
 
 	return cmocka_run_group_tests_name("outputs", tests, NULL, NULL);
