@@ -17,8 +17,9 @@ struct queue_clock {
 };
 
 /*
- * Opens the clocks of all CPUs that are online. `reader` is the iterator that fills in `stamp`. -ERANGE: they do not tell the same time, or not
- * finely enough, so no stamp of the kernel is worth anything. On failure nothing is left open.
+ * Opens the clocks of all CPUs that are online. `reader` is the iterator that fills in `stamp`.
+ * -ERANGE: they do not tell the same time, or not finely enough, so no stamp of the kernel is worth
+ * anything. On failure nothing is left open.
  */
 int queue_clock__open(struct queue_clock *clock, const struct bpf_map *events,
 		      const struct bpf_map *clocks, const struct bpf_program *reader);

@@ -50,7 +50,8 @@ static void touch_all(char *pages, size_t nr)
 
 int main(int argc, char **argv)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, sparse, .map_flags = BPF_F_NO_PREALLOC);
+	struct bpf_map_create_opts sparse = { .sz = sizeof(sparse),
+					      .map_flags = BPF_F_NO_PREALLOC };
 	struct truth_window window = {};
 	char **args = truth_arguments(&window, argc, argv, 1, "skipped [-w] PAGES");
 	size_t pages = truth_number(args[0], "PAGES", 1, 1 << 20);
