@@ -107,7 +107,10 @@ int BPF_PROG(block_issue, struct request *rq)
 {
 	__u64 key = (__u64)rq, use = BPF_CORE_READ(rq, start_time_ns);
 	struct start *start = bpf_map_lookup_elem(&starts, &key);
+	__u32 op = BPF_CORE_READ(rq, cmd_flags) & REQ_OP_MASK;
 
+	if (op == REQ_OP_DRV_IN || op == REQ_OP_DRV_OUT) /* a driver's own command, not an I/O */
+		return 0;
 	if (!start || use > start->use)
 		begin(key, use); /* the first issue counts */
 	return 0;
