@@ -201,39 +201,6 @@ static void act_policy(struct actor *self)
 	sched_setscheduler(0, SCHED_OTHER, &ordinary);
 }
 
-/* As struct sched_attr, which C libraries do not agree about. */
-struct deadline {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime_ns, deadline_ns, period_ns;
-};
-
-/* Throttled whenever its runtime is over. Refused to a task that may not run on every CPU. */
-static void act_deadline(struct actor *self)
-{
-	const struct sched_param ordinary = { 0 };
-	struct deadline deadline = {
-		.size = sizeof(deadline),
-		.policy = SCHED_DEADLINE,
-		.runtime_ns = 1000000,
-		.deadline_ns = 5000000,
-		.period_ns = 5000000ULL << draw_below(&self->seed, 3),
-	};
-	cpu_set_t all;
-
-	memset(&all, 0xff, sizeof(all));
-	sched_setaffinity(0, sizeof(all), &all);
-	if (syscall(SYS_sched_setattr, 0, &deadline, 0))
-		return;
-	spin(draw_octaves(&self->seed, 10000, 9));
-	if (draw_below(&self->seed, 2))
-		sched_yield(); /* until its next period */
-	sleep_for(draw_octaves(&self->seed, 1000, 10));
-	sched_setscheduler(0, SCHED_OTHER, &ordinary);
-}
-
 static void act_pipe(struct actor *self)
 {
 	char bytes[64];
@@ -314,9 +281,9 @@ static void act_cgroup(struct actor *self)
 }
 
 static void (*const acts[])(struct actor *self) = {
-	act_spin,    act_spin,	   act_sleep,  act_sleep,  act_yield,	 act_fork,  act_exec,
-	act_threads, act_affinity, act_nice,   act_policy, act_pipe,	 act_futex, act_signal,
-	act_stop,    act_timer,	   act_cgroup, act_kill,   act_deadline,
+	act_spin,  act_spin,	act_sleep,    act_sleep, act_yield,  act_fork,
+	act_exec,  act_threads, act_affinity, act_nice,	 act_policy, act_pipe,
+	act_futex, act_signal,	act_stop,     act_timer, act_cgroup, act_kill,
 };
 
 static void ignore_signal(int signal)
