@@ -238,15 +238,20 @@ static const struct {
 
 #define LAKES (sizeof(lakes) / sizeof(lakes[0]))
 
+static void leave_lake_running(unsigned int lake)
+{
+	machine(lakes[lake].generation, 1);
+	setup.tiers = lakes[lake].tiers;
+	leave_running();
+}
+
 static void what_a_killed_one_left_is_recognised(void **state)
 {
 	struct rig rig;
 
 	(void)state;
 	for (unsigned int i = 0; i < LAKES; i++) {
-		machine(lakes[i].generation, 1);
-		setup.tiers = lakes[i].tiers;
-		leave_running();
+		leave_lake_running(i);
 		setup.tiers = NULL;
 		assert_int_equal(rig__open(&rig, &setup), -EBUSY);
 		assert_says(rig.why, "as a latscope that was killed left them");
@@ -304,9 +309,7 @@ static void a_reset_is_as_after_power_on(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < LAKES; i++) {
-		machine(lakes[i].generation, 1);
-		setup.tiers = lakes[i].tiers;
-		leave_running();
+		leave_lake_running(i);
 		setup.reset = true;
 		assert_int_equal(rig__open(&rig, &setup), 0);
 		assert_says(rig.done, "reset 6 CHAs on 1 socket");
