@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/rundb.h"
+#include "base/rundir.h"
 #include "base/writer.h"
 
 /* Rounds of a soak are ten times those of a check. */
@@ -250,6 +251,24 @@ static void one_that_goes_on(void **state)
 	assert_true(is_running(unit_path(dir, "run.db")));
 	assert_int_equal(writer.ops->close(&writer, run), 0);
 	assert_false(is_running(dir));
+	free(run);
+}
+
+/* Its recorder has not gone yet. */
+static void one_that_is_complete_does_not_go_on(void **state)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	struct writer writer = { .ops = &writer_db, .dir = dir };
+	int mark;
+
+	(void)state;
+	assert_int_equal(writer.ops->open(&writer, run), 0);
+	run->complete = true;
+	assert_int_equal(writer.ops->close(&writer, run), 0);
+	mark = rundir__hold(dir);
+	assert_true(mark >= 0 && rundir__is_held(dir));
+	assert_false(is_running(dir));
+	close(mark);
 	free(run);
 }
 
@@ -647,6 +666,34 @@ static void change(const char *name, const char *sql)
 	sqlite3_close(db);
 }
 
+/* Two intervals may begin at the same time, but none before the one before it. */
+static void intervals_are_in_order(void **state)
+{
+	struct run *read = calloc(1, sizeof(*read));
+	struct run_interval interval;
+	struct recording recording;
+	struct rundb *db;
+
+	(void)state;
+	assert_int_equal(begin(&recording, dir), 0);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(add_interval(&recording, i), 0);
+	assert_int_equal(finish(&recording), 0);
+	forget(&recording);
+	for (int late = 0; late < 2; late++) {
+		change("run.db", late ? "UPDATE interval SET start_ns = 1000000001, "
+					"end_ns = 1000000001 WHERE id = 1"
+				      : "UPDATE interval SET start_ns = 1000000000, "
+					"end_ns = 1000000000 WHERE id = 1");
+		assert_int_equal(rundb__open(&db, dir, read), 0);
+		assert_int_equal(rundb__next(db, &interval), 1);
+		assert_int_equal(rundb__next(db, &interval), late ? -EUCLEAN : 1);
+		rundb__close(db);
+		run__clear(read);
+	}
+	free(read);
+}
+
 static void errors_are_distinct(void **state)
 {
 	static const struct {
@@ -724,6 +771,7 @@ int main(void)
 		TEST(intervals_are_walked),
 		TEST(the_least_recording),
 		TEST(one_that_goes_on),
+		TEST(one_that_is_complete_does_not_go_on),
 		TEST(nothing_is_overwritten),
 		TEST(large_numbers),
 		TEST(killed_at_any_moment),
@@ -732,6 +780,7 @@ int main(void)
 		TEST(full_disk),
 		TEST(file_size_limit),
 		TEST(damaged_files),
+		TEST(intervals_are_in_order),
 		TEST(errors_are_distinct),
 		TEST(errors_are_explained),
 	};
