@@ -64,7 +64,9 @@ $(EMU): $(EMU_LIB)
 # Files of a module, in a kernel that is not one.
 $(OUT)/san/tests/unit/test_rmid_kernel.o: CPPFLAGS := -Itests/rmid/kernel $(CPPFLAGS)
 
-$(OUT)/tests/unit/test_refusal $(OUT)/tests/unit/test_seccomp: LIBS_BASE := $(LIBS)
+$(OUT)/san/tests/unit/test_life.o: | $(OUT)/life.skel.h
+$(OUT)/tests/unit/test_life: $(OUT)/san/src/probe/refusal.o
+$(addprefix $(OUT)/tests/unit/test_,life refusal seccomp): LIBS_BASE := $(LIBS)
 $(OUT)/tests/unit/test_hostile: $(addprefix $(OUT)/san/src/cmd/,report.o compare.o rmid_text.o)
 $(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)
 	$(call msg,LINK,$@)

@@ -124,4 +124,18 @@ ok 'two that slept for 0.3 s' two_slept "$out"
 kill $lives
 run record -q -d 50ms -o "$dir/whole"
 ok 'without --by process there is no table' test "${out#*Waits of each process}" = "$out"
+# 8 us is the edge of a slot: what lies from it on is the tail, of the whole and of each key.
+tails_are_in_slots() {
+	local wrong
+
+	wrong=$(sqlite3 -readonly "$(recording "$dir/runs")/run.db" "SELECT count(*) FROM sums WHERE tail <> (
+		SELECT coalesce(sum(slots.count), 0) FROM slots JOIN slot_edges USING (slot)
+		WHERE slots.series = sums.series AND slots.interval = sums.interval AND low_ns >= 8000)")
+	[ "$wrong" = 0 ] || { echo "$wrong series have another tail than their slots" && false; }
+}
+rm -rf "$dir/runs"
+run record -q --by process --tail-us 8 -d 500ms -o "$dir/runs" -- sh -c 'sleep 0.3'
+ok 'tails are what lies in the slots from the threshold on' tails_are_in_slots
+is 'and there are some' "$(sqlite3 -readonly "$(recording "$dir/runs")/run.db" \
+	"SELECT count(DISTINCT split) FROM sums JOIN series ON series.id = sums.series WHERE tail > 0")" 2
 done_testing
