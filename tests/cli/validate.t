@@ -179,7 +179,18 @@ fi
 
 # fio is one of the truths, if it is there. program BODY: a fio of our own, the only program in $dir/bin
 program() { printf '#!/bin/sh\n%s\n' "$1" >"$dir/bin/fio" && chmod +x "$dir/bin/fio"; }
-with_program() { PATH=$dir/bin run iolat --only truth; }
+
+# Once more if other work on this machine made another check fail: what is asked is what becomes of fio.
+with_program() {
+	local try
+
+	for ((try = 1; try <= 5; try++)); do
+		PATH=$dir/bin run iolat --only truth
+		grep -q FAIL "$dir/out" || return 0
+		diag "try $try: $(grep FAIL "$dir/out")"
+	done
+}
+
 mkdir "$dir/bin"
 if grep -q '^iolat:' "$dir/plain"; then
 	again 5 iolat --only truth --json
