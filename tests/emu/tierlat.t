@@ -254,6 +254,7 @@ in_background -d 60s
 read -r guard <"/proc/$pid/task/$pid/children"
 kill -KILL "$guard" "$pid"
 wait "$pid" 2>/dev/null
+wait_for gone "$guard" # which holds the lock, too, and is no child of ours
 refuses 'what a killed latscope and guard left' 1 'as a latscope that was killed left them; .*--reset' \
 	tierlat "${args[@]}" -d 100ms
 check 'a reset clears it' 0 '' '^reset 12 CHAs on 2 sockets: .*1[0-2] counted, as a latscope that was killed left them$' \
