@@ -40,17 +40,17 @@ int output__lend(struct guard **guard, struct recording *recording)
 	char what[PATH_MAX + RUN_TEXT], why[RUN_TEXT];
 	int err;
 
-	if (privilege__try_writing(recording, why)) {
+	/* First of all: trying gives the directory away, too. */
+	err = lend__begin(guard, recording);
+	if (err) {
+		log__error("cannot start the process that gives the recording back to root",
+			   strerror(-err), NULL);
+	} else if (privilege__try_writing(recording, why)) {
 		snprintf(what, sizeof(what), "cannot write to %s", recording->dir);
 		log__error(what, why, "choose another directory by -o");
-		recording__discard(recording);
-		return EXIT_ERROR;
-	}
-	err = lend__begin(guard, recording);
-	if (!err)
+	} else {
 		return EXIT_DONE;
-	log__error("cannot start the process that gives the recording back to root", strerror(-err),
-		   NULL);
+	}
 	recording__discard(recording);
 	return EXIT_ERROR;
 }

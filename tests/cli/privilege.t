@@ -77,6 +77,14 @@ ok 'another recording has another user' test "$(user "$pid")" -gt 65535 -a "$(us
 kill -KILL "$pid"
 finish 2>/dev/null
 ok 'after a SIGKILL the recording belongs to root, too' eventually owned_by 0:0
+ok 'a helper: a SIGKILL once the directory has changed hands' \
+	"${CC:-gcc}" -O2 -Wall -Wextra -Werror -shared -fPIC tests/cli/kill_at_fchown.c -o "$dir/kill.so"
+rm -rf "$dir/runs"
+(LD_PRELOAD=$dir/kill.so exec "$latscope" runqlat -q -d 1s -o "$dir/runs") >"$dir/stdout" 2>"$dir/stderr" &
+pid=$!
+finish 2>/dev/null
+is 'while it tries to write there: the exit status' "$status" 137
+ok 'then the directory belongs to root, too' eventually owned_by 0:0
 start
 pkill -KILL -P "$pid" -x latscope-guard
 kill -INT "$pid"
