@@ -55,6 +55,18 @@ int output__lend(struct guard **guard, struct recording *recording)
 	return EXIT_ERROR;
 }
 
+static const char *why_not_back(int err)
+{
+	switch (err) {
+	case -ECHILD:
+		return "the process that does it was killed";
+	case -EMLINK:
+		return "a file in it has another name elsewhere";
+	default:
+		return strerror(-err);
+	}
+}
+
 int output__end(struct guard *guard, struct recording *recording, int code)
 {
 	char what[PATH_MAX + RUN_TEXT];
@@ -62,9 +74,7 @@ int output__end(struct guard *guard, struct recording *recording, int code)
 
 	if (err && recording->dir[0]) {
 		snprintf(what, sizeof(what), "cannot give %s back to root", recording->dir);
-		log__error(what,
-			   err == -ECHILD ? "the process that does it was killed" : strerror(-err),
-			   "use chown -R root:root");
+		log__error(what, why_not_back(err), "use chown -R root:root");
 		code = code ? code : EXIT_ERROR;
 	}
 	recording__free(recording);

@@ -34,7 +34,7 @@ static void settle(void *arg, int socket)
 
 /*
  * The writer may have been taken over: a link of it leads nowhere, and a second name of another
- * file stays whose it is.
+ * file stays whose it is. -EMLINK: so does a file of the recording that has a second name.
  */
 static int give_back(int dir, const char *name)
 {
@@ -43,8 +43,11 @@ static int give_back(int dir, const char *name)
 
 	if (fd < 0 || fstat(fd, &st))
 		err = -errno;
-	else if (S_ISREG(st.st_mode) && st.st_nlink == 1 && st.st_uid &&
-		 fchownat(fd, "", 0, 0, AT_EMPTY_PATH))
+	else if (!S_ISREG(st.st_mode) || !st.st_uid)
+		err = 0;
+	else if (st.st_nlink > 1)
+		err = -EMLINK;
+	else if (fchownat(fd, "", 0, 0, AT_EMPTY_PATH))
 		err = -errno;
 	if (fd >= 0)
 		close(fd);

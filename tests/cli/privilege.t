@@ -94,6 +94,14 @@ like 'it says so' "$err" 'cannot give .*/runs/2[^/]* back to root: the process t
 ok 'the recording is complete all the same' complete "$(recording "$dir/runs")"
 start
 ln "$(recording "$dir/runs")/run.db" "$dir/second-name"
+kill -INT "$pid"
+finish
+is 'a file that has another name elsewhere: the exit status' "$status" 1
+like 'it says so' "$err" 'cannot give .*/runs/2[^/]* back to root: a file in it has another name elsewhere; use chown'
+is 'all else belongs to root' "$(owners ! -name run.db)" 0:0
+rm "$dir/second-name"
+start
+ln "$(recording "$dir/runs")/run.db" "$dir/second-name"
 touch "$dir/elsewhere"
 chown daemon "$dir/elsewhere"
 ln -s "$dir/elsewhere" "$(recording "$dir/runs")/link"
