@@ -154,6 +154,7 @@ int rundir__create(struct rundir *rundir, const char *parent, time_t when, const
 		   char *path, size_t size)
 {
 	char stamp[32], suffix[RUNDIR_LABEL] = "", name[sizeof(stamp) + RUNDIR_LABEL];
+	struct stat st;
 	struct tm tm;
 	int err;
 
@@ -170,7 +171,7 @@ int rundir__create(struct rundir *rundir, const char *parent, time_t when, const
 	if (err)
 		return err;
 	snprintf(rundir->at, sizeof(rundir->at), "/proc/self/fd/%d", rundir->fd);
-	err = write_path(path, size, parent, rundir->name);
+	err = lstat(rundir->at, &st) ? -ENOSYS : write_path(path, size, parent, rundir->name);
 	if (err)
 		rundir__discard(rundir);
 	return err;
@@ -185,6 +186,8 @@ const char *rundir__explain(int err)
 		return "other users can rename or replace what is in it";
 	case -ESTALE:
 		return "the new directory was replaced, or its file system keeps no owners";
+	case -ENOSYS:
+		return "its files are opened by way of /proc, which is not mounted";
 	default:
 		return strerror(-err);
 	}

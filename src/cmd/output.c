@@ -22,7 +22,8 @@ int output__create(struct recording *recording, const char *parent, const struct
 	err = parent ? recording__create(recording, parent, options) : 0;
 	if (err) {
 		snprintf(what, sizeof(what), "cannot make a directory in %s", parent);
-		log__error(what, rundir__explain(err), "choose another by -o");
+		log__error(what, rundir__explain(err),
+			   err == -ENOSYS ? "mount it" : "choose another by -o");
 		return EXIT_ERROR;
 	}
 	if (recording__room(recording, &nothing) != -ENOSPC)

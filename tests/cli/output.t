@@ -68,6 +68,17 @@ touch "$dir/file"
 refuses '-o is a file' 1 "cannot make a directory in $dir/file: Not a directory; choose another by -o" \
 	record -d 1s -o "$dir/file"
 refuses '-o is below a file' 1 'Not a directory; choose another by -o' record -d 1s -o "$dir/file/below"
+# unmounted CMD...: where /proc is not mounted
+unmounted() {
+	# shellcheck disable=SC2016 # the inner shell's
+	local as=(unshare -m sh -c 'umount -l /proc && exec "$@"' -)
+
+	"$@"
+}
+unmounted refuses 'no /proc, before anything is run' 1 \
+	"cannot make a directory in $dir/no-proc: its files are opened by way of /proc, which is not mounted; mount it" \
+	runqlat -o "$dir/no-proc" -- touch "$dir/ran"
+is 'nothing is left of that' "$(find "$dir/no-proc" "$dir/ran" -mindepth 1 2>/dev/null)" ''
 refuses '-o has a name too long' 1 'File name too long; choose another' \
 	record -d 1s -o "$dir/$(printf 'x%.0s' {1..300})"
 
