@@ -295,3 +295,14 @@ bool rundir__is_held(const char *path)
 	close(fd);
 	return held;
 }
+
+bool rundir__was_moved(const struct rundir *rundir)
+{
+	struct stat here, there;
+
+	if (fstat(rundir->fd, &here))
+		return false;
+	if (fstatat(rundir->parent, rundir->name, &there, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT;
+	return here.st_dev != there.st_dev || here.st_ino != there.st_ino;
+}

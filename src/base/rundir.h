@@ -67,4 +67,10 @@ bool rundir__is_held(const char *path);
 /* "2026-11-20T23:15:00Z", for struct run. Returns text. */
 char *rundir__utc(time_t when, char *text, size_t size);
 
+/*
+ * Does its name lead elsewhere, or nowhere, by now? Whoever owns the parent may rename it: the files
+ * are where the directory is. False, too, if that cannot be told.
+ */
+bool rundir__was_moved(const struct rundir *rundir);
+
 #endif

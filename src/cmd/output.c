@@ -120,6 +120,11 @@ int output__failed(const struct writer *writer, int err)
 
 void output__show(const struct recording *recording)
 {
-	if (recording->dir[0] && rundb__is_in(recording->rundir.at) > 0)
+	if (!recording->dir[0] || rundb__is_in(recording->rundir.at) <= 0)
+		return;
+	if (rundir__was_moved(&recording->rundir))
+		log__warn("the recording", "was moved while it was made",
+			  "it is no longer where it was begun");
+	else
 		log__note("recording in %s", recording->dir);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "workload.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -75,6 +76,26 @@ static int become(const struct workload_user *user)
 }
 
 /* The child: waits for the word, then becomes the command. A parent that died says nothing. */
+/*
+ * Descriptors that its program will not have. Until there is a program, which on a slow file system
+ * takes its time, this process would keep attached what we have attached.
+ */
+static void close_ours(int go, int result)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+	int fd;
+
+	while (dir && (entry = readdir(dir))) {
+		fd = atoi(entry->d_name);
+		if (fd > STDERR_FILENO && fd != go && fd != result && fd != dirfd(dir) &&
+		    fcntl(fd, F_GETFD) & FD_CLOEXEC)
+			close(fd);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 static _Noreturn void child(int go, int result, char *const argv[],
 			    const struct workload_origin *origin, const struct workload_user *user)
 {
@@ -82,6 +103,7 @@ static _Noreturn void child(int go, int result, char *const argv[],
 	char byte;
 	int err;
 
+	close_ours(go, result);
 	do {
 		got = read(go, &byte, 1);
 	} while (got < 0 && errno == EINTR);

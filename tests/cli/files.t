@@ -168,6 +168,19 @@ rm -r "$(recording "$dir/runs")"
 kill -INT "$pid"
 finish
 is 'the directory was removed: the exit status' "$status" 1
+rm -rf "$dir/runs"
+"$latscope" record -i 20ms -o "$dir/runs" >"$dir/stdout" 2>"$dir/stderr" &
+pid=$!
+wait_for is_open
+moved=$(recording "$dir/runs")
+mv "$moved" "$dir/elsewhere"
+ln -s /etc "$moved"
+kill -INT "$pid"
+finish
+is 'the directory was moved: the exit status' "$status" 0
+like 'it says so, and not where the recording is not' "$err" 'the recording: was moved while it was made'
+ok 'which is complete where it is' "$latscope" report "$dir/elsewhere"
+rm "$moved"
 
 # Others read while it goes on, and write not.
 start -i 2ms

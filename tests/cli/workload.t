@@ -26,6 +26,14 @@ check 'a script without a first line runs as from a shell' 0 '' $'^said by a scr
 	runqlat -- "$dir/script"
 PATH=$dir:$PATH check 'it is found by PATH' 0 '' '^said by a script' runqlat -- script
 
+# Else what latscope has attached would outlive it with a program on a file system that does not answer.
+"${CC:-gcc}" -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -shared -fPIC tests/cli/slow_exec.c -o "$dir/slow_exec.so"
+as=(env LD_PRELOAD="$dir/slow_exec.so")
+run runqlat -q -- /bin/echo run
+is 'before it is another program it has two descriptors more than its caller gave us' \
+	"$(awk '/descriptors/ { before = now; now = $1 } END { print now - before }' <<<"$out")" 2
+as=()
+
 check 'it exits with an error' 0 '^latscope: the workload: exited with status 3$' \
 	'^workload: sh -c exit 3: exit status 3.*balances' runqlat -- sh -c 'exit 3'
 check 'it crashes' 0 '^latscope: the workload: was killed by signal 11 \(Segmentation fault\); the recording ends there$' \
