@@ -176,7 +176,7 @@ static void contrasts_with_a_margin(void **state)
 	assert_near(contrast__of(&off, &on, 0.95, 3).p, 1, 0);
 }
 
-/* Whichever of the two tests sees less: at the end of its interval p is what the interval leaves. */
+/* Whichever test sees less: at the end of its interval p is what the interval leaves. */
 static void contrasts_with_a_margin_of_unlike_sides(void **state)
 {
 	const struct contrast_side off = { 0, 1, 10, 0 };
