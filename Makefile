@@ -3,7 +3,7 @@
 # make demo     install what is missing, build, record 10 s of a mixed load
 # make check    install what is missing, build, run every test (soak: the same with larger counts)
 # make check-bochs   ringlat's private guest on an emulated Intel CPU: minutes, so not in check
-# make mutants  would a test notice? builds one small fault after the other: an hour or two
+# make mutants  would a test notice? applies one small fault after the other: about an hour
 # make matrix   what runs on which kernel: the suites that tell, and a table of what they said
 # make bench    the figures of docs/performance.md, as ratios
 # make install  PREFIX=/usr/local DESTDIR=
