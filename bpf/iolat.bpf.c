@@ -59,7 +59,7 @@ __noinline int split_sample(struct iolat_sample *sample)
 	if (!sample || !cell || sample->metric >= IOLAT_METRICS)
 		return 0;
 	cell += sample->metric;
-	/* Keep the pointer: verifiers lose the bound of `metric`, so it must not be computed again. */
+	/* Keep the pointer: verifiers lose the bound of `metric`, so compute it once. */
 	barrier_var(cell);
 	key = (struct lat_key){ .metric = sample->metric };
 	if (knobs_split(&knobs, LAT_BY_DISK)) {

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page-fault latency.
- *
- * Three rungs, of which user space loads one:
+ * Page-fault latency. Three rungs, of which user space loads one:
  *   fentry      handle_mm_fault(), entry to return
  *   kprobe      the same by kprobe and kretprobe
- *   perf-event  software perf events at both ends of the fault, where neither is allowed; the
- *               window is wider (metric page_fault): VMA lookup and mmap_lock wait are in it
+ *   perf-event  software perf events at both ends, where neither is allowed; the window is wider
+ *               (metric page_fault): VMA lookup and mmap_lock wait are in it
  *
  * A call is known by its task and by where its frame lies on the kernel stack: no two open calls
  * share both. Calls nest (GUP inside a fault): an inner one lies below the outer, whatever probe
- * runs were missed between. A fault that the kernel retries is one sample, from its first call to
- * its last return; it is the same function that calls again, so the frame lies in the same place.
+ * runs were missed between. A retried fault is one sample, from its first call to its last return:
+ * the same function calls again, so the frame lies in the same place.
  */
 #include "filter.bpf.h"
 #include "sample.bpf.h"
@@ -51,7 +49,6 @@ struct {
 	__u32 known; /* of these, those whose entry was seen */
 	__u32 within; /* the handler is above, and its exception has yet to come */
 } stack = {};
-
 /* What is known of a fault besides its time. */
 enum memlat_bit {
 	CALL_USER = 1 << 0,
@@ -265,9 +262,10 @@ static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_are
  * May the call go on with a fault that was in progress at the attach? That of a first attempt under
  * the VMA's lock, which was not seen, cannot be told from a new fault: once, neither is measured.
  */
-static __always_inline bool follows_unseen(void)
+static __always_inline bool follows_unseen(__u32 flags)
 {
-	struct memlat_task *own = marked ? task_mark(0) : NULL;
+	bool may = marked && knows_vma_lock() && !under_vma_lock(flags);
+	struct memlat_task *own = may ? task_mark(0) : NULL;
 
 	if (!own || !own->before)
 		return false;
@@ -281,8 +279,7 @@ static __always_inline bool follows_unseen(void)
  * carries TRIED, save for the one after a failed attempt under the VMA's lock: that is told by the
  * "retry" which was returned. A retry given up for a signal leaves its place taken, which a later
  * fault at the same address must not inherit. If the first call is not known, or not known to have
- * been one, what is left of the fault would make a short sample: it gets no start, and its return
- * is a missed_start.
+ * been one, what is left would make a short sample: it gets no start, its return is missed_start.
  */
 static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, __u32 bits)
 {
@@ -293,7 +290,7 @@ static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, _
 		return false;
 	call = call_find(id);
 	if (!call)
-		return tried || follows_unseen();
+		return tried;
 	same = (call->address == address || !call->address) &&
 	       (tried || call->bits & CALL_VMA_LOCK);
 	if (same && (tried || call->pending)) {
@@ -318,7 +315,7 @@ static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u6
 {
 	struct memlat_call *call;
 	__u32 bits = again ? 0 : CALL_NEW;
-	bool held;
+	bool held, unseen;
 
 	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf(), false))
 		return 0;
@@ -329,6 +326,7 @@ static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u6
 	}
 	if (call_goes_on(id, address, flags, bits))
 		return 0;
+	unseen = follows_unseen(flags);
 	call = call_claim(id, &held);
 	if (!call) {
 		if (!again)
@@ -343,7 +341,7 @@ static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u6
 	call->bits = bits;
 	call->pending = false;
 	call->tries = 0;
-	call->start_ns = bpf_ktime_get_ns();
+	call->start_ns = unseen ? 0 : bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -454,8 +452,8 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 bit
 }
 
 /*
- * The return of a call whose arguments are known. Its address is compared with that of the entry in
- * the table: an entry with another one belongs to an earlier fault; the end of that one was missed.
+ * The return of a call whose arguments are known. An entry in the table that has another address
+ * belongs to an earlier fault, whose end was missed.
  */
 static __always_inline int call_leave_at(struct memlat_call *call, __u64 address, __u64 now,
 					 __u32 result)

@@ -58,8 +58,8 @@ static __always_inline struct lat_cell *cells_here(void *cells)
 }
 
 /*
- * Slot of a sample. Old verifiers must see its bound at the access: so it is in one 64-bit register,
- * which the compiler must neither copy nor narrow between the check and the access.
+ * Slot of a sample. Old verifiers must see its bound at the access: so it is in one 64-bit
+ * register, which the compiler must neither copy nor narrow between the check and the access.
  */
 static __always_inline __u64 bounded_slot(__u64 ns)
 {

@@ -68,8 +68,8 @@ bool rundir__is_held(const char *path);
 char *rundir__utc(time_t when, char *text, size_t size);
 
 /*
- * Does its name lead elsewhere, or nowhere, by now? Whoever owns the parent may rename it: the files
- * are where the directory is. False, too, if that cannot be told.
+ * Does its name lead elsewhere, or nowhere, by now? Whoever owns the parent may rename it: the
+ * files are where the directory is. False, too, if that cannot be told.
  */
 bool rundir__was_moved(const struct rundir *rundir);
 
