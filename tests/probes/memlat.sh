@@ -259,7 +259,10 @@ stuck_fault() {
 }
 
 stuck_faults() {
-	stuck_fault never 1 1 0
+	case $(uname -r) in
+	6.1.*) stuck_fault never 0 0 0 ;; # its stacks are not read: it may warn
+	*) stuck_fault never 1 1 0 ;;
+	esac
 	stuck_fault ends 0 0 1
 	stuck_fault another 1 0 1
 }
