@@ -23,6 +23,7 @@ struct probe {
 	bool again; /* the rung's programs `again` are attached */
 	struct fault_events *events; /* memlat's on the rung perf-event; else NULL */
 	uint64_t missed; /* ends that no program was run for, as struct probe_ops counts them */
+	uint64_t skipped_ends; /* runs of the end program left out when the window opened */
 	const char *skipped; /* a better rung that the verifier refused; NULL: none */
 
 	const void *cells; /* mapped: per CPU, nr_metrics cells, cell_stride bytes apart */
@@ -45,6 +46,9 @@ extern const struct probe_ops iolat_ops;
  */
 int probe__add_key(struct probe *probe, struct run_data *total, struct run_data *delta,
 		   const struct lat_key *key, const char *name, uint32_t row);
+
+/* Runs of the rung's end program that the kernel has left out since the window opened. */
+uint64_t probe__skipped_ends(const struct probe *probe);
 
 /* Events of the first metric so far, on one CPU. */
 uint64_t probe__seen_on(const struct probe *probe, int cpu);

@@ -436,8 +436,29 @@ void probe__describe(const struct probe *probe, struct run_module *module)
 	module->by = probe->knobs.by;
 }
 
+static int program_info(const struct bpf_program *program, struct bpf_prog_info *info)
+{
+	uint32_t len = sizeof(*info);
+
+	memset(info, 0, len);
+	return bpf_obj_get_info_by_fd(bpf_program__fd(program), info, &len) ? -errno : 0;
+}
+
+/* Runs of the program named that the kernel left out; UINT64_MAX: it is not loaded. */
+static uint64_t missed_by(const struct probe *probe, const char *name)
+{
+	const struct bpf_program *program = bpf_object__find_program_by_name(probe->obj, name);
+	struct bpf_prog_info info;
+
+	if (!program || bpf_program__fd(program) < 0 || program_info(program, &info))
+		return UINT64_MAX;
+	return info.recursion_misses;
+}
+
 void probe__arm(struct probe *probe, bool armed)
 {
+	if (armed && probe->rung->end_program)
+		probe->skipped_ends = missed_by(probe, probe->rung->end_program);
 	__atomic_store_n(&probe->control->armed, armed, __ATOMIC_SEQ_CST);
 }
 
@@ -458,34 +479,33 @@ int probe__census(struct probe *probe, struct lat_open *open, bool *age_known)
 	return probe->ops->census(probe, open, age_known);
 }
 
-static int program_info(const struct bpf_program *program, struct bpf_prog_info *info)
+static uint64_t least(uint64_t a, uint64_t b)
 {
-	uint32_t len = sizeof(*info);
-
-	memset(info, 0, len);
-	return bpf_obj_get_info_by_fd(bpf_program__fd(program), info, &len) ? -errno : 0;
+	return a < b ? a : b;
 }
 
-/* Runs of the program named that the kernel left out; UINT64_MAX: it is not loaded. */
-static uint64_t missed_by(const struct probe *probe, const char *name)
-{
-	const struct bpf_program *program = bpf_object__find_program_by_name(probe->obj, name);
-	struct bpf_prog_info info;
-
-	if (!program || bpf_program__fd(program) < 0 || program_info(program, &info))
-		return UINT64_MAX;
-	return info.recursion_misses;
-}
-
-/* An end is lost where neither program was run: at most as often as either was not. */
+/*
+ * An end is lost where neither program was run: at most as often as either was not. Nor is it
+ * counted where the first was not run, and the second does not know the event: at most as often as
+ * no program was run for a start.
+ */
 static uint64_t missed_ends(const struct probe *probe)
 {
-	uint64_t missed = missed_by(probe, probe->rung->end_program), again;
+	const struct probe_rung *rung = probe->rung;
+	uint64_t missed = missed_by(probe, rung->end_program), again;
 
-	if (!probe->again || !probe->rung->end_again)
+	if (!probe->again || !rung->end_again)
 		return missed;
-	again = missed_by(probe, probe->rung->end_again);
-	return again < missed ? again : missed;
+	again = missed_by(probe, rung->end_again);
+	if (rung->start_again)
+		again += least(missed_by(probe, rung->start_program),
+			       missed_by(probe, rung->start_again));
+	return least(missed, again);
+}
+
+uint64_t probe__skipped_ends(const struct probe *probe)
+{
+	return missed_by(probe, probe->rung->end_program) - probe->skipped_ends;
 }
 
 int probe__usage(const struct probe *probe, struct probe_usage *usage)

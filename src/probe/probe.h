@@ -39,6 +39,11 @@ struct probe_rung {
 	 */
 	const char *end_program, *end_again;
 	/*
+	 * Those that see its start, if `end_again` cannot tell an event that `end_program` has
+	 * handled from one whose start neither of them saw; else NULL.
+	 */
+	const char *start_program, *start_again;
+	/*
 	 * Attached, too, where the kernel may preempt `programs`: each does what one of them was
 	 * not run for. NULL-terminated.
 	 */
