@@ -5,6 +5,7 @@
 #include <linux/bpf.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -177,27 +178,51 @@ bool kernel__preempts_tracepoints(void)
 	       btf__find_by_name_kind(btf, "class_srcu_fast_notrace_t", BTF_KIND_TYPEDEF) > 0;
 }
 
+/* "ffffffff81000000 T name", and for a module's symbol a tab and "[module]". */
+static bool names_symbol(const char *line, const char *name)
+{
+	const char *symbol = strchr(line, ' ');
+	size_t len = strlen(name);
+
+	if (!symbol || strlen(symbol) < 3 || strncmp(symbol + 3, name, len))
+		return false;
+	return strchr("\t\n", symbol[3 + len]); /* or the line ends there */
+}
+
+/* The next symbol of a higher address ends a function. Returns whether its end is known. */
+static bool take_symbol(const char *line, const char *name, struct memlat_code *code)
+{
+	unsigned long long address;
+
+	if (code->end || (!code->start && !names_symbol(line, name)))
+		return code->end;
+	address = strtoull(line, NULL, 16);
+	if (!code->start)
+		code->start = address;
+	else if (address > code->start)
+		code->end = address;
+	return code->end;
+}
+
 /*
- * /proc/kallsyms is in order of the addresses, where these are not hidden: the symbol that follows
- * ends the function. Reads no further than that.
+ * /proc/kallsyms is in order of the addresses, where these are not hidden. Reads no further than
+ * the functions. It has more than 100,000 lines, and few of them are parsed.
  */
-int kernel__code(const char *name, struct memlat_code *code)
+int kernel__code(size_t nr, const char *const names[], struct memlat_code *const codes[])
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
-	unsigned long long address;
-	char line[RUN_TEXT], symbol[RUN_NAME];
+	char line[RUN_TEXT];
+	size_t found = 0;
 
-	*code = (struct memlat_code){ 0 };
+	for (size_t i = 0; i < nr; i++)
+		*codes[i] = (struct memlat_code){ 0 };
 	if (!file)
 		return -errno;
-	while (!code->end && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%llx %*c %63s", &address, symbol) != 2)
-			continue;
-		if (code->start && address > code->start)
-			code->end = address;
-		else if (!code->start && !strcmp(symbol, name))
-			code->start = address;
+	while (found < nr && fgets(line, sizeof(line), file)) {
+		found = 0;
+		for (size_t i = 0; i < nr; i++)
+			found += take_symbol(line, names[i], codes[i]);
 	}
 	fclose(file);
-	return code->end ? 0 : -ENOENT;
+	return found == nr ? 0 : -ENOENT;
 }

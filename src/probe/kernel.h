@@ -16,8 +16,8 @@ int kernel__tracepoint_args(const char *name);
 /* Is there a function of that name to attach to? */
 bool kernel__has_function(const char *name);
 
-/* Where the code of a function is. -ENOENT: not known, or hidden from this process. */
-int kernel__code(const char *name, struct memlat_code *code);
+/* Where the code of each function is. -ENOENT: one is not known, or hidden from this process. */
+int kernel__code(size_t nr, const char *const names[], struct memlat_code *const codes[]);
 
 /* Has a structure of the kernel a member of that name? */
 bool kernel__has_member(const char *structure, const char *member);

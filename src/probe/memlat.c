@@ -149,16 +149,14 @@ static bool stacks_are_safe(void)
 /* Marks the faults that are in progress. Where that cannot be, memlat_conclude() says so. */
 static int mark_faults(struct probe *probe)
 {
+	static const char *const names[] = { "handle_mm_fault", EXCEPTION };
 	struct memlat_bpf *skel = probe->skel;
-	int err = 0;
+	struct memlat_code *const codes[] = { &skel->bss->handler, &skel->bss->exception };
 
 	if (!stacks_are_safe())
 		return 0;
 	skel->bss->reads_stacks = 1;
-	err = kernel__code("handle_mm_fault", &skel->bss->handler);
-	if (!err && probe->rung->metric)
-		err = kernel__code(EXCEPTION, &skel->bss->exception);
-	if (err)
+	if (kernel__code(probe->rung->metric ? 2 : 1, names, codes))
 		return 0;
 	skel->bss->handler.start += ENTRY_CALL;
 	skel->bss->attached_ns = clock__now_ns();
