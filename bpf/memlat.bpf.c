@@ -40,7 +40,7 @@ struct memlat_call calls[MEMLAT_CALLS] __attribute__((aligned(64))) = {};
  */
 struct memlat_code handler = {}, exception = {};
 __u64 attached_ns = 0;
-__u32 reads_stacks = 0, stacks = 0; /* may they be read; how many could be */
+__u32 stacks = 0; /* how many could be read */
 __u32 marked = 0; /* tasks with such a fault, of which no further attempt was seen */
 /* Of the task that an iterator looks at. */
 struct {

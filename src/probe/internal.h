@@ -24,6 +24,7 @@ struct probe {
 	struct fault_events *events; /* memlat's on the rung perf-event; else NULL */
 	uint64_t missed; /* ends that no program was run for, as struct probe_ops counts them */
 	uint64_t skipped_ends; /* runs of the end program left out when the window opened */
+	const char *unmarked; /* why faults open at the start are not known; NULL: they are */
 	const char *skipped; /* a better rung that the verifier refused; NULL: none */
 
 	const void *cells; /* mapped: per CPU, nr_metrics cells, cell_stride bytes apart */

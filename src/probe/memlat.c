@@ -152,15 +152,20 @@ static int mark_faults(struct probe *probe)
 	static const char *const names[] = { "handle_mm_fault", EXCEPTION };
 	struct memlat_bpf *skel = probe->skel;
 	struct memlat_code *const codes[] = { &skel->bss->handler, &skel->bss->exception };
+	int err;
 
 	if (!stacks_are_safe())
-		return 0;
-	skel->bss->reads_stacks = 1;
-	if (kernel__code(probe->rung->metric ? 2 : 1, names, codes))
+		probe->unmarked = "this kernel (before 6.10) may warn when stacks are read";
+	else if (kernel__code(probe->rung->metric ? 2 : 1, names, codes))
+		probe->unmarked = "latscope cannot read /proc/kallsyms";
+	if (probe->unmarked)
 		return 0;
 	skel->bss->handler.start += ENTRY_CALL;
 	skel->bss->attached_ns = clock__now_ns();
-	return probe__iterate(probe, "mark");
+	err = probe__iterate(probe, "mark");
+	if (!skel->bss->stacks)
+		probe->unmarked = "latscope cannot read kernel stacks";
+	return err;
 }
 
 static int memlat_start(struct probe *probe, struct lat_control **control)
@@ -204,18 +209,10 @@ static int memlat_census(struct probe *probe, struct lat_open *open, bool *age_k
 static void memlat_conclude(const struct probe *probe, const struct run_data *data,
 			    char text[RUN_TEXT])
 {
-	const struct memlat_bpf *skel = probe->skel;
-
 	(void)data;
-	if (!skel->bss->reads_stacks)
-		snprintf(text, RUN_TEXT,
-			 "faults in progress at the start are not known, as this kernel (before "
-			 "6.10) may warn when stacks are read");
-	else if (!skel->bss->stacks)
-		snprintf(text, RUN_TEXT,
-			 "faults in progress at the start are not known, as latscope cannot read "
-			 "%s",
-			 skel->bss->attached_ns ? "kernel stacks" : "/proc/kallsyms");
+	if (probe->unmarked)
+		snprintf(text, RUN_TEXT, "faults in progress at the start are not known, as %s",
+			 probe->unmarked);
 }
 
 /*
