@@ -2,6 +2,7 @@
 #include "rundb_account.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "clean.h"
 #include "sql.h"
@@ -111,14 +112,15 @@ static int read_sums(sqlite3 *db, int64_t module, struct run_check *check)
 }
 
 /* A column of a module; it stays 0 in recordings of versions that had none of that name. */
-static int read_number(sqlite3 *db, int64_t module, const char *column, const char *query,
-		       __u64 *number)
+static int read_number(sqlite3 *db, int64_t module, const char *column, __u64 *number)
 {
+	char query[128];
 	sqlite3_stmt *row;
 	int err;
 
 	if (!has(db, "module", column))
 		return 0;
+	snprintf(query, sizeof(query), "SELECT %s FROM module WHERE id = ?", column);
 	err = sql__prepare(db, &row, query);
 	if (err)
 		return err;
@@ -136,11 +138,9 @@ static int read_open(sqlite3 *db, int64_t module, struct lat_open *open)
 {
 	int err;
 
-	err = read_number(db, module, "open_sum_ns", "SELECT open_sum_ns FROM module WHERE id = ?",
-			  &open->sum_ns);
+	err = read_number(db, module, "open_sum_ns", &open->sum_ns);
 	if (!err)
-		err = read_number(db, module, "open_before",
-				  "SELECT open_before FROM module WHERE id = ?", &open->before);
+		err = read_number(db, module, "open_before", &open->before);
 	return !err && open->before > open->count ? -EUCLEAN : err;
 }
 
