@@ -530,7 +530,7 @@ static int check_file(const struct rundb_writer *writer, const char *dir)
 
 	if (snprintf(path, sizeof(path), "%s/run.db", dir) >= PATH_MAX || lstat(path, &st))
 		return -ESTALE;
-	return st.st_dev == writer->file.st_dev && st.st_ino == writer->file.st_ino ? 0 : -ESTALE;
+	return rundir__same_file(&st, &writer->file) ? 0 : -ESTALE;
 }
 
 static int db__close(struct writer *writer, const struct run *run)

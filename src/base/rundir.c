@@ -296,6 +296,11 @@ bool rundir__is_held(const char *path)
 	return held;
 }
 
+bool rundir__same_file(const struct stat *one, const struct stat *other)
+{
+	return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
 bool rundir__was_moved(const struct rundir *rundir)
 {
 	struct stat here, there;
@@ -304,5 +309,5 @@ bool rundir__was_moved(const struct rundir *rundir)
 		return false;
 	if (fstatat(rundir->parent, rundir->name, &there, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT;
-	return here.st_dev != there.st_dev || here.st_ino != there.st_ino;
+	return !rundir__same_file(&here, &there);
 }

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "caller.h"
@@ -72,5 +73,8 @@ char *rundir__utc(time_t when, char *text, size_t size);
  * files are where the directory is. False, too, if that cannot be told.
  */
 bool rundir__was_moved(const struct rundir *rundir);
+
+/* Are the two of one file or directory? */
+bool rundir__same_file(const struct stat *one, const struct stat *other);
 
 #endif
