@@ -3,8 +3,7 @@
 
 #include <json-c/json.h>
 #include <math.h>
-
-#include "json.h"
+#include <stdio.h>
 
 void fields__number(struct json_object *to, const char *name, double value)
 {
@@ -27,5 +26,5 @@ void fields__flag(struct json_object *to, const char *name, bool value)
 
 void fields__text(struct json_object *to, const char *name, const char *value)
 {
-	json_object_object_add(to, name, value ? json__text(value) : NULL);
+	json_object_object_add(to, name, value ? json_object_new_string(value) : NULL);
 }

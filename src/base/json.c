@@ -37,20 +37,6 @@ static struct json_object *seconds(uint64_t ns)
 	return number((double)ns / 1e9, 9);
 }
 
-static struct json_object *text(const char *string)
-{
-	size_t size = strlen(string) + 1;
-	struct json_object *object;
-	char *clean;
-
-	clean = malloc(size);
-	if (!clean)
-		return NULL;
-	object = json_object_new_string(clean__text(clean, size, string));
-	free(clean);
-	return object;
-}
-
 static void put(struct json_object *to, const char *name, struct json_object *value)
 {
 	json_object_object_add(to, name, value);
@@ -63,7 +49,7 @@ static void put_count(struct json_object *to, const char *name, uint64_t value)
 
 static void put_text(struct json_object *to, const char *name, const char *value)
 {
-	put(to, name, value ? text(value) : NULL);
+	put(to, name, value ? json_object_new_string(value) : NULL);
 }
 
 static struct json_object *percentiles(const struct figures *figures)
@@ -345,6 +331,7 @@ static struct json_object *labels(const struct run *run)
 	for (unsigned int i = 0; i < run->nr_labels; i++) {
 		char name[RUN_NAME];
 
+		/* Names that look the same are one member. */
 		clean__text(name, sizeof(name), run->labels[i].key);
 		put_text(object, name, run->labels[i].value);
 	}
@@ -464,9 +451,4 @@ struct json_object *json__interval(const struct run *run, const struct run_inter
 	}
 	put(object, "modules", modules);
 	return object;
-}
-
-struct json_object *json__text(const char *string)
-{
-	return text(string);
 }

@@ -31,12 +31,10 @@ typedef struct json_object *json_make(const void *of, size_t index);
 struct json_object *json__array(size_t nr, json_make *make, const void *of);
 
 /*
- * Prints and puts it: on one line, or indented. -ENOMEM, also if object is NULL; what becomes of
- * the stream is for ferror() to tell.
+ * Prints and puts it: on one line, or indented. Texts and names of members are printed without what
+ * must not reach a terminal. -ENOMEM, also if object is NULL; what becomes of the stream is for
+ * ferror() to tell.
  */
 int json__print(struct json_object *object, FILE *stream, bool indented);
-
-/* A string without what must not reach a terminal. NULL: no memory. */
-struct json_object *json__text(const char *string);
 
 #endif

@@ -9,6 +9,9 @@
 #include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "clean.h"
 
 struct elements {
 	size_t nr;
@@ -62,7 +65,22 @@ static int print_as_it_is(struct page *page, struct json_object *value)
 	return 0;
 }
 
-/* Texts are cleaned here, too: some come from a run.db that somebody else may have written. */
+/* A string without what must not reach a terminal. NULL: no memory. */
+static struct json_object *clean_string(const char *string)
+{
+	size_t size = strlen(string) + 1;
+	struct json_object *object;
+	char *clean;
+
+	clean = malloc(size);
+	if (!clean)
+		return NULL;
+	object = json_object_new_string(clean__text(clean, size, string));
+	free(clean);
+	return object;
+}
+
+/* The one place where texts are cleaned: all JSON that latscope prints comes by here. */
 static int print_scalar(struct page *page, struct json_object *value)
 {
 	struct json_object *clean;
@@ -70,7 +88,7 @@ static int print_scalar(struct page *page, struct json_object *value)
 
 	if (!json_object_is_type(value, json_type_string))
 		return print_as_it_is(page, value);
-	clean = json__text(json_object_get_string(value));
+	clean = clean_string(json_object_get_string(value));
 	err = clean ? print_as_it_is(page, clean) : -ENOMEM;
 	json_object_put(clean);
 	return err;

@@ -66,7 +66,7 @@ static struct json_object *json_value(const struct table_value *value)
 	case TABLE_REAL:
 		return json_real(value->real);
 	default:
-		return json__text(value->text);
+		return json_object_new_string(value->text);
 	}
 }
 
@@ -97,8 +97,8 @@ struct json_object *table__json_columns(const struct table *table)
 		struct json_object *object = json_object_new_object();
 
 		put(object, "name", json_object_new_string(column->name));
-		put(object, "unit", column->unit[0] ? json__text(column->unit) : NULL);
-		put(object, "what", json__text(column->what));
+		put(object, "unit", column->unit[0] ? json_object_new_string(column->unit) : NULL);
+		put(object, "what", json_object_new_string(column->what));
 		put(object, "key", json_object_new_boolean(column->key));
 		json_object_array_add(array, object);
 	}

@@ -4,7 +4,6 @@
 
 #include <base/by.h>
 #include <base/fields.h>
-#include <base/json.h>
 
 #include "compare_print.h"
 
@@ -142,7 +141,8 @@ struct json_object *compare__json(const struct comparison *comparison)
 	struct json_object *warnings = json_object_new_array();
 
 	for (size_t i = 0; i < comparison->warnings.nr; i++)
-		json_object_array_add(warnings, json__text(comparison->warnings.lines[i]));
+		json_object_array_add(warnings,
+				      json_object_new_string(comparison->warnings.lines[i]));
 	fields__count(object, "schema", RUN_SCHEMA);
 	fields__text(object, "observation", rules->batches ? "batch" : "run");
 	fields__number(object, "run_spread", rules->batches ? rules->run_spread : NAN);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <json-c/json.h>
 
-#include <base/json.h>
-
 #include "ringlat_print.h"
 
 static void put(struct json_object *to, const char *name, struct json_object *value)
@@ -61,7 +59,7 @@ static struct json_object *way_json(const struct ring_result *result,
 	struct ring_figures figures;
 
 	ring_figures__of(&figures, &count->ways[way], &count->empty[way]);
-	put(object, "way", json__text(ring_count__way(count, way)));
+	put(object, "way", json_object_new_string(ring_count__way(count, way)));
 	put(object, "baseline_cycles", number(figures.baseline, 1));
 	put(object, "baseline_windows", json_object_new_uint64(count->empty[way].count));
 	put(object, "sum_cycles", json_object_new_uint64(count->ways[way].sum));
@@ -85,8 +83,8 @@ static struct json_object *event_json(const struct ring_result *result,
 		put(misses, ring_verdict__name(i), json_object_new_uint64(count->misses[i]));
 	for (unsigned int way = 0; way < count->nr_ways; way++)
 		json_object_array_add(ways, way_json(result, count, way, histogram));
-	put(object, "event", json__text(count->event->name));
-	put(object, "what", json__text(count->event->what));
+	put(object, "event", json_object_new_string(count->event->name));
+	put(object, "what", json_object_new_string(count->event->what));
 	put(object, "round_trip", json_object_new_boolean(count->event->round_trip));
 	put(object, "attempted", json_object_new_uint64(count->attempted));
 	put(object, "kept", json_object_new_uint64(count->kept));
@@ -102,16 +100,16 @@ static struct json_object *where_json(const struct ring_result *result)
 	const struct ring_where *where = &result->where;
 	struct json_object *object = json_object_new_object();
 
-	put(object, "place", json__text(ring_place__name(where->place)));
-	put(object, "evidence", json__text(where->evidence));
-	put(object, "cpu_model", json__text(where->cpu_model));
-	put(object, "microcode", json__text(where->microcode));
+	put(object, "place", json_object_new_string(ring_place__name(where->place)));
+	put(object, "evidence", json_object_new_string(where->evidence));
+	put(object, "cpu_model", json_object_new_string(where->cpu_model));
+	put(object, "microcode", json_object_new_string(where->microcode));
 	put(object, "cpu", json_object_new_int(result->cpu));
-	put(object, "kpti", json__text(where->kpti));
-	put(object, "ibrs", json__text(where->ibrs));
-	put(object, "retbleed", json__text(where->retbleed));
-	put(object, "verw", json__text(where->verw));
-	put(object, "fred", json__text(where->fred));
+	put(object, "kpti", json_object_new_string(where->kpti));
+	put(object, "ibrs", json_object_new_string(where->ibrs));
+	put(object, "retbleed", json_object_new_string(where->retbleed));
+	put(object, "verw", json_object_new_string(where->verw));
+	put(object, "fred", json_object_new_string(where->fred));
 	return object;
 }
 
@@ -136,8 +134,8 @@ struct json_object *ringlat__json(const struct ring_result *result, bool histogr
 
 	for (unsigned int i = 0; i < result->nr_events; i++)
 		json_object_array_add(events, event_json(result, &result->events[i], histogram));
-	put(object, "backend", json__text(result->backend->name));
-	put(object, "mechanism", json__text(result->backend->mechanism));
+	put(object, "backend", json_object_new_string(result->backend->name));
+	put(object, "mechanism", json_object_new_string(result->backend->mechanism));
 	put(object, "tsc_khz", json_object_new_uint64(result->tsc_khz));
 	put(object, "interrupted", json_object_new_boolean(result->interrupted));
 	put(object, "where", where_json(result));

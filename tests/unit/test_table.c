@@ -290,21 +290,6 @@ static void csv_leaves_the_unknown_empty(void **state)
 	table__free(table);
 }
 
-static void json_has_null_for_the_unknown(void **state)
-{
-	struct table *table = new_table();
-	struct json_object *row;
-
-	(void)state;
-	add(table, 7, 1, "ne\033ar", NAN, 3);
-	row = table__json_row(table, 0);
-	assert_string_equal(json_object_to_json_string_ext(row, JSON_C_TO_STRING_PLAIN),
-			    "{\"time_ns\":7,\"socket\":1,\"tier\":\"ne?ar\",\"latency_ns\":null,"
-			    "\"requests\":3}");
-	json_object_put(row);
-	table__free(table);
-}
-
 static char *streamed(struct json_object *object, bool indented)
 {
 	char *text = NULL;
@@ -314,6 +299,45 @@ static char *streamed(struct json_object *object, bool indented)
 	assert_int_equal(json__print(object, out, indented), 0);
 	fclose(out);
 	return text;
+}
+
+static void json_has_null_for_the_unknown(void **state)
+{
+	struct table *table = new_table();
+	char *text;
+
+	(void)state;
+	add(table, 7, 1, "ne\033ar", NAN, 3);
+	text = streamed(table__json_row(table, 0), false);
+	assert_string_equal(text,
+			    "{\"time_ns\":7,\"socket\":1,\"tier\":\"ne?ar\",\"latency_ns\":null,"
+			    "\"requests\":3}\n");
+	free(text);
+	table__free(table);
+}
+
+static struct json_object *make_string(const void *of, size_t index)
+{
+	(void)index;
+	return json_object_new_string(of);
+}
+
+/* Whatever puts a text or a name into JSON: control characters, bidi, bytes that are no UTF-8. */
+static void hostile_texts_are_printed_clean(void **state)
+{
+	static const char hostile[] = "a\033b\nc\xe2\x80\xae\"d\xff\xe2\x80\x8b\xc2\x9b";
+	struct json_object *object = json_object_new_object(), *array = json_object_new_array();
+	char *text;
+
+	(void)state;
+	json_object_array_add(array, json_object_new_string(hostile));
+	json_object_object_add(object, hostile, array);
+	json_object_object_add(object, "made", json__array(1, make_string, hostile));
+	json_object_object_add(object, "text", json_object_new_string(hostile));
+	text = streamed(object, false);
+	assert_string_equal(text, "{\"a?b?c?\\\"d????\":[\"a?b?c?\\\"d????\"],"
+				  "\"made\":[\"a?b?c?\\\"d????\"],\"text\":\"a?b?c?\\\"d????\"}\n");
+	free(text);
 }
 
 /* Of empty ones, json-c 0.16 makes two lines. */
@@ -563,6 +587,7 @@ int main(void)
 		cmocka_unit_test(no_table_is_too_full),
 		cmocka_unit_test(csv_leaves_the_unknown_empty),
 		cmocka_unit_test(json_has_null_for_the_unknown),
+		cmocka_unit_test(hostile_texts_are_printed_clean),
 		cmocka_unit_test(json_is_streamed_as_json_c_prints_it),
 		cmocka_unit_test(the_others_are_in_the_json),
 		cmocka_unit_test(a_recording_is_read_back),
