@@ -258,13 +258,19 @@ static void multiplexed_counts_are_scaled(void **state)
 	assert_load(BOXES, two, 2e9, 1e-3);
 }
 
+/* A box's time is too long, and one part of so many is uncertain. */
+static void lengthen(unsigned int box, uint64_t percent, uint64_t parts)
+{
+	deltas[box].counted_ns = deltas[box].counted_ns * (100 + percent) / 100;
+	deltas[box].uncertain_ns = deltas[box].counted_ns / parts;
+}
+
 static void a_box_of_uncertain_time_has_the_others_clock(void **state)
 {
 	(void)state;
 	tier_share__out(shares, 4, 2, false);
 	count(4, two, NULL, 2e9, 1);
-	deltas[0].counted_ns = deltas[0].counted_ns * 11 / 10;
-	deltas[0].uncertain_ns = deltas[0].counted_ns / 10;
+	lengthen(0, 10, 10);
 	assert_load(4, two, 2e9, 1e-3);
 }
 
@@ -425,8 +431,7 @@ static void the_first_box_is_a_neighbour_too(void **state)
 	(void)state;
 	tier_share__out(shares, 2, 2, false);
 	count(2, two, NULL, 2e9, 1);
-	deltas[1].counted_ns = deltas[1].counted_ns * 3 / 2;
-	deltas[1].uncertain_ns = deltas[1].counted_ns / 3;
+	lengthen(1, 50, 3);
 	assert_load(2, two, 2e9, 1e-4);
 }
 
@@ -436,8 +441,7 @@ static void an_uncertain_clock_is_not_passed_on(void **state)
 	(void)state;
 	tier_share__out(shares, BOXES, 3, false);
 	count(BOXES, three, NULL, 2e9, 1);
-	deltas[7].counted_ns = deltas[7].counted_ns * 3 / 2;
-	deltas[7].uncertain_ns = deltas[7].counted_ns / 3;
+	lengthen(7, 50, 3);
 	assert_tiers(BOXES, 3, three, 2e9, 1e-4);
 }
 
