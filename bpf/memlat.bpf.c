@@ -46,7 +46,7 @@ __u32 marked = 0; /* tasks with such a fault, of which no further attempt was se
 struct {
 	__u64 frames[MEMLAT_FRAMES];
 	__u32 calls; /* of the handler */
-	__u32 known; /* of these, those whose entry was seen */
+	__u32 known; /* open calls whose entry a program saw */
 	__u32 within; /* the handler is above, and its exception has yet to come */
 } stack = {};
 /* What is known of a fault besides its time. */
@@ -452,8 +452,8 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 bit
 }
 
 /*
- * The return of a call whose arguments are known. An entry in the table that has another address
- * belongs to an earlier fault, whose end was missed.
+ * For a program that gets the arguments at the return as well. If the call in the table has another
+ * address, it belongs to an earlier fault, and no program saw the end of that one.
  */
 static __always_inline int call_leave_at(struct memlat_call *call, __u64 address, __u64 now,
 					 __u32 result)
@@ -720,8 +720,8 @@ static __always_inline void count_known(struct task_struct *task, const struct m
 }
 
 /*
- * Open calls of a task whose entry was not seen. The stack of a task that runs cannot be read, and
- * of one that ran meanwhile the two numbers do not belong together: such a task has none.
+ * How many open calls of a task have an entry that no program saw. The stack of a running task cannot
+ * be read, and if the task ran meanwhile, the two counts do not match: the result is 0 for both.
  */
 static __always_inline __u32 calls_unseen(struct task_struct *task, const struct memlat_task *own)
 {
