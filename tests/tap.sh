@@ -49,6 +49,18 @@ eventually() {
 	[ -z "$said" ] || echo "$said"
 }
 
+# again CMD...: CMD, until it succeeds, five times at most. CMD measures anew each time, and fails if what came of it
+# is not what it should be, as where the machine stood still meanwhile. The tests after it judge the last try: what
+# is wrong in earnest is so every time. $dir is a directory of the script's own.
+again() {
+	local try
+
+	for try in 1 2 3 4 5; do
+		! "$@" >"${dir:?}/said" 2>&1 || return 0
+		diag "try $try: $*: $(<"$dir/said")"
+	done
+}
+
 # on_exit COMMAND [ARG...]: at the end of the script. Not of what it forked: a signal before the exec has that run the
 # trap, too.
 # shellcheck disable=SC2064 # the command as it is now

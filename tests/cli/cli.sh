@@ -91,18 +91,6 @@ wait_for() {
 	return 1
 }
 
-# again CMD...: CMD, until it succeeds, five times at most. CMD measures anew each time, and fails if what came of it
-# is not what it should be, as where the machine stood still meanwhile. The tests after it judge the last try: what
-# is wrong in earnest is so every time.
-again() {
-	local try
-
-	for try in 1 2 3 4 5; do
-		! "$@" >"$dir/said" 2>&1 || return 0
-		diag "try $try: $*: $(<"$dir/said")"
-	done
-}
-
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
 # recording BELOW: the directory of the one recording there

@@ -46,23 +46,18 @@ done
 # fault of ours would be there each time.
 well() { [ "$status" = 0 ] || [ "$status" = 77 ]; }
 
-# again MOST ARG...: run ARG..., until it ends well, MOST times
-again() {
-	local try
-
-	for ((try = 1; try <= $1; try++)); do
-		run "${@:2}"
-		! well || return 0
-		diag "try $try of ${*:2}, exit status $status: $(grep -h 'FAIL\|^latscope' "$dir/out" "$dir/err")"
-	done
+# runs_well ARG...: says what failed, and is to be called by again.
+runs_well() {
+	run "$@"
+	well || { echo "exit status $status: $(grep -h 'FAIL\|^latscope' "$dir/out" "$dir/err")" && false; }
 }
 
 # All at once; those that failed once more, alone.
-again 1 all --replicates 3 --window 100ms
+runs_well all --replicates 3 --window 100ms >"$dir/said" || diag "$(<"$dir/said")"
 cp "$dir/out" "$dir/plain"
 if ! well && [ -z "${skip_rest-}" ]; then
 	for module in memlat runqlat iolat; do
-		again 5 $module --replicates 3 --window 100ms
+		again runs_well $module --replicates 3 --window 100ms
 		well || break
 		[ "$status" = 77 ] || cat "$dir/out" >>"$dir/plain"
 		status=0 # whether any can run was told before
@@ -76,7 +71,7 @@ fi
 ok 'it fits 80 columns' narrow
 like 'it says how many passed' "$(tail -n 1 "$dir/plain")" '^[0-9]+ passed, 0 failed, [0-9]+ skipped$'
 
-again 5 memlat --only truth --json
+again runs_well memlat --only truth --json
 ok 'JSON has a verdict per check' fields '.checks | length > 0 and all(.verdict | IN("pass", "skip"))'
 ok 'JSON says what was expected and got' \
 	fields '[.checks[] | select(.verdict == "pass")] | all(.expected and .got and .rung)'
@@ -156,7 +151,7 @@ fi
 # On each rung what that rung measures is proved, though not all of them see whose requests they are.
 if grep -q '^iolat:' "$dir/plain"; then
 	for rung in '' stamps raw_tp tp_btf; do
-		again 5 iolat --replicates 1 --window 100ms --json ${rung:+--rung "$rung"}
+		again runs_well iolat --replicates 1 --window 100ms --json ${rung:+--rung "$rung"}
 		if [ "$status" = 77 ]; then
 			skip "iolat ${rung:-unasked}: the rung" "$(head -n 1 "$dir/err")"
 			continue
@@ -182,28 +177,23 @@ program() { printf '#!/bin/sh\n%s\n' "$1" >"$dir/bin/fio" && chmod +x "$dir/bin/
 
 # Once more if other work on this machine made another check fail: what is asked is what becomes of fio.
 with_program() {
-	local try
-
-	for ((try = 1; try <= 5; try++)); do
-		PATH=$dir/bin run iolat --only truth
-		grep -q FAIL "$dir/out" || return 0
-		diag "try $try: $(grep FAIL "$dir/out")"
-	done
+	PATH=$dir/bin run iolat --only truth
+	! grep FAIL "$dir/out"
 }
 
 mkdir "$dir/bin"
 if grep -q '^iolat:' "$dir/plain"; then
-	again 5 iolat --only truth --json
+	again runs_well iolat --only truth --json
 	ok 'fio: its reads and writes are held against iolat' \
 		fields '[.checks[].check] | index("fio\u0027s reads") and index("fio\u0027s writes")'
-	with_program
+	again with_program
 	like 'fio: not installed' "$(said)" 'skip +I/O by fio[[:space:]]+fio is not installed'
 	program 'echo "fio: no such engine" >&2; exit 3'
-	with_program
+	again with_program
 	ok 'fio: an error of its own is an error' ended 1
 	like 'fio: says which' "$(said)" 'ERR +I/O by fio[[:space:]]+fio ended with status 3: fio: no such engine'
 	program 'echo {}'
-	with_program
+	again with_program
 	like 'fio: without figures' "$(said)" 'ERR +I/O by fio[[:space:]]+fio did not do all of its I/O, or told nothing of it'
 else
 	skip 'fio' 'iolat cannot run here'
@@ -218,7 +208,7 @@ if grep -q '^iolat:' "$dir/plain" && head -c 16M /dev/urandom >"$dir/image" && l
 		like "--disk ${disk#"$dir"}: no writes" "$(said)" 'skip +random writes: rate from idle.*a disk that was named is only read'
 	done
 	# Nor has it other users than fio.
-	again 5 iolat --only truth --disk "$loop" --json
+	again runs_well iolat --only truth --disk "$loop" --json
 	# shellcheck disable=SC2016 # jq's
 	ok 'fio: as many reads, none longer, no longer in sum' fields '([.checks[].check] | index("fio\u0027s reads")) as $at
 		| [.checks[$at:$at + 3][] | .check, .verdict] == ["fio\u0027s reads", "pass", "none longer than fio saw",
@@ -239,7 +229,7 @@ if grep -q '^memlat:' "$dir/plain"; then
 	until pgrep -P $! >/dev/null; do
 		sleep .01
 	done
-	again 5 memlat --only reaction --replicates 1 --window 100ms --json
+	again runs_well memlat --only reaction --replicates 1 --window 100ms --json
 	ok "others' page faults are left out" fields '.passed == 2 and (.checks[0].expected | test("^>= 1.5 x [0-9.]{1,5}/s$"))'
 	kill $!
 	wait $!
