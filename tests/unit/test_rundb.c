@@ -320,19 +320,38 @@ static void sleep_us(unsigned int us)
 	nanosleep(&time, NULL);
 }
 
-/* Writes until it is killed. */
-static pid_t start_writer(const char *where)
+static pid_t writing; /* the child of start_writer(); 0: there is none */
+
+/* Writes until stop_writer(), which a test that fails leaves to its end. */
+static void start_writer(const char *where)
 {
 	struct recording recording;
-	pid_t child = fork();
 
-	if (child)
-		return child;
+	writing = unit_fork();
+	assert_true(writing >= 0);
+	if (writing)
+		return;
 	if (begin(&recording, where))
 		_exit(1);
 	while (!add_interval(&recording, 1))
 		;
 	_exit(1);
+}
+
+static void stop_writer(void)
+{
+	pid_t child = writing;
+
+	writing = 0;
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static int end_test(void **state)
+{
+	if (writing > 0)
+		stop_writer();
+	return unit_remove_dir(state);
 }
 
 /* The totals are those of a whole number of intervals, in every counter and every slot. */
@@ -400,11 +419,10 @@ static void killed_at_any_moment(void **state)
 	(void)state;
 	for (int i = 0; i < rounds(30) || begun < rounds(30) / 3; i++) {
 		char *where = unit_tmpdir();
-		pid_t child = start_writer(where);
 
+		start_writer(where);
 		sleep_us((unsigned int)(unit_random() % longest_us));
-		kill(child, SIGKILL);
-		assert_int_equal(waitpid(child, NULL, 0), child);
+		stop_writer();
 		if (check_cut_off(where) > 0)
 			begun++;
 		else
@@ -413,21 +431,26 @@ static void killed_at_any_moment(void **state)
 	}
 }
 
-static void read_while_it_is_written(void **state)
+/* Until there are two intervals, but so many times at least. */
+static void read_what_is_written(int times)
 {
-	pid_t child = start_writer(dir);
 	int last = -1, now = -1;
 
-	(void)state;
-	for (int i = 0; i < 10 || (now < 2 && i < 6000); i++) {
+	start_writer(dir);
+	for (int i = 0; i < times || (now < 2 && i < 6000); i++) {
 		sleep_us(10000);
 		now = check_cut_off(dir);
 		assert_true(now >= last);
 		last = now;
 	}
 	assert_true(now >= 2);
-	kill(child, SIGKILL);
-	assert_int_equal(waitpid(child, NULL, 0), child);
+	stop_writer();
+}
+
+static void read_while_it_is_written(void **state)
+{
+	(void)state;
+	read_what_is_written(10);
 }
 
 /*
@@ -446,19 +469,6 @@ static int peek(const char *where)
 	return err || read->complete ? -1 : nr;
 }
 
-/* What a child finds, as its exit status. */
-static int in_child(int (*check)(void))
-{
-	pid_t child = fork();
-	int status;
-
-	if (!child)
-		_exit(check());
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
-}
-
 static int read_as_nobody(void)
 {
 	if (setgid(65534) || setuid(65534))
@@ -470,22 +480,16 @@ static int read_as_nobody(void)
 
 static void cut_off_is_read_without_writing(void **state)
 {
-	pid_t child;
-
 	(void)state;
 	if (geteuid()) {
 		print_message("# skipped: only root can become somebody who may not write\n");
 		skip();
 	}
-	child = start_writer(dir);
-	while (check_cut_off(dir) < 2)
-		sleep_us(10000);
-	kill(child, SIGKILL);
-	assert_int_equal(waitpid(child, NULL, 0), child);
+	read_what_is_written(1);
 	assert_int_equal(chmod(unit_path(dir, "run.db"), 0444), 0);
 	assert_int_equal(chmod(unit_path(dir, "run.db-wal"), 0444), 0);
 	assert_int_equal(chmod(dir, 0555), 0);
-	assert_int_equal(in_child(read_as_nobody), 0);
+	assert_int_equal(unit_in_child(read_as_nobody), 0);
 }
 
 /* Fills up, then closes, as a command would that goes on with its other outputs. */
@@ -526,7 +530,7 @@ static void full_disk(void **state)
 	int status;
 
 	(void)state;
-	status = in_child(fill_disk);
+	status = unit_in_child(fill_disk);
 	if (status == 77) {
 		print_message("# skipped: a small tmpfs cannot be mounted here\n");
 		skip();
@@ -549,7 +553,7 @@ static int fill_limit(void)
 static void file_size_limit(void **state)
 {
 	(void)state;
-	assert_int_equal(in_child(fill_limit), 0);
+	assert_int_equal(unit_in_child(fill_limit), 0);
 	assert_true(check_cut_off(dir) > 3);
 }
 
@@ -765,7 +769,7 @@ static void errors_are_explained(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, unit_remove_dir)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, end_test)
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_written_is_read),
 		TEST(intervals_are_walked),

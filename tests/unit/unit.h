@@ -7,13 +7,16 @@
 #define LATSCOPE_TESTS_UNIT_H
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -27,6 +30,29 @@ static inline uint64_t unit_random(void)
 	state ^= state << 25;
 	state ^= state >> 27;
 	return state * 0x2545f4914f6cdd1d;
+}
+
+/* A child, which does not outlive the test program. */
+static inline pid_t unit_fork(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return child;
+}
+
+/* What a child finds, as its exit status. */
+static inline int unit_in_child(int (*check)(void))
+{
+	pid_t child = unit_fork();
+	int status;
+
+	if (!child)
+		_exit(check());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
 }
 
 /* A new directory; the caller ends with unit_remove(). */
