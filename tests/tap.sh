@@ -20,7 +20,19 @@ ok() {
 }
 
 # is DESC GOT WANTED
-is() { ok "$1" tap_same "$2" "$3"; }
+is() {
+	if [ "$2" = "$3" ]; then # without a process, which in the VM takes long
+		passed "$1"
+	else
+		ok "$1" tap_same "$2" "$3"
+	fi
+}
+
+# passed DESC
+passed() {
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1"
+}
 
 # like DESC GOT REGEX
 like() { ok "$1" tap_match "$2" "$3"; }

@@ -217,29 +217,21 @@ captured_window() {
 	shut
 }
 
-# percentile NAME METRIC PERCENT: in ns, the least and the most that it can be
-percentile() {
-	local slot low high count sum=0 rank=$(($(at_least "$1" "$2" -1) * $3 / 100))
-
-	for slot in ${facts[$1 $2.hist]-}; do
-		IFS=: read -r low high count <<<"$slot"
-		sum=$((sum + count))
-		[ $sum -le $rank ] || break
-	done
-	echo "$low $high"
-}
-
 # agrees RUNG METRIC OP: in each decile with the own times, but for an eighth and the time of some programs? Of a hundred
 # requests, three may be ones that only one of both saw.
 agrees() {
-	local percent low high own metric=$2 slack=2000
+	local i=0 percent low high own metric=$2 slack=2000
 
 	[ "$metric" != iolat ] || metric=device
 	[ -z "${LATSCOPE_VM-}" ] || slack=15000
+	read_slots "$1" "$2.op.$3"
 	for percent in 10 20 30 40 50 60 70 80 90; do
-		own=$(told own "${metric}_p${percent}_ns")
-		read -r low _ < <(percentile "$1" "$2.op.$3" $((percent - 3)))
-		read -r _ high < <(percentile "$1" "$2.op.$3" $((percent + 3)))
+		tell own "${metric}_p${percent}_ns"
+		own=$answer
+		slot_of $((samples * (percent - 3) / 100))
+		low=${lows[i]-0}
+		slot_of $((samples * (percent + 3) / 100))
+		high=${highs[i]-0}
 		is_within $((low - own / 8 - slack)) "$own" $((high + own / 8 + slack)) || {
 			echo "p$percent of $metric" && return 1
 		}
@@ -422,8 +414,6 @@ land() {
 }
 
 flight_window() {
-	local rung
-
 	begin
 	start early dio -W -q 8 "/dev/$disk" 8 || return
 	start late dio -W -q 8 "/dev/$disk" 8 || return
@@ -432,9 +422,7 @@ flight_window() {
 	watching
 	land early
 	send late
-	for rung in "${rungs[@]}"; do
-		stop "$rung"
-	done
+	stop "${rungs[@]}"
 	land late
 	shut
 }

@@ -4,13 +4,13 @@
 # runqlat against a capture of the same waits by another clock and other code: tests/truth/waits.c. Both directions:
 # nothing false is recorded, and nothing true is lost.
 
-# slack NS: what a recorder may be below a capture's NS, and what above: 1/16 and 3 us, which the programs at one
-# tracepoint take, one after the other. In the VM, where they are emulated, more.
+# slack NS: what a recorder may be below a capture's NS, $below, and what above, $above: 1/16 and 3 us, which the
+# programs at one tracepoint take, one after the other. In the VM, where they are emulated, more.
 slack() {
 	if [ -z "${LATSCOPE_VM-}" ]; then
-		echo $(($1 / 16 + 3000)) $(($1 / 16 + 3000))
+		below=$(($1 / 16 + 3000)) above=$(($1 / 16 + 3000))
 	else
-		echo $(($1 / 2 + 10000)) $(($1 + 50000))
+		below=$(($1 / 2 + 10000)) above=$(($1 + 50000))
 	fi
 }
 
@@ -29,36 +29,35 @@ waits_window() {
 	work
 }
 
-# decile NAME METRIC TENTHS: low and high edge of where it is, give or take 1 % of the ranks and 2: a sample or two are
-# of other ranks there than in the capture
+# decile TENTHS: of the slots read last, sets $low and $high, the edges of where it is, give or take 1 % of the ranks
+# and 2: a sample or two are of other ranks there than in the capture
 decile() {
-	local slot low high count rank off from='' sum=0
+	local i=0 rank=$((samples * $1 / 10)) off=$((samples / 100 + 2))
 
-	rank=$(($(fact "$1" "$2.events") * $3 / 10)) off=$(($(fact "$1" "$2.events") / 100 + 2))
-	for slot in ${facts[$1 $2.hist]-}; do
-		IFS=: read -r low high count <<<"$slot"
-		sum=$((sum + count))
-		[ -n "$from" ] || [ $sum -le $((rank - off)) ] || from=$low
-		[ $sum -le $((rank + off)) ] || break
-	done
-	echo "${from:-0} ${high:-0}"
+	slot_of $((rank - off))
+	low=${lows[i]-0}
+	slot_of $((rank + off))
+	high=${highs[i]-0}
 }
 
 # deciles NAME METRIC LEAST MOST: each is not below that of the capture's LEAST, and not above that of its MOST
 deciles() {
 	local tenths low high least most below above bad=0
 
+	read_slots "$1" "$2"
 	for tenths in 1 2 3 4 5 6 7 8 9; do
-		read -r low high < <(decile "$1" "$2" $tenths)
-		least=$(told waits "$3_${tenths}0") most=$(told waits "$4_${tenths}0")
+		decile $tenths
+		tell waits "$3_${tenths}0"
+		least=$answer
+		tell waits "$4_${tenths}0"
+		most=$answer
 		[ "$most" -ge "$least" ] || most=$least # where tasks lose the CPU, not all waits have a request
-		read -r below _ < <(slack "$least")
-		read -r _ above < <(slack "$most")
-		[ $((least - below)) -le "$high" ] && [ "$low" -le $((most + above)) ] && continue
-		echo "($2: decile $tenths is $low to $high ns, the capture's $least to $most)"
-		bad=1
+		slack "$most"
+		[ "$low" -le $((most + above)) ] || bad=1
+		slack "$least"
+		[ $((least - below)) -le "$high" ] || bad=1
+		[ $bad = 0 ] || { echo "($2: decile $tenths is $low to $high ns, the capture's $least to $most)" && return 1; }
 	done
-	return $bad
 }
 
 # Own clocks stamp at sched_wakeup, the kernel a little before: at the enqueueing, which lies behind the request.
@@ -114,11 +113,14 @@ peer_saw() { deciles "$1" wakeup wakeup peer && wakeup_deciles "$1"; }
 
 # longer NAME: the median. Further up are waits without a request.
 longer() {
-	local low high
+	local low high least
 
-	read -r low _ < <(decile "$1" runqlat 5)
-	read -r _ high < <(decile "$1" wakeup 5)
-	is_within "$low" "$high" "$forever"
+	read_slots "$1" runqlat
+	decile 5
+	least=$low
+	read_slots "$1" wakeup
+	decile 5
+	is_within "$least" "$high" "$forever"
 }
 
 peers() {
