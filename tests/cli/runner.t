@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit
 
 dir=$(mktemp -d)
 on_exit rm -rf "$dir"
-unset V
+unset V LATSCOPE_JOBS
 
 # suite NAME SCRIPT
 suite() {
@@ -86,6 +86,27 @@ total 'a suite that is not there' '0 passed, 1 failed, 0 skipped'
 like 'a suite that is not there: says so' "$out" 'cannot be started'
 run bad good
 total 'several suites' '4 passed, 1 failed, 0 skipped'
+
+# meets NAME...: suites that pass if all of them run at the same time. They wait for each other for a minute.
+meets() {
+	local name
+
+	for name; do
+		suite "$name" "cd $dir && echo 1..1 && touch $name.here
+for i in \$(seq 600); do [ ! -e ${1}.here ] || [ ! -e ${2}.here ] || [ ! -e ${3}.here ] || { echo ok 1; exit; }; sleep 0.1; done
+echo not ok 1"
+	done
+	run "$@"
+}
+LATSCOPE_JOBS=3 meets one two three
+total 'LATSCOPE_JOBS=3: three suites run at a time' '3 passed, 0 failed, 0 skipped'
+
+suite alone_1 "mkdir $dir/busy && sleep 0.3 && rmdir $dir/busy && echo ok 1; echo 1..1"
+cp "$dir/alone_1" "$dir/alone_2"
+LATSCOPE_JOBS=1 run alone_1 alone_2
+total 'LATSCOPE_JOBS=1: one suite runs at a time' '2 passed, 0 failed, 0 skipped'
+LATSCOPE_JOBS=many run good
+is 'LATSCOPE_JOBS=many: exit status' $status 2
 
 out=$(tests/run no-such-suite 2>&1)
 is 'an unknown name: exit status' $? 2
