@@ -197,7 +197,7 @@ discards() {
 	[ -z "${LATSCOPE_VM-}" ] || least=$discards
 	window discard_window || return
 	for rung in "${rungs[@]}"; do
-		within "$rung: discards are discards" $least "$(fact "$rung" iolat.op.discard.events)" $discards
+		within "$rung: discards are discards" "$least" "$(fact "$rung" iolat.op.discard.events)" "$discards"
 		is "$rung: and no writes" "$(fact "$rung" iolat.op.write.events)" 0
 	done
 }
@@ -260,9 +260,9 @@ batches() {
 
 # Where many requests are submitted at once, the kernel stamps them all with the time of the first one, since 6.10.
 captures() {
-	captured 'one at a time' read --rw=randread --bs=4k --direct=1 --ioengine=psync --number_ios=$((300 * soak))
+	on 6.1 captured 'one at a time' read --rw=randread --bs=4k --direct=1 --ioengine=psync --number_ios=$((300 * soak))
 	batches
-	captured 'writeback' write --rw=write --bs=64k --ioengine=psync --end_fsync=1
+	on 6.12 captured 'writeback' write --rw=write --bs=64k --ioengine=psync --end_fsync=1
 }
 
 # On a kernel that has its programs twice, too.
@@ -432,8 +432,8 @@ in_flight() {
 	local rung missed patience_of_the_kernel
 
 	loop_disk off || return
-	patience_of_the_kernel=$(<$hung)
-	echo 0 >$hung
+	patience_of_the_kernel=$(<"$hung")
+	echo 0 >"$hung"
 	window flight_window || return
 	for rung in "${rungs[@]}"; do
 		missed=8
@@ -442,38 +442,35 @@ in_flight() {
 		is "$rung: in flight at the end" "$(fact "$rung" iolat.open)" 8
 		balance "$rung: in flight" "$rung"
 	done
-	echo "$patience_of_the_kernel" >$hung
+	echo "$patience_of_the_kernel" >"$hung"
 }
 
 all_requests() {
 	if [ -n "${LATSCOPE_VM-}" ]; then
 		known_delays
 		modprobe loop
-		in_flight
+		on 6.12 in_flight
 	fi
 	if loop_disk on; then
 		transfers read
-		transfers read -q 4
-		transfers write -W
+		on 6.1 transfers read -q 4
+		on 6.12 transfers write -W
 		flush_sequences
-		discards
+		on 6.1 discards
 		captures
 		unstamped
-		filters
-		foreign
+		on 6.12 filters
+		on 6.1 foreign
 	else
 		skip 'iolat on a loop device' 'no loop device can be had'
 	fi
-	refused_splits
+	on 6.12 refused_splits
 }
 
 known_delays() {
-	local scheduler
-
-	for scheduler in none mq-deadline; do
-		known_delay 1000000 $scheduler
-	done
-	known_delay 3000000 none
+	on 6.1 known_delay 1000000 none
+	on 6.12 known_delay 1000000 mq-deadline
+	on 6.1 known_delay 3000000 none
 	modprobe -r null_blk
 }
 
@@ -526,9 +523,10 @@ preempted_requests() {
 
 if ! rungs iolat; then
 	:
-elif [ -n "${LATSCOPE_COMPACT-}" ]; then
+elif [ -n "${compact-}" ]; then
 	delayed_reads
-	stamped_by_plugs
+	# Once on each kernel; the long tests have it with none and voluntary.
+	[[ $(preemption) =~ none|voluntary|lazy ]] || stamped_by_plugs
 	! [[ $(preemption) =~ lazy|full|rt ]] || ! command -v fio >/dev/null || preempted_requests
 else
 	all_requests

@@ -305,7 +305,7 @@ refused_splits() {
 
 if ! rungs memlat; then
 	:
-elif [ -n "${LATSCOPE_COMPACT-}" ]; then
+elif [ -n "${compact-}" ]; then
 	if [[ $(preemption) =~ lazy|full|rt ]]; then
 		preempted_faults
 	else
@@ -313,20 +313,20 @@ elif [ -n "${LATSCOPE_COMPACT-}" ]; then
 	fi
 	[[ " ${rungs[*]} " != *' perf-event '* ]] || skipped_faults
 	fast_faults user write
-	stuck_faults
+	[ -n "$repeated" ] || stuck_faults
 else
 	slow_faults uffd 5 $((20 * soak))
 	[[ " ${rungs[*]} " != *' perf-event '* ]] || skipped_faults
-	slow_faults 'uffd, many at once' 20 -t 512 $((3072 * soak))
+	on 6.1 slow_faults 'uffd, many at once' 20 -t 512 $((3072 * soak))
 	fast_faults user write
-	fast_faults user read -r
-	fast_faults kernel write -s kernel
-	fast_faults kernel read -s kernel -r
+	on 6.1 fast_faults user read -r
+	on 6.12 fast_faults kernel write -s kernel
+	on 6.12 fast_faults kernel read -s kernel -r
 	cold_faults
-	huge_faults
-	gup_faults
-	gup_faults -r
-	mixed_faults
+	on 6.12 huge_faults
+	on 6.1 gup_faults
+	on 6.12 gup_faults -r
+	on 6.1 mixed_faults
 	stuck_faults
-	refused_splits
+	on 6.12 refused_splits
 fi

@@ -376,9 +376,9 @@ woken_in_the_window() {
 all_waits() {
 	long_waits
 	crowd $((4 * $(nproc))) "$soak"
-	crowd -t 3 $((2 * $(nproc))) "$soak"
+	on 6.12 crowd -t 3 $((2 * $(nproc))) "$soak"
 	if make_cgroups; then
-		filters
+		on 6.1 filters
 	else
 		skip 'runqlat: filters' 'no cgroup v2 can be made here'
 	fi
@@ -386,8 +386,8 @@ all_waits() {
 	woken_in_the_window
 	all_shapes
 	if chrt -f 1 true 2>/dev/null; then
-		joined_waits
-		open_wait
+		on 6.12 joined_waits
+		on 6.1 open_wait
 	else
 		skip 'runqlat: joined waits, and one without an end' 'no SCHED_FIFO here'
 	fi
@@ -395,7 +395,7 @@ all_waits() {
 
 if ! rungs runqlat; then
 	:
-elif [ -n "${LATSCOPE_COMPACT-}" ]; then
+elif [ -n "${compact-}" ]; then
 	long_waits
 	decile_waits idle 60
 	summed_waits repin 20

@@ -140,10 +140,10 @@ all_shapes() {
 
 	[ -z "${LATSCOPE_VM-}" ] || times=1
 	decile_waits idle $((60 * times)) # the run queue's clock stands still from such a wakeup to the switch
-	decile_waits half $((60 * times))
-	decile_waits over $((20 * times))
-	summed_waits over $((20 * times))
+	on 6.12 decile_waits half $((60 * times))
+	on 6.1 decile_waits over $((20 * times))
+	on 6.12 summed_waits over $((20 * times))
 	summed_waits repin $((20 * times))
-	summed_waits lazy $((20 * times))
-	peers
+	on 6.12 summed_waits lazy $((20 * times))
+	on 6.1 peers
 }

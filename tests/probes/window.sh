@@ -429,6 +429,16 @@ judge_books() {
 	done <"$w/books"
 }
 
+# ---- which tests ----
+
+# on SERIES COMMAND...: the long tests run in the VM on two kernels. What does not depend on the kernel is done on one of
+# them, but under soak on both.
+on() {
+	if [ -n "${LATSCOPE_SOAK-}" ] || [ "${LATSCOPE_VM:-$1}" = "$1" ]; then
+		"${@:2}"
+	fi
+}
+
 # ---- verdicts ----
 
 # within DESC LOW VALUE HIGH: a test

@@ -1,4 +1,4 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Each method of the probes against one known latency, on arm64.
-exec "$(dirname "$0")/../probes/in-vm" 6.12-arm64 compact
+exec "$(dirname "$0")/../probes/in-vm" 6.12-arm64 '' 'none lazy full'
