@@ -10,9 +10,11 @@ struct start {
 	__u64 use; /* of a request: its start_time_ns; else 0 */
 };
 
+/* The sums of clocks may wrap, their differences do not. */
 struct sum {
 	__u64 count;
-	__u64 sum_ns;
+	__u64 starts_ns;
+	__u64 ends_ns;
 	__u64 max_ns;
 };
 
@@ -42,16 +44,28 @@ static __always_inline void begin(__u64 key, __u64 use)
 		__sync_fetch_and_add(&lost, 1);
 }
 
+/*
+ * A task that is preempted on its way to sleep waits already when it is woken up: its wait goes on.
+ * The start of a task that runs goes at its next switch.
+ */
+static __always_inline void wake(struct task_struct *task)
+{
+	__u64 tid = BPF_CORE_READ(task, pid);
+
+	if (!bpf_map_lookup_elem(&starts, &tid))
+		begin(tid, 0);
+}
+
 static __always_inline void end(__u64 key, __u64 use, __u64 to)
 {
 	struct start *start = bpf_map_lookup_elem(&starts, &key);
 	struct sum *sum, none = {};
+	__u64 now = bpf_ktime_get_ns(), from;
 	bool known;
-	__u64 ns;
 
 	if (!start)
 		return;
-	ns = bpf_ktime_get_ns() - start->ns;
+	from = start->ns;
 	known = use <= start->use;
 	bpf_map_delete_elem(&starts, &key);
 	if (!known)
@@ -63,22 +77,23 @@ static __always_inline void end(__u64 key, __u64 use, __u64 to)
 		return;
 	}
 	__sync_fetch_and_add(&sum->count, 1);
-	__sync_fetch_and_add(&sum->sum_ns, ns);
-	if (ns > sum->max_ns)
-		sum->max_ns = ns;
+	__sync_fetch_and_add(&sum->starts_ns, from);
+	__sync_fetch_and_add(&sum->ends_ns, now);
+	if (now - from > sum->max_ns)
+		sum->max_ns = now - from;
 }
 
 SEC("raw_tp/sched_wakeup")
 int BPF_PROG(sched_wakeup, struct task_struct *task)
 {
-	begin(BPF_CORE_READ(task, pid), 0);
+	wake(task);
 	return 0;
 }
 
 SEC("raw_tp/sched_wakeup_new")
 int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 {
-	begin(BPF_CORE_READ(task, pid), 0);
+	wake(task);
 	return 0;
 }
 

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * capture sched|block: says "ready", captures until its standard input ends, and then prints a line
- * for each thread or disk: "ID COUNT SUM_NS MAX_NS", "lost N" for what found no room, and
+ * capture sched|block: says "ready" and captures. At a line on its standard input it attaches its
+ * programs a second time and says "ready" again. When its input ends, it prints a line for each
+ * thread or disk: "ID COUNT SUM_NS MAX_NS LEAST_NS MOST_NS UNLIKE", "lost N" for what found no room, and
  * "missed N" for what the kernel did not run it for.
+ *
+ * At one tracepoint, programs run in the order in which they were attached. So the clock of a
+ * program that was attached in between lies between our two clocks, and its sum between LEAST_NS
+ * and MOST_NS, whatever stops the CPU between two programs. UNLIKE is by how many events the two
+ * captures differ, as one has missed some; then LEAST_NS and MOST_NS are SUM_NS.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,7 +22,7 @@
 #include "capture.skel.h"
 
 struct sum {
-	uint64_t count, sum_ns, max_ns;
+	uint64_t count, starts_ns, ends_ns, max_ns;
 };
 
 static int attach(struct capture_bpf *skel, const char *what)
@@ -30,16 +38,38 @@ static int attach(struct capture_bpf *skel, const char *what)
 	return capture_bpf__load(skel) || capture_bpf__attach(skel);
 }
 
-static void print_sums(int map)
+/* The sum that is the least can be below 0, if each event is short. */
+static uint64_t time_between(uint64_t starts_ns, uint64_t ends_ns)
 {
-	uint64_t key, *last = NULL;
-	struct sum sum;
+	uint64_t ns = ends_ns - starts_ns;
 
-	while (!bpf_map_get_next_key(map, last, &key)) {
-		if (!bpf_map_lookup_elem(map, &key, &sum))
-			printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", key, sum.count,
-			       sum.sum_ns, sum.max_ns);
-		last = &key;
+	return (int64_t)ns < 0 ? 0 : ns;
+}
+
+static void print_sum(uint64_t key, const struct sum *early, const struct sum *late)
+{
+	const struct sum *other = late->count == early->count ? late : early;
+
+	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+	       "\n",
+	       key, early->count, time_between(early->starts_ns, early->ends_ns), early->max_ns,
+	       time_between(other->starts_ns, early->ends_ns),
+	       time_between(early->starts_ns, other->ends_ns),
+	       late->count > early->count ? late->count - early->count
+					  : early->count - late->count);
+}
+
+static void print_sums(int map, int late_map)
+{
+	struct sum sum, late;
+	uint64_t key, *last = NULL;
+
+	for (; !bpf_map_get_next_key(map, last, &key); last = &key) {
+		if (bpf_map_lookup_elem(map, &key, &sum))
+			continue;
+		if (bpf_map_lookup_elem(late_map, &key, &late))
+			late = (struct sum){ 0 };
+		print_sum(key, &sum, &late);
 	}
 }
 
@@ -60,21 +90,38 @@ static uint64_t missed(const struct capture_bpf *skel)
 	return all;
 }
 
-int main(int argc, char **argv)
+static struct capture_bpf *begin(const char *what)
 {
 	struct capture_bpf *skel = capture_bpf__open();
-	char ignored[64];
 
-	if (argc != 2 || !skel || attach(skel, argv[1])) {
-		fprintf(stderr, "usage: capture sched|block, as root\n");
-		return 1;
+	if (!skel || attach(skel, what)) {
+		fprintf(stderr, "cannot load or attach the programs: %s\n", strerror(errno));
+		exit(1);
 	}
 	printf("ready\n");
 	fflush(stdout);
+	return skel;
+}
+
+int main(int argc, char **argv)
+{
+	struct capture_bpf *early, *late;
+	char ignored[64];
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: capture sched|block\n");
+		return 2;
+	}
+	early = begin(argv[1]);
+	if (read(STDIN_FILENO, ignored, sizeof(ignored)) <= 0)
+		return 2;
+	late = begin(argv[1]);
 	while (read(STDIN_FILENO, ignored, sizeof(ignored)) > 0)
 		;
-	capture_bpf__detach(skel);
-	print_sums(bpf_map__fd(skel->maps.sums));
-	printf("lost %" PRIu64 "\nmissed %" PRIu64 "\n", (uint64_t)skel->bss->lost, missed(skel));
+	capture_bpf__detach(late);
+	capture_bpf__detach(early);
+	print_sums(bpf_map__fd(early->maps.sums), bpf_map__fd(late->maps.sums));
+	printf("lost %" PRIu64 "\nmissed %" PRIu64 "\n",
+	       (uint64_t)(early->bss->lost + late->bss->lost), missed(early) + missed(late));
 	return 0;
 }

@@ -17,7 +17,7 @@ hotplug() {
 }
 
 torture_sched() {
-	local rung cgroup='' plug='' excess=''
+	local rung cgroup='' plug='' excess='' own_clock
 
 	rungs runqlat stamps tp_btf raw_tp || return
 	[ ! -w /sys/fs/cgroup/cgroup.subtree_control ] || cgroup=/sys/fs/cgroup/latscope-torture
@@ -25,6 +25,7 @@ torture_sched() {
 	[ -z "${LATSCOPE_VM-}" ] || echo +cpu 2>/dev/null >/sys/fs/cgroup/cgroup.subtree_control
 	begin_capture sched
 	begin_recorders runqlat --by thread --max-keys 16384
+	end_beginning
 	if [ -n "${LATSCOPE_VM-}" ] && [ $((seed % 2)) = 1 ]; then
 		hotplug $((ms / 1000 + 1)) &
 		plug=$!
@@ -37,6 +38,8 @@ torture_sched() {
 	[ -z "$cgroup" ] || rmdir "$cgroup"/* "$cgroup" 2>/dev/null
 	is "sched, seed $seed: the capture lost nothing" "$(grep lost "$w/capture")" 'lost 0'
 	for rung in "${rungs[@]}"; do
+		own_clock=yes
+		[ "$rung" != stamps ] || own_clock=''
 		keys "$rung" thread run_queue >"$w/$rung.keys"
 		# This kernel has hidden switches from BPF. The scheduler's stamps know of these waits, the capture does not.
 		excess=$(query "$rung" "SELECT sum(count) FROM acct WHERE metric = 1 AND name = 'joined' HAVING sum(count) > 0")
