@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "names.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -13,13 +14,83 @@
 #include "by.h"
 #include "cgroups.h"
 #include "clean.h"
+#include "grow.h"
 
 #define MINOR_BITS 20 /* of the kernel's own dev_t, which the ids are */
+
+struct disk {
+	uint64_t id;
+	char name[RUN_NAME];
+};
 
 struct names {
 	char *root;
 	struct cgroups *cgroups; /* NULL: no cgroup2 here */
+	/*
+	 * Every disk seen so far. A disk can go before its requests are reported, and its number can
+	 * then be another disk's: the first name stays.
+	 */
+	struct disk *disks;
+	size_t nr_disks;
 };
+
+/* /sys/dev/block/8:0 is a link that ends in the disk's name. */
+static bool read_disk(const struct names *names, uint64_t id, char out[RUN_NAME])
+{
+	unsigned int major = (unsigned int)(id >> MINOR_BITS);
+	unsigned int minor = (unsigned int)(id & ((1U << MINOR_BITS) - 1));
+	char path[PATH_MAX], target[PATH_MAX];
+	const char *last;
+	ssize_t len;
+
+	snprintf(out, RUN_NAME, "%u:%u", major, minor);
+	snprintf(path, sizeof(path), "%s/sys/dev/block/%u:%u", names->root, major, minor);
+	len = readlink(path, target, sizeof(target) - 1);
+	if (len <= 0)
+		return false;
+	target[len] = '\0';
+	last = strrchr(target, '/');
+	clean__text(out, RUN_NAME, last ? last + 1 : target);
+	return true;
+}
+
+static void name_disk(struct names *names, uint64_t id, char out[RUN_NAME])
+{
+	struct disk *disks;
+
+	for (size_t i = 0; i < names->nr_disks; i++) {
+		if (names->disks[i].id == id) {
+			memcpy(out, names->disks[i].name, RUN_NAME);
+			return;
+		}
+	}
+	if (!read_disk(names, id, out))
+		return;
+	disks = grow__one(names->disks, names->nr_disks, sizeof(*disks));
+	if (!disks) /* then it is read again */
+		return;
+	names->disks = disks;
+	disks[names->nr_disks].id = id;
+	memcpy(disks[names->nr_disks++].name, out, RUN_NAME);
+}
+
+/* Keeps the names of the disks that are there now. */
+static void learn_disks(struct names *names)
+{
+	char path[PATH_MAX], name[RUN_NAME];
+	unsigned int major, minor;
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/sys/dev/block", names->root);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		if (sscanf(entry->d_name, "%u:%u", &major, &minor) == 2)
+			name_disk(names, (uint64_t)major << MINOR_BITS | minor, name);
+	}
+	if (dir)
+		closedir(dir);
+}
 
 int names__new(struct names **names, const char *root)
 {
@@ -35,6 +106,7 @@ int names__new(struct names **names, const char *root)
 	err = cgroups__new(&made->cgroups, root);
 	if (err == -ENOMEM)
 		goto err_free_root;
+	learn_disks(made);
 	*names = made;
 	return 0;
 
@@ -50,27 +122,9 @@ void names__free(struct names *names)
 	if (!names)
 		return;
 	cgroups__free(names->cgroups);
+	free(names->disks);
 	free(names->root);
 	free(names);
-}
-
-/* /sys/dev/block/8:0 is a link that ends in the disk's name. */
-static void name_disk(const struct names *names, uint64_t id, char out[RUN_NAME])
-{
-	unsigned int major = (unsigned int)(id >> MINOR_BITS);
-	unsigned int minor = (unsigned int)(id & ((1U << MINOR_BITS) - 1));
-	char path[PATH_MAX], target[PATH_MAX];
-	const char *last;
-	ssize_t len;
-
-	snprintf(out, RUN_NAME, "%u:%u", major, minor);
-	snprintf(path, sizeof(path), "%s/sys/dev/block/%u:%u", names->root, major, minor);
-	len = readlink(path, target, sizeof(target) - 1);
-	if (len <= 0)
-		return;
-	target[len] = '\0';
-	last = strrchr(target, '/');
-	clean__text(out, RUN_NAME, last ? last + 1 : target);
 }
 
 /* Of a path too long the end says more than the beginning. */

@@ -122,6 +122,18 @@ static void names_of_disks(void **state)
 	assert_string_equal(name_of(LAT_BY_DISK, 0, NULL), "0:0");
 }
 
+/* Its requests are reported after it has gone, when another disk has its number. */
+static void a_disk_that_is_gone_keeps_its_name(void **state)
+{
+	(void)state;
+	assert_int_equal(unlink(unit_path(dir, "sys/dev/block/8:0")), 0);
+	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20, NULL), "sda");
+	unit_link(dir, "sys/dev/block/8:0", "../../devices/pci/block/sdx");
+	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20, NULL), "sda");
+	unit_link(dir, "sys/dev/block/8:48", "../../devices/pci/block/sdy");
+	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 48, NULL), "sdy");
+}
+
 static void disks_by_name(void **state)
 {
 	static const char *const unknown[] = { "",   "sdz", "odd",   "../sda",	     ".",
@@ -200,10 +212,15 @@ static void no_cgroup2_is_no_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dimensions_both_ways), cmocka_unit_test(bad_lists_are_refused),
-		cmocka_unit_test(names_of_keys),	cmocka_unit_test(names_of_disks),
-		cmocka_unit_test(disks_by_name),	cmocka_unit_test(cgroup_names),
-		cmocka_unit_test(cgroups_by_path),	cmocka_unit_test(no_cgroup2_is_no_error),
+		cmocka_unit_test(dimensions_both_ways),
+		cmocka_unit_test(bad_lists_are_refused),
+		cmocka_unit_test(names_of_keys),
+		cmocka_unit_test(names_of_disks),
+		cmocka_unit_test(disks_by_name),
+		cmocka_unit_test(cgroup_names),
+		cmocka_unit_test(cgroups_by_path),
+		cmocka_unit_test(no_cgroup2_is_no_error),
+		cmocka_unit_test(a_disk_that_is_gone_keeps_its_name),
 	};
 
 	return cmocka_run_group_tests_name("names", tests, make_tree, remove_tree);
