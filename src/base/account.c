@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +120,13 @@ static int read_waits(struct account *account, FILE *file, char why[RUN_TEXT])
 	return account->parts ? 0 : fail(why, -ENODATA, "it has no CPU");
 }
 
-/* Of a file with one number; -1: it has none. */
+/* A disk was removed: its files are not there, or no longer readable. */
+static bool is_gone(int err)
+{
+	return err == ENOENT || err == ENODEV;
+}
+
+/* Of a file with one number; -1: it has none. errno is 0 if it could be read. */
 static long read_number(const char *root, const char *disk, const char *name)
 {
 	char path[PATH_MAX];
@@ -130,6 +137,7 @@ static long read_number(const char *root, const char *disk, const char *name)
 	file = open_kernel_file(root, path);
 	if (!file)
 		return -1;
+	errno = 0;
 	if (fscanf(file, "%ld", &value) != 1)
 		value = -1;
 	fclose(file);
@@ -145,16 +153,21 @@ static int add_disk(struct account *account, const char *root, const char *disk,
 	static const int counts[] = { 0, 4, 11, 15 }, times[] = { 3, 7, 14, 16 };
 	unsigned long long fields[17] = { 0 };
 	char path[PATH_MAX];
+	bool gone;
 	int nr = 0;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/sys/block/%s/stat", disk);
 	file = open_kernel_file(root, path);
 	if (!file)
-		return cannot_open(why);
+		return is_gone(errno) ? 0 : cannot_open(why);
+	errno = 0;
 	while (nr < 17 && fscanf(file, "%llu", &fields[nr]) == 1)
 		nr++;
+	gone = is_gone(errno);
 	fclose(file);
+	if (gone)
+		return 0;
 	for (int i = 0; i < 4; i++) {
 		account->events += fields[counts[i]];
 		account->ns += fields[times[i]] * NSEC_PER_MSEC;
@@ -163,7 +176,10 @@ static int add_disk(struct account *account, const char *root, const char *disk,
 	return nr < 17 ? fail(why, -ENODATA, "%s has no flushes in it", disk) : 0;
 }
 
-/* A disk that comes back under the same name has another inode, and counts from 0. */
+/*
+ * A disk that comes back under the same name has another inode, and counts from 0. One that is
+ * removed while its files are read is left out.
+ */
 static int take_disk(struct account *account, const char *root, const char *disk,
 		     char why[RUN_TEXT])
 {
@@ -174,7 +190,9 @@ static int take_disk(struct account *account, const char *root, const char *disk
 	if (stat(path, &st)) /* it has no requests of its own */
 		return 0;
 	if (read_number(root, disk, "queue/iostats") != 1)
-		return fail(why, -ENODATA, "%s keeps no account (queue/iostats)", disk);
+		return is_gone(errno)
+			       ? 0
+			       : fail(why, -ENODATA, "%s keeps no account (queue/iostats)", disk);
 	mix(&account->parts, st.st_ino);
 	return add_disk(account, root, disk, why);
 }

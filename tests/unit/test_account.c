@@ -146,6 +146,23 @@ static void test_a_disk_that_was_replaced_is_noticed(void **state)
 	assert_true(account.parts != before.parts);
 }
 
+/* It goes between the reading of the directory, and of its files. */
+static void test_a_disk_that_goes_meanwhile_is_left_out(void **state)
+{
+	struct account before;
+
+	(void)state;
+	add_disk("sda", "1\n", STAT);
+	assert_int_equal(read_kind(ACCOUNT_REQUESTS), 0);
+	before = account;
+	unit_write(dir, "sys/block/sdb/mq/0/cpu_list", "0\n");
+	assert_int_equal(read_kind(ACCOUNT_REQUESTS), 0);
+	assert_int_equal(account.events, before.events);
+	unit_write(dir, "sys/block/sdb/queue/iostats", "1\n");
+	assert_int_equal(read_kind(ACCOUNT_REQUESTS), 0);
+	assert_int_equal(account.events, before.events);
+}
+
 static void test_disks_without_requests_are_no_account(void **state)
 {
 	(void)state;
@@ -204,6 +221,7 @@ int main(void)
 		IN_DIR(test_requests_of_all_kinds_and_disks_are_summed),
 		IN_DIR(test_a_disk_without_account_spoils_the_sum),
 		IN_DIR(test_a_disk_that_was_replaced_is_noticed),
+		IN_DIR(test_a_disk_that_goes_meanwhile_is_left_out),
 		IN_DIR(test_disks_without_requests_are_no_account),
 		cmocka_unit_test(test_ranges_that_touch_agree),
 		cmocka_unit_test(test_too_few_and_too_many_both_disagree),
