@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # seed, ms, w and so on are tests/torture/run's
+# shellcheck disable=SC2034,SC2154 # own_clock, seed, ms, w and so on are tests/torture/run's
 # iolat, by disk, against the capture: random jobs of fio on whatever disks can be made here, and on file systems,
 # partitions and mappings on them.
 
@@ -74,15 +74,36 @@ work_on_all() {
 	for i in "${!disks[@]}"; do
 		work "$i" &
 		jobs+=($!)
+		[ "${ways[i]}" != replugged ] || {
+			replug "${disks[i]}" $((ms / 1000 + 1)) &
+			jobs+=($!)
+		}
 	done
 	wait "${jobs[@]}"
 	for i in "${!disks[@]}"; do
-		blockdev --flushbufs "${disks[i]}"
+		[ "${ways[i]}" = replugged ] || blockdev --flushbufs "${disks[i]}"
 	done
 }
 
+# The disk is gone, its recorders are not. Its number then is that of whichever disk has come under it.
+compare_only() {
+	grep -w "${scsi##*/}" "$w/disks" | head -1 >"$w/number"
+	keys only disk device >"$w/only.keys"
+	ok "block, seed $seed: --disk: as many as captured" \
+		same_count "$w/only.keys" "$w/capture" "$w/number" "$(said_missing only)"
+	ok "block, seed $seed: --disk: balances" balanced only
+	is "block, seed $seed: --disk: is not checked against disks that went" \
+		"$(query only 'SELECT DISTINCT why FROM kernel_check')" 'disks came or went meanwhile'
+}
+
+# named RUNG: each disk that was there has its name, though it may be gone
+named() {
+	query "$1" "SELECT key, name FROM series WHERE split = 'disk' AND metric = 1" | sort >"$w/named"
+	sort -u "$w/disks" | join -j 1 - "$w/named" | awk '$2 != $3 { wrong = 1; print } END { exit wrong || !NR }'
+}
+
 torture_block() {
-	local rung own_clock disks targets ways picked job tool tools=(fio)
+	local rung own_clock scsi disks targets ways picked job tool tools=(fio)
 
 	[ -z "${LATSCOPE_VM-}" ] || tools+=(dmsetup sfdisk mkfs.xfs mkfs.btrfs)
 	for tool in "${tools[@]}"; do
@@ -100,10 +121,12 @@ torture_block() {
 	}
 	begin_capture block
 	begin_recorders iolat --by disk
+	[ -z "$scsi" ] || begin_only iolat --disk "$scsi" --by disk
 	end_beginning
 	work_on_all
 	end_recorders
 	end_capture
+	[ -z "${LATSCOPE_VM-}" ] || ok "block, seed $seed: nothing stays attached" eventually nothing_attached
 	[ ! -e "$w/types" ] || diag "$(<"$w/types")"
 	is "block, seed $seed: the capture lost nothing" "$(grep lost "$w/capture")" 'lost 0'
 	for rung in "${rungs[@]}"; do
@@ -115,6 +138,8 @@ torture_block() {
 		ok "block, seed $seed: $rung: as many as captured" \
 			same_count "$w/$rung.keys" "$w/capture" "$w/disks" "$(said_missing "$rung")"
 		ok "block, seed $seed: $rung: balances" balanced "$rung"
+		ok "block, seed $seed: $rung: disks have their names" named "$rung"
 	done
+	[ -z "$scsi" ] || compare_only
 	unmake_disks
 }

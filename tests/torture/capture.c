@@ -48,15 +48,19 @@ static uint64_t time_between(uint64_t starts_ns, uint64_t ends_ns)
 
 static void print_sum(uint64_t key, const struct sum *early, const struct sum *late)
 {
-	const struct sum *other = late->count == early->count ? late : early;
+	uint64_t least_ns = time_between(late->starts_ns, early->ends_ns);
+	uint64_t most_ns = time_between(early->starts_ns, late->ends_ns);
+	uint64_t ns = time_between(early->starts_ns, early->ends_ns);
+	uint64_t unlike = late->count > early->count ? late->count - early->count
+						     : early->count - late->count;
 
+	if (!unlike && least_ns > most_ns) /* as many, but not the same */
+		unlike = 1;
+	if (unlike)
+		least_ns = most_ns = ns;
 	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
 	       "\n",
-	       key, early->count, time_between(early->starts_ns, early->ends_ns), early->max_ns,
-	       time_between(other->starts_ns, early->ends_ns),
-	       time_between(early->starts_ns, other->ends_ns),
-	       late->count > early->count ? late->count - early->count
-					  : early->count - late->count);
+	       key, early->count, ns, early->max_ns, least_ns, most_ns, unlike);
 }
 
 static void print_sums(int map, int late_map)

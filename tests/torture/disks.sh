@@ -16,7 +16,7 @@ note_number() {
 	local major minor
 
 	IFS=: read -r major minor <"/sys/block/${1##*/}/dev"
-	echo $((major << 20 | minor)) >>"$w/disks" # as the capture has it
+	echo $((major << 20 | minor)) "${1##*/}" >>"$w/disks" # as the capture has it
 }
 
 # add_disk DEVICE [WAY]: a disk to compare, what the work is done to, and how
@@ -59,7 +59,9 @@ make_scsi() {
 		every_nth=$((RANDOM % 50 + 10)) opts="$opts" || return
 	made+=('rmmod scsi_debug')
 	eventually scsi_disk >/dev/null
-	add_disk "$(scsi_disk)"
+	scsi=$(scsi_disk)
+	# A file system would have the kernel warn when its disk goes.
+	if [ $((seed % 2)) = 1 ]; then add_disk "$scsi" replugged; else add_disk "$scsi"; fi
 }
 
 # scsi_disk: prints the device; fails if there is none
@@ -68,6 +70,37 @@ scsi_disk() {
 
 	dir=$(compgen -G '/sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*') && [ -b "/dev/${dir##*/}" ] &&
 		echo "/dev/${dir##*/}"
+}
+
+# scsi_host: its directory
+scsi_host() { compgen -G '/sys/bus/pseudo/drivers/scsi_debug/adapter*/host*'; }
+
+# rescan: the host of scsi_debug finds its disk again, under the same number or, if something still has that, another
+rescan() {
+	local host
+
+	host=$(scsi_host) && echo '- - -' >"/sys/class/scsi_host/${host##*/}/scan" && eventually scsi_disk >/dev/null
+}
+
+# replug DISK SECONDS: the disk is deleted amid its requests and found again, several times, with requests each time. In
+# the end it is gone. It draws numbers of its own, as every subshell must.
+replug() {
+	local disk=$1 end=$((SECONDS + $2)) rest
+
+	RANDOM=$(((seed * 8 + 7) & 32767))
+	sleep 1 # of the work that runs on the disk
+	while :; do
+		rest=0.$((RANDOM % 5 + 1))
+		dd if=/dev/zero of="$disk" bs=4k oflag=direct seek=$((RANDOM % 4096)) count=2000 2>>"$w/dd" &
+		dd if="$disk" of=/dev/null bs=64k iflag=direct skip=$((RANDOM % 256)) 2>>"$w/dd" &
+		sleep "$rest"
+		echo 1 >"/sys/block/${disk##*/}/device/delete"
+		wait
+		[ $SECONDS -lt $end ] || break
+		rescan || return
+		disk=$(scsi_disk)
+		note_number "$disk"
+	done
 }
 
 mapper() { dmsetup --noudevrules --noudevsync "$@"; }
@@ -104,7 +137,7 @@ stack() {
 	none) return ;;
 	partition)
 		ok "block, seed $seed: a partition on $disk" partition "$disk"
-		made+=("sfdisk -q --delete $disk")
+		[ "${ways[$1]}" = replugged ] || made+=("sfdisk -q --delete $disk")
 		targets[$1]=$(partition_of "$disk")
 		;;
 	*)
@@ -112,7 +145,7 @@ stack() {
 		ok "block, seed $seed: dm-$picked on $disk" mapper create "$name" "$w/table"
 		made+=("mapper remove $name")
 		targets[$1]=/dev/$(mapper info -c --noheadings -o blkdevname "$name")
-		[ "$picked" != flakey ] || ways[$1]=raw
+		[ "$picked" != flakey ] || [ "${ways[$1]}" != any ] || ways[$1]=raw
 		;;
 	esac
 }
@@ -120,7 +153,7 @@ stack() {
 make_disks() {
 	local i
 
-	disks=() targets=() ways=() made=()
+	disks=() targets=() ways=() made=() scsi=''
 	: >"$w/disks"
 	[ -z "${LATSCOPE_VM-}" ] || modprobe loop
 	make_loop
@@ -132,7 +165,7 @@ make_disks() {
 	make_scsi
 	is "block, seed $seed: all disks are there" ${#disks[@]} 4
 	for i in "${!disks[@]}"; do
-		[ "${ways[i]}" != any ] || stack "$i"
+		[[ ${ways[i]} != @(any|replugged) ]] || stack "$i"
 	done
 	diag "$(paste -d ' ' <(printf '%s\n' "${targets[@]}") <(printf '%s\n' "${ways[@]}") | tr '\n' ';')"
 }

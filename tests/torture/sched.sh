@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # seed, ms, w and so on are tests/torture/run's
+# shellcheck disable=SC2034,SC2154 # own_clock, seed, ms, w and so on are tests/torture/run's
 # runqlat, by thread, against the capture.
 
 # hotplug SECONDS: the last CPU goes, and comes back
