@@ -2,7 +2,8 @@
 /*
  * mm SEED MS DIR [CGROUP]: processes that do to their memory whatever the seed says, for so long,
  * with files in DIR and, if given, within CGROUP and its memory.high. Prints a line for every
- * process: "PID FAULTS GUP FAILED WAIT_NS EXEC". FAULTS are the kernel's count (wait4), GUP those
+ * process: "PID FAULTS GUP FAILED WAIT_NS EXEC", and in the end "major N": how many of all faults in
+ * CGROUP the kernel counts as major. This process's own memory is locked: it has none. FAULTS are the kernel's count (wait4), GUP those
  * of them that no exception caused, FAILED those that ended in SIGBUS and that the kernel does not
  * count, WAIT_NS is how long they waited for userfaultfd at least. EXEC 1: it became another
  * program, so GUP is not known.
@@ -37,7 +38,7 @@
 
 struct record {
 	pid_t pid;
-	long faults; /* of itself and of those it waited for */
+	long faults, major; /* of itself and of those it waited for */
 	pid_t parent;
 	long gup, failed;
 	uint64_t wait_ns;
@@ -81,6 +82,7 @@ static void collect(struct record *record, pid_t pid)
 			return;
 	}
 	record->faults = usage.ru_minflt + usage.ru_majflt;
+	record->major = usage.ru_majflt;
 }
 
 static int open_count(uint64_t config)
@@ -441,10 +443,44 @@ static void act_remap(struct actor *self)
 	munmap(moved, 2 * pages * PAGE);
 }
 
+/* Until the last page is on the swap alone, for at most 100 ms: the kernel writes at its leisure. */
+static void page_out(char *at, size_t pages)
+{
+	const struct timespec rest = { .tv_nsec = 5000000 };
+	unsigned char resident = 1;
+
+	for (unsigned int i = 0; i < 20 && resident & 1; i++) {
+		madvise(at, pages * PAGE, MADV_PAGEOUT);
+		nanosleep(&rest, NULL);
+		mincore(at + (pages - 1) * PAGE, PAGE, &resident);
+	}
+}
+
+/*
+ * The kernel writes these pages to swap, where there is some, and reads them when they are touched
+ * again. In a shared mapping they are the tmpfs's.
+ */
+static void act_swapped(struct actor *self)
+{
+	size_t pages = 8 * some_pages(self);
+	char *at = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
+			MAP_ANONYMOUS | (draw_below(&self->seed, 3) ? MAP_PRIVATE : MAP_SHARED), -1,
+			0);
+
+	if (at == MAP_FAILED)
+		return;
+	for (unsigned int rounds = 1 + draw_below(&self->seed, 3); rounds; rounds--) {
+		touch(at, pages, true);
+		page_out(at, pages);
+		touch(at, pages, draw_below(&self->seed, 2));
+	}
+	munmap(at, pages * PAGE);
+}
+
 static void (*const acts[])(struct actor *self) = {
 	act_anonymous, act_anonymous, act_gup,	 act_huge,    act_file,
 	act_truncated, act_fork,      act_exec,	 act_threads, act_remote,
-	act_userfault, act_stack,     act_remap, act_shared,
+	act_userfault, act_stack,     act_remap, act_shared,  act_swapped,
 };
 
 static void run_actor(struct actor *self, unsigned int number)
@@ -453,6 +489,8 @@ static void run_actor(struct actor *self, unsigned int number)
 	draw(&self->seed);
 	self->minor = open_count(PERF_COUNT_SW_PAGE_FAULTS_MIN);
 	self->major = open_count(PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+	if (number == 0) /* or it might not be drawn */
+		act_swapped(self);
 	while (now_ns() < self->until_ns)
 		acts[draw_below(&self->seed, sizeof(acts) / sizeof(acts[0]))](self);
 	exit(0);
@@ -494,6 +532,7 @@ int main(int argc, char **argv)
 	struct record *records[ACTORS];
 	struct actor actor = { 0 };
 	pid_t pids[ACTORS];
+	long major = 0;
 
 	if (argc < 4) {
 		fprintf(stderr, "usage: mm SEED MS DIR [CGROUP]\n");
@@ -503,6 +542,7 @@ int main(int argc, char **argv)
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (actor.shared == MAP_FAILED)
 		return 1;
+	mlockall(MCL_CURRENT | MCL_FUTURE);
 	if (argc > 4)
 		join_cgroup(argv[4]);
 	actor.dir = argv[3];
@@ -517,5 +557,8 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; i < ACTORS; i++)
 		collect(records[i], pids[i]);
 	print_records(actor.shared);
+	for (unsigned int i = 0; i < ACTORS; i++)
+		major += records[i]->major;
+	printf("major %ld\n", major);
 	return 0;
 }

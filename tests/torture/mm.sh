@@ -12,6 +12,7 @@ faults_agree() {
 	[ "$1" != perf-event ] || slack=2 # of the workload's own count of GUP: two numbers that are not read at once
 	awk -v rung="$1" -v slack="$slack" -v missing="$missing" '
 		FILENAME == ARGV[1] { events[$1] = $2; sum[$1] = $3; next }
+		$1 == "major" { next }
 		{
 			wanted = rung == "perf-event" ? $2 - $3 : $2 + $4
 			if (rung == "perf-event" && $6)
@@ -38,10 +39,62 @@ faults_agree() {
 		}' "$w/$1.keys" "$w/processes"
 }
 
+# make_swap: sets $swap to a disk of its own, on which this kernel swaps from now on
+make_swap() {
+	local way=$((RANDOM % 3))
+
+	case $way in
+	0) modprobe zram num_devices=1 && echo 128M >/sys/block/zram0/disksize && swap=/dev/zram0 ;;
+	1) modprobe brd rd_nr=1 rd_size=131072 && swap=/dev/ram0 ;;
+	2)
+		modprobe sd_mod && modprobe scsi_debug dev_size_mb=128 ndelay=$((RANDOM * 20)) &&
+			eventually scsi_disk >/dev/null && swap=$(scsi_disk)
+		;;
+	esac && mkswap "$swap" >/dev/null && swapon "$swap"
+}
+
+# press CGROUP: takes memory from it until killed. What a disk has got as swap stays in memory, too, until it is short.
+press() {
+	while sleep 0.1; do
+		echo 8M 2>/dev/null >"$1/memory.reclaim"
+	done
+}
+
+# swap_anew SECONDS: all that is in the swap is read back amid the work, and there is swap again
+swap_anew() {
+	sleep "$1"
+	swapoff "$swap"
+	sleep 0.2
+	swapon "$swap"
+}
+
+unmake_swap() {
+	swapoff "$swap" && case $swap in
+	*zram*) rmmod zram ;;
+	*ram*) rmmod brd ;;
+	*) rmmod scsi_debug ;;
+	esac
+}
+
+# major_agree: as many major faults as the kernel counts for the processes of the cgroup, and some from swap
+major_agree() {
+	local ours theirs missing
+
+	ours=$(query only "SELECT sum(sums.count) FROM series JOIN sums ON sums.series = series.id
+		WHERE series.split = 'type' AND series.name = 'major'")
+	theirs=$(sed -n 's/^major //p' "$w/processes")
+	missing=$(said_missing only)
+	echo "${ours:-0}, the kernel counts $theirs; $missing are said to be missing; $(($(swapped_in) - $1)) pages swapped in"
+	[ "$theirs" -gt 0 ] && [ $((theirs - ours)) -le "$missing" ] && [ "$ours" -le "$theirs" ] && [ "$(swapped_in)" -gt "$1" ]
+}
+
+swapped_in() { sed -n 's/^pswpin //p' /proc/vmstat; }
+
 torture_mm() {
-	local rung metric cgroup=''
+	local rung metric cgroup='' swap='' before='' anew='' press
 
 	rungs memlat fentry kprobe perf-event || return
+	RANDOM=$((seed & 32767))
 	[ -z "${LATSCOPE_VM-}" ] || echo 8 >/proc/sys/vm/nr_hugepages
 	[ -z "${LATSCOPE_VM-}" ] || echo +memory 2>/dev/null >/sys/fs/cgroup/cgroup.subtree_control
 	if grep -qsw memory /sys/fs/cgroup/cgroup.controllers; then
@@ -50,9 +103,29 @@ torture_mm() {
 		echo 64M 2>/dev/null >"$cgroup/memory.high"
 	fi
 	begin_recorders memlat --by process --max-keys 16384
+	if [ -n "${LATSCOPE_VM-}" ] && [ $((seed % 2)) = 0 ]; then
+		make_swap
+		is "mm, seed $seed: there is swap" $? 0
+		before=$(swapped_in)
+		begin_only memlat --cgroup "$cgroup" --by type
+		swap_anew $((ms / 2000)).$((RANDOM % 10)) &
+		anew=$!
+		press "$cgroup" &
+		press=$!
+		diag "swap on $swap"
+	fi
 	"$here/mm" "$seed" "$ms" "$w" ${cgroup:+"$cgroup"} >"$w/processes"
 	is "mm, seed $seed: the workload ends" $? 0
+	[ -z "$anew" ] || {
+		kill "$press"
+		wait "$press" "$anew"
+	}
 	end_recorders
+	if [ -n "$anew" ]; then
+		ok "mm, seed $seed: major faults are those of the kernel" major_agree "$before"
+		diag "$(major_agree "$before")"
+		ok "mm, seed $seed: swap goes" unmake_swap
+	fi
 	[ -z "$cgroup" ] || rmdir "$cgroup" 2>/dev/null
 	for rung in "${rungs[@]}"; do
 		metric=$(query "$rung" 'SELECT name FROM metric WHERE id = 1')
