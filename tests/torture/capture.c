@@ -2,8 +2,8 @@
 /*
  * capture sched|block: says "ready" and captures. At a line on its standard input it attaches its
  * programs a second time and says "ready" again. When its input ends, it prints a line for each
- * thread or disk: "ID COUNT SUM_NS MAX_NS LEAST_NS MOST_NS UNLIKE", "lost N" for what found no room, and
- * "missed N" for what the kernel did not run it for.
+ * thread or disk: "ID COUNT SUM_NS MAX_NS LEAST_NS MOST_NS UNLIKE", "lost N" for what found no
+ * room, and "missed N" for what the kernel did not run it for.
  *
  * At one tracepoint, programs run in the order in which they were attached. So the clock of a
  * program that was attached in between lies between our two clocks, and its sum between LEAST_NS

@@ -2,11 +2,11 @@
 /*
  * mm SEED MS DIR [CGROUP]: processes that do to their memory whatever the seed says, for so long,
  * with files in DIR and, if given, within CGROUP and its memory.high. Prints a line for every
- * process: "PID FAULTS GUP FAILED WAIT_NS EXEC", and in the end "major N": how many of all faults in
- * CGROUP the kernel counts as major. This process's own memory is locked: it has none. FAULTS are the kernel's count (wait4), GUP those
- * of them that no exception caused, FAILED those that ended in SIGBUS and that the kernel does not
- * count, WAIT_NS is how long they waited for userfaultfd at least. EXEC 1: it became another
- * program, so GUP is not known.
+ * process: "PID FAULTS GUP FAILED WAIT_NS EXEC", and in the end "major N": how many of all faults
+ * in CGROUP the kernel counts as major. This process locks its own memory: it has none. FAULTS are
+ * the kernel's count (wait4), GUP those of them that no exception caused, FAILED those that ended
+ * in SIGBUS and that the kernel does not count, WAIT_NS is how long they waited for userfaultfd at
+ * least. EXEC 1: it became another program, so GUP is not known.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -443,7 +443,7 @@ static void act_remap(struct actor *self)
 	munmap(moved, 2 * pages * PAGE);
 }
 
-/* Until the last page is on the swap alone, for at most 100 ms: the kernel writes at its leisure. */
+/* Until the last page is on the swap alone, for at most 100 ms: the kernel writes later. */
 static void page_out(char *at, size_t pages)
 {
 	const struct timespec rest = { .tv_nsec = 5000000 };
