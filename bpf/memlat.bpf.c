@@ -720,8 +720,8 @@ static __always_inline void count_known(struct task_struct *task, const struct m
 }
 
 /*
- * How many open calls of a task have an entry that no program saw. The stack of a running task cannot
- * be read, and if the task ran meanwhile, the two counts do not match: the result is 0 for both.
+ * How many open calls of a task have an entry that no program saw. The stack of a running task
+ * cannot be read. If the task ran meanwhile, the two counts do not match. Both give 0.
  */
 static __always_inline __u32 calls_unseen(struct task_struct *task, const struct memlat_task *own)
 {
