@@ -156,10 +156,13 @@ each_child() {
 	return $bad
 }
 
+# The last child is watched once more, alone.
 crowd_window() {
 	begin
 	start crowd sleepers "$@" || return
+	child=$(children crowd | tail -n 1)
 	watch_all --by process
+	[[ " ${rungs[*]} " != *' stamps '* ]] || watch alone runqlat stamps -p "$child"
 	work
 }
 
@@ -175,7 +178,15 @@ whole_children() {
 
 near_crowd() { each_child near "$1" crowd && [ "$(whole_children "$1" crowd)" -gt 0 ]; }
 
-right_crowd() { near_crowd "$1" && { [ -n "${LATSCOPE_VM-}" ] || each_child waited "$1" crowd; }; }
+# child_to_the_ns RUNG: the kernel adds what a task has waited when it moves, and the rest when it gets a CPU
+child_to_the_ns() {
+	[ "$1" != stamps ] || tap_same "$(fact alone runqlat.kernel_ns)" "$(told crowd "child=$child" run_delay_ns)"
+}
+
+right_crowd() {
+	near_crowd "$1" || return
+	[ -n "${LATSCOPE_VM-}" ] || { each_child waited "$1" crowd && child_to_the_ns "$1"; }
+}
 
 # some_whole DESC RUNG: else near_crowd has compared nothing
 some_whole() {
@@ -188,7 +199,7 @@ some_whole() {
 
 # crowd ARG...: sleepers ARG..., many tasks on few CPUs, which move while they wait
 crowd() {
-	local rung
+	local rung child=''
 
 	calm=right_crowd window crowd_window "$@" || return
 	for rung in "${rungs[@]}"; do
@@ -196,6 +207,8 @@ crowd() {
 		ok "$rung: sleepers $*: and their sum, near enough" near_crowd "$rung"
 		some_whole "$rung: sleepers $*: of some, none is lacking" "$rung"
 		balance "$rung: sleepers $*" "$rung"
+		[ "$rung" != stamps ] ||
+			ok "stamps: sleepers $*: the kernel's account of one is read to the ns" child_to_the_ns stamps
 	done
 }
 
@@ -335,6 +348,47 @@ open_wait() {
 	done
 }
 
+# The same two tasks, but the window opens while the wait lasts, and that of higher priority is gone before it closes.
+early_window() {
+	local cpu=$(($(nproc) - 1))
+
+	begin
+	chrt -f 1 taskset -c $cpu bash -c "$loop" &
+	loops=($!)
+	chrt -f 2 taskset -c $cpu bash -c "$loop" &
+	loops+=($!)
+	await 'an end of its turns' stuck "${loops[0]}"
+	cat "/proc/${loops[0]}/schedstat" >"$w/account"
+	watch_all -t "${loops[0]}"
+	watching
+	unchanged "${loops[0]}" "$w/account" || untrue='the task got a CPU too early'
+	kill "${loops[1]}"
+	loops=("${loops[0]}")
+	await 'its turn' changed "${loops[0]}" "$w/account"
+	nap 0.1
+	shut
+	end_loops
+}
+
+# Some hosts hide the end of this wait, then there is nothing to see.
+early_seen() {
+	[ $(($(fact "$1" runqlat.missed_start) + $(fact "$1" runqlat.events))) -gt 0 ] || { echo 'no end of a wait' && false; }
+}
+
+# Own clocks know no start of it. The kernel has stamped it, but since 6.12 that may be the time of a move.
+early_wait() {
+	local began=${EPOCHREALTIME/./} rung
+
+	calm=early_seen window early_window || return
+	for rung in "${rungs[@]}"; do
+		[ "$rung" = stamps ] ||
+			is "$rung: a wait since before the attach has no start" "$(fact "$rung" runqlat.missed_start)" 1
+		within "$rung: a wait since before the attach: nothing is longer" \
+			0 "$(fact "$rung" runqlat.max_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
+		balance "$rung: a wait since before the attach" "$rung"
+	done
+}
+
 moved_window() {
 	local tasks=12
 
@@ -371,6 +425,47 @@ woken_in_the_window() {
 	done
 }
 
+awake_window() {
+	local rung
+
+	begin
+	start awake awake $((200 * soak)) || return
+	for rung in "${rungs[@]}"; do
+		[ "$rung" = raw_tp ] || watch "$rung" runqlat "$rung" -t "$(told awake waiter_tid)" --metric wakeup
+	done
+	work
+}
+
+# slept RUNG: a sample for each sleep, and for at most one to leave the barrier; a few on a host that hides switches
+slept() {
+	local slept forgotten
+
+	slept=$(told awake slept) forgotten=$(told awake forgotten)
+	is_within $((slept * 95 / 100)) "$(fact "$1" wakeup.events)" $((slept + 1 + forgotten / 4))
+}
+
+awake_calm() {
+	[ "$(told awake forgotten)" -ge 12 ] || { echo 'hardly a wakeup came before a sleep' && return 1; }
+	[ "$1" = raw_tp ] || slept "$1"
+}
+
+# Who is woken up before it sleeps goes on; when it loses the CPU later, its wait is not for that wakeup. Not in the VM:
+# its CPUs take turns, so that none wakes up a task that another one runs.
+woken_before_sleep() {
+	local rung
+
+	calm=awake_calm window awake_window || return
+	if [ "$(told awake forgotten)" -lt 12 ]; then
+		skip 'runqlat: awake' 'in no window did wakeups come before the sleep'
+		return
+	fi
+	for rung in "${rungs[@]}"; do
+		[ "$rung" != raw_tp ] || continue
+		ok "$rung: awake: a wakeup that came before the sleep has no sample" slept "$rung"
+		balance "$rung: awake" "$rung"
+	done
+}
+
 . tests/probes/waits.sh
 
 all_waits() {
@@ -385,11 +480,13 @@ all_waits() {
 	asleep_all_the_while
 	woken_in_the_window
 	all_shapes
+	[ -n "${LATSCOPE_VM-}" ] || woken_before_sleep
 	if chrt -f 1 true 2>/dev/null; then
 		on 6.12 joined_waits
 		on 6.1 open_wait
+		early_wait
 	else
-		skip 'runqlat: joined waits, and one without an end' 'no SCHED_FIFO here'
+		skip 'runqlat: joined waits, one without an end, and one since before the attach' 'no SCHED_FIFO here'
 	fi
 }
 
