@@ -299,6 +299,12 @@ is 'a row a CHA and tier' "$(tail -n +6 <<<"$out" | wc -l)" 24
 check 'a limit of what Colloid moves' 0 "$forced\$" ',0\.01,' tierlat "${args[@]}" --max-shift 0.01 -d 100ms --csv
 check 'which is 2 %' 0 "$forced\$" ',0\.02,0\.02,local-ddr' tierlat "${args[@]}" -d 100ms --csv
 
+tell 'stream name=near rate=2e8 latency=180'
+run tierlat "${args[@]}" --delta 0.5 -d 100ms --csv
+is 'two tiers of one latency: requests should move to neither' "$(column move_to local-ddr)" none
+check 'so they stay' 0 "$forced\$" 'Colloid at the end: p 0\.6[0-9]*, stay' tierlat "${args[@]}" --delta 0.5 -d 100ms
+found
+
 mkdir "$dir/none"
 refuses 'a tree without a CPU' 77 'there is no CPU in' tierlat --model icx --msr-root "$dir/none" -d 1s
 refuses 'no tree' 1 'cannot open .*No such file' tierlat --model icx --msr-root "$dir/nowhere" -d 1s
