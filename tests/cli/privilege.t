@@ -106,10 +106,14 @@ touch "$dir/elsewhere"
 chown daemon "$dir/elsewhere"
 ln -s "$dir/elsewhere" "$(recording "$dir/runs")/link"
 ln "$dir/elsewhere" "$(recording "$dir/runs")/elsewhere"
+touch "$dir/apart"
+chown daemon "$dir/apart"
+ln -s "$dir/apart" "$(recording "$dir/runs")/to-apart"
 kill -KILL "$pid"
 finish 2>/dev/null
 ok 'a directory is given back' eventually owned_by 0:0 -type d
 is 'but nothing that has a name elsewhere' "$(stat -c %U "$dir/elsewhere")" daemon
+is 'nor what a link in it leads to' "$(stat -c %U "$dir/apart")" daemon
 
 for ids in 'SUDO_UID=0 SUDO_GID=0' 'SUDO_UID=x SUDO_GID=12' 'SUDO_UID=12' 'SUDO_UID=-1 SUDO_GID=-1' \
 	'SUDO_UID=4294967295 SUDO_GID=1' 'SUDO_UID=4242424 SUDO_GID=1'; do
@@ -186,6 +190,26 @@ mkdir -m700 "$dir/mine"
 refuses 'what cannot be run leaves no directory in that of root' 1 "cannot run '$dir/interpreted'" \
 	record -o "$dir/mine" -- "$dir/interpreted"
 is 'there is none' "$(ls -A "$dir/mine")" ''
+
+# A container has the users below 65536, so none that is spare.
+entered() { [ "$(readlink "/proc/$pid/ns/user")" != "$(readlink /proc/self/ns/user)" ]; }
+few_users() {
+	mkfifo "$dir/mapped"
+	# shellcheck disable=SC2016 # its own
+	unshare -U sh -c 'read -r _ <"$0" && exec "$@"' "$dir/mapped" "$@" >"$dir/stdout" 2>"$dir/stderr" &
+	pid=$!
+	wait_for entered
+	echo '0 0 65536' >"/proc/$pid/uid_map"
+	echo '0 0 65536' >"/proc/$pid/gid_map"
+	echo >"$dir/mapped"
+	finish
+}
+if [ "$(uname -m)" = x86_64 ] && unshare -U true 2>/dev/null; then
+	few_users "$latscope" ringlat --backend user -q -n 1000
+	ok 'where there is no spare user, nobody has to do' ended 0 '' 'minor_fault'
+else
+	skip 'where there is no spare user, nobody has to do' 'no user namespaces here, or no x86-64'
+fi
 
 if [ "$(uname -m)" = x86_64 ]; then
 	check 'ringlat measures and records' 0 "^recording in $dir/mine/" 'minor_fault' \

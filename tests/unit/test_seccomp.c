@@ -72,6 +72,20 @@ static long lower_priority_of_parent(void)
 	return setpriority(PRIO_PROCESS, (id_t)getppid(), 5);
 }
 
+static long read_limit(void)
+{
+	struct rlimit limit;
+
+	return syscall(SYS_prlimit64, 0, RLIMIT_CORE, NULL, &limit);
+}
+
+static long set_limit(void)
+{
+	const struct rlimit none = {};
+
+	return syscall(SYS_prlimit64, 0, RLIMIT_CORE, &none, NULL);
+}
+
 static long load_program(void)
 {
 	union bpf_attr attr = { .prog_type = BPF_PROG_TYPE_SOCKET_FILTER };
@@ -145,6 +159,13 @@ static void test_only_its_own_priority_can_be_lowered(void **state)
 	assert_int_equal(outcome(lower_priority_of_parent), ENOSYS);
 }
 
+static void test_limits_are_read_but_not_set(void **state)
+{
+	(void)state;
+	assert_int_equal(outcome(read_limit), 0);
+	assert_int_equal(outcome(set_limit), ENOSYS);
+}
+
 static void test_maps_are_read_but_no_program_is_loaded(void **state)
 {
 	int err = outcome(read_map);
@@ -203,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_new_code_processes_and_sockets_are_refused),
 		cmocka_unit_test(test_only_the_workload_can_be_signalled),
 		cmocka_unit_test(test_only_its_own_priority_can_be_lowered),
+		cmocka_unit_test(test_limits_are_read_but_not_set),
 		cmocka_unit_test(test_maps_are_read_but_no_program_is_loaded),
 		cmocka_unit_test(test_files_are_read),
 		cmocka_unit_test(test_all_threads_have_the_filter),
