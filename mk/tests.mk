@@ -25,7 +25,7 @@ $(addprefix $(OUT)/,empty.skel.h requests.skel.h capture.skel.h):
 
 $(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
 $(OUT)/tests/truth/requests.o: | $(OUT)/requests.skel.h
-$(OUT)/tests/truth/requests $(OUT)/tests/truth/skipped: LIBS_TRUTH := $(LIBS)
+$(addprefix $(OUT)/tests/truth/,leftover requests skipped): LIBS_TRUTH := $(LIBS)
 
 $(OUT)/tests/torture/capture.o: | $(OUT)/capture.skel.h
 
