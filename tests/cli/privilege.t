@@ -86,6 +86,10 @@ finish 2>/dev/null
 is 'while it tries to write there: the exit status' "$status" 137
 ok 'then the directory belongs to root, too' eventually owned_by 0:0
 start
+pkill -TERM -P "$pid" -x latscope-guard
+ends_well 'a signal to the process that gives the recording back'
+is 'does not end it' "$(owners)" 0:0
+start
 pkill -KILL -P "$pid" -x latscope-guard
 kill -INT "$pid"
 finish
