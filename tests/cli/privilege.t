@@ -113,9 +113,11 @@ ln "$dir/elsewhere" "$(recording "$dir/runs")/elsewhere"
 touch "$dir/apart"
 chown daemon "$dir/apart"
 ln -s "$dir/apart" "$(recording "$dir/runs")/to-apart"
+chmod 777 "$(recording "$dir/runs")"
 kill -KILL "$pid"
 finish 2>/dev/null
 ok 'a directory is given back' eventually owned_by 0:0 -type d
+is 'and is open to nobody else' "$(stat -c %a "$(recording "$dir/runs")")" 700
 is 'but nothing that has a name elsewhere' "$(stat -c %U "$dir/elsewhere")" daemon
 is 'nor what a link in it leads to' "$(stat -c %U "$dir/apart")" daemon
 
@@ -139,6 +141,12 @@ workload=$(pgrep -P "$pid" -x sleep)
 like 'and the workload is root' "$(rights "$workload")" '^Uid 0 0 0 0, .*NoNewPrivs 0, Seccomp 0'
 ends_well 'with a workload'
 ok 'the workload is ended all the same' gone "$workload"
+
+"${CC:-gcc}" -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -shared -fPIC tests/cli/rights_at_exit.c -o "$dir/rights.so" || exit
+as=(env LD_PRELOAD="$dir/rights.so")
+check 'once the workload has ended, nothing may be signalled any more' 0 "latscope CapPrm:[[:space:]]*$none" \
+	'balances' runqlat -q -- true
+as=()
 
 mkdir -m700 "$dir/closed"
 "$latscope" record -o "$dir/closed/runs" >"$dir/stdout" 2>"$dir/stderr" &
