@@ -27,8 +27,8 @@ struct names {
 	char *root;
 	struct cgroups *cgroups; /* NULL: no cgroup2 here */
 	/*
-	 * Every disk seen so far. A disk can go before its requests are reported, and its number can
-	 * then be another disk's: the first name stays.
+	 * Every disk seen so far. A disk can go before its requests are reported, and its number
+	 * can then be another disk's: the first name stays.
 	 */
 	struct disk *disks;
 	size_t nr_disks;

@@ -17,7 +17,7 @@ crowd_window() {
 
 # of_keys EXPRESSION: of the sums of threads
 of_keys() {
-	sqlite3 -readonly "$recording/run.db" "SELECT $1 FROM sums JOIN series ON series.id = sums.series
+	sqlite3 -readonly "$w"/all/*/run.db "SELECT $1 FROM sums JOIN series ON series.id = sums.series
 		WHERE split = 'thread'"
 }
 

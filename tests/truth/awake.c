@@ -43,7 +43,7 @@ static void choose_cpus(void)
 		truth_die(TRUTH_CANNOT, "there is one CPU only");
 }
 
-/* The kernel adds the waiter to one futex after the other; a wakeup at the first comes meanwhile. */
+/* The kernel adds the waiter to one futex after the other. The first wakes it up meanwhile. */
 static void sleep_once(struct futex_waitv *waits)
 {
 	struct rusage before, after;
