@@ -56,6 +56,31 @@ valid_json() {
 # value JQ: of the JSON printed last
 value() { jq -r "$1" <<<"$out"; }
 
+# agrees: do the figures printed as JSON agree with each other, and the counts of verdicts with the verdicts?
+agrees() {
+	# shellcheck disable=SC2016 # jq's
+	jq -e 'def near($a; $b; $of): ($a - $b | fabs) <= 1e-5 * $of;
+		[.comparisons[].figures[] | select(.verdict != null) | .verdict] as $verdicts
+		| ([.comparisons[].figures[] | select(.judged and .off > 0 and .figure != "tail")
+			| near(.difference; .on - .off; .on + .off), .ratio_low < .ratio, .ratio < .ratio_high, .p <= .p_adjusted,
+				near(.relative; .ratio - 1; .ratio + 1), (.on > .off) == (.ratio > 1)] | length > 0 and all)
+		and ([.verdicts | to_entries[] | (.key | gsub("_"; " ")) as $word
+			| .value == ($verdicts | map(select(. == $word)) | length)] | all)' <<<"$out"
+}
+
+# as_csv: the figures printed as JSON, as CSV has them
+as_csv() {
+	jq -r '.comparisons[] | . as $row | .figures[]
+		| [$row.module, $row.metric, .figure, (.off, .on, .ratio, .ratio_low, .ratio_high, .p, .p_adjusted
+			| if . == null then "" else . end), .verdict] | @tsv' <<<"$out"
+}
+
+# of_csv: the same of the CSV printed last
+of_csv() { tail -n +2 <<<"$out" | awk -F, -v OFS='\t' '{ print $1, $2, $5, $6, $7, $8, $9, $10, $11, $12, $13 }'; }
+
+# rounded: numbers to 4 digits
+rounded() { awk -F'\t' '{ for (i = 4; i <= 10; i++) if ($i != "") $i = sprintf("%.3e", $i); print }'; }
+
 # Ping-pong waits some us for a CPU, CPU hogs that outnumber the CPUs wait for ms. Where the machine is so busy that
 # ping-pong waits as long, or hardly comes to run, there is no difference to be found: then once more.
 pair_differs() {
@@ -160,6 +185,8 @@ unprivileged refuses 'one of several that may not be read' 1 "/${hidden##*/}: Pe
 	compare "$many_off" "$many_on"
 run compare --json "$many_off" "$many_on"
 ok '--json is JSON' valid_json
+ok '--json agrees with itself' agrees
+json=$(as_csv | rounded)
 is '--json says what an observation is' "$(value .observation)" run
 is '--json has the worse tail, its interval above 1' \
 	"$(value '.comparisons[0].figures[0] | [.figure, .verdict, .ratio_low > 1] | @csv')" '"tail","worse",true'
@@ -169,6 +196,7 @@ is '--by process compares names, not numbers' \
 	"$(value '[.comparisons[] | select(.key == "'"$load"'")] | length')" 1
 run compare --csv "$many_off" "$many_on"
 is '--csv has a line a figure' "$(wc -l <<<"$out")" 10
+is '--csv has the figures of --json' "$(of_csv | rounded)" "$json"
 like '--csv has the tail first' "$out" $'\nrunqlat,run_queue,,,tail,'
 check '--tail-us counts anew' 0 '' 'tail: 1.024 ms or more' compare --tail-us 1024 "$many_off" "$many_on"
 refuses '--tail-us within a slot' 1 'is not an edge of a slot' compare --tail-us 1025 "$many_off" "$many_on"

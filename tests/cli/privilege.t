@@ -86,7 +86,9 @@ finish 2>/dev/null
 is 'while it tries to write there: the exit status' "$status" 137
 ok 'then the directory belongs to root, too' eventually owned_by 0:0
 start
-pkill -TERM -P "$pid" -x latscope-guard
+for signal in TERM QUIT USR1; do
+	pkill -$signal -P "$pid" -x latscope-guard
+done
 ends_well 'a signal to the process that gives the recording back'
 is 'does not end it' "$(owners)" 0:0
 start

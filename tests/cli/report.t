@@ -141,6 +141,23 @@ is '--json: whose the slow waits are' \
 ok '--json: it has most of them, also in the intervals marked' \
 	jq -e '[.carriers[] | select(.module == "runqlat")][0] | .share_of_slow > 0.5 and .share_of_slow_together > 0.5' \
 	<<<"$out"
+# agrees: do the numbers printed last as JSON agree with each other? The p99 of all is at most the largest of the parts.
+agrees() {
+	local p99
+
+	p99=$(jq '[.metrics[] | select(.metric == "run_queue")][0].percentiles.p99_us' "$together/runqlat.summary.json")
+	# shellcheck disable=SC2016 # jq's
+	jq -e --argjson p99 "$p99" '. as $all
+		| def cells: [$all.timeline.intervals[].modules[] | select(.module == "runqlat" and .events > 0)];
+		def slow($of): [$all.timeline.modules[] | select(.module == $of)][0].slow_events;
+		([$all.together.pairs[] | select(.rho != null) | .rho_low <= .rho, .rho <= .rho_high, .p <= .p_adjusted] | all)
+		and (cells | map(.p99_us) | max) >= 0.9 * $p99
+		and (cells | map(.p99_us <= .max_us * 1.01, .slow_events <= .events) | all)
+		and (cells | map(.slow_events) | add) == slow("runqlat")
+		and ([$all.carriers[] | .slow_events <= .events,
+			(.share_of_slow * slow(.module) - .slow_events | fabs) < 1e-3 * .events] | length > 0 and all)' <<<"$out"
+}
+ok '--json agrees with itself' agrees
 check 'its intervals' 0 '' 'a line is 1 interval of 50 ms' report --all-intervals "$together"
 ok 'they fit a terminal, too' fits
 is 'each has a line' "$(grep -cE '^[* ] +[0-9]+\.[0-9]{3}  ' <<<"$out")" "$(intervals "$together")"
