@@ -39,10 +39,16 @@ shows_heavy() {
 
 window crowd_window -i 60s && shows_heavy 'one reading' 100
 window crowd_window -i 50ms && shows_heavy 'many readings' 90
-window crowd_window -i 50ms --max-keys 40 && {
-	# Not from its first fault on, but from when it had a fifth of the time.
-	within '40 keys: the heavy thread is shown' $((pages / 4)) \
-		"$(fact all "memlat.thread.$(told crowd last_tid).events")" $((pages + 50))
+
+# The heavy thread is shown not from its first fault on, but from when it had a fifth of the time at a reading. On a busy
+# machine the readings come late.
+heavy_events() { fact all "memlat.thread.$(told crowd last_tid).events"; }
+shown_early() { [ "$(heavy_events)" -ge $((pages / 4)) ] || { echo "$(heavy_events) of $pages faults" && false; }; }
+
+# shellcheck disable=SC2034 # what window() asks
+rungs=(all)
+calm=shown_early window crowd_window -i 50ms --max-keys 40 && {
+	within '40 keys: the heavy thread is shown' $((pages / 4)) "$(heavy_events)" $((pages + 50))
 	within '40 keys: and no more than these' 1 "$(of_keys 'count(DISTINCT key) - 1')" 40
 }
 done_testing
