@@ -70,7 +70,13 @@ await() {
 # slurp FILE: into $slurped
 slurp() { IFS='' read -rd '' slurped <"$1" || true; }
 
-died() { ! kill -0 "$1" 2>/dev/null; }
+# died PID: of a child that has ended, bash may not have taken notice yet
+died() {
+	local stat
+
+	{ IFS='' read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
+	[[ ${stat##*) } = Z* ]]
+}
 
 # ---- programs that create a latency ----
 
