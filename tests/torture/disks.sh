@@ -82,17 +82,28 @@ rescan() {
 	host=$(scsi_host) && echo '- - -' >"/sys/class/scsi_host/${host##*/}/scan" && eventually scsi_disk >/dev/null
 }
 
+# requests_of DISK: completed so far
+requests_of() {
+	local reads writes
+
+	read -r reads _ _ _ writes _ <"/sys/block/${1##*/}/stat" && echo $((reads + writes))
+}
+
+more_requests() { [ "$(requests_of "$1")" -gt "$2" ]; }
+
 # replug DISK SECONDS: the disk is deleted amid its requests and found again, several times, with requests each time. In
 # the end it is gone. It draws numbers of its own, as every subshell must.
 replug() {
-	local disk=$1 end=$((SECONDS + $2)) rest
+	local disk=$1 end=$((SECONDS + $2)) rest before
 
 	RANDOM=$(((seed * 8 + 7) & 32767))
 	sleep 1 # of the work that runs on the disk
 	while :; do
 		rest=0.$((RANDOM % 5 + 1))
+		before=$(requests_of "$disk")
 		dd if=/dev/zero of="$disk" bs=4k oflag=direct seek=$((RANDOM % 4096)) count=2000 2>>"$w/dd" &
 		dd if="$disk" of=/dev/null bs=64k iflag=direct skip=$((RANDOM % 256)) 2>>"$w/dd" &
+		eventually more_requests "$disk" "$before"
 		sleep "$rest"
 		echo 1 >"/sys/block/${disk##*/}/device/delete"
 		wait
