@@ -45,8 +45,8 @@ BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_LIB := $(wildcard bpf/*.bpf.h bpf/lib/*.bpf.h)
 CONTRACT := $(wildcard include/latscope/*.h include/uapi/latscope/*.h)
 SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
-SRC := $(call sources,src/*.c src/*/*.c)
-ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*.S))
+SRC := $(call sources,src/*/*.c src/*/*/*.c)
+ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S))
 OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
 KERNEL ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KERNEL)/build
@@ -81,7 +81,7 @@ $(OUT)/%.o: %.S
 	$(Q)$(CC) $(HARDEN) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 # Skeletons must be there before the first compile; afterwards the .d files know who needs which.
-$(filter $(OUT)/src/probe/%,$(OBJ)): | $(SKELS)
+$(filter $(OUT)/src/probes/% $(OUT)/src/session/%,$(OBJ)): | $(SKELS)
 
 $(OUT)/%.bpf.o: %.bpf.c $(BPF_LIB) $(CONTRACT) $(STRICT)
 	$(call msg,BPF,$@)

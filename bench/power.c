@@ -10,15 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <base/rundb.h>
-#include <stat/holm.h>
-#include <stat/judge.h>
-#include <stat/side.h>
+#include <store/rundb.h>
+#include <stats/holm.h>
+#include <stats/judge.h>
+#include <stats/group.h>
 
 #include "rival.h"
 #include "synthetic.h"
 
-#define MOST_UNITS 512
+#define MOST_OBSERVATIONS 512
 #define RUN_INTERVALS 10
 #define RESAMPLES 500
 #define POOL_FAMILY 16
@@ -44,8 +44,8 @@ static const struct synthetic quiet = {
 	.correlation = 0.6,
 };
 
-struct side_made {
-	struct unit units[MOST_UNITS];
+struct group_made {
+	struct observation observations[MOST_OBSERVATIONS];
 	unsigned int nr;
 };
 
@@ -115,40 +115,40 @@ static void die(const char *why)
 	exit(1);
 }
 
-static void add_unit(struct side_made *side, const struct lat_hist *hist)
+static void add_observation(struct group_made *group, const struct lat_hist *hist)
 {
-	struct unit *unit = &side->units[side->nr];
+	struct observation *observation = &group->observations[group->nr];
 
-	if (unit__take(unit, hist))
+	if (observation__take(observation, hist))
 		die("out of memory");
-	unit->window = side->nr++;
+	observation->window = group->nr++;
 }
 
-static void clear(struct side_made *side)
+static void clear(struct group_made *group)
 {
-	while (side->nr)
-		unit__clear(&side->units[--side->nr]);
+	while (group->nr)
+		observation__clear(&group->observations[--group->nr]);
 }
 
 /* A run's intervals in so many units of about the same number. */
-static void make_run(const struct synthetic *model, unsigned int intervals, unsigned int units,
-		     struct side_made *side)
+static void make_run(const struct synthetic *model, unsigned int intervals,
+		     unsigned int observations, struct group_made *group)
 {
 	struct synthetic_run run;
 	unsigned int at = 0;
 
 	synthetic__start(model, &run);
-	for (unsigned int i = 0; i < units; i++) {
+	for (unsigned int i = 0; i < observations; i++) {
 		struct lat_hist hist = { 0 };
 
-		for (; at < intervals * (i + 1) / units; at++)
+		for (; at < intervals * (i + 1) / observations; at++)
 			synthetic__interval(model, &run, &hist);
-		add_unit(side, &hist);
+		add_observation(group, &hist);
 	}
 }
 
-static void make_side(const struct scenario *scenario, double factor, double fewer, unsigned int nr,
-		      struct side_made *side)
+static void make_group(const struct scenario *scenario, double factor, double fewer,
+		       unsigned int nr, struct group_made *group)
 {
 	struct synthetic model = quiet;
 
@@ -158,14 +158,14 @@ static void make_side(const struct scenario *scenario, double factor, double few
 		model.run_location = model.run_tail = model.run_rate = 0;
 	if (scenario->run_tail > 0)
 		model.run_tail = scenario->run_tail;
-	clear(side);
+	clear(group);
 	if (scenario->kind == BATCHES || scenario->kind == BARE || scenario->kind == STATED)
-		make_run(&model, nr, unit__batches(nr), side);
+		make_run(&model, nr, observation__batches(nr), group);
 	else if (scenario->kind == INTERVALS)
-		make_run(&model, nr, nr, side);
+		make_run(&model, nr, nr, group);
 	else
 		for (unsigned int i = 0; i < nr; i++)
-			make_run(&model, RUN_INTERVALS, 1, side);
+			make_run(&model, RUN_INTERVALS, 1, group);
 }
 
 static double assumed_spread(const struct scenario *scenario)
@@ -179,7 +179,7 @@ static struct judge_rules rules_of(const struct scenario *scenario)
 {
 	return (struct judge_rules){
 		.confidence = 0.95,
-		.figures = (1U << JUDGE_FIGURES) - 1,
+		.statistics = (1U << JUDGE_STATISTICS) - 1,
 		.batches = scenario->kind != RUNS,
 		.run_spread = assumed_spread(scenario),
 	};
@@ -188,47 +188,48 @@ static struct judge_rules rules_of(const struct scenario *scenario)
 /* Synthetic units are of equal length. */
 static const uint64_t *windows(void)
 {
-	static uint64_t ns[MOST_UNITS];
+	static uint64_t ns[MOST_OBSERVATIONS];
 
-	for (unsigned int i = 0; i < MOST_UNITS; i++)
+	for (unsigned int i = 0; i < MOST_OBSERVATIONS; i++)
 		ns[i] = 1000000000;
 	return ns;
 }
 
 /* Is there a verdict on any figure or, if there is something to find, that the tail is worse? */
-static bool ours(const struct scenario *scenario, const struct side_made *off,
-		 const struct side_made *on)
+static bool ours(const struct scenario *scenario, const struct group_made *off,
+		 const struct group_made *on)
 {
 	struct judge_rules rules = rules_of(scenario);
-	struct judge_side sides[2] = {
-		{ off->units, off->nr, rules.batches ? 1 : off->nr, windows(), off->nr },
-		{ on->units, on->nr, rules.batches ? 1 : on->nr, windows(), on->nr }
+	struct judge_group groups[2] = {
+		{ off->observations, off->nr, rules.batches ? 1 : off->nr, windows(), off->nr },
+		{ on->observations, on->nr, rules.batches ? 1 : on->nr, windows(), on->nr }
 	};
 	/* Rates differ where one side is made with fewer events. */
-	unsigned int alike = scenario->fewer > 1 ? JUDGE_LATENCIES : JUDGE_FIGURES;
-	struct judged figures[JUDGE_FIGURES], *family[] = { figures };
+	unsigned int alike = scenario->fewer > 1 ? JUDGE_LATENCIES : JUDGE_STATISTICS;
+	struct judged statistics[JUDGE_STATISTICS], *family[] = { statistics };
 	bool found = false;
 
-	judge__figures(&rules, &sides[0], &sides[1], figures);
+	judge__statistics(&rules, &groups[0], &groups[1], statistics);
 	if (judge__verdicts(&rules, family, 1) < 0)
 		die("out of memory");
 	for (unsigned int i = 0; i < alike; i++)
-		found |= figures[i].verdict != JUDGE_NO_DIFFERENCE;
-	return scenario->factor > 1 ? figures[JUDGE_TAIL].verdict == JUDGE_WORSE : found;
+		found |= statistics[i].verdict != JUDGE_NO_DIFFERENCE;
+	return scenario->factor > 1 ? statistics[JUDGE_TAIL].verdict == JUDGE_WORSE : found;
 }
 
-static bool theirs(const struct scenario *scenario, const struct side_made *off,
-		   const struct side_made *on)
+static bool theirs(const struct scenario *scenario, const struct group_made *off,
+		   const struct group_made *on)
 {
-	struct rival_side sides[2] = { { off->units, off->nr, 1 }, { on->units, on->nr, 1 } };
+	struct rival_group groups[2] = { { off->observations, off->nr, 1 },
+					 { on->observations, on->nr, 1 } };
 	double p[JUDGE_LATENCIES];
 
 	for (unsigned int i = 0; scenario->kind == INTERVALS && i < 2; i++)
-		sides[i].block = rival__block_length(sides[i].units, sides[i].nr);
+		groups[i].block = rival__block_length(groups[i].observations, groups[i].nr);
 	if (scenario->kind == WELCH)
-		rival__welch(&sides[0], &sides[1], p);
+		rival__welch(&groups[0], &groups[1], p);
 	else
-		rival__bootstrap(&sides[0], &sides[1], RESAMPLES, p);
+		rival__bootstrap(&groups[0], &groups[1], RESAMPLES, p);
 	/* The last quantile is left out, as it would be for want of events. */
 	p[JUDGE_MEAN - 1] = 1;
 	if (holm__adjust(p, JUDGE_LATENCIES))
@@ -242,12 +243,12 @@ static bool theirs(const struct scenario *scenario, const struct side_made *off,
 
 static void run_scenario(const struct scenario *scenario, bool rival)
 {
-	static struct side_made off, on;
+	static struct group_made off, on;
 	unsigned int found = 0;
 
 	for (unsigned int i = 0; i < pairs; i++) {
-		make_side(scenario, 1, scenario->fewer, scenario->off, &off);
-		make_side(scenario, scenario->factor, 1, scenario->on, &on);
+		make_group(scenario, 1, scenario->fewer, scenario->off, &off);
+		make_group(scenario, scenario->factor, 1, scenario->on, &on);
 		found += rival && scenario->kind != BARE ? theirs(scenario, &off, &on)
 							 : ours(scenario, &off, &on);
 	}
@@ -258,19 +259,19 @@ static void run_scenario(const struct scenario *scenario, bool rival)
 }
 
 /* The units of some recordings of the pool, borrowed from it, and how long each is. */
-static unsigned int pick(const struct side *pool, const struct side_series *series,
-			 const unsigned int *recordings, unsigned int nr, struct unit *units,
-			 uint64_t *windows_ns)
+static unsigned int pick(const struct group *pool, const struct group_series *series,
+			 const unsigned int *recordings, unsigned int nr,
+			 struct observation *observations, uint64_t *windows_ns)
 {
 	unsigned int picked = 0;
 
 	for (size_t i = 0; i < series->nr; i++) {
-		for (unsigned int j = 0; j < nr && picked < MOST_UNITS; j++) {
-			if (series->units[i].recording != recordings[j])
+		for (unsigned int j = 0; j < nr && picked < MOST_OBSERVATIONS; j++) {
+			if (series->observations[i].recording != recordings[j])
 				continue;
-			units[picked] = series->units[i];
-			windows_ns[picked] = pool->windows_ns[units[picked].window];
-			units[picked].window = picked;
+			observations[picked] = series->observations[i];
+			windows_ns[picked] = pool->windows_ns[observations[picked].window];
+			observations[picked].window = picked;
 			picked++;
 		}
 	}
@@ -288,58 +289,59 @@ static void shuffle(unsigned int *order, unsigned int nr)
 }
 
 /* One family of all metrics, as compare judges them. */
-static bool pool_pair(const struct side *pool, const unsigned int *order, unsigned int runs,
+static bool pool_pair(const struct group *pool, const unsigned int *order, unsigned int runs,
 		      bool batches)
 {
-	static struct unit units[2][MOST_UNITS];
-	static uint64_t windows_ns[2][MOST_UNITS];
-	struct judged figures[POOL_FAMILY][JUDGE_FIGURES], *family[POOL_FAMILY] = { 0 };
+	static struct observation observations[2][MOST_OBSERVATIONS];
+	static uint64_t windows_ns[2][MOST_OBSERVATIONS];
+	struct judged statistics[POOL_FAMILY][JUDGE_STATISTICS], *family[POOL_FAMILY] = { 0 };
 	struct judge_rules rules = rules_of(&(struct scenario){ .kind = batches ? BATCHES : RUNS });
 	unsigned int nr =
 		pool->nr_series < POOL_FAMILY ? (unsigned int)pool->nr_series : POOL_FAMILY;
 
 	for (unsigned int i = 0; i < nr; i++) {
-		struct judge_side sides[2];
+		struct judge_group groups[2];
 
 		for (unsigned int j = 0; j < 2; j++) {
 			unsigned int picked = pick(pool, pool->series[i], order + j * runs, runs,
-						   units[j], windows_ns[j]);
+						   observations[j], windows_ns[j]);
 
-			sides[j] = (struct judge_side){ units[j], picked, runs, windows_ns[j],
-							picked };
+			groups[j] = (struct judge_group){ observations[j], picked, runs,
+							  windows_ns[j], picked };
 		}
-		family[i] = figures[i];
-		judge__figures(&rules, &sides[0], &sides[1], figures[i]);
+		family[i] = statistics[i];
+		judge__statistics(&rules, &groups[0], &groups[1], statistics[i]);
 	}
 	if (judge__verdicts(&rules, family, nr) < 0)
 		die("out of memory");
-	for (unsigned int i = 0; i < nr * JUDGE_FIGURES; i++) {
-		if (figures[i / JUDGE_FIGURES][i % JUDGE_FIGURES].verdict != JUDGE_NO_DIFFERENCE)
+	for (unsigned int i = 0; i < nr * JUDGE_STATISTICS; i++) {
+		if (statistics[i / JUDGE_STATISTICS][i % JUDGE_STATISTICS].verdict !=
+		    JUDGE_NO_DIFFERENCE)
 			return true;
 	}
 	return false;
 }
 
-static void read_pool(const char *path, const char *module, bool batches, struct side *pool)
+static void read_pool(const char *path, const char *probe, bool batches, struct group *pool)
 {
 	int err;
 
-	err = side__find(pool, path);
+	err = group__find(pool, path);
 	if (!err)
-		err = side__read(pool, module, 0, batches);
+		err = group__read(pool, probe, 0, batches);
 	if (err)
 		die(rundb__explain(err));
 }
 
-static void run_pool(const char *path, const char *module, unsigned int runs)
+static void run_pool(const char *path, const char *probe, unsigned int runs)
 {
-	unsigned int order[MOST_UNITS], found = 0;
-	struct side pool;
+	unsigned int order[MOST_OBSERVATIONS], found = 0;
+	struct group pool;
 	char name[128];
 
-	snprintf(name, sizeof(name), "wrong.recorded.%s.runs.%u", module ? module : "all", runs);
-	read_pool(path, module, runs == 1, &pool);
-	if (pool.nr > MOST_UNITS || pool.nr < 2 * runs)
+	snprintf(name, sizeof(name), "wrong.recorded.%s.runs.%u", probe ? probe : "all", runs);
+	read_pool(path, probe, runs == 1, &pool);
+	if (pool.nr > MOST_OBSERVATIONS || pool.nr < 2 * runs)
 		die("too many recordings in the pool, or too few");
 	for (unsigned int i = 0; i < pool.nr; i++)
 		order[i] = i;
@@ -348,7 +350,7 @@ static void run_pool(const char *path, const char *module, unsigned int runs)
 		found += pool_pair(&pool, order, runs, runs == 1);
 	}
 	synthetic__print_share(name, (double)found / pairs, pairs, "limit", 5);
-	side__clear(&pool);
+	group__clear(&pool);
 }
 
 int main(int argc, char **argv)

@@ -5,26 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <stat/dist.h>
+#include <stats/dist.h>
 
 #include "synthetic.h"
 
-static void draw(const struct rival_side *side, double logs[JUDGE_LATENCIES])
+static void draw(const struct rival_group *group, double logs[JUDGE_LATENCIES])
 {
 	struct lat_hist hist = { 0 };
 	unsigned int drawn = 0;
 
-	while (drawn < side->nr) {
-		unsigned int first = synthetic__below(side->nr);
+	while (drawn < group->nr) {
+		unsigned int first = synthetic__below(group->nr);
 
-		for (unsigned int i = 0; i < side->block && drawn < side->nr; i++, drawn++)
-			sparse__add_to(&hist, &side->units[(first + i) % side->nr].hist);
+		for (unsigned int i = 0; i < group->block && drawn < group->nr; i++, drawn++)
+			sparse__add_to(&hist, &group->observations[(first + i) % group->nr].hist);
 	}
 	judge__logarithms(&hist, logs);
 }
 
 /* Twice the smaller share of the resampled differences on either side of 0. */
-void rival__bootstrap(const struct rival_side *off, const struct rival_side *on,
+void rival__bootstrap(const struct rival_group *off, const struct rival_group *on,
 		      unsigned int resamples, double p[JUDGE_LATENCIES])
 {
 	double logs[2][JUDGE_LATENCIES], above[JUDGE_LATENCIES] = { 0 };
@@ -46,22 +46,22 @@ struct moments {
 	double mean, variance; /* of the mean */
 };
 
-static struct moments moments(const struct rival_side *side, unsigned int figure)
+static struct moments moments(const struct rival_group *group, unsigned int statistic)
 {
-	double logs[JUDGE_LATENCIES], sum = 0, squares = 0, nr = side->nr;
+	double logs[JUDGE_LATENCIES], sum = 0, squares = 0, nr = group->nr;
 
-	for (unsigned int i = 0; i < side->nr; i++) {
+	for (unsigned int i = 0; i < group->nr; i++) {
 		struct lat_hist hist = { 0 };
 
-		sparse__add_to(&hist, &side->units[i].hist);
+		sparse__add_to(&hist, &group->observations[i].hist);
 		judge__logarithms(&hist, logs);
-		sum += logs[figure];
-		squares += logs[figure] * logs[figure];
+		sum += logs[statistic];
+		squares += logs[statistic] * logs[statistic];
 	}
 	return (struct moments){ sum / nr, (squares - sum * sum / nr) / (nr - 1) / nr };
 }
 
-void rival__welch(const struct rival_side *off, const struct rival_side *on,
+void rival__welch(const struct rival_group *off, const struct rival_group *on,
 		  double p[JUDGE_LATENCIES])
 {
 	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++) {
@@ -132,7 +132,7 @@ static double block_length(const double *x, unsigned int nr)
 	return fmin(cbrt(2 * g * g / (4. / 3 * density * density)) * cbrt(nr), most);
 }
 
-unsigned int rival__block_length(const struct unit *units, unsigned int nr)
+unsigned int rival__block_length(const struct observation *observations, unsigned int nr)
 {
 	static double logs[MOST][JUDGE_LATENCIES];
 	double series[MOST], longest = 1;
@@ -140,7 +140,7 @@ unsigned int rival__block_length(const struct unit *units, unsigned int nr)
 	for (unsigned int i = 0; i < nr; i++) {
 		struct lat_hist hist = { 0 };
 
-		sparse__add_to(&hist, &units[i].hist);
+		sparse__add_to(&hist, &observations[i].hist);
 		judge__logarithms(&hist, logs[i]);
 	}
 	for (unsigned int j = 0; j < JUDGE_LATENCIES; j++) {

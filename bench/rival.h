@@ -3,11 +3,11 @@
 #ifndef LATSCOPE_BENCH_RIVAL_H
 #define LATSCOPE_BENCH_RIVAL_H
 
-#include <stat/judge.h>
+#include <stats/judge.h>
 
 /* Blocks of units that are drawn together, circularly; at most nr. */
-struct rival_side {
-	const struct unit *units;
+struct rival_group {
+	const struct observation *observations;
 	unsigned int nr;
 	unsigned int block;
 };
@@ -16,17 +16,17 @@ struct rival_side {
  * Percentile bootstrap of all events of a side: B. Efron, R. Tibshirani, An Introduction to the
  * Bootstrap, Chapman & Hall 1993, ch. 13.
  */
-void rival__bootstrap(const struct rival_side *off, const struct rival_side *on,
+void rival__bootstrap(const struct rival_group *off, const struct rival_group *on,
 		      unsigned int resamples, double p[JUDGE_LATENCIES]);
 
 /* Welch's t of the units' logarithms, whatever their numbers. Blocks do not matter. */
-void rival__welch(const struct rival_side *off, const struct rival_side *on,
+void rival__welch(const struct rival_group *off, const struct rival_group *on,
 		  double p[JUDGE_LATENCIES]);
 
 /*
  * Length of blocks by D. N. Politis, H. White (Econom. Rev. 23 (2004) 53-70, corrected with
  * A. Patton in 28 (2009) 372-375), the longest that any figure's logarithm asks for.
  */
-unsigned int rival__block_length(const struct unit *units, unsigned int nr);
+unsigned int rival__block_length(const struct observation *observations, unsigned int nr);
 
 #endif

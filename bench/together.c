@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <stat/dist.h>
-#include <stat/ranks.h>
+#include <stats/dist.h>
+#include <stats/ranks.h>
 
 #include "synthetic.h"
 

@@ -3,7 +3,7 @@
  * Block request latency, as three metrics: device (first issue to the driver, to completion),
  * queued (before that) and total.
  *
- * Three rungs, of which user space loads one:
+ * Three methods, of which user space loads one:
  *   stamps  one program, at completion, on the stamps the block layer leaves in the request; from
  *           time to time also an own stamp, to check that the kernel's exist and are right
  *   tp_btf  own stamp at issue, in a table keyed by the request
@@ -32,7 +32,7 @@ struct ending {
 static __always_inline void count_all(struct lat_cell *cells_now, __u32 which)
 {
 	for (int i = 0; i < IOLAT_METRICS; i++)
-		COUNT(&knobs, cells_now[i].counts[which]);
+		COUNT(&config, cells_now[i].counts[which]);
 }
 
 /* What the splits ask of a completion. */
@@ -51,7 +51,7 @@ struct iolat_sample {
 /* Not inlined, and global: the verifier looks at it once, and not again for every way to a call. */
 __noinline int split_sample(struct iolat_sample *sample)
 {
-	const struct split split = { &keys, &owners, &rows, &light, &control, &knobs };
+	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
 	struct identity who;
 	struct lat_key key;
 	struct lat_cell *cell = cells_here(&cells);
@@ -62,17 +62,17 @@ __noinline int split_sample(struct iolat_sample *sample)
 	/* Keep the pointer: verifiers lose the bound of `metric`, so compute it once. */
 	barrier_var(cell);
 	key = (struct lat_key){ .metric = sample->metric };
-	if (knobs_split(&knobs, LAT_BY_DISK)) {
+	if (config_split(&config, LAT_BY_DISK)) {
 		key.by = LAT_BY_DISK;
 		key.id = sample->device;
 		split_add(&split, cell, &key, NULL, sample->ns);
 	}
-	if (knobs_split(&knobs, LAT_BY_OP)) {
+	if (config_split(&config, LAT_BY_OP)) {
 		key.by = LAT_BY_OP;
 		key.id = sample->op;
 		split_add(&split, cell, &key, NULL, sample->ns);
 	}
-	if (!(knobs.by & LAT_BY_TASK))
+	if (!(config.by & LAT_BY_TASK))
 		return 0;
 	who.tgid = sample->pid_tgid >> 32;
 	who.tid = sample->pid_tgid;
@@ -106,7 +106,7 @@ static __always_inline void split_completion(const struct ending *done, __u32 me
 static __always_inline void count_error(const struct ending *done, struct lat_cell *cell)
 {
 	if (done->error)
-		COUNT(&knobs, cell->counts[LAT_ERRORS]);
+		COUNT(&config, cell->counts[LAT_ERRORS]);
 }
 
 /* The time of what is left out, if both ends are known: adds it to `which`. */
@@ -114,16 +114,16 @@ static __always_inline bool count_time(struct lat_cell *cell, __u32 which, __u64
 {
 	if (!from || to < from)
 		return false;
-	COUNT_MORE(&knobs, cell->counts[which], to - from);
+	COUNT_MORE(&config, cell->counts[which], to - from);
 	return true;
 }
 
 /* A stamp is missing. The request cannot have been here for longer than since its allocation. */
 static __always_inline void count_missed(const struct ending *done, struct lat_cell *cell)
 {
-	COUNT(&knobs, cell->counts[LAT_MISSED_START]);
+	COUNT(&config, cell->counts[LAT_MISSED_START]);
 	if (!count_time(cell, LAT_MISSED_START_NS, done->rq.start_ns, done->now))
-		COUNT(&knobs, cell->counts[LAT_UNTIMED]);
+		COUNT(&config, cell->counts[LAT_UNTIMED]);
 }
 
 /* Counts one metric of a completion that lasted from `from` to `to`; 0: the stamp is missing. */
@@ -135,12 +135,12 @@ static __always_inline void finish(const struct ending *done, __u32 metric, __u6
 	if (!from || !to) {
 		count_missed(done, cell);
 	} else if (to < from) {
-		COUNT(&knobs, cell->counts[LAT_NEGATIVE]);
+		COUNT(&config, cell->counts[LAT_NEGATIVE]);
 	} else if (!done->by) {
-		hist_add_cell(&knobs, &cell->hist, ns);
+		hist_add_cell(&config, &cell->hist, ns);
 		count_error(done, cell);
-	} else if (tell(&knobs, &control, metric, cell, &ns)) {
-		hist_add_cell(&knobs, &cell->hist, ns);
+	} else if (tell(&config, &control, metric, cell, &ns)) {
+		hist_add_cell(&config, &cell->hist, ns);
 		count_error(done, cell);
 		split_completion(done, metric, ns);
 	}
@@ -154,19 +154,19 @@ static __always_inline void finish_all(const struct ending *done, __u64 issue_ns
 	__u64 now = done->now;
 
 	if (request_ends_sequence(rq)) {
-		COUNT(&knobs, done->cells[IOLAT_DEVICE].counts[LAT_EXCLUDED]);
-		COUNT(&knobs, done->cells[IOLAT_QUEUED].counts[LAT_EXCLUDED]);
+		COUNT(&config, done->cells[IOLAT_DEVICE].counts[LAT_EXCLUDED]);
+		COUNT(&config, done->cells[IOLAT_QUEUED].counts[LAT_EXCLUDED]);
 		finish(done, IOLAT_TOTAL, start_ns, now);
 		return;
 	}
 	finish(done, IOLAT_DEVICE, issue_ns, now);
 	finish(done, IOLAT_QUEUED, start_ns, issue_ns);
 	if (start_ns && done->lag_ns) {
-		COUNT(&knobs, done->cells[IOLAT_QUEUED].counts[LAT_CHECKED]);
-		COUNT_MORE(&knobs, done->cells[IOLAT_QUEUED].counts[LAT_SKEW_NS], done->lag_ns);
+		COUNT(&config, done->cells[IOLAT_QUEUED].counts[LAT_CHECKED]);
+		COUNT_MORE(&config, done->cells[IOLAT_QUEUED].counts[LAT_SKEW_NS], done->lag_ns);
 	}
 	if (request_goes_on(rq))
-		COUNT(&knobs, done->cells[IOLAT_TOTAL].counts[LAT_CONTINUED]);
+		COUNT(&config, done->cells[IOLAT_TOTAL].counts[LAT_CONTINUED]);
 	else
 		finish(done, IOLAT_TOTAL, start_ns, now);
 }
@@ -181,7 +181,7 @@ static __always_inline void leave_out_metric(const struct ending *done, __u32 me
 		count_missed(done, cell);
 		return;
 	}
-	COUNT(&knobs, cell->counts[why]);
+	COUNT(&config, cell->counts[why]);
 	if (why == LAT_FILTERED)
 		count_time(cell, LAT_FILTERED_NS, from, to);
 }
@@ -204,9 +204,9 @@ static __always_inline __u32 left_out(const struct ending *done)
 {
 	if (request_is_passthrough(&done->rq))
 		return LAT_EXCLUDED;
-	if (knobs.disk && done->device != knobs.disk)
+	if (config.disk && done->device != config.disk)
 		return LAT_FILTERED;
-	if (!knobs.identity || !filter_by_task(&knobs))
+	if (!config.identity || !filter_by_task(&config))
 		return LAT_TERMS;
 	if (!done->start)
 		return LAT_MISSED_START;
@@ -219,7 +219,7 @@ static __always_inline __u64 own_stamps(struct ending *done, struct request *rq,
 {
 	struct own_stamps own = {};
 
-	if (ours && !knobs.identity)
+	if (ours && !config.identity)
 		own = table_take(line_of(rq, raw), &done->rq);
 	if (looked_up || (ours && !own.issue_ns)) {
 		done->start = find(&done->rq);
@@ -252,16 +252,16 @@ static __always_inline __u64 issue_time(struct ending *done, struct request *rq,
 	__u64 issue_ns = own_stamps(done, rq, own || checking, raw);
 
 	/* If ours was missed because a program was preempted, the kernel's is still there. */
-	if (!issue_ns && (!own || (knobs.again && !(done->start && done->start->requeues))))
+	if (!issue_ns && (!own || (config.again && !(done->start && done->start->requeues))))
 		return kernel_issue_time(done);
 	if (own)
 		return issue_ns;
 	if (!done->cells)
 		return issue_ns;
 	if (!done->rq.issue_ns) {
-		COUNT(&knobs, done->cells[IOLAT_DEVICE].counts[LAT_FALLBACK]);
+		COUNT(&config, done->cells[IOLAT_DEVICE].counts[LAT_FALLBACK]);
 	} else if (!done->start) {
-		COUNT(&knobs, done->cells[IOLAT_DEVICE].counts[LAT_CHECKED]);
+		COUNT(&config, done->cells[IOLAT_DEVICE].counts[LAT_CHECKED]);
 		done->cells[IOLAT_DEVICE].counts[LAT_SKEW_NS] +=
 			issue_ns > done->rq.issue_ns ? issue_ns - done->rq.issue_ns
 						     : done->rq.issue_ns - issue_ns;
@@ -300,8 +300,8 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 	}
 	issue_ns = issue_time(&done, rq, own, raw);
 	if (done.cells) {
-		done.by = knobs.by;
-		done.tail_ns = knobs.tail_ns;
+		done.by = config.by;
+		done.tail_ns = config.tail_ns;
 		why = left_out(&done);
 		if (why == LAT_TERMS)
 			finish_all(&done, issue_ns);
@@ -318,7 +318,7 @@ static __always_inline bool first_saw(struct request *rq, const struct request_v
 {
 	const struct iolat_start *start;
 
-	if (!knobs.identity && table_has(line_of(rq, false), view, done))
+	if (!config.identity && table_has(line_of(rq, false), view, done))
 		return true;
 	start = find(view);
 	return start && start->issue_ns && is_done(start->issue_ns) == done;
@@ -344,7 +344,7 @@ static __always_inline void leave_mark(struct request *rq)
 
 	if (mark_entry(&view, IOLAT_DONE))
 		return;
-	if (knobs.identity || !table_put(line_of(rq, false), &view, IOLAT_DONE))
+	if (config.identity || !table_put(line_of(rq, false), &view, IOLAT_DONE))
 		bpf_map_update_elem(&start_ts, &id, &start, BPF_ANY);
 }
 
@@ -354,7 +354,7 @@ static __always_inline void take_mark(struct request *rq, const struct request_v
 
 	if (mark_entry(view, 0))
 		return;
-	if (knobs.identity || !table_has(line_of(rq, false), view, true))
+	if (config.identity || !table_has(line_of(rq, false), view, true))
 		bpf_map_delete_elem(&start_ts, &id);
 	else
 		table_take(line_of(rq, false), view);
@@ -372,7 +372,7 @@ int BPF_PROG(hashed_complete, struct request *rq, int error, unsigned int nr_byt
 	__u32 bytes = rq->__data_len;
 
 	complete(rq, error, nr_bytes, true, false);
-	if (knobs.again && nr_bytes >= bytes)
+	if (config.again && nr_bytes >= bytes)
 		leave_mark(rq);
 	return 0;
 }
@@ -416,11 +416,11 @@ static __always_inline void keep(const struct request_view *rq, const struct own
 	struct task_struct *current;
 	__u64 id = rq->id;
 
-	if (knobs.identity) {
+	if (config.identity) {
 		start.pid_tgid = bpf_get_current_pid_tgid();
 		current = bpf_get_current_task_btf();
 		start.cgroup = task_cgroup(current, false);
-		start.unwanted = filter_by_task(&knobs) && !task_wanted(&knobs, current, false);
+		start.unwanted = filter_by_task(&config) && !task_wanted(&config, current, false);
 		bpf_get_current_comm(&start.comm, sizeof(start.comm));
 		bpf_probe_read_kernel_str(&start.leader_comm, sizeof(start.leader_comm),
 					  leader_comm(current, false));
@@ -439,10 +439,10 @@ static __always_inline int issue(struct request *request, bool raw)
 
 	if (request_is_passthrough(&rq) || other_disk(request, raw))
 		return 0;
-	if (knobs.identity || looked_up)
+	if (config.identity || looked_up)
 		start = find(&rq);
 	if (!start) {
-		if (knobs.identity || !table_put(line_of(request, raw), &rq, own.issue_ns))
+		if (config.identity || !table_put(line_of(request, raw), &rq, own.issue_ns))
 			keep(&rq, &own, false);
 	} else if (!start->requeues) { /* seen at submission */
 		start->queue_ns = rq.start_ns;
@@ -553,7 +553,8 @@ static __always_inline bool first_started(__u64 queue_ns, __u64 issue_ns, __u64 
 static __always_inline int submit_started(struct request *rq, bool again)
 {
 	struct request_view view = request_view(rq, false);
-	__u64 id = view.id, now = bpf_ktime_get_ns(), plug_ns = knobs.cached ? plug_time(false) : 0;
+	__u64 id = view.id, now = bpf_ktime_get_ns(),
+	      plug_ns = config.cached ? plug_time(false) : 0;
 	const struct own_stamps own = { .lag_ns = plug_ns ? now - plug_ns : 0 };
 	const struct iolat_start *start = NULL;
 
@@ -561,7 +562,7 @@ static __always_inline int submit_started(struct request *rq, bool again)
 		return 0;
 	view.start_ns = plug_ns ?: now; /* the kernel's may come only after this */
 	/* Looked for only to keep `looked_up` right, and to count ends that were missed. */
-	if (looked_up || knobs.again)
+	if (looked_up || config.again)
 		start = bpf_map_lookup_elem(&start_ts, &id);
 	if (start && first_started(start->queue_ns, start->issue_ns, start->lag_ns, plug_ns, again))
 		return 0;
@@ -676,7 +677,7 @@ int BPF_PROG(merged_again, struct request *rq)
 SEC("raw_tp/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {
-	const struct split split = { &keys, &owners, &rows, &light, &control, &knobs };
+	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
 
 	split_rename(&split, IOLAT_METRICS, task, comm);
 	return 0;

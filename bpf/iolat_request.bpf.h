@@ -9,10 +9,10 @@
 #include "filter.bpf.h"
 #include "sample.bpf.h"
 
-const volatile struct lat_knobs knobs = {};
+const volatile struct lat_config config = {};
 struct lat_control control = {};
 
-/* On the stamps rung: the issue program is attached, and its stamps are the ones to take. */
+/* On the stamps method: the issue program is attached, and its stamps are the ones to take. */
 __u32 checking = 0;
 
 /* Entries of `start_ts` that the table does not lead to: with none, none is looked up. */
@@ -54,7 +54,7 @@ struct request_view {
 /* Has the kernel set start_time_ns? For the flushes that it makes itself always. */
 static __always_inline bool start_is_set(const struct request_view *view)
 {
-	return !knobs.io_stat || view->rq_flags & knobs.io_stat ||
+	return !config.io_stat || view->rq_flags & config.io_stat ||
 	       (view->flags & REQ_OP_MASK) == REQ_OP_FLUSH;
 }
 
@@ -69,7 +69,7 @@ static __always_inline struct request_view request_view(struct request *rq, bool
 		view.start_ns = READ(raw, rq, start_time_ns);
 	view.issue_ns = READ(raw, rq, io_start_time_ns);
 	view.bytes = READ(raw, rq, __data_len);
-	if (knobs_split(&knobs, LAT_BY_OP))
+	if (config_split(&config, LAT_BY_OP))
 		view.segments = READ(raw, rq, nr_phys_segments);
 	return view;
 }
@@ -111,7 +111,7 @@ static __always_inline bool request_ends_sequence(const struct request_view *vie
 /* Of such a sequence, are these the data, and will the request complete once more? */
 static __always_inline bool request_goes_on(const struct request_view *view)
 {
-	return view->rq_flags & knobs.flush_seq && view->bytes;
+	return view->rq_flags & config.flush_seq && view->bytes;
 }
 
 /* When the block layer got the request; 0: not known. */
@@ -132,12 +132,12 @@ static __always_inline __u32 request_device(struct request *rq, bool raw)
 /* Asked early, so that the census has only what is wanted. */
 static __always_inline bool other_disk(struct request *rq, bool raw)
 {
-	return knobs.disk && request_device(rq, raw) != knobs.disk;
+	return config.disk && request_device(rq, raw) != config.disk;
 }
 
 static __always_inline bool needs_device(void)
 {
-	return knobs.disk || knobs_split(&knobs, LAT_BY_DISK);
+	return config.disk || config_split(&config, LAT_BY_DISK);
 }
 
 /* ---- own stamps ---- */
@@ -167,7 +167,7 @@ static __always_inline void count_start(__u32 which)
 
 static __always_inline bool is_done(__u64 issue_ns)
 {
-	return knobs.again && issue_ns == IOLAT_DONE;
+	return config.again && issue_ns == IOLAT_DONE;
 }
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page-fault latency. Three rungs, of which user space loads one:
+ * Page-fault latency. Three methods, of which user space loads one:
  *   fentry      handle_mm_fault(), entry to return
  *   kprobe      the same by kprobe and kretprobe
  *   perf-event  software perf events at both ends, where neither is allowed; the window is wider
@@ -14,7 +14,7 @@
 #include "filter.bpf.h"
 #include "sample.bpf.h"
 
-const volatile struct lat_knobs knobs = {};
+const volatile struct lat_config config = {};
 struct lat_control control = {};
 struct lat_open open_waits = {};
 
@@ -31,7 +31,7 @@ struct {
 	__type(value, struct memlat_task);
 } tasks SEC(".maps");
 
-/* Open calls, on the first two rungs. A fraction of the cost of a hash, or of task storage. */
+/* Open calls, on the first two methods. A fraction of the cost of a hash, or of task storage. */
 struct memlat_call calls[MEMLAT_CALLS] __attribute__((aligned(64))) = {};
 
 /*
@@ -100,7 +100,7 @@ static __always_inline void split_by_bits(const struct split *split, struct lat_
 {
 	struct lat_key key = { .by = by, .id = value };
 
-	if (knobs_split(&knobs, by))
+	if (config_split(&config, by))
 		split_add(split, cell, &key, NULL, ns);
 }
 
@@ -113,7 +113,7 @@ static __always_inline struct memlat_task *task_mark(__u64 flags)
 /* Takes the bits that were learnt within a call. */
 static __always_inline __u32 take_mark(void)
 {
-	struct memlat_task *task = knobs_split(&knobs, LAT_BY_PAGE) ? task_mark(0) : NULL;
+	struct memlat_task *task = config_split(&config, LAT_BY_PAGE) ? task_mark(0) : NULL;
 	__u32 bits = task ? task->bits : 0;
 
 	if (task)
@@ -124,15 +124,15 @@ static __always_inline __u32 take_mark(void)
 /* Adds a finished fault to the histogram and to the splits that are on. */
 static __always_inline void record(struct lat_cell *cell, __u64 ns, __u32 bits)
 {
-	const struct split split = { &keys, &owners, &rows, &light, &control, &knobs };
+	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
 
-	if (!knobs.by) {
-		hist_add_cell(&knobs, &cell->hist, ns);
+	if (!config.by) {
+		hist_add_cell(&config, &cell->hist, ns);
 		return;
 	}
-	if (!tell(&knobs, &control, 0, cell, &ns))
+	if (!tell(&config, &control, 0, cell, &ns))
 		return;
-	hist_add_cell(&knobs, &cell->hist, ns);
+	hist_add_cell(&config, &cell->hist, ns);
 	split_by_task(&split, cell, 0, bpf_get_current_task_btf(), false, ns);
 	split_by_bits(&split, cell, LAT_BY_MODE, ns,
 		      bits & CALL_GUP	 ? LAT_MODE_GUP
@@ -253,7 +253,7 @@ static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_are
 	/* mm_account_fault() calls every second attempt major, and so do we. */
 	if (flags & FAULT_FLAG(TRIED))
 		bits |= CALL_MAJOR;
-	if (knobs_split(&knobs, LAT_BY_PAGE) && BPF_CORE_READ(vma, vm_flags) & VM_HUGETLB)
+	if (config_split(&config, LAT_BY_PAGE) && BPF_CORE_READ(vma, vm_flags) & VM_HUGETLB)
 		bits |= CALL_HUGETLB;
 	return bits;
 }
@@ -317,10 +317,10 @@ static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u6
 	__u32 bits = again ? 0 : CALL_NEW;
 	bool held, unseen;
 
-	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf(), false))
+	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf(), false))
 		return 0;
 	bits |= lock_bit(flags);
-	if (knobs.by) {
+	if (config.by) {
 		bits |= call_bits(flags, has_regs, vma);
 		take_mark(); /* of a call whose return was missed */
 	}
@@ -347,11 +347,11 @@ static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u6
 
 static __always_inline void call_unknown(struct lat_cell *cell, __u32 count)
 {
-	COUNT(&knobs, cell->counts[LAT_SEEN]);
-	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf(), false))
-		COUNT(&knobs, cell->counts[LAT_FILTERED]);
+	COUNT(&config, cell->counts[LAT_SEEN]);
+	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf(), false))
+		COUNT(&config, cell->counts[LAT_FILTERED]);
 	else
-		COUNT(&knobs, cell->counts[count]);
+		COUNT(&config, cell->counts[count]);
 }
 
 /* The place stays taken until the fault goes on. */
@@ -363,8 +363,8 @@ static __always_inline void call_retried(struct lat_cell *cell, struct memlat_ca
 	call->tries++;
 	call->pending = true;
 	if (cell) {
-		COUNT(&knobs, cell->counts[LAT_SEEN]);
-		COUNT(&knobs, cell->counts[LAT_CONTINUED]);
+		COUNT(&config, cell->counts[LAT_SEEN]);
+		COUNT(&config, cell->counts[LAT_CONTINUED]);
 	}
 }
 
@@ -379,19 +379,19 @@ static __always_inline void call_ended(struct lat_cell *cell, const struct memla
 {
 	__u32 tries = call->tries, bits = 0;
 
-	COUNT(&knobs, cell->counts[LAT_SEEN]);
+	COUNT(&config, cell->counts[LAT_SEEN]);
 	if (tries)
-		COUNT_MORE(&knobs, cell->counts[LAT_JOINED], tries);
+		COUNT_MORE(&config, cell->counts[LAT_JOINED], tries);
 	if (now < call->start_ns) {
-		COUNT(&knobs, cell->counts[LAT_NEGATIVE]);
+		COUNT(&config, cell->counts[LAT_NEGATIVE]);
 		return;
 	}
 	if (result) { /* not the plain minor fault */
 		bits = result_bits(result);
 		if (bits & CALL_FAILED)
-			COUNT(&knobs, cell->counts[LAT_ERRORS]);
+			COUNT(&config, cell->counts[LAT_ERRORS]);
 	}
-	if (knobs.by)
+	if (config.by)
 		bits |= call->bits | take_mark();
 	record(cell, now - call->start_ns, bits);
 }
@@ -434,7 +434,7 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 bit
 
 	if (cell)
 		call_unknown(cell, LAT_CONTINUED);
-	if (filter_by_task(&knobs) && !task_wanted(&knobs, bpf_get_current_task_btf(), false))
+	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf(), false))
 		return 0;
 	call = call_claim(id, &held);
 	if (!call)
@@ -602,7 +602,7 @@ int event_start(struct bpf_perf_event_data *ctx)
 	struct task_struct *current = bpf_get_current_task_btf();
 	struct memlat_task *task;
 
-	if (filter_by_task(&knobs) && !task_wanted(&knobs, current, false))
+	if (filter_by_task(&config) && !task_wanted(&config, current, false))
 		return 0;
 	task = bpf_task_storage_get(&tasks, current, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!task) {
@@ -638,7 +638,7 @@ static __always_inline int event_end(struct bpf_perf_event_data *ctx, __u32 bits
 		return 0;
 	cell->counts[LAT_SEEN]++;
 	if (!start)
-		cell->counts[filter_by_task(&knobs) && !task_wanted(&knobs, current, false)
+		cell->counts[filter_by_task(&config) && !task_wanted(&config, current, false)
 				     ? LAT_FILTERED
 				     : LAT_MISSED_START]++;
 	else if (task->address != ctx->addr)
@@ -763,7 +763,7 @@ int mark(struct bpf_iter__task *ctx)
 }
 
 SEC("iter/task")
-int census(struct bpf_iter__task *ctx)
+int in_flight(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct memlat_task *own;
@@ -778,7 +778,7 @@ int census(struct bpf_iter__task *ctx)
 	start_ns = *(volatile __u64 *)&own->start_ns;
 	if (start_ns)
 		count_open(&open_waits, start_ns, bpf_ktime_get_ns());
-	if (!own->before || (filter_by_task(&knobs) && !task_wanted(&knobs, task, false)))
+	if (!own->before || (filter_by_task(&config) && !task_wanted(&config, task, false)))
 		return 0;
 	calls = calls_unseen(task, own);
 	if (calls > own->before) /* the entry of a later one was missed */
@@ -790,7 +790,7 @@ int census(struct bpf_iter__task *ctx)
 SEC("raw_tp/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {
-	const struct split split = { &keys, &owners, &rows, &light, &control, &knobs };
+	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
 
 	split_rename(&split, 1, task, comm);
 	return 0;

@@ -2,7 +2,7 @@
 /*
  * Run-queue latency: from runnable to running.
  *
- * Three rungs, of which user space loads one:
+ * Three methods, of which user space loads one:
  *   stamps  sched_info.last_queued is when the scheduler enqueued the task, on the run queue's
  *           clock. The end is our own clock at the switch, brought onto the run queue's: that one
  *           stands still from a wakeup to the switch that it causes. A task that migrates while it
@@ -18,7 +18,7 @@
 #include "filter.bpf.h"
 #include "sample.bpf.h"
 
-const volatile struct lat_knobs knobs = {};
+const volatile struct lat_config config = {};
 struct lat_control control = {};
 struct lat_open open_waits = {};
 
@@ -46,21 +46,21 @@ struct {
 static __always_inline void record(struct lat_cell *cell, __u32 metric, struct task_struct *task,
 				   bool raw, __u64 ns)
 {
-	const struct split split = { &keys, &owners, &rows, &light, &control, &knobs };
+	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
 
-	if (!knobs.by) {
-		hist_add(&cell->hist, ns, knobs.tail_ns);
+	if (!config.by) {
+		hist_add(&cell->hist, ns, config.tail_ns);
 		return;
 	}
-	if (!tell(&knobs, &control, metric, cell, &ns))
+	if (!tell(&config, &control, metric, cell, &ns))
 		return;
-	hist_add(&cell->hist, ns, knobs.tail_ns);
+	hist_add(&cell->hist, ns, config.tail_ns);
 	split_by_task(&split, cell, metric, task, raw, ns);
 }
 
 static __always_inline bool wakeups_wanted(void)
 {
-	return knobs.metrics & 1U << RUNQLAT_WAKEUP;
+	return config.metrics & 1U << RUNQLAT_WAKEUP;
 }
 
 static __always_inline void count(struct lat_cell *cells_of_cpu, enum lat_count which)
@@ -84,7 +84,7 @@ static __always_inline struct lat_cell *seen(struct task_struct *next, bool raw,
 	if (!cell)
 		return NULL;
 	count(cell, LAT_SEEN);
-	if (filter_by_task(&knobs) && !task_wanted(&knobs, next, raw)) {
+	if (filter_by_task(&config) && !task_wanted(&config, next, raw)) {
 		count(cell, LAT_FILTERED);
 		if ((__s64)ns > 0)
 			cell->counts[LAT_FILTERED_NS] += ns;
@@ -103,7 +103,7 @@ static __always_inline int count_switch(enum lat_count which)
 	return 0;
 }
 
-/* ---- metric wakeup, on the rungs that have task storage ---- */
+/* ---- metric wakeup, on the methods that have task storage ---- */
 
 /*
  * Runs under the task's pi_lock, while the task may be about to go to sleep on another CPU: one
@@ -520,7 +520,7 @@ int prime(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* The same for a rung that has no use for the kernel's account. */
+/* The same for a method that has no use for the kernel's account. */
 SEC("iter/task")
 int stored_prime(struct bpf_iter__task *ctx)
 {
@@ -531,7 +531,7 @@ int stored_prime(struct bpf_iter__task *ctx)
 
 /* Once, when the window has closed: who is still waiting, and for how long. */
 SEC("iter/task")
-int stamps_census(struct bpf_iter__task *ctx)
+int stamps_in_flight(struct bpf_iter__task *ctx)
 {
 	__u64 queued, now, own_start, own_now = bpf_ktime_get_ns();
 	struct task_struct *task = ctx->task;
@@ -546,7 +546,7 @@ int stamps_census(struct bpf_iter__task *ctx)
 	own_start = own ? own->queued_ns : 0;
 	if (!queued && !own_start)
 		return 0;
-	if (filter_by_task(&knobs) && !task_wanted(&knobs, task, false))
+	if (filter_by_task(&config) && !task_wanted(&config, task, false))
 		return 0;
 	if (own_start)
 		count_open(&open_waits, own_start, own_now);
@@ -641,13 +641,13 @@ int BPF_PROG(stored_switch, bool preempt, struct task_struct *prev, struct task_
 }
 
 SEC("iter/task")
-int stored_census(struct bpf_iter__task *ctx)
+int stored_in_flight(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct runqlat_task *own;
 	__u64 queued;
 
-	if (!task || !task->pid || (filter_by_task(&knobs) && !task_wanted(&knobs, task, false)))
+	if (!task || !task->pid || (filter_by_task(&config) && !task_wanted(&config, task, false)))
 		return 0;
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
 	queued = own ? *(volatile __u64 *)&own->queued_ns : 0;
@@ -668,7 +668,7 @@ static __always_inline void hashed_start(struct task_struct *task, __u64 now)
 	struct lat_cell *cell;
 
 	/* Asked already here, so that the census has only what is wanted. */
-	if (filter_by_task(&knobs) && !task_wanted(&knobs, task, true))
+	if (filter_by_task(&config) && !task_wanted(&config, task, true))
 		return;
 	if (!bpf_map_update_elem(&start_ts, &tid, &now, BPF_ANY) || !control.armed)
 		return;
@@ -728,7 +728,7 @@ int BPF_PROG(hashed_switch, bool preempt, struct task_struct *prev, struct task_
 SEC("raw_tp/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {
-	const struct split split = { &keys, &owners, &rows, &light, &control, &knobs };
+	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
 
 	split_rename(&split, RUNQLAT_METRICS, task, comm);
 	return 0;

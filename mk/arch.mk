@@ -19,10 +19,9 @@ ifeq ($(origin CC),default)
 endif
 
 # Files of one architecture; elsewhere unsupported.c stands in for them.
-X86_ONLY := src/ring/facts.c src/ring/guest.c src/ring/guest_code.S src/ring/kvm.c src/ring/measure.c \
-	src/ring/module.c src/ring/module_code.S src/ring/tsc.c src/ring/user.c \
+X86_ONLY := $(filter-out %/unsupported.c %/where.c %/ring.c %/result.c %/cycles.c,$(wildcard src/probes/ringlat/*.[cS])) \
 	tests/unit/test_guest.c tests/unit/test_ring.c $(wildcard tests/ringlat/*.c tests/emu/test_*.c)
-OTHER_ARCH := $(if $(filter x86,$(ARCH)),src/ring/unsupported.c,$(X86_ONLY))
+OTHER_ARCH := $(if $(filter x86,$(ARCH)),src/probes/ringlat/unsupported.c,$(X86_ONLY))
 
 # sources PATTERN...: the files that are built for ARCH.
 sources = $(filter-out $(OTHER_ARCH),$(wildcard $(1)))

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What `make tests`, `make check` and `make bench` build and run, included by the Makefile. SAN: with the sanitizers.
-BASE_SRC := $(wildcard src/base/*.c src/stat/*.c src/cmd/compare_*.c src/cmd/report_*.c)
+BASE_SRC := $(filter-out src/print/ringlat_%.c src/print/tierlat.c src/print/rmid_text.c, \
+	$(wildcard src/core/*.c src/store/*.c src/stats/*.c src/print/*.c)) src/cli/options.c src/cli/log.c
 RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
-BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(call sources,src/ring/*.c src/tier/*.c src/rmid/*.c) \
-	src/truth/chase.c src/truth/truth.c $(RMID_SRC))
+BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/print/ringlat_*.c) src/print/tierlat.c src/print/rmid_text.c \
+	$(call sources,src/probes/ringlat/*.c src/probes/tierlat/*.c) \
+	$(filter-out %/probe.c %/account.c %/events.c,$(wildcard src/probes/rmid/*.c)) \
+	src/selftest/reference/pointer_chase.c src/selftest/reference/reference.c $(RMID_SRC))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(call sources,tests/unit/test_*.c))
-TRUTH_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/truth/*.c))
-TRUTH := $(patsubst %.c,$(OUT)/%,$(call sources,tests/truth/*.c tests/ringlat/*.c))
+REFERENCE_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/selftest/reference/*.c))
+REFERENCE := $(patsubst %.c,$(OUT)/%,$(call sources,tests/reference/*.c tests/ringlat/*.c))
 TORTURE := $(patsubst %.c,$(OUT)/%,$(wildcard tests/torture/*.c))
 EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(call sources,tests/emu/test_*.c))
 EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcard tests/emu/*.c)))
@@ -24,8 +27,8 @@ $(addprefix $(OUT)/,empty.skel.h requests.skel.h capture.skel.h):
 	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $(<:.bpf.o=))_bpf > $@
 
 $(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
-$(OUT)/tests/truth/requests.o: | $(OUT)/requests.skel.h
-$(addprefix $(OUT)/tests/truth/,leftover requests skipped): LIBS_TRUTH := $(LIBS)
+$(OUT)/tests/reference/requests.o: | $(OUT)/requests.skel.h
+$(addprefix $(OUT)/tests/reference/,leftover requests skipped): LIBS_REFERENCE := $(LIBS)
 
 $(OUT)/tests/torture/capture.o: | $(OUT)/capture.skel.h
 
@@ -51,7 +54,7 @@ $(OUT)/bench/empty: $(OUT)/bench/empty.o
 MUTANTS := $(foreach event,fault syscall int80,$(OUT)/mutant/$(event)_u2k $(OUT)/mutant/$(event)_k2u) \
 	$(OUT)/mutant/all
 
-$(OUT)/mutant/%.o: src/ring/guest_code.S src/ring/guest_layout.h
+$(OUT)/mutant/%.o: src/probes/ringlat/guest_code.S src/probes/ringlat/guest_layout.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(HARDEN) $(CPPFLAGS) -Wa,--defsym,MUTANT_$*=1 -c $< -o $@
 
@@ -65,17 +68,17 @@ $(EMU): $(EMU_LIB)
 $(OUT)/san/tests/unit/test_rmid_kernel.o: CPPFLAGS := -Itests/rmid/kernel $(CPPFLAGS)
 
 $(OUT)/san/tests/unit/test_life.o: | $(OUT)/life.skel.h
-$(OUT)/tests/unit/test_life: $(OUT)/san/src/probe/refusal.o
+$(OUT)/tests/unit/test_life: $(OUT)/san/src/probes/refusal.o
 $(addprefix $(OUT)/tests/unit/test_,life refusal seccomp): LIBS_BASE := $(LIBS)
-$(OUT)/tests/unit/test_hostile: $(addprefix $(OUT)/san/src/cmd/,report.o compare.o rmid_text.o)
+$(OUT)/tests/unit/test_hostile: $(addprefix $(OUT)/san/src/cli/,report.o compare.o)
 $(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)
 	$(call msg,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@
 
-$(TRUTH): %: %.o $(TRUTH_OBJ)
+$(REFERENCE): %: %.o $(REFERENCE_OBJ)
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $^ -lpthread $(LIBS_TRUTH) -o $@
+	$(Q)$(CC) $(CFLAGS) $^ -lpthread $(LIBS_REFERENCE) -o $@
 
 $(OUT)/tests/emu/msrfs/msrfs: $(MSRFS)
 	$(call msg,LINK,$@)
@@ -94,7 +97,7 @@ $(OUT)/tests/rmid/fuzz: tests/rmid/fuzz.c $(RMID_SRC) $(wildcard kmod/rmid/*.h t
 	$(Q)$(CLANG) $(STD) $(WARN) $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined $(filter %.c,$^) -o $@
 
 # What suites that are scripts run.
-programs: all $(TRUTH) $(TORTURE) $(OUT)/bench/power $(OUT)/bench/together \
+programs: all $(REFERENCE) $(TORTURE) $(OUT)/bench/power $(OUT)/bench/together \
 	$(if $(filter x86,$(ARCH)),$(MUTANTS) $(OUT)/tests/emu/msrfs/msrfs $(addprefix $(OUT)/tests/rmid/,check lives fuzz))
 
 tests: programs $(UNIT) $(EMU)
@@ -118,4 +121,4 @@ bench:
 	$(Q)bench/run
 
 -include $(BASE_SAN:.o=.d) $(EMU_LIB:.o=.d) $(MSRFS:.o=.d) \
-	$(patsubst $(OUT)/%,$(OUT)/san/%.d,$(UNIT) $(EMU)) $(TRUTH:=.d) $(TORTURE:=.d) $(POWER:.o=.d) $(TOGETHER:.o=.d)
+	$(patsubst $(OUT)/%,$(OUT)/san/%.d,$(UNIT) $(EMU)) $(REFERENCE:=.d) $(TORTURE:=.d) $(POWER:.o=.d) $(TOGETHER:.o=.d)

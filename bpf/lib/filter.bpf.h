@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The user's filters, put to the task that waits. A filter that is not set costs nothing: the
- * verifier knows the knobs and drops the code.
+ * verifier knows the config and drops the code.
  */
 #ifndef LATSCOPE_FILTER_BPF_H
 #define LATSCOPE_FILTER_BPF_H
@@ -20,27 +20,27 @@ static __always_inline bool comm_matches(const volatile char *wanted, const char
 	return true;
 }
 
-static __always_inline bool filter_by_task(const volatile struct lat_knobs *knobs)
+static __always_inline bool filter_by_task(const volatile struct lat_config *config)
 {
-	return knobs->tgid || knobs->tid || knobs->cgroup || knobs->comm[0];
+	return config->tgid || config->tid || config->cgroup || config->comm[0];
 }
 
 /* Does the user want this task? */
-static __always_inline bool task_wanted(const volatile struct lat_knobs *knobs,
+static __always_inline bool task_wanted(const volatile struct lat_config *config,
 					struct task_struct *task, bool raw)
 {
 	char comm[LAT_COMM_LEN] = {};
 
-	if (knobs->tgid && (__u32)READ(raw, task, tgid) != knobs->tgid)
+	if (config->tgid && (__u32)READ(raw, task, tgid) != config->tgid)
 		return false;
-	if (knobs->tid && (__u32)READ(raw, task, pid) != knobs->tid)
+	if (config->tid && (__u32)READ(raw, task, pid) != config->tid)
 		return false;
-	if (knobs->comm[0]) {
+	if (config->comm[0]) {
 		BPF_CORE_READ_STR_INTO(&comm, task, comm);
-		if (!comm_matches(knobs->comm, comm))
+		if (!comm_matches(config->comm, comm))
 			return false;
 	}
-	if (knobs->cgroup && !task_in_cgroup(task, raw, knobs->cgroup))
+	if (config->cgroup && !task_in_cgroup(task, raw, config->cgroup))
 		return false;
 	return true;
 }

@@ -9,7 +9,7 @@
 #include "kernel.bpf.h"
 #include <latscope/event.h>
 
-/* User space sizes these: cells to one entry per CPU, rows by lat_knobs.rows. */
+/* User space sizes these: cells to one entry per CPU, rows by lat_config.rows. */
 #define CELLS_MAP(metrics)                               \
 	struct {                                         \
 		__uint(type, BPF_MAP_TYPE_ARRAY);        \
@@ -112,22 +112,22 @@ static __always_inline void hist_add_shared(struct lat_hist *hist, __u64 ns, __u
  * Adds to a count of this CPU's cell. Where the programs are there twice, one may be preempted
  * between load and store while the other one counts in the same cell: only then it takes an atomic.
  */
-#define COUNT_MORE(knobs, to, n)                        \
+#define COUNT_MORE(config, to, n)                       \
 	({                                              \
-		if ((knobs)->again)                     \
+		if ((config)->again)                    \
 			__sync_fetch_and_add(&(to), n); \
 		else                                    \
 			(to) += (n);                    \
 	})
-#define COUNT(knobs, to) COUNT_MORE(knobs, to, 1)
+#define COUNT(config, to) COUNT_MORE(config, to, 1)
 
-static __always_inline void hist_add_cell(const volatile struct lat_knobs *knobs,
+static __always_inline void hist_add_cell(const volatile struct lat_config *config,
 					  struct lat_hist *hist, __u64 ns)
 {
-	if (knobs->again)
-		hist_add_shared(hist, ns, knobs->tail_ns);
+	if (config->again)
+		hist_add_shared(hist, ns, config->tail_ns);
 	else
-		hist_add(hist, ns, knobs->tail_ns);
+		hist_add(hist, ns, config->tail_ns);
 }
 
 /* Injected error: the sample begins at the start of the sample before it. */
@@ -140,35 +140,35 @@ static __always_inline __u64 since_last_start(__u64 *last_start_ns, __u64 ns)
 }
 
 /*
- * What lat_knobs.lie makes of a sample before it is added; false: it is not to be added. Asked only
- * where samples are split, so that those who do not split pay nothing for it.
+ * What lat_config.lie makes of a sample before it is added; false: it is not to be added. Asked
+ * only where samples are split, so that those who do not split pay nothing for it.
  */
-static __always_inline bool tell(const volatile struct lat_knobs *knobs,
+static __always_inline bool tell(const volatile struct lat_config *config,
 				 struct lat_control *control, __u32 metric, struct lat_cell *cell,
 				 __u64 *ns)
 {
 	bool tenth;
 
-	if (!knobs->lie)
+	if (!config->lie)
 		return true;
 	tenth = __sync_fetch_and_add(&control->told, 1) % 10 == 9;
-	if (knobs->lie == LAT_LIE_DROP && tenth)
+	if (config->lie == LAT_INJECT_DROP && tenth)
 		cell->counts[LAT_SEEN]--;
-	if (knobs->lie == LAT_LIE_DROP || knobs->lie == LAT_LIE_LEAK)
+	if (config->lie == LAT_INJECT_DROP || config->lie == LAT_INJECT_LEAK)
 		return !tenth;
-	if (knobs->lie == LAT_LIE_DOUBLE && tenth) {
+	if (config->lie == LAT_INJECT_DOUBLE && tenth) {
 		cell->counts[LAT_SEEN]++;
-		hist_add(&cell->hist, *ns, knobs->tail_ns);
+		hist_add(&cell->hist, *ns, config->tail_ns);
 	}
-	if (knobs->lie == LAT_LIE_SHIFT) {
+	if (config->lie == LAT_INJECT_SHIFT) {
 		cell->hist.slots[bounded_slot(*ns)]--; /* where it will be added */
 		cell->hist.slots[bounded_slot(2 * *ns)]++;
 	}
-	if (knobs->lie == LAT_LIE_UNIT)
+	if (config->lie == LAT_LIE_UNIT)
 		*ns *= 1000;
-	if (knobs->lie == LAT_LIE_STALE)
+	if (config->lie == LAT_INJECT_STALE)
 		*ns = since_last_start(&control->last_start_ns[metric], *ns);
-	if (knobs->lie == LAT_LIE_LATE)
+	if (config->lie == LAT_INJECT_LATE)
 		*ns -= *ns / 4;
 	return true;
 }
@@ -205,7 +205,7 @@ struct split {
 	void *rows;
 	void *light;
 	struct lat_control *control;
-	const volatile struct lat_knobs *knobs;
+	const volatile struct lat_config *config;
 };
 
 static __always_inline void write_owner(void *owners, __u32 row, const struct lat_key *key,
@@ -229,10 +229,10 @@ static __always_inline __u32 split_row(const struct split *split, const struct l
 
 	if (row)
 		return *row;
-	if (split->control->next_row >= split->knobs->first_rows)
+	if (split->control->next_row >= split->config->first_rows)
 		return 0;
 	fresh = __sync_fetch_and_add(&split->control->next_row, 1);
-	if (fresh >= split->knobs->first_rows)
+	if (fresh >= split->config->first_rows)
 		return 0;
 	/* Another CPU may have made the key meanwhile: its row is the one, ours stays empty. */
 	if (!bpf_map_update_elem(split->keys, key, &fresh, BPF_NOEXIST)) {
@@ -250,12 +250,12 @@ static __always_inline void split_add_row(const struct split *split, struct lat_
 	struct lat_hist *hist;
 
 	if (!row) {
-		row = LAT_OTHER_ROW(split->knobs->rows, key->by, key->metric);
+		row = LAT_OTHER_ROW(split->config->rows, key->by, key->metric);
 		cell->counts[LAT_OTHER_KEY]++;
 	}
 	hist = bpf_map_lookup_elem(split->rows, &row);
 	if (hist)
-		hist_add_shared(hist, ns, split->knobs->tail_ns);
+		hist_add_shared(hist, ns, split->config->tail_ns);
 }
 
 static const struct lat_light light_zero = {};
@@ -304,13 +304,13 @@ static __always_inline void split_add(const struct split *split, struct lat_cell
 	__u32 row = split_row(split, key, comm);
 
 	split_add_row(split, cell, key, row, ns);
-	if (!row && !add_light(split->light, key, comm, ns, split->knobs->tail_ns))
+	if (!row && !add_light(split->light, key, comm, ns, split->config->tail_ns))
 		__sync_fetch_and_add(&split->control->unnamed_ns, ns);
 }
 
-static __always_inline bool knobs_split(const volatile struct lat_knobs *knobs, __u32 by)
+static __always_inline bool config_split(const volatile struct lat_config *config, __u32 by)
 {
-	return knobs->by & (1U << by);
+	return config->by & (1U << by);
 }
 
 /* Who waited. */
@@ -380,17 +380,17 @@ static __always_inline void split_by_identity(const struct split *split, struct 
 {
 	struct lat_key key = { .metric = metric };
 
-	if (knobs_split(split->knobs, LAT_BY_PROCESS)) {
+	if (config_split(split->config, LAT_BY_PROCESS)) {
 		key.by = LAT_BY_PROCESS;
 		key.id = who ? who->tgid : 0;
 		split_add_known(split, cell, &key, who, who ? who->leader_comm : NULL, ns);
 	}
-	if (knobs_split(split->knobs, LAT_BY_THREAD)) {
+	if (config_split(split->config, LAT_BY_THREAD)) {
 		key.by = LAT_BY_THREAD;
 		key.id = who ? who->tid : 0;
 		split_add_known(split, cell, &key, who, who ? who->comm : NULL, ns);
 	}
-	if (knobs_split(split->knobs, LAT_BY_CGROUP)) {
+	if (config_split(split->config, LAT_BY_CGROUP)) {
 		key.by = LAT_BY_CGROUP;
 		key.id = who ? who->cgroup : 0;
 		split_add_known(split, cell, &key, who, NULL, ns);
@@ -404,12 +404,12 @@ static __always_inline void split_by_task(const struct split *split, struct lat_
 {
 	struct identity who = { .comm = task->comm };
 
-	if (!(split->knobs->by & LAT_BY_TASK))
+	if (!(split->config->by & LAT_BY_TASK))
 		return;
 	who.tgid = READ(raw, task, tgid);
 	who.tid = READ(raw, task, pid);
 	who.leader_comm = leader_comm(task, raw);
-	if (knobs_split(split->knobs, LAT_BY_CGROUP))
+	if (config_split(split->config, LAT_BY_CGROUP))
 		who.cgroup = task_cgroup(task, raw);
 	split_by_identity(split, cell, metric, &who, ns);
 }

@@ -56,7 +56,7 @@ struct lat_hist {
 	__u64 slots[HIST_SLOTS];
 	__u64 sum_ns;
 	__u64 max_ns;
-	__u64 tail; /* samples >= lat_knobs.tail_ns */
+	__u64 tail; /* samples >= lat_config.tail_ns */
 };
 _Static_assert(sizeof(struct lat_hist) == (3 + HIST_SLOTS) * 8, "lat_hist has no padding");
 
@@ -76,7 +76,7 @@ _Static_assert(__builtin_offsetof(struct lat_cell, hist.sum_ns) / 64 ==
 		       sizeof(struct lat_cell) % 64 == 0,
 	       "one line");
 
-/* Dimensions a histogram can be split by; lat_knobs.by is a mask of 1 << these. */
+/* Dimensions a histogram can be split by; lat_config.by is a mask of 1 << these. */
 enum lat_by {
 	LAT_BY_PROCESS,
 	LAT_BY_THREAD,
@@ -96,7 +96,7 @@ enum lat_type { LAT_TYPE_MINOR, LAT_TYPE_MAJOR, LAT_TYPE_FAILED };
 enum lat_access { LAT_ACCESS_READ, LAT_ACCESS_WRITE, LAT_ACCESS_EXEC };
 enum lat_page { LAT_PAGE_BASE, LAT_PAGE_THP, LAT_PAGE_HUGETLB };
 
-/* Map `keys`: hash from lat_key to the number of its row, 1..lat_knobs.rows - 1. */
+/* Map `keys`: hash from lat_key to the number of its row, 1..lat_config.rows - 1. */
 struct lat_key {
 	__u64 id;
 	__u32 by; /* enum lat_by */
@@ -137,7 +137,7 @@ _Static_assert(sizeof(struct lat_light) == 36 + 4 * HIST_LOG2_BUCKETS &&
 	       "lat_light has no padding");
 
 /* Read-only settings, put in place between open and load. 0 and "" mean "not filtered". */
-struct lat_knobs {
+struct lat_config {
 	__u64 tail_ns;
 	__u64 cgroup; /* id of a cgroup v2; its descendants count too */
 	__u32 tgid;
@@ -156,19 +156,19 @@ struct lat_knobs {
 	__u32 pad;
 	char comm[LAT_COMM_LEN];
 };
-_Static_assert(sizeof(struct lat_knobs) == 88, "lat_knobs has no padding");
+_Static_assert(sizeof(struct lat_config) == 88, "lat_config has no padding");
 
 /* Faults that a probe makes on purpose, for `validate` to be seen to find them. */
-enum lat_lie {
-	LAT_LIE_NONE,
-	LAT_LIE_DROP, /* every tenth event is neither seen nor recorded */
-	LAT_LIE_LEAK, /* every tenth is seen, but not recorded and not accounted for */
-	LAT_LIE_DOUBLE, /* every tenth counts twice */
-	LAT_LIE_SHIFT, /* goes to the slot of twice the latency */
+enum lat_inject {
+	LAT_INJECT_NONE,
+	LAT_INJECT_DROP, /* every tenth event is neither seen nor recorded */
+	LAT_INJECT_LEAK, /* every tenth is seen, but not recorded and not accounted for */
+	LAT_INJECT_DOUBLE, /* every tenth counts twice */
+	LAT_INJECT_SHIFT, /* goes to the slot of twice the latency */
 	LAT_LIE_UNIT, /* ns taken for us */
-	LAT_LIE_STALE, /* the start is that of the event before */
-	LAT_LIE_LATE, /* the start is stamped when a quarter of the latency has passed */
-	LAT_LIES,
+	LAT_INJECT_STALE, /* the start is that of the event before */
+	LAT_INJECT_LATE, /* the start is stamped when a quarter of the latency has passed */
+	LAT_INJECTS,
 };
 
 /* What user space switches while the programs run. */

@@ -35,7 +35,7 @@ static const char *session__refusal(void)
 		return refusal_at_load;
 	if (entry__is_writable())
 		return "the kernel's read-only data is writable; boot without rodata=off";
-	return obstacle__find();
+	return conflict__find();
 }
 
 static long session__info(void __user *to)

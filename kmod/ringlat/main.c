@@ -23,7 +23,7 @@
 
 static int __init ringlat_init(void)
 {
-	const char *refusal = obstacle__find();
+	const char *refusal = conflict__find();
 	int err;
 
 	if (!refusal)

@@ -45,7 +45,7 @@ static bool no_nx(void)
 static const struct {
 	bool (*stands)(void);
 	const char *line;
-} obstacles[] = {
+} conflicts[] = {
 	{ xen_pv, "a Xen PV guest has no entry points of its own; use a PVH or HVM guest" },
 	{ pti, "PTI is on: the stubs are not in the page tables of user space; boot with pti=off" },
 	{ fred, "FRED is on: crossings use neither the IDT nor LSTAR; boot with fred=off" },
@@ -55,12 +55,12 @@ static const struct {
 	{ no_nx, "NX is off: instruction fetches look like reads; enable it in the firmware" },
 };
 
-const char *obstacle__find(void)
+const char *conflict__find(void)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(obstacles); i++)
-		if (obstacles[i].stands())
-			return obstacles[i].line;
+	for (i = 0; i < ARRAY_SIZE(conflicts); i++)
+		if (conflicts[i].stands())
+			return conflicts[i].line;
 	return NULL;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The programs of tests/truth/requests.c. They share no code with iolat but the types. */
+/* The programs of tests/reference/requests.c. They share no code with iolat but the types. */
 #include "kernel.bpf.h"
 
-#include "../truth/requests.h"
+#include "../reference/requests.h"
 
 struct bio;
 

@@ -107,7 +107,7 @@ five_differ() {
 # OFF is idle, ON has a load, by the interval that a duration of a second has. Nothing has the name of the load OFF:
 # of 60 intervals or fewer, where the machine was late, none has an event, and that is an observation.
 seconds() {
-	"$latscope" record -q -d 1s -o "$dir/$1" --rung tp_btf --comm "$load" >/dev/null || diag "$1: no recording"
+	"$latscope" record -q -d 1s -o "$dir/$1" --method tp_btf --comm "$load" >/dev/null || diag "$1: no recording"
 }
 idle_and_busy() {
 	local loads
@@ -202,8 +202,8 @@ check '--tail-us counts anew' 0 '' 'tail: 1.024 ms or more' compare --tail-us 10
 refuses '--tail-us within a slot' 1 'is not an edge of a slot' compare --tail-us 1025 "$many_off" "$many_on"
 refuses 'a module that is not there' 1 'iolat: no such module in these recordings' compare -m iolat "$off" "$on"
 
-"$latscope" runqlat -q --rung raw_tp -d 300ms -i 20ms -o "$dir/raw" -- "$latscope" load pingpong -d 300ms >/dev/null
-refuses 'another rung' 1 'runqlat cannot be compared: not measured alike: .* rung raw_tp on ON' \
+"$latscope" runqlat -q --method raw_tp -d 300ms -i 20ms -o "$dir/raw" -- "$latscope" load pingpong -d 300ms >/dev/null
+refuses 'another method' 1 'runqlat cannot be compared: not measured alike: .* method raw_tp on ON' \
 	compare "$off" "$dir/raw"
 sqlite3 "$on/run.db" "UPDATE meta SET value = 'pid 1' WHERE name = 'filter';
 	INSERT OR IGNORE INTO meta VALUES ('filter', 'pid 1')"

@@ -121,7 +121,7 @@ no_btf='this kernel has no BTF \(CONFIG_DEBUG_INFO_BTF\)'
 without_btf refuses 'no BTF: record' 77 "record: $no_btf" record -d 1s -o "$dir/never"
 without_btf refuses 'no BTF: a module' 77 "runqlat: $no_btf" runqlat -d 1s
 without_btf refuses 'no BTF: doctor' 77 "doctor: $no_btf" doctor
-without_btf refuses 'no BTF: wrong usage is still that' 2 'no rung' runqlat --rung ladder
+without_btf refuses 'no BTF: wrong usage is still that' 2 'no method' runqlat --method ladder
 without_btf check 'no BTF: a recording is read all the same' 0 '' 'memlat .*runqlat .*iolat ' \
 	report "$(recording "$dir/theirs")"
 
@@ -137,14 +137,14 @@ ok 'keys without a row are not' test "$status" != 0
 verdict="the kernel's verifier refused program hashed_switch: R1 32-bit pointer arithmetic prohibited \(-v shows its log\)"
 log="^verifier's log of program hashed_switch:"$'\n.*0: \\(04\\) w1 \\+= 8.*processed [0-9]+ insns'
 spoiled hashed_switch refuses 'the verifier refuses a program' 77 \
-	"runqlat cannot be measured by rung raw_tp on this machine: $verdict; 'latscope doctor' explains" \
-	runqlat --rung raw_tp -d 1s
+	"runqlat cannot be measured by method raw_tp on this machine: $verdict; 'latscope doctor' explains" \
+	runqlat --method raw_tp -d 1s
 spoiled hashed_switch check 'doctor says why' 0 '' "raw_tp +no[[:space:]]+${verdict// /[[:space:]]+}" doctor
 brief=$out
 spoiled hashed_switch run doctor -v
 is 'doctor -v prints the same' "$out" "$brief"
 like 'and the log on stderr' "$err" "$log"
-spoiled hashed_switch run runqlat -v --rung raw_tp -d 1s
+spoiled hashed_switch run runqlat -v --method raw_tp -d 1s
 is 'runqlat -v prints nothing on stdout, either' "$status:$out" 77:
 like 'but the log on stderr, and then why' "$err" "$log.*"$'\n'"latscope: runqlat cannot be measured .*$verdict"
 run doctor
@@ -160,33 +160,33 @@ else
 	skip 'the next method takes the place of one that is refused' 'here it is not stamps that is used by default'
 fi
 
-# A rung that the kernel of this machine refuses, if there is one.
+# A method that the kernel of this machine refuses, if there is one.
 run doctor
-read -r module rung < <(awk '/^[a-z]+:/ { module = $1 } $2 == "no" { sub(":", "", module); print module, $1; exit }' <<<"$out")
-if [ -n "${rung-}" ]; then
-	reason="$module cannot be measured by rung $rung on this machine: .*; needs .*; 'latscope doctor' explains"
-	refuses "$module --rung $rung is refused" 77 "$reason" "$module" --rung "$rung" -d 1s
+read -r module method < <(awk '/^[a-z]+:/ { module = $1 } $2 == "no" { sub(":", "", module); print module, $1; exit }' <<<"$out")
+if [ -n "${method-}" ]; then
+	reason="$module cannot be measured by method $method on this machine: .*; needs .*; 'latscope doctor' explains"
+	refuses "$module --method $method is refused" 77 "$reason" "$module" --method "$method" -d 1s
 	check 'record goes on with the others and says so' 0 "$reason"$'\nrecording in [^[:cntrl:]]*$' \
-		"$module: not measured: $rung: .*balances.*balances" \
-		record --rung "$rung" -d 50ms -o "$dir/refused"
+		"$module: not measured: $method: .*balances.*balances" \
+		record --method "$method" -d 50ms -o "$dir/refused"
 	got=$(recording "$dir/refused")
 	is 'the refused module has no files' "$(find "$got" -name "$module*")" ''
 	is 'the others have theirs' "$(find "$got" -name '*.summary.json' | wc -l)" 2
-	check 'report says why' 0 '' "$module: not measured: $rung: .*balances.*balances" report "$got"
-	refuses 'report has no CSV of it' 1 "$module: $rung: .*; needs " report --csv -m "$module" "$got"
+	check 'report says why' 0 '' "$module: not measured: $method: .*balances.*balances" report "$got"
+	refuses 'report has no CSV of it' 1 "$module: $method: .*; needs " report --csv -m "$module" "$got"
 	run report --json "$got"
 	# shellcheck disable=SC2016 # jq's
-	ok 'and so in JSON' jq -e --arg name "$module" --arg rung "$rung" '
+	ok 'and so in JSON' jq -e --arg name "$module" --arg method "$method" '
 		[.modules[] | select(.refused)] | length == 1 and .[0].module == $name
-		and (.[0].refused | startswith($rung)) and (.[0] | keys == ["module", "refused"])' <<<"$out"
+		and (.[0].refused | startswith($method)) and (.[0] | keys == ["module", "refused"])' <<<"$out"
 else
-	skip 'a refused rung' 'every rung runs on this machine'
+	skip 'a refused method' 'every method runs on this machine'
 fi
 
-check 'record goes on without what the rung cannot do' 0 \
-	"iolat cannot be measured by rung stamps: cannot do --by process; leave out --rung or --by process"$'\nrecording in [^[:cntrl:]]*$' \
+check 'record goes on without what the method cannot do' 0 \
+	"iolat cannot be measured by method stamps: cannot do --by process; leave out --method or --by process"$'\nrecording in [^[:cntrl:]]*$' \
 	'iolat: not measured: stamps: cannot do --by process' \
-	record --rung stamps --by process -d 50ms -o "$dir/beyond"
+	record --method stamps --by process -d 50ms -o "$dir/beyond"
 
 refuses 'an unknown PID' 1 "runqlat: -p $no_pid: no such process" runqlat -p $no_pid -d 1s
 threads=(/proc/1/task/*) thread=${threads[-1]##*/}

@@ -40,7 +40,7 @@ as+=(setpriv '--bounding-set=-setuid,-setgid')
 refuses 'not even root' 1 'cannot give up privileges' runqlat -d 10ms -o "$dir/rooted"
 is 'also where privileges could not be given up' "$(find "$dir/rooted" -mindepth 1 -type d -empty)" ''
 as=(env "SUDO_UID=$user" "SUDO_GID=$user")
-run ringlat --backend user -n 20000 -o "$dir/rings"
+run ringlat --method user -n 20000 -o "$dir/rings"
 is 'ringlat does so, too' "$(modes "$(recording "$dir/rings")")" "d700 $owner f600 $owner "
 run runqlat -q -d 50ms -o "$dir/theirs/w" -- touch "$dir/of-root"
 is 'the workload is as it was' "$(stat -c %U "$dir/of-root")" root

@@ -42,7 +42,7 @@ heavy_events() { fact all "memlat.thread.$(told crowd last_tid).events"; }
 shown_early() { [ "$(heavy_events)" -ge "$least" ] || { echo "$(heavy_events) of $pages faults, not $least" && false; }; }
 
 # shellcheck disable=SC2034 # what window() asks
-rungs=(all)
+methods=(all)
 window crowd_window -i 60s && shows_heavy 'one reading' 100
 least=$((pages * 9 / 10)) calm=shown_early window crowd_window -i 50ms && shows_heavy 'many readings' 90
 

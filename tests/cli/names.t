@@ -9,11 +9,11 @@ skip_unless_able
 head -c 64k /dev/zero >"$dir/file"
 sync "$dir/file"
 
-# named CHANGE: the program of tests/truth/named.c as $named, until it is ready
+# named CHANGE: the program of tests/reference/named.c as $named, until it is ready
 named() {
 	local line
 
-	coproc named_io { exec .output/tests/truth/named "$1" "$dir/file" 2>"$dir/named.err"; }
+	coproc named_io { exec .output/tests/reference/named "$1" "$dir/file" 2>"$dir/named.err"; }
 	named='' thread=''
 	while read -r line <&"${named_io[0]}" && [ "$line" != ready=1 ]; do
 		case $line in
@@ -89,7 +89,7 @@ for case in none:nm-leader exec:exe zombie:nm-leader; do
 	IFS=: read -r what process <<<"$case"
 	named "$what"
 	change
-	run rmid -q -d 200ms --json --rung switches
+	run rmid -q -d 200ms --json --method switches
 	end_named
 	is "rmid, $what: the process has its leader's name" "$(jq -r --argjson pid "$named" \
 		'[.modules[0].digest[] | select(.pid == $pid) | .comm] | unique | join(" ")' <<<"$out")" "$process"

@@ -156,7 +156,7 @@ if disk ro 2>/dev/null; then
 	check 'a disk without room for run.db' 1 "$no_room" 'runqlat .*balances' \
 		runqlat -d 50ms --min-free 0 -o "$dir/disk"
 	check 'also of ringlat, which has printed it then' 1 "$no_room" \
-		'minor_fault' ringlat --backend user -n 20000 --min-free 0 -o "$dir/disk"
+		'minor_fault' ringlat --method user -n 20000 --min-free 0 -o "$dir/disk"
 	ok 'no file in the making is left then' no_traces "$dir/disk"
 	is 'nor an empty run.db' "$(find "$dir/disk" -name 'run.db*')" ''
 	disk size=64k

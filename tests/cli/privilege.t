@@ -183,7 +183,7 @@ refuses 'root that cannot become another user' 1 \
 	'cannot give up privileges: cannot become user [0-9]+, .*CAP_SETUID.*: Operation not permitted' \
 	record -o "$dir/never" -- touch "$dir/ran"
 refuses 'also without a workload' 1 'cannot give up privileges' iolat -d 1s
-refuses 'ringlat, too' 1 'cannot give up privileges' ringlat --backend user -n 1000
+refuses 'ringlat, too' 1 'cannot give up privileges' ringlat --method user -n 1000
 check 'doctor says so' 77 '' $'privileges.*\n    given up    no\n +cannot become user' doctor
 as=()
 check 'doctor says that it works here' 0 '' $'privileges.*\n    given up    yes' doctor
@@ -194,7 +194,7 @@ as=(setpriv '--bounding-set=-chown,-dac_override')
 refuses 'a directory for root alone, before anything is measured or run' 1 \
 	"cannot write to $dir/never/2.*: user [0-9]+ cannot write a file there: Permission denied; choose .* by -o" \
 	record -o "$dir/never" -- touch "$dir/ran"
-refuses 'ringlat cannot, either' 1 'cannot write a file there' ringlat --backend user -n 1000 -o "$dir/never"
+refuses 'ringlat cannot, either' 1 'cannot write a file there' ringlat --method user -n 1000 -o "$dir/never"
 as=()
 is 'nothing is run, and nothing is left' "$(find "$dir/never" "$dir/ran" -mindepth 1 2>/dev/null)" ''
 
@@ -219,7 +219,7 @@ few_users() {
 	finish
 }
 if [ "$(uname -m)" = x86_64 ] && unshare -U true 2>/dev/null; then
-	few_users "$latscope" ringlat --backend user -q -n 1000
+	few_users "$latscope" ringlat --method user -q -n 1000
 	ok 'where there is no spare user, nobody has to do' ended 0 '' 'minor_fault'
 else
 	skip 'where there is no spare user, nobody has to do' 'no user namespaces here, or no x86-64'
@@ -227,7 +227,7 @@ fi
 
 if [ "$(uname -m)" = x86_64 ]; then
 	check 'ringlat measures and records' 0 "^recording in $dir/mine/" 'minor_fault' \
-		ringlat --backend user -n 20000 -o "$dir/mine"
+		ringlat --method user -n 20000 -o "$dir/mine"
 	is 'its recording belongs to root' "$(stat -c %u "$dir/mine"/* "$dir/mine"/*/* | sort -u)" 0
 fi
 done_testing

@@ -7,9 +7,9 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able
 
-# truth NAME ARG...: records a program of known waits. Its own lines come first, then the JSON.
-truth() {
-	run record -q --by process --comm "$1" --json -o "$dir/runs-$1" -- ".output/tests/truth/$1" "${@:2}"
+# reference NAME ARG...: records a program of known waits. Its own lines come first, then the JSON.
+reference() {
+	run record -q --by process --comm "$1" --json -o "$dir/runs-$1" -- ".output/tests/reference/$1" "${@:2}"
 	told=$(sed '/^{/,$d' <<<"$out")
 	out=$(sed -n '/^{/,$p' <<<"$out")
 }
@@ -18,7 +18,7 @@ truth() {
 of() { jq -r --argjson pid "$1" ".processes[] | select(.id == \$pid) | $2" <<<"$out"; }
 waited() { of "$1" ".waits[] | select(.module == \"$2\") | .$3"; }
 
-# told NAME: what the truth said of itself
+# told NAME: what the reference said of itself
 told() { grep -oE "(^| )$1=[0-9]+" <<<"$told" | cut -d= -f2; }
 
 # between LOW VALUE HIGH
@@ -41,7 +41,7 @@ near() { between "$2 * 0.9e-3 - 1000" "$(waited "$1" runqlat sum_us)" "$2 * 1.1e
 sleepers() {
 	local pid ns
 
-	truth sleepers 3 0.4
+	reference sleepers 3 0.4
 	window=$(jq .duration_sec <<<"$out")
 	is_true "$(of "$(told pid)" .lived_sec) >= 0.9 * $window" || return
 	while read -r pid ns; do
@@ -65,7 +65,7 @@ ok 'and lived as long as the window' between "$(jq -n "$window * 0.9")" "$(of "$
 
 # All of its threads start at the beginning and stay to the end.
 threads() {
-	truth sleepers -t 3 1 0.4
+	reference sleepers -t 3 1 0.4
 	is_true "$(of "$(told child)" .threads) >= 2.5"
 }
 again threads
@@ -82,7 +82,7 @@ requests_fill_calls() {
 		"$(waited "$(told pid)" iolat sum_us)" "$(told io_sum_ns) / 1000"
 }
 direct_io() {
-	truth dio -q 2 "$dir/file" 2000
+	reference dio -q 2 "$dir/file" 2000
 	requests_fill_calls
 }
 again direct_io

@@ -28,7 +28,7 @@ finish
 # All keys that a split may have in each module, of processes that live at the same time.
 touch "$dir/written"
 start -i 100ms --by process,cgroup,disk --max-keys 1024
-ok 'there are 1,100 processes' "$built/tests/truth/throng" 1100 5 "$dir/written"
+ok 'there are 1,100 processes' "$built/tests/reference/throng" 1100 5 "$dir/written"
 kill -INT "$pid"
 most=$(kb VmHWM)
 while now=$(kb VmHWM) && [ -n "$now" ]; do

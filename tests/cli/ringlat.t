@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# ringlat on this machine: what each backend gives or why not, and the user backend against the kernel's own
+# ringlat on this machine: what each method gives or why not, and the user method against the kernel's own
 # count of faults and the clock.
 # shellcheck disable=SC2016 # jq's
 set -u
@@ -15,7 +15,7 @@ count_faults() {
 	local before after
 
 	read -ra before </proc/$$/stat
-	run ringlat --backend user -n "$1" --json
+	run ringlat --method user -n "$1" --json
 	read -ra after </proc/$$/stat
 	faults=$((after[10] - before[10]))
 }
@@ -35,28 +35,28 @@ between() {
 	[ "$3" -ge "$1" ] && [ "$3" -le "$2" ]
 }
 
-wrong 'an unknown backend' "no backend 'magic'" ringlat --backend magic
+wrong 'an unknown method' "no method 'magic'" ringlat --method magic
 wrong 'no crossings' '--crossings 0: a number from 1' ringlat -n 0
 wrong 'crossings of letters' "--crossings 'many' is no whole number" ringlat -n many
 wrong 'an argument' "'now' is one argument too many" ringlat now
 wrong 'two formats' '--json and --csv cannot both' ringlat --json --csv
 
 check 'user: text' 0 '' 'ringlat by user: round trips.*minor_fault: .*round_trip cycles .*attempted = .* kept.*syscall: .*vdso: ' \
-	ringlat --backend user -n 20000
+	ringlat --method user -n 20000
 ok 'user: text fits' fits
 like 'it says where: never bare metal under a hypervisor' "$out" \
 	"$(grep -qw hypervisor /proc/cpuinfo && echo '(virtual|nested|emulated): ' || echo '(bare metal|virtual|nested|emulated): ')"
 if grep -qw hypervisor /proc/cpuinfo; then
 	ok 'nor anywhere else' tap_said text "$(grep -i 'bare metal' <<<"$out")" ''
 fi
-check 'user: with histogram' 0 '' 'crossings +share.*\[[0-9]+, [0-9]+\) .*@' ringlat --backend user -n 20000 --histogram
+check 'user: with histogram' 0 '' 'crossings +share.*\[[0-9]+, [0-9]+\) .*@' ringlat --method user -n 20000 --histogram
 ok 'user: histogram fits' fits
-unprivileged check 'user: without privilege' 0 '' 'minor_fault' ringlat --backend user -n 20000
+unprivileged check 'user: without privilege' 0 '' 'minor_fault' ringlat --method user -n 20000
 
 # Where the machine stands still within a window, but in no crossing, the clock goes on and no sample tells of it.
 filled='.ring as $r | $r.events[0] | (.ways[0].sum_cycles * 1e6 / $r.tsc_khz) > .clock_ns / 2'
 fills_windows() {
-	run ringlat --backend user -n 50000 --json
+	run ringlat --method user -n 50000 --json
 	says "$filled"
 }
 again fills_windows
@@ -76,7 +76,7 @@ ok 'the module of the common schema balances' \
 	says '.modules[0] | .module == "ringlat" and .metric == "minor_fault" and all(.metrics[]; .accounting.balanced)'
 ok 'ticks and ns are the same times' says '.ring as $r | all($r.events[].ways[];
 	(.ns.p50 - .cycles.p50 * 1e6 / $r.tsc_khz) | fabs < 0.1)'
-run ringlat --backend user -n 3000 --json --histogram
+run ringlat --method user -n 3000 --json --histogram
 ok 'the histogram has every crossing' says 'all(.ring.events[]; .kept == ([.ways[0].histogram[][2]] | add))'
 
 count_faults 1024
@@ -84,12 +84,12 @@ few=$faults
 count_faults 201024
 ok 'the kernel counted as many minor faults as crossings' between 199500 200500 $((faults - few))
 
-check 'CSV' 0 '' '^backend,event,way,attempted,.*user,minor_fault,round_trip,20000,' ringlat --backend user -n 20000 --csv
+check 'CSV' 0 '' '^method,event,way,attempted,.*user,minor_fault,round_trip,20000,' ringlat --method user -n 20000 --csv
 is 'CSV: a line each' "$(wc -l <<<"$out")" 4
-check 'CSV of the histogram' 0 '' '^backend,event,way,baseline_cycles,lo_cycles,hi_cycles,count' \
-	ringlat --backend user -n 20000 --csv --histogram
+check 'CSV of the histogram' 0 '' '^method,event,way,baseline_cycles,lo_cycles,hi_cycles,count' \
+	ringlat --method user -n 20000 --csv --histogram
 
-check 'a recording' 0 'recording in ' 'minor_fault' ringlat --backend user -n 20000 -o "$dir/runs" --label name=x
+check 'a recording' 0 'recording in ' 'minor_fault' ringlat --method user -n 20000 -o "$dir/runs" --label name=x
 recorded=$(recording "$dir/runs")
 is 'its files' "$(cd "$recorded" && echo *)" 'ringlat-syscall.csv ringlat-vdso.csv ringlat.csv ringlat.summary.json run.db'
 check 'report shows it' 0 '' 'ringlat minor_fault: .*seen 20,000 = .*: balances' report "$recorded"
@@ -97,12 +97,12 @@ is 'report: one interval has no time line' "$(grep -E 'time line|Spearman|720 h'
 check 'compare: two recordings' 0 '' 'cannot tell' compare "$recorded" "$recorded"
 is 'compare: it says once why it cannot tell' "$(grep -c 'too few intervals' <<<"$out") $(grep -c 'no difference shown' <<<"$out")" '1 1'
 ok 'compare: it fits' fits
-"$latscope" ringlat -q --backend user -n 20000 -o "$dir/unread" 2>"$dir/stderr" | true
+"$latscope" ringlat -q --method user -n 20000 -o "$dir/unread" 2>"$dir/stderr" | true
 is 'nobody reads: exit status' "${PIPESTATUS[0]}" 0
 is 'nobody reads: it is recorded' "$(cd "$(recording "$dir/unread")" && echo *)" "$(cd "$recorded" && echo *)"
-refuses 'nowhere to write' 1 'cannot make a directory in /proc/none: .*; choose another by -o' ringlat --backend user -n 600 -o /proc/none
+refuses 'nowhere to write' 1 'cannot make a directory in /proc/none: .*; choose another by -o' ringlat --method user -n 600 -o /proc/none
 
-"$latscope" ringlat --backend user -n 1000000000 --json >"$dir/stdout" 2>"$dir/stderr" &
+"$latscope" ringlat --method user -n 1000000000 --json >"$dir/stdout" 2>"$dir/stderr" &
 pid=$!
 # It begins with page faults, which the kernel counts: with so many it is at work.
 at_work() { [ "$(cut -d ' ' -f 10 "/proc/$pid/stat")" -gt 100000 ]; }
@@ -113,7 +113,7 @@ is 'SIGINT: exit status' "$status" 0
 ok 'SIGINT: what came before is there' says '.ring | .interrupted and .events[0].kept > 1000'
 
 # As soon as it takes the signal, so most likely before there is a figure of anything.
-"$latscope" ringlat --backend user -n 1000000000 --json -o "$dir/at-once" >"$dir/stdout" 2>"$dir/stderr" &
+"$latscope" ringlat --method user -n 1000000000 --json -o "$dir/at-once" >"$dir/stdout" 2>"$dir/stderr" &
 pid=$!
 takes_sigint() { [ "$(<"/proc/$pid/comm")" = latscope ] && [ $((0x$(sed -n 's/^SigCgt:\t//p' "/proc/$pid/status") & 2)) != 0 ]; }
 wait_for takes_sigint
@@ -123,25 +123,25 @@ is 'SIGINT at once: exit status' "$status" 0
 ok 'SIGINT at once: JSON says so' says '.ring.interrupted and all(.ring.events[]; .kept > 0)'
 ok 'SIGINT at once: a recording is whole, or not there' whole_or_none "$dir/at-once"
 
-# backend NAME REASON: it gives samples of every event, or says why not.
-backend() {
-	run ringlat --backend "$1" -n 20000 --json -o "$dir/by-$1"
+# method NAME REASON: it gives samples of every event, or says why not.
+method() {
+	run ringlat --method "$1" -n 20000 --json -o "$dir/by-$1"
 	if [ "$status" = 0 ]; then
 		ok "$1: samples of every event" says '.ring.events | length == 3 and all(.[]; .kept > 0)'
 	else
-		like "$1: says why not" "$err" "backend $1 does not work here: $2"
+		like "$1: says why not" "$err" "method $1 does not work here: $2"
 		like "$1: exit status" "$status" '^(1|77)$'
 		ok "$1: no directory is left behind" test ! -e "$dir/by-$1"
 	fi
 }
 
-backend kvm '(there is no /dev/kvm|/dev/kvm is software|.* is off|no permission|KVM counts|this KVM)'
-backend module '(there is no /dev/latscope-ringlat|no permission|the kernel module)'
+method kvm '(there is no /dev/kvm|/dev/kvm is software|.* is off|no permission|KVM counts|this KVM)'
+method module '(there is no /dev/latscope-ringlat|no permission|the kernel module)'
 
 run ringlat -n 20000 --json
-is 'the best backend that works is taken: exit status' "$status" 0
-like 'and what does not work is named' "$(jq -r .ring.backend <<<"$out") $err" \
-	'^(user .*backend module does not .*backend kvm does not|kvm .*backend module does not|module )'
+is 'the best method that works is taken: exit status' "$status" 0
+like 'and what does not work is named' "$(jq -r .ring.method <<<"$out") $err" \
+	'^(user .*method module does not .*method kvm does not|kvm .*method module does not|module )'
 
 if [ "$(id -u)" != 0 ]; then
 	skip 'with memlat' 'only root can measure it'
@@ -149,12 +149,12 @@ if [ "$(id -u)" != 0 ]; then
 	exit
 fi
 run doctor
-like 'doctor explains the backends' "$out" 'ringlat: crossing .*module .*kvm .*user        yes.*ringlat: --backend'
+like 'doctor explains the methods' "$out" 'ringlat: crossing .*module .*kvm .*user        yes.*ringlat: --method'
 unprivileged refuses 'with memlat, without privilege' 1 'ringlat --with-memlat: ' ringlat --with-memlat
 memlat_events() { sqlite3 "$1/run.db" "SELECT events FROM totals WHERE module = 'memlat' AND split = ''"; }
 with_memlat() {
 	rm -rf "$dir/runs"
-	run ringlat --backend user -n 20000 --with-memlat -o "$dir/runs"
+	run ringlat --method user -n 20000 --with-memlat -o "$dir/runs"
 	[[ $status = 0 && $err = *'memlat cannot run'* ]] || tap_same "$(memlat_events "$(recording "$dir/runs")")" 65536
 }
 again with_memlat # the kernel may move a page meanwhile, and the host hide a fault

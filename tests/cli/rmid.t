@@ -14,17 +14,17 @@ check '--help' 0 '' 'Usage: latscope rmid .*--counters=LIST.*Examples:.*Exit sta
 unprivileged refuses 'not root' 1 'rmid: needs root, or CAP_BPF and CAP_PERFMON; run it with sudo' rmid -d 1s
 [ "$(id -u)" = 0 ] || { done_testing && exit; }
 
-run rmid -d 10ms --rung switches
+run rmid -d 10ms --method switches
 if [ "$status" = 77 ]; then
 	skip 'all that is measured' "$err"
 	done_testing
 	exit
 fi
-wrong 'no such rung' "no rung 'ladder'" rmid --rung ladder -d 1s
+wrong 'no such method' "no method 'ladder'" rmid --method ladder -d 1s
 if [ ! -e /proc/latscope_rmid ]; then
-	refuses 'no module: --rung module is refused' 77 \
-		"rmid cannot be measured by rung module on this machine: not loaded; needs the module: 'make modules' builds it, .*insmod" \
-		rmid --rung module -d 1s
+	refuses 'no module: --method module is refused' 77 \
+		"rmid cannot be measured by method module on this machine: not loaded; needs the module: 'make modules' builds it, .*insmod" \
+		rmid --method module -d 1s
 	check 'no module: says what it does instead, and what to do' 0 \
 		'^latscope: rmid goes by process, not by RMID: module: not loaded; needs .*insmod[^[:cntrl:]]*$' \
 		'rmid: .* rows.*pid  name .*how: switches: .*caches[[:space:]]+and[[:space:]]+memory[[:space:]]+traffic[[:space:]]+take[[:space:]]+the[[:space:]]+module' \
@@ -39,12 +39,12 @@ else
 fi
 
 check 'a table' 0 '' '  pid  name .*CPU ms .*how: switches: .* slots[[:space:]]+incomplete,.* records[[:space:]]+lost' \
-	rmid -q -d 300ms --rung switches
+	rmid -q -d 300ms --method switches
 ok 'it fits' fits
 # background ARG...: rmid as $pid, to be ended by finish
 background() {
 	rm -rf "$dir/rmid" "$dir/stdout" # or the one before would be waited for
-	"$latscope" rmid -q --rung switches "$@" >"$dir/stdout" 2>"$dir/stderr" &
+	"$latscope" rmid -q --method switches "$@" >"$dir/stdout" 2>"$dir/stderr" &
 	pid=$!
 }
 two_intervals() { [ "$(grep -c '^[0-9.]* s' "$dir/stdout")" -ge 2 ]; }
@@ -55,21 +55,21 @@ finish
 ok 'a table an interval, and one of all' \
 	ended 0 '' $'^[0-9.]+ s[^\n]*\n.*  pid .*\n[0-9.]+ s[^\n]*\n.*  pid .*rmid: .*  pid '
 ok 'they fit' fits
-check '--top' 0 '' 'more process' rmid -q -d 300ms --top 1 --rung switches
+check '--top' 0 '' 'more process' rmid -q -d 300ms --top 1 --method switches
 background -i 100ms --top 1
 wait_for two_intervals
 kill -INT $pid
 finish
 ok '--top: also of an interval' ended 0 '' $'^[0-9.]+ s[^\n]*\n +pid[^\n]*\n +[0-9]+ [^\n]*\n( +- [^\n]*\n)* +[0-9]+ more processes\n'
 
-run rmid -q -d 200ms --csv --rung switches
+run rmid -q -d 200ms --csv --method switches
 like 'CSV: what the columns are' "${out%%$'\n'*}" '^time_ns,process,pid,comm,cpu_ns,switches,incomplete$'
 # shellcheck disable=SC2016 # awk's
 balance='NR > 1 && $1 > 1e6 && $1 < 199e6 { sum[$1] += $5 } END { for (t in sum) if (sum[t] != cpus * 1e6) { print t, sum[t]; bad = 1 }; exit bad }'
 ok 'CSV: the rows of a slot add up to the time of all CPUs' awk -F, -v cpus="$(nproc --all)" "$balance" <<<"$out"
 has_own_row() { jq -e '.modules[0].digest | map(select(.comm == "latscope")) | length > 0' <<<"$out"; }
 has_itself() {
-	run rmid -q -d 200ms --json --rung switches
+	run rmid -q -d 200ms --json --method switches
 	has_own_row
 }
 again has_itself # unless it did not have a CPU, or the host hid that
@@ -90,22 +90,22 @@ adds_up() {
 	ok "$1: so they do in every slot" whole_slots
 }
 load() { "$latscope" load "$@" -q -d 60s & }
-for rung in switches ${module:+module}; do
-	adds_up "$rung, no load" --rung "$rung" -d 400ms
+for method in switches ${module:+module}; do
+	adds_up "$method, no load" --method "$method" -d 400ms
 	load hog --tasks 1
-	adds_up "$rung, half loaded" --rung "$rung" -d 400ms
+	adds_up "$method, half loaded" --method "$method" -d 400ms
 	load hog --tasks 8
-	adds_up "$rung, overloaded" --rung "$rung" -d 400ms
-	adds_up "$rung, overloaded, with intervals" --rung "$rung" -d 400ms -i 70ms
+	adds_up "$method, overloaded" --method "$method" -d 400ms
+	adds_up "$method, overloaded, with intervals" --method "$method" -d 400ms -i 70ms
 	as=(taskset -c 0)
-	adds_up "$rung, overloaded, on one CPU" --rung "$rung" -d 400ms
+	adds_up "$method, overloaded, on one CPU" --method "$method" -d 400ms
 	as=()
-	adds_up "$rung, a task begins and ends" --rung "$rung" -- .output/tests/truth/storm 50 true
+	adds_up "$method, a task begins and ends" --method "$method" -- .output/tests/reference/storm 50 true
 	# shellcheck disable=SC2046 # jobs' output is a list
 	kill $(jobs -p)
 	wait
 done 2>/dev/null
-run rmid -q -d 300ms -i 70ms --json --rung switches
+run rmid -q -d 300ms -i 70ms --json --method switches
 # shellcheck disable=SC2016 # jq's
 ok 'JSON: the rows of all intervals add up to the time of all CPUs' jq -es --argjson cpus "$(nproc --all)" '
 	([.[] | .modules[0].rows | arrays | .[].cpu_ns] | add) as $until |
@@ -117,7 +117,7 @@ cp "$(command -v bash)" "$dir/early-bird"
 "$dir/early-bird" -c 'while [ ! -e "$0" ]; do read -rt .01 <> <(:); done' "$dir/done" 2>/dev/null &
 early_ran() { rows "SELECT sum(cpu_ns) FROM rmid WHERE comm = 'early-bird'"; }
 early_is_known() {
-	measure -d 300ms --rung switches
+	measure -d 300ms --method switches
 	early_ran | grep '^[1-9]'
 }
 again early_is_known # it may not come to work within the window
@@ -136,9 +136,9 @@ is 'report: the same CSV' "$("$latscope" report --csv -m rmid "$recording" | md5
 # what the others had.
 cp "$(command -v bash)" "$dir/latecomer"
 rm -rf "$dir/rmid"
-as=(.output/tests/truth/peak "$dir/peak")
+as=(.output/tests/reference/peak "$dir/peak")
 # shellcheck disable=SC2016 # its own
-measure --rung switches -- .output/tests/truth/storm 5000 "$dir/latecomer" -c 'while ((i++ < 100000)); do :; done'
+measure --method switches -- .output/tests/reference/storm 5000 "$dir/latecomer" -c 'while ((i++ < 100000)); do :; done'
 as=()
 ok 'a storm of forks is measured' ended 0 '' '  latecomer  .*  \(others\)  .*more processes.*\(others\): [0-9]+ names .*how: '
 ok 'it fits' fits
@@ -167,7 +167,7 @@ is 'to the letter' "$(sed -n '/^rmid:/,$p' <<<"$out")" "$(sed -n '/^rmid:/,$p' <
 # slots may be incomplete: then once more.
 counted() { [ "$faults" -ge "$least" ] && [ "$faults" -le $((most + 50)) ]; }
 count_faults() {
-	measure --counters page-faults --rung switches -- .output/tests/truth/touch 5000
+	measure --counters page-faults --method switches -- .output/tests/reference/touch 5000
 	pid=$(sed -n 's/^pid=//p' <<<"$out")
 	gaps=$(rows "SELECT sum(incomplete OR page_faults IS NULL) FROM rmid WHERE cpu_ns AND (pid = $pid OR comm = '(lost)')")
 	least=$(sed -n 's/^minflt_loop=\([0-9]*\) .*/\1/p' <<<"$out") most=$(sed -n 's/^minflt_life=\([0-9]*\) .*/\1/p' <<<"$out")

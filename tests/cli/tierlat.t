@@ -52,7 +52,7 @@ refuses 'an unknown CPU is named' 77 'Some Xeon .GenuineIntel family 6 model 151
 echo 'Features : fp' >"$root/proc/cpuinfo"
 refuses 'no x86 at all' 77 'cannot tell what CPU this is' "${fake[@]}"
 cpu 106
-refuses 'no PMUs' 77 'no PMUs uncore_cha_0.*; load the module intel_uncore' "${fake[@]}" --backend perf
+refuses 'no PMUs' 77 'no PMUs uncore_cha_0.*; load the module intel_uncore' "${fake[@]}" --method perf
 cpu 106 hypervisor
 refuses 'a virtual machine' 77 'virtual machine, and its hypervisor gives it no uncore' "${fake[@]}"
 cpu 207
@@ -68,7 +68,7 @@ if [ -e /dev/cpu/0/msr ]; then
 	skip 'no msr module' 'this machine has it loaded'
 else
 	refuses 'no msr module' 77 'there is no /dev/cpu/[0-9]*/msr; load the msr module: modprobe msr' \
-		tierlat --backend msr --model icx --boxes 2 -d 10ms
+		tierlat --method msr --model icx --boxes 2 -d 10ms
 fi
 refuses 'no msr-root' 1 'cannot open /nowhere' tierlat --model icx --msr-root /nowhere -d 10ms
 tree
@@ -85,9 +85,9 @@ refuses 'nothing tells how many CHAs' 77 'how many CHAs socket 0 has; say it by 
 tree "$dir/secret"
 install -m600 /dev/null "$dir/secret"
 unprivileged refuses 'no permission' 1 'does not let this user open' "${icx[@]}"
-refuses 'no table has its registers' 77 'registers of Clearwater Forest are read by the kernel.s driver only; use --backend' \
+refuses 'no table has its registers' 77 'registers of Clearwater Forest are read by the kernel.s driver only; use --method' \
 	tierlat --model cwf --msr-root "$msr" -d 10ms
-refuses 'AMD has no registers for it' 77 'by the kernel.s driver only; use --backend perf' \
+refuses 'AMD has no registers for it' 77 'by the kernel.s driver only; use --method perf' \
 	tierlat --model zen5 --msr-root "$msr" -d 10ms
 
 run doctor
@@ -106,7 +106,7 @@ else
 fi
 
 wrong 'no such model' "--model 'ivb': one of skx, clx, cpx, icx, spr, emr, gnr, srf, cwf, snr, grr, zen4, zen5, zen6" tierlat --model ivb
-wrong 'no such backend' "--backend 'pcm': perf or msr" tierlat --backend pcm
+wrong 'no such method' "--method 'pcm': perf or msr" tierlat --method pcm
 wrong 'no such tier' "Ice Lake-SP has no tier 'cxl', but local-ddr, remote-ddr" "${icx[@]}" --tier cxl
 wrong 'a tier twice' 'local-ddr is named twice' "${icx[@]}" --tier local-ddr,local-ddr
 wrong 'more CHAs than it can have' '41 CHAs on socket 0: Ice Lake-SP has at most 40' "${icx[@]}" --boxes 41
@@ -120,8 +120,8 @@ wrong 'no number of requests' "--min-inserts 0: a number from 1" tierlat --min-i
 wrong 'registers of nobody knows what CPU' '--msr-root wants --model' tierlat --msr-root "$msr" -d 10ms
 wrong 'a CPU twice' 'CPU 3 is named twice' "${icx[@]}" --cpu 3,3
 wrong 'a part that tierlat lacks' 'tierlat has no such part' validate tierlat --only overhead
-wrong 'what only msr has' 'are for --backend msr' tierlat --backend perf --boxes 2
-wrong 'a reset by perf' 'are for --backend msr' tierlat --backend perf --reset
+wrong 'what only msr has' 'are for --method msr' tierlat --method perf --boxes 2
+wrong 'a reset by perf' 'are for --method msr' tierlat --method perf --reset
 wrong 'a reset that measures' '--reset measures nothing: leave out -d, -i and -o' tierlat --reset -d 1s
 wrong 'raw rows that nobody sees' '--raw adds rows: use it with --csv' tierlat --raw
 wrong 'raw rows in an object without rows' '--raw adds rows' tierlat --raw --json

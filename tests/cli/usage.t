@@ -35,11 +35,11 @@ wrong 'a split half known' "--by 'process,colour': one or more of" record --by p
 wrong 'a split that does not apply' '--by disk does not apply here' memlat --by process,disk
 wrong 'a filter that does not apply' '--disk does not apply here' memlat --disk sda
 wrong 'another one' '--disk does not apply here' runqlat --disk sda
-wrong 'an unknown rung' "no rung 'ladder'" record --rung ladder
-wrong 'a rung of another module' "no rung 'fentry'" runqlat --rung fentry
-wrong 'a split that the rung cannot do' 'rung stamps cannot do --by process,thread; leave out --rung or --by process,thread' \
-	iolat --rung stamps --by op,process,thread
-wrong 'a filter that the rung cannot do' 'rung raw_tp cannot do --pid; leave out --rung or --pid' iolat --rung raw_tp -p 1
+wrong 'an unknown method' "no method 'ladder'" record --method ladder
+wrong 'a method of another module' "no method 'fentry'" runqlat --method fentry
+wrong 'a split that the method cannot do' 'method stamps cannot do --by process,thread; leave out --method or --by process,thread' \
+	iolat --method stamps --by op,process,thread
+wrong 'a filter that the method cannot do' 'method raw_tp cannot do --pid; leave out --method or --pid' iolat --method raw_tp -p 1
 wrong 'a top of letters' "--top 'all' is no whole number" record --top all
 wrong 'no top' '--top 0: a number from 1' record --top 0
 wrong 'too many keys' '--max-keys 65537: a number from 1 to 65536' record --max-keys 65537

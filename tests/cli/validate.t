@@ -71,10 +71,10 @@ fi
 ok 'it fits 80 columns' narrow
 like 'it says how many passed' "$(tail -n 1 "$dir/plain")" '^[0-9]+ passed, 0 failed, [0-9]+ skipped$'
 
-again runs_well memlat --only truth --json
+again runs_well memlat --only reference --json
 ok 'JSON has a verdict per check' fields '.checks | length > 0 and all(.verdict | IN("pass", "skip"))'
 ok 'JSON says what was expected and got' \
-	fields '[.checks[] | select(.verdict == "pass")] | all(.expected and .got and .rung)'
+	fields '[.checks[] | select(.verdict == "pass")] | all(.expected and .got and .method)'
 
 # Beside others whose I/O is many times its own, nothing can be told from a rate, and nothing is.
 if grep -q '^iolat:' "$dir/plain"; then
@@ -94,7 +94,7 @@ fi
 
 # What cannot be made is told as a check, and is not the end: here, for want of files, nothing can be.
 run_without_files() {
-	prlimit --nofile=5 "$latscope" validate --only truth "$@" >"$dir/out" 2>"$dir/err"
+	prlimit --nofile=5 "$latscope" validate --only reference "$@" >"$dir/out" 2>"$dir/err"
 	status=$?
 }
 run_without_files --json
@@ -140,7 +140,7 @@ many_interrupts() {
 }
 if grep -q '^memlat:' "$dir/plain"; then
 	ok 'Ctrl-C at its first process' many_interrupts 0
-	ok 'Ctrl-C while a truth is made' many_interrupts 1
+	ok 'Ctrl-C while a reference is made' many_interrupts 1
 	ok 'Ctrl-C while loads go on and off' many_interrupts 9 memlat
 	ok 'Ctrl-C without a probe' many_interrupts 0 --only overhead --window 10ms
 	ok 'Ctrl-C: the result is printed' grep -q '^[0-9]* passed, ' <(interrupts 1 >/dev/null && cat "$dir/out")
@@ -148,42 +148,42 @@ else
 	skip 'Ctrl-C' 'memlat cannot run here'
 fi
 
-# On each rung what that rung measures is proved, though not all of them see whose requests they are.
+# On each method what that method measures is proved, though not all of them see whose requests they are.
 if grep -q '^iolat:' "$dir/plain"; then
-	for rung in '' stamps raw_tp tp_btf; do
-		again runs_well iolat --replicates 1 --window 100ms --json ${rung:+--rung "$rung"}
+	for method in '' stamps raw_tp tp_btf; do
+		again runs_well iolat --replicates 1 --window 100ms --json ${method:+--method "$method"}
 		if [ "$status" = 77 ]; then
-			skip "iolat ${rung:-unasked}: the rung" "$(head -n 1 "$dir/err")"
+			skip "iolat ${method:-unasked}: the method" "$(head -n 1 "$dir/err")"
 			continue
 		fi
 		# shellcheck disable=SC2016 # jq's
-		ok "iolat ${rung:-unasked}: truth, reaction and overhead are of the one rung" fields '.checks[0].rung as $rung
-			| ([.checks[].part] | unique == ["overhead", "reaction", "truth"])
-			and ([.checks[] | select(.part == "truth") | .rung][:6] + [.checks[] | select(.part != "truth") | .rung]
-				| unique == [$rung]) and ("'"$rung"'" | . == "" or . == $rung)'
+		ok "iolat ${method:-unasked}: reference, reaction and overhead are of the one method" fields '.checks[0].method as $method
+			| ([.checks[].part] | unique == ["overhead", "reaction", "reference"])
+			and ([.checks[] | select(.part == "reference") | .method][:6] + [.checks[] | select(.part != "reference") | .method]
+				| unique == [$method]) and ("'"$method"'" | . == "" or . == $method)'
 	done
-	ok 'a rung that sees the submitter has the checks of one process' \
+	ok 'a method that sees the submitter has the checks of one process' \
 		fields '[.checks[].check] | index("one process\u0027s direct reads")'
-	run iolat --only truth --rung raw_tp
+	run iolat --only reference --method raw_tp
 	like 'one that does not says so' "$(said)" "skip +one process's reads[[:space:]]+raw_tp: cannot do --pid"
-	run iolat --only truth
-	like 'another rung has another heading' "$(said)" $'^iolat: (tp_btf|stamps.*\niolat: tp_btf)\n'
+	run iolat --only reference
+	like 'another method has another heading' "$(said)" $'^iolat: (tp_btf|stamps.*\niolat: tp_btf)\n'
 else
-	skip 'iolat: rungs' 'it cannot run here'
+	skip 'iolat: methods' 'it cannot run here'
 fi
 
-# fio is one of the truths, if it is there. program BODY: a fio of our own, the only program in $dir/bin
+# fio is one of the references, if it is there. program BODY: a fio of our own, the only program in $dir/bin
 program() { printf '#!/bin/sh\n%s\n' "$1" >"$dir/bin/fio" && chmod +x "$dir/bin/fio"; }
 
 # Once more if other work on this machine made another check fail: what is asked is what becomes of fio.
 with_program() {
-	PATH=$dir/bin run iolat --only truth
+	PATH=$dir/bin run iolat --only reference
 	! grep FAIL "$dir/out"
 }
 
 mkdir "$dir/bin"
 if grep -q '^iolat:' "$dir/plain"; then
-	again runs_well iolat --only truth --json
+	again runs_well iolat --only reference --json
 	ok 'fio: its reads and writes are held against iolat' \
 		fields '[.checks[].check] | index("fio\u0027s reads") and index("fio\u0027s writes")'
 	again with_program
@@ -208,13 +208,13 @@ if grep -q '^iolat:' "$dir/plain" && head -c 16M /dev/urandom >"$dir/image" && l
 		like "--disk ${disk#"$dir"}: no writes" "$(said)" 'skip +random writes: rate from idle.*a disk that was named is only read'
 	done
 	# Nor has it other users than fio.
-	again runs_well iolat --only truth --disk "$loop" --json
+	again runs_well iolat --only reference --disk "$loop" --json
 	# shellcheck disable=SC2016 # jq's
 	ok 'fio: as many reads, none longer, no longer in sum' fields '([.checks[].check] | index("fio\u0027s reads")) as $at
 		| [.checks[$at:$at + 3][] | .check, .verdict] == ["fio\u0027s reads", "pass", "none longer than fio saw",
 		"pass", "sum of total, at most as fio saw it", "pass"] and .checks[$at].got == "2,000"'
 	ok 'fio: a disk that was named is only read' fields '[.checks[].check] | index("fio\u0027s writes") | not'
-	run iolat --only truth --disk "$loop" --break drop
+	run iolat --only reference --disk "$loop" --break drop
 	like 'fio: what is lost is found' "$(said)" "FAIL +fio's reads +2,000 +1,8"
 	sync "$loop" "$dir/image"
 	is 'a disk is as it was' "$(sha1sum <"$dir/image")" "$sum"
@@ -237,10 +237,10 @@ else
 	skip "others' page faults are left out" 'memlat cannot run here'
 fi
 
-# break_it MODULE FAULT: again only if the truth itself did not come about, which is an error and no verdict
+# break_it MODULE FAULT: again only if the reference itself did not come about, which is an error and no verdict
 break_it() {
 	for _ in 1 2 3 4 5; do
-		run "$1" --only truth --break "$2"
+		run "$1" --only reference --break "$2"
 		[ "$status" = 1 ] || return
 	done
 }

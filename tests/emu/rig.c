@@ -132,7 +132,7 @@ int rig__open(struct rig *rig, const struct rig_setup *setup)
 	unsigned int cpus[TIER_SOCKETS], sockets = sockets_of(setup);
 	struct tier_config config = {
 		.model = tier_model__find(setup->gen->name),
-		.backend = TIER_MSR,
+		.method = TIER_MSR,
 		.root = setup->root ? setup->root : "",
 		.msr_root = setup->root ? NULL : emu__root(),
 		.cpus = setup->root ? NULL : cpus,
@@ -140,7 +140,7 @@ int rig__open(struct rig *rig, const struct rig_setup *setup)
 		.boxes = setup->count ? 0 : boxes_of(setup),
 		.tiers = setup->tiers ? setup->tiers : setup->gen->tiers,
 		.take = setup->take,
-		.guard = setup->guard,
+		.restore = setup->restore,
 		.min_inserts = setup->min_inserts ? setup->min_inserts : 1,
 		.sys = &rig_sys,
 	};
@@ -174,7 +174,7 @@ int rig__read(struct rig *rig, double ns)
 	return tier__read(rig->tier, rig->samples, rig->why);
 }
 
-const struct tier_figures *rig__figures(const struct rig *rig, unsigned int socket,
+const struct tier_latency *rig__latency(const struct rig *rig, unsigned int socket,
 					unsigned int tier)
 {
 	return &rig->samples[socket * rig->measured + tier].figures;

@@ -6,7 +6,7 @@
 #ifndef LATSCOPE_TESTS_RIG_H
 #define LATSCOPE_TESTS_RIG_H
 
-#include "tier/tier.h"
+#include "probes/tierlat/tier.h"
 
 #include "emu.h"
 
@@ -32,7 +32,7 @@ struct rig_setup {
 	unsigned int sockets, boxes; /* 0: 1 socket, the generation's boxes */
 	uint64_t min_inserts;
 	bool take;
-	bool guard;
+	bool restore;
 	bool reset; /* program the state after power-on instead: rig->done says so */
 	bool count; /* do not say how many boxes there are */
 	const char *root; /* a tree whose /sys tells which CPUs there are; NULL: say it */
@@ -73,7 +73,7 @@ void rig__start(struct rig *rig, const struct rig_setup *setup);
 /* Lets time pass and reads. */
 int rig__read(struct rig *rig, double ns);
 
-const struct tier_figures *rig__figures(const struct rig *rig, unsigned int socket,
+const struct tier_latency *rig__latency(const struct rig *rig, unsigned int socket,
 					unsigned int tier);
 
 /* Closes, which must succeed and leave every register as it was found at the last mark. */

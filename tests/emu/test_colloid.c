@@ -9,8 +9,8 @@
 #include <math.h>
 
 #include "msrfs/random.h"
-#include "tier/colloid.h"
-#include "tier/rows.h"
+#include "probes/tierlat/colloid.h"
+#include "probes/tierlat/columns.h"
 
 #define QUANTUM 1e7 /* ns */
 #define EQUAL 0.05 /* latencies that differ by no more are equal */
@@ -58,7 +58,7 @@ static double noisy(struct controller *controller, double value)
 
 static void add(struct controller *controller, struct tier_ewma *ewma, unsigned int tier)
 {
-	struct tier_figures figures = *rig__figures(&controller->rig, 0, tier);
+	struct tier_latency figures = *rig__latency(&controller->rig, 0, tier);
 
 	figures.rate = noisy(controller, figures.rate);
 	figures.outstanding = noisy(controller, figures.outstanding);

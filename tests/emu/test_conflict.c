@@ -50,7 +50,7 @@ static void a_second_one_is_refused(void **state)
 	}
 	assert_int_equal(rig__read(&first, 1e7), 0);
 	assert_null(tier__trouble(first.tier));
-	rig__assert_near("near", rig__figures(&first, 0, RIG_NEAR)->latency_ns, 90, 0.01);
+	rig__assert_near("near", rig__latency(&first, 0, RIG_NEAR)->latency_ns, 90, 0.01);
 	rig__finish(&first);
 	setup.take = setup.reset = false;
 	rig__start(&second, &setup);
@@ -137,11 +137,11 @@ static void a_reset_by_another_latscope_is_noticed(void **state)
 		trouble = tier__trouble(rig.tier);
 		assert_non_null(trouble);
 		assert_says(trouble, "CHA 0 (CPU 2) and 5 more: reset by somebody else");
-		assert_false(rig__figures(&rig, 1, RIG_NEAR)->latency_known);
-		rig__assert_near("near", rig__figures(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
+		assert_false(rig__latency(&rig, 1, RIG_NEAR)->latency_known);
+		rig__assert_near("near", rig__latency(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
 		/* The other one still runs: nothing these show from now on can be trusted. */
 		assert_int_equal(rig__read(&rig, 1e7), 0);
-		assert_int_equal(rig__figures(&rig, 1, RIG_NEAR)->boxes_lost, 6);
+		assert_int_equal(rig__latency(&rig, 1, RIG_NEAR)->boxes_lost, 6);
 		rig__finish(&rig);
 	}
 }
@@ -176,13 +176,13 @@ static void assert_clock(double first, double second, const char *says)
 	if (says) {
 		assert_non_null(trouble);
 		assert_says(trouble, says);
-		assert_int_equal(rig__figures(&rig, 1, RIG_NEAR)->boxes_lost, 6);
-		assert_false(rig__figures(&rig, 1, RIG_NEAR)->latency_known);
+		assert_int_equal(rig__latency(&rig, 1, RIG_NEAR)->boxes_lost, 6);
+		assert_false(rig__latency(&rig, 1, RIG_NEAR)->latency_known);
 	} else {
 		assert_null(trouble);
-		rig__assert_near("near", rig__figures(&rig, 1, RIG_NEAR)->latency_ns, 90, 0.01);
+		rig__assert_near("near", rig__latency(&rig, 1, RIG_NEAR)->latency_ns, 90, 0.01);
 	}
-	rig__assert_near("near", rig__figures(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
+	rig__assert_near("near", rig__latency(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
 	rig__finish(&rig);
 }
 
@@ -262,7 +262,7 @@ static void what_a_killed_one_left_is_recognised(void **state)
 		assert_says(tier__mechanism(rig.tier), "as a killed latscope left them");
 		assert_int_equal(rig__read(&rig, 1e7), 0);
 		assert_int_equal(rig__read(&rig, 1e7), 0);
-		rig__assert_near("far", rig__figures(&rig, 0, RIG_FAR)->latency_ns, 180, 0.01);
+		rig__assert_near("far", rig__latency(&rig, 0, RIG_FAR)->latency_ns, 180, 0.01);
 		assert_int_equal(tier__close(rig.tier, rig.why), 0);
 		free(rig.samples);
 		assert_power_on(lakes[i].base, lakes[i].stride, lakes[i].filter1);

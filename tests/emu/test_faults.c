@@ -44,9 +44,9 @@ static void assert_trouble(struct rig *rig, const char *says)
 		fail();
 	}
 	for (unsigned int i = 0; i < 2; i++) {
-		assert_true(rig__figures(rig, i, RIG_NEAR)->latency_known);
-		rig__assert_near("near", rig__figures(rig, i, RIG_NEAR)->latency_ns, 90, 0.01);
-		rig__assert_near("far", rig__figures(rig, i, RIG_FAR)->latency_ns, 180, 0.01);
+		assert_true(rig__latency(rig, i, RIG_NEAR)->latency_known);
+		rig__assert_near("near", rig__latency(rig, i, RIG_NEAR)->latency_ns, 90, 0.01);
+		rig__assert_near("far", rig__latency(rig, i, RIG_FAR)->latency_ns, 180, 0.01);
 	}
 }
 
@@ -58,8 +58,8 @@ static void a_box_that_faults_is_left_out(void **state)
 	begin(&rig);
 	emu__tell("fault access=read socket=0 reg=%#x err=5", COUNTER);
 	assert_trouble(&rig, "");
-	assert_int_equal(rig__figures(&rig, 0, RIG_NEAR)->boxes, 2);
-	assert_int_equal(rig__figures(&rig, 1, RIG_NEAR)->boxes, 3);
+	assert_int_equal(rig__latency(&rig, 0, RIG_NEAR)->boxes, 2);
+	assert_int_equal(rig__latency(&rig, 1, RIG_NEAR)->boxes, 3);
 	emu__tell("heal");
 	rig__finish(&rig);
 }
@@ -72,7 +72,7 @@ static void a_short_read_is_no_value(void **state)
 	begin(&rig);
 	emu__tell("fault access=read socket=0 reg=%#x err=0", COUNTER);
 	assert_trouble(&rig, "");
-	assert_int_equal(rig__figures(&rig, 0, RIG_NEAR)->boxes, 2);
+	assert_int_equal(rig__latency(&rig, 0, RIG_NEAR)->boxes, 2);
 	emu__tell("heal");
 	rig__finish(&rig);
 }
@@ -103,8 +103,8 @@ static void a_read_that_fails_once_does_not_end_it(void **state)
 		emu__tell("heal");
 		assert_int_equal(rig__read(&rig, 1e7), 0);
 		assert_null(tier__trouble(rig.tier));
-		rig__assert_near("near", rig__figures(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
-		rig__assert_near("rate", rig__figures(&rig, 1, RIG_FAR)->rate, 1e8, 0.01);
+		rig__assert_near("near", rig__latency(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
+		rig__assert_near("rate", rig__latency(&rig, 1, RIG_FAR)->rate, 1e8, 0.01);
 	}
 	rig__finish(&rig);
 }
@@ -139,8 +139,8 @@ static void a_cpu_may_go_offline(void **state)
 	emu__tell("offline cpu=2");
 	if (!rig__read(&rig, 1e7)) {
 		assert_non_null(tier__trouble(rig.tier));
-		rig__assert_near("near", rig__figures(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
-		assert_false(rig__figures(&rig, 1, RIG_NEAR)->latency_known);
+		rig__assert_near("near", rig__latency(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
+		assert_false(rig__latency(&rig, 1, RIG_NEAR)->latency_known);
 	}
 	assert_true(tier__close(rig.tier, rig.why) < 0);
 	assert_true(rig.why[0]);
@@ -209,7 +209,7 @@ static void a_counter_that_was_stolen_is_noticed(void **state)
 	emu__tell("advance ns=5e6");
 	emu__tell("poke socket=1 reg=%#x value=0x400000", CONTROL);
 	assert_trouble(&rig, "");
-	assert_int_equal(rig__figures(&rig, 1, RIG_NEAR)->boxes, 2);
+	assert_int_equal(rig__latency(&rig, 1, RIG_NEAR)->boxes, 2);
 	tier__close(rig.tier, rig.why);
 	free(rig.samples);
 	assert_int_equal(emu__read(2, CONTROL, &value), 0);
@@ -231,13 +231,13 @@ static void every_box_that_was_stolen_is_counted(void **state)
 	assert_non_null(trouble);
 	assert_non_null(strstr(trouble, "CHA 0 (CPU 2) and 5 more: reprogrammed"));
 	for (unsigned int i = 0; i < 2; i++) {
-		assert_int_equal(rig__figures(&rig, 0, i)->boxes_lost, 0);
-		assert_int_equal(rig__figures(&rig, 1, i)->boxes_lost, 6);
-		assert_false(rig__figures(&rig, 1, i)->latency_known);
+		assert_int_equal(rig__latency(&rig, 0, i)->boxes_lost, 0);
+		assert_int_equal(rig__latency(&rig, 1, i)->boxes_lost, 6);
+		assert_false(rig__latency(&rig, 1, i)->latency_known);
 	}
 	assert_int_equal(rig__read(&rig, 1e7), 0);
 	assert_null(tier__trouble(rig.tier));
-	assert_int_equal(rig__figures(&rig, 1, RIG_NEAR)->boxes_lost, 6);
+	assert_int_equal(rig__latency(&rig, 1, RIG_NEAR)->boxes_lost, 6);
 	tier__close(rig.tier, rig.why);
 	free(rig.samples);
 }
@@ -260,7 +260,7 @@ static void a_late_read_is_no_value(void **state)
 	}
 	assert_int_equal(rig__read(&rig, 1e7), 0);
 	assert_null(tier__trouble(rig.tier));
-	rig__assert_near("near", rig__figures(&rig, 1, RIG_NEAR)->latency_ns, 90, 0.01);
+	rig__assert_near("near", rig__latency(&rig, 1, RIG_NEAR)->latency_ns, 90, 0.01);
 	rig__finish(&rig);
 }
 
@@ -292,8 +292,8 @@ static void a_filter_that_was_changed_is_noticed(void **state)
 	emu__tell("poke reg=0xe26 value=0x3b");
 	assert_int_equal(rig__read(&rig, 1e7), 0);
 	assert_non_null(tier__trouble(rig.tier));
-	rig__assert_near("near", rig__figures(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
-	rig__assert_near("far", rig__figures(&rig, 0, RIG_FAR)->latency_ns, 180, 0.01);
+	rig__assert_near("near", rig__latency(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
+	rig__assert_near("far", rig__latency(&rig, 0, RIG_FAR)->latency_ns, 180, 0.01);
 	tier__close(rig.tier, rig.why);
 	free(rig.samples);
 }
@@ -343,7 +343,7 @@ static void a_frozen_socket_is_not_idle(void **state)
 	assert_int_equal(rig__read(&rig, 1e7), 0); /* it still counted before */
 	if (!rig__read(&rig, 1e7)) {
 		assert_non_null(tier__trouble(rig.tier));
-		assert_false(rig__figures(&rig, 1, RIG_NEAR)->rate_known);
+		assert_false(rig__latency(&rig, 1, RIG_NEAR)->rate_known);
 	}
 	rig__finish(&rig);
 }
@@ -370,9 +370,9 @@ static void begin_three(struct rig *rig)
 static void assert_box_is_lost(struct rig *rig)
 {
 	assert_trouble(rig, "(CPU 2)");
-	assert_int_equal(rig__figures(rig, 1, RIG_NEAR)->boxes_lost, 1);
-	rig__assert_near("rate", rig__figures(rig, 1, RIG_NEAR)->rate, 2e8, 0.01);
-	rig__assert_near("rate", rig__figures(rig, 1, RIG_FAR)->rate, 1e8, 0.01);
+	assert_int_equal(rig__latency(rig, 1, RIG_NEAR)->boxes_lost, 1);
+	rig__assert_near("rate", rig__latency(rig, 1, RIG_NEAR)->rate, 2e8, 0.01);
+	rig__assert_near("rate", rig__latency(rig, 1, RIG_FAR)->rate, 1e8, 0.01);
 	tier__close(rig->tier, rig->why);
 	free(rig->samples);
 }
@@ -413,9 +413,9 @@ static void a_frozen_socket_of_three_tiers_is_not_idle(void **state)
 	assert_int_equal(rig__read(&rig, 1e7), 0);
 	assert_non_null(strstr(tier__trouble(rig.tier), "frozen by somebody else"));
 	for (unsigned int i = 0; i < 3; i++) {
-		assert_true(rig__figures(&rig, 0, i)->rate_known);
-		assert_false(rig__figures(&rig, 1, i)->rate_known);
-		assert_false(rig__figures(&rig, 1, i)->latency_known);
+		assert_true(rig__latency(&rig, 0, i)->rate_known);
+		assert_false(rig__latency(&rig, 1, i)->rate_known);
+		assert_false(rig__latency(&rig, 1, i)->latency_known);
 	}
 	rig__finish(&rig);
 }
@@ -561,7 +561,7 @@ static void killed_it_leaves_nothing_behind(void **state)
 	(void)state;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (unsigned int i = 0; i < 2; i++) {
-		struct rig_setup two = { .boxes = 2, .take = true, .guard = true };
+		struct rig_setup two = { .boxes = 2, .take = true, .restore = true };
 
 		two.gen = &rig_generations[generations[i]];
 		rig__machine(&two);
@@ -587,7 +587,7 @@ static void the_guard_puts_back_what_its_process_cannot(void **state)
 	struct rig rig;
 
 	(void)state;
-	guarded.guard = true;
+	guarded.restore = true;
 	guarded.gen = &rig_generations[2];
 	for (unsigned int both = 0; both < 2; both++) {
 		rig__machine(&guarded);

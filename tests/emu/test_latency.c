@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "tier/colloid.h"
+#include "probes/tierlat/colloid.h"
 
 #define NOTHING_CHANGES 0.01
 #define SOMETHING_CHANGES 0.02
@@ -18,7 +18,7 @@ static void near_to(const char *what, double got, double wanted, double share)
 	rig__assert_near(what, got, wanted, share);
 }
 
-static void assert_tier(const struct tier_figures *figures, double latency, double rate,
+static void assert_tier(const struct tier_latency *figures, double latency, double rate,
 			double share)
 {
 	assert_true(figures->latency_known);
@@ -30,8 +30,8 @@ static void assert_tier(const struct tier_figures *figures, double latency, doub
 static void assert_tiers(const struct rig *rig, double share)
 {
 	for (unsigned int i = 0; i < tier__sockets(rig->tier); i++) {
-		assert_tier(rig__figures(rig, i, RIG_NEAR), 90, 2e8, share);
-		assert_tier(rig__figures(rig, i, RIG_FAR), 180, 1e8, share);
+		assert_tier(rig__latency(rig, i, RIG_NEAR), 90, 2e8, share);
+		assert_tier(rig__latency(rig, i, RIG_FAR), 180, 1e8, share);
 	}
 }
 
@@ -48,7 +48,7 @@ static void every_generation_is_right(void **state)
 		for (unsigned int j = 0; j < 3; j++) {
 			assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
 			assert_tiers(&rig, NOTHING_CHANGES);
-			near_to("clock", rig__figures(&rig, 0, RIG_NEAR)->clock_hz, 2e9,
+			near_to("clock", rig__latency(&rig, 0, RIG_NEAR)->clock_hz, 2e9,
 				NOTHING_CHANGES);
 		}
 		rig__finish(&rig);
@@ -76,7 +76,7 @@ static void further_generations_are_right(void **state)
 		for (unsigned int j = 0; j < 3; j++) {
 			assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
 			if (i)
-				assert_tier(rig__figures(&rig, 0, RIG_NEAR), 90, 2e8,
+				assert_tier(rig__latency(&rig, 0, RIG_NEAR), 90, 2e8,
 					    NOTHING_CHANGES);
 			else
 				assert_tiers(&rig, NOTHING_CHANGES);
@@ -97,7 +97,7 @@ static void sockets_have_clocks_of_their_own(void **state)
 	rig__start(&rig, &setup);
 	assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
 	assert_tiers(&rig, NOTHING_CHANGES);
-	near_to("clock", rig__figures(&rig, 1, RIG_NEAR)->clock_hz, 1.1e9, NOTHING_CHANGES);
+	near_to("clock", rig__latency(&rig, 1, RIG_NEAR)->clock_hz, 1.1e9, NOTHING_CHANGES);
 	rig__finish(&rig);
 }
 
@@ -160,9 +160,9 @@ static void counters_may_wrap_in_every_interval(void **state)
 		for (unsigned int j = 0; j < 20; j++) {
 			assert_int_equal(rig__read(&rig, minutes_19), 0);
 			assert_null(tier__trouble(rig.tier));
-			assert_tier(rig__figures(&rig, 0, RIG_NEAR), 90, rate, NOTHING_CHANGES);
+			assert_tier(rig__latency(&rig, 0, RIG_NEAR), 90, rate, NOTHING_CHANGES);
 			if (j || !setup.gen->takes_turns)
-				assert_tier(rig__figures(&rig, 0, RIG_FAR), 180, rate / 2,
+				assert_tier(rig__latency(&rig, 0, RIG_FAR), 180, rate / 2,
 					    NOTHING_CHANGES);
 		}
 		assert_true(emu__number("/wraps") >= 20 * 18);
@@ -216,7 +216,7 @@ static void every_tier_is_told_from_the_others(void **state)
 
 		while (strcmp(names[j], model->tiers[rig.samples[i].tier].name))
 			j++;
-		assert_tier(rig__figures(&rig, 0, i), latency[j], rate[j], NOTHING_CHANGES);
+		assert_tier(rig__latency(&rig, 0, i), latency[j], rate[j], NOTHING_CHANGES);
 	}
 	rig__finish(&rig);
 }
@@ -246,9 +246,9 @@ static void four_skewed_tiers_have_right_latencies(void **state)
 		assert_true(tier__scales(rig.tier));
 		assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
 		for (unsigned int i = 0; i < 4; i++) {
-			near_to("latency", rig__figures(&rig, 0, i)->latency_ns, latency[i],
+			near_to("latency", rig__latency(&rig, 0, i)->latency_ns, latency[i],
 				SOMETHING_CHANGES);
-			off = fmax(off, fabs(rig__figures(&rig, 0, i)->rate / rate[i] - 1));
+			off = fmax(off, fabs(rig__latency(&rig, 0, i)->rate / rate[i] - 1));
 		}
 		rig__finish(&rig);
 	}
@@ -267,13 +267,13 @@ static void too_few_requests_give_no_latency(void **state)
 	emu__tell("stream name=far rate=10000");
 	rig__start(&rig, &setup);
 	assert_int_equal(rig__read(&rig, EMU_SECOND / 10), 0);
-	assert_false(rig__figures(&rig, 0, RIG_NEAR)->latency_known);
-	assert_false(rig__figures(&rig, 0, RIG_FAR)->latency_known);
-	assert_true(rig__figures(&rig, 0, RIG_NEAR)->rate_known);
-	assert_true(rig__figures(&rig, 0, RIG_NEAR)->rate == 0);
+	assert_false(rig__latency(&rig, 0, RIG_NEAR)->latency_known);
+	assert_false(rig__latency(&rig, 0, RIG_FAR)->latency_known);
+	assert_true(rig__latency(&rig, 0, RIG_NEAR)->rate_known);
+	assert_true(rig__latency(&rig, 0, RIG_NEAR)->rate == 0);
 	assert_int_equal(rig__read(&rig, EMU_SECOND), 0);
-	assert_false(rig__figures(&rig, 0, RIG_NEAR)->latency_known);
-	assert_true(rig__figures(&rig, 0, RIG_FAR)->latency_known);
+	assert_false(rig__latency(&rig, 0, RIG_NEAR)->latency_known);
+	assert_true(rig__latency(&rig, 0, RIG_FAR)->latency_known);
 	rig__finish(&rig);
 }
 
@@ -303,7 +303,7 @@ static void an_idle_tier_decides_nothing(void **state)
 	struct rig_setup setup = { .gen = &rig_generations[2] };
 	struct colloid_search search;
 	struct colloid_params params = { COLLOID_DELTA, COLLOID_EPSILON };
-	const struct tier_figures *near, *far;
+	const struct tier_latency *near, *far;
 	struct colloid_load load;
 	struct rig rig;
 
@@ -312,8 +312,8 @@ static void an_idle_tier_decides_nothing(void **state)
 	emu__tell("stream name=far rate=0");
 	rig__start(&rig, &setup);
 	assert_int_equal(rig__read(&rig, 1e7), 0);
-	near = rig__figures(&rig, 0, RIG_NEAR);
-	far = rig__figures(&rig, 0, RIG_FAR);
+	near = rig__latency(&rig, 0, RIG_NEAR);
+	far = rig__latency(&rig, 0, RIG_FAR);
 	load = (struct colloid_load){ near->outstanding, near->rate, far->outstanding, far->rate };
 	colloid_search__begin(&search);
 	assert_false(colloid_search__step(&search, &params, &load).known);
@@ -331,7 +331,7 @@ static void the_mean_begins_with_the_first_interval(void **state)
 	rig__machine(&setup);
 	rig__start(&rig, &setup);
 	assert_int_equal(rig__read(&rig, 1e7), 0);
-	tier_ewma__add(&mean, 1 / 16.0, rig__figures(&rig, 0, RIG_NEAR));
+	tier_ewma__add(&mean, 1 / 16.0, rig__latency(&rig, 0, RIG_NEAR));
 	near_to("mean", tier_ewma__latency_ns(&mean), 90, NOTHING_CHANGES);
 	near_to("mean rate", mean.rate, 2e8, NOTHING_CHANGES);
 	rig__finish(&rig);
@@ -389,72 +389,72 @@ static void random_noise(const struct rig_generation *gen, unsigned int tiers)
 
 #define MOST_TIERS 3
 
-struct truth {
+struct reference {
 	unsigned int tiers;
 	double latency[MOST_TIERS], rate[MOST_TIERS], ns;
 	double skew[2]; /* least and most of how many times the requests of a box another one has */
 	bool clocked;
 };
 
-static void random_streams(const struct rig_setup *setup, struct truth *truth)
+static void random_streams(const struct rig_setup *setup, struct reference *reference)
 {
 	static const char *const names[] = { "name=near", "name=far", "name=third memory=pmm" };
 
-	for (unsigned int i = 0; i < truth->tiers; i++) {
-		truth->latency[i] = about(5, 1500);
+	for (unsigned int i = 0; i < reference->tiers; i++) {
+		reference->latency[i] = about(5, 1500);
 		/* At least so many that a count more or less in each box does not matter. */
-		truth->rate[i] = about(1000, 1e6) * setup->boxes / truth->ns * 1e9;
+		reference->rate[i] = about(1000, 1e6) * setup->boxes / reference->ns * 1e9;
 		emu__tell("stream %s rate=%.17g latency=%.17g skew=%u spread=%g", names[i],
-			  truth->rate[i], truth->latency[i], one_of(1 << 30),
-			  about(truth->skew[0], truth->skew[1]));
+			  reference->rate[i], reference->latency[i], one_of(1 << 30),
+			  about(reference->skew[0], reference->skew[1]));
 	}
-	random_noise(setup->gen, truth->tiers);
+	random_noise(setup->gen, reference->tiers);
 }
 
-static void random_interval(struct rig *rig, struct truth *truth)
+static void random_interval(struct rig *rig, struct reference *reference)
 {
-	double before = between(0, truth->clocked ? truth->ns : 0);
+	double before = between(0, reference->clocked ? reference->ns : 0);
 
 	emu__tell("advance ns=%.0f", before);
-	if (truth->clocked)
+	if (reference->clocked)
 		emu__tell("clock hz=%g", between(0.8e9, 2.8e9));
-	assert_int_equal(rig__read(rig, truth->ns - before), 0);
+	assert_int_equal(rig__read(rig, reference->ns - before), 0);
 }
 
 static void assert_random(const struct rig_setup *setup, const struct rig *rig,
-			  const struct truth *truth)
+			  const struct reference *reference)
 {
-	bool changes = truth->skew[1] > 1 || truth->clocked;
+	bool changes = reference->skew[1] > 1 || reference->clocked;
 	double share = changes ? SOMETHING_CHANGES : NOTHING_CHANGES;
 
 	assert_false(tier__scales(rig->tier));
 	for (unsigned int i = 0; i < setup->sockets; i++)
-		for (unsigned int j = 0; j < truth->tiers; j++)
-			assert_tier(rig__figures(rig, i, j), truth->latency[j], truth->rate[j],
-				    share);
+		for (unsigned int j = 0; j < reference->tiers; j++)
+			assert_tier(rig__latency(rig, i, j), reference->latency[j],
+				    reference->rate[j], share);
 }
 
-static void random_configuration(struct rig_setup setup, struct truth truth)
+static void random_configuration(struct rig_setup setup, struct reference reference)
 {
 	const struct rig_generation *gen = setup.gen;
 	struct rig rig;
 
 	setup.sockets = 1 + one_of(2);
 	setup.take = true;
-	truth.ns = about(1e7, 1e9);
-	truth.clocked = one_of(2);
+	reference.ns = about(1e7, 1e9);
+	reference.clocked = one_of(2);
 	rig__machine(&setup);
 	emu__tell("clock hz=%g", between(0.8e9, 2.8e9));
 	emu__tell("time step=%u", 200 + one_of(2000));
 	emu__tell("top short=%g", one_of(2) ? about(1, 1e5) : 0);
 	emu__tell("litter seed=%u", one_of(1 << 30));
 	emu__tell("mark");
-	random_streams(&setup, &truth);
+	random_streams(&setup, &reference);
 	rig__start(&rig, &setup);
 	if (gen->takes_turns)
-		random_interval(&rig, &truth);
-	random_interval(&rig, &truth);
-	assert_random(&setup, &rig, &truth);
+		random_interval(&rig, &reference);
+	random_interval(&rig, &reference);
+	assert_random(&setup, &rig, &reference);
 	rig__finish(&rig);
 }
 
@@ -465,11 +465,11 @@ static void a_thousand_configurations_are_right(void **state)
 	(void)state;
 	worst = 0;
 	for (unsigned int i = 0; i < count; i++) {
-		struct truth truth = { .tiers = 2, .skew = { 1, one_of(2) ? 8 : 1 } };
+		struct reference reference = { .tiers = 2, .skew = { 1, one_of(2) ? 8 : 1 } };
 		struct rig_setup setup = { .gen = &rig_generations[one_of(RIG_GENERATIONS)] };
 
 		setup.boxes = one_of(50) ? 2 + one_of(4) : setup.gen->boxes;
-		random_configuration(setup, truth);
+		random_configuration(setup, reference);
 	}
 	print_message("%u configurations, the worst figure is %.3f %% off\n", count, worst * 100);
 }
@@ -482,12 +482,12 @@ static void a_thousand_of_three_tiers_are_right(void **state)
 	(void)state;
 	worst = 0;
 	for (unsigned int i = 0; i < count; i++) {
-		struct truth truth = { .tiers = 3, .skew = { 10, 10 } };
+		struct reference reference = { .tiers = 3, .skew = { 10, 10 } };
 		struct rig_setup setup = { .gen = &rig_generations[2 + one_of(4)],
 					   .tiers = "local-ddr,remote-ddr,local-pmm" };
 
 		setup.boxes = one_of(50) ? 4 + one_of(12) : setup.gen->boxes;
-		random_configuration(setup, truth);
+		random_configuration(setup, reference);
 	}
 	print_message("%u configurations of three tiers with one box's requests up to ten times "
 		      "another's, the worst figure is %.3f %% off\n",

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "tier/rows.h"
+#include "probes/tierlat/columns.h"
 
 #define EXACT 1e-9
 #define SAME 0.5 /* of a count */

@@ -333,9 +333,9 @@ found
 run validate tierlat --tiers-at "icx:6:$emu/cpu" --window 200ms --only reaction
 of_reaction() { [[ $out = *'latency, all CPUs at once'* && $out != *'pointer chase'* ]] || { echo "$out" && false; }; }
 ok 'validate --only reaction judges nothing else' of_reaction
-run validate tierlat --tiers-at "icx:6:$emu/cpu" --window 200ms --only truth
-of_truth() { [[ $out = *'pointer chase'* && $out != *'all CPUs at once'* ]] || { echo "$out" && false; }; }
-ok 'validate --only truth judges nothing else' of_truth
+run validate tierlat --tiers-at "icx:6:$emu/cpu" --window 200ms --only reference
+of_reference() { [[ $out = *'pointer chase'* && $out != *'all CPUs at once'* ]] || { echo "$out" && false; }; }
+ok 'validate --only reference judges nothing else' of_reference
 
 # recorded SQL: what run.db of the recording has
 recorded() { sqlite3 -readonly "$(recording "$dir/runs")/run.db" "$1"; }

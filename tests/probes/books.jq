@@ -16,7 +16,7 @@ def terms:
 	then "report has another window than the summary of \($name)" else empty end),
 ($summary.metrics[] | .metric as $metric | .accounting
 	| if .balanced and .seen == terms then empty else "\($metric): \(.) does not balance" end),
-($summary.accounting.kernel_check | [.events, .time_ns][] | select($strict and $summary.mechanism.rung != "kprobe" and .agrees == false)
+($summary.accounting.kernel_check | [.events, .time_ns][] | select($strict and $summary.mechanism.method != "kprobe" and .agrees == false)
 	| "\($name): the kernel says otherwise: \(.)"),
 ($summary.metrics | to_entries[] | .value as $it
 	| if .key == 0 then [$name, $name] else [$it.metric, "\($name)-\($it.metric)"] end

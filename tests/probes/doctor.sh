@@ -19,7 +19,7 @@ preemption() {
 	fi
 }
 
-# examined MODULE: lines "RUNG yes|no REASON" of what doctor said
+# examined MODULE: lines "METHOD yes|no REASON" of what doctor said
 examined() {
 	# shellcheck disable=SC2016 # awk's
 	awk -v module="$1" '
@@ -30,14 +30,14 @@ examined() {
 		END { if (line) print line }' <<<"$doctor"
 }
 
-# rungs MODULE [NAME...]: those that load here, in $rungs; of NAME..., if any are given. Fails if none does. One that
+# methods MODULE [NAME...]: those that load here, in $methods; of NAME..., if any are given. Fails if none does. One that
 # does not is skipped; in the VM all must, or, where the kernel is too old, none, for the true reason.
-rungs() {
+methods() {
 	local name answer reason wanted
 
 	# shellcheck disable=SC2154 # $latscope is set by who sources this
 	[ -n "${doctor-}" ] || doctor=$("$latscope" doctor)
-	rungs=()
+	methods=()
 	diag "matrix: begin $1 $(uname -r) $(uname -m) $(preemption)"
 	while read -r name answer reason; do
 		[ $# = 1 ] || [[ " ${*:2} " = *" $name "* ]] || continue
@@ -45,14 +45,14 @@ rungs() {
 		if wanted=$(too_old); then
 			is "$1: $name is refused, and says why" "$answer $reason" "no not in this kernel; $wanted"
 		elif [ "$answer" = yes ]; then
-			rungs+=("$name")
+			methods+=("$name")
 		elif [ -n "${LATSCOPE_VM-}" ]; then
-			is "$1: the rung $name loads" "$reason" ''
+			is "$1: the method $name loads" "$reason" ''
 		else
-			skip "$1: the rung $name" "$reason"
+			skip "$1: the method $name" "$reason"
 		fi
 	done < <(examined "$1")
-	[ ${#rungs[@]} -gt 0 ]
+	[ ${#methods[@]} -gt 0 ]
 }
 
 # refused_here MODULE METHOD...: for tests/matrix, why doctor says that these do not work here

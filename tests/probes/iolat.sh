@@ -19,14 +19,14 @@ loop_disk() {
 	setting "$disk" iostats 1
 }
 
-# watch_disk: $disk on every rung, by the rung's name, split by all that the rung can tell
+# watch_disk: $disk on every method, by the method's name, split by all that the method can tell
 watch_disk() {
-	local rung by
+	local method by
 
-	for rung in "${rungs[@]}"; do
+	for method in "${methods[@]}"; do
 		by=disk,op
-		! sees_submitter "$rung" || by=disk,op,process
-		watch "$rung" iolat "$rung" --disk "$disk" --by "$by"
+		! sees_submitter "$method" || by=disk,op,process
+		watch "$method" iolat "$method" --disk "$disk" --by "$by"
 	done
 }
 
@@ -69,7 +69,7 @@ dio_window() {
 	work_captured io
 }
 
-# counted WHAT RUNG OP COUNT: as many requests, of this kind, on this disk, by that process
+# counted WHAT METHOD OP COUNT: as many requests, of this kind, on this disk, by that process
 counted() {
 	is "$2: $1: one sample a request" "$(fact "$2" iolat.events)" "$4"
 	is "$2: $1: op" "$(keys "$2" iolat.op)" "$3 "
@@ -79,7 +79,7 @@ counted() {
 	balance "$2: $1" "$2"
 }
 
-# parts WHAT RUNG: the times add up, and lie within what the program saw
+# parts WHAT METHOD: the times add up, and lie within what the program saw
 parts() {
 	local device queued total
 
@@ -91,30 +91,30 @@ parts() {
 
 # transfers OP ARG...: dio ARG..., as /proc/diskstats counts it
 transfers() {
-	local rung op=$1 what="dio${2+ ${*:2}}"
+	local method op=$1 what="dio${2+ ${*:2}}"
 
 	window dio_window "${@:2}" || return
 	captured_all "$what" "${op}s" "$(told io "disk_${op}s")"
-	for rung in "${rungs[@]}"; do
-		counted "$what" "$rung" "$op" "$(told own "${op}s")"
-		parts "$what" "$rung"
+	for method in "${methods[@]}"; do
+		counted "$what" "$method" "$op" "$(told own "${op}s")"
+		parts "$what" "$method"
 	done
 }
 
 # Without statistics the kernel does not stamp the allocation, and the issue only for somebody else: then
 # the one is not known, and the other must be our own.
 unstamped() {
-	local rung count
+	local method count
 
 	setting "$disk" iostats 0
 	setting "$disk" wbt_lat_usec 0 2>/dev/null
 	window dio_window || return
 	count=$(told own reads)
-	for rung in "${rungs[@]}"; do
-		counted 'no statistics' "$rung" read "$count"
-		is "$rung: no statistics: queued is not known" "$(fact "$rung" queued.missed_start)" "$count"
-		is "$rung: no statistics: nor is total" "$(fact "$rung" total.missed_start)" "$count"
-		[ "$rung" != stamps ] || fallen_back "$count"
+	for method in "${methods[@]}"; do
+		counted 'no statistics' "$method" read "$count"
+		is "$method: no statistics: queued is not known" "$(fact "$method" queued.missed_start)" "$count"
+		is "$method: no statistics: nor is total" "$(fact "$method" total.missed_start)" "$count"
+		[ "$method" != stamps ] || fallen_back "$count"
 	done
 	setting "$disk" iostats 1
 }
@@ -136,17 +136,17 @@ dsync_window() {
 	capture || return
 	start io dio -W -D "/dev/$disk" $((200 * soak)) || return
 	watch_disk
-	! [[ " ${rungs[*]} " = *' tp_btf '* ]] || watch filtered iolat tp_btf --disk "$disk" -p "${programs[io]}"
+	! [[ " ${methods[*]} " = *' tp_btf '* ]] || watch filtered iolat tp_btf --disk "$disk" -p "${programs[io]}"
 	work_captured io
 }
 
-# sequences OF RUNG: how many of a metric, "WRITES FLUSHES"
+# sequences OF METHOD: how many of a metric, "WRITES FLUSHES"
 sequences() { echo "$(fact "$2" "$1.op.write.events") $(fact "$2" "$1.op.flush.events")"; }
 
 # Each write is carried out as one of data and one flush, and followed by a flush without data. To the kernel that one
 # is a write that ends without having been issued, and another flush that is.
 flush_sequences() {
-	local rung count writes flushes ends syncs
+	local method count writes flushes ends syncs
 
 	grep -qx 'write back' "/sys/block/$disk/queue/write_cache" || {
 		skip 'flush sequences' 'the disk has no volatile cache' && return
@@ -158,13 +158,13 @@ flush_sequences() {
 	captured_all O_DSYNC ends "$count"
 	captured_all O_DSYNC syncs $(($(told io disk_writes) - count))
 	captured_all O_DSYNC flushes "$(told io disk_flushes)"
-	for rung in "${rungs[@]}"; do
-		is "$rung: O_DSYNC: device, by op" "$(sequences iolat "$rung")" "$writes $flushes"
-		is "$rung: O_DSYNC: queued, by op" "$(sequences queued "$rung")" "$writes $flushes"
-		is "$rung: O_DSYNC: total, by op" "$(sequences total "$rung")" "$ends $((flushes + syncs))"
-		balance "$rung: O_DSYNC" "$rung"
+	for method in "${methods[@]}"; do
+		is "$method: O_DSYNC: device, by op" "$(sequences iolat "$method")" "$writes $flushes"
+		is "$method: O_DSYNC: queued, by op" "$(sequences queued "$method")" "$writes $flushes"
+		is "$method: O_DSYNC: total, by op" "$(sequences total "$method")" "$ends $((flushes + syncs))"
+		balance "$method: O_DSYNC" "$method"
 	done
-	[ -n "${facts[filtered iolat.rung]-}" ] || return
+	[ -n "${facts[filtered iolat.method]-}" ] || return
 	grep -aq btf_trace_block_io_start /sys/kernel/btf/vmlinux || {
 		skip 'O_DSYNC: submitters' 'before Linux 6.5 no tracepoint shows who submits a request of a flush sequence' && return
 	}
@@ -192,19 +192,19 @@ discard_window() {
 
 # Where no BPF program is run for some tasks, some completions are not seen.
 discards() {
-	local rung least=1
+	local method least=1
 
 	[ -z "${LATSCOPE_VM-}" ] || least=$discards
 	window discard_window || return
-	for rung in "${rungs[@]}"; do
-		within "$rung: discards are discards" "$least" "$(fact "$rung" iolat.op.discard.events)" "$discards"
-		is "$rung: and no writes" "$(fact "$rung" iolat.op.write.events)" 0
+	for method in "${methods[@]}"; do
+		within "$method: discards are discards" "$least" "$(fact "$method" iolat.op.discard.events)" "$discards"
+		is "$method: and no writes" "$(fact "$method" iolat.op.write.events)" 0
 	done
 }
 
 # ---- the start, by a clock of another program ----
 
-# captured_window RUNG ARG...: fio ARG... on $disk
+# captured_window METHOD ARG...: fio ARG... on $disk
 captured_window() {
 	begin
 	capture || return
@@ -217,7 +217,7 @@ captured_window() {
 	shut
 }
 
-# agrees RUNG METRIC OP: in each decile with the own times, but for an eighth and the time of some programs? Of a hundred
+# agrees METHOD METRIC OP: in each decile with the own times, but for an eighth and the time of some programs? Of a hundred
 # requests, three may be ones that only one of both saw.
 agrees() {
 	local i=0 percent low high own metric=$2 slack=2000
@@ -238,17 +238,17 @@ agrees() {
 	done
 }
 
-# captured WHAT OP ARG...: what each rung finds of fio ARG... is what another program finds with its own clock
+# captured WHAT OP ARG...: what each method finds of fio ARG... is what another program finds with its own clock
 captured() {
-	local rung metric
+	local method metric
 
 	command -v fio >/dev/null || { skip "$1: deciles by another clock" 'fio is not installed' && return; }
-	for rung in "${rungs[@]}"; do
-		window captured_window "$rung" "${@:3}" || return
-		is "$rung: $1: the other program misses none" "$(told own lost)" 0
-		diag "$rung: $1: queued p50 $(told own queued_p50_ns) ns, $(told own kernel_queued_p50_ns) by the kernel's stamp"
+	for method in "${methods[@]}"; do
+		window captured_window "$method" "${@:3}" || return
+		is "$method: $1: the other program misses none" "$(told own lost)" 0
+		diag "$method: $1: queued p50 $(told own queued_p50_ns) ns, $(told own kernel_queued_p50_ns) by the kernel's stamp"
 		for metric in iolat queued total; do
-			ok "$rung: $1: $metric: each decile is that of another clock" agrees "$rung" $metric "$2"
+			ok "$method: $1: $metric: each decile is that of another clock" agrees "$method" $metric "$2"
 		done
 	done
 }
@@ -340,17 +340,17 @@ filters() {
 	is '--comm: those of all of that name' "$(fact comm iolat.events)" "$all"
 	is '--comm: nobody: none' "$(fact nobody iolat.events)" 0
 	balance '-p' pid
-	is 'a filter takes the rung that sees submitters' "$(fact pid iolat.rung)" tp_btf
+	is 'a filter takes the method that sees submitters' "$(fact pid iolat.method)" tp_btf
 }
 
 refused_splits() {
-	local rung status
+	local method status
 
-	for rung in stamps raw_tp; do
-		"$latscope" iolat --rung $rung --by process -d 1ms >"$scratch/out" 2>"$scratch/err"
+	for method in stamps raw_tp; do
+		"$latscope" iolat --method $method --by process -d 1ms >"$scratch/out" 2>"$scratch/err"
 		status=$?
-		is "$rung: --by process is refused" $status 2
-		like "$rung: --by process: says why" "$(<"$scratch/err")" "rung $rung cannot do --by process; leave out"
+		is "$method: --by process is refused" $status 2
+		like "$method: --by process: says why" "$(<"$scratch/err")" "method $method cannot do --by process; leave out"
 	done
 }
 
@@ -376,21 +376,21 @@ fio_said() { jq ".jobs[0].read | $1" "$w/fio"; }
 
 # known_delay NS SCHEDULER
 known_delay() {
-	local rung count what="null_blk $1 ns, $2"
+	local method count what="null_blk $1 ns, $2"
 
 	ok "$what: the device" null_disk "$1" || return
 	disk=nullb0
 	setting nullb0 scheduler "$2"
 	window fio_window || return
 	count=$(fio_said .total_ios)
-	for rung in "${rungs[@]}"; do
-		is "$rung: $what: as many as fio" "$(fact "$rung" iolat.events)" "$count"
-		is "$rung: $what: none shorter than the delay" "$(at_least "$rung" iolat "$1")" "$count"
-		within "$rung: $what: none longer than fio saw" "$1" "$(fact "$rung" iolat.max_ns)" \
+	for method in "${methods[@]}"; do
+		is "$method: $what: as many as fio" "$(fact "$method" iolat.events)" "$count"
+		is "$method: $what: none shorter than the delay" "$(at_least "$method" iolat "$1")" "$count"
+		within "$method: $what: none longer than fio saw" "$1" "$(fact "$method" iolat.max_ns)" \
 			"$(fio_said .clat_ns.max)"
-		within "$rung: $what: the sum is between the delays and fio's" $((count * $1)) \
-			"$(fact "$rung" iolat.sum_ns)" "$(fio_said '.clat_ns.mean * .total_ios | ceil')"
-		balance "$rung: $what" "$rung"
+		within "$method: $what: the sum is between the delays and fio's" $((count * $1)) \
+			"$(fact "$method" iolat.sum_ns)" "$(fio_said '.clat_ns.mean * .total_ios | ceil')"
+		balance "$method: $what" "$method"
 	done
 }
 
@@ -422,25 +422,25 @@ flight_window() {
 	watching
 	land early
 	send late
-	stop "${rungs[@]}"
+	stop "${methods[@]}"
 	land late
 	shut
 }
 
 # Writes to a loop device whose file lies on a frozen file system.
 in_flight() {
-	local rung missed patience_of_the_kernel
+	local method missed patience_of_the_kernel
 
 	loop_disk off || return
 	patience_of_the_kernel=$(<"$hung")
 	echo 0 >"$hung"
 	window flight_window || return
-	for rung in "${rungs[@]}"; do
+	for method in "${methods[@]}"; do
 		missed=8
-		[ "$rung" != stamps ] || missed=0
-		is "$rung: in flight at the start" "$(fact "$rung" iolat.missed_start)" $missed
-		is "$rung: in flight at the end" "$(fact "$rung" iolat.open)" 8
-		balance "$rung: in flight" "$rung"
+		[ "$method" != stamps ] || missed=0
+		is "$method: in flight at the start" "$(fact "$method" iolat.missed_start)" $missed
+		is "$method: in flight at the end" "$(fact "$method" iolat.open)" 8
+		balance "$method: in flight" "$method"
 	done
 	echo "$patience_of_the_kernel" >"$hung"
 }
@@ -475,15 +475,15 @@ known_delays() {
 }
 
 delayed_reads() {
-	local rung delay_ns=1000000
+	local method delay_ns=1000000
 
 	ok 'the device' null_disk $delay_ns || return
 	disk=nullb0
 	setting nullb0 scheduler none
 	transfers read
-	for rung in "${rungs[@]}"; do
-		is "$rung: dio: none is shorter than the delay" \
-			"$(at_least "$rung" iolat $delay_ns)" "$(told io disk_reads)"
+	for method in "${methods[@]}"; do
+		is "$method: dio: none is shorter than the delay" \
+			"$(at_least "$method" iolat $delay_ns)" "$(told io disk_reads)"
 	done
 }
 
@@ -502,26 +502,26 @@ crowd_window() {
 # requests, all are there. Where their own task does, some may be missing: then at least those that are said to be
 # abandoned, and no more than recursion_missed.
 preempted_requests() {
-	local rung known unseen count=$((jobs * each))
+	local method known unseen count=$((jobs * each))
 
 	ok 'preempted: the device' null_disk 50000 || return
 	window crowd_window || return
 	is 'tp_btf: preempted: completed by interrupts, all are there' "$(fact tp_btf iolat.events)" $count
 	ok 'preempted: another device' null_disk 0 0 || return
 	window crowd_window || return
-	for rung in "${rungs[@]}"; do
-		known=$(($(fact "$rung" iolat.events) + $(fact "$rung" iolat.missed_start)))
-		unseen=$(fact "$rung" iolat.recursion_missed)
-		within "$rung: preempted: what is not recorded is said to be missing" $((count - unseen)) $known $count
-		diag "$rung: $(fact "$rung" iolat.events) of $count recorded, up to $unseen not seen," \
-			"$(fact "$rung" iolat.abandoned) abandoned"
-		balance "$rung: preempted" "$rung"
+	for method in "${methods[@]}"; do
+		known=$(($(fact "$method" iolat.events) + $(fact "$method" iolat.missed_start)))
+		unseen=$(fact "$method" iolat.recursion_missed)
+		within "$method: preempted: what is not recorded is said to be missing" $((count - unseen)) $known $count
+		diag "$method: $(fact "$method" iolat.events) of $count recorded, up to $unseen not seen," \
+			"$(fact "$method" iolat.abandoned) abandoned"
+		balance "$method: preempted" "$method"
 	done
 	within 'tp_btf: preempted: what is abandoned is missing' 0 "$(fact tp_btf iolat.abandoned)" \
 		$((count - $(fact tp_btf iolat.events)))
 }
 
-if ! rungs iolat; then
+if ! methods iolat; then
 	:
 elif [ -n "${compact-}" ]; then
 	delayed_reads

@@ -3,19 +3,19 @@
 # memlat against getrusage(2), userfaultfd(2) and what else can tell how many faults there were.
 . tests/probes/window.sh
 
-# watch_all ARG...: on every rung, by the rung's name
+# watch_all ARG...: on every method, by the method's name
 watch_all() {
-	local rung
+	local method
 
-	for rung in "${rungs[@]}"; do
-		watch "$rung" memlat "$rung" "$@"
+	for method in "${methods[@]}"; do
+		watch "$method" memlat "$method" "$@"
 	done
 }
 
-# The rungs at handle_mm_fault(): the one of software events knows less.
+# The methods at handle_mm_fault(): the one of software events knows less.
 sees_calls() { [ "$1" != perf-event ]; }
 
-# has_all PROGRAM KEY RUNG: as many faults as PROGRAM tells by KEY
+# has_all PROGRAM KEY METHOD: as many faults as PROGRAM tells by KEY
 has_all() { all_there "$3" memlat.events "$(told "$1" "$2")"; }
 
 # uffd_window DELAY_MS ARG...: uffd ARG... with such a delay
@@ -26,10 +26,10 @@ uffd_window() {
 	work
 }
 
-# said_missing RUNG: faults that it says it could not measure
+# said_missing METHOD: faults that it says it could not measure
 said_missing() { echo $(($(fact "$1" memlat.missed_start) + $(fact "$1" memlat.abandoned))); }
 
-# lost RUNG: those that it may lose. A kretprobe sees as many returns as it has instances.
+# lost METHOD: those that it may lose. A kretprobe sees as many returns as it has instances.
 lost() { [ "$1" = kprobe ] && said_missing kprobe || echo 0; }
 
 # Of a process that is measured, and of one that is not.
@@ -41,7 +41,7 @@ storm_window() {
 	work
 }
 
-# least_of_storm RUNG: how many of the faults have to be recorded
+# least_of_storm METHOD: how many of the faults have to be recorded
 least_of_storm() {
 	if [ "$1" = kprobe ]; then
 		echo 10 # no more sleep at the same time
@@ -61,43 +61,43 @@ storm_is_seen() {
 # A storm of faults on a kernel that preempts our programs in their midst: a fault may be missing, but then it is said
 # to be, and none is shorter than it was.
 preempted_faults() {
-	local rung pages delay_ns=20000000
+	local method pages delay_ns=20000000
 
 	calm=storm_is_seen window storm_window || return
 	pages=$(told slow pages)
-	for rung in "${rungs[@]}"; do
-		within "$rung: preempted: a fault is recorded or said to be missing" \
-			$((pages - $(fact "$rung" memlat.recursion_missed))) \
-			$(($(fact "$rung" memlat.events) + $(said_missing "$rung") + $(fact "$rung" memlat.open))) "$pages"
-		diag "$rung: $(fact "$rung" memlat.events) of $pages recorded"
-		is "$rung: preempted: none is shorter than the delay" \
-			"$(at_least "$rung" memlat $delay_ns)" "$(fact "$rung" memlat.events)"
-		within "$rung: preempted: nearly all are there" "$(least_of_storm "$rung")" "$(fact "$rung" memlat.events)" "$pages"
-		balance "$rung: preempted" "$rung"
+	for method in "${methods[@]}"; do
+		within "$method: preempted: a fault is recorded or said to be missing" \
+			$((pages - $(fact "$method" memlat.recursion_missed))) \
+			$(($(fact "$method" memlat.events) + $(said_missing "$method") + $(fact "$method" memlat.open))) "$pages"
+		diag "$method: $(fact "$method" memlat.events) of $pages recorded"
+		is "$method: preempted: none is shorter than the delay" \
+			"$(at_least "$method" memlat $delay_ns)" "$(fact "$method" memlat.events)"
+		within "$method: preempted: nearly all are there" "$(least_of_storm "$method")" "$(fact "$method" memlat.events)" "$pages"
+		balance "$method: preempted" "$method"
 	done
 }
 
 # slow_faults WHAT DELAY_MS ARG...: each fault is retried by the kernel, with the delay in the first call.
 slow_faults() {
-	local rung pages what=$1 delay_ns=$(($2 * 1000000))
+	local method pages what=$1 delay_ns=$(($2 * 1000000))
 
 	calm='has_all slow pages' window uffd_window "${@:2}" || return
-	for rung in "${rungs[@]}"; do
-		pages=$(($(told slow pages) - $(lost "$rung")))
-		is "$rung: $what: one sample a fault" "$(fact "$rung" memlat.events)" "$pages"
-		is "$rung: $what: each as long as the delay" "$(at_least "$rung" memlat $delay_ns)" "$pages"
-		is "$rung: $what: each in the tail that begins there" "$(fact "$rung" memlat.tail)" "$pages"
-		within "$rung: $what: the sum is between the delays and what the program saw" \
-			$((pages * delay_ns)) "$(fact "$rung" memlat.sum_ns)" "$(told slow touch_sum_ns)"
-		within "$rung: $what: the longest is not longer than what the program saw" \
-			$delay_ns "$(fact "$rung" memlat.max_ns)" "$(told slow touch_max_ns)"
-		within "$rung: $what: some are there" 10 "$pages" "$(told slow pages)"
-		[ "$(lost "$rung")" != 0 ] || retried "$rung: $what" "$rung" "$pages"
-		balance "$rung: $what" "$rung"
+	for method in "${methods[@]}"; do
+		pages=$(($(told slow pages) - $(lost "$method")))
+		is "$method: $what: one sample a fault" "$(fact "$method" memlat.events)" "$pages"
+		is "$method: $what: each as long as the delay" "$(at_least "$method" memlat $delay_ns)" "$pages"
+		is "$method: $what: each in the tail that begins there" "$(fact "$method" memlat.tail)" "$pages"
+		within "$method: $what: the sum is between the delays and what the program saw" \
+			$((pages * delay_ns)) "$(fact "$method" memlat.sum_ns)" "$(told slow touch_sum_ns)"
+		within "$method: $what: the longest is not longer than what the program saw" \
+			$delay_ns "$(fact "$method" memlat.max_ns)" "$(told slow touch_max_ns)"
+		within "$method: $what: some are there" 10 "$pages" "$(told slow pages)"
+		[ "$(lost "$method")" != 0 ] || retried "$method: $what" "$method" "$pages"
+		balance "$method: $what" "$method"
 	done
 }
 
-# retried DESC RUNG FAULTS: each of them took two calls at least, and all calls are part of a fault
+# retried DESC METHOD FAULTS: each of them took two calls at least, and all calls are part of a fault
 retried() {
 	sees_calls "$2" || return
 	within "$1: retries are told from faults" "$3" "$(fact "$2" memlat.continued)" $((2 * $3))
@@ -114,7 +114,7 @@ skipped_window() {
 # Faults of a thread that preempts bpf() calls of others. Nobody but the event's own count tells that perf-event has not
 # seen them.
 skipped_faults() {
-	local faults events missing rungs=(perf-event)
+	local faults events missing methods=(perf-event)
 
 	window skipped_window || return
 	faults=$(told skipped minflt_window) events=$(fact perf-event memlat.events)
@@ -138,7 +138,7 @@ leftover_window() {
 # The end of a fault whose start perf events did not show, with that of an earlier one left: it has no time. That takes
 # a kernel that preempts a system call at once.
 leftover_starts() {
-	local rungs=(perf-event)
+	local methods=(perf-event)
 
 	[[ $(preemption) =~ full|rt ]] || return 0
 	window leftover_window || return
@@ -148,29 +148,29 @@ leftover_starts() {
 }
 
 touch_window() {
-	local rung splits
+	local method splits
 
 	begin
 	start fast touch "$@" $((500 * soak)) || return
-	for rung in "${rungs[@]}"; do
+	for method in "${methods[@]}"; do
 		splits=type,mode,access
-		sees_calls "$rung" || splits=type,mode
-		watch "$rung" memlat "$rung" -p "$pid" --by "$splits"
+		sees_calls "$method" || splits=type,mode
+		watch "$method" memlat "$method" -p "$pid" --by "$splits"
 	done
 	work
 }
 
 # fast_faults MODE ACCESS ARG...: touch ARG...
 fast_faults() {
-	local rung mode=$1 access=$2 what="touch, $2 by $1"
+	local method mode=$1 access=$2 what="touch, $2 by $1"
 
 	calm='has_all fast minflt_window' window touch_window "${@:3}" || return
-	for rung in "${rungs[@]}"; do
-		is "$rung: $what: what getrusage counts" "$(fact "$rung" memlat.events)" "$(told fast minflt_window)"
-		is "$rung: $what: minor" "$(fact "$rung" memlat.type.minor.events)" "$(told fast minflt_window)"
-		is "$rung: $what: mode" "$(keys "$rung" memlat.mode)" "$mode "
-		! sees_calls "$rung" || is "$rung: $what: access" "$(keys "$rung" memlat.access)" "$access "
-		balance "$rung: $what" "$rung"
+	for method in "${methods[@]}"; do
+		is "$method: $what: what getrusage counts" "$(fact "$method" memlat.events)" "$(told fast minflt_window)"
+		is "$method: $what: minor" "$(fact "$method" memlat.type.minor.events)" "$(told fast minflt_window)"
+		is "$method: $what: mode" "$(keys "$method" memlat.mode)" "$mode "
+		! sees_calls "$method" || is "$method: $what: access" "$(keys "$method" memlat.access)" "$access "
+		balance "$method: $what" "$method"
 	done
 	if [[ $(preemption) =~ none|voluntary ]]; then
 		is "perf-event: $what: no fault is said to be missing" "$(fact perf-event memlat.recursion_missed)" 0
@@ -186,44 +186,44 @@ cold_window() {
 
 # Faults that read from the disk.
 cold_faults() {
-	local rung pages
+	local method pages
 
 	calm='has_all cold majflt_window' window cold_window || return
 	pages=$(told cold majflt_window)
-	for rung in "${rungs[@]}"; do
-		is "$rung: cold: what getrusage counts as major" "$(fact "$rung" memlat.type.major.events)" "$pages"
-		is "$rung: cold: nothing else" "$(fact "$rung" memlat.events)" "$pages"
-		is "$rung: cold: of the process" "$(fact "$rung" "memlat.process.$(told cold pid).events")" "$pages"
-		retried "$rung: cold" "$rung" "$pages"
-		balance "$rung: cold" "$rung"
+	for method in "${methods[@]}"; do
+		is "$method: cold: what getrusage counts as major" "$(fact "$method" memlat.type.major.events)" "$pages"
+		is "$method: cold: nothing else" "$(fact "$method" memlat.events)" "$pages"
+		is "$method: cold: of the process" "$(fact "$method" "memlat.process.$(told cold pid).events")" "$pages"
+		retried "$method: cold" "$method" "$pages"
+		balance "$method: cold" "$method"
 	done
 }
 
-# What is free is put together, lest there be no huge page. Where that may not be, the truth will tell.
+# What is free is put together, lest there be no huge page. Where that may not be, the reference will tell.
 compact() { [ -n "${LATSCOPE_VM-}" ] || echo 1 2>/dev/null >/proc/sys/vm/compact_memory; }
 
 thp_window() {
-	local rung by
+	local method by
 
 	begin
 	compact
 	start huge thp $((4 * soak)) || return
-	for rung in "${rungs[@]}"; do
+	for method in "${methods[@]}"; do
 		by=(--by page)
-		sees_calls "$rung" || by=()
-		watch "$rung" memlat "$rung" -p "$pid" "${by[@]}"
+		sees_calls "$method" || by=()
+		watch "$method" memlat "$method" -p "$pid" "${by[@]}"
 	done
 	work
 }
 
 huge_faults() {
-	local rung
+	local method
 
 	calm='has_all huge minflt_window' window thp_window || return
-	for rung in "${rungs[@]}"; do
-		is "$rung: thp: what getrusage counts" "$(fact "$rung" memlat.events)" "$(told huge minflt_window)"
-		! sees_calls "$rung" || is "$rung: thp: all by huge pages" "$(keys "$rung" memlat.page)" 'thp '
-		balance "$rung: thp" "$rung"
+	for method in "${methods[@]}"; do
+		is "$method: thp: what getrusage counts" "$(fact "$method" memlat.events)" "$(told huge minflt_window)"
+		! sees_calls "$method" || is "$method: thp: all by huge pages" "$(keys "$method" memlat.page)" 'thp '
+		balance "$method: thp" "$method"
 	done
 }
 
@@ -236,17 +236,17 @@ gup_window() {
 
 gup_has_all() { ! sees_calls "$1" || has_all gup minflt_window "$1"; }
 
-# gup_faults ARG...: no exception: the events of the perf-event rung do not count them, and it says so.
+# gup_faults ARG...: no exception: the events of the perf-event method do not count them, and it says so.
 gup_faults() {
-	local rung wanted what="gup${1+ $1}"
+	local method wanted what="gup${1+ $1}"
 
 	calm=gup_has_all window gup_window "$@" || return
-	for rung in "${rungs[@]}"; do
+	for method in "${methods[@]}"; do
 		wanted=0
-		! sees_calls "$rung" || wanted=$(told gup minflt_window)
-		is "$rung: $what: as many as the kernel counts" "$(fact "$rung" memlat.mode.gup.events)" "$wanted"
-		is "$rung: $what: nothing else" "$(fact "$rung" memlat.events)" "$wanted"
-		balance "$rung: $what" "$rung"
+		! sees_calls "$method" || wanted=$(told gup minflt_window)
+		is "$method: $what: as many as the kernel counts" "$(fact "$method" memlat.mode.gup.events)" "$wanted"
+		is "$method: $what: nothing else" "$(fact "$method" memlat.events)" "$wanted"
+		balance "$method: $what" "$method"
 	done
 }
 
@@ -265,15 +265,15 @@ mixed_has_all() {
 
 # Processes in the midst of one another's faults, and of everybody's.
 mixed_faults() {
-	local rung slow fast
+	local method slow fast
 
 	calm=mixed_has_all window mixed_window || return
 	slow=memlat.process.$(told slow pid) fast=memlat.process.$(told fast pid)
-	for rung in "${rungs[@]}"; do
-		is "$rung: two processes: the slow one's faults" "$(fact "$rung" "$slow.events")" "$(told slow pages)"
-		is "$rung: two processes: all of them slow" "$(at_least "$rung" "$slow" 5000000)" "$(told slow pages)"
-		is "$rung: two processes: the fast one's" "$(fact "$rung" "$fast.events")" "$(told fast minflt_window)"
-		balance "$rung: two processes" "$rung"
+	for method in "${methods[@]}"; do
+		is "$method: two processes: the slow one's faults" "$(fact "$method" "$slow.events")" "$(told slow pages)"
+		is "$method: two processes: all of them slow" "$(at_least "$method" "$slow" 5000000)" "$(told slow pages)"
+		is "$method: two processes: the fast one's" "$(fact "$method" "$fast.events")" "$(told fast minflt_window)"
+		balance "$method: two processes" "$method"
 	done
 }
 
@@ -287,17 +287,17 @@ stuck_window() {
 # stuck_fault WHAT OPEN BEFORE MISSED: a fault that was in progress at the attach. At the end so many are open, so many
 # of these since before the attach, and so many faults ended of which the start is not known. None is a sample.
 stuck_fault() {
-	local rung what="in progress at the attach: $1"
+	local method what="in progress at the attach: $1"
 
 	window stuck_window "$1" || return
-	for rung in "${rungs[@]}"; do
-		is "$rung: $what: open at end" "$(fact "$rung" memlat.open)" "$2"
-		is "$rung: $what: began before" "$(fact "$rung" memlat.open_before)" "$3"
-		is "$rung: $what: no start" "$(fact "$rung" memlat.missed_start)" "$4"
-		is "$rung: $what: no sample" "$(fact "$rung" memlat.events)" 0
-		[ "$3" = 0 ] || within "$rung: $what: as old as the window at least" \
-			"$(fact "$rung" window_ns)" "$(fact "$rung" memlat.open_ns)" "$forever"
-		balance "$rung: $what" "$rung"
+	for method in "${methods[@]}"; do
+		is "$method: $what: open at end" "$(fact "$method" memlat.open)" "$2"
+		is "$method: $what: began before" "$(fact "$method" memlat.open_before)" "$3"
+		is "$method: $what: no start" "$(fact "$method" memlat.missed_start)" "$4"
+		is "$method: $what: no sample" "$(fact "$method" memlat.events)" 0
+		[ "$3" = 0 ] || within "$method: $what: as old as the window at least" \
+			"$(fact "$method" window_ns)" "$(fact "$method" memlat.open_ns)" "$forever"
+		balance "$method: $what" "$method"
 	done
 }
 
@@ -315,10 +315,10 @@ refused_splits() {
 	local split status
 
 	for split in access page; do
-		"$latscope" memlat --rung perf-event --by $split -d 1ms >"$scratch/out" 2>"$scratch/err"
+		"$latscope" memlat --method perf-event --by $split -d 1ms >"$scratch/out" 2>"$scratch/err"
 		status=$?
 		is "perf-event: --by $split is refused" $status 2
-		like "perf-event: --by $split: says why" "$(<"$scratch/err")" "rung perf-event cannot do --by $split; leave out"
+		like "perf-event: --by $split: says why" "$(<"$scratch/err")" "method perf-event cannot do --by $split; leave out"
 	done
 }
 
@@ -328,7 +328,7 @@ software_events() {
 	leftover_starts
 }
 
-if ! rungs memlat; then
+if ! methods memlat; then
 	:
 elif [ -n "${compact-}" ]; then
 	if [[ $(preemption) =~ lazy|full|rt ]]; then
@@ -336,12 +336,12 @@ elif [ -n "${compact-}" ]; then
 	else
 		slow_faults uffd 5 20
 	fi
-	[[ " ${rungs[*]} " != *' perf-event '* ]] || software_events
+	[[ " ${methods[*]} " != *' perf-event '* ]] || software_events
 	fast_faults user write
 	[ -n "$repeated" ] || stuck_faults
 else
 	slow_faults uffd 5 $((20 * soak))
-	[[ " ${rungs[*]} " != *' perf-event '* ]] || software_events
+	[[ " ${methods[*]} " != *' perf-event '* ]] || software_events
 	on 6.1 slow_faults 'uffd, many at once' 20 -t 512 $((3072 * soak))
 	fast_faults user write
 	on 6.1 fast_faults user read -r

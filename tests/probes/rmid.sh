@@ -61,7 +61,7 @@ seconds() {
 
 all_right() { [[ $verdicts = *right* && $verdicts != *wrong* ]]; } # what seconds said
 
-# duties RUNG: four processes of known duty. The kernel's stamp of a switch and ours are not of the same moment, and
+# duties METHOD: four processes of known duty. The kernel's stamp of a switch and ours are not of the same moment, and
 # differ by more where a virtual machine does not get its own CPU in between: what is off is measured again. If it
 # never is within $percent %, this machine stands still too often for that to be seen, but within 30 % nobody gets
 # another's time; where nothing stands still, in the VM on one CPU, there is no such excuse (rmid-guest).
@@ -69,7 +69,7 @@ duties() {
 	local steal late tries verdicts='' coarse='' percent=$percent
 
 	for tries in 1 2 3 4 5; do
-		measure --rung "$1" -- "$built/tests/truth/duty" $((3 * soak)) ${LATSCOPE_VM:+10}
+		measure --method "$1" -- "$built/tests/reference/duty" $((3 * soak)) ${LATSCOPE_VM:+10}
 		steal=$(sed -n 's/^steal_ns=//p' <<<"$out") late=$(sed -n 's/^late=//p' <<<"$out")
 		[ "${late:-0}" -lt $((3 * soak)) ] || continue
 		verdicts=$(seconds)
@@ -83,7 +83,7 @@ duties() {
 		ok "$1: the CPU time of each in each second is that of schedstat, within $percent %" all_right
 		diag "$verdicts"
 	else
-		skip "$1: CPU time by process" "the machine is too busy for the truth: late $late times"
+		skip "$1: CPU time by process" "the machine is too busy for the reference: late $late times"
 	fi
 	ok "$1: every slot has the time of every CPU" whole_slots
 	ok "$1: all rows add up to the time of all CPUs" wall

@@ -3,12 +3,12 @@
 # runqlat against the scheduler's own account of each task, /proc/PID/task/TID/schedstat.
 . tests/probes/window.sh
 
-# watch_all ARG...: on every rung, by the rung's name
+# watch_all ARG...: on every method, by the method's name
 watch_all() {
-	local rung
+	local method
 
-	for rung in "${rungs[@]}"; do
-		watch "$rung" runqlat "$rung" "$@"
+	for method in "${methods[@]}"; do
+		watch "$method" runqlat "$method" "$@"
 	done
 }
 
@@ -19,7 +19,7 @@ counted() {
 	local events least
 
 	events=$(fact "$1" "$2.events") least=$(($3 - $(fact "$1" runqlat.unmatched)))
-	if [ "$(fact "$1" runqlat.rung):$2" = stamps:runqlat ]; then
+	if [ "$(fact "$1" runqlat.method):$2" = stamps:runqlat ]; then
 		events=$((events + $(fact "$1" runqlat.joined)))
 	elif [ -z "${LATSCOPE_VM-}" ]; then
 		least=$((least * 95 / 100 - 3))
@@ -31,7 +31,7 @@ counted() {
 whole() { [ "$(fact "$1" "$2.events")" = "$3" ]; }
 
 # waited NAME KEY RUN_DELAY PCOUNT: are the samples of KEY, a metric or one of its tasks, those of the kernel? Their
-# length is near(): the kernel's is no truth, as its clock stands still from a wakeup to the switch that it causes.
+# length is near(): the kernel's is no reference, as its clock stands still from a wakeup to the switch that it causes.
 waited() { counted "$1" "$2" "$4"; }
 
 # near NAME KEY RUN_DELAY PCOUNT: within 0.5 %, if none is lacking, there and on stamps (else schedstat has a sleep
@@ -73,28 +73,28 @@ right_hog() {
 		{ waited "$1" runqlat "$(told hog run_delay_ns)" "$(told hog pcount)" && to_the_ns "$1"; }
 }
 
-# to_the_ns RUNG: what stamps has read of the kernel's account is all of it
+# to_the_ns METHOD: what stamps has read of the kernel's account is all of it
 to_the_ns() { [ "$1" != stamps ] || tap_same "$(fact stamps runqlat.kernel_ns)" "$(told hog run_delay_ns)"; }
 
 # A waiter and a hog that takes its CPU for 5 ms, again and again.
 long_waits() {
-	local rung run_ns=5000000
+	local method run_ns=5000000
 
 	calm=right_hog window hog_window || return
-	for rung in "${rungs[@]}"; do
-		long_ones "$rung: hog" "$rung"
-		ok "$rung: hog: waits are those of schedstat" \
-			waited "$rung" runqlat "$(told hog run_delay_ns)" "$(told hog pcount)"
-		ok "$rung: hog: and their sum, near enough" near_hog "$rung"
-		is "$rung: hog: of no other thread" "$(keys "$rung" runqlat.thread)" "$(told hog waiter_tid) "
-		within "$rung: hog: those of the hog are filtered" \
-			"$(told hog hog_pcount)" "$(fact "$rung" runqlat.filtered)" "$forever"
-		balance "$rung: hog" "$rung"
-		[ "$rung" != stamps ] || ok "stamps: hog: the kernel's account is read to the ns" to_the_ns stamps
+	for method in "${methods[@]}"; do
+		long_ones "$method: hog" "$method"
+		ok "$method: hog: waits are those of schedstat" \
+			waited "$method" runqlat "$(told hog run_delay_ns)" "$(told hog pcount)"
+		ok "$method: hog: and their sum, near enough" near_hog "$method"
+		is "$method: hog: of no other thread" "$(keys "$method" runqlat.thread)" "$(told hog waiter_tid) "
+		within "$method: hog: those of the hog are filtered" \
+			"$(told hog hog_pcount)" "$(fact "$method" runqlat.filtered)" "$forever"
+		balance "$method: hog" "$method"
+		[ "$method" != stamps ] || ok "stamps: hog: the kernel's account is read to the ns" to_the_ns stamps
 	done
 }
 
-# long_ones DESC RUNG: while the hog ran, the waiter waited: one wait for each run that was not joined to that before,
+# long_ones DESC METHOD: while the hog ran, the waiter waited: one wait for each run that was not joined to that before,
 # which the waiter saw as a gap.
 long_ones() {
 	local least=0
@@ -128,14 +128,14 @@ joined_window() {
 
 # While another one has the CPU, one wait takes in several runs of the hog, which tells of how many.
 joined_waits() {
-	local rung run_ns=5000000
+	local method run_ns=5000000
 
 	window joined_window || return
 	ok 'joined: several runs are in one wait' [ "$(told hog joined)" -gt 2 ]
-	for rung in "${rungs[@]}"; do
-		long_ones "$rung: joined" "$rung"
-		within "$rung: joined: they are fewer than the runs" \
-			1 "$(at_least "$rung" runqlat $run_ns)" $(($(told hog count) - 1))
+	for method in "${methods[@]}"; do
+		long_ones "$method: joined" "$method"
+		within "$method: joined: they are fewer than the runs" \
+			1 "$(at_least "$method" runqlat $run_ns)" $(($(told hog count) - 1))
 	done
 }
 
@@ -162,7 +162,7 @@ crowd_window() {
 	start crowd sleepers "$@" || return
 	child=$(children crowd | tail -n 1)
 	watch_all --by process
-	[[ " ${rungs[*]} " != *' stamps '* ]] || watch alone runqlat stamps -p "$child"
+	[[ " ${methods[*]} " != *' stamps '* ]] || watch alone runqlat stamps -p "$child"
 	work
 }
 
@@ -178,7 +178,7 @@ whole_children() {
 
 near_crowd() { each_child near "$1" crowd && [ "$(whole_children "$1" crowd)" -gt 0 ]; }
 
-# child_to_the_ns RUNG: the kernel adds what a task has waited when it moves, and the rest when it gets a CPU
+# child_to_the_ns METHOD: the kernel adds what a task has waited when it moves, and the rest when it gets a CPU
 child_to_the_ns() {
 	[ "$1" != stamps ] || tap_same "$(fact alone runqlat.kernel_ns)" "$(told crowd "child=$child" run_delay_ns)"
 }
@@ -188,7 +188,7 @@ right_crowd() {
 	[ -n "${LATSCOPE_VM-}" ] || { each_child waited "$1" crowd && child_to_the_ns "$1"; }
 }
 
-# some_whole DESC RUNG: else near_crowd has compared nothing
+# some_whole DESC METHOD: else near_crowd has compared nothing
 some_whole() {
 	if [ -z "${LATSCOPE_VM-}" ] && [ "$(whole_children "$2" crowd)" = 0 ]; then
 		skip "$1" 'this machine hid a switch of each process from BPF, time and again'
@@ -199,15 +199,15 @@ some_whole() {
 
 # crowd ARG...: sleepers ARG..., many tasks on few CPUs, which move while they wait
 crowd() {
-	local rung child=''
+	local method child=''
 
 	calm=right_crowd window crowd_window "$@" || return
-	for rung in "${rungs[@]}"; do
-		ok "$rung: sleepers $*: each process's waits are those of schedstat" each_child waited "$rung" crowd
-		ok "$rung: sleepers $*: and their sum, near enough" near_crowd "$rung"
-		some_whole "$rung: sleepers $*: of some, none is lacking" "$rung"
-		balance "$rung: sleepers $*" "$rung"
-		[ "$rung" != stamps ] ||
+	for method in "${methods[@]}"; do
+		ok "$method: sleepers $*: each process's waits are those of schedstat" each_child waited "$method" crowd
+		ok "$method: sleepers $*: and their sum, near enough" near_crowd "$method"
+		some_whole "$method: sleepers $*: of some, none is lacking" "$method"
+		balance "$method: sleepers $*" "$method"
+		[ "$method" != stamps ] ||
 			ok "stamps: sleepers $*: the kernel's account of one is read to the ns" child_to_the_ns stamps
 	done
 }
@@ -238,17 +238,17 @@ filtered_to() {
 }
 
 filter_window() {
-	local rung
+	local method
 
 	begin
-	cp "$truth/sleepers" "$w/wanted"
+	cp "$reference/sleepers" "$w/wanted"
 	cgroup=$cgroups/wanted/below start wanted "$w/wanted" 4 0.5 || return
 	cgroup=$cgroups/other start other sleepers 4 0.5 || return
 	child=$(children wanted | tail -n 1)
-	for rung in "${rungs[@]}"; do
-		watch "$rung-p" runqlat "$rung" -p "$child" --by process
-		watch "$rung-comm" runqlat "$rung" --comm wanted --by process
-		watch "$rung-cgroup" runqlat "$rung" --cgroup "$cgroups/wanted" --by process,cgroup
+	for method in "${methods[@]}"; do
+		watch "$method-p" runqlat "$method" -p "$child" --by process
+		watch "$method-comm" runqlat "$method" --comm wanted --by process
+		watch "$method-cgroup" runqlat "$method" --cgroup "$cgroups/wanted" --by process,cgroup
 	done
 	work
 }
@@ -262,17 +262,17 @@ right_filters() {
 
 # Two programs at once, of which one is wanted: by its name, by a cgroup above its own, one of its processes.
 filters() {
-	local rung child
+	local method child
 
 	calm=right_filters window filter_window || return
-	for rung in "${rungs[@]}"; do
-		ok "$rung: -p: the waits of the process" waited "$rung-p" runqlat \
+	for method in "${methods[@]}"; do
+		ok "$method: -p: the waits of the process" waited "$method-p" runqlat \
 			"$(told wanted "child=$child" run_delay_ns)" "$(told wanted "child=$child" pcount)"
-		filtered_to "$rung: -p" "$rung-p" "$child"
-		check_children "$rung: --comm" "$rung-comm"
-		check_children "$rung: --cgroup" "$rung-cgroup"
-		is "$rung: --cgroup: the one below is what they are in" \
-			"$(keys "$rung-cgroup" runqlat.cgroup)" "$(stat -c %i "$cgroups/wanted/below") "
+		filtered_to "$method: -p" "$method-p" "$child"
+		check_children "$method: --comm" "$method-comm"
+		check_children "$method: --cgroup" "$method-cgroup"
+		is "$method: --cgroup: the one below is what they are in" \
+			"$(keys "$method-cgroup" runqlat.cgroup)" "$(stat -c %i "$cgroups/wanted/below") "
 	done
 }
 
@@ -331,7 +331,7 @@ stuck_window() {
 }
 
 open_wait() {
-	local began waited_ns rung stuck=''
+	local began waited_ns method stuck=''
 
 	for _ in 1 2 3 4 5; do
 		began=${EPOCHREALTIME/./}
@@ -340,11 +340,11 @@ open_wait() {
 	done
 	ok 'a wait without an end comes about' [ -n "$stuck" ]
 	end_loops
-	for rung in "${rungs[@]}"; do
-		is "$rung: a wait without an end is open" "$(fact "$rung" runqlat.open)" 1
-		within "$rung: a wait without an end: its age" \
-			"$waited_ns" "$(fact "$rung" runqlat.open_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
-		balance "$rung: a wait without an end" "$rung"
+	for method in "${methods[@]}"; do
+		is "$method: a wait without an end is open" "$(fact "$method" runqlat.open)" 1
+		within "$method: a wait without an end: its age" \
+			"$waited_ns" "$(fact "$method" runqlat.open_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
+		balance "$method: a wait without an end" "$method"
 	done
 }
 
@@ -377,15 +377,15 @@ early_seen() {
 
 # Own clocks know no start of it. The kernel has stamped it, but since 6.12 that may be the time of a move.
 early_wait() {
-	local began=${EPOCHREALTIME/./} rung
+	local began=${EPOCHREALTIME/./} method
 
 	calm=early_seen window early_window || return
-	for rung in "${rungs[@]}"; do
-		[ "$rung" = stamps ] ||
-			is "$rung: a wait since before the attach has no start" "$(fact "$rung" runqlat.missed_start)" 1
-		within "$rung: a wait since before the attach: nothing is longer" \
-			0 "$(fact "$rung" runqlat.max_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
-		balance "$rung: a wait since before the attach" "$rung"
+	for method in "${methods[@]}"; do
+		[ "$method" = stamps ] ||
+			is "$method: a wait since before the attach has no start" "$(fact "$method" runqlat.missed_start)" 1
+		within "$method: a wait since before the attach: nothing is longer" \
+			0 "$(fact "$method" runqlat.max_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
+		balance "$method: a wait since before the attach" "$method"
 	done
 }
 
@@ -403,40 +403,40 @@ none_open() { [ "$(fact "$1" runqlat.open)" = 0 ] || { echo "$(fact "$1" runqlat
 
 # Their parent may just want a CPU as the window closes: then once more.
 asleep_all_the_while() {
-	local rung
+	local method
 
 	calm=none_open window moved_window 0 || return
-	for rung in "${rungs[@]}"; do
-		is "$rung: tasks that were moved in their sleep: none waits" "$(fact "$rung" runqlat.open)" 0
+	for method in "${methods[@]}"; do
+		is "$method: tasks that were moved in their sleep: none waits" "$(fact "$method" runqlat.open)" 0
 	done
 }
 
 # They were moved before latscope was there to see it, and wake up in its window.
 woken_in_the_window() {
-	local rung
+	local method
 
 	window moved_window 1 || return
-	for rung in "${rungs[@]}"; do
-		ok "$rung: moved in their sleep before: their sleep is no wait" \
-			[ "$(fact "$rung" runqlat.max_ns)" -lt "$(told moved slept_ns)" ]
-		within "$rung: moved in their sleep before: they have waited" \
-			1 "$(fact "$rung" runqlat.events)" "$forever"
-		balance "$rung: moved in their sleep before" "$rung"
+	for method in "${methods[@]}"; do
+		ok "$method: moved in their sleep before: their sleep is no wait" \
+			[ "$(fact "$method" runqlat.max_ns)" -lt "$(told moved slept_ns)" ]
+		within "$method: moved in their sleep before: they have waited" \
+			1 "$(fact "$method" runqlat.events)" "$forever"
+		balance "$method: moved in their sleep before" "$method"
 	done
 }
 
 awake_window() {
-	local rung
+	local method
 
 	begin
 	start awake awake $((200 * soak)) || return
-	for rung in "${rungs[@]}"; do
-		[ "$rung" = raw_tp ] || watch "$rung" runqlat "$rung" -t "$(told awake waiter_tid)" --metric wakeup
+	for method in "${methods[@]}"; do
+		[ "$method" = raw_tp ] || watch "$method" runqlat "$method" -t "$(told awake waiter_tid)" --metric wakeup
 	done
 	work
 }
 
-# slept RUNG: a sample for each sleep, and for at most one to leave the barrier; a few on a host that hides switches
+# slept METHOD: a sample for each sleep, and for at most one to leave the barrier; a few on a host that hides switches
 slept() {
 	local slept forgotten
 
@@ -452,17 +452,17 @@ awake_calm() {
 # Who is woken up before it sleeps goes on; when it loses the CPU later, its wait is not for that wakeup. Not in the VM:
 # its CPUs take turns, so that none wakes up a task that another one runs.
 woken_before_sleep() {
-	local rung
+	local method
 
 	calm=awake_calm window awake_window || return
 	if [ "$(told awake forgotten)" -lt 12 ]; then
 		skip 'runqlat: awake' 'in no window did wakeups come before the sleep'
 		return
 	fi
-	for rung in "${rungs[@]}"; do
-		[ "$rung" != raw_tp ] || continue
-		ok "$rung: awake: a wakeup that came before the sleep has no sample" slept "$rung"
-		balance "$rung: awake" "$rung"
+	for method in "${methods[@]}"; do
+		[ "$method" != raw_tp ] || continue
+		ok "$method: awake: a wakeup that came before the sleep has no sample" slept "$method"
+		balance "$method: awake" "$method"
 	done
 }
 
@@ -490,7 +490,7 @@ all_waits() {
 	fi
 }
 
-if ! rungs runqlat; then
+if ! methods runqlat; then
 	:
 elif [ -n "${compact-}" ]; then
 	long_waits

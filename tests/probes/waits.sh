@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # set by runqlat.sh, of which this is a part
-# runqlat against a capture of the same waits by another clock and other code: tests/truth/waits.c. Both directions:
+# runqlat against a capture of the same waits by another clock and other code: tests/reference/waits.c. Both directions:
 # nothing false is recorded, and nothing true is lost.
 
 # slack NS: what a recorder may be below a capture's NS, $below, and what above, $above: 1/16 and 3 us, which the
@@ -15,15 +15,15 @@ slack() {
 }
 
 waits_window() {
-	local rung
+	local method
 
 	begin
 	start waits waits "$@" || return
-	for rung in "${rungs[@]}"; do
-		if [ "$rung" = raw_tp ]; then
-			watch "$rung" runqlat "$rung" --comm waits-worker
+	for method in "${methods[@]}"; do
+		if [ "$method" = raw_tp ]; then
+			watch "$method" runqlat "$method" --comm waits-worker
 		else
-			watch "$rung" runqlat "$rung" --comm waits-worker --metric wakeup
+			watch "$method" runqlat "$method" --comm waits-worker --metric wakeup
 		fi
 	done
 	work
@@ -85,24 +85,24 @@ deciles_calm() { waits_deciles "$1" && wakeup_deciles "$1"; }
 
 # summed_waits SHAPE ROUNDS
 summed_waits() {
-	local rung
+	local method
 
 	calm=summed window waits_window "$@" || return
-	for rung in "${rungs[@]}"; do
-		ok "$rung: $1: the sum is that of the capture" summed "$rung"
-		balance "$rung: $1" "$rung"
+	for method in "${methods[@]}"; do
+		ok "$method: $1: the sum is that of the capture" summed "$method"
+		balance "$method: $1" "$method"
 	done
 }
 
 # decile_waits SHAPE ROUNDS
 decile_waits() {
-	local rung
+	local method
 
 	calm=deciles_calm window waits_window "$@" || return
-	for rung in "${rungs[@]}"; do
-		ok "$rung: $1: every decile is that of the capture" waits_deciles "$rung"
-		[ "$rung" = raw_tp ] || ok "$rung: $1: those of wakeup, too" wakeup_deciles "$rung"
-		balance "$rung: $1" "$rung"
+	for method in "${methods[@]}"; do
+		ok "$method: $1: every decile is that of the capture" waits_deciles "$method"
+		[ "$method" = raw_tp ] || ok "$method: $1: those of wakeup, too" wakeup_deciles "$method"
+		balance "$method: $1" "$method"
 	done
 }
 
@@ -124,14 +124,14 @@ longer() {
 }
 
 peers() {
-	local rung rounds=300
+	local method rounds=300
 
 	[ -z "${LATSCOPE_VM-}" ] || rounds=60
 	calm=peer_calm window waits_window peer $rounds || return
-	for rung in "${rungs[@]}"; do
-		[ "$rung" != raw_tp ] || continue
-		ok "$rung: peer: wakeup is no more than what the peer saw" peer_saw "$rung"
-		ok "$rung: peer: wakeup is longer than run_queue" longer "$rung"
+	for method in "${methods[@]}"; do
+		[ "$method" != raw_tp ] || continue
+		ok "$method: peer: wakeup is no more than what the peer saw" peer_saw "$method"
+		ok "$method: peer: wakeup is longer than run_queue" longer "$method"
 	done
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # what the tests use
-# A window around known latencies. A test of a probe has a function that starts programs of tests/truth, which
+# A window around known latencies. A test of a probe has a function that starts programs of tests/reference, which
 # stop before their work, and recorders, and lets the programs work once all recorders count; then it compares
 # what both say:
 #
@@ -15,7 +15,7 @@
 #	window touch_window || return
 #	is 'every fault is there' "$(fact best memlat.events)" "$(told fast minflt_window)"
 #
-# Several recorders may watch one window: each has programs and maps of its own. So all rungs of a probe
+# Several recorders may watch one window: each has programs and maps of its own. So all methods of a probe
 # are held against the same events, and a machine with more than one CPU loads them at the same time.
 
 [ -z "${scratch-}" ] || return 0 # another test has
@@ -24,7 +24,7 @@
 
 built=${LATSCOPE_BUILT:-$PWD/.output} # of another architecture: not there
 latscope=$built/latscope
-truth=$built/tests/truth
+reference=$built/tests/reference
 soak=${LATSCOPE_SOAK:+5} soak=${soak:-1} # what counts are multiplied by
 patience=120 # s, for what takes a blink on an idle machine
 windows=6    # that may be tried until one is not disturbed
@@ -86,11 +86,11 @@ said() {
 	[[ $'\n'$slurped = *$'\n'"$2"$'\n'* ]] || died "${programs[$1]}"
 }
 
-# start NAME PROGRAM ARG...: up to where it waits for the go. PROGRAM is one of tests/truth, or a path. It runs
+# start NAME PROGRAM ARG...: up to where it waits for the go. PROGRAM is one of tests/reference, or a path. It runs
 # in the cgroup $cgroup, if that is set. Fails if it cannot create its latency here, which is a skipped test;
 # in the VM, a failed one.
 start() {
-	local fd path=$truth/$2
+	local fd path=$reference/$2
 
 	[[ $2 != /* ]] || path=$2
 
@@ -131,7 +131,7 @@ drop_program() {
 	unset "programs[$1]" "inputs[$1]"
 }
 
-# told NAME KEY: what the program said of its truth. told NAME LINE KEY: of the line that begins with LINE.
+# told NAME KEY: what the program said of its reference. told NAME LINE KEY: of the line that begins with LINE.
 told() { tell "$@" && echo "$answer"; }
 
 # tell NAME [LINE] KEY: the same, in $answer
@@ -152,9 +152,9 @@ tell() {
 
 opened() { compgen -G "$w/$1/*/run.db" >/dev/null || died "${recorders[$1]}"; }
 
-# watch NAME MODULE RUNG ARG...: a recorder, until it is told to stop
+# watch NAME MODULE METHOD ARG...: a recorder, until it is told to stop
 watch() {
-	"$latscope" "$2" ${3:+--rung "$3"} -q -i 300ms -o "$w/$1" "${@:4}" >"$w/$1.out" 2>"$w/$1.err" &
+	"$latscope" "$2" ${3:+--method "$3"} -q -i 300ms -o "$w/$1" "${@:4}" >"$w/$1.out" 2>"$w/$1.err" &
 	recorders[$1]=$!
 }
 
@@ -245,8 +245,8 @@ finish() {
 	[ "$status$slurped" = 0 ] || untrue="$1, exit status $status: $slurped"
 }
 
-# window COMMAND...: COMMAND does all of the above. Again, up to $windows times, if a program says that its truth
-# did not come about, or if $calm RUNG, if that is set, finds one of $rungs disturbed.
+# window COMMAND...: COMMAND does all of the above. Again, up to $windows times, if a program says that its reference
+# did not come about, or if $calm METHOD, if that is set, finds one of $methods disturbed.
 window() {
 	local try why
 
@@ -258,23 +258,23 @@ window() {
 		diag "$*: window $try is of no use: $why"
 	done
 	[ -n "$untrue" ] || return 0 # the test will tell
-	is "$1: a truth comes about in one of $windows windows" "$untrue" ''
+	is "$1: a reference comes about in one of $windows windows" "$untrue" ''
 	return 1
 }
 
-# disturbed: is one of $rungs, by $calm? Says which, and what $calm said.
+# disturbed: is one of $methods, by $calm? Says which, and what $calm said.
 disturbed() {
-	local rung said
+	local method said
 
 	[ -n "${calm-}" ] || return
-	for rung in "${rungs[@]}"; do
-		said=$($calm "$rung") || { echo "$rung: $said" && return; }
+	for method in "${methods[@]}"; do
+		said=$($calm "$method") || { echo "$method: $said" && return; }
 	done
 	return 1
 }
 
 # all_there NAME KEY COUNT: so many events, or more? Some machines run no BPF program while certain tasks of theirs
-# are current, whatever the rung: such a window is tried again. In the VM nothing of the kind is let pass.
+# are current, whatever the method: such a window is tried again. In the VM nothing of the kind is let pass.
 all_there() {
 	[ -n "${LATSCOPE_VM-}" ] || [ "$(fact "$1" "$2")" -ge "$3" ] || { echo "$1: $2 is $(fact "$1" "$2"), not $3" && false; }
 }
@@ -299,7 +299,7 @@ learn() {
 }
 
 # fact NAME KEY: METRIC.seen and so on, .events, .sum_ns, .max_ns, .tail; the same of METRIC.SPLIT.KEY;
-# MODULE.open, .open_ns, .rung. Nothing of the kind is 0.
+# MODULE.open, .open_ns, .method. Nothing of the kind is 0.
 fact() { echo "${facts[$1 $2]-0}"; }
 
 # read_slots NAME METRIC: the slots that hold a sample, the shortest first. Sets, for each, the least and the most a sample

@@ -2,8 +2,8 @@
 /*
  * fuzz SECS [SEED]: processes with two threads each do to a few shared descriptors what comes:
  * ioctls with any number and any argument, well-formed starts and stops, crossings, duplicates,
- * closes, moves to another CPU, forks, and now and then they die. The truth is in what the kernel
- * says in its log, and in that the module can be unloaded afterwards.
+ * closes, moves to another CPU, forks, and now and then they die. The reference is in what the
+ * kernel says in its log, and in that the module can be unloaded afterwards.
  */
 #include "client.h"
 

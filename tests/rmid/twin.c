@@ -10,7 +10,7 @@
 struct person {
 	bool alive; /* has threads that will run */
 	bool tracked;
-	uint32_t truth; /* how many threads it has */
+	uint32_t reference; /* how many threads it has */
 	uint32_t threads; /* how many were counted */
 	uint32_t rmid;
 	uint32_t why;
@@ -146,10 +146,10 @@ static const char *birth(struct twin *twin, uint32_t which, uint64_t argument)
 		return NULL;
 	now_ns = tell_time(twin);
 	*person = (struct person){ .alive = true, .tracked = room };
-	person->truth = 1 + argument % 3;
-	person->threads = person->truth;
+	person->reference = 1 + argument % 3;
+	person->threads = person->reference;
 	person->why = LATSCOPE_RMID_BIRTH;
-	if (argument / 3 % 8 == 7 && person->truth > 1) { /* one was about to end, or so */
+	if (argument / 3 % 8 == 7 && person->reference > 1) { /* one was about to end, or so */
 		person->threads--;
 		person->why = LATSCOPE_RMID_FOUND;
 	}
@@ -257,19 +257,19 @@ static const char *gone(struct twin *twin, uint32_t which, uint64_t argument)
 	if (!person->alive)
 		return NULL;
 	now_ns = tell_time(twin);
-	person->truth--;
-	live = person->truth - argument % (person->truth + 1);
+	person->reference--;
+	live = person->reference - argument % (person->reference + 1);
 	/* That the count is one low is found only while somebody lives. */
-	if (person->threads == 1 && person->truth && !live)
+	if (person->threads == 1 && person->reference && !live)
 		live = 1;
 	got = book__thread_gone(&twin->book, key_of(which), live, now_ns, &record);
 	if (!person->tracked) {
-		person->alive = person->truth > 0;
+		person->alive = person->reference > 0;
 	} else if (person->threads > 1) {
 		person->threads--;
 	} else if (live) {
 		person->threads = live;
-		person->truth = live; /* the others are not looked at any more */
+		person->reference = live; /* the others are not looked at any more */
 		twin->seen.miscounted++;
 	} else {
 		wanted = bury(twin, which, &expected);
@@ -329,9 +329,9 @@ static const char *thread(struct twin *twin, uint32_t which)
 {
 	struct person *person = &twin->people[which];
 
-	if (!person->alive || person->truth > 1000)
+	if (!person->alive || person->reference > 1000)
 		return NULL;
-	person->truth++;
+	person->reference++;
 	person->threads += person->tracked;
 	if (book__thread(&twin->book, key_of(which)) != person->tracked)
 		return DIFFER(twin, "a thread of %u was %s", which,

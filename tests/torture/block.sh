@@ -98,14 +98,14 @@ compare_only() {
 	is "block, seed $seed: --disk: why it is not checked" "$(query only 'SELECT DISTINCT why FROM kernel_check')" "$why"
 }
 
-# named RUNG: each disk that was there has its name, though it may be gone
+# named METHOD: each disk that was there has its name, though it may be gone
 named() {
 	query "$1" "SELECT key, name FROM series WHERE split = 'disk' AND metric = 1" | sort >"$w/named"
 	sort -u "$w/disks" | join -j 1 - "$w/named" | awk '$2 != $3 { wrong = 1; print } END { exit wrong || !NR }'
 }
 
 torture_block() {
-	local rung own_clock scsi disks targets ways picked job tool tools=(fio)
+	local method own_clock scsi disks targets ways picked job tool tools=(fio)
 
 	[ -z "${LATSCOPE_VM-}" ] || tools+=(dmsetup sfdisk mkfs.xfs mkfs.btrfs)
 	for tool in "${tools[@]}"; do
@@ -114,7 +114,7 @@ torture_block() {
 			return
 		}
 	done
-	rungs iolat stamps tp_btf raw_tp || return
+	methods iolat stamps tp_btf raw_tp || return
 	RANDOM=$((seed & 32767))
 	make_disks
 	[ ${#disks[@]} -gt 0 ] || {
@@ -131,16 +131,16 @@ torture_block() {
 	[ -z "${LATSCOPE_VM-}" ] || ok "block, seed $seed: nothing stays attached" eventually nothing_attached
 	[ ! -e "$w/types" ] || diag "$(<"$w/types")"
 	is "block, seed $seed: the capture lost nothing" "$(grep lost "$w/capture")" 'lost 0'
-	for rung in "${rungs[@]}"; do
+	for method in "${methods[@]}"; do
 		own_clock=yes
-		[ "$rung" != stamps ] || own_clock=''
-		keys "$rung" disk device >"$w/$rung.keys"
-		ok "block, seed $seed: $rung: requests took as long as captured" \
-			agree 32 5000 300000 "$w/$rung.keys" "$w/capture" "$w/disks"
-		ok "block, seed $seed: $rung: as many as captured" \
-			same_count "$w/$rung.keys" "$w/capture" "$w/disks" "$(said_missing "$rung")"
-		ok "block, seed $seed: $rung: balances" balanced "$rung"
-		ok "block, seed $seed: $rung: disks have their names" named "$rung"
+		[ "$method" != stamps ] || own_clock=''
+		keys "$method" disk device >"$w/$method.keys"
+		ok "block, seed $seed: $method: requests took as long as captured" \
+			agree 32 5000 300000 "$w/$method.keys" "$w/capture" "$w/disks"
+		ok "block, seed $seed: $method: as many as captured" \
+			same_count "$w/$method.keys" "$w/capture" "$w/disks" "$(said_missing "$method")"
+		ok "block, seed $seed: $method: balances" balanced "$method"
+		ok "block, seed $seed: $method: disks have their names" named "$method"
 	done
 	[ -z "$scsi" ] || compare_only
 	unmake_disks

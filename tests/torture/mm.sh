@@ -3,19 +3,19 @@
 # shellcheck disable=SC2154 # seed, ms, w and so on are tests/torture/run's
 # memlat, by process, against the kernel's count of faults and against delays that are known.
 
-# faults_agree RUNG: each process has as many samples as faults, and waited as long as userfaultfd made it, at least.
+# faults_agree METHOD: each process has as many samples as faults, and waited as long as userfaultfd made it, at least.
 # What a recorder says it has lost may be missing. perf-event sees neither what get_user_pages() does nor what fails.
 faults_agree() {
 	local slack=0 missing
 
 	missing=$(said_missing "$1")
 	[ "$1" != perf-event ] || slack=2 # of the workload's own count of GUP: two numbers that are not read at once
-	awk -v rung="$1" -v slack="$slack" -v missing="$missing" '
+	awk -v method="$1" -v slack="$slack" -v missing="$missing" '
 		FILENAME == ARGV[1] { events[$1] = $2; sum[$1] = $3; next }
 		$1 == "major" { next }
 		{
-			wanted = rung == "perf-event" ? $2 - $3 : $2 + $4
-			if (rung == "perf-event" && $6)
+			wanted = method == "perf-event" ? $2 - $3 : $2 + $4
+			if (method == "perf-event" && $6)
 				next
 			processes++
 			all += wanted
@@ -91,9 +91,9 @@ major_agree() {
 swapped_in() { sed -n 's/^pswpin //p' /proc/vmstat; }
 
 torture_mm() {
-	local rung metric cgroup='' swap='' before='' anew='' press
+	local method metric cgroup='' swap='' before='' anew='' press
 
-	rungs memlat fentry kprobe perf-event || return
+	methods memlat fentry kprobe perf-event || return
 	RANDOM=$((seed & 32767))
 	[ -z "${LATSCOPE_VM-}" ] || echo 8 >/proc/sys/vm/nr_hugepages
 	[ -z "${LATSCOPE_VM-}" ] || echo +memory 2>/dev/null >/sys/fs/cgroup/cgroup.subtree_control
@@ -127,11 +127,11 @@ torture_mm() {
 		ok "mm, seed $seed: swap goes" unmake_swap
 	fi
 	[ -z "$cgroup" ] || rmdir "$cgroup" 2>/dev/null
-	for rung in "${rungs[@]}"; do
-		metric=$(query "$rung" 'SELECT name FROM metric WHERE id = 1')
-		keys "$rung" process "$metric" >"$w/$rung.keys"
-		ok "mm, seed $seed: $rung: each process has as many samples as faults" faults_agree "$rung"
-		diag "$rung: $(query "$rung" "SELECT name, sum(count) FROM acct GROUP BY name HAVING sum(count)" | tr "\n" " ")"
-		ok "mm, seed $seed: $rung: balances" balanced "$rung"
+	for method in "${methods[@]}"; do
+		metric=$(query "$method" 'SELECT name FROM metric WHERE id = 1')
+		keys "$method" process "$metric" >"$w/$method.keys"
+		ok "mm, seed $seed: $method: each process has as many samples as faults" faults_agree "$method"
+		diag "$method: $(query "$method" "SELECT name, sum(count) FROM acct GROUP BY name HAVING sum(count)" | tr "\n" " ")"
+		ok "mm, seed $seed: $method: balances" balanced "$method"
 	done
 }

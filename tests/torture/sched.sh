@@ -17,9 +17,9 @@ hotplug() {
 }
 
 torture_sched() {
-	local rung cgroup='' plug='' excess='' own_clock
+	local method cgroup='' plug='' excess='' own_clock
 
-	rungs runqlat stamps tp_btf raw_tp || return
+	methods runqlat stamps tp_btf raw_tp || return
 	[ ! -w /sys/fs/cgroup/cgroup.subtree_control ] || cgroup=/sys/fs/cgroup/latscope-torture
 	[ -z "$cgroup" ] || mkdir -p "$cgroup"
 	[ -z "${LATSCOPE_VM-}" ] || echo +cpu 2>/dev/null >/sys/fs/cgroup/cgroup.subtree_control
@@ -37,17 +37,17 @@ torture_sched() {
 	end_capture
 	[ -z "$cgroup" ] || rmdir "$cgroup"/* "$cgroup" 2>/dev/null
 	is "sched, seed $seed: the capture lost nothing" "$(grep lost "$w/capture")" 'lost 0'
-	for rung in "${rungs[@]}"; do
+	for method in "${methods[@]}"; do
 		own_clock=yes
-		[ "$rung" != stamps ] || own_clock=''
-		keys "$rung" thread run_queue >"$w/$rung.keys"
+		[ "$method" != stamps ] || own_clock=''
+		keys "$method" thread run_queue >"$w/$method.keys"
 		# This kernel has hidden switches from BPF. The scheduler's stamps know of these waits, the capture does not.
-		excess=$(query "$rung" "SELECT sum(count) FROM acct WHERE metric = 1 AND name = 'joined' HAVING sum(count) > 0")
-		[ -z "$excess" ] || diag "$rung: $excess ends of waits were hidden from BPF"
-		ok "sched, seed $seed: $rung: each thread waited as long as captured" \
-			agree 20 5000 500000 "$w/$rung.keys" "$w/capture" "$w/tids"
-		ok "sched, seed $seed: $rung: as often as captured" \
-			same_count "$w/$rung.keys" "$w/capture" "$w/tids" $((3 + $(said_missing "$rung")))
-		ok "sched, seed $seed: $rung: balances" balanced "$rung"
+		excess=$(query "$method" "SELECT sum(count) FROM acct WHERE metric = 1 AND name = 'joined' HAVING sum(count) > 0")
+		[ -z "$excess" ] || diag "$method: $excess ends of waits were hidden from BPF"
+		ok "sched, seed $seed: $method: each thread waited as long as captured" \
+			agree 20 5000 500000 "$w/$method.keys" "$w/capture" "$w/tids"
+		ok "sched, seed $seed: $method: as often as captured" \
+			same_count "$w/$method.keys" "$w/capture" "$w/tids" $((3 + $(said_missing "$method")))
+		ok "sched, seed $seed: $method: balances" balanced "$method"
 	done
 }

@@ -5,16 +5,17 @@
 
 #include "sample.h"
 
-#include "base/writer.h"
+#include "store/writer.h"
 
 #define RECORDING_INTERVAL_NS 1000000000ULL
 
 /* A run of one module that is not written yet. */
-static inline struct run *recording_begin(const char *module, const char *rung, const char *metric)
+static inline struct run *recording_begin(const char *module, const char *method,
+					  const char *metric)
 {
 	static uint64_t start;
 	struct run *run = calloc(1, sizeof(*run));
-	struct run_module *made;
+	struct run_probe *made;
 
 	assert_non_null(run);
 	strcpy(run->start_utc, "2026-11-20T23:15:00Z");
@@ -23,7 +24,7 @@ static inline struct run *recording_begin(const char *module, const char *rung, 
 	run->tail_ns = SAMPLE_TAIL_NS;
 	run->complete = true;
 	run->host = strdup("{\"kernel\":\"6.1.0\",\"cpus_online\":2}");
-	made = sample_module(run, module, rung, "for tests");
+	made = sample_probe(run, module, method, "for tests");
 	sample_metric(made, metric, "made up");
 	return run;
 }
@@ -35,7 +36,7 @@ typedef void recording_fill(struct run_data *delta, unsigned int interval, const
 static inline void recording_write(struct run *run, const char *where, const char *name,
 				   unsigned int intervals, recording_fill *fill, const void *arg)
 {
-	struct run_data *deltas = calloc(RUN_MODULES, sizeof(*deltas));
+	struct run_data *deltas = calloc(RUN_PROBES, sizeof(*deltas));
 	struct writer writer = { .ops = &writer_db, .dir = strdup(unit_path(where, name)) };
 
 	assert_non_null(deltas);
@@ -46,17 +47,17 @@ static inline void recording_write(struct run *run, const char *where, const cha
 		struct run_interval interval = { i * RECORDING_INTERVAL_NS,
 						 (i + 1) * RECORDING_INTERVAL_NS, deltas };
 
-		for (unsigned int j = 0; j < run->nr_modules; j++)
+		for (unsigned int j = 0; j < run->nr_probes; j++)
 			run__zero_data(&deltas[j]);
 		fill(deltas, i, arg);
 		assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
 		assert_int_equal(run__fold_tables(run), 0);
-		for (unsigned int j = 0; j < run->nr_modules; j++)
-			assert_int_equal(run__add_data(&run->modules[j].total, &deltas[j]), 0);
+		for (unsigned int j = 0; j < run->nr_probes; j++)
+			assert_int_equal(run__add_data(&run->probes[j].total, &deltas[j]), 0);
 	}
 	run->duration_ns = intervals * RECORDING_INTERVAL_NS;
 	assert_int_equal(writer.ops->close(&writer, run), 0);
-	for (unsigned int j = 0; j < run->nr_modules; j++)
+	for (unsigned int j = 0; j < run->nr_probes; j++)
 		run__clear_data(&deltas[j]);
 	free(deltas);
 	free((char *)writer.dir);

@@ -5,8 +5,8 @@
 
 #include "unit.h"
 
-#include "base/hist.h"
-#include "base/run.h"
+#include "core/hist.h"
+#include "core/run.h"
 
 #define SAMPLE_TAIL_NS 8000
 
@@ -43,23 +43,23 @@ static inline void sample_key(struct run_data *data, uint64_t id, enum lat_by by
 	assert_int_equal(sparse__set(&found->hist, &hist), 0);
 }
 
-static inline void sample_metric(struct run_module *module, const char *name, const char *what)
+static inline void sample_metric(struct run_probe *probe, const char *name, const char *what)
 {
-	struct run_metric *metric = &module->metrics[module->nr_metrics++];
+	struct run_metric *metric = &probe->metrics[probe->nr_metrics++];
 
 	strcpy(metric->name, name);
 	strcpy(metric->what, what);
 }
 
-static inline struct run_module *sample_module(struct run *run, const char *name, const char *rung,
-					       const char *mechanism)
+static inline struct run_probe *sample_probe(struct run *run, const char *name, const char *method,
+					     const char *mechanism)
 {
-	struct run_module *module = &run->modules[run->nr_modules++];
+	struct run_probe *probe = &run->probes[run->nr_probes++];
 
-	strcpy(module->name, name);
-	strcpy(module->rung, rung);
-	strcpy(module->mechanism, mechanism);
-	return module;
+	strcpy(probe->name, name);
+	strcpy(probe->method, method);
+	strcpy(probe->mechanism, mechanism);
+	return probe;
 }
 
 /*
@@ -69,7 +69,7 @@ static inline struct run_module *sample_module(struct run *run, const char *name
 static inline struct run *sample_bare(void)
 {
 	struct run *run = calloc(1, sizeof(*run));
-	struct run_module *module;
+	struct run_probe *probe;
 
 	assert_non_null(run);
 	strcpy(run->start_utc, "2026-11-20T23:15:00Z");
@@ -88,19 +88,19 @@ static inline struct run *sample_bare(void)
 	strcpy(run->labels[0].value, "off");
 	strcpy(run->labels[1].key, "who");
 	strcpy(run->labels[1].value, "J. \"Doe\", x=y");
-	module = sample_module(
+	probe = sample_probe(
 		run, "iolat", "stamps",
 		"issue and completion are the kernel's own stamps in the request, read "
 		"when the request completes");
-	sample_metric(module, "device", "block request, first issue to completion");
-	sample_metric(module, "queue", "block request, arrival to first issue");
-	sample_metric(module, "total", "block request, arrival to completion");
-	module->by = 1U << LAT_BY_PROCESS | 1U << LAT_BY_DISK;
-	module = sample_module(run, "memlat", "", "");
-	strcpy(module->refused, "the kernel does not allow kprobes here (lockdown)");
-	sample_metric(module, "fault", "page fault");
-	module = sample_module(run, "runqlat", "tp_btf", "wakeup to switch-in, kept with the task");
-	sample_metric(module, "wait", "time a runnable task waits for a CPU");
+	sample_metric(probe, "device", "block request, first issue to completion");
+	sample_metric(probe, "queue", "block request, arrival to first issue");
+	sample_metric(probe, "total", "block request, arrival to completion");
+	probe->by = 1U << LAT_BY_PROCESS | 1U << LAT_BY_DISK;
+	probe = sample_probe(run, "memlat", "", "");
+	strcpy(probe->refused, "the kernel does not allow kprobes here (lockdown)");
+	sample_metric(probe, "fault", "page fault");
+	probe = sample_probe(run, "runqlat", "tp_btf", "wakeup to switch-in, kept with the task");
+	sample_metric(probe, "wait", "time a runnable task waits for a CPU");
 	return run;
 }
 
@@ -139,14 +139,14 @@ static inline void sample_lives(struct run *run)
 static inline struct run *sample_run(void)
 {
 	struct run *run = sample_bare();
-	struct run_module *module = &run->modules[0];
+	struct run_probe *probe = &run->probes[0];
 
-	sample_fill(&module->total, 1);
-	module->open = (struct lat_open){ .count = 3, .oldest_ns = 1234000000 };
-	module->open_age_known = true;
-	module->recursion_missed = 7;
-	module->filter = strdup("pid 12, disk sda");
-	module->cost = (struct run_cost){
+	sample_fill(&probe->total, 1);
+	probe->open = (struct lat_open){ .count = 3, .oldest_ns = 1234000000 };
+	probe->open_age_known = true;
+	probe->recursion_missed = 7;
+	probe->filter = strdup("pid 12, disk sda");
+	probe->cost = (struct run_cost){
 		.runs = 2000, .run_ns = 123000, .timed_ns = 100000000, .timed_events = 1000
 	};
 	return run;

@@ -5,7 +5,7 @@
 
 #include "unit.h"
 
-#include "base/clean.h"
+#include "core/sanitize.h"
 
 struct sheet {
 	char *text;
@@ -30,7 +30,7 @@ static inline char *sheet_end(struct sheet *sheet)
 	fclose(sheet->out);
 	copy = strdup(sheet->text);
 	for (char *line = strtok(copy, "\n"); line; line = strtok(NULL, "\n")) {
-		if (clean__columns(line, strlen(line)) > 80 && !strchr(line, '\033'))
+		if (sanitize__columns(line, strlen(line)) > 80 && !strchr(line, '\033'))
 			fail_msg("too wide: %s", line);
 		if (line[strlen(line) - 1] == ' ')
 			fail_msg("space at the end: '%s'", line);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "base/account.h"
+#include "core/account.h"
 
 static struct account account;
 static char why[RUN_TEXT];

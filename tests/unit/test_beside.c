@@ -5,7 +5,7 @@
 #include <json-c/json.h>
 #include <math.h>
 
-#include "cmd/report_print.h"
+#include "print/report.h"
 
 #define INTERVALS 60
 
@@ -19,7 +19,7 @@ static const struct table_column columns[] = {
 static struct run read_run;
 static struct rundb *db;
 static struct timeline timeline;
-static struct beside beside;
+static struct correlation correlation;
 
 static bool bursts(unsigned int interval)
 {
@@ -63,32 +63,32 @@ static void make(bool with_table)
 
 	if (with_table) {
 		assert_int_equal(table__new(&table, columns, 4), 0);
-		sample_module(run, "tierlat", "perf", "for tests")->table = table;
+		sample_probe(run, "tierlat", "perf", "for tests")->table = table;
 	}
 	recording_write(run, dir, "run", INTERVALS, fill, &table);
 	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
 	assert_int_equal(timeline__read(&timeline, db, &read_run, &rules), 0);
-	assert_int_equal(beside__read(&beside, &timeline, db), 0);
+	assert_int_equal(correlation__read(&correlation, &timeline, db), 0);
 }
 
 static int end(void **state)
 {
-	beside__clear(&beside);
+	correlation__clear(&correlation);
 	timeline__clear(&timeline);
 	rundb__close(db);
 	run__clear(&read_run);
 	return unit_remove_dir(state);
 }
 
-static void the_slow_tier_is_beside_the_tail(void **state)
+static void the_slow_tier_is_correlation_the_tail(void **state)
 {
-	const struct beside_figure *figure;
+	const struct correlation_figure *figure;
 
 	(void)state;
 	make(true);
-	assert_int_equal(beside.nr, 4);
-	assert_string_equal(beside.series[0].name, "socket 1, tier slow");
-	figure = &beside.series[0].figures[0];
+	assert_int_equal(correlation.nr, 4);
+	assert_string_equal(correlation.series[0].name, "socket 1, tier slow");
+	figure = &correlation.series[0].figures[0];
 	assert_int_equal(figure->worst_nr + figure->other_nr, INTERVALS);
 	assert_true(fabs(figure->worst - 200.5) < 0.5 && fabs(figure->other - 90.5) < 0.5);
 	assert_int_equal(figure->verdict, TIMELINE_TOGETHER);
@@ -97,11 +97,11 @@ static void the_slow_tier_is_beside_the_tail(void **state)
 
 static void what_has_nothing_to_do_with_it_is_not_shown(void **state)
 {
-	const struct beside_figure *figure;
+	const struct correlation_figure *figure;
 
 	(void)state;
 	make(true);
-	figure = &beside.series[1].figures[0];
+	figure = &correlation.series[1].figures[0];
 	assert_true(fabs(figure->worst - figure->other) < 5);
 	assert_int_equal(figure->verdict, TIMELINE_NOT_SHOWN);
 	assert_false(isnan(figure->adjusted));
@@ -111,11 +111,11 @@ static void what_has_nothing_to_do_with_it_is_not_shown(void **state)
 /* Three intervals: not 57 zeros and three values. */
 static void what_is_seldom_known_is_not_judged(void **state)
 {
-	const struct beside_figure *figure;
+	const struct correlation_figure *figure;
 
 	(void)state;
 	make(true);
-	figure = &beside.series[2].figures[0];
+	figure = &correlation.series[2].figures[0];
 	assert_int_equal(figure->worst_nr + figure->other_nr, 3);
 	assert_true(isnan(figure->found.p) && isnan(figure->adjusted));
 	assert_true(figure->other == 300);
@@ -125,11 +125,11 @@ static void what_is_seldom_known_is_not_judged(void **state)
 /* Though enough of them are slow. */
 static void what_is_known_in_too_few_intervals_is_not_judged(void **state)
 {
-	const struct beside_figure *figure;
+	const struct correlation_figure *figure;
 
 	(void)state;
 	make(true);
-	figure = &beside.series[3].figures[0];
+	figure = &correlation.series[3].figures[0];
 	assert_int_equal(figure->worst_nr, 6);
 	assert_int_equal(figure->other_nr, 3);
 	assert_true(isnan(figure->found.p) && isnan(figure->adjusted));
@@ -143,12 +143,12 @@ static void it_is_printed(void **state)
 
 	(void)state;
 	make(true);
-	report__print_beside(sheet->out, &beside);
+	report__print_correlation(sheet->out, &correlation);
 	text = sheet_end(sheet);
 	assert_non_null(strstr(text, "memlat and socket 1, tier slow of tierlat: 20"));
 	assert_non_null(strstr(text, "rise together"));
 	free(text);
-	report__add_beside(object, &beside);
+	report__add_correlation(object, &correlation);
 	assert_true(json_object_object_get_ex(object, "beside", &list));
 	assert_int_equal(json_object_array_length(list), 4);
 	json_object_put(object);
@@ -161,8 +161,8 @@ static void without_a_table_there_is_nothing(void **state)
 
 	(void)state;
 	make(false);
-	assert_int_equal(beside.nr, 0);
-	report__print_beside(sheet->out, &beside);
+	assert_int_equal(correlation.nr, 0);
+	report__print_correlation(sheet->out, &correlation);
 	text = sheet_end(sheet);
 	assert_string_equal(text, "");
 	free(text);
@@ -171,8 +171,8 @@ static void without_a_table_there_is_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_slow_tier_is_beside_the_tail, unit_make_dir,
-						end),
+		cmocka_unit_test_setup_teardown(the_slow_tier_is_correlation_the_tail,
+						unit_make_dir, end),
 		cmocka_unit_test_setup_teardown(what_has_nothing_to_do_with_it_is_not_shown,
 						unit_make_dir, end),
 		cmocka_unit_test_setup_teardown(what_is_seldom_known_is_not_judged, unit_make_dir,

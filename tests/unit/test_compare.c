@@ -7,9 +7,9 @@
 #include <math.h>
 #include <sqlite3.h>
 
-#include "base/json.h"
-#include "cmd/compare_print.h"
-#include "stat/match.h"
+#include "store/json.h"
+#include "print/compare.h"
+#include "stats/match.h"
 
 static struct comparison comparison;
 
@@ -35,7 +35,7 @@ static void write_mix(const char *name, uint64_t events, uint64_t tail, unsigned
 
 static const struct comparison_rules defaults = {
 	.judge = { .confidence = 0.95,
-		   .figures = (1U << JUDGE_FIGURES) - 1,
+		   .statistics = (1U << JUDGE_STATISTICS) - 1,
 		   .run_spread = JUDGE_RUN_SPREAD },
 	.top = 10,
 };
@@ -55,10 +55,10 @@ static int compare(void)
 	return compare_with(&defaults);
 }
 
-static const struct judged *figure(unsigned int which)
+static const struct judged *statistic(unsigned int which)
 {
 	assert_true(comparison.nr > 0);
-	return &comparison.rows[0].figures[which];
+	return &comparison.rows[0].statistics[which];
 }
 
 static void assert_warned(const char *part)
@@ -99,11 +99,11 @@ static void shares_are_not_counts(void **state)
 	write_mix("off", 16165, 136, 10);
 	write_mix("on", 273286, 186, 10);
 	assert_int_equal(compare(), 0);
-	assert_int_equal(figure(JUDGE_TAIL)->verdict, JUDGE_NO_DIFFERENCE);
-	assert_true(figure(JUDGE_TAIL)->ratio < 0.1);
+	assert_int_equal(statistic(JUDGE_TAIL)->verdict, JUDGE_NO_DIFFERENCE);
+	assert_true(statistic(JUDGE_TAIL)->ratio < 0.1);
 	stated.judge.run_spread = 0.25;
 	assert_int_equal(compare_with(&stated), 0);
-	assert_int_equal(figure(JUDGE_TAIL)->verdict, JUDGE_BETTER);
+	assert_int_equal(statistic(JUDGE_TAIL)->verdict, JUDGE_BETTER);
 	assert_int_equal(comparison.verdicts[JUDGE_WORSE], 0);
 	assert_int_equal(comparison.rows[0].total[0].tail, 136);
 	assert_int_equal(comparison.rows[0].total[1].tail, 186);
@@ -122,19 +122,19 @@ static void shares_are_not_counts(void **state)
 	free(printed);
 }
 
-static void one_run_a_side(void **state)
+static void one_run_a_group(void **state)
 {
 	(void)state;
 	write_mix("off", 100000, 1000, 40);
 	write_mix("on", 100000, 1200, 20);
 	assert_int_equal(compare(), 0);
 	assert_true(comparison.rules.judge.batches);
-	assert_int_equal(comparison.sides[0].recordings[0].intervals, 40);
-	assert_int_equal(comparison.sides[0].recordings[0].units, 4);
-	assert_int_equal(comparison.sides[1].recordings[0].units, 3);
-	assert_int_equal(figure(JUDGE_TAIL)->verdict, JUDGE_NO_DIFFERENCE);
-	assert_true(figure(JUDGE_TAIL)->low < 0.7);
-	assert_true(fabs(figure(JUDGE_TAIL)->off - 0.01) < 1e-9);
+	assert_int_equal(comparison.groups[0].recordings[0].intervals, 40);
+	assert_int_equal(comparison.groups[0].recordings[0].observations, 4);
+	assert_int_equal(comparison.groups[1].recordings[0].observations, 3);
+	assert_int_equal(statistic(JUDGE_TAIL)->verdict, JUDGE_NO_DIFFERENCE);
+	assert_true(statistic(JUDGE_TAIL)->low < 0.7);
+	assert_true(fabs(statistic(JUDGE_TAIL)->off - 0.01) < 1e-9);
 }
 
 #define STEADY_INTERVALS 400
@@ -156,7 +156,7 @@ static void write_steady(const char *name, uint64_t body_ns)
 }
 
 /* Nothing varies within the runs, so nearly all is what runs are assumed to differ by. */
-static void one_run_a_side_long_and_steady(void **state)
+static void one_run_a_group_long_and_steady(void **state)
 {
 	const struct judged *mean;
 	double width;
@@ -165,7 +165,7 @@ static void one_run_a_side_long_and_steady(void **state)
 	write_steady("off", 1500);
 	write_steady("on", 1575);
 	assert_int_equal(compare(), 0);
-	mean = figure(JUDGE_MEAN);
+	mean = statistic(JUDGE_MEAN);
 	assert_true(mean->ratio > 1.02 && mean->ratio < 1.06);
 	assert_true(mean->tested);
 	/* Of the normal distribution; a spread of 100 % is a variance of log(2) a side. */
@@ -213,8 +213,8 @@ static void too_few_intervals(void **state)
 	write_mix("on", 100000, 5000, 9);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.family, 0);
-	assert_int_equal(comparison.untold, JUDGE_FIGURES);
-	assert_non_null(strstr(figure(JUDGE_TAIL)->why, "too few intervals on OFF"));
+	assert_int_equal(comparison.untold, JUDGE_STATISTICS);
+	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "too few intervals on OFF"));
 	printed = text();
 	assert_order(printed, "cannot tell: too few intervals",
 		     "0 no difference shown; 9 cannot tell");
@@ -238,25 +238,25 @@ static void idle_against_busy(void **state)
 			fill_idle, NULL);
 	write_mix("on", 100000, 5000, 60);
 	assert_int_equal(compare(), 0);
-	assert_int_equal(comparison.sides[0].nr_windows, 5);
-	assert_int_equal(figure(JUDGE_RATE)->verdict, JUDGE_MORE);
-	assert_int_equal(figure(JUDGE_TAIL_RATE)->verdict, JUDGE_MORE);
-	assert_true(fabs(figure(JUDGE_RATE)->off - 4.0 / 60) < 1e-9);
-	assert_false(figure(JUDGE_MEAN)->tested);
+	assert_int_equal(comparison.groups[0].nr_windows, 5);
+	assert_int_equal(statistic(JUDGE_RATE)->verdict, JUDGE_MORE);
+	assert_int_equal(statistic(JUDGE_TAIL_RATE)->verdict, JUDGE_MORE);
+	assert_true(fabs(statistic(JUDGE_RATE)->off - 4.0 / 60) < 1e-9);
+	assert_false(statistic(JUDGE_MEAN)->tested);
 	printed = text();
 	assert_null(strstr(printed, "too few intervals"));
 	assert_order(printed, "rate      0.07/s", "2 more (memlat rate");
-	assert_non_null(strstr(figure(JUDGE_MEAN)->why,
+	assert_non_null(strstr(statistic(JUDGE_MEAN)->why,
 			       "batches of intervals on OFF have events: 2 of 5, 3 are needed"));
 	free(printed);
 }
 
-static void write_side(const char *side, unsigned int runs, uint64_t events, uint64_t tail)
+static void write_group(const char *group, unsigned int runs, uint64_t events, uint64_t tail)
 {
 	char name[32];
 
 	for (unsigned int i = 0; i < runs; i++) {
-		snprintf(name, sizeof(name), "%s/%u", side, i);
+		snprintf(name, sizeof(name), "%s/%u", group, i);
 		write_mix(name, events + 10 * i, tail + tail * (i % 3) / 50, 2);
 	}
 }
@@ -264,16 +264,16 @@ static void write_side(const char *side, unsigned int runs, uint64_t events, uin
 static void replicates(void **state)
 {
 	(void)state;
-	write_side("off", 3, 100000, 1000);
-	write_side("on", 4, 100000, 2000);
+	write_group("off", 3, 100000, 1000);
+	write_group("on", 4, 100000, 2000);
 	unit_write(dir, "on/notes.txt", "not a recording");
 	unit_write(dir, "on/other/notes.txt", "nor is this");
 	assert_int_equal(compare(), 0);
 	assert_false(comparison.rules.judge.batches);
-	assert_int_equal(comparison.sides[1].nr, 4);
-	assert_int_equal(comparison.sides[1].recordings[3].units, 1);
-	assert_int_equal(figure(JUDGE_TAIL)->verdict, JUDGE_WORSE);
-	assert_true(fabs(figure(JUDGE_TAIL)->ratio - 2) < 0.05);
+	assert_int_equal(comparison.groups[1].nr, 4);
+	assert_int_equal(comparison.groups[1].recordings[3].observations, 1);
+	assert_int_equal(statistic(JUDGE_TAIL)->verdict, JUDGE_WORSE);
+	assert_true(fabs(statistic(JUDGE_TAIL)->ratio - 2) < 0.05);
 	assert_int_equal(comparison.warnings.nr, 0);
 	assert_int_equal(comparison.rows[0].total[0].duration_ns, 6000000000);
 }
@@ -282,8 +282,8 @@ static void replicates(void **state)
 static void two_runs(void **state)
 {
 	(void)state;
-	write_side("off", 2, 100000, 1000);
-	write_side("on", 3, 100000, 2000);
+	write_group("off", 2, 100000, 1000);
+	write_group("on", 3, 100000, 2000);
 	assert_int_equal(compare(), 0);
 	assert_true(comparison.rules.judge.batches);
 }
@@ -293,20 +293,20 @@ static void no_recordings(void **state)
 	(void)state;
 	write_mix("off", 1000, 10, 2);
 	assert_int_equal(compare(), -ENOENT);
-	assert_string_equal(comparison.sides[0].failed, "");
-	assert_non_null(strstr(comparison.sides[1].failed, "/on"));
+	assert_string_equal(comparison.groups[0].failed, "");
+	assert_non_null(strstr(comparison.groups[1].failed, "/on"));
 	unit_write(dir, "on/notes.txt", "");
 	assert_int_equal(compare(), -ENOENT);
 	unit_write(dir, "on/x/run.db", "this is no database, but it is long enough to see");
 	assert_int_equal(compare(), -EMEDIUMTYPE);
-	assert_non_null(strstr(comparison.sides[1].failed, "/on/x"));
+	assert_non_null(strstr(comparison.groups[1].failed, "/on/x"));
 }
 
-static void write_as(const char *name, const char *rung, const char *metric)
+static void write_as(const char *name, const char *method, const char *metric)
 {
 	struct recording_mix mix = { 100000, 1000, 20, 0 };
 
-	recording_write(recording_begin("memlat", rung, metric), dir, name, 20, recording_mix,
+	recording_write(recording_begin("memlat", method, metric), dir, name, 20, recording_mix,
 			&mix);
 }
 
@@ -317,31 +317,31 @@ static void not_measured_alike(void **state)
 	write_as("on", "perf-event", "page_fault");
 	assert_int_equal(compare(), -ENODATA);
 	assert_int_equal(comparison.nr_refusals, 1);
-	assert_string_equal(comparison.refusals[0].module, "memlat");
+	assert_string_equal(comparison.refusals[0].probe, "memlat");
 	assert_string_equal(comparison.refusals[0].why,
-			    "not measured alike: handle_mm_fault by rung kprobe, but page_fault "
-			    "by rung perf-event on ON; record both with one --rung");
+			    "not measured alike: handle_mm_fault by method kprobe, but page_fault "
+			    "by method perf-event on ON; record both with one --method");
 }
 
-static void another_rung(void **state)
+static void another_method(void **state)
 {
 	(void)state;
 	write_as("off", "kprobe", "handle_mm_fault");
 	write_as("on", "fentry", "handle_mm_fault");
 	assert_int_equal(compare(), -ENODATA);
-	assert_non_null(strstr(comparison.refusals[0].why, "rung fentry on ON"));
+	assert_non_null(strstr(comparison.refusals[0].why, "method fentry on ON"));
 }
 
-static void a_module_that_one_side_lacks(void **state)
+static void a_probe_that_one_group_lacks(void **state)
 {
 	struct recording_mix mix = { 100000, 1000, 20, 0 };
 	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
 
 	(void)state;
-	sample_metric(sample_module(run, "runqlat", "stamps", "for tests"), "run_queue", "made up");
+	sample_metric(sample_probe(run, "runqlat", "stamps", "for tests"), "run_queue", "made up");
 	recording_write(run, dir, "off", 20, recording_mix, &mix);
 	run = recording_begin("memlat", "kprobe", "handle_mm_fault");
-	strcpy(sample_module(run, "iolat", "", "")->refused, "not permitted");
+	strcpy(sample_probe(run, "iolat", "", "")->refused, "not permitted");
 	recording_write(run, dir, "on", 20, recording_mix, &mix);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.nr, 1);
@@ -350,7 +350,7 @@ static void a_module_that_one_side_lacks(void **state)
 	assert_string_equal(comparison.refusals[1].why, "not recorded on OFF");
 }
 
-static void a_refused_module(void **state)
+static void a_refused_probe(void **state)
 {
 	struct recording_mix mix = { 100000, 1000, 20, 0 };
 
@@ -358,7 +358,7 @@ static void a_refused_module(void **state)
 	for (unsigned int i = 0; i < 2; i++) {
 		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
 
-		strcpy(sample_module(run, "iolat", "", "")->refused, "not permitted");
+		strcpy(sample_probe(run, "iolat", "", "")->refused, "not permitted");
 		recording_write(run, dir, i ? "on" : "off", 20, recording_mix, &mix);
 	}
 	assert_int_equal(compare(), 0);
@@ -379,7 +379,7 @@ static void thresholds_that_differ(void **state)
 	struct comparison_rules rules = defaults;
 
 	(void)state;
-	/* The tail of ON was counted from elsewhere on: only the slots have the truth. */
+	/* The tail of ON was counted from elsewhere on: only the slots have the reference. */
 	write_with_tail("off", 8000, 1000);
 	write_with_tail("on", 30000, 1000);
 	assert_int_equal(compare(), 0);
@@ -393,7 +393,7 @@ static void thresholds_that_differ(void **state)
 	assert_int_equal(comparison.tail_ns, 0);
 }
 
-static void a_side_without_threshold_has_that_of_the_other(void **state)
+static void a_group_without_threshold_has_that_of_the_other(void **state)
 {
 	(void)state;
 	write_with_tail("off", 0, 1000);
@@ -411,9 +411,9 @@ static void thresholds_that_cannot_be_joined(void **state)
 	write_with_tail("on", 8003, 1000);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.tail_ns, 0);
-	assert_false(figure(JUDGE_TAIL)->tested);
-	assert_non_null(strstr(figure(JUDGE_TAIL)->why, "different thresholds"));
-	assert_true(figure(JUDGE_MEAN)->tested);
+	assert_false(statistic(JUDGE_TAIL)->tested);
+	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "different thresholds"));
+	assert_true(statistic(JUDGE_MEAN)->tested);
 	printed = text();
 	assert_order(printed, "tail           -         -         -", "no difference shown");
 	free(printed);
@@ -429,13 +429,14 @@ static void thresholds_that_cannot_be_joined(void **state)
 static void add_keys(struct run_data *delta, unsigned int interval, const void *arg)
 {
 	const struct recording_mix *mix = arg;
-	unsigned int side = mix->events == 100000;
+	unsigned int group = mix->events == 100000;
 
 	recording_mix(delta, interval, arg);
 	/* Two processes of one name, with other numbers on the other side. */
-	sample_key(delta, 10 + side, LAT_BY_PROCESS, 0, side ? "fio (11)" : "fio (10)", 1000, 300);
-	sample_key(delta, 20 + side, LAT_BY_PROCESS, 0, side ? "fio (21)" : "fio (20)", 20000, 3);
-	sample_key(delta, 30 + side, LAT_BY_PROCESS, 0, side ? "only-on (31)" : "only-off (30)",
+	sample_key(delta, 10 + group, LAT_BY_PROCESS, 0, group ? "fio (11)" : "fio (10)", 1000,
+		   300);
+	sample_key(delta, 20 + group, LAT_BY_PROCESS, 0, group ? "fio (21)" : "fio (20)", 20000, 3);
+	sample_key(delta, 30 + group, LAT_BY_PROCESS, 0, group ? "only-on (31)" : "only-off (30)",
 		   1000, 10);
 	sample_key(delta, 40, LAT_BY_PROCESS, 0, "(40)", 900, 3);
 	sample_key(delta, RUN_OTHER_ID, LAT_BY_PROCESS, 0, "(other)", 1000, 1000);
@@ -459,7 +460,7 @@ static void names_of_keys_lose_the_number(void **state)
 		struct run_key key = { .key = { .by = names[i].by } };
 
 		snprintf(key.name, sizeof(key.name), "%s", names[i].name);
-		side__key_name(&key, name);
+		group__key_name(&key, name);
 		assert_string_equal(name, names[i].wanted);
 	}
 }
@@ -469,7 +470,7 @@ static void write_keys(const char *name, uint64_t events)
 	struct recording_mix mix = { events, 1000, 20, 0 };
 	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
 
-	run->modules[0].by = 1U << LAT_BY_PROCESS | 1U << LAT_BY_MODE;
+	run->probes[0].by = 1U << LAT_BY_PROCESS | 1U << LAT_BY_MODE;
 	recording_write(run, dir, name, 20, add_keys, &mix);
 }
 
@@ -491,11 +492,11 @@ static void keys(void **state)
 	assert_string_equal(comparison.rows[1].key, "fio");
 	assert_int_equal(comparison.rows[1].total[0].events, 6060);
 	assert_int_equal(comparison.rows[1].total[1].tail, 60);
-	assert_true(comparison.rows[1].figures[JUDGE_MEAN].tested);
+	assert_true(comparison.rows[1].statistics[JUDGE_MEAN].tested);
 	assert_string_equal(comparison.rows[2].key, "only-off");
-	assert_false(comparison.rows[2].figures[JUDGE_MEAN].tested);
+	assert_false(comparison.rows[2].statistics[JUDGE_MEAN].tested);
 	assert_string_equal(comparison.rows[3].key, "only-on");
-	assert_false(comparison.rows[3].figures[JUDGE_MEAN].tested);
+	assert_false(comparison.rows[3].statistics[JUDGE_MEAN].tested);
 	assert_string_equal(comparison.rows[4].key, "(40)");
 	printed = text();
 	assert_order(printed, "handle_mm_fault, process fio", "handle_mm_fault, process only-off");
@@ -540,8 +541,8 @@ static void what_makes_it_doubtful(void **state)
 	run->host = strdup("{\"kernel\":\"6.12.0\",\"cpus_online\":2,\"io_schedulers\":"
 			   "{\"sda\":\"none\",\"loop0\":\"none\"}}");
 	run->filter = strdup("pid 12");
-	run->modules[0].open = (struct lat_open){ .count = 11 };
-	run->modules[0].recursion_missed = 12;
+	run->probes[0].open = (struct lat_open){ .count = 11 };
+	run->probes[0].recursion_missed = 12;
 	recording_write(run, dir, "on", 20, recording_mix, &mix);
 	cut_off("on");
 	assert_int_equal(compare(), 0);
@@ -576,8 +577,8 @@ static void accounting_and_stamps(void **state)
 	assert_int_equal(comparison.warnings.nr, 2);
 	/* With one run a side there is nothing to tell that from a difference. */
 	assert_int_equal(comparison.family, 1);
-	assert_true(figure(JUDGE_RATE)->tested);
-	assert_non_null(strstr(figure(JUDGE_TAIL)->why, "the kernel's stamps"));
+	assert_true(statistic(JUDGE_RATE)->tested);
+	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "the kernel's stamps"));
 }
 
 static void test_a_recording_that_the_kernel_contradicts_is_warned_of(void **state)
@@ -587,8 +588,8 @@ static void test_a_recording_that_the_kernel_contradicts_is_warned_of(void **sta
 
 	(void)state;
 	write_mix("off", 100000, 1000, 10);
-	strcpy(run->modules[0].check.source, "/proc/vmstat");
-	run->modules[0].check.events = (struct run_checked){ true, 90, 90, 100, 100, 9 };
+	strcpy(run->probes[0].check.source, "/proc/vmstat");
+	run->probes[0].check.events = (struct run_checked){ true, 90, 90, 100, 100, 9 };
 	recording_write(run, dir, "on", 10, recording_mix, &mix);
 	assert_int_equal(compare(), 0);
 	assert_warned("/on differs from /proc/vmstat beyond the tolerance");
@@ -605,22 +606,22 @@ static void one_recording_twice(void **state)
 	snprintf(on, sizeof(on), "%s/on", dir);
 	assert_int_equal(comparison__run(&comparison, &defaults, off, on), 0);
 	assert_warned("are the same recording");
-	for (unsigned int i = 0; i < JUDGE_FIGURES; i++) {
-		assert_int_equal(figure(i)->verdict, JUDGE_NO_DIFFERENCE);
-		assert_true(figure(i)->ratio == 1);
+	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++) {
+		assert_int_equal(statistic(i)->verdict, JUDGE_NO_DIFFERENCE);
+		assert_true(statistic(i)->ratio == 1);
 	}
 }
 
-static void only_one_module(void **state)
+static void only_one_probe(void **state)
 {
 	struct comparison_rules rules = defaults;
 
 	(void)state;
 	write_mix("off", 100000, 1000, 20);
 	write_mix("on", 100000, 1000, 20);
-	rules.module = "memlat";
+	rules.probe = "memlat";
 	assert_int_equal(compare_with(&rules), 0);
-	rules.module = "iolat";
+	rules.probe = "iolat";
 	assert_int_equal(compare_with(&rules), -ENODATA);
 	assert_int_equal(comparison.nr_refusals, 0);
 }
@@ -678,7 +679,7 @@ static void as_csv(void **state)
 	assert_non_null(strstr(printed, "\nmemlat,handle_mm_fault,,,tail,0.00841"));
 	for (line = strtok(printed, "\n"); line; line = strtok(NULL, "\n"))
 		lines++;
-	assert_int_equal(lines, 1 + JUDGE_FIGURES);
+	assert_int_equal(lines, 1 + JUDGE_STATISTICS);
 	free(printed);
 }
 
@@ -688,8 +689,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(shares_are_not_counts),
-		TEST(one_run_a_side),
-		TEST(one_run_a_side_long_and_steady),
+		TEST(one_run_a_group),
+		TEST(one_run_a_group_long_and_steady),
 		TEST(many_events),
 		TEST(too_few_intervals),
 		TEST(idle_against_busy),
@@ -697,19 +698,19 @@ int main(void)
 		TEST(two_runs),
 		TEST(no_recordings),
 		TEST(not_measured_alike),
-		TEST(another_rung),
-		TEST(a_module_that_one_side_lacks),
-		TEST(a_refused_module),
+		TEST(another_method),
+		TEST(a_probe_that_one_group_lacks),
+		TEST(a_refused_probe),
 		TEST(thresholds_that_differ),
 		TEST(thresholds_that_cannot_be_joined),
-		TEST(a_side_without_threshold_has_that_of_the_other),
+		TEST(a_group_without_threshold_has_that_of_the_other),
 		TEST(names_of_keys_lose_the_number),
 		TEST(keys),
 		TEST(what_makes_it_doubtful),
 		TEST(accounting_and_stamps),
 		TEST(test_a_recording_that_the_kernel_contradicts_is_warned_of),
 		TEST(one_recording_twice),
-		TEST(only_one_module),
+		TEST(only_one_probe),
 		TEST(as_json),
 		TEST(as_csv),
 	};

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "../../src/probe/cost.c"
+#include "session/cost.c"
 
 static struct probe_usage usage; /* what the kernel says now */
 static int usage_err;
@@ -61,7 +61,7 @@ static void what_ran_before_costs_nothing(void **state)
 
 static void what_was_missed_before_is_not_missed_in_the_window(void **state)
 {
-	struct run_module module = { 0 };
+	struct run_probe module = { 0 };
 
 	(void)state;
 	cost__missed(&cost, NULL, &module);
@@ -70,7 +70,7 @@ static void what_was_missed_before_is_not_missed_in_the_window(void **state)
 
 static void without_an_answer_nothing_is_stated(void **state)
 {
-	struct run_module module = { 0 };
+	struct run_probe module = { 0 };
 	struct run_cost out = { 0 };
 
 	(void)state;

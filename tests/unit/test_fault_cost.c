@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "print/text.h"
 #include "unit.h"
 
-#include "base/fault_cost.h"
-#include "base/hist.h"
+#include "core/fault_cost.h"
+#include "core/hist.h"
 
 static struct run *run;
 
@@ -20,21 +21,21 @@ static int free_run(void **state)
 	return 0;
 }
 
-static struct run_module *add_module(const char *name, const char *rung)
+static struct run_probe *add_probe(const char *name, const char *method)
 {
-	struct run_module *module = &run->modules[run->nr_modules++];
+	struct run_probe *probe = &run->probes[run->nr_probes++];
 
-	strcpy(module->name, name);
-	strcpy(module->rung, rung);
-	return module;
+	strcpy(probe->name, name);
+	strcpy(probe->method, method);
+	return probe;
 }
 
 /* Ten samples of so many ns. */
-static void add_metric(struct run_module *module, const char *name, uint64_t ns)
+static void add_metric(struct run_probe *probe, const char *name, uint64_t ns)
 {
-	struct lat_hist *hist = &module->total.metrics[module->nr_metrics].hist;
+	struct lat_hist *hist = &probe->total.metrics[probe->nr_metrics].hist;
 
-	strcpy(module->metrics[module->nr_metrics++].name, name);
+	strcpy(probe->metrics[probe->nr_metrics++].name, name);
 	hist->slots[hist_slot(ns)] = 10;
 	hist->sum_ns = 10 * ns;
 	hist->max_ns = ns;
@@ -42,14 +43,14 @@ static void add_metric(struct run_module *module, const char *name, uint64_t ns)
 
 static void crossings_and_handler_add_up(void **state)
 {
-	struct run_module *ringlat = add_module("ringlat", "kvm");
+	struct run_probe *ringlat = add_probe("ringlat", "kvm");
 	struct fault_cost cost;
 
 	(void)state;
 	add_metric(ringlat, "fault_u2k", 200);
 	add_metric(ringlat, "fault_k2u", 100);
 	assert_false(fault_cost__of(&cost, run)); /* without memlat there is nothing between */
-	add_metric(add_module("memlat", "fentry"), "handle_mm_fault", 700);
+	add_metric(add_probe("memlat", "fentry"), "handle_mm_fault", 700);
 	assert_true(fault_cost__of(&cost, run));
 	assert_false(cost.round_trip);
 	assert_int_equal(cost.nr_parts, 3);
@@ -67,8 +68,8 @@ static void handler_is_taken_from_a_round_trip(void **state)
 	struct fault_cost cost;
 
 	(void)state;
-	add_metric(add_module("ringlat", "user"), "minor_fault", 1000);
-	add_metric(add_module("memlat", "fentry"), "handle_mm_fault", 700);
+	add_metric(add_probe("ringlat", "user"), "minor_fault", 1000);
+	add_metric(add_probe("memlat", "fentry"), "handle_mm_fault", 700);
 	assert_true(fault_cost__of(&cost, run));
 	assert_true(cost.round_trip);
 	assert_int_equal(cost.nr_parts, 2);
@@ -79,11 +80,11 @@ static void handler_is_taken_from_a_round_trip(void **state)
 
 static void nothing_is_made_up(void **state)
 {
-	struct run_module *ringlat = add_module("ringlat", "kvm"), *memlat;
+	struct run_probe *ringlat = add_probe("ringlat", "kvm"), *memlat;
 	struct fault_cost cost;
 
 	(void)state;
-	memlat = add_module("memlat", "fentry");
+	memlat = add_probe("memlat", "fentry");
 	assert_false(fault_cost__of(&cost, run));
 	add_metric(ringlat, "fault_u2k", 200);
 	add_metric(memlat, "handle_mm_fault", 700);
@@ -102,14 +103,14 @@ static char *printed(void)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	fault_cost__print(out, run);
+	text__fault_cost(out, run);
 	fclose(out);
 	return text;
 }
 
 static void text_says_what_is_what(void **state)
 {
-	struct run_module *ringlat = add_module("ringlat", "module");
+	struct run_probe *ringlat = add_probe("ringlat", "module");
 	char *text;
 
 	(void)state;
@@ -118,7 +119,7 @@ static void text_says_what_is_what(void **state)
 	free(text);
 	add_metric(ringlat, "fault_u2k", 200);
 	add_metric(ringlat, "fault_k2u", 100);
-	add_metric(add_module("memlat", "fentry"), "handle_mm_fault", 700);
+	add_metric(add_probe("memlat", "fentry"), "handle_mm_fault", 700);
 	text = printed();
 	assert_non_null(strstr(text, "ringlat by module, memlat by fentry (handle_mm_fault)\n"));
 	assert_non_null(strstr(text, " 200 ns    20.0 %\n  handler "));

@@ -5,13 +5,13 @@
 #include <json-c/json.h>
 #include <math.h>
 
-#include "base/counts.h"
-#include "base/csv.h"
-#include "base/host.h"
-#include "base/json.h"
-#include "base/outfile.h"
-#include "base/rundir.h"
-#include "base/writer.h"
+#include "core/counts.h"
+#include "store/csv.h"
+#include "core/host.h"
+#include "store/json.h"
+#include "store/atomic_file.h"
+#include "store/rundir.h"
+#include "store/writer.h"
 
 #define WHEN 1795216500 /* 2026-11-20T23:15:00Z */
 
@@ -242,7 +242,7 @@ static void csv_files(void **state)
 	struct run *run = sample_run();
 
 	(void)state;
-	sample_key(&run->modules[0].total, 7, LAT_BY_PROCESS, 0, "say \"hi\", (7)", 2500, 1);
+	sample_key(&run->probes[0].total, 7, LAT_BY_PROCESS, 0, "say \"hi\", (7)", 2500, 1);
 	assert_int_equal(writer.ops->open(&writer, run), 0);
 	assert_int_equal(writer.ops->interval(&writer, run, NULL), 0);
 	assert_int_equal(writer.ops->close(&writer, run), 0);
@@ -406,7 +406,7 @@ static void summary_holds_the_run(void **state)
 		{ "accounting/open_at_end/count", "3" },
 		{ "accounting/open_at_end/before_attach", "0" },
 		{ "accounting/open_at_end/oldest_us", "1234000" },
-		{ "mechanism/rung", "\"stamps\"" },
+		{ "mechanism/method", "\"stamps\"" },
 		{ "mechanism/cost/events", "1000" },
 		{ "mechanism/cost/ns_per_event", "123" },
 		{ "mechanism/cost/cpu_share", "0.001808" },

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "ring/guest.h"
+#include "probes/ringlat/guest.h"
 
 static unsigned char *memory;
 

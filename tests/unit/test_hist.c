@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "base/hist.h"
-#include "base/sparse.h"
+#include "core/hist.h"
+#include "core/sparse.h"
 
 /* The definition of the scheme in 128 bits, by division and search: shares nothing with hist.h. */
 static uint32_t defined_slot(uint64_t ns)

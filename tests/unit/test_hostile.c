@@ -16,9 +16,9 @@
 #include <json-c/json.h>
 #include <sqlite3.h>
 
-#include "base/recording.h"
-#include "base/streams.h"
-#include "cmd/cmd.h"
+#include "store/recording.h"
+#include <print/streams.h>
+#include "cli/cmd.h"
 
 #define CPU_SECONDS 60 /* for what takes 0.1 s, with sanitizers, on a slow machine */
 #define TEXT 4096
@@ -46,9 +46,9 @@ static void add_table(struct run *run)
 		{ .name = "latency", .what = "made up", .unit = "ns", .kind = TABLE_REAL },
 		{ .name = "requests", .what = "made up", .unit = "", .kind = TABLE_INTEGER },
 	};
-	struct run_module *module = sample_module(run, "tierlat", "perf", "made up");
+	struct run_probe *probe = sample_probe(run, "tierlat", "perf", "made up");
 
-	assert_int_equal(table__new(&module->table, columns, 3), 0);
+	assert_int_equal(table__new(&probe->table, columns, 3), 0);
 }
 
 static void add_rows(struct table *table, uint64_t time_ns, unsigned int interval)
@@ -66,9 +66,9 @@ static void add_rows(struct table *table, uint64_t time_ns, unsigned int interva
 /* Three modules of which two have samples, and one with a table, in 24 intervals. */
 static int record(void **state)
 {
-	struct options options = { 0 };
+	struct recording_settings options = { 0 };
 	struct recording recording = { 0 };
-	struct run_data *deltas = calloc(RUN_MODULES, sizeof(*deltas));
+	struct run_data *deltas = calloc(RUN_PROBES, sizeof(*deltas));
 	struct run *run = sample_bare();
 
 	(void)state;
@@ -84,10 +84,10 @@ static int record(void **state)
 		run__zero_data(&deltas[2]);
 		sample_fill(&deltas[0], i);
 		sample_record(&deltas[2].metrics[0], 1000 * (i + 1), 100);
-		add_rows(run->modules[3].table, interval.end_ns, i);
+		add_rows(run->probes[3].table, interval.end_ns, i);
 		assert_int_equal(recording__interval(&recording, run, &interval, NULL), 0);
-		assert_int_equal(run__add_data(&run->modules[0].total, &deltas[0]), 0);
-		assert_int_equal(run__add_data(&run->modules[2].total, &deltas[2]), 0);
+		assert_int_equal(run__add_data(&run->probes[0].total, &deltas[0]), 0);
+		assert_int_equal(run__add_data(&run->probes[2].total, &deltas[2]), 0);
 	}
 	run->duration_ns = 24000000000;
 	sample_lives(run);
@@ -365,7 +365,7 @@ static const char *value(void)
 static const char *const tables[][10] = {
 	{ "meta", "name", "value" },
 	{ "label", "id", "name", "value" },
-	{ "module", "id", "name", "rung", "mechanism", "refused", "split", "open_count",
+	{ "module", "id", "name", "method", "mechanism", "refused", "split", "open_count",
 	  "recursion_missed", "cost_runs" },
 	{ "metric", "id", "module", "name", "what" },
 	{ "series", "id", "metric", "split", "key", "name" },

@@ -3,22 +3,22 @@
 
 #include <math.h>
 
-#include "base/hist.h"
-#include "stat/judge.h"
-#include "stat/rate.h"
-#include "stat/share.h"
+#include "core/hist.h"
+#include "stats/judge.h"
+#include "stats/rate.h"
+#include "stats/share.h"
 
 #define TAIL_NS 8000
-#define ALL ((1U << JUDGE_FIGURES) - 1)
+#define ALL ((1U << JUDGE_STATISTICS) - 1)
 #define MOST 16
 
 /* Sides that are made unit by unit, and how they are judged. */
 static struct pair {
 	struct judge_rules rules;
-	struct unit units[2][MOST];
+	struct observation observations[2][MOST];
 	size_t nr[2];
 	size_t windows[2]; /* of a second each; those beyond the units are empty */
-	struct judged figures[JUDGE_FIGURES];
+	struct judged statistics[JUDGE_STATISTICS];
 	ssize_t family;
 } pair;
 
@@ -26,7 +26,7 @@ static int begin(void **state)
 {
 	(void)state;
 	memset(&pair, 0, sizeof(pair));
-	pair.rules = (struct judge_rules){ .confidence = 0.95, .figures = ALL };
+	pair.rules = (struct judge_rules){ .confidence = 0.95, .statistics = ALL };
 	return 0;
 }
 
@@ -35,7 +35,7 @@ static int end(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		while (pair.nr[i])
-			unit__clear(&pair.units[i][--pair.nr[i]]);
+			observation__clear(&pair.observations[i][--pair.nr[i]]);
 	}
 	return 0;
 }
@@ -49,16 +49,16 @@ static void add(struct lat_hist *hist, uint64_t ns, uint64_t count)
 		hist->max_ns = ns;
 }
 
-static void take(unsigned int side, const struct lat_hist *hist)
+static void take(unsigned int group, const struct lat_hist *hist)
 {
-	struct unit *unit = &pair.units[side][pair.nr[side]++];
+	struct observation *observation = &pair.observations[group][pair.nr[group]++];
 
-	assert_int_equal(unit__take(unit, hist), 0);
-	unit->window = pair.windows[side]++;
+	assert_int_equal(observation__take(observation, hist), 0);
+	observation->window = pair.windows[group]++;
 }
 
 /* A body around a latency, from a third below to a third above it, and a tail of 20 us. */
-static void add_unit(unsigned int side, uint64_t ns, uint64_t events, uint64_t tail)
+static void add_observation(unsigned int group, uint64_t ns, uint64_t events, uint64_t tail)
 {
 	struct lat_hist hist = { 0 };
 
@@ -66,76 +66,76 @@ static void add_unit(unsigned int side, uint64_t ns, uint64_t events, uint64_t t
 		add(&hist, ns * (20 + i) / 30, (events - tail) / 20);
 	add(&hist, ns, (events - tail) % 20);
 	add(&hist, 20000, tail);
-	take(side, &hist);
+	take(group, &hist);
 }
 
 /* Units that vary by some percent, in the latency and in the tail. */
-static void add_units(unsigned int side, unsigned int nr, uint64_t ns, uint64_t events,
-		      uint64_t tail)
+static void add_observations(unsigned int group, unsigned int nr, uint64_t ns, uint64_t events,
+			     uint64_t tail)
 {
 	for (unsigned int i = 0; i < nr; i++)
-		add_unit(side, ns * (98 + 2 * (i % 3)) / 100, events,
-			 tail * (97 + 3 * ((i + 1) % 3)) / 100);
+		add_observation(group, ns * (98 + 2 * (i % 3)) / 100, events,
+				tail * (97 + 3 * ((i + 1) % 3)) / 100);
 }
 
 static void judge(void)
 {
 	static uint64_t seconds[2 * MOST];
-	struct judged *family[] = { pair.figures };
-	struct judge_side sides[2];
+	struct judged *family[] = { pair.statistics };
+	struct judge_group groups[2];
 
 	for (unsigned int i = 0; i < 2 * MOST; i++)
 		seconds[i] = 1000000000;
 	for (unsigned int i = 0; i < 2; i++)
-		sides[i] = (struct judge_side){ pair.units[i], pair.nr[i],
-						pair.rules.batches ? 1 : pair.windows[i], seconds,
-						pair.windows[i] };
-	judge__figures(&pair.rules, &sides[0], &sides[1], pair.figures);
+		groups[i] = (struct judge_group){ pair.observations[i], pair.nr[i],
+						  pair.rules.batches ? 1 : pair.windows[i], seconds,
+						  pair.windows[i] };
+	judge__statistics(&pair.rules, &groups[0], &groups[1], pair.statistics);
 	pair.family = judge__verdicts(&pair.rules, family, 1);
 }
 
-static enum judge_verdict verdict(unsigned int figure)
+static enum judge_verdict verdict(unsigned int statistic)
 {
-	return pair.figures[figure].verdict;
+	return pair.statistics[statistic].verdict;
 }
 
-static void assert_cannot_tell(unsigned int figure, const char *why)
+static void assert_cannot_tell(unsigned int statistic, const char *why)
 {
-	const struct judged *judged = &pair.figures[figure];
+	const struct judged *judged = &pair.statistics[statistic];
 
 	assert_false(judged->tested);
 	assert_int_equal(judged->verdict, JUDGE_NO_DIFFERENCE);
 	assert_true(isnan(judged->low) && isnan(judged->p));
 	if (!strstr(judged->why, why))
-		fail_msg("%s: '%s' is not in '%s'", judge__name(figure), why, judged->why);
+		fail_msg("%s: '%s' is not in '%s'", judge__name(statistic), why, judged->why);
 }
 
 static void assert_nothing_shown(void)
 {
-	for (unsigned int i = 0; i < JUDGE_FIGURES; i++)
+	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
 		assert_int_equal(verdict(i), JUDGE_NO_DIFFERENCE);
 }
 
 static void names(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < JUDGE_FIGURES; i++)
+	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
 		assert_int_equal(judge__find(judge__name(i)), i);
-	assert_int_equal(judge__find("p99.9"), JUDGE_QUANTILE + FIGURES_P999);
+	assert_int_equal(judge__find("p99.9"), JUDGE_QUANTILE + SUMMARY_P999);
 	assert_true(judge__find("p98") < 0);
 	assert_string_equal(judge__word(JUDGE_NO_DIFFERENCE), "no difference shown");
 }
 
 static void worse_and_better(void **state)
 {
-	const struct judged *tail = &pair.figures[JUDGE_TAIL];
+	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 
 	(void)state;
-	add_units(0, 5, 1000, 100000, 1000);
-	add_units(1, 5, 2000, 100000, 2000);
+	add_observations(0, 5, 1000, 100000, 1000);
+	add_observations(1, 5, 2000, 100000, 2000);
 	judge();
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
-	assert_int_equal(verdict(JUDGE_QUANTILE + FIGURES_P50), JUDGE_WORSE);
+	assert_int_equal(verdict(JUDGE_QUANTILE + SUMMARY_P50), JUDGE_WORSE);
 	assert_int_equal(verdict(JUDGE_MEAN), JUDGE_WORSE);
 	assert_int_equal(pair.family, 9);
 	assert_true(tail->ratio > 1.98 && tail->ratio < 2.02);
@@ -144,32 +144,32 @@ static void worse_and_better(void **state)
 	assert_true(tail->p <= tail->adjusted && tail->adjusted <= 0.05);
 	end(state);
 	begin(state);
-	add_units(0, 5, 2000, 100000, 2000);
-	add_units(1, 5, 1000, 100000, 1000);
+	add_observations(0, 5, 2000, 100000, 2000);
+	add_observations(1, 5, 1000, 100000, 1000);
 	judge();
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_BETTER);
-	assert_int_equal(verdict(JUDGE_QUANTILE + FIGURES_P50), JUDGE_BETTER);
+	assert_int_equal(verdict(JUDGE_QUANTILE + SUMMARY_P50), JUDGE_BETTER);
 }
 
 static void more_events_are_not_more_tail(void **state)
 {
 	(void)state;
-	add_units(0, 5, 1000, 16165, 136);
-	add_units(1, 5, 1000, 273286, 186);
+	add_observations(0, 5, 1000, 16165, 136);
+	add_observations(1, 5, 1000, 273286, 186);
 	judge();
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_BETTER);
-	assert_true(pair.figures[JUDGE_TAIL].high < 0.1);
+	assert_true(pair.statistics[JUDGE_TAIL].high < 0.1);
 }
 
 static void identical_runs(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < 6; i++)
-		add_unit(i % 2, 1000, 100000, 1000);
+		add_observation(i % 2, 1000, 100000, 1000);
 	judge();
 	assert_nothing_shown();
-	assert_true(pair.figures[JUDGE_TAIL].p == 1);
-	assert_true(pair.figures[JUDGE_MEAN].ratio == 1);
+	assert_true(pair.statistics[JUDGE_TAIL].p == 1);
+	assert_true(pair.statistics[JUDGE_MEAN].ratio == 1);
 }
 
 static void nothing_at_all(void **state)
@@ -179,19 +179,19 @@ static void nothing_at_all(void **state)
 	assert_int_equal(pair.family, 0);
 	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++) {
 		assert_cannot_tell(i, "no events on either side");
-		assert_true(isnan(pair.figures[i].off) && isnan(pair.figures[i].ratio));
+		assert_true(isnan(pair.statistics[i].off) && isnan(pair.statistics[i].ratio));
 	}
-	add_units(0, 3, 1000, 1000, 10);
+	add_observations(0, 3, 1000, 1000, 10);
 	judge();
 	assert_cannot_tell(JUDGE_TAIL, "no events on ON");
-	assert_false(isnan(pair.figures[JUDGE_TAIL].off));
+	assert_false(isnan(pair.statistics[JUDGE_TAIL].off));
 }
 
-static void too_few_units(void **state)
+static void too_few_observations(void **state)
 {
 	(void)state;
-	add_units(0, 2, 1000, 100000, 1000);
-	add_units(1, 5, 1000, 100000, 1000);
+	add_observations(0, 2, 1000, 100000, 1000);
+	add_observations(1, 5, 1000, 100000, 1000);
 	judge();
 	assert_cannot_tell(JUDGE_TAIL, "too few runs on OFF: 2, 3 are needed");
 	pair.rules.batches = true;
@@ -199,24 +199,24 @@ static void too_few_units(void **state)
 	assert_cannot_tell(JUDGE_MEAN, "too few intervals on OFF: a recording needs 10");
 }
 
-static void no_tail_on_either_side(void **state)
+static void no_tail_on_either_group(void **state)
 {
 	(void)state;
-	add_units(0, 3, 1000, 100000, 0);
-	add_units(1, 3, 1000, 100000, 0);
+	add_observations(0, 3, 1000, 100000, 0);
+	add_observations(1, 3, 1000, 100000, 0);
 	judge();
 	assert_cannot_tell(JUDGE_TAIL, "neither side has a tail");
-	assert_true(pair.figures[JUDGE_TAIL].off == 0 && pair.figures[JUDGE_TAIL].on == 0);
-	assert_true(pair.figures[JUDGE_MEAN].tested);
+	assert_true(pair.statistics[JUDGE_TAIL].off == 0 && pair.statistics[JUDGE_TAIL].on == 0);
+	assert_true(pair.statistics[JUDGE_MEAN].tested);
 }
 
-static void no_tail_on_one_side(void **state)
+static void no_tail_on_one_group(void **state)
 {
-	const struct judged *tail = &pair.figures[JUDGE_TAIL];
+	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 
 	(void)state;
-	add_units(0, 5, 1000, 100000, 0);
-	add_units(1, 5, 1000, 100000, 1000);
+	add_observations(0, 5, 1000, 100000, 0);
+	add_observations(1, 5, 1000, 100000, 1000);
 	judge();
 	assert_true(tail->off == 0);
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
@@ -227,12 +227,12 @@ static void no_tail_on_one_side(void **state)
 /* As where a wait of 8 us is little: half an event that is not there makes it no 99.9 %. */
 static void all_in_the_tail(void **state)
 {
-	const struct judged *tail = &pair.figures[JUDGE_TAIL];
+	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 
 	(void)state;
 	for (unsigned int i = 0; i < 5; i++) {
-		add_unit(0, 20000, 8000 + i, 8000 + i);
-		add_unit(1, 20000, 800 + i, 800 + i);
+		add_observation(0, 20000, 8000 + i, 8000 + i);
+		add_observation(1, 20000, 800 + i, 800 + i);
 	}
 	judge();
 	assert_true(tail->off == 1 && tail->on == 1);
@@ -243,26 +243,26 @@ static void all_in_the_tail(void **state)
 static void a_few_tail_events(void **state)
 {
 	(void)state;
-	add_units(0, 12, 1000, 1000, 0);
+	add_observations(0, 12, 1000, 1000, 0);
 	for (unsigned int i = 0; i < 12; i++)
-		add_unit(1, 1000, 1000, 2);
+		add_observation(1, 1000, 1000, 2);
 	judge();
-	assert_true(pair.figures[JUDGE_TAIL].p > 0.0001 && pair.figures[JUDGE_TAIL].p < 0.01);
-	assert_true(pair.figures[JUDGE_TAIL].low < 2.5);
+	assert_true(pair.statistics[JUDGE_TAIL].p > 0.0001 && pair.statistics[JUDGE_TAIL].p < 0.01);
+	assert_true(pair.statistics[JUDGE_TAIL].low < 2.5);
 }
 
 static void too_few_events_for_a_share(void **state)
 {
 	(void)state;
-	add_units(0, 10, 1000, 20, 0);
-	add_units(1, 10, 1000, 100000, 1000);
+	add_observations(0, 10, 1000, 20, 0);
+	add_observations(1, 10, 1000, 100000, 1000);
 	judge();
 	assert_cannot_tell(JUDGE_TAIL, "OFF would have 2 in its tail");
 	end(state);
 	begin(state);
 	/* But it has more than enough. */
-	add_units(0, 5, 1000, 120, 100);
-	add_units(1, 5, 1000, 1000000, 2000);
+	add_observations(0, 5, 1000, 120, 100);
+	add_observations(1, 5, 1000, 1000000, 2000);
 	judge();
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_BETTER);
 }
@@ -270,23 +270,23 @@ static void too_few_events_for_a_share(void **state)
 static void too_few_events_for_a_quantile(void **state)
 {
 	(void)state;
-	add_units(0, 3, 1000, 9999, 100);
-	add_units(1, 3, 1000, 200000, 2000);
+	add_observations(0, 3, 1000, 9999, 100);
+	add_observations(1, 3, 1000, 200000, 2000);
 	judge();
-	assert_cannot_tell(JUDGE_QUANTILE + FIGURES_P999, "OFF has 9,999 in a run, 10,000");
-	assert_cannot_tell(JUDGE_QUANTILE + FIGURES_P9999, "100,000 are needed");
-	assert_true(pair.figures[JUDGE_QUANTILE + FIGURES_P99].tested);
+	assert_cannot_tell(JUDGE_QUANTILE + SUMMARY_P999, "OFF has 9,999 in a run, 10,000");
+	assert_cannot_tell(JUDGE_QUANTILE + SUMMARY_P9999, "100,000 are needed");
+	assert_true(pair.statistics[JUDGE_QUANTILE + SUMMARY_P99].tested);
 	assert_int_equal(pair.family, 7);
 	pair.rules.batches = true;
 	judge();
-	assert_true(pair.figures[JUDGE_QUANTILE + FIGURES_P999].tested);
-	assert_cannot_tell(JUDGE_QUANTILE + FIGURES_P9999, "OFF has 29,997, 100,000");
+	assert_true(pair.statistics[JUDGE_QUANTILE + SUMMARY_P999].tested);
+	assert_cannot_tell(JUDGE_QUANTILE + SUMMARY_P9999, "OFF has 29,997, 100,000");
 }
 
 /* Of the two sides' means the same is known, or one rests on an event that came once. */
 static void a_mean_of_few_events(void **state)
 {
-	const struct judged *mean = &pair.figures[JUDGE_MEAN];
+	const struct judged *mean = &pair.statistics[JUDGE_MEAN];
 	struct lat_hist hist = { 0 };
 
 	(void)state;
@@ -302,15 +302,15 @@ static void a_mean_of_few_events(void **state)
 	assert_true(mean->low < 1 && mean->p > 0.05);
 	end(NULL);
 	begin(NULL);
-	add_units(0, 3, 1000, 9, 0);
-	add_units(1, 3, 1000, 10000, 0);
+	add_observations(0, 3, 1000, 9, 0);
+	add_observations(1, 3, 1000, 10000, 0);
 	judge();
 	assert_cannot_tell(JUDGE_MEAN, "OFF has 9 in a run, 10 are needed");
 }
 
 static void below_the_resolution(void **state)
 {
-	const struct judged *p50 = &pair.figures[JUDGE_QUANTILE + FIGURES_P50];
+	const struct judged *p50 = &pair.statistics[JUDGE_QUANTILE + SUMMARY_P50];
 
 	(void)state;
 	/* Medians within slot 0, [0, 31.25) ns, that differ by where it ends. */
@@ -330,47 +330,47 @@ static void below_the_resolution(void **state)
 static void only_what_is_asked_for(void **state)
 {
 	(void)state;
-	add_units(0, 3, 1000, 100000, 1000);
-	add_units(1, 3, 2000, 100000, 2000);
-	pair.rules.figures = 1U << JUDGE_TAIL;
+	add_observations(0, 3, 1000, 100000, 1000);
+	add_observations(1, 3, 2000, 100000, 2000);
+	pair.rules.statistics = 1U << JUDGE_TAIL;
 	judge();
 	assert_int_equal(pair.family, 1);
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
-	assert_true(pair.figures[JUDGE_TAIL].adjusted == pair.figures[JUDGE_TAIL].p);
+	assert_true(pair.statistics[JUDGE_TAIL].adjusted == pair.statistics[JUDGE_TAIL].p);
 	assert_int_equal(verdict(JUDGE_MEAN), JUDGE_NO_DIFFERENCE);
-	assert_false(isnan(pair.figures[JUDGE_MEAN].low));
+	assert_false(isnan(pair.statistics[JUDGE_MEAN].low));
 }
 
 static void a_minimal_effect(void **state)
 {
 	(void)state;
-	add_units(0, 5, 1000, 100000, 1000);
-	add_units(1, 5, 1300, 100000, 1300);
+	add_observations(0, 5, 1000, 100000, 1000);
+	add_observations(1, 5, 1300, 100000, 1300);
 	pair.rules.min_effect = 0.1;
 	judge();
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
 	pair.rules.min_effect = 0.5;
 	judge();
 	assert_nothing_shown();
-	assert_true(pair.figures[JUDGE_TAIL].p == 1);
+	assert_true(pair.statistics[JUDGE_TAIL].p == 1);
 }
 
 static void correction_is_said(void **state)
 {
-	const struct judged *tail = &pair.figures[JUDGE_TAIL];
-	static struct judged others[40][JUDGE_FIGURES];
-	struct judged *family[41] = { pair.figures };
+	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
+	static struct judged others[40][JUDGE_STATISTICS];
+	struct judged *family[41] = { pair.statistics };
 
 	(void)state;
-	add_units(0, 5, 1000, 100000, 1000);
-	add_units(1, 5, 1000, 100000, 1050);
+	add_observations(0, 5, 1000, 100000, 1000);
+	add_observations(1, 5, 1000, 100000, 1050);
 	judge();
 	assert_true(tail->p < 0.05);
 	for (unsigned int i = 0; i < 40; i++) {
 		others[i][0] = (struct judged){ .p = 0.5, .ratio = 1, .tested = true };
 		family[i + 1] = others[i];
 	}
-	pair.figures[JUDGE_TAIL].verdict = JUDGE_NO_DIFFERENCE;
+	pair.statistics[JUDGE_TAIL].verdict = JUDGE_NO_DIFFERENCE;
 	assert_int_equal(judge__verdicts(&pair.rules, family, 41), 49);
 	assert_true(tail->adjusted > 0.05);
 	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
@@ -380,23 +380,23 @@ static void correction_is_said(void **state)
 /* An idle machine: of 5 batches 3 are empty, or all. It is an observation, not a missing one. */
 static void idle_is_data(void **state)
 {
-	const struct judged *rate = &pair.figures[JUDGE_RATE];
-	const struct judged *tail_rate = &pair.figures[JUDGE_TAIL_RATE];
+	const struct judged *rate = &pair.statistics[JUDGE_RATE];
+	const struct judged *tail_rate = &pair.statistics[JUDGE_TAIL_RATE];
 
 	(void)state;
 	pair.rules.batches = true;
 	pair.rules.run_spread = JUDGE_RUN_SPREAD;
 	pair.windows[0] = 5;
-	add_units(1, 5, 1000, 10000, 300);
+	add_observations(1, 5, 1000, 10000, 300);
 	judge();
 	assert_int_equal(verdict(JUDGE_RATE), JUDGE_MORE);
 	assert_int_equal(verdict(JUDGE_TAIL_RATE), JUDGE_MORE);
 	assert_true(rate->off == 0 && rate->on == 10000 && rate->low > 100);
 	assert_true(tail_rate->off == 0);
 	assert_cannot_tell(JUDGE_MEAN, "there are no events on OFF");
-	assert_string_equal(judge__verdict(&pair.figures[JUDGE_MEAN]), "cannot tell");
+	assert_string_equal(judge__verdict(&pair.statistics[JUDGE_MEAN]), "cannot tell");
 	pair.windows[0] = 0;
-	add_units(0, 2, 1000, 20, 0);
+	add_observations(0, 2, 1000, 20, 0);
 	pair.windows[0] = 5;
 	judge();
 	assert_int_equal(verdict(JUDGE_RATE), JUDGE_MORE);
@@ -410,29 +410,29 @@ static void a_nearly_empty_batch(void **state)
 {
 	(void)state;
 	pair.rules.batches = true;
-	add_unit(0, 1000, 1, 0);
-	add_units(0, 4, 1000, 100000, 100);
-	add_units(1, 5, 1000, 100000, 50000);
+	add_observation(0, 1000, 1, 0);
+	add_observations(0, 4, 1000, 100000, 100);
+	add_observations(1, 5, 1000, 100000, 50000);
 	judge();
 	assert_int_equal(verdict(JUDGE_TAIL), JUDGE_WORSE);
 	assert_int_equal(verdict(JUDGE_MEAN), JUDGE_WORSE);
-	assert_true(pair.figures[JUDGE_TAIL].low > 200);
+	assert_true(pair.statistics[JUDGE_TAIL].low > 200);
 	end(state);
 	begin(state);
 	pair.rules.batches = true;
-	add_units(0, 3, 1000, 2, 0);
-	add_units(0, 2, 1000, 100000, 100);
-	add_units(1, 5, 1000, 100000, 50000);
+	add_observations(0, 3, 1000, 2, 0);
+	add_observations(0, 2, 1000, 100000, 100);
+	add_observations(1, 5, 1000, 100000, 50000);
 	judge();
-	assert_cannot_tell(JUDGE_QUANTILE + FIGURES_P50,
+	assert_cannot_tell(JUDGE_QUANTILE + SUMMARY_P50,
 			   "too few batches of intervals on OFF have enough events: 2 of 5, 3");
 }
 
 static void fewer_is_neither_worse_nor_better(void **state)
 {
 	(void)state;
-	add_units(0, 5, 1000, 100000, 1000);
-	add_units(1, 5, 1000, 10000, 100);
+	add_observations(0, 5, 1000, 100000, 1000);
+	add_observations(1, 5, 1000, 10000, 100);
 	judge();
 	assert_int_equal(verdict(JUDGE_RATE), JUDGE_FEWER);
 	assert_int_equal(verdict(JUDGE_TAIL_RATE), JUDGE_FEWER);
@@ -444,12 +444,12 @@ static void a_rate_of_few_events(void **state)
 {
 	(void)state;
 	pair.windows[0] = 5;
-	add_unit(1, 1000, 4, 0);
+	add_observation(1, 1000, 4, 0);
 	pair.windows[1] = 5;
 	judge();
 	assert_cannot_tell(JUDGE_RATE, "too few events: 0 and 4, one side needs 5");
 	assert_cannot_tell(JUDGE_TAIL_RATE, "neither side has a tail");
-	add_unit(1, 1000, 4, 0);
+	add_observation(1, 1000, 4, 0);
 	pair.rules.batches = true;
 	pair.windows[0] = 2;
 	judge();
@@ -472,15 +472,16 @@ static unsigned int draw(double mean, uint64_t *state)
 	}
 }
 
-static void draw_units(unsigned int side, unsigned int windows, double mean, uint64_t *state)
+static void draw_observations(unsigned int group, unsigned int windows, double mean,
+			      uint64_t *state)
 {
 	for (unsigned int i = 0; i < windows; i++) {
 		struct lat_hist hist = { 0 };
 
 		add(&hist, 1000, draw(mean, state));
 		if (hist.sum_ns)
-			take(side, &hist);
-		pair.windows[side] = i + 1;
+			take(group, &hist);
+		pair.windows[group] = i + 1;
 	}
 }
 
@@ -497,10 +498,10 @@ static void equal_rates_are_seldom_told_apart(void **state)
 		for (unsigned int j = 0; j < PAIRS; j++) {
 			end(NULL);
 			begin(NULL);
-			pair.rules.figures = 1U << JUDGE_RATE;
+			pair.rules.statistics = 1U << JUDGE_RATE;
 			pair.rules.batches = i % 2;
-			draw_units(0, 5, means[i / 2], &seed);
-			draw_units(1, 5, means[i / 2], &seed);
+			draw_observations(0, 5, means[i / 2], &seed);
+			draw_observations(1, 5, means[i / 2], &seed);
 			judge();
 			wrong += verdict(JUDGE_RATE) != JUDGE_NO_DIFFERENCE;
 		}
@@ -513,13 +514,13 @@ static void equal_rates_are_seldom_told_apart(void **state)
 /* Batches of one run: what would be a difference between runs 25 % apart is none. */
 static void one_run(void **state)
 {
-	const struct judged *tail = &pair.figures[JUDGE_TAIL];
+	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
 	double low;
 
 	(void)state;
 	pair.rules.batches = true;
-	add_units(0, 5, 1000, 100000, 1000);
-	add_units(1, 5, 1000, 100000, 1500);
+	add_observations(0, 5, 1000, 100000, 1000);
+	add_observations(1, 5, 1000, 100000, 1500);
 	judge();
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
 	low = tail->low;
@@ -528,16 +529,16 @@ static void one_run(void **state)
 	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
 	assert_true(tail->low < low);
 	/* Of all events, not of the typical batch. */
-	assert_true(tail->off * 500000 == pair.units[0][0].hist.tail + pair.units[0][1].hist.tail +
-						  pair.units[0][2].hist.tail +
-						  pair.units[0][3].hist.tail +
-						  pair.units[0][4].hist.tail);
+	assert_true(tail->off * 500000 ==
+		    pair.observations[0][0].hist.tail + pair.observations[0][1].hist.tail +
+			    pair.observations[0][2].hist.tail + pair.observations[0][3].hist.tail +
+			    pair.observations[0][4].hist.tail);
 	end(state);
 	begin(state);
 	pair.rules.batches = true;
 	pair.rules.run_spread = JUDGE_RUN_SPREAD;
-	add_units(0, 5, 1000, 100000, 50);
-	add_units(1, 5, 1000, 100000, 1000);
+	add_observations(0, 5, 1000, 100000, 50);
+	add_observations(1, 5, 1000, 100000, 1000);
 	judge();
 	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
 	pair.rules.run_spread = 0.25;
@@ -547,20 +548,21 @@ static void one_run(void **state)
 	begin(state);
 	pair.rules.batches = true;
 	pair.rules.run_spread = JUDGE_RUN_SPREAD;
-	add_units(0, 5, 1000, 100000, 10);
-	add_units(1, 5, 1000, 100000, 50000);
+	add_observations(0, 5, 1000, 100000, 10);
+	add_observations(1, 5, 1000, 100000, 50000);
 	judge();
 	assert_int_equal(tail->verdict, JUDGE_WORSE);
 }
 
 static void a_window_of_no_time(void **state)
 {
-	const struct unit units[] = { { .window = 0, .events = 5 }, { .window = 2, .events = 7 } };
+	const struct observation observations[] = { { .window = 0, .events = 5 },
+						    { .window = 2, .events = 7 } };
 	const uint64_t windows_ns[] = { 1000000000, 0, 1000000000 };
 
 	(void)state;
 	for (int batches = 0; batches < 2; batches++) {
-		struct rate rate = rate__of(units, 2, windows_ns, 3, false, batches);
+		struct rate rate = rate__of(observations, 2, windows_ns, 3, false, batches);
 
 		assert_true(rate.per_second == 6);
 		assert_true(isfinite(rate.centre));
@@ -571,16 +573,16 @@ static void a_window_of_no_time(void **state)
 /* The variance of a mean of logarithms is a ninth of the sum of three: 1 / (n + 1) each. */
 static void what_is_known_of_a_mean_of_rates(void **state)
 {
-	const struct unit units[] = { { .window = 0, .events = 9 },
-				      { .window = 1, .events = 19 },
-				      { .window = 2, .events = 39 } };
+	const struct observation observations[] = { { .window = 0, .events = 9 },
+						    { .window = 1, .events = 19 },
+						    { .window = 2, .events = 39 } };
 	const uint64_t windows_ns[] = { 1000000000, 1000000000, 1000000000 };
-	struct rate rate = rate__of(units, 3, windows_ns, 3, false, false);
+	struct rate rate = rate__of(observations, 3, windows_ns, 3, false, false);
 
 	(void)state;
 	assert_true(fabs(rate.known - 0.175 / 9) < 1e-12);
 	assert_true(fabs(rate.centre - log(9.5 * 19.5 * 39.5) / 3) < 1e-12);
-	rate = rate__of(units, 3, windows_ns, 3, false, true);
+	rate = rate__of(observations, 3, windows_ns, 3, false, true);
 	assert_true(fabs(rate.known - 1.0 / 68) < 1e-12);
 	assert_true(fabs(rate.centre - log(67.5 / 3)) < 1e-12);
 }
@@ -595,9 +597,9 @@ int main(void)
 		TEST(more_events_are_not_more_tail),
 		TEST(identical_runs),
 		TEST(nothing_at_all),
-		TEST(too_few_units),
-		TEST(no_tail_on_either_side),
-		TEST(no_tail_on_one_side),
+		TEST(too_few_observations),
+		TEST(no_tail_on_either_group),
+		TEST(no_tail_on_one_group),
 		TEST(all_in_the_tail),
 		TEST(a_few_tail_events),
 		TEST(too_few_events_for_a_share),

@@ -2,7 +2,7 @@
 /* How long processes and their threads lived, from what is seen of those that live at the end. */
 #include "unit.h"
 
-#include "../../src/probe/life.c"
+#include "session/life.c"
 
 /* life__shut() reads a map of the kernel by it; it is not called here. */
 int probe__each_entry(const struct bpf_map *map,

@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 
-#include "base/log.h"
+#include "cli/log.h"
 
 static int saved;
 
@@ -48,7 +48,7 @@ static void one_line_a_problem(void **state)
 			"latscope: bad?name?[1m: x\n"
 			"latscope: iolat cannot run on this machine: no BTF; "
 			"'latscope doctor' explains\n"
-			"latscope: iolat cannot be measured by rung stamps on this machine: "
+			"latscope: iolat cannot be measured by method stamps on this machine: "
 			"no BTF; 'latscope doctor' explains\n"
 			"latscope record: -d needs a value; try 'latscope record --help'\n"
 			"in runs/x\n");

@@ -3,28 +3,28 @@
 
 #include <errno.h>
 
-#include "base/by.h"
-#include "base/names.h"
+#include "core/split.h"
+#include "core/names.h"
 
 static void dimensions_both_ways(void **state)
 {
-	char text[BY_TEXT];
+	char text[SPLIT_TEXT];
 	uint32_t mask = 0;
 
 	(void)state;
 	for (int by = 0; by < LAT_BY_COUNT; by++) {
-		assert_int_equal(by__find(by__name(by)), by);
-		assert_int_equal(by__parse(by__name(by), &mask), 0);
+		assert_int_equal(split__find(split__name(by)), by);
+		assert_int_equal(split__parse(split__name(by), &mask), 0);
 		assert_int_equal(mask, 1U << by);
 	}
-	assert_null(by__name(LAT_BY_COUNT));
-	assert_int_equal(by__parse("disk,process,disk", &mask), 0);
+	assert_null(split__name(LAT_BY_COUNT));
+	assert_int_equal(split__parse("disk,process,disk", &mask), 0);
 	assert_int_equal(mask, 1U << LAT_BY_DISK | 1U << LAT_BY_PROCESS);
-	assert_string_equal(by__list(mask, text), "process,disk");
-	assert_string_equal(by__list(0, text), "");
-	assert_string_equal(by__list((1U << LAT_BY_COUNT) - 1, text),
+	assert_string_equal(split__list(mask, text), "process,disk");
+	assert_string_equal(split__list(0, text), "");
+	assert_string_equal(split__list((1U << LAT_BY_COUNT) - 1, text),
 			    "process,thread,cgroup,disk,op,mode,type,access,page");
-	assert_int_equal(by__find("processes"), -EINVAL);
+	assert_int_equal(split__find("processes"), -EINVAL);
 }
 
 static void bad_lists_are_refused(void **state)
@@ -36,7 +36,7 @@ static void bad_lists_are_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(by__parse(bad[i], &mask), -EINVAL);
+		assert_int_equal(split__parse(bad[i], &mask), -EINVAL);
 	assert_int_equal(mask, 77);
 }
 

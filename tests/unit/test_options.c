@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "base/options.h"
+#include "cli/options.h"
 
 #define ALL                                                                                 \
 	(OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE | OPTIONS_OUTPUT | \
@@ -65,27 +65,27 @@ static void everything_at_once(void **state)
 	(void)state;
 	assert_int_equal(parse(&options,
 			       "-d 10s --interval=500ms -p 12 --tid 13 --cgroup /a --comm sh "
-			       "--disk sda --by process,op --by disk --top 3 --rung hash "
+			       "--disk sda --by process,op --by disk --top 3 --method hash "
 			       "--tail-us 8 --max-keys 5 -o out --label a=b --label c= "
 			       "--json -qv"),
 			 0);
 	assert_int_equal(options.duration_ns, 10000000000);
 	assert_int_equal(options.interval_ns, 500000000);
-	assert_int_equal(options.pid, 12);
-	assert_int_equal(options.tid, 13);
-	assert_string_equal(options.cgroup, "/a");
-	assert_string_equal(options.comm, "sh");
-	assert_string_equal(options.disk, "sda");
+	assert_int_equal(options.target.pid, 12);
+	assert_int_equal(options.target.tid, 13);
+	assert_string_equal(options.target.cgroup, "/a");
+	assert_string_equal(options.target.comm, "sh");
+	assert_string_equal(options.target.disk, "sda");
 	assert_int_equal(options.by, 1U << LAT_BY_PROCESS | 1U << LAT_BY_OP | 1U << LAT_BY_DISK);
 	assert_int_equal(options.top, 3);
-	assert_string_equal(options.rung, "hash");
+	assert_string_equal(options.method, "hash");
 	assert_int_equal(options.tail_ns, 8000);
 	assert_int_equal(options.max_keys, 5);
 	assert_string_equal(options.output, "out");
-	assert_int_equal(options.nr_labels, 2);
-	assert_string_equal(options.labels[0].key, "a");
-	assert_string_equal(options.labels[0].value, "b");
-	assert_string_equal(options.labels[1].value, "");
+	assert_int_equal(options.recording.nr_labels, 2);
+	assert_string_equal(options.recording.labels[0].key, "a");
+	assert_string_equal(options.recording.labels[0].value, "b");
+	assert_string_equal(options.recording.labels[1].value, "");
 	assert_true(options.json && options.quiet && options.verbose);
 	assert_false(options.csv);
 }
@@ -168,7 +168,7 @@ static void labels_have_limits(void **state)
 	}
 	line[strlen(line) - 1] = '\0';
 	assert_int_equal(parse(&options, line), 0);
-	assert_int_equal(options.nr_labels, RUN_LABELS);
+	assert_int_equal(options.recording.nr_labels, RUN_LABELS);
 	strcat(line, " --label one=more");
 	assert_int_equal(parse(&options, line), -EINVAL);
 

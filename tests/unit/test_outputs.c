@@ -7,10 +7,10 @@
 #include <math.h>
 #include <sys/syscall.h>
 
-#include "base/csv.h"
-#include "base/json.h"
-#include "base/recording.h"
-#include "base/writer.h"
+#include "store/csv.h"
+#include "store/json.h"
+#include "store/recording.h"
+#include "store/writer.h"
 
 /* So far apart that no two figures can be taken for each other: a slot is 3 % wide. */
 #define SAMPLES 1000
@@ -65,7 +65,7 @@ static void assert_figure(const char *name, double got, double expected)
 static struct run *spread_run(void)
 {
 	struct run *run = sample_bare();
-	struct run_data *data = &run->modules[0].total;
+	struct run_data *data = &run->probes[0].total;
 
 	for (unsigned int rank = 1; rank <= SAMPLES; rank++) {
 		uint64_t ns = (uint64_t)(sample_us(rank) * 1000);
@@ -101,7 +101,7 @@ static void csv_columns_hold_what_their_heads_say(void **state)
 	FILE *out = open_memstream(&text, &size);
 
 	(void)state;
-	assert_int_equal(csv__split(out, &run->modules[0].total, LAT_BY_PROCESS, 0), 0);
+	assert_int_equal(csv__split(out, &run->probes[0].total, LAT_BY_PROCESS, 0), 0);
 	fclose(out);
 	row = strchr(text, '\n') + 1;
 	for (size_t i = 0; i < FIGURES; i++) {
@@ -131,7 +131,7 @@ static double json_figure(struct json_object *object, const char *path)
 static void json_fields_hold_what_their_names_say(void **state)
 {
 	struct run *run = spread_run();
-	struct json_object *summary = json__summary(run, &run->modules[0]);
+	struct json_object *summary = json__summary(run, &run->probes[0]);
 
 	(void)state;
 	for (size_t i = 0; i < FIGURES; i++)
@@ -144,7 +144,7 @@ static void json_fields_hold_what_their_names_say(void **state)
 
 static void nothing_is_kept_before_it_is_on_the_disk(void **state)
 {
-	static struct run_data delta[RUN_MODULES];
+	static struct run_data delta[RUN_PROBES];
 	struct writer writer = { .ops = &writer_db, .dir = dir };
 	struct run *run = sample_run();
 	struct run_interval interval = { .end_ns = 1000000000, .delta = delta };

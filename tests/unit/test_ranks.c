@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "stat/dist.h"
-#include "stat/ranks.h"
+#include "stats/dist.h"
+#include "stats/ranks.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define PAIRS 400
@@ -187,10 +187,11 @@ static void false_alarms(void **state)
 	}
 }
 
-/* Half of each series is what both have in common. The interval has the truth in it, or not. */
+/* Half of each series is what both have in common. The interval has the reference in it, or not. */
 static void what_is_there(void **state)
 {
-	const double truth = 6 / M_PI * asin(0.5 / 2); /* of rho = 0.5, both normal: K. Pearson */
+	const double reference =
+		6 / M_PI * asin(0.5 / 2); /* of rho = 0.5, both normal: K. Pearson */
 	static double common[LONGEST], a[LONGEST], b[LONGEST];
 	int found = 0, covered = 0;
 
@@ -207,7 +208,7 @@ static void what_is_there(void **state)
 		}
 		got = correlate(a, b, LONGEST);
 		found += got.p <= 0.05 && got.rho > 0;
-		covered += got.low <= truth && truth <= got.high;
+		covered += got.low <= reference && reference <= got.high;
 	}
 	assert_in_range(found, PAIRS * 99 / 100, PAIRS);
 	assert_in_range(covered, PAIRS * 95 / 100 - 13, PAIRS);

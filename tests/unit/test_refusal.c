@@ -2,7 +2,7 @@
 /* Is the cause found in what libbpf prints? Nothing is loaded. */
 #include "unit.h"
 
-#include "../../src/probe/refusal.c"
+#include "probes/refusal.c"
 
 #define BEGIN "libbpf: prog '%s': -- BEGIN PROG LOAD LOG --\n%s"
 #define END "-- END PROG LOAD LOG --\n"

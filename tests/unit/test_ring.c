@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <math.h>
 
-#include "base/hist.h"
-#include "base/host.h"
-#include "ring/ring.h"
+#include "core/hist.h"
+#include "core/host.h"
+#include "probes/ringlat/ring.h"
 
 static struct ring_hist *new_hist(void)
 {
@@ -112,10 +112,10 @@ static void quantiles_lie_between_the_ends(void **state)
 static void baseline_is_taken_off(void **state)
 {
 	struct ring_hist *hist = new_hist(), *empty = new_hist();
-	struct ring_figures figures;
+	struct ring_summary figures;
 
 	(void)state;
-	ring_figures__of(&figures, hist, empty);
+	ring_summary__of(&figures, hist, empty);
 	assert_int_equal(figures.kept, 0);
 	assert_true(figures.p50 == 0 && figures.mean == 0);
 	for (unsigned int i = 0; i < 3; i++)
@@ -123,7 +123,7 @@ static void baseline_is_taken_off(void **state)
 	for (unsigned int i = 0; i < 4; i++)
 		ring_hist__add(hist, 141 + 10 * i);
 	ring_hist__add(hist, 5); /* a window that was shorter than an empty one: 0, not wrapped */
-	ring_figures__of(&figures, hist, empty);
+	ring_summary__of(&figures, hist, empty);
 	assert_int_equal(figures.kept, 5);
 	assert_true(figures.baseline == 41);
 	assert_true(figures.min == 0);
@@ -139,7 +139,7 @@ static void baseline_is_taken_off(void **state)
 static void figures_are_those_they_are_called(void **state)
 {
 	struct ring_hist *hist = new_hist(), *empty = new_hist();
-	struct ring_figures figures;
+	struct ring_summary figures;
 	double cycles[1001] = { 1000 };
 
 	(void)state;
@@ -147,7 +147,7 @@ static void figures_are_those_they_are_called(void **state)
 		cycles[rank] = cycles[rank - 1] * 1.01;
 		ring_hist__add(hist, (uint64_t)cycles[rank]);
 	}
-	ring_figures__of(&figures, hist, empty);
+	ring_summary__of(&figures, hist, empty);
 	assert_true(fabs(figures.p50 / cycles[500] - 1) < 1.0 / 32);
 	assert_true(fabs(figures.p99 / cycles[990] - 1) < 1.0 / 32);
 	assert_true(fabs(figures.p999 / cycles[999] - 1) < 1.0 / 32);
@@ -177,16 +177,16 @@ static void ns_follow_the_tsc(void **state)
 
 static const struct ring_event way_and_back = { "fault", "a fault", false };
 static const struct ring_event round_trip = { "syscall", "a call", true };
-static const struct ring_backend backend = { .name = "kvm", .mechanism = "a guest" };
+static const struct ring_method method = { .name = "kvm", .mechanism = "a guest" };
 
 static void result_becomes_a_module(void **state)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));
-	struct run_module *module = calloc(1, sizeof(*module));
+	struct run_probe *module = calloc(1, sizeof(*module));
 	struct ring_count *count = &result->events[0];
 
 	(void)state;
-	result->backend = &backend;
+	result->method = &method;
 	result->tsc_khz = 1000000;
 	result->where.place = RING_NESTED;
 	result->nr_events = 2;
@@ -204,10 +204,10 @@ static void result_becomes_a_module(void **state)
 	ring_hist__add(&count->empty[RING_KERNEL_TO_USER], 50);
 	result->events[1].event = &round_trip;
 	result->events[1].nr_ways = 1;
-	ring_result__to_module(result, 8000, module);
+	ring_result__to_probe(result, 8000, module);
 
 	assert_string_equal(module->name, "ringlat");
-	assert_string_equal(module->rung, "kvm");
+	assert_string_equal(module->method, "kvm");
 	assert_non_null(strstr(module->mechanism, "nested"));
 	assert_int_equal(module->nr_metrics, 3);
 	assert_string_equal(module->metrics[0].name, "fault_u2k");
@@ -376,7 +376,7 @@ static void verw_is_told(void **state)
 
 #define WARM_UP_EMPTIES 3 /* of the driver, for each event */
 
-/* A backend that makes samples as it is told: the driver is held against what it made. */
+/* A method that makes samples as it is told: the driver is held against what it made. */
 static struct {
 	unsigned int windows, empties;
 	uint64_t crossings;
@@ -408,7 +408,7 @@ static int fake_window(struct ring *ring, unsigned int event, bool empty,
 	return fake.windows++ % 3 == 2 ? fake.every_third : fake.drop_all;
 }
 
-static const struct ring_backend fake_backend = {
+static const struct ring_method fake_method = {
 	.name = "fake",
 	.mechanism = "made up",
 	.events = &way_and_back,
@@ -417,7 +417,7 @@ static const struct ring_backend fake_backend = {
 	.window_of = fake_window,
 };
 
-static const struct ring_backend fake_round_trips = {
+static const struct ring_method fake_round_trips = {
 	.name = "fake",
 	.mechanism = "made up",
 	.events = &round_trip,
@@ -426,7 +426,7 @@ static const struct ring_backend fake_round_trips = {
 	.window_of = fake_window,
 };
 
-static int measure_by(const struct ring_backend *by, uint64_t crossings,
+static int measure_by(const struct ring_method *by, uint64_t crossings,
 		      bool (*go_on)(const struct ring_count *, uint64_t),
 		      struct ring_result *result, char why[RUN_TEXT])
 {
@@ -435,7 +435,7 @@ static int measure_by(const struct ring_backend *by, uint64_t crossings,
 
 	fake.windows = fake.empties = 0;
 	fake.crossings = 0;
-	ring->backend = by;
+	ring->method = by;
 	err = ring__measure(ring, crossings, go_on, result, why);
 	free(ring);
 	return err;
@@ -444,7 +444,7 @@ static int measure_by(const struct ring_backend *by, uint64_t crossings,
 static int measure_fake(uint64_t crossings, bool (*go_on)(const struct ring_count *, uint64_t),
 			struct ring_result *result, char why[RUN_TEXT])
 {
-	return measure_by(&fake_backend, crossings, go_on, result, why);
+	return measure_by(&fake_method, crossings, go_on, result, why);
 }
 
 static void round_trips_that_end_before_they_begin_are_dropped(void **state)
@@ -467,7 +467,7 @@ static void driver_counts_everything(void **state)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));
 	struct ring_count *count = &result->events[0];
-	struct ring_figures figures;
+	struct ring_summary figures;
 	char why[RUN_TEXT];
 
 	(void)state;
@@ -484,10 +484,10 @@ static void driver_counts_everything(void **state)
 	assert_int_equal(count->misses[RING_BACKWARDS], 20 * 8 + 4);
 	assert_int_equal(count->ways[0].count, count->kept);
 	assert_int_equal(fake.crossings, 3050 + 300); /* and the warm-up, which is in no figure */
-	ring_figures__of(&figures, &count->ways[RING_USER_TO_KERNEL],
+	ring_summary__of(&figures, &count->ways[RING_USER_TO_KERNEL],
 			 &count->empty[RING_USER_TO_KERNEL]);
 	assert_true(figures.min == 100 && figures.max == 100 && figures.baseline == 10);
-	ring_figures__of(&figures, &count->ways[RING_KERNEL_TO_USER],
+	ring_summary__of(&figures, &count->ways[RING_KERNEL_TO_USER],
 			 &count->empty[RING_KERNEL_TO_USER]);
 	assert_true(figures.min == 200 && figures.max == 200 && figures.baseline == 20);
 	assert_true(result->tsc_khz > 100000);

@@ -4,14 +4,14 @@
 
 #include <errno.h>
 
-#include "base/clock.h"
-#include "rmid/attribution.h"
-#include "rmid/counters.h"
-#include "rmid/cpus.h"
-#include "rmid/module.h"
-#include "rmid/phase.h"
-#include "rmid/rivals.h"
-#include "rmid/rows.h"
+#include "core/clock.h"
+#include "probes/rmid/attribution.h"
+#include "probes/rmid/counters.h"
+#include "probes/rmid/cpus.h"
+#include "probes/rmid/module.h"
+#include "probes/rmid/phase.h"
+#include "probes/rmid/conflict.h"
+#include "probes/rmid/columns.h"
 
 #define MS RMID_SLOT_NS
 #define START (100 * MS)
@@ -646,17 +646,17 @@ static void the_coverage_of_the_caches(void **state)
 
 static void others_that_use_rdt(void **state)
 {
-	const struct rival *pqos;
+	const struct conflict *pqos;
 
 	(void)state;
-	assert_null(rivals__find(dir));
+	assert_null(conflict__find(dir));
 	unit_write(dir, "proc/self/cpu_resctrl_groups", "res:\nmon:\n");
-	assert_null(rivals__find(dir));
+	assert_null(conflict__find(dir));
 	unit_write(dir, "var/lock/libpqos", "");
-	pqos = rivals__find(dir);
+	pqos = conflict__find(dir);
 	assert_non_null(strstr(pqos->why, "pqos"));
 	unit_write(dir, "proc/self/cpu_resctrl_groups", "res:/\nmon:/\n");
-	assert_non_null(strstr(rivals__find(dir)->why, "resctrl is mounted"));
+	assert_non_null(strstr(conflict__find(dir)->why, "resctrl is mounted"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-#include "rmid/processes.h"
-#include "rmid/slots.h"
+#include "probes/rmid/processes.h"
+#include "probes/rmid/slots.h"
 
 #define MS RMID_SLOT_NS
 #define START (100 * MS)
@@ -548,7 +548,7 @@ static void time_offline_ends_with_the_window(void **state)
 #define PROCESSES 40
 #define MOST_MS 400
 
-struct truth {
+struct reference {
 	uint64_t ns[MOST_MS][PROCESSES];
 	uint64_t lost[MOST_MS];
 };
@@ -561,7 +561,7 @@ static void account(uint64_t *at, size_t stride, uint64_t from, uint64_t to)
 	}
 }
 
-static void compare(struct truth *truth, uint64_t *came)
+static void compare(struct reference *reference, uint64_t *came)
 {
 	const struct slot *slot;
 
@@ -569,10 +569,10 @@ static void compare(struct truth *truth, uint64_t *came)
 		uint64_t n = (slot->start_ns - START) / MS, sum = slot->missing_ns;
 
 		assert_int_equal(n, (*came)++);
-		assert_int_equal(slot->missing_ns, truth->lost[n]);
+		assert_int_equal(slot->missing_ns, reference->lost[n]);
 		for (uint32_t process = 0; process < PROCESSES; process++) {
-			assert_int_equal(cpu_ns(slot, process), truth->ns[n][process]);
-			sum += truth->ns[n][process];
+			assert_int_equal(cpu_ns(slot, process), reference->ns[n][process]);
+			sum += reference->ns[n][process];
 		}
 		assert_int_equal(sum, CPUS * MS);
 	}
@@ -580,12 +580,12 @@ static void compare(struct truth *truth, uint64_t *came)
 
 static void any_spans_with_any_losses_balance(void **state)
 {
-	struct truth *truth = malloc(sizeof(*truth));
+	struct reference *reference = malloc(sizeof(*reference));
 	uint64_t at[CPUS], came;
 
-	assert_non_null(truth);
+	assert_non_null(reference);
 	for (int round = 0; round < ROUNDS; round++) {
-		memset(truth, 0, sizeof(*truth));
+		memset(reference, 0, sizeof(*reference));
 		came = 0;
 		join(CPUS);
 		for (int cpu = 0; cpu < CPUS; cpu++)
@@ -598,26 +598,26 @@ static void any_spans_with_any_losses_balance(void **state)
 			if (to >= START + MOST_MS * MS)
 				continue;
 			if (unit_random() % 10) {
-				account(&truth->ns[0][process], PROCESSES, at[cpu], to);
+				account(&reference->ns[0][process], PROCESSES, at[cpu], to);
 				if (unit_random() % 4 == 0)
 					slots__extend(slots, cpu, process, at[cpu],
 						      at[cpu] + (to - at[cpu]) / 2);
 				add(cpu, process, at[cpu], to);
 			} else {
-				account(truth->lost, 1, at[cpu], to);
+				account(reference->lost, 1, at[cpu], to);
 			}
 			at[cpu] = to;
 			/* A loss shows with the next span: so none may be open when slots come. */
 			add(cpu, 0, at[cpu], at[cpu] + 1);
-			truth->ns[(at[cpu] - START) / MS][0]++;
+			reference->ns[(at[cpu] - START) / MS][0]++;
 			at[cpu]++;
-			compare(truth, &came);
+			compare(reference, &came);
 		}
 		assert_true(came > 10);
 		tear_down(state);
 		set_up(state);
 	}
-	free(truth);
+	free(reference);
 }
 
 int main(void)

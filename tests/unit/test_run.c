@@ -5,9 +5,9 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#include "base/counts.h"
-#include "base/hist.h"
-#include "base/run.h"
+#include "core/counts.h"
+#include "core/hist.h"
+#include "core/run.h"
 
 static void conservation(void **state)
 {

@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/rundb.h"
-#include "base/rundir.h"
-#include "base/writer.h"
+#include "store/rundb.h"
+#include "store/rundir.h"
+#include "store/writer.h"
 
 /* Rounds of a soak are ten times those of a check. */
 static int rounds(int normal)
@@ -31,7 +31,7 @@ struct recording {
 static int begin(struct recording *recording, const char *where)
 {
 	recording->run = sample_bare();
-	recording->deltas = calloc(RUN_MODULES, sizeof(struct run_data));
+	recording->deltas = calloc(RUN_PROBES, sizeof(struct run_data));
 	recording->writer = (struct writer){ .ops = &writer_db, .dir = where };
 	recording->intervals = 0;
 	return recording->writer.ops->open(&recording->writer, recording->run);
@@ -48,7 +48,7 @@ static int add_interval(struct recording *recording, unsigned int seed)
 	sample_fill(delta, seed);
 	err = recording->writer.ops->interval(&recording->writer, recording->run, &interval);
 	if (!err)
-		assert_int_equal(run__add_data(&recording->run->modules[0].total, delta), 0);
+		assert_int_equal(run__add_data(&recording->run->probes[0].total, delta), 0);
 	return err;
 }
 
@@ -61,15 +61,15 @@ static void forget(struct recording *recording)
 
 static int finish(struct recording *recording)
 {
-	struct run_module *module = &recording->run->modules[0];
+	struct run_probe *probe = &recording->run->probes[0];
 
-	module->open = (struct lat_open){ 3, 1234000000, 2000000000, 2 };
-	module->open_age_known = true;
-	module->recursion_missed = 7;
-	strcpy(module->check.source, "/sys/block/*/stat");
-	strcpy(module->check.why, "not the time");
-	module->check.events = (struct run_checked){ true, 10, UINT64_MAX, 20, 30, 4 };
-	module->cost = (struct run_cost){ 2000, 123000, 100000000, 1000 };
+	probe->open = (struct lat_open){ 3, 1234000000, 2000000000, 2 };
+	probe->open_age_known = true;
+	probe->recursion_missed = 7;
+	strcpy(probe->check.source, "/sys/block/*/stat");
+	strcpy(probe->check.why, "not the time");
+	probe->check.events = (struct run_checked){ true, 10, UINT64_MAX, 20, 30, 4 };
+	probe->cost = (struct run_cost){ 2000, 123000, 100000000, 1000 };
 	sample_lives(recording->run);
 	strcpy(recording->run->lives_why, "some are hidden");
 	return recording->writer.ops->close(&recording->writer, recording->run);
@@ -89,10 +89,10 @@ static void assert_same_data(const struct run_data *a, const struct run_data *b)
 	}
 }
 
-static void assert_same_module(const struct run_module *a, const struct run_module *b)
+static void assert_same_probe(const struct run_probe *a, const struct run_probe *b)
 {
 	assert_string_equal(a->name, b->name);
-	assert_string_equal(a->rung, b->rung);
+	assert_string_equal(a->method, b->method);
 	assert_string_equal(a->mechanism, b->mechanism);
 	assert_string_equal(a->refused, b->refused);
 	assert_int_equal(a->nr_metrics, b->nr_metrics);
@@ -131,9 +131,9 @@ static void assert_same_run(const struct run *a, const struct run *b)
 		assert_int_equal(a->lives[i].ended, b->lives[i].ended);
 	}
 	assert_string_equal(a->lives_why, b->lives_why);
-	assert_int_equal(a->nr_modules, b->nr_modules);
-	for (unsigned int i = 0; i < a->nr_modules; i++)
-		assert_same_module(&a->modules[i], &b->modules[i]);
+	assert_int_equal(a->nr_probes, b->nr_probes);
+	for (unsigned int i = 0; i < a->nr_probes; i++)
+		assert_same_probe(&a->probes[i], &b->probes[i]);
 }
 
 static void what_was_written_is_read(void **state)
@@ -147,7 +147,7 @@ static void what_was_written_is_read(void **state)
 	for (unsigned int i = 0; i < 5; i++)
 		assert_int_equal(add_interval(&recording, i), 0);
 	/* a task has taken another name since */
-	total = &recording.run->modules[0].total;
+	total = &recording.run->probes[0].total;
 	snprintf(total->keys[1].name, sizeof(total->keys[1].name), "renamed");
 	assert_int_equal(finish(&recording), 0);
 	assert_int_equal(rundb__load(unit_path(dir, "run.db"), read), 0);
@@ -184,7 +184,7 @@ static void intervals_are_walked(void **state)
 		assert_int_equal(add_interval(&recording, i), 0);
 	assert_int_equal(finish(&recording), 0);
 	assert_int_equal(rundb__open(&db, dir, read), 0);
-	copy_keys(expected, &read->modules[0].total);
+	copy_keys(expected, &read->probes[0].total);
 	for (unsigned int i = 0; i < 5; i++) {
 		assert_int_equal(rundb__next(db, &interval), 1);
 		assert_int_equal(interval.start_ns, i * 1000000000ULL);
@@ -196,7 +196,7 @@ static void intervals_are_walked(void **state)
 		assert_int_equal(run__add_data(sum, &interval.delta[0]), 0);
 	}
 	assert_int_equal(rundb__next(db, &interval), 0);
-	assert_same_data(sum, &read->modules[0].total);
+	assert_same_data(sum, &read->probes[0].total);
 	rundb__close(db);
 	run__clear(read);
 	run__clear_data(sum);
@@ -220,7 +220,7 @@ static void the_least_recording(void **state)
 	assert_null(read->workload);
 	assert_null(read->host);
 	assert_true(read->complete);
-	assert_int_equal(read->nr_modules, 0);
+	assert_int_equal(read->nr_probes, 0);
 	run__clear(read);
 	free(read);
 	free(run);
@@ -305,9 +305,9 @@ static void large_numbers(void **state)
 		recording.writer.ops->interval(&recording.writer, recording.run, &interval), 0);
 	assert_int_equal(finish(&recording), 0);
 	assert_int_equal(rundb__load(dir, read), 0);
-	assert_memory_equal(&read->modules[2].total.metrics[0], &recording.deltas[2].metrics[0],
+	assert_memory_equal(&read->probes[2].total.metrics[0], &recording.deltas[2].metrics[0],
 			    sizeof(struct lat_cell));
-	assert_true(read->modules[0].total.keys[0].key.id == UINT64_MAX - 1);
+	assert_true(read->probes[0].total.keys[0].key.id == UINT64_MAX - 1);
 	run__clear(read);
 	free(read);
 	forget(&recording);
@@ -357,20 +357,20 @@ static int end_test(void **state)
 /* The totals are those of a whole number of intervals, in every counter and every slot. */
 static void assert_whole(const struct run *read, uint64_t intervals)
 {
-	const struct run_module *module = &read->modules[0];
+	const struct run_probe *probe = &read->probes[0];
 	struct run_data *one = calloc(1, sizeof(*one));
 
 	sample_fill(one, 1);
 	for (unsigned int i = 0; i < LAT_COUNTS; i++)
-		assert_int_equal(module->total.metrics[0].counts[i],
+		assert_int_equal(probe->total.metrics[0].counts[i],
 				 one->metrics[0].counts[i] * intervals);
 	for (unsigned int i = 0; i < HIST_SLOTS; i++)
-		assert_int_equal(module->total.metrics[0].hist.slots[i],
+		assert_int_equal(probe->total.metrics[0].hist.slots[i],
 				 one->metrics[0].hist.slots[i] * intervals);
-	assert_int_equal(run__imbalance(&module->total.metrics[0]), 0);
-	assert_int_equal(module->total.nr_keys, intervals ? one->nr_keys : 0);
-	for (size_t i = 0; i < module->total.nr_keys; i++)
-		assert_int_equal(module->total.keys[i].hist.sum_ns,
+	assert_int_equal(run__imbalance(&probe->total.metrics[0]), 0);
+	assert_int_equal(probe->total.nr_keys, intervals ? one->nr_keys : 0);
+	for (size_t i = 0; i < probe->total.nr_keys; i++)
+		assert_int_equal(probe->total.keys[i].hist.sum_ns,
 				 one->keys[i].hist.sum_ns * intervals);
 	assert_int_equal(read->duration_ns, intervals * 1000000000);
 	run__clear_data(one);
@@ -581,18 +581,18 @@ static char *read_bytes(const char *path, size_t *size)
 
 static void assert_sane(const struct run *run)
 {
-	assert_true(run->nr_modules <= RUN_MODULES && run->nr_labels <= RUN_LABELS);
-	for (unsigned int i = 0; i < run->nr_modules; i++) {
-		const struct run_module *module = &run->modules[i];
+	assert_true(run->nr_probes <= RUN_PROBES && run->nr_labels <= RUN_LABELS);
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		const struct run_probe *probe = &run->probes[i];
 
-		assert_true(module->nr_metrics <= RUN_METRICS);
-		assert_true(strlen(module->name) < RUN_NAME && strlen(module->rung) < RUN_NAME);
-		for (size_t k = 0; k < module->total.nr_keys; k++) {
-			const struct run_key *key = &module->total.keys[k];
+		assert_true(probe->nr_metrics <= RUN_METRICS);
+		assert_true(strlen(probe->name) < RUN_NAME && strlen(probe->method) < RUN_NAME);
+		for (size_t k = 0; k < probe->total.nr_keys; k++) {
+			const struct run_key *key = &probe->total.keys[k];
 			struct lat_hist hist;
 
 			assert_true(key->key.by < LAT_BY_COUNT);
-			assert_true(key->key.metric < module->nr_metrics);
+			assert_true(key->key.metric < probe->nr_metrics);
 			sparse__expand(&key->hist, &hist);
 			assert_true(hist__quantile_ns(&hist, 0.99) <= key->hist.max_ns);
 		}

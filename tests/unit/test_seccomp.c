@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "../../src/probe/seccomp.c"
+#include "session/seccomp.c"
 
 #define WORKLOAD 4194303 /* beyond the most that a PID can be */
 

@@ -5,9 +5,9 @@
 #include <json-c/json.h>
 #include <math.h>
 
-#include "base/json.h"
-#include "base/shares.h"
-#include "base/text.h"
+#include "store/json.h"
+#include "core/process_shares.h"
+#include "print/text.h"
 
 /* Three modules, the third with a metric that includes the first; times are round. */
 static struct run *begin(void)
@@ -16,14 +16,14 @@ static struct run *begin(void)
 	struct run *run = sample_bare();
 	struct run_data *data[3];
 
-	run->nr_modules = 0;
-	memset(run->modules, 0, sizeof(run->modules));
+	run->nr_probes = 0;
+	memset(run->probes, 0, sizeof(run->probes));
 	for (unsigned int i = 0; i < 3; i++) {
-		sample_metric(sample_module(run, names[i], "x", "y"), "first", "made up");
-		run->modules[i].by = 1U << LAT_BY_PROCESS;
-		data[i] = &run->modules[i].total;
+		sample_metric(sample_probe(run, names[i], "x", "y"), "first", "made up");
+		run->probes[i].by = 1U << LAT_BY_PROCESS;
+		data[i] = &run->probes[i].total;
 	}
-	sample_metric(&run->modules[2], "total", "made up");
+	sample_metric(&run->probes[2], "total", "made up");
 	sample_key(data[0], 12, LAT_BY_PROCESS, 0, "fio (12)", 1000000, 50);
 	sample_key(data[1], 14, LAT_BY_PROCESS, 0, "make (14)", 10000000, 500);
 	sample_key(data[1], 12, LAT_BY_PROCESS, 0, "fio (12)", 1000000, 1000);
@@ -39,38 +39,38 @@ static struct run *begin(void)
 static void shares(void **state)
 {
 	struct run *run = begin();
-	struct shares shares;
+	struct process_shares shares;
 
 	(void)state;
-	assert_int_equal(shares__of(&shares, run), 0);
+	assert_int_equal(process_shares__of(&shares, run), 0);
 	assert_int_equal(shares.nr_columns, 3);
 	assert_int_equal(shares.columns[2].metric, 1);
 	assert_int_equal(shares.nr, 4);
 	assert_int_equal(shares.rows[0].id, 12);
 	/* Of 5 s: 50 ms, 1 s, 7.5 s. */
-	assert_true(fabs(shares__wait(&shares.rows[0], 0) - 0.01) < 1e-12);
-	assert_true(fabs(shares__wait(&shares.rows[0], 1) - 0.2) < 1e-12);
-	assert_true(fabs(shares__wait(&shares.rows[0], 2) - 1.5) < 1e-12);
-	assert_true(fabs(shares__threads(&shares.rows[0]) - 2) < 1e-12);
+	assert_true(fabs(process_shares__wait(&shares.rows[0], 0) - 0.01) < 1e-12);
+	assert_true(fabs(process_shares__wait(&shares.rows[0], 1) - 0.2) < 1e-12);
+	assert_true(fabs(process_shares__wait(&shares.rows[0], 2) - 1.5) < 1e-12);
+	assert_true(fabs(process_shares__threads(&shares.rows[0]) - 2) < 1e-12);
 	assert_int_equal(shares.rows[1].id, 14);
-	assert_true(fabs(shares__wait(&shares.rows[1], 1) - 0.5) < 1e-12);
+	assert_true(fabs(process_shares__wait(&shares.rows[1], 1) - 0.5) < 1e-12);
 	assert_int_equal(shares.rows[2].id, 13);
-	assert_true(isnan(shares__wait(&shares.rows[2], 1)));
-	assert_true(isnan(shares__threads(&shares.rows[2])));
+	assert_true(isnan(process_shares__wait(&shares.rows[2], 1)));
+	assert_true(isnan(process_shares__threads(&shares.rows[2])));
 	/* However long they waited. */
 	assert_int_equal(shares.rows[3].id, RUN_OTHER_ID);
-	shares__clear(&shares);
+	process_shares__clear(&shares);
 	sample_free(run);
 }
 
 static size_t rows_of(const struct run *run)
 {
-	struct shares shares;
+	struct process_shares shares;
 	size_t nr;
 
-	assert_int_equal(shares__of(&shares, run), 0);
+	assert_int_equal(process_shares__of(&shares, run), 0);
 	nr = shares.nr;
-	shares__clear(&shares);
+	process_shares__clear(&shares);
 	return nr;
 }
 
@@ -79,21 +79,21 @@ static void of_no_length_or_none(void **state)
 	struct run *run = begin();
 
 	(void)state;
-	sample_key(&run->modules[1].total, 15, LAT_BY_PROCESS, 0, "brief (15)", 0, 3);
+	sample_key(&run->probes[1].total, 15, LAT_BY_PROCESS, 0, "brief (15)", 0, 3);
 	assert_int_equal(rows_of(run), 5);
-	run__zero_data(&run->modules[1].total);
+	run__zero_data(&run->probes[1].total);
 	assert_int_equal(rows_of(run), 1);
 	sample_free(run);
 }
 
 static const char *unknown(const struct run *run)
 {
-	struct shares shares;
+	struct process_shares shares;
 	const char *why;
 
-	assert_int_equal(shares__of(&shares, run), 0);
-	why = shares__unknown(&shares, run);
-	shares__clear(&shares);
+	assert_int_equal(process_shares__of(&shares, run), 0);
+	why = process_shares__unknown(&shares, run);
+	process_shares__clear(&shares);
 	return why ? why : "";
 }
 
@@ -112,8 +112,8 @@ static void why_it_is_not_known(void **state)
 	strcpy(run->lives_why, "of some it was not kept");
 	assert_string_equal(unknown(run), "of some it was not kept");
 	run->nr_lives = 2;
-	sparse__clear(&run->modules[1].total.keys[2].hist);
-	memset(&run->modules[1].total.keys[2], 0, sizeof(struct run_key));
+	sparse__clear(&run->probes[1].total.keys[2].hist);
+	memset(&run->probes[1].total.keys[2], 0, sizeof(struct run_key));
 	assert_string_equal(unknown(run), "");
 	sample_free(run);
 }
@@ -142,7 +142,7 @@ static void for_people(void **state)
 		fail_msg("got:\n%s", got);
 	free(got);
 	for (unsigned int i = 0; i < 3; i++)
-		run->modules[i].by = 0;
+		run->probes[i].by = 0;
 	got = text(run, 2);
 	assert_string_equal(got, "");
 	free(got);

@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-#include "base/hist.h"
-#include "stat/contrast.h"
-#include "stat/dist.h"
-#include "stat/holm.h"
-#include "stat/judge.h"
-#include "stat/share.h"
+#include "core/hist.h"
+#include "stats/contrast.h"
+#include "stats/dist.h"
+#include "stats/holm.h"
+#include "stats/judge.h"
+#include "stats/share.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -146,9 +146,9 @@ static void holm_worked_out(void **state)
 /* Equal numbers: Welch's. Else the more cautious of the two. By hand from means and variances. */
 static void contrasts(void **state)
 {
-	const struct contrast_side one = { 20.8, 7.9, 15, 0 }, two = { 23.0, 3.8, 15, 0 };
-	const struct contrast_side few = { 20.6, 9.0, 10, 0 }, many = { 22.1, 0.9, 20, 0 };
-	const struct contrast_side calm = { 19.4, 1.4, 10, 0 }, wild = { 21.6, 17.1, 20, 0 };
+	const struct contrast_group one = { 20.8, 7.9, 15, 0 }, two = { 23.0, 3.8, 15, 0 };
+	const struct contrast_group few = { 20.6, 9.0, 10, 0 }, many = { 22.1, 0.9, 20, 0 };
+	const struct contrast_group calm = { 19.4, 1.4, 10, 0 }, wild = { 21.6, 17.1, 20, 0 };
 	struct contrast got;
 
 	(void)state;
@@ -165,7 +165,7 @@ static void contrasts(void **state)
 
 static void contrasts_with_a_margin(void **state)
 {
-	const struct contrast_side off = { 0, 1, 10, 0 }, on = { 2, 1, 10, 0 };
+	const struct contrast_group off = { 0, 1, 10, 0 }, on = { 2, 1, 10, 0 };
 	struct contrast plain = contrast__of(&off, &on, 0.95, 0);
 	struct contrast at_bound = contrast__of(&off, &on, 0.95, plain.low);
 
@@ -177,10 +177,10 @@ static void contrasts_with_a_margin(void **state)
 }
 
 /* Whichever test sees less: at the end of its interval p is what the interval leaves. */
-static void contrasts_with_a_margin_of_unlike_sides(void **state)
+static void contrasts_with_a_margin_of_unlike_groups(void **state)
 {
-	const struct contrast_side off = { 0, 1, 10, 0 };
-	const struct contrast_side on[] = { { 4, 17, 20, 0 }, { 9, 17, 5, 0 } };
+	const struct contrast_group off = { 0, 1, 10, 0 };
+	const struct contrast_group on[] = { { 4, 17, 20, 0 }, { 9, 17, 5, 0 } };
 	struct contrast plain;
 
 	(void)state;
@@ -194,8 +194,8 @@ static void contrasts_with_a_margin_of_unlike_sides(void **state)
 
 static void contrasts_without_variance(void **state)
 {
-	const struct contrast_side off = { 1, 0, 3, 0 }, same = off, other = { 2, 0, 3, 0 };
-	struct contrast_side known = other;
+	const struct contrast_group off = { 1, 0, 3, 0 }, same = off, other = { 2, 0, 3, 0 };
+	struct contrast_group known = other;
 	struct contrast got = contrast__of(&off, &same, 0.95, 0);
 
 	(void)state;
@@ -217,15 +217,16 @@ static double normal(void)
 	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
 }
 
-static struct contrast_side summarise(const double *values, unsigned int nr)
+static struct contrast_group summarise(const double *values, unsigned int nr)
 {
-	struct contrast_side side = { .units = nr };
+	struct contrast_group group = { .observations = nr };
 
 	for (unsigned int i = 0; i < nr; i++)
-		side.centre += values[i] / nr;
+		group.centre += values[i] / nr;
 	for (unsigned int i = 0; i < nr; i++)
-		side.variance += (values[i] - side.centre) * (values[i] - side.centre) / (nr - 1);
-	return side;
+		group.variance +=
+			(values[i] - group.centre) * (values[i] - group.centre) / (nr - 1);
+	return group;
 }
 
 /* Of what is called 95 % intervals, how many do not hold a difference of 0, in percent. */
@@ -236,7 +237,7 @@ static double missed(double (*draw)(void), unsigned int off, unsigned int on)
 	double values[64] = { 0 };
 
 	for (unsigned int i = 0; i < pairs; i++) {
-		struct contrast_side sides[2];
+		struct contrast_group groups[2];
 		struct contrast got;
 
 		for (unsigned int j = 0; j < 2; j++) {
@@ -244,9 +245,9 @@ static double missed(double (*draw)(void), unsigned int off, unsigned int on)
 
 			for (unsigned int k = 0; k < nr; k++)
 				values[k] = draw();
-			sides[j] = summarise(values, nr);
+			groups[j] = summarise(values, nr);
 		}
-		got = contrast__of(&sides[0], &sides[1], 0.95, 0);
+		got = contrast__of(&groups[0], &groups[1], 0.95, 0);
 		missing += got.low > 0 || got.high < 0;
 	}
 	return 100.0 * missing / pairs;
@@ -279,12 +280,12 @@ static double autocorrelated(double *state)
 /* Batches of a series in which neighbours correlate by 0.6. */
 static double missed_by_batches(unsigned int intervals)
 {
-	unsigned int batches = unit__batches(intervals), missing = 0;
+	unsigned int batches = observation__batches(intervals), missing = 0;
 	const unsigned int pairs = 1000;
 	double values[64] = { 0 };
 
 	for (unsigned int i = 0; i < pairs; i++) {
-		struct contrast_side sides[2];
+		struct contrast_group groups[2];
 		struct contrast got;
 
 		for (unsigned int j = 0; j < 2; j++) {
@@ -298,9 +299,9 @@ static double missed_by_batches(unsigned int intervals)
 					values[k] += autocorrelated(&at);
 				values[k] /= taken - first;
 			}
-			sides[j] = summarise(values, batches);
+			groups[j] = summarise(values, batches);
 		}
-		got = contrast__of(&sides[0], &sides[1], 0.95, 0);
+		got = contrast__of(&groups[0], &groups[1], 0.95, 0);
 		missing += got.low > 0 || got.high < 0;
 	}
 	return 100.0 * missing / pairs;
@@ -317,11 +318,11 @@ static void batches_of_what_correlates(void **state)
 static void how_many_batches(void **state)
 {
 	(void)state;
-	assert_int_equal(unit__batches(0), 0);
-	assert_int_equal(unit__batches(9), 0);
-	assert_int_equal(unit__batches(10), 3);
-	assert_int_equal(unit__batches(60), 5);
-	assert_int_equal(unit__batches(600), 18);
+	assert_int_equal(observation__batches(0), 0);
+	assert_int_equal(observation__batches(9), 0);
+	assert_int_equal(observation__batches(10), 3);
+	assert_int_equal(observation__batches(60), 5);
+	assert_int_equal(observation__batches(600), 18);
 }
 
 static void add(struct lat_hist *hist, uint64_t ns, uint64_t count, uint64_t tail_ns)
@@ -333,54 +334,54 @@ static void add(struct lat_hist *hist, uint64_t ns, uint64_t count, uint64_t tai
 		hist->max_ns = ns;
 }
 
-static void units_are_histograms(void **state)
+static void observations_are_histograms(void **state)
 {
 	struct lat_hist hist = { 0 }, back = { 0 };
-	struct unit unit;
+	struct observation observation;
 
 	(void)state;
 	add(&hist, 100, 50, 8000);
 	add(&hist, 20000, 50, 8000);
 	add(&hist, HIST_LIMIT_NS, 1, 8000);
-	assert_int_equal(unit__take(&unit, &hist), 0);
-	assert_int_equal(unit.events, 101);
-	assert_int_equal(unit.hist.nr, 3);
-	sparse__add_to(&back, &unit.hist);
+	assert_int_equal(observation__take(&observation, &hist), 0);
+	assert_int_equal(observation.events, 101);
+	assert_int_equal(observation.hist.nr, 3);
+	sparse__add_to(&back, &observation.hist);
 	assert_memory_equal(&back, &hist, sizeof(hist));
-	assert_int_equal(unit.hist.tail, 51);
-	unit__count_tail(&unit, 32000);
-	assert_int_equal(unit.hist.tail, 1);
-	unit__count_tail(&unit, 20000);
-	assert_int_equal(unit.hist.tail, 51);
-	unit__clear(&unit);
+	assert_int_equal(observation.hist.tail, 51);
+	observation__count_tail(&observation, 32000);
+	assert_int_equal(observation.hist.tail, 1);
+	observation__count_tail(&observation, 20000);
+	assert_int_equal(observation.hist.tail, 51);
+	observation__clear(&observation);
 }
 
 static void edges(void **state)
 {
 	(void)state;
-	assert_true(unit__is_edge(8000));
-	assert_true(unit__is_edge(63000));
-	assert_true(unit__is_edge(100000));
-	assert_false(unit__is_edge(65000));
-	assert_false(unit__is_edge(8001));
-	assert_false(unit__is_edge(1000000)); /* 1 ms; 1024 us is one */
-	assert_true(unit__is_edge(1024000));
+	assert_true(observation__is_edge(8000));
+	assert_true(observation__is_edge(63000));
+	assert_true(observation__is_edge(100000));
+	assert_false(observation__is_edge(65000));
+	assert_false(observation__is_edge(8001));
+	assert_false(observation__is_edge(1000000)); /* 1 ms; 1024 us is one */
+	assert_true(observation__is_edge(1024000));
 }
 
 static void variation(void **state)
 {
 	struct lat_hist hist = { 0 };
-	struct unit unit;
+	struct observation observation;
 
 	(void)state;
-	assert_int_equal(unit__take(&unit, &hist), 0);
-	assert_near(unit__variation(&unit), 0, 0);
-	unit__clear(&unit);
+	assert_int_equal(observation__take(&observation, &hist), 0);
+	assert_near(observation__variation(&observation), 0, 0);
+	observation__clear(&observation);
 	add(&hist, 1000000, 500, 0);
 	add(&hist, 3000000, 500, 0);
-	assert_int_equal(unit__take(&unit, &hist), 0);
-	assert_near(unit__variation(&unit), 0.5, 0.02);
-	unit__clear(&unit);
+	assert_int_equal(observation__take(&observation, &hist), 0);
+	assert_near(observation__variation(&observation), 0.5, 0.02);
+	observation__clear(&observation);
 }
 
 /* Two slots with as many samples: half their distance, over the mean. */
@@ -389,7 +390,7 @@ static void variation_is_of_the_middles_of_slots(void **state)
 	const uint64_t ns[] = { 1000, 1500000 };
 	struct lat_hist hist = { 0 };
 	double middles[2];
-	struct unit unit;
+	struct observation observation;
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
@@ -398,10 +399,10 @@ static void variation_is_of_the_middles_of_slots(void **state)
 		add(&hist, ns[i], 7, 0);
 		middles[i] = (double)(hist_slot_low_ns(slot) + hist_slot_low_ns(slot + 1)) / 2;
 	}
-	assert_int_equal(unit__take(&unit, &hist), 0);
-	assert_near(unit__variation(&unit), (middles[1] - middles[0]) / (middles[1] + middles[0]),
-		    1e-9);
-	unit__clear(&unit);
+	assert_int_equal(observation__take(&observation, &hist), 0);
+	assert_near(observation__variation(&observation),
+		    (middles[1] - middles[0]) / (middles[1] + middles[0]), 1e-9);
+	observation__clear(&observation);
 }
 
 int main(void)
@@ -416,12 +417,12 @@ int main(void)
 		cmocka_unit_test(holm_worked_out),
 		cmocka_unit_test(contrasts),
 		cmocka_unit_test(contrasts_with_a_margin),
-		cmocka_unit_test(contrasts_with_a_margin_of_unlike_sides),
+		cmocka_unit_test(contrasts_with_a_margin_of_unlike_groups),
 		cmocka_unit_test(contrasts_without_variance),
 		cmocka_unit_test(coverage),
 		cmocka_unit_test(how_many_batches),
 		cmocka_unit_test(batches_of_what_correlates),
-		cmocka_unit_test(units_are_histograms),
+		cmocka_unit_test(observations_are_histograms),
 		cmocka_unit_test(edges),
 		cmocka_unit_test(variation),
 		cmocka_unit_test(variation_is_of_the_middles_of_slots),

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <sqlite3.h>
 
-#include "base/json.h"
-#include "base/recording.h"
-#include "base/rundb.h"
-#include "base/text.h"
+#include "store/json.h"
+#include "store/recording.h"
+#include "store/rundb.h"
+#include "print/text.h"
 
 enum { SOCKET, TIER, LATENCY, COUNT };
 
@@ -101,10 +101,10 @@ static void columns_have_names_that_sql_takes(void **state)
 	assert_int_equal(table__new(&table, columns, TABLE_COLUMNS + 1), -EINVAL);
 }
 
-static void the_digest_is_by_key(void **state)
+static void the_top_k_is_by_key(void **state)
 {
 	struct table *table = new_table();
-	const struct table_figure *figure;
+	const struct table_aggregate *figure;
 
 	(void)state;
 	for (unsigned int i = 0; i < 1000; i++) {
@@ -119,12 +119,12 @@ static void the_digest_is_by_key(void **state)
 	assert_int_equal(table__keys(table), 2);
 	assert_string_equal(table__key(table, 0, TIER).text, "near");
 	assert_string_equal(table__key(table, 1, TIER).text, "far");
-	figure = table__figure(table, 0, LATENCY);
+	figure = table__aggregate(table, 0, LATENCY);
 	assert_int_equal(figure->rows, 500);
 	assert_true(figure->sum == 50000 && figure->low == 100 && figure->high == 100);
-	figure = table__figure(table, 1, LATENCY);
+	figure = table__aggregate(table, 1, LATENCY);
 	assert_true(figure->rows == 1000 && figure->low == 200 && figure->high == 201);
-	figure = table__figure(table, 0, COUNT);
+	figure = table__aggregate(table, 0, COUNT);
 	assert_true(figure->sum == 499500);
 	table__free(table);
 }
@@ -164,9 +164,9 @@ static void who_has_much_is_there_whenever_it_came(void **state)
 	}
 	count(table, 3, "late", 1e6);
 	assert_true(table__keys(table) <= TABLE_KEYS);
-	assert_true(table__figure(table, find(table, 1), LATENCY)->sum == 1e6);
-	assert_true(table__figure(table, find(table, 3), LATENCY)->sum == 1e6);
-	assert_true(table__figure(table, find(table, 2), LATENCY)->sum +
+	assert_true(table__aggregate(table, find(table, 1), LATENCY)->sum == 1e6);
+	assert_true(table__aggregate(table, find(table, 3), LATENCY)->sum == 1e6);
+	assert_true(table__aggregate(table, find(table, 2), LATENCY)->sum +
 			    table__others_most(table) >=
 		    steady);
 	table__free(table);
@@ -190,13 +190,13 @@ static void who_comes_back_is_not_missed(void **state)
 	all += of_one;
 	assert_true(of_one > all * 2 / TABLE_KEYS);
 	assert_true(table__others_most(table) <= all * 2 / TABLE_KEYS);
-	assert_true(table__figure(table, find(table, 1), LATENCY)->sum +
+	assert_true(table__aggregate(table, find(table, 1), LATENCY)->sum +
 			    table__others_most(table) >=
 		    of_one);
 	table__free(table);
 }
 
-static void add_figure(struct table_figure *to, const struct table_figure *from)
+static void add_figure(struct table_aggregate *to, const struct table_aggregate *from)
 {
 	to->rows += from->rows;
 	to->sum += from->sum;
@@ -204,7 +204,7 @@ static void add_figure(struct table_figure *to, const struct table_figure *from)
 
 static void keys_and_others_are_the_whole(void **state)
 {
-	struct table_figure whole = { 0 };
+	struct table_aggregate whole = { 0 };
 	struct table *table = new_table();
 	double sum = 0;
 
@@ -217,7 +217,7 @@ static void keys_and_others_are_the_whole(void **state)
 		sum += i % 97;
 	}
 	for (size_t key = 0; key < table__keys(table); key++) {
-		add_figure(&whole, table__figure(table, key, LATENCY));
+		add_figure(&whole, table__aggregate(table, key, LATENCY));
 		for (size_t other = key + 1; other < table__keys(table) && other < key + 100;
 		     other++)
 			assert_false(table__key(table, key, SOCKET).integer ==
@@ -245,7 +245,7 @@ static void who_stands_for_many_stays(void **state)
 	assert_int_equal(table__key(table, 0, SOCKET).integer, 7);
 	assert_false(table__key(table, 0, TIER).known);
 	count(table, 7, NULL, 0);
-	assert_int_equal(table__figure(table, 0, LATENCY)->rows, 2);
+	assert_int_equal(table__aggregate(table, 0, LATENCY)->rows, 2);
 	table__free(table);
 }
 
@@ -378,7 +378,7 @@ static void the_others_are_in_the_json(void **state)
 	assert_null(table__json_others(table));
 	for (int i = 0; i < TABLE_KEYS; i++)
 		count(table, i, "near", i);
-	text = streamed(table__json_digest(table), false);
+	text = streamed(table__json_top_k(table), false);
 	others = json_tokener_parse(text);
 	assert_int_equal(json_object_array_length(others), TABLE_KEYS);
 	assert_null(table__json_others(table));
@@ -402,21 +402,21 @@ static void the_others_are_in_the_json(void **state)
 static struct run *begin_run(void)
 {
 	struct run *run = calloc(1, sizeof(*run));
-	struct run_module *module;
+	struct run_probe *probe;
 
 	assert_non_null(run);
 	strcpy(run->start_utc, "2026-11-20T23:15:00Z");
 	run->host = strdup("{}");
 	run->interval_ns = 1000000000;
 	run->complete = true;
-	module = sample_module(run, "tierlat", "perf", "made up");
-	module->table = new_table();
+	probe = sample_probe(run, "tierlat", "perf", "made up");
+	probe->table = new_table();
 	return run;
 }
 
 static void record(struct run *run, struct recording *recording, unsigned int intervals)
 {
-	struct run_data *deltas = calloc(RUN_MODULES, sizeof(*deltas));
+	struct run_data *deltas = calloc(RUN_PROBES, sizeof(*deltas));
 	const struct writer *failed = NULL;
 
 	assert_int_equal(recording__open(recording, run, &failed), 0);
@@ -424,8 +424,8 @@ static void record(struct run *run, struct recording *recording, unsigned int in
 		uint64_t start = i * 1000000000ULL;
 		struct run_interval interval = { start, start + 1000000000, deltas };
 
-		add(run->modules[0].table, interval.end_ns, 0, "near", 90 + i, 100);
-		add(run->modules[0].table, interval.end_ns, 0, "far", i ? 180 : NAN, i ? 5 : 0);
+		add(run->probes[0].table, interval.end_ns, 0, "near", 90 + i, 100);
+		add(run->probes[0].table, interval.end_ns, 0, "far", i ? 180 : NAN, i ? 5 : 0);
 		assert_int_equal(recording__interval(recording, run, &interval, &failed), 0);
 	}
 	run->duration_ns = intervals * 1000000000ULL;
@@ -437,7 +437,7 @@ static void record(struct run *run, struct recording *recording, unsigned int in
 static void a_recording_is_read_back(void **state)
 {
 	struct recording recording = { 0 };
-	struct options options = { 0 };
+	struct recording_settings options = { 0 };
 	struct run *run = begin_run(), *read = calloc(1, sizeof(*read));
 	struct run_interval interval;
 	struct rundb *db;
@@ -446,17 +446,17 @@ static void a_recording_is_read_back(void **state)
 	assert_int_equal(recording__create(&recording, dir, &options), 0);
 	record(run, &recording, 3);
 	assert_int_equal(rundb__open(&db, recording.dir, read), 0);
-	assert_int_equal(read->modules[0].nr_metrics, 0);
-	assert_int_equal(table__folded_rows(read->modules[0].table), 6);
-	assert_int_equal(table__figure(read->modules[0].table, 1, LATENCY)->rows, 2);
-	assert_true(table__figure(read->modules[0].table, 0, LATENCY)->sum == 90 + 91 + 92);
-	assert_string_equal(table__column(read->modules[0].table, LATENCY)->unit, "ns");
+	assert_int_equal(read->probes[0].nr_metrics, 0);
+	assert_int_equal(table__folded_rows(read->probes[0].table), 6);
+	assert_int_equal(table__aggregate(read->probes[0].table, 1, LATENCY)->rows, 2);
+	assert_true(table__aggregate(read->probes[0].table, 0, LATENCY)->sum == 90 + 91 + 92);
+	assert_string_equal(table__column(read->probes[0].table, LATENCY)->unit, "ns");
 	for (unsigned int i = 0; i < 3; i++) {
 		assert_int_equal(rundb__next(db, &interval), 1);
-		assert_int_equal(table__rows(read->modules[0].table), 2);
-		assert_true(table__value(read->modules[0].table, 0, LATENCY).real == 90 + i);
-		assert_int_equal(table__value(read->modules[0].table, 1, LATENCY).known, i > 0);
-		assert_true(table__value(read->modules[0].table, 1, COUNT).known);
+		assert_int_equal(table__rows(read->probes[0].table), 2);
+		assert_true(table__value(read->probes[0].table, 0, LATENCY).real == 90 + i);
+		assert_int_equal(table__value(read->probes[0].table, 1, LATENCY).known, i > 0);
+		assert_true(table__value(read->probes[0].table, 1, COUNT).known);
 	}
 	assert_int_equal(rundb__next(db, &interval), 0);
 	rundb__close(db);
@@ -467,9 +467,9 @@ static void a_recording_is_read_back(void **state)
 static void the_directory_has_csv_and_summary(void **state)
 {
 	struct recording recording = { 0 };
-	struct options options = { 0 };
+	struct recording_settings options = { 0 };
 	struct run *run = begin_run();
-	struct json_object *summary, *digest;
+	struct json_object *summary, *top_k;
 	char *text;
 
 	(void)state;
@@ -483,8 +483,8 @@ static void the_directory_has_csv_and_summary(void **state)
 	text = unit_read(recording.dir, "tierlat.summary.json");
 	assert_non_null(text);
 	summary = json_tokener_parse(text);
-	assert_true(json_object_object_get_ex(summary, "digest", &digest));
-	assert_int_equal(json_object_array_length(digest), 2);
+	assert_true(json_object_object_get_ex(summary, "digest", &top_k));
+	assert_int_equal(json_object_array_length(top_k), 2);
 	assert_non_null(strstr(text, "\"latency_ns\""));
 	json_object_put(summary);
 	free(text);
@@ -503,13 +503,13 @@ static void no_line_of_a_report_is_too_long(void **state)
 
 	(void)state;
 	for (int i = 0; i < TABLE_KEYS; i++)
-		count(run->modules[0].table, 10 + i, "c", 1);
-	add(run->modules[0].table, 1, 0, "a tier of a very long name that nobody would give it",
+		count(run->probes[0].table, 10 + i, "c", 1);
+	add(run->probes[0].table, 1, 0, "a tier of a very long name that nobody would give it",
 	    1234567.891, 123456789012);
-	add(run->modules[0].table, 1, 1, "b", NAN, -1);
-	table__text_rows(out, "tierlat", run->modules[0].table);
+	add(run->probes[0].table, 1, 1, "b", NAN, -1);
+	table__text_rows(out, "tierlat", run->probes[0].table);
 	assert_int_equal(run__fold_tables(run), 0);
-	text__module(out, run, &run->modules[0], &style);
+	text__probe(out, run, &run->probes[0], &style);
 	fclose(out);
 	assert_non_null(strstr(text, " more\n\n2048 of the smallest, together\n"));
 	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
@@ -535,7 +535,7 @@ static void a_damaged_table_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
 		struct recording recording = { 0 };
-		struct options options = { 0 };
+		struct recording_settings options = { 0 };
 		struct run *run = begin_run(), *read = calloc(1, sizeof(*read));
 		sqlite3 *db;
 
@@ -554,7 +554,7 @@ static void a_damaged_table_is_refused(void **state)
 static void an_older_recording_has_no_table(void **state)
 {
 	struct recording recording = { 0 };
-	struct options options = { 0 };
+	struct recording_settings options = { 0 };
 	struct run *run = begin_run(), *read = calloc(1, sizeof(*read));
 	sqlite3 *db;
 
@@ -567,7 +567,7 @@ static void an_older_recording_has_no_table(void **state)
 			 SQLITE_OK);
 	sqlite3_close(db);
 	assert_int_equal(rundb__load(recording.dir, read), 0);
-	assert_null(read->modules[0].table);
+	assert_null(read->probes[0].table);
 	sample_free(read);
 	sample_free(run);
 }
@@ -579,7 +579,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_finite_is_unknown),
 		cmocka_unit_test(rows_go_forward_in_time),
 		cmocka_unit_test(columns_have_names_that_sql_takes),
-		cmocka_unit_test(the_digest_is_by_key),
+		cmocka_unit_test(the_top_k_is_by_key),
 		cmocka_unit_test(who_has_much_is_there_whenever_it_came),
 		cmocka_unit_test(who_comes_back_is_not_missed),
 		cmocka_unit_test(keys_and_others_are_the_whole),

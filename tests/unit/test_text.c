@@ -2,15 +2,15 @@
 #include "sample.h"
 #include "sheet.h"
 
-#include "base/figures.h"
-#include "base/text.h"
-#include "base/writer.h"
+#include "core/summary.h"
+#include "print/text.h"
+#include "store/writer.h"
 
-static char *print_module(const struct run *run, unsigned int module, struct text_style style)
+static char *print_probe(const struct run *run, unsigned int probe, struct text_style style)
 {
 	struct sheet *sheet = sheet_begin();
 
-	text__module(sheet->out, run, &run->modules[module], &style);
+	text__probe(sheet->out, run, &run->probes[probe], &style);
 	return sheet_end(sheet);
 }
 
@@ -74,21 +74,21 @@ static const char iolat[] =
 	"sda                           3 40.0 us 40.0 us 40.0 us 40.0 us    100 %  120 us\n"
 	"vdb                           1 1.00 us 1.00 us 1.00 us 1.00 us      0 % 1.00 us\n";
 
-static void a_module(void **state)
+static void a_probe(void **state)
 {
 	struct run *run = sample_run();
 
 	(void)state;
-	assert_text(print_module(run, 0, (struct text_style){ .top = 10 }), iolat);
+	assert_text(print_probe(run, 0, (struct text_style){ .top = 10 }), iolat);
 	sample_free(run);
 }
 
-static void a_refused_module(void **state)
+static void a_refused_probe(void **state)
 {
 	struct run *run = sample_run();
 
 	(void)state;
-	assert_text(print_module(run, 1, (struct text_style){ 0 }),
+	assert_text(print_probe(run, 1, (struct text_style){ 0 }),
 		    "memlat: not measured: the kernel does not allow kprobes here (lockdown)\n");
 	sample_free(run);
 }
@@ -97,20 +97,20 @@ static void a_refused_module(void **state)
 static void missing_events_come_first(void **state)
 {
 	struct run *run = sample_run();
-	struct run_module *module = &run->modules[0];
+	struct run_probe *probe = &run->probes[0];
 	char *text;
 
 	(void)state;
-	module->total.metrics[0].counts[LAT_ABANDONED] = 138;
-	text = print_module(run, 0, (struct text_style){ 0 });
+	probe->total.metrics[0].counts[LAT_ABANDONED] = 138;
+	text = print_probe(run, 0, (struct text_style){ 0 });
 	assert_non_null(strstr(text, "14,700/s\n"
 				     "  MISSING: 0.10 % of the events (148 of 147,149) were not "
 				     "measured (time\n"
 				     "    unknown): 138 abandoned, 10 missed_start\n\n"
 				     "  us "));
 	free(text);
-	module->total.metrics[0].counts[LAT_ABANDONED] = 136;
-	text = print_module(run, 0, (struct text_style){ 0 });
+	probe->total.metrics[0].counts[LAT_ABANDONED] = 136;
+	text = print_probe(run, 0, (struct text_style){ 0 });
 	assert_null(strstr(text, "MISSING"));
 	free(text);
 	sample_free(run);
@@ -122,8 +122,8 @@ static void nothing_missed_balances(void **state)
 	char *text;
 
 	(void)state;
-	run->modules[0].recursion_missed = 0;
-	text = print_module(run, 0, (struct text_style){ 0 });
+	run->probes[0].recursion_missed = 0;
+	text = print_probe(run, 0, (struct text_style){ 0 });
 	assert_non_null(
 		strstr(text, "  seen 147,011 = 147,001 recorded + 10 missed_start (time unknown): "
 			     "balances\n"));
@@ -135,13 +135,13 @@ static void nothing_missed_balances(void **state)
 static void test_missing_time_comes_first(void **state)
 {
 	struct run *run = sample_run();
-	__u64 *counts = run->modules[0].total.metrics[0].counts;
+	__u64 *counts = run->probes[0].total.metrics[0].counts;
 	char *text;
 
 	(void)state;
-	run->modules[0].recursion_missed = 0;
+	run->probes[0].recursion_missed = 0;
 	counts[LAT_MISSED_START_NS] = 5900000000;
-	text = print_module(run, 0, (struct text_style){ 0 });
+	text = print_probe(run, 0, (struct text_style){ 0 });
 	assert_non_null(strstr(text, "14,700/s\n"
 				     "  MISSING: <0.01 % of the events (10 of 147,011) were not "
 				     "measured (at most 5.90\n"
@@ -149,12 +149,12 @@ static void test_missing_time_comes_first(void **state)
 	assert_non_null(strstr(text, " + 10 missed_start (at most 5.90 s): balances\n"));
 	free(text);
 	counts[LAT_UNTIMED] = 3;
-	text = print_module(run, 0, (struct text_style){ 0 });
+	text = print_probe(run, 0, (struct text_style){ 0 });
 	flatten(text);
 	assert_non_null(strstr(text, "(at most 5.90 s, and of some the time is unknown): 10"));
 	free(text);
 	counts[LAT_MISSED_START_NS] = 5000000; /* less than 0.1 % of 5.88 s */
-	text = print_module(run, 0, (struct text_style){ 0 });
+	text = print_probe(run, 0, (struct text_style){ 0 });
 	assert_null(strstr(text, "MISSING"));
 	free(text);
 	sample_free(run);
@@ -163,11 +163,11 @@ static void test_missing_time_comes_first(void **state)
 static void test_each_term_has_its_time(void **state)
 {
 	struct run *run = sample_run();
-	__u64 *counts = run->modules[0].total.metrics[0].counts;
+	__u64 *counts = run->probes[0].total.metrics[0].counts;
 	char *text;
 
 	(void)state;
-	run->modules[0].recursion_missed = 0;
+	run->probes[0].recursion_missed = 0;
 	counts[LAT_SEEN] += 6;
 	counts[LAT_FILTERED] = 1;
 	counts[LAT_FILTERED_NS] = 1500;
@@ -176,16 +176,16 @@ static void test_each_term_has_its_time(void **state)
 	counts[LAT_MAP_FULL] = 1;
 	counts[LAT_EXCLUDED] = 2;
 	counts[LAT_CONTINUED] = 1;
-	run->modules[0].open.sum_ns = 2000000000;
-	text = print_module(run, 0, (struct text_style){ 0 });
+	run->probes[0].open.sum_ns = 2000000000;
+	text = print_probe(run, 0, (struct text_style){ 0 });
 	flatten(text);
 	assert_non_null(strstr(text, "recorded + 1 filtered (1.50 us) + 10 missed_start (time "
 				     "unknown) + 1 unmatched (at most 2.50 us) + 1 map_full (time "
 				     "unknown) + 2 excluded + 1 continued: balances "));
 	assert_non_null(strstr(text, " open at end: 3, for 2.00 s in all, the oldest for 1.23 s "));
 	free(text);
-	run->modules[0].open.before = 1;
-	text = print_module(run, 0, (struct text_style){ 0 });
+	run->probes[0].open.before = 1;
+	text = print_probe(run, 0, (struct text_style){ 0 });
 	flatten(text);
 	assert_non_null(strstr(text, " open at end: 3 (1 began before latscope was attached), for "
 				     "at least 2.00 s in all, the oldest for at least 1.23 s "));
@@ -197,8 +197,8 @@ static char *print_check(struct run *run, struct run_check check)
 {
 	char *text;
 
-	run->modules[0].check = check;
-	text = print_module(run, 0, (struct text_style){ 0 });
+	run->probes[0].check = check;
+	text = print_probe(run, 0, (struct text_style){ 0 });
 	flatten(text);
 	return text;
 }
@@ -269,12 +269,12 @@ static void test_what_was_not_checked_says_why(void **state)
 	sample_free(run);
 }
 
-static void a_module_without_events(void **state)
+static void a_probe_without_events(void **state)
 {
 	struct run *run = sample_run();
 
 	(void)state;
-	assert_text(print_module(run, 2, (struct text_style){ 0 }),
+	assert_text(print_probe(run, 2, (struct text_style){ 0 }),
 		    "runqlat wait: time a runnable task waits for a CPU\n"
 		    "  10 s, 0 events, 0/s\n"
 		    "  seen 0 = 0 recorded: balances\n"
@@ -290,7 +290,7 @@ static void all_metrics_in_full(void **state)
 	char *text;
 
 	(void)state;
-	text = print_module(run, 0, (struct text_style){ .all_metrics = true });
+	text = print_probe(run, 0, (struct text_style){ .all_metrics = true });
 	assert_non_null(strstr(text, "\n\niolat queue: block request, arrival to first issue\n"));
 	assert_non_null(strstr(text, "\n\niolat total: block request, arrival to completion\n"));
 	free(text);
@@ -301,17 +301,17 @@ static void all_metrics_in_full(void **state)
 static void cost_needs_events(void **state)
 {
 	struct run *run = sample_run();
-	struct run_cost *cost = &run->modules[0].cost;
+	struct run_cost *cost = &run->probes[0].cost;
 	char *text;
 
 	(void)state;
 	cost->timed_events = 99;
-	text = print_module(run, 0, (struct text_style){ 0 });
+	text = print_probe(run, 0, (struct text_style){ 0 });
 	assert_non_null(
 		strstr(text, "\n  cost: not measured: too few events in the first 100 ms\n"));
 	free(text);
 	cost->timed_events = 100;
-	text = print_module(run, 0, (struct text_style){ 0 });
+	text = print_probe(run, 0, (struct text_style){ 0 });
 	assert_non_null(strstr(text, "\n  cost: 1.81 % of one CPU: 1230 ns per event, as "));
 	free(text);
 	sample_free(run);
@@ -323,7 +323,7 @@ static void top_hides_all_but_other(void **state)
 	char *text;
 
 	(void)state;
-	text = print_module(run, 0, (struct text_style){ .top = 1 });
+	text = print_probe(run, 0, (struct text_style){ .top = 1 });
 	assert_non_null(strstr(text, "\n(other)"));
 	assert_non_null(strstr(text, "\n1 more, with less time\n"));
 	assert_null(strstr(text, "fio (12)"));
@@ -337,9 +337,9 @@ static void imbalance_is_loud(void **state)
 	char *text;
 
 	(void)state;
-	run->modules[0].total.metrics[0].counts[LAT_SEEN] += 5;
-	run->modules[0].total.metrics[2].counts[LAT_SEEN] -= 1000;
-	text = print_module(run, 0, (struct text_style){ 0 });
+	run->probes[0].total.metrics[0].counts[LAT_SEEN] += 5;
+	run->probes[0].total.metrics[2].counts[LAT_SEEN] -= 1000;
+	text = print_probe(run, 0, (struct text_style){ 0 });
 	assert_non_null(strstr(text, "\n  total:\n"));
 	flatten(text);
 	assert_non_null(strstr(text, ": DOES NOT BALANCE, 5 unaccounted for "));
@@ -352,23 +352,23 @@ static void imbalance_is_loud(void **state)
 static void extremes_fit(void **state)
 {
 	struct run *run = sample_run();
-	struct run_module *module = &run->modules[0];
+	struct run_probe *probe = &run->probes[0];
 	char *text;
 
 	(void)state;
 	for (unsigned int i = 0; i < LAT_COUNTS; i++)
-		module->total.metrics[0].counts[i] = UINT64_MAX / (i + 1);
-	memset(module->metrics[0].what, 'w', RUN_TEXT - 1);
-	memset(module->mechanism, 'm', RUN_TEXT - 1);
-	memset(module->metrics[1].name, 'n', RUN_NAME - 1);
-	sample_add(&module->total.metrics[0].hist, HIST_LIMIT_NS, 1ULL << 60);
-	module->total.metrics[0].hist.max_ns = UINT64_MAX;
+		probe->total.metrics[0].counts[i] = UINT64_MAX / (i + 1);
+	memset(probe->metrics[0].what, 'w', RUN_TEXT - 1);
+	memset(probe->mechanism, 'm', RUN_TEXT - 1);
+	memset(probe->metrics[1].name, 'n', RUN_NAME - 1);
+	sample_add(&probe->total.metrics[0].hist, HIST_LIMIT_NS, 1ULL << 60);
+	probe->total.metrics[0].hist.max_ns = UINT64_MAX;
 	sample_key(
-		&module->total, 5, LAT_BY_PROCESS, 0,
+		&probe->total, 5, LAT_BY_PROCESS, 0,
 		"\355\225\234\352\270\200\355\225\234\352\270\200\355\225\234\352\270\200\355\225"
 		"\234\352\270\200\355\225\234\352\270\200\355\225\234\352\270\200\355\225\234",
 		HIST_LIMIT_NS - 1, 1ULL << 50);
-	text = print_module(run, 0, (struct text_style){ .all_metrics = true });
+	text = print_probe(run, 0, (struct text_style){ .all_metrics = true });
 	assert_non_null(strstr(text, "[64G, inf)"));
 	free(text);
 	sample_free(run);
@@ -380,10 +380,10 @@ static void color_only_when_asked(void **state)
 	char *text;
 
 	(void)state;
-	text = print_module(run, 0, (struct text_style){ .color = true });
+	text = print_probe(run, 0, (struct text_style){ .color = true });
 	assert_non_null(strchr(text, '\033'));
 	free(text);
-	text = print_module(run, 0, (struct text_style){ 0 });
+	text = print_probe(run, 0, (struct text_style){ 0 });
 	assert_null(strchr(text, '\033'));
 	free(text);
 	sample_free(run);
@@ -453,19 +453,19 @@ static void live_lines(void **state)
 static void timing_waits_for_events(void **state)
 {
 	(void)state;
-	assert_false(figures__is_timed(199999999, 2, 2));
-	assert_true(figures__is_timed(200000000, 2, 2));
-	assert_false(figures__is_timed(200000000, 2, 1));
-	assert_false(figures__is_timed(4999999999, 2, 1));
-	assert_true(figures__is_timed(5000000000, 2, 1));
-	assert_false(figures__is_timed(5000000000, 2, 0));
+	assert_false(summary__is_timed(199999999, 2, 2));
+	assert_true(summary__is_timed(200000000, 2, 2));
+	assert_false(summary__is_timed(200000000, 2, 1));
+	assert_false(summary__is_timed(4999999999, 2, 1));
+	assert_true(summary__is_timed(5000000000, 2, 1));
+	assert_false(summary__is_timed(5000000000, 2, 0));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_module),
-		cmocka_unit_test(a_refused_module),
+		cmocka_unit_test(a_probe),
+		cmocka_unit_test(a_refused_probe),
 		cmocka_unit_test(missing_events_come_first),
 		cmocka_unit_test(nothing_missed_balances),
 		cmocka_unit_test(test_missing_time_comes_first),
@@ -473,7 +473,7 @@ int main(void)
 		cmocka_unit_test(test_the_check_against_the_kernel_is_told),
 		cmocka_unit_test(test_a_one_sided_check_says_so),
 		cmocka_unit_test(test_what_was_not_checked_says_why),
-		cmocka_unit_test(a_module_without_events),
+		cmocka_unit_test(a_probe_without_events),
 		cmocka_unit_test(all_metrics_in_full),
 		cmocka_unit_test(cost_needs_events),
 		cmocka_unit_test(timing_waits_for_events),

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-#include "tier/colloid.h"
-#include "tier/figures.h"
+#include "probes/tierlat/colloid.h"
+#include "probes/tierlat/latency.h"
 
 #define BOXES 40
 
@@ -70,11 +70,11 @@ static void count(unsigned int boxes, const struct load *loads, const double *we
 
 static const struct load two[] = { { 1e9, 90 }, { 2e8, 180 } };
 
-static struct tier_figures figures_of(unsigned int tier, unsigned int boxes)
+static struct tier_latency figures_of(unsigned int tier, unsigned int boxes)
 {
-	struct tier_figures figures;
+	struct tier_latency figures;
 
-	tier_figures__of(&figures, tier, shares, deltas, boxes, 100);
+	tier_latency__of(&figures, tier, shares, deltas, boxes, 100);
 	return figures;
 }
 
@@ -82,7 +82,7 @@ static void assert_tiers(unsigned int boxes, unsigned int tiers, const struct lo
 			 double clock, double share)
 {
 	for (unsigned int tier = 0; tier < tiers; tier++) {
-		struct tier_figures figures = figures_of(tier, boxes);
+		struct tier_latency figures = figures_of(tier, boxes);
 
 		assert_true(figures.latency_known && figures.rate_known);
 		assert_near(figures.latency_ns, loads[tier].latency_ns, share);
@@ -172,7 +172,7 @@ static void a_small_count_is_not_replaced(void **state)
 	(void)state;
 	tier_share__out(shares, 2, 2, false);
 	for (unsigned int i = 0; i < 2; i++) {
-		struct tier_figures l, r;
+		struct tier_latency l, r;
 
 		count(2, i ? turned : logged, NULL, 2e9, 0.01);
 		assert_load(2, i ? turned : logged, 2e9, 1e-3);
@@ -197,7 +197,7 @@ static void counters_wrap_at_48_bits(void **state)
 /* Fault 8: no requests are no latency, not an infinite or a negligible one. */
 static void too_few_requests_are_no_latency(void **state)
 {
-	struct tier_figures figures;
+	struct tier_latency figures;
 
 	(void)state;
 	tier_share__out(shares, 4, 2, false);
@@ -206,20 +206,20 @@ static void too_few_requests_are_no_latency(void **state)
 		deltas[i] = (struct tier_delta){
 			.valid = true, .CLOCKS = 1000000, .elapsed_ns = 500000, .counted_ns = 500000
 		};
-	tier_figures__of(&figures, 0, shares, deltas, 4, 0);
+	tier_latency__of(&figures, 0, shares, deltas, 4, 0);
 	assert_false(figures.latency_known);
 	assert_true(figures.rate_known && figures.rate == 0);
 	deltas[0].counts[1] = 99;
 	deltas[0].counts[0] = 9900;
-	tier_figures__of(&figures, 0, shares, deltas, 4, 100);
+	tier_latency__of(&figures, 0, shares, deltas, 4, 100);
 	assert_false(figures.latency_known);
-	tier_figures__of(&figures, 0, shares, deltas, 4, 99);
+	tier_latency__of(&figures, 0, shares, deltas, 4, 99);
 	assert_true(figures.latency_known && figures.latency_clocks == 100);
 }
 
 static void what_was_not_counted_is_not_zero(void **state)
 {
-	struct tier_figures figures;
+	struct tier_latency figures;
 
 	(void)state;
 	tier_share__out(shares, 4, 2, false);
@@ -398,7 +398,7 @@ static void a_box_without_a_clock_has_its_neighbours(void **state)
 			deltas[i].counts[1] /= 2;
 	}
 	for (unsigned int tier = 0; tier < 3; tier++) {
-		struct tier_figures figures = figures_of(tier, BOXES);
+		struct tier_latency figures = figures_of(tier, BOXES);
 
 		assert_near(figures.latency_ns, three[tier].latency_ns, 1e-4);
 		assert_near(figures.rate, three[tier].rate, 1e-4);
@@ -449,7 +449,7 @@ static void an_uncertain_clock_is_not_passed_on(void **state)
 static void too_few_requests_are_scaled(void **state)
 {
 	static const struct load few[] = { { 1e9, 90 }, { 2e8, 180 }, { 40, 250 } };
-	struct tier_figures figures;
+	struct tier_latency figures;
 
 	(void)state;
 	tier_share__out(shares, 4, 3, false);
@@ -465,7 +465,7 @@ static void too_few_requests_are_scaled(void **state)
 static void samples_of_amd_are_latencies_already(void **state)
 {
 	const struct tier_model *zen5 = tier_model__find("zen5"), *zen4 = tier_model__find("zen4");
-	struct tier_figures figures;
+	struct tier_latency figures;
 
 	(void)state;
 	memset(deltas, 0, sizeof(deltas));
@@ -473,23 +473,23 @@ static void samples_of_amd_are_latencies_already(void **state)
 		deltas[i] = (struct tier_delta){
 			.valid = true, .counts = { 10500, 1000 }, .counted_ns = 1, .elapsed_ns = 1
 		};
-	tier_figures__of_samples(&figures, zen5, deltas, 4, 100);
+	tier_latency__of_samples(&figures, zen5, deltas, 4, 100);
 	assert_true(figures.latency_known && !figures.rate_known);
-	assert_true(tier_figures__in_ns(&figures));
+	assert_true(tier_latency__in_ns(&figures));
 	assert_near(figures.latency_ns, 105, 1e-9);
 	assert_true(isnan(figures.latency_clocks) && isnan(figures.outstanding));
 	/* Whose unit is clocks: there is no latency in time. */
-	tier_figures__of_samples(&figures, zen4, deltas, 4, 100);
-	assert_true(isnan(figures.latency_ns) && !tier_figures__in_ns(&figures));
+	tier_latency__of_samples(&figures, zen4, deltas, 4, 100);
+	assert_true(isnan(figures.latency_ns) && !tier_latency__in_ns(&figures));
 	assert_near(figures.latency_clocks, 105, 1e-9);
-	tier_figures__of_samples(&figures, zen5, deltas, 4, 4001);
+	tier_latency__of_samples(&figures, zen5, deltas, 4, 4001);
 	assert_false(figures.latency_known);
 }
 
 /* Fault 6: a mean that begins with 0 is too low for as many samples as it is long. */
 static void the_mean_begins_with_the_first_sample(void **state)
 {
-	struct tier_figures figures = { .rate_known = true,
+	struct tier_latency figures = { .rate_known = true,
 					.latency_known = true,
 					.rate = 1e8,
 					.outstanding = 9,
@@ -513,7 +513,7 @@ static void the_mean_begins_with_the_first_sample(void **state)
 /* There is a mean of the latency all the same, but none of clocks that pass for ns. */
 static void the_mean_needs_no_rate(void **state)
 {
-	struct tier_figures figures = { .latency_known = true,
+	struct tier_latency figures = { .latency_known = true,
 					.latency_ns = 105,
 					.outstanding = NAN };
 	struct tier_ewma ewma = { 0 };

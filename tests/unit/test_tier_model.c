@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "tier/model.h"
+#include "probes/tierlat/model.h"
 
 static const struct tier_model *model_of(const char *name)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The msr backend where it is not about what is measured (tests/emu is): how it finds CPUs and
+ * The msr method where it is not about what is measured (tests/emu is): how it finds CPUs and
  * boxes below a fake /sys, and what it says when the kernel will not let it.
  */
 #include "unit.h"
@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "tier/tier.h"
+#include "probes/tierlat/tier.h"
 
 #define REGISTERS 0x4000
 #define CPUS 8
@@ -119,7 +119,7 @@ static struct tier_config config;
 static int open_model(const char *model)
 {
 	config.model = tier_model__find(model);
-	config.backend = TIER_MSR;
+	config.method = TIER_MSR;
 	config.root = dir;
 	config.min_inserts = 10;
 	config.sys = &fake;
@@ -277,7 +277,7 @@ static void lockdown_is_named(void **state)
 	machine.write_error = -EPERM;
 	unit_write(dir, "sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
 	assert_refused("icx", -EOPNOTSUPP, "locked down");
-	assert_string_equal(todo, "use --backend perf");
+	assert_string_equal(todo, "use --method perf");
 	unit_write(dir, "sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
 	assert_refused("icx", -EACCES, "does not let this user");
 	unit_write(dir, "sys/module/msr/parameters/allow_writes", "off\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The perf backend against a fake /sys, and a kernel that is made up behind the system calls: no
+ * The perf method against a fake /sys, and a kernel that is made up behind the system calls: no
  * machine that runs the tests has an uncore PMU.
  */
 #include "unit.h"
@@ -9,8 +9,8 @@
 #include <linux/perf_event.h>
 #include <math.h>
 
-#include "tier/sysfs.h"
-#include "tier/tier.h"
+#include "probes/tierlat/sysfs.h"
+#include "probes/tierlat/tier.h"
 
 #define PMUS "sys/bus/event_source/devices"
 #define EVENTS 2048
@@ -221,7 +221,7 @@ static const char *todo;
 static int open_with(const char *tiers)
 {
 	struct tier_config config = {
-		.backend = TIER_PERF, .root = dir, .tiers = tiers, .min_inserts = 10, .sys = &fake
+		.method = TIER_PERF, .root = dir, .tiers = tiers, .min_inserts = 10, .sys = &fake
 	};
 
 	why[0] = '\0';
@@ -242,7 +242,7 @@ static void finish(void)
 
 static void assert_sample(unsigned int i, int socket, double latency, double rate)
 {
-	const struct tier_figures *figures = &samples[i].figures;
+	const struct tier_latency *figures = &samples[i].figures;
 
 	assert_int_equal(samples[i].socket, socket);
 	assert_true(figures->latency_known);
@@ -263,7 +263,7 @@ static void latencies_are_right(void **state)
 			write_in(PMUS "/%s/format/all", "uncore_cha_0", "config1:32-63\n");
 		}
 		start();
-		assert_string_equal(tier__backend(tier), "perf");
+		assert_string_equal(tier__method(tier), "perf");
 		assert_int_equal(tier__scales(tier), models[i] == 0x55);
 		assert_int_equal(tier__sockets(tier), 2);
 		assert_int_equal(tier__samples(tier), 4);
@@ -576,7 +576,7 @@ static void assert_offered(const char *says)
 {
 	char text[TIER_TEXT];
 
-	tier__offer(text, dir);
+	tier__capabilities(text, dir);
 	if (!strstr(text, says))
 		fail_msg("%s: not in: %s", says, text);
 }

@@ -6,7 +6,7 @@
 #include <json-c/json.h>
 #include <math.h>
 
-#include "cmd/report_print.h"
+#include "print/report.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define INTERVALS 60
@@ -91,10 +91,10 @@ static int record_and_read(const struct score *score, unsigned int intervals,
 	struct rundb *db;
 	int err;
 
-	sample_metric(sample_module(run, "runqlat", "stamps", "for tests"), "run_queue", "made up");
-	sample_metric(sample_module(run, "iolat", "stamps", "for tests"), "device", "made up");
+	sample_metric(sample_probe(run, "runqlat", "stamps", "for tests"), "run_queue", "made up");
+	sample_metric(sample_probe(run, "iolat", "stamps", "for tests"), "device", "made up");
 	for (unsigned int i = 0; score->split && i < 3; i++)
-		run->modules[i].by = 1U << LAT_BY_PROCESS;
+		run->probes[i].by = 1U << LAT_BY_PROCESS;
 	recording_write(run, dir, "run", intervals, fill, score);
 	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
 	err = timeline__read(&timeline, db, &read_run, with);
@@ -168,7 +168,7 @@ static void no_events_between(void **state)
 	(void)state;
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
 	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_TOGETHER);
-	assert_int_equal(timeline.modules[IOLAT].empty, INTERVALS - timeline.nr_together);
+	assert_int_equal(timeline.probes[IOLAT].empty, INTERVALS - timeline.nr_together);
 	assert_string_equal(pair_of(MEMLAT, IOLAT)->why,
 			    "one of the two is the same in all intervals");
 }
@@ -200,11 +200,11 @@ static void whose_they_are(void **state)
 	carriers = timeline.carriers;
 	assert_int_equal(timeline.nr_carriers, 6);
 	for (unsigned int i = 0; i < 6; i++) {
-		assert_int_equal(carriers[i].module, i / 2);
+		assert_int_equal(carriers[i].probe, i / 2);
 		assert_int_equal(carriers[i].key->key.id, i % 2 ? 3 : 2);
 	}
 	slow = 40 * timeline.nr_together;
-	assert_int_equal(timeline.modules[IOLAT].slow, slow + INTERVALS);
+	assert_int_equal(timeline.probes[IOLAT].slow, slow + INTERVALS);
 	assert_int_equal(carriers[4].slow, slow);
 	assert_int_equal(carriers[4].slow_together, slow);
 	assert_int_equal(carriers[5].slow, INTERVALS);
@@ -250,11 +250,11 @@ static void lines(void **state)
 	assert_int_equal(timeline.per_line, 3);
 	assert_int_equal(timeline.nr_lines, 20);
 	for (size_t i = 0; i < timeline.nr_lines; i++) {
-		events += timeline.modules[IOLAT].lines[i].events;
-		slow += timeline.modules[IOLAT].lines[i].slow;
+		events += timeline.probes[IOLAT].lines[i].events;
+		slow += timeline.probes[IOLAT].lines[i].slow;
 	}
-	assert_int_equal(events, timeline.modules[IOLAT].events);
-	assert_int_equal(slow, timeline.modules[IOLAT].slow);
+	assert_int_equal(events, timeline.probes[IOLAT].events);
+	assert_int_equal(slow, timeline.probes[IOLAT].slow);
 	assert_says("a line is 3 intervals of 1 s (--all-intervals");
 	timeline__clear(&timeline);
 	run__clear(&read_run);
@@ -262,7 +262,7 @@ static void lines(void **state)
 	dir = unit_tmpdir();
 	assert_int_equal(record_and_read(&score, INTERVALS, &all), 0);
 	assert_int_equal(timeline.nr_lines, INTERVALS);
-	assert_memory_equal(timeline.modules[IOLAT].lines, timeline.modules[IOLAT].cells,
+	assert_memory_equal(timeline.probes[IOLAT].lines, timeline.probes[IOLAT].cells,
 			    INTERVALS * sizeof(struct timeline_cell));
 }
 
@@ -274,16 +274,16 @@ static void what_is_slow(void **state)
 	(void)state;
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
 	/* 40 of 1,000 in a quarter: 1 % */
-	assert_in_range(timeline.modules[IOLAT].slow_ns, FAST_NS + 1, SLOW_NS);
-	assert_int_equal(timeline.modules[IOLAT].slow, 40 * timeline.nr_together);
+	assert_in_range(timeline.probes[IOLAT].slow_ns, FAST_NS + 1, SLOW_NS);
+	assert_int_equal(timeline.probes[IOLAT].slow, 40 * timeline.nr_together);
 	/* Where all are alike, all are slow: there is no edge nearer to 1 %. */
-	assert_int_equal(timeline.modules[MEMLAT].slow, timeline.modules[MEMLAT].events);
+	assert_int_equal(timeline.probes[MEMLAT].slow, timeline.probes[MEMLAT].events);
 	timeline__clear(&timeline);
 	run__clear(&read_run);
 	unit_remove(dir);
 	dir = unit_tmpdir();
 	assert_int_equal(record_and_read(&score, INTERVALS, &asked), 0);
-	assert_int_equal(timeline.modules[IOLAT].slow, timeline.modules[IOLAT].events);
+	assert_int_equal(timeline.probes[IOLAT].slow, timeline.probes[IOLAT].events);
 	assert_says("that are that long");
 }
 
@@ -334,8 +334,8 @@ static void more_than_half_are_no_worst_quarter(void **state)
 
 	(void)state;
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
-	assert_int_equal(timeline.modules[MEMLAT].worst, 0);
-	assert_int_equal(timeline.modules[RUNQLAT].worst, INTERVALS / 2);
+	assert_int_equal(timeline.probes[MEMLAT].worst, 0);
+	assert_int_equal(timeline.probes[RUNQLAT].worst, INTERVALS / 2);
 }
 
 /* As if others had been asked for. */

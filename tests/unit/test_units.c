@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "base/clean.h"
-#include "base/units.h"
+#include "core/sanitize.h"
+#include "core/units.h"
 
 #define SECOND 1000000000ULL
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -248,13 +248,13 @@ static void clean_texts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(table); i++)
-		assert_string_equal(clean__text(out, sizeof(out), table[i].raw), table[i].clean);
-	assert_string_equal(clean__text(out, 4, "abcdef"), "abc");
-	assert_string_equal(clean__text(out, 5, "abc\303\251"), "abc");
-	assert_string_equal(clean__text(out, 6, "abc\303\251"), "abc\303\251");
-	assert_string_equal(clean__text(out, 1, "abc"), "");
-	clean__text(out, 0, "abc");
-	assert_int_equal(clean__columns("caf\303\251", 5), 4);
+		assert_string_equal(sanitize__text(out, sizeof(out), table[i].raw), table[i].clean);
+	assert_string_equal(sanitize__text(out, 4, "abcdef"), "abc");
+	assert_string_equal(sanitize__text(out, 5, "abc\303\251"), "abc");
+	assert_string_equal(sanitize__text(out, 6, "abc\303\251"), "abc\303\251");
+	assert_string_equal(sanitize__text(out, 1, "abc"), "");
+	sanitize__text(out, 0, "abc");
+	assert_int_equal(sanitize__columns("caf\303\251", 5), 4);
 }
 
 static void sizes(void **state)

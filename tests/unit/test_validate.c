@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How often a truth is tried; without a window, for which a kernel is needed. */
+/* How often a reference is tried; without a window, for which a kernel is needed. */
 #include "unit.h"
 
 #include <errno.h>
 
-#include "../../src/validate/validate.c"
+#include "selftest/validate.c"
 
 static struct child_shared shared;
 static unsigned int failures, calls, errors;
@@ -16,7 +16,7 @@ void window__close(struct window *window)
 	window->child.shared = NULL;
 }
 
-/* A truth that fails so many times, as it was told by the child or by somebody else. */
+/* A reference that fails so many times, as it was told by the child or by somebody else. */
 static int fail_at_first(struct validate *validate, struct window *window)
 {
 	(void)validate;
@@ -26,10 +26,10 @@ static int fail_at_first(struct validate *validate, struct window *window)
 	return calls++ < failures ? failure : 0;
 }
 
-const struct module_checks memlat_checks = { .module = "memlat",
-					     .truths = { { "a truth", fail_at_first } } };
-const struct module_checks runqlat_checks = { .module = "runqlat" };
-const struct module_checks iolat_checks = { .module = "iolat" };
+const struct probe_checks memlat_checks = { .probe = "memlat",
+					    .references = { { "a reference", fail_at_first } } };
+const struct probe_checks runqlat_checks = { .probe = "runqlat" };
+const struct probe_checks iolat_checks = { .probe = "iolat" };
 
 int react__run(struct validate *validate, const struct experiment *experiment, char why[RUN_TEXT])
 {
@@ -66,49 +66,49 @@ static void progress(void *arg, const char *doing)
 	(void)doing;
 }
 
-static int try_truth(unsigned int times, int err, int child_err)
+static int try_reference(unsigned int times, int err, int child_err)
 {
 	static const struct probe_ops ops = { .name = "memlat" };
-	struct validate validate = { .parts = VALIDATE_TRUTH, .progress = progress };
+	struct validate validate = { .parts = VALIDATE_REFERENCE, .progress = progress };
 	char why[RUN_TEXT];
 
 	failures = times;
 	failure = err;
 	of_child = child_err;
 	calls = errors = 0;
-	return validate__module(&validate, &ops, why);
+	return validate__probe(&validate, &ops, why);
 }
 
-static void a_disturbed_truth_is_tried_again(void **state)
+static void a_disturbed_reference_is_tried_again(void **state)
 {
 	(void)state;
-	assert_int_equal(try_truth(0, -EIO, -EIO), 0);
+	assert_int_equal(try_reference(0, -EIO, -EIO), 0);
 	assert_int_equal(calls, 1);
-	assert_int_equal(try_truth(2, -EIO, -EIO), 0);
+	assert_int_equal(try_reference(2, -EIO, -EIO), 0);
 	assert_int_equal(calls, 3);
 	assert_int_equal(errors, 0);
-	assert_int_equal(try_truth(TRIES, -EIO, -EIO), -EIO);
+	assert_int_equal(try_reference(TRIES, -EIO, -EIO), -EIO);
 	assert_int_equal(calls, TRIES);
 	assert_int_equal(errors, 1);
-	assert_int_equal(try_truth(1, -EAGAIN, 0), 0); /* of those that iolat cannot see */
+	assert_int_equal(try_reference(1, -EAGAIN, 0), 0); /* of those that iolat cannot see */
 	assert_int_equal(calls, 2);
 }
 
 static void what_is_no_disturbance_is_not(void **state)
 {
 	(void)state;
-	assert_int_equal(try_truth(TRIES, -EIO, 0), -EIO); /* the module, not the truth */
+	assert_int_equal(try_reference(TRIES, -EIO, 0), -EIO); /* the module, not the reference */
 	assert_int_equal(calls, 1);
-	assert_int_equal(try_truth(TRIES, -EINTR, -EINTR), -EINTR);
+	assert_int_equal(try_reference(TRIES, -EINTR, -EINTR), -EINTR);
 	assert_int_equal(calls, 1);
-	assert_int_equal(try_truth(TRIES, -EOPNOTSUPP, -EOPNOTSUPP), -EOPNOTSUPP);
+	assert_int_equal(try_reference(TRIES, -EOPNOTSUPP, -EOPNOTSUPP), -EOPNOTSUPP);
 	assert_int_equal(calls, 1);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_disturbed_truth_is_tried_again),
+		cmocka_unit_test(a_disturbed_reference_is_tried_again),
 		cmocka_unit_test(what_is_no_disturbance_is_not),
 	};
 

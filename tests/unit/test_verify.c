@@ -2,13 +2,13 @@
 /* What the kernel counted in a window, from its counters at four moments. */
 #include "unit.h"
 
-#include "../../src/probe/verify.c"
+#include "probes/kernel_check.c"
 
 #define MSEC 1000000ULL
 
-static struct run_module module;
+static struct run_probe module;
 
-static void expect_something(const struct probe *probe, const struct run_module *of,
+static void expect_something(const struct probe *probe, const struct run_probe *of,
 			     enum account_kind kind, struct run_check *check)
 {
 	(void)probe;

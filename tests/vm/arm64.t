@@ -14,11 +14,11 @@ on_exit rm -rf "$dir"
 # What is x86's, by the name of its results.
 declare -A x86_only=(
 	[ringlat]='ringlat'
-	[ringlat-user]='ringlat --backend user'
+	[ringlat-user]='ringlat --method user'
 	[tierlat]='tierlat -d 1s'
-	[tierlat-msr]='tierlat -d 1s --backend msr'
+	[tierlat-msr]='tierlat -d 1s --method msr'
 	[validate-tierlat]='validate tierlat'
-	[rmid-module]='rmid -d 1s --rung module'
+	[rmid-module]='rmid -d 1s --method module'
 )
 
 # Every command leaves its output and its exit status; they are read here.
@@ -39,15 +39,15 @@ keep_latscope() {
 }
 keep uname uname -m
 keep_latscope doctor doctor
-keep_latscope record record -d 20s -o /tmp/runs -- "$built/tests/truth/touch" 5000
+keep_latscope record record -d 20s -o /tmp/runs -- "$built/tests/reference/touch" 5000
 cp -r /tmp/runs "$LATSCOPE_VM_IO/runs" # to the host
 keep_latscope report report "$LATSCOPE_VM_IO"/runs/*
 keep_latscope compare compare "$LATSCOPE_VM_IO"/runs/* "$LATSCOPE_VM_IO"/runs/*
 keep_latscope rmid rmid -d 1s
 keep_latscope load load mixed -d 1s
-keep_latscope validate-memlat validate memlat --only truth
-keep_latscope validate-runqlat validate runqlat --only truth
-keep_latscope validate-iolat validate iolat --only truth --disk vda'
+keep_latscope validate-memlat validate memlat --only reference
+keep_latscope validate-runqlat validate runqlat --only reference
+keep_latscope validate-iolat validate iolat --only reference --disk vda'
 
 guest() {
 	local name
@@ -82,7 +82,7 @@ for script in 'root arm64' "kernel $series"; do
 	}
 done
 
-programs=(tests/truth/*.c)
+programs=(tests/reference/*.c)
 programs=("${programs[@]%.c}")
 if ! flock .output/arm64.lock make ARCH=arm64 SYSROOT="$(cat "$dir/root")" $built/latscope "${programs[@]/#/$built/}" >"$dir/make" 2>&1; then
 	ok 'it is built' not_built

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# ringlat's backends kvm and module on kernel 6.1, where instructions are counted: every length is exact.
+# ringlat's methods kvm and module on kernel 6.1, where instructions are counted: every length is exact.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
@@ -9,4 +9,4 @@ modules=$(tests/kmod/build 6.1) || {
 	[ $? = 77 ] || exit 1
 	skip_all 'there is no 6.1 kernel here, or not what it takes to build for it'
 }
-exec tests/vm/run -i 3 tests/ringlat/backends "$modules"
+exec tests/vm/run -i 3 tests/ringlat/methods "$modules"

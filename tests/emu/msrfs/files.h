@@ -4,7 +4,7 @@
  *
  *   cpu/N/msr    as /dev/cpu/N/msr: a register is read and written at the offset that is its number
  *   ctl          takes commands, a line each (command.c); -EINVAL: see "error" in state
- *   state        JSON: the truth, and what was accessed since the last mark
+ *   state        JSON: the reference, and what was accessed since the last mark
  *   changed      JSON: the registers whose content is not what it was at the last mark
  *   writes       every write of a register since then: SOCKET REGISTER OLD NEW
  */

@@ -58,7 +58,7 @@ static struct json_object *by_part(const uint64_t count[])
 	return object;
 }
 
-/* What the machine's own books say of a stream: the truth. */
+/* What the machine's own books say of a stream: the reference. */
 static struct json_object *streams(const struct machine *machine)
 {
 	struct json_object *array = json_object_new_array();

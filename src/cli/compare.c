@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <print/compare.h>
+#include <store/json.h>
+#include <store/rundb.h>
+
+#include "cmd.h"
+#include "log.h"
+#include "options.h"
+
+#define QUOTE(text) #text
+#define TEXT_OF(macro) QUOTE(macro)
+
+static const char compare_doc[] =
+	"Tells whether latencies are worse ON than OFF. Each is a recording, or a directory that "
+	"has several: with three or more on both sides, verdicts are about what differs beyond "
+	"the usual difference from run to run; with fewer, beyond that within a run and a spread "
+	"from run to run that is assumed, see --run-spread.\v"
+	"Figures that are judged: tail (share), p50, p90, p99, p99.9, p99.99 and mean, of which "
+	"more is worse; rate and tail/s (events per second), of which more is only more.\n\n"
+	"Examples:\n"
+	"  latscope compare runs-off runs-on\n"
+	"  latscope compare --metric p99 --min-effect 10% --fail-on worse before after\n"
+	"  latscope compare -m runqlat --by process --top 5 before after\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 3 with --fail-on: it is worse.";
+
+enum key {
+	KEY_CONFIDENCE = 0x200,
+	KEY_METRIC,
+	KEY_MIN_EFFECT,
+	KEY_RUN_SPREAD,
+	KEY_TAIL_US,
+	KEY_FAIL_ON
+};
+
+struct compare {
+	struct options options;
+	struct comparison_rules rules;
+	bool fail_on_worse;
+};
+
+static const struct argp_option compare_options[] = {
+	{ "module", 'm', "NAME", 0, "Only this module", 0 },
+	{ "metric", KEY_METRIC, "FIGURE", 0, "Judge only this figure; may be given again", 0 },
+	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Of intervals and verdicts (95)", 0 },
+	{ "min-effect", KEY_MIN_EFFECT, "PERCENT", 0,
+	  "A difference is one if it is surely more than this (0)", 0 },
+	{ "run-spread", KEY_RUN_SPREAD, "PERCENT", 0,
+	  "Spread from run to run that is assumed with fewer than three a side "
+	  "(" TEXT_OF(JUDGE_RUN_SPREAD_PERCENT) ")",
+	  0 },
+	{ "tail-us", KEY_TAIL_US, "N", 0, "The tail is N us or more (as recorded)", 0 },
+	{ "fail-on", KEY_FAIL_ON, "VERDICT", 0, "Exit with 3 if any verdict is this: worse", 0 },
+	{ 0 },
+};
+
+static int add_metric(struct compare *compare, const char *text)
+{
+	int statistic = judge__find(text);
+
+	if (statistic < 0)
+		return options__fail(&compare->options,
+				     "--metric '%s': tail, p50, p90, p99, p99.9, p99.99, mean, "
+				     "rate or tail/s is wanted",
+				     text);
+	compare->rules.judge.statistics |= 1U << statistic;
+	return 0;
+}
+
+static int set_fail_on(struct compare *compare, const char *text)
+{
+	if (strcmp(text, "worse"))
+		return options__fail(&compare->options, "--fail-on '%s': only 'worse' is known",
+				     text);
+	compare->fail_on_worse = true;
+	return 0;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct compare *compare = state->input;
+	struct judge_rules *judge = &compare->rules.judge;
+	uint64_t us = 0;
+	int err;
+
+	switch (key) {
+	case 'm':
+		compare->rules.probe = arg;
+		return 0;
+	case KEY_METRIC:
+		return add_metric(compare, arg);
+	case KEY_CONFIDENCE:
+		return options__percent(&compare->options, "--confidence", arg, 50, 99.999,
+					&judge->confidence);
+	case KEY_MIN_EFFECT:
+		return options__percent(&compare->options, "--min-effect", arg, 0, 1e7,
+					&judge->min_effect);
+	case KEY_RUN_SPREAD:
+		return options__percent(&compare->options, "--run-spread", arg, 0, 1000,
+					&judge->run_spread);
+	case KEY_TAIL_US:
+		err = options__count(&compare->options, "--tail-us", arg, 1, 1ULL << HIST_OCTAVES,
+				     &us);
+		compare->rules.tail_ns = us * 1000;
+		return err;
+	case KEY_FAIL_ON:
+		return set_fail_on(compare, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int parse(struct compare *compare, int argc, char **argv)
+{
+	struct argp own = { .options = compare_options,
+			    .parser = parse_own,
+			    .args_doc = "OFF ON",
+			    .doc = compare_doc };
+	struct options *options = &compare->options;
+	int got;
+
+	got = options__parse(options, &own, compare, argc, argv, stdout);
+	if (!got && options->nr_args < 2)
+		got = options__fail(options, "which recordings? Give the two sides, OFF and ON");
+	if (!compare->rules.judge.statistics)
+		compare->rules.judge.statistics = (1U << JUDGE_STATISTICS) - 1;
+	compare->rules.by = options->by;
+	compare->rules.top = options->top;
+	if (got < 0)
+		log__usage(argv[0], options->error);
+	return got;
+}
+
+/* What to do about a recording that rundb cannot read. */
+static const char *remedy(int err)
+{
+	switch (err) {
+	case -EACCES:
+		return "it may be a recording: run compare as a user who can read it, or move it";
+	case -EPROTONOSUPPORT:
+		return "compare them by that version";
+	case -ENOENT:
+	case -ENOTDIR:
+	case -EMEDIUMTYPE:
+		return "give the directory of a recording, or one that has several";
+	default:
+		return NULL;
+	}
+}
+
+static int explain(const struct compare *compare, const struct comparison *comparison, int err)
+{
+	char what[RUN_TEXT];
+
+	for (unsigned int i = 0; i < comparison->nr_refusals; i++) {
+		snprintf(what, sizeof(what), "%s cannot be compared",
+			 comparison->refusals[i].probe);
+		log__error(what, comparison->refusals[i].why, NULL);
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		if (comparison->groups[i].failed[0])
+			log__error(comparison->groups[i].failed, rundb__explain(err), remedy(err));
+	}
+	if (err == -ENODATA && !comparison->nr_refusals)
+		log__error(compare->rules.probe ? compare->rules.probe : "compare",
+			   "no such module in these recordings", NULL);
+	else if (err == -ENOMEM)
+		log__error("compare", "out of memory", NULL);
+	return EXIT_ERROR;
+}
+
+static int print(const struct compare *compare, const struct comparison *comparison)
+{
+	if (compare->options.csv)
+		compare__print_csv(stdout, comparison);
+	else if (!compare->options.json)
+		compare__print_text(stdout, comparison,
+				    isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
+	else if (json__print(compare__json(comparison), stdout, true)) {
+		log__error("compare", "out of memory", NULL);
+		return EXIT_ERROR;
+	}
+	return EXIT_DONE;
+}
+
+static int conclude(const struct compare *compare, const struct comparison *comparison)
+{
+	int code;
+
+	if (compare->rules.tail_ns && !comparison->tail_ns) {
+		log__error("--tail-us", comparison->tail_why,
+			   "up to 63 us all are; beyond, take a power of two");
+		return EXIT_ERROR;
+	}
+	code = print(compare, comparison);
+	if (!code && compare->fail_on_worse && comparison->verdicts[JUDGE_WORSE])
+		code = EXIT_WORSE;
+	return code;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+	struct compare compare = {
+		.options = { .command = argv[0],
+			     .groups = OPTIONS_FORMAT | OPTIONS_SPLIT,
+			     .max_args = 2 },
+		.rules = { .judge = { .confidence = 0.95, .run_spread = JUDGE_RUN_SPREAD } },
+	};
+	struct comparison comparison;
+	int code, err;
+
+	err = parse(&compare, argc, argv);
+	if (err)
+		return err < 0 ? EXIT_USAGE : EXIT_DONE;
+	err = comparison__run(&comparison, &compare.rules, compare.options.args[0],
+			      compare.options.args[1]);
+	code = err ? explain(&compare, &comparison, err) : conclude(&compare, &comparison);
+	comparison__clear(&comparison);
+	return code;
+}

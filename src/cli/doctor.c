@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What this machine can do: every method of every module is tried for real, and detached again. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include <core/arch.h>
+#include <print/wrap.h>
+#include <probes/probe.h>
+#include <probes/ringlat/ring.h>
+#include <probes/rmid/conflict.h>
+#include <probes/rmid/probe.h>
+#include <probes/tierlat/tier.h>
+#include <session/privilege.h>
+
+#include "cmd.h"
+#include "log.h"
+#include "options.h"
+#include "rmid.h"
+
+static const char doctor_doc[] =
+	"Tries each method of each probe on the running kernel. Shows the method that will be used, "
+	"and why each other one is not. Changes nothing.\v"
+	"Examples:\n"
+	"  sudo latscope doctor\n\n"
+	"Exit status: 0 every probe can run, 77 one cannot, 1 no privilege, 2 wrong usage.";
+
+static void print_finding(const char *mark, const char *method, const char *answer,
+			  const char *text)
+{
+	struct wrap wrap = { 0 };
+
+	printf("  %s %-10s  %s\n", mark, method, answer);
+	wrap__add(&wrap, "%s", text);
+	wrap__print(&wrap, stdout, 8, 0);
+}
+
+/* How a method is marked that x86-64 alone has; false: it may be tried. */
+static bool print_not_x86(const char *method)
+{
+	char text[RUN_TEXT];
+
+	if (!arch__not_x86())
+		return false;
+	snprintf(text, sizeof(text), "%s; %s", arch__not_x86(), ARCH_X86_TODO);
+	print_finding(" ", method, "no", text);
+	return true;
+}
+
+/* Tries all methods of a module. Returns how many work. */
+static int examine(const struct probe_ops *ops)
+{
+	struct lat_config config = { .tail_ns = 1 };
+	const char *differs = probe__differs(ops);
+	const struct probe_method *method;
+	struct probe *probe;
+	char why[RUN_TEXT];
+	int works = 0;
+
+	printf("\n%s: %s\n", ops->name, ops->metrics[0].what);
+	for (unsigned int i = 0; i < ops->nr_methods; i++) {
+		method = probe__nth_method(ops, i);
+		if (probe__open(&probe, ops, &config, method->name, why)) {
+			print_finding(" ", method->name, "no", probe__reason(why, method->name));
+			continue;
+		}
+		probe__close(probe);
+		snprintf(why, sizeof(why), "%s%s%s", method->mechanism, differs ? "; " : "",
+			 differs ? differs : "");
+		print_finding(works ? " " : "*", method->name, "yes", why);
+		works++;
+	}
+	return works;
+}
+
+static void examine_conflict(void)
+{
+	const struct conflict *conflict = conflict__find("");
+	char text[RUN_TEXT];
+
+	if (!conflict)
+		return;
+	snprintf(text, sizeof(text), "%s, and RDT is for one at a time: %s", conflict->why,
+		 conflict->todo);
+	print_finding("!", "RDT", "shared", text);
+}
+
+static int examine_rmid(void)
+{
+	struct rmid_config config = { 0 };
+	struct rmid *rmid;
+	char why[RUN_TEXT];
+	int works = 0;
+
+	puts("\n" RMID_PROBE ": CPU time, counters and caches by process and millisecond");
+	for (int i = 0; i < RMID_METHODS; i++) {
+		config.method = rmid_methods[i].name;
+		if (rmid__wants_x86(config.method) && print_not_x86(config.method))
+			continue;
+		if (rmid__open(&rmid, &config, why)) {
+			print_finding(" ", config.method, "no", probe__reason(why, config.method));
+			continue;
+		}
+		rmid__close(rmid);
+		print_finding(works ? " " : "*", config.method, "yes", rmid_methods[i].mechanism);
+		works++;
+	}
+	examine_conflict();
+	return works;
+}
+
+static void print_refused(const struct ring_method *method, const char *why)
+{
+	print_finding(" ", method->name, "no", why);
+}
+
+/* The methods of ringlat, likewise. */
+static void examine_ring(void)
+{
+	char why[RUN_TEXT];
+	struct ring *ring;
+	bool works = false;
+
+	printf("\nringlat: crossing from user to kernel mode and back\n");
+	if (print_not_x86("all"))
+		return;
+	for (size_t i = 0; ring_methods[i]; i++) {
+		if (ring__open(&ring, ring_methods[i], print_refused, why))
+			continue;
+		ring__close(ring);
+		print_finding(works ? " " : "*", ring_methods[i]->name, "yes",
+			      ring_methods[i]->mechanism);
+		works = true;
+	}
+}
+
+/* Part of record only if it is asked for, so not among those that the exit status is of. */
+static void examine_tiers(void)
+{
+	static const struct {
+		const char *name;
+		enum tier_method method;
+	} methods[] = { { "perf", TIER_PERF }, { "msr", TIER_MSR } };
+	char why[TIER_TEXT], text[2 * TIER_TEXT];
+	struct wrap wrap = { 0 };
+	struct tier *tier;
+	const char *todo;
+
+	printf("\ntierlat, for record only with --tiers: loaded latency of memory by tier\n");
+	if (print_not_x86("all"))
+		return;
+	tier__capabilities(text, "");
+	wrap__add(&wrap, "%s", text);
+	wrap__print(&wrap, stdout, 4, 0);
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		struct tier_config config = { .method = methods[i].method, .look = true };
+
+		if (tier__open(&tier, &config, why, &todo)) {
+			snprintf(text, sizeof(text), "%s%s%s", why, todo ? "; " : "",
+				 todo ? todo : "");
+			print_finding(" ", methods[i].name, "no", text);
+			continue;
+		}
+		snprintf(text, sizeof(text), "%s: %s", tier__model(tier)->title,
+			 tier__mechanism(tier));
+		print_finding(" ", methods[i].name, "yes", text);
+		tier__close(tier, why);
+	}
+}
+
+static bool examine_privileges(void)
+{
+	char why[RUN_TEXT];
+	int err;
+
+	puts("\nprivileges, which are given up once all is attached");
+	err = privilege__try(why);
+	print_finding(" ", "given up", err ? "no" : "yes",
+		      err ? why
+			  : "another user than root, no capabilities but those it still needs, "
+			    "no_new_privs, a filter of system calls");
+	return !err;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	struct options options = { .command = argv[0] };
+	struct argp own = { .doc = doctor_doc };
+	struct utsname kernel;
+	bool all = true;
+	int got, code;
+
+	got = options__parse(&options, &own, NULL, argc, argv, stdout);
+	if (got < 0)
+		log__usage(argv[0], options.error);
+	if (got)
+		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	code = cmd__check_kernel(argv[0], options.verbose);
+	if (code)
+		return code;
+	uname(&kernel);
+	printf("latscope " LATSCOPE_VERSION " on Linux %s %s\n", kernel.release, kernel.machine);
+	for (size_t i = 0; probe_list[i]; i++)
+		all = examine(probe_list[i]) && all;
+	all = examine_rmid() && all;
+	examine_ring();
+	examine_tiers();
+	all = examine_privileges() && all;
+	printf("\n* is used by default; --method NAME takes another (ringlat: --method).\n");
+	return all ? EXIT_DONE : EXIT_CANNOT;
+}

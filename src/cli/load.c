@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* load: makes something to measure. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <loadgen/load.h>
+
+#include "cmd.h"
+#include "log.h"
+#include "options.h"
+
+#define DURATION_NS 10000000000ULL
+#define DIR "/var/tmp"
+
+enum key { KEY_DIR = 0x200, KEY_TASKS, KEY_PAUSE, KEY_SEED };
+
+struct load {
+	struct options options;
+	struct load_config config;
+	const struct load_ops *ops;
+};
+
+static const struct argp_option load_options[] = {
+	{ "duration", 'd', "TIME", 0, "Go on for TIME (10s)", 0 },
+	{ "tasks", KEY_TASKS, "N", 0, "Processes of a kind, not the number that suits it", 0 },
+	{ "pause", KEY_PAUSE, "TIME", 0, "Rest of each process between two rounds", 0 },
+	{ "dir", KEY_DIR, "DIR", 0, "Directory of dio's temporary file (" DIR ")", 0 },
+	{ "seed", KEY_SEED, "N", 0, "Start of the random numbers (0)", 0 },
+	{ 0 },
+};
+
+static const char load_intro[] =
+	"Makes a load of a KIND until the time is up or Ctrl-C ends it. Needs no privilege and "
+	"leaves nothing behind.\vKinds:\n";
+
+static const char load_examples[] =
+	"\nExamples:\n"
+	"  latscope load mixed -d 10s                some of everything\n"
+	"  latscope load dio --dir /mnt --tasks 8    queue depth 8, the disk of /mnt\n"
+	"  sudo latscope runqlat -- latscope load hog -d 5s\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage.";
+
+/* The kinds come from their table. */
+static const char *load_doc(void)
+{
+	static char doc[2048];
+	size_t used = strlen(strcpy(doc, load_intro));
+
+	for (size_t i = 0; load_kinds[i] && used < sizeof(doc); i++)
+		used += (size_t)snprintf(doc + used, sizeof(doc) - used, "  %-9s %s\n",
+					 load_kinds[i]->name, load_kinds[i]->help);
+	if (used < sizeof(doc))
+		snprintf(doc + used, sizeof(doc) - used, "%s", load_examples);
+	return doc;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct load *load = state->input;
+	struct load_config *config = &load->config;
+	uint64_t tasks = 0;
+	error_t err;
+
+	switch (key) {
+	case 'd':
+		return options__duration(&load->options, "--duration", arg, &config->duration_ns);
+	case KEY_PAUSE:
+		return options__duration(&load->options, "--pause", arg, &config->pause_ns);
+	case KEY_SEED:
+		return options__count(&load->options, "--seed", arg, 0, UINT32_MAX, &config->seed);
+	case KEY_TASKS:
+		err = options__count(&load->options, "--tasks", arg, 1, LOAD_MAX_TASKS, &tasks);
+		config->tasks = (unsigned int)tasks;
+		return err;
+	case KEY_DIR:
+		config->dir = arg;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static int find_kind(struct load *load)
+{
+	const char *name = load->options.nr_args ? load->options.args[0] : NULL;
+	char names[RUN_TEXT] = "";
+	size_t used = 0;
+
+	load->ops = name ? load__find(name) : NULL;
+	if (load->ops)
+		return 0;
+	for (size_t i = 0; load_kinds[i] && used < sizeof(names); i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
+					 load_kinds[i]->name);
+	if (name)
+		return options__fail(&load->options, "there is no kind '%.32s', but %s", name,
+				     names);
+	return options__fail(&load->options, "a kind is missing, one of %s", names);
+}
+
+/* 0: go on, 1: the help was printed, -EINVAL: so was the error. */
+static int parse(struct load *load, int argc, char **argv)
+{
+	struct argp own = { load_options, parse_option, "KIND", load_doc(), NULL, NULL, NULL };
+	int got;
+
+	got = options__parse(&load->options, &own, load, argc, argv, stdout);
+	if (!got)
+		got = find_kind(load);
+	if (got < 0)
+		log__usage(argv[0], load->options.error);
+	if (load->options.quiet)
+		log__set_level(LOG_QUIET);
+	return got;
+}
+
+static int check_dir(const struct load *load)
+{
+	const char *why = NULL;
+	char what[RUN_TEXT];
+	int err;
+
+	err = load__check_dir(load->config.dir, &why);
+	snprintf(what, sizeof(what), "load: %s in %.200s",
+		 err ? "no temporary file" : "no direct I/O", load->config.dir);
+	if (err)
+		log__error(what, strerror(-err), "choose another directory by --dir");
+	else if (why)
+		log__warn(what, why, "the page cache is used; choose another directory by --dir");
+	return err;
+}
+
+int cmd_load(int argc, char **argv)
+{
+	struct load load = {
+		.options = { .command = argv[0], .max_args = 1 },
+		.config = { .duration_ns = DURATION_NS, .dir = DIR },
+	};
+	int err;
+
+	err = parse(&load, argc, argv);
+	if (err)
+		return err < 0 ? EXIT_USAGE : EXIT_DONE;
+	if (load.ops->uses_dir && check_dir(&load))
+		return EXIT_ERROR;
+	err = load.ops->run(&load.config);
+	if (!err)
+		return EXIT_DONE;
+	log__error(argv[0], err == -ECANCELED ? "one of its processes was killed" : strerror(-err),
+		   NULL);
+	return EXIT_ERROR;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The options that mean the same in every command, and the parsing of a command's own beside them.
+ */
+#ifndef LATSCOPE_CLI_OPTIONS_H
+#define LATSCOPE_CLI_OPTIONS_H
+
+#include <argp.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <session/target.h>
+#include <store/recording.h>
+
+/* A command takes the groups that mean something to it; -h, -q and -v it always takes. */
+enum options_group {
+	OPTIONS_WINDOW = 1, /* -d -i */
+	OPTIONS_FILTER = 2, /* -p -t --cgroup --comm --disk */
+	OPTIONS_SPLIT = 4, /* --by --top */
+	OPTIONS_PROBE = 8, /* --method --tail-us --max-keys */
+	OPTIONS_OUTPUT = 16, /* -o --label */
+	OPTIONS_FORMAT = 32, /* --json --csv */
+	OPTIONS_METRICS = 64, /* -v does something */
+	OPTIONS_WORKLOAD = 128, /* --user */
+};
+
+#define OPTIONS_TOP 10
+#define OPTIONS_TAIL_NS 8000 /* for tail_ns, where it was not given */
+#define OPTIONS_MAX_KEYS 1024
+
+struct options {
+	/* Set by the command before parsing. */
+	const char *command; /* "record" */
+	unsigned int groups; /* of enum options_group */
+	const char *own_title; /* heads the command's own options in the help; NULL: nothing does */
+	bool takes_workload; /* the first argument and all after it are a command line */
+	int max_args; /* most arguments taken, when they are no workload */
+
+	/* Numbers that were not given are 0, texts NULL, but for top, max_keys and min_free. */
+	uint64_t duration_ns;
+	uint64_t interval_ns;
+	uint64_t tail_ns;
+	struct target target;
+	uint32_t by; /* mask of 1 << enum lat_by */
+	unsigned int top;
+	unsigned int max_keys;
+	const char *method;
+	const char *user; /* of the workload */
+	const char *metric; /* one that is not measured by default */
+	const char *output;
+	struct recording_settings recording;
+	bool json;
+	bool csv;
+	bool quiet;
+	bool verbose;
+	char **args; /* the workload, or the arguments; NULL after the last, as in argv */
+	int nr_args;
+
+	char error[PATH_MAX +
+		   RUN_TEXT]; /* what was wrong, in one line without the command's name */
+	bool help; /* -h was given */
+};
+
+/*
+ * Parses argv[1..], argv[0] being the command's name; strings point into argv. `own` has the
+ * command's own options and texts and no children, its parser gets `input`; NULL if it has none. 0:
+ * go on; 1: help was asked for and went to `help`; -EINVAL: wrong usage, see options->error.
+ */
+int options__parse(struct options *options, const struct argp *own, void *input, int argc,
+		   char **argv, FILE *help);
+
+/* For a command's own checks, in its parser and after: keeps the message and returns -EINVAL. */
+int options__fail(struct options *options, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* For a command's own parser: as units__parse_...(), with the message. `name` is "--window". */
+int options__duration(struct options *options, const char *name, const char *text, uint64_t *ns);
+int options__count(struct options *options, const char *name, const char *text, uint64_t low,
+		   uint64_t high, uint64_t *value);
+int options__size(struct options *options, const char *name, const char *text, uint64_t low,
+		  uint64_t *bytes);
+int options__percent(struct options *options, const char *name, const char *text, double low,
+		     double high, double *share);
+
+#endif

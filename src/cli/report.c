@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <core/fault_cost.h>
+#include <core/hist.h>
+#include <print/report.h>
+#include <print/rmid_text.h>
+#include <print/text.h>
+#include <stats/group.h>
+#include <store/csv.h>
+#include <store/json.h>
+#include <store/rundb.h>
+#include <store/writer.h>
+
+#include "cmd.h"
+#include "log.h"
+#include "options.h"
+
+static const char report_doc[] =
+	"Prints a recording again, from its run.db; also one that was cut off or still goes on, as "
+	"far as it got. Beyond what was printed then, it has the time line of all modules, tells "
+	"whether two of them are slow in the same intervals, and whose the slow ones are.\v"
+	"Examples:\n"
+	"  latscope report runs/20260102T030405Z\n"
+	"  latscope report -v --top 20 runs/20260102T030405Z\n"
+	"  latscope report --all-intervals runs/20260102T030405Z\n"
+	"  latscope report --intervals runs/20260102T030405Z\n"
+	"  latscope report --json runs/20260102T030405Z | jq .\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage.";
+
+enum key { KEY_ALL_INTERVALS = 0x200, KEY_CONFIDENCE, KEY_SLOW_US };
+
+struct report {
+	struct options options;
+	const char *probe; /* only this one; NULL: all */
+	bool intervals;
+	struct timeline_rules rules;
+};
+
+static const struct argp_option report_options[] = {
+	{ "module", 'm', "NAME", 0, "Only this module", 0 },
+	{ "intervals", 'I', NULL, 0, "A line an interval and module instead of the whole", 0 },
+	{ "all-intervals", KEY_ALL_INTERVALS, NULL, 0,
+	  "The time line has a line for each interval, however many there are", 0 },
+	{ "slow-us", KEY_SLOW_US, "N", 0,
+	  "On the time line N us or more is slow (the slowest 1 % of each module)", 0 },
+	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Of what is said to rise together (95)", 0 },
+	{ 0 },
+};
+
+/* Histograms can be parted at the edges of their slots only. */
+static int set_slow(struct report *report, const char *text)
+{
+	uint64_t us = 0;
+	int err;
+
+	err = options__count(&report->options, "--slow-us", text, 1, 1ULL << HIST_OCTAVES, &us);
+	report->rules.slow_ns = hist_slot_low_ns(hist_slot(us * 1000));
+	return err;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct report *report = state->input;
+
+	switch (key) {
+	case 'm':
+		report->probe = arg;
+		return 0;
+	case 'I':
+		report->intervals = true;
+		return 0;
+	case KEY_ALL_INTERVALS:
+		report->rules.lines = 0;
+		return 0;
+	case KEY_CONFIDENCE:
+		return options__percent(&report->options, "--confidence", arg, 50, 99.999,
+					&report->rules.confidence);
+	case KEY_SLOW_US:
+		return set_slow(report, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* The run as it is to be printed: of the module asked for alone. Returns where that is, -ENOENT. */
+static int select_probe(const struct report *report, const struct run *run, struct run *view)
+{
+	*view = *run;
+	if (!report->probe)
+		return 0;
+	view->nr_probes = 1;
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		if (strcmp(report->probe, run->probes[i].name))
+			continue;
+		view->probes[0] = run->probes[i];
+		return (int)i;
+	}
+	return -ENOENT;
+}
+
+/* What is about all modules together. */
+struct whole {
+	struct timeline timeline;
+	struct correlation correlation;
+};
+
+/* `whole` may be NULL. */
+static int print_json(const struct run *run, const struct whole *whole)
+{
+	struct json_object *object = json__run(run);
+
+	if (object && whole) {
+		report__add_timeline(object, &whole->timeline);
+		report__add_correlation(object, &whole->correlation);
+	}
+	return json__print(object, stdout, true);
+}
+
+/* The rows of a module that has a table, through all intervals. */
+static int print_rows(struct rundb *db, const struct run *run)
+{
+	const struct table *table = run->probes[0].table;
+	struct run_interval interval;
+	int err;
+
+	table__csv_head(stdout, table);
+	while ((err = rundb__next(db, &interval)) > 0)
+		table__csv_rows(stdout, table);
+	return err;
+}
+
+static int print_csv(struct rundb *db, const struct run *run)
+{
+	if (run->probes[0].table)
+		return print_rows(db, run);
+	csv__histogram(stdout, &run->probes[0].total.metrics[0].hist);
+	return 0;
+}
+
+static int print_whole(const struct report *report, struct rundb *db, const struct run *run,
+		       const struct whole *whole)
+{
+	struct text_style style = {
+		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+		.all_metrics = report->options.verbose,
+		.top = report->options.top,
+	};
+	int err = 0;
+
+	if (report->options.json)
+		return print_json(run, whole);
+	if (report->options.csv)
+		return print_csv(db, run);
+	text__run(stdout, run);
+	text__incomplete(stdout, run);
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
+		if (rmid__has_rows(&run->probes[i]))
+			err = rmid__print(stdout, run, &run->probes[i], style.top);
+		else
+			text__probe(stdout, run, &run->probes[i], &style);
+	}
+	if (err)
+		return err;
+	text__processes(stdout, run, style.top);
+	if (whole) {
+		report__print_timeline(stdout, &whole->timeline, style.top);
+		report__print_correlation(stdout, &whole->correlation);
+	}
+	text__fault_cost(stdout, run);
+	return 0;
+}
+
+/* One module alone has nothing to be put beside. */
+static int read_and_print(const struct report *report, struct rundb *db, const struct run *run)
+{
+	struct whole *whole;
+	int err;
+
+	if (report->probe || report->options.csv)
+		return print_whole(report, db, run, NULL);
+	whole = calloc(1, sizeof(*whole));
+	if (!whole)
+		return -ENOMEM;
+	err = timeline__read(&whole->timeline, db, run, &report->rules);
+	if (!err)
+		err = correlation__read(&whole->correlation, &whole->timeline, db);
+	if (!err)
+		err = print_whole(report, db, run, whole);
+	correlation__clear(&whole->correlation);
+	timeline__clear(&whole->timeline);
+	free(whole);
+	return err;
+}
+
+static int print_intervals(const struct report *report, struct rundb *db, const struct run *run,
+			   int first)
+{
+	unsigned int top = report->options.top;
+	struct writer live = { .ops = &writer_live_json };
+	struct run_interval interval;
+	int err;
+
+	if (!report->options.json) {
+		live.ops = &writer_live_rmid;
+		live.state = &top;
+	}
+	err = live.ops->open(&live, run);
+	while (!err && (err = rundb__next(db, &interval)) > 0) {
+		interval.delta += first;
+		err = live.ops->interval(&live, run, &interval);
+	}
+	return err ? err : live.ops->close(&live, run);
+}
+
+/* What to do about a recording that rundb cannot read. */
+static const char *remedy(int err)
+{
+	switch (err) {
+	case -EPROTONOSUPPORT:
+		return "read it by that version";
+	case -ENOENT:
+	case -ENOTDIR:
+	case -EMEDIUMTYPE:
+		return "give the directory of a recording, or its run.db";
+	default:
+		return NULL;
+	}
+}
+
+/* A directory of recordings is no recording: names one of them. False: it is something else. */
+static bool names_several(const char *path)
+{
+	char why[RUN_TEXT], todo[PATH_MAX + RUN_TEXT];
+	struct group group;
+	bool several;
+
+	/* The directory itself would be one without a name below it. */
+	several = !group__find(&group, path) && group.nr && strcmp(group.recordings[0].path, path);
+	if (several) {
+		snprintf(why, sizeof(why), "this directory has %zu recording%s in it", group.nr,
+			 group.nr == 1 ? "" : "s");
+		snprintf(todo, sizeof(todo),
+			 "report reads one, such as the last: latscope report %s",
+			 group.recordings[group.nr - 1].path);
+		log__error(path, why, todo);
+	}
+	group__clear(&group);
+	return several;
+}
+
+static int print_recording(const struct report *report, const char *path, struct run *run,
+			   struct run *view)
+{
+	struct rundb *db;
+	int err, first;
+
+	err = rundb__open(&db, path, run);
+	if (err) {
+		if (err != -ENOENT || !names_several(path))
+			log__error(path, rundb__explain(err), remedy(err));
+		return EXIT_ERROR;
+	}
+	first = select_probe(report, run, view);
+	if (first < 0) {
+		err = first;
+		log__error(report->probe, "no such module in this recording", NULL);
+		goto close_db;
+	}
+	if (report->options.csv && view->probes[0].refused[0]) {
+		err = -ENODATA;
+		log__error(report->probe, view->probes[0].refused, NULL);
+		goto close_db;
+	}
+	err = report->intervals ? print_intervals(report, db, view, first)
+				: read_and_print(report, db, view);
+	if (err)
+		log__error(path, rundb__explain(err), NULL);
+close_db:
+	rundb__close(db);
+	run__clear(run);
+	return err ? EXIT_ERROR : EXIT_DONE;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report report = {
+		.options = { .command = argv[0],
+			     .groups = OPTIONS_FORMAT | OPTIONS_SPLIT | OPTIONS_METRICS,
+			     .max_args = 1 },
+		.rules = { .confidence = 0.95, .lines = REPORT_LINES },
+	};
+	struct argp own = {
+		.options = report_options, .parser = parse_own, .args_doc = "DIR", .doc = report_doc
+	};
+	struct run *runs; /* as recorded, and as it is printed */
+	int got, code;
+
+	got = options__parse(&report.options, &own, &report, argc, argv, stdout);
+	if (!got && !report.options.nr_args)
+		got = options__fail(&report.options, "which recording? Give its directory");
+	if (!got && report.options.csv && report.intervals)
+		got = options__fail(&report.options, "--csv has no intervals; --json has");
+	if (!got && report.options.csv && !report.probe)
+		got = options__fail(&report.options, "--csv is for one module; name it by -m");
+	if (got) {
+		if (got < 0)
+			log__usage(argv[0], report.options.error);
+		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	}
+	runs = calloc(2, sizeof(*runs));
+	if (!runs) {
+		log__error(argv[0], "out of memory", NULL);
+		return EXIT_ERROR;
+	}
+	code = print_recording(&report, report.options.args[0], &runs[0], &runs[1]);
+	free(runs);
+	return code;
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* ringlat: what it costs to cross from user to kernel mode and back. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include <core/arch.h>
+#include <core/clock.h>
+#include <core/fault_cost.h>
+#include <core/units.h>
+#include <print/ringlat.h>
+#include <print/streams.h>
+#include <print/text.h>
+#include <probes/ringlat/ring.h>
+#include <session/privilege.h>
+#include <store/json.h>
+#include <store/recording.h>
+
+#include "cmd.h"
+#include "log.h"
+#include "options.h"
+#include "output.h"
+#include "ringlat_handler.h"
+
+#define PROGRESS_NS 250000000ULL
+
+enum key { KEY_METHOD = 0x300, KEY_HISTOGRAM, KEY_WITH_MEMLAT };
+
+struct ringlat {
+	struct options options;
+	const struct ring_method *method; /* the only one wanted; NULL: the best */
+	uint64_t crossings;
+	bool histogram;
+	bool with_memlat;
+	struct run *run;
+	struct ring_result *result;
+	struct recording recording;
+	struct restore *lent; /* gives the recording back to root */
+};
+
+static const struct argp_option ringlat_options[] = {
+	{ "method", KEY_METHOD, "NAME", 0, "Measure by this one and no other: module, kvm, user",
+	  0 },
+	{ "crossings", 'n', "N", 0, "Crossings of each kind (1000000)", 0 },
+	{ "histogram", KEY_HISTOGRAM, NULL, 0, "Show how they are distributed", 0 },
+	{ "with-memlat", KEY_WITH_MEMLAT, NULL, 0,
+	  "Also measure the page-fault handler, and put both together", 0 },
+	{ 0 },
+};
+
+static const char ringlat_doc[] =
+	"Measures what it costs to cross from user to kernel mode and back. The best method that "
+	"works here is taken: module, the crossing into the running kernel and back, by a kernel "
+	"module; kvm, the crossing alone, within a private guest that nothing else "
+	"runs in; user, without privilege, round trips only, with the kernel's work in them.\v"
+	"Examples:\n"
+	"  sudo latscope ringlat                     the best that this machine can\n"
+	"  latscope ringlat --method user --histogram\n"
+	"  latscope ringlat --json | jq .ring        for a script\n"
+	"  sudo latscope ringlat --with-memlat       the crossing's share of a fault\n"
+	"  sudo latscope ringlat -o runs/            keep a recording\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = stop };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction before;
+
+	/* Who reads our output may leave: what is to be kept is written after it. */
+	sigaction(SIGPIPE, &ignore, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
+}
+
+static int parse_method(struct ringlat *ringlat, const char *arg)
+{
+	ringlat->method = ring__find(arg);
+	return ringlat->method ? 0 : options__fail(&ringlat->options, "no method '%.64s'", arg);
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct ringlat *ringlat = state->input;
+
+	switch (key) {
+	case KEY_METHOD:
+		return parse_method(ringlat, arg);
+	case 'n':
+		return options__count(&ringlat->options, "--crossings", arg, 1, 1000000000000,
+				      &ringlat->crossings);
+	case KEY_HISTOGRAM:
+		ringlat->histogram = true;
+		return 0;
+	case KEY_WITH_MEMLAT:
+		ringlat->with_memlat = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* An error that was printed; the exit code. */
+static int failed(const char *why, const char *todo, int code)
+{
+	log__error("ringlat", why, todo);
+	return code;
+}
+
+static int out_of_memory(void)
+{
+	return failed("out of memory", NULL, EXIT_ERROR);
+}
+
+/* Checked before anything is tried: one line says all there is to say. */
+static int check_machine(void)
+{
+	const char *why = arch__not_x86();
+
+	if (!why)
+		return EXIT_DONE;
+	log__error("ringlat cannot run on this machine", why, ARCH_X86_TODO);
+	return EXIT_CANNOT;
+}
+
+static bool go_on(const struct ring_count *count, uint64_t crossings)
+{
+	static uint64_t shown_ns;
+	uint64_t now = clock__now_ns();
+
+	if (now - shown_ns >= PROGRESS_NS) {
+		shown_ns = now;
+		log__progress("%s: %llu of %llu", count->event->name,
+			      (unsigned long long)count->attempted, (unsigned long long)crossings);
+	}
+	return !stopped;
+}
+
+static void refused(const struct ring_method *method, const char *why)
+{
+	char what[RUN_TEXT];
+
+	snprintf(what, sizeof(what), "ringlat: method %s does not work here", method->name);
+	log__warn(what, why, NULL);
+}
+
+static int open_ring(struct ringlat *ringlat, struct ring **ring)
+{
+	char why[RUN_TEXT], text[2 * RUN_TEXT];
+	int err;
+
+	err = ring__open(ring, ringlat->method, ringlat->method ? NULL : refused, why);
+	if (!err)
+		return EXIT_DONE;
+	if (ringlat->method)
+		snprintf(text, sizeof(text), "method %s does not work here: %s",
+			 ringlat->method->name, why);
+	else
+		snprintf(text, sizeof(text), "no method works here; the last: %s", why);
+	return failed(text, "'latscope doctor' explains",
+		      err == -EPERM || err == -EACCES ? EXIT_ERROR : EXIT_CANNOT);
+}
+
+/* All is open: what remains is to run it, and to write, or to remove, the recording's directory. */
+static int give_up_privileges(struct ringlat *ringlat, unsigned int capability)
+{
+	const struct privilege_needs needs = {
+		.recording = &ringlat->recording,
+		.removes_dir = true,
+		.capability = capability,
+		.times_calls = true,
+	};
+
+	return cmd__drop_privileges(&needs);
+}
+
+/* It may help to try again, or by the method that asks least of a machine. */
+static const char *todo_undisturbed(const struct ring_method *method)
+{
+	return method == ring__find("user") ? "try a quieter machine, or more crossings (-n)"
+					    : "try --method user, or a quieter machine";
+}
+
+static int measure(struct ringlat *ringlat, struct ring *ring)
+{
+	char why[RUN_TEXT];
+	int err, code;
+
+	if (!ringlat->with_memlat) { /* which has programs to load yet */
+		code = give_up_privileges(ringlat, ring->method->capability);
+		if (code)
+			return code;
+	}
+	catch_signals();
+	err = ring__measure(ring, ringlat->crossings, go_on, ringlat->result, why);
+	log__progress_end();
+	if (!err)
+		return EXIT_DONE;
+	return failed(why, err == -ENODATA ? todo_undisturbed(ring->method) : NULL,
+		      err == -ENODATA ? EXIT_CANNOT : EXIT_ERROR);
+}
+
+/* Refused, it does not hold up the rest. */
+static int add_handler(struct ringlat *ringlat)
+{
+	struct run_probe *probe = &ringlat->run->probes[ringlat->run->nr_probes];
+	char why[RUN_TEXT];
+	int err;
+
+	if (!ringlat->with_memlat || ringlat->result->interrupted)
+		return EXIT_DONE;
+	err = ringlat__measure_handler(probe, why);
+	if (err)
+		return failed(why, NULL, EXIT_ERROR);
+	ringlat->run->nr_probes++;
+	if (probe->refused[0])
+		log__refused(probe->name, NULL, probe->refused);
+	return EXIT_DONE;
+}
+
+static int describe(struct ringlat *ringlat)
+{
+	struct run *run = ringlat->run;
+
+	recording__start(run);
+	run->interval_ns = UNITS_MAX_NS; /* there are no intervals */
+	run->tail_ns = OPTIONS_TAIL_NS;
+	run->complete = true;
+	return recording__describe(run, &ringlat->options.recording) ? out_of_memory() : EXIT_DONE;
+}
+
+/* The whole is one interval: nothing is sampled over time here. */
+static int record(struct ringlat *ringlat)
+{
+	struct recording *recording = &ringlat->recording;
+	struct run *run = ringlat->run;
+	struct run_data *data = calloc(run->nr_probes, sizeof(*data));
+	struct run_interval interval = { .end_ns = run->duration_ns, .delta = data };
+	const struct writer *writer = NULL;
+	int err, told, closed;
+
+	if (!data)
+		return out_of_memory();
+	for (unsigned int i = 0; i < run->nr_probes; i++)
+		data[i] = run->probes[i].total;
+	err = recording__open(recording, run, &writer);
+	told = recording__interval(recording, run, &interval, err ? NULL : &writer);
+	err = err ? err : told;
+	run->complete = !err;
+	closed = recording__close(recording, run, err ? NULL : &writer);
+	err = err ? err : closed;
+	free(data);
+	if (err)
+		return output__failed(writer, err);
+	output__show(recording);
+	return EXIT_DONE;
+}
+
+static int print_json(const struct ringlat *ringlat)
+{
+	struct json_object *object = json__run(ringlat->run);
+
+	if (object)
+		json_object_object_add(object, "ring",
+				       ringlat__json(ringlat->result, ringlat->histogram));
+	return json__print(object, stdout, true);
+}
+
+/* memlat in full is for report; what is of use here is what it adds to the crossings. */
+static void print_text(const struct ringlat *ringlat)
+{
+	ringlat__print_text(stdout, ringlat->result, ringlat->histogram);
+	text__fault_cost(stdout, ringlat->run);
+}
+
+/* Whether stdout took it is for main to see. */
+static int print(const struct ringlat *ringlat)
+{
+	if (ringlat->options.json)
+		return print_json(ringlat) ? out_of_memory() : EXIT_DONE;
+	if (ringlat->options.csv)
+		ringlat__print_csv(stdout, ringlat->result, ringlat->histogram);
+	else
+		print_text(ringlat);
+	streams__flush();
+	return EXIT_DONE;
+}
+
+/* Stopped before there was a figure of anything: that is said, and nothing recorded. */
+static int finish_empty(struct ringlat *ringlat)
+{
+	ringlat->run->duration_ns = clock__now_ns() - ringlat->run->start_mono_ns;
+	log__note("interrupted before anything was measured");
+	recording__discard(&ringlat->recording);
+	return print(ringlat);
+}
+
+/* The crossings are measured: whatever else fails, they are printed and kept. */
+static int finish(struct ringlat *ringlat)
+{
+	struct run *run = ringlat->run;
+	int dropped = EXIT_DONE, added, printed, kept;
+
+	if (!ringlat->result->nr_events)
+		return finish_empty(ringlat);
+	ring_result__to_probe(ringlat->result, OPTIONS_TAIL_NS, &run->probes[run->nr_probes++]);
+	added = add_handler(ringlat);
+	if (ringlat->with_memlat)
+		dropped = give_up_privileges(ringlat, 0);
+	if (!dropped && privilege__keep_dir())
+		dropped = cmd__privileges_kept(NULL);
+	run->duration_ns = clock__now_ns() - run->start_mono_ns;
+	printed = print(ringlat);
+	kept = dropped ? dropped : record(ringlat);
+	return added ? added : printed ? printed : kept;
+}
+
+/* A machine that cannot is left without a directory. */
+static int run_ringlat(struct ringlat *ringlat)
+{
+	const struct options *options = &ringlat->options;
+	struct ring *ring = NULL;
+	int code = check_machine();
+
+	if (!code && ringlat->with_memlat) /* before anything is measured */
+		code = cmd__check_kernel("ringlat --with-memlat", options->verbose);
+	if (!code)
+		code = open_ring(ringlat, &ring);
+	if (!code)
+		code = output__create(&ringlat->recording, options->output, options);
+	if (!code)
+		code = output__lend(&ringlat->lent, &ringlat->recording);
+	if (!code)
+		code = describe(ringlat);
+	if (!code)
+		code = measure(ringlat, ring);
+	ring__close(ring);
+	if (!code)
+		return finish(ringlat);
+	recording__discard(&ringlat->recording);
+	return code;
+}
+
+int cmd_ringlat(int argc, char **argv)
+{
+	struct ringlat ringlat = {
+		.options = { .command = argv[0], .groups = OPTIONS_OUTPUT | OPTIONS_FORMAT },
+		.crossings = RING_DEFAULT_CROSSINGS,
+	};
+	struct argp own = { .options = ringlat_options, .parser = parse_own, .doc = ringlat_doc };
+	int got, code;
+
+	got = options__parse(&ringlat.options, &own, &ringlat, argc, argv, stdout);
+	log__set_level(ringlat.options.quiet ? LOG_QUIET : LOG_NORMAL);
+	if (got < 0)
+		log__usage(argv[0], ringlat.options.error);
+	if (got)
+		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	ringlat.run = calloc(1, sizeof(*ringlat.run));
+	ringlat.result = calloc(1, sizeof(*ringlat.result));
+	if (ringlat.run && ringlat.result)
+		code = run_ringlat(&ringlat);
+	else
+		code = out_of_memory();
+	code = output__end(ringlat.lent, &ringlat.recording, code);
+	run__free(ringlat.run);
+	free(ringlat.result);
+	return code;
+}

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* validate: proves on this machine that the metrics are right. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <json-c/json.h>
+
+#include <print/streams.h>
+#include <print/wrap.h>
+#include <probes/tierlat/columns.h>
+#include <probes/tierlat/tier.h>
+#include <selftest/interrupt.h>
+#include <selftest/tierlat.h>
+#include <selftest/validate.h>
+#include <store/json.h>
+
+#include "cmd.h"
+#include "log.h"
+#include "options.h"
+
+#define DIR "/var/tmp"
+#define REPLICATES 3
+#define MAX_REPLICATES 100
+#define WINDOW_NS 1000000000ULL
+
+enum key {
+	KEY_JSON = 0x200,
+	KEY_METHOD,
+	KEY_DIR,
+	KEY_DISK,
+	KEY_ONLY,
+	KEY_REPLICATES,
+	KEY_WINDOW,
+	KEY_SEED,
+	KEY_BREAK,
+	KEY_TIERS_AT,
+};
+
+struct command {
+	struct options options;
+	struct validate validate;
+	const char *disk;
+	const struct probe_ops *only; /* NULL: all modules */
+	bool tierlat; /* it alone: it is none of record's */
+	struct tier_config tiers;
+	struct json_object *checks; /* with --json */
+	char node[RUN_TEXT]; /* of the disk */
+	const char *shown; /* module whose heading was printed, with this method */
+	char shown_method[RUN_NAME];
+	unsigned int count[CHECK_VERDICTS];
+	bool interrupted;
+};
+
+static const char default_dir[] = DIR;
+
+static const struct argp_option validate_options[] = {
+	{ "only", KEY_ONLY, "PART", 0, "Only reference, reaction or overhead", 0 },
+	{ "method", KEY_METHOD, "NAME", 0, "Measure in this way and no other; see doctor", 0 },
+	{ "dir", KEY_DIR, "DIR", 0, "Directory of the temporary file for iolat (" DIR ")", 0 },
+	{ "disk", KEY_DISK, "NAME", 0, "Read this disk instead; nothing is written to it", 0 },
+	{ "replicates", KEY_REPLICATES, "N", 0, "Windows of each side of an experiment (3)", 0 },
+	{ "window", KEY_WINDOW, "TIME", 0, "Length of each of them (1s)", 0 },
+	{ "seed", KEY_SEED, "N", 0, "Start of the random numbers: order, offsets (0)", 0 },
+	{ "json", KEY_JSON, 0, 0, "Print JSON", 0 },
+	{ "break", KEY_BREAK, "NAME", OPTION_HIDDEN, 0, 0 },
+	{ "tiers-at", KEY_TIERS_AT, "MODEL:BOXES:DIR", OPTION_HIDDEN, 0, 0 },
+	{ 0 },
+};
+
+static const char validate_doc[] =
+	"Proves on this machine that a MODULE (memlat, runqlat, iolat; all of these if none is "
+	"named; or tierlat) is right: makes latencies whose number and length the kernel itself "
+	"accounts for, has the module measure them and compares; then sees whether it reacts to "
+	"loads as it must, and what it costs.\v"
+	"Examples:\n"
+	"  sudo latscope validate                    everything, about a minute\n"
+	"  sudo latscope validate runqlat --only reference\n"
+	"  sudo latscope validate iolat --disk nvme0n1\n\n"
+	"Exit status: 0 all pass, 1 error, 2 wrong usage, 3 a check failed, 77 a module cannot "
+	"run here.";
+
+static int parse_part(struct command *command, const char *arg)
+{
+	static const char *const parts[] = { "reference", "reaction", "overhead" };
+
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(arg, parts[i]))
+			continue;
+		command->validate.parts = 1U << i;
+		return 0;
+	}
+	return options__fail(&command->options, "--only '%s': reference, reaction or overhead",
+			     arg);
+}
+
+static int parse_break(struct command *command, const char *arg)
+{
+	command->validate.lie = validate__inject(arg);
+	if (command->validate.lie == LAT_INJECT_NONE)
+		return options__fail(&command->options, "--break '%s': there is no such fault",
+				     arg);
+	return 0;
+}
+
+static int parse_replicates(struct command *command, const char *arg)
+{
+	uint64_t count = REPLICATES;
+	int err;
+
+	err = options__count(&command->options, "--replicates", arg, 1, MAX_REPLICATES, &count);
+	command->validate.replicates = (unsigned int)count;
+	return err;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct command *command = state->input;
+	struct options *options = &command->options;
+	struct validate *validate = &command->validate;
+
+	switch (key) {
+	case KEY_JSON:
+		options->json = true;
+		return 0;
+	case KEY_METHOD:
+		validate->method = arg;
+		return 0;
+	case KEY_DIR:
+		validate->dir = arg;
+		return 0;
+	case KEY_DISK:
+		command->disk = arg;
+		return 0;
+	case KEY_ONLY:
+		return parse_part(command, arg);
+	case KEY_REPLICATES:
+		return parse_replicates(command, arg);
+	case KEY_WINDOW:
+		return options__duration(options, "--window", arg, &validate->window_ns);
+	case KEY_SEED:
+		return options__count(options, "--seed", arg, 0, UINT32_MAX, &validate->seed);
+	case KEY_BREAK:
+		return parse_break(command, arg);
+	case KEY_TIERS_AT:
+		if (tier_config__parse(&command->tiers, arg))
+			return options__fail(options, "--tiers-at: MODEL:BOXES:DIR");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static bool is_wanted(const struct command *command, const struct probe_ops *ops)
+{
+	return !command->only || command->only == ops;
+}
+
+static int check_method(struct command *command)
+{
+	const char *method = command->validate.method;
+	bool found = !method;
+
+	for (size_t i = 0; !found && probe_list[i]; i++)
+		found = is_wanted(command, probe_list[i]) &&
+			probe__find_method(probe_list[i], method);
+	return found ? 0 : options__fail(&command->options, "no method '%.64s'", method);
+}
+
+static int find_probe(struct command *command)
+{
+	const char *name = command->options.nr_args ? command->options.args[0] : "all";
+
+	if (!strcmp(name, "all"))
+		return 0;
+	command->only = probe__find(name);
+	command->tierlat = !strcmp(name, "tierlat");
+	if (command->tierlat && command->validate.parts == VALIDATE_OVERHEAD)
+		return options__fail(&command->options, "--only overhead: tierlat has no such "
+							"part, but reference and reaction");
+	if (command->only || command->tierlat)
+		return 0;
+	return options__fail(&command->options,
+			     "there is no module '%.32s', but memlat, runqlat, iolat, all of "
+			     "them, and tierlat",
+			     name);
+}
+
+static int parse(struct command *command, int argc, char **argv)
+{
+	struct argp own = {
+		validate_options, parse_option, "[MODULE]", validate_doc, NULL, NULL, NULL
+	};
+	int got;
+
+	got = options__parse(&command->options, &own, command, argc, argv, stdout);
+	if (!got)
+		got = find_probe(command);
+	if (!got)
+		got = check_method(command);
+	if (got < 0)
+		log__usage(argv[0], command->options.error);
+	if (command->options.quiet)
+		log__set_level(LOG_QUIET);
+	return got;
+}
+
+/* As a table shows them. */
+static const char *const verdicts[CHECK_VERDICTS] = { "pass", "FAIL", "skip", "note", "ERR " };
+static const char *const verdict_names[CHECK_VERDICTS] = { "pass", "fail", "skip", "note",
+							   "error" };
+
+/* Anew for another method: what is asked of a module may not be to be had from the one before. */
+static void print_heading(struct command *command, const struct check *check)
+{
+	bool first = !command->shown;
+
+	if (first || strcmp(command->shown, check->probe) ||
+	    strcmp(command->shown_method, check->method))
+		printf("%s%s: %s\n", first ? "" : "\n", check->probe,
+		       check->method[0] ? check->method : "no method");
+	if (first)
+		printf("  %4s  %-35s %-19s %s\n", "", "check", "expected", "got");
+	command->shown = check->probe;
+	snprintf(command->shown_method, RUN_NAME, "%s", check->method);
+}
+
+static void print_check(struct command *command, const struct check *check)
+{
+	struct wrap wrap = { 0 };
+
+	print_heading(command, check);
+	if (check->verdict == CHECK_SKIP || check->verdict == CHECK_ERROR)
+		printf("  %s  %s\n", verdicts[check->verdict], check->name);
+	else
+		printf("  %s  %-35s %-19s %s\n", verdicts[check->verdict], check->name,
+		       check->expected, check->got);
+	if (!check->why[0])
+		return;
+	wrap__add(&wrap, "%s", check->why);
+	wrap__print(&wrap, stdout, 10, 0);
+}
+
+static struct json_object *text_of(const char *text)
+{
+	return text[0] ? json_object_new_string(text) : NULL;
+}
+
+static void keep_check(struct command *command, const struct check *check)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_object_object_add(object, "module", json_object_new_string(check->probe));
+	json_object_object_add(object, "method", text_of(check->method));
+	json_object_object_add(object, "part", json_object_new_string(check->part));
+	json_object_object_add(object, "check",
+			       json_object_new_string(check->name + strspn(check->name, " ")));
+	json_object_object_add(object, "verdict",
+			       json_object_new_string(verdict_names[check->verdict]));
+	json_object_object_add(object, "expected", text_of(check->expected));
+	json_object_object_add(object, "got", text_of(check->got));
+	json_object_object_add(object, "reason", text_of(check->why));
+	json_object_array_add(command->checks, object);
+}
+
+static void report(void *arg, const struct check *check)
+{
+	struct command *command = arg;
+
+	command->count[check->verdict]++;
+	log__progress_end();
+	if (command->checks)
+		keep_check(command, check);
+	else
+		print_check(command, check);
+	streams__flush();
+}
+
+static void progress(void *arg, const char *doing)
+{
+	struct command *command = arg;
+
+	log__progress("%s: %s ...", command->validate.probe, doing);
+}
+
+static bool does_io(const struct validate *validate)
+{
+	return validate->ops && validate->ops->splits & 1U << LAT_BY_DISK;
+}
+
+static int explain(struct command *command, const struct validate *validate, int err,
+		   const char *why)
+{
+	char what[RUN_TEXT];
+
+	log__progress_end();
+	if (!err)
+		return EXIT_DONE;
+	snprintf(what, sizeof(what), "%s could not be validated", command->validate.probe);
+	if (err == -EOPNOTSUPP && validate->refused)
+		log__refused(command->validate.probe, validate->method,
+			     probe__reason(why, validate->method));
+	else if (err == -EOPNOTSUPP)
+		log__error(what, why, does_io(validate) ? "--dir or --disk choose another" : NULL);
+	else
+		log__error(what, err == -EINTR ? "interrupted" : why, NULL);
+	command->interrupted = err == -EINTR;
+	return err == -EOPNOTSUPP ? EXIT_CANNOT : EXIT_ERROR;
+}
+
+static int validate_probe(struct command *command, const struct probe_ops *ops)
+{
+	struct validate validate = command->validate;
+	char why[RUN_TEXT] = "";
+	int err;
+
+	if (validate.method && !probe__find_method(ops, validate.method))
+		validate.method = NULL;
+	command->validate.probe = ops->name;
+	err = validate__probe(&validate, ops, why);
+	return explain(command, &validate, err, why);
+}
+
+static int validate_tiers(struct command *command)
+{
+	char why[RUN_TEXT] = "";
+	int code, err;
+
+	command->validate.probe = "tierlat";
+	command->validate.refused = true;
+	err = validate__tierlat(&command->validate, &command->tiers, why);
+	code = explain(command, &command->validate, err, why);
+	return command->count[CHECK_FAIL] ? EXIT_WORSE : code;
+}
+
+/* A check that failed says more than one that could not be made, and that more than a module. */
+static int validate_all(struct command *command)
+{
+	int code = EXIT_DONE, got;
+
+	for (size_t i = 0; probe_list[i] && !command->interrupted; i++) {
+		if (!is_wanted(command, probe_list[i]))
+			continue;
+		got = validate_probe(command, probe_list[i]);
+		if (got == EXIT_ERROR || code == EXIT_DONE)
+			code = got;
+	}
+	return command->count[CHECK_FAIL] && !command->interrupted ? EXIT_WORSE : code;
+}
+
+static void print_counts(const struct command *command)
+{
+	printf("\n%u passed, %u failed, %u skipped", command->count[CHECK_PASS],
+	       command->count[CHECK_FAIL], command->count[CHECK_SKIP]);
+	if (command->count[CHECK_ERROR])
+		printf(", %u could not be made", command->count[CHECK_ERROR]);
+	fputc('\n', stdout);
+}
+
+static int print_result(const struct command *command)
+{
+	struct json_object *object;
+
+	if (!command->checks) {
+		if (command->shown)
+			print_counts(command);
+		return 0;
+	}
+	object = json_object_new_object();
+	json_object_object_add(object, "schema", json_object_new_int(RUN_SCHEMA));
+	json_object_object_add(object, "passed", json_object_new_int(command->count[CHECK_PASS]));
+	json_object_object_add(object, "failed", json_object_new_int(command->count[CHECK_FAIL]));
+	json_object_object_add(object, "skipped", json_object_new_int(command->count[CHECK_SKIP]));
+	json_object_object_add(object, "errors", json_object_new_int(command->count[CHECK_ERROR]));
+	json_object_object_add(object, "checks", command->checks);
+	return json__print(object, stdout, true);
+}
+
+/* "sda" and "/dev/sda" are the same. */
+static int find_disk(struct command *command)
+{
+	struct stat st;
+
+	if (!command->disk)
+		return 0;
+	snprintf(command->node, sizeof(command->node), "%s%.200s",
+		 command->disk[0] == '/' ? "" : "/dev/", command->disk);
+	command->validate.disk = command->node;
+	if (!stat(command->node, &st) && S_ISBLK(st.st_mode))
+		return 0;
+	log__error(command->node, "no such disk (see lsblk)", NULL);
+	return -ENODEV;
+}
+
+static int find_dir(const struct command *command)
+{
+	const char *dir = command->validate.dir;
+	struct stat st;
+
+	if (dir == default_dir || (!stat(dir, &st) && S_ISDIR(st.st_mode)))
+		return 0;
+	log__error(dir, "no such directory", "--dir takes one, to make a file in");
+	return -ENOTDIR;
+}
+
+static int run(struct command *command)
+{
+	int code, err;
+
+	code = command->tierlat ? EXIT_DONE
+				: cmd__check_kernel("validate", command->options.verbose);
+	if (code)
+		return code;
+	if (find_disk(command) || find_dir(command))
+		return EXIT_ERROR;
+	err = interrupt__hold();
+	if (err) {
+		log__error("validate", strerror(-err), NULL);
+		return EXIT_ERROR;
+	}
+	if (command->options.json)
+		command->checks = json_object_new_array();
+	code = command->tierlat ? validate_tiers(command) : validate_all(command);
+	if (print_result(command)) {
+		log__error("validate", "out of memory", NULL);
+		return EXIT_ERROR;
+	}
+	return code;
+}
+
+int cmd_validate(int argc, char **argv)
+{
+	struct command command = {
+		.options = { .command = argv[0], .max_args = 1 },
+		.validate = {
+			.parts = VALIDATE_REFERENCE | VALIDATE_REACTION | VALIDATE_OVERHEAD,
+			.dir = default_dir,
+			.replicates = REPLICATES,
+			.window_ns = WINDOW_NS,
+			.report = report,
+			.progress = progress,
+		},
+		.tiers = { .restore = true, .min_inserts = TIER_MIN_INSERTS },
+	};
+	int got;
+
+	command.validate.arg = &command;
+	got = parse(&command, argc, argv);
+	if (got)
+		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	return run(&command);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Cgroups of version 2: the id that the kernel's programs see is the inode number of the directory.
+ */
+#ifndef LATSCOPE_CORE_CGROUPS_H
+#define LATSCOPE_CORE_CGROUPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct cgroups;
+
+/*
+ * `root` stands before every path, "" for this machine's own. -ENOENT: no cgroup2 is mounted;
+ * -ENOMEM.
+ */
+int cgroups__new(struct cgroups **cgroups, const char *root);
+void cgroups__free(struct cgroups *cgroups);
+
+/*
+ * Path below the mount, "/" for the root; NULL if there is no such cgroup. Looks at the tree once
+ * for every id it has not met, so ids of removed cgroups cost one walk each.
+ */
+const char *cgroups__path(struct cgroups *cgroups, uint64_t id);
+
+/* Id of a cgroup, by its path below the mount or by its full path. -ENOENT, -ENOTDIR, -EACCES. */
+int cgroups__find(const struct cgroups *cgroups, const char *path, uint64_t *id);
+
+#endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "disks.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sanitize.h"
+
+#define DEEPEST 8 /* dm on md on dm: nobody stacks more */
+
+static bool is_empty(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool empty = true;
+
+	if (!dir)
+		return true;
+	while (empty && (entry = readdir(dir)))
+		empty = entry->d_name[0] == '.';
+	closedir(dir);
+	return empty;
+}
+
+/* A disk with requests has hardware queues. */
+static bool has_queues(const char *dir)
+{
+	char path[PATH_MAX + 8];
+
+	snprintf(path, sizeof(path), "%s/mq", dir);
+	return !is_empty(path);
+}
+
+static bool find_dir(const char *root, uint32_t id, char dir[PATH_MAX])
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/sys/dev/block/%u:%u", root, id >> 20, id & 0xfffff);
+	return realpath(path, dir);
+}
+
+bool disks__has_requests(const char *root, uint32_t id)
+{
+	char dir[PATH_MAX];
+
+	return !find_dir(root, id, dir) || has_queues(dir);
+}
+
+/* A partition's directory is within that of its disk. */
+static void leave_partition(char dir[PATH_MAX])
+{
+	char path[PATH_MAX + 16];
+	char *last = strrchr(dir, '/');
+
+	snprintf(path, sizeof(path), "%s/partition", dir);
+	if (last && !access(path, F_OK))
+		*last = '\0';
+}
+
+static bool has_name(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = list; (at = strstr(at, name)); at += len) {
+		if ((at == list || at[-1] == ' ') && (at[len] == ',' || !at[len]))
+			return true;
+	}
+	return false;
+}
+
+static void add_name(char *list, size_t size, const char *dir)
+{
+	size_t used = strlen(list);
+	char name[NAME_MAX + 1];
+
+	sanitize__text(name, sizeof(name), strrchr(dir, '/') + 1);
+	if (!has_name(list, name))
+		snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+static void add_below(const char *dir, unsigned int depth, char *list, size_t size)
+{
+	char path[PATH_MAX + 16], slave[PATH_MAX + NAME_MAX + 32], real[PATH_MAX];
+	struct dirent *entry;
+	DIR *slaves;
+
+	snprintf(path, sizeof(path), "%s/slaves", dir);
+	slaves = opendir(path);
+	while (slaves && (entry = readdir(slaves))) {
+		snprintf(slave, sizeof(slave), "%s/%s", path, entry->d_name);
+		if (entry->d_name[0] == '.' || !realpath(slave, real))
+			continue;
+		leave_partition(real);
+		if (has_queues(real))
+			add_name(list, size, real);
+		else if (depth < DEEPEST)
+			add_below(real, depth + 1, list, size);
+	}
+	if (slaves)
+		closedir(slaves);
+}
+
+const char *disks__below(const char *root, uint32_t id, char *out, size_t size)
+{
+	char dir[PATH_MAX];
+
+	out[0] = '\0';
+	if (find_dir(root, id, dir))
+		add_below(dir, 0, out, size);
+	return out;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "names.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cgroups.h"
+#include "sanitize.h"
+#include "split.h"
+#include "vec.h"
+
+#define MINOR_BITS 20 /* of the kernel's own dev_t, which the ids are */
+
+struct disk {
+	uint64_t id;
+	char name[RUN_NAME];
+};
+
+struct names {
+	char *root;
+	struct cgroups *cgroups; /* NULL: no cgroup2 here */
+	/*
+	 * Every disk seen so far. A disk can go before its requests are reported, and its number
+	 * can then be another disk's: the first name stays.
+	 */
+	struct disk *disks;
+	size_t nr_disks;
+};
+
+/* /sys/dev/block/8:0 is a link that ends in the disk's name. */
+static bool read_disk(const struct names *names, uint64_t id, char out[RUN_NAME])
+{
+	unsigned int major = (unsigned int)(id >> MINOR_BITS);
+	unsigned int minor = (unsigned int)(id & ((1U << MINOR_BITS) - 1));
+	char path[PATH_MAX], target[PATH_MAX];
+	const char *last;
+	ssize_t len;
+
+	snprintf(out, RUN_NAME, "%u:%u", major, minor);
+	snprintf(path, sizeof(path), "%s/sys/dev/block/%u:%u", names->root, major, minor);
+	len = readlink(path, target, sizeof(target) - 1);
+	if (len <= 0)
+		return false;
+	target[len] = '\0';
+	last = strrchr(target, '/');
+	sanitize__text(out, RUN_NAME, last ? last + 1 : target);
+	return true;
+}
+
+static void name_disk(struct names *names, uint64_t id, char out[RUN_NAME])
+{
+	struct disk *disks;
+
+	for (size_t i = 0; i < names->nr_disks; i++) {
+		if (names->disks[i].id == id) {
+			memcpy(out, names->disks[i].name, RUN_NAME);
+			return;
+		}
+	}
+	if (!read_disk(names, id, out))
+		return;
+	disks = vec__grow(names->disks, names->nr_disks, sizeof(*disks));
+	if (!disks) /* then it is read again */
+		return;
+	names->disks = disks;
+	disks[names->nr_disks].id = id;
+	memcpy(disks[names->nr_disks++].name, out, RUN_NAME);
+}
+
+/* Keeps the names of the disks that are there now. */
+static void learn_disks(struct names *names)
+{
+	char path[PATH_MAX], name[RUN_NAME];
+	unsigned int major, minor;
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/sys/dev/block", names->root);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		if (sscanf(entry->d_name, "%u:%u", &major, &minor) == 2)
+			name_disk(names, (uint64_t)major << MINOR_BITS | minor, name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+int names__new(struct names **names, const char *root)
+{
+	struct names *made;
+	int err = -ENOMEM;
+
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	made->root = strdup(root);
+	if (!made->root)
+		goto err_free;
+	err = cgroups__new(&made->cgroups, root);
+	if (err == -ENOMEM)
+		goto err_free_root;
+	learn_disks(made);
+	*names = made;
+	return 0;
+
+err_free_root:
+	free(made->root);
+err_free:
+	free(made);
+	return err;
+}
+
+void names__free(struct names *names)
+{
+	if (!names)
+		return;
+	cgroups__free(names->cgroups);
+	free(names->disks);
+	free(names->root);
+	free(names);
+}
+
+/* Of a path too long the end says more than the beginning. */
+static void name_cgroup(const struct names *names, uint64_t id, char out[RUN_NAME])
+{
+	const char *path = names->cgroups ? cgroups__path(names->cgroups, id) : NULL;
+	size_t len;
+
+	if (!path) {
+		snprintf(out, RUN_NAME, "cgroup %" PRIu64, id);
+		return;
+	}
+	len = strlen(path);
+	if (len < RUN_NAME) {
+		sanitize__text(out, RUN_NAME, path);
+		return;
+	}
+	memcpy(out, "...", 3);
+	sanitize__text(out + 3, RUN_NAME - 3, path + len - (RUN_NAME - 4));
+}
+
+static void name_task(uint64_t id, const char *comm, char out[RUN_NAME])
+{
+	char text[LAT_COMM_LEN], raw[LAT_COMM_LEN] = "";
+
+	if (comm)
+		strncpy(raw, comm, sizeof(raw) - 1);
+	sanitize__text(text, sizeof(text), raw);
+	snprintf(out, RUN_NAME, "%s%s(%" PRIu64 ")", text, text[0] ? " " : "", id);
+}
+
+const char *names__key(struct names *names, const struct lat_key *key, const char *comm,
+		       char out[RUN_NAME])
+{
+	const char *listed = split__id_name(key->by, key->id);
+
+	if (key->id == RUN_OTHER_ID)
+		snprintf(out, RUN_NAME, "(other)");
+	else if (listed)
+		snprintf(out, RUN_NAME, "%s", listed);
+	else if (key->by == LAT_BY_PROCESS || key->by == LAT_BY_THREAD)
+		name_task(key->id, comm, out);
+	else if (key->by == LAT_BY_DISK)
+		name_disk(names, key->id, out);
+	else if (key->by == LAT_BY_CGROUP)
+		name_cgroup(names, key->id, out);
+	else
+		snprintf(out, RUN_NAME, "%llu", key->id);
+	return out;
+}
+
+/* The file holds "8:0". */
+static int read_dev(const char *dir, const char *file, uint32_t *id)
+{
+	unsigned int major, minor;
+	char path[PATH_MAX];
+	FILE *stream;
+	int got;
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, file) >= (int)sizeof(path))
+		return -ENODEV;
+	stream = fopen(path, "re");
+	if (!stream)
+		return -ENODEV;
+	got = fscanf(stream, "%u:%u", &major, &minor);
+	fclose(stream);
+	if (got != 2)
+		return -ENODEV;
+	*id = major << MINOR_BITS | minor;
+	return 0;
+}
+
+/* /dev/mapper/x and /dev/disk/by-id/y are links to the name that sysfs has. */
+static const char *kernel_name(const char *name, char real[PATH_MAX])
+{
+	if (strncmp(name, "/dev/", 5))
+		return name;
+	if (!realpath(name, real) || strncmp(real, "/dev/", 5))
+		return name + 5;
+	return real + 5;
+}
+
+int names__disk(const struct names *names, const char *name, uint32_t *id)
+{
+	char dir[PATH_MAX], partition[PATH_MAX + 16], real[PATH_MAX];
+	bool part;
+	int err;
+
+	name = kernel_name(name, real);
+	if (!*name || strchr(name, '/') || name[0] == '.')
+		return -ENODEV;
+	if (snprintf(dir, sizeof(dir), "%s/sys/class/block/%s", names->root, name) >= PATH_MAX)
+		return -ENODEV;
+	snprintf(partition, sizeof(partition), "%s/partition", dir);
+	part = !access(partition, F_OK);
+	err = read_dev(dir, part ? "../dev" : "dev", id);
+	return err ? err : part;
+}
+
+int names__cgroup(const struct names *names, const char *path, uint64_t *id)
+{
+	return names->cgroups ? cgroups__find(names->cgroups, path, id) : -ENOENT;
+}

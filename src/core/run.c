@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hist.h"
+#include "vec.h"
+
+#define COPIES 16 /* each takes a microsecond: no CPU counts for so long that runs meanwhile */
+
+void run__clear_data(struct run_data *data)
+{
+	for (size_t i = 0; i < data->nr_keys; i++)
+		sparse__clear(&data->keys[i].hist);
+	free(data->keys);
+	data->keys = NULL;
+	data->nr_keys = 0;
+}
+
+void run__clear(struct run *run)
+{
+	for (unsigned int i = 0; i < RUN_PROBES; i++) {
+		run__clear_data(&run->probes[i].total);
+		table__free(run->probes[i].table);
+		run->probes[i].table = NULL;
+		free(run->probes[i].filter);
+		run->probes[i].filter = NULL;
+	}
+	free(run->workload);
+	free(run->host);
+	free(run->filter);
+	free(run->lives);
+	run->workload = run->host = run->filter = NULL;
+	run->lives = NULL;
+	run->nr_lives = 0;
+}
+
+void run__free(struct run *run)
+{
+	if (run)
+		run__clear(run);
+	free(run);
+}
+
+static int by_id(const void *left, const void *right)
+{
+	uint64_t a = ((const struct run_life *)left)->id, b = ((const struct run_life *)right)->id;
+
+	return a < b ? -1 : a > b;
+}
+
+const struct run_life *run__find_life(const struct run *run, uint64_t id)
+{
+	const struct run_life wanted = { .id = id };
+
+	if (!run->nr_lives)
+		return NULL;
+	return bsearch(&wanted, run->lives, run->nr_lives, sizeof(wanted), by_id);
+}
+
+int run__fold_tables(struct run *run)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
+		if (run->probes[i].table)
+			err = table__fold(run->probes[i].table);
+	}
+	return err;
+}
+
+uint64_t run__recorded(const struct lat_cell *cell)
+{
+	return hist__count(&cell->hist);
+}
+
+int64_t run__imbalance(const struct lat_cell *cell)
+{
+	uint64_t terms = run__recorded(cell);
+
+	for (unsigned int i = LAT_SEEN + 1; i < LAT_TERMS; i++)
+		terms += cell->counts[i];
+	return (int64_t)(cell->counts[LAT_SEEN] - terms);
+}
+
+uint64_t run__unseen(const struct run_probe *probe, unsigned int metric)
+{
+	uint64_t abandoned = probe->total.metrics[metric].counts[LAT_ABANDONED];
+
+	return abandoned > probe->recursion_missed ? abandoned : probe->recursion_missed;
+}
+
+static const enum lat_count lost_terms[] = { LAT_MISSED_START, LAT_UNMATCHED, LAT_MAP_FULL,
+					     LAT_NEGATIVE };
+
+#define LOST_TERMS (sizeof(lost_terms) / sizeof(lost_terms[0]))
+
+uint64_t run__lost(const struct run_probe *probe, unsigned int metric)
+{
+	uint64_t lost = run__unseen(probe, metric);
+
+	for (size_t i = 0; i < LOST_TERMS; i++)
+		lost += probe->total.metrics[metric].counts[lost_terms[i]];
+	return lost;
+}
+
+bool run__term_ns(const struct lat_cell *cell, unsigned int term, uint64_t *ns)
+{
+	const __u64 *counts = cell->counts;
+
+	*ns = 0;
+	if (!counts[term] || term == LAT_EXCLUDED || term == LAT_CONTINUED)
+		return true;
+	if (term == LAT_FILTERED)
+		*ns = counts[LAT_FILTERED_NS];
+	else if (term == LAT_MISSED_START)
+		*ns = counts[LAT_MISSED_START_NS];
+	else if (term == LAT_UNMATCHED)
+		*ns = counts[LAT_UNMATCHED_NS];
+	return *ns && !(term == LAT_MISSED_START && counts[LAT_UNTIMED]);
+}
+
+bool run__lost_ns(const struct run_probe *probe, unsigned int metric, uint64_t *ns)
+{
+	const struct lat_cell *cell = &probe->total.metrics[metric];
+	bool known = !run__unseen(probe, metric);
+	uint64_t term;
+
+	*ns = 0;
+	for (size_t i = 0; i < LOST_TERMS; i++) {
+		known &= run__term_ns(cell, lost_terms[i], &term);
+		*ns += term;
+	}
+	return known;
+}
+
+void run__copy_cell(struct lat_cell *copy, const struct lat_cell *cell)
+{
+	for (int i = 0; i < COPIES; i++) {
+		memset(copy, 0, sizeof(*copy));
+		hist__add_cell(copy, cell);
+		if (!run__imbalance(copy))
+			break;
+	}
+}
+
+static bool same_key(const struct lat_key *a, const struct lat_key *b)
+{
+	return a->id == b->id && a->by == b->by && a->metric == b->metric;
+}
+
+struct run_key *run__find_key(const struct run_data *data, const struct lat_key *key)
+{
+	for (size_t i = 0; i < data->nr_keys; i++) {
+		if (same_key(&data->keys[i].key, key))
+			return &data->keys[i];
+	}
+	return NULL;
+}
+
+int run__add_key(struct run_data *data, const struct lat_key *key, const char *name)
+{
+	struct run_key *added, *keys;
+
+	keys = vec__grow(data->keys, data->nr_keys, sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	data->keys = keys;
+	added = &data->keys[data->nr_keys++];
+	memset(added, 0, sizeof(*added));
+	added->key = *key;
+	strncpy(added->name, name, sizeof(added->name) - 1);
+	return 0;
+}
+
+void run__zero_data(struct run_data *data)
+{
+	memset(data->metrics, 0, sizeof(data->metrics));
+	for (size_t i = 0; i < data->nr_keys; i++)
+		sparse__zero(&data->keys[i].hist);
+}
+
+int run__add_data(struct run_data *to, const struct run_data *from)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < RUN_METRICS; i++)
+		hist__add_cell(&to->metrics[i], &from->metrics[i]);
+	for (size_t i = 0; !err && i < from->nr_keys; i++) {
+		const struct run_key *key = &from->keys[i];
+
+		if (i == to->nr_keys)
+			err = run__add_key(to, &key->key, key->name);
+		if (!err)
+			err = sparse__add(&to->keys[i].hist, &key->hist);
+	}
+	return err;
+}
+
+/* The keys that found no row are one line, at the end whatever it adds up to. */
+static int by_total_time(const void *left, const void *right)
+{
+	const struct run_key *a = *(const struct run_key *const *)left;
+	const struct run_key *b = *(const struct run_key *const *)right;
+	bool a_other = a->key.id == RUN_OTHER_ID, b_other = b->key.id == RUN_OTHER_ID;
+
+	if (a_other != b_other)
+		return a_other ? 1 : -1;
+	if (a->hist.sum_ns != b->hist.sum_ns)
+		return a->hist.sum_ns < b->hist.sum_ns ? 1 : -1;
+	return a < b ? -1 : a > b;
+}
+
+ssize_t run__ranked_keys(const struct run_data *data, enum lat_by by, unsigned int metric,
+			 const struct run_key ***ranked)
+{
+	const struct run_key **keys;
+	size_t nr = 0;
+
+	keys = calloc(data->nr_keys + 1, sizeof(const struct run_key *));
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < data->nr_keys; i++) {
+		const struct lat_key *key = &data->keys[i].key;
+
+		if (key->by == by && key->metric == metric && sparse__count(&data->keys[i].hist))
+			keys[nr++] = &data->keys[i];
+	}
+	qsort(keys, nr, sizeof(const struct run_key *), by_total_time);
+	*ranked = keys;
+	return (ssize_t)nr;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A histogram of event.h without its empty slots: the form of which there are many, as a key has
+ * samples in a few dozen of more than a thousand slots. Latencies are in ns.
+ */
+#ifndef LATSCOPE_CORE_SPARSE_H
+#define LATSCOPE_CORE_SPARSE_H
+
+#include <stdint.h>
+
+#include <latscope/event.h>
+
+struct sparse_slot {
+	uint32_t slot;
+	uint64_t count;
+};
+
+/* Empty when zeroed. */
+struct sparse {
+	uint64_t sum_ns;
+	uint64_t max_ns;
+	uint64_t tail;
+	struct sparse_slot *slots; /* owned; in order, none empty */
+	uint64_t nr; /* to empty them it may be set to 0 */
+	uint64_t room;
+};
+
+/* Makes it what the histogram is. 0, or -ENOMEM and it is as it was. */
+int sparse__set(struct sparse *sparse, const struct lat_hist *hist);
+
+/* Writes it out with all slots, and returns that. */
+const struct lat_hist *sparse__expand(const struct sparse *sparse, struct lat_hist *hist);
+
+void sparse__add_to(struct lat_hist *hist, const struct sparse *sparse);
+
+/* 0, -ENOMEM, or -EOVERFLOW: the count does not fit. */
+int sparse__add_slot(struct sparse *sparse, uint32_t slot, uint64_t count);
+
+/* The same. */
+int sparse__add(struct sparse *to, const struct sparse *from);
+
+/* Samples, those of the slot `first` and above. */
+uint64_t sparse__count_from(const struct sparse *sparse, uint32_t first);
+uint64_t sparse__count(const struct sparse *sparse);
+
+/* Empties it, and keeps its memory for what comes next. */
+void sparse__zero(struct sparse *sparse);
+
+/* Empties it, and frees what it owns. */
+void sparse__clear(struct sparse *sparse);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Names of the dimensions a histogram is split by, and of those ids that are enumerated. */
+#ifndef LATSCOPE_CORE_SPLIT_H
+#define LATSCOPE_CORE_SPLIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <latscope/event.h>
+
+#define SPLIT_TEXT 80 /* room for all names, with commas */
+
+/* "process"; NULL outside enum lat_by. */
+const char *split__name(unsigned int by);
+
+/* Back from a name; -EINVAL if there is none. */
+int split__find(const char *name);
+
+/* "process,disk" to a mask of 1 << enum lat_by; -EINVAL if any part is unknown or empty. */
+int split__parse(const char *list, uint32_t *mask);
+
+/* And back; returns buf. */
+const char *split__list(uint32_t mask, char buf[SPLIT_TEXT]);
+
+/* Name of an id of LAT_BY_OP ... LAT_BY_PAGE ("read"); NULL for others. */
+const char *split__id_name(unsigned int by, uint64_t id);
+
+#endif

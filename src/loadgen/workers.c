@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "workers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_SEC 1000000000ULL
+
+struct workers {
+	pid_t pids[LOAD_MAX_TASKS]; /* 0: reaped */
+	unsigned int nr;
+	unsigned int alive;
+	int start[2]; /* a pipe; its end releases the children */
+	sigset_t signals; /* that are waited for, and so blocked */
+	sigset_t old_mask;
+	struct sigaction old_child;
+};
+
+uint64_t workers__now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NS_PER_SEC + now.tv_nsec;
+}
+
+void workers__pause(const struct load_config *config)
+{
+	struct timespec rest = {
+		.tv_sec = config->pause_ns / NS_PER_SEC,
+		.tv_nsec = config->pause_ns % NS_PER_SEC,
+	};
+
+	if (config->pause_ns)
+		nanosleep(&rest, NULL);
+}
+
+unsigned int workers__cpus(void)
+{
+	cpu_set_t set;
+
+	/* EINVAL: more CPUs than a cpu_set_t holds. */
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 1;
+	return CPU_COUNT(&set);
+}
+
+static void take_signals(struct workers *workers)
+{
+	struct sigaction child = { .sa_handler = SIG_DFL };
+
+	sigemptyset(&workers->signals);
+	sigaddset(&workers->signals, SIGINT);
+	sigaddset(&workers->signals, SIGTERM);
+	sigaddset(&workers->signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &workers->signals, &workers->old_mask);
+	/* Were it ignored, as it may be from our parent on, children would leave no status. */
+	sigaction(SIGCHLD, &child, &workers->old_child);
+}
+
+static void give_back_signals(const struct workers *workers)
+{
+	sigaction(SIGCHLD, &workers->old_child, NULL);
+	sigprocmask(SIG_SETMASK, &workers->old_mask, NULL);
+}
+
+static _Noreturn void run_child(const struct workers *workers, pid_t parent, workers_work work,
+				const struct load_config *config, unsigned int index,
+				const void *arg)
+{
+	char byte;
+	int err;
+
+	/* Nobody outlives a parent that is killed, not even one killed before the prctl(). */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(0);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	sigprocmask(SIG_UNBLOCK, &workers->signals, NULL);
+	close(workers->start[1]);
+	while (read(workers->start[0], &byte, 1) < 0 && errno == EINTR)
+		;
+	close(workers->start[0]);
+	err = work(config, index, arg);
+	_exit(err < 0 ? -err : 0);
+}
+
+static int fork_all(struct workers *workers, workers_work work, const struct load_config *config,
+		    const void *arg)
+{
+	pid_t parent = getpid(), pid;
+
+	for (unsigned int i = 0; i < workers->nr; i++) {
+		pid = fork();
+		if (pid < 0)
+			return -errno;
+		if (!pid)
+			run_child(workers, parent, work, config, i, arg);
+		workers->pids[i] = pid;
+		workers->alive++;
+	}
+	return 0;
+}
+
+/* They start together: else many would take the CPU from us before the last one is there. */
+static int start(struct workers *workers, workers_work work, const struct load_config *config,
+		 const void *arg)
+{
+	int err;
+
+	if (pipe2(workers->start, O_CLOEXEC))
+		return -errno;
+	err = fork_all(workers, work, config, arg);
+	close(workers->start[0]);
+	close(workers->start[1]);
+	return err;
+}
+
+static int error_of(int status)
+{
+	if (WIFEXITED(status))
+		return -WEXITSTATUS(status);
+	switch (WTERMSIG(status)) {
+	case SIGINT: /* from the terminal, which sends it to all */
+	case SIGTERM:
+		return 0;
+	default:
+		return -ECANCELED;
+	}
+}
+
+/* Only our own children: the process may have others. */
+static int reap(struct workers *workers, int flags)
+{
+	int err = 0, status;
+
+	for (unsigned int i = 0; i < workers->nr; i++) {
+		if (!workers->pids[i] ||
+		    waitpid(workers->pids[i], &status, flags) != workers->pids[i])
+			continue;
+		workers->pids[i] = 0;
+		workers->alive--;
+		if (!err)
+			err = error_of(status);
+	}
+	return err;
+}
+
+/* Until the time is up, a signal says so, a child failed or all have ended. */
+static int watch(struct workers *workers, uint64_t duration_ns)
+{
+	uint64_t end = workers__now() + duration_ns, now;
+	int err = 0, got;
+
+	while (!err && workers->alive) {
+		struct timespec left;
+
+		now = workers__now();
+		if (now >= end)
+			break;
+		left.tv_sec = (end - now) / NS_PER_SEC;
+		left.tv_nsec = (end - now) % NS_PER_SEC;
+		got = sigtimedwait(&workers->signals, NULL, &left);
+		if (got == SIGINT || got == SIGTERM)
+			break;
+		err = reap(workers, WNOHANG);
+	}
+	return err;
+}
+
+static void kill_all(const struct workers *workers, int signal_nr)
+{
+	for (unsigned int i = 0; i < workers->nr; i++)
+		if (workers->pids[i])
+			kill(workers->pids[i], signal_nr);
+}
+
+static int stop(struct workers *workers)
+{
+	kill_all(workers, SIGTERM);
+	kill_all(workers, SIGCONT); /* a stopped one would not end */
+	return reap(workers, 0);
+}
+
+int workers__run(unsigned int nr, workers_work work, const struct load_config *config,
+		 const void *arg)
+{
+	struct workers workers = { .nr = nr < LOAD_MAX_TASKS ? nr : LOAD_MAX_TASKS };
+	int err, stop_err;
+
+	take_signals(&workers);
+	err = start(&workers, work, config, arg);
+	if (!err)
+		err = watch(&workers, config->duration_ns);
+	stop_err = stop(&workers);
+	give_back_signals(&workers);
+	return err ? err : stop_err;
+}

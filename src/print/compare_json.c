@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <math.h>
+
+#include <json-c/json.h>
+
+#include <core/split.h>
+#include <store/json_fields.h>
+
+#include "compare.h"
+
+static const char *observation_of(unsigned int statistic)
+{
+	if (judge__is_rate(statistic))
+		return "per_sec";
+	return statistic == JUDGE_TAIL ? "share" : "us";
+}
+
+static struct json_object *figure_json(const struct comparison *comparison,
+				       const struct judged *judged, unsigned int statistic)
+{
+	struct json_object *object = json_object_new_object();
+	double scale = compare__scale(statistic);
+
+	fields__text(object, "figure", judge__name(statistic));
+	fields__text(object, "unit", observation_of(statistic));
+	fields__number(object, "off", judged->off * scale);
+	fields__number(object, "on", judged->on * scale);
+	fields__number(object, "difference", (judged->on - judged->off) * scale);
+	fields__number(object, "relative", judged->ratio - 1);
+	fields__number(object, "ratio", judged->ratio);
+	fields__number(object, "ratio_low", judged->low);
+	fields__number(object, "ratio_high", judged->high);
+	if (statistic == JUDGE_TAIL)
+		fields__number(object, "odds_ratio", share__odds_ratio(judged->off, judged->on));
+	fields__number(object, "p", judged->p);
+	fields__number(object, "p_adjusted", judged->adjusted);
+	fields__flag(object, "judged", judged->tested);
+	fields__text(object, "verdict",
+		     comparison->rules.judge.statistics & 1U << statistic ? judge__verdict(judged)
+									  : NULL);
+	fields__text(object, "reason", judged->why[0] ? judged->why : NULL);
+	return object;
+}
+
+static struct json_object *total_json(const struct comparison *comparison,
+				      const struct comparison_total *total)
+{
+	struct json_object *object = json_object_new_object();
+	bool tail = comparison->tail_ns && total->events;
+
+	fields__number(object, "tail_share",
+		       tail ? (double)total->tail / (double)total->events : NAN);
+	fields__number(object, "tail_share_low", tail ? total->wilson.low : NAN);
+	fields__number(object, "tail_share_high", tail ? total->wilson.high : NAN);
+	fields__number(object, "rate_per_sec", summary__rate(total->events, total->duration_ns));
+	fields__number(object, "max_us", total->events ? (double)total->max_ns / 1e3 : NAN);
+	fields__count(object, "events", total->events);
+	if (comparison->tail_ns)
+		fields__count(object, "tail_events", total->tail);
+	return object;
+}
+
+static struct json_object *row_json(const struct comparison *comparison,
+				    const struct comparison_row *row)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *statistics = json_object_new_array();
+
+	fields__text(object, "module", row->probe->name);
+	fields__text(object, "metric", row->probe->metrics[row->metric].name);
+	fields__text(object, "by",
+		     row->by == GROUP_WHOLE ? NULL : split__name((unsigned int)row->by));
+	fields__text(object, "key", row->by == GROUP_WHOLE ? NULL : row->key);
+	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
+		json_object_array_add(statistics, figure_json(comparison, &row->statistics[i], i));
+	json_object_object_add(object, "figures", statistics);
+	json_object_object_add(object, "off", total_json(comparison, &row->total[0]));
+	json_object_object_add(object, "on", total_json(comparison, &row->total[1]));
+	return object;
+}
+
+static struct json_object *recording_json(const struct group_recording *recording)
+{
+	struct json_object *object = json_object_new_object();
+
+	fields__text(object, "path", recording->path);
+	fields__text(object, "start_utc", recording->run->start_utc);
+	fields__number(object, "duration_sec", (double)recording->run->duration_ns / 1e9);
+	fields__count(object, "intervals", recording->intervals);
+	fields__count(object, "observations", recording->observations);
+	return object;
+}
+
+static struct json_object *group_json(const struct group *group)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < group->nr; i++)
+		json_object_array_add(array, recording_json(&group->recordings[i]));
+	return array;
+}
+
+static struct json_object *refusals_json(const struct comparison *comparison)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; i < comparison->nr_refusals; i++) {
+		struct json_object *object = json_object_new_object();
+
+		fields__text(object, "module", comparison->refusals[i].probe);
+		fields__text(object, "reason", comparison->refusals[i].why);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *verdicts_json(const struct comparison *comparison)
+{
+	struct json_object *object = json_object_new_object();
+
+	fields__count(object, "worse", comparison->verdicts[JUDGE_WORSE]);
+	fields__count(object, "better", comparison->verdicts[JUDGE_BETTER]);
+	fields__count(object, "more", comparison->verdicts[JUDGE_MORE]);
+	fields__count(object, "fewer", comparison->verdicts[JUDGE_FEWER]);
+	fields__count(object, "no_difference_shown", comparison->verdicts[JUDGE_NO_DIFFERENCE]);
+	fields__count(object, "cannot_tell", comparison->untold);
+	return object;
+}
+
+static struct json_object *rows_json(const struct comparison *comparison)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < comparison->nr; i++)
+		json_object_array_add(array, row_json(comparison, &comparison->rows[i]));
+	return array;
+}
+
+struct json_object *compare__json(const struct comparison *comparison)
+{
+	const struct judge_rules *rules = &comparison->rules.judge;
+	struct json_object *object = json_object_new_object();
+	struct json_object *warnings = json_object_new_array();
+
+	for (size_t i = 0; i < comparison->warnings.nr; i++)
+		json_object_array_add(warnings,
+				      json_object_new_string(comparison->warnings.lines[i]));
+	fields__count(object, "schema", RUN_SCHEMA);
+	fields__text(object, "observation", rules->batches ? "batch" : "run");
+	fields__number(object, "run_spread", rules->batches ? rules->run_spread : NAN);
+	fields__number(object, "confidence", rules->confidence);
+	fields__number(object, "min_effect", rules->min_effect);
+	fields__number(object, "tail_threshold_us",
+		       comparison->tail_ns ? (double)comparison->tail_ns / 1e3 : NAN);
+	fields__count(object, "figures_judged", comparison->family);
+	json_object_object_add(object, "off", group_json(&comparison->groups[0]));
+	json_object_object_add(object, "on", group_json(&comparison->groups[1]));
+	json_object_object_add(object, "warnings", warnings);
+	json_object_object_add(object, "not_compared", refusals_json(comparison));
+	json_object_object_add(object, "verdicts", verdicts_json(comparison));
+	json_object_object_add(object, "comparisons", rows_json(comparison));
+	return object;
+}

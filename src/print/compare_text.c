@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <core/split.h>
+#include <core/units.h>
+#include <stats/dist.h>
+#include <stats/observation.h>
+
+#include "compare.h"
+#include "wrap.h"
+
+#define TEXT UNITS_TEXT
+#define WIDE_RATIO 10 /* from here on as a factor, not as percent */
+
+struct page {
+	FILE *out;
+	const struct comparison *comparison;
+	bool color;
+};
+
+static void paint(const struct page *page, const char *code)
+{
+	if (page->color)
+		fprintf(page->out, "\033[%sm", code);
+}
+
+static const char *plural(size_t nr)
+{
+	return nr == 1 ? "" : "s";
+}
+
+/* Small shares too: it is their difference that matters here. */
+static const char *share(char buf[TEXT], double value)
+{
+	if (value <= 0 || value >= 1e-3)
+		return units__ratio(buf, value);
+	snprintf(buf, TEXT, "%.2g %%", value * 100);
+	return buf;
+}
+
+static const char *points(char buf[TEXT], double difference)
+{
+	double percent = difference * 100, size = fabs(percent);
+	int decimals = size < 0.0995 ? 3 : size < 9.995 ? 2 : 1;
+
+	snprintf(buf, TEXT, "%+.*f pp", decimals, percent);
+	return buf;
+}
+
+static const char *latency_difference(char buf[TEXT], double ns)
+{
+	char size[TEXT];
+
+	snprintf(buf, TEXT, "%c%.30s", ns < 0 ? '-' : '+', units__ns(size, fabs(ns)));
+	return buf;
+}
+
+/* Within nine columns. */
+static const char *count(char buf[TEXT], uint64_t value)
+{
+	const char *observation = "MGT";
+	double scaled = (double)value / 1e6;
+
+	if (value < 1000000)
+		return units__count(buf, value);
+	for (; scaled >= 999.5 && observation[1]; observation++)
+		scaled /= 1e3;
+	snprintf(buf, TEXT, "%.3g %c", scaled, *observation);
+	return buf;
+}
+
+static const char *rate(char buf[TEXT], double per_second)
+{
+	char size[TEXT];
+
+	if (per_second < 99999.5)
+		return units__rate(buf, per_second);
+	snprintf(buf, TEXT, "%.28s/s", count(size, (uint64_t)per_second));
+	return buf;
+}
+
+/* A factor like "x0.12", or percent like "-12.3". */
+static const char *factor(char buf[TEXT], double ratio, bool as_percent)
+{
+	double percent = (ratio - 1) * 100, size = fabs(percent);
+
+	if (as_percent)
+		snprintf(buf, TEXT, "%+.*f", size < 9.995 ? 2 : size < 99.95 ? 1 : 0, percent);
+	else if (ratio < 0.0095)
+		snprintf(buf, TEXT, "x<.01");
+	else if (ratio > 9999)
+		snprintf(buf, TEXT, "x>9999");
+	else
+		snprintf(buf, TEXT, "x%.*f", ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0, ratio);
+	return buf;
+}
+
+static void print_relative(const struct page *page, double ratio, bool as_percent)
+{
+	char text[TEXT], observation[TEXT + 4] = "-";
+
+	if (!isnan(ratio))
+		snprintf(observation, sizeof(observation), "%s%s", factor(text, ratio, as_percent),
+			 as_percent ? " %" : "");
+	fprintf(page->out, " %7s", observation);
+}
+
+static void print_interval(const struct page *page, const struct judged *judged, bool as_percent)
+{
+	char low[TEXT], high[TEXT], text[2 * TEXT + 8] = "";
+
+	if (!isnan(judged->low))
+		snprintf(text, sizeof(text), "[%s, %s]", factor(low, judged->low, as_percent),
+			 factor(high, judged->high, as_percent));
+	fprintf(page->out, " %15s", text);
+}
+
+static size_t observations_of(const struct group *group, bool intervals)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < group->nr; i++)
+		sum += intervals ? group->recordings[i].intervals
+				 : group->recordings[i].observations;
+	return sum;
+}
+
+/* Nothing can be judged: a side's recordings, of one interval each it may be, are too few units. */
+static bool none_can_tell(const struct comparison *comparison)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		if (comparison->rules.judge.batches &&
+		    observations_of(&comparison->groups[i], false) < JUDGE_LEAST_OBSERVATIONS)
+			return true;
+	}
+	return false;
+}
+
+static void print_verdict(const struct page *page, const struct judged *judged, bool wanted)
+{
+	static const char *const colors[JUDGE_VERDICTS] = { "0", "31", "32", "0", "0" };
+
+	if (!wanted) {
+		fputs(" not judged\n", page->out);
+		return;
+	}
+	paint(page, colors[judged->verdict]);
+	fprintf(page->out, " %s", judge__verdict(judged));
+	paint(page, "0");
+	fputc('\n', page->out);
+}
+
+/* Name, both sides and their difference; a value that is not there is NAN. */
+static void print_groups(const struct page *page, const char *name, const char *off, const char *on,
+			 const char *difference)
+{
+	fprintf(page->out, "%-6s %9s %9s %9s", name, off, on, difference);
+}
+
+static const char *rate_difference(char buf[TEXT], double per_second)
+{
+	char size[TEXT];
+
+	snprintf(buf, TEXT, "%c%.30s", per_second < 0 ? '-' : '+', rate(size, fabs(per_second)));
+	return buf;
+}
+
+/* How values of a figure are written, and their differences. */
+struct writing {
+	const char *(*value)(char buf[TEXT], double value);
+	const char *(*difference)(char buf[TEXT], double difference);
+};
+
+static const struct writing *writing_of(unsigned int statistic)
+{
+	static const struct writing of_share = { share, points };
+	static const struct writing of_rate = { rate, rate_difference };
+	static const struct writing of_latency = { units__ns, latency_difference };
+
+	if (judge__is_rate(statistic))
+		return &of_rate;
+	return statistic == JUDGE_TAIL ? &of_share : &of_latency;
+}
+
+static void figure_row(const struct page *page, const struct judged *judged, unsigned int statistic)
+{
+	const struct judge_rules *rules = &page->comparison->rules.judge;
+	bool as_percent = !(judged->ratio >= WIDE_RATIO || judged->high >= WIDE_RATIO);
+	char off[TEXT] = "-", on[TEXT] = "-", difference[TEXT] = "-";
+	const struct writing *writing = writing_of(statistic);
+
+	if (!isnan(judged->off))
+		writing->value(off, judged->off);
+	if (!isnan(judged->on))
+		writing->value(on, judged->on);
+	if (!isnan(judged->on - judged->off))
+		writing->difference(difference, judged->on - judged->off);
+	print_groups(page, judge__name(statistic), off, on, difference);
+	print_relative(page, judged->ratio, as_percent);
+	print_interval(page, judged, as_percent);
+	print_verdict(page, judged, rules->statistics & 1U << statistic);
+}
+
+static void max_row(const struct page *page, const struct comparison_total total[2])
+{
+	double off = (double)total[0].max_ns, on = (double)total[1].max_ns;
+	bool both = total[0].events && total[1].events;
+	double ratio = both && off > 0 ? on / off : NAN;
+	char texts[3][TEXT];
+
+	print_groups(page, "max", total[0].events ? units__ns(texts[0], off) : "-",
+		     total[1].events ? units__ns(texts[1], on) : "-",
+		     both ? latency_difference(texts[2], on - off) : "-");
+	print_relative(page, ratio, ratio < WIDE_RATIO);
+	fputc('\n', page->out);
+}
+
+static void count_rows(const struct page *page, const struct comparison_total total[2])
+{
+	char off[TEXT], on[TEXT];
+
+	fprintf(page->out, "%-6s %9s %9s\n", "events", count(off, total[0].events),
+		count(on, total[1].events));
+	if (page->comparison->tail_ns)
+		fprintf(page->out, "%-6s %9s %9s\n", "  tail", count(off, total[0].tail),
+			count(on, total[1].tail));
+}
+
+/* Figures with the same reason share a line. */
+static void reasons(const struct page *page, const struct judged statistics[JUDGE_STATISTICS])
+{
+	uint32_t said = ~page->comparison->rules.judge.statistics;
+	struct wrap wrap = { 0 };
+
+	if (none_can_tell(page->comparison)) /* for one reason, see add_method() */
+		return;
+	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++) {
+		if (said & 1U << i || !statistics[i].why[0])
+			continue;
+		for (unsigned int j = i; j < JUDGE_STATISTICS; j++) {
+			if (said & 1U << j || strcmp(statistics[i].why, statistics[j].why))
+				continue;
+			wrap__add(&wrap, "%s%s", j == i ? "" : ", ", judge__name(j));
+			said |= 1U << j;
+		}
+		wrap__add(&wrap, ": %s%s",
+			  statistics[i].tested ? "" : "cannot tell: ", statistics[i].why);
+		wrap__print(&wrap, page->out, 0, 2);
+	}
+}
+
+static void add_wilson(struct wrap *wrap, const char *name, const struct comparison_total *total)
+{
+	char low[TEXT], high[TEXT], part[TEXT], whole[TEXT];
+
+	wrap__add(wrap, "%s %s to %s (%s of %s)", name, share(low, total->wilson.low),
+		  share(high, total->wilson.high), units__count(part, total->tail),
+		  units__count(whole, total->events));
+}
+
+/* What the sides' shares are worth each for itself, and how they compare in other words. */
+static void describe_tail(const struct page *page, const struct comparison_row *row)
+{
+	const struct judged *tail = &row->statistics[JUDGE_TAIL];
+	double odds = share__odds_ratio(tail->off, tail->on);
+	struct wrap wrap = { 0 };
+	char text[TEXT];
+
+	if (!page->comparison->tail_ns)
+		return;
+	wrap__add(&wrap, "tail: %s or more;", units__duration(text, page->comparison->tail_ns));
+	for (unsigned int i = 0; i < 2; i++) {
+		if (row->total[i].events)
+			add_wilson(&wrap, i ? ", ON" : " OFF", &row->total[i]);
+	}
+	wrap__add(&wrap, ": Wilson intervals, as if events were independent");
+	if (!isnan(tail->ratio))
+		wrap__add(&wrap, "; risk ratio %.3g", tail->ratio);
+	if (!isnan(odds))
+		wrap__add(&wrap, ", odds ratio %.3g", odds);
+	wrap__print(&wrap, page->out, 0, 2);
+}
+
+static void row_heading(const struct page *page, const struct comparison_row *row)
+{
+	const struct run_metric *metric = &row->probe->metrics[row->metric];
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "%s %s", row->probe->name, metric->name);
+	if (row->by == GROUP_WHOLE)
+		wrap__add(&wrap, ": %s", metric->what);
+	else
+		wrap__add(&wrap, ", %s %s", split__name((unsigned int)row->by), row->key);
+	fputc('\n', page->out);
+	paint(page, "1");
+	wrap__print(&wrap, page->out, 0, 2);
+	paint(page, "0");
+}
+
+static void print_row(const struct page *page, const struct comparison_row *row)
+{
+	char interval[TEXT];
+
+	row_heading(page, row);
+	snprintf(interval, sizeof(interval), "%g %% interval",
+		 page->comparison->rules.judge.confidence * 100);
+	fprintf(page->out, "%-6s %9s %9s %17s %15s %s\n", "", judge__groups[0], judge__groups[1],
+		"difference", interval, "verdict");
+	figure_row(page, &row->statistics[JUDGE_TAIL], JUDGE_TAIL);
+	figure_row(page, &row->statistics[JUDGE_RATE], JUDGE_RATE);
+	figure_row(page, &row->statistics[JUDGE_TAIL_RATE], JUDGE_TAIL_RATE);
+	for (unsigned int i = JUDGE_QUANTILE; i < JUDGE_LATENCIES; i++)
+		figure_row(page, &row->statistics[i], i);
+	max_row(page, row->total);
+	reasons(page, row->statistics);
+	count_rows(page, row->total);
+	describe_tail(page, row);
+}
+
+static uint64_t time_of(const struct group *group)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < group->nr; i++)
+		sum += group->recordings[i].run->duration_ns;
+	return sum;
+}
+
+static void describe_groups(const struct page *page)
+{
+	char time[TEXT];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct group *group = &page->comparison->groups[i];
+		struct wrap wrap = { 0 };
+
+		wrap__add(&wrap, "%s: %zu recording%s, %s: %s", judge__groups[i], group->nr,
+			  plural(group->nr), units__duration(time, time_of(group)),
+			  group->recordings[0].path);
+		if (group->nr > 1)
+			wrap__add(&wrap, " to %s", group->recordings[group->nr - 1].path);
+		wrap__print(&wrap, page->out, 0, 5);
+	}
+}
+
+/* Of one run a side, should it vary in nothing but what is assumed. */
+static double least_ratio(const struct comparison *comparison)
+{
+	const struct judge_rules *rules = &comparison->rules.judge;
+	double variance = log1p(rules->run_spread * rules->run_spread);
+
+	return exp(dist__normal_quantile(0.5 + rules->confidence / 2) *
+		   sqrt(variance / (double)comparison->groups[0].nr +
+			variance / (double)comparison->groups[1].nr)) *
+	       (1 + rules->min_effect);
+}
+
+static void add_method(struct wrap *wrap, const struct comparison *comparison)
+{
+	const struct group *off = &comparison->groups[0], *on = &comparison->groups[1];
+
+	if (!comparison->rules.judge.batches) {
+		wrap__add(wrap,
+			  "An observation is a run: %zu against %zu. The values of a side are "
+			  "those of its typical run, the geometric mean.",
+			  off->nr, on->nr);
+		return;
+	}
+	if (none_can_tell(comparison)) {
+		wrap__add(
+			wrap,
+			"cannot tell: too few intervals: a recording needs %d to be judged, and a "
+			"recording of ringlat has only one. %d recordings or more on both sides "
+			"can be judged.",
+			OBSERVATION_LEAST_INTERVALS, JUDGE_LEAST_OBSERVATIONS);
+		return;
+	}
+	wrap__add(wrap,
+		  "An observation is a batch of a run's intervals: %zu against %zu, of %zu and %zu "
+		  "intervals. They cannot show what varies from run to run; a spread of %g %% is "
+		  "assumed (--run-spread), so that only a difference by a factor of %.2g or more "
+		  "can be shown. %d recordings or more on both sides show what it is.",
+		  observations_of(off, false), observations_of(on, false),
+		  observations_of(off, true), observations_of(on, true),
+		  comparison->rules.judge.run_spread * 100, least_ratio(comparison),
+		  JUDGE_LEAST_OBSERVATIONS);
+}
+
+static void describe_method(const struct page *page)
+{
+	const struct comparison *comparison = page->comparison;
+	const struct judge_rules *rules = &comparison->rules.judge;
+	struct wrap wrap = { 0 };
+	const char *before = "";
+
+	add_method(&wrap, comparison);
+	wrap__print(&wrap, page->out, 0, 0);
+	wrap__add(&wrap,
+		  "Intervals are of the ratio ON / OFF, by Student's t on logarithms, each at "
+		  "%g %%. Verdicts allow for %zu judged figure%s (Holm). Judged: ",
+		  rules->confidence * 100, comparison->family, plural(comparison->family));
+	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++) {
+		if (!(rules->statistics & 1U << i))
+			continue;
+		wrap__add(&wrap, "%s%s", before, judge__name(i));
+		before = ", ";
+	}
+	if (rules->min_effect > 0)
+		wrap__add(&wrap, ", from a ratio of %.4g or its inverse on", 1 + rules->min_effect);
+	wrap__add(&wrap, ". Of a latency or share more is worse; more "
+			 "events per second are only more. Max and counts are context.");
+	wrap__print(&wrap, page->out, 0, 0);
+}
+
+static void doubts(const struct page *page)
+{
+	const struct comparison *comparison = page->comparison;
+	struct wrap wrap = { 0 };
+
+	for (unsigned int i = 0; i < comparison->nr_refusals; i++) {
+		wrap__add(&wrap, "%s: not compared: %s", comparison->refusals[i].probe,
+			  comparison->refusals[i].why);
+		wrap__print(&wrap, page->out, 0, 2);
+	}
+	for (size_t i = 0; i < comparison->warnings.nr; i++) {
+		wrap__add(&wrap, "warning: %s", comparison->warnings.lines[i]);
+		paint(page, "33");
+		wrap__print(&wrap, page->out, 0, 2);
+		paint(page, "0");
+	}
+}
+
+static void add_found(struct wrap *wrap, const struct comparison *comparison,
+		      enum judge_verdict verdict)
+{
+	const char *before = " (";
+
+	wrap__add(wrap, "%zu %s", comparison->verdicts[verdict], judge__word(verdict));
+	for (size_t i = 0; i < comparison->nr * JUDGE_STATISTICS; i++) {
+		const struct comparison_row *row = &comparison->rows[i / JUDGE_STATISTICS];
+
+		if (row->statistics[i % JUDGE_STATISTICS].verdict != verdict)
+			continue;
+		wrap__add(wrap, "%s%s", before, row->probe->name);
+		if (row->probe->nr_metrics > 1)
+			wrap__add(wrap, " %s", row->probe->metrics[row->metric].name);
+		if (row->key[0])
+			wrap__add(wrap, " %s", row->key);
+		wrap__add(wrap, " %s", judge__name(i % JUDGE_STATISTICS));
+		before = ", ";
+	}
+	wrap__add(wrap, "%s; ", comparison->verdicts[verdict] ? ")" : "");
+}
+
+static void summary(const struct page *page)
+{
+	const struct comparison *comparison = page->comparison;
+	struct wrap wrap = { 0 };
+
+	add_found(&wrap, comparison, JUDGE_WORSE);
+	add_found(&wrap, comparison, JUDGE_BETTER);
+	if (comparison->verdicts[JUDGE_MORE])
+		add_found(&wrap, comparison, JUDGE_MORE);
+	if (comparison->verdicts[JUDGE_FEWER])
+		add_found(&wrap, comparison, JUDGE_FEWER);
+	wrap__add(&wrap, "%zu %s", comparison->verdicts[JUDGE_NO_DIFFERENCE],
+		  judge__word(JUDGE_NO_DIFFERENCE));
+	if (comparison->untold)
+		wrap__add(&wrap, "; %zu cannot tell", comparison->untold);
+	fputc('\n', page->out);
+	wrap__print(&wrap, page->out, 0, 2);
+}
+
+void compare__print_text(FILE *out, const struct comparison *comparison, bool color)
+{
+	const struct page page = { out, comparison, color };
+
+	describe_groups(&page);
+	describe_method(&page);
+	doubts(&page);
+	for (size_t i = 0; i < comparison->nr; i++)
+		print_row(&page, &comparison->rows[i]);
+	summary(&page);
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <stdio.h>
+
+#include <core/summary.h>
+#include <core/units.h>
+#include <store/json.h>
+#include <store/writer.h>
+
+#include "streams.h"
+
+/* writer->state is the stream; who wants another than stdout puts it there before. */
+static FILE *stream_of(struct writer *writer)
+{
+	if (!writer->state)
+		writer->state = stdout;
+	return writer->state;
+}
+
+/*
+ * Every interval is passed on at once: somebody is watching. That stdout fails is no reason to end
+ * and for main to see.
+ */
+static int pass_on(FILE *stream)
+{
+	if (stream != stdout)
+		return fflush(stream) ? -errno : 0;
+	streams__flush();
+	return 0;
+}
+
+static bool has_metrics(const struct run *run)
+{
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		if (run->probes[i].nr_metrics)
+			return true;
+	}
+	return false;
+}
+
+static int live__open(struct writer *writer, const struct run *run)
+{
+	FILE *out = stream_of(writer);
+
+	if (!has_metrics(run))
+		return pass_on(out);
+	fprintf(out, "%10s  %-10s %12s %9s %9s %9s %9s\n", "time", "module", "events/s", "p50",
+		"p99", "max", "tail");
+	return pass_on(out);
+}
+
+static void live_row(FILE *out, const char *name, const struct run_interval *interval,
+		     const struct lat_hist *hist)
+{
+	struct summary figures;
+	char text[UNITS_TEXT];
+
+	summary__of(&figures, hist);
+	fprintf(out, "%8.3f s  %-10.10s", (double)interval->end_ns / 1e9, name);
+	fprintf(out, " %12s",
+		units__rate(text,
+			    summary__rate(figures.events, interval->end_ns - interval->start_ns)));
+	if (!figures.events) {
+		fprintf(out, " %9s %9s %9s %9s\n", "-", "-", "-", "-");
+		return;
+	}
+	fprintf(out, " %9s", units__ns(text, (double)figures.quantiles_ns[SUMMARY_P50]));
+	fprintf(out, " %9s", units__ns(text, (double)figures.quantiles_ns[SUMMARY_P99]));
+	fprintf(out, " %9s", units__ns(text, (double)figures.max_ns));
+	fprintf(out, " %9s\n", units__share(text, figures.tail, figures.events));
+}
+
+void writer__live_probe(FILE *out, const struct run *run, unsigned int at,
+			const struct run_interval *interval)
+{
+	const struct run_probe *probe = &run->probes[at];
+
+	if (probe->refused[0])
+		return;
+	if (probe->nr_metrics)
+		live_row(out, probe->name, interval, &interval->delta[at].metrics[0].hist);
+	if (probe->table)
+		table__text_rows(out, probe->name, probe->table);
+}
+
+static int live__interval(struct writer *writer, const struct run *run,
+			  const struct run_interval *interval)
+{
+	FILE *out = stream_of(writer);
+
+	for (unsigned int i = 0; i < run->nr_probes; i++)
+		writer__live_probe(out, run, i, interval);
+	return pass_on(out);
+}
+
+static int live__close(struct writer *writer, const struct run *run)
+{
+	(void)run;
+	return pass_on(stream_of(writer));
+}
+
+const struct writer_ops writer_live = {
+	.name = "live",
+	.open = live__open,
+	.interval = live__interval,
+	.close = live__close,
+};
+
+static int live_json__open(struct writer *writer, const struct run *run)
+{
+	(void)run;
+	stream_of(writer);
+	return 0;
+}
+
+static int live_json__interval(struct writer *writer, const struct run *run,
+			       const struct run_interval *interval)
+{
+	int err;
+
+	err = json__print(json__interval(run, interval), stream_of(writer), false);
+	return err ? err : pass_on(stream_of(writer));
+}
+
+const struct writer_ops writer_live_json = {
+	.name = "live_json",
+	.open = live_json__open,
+	.interval = live_json__interval,
+	.close = live__close,
+};
+
+static int live_csv__open(struct writer *writer, const struct run *run)
+{
+	for (unsigned int i = 0; i < run->nr_probes; i++)
+		if (run->probes[i].table)
+			table__csv_head(stream_of(writer), run->probes[i].table);
+	return pass_on(stream_of(writer));
+}
+
+static int live_csv__interval(struct writer *writer, const struct run *run,
+			      const struct run_interval *interval)
+{
+	(void)interval;
+	for (unsigned int i = 0; i < run->nr_probes; i++)
+		if (run->probes[i].table)
+			table__csv_rows(stream_of(writer), run->probes[i].table);
+	return pass_on(stream_of(writer));
+}
+
+const struct writer_ops writer_live_csv = {
+	.name = "live_csv",
+	.open = live_csv__open,
+	.interval = live_csv__interval,
+	.close = live__close,
+};

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <math.h>
+
+#include <json-c/json.h>
+
+#include <core/split.h>
+#include <store/json_fields.h>
+
+#include "report.h"
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : NAN;
+}
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+static struct json_object *probe_json(const struct timeline_probe *probe)
+{
+	struct json_object *object = json_object_new_object();
+
+	fields__text(object, "module", probe->probe->name);
+	fields__text(object, "metric", probe->probe->metrics[0].name);
+	fields__number(object, "slow_us", (double)probe->slow_ns / 1e3);
+	fields__count(object, "events", probe->events);
+	fields__count(object, "slow_events", probe->slow);
+	fields__number(object, "slow_share", share(probe->slow, probe->events));
+	fields__count(object, "intervals_without_events", probe->empty);
+	return object;
+}
+
+static struct json_object *cell_json(const struct timeline_probe *probe, size_t at)
+{
+	struct json_object *object = json_object_new_object();
+	const struct timeline_cell *cell = &probe->cells[at];
+
+	fields__text(object, "module", probe->probe->name);
+	fields__count(object, "events", cell->events);
+	fields__count(object, "slow_events", cell->slow);
+	fields__number(object, "slow_share", share(cell->slow, cell->events));
+	fields__number(object, "p99_us", cell->events ? (double)cell->p99_ns / 1e3 : NAN);
+	fields__number(object, "max_us", cell->events ? (double)cell->max_ns / 1e3 : NAN);
+	fields__flag(object, "worst_quarter", probe->is_worst[at]);
+	return object;
+}
+
+static struct json_object *interval_json(const struct timeline *timeline, size_t at)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *probes = json_object_new_array();
+
+	fields__number(object, "start_sec", seconds(timeline->start_ns[at]));
+	fields__number(object, "end_sec", seconds(timeline->end_ns[at]));
+	fields__flag(object, "together", timeline->together[at]);
+	for (unsigned int i = 0; i < timeline->nr_probes; i++)
+		json_object_array_add(probes, cell_json(&timeline->probes[i], at));
+	json_object_object_add(object, "modules", probes);
+	return object;
+}
+
+static struct json_object *timeline_json(const struct timeline *timeline)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *probes = json_object_new_array();
+	struct json_object *intervals = json_object_new_array();
+
+	for (unsigned int i = 0; i < timeline->nr_probes; i++)
+		json_object_array_add(probes, probe_json(&timeline->probes[i]));
+	for (size_t i = 0; i < timeline->nr; i++)
+		json_object_array_add(intervals, interval_json(timeline, i));
+	json_object_object_add(object, "modules", probes);
+	json_object_object_add(object, "intervals", intervals);
+	fields__count(object, "longer_intervals", timeline->nr_longer);
+	return object;
+}
+
+static struct json_object *pair_json(const struct timeline *timeline,
+				     const struct timeline_pair *pair)
+{
+	const unsigned int members[] = { pair->a, pair->b };
+	struct json_object *object = json_object_new_object();
+	struct json_object *probes = json_object_new_array();
+
+	for (unsigned int i = 0; i < 2; i++)
+		json_object_array_add(
+			probes, json_object_new_string(timeline->probes[members[i]].probe->name));
+	json_object_object_add(object, "modules", probes);
+	fields__text(object, "verdict", timeline__word(pair->verdict));
+	fields__number(object, "rho", pair->found.rho);
+	fields__number(object, "rho_low", pair->found.low);
+	fields__number(object, "rho_high", pair->found.high);
+	fields__number(object, "effective_intervals",
+		       isnan(pair->found.rho) ? NAN : pair->found.effective);
+	fields__number(object, "p", pair->found.p);
+	fields__number(object, "p_adjusted", pair->adjusted);
+	fields__text(object, "reason", pair->why[0] ? pair->why : NULL);
+	fields__count(object, "intervals_in_both_worst_quarters", pair->both);
+	fields__number(object, "by_chance", pair->by_chance);
+	return object;
+}
+
+static struct json_object *together_json(const struct timeline *timeline)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *pairs = json_object_new_array();
+
+	fields__number(object, "confidence", timeline->rules.confidence);
+	fields__count(object, "intervals", timeline->nr_together);
+	for (unsigned int i = 0; i < timeline->nr_pairs; i++)
+		json_object_array_add(pairs, pair_json(timeline, &timeline->pairs[i]));
+	json_object_object_add(object, "pairs", pairs);
+	return object;
+}
+
+static struct json_object *carrier_json(const struct timeline *timeline,
+					const struct timeline_carrier *carrier)
+{
+	const struct timeline_probe *probe = &timeline->probes[carrier->probe];
+	struct json_object *object = json_object_new_object();
+	bool other = carrier->key->key.id == RUN_OTHER_ID;
+
+	fields__text(object, "module", probe->probe->name);
+	fields__text(object, "by", split__name(carrier->key->key.by));
+	json_object_object_add(object, "id",
+			       other ? NULL : json_object_new_uint64(carrier->key->key.id));
+	fields__text(object, "name", carrier->key->name);
+	fields__count(object, "events", carrier->events);
+	fields__count(object, "slow_events", carrier->slow);
+	fields__number(object, "share_of_slow", share(carrier->slow, probe->slow));
+	fields__number(object, "share_of_slow_together",
+		       share(carrier->slow_together,
+			     timeline__slow_together(timeline, carrier->probe)));
+	return object;
+}
+
+void report__add_timeline(struct json_object *to, const struct timeline *timeline)
+{
+	struct json_object *carriers = json_object_new_array();
+
+	for (size_t i = 0; i < timeline->nr_carriers; i++)
+		json_object_array_add(carriers, carrier_json(timeline, &timeline->carriers[i]));
+	json_object_object_add(to, "timeline", timeline_json(timeline));
+	json_object_object_add(to, "together", together_json(timeline));
+	json_object_object_add(to, "carriers", carriers);
+}

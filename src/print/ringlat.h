@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The result of ringlat for people, as JSON and as CSV. */
+#ifndef LATSCOPE_PRINT_RINGLAT_H
+#define LATSCOPE_PRINT_RINGLAT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <probes/ringlat/ring.h>
+
+struct json_object;
+
+/* At most 80 columns. */
+void ringlat__print_text(FILE *out, const struct ring_result *result, bool histogram);
+
+/* A line for each way of each event; or, as histogram, for each of its buckets. */
+void ringlat__print_csv(FILE *out, const struct ring_result *result, bool histogram);
+
+/* What a recording does not have: ticks, baselines, misses by name, the place. To be put. */
+struct json_object *ringlat__json(const struct ring_result *result, bool histogram);
+
+#endif

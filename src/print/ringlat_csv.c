@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ringlat.h"
+
+static void figures_line(FILE *out, const struct ring_result *result,
+			 const struct ring_count *count, unsigned int way)
+{
+	uint64_t khz = result->tsc_khz;
+	struct ring_summary figures;
+
+	ring_summary__of(&figures, &count->ways[way], &count->empty[way]);
+	fprintf(out, "%s,%s,%s,%llu,%llu", result->method->name, count->event->name,
+		ring_count__way(count, way), (unsigned long long)count->attempted,
+		(unsigned long long)count->kept);
+	fprintf(out, ",%.1f,%.1f,%.1f,%.1f,%.1f,%.1f", figures.baseline, figures.min, figures.p50,
+		figures.mean, figures.p99, figures.max);
+	fprintf(out, ",%.2f,%.2f,%.2f,%.2f,%.2f\n", ring__ns(figures.min, khz),
+		ring__ns(figures.p50, khz), ring__ns(figures.mean, khz), ring__ns(figures.p99, khz),
+		ring__ns(figures.max, khz));
+}
+
+/* Edges as counted: the baseline, which has a column, is not taken off. */
+static void bucket_lines(FILE *out, const struct ring_result *result,
+			 const struct ring_count *count, unsigned int way)
+{
+	double baseline = ring_hist__quantile(&count->empty[way], 500);
+	struct ring_bucket bucket = { 0 };
+
+	while (ring_hist__next(&count->ways[way], &bucket))
+		fprintf(out, "%s,%s,%s,%.1f,%llu,%llu,%llu\n", result->method->name,
+			count->event->name, ring_count__way(count, way), baseline,
+			(unsigned long long)bucket.low, (unsigned long long)bucket.high,
+			(unsigned long long)bucket.count);
+}
+
+void ringlat__print_csv(FILE *out, const struct ring_result *result, bool histogram)
+{
+	if (histogram)
+		fputs("method,event,way,baseline_cycles,lo_cycles,hi_cycles,count\n", out);
+	else
+		fputs("method,event,way,attempted,kept,baseline_cycles,min_cycles,p50_cycles,"
+		      "mean_cycles,p99_cycles,max_cycles,min_ns,p50_ns,mean_ns,p99_ns,max_ns\n",
+		      out);
+	for (unsigned int i = 0; i < result->nr_events; i++) {
+		const struct ring_count *count = &result->events[i];
+
+		for (unsigned int way = 0; way < count->nr_ways; way++) {
+			if (histogram)
+				bucket_lines(out, result, count, way);
+			else
+				figures_line(out, result, count, way);
+		}
+	}
+}

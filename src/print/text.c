@@ -1,0 +1,693 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <core/account.h>
+#include <core/counts.h>
+#include <core/hist.h>
+#include <core/process_shares.h>
+#include <core/sanitize.h>
+#include <core/split.h>
+#include <core/summary.h>
+#include <core/units.h>
+
+#include "wrap.h"
+
+#define TOLD_SHARE 0.001 /* of the events: a p99.9 may lie among them */
+#define BAR 38
+
+struct page {
+	FILE *out;
+	const struct run *run;
+	const struct run_probe *probe;
+	const struct text_style *style;
+};
+
+static void paint(const struct page *page, const char *code)
+{
+	if (page->style->color)
+		fprintf(page->out, "\033[%sm", code);
+}
+
+static void heading(const struct page *page, unsigned int metric)
+{
+	const struct run_metric *what = &page->probe->metrics[metric];
+	uint64_t events = run__recorded(&page->probe->total.metrics[metric]);
+	char window[UNITS_TEXT], count[UNITS_TEXT], rate[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "%s %s: %s", page->probe->name, what->name, what->what);
+	paint(page, "1");
+	wrap__print(&wrap, page->out, 0, 2);
+	paint(page, "0");
+	fprintf(page->out, "  %s, %s event%s, %s\n",
+		units__duration(window, page->run->duration_ns), units__count(count, events),
+		events == 1 ? "" : "s",
+		units__rate(rate, summary__rate(events, page->run->duration_ns)));
+}
+
+static void add_count(struct wrap *wrap, const char **before, uint64_t count, const char *name)
+{
+	char text[UNITS_TEXT];
+
+	if (!count)
+		return;
+	wrap__add(wrap, "%s%s %s", *before, units__count(text, count), name);
+	*before = ", ";
+}
+
+/* What run__lost() is made of, with what was not seen. */
+static const enum lat_count lost_counts[] = { LAT_MISSED_START, LAT_UNMATCHED, LAT_MAP_FULL,
+					      LAT_NEGATIVE };
+
+/* For how long all these may have waited. */
+static void add_lost_time(struct wrap *wrap, bool known, uint64_t ns)
+{
+	char text[UNITS_TEXT];
+
+	if (known)
+		wrap__add(wrap, " (at most %s)", units__ns(text, (double)ns));
+	else if (ns)
+		wrap__add(wrap, " (at most %s, and of some the time is unknown)",
+			  units__ns(text, (double)ns));
+	else
+		wrap__add(wrap, " (time unknown)");
+}
+
+/* A share of the events, or of the time, that a tail could hide in is told before any number. */
+static void missing(const struct page *page, unsigned int metric)
+{
+	const struct lat_cell *cell = &page->probe->total.metrics[metric];
+	uint64_t lost = run__lost(page->probe, metric), all = run__recorded(cell) + lost, ns;
+	bool known = run__lost_ns(page->probe, metric, &ns);
+	uint64_t unseen = page->probe->recursion_missed;
+	char share[UNITS_TEXT], count[UNITS_TEXT], of[UNITS_TEXT];
+	const char *before = " ";
+	struct wrap wrap = { 0 };
+
+	if (!lost || ((double)lost < TOLD_SHARE * (double)all &&
+		      (double)ns < TOLD_SHARE * (double)(cell->hist.sum_ns + ns)))
+		return;
+	wrap__add(&wrap, "MISSING: %s%s of the events (%s of %s) were not measured",
+		  unseen > cell->counts[LAT_ABANDONED] ? "up to " : "",
+		  units__share(share, lost, all), units__count(count, lost), units__count(of, all));
+	add_lost_time(&wrap, known, ns);
+	wrap__add(&wrap, ":");
+	if (unseen > cell->counts[LAT_ABANDONED])
+		add_count(&wrap, &before, unseen, "recursion_missed");
+	else
+		add_count(&wrap, &before, cell->counts[LAT_ABANDONED], "abandoned");
+	for (size_t i = 0; i < sizeof(lost_counts) / sizeof(lost_counts[0]); i++)
+		add_count(&wrap, &before, cell->counts[lost_counts[i]],
+			  counts__name(lost_counts[i]));
+	paint(page, "31");
+	wrap__print(&wrap, page->out, 2, 2);
+	paint(page, "0");
+}
+
+static const char *off_text(char text[UNITS_TEXT], const struct run_checked *sum)
+{
+	double share = account__off_share(sum);
+
+	if (!account__off(sum))
+		return "0 %";
+	snprintf(text, UNITS_TEXT, "%+.*f %%", fabs(share) < 0.1 ? 2 : 0, 100 * share);
+	return text;
+}
+
+/* Before any number, as with what is missing: the kernel says otherwise. */
+static void mismatch(const struct page *page, const char *name, const struct run_checked *sum)
+{
+	const char *source = page->probe->check.source;
+	char off[UNITS_TEXT], share[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+
+	if (!sum->known || !account__disagrees(sum))
+		return;
+	wrap__add(&wrap,
+		  "MISMATCH: %s differ%s from %s by %s (tolerance %s); do not rely on the figures "
+		  "below",
+		  name, strcmp(name, "time") ? "" : "s", source, off_text(off, sum),
+		  units__share(share, sum->tolerance, sum->kernel_high ? sum->kernel_high : 1));
+	paint(page, "31");
+	wrap__print(&wrap, page->out, 2, 2);
+	paint(page, "0");
+}
+
+/* What stands above the figures of the module's first metric. */
+static void doubts(const struct page *page)
+{
+	missing(page, 0);
+	mismatch(page, "events", &page->probe->check.events);
+	mismatch(page, "time", &page->probe->check.time);
+}
+
+/* Edge of a log2 bucket in us, as 512, 1K, 2K ... 64G: powers of two throughout. */
+static const char *edge(char buf[UNITS_TEXT], unsigned int bucket)
+{
+	static const char scale[] = " KMG";
+
+	if (bucket > HIST_OCTAVES)
+		return "inf";
+	snprintf(buf, UNITS_TEXT, "%u", 1U << bucket % 10);
+	if (bucket >= 10)
+		snprintf(buf + strlen(buf), 2, "%c", scale[bucket / 10]);
+	return buf;
+}
+
+/* All digits as long as they fit into the column. */
+static const char *column_count(char buf[UNITS_TEXT], uint64_t count)
+{
+	return count < 1000000000000 ? units__count(buf, count) : units__short_count(buf, count);
+}
+
+static void bar(const struct page *page, uint64_t count, uint64_t most)
+{
+	unsigned int len = (unsigned int)((double)count / (double)most * BAR + 0.5);
+
+	/* What is too few for a mark is the tail, which one looks for: it gets a dot. */
+	fputs(count && !len ? "|." : "|", page->out);
+	for (unsigned int i = count && !len; i < BAR; i++)
+		fputc(i < len ? '@' : ' ', page->out);
+	fputs("|\n", page->out);
+}
+
+static void histogram(const struct page *page, const struct lat_hist *hist)
+{
+	char low[UNITS_TEXT], high[UNITS_TEXT], range[2 * UNITS_TEXT], count[UNITS_TEXT];
+	uint64_t buckets[HIST_LOG2_BUCKETS], most = 0;
+	int first = -1, top = hist__top_bucket(hist);
+	char share[UNITS_TEXT];
+
+	if (top < 0)
+		return;
+	hist__log2(hist, buckets);
+	for (int i = 0; i <= top; i++) {
+		most = buckets[i] > most ? buckets[i] : most;
+		first = first < 0 && buckets[i] ? i : first;
+	}
+	fprintf(page->out, "\n  %-12s %15s %8s\n", "us", "events", "share");
+	for (int i = first; i <= top; i++) {
+		snprintf(range, sizeof(range), "[%s, %s)", i ? edge(low, (unsigned int)i) : "0",
+			 edge(high, (unsigned int)i + 1));
+		fprintf(page->out, "  %-12s %15s %8s ", range, column_count(count, buckets[i]),
+			units__share(share, buckets[i], hist__count(hist)));
+		bar(page, buckets[i], most);
+	}
+}
+
+static void percentile_row(const struct page *page, unsigned int metric)
+{
+	const struct lat_hist *hist = &page->probe->total.metrics[metric].hist;
+	struct summary figures;
+	char value[UNITS_TEXT];
+
+	summary__of(&figures, hist);
+	fprintf(page->out, "  %-13.13s", page->probe->metrics[metric].name);
+	if (!figures.events) {
+		fputs("  no events\n", page->out);
+		return;
+	}
+	for (unsigned int i = 0; i < SUMMARY_QUANTILES; i++)
+		fprintf(page->out, " %8s", units__ns(value, (double)figures.quantiles_ns[i]));
+	fprintf(page->out, " %8s", units__ns(value, (double)figures.max_ns));
+	fprintf(page->out, " %8s\n", units__ns(value, figures.mean_ns));
+}
+
+static bool any_events(const struct run_probe *probe)
+{
+	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
+		if (run__recorded(&probe->total.metrics[i]))
+			return true;
+	}
+	return false;
+}
+
+static void percentiles(const struct page *page)
+{
+	if (!any_events(page->probe))
+		return;
+	fprintf(page->out, "\n  %-13s", "");
+	for (unsigned int i = 0; i < SUMMARY_QUANTILES; i++)
+		fprintf(page->out, " %8s", summary__labels[i]);
+	fprintf(page->out, " %8s %8s\n", "max", "mean");
+	for (unsigned int i = 0; i < page->probe->nr_metrics; i++)
+		percentile_row(page, i);
+}
+
+static void tail(const struct page *page, const struct lat_hist *hist)
+{
+	char share[UNITS_TEXT], count[UNITS_TEXT], limit[UNITS_TEXT];
+
+	if (!page->run->tail_ns || !hist__count(hist))
+		return;
+	fprintf(page->out, "  tail: %s, %s events of %s or more\n",
+		units__share(share, hist->tail, hist__count(hist)), units__count(count, hist->tail),
+		units__duration(limit, page->run->tail_ns));
+}
+
+/* Printed with another count, where there is any, or only needed for the check. */
+static bool is_no_remark(unsigned int count)
+{
+	return count == LAT_IDLE || count == LAT_FILTERED_NS || count == LAT_MISSED_START_NS ||
+	       count == LAT_UNMATCHED_NS || count == LAT_KERNEL_NS;
+}
+
+/* What stands beside the conservation line, where there is any. */
+static void add_remarks(struct wrap *wrap, const struct lat_cell *cell)
+{
+	const char *before = "";
+	char text[UNITS_TEXT];
+
+	for (unsigned int i = LAT_TERMS; i < LAT_COUNTS; i++) {
+		uint64_t count = cell->counts[i];
+
+		if (!count || !counts__name(i) || is_no_remark(i))
+			continue;
+		if (i == LAT_FALLBACK_NS)
+			wrap__add(wrap, " (%s)", units__ns(text, (double)count));
+		else if (i == LAT_OTHER_MOST_NS)
+			wrap__add(wrap, "%sno key in (other) above %s", before,
+				  units__ns(text, (double)count));
+		else if (i == LAT_SKEW_NS)
+			wrap__add(wrap, " (skew %s)", units__ns(text, (double)count));
+		else
+			wrap__add(wrap, "%s%s %s", before, units__count(text, count),
+				  counts__name(i));
+		before = ", ";
+	}
+}
+
+/* A term and the time behind it. */
+static void add_term(struct wrap *wrap, const struct lat_cell *cell, unsigned int term)
+{
+	char text[UNITS_TEXT];
+	uint64_t ns;
+	bool known = run__term_ns(cell, term, &ns);
+
+	wrap__add(wrap, " + %s %s", units__count(text, cell->counts[term]), counts__name(term));
+	if (term == LAT_FILTERED && known)
+		wrap__add(wrap, " (%s)", units__ns(text, (double)ns));
+	else if (term != LAT_EXCLUDED && term != LAT_CONTINUED)
+		add_lost_time(wrap, known, ns);
+}
+
+static void conservation(const struct page *page, const struct lat_cell *cell)
+{
+	int64_t off = run__imbalance(cell);
+	struct wrap wrap = { 0 };
+	char count[UNITS_TEXT];
+
+	wrap__add(&wrap, "seen %s =", units__count(count, cell->counts[LAT_SEEN]));
+	wrap__add(&wrap, " %s recorded", units__count(count, run__recorded(cell)));
+	for (unsigned int i = 0; i < LAT_TERMS; i++) {
+		if (counts__is_term(i) && cell->counts[i])
+			add_term(&wrap, cell, i);
+	}
+	if (off)
+		wrap__add(&wrap, ": DOES NOT BALANCE, %s %s",
+			  units__count(count, off < 0 ? -(uint64_t)off : (uint64_t)off),
+			  off < 0 ? "counted twice" : "unaccounted for");
+	else if (page->probe->recursion_missed)
+		wrap__add(&wrap, "; up to %s more were not seen (recursion_missed)",
+			  units__count(count, page->probe->recursion_missed));
+	else
+		wrap__add(&wrap, ": balances");
+	if (off)
+		paint(page, "31");
+	wrap__print(&wrap, page->out, 2, 2);
+	if (off)
+		paint(page, "0");
+	add_remarks(&wrap, cell);
+	if (wrap.len)
+		wrap__print(&wrap, page->out, 4, 2);
+}
+
+static void add_open(struct wrap *wrap, const struct run_probe *probe)
+{
+	const char *least = probe->open.before ? "at least " : "";
+	char text[UNITS_TEXT];
+
+	wrap__add(wrap, "open at end: %s", units__count(text, probe->open.count));
+	if (!probe->open.count)
+		return;
+	if (probe->open.before)
+		wrap__add(wrap, " (%s began before latscope was attached)",
+			  units__count(text, probe->open.before));
+	if (probe->open_age_known && probe->open.sum_ns && probe->open.count > 1)
+		wrap__add(wrap, ", for %s%s in all", least,
+			  units__ns(text, (double)probe->open.sum_ns));
+	if (probe->open_age_known)
+		wrap__add(wrap, ", the oldest for %s%s", least,
+			  units__ns(text, (double)probe->open.oldest_ns));
+	else
+		wrap__add(wrap, ", for how long is not known");
+}
+
+/* One-sided: the kernel's sum is a limit for ours, and says no more. */
+static void add_sum(struct wrap *wrap, const char *name, const struct run_checked *sum)
+{
+	char off[UNITS_TEXT];
+
+	if (!sum->known)
+		return;
+	if (account__off(sum) || (sum->ours_low && sum->ours_high != UINT64_MAX) ||
+	    (!sum->ours_low && !sum->ours_high))
+		wrap__add(wrap, "%s %s", name, off_text(off, sum));
+	else
+		wrap__add(wrap, "%s not %s", name, sum->ours_low ? "more" : "less");
+}
+
+static void checked(const struct page *page)
+{
+	const struct run_check *check = &page->probe->check;
+	struct wrap wrap = { 0 };
+
+	if (!check->source[0])
+		return;
+	wrap__add(&wrap, "%schecked against %s: ", check->events.known ? "" : "not ",
+		  check->source);
+	add_sum(&wrap, "events", &check->events);
+	if (check->time.known)
+		wrap__add(&wrap, ", ");
+	add_sum(&wrap, "time", &check->time);
+	if (check->why[0])
+		wrap__add(&wrap, "%s%s", check->events.known ? "; " : "", check->why);
+	wrap__print(&wrap, page->out, 2, 2);
+}
+
+static void accounting(const struct page *page)
+{
+	struct wrap wrap = { 0 };
+
+	conservation(page, &page->probe->total.metrics[0]);
+	checked(page);
+	add_open(&wrap, page->probe);
+	wrap__print(&wrap, page->out, 2, 2);
+}
+
+static void how(const struct page *page)
+{
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "how: %s: %s", page->probe->method, page->probe->mechanism);
+	wrap__print(&wrap, page->out, 2, 2);
+}
+
+static void cost_line(const struct page *page)
+{
+	const struct run_probe *probe = page->probe;
+	char share[UNITS_TEXT], count[UNITS_TEXT], first[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+	struct summary_cost cost;
+
+	summary__of_cost(&cost, page->run, probe);
+	units__ns(first, (double)probe->cost.timed_ns);
+	if (cost.known)
+		wrap__add(&wrap,
+			  "cost: %s of one CPU: %.0f ns per event, as timed in the first %s (%s "
+			  "events)",
+			  units__ratio(share, cost.cpu_share), cost.ns_per_event, first,
+			  units__count(count, probe->cost.timed_events));
+	else if (cost.timed)
+		wrap__add(&wrap, "cost: not measured: too few events in the first %s", first);
+	else
+		wrap__add(&wrap, "cost: not measured");
+	wrap__print(&wrap, page->out, 2, 2);
+}
+
+/* Both ends of a name tell something: a task's pid, a cgroup's leaf. The middle is cut. */
+void text__key_name(FILE *out, const char *name)
+{
+	size_t columns = sanitize__columns(name, strlen(name));
+	struct wrap ascii = { 0 };
+
+	if (columns <= TEXT_NAME_COLUMNS) {
+		fprintf(out, "%s%*s", name, (int)(TEXT_NAME_COLUMNS - columns), "");
+		return;
+	}
+	/* Cutting is by bytes: what is not ASCII would break. */
+	wrap__add(&ascii, "%s", name);
+	for (size_t i = 0; i < ascii.len; i++)
+		ascii.text[i] = (ascii.text[i] & 0x80) ? '?' : ascii.text[i];
+	fprintf(out, "%.8s..%s", ascii.text, ascii.text + ascii.len - (TEXT_NAME_COLUMNS - 10));
+}
+
+static void key_row(const struct page *page, const struct run_key *key)
+{
+	struct summary figures;
+	struct lat_hist hist;
+	char text[UNITS_TEXT];
+
+	summary__of(&figures, sparse__expand(&key->hist, &hist));
+	text__key_name(page->out, key->name);
+	fprintf(page->out, " %9s", units__short_count(text, figures.events));
+	fprintf(page->out, " %7s", units__ns(text, figures.mean_ns));
+	fprintf(page->out, " %7s", units__ns(text, (double)figures.quantiles_ns[SUMMARY_P50]));
+	fprintf(page->out, " %7s", units__ns(text, (double)figures.quantiles_ns[SUMMARY_P99]));
+	fprintf(page->out, " %7s", units__ns(text, (double)figures.max_ns));
+	fprintf(page->out, " %8s", units__share(text, figures.tail, figures.events));
+	fprintf(page->out, " %7s\n", units__ns(text, (double)figures.sum_ns));
+}
+
+static void split(const struct page *page, enum lat_by by, unsigned int metric)
+{
+	const struct run_key **ranked;
+	size_t shown = 0, hidden = 0;
+	ssize_t nr;
+
+	nr = run__ranked_keys(&page->probe->total, by, metric, &ranked);
+	if (nr < 0)
+		return;
+	fprintf(page->out, "\n%-*s %9s %7s %7s %7s %7s %8s %7s\n", TEXT_NAME_COLUMNS,
+		split__name(by), "events", "mean", "p50", "p99", "max", "tail", "total");
+	for (ssize_t i = 0; i < nr; i++) {
+		bool other = ranked[i]->key.id == RUN_OTHER_ID;
+
+		if (page->style->top && shown >= page->style->top && !other) {
+			hidden++;
+			continue;
+		}
+		key_row(page, ranked[i]);
+		shown++;
+	}
+	if (hidden)
+		fprintf(page->out, "%zu more, with less time\n", hidden);
+	free(ranked);
+}
+
+static void splits(const struct page *page, unsigned int metric)
+{
+	for (unsigned int by = 0; by < LAT_BY_COUNT; by++) {
+		if (page->probe->by & 1U << by)
+			split(page, by, metric);
+	}
+}
+
+/* The further metrics in full; without this they are one line each among the percentiles. */
+static void further_metrics(const struct page *page)
+{
+	for (unsigned int i = 1; i < page->probe->nr_metrics; i++) {
+		const struct lat_cell *cell = &page->probe->total.metrics[i];
+
+		fputc('\n', page->out);
+		heading(page, i);
+		missing(page, i);
+		histogram(page, &cell->hist);
+		fputc('\n', page->out);
+		tail(page, &cell->hist);
+		conservation(page, cell);
+		splits(page, i);
+	}
+}
+
+/* Not asked for in full, but a metric that does not add up is not passed over in silence. */
+static void further_imbalances(const struct page *page)
+{
+	for (unsigned int i = 1; i < page->probe->nr_metrics; i++) {
+		if (!run__imbalance(&page->probe->total.metrics[i]))
+			continue;
+		fprintf(page->out, "  %s:\n", page->probe->metrics[i].name);
+		conservation(page, &page->probe->total.metrics[i]);
+	}
+}
+
+static void table(const struct page *page)
+{
+	const struct run_probe *probe = page->probe;
+	char count[UNITS_TEXT], time[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "%s: %s rows in %s", probe->name,
+		  units__count(count, table__folded_rows(probe->table)),
+		  units__duration(time, page->run->duration_ns));
+	wrap__print(&wrap, page->out, 0, 2);
+	table__text_top_k(page->out, probe->table, page->style->top);
+	fputc('\n', page->out);
+	how(page);
+}
+
+void text__probe(FILE *out, const struct run *run, const struct run_probe *probe,
+		 const struct text_style *style)
+{
+	const struct page page = { out, run, probe, style };
+	const struct lat_hist *hist = &probe->total.metrics[0].hist;
+	struct wrap wrap = { 0 };
+
+	if (probe->refused[0]) {
+		wrap__add(&wrap, "%s: not measured: %s", probe->name, probe->refused);
+		wrap__print(&wrap, out, 0, 2);
+		return;
+	}
+	if (!probe->nr_metrics && probe->table) {
+		table(&page);
+		return;
+	}
+	heading(&page, 0);
+	doubts(&page);
+	histogram(&page, hist);
+	percentiles(&page);
+	tail(&page, hist);
+	accounting(&page);
+	if (!style->all_metrics)
+		further_imbalances(&page);
+	how(&page);
+	cost_line(&page);
+	splits(&page, 0);
+	if (style->all_metrics)
+		further_metrics(&page);
+}
+
+static void workload(FILE *out, const struct run *run)
+{
+	int status = run->workload_status;
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "workload: %s", run->workload);
+	if (status == RUN_NOT_ENDED)
+		wrap__add(&wrap, run->running ? ": still running" : ": exit status unknown");
+	else if (WIFSIGNALED(status))
+		wrap__add(&wrap, ": killed by signal %d", WTERMSIG(status));
+	else if (WIFEXITED(status))
+		wrap__add(&wrap, ": exit status %d", WEXITSTATUS(status));
+	if (run->workload_uncounted)
+		wrap__add(&wrap, "; whether processes that it started outlived the window is not "
+				 "known: /proc hides them");
+	else if (run->workload_outlived)
+		wrap__add(&wrap, "; %llu process%s that it started outlived the window",
+			  (unsigned long long)run->workload_outlived,
+			  run->workload_outlived == 1 ? "" : "es");
+	wrap__print(&wrap, out, 0, 2);
+}
+
+void text__run(FILE *out, const struct run *run)
+{
+	struct wrap wrap = { 0 };
+
+	if (run->workload)
+		workload(out, run);
+	if (run->filter) {
+		wrap__add(&wrap, "only: %s", run->filter);
+		wrap__print(&wrap, out, 0, 2);
+	}
+	for (unsigned int i = 0; i < run->nr_labels; i++)
+		wrap__add(&wrap, "%s%s=%s", i ? ", " : "labels: ", run->labels[i].key,
+			  run->labels[i].value);
+	if (wrap.len)
+		wrap__print(&wrap, out, 0, 2);
+}
+
+void text__incomplete(FILE *out, const struct run *run)
+{
+	struct wrap wrap = { 0 };
+
+	if (run->complete)
+		return;
+	wrap__add(&wrap,
+		  "incomplete: the recording %s; what is shown ends with the last whole interval, "
+		  "and how many waits were open then is not known",
+		  run->running ? "still goes on" : "was cut off");
+	wrap__print(&wrap, out, 0, 2);
+}
+
+/* A share where it is known how long the process lived, else the time itself. */
+static void wait_column(FILE *out, const struct process_share_row *row, unsigned int column)
+{
+	double share = process_shares__wait(row, column);
+	char value[UNITS_TEXT];
+
+	if (!row->wait_ns[column])
+		fprintf(out, " %10s", "-");
+	else if (isnan(share))
+		fprintf(out, " %10s", units__ns(value, (double)row->wait_ns[column]));
+	else
+		fprintf(out, " %10s", units__ratio(value, share));
+}
+
+static void process_row(FILE *out, const struct process_shares *shares,
+			const struct process_share_row *row)
+{
+	double threads = process_shares__threads(row);
+	char value[UNITS_TEXT] = "?";
+
+	text__key_name(out, row->name);
+	if (row->life)
+		units__ns(value, (double)row->life->lived_ns);
+	fprintf(out, " %8s", value);
+	if (isnan(threads))
+		fprintf(out, " %8s", "?");
+	else
+		fprintf(out, " %8.4g", threads);
+	for (unsigned int i = 0; i < shares->nr_columns; i++)
+		wait_column(out, row, i);
+	fputc('\n', out);
+}
+
+static void explain_processes(FILE *out, const struct process_shares *shares, const struct run *run)
+{
+	const char *unknown = process_shares__unknown(shares, run);
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "Waits of each process as shares of the time it lived within the window: "
+			 "100 %% is one thread that waits all the time, or one request always in "
+			 "flight, so several can have more. A wait may be in two columns, as that "
+			 "for a CPU within a fault.");
+	if (unknown)
+		wrap__add(&wrap,
+			  " Where it is not known how long a process lived (%s), there are the "
+			  "times themselves.",
+			  unknown);
+	fputc('\n', out);
+	wrap__print(&wrap, out, 0, 2);
+}
+
+void text__processes(FILE *out, const struct run *run, unsigned int top)
+{
+	struct process_shares shares;
+	size_t shown = 0, hidden = 0;
+
+	if (process_shares__of(&shares, run) || !shares.nr) {
+		process_shares__clear(&shares);
+		return;
+	}
+	explain_processes(out, &shares, run);
+	fprintf(out, "%-*s %8s %8s", TEXT_NAME_COLUMNS, "process", "lived", "threads");
+	for (unsigned int i = 0; i < shares.nr_columns; i++)
+		fprintf(out, " %10.10s", shares.columns[i].probe->name);
+	fputc('\n', out);
+	for (size_t i = 0; i < shares.nr; i++) {
+		if (top && shown >= top && shares.rows[i].id != RUN_OTHER_ID) {
+			hidden++;
+			continue;
+		}
+		process_row(out, &shares, &shares.rows[i]);
+		shown++;
+	}
+	if (hidden)
+		fprintf(out, "%zu more, that waited less\n", hidden);
+	process_shares__clear(&shares);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A recording for people: at most 80 columns, no trailing spaces. */
+#ifndef LATSCOPE_PRINT_TEXT_H
+#define LATSCOPE_PRINT_TEXT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <core/run.h>
+
+#define TEXT_NAME_COLUMNS 21 /* of a key's name in a table */
+
+struct text_style {
+	bool color;
+	bool all_metrics; /* every metric in full, not only the first */
+	unsigned int top; /* lines of a split; 0: all */
+};
+
+/* Workload, filter, labels. Nothing if there is none. */
+void text__run(FILE *out, const struct run *run);
+
+/* What a recording that was read back lacks. Nothing if it is complete. */
+void text__incomplete(FILE *out, const struct run *run);
+
+/* Everything about one module. */
+void text__probe(FILE *out, const struct run *run, const struct run_probe *probe,
+		 const struct text_style *style);
+
+/*
+ * What each process waited for, of all modules, as shares of the time it lived. Nothing unless the
+ * run was split by process. `top`: most lines; 0: all.
+ */
+void text__processes(FILE *out, const struct run *run, unsigned int top);
+
+/* In so many columns as above: filled up, or with its middle cut out. */
+void text__key_name(FILE *out, const char *name);
+
+/* What a page fault costs as a whole: a paragraph; nothing if the run lacks a part. */
+void text__fault_cost(FILE *out, const struct run *run);
+
+#endif

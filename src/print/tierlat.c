@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tierlat.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <core/units.h>
+#include <probes/tierlat/columns.h>
+
+#include "wrap.h"
+
+#define CELL 12
+
+static const char *number(char cell[CELL], const struct table_value *value, const char *format,
+			  double scale)
+{
+	if (!value->known)
+		snprintf(cell, CELL, "-");
+	else
+		snprintf(cell, CELL, format, value->real * scale);
+	return cell;
+}
+
+/* Four digits and what they are thousands, millions ... of. */
+static const char *scaled(char cell[CELL], const struct table_value *value)
+{
+	static const char *const prefixes[] = { "", " k", " M", " G", " T" };
+	double left = value->known ? value->real : 0;
+	unsigned int i = 0;
+
+	if (!value->known) {
+		snprintf(cell, CELL, "-");
+		return cell;
+	}
+	for (; left >= 999.5 && i < 4; i++)
+		left /= 1000;
+	snprintf(cell, CELL, i ? "%.3g%s" : "%.0f%s", left, prefixes[i]);
+	return cell;
+}
+
+/* In ns; where only clocks are known, in these. */
+static const char *latency(char cell[CELL], const struct table_value *ns,
+			   const struct table_value *clocks)
+{
+	if (!ns->known)
+		return number(cell, clocks, "%.0f clk", 1);
+	return number(cell, ns, ns->real < 999.95 ? "%.1f ns" : "%.0f ns", 1);
+}
+
+static const struct table_value unknown;
+
+void tierlat_print__head(FILE *out)
+{
+	fprintf(out, "%10s %6s %-11s %7s %8s %8s %8s %8s %6s\n", "time", "socket", "tier", "open",
+		"reads/s", "B/s", "latency", "ewma", "MHz");
+}
+
+static void row(FILE *out, const struct table *table, size_t at)
+{
+	const struct table_value socket = table__value(table, at, TIER_SOCKET);
+	const struct table_value name = table__value(table, at, TIER_NAME);
+	const struct table_value open = table__value(table, at, TIER_OUTSTANDING);
+	const struct table_value rate = table__value(table, at, TIER_RATE);
+	const struct table_value bandwidth = table__value(table, at, TIER_BANDWIDTH);
+	const struct table_value ns = table__value(table, at, TIER_LATENCY);
+	const struct table_value clocks = table__value(table, at, TIER_LATENCY_CLOCKS);
+	const struct table_value ewma = table__value(table, at, TIER_LATENCY_EWMA);
+	const struct table_value clock = table__value(table, at, TIER_CLOCK);
+	char cells[6][CELL];
+
+	fprintf(out, "%8.3f s %6lld %-11.11s %7s %8s %8s %8s %8s %6s\n",
+		(double)table__time_ns(table, at) / 1e9, (long long)socket.integer, name.text,
+		number(cells[0], &open, "%.2f", 1), scaled(cells[1], &rate),
+		scaled(cells[2], &bandwidth), latency(cells[3], &ns, &clocks),
+		latency(cells[4], &ewma, &unknown), number(cells[5], &clock, "%.0f", 1));
+}
+
+struct decision {
+	double p, target, shift, closed;
+	const char *tier;
+};
+
+static void print_decision(FILE *out, const struct decision *decision, const char *way)
+{
+	fprintf(out, "p %.3f, ", decision->p);
+	if (decision->shift == 0)
+		fprintf(out, "stay\n");
+	else
+		fprintf(out, "target %.3f, %.1f %% (%.1f) %s %.11s\n", decision->target,
+			fabs(decision->shift) * 100, fabs(decision->closed) * 100, way,
+			decision->tier);
+}
+
+static void decide(FILE *out, const struct table *table, size_t at)
+{
+	const struct decision decision = {
+		table__value(table, at, TIER_P).real,
+		table__value(table, at, TIER_P_TARGET).real,
+		table__value(table, at, TIER_SHIFT).real,
+		table__value(table, at, TIER_SHIFT_CLOSED).real,
+		table__value(table, at, TIER_MOVE_TO).text,
+	};
+
+	if (!table__value(table, at, TIER_P).known)
+		return;
+	fprintf(out, "%10s %6lld Colloid: ", "",
+		(long long)table__value(table, at, TIER_SOCKET).integer);
+	print_decision(out, &decision, "to");
+}
+
+void tierlat_print__rows(FILE *out, const struct table *table)
+{
+	for (size_t at = 0; at < table__rows(table); at++) {
+		if (!tier_rows__is_raw(table, at))
+			row(out, table, at);
+	}
+	for (size_t at = 0; at < table__rows(table); at++)
+		decide(out, table, at);
+}
+
+static struct table_value known(const struct table_aggregate *figure, double value)
+{
+	return (struct table_value){ .known = figure->rows, .kind = TABLE_REAL, .real = value };
+}
+
+static struct table_value mean(const struct table *table, size_t key, enum tier_column column)
+{
+	const struct table_aggregate *figure = table__aggregate(table, key, column);
+
+	return known(figure, figure->rows ? figure->sum / (double)figure->rows : 0);
+}
+
+/* Of the latency: in ns, or in clocks where there is nothing else. */
+static const struct table_aggregate *range_of(const struct table *table, size_t key)
+{
+	const struct table_aggregate *ns = table__aggregate(table, key, TIER_LATENCY);
+
+	return ns->rows ? ns : table__aggregate(table, key, TIER_LATENCY_CLOCKS);
+}
+
+/* Of all requests alike, by Little's law; the mean of the rows where no rate is known. */
+static struct table_value mean_latency(const struct table *table, size_t key)
+{
+	const struct table_aggregate *open = table__aggregate(table, key, TIER_OUTSTANDING);
+	struct table_value latency = mean(table, key, TIER_LATENCY);
+	const struct table_aggregate *rate = table__aggregate(table, key, TIER_RATE);
+
+	if (open->rows && open->rows == rate->rows && rate->sum > 0)
+		latency.real = open->sum / rate->sum * 1e9;
+	return latency;
+}
+
+static void key(FILE *out, const struct table *table, size_t at)
+{
+	const struct table_value name = table__key(table, at, TIER_NAME);
+	const struct table_value open = mean(table, at, TIER_OUTSTANDING);
+	const struct table_value rate = mean(table, at, TIER_RATE);
+	const struct table_value bandwidth = mean(table, at, TIER_BANDWIDTH);
+	const struct table_value ns = mean_latency(table, at);
+	const struct table_value clocks = mean(table, at, TIER_LATENCY_CLOCKS);
+	const struct table_aggregate *ewma = table__aggregate(table, at, TIER_LATENCY_EWMA);
+	const struct table_aggregate *range = range_of(table, at);
+	const struct table_value last = known(ewma, ewma->last), low = known(range, range->low),
+				 high = known(range, range->high);
+	bool in_ns = ns.known;
+	char cells[7][CELL];
+
+	fprintf(out, "%6lld %-11.11s %7s %7s %7s %8s %8s %8s %8s\n",
+		(long long)table__key(table, at, TIER_SOCKET).integer, name.text,
+		number(cells[0], &open, "%.2f", 1), scaled(cells[1], &rate),
+		scaled(cells[2], &bandwidth), latency(cells[3], &ns, &clocks),
+		latency(cells[4], in_ns ? &low : &unknown, &low),
+		latency(cells[5], in_ns ? &high : &unknown, &high),
+		latency(cells[6], &last, &unknown));
+}
+
+static void head(FILE *out)
+{
+	fprintf(out, "%6s %-11s %7s %7s %7s %8s %8s %8s %8s\n", "socket", "tier", "open", "reads/s",
+		"B/s", "latency", "lowest", "highest", "ewma");
+}
+
+/* What the means above do not cover. */
+static void gap(FILE *out, const struct table *table, size_t at)
+{
+	const struct table_aggregate *all = table__aggregate(table, at, TIER_BOXES_USED);
+	const struct table_aggregate *lost = table__aggregate(table, at, TIER_BOXES_LOST);
+	uint64_t rows = range_of(table, at)->rows;
+	struct wrap wrap = { 0 };
+
+	if (rows == all->rows && !(lost->rows && lost->high > 0))
+		return;
+	wrap__add(&wrap, "socket %lld, %s: latency known in %llu of %llu intervals",
+		  (long long)table__key(table, at, TIER_SOCKET).integer,
+		  table__key(table, at, TIER_NAME).text, (unsigned long long)rows,
+		  (unsigned long long)all->rows);
+	if (lost->rows && lost->high > 0)
+		wrap__add(&wrap,
+			  "; up to %.0f boxes of the socket without a count, %.0f at the end",
+			  lost->high, lost->last);
+	wrap__print(&wrap, out, 2, 2);
+}
+
+/* Of the last interval in which there was one. */
+static bool last_decision(FILE *out, const struct table *table, size_t at)
+{
+	const struct decision decision = {
+		table__aggregate(table, at, TIER_P)->last,
+		table__aggregate(table, at, TIER_P_TARGET)->last,
+		table__aggregate(table, at, TIER_SHIFT)->last,
+		table__aggregate(table, at, TIER_SHIFT_CLOSED)->last,
+		table__key(table, at, TIER_NAME).text,
+	};
+
+	if (!table__aggregate(table, at, TIER_P)->rows)
+		return false;
+	fprintf(out, "%6lld Colloid at the end: ",
+		(long long)table__key(table, at, TIER_SOCKET).integer);
+	print_decision(out, &decision, decision.shift > 0 ? "to" : "out of");
+	return true;
+}
+
+static void explain_decision(FILE *out)
+{
+	struct wrap wrap = { 0 };
+
+	wrap__add(&wrap, "p and its target are shares of the requests. What to move is relative to "
+			 "p, a moving mean, and at most --max-shift in an interval.");
+	wrap__print(&wrap, out, 7, 0);
+}
+
+void tierlat_print__summary(FILE *out, const struct run *run, const struct run_probe *probe)
+{
+	char window[UNITS_TEXT], interval[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+	bool decided = false;
+
+	wrap__add(&wrap, "%s: loaded latency of demand reads by tier, %s in intervals of %s",
+		  probe->name, units__duration(window, run->duration_ns),
+		  units__duration(interval, run->interval_ns));
+	wrap__print(&wrap, out, 0, 2);
+	head(out);
+	for (size_t at = 0; at < table__keys(probe->table); at++)
+		key(out, probe->table, at);
+	for (size_t at = 0; at < table__keys(probe->table); at++)
+		decided |= last_decision(out, probe->table, at);
+	if (decided)
+		explain_decision(out);
+	for (size_t at = 0; at < table__keys(probe->table); at++)
+		gap(out, probe->table, at);
+	fputc('\n', out);
+	wrap__add(&wrap, "how: %s: %s", probe->method, probe->mechanism);
+	wrap__print(&wrap, out, 2, 2);
+}

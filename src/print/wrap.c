@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "wrap.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include <core/sanitize.h>
+
+void wrap__add(struct wrap *wrap, const char *format, ...)
+{
+	char piece[sizeof(wrap->text)];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(piece, sizeof(piece), format, args);
+	va_end(args);
+	sanitize__text(wrap->text + wrap->len, sizeof(wrap->text) - wrap->len, piece);
+	wrap->len += strlen(wrap->text + wrap->len);
+}
+
+/*
+ * Bytes of the next word that fit into this many columns: a word too long is broken, not a
+ * character.
+ */
+static size_t take(const char *word, size_t len, size_t columns)
+{
+	size_t bytes = 0;
+
+	while (bytes < len && columns--) {
+		bytes++;
+		while (bytes < len && (word[bytes] & 0xc0) == 0x80)
+			bytes++;
+	}
+	return bytes;
+}
+
+void wrap__print(struct wrap *wrap, FILE *out, unsigned int indent, unsigned int hang)
+{
+	size_t column = 0, margin = indent;
+	const char *at = wrap->text;
+
+	while (*(at += strspn(at, " "))) {
+		size_t len = strcspn(at, " "), columns = sanitize__columns(at, len);
+
+		if (column && column + 1 + columns > WRAP_COLUMNS) {
+			fputc('\n', out);
+			column = 0;
+			margin = indent + hang;
+		}
+		len = take(at, len, WRAP_COLUMNS - margin);
+		column += (size_t)fprintf(out, "%*s", column ? 1 : (int)margin, "");
+		column += sanitize__columns(at, len);
+		fwrite(at, 1, len, out);
+		at += len;
+	}
+	fputc('\n', out);
+	wrap->text[0] = '\0';
+	wrap->len = 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One paragraph that is put together piece by piece and printed within 80 columns. */
+#ifndef LATSCOPE_PRINT_WRAP_H
+#define LATSCOPE_PRINT_WRAP_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define WRAP_COLUMNS 80
+
+struct wrap {
+	char text[2048]; /* what goes beyond is cut */
+	size_t len;
+};
+
+void wrap__add(struct wrap *wrap, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Lines begin with `indent` spaces, those after the first with `hang` more. Empties it. */
+void wrap__print(struct wrap *wrap, FILE *out, unsigned int indent, unsigned int hang);
+
+#endif

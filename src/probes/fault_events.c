@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "fault_events.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <core/clock.h>
+
+#include "internal.h"
+
+#define TRIES 3
+#define IN_PROGRAM_NS 200000 /* longer than a program takes, also if it is interrupted */
+
+struct fault_events {
+	int *ends[FAULT_ENDS]; /* by CPU: descriptors, which the links own; -1: none */
+	int64_t *not_seen; /* by CPU: counted minus seen, when the window had opened */
+};
+
+/* ---- attaching ---- */
+
+/*
+ * Three events a CPU, and two descriptors for each, an event's and its link's: 1024, the usual
+ * limit, are too few from 170 CPUs on.
+ */
+static void raise_limit(int cpus)
+{
+	rlim_t needed = 6 * cpus + 256;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= needed)
+		return;
+	limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, so will the events */
+}
+
+/* -ENODEV: the CPU is possible, but not online. */
+static int attach_here(struct probe *probe, struct bpf_program *program, uint64_t config, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = config,
+		.sample_period = 1,
+	};
+	struct bpf_link *link;
+	int fd, err;
+
+	fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	link = bpf_program__attach_perf_event(program, fd);
+	if (!link) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	err = probe__keep_link(probe, link); /* the link owns the event now */
+	return err ? err : fd;
+}
+
+/* A program on one software event, on every CPU that is there. `fds`: by CPU; NULL: not wanted. */
+static int attach_event(struct probe *probe, struct bpf_program *program, uint64_t config, int *fds)
+{
+	int fd, attached = 0;
+
+	for (int cpu = 0; cpu < probe->cpus; cpu++) {
+		fd = attach_here(probe, program, config, cpu);
+		if (fds)
+			fds[cpu] = fd < 0 ? -1 : fd;
+		if (fd < 0 && fd != -ENODEV)
+			return fd;
+		attached += fd >= 0;
+	}
+	return attached ? 0 : -ENODEV;
+}
+
+static struct fault_events *make_room(int cpus)
+{
+	struct fault_events *events = calloc(1, sizeof(*events));
+
+	if (!events)
+		return NULL;
+	events->not_seen = calloc(cpus, sizeof(*events->not_seen));
+	for (int end = 0; end < FAULT_ENDS; end++)
+		events->ends[end] = calloc(cpus, sizeof(*events->ends[end]));
+	if (events->not_seen && events->ends[FAULT_END_MINOR] && events->ends[FAULT_END_MAJOR])
+		return events;
+	fault_events__free(events);
+	return NULL;
+}
+
+int fault_events__attach(struct fault_events **events, struct probe *probe,
+			 struct bpf_program *start, struct bpf_program *const ends[FAULT_ENDS])
+{
+	static const uint64_t configs[] = {
+		[FAULT_END_MINOR] = PERF_COUNT_SW_PAGE_FAULTS_MIN,
+		[FAULT_END_MAJOR] = PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+	};
+	int err = 0;
+
+	raise_limit(probe->cpus);
+	*events = make_room(probe->cpus);
+	if (!*events)
+		return -ENOMEM;
+	/* The ends first: a start is never left without them. */
+	for (int end = 0; !err && end < FAULT_ENDS; end++)
+		err = attach_event(probe, ends[end], configs[end], (*events)->ends[end]);
+	return err ? err : attach_event(probe, start, PERF_COUNT_SW_PAGE_FAULTS, NULL);
+}
+
+void fault_events__free(struct fault_events *events)
+{
+	if (!events)
+		return;
+	for (int end = 0; end < FAULT_ENDS; end++)
+		free(events->ends[end]);
+	free(events->not_seen);
+	free(events);
+}
+
+/* ---- counts ---- */
+
+/* What the kernel has counted on a CPU. False: it has no events, or they cannot be read. */
+static bool read_counted(const struct fault_events *events, int cpu, uint64_t *counted)
+{
+	uint64_t count;
+
+	*counted = 0;
+	for (int end = 0; end < FAULT_ENDS; end++) {
+		int fd = events->ends[end][cpu];
+
+		if (fd < 0 || read(fd, &count, sizeof(count)) != sizeof(count))
+			return false;
+		*counted += count;
+	}
+	return true;
+}
+
+/*
+ * The kernel counts an event, then runs the program, which counts it as seen; both without being
+ * preempted, so that one event at most is between the two on a CPU. What was missed between the two
+ * ends of the window is the growth of the difference. It must not come out too large: at the start
+ * the difference is read so that it is not too small, at the end so that it is not too large. Both
+ * readings are made while the window is open, a few times, and the closest one holds.
+ */
+void fault_events__open(struct fault_events *events, const struct probe *probe)
+{
+	uint64_t seen, counted;
+	int64_t not_seen;
+
+	for (int cpu = 0; cpu < probe->cpus; cpu++) {
+		events->not_seen[cpu] = INT64_MAX;
+		for (int i = 0; i < TRIES; i++) {
+			seen = probe__seen_on(probe, cpu);
+			if (!read_counted(events, cpu, &counted))
+				break;
+			not_seen = (int64_t)(counted - seen);
+			if (not_seen < events->not_seen[cpu])
+				events->not_seen[cpu] = not_seen;
+		}
+	}
+}
+
+/* If fewer than `expected` were seen, a program may still run: waits for it to count its event. */
+static uint64_t seen_by_now(const struct probe *probe, int cpu, uint64_t expected)
+{
+	uint64_t first = probe__seen_on(probe, cpu), seen = first;
+	uint64_t end = clock__now_ns() + IN_PROGRAM_NS;
+
+	while (seen == first && seen < expected && clock__now_ns() < end)
+		seen = probe__seen_on(probe, cpu);
+	return seen;
+}
+
+static uint64_t missed_on(const struct fault_events *events, const struct probe *probe, int cpu)
+{
+	uint64_t counted, seen, most = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		if (events->not_seen[cpu] == INT64_MAX || !read_counted(events, cpu, &counted))
+			break;
+		counted -= events->not_seen[cpu];
+		seen = seen_by_now(probe, cpu, counted);
+		if (counted > seen && counted - seen > most)
+			most = counted - seen;
+	}
+	return most;
+}
+
+uint64_t fault_events__missed(const struct fault_events *events, const struct probe *probe)
+{
+	uint64_t missed = 0;
+
+	for (int cpu = 0; cpu < probe->cpus; cpu++)
+		missed += missed_on(events, probe, cpu);
+	return missed;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The software perf events of page faults: where handle_mm_fault() cannot be probed, memlat's
+ * programs run on these. An event counts whether or not the kernel runs its program. The kernel
+ * runs none while a task on that CPU is inside a bpf() system call for a map, also while that task
+ * is preempted there, and bpf_prog_info does not count these misses. The difference between the
+ * two counts does.
+ */
+#ifndef LATSCOPE_PROBES_FAULT_EVENTS_H
+#define LATSCOPE_PROBES_FAULT_EVENTS_H
+
+#include <bpf/libbpf.h>
+
+#include "probe.h"
+
+/* Either fires at the end of a fault. */
+enum fault_end { FAULT_END_MINOR, FAULT_END_MAJOR, FAULT_ENDS };
+
+struct fault_events;
+
+/*
+ * Attaches the programs to the events on every CPU that is online. The links go with the probe, and
+ * what is in `events` after a failure is to be freed, too. 0 or -errno.
+ */
+int fault_events__attach(struct fault_events **events, struct probe *probe,
+			 struct bpf_program *start, struct bpf_program *const ends[FAULT_ENDS]);
+
+/* Soon after the window has opened: notes where the counts are. */
+void fault_events__open(struct fault_events *events, const struct probe *probe);
+
+/* Shortly before it shuts: ends of faults that were counted since then, but not seen, at least. */
+uint64_t fault_events__missed(const struct fault_events *events, const struct probe *probe);
+
+void fault_events__free(struct fault_events *events); /* NULL is fine */
+
+#endif

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "internal.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#include <core/units.h>
+
+#include "iolat.skel.h"
+#include "kernel.h"
+
+/*
+ * The kernel's stamps count as correct if they change the mean latency by less than this share, a
+ * third of the histogram's resolution. They are checked again after CHECK_EVERY ticks.
+ */
+#define SKEW_SHARE 0.01
+#define CHECK_EVERY 16
+
+#define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
+
+#define TOTAL 2 /* number of the metric */
+
+enum { STAMPS, TP_BTF, RAW_TP };
+
+static const struct probe_method methods[] = {
+	[STAMPS] = {
+		.name = "stamps",
+		.mechanism = "block layer's own stamps in the request, read at block_rq_complete",
+		.needs =
+			"BPF tracepoints with BTF",
+		.programs = { "stamps_complete", "stamps_requeue" },
+		.end_program = "stamps_complete",
+		.loaded = { "hashed_issue" },
+		.lacks = TASK_SPLITS,
+		.lacks_tasks = true,
+	},
+	[TP_BTF] = {
+		.name = "tp_btf",
+		.mechanism =
+			"own stamp at block_rq_issue; the kernel's at the allocation",
+		.needs = "BPF tracepoints with BTF (Linux 5.5)",
+		.programs = { "hashed_complete", "hashed_requeue", "hashed_issue" },
+		.end_program = "hashed_complete",
+		.end_again = "hashed_complete_again",
+		.again = { "hashed_complete_again", "hashed_issue_again" },
+	},
+	[RAW_TP] = {
+		.name = "raw_tp",
+		.mechanism =
+			"own stamp at block_rq_issue; the kernel's at the allocation",
+		.needs = "BPF raw tracepoints",
+		.programs = { "raw_complete", "raw_issue", "raw_requeue" },
+		.end_program = "raw_complete",
+		.lacks = TASK_SPLITS,
+		.lacks_tasks = true,
+	},
+};
+
+struct iolat {
+	struct iolat_bpf *skel;
+	/*
+	 * Method stamps only: the program that takes our own stamp at issue. It is attached at the
+	 * start. It is detached when it has shown that every request had a correct stamp of the
+	 * kernel's. If one request had not, it stays attached. It also stays where the kernel
+	 * takes stamps from the clock that the task's plug has cached (Linux 6.9): otherwise the
+	 * part that is missing in `queued` would change each time.
+	 */
+	struct bpf_link *check;
+	bool check_stays;
+	unsigned int ticks; /* since it was detached */
+	struct iolat_sums {
+		uint64_t missed, unstamped, checked, skew_ns, sum_ns;
+	} before; /* at the last tick */
+};
+
+static bool wants_identity(const struct lat_config *config)
+{
+	return config->by & TASK_SPLITS || probe__filters_tasks(config);
+}
+
+static int iolat_suits(const struct probe_method *method, char why[RUN_TEXT])
+{
+	(void)method;
+	/*
+	 * Before 5.11 (a54895fa057c) the queue came first, in each tracepoint that has a request;
+	 * 5.10.y has the change since 5.10.137.
+	 */
+	if (kernel__tracepoint_args("block_rq_issue") != 2)
+		return 0;
+	snprintf(why, RUN_TEXT, "needs the block tracepoints of Linux 5.11");
+	return -EOPNOTSUPP;
+}
+
+/*
+ * Since 7.0 a program at a tracepoint may be preempted, and is not run for others on that CPU until
+ * its task goes on. Only TP_BTF has its programs twice for that.
+ */
+static bool iolat_second_best(const struct probe_method *method)
+{
+	return method != &methods[TP_BTF] && kernel__preempts_tracepoints();
+}
+
+/*
+ * Since 6.9 (da4c8c3d0975) the kernel stamps a request by the time that the task's plug has cached.
+ * block_io_start is where our own clock can tell how far that is behind.
+ */
+static bool caches_time(void)
+{
+	return kernel__has_member("blk_plug", "cur_ktime") &&
+	       kernel__has_tracepoint("block_io_start");
+}
+
+static const char *iolat_differs(void)
+{
+	return caches_time() ? "own clock at block_io_start where a plug caches the kernel's"
+			     : NULL;
+}
+
+/*
+ * RQF_FLUSH_SEQ. Since 6.11 (5f89154e8e9e) the flags are an enum, with other values, which got a
+ * name only in 6.14 (e7112524e5e8): CO-RE cannot find it in between. Before that it was bit 4.
+ */
+static uint32_t flush_seq(void)
+{
+	int bit = kernel__enum_value("__RQF_FLUSH_SEQ");
+
+	return 1U << (bit < 0 ? 4 : bit);
+}
+
+/*
+ * RQF_IO_STAT. Since 6.13 only a request that has it gets a start_time_ns; in others is that of an
+ * earlier use. Before the flags were an enum it was set to 0 instead, and no flag need be asked.
+ */
+static uint32_t io_stat(void)
+{
+	int bit = kernel__enum_value("__RQF_IO_STAT");
+
+	return bit < 0 ? 0 : 1U << bit;
+}
+
+static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton)
+{
+	struct iolat *iolat = calloc(1, sizeof(*iolat));
+	int err;
+
+	if (!iolat)
+		return -ENOMEM;
+	iolat->skel = iolat_bpf__open();
+	if (!iolat->skel) {
+		err = -errno;
+		free(iolat);
+		return err;
+	}
+	probe->config.identity = wants_identity(&probe->config);
+	probe->config.flush_seq = flush_seq();
+	probe->config.io_stat = io_stat();
+	probe->config.cached = caches_time();
+	iolat->check_stays = kernel__has_member("blk_plug", "cur_ktime");
+	iolat->skel->rodata->config = probe->config;
+	probe->skel = iolat;
+	*skeleton = iolat->skel->skeleton;
+	return 0;
+}
+
+#define START_PROGRAMS 4
+
+/* Programs that see the submitter. */
+static unsigned int submit_programs(const struct probe *probe, const char *names[START_PROGRAMS])
+{
+	bool start = kernel__has_tracepoint("block_io_start");
+	unsigned int nr = 0;
+
+	names[nr++] = "merged";
+	if (probe->again)
+		names[nr++] = "merged_again";
+	names[nr++] = start ? "submit_start" : "submit_insert";
+	if (probe->again && start)
+		names[nr++] = "submit_start_again";
+	return nr;
+}
+
+/* Programs at the start of a request, in addition to those of the method. */
+static unsigned int start_programs(const struct probe *probe, const char *names[START_PROGRAMS])
+{
+	unsigned int nr = 0;
+
+	if (probe->config.identity)
+		return submit_programs(probe, names);
+	if (!probe->config.cached)
+		return 0;
+	names[nr++] = probe->method == &methods[RAW_TP] ? "raw_start" : "hashed_start";
+	if (probe->again)
+		names[nr++] = "hashed_start_again";
+	return nr;
+}
+
+static int iolat_prepare(struct probe *probe, struct bpf_object *obj)
+{
+	const char *names[START_PROGRAMS];
+	unsigned int nr = start_programs(probe, names);
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < nr; i++)
+		err = probe__load_too(obj, names[i]);
+	return err;
+}
+
+static int start_check(struct probe *probe)
+{
+	struct iolat *iolat = probe->skel;
+
+	/* Entries that the last check left. No program uses the table between two checks. */
+	memset(iolat->skel->bss->table, 0, sizeof(iolat->skel->bss->table));
+	iolat->skel->bss->checking = 1;
+	iolat->check = bpf_program__attach(iolat->skel->progs.hashed_issue);
+	if (!iolat->check) {
+		iolat->skel->bss->checking = 0;
+		return -errno;
+	}
+	iolat->ticks = 0;
+	return 0;
+}
+
+static int iolat_start(struct probe *probe, struct lat_control **control)
+{
+	struct iolat *iolat = probe->skel;
+	const char *names[START_PROGRAMS];
+	unsigned int nr = start_programs(probe, names);
+	int err = 0;
+
+	*control = &iolat->skel->bss->control;
+	if (probe->method == &methods[STAMPS])
+		err = start_check(probe);
+	for (unsigned int i = 0; !err && i < nr; i++)
+		err = probe__attach(probe, names[i]);
+	return err;
+}
+
+/* Requests in flight leave their stamps behind. */
+static void stop_check(struct iolat *iolat)
+{
+	bpf_link__destroy(iolat->check);
+	iolat->check = NULL;
+	iolat->skel->bss->checking = 0;
+}
+
+static struct iolat_sums sums_of(const struct run_data *data)
+{
+	const __u64 *counts = data->metrics[0].counts;
+
+	return (struct iolat_sums){
+		.missed = counts[LAT_MISSED_START],
+		.unstamped = counts[LAT_FALLBACK],
+		.checked = counts[LAT_CHECKED],
+		.skew_ns = counts[LAT_SKEW_NS],
+		.sum_ns = data->metrics[0].hist.sum_ns,
+	};
+}
+
+/* Did all requests since `before` have a stamp of the kernel's, and a correct one? */
+static bool stamps_hold(const struct iolat_sums *now, const struct iolat_sums *before)
+{
+	uint64_t skew_ns = now->skew_ns - before->skew_ns;
+
+	return now->missed == before->missed && now->unstamped == before->unstamped &&
+	       skew_ns <= SKEW_SHARE * (now->sum_ns - before->sum_ns);
+}
+
+static int iolat_tick(struct probe *probe, const struct run_data *data)
+{
+	struct iolat *iolat = probe->skel;
+	struct iolat_sums now = sums_of(data), before = iolat->before;
+
+	iolat->before = now;
+	if (probe->method != &methods[STAMPS] || iolat->check_stays)
+		return 0;
+	if (!stamps_hold(&now, &before)) {
+		iolat->check_stays = true;
+		return iolat->check ? 0 : start_check(probe);
+	}
+	if (iolat->check) {
+		if (now.checked != before.checked)
+			stop_check(iolat);
+		return 0;
+	}
+	if (now.sum_ns != before.sum_ns)
+		iolat->ticks++;
+	return iolat->ticks < CHECK_EVERY ? 0 : start_check(probe);
+}
+
+static bool wanted_disk(const struct lat_config *config, const char *dir)
+{
+	unsigned int major = 0, minor = 0;
+	char path[RUN_TEXT];
+	FILE *file;
+
+	if (!config->disk)
+		return true;
+	snprintf(path, sizeof(path), "%s/dev", dir);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (fscanf(file, "%u:%u", &major, &minor) != 2)
+		major = minor = 0;
+	fclose(file);
+	return (major << 20 | minor) == config->disk;
+}
+
+/* What the kernel counts as in flight, in /sys/block/DISK/inflight: "reads writes". */
+static uint64_t inflight(const char *dir)
+{
+	unsigned int reads = 0, writes = 0;
+	char path[RUN_TEXT];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/inflight", dir);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%u %u", &reads, &writes) != 2)
+		reads = writes = 0;
+	fclose(file);
+	return reads + writes;
+}
+
+/* Disks without `mq` have no requests of their own. */
+static void kernel_in_flight(const struct probe *probe, struct lat_open *open)
+{
+	glob_t disks;
+
+	if (glob("/sys/block/*/mq", 0, NULL, &disks))
+		return;
+	for (size_t i = 0; i < disks.gl_pathc; i++) {
+		disks.gl_pathv[i][strlen(disks.gl_pathv[i]) - strlen("/mq")] = '\0';
+		if (wanted_disk(&probe->config, disks.gl_pathv[i]))
+			open->count += inflight(disks.gl_pathv[i]);
+	}
+	globfree(&disks);
+}
+
+static void count_table(const struct iolat_stamp (*table)[IOLAT_WAYS], struct lat_open *open)
+{
+	for (int line = 0; line < IOLAT_LINES; line++)
+		for (int way = 0; way < IOLAT_WAYS; way++)
+			if (table[line][way].request && table[line][way].issue_ns > IOLAT_DONE)
+				probe__count_open(open, 1, table[line][way].issue_ns);
+}
+
+static int count_request(void *open, const void *id, const void *value)
+{
+	const struct iolat_start *start = value;
+
+	(void)id;
+	if (!start->unwanted && start->issue_ns != IOLAT_DONE)
+		probe__count_open(open, 1, start->issue_ns ? start->issue_ns : start->queue_ns);
+	return 0;
+}
+
+static int iolat_in_flight(struct probe *probe, struct lat_open *open, bool *age_known)
+{
+	struct iolat *iolat = probe->skel;
+
+	*open = (struct lat_open){ 0 };
+	*age_known = probe->method != &methods[STAMPS];
+	if (!*age_known) {
+		kernel_in_flight(probe, open);
+		return 0;
+	}
+	count_table(iolat->skel->bss->table, open);
+	return probe__each_entry(iolat->skel->maps.start_ts, count_request, open);
+}
+
+/* Adds a sentence on the stamps of which our own were taken. */
+static void tell_own(char text[RUN_TEXT], const char *which, const __u64 *counts)
+{
+	char count[UNITS_TEXT], off[UNITS_TEXT];
+	size_t used = strlen(text);
+
+	if (!counts[LAT_CHECKED])
+		return;
+	snprintf(text + used, RUN_TEXT - used,
+		 "%sown %s stamps: %s, the kernel's off by %s on average", used ? "; " : "", which,
+		 units__count(count, counts[LAT_CHECKED]),
+		 units__ns(off, (double)counts[LAT_SKEW_NS] / counts[LAT_CHECKED]));
+}
+
+static void iolat_conclude(const struct probe *probe, const struct run_data *data,
+			   char text[RUN_TEXT])
+{
+	if (probe->method == &methods[STAMPS])
+		tell_own(text, "issue", data->metrics[0].counts);
+	tell_own(text, "start", data->metrics[1].counts);
+}
+
+/*
+ * The kernel counts a request when it ends, whole, which is what `total` counts; passthrough only
+ * if queue/iostats_passthrough says so.
+ */
+static void iolat_expect(const struct probe *probe, const struct run_probe *entry,
+			 enum account_kind kind, struct run_check *check)
+{
+	const struct lat_cell *cell = &entry->total.metrics[TOTAL];
+	const __u64 *counts = cell->counts;
+	uint64_t ended = counts[LAT_SEEN] - counts[LAT_CONTINUED];
+
+	(void)kind;
+	check->events.known = true;
+	check->events.ours_low = ended - counts[LAT_EXCLUDED];
+	check->events.ours_high = ended + run__unseen(entry, 0);
+	if (probe__filters_tasks(&probe->config) || counts[LAT_UNTIMED]) {
+		snprintf(check->why, RUN_TEXT, "time not, as it is not known of all requests");
+		return;
+	}
+	check->time.known = true;
+	check->time.ours_low = cell->hist.sum_ns + counts[LAT_FILTERED_NS];
+	/*
+	 * The kernel's time begins at the clock that a plug has cached, and ends when all programs
+	 * at the tracepoint have run, those of others too: it can be more than ours.
+	 */
+	check->time.ours_high = UINT64_MAX;
+}
+
+static void iolat_close(struct probe *probe)
+{
+	struct iolat *iolat = probe->skel;
+
+	bpf_link__destroy(iolat->check);
+	iolat_bpf__destroy(iolat->skel);
+	free(iolat);
+}
+
+const struct probe_ops iolat_ops = {
+	.name = "iolat",
+	.nr_metrics = 3,
+	.metrics = { { "device", "block request, first issue to the driver to completion" },
+		     { "queued", "block request, allocated to first issue" },
+		     { "total", "block request, allocated to completion" } },
+	.splits = TASK_SPLITS | 1U << LAT_BY_DISK | 1U << LAT_BY_OP,
+	.methods = methods,
+	.nr_methods = sizeof(methods) / sizeof(methods[0]),
+	.open = iolat_open,
+	.suits = iolat_suits,
+	.second_best = iolat_second_best,
+	.prepare = iolat_prepare,
+	.start = iolat_start,
+	.tick = iolat_tick,
+	.in_flight = iolat_in_flight,
+	.differs = iolat_differs,
+	.conclude = iolat_conclude,
+	.account = ACCOUNT_REQUESTS,
+	.expect = iolat_expect,
+	.close = iolat_close,
+};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A probe's sums held against the kernel's own account of the window. The account is read before
+ * and after each end of the window, so that the kernel's sum is known as a range, without a guess
+ * at what happens between reading and arming.
+ */
+#ifndef LATSCOPE_PROBES_KERNEL_CHECK_H
+#define LATSCOPE_PROBES_KERNEL_CHECK_H
+
+#include <core/account.h>
+
+#include "probe.h"
+
+enum verify_moment {
+	VERIFY_BEFORE_OPEN,
+	VERIFY_AFTER_OPEN,
+	VERIFY_BEFORE_SHUT,
+	VERIFY_AFTER_SHUT,
+	VERIFY_MOMENTS,
+};
+
+struct verify {
+	struct account accounts[VERIFY_MOMENTS];
+	enum account_kind kind; /* the one that is there */
+	char why[RUN_TEXT]; /* not empty: the account cannot be read */
+};
+
+void verify__read(struct verify *verify, const struct probe *probe, enum verify_moment moment);
+
+/* Once the totals are there, with what is known only at the end: fills in module->check. */
+void verify__conclude(const struct verify *verify, const struct probe *probe,
+		      struct run_probe *entry);
+
+#endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include <core/clock.h>
+
+#include "fault_events.h"
+#include "kernel.h"
+#include "memlat.skel.h"
+#include "refusal.h"
+
+#define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
+#define CALL_SPLITS (1U << LAT_BY_ACCESS | 1U << LAT_BY_PAGE)
+
+enum { FENTRY, KPROBE, PERF_EVENT };
+
+static const struct probe_method methods[] = {
+	[FENTRY] = {
+		.name = "fentry",
+		.mechanism = "fentry and fexit of handle_mm_fault(), open calls in a table",
+		.needs = "a kernel that has BPF trampolines "
+			 "(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) and permits them",
+		/* In this order each start that is seen has a program for its end. */
+		.programs = { "fault_leave", "task_exit", "fault_enter" },
+		.end_program = "fault_leave",
+		.end_again = "fault_leave_again",
+		.start_program = "fault_enter",
+		.start_again = "fault_enter_again",
+		.again = { "fault_leave_again", "task_exit_again", "fault_enter_again" },
+		.loaded = { "mark", "census" },
+		.by_trampoline = true,
+	},
+	[KPROBE] = {
+		.name = "kprobe",
+		.mechanism =
+			"kprobe and kretprobe of handle_mm_fault(), open calls in a table",
+		.needs = "CONFIG_KPROBE_EVENTS, and no lockdown",
+		.programs = { "fault_enter_kprobe", "fault_leave_kprobe", "task_exit" },
+		.end_program = "fault_leave_kprobe",
+		.loaded = { "mark", "census" },
+	},
+	[PERF_EVENT] = {
+		.name = "perf-event",
+		.mechanism =
+			"software perf events at entry and end of the whole fault (VMA lookup and "
+			"mmap_lock wait included; GUP and failed faults not)",
+		.needs = "software perf events on every CPU (CONFIG_PERF_EVENTS)",
+		.metric = "page_fault",
+		.what = "page fault, exception entry to its accounting",
+		.loaded = { "mark", "census", "event_start", "event_minor", "event_major" },
+		.lacks = CALL_SPLITS,
+	},
+};
+
+/* Cheaper to look than to have a load fail. */
+static int memlat_suits(const struct probe_method *method, char why[RUN_TEXT])
+{
+	if (method != &methods[KPROBE] ||
+	    !access("/sys/bus/event_source/devices/kprobe/type", F_OK) ||
+	    !access("/sys/kernel/tracing/kprobe_events", F_OK))
+		return 0;
+	refusal__explain(-ENOENT, method->needs, why);
+	return -EOPNOTSUPP;
+}
+
+static int memlat_open(struct probe *probe, struct bpf_object_skeleton **skeleton)
+{
+	struct memlat_bpf *skel = memlat_bpf__open();
+
+	if (!skel)
+		return -errno;
+	skel->rodata->config = probe->config;
+	probe->skel = skel;
+	*skeleton = skel->skeleton;
+	return 0;
+}
+
+/* Huge pages are told apart by the return of the function that maps them. */
+static const char *thp_program(const struct probe *probe)
+{
+	if (!(probe->config.by & 1U << LAT_BY_PAGE) || probe->method->metric ||
+	    !kernel__has_function("do_huge_pmd_anonymous_page"))
+		return NULL;
+	return probe->method == &methods[FENTRY] ? "thp_leave" : "thp_leave_kprobe";
+}
+
+static int memlat_prepare(struct probe *probe, struct bpf_object *obj)
+{
+	const char *thp = thp_program(probe);
+
+	return thp ? probe__load_too(obj, thp) : 0;
+}
+
+static int attach_events(struct probe *probe)
+{
+	struct memlat_bpf *skel = probe->skel;
+	struct bpf_program *const ends[] = {
+		[FAULT_END_MINOR] = skel->progs.event_minor,
+		[FAULT_END_MAJOR] = skel->progs.event_major,
+	};
+
+	return fault_events__attach(&probe->events, probe, skel->progs.event_start, ends);
+}
+
+static int attach_more(struct probe *probe)
+{
+	struct memlat_bpf *skel = probe->skel;
+	const char *thp = thp_program(probe);
+
+	if (probe->method->metric)
+		return attach_events(probe);
+	/*
+	 * The kprobe that was attached last runs first. It is the one of the return, so that its
+	 * work is not in the sample. Calls that began between the two attachments would stay open.
+	 */
+	if (probe->method == &methods[KPROBE])
+		for (int i = 0; i < MEMLAT_CALLS; i++)
+			skel->bss->calls[i].id = 0;
+	return thp ? probe__attach(probe, thp) : 0;
+}
+
+/* Function by which the kernel takes the exception: only those are the faults of perf-event. */
+#if defined(__x86_64__)
+#define EXCEPTION "exc_page_fault"
+#else
+#define EXCEPTION "do_mem_abort"
+#endif
+
+/*
+ * Bytes in which a function calls the tracing programs at its entry. While the function's own code
+ * runs in a trampoline's call, the return address of that first call is on the stack as well.
+ */
+#define ENTRY_CALL 16
+
+/*
+ * Before 6.10 rethook_find_ret_addr() warns, which for some machines is a panic, if a kretprobe is
+ * on the stack of a task that begins to run while another one reads it. Nothing in the kernel's
+ * types tells of that; this member is of 6.9.
+ */
+static bool stacks_are_safe(void)
+{
+	return kernel__has_member("blk_plug", "cur_ktime");
+}
+
+/* Marks the faults that are in progress. Where that cannot be, memlat_conclude() says so. */
+static int mark_faults(struct probe *probe)
+{
+	static const char *const names[] = { "handle_mm_fault", EXCEPTION };
+	struct memlat_bpf *skel = probe->skel;
+	struct memlat_code *const codes[] = { &skel->bss->handler, &skel->bss->exception };
+	int err;
+
+	if (!stacks_are_safe())
+		probe->unmarked = "this kernel (before 6.10) may warn when stacks are read";
+	else if (kernel__code(probe->method->metric ? 2 : 1, names, codes))
+		probe->unmarked = "latscope cannot read /proc/kallsyms";
+	if (probe->unmarked)
+		return 0;
+	skel->bss->handler.start += ENTRY_CALL;
+	skel->bss->attached_ns = clock__now_ns();
+	err = probe__iterate(probe, "mark");
+	if (!skel->bss->stacks)
+		probe->unmarked = "latscope cannot read kernel stacks";
+	return err;
+}
+
+static int memlat_start(struct probe *probe, struct lat_control **control)
+{
+	struct memlat_bpf *skel = probe->skel;
+	int err = attach_more(probe);
+
+	*control = &skel->bss->control;
+	return err ? err : mark_faults(probe);
+}
+
+/* A call that has no stamp yet began just now. */
+static void count_calls(const struct memlat_call *calls, struct lat_open *open)
+{
+	for (int i = 0; i < MEMLAT_CALLS; i++) {
+		uint64_t start_ns = calls[i].start_ns;
+
+		if (!calls[i].id || calls[i].pending)
+			continue;
+		if (start_ns)
+			probe__count_open(open, 1, start_ns);
+		else
+			open->count++;
+	}
+}
+
+static int memlat_in_flight(struct probe *probe, struct lat_open *open, bool *age_known)
+{
+	struct memlat_bpf *skel = probe->skel;
+	int err;
+
+	*age_known = true;
+	skel->bss->open_waits = (struct lat_open){ 0 };
+	if (!probe->method->metric)
+		count_calls(skel->bss->calls, &skel->bss->open_waits);
+	err = probe__iterate(probe, "census");
+	*open = skel->bss->open_waits;
+	return err;
+}
+
+static void memlat_conclude(const struct probe *probe, const struct run_data *data,
+			    char text[RUN_TEXT])
+{
+	(void)data;
+	if (probe->unmarked)
+		snprintf(text, RUN_TEXT, "faults in progress at the start are not known, as %s",
+			 probe->unmarked);
+}
+
+/*
+ * pgfault counts all calls that did not ask for a retry, before 6.4 these too, when they begin. It
+ * has the faults of get_user_pages() and those that failed, which the perf events have not.
+ */
+static void memlat_expect(const struct probe *probe, const struct run_probe *entry,
+			  enum account_kind kind, struct run_check *check)
+{
+	const __u64 *counts = entry->total.metrics[0].counts;
+	uint64_t unseen = run__unseen(entry, 0);
+
+	(void)kind;
+	/* The second program at the end does not know the faults of filtered tasks. */
+	if (probe->again && probe__filters_tasks(&probe->config) &&
+	    probe__skipped_ends(probe) > unseen)
+		unseen = probe__skipped_ends(probe);
+	check->events.known = true;
+	/* Of filtered tasks it is not known which calls were retried. */
+	check->events.ours_low = counts[LAT_SEEN] - counts[LAT_CONTINUED] - counts[LAT_FILTERED];
+	check->events.ours_high =
+		counts[LAT_SEEN] + unseen + entry->open.count - entry->open.before;
+	if (probe->method != &methods[PERF_EVENT])
+		return;
+	check->events.ours_high = UINT64_MAX;
+	snprintf(check->why, RUN_TEXT,
+		 "the kernel also counts GUP and failed faults, which have no event");
+}
+
+static void memlat_count_missed(struct probe *probe, bool shuts)
+{
+	if (!probe->events)
+		return;
+	if (shuts)
+		probe->missed += fault_events__missed(probe->events, probe);
+	else
+		fault_events__open(probe->events, probe);
+}
+
+static void memlat_close(struct probe *probe)
+{
+	memlat_bpf__destroy(probe->skel);
+	fault_events__free(probe->events);
+	probe->events = NULL;
+}
+
+const struct probe_ops memlat_ops = {
+	.name = "memlat",
+	.nr_metrics = 1,
+	.metrics = { { "handle_mm_fault", "page fault, handle_mm_fault() entry to return" } },
+	.splits = TASK_SPLITS | CALL_SPLITS | 1U << LAT_BY_MODE | 1U << LAT_BY_TYPE,
+	.methods = methods,
+	.nr_methods = sizeof(methods) / sizeof(methods[0]),
+	.open = memlat_open,
+	.suits = memlat_suits,
+	.prepare = memlat_prepare,
+	.start = memlat_start,
+	.in_flight = memlat_in_flight,
+	.count_missed = memlat_count_missed,
+	.conclude = memlat_conclude,
+	.account = ACCOUNT_FAULTS,
+	.expect = memlat_expect,
+	.close = memlat_close,
+};

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Reading what the programs counted, and for which keys, by memory. */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include <core/hist.h>
+
+#include "light_keys.h"
+
+#define ROWS_AT_ONCE 64 /* mapped: all at once would be much of our resident memory */
+
+static int map_fd(const struct probe *probe, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(probe->obj, name);
+}
+
+static const struct lat_cell *cells_of(const struct probe *probe, int cpu)
+{
+	return (const void *)((const char *)probe->cells + cpu * probe->cell_stride);
+}
+
+uint64_t probe__seen_on(const struct probe *probe, int cpu)
+{
+	return __atomic_load_n(&cells_of(probe, cpu)->counts[LAT_SEEN], __ATOMIC_ACQUIRE);
+}
+
+uint64_t probe__seen(const struct probe *probe)
+{
+	uint64_t seen = 0;
+
+	for (int cpu = 0; cpu < probe->cpus; cpu++)
+		seen += probe__seen_on(probe, cpu);
+	return seen;
+}
+
+static void read_cells(const struct probe *probe, struct run_data *total, struct run_data *delta)
+{
+	struct lat_cell now, copy;
+
+	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
+		memset(&now, 0, sizeof(now));
+		for (int cpu = 0; cpu < probe->cpus; cpu++) {
+			run__copy_cell(&copy, &cells_of(probe, cpu)[i]);
+			hist__add_cell(&now, &copy);
+		}
+		/* Not of the cells: see light__read(). */
+		now.counts[LAT_OTHER_MOST_NS] = total->metrics[i].counts[LAT_OTHER_MOST_NS];
+		hist__delta_cell(&delta->metrics[i], &now, &total->metrics[i]);
+		total->metrics[i] = now;
+	}
+}
+
+int probe__add_key(struct probe *probe, struct run_data *total, struct run_data *delta,
+		   const struct lat_key *key, const char *name, uint32_t row)
+{
+	int err;
+
+	err = run__add_key(total, key, name);
+	if (!err)
+		err = run__add_key(delta, key, name);
+	if (err)
+		return err;
+	probe->rows[probe->nr_keys++] = row;
+	probe->key_of[row] = probe->nr_keys;
+	return 0;
+}
+
+/* The keys "(other)" come first, so that the rest can grow. */
+static int add_other_keys(struct probe *probe, struct run_data *total, struct run_data *delta,
+			  struct names *names)
+{
+	struct lat_key key = { .id = RUN_OTHER_ID };
+	char name[RUN_NAME];
+	int err;
+
+	for (key.by = 0; key.by < LAT_BY_COUNT; key.by++) {
+		if (!(probe->config.by & 1U << key.by))
+			continue;
+		for (key.metric = 0; key.metric < probe->nr_metrics; key.metric++) {
+			names__key(names, &key, NULL, name);
+			err = probe__add_key(probe, total, delta, &key, name,
+					     LAT_OTHER_ROW(probe->config.rows, key.by, key.metric));
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Adds the keys that were made since the last time. A row is handed out before its key is there, or
+ * in vain, if another CPU makes the key first.
+ */
+static int add_new_keys(struct probe *probe, struct run_data *total, struct run_data *delta,
+			struct names *names)
+{
+	uint32_t rows = __atomic_load_n(&probe->control->next_row, __ATOMIC_RELAXED);
+	char name[RUN_NAME];
+	int err = 0;
+
+	if (rows > probe->config.first_rows)
+		rows = probe->config.first_rows;
+	for (uint32_t row = 1; !err && row < rows; row++) {
+		const struct lat_owner *owner = &probe->owners[row];
+
+		if (probe->key_of[row] || !__atomic_load_n(&owner->ready, __ATOMIC_ACQUIRE))
+			continue;
+		names__key(names, &owner->key, owner->comm, name);
+		err = probe__add_key(probe, total, delta, &owner->key, name, row);
+	}
+	return err;
+}
+
+/* ---- rows ---- */
+
+/* Some of the rows in our memory. */
+struct view {
+	void *map;
+	size_t size;
+	const struct lat_hist *rows;
+};
+
+static int map_rows(const struct probe *probe, uint32_t first, uint32_t nr, struct view *view)
+{
+	size_t page = sysconf(_SC_PAGESIZE), start = first * sizeof(struct lat_hist);
+	size_t before = start % page;
+
+	view->size = before + nr * sizeof(struct lat_hist);
+	view->map = mmap(NULL, view->size, PROT_READ, MAP_SHARED, map_fd(probe, "rows"),
+			 (off_t)(start - before));
+	if (view->map == MAP_FAILED)
+		return -errno;
+	view->rows = (const void *)((const char *)view->map + before);
+	return 0;
+}
+
+/*
+ * Slots first, as hist__cut_tail() wants it. By memory, since a system call for a map keeps kprobes
+ * and perf events of its CPU from running programs, also while it is preempted.
+ */
+static void copy_row(struct lat_hist *copy, const struct lat_hist *row)
+{
+	for (uint32_t i = 0; i < HIST_SLOTS; i++)
+		copy->slots[i] = __atomic_load_n(&row->slots[i], __ATOMIC_ACQUIRE);
+	copy->sum_ns = __atomic_load_n(&row->sum_ns, __ATOMIC_ACQUIRE);
+	copy->max_ns = __atomic_load_n(&row->max_ns, __ATOMIC_ACQUIRE);
+	copy->tail = __atomic_load_n(&row->tail, __ATOMIC_ACQUIRE);
+}
+
+int probe__read_row(const struct probe *probe, size_t key, struct lat_hist *copy)
+{
+	struct view view;
+	int err;
+
+	err = map_rows(probe, probe->rows[key], 1, &view);
+	if (err)
+		return err;
+	copy_row(copy, view.rows);
+	munmap(view.map, view.size);
+	return 0;
+}
+
+static int read_key(const struct probe *probe, size_t key, const struct lat_hist *row,
+		    struct sparse *total, struct sparse *delta)
+{
+	struct lat_hist now, gained;
+	int err;
+
+	copy_row(&now, row);
+	hist__cut_tail(&now);
+	light__adjust(probe, key, &now);
+	sparse__expand(total, &gained);
+	hist__delta(&gained, &now, &gained);
+	err = sparse__set(delta, &gained);
+	return err ? err : sparse__set(total, &now);
+}
+
+static bool have_keys(const struct probe *probe, uint32_t first, uint32_t nr)
+{
+	for (uint32_t row = first; row < first + nr; row++)
+		if (probe->key_of[row])
+			return true;
+	return false;
+}
+
+static int read_some(const struct probe *probe, uint32_t first, uint32_t nr,
+		     const struct run_data *total, const struct run_data *delta)
+{
+	struct view view;
+	int err;
+
+	if (!have_keys(probe, first, nr))
+		return 0;
+	err = map_rows(probe, first, nr, &view);
+	if (err)
+		return err;
+	for (uint32_t i = 0; !err && i < nr; i++) {
+		uint32_t key = probe->key_of[first + i];
+
+		if (key)
+			err = read_key(probe, key - 1, &view.rows[i], &total->keys[key - 1].hist,
+				       &delta->keys[key - 1].hist);
+	}
+	munmap(view.map, view.size);
+	return err;
+}
+
+static int read_rows(const struct probe *probe, const struct run_data *total,
+		     const struct run_data *delta)
+{
+	uint32_t rows = LAT_ROWS_TOTAL(probe->config.rows);
+	int err = 0;
+
+	for (uint32_t first = 0; !err && first < rows; first += ROWS_AT_ONCE)
+		err = read_some(probe, first,
+				rows - first < ROWS_AT_ONCE ? rows - first : ROWS_AT_ONCE, total,
+				delta);
+	return err;
+}
+
+static int start_keys(struct probe *probe, struct run_data *total, struct run_data *delta,
+		      struct names *names)
+{
+	probe->rows = calloc(LAT_ROWS_TOTAL(probe->config.rows), sizeof(*probe->rows));
+	probe->key_of = calloc(LAT_ROWS_TOTAL(probe->config.rows), sizeof(*probe->key_of));
+	if (!probe->rows || !probe->key_of || light__new(probe))
+		return -ENOMEM;
+	return add_other_keys(probe, total, delta, names);
+}
+
+int probe__read(struct probe *probe, struct run_data *total, struct run_data *delta,
+		struct names *names)
+{
+	int err = 0;
+
+	read_cells(probe, total, delta);
+	if (!probe->config.by)
+		return 0;
+	if (!probe->rows)
+		err = start_keys(probe, total, delta, names);
+	if (!err)
+		err = add_new_keys(probe, total, delta, names);
+	if (!err)
+		err = light__read(probe, total, delta, names);
+	return err ? err : read_rows(probe, total, delta);
+}
+
+int probe__rename(struct probe *probe, struct run_data *data, struct names *names)
+{
+	for (size_t i = 0; i < probe->nr_keys; i++)
+		if (probe->rows[i] < probe->config.rows)
+			names__key(names, &data->keys[i].key, probe->owners[probe->rows[i]].comm,
+				   data->keys[i].name);
+	return 0;
+}

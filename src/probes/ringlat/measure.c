@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ring.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <core/clock.h>
+#include <core/host.h>
+
+#include "tsc.h"
+
+#define SPIN_NS 100000000ULL /* until the CPU has its full clock, and for the TSC's rate */
+#define WARM_UP_WINDOWS 3
+#define WINDOWS_PER_EMPTY 8 /* one of so many is empty, so that both see the same conditions */
+#define HOPELESS_WINDOWS 64 /* all of so many dropped: so will the rest be */
+
+static uint64_t spin(void)
+{
+	struct tsc_pair from = tsc__pair();
+	uint64_t until = from.ns + SPIN_NS;
+	struct tsc_pair to;
+
+	do
+		to = tsc__pair();
+	while (to.ns < until);
+	return tsc__khz(from, to);
+}
+
+static void add_round_trip(struct ring_hist hists[RING_WAYS], const struct ring_sample *sample)
+{
+	ring_hist__add(&hists[0], sample->user_in - sample->user_out);
+}
+
+static void add_crossing(struct ring_hist hists[RING_WAYS], const struct ring_sample *sample)
+{
+	ring_hist__add(&hists[RING_USER_TO_KERNEL], sample->kernel_in - sample->user_out);
+	ring_hist__add(&hists[RING_KERNEL_TO_USER], sample->user_in - sample->kernel_out);
+}
+
+static enum ring_verdict judge(const struct ring_sample *sample, bool round_trip)
+{
+	if (round_trip)
+		return sample->user_out <= sample->user_in ? RING_KEPT : RING_BACKWARDS;
+	if (!sample->kernel_in)
+		return RING_NOT_HOOKED;
+	return sample->user_out <= sample->kernel_in && sample->kernel_in <= sample->kernel_out &&
+			       sample->kernel_out <= sample->user_in
+		       ? RING_KEPT
+		       : RING_BACKWARDS;
+}
+
+static void add_samples(struct ring_count *count, const struct ring_sample *samples,
+			unsigned int nr)
+{
+	bool round_trip = count->event->round_trip;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		enum ring_verdict verdict = judge(&samples[i], round_trip);
+
+		if (verdict != RING_KEPT) {
+			count->misses[verdict]++;
+			continue;
+		}
+		count->kept++;
+		if (round_trip)
+			add_round_trip(count->ways, &samples[i]);
+		else
+			add_crossing(count->ways, &samples[i]);
+	}
+}
+
+static int measure_empty(struct ring *ring, unsigned int event, struct ring_count *count,
+			 char why[RUN_TEXT])
+{
+	unsigned int nr = ring->method->window;
+	int verdict;
+
+	verdict = ring->method->window_of(ring, event, true, ring->samples, nr, why);
+	if (verdict < 0)
+		return verdict;
+	if (verdict != RING_KEPT) {
+		count->empty_misses[verdict]++;
+		return 0;
+	}
+	for (unsigned int i = 0; i < nr; i++) {
+		if (count->event->round_trip)
+			add_round_trip(count->empty, &ring->samples[i]);
+		else
+			add_crossing(count->empty, &ring->samples[i]);
+	}
+	return 0;
+}
+
+/* Crossings that were kept are of no use without one: in a short run, all may have been dropped. */
+static int measure_baseline(struct ring *ring, unsigned int event, struct ring_count *count,
+			    char why[RUN_TEXT])
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && !count->empty[0].count && i < HOPELESS_WINDOWS; i++)
+		err = measure_empty(ring, event, count, why);
+	return err;
+}
+
+static int measure_window(struct ring *ring, unsigned int event, struct ring_count *count,
+			  uint64_t left, char why[RUN_TEXT])
+{
+	unsigned int nr = ring->method->window < left ? ring->method->window : (unsigned int)left;
+	uint64_t start = clock__now_ns();
+	int verdict;
+
+	verdict = ring->method->window_of(ring, event, false, ring->samples, nr, why);
+	if (verdict < 0)
+		return verdict;
+	count->attempted += nr;
+	if (verdict != RING_KEPT) {
+		count->misses[verdict] += nr;
+		return 0;
+	}
+	count->vm_exits += ring->vm_exits;
+	count->clock_ns += clock__now_ns() - start;
+	add_samples(count, ring->samples, nr);
+	return 0;
+}
+
+/* What is touched for the first time is not what a crossing costs. */
+static int warm_up(struct ring *ring, unsigned int event, char why[RUN_TEXT])
+{
+	int verdict = 0;
+
+	for (unsigned int i = 0; verdict >= 0 && i < 2 * WARM_UP_WINDOWS; i++)
+		verdict = ring->method->window_of(ring, event, i % 2, ring->samples,
+						  ring->method->window, why);
+	return verdict < 0 ? verdict : 0;
+}
+
+static int explain_loss(const struct ring_count *count, char why[RUN_TEXT])
+{
+	const uint64_t *misses = count->kept ? count->empty_misses : count->misses;
+	int used = snprintf(why, RUN_TEXT,
+			    "no %s%s was undisturbed:", count->kept ? "empty window beside " : "",
+			    count->event->name);
+
+	for (unsigned int i = 0; i < RING_VERDICTS; i++) {
+		if (misses[i])
+			used += snprintf(why + used, RUN_TEXT - used, " %llu %s",
+					 (unsigned long long)misses[i], ring_verdict__name(i));
+	}
+	return -ENODATA;
+}
+
+static int measure_windows(struct ring *ring, unsigned int event, struct ring_count *count,
+			   uint64_t crossings,
+			   bool (*go_on)(const struct ring_count *count, uint64_t crossings),
+			   bool *interrupted, char why[RUN_TEXT])
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && count->attempted < crossings; i++) {
+		if (i % WINDOWS_PER_EMPTY == 0 || !count->empty[0].count)
+			err = measure_empty(ring, event, count, why);
+		if (!err)
+			err = measure_window(ring, event, count, crossings - count->attempted, why);
+		*interrupted = go_on && !go_on(count, crossings);
+		if (*interrupted || (i + 1 >= HOPELESS_WINDOWS && !count->kept))
+			break;
+	}
+	return err;
+}
+
+static int measure_event(struct ring *ring, unsigned int event, uint64_t crossings,
+			 bool (*go_on)(const struct ring_count *count, uint64_t crossings),
+			 struct ring_result *result, char why[RUN_TEXT])
+{
+	struct ring_count *count = &result->events[result->nr_events++];
+	int err;
+
+	count->event = &ring->method->events[event];
+	count->nr_ways = count->event->round_trip ? 1 : RING_WAYS;
+	err = warm_up(ring, event, why);
+	if (!err)
+		err = measure_windows(ring, event, count, crossings, go_on, &result->interrupted,
+				      why);
+	if (!err && count->kept)
+		err = measure_baseline(ring, event, count, why);
+	if (err || (count->kept && count->empty[0].count))
+		return err;
+	if (!result->interrupted)
+		return explain_loss(count, why);
+	result->nr_events--; /* it had no time for a figure: that is no fault of the machine */
+	return 0;
+}
+
+static int find_where(struct ring *ring, struct ring_result *result, char why[RUN_TEXT])
+{
+	struct ring_facts facts;
+	char *host = host__describe("");
+
+	if (!host)
+		return ring__fail(why, -ENOMEM, "out of memory");
+	ring_facts__read(&facts);
+	facts.guest = ring->method->guest;
+	facts.exit_cycles = ring->control.cycles;
+	facts.empty_cycles = (uint64_t)ring_hist__quantile(&result->events[0].empty[0], 500);
+	ring_where__judge(&result->where, &facts, host, "");
+	free(host);
+	return 0;
+}
+
+int ring__measure(struct ring *ring, uint64_t crossings,
+		  bool (*go_on)(const struct ring_count *count, uint64_t crossings),
+		  struct ring_result *result, char why[RUN_TEXT])
+{
+	uint64_t start = clock__now_ns(), khz = spin();
+	int err = 0;
+
+	memset(result, 0, sizeof(*result));
+	result->method = ring->method;
+	result->cpu = ring->cpu;
+	result->control = ring->control;
+	result->tsc_khz = ring->tsc_khz ? ring->tsc_khz : khz;
+	for (unsigned int i = 0; !err && !result->interrupted && i < ring->method->nr_events; i++)
+		err = measure_event(ring, i, crossings, go_on, result, why);
+	if (!err)
+		err = find_where(ring, result, why);
+	result->duration_ns = clock__now_ns() - start;
+	return err;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The time stamp counter as user code reads it, and how fast it ticks. */
+#ifndef LATSCOPE_PROBES_RINGLAT_TSC_H
+#define LATSCOPE_PROBES_RINGLAT_TSC_H
+
+#include <stdint.h>
+
+/*
+ * The two ends of a window. LFENCE: nothing before is still running, nothing after has begun (on
+ * AMD if the kernel made it serialise, which it does). RDTSCP waits for all before it by itself.
+ */
+static inline __attribute__((always_inline)) uint64_t tsc__begin(void)
+{
+	uint64_t low, high;
+
+	__asm__ volatile("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high)::"memory");
+	return high << 32 | low;
+}
+
+static inline __attribute__((always_inline)) uint64_t tsc__end(void)
+{
+	uint64_t low, high;
+
+	__asm__ volatile("rdtscp\n\tlfence" : "=a"(low), "=d"(high)::"rcx", "memory");
+	return high << 32 | low;
+}
+
+/* Both clocks at one moment. */
+struct tsc_pair {
+	uint64_t tsc;
+	uint64_t ns; /* CLOCK_MONOTONIC_RAW: not bent by NTP */
+};
+
+struct tsc_pair tsc__pair(void);
+
+/* Ticks per ms between two moments; 0 if no time lies between. */
+uint64_t tsc__khz(struct tsc_pair from, struct tsc_pair to);
+
+#endif

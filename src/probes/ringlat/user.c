@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What a program without privilege can see: the way there and back with the kernel's work between.
+ * A page fault cannot be told apart from its handler so, and is not; see docs/ringlat.md.
+ */
+#include "methods.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tsc.h"
+
+#define PAGE 4096
+#define WINDOW 512 /* short beside a time slice: a switch costs one window, not many */
+
+enum { MINOR_FAULT, SYSCALL, VDSO };
+
+/* The two clocks are one call: what differs is whether the kernel is entered. */
+static const struct ring_event events[] = {
+	[MINOR_FAULT] = { "minor_fault",
+			  "first read of an anonymous page, round trip with kernel entry, handler "
+			  "(maps the zero page) and exit",
+			  true },
+	[SYSCALL] = { "syscall",
+		      "clock_gettime(CLOCK_MONOTONIC_COARSE) by the SYSCALL instruction, round "
+		      "trip with the kernel's work",
+		      true },
+	[VDSO] = { "vdso", "the same clock_gettime() by the vDSO: no crossing, for contrast",
+		   true },
+};
+
+struct user {
+	char *region; /* a page for each fault of a window */
+};
+
+static int check_cpu(char why[RUN_TEXT])
+{
+	unsigned int a, b, c, d;
+
+	if (!__get_cpuid(0x80000001, &a, &b, &c, &d) || !(d >> 27 & 1))
+		return ring__fail(why, -EOPNOTSUPP, "this CPU has no RDTSCP");
+	if (!getauxval(AT_SYSINFO_EHDR))
+		return ring__fail(why, -EOPNOTSUPP,
+				  "this kernel gives no vDSO; boot it without vdso=0");
+	return 0;
+}
+
+static int user_open(struct ring *ring, char why[RUN_TEXT])
+{
+	struct user *user;
+	int err;
+
+	err = check_cpu(why);
+	if (err)
+		return err;
+	user = calloc(1, sizeof(*user));
+	if (!user)
+		return ring__fail(why, -ENOMEM, "out of memory");
+	user->region = mmap(NULL, WINDOW * PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (user->region == MAP_FAILED) {
+		err = ring__fail(why, -errno, "cannot map memory: %s", strerror(errno));
+		goto free_user;
+	}
+	/* One fault would bring many pages. A kernel without huge pages refuses: as good. */
+	madvise(user->region, WINDOW * PAGE, MADV_NOHUGEPAGE);
+	ring->state = user;
+	return 0;
+
+free_user:
+	free(user);
+	return err;
+}
+
+static void user_close(struct ring *ring)
+{
+	struct user *user = ring->state;
+
+	munmap(user->region, WINDOW * PAGE);
+	free(user);
+}
+
+static void cross_nothing(struct ring_sample *samples, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		samples[i].user_out = tsc__begin();
+		samples[i].user_in = tsc__end();
+	}
+}
+
+static void cross_by_fault(const char *region, struct ring_sample *samples, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		const char *page = region + (size_t)i * PAGE;
+		char byte;
+
+		samples[i].user_out = tsc__begin();
+		__asm__ volatile("movb (%1), %0" : "=q"(byte) : "r"(page) : "memory");
+		samples[i].user_in = tsc__end();
+	}
+}
+
+static void cross_by_syscall(struct ring_sample *samples, unsigned int nr)
+{
+	struct timespec at;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		long number = SYS_clock_gettime;
+
+		samples[i].user_out = tsc__begin();
+		__asm__ volatile("syscall"
+				 : "+a"(number)
+				 : "D"(CLOCK_MONOTONIC_COARSE), "S"(&at)
+				 : "rcx", "r11", "memory");
+		samples[i].user_in = tsc__end();
+	}
+}
+
+static void cross_by_vdso(struct ring_sample *samples, unsigned int nr)
+{
+	struct timespec at;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		samples[i].user_out = tsc__begin();
+		clock_gettime(CLOCK_MONOTONIC_COARSE, &at);
+		samples[i].user_in = tsc__end();
+	}
+}
+
+static void cross(const struct user *user, unsigned int event, bool empty,
+		  struct ring_sample *samples, unsigned int nr)
+{
+	if (empty)
+		cross_nothing(samples, nr);
+	else if (event == MINOR_FAULT)
+		cross_by_fault(user->region, samples, nr);
+	else if (event == SYSCALL)
+		cross_by_syscall(samples, nr);
+	else
+		cross_by_vdso(samples, nr);
+}
+
+/*
+ * The kernel's own account, read around the window, says whether each crossing was what it should
+ * be. The pages are given back before it, so that no system call lies in the window.
+ */
+static int user_window(struct ring *ring, unsigned int event, bool empty,
+		       struct ring_sample *samples, unsigned int nr, char why[RUN_TEXT])
+{
+	struct user *user = ring->state;
+	struct rusage before, after;
+	long wanted = event == MINOR_FAULT && !empty ? (long)nr : 0;
+
+	if (madvise(user->region, WINDOW * PAGE, MADV_DONTNEED))
+		return ring__fail(why, -errno, "cannot give pages back: %s", strerror(errno));
+	getrusage(RUSAGE_THREAD, &before);
+	cross(user, event, empty, samples, nr);
+	getrusage(RUSAGE_THREAD, &after);
+	if (after.ru_nvcsw != before.ru_nvcsw || after.ru_nivcsw != before.ru_nivcsw)
+		return RING_SWITCHED;
+	if (after.ru_minflt - before.ru_minflt != wanted || after.ru_majflt != before.ru_majflt)
+		return RING_STRAY_FAULTS;
+	return RING_KEPT;
+}
+
+const struct ring_method ring_user = {
+	.name = "user",
+	.mechanism = "round trips from user mode, with all the kernel does between",
+	.events = events,
+	.nr_events = sizeof(events) / sizeof(events[0]),
+	.window = WINDOW,
+	.open = user_open,
+	.close = user_close,
+	.window_of = user_window,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef LATSCOPE_PROBES_RMID_CPUS_H
+#define LATSCOPE_PROBES_RMID_CPUS_H
+
+#include <stdbool.h>
+
+/*
+ * Reads a list of CPUs as the kernel writes it, "0-3,8", and sets listed[cpu] for those in it that
+ * are below `limit`. 0; -errno of reading it; -EUCLEAN: it is no list.
+ */
+int cpus__read(const char *path, bool *listed, unsigned int limit);
+
+/* The same of a list that was read elsewhere. 0 or -EUCLEAN. */
+int cpus__parse(const char *text, bool *listed, unsigned int limit);
+
+#define CPUS_ONLINE "/sys/devices/system/cpu/online"
+#define CPUS_PRESENT "/sys/devices/system/cpu/present"
+
+/* isolcpus= and nohz_full= of the kernel's command line. */
+#define CPUS_ISOLATED "/sys/devices/system/cpu/isolated"
+#define CPUS_NOHZ_FULL "/sys/devices/system/cpu/nohz_full"
+
+/* By CPU, of those with numbers below `nr`. */
+struct cpus {
+	unsigned int nr;
+	bool *present, *online;
+	bool *isolated; /* the kernel keeps timers off it, and so do we */
+};
+
+/* 0 or -errno; then only cpus__free(). */
+int cpus__new(struct cpus *cpus, unsigned int nr);
+void cpus__free(struct cpus *cpus);
+
+int cpus__look(struct cpus *cpus); /* Which are online now? 0 or -errno. */
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The kernel module rmid, by its file LATSCOPE_RMID_PROC. */
+#ifndef LATSCOPE_PROBES_RMID_MODULE_H
+#define LATSCOPE_PROBES_RMID_MODULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct module_state {
+	uint64_t version;
+	uint64_t rmids;
+	uint64_t limbo_ns;
+	char rdt[16];
+	char unsampled[1024]; /* list of CPUs that the module's timer leaves alone */
+	uint64_t l3_scale; /* 0: no RDT */
+	uint64_t assigned, waiting, refused;
+	uint64_t ticks, ticks_late;
+	uint64_t reads, reads_due;
+};
+
+/*
+ * Opens it for module__read() and module__dump(), which stay possible when privileges go. Returns
+ * a descriptor; -ENOENT: the module is not loaded; -EACCES: not root; -EPROTONOSUPPORT: it is of
+ * another version; -errno.
+ */
+int module__open(const char *path);
+
+int module__read(int fd, struct module_state *state); /* 0, -errno, -EUCLEAN */
+int module__dump(int fd);
+
+/*
+ * For people: is RDT in use, and how much of the caches was read between two states, of which the
+ * later one is as of now. The caller counts the readings that gave no value.
+ */
+void module__tell(const struct module_state *before, const struct module_state *now,
+		  uint64_t no_value, FILE *out);
+
+#endif

@@ -1,0 +1,786 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "probe.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include <core/clock.h>
+#include <probes/internal.h>
+#include <probes/kernel.h>
+#include <probes/refusal.h>
+
+#include "attribution.h"
+#include "columns.h"
+#include "counters.h"
+#include "cpus.h"
+#include "events.h"
+#include "module.h"
+#include "priority.h"
+#include "rmid.skel.h"
+
+#define PROGRAMS 7 /* the most of a method, and NULL */
+#define RING_OF_CPU (1U << 20) /* bytes for each CPU: 100 ms of 180,000 switches a second */
+#define RING_MOST (1U << 24)
+#define AT_ONCE 1024 /* records that are taken before slots are put out */
+#define LAG_NS 1000000000ULL /* a CPU that tells nothing for so long will not */
+#define TIDY_NS 250000000ULL /* how often processes that ended are forgotten */
+
+enum { MODULE, SWITCHES };
+
+const struct rmid_method rmid_methods[RMID_METHODS] = {
+	[MODULE] = {
+		.name = "module",
+		.mechanism = "by RMID, spans from the tracepoints of the module rmid",
+		.needs = "the module: 'make modules' builds it, 'sudo insmod "
+			 ".output/kmod/$(uname -r)/rmid.ko' loads it",
+	},
+	[SWITCHES] = {
+		.name = "switches",
+		.mechanism = "by process, spans between the switches of each CPU "
+			     "(tp_btf/sched_switch)",
+		.needs = "BTF and the tracepoint sched_switch",
+	},
+};
+
+static const char *const programs[RMID_METHODS][PROGRAMS] = {
+	[MODULE] = { "renamed", "allocated", "freed", "listed", "was_read", "sampled" },
+	[SWITCHES] = { "forked", "renamed", "switched" },
+};
+
+/* Loaded, but run by hand. */
+static const char *const loaded[RMID_METHODS][PROGRAMS] = {
+	[MODULE] = { "existing" },
+	[SWITCHES] = { "prime", "existing" },
+};
+
+struct rmid {
+	const struct rmid_method *method;
+	struct rmid_bpf *skel;
+	struct bpf_link *links[PROGRAMS];
+	unsigned int nr_links;
+	struct ring_buffer *ring;
+	struct lat_rmid_cpu *states; /* the map, by CPU */
+	size_t states_size;
+	struct cpus cpus; /* possible */
+	bool *unsampled; /* by CPU: the module leaves it alone */
+	bool *timed; /* by CPU: our timer ticks there */
+	unsigned int counters[RMID_COUNTERS];
+	unsigned int nr_counters;
+	uint32_t lacking; /* those that would be read if this machine had them */
+	int lacking_why; /* errno */
+	struct events events;
+	struct module_state before, after; /* the window */
+	int module; /* descriptor of its file; -1: it is not used */
+	struct attribution attribution;
+	uint64_t lost_others; /* as of the last look */
+	uint64_t start_ns, tidied_ns;
+	struct table *table; /* where rows go; NULL: the window is not open */
+	uint64_t slots, incomplete_slots, missing_ns;
+	uint64_t wall_ns,
+		told_ns; /* of all CPUs: what the window holds, and what rows have of it */
+	bool stopped; /* the programs run no more */
+	int err; /* of taking a record */
+};
+
+static bool is_method(const struct rmid *rmid, int which)
+{
+	return rmid->method == &rmid_methods[which];
+}
+
+static void add_text(char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void add_text(char *text, size_t size, const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + used, size - used, format, args);
+	va_end(args);
+}
+
+/* ---- opening ---- */
+
+static bool is_in(const char *const names[PROGRAMS], const char *name)
+{
+	for (int i = 0; i < PROGRAMS && names[i]; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+static int select_programs(struct rmid *rmid)
+{
+	int method = (int)(rmid->method - rmid_methods), err = 0;
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, rmid->skel->obj)
+	{
+		const char *name = bpf_program__name(program);
+		bool wanted = is_in(programs[method], name) || is_in(loaded[method], name);
+
+		if (!strcmp(name, "tick"))
+			wanted = method == SWITCHES && rmid->nr_counters;
+		err = bpf_program__set_autoload(program, wanted);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int size_maps(struct rmid *rmid)
+{
+	unsigned int size = RING_OF_CPU;
+	int err;
+
+	while (size < RING_MOST && size < RING_OF_CPU * rmid->cpus.nr)
+		size *= 2;
+	err = bpf_map__set_max_entries(rmid->skel->maps.ring, size);
+	if (!err)
+		err = bpf_map__set_max_entries(rmid->skel->maps.cpus, rmid->cpus.nr);
+	if (!err && rmid->nr_counters)
+		err = bpf_map__set_max_entries(rmid->skel->maps.events,
+					       rmid->nr_counters * rmid->cpus.nr);
+	return err;
+}
+
+static int load(struct rmid *rmid)
+{
+	int err;
+
+	rmid->skel = rmid_bpf__open();
+	if (!rmid->skel)
+		return -errno;
+	rmid->skel->rodata->counters = rmid->nr_counters;
+	rmid->skel->rodata->cpus_possible = rmid->cpus.nr;
+	if (rmid->nr_counters)
+		rmid->skel->rodata->cell_size = sizeof(struct lat_rmid_cell);
+	err = select_programs(rmid);
+	if (!err)
+		err = size_maps(rmid);
+	return err ? err : bpf_object__load_skeleton(rmid->skel->skeleton); /* maps .bss, too */
+}
+
+static int map_states(struct rmid *rmid)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *at;
+
+	rmid->states_size = (rmid->cpus.nr * sizeof(*rmid->states) + page - 1) / page * page;
+	at = mmap(NULL, rmid->states_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		  bpf_map__fd(rmid->skel->maps.cpus), 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	rmid->states = at;
+	return 0;
+}
+
+static int settle(struct rmid *rmid);
+
+/* After a delay the ring holds many slots: those that are whole need not wait in memory. */
+static int take_record(void *context, void *record, size_t size)
+{
+	struct rmid *rmid = context;
+
+	if (!rmid->err)
+		rmid->err = attribution__take(&rmid->attribution, record, size);
+	if (!rmid->err && rmid->attribution.records % AT_ONCE == 0)
+		rmid->err = settle(rmid);
+	return 0;
+}
+
+static int open_ring(struct rmid *rmid)
+{
+	rmid->ring = ring_buffer__new(bpf_map__fd(rmid->skel->maps.ring), take_record, rmid, NULL);
+	return rmid->ring ? 0 : -errno;
+}
+
+/* All that is in the ring. */
+static int drain(struct rmid *rmid)
+{
+	int got = ring_buffer__consume(rmid->ring);
+
+	return got < 0 ? got : rmid->err;
+}
+
+static int open_events(struct rmid *rmid)
+{
+	int map = bpf_map__fd(rmid->skel->maps.events), err = 0;
+
+	for (unsigned int i = 0; !err && i < rmid->nr_counters; i++)
+		err = events__open(&rmid->events, rmid->counters[i], map, i * rmid->cpus.nr,
+				   rmid->cpus.online, rmid->cpus.nr);
+	return err;
+}
+
+static int attach(struct rmid *rmid, const char *name)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(rmid->skel->obj, name);
+	struct bpf_link *link = bpf_program__attach(program);
+
+	if (!link)
+		return -errno;
+	rmid->links[rmid->nr_links++] = link;
+	return 0;
+}
+
+/*
+ * Order: first the programs that see tasks begin and end, then the list of existing tasks, then the
+ * programs that send spans. So no span comes from a task that is not known.
+ */
+static int attach_programs(struct rmid *rmid)
+{
+	const char *const *names = programs[rmid->method - rmid_methods];
+	int err = 0, i = 0;
+
+	for (; !err && names[i + 1]; i++)
+		err = attach(rmid, names[i]);
+	if (!err && is_method(rmid, MODULE))
+		err = module__dump(rmid->module);
+	if (!err)
+		err = probe__run_iterator(rmid->skel->progs.existing);
+	if (!err)
+		err = drain(rmid);
+	return err ? err : attach(rmid, names[i]);
+}
+
+static int open_module(struct rmid *rmid)
+{
+	rmid->module = module__open(LATSCOPE_RMID_PROC);
+	if (rmid->module >= 0)
+		return 0;
+	return rmid->module == -ENOENT ? -ENODEV : rmid->module;
+}
+
+/* After a failed attempt only what the next one makes anew is gone. */
+static void shut(struct rmid *rmid)
+{
+	while (rmid->nr_links)
+		bpf_link__destroy(rmid->links[--rmid->nr_links]);
+	events__close(&rmid->events);
+	ring_buffer__free(rmid->ring);
+	if (rmid->states)
+		munmap(rmid->states, rmid->states_size);
+	rmid_bpf__destroy(rmid->skel);
+	attribution__clear(&rmid->attribution);
+	if (rmid->module >= 0)
+		close(rmid->module);
+	rmid->ring = NULL;
+	rmid->states = NULL;
+	rmid->skel = NULL;
+	rmid->module = -1;
+}
+
+/* An isolated CPU is left alone: there, counters are known of slots that a span does not leave. */
+static int start_timers(struct rmid *rmid)
+{
+	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
+		rmid->timed[cpu] = rmid->cpus.online[cpu] && !rmid->cpus.isolated[cpu];
+	return events__tick(&rmid->events, bpf_program__fd(rmid->skel->progs.tick), rmid->timed,
+			    rmid->cpus.nr);
+}
+
+static int try_method(struct rmid *rmid)
+{
+	int err = 0;
+
+	if (is_method(rmid, MODULE))
+		err = open_module(rmid);
+	if (!err && kernel__lacks())
+		err = -ENOSYS;
+	if (!err)
+		err = attribution__init(&rmid->attribution, rmid->cpus.nr);
+	rmid->attribution.by_rmid = is_method(rmid, MODULE);
+	if (!err)
+		err = load(rmid);
+	if (!err)
+		err = map_states(rmid);
+	if (!err)
+		err = open_ring(rmid);
+	if (!err)
+		err = open_events(rmid);
+	if (!err)
+		err = attach_programs(rmid);
+	if (!err && is_method(rmid, SWITCHES) && rmid->nr_counters)
+		err = start_timers(rmid);
+	if (err)
+		shut(rmid);
+	return err;
+}
+
+static void explain(int err, const struct rmid_method *method, char reason[RUN_TEXT])
+{
+	if (err == -ENODEV)
+		snprintf(reason, RUN_TEXT, "not loaded; needs %s", method->needs);
+	else if (err == -EPROTONOSUPPORT || err == -EUCLEAN)
+		snprintf(reason, RUN_TEXT, "of another version; needs %s", method->needs);
+	else if (err == -ENOSYS && kernel__lacks())
+		snprintf(reason, RUN_TEXT, "not in this kernel; needs %s", kernel__lacks());
+	else
+		refusal__explain(err, method->needs, reason);
+}
+
+static int try_methods(struct rmid *rmid, const char *wanted, char why[RUN_TEXT])
+{
+	int err, result = -EINVAL;
+	char reason[RUN_TEXT];
+
+	for (int i = 0; i < RMID_METHODS; i++) {
+		if (wanted && strcmp(wanted, rmid_methods[i].name))
+			continue;
+		rmid->method = &rmid_methods[i];
+		refusal__capture();
+		err = try_method(rmid);
+		if (!err)
+			return 0;
+		explain(err, rmid->method, reason);
+		add_text(why, RUN_TEXT, "%s%s: %s", why[0] ? "; " : "", rmid->method->name, reason);
+		result = err == -ENOMEM ? err : -EOPNOTSUPP;
+	}
+	return result;
+}
+
+/* perf_event_open() says "no such file" of an event that no PMU counts. */
+static const char *explain_lack(int err)
+{
+	return err == ENOENT || err == ENODEV || err == EOPNOTSUPP
+		       ? "the machine has no such counter"
+		       : strerror(err);
+}
+
+/* Those that this machine has. */
+static int choose_counters(struct rmid *rmid, const struct rmid_config *config, char why[RUN_TEXT])
+{
+	int err;
+
+	for (unsigned int kind = 0; kind < COUNTERS_KINDS; kind++) {
+		if (!(config->counters & 1U << kind) || rmid->nr_counters == RMID_COUNTERS)
+			continue;
+		err = events__probe(kind);
+		if (!err) {
+			rmid->counters[rmid->nr_counters++] = kind;
+		} else if (!config->counters_optional) {
+			snprintf(why, RUN_TEXT, "no perf event %s: %s", counters_kinds[kind].name,
+				 explain_lack(-err));
+			return -ENOENT;
+		} else {
+			rmid->lacking |= 1U << kind;
+			rmid->lacking_why = -err;
+		}
+	}
+	return 0;
+}
+
+static int read_cpus(struct rmid *rmid)
+{
+	int err = cpus__new(&rmid->cpus, (unsigned int)libbpf_num_possible_cpus());
+
+	rmid->unsampled = calloc(rmid->cpus.nr, sizeof(*rmid->unsampled));
+	rmid->timed = calloc(rmid->cpus.nr, sizeof(*rmid->timed));
+	if (!err && (!rmid->unsampled || !rmid->timed))
+		err = -ENOMEM;
+	return err;
+}
+
+int rmid__open(struct rmid **out, const struct rmid_config *config, char why[RUN_TEXT])
+{
+	struct rmid *rmid = calloc(1, sizeof(*rmid));
+	int err;
+
+	why[0] = '\0';
+	if (!rmid)
+		return -ENOMEM;
+	rmid->module = -1;
+	err = read_cpus(rmid);
+	if (!err)
+		err = choose_counters(rmid, config, why);
+	if (!err)
+		err = try_methods(rmid, config->method, why);
+	if (err) {
+		rmid__close(rmid);
+		return err;
+	}
+	priority__raise(); /* if that fails, what is lost is told */
+	*out = rmid;
+	return 0;
+}
+
+void rmid__close(struct rmid *rmid)
+{
+	if (!rmid)
+		return;
+	priority__restore();
+	shut(rmid);
+	cpus__free(&rmid->cpus);
+	free(rmid->unsampled);
+	free(rmid->timed);
+	free(rmid);
+}
+
+bool rmid__uses_rdt(const struct rmid *rmid)
+{
+	struct module_state state;
+
+	return is_method(rmid, MODULE) && !module__read(rmid->module, &state) &&
+	       !strcmp(state.rdt, "on");
+}
+
+static struct rows_layout layout_of(const struct rmid *rmid)
+{
+	return (struct rows_layout){ rmid->counters, rmid->nr_counters, is_method(rmid, MODULE) };
+}
+
+/* What the window has shown. */
+static void conclude(const struct rmid *rmid, FILE *out)
+{
+	struct rmid_account account;
+
+	rmid__account(rmid, &account);
+	if (!account.slots || !account.wall_ns)
+		return;
+	rmid_account__tell(&account, out);
+	if (is_method(rmid, MODULE)) {
+		fputs("; ", out);
+		module__tell(&rmid->before, &rmid->after, account.no_value, out);
+	}
+}
+
+/* Perf events, those there are and those there are not; and whether there may be RDT. */
+static void tell_columns(const struct rmid *rmid, FILE *out)
+{
+	const char *between = "; perf events: ";
+
+	for (unsigned int i = 0; i < rmid->nr_counters; i++, between = ", ")
+		fprintf(out, "%s%s", between, counters_kinds[rmid->counters[i]].name);
+	between = "; not there: ";
+	for (unsigned int kind = 0; kind < COUNTERS_KINDS; kind++) {
+		if (!(rmid->lacking & 1U << kind))
+			continue;
+		fprintf(out, "%s%s", between, counters_kinds[kind].name);
+		between = ", ";
+	}
+	if (rmid->lacking)
+		fprintf(out, " (%s)", explain_lack(rmid->lacking_why));
+	if (!is_method(rmid, MODULE))
+		fputs("; caches and memory traffic take the module rmid, and RDT", out);
+}
+
+static int tell(const struct rmid *rmid, char text[RUN_HOW])
+{
+	FILE *out;
+
+	memset(text, 0, RUN_HOW);
+	out = fmemopen(text, RUN_HOW - 1, "w");
+	if (!out)
+		return -errno;
+	fputs(rmid->method->mechanism, out);
+	tell_columns(rmid, out);
+	conclude(rmid, out);
+	fclose(out);
+	return 0;
+}
+
+int rmid__describe(const struct rmid *rmid, struct run_probe *module)
+{
+	struct rows_layout layout = layout_of(rmid);
+	int err;
+
+	snprintf(module->name, sizeof(module->name), RMID_PROBE);
+	snprintf(module->method, sizeof(module->method), "%s", rmid->method->name);
+	err = tell(rmid, module->mechanism);
+	if (!err && !module->table)
+		err = rows__new_table(&module->table, &layout);
+	return err;
+}
+
+/* ---- running ---- */
+
+/* Has this CPU tell who has it. Offline ones cannot. */
+static int prime(const struct rmid *rmid, unsigned int cpu)
+{
+	struct bpf_test_run_opts opts = { .sz = sizeof(opts),
+					  .flags = BPF_F_TEST_RUN_ON_CPU,
+					  .cpu = cpu };
+	int err = bpf_prog_test_run_opts(bpf_program__fd(rmid->skel->progs.prime), &opts);
+
+	return err == -ENXIO ? 0 : err;
+}
+
+int rmid__ready(struct rmid *rmid)
+{
+	int err = is_method(rmid, MODULE) ? module__read(rmid->module, &rmid->before) : 0;
+
+	if (!err && is_method(rmid, MODULE))
+		err = cpus__parse(rmid->before.unsampled, rmid->unsampled, rmid->cpus.nr);
+	if (err)
+		return err;
+	__atomic_store_n(&rmid->skel->bss->control.armed, 1, __ATOMIC_SEQ_CST);
+	for (unsigned int cpu = 0; !err && cpu < rmid->cpus.nr; cpu++)
+		if (is_method(rmid, SWITCHES) && rmid->cpus.online[cpu])
+			err = prime(rmid, cpu);
+	return err;
+}
+
+/* CPUs of which nothing will come: known reasons, so it is not lost. Others join by themselves. */
+static void part_with_silent(struct rmid *rmid)
+{
+	struct slots *slots = rmid->attribution.slots;
+
+	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++) {
+		if (!rmid->cpus.present[cpu])
+			continue;
+		if (rmid->unsampled[cpu])
+			slots__leave(slots, cpu, PROCESSES_UNSAMPLED);
+		if (rmid->cpus.online[cpu])
+			continue;
+		slots__leave(slots, cpu, PROCESSES_OFFLINE);
+		__atomic_store_n(&rmid->states[cpu].left, 1, __ATOMIC_RELAXED);
+		rmid->timed[cpu] = false; /* the kernel has taken its events away */
+	}
+}
+
+void rmid__start(struct rmid *rmid, uint64_t start_ns)
+{
+	rmid->start_ns = start_ns;
+	slots__start(rmid->attribution.slots, start_ns);
+	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
+		if (rmid->cpus.present[cpu])
+			slots__join(rmid->attribution.slots, cpu, start_ns);
+	part_with_silent(rmid);
+}
+
+static uint64_t sum_lost_others(const struct rmid *rmid)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
+		sum += __atomic_load_n(&rmid->states[cpu].lost_others, __ATOMIC_RELAXED);
+	return sum;
+}
+
+/*
+ * Without the module a lost record costs a name, and the next reading of /proc finds it. With the
+ * module, the owners of the RMIDs are not known any more, and latscope asks the module again.
+ */
+static int mend_losses(struct rmid *rmid)
+{
+	uint64_t lost = sum_lost_others(rmid);
+	bool any = lost != rmid->lost_others || rmid->attribution.owners_lost;
+
+	rmid->lost_others = lost;
+	if (!any || !is_method(rmid, MODULE))
+		return 0;
+	attribution__doubt(&rmid->attribution, clock__now_ns());
+	return module__dump(rmid->module);
+}
+
+/* A copy of a CPU's state that holds, its open batch included; false: it would not. */
+static bool copy_state(const struct lat_rmid_cpu *state, struct lat_rmid_cpu *copy)
+{
+	__u32 version;
+
+	for (int tries = 0; tries < 8; tries++) {
+		version = __atomic_load_n(&state->version, __ATOMIC_ACQUIRE);
+		memcpy(copy, state, sizeof(*copy));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (!(version & 1) && version == __atomic_load_n(&state->version, __ATOMIC_RELAXED))
+			return !copy->left;
+	}
+	return false;
+}
+
+/*
+ * The open batch of a CPU that is past its slot: nothing is added to it any more, and it is sent
+ * only when the CPU switches again, which may be long.
+ */
+static int take_open_batch(struct rmid *rmid, const struct lat_rmid_cpu *state, uint64_t until)
+{
+	const struct lat_rmid_batch *batch = &state->batch;
+
+	if (!batch->nr ||
+	    (!rmid->stopped && batch->head.time_ns / RMID_SLOT_NS >= until / RMID_SLOT_NS) ||
+	    !slots__reaches(rmid->attribution.slots, batch->head.cpu, batch->start_ns))
+		return 0;
+	return attribution__take_batch(&rmid->attribution, batch);
+}
+
+/* The span that is open on a CPU has lasted until `until`, at least. */
+static int extend_span(struct rmid *rmid, unsigned int cpu, const struct lat_rmid_cpu *state,
+		       uint64_t until)
+{
+	struct attribution *attribution = &rmid->attribution;
+	uint32_t process = PROCESSES_IDLE;
+
+	if (state->tgid)
+		process = processes__find(attribution->processes, state->tgid, state->born_ns);
+	if (process == UINT32_MAX)
+		return -ENOMEM;
+	processes__ran(attribution->processes, process, until);
+	return slots__extend(attribution->slots, cpu, process, state->since_ns, until);
+}
+
+static int take_states(struct rmid *rmid, uint64_t until)
+{
+	struct lat_rmid_cpu state;
+	int err = 0;
+
+	for (unsigned int cpu = 0; !err && cpu < rmid->cpus.nr; cpu++) {
+		if (!rmid->cpus.online[cpu] || rmid->timed[cpu] ||
+		    !copy_state(&rmid->states[cpu], &state))
+			continue;
+		err = take_open_batch(rmid, &state, until);
+		if (!err && state.since_ns)
+			err = extend_span(rmid, cpu, &state, until);
+	}
+	return err;
+}
+
+static int put_slot(struct rmid *rmid, const struct slot *slot)
+{
+	struct rows_layout layout = layout_of(rmid);
+
+	rmid->slots++;
+	rmid->incomplete_slots += slot->missing_ns || slot->doubtful;
+	rmid->missing_ns += slot->missing_ns;
+	rmid->told_ns += slot->missing_ns;
+	for (size_t i = 0; i < slot->nr; i++) {
+		rmid->told_ns += slot->cells[i].sums.cpu_ns;
+		processes__name_by_proc(rmid->attribution.processes, slot->cells[i].process);
+	}
+	return rows__add(rmid->table, &layout, slot, rmid->attribution.processes, rmid->start_ns);
+}
+
+/* What was lost is known before the slots it belongs to are put out. */
+static int settle(struct rmid *rmid)
+{
+	const struct slot *slot;
+	int err;
+
+	if (!rmid->table)
+		return 0;
+	err = mend_losses(rmid);
+	while (!err && (slot = slots__next(rmid->attribution.slots)))
+		err = put_slot(rmid, slot);
+	return err;
+}
+
+/* Processes that ended make room for others. */
+static void tidy_up(struct rmid *rmid, uint64_t now)
+{
+	uint64_t settled = slots__settled_ns(rmid->attribution.slots);
+
+	if (now < rmid->tidied_ns + TIDY_NS)
+		return;
+	rmid->tidied_ns = now;
+	if (settled > LAG_NS)
+		processes__forget(rmid->attribution.processes, settled - LAG_NS);
+}
+
+/* `until` lies before the ring is looked at: then what is there by then is in it. */
+static int take_all(struct rmid *rmid, uint64_t until)
+{
+	int err;
+
+	err = drain(rmid);
+	if (!err && is_method(rmid, SWITCHES))
+		err = take_states(rmid, until);
+	return err;
+}
+
+int rmid__poll(struct rmid *rmid, struct table *table)
+{
+	uint64_t until = clock__now_ns();
+	int err;
+
+	rmid->table = table;
+	err = take_all(rmid, until);
+	if (!err && until > rmid->start_ns + LAG_NS)
+		err = slots__give_up(rmid->attribution.slots, until - LAG_NS);
+	if (!err)
+		err = settle(rmid);
+	if (err)
+		return err;
+	if (!cpus__look(&rmid->cpus))
+		part_with_silent(rmid);
+	tidy_up(rmid, until);
+	return 0;
+}
+
+int rmid__interval(struct rmid *rmid, struct table *table)
+{
+	return rmid->stopped ? 0 : rmid__poll(rmid, table);
+}
+
+/*
+ * Where a timer ticks, every CPU tells once more what it did until the end. Else the state of each
+ * stands as it was when the programs fell silent; of those on their way the kernel waits for all.
+ */
+static void fall_silent(struct rmid *rmid)
+{
+	const struct timespec two_ticks = { .tv_nsec = 2 * RMID_SLOT_NS };
+
+	if (is_method(rmid, MODULE) || rmid->nr_counters)
+		nanosleep(&two_ticks, NULL);
+	__atomic_store_n(&rmid->skel->bss->control.armed, 0, __ATOMIC_SEQ_CST);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		nanosleep(&two_ticks, NULL);
+}
+
+int rmid__stop(struct rmid *rmid, struct table *table, uint64_t end_ns)
+{
+	const struct slot *slot;
+	int err;
+
+	rmid->table = table;
+	slots__end(rmid->attribution.slots, end_ns);
+	err = is_method(rmid, MODULE) ? module__read(rmid->module, &rmid->after) : 0;
+	fall_silent(rmid);
+	rmid->stopped = true;
+	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
+		rmid->wall_ns += rmid->cpus.present[cpu] ? end_ns - rmid->start_ns : 0;
+	if (!err)
+		err = take_all(rmid, end_ns);
+	if (!err)
+		err = slots__give_up(rmid->attribution.slots, end_ns);
+	if (!err)
+		err = settle(rmid);
+	while (!err && (slot = slots__rest(rmid->attribution.slots)))
+		err = put_slot(rmid, slot);
+	return err;
+}
+
+void rmid__account(const struct rmid *rmid, struct rmid_account *account)
+{
+	const struct attribution *attribution = &rmid->attribution;
+
+	*account = (struct rmid_account){
+		.records = attribution->records,
+		.malformed = attribution->malformed,
+		.no_value = attribution->no_value,
+		.ticks = attribution->ticks,
+		.ticks_in_time = attribution->ticks_in_time,
+		.slots = rmid->slots,
+		.incomplete_slots = rmid->incomplete_slots,
+		.missing_ns = rmid->missing_ns,
+		.wall_ns = rmid->wall_ns,
+		.told_ns = rmid->told_ns,
+		.lost_others = sum_lost_others(rmid),
+	};
+	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++) {
+		account->lost_spans += rmid->states[cpu].lost_spans;
+		account->hidden += rmid->states[cpu].hidden;
+		account->failed_reads += rmid->states[cpu].failed_reads;
+	}
+}

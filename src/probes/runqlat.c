@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <core/clock.h>
+
+#include "kernel.h"
+#include "queue_clock.h"
+#include "runqlat.skel.h"
+
+/* How much later than the kernel's stamp of a wakeup our own may be. */
+#define OWN_CLOCK_NS 20000
+
+#define WAKEUP (1U << RUNQLAT_WAKEUP)
+#define SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
+
+static const struct probe_method methods[] = {
+	{
+		.name = "stamps",
+		.mechanism = "scheduler's stamp to sched_switch, by the scheduler's clock",
+		.needs =
+			"BPF tracepoints with BTF, CONFIG_SCHED_INFO, CONFIG_FAIR_GROUP_SCHED, and "
+			"a fine clock of the scheduler that is the same on all CPUs, readable by "
+			"perf event cpu-clock",
+		.programs = { "stamps_switch", "newtask" },
+		.end_program = "stamps_switch",
+		.again = { "newtask_again" },
+		.loaded = { "prime", "stamps_census", "find_stamps" },
+		.unused_map = "start_ts",
+	},
+	{
+		.name = "tp_btf",
+		.mechanism = "own clock from wakeup or preemption to sched_switch, in task storage",
+		.needs = "BPF tracepoints with BTF, and task storage (Linux 5.13)",
+		.programs = { "stored_switch", "stored_wakeup_old", "stored_wakeup_new",
+			      "newtask" },
+		.end_program = "stored_switch",
+		.again = { "newtask_again" },
+		.loaded = { "stored_prime", "stored_census" },
+		.unused_map = "start_ts",
+	},
+	{
+		.name = "raw_tp",
+		.mechanism =
+			"own clock from wakeup or preemption to sched_switch, in a hash by TID",
+		.needs = "BPF raw tracepoints",
+		.programs = { "hashed_switch", "hashed_wakeup", "hashed_wakeup_new" },
+		.end_program = "hashed_switch",
+		.unused_map = "tasks",
+		.lacks_metrics = WAKEUP,
+	},
+};
+
+struct runqlat {
+	struct runqlat_bpf *skel;
+	struct queue_clock clock; /* method stamps */
+};
+
+/* Since 6.12 a stamp need not be of a wait: these tell. */
+static const char *const guards[] = { "stamps_migrate", "stamps_wakeup" };
+#define NR_GUARDS (sizeof(guards) / sizeof(guards[0]))
+
+static bool uses_stamps(const struct probe *probe)
+{
+	return probe->method == &methods[0];
+}
+
+static bool needs_guards(const struct probe *probe)
+{
+	return uses_stamps(probe) && kernel__has_member("sched_entity", "sched_delayed");
+}
+
+static bool wants_wakeups(const struct probe *probe)
+{
+	return probe->config.metrics & WAKEUP;
+}
+
+static int runqlat_open(struct probe *probe, struct bpf_object_skeleton **skeleton)
+{
+	struct runqlat *runqlat = calloc(1, sizeof(*runqlat));
+	int err;
+
+	if (!runqlat)
+		return -ENOMEM;
+	runqlat->skel = runqlat_bpf__open();
+	if (!runqlat->skel) {
+		err = -errno;
+		free(runqlat);
+		return err;
+	}
+	runqlat->skel->rodata->config = probe->config;
+	probe->skel = runqlat;
+	*skeleton = runqlat->skel->skeleton;
+	return 0;
+}
+
+static int runqlat_prepare(struct probe *probe, struct bpf_object *obj)
+{
+	struct runqlat *runqlat = probe->skel;
+	int err = 0;
+
+	if (uses_stamps(probe)) {
+		err = bpf_map__set_max_entries(runqlat->skel->maps.clocks, probe->cpus);
+		if (!err)
+			err = bpf_map__set_max_entries(runqlat->skel->maps.events, probe->cpus);
+	}
+	for (size_t i = 0; !err && needs_guards(probe) && i < NR_GUARDS; i++)
+		err = probe__load_too(obj, guards[i]);
+	return !err && wants_wakeups(probe) ? probe__load_too(obj, "requested") : err;
+}
+
+static const char *loaded_program(const struct probe *probe, int i)
+{
+	return probe->method->loaded[0] ? probe->method->loaded[i] : NULL;
+}
+
+/* What the method needs beside its programs. */
+static int start_method(struct probe *probe)
+{
+	struct runqlat *runqlat = probe->skel;
+	int err = 0;
+
+	for (size_t i = 0; !err && needs_guards(probe) && i < NR_GUARDS; i++)
+		err = probe__attach(probe, guards[i]);
+	if (!err && wants_wakeups(probe))
+		err = probe__attach(probe, "requested");
+	if (err || !uses_stamps(probe))
+		return err;
+	runqlat->skel->bss->attached_ns = clock__now_ns();
+	return queue_clock__open(&runqlat->clock, runqlat->skel->maps.events,
+				 runqlat->skel->maps.clocks, runqlat->skel->progs.find_stamps);
+}
+
+static int runqlat_start(struct probe *probe, struct lat_control **control)
+{
+	struct runqlat *runqlat = probe->skel;
+	const char *prime = loaded_program(probe, 0);
+	int err = start_method(probe);
+
+	*control = &runqlat->skel->bss->control;
+	return !err && prime ? probe__iterate(probe, prime) : err;
+}
+
+static int count_wait(void *open, const void *tid, const void *queued_ns)
+{
+	(void)tid;
+	probe__count_open(open, 1, *(const uint64_t *)queued_ns);
+	return 0;
+}
+
+static int runqlat_in_flight(struct probe *probe, struct lat_open *open, bool *age_known)
+{
+	struct runqlat_bpf *skel = ((struct runqlat *)probe->skel)->skel;
+	const char *in_flight = loaded_program(probe, 1);
+	int err;
+
+	*age_known = true;
+	if (!in_flight)
+		return probe__each_entry(skel->maps.start_ts, count_wait, open);
+	skel->bss->open_waits = (struct lat_open){ 0 };
+	err = probe__iterate(probe, in_flight);
+	*open = skel->bss->open_waits;
+	return err;
+}
+
+/* Why the kernel's sum of waits cannot be told from ours; NULL: it can. */
+static const char *beyond_time(const struct probe *probe, const __u64 *counts)
+{
+	if (probe__filters_tasks(&probe->config))
+		return "time not, as a filter leaves out waits";
+	if (counts[LAT_PARTIAL] || counts[LAT_MAP_FULL])
+		return "time not, as some tasks are hidden from BPF";
+	if (probe->method != &methods[0] && kernel__has_member("sched_entity", "sched_delayed"))
+		return "time not, as this kernel counts the sleep of moved tasks as waits";
+	return NULL;
+}
+
+/*
+ * The kernel counts an arrival for each stamp it made. It makes none for tasks that are preempted
+ * on their way to sleep. Own clocks show more time than the kernel's, which reads most wakeups of
+ * an idle CPU as 0.
+ */
+static void runqlat_expect(const struct probe *probe, const struct run_probe *entry,
+			   enum account_kind kind, struct run_check *check)
+{
+	const struct lat_cell *cell = &entry->total.metrics[0];
+	const __u64 *counts = cell->counts;
+	const char *why = beyond_time(probe, counts);
+	uint64_t unstamped = counts[LAT_UNSTAMPED];
+
+	if (probe->method == &methods[0])
+		unstamped += counts[LAT_MISSED_START];
+	check->events.known = true;
+	check->events.ours_low = counts[LAT_SEEN] > unstamped ? counts[LAT_SEEN] - unstamped : 0;
+	check->events.ours_high = counts[LAT_SEEN] + counts[LAT_JOINED] + run__unseen(entry, 0);
+	if (kind == ACCOUNT_SWITCHES) {
+		check->events.ours_low = counts[LAT_SEEN] + counts[LAT_IDLE];
+		check->events.ours_high += counts[LAT_IDLE];
+		why = "time not, as this kernel has no /proc/schedstat (CONFIG_SCHEDSTATS)";
+	}
+	if (why) {
+		snprintf(check->why, RUN_TEXT, "%s", why);
+		return;
+	}
+	check->time.known = true;
+	/* A migration moves the first part of a wait into the sum before the wait has ended. */
+	check->time.tolerance = entry->open.sum_ns;
+	if (probe->method == &methods[0]) {
+		check->time.ours_low = check->time.ours_high = counts[LAT_KERNEL_NS];
+		return;
+	}
+	check->time.ours_high = cell->hist.sum_ns;
+	check->time.tolerance += counts[LAT_SEEN] * OWN_CLOCK_NS;
+	snprintf(check->why, RUN_TEXT,
+		 "the kernel reads most wakeups of an idle CPU as waits of 0");
+}
+
+static void runqlat_close(struct probe *probe)
+{
+	struct runqlat *runqlat = probe->skel;
+
+	queue_clock__close(&runqlat->clock);
+	runqlat_bpf__destroy(runqlat->skel);
+	free(runqlat);
+}
+
+const struct probe_ops runqlat_ops = {
+	.name = "runqlat",
+	.nr_metrics = RUNQLAT_METRICS,
+	.metrics = { [RUNQLAT_RUN_QUEUE] = { "run_queue", "wait for a CPU, runnable to running" },
+		     [RUNQLAT_WAKEUP] = { "wakeup", "wakeup, requested to running" } },
+	.optional = WAKEUP,
+	.splits = SPLITS,
+	.methods = methods,
+	.nr_methods = sizeof(methods) / sizeof(methods[0]),
+	.open = runqlat_open,
+	.prepare = runqlat_prepare,
+	.start = runqlat_start,
+	.in_flight = runqlat_in_flight,
+	.account = ACCOUNT_WAITS,
+	.expect = runqlat_expect,
+	.close = runqlat_close,
+};

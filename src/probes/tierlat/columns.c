@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "columns.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* clang-format off */
+const struct table_column tier_columns[TIER_RAW_COLUMNS] = {
+	[TIER_SOCKET] = { "socket", "", "physical package", TABLE_INTEGER, true },
+	[TIER_NAME] = { "tier", "", "kind of memory, seen from the socket", TABLE_TEXT, true },
+	[TIER_BOXES_USED] = { "boxes", "", "CHAs (AMD: L3s) that measured the latency",
+			      TABLE_INTEGER, false },
+	[TIER_BOXES_LOST] = { "boxes_lost", "", "CHAs (AMD: L3s) of the socket without a count: "
+			      "reprogrammed, frozen, not readable", TABLE_INTEGER, false },
+	[TIER_REQUESTS] = { "requests", "", "demand reads counted by these", TABLE_INTEGER, false },
+	[TIER_RATE] = { "requests_per_s", "1/s", "demand reads of the whole socket", TABLE_REAL,
+			false },
+	[TIER_BANDWIDTH] = { "bandwidth_b_per_s", "B/s", "these times 64 bytes", TABLE_REAL,
+			     false },
+	[TIER_OUTSTANDING] = { "outstanding", "", "mean number of requests open at a time",
+			       TABLE_REAL, false },
+	[TIER_LATENCY] = { "latency_ns", "ns", "mean time from CHA to memory and back",
+			   TABLE_REAL, false },
+	[TIER_LATENCY_EWMA] = { "latency_ewma_ns", "ns",
+				"exponentially weighted mean of it, by requests", TABLE_REAL,
+				false },
+	[TIER_LATENCY_CLOCKS] = { "latency_clocks", "", "latency in clocks (AMD: of a core)",
+				  TABLE_REAL, false },
+	[TIER_CLOCK] = { "clock_mhz", "MHz", "clock of the uncore, measured", TABLE_REAL, false },
+	[TIER_P] = { "p", "", "Colloid: share of the requests that go to the default tier",
+		     TABLE_REAL, false },
+	[TIER_P_LO] = { "p_lo", "", "Colloid: the search's lower end", TABLE_REAL, false },
+	[TIER_P_HI] = { "p_hi", "", "Colloid: the search's upper end", TABLE_REAL, false },
+	[TIER_P_TARGET] = { "p_target", "", "Colloid: the p that the search wants", TABLE_REAL,
+			    false },
+	[TIER_SHIFT] = { "shift", "", "Colloid: share of the requests to move to the default tier, "
+			 "relative to p, at most --max-shift; below 0: away from it", TABLE_REAL,
+			 false },
+	[TIER_SHIFT_CLOSED] = { "shift_closed", "", "the same by Colloid's closed form",
+				TABLE_REAL, false },
+	[TIER_MOVE_TO] = { "move_to", "", "tier that shift moves to; none: stay", TABLE_TEXT,
+			   false },
+	[TIER_OUTSTANDING_EWMA] = { "outstanding_ewma", "", "exponentially weighted mean of "
+				    "outstanding", TABLE_REAL, false },
+	[TIER_RATE_EWMA] = { "requests_per_s_ewma", "1/s", "the same of requests_per_s", TABLE_REAL,
+			     false },
+	[TIER_RAW_BOX] = { "box", "", "CHA (AMD: a CPU of the L3) that the row is of; none: of the "
+			   "socket", TABLE_INTEGER, false },
+	[TIER_RAW_OCCUPANCY] = { "occupancy", "", "TOR_OCCUPANCY (AMD: sampled latency) as counted",
+				 TABLE_INTEGER, false },
+	[TIER_RAW_INSERTS] = { "inserts", "", "TOR_INSERTS (AMD: samples), as counted",
+			       TABLE_INTEGER, false },
+	[TIER_RAW_CLOCKS] = { "clocks", "", "CLOCKTICKS of the box, as counted", TABLE_INTEGER,
+			      false },
+	[TIER_RAW_NS] = { "counted_ns", "ns", "how long the box counted", TABLE_REAL, false },
+	[TIER_RAW_CLOCK_NS] = { "clock_ns", "ns", "length of a clock: own, or of the nearest box "
+				"with one", TABLE_REAL, false },
+};
+/* clang-format on */
+
+struct tier_rows {
+	struct tier_rows_config config;
+	const struct tier *tier;
+	const struct tier_model *model;
+	unsigned int sockets, tiers;
+	struct tier_ewma *ewmas; /* of each sample */
+	struct colloid_search *searches; /* of each socket */
+};
+
+int tier_rows__new(struct tier_rows **rows, const struct tier *tier,
+		   const struct tier_rows_config *config)
+{
+	struct tier_rows *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return -ENOMEM;
+	made->config = *config;
+	made->tier = tier;
+	made->model = tier__model(tier);
+	made->sockets = tier__sockets(tier);
+	made->tiers = tier__samples(tier) / made->sockets;
+	made->ewmas = calloc(tier__samples(tier), sizeof(*made->ewmas));
+	made->searches = calloc(made->sockets, sizeof(*made->searches));
+	if (!made->ewmas || !made->searches) {
+		tier_rows__free(made);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < made->sockets; i++)
+		colloid_search__begin(&made->searches[i]);
+	*rows = made;
+	return 0;
+}
+
+void tier_rows__free(struct tier_rows *rows)
+{
+	if (!rows)
+		return;
+	free(rows->ewmas);
+	free(rows->searches);
+	free(rows);
+}
+
+static int set_figures(struct table *table, const struct tier_rows *rows,
+		       const struct tier_sample *sample, const struct tier_ewma *ewma)
+{
+	const struct tier_latency *figures = &sample->figures;
+
+	table__set_integer(table, TIER_SOCKET, sample->socket);
+	table__set_integer(table, TIER_BOXES_USED, figures->boxes);
+	table__set_integer(table, TIER_BOXES_LOST, figures->boxes_lost);
+	if (figures->boxes)
+		table__set_integer(table, TIER_REQUESTS, (int64_t)figures->inserts);
+	if (figures->rate_known) {
+		table__set_real(table, TIER_RATE, figures->rate);
+		table__set_real(table, TIER_BANDWIDTH, figures->rate * TIER_LINE);
+	}
+	if (figures->clock_hz > 0)
+		table__set_real(table, TIER_CLOCK, figures->clock_hz / 1e6);
+	if (figures->latency_known) {
+		table__set_real(table, TIER_OUTSTANDING, figures->outstanding);
+		table__set_real(table, TIER_LATENCY, figures->latency_ns);
+		table__set_real(table, TIER_LATENCY_CLOCKS, figures->latency_clocks);
+	}
+	table__set_real(table, TIER_LATENCY_EWMA, tier_ewma__latency_ns(ewma));
+	if (rows->config.raw && ewma->begun) {
+		table__set_real(table, TIER_OUTSTANDING_EWMA, ewma->outstanding);
+		table__set_real(table, TIER_RATE_EWMA, ewma->rate);
+	}
+	return table__set_text(table, TIER_NAME, rows->model->tiers[sample->tier].name);
+}
+
+/*
+ * The mean of a tier; NULL: it is not measured, or had too few requests just now for anything to be
+ * decided by it.
+ */
+static const struct tier_ewma *find(const struct tier_rows *rows, unsigned int socket,
+				    const struct tier_sample *samples, unsigned int tier)
+{
+	for (unsigned int i = 0; i < rows->tiers; i++) {
+		const struct tier_ewma *ewma = &rows->ewmas[socket * rows->tiers + i];
+
+		if (samples[i].tier == tier)
+			return ewma->begun && samples[i].figures.latency_known ? ewma : NULL;
+	}
+	return NULL;
+}
+
+static int set_move(struct table *table, const struct tier_rows *rows,
+		    const struct colloid_search *search, const struct colloid_move *move,
+		    const struct colloid_move *closed)
+{
+	const struct tier_class *tiers = rows->model->tiers;
+	const char *to = "none";
+
+	if (!move->known)
+		return 0;
+	table__set_real(table, TIER_P, move->p);
+	table__set_real(table, TIER_P_LO, search->p_lo);
+	table__set_real(table, TIER_P_HI, search->p_hi);
+	table__set_real(table, TIER_P_TARGET, move->p + move->shift);
+	table__set_real(table, TIER_SHIFT, colloid__limited(move->shift, rows->config.max_shift));
+	table__set_real(table, TIER_SHIFT_CLOSED,
+			colloid__limited(closed->shift, rows->config.max_shift));
+	if (move->shift > 0)
+		to = tiers[rows->config.near].name;
+	else if (move->shift < 0)
+		to = tiers[rows->config.far].name;
+	return table__set_text(table, TIER_MOVE_TO, to);
+}
+
+/* In the newest row, which is that of the default tier. */
+static int decide(struct tier_rows *rows, struct table *table, unsigned int socket,
+		  const struct tier_sample *samples)
+{
+	const struct tier_ewma *near = find(rows, socket, samples, rows->config.near);
+	const struct tier_ewma *far = find(rows, socket, samples, rows->config.far);
+	struct colloid_search *search = &rows->searches[socket];
+	struct colloid_move move, closed;
+	struct colloid_load load;
+
+	if (!near || !far)
+		return 0;
+	load = (struct colloid_load){ near->outstanding, near->rate, far->outstanding, far->rate };
+	move = colloid_search__step(search, &rows->config.colloid, &load);
+	closed = colloid__closed(&load);
+	return set_move(table, rows, search, &move, &closed);
+}
+
+static int add_socket(struct tier_rows *rows, struct table *table, uint64_t time_ns,
+		      unsigned int socket, const struct tier_sample *samples)
+{
+	struct tier_ewma *ewmas = &rows->ewmas[socket * rows->tiers];
+	int err = 0;
+
+	/* The decision needs the means of both tiers. */
+	for (unsigned int i = 0; i < rows->tiers; i++)
+		tier_ewma__add(&ewmas[i], rows->config.weight, &samples[i].figures);
+	for (unsigned int i = 0; !err && i < rows->tiers; i++) {
+		err = table__add_row(table, time_ns);
+		if (!err)
+			err = set_figures(table, rows, &samples[i], &ewmas[i]);
+		if (!err && samples[i].tier == rows->config.near)
+			err = decide(rows, table, socket, samples);
+	}
+	return err;
+}
+
+static int add_raw(const struct tier_rows *rows, struct table *table, uint64_t time_ns,
+		   unsigned int socket, unsigned int box, unsigned int position)
+{
+	struct tier_raw raw;
+	int err;
+
+	if (!tier__raw(rows->tier, socket, box, position, &raw))
+		return 0;
+	err = table__add_row(table, time_ns);
+	if (err)
+		return err;
+	table__set_integer(table, TIER_SOCKET, tier__socket(rows->tier, socket));
+	table__set_integer(table, TIER_RAW_BOX, raw.id);
+	if (raw.own)
+		table__set_integer(table, TIER_RAW_OCCUPANCY, (int64_t)raw.occupancy);
+	if (raw.inserts_known)
+		table__set_integer(table, TIER_RAW_INSERTS, (int64_t)raw.inserts);
+	if (raw.clocks_known)
+		table__set_integer(table, TIER_RAW_CLOCKS, (int64_t)raw.clocks);
+	table__set_real(table, TIER_RAW_NS, raw.ns);
+	table__set_real(table, TIER_RAW_CLOCK_NS, raw.clock_ns);
+	return table__set_text(table, TIER_NAME, rows->model->tiers[raw.tier].name);
+}
+
+bool tier_rows__is_raw(const struct table *table, size_t row)
+{
+	return table__columns(table) > TIER_RAW_BOX && table__value(table, row, TIER_RAW_BOX).known;
+}
+
+/* By socket, box and tier: a row of each tier that the box knows something of. */
+static int add_boxes(const struct tier_rows *rows, struct table *table, uint64_t time_ns)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < rows->sockets; i++) {
+		unsigned int all = tier__boxes(rows->tier, i) * rows->tiers;
+
+		for (unsigned int n = 0; !err && n < all; n++)
+			err = add_raw(rows, table, time_ns, i, n / rows->tiers, n % rows->tiers);
+	}
+	return err;
+}
+
+int tier_rows__add(struct tier_rows *rows, struct table *table, uint64_t time_ns,
+		   const struct tier_sample *samples)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < rows->sockets; i++)
+		err = add_socket(rows, table, time_ns, i, &samples[i * rows->tiers]);
+	return err || !rows->config.raw ? err : add_boxes(rows, table, time_ns);
+}

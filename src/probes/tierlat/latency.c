@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "latency.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MASK ((1ULL << TIER_BITS) - 1)
+#define CERTAIN 0.002 /* what may be off by more of its length is not certain */
+
+unsigned int tier_share__least(unsigned int tiers)
+{
+	return tiers < 3 ? tiers : tiers + 1;
+}
+
+/* Every so many that each tier is in turn that of such a box. */
+static bool counts_clock(unsigned int box, unsigned int tiers)
+{
+	return box % (tiers + 1) == tiers;
+}
+
+/* Other ones in each round: after tiers - 1 rounds all have met all. */
+static int other_tier(unsigned int box, unsigned int tiers, unsigned int n)
+{
+	return (int)((box % tiers + 1 + (box / tiers + n) % (tiers - 1)) % tiers);
+}
+
+void tier_share__out(struct tier_share *shares, unsigned int boxes, unsigned int tiers,
+		     bool one_filter)
+{
+	bool alone = tiers == 1 || one_filter;
+	bool both = tiers < 3 || one_filter; /* there is room for clocks and its own inserts */
+
+	for (unsigned int i = 0; i < boxes; i++) {
+		struct tier_share *share = &shares[i];
+		unsigned int next = 0, others = 0;
+
+		share->tier = (int)(i % tiers);
+		share->events[next++] = TIER_OCCUPANCY;
+		if (both || !counts_clock(i, tiers))
+			share->events[next++] = share->tier;
+		if (both || counts_clock(i, tiers))
+			share->events[next++] = TIER_CLOCKTICKS;
+		while (next < TIER_COUNTERS)
+			share->events[next++] =
+				alone ? TIER_NO_TIER : other_tier(i, tiers, others++);
+	}
+}
+
+uint64_t tier_delta__wrapped(uint64_t prev, uint64_t cur)
+{
+	return (cur - prev) & MASK;
+}
+
+bool tier_delta__counted(const struct tier_delta *delta, const struct tier_share *share, int event,
+			 uint64_t *count)
+{
+	for (unsigned int i = 1; i < TIER_COUNTERS; i++) {
+		if (share->events[i] != event)
+			continue;
+		*count = delta->counts[i];
+		return true;
+	}
+	return false;
+}
+
+/* All boxes of a socket. */
+struct boxes {
+	const struct tier_share *shares;
+	const struct tier_delta *deltas;
+	unsigned int nr;
+};
+
+/* What the boxes of one tier add up to. */
+struct sums {
+	unsigned int boxes, counting; /* that measure its latency; that count its inserts */
+	unsigned int inferring; /* that count its occupancy only */
+	uint64_t inserts;
+	double occupancy_ns; /* requests open, times ns */
+	double occupancy_clocks;
+	double rate, clock_hz, elapsed_ns;
+	double open; /* mean number of requests open in those that infer */
+};
+
+static bool is_certain(const struct tier_delta *delta)
+{
+	return (double)delta->uncertain_ns <= CERTAIN * (double)delta->counted_ns;
+}
+
+/* Length of a clock by its own count; 0: it has none. */
+static double own_clock_ns(const struct boxes *boxes, unsigned int i, bool certain)
+{
+	const struct tier_delta *delta = &boxes->deltas[i];
+	uint64_t clocks;
+
+	if (!delta->valid || (certain && !is_certain(delta)) ||
+	    !tier_delta__counted(delta, &boxes->shares[i], TIER_CLOCKTICKS, &clocks) || !clocks)
+		return 0;
+	return (double)delta->counted_ns / (double)clocks;
+}
+
+/* By the count of the nearest box that has one, which may be itself; 0: there is none. */
+static double nearest_clock_ns(const struct boxes *boxes, unsigned int i, bool certain)
+{
+	for (unsigned int far = 0; far < boxes->nr; far++) {
+		double below = i >= far ? own_clock_ns(boxes, i - far, certain) : 0;
+		double above = i + far < boxes->nr ? own_clock_ns(boxes, i + far, certain) : 0;
+
+		if (below > 0 || above > 0)
+			return below > 0 ? below : above;
+	}
+	return certain ? nearest_clock_ns(boxes, i, false) : 0;
+}
+
+/* How long a box counted, and what of it. */
+struct count {
+	double ns, clock_ns;
+	uint64_t occupancy;
+};
+
+/* False: what there is of it is no count. */
+static bool count_of(struct count *count, const struct boxes *boxes, unsigned int i)
+{
+	const struct tier_delta *delta = &boxes->deltas[i];
+	uint64_t clocks = 0;
+	bool clocked = tier_delta__counted(delta, &boxes->shares[i], TIER_CLOCKTICKS, &clocks);
+
+	if (!delta->valid || !delta->counted_ns || (clocked && !clocks))
+		return false;
+	count->occupancy = delta->counts[0];
+	count->ns = (double)delta->counted_ns;
+	count->clock_ns = nearest_clock_ns(boxes, i, true);
+	if (clocked && !is_certain(delta))
+		count->ns = (double)clocks * count->clock_ns;
+	return count->clock_ns > 0;
+}
+
+static void add_latency(struct sums *sums, const struct count *count, uint64_t inserts,
+			uint64_t elapsed_ns)
+{
+	sums->boxes++;
+	sums->inserts += inserts;
+	sums->occupancy_clocks += (double)count->occupancy;
+	sums->occupancy_ns += (double)count->occupancy * count->clock_ns;
+	sums->clock_hz += 1e9 / count->clock_ns;
+	sums->elapsed_ns += (double)elapsed_ns;
+}
+
+static void add_box(struct sums *sums, int tier, const struct boxes *boxes, unsigned int i)
+{
+	const struct tier_share *share = &boxes->shares[i];
+	const struct tier_delta *delta = &boxes->deltas[i];
+	struct count count;
+	uint64_t inserts;
+
+	if (!count_of(&count, boxes, i))
+		return;
+	if (tier_delta__counted(delta, share, tier, &inserts)) {
+		/* Per second, as if it had counted all the time. */
+		sums->counting++;
+		sums->rate += (double)inserts * 1e9 / count.ns;
+		if (share->tier == tier)
+			add_latency(sums, &count, inserts, delta->elapsed_ns);
+	} else if (share->tier == tier) {
+		sums->inferring++;
+		sums->open += (double)count.occupancy * count.clock_ns / count.ns;
+	}
+}
+
+static void set_latency(struct tier_latency *figures, const struct sums *sums, uint64_t min_inserts)
+{
+	if (!sums->boxes)
+		return;
+	figures->elapsed_ns = sums->elapsed_ns / sums->boxes;
+	figures->clock_hz = sums->clock_hz / sums->boxes;
+	if (!sums->inserts || sums->inserts < min_inserts)
+		return;
+	figures->latency_known = true;
+	figures->latency_clocks = sums->occupancy_clocks / (double)sums->inserts;
+	figures->latency_ns = sums->occupancy_ns / (double)sums->inserts;
+}
+
+/* Little's law once more, for boxes that know how many are open and not how many began. */
+static void infer_rate(struct sums *sums, const struct tier_latency *figures)
+{
+	if (!figures->latency_known || !(figures->latency_ns > 0))
+		return;
+	sums->counting += sums->inferring;
+	sums->rate += sums->open * 1e9 / figures->latency_ns;
+}
+
+void tier_latency__of(struct tier_latency *figures, unsigned int tier,
+		      const struct tier_share *shares, const struct tier_delta *deltas,
+		      unsigned int boxes, uint64_t min_inserts)
+{
+	const struct boxes all = { shares, deltas, boxes };
+	struct sums sums = { 0 };
+
+	memset(figures, 0, sizeof(*figures));
+	for (unsigned int i = 0; i < boxes; i++) {
+		figures->boxes_lost += !deltas[i].valid;
+		add_box(&sums, (int)tier, &all, i);
+	}
+	figures->all_boxes = boxes;
+	figures->boxes = sums.boxes;
+	figures->inserts = sums.inserts;
+	set_latency(figures, &sums, min_inserts);
+	infer_rate(&sums, figures);
+	if (!sums.counting)
+		return;
+	figures->rate_known = true;
+	figures->rate = sums.rate * boxes / sums.counting;
+	figures->outstanding = figures->rate * figures->latency_ns / 1e9;
+}
+
+void tier_latency__of_samples(struct tier_latency *figures, const struct tier_model *model,
+			      const struct tier_delta *deltas, unsigned int boxes,
+			      uint64_t min_samples)
+{
+	double latency = 0, elapsed_ns = 0;
+
+	memset(figures, 0, sizeof(*figures));
+	figures->all_boxes = boxes;
+	for (unsigned int i = 0; i < boxes; i++) {
+		figures->boxes_lost += !deltas[i].valid;
+		if (!deltas[i].valid || !deltas[i].counted_ns)
+			continue;
+		figures->boxes++;
+		figures->inserts += deltas[i].counts[1];
+		latency += (double)deltas[i].counts[0] * model->scale;
+		elapsed_ns += (double)deltas[i].elapsed_ns;
+	}
+	if (!figures->boxes)
+		return;
+	figures->elapsed_ns = elapsed_ns / figures->boxes;
+	if (!figures->inserts || figures->inserts < min_samples)
+		return;
+	latency /= (double)figures->inserts;
+	figures->latency_known = true;
+	figures->latency_ns = model->in_ns ? latency : NAN;
+	figures->latency_clocks = model->in_ns ? NAN : latency;
+	figures->outstanding = NAN;
+}
+
+bool tier_raw__of(struct tier_raw *raw, unsigned int tier, const struct tier_share *shares,
+		  const struct tier_delta *deltas, unsigned int boxes, unsigned int box)
+{
+	const struct boxes all = { shares, deltas, boxes };
+	const struct tier_share *share = &shares[box];
+	struct count count;
+
+	*raw = (struct tier_raw){ .own = share->tier == (int)tier };
+	raw->inserts_known = tier_delta__counted(&deltas[box], share, (int)tier, &raw->inserts);
+	if ((!raw->own && !raw->inserts_known) || !count_of(&count, &all, box))
+		return false;
+	raw->clocks_known = tier_delta__counted(&deltas[box], share, TIER_CLOCKTICKS, &raw->clocks);
+	raw->occupancy = count.occupancy;
+	raw->ns = count.ns;
+	raw->clock_ns = count.clock_ns;
+	return true;
+}
+
+bool tier_latency__in_ns(const struct tier_latency *figures)
+{
+	return figures->latency_known && isfinite(figures->latency_ns);
+}
+
+void tier_ewma__add(struct tier_ewma *ewma, double weight, const struct tier_latency *figures)
+{
+	double rate = figures->rate_known ? figures->rate : NAN;
+	double outstanding = figures->rate_known ? figures->outstanding : NAN;
+
+	if (!tier_latency__in_ns(figures))
+		return;
+	if (!ewma->begun) {
+		*ewma = (struct tier_ewma){ true, outstanding, rate, figures->latency_ns };
+		return;
+	}
+	ewma->outstanding += weight * (outstanding - ewma->outstanding);
+	ewma->rate += weight * (rate - ewma->rate);
+	ewma->latency_ns += weight * (figures->latency_ns - ewma->latency_ns);
+}
+
+double tier_ewma__latency_ns(const struct tier_ewma *ewma)
+{
+	if (!ewma->begun)
+		return NAN;
+	return isnan(ewma->rate) ? ewma->latency_ns : ewma->outstanding / ewma->rate * 1e9;
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The registers of the CHAs, read and written through /dev/cpu/N/msr. Nobody arbitrates them: what
+ * is found is kept and put back, who has them already is not disturbed, and who takes them later is
+ * noticed at the next read, as all controls are read with the counters.
+ */
+#include "msr.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <core/restore.h>
+
+typedef int visit_box(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg);
+
+/* All boxes of all sockets, until one is not 0, which is returned. */
+static int each_box(struct tier *tier, visit_box *visit, void *arg)
+{
+	struct msr *msr = tier->state;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < tier->nr_sockets; i++) {
+		for (unsigned int b = 0; !err && b < tier->sockets[i].nr_boxes; b++)
+			err = visit(tier, &msr->sockets[i], &msr->sockets[i].boxes[b], arg);
+	}
+	return err;
+}
+
+static int keep(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg)
+{
+	(void)arg;
+	return msr_box__keep(tier, socket, box);
+}
+
+static int refuse_running(struct tier *tier, struct msr_socket *socket, struct msr_box *box,
+			  void *arg)
+{
+	int counter = msr_box__running(tier, box);
+	const struct msr *msr = tier->state;
+
+	(void)socket, (void)arg;
+	if (counter < 0)
+		return 0;
+	if (msr->left)
+		return tier__fail(tier, -EBUSY,
+				  "reset them by latscope tierlat --reset, unless perf uses them",
+				  "the CHAs count as a latscope that was killed left them");
+	return tier__fail(tier, -EBUSY, "end what uses it (perf, pcm), or --take it",
+			  "counter %d of CHA %u is in use, its control is 0x%llx", counter, box->id,
+			  (unsigned long long)box->registers[counter].found);
+}
+
+static int count_running(struct tier *tier, struct msr_socket *socket, struct msr_box *box,
+			 void *arg)
+{
+	unsigned int *running = arg;
+
+	(void)socket;
+	*running += msr_box__running(tier, box) >= 0;
+	return 0;
+}
+
+static int forget(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg)
+{
+	(void)socket, (void)arg;
+	msr_box__forget(tier, box);
+	return 0;
+}
+
+/*
+ * All are looked at before the first is touched: a refusal leaves no trace. What a killed latscope
+ * left is nothing to go back to: the state after power-on is taken for what was found.
+ */
+static int keep_all(struct tier *tier, struct msr *msr)
+{
+	int err;
+
+	err = each_box(tier, keep, NULL);
+	if (err)
+		return err;
+	msr->left = msr__is_left(tier);
+	if (msr->left && tier->config.look)
+		err = msr__lock(tier); /* one that lives says so */
+	if (err)
+		return err;
+	if (!tier->config.take)
+		err = each_box(tier, refuse_running, NULL);
+	return err || !msr->left ? err : each_box(tier, forget, NULL);
+}
+
+static int reset(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg)
+{
+	(void)arg;
+	return msr_box__reset(tier, socket, box);
+}
+
+int msr__reset(struct tier *tier, char done[TIER_TEXT])
+{
+	unsigned int running = 0, boxes = 0;
+	int err;
+
+	err = each_box(tier, keep, NULL);
+	if (err)
+		return err;
+	each_box(tier, count_running, &running);
+	for (unsigned int i = 0; i < tier->nr_sockets; i++)
+		boxes += tier->sockets[i].nr_boxes;
+	err = each_box(tier, reset, NULL);
+	if (err)
+		return err;
+	snprintf(done, TIER_TEXT,
+		 "reset %u CHA%s on %u socket%s: all off, filters and counts as after power-on; "
+		 "%u counted%s",
+		 boxes, boxes == 1 ? "" : "s", tier->nr_sockets, tier->nr_sockets == 1 ? "" : "s",
+		 running,
+		 !running	      ? ""
+		 : msr__is_left(tier) ? ", as a latscope that was killed left them"
+				      : ", as something else had set them");
+	return 0;
+}
+
+static int restore_socket(struct tier *tier, struct msr_socket *socket, unsigned int boxes)
+{
+	int first = 0, err;
+
+	for (unsigned int b = 0; b < boxes; b++) {
+		struct msr_box *box = &socket->boxes[b];
+
+		if (!box->touched)
+			continue;
+		err = msr_box__restore(tier, socket, box);
+		if (err == -ENXIO && !msr__next_cpu(tier, socket))
+			err = msr_box__restore(tier, socket, box);
+		box->touched = err;
+		if (err && !first)
+			first = tier__fail(tier, err, "the registers are as latscope had set them",
+					   "CHA %u (CPU %u) could not be put back: %s", box->id,
+					   socket->cpus[socket->at], msr__text(err));
+	}
+	return first;
+}
+
+/*
+ * In a process of its own, after ours was killed or could not do it: descriptors are not shared,
+ * all else is.
+ */
+static int undo(void *arg)
+{
+	struct tier *tier = arg;
+	struct msr *msr = tier->state;
+	int first = 0, err;
+
+	for (unsigned int i = 0; i < tier->nr_sockets; i++) {
+		msr__forget_files(&msr->sockets[i]);
+		msr__next_cpu(tier, &msr->sockets[i]);
+		err = restore_socket(tier, &msr->sockets[i], tier->sockets[i].nr_boxes);
+		first = first ? first : err;
+	}
+	return first;
+}
+
+static const struct guard_ops guard_ops = { .undo = undo };
+
+static int msr__start(struct tier *tier)
+{
+	struct msr *msr = tier->state;
+	int err;
+
+	err = keep_all(tier, msr);
+	if (err || tier->config.look)
+		return err;
+	if (tier->config.restore)
+		err = restore__begin(&msr->restore, &guard_ops, tier);
+	if (err)
+		tier__fail(tier, err, NULL,
+			   "cannot start the process that would put back the "
+			   "registers: %s",
+			   strerror(-err));
+	for (unsigned int i = 0; !err && i < tier->nr_sockets; i++) {
+		struct msr_socket *socket = &msr->sockets[i];
+
+		for (unsigned int b = 0; !err && b < tier->sockets[i].nr_boxes; b++)
+			err = msr_box__start(tier, socket, &socket->boxes[b],
+					     &tier->sockets[i].shares[b]);
+	}
+	return err;
+}
+
+static void note_failure(struct tier *tier, const struct msr_socket *socket,
+			 const struct msr_box *box, int err)
+{
+	const struct msr *msr = tier->state;
+	char what[TIER_TEXT];
+
+	snprintf(what, sizeof(what), "cannot be %s: %s", msr->failed_write ? "written" : "read",
+		 err == -ENXIO ? "the CPU went offline" : msr__text(err));
+	tier__note(tier, what, "", "CHA %u (CPU %u)", box->id, socket->cpus[socket->at]);
+}
+
+static int read_socket(struct tier *tier, unsigned int i, unsigned int *good)
+{
+	struct msr *msr = tier->state;
+	struct msr_socket *socket = &msr->sockets[i];
+	struct tier_socket *of = &tier->sockets[i];
+	int err, last = 0;
+
+	for (unsigned int b = 0; b < of->nr_boxes; b++) {
+		struct msr_box *box = &socket->boxes[b];
+		struct tier_share *share = &of->shares[b];
+
+		err = msr_box__read(tier, socket, box, share, &of->deltas[b]);
+		if (err == -ENXIO && !msr__next_cpu(tier, socket))
+			err = msr_box__read(tier, socket, box, share, &of->deltas[b]);
+		if (err) {
+			last = err;
+			note_failure(tier, socket, box, err);
+		}
+		*good += of->deltas[b].valid;
+	}
+	return last;
+}
+
+static bool all_lost(const struct tier *tier)
+{
+	const struct msr *msr = tier->state;
+
+	for (unsigned int i = 0; i < tier->nr_sockets; i++) {
+		for (unsigned int b = 0; b < tier->sockets[i].nr_boxes; b++) {
+			const struct msr_box *box = &msr->sockets[i].boxes[b];
+
+			if (!box->lost && !box->reset)
+				return false;
+		}
+	}
+	return true;
+}
+
+static int msr__read(struct tier *tier)
+{
+	unsigned int good = 0;
+	int err, last = 0;
+
+	for (unsigned int i = 0; i < tier->nr_sockets; i++) {
+		err = read_socket(tier, i, &good);
+		last = err ? err : last;
+	}
+	if (all_lost(tier))
+		return tier__fail(tier, -EBUSY, "end what uses them (perf, pcm)",
+				  "every CHA was reprogrammed or reset by somebody else");
+	return good || !last ? 0 : tier__fail(tier, last, NULL, "%s", tier__say(tier));
+}
+
+static int msr__close(struct tier *tier)
+{
+	struct msr *msr = tier->state;
+	int first = 0, err;
+
+	for (unsigned int i = 0; i < tier->nr_sockets; i++) {
+		struct msr_socket *socket = &msr->sockets[i];
+
+		if (!socket->nr_cpus)
+			continue;
+		err = restore_socket(tier, socket, tier->sockets[i].nr_boxes);
+		first = first ? first : err;
+		msr__close_files(tier, socket);
+	}
+	/* The guard has its own descriptors and tries once more. */
+	if (msr->restore)
+		first = restore__end(msr->restore, !first);
+	if (msr->lock >= 0)
+		tier->sys->close(msr->lock);
+	munmap(msr, sizeof(*msr));
+	return first;
+}
+
+static void msr__describe(const struct tier *tier, char text[TIER_TEXT])
+{
+	const struct msr *msr = tier->state;
+
+	snprintf(text, TIER_TEXT,
+		 "registers of the CHAs through %.48s/N/msr, each frozen while it is read, its "
+		 "controls checked with it%s",
+		 msr__device_root(tier),
+		 msr->left ? "; found as a killed latscope left them, and reset at the end" : "");
+}
+
+const struct tier_method_ops tier_msr = {
+	.name = "msr",
+	.describe = msr__describe,
+	.find = msr__find,
+	.start = msr__start,
+	.read = msr__read,
+	.close = msr__close,
+};

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <core/hist.h>
+
+#include "check.h"
+#include "disk.h"
+#include "fio.h"
+#include "modules.h"
+
+#define READS 2000
+#define PATIENCE_NS (3 * NSEC_PER_SEC) /* a slow disk does fewer */
+#define TOTAL 2 /* number of the metric */
+#define SHARE 0.9 /* of the kernel's sum: completion is seen a little before it is accounted */
+#define PARTS 100 /* a hundredth: for requests that were issued before their own stamp */
+#define BLOCKED_SHARE 0.5 /* a wakeup may take as long as the I/O did */
+
+static void ask_reads(const struct validate *validate, void *asked)
+{
+	struct reference_dio *dio = asked;
+
+	*dio = disk__ask(validate);
+	dio->depth = 1;
+	dio->count = READS;
+	dio->duration_ns = PATIENCE_NS;
+}
+
+static int open_reads(struct validate *validate, struct window *window)
+{
+	struct reference_dio asked;
+
+	ask_reads(validate, &asked);
+	return window__open(window, &disk_work, &asked);
+}
+
+/*
+ * Two readings lie around the window and two within: what the disk did between the inner ones is
+ * the least that must be seen, and between the outer ones the most, whoever else uses it.
+ */
+struct bracket {
+	struct reference_disk before, after;
+};
+
+static uint64_t least(const struct reference_dio *inner, enum reference_disk_field field)
+{
+	return inner->has_disk ? inner->after.field[field] - inner->before.field[field] : 0;
+}
+
+static uint64_t most(const struct bracket *bracket, enum reference_disk_field field)
+{
+	return bracket->after.field[field] - bracket->before.field[field];
+}
+
+/* The kernel's account of a request ends when our program has run. */
+static double own_ns(const struct window *window, const struct lat_hist *requests)
+{
+	const struct run_cost *cost = &window->probe->cost;
+
+	if (!cost->timed_events)
+		return 0;
+	return (double)cost->run_ns / cost->timed_events * hist__count(requests);
+}
+
+/* While its thread sleeps in a system call, a request is open, and for no longer than the call. */
+static void check_calls(const struct validate *validate, const struct reference_dio *dio,
+			const struct lat_hist *total)
+{
+	check__count(validate, "  none longer than its system call", dio->io.count, dio->io.count,
+		     check__between(total, 0, dio->io.max_ns));
+	check__time(validate, "  sum of total, by how long it slept",
+		    dio->has_blocked ? BLOCKED_SHARE * dio->blocked_ns : 0, dio->io.sum_ns,
+		    total->sum_ns);
+}
+
+static void check_parts(const struct validate *validate, const struct lat_hist metrics[])
+{
+	uint64_t parts = 0, total = metrics[TOTAL].sum_ns;
+
+	for (unsigned int i = 0; i < TOTAL; i++)
+		parts += metrics[i].sum_ns;
+	check__time(validate, "  sum of device + queued, by total", total - total / PARTS,
+		    total + total / PARTS, parts);
+}
+
+/*
+ * Some hosts run no program while certain tasks are current, and hide completions that way: other
+ * ones each time. What a probe loses, it loses in every try.
+ */
+static bool hides(const struct validate *validate, struct window *window, uint64_t made,
+		  uint64_t seen)
+{
+	if (seen >= made || validate->last_try)
+		return false;
+	snprintf(window->why, RUN_TEXT, "%" PRIu64 " of %" PRIu64 " requests were not seen",
+		 made - seen, made);
+	return true;
+}
+
+/* Measures all that the disk does, while a child that has been opened uses it. */
+static int measure_disk(struct validate *validate, struct window *window, struct bracket *bracket)
+{
+	struct lat_config config;
+	dev_t disk;
+	int err = disk__find(window, &disk);
+
+	if (!err)
+		err = disk__filter(window, &config);
+	if (err)
+		return err;
+	reference_disk__read(disk, &bracket->before);
+	err = window__measure(window, validate, config);
+	reference_disk__read(disk, &bracket->after);
+	return err;
+}
+
+/* Of one kind of request; empty where none has come. */
+static void all_of(const struct window *window, enum lat_op op, struct lat_hist metrics[])
+{
+	for (unsigned int i = 0; i <= TOTAL; i++)
+		window__key(window, i, LAT_BY_OP, op, &metrics[i]);
+}
+
+static void compare_disk(const struct validate *validate, const struct window *window,
+			 const struct bracket *bracket, const struct lat_hist reads[])
+{
+	const struct reference_dio *inner = window->child.reference;
+	uint64_t low_ms = least(inner, REFERENCE_READ_MS),
+		 high_ms = most(bracket, REFERENCE_READ_MS);
+	double low;
+
+	check__count(validate, "direct reads: requests, by diskstats",
+		     least(inner, REFERENCE_READS), most(bracket, REFERENCE_READS),
+		     hist__count(&reads[0]));
+	/* Both counters are cut to ms: a difference may be one off. */
+	low = (low_ms ? low_ms - 1 : 0) * NSEC_PER_MSEC * SHARE - own_ns(window, &reads[TOTAL]);
+	check__time(validate, "  sum of total, by diskstats", low > 0 ? low : 0,
+		    (high_ms + 1) * NSEC_PER_MSEC, reads[TOTAL].sum_ns);
+	if (most(bracket, REFERENCE_READS) == inner->io.count)
+		check_calls(validate, inner, &reads[TOTAL]);
+	else
+		check__skip(validate, "  by its system calls", "others read the disk, too");
+	check_parts(validate, reads);
+	check__sound(validate, window->probe);
+}
+
+static int check_disk(struct validate *validate, struct window *window)
+{
+	struct lat_hist reads[TOTAL + 1];
+	struct bracket bracket;
+	int err;
+
+	err = open_reads(validate, window);
+	if (!err)
+		err = measure_disk(validate, window, &bracket);
+	if (err)
+		return err;
+	all_of(window, LAT_OP_READ, reads);
+	if (hides(validate, window, least(window->child.reference, REFERENCE_READS),
+		  hist__count(&reads[0])))
+		return -EAGAIN;
+	compare_disk(validate, window, &bracket, reads);
+	return 0;
+}
+
+/* `name` is of the count. Only if all of that kind was fio's, their times are. */
+static void compare_fio(const struct validate *validate, const char *name,
+			const struct reference_span *by_fio, uint64_t by_all,
+			const struct lat_hist metrics[])
+{
+	const struct lat_hist *total = &metrics[TOTAL];
+
+	check__count(validate, name, by_fio->count, by_all, hist__count(&metrics[0]));
+	if (by_all != by_fio->count) {
+		check__skip(validate, "  by fio's clock", "others use the disk, too");
+		return;
+	}
+	check__count(validate, "  none longer than fio saw", by_fio->count, by_fio->count,
+		     check__between(total, 0, by_fio->max_ns));
+	check__time(validate, "  sum of total, at most as fio saw it", 0, by_fio->sum_ns,
+		    total->sum_ns);
+}
+
+static int check_fio(struct validate *validate, struct window *window)
+{
+	struct lat_hist reads[TOTAL + 1], writes[TOTAL + 1];
+	const struct fio *fio;
+	struct bracket bracket;
+	struct fio asked = { 0 };
+	int err;
+
+	ask_reads(validate, &asked.dio);
+	err = window__open(window, &fio_work, &asked);
+	if (!err)
+		err = measure_disk(validate, window, &bracket);
+	if (err)
+		return err;
+	fio = window->child.reference;
+	all_of(window, LAT_OP_READ, reads);
+	all_of(window, LAT_OP_WRITE, writes);
+	if (hides(validate, window, fio->reads.count, hist__count(&reads[0])) ||
+	    hides(validate, window, fio->writes.count, hist__count(&writes[0])))
+		return -EAGAIN;
+	compare_fio(validate, "fio's reads", &fio->reads, most(&bracket, REFERENCE_READS), reads);
+	if (fio->dio.own)
+		compare_fio(validate, "fio's writes", &fio->writes,
+			    most(&bracket, REFERENCE_WRITES), writes);
+	check__sound(validate, window->probe);
+	return 0;
+}
+
+static int check_process(struct validate *validate, struct window *window)
+{
+	struct lat_hist metrics[TOTAL + 1];
+	const struct reference_dio *dio;
+	uint64_t seen;
+	dev_t disk;
+	int err;
+
+	err = open_reads(validate, window);
+	if (!err)
+		err = disk__find(window, &disk);
+	if (!err)
+		err = window__measure(window, validate,
+				      (struct lat_config){ .tgid = window->child.pid });
+	if (err)
+		return err;
+	dio = window->child.reference;
+	seen = run__recorded(window__cell(window, 0));
+	if (hides(validate, window, dio->io.count, seen))
+		return -EAGAIN;
+	for (unsigned int i = 0; i <= TOTAL; i++)
+		metrics[i] = window__cell(window, i)->hist;
+	check__count(validate, "one process's direct reads", dio->io.count, dio->io.count, seen);
+	check_calls(validate, dio, &metrics[TOTAL]);
+	check_parts(validate, metrics);
+	check__sound(validate, window->probe);
+	return 0;
+}
+
+static uint64_t reads_ns(const void *reference)
+{
+	const struct reference_dio *dio = reference;
+
+	return dio->io.count ? dio->io.sum_ns / dio->io.count : 0;
+}
+
+const struct overhead iolat_overhead = {
+	.name = "longer by the probe: direct reads",
+	.work = &disk_work,
+	.ask = ask_reads,
+	.elapsed_ns = reads_ns,
+};
+
+const struct probe_checks iolat_checks = {
+	.probe = "iolat",
+	.references = { { "direct reads", check_disk },
+			{ "I/O by fio", check_fio },
+			{ "one process's reads", check_process } },
+	.experiment = &iolat_experiment,
+	.overhead = &iolat_overhead,
+};

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "hog.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define GRACE_NS (10 * NSEC_PER_SEC) /* that the machine may stand still for, in all */
+
+/* What a thread found goes to where the main thread looks; the first one's stays. */
+static void report(struct reference_hog *hog, int err, const char *format)
+{
+	int none = 0;
+
+	if (atomic_compare_exchange_strong(&hog->err, &none, err))
+		reference__fail(hog->why, err, "%s: %s", format, strerror(errno));
+}
+
+static void pin(struct reference_hog *hog)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(hog->cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		report(hog, -EINVAL, "cannot run on the CPU");
+}
+
+static void thread_start(struct reference_hog *hog, int which, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	pin(hog);
+	if (priority && sched_setscheduler(0, SCHED_FIFO, &param))
+		report(hog, -EOPNOTSUPP, "no SCHED_FIFO");
+	hog->tids[which] = syscall(SYS_gettid);
+	atomic_fetch_add(&hog->ready, 1);
+	reference_sched__park_start(hog->start[0]);
+}
+
+static _Noreturn void thread_end(struct reference_hog *hog)
+{
+	if (write(hog->ended[1], "", 1) != 1)
+		report(hog, -EIO, "cannot tell that a thread ended");
+	reference_sched__park_end();
+}
+
+static void *wait_for_cpu(void *arg)
+{
+	struct reference_hog *hog = arg;
+	uint64_t last, now, end;
+
+	if (!hog->waiter_priority)
+		reference_sched__outweigh();
+	thread_start(hog, REFERENCE_WAITER, hog->waiter_priority);
+	last = reference__now();
+	/* Nothing below the waiter's priority could end it: it looks at the clock, too. */
+	end = last + (hog->count + 1) * 3 * hog->run_ns + GRACE_NS;
+	while (last < end && !atomic_load_explicit(&hog->stop, memory_order_relaxed)) {
+		now = reference__now();
+		if (now - last > hog->run_ns / 2)
+			reference__add(&hog->gaps, now - last);
+		last = now;
+		atomic_fetch_add_explicit(&hog->turns, 1, memory_order_relaxed);
+	}
+	thread_end(hog);
+}
+
+static void run_once(struct reference_hog *hog)
+{
+	uint64_t start = reference__now(), now;
+
+	do
+		now = reference__now();
+	while (now - start < hog->run_ns);
+	reference__add(&hog->runs, now - start);
+}
+
+static struct rusage usage_now(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage;
+}
+
+static void *hog_cpu(void *arg)
+{
+	struct reference_hog *hog = arg;
+	struct rusage before, after;
+	unsigned long turns;
+
+	thread_start(hog, REFERENCE_HOG, REFERENCE_HOG_PRIORITY);
+	before = usage_now();
+	for (unsigned int i = 0; i < hog->count; i++) {
+		turns = atomic_load(&hog->turns);
+		reference__sleep(2 * hog->run_ns);
+		hog->joined += atomic_load(&hog->turns) == turns;
+		run_once(hog);
+	}
+	after = usage_now();
+	hog->hog_preempted = after.ru_nivcsw - before.ru_nivcsw;
+	/* Lets the waiter's last wait end before it is told to stop. */
+	reference__sleep(2 * hog->run_ns);
+	atomic_store(&hog->stop, true);
+	thread_end(hog);
+}
+
+/* The main thread's polling would be one more task on the CPU. */
+static void leave_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return;
+	CPU_CLR(cpu, &set);
+	if (CPU_COUNT(&set))
+		sched_setaffinity(0, sizeof(set), &set);
+}
+
+static int start_threads(struct reference_hog *hog)
+{
+	pthread_t thread;
+	int err;
+
+	if (pipe2(hog->start, O_CLOEXEC) || pipe2(hog->ended, O_CLOEXEC))
+		return reference__fail(hog->why, -errno, "cannot make a pipe: %s", strerror(errno));
+	err = reference__thread(&thread, wait_for_cpu, hog);
+	if (!err)
+		err = reference__thread(&thread, hog_cpu, hog);
+	if (err)
+		return reference__fail(hog->why, err, "cannot make a thread");
+	leave_cpu(hog->cpu);
+	while (atomic_load(&hog->ready) < REFERENCE_HOG_TASKS)
+		reference__sleep(NSEC_PER_MSEC);
+	return atomic_load(&hog->err);
+}
+
+static int read_parked(struct reference_hog *hog, long where, struct reference_sched *sched)
+{
+	int err = 0;
+
+	for (int i = 0; !err && i < REFERENCE_HOG_TASKS; i++)
+		err = reference_sched__parked(getpid(), hog->tids[i], where, &sched[i], hog->why);
+	return err;
+}
+
+int reference_hog__prepare(struct reference_hog *hog)
+{
+	int err = start_threads(hog);
+
+	return err ? err : read_parked(hog, REFERENCE_PARK_START, hog->before);
+}
+
+int reference_hog__run(struct reference_hog *hog)
+{
+	char byte;
+	int err;
+
+	close(hog->start[1]);
+	for (int i = 0; i < REFERENCE_HOG_TASKS; i++)
+		if (read(hog->ended[0], &byte, 1) != 1)
+			return reference__fail(hog->why, -EIO, "a thread was lost");
+	err = read_parked(hog, REFERENCE_PARK_END, hog->after);
+	return err ? err : atomic_load(&hog->err);
+}

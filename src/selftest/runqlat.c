@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <core/hist.h>
+#include <selftest/reference/hog.h>
+#include <selftest/reference/pingpong.h>
+
+#include "check.h"
+#include "modules.h"
+
+#define WAITS 20
+#define TURNS 20000
+#define WAIT_NS (5 * NSEC_PER_MSEC)
+#define CLOCKS 0.998 /* the run queue's clock and ours may differ by as much */
+/* A clock of our own is read a little later: more where the machine itself is stopped meanwhile. */
+#define OWN_SHARE 0.1
+#define OWN_NS 2000 /* a wait */
+
+CHILD_WORK(static, hog, reference_hog);
+
+/* The last one that may be used: the first have the most to do elsewhere. */
+static int last_cpu(void)
+{
+	cpu_set_t set;
+	int cpu = CPU_SETSIZE - 1;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 0;
+	while (cpu && !CPU_ISSET(cpu, &set))
+		cpu--;
+	return cpu;
+}
+
+/*
+ * What method stamps reads of the scheduler's account is exact. The waits themselves are near: the
+ * account's clock stands still from a wakeup to the switch that it causes.
+ */
+static void check_account(const struct validate *validate, const struct lat_cell *cell,
+			  const struct reference_sched *account)
+{
+	uint64_t fallbacks = cell->counts[LAT_FALLBACK], off;
+
+	check__count(validate, "  its waits, by schedstat", account->pcount,
+		     account->pcount + fallbacks, run__recorded(cell));
+	if (!strcmp(validate->used_method, "stamps"))
+		check__time(validate, "  the kernel's sum, by schedstat", account->run_delay_ns,
+			    account->run_delay_ns, cell->counts[LAT_KERNEL_NS]);
+	off = OWN_SHARE * account->run_delay_ns + OWN_NS * account->pcount;
+	check__time(validate, "  their sum, by schedstat", account->run_delay_ns - off,
+		    account->run_delay_ns + off, cell->hist.sum_ns);
+}
+
+static int check_hog(struct validate *validate, struct window *window)
+{
+	struct reference_hog asked = {
+		.cpu = last_cpu(),
+		.run_ns = WAIT_NS,
+		.count = WAITS,
+		.waiter_priority = REFERENCE_HOG_PRIORITY - 1,
+	};
+	const struct reference_hog *hog;
+	const struct lat_cell *cell;
+	struct reference_sched account;
+	uint64_t long_waits;
+	int err;
+
+	err = window__open(window, &hog_work, &asked);
+	hog = window->child.reference;
+	if (!err)
+		err = window__measure(window, validate,
+				      (struct lat_config){ .tid = hog->tids[REFERENCE_WAITER] });
+	if (err)
+		return err;
+	account =
+		reference_sched__since(hog->before[REFERENCE_WAITER], hog->after[REFERENCE_WAITER]);
+	cell = window__cell(window, 0);
+	long_waits = check__between(&cell->hist, CLOCKS * WAIT_NS, hog->gaps.max_ns);
+	check__count(validate, "waits of 5 ms for a real-time task", WAITS - hog->joined,
+		     hog->gaps.count, long_waits);
+	check__count(validate, "  none longer than it saw itself", 0, 0,
+		     check__between(&cell->hist, CLOCKS * WAIT_NS, HIST_LIMIT_NS) - long_waits);
+	check_account(validate, cell, &account);
+	check__sound(validate, window->probe);
+	return 0;
+}
+
+CHILD_WORK(static, turns, reference_pingpong);
+
+static void ask_turns(const struct validate *validate, void *asked)
+{
+	struct reference_pingpong turns = { .cpu = last_cpu(), .count = TURNS };
+
+	(void)validate;
+	*(struct reference_pingpong *)asked = turns;
+}
+
+static uint64_t turns_ns(const void *reference)
+{
+	return ((const struct reference_pingpong *)reference)->elapsed_ns;
+}
+
+const struct overhead runqlat_overhead = {
+	.name = "longer by the probe: turns of two",
+	.work = &turns_work,
+	.ask = ask_turns,
+	.elapsed_ns = turns_ns,
+};
+
+const struct probe_checks runqlat_checks = {
+	.probe = "runqlat",
+	.references = { { "waits for a real-time task", check_hog } },
+	.experiment = &runqlat_experiment,
+	.overhead = &runqlat_overhead,
+};

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "descendants.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <core/vec.h>
+
+struct process {
+	pid_t pid, parent;
+	char state;
+};
+
+struct processes {
+	struct process *all; /* by pid */
+	size_t nr;
+};
+
+/* False: it has ended, or is hidden from this user. */
+static bool read_stat(const char *pid, struct process *process)
+{
+	char path[64], text[512], *after;
+	FILE *stream;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+	stream = fopen(path, "re");
+	if (!stream)
+		return false;
+	len = fread(text, 1, sizeof(text) - 1, stream);
+	fclose(stream);
+	text[len] = '\0';
+	process->pid = atoi(pid);
+	after = strrchr(text, ')'); /* a name may have one, too */
+	return after && sscanf(after, ") %c %d", &process->state, &process->parent) == 2;
+}
+
+static int by_pid(const void *left, const void *right)
+{
+	const struct process *a = left, *b = right;
+
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+static int add(struct processes *processes, const struct process *process)
+{
+	struct process *grown = vec__grow(processes->all, processes->nr, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	processes->all = grown;
+	grown[processes->nr++] = *process;
+	return 0;
+}
+
+static int read_all(struct processes *processes)
+{
+	struct process process;
+	struct dirent *entry;
+	DIR *dir = opendir("/proc");
+	int err = 0;
+
+	if (!dir)
+		return -errno;
+	while (!err && (entry = readdir(dir))) {
+		if (isdigit((unsigned char)entry->d_name[0]) && read_stat(entry->d_name, &process))
+			err = add(processes, &process);
+	}
+	closedir(dir);
+	if (processes->nr)
+		qsort(processes->all, processes->nr, sizeof(*processes->all), by_pid);
+	return err;
+}
+
+static bool is_other(const struct descendants *descendants, pid_t pid)
+{
+	for (size_t i = 0; i < descendants->nr_others; i++)
+		if (descendants->others[i] == pid)
+			return true;
+	return false;
+}
+
+static int add_other(struct descendants *descendants, pid_t pid)
+{
+	pid_t *grown = vec__grow(descendants->others, descendants->nr_others, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	descendants->others = grown;
+	grown[descendants->nr_others++] = pid;
+	return 0;
+}
+
+int descendants__watch(struct descendants *descendants)
+{
+	struct processes processes = { 0 };
+	int err = read_all(&processes);
+
+	for (size_t i = 0; !err && i < processes.nr; i++)
+		if (processes.all[i].parent == getpid())
+			err = add_other(descendants, processes.all[i].pid);
+	free(processes.all);
+	if (!err && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+		err = -errno;
+	return err;
+}
+
+void descendants__reap(const struct descendants *descendants, pid_t workload)
+{
+	siginfo_t info;
+
+	for (;;) {
+		info.si_pid = 0;
+		/* Left as it is: whoever waits for one of the others gets its status. */
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid ||
+		    info.si_pid == workload || is_other(descendants, info.si_pid))
+			return;
+		waitpid(info.si_pid, NULL, WNOHANG);
+	}
+}
+
+static bool is_descendant(const struct descendants *descendants, const struct processes *processes,
+			  const struct process *process)
+{
+	pid_t self = getpid();
+
+	/* Read one after the other, they may make a circle: no line is longer than all of them. */
+	for (size_t i = 0; process && i < processes->nr; i++) {
+		const struct process parent = { .pid = process->parent };
+
+		if (is_other(descendants, process->pid))
+			return false;
+		if (parent.pid == self)
+			return true;
+		process = bsearch(&parent, processes->all, processes->nr, sizeof(parent), by_pid);
+	}
+	return false;
+}
+
+/* Process 1 is always there, and another user's. */
+static bool is_hidden(void)
+{
+	struct process process;
+
+	return getpid() != 1 && !read_stat("1", &process);
+}
+
+/*
+ * /proc/PID/task/TID/children names hidden ones, too. Without children there is nobody to count:
+ * those of a process that ended have become ours.
+ */
+static bool may_have_children(const struct descendants *descendants)
+{
+	bool other = true;
+	char path[64];
+	FILE *stream;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	stream = fopen(path, "re");
+	if (!stream)
+		return true;
+	while (other && fscanf(stream, "%d", &pid) == 1)
+		other = is_other(descendants, pid);
+	fclose(stream);
+	return !other;
+}
+
+int descendants__count(const struct descendants *descendants, uint64_t *count)
+{
+	struct processes processes = { 0 };
+	int err;
+
+	*count = 0;
+	if (is_hidden())
+		return may_have_children(descendants) ? -EACCES : 0;
+	err = read_all(&processes);
+	for (size_t i = 0; !err && i < processes.nr; i++)
+		*count += processes.all[i].state != 'Z' &&
+			  is_descendant(descendants, &processes, &processes.all[i]);
+	free(processes.all);
+	return err;
+}
+
+void descendants__clear(struct descendants *descendants)
+{
+	free(descendants->others);
+	memset(descendants, 0, sizeof(*descendants));
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "lend.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cap-ng.h>
+
+static void close_all_but(int a, int b)
+{
+	int low = a < b ? a : b, high = a < b ? b : a;
+
+	for (int fd = 0; fd < high; fd++)
+		if (fd != low)
+			close(fd);
+	closefrom(high + 1);
+}
+
+/* This process needs no privilege but one, and no descriptor but two. */
+static void settle(void *arg, int socket)
+{
+	const struct recording *recording = arg;
+
+	close_all_but(socket, recording->rundir.fd);
+	capng_clear(CAPNG_SELECT_BOTH);
+	capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_CHOWN);
+	capng_apply(CAPNG_SELECT_BOTH);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/*
+ * The writer may have been taken over: a link of it leads nowhere, and a second name of another
+ * file stays whose it is. -EMLINK: so does a file of the recording that has a second name.
+ */
+static int give_back(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), err = 0;
+	struct stat st;
+
+	if (fd < 0 && errno == ENOENT) /* removed since it was listed, as a journal is */
+		return 0;
+	if (fd < 0 || fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode) || !st.st_uid)
+		err = 0;
+	else if (st.st_nlink > 1)
+		err = -EMLINK;
+	else if (fchownat(fd, "", 0, 0, AT_EMPTY_PATH))
+		err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int give_back_files(int fd)
+{
+	DIR *dir = fdopendir(fd);
+	struct dirent *entry;
+	int first = 0, err;
+
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		err = give_back(fd, entry->d_name);
+		first = first ? first : err;
+	}
+	closedir(dir);
+	return first;
+}
+
+/* The directory first: this process may not pass over the rights of another owner. */
+static int undo(void *arg)
+{
+	const struct recording *recording = arg;
+	int dir = recording->rundir.fd, fd;
+	struct stat st;
+
+	if (fstat(dir, &st))
+		return -errno;
+	if (st.st_uid && (fchown(dir, 0, 0) || fchmod(dir, 0700)))
+		return -errno;
+	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : give_back_files(fd);
+}
+
+int lend__begin(struct restore **restore, struct recording *recording)
+{
+	static const struct guard_ops ops = { settle, undo };
+
+	if (!recording->dir[0] || geteuid() || recording->rundir.owner.by_sudo)
+		return 0;
+	/* Without it nothing can change hands. */
+	capng_get_caps_process();
+	if (!capng_have_capability(CAPNG_EFFECTIVE, CAP_CHOWN))
+		return 0;
+	return restore__begin(restore, &ops, recording);
+}
+
+int lend__end(struct restore *restore)
+{
+	return restore__end(restore, false);
+}

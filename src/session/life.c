@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "life.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include <core/vec.h>
+#include <probes/internal.h>
+#include <probes/refusal.h>
+
+#include "life.skel.h"
+
+#define MOST_ENDED (1 << 14) /* processes that can be kept of those that end in the window */
+#define TASKS_AT_ONCE 256
+
+struct life_watch {
+	struct life_bpf *skel;
+	uint64_t opened_ns, shut_ns;
+	struct run_life *lives; /* one for each process that lived, and each that ended; by id */
+	size_t nr, nr_living; /* these stand first */
+	uint64_t not_kept;
+	/* Processes that were alive, to tell them should they end before the map is read. */
+	struct lat_life_task *tasks;
+	size_t nr_tasks;
+};
+
+static int load(struct life_watch *watch)
+{
+	int err;
+
+	watch->skel = life_bpf__open();
+	if (!watch->skel)
+		return -errno;
+	err = bpf_map__set_max_entries(watch->skel->maps.ended, MOST_ENDED);
+	if (!err)
+		err = bpf_object__load_skeleton(watch->skel->skeleton); /* maps .bss, too */
+	if (err)
+		return err;
+	watch->skel->links.exited = bpf_program__attach(watch->skel->progs.exited);
+	return watch->skel->links.exited ? 0 : -errno;
+}
+
+int life__open(struct life_watch **out, char why[RUN_TEXT])
+{
+	struct life_watch *watch = calloc(1, sizeof(*watch));
+	int err;
+
+	if (!watch)
+		return -ENOMEM;
+	refusal__capture();
+	err = load(watch);
+	if (err) {
+		refusal__explain(err, "BPF tracepoints with BTF, and iterators", why);
+		life__close(watch);
+		return err;
+	}
+	*out = watch;
+	return 0;
+}
+
+void life__close(struct life_watch *watch)
+{
+	if (!watch)
+		return;
+	life_bpf__destroy(watch->skel);
+	free(watch->lives);
+	free(watch->tasks);
+	free(watch);
+}
+
+void life__arm(struct life_watch *watch, uint64_t opened_ns)
+{
+	watch->opened_ns = opened_ns;
+	__atomic_store_n(&watch->skel->bss->control.opened_ns, opened_ns, __ATOMIC_SEQ_CST);
+}
+
+static int keep_tasks(struct life_watch *watch, const struct lat_life_task *tasks, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct lat_life_task *grown =
+			vec__grow(watch->tasks, watch->nr_tasks, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		watch->tasks = grown;
+		grown[watch->nr_tasks++] = tasks[i];
+	}
+	return 0;
+}
+
+/* A record may be cut by the end of the buffer: what is left of it comes with the next reading. */
+static int read_tasks(struct life_watch *watch, int fd)
+{
+	struct lat_life_task tasks[TASKS_AT_ONCE];
+	size_t have = 0, whole;
+	ssize_t got;
+	int err = 0;
+
+	for (;;) {
+		got = read(fd, (char *)tasks + have, sizeof(tasks) - have);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : 0;
+		have += (size_t)got;
+		whole = have / sizeof(tasks[0]);
+		err = keep_tasks(watch, tasks, whole);
+		if (err)
+			return err;
+		have -= whole * sizeof(tasks[0]);
+		memmove(tasks, tasks + whole, have);
+	}
+}
+
+static int iterate(struct life_watch *watch)
+{
+	struct bpf_link *link = bpf_program__attach_iter(watch->skel->progs.living, NULL);
+	int fd, err;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	err = fd < 0 ? -errno : read_tasks(watch, fd);
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return err;
+}
+
+static uint64_t since(const struct life_watch *watch, uint64_t start_ns)
+{
+	uint64_t from = start_ns > watch->opened_ns ? start_ns : watch->opened_ns;
+
+	return watch->shut_ns > from ? watch->shut_ns - from : 0;
+}
+
+static struct run_life *add_life(struct life_watch *watch, uint64_t id)
+{
+	struct run_life *grown = vec__grow(watch->lives, watch->nr, sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	watch->lives = grown;
+	grown += watch->nr++;
+	*grown = (struct run_life){ .id = id };
+	return grown;
+}
+
+static int by_process(const void *left, const void *right)
+{
+	const struct lat_life_task *a = left, *b = right;
+
+	return a->tgid < b->tgid ? -1 : a->tgid > b->tgid;
+}
+
+static int by_id(const void *left, const void *right)
+{
+	uint64_t a = ((const struct run_life *)left)->id, b = ((const struct run_life *)right)->id;
+
+	return a < b ? -1 : a > b;
+}
+
+/* The threads of a process stand next to each other. */
+static int add_living(struct life_watch *watch)
+{
+	struct run_life *life = NULL;
+
+	qsort(watch->tasks, watch->nr_tasks, sizeof(*watch->tasks), by_process);
+	for (size_t i = 0; i < watch->nr_tasks; i++) {
+		const struct lat_life_task *task = &watch->tasks[i];
+
+		if (!life || life->id != task->tgid)
+			life = add_life(watch, task->tgid);
+		if (!life)
+			return -ENOMEM;
+		life->lived_ns = since(watch, task->process_start_ns);
+		life->thread_ns += since(watch, task->thread_start_ns);
+	}
+	watch->nr_living = watch->nr;
+	return 0;
+}
+
+/* Has a process of those that were alive ended since? Its life is then in both accounts. */
+static bool ended_since(const struct life_watch *watch, uint32_t tgid, uint64_t start_ns)
+{
+	const struct lat_life_task wanted = { .tgid = tgid }, *found = NULL;
+
+	if (watch->nr_tasks)
+		found = bsearch(&wanted, watch->tasks, watch->nr_tasks, sizeof(wanted), by_process);
+	return found && found->process_start_ns == start_ns;
+}
+
+static struct run_life *find_life(const struct life_watch *watch, size_t nr, uint64_t id)
+{
+	const struct run_life wanted = { .id = id };
+
+	return nr ? bsearch(&wanted, watch->lives, nr, sizeof(wanted), by_id) : NULL;
+}
+
+/* Each comes once, so it is looked for among those that live only: they are in order. */
+static int add_ended(void *context, const void *key, const void *value)
+{
+	uint32_t tgid = *(const uint32_t *)key;
+	const struct lat_life *life = value;
+	struct life_watch *watch = context;
+	struct run_life *to = find_life(watch, watch->nr_living, tgid);
+
+	if (ended_since(watch, tgid, life->last_start_ns))
+		return 0;
+	if (!to && !life->lived_ns) /* it exits; its start is not known */
+		return 0;
+	if (!to) {
+		to = add_life(watch, tgid);
+		if (!to)
+			return -ENOMEM;
+		to->ended = true;
+	}
+	to->lived_ns += life->lived_ns;
+	to->thread_ns += life->thread_ns;
+	return 0;
+}
+
+/* First those that live, then those that ended: so each is in at least one of the two. */
+int life__shut(struct life_watch *watch, uint64_t shut_ns)
+{
+	int err;
+
+	watch->shut_ns = shut_ns;
+	err = iterate(watch);
+	__atomic_store_n(&watch->skel->bss->control.opened_ns, 0, __ATOMIC_SEQ_CST);
+	if (!err)
+		err = add_living(watch);
+	if (!err)
+		err = probe__each_entry(watch->skel->maps.ended, add_ended, watch);
+	watch->not_kept = watch->skel->bss->control.not_kept;
+	if (!err && watch->nr)
+		qsort(watch->lives, watch->nr, sizeof(*watch->lives), by_id);
+	return err;
+}
+
+static int add_key(const struct life_watch *watch, uint64_t id, struct run *run)
+{
+	const struct run_life *life = find_life(watch, watch->nr, id);
+	struct run_life *grown;
+
+	if (!life)
+		return 0;
+	grown = vec__grow(run->lives, run->nr_lives, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	run->lives = grown;
+	grown[run->nr_lives++] = *life;
+	return 0;
+}
+
+/* A process may be a key of every module. */
+static void keep_each_once(struct run *run)
+{
+	size_t kept = 0;
+
+	if (run->nr_lives)
+		qsort(run->lives, run->nr_lives, sizeof(*run->lives), by_id);
+	for (size_t i = 0; i < run->nr_lives; i++) {
+		if (!kept || run->lives[kept - 1].id != run->lives[i].id)
+			run->lives[kept++] = run->lives[i];
+	}
+	run->nr_lives = kept;
+}
+
+int life__describe(const struct life_watch *watch, struct run *run)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		const struct run_data *data = &run->probes[i].total;
+
+		for (size_t j = 0; !err && j < data->nr_keys; j++) {
+			if (data->keys[j].key.by == LAT_BY_PROCESS)
+				err = add_key(watch, data->keys[j].key.id, run);
+		}
+	}
+	keep_each_once(run);
+	if (!err && watch->not_kept)
+		snprintf(run->lives_why, RUN_TEXT,
+			 "more than %d processes ended; of some it was not kept how long they "
+			 "lived",
+			 MOST_ENDED);
+	return err;
+}

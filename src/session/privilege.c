@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "privilege.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <cap-ng.h>
+
+#include <store/caller.h>
+
+#include "seccomp.h"
+#include "spare.h"
+
+#define BIT(capability) (UINT64_C(1) << (capability))
+
+/* Capabilities of this process once it has dropped the rest. */
+static uint64_t kept;
+static uint64_t to_remove_dir; /* of these */
+
+static int fail(char why[RUN_TEXT], int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int fail(char why[RUN_TEXT], int err, const char *format, ...)
+{
+	va_list args;
+	size_t used;
+
+	va_start(args, format);
+	vsnprintf(why, RUN_TEXT, format, args);
+	va_end(args);
+	used = strlen(why);
+	snprintf(why + used, RUN_TEXT - used, ": %s", strerror(-err));
+	return err;
+}
+
+/* The user who called us, if that is not root; else one that no other process can be. */
+static struct caller choose_user(void)
+{
+	struct caller user = caller__find();
+
+	return user.uid ? user : spare__find();
+}
+
+static bool is_root(void)
+{
+	uid_t real, effective, saved;
+
+	return !getresuid(&real, &effective, &saved) && (!real || !effective || !saved);
+}
+
+/* Those of `wanted` that the process may use; in force only if `effective`. */
+static void select_capabilities(uint64_t wanted, bool effective)
+{
+	uint64_t had = 0;
+
+	for (unsigned int i = 0; i <= CAP_LAST_CAP; i++)
+		if (wanted & BIT(i) && capng_have_capability(CAPNG_PERMITTED, i))
+			had |= BIT(i);
+	capng_clear(CAPNG_SELECT_CAPS);
+	for (unsigned int i = 0; i <= CAP_LAST_CAP; i++)
+		if (had & BIT(i))
+			capng_update(CAPNG_ADD, CAPNG_PERMITTED | (effective ? CAPNG_EFFECTIVE : 0),
+				     i);
+}
+
+/* The bounding set can only be emptied with CAP_SETPCAP; without it no_new_privs has to do. */
+static int change_user(const struct caller *user, char why[RUN_TEXT])
+{
+	bool bounded = capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP);
+	capng_flags_t flags = CAPNG_CLEAR_AMBIENT | (bounded ? CAPNG_CLEAR_BOUNDING : 0);
+
+	select_capabilities(kept, false);
+	errno = EPERM;
+	if (!is_root())
+		return capng_change_id(-1, -1, flags) ? fail(why, -errno, "capabilities") : 0;
+	if (capng_change_id((int)user->uid, (int)user->gid, flags | CAPNG_DROP_SUPP_GRP))
+		return fail(why, -errno,
+			    "cannot become user %u, for which it needs CAP_SETUID, "
+			    "CAP_SETGID and CAP_SETPCAP",
+			    user->uid);
+	return is_root() ? fail(why, -EPERM, "still root") : 0;
+}
+
+/* Before Linux 5.19 (c8644cd0efe7) bpf() refuses even to read a map to those without CAP_BPF. */
+static bool bpf_needs_capability(void)
+{
+	struct bpf_prog_info info;
+	uint32_t len = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(-1, &info, &len) && errno == EPERM;
+}
+
+/* What this user, who has no capability in force, cannot do in the directory without one. */
+static uint64_t needed_for_dir(int dir)
+{
+	if (dir < 0 || !faccessat(dir, ".", W_OK | X_OK, 0))
+		return 0;
+	return BIT(CAP_DAC_OVERRIDE); /* it could not be given away, or has no owner */
+}
+
+/*
+ * The descriptor of the recording's directory, -1 if there is none. From here on its files are made
+ * as this user. Whether the directory could be given away is for needed_for_dir() to find out.
+ */
+static int give_recording(struct recording *recording, const struct caller *user, int *dir,
+			  char why[RUN_TEXT])
+{
+	int err;
+
+	*dir = -1;
+	if (!recording || !recording->dir[0])
+		return 0;
+	*dir = recording->rundir.fd;
+	err = recording__keep_owner(recording);
+	if (err)
+		return fail(why, err, "cannot make files as user %u", user->uid);
+	if (is_root() && !user->by_sudo && fchown(*dir, user->uid, user->gid))
+		errno = 0;
+	return 0;
+}
+
+static int apply(void)
+{
+	select_capabilities(kept, true);
+	return capng_apply(CAPNG_SELECT_CAPS) ? -EPERM : 0;
+}
+
+static int drop_user(const struct privilege_needs *needs, const struct caller *user, int dir,
+		     char why[RUN_TEXT])
+{
+	uint64_t own = needs->capability ? BIT(needs->capability) : 0;
+	int err;
+
+	if (needs->workload)
+		own |= BIT(CAP_KILL);
+	kept = own | BIT(CAP_BPF) | BIT(CAP_DAC_OVERRIDE);
+	err = change_user(user, why);
+	if (err)
+		return err;
+	kept = own | needed_for_dir(dir);
+	if (bpf_needs_capability())
+		kept |= BIT(CAP_BPF);
+	if (needs->removes_dir && dir >= 0)
+		to_remove_dir = BIT(CAP_DAC_OVERRIDE) & ~kept;
+	kept |= to_remove_dir;
+	err = apply();
+	return err ? fail(why, err, "cannot give up capabilities") : 0;
+}
+
+int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT])
+{
+	const struct caller user = choose_user();
+	int dir, err;
+
+	capng_get_caps_process();
+	err = give_recording(needs->recording, &user, &dir, why);
+	if (!err)
+		err = drop_user(needs, &user, dir, why);
+	if (err)
+		return err;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return fail(why, -errno, "no_new_privs");
+	err = needs->times_calls ? 0 : seccomp__install(needs->workload);
+	return err ? fail(why, err, "cannot install the filter of system calls") : 0;
+}
+
+/* What is tried in a process of its own. 0 or -errno; `why` is what it says to ours. */
+typedef int attempt(struct recording *recording, char why[RUN_TEXT]);
+
+static int try_drop(struct recording *recording, char why[RUN_TEXT])
+{
+	const struct privilege_needs none = { .recording = recording };
+
+	return privilege__drop(&none, why);
+}
+
+/* Whether that user can be had at all is for the drop to say. */
+static int try_writing(struct recording *recording, char why[RUN_TEXT])
+{
+	const struct privilege_needs needs = { .recording = recording, .times_calls = true };
+	int err;
+
+	if (privilege__drop(&needs, why)) {
+		why[0] = '\0';
+		return 0;
+	}
+	err = rundir__try(&recording->rundir);
+	return err ? fail(why, err, "user %u cannot write a file there", geteuid()) : 0;
+}
+
+static int try_apart(attempt *make, struct recording *recording, char why[RUN_TEXT])
+{
+	int result[2], err;
+	pid_t pid;
+
+	if (pipe2(result, O_CLOEXEC))
+		return fail(why, -errno, "pipe");
+	pid = fork();
+	if (!pid) {
+		memset(why, 0, RUN_TEXT);
+		make(recording, why);
+		_exit(write(result[1], why, RUN_TEXT) != RUN_TEXT);
+	}
+	err = pid < 0 ? fail(why, -errno, "fork") : 0;
+	close(result[1]);
+	if (!err && read(result[0], why, RUN_TEXT) != RUN_TEXT)
+		err = fail(why, -EIO, "the process that tried it died");
+	close(result[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return err ? err : why[0] ? -EPERM : 0;
+}
+
+int privilege__try(char why[RUN_TEXT])
+{
+	return try_apart(try_drop, NULL, why);
+}
+
+int privilege__try_writing(struct recording *recording, char why[RUN_TEXT])
+{
+	return recording->dir[0] ? try_apart(try_writing, recording, why) : 0;
+}
+
+int privilege__keep_dir(void)
+{
+	kept &= ~to_remove_dir;
+	to_remove_dir = 0;
+	return apply();
+}
+
+int privilege__end_workload(void)
+{
+	kept &= ~BIT(CAP_KILL);
+	return apply();
+}

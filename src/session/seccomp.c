@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "seccomp.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include <linux/bpf.h>
+
+#include <seccomp.h>
+
+#define IOCTL_TYPE 0xff00 /* _IOC_TYPE() in its place */
+#define PERF_IOCTLS ('$' << 8)
+
+/* Those that an architecture does not have are left out by libseccomp. */
+static const int allowed[] = {
+	/* files: of the recording, of /proc and /sys; maps, events and registers that are open */
+	SCMP_SYS(access),
+	SCMP_SYS(chmod),
+	SCMP_SYS(close),
+	SCMP_SYS(close_range),
+	SCMP_SYS(dup),
+	SCMP_SYS(dup2),
+	SCMP_SYS(dup3),
+	SCMP_SYS(faccessat),
+	SCMP_SYS(faccessat2),
+	SCMP_SYS(fadvise64),
+	SCMP_SYS(fallocate),
+	SCMP_SYS(fchmod),
+	SCMP_SYS(fchmodat),
+	SCMP_SYS(fchown),
+	SCMP_SYS(fcntl),
+	SCMP_SYS(fdatasync),
+	SCMP_SYS(flock),
+	SCMP_SYS(fstat),
+	SCMP_SYS(fstatfs),
+	SCMP_SYS(fsync),
+	SCMP_SYS(ftruncate),
+	SCMP_SYS(getcwd),
+	SCMP_SYS(getdents64),
+	SCMP_SYS(linkat),
+	SCMP_SYS(lseek),
+	SCMP_SYS(lstat),
+	SCMP_SYS(mkdir),
+	SCMP_SYS(mkdirat),
+	SCMP_SYS(newfstatat),
+	SCMP_SYS(open),
+	SCMP_SYS(openat),
+	SCMP_SYS(pread64),
+	SCMP_SYS(pwrite64),
+	SCMP_SYS(read),
+	SCMP_SYS(readlink),
+	SCMP_SYS(readlinkat),
+	SCMP_SYS(readv),
+	SCMP_SYS(rename),
+	SCMP_SYS(renameat),
+	SCMP_SYS(renameat2),
+	SCMP_SYS(rmdir),
+	SCMP_SYS(stat),
+	SCMP_SYS(statfs),
+	SCMP_SYS(statx),
+	SCMP_SYS(umask),
+	SCMP_SYS(unlink),
+	SCMP_SYS(unlinkat),
+	SCMP_SYS(write),
+	SCMP_SYS(writev),
+	/* memory; mmap() and mprotect() follow below */
+	SCMP_SYS(brk),
+	SCMP_SYS(madvise),
+	SCMP_SYS(mremap),
+	SCMP_SYS(msync),
+	SCMP_SYS(munmap),
+	/* waiting, clocks, signals */
+	SCMP_SYS(clock_getres),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(clock_nanosleep),
+	SCMP_SYS(epoll_ctl),
+	SCMP_SYS(epoll_pwait),
+	SCMP_SYS(epoll_wait),
+	SCMP_SYS(futex),
+	SCMP_SYS(gettimeofday),
+	SCMP_SYS(membarrier),
+	SCMP_SYS(nanosleep),
+	SCMP_SYS(poll),
+	SCMP_SYS(ppoll),
+	SCMP_SYS(pselect6),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(rseq),
+	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(rt_sigtimedwait),
+	SCMP_SYS(sched_yield),
+	SCMP_SYS(select),
+	SCMP_SYS(sigaltstack),
+	SCMP_SYS(time),
+	/* itself, its children, the socket to the one that restores registers */
+	SCMP_SYS(capget),
+	SCMP_SYS(capset),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(getegid),
+	SCMP_SYS(geteuid),
+	SCMP_SYS(getgid),
+	SCMP_SYS(getpid),
+	SCMP_SYS(getppid),
+	SCMP_SYS(getrandom),
+	SCMP_SYS(getrlimit),
+	SCMP_SYS(getrusage),
+	SCMP_SYS(gettid),
+	SCMP_SYS(getuid),
+	SCMP_SYS(sched_getaffinity),
+	SCMP_SYS(sendto),
+	SCMP_SYS(sysinfo),
+	SCMP_SYS(times),
+	SCMP_SYS(uname),
+	SCMP_SYS(wait4),
+	SCMP_SYS(waitid),
+};
+
+/* What is done with maps, programs and iterators that are there. None can be loaded. */
+static const int bpf_commands[] = {
+	BPF_MAP_LOOKUP_ELEM,
+	BPF_MAP_UPDATE_ELEM,
+	BPF_MAP_DELETE_ELEM,
+	BPF_MAP_GET_NEXT_KEY,
+	BPF_MAP_LOOKUP_AND_DELETE_ELEM,
+	BPF_MAP_LOOKUP_BATCH,
+	BPF_MAP_UPDATE_BATCH,
+	BPF_MAP_DELETE_BATCH,
+	BPF_MAP_LOOKUP_AND_DELETE_BATCH,
+	BPF_PROG_TEST_RUN,
+	BPF_RAW_TRACEPOINT_OPEN,
+	BPF_OBJ_GET_INFO_BY_FD,
+	BPF_LINK_CREATE,
+	BPF_ITER_CREATE,
+};
+
+/* Is it a terminal, and how wide? Nothing that puts input into one. */
+static const int ioctls[] = { TCGETS, TIOCGWINSZ };
+
+/* What libcap-ng asks before it gives up more. */
+static const int prctls[] = { PR_CAPBSET_READ, PR_CAP_AMBIENT };
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static int allow_when(scmp_filter_ctx filter, int call, struct scmp_arg_cmp argument)
+{
+	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, argument);
+}
+
+/* With one of these values as its argument of that number. */
+static int allow_each(scmp_filter_ctx filter, int call, unsigned int argument, const int *values,
+		      size_t nr)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++)
+		err = allow_when(filter, call,
+				 SCMP_CMP(argument, SCMP_CMP_EQ, (scmp_datum_t)values[i]));
+	return err;
+}
+
+/* No new code; limits are read, not set; its own priority; what perf events take. */
+static int allow_masked(scmp_filter_ctx filter)
+{
+	const struct {
+		int call;
+		struct scmp_arg_cmp argument;
+	} rules[] = {
+		{ SCMP_SYS(mmap), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0) },
+		{ SCMP_SYS(mprotect), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0) },
+		{ SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0) },
+		{ SCMP_SYS(setpriority), SCMP_A1(SCMP_CMP_EQ, 0) },
+		{ SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_MASKED_EQ, IOCTL_TYPE, PERF_IOCTLS) },
+	};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < COUNT(rules); i++)
+		err = allow_when(filter, rules[i].call, rules[i].argument);
+	return err;
+}
+
+/* abort() is a signal to itself. */
+static int allow_signals(scmp_filter_ctx filter, pid_t workload)
+{
+	int err;
+
+	err = allow_when(filter, SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+	if (!err && workload)
+		err = allow_when(filter, SCMP_SYS(kill),
+				 SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)workload));
+	return err;
+}
+
+static int add_rules(scmp_filter_ctx filter, pid_t workload)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < COUNT(allowed); i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+	if (!err)
+		err = allow_each(filter, SCMP_SYS(bpf), 0, bpf_commands, COUNT(bpf_commands));
+	if (!err)
+		err = allow_each(filter, SCMP_SYS(prctl), 0, prctls, COUNT(prctls));
+	if (!err)
+		err = allow_each(filter, SCMP_SYS(ioctl), 1, ioctls, COUNT(ioctls));
+	if (!err)
+		err = allow_masked(filter);
+	return err ? err : allow_signals(filter, workload);
+}
+
+int seccomp__install(pid_t workload)
+{
+	/* Of all threads, logged, and as a tree of comparisons. */
+	static const enum scmp_filter_attr attributes[] = { SCMP_FLTATR_CTL_TSYNC,
+							    SCMP_FLTATR_CTL_LOG,
+							    SCMP_FLTATR_CTL_OPTIMIZE };
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+	int err = 0;
+
+	if (!filter)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < COUNT(attributes); i++)
+		err = seccomp_attr_set(filter, attributes[i],
+				       attributes[i] == SCMP_FLTATR_CTL_OPTIMIZE ? 2 : 1);
+	err = err ? err : add_rules(filter, workload);
+	err = err ? err : seccomp_load(filter);
+	seccomp_release(filter);
+	return err;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "target.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <core/disks.h>
+#include <core/names.h>
+
+/* PROC_PID_INIT_INO: the inode number of the first PID namespace. */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
+
+/* The kernel knows tasks by the numbers of the first PID namespace. */
+static bool numbers_differ(void)
+{
+	struct stat st;
+
+	return !stat("/proc/self/ns/pid", &st) && st.st_ino != INITIAL_PID_NAMESPACE;
+}
+
+static int resolve_task(const char *option, uint32_t id, char why[TARGET_WHY])
+{
+	bool process = option[1] == 'p';
+	char path[RUN_NAME];
+
+	if (!id)
+		return 0;
+	if (numbers_differ()) {
+		snprintf(why, TARGET_WHY,
+			 "%s %u: numbers differ in a PID namespace; run it on the host", option,
+			 id);
+		return -EOPNOTSUPP;
+	}
+	snprintf(path, sizeof(path), "/proc/%u", id);
+	/* /proc has a way to every thread; a process is a thread in its own group. */
+	if (!access(path, F_OK) && (!process || !syscall(SYS_tgkill, id, id, 0) || errno == EPERM))
+		return 0;
+	snprintf(why, TARGET_WHY, "%s %u: no such %s", option, id, process ? "process" : "thread");
+	return -ESRCH;
+}
+
+static int resolve_cgroup(const struct names *names, const char *path, uint64_t *id,
+			  char why[TARGET_WHY])
+{
+	int err;
+
+	if (!path)
+		return 0;
+	err = names__cgroup(names, path, id);
+	if (err)
+		snprintf(why, TARGET_WHY,
+			 "--cgroup %s: %s; give a directory of the cgroup v2 hierarchy", path,
+			 err == -ENOENT ? "no such cgroup" : strerror(-err));
+	return err;
+}
+
+/* Nothing would be seen of a disk that works on bios; those below it are what can be measured. */
+static int check_requests(const char *name, uint32_t id, char why[RUN_TEXT])
+{
+	char below[RUN_TEXT / 4];
+
+	if (disks__has_requests("", id))
+		return 0;
+	if (*disks__below("", id, below, sizeof(below)))
+		snprintf(why, RUN_TEXT,
+			 "--disk %.64s: it has no requests of its own; use a disk below it: %s",
+			 name, below);
+	else
+		snprintf(why, RUN_TEXT,
+			 "--disk %.64s: it has no requests of its own, nor has a disk below it; "
+			 "iolat cannot measure it",
+			 name);
+	return -EOPNOTSUPP;
+}
+
+static int resolve_disk(const struct names *names, const char *name, uint32_t *id,
+			char why[TARGET_WHY])
+{
+	int err;
+
+	if (!name)
+		return 0;
+	err = names__disk(names, name, id);
+	if (err >= 0 && check_requests(name, *id, why))
+		return -EOPNOTSUPP;
+	if (err < 0)
+		snprintf(why, TARGET_WHY, "--disk %s: no such disk; see lsblk", name);
+	else if (err > 0)
+		snprintf(why, TARGET_WHY, "--disk %s: is a partition; measuring its whole disk",
+			 name);
+	return err;
+}
+
+int target__resolve(const struct target *target, struct lat_config *config, char why[TARGET_WHY])
+{
+	struct names *names;
+	uint64_t cgroup = 0;
+	int err;
+
+	err = names__new(&names, "");
+	if (err) {
+		snprintf(why, TARGET_WHY, "%s", strerror(-err));
+		return err;
+	}
+	config->tgid = target->pid;
+	config->tid = target->tid;
+	if (target->comm)
+		strncpy(config->comm, target->comm, sizeof(config->comm) - 1);
+	err = resolve_task("-p", target->pid, why);
+	if (!err)
+		err = resolve_task("-t", target->tid, why);
+	if (!err)
+		err = resolve_cgroup(names, target->cgroup, &cgroup, why);
+	config->cgroup = cgroup;
+	if (!err)
+		err = resolve_disk(names, target->disk, &config->disk, why);
+	names__free(names);
+	return err;
+}
+
+/* As it is measured: of a partition its disk, of a link what it leads to. */
+static void describe_disk(FILE *out, uint32_t id)
+{
+	const struct lat_key key = { .by = LAT_BY_DISK, .id = id };
+	struct names *names;
+	char name[RUN_NAME];
+
+	if (names__new(&names, ""))
+		return;
+	fprintf(out, ", disk %s", names__key(names, &key, NULL, name));
+	names__free(names);
+}
+
+bool target__knows_disks(const struct probe_ops *ops)
+{
+	return ops->splits & 1U << LAT_BY_DISK;
+}
+
+static void name_those_that_know_disks(FILE *out)
+{
+	const char *before = " (";
+
+	for (size_t i = 0; probe_list[i]; i++) {
+		if (!target__knows_disks(probe_list[i]))
+			continue;
+		fprintf(out, "%s%s", before, probe_list[i]->name);
+		before = ", ";
+	}
+	fputc(')', out);
+}
+
+char *target__describe(const struct target *target, const struct lat_config *config,
+		       const struct probe_ops *ops)
+{
+	size_t size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	if (target->pid)
+		fprintf(out, ", process %u", target->pid);
+	if (target->tid)
+		fprintf(out, ", thread %u", target->tid);
+	if (target->comm)
+		fprintf(out, ", comm %s", target->comm);
+	if (target->cgroup)
+		fprintf(out, ", cgroup %s", target->cgroup);
+	if (target->disk && (!ops || target__knows_disks(ops)))
+		describe_disk(out, config->disk);
+	if (target->disk && !ops)
+		name_those_that_know_disks(out);
+	fclose(out);
+	if (text && size) {
+		memmove(text, text + 2, size - 1);
+		return text;
+	}
+	free(text);
+	return NULL;
+}

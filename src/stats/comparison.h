@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A comparison of two sides, each one recording or several. With JUDGE_LEAST_UNITS of them or more
+ * on both sides a run is one observation, otherwise a batch of its intervals is.
+ */
+#ifndef LATSCOPE_STATS_COMPARISON_H
+#define LATSCOPE_STATS_COMPARISON_H
+
+#include "group.h"
+#include "judge.h"
+#include "notes.h"
+#include "share.h"
+
+struct comparison_rules {
+	struct judge_rules judge; /* batches is set by comparison__run() */
+	const char *probe; /* only this one; NULL: all */
+	uint32_t by; /* splits to compare: mask of 1 << enum lat_by */
+	unsigned int top; /* most keys of a split; 0: all */
+	uint64_t tail_ns; /* threshold; 0: the recordings' own */
+};
+
+/* All events of a side. */
+struct comparison_total {
+	uint64_t events, tail, sum_ns, max_ns;
+	uint64_t duration_ns; /* of all its recordings */
+	struct share_interval wilson; /* of the tail's share */
+};
+
+/* One latency of a module, or of a key. */
+struct comparison_row {
+	const struct run_probe *probe; /* as in the first recording of OFF */
+	unsigned int metric;
+	int by; /* enum lat_by or SIDE_WHOLE */
+	const char *key;
+	struct comparison_total total[2];
+	struct judged statistics[JUDGE_STATISTICS];
+};
+
+struct comparison_refusal {
+	char probe[RUN_NAME];
+	char why[RUN_TEXT];
+};
+
+struct comparison {
+	struct comparison_rules rules;
+	struct group groups[2]; /* OFF, ON */
+	uint64_t tail_ns; /* 0: the tail cannot be compared, tail_why */
+	char tail_why[RUN_TEXT];
+	struct comparison_row *rows; /* by module, metric, split, then the most time first */
+	size_t nr;
+	struct comparison_refusal refusals[RUN_PROBES];
+	unsigned int nr_refusals;
+	struct notes warnings;
+	size_t family; /* figures that were judged */
+	size_t untold; /* figures that were to be judged, but it cannot be told */
+	size_t verdicts[JUDGE_VERDICTS]; /* how many were judged so, by enum judge_verdict */
+};
+
+/*
+ * Errors are those of rundb.h, with the path in sides[i].failed, and -ENODATA: nothing can be
+ * compared, the refusals say why. comparison__clear() is owed in any case.
+ */
+int comparison__run(struct comparison *comparison, const struct comparison_rules *rules,
+		    const char *off, const char *on);
+
+void comparison__clear(struct comparison *comparison);
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "match.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <core/units.h>
+
+#include "judge.h"
+
+static const struct run_probe *probe_of(const struct group *group, size_t recording,
+					const char *name)
+{
+	return group__probe(group->recordings[recording].run, name);
+}
+
+static size_t count_with(const struct group *group, const char *name)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < group->nr; i++)
+		nr += probe_of(group, i, name) != NULL;
+	return nr;
+}
+
+/* A module that was recorded but could not run, with why; NULL: none. */
+static const struct run_probe *refused_on(const struct group *group, const char *name)
+{
+	for (size_t i = 0; i < group->nr; i++) {
+		const struct run_probe *probe = probe_of(group, i, name);
+
+		if (probe && probe->refused[0])
+			return probe;
+	}
+	return NULL;
+}
+
+static bool same_way(const struct run_probe *a, const struct run_probe *b)
+{
+	if (strcmp(a->method, b->method) || a->nr_metrics != b->nr_metrics)
+		return false;
+	for (unsigned int i = 0; i < a->nr_metrics; i++) {
+		if (strcmp(a->metrics[i].name, b->metrics[i].name))
+			return false;
+	}
+	return true;
+}
+
+static bool lacks_probe(const struct group *group, const char *name, const char *label,
+			char why[RUN_TEXT])
+{
+	const struct run_probe *refused = refused_on(group, name);
+	size_t with = count_with(group, name);
+
+	if (!with)
+		snprintf(why, RUN_TEXT, "not recorded on %s", label);
+	else if (with < group->nr)
+		snprintf(why, RUN_TEXT, "recorded in only %zu of %zu recordings of %s", with,
+			 group->nr, label);
+	else if (refused)
+		snprintf(why, RUN_TEXT, "could not run on %s: %.200s", label, refused->refused);
+	else
+		return false;
+	return true;
+}
+
+bool match__probe(const struct group groups[2], const char *probe, char why[RUN_TEXT])
+{
+	const struct run_probe *first, *other;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		if (lacks_probe(&groups[i], probe, judge__groups[i], why))
+			return false;
+	}
+	first = probe_of(&groups[0], 0, probe);
+	if (!first->nr_metrics) {
+		snprintf(why, RUN_TEXT,
+			 "it has a table, not latencies; 'latscope report' shows it");
+		return false;
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		for (size_t j = 0; j < groups[i].nr; j++) {
+			other = probe_of(&groups[i], j, probe);
+			if (same_way(first, other))
+				continue;
+			snprintf(why, RUN_TEXT,
+				 "not measured alike: %.40s by method %.40s, but %.40s by method "
+				 "%.40s on %s; record both with one --method",
+				 first->metrics[0].name, first->method, other->metrics[0].name,
+				 other->method, judge__groups[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Can all recordings' tails be counted from this threshold on? */
+static bool fits_all(const struct group groups[2], uint64_t tail_ns)
+{
+	if (observation__is_edge(tail_ns))
+		return true;
+	for (unsigned int i = 0; i < 2; i++) {
+		for (size_t j = 0; j < groups[i].nr; j++) {
+			if (groups[i].recordings[j].run->tail_ns != tail_ns)
+				return false;
+		}
+	}
+	return true;
+}
+
+static uint64_t choose(const struct group groups[2])
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		for (size_t j = 0; j < groups[i].nr; j++) {
+			uint64_t tail_ns = groups[i].recordings[j].run->tail_ns;
+
+			if (tail_ns && fits_all(groups, tail_ns))
+				return tail_ns;
+		}
+	}
+	return 0;
+}
+
+static void recount(struct group *group, uint64_t tail_ns)
+{
+	for (size_t i = 0; i < group->nr_series; i++) {
+		struct group_series *series = group->series[i];
+
+		for (size_t j = 0; j < series->nr; j++) {
+			struct observation *observation = &series->observations[j];
+
+			if (group->recordings[observation->recording].run->tail_ns != tail_ns)
+				observation__count_tail(observation, tail_ns);
+		}
+	}
+}
+
+uint64_t match__tail(struct group groups[2], uint64_t wanted, char why[RUN_TEXT])
+{
+	uint64_t tail_ns = wanted ? wanted : choose(groups);
+	char text[UNITS_TEXT];
+
+	if (!tail_ns || !fits_all(groups, tail_ns)) {
+		if (wanted)
+			snprintf(why, RUN_TEXT, "%s is not an edge of a slot of the histogram",
+				 units__duration(text, wanted));
+		else
+			snprintf(why, RUN_TEXT,
+				 "the recordings have different thresholds, none "
+				 "of them an edge of a slot");
+		return 0;
+	}
+	recount(&groups[0], tail_ns);
+	recount(&groups[1], tail_ns);
+	return tail_ns;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A file that appears whole or not at all: written under another name, then renamed. */
+#ifndef LATSCOPE_STORE_ATOMIC_FILE_H
+#define LATSCOPE_STORE_ATOMIC_FILE_H
+
+#include <limits.h>
+#include <stdio.h>
+
+struct outfile {
+	FILE *stream;
+	char path[PATH_MAX];
+	char temporary[PATH_MAX]; /* in the same directory: rename() does not cross file systems */
+};
+
+int outfile__open(struct outfile *file, const char *dir, const char *name);
+
+/* Whatever it returns, the outfile is closed, and on an error nothing of it is left behind. */
+int outfile__commit(struct outfile *file);
+void outfile__abort(struct outfile *file);
+
+#endif

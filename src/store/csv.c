@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "csv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <core/hist.h>
+#include <core/split.h>
+#include <core/summary.h>
+
+#include "atomic_file.h"
+#include "writer.h"
+
+void csv__histogram(FILE *out, const struct lat_hist *hist)
+{
+	uint64_t buckets[HIST_LOG2_BUCKETS];
+	int top = hist__top_bucket(hist);
+
+	fputs("bucket,lo_us,hi_us,count\n", out);
+	hist__log2(hist, buckets);
+	for (int i = 0; i <= top; i++) {
+		fprintf(out, "%d,%llu,", i, i ? 1ULL << i : 0);
+		if (i < HIST_OCTAVES)
+			fprintf(out, "%llu,", 2ULL << i);
+		else
+			fputs("inf,", out);
+		fprintf(out, "%llu\n", (unsigned long long)buckets[i]);
+	}
+}
+
+/* What a spreadsheet would take for a formula, which may run a command there. */
+static bool is_formula(const char *text)
+{
+	return *text && strchr("=+-@\t\r", *text);
+}
+
+void csv__field(FILE *out, const char *text)
+{
+	if (is_formula(text)) {
+		fputs("\"'", out);
+	} else if (!strpbrk(text, ",\"\r\n")) {
+		fputs(text, out);
+		return;
+	} else {
+		fputc('"', out);
+	}
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+static void key_row(FILE *out, const struct run_key *key)
+{
+	struct summary figures;
+	struct lat_hist hist;
+
+	summary__of(&figures, sparse__expand(&key->hist, &hist));
+	csv__field(out, key->name);
+	fprintf(out, ",%llu,%.3f,%.3f,%.3f,%.3f,%.3f,%llu,%.3f\n",
+		(unsigned long long)figures.events, figures.mean_ns / 1e3,
+		(double)figures.quantiles_ns[SUMMARY_P50] / 1e3,
+		(double)figures.quantiles_ns[SUMMARY_P99] / 1e3,
+		(double)figures.quantiles_ns[SUMMARY_P999] / 1e3, (double)figures.max_ns / 1e3,
+		(unsigned long long)figures.tail, (double)figures.sum_ns / 1e3);
+}
+
+int csv__split(FILE *out, const struct run_data *data, enum lat_by by, unsigned int metric)
+{
+	const struct run_key **ranked;
+	ssize_t nr;
+
+	nr = run__ranked_keys(data, by, metric, &ranked);
+	if (nr < 0)
+		return (int)nr;
+	fputs("key,events,mean_us,p50_us,p99_us,p999_us,max_us,tail_events,sum_us\n", out);
+	for (ssize_t i = 0; i < nr; i++)
+		key_row(out, ranked[i]);
+	free(ranked);
+	return 0;
+}
+
+/* <module>[-<metric>][-by-<dim>].csv; the first metric goes without its name. */
+static void file_name(char *name, size_t size, const struct run_probe *probe, unsigned int metric,
+		      const char *by)
+{
+	snprintf(name, size, "%s%s%s%s%s.csv", probe->name, metric ? "-" : "",
+		 metric ? probe->metrics[metric].name : "", by ? "-by-" : "", by ? by : "");
+}
+
+static int write_histogram(const char *dir, const struct run_probe *probe, unsigned int metric)
+{
+	struct outfile file = { 0 };
+	char name[256];
+	int err;
+
+	file_name(name, sizeof(name), probe, metric, NULL);
+	err = outfile__open(&file, dir, name);
+	if (err)
+		return err;
+	csv__histogram(file.stream, &probe->total.metrics[metric].hist);
+	return outfile__commit(&file);
+}
+
+static int write_split(const char *dir, const struct run_probe *probe, unsigned int metric,
+		       enum lat_by by)
+{
+	struct outfile file = { 0 };
+	char name[256];
+	int err;
+
+	file_name(name, sizeof(name), probe, metric, split__name(by));
+	err = outfile__open(&file, dir, name);
+	if (err)
+		return err;
+	err = csv__split(file.stream, &probe->total, by, metric);
+	if (err) {
+		outfile__abort(&file);
+		return err;
+	}
+	return outfile__commit(&file);
+}
+
+static int write_metric(const char *dir, const struct run_probe *probe, unsigned int metric)
+{
+	int err;
+
+	err = write_histogram(dir, probe, metric);
+	for (unsigned int by = 0; !err && by < LAT_BY_COUNT; by++) {
+		if (probe->by & 1U << by)
+			err = write_split(dir, probe, metric, by);
+	}
+	return err;
+}
+
+static int csv__close(struct writer *writer, const struct run *run)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		const struct run_probe *probe = &run->probes[i];
+
+		if (probe->refused[0])
+			continue;
+		for (unsigned int m = 0; !err && m < probe->nr_metrics; m++)
+			err = write_metric(writer->dir, probe, m);
+	}
+	return err;
+}
+
+const struct writer_ops writer_csv = {
+	.name = "csv",
+	.open = writer__need_dir,
+	.interval = writer__skip_interval,
+	.close = csv__close,
+};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The tables of docs/format.md as CSV. */
+#ifndef LATSCOPE_STORE_CSV_H
+#define LATSCOPE_STORE_CSV_H
+
+#include <stdio.h>
+
+#include <core/run.h>
+
+/* bucket,lo_us,hi_us,count */
+void csv__histogram(FILE *out, const struct lat_hist *hist);
+
+/* key,events,...: one split of one metric. 0 or -ENOMEM. */
+int csv__split(FILE *out, const struct run_data *data, enum lat_by by, unsigned int metric);
+
+/*
+ * One field of text as in RFC 4180: quoted if it must be, quotes doubled. An apostrophe is put
+ * before one that begins with = + - @, a tab or a carriage return, so that no spreadsheet takes it
+ * for a formula.
+ */
+void csv__field(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <json-c/json.h>
+
+#include <core/account.h>
+#include <core/counts.h>
+#include <core/hist.h>
+#include <core/process_shares.h>
+#include <core/sanitize.h>
+#include <core/split.h>
+#include <core/summary.h>
+
+/* Latencies are ns; decimals that say nothing are left out. */
+static struct json_object *number(double value, int decimals)
+{
+	char text[64];
+	size_t len = (size_t)snprintf(text, sizeof(text), "%.*f", decimals, value);
+
+	while (strchr(text, '.') && (text[len - 1] == '0' || text[len - 1] == '.'))
+		text[--len] = '\0';
+	return json_object_new_double_s(value, text);
+}
+
+static struct json_object *us(double ns)
+{
+	return number(ns / 1000, 3);
+}
+
+static struct json_object *seconds(uint64_t ns)
+{
+	return number((double)ns / 1e9, 9);
+}
+
+static void put(struct json_object *to, const char *name, struct json_object *value)
+{
+	json_object_object_add(to, name, value);
+}
+
+static void put_count(struct json_object *to, const char *name, uint64_t value)
+{
+	put(to, name, json_object_new_uint64(value));
+}
+
+static void put_text(struct json_object *to, const char *name, const char *value)
+{
+	put(to, name, value ? json_object_new_string(value) : NULL);
+}
+
+static struct json_object *percentiles(const struct summary *figures)
+{
+	struct json_object *object = json_object_new_object();
+	char name[32];
+
+	for (unsigned int i = 0; i < SUMMARY_QUANTILES; i++) {
+		snprintf(name, sizeof(name), "%s_us", summary__fields[i]);
+		put(object, name, figures->events ? us((double)figures->quantiles_ns[i]) : NULL);
+	}
+	return object;
+}
+
+static void put_figures(struct json_object *to, const struct lat_hist *hist, uint64_t tail_ns)
+{
+	struct summary figures;
+
+	summary__of(&figures, hist);
+	put_count(to, "total_events", figures.events);
+	put_count(to, "tail_events", figures.tail);
+	put(to, "tail_threshold_us", us((double)tail_ns));
+	put(to, "max_bucket", figures.events ? json_object_new_int(figures.top_bucket) : NULL);
+	put(to, "max_us", figures.events ? us((double)figures.max_ns) : NULL);
+	put(to, "mean_us", figures.events ? us(figures.mean_ns) : NULL);
+	put(to, "percentiles", percentiles(&figures));
+}
+
+/* The term whose time a count is; 0: of none. */
+static unsigned int term_of_time(unsigned int count)
+{
+	return count == LAT_FILTERED_NS	      ? LAT_FILTERED
+	       : count == LAT_MISSED_START_NS ? LAT_MISSED_START
+	       : count == LAT_UNMATCHED_NS    ? LAT_UNMATCHED
+					      : 0;
+}
+
+static struct json_object *accounting(const struct lat_cell *cell)
+{
+	struct json_object *object = json_object_new_object();
+	uint64_t ns;
+
+	for (unsigned int i = 0; i < LAT_COUNTS; i++) {
+		if (term_of_time(i) && !run__term_ns(cell, term_of_time(i), &ns) && !ns)
+			put(object, counts__name(i), NULL); /* not known, which is not 0 */
+		else if (counts__name(i))
+			put_count(object, counts__name(i), cell->counts[i]);
+		if (i == LAT_SEEN)
+			put_count(object, "recorded", run__recorded(cell));
+	}
+	put(object, "balanced", json_object_new_boolean(!run__imbalance(cell)));
+	return object;
+}
+
+/* A limit that there is not is null. */
+static struct json_object *range(uint64_t low, uint64_t high)
+{
+	struct json_object *array = json_object_new_array();
+
+	json_object_array_add(array, json_object_new_uint64(low));
+	json_object_array_add(array, high == UINT64_MAX ? NULL : json_object_new_uint64(high));
+	return array;
+}
+
+static struct json_object *checked_sum(const struct run_checked *sum)
+{
+	struct json_object *object;
+
+	if (!sum->known)
+		return NULL;
+	object = json_object_new_object();
+	put(object, "ours", range(sum->ours_low, sum->ours_high));
+	put(object, "kernel", range(sum->kernel_low, sum->kernel_high));
+	put(object, "off", json_object_new_int64(account__off(sum)));
+	put(object, "off_share", number(account__off_share(sum), 6));
+	put_count(object, "tolerance", sum->tolerance);
+	put(object, "agrees", json_object_new_boolean(!account__disagrees(sum)));
+	return object;
+}
+
+static struct json_object *kernel_check(const struct run_check *check)
+{
+	struct json_object *object;
+
+	if (!check->source[0])
+		return NULL;
+	object = json_object_new_object();
+	put_text(object, "source", check->source);
+	put_text(object, "reason", check->why[0] ? check->why : NULL);
+	put(object, "events", checked_sum(&check->events));
+	put(object, "time_ns", checked_sum(&check->time));
+	return object;
+}
+
+static struct json_object *open_at_end(const struct run_probe *probe)
+{
+	struct json_object *object = json_object_new_object();
+
+	put_count(object, "count", probe->open.count);
+	put_count(object, "before_attach", probe->open.before);
+	put(object, "oldest_us",
+	    probe->open.count && probe->open_age_known ? us((double)probe->open.oldest_ns) : NULL);
+	put(object, "sum_us", probe->open_age_known ? us((double)probe->open.sum_ns) : NULL);
+	return object;
+}
+
+/* Ends that the kernel did not show us also make it unbalanced. */
+static struct json_object *probe_accounting(const struct run_probe *probe)
+{
+	const struct lat_cell *cell = &probe->total.metrics[0];
+	struct json_object *object = accounting(cell);
+	uint64_t lost_ns;
+	bool known = run__lost_ns(probe, 0, &lost_ns);
+
+	put_count(object, "recursion_missed", probe->recursion_missed);
+	put_count(object, "lost", run__lost(probe, 0));
+	put(object, "lost_ns", known ? json_object_new_uint64(lost_ns) : NULL);
+	put(object, "balanced",
+	    json_object_new_boolean(!run__imbalance(cell) && !probe->recursion_missed));
+	put(object, "open_at_end", open_at_end(probe));
+	put(object, "kernel_check", kernel_check(&probe->check));
+	return object;
+}
+
+static struct json_object *cost(const struct run *run, const struct run_probe *probe)
+{
+	struct json_object *object;
+	struct summary_cost figures;
+
+	summary__of_cost(&figures, run, probe);
+	if (!figures.timed)
+		return NULL;
+	object = json_object_new_object();
+	put_count(object, "events", probe->cost.timed_events);
+	put(object, "ns_per_event", figures.known ? number(figures.ns_per_event, 1) : NULL);
+	put(object, "cpu_share", figures.known ? number(figures.cpu_share, 6) : NULL);
+	return object;
+}
+
+static struct json_object *mechanism(const struct run *run, const struct run_probe *probe)
+{
+	struct json_object *object = json_object_new_object();
+
+	put_text(object, "method", probe->method);
+	put_text(object, "text", probe->mechanism);
+	put(object, "cost", cost(run, probe));
+	return object;
+}
+
+static struct json_object *log2_counts(const struct lat_hist *hist)
+{
+	struct json_object *array = json_object_new_array();
+	uint64_t buckets[HIST_LOG2_BUCKETS];
+	int top = hist__top_bucket(hist);
+
+	hist__log2(hist, buckets);
+	for (int i = 0; i <= top; i++)
+		json_object_array_add(array, json_object_new_uint64(buckets[i]));
+	return array;
+}
+
+static struct json_object *metric(const struct run *run, const struct run_metric *what,
+				  const struct lat_cell *cell)
+{
+	struct json_object *object = json_object_new_object();
+
+	put_text(object, "metric", what->name);
+	put_text(object, "what", what->what);
+	put_figures(object, &cell->hist, run->tail_ns);
+	put(object, "accounting", accounting(cell));
+	put(object, "log2_counts", log2_counts(&cell->hist));
+	return object;
+}
+
+static struct json_object *metrics(const struct run *run, const struct run_probe *probe,
+				   const struct run_data *data)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; i < probe->nr_metrics; i++)
+		json_object_array_add(array, metric(run, &probe->metrics[i], &data->metrics[i]));
+	return array;
+}
+
+static struct json_object *key(const struct run *run, const struct run_probe *probe,
+			       const struct run_key *of)
+{
+	struct json_object *object = json_object_new_object();
+	bool other = of->key.id == RUN_OTHER_ID;
+	struct lat_hist hist;
+
+	put_text(object, "by", split__name(of->key.by));
+	put_text(object, "metric", probe->metrics[of->key.metric].name);
+	put(object, "id", other ? NULL : json_object_new_uint64(of->key.id));
+	put_text(object, "name", of->name);
+	put_figures(object, sparse__expand(&of->hist, &hist), run->tail_ns);
+	put(object, "sum_us", us((double)of->hist.sum_ns));
+	return object;
+}
+
+/* By dimension and metric, in each the one with most time first. */
+static struct json_object *keys(const struct run *run, const struct run_probe *probe)
+{
+	struct json_object *array = json_object_new_array();
+	const struct run_key **ranked;
+
+	for (unsigned int i = 0; i < LAT_BY_COUNT * probe->nr_metrics; i++) {
+		ssize_t nr = run__ranked_keys(&probe->total, i / probe->nr_metrics,
+					      i % probe->nr_metrics, &ranked);
+
+		if (nr < 0)
+			break;
+		for (ssize_t k = 0; k < nr; k++)
+			json_object_array_add(array, key(run, probe, ranked[k]));
+		free(ranked);
+	}
+	return array;
+}
+
+static void put_table(struct json_object *to, const struct run *run, const struct run_probe *probe)
+{
+	put(to, "duration_sec", seconds(run->duration_ns));
+	put(to, "mechanism", mechanism(run, probe));
+	put_count(to, "rows", table__folded_rows(probe->table));
+	put(to, "columns", table__json_columns(probe->table));
+	put(to, "digest", table__json_top_k(probe->table));
+	if (table__others_keys(probe->table))
+		put(to, "others", table__json_others(probe->table));
+}
+
+static void put_probe(struct json_object *to, const struct run *run, const struct run_probe *probe)
+{
+	const struct lat_cell *primary = &probe->total.metrics[0];
+
+	put_text(to, "module", probe->name);
+	if (probe->refused[0]) {
+		put_text(to, "refused", probe->refused);
+		return;
+	}
+	if (!probe->nr_metrics && probe->table) {
+		put_table(to, run, probe);
+		return;
+	}
+	put_text(to, "metric", probe->metrics[0].name);
+	put(to, "duration_sec", seconds(run->duration_ns));
+	put_figures(to, &primary->hist, run->tail_ns);
+	put(to, "accounting", probe_accounting(probe));
+	put(to, "mechanism", mechanism(run, probe));
+	put(to, "metrics", metrics(run, probe, &probe->total));
+	if (probe->by)
+		put(to, "keys", keys(run, probe));
+}
+
+static struct json_object *workload(const struct run *run)
+{
+	struct json_object *object = json_object_new_object();
+	int status = run->workload_status;
+	bool known = status != RUN_NOT_ENDED;
+
+	put_text(object, "command", run->workload);
+	put(object, "exit_status",
+	    known && WIFEXITED(status) ? json_object_new_int(WEXITSTATUS(status)) : NULL);
+	put(object, "signal",
+	    known && WIFSIGNALED(status) ? json_object_new_int(WTERMSIG(status)) : NULL);
+	if (run->workload_uncounted)
+		put(object, "outlived", NULL);
+	else
+		put_count(object, "outlived", run->workload_outlived);
+	return object;
+}
+
+static struct json_object *labels(const struct run *run)
+{
+	struct json_object *object = json_object_new_object();
+
+	for (unsigned int i = 0; i < run->nr_labels; i++) {
+		char name[RUN_NAME];
+
+		/* Names that look the same are one member. */
+		sanitize__text(name, sizeof(name), run->labels[i].key);
+		put_text(object, name, run->labels[i].value);
+	}
+	return object;
+}
+
+static void put_run(struct json_object *to, const struct run *run, const char *filter)
+{
+	put_text(to, "start_utc", run->start_utc);
+	put(to, "workload", run->workload ? workload(run) : NULL);
+	put_text(to, "filter", filter);
+	put(to, "host", run->host ? json_tokener_parse(run->host) : NULL);
+	put(to, "labels", labels(run));
+	put(to, "complete", json_object_new_boolean(run->complete));
+	put(to, "running", json_object_new_boolean(run->running));
+}
+
+static struct json_object *waits(const struct process_shares *shares,
+				 const struct process_share_row *row)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; i < shares->nr_columns; i++) {
+		const struct process_share_column *column = &shares->columns[i];
+		struct json_object *object = json_object_new_object();
+		double share = process_shares__wait(row, i);
+
+		put_text(object, "module", column->probe->name);
+		put_text(object, "metric", column->probe->metrics[column->metric].name);
+		put(object, "sum_us", us((double)row->wait_ns[i]));
+		put(object, "share", isnan(share) ? NULL : number(share, 6));
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *process(const struct process_shares *shares,
+				   const struct process_share_row *row)
+{
+	struct json_object *object = json_object_new_object();
+	double threads = process_shares__threads(row);
+	bool other = row->id == RUN_OTHER_ID;
+
+	put(object, "id", other ? NULL : json_object_new_uint64(row->id));
+	put_text(object, "name", row->name);
+	put(object, "lived_sec", row->life ? seconds(row->life->lived_ns) : NULL);
+	put(object, "threads", isnan(threads) ? NULL : number(threads, 3));
+	put(object, "ended", row->life ? json_object_new_boolean(row->life->ended) : NULL);
+	put(object, "waits", waits(shares, row));
+	return object;
+}
+
+static void put_processes(struct json_object *to, const struct run *run)
+{
+	struct json_object *array = json_object_new_array();
+	struct process_shares shares;
+
+	if (!process_shares__of(&shares, run) && shares.nr_columns) {
+		for (size_t i = 0; i < shares.nr; i++)
+			json_object_array_add(array, process(&shares, &shares.rows[i]));
+		put(to, "processes", array);
+		put_text(to, "lives_unknown", process_shares__unknown(&shares, run));
+	} else {
+		json_object_put(array);
+	}
+	process_shares__clear(&shares);
+}
+
+struct json_object *json__summary(const struct run *run, const struct run_probe *probe)
+{
+	struct json_object *object = json_object_new_object();
+
+	put(object, "schema", json_object_new_int(RUN_SCHEMA));
+	put_probe(object, run, probe);
+	put_run(object, run, probe->filter);
+	return object;
+}
+
+struct json_object *json__run(const struct run *run)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *probes = json_object_new_array();
+
+	put(object, "schema", json_object_new_int(RUN_SCHEMA));
+	put(object, "duration_sec", seconds(run->duration_ns));
+	put_run(object, run, run->filter);
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		struct json_object *probe = json_object_new_object();
+
+		put_probe(probe, run, &run->probes[i]);
+		json_object_array_add(probes, probe);
+	}
+	put(object, "modules", probes);
+	put_processes(object, run);
+	return object;
+}
+
+struct json_object *json__interval(const struct run *run, const struct run_interval *interval)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *probes = json_object_new_array();
+
+	put(object, "schema", json_object_new_int(RUN_SCHEMA));
+	put(object, "start_sec", seconds(interval->start_ns));
+	put(object, "end_sec", seconds(interval->end_ns));
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		const struct run_probe *probe = &run->probes[i];
+		struct json_object *one;
+
+		if (probe->refused[0])
+			continue;
+		one = json_object_new_object();
+		put_text(one, "module", probe->name);
+		if (probe->nr_metrics)
+			put(one, "metrics", metrics(run, probe, &interval->delta[i]));
+		if (probe->table)
+			put(one, "rows", table__json_rows(probe->table));
+		json_object_array_add(probes, one);
+	}
+	put(object, "modules", probes);
+	return object;
+}

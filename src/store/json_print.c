@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * JSON to a stream, piece by piece. json-c would make one string of all, in which the digest of a
+ * long recording takes megabytes; what it prints of a single value is used here.
+ */
+#include "json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include <core/sanitize.h>
+
+struct elements {
+	size_t nr;
+	json_make *make;
+	const void *of;
+};
+
+struct page {
+	FILE *out;
+	bool indented;
+	unsigned int depth;
+};
+
+static void free_elements(struct json_object *array, void *elements)
+{
+	(void)array;
+	free(elements);
+}
+
+struct json_object *json__array(size_t nr, json_make *make, const void *of)
+{
+	struct json_object *array = json_object_new_array();
+	struct elements *elements = malloc(sizeof(*elements));
+
+	if (!array || !elements) {
+		json_object_put(array);
+		free(elements);
+		return NULL;
+	}
+	*elements = (struct elements){ nr, make, of };
+	json_object_set_userdata(array, elements, free_elements);
+	return array;
+}
+
+static int print_value(struct page *page, struct json_object *value);
+
+/* JSON has no number for infinity or for what is none. */
+static bool is_number(struct json_object *value)
+{
+	return !json_object_is_type(value, json_type_double) ||
+	       isfinite(json_object_get_double(value));
+}
+
+static int print_as_it_is(struct page *page, struct json_object *value)
+{
+	const char *text = json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE);
+
+	if (!text)
+		return -ENOMEM;
+	fputs(is_number(value) ? text : "null", page->out);
+	return 0;
+}
+
+/* A string without what must not reach a terminal. NULL: no memory. */
+static struct json_object *clean_string(const char *string)
+{
+	size_t size = strlen(string) + 1;
+	struct json_object *object;
+	char *clean;
+
+	clean = malloc(size);
+	if (!clean)
+		return NULL;
+	object = json_object_new_string(sanitize__text(clean, size, string));
+	free(clean);
+	return object;
+}
+
+/* The one place where texts are cleaned: all JSON that latscope prints comes by here. */
+static int print_scalar(struct page *page, struct json_object *value)
+{
+	struct json_object *clean;
+	int err;
+
+	if (!json_object_is_type(value, json_type_string))
+		return print_as_it_is(page, value);
+	clean = clean_string(json_object_get_string(value));
+	err = clean ? print_as_it_is(page, clean) : -ENOMEM;
+	json_object_put(clean);
+	return err;
+}
+
+static void new_line(const struct page *page)
+{
+	if (page->indented)
+		fprintf(page->out, "\n%*s", 2 * (int)page->depth, "");
+}
+
+/* What stands before an element: the first of so many? */
+static void next_element(struct page *page, bool first)
+{
+	if (!first)
+		fputc(',', page->out);
+	new_line(page);
+}
+
+static int print_name(struct page *page, const char *name)
+{
+	struct json_object *string = json_object_new_string(name);
+	int err = string ? print_scalar(page, string) : -ENOMEM;
+
+	fputs(page->indented ? ": " : ":", page->out);
+	json_object_put(string);
+	return err;
+}
+
+/* Of an array, which may be one of json__array(). */
+static size_t count(struct json_object *array)
+{
+	const struct elements *elements = json_object_get_userdata(array);
+
+	return elements ? elements->nr : json_object_array_length(array);
+}
+
+static int print_members(struct page *page, struct json_object *object)
+{
+	bool first = true;
+	int err;
+
+	json_object_object_foreach(object, name, value)
+	{
+		next_element(page, first);
+		first = false;
+		err = print_name(page, name);
+		if (!err)
+			err = print_value(page, value);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int print_made(struct page *page, const struct elements *elements, size_t index)
+{
+	struct json_object *element = elements->make(elements->of, index);
+	int err = element ? print_value(page, element) : -ENOMEM;
+
+	json_object_put(element);
+	return err;
+}
+
+static int print_elements(struct page *page, struct json_object *array)
+{
+	const struct elements *elements = json_object_get_userdata(array);
+	size_t nr = count(array);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		next_element(page, !i);
+		if (elements)
+			err = print_made(page, elements, i);
+		else
+			err = print_value(page, json_object_array_get_idx(array, i));
+	}
+	return err;
+}
+
+static int print_value(struct page *page, struct json_object *value)
+{
+	bool object = json_object_is_type(value, json_type_object);
+	int err;
+
+	if (!object && !json_object_is_type(value, json_type_array))
+		return print_scalar(page, value);
+	fputc(object ? '{' : '[', page->out);
+	page->depth++;
+	err = object ? print_members(page, value) : print_elements(page, value);
+	page->depth--;
+	if (object ? json_object_object_length(value) > 0 : count(value) > 0)
+		new_line(page);
+	fputc(object ? '}' : ']', page->out);
+	return err;
+}
+
+int json__print(struct json_object *object, FILE *stream, bool indented)
+{
+	struct page page = { stream, indented, 0 };
+	int err;
+
+	if (!object)
+		return -ENOMEM;
+	err = print_value(&page, object);
+	fputc('\n', stream);
+	json_object_put(object);
+	return err;
+}

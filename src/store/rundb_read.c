@@ -1,0 +1,790 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "rundb.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <core/counts.h>
+#include <core/hist.h>
+#include <core/split.h>
+#include <core/vec.h>
+
+#include "rundb_account.h"
+#include "rundb_check.h"
+#include "rundb_row.h"
+#include "rundb_table.h"
+#include "rundir.h"
+#include "sql.h"
+
+/* No recording has more: --max-keys is at most 65536, and (other) keys come on top. */
+#define MOST_KEYS (65536 + 1024) /* of one module */
+#define MOST_SERIES (3 * MOST_KEYS + RUN_PROBES * RUN_METRICS)
+
+/* Where the samples of a series go. */
+struct series {
+	int64_t id;
+	unsigned int probe;
+	unsigned int metric;
+	bool total;
+	size_t key; /* unless total */
+	uint64_t events; /* of the whole, by the sums */
+};
+
+/* What is read of each interval, and the rows of its tables. */
+enum part { PART_SLOTS, PART_SUMS, PART_ACCT, PART_ROWS, PARTS = PART_ROWS + RUN_PROBES };
+
+struct rundb {
+	sqlite3 *db;
+	struct rundb_budget budget;
+	struct run *run;
+	int64_t probe_ids[RUN_PROBES];
+	struct {
+		int64_t id;
+		unsigned int probe;
+		unsigned int metric;
+	} metrics[RUN_PROBES * RUN_METRICS];
+	unsigned int nr_metrics;
+	struct series *series; /* by id */
+	size_t nr_series;
+	int64_t last_total; /* the largest id of a metric as a whole */
+	struct run_data *deltas; /* of the interval that was walked to last; one per module */
+	uint64_t **filled; /* numbers of the deltas that are not 0 */
+	size_t nr_filled;
+	sqlite3_stmt *intervals;
+	sqlite3_stmt *parts[PARTS]; /* of an interval: prepared once, there may be a million */
+	uint64_t last_start_ns; /* of the interval that was walked to last */
+	bool without_keys; /* of the intervals */
+};
+
+static int read_one(sqlite3 *db, const char *sql, int64_t *value)
+{
+	sqlite3_stmt *statement;
+	int err;
+
+	err = sql__prepare(db, &statement, sql);
+	if (err)
+		return err;
+	err = sql__step(statement);
+	if (err > 0)
+		*value = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return err < 0 ? err : 0;
+}
+
+typedef int consume_row(struct rundb *db, sqlite3_stmt *row, void *to);
+
+/* Calls the function with every row; stops at the first error. */
+static int walk_rows(struct rundb *db, sqlite3_stmt *statement, consume_row *consume, void *to)
+{
+	int err;
+
+	while ((err = sql__step(statement)) > 0) {
+		err = consume(db, statement, to);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+static int each_row(struct rundb *db, const char *sql, consume_row *consume, void *to)
+{
+	sqlite3_stmt *statement;
+	int err;
+
+	err = sql__prepare(db->db, &statement, sql);
+	if (err)
+		return err;
+	err = walk_rows(db, statement, consume, to);
+	sqlite3_finalize(statement);
+	return err;
+}
+
+static int read_status(sqlite3_stmt *row, int column, int *status)
+{
+	uint64_t value = 0;
+	int err;
+
+	err = rundb_row__number(row, column, &value);
+	*status = (int)(value & 0xffff);
+	return err;
+}
+
+static int take_meta(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	struct run *run = db->run;
+	char name[RUN_NAME];
+
+	(void)to;
+	rundb_row__text(row, 0, name, sizeof(name));
+	if (!strcmp(name, "start_mono_ns"))
+		return rundb_row__number(row, 1, &run->start_mono_ns);
+	if (!strcmp(name, "duration_ns"))
+		return rundb_row__number(row, 1, &run->duration_ns);
+	if (!strcmp(name, "interval_ns"))
+		return rundb_row__number(row, 1, &run->interval_ns);
+	if (!strcmp(name, "tail_ns"))
+		return rundb_row__number(row, 1, &run->tail_ns);
+	if (!strcmp(name, "workload"))
+		return rundb_row__owned(row, 1, &run->workload);
+	if (!strcmp(name, "workload_status"))
+		return read_status(row, 1, &run->workload_status);
+	if (!strcmp(name, "workload_outlived"))
+		return rundb_row__number(row, 1, &run->workload_outlived);
+	if (!strcmp(name, "workload_uncounted"))
+		return rundb_row__flag(row, 1, &run->workload_uncounted);
+	if (!strcmp(name, "filter"))
+		return rundb_row__owned(row, 1, &run->filter);
+	if (!strcmp(name, "host"))
+		return rundb_row__owned(row, 1, &run->host);
+	if (!strcmp(name, "complete"))
+		return rundb_row__flag(row, 1, &run->complete);
+	if (!strcmp(name, "process_why"))
+		rundb_row__text(row, 1, run->lives_why, sizeof(run->lives_why));
+	if (!strcmp(name, "start_utc"))
+		rundb_row__text(row, 1, run->start_utc, sizeof(run->start_utc));
+	return 0;
+}
+
+static int take_label(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	struct run *run = db->run;
+
+	(void)to;
+	if (run->nr_labels == RUN_LABELS)
+		return -EUCLEAN;
+	rundb_row__text(row, 0, run->labels[run->nr_labels].key, RUN_NAME);
+	rundb_row__text(row, 1, run->labels[run->nr_labels].value, RUN_TEXT);
+	run->nr_labels++;
+	return 0;
+}
+
+/* What is known only at the end is null in a recording that was cut off. */
+static int take_probe_end(struct run_probe *probe, sqlite3_stmt *row, int column)
+{
+	uint64_t *const numbers[] = {
+		&probe->recursion_missed, &probe->cost.runs,	     &probe->cost.run_ns,
+		&probe->cost.timed_ns,	  &probe->cost.timed_events,
+	};
+	uint64_t number;
+	int err;
+
+	if (sqlite3_column_type(row, column) == SQLITE_NULL)
+		return 0;
+	err = rundb_row__number(row, column, &number);
+	if (err)
+		return err;
+	probe->open.count = number;
+	probe->open_age_known = sqlite3_column_int64(row, column + 1) >= 0;
+	if (probe->open_age_known)
+		probe->open.oldest_ns = (uint64_t)sqlite3_column_int64(row, column + 1);
+	for (unsigned int i = 0; !err && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		err = rundb_row__number(row, column + 2 + (int)i, numbers[i]);
+	return err;
+}
+
+static int take_probe(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	struct run *run = db->run;
+	struct run_probe *probe = &run->probes[run->nr_probes];
+	char split[SPLIT_TEXT];
+
+	(void)to;
+	if (run->nr_probes == RUN_PROBES)
+		return -EUCLEAN;
+	db->probe_ids[run->nr_probes++] = sqlite3_column_int64(row, 0);
+	rundb_row__text(row, 1, probe->name, sizeof(probe->name));
+	rundb_row__text(row, 2, probe->method, sizeof(probe->method));
+	rundb_row__text(row, 3, probe->mechanism, sizeof(probe->mechanism));
+	rundb_row__text(row, 4, probe->refused, sizeof(probe->refused));
+	rundb_row__text(row, 5, split, sizeof(split));
+	if (split[0] && split__parse(split, &probe->by))
+		return -EUCLEAN;
+	return take_probe_end(probe, row, 6);
+}
+
+static int find_probe(const struct rundb *db, int64_t id)
+{
+	for (unsigned int i = 0; i < db->run->nr_probes; i++) {
+		if (db->probe_ids[i] == id)
+			return (int)i;
+	}
+	return -EUCLEAN;
+}
+
+static int take_metric(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	int index = find_probe(db, sqlite3_column_int64(row, 1));
+	struct run_probe *probe;
+
+	(void)to;
+	if (index < 0)
+		return index;
+	probe = &db->run->probes[index];
+	if (probe->nr_metrics == RUN_METRICS)
+		return -EUCLEAN;
+	db->metrics[db->nr_metrics].id = sqlite3_column_int64(row, 0);
+	db->metrics[db->nr_metrics].probe = (unsigned int)index;
+	db->metrics[db->nr_metrics++].metric = probe->nr_metrics;
+	rundb_row__text(row, 2, probe->metrics[probe->nr_metrics].name, RUN_NAME);
+	rundb_row__text(row, 3, probe->metrics[probe->nr_metrics].what, RUN_TEXT);
+	probe->nr_metrics++;
+	return 0;
+}
+
+static int find_metric(const struct rundb *db, int64_t id)
+{
+	for (unsigned int i = 0; i < db->nr_metrics; i++) {
+		if (db->metrics[i].id == id)
+			return (int)i;
+	}
+	return -EUCLEAN;
+}
+
+static int add_key(struct rundb *db, const struct series *series, sqlite3_stmt *row, int by)
+{
+	struct run_data *total = &db->run->probes[series->probe].total;
+	struct lat_key key = { .id = (uint64_t)sqlite3_column_int64(row, 3),
+			       .by = (uint32_t)by,
+			       .metric = series->metric };
+	char name[RUN_NAME];
+
+	if (total->nr_keys == MOST_KEYS)
+		return -E2BIG;
+	rundb_row__text(row, 4, name, sizeof(name));
+	return run__add_key(total, &key, name);
+}
+
+static int add_series(struct rundb *db, const struct series *series)
+{
+	struct series *grown;
+
+	grown = vec__grow(db->series, db->nr_series, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	db->series = grown;
+	db->series[db->nr_series++] = *series;
+	return 0;
+}
+
+static int take_series(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	int metric = find_metric(db, sqlite3_column_int64(row, 1)), by, err;
+	struct series series;
+	char split[SPLIT_TEXT];
+
+	(void)to;
+	if (metric < 0)
+		return metric;
+	rundb_row__text(row, 2, split, sizeof(split));
+	series = (struct series){ .id = sqlite3_column_int64(row, 0),
+				  .probe = db->metrics[metric].probe,
+				  .metric = db->metrics[metric].metric,
+				  .total = !split[0] };
+	if (series.total) {
+		db->last_total = series.id;
+	} else {
+		by = split__find(split);
+		if (by < 0)
+			return -EUCLEAN;
+		series.key = db->run->probes[series.probe].total.nr_keys;
+		err = add_key(db, &series, row, by);
+		if (err)
+			return err;
+	}
+	return add_series(db, &series);
+}
+
+/* Before there is memory for each. */
+static int count_series(struct rundb *db)
+{
+	int64_t nr = 0;
+	int err;
+
+	err = read_one(db->db, "SELECT count(*) FROM series", &nr);
+	if (err)
+		return err;
+	return nr > MOST_SERIES ? -E2BIG : 0;
+}
+
+static int read_head(struct rundb *db)
+{
+	static const struct {
+		const char *sql;
+		consume_row *consume;
+	} parts[] = {
+		{ "SELECT name, value FROM meta", take_meta },
+		{ "SELECT name, value FROM label ORDER BY id", take_label },
+		{ "SELECT id, name, method, mechanism, refused, split, open_count, open_oldest_ns,"
+		  " recursion_missed, cost_runs, cost_run_ns, cost_timed_ns, cost_timed_events"
+		  " FROM module ORDER BY id",
+		  take_probe },
+		{ "SELECT id, module, name, what FROM metric ORDER BY id", take_metric },
+		{ "SELECT id, metric, split, key, name FROM series ORDER BY id", take_series },
+	};
+	int err;
+
+	err = count_series(db);
+	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
+		err = each_row(db, parts[i].sql, parts[i].consume, NULL);
+	return err;
+}
+
+static int read_tables(struct rundb *db)
+{
+	struct run_probe *probe;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < db->run->nr_probes; i++) {
+		probe = &db->run->probes[i];
+		err = rundb_account__read(db->db, db->probe_ids[i], probe);
+		if (!err)
+			err = rundb_table__load(db->db, db->probe_ids[i], &probe->table);
+		if (!err && probe->table)
+			err = rundb_table__top_k(db->db, probe->name, probe->table);
+	}
+	return err;
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = ((const struct series *)right)->id;
+
+	return a < b ? -1 : a > b;
+}
+
+/* A reader gets its data by module: the totals are in the run, an interval's beside it. */
+struct target {
+	struct run_data *data[RUN_PROBES];
+	bool without_keys;
+};
+
+static struct series *find_series(const struct rundb *db, int64_t id)
+{
+	if (!db->nr_series)
+		return NULL;
+	return bsearch(&id, db->series, db->nr_series, sizeof(*db->series), compare_ids);
+}
+
+/* Of a series one of the two is found: the histogram of a metric as a whole, or that of a key. */
+struct place {
+	struct lat_hist *metric;
+	struct sparse *key;
+};
+
+static bool find_place(const struct rundb *db, const struct target *target, int64_t id,
+		       struct place *place)
+{
+	const struct series *series = find_series(db, id);
+	struct run_data *data = series ? target->data[series->probe] : NULL;
+
+	*place = (struct place){ 0 };
+	if (!series || (!series->total && target->without_keys))
+		return false;
+	if (series->total)
+		place->metric = &data->metrics[series->metric].hist;
+	else if (series->key < data->nr_keys) /* intervals may be walked without keys */
+		place->key = &data->keys[series->key].hist;
+	return place->metric || place->key;
+}
+
+/*
+ * To be called before a number changes. If it is 0 and of a delta, it is noted: to empty all of a
+ * delta for every interval would be most of the work.
+ */
+static int note(struct rundb *db, uint64_t *number)
+{
+	uint64_t **grown;
+
+	if (!db->deltas || *number)
+		return 0;
+	grown = vec__grow(db->filled, db->nr_filled, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	db->filled = grown;
+	db->filled[db->nr_filled++] = number;
+	return 0;
+}
+
+/* Adds to a number of the totals or, while there are deltas, of one of these. */
+static int add(struct rundb *db, uint64_t *to, uint64_t value)
+{
+	int err = value ? note(db, to) : 0;
+
+	if (err)
+		return err;
+	/* No window is so long that this overflows. */
+	return __builtin_add_overflow(*to, value, to) ? -EUCLEAN : 0;
+}
+
+static int take_slot(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	uint64_t slot, count;
+	struct place place;
+	int err;
+
+	if (!find_place(db, to, sqlite3_column_int64(row, 0), &place) ||
+	    rundb_row__number(row, 1, &slot) || rundb_row__number(row, 2, &count) ||
+	    slot >= HIST_SLOTS)
+		return -EUCLEAN;
+	if (place.metric)
+		return add(db, (uint64_t *)&place.metric->slots[slot], count);
+	err = note(db, &place.key->nr);
+	if (!err)
+		err = sparse__add_slot(place.key, (uint32_t)slot, count);
+	return err == -EOVERFLOW ? -EUCLEAN : err;
+}
+
+/* Adds what a row of `sums` has to these numbers. */
+static int add_sums(struct rundb *db, sqlite3_stmt *row, uint64_t *sum_ns, uint64_t *max_ns,
+		    uint64_t *tail)
+{
+	uint64_t sum, max, of_tail;
+	int err;
+
+	if (rundb_row__number(row, 1, &sum) || rundb_row__number(row, 2, &max) ||
+	    rundb_row__number(row, 3, &of_tail))
+		return -EUCLEAN;
+	err = add(db, sum_ns, sum);
+	if (!err)
+		err = add(db, tail, of_tail);
+	return err ? err : add(db, max_ns, max > *max_ns ? max - *max_ns : 0);
+}
+
+static int take_sum(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	struct place place;
+
+	if (!find_place(db, to, sqlite3_column_int64(row, 0), &place))
+		return -EUCLEAN;
+	if (place.key)
+		return add_sums(db, row, &place.key->sum_ns, &place.key->max_ns, &place.key->tail);
+	return add_sums(db, row, (uint64_t *)&place.metric->sum_ns,
+			(uint64_t *)&place.metric->max_ns, (uint64_t *)&place.metric->tail);
+}
+
+/* The same, of the totals, and how many events it is for check_counts(). */
+static int take_total(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	struct series *series = find_series(db, sqlite3_column_int64(row, 0));
+	uint64_t count;
+
+	if (!series || rundb_row__number(row, 4, &count))
+		return -EUCLEAN;
+	if (__builtin_add_overflow(series->events, count, &series->events))
+		return -EUCLEAN;
+	return take_sum(db, row, to);
+}
+
+/* A name unknown to us comes from a later version that changed nothing else: docs/format.md. */
+static int take_acct(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	int metric = find_metric(db, sqlite3_column_int64(row, 0)), index;
+	struct target *target = to;
+	struct lat_cell *cell;
+	char name[RUN_NAME];
+	uint64_t count;
+
+	if (metric < 0 || rundb_row__number(row, 2, &count))
+		return -EUCLEAN;
+	rundb_row__text(row, 1, name, sizeof(name));
+	index = counts__find(name);
+	if (index < 0)
+		return 0;
+	cell = &target->data[db->metrics[metric].probe]->metrics[db->metrics[metric].metric];
+	return add(db, (uint64_t *)&cell->counts[index], count);
+}
+
+static uint64_t events_of(const struct place *place)
+{
+	return place->key ? sparse__count(place->key) : hist__count(place->metric);
+}
+
+static uint64_t tail_of(const struct place *place)
+{
+	return place->key ? place->key->tail : place->metric->tail;
+}
+
+/* The slots and the sums of a series were written together and must agree. */
+static int check_counts(const struct rundb *db, const struct target *target)
+{
+	for (size_t i = 0; i < db->nr_series; i++) {
+		const struct series *series = &db->series[i];
+		struct place place;
+
+		if (!find_place(db, target, series->id, &place) ||
+		    events_of(&place) != series->events || tail_of(&place) > series->events)
+			return -EUCLEAN;
+	}
+	return 0;
+}
+
+static int read_totals(struct rundb *db)
+{
+	struct target target = { 0 };
+	int err;
+
+	for (unsigned int i = 0; i < RUN_PROBES; i++)
+		target.data[i] = &db->run->probes[i].total;
+	err = each_row(db, "SELECT series, slot, count FROM slots", take_slot, &target);
+	if (!err)
+		err = each_row(db, "SELECT series, sum_ns, max_ns, tail, count FROM sums",
+			       take_total, &target);
+	if (!err)
+		err = each_row(db, "SELECT metric, name, count FROM acct", take_acct, &target);
+	return err ? err : check_counts(db, &target);
+}
+
+/* Of a recording that was cut off nobody wrote how long it was. */
+static int read_duration(struct rundb *db)
+{
+	int64_t end = 0;
+	int err;
+
+	if (db->run->complete)
+		return 0;
+	err = read_one(db->db, "SELECT max(end_ns) FROM interval", &end);
+	db->run->duration_ns = end > 0 ? (uint64_t)end : 0;
+	return err;
+}
+
+static int take_process(struct rundb *db, sqlite3_stmt *row, void *to)
+{
+	struct run *run = db->run;
+	struct run_life *grown;
+
+	(void)to;
+	grown = vec__grow(run->lives, run->nr_lives, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	run->lives = grown;
+	grown += run->nr_lives++;
+	if (rundb_row__number(row, 0, &grown->id) || rundb_row__number(row, 1, &grown->lived_ns) ||
+	    rundb_row__number(row, 2, &grown->thread_ns) || rundb_row__flag(row, 3, &grown->ended))
+		return -EUCLEAN;
+	return 0;
+}
+
+/* What earlier versions did not write is not there. */
+static int read_lives(struct rundb *db)
+{
+	int64_t tables = 0;
+	int err;
+
+	err = read_one(db->db, "SELECT count(*) FROM sqlite_master WHERE name = 'process'",
+		       &tables);
+	if (err || !tables)
+		return err;
+	return each_row(db, "SELECT id, lived_ns, thread_ns, ended FROM process ORDER BY id",
+			take_process, NULL);
+}
+
+static int read_all(struct rundb *db)
+{
+	int err;
+
+	/* One view of the file, should it still be written to. */
+	err = sql__exec(db->db, "BEGIN");
+	if (!err)
+		err = rundb_check__content(db->db);
+	if (!err)
+		err = read_head(db);
+	if (!err)
+		err = read_totals(db);
+	if (!err)
+		err = read_tables(db);
+	if (!err)
+		err = read_duration(db);
+	if (!err)
+		err = read_lives(db);
+	return err;
+}
+
+int rundb__open(struct rundb **db, const char *path, struct run *run)
+{
+	struct rundb *made;
+	bool held;
+	int err;
+
+	memset(run, 0, sizeof(*run));
+	run->workload_status = RUN_NOT_ENDED;
+	/* Asked first: a recorder that ends meanwhile leaves a recording that is complete. */
+	held = rundir__is_held(path);
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	made->run = run;
+	err = rundb_check__open(&made->db, path, &made->budget);
+	if (err)
+		goto err_free;
+	err = read_all(made);
+	if (err)
+		goto err_close;
+	run->running = held && !run->complete;
+	*db = made;
+	return 0;
+
+err_close:
+	rundb__close(made);
+	run__clear(run);
+	return err;
+err_free:
+	free(made);
+	return err;
+}
+
+static void forget_deltas(struct rundb *db)
+{
+	for (unsigned int i = 0; i < PARTS; i++) {
+		sqlite3_finalize(db->parts[i]);
+		db->parts[i] = NULL;
+	}
+	free(db->filled);
+	db->filled = NULL;
+	db->nr_filled = 0;
+	for (unsigned int i = 0; db->deltas && i < RUN_PROBES; i++)
+		run__clear_data(&db->deltas[i]);
+	free(db->deltas);
+	db->deltas = NULL;
+}
+
+void rundb__close(struct rundb *db)
+{
+	if (!db)
+		return;
+	sqlite3_finalize(db->intervals);
+	forget_deltas(db);
+	sqlite3_close(db->db);
+	free(db->series);
+	free(db);
+}
+
+/* The keys of the totals with empty histograms. */
+static int copy_keys(struct run_data *to, const struct run_data *from)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < from->nr_keys; i++)
+		err = run__add_key(to, &from->keys[i].key, from->keys[i].name);
+	return err;
+}
+
+#define SLOTS "SELECT series, slot, count FROM slots WHERE interval = ?"
+#define SUMS "SELECT series, sum_ns, max_ns, tail FROM sums WHERE interval = ?"
+#define ACCT "SELECT metric, name, count FROM acct WHERE interval = ?"
+#define OF_METRICS " AND series <= ?" /* those of keys come after them */
+
+static int prepare_parts(struct rundb *db)
+{
+	bool metrics = db->without_keys;
+	int err;
+
+	err = sql__prepare(db->db, &db->parts[PART_SLOTS], metrics ? SLOTS OF_METRICS : SLOTS);
+	if (!err)
+		err = sql__prepare(db->db, &db->parts[PART_SUMS], metrics ? SUMS OF_METRICS : SUMS);
+	if (!err)
+		err = sql__prepare(db->db, &db->parts[PART_ACCT], ACCT);
+	for (unsigned int i = 0; !err && i < db->run->nr_probes; i++) {
+		const struct run_probe *probe = &db->run->probes[i];
+
+		if (probe->table)
+			err = rundb_table__select(db->db, &db->parts[PART_ROWS + i], probe->name,
+						  probe->table);
+	}
+	return err;
+}
+
+static int start_walk(struct rundb *db)
+{
+	int err;
+
+	db->deltas = calloc(RUN_PROBES, sizeof(*db->deltas));
+	if (!db->deltas)
+		return -ENOMEM;
+	err = prepare_parts(db);
+	for (unsigned int i = 0; !err && !db->without_keys && i < db->run->nr_probes; i++)
+		err = copy_keys(&db->deltas[i], &db->run->probes[i].total);
+	if (err)
+		return err;
+	return sql__prepare(db->db, &db->intervals,
+			    "SELECT id, start_ns, end_ns FROM interval ORDER BY id");
+}
+
+static int read_part(struct rundb *db, enum part part, int64_t interval, consume_row *consume,
+		     struct target *target)
+{
+	sqlite3_stmt *statement = db->parts[part];
+	int err;
+
+	sqlite3_bind_int64(statement, 1, interval);
+	if (sqlite3_bind_parameter_count(statement) > 1)
+		sqlite3_bind_int64(statement, 2, db->last_total);
+	err = walk_rows(db, statement, consume, target);
+	sqlite3_reset(statement);
+	return err;
+}
+
+static int read_interval(struct rundb *db, int64_t id)
+{
+	struct target target = { .without_keys = db->without_keys };
+	int err;
+
+	while (db->nr_filled)
+		*db->filled[--db->nr_filled] = 0;
+	for (unsigned int i = 0; i < RUN_PROBES; i++)
+		target.data[i] = &db->deltas[i];
+	err = read_part(db, PART_SLOTS, id, take_slot, &target);
+	if (!err)
+		err = read_part(db, PART_SUMS, id, take_sum, &target);
+	if (!err && !db->without_keys)
+		err = read_part(db, PART_ACCT, id, take_acct, &target);
+	for (unsigned int i = 0; !err && i < db->run->nr_probes; i++) {
+		if (db->run->probes[i].table)
+			err = rundb_table__read(db->parts[PART_ROWS + i], id,
+						db->run->probes[i].table);
+	}
+	return err;
+}
+
+ssize_t rundb__intervals(struct rundb *db)
+{
+	int64_t nr = 0;
+	int err;
+
+	err = read_one(db->db, "SELECT count(*) FROM interval", &nr);
+	return err ? err : (ssize_t)nr;
+}
+
+int rundb__next(struct rundb *db, struct run_interval *interval)
+{
+	int err = 0;
+
+	if (!db->intervals)
+		err = start_walk(db);
+	if (err)
+		return err;
+	err = sql__step(db->intervals);
+	if (err <= 0 || !interval)
+		return err;
+	if (rundb_row__number(db->intervals, 1, &interval->start_ns) ||
+	    rundb_row__number(db->intervals, 2, &interval->end_ns) ||
+	    interval->end_ns < interval->start_ns || interval->start_ns < db->last_start_ns)
+		return -EUCLEAN;
+	db->last_start_ns = interval->start_ns;
+	interval->delta = db->deltas;
+	err = read_interval(db, sqlite3_column_int64(db->intervals, 0));
+	return err ? err : 1;
+}
+
+void rundb__rewind(struct rundb *db, bool keys)
+{
+	sqlite3_finalize(db->intervals);
+	db->intervals = NULL;
+	db->last_start_ns = 0;
+	forget_deltas(db);
+	db->without_keys = !keys;
+}

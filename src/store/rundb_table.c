@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "rundb_table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <core/run.h>
+#include <core/sanitize.h>
+
+#include "sql.h"
+
+#define MOST_REAL 1e100 /* so that sums and their squares stay finite */
+#define AT_ONCE 1024 /* rows in memory while the whole is folded */
+
+static const char *const kinds[TABLE_KINDS] = {
+	[TABLE_INTEGER] = "INTEGER",
+	[TABLE_REAL] = "REAL",
+	[TABLE_TEXT] = "TEXT",
+};
+
+/* SQL that is put together by column; sqlite3_str keeps its own error. */
+static int finish(sqlite3_str *text, char **sql)
+{
+	*sql = sqlite3_str_finish(text);
+	return *sql ? 0 : -ENOMEM;
+}
+
+static int run_once(sqlite3 *db, sqlite3_str *text)
+{
+	char *sql;
+	int err;
+
+	err = finish(text, &sql);
+	if (!err)
+		err = sql__exec(db, sql);
+	sqlite3_free(sql);
+	return err;
+}
+
+static int prepare(sqlite3 *db, sqlite3_stmt **statement, sqlite3_str *text)
+{
+	char *sql;
+	int err;
+
+	err = finish(text, &sql);
+	if (!err)
+		err = sql__prepare(db, statement, sql);
+	sqlite3_free(sql);
+	return err;
+}
+
+static int declare(sqlite3 *db, int64_t probe, const struct table *table)
+{
+	sqlite3_stmt *insert;
+	int err;
+
+	err = sql__prepare(db, &insert, "INSERT INTO table_column VALUES(?, ?, ?, ?, ?, ?, ?)");
+	for (unsigned int i = 0; !err && i < table__columns(table); i++) {
+		const struct table_column *column = table__column(table, i);
+
+		err = sql__run(insert, "iitttti", probe, (int64_t)i, column->name, column->unit,
+			       column->what, kinds[column->kind], (int64_t)column->key);
+	}
+	sqlite3_finalize(insert);
+	return err;
+}
+
+int rundb_table__create(sqlite3 *db, int64_t probe, const char *name, const struct table *table)
+{
+	sqlite3_str *text = sqlite3_str_new(db);
+	int err;
+
+	sqlite3_str_appendf(text, "CREATE TABLE \"%w\"(interval INTEGER, time_ns INTEGER", name);
+	for (unsigned int i = 0; i < table__columns(table); i++)
+		sqlite3_str_appendf(text, ", \"%w\" %s", table__column(table, i)->name,
+				    kinds[table__column(table, i)->kind]);
+	/* The index is for who reads by interval: a recording may have millions of rows. */
+	sqlite3_str_appendf(text, "); CREATE INDEX \"%w_interval\" ON \"%w\"(interval)", name,
+			    name);
+	err = run_once(db, text);
+	return err ? err : declare(db, probe, table);
+}
+
+int rundb_table__prepare(sqlite3 *db, sqlite3_stmt **insert, const char *name,
+			 const struct table *table)
+{
+	sqlite3_str *text = sqlite3_str_new(db);
+
+	sqlite3_str_appendf(text, "INSERT INTO \"%w\" VALUES(?, ?", name);
+	for (unsigned int i = 0; i < table__columns(table); i++)
+		sqlite3_str_appendall(text, ", ?");
+	sqlite3_str_appendall(text, ")");
+	return prepare(db, insert, text);
+}
+
+static int bind_value(sqlite3_stmt *insert, int index, const struct table_value *value)
+{
+	if (!value->known)
+		return sqlite3_bind_null(insert, index);
+	switch (value->kind) {
+	case TABLE_INTEGER:
+		return sqlite3_bind_int64(insert, index, value->integer);
+	case TABLE_REAL:
+		return sqlite3_bind_double(insert, index, value->real);
+	default:
+		return sqlite3_bind_text(insert, index, value->text, -1, SQLITE_STATIC);
+	}
+}
+
+static int insert_row(sqlite3_stmt *insert, int64_t interval, const struct table *table, size_t row)
+{
+	int failed, err;
+
+	failed = sqlite3_bind_int64(insert, 1, interval);
+	if (!failed)
+		failed = sqlite3_bind_int64(insert, 2, (int64_t)table__time_ns(table, row));
+	for (unsigned int i = 0; !failed && i < table__columns(table); i++) {
+		struct table_value value = table__value(table, row, i);
+
+		failed = bind_value(insert, (int)i + 3, &value);
+	}
+	err = failed ? sql__error(sqlite3_db_handle(insert)) : sql__step(insert);
+	sqlite3_reset(insert);
+	return err;
+}
+
+int rundb_table__insert(sqlite3_stmt *insert, int64_t interval, const struct table *table)
+{
+	int err = 0;
+
+	for (size_t row = 0; !err && row < table__rows(table); row++)
+		err = insert_row(insert, interval, table, row);
+	return err;
+}
+
+static int find_kind(const char *name)
+{
+	for (int i = 0; i < TABLE_KINDS; i++) {
+		if (!strcmp(name, kinds[i]))
+			return i;
+	}
+	return -EUCLEAN;
+}
+
+/* The texts of the columns, until the table has copies. */
+struct declared {
+	struct table_column columns[TABLE_COLUMNS];
+	char names[TABLE_COLUMNS][RUN_NAME], units[TABLE_COLUMNS][RUN_NAME];
+	char what[TABLE_COLUMNS][RUN_TEXT];
+	unsigned int nr;
+};
+
+static void take_text(sqlite3_stmt *row, int index, char *text, size_t size)
+{
+	const char *value = (const char *)sqlite3_column_text(row, index);
+
+	sanitize__text(text, size, value ? value : "");
+}
+
+static int take_column(sqlite3_stmt *row, struct declared *declared)
+{
+	unsigned int i = declared->nr;
+	char kind[RUN_NAME];
+	int found;
+
+	if (i == TABLE_COLUMNS)
+		return -EUCLEAN;
+	take_text(row, 0, declared->names[i], RUN_NAME);
+	take_text(row, 1, declared->units[i], RUN_NAME);
+	take_text(row, 2, declared->what[i], RUN_TEXT);
+	take_text(row, 3, kind, sizeof(kind));
+	found = find_kind(kind);
+	if (found < 0)
+		return found;
+	declared->columns[declared->nr++] = (struct table_column){
+		.name = declared->names[i],
+		.unit = declared->units[i],
+		.what = declared->what[i],
+		.kind = (enum table_kind)found,
+		.key = sqlite3_column_int64(row, 4),
+	};
+	return 0;
+}
+
+static int read_columns(sqlite3 *db, int64_t probe, struct declared *declared)
+{
+	sqlite3_stmt *row;
+	int err;
+
+	err = sql__prepare(db, &row,
+			   "SELECT name, unit, what, kind, is_key FROM table_column"
+			   " WHERE module = ? ORDER BY position");
+	if (err)
+		return err;
+	sqlite3_bind_int64(row, 1, probe);
+	while ((err = sql__step(row)) > 0) {
+		err = take_column(row, declared);
+		if (err)
+			break;
+	}
+	sqlite3_finalize(row);
+	return err;
+}
+
+/* Recordings from before there were tables lack the list of their columns. */
+static int has_tables(sqlite3 *db)
+{
+	return sqlite3_table_column_metadata(db, NULL, "table_column", NULL, NULL, NULL, NULL, NULL,
+					     NULL) == SQLITE_OK;
+}
+
+int rundb_table__load(sqlite3 *db, int64_t probe, struct table **table)
+{
+	struct declared *declared;
+	int err;
+
+	*table = NULL;
+	if (!has_tables(db))
+		return 0;
+	declared = calloc(1, sizeof(*declared));
+	if (!declared)
+		return -ENOMEM;
+	err = read_columns(db, probe, declared);
+	if (!err && declared->nr)
+		err = table__new(table, declared->columns, declared->nr);
+	free(declared);
+	return err == -EINVAL ? -EUCLEAN : err; /* a name that we would not have written */
+}
+
+static int select_rows(sqlite3 *db, sqlite3_stmt **select, const char *name,
+		       const struct table *table, const char *where)
+{
+	sqlite3_str *text = sqlite3_str_new(db);
+
+	sqlite3_str_appendall(text, "SELECT time_ns");
+	for (unsigned int i = 0; i < table__columns(table); i++)
+		sqlite3_str_appendf(text, ", \"%w\"", table__column(table, i)->name);
+	sqlite3_str_appendf(text, " FROM \"%w\" %s ORDER BY rowid", name, where);
+	return prepare(db, select, text);
+}
+
+static int take_value(sqlite3_stmt *row, int index, struct table *table, unsigned int column)
+{
+	enum table_kind kind = table__column(table, column)->kind;
+	int type = sqlite3_column_type(row, index);
+	char text[RUN_TEXT * 4];
+
+	if (type == SQLITE_NULL)
+		return 0;
+	if (kind == TABLE_TEXT) {
+		take_text(row, index, text, sizeof(text));
+		return table__set_text(table, column, text);
+	}
+	if (type != (kind == TABLE_REAL ? SQLITE_FLOAT : SQLITE_INTEGER))
+		return -EUCLEAN;
+	if (kind == TABLE_REAL && !(fabs(sqlite3_column_double(row, index)) <= MOST_REAL))
+		return -EUCLEAN;
+	if (kind == TABLE_REAL)
+		table__set_real(table, column, sqlite3_column_double(row, index));
+	else
+		table__set_integer(table, column, sqlite3_column_int64(row, index));
+	return 0;
+}
+
+static int take_row(sqlite3_stmt *row, struct table *table)
+{
+	int64_t time_ns = sqlite3_column_int64(row, 0);
+	int err;
+
+	if (sqlite3_column_type(row, 0) != SQLITE_INTEGER || time_ns < 0)
+		return -EUCLEAN;
+	err = table__add_row(table, (uint64_t)time_ns);
+	if (err == -EINVAL) /* they were written in order of time */
+		return -EUCLEAN;
+	for (unsigned int i = 0; !err && i < table__columns(table); i++)
+		err = take_value(row, (int)i + 1, table, i);
+	return err;
+}
+
+int rundb_table__top_k(sqlite3 *db, const char *name, struct table *table)
+{
+	sqlite3_stmt *row;
+	int err;
+
+	err = select_rows(db, &row, name, table, "");
+	if (err)
+		return err;
+	while ((err = sql__step(row)) > 0) {
+		err = take_row(row, table);
+		if (!err && table__rows(table) == AT_ONCE)
+			err = table__fold(table);
+		if (err)
+			break;
+	}
+	sqlite3_finalize(row);
+	if (!err)
+		err = table__fold(table);
+	table__rewind(table);
+	return err;
+}
+
+int rundb_table__select(sqlite3 *db, sqlite3_stmt **select, const char *name,
+			const struct table *table)
+{
+	return select_rows(db, select, name, table, "WHERE interval = ?");
+}
+
+int rundb_table__read(sqlite3_stmt *row, int64_t interval, struct table *table)
+{
+	int err;
+
+	table__rewind(table);
+	sqlite3_bind_int64(row, 1, interval);
+	while ((err = sql__step(row)) > 0) {
+		err = take_row(row, table);
+		if (err)
+			break;
+	}
+	sqlite3_reset(row);
+	return err;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tables of modules in run.db: one of the module's name, and what its columns are in
+ * table_column. For rundb_write.c and rundb_read.c, whose errors they share.
+ */
+#ifndef LATSCOPE_STORE_RUNDB_TABLE_H
+#define LATSCOPE_STORE_RUNDB_TABLE_H
+
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#include <core/table.h>
+
+#define RUNDB_TABLE_SCHEMA                                                       \
+	"CREATE TABLE table_column(module INTEGER, position INTEGER, name TEXT," \
+	" unit TEXT, what TEXT, kind TEXT, is_key INTEGER,"                      \
+	" PRIMARY KEY(module, position)) WITHOUT ROWID;"
+
+int rundb_table__create(sqlite3 *db, int64_t probe, const char *name, const struct table *table);
+
+/* The statement for rundb_table__insert(). */
+int rundb_table__prepare(sqlite3 *db, sqlite3_stmt **insert, const char *name,
+			 const struct table *table);
+
+/* All rows that the table holds, as those of an interval. */
+int rundb_table__insert(sqlite3_stmt *insert, int64_t interval, const struct table *table);
+
+/* An empty table of the columns that the file declares; *table is NULL if it declares none. */
+int rundb_table__load(sqlite3 *db, int64_t probe, struct table **table);
+
+/* Folds the rows of the whole recording. */
+int rundb_table__top_k(sqlite3 *db, const char *name, struct table *table);
+
+/* The statement for rundb_table__read(). */
+int rundb_table__select(sqlite3 *db, sqlite3_stmt **select, const char *name,
+			const struct table *table);
+
+/* Replaces the rows that the table holds by those of an interval. */
+int rundb_table__read(sqlite3_stmt *select, int64_t interval, struct table *table);
+
+#endif

@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <core/counts.h>
+#include <core/hist.h>
+#include <core/split.h>
+#include <core/vec.h>
+
+#include "rundb.h"
+#include "rundb_account.h"
+#include "rundb_table.h"
+#include "rundir.h"
+#include "sql.h"
+#include "sqlfile.h"
+#include "writer.h"
+
+/*
+ * A write-ahead log, because
+ *
+ * - an interval counts once it is in the log as a whole: after a kill -9, or on a full disk, all
+ *   before it can be read, and without writing to the file as a rollback journal would have to;
+ * - with synchronous=NORMAL only a checkpoint waits for the disk, and one comes with 64 MB of log:
+ *   a sync per interval would be measured by iolat.
+ *
+ * The log is folded in when the recording ends, so a complete one is a single file.
+ */
+static const char pragmas[] = "PRAGMA journal_mode=WAL;"
+			      "PRAGMA synchronous=NORMAL;"
+			      "PRAGMA wal_autocheckpoint=0;"; /* fold_log() comes instead */
+
+#define LOG_PAGES 16384 /* of 4 KiB */
+#define END_WAIT_MS 2000 /* for readers that look at a recording as it ends */
+
+static const char schema[] =
+	"PRAGMA synchronous=OFF;"
+	"BEGIN;"
+	"CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+	"CREATE TABLE label(id INTEGER PRIMARY KEY, name TEXT, value TEXT);"
+	"CREATE TABLE module(id INTEGER PRIMARY KEY, name TEXT, method TEXT, mechanism TEXT,"
+	" refused TEXT, split TEXT, open_count INTEGER, open_oldest_ns INTEGER,"
+	" recursion_missed INTEGER, cost_runs INTEGER, cost_run_ns INTEGER,"
+	" cost_timed_ns INTEGER, cost_timed_events INTEGER, open_sum_ns INTEGER,"
+	" open_before INTEGER);"
+	"CREATE TABLE metric(id INTEGER PRIMARY KEY, module INTEGER, name TEXT, what TEXT);"
+	"CREATE TABLE series(id INTEGER PRIMARY KEY, metric INTEGER, split TEXT, key INTEGER,"
+	" name TEXT);"
+	"CREATE TABLE interval(id INTEGER PRIMARY KEY, start_ns INTEGER, end_ns INTEGER);"
+	"CREATE TABLE slots(interval INTEGER, series INTEGER, slot INTEGER, count INTEGER,"
+	" PRIMARY KEY(interval, series, slot)) WITHOUT ROWID;"
+	"CREATE TABLE sums(interval INTEGER, series INTEGER, count INTEGER, sum_ns INTEGER,"
+	" max_ns INTEGER, tail INTEGER, PRIMARY KEY(interval, series)) WITHOUT ROWID;"
+	"CREATE TABLE acct(interval INTEGER, metric INTEGER, name TEXT, count INTEGER,"
+	" PRIMARY KEY(interval, metric, name)) WITHOUT ROWID;"
+	"CREATE TABLE process(id INTEGER PRIMARY KEY, lived_ns INTEGER, thread_ns INTEGER,"
+	" ended INTEGER);" RUNDB_TABLE_SCHEMA RUNDB_ACCOUNT_SCHEMA
+	"CREATE TABLE slot_edges(slot INTEGER PRIMARY KEY, low_ns INTEGER, high_ns INTEGER,"
+	" bucket INTEGER);"
+	"CREATE VIEW totals AS SELECT module.name AS module, metric.name AS metric, series.split,"
+	" series.name, sum(sums.count) AS events, sum(sums.sum_ns) AS sum_ns,"
+	" max(sums.max_ns) AS max_ns, sum(sums.tail) AS tail"
+	" FROM series JOIN sums ON sums.series = series.id JOIN metric ON metric.id = series.metric"
+	" JOIN module ON module.id = metric.module GROUP BY series.id;"
+	"COMMIT;";
+
+enum statement {
+	ADD_META,
+	ADD_LABEL,
+	ADD_PROBE,
+	ADD_METRIC,
+	ADD_SERIES,
+	ADD_EDGES,
+	ADD_INTERVAL,
+	ADD_SLOT,
+	ADD_SUM,
+	ADD_ACCT,
+	ADD_PROCESS,
+	RENAME_SERIES,
+	END_PROBE,
+	STATEMENTS,
+};
+
+static const char *const statements[STATEMENTS] = {
+	[ADD_META] = "INSERT OR REPLACE INTO meta VALUES(?, ?)",
+	[ADD_LABEL] = "INSERT INTO label(name, value) VALUES(?, ?)",
+	[ADD_PROBE] = "INSERT INTO module(id, name, method, mechanism, refused, split)"
+		      " VALUES(?, ?, ?, ?, ?, ?)",
+	[ADD_METRIC] = "INSERT INTO metric VALUES(?, ?, ?, ?)",
+	[ADD_SERIES] = "INSERT INTO series VALUES(?, ?, ?, ?, ?)",
+	[ADD_EDGES] = "INSERT INTO slot_edges VALUES(?, ?, ?, ?)",
+	[ADD_INTERVAL] = "INSERT INTO interval VALUES(?, ?, ?)",
+	[ADD_SLOT] = "INSERT INTO slots VALUES(?, ?, ?, ?)",
+	[ADD_SUM] = "INSERT INTO sums VALUES(?, ?, ?, ?, ?, ?)",
+	[ADD_ACCT] = "INSERT INTO acct VALUES(?, ?, ?, ?)",
+	[ADD_PROCESS] = "INSERT OR REPLACE INTO process VALUES(?, ?, ?, ?)",
+	[RENAME_SERIES] = "UPDATE series SET name=? WHERE id=? AND name<>?",
+	[END_PROBE] = "UPDATE module SET method=?, mechanism=?, open_count=?, open_oldest_ns=?,"
+		      " recursion_missed=?, cost_runs=?, cost_run_ns=?, cost_timed_ns=?,"
+		      " cost_timed_events=? WHERE id=?",
+};
+
+/* The series of a module's keys: these come in one order, so that the position finds them. */
+struct known {
+	int64_t *series;
+	size_t nr;
+};
+
+struct rundb_writer {
+	sqlite3 *db;
+	int mark; /* of the directory, while this is open; -errno: none */
+	struct stat file; /* run.db, as it was made */
+	int log_pages, fold_at; /* of the log: it is folded in at so many */
+	sqlite3_stmt *statements[STATEMENTS];
+	sqlite3_stmt *rows[RUN_PROBES]; /* of those that have a table */
+	struct known known[RUN_PROBES];
+	int64_t last_series;
+	int64_t last_interval;
+	struct sparse metric; /* the one that is being written */
+	int err; /* the first; after it nothing is written, so that what is there has no gap */
+};
+
+/* Of module i, metric m; the series of the same number is the metric as a whole. */
+static int64_t metric_id(unsigned int probe, unsigned int metric)
+{
+	return 1 + (int64_t)probe * RUN_METRICS + metric;
+}
+
+static void put(struct rundb_writer *writer, enum statement statement, const char *types, ...)
+{
+	va_list parameters;
+
+	if (writer->err)
+		return;
+	va_start(parameters, types);
+	writer->err = sql__run_with(writer->statements[statement], types, parameters);
+	va_end(parameters);
+}
+
+static void begin(struct rundb_writer *writer)
+{
+	if (!writer->err)
+		writer->err = sql__exec(writer->db, "BEGIN IMMEDIATE");
+}
+
+static int end(struct rundb_writer *writer)
+{
+	if (!writer->err)
+		writer->err = sql__exec(writer->db, "COMMIT");
+	/* Some errors have rolled it back already. */
+	if (writer->err && !sqlite3_get_autocommit(writer->db))
+		sql__exec(writer->db, "ROLLBACK");
+	return writer->err;
+}
+
+static void put_text(struct rundb_writer *writer, const char *name, const char *value)
+{
+	if (value)
+		put(writer, ADD_META, "tt", name, value);
+}
+
+static void put_number(struct rundb_writer *writer, const char *name, uint64_t value)
+{
+	put(writer, ADD_META, "ti", name, (int64_t)value);
+}
+
+static void put_run(struct rundb_writer *writer, const struct run *run)
+{
+	put_text(writer, "latscope", LATSCOPE_VERSION);
+	put_text(writer, "start_utc", run->start_utc);
+	put_number(writer, "start_mono_ns", run->start_mono_ns);
+	put_number(writer, "interval_ns", run->interval_ns);
+	put_number(writer, "tail_ns", run->tail_ns);
+	put_text(writer, "workload", run->workload);
+	put_text(writer, "filter", run->filter);
+	put_text(writer, "host", run->host);
+	put_number(writer, "complete", 0);
+	for (unsigned int i = 0; i < run->nr_labels; i++)
+		put(writer, ADD_LABEL, "tt", run->labels[i].key, run->labels[i].value);
+}
+
+static void put_probe(struct rundb_writer *writer, unsigned int index,
+		      const struct run_probe *probe)
+{
+	char split[SPLIT_TEXT];
+
+	put(writer, ADD_PROBE, "ittttt", (int64_t)index + 1, probe->name, probe->method,
+	    probe->mechanism, probe->refused, split__list(probe->by, split));
+	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
+		int64_t id = metric_id(index, i);
+
+		put(writer, ADD_METRIC, "iitt", id, (int64_t)index + 1, probe->metrics[i].name,
+		    probe->metrics[i].what);
+		put(writer, ADD_SERIES, "iitit", id, id, "", (int64_t)0, "");
+	}
+	if (probe->table && !writer->err)
+		writer->err = rundb_table__create(writer->db, (int64_t)index + 1, probe->name,
+						  probe->table);
+}
+
+/* So that a query needs to know nothing of the bucket scheme. */
+static void put_edges(struct rundb_writer *writer)
+{
+	for (uint32_t slot = 0; slot < HIST_SLOTS; slot++)
+		put(writer, ADD_EDGES, "iiii", (int64_t)slot, (int64_t)hist_slot_low_ns(slot),
+		    slot == HIST_OVERFLOW_SLOT ? INT64_MAX : (int64_t)hist_slot_low_ns(slot + 1),
+		    (int64_t)hist_slot_bucket(slot));
+}
+
+static void disconnect(struct rundb_writer *writer)
+{
+	for (unsigned int i = 0; i < STATEMENTS; i++) {
+		sqlite3_finalize(writer->statements[i]);
+		writer->statements[i] = NULL;
+	}
+	for (unsigned int i = 0; i < RUN_PROBES; i++) {
+		sqlite3_finalize(writer->rows[i]);
+		writer->rows[i] = NULL;
+	}
+	sqlite3_close(writer->db);
+	writer->db = NULL;
+}
+
+static int connect_to(struct rundb_writer *writer, const char *path, const char *setup)
+{
+	int err;
+
+	err = sqlfile__open_to_write(&writer->db, path);
+	if (!err)
+		err = sql__exec(writer->db, setup);
+	for (unsigned int i = 0; !err && i < STATEMENTS; i++)
+		err = sql__prepare(writer->db, &writer->statements[i], statements[i]);
+	if (err)
+		disconnect(writer);
+	return err;
+}
+
+/* Once the tables are there. */
+static int prepare_rows(struct rundb_writer *writer, const struct run *run)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
+		if (run->probes[i].table)
+			err = rundb_table__prepare(writer->db, &writer->rows[i],
+						   run->probes[i].name, run->probes[i].table);
+	}
+	return err;
+}
+
+/* A pragma takes no parameters. */
+static int mark(sqlite3 *db)
+{
+	char sql[128];
+
+	snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d",
+		 SQL_APPLICATION_ID, RUN_SCHEMA);
+	return sql__exec(db, sql);
+}
+
+/*
+ * Everything but the intervals, under another name: run.db is there with all of this or not at all.
+ */
+static int create(struct rundb_writer *writer, const struct run *run, const char *path)
+{
+	char temporary[PATH_MAX], log[PATH_MAX]; /* this one empty */
+	int fd, err;
+
+	if (snprintf(temporary, sizeof(temporary), "%s.new", path) >= PATH_MAX ||
+	    snprintf(log, sizeof(log), "%s.new-wal", path) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	/* SQLite gives the log and the journal the rights of this file. */
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	err = connect_to(writer, temporary, schema);
+	if (err)
+		goto err_unlink;
+	begin(writer);
+	put_run(writer, run);
+	put_edges(writer);
+	for (unsigned int i = 0; i < run->nr_probes; i++)
+		put_probe(writer, i, &run->probes[i]);
+	err = end(writer);
+	/* This mode is kept in the file: the switch must not happen where a kill could tear it. */
+	if (!err)
+		err = mark(writer->db);
+	if (!err)
+		err = sql__exec(writer->db, "PRAGMA journal_mode=WAL");
+	disconnect(writer);
+	unlink(log);
+	if (!err && rename(temporary, path))
+		err = -errno;
+err_unlink:
+	if (err)
+		unlink(temporary);
+	return err;
+}
+
+int rundb__check_path(const char *dir)
+{
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+	char path[PATH_MAX], full[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/run.db.new", dir) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	switch (vfs->xFullPathname(vfs, path, sizeof(full), full) & 0xff) {
+	case SQLITE_OK:
+		return strlen(full) + strlen("-journal") > (size_t)vfs->mxPathname ? -ENAMETOOLONG
+										   : 0;
+	case SQLITE_CANTOPEN: /* it has no such path: for who makes the directory to say */
+		return 0;
+	default:
+		return -ENAMETOOLONG;
+	}
+}
+
+static void free_writer(struct rundb_writer *writer)
+{
+	for (unsigned int i = 0; i < RUN_PROBES; i++)
+		free(writer->known[i].series);
+	sparse__clear(&writer->metric);
+	if (writer->mark >= 0)
+		close(writer->mark);
+	free(writer);
+}
+
+/* Into the file; one that is read stays as it is, and the next attempt comes some time later. */
+static void fold_log(struct rundb_writer *writer)
+{
+	if (!sqlfile__keep_readers_out(writer->db)) {
+		/* This empties it, so that no reader can begin with what would be overwritten. */
+		sqlite3_wal_checkpoint_v2(writer->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+		sqlfile__let_readers_in(writer->db);
+	}
+	writer->fold_at += writer->log_pages;
+}
+
+static int watch_log(void *arg, sqlite3 *db, const char *name, int pages)
+{
+	struct rundb_writer *writer = arg;
+
+	(void)db;
+	(void)name;
+	if (pages < writer->log_pages)
+		writer->fold_at = writer->log_pages;
+	if (pages >= writer->fold_at)
+		fold_log(writer);
+	return SQLITE_OK;
+}
+
+static int db__open(struct writer *writer, const struct run *run)
+{
+	struct rundb_writer *made;
+	char path[PATH_MAX];
+	int err;
+
+	if (!writer->dir)
+		return -EINVAL;
+	if (snprintf(path, sizeof(path), "%s/run.db", writer->dir) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	if (!access(path, F_OK))
+		return -EEXIST;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	made->mark = rundir__hold(writer->dir);
+	made->log_pages = made->fold_at = writer->log_pages ? writer->log_pages : LOG_PAGES;
+	made->last_series = metric_id(RUN_PROBES, 0);
+	err = create(made, run, path);
+	if (!err && stat(path, &made->file))
+		err = -errno;
+	if (!err)
+		err = connect_to(made, path, pragmas);
+	if (!err)
+		err = prepare_rows(made, run);
+	if (!err)
+		sqlite3_wal_hook(made->db, watch_log, made);
+	if (err) {
+		disconnect(made);
+		free_writer(made);
+		return err;
+	}
+	writer->state = made;
+	return 0;
+}
+
+static void put_hist(struct rundb_writer *writer, int64_t series, const struct sparse *hist)
+{
+	uint64_t count = sparse__count(hist);
+
+	if (!count && !hist->sum_ns && !hist->tail)
+		return;
+	put(writer, ADD_SUM, "iiiiii", writer->last_interval, series, (int64_t)count,
+	    (int64_t)hist->sum_ns, (int64_t)hist->max_ns, (int64_t)hist->tail);
+	for (uint64_t i = 0; i < hist->nr; i++)
+		put(writer, ADD_SLOT, "iiii", writer->last_interval, series,
+		    (int64_t)hist->slots[i].slot, (int64_t)hist->slots[i].count);
+}
+
+static void put_metric(struct rundb_writer *writer, int64_t metric, const struct lat_cell *cell)
+{
+	for (unsigned int i = 0; i < LAT_COUNTS; i++) {
+		if (cell->counts[i] && counts__name(i))
+			put(writer, ADD_ACCT, "iiti", writer->last_interval, metric,
+			    counts__name(i), (int64_t)cell->counts[i]);
+	}
+	if (!writer->err)
+		writer->err = sparse__set(&writer->metric, &cell->hist);
+	put_hist(writer, metric, &writer->metric);
+}
+
+static void add_series(struct rundb_writer *writer, unsigned int probe, const struct run_key *key)
+{
+	struct known *known = &writer->known[probe];
+	int64_t *series;
+
+	series = vec__grow(known->series, known->nr, sizeof(*series));
+	if (!series) {
+		writer->err = -ENOMEM;
+		return;
+	}
+	known->series = series;
+	known->series[known->nr++] = ++writer->last_series;
+	put(writer, ADD_SERIES, "iitit", writer->last_series, metric_id(probe, key->key.metric),
+	    split__name(key->key.by), (int64_t)key->key.id, key->name);
+}
+
+static void put_data(struct rundb_writer *writer, unsigned int index, const struct run_probe *probe,
+		     const struct run_data *data)
+{
+	const struct known *known = &writer->known[index];
+
+	for (unsigned int i = 0; i < probe->nr_metrics; i++)
+		put_metric(writer, metric_id(index, i), &data->metrics[i]);
+	for (size_t i = 0; !writer->err && i < data->nr_keys; i++) {
+		if (i == known->nr)
+			add_series(writer, index, &data->keys[i]);
+		if (!writer->err)
+			put_hist(writer, known->series[i], &data->keys[i].hist);
+	}
+}
+
+static void put_rows(struct rundb_writer *writer, unsigned int index, const struct run_probe *probe)
+{
+	if (probe->table && !writer->err)
+		writer->err = rundb_table__insert(writer->rows[index], writer->last_interval,
+						  probe->table);
+}
+
+static int db__interval(struct writer *writer, const struct run *run,
+			const struct run_interval *interval)
+{
+	struct rundb_writer *db = writer->state;
+
+	begin(db);
+	db->last_interval++;
+	put(db, ADD_INTERVAL, "iii", db->last_interval, (int64_t)interval->start_ns,
+	    (int64_t)interval->end_ns);
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		if (run->probes[i].refused[0])
+			continue;
+		if (run->probes[i].nr_metrics)
+			put_data(db, i, &run->probes[i], &interval->delta[i]);
+		put_rows(db, i, &run->probes[i]);
+	}
+	return end(db);
+}
+
+/* A task may have taken another name since its first interval: the last one stands. */
+static void rename_series(struct rundb_writer *writer, unsigned int index,
+			  const struct run_data *total)
+{
+	const struct known *known = &writer->known[index];
+
+	for (size_t i = 0; i < known->nr && i < total->nr_keys; i++)
+		put(writer, RENAME_SERIES, "tit", total->keys[i].name, known->series[i],
+		    total->keys[i].name);
+}
+
+static void end_probe(struct rundb_writer *writer, unsigned int index,
+		      const struct run_probe *probe)
+{
+	const struct run_cost *cost = &probe->cost;
+
+	put(writer, END_PROBE, "ttiiiiiiii", probe->method, probe->mechanism,
+	    (int64_t)probe->open.count,
+	    probe->open_age_known ? (int64_t)probe->open.oldest_ns : (int64_t)-1,
+	    (int64_t)probe->recursion_missed, (int64_t)cost->runs, (int64_t)cost->run_ns,
+	    (int64_t)cost->timed_ns, (int64_t)cost->timed_events, (int64_t)index + 1);
+	if (!writer->err)
+		writer->err = rundb_account__write(writer->db, (int64_t)index + 1, probe);
+}
+
+/* What other programs need of a log that goes on, and we do not, would be left by them. */
+static void remove_index(const char *dir)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/run.db-shm", dir) < PATH_MAX)
+		unlink(path);
+}
+
+static void end_log(struct rundb_writer *writer, const char *dir)
+{
+	const struct timespec while_reading = { .tv_nsec = 10000000 };
+
+	for (int ms = 0; sqlfile__keep_readers_out(writer->db); ms += 10) {
+		if (ms >= END_WAIT_MS)
+			return;
+		nanosleep(&while_reading, NULL);
+	}
+	if (!sql__exec(writer->db, "PRAGMA journal_mode=DELETE"))
+		remove_index(dir);
+	sqlfile__let_readers_in(writer->db);
+}
+
+/* SQLite writes on into a file that was renamed or removed, and reports no error. */
+static int check_file(const struct rundb_writer *writer, const char *dir)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (snprintf(path, sizeof(path), "%s/run.db", dir) >= PATH_MAX || lstat(path, &st))
+		return -ESTALE;
+	return rundir__same_file(&st, &writer->file) ? 0 : -ESTALE;
+}
+
+static int db__close(struct writer *writer, const struct run *run)
+{
+	struct rundb_writer *db = writer->state;
+	int err;
+
+	begin(db);
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		end_probe(db, i, &run->probes[i]);
+		rename_series(db, i, &run->probes[i].total);
+	}
+	for (size_t i = 0; i < run->nr_lives; i++)
+		put(db, ADD_PROCESS, "iiii", (int64_t)run->lives[i].id,
+		    (int64_t)run->lives[i].lived_ns, (int64_t)run->lives[i].thread_ns,
+		    (int64_t)run->lives[i].ended);
+	if (run->lives_why[0])
+		put_text(db, "process_why", run->lives_why);
+	put_number(db, "duration_ns", run->duration_ns);
+	if (run->workload && run->workload_status != RUN_NOT_ENDED)
+		put_number(db, "workload_status", (uint64_t)run->workload_status);
+	if (run->workload_uncounted)
+		put_number(db, "workload_uncounted", 1);
+	else if (run->workload_outlived)
+		put_number(db, "workload_outlived", run->workload_outlived);
+	put_number(db, "complete", run->complete);
+	err = end(db);
+	/* Also after an error. The log stays where this fails: on a full disk, beside a reader. */
+	end_log(db, writer->dir);
+	err = err ? err : check_file(db, writer->dir);
+	disconnect(db);
+	free_writer(db);
+	writer->state = NULL;
+	return err;
+}
+
+const struct writer_ops writer_db = {
+	.name = "db",
+	.open = db__open,
+	.interval = db__interval,
+	.close = db__close,
+};
+
+/* One page is overwritten in place, for which there is room also where there is none. */
+int writer__retract_complete(const char *dir)
+{
+	char path[PATH_MAX], log[PATH_MAX];
+	sqlite3 *db;
+	int err;
+
+	if (snprintf(path, sizeof(path), "%s/run.db", dir) >= PATH_MAX ||
+	    snprintf(log, sizeof(log), "%s/run.db-wal", dir) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	err = sqlfile__open_to_write(&db, path);
+	if (err)
+		return err;
+	/* A log that was left, beside a reader, is gone on with. */
+	if (access(log, F_OK))
+		err = sql__exec(db, "PRAGMA journal_mode=MEMORY");
+	if (!err)
+		err = sql__exec(db, "UPDATE meta SET value = 0 WHERE name = 'complete'");
+	sqlite3_close(db);
+	return err;
+}

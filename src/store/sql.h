@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the writer and the reader of run.db share: SQLite's errors as -errno, statements in one
+ * line.
+ */
+#ifndef LATSCOPE_STORE_SQL_H
+#define LATSCOPE_STORE_SQL_H
+
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#define SQL_APPLICATION_ID 0x4c617473 /* "Lats", in the file's header */
+
+/*
+ * Of the call that failed last. -ENOSPC: disk full; -EUCLEAN: damaged; -EMEDIUMTYPE: no database;
+ * -EOVERFLOW: too much work; -E2BIG: a value is too long.
+ */
+int sql__error(sqlite3 *db);
+
+/* One or more statements without parameters or results. */
+int sql__exec(sqlite3 *db, const char *sql);
+
+int sql__prepare(sqlite3 *db, sqlite3_stmt **statement, const char *sql);
+
+/*
+ * Runs a statement that has no results and makes it ready for the next time. Parameters are in
+ * order of their letters: i is an int64_t, t a const char *, of which NULL is null.
+ */
+int sql__run(sqlite3_stmt *statement, const char *types, ...);
+int sql__run_with(sqlite3_stmt *statement, const char *types, va_list parameters);
+
+/* 1: there is a row; 0: no more, and the statement is ready again; -errno. */
+int sql__step(sqlite3_stmt *statement);
+
+#endif

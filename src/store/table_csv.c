@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "atomic_file.h"
+#include "writer.h"
+
+/* Rows are written as they come: a table keeps those of one interval only. */
+struct rows {
+	struct outfile files[RUN_PROBES]; /* stream NULL: the module has none */
+};
+
+static int open_one(struct outfile *file, const char *dir, const struct run_probe *probe)
+{
+	char name[RUN_NAME + 8];
+	int err;
+
+	snprintf(name, sizeof(name), "%s.csv", probe->name);
+	err = outfile__open(file, dir, name);
+	if (!err)
+		table__csv_head(file->stream, probe->table);
+	return err;
+}
+
+static void abort_all(struct rows *rows)
+{
+	for (unsigned int i = 0; i < RUN_PROBES; i++) {
+		if (rows->files[i].stream)
+			outfile__abort(&rows->files[i]);
+	}
+	free(rows);
+}
+
+static int rows__open(struct writer *writer, const struct run *run)
+{
+	struct rows *rows;
+	int err = 0;
+
+	if (!writer->dir)
+		return -EINVAL;
+	rows = calloc(1, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
+		if (run->probes[i].table && !run->probes[i].refused[0])
+			err = open_one(&rows->files[i], writer->dir, &run->probes[i]);
+	}
+	if (err)
+		abort_all(rows);
+	else
+		writer->state = rows;
+	return err;
+}
+
+static int rows__interval(struct writer *writer, const struct run *run,
+			  const struct run_interval *interval)
+{
+	struct rows *rows = writer->state;
+
+	(void)interval;
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		FILE *stream = rows->files[i].stream;
+
+		if (!stream)
+			continue;
+		table__csv_rows(stream, run->probes[i].table);
+		if (ferror(stream))
+			return -EIO;
+	}
+	return 0;
+}
+
+static int rows__close(struct writer *writer, const struct run *run)
+{
+	struct rows *rows = writer->state;
+	int err = 0, failed;
+
+	(void)run;
+	for (unsigned int i = 0; i < RUN_PROBES; i++) {
+		if (!rows->files[i].stream)
+			continue;
+		failed = outfile__commit(&rows->files[i]);
+		err = err ? err : failed;
+	}
+	free(rows);
+	writer->state = NULL;
+	return err;
+}
+
+const struct writer_ops writer_rows = {
+	.name = "rows",
+	.open = rows__open,
+	.interval = rows__interval,
+	.close = rows__close,
+};

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * cold [-w] [-a] FILE PAGES: page faults on a mapped file that is not in the page cache.
+ *
+ * Makes FILE (which must not exist, and is gone at the end) with PAGES pages, writes it out, drops
+ * it from the page cache, checks by mincore(2) that it is gone, maps it with MADV_RANDOM, which
+ * rules out reading ahead, and reads a byte of each page. So there are PAGES major faults, each
+ * with one read from the disk in it: majflt_window = PAGES, minflt_window = 0 for this process in
+ * the window of -w. The read happens with the lock dropped: each fault is one VM_FAULT_RETRY, two
+ * calls of handle_mm_fault().
+ *
+ * -a reads ahead, as most programs do: then few faults are major, many pages are mapped around a
+ * fault and need none, and the reference is only that majflt_window + minflt_window faults
+ * happened.
+ *
+ * A file system that keeps its pages in memory (tmpfs) cannot: exit code 77.
+ */
+#include <fcntl.h>
+
+#include "reference.h"
+
+struct cold {
+	size_t pages;
+	bool ahead;
+	int fd;
+	uint64_t elapsed_ns;
+};
+
+static void make(struct cold *cold, const char *path)
+{
+	static char page[REFERENCE_PAGE_MAX];
+
+	cold->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (cold->fd < 0)
+		reference_die(REFERENCE_FAILED, "cannot make %s: %s", path, strerror(errno));
+	unlink(path);
+	memset(page, 1, sizeof(page));
+	for (size_t i = 0; i < cold->pages; i++)
+		if (write(cold->fd, page, reference__page()) != (ssize_t)reference__page())
+			reference_die(REFERENCE_FAILED, "cannot write %s: %s", path,
+				      strerror(errno));
+}
+
+static size_t cached_pages(const struct cold *cold, void *map)
+{
+	static unsigned char resident[1 << 20];
+	size_t count = 0;
+
+	if (mincore(map, cold->pages * reference__page(), resident))
+		reference_die(REFERENCE_FAILED, "cannot ask what is cached: %s", strerror(errno));
+	for (size_t i = 0; i < cold->pages; i++)
+		count += resident[i] & 1;
+	return count;
+}
+
+static char *map_file(const struct cold *cold)
+{
+	size_t length = cold->pages * reference__page();
+	char *map = mmap(NULL, length, PROT_READ, MAP_SHARED, cold->fd, 0);
+
+	if (map == MAP_FAILED || (!cold->ahead && madvise(map, length, MADV_RANDOM)))
+		reference_die(REFERENCE_FAILED, "cannot map the file: %s", strerror(errno));
+	return map;
+}
+
+/*
+ * Before the window, and so that the mapping is gone again when reference_open() faults in what is
+ * mapped. More than once: pages that another CPU has in hand for a moment are not dropped.
+ */
+static void drop(const struct cold *cold)
+{
+	char *map = map_file(cold);
+	size_t left = 1;
+
+	for (int tries = 0; left && tries < 150; tries++) {
+		if (fsync(cold->fd))
+			reference_die(REFERENCE_FAILED, "cannot write the file out: %s",
+				      strerror(errno));
+		posix_fadvise(cold->fd, 0, 0, POSIX_FADV_DONTNEED);
+		left = cached_pages(cold, map);
+		if (left)
+			reference__sleep(10 * NSEC_PER_MSEC);
+	}
+	if (left)
+		reference_die(REFERENCE_CANNOT, "%zu pages stay cached: a file system in memory?",
+			      left);
+	munmap(map, cold->pages * reference__page());
+}
+
+static struct reference_faults touch(struct cold *cold, const volatile char *map)
+{
+	struct reference_faults before = reference__faults(RUSAGE_THREAD), faults;
+	uint64_t start = reference__now();
+
+	for (size_t i = 0; i < cold->pages; i++)
+		(void)map[i * reference__page()];
+	faults = reference__faults_since(RUSAGE_THREAD, before);
+	cold->elapsed_ns = reference__now() - start;
+	return faults;
+}
+
+static void run(struct cold *cold)
+{
+	char *map = map_file(cold);
+	struct reference_faults faults;
+
+	if (cached_pages(cold, map))
+		reference_die(REFERENCE_FAILED, "somebody read the file into the page cache");
+	faults = touch(cold, map);
+	printf("pages=%zu\nelapsed_ns=%llu\n", cold->pages, (unsigned long long)cold->elapsed_ns);
+	reference_print_faults("loop", faults);
+	if (!cold->ahead && faults.major != (long)cold->pages)
+		reference_die(REFERENCE_FAILED, "%zu pages touched, but %ld major faults",
+			      cold->pages, faults.major);
+}
+
+int main(int argc, char **argv)
+{
+	struct reference_window window = {};
+	struct cold cold = {};
+	int option;
+
+	while ((option = getopt(argc, argv, "wa")) != -1) {
+		if (option == 'w')
+			window.wait = true;
+		else if (option == 'a')
+			cold.ahead = true;
+		else
+			return REFERENCE_USAGE;
+	}
+	if (argc - optind != 2)
+		reference_die(REFERENCE_USAGE, "usage: cold [-w] [-a] FILE PAGES");
+	cold.pages = reference_number(argv[optind + 1], "PAGES", 1, 1 << 20);
+	reference_begin();
+	make(&cold, argv[optind]);
+	drop(&cold);
+	reference_open(&window);
+	run(&cold);
+	reference_close(&window);
+	return 0;
+}

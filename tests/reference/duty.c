@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * duty SECONDS [SCALE]: processes that use a known part of a CPU, second by second.
+ *
+ * Four processes, two on each of two CPUs (all on one, if there is no other), work for a share of
+ * periods of their own, of 4 to 20 ms times SCALE, which is 1 to 10. In the last 200 ms of every
+ * second all of them sleep, and while they do, the program reads their
+ * /proc/PID/task/PID/schedstat, which is then final. So whatever a process had of the CPU from one
+ * full second to the next is the difference of two readings, and no part of it lies near the edge.
+ *
+ * Prints a line for each process and second: pid=, start_ns= and end_ns= (CLOCK_MONOTONIC, whole
+ * milliseconds), ran_ns=. A second in which a process or the program came late to its rest is left
+ * out and counted: late=. steal_ns= is what the CPUs' hypervisor took from them, which schedstat
+ * leaves out. The first second is for settling and has no line.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <selftest/reference/sched.h>
+
+#include "reference.h"
+
+#define CHILDREN 4
+#define REST_NS (200 * NSEC_PER_MSEC) /* at the end of a second */
+#define LOOK_NS (120 * NSEC_PER_MSEC) /* before its end */
+#define MOST_SECONDS 3600
+
+static const struct {
+	uint64_t period_ns;
+	unsigned int percent;
+} duties[CHILDREN] = {
+	{ 4 * NSEC_PER_MSEC, 15 },
+	{ 7 * NSEC_PER_MSEC, 25 },
+	{ 11 * NSEC_PER_MSEC, 35 },
+	{ 20 * NSEC_PER_MSEC, 45 },
+};
+
+static void sleep_until(uint64_t ns)
+{
+	struct timespec at = { .tv_sec = (time_t)(ns / NSEC_PER_SEC),
+			       .tv_nsec = (long)(ns % NSEC_PER_SEC) };
+
+	while (syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) &&
+	       errno == EINTR)
+		;
+}
+
+static void pin(unsigned int which)
+{
+	cpu_set_t may, set;
+	int cpu = -1;
+
+	sched_getaffinity(0, sizeof(may), &may);
+	which %= (unsigned int)CPU_COUNT(&may);
+	for (unsigned int found = 0; found <= which; found += CPU_ISSET(cpu, &may))
+		cpu++;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static _Noreturn void work(unsigned int which, uint64_t scale, uint64_t start, uint64_t seconds)
+{
+	uint64_t period = duties[which].period_ns * scale,
+		 busy = period * duties[which].percent / 100;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pin(which % 2);
+	for (uint64_t second = start; second < start + seconds * NSEC_PER_SEC;
+	     second += NSEC_PER_SEC) {
+		uint64_t rest = second + NSEC_PER_SEC - REST_NS;
+
+		for (uint64_t next = second; next + period < rest; next += period) {
+			sleep_until(next);
+			for (uint64_t from = reference__now(), now = from;
+			     now - from < busy && now < rest;)
+				now = reference__now();
+		}
+	}
+	sleep_until(start + (seconds + 1) * NSEC_PER_SEC);
+	_exit(0);
+}
+
+/* All are at rest, and were when all had been read: it stays so until `end`. */
+static bool read_all(const pid_t *pids, uint64_t end, uint64_t *ran)
+{
+	struct reference_sched sched;
+	char why[REFERENCE_WHY];
+
+	for (int i = 0; i < CHILDREN; i++) {
+		reference_check(reference_sched__parked(pids[i], pids[i], SYS_clock_nanosleep,
+							&sched, why),
+				why);
+		ran[i] = sched.ran_ns;
+	}
+	return reference__now() < end;
+}
+
+static uint64_t stolen(void)
+{
+	unsigned long long steal = 0;
+	FILE *stat = fopen("/proc/stat", "re");
+
+	if (stat && fscanf(stat, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &steal) != 1)
+		steal = 0;
+	if (stat)
+		fclose(stat);
+	return steal * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+static void report(const pid_t *pids, uint64_t end, const uint64_t *before, const uint64_t *now)
+{
+	for (int i = 0; i < CHILDREN; i++)
+		printf("pid=%d start_ns=%llu end_ns=%llu ran_ns=%llu\n", pids[i],
+		       (unsigned long long)(end - NSEC_PER_SEC), (unsigned long long)end,
+		       (unsigned long long)(now[i] - before[i]));
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seconds, scale, start, steal, ran[2][CHILDREN];
+	bool good, good_before = false;
+	pid_t pids[CHILDREN];
+	int late = 0;
+
+	if (argc != 2 && argc != 3)
+		reference_die(REFERENCE_USAGE, "usage: duty SECONDS [SCALE]");
+	seconds = reference_number(argv[1], "SECONDS", 1, MOST_SECONDS) + 1;
+	scale = argc == 3 ? reference_number(argv[2], "SCALE", 1, 10) : 1;
+	reference_sched__outweigh(); /* come late less often */
+	start = (reference__now() / NSEC_PER_MSEC + 50) * NSEC_PER_MSEC;
+	for (unsigned int i = 0; i < CHILDREN; i++) {
+		pids[i] = fork();
+		if (pids[i] < 0)
+			reference_die(REFERENCE_FAILED, "cannot fork: %s", strerror(errno));
+		if (!pids[i])
+			work(i, scale, start, seconds);
+	}
+	steal = stolen();
+	for (uint64_t i = 0; i < seconds; i++) {
+		uint64_t end = start + (i + 1) * NSEC_PER_SEC;
+
+		sleep_until(end - LOOK_NS);
+		good = read_all(pids, end, ran[i % 2]);
+		if (i && good && good_before)
+			report(pids, end, ran[(i + 1) % 2], ran[i % 2]);
+		late += i && !(good && good_before);
+		good_before = good;
+	}
+	sleep_until(start + seconds * NSEC_PER_SEC); /* the children's deaths are after it */
+	printf("late=%d\nsteal_ns=%llu\n", late, (unsigned long long)(stolen() - steal));
+	return 0;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * gup [-w] [-r] PAGES: faults that no exception took, of handle_mm_fault() called with regs ==
+ * NULL.
+ *
+ * mlock(2) of PAGES fresh anonymous base pages faults each in by get_user_pages(): to the kernel's
+ * accounting a minor fault like any other (minflt_window = PAGES), but none of the software perf
+ * events page-faults, minor-faults and major-faults counts it. With -r the pages are those of a
+ * child, written to by process_vm_writev(2): FAULT_FLAG_REMOTE; the kernel charges the caller
+ * (minflt_window = PAGES), not the child (child_minflt_window = 0).
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "reference.h"
+
+/* A child that never runs its own code again and so has no fault of its own after its start. */
+static pid_t start_child(void)
+{
+	pid_t child = fork();
+
+	if (child < 0)
+		reference_die(REFERENCE_FAILED, "cannot fork: %s", strerror(errno));
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	if (waitpid(child, NULL, WUNTRACED) != child)
+		reference_die(REFERENCE_FAILED, "cannot wait for the child: %s", strerror(errno));
+	return child;
+}
+
+/* From /proc, as the kernel has no getrusage() of a living child; needs no memory. */
+static struct reference_faults child_faults(pid_t child)
+{
+	struct reference_faults faults = {};
+	char path[64], text[1024];
+	const char *after_name;
+	ssize_t length = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", child);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		length = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[length < 0 ? 0 : length] = '\0';
+	after_name = strrchr(text, ')');
+	if (!after_name || sscanf(after_name, ") %*c %*d %*d %*d %*d %*d %*u %ld %*d %ld",
+				  &faults.minor, &faults.major) != 2)
+		reference_die(REFERENCE_FAILED, "cannot read %s", path);
+	return faults;
+}
+
+static void fault_local(char *map, size_t pages)
+{
+	if (mlock(map, pages * reference__page()))
+		reference_die(errno == EPERM || errno == ENOMEM ? REFERENCE_CANNOT
+								: REFERENCE_FAILED,
+			      "cannot lock %zu pages: %s", pages, strerror(errno));
+}
+
+static void fault_remote(pid_t child, char *map, size_t pages)
+{
+	char byte = 1;
+	struct iovec local = { &byte, 1 };
+
+	for (size_t i = 0; i < pages; i++) {
+		struct iovec remote = { map + i * reference__page(), 1 };
+
+		if (process_vm_writev(child, &local, 1, &remote, 1, 0) != 1)
+			reference_die(errno == EPERM || errno == ENOSYS ? REFERENCE_CANNOT
+									: REFERENCE_FAILED,
+				      "cannot write to the child: %s", strerror(errno));
+	}
+}
+
+static void check(size_t pages, struct reference_faults faults)
+{
+	if (faults.minor + faults.major != (long)pages)
+		reference_die(REFERENCE_FAILED, "%zu pages faulted in, but %ld faults", pages,
+			      faults.minor + faults.major);
+}
+
+static void run_local(size_t pages)
+{
+	char *map = reference_map(pages);
+	struct reference_faults faults = reference__faults(RUSAGE_THREAD);
+
+	fault_local(map, pages);
+	faults = reference__faults_since(RUSAGE_THREAD, faults);
+	reference_print_faults("loop", faults);
+	check(pages, faults);
+}
+
+static void run_remote(pid_t child, char *map, size_t pages)
+{
+	struct reference_faults faults = reference__faults(RUSAGE_THREAD);
+	struct reference_faults before = child_faults(child), after;
+
+	fault_remote(child, map, pages);
+	faults = reference__faults_since(RUSAGE_THREAD, faults);
+	after = child_faults(child);
+	reference_print_faults("loop", faults);
+	printf("child=%d child_minflt_window=%ld child_majflt_window=%ld\n", child,
+	       after.minor - before.minor, after.major - before.major);
+	check(pages, faults);
+}
+
+int main(int argc, char **argv)
+{
+	struct reference_window window = {};
+	bool is_remote = false;
+	char *map = NULL;
+	pid_t child = 0;
+	size_t pages;
+	int option;
+
+	while ((option = getopt(argc, argv, "wr")) != -1) {
+		if (option == 'w')
+			window.wait = true;
+		else if (option == 'r')
+			is_remote = true;
+		else
+			return REFERENCE_USAGE;
+	}
+	if (argc - optind != 1)
+		reference_die(REFERENCE_USAGE, "usage: gup [-w] [-r] PAGES");
+	pages = reference_number(argv[optind], "PAGES", 1, 1 << 20);
+	reference_begin();
+	if (is_remote) {
+		map = reference_map(pages);
+		child = start_child();
+		/* The child's stays; ours would be faulted in by reference_open(). */
+		munmap(map, pages * reference__page());
+	}
+	reference_open(&window);
+	printf("pages=%zu\n", pages);
+	if (is_remote)
+		run_remote(child, map, pages);
+	else
+		run_local(pages);
+	reference_close(&window);
+	if (is_remote) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	return 0;
+}

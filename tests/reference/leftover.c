@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * leftover [-w] ROUNDS: page faults of which perf events may show the end but not the start, while
+ * the start of an earlier one is left.
+ *
+ * In each round a thread writes to a page that it may not write to: that fault has no end event.
+ * Then threads on all CPUs walk a hash map, as in skipped.c: as long as they do, the kernel runs no
+ * program of a perf event there. The thread wakes up, preempts one of them if the kernel preempts
+ * in system calls, and writes to a page of userfaultfd(2). That is filled in once the walks have
+ * ended. So the end of its fault is shown after the start of the one that failed.
+ *
+ * Reference: rounds=, how many of each.
+ */
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#include <bpf/bpf.h>
+#include <linux/userfaultfd.h>
+#include <selftest/reference/uffd.h>
+
+#include "reference.h"
+
+#define ENTRIES (1 << 20) /* as many buckets, a few ms to walk */
+
+static int map;
+static atomic_bool walking, is_over;
+static atomic_int walks; /* that are under way */
+static struct reference_uffd uffd;
+static volatile char *forbidden;
+static pthread_barrier_t round_begins;
+static sigjmp_buf after_failure;
+
+static void *walk(void *cpu_of)
+{
+	uint64_t key, value;
+	uint32_t count, at;
+
+	sched_setaffinity(0, sizeof(cpu_set_t), cpu_of);
+	for (; !is_over; usleep(500)) {
+		atomic_fetch_add(&walks, 1);
+		while (walking) {
+			count = 1;
+			bpf_map_lookup_batch(map, NULL, &at, &key, &value, &count, NULL);
+		}
+		atomic_fetch_sub(&walks, 1);
+	}
+	return NULL;
+}
+
+static void fail(int signal)
+{
+	(void)signal;
+	siglongjmp(after_failure, 1);
+}
+
+static void write_to_forbidden(void)
+{
+	if (!sigsetjmp(after_failure, 1))
+		*forbidden = 1;
+}
+
+static void *make_faults(void *unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < uffd.pages; i++) {
+		pthread_barrier_wait(&round_begins);
+		write_to_forbidden();
+		walking = true;
+		usleep(5000);
+		((volatile char *)uffd.map)[i * reference__page()] = 1;
+	}
+	return NULL;
+}
+
+static void answer(void)
+{
+	struct uffd_msg message;
+
+	if (read(uffd.fd, &message, sizeof(message)) != sizeof(message) ||
+	    message.event != UFFD_EVENT_PAGEFAULT)
+		reference_die(REFERENCE_FAILED, "userfaultfd told of no fault");
+	walking = false;
+	while (atomic_load(&walks))
+		usleep(100);
+	reference_check(reference_uffd__fill(&uffd, message.arg.pagefault.address), uffd.why);
+}
+
+int main(int argc, char **argv)
+{
+	struct bpf_map_create_opts sparse = { .sz = sizeof(sparse),
+					      .map_flags = BPF_F_NO_PREALLOC };
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct reference_window window = {};
+	pthread_t threads[CPU_SETSIZE + 1];
+	static cpu_set_t sets[CPU_SETSIZE];
+
+	argv = reference_arguments(&window, argc, argv, 1, "leftover [-w] ROUNDS");
+	uffd.pages = reference_number(argv[0], "ROUNDS", 1, 1000);
+	map = bpf_map_create(BPF_MAP_TYPE_HASH, "leftover", 8, 8, ENTRIES, &sparse);
+	if (map < 0)
+		reference_die(REFERENCE_CANNOT, "bpf: %s", strerror(-map));
+	reference_begin();
+	reference_check(reference_uffd__open(&uffd), uffd.why);
+	pthread_barrier_init(&round_begins, NULL, 2);
+	signal(SIGSEGV, fail);
+	forbidden = mmap(NULL, reference__page(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	threads[cpus] = reference_thread(make_faults, NULL);
+	for (long i = 0; i < cpus; i++) {
+		CPU_SET(i, &sets[i]);
+		threads[i] = reference_thread(walk, &sets[i]);
+	}
+	reference_check(reference__lock(uffd.why), uffd.why);
+	reference_check(reference_uffd__map(&uffd), uffd.why);
+	reference_wait("ready", window.wait);
+	for (size_t i = 0; i < uffd.pages; i++) {
+		pthread_barrier_wait(&round_begins);
+		answer();
+	}
+	is_over = true;
+	for (long i = 0; i <= cpus; i++)
+		pthread_join(threads[i], NULL);
+	printf("rounds=%zu\n", uffd.pages);
+	reference_wait("done", window.wait);
+	return 0;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * moved [-w] TASKS WAKE: tasks that sleep, and were moved to another CPU when they had just gone to
+ * sleep.
+ *
+ * Since 6.12 a task that has had more than its share of a CPU stays on the run queue for a while
+ * when it goes to sleep, and if it is moved just then, the kernel stamps it as if it waited for a
+ * CPU; the stamp stays until it next gets one. So each task here, of low priority and beside a hog,
+ * works for some milliseconds and goes to sleep, and its parent, which looks on from another CPU,
+ * has it move at once. In the window of -w all of them are asleep: none waits for a CPU. If WAKE is
+ * 1, each is woken up once; slept_ns= is what each had slept by then, at least.
+ */
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "reference.h"
+
+#define WORK_NS (6 * NSEC_PER_MSEC)
+#define NICE 15
+#define MOST_TASKS 1000
+
+static cpu_set_t there, here; /* the CPU of the tasks, and that of their parent */
+
+static int woken[2]; /* a byte from each task that woke up */
+
+static void choose_cpus(void)
+{
+	cpu_set_t may;
+	int cpu = -1;
+
+	sched_getaffinity(0, sizeof(may), &may);
+	if (CPU_COUNT(&may) < 2)
+		reference_die(REFERENCE_CANNOT, "there is one CPU only");
+	CPU_ZERO(&there);
+	CPU_ZERO(&here);
+	while (!CPU_ISSET(++cpu, &may))
+		;
+	CPU_SET(cpu, &there);
+	while (!CPU_ISSET(++cpu, &may))
+		;
+	CPU_SET(cpu, &here);
+}
+
+static pid_t start(void (*work)(void))
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		reference_die(REFERENCE_FAILED, "cannot fork: %s", strerror(errno));
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sched_setaffinity(0, sizeof(there), &there);
+	work();
+	_exit(0);
+}
+
+static void spin(void)
+{
+	for (;;)
+		;
+}
+
+static void wake_up(int signal)
+{
+	(void)signal;
+	if (write(woken[1], "", 1) != 1)
+		_exit(1);
+}
+
+static void work_and_sleep(void)
+{
+	struct timespec used = {};
+
+	signal(SIGUSR1, wake_up);
+
+	setpriority(PRIO_PROCESS, 0, NICE);
+	while (used.tv_sec * NSEC_PER_SEC + used.tv_nsec < WORK_NS)
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	for (;;)
+		pause();
+}
+
+static void move_once_asleep(pid_t pid)
+{
+	char path[64], text[128] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	do
+		if (pread(fd, text, sizeof(text) - 1, 0) <= 0)
+			reference_die(REFERENCE_FAILED, "cannot read %s", path);
+	while (!strstr(text, ") S"));
+	close(fd);
+	if (sched_setaffinity(pid, sizeof(here), &here))
+		reference_die(REFERENCE_FAILED, "cannot move a task: %s", strerror(errno));
+}
+
+static void wake_all(const pid_t *pids, size_t tasks, uint64_t moved_ns)
+{
+	char byte;
+
+	printf("slept_ns=%llu\n", (unsigned long long)(reference__now() - moved_ns));
+	for (size_t i = 0; i < tasks; i++)
+		kill(pids[i], SIGUSR1);
+	for (size_t i = 0; i < tasks; i++)
+		if (read(woken[0], &byte, 1) != 1)
+			reference_die(REFERENCE_FAILED, "a task did not wake up");
+}
+
+int main(int argc, char **argv)
+{
+	struct reference_window window = {};
+	pid_t pids[MOST_TASKS], hog;
+	size_t tasks;
+	uint64_t moved_ns;
+
+	argv = reference_arguments(&window, argc, argv, 2, "moved [-w] TASKS WAKE");
+	tasks = reference_number(argv[0], "TASKS", 1, MOST_TASKS);
+	if (pipe(woken))
+		reference_die(REFERENCE_FAILED, "no pipe");
+	choose_cpus();
+	sched_setaffinity(0, sizeof(here), &here);
+	reference_begin();
+	hog = start(spin);
+	for (size_t i = 0; i < tasks; i++) {
+		pids[i] = start(work_and_sleep);
+		move_once_asleep(pids[i]);
+	}
+	moved_ns = reference__now();
+	kill(hog, SIGKILL);
+	waitpid(hog, NULL, 0);
+	reference_open(&window);
+	if (reference_number(argv[1], "WAKE", 0, 1))
+		wake_all(pids, tasks, moved_ns);
+	printf("tasks=%zu\n", tasks);
+	reference_close(&window);
+	for (size_t i = 0; i < tasks; i++)
+		kill(pids[i], SIGKILL);
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * named CHANGE FILE: a process whose leader does nothing, with a thread that waits for a CPU,
+ * faults and reads FILE past the page cache. The leader is called nm-leader, the thread nm-pool-7.
+ *
+ * Prints pid= and tid= (of the thread), then ready=1, waits for a line on stdin, makes the CHANGE,
+ * prints done=1 and goes on until the end of stdin:
+ *
+ *   none      nothing
+ *   leader    the leader takes the name nm-second
+ *   thread    the thread takes the name nm-pool-8
+ *   exec      the thread executes this program as "exe", which goes on as the only thread
+ *   zombie    the leader has exited, before ready=1
+ *   ring      the thread makes the kernel's io_uring workers read instead of itself
+ *
+ * Exit codes as in reference.h.
+ */
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <stdatomic.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "reference.h"
+
+#define BLOCK 4096
+#define PAGES 8
+
+static const char *change;
+static int file;
+static _Alignas(BLOCK) char block[BLOCK];
+static char *pages;
+static atomic_int tid, rename_now, exec_now;
+
+struct ring {
+	int fd;
+	char *queue;
+	struct io_uring_sqe *entries;
+	struct io_uring_params params;
+};
+
+static void name_task(const char *name)
+{
+	if (prctl(PR_SET_NAME, name))
+		reference_die(REFERENCE_FAILED, "cannot take the name %s: %s", name,
+			      strerror(errno));
+}
+
+static void *map_ring(const struct ring *ring, size_t size, off_t at)
+{
+	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, at);
+
+	if (map == MAP_FAILED)
+		reference_die(REFERENCE_FAILED, "cannot map the ring: %s", strerror(errno));
+	return map;
+}
+
+static void open_ring(struct ring *ring)
+{
+	ring->fd = (int)syscall(SYS_io_uring_setup, 1, &ring->params);
+	if (ring->fd < 0)
+		reference_die(REFERENCE_CANNOT, "no io_uring: %s", strerror(errno));
+	ring->queue = map_ring(ring, ring->params.sq_off.array + sizeof(__u32), IORING_OFF_SQ_RING);
+	ring->entries = map_ring(ring, sizeof(*ring->entries), IORING_OFF_SQES);
+}
+
+/* The completion queue is never read: it may overflow, which only drops what nobody wants. */
+static void read_by_worker(struct ring *ring)
+{
+	__u32 *tail = (__u32 *)(ring->queue + ring->params.sq_off.tail);
+
+	ring->entries[0] = (struct io_uring_sqe){ .opcode = IORING_OP_READ,
+						  .flags = IOSQE_ASYNC,
+						  .fd = file,
+						  .addr = (uintptr_t)block,
+						  .len = BLOCK };
+	atomic_store_explicit((_Atomic __u32 *)tail, *tail + 1, memory_order_release);
+	if (syscall(SYS_io_uring_enter, ring->fd, 1, 0, 0, NULL, 0) < 0 && errno != EBUSY)
+		reference_die(REFERENCE_FAILED, "cannot submit: %s", strerror(errno));
+}
+
+/* One of each: a wait for the CPU, page faults, a read. */
+static void wait_once(struct ring *ring)
+{
+	reference__sleep(NSEC_PER_MSEC);
+	for (size_t i = 0; i < PAGES; i++)
+		pages[i * BLOCK] = 1;
+	madvise(pages, PAGES * BLOCK, MADV_DONTNEED);
+	if (ring->fd > 0)
+		read_by_worker(ring);
+	else if (pread(file, block, BLOCK, 0) < 0)
+		reference_die(REFERENCE_FAILED, "cannot read: %s", strerror(errno));
+}
+
+static void *work(void *program)
+{
+	struct ring ring = { 0 };
+	char *const arguments[] = { program, "after", program, NULL };
+
+	name_task("nm-pool-7");
+	if (!strcmp(change, "ring"))
+		open_ring(&ring);
+	atomic_store(&tid, gettid());
+	for (;;) {
+		wait_once(&ring);
+		if (atomic_exchange(&rename_now, 0))
+			name_task("nm-pool-8");
+		if (atomic_load(&exec_now))
+			execv("/proc/self/exe", arguments);
+	}
+	return NULL;
+}
+
+/* What the exec has made of the process: its one thread works until nobody listens any more. */
+static _Noreturn void go_on(void)
+{
+	struct ring ring = { 0 };
+
+	fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
+	printf("done=1\n");
+	fflush(stdout);
+	do {
+		wait_once(&ring);
+	} while (read(STDIN_FILENO, block, 1));
+	exit(0);
+}
+
+static void *wait_for_line(void *unused)
+{
+	(void)unused;
+	printf("ready=1\n");
+	fflush(stdout);
+	reference_read_line();
+	if (!strcmp(change, "leader"))
+		name_task("nm-second");
+	atomic_store(&rename_now, !strcmp(change, "thread"));
+	atomic_store(&exec_now, !strcmp(change, "exec"));
+	if (strcmp(change, "exec"))
+		printf("done=1\n");
+	fflush(stdout);
+	while (read(STDIN_FILENO, block, 1) > 0)
+		;
+	exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3)
+		reference_die(REFERENCE_USAGE, "usage: named CHANGE FILE");
+	change = argv[1];
+	pages = reference_map(PAGES);
+	file = open(argv[2], O_RDONLY | O_DIRECT);
+	if (!strcmp(change, "after"))
+		go_on();
+	if (file < 0)
+		reference_die(REFERENCE_FAILED, "cannot open %s: %s", argv[2], strerror(errno));
+	name_task("nm-leader");
+	reference_thread(work, argv[2]);
+	while (!atomic_load(&tid))
+		reference__sleep(NSEC_PER_MSEC);
+	printf("pid=%d\ntid=%d\n", getpid(), atomic_load(&tid));
+	if (strcmp(change, "zombie"))
+		wait_for_line(NULL);
+	reference_thread(wait_for_line, NULL);
+	pthread_exit(NULL);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * peak FILE PROGRAM [ARG...]: runs it, writes the most memory that it ever had resident, in kB, to
+ * the file, and ends as it did.
+ */
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "reference.h"
+
+int main(int argc, char **argv)
+{
+	struct rusage usage;
+	FILE *file;
+	int status;
+	pid_t pid;
+
+	if (argc < 3)
+		return REFERENCE_USAGE;
+	pid = fork();
+	if (!pid) {
+		execvp(argv[2], &argv[2]);
+		_exit(127);
+	}
+	if (pid < 0 || wait4(pid, &status, 0, &usage) != pid)
+		reference_die(REFERENCE_FAILED, "%s does not start", argv[2]);
+	file = fopen(argv[1], "w");
+	if (!file || fprintf(file, "%ld\n", usage.ru_maxrss) < 0 || fclose(file))
+		reference_die(REFERENCE_FAILED, "%s cannot be written", argv[1]);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * storm FORKS PROGRAM [ARG...]: so many processes that end at once, one after the other, and then
+ * becomes the program.
+ */
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "reference.h"
+
+int main(int argc, char **argv)
+{
+	long forks = argc > 2 ? atol(argv[1]) : 0;
+
+	if (forks <= 0)
+		return REFERENCE_USAGE;
+	for (long i = 0; i < forks; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+			reference_die(REFERENCE_FAILED, "no process %ld", i);
+	}
+	execvp(argv[2], &argv[2]);
+	reference_die(REFERENCE_FAILED, "%s does not start", argv[2]);
+}

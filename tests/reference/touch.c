@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * touch [-w] [-r] [-s user|kernel] PAGES: first touches of fresh anonymous base pages.
+ *
+ * Each is one minor fault of the main thread: of user code, or (-s kernel) of a system call's copy
+ * to or from the page, a byte each; by write, or (-r) by read, which maps the zero page. PAGES is
+ * thus the reference and is checked against the kernel's own: minflt_loop around the touching
+ * alone, minflt_window for the whole process between the waits of -w. Both equal PAGES, so within
+ * the window a recorder of this process has to see PAGES faults and no other. The first of them may
+ * be retried (a mapping's first fault prepares its anon_vma, for which the lock of the mapping
+ * alone may not do): still one fault, though two calls of handle_mm_fault().
+ */
+#include <selftest/reference/touch.h>
+
+#include "reference.h"
+
+static bool is_kernel(const char *side)
+{
+	if (strcmp(side, "user") && strcmp(side, "kernel"))
+		reference_die(REFERENCE_USAGE, "-s takes user or kernel, not '%s'", side);
+	return !strcmp(side, "kernel");
+}
+
+int main(int argc, char **argv)
+{
+	struct reference_window window = {};
+	struct reference_touch touch = {};
+	int option, err;
+
+	while ((option = getopt(argc, argv, "wrs:")) != -1) {
+		if (option == 'w')
+			window.wait = true;
+		else if (option == 'r')
+			touch.read = true;
+		else if (option == 's')
+			touch.kernel = is_kernel(optarg);
+		else
+			return REFERENCE_USAGE;
+	}
+	if (argc - optind != 1)
+		reference_die(REFERENCE_USAGE, "usage: touch [-w] [-r] [-s user|kernel] PAGES");
+	touch.pages = reference_number(argv[optind], "PAGES", 1, 1 << 20);
+	reference_begin();
+	reference_check(reference_touch__prepare(&touch), touch.why);
+	reference_open(&window);
+	err = reference_touch__run(&touch);
+	printf("pages=%zu\nelapsed_ns=%llu\n", touch.pages, (unsigned long long)touch.elapsed_ns);
+	reference_print_faults("loop", touch.faults);
+	reference_check(err, touch.why);
+	reference_close(&window);
+	return 0;
+}
