@@ -32,7 +32,7 @@ static const struct probe_method methods[] = {
 		.start_program = "fault_enter",
 		.start_again = "fault_enter_again",
 		.again = { "fault_leave_again", "task_exit_again", "fault_enter_again" },
-		.loaded = { "mark", "census" },
+		.loaded = { "mark", "in_flight" },
 		.by_trampoline = true,
 	},
 	[KPROBE] = {
@@ -42,7 +42,7 @@ static const struct probe_method methods[] = {
 		.needs = "CONFIG_KPROBE_EVENTS, and no lockdown",
 		.programs = { "fault_enter_kprobe", "fault_leave_kprobe", "task_exit" },
 		.end_program = "fault_leave_kprobe",
-		.loaded = { "mark", "census" },
+		.loaded = { "mark", "in_flight" },
 	},
 	[PERF_EVENT] = {
 		.name = "perf-event",
@@ -52,7 +52,7 @@ static const struct probe_method methods[] = {
 		.needs = "software perf events on every CPU (CONFIG_PERF_EVENTS)",
 		.metric = "page_fault",
 		.what = "page fault, exception entry to its accounting",
-		.loaded = { "mark", "census", "event_start", "event_minor", "event_major" },
+		.loaded = { "mark", "in_flight", "event_start", "event_minor", "event_major" },
 		.lacks = CALL_SPLITS,
 	},
 };
@@ -202,7 +202,7 @@ static int memlat_in_flight(struct probe *probe, struct lat_open *open, bool *ag
 	skel->bss->open_waits = (struct lat_open){ 0 };
 	if (!probe->method->metric)
 		count_calls(skel->bss->calls, &skel->bss->open_waits);
-	err = probe__iterate(probe, "census");
+	err = probe__iterate(probe, "in_flight");
 	*open = skel->bss->open_waits;
 	return err;
 }

@@ -28,7 +28,7 @@ static const struct probe_method methods[] = {
 		.programs = { "stamps_switch", "newtask" },
 		.end_program = "stamps_switch",
 		.again = { "newtask_again" },
-		.loaded = { "prime", "stamps_census", "find_stamps" },
+		.loaded = { "prime", "stamps_in_flight", "find_stamps" },
 		.unused_map = "start_ts",
 	},
 	{
@@ -39,7 +39,7 @@ static const struct probe_method methods[] = {
 			      "newtask" },
 		.end_program = "stored_switch",
 		.again = { "newtask_again" },
-		.loaded = { "stored_prime", "stored_census" },
+		.loaded = { "stored_prime", "stored_in_flight" },
 		.unused_map = "start_ts",
 	},
 	{

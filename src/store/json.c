@@ -276,7 +276,7 @@ static void put_table(struct json_object *to, const struct run *run, const struc
 	put(to, "mechanism", mechanism(run, probe));
 	put_count(to, "rows", table__folded_rows(probe->table));
 	put(to, "columns", table__json_columns(probe->table));
-	put(to, "digest", table__json_top_k(probe->table));
+	put(to, "top_k", table__json_top_k(probe->table));
 	if (table__others_keys(probe->table))
 		put(to, "others", table__json_others(probe->table));
 }

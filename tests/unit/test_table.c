@@ -483,7 +483,7 @@ static void the_directory_has_csv_and_summary(void **state)
 	text = unit_read(recording.dir, "tierlat.summary.json");
 	assert_non_null(text);
 	summary = json_tokener_parse(text);
-	assert_true(json_object_object_get_ex(summary, "digest", &top_k));
+	assert_true(json_object_object_get_ex(summary, "top_k", &top_k));
 	assert_int_equal(json_object_array_length(top_k), 2);
 	assert_non_null(strstr(text, "\"latency_ns\""));
 	json_object_put(summary);
