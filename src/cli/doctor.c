@@ -19,7 +19,7 @@
 #include "rmid.h"
 
 static const char doctor_doc[] =
-	"Tries each method of each probe on the running kernel. Shows the method that will be used, "
+	"Tries each method of each probe on the running kernel. Shows the method that will be used "
 	"and why each other one is not. Changes nothing.\v"
 	"Examples:\n"
 	"  sudo latscope doctor\n\n"

@@ -76,12 +76,12 @@ else
 	skip 'each object is fit for CET, assembly too' 'it is of x86'
 fi
 
-# compiles CFLAGS: a file of the program, without a warning, as $dir/flags/src/main.o
+# compiles CFLAGS: a file of the program, without a warning, as $dir/flags/src/cli/main.o
 compiles() {
 	rm -rf "$dir/flags"
-	make -s OUT="$dir/flags" WERROR=1 CFLAGS="$1" "$dir/flags/src/main.o"
+	make -s OUT="$dir/flags" WERROR=1 CFLAGS="$1" "$dir/flags/src/cli/main.o"
 }
-without_protection() { ! readelf -sW "$dir/flags/src/main.o" | grep -E '_chk' && ! readelf -n "$dir/flags/src/main.o" | grep IBT; }
+without_protection() { ! readelf -sW "$dir/flags/src/cli/main.o" | grep -E '_chk' && ! readelf -n "$dir/flags/src/cli/main.o" | grep IBT; }
 ok 'without optimization there is no warning' compiles '-O0 -fno-stack-protector -fcf-protection=none'
 [ "$(uname -m)" != x86_64 ] || ok "the user's CFLAGS win" without_protection
 ok 'a level of _FORTIFY_SOURCE that the user chose stays' compiles '-O2 -D_FORTIFY_SOURCE=1'
@@ -113,7 +113,7 @@ ok 'make goes on though the compilers warn' lax
 ok 'they warned of each file' warned
 ok 'what came of it runs' "$dir/lax/latscope" --version
 ok 'it is not built again' make -q OUT="$dir/lax" "${warning[@]}"
-ok 'with -Werror it is, and that stops' stops OUT="$dir/lax" WERROR=1 "${warning[@]}" "$dir/lax/src/main.o"
+ok 'with -Werror it is, and that stops' stops OUT="$dir/lax" WERROR=1 "${warning[@]}" "$dir/lax/src/cli/main.o"
 ok 'make tests stops' stops OUT="$dir/strict" "${warning[@]}" tests
 ok 'and of a BPF program' stops OUT="$dir/strict" WERROR=1 "${warning[@]}" "$dir/strict/bpf/${objects[0]}"
 done_testing

@@ -92,6 +92,6 @@ for case in none:nm-leader exec:exe zombie:nm-leader; do
 	run rmid -q -d 200ms --json --method switches
 	end_named
 	is "rmid, $what: the process has its leader's name" "$(jq -r --argjson pid "$named" \
-		'[.modules[0].digest[] | select(.pid == $pid) | .comm] | unique | join(" ")' <<<"$out")" "$process"
+		'[.modules[0].top_k[] | select(.pid == $pid) | .comm] | unique | join(" ")' <<<"$out")" "$process"
 done
 done_testing

@@ -67,7 +67,7 @@ like 'CSV: what the columns are' "${out%%$'\n'*}" '^time_ns,process,pid,comm,cpu
 # shellcheck disable=SC2016 # awk's
 balance='NR > 1 && $1 > 1e6 && $1 < 199e6 { sum[$1] += $5 } END { for (t in sum) if (sum[t] != cpus * 1e6) { print t, sum[t]; bad = 1 }; exit bad }'
 ok 'CSV: the rows of a slot add up to the time of all CPUs' awk -F, -v cpus="$(nproc --all)" "$balance" <<<"$out"
-has_own_row() { jq -e '.modules[0].digest | map(select(.comm == "latscope")) | length > 0' <<<"$out"; }
+has_own_row() { jq -e '.modules[0].top_k | map(select(.comm == "latscope")) | length > 0' <<<"$out"; }
 has_itself() {
 	run rmid -q -d 200ms --json --method switches
 	has_own_row
@@ -147,7 +147,7 @@ ok "a storm of forks: less than 20 MB until the very end ($high kB)" test "$high
 # missing: those who had more than it says can be missing, of whom it tells less
 missing() {
 	# shellcheck disable=SC2016 # jq's
-	jq -r '.others.most as $most | .digest[] | select(.process > 0) | [.process, $most, .cpu_ns.mean * .cpu_ns.rows] | @tsv' \
+	jq -r '.others.most as $most | .top_k[] | select(.process > 0) | [.process, $most, .cpu_ns.mean * .cpu_ns.rows] | @tsv' \
 		"$recording/rmid.summary.json" |
 		awk -F'\t' 'NR == FNR { told[$1] += $3; most = $2; next }
 			$2 > told[$1] + most + 1e3 { print $1, $2, told[$1] + 0, most }
@@ -156,7 +156,7 @@ missing() {
 }
 is 'a storm of forks: nobody who had much is missing' "$(missing)" ''
 is 'a storm of forks: all rows are told of' \
-	"$(jq '([.digest[].cpu_ns.rows] | add) + .others.cpu_ns.rows' "$recording/rmid.summary.json")" \
+	"$(jq '([.top_k[].cpu_ns.rows] | add) + .others.cpu_ns.rows' "$recording/rmid.summary.json")" \
 	"$(rows 'SELECT count(*) FROM rmid')"
 as_printed=$out
 run report "$recording"
