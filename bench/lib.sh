@@ -7,6 +7,7 @@
 # comments.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$root/tests/tap.sh"
 # shellcheck disable=SC2034 # what the benchmarks use
 latscope=$root/.output/latscope
 # shellcheck disable=SC2034
@@ -33,7 +34,7 @@ start_tool() {
 	"$@" >"$values/tool.out" 2>&1 &
 	tool_pid=$!
 	sleep "${settle:-1.2}"
-	kill -0 "$tool_pid" 2>/dev/null || die "$* ended: $(tail -n 3 "$values/tool.out")"
+	! gone "$tool_pid" || die "$* ended: $(tail -n 3 "$values/tool.out")"
 }
 
 stop_tool() {

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# What a test script in bash sources to speak TAP. It ends with done_testing: should it die before,
-# the missing plan tells.
+# Functions for test scripts in bash, which print TAP. Source this file, run tests, and call done_testing at the end: a
+# script that dies before prints no plan, and fails by that.
+#
+#	. tests/tap.sh
+#	ok 'help is printed' .output/latscope --help
+#	is 'the answer' "$(cat answer)" 42
+#	done_testing
+#
+# Tests:       ok, is, like, passed, skip, skip_all, done_testing
+# Waiting:     eventually, again, gone
+# The script:  on_exit, diag
 
 tap_count=0
 
-# ok DESC CMD...: a test that passes if CMD succeeds; if not, what CMD said follows as diagnostics.
+# ok DESC CMD...: a test that passes if CMD succeeds. If it fails, the output of CMD follows as diagnostics.
 ok() {
 	local desc=$1 said
 
@@ -19,38 +28,44 @@ ok() {
 	fi
 }
 
-# is DESC GOT WANTED
+# is DESC GOT WANTED: a test that passes if GOT is WANTED
 is() {
-	if [ "$2" = "$3" ]; then # without a process, which in the VM takes long
+	if [ "$2" = "$3" ]; then # starts no process: in the VM that takes long
 		passed "$1"
 	else
 		ok "$1" tap_same "$2" "$3"
 	fi
 }
 
-# passed DESC
+# like DESC GOT REGEX: a test that passes if GOT has a match of REGEX
+like() { ok "$1" tap_match "$2" "$3"; }
+
+# passed DESC: a test that has passed
 passed() {
 	tap_count=$((tap_count + 1))
 	echo "ok $tap_count - $1"
 }
 
-# like DESC GOT REGEX
-like() { ok "$1" tap_match "$2" "$3"; }
-
-# skip DESC REASON
+# skip DESC REASON: a test that cannot run here
 skip() {
 	tap_count=$((tap_count + 1))
 	echo "ok $tap_count - $1 # SKIP $2"
 }
 
-# skip_all REASON: instead of any test
+# skip_all REASON: ends a script that has run no test yet
 skip_all() {
 	echo "1..0 # SKIP $1"
 	exit 0
 }
 
-# eventually CMD...: CMD, again and again until it succeeds, for at most a minute: for what comes a moment later
-# than what was waited for, which may be long on a busy machine. What it said last is said.
+# done_testing: prints the plan
+done_testing() { echo "1..$tap_count"; }
+
+# diag TEXT: prints TEXT as diagnostics
+diag() { [ -z "$1" ] || printf '# %s\n' "${1//$'\n'/$'\n'# }"; }
+
+# eventually CMD...: repeats CMD until it succeeds, for at most a minute, and prints the last output of CMD. Use it
+# for effects that follow a moment after what the script waited for.
 eventually() {
 	local end=$((SECONDS + 60)) said
 
@@ -61,9 +76,9 @@ eventually() {
 	[ -z "$said" ] || echo "$said"
 }
 
-# again CMD...: CMD, until it succeeds, five times at most. CMD measures anew each time, and fails if what came of it
-# is not what it should be, as where the machine stood still meanwhile. The tests after it judge the last try: what
-# is wrong in earnest is so every time. $dir is a directory of the script's own.
+# again CMD...: repeats CMD until it succeeds, five times at most. CMD measures anew each time, and fails if the
+# result is not as it should be, for example because the machine was suspended meanwhile. The tests that follow judge
+# the last try: a real fault shows each time. $dir must be a directory of the script's own.
 again() {
 	local try
 
@@ -73,14 +88,21 @@ again() {
 	done
 }
 
-# on_exit COMMAND [ARG...]: at the end of the script. Not of what it forked: a signal before the exec has that run the
-# trap, too.
+# gone PID: succeeds if the process has ended. `kill -0` does not tell: it can succeed for a zombie, even for a child of
+# this script that has ended already.
+gone() {
+	local stat
+
+	{ IFS='' read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
+	[[ ${stat##*) } = [ZX]* ]]
+}
+
+# on_exit COMMAND [ARG...]: runs COMMAND at the end of the script. A forked child that gets a signal before its exec runs
+# the trap too, hence the comparison of process IDs.
 # shellcheck disable=SC2064 # the command as it is now
 on_exit() { trap "[ \$BASHPID != \$\$ ] || $(printf '%q ' "$@")" EXIT; }
 
-diag() { [ -z "$1" ] || printf '# %s\n' "${1//$'\n'/$'\n'# }"; }
-
-done_testing() { echo "1..$tap_count"; }
+# ---- internal ----
 
 tap_same() { [ "$1" = "$2" ] || { printf 'got:\n%s\nwanted:\n%s\n' "$1" "$2" && false; }; }
 

@@ -91,8 +91,6 @@ wait_for() {
 	return 1
 }
 
-gone() { ! kill -0 "$1" 2>/dev/null; }
-
 # recording BELOW: the directory of the one recording there
 recording() { printf '%s\n' "$1"/2*Z*; }
 

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit
 others_are_filtered() {
 	local said
 
-	said=$("$latscope" memlat -p $$ -d 500ms --json & while kill -0 $! 2>/dev/null; do /bin/true; done)
+	said=$("$latscope" memlat -p $$ -d 500ms --json & until gone $!; do /bin/true; done)
 	jq -e '.modules[0].accounting | .filtered > 100 and .missed_start <= .filtered / 100' <<<"$said" >/dev/null ||
 		{ echo "$said" && false; }
 }

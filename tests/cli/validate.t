@@ -120,7 +120,7 @@ has_lines() { [ "$(grep -c '  pass ' "$dir/out")" -ge "$1" ] && pgrep -P "$pid";
 interrupts() {
 	setsid env --default-signal=INT "$latscope" validate "${@:2}" --replicates 100 >"$dir/out" 2>"$dir/err" &
 	pid=$!
-	until has_lines "$1" >/dev/null || gone; do
+	until has_lines "$1" >/dev/null || gone "$pid"; do
 		sleep .01
 	done
 	kill -INT -- -"$pid"
@@ -128,7 +128,6 @@ interrupts() {
 	status=$?
 	ended 1 && tap_match "$(<"$dir/err")" '^latscope: [a-z]+ could not be validated: interrupted$'
 }
-gone() { ! kill -0 "$pid" 2>/dev/null; }
 
 # Whatever the moment, and that is another one each time.
 many_interrupts() {

@@ -70,20 +70,12 @@ await() {
 # slurp FILE: into $slurped
 slurp() { IFS='' read -rd '' slurped <"$1" || true; }
 
-# died PID: of a child that has ended, bash may not have taken notice yet
-died() {
-	local stat
-
-	{ IFS='' read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
-	[[ ${stat##*) } = Z* ]]
-}
-
 # ---- programs that create a latency ----
 
 # said NAME LINE: has the program said so, or is it gone?
 said() {
 	slurp "$w/$1.out"
-	[[ $'\n'$slurped = *$'\n'"$2"$'\n'* ]] || died "${programs[$1]}"
+	[[ $'\n'$slurped = *$'\n'"$2"$'\n'* ]] || gone "${programs[$1]}"
 }
 
 # start NAME PROGRAM ARG...: up to where it waits for the go. PROGRAM is one of tests/reference, or a path. It runs
@@ -104,7 +96,7 @@ start() {
 	exec {fd}>"$w/$1.in"
 	inputs[$1]=$fd
 	await "$2 is ready" said "$1" ready=1
-	! died "$pid" || cannot_start "$1" "$2"
+	! gone "$pid" || cannot_start "$1" "$2"
 }
 
 cannot_start() {
@@ -150,7 +142,7 @@ tell() {
 
 # ---- recorders ----
 
-opened() { compgen -G "$w/$1/*/run.db" >/dev/null || died "${recorders[$1]}"; }
+opened() { compgen -G "$w/$1/*/run.db" >/dev/null || gone "${recorders[$1]}"; }
 
 # watch NAME MODULE METHOD ARG...: a recorder, until it is told to stop
 watch() {
