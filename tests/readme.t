@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: alone last
 # The README tells what runs where as the suites of tests/vm found it.
 set -u
 cd "$(dirname "$0")/.." || exit

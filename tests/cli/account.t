@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: alone fast
 # What was counted, held against the kernel's own account.
 set -u
 cd "$(dirname "$0")/../.." || exit

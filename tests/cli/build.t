@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native
 # The BPF objects are the same wherever they are built, and a warning stops `make tests`, not `make`.
 set -u
 cd "$(dirname "$0")/../.." || exit

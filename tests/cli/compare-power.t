@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native fast
 # How often compare is wrong, and how often it finds what is there: bench/compare-power in small.
 # The numbers are the same in every run.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native
 # compare of recordings made here: what it prints, in every format, and how it exits.
 set -u
 cd "$(dirname "$0")/../.." || exit

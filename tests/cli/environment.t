@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native fast
 # What the machine lacks, or what was named and is not there: one line, 77 for the one, 1 for the other.
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native
 # The files of a recording: whose they are, what others can do to root while it writes them, how large they
 # get, and what they say of a recording that did not end as it should.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native fast
 # What is printed: JSON that parses, CSV as documented, text that fits; and report prints it again.
 # shellcheck disable=SC2016 # jq's
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native fast
 # More keys than rows: the heavy ones are shown, and what all others can have at most is said.
 set -u
 cd "$(dirname "$0")/../.." || exit

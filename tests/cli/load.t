@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native fast
 # doctor says what record will do; load makes each kind of load and leaves nothing behind.
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native fast
 # report of a recording with very many intervals: ten times as many take about ten times as long.
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native fast
 # The man pages build, are installed, and say neither less nor more than --help.
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native fast
 # The names of processes and threads: a process has its leader's name, a thread its own.
 set -u
 cd "$(dirname "$0")/../.." || exit

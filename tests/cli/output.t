@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native fast
 # Where a recording and the printed result go, and what becomes of them if they cannot.
 set -u
 cd "$(dirname "$0")/../.." || exit

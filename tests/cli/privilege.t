@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native
 # What latscope may still do while it measures, and that all goes on with so little.
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: alone fast
 # Waits as shares of the life of a process: against what the kernel counts in schedstat, what user space measures
 # and when processes are known to have been there.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native
 # report beyond its modules: are two of them slow at the same time, and whose are the slow ones? Of
 # waits for a CPU and of I/O that are known, as they are made here.
 set -u

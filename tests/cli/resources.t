@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: alone fast
 # What latscope itself takes, and what it takes to build it again.
 # shellcheck disable=SC2016 # awk's
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: alone fast
 # ringlat on this machine: what each method gives or why not, and the user method against the kernel's own
 # count of faults and the clock.
 # shellcheck disable=SC2016 # jq's

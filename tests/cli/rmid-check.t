@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native fast
 # The judge of the rmid module's traces is judged: a trace that is right passes, and each fault put into
 # it is found by the property that it breaks.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native
 # Has libFuzzer look for steps that the book of RMIDs and its oracle answer in different ways.
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native
 # rmid: what it says, where it goes, what it lost, and that it is right.
 set -u
 cd "$(dirname "$0")/../.." || exit

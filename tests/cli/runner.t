@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The test runner believes no suite that does not deserve it.
-# shellcheck disable=SC2016 # what the suites shall see
+# suite: native fast
+# The test runner: it starts suites as their tags say, and fails each suite that does not deserve to pass.
+# shellcheck disable=SC2016 # expanded by the suites
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 
 dir=$(mktemp -d)
 on_exit rm -rf "$dir"
-unset V LATSCOPE_JOBS
+unset V
 
 # suite NAME SCRIPT
 suite() {
@@ -16,15 +17,17 @@ suite() {
 	chmod +x "$dir/$1"
 }
 
-# run NAME...: sets $out and $status.
+options=() # of tests/run
+
+# run NAME...: sets $out and $status
 run() {
-	out=$(LATSCOPE_SUITES="${*/#/$dir/}" LATSCOPE_LOG_DIR=$dir/log tests/run 2>&1)
+	out=$(LATSCOPE_SUITES="${*/#/$dir/}" LATSCOPE_LOG_DIR=$dir/log tests/run "${options[@]}" 2>&1)
 	status=$?
 }
 
 total() { like "$1: the last line counts" "$(tail -n 1 <<<"$out")" "^$2 in [0-9]+ min [0-9]+ s$"; }
 
-# fails DESC NAME SCRIPT TOTAL REASON: a suite of which the runner must say REASON, a regex.
+# fails DESC NAME SCRIPT TOTAL REASON: the runner must fail this suite and print REASON, a regex
 fails() {
 	suite "$2" "$3"
 	run "$2"
@@ -69,17 +72,17 @@ fails 'a silent suite' silent ':' '0 passed, 1 failed, 0 skipped' 'no plan'
 fails 'a last line without a newline' cut 'echo 1..1; printf "not ok 1 - cut"' \
 	'0 passed, 1 failed, 0 skipped' 'not ok 1 - cut'
 
-gone() { ! pgrep -af "$1"; }
+none_runs() { ! pgrep -af "$1"; }
 
 suite slow 'sleep 600'
 LATSCOPE_SUITES=$dir/slow LATSCOPE_LOG_DIR=$dir/log tests/run >/dev/null 2>&1 &
 runner=$!
-while gone "$dir/slow" >/dev/null; do sleep 0.05; done
+while none_runs "$dir/slow" >/dev/null; do sleep 0.05; done
 kill $runner
 wait $runner
 is 'ended by a signal: exit status' $? 130
-# What the runner has told to end takes a moment to do so.
-ok 'ended by a signal: so is the suite' eventually gone "$dir/slow"
+# The suite takes a moment to end.
+ok 'ended by a signal: so is the suite' eventually none_runs "$dir/slow"
 
 run missing
 total 'a suite that is not there' '0 passed, 1 failed, 0 skipped'
@@ -87,7 +90,7 @@ like 'a suite that is not there: says so' "$out" 'cannot be started'
 run bad good
 total 'several suites' '4 passed, 1 failed, 0 skipped'
 
-# meets NAME...: suites that pass if all of them run at the same time. They wait for each other for a minute.
+# meets NAME...: three suites that pass if all of them run at the same time. They wait for each other for a minute.
 meets() {
 	local name
 
@@ -98,15 +101,52 @@ echo not ok 1"
 	done
 	run "$@"
 }
-LATSCOPE_JOBS=3 meets one two three
-total 'LATSCOPE_JOBS=3: three suites run at a time' '3 passed, 0 failed, 0 skipped'
+options=(-j 3)
+meets one two three
+total '-j 3: three suites run at a time' '3 passed, 0 failed, 0 skipped'
 
 suite alone_1 "mkdir $dir/busy && sleep 0.3 && rmdir $dir/busy && echo ok 1; echo 1..1"
 cp "$dir/alone_1" "$dir/alone_2"
-LATSCOPE_JOBS=1 run alone_1 alone_2
-total 'LATSCOPE_JOBS=1: one suite runs at a time' '2 passed, 0 failed, 0 skipped'
-LATSCOPE_JOBS=many run good
-is 'LATSCOPE_JOBS=many: exit status' $status 2
+options=(-j 1)
+run alone_1 alone_2
+total '-j 1: one suite runs at a time' '2 passed, 0 failed, 0 skipped'
+options=(-j many)
+run good
+is '-j many: exit status' $status 2
+
+# tagged NAME TAGS: a suite that passes if no other one runs at the same time
+tagged() { suite "$1" "# suite: $2
+mkdir $dir/busy && sleep 0.3 && rmdir $dir/busy && echo ok 1 - $1; echo 1..1"; }
+for lane in alone native; do
+	tagged one $lane
+	tagged two $lane
+	options=(-j 3)
+	run one two
+	total "tag $lane: two such suites do not run at the same time" '2 passed, 0 failed, 0 skipped'
+done
+tagged lonely alone
+run lonely alone_1
+total 'tag alone: no other suite runs at the same time' '2 passed, 0 failed, 0 skipped'
+
+for tag in last slow slower slowest alone fast; do
+	suite "$tag" "# suite: $tag
+echo ok 1; echo 1..1"
+done
+cp "$dir/good" "$dir/untagged"
+suite quick $'# suite: native fast\necho ok 1; echo 1..1'
+options=(-j 1)
+run last slow slower untagged slowest alone fast
+is 'suites start in the order of their tags' "$(grep -o '^[a-z]\+ .*passed  ' <<<"$out" | cut -d ' ' -f 1 | tr '\n' ' ')" \
+	'fast alone untagged slowest slower slow last '
+options=(-t fast)
+run fast slow quick untagged
+total '-t fast: only these suites run' '2 passed, 0 failed, 0 skipped'
+suite misspelt '# suite: quick'
+options=()
+run misspelt
+is 'an unknown tag: exit status' $status 2
+run bad
+like 'a failing suite: the command that runs only this suite is shown' "$out" "LATSCOPE_SUITES=$dir/bad tests/run -v bad"
 
 out=$(tests/run no-such-suite 2>&1)
 is 'an unknown name: exit status' $? 2

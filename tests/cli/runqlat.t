@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: alone
 # runqlat on this machine, held against known latencies.
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native
 # Ended early: by signals, of which all is written, and by kill -9, of which all but the last
 # interval is. Two at once. What latscope leaves: nothing.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native
 # stdout that is full, closed, a pipe nobody reads or a terminal; what is said on a terminal only.
 set -u
 cd "$(dirname "$0")/../.." || exit

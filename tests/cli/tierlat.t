@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native fast
 # What tierlat says where it cannot measure: on no machine here it can. tests/emu has what it measures.
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native fast
 # Wrong usage is told in one line and exits with 2, whoever asks; help is good.
 set -u
 cd "$(dirname "$0")/../.." || exit

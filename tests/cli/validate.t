@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: alone
 # validate passes on this machine, and finds every fault that a probe can be made to have.
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native
 # The workload: it runs as it would alone, the window is its life, and what becomes of it is told.
 # shellcheck disable=SC2016 # what its shell shall see
 set -u

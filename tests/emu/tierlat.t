@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: native fast
 # The command on emulated registers, in real time: what it prints is true, whatever happens is said in
 # one line, and the registers are as they were found.
 set -u

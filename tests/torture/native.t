@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: alone
 # Random workloads on this kernel.
 set -u
 cd "$(dirname "$0")" || exit

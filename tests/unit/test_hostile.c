@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// suite: slow
 /*
  * run.db of somebody who means harm. Files are changed by SQL, from a seed, as no fault of a disk
  * would change them, then reported and compared in every format: each ends in time, with an exit

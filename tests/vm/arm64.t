@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: slow
 # latscope on arm64: it is cross-compiled, runs on Debian's kernel 6.12 in the VM, and says of what needs x86 that it
 # does.
 set -u

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: slow
 # The VM itself: what goes in comes back, each kernel is what the other tests take it for, and a guest
 # that comes to harm is told from one whose command failed.
 set -u

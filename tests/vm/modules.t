@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# suite: slow
 # Every module under kmod/ builds for each kernel of the VM without a word from the compiler, objtool or
 # sparse, and can be installed, as a module and as source for DKMS.
 set -u
