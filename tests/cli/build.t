@@ -54,7 +54,7 @@ else
 	skip "without the running kernel's types" 'this kernel shows none, or they cannot be hidden'
 fi
 
-# What scripts/harden.mk adds, by what the program and its objects say.
+# What mk/harden.mk adds, as readelf shows it in the program and its objects.
 program=$(readelf -lWd "$built/latscope" && readelf -sW "$built/latscope" | grep -o ' __[a-z]*_chk[a-z_]*')
 like 'the program runs at any address' "$program" 'Flags:.* PIE'
 like 'what the linker resolves is read-only' "$program" 'GNU_RELRO.*BIND_NOW'

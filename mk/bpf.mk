@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# BPF objects, and the skeletons by which the program loads them.
+CLANG ?= clang
+LLVM_STRIP ?= llvm-strip
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+BPF_CC = $(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra $(WERROR:%=-Werror) \
+	-Wno-unused-parameter -Wno-missing-declarations -fdebug-compilation-dir=. -Iinclude -Ibpf/lib
+
+BPF_SRC := $(wildcard bpf/*.bpf.c)
+BPF_LIB := $(wildcard bpf/*.bpf.h bpf/lib/*.bpf.h)
+CONTRACT := $(wildcard include/latscope/*.h include/uapi/latscope/*.h)
+SKELS := $(patsubst bpf/%.bpf.c,$(OUT)/%.skel.h,$(BPF_SRC))
+
+# Skeletons must exist before the first compile; afterwards the .d files name those that an object needs.
+$(filter $(OUT)/src/probes/% $(OUT)/src/session/%,$(OBJ)): | $(SKELS)
+
+$(OUT)/%.bpf.o: %.bpf.c $(BPF_LIB) $(CONTRACT) $(STRICT)
+	$(call msg,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BPF_CC) -c $< -o $@ $(lax)
+	$(Q)$(LLVM_STRIP) -g $@
+
+$(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
+	$(call msg,SKEL,$@)
+	$(Q)command -v $(BPFTOOL) >/dev/null || { echo "bpftool is missing: 'make deps' installs what the build needs" >&2; exit 1; }
+	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
+
+# Skeletons of the tests and of the benchmarks.
+$(OUT)/empty.skel.h: $(OUT)/bench/empty.bpf.o
+$(OUT)/requests.skel.h: $(OUT)/tests/bpf/requests.bpf.o
+$(OUT)/capture.skel.h: $(OUT)/tests/bpf/capture.bpf.o
+$(addprefix $(OUT)/,empty.skel.h requests.skel.h capture.skel.h):
+	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $(<:.bpf.o=))_bpf > $@

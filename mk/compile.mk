@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The program: compiler options, objects, .output/latscope.
+CFLAGS ?= -O2 -g
+WARN := -Wall -Wextra $(WERROR:%=-Werror) -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+CPPFLAGS += -Iinclude -Isrc -I$(OUT) -D_GNU_SOURCE -DLATSCOPE_VERSION='"$(VERSION)"'
+STD := -std=gnu11
+include mk/harden.mk
+LIBS_BASE := -ljson-c -lsqlite3 -lm
+LIBS := -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp
+
+SRC := $(call sources,src/*/*.c src/*/*/*.c)
+ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S))
+OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
+
+# A warning of a newer compiler must not stop a user's build, so only test builds set WERROR. They compile everything
+# again if something was compiled without -Werror since.
+STRICT := $(if $(WERROR),$(shell mkdir -p $(OUT); [ -e $(OUT)/strict ] || touch $(OUT)/strict; echo $(OUT)/strict))
+lax = $(if $(WERROR),,&& rm -f $(OUT)/strict)
+
+$(OUT)/latscope: $(OBJ)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(HARDEN_LINK) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(OUT)/%.o: %.c $(STRICT)
+	$(call msg,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(STD) $(WARN) $(HARDEN) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@ $(lax)
+
+$(OUT)/%.o: %.S
+	$(call msg,AS,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(HARDEN) $(CPPFLAGS) -MMD -MP -c $< -o $@
+
+-include $(OBJ:.o=.d)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Kernel modules, for the running kernel, or for KERNEL= with KDIR= (its build directory).
+KERNEL ?= $(shell uname -r)
+KDIR ?= /lib/modules/$(KERNEL)/build
+KMOD_OUT := $(OUT)/kmod/$(KERNEL)
+KMOD := $(patsubst kmod/%/Kbuild,%,$(wildcard kmod/*/Kbuild))
+
+modules: $(KMOD:%=$(KMOD_OUT)/%.ko) ## Build the kernel modules for the running kernel, or for KERNEL=
+
+# Each module is built in a copy that has include/ next to it, as DKMS builds it, so the tree stays clean.
+.SECONDEXPANSION:
+$(KMOD_OUT)/%.ko: $$(wildcard kmod/$$*/*) $(wildcard include/*/*.h include/*/*/*.h)
+	$(call msg,KMOD,$@)
+	$(Q)test -e $(KDIR)/Makefile || { echo "no kernel headers at $(KDIR): install linux-headers-$(KERNEL), or name their directory by KDIR=" >&2; exit 1; }
+	$(Q)mkdir -p $(@:.ko=) && cp -ru kmod/$*/. include $(@:.ko=)
+	$(Q)$(MAKE) -C $(KDIR) M=$(abspath $(@:.ko=)) modules
+	$(Q)cp $(@:.ko=)/$*.ko $@
+
+modules_install: modules ## Install the kernel modules into DESTDIR/lib/modules
+	$(Q)for name in $(KMOD); do \
+		$(MAKE) -C $(KDIR) M=$(abspath $(KMOD_OUT))/$$name INSTALL_MOD_PATH=$(DESTDIR) modules_install || exit; \
+	done
+
+dkms_install: ## Install the source of the kernel modules for DKMS
+	$(Q)for name in $(KMOD); do \
+		dir=$(DESTDIR)/usr/src/latscope-$$name-$(VERSION); \
+		mkdir -p $$dir && cp -r kmod/$$name/. include $$dir && \
+			sed -i 's/@VERSION@/$(VERSION)/' $$dir/dkms.conf || exit; \
+	done
+
+.PHONY: modules modules_install dkms_install

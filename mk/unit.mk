@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Unit tests (tests/unit) and the tests with emulated counters (tests/emu/test_*), built with the sanitizers.
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+BASE_SRC := $(filter-out src/print/ringlat_%.c src/print/tierlat.c src/print/rmid_text.c, \
+	$(wildcard src/core/*.c src/store/*.c src/stats/*.c src/print/*.c)) src/cli/options.c src/cli/log.c
+RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
+BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/print/ringlat_*.c) src/print/tierlat.c src/print/rmid_text.c \
+	$(call sources,src/probes/ringlat/*.c src/probes/tierlat/*.c) \
+	$(filter-out %/probe.c %/account.c %/events.c,$(wildcard src/probes/rmid/*.c)) \
+	src/selftest/reference/pointer_chase.c src/selftest/reference/reference.c $(RMID_SRC))
+UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(call sources,tests/unit/test_*.c))
+EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(call sources,tests/emu/test_*.c))
+EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcard tests/emu/*.c)))
+
+$(OUT)/san/%.o: %.c $(STRICT)
+	$(call msg,CC-SAN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(STD) $(WARN) $(CPPFLAGS) $(CFLAGS) $(SANITIZE) -MMD -MP -c $< -o $@ $(lax)
+
+$(EMU): $(EMU_LIB)
+
+# It compiles files of a kernel module; tests/rmid/kernel has stand-ins for the kernel's headers.
+$(OUT)/san/tests/unit/test_rmid_kernel.o: CPPFLAGS := -Itests/rmid/kernel $(CPPFLAGS)
+
+$(OUT)/san/tests/unit/test_life.o: | $(OUT)/life.skel.h
+$(OUT)/tests/unit/test_life: $(OUT)/san/src/probes/refusal.o
+$(addprefix $(OUT)/tests/unit/test_,life refusal seccomp): LIBS_BASE := $(LIBS)
+$(OUT)/tests/unit/test_hostile: $(addprefix $(OUT)/san/src/cli/,report.o compare.o)
+$(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)
+	$(call msg,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) $^ $(LIBS_BASE) -lcmocka -o $@
+
+-include $(BASE_SAN:.o=.d) $(EMU_LIB:.o=.d) $(patsubst $(OUT)/%,$(OUT)/san/%.d,$(UNIT) $(EMU))
