@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Programs that do nothing, on the hooks of the probes: what no probe can cost less than. */
+/* Programs that do nothing, on the hooks of the probes: their cost is the lower bound for any probe. */
 #include "kernel.bpf.h"
 
 SEC("tp_btf/sched_switch")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* empty HOOK...: attaches the empty program of each hook until it is killed. */
+/* empty HOOK...: keeps the empty program of each hook attached until it is killed. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-2-Clause
-# What the benchmarks share. Every figure is a ratio or a difference of variants that were run in turn,
-# round after round, in one run: the machine's mood falls on all of them alike.
+# Functions of the benchmarks. Every figure is a ratio or a difference of variants that run in turn, round after round, so
+# background noise affects all of them equally.
 #
 # A benchmark prints lines `figure=NAME value=NUMBER unit=UNIT [limit=NUMBER]`, and its raw values as
 # comments.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/tests/tap.sh"
-# shellcheck disable=SC2034 # what the benchmarks use
+# shellcheck disable=SC2034 # used by the benchmarks
 latscope=$root/.output/latscope
 # shellcheck disable=SC2034
 empty=$root/.output/bench/empty
@@ -24,10 +24,10 @@ die() {
 }
 
 need() {
-	command -v "$1" >/dev/null || die "$1 is missing: 'make deps' installs it"
+	command -v "$1" >/dev/null || die "cannot run $1: not installed; run 'make deps'"
 }
 
-# start_tool COMMAND...: in the background, and given time to attach (and to stop timing itself).
+# start_tool COMMAND...: starts it in the background, and gives it time to attach (and to stop timing itself)
 start_tool() {
 	tool_pid=
 	[ "$1" = none ] && return
@@ -65,15 +65,15 @@ calc() {
 	awk "BEGIN { printf \"%.4g\", $1 }"
 }
 
-# measured VARIANT: LATSCOPE_BENCH_VARIANTS may name fewer than there are.
+# measured VARIANT: succeeds unless LATSCOPE_BENCH_VARIANTS leaves VARIANT out
 measured() { [ -s "$values/$1" ]; }
 
-# ratio NAME VALUES OVER [LIMIT]: a figure, of medians; none if one was not measured.
+# ratio NAME VALUES OVER [LIMIT]: prints the ratio of two medians as a figure, unless one was not measured
 ratio() {
 	! measured "$2" || ! measured "$3" || figure "$1" "$(calc "$(median "$2") / $(median "$3")")" ratio "${4-}"
 }
 
-# program_time REGEX: run time in ns and runs, summed over the BPF programs whose name matches.
+# program_time REGEX: prints run time in ns and number of runs, summed over the BPF programs whose name matches
 program_time() {
 	bpftool prog show -j | jq -r --arg name "$1" '[.[] | select((.name // "") | test($name))] |
 		"\(map(.run_time_ns // 0) | add // 0) \(map(.run_cnt // 0) | add // 0)"'

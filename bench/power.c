@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How often `compare` finds a difference where there is none, and how often it finds one that is
- * there. Prints figure=NAME value=NUMBER unit=% [limit=MOST|least=LEAST] error=STANDARD_ERROR.
+ * Measures how often `compare` finds a difference where there is none, and how often it finds a real
+ * one. Prints figure=NAME value=NUMBER unit=% [limit=MOST|least=LEAST] error=STANDARD_ERROR.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include <stats/judge.h>
 #include <stats/group.h>
 
-#include "rival.h"
+#include "alternative.h"
 #include "synthetic.h"
 
 #define MOST_OBSERVATIONS 512
@@ -25,13 +25,13 @@
 #define STATED_SPREAD 0.25
 
 static const char usage[] =
-	"usage: power [-n PAIRS] [-s SEED] [-r] [POOL [MODULE]]\n"
+	"usage: power [-n PAIRS] [-s SEED] [-r] [POOL [PROBE]]\n"
 	"Without POOL of synthetic recordings; else of those in the directory POOL, which are of\n"
-	"one steady workload, and of one module only if named. -r: how rivals would do, too.\n";
+	"one steady workload, all of one probe if it is named. -r: also run alternative tests.\n";
 
 static unsigned int pairs = 500;
 
-/* Runs of 20,000 events of which 1 % is in the tail, that differ as on a quiet machine. */
+/* Runs of 20,000 events, 1 % of them in the tail, with the differences of a quiet machine. */
 static const struct synthetic quiet = {
 	.tail = 0.01,
 	.rate = 2000,
@@ -49,18 +49,18 @@ struct group_made {
 	unsigned int nr;
 };
 
-/* STATED: the true spread is told; BARE: none is assumed */
+/* STATED: the true spread is given; BARE: none is assumed */
 enum kind { RUNS, BATCHES, STATED, BARE, INTERVALS, WELCH };
 
 struct scenario {
 	const char *name;
 	enum kind kind;
 	unsigned int off, on; /* runs, or intervals of the one run */
-	double factor; /* of ON's tail; 1: there is nothing to find */
-	bool same_runs; /* runs do not differ, and none of it is assumed */
+	double factor; /* multiplies ON's tail; 1: there is nothing to find */
+	bool same_runs; /* runs do not differ, and no difference is assumed */
 	double run_tail; /* if not 0: another spread of the tail from run to run */
-	double fewer; /* so many times fewer events on OFF */
-	double limit; /* most that may be found, or least if there is something; 0: none */
+	double fewer; /* OFF has so many times fewer events */
+	double limit; /* upper bound of the figure, lower bound if factor is not 1; 0: none */
 };
 
 static const struct scenario scenarios[] = {
@@ -91,18 +91,18 @@ static const struct scenario scenarios[] = {
 	  0 },
 };
 
-static const struct scenario rivals[] = {
-	{ "rival.bootstrap.runs.3", RUNS, 3, 3, 1, false, 0, 1, 0 },
-	{ "rival.bootstrap.runs.5", RUNS, 5, 5, 1, false, 0, 1, 0 },
-	{ "rival.bootstrap.runs.10", RUNS, 10, 10, 1, false, 0, 1, 0 },
-	{ "rival.welch.runs.3_against_3", WELCH, 3, 3, 1, false, 0, 1, 0 },
-	{ "rival.welch.runs.3_against_10", WELCH, 3, 10, 1, false, 0, 1, 0 },
-	{ "rival.nothing_assumed.one_run.20_intervals", BARE, 20, 20, 1, false, 0, 1, 0 },
-	{ "rival.nothing_assumed.one_run.60_intervals", BARE, 60, 60, 1, false, 0, 1, 0 },
-	{ "rival.block_bootstrap.10_intervals", INTERVALS, 10, 10, 1, true, 0, 1, 0 },
-	{ "rival.block_bootstrap.20_intervals", INTERVALS, 20, 20, 1, true, 0, 1, 0 },
-	{ "rival.block_bootstrap.60_intervals", INTERVALS, 60, 60, 1, true, 0, 1, 0 },
-	{ "rival.block_bootstrap.200_intervals", INTERVALS, 200, 200, 1, true, 0, 1, 0 },
+static const struct scenario alternatives[] = {
+	{ "alternative.bootstrap.runs.3", RUNS, 3, 3, 1, false, 0, 1, 0 },
+	{ "alternative.bootstrap.runs.5", RUNS, 5, 5, 1, false, 0, 1, 0 },
+	{ "alternative.bootstrap.runs.10", RUNS, 10, 10, 1, false, 0, 1, 0 },
+	{ "alternative.welch.runs.3_against_3", WELCH, 3, 3, 1, false, 0, 1, 0 },
+	{ "alternative.welch.runs.3_against_10", WELCH, 3, 10, 1, false, 0, 1, 0 },
+	{ "alternative.nothing_assumed.one_run.20_intervals", BARE, 20, 20, 1, false, 0, 1, 0 },
+	{ "alternative.nothing_assumed.one_run.60_intervals", BARE, 60, 60, 1, false, 0, 1, 0 },
+	{ "alternative.block_bootstrap.10_intervals", INTERVALS, 10, 10, 1, true, 0, 1, 0 },
+	{ "alternative.block_bootstrap.20_intervals", INTERVALS, 20, 20, 1, true, 0, 1, 0 },
+	{ "alternative.block_bootstrap.60_intervals", INTERVALS, 60, 60, 1, true, 0, 1, 0 },
+	{ "alternative.block_bootstrap.200_intervals", INTERVALS, 200, 200, 1, true, 0, 1, 0 },
 };
 
 static const unsigned int pool_runs[] = { 1, 3, 5, 10 };
@@ -130,7 +130,7 @@ static void clear(struct group_made *group)
 		observation__clear(&group->observations[--group->nr]);
 }
 
-/* A run's intervals in so many units of about the same number. */
+/* Divides the intervals of a run into so many observations of about the same length. */
 static void make_run(const struct synthetic *model, unsigned int intervals,
 		     unsigned int observations, struct group_made *group)
 {
@@ -185,7 +185,7 @@ static struct judge_rules rules_of(const struct scenario *scenario)
 	};
 }
 
-/* Synthetic units are of equal length. */
+/* Synthetic observations have equal length. */
 static const uint64_t *windows(void)
 {
 	static uint64_t ns[MOST_OBSERVATIONS];
@@ -195,7 +195,7 @@ static const uint64_t *windows(void)
 	return ns;
 }
 
-/* Is there a verdict on any figure or, if there is something to find, that the tail is worse? */
+/* Returns whether any statistic has a verdict or, if there is something to find, whether the tail is worse. */
 static bool ours(const struct scenario *scenario, const struct group_made *off,
 		 const struct group_made *on)
 {
@@ -204,7 +204,7 @@ static bool ours(const struct scenario *scenario, const struct group_made *off,
 		{ off->observations, off->nr, rules.batches ? 1 : off->nr, windows(), off->nr },
 		{ on->observations, on->nr, rules.batches ? 1 : on->nr, windows(), on->nr }
 	};
-	/* Rates differ where one side is made with fewer events. */
+	/* Rates differ where one group is made with fewer events. */
 	unsigned int alike = scenario->fewer > 1 ? JUDGE_LATENCIES : JUDGE_STATISTICS;
 	struct judged statistics[JUDGE_STATISTICS], *family[] = { statistics };
 	bool found = false;
@@ -220,17 +220,17 @@ static bool ours(const struct scenario *scenario, const struct group_made *off,
 static bool theirs(const struct scenario *scenario, const struct group_made *off,
 		   const struct group_made *on)
 {
-	struct rival_group groups[2] = { { off->observations, off->nr, 1 },
-					 { on->observations, on->nr, 1 } };
+	struct alternative_group groups[2] = { { off->observations, off->nr, 1 },
+					       { on->observations, on->nr, 1 } };
 	double p[JUDGE_LATENCIES];
 
 	for (unsigned int i = 0; scenario->kind == INTERVALS && i < 2; i++)
-		groups[i].block = rival__block_length(groups[i].observations, groups[i].nr);
+		groups[i].block = alternative__block_length(groups[i].observations, groups[i].nr);
 	if (scenario->kind == WELCH)
-		rival__welch(&groups[0], &groups[1], p);
+		alternative__welch(&groups[0], &groups[1], p);
 	else
-		rival__bootstrap(&groups[0], &groups[1], RESAMPLES, p);
-	/* The last quantile is left out, as it would be for want of events. */
+		alternative__bootstrap(&groups[0], &groups[1], RESAMPLES, p);
+	/* Leave out the last quantile: compare would have too few events for it. */
 	p[JUDGE_MEAN - 1] = 1;
 	if (holm__adjust(p, JUDGE_LATENCIES))
 		die("out of memory");
@@ -241,7 +241,7 @@ static bool theirs(const struct scenario *scenario, const struct group_made *off
 	return false;
 }
 
-static void run_scenario(const struct scenario *scenario, bool rival)
+static void run_scenario(const struct scenario *scenario, bool alternative)
 {
 	static struct group_made off, on;
 	unsigned int found = 0;
@@ -249,8 +249,8 @@ static void run_scenario(const struct scenario *scenario, bool rival)
 	for (unsigned int i = 0; i < pairs; i++) {
 		make_group(scenario, 1, scenario->fewer, scenario->off, &off);
 		make_group(scenario, scenario->factor, 1, scenario->on, &on);
-		found += rival && scenario->kind != BARE ? theirs(scenario, &off, &on)
-							 : ours(scenario, &off, &on);
+		found += alternative && scenario->kind != BARE ? theirs(scenario, &off, &on)
+							       : ours(scenario, &off, &on);
 	}
 	synthetic__print_share(scenario->name, (double)found / pairs, pairs,
 			       scenario->factor > 1 ? "least" : "limit", scenario->limit);
@@ -258,7 +258,7 @@ static void run_scenario(const struct scenario *scenario, bool rival)
 	clear(&on);
 }
 
-/* The units of some recordings of the pool, borrowed from it, and how long each is. */
+/* Observations of some recordings of the pool, which owns them, and their lengths. */
 static unsigned int pick(const struct group *pool, const struct group_series *series,
 			 const unsigned int *recordings, unsigned int nr,
 			 struct observation *observations, uint64_t *windows_ns)
@@ -288,7 +288,7 @@ static void shuffle(unsigned int *order, unsigned int nr)
 	}
 }
 
-/* One family of all metrics, as compare judges them. */
+/* All metrics are one family, as in compare. */
 static bool pool_pair(const struct group *pool, const unsigned int *order, unsigned int runs,
 		      bool batches)
 {
@@ -356,7 +356,7 @@ static void run_pool(const char *path, const char *probe, unsigned int runs)
 int main(int argc, char **argv)
 {
 	uint64_t seed = 1;
-	bool rival = false;
+	bool alternative = false;
 	int option;
 
 	while ((option = getopt(argc, argv, "n:s:r")) != -1) {
@@ -365,7 +365,7 @@ int main(int argc, char **argv)
 		else if (option == 's')
 			seed = strtoull(optarg, NULL, 10);
 		else if (option == 'r')
-			rival = true;
+			alternative = true;
 		else
 			pairs = 0;
 	}
@@ -382,7 +382,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < COUNT_OF(scenarios); i++)
 		run_scenario(&scenarios[i], false);
-	for (size_t i = 0; rival && i < COUNT_OF(rivals); i++)
-		run_scenario(&rivals[i], true);
+	for (size_t i = 0; alternative && i < COUNT_OF(alternatives); i++)
+		run_scenario(&alternatives[i], true);
 	return 0;
 }

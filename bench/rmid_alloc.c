@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the book of RMIDs costs: a pair of allocate and free, with 16 RMIDs and with 512 in turn, so
- * that what else the machine does hits both; and the look without a lock that a switch between two
- * processes takes, with 200 of them in a table for 32768. Prints the lowest of many rounds of each:
- * whatever came between only adds.
+ * Measures what the book of RMIDs costs: a pair of allocate and free, with 16 RMIDs and with 512 in
+ * turn, so that noise affects both; and the lookup without a lock at a switch between two processes,
+ * with 200 of them in a table for 32768. Prints the lowest of many rounds: noise only adds.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +27,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Each is given out when its limbo is just over. */
+/* Each RMID is allocated when its limbo has just ended. */
 static double ns_per_pair(uint32_t count)
 {
 	static struct rmid_info infos[MOST + 1];
@@ -45,7 +44,7 @@ static double ns_per_pair(uint32_t count)
 	return (double)(now_ns() - began) / STEPS;
 }
 
-/* As the kernel's addresses of signal_structs lie. */
+/* The distance of the kernel's signal_structs. */
 static uint64_t key_of(uint32_t which)
 {
 	return 0xffff888003a40000ULL + which * 1088ULL;

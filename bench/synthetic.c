@@ -31,7 +31,7 @@ static uint64_t next(void)
 	return result;
 }
 
-/* Filled by SplitMix64, as its authors advise. */
+/* SplitMix64 fills the state, as its authors advise. */
 void synthetic__seed(uint64_t seed)
 {
 	for (unsigned int i = 0; i < 4; i++) {
@@ -60,7 +60,7 @@ double synthetic__normal(void)
 	return radius * cos(2 * M_PI * synthetic__uniform());
 }
 
-/* Counts gaps of an exponential; for small means. */
+/* Counts exponential gaps; for small means. */
 static uint64_t poisson_small(double mean)
 {
 	double product = 1 - synthetic__uniform(), limit = exp(-mean);
@@ -96,7 +96,7 @@ static uint64_t poisson(double mean)
 	return mean < 10 ? poisson_small(mean) : poisson_large(mean);
 }
 
-/* Share of the events of less than an edge; `pareto` is that of the Pareto part alone. */
+/* Share of the events below an edge; `pareto` is the share in the Pareto part alone. */
 static double below(double log_edge, double pareto, double location, double tail)
 {
 	double z = (location - log_edge) / SIGMA;
@@ -110,7 +110,7 @@ static double pareto_below(double edge)
 	return edge > TAIL_FROM ? 1 - pow(TAIL_FROM / edge, TAIL_SHAPE) : 0;
 }
 
-/* Share of the Pareto part with which this share of all events is in the tail. */
+/* Returns the share of the Pareto part that puts this share of all events into the tail. */
 static double pareto_part(double tail)
 {
 	double of_body = 1 - below(log(SYNTHETIC_TAIL_NS), 0, log(LOCATION), 0);
@@ -150,7 +150,7 @@ static void add_events(struct lat_hist *hist, uint32_t slot, uint64_t count)
 		hist->max_ns = high - 1;
 }
 
-/* Of the lower edge of every slot. */
+/* For the lower edge of every slot. */
 static struct {
 	double log;
 	double pareto;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Made-up recordings whose distribution is known: a lognormal body with a Pareto tail, whose
- * location, tail and rate differ from run to run and drift within a run; counts are Poisson.
+ * Synthetic recordings of a known distribution: a lognormal body with a Pareto tail. Location, tail
+ * and rate differ from run to run and drift within a run; counts are Poisson.
  */
 #ifndef LATSCOPE_BENCH_SYNTHETIC_H
 #define LATSCOPE_BENCH_SYNTHETIC_H
@@ -14,11 +14,11 @@
 
 struct synthetic {
 	double tail; /* share of the events at or beyond SYNTHETIC_TAIL_NS, above 0.3 % */
-	double rate; /* events of an interval */
+	double rate; /* events per interval */
 	/* Spreads of the logarithms of location, odds of the Pareto part, and rate: between runs */
 	double run_location, run_tail, run_rate;
 	double location, tail_drift, rate_drift; /* and between intervals */
-	double correlation; /* of neighbouring intervals: AR(1) */
+	double correlation; /* between neighbouring intervals: AR(1) */
 };
 
 struct synthetic_run {
@@ -28,14 +28,14 @@ struct synthetic_run {
 
 void synthetic__seed(uint64_t seed);
 
-/* Evenly in [0, 1); below a number. xoshiro256**. */
+/* Uniform in [0, 1), or below a number: xoshiro256**. */
 double synthetic__uniform(void);
 unsigned int synthetic__below(unsigned int limit);
 
-/* Of the standard normal distribution. */
+/* Standard normal. */
 double synthetic__normal(void);
 
-/* One line of figures, with its standard error; `bound`, limit or least, is left out if it is 0. */
+/* Prints one figure with its standard error; leaves out `bound`, which is limit or least, if it is 0. */
 void synthetic__print_share(const char *name, double share, unsigned int pairs, const char *bound,
 			    double limit);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How often `report` says of two modules that they rise together although they have nothing to do
- * with each other, and how often it finds that they do. Prints the lines of bench/power.c.
+ * Measures how often `report` finds a correlation over time between two probes that are independent,
+ * and how often it finds a real one. Prints lines as bench/power.c does.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -20,17 +20,17 @@ static const char usage[] = "usage: together [-n PAIRS] [-s SEED]\n";
 
 static unsigned int pairs = 2000;
 
-/* DRIFT: AR(1). BURSTS: nothing, and now and then for some intervals something lognormal. */
+/* DRIFT: AR(1). BURSTS: zero, with occasional bursts of some intervals that are lognormal. */
 enum kind { DRIFT, BURSTS };
 
 struct scenario {
 	const char *name;
 	enum kind kind;
-	double keep; /* correlation of neighbours; of bursts, how likely they go on */
+	double keep; /* correlation of neighbours; for BURSTS the probability that one goes on */
 	unsigned int intervals;
 	double common; /* part of the variance that both series share; 0: nothing to find */
-	bool naive; /* as if neighbours were independent */
-	double limit; /* most that may be found, or least if there is something; 0: none */
+	bool naive; /* test as if neighbours were independent */
+	double limit; /* upper bound of the figure, lower bound if common is not 0; 0: none */
 };
 
 static const struct scenario scenarios[] = {
@@ -47,9 +47,9 @@ static const struct scenario scenarios[] = {
 	{ "wrong.together.bursts_0.8.60_intervals", BURSTS, 0.8, 60, 0, false, 5 },
 	{ "wrong.together.bursts_0.8.600_intervals", BURSTS, 0.8, 600, 0, false, 5 },
 	{ "wrong.together.bursts_0.95.600_intervals", BURSTS, 0.95, 600, 0, false, 5 },
-	{ "rival.naive.60_intervals", DRIFT, 0, 60, 0, true, 0 },
-	{ "rival.naive.drift_0.6.60_intervals", DRIFT, 0.6, 60, 0, true, 0 },
-	{ "rival.naive.drift_0.95.600_intervals", DRIFT, 0.95, 600, 0, true, 0 },
+	{ "alternative.naive.60_intervals", DRIFT, 0, 60, 0, true, 0 },
+	{ "alternative.naive.drift_0.6.60_intervals", DRIFT, 0.6, 60, 0, true, 0 },
+	{ "alternative.naive.drift_0.95.600_intervals", DRIFT, 0.95, 600, 0, true, 0 },
 	{ "found.together.half.20_intervals", DRIFT, 0.6, 20, 0.5, false, 0 },
 	{ "found.together.half.60_intervals", DRIFT, 0.6, 60, 0.5, false, 0 },
 	{ "found.together.half.200_intervals", DRIFT, 0.6, 200, 0.5, false, 95 },
@@ -67,7 +67,7 @@ static void drift(double keep, double *series, unsigned int nr)
 	}
 }
 
-/* In the mean a fifth of the intervals are in one. */
+/* On average a fifth of the intervals are in a burst. */
 static void bursts(double keep, double *series, unsigned int nr)
 {
 	bool on = synthetic__uniform() < 0.2;

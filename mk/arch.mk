@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What depends on the architecture, included by the Makefile. ARCH= names the one to build for, x86 or arm64; it is
-# this machine's by default. For another one, CROSS_COMPILE= is the compiler's prefix and SYSROOT= a root with the
-# libraries; what is built goes to .output/ARCH. `tests/vm/root arm64` makes such a root.
+# Variables that depend on the architecture. ARCH= is the architecture to build for, x86 or arm64; by default that of
+# this machine. For another one, CROSS_COMPILE= is the compiler's prefix and SYSROOT= a root with the libraries; the
+# output goes to .output/ARCH. `tests/vm/root arm64` makes such a root.
 arch_of = $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(patsubst amd64,x86,$(1))))
 MACHINE := $(call arch_of,$(shell uname -m))
 ARCH ?= $(MACHINE)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Benchmarks.
-POWER := $(OUT)/bench/power.o $(OUT)/bench/rival.o $(OUT)/bench/synthetic.o
+POWER := $(OUT)/bench/power.o $(OUT)/bench/alternative.o $(OUT)/bench/synthetic.o
 TOGETHER := $(OUT)/bench/together.o $(OUT)/bench/synthetic.o
 
 $(OUT)/bench/power: $(POWER)

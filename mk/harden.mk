@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Compiler and linker options that make a programming error harder to exploit, included by the Makefile. They come
-# before the user's CFLAGS and LDFLAGS, which therefore win. Sanitizer builds go without: they check more.
+# Compiler and linker options that make a programming error harder to exploit. They come before the user's CFLAGS and
+# LDFLAGS, which therefore win. Sanitizer builds do not use them: sanitizers check more.
 HARDEN := -fPIE -fstack-protector-strong -fstack-clash-protection \
 	$(if $(filter x86,$(ARCH)),-fcf-protection,-mbranch-protection=standard)
 HARDEN_LINK := -pie -Wl,-z,relro,-z,now

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "rival.h"
+#include "alternative.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "synthetic.h"
 
-static void draw(const struct rival_group *group, double logs[JUDGE_LATENCIES])
+static void draw(const struct alternative_group *group, double logs[JUDGE_LATENCIES])
 {
 	struct lat_hist hist = { 0 };
 	unsigned int drawn = 0;
@@ -23,9 +23,9 @@ static void draw(const struct rival_group *group, double logs[JUDGE_LATENCIES])
 	judge__logarithms(&hist, logs);
 }
 
-/* Twice the smaller share of the resampled differences on either side of 0. */
-void rival__bootstrap(const struct rival_group *off, const struct rival_group *on,
-		      unsigned int resamples, double p[JUDGE_LATENCIES])
+/* p is twice the smaller share of the resampled differences on either side of 0. */
+void alternative__bootstrap(const struct alternative_group *off, const struct alternative_group *on,
+			    unsigned int resamples, double p[JUDGE_LATENCIES])
 {
 	double logs[2][JUDGE_LATENCIES], above[JUDGE_LATENCIES] = { 0 };
 
@@ -43,10 +43,10 @@ void rival__bootstrap(const struct rival_group *off, const struct rival_group *o
 }
 
 struct moments {
-	double mean, variance; /* of the mean */
+	double mean, variance; /* the variance is that of the mean */
 };
 
-static struct moments moments(const struct rival_group *group, unsigned int statistic)
+static struct moments moments(const struct alternative_group *group, unsigned int statistic)
 {
 	double logs[JUDGE_LATENCIES], sum = 0, squares = 0, nr = group->nr;
 
@@ -61,8 +61,8 @@ static struct moments moments(const struct rival_group *group, unsigned int stat
 	return (struct moments){ sum / nr, (squares - sum * sum / nr) / (nr - 1) / nr };
 }
 
-void rival__welch(const struct rival_group *off, const struct rival_group *on,
-		  double p[JUDGE_LATENCIES])
+void alternative__welch(const struct alternative_group *off, const struct alternative_group *on,
+			double p[JUDGE_LATENCIES])
 {
 	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++) {
 		struct moments a = moments(off, i), b = moments(on, i);
@@ -86,7 +86,7 @@ static double covariance(const double *x, unsigned int nr, double mean, unsigned
 	return sum / nr;
 }
 
-/* The smallest lag after which as many correlations in a row as they say are not significant. */
+/* The smallest lag after which as many correlations in a row as the paper demands are not significant. */
 static unsigned int last_lag(const double *covariances, unsigned int lags, unsigned int row,
 			     unsigned int nr)
 {
@@ -132,7 +132,7 @@ static double block_length(const double *x, unsigned int nr)
 	return fmin(cbrt(2 * g * g / (4. / 3 * density * density)) * cbrt(nr), most);
 }
 
-unsigned int rival__block_length(const struct observation *observations, unsigned int nr)
+unsigned int alternative__block_length(const struct observation *observations, unsigned int nr)
 {
 	static double logs[MOST][JUDGE_LATENCIES];
 	double series[MOST], longest = 1;
