@@ -8,7 +8,7 @@
 #	is 'the answer' "$(cat answer)" 42
 #	done_testing
 #
-# Tests:       ok, is, like, passed, skip, skip_all, done_testing
+# Tests:       ok, is, like, within, passed, skip, skip_all, done_testing
 # Waiting:     eventually, again, gone
 # The script:  on_exit, diag
 
@@ -39,6 +39,15 @@ is() {
 
 # like DESC GOT REGEX: a test that passes if GOT has a match of REGEX
 like() { ok "$1" tap_match "$2" "$3"; }
+
+# within DESC LOW VALUE HIGH: a test that passes if VALUE, a whole number, is from LOW to HIGH
+within() {
+	if [[ $2 -le $3 && $3 -le $4 ]]; then # no process, as above
+		passed "$1"
+	else
+		ok "$1" is_within "$2" "$3" "$4"
+	fi
+}
 
 # passed DESC: a test that has passed
 passed() {
@@ -103,6 +112,8 @@ gone() {
 on_exit() { trap "[ \$BASHPID != \$\$ ] || $(printf '%q ' "$@")" EXIT; }
 
 # ---- internal ----
+
+is_within() { [[ $1 -le $2 && $2 -le $3 ]] || { echo "$2 is not from $1 to $3" && false; }; }
 
 tap_same() { [ "$1" = "$2" ] || { printf 'got:\n%s\nwanted:\n%s\n' "$1" "$2" && false; }; }
 

@@ -26,7 +26,7 @@ of_keys() {
 shows_heavy() {
 	local faults events most
 
-	faults=$(told crowd last_faults) events=$(fact all "memlat.thread.$(told crowd last_tid).events")
+	faults=$(printed crowd last_faults) events=$(fact all "memlat.thread.$(printed crowd last_tid).events")
 	most=$(fact all memlat.other_most_ns)
 	within "$1: the heavy thread, which came last, is shown" $((faults * $2 / 100)) "$events" $((faults + 50))
 	within "$1: at most 1024 threads are" 1 "$(of_keys "count(DISTINCT key) - 1")" 1024
@@ -34,12 +34,12 @@ shows_heavy() {
 	is "$1: so are the events" "$(of_keys 'sum(count)')" "$(fact all memlat.events)"
 	is "$1: no key has less than nothing" "$(of_keys 'min(count) >= 0 AND min(sum_ns) >= 0')" 1
 	within "$1: no other thread is said to have more than the heavy one" 1 "$most" \
-		"$(fact all "memlat.thread.$(told crowd last_tid).sum_ns")"
+		"$(fact all "memlat.thread.$(printed crowd last_tid).sum_ns")"
 	balance "$1" all
 }
 
 # A reading gives the heavy thread a row of its own. On a busy machine the reading can come too late.
-heavy_events() { fact all "memlat.thread.$(told crowd last_tid).events"; }
+heavy_events() { fact all "memlat.thread.$(printed crowd last_tid).events"; }
 shown_early() { [ "$(heavy_events)" -ge "$least" ] || { echo "$(heavy_events) of $pages faults, not $least" && false; }; }
 
 # shellcheck disable=SC2034 # what window() asks

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- What tests ask of a recording's run.db, as lines KEY=VALUE.
--- The first metric of a module goes by the module's name, as in the module's summary.
+-- Facts of a recording's run.db, as lines KEY=VALUE; see facts.sh.
+-- The first metric of a probe has the name of the probe, as in the summary.
 CREATE TEMP VIEW metrics AS
 	SELECT metric.id, CASE metric.id WHEN min(metric.id) OVER (PARTITION BY module)
 		THEN module.name ELSE metric.name END AS name
 	FROM metric JOIN module ON module.id = metric.module;
--- METRIC, or METRIC.SPLIT.KEY: a task or cgroup by its number, all else by name
+-- METRIC, or METRIC.SPLIT.KEY. KEY is the number of a task or cgroup, and otherwise a name.
 CREATE TEMP VIEW keyed AS
 	SELECT series.id, metrics.name || CASE
 		WHEN split = '' THEN ''

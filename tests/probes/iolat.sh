@@ -39,25 +39,25 @@ capture() { start own requests "$(<"/sys/block/$disk/dev")"; }
 work_captured() {
 	local name
 
-	watching
+	await_recorders
 	for name in "$@"; do
-		go "$name"
+		release "$name"
 	done
 	for name in "$@"; do
-		await "the end of $name" said "$name" 'done=1'
+		await "the end of $name" has_printed "$name" 'done=1'
 	done
-	go own
-	await 'what was captured' said own 'done=1'
-	shut
+	release own
+	await 'what was captured' has_printed own 'done=1'
+	close_window
 }
 
 # captured_all WHAT KIND COUNT: has the other program been run for as many? If not, only in the VM is that a fault.
 captured_all() {
 	if [ -n "${LATSCOPE_VM-}" ]; then
-		is "$1: $2: another program sees all" "$(told own "$2")" "$3"
+		is "$1: $2: another program sees all" "$(printed own "$2")" "$3"
 	else
-		within "$1: $2: another program sees no more than there are" 0 "$(told own "$2")" "$3"
-		[ "$(told own "$2")" = "$3" ] || diag "no program was run for $(($3 - $(told own "$2"))) of $3 completions"
+		within "$1: $2: another program sees no more than there are" 0 "$(printed own "$2")" "$3"
+		[ "$(printed own "$2")" = "$3" ] || diag "no program was run for $(($3 - $(printed own "$2"))) of $3 completions"
 	fi
 }
 
@@ -75,7 +75,7 @@ counted() {
 	is "$2: $1: op" "$(keys "$2" iolat.op)" "$3 "
 	is "$2: $1: disk" "$(keys "$2" iolat.disk)" "$disk "
 	! sees_submitter "$2" ||
-		is "$2: $1: submitter" "$(fact "$2" "iolat.process.$(told io pid).events")" "$4"
+		is "$2: $1: submitter" "$(fact "$2" "iolat.process.$(printed io pid).events")" "$4"
 	balance "$2: $1" "$2"
 }
 
@@ -85,8 +85,8 @@ parts() {
 
 	device=$(fact "$2" iolat.sum_ns) queued=$(fact "$2" queued.sum_ns) total=$(fact "$2" total.sum_ns)
 	is "$2: $1: queued and with the device make the total" $((device + queued)) "$total"
-	within "$2: $1: the total is within what the program saw" "$device" "$total" "$(told io io_sum_ns)"
-	within "$2: $1: the longest, too" 1 "$(fact "$2" total.max_ns)" "$(told io io_max_ns)"
+	within "$2: $1: the total is within what the program saw" "$device" "$total" "$(printed io io_sum_ns)"
+	within "$2: $1: the longest, too" 1 "$(fact "$2" total.max_ns)" "$(printed io io_max_ns)"
 }
 
 # transfers OP ARG...: dio ARG..., as /proc/diskstats counts it
@@ -94,9 +94,9 @@ transfers() {
 	local method op=$1 what="dio${2+ ${*:2}}"
 
 	window dio_window "${@:2}" || return
-	captured_all "$what" "${op}s" "$(told io "disk_${op}s")"
+	captured_all "$what" "${op}s" "$(printed io "disk_${op}s")"
 	for method in "${methods[@]}"; do
-		counted "$what" "$method" "$op" "$(told own "${op}s")"
+		counted "$what" "$method" "$op" "$(printed own "${op}s")"
 		parts "$what" "$method"
 	done
 }
@@ -109,7 +109,7 @@ unstamped() {
 	setting "$disk" iostats 0
 	setting "$disk" wbt_lat_usec 0 2>/dev/null
 	window dio_window || return
-	count=$(told own reads)
+	count=$(printed own reads)
 	for method in "${methods[@]}"; do
 		counted 'no statistics' "$method" read "$count"
 		is "$method: no statistics: queued is not known" "$(fact "$method" queued.missed_start)" "$count"
@@ -152,12 +152,12 @@ flush_sequences() {
 		skip 'flush sequences' 'the disk has no volatile cache' && return
 	}
 	window dsync_window || return
-	count=$(told io count) writes=$(told own writes) flushes=$(told own flushes)
-	ends=$(told own ends) syncs=$(told own syncs)
+	count=$(printed io count) writes=$(printed own writes) flushes=$(printed own flushes)
+	ends=$(printed own ends) syncs=$(printed own syncs)
 	captured_all O_DSYNC writes "$count"
 	captured_all O_DSYNC ends "$count"
-	captured_all O_DSYNC syncs $(($(told io disk_writes) - count))
-	captured_all O_DSYNC flushes "$(told io disk_flushes)"
+	captured_all O_DSYNC syncs $(($(printed io disk_writes) - count))
+	captured_all O_DSYNC flushes "$(printed io disk_flushes)"
 	for method in "${methods[@]}"; do
 		is "$method: O_DSYNC: device, by op" "$(sequences iolat "$method")" "$writes $flushes"
 		is "$method: O_DSYNC: queued, by op" "$(sequences queued "$method")" "$writes $flushes"
@@ -170,7 +170,7 @@ flush_sequences() {
 	}
 	# A flush is submitted by whoever is current when one is due.
 	within 'tp_btf: O_DSYNC: total, by process' $((ends + syncs)) \
-		"$(fact tp_btf "total.process.$(told io pid).events")" $((ends + syncs + flushes))
+		"$(fact tp_btf "total.process.$(printed io pid).events")" $((ends + syncs + flushes))
 	within 'tp_btf: O_DSYNC: total, -p' $((ends + syncs)) "$(fact filtered total.events)" $((ends + syncs + flushes))
 }
 
@@ -183,11 +183,11 @@ discard_window() {
 
 	begin
 	watch_disk
-	watching
+	await_recorders
 	for ((i = 1; i <= discards; i++)); do
 		blkdiscard -o $((i << 20)) -l 4096 "/dev/$disk" || return
 	done
-	shut
+	close_window
 }
 
 # Where no BPF program is run for some tasks, some completions are not seen.
@@ -209,12 +209,12 @@ captured_window() {
 	begin
 	capture || return
 	watch "$1" iolat "$1" --disk "$disk" --by op
-	watching
+	await_recorders
 	fio --name=load --filename="/dev/$disk" --size=48m "${@:2}" >"$w/fio"
-	stop "$1"
-	go own
-	await 'what was captured' said own 'done=1'
-	shut
+	stop_recorders "$1"
+	release own
+	await 'what was captured' has_printed own 'done=1'
+	close_window
 }
 
 # agrees METHOD METRIC OP: in each decile with the own times, but for an eighth and the time of some programs? Of a hundred
@@ -226,7 +226,7 @@ agrees() {
 	[ -z "${LATSCOPE_VM-}" ] || slack=15000
 	read_slots "$1" "$2.op.$3"
 	for percent in 10 20 30 40 50 60 70 80 90; do
-		tell own "${metric}_p${percent}_ns"
+		read_printed own "${metric}_p${percent}_ns"
 		own=$answer
 		slot_of $((samples * (percent - 3) / 100))
 		low=${lows[i]-0}
@@ -245,8 +245,8 @@ captured() {
 	command -v fio >/dev/null || { skip "$1: deciles by another clock" 'fio is not installed' && return; }
 	for method in "${methods[@]}"; do
 		window captured_window "$method" "${@:3}" || return
-		is "$method: $1: the other program misses none" "$(told own lost)" 0
-		diag "$method: $1: queued p50 $(told own queued_p50_ns) ns, $(told own kernel_queued_p50_ns) by the kernel's stamp"
+		is "$method: $1: the other program misses none" "$(printed own lost)" 0
+		diag "$method: $1: queued p50 $(printed own queued_p50_ns) ns, $(printed own kernel_queued_p50_ns) by the kernel's stamp"
 		for metric in iolat queued total; do
 			ok "$method: $1: $metric: each decile is that of another clock" agrees "$method" $metric "$2"
 		done
@@ -281,14 +281,14 @@ foreign_window() {
 	start io dio "/dev/$disk" 100 || return
 	capture || return
 	watch stamps iolat stamps --disk "$disk"
-	watching
-	go other
+	await_recorders
+	release other
 	await 'the interval with its requests' filtered_by stamps 8
-	go io
-	await 'the end of io' said io 'done=1'
-	go own
-	await 'what was captured' said own 'done=1'
-	shut
+	release io
+	await 'the end of io' has_printed io 'done=1'
+	release own
+	await 'what was captured' has_printed own 'done=1'
+	close_window
 }
 
 # filtered_by NAME COUNT: so many, in the intervals that it has written so far?
@@ -305,7 +305,7 @@ foreign() {
 
 	loop_disk off || return
 	window foreign_window "$other" || return
-	is 'stamps: beside another disk: the samples are of this one' "$(fact stamps iolat.events)" "$(told own reads)"
+	is 'stamps: beside another disk: the samples are of this one' "$(fact stamps iolat.events)" "$(printed own reads)"
 	ok 'stamps: beside another disk: its stamps are compared' [ "$(fact stamps iolat.checked)" -gt 0 ]
 	balance 'stamps: beside another disk' stamps
 }
@@ -331,7 +331,7 @@ filters() {
 	local count all
 
 	window filter_window || return
-	count=$(told io count) all=$(told own reads)
+	count=$(printed io count) all=$(printed own reads)
 	captured_all filters reads $((2 * count))
 	within '-p: its requests' $((all - count)) "$(fact pid iolat.events)" "$count"
 	# Of other disks there may be flush sequences, whose ends have no issue.
@@ -365,10 +365,10 @@ null_disk() {
 fio_window() {
 	begin
 	watch_disk
-	watching
+	await_recorders
 	fio --name=read --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=psync \
 		--size=$((800 * soak))k --output-format=json >"$w/fio"
-	shut
+	close_window
 }
 
 # fio_said FILTER: of its reads
@@ -404,13 +404,13 @@ flying() { [[ $(<"/sys/block/$disk/inflight") =~ ^\ *0\ +8$ ]]; }
 # send PROGRAM: its requests cannot be done before the thaw
 send() {
 	fsfreeze -f "$disk_fs"
-	go "$1"
+	release "$1"
 	await "8 requests of $1" flying
 }
 
 land() {
 	fsfreeze -u "$disk_fs"
-	await "the end of $1" said "$1" 'done=1'
+	await "the end of $1" has_printed "$1" 'done=1'
 }
 
 flight_window() {
@@ -419,12 +419,12 @@ flight_window() {
 	start late dio -W -q 8 "/dev/$disk" 8 || return
 	send early
 	watch_disk
-	watching
+	await_recorders
 	land early
 	send late
-	stop "${methods[@]}"
+	stop_recorders "${methods[@]}"
 	land late
-	shut
+	close_window
 }
 
 # Writes to a loop device whose file lies on a frozen file system.
@@ -483,7 +483,7 @@ delayed_reads() {
 	transfers read
 	for method in "${methods[@]}"; do
 		is "$method: dio: none is shorter than the delay" \
-			"$(at_least "$method" iolat $delay_ns)" "$(told io disk_reads)"
+			"$(at_least "$method" iolat $delay_ns)" "$(printed io disk_reads)"
 	done
 }
 
@@ -492,10 +492,10 @@ jobs=16 each=300
 crowd_window() {
 	begin
 	watch_disk
-	watching
+	await_recorders
 	fio --name=read --filename=/dev/nullb0 --rw=randread --bs=4k --direct=1 --ioengine=psync "--numjobs=$jobs" \
 		"--number_ios=$each" --size=1g --output-format=json >"$w/fio"
-	shut
+	close_window
 }
 
 # Many tasks for few CPUs, on a kernel that preempts our programs in their midst. Where an interrupt completes the

@@ -16,7 +16,7 @@ watch_all() {
 sees_calls() { [ "$1" != perf-event ]; }
 
 # has_all PROGRAM KEY METHOD: as many faults as PROGRAM tells by KEY
-has_all() { all_there "$3" memlat.events "$(told "$1" "$2")"; }
+has_all() { all_there "$3" memlat.events "$(printed "$1" "$2")"; }
 
 # uffd_window DELAY_MS ARG...: uffd ARG... with such a delay
 uffd_window() {
@@ -46,7 +46,7 @@ least_of_storm() {
 	if [ "$1" = kprobe ]; then
 		echo 10 # no more sleep at the same time
 	else
-		echo $(($(told slow pages) * 95 / 100))
+		echo $(($(printed slow pages) * 95 / 100))
 	fi
 }
 
@@ -64,7 +64,7 @@ preempted_faults() {
 	local method pages delay_ns=20000000
 
 	calm=storm_is_seen window storm_window || return
-	pages=$(told slow pages)
+	pages=$(printed slow pages)
 	for method in "${methods[@]}"; do
 		within "$method: preempted: a fault is recorded or said to be missing" \
 			$((pages - $(fact "$method" memlat.recursion_missed))) \
@@ -83,15 +83,15 @@ slow_faults() {
 
 	calm='has_all slow pages' window uffd_window "${@:2}" || return
 	for method in "${methods[@]}"; do
-		pages=$(($(told slow pages) - $(lost "$method")))
+		pages=$(($(printed slow pages) - $(lost "$method")))
 		is "$method: $what: one sample a fault" "$(fact "$method" memlat.events)" "$pages"
 		is "$method: $what: each as long as the delay" "$(at_least "$method" memlat $delay_ns)" "$pages"
 		is "$method: $what: each in the tail that begins there" "$(fact "$method" memlat.tail)" "$pages"
 		within "$method: $what: the sum is between the delays and what the program saw" \
-			$((pages * delay_ns)) "$(fact "$method" memlat.sum_ns)" "$(told slow touch_sum_ns)"
+			$((pages * delay_ns)) "$(fact "$method" memlat.sum_ns)" "$(printed slow touch_sum_ns)"
 		within "$method: $what: the longest is not longer than what the program saw" \
-			$delay_ns "$(fact "$method" memlat.max_ns)" "$(told slow touch_max_ns)"
-		within "$method: $what: some are there" 10 "$pages" "$(told slow pages)"
+			$delay_ns "$(fact "$method" memlat.max_ns)" "$(printed slow touch_max_ns)"
+		within "$method: $what: some are there" 10 "$pages" "$(printed slow pages)"
 		[ "$(lost "$method")" != 0 ] || retried "$method: $what" "$method" "$pages"
 		balance "$method: $what" "$method"
 	done
@@ -117,7 +117,7 @@ skipped_faults() {
 	local faults events missing methods=(perf-event)
 
 	window skipped_window || return
-	faults=$(told skipped minflt_window) events=$(fact perf-event memlat.events)
+	faults=$(printed skipped minflt_window) events=$(fact perf-event memlat.events)
 	missing=$(fact perf-event memlat.recursion_missed)
 	diag "perf-event: skipped: $events of $faults recorded, $missing said to be missing"
 	within 'perf-event: skipped: a fault is recorded or said to be missing' $((faults - missing)) \
@@ -143,7 +143,7 @@ leftover_starts() {
 	[[ $(preemption) =~ full|rt ]] || return 0
 	window leftover_window || return
 	within 'perf-event: a start that is left belongs to no other fault' \
-		1 "$(fact perf-event memlat.unmatched)" "$(told leftover rounds)"
+		1 "$(fact perf-event memlat.unmatched)" "$(printed leftover rounds)"
 	balance 'perf-event: a start that is left' perf-event
 }
 
@@ -166,8 +166,8 @@ fast_faults() {
 
 	calm='has_all fast minflt_window' window touch_window "${@:3}" || return
 	for method in "${methods[@]}"; do
-		is "$method: $what: what getrusage counts" "$(fact "$method" memlat.events)" "$(told fast minflt_window)"
-		is "$method: $what: minor" "$(fact "$method" memlat.type.minor.events)" "$(told fast minflt_window)"
+		is "$method: $what: what getrusage counts" "$(fact "$method" memlat.events)" "$(printed fast minflt_window)"
+		is "$method: $what: minor" "$(fact "$method" memlat.type.minor.events)" "$(printed fast minflt_window)"
 		is "$method: $what: mode" "$(keys "$method" memlat.mode)" "$mode "
 		! sees_calls "$method" || is "$method: $what: access" "$(keys "$method" memlat.access)" "$access "
 		balance "$method: $what" "$method"
@@ -189,11 +189,11 @@ cold_faults() {
 	local method pages
 
 	calm='has_all cold majflt_window' window cold_window || return
-	pages=$(told cold majflt_window)
+	pages=$(printed cold majflt_window)
 	for method in "${methods[@]}"; do
 		is "$method: cold: what getrusage counts as major" "$(fact "$method" memlat.type.major.events)" "$pages"
 		is "$method: cold: nothing else" "$(fact "$method" memlat.events)" "$pages"
-		is "$method: cold: of the process" "$(fact "$method" "memlat.process.$(told cold pid).events")" "$pages"
+		is "$method: cold: of the process" "$(fact "$method" "memlat.process.$(printed cold pid).events")" "$pages"
 		retried "$method: cold" "$method" "$pages"
 		balance "$method: cold" "$method"
 	done
@@ -221,7 +221,7 @@ huge_faults() {
 
 	calm='has_all huge minflt_window' window thp_window || return
 	for method in "${methods[@]}"; do
-		is "$method: thp: what getrusage counts" "$(fact "$method" memlat.events)" "$(told huge minflt_window)"
+		is "$method: thp: what getrusage counts" "$(fact "$method" memlat.events)" "$(printed huge minflt_window)"
 		! sees_calls "$method" || is "$method: thp: all by huge pages" "$(keys "$method" memlat.page)" 'thp '
 		balance "$method: thp" "$method"
 	done
@@ -243,7 +243,7 @@ gup_faults() {
 	calm=gup_has_all window gup_window "$@" || return
 	for method in "${methods[@]}"; do
 		wanted=0
-		! sees_calls "$method" || wanted=$(told gup minflt_window)
+		! sees_calls "$method" || wanted=$(printed gup minflt_window)
 		is "$method: $what: as many as the kernel counts" "$(fact "$method" memlat.mode.gup.events)" "$wanted"
 		is "$method: $what: nothing else" "$(fact "$method" memlat.events)" "$wanted"
 		balance "$method: $what" "$method"
@@ -259,8 +259,8 @@ mixed_window() {
 }
 
 mixed_has_all() {
-	all_there "$1" "memlat.process.$(told slow pid).events" "$(told slow pages)" &&
-		all_there "$1" "memlat.process.$(told fast pid).events" "$(told fast minflt_window)"
+	all_there "$1" "memlat.process.$(printed slow pid).events" "$(printed slow pages)" &&
+		all_there "$1" "memlat.process.$(printed fast pid).events" "$(printed fast minflt_window)"
 }
 
 # Processes in the midst of one another's faults, and of everybody's.
@@ -268,11 +268,11 @@ mixed_faults() {
 	local method slow fast
 
 	calm=mixed_has_all window mixed_window || return
-	slow=memlat.process.$(told slow pid) fast=memlat.process.$(told fast pid)
+	slow=memlat.process.$(printed slow pid) fast=memlat.process.$(printed fast pid)
 	for method in "${methods[@]}"; do
-		is "$method: two processes: the slow one's faults" "$(fact "$method" "$slow.events")" "$(told slow pages)"
-		is "$method: two processes: all of them slow" "$(at_least "$method" "$slow" 5000000)" "$(told slow pages)"
-		is "$method: two processes: the fast one's" "$(fact "$method" "$fast.events")" "$(told fast minflt_window)"
+		is "$method: two processes: the slow one's faults" "$(fact "$method" "$slow.events")" "$(printed slow pages)"
+		is "$method: two processes: all of them slow" "$(at_least "$method" "$slow" 5000000)" "$(printed slow pages)"
+		is "$method: two processes: the fast one's" "$(fact "$method" "$fast.events")" "$(printed fast minflt_window)"
 		balance "$method: two processes" "$method"
 	done
 }

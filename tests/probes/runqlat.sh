@@ -51,7 +51,7 @@ near() {
 hog_window() {
 	begin
 	start hog hog $(($(nproc) - 1)) $((run_ns / 1000000)) $((40 * soak)) || return
-	watch_all -t "$(told hog waiter_tid)" --by thread
+	watch_all -t "$(printed hog waiter_tid)" --by thread
 	work
 }
 
@@ -59,10 +59,10 @@ hog_window() {
 # the sum: what the hog ran lies within the waits, they within what the waiter saw as gaps; short ones come on top.
 near_hog() {
 	if [ -z "${LATSCOPE_VM-}" ]; then
-		near "$1" runqlat "$(told hog run_delay_ns)" "$(told hog pcount)"
+		near "$1" runqlat "$(printed hog run_delay_ns)" "$(printed hog pcount)"
 	else
-		is_within "$(told hog run_sum_ns)" "$(fact "$1" runqlat.sum_ns)" \
-			$(($(told hog gap_sum_ns) + $(most_ns "$1" runqlat 0 $((run_ns / 2)))))
+		is_within "$(printed hog run_sum_ns)" "$(fact "$1" runqlat.sum_ns)" \
+			$(($(printed hog gap_sum_ns) + $(most_ns "$1" runqlat 0 $((run_ns / 2)))))
 	fi
 }
 
@@ -70,11 +70,11 @@ near_hog() {
 right_hog() {
 	near_hog "$1" || return
 	[ -n "${LATSCOPE_VM-}" ] ||
-		{ waited "$1" runqlat "$(told hog run_delay_ns)" "$(told hog pcount)" && to_the_ns "$1"; }
+		{ waited "$1" runqlat "$(printed hog run_delay_ns)" "$(printed hog pcount)" && to_the_ns "$1"; }
 }
 
 # to_the_ns METHOD: what stamps has read of the kernel's account is all of it
-to_the_ns() { [ "$1" != stamps ] || tap_same "$(fact stamps runqlat.kernel_ns)" "$(told hog run_delay_ns)"; }
+to_the_ns() { [ "$1" != stamps ] || tap_same "$(fact stamps runqlat.kernel_ns)" "$(printed hog run_delay_ns)"; }
 
 # A waiter and a hog that takes its CPU for 5 ms, again and again.
 long_waits() {
@@ -84,11 +84,11 @@ long_waits() {
 	for method in "${methods[@]}"; do
 		long_ones "$method: hog" "$method"
 		ok "$method: hog: waits are those of schedstat" \
-			waited "$method" runqlat "$(told hog run_delay_ns)" "$(told hog pcount)"
+			waited "$method" runqlat "$(printed hog run_delay_ns)" "$(printed hog pcount)"
 		ok "$method: hog: and their sum, near enough" near_hog "$method"
-		is "$method: hog: of no other thread" "$(keys "$method" runqlat.thread)" "$(told hog waiter_tid) "
+		is "$method: hog: of no other thread" "$(keys "$method" runqlat.thread)" "$(printed hog waiter_tid) "
 		within "$method: hog: those of the hog are filtered" \
-			"$(told hog hog_pcount)" "$(fact "$method" runqlat.filtered)" "$forever"
+			"$(printed hog hog_pcount)" "$(fact "$method" runqlat.filtered)" "$forever"
 		balance "$method: hog" "$method"
 		[ "$method" != stamps ] || ok "stamps: hog: the kernel's account is read to the ns" to_the_ns stamps
 	done
@@ -99,12 +99,12 @@ long_waits() {
 long_ones() {
 	local least=0
 
-	[ -z "${LATSCOPE_VM-}" ] || least=$(($(told hog count) - $(told hog joined)))
+	[ -z "${LATSCOPE_VM-}" ] || least=$(($(printed hog count) - $(printed hog joined)))
 	within "$1: all long waits are there, and no other" \
-		"$least" "$(at_least "$2" runqlat $run_ns)" $(($(told hog gaps) + 2))
-	! whole "$2" runqlat "$(told hog pcount)" ||
+		"$least" "$(at_least "$2" runqlat $run_ns)" $(($(printed hog gaps) + 2))
+	! whole "$2" runqlat "$(printed hog pcount)" ||
 		within "$1: they are as long as the hog ran" \
-			"$(told hog run_sum_ns)" "$(most_ns "$2" runqlat $run_ns "$forever")" "$forever"
+			"$(printed hog run_sum_ns)" "$(most_ns "$2" runqlat $run_ns "$forever")" "$forever"
 }
 
 # shellcheck disable=SC2016 # its own
@@ -116,14 +116,14 @@ joined_window() {
 
 	begin
 	start hog hog $cpu $((run_ns / 1000000)) 40 || return
-	watch_all -t "$(told hog waiter_tid)" --by thread
-	watching
+	watch_all -t "$(printed hog waiter_tid)" --by thread
+	await_recorders
 	chrt -f 1 taskset -c $cpu bash -c "$busy" >"$w/busy" &
 	between=$!
 	await 'the task between' [ -s "$w/busy" ]
 	run_programs
 	wait $between
-	shut
+	close_window
 }
 
 # While another one has the CPU, one wait takes in several runs of the hog, which tells of how many.
@@ -131,11 +131,11 @@ joined_waits() {
 	local method run_ns=5000000
 
 	window joined_window || return
-	ok 'joined: several runs are in one wait' [ "$(told hog joined)" -gt 2 ]
+	ok 'joined: several runs are in one wait' [ "$(printed hog joined)" -gt 2 ]
 	for method in "${methods[@]}"; do
 		long_ones "$method: joined" "$method"
 		within "$method: joined: they are fewer than the runs" \
-			1 "$(at_least "$method" runqlat $run_ns)" $(($(told hog count) - 1))
+			1 "$(at_least "$method" runqlat $run_ns)" $(($(printed hog count) - 1))
 	done
 }
 
@@ -151,7 +151,7 @@ each_child() {
 
 	for child in $(children "$3"); do
 		"$1" "$2" "runqlat.process.$child" \
-			"$(told "$3" "child=$child" run_delay_ns)" "$(told "$3" "child=$child" pcount)" || bad=1
+			"$(printed "$3" "child=$child" run_delay_ns)" "$(printed "$3" "child=$child" pcount)" || bad=1
 	done
 	return $bad
 }
@@ -171,7 +171,7 @@ whole_children() {
 	local child count=0
 
 	for child in $(children "$2"); do
-		! whole "$1" "runqlat.process.$child" "$(told "$2" "child=$child" pcount)" || count=$((count + 1))
+		! whole "$1" "runqlat.process.$child" "$(printed "$2" "child=$child" pcount)" || count=$((count + 1))
 	done
 	echo $count
 }
@@ -180,7 +180,7 @@ near_crowd() { each_child near "$1" crowd && [ "$(whole_children "$1" crowd)" -g
 
 # child_to_the_ns METHOD: the kernel adds what a task has waited when it moves, and the rest when it gets a CPU
 child_to_the_ns() {
-	[ "$1" != stamps ] || tap_same "$(fact alone runqlat.kernel_ns)" "$(told crowd "child=$child" run_delay_ns)"
+	[ "$1" != stamps ] || tap_same "$(fact alone runqlat.kernel_ns)" "$(printed crowd "child=$child" run_delay_ns)"
 }
 
 right_crowd() {
@@ -229,11 +229,11 @@ filtered_to() {
 	local key strangers=''
 
 	for key in $(keys "$2" runqlat.process); do
-		[[ " ${*:3} $(told wanted pid) " = *" $key "* ]] || strangers+=" $key"
+		[[ " ${*:3} $(printed wanted pid) " = *" $key "* ]] || strangers+=" $key"
 	done
 	is "$1: nobody else" "$strangers" ''
 	within "$1: the others are filtered" \
-		$(($(told other total=1 pcount) * 95 / 100)) "$(fact "$2" runqlat.filtered)" "$forever"
+		$(($(printed other total=1 pcount) * 95 / 100)) "$(fact "$2" runqlat.filtered)" "$forever"
 	balance "$1" "$2"
 }
 
@@ -256,7 +256,7 @@ filter_window() {
 # The same of the tasks that are wanted.
 right_filters() {
 	[ -z "${LATSCOPE_VM-}" ] || return 0
-	waited "$1-p" runqlat "$(told wanted "child=$child" run_delay_ns)" "$(told wanted "child=$child" pcount)" &&
+	waited "$1-p" runqlat "$(printed wanted "child=$child" run_delay_ns)" "$(printed wanted "child=$child" pcount)" &&
 		each_child waited "$1-comm" wanted && each_child waited "$1-cgroup" wanted
 }
 
@@ -267,7 +267,7 @@ filters() {
 	calm=right_filters window filter_window || return
 	for method in "${methods[@]}"; do
 		ok "$method: -p: the waits of the process" waited "$method-p" runqlat \
-			"$(told wanted "child=$child" run_delay_ns)" "$(told wanted "child=$child" pcount)"
+			"$(printed wanted "child=$child" run_delay_ns)" "$(printed wanted "child=$child" pcount)"
 		filtered_to "$method: -p" "$method-p" "$child"
 		check_children "$method: --comm" "$method-comm"
 		check_children "$method: --cgroup" "$method-cgroup"
@@ -315,7 +315,7 @@ stuck_window() {
 	chrt -f 1 taskset -c $cpu bash -c "$loop" &
 	loops=($!)
 	watch_all -t "${loops[0]}"
-	watching
+	await_recorders
 	cat "/proc/${loops[0]}/schedstat" >"$w/account"
 	await 'a turn of the waiter' changed "${loops[0]}" "$w/account"
 	chrt -f 2 taskset -c $cpu bash -c "$loop" &
@@ -326,7 +326,7 @@ stuck_window() {
 	since=${EPOCHREALTIME/./}
 	nap 0.2
 	waited_ns=$(((${EPOCHREALTIME/./} - since) * 1000))
-	shut
+	close_window
 	unchanged "${loops[0]}" "$w/account" && changed "${loops[1]}" "$w/above"
 }
 
@@ -360,13 +360,13 @@ early_window() {
 	await 'an end of its turns' stuck "${loops[0]}"
 	cat "/proc/${loops[0]}/schedstat" >"$w/account"
 	watch_all -t "${loops[0]}"
-	watching
-	unchanged "${loops[0]}" "$w/account" || untrue='the task got a CPU too early'
+	await_recorders
+	unchanged "${loops[0]}" "$w/account" || no_reference='the task got a CPU too early'
 	kill "${loops[1]}"
 	loops=("${loops[0]}")
 	await 'its turn' changed "${loops[0]}" "$w/account"
 	nap 0.1
-	shut
+	close_window
 	end_loops
 }
 
@@ -418,7 +418,7 @@ woken_in_the_window() {
 	window moved_window 1 || return
 	for method in "${methods[@]}"; do
 		ok "$method: moved in their sleep before: their sleep is no wait" \
-			[ "$(fact "$method" runqlat.max_ns)" -lt "$(told moved slept_ns)" ]
+			[ "$(fact "$method" runqlat.max_ns)" -lt "$(printed moved slept_ns)" ]
 		within "$method: moved in their sleep before: they have waited" \
 			1 "$(fact "$method" runqlat.events)" "$forever"
 		balance "$method: moved in their sleep before" "$method"
@@ -431,7 +431,7 @@ awake_window() {
 	begin
 	start awake awake $((200 * soak)) || return
 	for method in "${methods[@]}"; do
-		[ "$method" = raw_tp ] || watch "$method" runqlat "$method" -t "$(told awake waiter_tid)" --metric wakeup
+		[ "$method" = raw_tp ] || watch "$method" runqlat "$method" -t "$(printed awake waiter_tid)" --metric wakeup
 	done
 	work
 }
@@ -440,12 +440,12 @@ awake_window() {
 slept() {
 	local slept forgotten
 
-	slept=$(told awake slept) forgotten=$(told awake forgotten)
+	slept=$(printed awake slept) forgotten=$(printed awake forgotten)
 	is_within $((slept * 95 / 100)) "$(fact "$1" wakeup.events)" $((slept + 1 + forgotten / 4))
 }
 
 awake_calm() {
-	[ "$(told awake forgotten)" -ge 12 ] || { echo 'hardly a wakeup came before a sleep' && return 1; }
+	[ "$(printed awake forgotten)" -ge 12 ] || { echo 'hardly a wakeup came before a sleep' && return 1; }
 	[ "$1" = raw_tp ] || slept "$1"
 }
 
@@ -455,7 +455,7 @@ woken_before_sleep() {
 	local method
 
 	calm=awake_calm window awake_window || return
-	if [ "$(told awake forgotten)" -lt 12 ]; then
+	if [ "$(printed awake forgotten)" -lt 12 ]; then
 		skip 'runqlat: awake' 'in no window did wakeups come before the sleep'
 		return
 	fi

@@ -47,9 +47,9 @@ deciles() {
 	read_slots "$1" "$2"
 	for tenths in 1 2 3 4 5 6 7 8 9; do
 		decile $tenths
-		tell waits "$3_${tenths}0"
+		read_printed waits "$3_${tenths}0"
 		least=$answer
-		tell waits "$4_${tenths}0"
+		read_printed waits "$4_${tenths}0"
 		most=$answer
 		[ "$most" -ge "$least" ] || most=$least # where tasks lose the CPU, not all waits have a request
 		slack "$most"
@@ -76,9 +76,9 @@ summed() {
 	local sum each=3000
 
 	[ -z "${LATSCOPE_VM-}" ] || each=50000
-	sum=$(told waits run_queue_sum_ns)
+	sum=$(printed waits run_queue_sum_ns)
 	is_within $((sum * 97 / 100)) "$(fact "$1" runqlat.sum_ns)" \
-		$((sum * 103 / 100 + each * $(told waits run_queue_count)))
+		$((sum * 103 / 100 + each * $(printed waits run_queue_count)))
 }
 
 deciles_calm() { waits_deciles "$1" && wakeup_deciles "$1"; }

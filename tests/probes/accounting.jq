@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Input: the summaries of a recording and, last, what report prints of it, in one array (-s). Output: what
-# is wrong with them ($strict: also where the kernel's own account says otherwise, which is for machines that hide
-# no event from BPF, and not for kprobe, which does not know of all that it loses), and for each metric a line "= METRIC FILE SEEN RECORDED LOG2", where METRIC is as in
-# facts.sql, FILE the name of its CSV and LOG2 the sum over its log2 buckets.
+# Input: the summaries of a recording and, last, the JSON that report prints of it, in one array (-s). Output: a line for
+# each error, and for each metric a line "= METRIC FILE SEEN RECORDED LOG2". METRIC is as in facts.sql, FILE is the name of
+# its CSV, LOG2 the sum of its log2 buckets. With $strict, a difference from the kernel's own account is an error too:
+# for machines that hide no event from BPF. kprobe is exempt, because it does not know of all events that it loses.
 def terms:
 	.recorded + .filtered + .missed_start + .unmatched + .map_full + .negative + .excluded + .continued;
 

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # shared with window.sh
+# Recorders of a window: latscope processes, each with the recording directory $w/NAME.
+#
+#	watch NAME PROBE METHOD ARG...   starts one
+#	await_recorders                  waits until all of them record
+#	stop_recorders NAME...           ends them and reads what they recorded, see facts.sh
+
+# is_recording NAME: succeeds if the recorder has opened its window, which creates run.db, or has ended
+is_recording() { compgen -G "$w/$1/*/run.db" >/dev/null || gone "${recorders[$1]}"; }
+
+# watch NAME PROBE METHOD ARG...: starts a recorder, which records until stop_recorders. METHOD may be empty.
+watch() {
+	"$latscope" "$2" ${3:+--method "$3"} -q -i 300ms -o "$w/$1" "${@:4}" >"$w/$1.out" 2>"$w/$1.err" &
+	recorders[$1]=$!
+}
+
+# await_recorders: waits until all recorders record
+await_recorders() {
+	local name
+
+	for name in "${!recorders[@]}"; do
+		await "$name records" is_recording "$name"
+	done
+}
+
+# stop_recorders NAME...: ends their windows, and reads their facts
+stop_recorders() {
+	local name status
+
+	for name; do
+		kill "${recorders[$name]}" 2>/dev/null
+	done
+	for name; do
+		status=0
+		wait "${recorders[$name]}" || status=$?
+		unset "recorders[$name]"
+		slurp "$w/$name.err"
+		[ "$status$slurped" = 0 ] || is "recorder $name ends well" "status $status: $slurped" ''
+	done
+	read_facts "$@"
+}
