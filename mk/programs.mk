@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Programs that test scripts run: makers of reference latencies, the register emulator, checkers, mutants, a fuzzer.
-REFERENCE_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/selftest/reference/*.c))
+REFERENCE_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/selftest/reference/*.c) \
+	src/loadgen/primitives.c src/loadgen/direct_file.c src/core/clock.c)
 REFERENCE := $(patsubst %.c,$(OUT)/%,$(call sources,tests/reference/*.c tests/ringlat/*.c))
 TORTURE := $(patsubst %.c,$(OUT)/%,$(wildcard tests/torture/*.c))
 MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c))

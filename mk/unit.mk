@@ -7,7 +7,7 @@ RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) 
 BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/print/ringlat_*.c) src/print/tierlat.c src/print/rmid_text.c \
 	$(call sources,src/probes/ringlat/*.c src/probes/tierlat/*.c) \
 	$(filter-out %/probe.c %/account.c %/events.c,$(wildcard src/probes/rmid/*.c)) \
-	src/selftest/reference/pointer_chase.c src/selftest/reference/reference.c $(RMID_SRC))
+	src/loadgen/pointer_chase.c src/loadgen/primitives.c $(RMID_SRC))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(call sources,tests/unit/test_*.c))
 EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(call sources,tests/emu/test_*.c))
 EMU_LIB := $(patsubst %.c,$(OUT)/san/%.o,$(filter-out tests/emu/test_%,$(wildcard tests/emu/*.c)))

@@ -8,7 +8,7 @@
 
 #include <core/units.h>
 #include <selftest/child.h>
-#include <selftest/reference/touch.h>
+#include <selftest/reference/faults.h>
 #include <session/session.h>
 
 #include "options.h"

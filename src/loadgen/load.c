@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "kinds.h"
+#include "workers.h"
 
 const struct load_ops *const load_kinds[] = {
 	&load_touch, &load_hog, &load_pingpong, &load_dio, &load_mixed, NULL,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Built-in workloads that make something to measure. Silent: all return 0 or -errno. The work is
- * done by child processes, which have ended and are reaped on return; SIGINT and SIGTERM end a
- * workload early, and are taken as its end.
+ * Built-in workloads. Silent: all functions return 0 or -errno. Child processes do the work; they
+ * have ended and are reaped on return. SIGINT and SIGTERM end a workload early, which is no error.
  */
 #ifndef LATSCOPE_LOADGEN_LOAD_H
 #define LATSCOPE_LOADGEN_LOAD_H
@@ -14,10 +13,10 @@
 
 struct load_config {
 	uint64_t duration_ns;
-	unsigned int tasks; /* processes, up to LOAD_MAX_TASKS; 0: what suits the kind */
-	uint64_t pause_ns; /* rest of each between two rounds; 0: none, as hard as it can */
+	unsigned int tasks; /* processes, up to LOAD_MAX_TASKS; 0: the default of the kind */
+	uint64_t pause_ns; /* of each process, between two rounds; 0: none */
 	const char *dir; /* of the temporary file */
-	uint64_t seed; /* of what is random */
+	uint64_t seed; /* of the random numbers */
 };
 
 struct load_ops {
@@ -27,16 +26,15 @@ struct load_ops {
 	int (*run)(const struct load_config *config);
 };
 
-/* All kinds, NULL after the last. */
+/* All kinds; NULL after the last one. */
 extern const struct load_ops *const load_kinds[];
 
-/* NULL: there is none of that name. */
+/* NULL: no kind has that name. */
 const struct load_ops *load__find(const char *name);
 
 /*
- * Whether the temporary file can be made in dir, -errno if not. *why is then what stands against
- * direct I/O there, NULL if nothing does: the load will go through the page cache, and have it
- * synced.
+ * Whether the temporary file can be created in dir; -errno if not. *why says why direct I/O is not
+ * possible there, NULL if it is: without it the load uses the page cache, and writes it back.
  */
 int load__check_dir(const char *dir, const char **why);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stddef.h>
 
-#include "kinds.h"
 #include "workers.h"
 
 #define PAUSE_NS 5000000
@@ -10,7 +9,7 @@ static const struct load_ops *const parts[] = { &load_touch, &load_hog, &load_pi
 
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 
-/* Each in a process of its own that runs, and ends, the processes of that kind. */
+/* A process for each kind; it runs and ends the workers of that kind. */
 static int mixed_work(const struct load_config *config, unsigned int index, const void *arg)
 {
 	(void)arg;
@@ -28,7 +27,7 @@ static int mixed_run(const struct load_config *config)
 
 const struct load_ops load_mixed = {
 	.name = "mixed",
-	.help = "all of these at once, with rests of 5 ms",
+	.help = "all of these at once, with pauses of 5 ms",
 	.uses_dir = true,
 	.run = mixed_run,
 };

@@ -3,52 +3,27 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define NS_PER_SEC 1000000000ULL
+#include "primitives.h"
 
 struct workers {
 	pid_t pids[LOAD_MAX_TASKS]; /* 0: reaped */
 	unsigned int nr;
 	unsigned int alive;
-	int start[2]; /* a pipe; its end releases the children */
-	sigset_t signals; /* that are waited for, and so blocked */
+	int start[2]; /* a pipe; closing it starts the children */
+	sigset_t signals; /* blocked, and waited for */
 	sigset_t old_mask;
 	struct sigaction old_child;
 };
 
-uint64_t workers__now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NS_PER_SEC + now.tv_nsec;
-}
-
 void workers__pause(const struct load_config *config)
 {
-	struct timespec rest = {
-		.tv_sec = config->pause_ns / NS_PER_SEC,
-		.tv_nsec = config->pause_ns % NS_PER_SEC,
-	};
-
 	if (config->pause_ns)
-		nanosleep(&rest, NULL);
-}
-
-unsigned int workers__cpus(void)
-{
-	cpu_set_t set;
-
-	/* EINVAL: more CPUs than a cpu_set_t holds. */
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return 1;
-	return CPU_COUNT(&set);
+		load__sleep(config->pause_ns);
 }
 
 static void take_signals(struct workers *workers)
@@ -60,11 +35,11 @@ static void take_signals(struct workers *workers)
 	sigaddset(&workers->signals, SIGTERM);
 	sigaddset(&workers->signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &workers->signals, &workers->old_mask);
-	/* Were it ignored, as it may be from our parent on, children would leave no status. */
+	/* Our parent may have had it ignored: then children leave no exit status. */
 	sigaction(SIGCHLD, &child, &workers->old_child);
 }
 
-static void give_back_signals(const struct workers *workers)
+static void restore_signals(const struct workers *workers)
 {
 	sigaction(SIGCHLD, &workers->old_child, NULL);
 	sigprocmask(SIG_SETMASK, &workers->old_mask, NULL);
@@ -77,7 +52,7 @@ static _Noreturn void run_child(const struct workers *workers, pid_t parent, wor
 	char byte;
 	int err;
 
-	/* Nobody outlives a parent that is killed, not even one killed before the prctl(). */
+	/* End with the parent, even if it was killed before the prctl(). */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(0);
@@ -110,7 +85,7 @@ static int fork_all(struct workers *workers, workers_work work, const struct loa
 	return 0;
 }
 
-/* They start together: else many would take the CPU from us before the last one is there. */
+/* They start together: otherwise the first ones would take the CPU from us before the last fork. */
 static int start(struct workers *workers, workers_work work, const struct load_config *config,
 		 const void *arg)
 {
@@ -129,7 +104,7 @@ static int error_of(int status)
 	if (WIFEXITED(status))
 		return -WEXITSTATUS(status);
 	switch (WTERMSIG(status)) {
-	case SIGINT: /* from the terminal, which sends it to all */
+	case SIGINT: /* a terminal sends it to all */
 	case SIGTERM:
 		return 0;
 	default:
@@ -137,7 +112,7 @@ static int error_of(int status)
 	}
 }
 
-/* Only our own children: the process may have others. */
+/* Only our own children: the process may have other ones. */
 static int reap(struct workers *workers, int flags)
 {
 	int err = 0, status;
@@ -154,20 +129,19 @@ static int reap(struct workers *workers, int flags)
 	return err;
 }
 
-/* Until the time is up, a signal says so, a child failed or all have ended. */
+/* Until the time is up, a signal arrives, a child fails or all have ended. */
 static int watch(struct workers *workers, uint64_t duration_ns)
 {
-	uint64_t end = workers__now() + duration_ns, now;
+	uint64_t end = clock__now_ns() + duration_ns, now;
 	int err = 0, got;
 
 	while (!err && workers->alive) {
 		struct timespec left;
 
-		now = workers__now();
+		now = clock__now_ns();
 		if (now >= end)
 			break;
-		left.tv_sec = (end - now) / NS_PER_SEC;
-		left.tv_nsec = (end - now) % NS_PER_SEC;
+		left = clock__timespec(end - now);
 		got = sigtimedwait(&workers->signals, NULL, &left);
 		if (got == SIGINT || got == SIGTERM)
 			break;
@@ -186,7 +160,7 @@ static void kill_all(const struct workers *workers, int signal_nr)
 static int stop(struct workers *workers)
 {
 	kill_all(workers, SIGTERM);
-	kill_all(workers, SIGCONT); /* a stopped one would not end */
+	kill_all(workers, SIGCONT); /* a stopped child would not end */
 	return reap(workers, 0);
 }
 
@@ -201,6 +175,6 @@ int workers__run(unsigned int nr, workers_work work, const struct load_config *c
 	if (!err)
 		err = watch(&workers, config->duration_ns);
 	stop_err = stop(&workers);
-	give_back_signals(&workers);
+	restore_signals(&workers);
 	return err ? err : stop_err;
 }

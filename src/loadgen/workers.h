@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The child processes of a workload. */
+/* The kinds of load, a file each, and the child processes that do their work. */
 #ifndef LATSCOPE_LOADGEN_WORKERS_H
 #define LATSCOPE_LOADGEN_WORKERS_H
 
@@ -7,21 +7,17 @@
 
 #include "load.h"
 
+extern const struct load_ops load_touch, load_hog, load_pingpong, load_dio, load_mixed;
+
 /*
- * Runs in child number index. Works until it is killed: it may have nothing that needs cleaning
- * up. May also end early, by 0, or by -errno, which ends all.
+ * Runs in child number index until the child is killed, so it must not need any cleanup. It may
+ * return early: 0, or -errno, which ends all children.
  */
 typedef int (*workers_work)(const struct load_config *config, unsigned int index, const void *arg);
 
-/* Has nr children do the work for config->duration_ns, ends them; -errno: the first one's. */
+/* Has nr children work for config->duration_ns, then ends them. -errno: that of the first error. */
 int workers__run(unsigned int nr, workers_work work, const struct load_config *config,
 		 const void *arg);
-
-/* How many of the CPUs this process may use; at least 1. */
-unsigned int workers__cpus(void);
-
-/* CLOCK_MONOTONIC in ns. */
-uint64_t workers__now(void);
 
 /* Between two rounds. */
 void workers__pause(const struct load_config *config);

@@ -51,7 +51,7 @@ static int run_touch(void *arg)
 
 	prctl(PR_SET_NAME, MEASURED);
 	if (!loads->tasks) {
-		reference__sleep(loads->window_ns);
+		load__sleep(loads->window_ns);
 		return 0;
 	}
 	err = run_kind("touch", loads->window_ns, 0);
@@ -299,7 +299,7 @@ static int run_nothing(void *arg)
 {
 	const struct loads *loads = arg;
 
-	reference__sleep(loads->window_ns);
+	load__sleep(loads->window_ns);
 	return 0;
 }
 

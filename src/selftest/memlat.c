@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
 #include <core/hist.h>
-#include <selftest/reference/touch.h>
-#include <selftest/reference/uffd.h>
+#include <selftest/reference/faults.h>
 
 #include "check.h"
 #include "modules.h"

@@ -24,13 +24,13 @@ static int count_groups(const struct experiment *experiment)
 /* A number per window, then shuffled: drift of the machine falls on all sides alike. */
 static void shuffle(unsigned int *order, unsigned int count, uint64_t seed)
 {
-	uint64_t state = reference__seed(seed, 0);
+	uint64_t state = load__seed(seed, 0);
 	unsigned int other, swap;
 
 	for (unsigned int i = 0; i < count; i++)
 		order[i] = i;
 	for (unsigned int i = count - 1; i > 0; i--) {
-		other = reference__random(&state) % (i + 1);
+		other = load__random(&state) % (i + 1);
 		swap = order[i];
 		order[i] = order[other];
 		order[other] = swap;

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <core/hist.h>
-#include <selftest/reference/hog.h>
-#include <selftest/reference/pingpong.h>
+#include <selftest/reference/sched.h>
 
 #include "check.h"
 #include "modules.h"
 
 #define WAITS 20
-#define TURNS 20000
+#define ROUND_TRIPS 20000
 #define WAIT_NS (5 * NSEC_PER_MSEC)
 #define CLOCKS 0.998 /* the run queue's clock and ours may differ by as much */
 /* A clock of our own is read a little later: more where the machine itself is stopped meanwhile. */
@@ -20,19 +18,6 @@
 #define OWN_NS 2000 /* a wait */
 
 CHILD_WORK(static, hog, reference_hog);
-
-/* The last one that may be used: the first have the most to do elsewhere. */
-static int last_cpu(void)
-{
-	cpu_set_t set;
-	int cpu = CPU_SETSIZE - 1;
-
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return 0;
-	while (cpu && !CPU_ISSET(cpu, &set))
-		cpu--;
-	return cpu;
-}
 
 /*
  * What method stamps reads of the scheduler's account is exact. The waits themselves are near: the
@@ -56,7 +41,7 @@ static void check_account(const struct validate *validate, const struct lat_cell
 static int check_hog(struct validate *validate, struct window *window)
 {
 	struct reference_hog asked = {
-		.cpu = last_cpu(),
+		.cpu = load__cpu_from_end(0),
 		.run_ns = WAIT_NS,
 		.count = WAITS,
 		.waiter_priority = REFERENCE_HOG_PRIORITY - 1,
@@ -87,26 +72,26 @@ static int check_hog(struct validate *validate, struct window *window)
 	return 0;
 }
 
-CHILD_WORK(static, turns, reference_pingpong);
+CHILD_WORK(static, pingpong, reference_pingpong);
 
-static void ask_turns(const struct validate *validate, void *asked)
+static void ask_pingpong(const struct validate *validate, void *asked)
 {
-	struct reference_pingpong turns = { .cpu = last_cpu(), .count = TURNS };
+	struct reference_pingpong pingpong = { .cpu = load__cpu_from_end(0), .count = ROUND_TRIPS };
 
 	(void)validate;
-	*(struct reference_pingpong *)asked = turns;
+	*(struct reference_pingpong *)asked = pingpong;
 }
 
-static uint64_t turns_ns(const void *reference)
+static uint64_t pingpong_ns(const void *reference)
 {
 	return ((const struct reference_pingpong *)reference)->elapsed_ns;
 }
 
 const struct overhead runqlat_overhead = {
-	.name = "longer by the probe: turns of two",
-	.work = &turns_work,
-	.ask = ask_turns,
-	.elapsed_ns = turns_ns,
+	.name = "longer by the probe: pingpong",
+	.work = &pingpong_work,
+	.ask = ask_pingpong,
+	.elapsed_ns = pingpong_ns,
 };
 
 const struct probe_checks runqlat_checks = {

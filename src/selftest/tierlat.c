@@ -9,7 +9,7 @@
 #include <core/units.h>
 #include <probes/tierlat/sysfs.h>
 #include <probes/tierlat/tier.h>
-#include <selftest/reference/pointer_chase.h>
+#include <loadgen/pointer_chase.h>
 
 #include "check.h"
 #include "interrupt.h"
@@ -25,7 +25,7 @@
 /* One thread that chases; it prepares its memory itself, so that it is local. */
 struct chaser {
 	pthread_t thread;
-	struct reference_pointer_chase chase;
+	struct pointer_chase chase;
 	atomic_bool ready;
 	int err;
 };
@@ -55,15 +55,22 @@ static int fail(struct tierlat_test *test, int err, const char *text)
 	return err;
 }
 
+static int fail_chase(struct tierlat_test *test, const struct chaser *chaser)
+{
+	snprintf(test->why, RUN_TEXT, "cannot chase pointers through %zu MiB on CPU %d: %s",
+		 chaser->chase.bytes >> 20, chaser->chase.cpu, strerror(-chaser->err));
+	return chaser->err;
+}
+
 static void *chase(void *arg)
 {
 	struct chaser *chaser = arg;
 
-	chaser->err = reference_pointer_chase__prepare(&chaser->chase);
+	chaser->err = pointer_chase__prepare(&chaser->chase);
 	atomic_store(&chaser->ready, true);
 	if (!chaser->err)
-		reference_pointer_chase__run(&chaser->chase);
-	reference_pointer_chase__free(&chaser->chase);
+		pointer_chase__run(&chaser->chase);
+	pointer_chase__free(&chaser->chase);
 	return NULL;
 }
 
@@ -74,17 +81,17 @@ static int begin(struct tierlat_test *test, unsigned int threads, unsigned int c
 		struct chaser *chaser = &test->chasers[i];
 
 		memset(chaser, 0, sizeof(*chaser));
-		chaser->chase = (struct reference_pointer_chase){ .bytes = bytes,
-								  .chains = chains,
-								  .cpu = (int)test->cpus[i],
-								  .seed = test->validate->seed + i,
-								  .stop = &test->stop };
-		if (reference__thread(&chaser->thread, chase, chaser))
+		chaser->chase = (struct pointer_chase){ .bytes = bytes,
+							.chains = chains,
+							.cpu = (int)test->cpus[i],
+							.seed = test->validate->seed + i,
+							.stop = &test->stop };
+		if (load__thread(&chaser->thread, chase, chaser))
 			return fail(test, -EAGAIN, "cannot make a thread");
 	}
 	for (unsigned int i = 0; i < threads; i++) {
 		while (!atomic_load(&test->chasers[i].ready))
-			reference__sleep(NSEC_PER_MSEC);
+			load__sleep(NSEC_PER_MSEC);
 	}
 	return 0;
 }
@@ -96,7 +103,7 @@ static int end(struct tierlat_test *test, unsigned int threads, struct tierlat_r
 
 	atomic_store(&test->stop, true);
 	for (unsigned int i = 0; i < threads; i++) {
-		const struct reference_pointer_chase *done = &test->chasers[i].chase;
+		const struct pointer_chase *done = &test->chasers[i].chase;
 
 		if (!test->chasers[i].thread)
 			continue;
@@ -105,7 +112,7 @@ static int end(struct tierlat_test *test, unsigned int threads, struct tierlat_r
 		if (done->elapsed_ns)
 			result->steps_rate += (double)done->steps * 1e9 / (double)done->elapsed_ns;
 		if (test->chasers[i].err && !err)
-			err = fail(test, test->chasers[i].err, done->why);
+			err = fail_chase(test, &test->chasers[i]);
 	}
 	if (!err && test->chasers[0].chase.steps)
 		result->steps_ns = (double)test->chasers[0].chase.elapsed_ns /
@@ -125,7 +132,7 @@ static int measure(struct tierlat_test *test, unsigned int threads, unsigned int
 	if (!err)
 		err = tier__read(test->tier, test->samples, test->why);
 	if (!err) {
-		reference__sleep(test->validate->window_ns);
+		load__sleep(test->validate->window_ns);
 		err = tier__read(test->tier, test->samples, test->why);
 	}
 	result->local = test->samples[0].figures;

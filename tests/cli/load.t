@@ -63,7 +63,7 @@ refuses 'no place for the file of dio' 1 \
 	'load: no temporary file in /no/such: No such file or directory; choose another directory by --dir' \
 	load dio --dir /no/such -d 1s
 check 'a place in memory' 0 \
-	'^latscope: load: no direct I/O in /dev/shm: its file system lies in memory; the page cache is used; choose' '' \
+	'^latscope: load: no direct I/O in /dev/shm: its file system is in memory; the page cache is used; choose' '' \
 	load dio --dir /dev/shm -d 100ms
 [ "$(id -u)" != 0 ] || unprivileged check 'it needs no privilege' 0 '' '' load hog -d 100ms
 

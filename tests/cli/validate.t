@@ -108,11 +108,11 @@ like 'errors: the result has them' "$(said)" 'ERR +first touches.*ERR +one proce
 run iolat --dir /proc --replicates 1 --window 50ms
 ok 'no file can be made there: error' ended 1
 like 'no file can be made there: each part says so' "$(said)" \
-	'ERR +direct reads[[:space:]]+cannot make a file in /proc: .*ERR +loads on and off.*ERR +longer by the probe'
+	'ERR +direct reads[[:space:]]+cannot create a file in /proc: .*ERR +loads on and off.*ERR +longer by the probe'
 run iolat --dir /dev --replicates 1 --window 50ms
 ok 'no direct I/O is there: nothing can be told' ended 77
 like 'no direct I/O is there: it is the directory' "$(said)" \
-	'skip +loads on and off.*could not be validated: /dev lies where no direct I/O is; --dir or --disk choose another'
+	'skip +loads on and off.*could not be validated: no direct I/O to /dev: its file system is in memory; --dir or --disk choose another'
 
 # has_lines COUNT: of checks that passed so far, or has begun: COUNT 0
 has_lines() { [ "$(grep -c '  pass ' "$dir/out")" -ge "$1" ] && pgrep -P "$pid"; }

@@ -16,14 +16,12 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include <selftest/reference/sched.h>
-
 #include "reference.h"
 
 #define WORK_NS (2 * NSEC_PER_MSEC)
 #define FUTEXES 16
 
-static cpu_set_t cpus[2];
+static int cpus[2];
 static uint32_t words[FUTEXES]; /* all always 0; wakeups are at the first */
 static unsigned long rounds, slept, forgotten;
 static pthread_barrier_t go;
@@ -38,7 +36,7 @@ static void choose_cpus(void)
 	sched_getaffinity(0, sizeof(may), &may);
 	for (int cpu = 0; found < 2 && cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &may))
-			CPU_SET(cpu, &cpus[found++]);
+			cpus[found++] = cpu;
 	if (found < 2)
 		reference_die(REFERENCE_CANNOT, "there is one CPU only");
 }
@@ -61,21 +59,18 @@ static void sleep_once(struct futex_waitv *waits)
 static void *wait_for_wakeups(void *unused)
 {
 	struct futex_waitv waits[FUTEXES] = {};
-	uint64_t start;
 
 	(void)unused;
 	for (int i = 0; i < FUTEXES; i++) {
 		waits[i].uaddr = (uintptr_t)&words[i];
 		waits[i].flags = FUTEX_32 | FUTEX_PRIVATE_FLAG;
 	}
-	sched_setaffinity(0, sizeof(cpus[0]), &cpus[0]);
+	load__pin(cpus[0]);
 	atomic_store(&waiter_tid, syscall(SYS_gettid));
 	pthread_barrier_wait(&go);
 	for (unsigned long i = 0; i < rounds; i++) {
 		sleep_once(waits);
-		start = reference__now();
-		while (reference__now() - start < WORK_NS)
-			;
+		load__spin(WORK_NS);
 		sched_yield();
 	}
 	atomic_store(&ended, true);
@@ -84,7 +79,7 @@ static void *wait_for_wakeups(void *unused)
 
 static void *want_its_cpu(void *unused)
 {
-	sched_setaffinity(0, sizeof(cpus[0]), &cpus[0]);
+	load__pin(cpus[0]);
 	pthread_barrier_wait(&go);
 	while (!atomic_load(&ended))
 		sched_yield();
@@ -99,14 +94,14 @@ int main(int argc, char **argv)
 	argv = reference_arguments(&window, argc, argv, 1, "awake [-w] ROUNDS");
 	rounds = reference_number(argv[0], "ROUNDS", 1, 1000000);
 	choose_cpus();
-	sched_setaffinity(0, sizeof(cpus[1]), &cpus[1]);
+	load__pin(cpus[1]);
 	reference_sched__outweigh();
 	reference_begin();
 	pthread_barrier_init(&go, NULL, 3);
 	threads[0] = reference_thread(wait_for_wakeups, NULL);
 	threads[1] = reference_thread(want_its_cpu, NULL);
 	while (!atomic_load(&waiter_tid))
-		reference__sleep(NSEC_PER_MSEC);
+		load__sleep(NSEC_PER_MSEC);
 	printf("waiter_tid=%d\n", atomic_load(&waiter_tid));
 	reference_open(&window);
 	pthread_barrier_wait(&go);

@@ -103,8 +103,8 @@ static inline void capture_open_cpu(struct capture *capture, int cpu, const char
 
 	for (int point = 0; point < CAPTURE_POINTS; point++)
 		fds[point] = capture_open_point(point, cpu, comm);
-	ring = mmap(NULL, (1 + CAPTURE_PAGES) * reference__page(), PROT_READ | PROT_WRITE,
-		    MAP_SHARED, fds[0], 0);
+	ring = mmap(NULL, (1 + CAPTURE_PAGES) * load__page(), PROT_READ | PROT_WRITE, MAP_SHARED,
+		    fds[0], 0);
 	if (ring == MAP_FAILED)
 		reference_die(REFERENCE_CANNOT, "no ring for perf events: %s", strerror(errno));
 	capture->rings[cpu] = ring;
@@ -123,15 +123,12 @@ static inline void capture_check_cpu(struct capture *capture, int cpu)
 {
 	int fd = capture->fds[cpu][SWITCH];
 	uint64_t count = 0;
-	cpu_set_t set;
 
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
+	if (load__pin(cpu))
 		return;
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	for (int i = 0; i < CAPTURE_NAPS; i++)
-		reference__sleep(NSEC_PER_MSEC);
+		load__sleep(NSEC_PER_MSEC);
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 	if (read(fd, &count, sizeof(count)) != sizeof(count) || count < 2 * CAPTURE_NAPS)
 		reference_die(REFERENCE_CANNOT, "perf events miss switches on CPU %d", cpu);
@@ -263,7 +260,7 @@ static inline void capture_drain(struct capture *capture, int cpu,
 				 const struct capture_layout *layouts)
 {
 	struct perf_event_mmap_page *ring = capture->rings[cpu];
-	size_t page = reference__page(), size = CAPTURE_PAGES * page;
+	size_t page = load__page(), size = CAPTURE_PAGES * page;
 	const char *data = (const char *)ring + page;
 	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
 	struct capture_record record;

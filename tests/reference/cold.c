@@ -28,7 +28,7 @@ struct cold {
 
 static void make(struct cold *cold, const char *path)
 {
-	static char page[REFERENCE_PAGE_MAX];
+	static char page[LOAD_PAGE_MAX];
 
 	cold->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (cold->fd < 0)
@@ -36,7 +36,7 @@ static void make(struct cold *cold, const char *path)
 	unlink(path);
 	memset(page, 1, sizeof(page));
 	for (size_t i = 0; i < cold->pages; i++)
-		if (write(cold->fd, page, reference__page()) != (ssize_t)reference__page())
+		if (write(cold->fd, page, load__page()) != (ssize_t)load__page())
 			reference_die(REFERENCE_FAILED, "cannot write %s: %s", path,
 				      strerror(errno));
 }
@@ -46,7 +46,7 @@ static size_t cached_pages(const struct cold *cold, void *map)
 	static unsigned char resident[1 << 20];
 	size_t count = 0;
 
-	if (mincore(map, cold->pages * reference__page(), resident))
+	if (mincore(map, cold->pages * load__page(), resident))
 		reference_die(REFERENCE_FAILED, "cannot ask what is cached: %s", strerror(errno));
 	for (size_t i = 0; i < cold->pages; i++)
 		count += resident[i] & 1;
@@ -55,7 +55,7 @@ static size_t cached_pages(const struct cold *cold, void *map)
 
 static char *map_file(const struct cold *cold)
 {
-	size_t length = cold->pages * reference__page();
+	size_t length = cold->pages * load__page();
 	char *map = mmap(NULL, length, PROT_READ, MAP_SHARED, cold->fd, 0);
 
 	if (map == MAP_FAILED || (!cold->ahead && madvise(map, length, MADV_RANDOM)))
@@ -79,23 +79,22 @@ static void drop(const struct cold *cold)
 		posix_fadvise(cold->fd, 0, 0, POSIX_FADV_DONTNEED);
 		left = cached_pages(cold, map);
 		if (left)
-			reference__sleep(10 * NSEC_PER_MSEC);
+			load__sleep(10 * NSEC_PER_MSEC);
 	}
 	if (left)
 		reference_die(REFERENCE_CANNOT, "%zu pages stay cached: a file system in memory?",
 			      left);
-	munmap(map, cold->pages * reference__page());
+	munmap(map, cold->pages * load__page());
 }
 
-static struct reference_faults touch(struct cold *cold, const volatile char *map)
+static struct reference_faults touch(struct cold *cold, char *map)
 {
 	struct reference_faults before = reference__faults(RUSAGE_THREAD), faults;
-	uint64_t start = reference__now();
+	uint64_t start = clock__now_ns();
 
-	for (size_t i = 0; i < cold->pages; i++)
-		(void)map[i * reference__page()];
+	load__touch(map, cold->pages, true);
 	faults = reference__faults_since(RUSAGE_THREAD, before);
-	cold->elapsed_ns = reference__now() - start;
+	cold->elapsed_ns = clock__now_ns() - start;
 	return faults;
 }
 

@@ -15,7 +15,7 @@ static struct reference_faults last;
 
 static void *touch_one(void *at)
 {
-	*(volatile char *)at = 1;
+	load__touch(at, 1, false);
 	return NULL;
 }
 
@@ -24,8 +24,7 @@ static void *touch_all(void *unused)
 	struct reference_faults before = reference__faults(RUSAGE_THREAD);
 
 	printf("last_tid=%ld\n", syscall(SYS_gettid));
-	for (size_t i = 0; i < nr_pages; i++)
-		touch_one(pages + i * reference__page());
+	load__touch(pages, nr_pages, false);
 	last = reference__faults_since(RUSAGE_THREAD, before);
 	return unused;
 }
@@ -43,7 +42,7 @@ int main(int argc, char **argv)
 	pages = reference_map(nr_pages);
 	reference_wait("ready", window.wait);
 	for (size_t i = 0; i < threads; i++)
-		pthread_join(reference_thread(touch_one, first + i * reference__page()), NULL);
+		pthread_join(reference_thread(touch_one, first + i * load__page()), NULL);
 	pthread_join(reference_thread(touch_all, NULL), NULL);
 	printf("last_faults=%ld\n", last.minor + last.major);
 	reference_wait("done", window.wait);

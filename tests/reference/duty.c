@@ -20,8 +20,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include <selftest/reference/sched.h>
-
 #include "reference.h"
 
 #define CHILDREN 4
@@ -41,8 +39,7 @@ static const struct {
 
 static void sleep_until(uint64_t ns)
 {
-	struct timespec at = { .tv_sec = (time_t)(ns / NSEC_PER_SEC),
-			       .tv_nsec = (long)(ns % NSEC_PER_SEC) };
+	struct timespec at = clock__timespec(ns);
 
 	while (syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) &&
 	       errno == EINTR)
@@ -51,16 +48,14 @@ static void sleep_until(uint64_t ns)
 
 static void pin(unsigned int which)
 {
-	cpu_set_t may, set;
+	cpu_set_t may;
 	int cpu = -1;
 
 	sched_getaffinity(0, sizeof(may), &may);
 	which %= (unsigned int)CPU_COUNT(&may);
 	for (unsigned int found = 0; found <= which; found += CPU_ISSET(cpu, &may))
 		cpu++;
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
+	load__pin(cpu);
 }
 
 static _Noreturn void work(unsigned int which, uint64_t scale, uint64_t start, uint64_t seconds)
@@ -76,9 +71,9 @@ static _Noreturn void work(unsigned int which, uint64_t scale, uint64_t start, u
 
 		for (uint64_t next = second; next + period < rest; next += period) {
 			sleep_until(next);
-			for (uint64_t from = reference__now(), now = from;
+			for (uint64_t from = clock__now_ns(), now = from;
 			     now - from < busy && now < rest;)
-				now = reference__now();
+				now = clock__now_ns();
 		}
 	}
 	sleep_until(start + (seconds + 1) * NSEC_PER_SEC);
@@ -88,16 +83,9 @@ static _Noreturn void work(unsigned int which, uint64_t scale, uint64_t start, u
 /* All are at rest, and were when all had been read: it stays so until `end`. */
 static bool read_all(const pid_t *pids, uint64_t end, uint64_t *ran)
 {
-	struct reference_sched sched;
-	char why[REFERENCE_WHY];
-
-	for (int i = 0; i < CHILDREN; i++) {
-		reference_check(reference_sched__parked(pids[i], pids[i], SYS_clock_nanosleep,
-							&sched, why),
-				why);
-		ran[i] = sched.ran_ns;
-	}
-	return reference__now() < end;
+	for (int i = 0; i < CHILDREN; i++)
+		ran[i] = reference_parked(pids[i], pids[i], SYS_clock_nanosleep).ran_ns;
+	return clock__now_ns() < end;
 }
 
 static uint64_t stolen(void)
@@ -132,7 +120,7 @@ int main(int argc, char **argv)
 	seconds = reference_number(argv[1], "SECONDS", 1, MOST_SECONDS) + 1;
 	scale = argc == 3 ? reference_number(argv[2], "SCALE", 1, 10) : 1;
 	reference_sched__outweigh(); /* come late less often */
-	start = (reference__now() / NSEC_PER_MSEC + 50) * NSEC_PER_MSEC;
+	start = (clock__now_ns() / NSEC_PER_MSEC + 50) * NSEC_PER_MSEC;
 	for (unsigned int i = 0; i < CHILDREN; i++) {
 		pids[i] = fork();
 		if (pids[i] < 0)

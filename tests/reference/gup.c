@@ -58,7 +58,7 @@ static struct reference_faults child_faults(pid_t child)
 
 static void fault_local(char *map, size_t pages)
 {
-	if (mlock(map, pages * reference__page()))
+	if (mlock(map, pages * load__page()))
 		reference_die(errno == EPERM || errno == ENOMEM ? REFERENCE_CANNOT
 								: REFERENCE_FAILED,
 			      "cannot lock %zu pages: %s", pages, strerror(errno));
@@ -70,7 +70,7 @@ static void fault_remote(pid_t child, char *map, size_t pages)
 	struct iovec local = { &byte, 1 };
 
 	for (size_t i = 0; i < pages; i++) {
-		struct iovec remote = { map + i * reference__page(), 1 };
+		struct iovec remote = { map + i * load__page(), 1 };
 
 		if (process_vm_writev(child, &local, 1, &remote, 1, 0) != 1)
 			reference_die(errno == EPERM || errno == ENOSYS ? REFERENCE_CANNOT
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
 		map = reference_map(pages);
 		child = start_child();
 		/* The child's stays; ours would be faulted in by reference_open(). */
-		munmap(map, pages * reference__page());
+		munmap(map, pages * load__page());
 	}
 	reference_open(&window);
 	printf("pages=%zu\n", pages);

@@ -8,7 +8,7 @@
  * sleeps meanwhile, on another CPU if there is one.
  *
  * Reference of the thread waiter_tid: run_delay_ns and pcount, what the kernel added between both
- * waits of -w, in which the thread is parked (reference_sched.h); so the sum and the number of its
+ * waits of -w, in which the thread is parked (sched.h); so the sum and the number of its
  * waits in a window that contains the go and done=1, exactly. run_delay_life_ns and pcount_life
  * count since the thread was made, for a window that saw that too. Among the waits are COUNT -
  * joined of at least about RUN_MS: while the waiter waits for somebody else, the hog may run
@@ -23,8 +23,6 @@
  * 6.12) steps in.
  */
 #include <sched.h>
-
-#include <selftest/reference/hog.h>
 
 #include "reference.h"
 

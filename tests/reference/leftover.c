@@ -18,7 +18,7 @@
 
 #include <bpf/bpf.h>
 #include <linux/userfaultfd.h>
-#include <selftest/reference/uffd.h>
+#include <selftest/reference/faults.h>
 
 #include "reference.h"
 
@@ -32,12 +32,12 @@ static volatile char *forbidden;
 static pthread_barrier_t round_begins;
 static sigjmp_buf after_failure;
 
-static void *walk(void *cpu_of)
+static void *walk(void *cpu)
 {
 	uint64_t key, value;
 	uint32_t count, at;
 
-	sched_setaffinity(0, sizeof(cpu_set_t), cpu_of);
+	load__pin((int)(intptr_t)cpu);
 	for (; !is_over; usleep(500)) {
 		atomic_fetch_add(&walks, 1);
 		while (walking) {
@@ -69,7 +69,7 @@ static void *make_faults(void *unused)
 		write_to_forbidden();
 		walking = true;
 		usleep(5000);
-		((volatile char *)uffd.map)[i * reference__page()] = 1;
+		load__touch(uffd.map + i * load__page(), 1, false);
 	}
 	return NULL;
 }
@@ -94,7 +94,6 @@ int main(int argc, char **argv)
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	struct reference_window window = {};
 	pthread_t threads[CPU_SETSIZE + 1];
-	static cpu_set_t sets[CPU_SETSIZE];
 
 	argv = reference_arguments(&window, argc, argv, 1, "leftover [-w] ROUNDS");
 	uffd.pages = reference_number(argv[0], "ROUNDS", 1, 1000);
@@ -105,12 +104,10 @@ int main(int argc, char **argv)
 	reference_check(reference_uffd__open(&uffd), uffd.why);
 	pthread_barrier_init(&round_begins, NULL, 2);
 	signal(SIGSEGV, fail);
-	forbidden = mmap(NULL, reference__page(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	forbidden = mmap(NULL, load__page(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	threads[cpus] = reference_thread(make_faults, NULL);
-	for (long i = 0; i < cpus; i++) {
-		CPU_SET(i, &sets[i]);
-		threads[i] = reference_thread(walk, &sets[i]);
-	}
+	for (long i = 0; i < cpus; i++)
+		threads[i] = reference_thread(walk, (void *)i);
 	reference_check(reference__lock(uffd.why), uffd.why);
 	reference_check(reference_uffd__map(&uffd), uffd.why);
 	reference_wait("ready", window.wait);

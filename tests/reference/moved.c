@@ -105,7 +105,7 @@ static void wake_all(const pid_t *pids, size_t tasks, uint64_t moved_ns)
 {
 	char byte;
 
-	printf("slept_ns=%llu\n", (unsigned long long)(reference__now() - moved_ns));
+	printf("slept_ns=%llu\n", (unsigned long long)(clock__now_ns() - moved_ns));
 	for (size_t i = 0; i < tasks; i++)
 		kill(pids[i], SIGUSR1);
 	for (size_t i = 0; i < tasks; i++)
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 		pids[i] = start(work_and_sleep);
 		move_once_asleep(pids[i]);
 	}
-	moved_ns = reference__now();
+	moved_ns = clock__now_ns();
 	kill(hog, SIGKILL);
 	waitpid(hog, NULL, 0);
 	reference_open(&window);

@@ -82,7 +82,7 @@ static void read_by_worker(struct ring *ring)
 /* One of each: a wait for the CPU, page faults, a read. */
 static void wait_once(struct ring *ring)
 {
-	reference__sleep(NSEC_PER_MSEC);
+	load__sleep(NSEC_PER_MSEC);
 	for (size_t i = 0; i < PAGES; i++)
 		pages[i * BLOCK] = 1;
 	madvise(pages, PAGES * BLOCK, MADV_DONTNEED);
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 	name_task("nm-leader");
 	reference_thread(work, argv[2]);
 	while (!atomic_load(&tid))
-		reference__sleep(NSEC_PER_MSEC);
+		load__sleep(NSEC_PER_MSEC);
 	printf("pid=%d\ntid=%d\n", getpid(), atomic_load(&tid));
 	if (strcmp(change, "zombie"))
 		wait_for_line(NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the reference programs share: how they wait for a recorder, what they print, how they fail.
- * What makes the latencies is in src/reference, for those that `latscope validate` makes too.
+ * src/selftest/reference has those latencies that `latscope validate` makes, too.
  *
  * Each creates a known amount of one latency and prints what the kernel counted, as key=value; a
  * line about one of several things has several of them, separated by a blank. Every program takes
@@ -38,7 +38,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <selftest/reference/reference.h>
+#include <selftest/reference/sched.h>
 
 #define REFERENCE_FAILED 1
 #define REFERENCE_USAGE 2
@@ -63,7 +63,7 @@ reference_die(int code, const char *format, ...)
 	exit(code);
 }
 
-/* The reference could not be created; err is of src/reference, why its sentence. */
+/* The reference could not be created; err is of src/selftest/reference, why its sentence. */
 static inline void reference_check(int err, const char *why)
 {
 	if (err)
@@ -119,18 +119,28 @@ static inline void reference_print_faults(const char *where, struct reference_fa
 
 static inline char *reference_map(size_t pages)
 {
-	char *map = reference__map(pages);
+	char *map = load__map(pages);
 
 	if (!map)
 		reference_die(REFERENCE_FAILED, "cannot map %zu pages: %s", pages, strerror(errno));
 	return map;
 }
 
+/* The scheduler's account of a parked task, or the end of the program. */
+static inline struct reference_sched reference_parked(pid_t pid, pid_t tid, long where)
+{
+	struct reference_sched sched;
+	char why[REFERENCE_WHY];
+
+	reference_check(reference_sched__parked(pid, tid, where, &sched, why), why);
+	return sched;
+}
+
 static inline pthread_t reference_thread(void *(*run)(void *), void *arg)
 {
 	pthread_t thread;
 
-	if (reference__thread(&thread, run, arg))
+	if (load__thread(&thread, run, arg))
 		reference_die(REFERENCE_FAILED, "cannot make a thread");
 	return thread;
 }

@@ -23,13 +23,12 @@
 static int map;
 static atomic_bool is_over, is_open;
 
-static void *walk(void *cpu_of)
+static void *walk(void *cpu)
 {
-	cpu_set_t *cpu = cpu_of;
 	uint64_t key, value;
 	uint32_t count, at;
 
-	sched_setaffinity(0, sizeof(*cpu), cpu);
+	load__pin((int)(intptr_t)cpu);
 	while (!is_open)
 		usleep(1000);
 	while (!is_over) {
@@ -41,10 +40,9 @@ static void *walk(void *cpu_of)
 
 static void touch_all(char *pages, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++) {
-		if (i % BURST == 0)
-			usleep(200);
-		*(volatile char *)(pages + i * reference__page()) = 1;
+	for (size_t i = 0; i < nr; i += BURST) {
+		usleep(200);
+		load__touch(pages + i * load__page(), nr - i < BURST ? nr - i : BURST, false);
 	}
 }
 
@@ -57,17 +55,14 @@ int main(int argc, char **argv)
 	size_t pages = reference_number(args[0], "PAGES", 1, 1 << 20);
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	pthread_t threads[CPU_SETSIZE];
-	static cpu_set_t sets[CPU_SETSIZE];
 	char *touched;
 
 	map = bpf_map_create(BPF_MAP_TYPE_HASH, "skipped", 8, 8, ENTRIES, &sparse);
 	if (map < 0)
 		reference_die(REFERENCE_CANNOT, "bpf: %s", strerror(-map));
 	reference_begin();
-	for (long i = 0; i < cpus; i++) {
-		CPU_SET(i, &sets[i]);
-		threads[i] = reference_thread(walk, &sets[i]);
-	}
+	for (long i = 0; i < cpus; i++)
+		threads[i] = reference_thread(walk, (void *)i);
 	reference_open(&window);
 	is_open = true;
 	touched = reference_map(pages);

@@ -9,7 +9,7 @@
  *
  * The reference is a line per child process, child=PID, the sums over its threads: run_delay_ns and
  * pcount are what the kernel added between both waits of -w, run_delay_life_ns and pcount_life are
- * since fork. Both readings are of parked threads (reference_sched.h): they block in read(2) before
+ * since fork. Both readings are of parked threads (sched.h): they block in read(2) before
  * the go, and afterwards a child of one thread has exited and is kept as a zombie, one of several
  * blocks in ppoll(2). So between the readings lie all of its waits, from the one that the go ends
  * to the last one before it parks or dies, and none is open or yet to come:
@@ -28,7 +28,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "reference_sched.h"
+#include "reference.h"
 
 #define MAX_CHILDREN 1024
 #define MAX_THREADS 64
@@ -54,25 +54,17 @@ struct worker {
 	unsigned int thread;
 };
 
-static void run_for(uint64_t ns)
-{
-	uint64_t start = reference__now();
-
-	while (reference__now() - start < ns)
-		;
-}
-
 static void work(const struct worker *worker)
 {
 	const struct shared *shared = worker->shared;
 	uint64_t index = (worker->child - shared->child) * MAX_THREADS + worker->thread;
-	uint64_t state = reference__seed(shared->seed, index);
-	uint64_t end = reference__now() + shared->duration_ns;
+	uint64_t state = load__seed(shared->seed, index);
+	uint64_t end = clock__now_ns() + shared->duration_ns;
 
-	while (reference__now() < end) {
-		run_for(reference__random(&state) % (4 * NSEC_PER_MSEC));
-		if (reference__random(&state) % 4)
-			reference__sleep(reference__random(&state) % (2 * NSEC_PER_MSEC));
+	while (clock__now_ns() < end) {
+		load__spin(load__random(&state) % (4 * NSEC_PER_MSEC));
+		if (load__random(&state) % 4)
+			load__sleep(load__random(&state) % (2 * NSEC_PER_MSEC));
 	}
 }
 
@@ -134,7 +126,7 @@ static struct reference_sched child_sched(const struct shared *shared, const str
 
 	for (unsigned int i = 0; i < shared->threads; i++) {
 		while (!atomic_load(&child->tids[i]))
-			reference__sleep(NSEC_PER_MSEC);
+			load__sleep(NSEC_PER_MSEC);
 		add(&sum, reference_parked(child->pid, child->tids[i], where));
 	}
 	return sum;
@@ -142,13 +134,13 @@ static struct reference_sched child_sched(const struct shared *shared, const str
 
 static void wait_for_end(struct shared *shared)
 {
-	uint64_t deadline = reference__now() + shared->duration_ns + 60 * NSEC_PER_SEC;
+	uint64_t deadline = clock__now_ns() + shared->duration_ns + 60 * NSEC_PER_SEC;
 
-	reference__sleep(shared->duration_ns);
+	load__sleep(shared->duration_ns);
 	while (atomic_load(&shared->ended) < shared->children * shared->threads) {
-		if (reference__now() > deadline)
+		if (clock__now_ns() > deadline)
 			reference_die(REFERENCE_FAILED, "the children do not end");
-		reference__sleep(10 * NSEC_PER_MSEC);
+		load__sleep(10 * NSEC_PER_MSEC);
 	}
 }
 

@@ -13,7 +13,7 @@
 #include <linux/userfaultfd.h>
 #include <sys/syscall.h>
 
-#include <selftest/reference/uffd.h>
+#include <selftest/reference/faults.h>
 
 #include "reference.h"
 
@@ -30,8 +30,7 @@ static void *write_pages(void *arg)
 
 	stuck->tid = syscall(SYS_gettid);
 	pthread_barrier_wait(&stuck->start);
-	for (size_t i = 0; i < stuck->touched; i++)
-		((volatile char *)stuck->uffd.map)[i * reference__page()] = 1;
+	load__touch(stuck->uffd.map, stuck->touched, false);
 	return NULL;
 }
 
@@ -43,7 +42,7 @@ static uint64_t await_fault(struct stuck *stuck)
 	if (read(stuck->uffd.fd, &message, sizeof(message)) != sizeof(message) ||
 	    message.event != UFFD_EVENT_PAGEFAULT)
 		reference_die(REFERENCE_FAILED, "userfaultfd told of no fault");
-	reference__sleep(20 * NSEC_PER_MSEC); /* it has been told before the thread sleeps */
+	load__sleep(20 * NSEC_PER_MSEC); /* it has been told before the thread sleeps */
 	return message.arg.pagefault.address;
 }
 

@@ -62,13 +62,13 @@ static void run(size_t count)
 	struct reference_faults before, faults;
 	volatile char *map = map_aligned(count);
 	size_t bytes = huge_bytes();
-	uint64_t start = reference__now(), elapsed;
+	uint64_t start = clock__now_ns(), elapsed;
 
 	before = reference__faults(RUSAGE_THREAD);
 	for (size_t i = 0; i < count; i++)
 		map[i * HUGE] = 1;
 	faults = reference__faults_since(RUSAGE_THREAD, before);
-	elapsed = reference__now() - start;
+	elapsed = clock__now_ns() - start;
 	bytes = huge_bytes() - bytes;
 	printf("pages=%zu\nhuge_bytes=%zu\nelapsed_ns=%llu\n", count, bytes,
 	       (unsigned long long)elapsed);

@@ -18,11 +18,10 @@ static _Noreturn void take_part(long rounds, const char *path)
 	int fd = open(path, O_WRONLY | O_DSYNC);
 
 	for (long i = 0; fd >= 0 && i < rounds; i++) {
-		size_t size = PAGES * reference__page();
+		size_t size = PAGES * load__page();
 		char *pages = reference_map(PAGES);
 
-		for (size_t at = 0; at < size; at += reference__page())
-			pages[at] = 1;
+		load__touch(pages, PAGES, false);
 		munmap(pages, size);
 		if (pwrite(fd, block, sizeof(block), 0) != sizeof(block))
 			_exit(REFERENCE_FAILED);

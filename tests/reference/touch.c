@@ -10,7 +10,7 @@
  * be retried (a mapping's first fault prepares its anon_vma, for which the lock of the mapping
  * alone may not do): still one fault, though two calls of handle_mm_fault().
  */
-#include <selftest/reference/touch.h>
+#include <selftest/reference/faults.h>
 
 #include "reference.h"
 

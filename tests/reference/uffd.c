@@ -14,7 +14,7 @@
  * lock that the first call held (whether the second one carries FAULT_FLAG_TRIED): only the sum is
  * a reference.
  */
-#include <selftest/reference/uffd.h>
+#include <selftest/reference/faults.h>
 
 #include "reference.h"
 

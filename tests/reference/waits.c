@@ -18,7 +18,7 @@
 #include <sys/prctl.h>
 
 #include "capture.h"
-#include "reference_sched.h"
+#include "reference.h"
 
 #define MOST_THREADS 1024
 #define COMM "waits-worker"
@@ -50,25 +50,16 @@ static void work(uint64_t ns)
 	} while (used.tv_sec * NSEC_PER_SEC + used.tv_nsec < end);
 }
 
-static void bind_to(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
 static void sleep_a_while(unsigned int worker, uint64_t *random, unsigned int round)
 {
 	(void)worker;
 	(void)round;
-	reference__sleep(NSEC_PER_MSEC + reference__random(random) % (2 * NSEC_PER_MSEC));
+	load__sleep(NSEC_PER_MSEC + load__random(random) % (2 * NSEC_PER_MSEC));
 }
 
 static void work_and_sleep(unsigned int worker, uint64_t *random, unsigned int round)
 {
-	work(NSEC_PER_MSEC / 2 + reference__random(random) % NSEC_PER_MSEC);
+	work(NSEC_PER_MSEC / 2 + load__random(random) % NSEC_PER_MSEC);
 	sleep_a_while(worker, random, round);
 }
 
@@ -76,15 +67,15 @@ static void repin(unsigned int worker, uint64_t *random, unsigned int round)
 {
 	(void)random;
 	work(WORK_NS);
-	bind_to(cpus[(worker + round) % 2]);
+	load__pin(cpus[(worker + round) % 2]);
 }
 
 static void repin_seldom(unsigned int worker, uint64_t *random, unsigned int round)
 {
 	work(NSEC_PER_MSEC);
-	if (reference__random(random) % 8 == 0)
-		bind_to(cpus[(worker + round) % 2]);
-	reference__sleep(NSEC_PER_MSEC);
+	if (load__random(random) % 8 == 0)
+		load__pin(cpus[(worker + round) % 2]);
+	load__sleep(NSEC_PER_MSEC);
 }
 
 static void tell_peer(unsigned int worker, uint64_t *random, unsigned int round)
@@ -92,17 +83,17 @@ static void tell_peer(unsigned int worker, uint64_t *random, unsigned int round)
 	uint64_t now;
 
 	if (!round)
-		bind_to(cpus[worker % 2]);
+		load__pin(cpus[worker % 2]);
 	if (!worker) {
 		sleep_a_while(worker, random, round);
-		now = reference__now();
+		now = clock__now_ns();
 		if (write(told[1], &now, sizeof(now)) != sizeof(now))
 			reference_die(REFERENCE_FAILED, "cannot write to a pipe");
 		return;
 	}
 	if (read(told[0], &now, sizeof(now)) != sizeof(now))
 		reference_die(REFERENCE_FAILED, "cannot read from a pipe");
-	seen_by_peer.ns[seen_by_peer.count++] = reference__now() - now;
+	seen_by_peer.ns[seen_by_peer.count++] = clock__now_ns() - now;
 }
 
 static const struct shape shapes[] = {
@@ -135,7 +126,7 @@ static void find_cpus(void)
 static void *worker(void *number)
 {
 	unsigned int self = (uintptr_t)number;
-	uint64_t random = reference__seed(1, self);
+	uint64_t random = load__seed(1, self);
 
 	/* In shape `peer` the one that sleeps is not what is looked at. */
 	if (shape->round != tell_peer || self)

@@ -6,13 +6,11 @@
 #include <libgen.h>
 #include <limits.h>
 #include <linux/fs.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "sched.h"
@@ -31,7 +29,7 @@ struct reference_dio_worker {
 static off_t next_offset(struct reference_dio_worker *worker, uint64_t index)
 {
 	const struct reference_dio *dio = worker->dio;
-	uint64_t block = dio->sequential ? index : reference__random(&worker->random);
+	uint64_t block = dio->sequential ? index : load__random(&worker->random);
 
 	return block % (dio->size / dio->bytes) * dio->bytes;
 }
@@ -40,28 +38,25 @@ static void do_io(struct reference_dio_worker *worker, uint64_t index)
 {
 	const struct reference_dio *dio = worker->dio;
 	off_t offset = next_offset(worker, index);
-	uint64_t start = reference__now();
-	ssize_t done;
+	uint64_t start = clock__now_ns();
+	bool failed =
+		direct_file__transfer(dio->fd, dio->write, worker->buffer, dio->bytes, offset);
 
-	if (dio->write)
-		done = pwrite(dio->fd, worker->buffer, dio->bytes, offset);
-	else
-		done = pread(dio->fd, worker->buffer, dio->bytes, offset);
-	reference__add(&worker->io, reference__now() - start);
-	worker->errors += done != (ssize_t)dio->bytes;
+	reference__add(&worker->io, clock__now_ns() - start);
+	worker->errors += failed;
 }
 
 static void do_sync(struct reference_dio_worker *worker)
 {
-	uint64_t start = reference__now();
+	uint64_t start = clock__now_ns();
 
 	worker->errors += fdatasync(worker->dio->fd) != 0;
-	reference__add(&worker->syncs, reference__now() - start);
+	reference__add(&worker->syncs, clock__now_ns() - start);
 }
 
 static bool time_left(const struct reference_dio *dio)
 {
-	return !dio->duration_ns || reference__now() < dio->end_ns;
+	return !dio->duration_ns || clock__now_ns() < dio->end_ns;
 }
 
 static void do_all(struct reference_dio_worker *worker)
@@ -90,9 +85,9 @@ static void *work(void *arg)
 		pthread_cond_wait(&dio->start, &dio->lock);
 	pthread_mutex_unlock(&dio->lock);
 	worker->has_blocked = !reference_sched__read(pid, tid, &before);
-	start = reference__now();
+	start = clock__now_ns();
 	do_all(worker);
-	took = reference__now() - start;
+	took = clock__now_ns() - start;
 	if (reference_sched__read(pid, tid, &after))
 		worker->has_blocked = false;
 	if (!worker->has_blocked)
@@ -103,32 +98,6 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* In full, because a read of a hole, or of a block never written, needs no disk. */
-static int fill(struct reference_dio *dio)
-{
-	static char block[1 << 20] __attribute__((aligned(4096)));
-
-	memset(block, 0x5a, sizeof(block));
-	for (uint64_t at = 0; at < dio->size; at += sizeof(block))
-		if (pwrite(dio->fd, block, sizeof(block), at) != (ssize_t)sizeof(block))
-			return reference__fail(dio->why, errno == EINVAL ? -EOPNOTSUPP : -EIO,
-					       "cannot fill %s: %s", dio->path, strerror(errno));
-	if (fsync(dio->fd))
-		return reference__fail(dio->why, -errno, "cannot write %s out: %s", dio->path,
-				       strerror(errno));
-	return 0;
-}
-
-/* tmpfs takes O_DIRECT since Linux 6.6, for nothing. (A device's node lies on it, too.) */
-static bool is_in_memory(int fd)
-{
-	struct statfs fs;
-	struct stat stat;
-
-	return !fstat(fd, &stat) && S_ISREG(stat.st_mode) && !fstatfs(fd, &fs) &&
-	       (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
-}
-
 static bool is_directory(const char *path)
 {
 	struct stat st;
@@ -136,67 +105,33 @@ static bool is_directory(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* For file systems that make no file without a name: it loses its name at once, where it is. */
-static int create_and_unlink(int dir)
-{
-	char name[32];
-	int fd;
-
-	for (unsigned int i = 0; i < 100; i++) {
-		snprintf(name, sizeof(name), ".latscope-%d-%u", getpid(), i);
-		fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd >= 0) {
-			unlinkat(dir, name, 0);
-			return fd;
-		}
-		if (errno != EEXIST)
-			break;
-	}
-	return -errno;
-}
-
-/*
- * A file that never has a name: nothing is left behind whatever happens, and whoever owns the
- * directory cannot make us open or remove another one.
- */
-static int create_in(const char *path)
-{
-	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd, err;
-
-	if (dir < 0)
-		return -errno;
-	fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	err = fd < 0 ? -errno : 0;
-	if (err == -EOPNOTSUPP || err == -EISDIR || err == -EINVAL) {
-		fd = create_and_unlink(dir);
-		err = fd < 0 ? fd : 0;
-	}
-	close(dir);
-	return err ? err : fd;
-}
-
-/* Where a path that does not exist would be. */
-static int create(const char *path)
+/* The directory that is, or would be, the parent of the path. */
+static int create_beside(const char *path)
 {
 	char parent[PATH_MAX];
 
 	if ((size_t)snprintf(parent, sizeof(parent), "%s", path) >= sizeof(parent))
 		return -ENAMETOOLONG;
-	return create_in(dirname(parent));
+	return direct_file__create(dirname(parent));
 }
 
 static int make_file(struct reference_dio *dio)
 {
 	bool in = dio->own || is_directory(dio->path);
+	const char *refusal;
+	int err;
 
-	dio->fd = in ? create_in(dio->path) : create(dio->path);
+	dio->fd = in ? direct_file__create(dio->path) : create_beside(dio->path);
 	if (dio->fd < 0)
-		return reference__fail(dio->why, dio->fd, "cannot make %s%s: %s",
+		return reference__fail(dio->why, dio->fd, "cannot create %s%s: %s",
 				       in ? "a file in " : "", dio->path, strerror(-dio->fd));
-	if (is_in_memory(dio->fd) || fcntl(dio->fd, F_SETFL, O_DIRECT))
-		return reference__fail(dio->why, -EOPNOTSUPP, "%s lies where no direct I/O is",
-				       dio->path);
-	return fill(dio);
+	refusal = direct_file__switch(dio->fd);
+	if (refusal)
+		return reference__fail(dio->why, -EOPNOTSUPP, "no direct I/O to %s: %s", dio->path,
+				       refusal);
+	err = direct_file__fill(dio->fd, 0, dio->size);
+	return err ? reference__fail(dio->why, err, "cannot fill %s: %s", dio->path, strerror(-err))
+		   : 0;
 }
 
 static int open_path(struct reference_dio *dio)
@@ -209,8 +144,8 @@ static int open_path(struct reference_dio *dio)
 		return reference__fail(dio->why, errno == EINVAL ? -EOPNOTSUPP : -errno,
 				       "cannot open %s for direct I/O: %s", dio->path,
 				       strerror(errno));
-	if (is_in_memory(dio->fd))
-		return reference__fail(dio->why, -EOPNOTSUPP, "%s lies in memory", dio->path);
+	if (direct_file__is_in_memory(dio->fd))
+		return reference__fail(dio->why, -EOPNOTSUPP, "%s is in memory", dio->path);
 	return 0;
 }
 
@@ -226,11 +161,11 @@ static int find_size_and_disk(struct reference_dio *dio)
 	if (S_ISBLK(stat.st_mode)) {
 		dio->disk = stat.st_rdev;
 		if (ioctl(dio->fd, BLKGETSIZE64, &dio->size))
-			return reference__fail(dio->why, -errno, "no size of %s: %s", dio->path,
-					       strerror(errno));
+			return reference__fail(dio->why, -errno, "cannot read the size of %s: %s",
+					       dio->path, strerror(errno));
 	}
 	if (dio->size < dio->bytes)
-		return reference__fail(dio->why, -EINVAL, "%s is shorter than one I/O", dio->path);
+		return reference__fail(dio->why, -EINVAL, "%s is smaller than one I/O", dio->path);
 	return 0;
 }
 
@@ -239,16 +174,16 @@ static int start_worker(struct reference_dio *dio, unsigned int index, char *buf
 	struct reference_dio_worker *worker = &dio->workers[index];
 
 	worker->dio = dio;
-	worker->random = reference__seed(dio->seed, index);
+	worker->random = load__seed(dio->seed, index);
 	worker->buffer = buffer;
 	memset(buffer, 0xa5, dio->bytes);
-	return reference__thread(&worker->thread, work, worker);
+	return load__thread(&worker->thread, work, worker);
 }
 
 static int start_workers(struct reference_dio *dio)
 {
-	size_t pages = (dio->bytes + reference__page() - 1) / reference__page();
-	char *buffers = reference__map(dio->depth * pages);
+	size_t pages = (dio->bytes + load__page() - 1) / load__page();
+	char *buffers = load__map(dio->depth * pages);
 	int err = 0;
 
 	pthread_mutex_init(&dio->lock, NULL);
@@ -257,8 +192,8 @@ static int start_workers(struct reference_dio *dio)
 	if (!buffers || !dio->workers)
 		return reference__fail(dio->why, -ENOMEM, "out of memory");
 	for (unsigned int i = 0; !err && i < dio->depth; i++)
-		err = start_worker(dio, i, buffers + i * pages * reference__page());
-	return err ? reference__fail(dio->why, err, "cannot make a thread") : 0;
+		err = start_worker(dio, i, buffers + i * pages * load__page());
+	return err ? reference__fail(dio->why, err, "cannot create a thread") : 0;
 }
 
 int reference_dio__open(struct reference_dio *dio)
@@ -295,14 +230,14 @@ int reference_dio__run(struct reference_dio *dio)
 	uint64_t start;
 
 	dio->has_disk = reference_disk__read(dio->disk, &dio->before);
-	start = reference__now();
+	start = clock__now_ns();
 	dio->end_ns = start + dio->duration_ns;
 	pthread_mutex_lock(&dio->lock);
 	dio->go = true;
 	pthread_cond_broadcast(&dio->start);
 	pthread_mutex_unlock(&dio->lock);
 	collect(dio);
-	dio->elapsed_ns = reference__now() - start;
+	dio->elapsed_ns = clock__now_ns() - start;
 	dio->has_disk = dio->has_disk && reference_disk__settled(dio->disk, &dio->after);
 	if (dio->errors)
 		return reference__fail(dio->why, -EIO, "%llu I/Os failed",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "disk.h"
+#include "dio.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ bool reference_disk__settled(dev_t device, struct reference_disk *disk)
 		return false;
 	do {
 		before = completed(disk);
-		reference__sleep(20 * NSEC_PER_MSEC);
+		load__sleep(20 * NSEC_PER_MSEC);
 		reference_disk__read(device, disk);
 	} while ((completed(disk) != before || disk->field[REFERENCE_IN_FLIGHT]) && ++tries < 100);
 	return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "hog.h"
+#include "sched.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,21 +19,12 @@ static void report(struct reference_hog *hog, int err, const char *format)
 		reference__fail(hog->why, err, "%s: %s", format, strerror(errno));
 }
 
-static void pin(struct reference_hog *hog)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(hog->cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		report(hog, -EINVAL, "cannot run on the CPU");
-}
-
 static void thread_start(struct reference_hog *hog, int which, int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
 
-	pin(hog);
+	if (load__pin(hog->cpu))
+		report(hog, -EINVAL, "cannot run on the CPU");
 	if (priority && sched_setscheduler(0, SCHED_FIFO, &param))
 		report(hog, -EOPNOTSUPP, "no SCHED_FIFO");
 	hog->tids[which] = syscall(SYS_gettid);
@@ -56,27 +47,17 @@ static void *wait_for_cpu(void *arg)
 	if (!hog->waiter_priority)
 		reference_sched__outweigh();
 	thread_start(hog, REFERENCE_WAITER, hog->waiter_priority);
-	last = reference__now();
+	last = clock__now_ns();
 	/* Nothing below the waiter's priority could end it: it looks at the clock, too. */
 	end = last + (hog->count + 1) * 3 * hog->run_ns + GRACE_NS;
 	while (last < end && !atomic_load_explicit(&hog->stop, memory_order_relaxed)) {
-		now = reference__now();
+		now = clock__now_ns();
 		if (now - last > hog->run_ns / 2)
 			reference__add(&hog->gaps, now - last);
 		last = now;
 		atomic_fetch_add_explicit(&hog->turns, 1, memory_order_relaxed);
 	}
 	thread_end(hog);
-}
-
-static void run_once(struct reference_hog *hog)
-{
-	uint64_t start = reference__now(), now;
-
-	do
-		now = reference__now();
-	while (now - start < hog->run_ns);
-	reference__add(&hog->runs, now - start);
 }
 
 static struct rusage usage_now(void)
@@ -97,14 +78,14 @@ static void *hog_cpu(void *arg)
 	before = usage_now();
 	for (unsigned int i = 0; i < hog->count; i++) {
 		turns = atomic_load(&hog->turns);
-		reference__sleep(2 * hog->run_ns);
+		load__sleep(2 * hog->run_ns);
 		hog->joined += atomic_load(&hog->turns) == turns;
-		run_once(hog);
+		reference__add(&hog->runs, load__spin(hog->run_ns));
 	}
 	after = usage_now();
 	hog->hog_preempted = after.ru_nivcsw - before.ru_nivcsw;
 	/* Lets the waiter's last wait end before it is told to stop. */
-	reference__sleep(2 * hog->run_ns);
+	load__sleep(2 * hog->run_ns);
 	atomic_store(&hog->stop, true);
 	thread_end(hog);
 }
@@ -128,14 +109,14 @@ static int start_threads(struct reference_hog *hog)
 
 	if (pipe2(hog->start, O_CLOEXEC) || pipe2(hog->ended, O_CLOEXEC))
 		return reference__fail(hog->why, -errno, "cannot make a pipe: %s", strerror(errno));
-	err = reference__thread(&thread, wait_for_cpu, hog);
+	err = load__thread(&thread, wait_for_cpu, hog);
 	if (!err)
-		err = reference__thread(&thread, hog_cpu, hog);
+		err = load__thread(&thread, hog_cpu, hog);
 	if (err)
 		return reference__fail(hog->why, err, "cannot make a thread");
 	leave_cpu(hog->cpu);
 	while (atomic_load(&hog->ready) < REFERENCE_HOG_TASKS)
-		reference__sleep(NSEC_PER_MSEC);
+		load__sleep(NSEC_PER_MSEC);
 	return atomic_load(&hog->err);
 }
 

@@ -1,56 +1,45 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "pingpong.h"
-
 #include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
-static bool pass(int from, int to)
-{
-	char ball;
-
-	return read(from, &ball, 1) == 1 && write(to, &ball, 1) == 1;
-}
+#include "sched.h"
 
 static void *answer(void *arg)
 {
-	const struct reference_pingpong *turns = arg;
+	const struct pingpong *pair = &((const struct reference_pingpong *)arg)->pair;
 
-	while (pass(turns->ping[0], turns->pong[1]))
+	while (!pingpong__receive(pair, false) && !pingpong__send(pair, false))
 		;
 	return NULL;
 }
 
 /* The thread inherits the CPU. */
-int reference_pingpong__prepare(struct reference_pingpong *turns)
+int reference_pingpong__prepare(struct reference_pingpong *pingpong)
 {
-	cpu_set_t set;
-	int err;
+	int err = load__pin(pingpong->cpu);
 
-	CPU_ZERO(&set);
-	CPU_SET(turns->cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		return reference__fail(turns->why, -errno, "cannot run on CPU %d: %s", turns->cpu,
-				       strerror(errno));
-	if (pipe2(turns->ping, O_CLOEXEC) || pipe2(turns->pong, O_CLOEXEC))
-		return reference__fail(turns->why, -errno, "cannot make a pipe: %s",
-				       strerror(errno));
-	err = reference__thread(&turns->thread, answer, turns);
-	return err ? reference__fail(turns->why, err, "cannot make a thread") : 0;
+	if (err)
+		return reference__fail(pingpong->why, err, "cannot run on CPU %d: %s",
+				       pingpong->cpu, strerror(-err));
+	err = pingpong__open(&pingpong->pair);
+	if (err)
+		return reference__fail(pingpong->why, err, "cannot create a pipe: %s",
+				       strerror(-err));
+	err = load__thread(&pingpong->thread, answer, pingpong);
+	return err ? reference__fail(pingpong->why, err, "cannot create a thread") : 0;
 }
 
-int reference_pingpong__run(struct reference_pingpong *turns)
+int reference_pingpong__run(struct reference_pingpong *pingpong)
 {
-	uint64_t start = reference__now();
-	char ball = 0;
+	uint64_t start = clock__now_ns();
 
-	for (unsigned int i = 0; i < turns->count; i++)
-		if (write(turns->ping[1], &ball, 1) != 1 || read(turns->pong[0], &ball, 1) != 1)
-			return reference__fail(turns->why, -EIO, "the other thread is gone");
-	turns->elapsed_ns = reference__now() - start;
-	close(turns->ping[1]);
-	pthread_join(turns->thread, NULL);
+	for (unsigned int i = 0; i < pingpong->count; i++)
+		if (pingpong__send(&pingpong->pair, true) ||
+		    pingpong__receive(&pingpong->pair, true))
+			return reference__fail(pingpong->why, -EIO, "the other thread has ended");
+	pingpong->elapsed_ns = clock__now_ns() - start;
+	close(pingpong->pair.ping[1]);
+	pthread_join(pingpong->thread, NULL);
 	return 0;
 }

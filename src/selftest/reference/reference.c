@@ -7,24 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
-
-uint64_t reference__now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
-}
-
-void reference__sleep(uint64_t ns)
-{
-	struct timespec rest = { .tv_sec = ns / NSEC_PER_SEC, .tv_nsec = ns % NSEC_PER_SEC };
-
-	while (nanosleep(&rest, &rest) && errno == EINTR)
-		;
-}
 
 void reference__add(struct reference_span *span, uint64_t ns)
 {
@@ -44,19 +26,6 @@ void reference__merge(struct reference_span *sum, const struct reference_span *o
 	sum->count += one->count;
 }
 
-uint64_t reference__random(uint64_t *state)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * 0x2545f4914f6cdd1dULL >> 16;
-}
-
-uint64_t reference__seed(uint64_t seed, unsigned int index)
-{
-	return (seed + index + 1) * 0x9e3779b97f4a7c15ULL;
-}
-
 struct reference_faults reference__faults(int who)
 {
 	struct rusage usage;
@@ -72,46 +41,12 @@ struct reference_faults reference__faults_since(int who, struct reference_faults
 	return (struct reference_faults){ now.minor - before.minor, now.major - before.major };
 }
 
-size_t reference__page(void)
-{
-	static size_t page;
-
-	if (!page)
-		page = (size_t)sysconf(_SC_PAGESIZE);
-	return page;
-}
-
-char *reference__map(size_t pages)
-{
-	char *map = mmap(NULL, pages * reference__page(), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (map == MAP_FAILED)
-		return NULL;
-	/* EINVAL: a kernel without huge pages. */
-	if (madvise(map, pages * reference__page(), MADV_NOHUGEPAGE) && errno != EINVAL)
-		return NULL;
-	return map;
-}
-
-int reference__thread(pthread_t *thread, void *(*run)(void *), void *arg)
-{
-	pthread_attr_t attr;
-	int err;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 1 << 17);
-	err = pthread_create(thread, &attr, run, arg);
-	pthread_attr_destroy(&attr);
-	return -err;
-}
-
 int reference__lock(char why[REFERENCE_WHY])
 {
 	if (mlockall(MCL_CURRENT))
 		return reference__fail(why, -EOPNOTSUPP, "cannot lock memory: %s", strerror(errno));
-	/* The vDSO's data page is a mapping of the kernel's that no lock faults in. */
-	reference__now();
+	/* mlockall() does not fault in the data page of the vDSO. */
+	clock__now_ns();
 	return 0;
 }
 

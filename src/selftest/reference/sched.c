@@ -71,14 +71,14 @@ static int is_parked(pid_t pid, pid_t tid, long where)
 int reference_sched__parked(pid_t pid, pid_t tid, long where, struct reference_sched *sched,
 			    char why[REFERENCE_WHY])
 {
-	uint64_t deadline = reference__now() + PATIENCE_NS;
+	uint64_t deadline = clock__now_ns() + PATIENCE_NS;
 	int parked;
 
 	while (!(parked = is_parked(pid, tid, where))) {
-		if (reference__now() > deadline)
+		if (clock__now_ns() > deadline)
 			return reference__fail(why, -ETIMEDOUT, "task %d does not come to rest",
 					       tid);
-		reference__sleep(5 * NSEC_PER_MSEC);
+		load__sleep(5 * NSEC_PER_MSEC);
 	}
 	if (parked < 0)
 		return reference__fail(why, parked,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "touch.h"
+#include "faults.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,16 +17,6 @@ int reference_touch__prepare(struct reference_touch *touch)
 	return 0;
 }
 
-static void touch_user(const struct reference_touch *touch, volatile char *map)
-{
-	for (size_t i = 0; i < touch->pages; i++) {
-		if (touch->read)
-			(void)map[i * reference__page()];
-		else
-			map[i * reference__page()] = 1;
-	}
-}
-
 static bool copy_from_page(const struct reference_touch *touch, const char *page)
 {
 	char byte;
@@ -42,7 +32,7 @@ static bool copy_to_page(const struct reference_touch *touch, char *page)
 static int touch_kernel(struct reference_touch *touch, char *map)
 {
 	for (size_t i = 0; i < touch->pages; i++) {
-		char *page = map + i * reference__page();
+		char *page = map + i * load__page();
 
 		if (!(touch->read ? copy_from_page(touch, page) : copy_to_page(touch, page)))
 			return reference__fail(touch->why, -EIO,
@@ -60,22 +50,22 @@ static int touch_all(struct reference_touch *touch, char *map)
 	if (touch->kernel)
 		err = touch_kernel(touch, map);
 	else
-		touch_user(touch, map);
+		load__touch(map, touch->pages, touch->read);
 	touch->faults = reference__faults_since(RUSAGE_THREAD, before);
 	return err;
 }
 
 int reference_touch__run(struct reference_touch *touch)
 {
-	char *map = reference__map(touch->pages);
-	uint64_t start = reference__now();
+	char *map = load__map(touch->pages);
+	uint64_t start = clock__now_ns();
 	int err;
 
 	if (!map)
 		return reference__fail(touch->why, -errno, "cannot map %zu pages: %s", touch->pages,
 				       strerror(errno));
 	err = touch_all(touch, map);
-	touch->elapsed_ns = reference__now() - start;
+	touch->elapsed_ns = clock__now_ns() - start;
 	if (!err && touch->faults.minor + touch->faults.major != (long)touch->pages)
 		err = reference__fail(touch->why, -EIO, "%zu pages touched, but %ld faults",
 				      touch->pages, touch->faults.minor + touch->faults.major);

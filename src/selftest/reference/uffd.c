@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "uffd.h"
+#include "faults.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ struct reference_uffd_writer {
 	struct reference_span touches;
 };
 
-static char source[REFERENCE_PAGE_MAX];
+static char source[LOAD_PAGE_MAX];
 
 int reference_uffd__open(struct reference_uffd *uffd)
 {
@@ -45,9 +45,9 @@ int reference_uffd__open(struct reference_uffd *uffd)
 int reference_uffd__fill(struct reference_uffd *uffd, uint64_t address)
 {
 	struct uffdio_copy copy = {
-		.dst = address & ~(reference__page() - 1),
+		.dst = address & ~(load__page() - 1),
 		.src = (uintptr_t)source,
-		.len = reference__page(),
+		.len = load__page(),
 	};
 
 	/* EAGAIN: the address space is changing at the moment. */
@@ -67,7 +67,7 @@ static int answer(struct reference_uffd *uffd)
 
 	if (got <= 0)
 		return reference__fail(uffd->why, -EIO, "userfaultfd told of no fault");
-	reference__sleep(uffd->delay_ns);
+	load__sleep(uffd->delay_ns);
 	for (int i = 0; !err && i < count; i++)
 		err = messages[i].event == UFFD_EVENT_PAGEFAULT
 			      ? reference_uffd__fill(uffd, messages[i].arg.pagefault.address)
@@ -94,16 +94,15 @@ static void *handle(void *arg)
 static void touch(struct reference_uffd_writer *writer)
 {
 	struct reference_faults before = reference__faults(RUSAGE_THREAD);
-	uint64_t start, seed = reference__seed(0, (unsigned int)writer->first);
+	uint64_t start, seed = load__seed(0, (unsigned int)writer->first);
 	volatile char *map = writer->uffd->map;
 
 	for (size_t i = writer->first; i < writer->uffd->pages; i += writer->step) {
-		start = reference__now();
-		map[i * reference__page()] = 1;
-		reference__add(&writer->touches, reference__now() - start);
+		start = clock__now_ns();
+		map[i * load__page()] = 1;
+		reference__add(&writer->touches, clock__now_ns() - start);
 		if (writer->uffd->threads)
-			reference__sleep(reference__random(&seed) %
-					 (2 * writer->uffd->delay_ns + 1));
+			load__sleep(load__random(&seed) % (2 * writer->uffd->delay_ns + 1));
 	}
 	writer->faults = reference__faults_since(RUSAGE_THREAD, before);
 }
@@ -130,7 +129,7 @@ static int make_writers(struct reference_uffd *uffd)
 		uffd->writers[i] = (struct reference_uffd_writer){ .uffd = uffd,
 								   .first = i,
 								   .step = uffd->threads };
-		err = reference__thread(&uffd->writers[i].thread, write_pages, &uffd->writers[i]);
+		err = load__thread(&uffd->writers[i].thread, write_pages, &uffd->writers[i]);
 		if (err)
 			return err;
 	}
@@ -146,18 +145,18 @@ int reference_uffd__prepare(struct reference_uffd *uffd)
 		return err;
 	err = make_writers(uffd);
 	if (!err)
-		err = reference__thread(&uffd->thread, handle, uffd);
+		err = load__thread(&uffd->thread, handle, uffd);
 	return err ? reference__fail(uffd->why, err, "cannot make a thread") : 0;
 }
 
 int reference_uffd__map(struct reference_uffd *uffd)
 {
 	struct uffdio_register reg = {
-		.range = { .len = uffd->pages * reference__page() },
+		.range = { .len = uffd->pages * load__page() },
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 
-	uffd->map = reference__map(uffd->pages);
+	uffd->map = load__map(uffd->pages);
 	if (!uffd->map)
 		return reference__fail(uffd->why, -errno, "cannot map %zu pages: %s", uffd->pages,
 				       strerror(errno));

@@ -1,4 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef LATSCOPE_SELFTEST_REFERENCE_FAULTS_H
+#define LATSCOPE_SELFTEST_REFERENCE_FAULTS_H
+
+#include "reference.h"
+
+/*
+ * First touches of fresh anonymous base pages: each is one minor fault of the calling thread, of
+ * user code or of a system call's copy to or from the page; by write or by read, which maps the
+ * zero page. The first of them may be retried (a mapping's first fault prepares its anon_vma, for
+ * which the lock of the mapping alone may not do): still one fault, though two calls of
+ * handle_mm_fault().
+ */
+struct reference_touch {
+	size_t pages;
+	bool read;
+	bool kernel;
+	int zero; /* /dev/zero, which a kernel's write to a page comes from */
+	int pipe[2]; /* what a kernel's read of a page goes to */
+
+	struct reference_faults
+		faults; /* of the touching alone; their sum is `pages`, or it fails */
+	uint64_t elapsed_ns; /* so an upper bound of their sum */
+	char why[REFERENCE_WHY];
+};
+
+int reference_touch__prepare(struct reference_touch *touch);
+int reference_touch__run(struct reference_touch *touch);
+
 /*
  * Page faults of a known latency: the calling thread, or threads of their own all at once, write
  * once to each of some fresh pages registered with userfaultfd(2); another lets the delay pass for
@@ -7,11 +35,6 @@
  * again. Kernels call them minor or major according to the lock that the first call held: only the
  * sum is a reference.
  */
-#ifndef LATSCOPE_SELFTEST_REFERENCE_UFFD_H
-#define LATSCOPE_SELFTEST_REFERENCE_UFFD_H
-
-#include "reference.h"
-
 struct reference_uffd {
 	size_t pages;
 	unsigned int

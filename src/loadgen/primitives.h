@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What loads and reference latencies are made of. Silent; an int is 0 or -errno. */
+#ifndef LATSCOPE_LOADGEN_PRIMITIVES_H
+#define LATSCOPE_LOADGEN_PRIMITIVES_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <core/clock.h>
+
+#define NSEC_PER_MSEC 1000000ULL
+#define NSEC_PER_SEC 1000000000ULL
+#define LOAD_PAGE_MAX (1UL << 16) /* largest base page of all architectures */
+
+/* Sleeps for all of the time, whatever signals come. */
+void load__sleep(uint64_t ns);
+
+/* Runs for at least ns. Returns how long it took. */
+uint64_t load__spin(uint64_t ns);
+
+/* Bytes of a base page: 4096 on x86, up to LOAD_PAGE_MAX on arm64. */
+size_t load__page(void);
+
+/* Fresh anonymous memory in base pages; NULL and errno. */
+char *load__map(size_t pages);
+
+/* Writes to each page, or reads it. */
+void load__touch(char *map, size_t pages, bool read);
+
+/* xorshift64*: the same seed gives the same numbers. The state must not be 0. */
+uint64_t load__random(uint64_t *state);
+
+/* The state that a thread starts with. */
+uint64_t load__seed(uint64_t seed, unsigned int index);
+
+/* Of the CPUs that this thread may use: how many, at least 1, and the nth from the end. */
+unsigned int load__cpus(void);
+int load__cpu_from_end(unsigned int nth);
+
+/* Pins the calling thread. */
+int load__pin(int cpu);
+
+/* With a small stack, because locked memory is limited. */
+int load__thread(pthread_t *thread, void *(*run)(void *), void *arg);
+
+/* Two pipes between two tasks that wake each other. */
+struct pingpong {
+	int ping[2], pong[2];
+};
+
+int pingpong__open(struct pingpong *pair);
+void pingpong__close(const struct pingpong *pair);
+
+/* As the first task or the second one. -EPIPE: the other one has closed its end. */
+int pingpong__send(const struct pingpong *pair, bool first);
+int pingpong__receive(const struct pingpong *pair, bool first);
+
+/* A file in the directory, for reading and writing. It has no name: nothing is left behind. */
+int direct_file__create(const char *dir);
+
+/* tmpfs and ramfs: since Linux 6.6 they accept O_DIRECT, but do no I/O. */
+bool direct_file__is_in_memory(int fd);
+
+/* Switches to direct I/O and overwrites the first block. NULL, or why that is not possible. */
+const char *direct_file__switch(int fd);
+
+/* Writes all blocks: reading a hole, or a block never written, needs no disk. */
+int direct_file__fill(int fd, off_t start, uint64_t bytes);
+
+/* -EIO: a part only was transferred. */
+int direct_file__transfer(int fd, bool write, void *buffer, size_t bytes, off_t offset);
+
+#endif
