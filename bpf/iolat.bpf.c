@@ -139,7 +139,7 @@ static __always_inline void finish(const struct ending *done, __u32 metric, __u6
 	} else if (!done->by) {
 		hist_add_cell(&config, &cell->hist, ns);
 		count_error(done, cell);
-	} else if (tell(&config, &control, metric, cell, &ns)) {
+	} else if (inject_fault(&config, metric, cell, &ns)) {
 		hist_add_cell(&config, &cell->hist, ns);
 		count_error(done, cell);
 		split_completion(done, metric, ns);

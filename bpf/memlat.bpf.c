@@ -130,7 +130,7 @@ static __always_inline void record(struct lat_cell *cell, __u64 ns, __u32 bits)
 		hist_add_cell(&config, &cell->hist, ns);
 		return;
 	}
-	if (!tell(&config, &control, 0, cell, &ns))
+	if (!inject_fault(&config, 0, cell, &ns))
 		return;
 	hist_add_cell(&config, &cell->hist, ns);
 	split_by_task(&split, cell, 0, bpf_get_current_task_btf(), false, ns);

@@ -52,7 +52,7 @@ static __always_inline void record(struct lat_cell *cell, __u32 metric, struct t
 		hist_add(&cell->hist, ns, config.tail_ns);
 		return;
 	}
-	if (!tell(&config, &control, metric, cell, &ns))
+	if (!inject_fault(&config, metric, cell, &ns))
 		return;
 	hist_add(&cell->hist, ns, config.tail_ns);
 	split_by_task(&split, cell, metric, task, raw, ns);

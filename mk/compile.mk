@@ -8,7 +8,7 @@ include mk/harden.mk
 LIBS_BASE := -ljson-c -lsqlite3 -lm
 LIBS := -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp
 
-SRC := $(call sources,src/*/*.c src/*/*/*.c)
+SRC := $(filter-out src/probes/inject.c,$(call sources,src/*/*.c src/*/*/*.c))
 ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S))
 OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
 

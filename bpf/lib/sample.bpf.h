@@ -130,48 +130,11 @@ static __always_inline void hist_add_cell(const volatile struct lat_config *conf
 		hist_add(hist, ns, config->tail_ns);
 }
 
-/* Injected error: the sample begins at the start of the sample before it. */
-static __always_inline __u64 since_last_start(__u64 *last_start_ns, __u64 ns)
-{
-	__u64 start = bpf_ktime_get_ns() - ns, last = *last_start_ns;
-
-	*last_start_ns = start;
-	return last && last < start ? ns + (start - last) : ns;
-}
-
-/*
- * What lat_config.lie makes of a sample before it is added; false: it is not to be added. Asked
- * only where samples are split, so that those who do not split pay nothing for it.
- */
-static __always_inline bool tell(const volatile struct lat_config *config,
-				 struct lat_control *control, __u32 metric, struct lat_cell *cell,
-				 __u64 *ns)
-{
-	bool tenth;
-
-	if (!config->lie)
-		return true;
-	tenth = __sync_fetch_and_add(&control->told, 1) % 10 == 9;
-	if (config->lie == LAT_INJECT_DROP && tenth)
-		cell->counts[LAT_SEEN]--;
-	if (config->lie == LAT_INJECT_DROP || config->lie == LAT_INJECT_LEAK)
-		return !tenth;
-	if (config->lie == LAT_INJECT_DOUBLE && tenth) {
-		cell->counts[LAT_SEEN]++;
-		hist_add(&cell->hist, *ns, config->tail_ns);
-	}
-	if (config->lie == LAT_INJECT_SHIFT) {
-		cell->hist.slots[bounded_slot(*ns)]--; /* where it will be added */
-		cell->hist.slots[bounded_slot(2 * *ns)]++;
-	}
-	if (config->lie == LAT_LIE_UNIT)
-		*ns *= 1000;
-	if (config->lie == LAT_INJECT_STALE)
-		*ns = since_last_start(&control->last_start_ns[metric], *ns);
-	if (config->lie == LAT_INJECT_LATE)
-		*ns -= *ns / 4;
-	return true;
-}
+#ifdef LATSCOPE_FAULTS
+#include "inject.bpf.h"
+#else
+#define inject_fault(config, metric, cell, ns) true
+#endif
 
 static __always_inline void add_open(struct lat_open *open, __u64 count, __u64 age)
 {

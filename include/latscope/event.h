@@ -148,38 +148,36 @@ struct lat_config {
 	__u32 identity; /* iolat: programs that see the submitter are loaded */
 	__u32 flush_seq; /* iolat: RQF_FLUSH_SEQ, the bit in rq_flags */
 	__u32 io_stat; /* iolat: RQF_IO_STAT, where start_time_ns depends on it; else 0 */
-	__u32 lie; /* enum lat_lie; where samples are split only */
 	__u32 again; /* the programs are there twice, as the kernel preempts them */
 	__u32 cached; /* iolat: the kernel stamps requests by a clock that the plug has cached */
 	__u32 first_rows; /* 1..first_rows-1 as keys come, the others by user space */
 	__u32 metrics; /* optional metrics that are measured: mask of 1 << index */
-	__u32 pad;
 	char comm[LAT_COMM_LEN];
 };
-_Static_assert(sizeof(struct lat_config) == 88, "lat_config has no padding");
+_Static_assert(sizeof(struct lat_config) == 80, "lat_config has no padding");
 
-/* Faults that a probe makes on purpose, for `validate` to be seen to find them. */
+#ifdef LATSCOPE_FAULTS
+/* Faults that tests inject into a probe: `validate` has to find each of them. */
 enum lat_inject {
 	LAT_INJECT_NONE,
 	LAT_INJECT_DROP, /* every tenth event is neither seen nor recorded */
 	LAT_INJECT_LEAK, /* every tenth is seen, but not recorded and not accounted for */
 	LAT_INJECT_DOUBLE, /* every tenth counts twice */
 	LAT_INJECT_SHIFT, /* goes to the slot of twice the latency */
-	LAT_LIE_UNIT, /* ns taken for us */
+	LAT_INJECT_UNIT, /* us are taken for ns */
 	LAT_INJECT_STALE, /* the start is that of the event before */
-	LAT_INJECT_LATE, /* the start is stamped when a quarter of the latency has passed */
+	LAT_INJECT_LATE, /* the start is stamped after a quarter of the latency */
 	LAT_INJECTS,
 };
+#endif
 
 /* What user space switches while the programs run. */
 struct lat_control {
 	__u32 armed; /* samples count only while this is 1 */
 	__u32 next_row;
-	__u64 told; /* samples that went through a lie */
-	__u64 last_start_ns[LAT_METRICS]; /* of the last of them, by metric */
 	__u64 unnamed_ns; /* time of samples whose keys found no room in `light` */
 };
-_Static_assert(sizeof(struct lat_control) == 48, "lat_control has no padding");
+_Static_assert(sizeof(struct lat_control) == 16, "lat_control has no padding");
 
 /* Waits that are open at one moment: the answer of a probe's census. */
 struct lat_open {

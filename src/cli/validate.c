@@ -9,6 +9,7 @@
 
 #include <print/streams.h>
 #include <print/wrap.h>
+#include <probes/inject.h>
 #include <probes/tierlat/columns.h>
 #include <probes/tierlat/tier.h>
 #include <selftest/interrupt.h>
@@ -64,7 +65,9 @@ static const struct argp_option validate_options[] = {
 	{ "window", KEY_WINDOW, "TIME", 0, "Length of each of them (1s)", 0 },
 	{ "seed", KEY_SEED, "N", 0, "Start of the random numbers: order, offsets (0)", 0 },
 	{ "json", KEY_JSON, 0, 0, "Print JSON", 0 },
+#ifdef LATSCOPE_FAULTS
 	{ "break", KEY_BREAK, "NAME", OPTION_HIDDEN, 0, 0 },
+#endif
 	{ "tiers-at", KEY_TIERS_AT, "MODEL:BOXES:DIR", OPTION_HIDDEN, 0, 0 },
 	{ 0 },
 };
@@ -95,14 +98,13 @@ static int parse_part(struct command *command, const char *arg)
 			     arg);
 }
 
+#ifdef LATSCOPE_FAULTS
 static int parse_break(struct command *command, const char *arg)
 {
-	command->validate.lie = validate__inject(arg);
-	if (command->validate.lie == LAT_INJECT_NONE)
-		return options__fail(&command->options, "--break '%s': there is no such fault",
-				     arg);
-	return 0;
+	inject__fault = inject__find(arg);
+	return inject__fault ? 0 : options__fail(&command->options, "unknown fault '%s'", arg);
 }
+#endif
 
 static int parse_replicates(struct command *command, const char *arg)
 {
@@ -141,8 +143,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return options__duration(options, "--window", arg, &validate->window_ns);
 	case KEY_SEED:
 		return options__count(options, "--seed", arg, 0, UINT32_MAX, &validate->seed);
+#ifdef LATSCOPE_FAULTS
 	case KEY_BREAK:
 		return parse_break(command, arg);
+#endif
 	case KEY_TIERS_AT:
 		if (tier_config__parse(&command->tiers, arg))
 			return options__fail(options, "--tiers-at: MODEL:BOXES:DIR");

@@ -7,7 +7,16 @@
 
 #include <bpf/libbpf.h>
 
+#include "inject.h"
 #include "probe.h"
+
+/* Gives the settings to a skeleton that is open and not loaded. */
+#ifdef LATSCOPE_FAULTS
+#define PROBE_CONFIGURE(skel, probe) \
+	((skel)->rodata->config = (probe)->config, (skel)->rodata->inject = inject__fault)
+#else
+#define PROBE_CONFIGURE(skel, probe) ((skel)->rodata->config = (probe)->config)
+#endif
 
 struct probe {
 	const struct probe_ops *ops;

@@ -161,7 +161,7 @@ static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton
 	probe->config.io_stat = io_stat();
 	probe->config.cached = caches_time();
 	iolat->check_stays = kernel__has_member("blk_plug", "cur_ktime");
-	iolat->skel->rodata->config = probe->config;
+	PROBE_CONFIGURE(iolat->skel, probe);
 	probe->skel = iolat;
 	*skeleton = iolat->skel->skeleton;
 	return 0;

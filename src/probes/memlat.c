@@ -74,7 +74,7 @@ static int memlat_open(struct probe *probe, struct bpf_object_skeleton **skeleto
 
 	if (!skel)
 		return -errno;
-	skel->rodata->config = probe->config;
+	PROBE_CONFIGURE(skel, probe);
 	probe->skel = skel;
 	*skeleton = skel->skeleton;
 	return 0;

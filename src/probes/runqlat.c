@@ -91,7 +91,7 @@ static int runqlat_open(struct probe *probe, struct bpf_object_skeleton **skelet
 		free(runqlat);
 		return err;
 	}
-	runqlat->skel->rodata->config = probe->config;
+	PROBE_CONFIGURE(runqlat->skel, probe);
 	probe->skel = runqlat;
 	*skeleton = runqlat->skel->skeleton;
 	return 0;

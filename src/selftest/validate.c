@@ -12,20 +12,6 @@
 
 static const struct probe_checks *const all[] = { &memlat_checks, &runqlat_checks, &iolat_checks };
 
-static const char *const lies[LAT_INJECTS] = {
-	[LAT_INJECT_DROP] = "drop",   [LAT_INJECT_LEAK] = "leak", [LAT_INJECT_DOUBLE] = "double",
-	[LAT_INJECT_SHIFT] = "shift", [LAT_LIE_UNIT] = "unit",	  [LAT_INJECT_STALE] = "stale",
-	[LAT_INJECT_LATE] = "late",
-};
-
-enum lat_inject validate__inject(const char *name)
-{
-	for (int lie = LAT_INJECT_NONE + 1; lie < LAT_INJECTS; lie++)
-		if (!strcmp(lies[lie], name))
-			return lie;
-	return LAT_INJECT_NONE;
-}
-
 /* The reference itself failed, not the module: somebody disturbed it, and it says so. */
 static bool disturbed(const struct window *window, int err)
 {

@@ -42,7 +42,6 @@ struct validate {
 	unsigned int replicates;
 	uint64_t window_ns; /* of an experiment */
 	uint64_t seed;
-	enum lat_inject lie;
 	void (*report)(void *arg, const struct check *check);
 	void (*progress)(void *arg, const char *doing);
 	void *arg;
@@ -63,8 +62,5 @@ struct validate {
  * one of the checks. `why` says what, unless it is 0.
  */
 int validate__probe(struct validate *validate, const struct probe_ops *ops, char why[RUN_TEXT]);
-
-/* The lies of --break; LAT_LIE_NONE: there is none of that name. */
-enum lat_inject validate__inject(const char *name);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <probes/inject.h>
 #include <session/session.h>
 
 #include "interrupt.h"
@@ -54,10 +55,11 @@ static int add_probe(struct window *window, struct session *session, struct vali
 
 	config->tail_ns = 1;
 	config->rows = ROWS;
-	config->lie = validate->lie;
-	if (config->lie && !config->by)
+#ifdef LATSCOPE_FAULTS
+	if (inject__fault && !config->by)
 		config->by = 1U << (validate->ops->splits & 1U << LAT_BY_OP ? LAT_BY_OP
 									    : LAT_BY_PROCESS);
+#endif
 	err = session__add(session, validate->ops, config, validate->method);
 	window->probe = probe;
 	validate->refused = probe->refused[0];

@@ -81,5 +81,9 @@ for page in "${pages[@]}"; do
 	ok "make install: $page" installed "$page"
 done
 ok 'make install: the program runs' "$dir/root/usr/bin/latscope" --version
+is 'make install: it is the only program' "$(find "$dir/root" -type f ! -path '*/man/*' -printf '%P\n')" usr/bin/latscope
+latscope=$dir/root/usr/bin/latscope refuses 'make install: no fault can be injected into it' 2 \
+	"validate: .*option '--break=drop'" validate --break=drop
+is 'make install: it has no code for that' "$(grep -ao 'LAT_INJECT[A-Z_]*\|inject_fault\|inject__[a-z]*' "$dir/root/usr/bin/latscope")" ''
 
 done_testing

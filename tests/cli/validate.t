@@ -7,6 +7,7 @@ cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
 
 latscope=.output/latscope
+faults=.output/faults/latscope # the same with -DLATSCOPE_FAULTS
 dir=$(mktemp -d)
 loop=''
 leave() {
@@ -28,8 +29,25 @@ narrow() { awk 'length > 80 { print; bad = 1 } END { exit bad }' "$dir/out"; }
 
 run nonsense
 ok 'another module: wrong usage' ended 2
-run --break nonsense
-ok 'another fault: wrong usage' ended 2
+run --break drop
+ok 'no fault can be injected: wrong usage' ended 2
+like 'no fault can be injected: the option is unknown' "$(said)" "option '--break'"
+latscope=$faults run --break nonsense
+ok 'with faults: an unknown fault is wrong usage' ended 2
+like 'with faults: why' "$(said)" "unknown fault 'nonsense'"
+
+# structs OUT: what a probe shares with user space, with the offset of each member, as its objects have it
+structs() {
+	local probe
+
+	for probe in memlat runqlat iolat; do
+		bpftool btf dump file "$1/bpf/$probe.bpf.o" |
+			awk '/^\[/ { on = /STRUCT .lat_/ } on { gsub(/\[[0-9]+\]|type_id=[0-9]+/, ""); print }'
+	done
+}
+structs .output >"$dir/structs"
+ok 'with faults: structs of the probes are found' test "$(grep -c STRUCT "$dir/structs")" -ge 20
+is 'with faults: they are the same' "$(structs .output/faults)" "$(<"$dir/structs")"
 run --disk /dev/null
 ok 'a disk that is none: error' ended 1
 head -c 1M /dev/urandom >"$dir/file"
@@ -214,7 +232,7 @@ if grep -q '^iolat:' "$dir/plain" && head -c 16M /dev/urandom >"$dir/image" && l
 		| [.checks[$at:$at + 3][] | .check, .verdict] == ["fio\u0027s reads", "pass", "none longer than fio saw",
 		"pass", "sum of total, at most as fio saw it", "pass"] and .checks[$at].got == "2,000"'
 	ok 'fio: a disk that was named is only read' fields '[.checks[].check] | index("fio\u0027s writes") | not'
-	run iolat --only reference --disk "$loop" --break drop
+	latscope=$faults run iolat --only reference --disk "$loop" --break drop
 	like 'fio: what is lost is found' "$(said)" "FAIL +fio's reads +2,000 +1,8"
 	sync "$loop" "$dir/image"
 	is 'a disk is as it was' "$(sha1sum <"$dir/image")" "$sum"
@@ -240,7 +258,7 @@ fi
 # break_it MODULE FAULT: again only if the reference itself did not come about, which is an error and no verdict
 break_it() {
 	for _ in 1 2 3 4 5; do
-		run "$1" --only reference --break "$2"
+		latscope=$faults run "$1" --only reference --break "$2"
 		[ "$status" = 1 ] || return
 	done
 }
