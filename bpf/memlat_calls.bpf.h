@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The table of open calls of handle_mm_fault(), and the state of memlat that goes with it. Maps are
+ * defined here, so only memlat.bpf.c may include this.
+ */
+#ifndef LATSCOPE_MEMLAT_CALLS_BPF_H
+#define LATSCOPE_MEMLAT_CALLS_BPF_H
+
+#include "filter.bpf.h"
+#include "sample.bpf.h"
+
+const volatile struct lat_config config = {};
+struct lat_control control = {};
+struct lat_open open_waits = {};
+
+CELLS_MAP(1) cells SEC(".maps");
+struct keys_map keys SEC(".maps");
+struct owners_map owners SEC(".maps");
+struct rows_map rows SEC(".maps");
+struct light_map light SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct memlat_task);
+} tasks SEC(".maps");
+
+/* Open calls, on the first two methods. A fraction of the cost of a hash, or of task storage. */
+struct memlat_call calls[MEMLAT_CALLS] __attribute__((aligned(64))) = {};
+
+/* Tasks with a fault that began before the attach, and of which no further attempt was seen. */
+__u32 marked = 0;
+
+/*
+ * Low 32 bits of an address on the kernel stack. A 32-bit move turns a pointer, with which the
+ * verifier allows no arithmetic, into a scalar.
+ */
+static __always_inline __u64 frame_of(const void *address)
+{
+	__u32 frame;
+
+	asm volatile("%0 = %1" : "=w"(frame) : "w"((__u32)(unsigned long)address));
+	return frame;
+}
+
+/* Frames of one task compare by their id: a kernel stack does not cross a multiple of 4 GiB. */
+static __always_inline __u64 call_id(__u64 frame)
+{
+	return bpf_get_current_pid_tgid() << 32 | frame;
+}
+
+static __always_inline __u32 id_tid(__u64 id)
+{
+	return id >> 32;
+}
+
+/* All calls of a task are looked for from one place on, at which few other tasks begin. */
+static __always_inline __u32 first_place(__u32 tid)
+{
+	return tid * 0x9e3779b97f4a7c15ULL >> (64 - MEMLAT_CALL_BITS) & ~1;
+}
+
+/* The barrier: else the compiler computes the address anew at every use. */
+static __always_inline struct memlat_call *place_at(__u32 place)
+{
+	struct memlat_call *call = &calls[place & (MEMLAT_CALLS - 1)];
+
+	barrier_var(call);
+	return call;
+}
+
+/*
+ * A place for a call of this task; `held`: in it is an earlier call whose frame lies at or below
+ * this one's. It must have returned, though we may not have been told.
+ */
+static __always_inline struct memlat_call *call_claim(__u64 id, bool *held)
+{
+	__u32 place = first_place(id_tid(id));
+	__u64 owner;
+
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < MEMLAT_PLACES; i++) {
+		struct memlat_call *call = place_at(place + i);
+
+		owner = call->id;
+		*held = owner;
+		if (owner ? id_tid(owner) == id_tid(id) && owner <= id
+			  : !__sync_val_compare_and_swap(&call->id, 0, id))
+			return call;
+	}
+	return NULL;
+}
+
+/* The barrier: the verifier follows a test of the pointer, not what the compiler makes of it. */
+static __always_inline struct memlat_call *call_find(__u64 id)
+{
+	struct memlat_call *call, *found = NULL;
+	__u32 place = first_place(id_tid(id));
+
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < MEMLAT_PLACES && !found; i++) {
+		call = place_at(place + i);
+		if (call->id == id)
+			found = call;
+	}
+	barrier_var(found);
+	return found;
+}
+
+/* Another CPU may take the place as soon as it is free: start_ns must be 0 by then. */
+static __always_inline void call_free(struct memlat_call *call)
+{
+	call->start_ns = 0;
+	store_ordered(&call->id, 0);
+}
+
+#endif

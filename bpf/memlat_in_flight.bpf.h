@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Faults that began before the attach, and those that are in flight when the window has closed. */
+#ifndef LATSCOPE_MEMLAT_IN_FLIGHT_BPF_H
+#define LATSCOPE_MEMLAT_IN_FLIGHT_BPF_H
+
+#include "memlat_calls.bpf.h"
+
+/*
+ * Faults in progress at the attach: see mark(). User space fills in the code of the functions;
+ * `exception` is known only where the faults measured are those of exceptions.
+ */
+struct memlat_code handler = {}, exception = {};
+__u64 attached_ns = 0;
+__u32 stacks = 0; /* how many could be read */
+/* Of the task that an iterator looks at. */
+struct {
+	__u64 frames[MEMLAT_FRAMES];
+	__u32 calls; /* of the handler */
+	__u32 known; /* open calls whose entry a program saw */
+	__u32 within; /* the handler is above, and its exception has yet to come */
+} stack = {};
+
+static __always_inline bool is_in(const struct memlat_code *code, __u64 address)
+{
+	return address >= code->start && address < code->end;
+}
+
+/*
+ * Counts a frame of the stack if it is of the handler; with `exception`, if it is of an exception
+ * that called the handler. Global: the verifier looks at it once, not once for each frame and each
+ * way to get there.
+ */
+__noinline int count_frame(__u32 at)
+{
+	__u64 frame;
+
+	if (at >= MEMLAT_FRAMES)
+		return 0;
+	frame = stack.frames[at];
+	if (is_in(&handler, frame)) {
+		stack.within = 1;
+		stack.calls += !exception.end;
+	} else if (stack.within && is_in(&exception, frame)) {
+		stack.within = 0;
+		stack.calls++;
+	}
+	return 0;
+}
+
+/* Counts the calls on the stack of a task, which must not run meanwhile. */
+static __always_inline void count_calls(struct task_struct *task)
+{
+	long size = bpf_get_task_stack(task, stack.frames, sizeof(stack.frames), 0);
+
+	stack.calls = 0;
+	stack.within = 0;
+	if (size > 0)
+		stacks++;
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < MEMLAT_FRAMES && (long)(i * sizeof(__u64)) < size; i++)
+		count_frame(i);
+}
+
+static __always_inline void count_known(struct task_struct *task, const struct memlat_task *own)
+{
+	__u32 tid = task->pid, place = first_place(tid);
+
+	stack.known = own && own->start_ns;
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < MEMLAT_PLACES; i++) {
+		struct memlat_call *call = place_at(place + i);
+
+		if (id_tid(call->id) == tid && !call->pending)
+			stack.known++;
+	}
+}
+
+/*
+ * How many open calls of a task have an entry that no program saw. The stack of a running task
+ * cannot be read. If the task ran meanwhile, the two counts do not match. Both give 0.
+ */
+static __always_inline __u32 calls_unseen(struct task_struct *task, const struct memlat_task *own)
+{
+	__u64 switches = task_switches(task);
+
+	if (task_runs(task, false))
+		return 0;
+	count_known(task, own);
+	count_calls(task);
+	barrier();
+	if (task_runs(task, false) || task_switches(task) != switches)
+		return 0;
+	return stack.calls > stack.known ? stack.calls - stack.known : 0;
+}
+
+/*
+ * Once, after the attach. No program sees the entry of a fault that is in progress then; the task's
+ * stack shows it. fentry and kprobe do not see its end either.
+ */
+SEC("iter/task")
+int mark(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct memlat_task *own;
+	__u32 calls;
+
+	if (!task)
+		return 0;
+	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	calls = calls_unseen(task, own);
+	if (!calls)
+		return 0;
+	own = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (own) {
+		own->before = calls;
+		__sync_fetch_and_add(&marked, 1);
+	}
+	return 0;
+}
+
+SEC("iter/task")
+int in_flight(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct memlat_task *own;
+	__u64 start_ns;
+	__u32 calls;
+
+	if (!task)
+		return 0;
+	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (!own)
+		return 0;
+	start_ns = *(volatile __u64 *)&own->start_ns;
+	if (start_ns)
+		count_open(&open_waits, start_ns, bpf_ktime_get_ns());
+	if (!own->before || (filter_by_task(&config) && !task_wanted(&config, task, false)))
+		return 0;
+	calls = calls_unseen(task, own);
+	if (calls > own->before) /* the entry of a later one was missed */
+		calls = own->before;
+	count_open_before(&open_waits, calls, attached_ns, bpf_ktime_get_ns());
+	return 0;
+}
+
+#endif
