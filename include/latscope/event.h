@@ -164,7 +164,7 @@ enum lat_inject {
 	LAT_INJECT_LEAK, /* every tenth is seen, but not recorded and not accounted for */
 	LAT_INJECT_DOUBLE, /* every tenth counts twice */
 	LAT_INJECT_SHIFT, /* goes to the slot of twice the latency */
-	LAT_INJECT_UNIT, /* us are taken for ns */
+	LAT_INJECT_UNIT, /* ns are taken for us */
 	LAT_INJECT_STALE, /* the start is that of the event before */
 	LAT_INJECT_LATE, /* the start is stamped after a quarter of the latency */
 	LAT_INJECTS,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* load: makes something to measure. */
+/* load: built-in workloads. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,26 +22,25 @@ struct load {
 };
 
 static const struct argp_option load_options[] = {
-	{ "duration", 'd', "TIME", 0, "Go on for TIME (10s)", 0 },
-	{ "tasks", KEY_TASKS, "N", 0, "Processes of a kind, not the number that suits it", 0 },
-	{ "pause", KEY_PAUSE, "TIME", 0, "Rest of each process between two rounds", 0 },
+	{ "duration", 'd', "TIME", 0, "Run for TIME (10s)", 0 },
+	{ "tasks", KEY_TASKS, "N", 0, "Number of processes of each kind", 0 },
+	{ "pause", KEY_PAUSE, "TIME", 0, "Pause of each process between two rounds", 0 },
 	{ "dir", KEY_DIR, "DIR", 0, "Directory of dio's temporary file (" DIR ")", 0 },
-	{ "seed", KEY_SEED, "N", 0, "Start of the random numbers (0)", 0 },
+	{ "seed", KEY_SEED, "N", 0, "Seed of the random numbers (0)", 0 },
 	{ 0 },
 };
 
 static const char load_intro[] =
-	"Makes a load of a KIND until the time is up or Ctrl-C ends it. Needs no privilege and "
-	"leaves nothing behind.\vKinds:\n";
+	"Runs a load of a KIND until the time is up or Ctrl-C. Needs no privilege and leaves "
+	"nothing behind.\vKinds:\n";
 
 static const char load_examples[] =
 	"\nExamples:\n"
-	"  latscope load mixed -d 10s                some of everything\n"
+	"  latscope load mixed -d 10s                all kinds at once\n"
 	"  latscope load dio --dir /mnt --tasks 8    queue depth 8, the disk of /mnt\n"
 	"  sudo latscope runqlat -- latscope load hog -d 5s\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage.";
 
-/* The kinds come from their table. */
 static const char *load_doc(void)
 {
 	static char doc[2048];
@@ -93,12 +92,12 @@ static int find_kind(struct load *load)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
 					 load_kinds[i]->name);
 	if (name)
-		return options__fail(&load->options, "there is no kind '%.32s', but %s", name,
+		return options__fail(&load->options, "unknown load '%.32s'; choose from %s", name,
 				     names);
-	return options__fail(&load->options, "a kind is missing, one of %s", names);
+	return options__fail(&load->options, "missing load; choose from %s", names);
 }
 
-/* 0: go on, 1: the help was printed, -EINVAL: so was the error. */
+/* 0: continue; 1: the help was printed; -EINVAL: the error was printed. */
 static int parse(struct load *load, int argc, char **argv)
 {
 	struct argp own = { load_options, parse_option, "KIND", load_doc(), NULL, NULL, NULL };
@@ -121,12 +120,12 @@ static int check_dir(const struct load *load)
 	int err;
 
 	err = load__check_dir(load->config.dir, &why);
-	snprintf(what, sizeof(what), "load: %s in %.200s",
-		 err ? "no temporary file" : "no direct I/O", load->config.dir);
+	snprintf(what, sizeof(what), "load: cannot %s in %.200s",
+		 err ? "create a temporary file" : "use direct I/O", load->config.dir);
 	if (err)
-		log__error(what, strerror(-err), "choose another directory by --dir");
+		log__error(what, strerror(-err), "choose another directory with --dir");
 	else if (why)
-		log__warn(what, why, "the page cache is used; choose another directory by --dir");
+		log__warn(what, why, "using the page cache; choose another directory with --dir");
 	return err;
 }
 
@@ -146,7 +145,7 @@ int cmd_load(int argc, char **argv)
 	err = load.ops->run(&load.config);
 	if (!err)
 		return EXIT_DONE;
-	log__error(argv[0], err == -ECANCELED ? "one of its processes was killed" : strerror(-err),
+	log__error(argv[0], err == -ECANCELED ? "a worker process was killed" : strerror(-err),
 		   NULL);
 	return EXIT_ERROR;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* validate: proves on this machine that the metrics are right. */
+/* validate: checks on this machine that the probes measure correctly. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +12,6 @@
 #include <probes/inject.h>
 #include <probes/tierlat/columns.h>
 #include <probes/tierlat/tier.h>
-#include <selftest/interrupt.h>
-#include <selftest/tierlat.h>
 #include <selftest/validate.h>
 #include <store/json.h>
 
@@ -43,12 +41,12 @@ struct command {
 	struct options options;
 	struct validate validate;
 	const char *disk;
-	const struct probe_ops *only; /* NULL: all modules */
-	bool tierlat; /* it alone: it is none of record's */
+	const struct probe_ops *only; /* NULL: all probes */
+	bool tierlat; /* that alone; it is no probe of record */
 	struct tier_config tiers;
 	struct json_object *checks; /* with --json */
 	char node[RUN_TEXT]; /* of the disk */
-	const char *shown; /* module whose heading was printed, with this method */
+	const char *shown; /* probe whose heading was printed, with this method */
 	char shown_method[RUN_NAME];
 	unsigned int count[CHECK_VERDICTS];
 	bool interrupted;
@@ -57,13 +55,14 @@ struct command {
 static const char default_dir[] = DIR;
 
 static const struct argp_option validate_options[] = {
-	{ "only", KEY_ONLY, "PART", 0, "Only reference, reaction or overhead", 0 },
-	{ "method", KEY_METHOD, "NAME", 0, "Measure in this way and no other; see doctor", 0 },
-	{ "dir", KEY_DIR, "DIR", 0, "Directory of the temporary file for iolat (" DIR ")", 0 },
-	{ "disk", KEY_DISK, "NAME", 0, "Read this disk instead; nothing is written to it", 0 },
-	{ "replicates", KEY_REPLICATES, "N", 0, "Windows of each side of an experiment (3)", 0 },
-	{ "window", KEY_WINDOW, "TIME", 0, "Length of each of them (1s)", 0 },
-	{ "seed", KEY_SEED, "N", 0, "Start of the random numbers: order, offsets (0)", 0 },
+	{ "only", KEY_ONLY, "PART", 0, "Run one part: reference, reaction or overhead", 0 },
+	{ "method", KEY_METHOD, "NAME", 0, "Use this measurement method; see 'latscope doctor'",
+	  0 },
+	{ "dir", KEY_DIR, "DIR", 0, "Directory of iolat's temporary file (" DIR ")", 0 },
+	{ "disk", KEY_DISK, "NAME", 0, "Read this disk instead; never write to it", 0 },
+	{ "replicates", KEY_REPLICATES, "N", 0, "Windows per group of an experiment (3)", 0 },
+	{ "window", KEY_WINDOW, "TIME", 0, "Length of each window (1s)", 0 },
+	{ "seed", KEY_SEED, "N", 0, "Seed of the random order and offsets (0)", 0 },
 	{ "json", KEY_JSON, 0, 0, "Print JSON", 0 },
 #ifdef LATSCOPE_FAULTS
 	{ "break", KEY_BREAK, "NAME", OPTION_HIDDEN, 0, 0 },
@@ -73,15 +72,15 @@ static const struct argp_option validate_options[] = {
 };
 
 static const char validate_doc[] =
-	"Proves on this machine that a MODULE (memlat, runqlat, iolat; all of these if none is "
-	"named; or tierlat) is right: makes latencies whose number and length the kernel itself "
-	"accounts for, has the module measure them and compares; then sees whether it reacts to "
-	"loads as it must, and what it costs.\v"
+	"Checks on this machine that a PROBE (memlat, runqlat, iolat; by default all of these; or "
+	"tierlat) measures correctly: makes latencies whose number and duration the kernel itself "
+	"accounts for, measures them with the probe and compares. Then checks that the probe "
+	"reacts to loads, and measures its overhead.\v"
 	"Examples:\n"
 	"  sudo latscope validate                    everything, about a minute\n"
 	"  sudo latscope validate runqlat --only reference\n"
 	"  sudo latscope validate iolat --disk nvme0n1\n\n"
-	"Exit status: 0 all pass, 1 error, 2 wrong usage, 3 a check failed, 77 a module cannot "
+	"Exit status: 0 all pass, 1 error, 2 wrong usage, 3 a check failed, 77 a probe cannot "
 	"run here.";
 
 static int parse_part(struct command *command, const char *arg)
@@ -94,8 +93,8 @@ static int parse_part(struct command *command, const char *arg)
 		command->validate.parts = 1U << i;
 		return 0;
 	}
-	return options__fail(&command->options, "--only '%s': reference, reaction or overhead",
-			     arg);
+	return options__fail(&command->options,
+			     "invalid --only '%s'; use reference, reaction or overhead", arg);
 }
 
 #ifdef LATSCOPE_FAULTS
@@ -168,7 +167,7 @@ static int check_method(struct command *command)
 	for (size_t i = 0; !found && probe_list[i]; i++)
 		found = is_wanted(command, probe_list[i]) &&
 			probe__find_method(probe_list[i], method);
-	return found ? 0 : options__fail(&command->options, "no method '%.64s'", method);
+	return found ? 0 : options__fail(&command->options, "unknown method '%.64s'", method);
 }
 
 static int find_probe(struct command *command)
@@ -180,20 +179,19 @@ static int find_probe(struct command *command)
 	command->only = probe__find(name);
 	command->tierlat = !strcmp(name, "tierlat");
 	if (command->tierlat && command->validate.parts == VALIDATE_OVERHEAD)
-		return options__fail(&command->options, "--only overhead: tierlat has no such "
-							"part, but reference and reaction");
+		return options__fail(&command->options, "tierlat has no overhead part; use "
+							"--only reference or reaction");
 	if (command->only || command->tierlat)
 		return 0;
 	return options__fail(&command->options,
-			     "there is no module '%.32s', but memlat, runqlat, iolat, all of "
-			     "them, and tierlat",
+			     "unknown probe '%.32s'; use memlat, runqlat, iolat, all or tierlat",
 			     name);
 }
 
 static int parse(struct command *command, int argc, char **argv)
 {
 	struct argp own = {
-		validate_options, parse_option, "[MODULE]", validate_doc, NULL, NULL, NULL
+		validate_options, parse_option, "[PROBE]", validate_doc, NULL, NULL, NULL
 	};
 	int got;
 
@@ -209,12 +207,12 @@ static int parse(struct command *command, int argc, char **argv)
 	return got;
 }
 
-/* As a table shows them. */
+/* In the table. */
 static const char *const verdicts[CHECK_VERDICTS] = { "pass", "FAIL", "skip", "note", "ERR " };
 static const char *const verdict_names[CHECK_VERDICTS] = { "pass", "fail", "skip", "note",
 							   "error" };
 
-/* Anew for another method: what is asked of a module may not be to be had from the one before. */
+/* Again for another method: one method may not support all checks. */
 static void print_heading(struct command *command, const struct check *check)
 {
 	bool first = !command->shown;
@@ -300,12 +298,13 @@ static int explain(struct command *command, const struct validate *validate, int
 	log__progress_end();
 	if (!err)
 		return EXIT_DONE;
-	snprintf(what, sizeof(what), "%s could not be validated", command->validate.probe);
+	snprintf(what, sizeof(what), "cannot validate %s", command->validate.probe);
 	if (err == -EOPNOTSUPP && validate->refused)
 		log__refused(command->validate.probe, validate->method,
 			     probe__reason(why, validate->method));
 	else if (err == -EOPNOTSUPP)
-		log__error(what, why, does_io(validate) ? "--dir or --disk choose another" : NULL);
+		log__error(what, why,
+			   does_io(validate) ? "choose another disk with --dir or --disk" : NULL);
 	else
 		log__error(what, err == -EINTR ? "interrupted" : why, NULL);
 	command->interrupted = err == -EINTR;
@@ -337,7 +336,7 @@ static int validate_tiers(struct command *command)
 	return command->count[CHECK_FAIL] ? EXIT_WORSE : code;
 }
 
-/* A check that failed says more than one that could not be made, and that more than a module. */
+/* A failed check has precedence over an error, and an error over a probe that cannot run. */
 static int validate_all(struct command *command)
 {
 	int code = EXIT_DONE, got;
@@ -357,7 +356,7 @@ static void print_counts(const struct command *command)
 	printf("\n%u passed, %u failed, %u skipped", command->count[CHECK_PASS],
 	       command->count[CHECK_FAIL], command->count[CHECK_SKIP]);
 	if (command->count[CHECK_ERROR])
-		printf(", %u could not be made", command->count[CHECK_ERROR]);
+		printf(", %u errors", command->count[CHECK_ERROR]);
 	fputc('\n', stdout);
 }
 
@@ -392,7 +391,7 @@ static int find_disk(struct command *command)
 	command->validate.disk = command->node;
 	if (!stat(command->node, &st) && S_ISBLK(st.st_mode))
 		return 0;
-	log__error(command->node, "no such disk (see lsblk)", NULL);
+	log__error(command->node, "no such disk", "see lsblk");
 	return -ENODEV;
 }
 
@@ -403,7 +402,7 @@ static int find_dir(const struct command *command)
 
 	if (dir == default_dir || (!stat(dir, &st) && S_ISDIR(st.st_mode)))
 		return 0;
-	log__error(dir, "no such directory", "--dir takes one, to make a file in");
+	log__error(dir, "no such directory", "use --dir with a directory that exists");
 	return -ENOTDIR;
 }
 

@@ -7,7 +7,8 @@
 #include <core/hist.h>
 #include <core/units.h>
 
-static void tell(const struct validate *validate, struct check *check, const char *name, bool pass)
+static void report(const struct validate *validate, struct check *check, const char *name,
+		   bool pass)
 {
 	check->probe = validate->probe;
 	check->method = validate->used_method;
@@ -30,7 +31,7 @@ void check__count(const struct validate *validate, const char *name, uint64_t lo
 		snprintf(check.expected, RUN_NAME, "%s .. %s", units__count(one, low),
 			 units__count(two, high));
 	snprintf(check.got, RUN_NAME, "%s", units__count(one, got));
-	tell(validate, &check, name, low <= got && got <= high);
+	report(validate, &check, name, low <= got && got <= high);
 }
 
 void check__time(const struct validate *validate, const char *name, uint64_t low, uint64_t high,
@@ -52,18 +53,18 @@ void check__time(const struct validate *validate, const char *name, uint64_t low
 		snprintf(check.got, RUN_NAME, "%s ns", units__count(one, got));
 	else
 		snprintf(check.got, RUN_NAME, "%s", units__ns(one, (double)got));
-	tell(validate, &check, name, low <= got && got <= high);
+	report(validate, &check, name, low <= got && got <= high);
 }
 
 void check__rise(const struct validate *validate, const char *name, double base, double factor,
-		 double got, const char *(*observation)(char *, double))
+		 double got, const char *(*format)(char *, double))
 {
 	struct check check = { 0 };
 	char text[UNITS_TEXT];
 
-	snprintf(check.expected, RUN_NAME, ">= %.3g x %s", factor, observation(text, base));
-	snprintf(check.got, RUN_NAME, "%s", observation(text, got));
-	tell(validate, &check, name, got > 0 && got >= factor * base);
+	snprintf(check.expected, RUN_NAME, ">= %.3g x %s", factor, format(text, base));
+	snprintf(check.got, RUN_NAME, "%s", format(text, got));
+	report(validate, &check, name, got > 0 && got >= factor * base);
 }
 
 void check__number(const struct validate *validate, const char *name, double low, double high,
@@ -73,26 +74,26 @@ void check__number(const struct validate *validate, const char *name, double low
 
 	snprintf(check.expected, RUN_NAME, "%.3g .. %.3g", low, high);
 	snprintf(check.got, RUN_NAME, "%.3g", got);
-	tell(validate, &check, name, low <= got && got <= high);
+	report(validate, &check, name, low <= got && got <= high);
 }
 
-static void tell_why(const struct validate *validate, enum check_verdict verdict, const char *name,
-		     const char *why)
+static void report_why(const struct validate *validate, enum check_verdict verdict,
+		       const char *name, const char *why)
 {
 	struct check check = { .verdict = verdict };
 
 	snprintf(check.why, RUN_TEXT, "%s", why);
-	tell(validate, &check, name, true);
+	report(validate, &check, name, true);
 }
 
 void check__skip(const struct validate *validate, const char *name, const char *why)
 {
-	tell_why(validate, CHECK_SKIP, name, why);
+	report_why(validate, CHECK_SKIP, name, why);
 }
 
 void check__error(const struct validate *validate, const char *name, const char *why)
 {
-	tell_why(validate, CHECK_ERROR, name, why);
+	report_why(validate, CHECK_ERROR, name, why);
 }
 
 void check__note(const struct validate *validate, const char *name, const char *got)
@@ -100,7 +101,7 @@ void check__note(const struct validate *validate, const char *name, const char *
 	struct check check = { .verdict = CHECK_NOTE };
 
 	snprintf(check.got, RUN_NAME, "%s", got);
-	tell(validate, &check, name, true);
+	report(validate, &check, name, true);
 }
 
 uint64_t check__between(const struct lat_hist *hist, uint64_t low_ns, uint64_t high_ns)
@@ -112,7 +113,7 @@ uint64_t check__between(const struct lat_hist *hist, uint64_t low_ns, uint64_t h
 	return count;
 }
 
-/* The samples' sum lies between those of their slots' edges. */
+/* The sum of the samples is between the sums of the lower and the upper edges of their slots. */
 static bool slots_agree(const struct lat_hist *hist)
 {
 	uint64_t low = 0, high = 0;
@@ -155,6 +156,6 @@ void check__sound(const struct validate *validate, const struct run_probe *probe
 		if (!agree)
 			snprintf(slots.got, RUN_NAME, "not in %s", name);
 	}
-	tell(validate, &balance, "  every event seen is accounted for", balance.got[0] == 'b');
-	tell(validate, &slots, "  histogram and sum agree", slots.got[0] == 'a');
+	report(validate, &balance, "  every event seen is accounted for", balance.got[0] == 'b');
+	report(validate, &slots, "  histogram and sum agree", slots.got[0] == 'a');
 }

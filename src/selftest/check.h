@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Findings: an expectation and what came of it, told to the one who asked for the validation. */
+/* Results of checks: what was expected and what was measured. They go to validate->report(). */
 #ifndef LATSCOPE_SELFTEST_CHECK_H
 #define LATSCOPE_SELFTEST_CHECK_H
 
 #include "validate.h"
 
-/* low <= got <= high, numbers of events. */
+/* Passes if low <= got <= high: a number of events. */
 void check__count(const struct validate *validate, const char *name, uint64_t low, uint64_t high,
 		  uint64_t got);
 
-/* The same of ns. low 0: there is no lower bound; high UINT64_MAX: no upper one. */
+/* The same in ns. low 0: no lower bound; high UINT64_MAX: no upper bound. */
 void check__time(const struct validate *validate, const char *name, uint64_t low, uint64_t high,
 		 uint64_t got);
 
-/* got >= factor * base; `unit` formats both. */
+/* Passes if got >= factor * base; `format` prints both. */
 void check__rise(const struct validate *validate, const char *name, double base, double factor,
-		 double got, const char *(*observation)(char *, double));
+		 double got, const char *(*format)(char *, double));
 
 void check__number(const struct validate *validate, const char *name, double low, double high,
 		   double got);
 
-/* What holds of every window: the account balances, the slots agree with the sum. */
+/* True of every window: the account balances, the slots agree with the sum. */
 void check__sound(const struct validate *validate, const struct run_probe *probe);
 
 void check__skip(const struct validate *validate, const char *name, const char *why);
 void check__error(const struct validate *validate, const char *name, const char *why);
 void check__note(const struct validate *validate, const char *name, const char *got);
 
-/* Samples whose slot is that of low_ns, that of high_ns or between. */
+/* Samples in the slots from that of low_ns to that of high_ns. */
 uint64_t check__between(const struct lat_hist *hist, uint64_t low_ns, uint64_t high_ns);
 
 #endif

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "interrupt.h"
+#include "validate.h"
 
 static bool get_byte(int fd)
 {
@@ -35,7 +35,7 @@ static int prepare(const struct child *child)
 	return reference__lock((char *)child->reference + work->why);
 }
 
-/* Says that it is done by a byte; then there is nothing left but to be ended. */
+/* A byte reports that the work is done. Then it waits until it is killed. */
 static _Noreturn void live(const struct child *child, int go, int done)
 {
 	struct child_shared *shared = child->shared;
@@ -140,7 +140,7 @@ const char *child__why(const struct child *child, int err)
 	const char *why = child->reference ? (char *)child->reference + child->work->why : "";
 
 	if (err == -ECHILD)
-		return "the process that was to be measured died";
+		return "the measured process died";
 	return why[0] ? why : strerror(-err);
 }
 

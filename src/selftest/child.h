@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The process that does what is to be measured. It prepares, waits for the go, works, says so, and
- * stays where it is until it is ended: a window that opens and shuts while it waits contains all of
- * the work and nothing else of it.
+ * The process that does the measured work. It prepares, waits for the start, works, reports the end
+ * and waits until it is killed. A window that opens and closes while it waits contains all of the
+ * work and nothing else of the process.
  */
 #ifndef LATSCOPE_SELFTEST_CHILD_H
 #define LATSCOPE_SELFTEST_CHILD_H
@@ -12,13 +12,13 @@
 
 #include <selftest/reference/reference.h>
 
-/* What a child does with a piece of memory that it shares with us: what is asked, what came out. */
+/* What a child does with memory that it shares with us: the request, and the results. */
 struct child_work {
 	size_t size;
 	size_t why; /* offset of a char[REFERENCE_WHY] in it */
 	int (*prepare)(void *reference); /* NULL: nothing to do */
 	int (*run)(void *reference);
-	bool locks; /* its memory, so that it has no page faults but those of its work */
+	bool locks; /* its memory, so that only its work has page faults */
 };
 
 /*
@@ -53,18 +53,18 @@ struct child {
 	void *reference; /* in it */
 	pid_t pid; /* 0: ended */
 	int go; /* a byte starts the work */
-	int done; /* readable once it is done, and at the child's death */
+	int done; /* readable when the work is done, and when the child dies */
 };
 
-/* Returns when it is prepared. What prepare or run return, with child__why(), else -errno. */
+/* Returns when it is prepared: the result of prepare, with child__why(), or -errno. */
 int child__start(struct child *child, const struct child_work *work, const void *asked);
 int child__go(const struct child *child);
 
-/* Waits for the work's end. Its result; -ECHILD: the child died; -EINTR: a signal came. */
+/* Waits for the end of the work. Its result; -ECHILD: the child died; -EINTR: a signal arrived. */
 int child__result(struct child *child);
 const char *child__why(const struct child *child, int err);
 
-/* Ends the process; what it found stays readable until child__free(), which does both. */
+/* Kills the process; its results stay readable until child__free(), which does both. */
 void child__end(struct child *child);
 void child__free(struct child *child);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "disk.h"
+#include "io.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -30,10 +30,7 @@ static bool has(dev_t device, const char *file)
 	return !access(path, F_OK);
 }
 
-/*
- * The whole disk that a device is or lies on. -EOPNOTSUPP: no requests are seen of it: it is none,
- * or made of others.
- */
+/* The whole disk of a device. -EOPNOTSUPP: it has no requests of its own. */
 static int find_whole(dev_t device, dev_t *whole)
 {
 	unsigned int number[2];
@@ -63,7 +60,8 @@ int disk__find(struct window *window, dev_t *disk)
 	int err = find_whole(dio->disk, disk);
 
 	if (err)
-		snprintf(window->why, RUN_TEXT, "%.128s is on no disk of its own", dio->path);
+		snprintf(window->why, RUN_TEXT,
+			 "%.128s is not on a disk that takes requests itself", dio->path);
 	return err;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "fio.h"
+#include "io.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,10 +14,10 @@
 
 #include <json-c/json.h>
 
-#define NOT_THERE 127 /* exit status, as a shell's */
+#define NOT_FOUND 127 /* exit status, as that of a shell */
 #define ARG 64
 
-/* What fio has: the file as its standard input, and two of memory. */
+/* The standard streams of fio: the file, and two memfds. */
 struct streams {
 	int file, out, err;
 };
@@ -28,10 +28,10 @@ static _Noreturn void become(const struct streams *streams, char *const argv[])
 	if (dup2(streams->file, STDIN_FILENO) >= 0 && dup2(streams->out, STDOUT_FILENO) >= 0 &&
 	    dup2(streams->err, STDERR_FILENO) >= 0)
 		execvp(argv[0], argv);
-	_exit(NOT_THERE);
+	_exit(NOT_FOUND);
 }
 
-/* Exit status, 128 + N: it died of signal N; -errno. */
+/* The exit status; 128 + N after signal N; -errno. */
 static int run(const struct streams *streams, char *const argv[])
 {
 	pid_t pid = fork();
@@ -47,15 +47,15 @@ static int run(const struct streams *streams, char *const argv[])
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* By its exit status: the first line of what it said. Or -errno: it could not even be started. */
-static int complain(struct fio *fio, int status, int from)
+/* `status`: that of its exit, with the first line of its output as the reason; or -errno. */
+static int explain_failure(struct fio *fio, int status, int from)
 {
 	char said[128];
 	ssize_t got;
 
 	if (status < 0)
 		return reference__fail(fio->why, status, "cannot run fio: %s", strerror(-status));
-	if (status == NOT_THERE)
+	if (status == NOT_FOUND)
 		return reference__fail(fio->why, -EOPNOTSUPP, "fio is not installed");
 	got = pread(from, said, sizeof(said) - 1, 0);
 	said[got > 0 ? got : 0] = '\0';
@@ -73,7 +73,7 @@ static double number(struct json_object *all, const char *op, const char *field)
 	return json_pointer_get(all, path, &value) ? NAN : json_object_get_double(value);
 }
 
-/* false: one of the figures is not there. */
+/* false: a number is missing. */
 static bool take_span(struct json_object *all, const char *op, struct reference_span *span)
 {
 	double count = number(all, op, "/total_ios"), max = number(all, op, "/lat_ns/max");
@@ -100,8 +100,7 @@ static int take_result(struct fio *fio, int from)
 		number(all, "", "error") == 0;
 	json_object_put(all);
 	if (!whole)
-		return reference__fail(fio->why, -EIO,
-				       "fio did not do all of its I/O, or told nothing of it");
+		return reference__fail(fio->why, -EIO, "the result of fio is incomplete");
 	return 0;
 }
 
@@ -135,7 +134,7 @@ static int run_with(struct fio *fio, const struct streams *streams, uint64_t cou
 	snprintf(amount, sizeof(amount), "--io_size=%" PRIu64, count * dio->bytes);
 	snprintf(runtime, sizeof(runtime), "--runtime=%llu", dio->duration_ns / NSEC_PER_SEC);
 	status = run(streams, argv);
-	return status ? complain(fio, status, streams->err) : take_result(fio, streams->out);
+	return status ? explain_failure(fio, status, streams->err) : take_result(fio, streams->out);
 }
 
 static int run_fio(struct fio *fio, uint64_t count)
@@ -145,16 +144,16 @@ static int run_fio(struct fio *fio, uint64_t count)
 
 	streams.out = memfd_create("fio-out", MFD_CLOEXEC);
 	if (streams.out < 0)
-		return complain(fio, -errno, -1);
+		return explain_failure(fio, -errno, -1);
 	streams.err = memfd_create("fio-err", MFD_CLOEXEC);
-	err = streams.err < 0 ? complain(fio, -errno, -1) : run_with(fio, &streams, count);
+	err = streams.err < 0 ? explain_failure(fio, -errno, -1) : run_with(fio, &streams, count);
 	if (streams.err >= 0)
 		close(streams.err);
 	close(streams.out);
 	return err;
 }
 
-/* One I/O: whether it works. From then on the program is in memory, and is not read any more. */
+/* One I/O shows whether it works. It also loads the program, which is then not read any more. */
 static int prepare(void *reference)
 {
 	struct fio *fio = reference;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "interrupt.h"
+#include "validate.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 static int signals = -1;
 static bool came;
 
-/* A terminal that is closed is no reason to end if nohup says so. */
+/* nohup ignores SIGHUP: then closing the terminal must not end us. */
 static bool is_ignored(int signal)
 {
 	struct sigaction action;

@@ -6,15 +6,14 @@
 #include <core/hist.h>
 
 #include "check.h"
-#include "disk.h"
-#include "fio.h"
-#include "modules.h"
+#include "io.h"
+#include "probe_checks.h"
 
 #define READS 2000
-#define PATIENCE_NS (3 * NSEC_PER_SEC) /* a slow disk does fewer */
+#define PATIENCE_NS (3 * NSEC_PER_SEC) /* a slow disk does fewer reads */
 #define TOTAL 2 /* number of the metric */
-#define SHARE 0.9 /* of the kernel's sum: completion is seen a little before it is accounted */
-#define PARTS 100 /* a hundredth: for requests that were issued before their own stamp */
+#define SHARE 0.9 /* of the kernel's sum: the probe sees the completion a little earlier */
+#define PARTS 100 /* 1 %: for requests that were issued before their own stamp */
 #define BLOCKED_SHARE 0.5 /* a wakeup may take as long as the I/O did */
 
 static void ask_reads(const struct validate *validate, void *asked)
@@ -36,24 +35,24 @@ static int open_reads(struct validate *validate, struct window *window)
 }
 
 /*
- * Two readings lie around the window and two within: what the disk did between the inner ones is
- * the least that must be seen, and between the outer ones the most, whoever else uses it.
+ * diskstats are read twice outside the window and twice inside: the inner readings give a lower
+ * bound of what the probe must see, the outer ones an upper bound, even if others use the disk.
  */
 struct bracket {
 	struct reference_disk before, after;
 };
 
-static uint64_t least(const struct reference_dio *inner, enum reference_disk_field field)
+static uint64_t lower_bound(const struct reference_dio *inner, enum reference_disk_field field)
 {
 	return inner->has_disk ? inner->after.field[field] - inner->before.field[field] : 0;
 }
 
-static uint64_t most(const struct bracket *bracket, enum reference_disk_field field)
+static uint64_t upper_bound(const struct bracket *bracket, enum reference_disk_field field)
 {
 	return bracket->after.field[field] - bracket->before.field[field];
 }
 
-/* The kernel's account of a request ends when our program has run. */
+/* The kernel ends its account of a request after our program has run. */
 static double own_ns(const struct window *window, const struct lat_hist *requests)
 {
 	const struct run_cost *cost = &window->probe->cost;
@@ -63,13 +62,13 @@ static double own_ns(const struct window *window, const struct lat_hist *request
 	return (double)cost->run_ns / cost->timed_events * hist__count(requests);
 }
 
-/* While its thread sleeps in a system call, a request is open, and for no longer than the call. */
+/* A request is in flight while its thread sleeps in the call, and not longer than the call. */
 static void check_calls(const struct validate *validate, const struct reference_dio *dio,
 			const struct lat_hist *total)
 {
 	check__count(validate, "  none longer than its system call", dio->io.count, dio->io.count,
 		     check__between(total, 0, dio->io.max_ns));
-	check__time(validate, "  sum of total, by how long it slept",
+	check__time(validate, "  sum of total, by time blocked",
 		    dio->has_blocked ? BLOCKED_SHARE * dio->blocked_ns : 0, dio->io.sum_ns,
 		    total->sum_ns);
 }
@@ -85,20 +84,20 @@ static void check_parts(const struct validate *validate, const struct lat_hist m
 }
 
 /*
- * Some hosts run no program while certain tasks are current, and hide completions that way: other
- * ones each time. What a probe loses, it loses in every try.
+ * Some hosts run no BPF program while certain tasks are current, which hides completions at random.
+ * What the probe itself loses, it loses in every try.
  */
-static bool hides(const struct validate *validate, struct window *window, uint64_t made,
-		  uint64_t seen)
+static bool misses(const struct validate *validate, struct window *window, uint64_t made,
+		   uint64_t seen)
 {
 	if (seen >= made || validate->last_try)
 		return false;
-	snprintf(window->why, RUN_TEXT, "%" PRIu64 " of %" PRIu64 " requests were not seen",
+	snprintf(window->why, RUN_TEXT, "%" PRIu64 " of %" PRIu64 " requests were missed",
 		 made - seen, made);
 	return true;
 }
 
-/* Measures all that the disk does, while a child that has been opened uses it. */
+/* Measures all I/O of the disk, while a child that is prepared uses it. */
 static int measure_disk(struct validate *validate, struct window *window, struct bracket *bracket)
 {
 	struct lat_config config;
@@ -115,7 +114,7 @@ static int measure_disk(struct validate *validate, struct window *window, struct
 	return err;
 }
 
-/* Of one kind of request; empty where none has come. */
+/* Of one operation; empty if there was none. */
 static void all_of(const struct window *window, enum lat_op op, struct lat_hist metrics[])
 {
 	for (unsigned int i = 0; i <= TOTAL; i++)
@@ -126,21 +125,21 @@ static void compare_disk(const struct validate *validate, const struct window *w
 			 const struct bracket *bracket, const struct lat_hist reads[])
 {
 	const struct reference_dio *inner = window->child.reference;
-	uint64_t low_ms = least(inner, REFERENCE_READ_MS),
-		 high_ms = most(bracket, REFERENCE_READ_MS);
+	uint64_t low_ms = lower_bound(inner, REFERENCE_READ_MS),
+		 high_ms = upper_bound(bracket, REFERENCE_READ_MS);
 	double low;
 
 	check__count(validate, "direct reads: requests, by diskstats",
-		     least(inner, REFERENCE_READS), most(bracket, REFERENCE_READS),
+		     lower_bound(inner, REFERENCE_READS), upper_bound(bracket, REFERENCE_READS),
 		     hist__count(&reads[0]));
-	/* Both counters are cut to ms: a difference may be one off. */
+	/* Both counters are truncated to ms: a difference may be wrong by one. */
 	low = (low_ms ? low_ms - 1 : 0) * NSEC_PER_MSEC * SHARE - own_ns(window, &reads[TOTAL]);
 	check__time(validate, "  sum of total, by diskstats", low > 0 ? low : 0,
 		    (high_ms + 1) * NSEC_PER_MSEC, reads[TOTAL].sum_ns);
-	if (most(bracket, REFERENCE_READS) == inner->io.count)
+	if (upper_bound(bracket, REFERENCE_READS) == inner->io.count)
 		check_calls(validate, inner, &reads[TOTAL]);
 	else
-		check__skip(validate, "  by its system calls", "others read the disk, too");
+		check__skip(validate, "  by its system calls", "other processes read the disk");
 	check_parts(validate, reads);
 	check__sound(validate, window->probe);
 }
@@ -157,14 +156,14 @@ static int check_disk(struct validate *validate, struct window *window)
 	if (err)
 		return err;
 	all_of(window, LAT_OP_READ, reads);
-	if (hides(validate, window, least(window->child.reference, REFERENCE_READS),
-		  hist__count(&reads[0])))
+	if (misses(validate, window, lower_bound(window->child.reference, REFERENCE_READS),
+		   hist__count(&reads[0])))
 		return -EAGAIN;
 	compare_disk(validate, window, &bracket, reads);
 	return 0;
 }
 
-/* `name` is of the count. Only if all of that kind was fio's, their times are. */
+/* `name` is that of the count. Times can be compared only if all I/O of that kind was fio's. */
 static void compare_fio(const struct validate *validate, const char *name,
 			const struct reference_span *by_fio, uint64_t by_all,
 			const struct lat_hist metrics[])
@@ -173,13 +172,12 @@ static void compare_fio(const struct validate *validate, const char *name,
 
 	check__count(validate, name, by_fio->count, by_all, hist__count(&metrics[0]));
 	if (by_all != by_fio->count) {
-		check__skip(validate, "  by fio's clock", "others use the disk, too");
+		check__skip(validate, "  by fio's clock", "other processes use the disk");
 		return;
 	}
 	check__count(validate, "  none longer than fio saw", by_fio->count, by_fio->count,
 		     check__between(total, 0, by_fio->max_ns));
-	check__time(validate, "  sum of total, at most as fio saw it", 0, by_fio->sum_ns,
-		    total->sum_ns);
+	check__time(validate, "  sum of total, by fio's clock", 0, by_fio->sum_ns, total->sum_ns);
 }
 
 static int check_fio(struct validate *validate, struct window *window)
@@ -199,13 +197,14 @@ static int check_fio(struct validate *validate, struct window *window)
 	fio = window->child.reference;
 	all_of(window, LAT_OP_READ, reads);
 	all_of(window, LAT_OP_WRITE, writes);
-	if (hides(validate, window, fio->reads.count, hist__count(&reads[0])) ||
-	    hides(validate, window, fio->writes.count, hist__count(&writes[0])))
+	if (misses(validate, window, fio->reads.count, hist__count(&reads[0])) ||
+	    misses(validate, window, fio->writes.count, hist__count(&writes[0])))
 		return -EAGAIN;
-	compare_fio(validate, "fio's reads", &fio->reads, most(&bracket, REFERENCE_READS), reads);
+	compare_fio(validate, "fio's reads", &fio->reads, upper_bound(&bracket, REFERENCE_READS),
+		    reads);
 	if (fio->dio.own)
 		compare_fio(validate, "fio's writes", &fio->writes,
-			    most(&bracket, REFERENCE_WRITES), writes);
+			    upper_bound(&bracket, REFERENCE_WRITES), writes);
 	check__sound(validate, window->probe);
 	return 0;
 }
@@ -228,7 +227,7 @@ static int check_process(struct validate *validate, struct window *window)
 		return err;
 	dio = window->child.reference;
 	seen = run__recorded(window__cell(window, 0));
-	if (hides(validate, window, dio->io.count, seen))
+	if (misses(validate, window, dio->io.count, seen))
 		return -EAGAIN;
 	for (unsigned int i = 0; i <= TOTAL; i++)
 		metrics[i] = window__cell(window, i)->hist;
@@ -246,8 +245,8 @@ static uint64_t reads_ns(const void *reference)
 	return dio->io.count ? dio->io.sum_ns / dio->io.count : 0;
 }
 
-const struct overhead iolat_overhead = {
-	.name = "longer by the probe: direct reads",
+static const struct overhead iolat_overhead = {
+	.name = "overhead: direct reads",
 	.work = &disk_work,
 	.ask = ask_reads,
 	.elapsed_ns = reads_ns,

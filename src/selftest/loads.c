@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The experiments: what is switched on, and what has to come of it. */
+/* The experiments: the loads, and the reactions that they must cause. */
 #include <math.h>
 #include <signal.h>
 #include <stddef.h>
@@ -13,26 +13,26 @@
 #include <loadgen/load.h>
 
 #include "check.h"
-#include "disk.h"
-#include "react.h"
+#include "io.h"
+#include "probe_checks.h"
 
-#define MEASURED "latscope-load" /* the name by which tasks are measured */
-#define RATE_FACTOR 1.5 /* others make page faults, too, and I/O ... */
-#define MADE_FACTOR 2 /* ... and the load is to make so much more than they do, if it is to show */
-#define SEEN_SHARE 0.8 /* of the load's faults, by getrusage, at least */
-#define WAIT_FACTOR 1.5 /* others take the CPU without hogs, too */
+#define MEASURED "latscope-load" /* name of the tasks that are measured */
+#define RATE_FACTOR 1.5 /* a load must raise the rate by this ... */
+#define MADE_FACTOR 2 /* ... if it makes this many times the events of all others */
+#define SEEN_SHARE 0.8 /* least share of the load's faults, by getrusage */
+#define WAIT_FACTOR 1.5 /* other tasks take the CPU without hogs, too */
 #define MANY_HOGS 8 /* per CPU */
-#define QUEUES_FACTOR 1.5 /* the disk queues if the threads' sleep grows by as much ... */
-#define QUEUED_FACTOR 1.2 /* ... then the latency has to, by this at least */
-#define SLEPT_SHARE 0.6 /* of the sleep may be the wakeup's */
-#define CALLED_SHARE 1.02 /* a request is open for no longer than its system call */
+#define QUEUES_FACTOR 1.5 /* the disk queues if the threads sleep longer by this ... */
+#define QUEUED_FACTOR 1.2 /* ... then the latency must grow by at least this */
+#define SLEPT_SHARE 0.6 /* the rest of the sleep may be the wakeup */
+#define CALLED_SHARE 1.02 /* a request is not longer in flight than its system call */
 #define OTHERS_SHARE \
 	0.001 /* of the reads of a disk may be of others, if it is to be that of ours */
 
 struct loads {
 	uint64_t window_ns;
 	unsigned int tasks; /* of the load, 0: none */
-	uint64_t made; /* page faults, of the load */
+	uint64_t made; /* page faults of the load */
 	char why[REFERENCE_WHY];
 };
 
@@ -60,7 +60,7 @@ static int run_touch(void *arg)
 	return err;
 }
 
-/* The hogs are another process, which ends with us. */
+/* The hogs are a process of their own, which ends with us. */
 static pid_t start_hogs(const struct loads *loads)
 {
 	pid_t pid = fork();
@@ -159,12 +159,13 @@ static void witness_touch(const struct window *window, const struct group *group
 	reaction->made = per_second(window, loads->made);
 }
 
-/* Of all of a machine, which may be a busy one: what the load adds may be little beside that. */
+/* These are rates of the whole machine: if it is busy, the load may add little. */
 static void judge_rate(const struct validate *validate, const char *name,
 		       const struct reaction *idle, const struct reaction *load)
 {
 	if (load->made < MADE_FACTOR * idle->rate)
-		check__skip(validate, name, "others do as much as the load: the machine is busy");
+		check__skip(validate, name,
+			    "other processes do as much as the load: the machine is busy");
 	else
 		check__rise(validate, name, idle->rate, RATE_FACTOR, load->rate, as_rate);
 }
@@ -173,14 +174,14 @@ enum { OFF, ON };
 
 static void judge_touch(const struct validate *validate, const struct reaction *median)
 {
-	judge_rate(validate, "page-touch: fault rate from idle", &median[OFF], &median[ON]);
-	check__rise(validate, "page-touch: rate, by getrusage", median[ON].made, SEEN_SHARE,
+	judge_rate(validate, "touch: fault rate, idle to load", &median[OFF], &median[ON]);
+	check__rise(validate, "touch: fault rate, by getrusage", median[ON].made, SEEN_SHARE,
 		    median[ON].rate, as_rate);
 }
 
 const struct experiment memlat_experiment = {
 	.groups = { { "idle", &touch_work, ask_load, measure_named },
-		    { "page-touch", &touch_work, ask_load, measure_named, .witness = witness_touch,
+		    { "touch", &touch_work, ask_load, measure_named, .witness = witness_touch,
 		      .depth = 1 } },
 	.judge = judge_touch,
 };
@@ -189,19 +190,19 @@ enum { PINGPONG, PINGPONG_AND_HOGS, ONE_HOG, HOGS };
 
 static void judge_hogs(const struct validate *validate, const struct reaction *median)
 {
-	check__rise(validate, "hogs, 1 to 8 a CPU: p99 of waits", median[ONE_HOG].p99_ns,
+	check__rise(validate, "hogs, 1 to 8 per CPU: p99 of waits", median[ONE_HOG].p99_ns,
 		    WAIT_FACTOR, median[HOGS].p99_ns, as_time);
-	check__rise(validate, "ping-pong, with hogs: mean wait", median[PINGPONG].mean_ns,
+	check__rise(validate, "pingpong, with hogs: mean wait", median[PINGPONG].mean_ns,
 		    WAIT_FACTOR, median[PINGPONG_AND_HOGS].mean_ns, as_time);
 }
 
 const struct experiment runqlat_experiment = {
 	.groups = {
-		[PINGPONG] = { "ping-pong", &pingpong_work, ask_load, measure_named },
-		[PINGPONG_AND_HOGS] = { "ping-pong with hogs", &pingpong_work, ask_load,
+		[PINGPONG] = { "pingpong", &pingpong_work, ask_load, measure_named },
+		[PINGPONG_AND_HOGS] = { "pingpong with hogs", &pingpong_work, ask_load,
 					measure_named, .depth = MANY_HOGS },
-		[ONE_HOG] = { "a hog a CPU", &hogs_work, ask_load, measure_named, .depth = 1 },
-		[HOGS] = { "hogs", &hogs_work, ask_load, measure_named, .depth = MANY_HOGS },
+		[ONE_HOG] = { "one hog per CPU", &hogs_work, ask_load, measure_named, .depth = 1 },
+		[HOGS] = { "many hogs", &hogs_work, ask_load, measure_named, .depth = MANY_HOGS },
 	},
 	.judge = judge_hogs,
 };
@@ -226,7 +227,7 @@ static void hist_of_kind(const struct window *window, const struct group *group,
 		    hist);
 }
 
-/* By the kernel's count; merged ones are not counted. */
+/* By the kernel's count, which leaves out merged requests. */
 static double others_share(const struct reference_dio *dio, bool writes)
 {
 	enum reference_disk_field field = writes ? REFERENCE_WRITES : REFERENCE_READS;
@@ -242,7 +243,7 @@ static void witness_io(const struct window *window, const struct group *group,
 {
 	const struct reference_dio *dio = window->child.reference;
 
-	/* Over the window of the probe, as the rate: it is longer, by the settling of diskstats. */
+	/* Over the window of the probe, as the rate is; it is longer, as diskstats settle in it. */
 	reaction->called = (double)dio->io.sum_ns / window->run->duration_ns;
 	reaction->made = per_second(window, dio->io.count);
 	reaction->others = others_share(dio, group->writes);
@@ -261,7 +262,7 @@ static void judge_little(const struct validate *validate, const char *name,
 			 const struct reaction *median)
 {
 	if (median->others > OTHERS_SHARE)
-		check__skip(validate, name, "others read the disk, too");
+		check__skip(validate, name, "other processes read the disk");
 	else
 		check__number(validate, name, SLEPT_SHARE * median->slept,
 			      CALLED_SHARE * median->called, median->in_flight);
@@ -273,21 +274,21 @@ static void judge_queueing(const struct validate *validate, const struct reactio
 	const char *name = "depth 1 to 32: mean of total";
 
 	if (many->slept_mean_ns < QUEUES_FACTOR * one->slept_mean_ns)
-		check__skip(validate, name, "the disk takes 32 requests as fast as one");
+		check__skip(validate, name, "the disk serves 32 requests as fast as one");
 	else
 		check__rise(validate, name, one->mean_ns, QUEUED_FACTOR, many->mean_ns, as_time);
 }
 
 static void judge_io(const struct validate *validate, const struct reaction *median)
 {
-	judge_rate(validate, "sequential reads: rate from idle", &median[IDLE],
+	judge_rate(validate, "sequential reads: rate, idle to load", &median[IDLE],
 		   &median[SEQUENTIAL]);
 	if (median[WRITE].called > 0)
-		judge_rate(validate, "random writes: rate from idle", &median[IDLE],
+		judge_rate(validate, "random writes: rate, idle to load", &median[IDLE],
 			   &median[WRITE]);
 	else
-		check__skip(validate, "random writes: rate from idle",
-			    "a disk that was named is only read");
+		check__skip(validate, "random writes: rate, idle to load",
+			    "--disk is never written to");
 	judge_queueing(validate, &median[READ_1], &median[READ_32]);
 	judge_little(validate, "depth 1: rate x mean", &median[READ_1]);
 	judge_little(validate, "depth 4: rate x mean", &median[READ_4]);

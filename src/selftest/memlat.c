@@ -4,7 +4,7 @@
 #include <selftest/reference/faults.h>
 
 #include "check.h"
-#include "modules.h"
+#include "probe_checks.h"
 
 #define PAGES 10000
 #define DELAYED_PAGES 20
@@ -31,7 +31,7 @@ static int check_touch(struct validate *validate, struct window *window)
 	cell = window__cell(window, 0);
 	check__count(validate, "first touches: faults, by getrusage", faults.minor + faults.major,
 		     faults.minor + faults.major, run__recorded(cell));
-	check__time(validate, "  sum, at most the time of the loop", 0, touch->elapsed_ns,
+	check__time(validate, "  sum, by the time of the loop", 0, touch->elapsed_ns,
 		    cell->hist.sum_ns);
 	check__sound(validate, window->probe);
 	return 0;
@@ -58,7 +58,7 @@ static int check_uffd(struct validate *validate, struct window *window)
 		     run__recorded(cell));
 	check__count(validate, "  in slots of 5 ms to the longest", uffd->pages, uffd->pages,
 		     check__between(&cell->hist, uffd->delay_ns, uffd->touches.max_ns));
-	check__time(validate, "  sum, at most as the writer saw it", uffd->pages * uffd->delay_ns,
+	check__time(validate, "  sum, by the writer's clock", uffd->pages * uffd->delay_ns,
 		    uffd->touches.sum_ns, cell->hist.sum_ns);
 	check__sound(validate, window->probe);
 	return 0;
@@ -75,8 +75,8 @@ static uint64_t touch_ns(const void *reference)
 	return ((const struct reference_touch *)reference)->elapsed_ns;
 }
 
-const struct overhead memlat_overhead = {
-	.name = "longer by the probe: first touches",
+static const struct overhead memlat_overhead = {
+	.name = "overhead: first touches",
 	.work = &touch_work,
 	.ask = ask_touch,
 	.elapsed_ns = touch_ns,

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "overhead.h"
+#include "probe_checks.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "check.h"
-#include "react.h"
 
 #define ROUNDS 2 /* for each replicate: the work is short */
-#define MOST_ASKED 1024
+#define MAX_ASKED 1024
 
 /* One run of the work, in ms; with the probe if `measured`. */
 static int run_once(struct validate *validate, const struct overhead *overhead, bool measured,
 		    double *took, char why[RUN_TEXT])
 {
-	_Alignas(16) char asked[MOST_ASKED] = { 0 };
+	_Alignas(16) char asked[MAX_ASKED] = { 0 };
 	struct window window;
 	int err;
 
@@ -41,7 +40,7 @@ static int run_rounds(struct validate *validate, const struct overhead *overhead
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < rounds; i++) {
-		first = i % 2; /* neither is always the one after the other */
+		first = i % 2; /* neither always comes first */
 		err = run_once(validate, overhead, first, first ? &with[i] : &without[i], why);
 		if (!err)
 			err = run_once(validate, overhead, !first, first ? &without[i] : &with[i],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "react.h"
+#include "probe_checks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "check.h"
 
-#define MOST_ASKED 1024 /* bytes of what is asked of a child */
+#define MAX_ASKED 1024 /* bytes that a child is given */
 
 static int count_groups(const struct experiment *experiment)
 {
@@ -21,7 +21,7 @@ static int count_groups(const struct experiment *experiment)
 	return count;
 }
 
-/* A number per window, then shuffled: drift of the machine falls on all sides alike. */
+/* In random order, a drift of the machine affects all groups alike. */
 static void shuffle(unsigned int *order, unsigned int count, uint64_t seed)
 {
 	uint64_t state = load__seed(seed, 0);
@@ -41,14 +41,14 @@ static void read_reaction(const struct window *window, const struct group *group
 			  struct reaction *reaction)
 {
 	struct lat_hist hist = window__cell(window, group->metric)->hist;
-	struct summary figures;
+	struct summary summary;
 
 	if (group->hist)
 		group->hist(window, group, &hist);
-	summary__of(&figures, &hist);
-	reaction->rate = summary__rate(figures.events, window->run->duration_ns);
-	reaction->p99_ns = figures.quantiles_ns[SUMMARY_P99];
-	reaction->mean_ns = figures.mean_ns;
+	summary__of(&summary, &hist);
+	reaction->rate = summary__rate(summary.events, window->run->duration_ns);
+	reaction->p99_ns = summary.quantiles_ns[SUMMARY_P99];
+	reaction->mean_ns = summary.mean_ns;
 	reaction->in_flight = reaction->rate * reaction->mean_ns / NSEC_PER_SEC;
 	if (group->witness)
 		group->witness(window, group, reaction);
@@ -57,7 +57,7 @@ static void read_reaction(const struct window *window, const struct group *group
 static int run_group(struct validate *validate, const struct group *group,
 		     struct reaction *reaction, char why[RUN_TEXT])
 {
-	_Alignas(16) char asked[MOST_ASKED] = { 0 };
+	_Alignas(16) char asked[MAX_ASKED] = { 0 };
 	struct lat_config config = { 0 };
 	struct window window;
 	int err;
@@ -90,7 +90,7 @@ double react__median(double *values, unsigned int count)
 	return (values[count / 2] + values[(count - 1) / 2]) / 2;
 }
 
-/* Each figure's own; struct reaction is nothing but doubles. */
+/* Of each member: struct reaction has only doubles. */
 static void take_medians(struct reaction *median, const struct reaction *replicates,
 			 unsigned int count, double *values)
 {
@@ -101,14 +101,14 @@ static void take_medians(struct reaction *median, const struct reaction *replica
 	}
 }
 
-/* What is measured in different ways cannot be compared. */
+/* Results of different methods cannot be compared. */
 static int same_method(const struct validate *validate, char method[RUN_NAME], char why[RUN_TEXT])
 {
 	if (!method[0])
 		snprintf(method, RUN_NAME, "%s", validate->used_method);
 	if (!strcmp(method, validate->used_method))
 		return 0;
-	snprintf(why, RUN_TEXT, "measured by %s and by %s, which cannot be compared", method,
+	snprintf(why, RUN_TEXT, "the method changed from %s to %s: not comparable", method,
 		 validate->used_method);
 	return -EOPNOTSUPP;
 }

@@ -7,34 +7,34 @@
 #include <selftest/reference/sched.h>
 
 #include "check.h"
-#include "modules.h"
+#include "probe_checks.h"
 
 #define WAITS 20
 #define ROUND_TRIPS 20000
 #define WAIT_NS (5 * NSEC_PER_MSEC)
-#define CLOCKS 0.998 /* the run queue's clock and ours may differ by as much */
-/* A clock of our own is read a little later: more where the machine itself is stopped meanwhile. */
+#define CLOCKS 0.998 /* ratio of the run queue's clock to ours, at least */
+/* Our clock is read a little later; much later where the host stops the machine in between. */
 #define OWN_SHARE 0.1
 #define OWN_NS 2000 /* a wait */
 
 CHILD_WORK(static, hog, reference_hog);
 
 /*
- * What method stamps reads of the scheduler's account is exact. The waits themselves are near: the
- * account's clock stands still from a wakeup to the switch that it causes.
+ * What the method stamps reads of the scheduler's account is exact. The waits themselves are only
+ * close to it: the clock of the account stands still from a wakeup to the switch that it causes.
  */
 static void check_account(const struct validate *validate, const struct lat_cell *cell,
 			  const struct reference_sched *account)
 {
 	uint64_t fallbacks = cell->counts[LAT_FALLBACK], off;
 
-	check__count(validate, "  its waits, by schedstat", account->pcount,
+	check__count(validate, "  number of waits, by schedstat", account->pcount,
 		     account->pcount + fallbacks, run__recorded(cell));
 	if (!strcmp(validate->used_method, "stamps"))
 		check__time(validate, "  the kernel's sum, by schedstat", account->run_delay_ns,
 			    account->run_delay_ns, cell->counts[LAT_KERNEL_NS]);
 	off = OWN_SHARE * account->run_delay_ns + OWN_NS * account->pcount;
-	check__time(validate, "  their sum, by schedstat", account->run_delay_ns - off,
+	check__time(validate, "  sum of waits, by schedstat", account->run_delay_ns - off,
 		    account->run_delay_ns + off, cell->hist.sum_ns);
 }
 
@@ -63,9 +63,9 @@ static int check_hog(struct validate *validate, struct window *window)
 		reference_sched__since(hog->before[REFERENCE_WAITER], hog->after[REFERENCE_WAITER]);
 	cell = window__cell(window, 0);
 	long_waits = check__between(&cell->hist, CLOCKS * WAIT_NS, hog->gaps.max_ns);
-	check__count(validate, "waits of 5 ms for a real-time task", WAITS - hog->joined,
+	check__count(validate, "5 ms waits behind a real-time task", WAITS - hog->joined,
 		     hog->gaps.count, long_waits);
-	check__count(validate, "  none longer than it saw itself", 0, 0,
+	check__count(validate, "  none longer than the task saw", 0, 0,
 		     check__between(&cell->hist, CLOCKS * WAIT_NS, HIST_LIMIT_NS) - long_waits);
 	check_account(validate, cell, &account);
 	check__sound(validate, window->probe);
@@ -87,8 +87,8 @@ static uint64_t pingpong_ns(const void *reference)
 	return ((const struct reference_pingpong *)reference)->elapsed_ns;
 }
 
-const struct overhead runqlat_overhead = {
-	.name = "longer by the probe: pingpong",
+static const struct overhead runqlat_overhead = {
+	.name = "overhead: pingpong",
 	.work = &pingpong_work,
 	.ask = ask_pingpong,
 	.elapsed_ns = pingpong_ns,
@@ -96,7 +96,7 @@ const struct overhead runqlat_overhead = {
 
 const struct probe_checks runqlat_checks = {
 	.probe = "runqlat",
-	.references = { { "waits for a real-time task", check_hog } },
+	.references = { { "waits behind a real-time task", check_hog } },
 	.experiment = &runqlat_experiment,
 	.overhead = &runqlat_overhead,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tierlat.h"
+#include "validate.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,17 +12,16 @@
 #include <loadgen/pointer_chase.h>
 
 #include "check.h"
-#include "interrupt.h"
 
-#define UNKNOWN_BYTES (512UL << 20) /* where nobody tells how large the L3 is */
-#define LEAST_BYTES (64UL << 20)
-#define MOST_BYTES (4UL << 30)
+#define UNKNOWN_BYTES (512UL << 20) /* where the size of the L3 is unknown */
+#define MIN_BYTES (64UL << 20)
+#define MAX_BYTES (4UL << 30)
 #define BEYOND 4 /* times the L3, so that most steps miss it */
-#define MOST_THREADS 64
-#define RISE 1.1 /* of the latency under all that the CPUs can ask for */
-#define LEAST_SHARE 0.25 /* of the chase's latency: the way to the CHA is not most of it */
+#define MAX_THREADS 64
+#define RISE 1.1 /* of the latency, when all CPUs load as much as they can */
+#define MIN_SHARE 0.25 /* of the load-to-use latency: the way to the CHA is less than the rest */
 
-/* One thread that chases; it prepares its memory itself, so that it is local. */
+/* A thread with a pointer chase. It prepares its memory itself, so that it is local. */
 struct chaser {
 	pthread_t thread;
 	struct pointer_chase chase;
@@ -34,14 +33,14 @@ struct tierlat_test {
 	struct validate *validate;
 	struct tier *tier;
 	struct tier_sample *samples;
-	unsigned int cpus[MOST_THREADS], nr_cpus; /* of the first socket */
+	unsigned int cpus[MAX_THREADS], nr_cpus; /* of the first socket */
 	atomic_bool stop;
 	struct chaser *chasers;
-	size_t bytes; /* that lie beyond the caches */
+	size_t bytes; /* more than the caches hold */
 	char *why;
 };
 
-/* What was measured while some chased. */
+/* A window with pointer chases. */
 struct tierlat_result {
 	struct tier_latency local; /* of the first socket's first tier */
 	uint64_t steps;
@@ -96,7 +95,7 @@ static int begin(struct tierlat_test *test, unsigned int threads, unsigned int c
 	return 0;
 }
 
-/* Ends them all, and tells of the first that could not run. */
+/* Ends all threads. The error is that of the first one that could not run. */
 static int end(struct tierlat_test *test, unsigned int threads, struct tierlat_result *result)
 {
 	int err = 0;
@@ -120,14 +119,14 @@ static int end(struct tierlat_test *test, unsigned int threads, struct tierlat_r
 	return err;
 }
 
-/* The window begins and ends while they chase. */
+/* The window begins and ends while all threads run. */
 static int measure(struct tierlat_test *test, unsigned int threads, unsigned int chains,
 		   size_t bytes, struct tierlat_result *result)
 {
 	int err, ended;
 
 	memset(result, 0, sizeof(*result));
-	memset(test->chasers, 0, MOST_THREADS * sizeof(*test->chasers));
+	memset(test->chasers, 0, MAX_THREADS * sizeof(*test->chasers));
 	err = begin(test, threads, chains, bytes);
 	if (!err)
 		err = tier__read(test->tier, test->samples, test->why);
@@ -156,36 +155,34 @@ static void note_rest(struct tierlat_test *test, const struct tierlat_result *id
 {
 	char text[UNITS_TEXT];
 
-	check__note(test->validate, "  load to use, less the counter's latency",
+	check__note(test->validate, "  load-to-use minus counter latency",
 		    units__ns(text, idle->steps_ns - idle->local.latency_ns));
 }
 
-/* NULL: it is known in ns. */
-static const char *lacks(const struct tier_latency *figures)
+/* Why the latency is not known in ns; NULL: it is. */
+static const char *why_unknown(const struct tier_latency *figures)
 {
 	if (!figures->latency_known)
-		return "too few requests of its socket were counted";
-	return tier_latency__in_ns(figures) ? NULL : "it is known in clocks only, not in ns";
+		return "too few requests of that socket were counted";
+	return tier_latency__in_ns(figures) ? NULL : "known in clocks only, not in ns";
 }
 
 static void check_idle(struct tierlat_test *test, const struct tierlat_result *idle)
 {
 	const struct validate *validate = test->validate;
-	const char *lacking = lacks(&idle->local);
+	const char *lacking = why_unknown(&idle->local);
 
 	if (idle->local.rate_known)
 		check__rise(validate, "requests of a pointer chase", idle->steps_rate, 0.5,
 			    idle->local.rate, in_rate);
 	if (idle->local.clock_hz > 0)
-		check__number(validate, "clock of the uncore, GHz", 0.3, 6,
-			      idle->local.clock_hz / 1e9);
+		check__number(validate, "uncore clock, GHz", 0.3, 6, idle->local.clock_hz / 1e9);
 	if (lacking) {
 		check__skip(validate, "latency of a pointer chase", lacking);
 		return;
 	}
-	check__time(validate, "latency, below that from load to use",
-		    (uint64_t)(LEAST_SHARE * idle->steps_ns), (uint64_t)idle->steps_ns,
-		    (uint64_t)idle->local.latency_ns);
+	check__time(validate, "latency, below load-to-use", (uint64_t)(MIN_SHARE * idle->steps_ns),
+		    (uint64_t)idle->steps_ns, (uint64_t)idle->local.latency_ns);
 	note_rest(test, idle);
 }
 
@@ -199,9 +196,10 @@ static int check_loaded(struct tierlat_test *test, const struct tierlat_result *
 	err = measure(test, test->nr_cpus, CHASE_CHAINS, each, &loaded);
 	if (err)
 		return err;
-	if (lacks(&idle->local) || lacks(&loaded.local)) {
+	if (why_unknown(&idle->local) || why_unknown(&loaded.local)) {
 		check__skip(test->validate, "latency under load",
-			    lacks(&idle->local) ? lacks(&idle->local) : lacks(&loaded.local));
+			    why_unknown(&idle->local) ? why_unknown(&idle->local)
+						      : why_unknown(&loaded.local));
 		return 0;
 	}
 	if (loaded.local.rate_known)
@@ -223,7 +221,7 @@ static int check_all(struct tierlat_test *test)
 	err = measure(test, 1, 1, test->bytes, &idle);
 	if (err)
 		return err;
-	/* Without it there is nothing that the loaded one could be compared with. */
+	/* The loaded latency is compared with this one. */
 	if (validate->parts & VALIDATE_REFERENCE)
 		check_idle(test, &idle);
 	if (!(validate->parts & VALIDATE_REACTION))
@@ -238,7 +236,7 @@ static int find_cpus(struct tierlat_test *test)
 	unsigned int online[TIER_CPUS];
 	int nr = sysfs__online("", online, TIER_CPUS), socket = tier__socket(test->tier, 0);
 
-	for (int i = 0; i < nr && test->nr_cpus < MOST_THREADS; i++) {
+	for (int i = 0; i < nr && test->nr_cpus < MAX_THREADS; i++) {
 		if (sysfs__package("", online[i]) == socket)
 			test->cpus[test->nr_cpus++] = online[i];
 	}
@@ -251,9 +249,9 @@ static void choose_size(struct tierlat_test *test)
 
 	if (!bytes)
 		bytes = UNKNOWN_BYTES;
-	if (bytes < LEAST_BYTES)
-		bytes = LEAST_BYTES;
-	test->bytes = bytes < MOST_BYTES ? bytes : MOST_BYTES;
+	if (bytes < MIN_BYTES)
+		bytes = MIN_BYTES;
+	test->bytes = bytes < MAX_BYTES ? bytes : MAX_BYTES;
 }
 
 static int run_tests(struct tierlat_test *test)
@@ -261,7 +259,7 @@ static int run_tests(struct tierlat_test *test)
 	int err;
 
 	test->samples = calloc(tier__samples(test->tier), sizeof(*test->samples));
-	test->chasers = calloc(MOST_THREADS, sizeof(*test->chasers));
+	test->chasers = calloc(MAX_THREADS, sizeof(*test->chasers));
 	if (!test->samples || !test->chasers)
 		err = fail(test, -ENOMEM, "out of memory");
 	else

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "check.h"
-#include "modules.h"
+#include "probe_checks.h"
 
 #define TRIES 5
 
 static const struct probe_checks *const all[] = { &memlat_checks, &runqlat_checks, &iolat_checks };
 
-/* The reference itself failed, not the module: somebody disturbed it, and it says so. */
+/* The reference failed, not the probe: something disturbed it. */
 static bool disturbed(const struct window *window, int err)
 {
 	if (err == -EAGAIN)
@@ -46,14 +46,14 @@ static const struct probe_checks *checks_of(const struct probe_ops *ops)
 	return NULL;
 }
 
-/* What came of the parts of a module. */
+/* The state of the checks of a probe. */
 struct course {
 	struct validate *validate;
-	int err; /* the first one */
-	char *why; /* of it */
+	int err; /* the first error */
+	char *why; /* of that error */
 };
 
-/* Tells of a part that could not be made. false: nor can the rest. */
+/* Reports the error of a part. false: the other parts cannot run either. */
 static bool go_on(struct course *course, const char *name, int err, const char *why)
 {
 	struct validate *validate = course->validate;

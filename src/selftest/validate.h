@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Holds a module against what is known from somewhere else: against references (src/reference),
- * whose number and length the kernel accounts for; against loads, to which it has to react; and
- * against itself switched off, for what it costs. Measures through the same sessions as `record`.
- * Prints nothing: each finding goes to `report` as it is made.
+ * Checks a probe in three ways: with reference latencies (selftest/reference), whose number and
+ * duration the kernel accounts for; with loads, to which it must react; and against the same work
+ * without the probe. Measures with the sessions that `record` uses. Prints nothing: `report` gets
+ * each result.
  */
 #ifndef LATSCOPE_SELFTEST_VALIDATE_H
 #define LATSCOPE_SELFTEST_VALIDATE_H
@@ -13,12 +13,14 @@
 
 #include <probes/probe.h>
 
+struct tier_config;
+
 enum check_verdict {
 	CHECK_PASS,
 	CHECK_FAIL,
-	CHECK_SKIP, /* could not be made: why */
-	CHECK_NOTE, /* a figure that is not judged */
-	CHECK_ERROR, /* could not be made though it should have been: why */
+	CHECK_SKIP, /* not possible here: why */
+	CHECK_NOTE, /* a number without a verdict */
+	CHECK_ERROR, /* failed to run: why */
 	CHECK_VERDICTS,
 };
 
@@ -38,7 +40,7 @@ struct validate {
 	unsigned int parts; /* mask of enum validate_part */
 	const char *method; /* NULL: the best that works */
 	const char *dir; /* for the temporary file */
-	const char *disk; /* its node: that is read instead, and nothing written; NULL: none */
+	const char *disk; /* device node to read instead, and never to write; NULL: none */
 	unsigned int replicates;
 	uint64_t window_ns; /* of an experiment */
 	uint64_t seed;
@@ -46,21 +48,40 @@ struct validate {
 	void (*progress)(void *arg, const char *doing);
 	void *arg;
 
-	/* While a module is validated. */
-	const struct probe_ops *ops; /* of one that is a module of record */
+	/* While a probe is checked. */
+	const struct probe_ops *ops; /* NULL: tierlat */
 	const char *probe;
 	const char *part;
 	char used_method[RUN_NAME]; /* empty: nothing was measured yet */
-	bool last_try; /* of a reference: it is judged as it is */
-	bool refused; /* by the module, not by what it was to measure */
+	bool last_try; /* of a reference: it gets a verdict, even if it was disturbed */
+	bool refused; /* the probe cannot run, as opposed to its reference */
 };
 
 /*
- * All checks of a module. 0: they were made, whatever their verdict; -EOPNOTSUPP: none could be,
- * because the module cannot run here or, if it has not `refused`, because what it is to measure
- * cannot be made; -EINTR: a signal came, and ended it; else the first error, which did not: it is
- * one of the checks. `why` says what, unless it is 0.
+ * All checks of a probe. 0: they were made, whatever their verdicts. -EOPNOTSUPP: none was
+ * possible, because the probe cannot run here (`refused`) or its reference cannot be made. -EINTR:
+ * a signal ended it. Otherwise the first error: it is a check, and the others were made.
  */
 int validate__probe(struct validate *validate, const struct probe_ops *ops, char why[RUN_TEXT]);
+
+/*
+ * The same for tierlat, on a machine that has the counters; it has the parts reference and
+ * reaction. One pointer chase has a known load-to-use latency; many of them must raise it.
+ */
+int validate__tierlat(struct validate *validate, const struct tier_config *config,
+		      char why[RUN_TEXT]);
+
+/*
+ * A terminal sends Ctrl-C to all of its foreground processes. The measured children must not die of
+ * it, which would look like an error. So signals stay blocked from here on, also in the children,
+ * until the process ends; the children are killed by us. Call this before the first child.
+ */
+int interrupt__hold(void);
+
+/* Readable when a signal has arrived; -1 before interrupt__hold(). */
+int interrupt__fd(void);
+
+/* A signal has arrived, now or earlier. A session that a signal ended has read it, and says so. */
+bool interrupt__came(void);
 
 #endif

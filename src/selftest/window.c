@@ -9,7 +9,7 @@
 #include <probes/inject.h>
 #include <session/session.h>
 
-#include "interrupt.h"
+#include "validate.h"
 
 #define ROWS 64
 #define INTERVAL_NS 1000000000ULL
@@ -87,7 +87,7 @@ int window__measure(struct window *window, struct validate *validate, struct lat
 	err = add_probe(window, session, validate, &config);
 	if (!err)
 		err = run_session(window, session);
-	if (err && interrupt__came()) /* what went wrong is of that, or soon will not matter */
+	if (err && interrupt__came()) /* the error comes from the signal, or no longer matters */
 		err = -EINTR;
 	if (err && !window->why[0])
 		keep_why(window, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One window of one module around the work of one child. */
+/* One window of one probe around the work of one child. */
 #ifndef LATSCOPE_SELFTEST_WINDOW_H
 #define LATSCOPE_SELFTEST_WINDOW_H
 
@@ -10,7 +10,7 @@ struct window {
 	struct child child;
 	struct run *run;
 	const struct run_probe *probe; /* of the run */
-	bool untimed; /* the work is timed, so the programs are not */
+	bool untimed; /* do not time the BPF programs, which would slow the work */
 	char why[RUN_TEXT]; /* of the last error */
 };
 
@@ -18,8 +18,8 @@ struct window {
 int window__open(struct window *window, const struct child_work *work, const void *asked);
 
 /*
- * Measures what the child does. The lie and the method are the validation's. -EINTR: a signal ended
- * it; -EOPNOTSUPP with window->module->refused: not with these config or not on this machine.
+ * Measures the child. -EINTR: a signal ended it; -EOPNOTSUPP with validate->refused: the probe
+ * cannot run with this config, or on this machine.
  */
 int window__measure(struct window *window, struct validate *validate, struct lat_config config);
 
@@ -28,7 +28,7 @@ int window__without(struct window *window);
 
 void window__close(struct window *window);
 
-/* Samples of a metric, and one key's; no samples where none has come of it. */
+/* The samples of a metric, and those of one key; none if the key is not there. */
 const struct lat_cell *window__cell(const struct window *window, unsigned int metric);
 void window__key(const struct window *window, unsigned int metric, enum lat_by by, uint64_t id,
 		 struct lat_hist *hist);

@@ -60,10 +60,10 @@ done
 is 'kill -9: no file is left' "$(find "$dir/io" -mindepth 1)" ''
 
 refuses 'no place for the file of dio' 1 \
-	'load: no temporary file in /no/such: No such file or directory; choose another directory by --dir' \
+	'load: cannot create a temporary file in /no/such: No such file or directory; choose another directory with --dir' \
 	load dio --dir /no/such -d 1s
 check 'a place in memory' 0 \
-	'^latscope: load: no direct I/O in /dev/shm: its file system is in memory; the page cache is used; choose' '' \
+	'^latscope: load: cannot use direct I/O in /dev/shm: its file system is in memory; using the page cache; choose' '' \
 	load dio --dir /dev/shm -d 100ms
 [ "$(id -u)" != 0 ] || unprivileged check 'it needs no privilege' 0 '' '' load hog -d 100ms
 

@@ -120,7 +120,7 @@ wrong 'weight is no number' "--weight 'nan': above 0 and up to 1" tierlat --weig
 wrong 'no number of requests' "--min-inserts 0: a number from 1" tierlat --min-inserts 0
 wrong 'registers of nobody knows what CPU' '--msr-root wants --model' tierlat --msr-root "$msr" -d 10ms
 wrong 'a CPU twice' 'CPU 3 is named twice' "${icx[@]}" --cpu 3,3
-wrong 'a part that tierlat lacks' 'tierlat has no such part' validate tierlat --only overhead
+wrong 'a part that tierlat lacks' 'tierlat has no overhead part' validate tierlat --only overhead
 wrong 'what only msr has' 'are for --method msr' tierlat --method perf --boxes 2
 wrong 'a reset by perf' 'are for --method msr' tierlat --method perf --reset
 wrong 'a reset that measures' '--reset measures nothing: leave out -d, -i and -o' tierlat --reset -d 1s

@@ -61,8 +61,8 @@ wrong 'report of two' "'b' is one argument too many" report a b
 wrong 'one CSV of a recording' '--csv is for one module; name it by -m' report --csv x
 wrong 'CSV of intervals' '--csv has no intervals; --json has' report --csv -I -m iolat x
 wrong 'doctor for somebody' "'me' is one argument too many" doctor me
-wrong 'load of nothing' 'a kind is missing, one of touch, .*mixed' load
-wrong 'load of an unknown kind' "there is no kind 'heavy', but touch, " load heavy
+wrong 'load of nothing' 'missing load; choose from touch, .*mixed' load
+wrong 'load of an unknown kind' "unknown load 'heavy'; choose from touch, " load heavy
 wrong 'load for no time' "--duration 'x' is no time" load hog -d x
 wrong 'load by too many' '--tasks [0-9]+: a number from 1' load hog --tasks 1000000
 

@@ -80,7 +80,7 @@ static void answer(void)
 
 	if (read(uffd.fd, &message, sizeof(message)) != sizeof(message) ||
 	    message.event != UFFD_EVENT_PAGEFAULT)
-		reference_die(REFERENCE_FAILED, "userfaultfd told of no fault");
+		reference_die(REFERENCE_FAILED, "userfaultfd reported no fault");
 	walking = false;
 	while (atomic_load(&walks))
 		usleep(100);

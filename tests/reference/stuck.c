@@ -41,7 +41,7 @@ static uint64_t await_fault(struct stuck *stuck)
 
 	if (read(stuck->uffd.fd, &message, sizeof(message)) != sizeof(message) ||
 	    message.event != UFFD_EVENT_PAGEFAULT)
-		reference_die(REFERENCE_FAILED, "userfaultfd told of no fault");
+		reference_die(REFERENCE_FAILED, "userfaultfd reported no fault");
 	load__sleep(20 * NSEC_PER_MSEC); /* it has been told before the thread sleeps */
 	return message.arg.pagefault.address;
 }

@@ -5,22 +5,21 @@
 #include "reference.h"
 
 /*
- * First touches of fresh anonymous base pages: each is one minor fault of the calling thread, of
- * user code or of a system call's copy to or from the page; by write or by read, which maps the
- * zero page. The first of them may be retried (a mapping's first fault prepares its anon_vma, for
- * which the lock of the mapping alone may not do): still one fault, though two calls of
+ * First touches of fresh anonymous base pages. Each is one minor fault of the calling thread, in
+ * user code or in a system call that copies from or to the page; by a write, or by a read, which
+ * maps the zero page. The first one may be retried (the first fault of a mapping prepares its
+ * anon_vma, which the VMA's lock alone does not allow): one fault, but two calls of
  * handle_mm_fault().
  */
 struct reference_touch {
 	size_t pages;
 	bool read;
 	bool kernel;
-	int zero; /* /dev/zero, which a kernel's write to a page comes from */
-	int pipe[2]; /* what a kernel's read of a page goes to */
+	int zero; /* /dev/zero: the kernel's writes to a page */
+	int pipe[2]; /* the kernel's reads of a page */
 
-	struct reference_faults
-		faults; /* of the touching alone; their sum is `pages`, or it fails */
-	uint64_t elapsed_ns; /* so an upper bound of their sum */
+	struct reference_faults faults; /* of the touches alone: `pages` in all */
+	uint64_t elapsed_ns; /* an upper bound of their sum */
 	char why[REFERENCE_WHY];
 };
 
@@ -28,17 +27,16 @@ int reference_touch__prepare(struct reference_touch *touch);
 int reference_touch__run(struct reference_touch *touch);
 
 /*
- * Page faults of a known latency: the calling thread, or threads of their own all at once, write
- * once to each of some fresh pages registered with userfaultfd(2); another lets the delay pass for
- * each before it fills the page in. Each fault lasts at least the delay and at most as long as its
- * writer saw. All are retried: handle_mm_fault() sleeps, returns VM_FAULT_RETRY and is called
- * again. Kernels call them minor or major according to the lock that the first call held: only the
- * sum is a reference.
+ * Page faults of a known latency: the calling thread, or several threads at once, write once to
+ * each of some fresh pages that are registered with userfaultfd(2); another thread waits for the
+ * delay before it fills each page. Each fault lasts at least the delay, and at most as long as its
+ * writer measured. All are retried: handle_mm_fault() sleeps, returns VM_FAULT_RETRY and is called
+ * again. Kernels count them as minor or major depending on the lock that the first call held, so
+ * only the sum is a reference.
  */
 struct reference_uffd {
 	size_t pages;
-	unsigned int
-		threads; /* that write, each every so-manieth page; 0: the caller writes them all */
+	unsigned int threads; /* writers, which share the pages; 0: the caller writes */
 	uint64_t delay_ns;
 	int fd;
 	char *map;
@@ -47,17 +45,17 @@ struct reference_uffd {
 	pthread_barrier_t start;
 	int handler_err;
 
-	struct reference_faults faults; /* of all that write; their sum is `pages`, or it fails */
-	struct reference_faults handler; /* of the thread that answers: none */
-	struct reference_span touches; /* as who wrote saw them */
+	struct reference_faults faults; /* of all writers: `pages` in all */
+	struct reference_faults handler; /* of the thread that fills pages: none */
+	struct reference_span touches; /* by the clocks of the writers */
 	char why[REFERENCE_WHY];
 };
 
-/* Its parts, for who makes faults in another way: opens userfaultfd. */
+/* Parts, for programs that make other faults: opens userfaultfd. */
 int reference_uffd__open(struct reference_uffd *uffd);
 /* Maps the pages and registers them. */
 int reference_uffd__map(struct reference_uffd *uffd);
-/* Fills in the page of an address, by which its fault ends. */
+/* Fills the page of an address, which ends its fault. */
 int reference_uffd__fill(struct reference_uffd *uffd, uint64_t address);
 
 int reference_uffd__prepare(struct reference_uffd *uffd);

@@ -8,15 +8,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define GRACE_NS (10 * NSEC_PER_SEC) /* that the machine may stand still for, in all */
+#define GRACE_NS (10 * NSEC_PER_SEC) /* for all stalls of the machine together */
 
-/* What a thread found goes to where the main thread looks; the first one's stays. */
-static void report(struct reference_hog *hog, int err, const char *format)
+/* Stores the error of a thread for the main thread. The first error stays. */
+static void report(struct reference_hog *hog, int err, const char *what)
 {
 	int none = 0;
 
 	if (atomic_compare_exchange_strong(&hog->err, &none, err))
-		reference__fail(hog->why, err, "%s: %s", format, strerror(errno));
+		reference__fail(hog->why, err, "%s: %s", what, strerror(errno));
 }
 
 static void thread_start(struct reference_hog *hog, int which, int priority)
@@ -26,7 +26,7 @@ static void thread_start(struct reference_hog *hog, int which, int priority)
 	if (load__pin(hog->cpu))
 		report(hog, -EINVAL, "cannot run on the CPU");
 	if (priority && sched_setscheduler(0, SCHED_FIFO, &param))
-		report(hog, -EOPNOTSUPP, "no SCHED_FIFO");
+		report(hog, -EOPNOTSUPP, "cannot use SCHED_FIFO");
 	hog->tids[which] = syscall(SYS_gettid);
 	atomic_fetch_add(&hog->ready, 1);
 	reference_sched__park_start(hog->start[0]);
@@ -35,7 +35,7 @@ static void thread_start(struct reference_hog *hog, int which, int priority)
 static _Noreturn void thread_end(struct reference_hog *hog)
 {
 	if (write(hog->ended[1], "", 1) != 1)
-		report(hog, -EIO, "cannot tell that a thread ended");
+		report(hog, -EIO, "cannot report the end of a thread");
 	reference_sched__park_end();
 }
 
@@ -48,14 +48,14 @@ static void *wait_for_cpu(void *arg)
 		reference_sched__outweigh();
 	thread_start(hog, REFERENCE_WAITER, hog->waiter_priority);
 	last = clock__now_ns();
-	/* Nothing below the waiter's priority could end it: it looks at the clock, too. */
+	/* No task of lower priority could end it, so it also checks the time. */
 	end = last + (hog->count + 1) * 3 * hog->run_ns + GRACE_NS;
 	while (last < end && !atomic_load_explicit(&hog->stop, memory_order_relaxed)) {
 		now = clock__now_ns();
 		if (now - last > hog->run_ns / 2)
 			reference__add(&hog->gaps, now - last);
 		last = now;
-		atomic_fetch_add_explicit(&hog->turns, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&hog->loops, 1, memory_order_relaxed);
 	}
 	thread_end(hog);
 }
@@ -72,14 +72,14 @@ static void *hog_cpu(void *arg)
 {
 	struct reference_hog *hog = arg;
 	struct rusage before, after;
-	unsigned long turns;
+	unsigned long loops;
 
 	thread_start(hog, REFERENCE_HOG, REFERENCE_HOG_PRIORITY);
 	before = usage_now();
 	for (unsigned int i = 0; i < hog->count; i++) {
-		turns = atomic_load(&hog->turns);
+		loops = atomic_load(&hog->loops);
 		load__sleep(2 * hog->run_ns);
-		hog->joined += atomic_load(&hog->turns) == turns;
+		hog->joined += atomic_load(&hog->loops) == loops;
 		reference__add(&hog->runs, load__spin(hog->run_ns));
 	}
 	after = usage_now();
@@ -90,7 +90,7 @@ static void *hog_cpu(void *arg)
 	thread_end(hog);
 }
 
-/* The main thread's polling would be one more task on the CPU. */
+/* The main thread must not run on that CPU: it polls. */
 static void leave_cpu(int cpu)
 {
 	cpu_set_t set;
@@ -108,12 +108,13 @@ static int start_threads(struct reference_hog *hog)
 	int err;
 
 	if (pipe2(hog->start, O_CLOEXEC) || pipe2(hog->ended, O_CLOEXEC))
-		return reference__fail(hog->why, -errno, "cannot make a pipe: %s", strerror(errno));
+		return reference__fail(hog->why, -errno, "cannot create a pipe: %s",
+				       strerror(errno));
 	err = load__thread(&thread, wait_for_cpu, hog);
 	if (!err)
 		err = load__thread(&thread, hog_cpu, hog);
 	if (err)
-		return reference__fail(hog->why, err, "cannot make a thread");
+		return reference__fail(hog->why, err, "cannot create a thread");
 	leave_cpu(hog->cpu);
 	while (atomic_load(&hog->ready) < REFERENCE_HOG_TASKS)
 		load__sleep(NSEC_PER_MSEC);
@@ -144,7 +145,7 @@ int reference_hog__run(struct reference_hog *hog)
 	close(hog->start[1]);
 	for (int i = 0; i < REFERENCE_HOG_TASKS; i++)
 		if (read(hog->ended[0], &byte, 1) != 1)
-			return reference__fail(hog->why, -EIO, "a thread was lost");
+			return reference__fail(hog->why, -EIO, "a thread ended early");
 	err = read_parked(hog, REFERENCE_PARK_END, hog->after);
 	return err ? err : atomic_load(&hog->err);
 }

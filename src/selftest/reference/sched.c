@@ -76,15 +76,15 @@ int reference_sched__parked(pid_t pid, pid_t tid, long where, struct reference_s
 
 	while (!(parked = is_parked(pid, tid, where))) {
 		if (clock__now_ns() > deadline)
-			return reference__fail(why, -ETIMEDOUT, "task %d does not come to rest",
+			return reference__fail(why, -ETIMEDOUT, "task %d did not block in time",
 					       tid);
 		load__sleep(5 * NSEC_PER_MSEC);
 	}
 	if (parked < 0)
 		return reference__fail(why, parked,
-				       "cannot read the syscall file of task %d: not root?", tid);
+				       "cannot read the system call of task %d (not root?)", tid);
 	if (reference_sched__read(pid, tid, sched))
-		return reference__fail(why, -EOPNOTSUPP, "this kernel keeps no schedstat of tasks");
+		return reference__fail(why, -EOPNOTSUPP, "this kernel has no schedstat of tasks");
 	return 0;
 }
 
@@ -103,9 +103,8 @@ _Noreturn void reference_sched__park_end(void)
 }
 
 /*
- * As far as we may. By default sessions are scheduled against each other (autogroup), and weights
- * against others of the session: so it takes one of our own, not to be had by the leader of a
- * process group.
+ * As far as permitted. By default (autogroup) sessions compete with each other, and weights count
+ * within a session. So this needs a session of its own, which a process-group leader cannot make.
  */
 void reference_sched__outweigh(void)
 {

@@ -36,7 +36,7 @@ static int touch_kernel(struct reference_touch *touch, char *map)
 
 		if (!(touch->read ? copy_from_page(touch, page) : copy_to_page(touch, page)))
 			return reference__fail(touch->why, -EIO,
-					       "cannot have the kernel touch a page: %s",
+					       "cannot make the kernel touch a page: %s",
 					       strerror(errno));
 	}
 	return 0;

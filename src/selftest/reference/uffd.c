@@ -16,7 +16,7 @@
 #define UFFD_USER_MODE_ONLY 1
 #endif
 
-#define AT_ONCE 512 /* faults that wait for one and the same delay */
+#define AT_ONCE 512 /* faults that share one delay */
 
 struct reference_uffd_writer {
 	struct reference_uffd *uffd;
@@ -37,7 +37,7 @@ int reference_uffd__open(struct reference_uffd *uffd)
 	if (uffd->fd < 0 && errno == EINVAL)
 		uffd->fd = syscall(SYS_userfaultfd, O_CLOEXEC);
 	if (uffd->fd < 0 || ioctl(uffd->fd, UFFDIO_API, &api))
-		return reference__fail(uffd->why, -EOPNOTSUPP, "no userfaultfd: %s",
+		return reference__fail(uffd->why, -EOPNOTSUPP, "cannot use userfaultfd: %s",
 				       strerror(errno));
 	return 0;
 }
@@ -58,7 +58,7 @@ int reference_uffd__fill(struct reference_uffd *uffd, uint64_t address)
 	return 0;
 }
 
-/* All that wait by now. Returns how many there were, or -errno. */
+/* Answers all faults that wait. Returns their number, or -errno. */
 static int answer(struct reference_uffd *uffd)
 {
 	struct uffd_msg messages[AT_ONCE];
@@ -66,12 +66,12 @@ static int answer(struct reference_uffd *uffd)
 	int err = 0, count = (int)(got / (ssize_t)sizeof(*messages));
 
 	if (got <= 0)
-		return reference__fail(uffd->why, -EIO, "userfaultfd told of no fault");
+		return reference__fail(uffd->why, -EIO, "userfaultfd reported no fault");
 	load__sleep(uffd->delay_ns);
 	for (int i = 0; !err && i < count; i++)
 		err = messages[i].event == UFFD_EVENT_PAGEFAULT
 			      ? reference_uffd__fill(uffd, messages[i].arg.pagefault.address)
-			      : reference__fail(uffd->why, -EIO, "userfaultfd told of no fault");
+			      : reference__fail(uffd->why, -EIO, "userfaultfd reported no fault");
 	return err ? err : count;
 }
 
@@ -86,11 +86,11 @@ static void *handle(void *arg)
 	uffd->handler_err = got < 0 ? got : 0;
 	uffd->handler = reference__faults_since(RUSAGE_THREAD, before);
 	if (uffd->handler_err)
-		close(uffd->fd); /* lets who writes go on */
+		close(uffd->fd); /* ends the faults of the writers */
 	return NULL;
 }
 
-/* Threads rest between their faults, so that some begin and some end while others wait. */
+/* Threads pause between faults: so faults begin and end while others wait. */
 static void touch(struct reference_uffd_writer *writer)
 {
 	struct reference_faults before = reference__faults(RUSAGE_THREAD);
@@ -136,7 +136,7 @@ static int make_writers(struct reference_uffd *uffd)
 	return 0;
 }
 
-/* The threads are made here: their stacks are to be locked too. */
+/* Creates the threads here, so that their stacks are locked, too. */
 int reference_uffd__prepare(struct reference_uffd *uffd)
 {
 	int err = reference_uffd__open(uffd);
@@ -146,7 +146,7 @@ int reference_uffd__prepare(struct reference_uffd *uffd)
 	err = make_writers(uffd);
 	if (!err)
 		err = load__thread(&uffd->thread, handle, uffd);
-	return err ? reference__fail(uffd->why, err, "cannot make a thread") : 0;
+	return err ? reference__fail(uffd->why, err, "cannot create a thread") : 0;
 }
 
 int reference_uffd__map(struct reference_uffd *uffd)
