@@ -16,14 +16,13 @@ enum exit_code {
 	EXIT_CANNOT = 77, /* this machine cannot */
 };
 
-int cmd_record(int argc, char **argv); /* record, memlat, runqlat, iolat: by argv[0] */
+int cmd_record(int argc, char **argv); /* and each probe but ringlat, by argv[0] */
 int cmd_report(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_ringlat(int argc, char **argv);
 int cmd_load(int argc, char **argv);
-int cmd_tierlat(int argc, char **argv);
 
 /*
  * Will the kernel take our programs at all? If not, says why `what` cannot be. `verbose`: from now

@@ -9,14 +9,12 @@
 #include <probes/probe.h>
 #include <probes/ringlat/ring.h>
 #include <probes/rmid/conflict.h>
-#include <probes/rmid/probe.h>
 #include <probes/tierlat/tier.h>
 #include <session/privilege.h>
 
 #include "cmd.h"
 #include "log.h"
 #include "options.h"
-#include "rmid.h"
 
 static const char doctor_doc[] =
 	"Tries each method of each probe on the running kernel. Shows the method that will be used "
@@ -47,24 +45,37 @@ static bool print_not_x86(const char *method)
 	return true;
 }
 
-/* Tries all methods of a module. Returns how many work. */
+static int try_method(const struct probe_ops *ops, const struct probe_method *method,
+		      char why[RUN_TEXT])
+{
+	static const struct lat_config config = { .tail_ns = 1 };
+	struct probe_request request = { .config = &config,
+					 .method = method->name,
+					 .untimed = true };
+	struct probe *probe;
+	char left[RUN_TEXT];
+	int err = probe__open(&probe, ops, &request, why);
+
+	return err ? err : probe__close(probe, left);
+}
+
+/* Tries all methods of a probe. Returns how many work. */
 static int examine(const struct probe_ops *ops)
 {
-	struct lat_config config = { .tail_ns = 1 };
-	const char *differs = probe__differs(ops);
+	const char *differs = ops->differs ? ops->differs() : NULL;
 	const struct probe_method *method;
-	struct probe *probe;
 	char why[RUN_TEXT];
 	int works = 0;
 
-	printf("\n%s: %s\n", ops->name, ops->metrics[0].what);
+	printf("\n%s: %s\n", ops->name, ops->what ? ops->what : ops->metrics[0].what);
 	for (unsigned int i = 0; i < ops->nr_methods; i++) {
 		method = probe__nth_method(ops, i);
-		if (probe__open(&probe, ops, &config, method->name, why)) {
+		if (method->x86 && print_not_x86(method->name))
+			continue;
+		if (try_method(ops, method, why)) {
 			print_finding(" ", method->name, "no", probe__reason(why, method->name));
 			continue;
 		}
-		probe__close(probe);
 		snprintf(why, sizeof(why), "%s%s%s", method->mechanism, differs ? "; " : "",
 			 differs ? differs : "");
 		print_finding(works ? " " : "*", method->name, "yes", why);
@@ -83,30 +94,6 @@ static void examine_conflict(void)
 	snprintf(text, sizeof(text), "%s, and RDT is for one at a time: %s", conflict->why,
 		 conflict->todo);
 	print_finding("!", "RDT", "shared", text);
-}
-
-static int examine_rmid(void)
-{
-	struct rmid_config config = { 0 };
-	struct rmid *rmid;
-	char why[RUN_TEXT];
-	int works = 0;
-
-	puts("\n" RMID_PROBE ": CPU time, counters and caches by process and millisecond");
-	for (int i = 0; i < RMID_METHODS; i++) {
-		config.method = rmid_methods[i].name;
-		if (rmid__wants_x86(config.method) && print_not_x86(config.method))
-			continue;
-		if (rmid__open(&rmid, &config, why)) {
-			print_finding(" ", config.method, "no", probe__reason(why, config.method));
-			continue;
-		}
-		rmid__close(rmid);
-		print_finding(works ? " " : "*", config.method, "yes", rmid_methods[i].mechanism);
-		works++;
-	}
-	examine_conflict();
-	return works;
 }
 
 static void print_refused(const struct ring_method *method, const char *why)
@@ -201,8 +188,9 @@ int cmd_doctor(int argc, char **argv)
 	uname(&kernel);
 	printf("latscope " LATSCOPE_VERSION " on Linux %s %s\n", kernel.release, kernel.machine);
 	for (size_t i = 0; probe_list[i]; i++)
-		all = examine(probe_list[i]) && all;
-	all = examine_rmid() && all;
+		if (probe_list[i]->nr_methods)
+			all = examine(probe_list[i]) && all;
+	examine_conflict();
 	examine_ring();
 	examine_tiers();
 	all = examine_privileges() && all;

@@ -18,7 +18,7 @@ static const struct command {
 	{ "iolat", cmd_record, "block I/O: how long requests are queued and with the device" },
 	{ "rmid", cmd_record, "who has the CPUs and the caches, by process and millisecond" },
 	{ "ringlat", cmd_ringlat, "ring crossings: what entering and leaving the kernel costs" },
-	{ "tierlat", cmd_tierlat, "memory: loaded latency of each tier, and what to move" },
+	{ "tierlat", cmd_record, "memory: loaded latency of each tier, and what to move" },
 	{ "report", cmd_report, "print a recording again" },
 	{ "compare", cmd_compare, "is it worse? two sides, figure by figure, with intervals" },
 	{ "validate", cmd_validate, "prove on this machine that the modules are right" },

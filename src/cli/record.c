@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* record, and memlat, runqlat, iolat and rmid, which are record with one module. */
+/* record, and memlat, runqlat, iolat, rmid and tierlat, which are record with one probe. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -26,7 +26,7 @@
 #include "options.h"
 #include "output.h"
 #include "rmid.h"
-#include "tiers.h"
+#include "tierlat.h"
 
 #define MOST_INTERVAL_NS 1000000000ULL
 #define LEAST_INTERVAL_NS 10000000ULL
@@ -35,15 +35,16 @@
 
 struct record {
 	const char *command;
-	bool all; /* the command is record */
+	const struct probe_ops *only; /* NULL: the command is record */
 	struct options options;
 	struct lat_config config;
 	struct run *run;
 	struct session *session;
 	struct recording recording;
 	struct restore *lent; /* gives the recording back to root */
+	bool with_rmid, with_tiers; /* of record */
 	struct rmid_command rmid;
-	struct tiers_command tiers;
+	struct tierlat_command tierlat;
 	struct workload_user user; /* of the workload */
 };
 
@@ -77,21 +78,10 @@ static const char probe_doc[] =
 	"  latscope memlat -- ./workload             while a command runs\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
 
-static const char rmid_doc[] =
-	"Tells who has the CPUs, and with a PMU and RDT how many cycles, instructions, cache "
-	"misses, how much cache and memory traffic, by process and slot of 1 ms, until -d has "
-	"passed, the workload has ended or Ctrl-C.\v"
-	"Examples:\n"
-	"  latscope rmid -d 5s                       who had the CPUs\n"
-	"  latscope rmid -i 1s                       a table a second\n"
-	"  latscope rmid -d 1s --csv                 every millisecond of every process\n"
-	"  latscope rmid --counters page-faults -o runs/ -- ./workload\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
-
-/* Is rmid all that it does? */
-static bool is_rmid(const struct record *record)
+/* Does it measure one probe, which has a table and no histograms? */
+static bool has_table(const struct record *record)
 {
-	return !strcmp(record->command, "rmid");
+	return record->only && !record->only->nr_metrics;
 }
 
 /* An error that was printed; the exit code. */
@@ -110,68 +100,96 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct record *record = state->input;
 
-	if (is_rmid(record))
+	if (record->only == &rmid_ops)
 		return rmid__parse(&record->rmid, key, arg);
+	if (record->only == &tierlat_ops)
+		return tierlat__parse(&record->tierlat, key, arg);
 	switch (key) {
 	case KEY_WITH_RMID:
-		record->rmid.wanted = true;
+		record->with_rmid = true;
 		return 0;
 	case KEY_TIERS_AT:
-		record->tiers.wanted = true;
-		return tiers__parse_place(&record->tiers, arg);
+		record->with_tiers = true;
+		return tier_config__parse(&record->tierlat.config.counters, arg)
+			       ? options__fail(&record->options, "--tiers-at: MODEL:BOXES:DIR")
+			       : 0;
 	case KEY_TIERS:
-		record->tiers.wanted = true;
+		record->with_tiers = true;
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
-static int parse(struct record *record, int argc, char **argv)
+/* The command's own options and help, and which of the common options it takes. */
+static struct argp describe_command(struct record *record)
 {
-	struct argp own = {
-		.options = record->all ? record_options : NULL,
-		.parser = parse_own,
-		.args_doc = "[-- WORKLOAD ARG...]",
-		.doc = record->all ? record_doc : probe_doc,
-	};
+	struct argp own = { .parser = parse_own, .args_doc = "[-- WORKLOAD ARG...]" };
 	struct options *options = &record->options;
-	int got;
 
 	options->command = record->command;
-	options->groups = OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE |
-			  OPTIONS_OUTPUT | OPTIONS_FORMAT | OPTIONS_METRICS | OPTIONS_WORKLOAD;
-	options->own_title = record->all ? "What is measured beside:" : NULL;
-	options->takes_workload = true;
-	record->rmid.options = options;
-	record->tiers.options = options;
-	if (is_rmid(record)) {
+	options->groups = OPTIONS_WINDOW | OPTIONS_OUTPUT | OPTIONS_FORMAT;
+	options->takes_workload = record->only != &tierlat_ops;
+	if (record->only == &tierlat_ops) {
+		own.options = tierlat_options;
+		own.args_doc = NULL;
+		own.doc = tierlat_doc;
+	} else if (record->only == &rmid_ops) {
 		own.options = rmid_options;
 		own.doc = rmid_doc;
-		options->groups =
-			OPTIONS_WINDOW | OPTIONS_OUTPUT | OPTIONS_FORMAT | OPTIONS_WORKLOAD;
-		record->rmid.wanted = true;
+		options->groups |= OPTIONS_WORKLOAD;
+	} else {
+		own.options = record->only ? NULL : record_options;
+		own.doc = record->only ? probe_doc : record_doc;
+		options->own_title = record->only ? NULL : "Additional probes:";
+		options->groups |= OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE |
+				   OPTIONS_METRICS | OPTIONS_WORKLOAD;
 	}
+	return own;
+}
+
+static int parse(struct record *record, int argc, char **argv)
+{
+	struct options *options = &record->options;
+	struct argp own = describe_command(record);
+	int got;
+
+	rmid__init(&record->rmid, options);
+	tierlat__init(&record->tierlat, options);
 	got = options__parse(options, &own, record, argc, argv, stdout);
 	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
-	if (!got && options->csv && record->all)
+	if (!got && options->csv && !record->only)
 		got = options__fail(options,
-				    "--csv is for one module; the recording's directory has "
+				    "--csv is for one probe; the recording's directory has "
 				    "the CSV of each");
+	if (!got && record->only == &tierlat_ops)
+		got = tierlat__check(&record->tierlat);
 	if (got < 0)
 		log__usage(record->command, options->error);
 	return got;
 }
 
-static const struct probe_ops *probe_of(const struct record *record, size_t i)
+static bool is_wanted(const struct record *record, const struct probe_ops *ops)
 {
-	if (record->all)
-		return probe_list[i];
-	if (is_rmid(record))
-		return NULL;
-	return i ? NULL : probe__find(record->command);
+	if (record->only)
+		return ops == record->only;
+	return ops->by_default || (record->with_rmid && ops == &rmid_ops) ||
+	       (record->with_tiers && ops == &tierlat_ops);
 }
 
-/* What a module is asked for, as far as a method may be unable to do it. */
+/* The one that follows, or the first after NULL; NULL: there are no more. */
+static const struct probe_ops *next_probe(const struct record *record, const struct probe_ops *ops)
+{
+	bool found = !ops;
+
+	for (size_t i = 0; probe_list[i]; i++) {
+		if (found && is_wanted(record, probe_list[i]))
+			return probe_list[i];
+		found = found || probe_list[i] == ops;
+	}
+	return NULL;
+}
+
+/* What a probe is asked for, as far as a method may be unable to do it. */
 static struct lat_config asked(const struct options *options, const struct probe_ops *ops)
 {
 	struct lat_config config = {
@@ -202,12 +220,12 @@ static const char *beyond_method(const struct record *record, const struct probe
 static int check_probes(const struct record *record)
 {
 	const struct options *options = &record->options;
-	const struct probe_ops *ops;
+	const struct probe_ops *ops = NULL;
 	uint32_t splits = 0;
 	bool method = !options->method, disk = !options->target.disk, metric = !options->metric;
 	char text[RUN_TEXT], names[SPLIT_TEXT], option[RUN_TEXT];
 
-	for (size_t i = 0; (ops = probe_of(record, i)); i++) {
+	while ((ops = next_probe(record, ops))) {
 		splits |= ops->splits;
 		method = method || probe__find_method(ops, options->method);
 		disk = disk || target__knows_disks(ops);
@@ -222,8 +240,7 @@ static int check_probes(const struct record *record)
 		snprintf(text, sizeof(text), "no optional metric '%.64s'", options->metric);
 	} else if (!method) {
 		snprintf(text, sizeof(text), "no method '%.64s'", options->method);
-	} else if (!record->all && (ops = probe_of(record, 0)) &&
-		   beyond_method(record, ops, option)) {
+	} else if (record->only && beyond_method(record, record->only, option)) {
 		snprintf(text, sizeof(text),
 			 "method %.32s cannot do %.60s; leave out --method or %.60s",
 			 options->method, option, option);
@@ -270,25 +287,46 @@ static void explain_refused(const struct record *record, const struct probe_ops 
 	log__error(what, why, todo);
 }
 
-static int open_probes(struct record *record)
+static const void *own_options(const struct record *record, const struct probe_ops *ops)
 {
-	const char *wanted = record->options.method, *method;
-	const struct probe_ops *ops;
-	struct run_probe *entry;
+	if (ops == &rmid_ops)
+		return &record->rmid.config;
+	return ops == &tierlat_ops ? &record->tierlat.config : NULL;
+}
+
+/* Why a probe could not be opened; the exit code if it is the only one. */
+static int refuse(const struct record *record, const struct probe_ops *ops, const char *method,
+		  const char *why, int err)
+{
+	if (err == -EINVAL && record->only) {
+		log__usage(record->command, why);
+		return EXIT_USAGE;
+	}
+	if (record->only == &tierlat_ops)
+		log__error(record->command, why, NULL);
+	else
+		explain_refused(record, ops, method, why);
+	return err == -EOPNOTSUPP ? EXIT_CANNOT : EXIT_ERROR;
+}
+
+static int open_probe(struct record *record, const struct probe_ops *ops)
+{
+	struct run_probe *entry = &record->run->probes[record->run->nr_probes];
+	const char *wanted = record->options.method;
+	struct probe_request request = {
+		.config = &record->config,
+		.method = wanted && probe__find_method(ops, wanted) ? wanted : NULL,
+		.own = own_options(record, ops),
+	};
 	int err;
 
-	for (size_t i = 0; (ops = probe_of(record, i)); i++) {
-		entry = &record->run->probes[record->run->nr_probes];
-		method = wanted && probe__find_method(ops, wanted) ? wanted : NULL;
-		record->config.metrics = asked(&record->options, ops).metrics;
-		err = session__add(record->session, ops, &record->config, method);
-		if (err)
-			return failed(record, strerror(-err), NULL, EXIT_ERROR);
-		if (entry->refused[0])
-			explain_refused(record, ops, method, entry->refused);
+	record->config.metrics = asked(&record->options, ops).metrics;
+	err = session__add(record->session, ops, &request);
+	if (err == -ENOMEM)
+		return out_of_memory(record);
+	if (ops->nr_metrics)
 		entry->filter = target__describe(&record->options.target, &record->config, ops);
-	}
-	return EXIT_DONE;
+	return err ? refuse(record, ops, request.method, entry->refused, err) : EXIT_DONE;
 }
 
 static bool any_works(const struct run *run)
@@ -299,23 +337,20 @@ static bool any_works(const struct run *run)
 	return false;
 }
 
-/* Opens every module. Those that cannot run are named; only if none can is it an error. */
-static int open_all(struct record *record)
+/* Those that cannot run are named; it is an error only if none can. */
+static int open_probes(struct record *record)
 {
-	int code;
+	const struct probe_ops *ops = NULL;
+	int code = EXIT_DONE;
 
-	code = open_probes(record);
-	if (!code && record->rmid.wanted) {
-		if (probe__filters_tasks(&record->config))
-			log__warn("rmid tells of all processes",
-				  "the filter is for the other modules", NULL);
-		code = rmid__add(&record->rmid, record->session);
-	}
-	if (!code && record->tiers.wanted)
-		code = tiers__add(&record->tiers, record->session);
-	if (code)
-		return code;
-	return any_works(record->run) ? EXIT_DONE : EXIT_CANNOT;
+	while ((ops = next_probe(record, ops)))
+		code = open_probe(record, ops);
+	if (record->with_rmid && probe__filters_tasks(&record->config))
+		log__warn("rmid measures all processes", "the filter is for the other probes",
+			  NULL);
+	if (any_works(record->run))
+		return EXIT_DONE;
+	return record->only ? code : EXIT_CANNOT;
 }
 
 static int open_output(struct record *record)
@@ -324,20 +359,22 @@ static int open_output(struct record *record)
 	const char *dir = options->output;
 	int code;
 
-	if (!dir && record->all)
+	if (!dir && !record->only)
 		dir = DEFAULT_DIR;
 	code = output__create(&record->recording, dir, options);
 	if (!code)
 		code = output__lend(&record->lent, &record->recording);
 	if (code)
 		return code;
-	if (options->csv && is_rmid(record))
+	if (options->csv && has_table(record))
 		recording__add(&record->recording, &writer_live_csv);
 	if (!options->interval_ns || options->csv)
 		return EXIT_DONE;
 	if (options->json)
 		recording__add(&record->recording, &writer_live_json);
-	else if (record->rmid.wanted)
+	else if (record->only == &tierlat_ops)
+		recording__add(&record->recording, &writer_live_tierlat);
+	else if (is_wanted(record, &rmid_ops))
 		recording__add(&record->recording, &writer_live_rmid)->state = &record->options.top;
 	else
 		recording__add(&record->recording, &writer_live);
@@ -364,11 +401,12 @@ static char *join(char *const argv[])
  * Enough intervals for report and compare, which need ten, whatever the duration. Shorter ones than
  * 10 ms would cost more than they tell. Rounded up, so that none of a few ns is left at the end.
  */
-static uint64_t default_interval_ns(uint64_t duration_ns)
+static uint64_t default_interval_ns(const struct record *record)
 {
+	uint64_t duration_ns = record->options.duration_ns;
 	uint64_t part = (duration_ns + INTERVALS - 1) / INTERVALS;
 
-	if (!duration_ns || part > MOST_INTERVAL_NS)
+	if (!duration_ns || part > MOST_INTERVAL_NS || record->only == &tierlat_ops)
 		return MOST_INTERVAL_NS;
 	return part < LEAST_INTERVAL_NS ? LEAST_INTERVAL_NS : part;
 }
@@ -378,8 +416,8 @@ static int describe_run(struct record *record)
 	const struct options *options = &record->options;
 	struct run *run = record->run;
 
-	run->interval_ns = options->interval_ns ? options->interval_ns
-						: default_interval_ns(options->duration_ns);
+	run->interval_ns =
+		options->interval_ns ? options->interval_ns : default_interval_ns(record);
 	run->tail_ns = record->config.tail_ns;
 	run->filter = target__describe(&options->target, &record->config, NULL);
 	if (options->nr_args) {
@@ -404,7 +442,7 @@ static void progress(uint64_t elapsed_ns, uint64_t duration_ns)
 		log__progress("%.1f s; Ctrl-C ends it", elapsed_ns / 1e9);
 }
 
-/* A module that has a table instead of metrics. */
+/* A probe that has a table instead of metrics. */
 static int print_table(const struct record *record, const struct run_probe *entry)
 {
 	if (rmid__has_rows(entry))
@@ -444,7 +482,7 @@ static int print_result(const struct record *record)
 		err = json__print(json__run(record->run), stdout, !record->options.interval_ns);
 	else if (!record->options.csv)
 		err = print_text(record);
-	else if (!is_rmid(record))
+	else if (!has_table(record))
 		csv__histogram(stdout, &record->run->probes[0].total.metrics[0].hist);
 	if (err)
 		return out_of_memory(record);
@@ -496,8 +534,12 @@ static int explain_fault(struct record *record, const struct session_result *res
 			   err == -ENOENT ? "is the interpreter of its first line there?" : NULL);
 		break;
 	case SESSION_READ:
-		log__error("cannot read what the probes counted", strerror(-err), NULL);
+		if (result->why[0])
+			log__error(result->probe, result->why, "what came before is kept");
+		else
+			log__error("cannot read what the probes counted", strerror(-err), NULL);
 		break;
+	case SESSION_RESTORE:
 	case SESSION_WRITE:
 		break;
 	case SESSION_OK:
@@ -512,6 +554,11 @@ static void write_failed(const struct writer *writer, int err)
 	output__failed(writer, err);
 }
 
+static void warn(const char *probe, const char *why)
+{
+	log__warn(probe, why, NULL);
+}
+
 static int measure(struct record *record)
 {
 	struct session_config config = {
@@ -521,6 +568,7 @@ static int measure(struct record *record)
 		.user = record->user,
 		.recording = &record->recording,
 		.write_failed = write_failed,
+		.warn = warn,
 		.progress = is_alone(&record->options) ? progress : NULL,
 	};
 	struct session_result result;
@@ -528,10 +576,9 @@ static int measure(struct record *record)
 
 	err = session__run(record->session, &config, &result);
 	log__progress_end();
-	/* Before anything is printed: what was found is to be there again whatever comes. */
-	code = tiers__close(&record->tiers);
-	if (err)
-		code = explain_fault(record, &result, err);
+	code = err ? explain_fault(record, &result, err) : EXIT_DONE;
+	if (result.left_by)
+		log__error(result.left_by, result.left, NULL);
 	if (result.fault == SESSION_WORKLOAD || result.fault == SESSION_PRIVILEGE) {
 		recording__discard(&record->recording);
 		return code;
@@ -579,7 +626,7 @@ static int prepare(struct record *record)
 	int code;
 
 	code = check_probes(record);
-	if (!code)
+	if (!code && (!record->only || record->only->needs_bpf))
 		code = cmd__check_kernel(record->command, record->options.verbose);
 	if (!code)
 		code = set_config(record);
@@ -590,7 +637,7 @@ static int prepare(struct record *record)
 	if (!code)
 		code = describe_run(record);
 	if (!code)
-		code = open_all(record);
+		code = open_probes(record);
 	if (!code)
 		code = open_output(record);
 	return code;
@@ -598,6 +645,7 @@ static int prepare(struct record *record)
 
 static int run_record(struct record *record)
 {
+	char why[RUN_TEXT];
 	int code;
 
 	if (session__new(&record->session, record->run))
@@ -605,20 +653,22 @@ static int run_record(struct record *record)
 	code = prepare(record);
 	if (!code)
 		code = measure(record);
-	tiers__close(&record->tiers);
+	if (session__close(record->session, why))
+		code = failed(record, why, NULL, EXIT_ERROR);
 	session__free(record->session);
-	rmid__close(record->rmid.rmid);
 	return output__end(record->lent, &record->recording, code);
 }
 
 int cmd_record(int argc, char **argv)
 {
-	struct record record = { .command = argv[0], .all = !strcmp(argv[0], "record") };
+	struct record record = { .command = argv[0], .only = probe__find(argv[0]) };
 	int got, code;
 
 	got = parse(&record, argc, argv);
 	if (got)
 		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	if (record.tierlat.reset)
+		return tierlat__reset(&record.tierlat);
 	record.run = calloc(1, sizeof(*record.run));
 	if (!record.run)
 		return out_of_memory(&record);

@@ -44,15 +44,18 @@ static int watch_child(struct run *run, struct child *child, char why[RUN_TEXT])
 	struct lat_config config = { .tail_ns = OPTIONS_TAIL_NS,
 				     .rows = ROWS,
 				     .tgid = (__u32)child->pid };
+	const struct probe_request request = { .config = &config };
 	struct session *session;
 	int err;
 
 	err = session__new(&session, run);
 	if (err)
 		goto out;
-	err = session__add(session, probe__find("memlat"), &config, NULL);
-	if (!err && !run->probes[0].refused[0])
+	err = session__add(session, probe__find("memlat"), &request);
+	if (!err)
 		err = run_session(session, child, why);
+	else if (err == -EOPNOTSUPP)
+		err = 0; /* refused: the entry says why */
 	session__free(session);
 out:
 	if (err && !why[0])

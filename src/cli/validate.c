@@ -10,8 +10,7 @@
 #include <print/streams.h>
 #include <print/wrap.h>
 #include <probes/inject.h>
-#include <probes/tierlat/columns.h>
-#include <probes/tierlat/tier.h>
+#include <probes/tierlat/probe.h>
 #include <selftest/validate.h>
 #include <store/json.h>
 
@@ -156,7 +155,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static bool is_wanted(const struct command *command, const struct probe_ops *ops)
 {
-	return !command->only || command->only == ops;
+	return ops->by_default && (!command->only || command->only == ops);
 }
 
 static int check_method(struct command *command)
@@ -177,11 +176,11 @@ static int find_probe(struct command *command)
 	if (!strcmp(name, "all"))
 		return 0;
 	command->only = probe__find(name);
-	command->tierlat = !strcmp(name, "tierlat");
+	command->tierlat = command->only == &tierlat_ops;
 	if (command->tierlat && command->validate.parts == VALIDATE_OVERHEAD)
 		return options__fail(&command->options, "tierlat has no overhead part; use "
 							"--only reference or reaction");
-	if (command->only || command->tierlat)
+	if (command->only && (command->only->by_default || command->tierlat))
 		return 0;
 	return options__fail(&command->options,
 			     "unknown probe '%.32s'; use memlat, runqlat, iolat, all or tierlat",

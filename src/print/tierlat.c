@@ -7,6 +7,7 @@
 #include <core/units.h>
 #include <probes/tierlat/columns.h>
 
+#include "streams.h"
 #include "wrap.h"
 
 #define CELL 12
@@ -49,10 +50,14 @@ static const char *latency(char cell[CELL], const struct table_value *ns,
 
 static const struct table_value unknown;
 
-void tierlat_print__head(FILE *out)
+static int live__open(struct writer *writer, const struct run *run)
 {
-	fprintf(out, "%10s %6s %-11s %7s %8s %8s %8s %8s %6s\n", "time", "socket", "tier", "open",
-		"reads/s", "B/s", "latency", "ewma", "MHz");
+	(void)writer;
+	(void)run;
+	printf("%10s %6s %-11s %7s %8s %8s %8s %8s %6s\n", "time", "socket", "tier", "open",
+	       "reads/s", "B/s", "latency", "ewma", "MHz");
+	streams__flush();
+	return 0;
 }
 
 static void row(FILE *out, const struct table *table, size_t at)
@@ -108,15 +113,41 @@ static void decide(FILE *out, const struct table *table, size_t at)
 	print_decision(out, &decision, "to");
 }
 
-void tierlat_print__rows(FILE *out, const struct table *table)
+static void print_rows(const struct table *table)
 {
 	for (size_t at = 0; at < table__rows(table); at++) {
 		if (!tier_rows__is_raw(table, at))
-			row(out, table, at);
+			row(stdout, table, at);
 	}
 	for (size_t at = 0; at < table__rows(table); at++)
-		decide(out, table, at);
+		decide(stdout, table, at);
 }
+
+static int live__interval(struct writer *writer, const struct run *run,
+			  const struct run_interval *interval)
+{
+	(void)writer;
+	(void)interval;
+	for (unsigned int i = 0; i < run->nr_probes; i++)
+		if (run->probes[i].table)
+			print_rows(run->probes[i].table);
+	streams__flush();
+	return 0;
+}
+
+static int live__close(struct writer *writer, const struct run *run)
+{
+	(void)writer;
+	(void)run;
+	return 0;
+}
+
+const struct writer_ops writer_live_tierlat = {
+	.name = "live_tierlat",
+	.open = live__open,
+	.interval = live__interval,
+	.close = live__close,
+};
 
 static struct table_value known(const struct table_aggregate *figure, double value)
 {

@@ -6,13 +6,12 @@
 #include <stdio.h>
 
 #include <core/run.h>
+#include <store/writer.h>
 
-void tierlat_print__head(FILE *out);
+/* After each interval, to stdout: a line for each tier, and one for each decision. */
+extern const struct writer_ops writer_live_tierlat;
 
-/* The rows that the table holds: a line a tier, and one for each decision. */
-void tierlat_print__rows(FILE *out, const struct table *table);
-
-/* What was folded: the means over the window. */
+/* The means over the window. */
 void tierlat_print__summary(FILE *out, const struct run *run, const struct run_probe *probe);
 
 #endif

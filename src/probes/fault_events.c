@@ -10,7 +10,7 @@
 
 #include <core/clock.h>
 
-#include "internal.h"
+#include "bpf_probe.h"
 
 #define TRIES 3
 #define IN_PROGRAM_NS 200000 /* longer than a program takes, also if it is interrupted */
@@ -38,7 +38,8 @@ static void raise_limit(int cpus)
 }
 
 /* -ENODEV: the CPU is possible, but not online. */
-static int attach_here(struct probe *probe, struct bpf_program *program, uint64_t config, int cpu)
+static int attach_here(struct bpf_probe *probe, struct bpf_program *program, uint64_t config,
+		       int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -58,12 +59,13 @@ static int attach_here(struct probe *probe, struct bpf_program *program, uint64_
 		close(fd);
 		return err;
 	}
-	err = probe__keep_link(probe, link); /* the link owns the event now */
+	err = bpf_probe__keep_link(probe, link); /* the link owns the event now */
 	return err ? err : fd;
 }
 
 /* A program on one software event, on every CPU that is there. `fds`: by CPU; NULL: not wanted. */
-static int attach_event(struct probe *probe, struct bpf_program *program, uint64_t config, int *fds)
+static int attach_event(struct bpf_probe *probe, struct bpf_program *program, uint64_t config,
+			int *fds)
 {
 	int fd, attached = 0;
 
@@ -93,7 +95,7 @@ static struct fault_events *make_room(int cpus)
 	return NULL;
 }
 
-int fault_events__attach(struct fault_events **events, struct probe *probe,
+int fault_events__attach(struct fault_events **events, struct bpf_probe *probe,
 			 struct bpf_program *start, struct bpf_program *const ends[FAULT_ENDS])
 {
 	static const uint64_t configs[] = {
@@ -147,7 +149,7 @@ static bool read_counted(const struct fault_events *events, int cpu, uint64_t *c
  * the difference is read so that it is not too small, at the end so that it is not too large. Both
  * readings are made while the window is open, a few times, and the closest one holds.
  */
-void fault_events__open(struct fault_events *events, const struct probe *probe)
+void fault_events__open(struct fault_events *events, const struct bpf_probe *probe)
 {
 	uint64_t seen, counted;
 	int64_t not_seen;
@@ -155,7 +157,7 @@ void fault_events__open(struct fault_events *events, const struct probe *probe)
 	for (int cpu = 0; cpu < probe->cpus; cpu++) {
 		events->not_seen[cpu] = INT64_MAX;
 		for (int i = 0; i < TRIES; i++) {
-			seen = probe__seen_on(probe, cpu);
+			seen = bpf_probe__seen_on(probe, cpu);
 			if (!read_counted(events, cpu, &counted))
 				break;
 			not_seen = (int64_t)(counted - seen);
@@ -166,17 +168,17 @@ void fault_events__open(struct fault_events *events, const struct probe *probe)
 }
 
 /* If fewer than `expected` were seen, a program may still run: waits for it to count its event. */
-static uint64_t seen_by_now(const struct probe *probe, int cpu, uint64_t expected)
+static uint64_t seen_by_now(const struct bpf_probe *probe, int cpu, uint64_t expected)
 {
-	uint64_t first = probe__seen_on(probe, cpu), seen = first;
+	uint64_t first = bpf_probe__seen_on(probe, cpu), seen = first;
 	uint64_t end = clock__now_ns() + IN_PROGRAM_NS;
 
 	while (seen == first && seen < expected && clock__now_ns() < end)
-		seen = probe__seen_on(probe, cpu);
+		seen = bpf_probe__seen_on(probe, cpu);
 	return seen;
 }
 
-static uint64_t missed_on(const struct fault_events *events, const struct probe *probe, int cpu)
+static uint64_t missed_on(const struct fault_events *events, const struct bpf_probe *probe, int cpu)
 {
 	uint64_t counted, seen, most = 0;
 
@@ -191,7 +193,7 @@ static uint64_t missed_on(const struct fault_events *events, const struct probe 
 	return most;
 }
 
-uint64_t fault_events__missed(const struct fault_events *events, const struct probe *probe)
+uint64_t fault_events__missed(const struct fault_events *events, const struct bpf_probe *probe)
 {
 	uint64_t missed = 0;
 

@@ -11,7 +11,9 @@
 
 #include <bpf/libbpf.h>
 
-#include "probe.h"
+#include <stdint.h>
+
+struct bpf_probe;
 
 /* Either fires at the end of a fault. */
 enum fault_end { FAULT_END_MINOR, FAULT_END_MAJOR, FAULT_ENDS };
@@ -22,14 +24,14 @@ struct fault_events;
  * Attaches the programs to the events on every CPU that is online. The links go with the probe, and
  * what is in `events` after a failure is to be freed, too. 0 or -errno.
  */
-int fault_events__attach(struct fault_events **events, struct probe *probe,
+int fault_events__attach(struct fault_events **events, struct bpf_probe *probe,
 			 struct bpf_program *start, struct bpf_program *const ends[FAULT_ENDS]);
 
 /* Soon after the window has opened: notes where the counts are. */
-void fault_events__open(struct fault_events *events, const struct probe *probe);
+void fault_events__open(struct fault_events *events, const struct bpf_probe *probe);
 
 /* Shortly before it shuts: ends of faults that were counted since then, but not seen, at least. */
-uint64_t fault_events__missed(const struct fault_events *events, const struct probe *probe);
+uint64_t fault_events__missed(const struct fault_events *events, const struct bpf_probe *probe);
 
 void fault_events__free(struct fault_events *events); /* NULL is fine */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "internal.h"
+#include "bpf_probe.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -143,7 +143,7 @@ static uint32_t io_stat(void)
 	return bit < 0 ? 0 : 1U << bit;
 }
 
-static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton)
+static int iolat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton)
 {
 	struct iolat *iolat = calloc(1, sizeof(*iolat));
 	int err;
@@ -170,7 +170,8 @@ static int iolat_open(struct probe *probe, struct bpf_object_skeleton **skeleton
 #define START_PROGRAMS 4
 
 /* Programs that see the submitter. */
-static unsigned int submit_programs(const struct probe *probe, const char *names[START_PROGRAMS])
+static unsigned int submit_programs(const struct bpf_probe *probe,
+				    const char *names[START_PROGRAMS])
 {
 	bool start = kernel__has_tracepoint("block_io_start");
 	unsigned int nr = 0;
@@ -185,7 +186,7 @@ static unsigned int submit_programs(const struct probe *probe, const char *names
 }
 
 /* Programs at the start of a request, in addition to those of the method. */
-static unsigned int start_programs(const struct probe *probe, const char *names[START_PROGRAMS])
+static unsigned int start_programs(const struct bpf_probe *probe, const char *names[START_PROGRAMS])
 {
 	unsigned int nr = 0;
 
@@ -199,7 +200,7 @@ static unsigned int start_programs(const struct probe *probe, const char *names[
 	return nr;
 }
 
-static int iolat_prepare(struct probe *probe, struct bpf_object *obj)
+static int iolat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 {
 	const char *names[START_PROGRAMS];
 	unsigned int nr = start_programs(probe, names);
@@ -210,7 +211,7 @@ static int iolat_prepare(struct probe *probe, struct bpf_object *obj)
 	return err;
 }
 
-static int start_check(struct probe *probe)
+static int start_check(struct bpf_probe *probe)
 {
 	struct iolat *iolat = probe->skel;
 
@@ -226,7 +227,7 @@ static int start_check(struct probe *probe)
 	return 0;
 }
 
-static int iolat_start(struct probe *probe, struct lat_control **control)
+static int iolat_start(struct bpf_probe *probe, struct lat_control **control)
 {
 	struct iolat *iolat = probe->skel;
 	const char *names[START_PROGRAMS];
@@ -237,7 +238,7 @@ static int iolat_start(struct probe *probe, struct lat_control **control)
 	if (probe->method == &methods[STAMPS])
 		err = start_check(probe);
 	for (unsigned int i = 0; !err && i < nr; i++)
-		err = probe__attach(probe, names[i]);
+		err = bpf_probe__attach(probe, names[i]);
 	return err;
 }
 
@@ -271,7 +272,7 @@ static bool stamps_hold(const struct iolat_sums *now, const struct iolat_sums *b
 	       skew_ns <= SKEW_SHARE * (now->sum_ns - before->sum_ns);
 }
 
-static int iolat_tick(struct probe *probe, const struct run_data *data)
+static int iolat_tick(struct bpf_probe *probe, const struct run_data *data)
 {
 	struct iolat *iolat = probe->skel;
 	struct iolat_sums now = sums_of(data), before = iolat->before;
@@ -329,7 +330,7 @@ static uint64_t inflight(const char *dir)
 }
 
 /* Disks without `mq` have no requests of their own. */
-static void kernel_in_flight(const struct probe *probe, struct lat_open *open)
+static void kernel_in_flight(const struct bpf_probe *probe, struct lat_open *open)
 {
 	glob_t disks;
 
@@ -361,7 +362,7 @@ static int count_request(void *open, const void *id, const void *value)
 	return 0;
 }
 
-static int iolat_in_flight(struct probe *probe, struct lat_open *open, bool *age_known)
+static int iolat_in_flight(struct bpf_probe *probe, struct lat_open *open, bool *age_known)
 {
 	struct iolat *iolat = probe->skel;
 
@@ -389,7 +390,7 @@ static void tell_own(char text[RUN_TEXT], const char *which, const __u64 *counts
 		 units__ns(off, (double)counts[LAT_SKEW_NS] / counts[LAT_CHECKED]));
 }
 
-static void iolat_conclude(const struct probe *probe, const struct run_data *data,
+static void iolat_conclude(const struct bpf_probe *probe, const struct run_data *data,
 			   char text[RUN_TEXT])
 {
 	if (probe->method == &methods[STAMPS])
@@ -401,7 +402,7 @@ static void iolat_conclude(const struct probe *probe, const struct run_data *dat
  * The kernel counts a request when it ends, whole, which is what `total` counts; passthrough only
  * if queue/iostats_passthrough says so.
  */
-static void iolat_expect(const struct probe *probe, const struct run_probe *entry,
+static void iolat_expect(const struct bpf_probe *probe, const struct run_probe *entry,
 			 enum account_kind kind, struct run_check *check)
 {
 	const struct lat_cell *cell = &entry->total.metrics[TOTAL];
@@ -425,7 +426,7 @@ static void iolat_expect(const struct probe *probe, const struct run_probe *entr
 	check->time.ours_high = UINT64_MAX;
 }
 
-static void iolat_close(struct probe *probe)
+static void iolat_close(struct bpf_probe *probe)
 {
 	struct iolat *iolat = probe->skel;
 
@@ -434,23 +435,26 @@ static void iolat_close(struct probe *probe)
 	free(iolat);
 }
 
-const struct probe_ops iolat_ops = {
-	.name = "iolat",
-	.nr_metrics = 3,
-	.metrics = { { "device", "block request, first issue to the driver to completion" },
-		     { "queued", "block request, allocated to first issue" },
-		     { "total", "block request, allocated to completion" } },
-	.splits = TASK_SPLITS | 1U << LAT_BY_DISK | 1U << LAT_BY_OP,
-	.methods = methods,
-	.nr_methods = sizeof(methods) / sizeof(methods[0]),
+const struct bpf_probe_ops iolat_ops = {
+	.common = {
+		BPF_PROBE_LIFECYCLE,
+		.name = "iolat",
+		.nr_metrics = 3,
+		.metrics = { { "device", "block request, first issue to the driver to completion" },
+			     { "queued", "block request, allocated to first issue" },
+			     { "total", "block request, allocated to completion" } },
+		.splits = TASK_SPLITS | 1U << LAT_BY_DISK | 1U << LAT_BY_OP,
+		.methods = methods,
+		.nr_methods = sizeof(methods) / sizeof(methods[0]),
+		.second_best = iolat_second_best,
+		.differs = iolat_differs,
+	},
 	.open = iolat_open,
 	.suits = iolat_suits,
-	.second_best = iolat_second_best,
 	.prepare = iolat_prepare,
 	.start = iolat_start,
 	.tick = iolat_tick,
 	.in_flight = iolat_in_flight,
-	.differs = iolat_differs,
 	.conclude = iolat_conclude,
 	.account = ACCOUNT_REQUESTS,
 	.expect = iolat_expect,

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "bpf_probe.h"
 
 /*
  * Between one of our programs and the kernel's own counting of the same event lies less than a
@@ -18,7 +18,7 @@
 #define EVENTS_SHARE 0.001
 #define TIME_SHARE 0.01
 
-void verify__read(struct verify *verify, const struct probe *probe, enum verify_moment moment)
+void verify__read(struct verify *verify, const struct bpf_probe *probe, enum verify_moment moment)
 {
 	struct account *account = &verify->accounts[moment];
 	int err;
@@ -67,7 +67,7 @@ static void take_kernels(const struct verify *verify, struct run_check *check)
 	check->time.tolerance += (uint64_t)(TIME_SHARE * check->time.kernel_high);
 }
 
-void verify__conclude(const struct verify *verify, const struct probe *probe,
+void verify__conclude(const struct verify *verify, const struct bpf_probe *probe,
 		      struct run_probe *entry)
 {
 	struct run_check *check = &entry->check;

@@ -9,7 +9,7 @@
 
 #include <core/account.h>
 
-#include "probe.h"
+struct bpf_probe;
 
 enum verify_moment {
 	VERIFY_BEFORE_OPEN,
@@ -25,10 +25,10 @@ struct verify {
 	char why[RUN_TEXT]; /* not empty: the account cannot be read */
 };
 
-void verify__read(struct verify *verify, const struct probe *probe, enum verify_moment moment);
+void verify__read(struct verify *verify, const struct bpf_probe *probe, enum verify_moment moment);
 
 /* Once the totals are there, with what is known only at the end: fills in module->check. */
-void verify__conclude(const struct verify *verify, const struct probe *probe,
+void verify__conclude(const struct verify *verify, const struct bpf_probe *probe,
 		      struct run_probe *entry);
 
 #endif

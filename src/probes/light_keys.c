@@ -38,7 +38,7 @@ struct light {
 	uint64_t samples; /* in rows of all others, at the last reading */
 };
 
-uint32_t light__entries(const struct probe *probe)
+uint32_t light__entries(const struct bpf_probe *probe)
 {
 	uint64_t entries = (uint64_t)probe->config.rows * ENTRIES_PER_ROW;
 
@@ -48,12 +48,12 @@ uint32_t light__entries(const struct probe *probe)
 }
 
 /* Keys of one reading: some come while it empties the map. */
-static size_t most_periods(const struct probe *probe)
+static size_t most_periods(const struct bpf_probe *probe)
 {
 	return light__entries(probe) + BATCH;
 }
 
-int light__new(struct probe *probe)
+int light__new(struct bpf_probe *probe)
 {
 	struct light *light = calloc(1, sizeof(*light));
 
@@ -68,7 +68,7 @@ int light__new(struct probe *probe)
 	return light->weights ? 0 : -ENOMEM;
 }
 
-void light__free(struct probe *probe)
+void light__free(struct bpf_probe *probe)
 {
 	for (size_t i = 0; probe->moved && i < LAT_ROWS_TOTAL(probe->config.rows); i++)
 		free(probe->moved[i]);
@@ -137,7 +137,7 @@ static int forget_light(struct light *light)
 
 /* ---- moving samples from the row of all others to that of a key ---- */
 
-static struct lat_hist *moved_of(struct probe *probe, size_t key)
+static struct lat_hist *moved_of(struct bpf_probe *probe, size_t key)
 {
 	if (!probe->moved[key])
 		probe->moved[key] = calloc(1, sizeof(*probe->moved[key]));
@@ -190,7 +190,7 @@ static bool can_give(const struct lat_hist *fresh, const struct lat_light *light
 }
 
 /* If they cannot be moved, they stay where they are, and in the key's weight. */
-static int move(struct probe *probe, const struct run_data *total, const struct period *period)
+static int move(struct bpf_probe *probe, const struct run_data *total, const struct period *period)
 {
 	const struct lat_key other = { RUN_OTHER_ID, period->key.by, period->key.metric };
 	size_t at = run__find_key((struct run_data *)total, &other) - total->keys;
@@ -200,7 +200,7 @@ static int move(struct probe *probe, const struct run_data *total, const struct 
 
 	if (!to || !from)
 		return -ENOMEM;
-	err = probe__read_row(probe, at, &fresh);
+	err = bpf_probe__read_row(probe, at, &fresh);
 	if (err)
 		return err;
 	light__adjust(probe, at, &fresh);
@@ -223,7 +223,7 @@ static int move(struct probe *probe, const struct run_data *total, const struct 
 	return 0;
 }
 
-void light__adjust(const struct probe *probe, size_t key, struct lat_hist *row)
+void light__adjust(const struct bpf_probe *probe, size_t key, struct lat_hist *row)
 {
 	uint32_t top = HIST_SLOTS;
 	uint64_t most;
@@ -241,7 +241,7 @@ void light__adjust(const struct probe *probe, size_t key, struct lat_hist *row)
 
 /* ---- who gets a row ---- */
 
-static uint32_t rows_left(const struct probe *probe)
+static uint32_t rows_left(const struct bpf_probe *probe)
 {
 	return probe->config.rows - probe->light->next_row;
 }
@@ -250,7 +250,7 @@ static uint32_t rows_left(const struct probe *probe)
  * While the window is open, a quarter of the rows held back stays for keys that are heavy at its
  * end, and a quarter at most goes to keys that are not heavy but have the longest sample so far.
  */
-static bool deserves_row(const struct probe *probe, const struct run_data *total,
+static bool deserves_row(const struct bpf_probe *probe, const struct run_data *total,
 			 const struct period *period)
 {
 	uint32_t held = probe->config.rows - probe->config.first_rows;
@@ -272,7 +272,7 @@ static bool deserves_row(const struct probe *probe, const struct run_data *total
  * Makes the key. One that got the last row of the kernel's while another CPU already found none is
  * there: it keeps that row, and what came before stays with all others. 1: made, 0 or -errno.
  */
-static int make_key(struct probe *probe, const struct period *period)
+static int make_key(struct bpf_probe *probe, const struct period *period)
 {
 	int fd = bpf_object__find_map_fd_by_name(probe->obj, "keys");
 	uint32_t row = probe->light->next_row;
@@ -287,7 +287,7 @@ static int make_key(struct probe *probe, const struct period *period)
 	return 1;
 }
 
-static int give_row(struct probe *probe, struct run_data *total, struct run_data *delta,
+static int give_row(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
 		    struct names *names, const struct period *period)
 {
 	uint32_t row = probe->light->next_row;
@@ -301,7 +301,7 @@ static int give_row(struct probe *probe, struct run_data *total, struct run_data
 	period->weight->index = probe->nr_keys;
 	period->weight->has_row = true;
 	period->weight->ns -= period->light.sum_ns;
-	return probe__add_key(probe, total, delta, &period->key, name, row);
+	return bpf_probe__add_key(probe, total, delta, &period->key, name, row);
 }
 
 static int by_weight(const void *left, const void *right)
@@ -311,7 +311,7 @@ static int by_weight(const void *left, const void *right)
 	return heavier(a->weight, b->weight);
 }
 
-static int share_out(struct probe *probe, struct run_data *total, struct run_data *delta,
+static int share_out(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
 		     struct names *names, struct period *periods, size_t nr)
 {
 	int err = 0;
@@ -333,7 +333,7 @@ static int share_out(struct probe *probe, struct run_data *total, struct run_dat
 /* ---- reading ---- */
 
 /* Empties the map. Keys that have a row have entries for samples that were on their way. */
-static int take_entries(struct probe *probe, struct period *periods, size_t *nr)
+static int take_entries(struct bpf_probe *probe, struct period *periods, size_t *nr)
 {
 	int fd = bpf_object__find_map_fd_by_name(probe->obj, "light"), err = 0;
 	uint32_t at, count;
@@ -356,7 +356,8 @@ static int take_entries(struct probe *probe, struct period *periods, size_t *nr)
 }
 
 /* The bound only grows, as what it is added up from. */
-static void bound_others(const struct probe *probe, struct run_data *total, struct run_data *delta)
+static void bound_others(const struct bpf_probe *probe, struct run_data *total,
+			 struct run_data *delta)
 {
 	uint64_t most[LAT_METRICS] = { 0 }, unknown;
 	const struct light *light = probe->light;
@@ -379,7 +380,7 @@ static void bound_others(const struct probe *probe, struct run_data *total, stru
 	}
 }
 
-int light__read(struct probe *probe, struct run_data *total, struct run_data *delta,
+int light__read(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
 		struct names *names)
 {
 	struct period *periods;

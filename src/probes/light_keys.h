@@ -9,24 +9,24 @@
 #ifndef LATSCOPE_PROBES_LIGHT_KEYS_H
 #define LATSCOPE_PROBES_LIGHT_KEYS_H
 
-#include "internal.h"
+#include "bpf_probe.h"
 
 #define LIGHT_SHARE 4 /* one of so many rows is held back */
 
 /* Entries of the map `light`. */
-uint32_t light__entries(const struct probe *probe);
+uint32_t light__entries(const struct bpf_probe *probe);
 
-int light__new(struct probe *probe);
-void light__free(struct probe *probe);
+int light__new(struct bpf_probe *probe);
+void light__free(struct bpf_probe *probe);
 
 /*
  * Between the reading of the cells and that of the rows. Also sets LAT_OTHER_MOST_NS: more than
  * that no key can have in the row of all others. 0 or -errno.
  */
-int light__read(struct probe *probe, struct run_data *total, struct run_data *delta,
+int light__read(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
 		struct names *names);
 
 /* Adds to the row of a key, by its number, what was moved to or from it. */
-void light__adjust(const struct probe *probe, size_t key, struct lat_hist *row);
+void light__adjust(const struct bpf_probe *probe, size_t key, struct lat_hist *row);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "internal.h"
+#include "bpf_probe.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static int memlat_suits(const struct probe_method *method, char why[RUN_TEXT])
 	return -EOPNOTSUPP;
 }
 
-static int memlat_open(struct probe *probe, struct bpf_object_skeleton **skeleton)
+static int memlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton)
 {
 	struct memlat_bpf *skel = memlat_bpf__open();
 
@@ -81,7 +81,7 @@ static int memlat_open(struct probe *probe, struct bpf_object_skeleton **skeleto
 }
 
 /* Huge pages are told apart by the return of the function that maps them. */
-static const char *thp_program(const struct probe *probe)
+static const char *thp_program(const struct bpf_probe *probe)
 {
 	if (!(probe->config.by & 1U << LAT_BY_PAGE) || probe->method->metric ||
 	    !kernel__has_function("do_huge_pmd_anonymous_page"))
@@ -89,14 +89,14 @@ static const char *thp_program(const struct probe *probe)
 	return probe->method == &methods[FENTRY] ? "thp_leave" : "thp_leave_kprobe";
 }
 
-static int memlat_prepare(struct probe *probe, struct bpf_object *obj)
+static int memlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 {
 	const char *thp = thp_program(probe);
 
 	return thp ? probe__load_too(obj, thp) : 0;
 }
 
-static int attach_events(struct probe *probe)
+static int attach_events(struct bpf_probe *probe)
 {
 	struct memlat_bpf *skel = probe->skel;
 	struct bpf_program *const ends[] = {
@@ -107,7 +107,7 @@ static int attach_events(struct probe *probe)
 	return fault_events__attach(&probe->events, probe, skel->progs.event_start, ends);
 }
 
-static int attach_more(struct probe *probe)
+static int attach_more(struct bpf_probe *probe)
 {
 	struct memlat_bpf *skel = probe->skel;
 	const char *thp = thp_program(probe);
@@ -121,7 +121,7 @@ static int attach_more(struct probe *probe)
 	if (probe->method == &methods[KPROBE])
 		for (int i = 0; i < MEMLAT_CALLS; i++)
 			skel->bss->calls[i].id = 0;
-	return thp ? probe__attach(probe, thp) : 0;
+	return thp ? bpf_probe__attach(probe, thp) : 0;
 }
 
 /* Function by which the kernel takes the exception: only those are the faults of perf-event. */
@@ -148,7 +148,7 @@ static bool stacks_are_safe(void)
 }
 
 /* Marks the faults that are in progress. Where that cannot be, memlat_conclude() says so. */
-static int mark_faults(struct probe *probe)
+static int mark_faults(struct bpf_probe *probe)
 {
 	static const char *const names[] = { "handle_mm_fault", EXCEPTION };
 	struct memlat_bpf *skel = probe->skel;
@@ -163,13 +163,13 @@ static int mark_faults(struct probe *probe)
 		return 0;
 	skel->bss->handler.start += ENTRY_CALL;
 	skel->bss->attached_ns = clock__now_ns();
-	err = probe__iterate(probe, "mark");
+	err = bpf_probe__iterate(probe, "mark");
 	if (!skel->bss->stacks)
 		probe->unmarked = "latscope cannot read kernel stacks";
 	return err;
 }
 
-static int memlat_start(struct probe *probe, struct lat_control **control)
+static int memlat_start(struct bpf_probe *probe, struct lat_control **control)
 {
 	struct memlat_bpf *skel = probe->skel;
 	int err = attach_more(probe);
@@ -193,7 +193,7 @@ static void count_calls(const struct memlat_call *calls, struct lat_open *open)
 	}
 }
 
-static int memlat_in_flight(struct probe *probe, struct lat_open *open, bool *age_known)
+static int memlat_in_flight(struct bpf_probe *probe, struct lat_open *open, bool *age_known)
 {
 	struct memlat_bpf *skel = probe->skel;
 	int err;
@@ -202,12 +202,12 @@ static int memlat_in_flight(struct probe *probe, struct lat_open *open, bool *ag
 	skel->bss->open_waits = (struct lat_open){ 0 };
 	if (!probe->method->metric)
 		count_calls(skel->bss->calls, &skel->bss->open_waits);
-	err = probe__iterate(probe, "in_flight");
+	err = bpf_probe__iterate(probe, "in_flight");
 	*open = skel->bss->open_waits;
 	return err;
 }
 
-static void memlat_conclude(const struct probe *probe, const struct run_data *data,
+static void memlat_conclude(const struct bpf_probe *probe, const struct run_data *data,
 			    char text[RUN_TEXT])
 {
 	(void)data;
@@ -220,7 +220,7 @@ static void memlat_conclude(const struct probe *probe, const struct run_data *da
  * pgfault counts all calls that did not ask for a retry, before 6.4 these too, when they begin. It
  * has the faults of get_user_pages() and those that failed, which the perf events have not.
  */
-static void memlat_expect(const struct probe *probe, const struct run_probe *entry,
+static void memlat_expect(const struct bpf_probe *probe, const struct run_probe *entry,
 			  enum account_kind kind, struct run_check *check)
 {
 	const __u64 *counts = entry->total.metrics[0].counts;
@@ -229,8 +229,8 @@ static void memlat_expect(const struct probe *probe, const struct run_probe *ent
 	(void)kind;
 	/* The second program at the end does not know the faults of filtered tasks. */
 	if (probe->again && probe__filters_tasks(&probe->config) &&
-	    probe__skipped_ends(probe) > unseen)
-		unseen = probe__skipped_ends(probe);
+	    bpf_probe__skipped_ends(probe) > unseen)
+		unseen = bpf_probe__skipped_ends(probe);
 	check->events.known = true;
 	/* Of filtered tasks it is not known which calls were retried. */
 	check->events.ours_low = counts[LAT_SEEN] - counts[LAT_CONTINUED] - counts[LAT_FILTERED];
@@ -243,7 +243,7 @@ static void memlat_expect(const struct probe *probe, const struct run_probe *ent
 		 "the kernel also counts GUP and failed faults, which have no event");
 }
 
-static void memlat_count_missed(struct probe *probe, bool shuts)
+static void memlat_count_missed(struct bpf_probe *probe, bool shuts)
 {
 	if (!probe->events)
 		return;
@@ -253,20 +253,24 @@ static void memlat_count_missed(struct probe *probe, bool shuts)
 		fault_events__open(probe->events, probe);
 }
 
-static void memlat_close(struct probe *probe)
+static void memlat_close(struct bpf_probe *probe)
 {
 	memlat_bpf__destroy(probe->skel);
 	fault_events__free(probe->events);
 	probe->events = NULL;
 }
 
-const struct probe_ops memlat_ops = {
-	.name = "memlat",
-	.nr_metrics = 1,
-	.metrics = { { "handle_mm_fault", "page fault, handle_mm_fault() entry to return" } },
-	.splits = TASK_SPLITS | CALL_SPLITS | 1U << LAT_BY_MODE | 1U << LAT_BY_TYPE,
-	.methods = methods,
-	.nr_methods = sizeof(methods) / sizeof(methods[0]),
+const struct bpf_probe_ops memlat_ops = {
+	.common = {
+		BPF_PROBE_LIFECYCLE,
+		.name = "memlat",
+		.nr_metrics = 1,
+		.metrics = { { "handle_mm_fault",
+			       "page fault, handle_mm_fault() entry to return" } },
+		.splits = TASK_SPLITS | CALL_SPLITS | 1U << LAT_BY_MODE | 1U << LAT_BY_TYPE,
+		.methods = methods,
+		.nr_methods = sizeof(methods) / sizeof(methods[0]),
+	},
 	.open = memlat_open,
 	.suits = memlat_suits,
 	.prepare = memlat_prepare,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A probe: BPF programs that count into cells and rows, and what it takes to get them running on
- * this kernel. Each module (memlat, runqlat, iolat) is an instance of struct probe_ops in
- * probe_list[]; all are opened, read and closed by the same functions. -errno upwards, nothing is
- * printed.
+ * The lifecycle of a probe. Each probe (memlat, runqlat, iolat, rmid, tierlat) is a struct
+ * probe_ops in probe_list[]; a session opens any of them, takes them through one window and closes
+ * them.
+ * Functions return 0 or -errno and print nothing.
  */
 #ifndef LATSCOPE_PROBES_PROBE_H
 #define LATSCOPE_PROBES_PROBE_H
@@ -11,13 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <core/account.h>
 #include <core/names.h>
 #include <core/run.h>
 
-struct probe;
-struct bpf_object;
-struct bpf_object_skeleton;
+struct probe_ops;
 
 #define PROBE_PROGRAMS 8
 #define PROBE_AGAIN 4
@@ -25,17 +22,18 @@ struct bpf_object_skeleton;
 /* One way to measure. A method is taken if all its programs load and attach. */
 struct probe_method {
 	const char *name;
-	const char *mechanism; /* how the number is got, for the reader of the result */
+	const char *mechanism; /* how it gets the number, for the reader of the result */
 	const char *needs; /* what the kernel must have, for the reader of `doctor` */
-	const char *metric; /* name of the first metric, where it differs; else NULL */
+	/* Name and description of the first metric, where they differ; else NULL. */
+	const char *metric;
 	const char *what;
-	const char *programs[PROBE_PROGRAMS]; /* loaded and attached by their section,
-						 NULL-terminated */
-	const char
-		*loaded[PROBE_PROGRAMS]; /* loaded only: the probe attaches or runs them itself */
+	/* Loaded and attached by their section, NULL-terminated. */
+	const char *programs[PROBE_PROGRAMS];
+	/* Loaded only: the probe attaches or runs them itself. */
+	const char *loaded[PROBE_PROGRAMS];
 	/*
 	 * Of `programs`, the one that sees the end of each event, and of `again` the one that does
-	 * so, too (NULL: none does). What the kernel runs neither for is lost.
+	 * so, too (NULL: none does). An event is lost if the kernel runs neither.
 	 */
 	const char *end_program, *end_again;
 	/*
@@ -44,20 +42,63 @@ struct probe_method {
 	 */
 	const char *start_program, *start_again;
 	/*
-	 * Attached, too, where the kernel may preempt `programs`: each does what one of them was
-	 * not run for. NULL-terminated.
+	 * Attached, too, where the kernel may preempt `programs`: each does the work of one of them
+	 * when the kernel did not run that one. NULL-terminated.
 	 */
 	const char *again[PROBE_AGAIN];
-	/* They are run by a BPF trampoline, the one that was attached last first; else in order. */
+	/* A BPF trampoline runs them, the one that was attached last first; else in order. */
 	bool by_trampoline;
-	const char *unused_map; /* not to be created; NULL: all are used */
+	const char *unused_map; /* not created; NULL: all maps are used */
 	uint32_t lacks; /* splits it cannot do: mask of 1 << enum lat_by */
-	bool lacks_tasks; /* nor a filter by task */
-	uint32_t lacks_metrics; /* nor these optional metrics: mask of 1 << index */
+	bool lacks_tasks; /* it cannot filter by task */
+	uint32_t lacks_metrics; /* optional metrics it cannot do: mask of 1 << index */
+	bool x86; /* it exists on x86-64 only */
 };
+
+/* What a probe is asked for. */
+struct probe_request {
+	const struct lat_config *config; /* filters, splits, tail; NULL: all default */
+	const char *method; /* NULL: the best that works */
+	const void *own; /* options of this probe alone, see its header; NULL: the defaults */
+	bool untimed; /* the kernel does not measure the run time of its programs */
+};
+
+/* The common part of an open probe; each kind of probe has it as its first member. */
+struct probe {
+	const struct probe_ops *ops;
+	/* Set by the session. */
+	struct run_probe *entry; /* where the probe puts its results */
+	struct run_data *delta; /* what the interval adds to the totals of the entry */
+	struct names *names; /* of tasks, cgroups and disks */
+	/* Why the last step failed; empty: the errno says all. */
+	char why[RUN_TEXT];
+};
+
+/* The steps through a window, in this order. All probes take one before any takes the next. */
+enum probe_step {
+	PROBE_PREPARE, /* what takes long */
+	PROBE_BEFORE_OPEN,
+	PROBE_OPEN, /* no more than a store: the same instant for all probes and CPUs */
+	PROBE_AFTER_OPEN,
+	PROBE_START, /* the window is open */
+	PROBE_POLL, /* at least every ops->poll_ns while it is open */
+	PROBE_BEFORE_SHUT,
+	PROBE_SHUT, /* no more than a store */
+	PROBE_IN_FLIGHT, /* at once: a wait that ends before that would be in neither number */
+	PROBE_AFTER_SHUT,
+	PROBE_STOP, /* every program that saw the window open has returned */
+	PROBE_INTERVAL, /* an interval ends; the last one after PROBE_STOP */
+	PROBE_STEPS,
+};
+
+/* `at_ns` on CLOCK_MONOTONIC: when the window opened, from PROBE_POLL on what the step is up to. */
+typedef int probe_step_fn(struct probe *probe, uint64_t at_ns);
 
 struct probe_ops {
 	const char *name;
+	const char *what; /* what it measures, in one line; NULL: that of the first metric */
+	bool by_default; /* part of `record`, unless asked for */
+	bool needs_bpf; /* it cannot run where the kernel permits no BPF */
 	unsigned int nr_metrics;
 	struct run_metric metrics[RUN_METRICS];
 	/* The last metrics, measured only if asked for: mask of 1 << index. */
@@ -65,49 +106,37 @@ struct probe_ops {
 	uint32_t splits; /* mask of 1 << enum lat_by */
 	const struct probe_method *methods; /* best first */
 	unsigned int nr_methods;
-
-	/* Opens the skeleton and sets its config. */
-	int (*open)(struct probe *probe, struct bpf_object_skeleton **skeleton);
-	/* May this method be tried on this kernel? If not, says why. NULL: always. */
-	int (*suits)(const struct probe_method *method, char why[RUN_TEXT]);
-	/*
-	 * Does another method lose fewer events on this kernel, though this one works? NULL: none.
-	 */
+	/* Does another method lose fewer events on this kernel than this one? NULL: none. */
 	bool (*second_best)(const struct probe_method *method);
-	/* Loads more than the method names (by config and kernel). NULL: nothing. */
-	int (*prepare)(struct probe *probe, struct bpf_object *obj);
-	/* After load: control block and what must be attached by hand. */
-	int (*start)(struct probe *probe, struct lat_control **control);
-	/* Now and then while the window is open. NULL: nothing to do. */
-	int (*tick)(struct probe *probe, const struct run_data *now);
-	/* Waits that are open now. */
-	int (*in_flight)(struct probe *probe, struct lat_open *open, bool *age_known);
-	/*
-	 * Called soon after the window has opened and shortly before it shuts: adds to
-	 * probe->missed the ends that no program was run for, where the kernel does not count
-	 * these itself. NULL: it does.
-	 */
-	void (*count_missed)(struct probe *probe, bool shuts);
-	/* What all methods do differently on this kernel. NULL: nothing. */
+	/* What all methods do differently on this kernel, for `doctor`. NULL: nothing. */
 	const char *(*differs)(void);
-	/* What the window has shown of the mechanism, to follow its sentence. NULL: nothing. */
-	void (*conclude)(const struct probe *probe, const struct run_data *data,
-			 char text[RUN_TEXT]);
-	/* The kernel's own account of the same events; without waits there may be switches. */
-	enum account_kind account;
+
 	/*
-	 * What it must say, by what the module has counted: fills in of check->events and, if it
-	 * has a time, check->time what is ours, known and a tolerance of its own; and check->why.
+	 * Opens it, but measures nothing yet. On failure `why` says the reason. -EINVAL: the
+	 * request is wrong; -EOPNOTSUPP: this machine cannot.
 	 */
-	void (*expect)(const struct probe *probe, const struct run_probe *entry,
-		       enum account_kind kind, struct run_check *check);
-	void (*close)(struct probe *probe);
+	int (*open)(struct probe **probe, const struct probe_ops *ops,
+		    const struct probe_request *request, char why[RUN_TEXT]);
+	/*
+	 * Fills in what the probe is and how it measures, with an empty table if it has one. Again
+	 * after the window, when more is known.
+	 */
+	int (*describe)(struct probe *probe);
+	probe_step_fn *steps[PROBE_STEPS]; /* NULL: nothing to do */
+	uint64_t poll_ns;
+	/*
+	 * What the user should know now, each text once; NULL: no more. Asked before the window and
+	 * after each step. NULL: there is never any.
+	 */
+	const char *(*trouble)(struct probe *probe);
+	/* Detaches all and frees it. -errno with `why`: not all is as it was before open. */
+	int (*close)(struct probe *probe, char why[RUN_TEXT]);
 };
 
-/* All modules, in the order of reports; NULL-terminated. */
+/* All probes, in the order of reports; NULL-terminated. */
 extern const struct probe_ops *const probe_list[];
 
-const struct probe_ops *probe__find(const char *name); /* NULL: no such module */
+const struct probe_ops *probe__find(const char *name); /* NULL: unknown */
 /* 1 << index of the optional metric named; 0: there is none. */
 uint32_t probe__find_metric(const struct probe_ops *ops, const char *name);
 
@@ -119,60 +148,19 @@ const struct probe_method *probe__nth_method(const struct probe_ops *ops, unsign
 /* Is the filter, or a part of it, one by task? */
 bool probe__filters_tasks(const struct lat_config *config);
 
-/* What the method cannot do of what is asked, as an option, "--by page"; NULL if it can do all. */
+/* The requested option that the method cannot do, "--by page"; NULL if it can do all. */
 const char *probe__beyond(const struct probe_method *method, const struct lat_config *config,
 			  char option[RUN_TEXT]);
 
-/* What probe__open() says of a method, without its name in front; NULL: of several, as it is. */
+/* A reason of open() without the method's name in front; NULL: of several methods, as it is. */
 const char *probe__reason(const char *why, const char *method);
 
-/*
- * Opens a probe on the method named, on the best that works if NULL. The programs run from then on
- * and count nothing until armed. On failure `why` says which methods were tried and what each
- * lacked. -EINVAL: no method has that name; -EOPNOTSUPP: none works here.
- */
-int probe__open(struct probe **probe, const struct probe_ops *ops, const struct lat_config *config,
-		const char *method, char why[RUN_TEXT]);
-void probe__close(struct probe *probe); /* detaches all; NULL is fine */
+/* As ops->open() and ops->close(); NULL is fine to close. */
+int probe__open(struct probe **probe, const struct probe_ops *ops,
+		const struct probe_request *request, char why[RUN_TEXT]);
+int probe__close(struct probe *probe, char why[RUN_TEXT]);
 
-/* What the module does differently on this kernel, for the reader of `doctor`; NULL: nothing. */
-const char *probe__differs(const struct probe_ops *ops);
-
-/* Fills in what the module is and how it measures; again at the end, when more is known of that. */
-void probe__describe(const struct probe *probe, struct run_probe *entry);
-
-/* Opens and shuts the window: a store, the same instant for all CPUs. */
-void probe__arm(struct probe *probe, bool armed);
-
-/* To be called while the window is open: once at its start and, with `shuts`, once at its end. */
-void probe__count_missed(struct probe *probe, bool shuts);
-
-/*
- * Brings `total` up to date and leaves in `delta` what came since the last call. Both start out
- * empty and get the same keys in the same order. 0 or -errno.
- */
-int probe__read(struct probe *probe, struct run_data *total, struct run_data *delta,
-		struct names *names);
-
-/* Names of the keys once more, for those whose task has taken another since. */
-int probe__rename(struct probe *probe, struct run_data *data, struct names *names);
-
-int probe__tick(struct probe *probe, const struct run_data *now);
-int probe__in_flight(struct probe *probe, struct lat_open *open, bool *age_known);
-
-/* Events of the first metric so far: the sum that probe__read() would give as LAT_SEEN. */
-uint64_t probe__seen(const struct probe *probe);
-
-/* Sums over the probe's programs: runs and their time, while the kernel's BPF statistics are on. */
-struct probe_usage {
-	uint64_t runs;
-	uint64_t run_ns;
-	/*
-	 * Ends of events that no program was run for, counted always; an upper bound where two
-	 * programs see each end, a lower bound where probe__count_missed() counts them.
-	 */
-	uint64_t recursion_missed;
-};
-int probe__usage(const struct probe *probe, struct probe_usage *usage);
+/* Takes a step, if there is anything to do in it. */
+int probe__step(struct probe *probe, enum probe_step step, uint64_t at_ns);
 
 #endif

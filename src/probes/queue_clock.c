@@ -14,7 +14,7 @@
 #include <core/clock.h>
 #include <latscope/event.h>
 
-#include "internal.h"
+#include "bpf_probe.h"
 #include "refusal.h"
 
 #define TRIES 5

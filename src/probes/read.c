@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Reading what the programs counted, and for which keys, by memory. */
-#include "internal.h"
+#include "bpf_probe.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,31 +16,32 @@
 
 #define ROWS_AT_ONCE 64 /* mapped: all at once would be much of our resident memory */
 
-static int map_fd(const struct probe *probe, const char *name)
+static int map_fd(const struct bpf_probe *probe, const char *name)
 {
 	return bpf_object__find_map_fd_by_name(probe->obj, name);
 }
 
-static const struct lat_cell *cells_of(const struct probe *probe, int cpu)
+static const struct lat_cell *cells_of(const struct bpf_probe *probe, int cpu)
 {
 	return (const void *)((const char *)probe->cells + cpu * probe->cell_stride);
 }
 
-uint64_t probe__seen_on(const struct probe *probe, int cpu)
+uint64_t bpf_probe__seen_on(const struct bpf_probe *probe, int cpu)
 {
 	return __atomic_load_n(&cells_of(probe, cpu)->counts[LAT_SEEN], __ATOMIC_ACQUIRE);
 }
 
-uint64_t probe__seen(const struct probe *probe)
+uint64_t bpf_probe__seen(const struct bpf_probe *probe)
 {
 	uint64_t seen = 0;
 
 	for (int cpu = 0; cpu < probe->cpus; cpu++)
-		seen += probe__seen_on(probe, cpu);
+		seen += bpf_probe__seen_on(probe, cpu);
 	return seen;
 }
 
-static void read_cells(const struct probe *probe, struct run_data *total, struct run_data *delta)
+static void read_cells(const struct bpf_probe *probe, struct run_data *total,
+		       struct run_data *delta)
 {
 	struct lat_cell now, copy;
 
@@ -57,8 +58,8 @@ static void read_cells(const struct probe *probe, struct run_data *total, struct
 	}
 }
 
-int probe__add_key(struct probe *probe, struct run_data *total, struct run_data *delta,
-		   const struct lat_key *key, const char *name, uint32_t row)
+int bpf_probe__add_key(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
+		       const struct lat_key *key, const char *name, uint32_t row)
 {
 	int err;
 
@@ -73,7 +74,7 @@ int probe__add_key(struct probe *probe, struct run_data *total, struct run_data 
 }
 
 /* The keys "(other)" come first, so that the rest can grow. */
-static int add_other_keys(struct probe *probe, struct run_data *total, struct run_data *delta,
+static int add_other_keys(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
 			  struct names *names)
 {
 	struct lat_key key = { .id = RUN_OTHER_ID };
@@ -85,8 +86,9 @@ static int add_other_keys(struct probe *probe, struct run_data *total, struct ru
 			continue;
 		for (key.metric = 0; key.metric < probe->nr_metrics; key.metric++) {
 			names__key(names, &key, NULL, name);
-			err = probe__add_key(probe, total, delta, &key, name,
-					     LAT_OTHER_ROW(probe->config.rows, key.by, key.metric));
+			err = bpf_probe__add_key(probe, total, delta, &key, name,
+						 LAT_OTHER_ROW(probe->config.rows, key.by,
+							       key.metric));
 			if (err)
 				return err;
 		}
@@ -98,7 +100,7 @@ static int add_other_keys(struct probe *probe, struct run_data *total, struct ru
  * Adds the keys that were made since the last time. A row is handed out before its key is there, or
  * in vain, if another CPU makes the key first.
  */
-static int add_new_keys(struct probe *probe, struct run_data *total, struct run_data *delta,
+static int add_new_keys(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
 			struct names *names)
 {
 	uint32_t rows = __atomic_load_n(&probe->control->next_row, __ATOMIC_RELAXED);
@@ -113,7 +115,7 @@ static int add_new_keys(struct probe *probe, struct run_data *total, struct run_
 		if (probe->key_of[row] || !__atomic_load_n(&owner->ready, __ATOMIC_ACQUIRE))
 			continue;
 		names__key(names, &owner->key, owner->comm, name);
-		err = probe__add_key(probe, total, delta, &owner->key, name, row);
+		err = bpf_probe__add_key(probe, total, delta, &owner->key, name, row);
 	}
 	return err;
 }
@@ -127,7 +129,7 @@ struct view {
 	const struct lat_hist *rows;
 };
 
-static int map_rows(const struct probe *probe, uint32_t first, uint32_t nr, struct view *view)
+static int map_rows(const struct bpf_probe *probe, uint32_t first, uint32_t nr, struct view *view)
 {
 	size_t page = sysconf(_SC_PAGESIZE), start = first * sizeof(struct lat_hist);
 	size_t before = start % page;
@@ -154,7 +156,7 @@ static void copy_row(struct lat_hist *copy, const struct lat_hist *row)
 	copy->tail = __atomic_load_n(&row->tail, __ATOMIC_ACQUIRE);
 }
 
-int probe__read_row(const struct probe *probe, size_t key, struct lat_hist *copy)
+int bpf_probe__read_row(const struct bpf_probe *probe, size_t key, struct lat_hist *copy)
 {
 	struct view view;
 	int err;
@@ -167,7 +169,7 @@ int probe__read_row(const struct probe *probe, size_t key, struct lat_hist *copy
 	return 0;
 }
 
-static int read_key(const struct probe *probe, size_t key, const struct lat_hist *row,
+static int read_key(const struct bpf_probe *probe, size_t key, const struct lat_hist *row,
 		    struct sparse *total, struct sparse *delta)
 {
 	struct lat_hist now, gained;
@@ -182,7 +184,7 @@ static int read_key(const struct probe *probe, size_t key, const struct lat_hist
 	return err ? err : sparse__set(total, &now);
 }
 
-static bool have_keys(const struct probe *probe, uint32_t first, uint32_t nr)
+static bool have_keys(const struct bpf_probe *probe, uint32_t first, uint32_t nr)
 {
 	for (uint32_t row = first; row < first + nr; row++)
 		if (probe->key_of[row])
@@ -190,7 +192,7 @@ static bool have_keys(const struct probe *probe, uint32_t first, uint32_t nr)
 	return false;
 }
 
-static int read_some(const struct probe *probe, uint32_t first, uint32_t nr,
+static int read_some(const struct bpf_probe *probe, uint32_t first, uint32_t nr,
 		     const struct run_data *total, const struct run_data *delta)
 {
 	struct view view;
@@ -212,7 +214,7 @@ static int read_some(const struct probe *probe, uint32_t first, uint32_t nr,
 	return err;
 }
 
-static int read_rows(const struct probe *probe, const struct run_data *total,
+static int read_rows(const struct bpf_probe *probe, const struct run_data *total,
 		     const struct run_data *delta)
 {
 	uint32_t rows = LAT_ROWS_TOTAL(probe->config.rows);
@@ -225,7 +227,7 @@ static int read_rows(const struct probe *probe, const struct run_data *total,
 	return err;
 }
 
-static int start_keys(struct probe *probe, struct run_data *total, struct run_data *delta,
+static int start_keys(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
 		      struct names *names)
 {
 	probe->rows = calloc(LAT_ROWS_TOTAL(probe->config.rows), sizeof(*probe->rows));
@@ -235,8 +237,8 @@ static int start_keys(struct probe *probe, struct run_data *total, struct run_da
 	return add_other_keys(probe, total, delta, names);
 }
 
-int probe__read(struct probe *probe, struct run_data *total, struct run_data *delta,
-		struct names *names)
+int bpf_probe__read(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
+		    struct names *names)
 {
 	int err = 0;
 
@@ -252,11 +254,10 @@ int probe__read(struct probe *probe, struct run_data *total, struct run_data *de
 	return err ? err : read_rows(probe, total, delta);
 }
 
-int probe__rename(struct probe *probe, struct run_data *data, struct names *names)
+void bpf_probe__rename(const struct bpf_probe *probe, struct run_data *data, struct names *names)
 {
 	for (size_t i = 0; i < probe->nr_keys; i++)
 		if (probe->rows[i] < probe->config.rows)
 			names__key(names, &data->keys[i].key, probe->owners[probe->rows[i]].comm,
 				   data->keys[i].name);
-	return 0;
 }

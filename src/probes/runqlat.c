@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "internal.h"
+#include "bpf_probe.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -63,22 +63,22 @@ struct runqlat {
 static const char *const guards[] = { "stamps_migrate", "stamps_wakeup" };
 #define NR_GUARDS (sizeof(guards) / sizeof(guards[0]))
 
-static bool uses_stamps(const struct probe *probe)
+static bool uses_stamps(const struct bpf_probe *probe)
 {
 	return probe->method == &methods[0];
 }
 
-static bool needs_guards(const struct probe *probe)
+static bool needs_guards(const struct bpf_probe *probe)
 {
 	return uses_stamps(probe) && kernel__has_member("sched_entity", "sched_delayed");
 }
 
-static bool wants_wakeups(const struct probe *probe)
+static bool wants_wakeups(const struct bpf_probe *probe)
 {
 	return probe->config.metrics & WAKEUP;
 }
 
-static int runqlat_open(struct probe *probe, struct bpf_object_skeleton **skeleton)
+static int runqlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton)
 {
 	struct runqlat *runqlat = calloc(1, sizeof(*runqlat));
 	int err;
@@ -97,7 +97,7 @@ static int runqlat_open(struct probe *probe, struct bpf_object_skeleton **skelet
 	return 0;
 }
 
-static int runqlat_prepare(struct probe *probe, struct bpf_object *obj)
+static int runqlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 {
 	struct runqlat *runqlat = probe->skel;
 	int err = 0;
@@ -112,21 +112,21 @@ static int runqlat_prepare(struct probe *probe, struct bpf_object *obj)
 	return !err && wants_wakeups(probe) ? probe__load_too(obj, "requested") : err;
 }
 
-static const char *loaded_program(const struct probe *probe, int i)
+static const char *loaded_program(const struct bpf_probe *probe, int i)
 {
 	return probe->method->loaded[0] ? probe->method->loaded[i] : NULL;
 }
 
 /* What the method needs beside its programs. */
-static int start_method(struct probe *probe)
+static int start_method(struct bpf_probe *probe)
 {
 	struct runqlat *runqlat = probe->skel;
 	int err = 0;
 
 	for (size_t i = 0; !err && needs_guards(probe) && i < NR_GUARDS; i++)
-		err = probe__attach(probe, guards[i]);
+		err = bpf_probe__attach(probe, guards[i]);
 	if (!err && wants_wakeups(probe))
-		err = probe__attach(probe, "requested");
+		err = bpf_probe__attach(probe, "requested");
 	if (err || !uses_stamps(probe))
 		return err;
 	runqlat->skel->bss->attached_ns = clock__now_ns();
@@ -134,14 +134,14 @@ static int start_method(struct probe *probe)
 				 runqlat->skel->maps.clocks, runqlat->skel->progs.find_stamps);
 }
 
-static int runqlat_start(struct probe *probe, struct lat_control **control)
+static int runqlat_start(struct bpf_probe *probe, struct lat_control **control)
 {
 	struct runqlat *runqlat = probe->skel;
 	const char *prime = loaded_program(probe, 0);
 	int err = start_method(probe);
 
 	*control = &runqlat->skel->bss->control;
-	return !err && prime ? probe__iterate(probe, prime) : err;
+	return !err && prime ? bpf_probe__iterate(probe, prime) : err;
 }
 
 static int count_wait(void *open, const void *tid, const void *queued_ns)
@@ -151,7 +151,7 @@ static int count_wait(void *open, const void *tid, const void *queued_ns)
 	return 0;
 }
 
-static int runqlat_in_flight(struct probe *probe, struct lat_open *open, bool *age_known)
+static int runqlat_in_flight(struct bpf_probe *probe, struct lat_open *open, bool *age_known)
 {
 	struct runqlat_bpf *skel = ((struct runqlat *)probe->skel)->skel;
 	const char *in_flight = loaded_program(probe, 1);
@@ -161,13 +161,13 @@ static int runqlat_in_flight(struct probe *probe, struct lat_open *open, bool *a
 	if (!in_flight)
 		return probe__each_entry(skel->maps.start_ts, count_wait, open);
 	skel->bss->open_waits = (struct lat_open){ 0 };
-	err = probe__iterate(probe, in_flight);
+	err = bpf_probe__iterate(probe, in_flight);
 	*open = skel->bss->open_waits;
 	return err;
 }
 
 /* Why the kernel's sum of waits cannot be told from ours; NULL: it can. */
-static const char *beyond_time(const struct probe *probe, const __u64 *counts)
+static const char *beyond_time(const struct bpf_probe *probe, const __u64 *counts)
 {
 	if (probe__filters_tasks(&probe->config))
 		return "time not, as a filter leaves out waits";
@@ -183,7 +183,7 @@ static const char *beyond_time(const struct probe *probe, const __u64 *counts)
  * on their way to sleep. Own clocks show more time than the kernel's, which reads most wakeups of
  * an idle CPU as 0.
  */
-static void runqlat_expect(const struct probe *probe, const struct run_probe *entry,
+static void runqlat_expect(const struct bpf_probe *probe, const struct run_probe *entry,
 			   enum account_kind kind, struct run_check *check)
 {
 	const struct lat_cell *cell = &entry->total.metrics[0];
@@ -218,7 +218,7 @@ static void runqlat_expect(const struct probe *probe, const struct run_probe *en
 		 "the kernel reads most wakeups of an idle CPU as waits of 0");
 }
 
-static void runqlat_close(struct probe *probe)
+static void runqlat_close(struct bpf_probe *probe)
 {
 	struct runqlat *runqlat = probe->skel;
 
@@ -227,15 +227,19 @@ static void runqlat_close(struct probe *probe)
 	free(runqlat);
 }
 
-const struct probe_ops runqlat_ops = {
-	.name = "runqlat",
-	.nr_metrics = RUNQLAT_METRICS,
-	.metrics = { [RUNQLAT_RUN_QUEUE] = { "run_queue", "wait for a CPU, runnable to running" },
-		     [RUNQLAT_WAKEUP] = { "wakeup", "wakeup, requested to running" } },
-	.optional = WAKEUP,
-	.splits = SPLITS,
-	.methods = methods,
-	.nr_methods = sizeof(methods) / sizeof(methods[0]),
+const struct bpf_probe_ops runqlat_ops = {
+	.common = {
+		BPF_PROBE_LIFECYCLE,
+		.name = "runqlat",
+		.nr_metrics = RUNQLAT_METRICS,
+		.metrics = { [RUNQLAT_RUN_QUEUE] = { "run_queue",
+						     "wait for a CPU, runnable to running" },
+			     [RUNQLAT_WAKEUP] = { "wakeup", "wakeup, requested to running" } },
+		.optional = WAKEUP,
+		.splits = SPLITS,
+		.methods = methods,
+		.nr_methods = sizeof(methods) / sizeof(methods[0]),
+	},
 	.open = runqlat_open,
 	.prepare = runqlat_prepare,
 	.start = runqlat_start,

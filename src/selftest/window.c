@@ -35,7 +35,6 @@ static int run_session(struct window *window, struct session *session)
 	struct session_config config = {
 		.interval_ns = INTERVAL_NS,
 		.task = &task,
-		.untimed = window->untimed,
 		.again = true,
 	};
 	struct session_result result;
@@ -51,6 +50,9 @@ static int add_probe(struct window *window, struct session *session, struct vali
 		     struct lat_config *config)
 {
 	const struct run_probe *probe = &window->run->probes[0];
+	struct probe_request request = { .config = config,
+					 .method = validate->method,
+					 .untimed = window->untimed };
 	int err;
 
 	config->tail_ns = 1;
@@ -60,15 +62,13 @@ static int add_probe(struct window *window, struct session *session, struct vali
 		config->by = 1U << (validate->ops->splits & 1U << LAT_BY_OP ? LAT_BY_OP
 									    : LAT_BY_PROCESS);
 #endif
-	err = session__add(session, validate->ops, config, validate->method);
+	err = session__add(session, validate->ops, &request);
 	window->probe = probe;
-	validate->refused = probe->refused[0];
+	validate->refused = err == -EOPNOTSUPP;
+	if (validate->refused)
+		snprintf(window->why, RUN_TEXT, "%s", probe->refused);
 	if (err)
 		return err;
-	if (probe->refused[0]) {
-		snprintf(window->why, RUN_TEXT, "%s", probe->refused);
-		return -EOPNOTSUPP;
-	}
 	snprintf(validate->used_method, RUN_NAME, "%s", probe->method);
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include <bpf/bpf.h>
 
 #include <core/vec.h>
-#include <probes/internal.h>
+#include <probes/bpf_probe.h>
 #include <probes/refusal.h>
 
 #include "life.skel.h"

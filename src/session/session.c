@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,64 +13,39 @@
 #include <unistd.h>
 
 #include <core/clock.h>
-#include <core/summary.h>
 #include <probes/kernel.h>
-#include <probes/kernel_check.h>
 
-#include "cost.h"
 #include "descendants.h"
 #include "life.h"
 #include "privilege.h"
+#include "signals.h"
 #include "workload.h"
 
 #define PROGRESS_NS 250000000ULL
 
 struct session {
 	struct run *run;
-	struct probe *probes[RUN_PROBES]; /* by module; NULL: refused */
+	struct probe *probes[RUN_PROBES]; /* as run->probes; NULL: it could not be opened */
 	struct run_data delta[RUN_PROBES];
-	const struct session_source *sources[RUN_PROBES]; /* by module; NULL: it is of none */
 	struct names *names;
-	struct cost cost[RUN_PROBES];
-	struct verify verify[RUN_PROBES];
-	struct life_watch *life; /* NULL: nobody asks for processes, or it cannot be had */
-	int stats; /* the kernel times BPF programs while this is open; -1: not */
+	struct life_watch *life; /* NULL: not wanted, or not possible */
 	struct workload workload;
 	struct descendants descendants; /* of the workload */
 	const struct session_task *task; /* NULL: none */
 	int signals; /* signalfd of those that end the window */
 	struct workload_origin origin; /* what was before we changed it */
 	uint64_t last_ns; /* end of the last interval, since the window opened */
+	bool broken; /* no probe can be read any more */
+	void (*warn)(const char *probe, const char *why); /* NULL: not wanted */
 	struct recording *recording;
 	void (*write_failed)(const struct writer *writer, int err);
-	struct recording none; /* stands for it where nothing is kept */
+	struct recording none; /* used as the recording where nothing is kept */
 	int err; /* of the first fault */
 };
 
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
-}
-
-/*
- * SIGHUP: the terminal was closed; nohup has it ignored. SIGPIPE: the reader of our output exited.
- */
-static int hold_signals(sigset_t *before)
-{
-	struct sigaction hangup;
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGPIPE);
-	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
-		sigaddset(&set, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &set, before))
-		return -errno;
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? -errno : fd;
 }
 
 int session__new(struct session **out, struct run *run)
@@ -82,12 +56,11 @@ int session__new(struct session **out, struct run *run)
 	if (!session)
 		return -ENOMEM;
 	session->run = run;
-	session->stats = -1;
 	getrlimit(RLIMIT_NOFILE, &session->origin.files);
 	err = names__new(&session->names, "");
 	if (err)
 		goto free_session;
-	session->signals = hold_signals(&session->origin.mask);
+	session->signals = signals__hold(&session->origin.mask);
 	if (session->signals < 0) {
 		err = session->signals;
 		goto free_names;
@@ -102,59 +75,69 @@ free_session:
 	return err;
 }
 
+/* Which one could not put back what it had changed, by its index; -1: none. */
+static int close_probes(struct session *session, char why[RUN_TEXT], int *err)
+{
+	char reason[RUN_TEXT];
+	int failed = -1, got;
+
+	for (unsigned int i = 0; i < RUN_PROBES; i++) {
+		got = probe__close(session->probes[i], reason);
+		session->probes[i] = NULL;
+		if (!got || failed >= 0)
+			continue;
+		failed = (int)i;
+		*err = got;
+		snprintf(why, RUN_TEXT, "%s", reason);
+	}
+	return failed;
+}
+
+int session__close(struct session *session, char why[RUN_TEXT])
+{
+	int err = 0;
+
+	close_probes(session, why, &err);
+	return err;
+}
+
 void session__free(struct session *session)
 {
+	char why[RUN_TEXT];
+
 	if (!session)
 		return;
-	for (unsigned int i = 0; i < RUN_PROBES; i++) {
-		probe__close(session->probes[i]);
+	session__close(session, why);
+	for (unsigned int i = 0; i < RUN_PROBES; i++)
 		run__clear_data(&session->delta[i]);
-	}
 	life__close(session->life);
 	descendants__clear(&session->descendants);
-	if (session->stats >= 0)
-		close(session->stats);
 	close(session->signals);
 	names__free(session->names);
 	free(session);
 }
 
 int session__add(struct session *session, const struct probe_ops *ops,
-		 const struct lat_config *config, const char *method)
+		 const struct probe_request *request)
 {
-	unsigned int i = session->run->nr_probes;
+	unsigned int i = session->run->nr_probes++;
 	struct run_probe *entry = &session->run->probes[i];
+	struct probe *probe;
 	int err;
 
-	err = probe__open(&session->probes[i], ops, config, method, entry->refused);
 	snprintf(entry->name, sizeof(entry->name), "%s", ops->name);
-	if (err && err != -EOPNOTSUPP)
+	err = probe__open(&probe, ops, request, entry->refused);
+	if (err) {
+		if (!entry->refused[0])
+			snprintf(entry->refused, sizeof(entry->refused), "%s", strerror(-err));
 		return err;
-	if (!err)
-		probe__describe(session->probes[i], entry);
-	session->run->nr_probes++;
-	return 0;
-}
-
-int session__add_source(struct session *session, const struct session_source *source)
-{
-	unsigned int i = session->run->nr_probes;
-	int err;
-
-	err = source->describe(source->state, &session->run->probes[i]);
-	if (err)
-		return err;
-	session->sources[i] = source;
-	session->run->nr_probes++;
-	return 0;
-}
-
-void session__add_refused(struct session *session, const char *name, const char *why)
-{
-	struct run_probe *entry = &session->run->probes[session->run->nr_probes++];
-
-	snprintf(entry->name, sizeof(entry->name), "%s", name);
-	snprintf(entry->refused, sizeof(entry->refused), "%s", why);
+	}
+	entry->refused[0] = '\0';
+	session->probes[i] = probe;
+	probe->entry = entry;
+	probe->delta = &session->delta[i];
+	probe->names = session->names;
+	return ops->describe(probe);
 }
 
 /* Only the first is kept; err 0 is none. */
@@ -176,53 +159,56 @@ static void recording_fault(struct session *session, struct session_result *resu
 	fault(session, result, writer ? SESSION_WRITE : SESSION_READ, err);
 }
 
-/* What a source may be called for, in the order of struct session_source. */
-enum moment { MOMENT_READY, MOMENT_START, MOMENT_POLL, MOMENT_STOP, MOMENT_INTERVAL };
-
-/* `at_ns` is since the window opened. */
-static int tell_source(const struct session_source *source, const struct run *run,
-		       struct table *table, enum moment moment, uint64_t at_ns)
+static void probe_fault(struct session *session, struct session_result *result,
+			const struct probe *probe, int err)
 {
-	switch (moment) {
-	case MOMENT_READY:
-		return source->ready ? source->ready(source->state) : 0;
-	case MOMENT_START:
-		if (source->start)
-			source->start(source->state, run->start_mono_ns);
-		return 0;
-	case MOMENT_POLL:
-		return source->poll ? source->poll(source->state, table) : 0;
-	case MOMENT_STOP:
-		return source->stop ? source->stop(source->state, table, run->start_mono_ns + at_ns)
-				    : 0;
-	case MOMENT_INTERVAL:
-		return source->interval ? source->interval(source->state, table, at_ns) : 0;
-	}
-	return -EINVAL;
+	if (!err || session->err)
+		return;
+	fault(session, result, SESSION_READ, err);
+	result->probe = probe->ops->name;
+	snprintf(result->why, sizeof(result->why), "%s", probe->why);
 }
 
-static void tell_sources(struct session *session, struct session_result *result, enum moment moment,
-			 uint64_t at_ns)
+static void warn_of_trouble(const struct session *session, struct probe *probe)
 {
-	struct run *run = session->run;
+	const char *why;
+
+	while (probe->ops->trouble && (why = probe->ops->trouble(probe)) != NULL)
+		if (session->warn)
+			session->warn(probe->ops->name, why);
+}
+
+/* All probes take it. Returns how many could. */
+static unsigned int step_all(struct session *session, struct session_result *result,
+			     enum probe_step step, uint64_t at_ns)
+{
+	unsigned int able = 0;
+	struct probe *probe;
 	int err;
 
-	for (unsigned int i = 0; i < run->nr_probes; i++) {
-		if (!session->sources[i])
+	for (unsigned int i = 0; i < session->run->nr_probes; i++) {
+		probe = session->probes[i];
+		if (!probe)
 			continue;
-		err = tell_source(session->sources[i], run, run->probes[i].table, moment, at_ns);
-		fault(session, result, SESSION_READ, err);
+		err = probe__step(probe, step, session->run->start_mono_ns + at_ns);
+		probe_fault(session, result, probe, err);
+		warn_of_trouble(session, probe);
+		able += !err;
 	}
+	return able;
 }
 
 /* How long the window may be left alone. */
 static uint64_t patience_ns(const struct session *session)
 {
 	uint64_t least = PROGRESS_NS;
+	const struct probe_ops *ops;
 
-	for (unsigned int i = 0; i < session->run->nr_probes; i++)
-		if (session->sources[i] && session->sources[i]->poll)
-			least = earlier(least, session->sources[i]->poll_ns);
+	for (unsigned int i = 0; i < session->run->nr_probes; i++) {
+		ops = session->probes[i] ? session->probes[i]->ops : NULL;
+		if (ops && ops->steps[PROBE_POLL])
+			least = earlier(least, ops->poll_ns);
+	}
 	return least;
 }
 
@@ -237,19 +223,11 @@ static void end_interval(struct session *session, struct session_result *result,
 	struct run *run = session->run;
 	struct run_interval interval = { session->last_ns, end, session->delta };
 	const struct writer *writer = NULL;
-	struct probe *probe;
 	int err;
 
-	for (unsigned int i = 0; i < run->nr_probes; i++) {
-		probe = session->probes[i];
-		if (!probe)
-			continue;
-		err = probe__read(probe, &run->probes[i].total, &session->delta[i], session->names);
-		if (!err)
-			err = probe__tick(probe, &run->probes[i].total);
-		fault(session, result, SESSION_READ, err);
-	}
-	tell_sources(session, result, MOMENT_INTERVAL, end);
+	session->broken = !step_all(session, result, PROBE_INTERVAL, end);
+	if (session->broken)
+		return;
 	run->duration_ns = end;
 	session->last_ns = end;
 	err = recording__interval(session->recording, run, &interval, &writer);
@@ -285,98 +263,21 @@ static void describe_lives(struct session *session, struct session_result *resul
 	fault(session, result, SESSION_READ, err);
 }
 
-static void arm_all(struct session *session, bool armed)
-{
-	for (unsigned int i = 0; i < session->run->nr_probes; i++)
-		if (session->probes[i])
-			probe__arm(session->probes[i], armed);
-}
-
-/* What the kernel says now of what the probes measure. */
-static void read_accounts(struct session *session, enum verify_moment moment)
-{
-	for (unsigned int i = 0; i < session->run->nr_probes; i++)
-		if (session->probes[i])
-			verify__read(&session->verify[i], session->probes[i], moment);
-}
-
-/* What the kernel ran none of their programs for, where it does not count that itself. */
-static void count_missed(struct session *session, bool shuts)
-{
-	for (unsigned int i = 0; i < session->run->nr_probes; i++)
-		if (session->probes[i])
-			probe__count_missed(session->probes[i], shuts);
-}
-
 static void open_window(struct session *session, struct session_result *result)
 {
 	struct run *run = session->run;
 
-	for (unsigned int i = 0; i < run->nr_probes; i++)
-		if (session->probes[i])
-			cost__begin(&session->cost[i], session->probes[i]);
+	step_all(session, result, PROBE_PREPARE, 0);
 	recording__start(run);
 	if (session->life)
 		life__arm(session->life, run->start_mono_ns);
-	read_accounts(session, VERIFY_BEFORE_OPEN);
-	arm_all(session, true);
-	read_accounts(session, VERIFY_AFTER_OPEN);
-	count_missed(session, false);
-	tell_sources(session, result, MOMENT_START, 0);
-}
-
-/* What a probe costs is known once its first events have been timed. */
-static void end_cost(struct session *session, unsigned int i, uint64_t elapsed)
-{
-	struct run_cost *cost = &session->run->probes[i].cost;
-
-	if (!cost->timed_ns)
-		cost__end(&session->cost[i], session->probes[i], elapsed, cost);
-}
-
-/* If they have been timed for long enough, the programs run without from here on. */
-static void end_timing(struct session *session, uint64_t elapsed, bool ends)
-{
-	unsigned int probes = 0, enough = 0;
-
-	if (session->stats < 0 || (!ends && elapsed < SUMMARY_TIMED_NS))
-		return;
-	for (unsigned int i = 0; i < session->run->nr_probes; i++) {
-		if (!session->probes[i])
-			continue;
-		probes++;
-		if (probe__seen(session->probes[i]) < SUMMARY_COST_EVENTS)
-			continue;
-		enough++;
-		end_cost(session, i, elapsed);
-	}
-	if (!ends && !summary__is_timed(elapsed, probes, enough))
-		return;
-	for (unsigned int i = 0; i < session->run->nr_probes; i++)
-		if (session->probes[i])
-			end_cost(session, i, elapsed);
-	close(session->stats);
-	session->stats = -1;
-}
-
-static void count_open(struct session *session, struct session_result *result)
-{
-	struct run_probe *entry;
-	int err;
-
-	for (unsigned int i = 0; i < session->run->nr_probes; i++) {
-		entry = &session->run->probes[i];
-		if (!session->probes[i])
-			continue;
-		err = probe__in_flight(session->probes[i], &entry->open, &entry->open_age_known);
-		fault(session, result, SESSION_READ, err);
-	}
+	for (enum probe_step step = PROBE_BEFORE_OPEN; step <= PROBE_START; step++)
+		step_all(session, result, step, 0);
 }
 
 /*
- * Counts what is open at once: what ends between the two would be in neither number. Afterwards no
- * sample is on its way any more: every program that saw the window open has returned. Returns when
- * it was shut.
+ * When PROBE_STOP is taken no sample is on its way any more: every program that saw the window open
+ * has returned. Returns when the window was shut.
  */
 static uint64_t shut_window(struct session *session, struct session_result *result)
 {
@@ -384,38 +285,41 @@ static uint64_t shut_window(struct session *session, struct session_result *resu
 	uint64_t end;
 	int err = 0;
 
-	count_missed(session, true);
-	read_accounts(session, VERIFY_BEFORE_SHUT);
-	arm_all(session, false);
+	step_all(session, result, PROBE_BEFORE_SHUT, elapsed_ns(session));
+	step_all(session, result, PROBE_SHUT, elapsed_ns(session));
 	end = elapsed_ns(session);
-	count_open(session, result);
-	read_accounts(session, VERIFY_AFTER_SHUT);
+	step_all(session, result, PROBE_IN_FLIGHT, end);
+	step_all(session, result, PROBE_AFTER_SHUT, end);
 	if (session->life)
 		err = life__shut(session->life, session->run->start_mono_ns + end);
 	fault(session, result, SESSION_READ, err);
-	/* Not to be had with nohz_full: there it takes a little patience. */
+	/* It fails with nohz_full: then wait instead. */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		nanosleep(&while_running, NULL);
-	tell_sources(session, result, MOMENT_STOP, end);
+	step_all(session, result, PROBE_STOP, end);
 	return end;
 }
 
 /* What is known of the probes only when the window has shut. */
-static void describe_probes(struct session *session)
+static void describe_probes(struct session *session, struct session_result *result)
 {
-	struct run_probe *entry;
+	struct probe *probe;
 
 	for (unsigned int i = 0; i < session->run->nr_probes; i++) {
-		entry = &session->run->probes[i];
-		if (session->sources[i])
-			session->sources[i]->describe(session->sources[i]->state, entry);
-		if (!session->probes[i])
-			continue;
-		cost__missed(&session->cost[i], session->probes[i], entry);
-		probe__rename(session->probes[i], &entry->total, session->names);
-		probe__describe(session->probes[i], entry);
-		verify__conclude(&session->verify[i], session->probes[i], entry);
+		probe = session->probes[i];
+		if (probe)
+			probe_fault(session, result, probe, probe->ops->describe(probe));
 	}
+}
+
+/* Before anything is printed: whatever fails later, the machine is as it was. */
+static void put_back(struct session *session, struct session_result *result)
+{
+	int err = 0, failed = close_probes(session, result->left, &err);
+
+	if (failed >= 0)
+		result->left_by = session->run->probes[failed].name;
+	fault(session, result, SESSION_RESTORE, err);
 }
 
 /* Sleeps until `at`, since the window opened. True: a signal or the workload's end shuts it. */
@@ -452,19 +356,16 @@ static void watch(struct session *session, const struct session_config *config,
 
 	while (!ends && elapsed < end) {
 		wake = earlier(earlier(next, end), elapsed + patience);
-		if (session->stats >= 0 && elapsed < SUMMARY_TIMED_NS)
-			wake = earlier(wake, SUMMARY_TIMED_NS);
 		ends = window_ends(session, wake, result);
 		elapsed = elapsed_ns(session);
-		end_timing(session, elapsed, false);
 		if (config->progress)
 			config->progress(elapsed, config->duration_ns);
 		if (config->workload)
 			descendants__reap(&session->descendants, session->workload.pid);
-		tell_sources(session, result, MOMENT_POLL, elapsed);
+		step_all(session, result, PROBE_POLL, elapsed);
 		if (!ends && elapsed >= next && elapsed < end) {
 			end_interval(session, result, elapsed);
-			ends = is_full(session, result);
+			ends = session->broken || is_full(session, result);
 			next += (elapsed - next) / config->interval_ns * config->interval_ns +
 				config->interval_ns;
 		}
@@ -546,6 +447,10 @@ int session__run(struct session *session, const struct session_config *config,
 	session->recording = config->recording ? config->recording : &session->none;
 	session->run->workload_status = RUN_NOT_ENDED;
 	session->write_failed = config->write_failed;
+	session->warn = config->warn;
+	for (unsigned int i = 0; i < session->run->nr_probes; i++)
+		if (session->probes[i])
+			warn_of_trouble(session, session->probes[i]);
 	watch_lives(session);
 	if (!config->again)
 		kernel__forget();
@@ -554,13 +459,10 @@ int session__run(struct session *session, const struct session_config *config,
 		fault(session, result, SESSION_WORKLOAD, err);
 		return err;
 	}
-	if (!config->untimed)
-		session->stats = cost__start(); /* needs a privilege that goes now */
 	err = drop_privileges(session, config, result);
 	if (err)
 		return err;
 	session->task = config->task;
-	tell_sources(session, result, MOMENT_READY, 0);
 	open_window(session, result);
 	err = release(session, config);
 	if (err) {
@@ -573,13 +475,14 @@ int session__run(struct session *session, const struct session_config *config,
 	}
 
 	end = shut_window(session, result);
-	end_timing(session, end, true);
-	end_interval(session, result, end);
-	describe_probes(session);
+	if (!session->broken)
+		end_interval(session, result, end);
+	describe_probes(session, result);
 	describe_lives(session, result);
 	if (config->workload)
 		end_workload(session, result);
 	drop_more(session, config, result, privilege__end_workload);
+	put_back(session, result);
 	session->run->complete = !session->err;
 	err = recording__close(session->recording, session->run, &writer);
 	recording_fault(session, result, writer, err);

@@ -27,7 +27,7 @@ if [ ! -e /proc/latscope_rmid ]; then
 		"rmid cannot be measured by method module on this machine: not loaded; needs the module: 'make modules' builds it, .*insmod" \
 		rmid --method module -d 1s
 	check 'no module: says what it does instead, and what to do' 0 \
-		'^latscope: rmid goes by process, not by RMID: module: not loaded; needs .*insmod[^[:cntrl:]]*$' \
+		'^latscope: rmid: attributing by process instead of by RMID: module: not loaded; needs .*insmod[^[:cntrl:]]*$' \
 		'rmid: .* rows.*pid  name .*how: switches: .*caches[[:space:]]+and[[:space:]]+memory[[:space:]]+traffic[[:space:]]+take[[:space:]]+the[[:space:]]+module' \
 		rmid -d 20ms
 fi
@@ -251,7 +251,7 @@ check 'report -I prints the same' 0 '' $'  time  module .* s  iolat [^\n]*\n[0-9
 is 'report -I: no line a millisecond' "$(grep -c ' cpu_ns ' <<<"$out")" 0
 check 'compare: of all but rmid' 0 '' 'rmid: not compared: it has a table,.*memlat ' \
 	compare "$(recording "$dir/live")" "$(recording "$dir/live")"
-check 'record --rmid with a filter: whose it is is said' 0 '^latscope: rmid tells of all processes: the filter is for the other modules' \
+check 'record --rmid with a filter: whose it is is said' 0 '^latscope: rmid measures all processes: the filter is for the other probes' \
 	'rmid: ' record --rmid --comm nobody -d 10ms -o "$dir/filtered"
 check 'record without it has none' 0 '' 'runqlat' record -q -d 100ms -o "$dir/without"
 is 'record without it: no file' "$(find "$dir/without" -name 'rmid*')" ''

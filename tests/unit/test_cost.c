@@ -4,47 +4,57 @@
 
 #include <errno.h>
 
-#include "session/cost.c"
+#include "probes/cost.c"
 
-static struct probe_usage usage; /* what the kernel says now */
+static struct bpf_probe_usage usage; /* what the kernel says now */
 static int usage_err;
 
-int probe__usage(const struct probe *probe, struct probe_usage *to)
+int bpf_probe__usage(const struct bpf_probe *of, struct bpf_probe_usage *to)
 {
-	(void)probe;
+	(void)of;
 	if (!usage_err)
 		*to = usage;
 	return usage_err;
 }
 
-uint64_t probe__seen(const struct probe *probe)
+static uint64_t seen = 1234;
+
+uint64_t bpf_probe__seen(const struct bpf_probe *of)
 {
-	(void)probe;
-	return 1234;
+	(void)of;
+	return seen;
 }
+
+static int opened; /* how often the kernel was asked to measure */
 
 int bpf_enable_stats(enum bpf_stats_type type)
 {
-	return type == BPF_STATS_RUN_TIME ? 5 : -EINVAL;
+	opened++;
+	return type == BPF_STATS_RUN_TIME ? dup(STDIN_FILENO) : -EINVAL;
 }
 
 static struct cost cost;
+static const struct bpf_probe probe;
 
 /* Programs that ran before the window opens. */
 static int begin(void **state)
 {
 	(void)state;
 	usage_err = 0;
-	usage = (struct probe_usage){ .runs = 100, .run_ns = 50000, .recursion_missed = 7 };
-	cost__begin(&cost, NULL);
-	usage = (struct probe_usage){ .runs = 160, .run_ns = 92000, .recursion_missed = 12 };
+	seen = 1234;
+	opened = 0;
+	cost__new(&cost, true);
+	usage = (struct bpf_probe_usage){ .runs = 100, .run_ns = 50000, .recursion_missed = 7 };
+	cost__begin(&cost, &probe);
+	usage = (struct bpf_probe_usage){ .runs = 160, .run_ns = 92000, .recursion_missed = 12 };
 	return 0;
 }
 
-static void the_kernel_times_programs(void **state)
+static int end(void **state)
 {
 	(void)state;
-	assert_int_equal(cost__start(), 5);
+	cost__free(&cost);
+	return 0;
 }
 
 static void what_ran_before_costs_nothing(void **state)
@@ -52,7 +62,7 @@ static void what_ran_before_costs_nothing(void **state)
 	struct run_cost out = { 0 };
 
 	(void)state;
-	cost__end(&cost, NULL, 200000000, &out);
+	cost__end(&cost, &probe, 200000000, &out);
 	assert_int_equal(out.runs, 60);
 	assert_int_equal(out.run_ns, 42000);
 	assert_int_equal(out.timed_ns, 200000000);
@@ -64,7 +74,7 @@ static void what_was_missed_before_is_not_missed_in_the_window(void **state)
 	struct run_probe module = { 0 };
 
 	(void)state;
-	cost__missed(&cost, NULL, &module);
+	cost__missed(&cost, &probe, &module);
 	assert_int_equal(module.recursion_missed, 5);
 }
 
@@ -75,19 +85,88 @@ static void without_an_answer_nothing_is_stated(void **state)
 
 	(void)state;
 	usage_err = -EPERM;
-	cost__end(&cost, NULL, 200000000, &out);
+	cost__end(&cost, &probe, 200000000, &out);
 	assert_int_equal(out.timed_ns, 0);
-	cost__missed(&cost, NULL, &module);
+	cost__missed(&cost, &probe, &module);
 	assert_int_equal(module.recursion_missed, 0);
+}
+
+static void timing_ends_once_and_not_before_its_time(void **state)
+{
+	struct run_cost out = { 0 };
+
+	(void)state;
+	cost__poll(&cost, &probe, SUMMARY_TIMED_NS - 1, &out);
+	assert_int_equal(out.timed_ns, 0);
+	cost__poll(&cost, &probe, SUMMARY_TIMED_NS, &out);
+	assert_int_equal(out.timed_ns, SUMMARY_TIMED_NS);
+	cost__poll(&cost, &probe, 2 * SUMMARY_TIMED_NS, &out);
+	cost__end(&cost, &probe, 3 * SUMMARY_TIMED_NS, &out);
+	assert_int_equal(out.timed_ns, SUMMARY_TIMED_NS);
+}
+
+static void a_quiet_probe_is_timed_until_a_busy_one_had_its_time(void **state)
+{
+	struct run_cost busy = { 0 }, quiet = { 0 };
+	struct cost other = { 0 };
+
+	(void)state;
+	cost__new(&other, true);
+	assert_int_equal(opened, 1); /* both share what the kernel measures */
+	cost__begin(&other, &probe);
+	seen = SUMMARY_COST_EVENTS - 1;
+	cost__poll(&other, &probe, 2 * SUMMARY_TIMED_MOST_NS, &quiet);
+	assert_int_equal(quiet.timed_ns, 0);
+	seen = SUMMARY_COST_EVENTS;
+	cost__poll(&cost, &probe, SUMMARY_TIMED_NS, &busy);
+	assert_int_equal(busy.timed_ns, SUMMARY_TIMED_NS);
+	seen = SUMMARY_COST_EVENTS - 1;
+	cost__poll(&other, &probe, SUMMARY_TIMED_MOST_NS - 1, &quiet);
+	assert_int_equal(quiet.timed_ns, 0);
+	cost__poll(&other, &probe, SUMMARY_TIMED_MOST_NS, &quiet);
+	assert_int_equal(quiet.timed_ns, SUMMARY_TIMED_MOST_NS);
+}
+
+static void a_probe_that_was_refused_is_not_waited_for(void **state)
+{
+	struct run_cost out = { 0 };
+	struct cost refused = { 0 };
+
+	(void)state;
+	cost__new(&refused, true);
+	cost__free(&refused);
+	seen = SUMMARY_COST_EVENTS;
+	cost__poll(&cost, &probe, SUMMARY_TIMED_NS, &out);
+	assert_int_equal(out.timed_ns, SUMMARY_TIMED_NS);
+}
+
+static void a_probe_that_is_not_to_be_timed_asks_for_nothing(void **state)
+{
+	struct run_cost out = { 0 };
+	struct cost untimed = { 0 };
+
+	(void)state;
+	opened = 0;
+	cost__new(&untimed, false);
+	cost__end(&untimed, &probe, SUMMARY_TIMED_NS, &out);
+	assert_int_equal(opened, 0);
+	assert_int_equal(out.timed_ns, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_kernel_times_programs),
-		cmocka_unit_test_setup(what_ran_before_costs_nothing, begin),
-		cmocka_unit_test_setup(what_was_missed_before_is_not_missed_in_the_window, begin),
-		cmocka_unit_test_setup(without_an_answer_nothing_is_stated, begin),
+		cmocka_unit_test_setup_teardown(what_ran_before_costs_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(what_was_missed_before_is_not_missed_in_the_window,
+						begin, end),
+		cmocka_unit_test_setup_teardown(without_an_answer_nothing_is_stated, begin, end),
+		cmocka_unit_test_setup_teardown(timing_ends_once_and_not_before_its_time, begin,
+						end),
+		cmocka_unit_test_setup_teardown(
+			a_quiet_probe_is_timed_until_a_busy_one_had_its_time, begin, end),
+		cmocka_unit_test_setup_teardown(a_probe_that_was_refused_is_not_waited_for, begin,
+						end),
+		cmocka_unit_test(a_probe_that_is_not_to_be_timed_asks_for_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 static struct run_probe module;
 
-static void expect_something(const struct probe *probe, const struct run_probe *of,
+static void expect_something(const struct bpf_probe *probe, const struct run_probe *of,
 			     enum account_kind kind, struct run_check *check)
 {
 	(void)probe;
@@ -18,8 +18,8 @@ static void expect_something(const struct probe *probe, const struct run_probe *
 	check->time.tolerance = 5;
 }
 
-static const struct probe_ops ops = { .name = "iolat", .expect = expect_something };
-static const struct probe probe = { .ops = &ops };
+static const struct bpf_probe_ops ops = { .common.name = "iolat", .expect = expect_something };
+static const struct bpf_probe probe = { .ops = &ops };
 
 static const struct verify four_moments = {
 	.kind = ACCOUNT_REQUESTS,

@@ -115,3 +115,10 @@ void module__tell(const struct module_state *before, const struct module_state *
 		fprintf(out, "; no RMID was free %llu times, %llu processes wait for one",
 			(unsigned long long)refused, (unsigned long long)now->waiting);
 }
+
+bool module__uses_rdt(int fd)
+{
+	struct module_state state;
+
+	return !module__read(fd, &state) && !strcmp(state.rdt, "on");
+}

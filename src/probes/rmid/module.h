@@ -28,6 +28,7 @@ int module__open(const char *path);
 
 int module__read(int fd, struct module_state *state); /* 0, -errno, -EUCLEAN */
 int module__dump(int fd);
+bool module__uses_rdt(int fd); /* does it write PQR_ASSOC? */
 
 /*
  * For people: is RDT in use, and how much of the caches was read between two states, of which the

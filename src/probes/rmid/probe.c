@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <linux/membarrier.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +14,15 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include <core/arch.h>
 #include <core/clock.h>
-#include <probes/internal.h>
-#include <probes/kernel.h>
-#include <probes/refusal.h>
+#include <probes/bpf_probe.h>
+#include <probes/methods.h>
 
+#include "account.h"
 #include "attribution.h"
 #include "columns.h"
+#include "conflict.h"
 #include "counters.h"
 #include "cpus.h"
 #include "events.h"
@@ -29,7 +30,7 @@
 #include "priority.h"
 #include "rmid.skel.h"
 
-#define PROGRAMS 7 /* the most of a method, and NULL */
+#define POLL_NS 50000000ULL /* how often records are taken */
 #define RING_OF_CPU (1U << 20) /* bytes for each CPU: 100 ms of 180,000 switches a second */
 #define RING_MOST (1U << 24)
 #define AT_ONCE 1024 /* records that are taken before slots are put out */
@@ -38,36 +39,32 @@
 
 enum { MODULE, SWITCHES };
 
-const struct rmid_method rmid_methods[RMID_METHODS] = {
+/* Programs in the order in which they are attached: see attach_programs(). */
+static const struct probe_method methods[] = {
 	[MODULE] = {
 		.name = "module",
 		.mechanism = "by RMID, spans from the tracepoints of the module rmid",
 		.needs = "the module: 'make modules' builds it, 'sudo insmod "
 			 ".output/kmod/$(uname -r)/rmid.ko' loads it",
+		.programs = { "renamed", "allocated", "freed", "listed", "was_read", "sampled" },
+		.loaded = { "existing" },
+		.x86 = true,
 	},
 	[SWITCHES] = {
 		.name = "switches",
 		.mechanism = "by process, spans between the switches of each CPU "
 			     "(tp_btf/sched_switch)",
 		.needs = "BTF and the tracepoint sched_switch",
+		.programs = { "forked", "renamed", "switched" },
+		.loaded = { "prime", "existing" },
 	},
 };
 
-static const char *const programs[RMID_METHODS][PROGRAMS] = {
-	[MODULE] = { "renamed", "allocated", "freed", "listed", "was_read", "sampled" },
-	[SWITCHES] = { "forked", "renamed", "switched" },
-};
-
-/* Loaded, but run by hand. */
-static const char *const loaded[RMID_METHODS][PROGRAMS] = {
-	[MODULE] = { "existing" },
-	[SWITCHES] = { "prime", "existing" },
-};
-
 struct rmid {
-	const struct rmid_method *method;
+	struct probe common; /* first */
+	const struct probe_method *method;
 	struct rmid_bpf *skel;
-	struct bpf_link *links[PROGRAMS];
+	struct bpf_link *links[PROBE_PROGRAMS];
 	unsigned int nr_links;
 	struct ring_buffer *ring;
 	struct lat_rmid_cpu *states; /* the map, by CPU */
@@ -85,59 +82,34 @@ struct rmid {
 	struct attribution attribution;
 	uint64_t lost_others; /* as of the last look */
 	uint64_t start_ns, tidied_ns;
-	struct table *table; /* where rows go; NULL: the window is not open */
+	bool started; /* the window is open: rows go to the table */
 	uint64_t slots, incomplete_slots, missing_ns;
-	uint64_t wall_ns,
-		told_ns; /* of all CPUs: what the window holds, and what rows have of it */
+	/* Of all CPUs: the time that the window holds, and how much of it rows have. */
+	uint64_t wall_ns, told_ns;
 	bool stopped; /* the programs run no more */
 	int err; /* of taking a record */
+	char notes[2][2 * RUN_TEXT]; /* what the user should know */
+	unsigned int nr_notes; /* that were not given out yet */
 };
+
+static struct rmid *of(struct probe *probe)
+{
+	return (struct rmid *)probe;
+}
 
 static bool is_method(const struct rmid *rmid, int which)
 {
-	return rmid->method == &rmid_methods[which];
-}
-
-static void add_text(char *text, size_t size, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void add_text(char *text, size_t size, const char *format, ...)
-{
-	size_t used = strlen(text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text + used, size - used, format, args);
-	va_end(args);
+	return rmid->method == &methods[which];
 }
 
 /* ---- opening ---- */
 
-static bool is_in(const char *const names[PROGRAMS], const char *name)
-{
-	for (int i = 0; i < PROGRAMS && names[i]; i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
-}
-
 static int select_programs(struct rmid *rmid)
 {
-	int method = (int)(rmid->method - rmid_methods), err = 0;
-	struct bpf_program *program;
+	bool tick = is_method(rmid, SWITCHES) && rmid->nr_counters;
+	int err = methods__select(rmid->method, false, rmid->skel->obj);
 
-	bpf_object__for_each_program(program, rmid->skel->obj)
-	{
-		const char *name = bpf_program__name(program);
-		bool wanted = is_in(programs[method], name) || is_in(loaded[method], name);
-
-		if (!strcmp(name, "tick"))
-			wanted = method == SWITCHES && rmid->nr_counters;
-		err = bpf_program__set_autoload(program, wanted);
-		if (err)
-			return err;
-	}
-	return 0;
+	return err || !tick ? err : bpf_program__set_autoload(rmid->skel->progs.tick, true);
 }
 
 static int size_maps(struct rmid *rmid)
@@ -242,7 +214,7 @@ static int attach(struct rmid *rmid, const char *name)
  */
 static int attach_programs(struct rmid *rmid)
 {
-	const char *const *names = programs[rmid->method - rmid_methods];
+	const char *const *names = rmid->method->programs;
 	int err = 0, i = 0;
 
 	for (; !err && names[i + 1]; i++)
@@ -292,14 +264,22 @@ static int start_timers(struct rmid *rmid)
 			    rmid->cpus.nr);
 }
 
-static int try_method(struct rmid *rmid)
+static void explain(int err, const struct probe_method *method, char reason[RUN_TEXT])
 {
+	if (err == -ENODEV)
+		snprintf(reason, RUN_TEXT, "not loaded; needs %s", method->needs);
+	else if (err == -EPROTONOSUPPORT || err == -EUCLEAN)
+		snprintf(reason, RUN_TEXT, "of another version; needs %s", method->needs);
+}
+
+static int attempt(void *context, const struct probe_method *method, char reason[RUN_TEXT])
+{
+	struct rmid *rmid = context;
 	int err = 0;
 
+	rmid->method = method;
 	if (is_method(rmid, MODULE))
 		err = open_module(rmid);
-	if (!err && kernel__lacks())
-		err = -ENOSYS;
 	if (!err)
 		err = attribution__init(&rmid->attribution, rmid->cpus.nr);
 	rmid->attribution.by_rmid = is_method(rmid, MODULE);
@@ -315,41 +295,11 @@ static int try_method(struct rmid *rmid)
 		err = attach_programs(rmid);
 	if (!err && is_method(rmid, SWITCHES) && rmid->nr_counters)
 		err = start_timers(rmid);
-	if (err)
+	if (err) {
 		shut(rmid);
-	return err;
-}
-
-static void explain(int err, const struct rmid_method *method, char reason[RUN_TEXT])
-{
-	if (err == -ENODEV)
-		snprintf(reason, RUN_TEXT, "not loaded; needs %s", method->needs);
-	else if (err == -EPROTONOSUPPORT || err == -EUCLEAN)
-		snprintf(reason, RUN_TEXT, "of another version; needs %s", method->needs);
-	else if (err == -ENOSYS && kernel__lacks())
-		snprintf(reason, RUN_TEXT, "not in this kernel; needs %s", kernel__lacks());
-	else
-		refusal__explain(err, method->needs, reason);
-}
-
-static int try_methods(struct rmid *rmid, const char *wanted, char why[RUN_TEXT])
-{
-	int err, result = -EINVAL;
-	char reason[RUN_TEXT];
-
-	for (int i = 0; i < RMID_METHODS; i++) {
-		if (wanted && strcmp(wanted, rmid_methods[i].name))
-			continue;
-		rmid->method = &rmid_methods[i];
-		refusal__capture();
-		err = try_method(rmid);
-		if (!err)
-			return 0;
-		explain(err, rmid->method, reason);
-		add_text(why, RUN_TEXT, "%s%s: %s", why[0] ? "; " : "", rmid->method->name, reason);
-		result = err == -ENOMEM ? err : -EOPNOTSUPP;
+		explain(err, method, reason);
 	}
-	return result;
+	return err;
 }
 
 /* perf_event_open() says "no such file" of an event that no PMU counts. */
@@ -374,7 +324,7 @@ static int choose_counters(struct rmid *rmid, const struct rmid_config *config, 
 		} else if (!config->counters_optional) {
 			snprintf(why, RUN_TEXT, "no perf event %s: %s", counters_kinds[kind].name,
 				 explain_lack(-err));
-			return -ENOENT;
+			return -EOPNOTSUPP;
 		} else {
 			rmid->lacking |= 1U << kind;
 			rmid->lacking_why = -err;
@@ -394,33 +344,8 @@ static int read_cpus(struct rmid *rmid)
 	return err;
 }
 
-int rmid__open(struct rmid **out, const struct rmid_config *config, char why[RUN_TEXT])
+static void free_rmid(struct rmid *rmid)
 {
-	struct rmid *rmid = calloc(1, sizeof(*rmid));
-	int err;
-
-	why[0] = '\0';
-	if (!rmid)
-		return -ENOMEM;
-	rmid->module = -1;
-	err = read_cpus(rmid);
-	if (!err)
-		err = choose_counters(rmid, config, why);
-	if (!err)
-		err = try_methods(rmid, config->method, why);
-	if (err) {
-		rmid__close(rmid);
-		return err;
-	}
-	priority__raise(); /* if that fails, what is lost is told */
-	*out = rmid;
-	return 0;
-}
-
-void rmid__close(struct rmid *rmid)
-{
-	if (!rmid)
-		return;
 	priority__restore();
 	shut(rmid);
 	cpus__free(&rmid->cpus);
@@ -429,12 +354,54 @@ void rmid__close(struct rmid *rmid)
 	free(rmid);
 }
 
-bool rmid__uses_rdt(const struct rmid *rmid)
+/* What the user should know: the better method does not work, another tool uses RDT. */
+static void take_notes(struct rmid *rmid, const char *why)
 {
-	struct module_state state;
+	const struct conflict *conflict = NULL;
 
-	return is_method(rmid, MODULE) && !module__read(rmid->module, &state) &&
-	       !strcmp(state.rdt, "on");
+	if (is_method(rmid, MODULE) && module__uses_rdt(rmid->module))
+		conflict = conflict__find("");
+	if (conflict)
+		snprintf(rmid->notes[rmid->nr_notes++], sizeof(rmid->notes[0]),
+			 "figures of caches may be wrong, another tool may use RDT: %s; %s",
+			 conflict->why, conflict->todo);
+	if (why[0] && !arch__not_x86())
+		snprintf(rmid->notes[rmid->nr_notes++], sizeof(rmid->notes[0]),
+			 "attributing by process instead of by RMID: %s", why);
+}
+
+static int open_rmid(struct probe **out, const struct probe_ops *ops,
+		     const struct probe_request *request, char why[RUN_TEXT])
+{
+	static const struct rmid_config none;
+	const struct rmid_config *config = request->own ? request->own : &none;
+	struct rmid *rmid = calloc(1, sizeof(*rmid));
+	int err;
+
+	if (!rmid)
+		return -ENOMEM;
+	rmid->common.ops = ops;
+	rmid->module = -1;
+	err = read_cpus(rmid);
+	if (!err)
+		err = choose_counters(rmid, config, why);
+	if (!err)
+		err = methods__try(ops, request->method, attempt, rmid, why);
+	if (err) {
+		free_rmid(rmid);
+		return err;
+	}
+	priority__raise(); /* if that fails, the account says what is lost */
+	take_notes(rmid, why);
+	*out = &rmid->common;
+	return 0;
+}
+
+static int close_rmid(struct probe *probe, char why[RUN_TEXT])
+{
+	(void)why;
+	free_rmid(of(probe));
+	return 0;
 }
 
 static struct rows_layout layout_of(const struct rmid *rmid)
@@ -442,12 +409,45 @@ static struct rows_layout layout_of(const struct rmid *rmid)
 	return (struct rows_layout){ rmid->counters, rmid->nr_counters, is_method(rmid, MODULE) };
 }
 
+static uint64_t sum_lost_others(const struct rmid *rmid)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
+		sum += __atomic_load_n(&rmid->states[cpu].lost_others, __ATOMIC_RELAXED);
+	return sum;
+}
+
+static void add_up(const struct rmid *rmid, struct rmid_account *account)
+{
+	const struct attribution *attribution = &rmid->attribution;
+
+	*account = (struct rmid_account){
+		.records = attribution->records,
+		.malformed = attribution->malformed,
+		.no_value = attribution->no_value,
+		.ticks = attribution->ticks,
+		.ticks_in_time = attribution->ticks_in_time,
+		.slots = rmid->slots,
+		.incomplete_slots = rmid->incomplete_slots,
+		.missing_ns = rmid->missing_ns,
+		.wall_ns = rmid->wall_ns,
+		.told_ns = rmid->told_ns,
+		.lost_others = sum_lost_others(rmid),
+	};
+	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++) {
+		account->lost_spans += rmid->states[cpu].lost_spans;
+		account->hidden += rmid->states[cpu].hidden;
+		account->failed_reads += rmid->states[cpu].failed_reads;
+	}
+}
+
 /* What the window has shown. */
 static void conclude(const struct rmid *rmid, FILE *out)
 {
 	struct rmid_account account;
 
-	rmid__account(rmid, &account);
+	add_up(rmid, &account);
 	if (!account.slots || !account.wall_ns)
 		return;
 	rmid_account__tell(&account, out);
@@ -492,16 +492,18 @@ static int tell(const struct rmid *rmid, char text[RUN_HOW])
 	return 0;
 }
 
-int rmid__describe(const struct rmid *rmid, struct run_probe *module)
+static int describe(struct probe *probe)
 {
+	const struct rmid *rmid = of(probe);
 	struct rows_layout layout = layout_of(rmid);
+	struct run_probe *entry = probe->entry;
 	int err;
 
-	snprintf(module->name, sizeof(module->name), RMID_PROBE);
-	snprintf(module->method, sizeof(module->method), "%s", rmid->method->name);
-	err = tell(rmid, module->mechanism);
-	if (!err && !module->table)
-		err = rows__new_table(&module->table, &layout);
+	snprintf(entry->name, sizeof(entry->name), "%s", probe->ops->name);
+	snprintf(entry->method, sizeof(entry->method), "%s", rmid->method->name);
+	err = tell(rmid, entry->mechanism);
+	if (!err && !entry->table)
+		err = rows__new_table(&entry->table, &layout);
 	return err;
 }
 
@@ -518,10 +520,13 @@ static int prime(const struct rmid *rmid, unsigned int cpu)
 	return err == -ENXIO ? 0 : err;
 }
 
-int rmid__ready(struct rmid *rmid)
+/* From here on the programs measure. What comes before start() is left out. */
+static int prepare(struct probe *probe, uint64_t at_ns)
 {
+	struct rmid *rmid = of(probe);
 	int err = is_method(rmid, MODULE) ? module__read(rmid->module, &rmid->before) : 0;
 
+	(void)at_ns;
 	if (!err && is_method(rmid, MODULE))
 		err = cpus__parse(rmid->before.unsampled, rmid->unsampled, rmid->cpus.nr);
 	if (err)
@@ -551,23 +556,18 @@ static void part_with_silent(struct rmid *rmid)
 	}
 }
 
-void rmid__start(struct rmid *rmid, uint64_t start_ns)
+static int start(struct probe *probe, uint64_t start_ns)
 {
+	struct rmid *rmid = of(probe);
+
 	rmid->start_ns = start_ns;
+	rmid->started = true;
 	slots__start(rmid->attribution.slots, start_ns);
 	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
 		if (rmid->cpus.present[cpu])
 			slots__join(rmid->attribution.slots, cpu, start_ns);
 	part_with_silent(rmid);
-}
-
-static uint64_t sum_lost_others(const struct rmid *rmid)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
-		sum += __atomic_load_n(&rmid->states[cpu].lost_others, __ATOMIC_RELAXED);
-	return sum;
+	return 0;
 }
 
 /*
@@ -659,7 +659,8 @@ static int put_slot(struct rmid *rmid, const struct slot *slot)
 		rmid->told_ns += slot->cells[i].sums.cpu_ns;
 		processes__name_by_proc(rmid->attribution.processes, slot->cells[i].process);
 	}
-	return rows__add(rmid->table, &layout, slot, rmid->attribution.processes, rmid->start_ns);
+	return rows__add(rmid->common.entry->table, &layout, slot, rmid->attribution.processes,
+			 rmid->start_ns);
 }
 
 /* What was lost is known before the slots it belongs to are put out. */
@@ -668,7 +669,7 @@ static int settle(struct rmid *rmid)
 	const struct slot *slot;
 	int err;
 
-	if (!rmid->table)
+	if (!rmid->started)
 		return 0;
 	err = mend_losses(rmid);
 	while (!err && (slot = slots__next(rmid->attribution.slots)))
@@ -699,12 +700,14 @@ static int take_all(struct rmid *rmid, uint64_t until)
 	return err;
 }
 
-int rmid__poll(struct rmid *rmid, struct table *table)
+/* Not `at_ns`: time passes while the probes before this one take the step. */
+static int poll_rmid(struct probe *probe, uint64_t at_ns)
 {
+	struct rmid *rmid = of(probe);
 	uint64_t until = clock__now_ns();
 	int err;
 
-	rmid->table = table;
+	(void)at_ns;
 	err = take_all(rmid, until);
 	if (!err && until > rmid->start_ns + LAG_NS)
 		err = slots__give_up(rmid->attribution.slots, until - LAG_NS);
@@ -718,9 +721,10 @@ int rmid__poll(struct rmid *rmid, struct table *table)
 	return 0;
 }
 
-int rmid__interval(struct rmid *rmid, struct table *table)
+/* Takes what there is, so that the rows of an interval are those of its slots. */
+static int end_interval(struct probe *probe, uint64_t at_ns)
 {
-	return rmid->stopped ? 0 : rmid__poll(rmid, table);
+	return of(probe)->stopped ? 0 : poll_rmid(probe, at_ns);
 }
 
 /*
@@ -738,12 +742,12 @@ static void fall_silent(struct rmid *rmid)
 		nanosleep(&two_ticks, NULL);
 }
 
-int rmid__stop(struct rmid *rmid, struct table *table, uint64_t end_ns)
+static int stop(struct probe *probe, uint64_t end_ns)
 {
+	struct rmid *rmid = of(probe);
 	const struct slot *slot;
 	int err;
 
-	rmid->table = table;
 	slots__end(rmid->attribution.slots, end_ns);
 	err = is_method(rmid, MODULE) ? module__read(rmid->module, &rmid->after) : 0;
 	fall_silent(rmid);
@@ -761,26 +765,31 @@ int rmid__stop(struct rmid *rmid, struct table *table, uint64_t end_ns)
 	return err;
 }
 
-void rmid__account(const struct rmid *rmid, struct rmid_account *account)
-{
-	const struct attribution *attribution = &rmid->attribution;
+/* ---- the probe ---- */
 
-	*account = (struct rmid_account){
-		.records = attribution->records,
-		.malformed = attribution->malformed,
-		.no_value = attribution->no_value,
-		.ticks = attribution->ticks,
-		.ticks_in_time = attribution->ticks_in_time,
-		.slots = rmid->slots,
-		.incomplete_slots = rmid->incomplete_slots,
-		.missing_ns = rmid->missing_ns,
-		.wall_ns = rmid->wall_ns,
-		.told_ns = rmid->told_ns,
-		.lost_others = sum_lost_others(rmid),
-	};
-	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++) {
-		account->lost_spans += rmid->states[cpu].lost_spans;
-		account->hidden += rmid->states[cpu].hidden;
-		account->failed_reads += rmid->states[cpu].failed_reads;
-	}
+static const char *trouble(struct probe *probe)
+{
+	struct rmid *rmid = of(probe);
+
+	return rmid->nr_notes ? rmid->notes[--rmid->nr_notes] : NULL;
 }
+
+const struct probe_ops rmid_ops = {
+	.name = "rmid",
+	.what = "CPU time, counters and caches by process and millisecond",
+	.needs_bpf = true,
+	.methods = methods,
+	.nr_methods = sizeof(methods) / sizeof(methods[0]),
+	.open = open_rmid,
+	.describe = describe,
+	.steps = {
+		[PROBE_PREPARE] = prepare,
+		[PROBE_START] = start,
+		[PROBE_POLL] = poll_rmid,
+		[PROBE_STOP] = stop,
+		[PROBE_INTERVAL] = end_interval,
+	},
+	.poll_ns = POLL_NS,
+	.trouble = trouble,
+	.close = close_rmid,
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The options that only `latscope tierlat` has. */
+#ifndef LATSCOPE_CLI_TIERLAT_H
+#define LATSCOPE_CLI_TIERLAT_H
+
+#include <probes/tierlat/probe.h>
+
+#include "options.h"
+
+struct tierlat_command {
+	struct tierlat_config config;
+	unsigned int cpus[TIER_SOCKETS];
+	bool reset; /* set the counters back; measure nothing */
+	struct options *options;
+};
+
+extern const struct argp_option tierlat_options[];
+extern const char tierlat_doc[];
+
+void tierlat__init(struct tierlat_command *command, struct options *options);
+error_t tierlat__parse(struct tierlat_command *command, int key, char *arg);
+
+/* After all options: are there any that do not go together? */
+int tierlat__check(struct tierlat_command *command);
+
+/* Sets the counters to the state after power-on. An exit code. */
+int tierlat__reset(const struct tierlat_command *command);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Loaded latency of memory tiers. Each interval adds a row for each tier of each socket to the
+ * table of the probe's entry.
+ */
+#ifndef LATSCOPE_PROBES_TIERLAT_PROBE_H
+#define LATSCOPE_PROBES_TIERLAT_PROBE_H
+
+#include <probes/probe.h>
+
+#include "columns.h"
+
+extern const struct probe_ops tierlat_ops;
+
+/* Its own options. */
+struct tierlat_config {
+	struct tier_config counters;
+	struct tier_rows_config rows; /* the probe chooses near and far itself */
+};
+
+extern const struct tierlat_config tierlat_defaults;
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The signals that end a window: SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE. */
+#ifndef LATSCOPE_SESSION_SIGNALS_H
+#define LATSCOPE_SESSION_SIGNALS_H
+
+#include <signal.h>
+
+/*
+ * Blocks them, with what was blocked before in `before`, and returns a descriptor that is readable
+ * when one has come, or -errno.
+ */
+int signals__hold(sigset_t *before);
+
+#endif
