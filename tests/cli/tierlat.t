@@ -81,7 +81,7 @@ tree /dev/zero
 refuses 'registers that take no write' 77 'was written 0x[0-9a-f]+ and reads 0x0: this is not Ice Lake-SP' "${icx[@]}"
 tree /dev/full
 refuses 'registers that cannot be written' 1 'cannot write MSR 0xe00 on CPU 0' "${icx[@]}"
-refuses 'nothing tells how many CHAs' 77 'how many CHAs socket 0 has; say it by --boxes' \
+refuses 'nothing tells how many CHAs' 77 'how many CHAs socket 0 has; give it by --boxes' \
 	tierlat --model icx --msr-root "$msr" -d 10ms
 tree "$dir/secret"
 install -m600 /dev/null "$dir/secret"

@@ -136,7 +136,7 @@ static void a_reset_by_another_latscope_is_noticed(void **state)
 		assert_int_equal(rig__read(&rig, 10 * after[i]), 0);
 		trouble = tier__trouble(rig.tier);
 		assert_non_null(trouble);
-		assert_says(trouble, "CHA 0 (CPU 2) and 5 more: reset by somebody else");
+		assert_says(trouble, "CHA 0 (CPU 2) and 5 more: reset by another program");
 		assert_false(rig__latency(&rig, 1, RIG_NEAR)->latency_known);
 		rig__assert_near("near", rig__latency(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
 		/* The other one still runs: nothing these show from now on can be trusted. */
@@ -189,10 +189,10 @@ static void assert_clock(double first, double second, const char *says)
 static void a_clock_that_no_uncore_has_is_refused(void **state)
 {
 	(void)state;
-	assert_clock(2e9, 0.1e9, "clock outside 0.2 to 5 GHz, left out so long (0.1");
-	assert_clock(2e9, 5.5e9, "clock outside 0.2 to 5 GHz, left out so long (5.");
-	assert_clock(2e9, 0.4e9, "clock that jumped, left out so long (0.4");
-	assert_clock(0.9e9, 4.5e9, "clock that jumped, left out so long (4.");
+	assert_clock(2e9, 0.1e9, "clock outside 0.2 to 5 GHz; interval dropped (0.1");
+	assert_clock(2e9, 5.5e9, "clock outside 0.2 to 5 GHz; interval dropped (5.");
+	assert_clock(2e9, 0.4e9, "clock that jumped; interval dropped (0.4");
+	assert_clock(0.9e9, 4.5e9, "clock that jumped; interval dropped (4.");
 	assert_clock(0.8e9, 2.8e9, NULL);
 	assert_clock(2.8e9, 0.8e9, NULL);
 }
@@ -254,12 +254,12 @@ static void what_a_killed_one_left_is_recognised(void **state)
 		leave_lake_running(i);
 		setup.tiers = NULL;
 		assert_int_equal(rig__open(&rig, &setup), -EBUSY);
-		assert_says(rig.why, "as a latscope that was killed left them");
+		assert_says(rig.why, "a killed latscope left the CHAs programmed");
 		assert_says(rig.todo, "--reset");
 		/* What is found is not what is put back. */
 		setup.take = true;
 		rig__start(&rig, &setup);
-		assert_says(tier__mechanism(rig.tier), "as a killed latscope left them");
+		assert_says(tier__mechanism(rig.tier), "a killed latscope left them programmed");
 		assert_int_equal(rig__read(&rig, 1e7), 0);
 		assert_int_equal(rig__read(&rig, 1e7), 0);
 		rig__assert_near("far", rig__latency(&rig, 0, RIG_FAR)->latency_ns, 180, 0.01);
@@ -328,7 +328,7 @@ static void a_reset_is_as_after_power_on(void **state)
 	emu__tell("poke reg=0xe00 value=0");
 	setup.reset = true;
 	assert_int_equal(rig__open(&rig, &setup), 0);
-	assert_says(rig.done, "1 counted, as something else had set them");
+	assert_says(rig.done, "1 counted, as another program had set them");
 	assert_power_on(0xe00, 0xe, 0);
 }
 

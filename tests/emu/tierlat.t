@@ -151,7 +151,7 @@ wait_for has_rows $(($(rows) + 4 * 7)) # of two sockets and tiers
 kill -TERM "$pid"
 finish
 is 'somebody takes a counter: it goes on' "$status" 0
-ok 'and tells so in one line' one_line 'CHA 2 .CPU 2.: reprogrammed by somebody else'
+ok 'and tells so in one line' one_line 'CHA 2 .CPU 2.: reprogrammed by another program'
 ok 'the rest is right' about "$(median latency_ns local-ddr)" 90
 ok 'what is his is left to him' as_found 1
 
@@ -195,7 +195,7 @@ tell 'offline cpu=0'
 tell 'offline cpu=2'
 finish
 is 'all CPUs go offline: exit status' "$status" 1
-like 'why, and that registers remain set' "$err" 'offline.*could not be put back'
+like 'why, and that registers remain set' "$err" 'offline.*could not be restored'
 
 found
 tell 'fault access=open err=1'
@@ -246,7 +246,7 @@ wait_for has_rows 9
 "$latscope" tierlat -q --model icx --msr-root "$dir/alt" --cpu "1,3" --boxes 6 --take -d 1s >/dev/null 2>&1
 finish
 is 'one that gets past the lock is noticed' "$status" 1
-like 'which is told' "$err" 'every CHA was reprogrammed or reset by somebody else; what came before is kept$'
+like 'which is told' "$err" 'another program reprogrammed or reset every CHA; what came before is kept$'
 is 'and nothing wrong is published' "$(off)" ''
 
 # The guard is its only child. Without both nobody puts anything back.
@@ -256,7 +256,7 @@ read -r guard <"/proc/$pid/task/$pid/children"
 kill -KILL "$guard" "$pid"
 wait "$pid" 2>/dev/null
 wait_for gone "$guard" # which holds the lock, too, and is no child of ours
-refuses 'what a killed latscope and guard left' 1 'as a latscope that was killed left them; .*--reset' \
+refuses 'what a killed latscope and guard left' 1 'a killed latscope left the CHAs programmed; .*--reset' \
 	tierlat "${args[@]}" -d 100ms
 check 'a reset clears it' 0 '' '^reset 12 CHAs on 2 sockets: .*1[0-2] counted, as a latscope that was killed left them$' \
 	tierlat "${args[@]}" --reset
@@ -400,7 +400,7 @@ else
 	found
 	tell 'poke socket=0 reg=0xe01 value=0x400135'
 	tell 'poke socket=0 reg=0xe00 value=0'
-	check 'record says what to do about counters in use' 0 'tierlat cannot .* is in use.*; end what uses it' \
+	check 'record says what to do about counters in use' 0 'tierlat cannot .* is in use.*; end the program that uses it' \
 		'tierlat: not measured: ' record -q --tiers-at "icx:6:$emu/cpu" -d 100ms -o "$dir/runs"
 fi
 done_testing

@@ -632,10 +632,10 @@ static void the_coverage_of_the_caches(void **state)
 	assert_string_equal(told(&before, &now), "RDT is on; no cache was read");
 	now.reads += 97;
 	now.reads_due += 100;
-	assert_string_equal(told(&before, &now), "RDT is on; 97.0 % of the readings due of caches "
-						 "were done, 12 gave no value");
+	assert_string_equal(told(&before, &now), "RDT is on; 97.0 % of the cache readings due "
+						 "were done, 12 without a value");
 	snprintf(now.rdt, sizeof(now.rdt), "conflict");
-	assert_non_null(strstr(told(&before, &now), "somebody else uses it"));
+	assert_non_null(strstr(told(&before, &now), "another tool uses it"));
 	assert_non_null(strstr(told(&before, &now), "97.0 %"));
 	before.refused = 5;
 	now = (struct module_state){ .rdt = "off", .refused = 8, .waiting = 2 };

@@ -339,7 +339,7 @@ static void another_latscope_is_left_alone(void **state)
 	machine.locked = config.take = false;
 	for (unsigned int i = 0; i < 2; i++) {
 		config.look = i;
-		assert_refused("icx", -EBUSY, "a latscope that was killed left them");
+		assert_refused("icx", -EBUSY, "a killed latscope left the CHAs programmed");
 		assert_memory_equal(left, machine.registers, sizeof(left));
 	}
 }

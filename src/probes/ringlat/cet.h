@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For assembly: marks the object as fit for CET, as the compiler does with -fcf-protection. The
- * linker takes the mark from the whole program if one object lacks it.
+ * For assembly: marks the object as compatible with CET, as the compiler does with -fcf-protection.
+ * If one object lacks the mark, the linker omits it for the whole program.
  */
 #ifndef LATSCOPE_PROBES_RINGLAT_CET_H
 #define LATSCOPE_PROBES_RINGLAT_CET_H

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define BUCKETS (RING_EXACT + HIST_SLOTS)
-#define LIMIT (1ULL << (HIST_SUB_BITS + HIST_OCTAVES)) /* where hist.h's scheme ends */
+#define LIMIT (1ULL << (HIST_SUB_BITS + HIST_OCTAVES)) /* end of hist.h's scheme */
 
 void ring_hist__add(struct ring_hist *hist, uint64_t cycles)
 {
@@ -49,7 +49,7 @@ bool ring_hist__next(const struct ring_hist *hist, struct ring_bucket *bucket)
 	return false;
 }
 
-/* The samples of a bucket are taken as spread evenly over it, each in the middle of its share. */
+/* Assumes that the samples of a bucket are spread evenly over it. */
 static double place(const struct ring_bucket *bucket, uint64_t nth, const struct ring_hist *hist)
 {
 	double value, width = (double)(bucket->high - bucket->low);

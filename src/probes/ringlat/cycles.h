@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A histogram of TSC ticks, of the same size for any number of samples. Below RING_EXACT, where
- * crossings lie, each tick has a bucket of its own; above, the buckets are those of hist.h with the
- * tick in place of 1/32 us, so at most 1/32 of the value wide.
+ * A histogram of TSC ticks with a fixed size. Below RING_EXACT, where crossings are, each tick has
+ * its own bucket. Above, the buckets are those of hist.h, in ticks instead of 1/32 us: at most 1/32
+ * of the value wide.
  */
 #ifndef LATSCOPE_PROBES_RINGLAT_CYCLES_H
 #define LATSCOPE_PROBES_RINGLAT_CYCLES_H
@@ -18,7 +18,7 @@
 struct ring_hist {
 	uint64_t count;
 	uint64_t sum;
-	uint64_t min; /* of all, if there are any */
+	uint64_t min; /* valid if count is not 0 */
 	uint64_t max;
 	uint64_t exact[RING_EXACT];
 	uint64_t slots[HIST_SLOTS];
@@ -27,12 +27,12 @@ struct ring_hist {
 void ring_hist__add(struct ring_hist *hist, uint64_t cycles);
 
 struct ring_bucket {
-	uint32_t next; /* where to go on; 0 to begin */
+	uint32_t next; /* next bucket; 0 to begin */
 	uint64_t low, high; /* [low, high) */
 	uint64_t count;
 };
 
-/* The next bucket that is not empty; false: there is none. */
+/* The next non-empty bucket. False: there is none. */
 bool ring_hist__next(const struct ring_hist *hist, struct ring_bucket *bucket);
 
 /*
@@ -41,25 +41,25 @@ bool ring_hist__next(const struct ring_hist *hist, struct ring_bucket *bucket);
  */
 double ring_hist__quantile(const struct ring_hist *hist, unsigned int permille);
 
-/* In ticks, the baseline taken off; what would be below 0 is 0. */
+/* In ticks, minus the baseline, at least 0. */
 struct ring_summary {
 	uint64_t kept;
 	double baseline;
 	double min, p50, mean, p99, p999, max;
 };
 
-/* The baseline is the median of `empty`: windows of the same code without what is measured. */
+/* The baseline is the median of `empty`: windows of the same code without a crossing. */
 void ring_summary__of(struct ring_summary *figures, const struct ring_hist *hist,
 		      const struct ring_hist *empty);
 
 /*
- * The same as a histogram of ns. Sum and maximum are exact, a sample from RING_EXACT up is taken to
- * lie in the middle of its bucket. tail_ns as in struct lat_config.
+ * Converts to a histogram of ns. Sum and maximum are exact; a sample above RING_EXACT counts as the
+ * middle of its bucket. tail_ns as in struct lat_config.
  */
 void ring_hist__to_ns(const struct ring_hist *hist, double baseline, uint64_t tsc_khz,
 		      uint64_t tail_ns, struct lat_hist *ns);
 
-/* The one in the middle. Sorts them. */
+/* The median. Sorts the values. */
 uint64_t ring__median(uint64_t *values, size_t nr);
 
 /* Ticks to ns. */

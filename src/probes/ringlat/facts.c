@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What CPUID tells of the place. */
+/* What CPUID says about the environment. */
 #include "where.h"
 
 #include <cpuid.h>

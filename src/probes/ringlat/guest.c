@@ -4,11 +4,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Symbols within guest_code.S that only the descriptor tables refer to. */
+/* Symbols in guest_code.S that only the descriptor tables use. */
 extern const char guest_kernel_page_fault[], guest_kernel_int[], guest_kernel_done[];
 extern const char guest_kernel_exceptions[];
 
-/* Intel SDM volume 3A, 4.5.4. Accessed and dirty are preset: else the CPU would set them, once. */
+/*
+ * Intel SDM volume 3A, 4.5.4. Accessed and dirty are preset, so that the CPU does not have to set
+ * them.
+ */
 enum page_bit { PRESENT = 0x1, WRITABLE = 0x2, USER = 0x4, ACCESSED = 0x20, DIRTY = 0x40 };
 
 /* SDM 3.4.5.1 and 3.5: types of descriptors, with accessed and busy preset. */
@@ -58,7 +61,7 @@ static uint64_t page_bits(uint64_t address)
 	return 0;
 }
 
-/* User access needs its bit at every level, so that only the last decides. */
+/* User access needs the bit at every level; so it is set everywhere, and the last level decides. */
 static void build_pages(void *memory)
 {
 	uint64_t above = PRESENT | WRITABLE | USER | ACCESSED;
@@ -89,7 +92,7 @@ static void build_segments(void *memory)
 	      TSS_LIMIT | (uint64_t)GUEST_TSS << 16 | (uint64_t)(TYPE_TSS | 0x80) << 40);
 	put64(memory, GUEST_TSS + TSS_RSP0, GUEST_KERNEL_STACK);
 	put64(memory, GUEST_TSS + TSS_IST1, GUEST_FAULT_STACK);
-	((char *)memory)[GUEST_TSS + TSS_IO_MAP] = TSS_LIMIT + 1; /* behind the limit: none */
+	((char *)memory)[GUEST_TSS + TSS_IO_MAP] = TSS_LIMIT + 1; /* beyond the limit: none */
 }
 
 static void gate(void *memory, unsigned int vector, uint64_t to, unsigned int dpl, unsigned int ist)
@@ -160,7 +163,7 @@ void guest__set_sregs(struct kvm_sregs *sregs)
 
 unsigned int guest__msrs(struct kvm_msr_entry entries[3])
 {
-	/* On AMD SYSRET takes SS as it stands here: it must ask for ring 3 by itself. */
+	/* On AMD, SYSRET loads SS from here unchanged: it must already request ring 3. */
 	uint64_t star = (uint64_t)(GUEST_USER_BASE | 3) << 48 | (uint64_t)GUEST_KERNEL_CS << 32;
 
 	entries[0] = (struct kvm_msr_entry){ .index = MSR_STAR, .data = star };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A guest without an operating system, for crossings of its own: guest_code.S in guest_layout.h. */
+/* A guest without an operating system: guest_code.S, laid out by guest_layout.h. */
 #ifndef LATSCOPE_PROBES_RINGLAT_GUEST_H
 #define LATSCOPE_PROBES_RINGLAT_GUEST_H
 
@@ -13,7 +13,7 @@ extern const char guest_user_empty[], guest_user_page_fault[], guest_user_syscal
 extern const char guest_user_int[], guest_user_cpuid[];
 extern const char guest_kernel_start[], guest_kernel_end[], guest_kernel_syscall[];
 
-/* At GUEST_REPORT: how the guest stopped, and if it was lost, by which exception. */
+/* At GUEST_REPORT: how the guest stopped, and by which unexpected exception. */
 struct guest_report {
 	uint64_t state;
 	uint64_t vector;
@@ -22,14 +22,14 @@ struct guest_report {
 	uint64_t cr2;
 };
 
-/* Where a place in guest_code.S lies in the guest. */
+/* The guest address of a symbol in guest_code.S. */
 uint64_t guest__user_address(const char *symbol);
 uint64_t guest__kernel_address(const char *symbol);
 
-/* GUEST_SIZE bytes that are zero become the guest's memory. */
+/* Fills GUEST_SIZE zero bytes with the guest's memory. */
 void guest__build(void *memory);
 
-/* User mode in that memory, all but the entry: general registers are the caller's. */
+/* Sets up user mode in that memory. The caller sets the entry point and the general registers. */
 void guest__set_sregs(struct kvm_sregs *sregs);
 
 /* STAR, LSTAR and SFMASK; returns how many. */

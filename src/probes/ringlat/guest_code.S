@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the private guest runs. User mode loops over crossings, kernel mode answers each at once.
- * Interrupts are off throughout. Registers of a loop:
+ * The code of the private guest. User mode loops over crossings; kernel mode returns at once.
+ * Interrupts are always off. Registers in a loop:
  *
  *   rdi  the sample to be written next, struct ring_sample	rsi  samples left
  *   r8   user_out	r9   kernel_in		r10  kernel_out		r12  user_in
  *   r14  where user mode goes on		r15  the address that is absent
  *
- * rax, rcx and rdx belong to the stamps. Nothing else is touched.
+ * rax, rcx and rdx are used by the stamps. No other register is changed.
  */
 #include "cet.h"
 #include "guest_layout.h"
 
-/* The same ends of a window as in tsc.h. An empty window is one and the other, nothing between. */
+/* The stamps at both ends of a window, as in tsc.h. An empty window has nothing between them. */
 .macro begin to
 	lfence
 	rdtsc
@@ -30,8 +30,8 @@
 .endm
 
 /*
- * For tests of the tests: assembled with MUTANT_fault_u2k, it has one instruction more there; with
- * MUTANT_all, in each crossing.
+ * For tests of the tests: with MUTANT_fault_u2k this crossing has one more instruction; with
+ * MUTANT_all every crossing has.
  */
 .macro crossing name
 	.ifdef MUTANT_\name
@@ -78,7 +78,7 @@ symbol user_page_fault
 1:	begin	%r8
 	crossing fault_u2k
 	movb	(%r15), %al
-	ud2				/* the kernel goes on behind it */
+	ud2				/* the kernel resumes after it */
 2:	end	%r12
 	loop_on	1b
 
@@ -97,7 +97,9 @@ symbol user_int
 	end	%r12
 	loop_on	1b
 
-/* CPUID leaves the guest: that exits are counted, and what one costs. It takes rbx, too. */
+/*
+ * CPUID exits the guest: it shows that exits are counted, and their cost. It also overwrites rbx.
+ */
 symbol user_cpuid
 1:	begin	%r8
 	xor	%eax, %eax
@@ -115,7 +117,7 @@ symbol kernel_start
 
 symbol kernel_page_fault
 	end	%r9
-	mov	%cr2, %rax		/* outside both windows: is it the fault that was meant? */
+	mov	%cr2, %rax		/* outside both windows: is it the expected fault? */
 	cmp	%rax, %r15
 	jne	guest_stray_fault
 	add	$8, %rsp		/* the error code */
@@ -126,7 +128,7 @@ symbol kernel_page_fault
 
 symbol kernel_syscall
 	end	%r9
-	mov	%r14, %rcx		/* where SYSRET goes; the stamp has taken it */
+	mov	%r14, %rcx		/* SYSRET's target, which the stamp has overwritten */
 	begin	%r10
 	crossing syscall_k2u
 	sysretq
@@ -153,7 +155,7 @@ symbol kernel_exceptions
 vector = 0
 .rept GUEST_EXCEPTIONS
 	.balign GUEST_STUB
-	/* Without an error code of the CPU a zero takes its place: all frames are alike. */
+	/* Where the CPU pushes no error code, push a zero, so that all frames are alike. */
 	.if !(HAS_ERROR_CODE >> vector & 1)
 	push	$0
 	.endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Crossings in a private guest. With EPT or NPT the CPU makes them by itself, without a VM exit:
- * no code of the host is in them, nor any kernel's. KVM counts the exits: a window that has any but
- * the one that ends it is dropped, be it for an interrupt of the host.
+ * Crossings in a private guest. With EPT or NPT the CPU does them without a VM exit, so they
+ * include no code of the host or of a kernel. KVM counts the exits: a window with any exit besides
+ * its last one is dropped.
  */
 #include "methods.h"
 
@@ -19,12 +19,12 @@
 
 #include "guest.h"
 
-#define WINDOW 256 /* a tenth of a ms: most pass between two interrupts of the host */
+#define WINDOW 256 /* 0.1 ms: most windows fit between two interrupts of the host */
 #define CONTROL_WINDOW 100 /* CPUIDs, each of which must be an exit */
-#define CONTROL_SLACK 16 /* exits for interrupts meanwhile, and for the end of the loop */
-#define WATCHDOG_SECS 20 /* for a window of a millisecond; emulated, of less than one second */
+#define CONTROL_SLACK 16 /* further exits: interrupts, and the end of the loop */
+#define WATCHDOG_SECS 20 /* a window takes 1 ms; emulated, less than 1 s */
 
-/* Three pages of KVM's own on Intel, which must lie in no slot. */
+/* Three pages that KVM needs on Intel, outside every slot. */
 #define KVM_TSS_ADDRESS 0xfffbd000
 
 _Static_assert(GUEST_SAMPLES_END - GUEST_SAMPLES == RING_WINDOW * sizeof(struct ring_sample),
@@ -46,14 +46,14 @@ static const char *const loops[] = {
 
 struct kvm {
 	int vm, vcpu, stats;
-	off_t exits_at; /* where in stats the count of exits is */
+	off_t exits_at; /* offset of the exit count in stats */
 	struct kvm_run *run;
 	size_t run_size;
 	char *memory;
 	struct sigaction alarm_before;
 };
 
-/* What the handler of the watchdog needs to know: there is one guest at a time. */
+/* For the watchdog's handler; there is one guest at a time. */
 static struct kvm_run *volatile watched;
 static volatile sig_atomic_t expired;
 
@@ -75,7 +75,7 @@ static bool has_vmx_or_svm(void)
 	return vmx || svm;
 }
 
-/* Without it the host takes every page fault of the guest. */
+/* Without EPT or NPT the host handles every page fault of the guest. */
 static bool is_off(const char *parameter)
 {
 	int fd = open(parameter, O_RDONLY | O_CLOEXEC);
@@ -119,7 +119,7 @@ static int open_device(char why[RUN_TEXT])
 	return err;
 }
 
-/* Where KVM's count of this vCPU's exits lies in the file of its statistics. */
+/* Finds the offset of the vCPU's exit count in KVM's binary statistics. */
 static int find_exits(struct kvm *kvm)
 {
 	struct kvm_stats_header header;
@@ -157,7 +157,7 @@ static int read_exits(const struct kvm *kvm, uint64_t *count, char why[RUN_TEXT]
 			  got < 0 ? strerror(errno) : "its file is too short");
 }
 
-/* RDTSCP, which the guest runs, is an invalid instruction on Intel unless CPUID shows it there. */
+/* The guest runs RDTSCP, which is invalid on Intel unless the guest's CPUID has it. */
 static int set_cpuid(const struct kvm *kvm, int device)
 {
 	enum { ENTRIES = 256 };
@@ -226,7 +226,9 @@ static int map_memory(struct kvm *kvm)
 	return ioctl(kvm->vm, KVM_SET_USER_MEMORY_REGION, &region) ? -errno : 0;
 }
 
-/* AMD needs no such pages, and then KVM may refuse them. They come before the vCPU. */
+/*
+ * AMD needs no such pages, and KVM may refuse them there. Must be set before the vCPU is created.
+ */
 static int make_vm(struct kvm *kvm, int device)
 {
 	kvm->vm = ioctl(device, KVM_CREATE_VM, 0);
@@ -281,7 +283,7 @@ static int make_guest(struct kvm *kvm, int device, char why[RUN_TEXT])
 	return 0;
 }
 
-/* Lets the vCPU run until it stops by itself; a signal to us is none of its concern. */
+/* Runs the vCPU until it stops by itself; signals to this process only interrupt KVM_RUN. */
 static int run_vcpu(const struct kvm *kvm)
 {
 	struct itimerval watchdog = { .it_value.tv_sec = WATCHDOG_SECS };
@@ -315,7 +317,7 @@ static int explain(const struct kvm *kvm, char why[RUN_TEXT])
 			  kvm->run->exit_reason);
 }
 
-/* One loop in the guest, to its end, which is a HLT: `exits` is at least one. */
+/* Runs one loop in the guest up to its HLT: `exits` is at least 1. */
 static int run_loop(const struct kvm *kvm, const char *loop, unsigned int nr, uint64_t *exits,
 		    char why[RUN_TEXT])
 {
@@ -356,7 +358,7 @@ static int run_loop(const struct kvm *kvm, const char *loop, unsigned int nr, ui
 	return 0;
 }
 
-/* That exits are counted is what all else rests on: CPUID must be one each time. */
+/* The method depends on counted exits: every CPUID must be counted as one. */
 static int control(struct ring *ring, char why[RUN_TEXT])
 {
 	const struct kvm *kvm = ring->state;
@@ -385,7 +387,7 @@ static int control(struct ring *ring, char why[RUN_TEXT])
 	return 0;
 }
 
-/* 0: KVM does not know it, and the driver measures it. */
+/* 0: KVM does not know it; the driver measures it. */
 static uint64_t read_tsc_khz(const struct kvm *kvm)
 {
 	int khz = ioctl(kvm->vcpu, KVM_GET_TSC_KHZ, 0);

@@ -11,10 +11,12 @@
 
 #include "tsc.h"
 
-#define SPIN_NS 100000000ULL /* until the CPU has its full clock, and for the TSC's rate */
+/* until the CPU runs at its full clock; also used for the TSC's rate */
+#define SPIN_NS 100000000ULL
 #define WARM_UP_WINDOWS 3
-#define WINDOWS_PER_EMPTY 8 /* one of so many is empty, so that both see the same conditions */
-#define HOPELESS_WINDOWS 64 /* all of so many dropped: so will the rest be */
+/* one window in so many is empty, so that both kinds see the same conditions */
+#define WINDOWS_PER_EMPTY 8
+#define HOPELESS_WINDOWS 64 /* if so many windows were all dropped, give up */
 
 static uint64_t spin(void)
 {
@@ -93,7 +95,7 @@ static int measure_empty(struct ring *ring, unsigned int event, struct ring_coun
 	return 0;
 }
 
-/* Crossings that were kept are of no use without one: in a short run, all may have been dropped. */
+/* Kept crossings need at least one empty window: a short run may have dropped all. */
 static int measure_baseline(struct ring *ring, unsigned int event, struct ring_count *count,
 			    char why[RUN_TEXT])
 {
@@ -125,7 +127,7 @@ static int measure_window(struct ring *ring, unsigned int event, struct ring_cou
 	return 0;
 }
 
-/* What is touched for the first time is not what a crossing costs. */
+/* Touch everything first: a first touch is not part of a crossing. */
 static int warm_up(struct ring *ring, unsigned int event, char why[RUN_TEXT])
 {
 	int verdict = 0;
@@ -189,7 +191,7 @@ static int measure_event(struct ring *ring, unsigned int event, uint64_t crossin
 		return err;
 	if (!result->interrupted)
 		return explain_loss(count, why);
-	result->nr_events--; /* it had no time for a figure: that is no fault of the machine */
+	result->nr_events--; /* too short for a result: not the machine's fault */
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Crossings into the running kernel: its ringlat module puts stubs before the entry points of this
- * thread. include/uapi/latscope/ringlat.h is the protocol.
+ * Crossings into the running kernel: the kernel module ringlat puts code of its own before the
+ * entry points of this thread. include/uapi/latscope/ringlat.h is the protocol.
  */
 #include "methods.h"
 
@@ -22,7 +22,7 @@
 #include "module_code.h"
 
 #define PAGE 4096
-#define WINDOW 256 /* a tenth of a ms: most pass between two timer interrupts */
+#define WINDOW 256 /* 0.1 ms: most windows fit between two timer interrupts */
 
 enum { PAGE_FAULT, SYSCALL, SYSCALL_FENCED };
 
@@ -46,8 +46,8 @@ static const struct {
 
 struct module {
 	int device;
-	uint32_t started; /* the event that is; 0: none */
-	char *absent; /* a page that is never there */
+	uint32_t started; /* the event that is active; 0: none */
+	char *absent; /* a page that is never mapped */
 	struct sigaction segv_before;
 };
 
@@ -58,14 +58,14 @@ static void give_back(int number)
 	sigaction(number, &action, NULL);
 }
 
-/* The stub was not there: r8 says so, and the loop goes on behind the load. */
+/* The module's code was not in place: r8 says so, and the loop continues after the load. */
 static void take_miss(int number, siginfo_t *info, void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 
 	(void)info;
 	if (registers[REG_RIP] != (greg_t)(uintptr_t)module__load) {
-		give_back(number); /* ours has a fault elsewhere: it shall end of it */
+		give_back(number); /* a fault elsewhere in this program: let it crash */
 		return;
 	}
 	registers[REG_R8] = 0;
@@ -166,7 +166,7 @@ static int module_open(struct ring *ring, char why[RUN_TEXT])
 	ring->state = module;
 	return 0;
 
-close_device: /* which stops as well */
+close_device: /* closing also stops it */
 	close(module->device);
 free_module:
 	free(module);
@@ -183,7 +183,7 @@ static void module_close(struct ring *ring)
 	free(module);
 }
 
-/* By the module's own counts, read on both sides of the window. */
+/* From the module's counters, read before and after the window. */
 static enum ring_verdict judge(const struct ringlat_counts *before,
 			       const struct ringlat_counts *after)
 {

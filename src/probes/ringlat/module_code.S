@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Crossings that the kernel module answers: module_code.h. Registers of a loop:
+ * Crossings that the kernel module handles; see module_code.h. Registers in a loop:
  *
  *   rbx  the sample to be written next		rbp  samples left
  *   rdi  the address that is absent		r12, r13, r8  as the module wants them
  *   r15:r9  user_out				r14:r10  kernel_out
  *
- * An empty window has, in place of the crossing, what the module's stub executes before its first
- * stamp, with operands of the same kind: what remains is the crossing.
+ * An empty window has, instead of the crossing, the instructions that the module's entry code
+ * executes before its first stamp, with the same kinds of operands. The difference is the crossing.
  */
 #define __ASSEMBLY__
 #include <uapi/latscope/ringlat.h>
@@ -37,7 +37,7 @@
 	mov	%rdx, %rdi
 .endm
 
-/* The stamps go to the sample; kernel_in is in r8 already. */
+/* Store the stamps in the sample; kernel_in is already in r8. */
 .macro next_sample from
 	shl	$32, %rdx
 	or	%rdx, %rax
@@ -80,7 +80,7 @@
 	xor	%r12d, %r12d
 .endm
 
-/* What a stub does between its two stamps is in no window. */
+/* What the entry code does between its two stamps is in no window. */
 .macro stub_stamps fence
 	\fence
 	rdtsc
@@ -106,7 +106,7 @@
 9:
 .endm
 
-/* RCX is what SYSCALL would leave there. */
+/* RCX as SYSCALL would leave it. */
 .macro prologue_syscall
 	endbr64
 	cmpq	$RINGLAT_COOKIE, %r12
@@ -142,7 +142,8 @@ function module__page_fault_empty
 function module__syscall
 	lea	2f(%rip), %r13
 1:	begin
-	mov	$-1, %eax		/* no such call: a miss does nothing */
+	/* no such system call: without the module it does nothing */
+	mov	$-1, %eax
 	syscall
 2:	end
 	next_sample 1b

@@ -28,7 +28,7 @@ const char *ring_count__way(const struct ring_count *count, unsigned int way)
 	return count->event->round_trip ? "round_trip" : names[way];
 }
 
-/* The names that the conservation line has for them. */
+/* Their names in the accounting. */
 static const enum lat_count terms[RING_VERDICTS] = {
 	[RING_SWITCHED] = LAT_EXCLUDED,	      [RING_INTERRUPTED] = LAT_EXCLUDED,
 	[RING_STRAY_FAULTS] = LAT_EXCLUDED,   [RING_VM_EXITS] = LAT_EXCLUDED,

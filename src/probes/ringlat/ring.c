@@ -33,7 +33,7 @@ int ring__fail(char why[RUN_TEXT], int err, const char *format, ...)
 
 struct opened {
 	struct ring ring;
-	cpu_set_t cpus; /* as they were */
+	cpu_set_t cpus; /* CPUs of the thread before */
 };
 
 static int bind_to_cpu(struct opened *opened, char why[RUN_TEXT])

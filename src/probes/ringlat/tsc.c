@@ -5,7 +5,7 @@
 
 #define TRIES 16
 
-/* The reading of the clock that took the TSC least is the one least disturbed. */
+/* The clock reading that took the fewest ticks is the least disturbed. */
 struct tsc_pair tsc__pair(void)
 {
 	struct tsc_pair best = { 0 };

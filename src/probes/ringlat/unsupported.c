@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* ringlat where it does not work: in place of the methods and of measure.c, which are for x86. */
+/* ringlat on other architectures: replaces the methods and measure.c, which are for x86. */
 #include "methods.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a program without privilege can see: the way there and back with the kernel's work between.
- * A page fault cannot be told apart from its handler so, and is not; see docs/ringlat.md.
+ * What a program without privileges can measure: the round trip, including the kernel's work. It
+ * cannot separate a page fault from its handler; see docs/ringlat.md.
  */
 #include "methods.h"
 
@@ -19,11 +19,11 @@
 #include "tsc.h"
 
 #define PAGE 4096
-#define WINDOW 512 /* short beside a time slice: a switch costs one window, not many */
+#define WINDOW 512 /* shorter than a time slice: a switch costs one window, not many */
 
 enum { MINOR_FAULT, SYSCALL, VDSO };
 
-/* The two clocks are one call: what differs is whether the kernel is entered. */
+/* Both clocks are the same call; only one enters the kernel. */
 static const struct ring_event events[] = {
 	[MINOR_FAULT] = { "minor_fault",
 			  "first read of an anonymous page, round trip with kernel entry, handler "
@@ -70,7 +70,10 @@ static int user_open(struct ring *ring, char why[RUN_TEXT])
 		err = ring__fail(why, -errno, "cannot map memory: %s", strerror(errno));
 		goto free_user;
 	}
-	/* One fault would bring many pages. A kernel without huge pages refuses: as good. */
+	/*
+	 * With huge pages, one fault would map many pages. A kernel without huge pages refuses the
+	 * call, which is fine.
+	 */
 	madvise(user->region, WINDOW * PAGE, MADV_NOHUGEPAGE);
 	ring->state = user;
 	return 0;
@@ -149,8 +152,8 @@ static void cross(const struct user *user, unsigned int event, bool empty,
 }
 
 /*
- * The kernel's own account, read around the window, says whether each crossing was what it should
- * be. The pages are given back before it, so that no system call lies in the window.
+ * The kernel's counters, read around the window, show whether each crossing was the expected one.
+ * The pages are released before it, so that the window has no system call.
  */
 static int user_window(struct ring *ring, unsigned int event, bool empty,
 		       struct ring_sample *samples, unsigned int nr, char why[RUN_TEXT])

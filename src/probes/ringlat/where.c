@@ -12,14 +12,14 @@
 #include "cycles.h"
 
 /*
- * CPUID always leaves a guest under VMX, and under SVM wherever the hypervisor wants to be seen at
- * all. The CPU alone takes 100 to 300 cycles for leaf 0, the fastest exits and returns known take
- * 1000 and more; those to a hypervisor that is a guest itself or no hardware one, over 8000.
+ * CPUID always exits a guest under VMX, and under SVM wherever the hypervisor can be detected at
+ * all. Leaf 0 takes 100 to 300 cycles on the CPU alone. The fastest known exit and return take 1000
+ * and more; to a nested or software hypervisor, over 8000.
  */
 #define BARE_CPUID_CYCLES 800
 #define NESTED_CPUID_CYCLES 8000
 
-/* No real CPU has two readings of its TSC, with the fences, in less. */
+/* No real CPU reads its TSC twice, with fences, in less. */
 #define LEAST_EMPTY_CYCLES 8
 
 const char *ring_place__name(enum ring_place place)
@@ -50,7 +50,7 @@ static void read_first_line(const char *root, const char *path, char line[RUN_TE
 	line[strcspn(line, "\n")] = '\0';
 }
 
-/* A machine that names itself after a hypervisor, or an emulator, is one. NULL: it does not. */
+/* The hypervisor or emulator that the machine's name shows; NULL: none. */
 static const char *named_after(const char *root, char line[RUN_TEXT])
 {
 	static const char *const files[] = { "sys_vendor", "product_name", "bios_vendor" };
@@ -80,11 +80,11 @@ static const char *named_after(const char *root, char line[RUN_TEXT])
 		}
 	}
 	read_first_line(root, "/sys/hypervisor/type",
-			line); /* Xen's PV domains hide nothing else */
+			line); /* in Xen PV domains nothing else shows it */
 	return line[0] ? line : NULL;
 }
 
-/* Each rule sets the place and its evidence; a worse place replaces a better one. */
+/* Each rule sets the environment and its evidence; a worse environment replaces a better one. */
 static void is_at(struct ring_where *where, enum ring_place place, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -176,9 +176,9 @@ static void judge_ibrs(struct ring_where *where, const char *spectre)
 }
 
 /*
- * What has the kernel clear buffers by VERW on the way to user mode (X86_FEATURE_CLEAR_CPU_BUF),
- * with or without microcode that makes it of use. That of mmio_stale_data says the same where it
- * is done before entering guests only; where it is done here too, mds or tsx_async_abort say so.
+ * Does the kernel clear buffers by VERW when it returns to user mode (X86_FEATURE_CLEAR_CPU_BUF),
+ * with or without the microcode that makes this effective? The text of mmio_stale_data is the same
+ * if it is done only before entering guests; if it is done here too, mds or tsx_async_abort say so.
  */
 static const struct {
 	const char *vulnerability;

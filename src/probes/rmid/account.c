@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "account.h"
 
-/* Rows, also those of time that is idle or lost, are to add up to what the CPUs had. */
+/* All rows, including idle and lost time, must add up to the CPU time of the window. */
 static void tell_balance(const struct rmid_account *account, FILE *out)
 {
 	double wall = (double)account->wall_ns;

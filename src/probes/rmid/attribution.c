@@ -26,7 +26,7 @@ void attribution__clear(struct attribution *attribution)
 	attribution->processes = NULL;
 }
 
-/* Whose time that ended at time_ns is. UINT32_MAX: no memory. */
+/* The process of a span that ended at time_ns. UINT32_MAX: no memory. */
 static uint32_t owner_of(struct attribution *attribution, uint32_t who, uint32_t id,
 			 uint64_t born_ns, uint64_t time_ns)
 {
@@ -83,7 +83,7 @@ static int take_span(struct attribution *attribution, const struct lat_rmid_span
 	return err;
 }
 
-/* An RMID has one owner within a batch: a slot is shorter than the rest between two owners. */
+/* An RMID has one owner within a batch: a slot is shorter than the pause between two owners. */
 int attribution__take_batch(struct attribution *attribution, const struct lat_rmid_batch *batch)
 {
 	uint32_t owners[RMID_CELLS / RMID_CELL_SIZE];
@@ -112,7 +112,7 @@ static bool is_whole(const struct lat_rmid_batch *batch, size_t size)
 	       (const char *)slots__cell(batch, batch->nr) <= (const char *)batch + size;
 }
 
-/* Who has no RMID is not known where the module tells who is: nobody would tell when he ends. */
+/* With the kernel module, a process without an RMID stays unknown: no exit record would follow. */
 static int take_process(struct attribution *attribution, const struct lat_rmid_process *process)
 {
 	struct processes *all = attribution->processes;
@@ -130,8 +130,8 @@ static int take_process(struct attribution *attribution, const struct lat_rmid_p
 }
 
 /*
- * One that was told at our wish tells what was known then: no gap, as it has a number, too; and a
- * name that may have been given up since.
+ * A record sent on request repeats what was known: it leaves no gap, as it has a number, too. Its
+ * name may be outdated.
  */
 static int take_owner(struct attribution *attribution, const struct lat_rmid_owner *record)
 {

@@ -16,7 +16,7 @@ static const struct table_column fixed[ROWS_COLUMNS] = {
 			      TABLE_INTEGER, false },
 };
 
-/* Those that are there with RMIDs, after the counters. */
+/* Columns with RMIDs only, after the counters. */
 enum { RMID_ID, LLC_BYTES, TOTAL_BYTES, TOTAL_NS, LOCAL_BYTES, LOCAL_NS, RMID_COLUMNS };
 
 static const struct table_column of_rmids[RMID_COLUMNS] = {
@@ -71,7 +71,7 @@ static void set_rmid(struct table *table, unsigned int at, const struct process 
 	set_cache(table, at + LOCAL_BYTES, &sums->cache[LATSCOPE_RMID_MBM_LOCAL - 1], true);
 }
 
-/* A counter of which a part is not known is not known: the rest would pass for all of it. */
+/* If a part of a counter is unknown, the counter is unknown: the rest would look like all of it. */
 static void set_sums(struct table *table, const struct rows_layout *layout,
 		     const struct process *process, const struct rmid_sums *sums)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rows of module rmid: what each process had in each slot. */
+/* The rows of probe rmid: one per process and slot. */
 #ifndef LATSCOPE_PROBES_RMID_COLUMNS_H
 #define LATSCOPE_PROBES_RMID_COLUMNS_H
 
@@ -9,7 +9,7 @@
 #include "processes.h"
 #include "slots.h"
 
-/* Columns that every table has, by position. */
+/* Positions of the columns that every table has. */
 enum rows_column {
 	ROWS_PROCESS,
 	ROWS_PID,
@@ -20,12 +20,12 @@ enum rows_column {
 	ROWS_COLUMNS,
 };
 
-#define ROWS_LOST "(lost)" /* comm of the time that nobody is known to have had */
+#define ROWS_LOST "(lost)" /* comm of the time without a known process */
 
 struct rows_layout {
-	const unsigned int *counters; /* of counters_kinds[], in the order they are read */
+	const unsigned int *counters; /* indices of counters_kinds[], in read order */
 	unsigned int nr_counters;
-	bool rmids; /* RMIDs and what the caches tell by them */
+	bool rmids; /* RMIDs, and the cache readings by RMID */
 };
 
 int rows__new_table(struct table **table, const struct rows_layout *layout);

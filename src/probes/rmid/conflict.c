@@ -16,7 +16,7 @@ static bool is_there(const char *path)
 	return !access(path, F_OK);
 }
 
-/* "res:" and the group that this process is in; nothing follows while resctrl is not mounted. */
+/* "res:" and the group of this process; empty if resctrl is not mounted. */
 static bool is_mounted(const char *path)
 {
 	FILE *stream = fopen(path, "re");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which perf events there are to ask for. */
+/* The perf events that can be requested. */
 #ifndef LATSCOPE_PROBES_RMID_COUNTERS_H
 #define LATSCOPE_PROBES_RMID_COUNTERS_H
 
@@ -15,12 +15,12 @@ struct counters_kind {
 	uint64_t config;
 };
 
-/* All that can be asked for; the first COUNTERS_DEFAULT are, if nothing is said. */
+/* All of them; the first COUNTERS_DEFAULT are the default. */
 #define COUNTERS_KINDS 6
 #define COUNTERS_DEFAULT 3
 extern const struct counters_kind counters_kinds[COUNTERS_KINDS];
 
-/* A list of names, as the user wrote it, to a mask of 1 << kind. -EINVAL; -E2BIG: RMID_COUNTERS. */
+/* Converts a list of names to a mask of 1 << kind. -EINVAL; -E2BIG: RMID_COUNTERS. */
 int counters__parse(const char *list, uint32_t *mask);
 
 #endif

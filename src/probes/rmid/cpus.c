@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST 4096 /* sysfs gives no more than a page */
+#define LIST 4096 /* sysfs returns at most a page */
 
 int cpus__parse(const char *text, bool *listed, unsigned int limit)
 {
@@ -44,7 +44,7 @@ int cpus__read(const char *path, bool *listed, unsigned int limit)
 	return err ? err : cpus__parse(text, listed, limit);
 }
 
-/* A kernel that cannot isolate has no such file, or no list in it. */
+/* A kernel without CPU isolation has no such file, or an empty one. */
 static void add_isolated(struct cpus *cpus, const char *path, bool *listed)
 {
 	if (cpus__read(path, listed, cpus->nr))

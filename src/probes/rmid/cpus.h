@@ -5,12 +5,12 @@
 #include <stdbool.h>
 
 /*
- * Reads a list of CPUs as the kernel writes it, "0-3,8", and sets listed[cpu] for those in it that
- * are below `limit`. 0; -errno of reading it; -EUCLEAN: it is no list.
+ * Reads a CPU list in the kernel's format, "0-3,8", and sets listed[cpu] for CPUs below `limit`. 0;
+ * -errno of the read; -EUCLEAN: invalid list.
  */
 int cpus__read(const char *path, bool *listed, unsigned int limit);
 
-/* The same of a list that was read elsewhere. 0 or -EUCLEAN. */
+/* The same for a text. 0 or -EUCLEAN. */
 int cpus__parse(const char *text, bool *listed, unsigned int limit);
 
 #define CPUS_ONLINE "/sys/devices/system/cpu/online"
@@ -20,17 +20,17 @@ int cpus__parse(const char *text, bool *listed, unsigned int limit);
 #define CPUS_ISOLATED "/sys/devices/system/cpu/isolated"
 #define CPUS_NOHZ_FULL "/sys/devices/system/cpu/nohz_full"
 
-/* By CPU, of those with numbers below `nr`. */
+/* By CPU number, below `nr`. */
 struct cpus {
 	unsigned int nr;
 	bool *present, *online;
-	bool *isolated; /* the kernel keeps timers off it, and so do we */
+	bool *isolated; /* the kernel keeps timers off it, and so does latscope */
 };
 
-/* 0 or -errno; then only cpus__free(). */
+/* 0 or -errno, after which only cpus__free() may be called. */
 int cpus__new(struct cpus *cpus, unsigned int nr);
 void cpus__free(struct cpus *cpus);
 
-int cpus__look(struct cpus *cpus); /* Which are online now? 0 or -errno. */
+int cpus__look(struct cpus *cpus); /* Updates which CPUs are online. 0 or -errno. */
 
 #endif

@@ -42,7 +42,7 @@ int events__probe(unsigned int kind)
 	return 0;
 }
 
-/* Opens one and keeps it. Returns its descriptor. */
+/* Opens one and stores it. Returns its descriptor. */
 static int add_event(struct events *events, const struct perf_event_attr *attr, unsigned int cpu)
 {
 	int fd = open_event(attr, (int)cpu), *fds;
@@ -59,7 +59,7 @@ static int add_event(struct events *events, const struct perf_event_attr *attr, 
 	return fd;
 }
 
-/* One descriptor a CPU and event: 1024, the usual limit, are too few for many CPUs. */
+/* One descriptor per CPU and event: the usual limit of 1024 is too low for many CPUs. */
 static void raise_limit(unsigned int more)
 {
 	struct rlimit limit;
@@ -67,7 +67,7 @@ static void raise_limit(unsigned int more)
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= more + 256)
 		return;
 	limit.rlim_cur = more + 256 < limit.rlim_max ? more + 256 : limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, so will the events */
+	setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, opening the events fails too */
 }
 
 int events__open(struct events *events, unsigned int kind, int map, unsigned int at,
@@ -88,7 +88,7 @@ int events__open(struct events *events, unsigned int kind, int map, unsigned int
 	return 0;
 }
 
-/* What is left of a period would be the first one; a new period is whole. */
+/* Otherwise the first period would be the rest of the old one. */
 static int halt(void *of)
 {
 	const int *fd = of;
@@ -106,7 +106,7 @@ static int enable(void *of)
 	return ioctl(*fd, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
 }
 
-/* The timer keeps the phase it starts with. Where that fails, the ticks themselves tell. */
+/* The timer keeps its initial phase. If that fails, the ticks show it. */
 static int start_timer(int fd)
 {
 	static const struct phase_ops ops = { halt, enable };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The perf events that the programs read, and the timer that has them read in time. */
+/* The perf events that the BPF programs read, and the timer that triggers the reads. */
 #ifndef LATSCOPE_PROBES_RMID_EVENTS_H
 #define LATSCOPE_PROBES_RMID_EVENTS_H
 
@@ -8,7 +8,7 @@
 
 #include "counters.h"
 
-/* One kind on every CPU: 0 if this machine has it, else -errno. */
+/* 0 if this machine has the kind, else -errno. */
 int events__probe(unsigned int kind);
 
 struct events {
@@ -17,13 +17,16 @@ struct events {
 };
 
 /*
- * Opens kind on the CPUs that are online and puts them into the map, from key `at` on. -errno, and
- * what was opened stays for events__close().
+ * Opens kind on the online CPUs and stores the events in the map from key `at`. After -errno,
+ * events__close() closes what was opened.
  */
 int events__open(struct events *events, unsigned int kind, int map, unsigned int at,
 		 const bool *online, unsigned int cpus);
 
-/* Has the program run every RMID_SLOT_NS on them, from the edge of a slot on. As events__open(). */
+/*
+ * Runs the program on these CPUs every RMID_SLOT_NS, at the edges of slots. Errors as
+ * events__open().
+ */
 int events__tick(struct events *events, int program, const bool *online, unsigned int cpus);
 
 void events__close(struct events *events);

@@ -11,7 +11,7 @@
 
 #include <uapi/latscope/rmid.h>
 
-#define HEAD 4096 /* all before the list of processes is in it */
+#define HEAD 4096 /* contains everything before the list of processes */
 
 int module__open(const char *path)
 {
@@ -91,7 +91,7 @@ static void tell_rdt(const struct module_state *now, FILE *out)
 	if (!strcmp(now->rdt, "on"))
 		fputs("RDT is on", out);
 	else if (!strcmp(now->rdt, "conflict"))
-		fputs("RDT is in conflict: somebody else uses it, and it was left to him", out);
+		fputs("RDT is in conflict: another tool uses it; caches were not read", out);
 	else if (!strcmp(now->rdt, "fault"))
 		fputs("RDT is off: the CPU refused an RMID (PQR_ASSOC), see the kernel's log", out);
 	else
@@ -105,8 +105,7 @@ void module__tell(const struct module_state *before, const struct module_state *
 
 	tell_rdt(now, out);
 	if (reads_caches(before, now))
-		fprintf(out,
-			"; %.1f %% of the readings due of caches were done, %llu gave no value",
+		fprintf(out, "; %.1f %% of the cache readings due were done, %llu without a value",
 			100.0 * (double)(now->reads - before->reads) / (double)due,
 			(unsigned long long)no_value);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel module rmid, by its file LATSCOPE_RMID_PROC. */
+/* Talks to the kernel module rmid through its file LATSCOPE_RMID_PROC. */
 #ifndef LATSCOPE_PROBES_RMID_MODULE_H
 #define LATSCOPE_PROBES_RMID_MODULE_H
 
@@ -12,7 +12,7 @@ struct module_state {
 	uint64_t rmids;
 	uint64_t limbo_ns;
 	char rdt[16];
-	char unsampled[1024]; /* list of CPUs that the module's timer leaves alone */
+	char unsampled[1024]; /* CPUs that the module's timer does not sample */
 	uint64_t l3_scale; /* 0: no RDT */
 	uint64_t assigned, waiting, refused;
 	uint64_t ticks, ticks_late;
@@ -20,9 +20,9 @@ struct module_state {
 };
 
 /*
- * Opens it for module__read() and module__dump(), which stay possible when privileges go. Returns
- * a descriptor; -ENOENT: the module is not loaded; -EACCES: not root; -EPROTONOSUPPORT: it is of
- * another version; -errno.
+ * Opens it for module__read() and module__dump(), which also work after privileges are dropped.
+ * Returns a descriptor; -ENOENT: the module is not loaded; -EACCES: not root; -EPROTONOSUPPORT: the
+ * module has another version; -errno.
  */
 int module__open(const char *path);
 
@@ -31,8 +31,8 @@ int module__dump(int fd);
 bool module__uses_rdt(int fd); /* does it write PQR_ASSOC? */
 
 /*
- * For people: is RDT in use, and how much of the caches was read between two states, of which the
- * later one is as of now. The caller counts the readings that gave no value.
+ * Prints whether RDT is in use, and how many of the cache readings due between two states were
+ * done. The caller counts the readings without a value.
  */
 void module__tell(const struct module_state *before, const struct module_state *now,
 		  uint64_t no_value, FILE *out);

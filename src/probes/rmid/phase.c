@@ -6,7 +6,7 @@
 #include <core/clock.h>
 #include <latscope/rmid_record.h>
 
-#define AHEAD_NS 50000 /* awake that long before an edge */
+#define AHEAD_NS 50000 /* wake up this long before an edge */
 
 static uint64_t wait_for_edge(void)
 {

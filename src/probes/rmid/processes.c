@@ -9,8 +9,8 @@
 #define HEADS 1024
 
 /*
- * The last to have the RMID and the one before: a span that was held up on its way arrives when the
- * RMID may have a new owner, but hardly two.
+ * The last two owners of the RMID: a delayed span may arrive after the RMID got a new owner, but
+ * hardly after two.
  */
 #define TENANTS 2
 
@@ -23,7 +23,7 @@ struct tenant {
 struct processes {
 	struct process *all;
 	uint32_t nr, room;
-	uint32_t unused; /* the first of those that are free; 0: none */
+	uint32_t unused; /* first free number; 0: none */
 	uint32_t last_number;
 	uint32_t heads[HEADS];
 	struct tenant tenants[LATSCOPE_RMID_MAX + 1][TENANTS]; /* the newest first */
@@ -70,7 +70,7 @@ const struct process *processes__at(const struct processes *processes, uint32_t 
 	return &processes->all[index];
 }
 
-/* A place for a process: one that was used before, or a new one; 0: no memory. */
+/* A number for a process: a reused or a new one; 0: no memory. */
 static uint32_t take_place(struct processes *processes)
 {
 	uint32_t index = processes->unused, room = 2 * processes->room;
@@ -170,7 +170,7 @@ void processes__give_rmid(struct processes *processes, uint32_t rmid, uint32_t i
 
 	processes->all[index].rmid = rmid;
 	if (tenants[0].process == index && tenants[0].since_ns == since_ns)
-		return; /* told again */
+		return; /* reported again */
 	tenants[1] = tenants[0];
 	if (tenants[1].until_ns > since_ns)
 		tenants[1].until_ns = since_ns; /* the record of its end was lost */
@@ -188,8 +188,8 @@ void processes__take_rmid(struct processes *processes, uint32_t rmid, uint64_t t
 }
 
 /*
- * Its last span may end a moment after it was taken away, which is before anyone else can have it:
- * the newest of those that had it before decides, but for one who had lost it long ago.
+ * The last span may end just after the RMID was taken away, and before another process can get it.
+ * So the newest earlier owner counts, unless it lost the RMID long ago.
  */
 uint32_t processes__owner(const struct processes *processes, uint32_t rmid, uint64_t time_ns)
 {

@@ -12,15 +12,15 @@
 #define AWAY_NOT UINT32_MAX
 
 struct slots {
-	uint64_t start_ns, end_ns; /* what lies outside does not count */
-	uint64_t first; /* number of the oldest slot that has not come out; slot n begins at n ms */
-	uint64_t nr; /* slots that have begun, from the first on */
+	uint64_t start_ns, end_ns; /* samples outside it are ignored */
+	uint64_t first; /* number of the oldest slot not yet returned; slot n begins at n ms */
+	uint64_t nr; /* slots begun, from the first on */
 	struct slot *ring; /* slot n is at n % room */
 	uint64_t room; /* a power of two */
-	bool taken; /* the first is in the hands of the caller */
+	bool taken; /* the caller still uses the first */
 	unsigned int cpus;
-	uint64_t *done_ns; /* by CPU: all before it is settled; 0: it was never there */
-	uint32_t *away; /* by CPU: whose its time is while nothing comes of it; AWAY_NOT */
+	uint64_t *done_ns; /* by CPU: all before this time is settled; 0: the CPU never joined */
+	uint32_t *away; /* by CPU: the process of its time while it sends nothing; or AWAY_NOT */
 };
 
 int slots__new(struct slots **out, unsigned int cpus)
@@ -92,7 +92,7 @@ static void clear(struct slot *slot, uint64_t number)
 	memset(slot->heads, 0, sizeof(slot->heads));
 }
 
-/* Slot number n, which has not come out; NULL: no memory. */
+/* Slot number n, not yet returned; NULL: no memory. */
 static struct slot *slot_of(struct slots *slots, uint64_t number)
 {
 	while (number >= slots->first + slots->room)
@@ -133,21 +133,21 @@ static struct slots_cell *cell_of(struct slot *slot, uint32_t process)
 	return add_cell(slot, process);
 }
 
-/* Of a value that belongs to `whole`, the share of [from, to): shares that touch add up to it. */
+/* The share of [from, to) in a value of `whole`; adjacent shares add up exactly. */
 static uint64_t share(uint64_t value, uint64_t from, uint64_t to, uint64_t whole)
 {
 	return (uint64_t)((unsigned __int128)value * to / whole) -
 	       (uint64_t)((unsigned __int128)value * from / whole);
 }
 
-/* A counter that ran for a part of the time is taken to have gone on alike in the rest. */
+/* A counter that ran for part of the time is scaled to all of it. */
 static uint64_t scaled(const struct lat_rmid_counter *counter)
 {
 	return (uint64_t)((unsigned __int128)counter->value * counter->enabled_ns /
 			  counter->running_ns);
 }
 
-/* One that did not run at all tells nothing, unless there was nothing to tell. */
+/* A counter that did not run is unknown, unless there was nothing to count. */
 static void add_counters(struct rmid_sums *sums, const struct lat_rmid_span *span, uint64_t from,
 			 uint64_t to)
 {
@@ -173,7 +173,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Nobody is known to have had the CPU then. */
+/* The CPU had no known process at that time. */
 static int miss(struct slots *slots, uint64_t from, uint64_t to)
 {
 	struct slot *slot;
@@ -189,7 +189,7 @@ static int miss(struct slots *slots, uint64_t from, uint64_t to)
 	return 0;
 }
 
-/* [from, to) of the span is new. */
+/* Adds [from, to) of the span, which is new. */
 static int add_time(struct slots *slots, const struct lat_rmid_span *span, uint32_t process,
 		    uint64_t from, uint64_t to)
 {
@@ -210,10 +210,7 @@ static int add_time(struct slots *slots, const struct lat_rmid_span *span, uint3
 	return 0;
 }
 
-/*
- * In the slot of `at`, or the oldest there is: that of a moment which was settled before. NULL: no
- * memory.
- */
+/* The slot of `at`, or the oldest one if `at` is already settled. NULL: no memory. */
 static struct rmid_sums *sums_at(struct slots *slots, uint32_t process, uint64_t at)
 {
 	struct slot *slot = slot_of(slots, later(at / RMID_SLOT_NS, slots->first));
@@ -235,7 +232,7 @@ static int add_switches(struct slots *slots, uint32_t process, uint64_t at, uint
 	return 0;
 }
 
-/* The slot that the caller had, if any, is his no more. Of those of a rush no room is kept. */
+/* Takes back the slot that the caller had, if any. Frees the extra room of a burst. */
 static void let_go(struct slots *slots)
 {
 	struct slot *slot = &slots->ring[slots->first % slots->room];
@@ -268,7 +265,7 @@ void slots__leave(struct slots *slots, unsigned int cpu, uint32_t process)
 	slots->away[cpu] = process;
 }
 
-/* A CPU from which nothing came until then, for a known reason. */
+/* A CPU that sent nothing until then, for a known reason. */
 static int pass_over(struct slots *slots, unsigned int cpu, uint64_t until_ns)
 {
 	struct lat_rmid_span span = { .head.time_ns = until_ns, .head.cpu = (__u16)cpu };
@@ -282,7 +279,7 @@ static int pass_over(struct slots *slots, unsigned int cpu, uint64_t until_ns)
 	return err;
 }
 
-/* What nobody told of before the next span. */
+/* The unreported time before the next span. */
 static int add_gap(struct slots *slots, unsigned int cpu, uint64_t until_ns)
 {
 	int err;
@@ -328,7 +325,7 @@ const struct lat_rmid_cell *slots__cell(const struct lat_rmid_batch *batch, uint
 	return (const void *)((const char *)(batch + 1) + i * size);
 }
 
-/* Its cells fill it, within one slot. */
+/* Do the cells of the batch fill it, within one slot? */
 static bool is_sound(const struct slots *slots, const struct lat_rmid_batch *batch)
 {
 	uint64_t start = batch->start_ns, end = batch->head.time_ns, sum = 0;
@@ -339,7 +336,7 @@ static bool is_sound(const struct slots *slots, const struct lat_rmid_batch *bat
 	       start / RMID_SLOT_NS == end / RMID_SLOT_NS;
 }
 
-/* Of values that are spread evenly over the `whole` of a batch, the part in [from, to). */
+/* The part in [from, to) of values spread evenly over the `whole` of a batch. */
 struct part {
 	uint64_t from, to, whole;
 };
@@ -357,7 +354,7 @@ static void add_cell_counters(struct rmid_sums *sums, const struct lat_rmid_cell
 	}
 }
 
-/* `before`: the time of the cells before it. By such sums, rounding loses nothing. */
+/* `before`: the time of the previous cells. With running sums, rounding loses nothing. */
 static int add_cell_part(struct slots *slots, const struct lat_rmid_batch *batch, uint32_t i,
 			 uint32_t owner, const struct part *part, uint64_t before)
 {
@@ -407,7 +404,7 @@ bool slots__reaches(const struct slots *slots, unsigned int cpu, uint64_t time_n
 				     (slots->done_ns[cpu] && slots->away[cpu] != AWAY_NOT));
 }
 
-/* Two readings of what is in one cache are not to be added; the first one stays. */
+/* Two occupancy readings of one cache must not be added; the first one is kept. */
 int slots__add_reading(struct slots *slots, const struct latscope_rmid_read *read, uint32_t process)
 {
 	uint64_t domain = 1ULL << read->domain % 64;
@@ -465,7 +462,8 @@ void slots__doubt(struct slots *slots, uint64_t until_ns)
 {
 	let_go(slots);
 	if (until_ns >= slots->first * RMID_SLOT_NS)
-		slot_of(slots, until_ns / RMID_SLOT_NS); /* no memory: adding to it will tell */
+		/* no memory: the next addition reports it */
+		slot_of(slots, until_ns / RMID_SLOT_NS);
 	for (uint64_t n = slots->first; n < slots->first + slots->nr; n++)
 		slots->ring[n % slots->room].doubtful = true;
 }
@@ -489,7 +487,7 @@ const struct slot *slots__next(struct slots *slots)
 	for (unsigned int cpu = 0; cpu < slots->cpus; cpu++)
 		if (slots->away[cpu] != AWAY_NOT &&
 		    pass_over(slots, cpu, earlier(edge, slots->end_ns)))
-			return NULL; /* no memory: adding to it will tell */
+			return NULL; /* no memory: the next addition reports it */
 	slots->taken = true;
 	return &slots->ring[slots->first % slots->room];
 }

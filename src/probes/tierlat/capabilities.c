@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a CPU could tell, whoever may read it. */
+/* What the counters of a CPU can measure, whether or not this process may read them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ void tier__name_unknown(char text[TIER_TEXT], const struct tier_cpu *cpu)
 		 cpu->name, cpu->vendor, cpu->family, cpu->model, cpu->stepping);
 }
 
-/* ", name" for each tier whose memory is there, or for each of the others. */
+/* Appends ", name" for each tier whose memory is present, or for each that is absent. */
 static void add_tiers(char text[TIER_TEXT], const struct tier_model *model, const char *root,
 		      bool there)
 {

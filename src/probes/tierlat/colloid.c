@@ -10,8 +10,8 @@ void colloid_search__begin(struct colloid_search *search)
 }
 
 /*
- * HeMem's code has neither guard: with no inserts in r its beta is infinite, and the move it makes
- * of that is not a number.
+ * HeMem's code checks neither: without inserts in r its beta is infinite, and the resulting shift
+ * is NaN.
  */
 static bool can_decide(const struct colloid_load *load)
 {
@@ -32,7 +32,7 @@ static double share_of_l(const struct colloid_load *load)
 	return load->ins_l / (load->ins_l + load->ins_r);
 }
 
-/* Narrows the search by where p is; what contradicts it begins it anew on that side. */
+/* Narrows the search by where p is. If p contradicts a bound, the search restarts on that side. */
 static void narrow(struct colloid_search *search, double p, bool l_faster)
 {
 	if (l_faster) {
@@ -63,7 +63,7 @@ struct colloid_move colloid_search__step(struct colloid_search *search,
 		return move;
 	l_faster = difference < 0;
 	narrow(search, move.p, l_faster);
-	/* The load has changed since the other end was found. */
+	/* The load changed after the other bound was found. */
 	if (fabs(search->p_hi - search->p_lo) < params->epsilon) {
 		if (l_faster)
 			search->p_hi = 1;

@@ -10,41 +10,41 @@
 
 #include <stdbool.h>
 
-#define COLLOID_DELTA 0.05 /* occupancies that differ less, relative to l, are the same */
-#define COLLOID_EPSILON 0.01 /* a narrower search has lost what it looked for: the load changed */
-#define COLLOID_MAX_SHIFT 0.02 /* of all requests, in one quantum */
+#define COLLOID_DELTA 0.05 /* occupancies that differ by less, relative to l, are equal */
+#define COLLOID_EPSILON 0.01 /* below this width the search restarts: the load changed */
+#define COLLOID_MAX_SHIFT 0.02 /* share of all requests, in one quantum */
 
 struct colloid_params {
 	double delta, epsilon;
 };
 
-/* The share lies between these, as far as is known. Begins with 0 and 1. */
+/* Bounds of the share that balances the tiers. They start at 0 and 1. */
 struct colloid_search {
 	double p_lo, p_hi;
 };
 
-/* Means over an interval: occupancies in any one unit, inserts or their rate in any one unit. */
+/* Means over an interval. The occupancies share a unit, and so do the inserts (or their rates). */
 struct colloid_load {
 	double occ_l, ins_l, occ_r, ins_r;
 };
 
 struct colloid_move {
-	bool known; /* false: a tier has no requests, so that there is nothing to decide by */
+	bool known; /* false: a tier has no requests; no decision */
 	double p; /* share of the requests that go to the default tier */
-	double shift; /* of all requests: > 0 into the default tier, < 0 out of it, 0: stay */
+	/* share of all requests to move: > 0 into the default tier, < 0 out of it, 0: stay */
+	double shift;
 };
 
 void colloid_search__begin(struct colloid_search *search);
 
-/* One quantum. The search moves on only if the move is known. */
+/* One quantum. The search advances only if move->known. */
 struct colloid_move colloid_search__step(struct colloid_search *search,
 					 const struct colloid_params *params,
 					 const struct colloid_load *load);
 
 /*
- * The shift as far as it should go in one quantum. The load is a mean of past quanta, so the same
- * shift is asked for again until the mean has seen what was moved: without a limit, moving it each
- * time ends in swinging to and fro.
+ * The shift for one quantum, limited. The load is a mean of past quanta, so the same shift is
+ * requested again until the mean includes what was moved. Without a limit the shares oscillate.
  */
 double colloid__limited(double shift, double most);
 

@@ -64,8 +64,8 @@ struct tier_rows {
 	const struct tier *tier;
 	const struct tier_model *model;
 	unsigned int sockets, tiers;
-	struct tier_ewma *ewmas; /* of each sample */
-	struct colloid_search *searches; /* of each socket */
+	struct tier_ewma *ewmas; /* one per sample */
+	struct colloid_search *searches; /* one per socket */
 };
 
 int tier_rows__new(struct tier_rows **rows, const struct tier *tier,
@@ -131,8 +131,8 @@ static int set_figures(struct table *table, const struct tier_rows *rows,
 }
 
 /*
- * The mean of a tier; NULL: it is not measured, or had too few requests just now for anything to be
- * decided by it.
+ * The mean of a tier. NULL: the tier is not measured, or had too few requests in this interval for
+ * a decision.
  */
 static const struct tier_ewma *find(const struct tier_rows *rows, unsigned int socket,
 				    const struct tier_sample *samples, unsigned int tier)
@@ -169,7 +169,7 @@ static int set_move(struct table *table, const struct tier_rows *rows,
 	return table__set_text(table, TIER_MOVE_TO, to);
 }
 
-/* In the newest row, which is that of the default tier. */
+/* Sets the decision in the newest row, which is the default tier's. */
 static int decide(struct tier_rows *rows, struct table *table, unsigned int socket,
 		  const struct tier_sample *samples)
 {
@@ -235,7 +235,7 @@ bool tier_rows__is_raw(const struct table *table, size_t row)
 	return table__columns(table) > TIER_RAW_BOX && table__value(table, row, TIER_RAW_BOX).known;
 }
 
-/* By socket, box and tier: a row of each tier that the box knows something of. */
+/* Adds a row for each socket, box and tier of which the box counted something. */
 static int add_boxes(const struct tier_rows *rows, struct table *table, uint64_t time_ns)
 {
 	int err = 0;

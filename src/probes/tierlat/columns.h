@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Samples as rows of a table, with what needs the samples before them: means and decisions. */
+/*
+ * Turns samples into rows of a table, with the values that depend on earlier samples: means and
+ * decisions.
+ */
 #ifndef LATSCOPE_PROBES_TIERLAT_COLUMNS_H
 #define LATSCOPE_PROBES_TIERLAT_COLUMNS_H
 
@@ -8,7 +11,7 @@
 #include "colloid.h"
 #include "tier.h"
 
-#define TIER_WEIGHT (1.0 / 16) /* of the newest sample in the mean, as in HeMem */
+#define TIER_WEIGHT (1.0 / 16) /* weight of the newest sample in the mean, as in HeMem */
 #define TIER_MIN_INSERTS 100
 
 enum tier_column {
@@ -32,7 +35,9 @@ enum tier_column {
 	TIER_SHIFT_CLOSED,
 	TIER_MOVE_TO,
 	TIER_COLUMNS,
-	/* With raw counts: the means behind latency_ewma_ns, and rows of each box and tier. */
+	/*
+	 * With raw counts: also the means behind latency_ewma_ns, and a row for each box and tier.
+	 */
 	TIER_OUTSTANDING_EWMA = TIER_COLUMNS,
 	TIER_RATE_EWMA,
 	TIER_RAW_BOX,
@@ -60,12 +65,12 @@ int tier_rows__new(struct tier_rows **rows, const struct tier *tier,
 		   const struct tier_rows_config *config);
 void tier_rows__free(struct tier_rows *rows);
 
-/* Is it a row of a box, as --raw adds them, and not of a tier? */
+/* Is it the row of a box, which --raw adds? */
 bool tier_rows__is_raw(const struct table *table, size_t row);
 
 /*
- * The samples of one read. The decision stands in the row of the default tier of each socket.
- * 0, -ENOMEM or -EINVAL.
+ * Adds the samples of one read. The decision is in the row of each socket's default tier. 0,
+ * -ENOMEM or -EINVAL.
  */
 int tier_rows__add(struct tier_rows *rows, struct table *table, uint64_t time_ns,
 		   const struct tier_sample *samples);

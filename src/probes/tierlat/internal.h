@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the methods and tier.c share. */
+/* Shared by the methods and tier.c. */
 #ifndef LATSCOPE_PROBES_TIERLAT_INTERNAL_H
 #define LATSCOPE_PROBES_TIERLAT_INTERNAL_H
 
@@ -7,31 +7,31 @@
 
 struct tier_socket {
 	int package;
-	unsigned int box_ids[TIER_BOXES]; /* their numbers, which may have holes */
+	unsigned int box_ids[TIER_BOXES]; /* box numbers; there may be gaps */
 	unsigned int nr_boxes;
-	struct tier_share shares[TIER_BOXES]; /* of tiers by their position in tier->tiers */
-	struct tier_delta *deltas; /* of each box; AMD: of each tier and box */
+	struct tier_share shares[TIER_BOXES]; /* by position in tier->tiers */
+	struct tier_delta *deltas; /* for each box; AMD: for each tier and box */
 };
 
 struct tier_method_ops {
 	const char *name;
-	/* In one sentence how the number is got. */
+	/* One sentence: how the number is obtained. */
 	void (*describe)(const struct tier *tier, char text[TIER_TEXT]);
-	/* Finds the sockets and their boxes; touches nothing. -EOPNOTSUPP: not on this machine. */
+	/* Finds the sockets and their boxes; writes nothing. -EOPNOTSUPP: not on this machine. */
 	int (*find)(struct tier *tier);
-	/* Sets the counters going. After an error only close() follows, as after a success. */
+	/* Starts the counters. close() must follow, also after an error. */
 	int (*start)(struct tier *tier);
 	/* Fills in the deltas. -errno: nothing can be read any more. */
 	int (*read)(struct tier *tier);
 	int (*close)(struct tier *tier);
 };
 
-/* What went wrong in a read: the first thing, and of how many the same is true. */
+/* The first problem of a read, and how many boxes share it. */
 struct tier_trouble {
 	char subject[48]; /* "CHA 3 (CPU 0)"; empty: there is none */
 	char what[160];
-	char number[32]; /* that is another one in every read; may be empty */
-	unsigned int more, others; /* of the same, and of something else */
+	char number[32]; /* detail that differs in every read; may be empty */
+	unsigned int more, others; /* boxes with the same problem, and with another */
 };
 
 struct tier {
@@ -41,7 +41,7 @@ struct tier {
 	const char *root;
 	bool amd;
 	const struct tier_method_ops *ops;
-	void *state; /* of the method */
+	void *state; /* private to the method */
 	unsigned int tiers[TIER_MOST]; /* indices into the model's */
 	unsigned int nr_tiers;
 	struct tier_socket sockets[TIER_SOCKETS];
@@ -49,38 +49,40 @@ struct tier {
 	uint64_t calls;
 	char why[TIER_TEXT];
 	const char *todo;
-	unsigned int failures; /* reads that failed, in a row */
+	unsigned int failures; /* consecutive failed reads */
 	struct tier_trouble trouble;
-	char said[TIER_TEXT]; /* the last line that was asked for */
+	char said[TIER_TEXT]; /* text that tier__trouble() returned last */
 	bool told;
 };
 
 extern const struct tier_method_ops tier_perf, tier_msr;
 
-/* Found, not started: programs the state after power-on, and says what was done. */
+/*
+ * Called after find(), not after start(): programs the power-on state and describes what was done.
+ */
 int msr__reset(struct tier *tier, char done[TIER_TEXT]);
 
-/* Keeps why, and what can be done; returns err. */
+/* Stores the reason and the remedy; returns err. */
 int tier__fail(struct tier *tier, int err, const char *todo, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Keeps the first of a read and counts the others. The format is of the subject. */
+/* Keeps the first problem of a read and counts the others. The format is of the subject. */
 void tier__note(struct tier *tier, const char *what, const char *number, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* All that was noted in one line. */
+/* All noted problems in one line. */
 const char *tier__say(struct tier *tier);
 
 /* Does the machine have the kind of memory that the tier is of? */
 bool tier__has_memory(const struct tier_class *class, const char *root);
 
-/* That the CPU is in no table, by its name. */
+/* Says that the CPU, by name, is in no table. */
 void tier__name_unknown(char text[TIER_TEXT], const struct tier_cpu *cpu);
 
-/* The socket of a package, added if need be; NULL: there are too many. */
+/* The socket of a package, added if necessary. NULL: there are too many. */
 struct tier_socket *tier__socket_of(struct tier *tier, int package);
 
-/* What perf is to count in an event of a share; both 0 for TIER_NO_TIER. */
+/* The perf configs of an event; both 0 for TIER_NO_TIER. */
 struct tier_configs {
 	uint64_t config, config1;
 };

@@ -5,20 +5,20 @@
 #include <string.h>
 
 #define MASK ((1ULL << TIER_BITS) - 1)
-#define CERTAIN 0.002 /* what may be off by more of its length is not certain */
+#define CERTAIN 0.002 /* a time with a larger relative error is uncertain */
 
 unsigned int tier_share__least(unsigned int tiers)
 {
 	return tiers < 3 ? tiers : tiers + 1;
 }
 
-/* Every so many that each tier is in turn that of such a box. */
+/* The spacing at which each tier is in turn the tier of such a box. */
 static bool counts_clock(unsigned int box, unsigned int tiers)
 {
 	return box % (tiers + 1) == tiers;
 }
 
-/* Other ones in each round: after tiers - 1 rounds all have met all. */
+/* Different pairs in each round: after tiers - 1 rounds each tier was paired with each other. */
 static int other_tier(unsigned int box, unsigned int tiers, unsigned int n)
 {
 	return (int)((box % tiers + 1 + (box / tiers + n) % (tiers - 1)) % tiers);
@@ -70,15 +70,16 @@ struct boxes {
 	unsigned int nr;
 };
 
-/* What the boxes of one tier add up to. */
+/* Sums over the boxes of one tier. */
 struct sums {
-	unsigned int boxes, counting; /* that measure its latency; that count its inserts */
-	unsigned int inferring; /* that count its occupancy only */
+	/* boxes that measure its latency; boxes that count its inserts */
+	unsigned int boxes, counting;
+	unsigned int inferring; /* boxes that count only its occupancy */
 	uint64_t inserts;
 	double occupancy_ns; /* requests open, times ns */
 	double occupancy_clocks;
 	double rate, clock_hz, elapsed_ns;
-	double open; /* mean number of requests open in those that infer */
+	double open; /* mean number of open requests in the boxes that infer inserts */
 };
 
 static bool is_certain(const struct tier_delta *delta)
@@ -86,7 +87,7 @@ static bool is_certain(const struct tier_delta *delta)
 	return (double)delta->uncertain_ns <= CERTAIN * (double)delta->counted_ns;
 }
 
-/* Length of a clock by its own count; 0: it has none. */
+/* Clock period by the box's own count; 0: it does not count clocks. */
 static double own_clock_ns(const struct boxes *boxes, unsigned int i, bool certain)
 {
 	const struct tier_delta *delta = &boxes->deltas[i];
@@ -98,7 +99,7 @@ static double own_clock_ns(const struct boxes *boxes, unsigned int i, bool certa
 	return (double)delta->counted_ns / (double)clocks;
 }
 
-/* By the count of the nearest box that has one, which may be itself; 0: there is none. */
+/* Clock period by the nearest box that counts clocks (possibly itself); 0: there is none. */
 static double nearest_clock_ns(const struct boxes *boxes, unsigned int i, bool certain)
 {
 	for (unsigned int far = 0; far < boxes->nr; far++) {
@@ -111,13 +112,13 @@ static double nearest_clock_ns(const struct boxes *boxes, unsigned int i, bool c
 	return certain ? nearest_clock_ns(boxes, i, false) : 0;
 }
 
-/* How long a box counted, and what of it. */
+/* How long a box counted, and with which clock. */
 struct count {
 	double ns, clock_ns;
 	uint64_t occupancy;
 };
 
-/* False: what there is of it is no count. */
+/* False: the value is not a valid count. */
 static bool count_of(struct count *count, const struct boxes *boxes, unsigned int i)
 {
 	const struct tier_delta *delta = &boxes->deltas[i];
@@ -155,7 +156,7 @@ static void add_box(struct sums *sums, int tier, const struct boxes *boxes, unsi
 	if (!count_of(&count, boxes, i))
 		return;
 	if (tier_delta__counted(delta, share, tier, &inserts)) {
-		/* Per second, as if it had counted all the time. */
+		/* Per second, scaled to the whole interval. */
 		sums->counting++;
 		sums->rate += (double)inserts * 1e9 / count.ns;
 		if (share->tier == tier)
@@ -179,7 +180,7 @@ static void set_latency(struct tier_latency *figures, const struct sums *sums, u
 	figures->latency_ns = sums->occupancy_ns / (double)sums->inserts;
 }
 
-/* Little's law once more, for boxes that know how many are open and not how many began. */
+/* Little's law again, for boxes that count open requests but not inserts. */
 static void infer_rate(struct sums *sums, const struct tier_latency *figures)
 {
 	if (!figures->latency_known || !(figures->latency_ns > 0))

@@ -17,8 +17,8 @@
 #define INSERTS 0x35 /* UNC_CHA_TOR_INSERTS */
 
 /*
- * SKX and CLX: requests of the cores that miss the cache (umask IRQ | MISS); which of them is said
- * by filter1 of the box, which perf has in the upper half of config1.
+ * SKX and CLX: requests of the cores that miss the cache (umask IRQ | MISS). filter1 of the box
+ * selects which; perf has it in the upper half of config1.
  */
 #define SKX_TIER(which, text, filter)                                    \
 	.name = which, .what = text, .occupancy = 0x21 << 8 | OCCUPANCY, \
@@ -36,7 +36,7 @@
 	TOR_TIER("remote-pmm", "persistent memory of other sockets", 0x00c8170a, TIER_IF_PMM)
 #define LOCAL_CXL TOR_TIER("local-cxl", "CXL type-3 memory of this socket", 0x20c81682, TIER_IF_CXL)
 
-/* E-cores, whose demand reads are DRd_Opt; no event tells DDR from the rest. */
+/* E-cores: their demand reads are DRd_Opt. No event separates DDR from the rest. */
 #define LOCAL_OPT TOR_TIER("local", "memory of this socket", 0x00c826fe, TIER_ALWAYS)
 #define REMOTE_OPT TOR_TIER("remote", "memory of other sockets", 0x00c8277e, TIER_ALWAYS)
 #define ALL_OPT TOR_TIER("memory", "all memory of the only socket", 0x00c827fe, TIER_ALWAYS)
@@ -85,7 +85,7 @@ static const struct tier_layout icx_layout = {
 	.boxes_mask = 63,
 };
 
-/* SPR and EMR differ from GNR and SRF only in what tells the number of boxes. */
+/* SPR and EMR differ from GNR and SRF only in how the number of boxes is found. */
 #define SPR_LAYOUT                                                                          \
 	.ranges = { { 0, 0x2000, 0x10 } }, .boxes = TIER_BOXES, .control = 2, .counter = 8, \
 	.filter0 = 0xe, .reset = 0x300, .freeze = 0x1
@@ -97,7 +97,7 @@ static const struct tier_layout gnr_layout = {
 	.boxes_mask = 0x1ff,
 };
 
-/* Six boxes at most, and nothing but the driver tells how many of them there are. */
+/* At most six boxes; only the driver knows how many. */
 static const struct tier_layout snr_layout = {
 	.ranges = { { 0, 0x1c00, 0x10 } },
 	.boxes = 6,
@@ -193,7 +193,7 @@ static const struct tier_model srf = {
 	.nr_tiers = 2,
 };
 
-/* No public table has its registers: Linux reads where they are from the hardware. */
+/* No public table lists its registers: Linux discovers them from the hardware. */
 static const struct tier_model cwf = {
 	.name = "cwf",
 	.title = "Clearwater Forest",
@@ -308,7 +308,7 @@ const struct tier_model *tier_model__of(const struct tier_cpu *cpu)
 	return NULL;
 }
 
-/* "vendor_id\t: GenuineIntel": what follows the colon, or NULL if the line is of another name. */
+/* The value in a line as "vendor_id\t: GenuineIntel"; NULL: the line has another name. */
 static char *value_of(char *line, const char *name)
 {
 	char *at = line + strlen(name);
@@ -334,7 +334,7 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
-/* Bits of what has been seen. */
+/* Which fields were seen. */
 enum { SEEN_VENDOR = 1, SEEN_FAMILY = 2, SEEN_MODEL = 4, SEEN_STEPPING = 8, SEEN_ALL = 15 };
 
 static unsigned int take_line(struct tier_cpu *cpu, char *line)
@@ -371,7 +371,7 @@ int tier_cpu__read(struct tier_cpu *cpu, const char *root)
 	stream = fopen(path, "re");
 	if (!stream)
 		return -errno;
-	/* The processors are parted by empty lines. */
+	/* An empty line ends each processor. */
 	while (getline(&line, &size, stream) > 0 && line[0] != '\n')
 		seen |= take_line(cpu, line);
 	free(line);

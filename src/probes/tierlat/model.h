@@ -4,9 +4,9 @@
  * same tables with the source of every value.
  *
  * On Intel a box is a caching and home agent (CHA) with four 48-bit counters and a table of
- * requests (TOR). Its event TOR_OCCUPANCY, of counter 0 only, adds up in every uncore clock the
- * requests of a kind that are open; TOR_INSERTS counts them as they begin. On AMD a box is an L3
- * whose events give the latency of sampled requests and their number.
+ * requests (TOR). Its event TOR_OCCUPANCY, of counter 0 only, adds, in every uncore clock, the
+ * number of open requests of a kind. TOR_INSERTS counts each request when it begins. On AMD a box
+ * is an L3 whose events give the latency of sampled requests and their number.
  */
 #ifndef LATSCOPE_PROBES_TIERLAT_MODEL_H
 #define LATSCOPE_PROBES_TIERLAT_MODEL_H
@@ -22,7 +22,7 @@
 
 enum tier_kind { TIER_TOR, TIER_AMD_L3 };
 
-/* What a machine has to have for a tier to be measured without having been named. */
+/* What a machine must have for a tier to be measured by default. */
 enum tier_needs { TIER_ALWAYS, TIER_IF_PMM, TIER_IF_CXL };
 
 /* One tier of a model. Both configs are those of perf; config1 is of SKX and CLX only. */
@@ -35,24 +35,24 @@ struct tier_class {
 	enum tier_needs needs;
 };
 
-/* Numbers of the boxes of one stretch of addresses. */
+/* Box numbers in one range of addresses. */
 struct tier_range {
 	unsigned int first;
 	uint32_t base, stride;
 };
 
-/* Where the registers of a box are, from its own address on, and their bits. */
+/* The registers of a box, as offsets from its address, and their bits. */
 struct tier_layout {
 	struct tier_range
-		ranges[3]; /* by `first`; those after the first with base 0 do not exist */
-	unsigned int boxes; /* most there can be */
+		ranges[3]; /* ordered by `first`; the list ends at the second entry with base 0 */
+	unsigned int boxes; /* maximum number of boxes */
 	uint32_t control, counter, filter0, filter1; /* offsets; filter1 0: there is none */
-	uint64_t filter1_initial; /* after power-on */
+	uint64_t filter1_initial; /* value after power-on */
 	uint64_t reset, freeze; /* bits of the box control */
-	uint64_t enable; /* bit of a counter control; 0: a control that is not 0 counts */
-	uint32_t boxes_msr; /* how many boxes there are; 0: no MSR tells */
+	uint64_t enable; /* bit of a counter control; 0: any non-zero control counts */
+	uint32_t boxes_msr; /* MSR with the number of boxes; 0: none */
 	uint64_t boxes_mask;
-	uint16_t boxes_pci; /* Intel device whose bits at 0x9c and 0xa0 are one a box; 0: none */
+	uint16_t boxes_pci; /* Intel PCI device with one bit per box at 0x9c and 0xa0; 0: none */
 };
 
 struct tier_model {
@@ -62,13 +62,14 @@ struct tier_model {
 	const struct tier_layout *layout; /* NULL: perf only */
 	uint64_t clock; /* config of CLOCKTICKS */
 	double scale; /* AMD: a unit of the latency event; TOR: 1 */
-	bool derived; /* the files list the inserts of its tiers, and occupancy of all together */
+	/* the event files list inserts by tier, but occupancy only of all tiers together */
+	bool derived;
 	bool in_ns; /* AMD: the scaled latency is ns; else it is clocks */
 	struct tier_class tiers[TIER_MOST];
 	unsigned int nr_tiers;
 };
 
-/* A CPU as /proc/cpuinfo has it. */
+/* A CPU as described by /proc/cpuinfo. */
 struct tier_cpu {
 	char vendor[16];
 	char name[64]; /* "model name" */
@@ -92,7 +93,7 @@ uint32_t tier_layout__box(const struct tier_layout *layout, unsigned int n);
 /* What is written to a counter's control for a config of perf. */
 uint64_t tier_layout__control(const struct tier_layout *layout, uint64_t config);
 
-/* Is a control that was read counting? */
+/* Does this counter control count? */
 bool tier_layout__counts(const struct tier_layout *layout, uint64_t box, uint64_t control);
 
 #endif

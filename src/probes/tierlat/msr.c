@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The registers of the CHAs, read and written through /dev/cpu/N/msr. Nobody arbitrates them: what
- * is found is kept and put back, who has them already is not disturbed, and who takes them later is
- * noticed at the next read, as all controls are read with the counters.
+ * Reads and writes the registers of the CHAs through /dev/cpu/N/msr. Nothing arbitrates them, so
+ * the found state is saved and restored, and registers that another program uses are left alone.
+ * All controls are read with the counters: a program that takes them later is noticed at the next
+ * read.
  */
 #include "msr.h"
 
@@ -16,7 +17,7 @@
 
 typedef int visit_box(struct tier *tier, struct msr_socket *socket, struct msr_box *box, void *arg);
 
-/* All boxes of all sockets, until one is not 0, which is returned. */
+/* Calls a function for all boxes of all sockets until it returns other than 0. */
 static int each_box(struct tier *tier, visit_box *visit, void *arg)
 {
 	struct msr *msr = tier->state;
@@ -47,8 +48,8 @@ static int refuse_running(struct tier *tier, struct msr_socket *socket, struct m
 	if (msr->left)
 		return tier__fail(tier, -EBUSY,
 				  "reset them by latscope tierlat --reset, unless perf uses them",
-				  "the CHAs count as a latscope that was killed left them");
-	return tier__fail(tier, -EBUSY, "end what uses it (perf, pcm), or --take it",
+				  "a killed latscope left the CHAs programmed");
+	return tier__fail(tier, -EBUSY, "end the program that uses it (perf, pcm), or use --take",
 			  "counter %d of CHA %u is in use, its control is 0x%llx", counter, box->id,
 			  (unsigned long long)box->registers[counter].found);
 }
@@ -71,8 +72,8 @@ static int forget(struct tier *tier, struct msr_socket *socket, struct msr_box *
 }
 
 /*
- * All are looked at before the first is touched: a refusal leaves no trace. What a killed latscope
- * left is nothing to go back to: the state after power-on is taken for what was found.
+ * Reads all boxes before it writes the first: a refusal changes nothing. What a killed latscope
+ * left is not worth restoring: the power-on state is restored instead.
  */
 static int keep_all(struct tier *tier, struct msr *msr)
 {
@@ -83,7 +84,7 @@ static int keep_all(struct tier *tier, struct msr *msr)
 		return err;
 	msr->left = msr__is_left(tier);
 	if (msr->left && tier->config.look)
-		err = msr__lock(tier); /* one that lives says so */
+		err = msr__lock(tier); /* a running one holds the lock */
 	if (err)
 		return err;
 	if (!tier->config.take)
@@ -118,7 +119,7 @@ int msr__reset(struct tier *tier, char done[TIER_TEXT])
 		 running,
 		 !running	      ? ""
 		 : msr__is_left(tier) ? ", as a latscope that was killed left them"
-				      : ", as something else had set them");
+				      : ", as another program had set them");
 	return 0;
 }
 
@@ -137,15 +138,15 @@ static int restore_socket(struct tier *tier, struct msr_socket *socket, unsigned
 		box->touched = err;
 		if (err && !first)
 			first = tier__fail(tier, err, "the registers are as latscope had set them",
-					   "CHA %u (CPU %u) could not be put back: %s", box->id,
+					   "CHA %u (CPU %u) could not be restored: %s", box->id,
 					   socket->cpus[socket->at], msr__text(err));
 	}
 	return first;
 }
 
 /*
- * In a process of its own, after ours was killed or could not do it: descriptors are not shared,
- * all else is.
+ * Runs in the restoring process, after this one was killed or failed. It has its own descriptors;
+ * the rest of the memory is shared.
  */
 static int undo(void *arg)
 {
@@ -176,7 +177,7 @@ static int msr__start(struct tier *tier)
 		err = restore__begin(&msr->restore, &guard_ops, tier);
 	if (err)
 		tier__fail(tier, err, NULL,
-			   "cannot start the process that would put back the "
+			   "cannot start the process that restores the "
 			   "registers: %s",
 			   strerror(-err));
 	for (unsigned int i = 0; !err && i < tier->nr_sockets; i++) {
@@ -248,8 +249,8 @@ static int msr__read(struct tier *tier)
 		last = err ? err : last;
 	}
 	if (all_lost(tier))
-		return tier__fail(tier, -EBUSY, "end what uses them (perf, pcm)",
-				  "every CHA was reprogrammed or reset by somebody else");
+		return tier__fail(tier, -EBUSY, "end the program that uses them (perf, pcm)",
+				  "another program reprogrammed or reset every CHA");
 	return good || !last ? 0 : tier__fail(tier, last, NULL, "%s", tier__say(tier));
 }
 
@@ -267,7 +268,7 @@ static int msr__close(struct tier *tier)
 		first = first ? first : err;
 		msr__close_files(tier, socket);
 	}
-	/* The guard has its own descriptors and tries once more. */
+	/* The restoring process has its own descriptors and retries. */
 	if (msr->restore)
 		first = restore__end(msr->restore, !first);
 	if (msr->lock >= 0)
@@ -284,7 +285,7 @@ static void msr__describe(const struct tier *tier, char text[TIER_TEXT])
 		 "registers of the CHAs through %.48s/N/msr, each frozen while it is read, its "
 		 "controls checked with it%s",
 		 msr__device_root(tier),
-		 msr->left ? "; found as a killed latscope left them, and reset at the end" : "");
+		 msr->left ? "; a killed latscope left them programmed; reset at the end" : "");
 }
 
 const struct tier_method_ops tier_msr = {

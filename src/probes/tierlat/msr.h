@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of the msr method share. */
+/* Shared by the files of the msr method. */
 #ifndef LATSCOPE_PROBES_TIERLAT_MSR_H
 #define LATSCOPE_PROBES_TIERLAT_MSR_H
 
 #include "internal.h"
 #include "sysfs.h"
 
-/* The registers of a box that are kept: controls and filters, which we set, and counters. */
+/* The saved registers of a box: controls and filters, which latscope sets, and counters. */
 enum msr_slot {
-	MSR_CONTROL, /* of counter 0; those of 1 to 3 follow */
+	MSR_CONTROL, /* of counter 0; counters 1 to 3 follow */
 	MSR_FILTER0 = TIER_COUNTERS,
 	MSR_FILTER1,
 	MSR_COUNTER,
@@ -18,18 +18,18 @@ enum msr_slot {
 struct msr_register {
 	uint32_t address; /* 0: this CPU has none */
 	uint64_t found, ours;
-	uint64_t next; /* what is just being written; else the same as ours */
+	uint64_t next; /* the write in progress; otherwise equal to `ours` */
 };
 
-/* A read. The box stood still between the two times. */
+/* A read. The box was frozen between the two times. */
 struct msr_moment {
 	uint64_t values[TIER_COUNTERS];
 	uint64_t frozen_ns, resumed_ns;
 	uint64_t freezing_ns, resuming_ns; /* how long the writes took */
-	bool was_frozen; /* before we froze it */
+	bool was_frozen; /* before latscope froze it */
 };
 
-/* What a box that takes turns saw in the interval before. */
+/* For a box that takes turns: what it counted in the previous interval. */
 struct msr_turn {
 	int tier; /* position in tier->tiers; TIER_NO_TIER: nothing yet */
 	double per_ns; /* inserts */
@@ -38,24 +38,25 @@ struct msr_turn {
 struct msr_box {
 	unsigned int id;
 	uint32_t address; /* of the box control */
-	uint64_t control; /* as it was found */
+	uint64_t control; /* state before latscope */
 	struct msr_register registers[MSR_SLOTS];
 	unsigned int nr_counters; /* that count */
-	bool touched; /* there may be something to be put back */
+	bool touched; /* it may have to be restored */
 	bool programmed; /* all registers were set */
-	bool lost; /* somebody else has it */
-	bool reset; /* somebody else reset it, but programmed it just the same */
-	double clock_hz; /* in the last interval; 0: not known, or not well */
+	bool lost; /* another program uses it */
+	bool reset; /* another program reset it, with the same configuration */
+	double clock_hz; /* in the last interval; 0: unknown or uncertain */
 	struct msr_moment last;
-	int tier; /* that it measures now */
+	int tier; /* tier measured now */
 	struct msr_turn before;
 };
 
 struct msr_socket {
 	unsigned int cpus[SYSFS_CPUS], nr_cpus;
-	unsigned int at; /* the one that is read */
-	int fd; /* of it; -1: none */
-	int fds[SYSFS_CPUS]; /* of all, as none can be opened once root is given up; -1 */
+	unsigned int at; /* CPU that is read */
+	int fd; /* its descriptor; -1: none */
+	/* descriptors of all CPUs: none can be opened without privileges; -1: none */
+	int fds[SYSFS_CPUS];
 	struct msr_box boxes[TIER_BOXES];
 };
 
@@ -63,8 +64,8 @@ struct restore;
 
 struct msr {
 	struct restore *restore;
-	bool failed_write; /* what the last access that failed was */
-	bool left; /* the boxes were found as a latscope that was killed left them */
+	bool failed_write; /* the last failed access */
+	bool left; /* a killed latscope had left the boxes programmed */
 	int lock; /* descriptor; -1: there is none */
 	struct msr_socket sockets[TIER_SOCKETS];
 };
@@ -72,10 +73,10 @@ struct msr {
 /* msr_find.c: as tier_method_ops.find() */
 int msr__find(struct tier *tier);
 
-/* 0 also if there is no register file to lock; -EBUSY: another latscope has these registers. */
+/* 0 also if there is no register file to lock. -EBUSY: another latscope uses these registers. */
 int msr__lock(struct tier *tier);
 
-/* The least CPU number above `after` (-1: of all) that the registers are read on; -1: none. */
+/* The lowest CPU number above `after` whose register file is read; -1: none. */
 int msr__cpu_above(const struct tier *tier, int after);
 const char *msr__device_root(const struct tier *tier);
 
@@ -84,16 +85,16 @@ int msr__get(struct tier *tier, const struct msr_socket *socket, uint32_t addres
 int msr__put(struct tier *tier, const struct msr_socket *socket, uint32_t address, uint64_t value);
 const char *msr__text(int err);
 
-/* Another CPU of the same package, whose registers are the same; also one that is back. */
+/* Switches to another CPU of the same package, which has the same registers. */
 int msr__next_cpu(struct tier *tier, struct msr_socket *socket);
 
-/* In a process that has others; closes those of this one. */
+/* For a process with its own descriptors: closes the inherited ones and opens its own. */
 void msr__forget_files(struct msr_socket *socket);
 void msr__close_files(struct tier *tier, struct msr_socket *socket);
 
 /*
- * msr_box.c: keep() reads only; plan() says what the registers are to hold; start() sets it going;
- * reset() programs the state after power-on, which forget() takes for what was found.
+ * msr_box.c: keep() only reads; plan() decides the register values; start() starts the box; reset()
+ * programs the power-on state; forget() makes that the state to restore.
  */
 int msr_box__keep(struct tier *tier, const struct msr_socket *socket, struct msr_box *box);
 int msr_box__running(const struct tier *tier, const struct msr_box *box); /* counter; -1: none */
@@ -103,12 +104,15 @@ void msr_box__forget(const struct tier *tier, struct msr_box *box);
 int msr_box__start(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
 		   const struct tier_share *share);
 
-/* 0 also if somebody else has it: then the delta is not valid, and the tier's trouble says so. */
+/* 0 also if another program uses it: then the delta is invalid, and tier__trouble() says so. */
 int msr_box__read(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
 		  struct tier_share *share, struct tier_delta *delta);
 int msr_box__restore(struct tier *tier, const struct msr_socket *socket, struct msr_box *box);
 
-/* msr_left.c: do the registers of all boxes hold what latscope programs, for whatever tiers? */
+/*
+ * msr_left.c: do the registers of all boxes hold what latscope would program, for some set of
+ * tiers?
+ */
 bool msr__is_left(const struct tier *tier);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* One box: kept, programmed, read, put back. */
+/* One box: saved, programmed, read, restored. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,17 +10,17 @@
 #define LOCKDOWN "/sys/kernel/security/lockdown"
 #define ALLOW_WRITES "/sys/module/msr/parameters/allow_writes"
 
-/* What a counter can have gained: no clock is faster, no queue longer than this. */
+/* Upper bounds of what a counter can gain: no clock is faster, no queue longer. */
 #define MOST_HZ 10e9
 #define MOST_OPEN 512
-#define MOST_INSERTS 4 /* a clock */
+#define MOST_INSERTS 4 /* per clock */
 
-/* No uncore runs slower or faster, and none changes its speed by more from one read to the next. */
+/* Bounds of an uncore's clock, and of its change from one read to the next. */
 #define SLOWEST_HZ 0.2e9
 #define FASTEST_HZ 5e9
 #define MOST_CHANGE 4
 
-/* 64 open requests at 3.6 GHz take so long to 2^48. */
+/* 64 open requests at 3.6 GHz reach 2^48 in this time. */
 #define NS_PER_MIN 60000000000ULL
 #define MOST_GAP_NS (20 * NS_PER_MIN)
 
@@ -87,7 +87,7 @@ static int set(struct tier *tier, const struct msr_socket *socket, uint32_t addr
 	return err ? explain_write(tier, socket, address, err) : 0;
 }
 
-/* A hypervisor that ignores the write would give zeros for ever. */
+/* A hypervisor that ignores the write would return zeros forever. */
 static int set_and_check(struct tier *tier, const struct msr_socket *socket,
 			 struct msr_register *reg)
 {
@@ -106,7 +106,7 @@ static int set_and_check(struct tier *tier, const struct msr_socket *socket,
 			  tier->model->title);
 }
 
-/* Counter 0 is the only one that can count occupancy. One that has nothing to count stays off. */
+/* Only counter 0 can count occupancy. A counter with nothing to count stays off. */
 void msr_box__plan(const struct tier *tier, struct msr_box *box, const struct tier_share *share)
 {
 	const struct tier_layout *layout = tier->model->layout;
@@ -131,7 +131,7 @@ void msr_box__plan(const struct tier *tier, struct msr_box *box, const struct ti
 		reg[i].next = reg[i].ours;
 }
 
-/* Leaves it frozen; the reset bits clear themselves on hardware, and are cleared for others. */
+/* Leaves the box frozen. Hardware clears the reset bits itself; emulations need them cleared. */
 static int program_controls(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
 	const struct tier_layout *layout = tier->model->layout;
@@ -150,7 +150,7 @@ static int program_controls(struct tier *tier, const struct msr_socket *socket, 
 	return err;
 }
 
-/* Counters that start at a large number show a reset by anybody else as a leap, however early. */
+/* Counters start at a large value, so a reset by another program shows as a jump, however early. */
 static int program_box(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
 	uint32_t first = box->address + tier->model->layout->counter;
@@ -164,7 +164,7 @@ static int program_box(struct tier *tier, const struct msr_socket *socket, struc
 	return err;
 }
 
-/* What a register holds after power-on. */
+/* The power-on value of a register. */
 static uint64_t initial(const struct tier *tier, unsigned int slot)
 {
 	return slot == MSR_FILTER1 ? tier->model->layout->filter1_initial : 0;
@@ -198,7 +198,7 @@ static int read_counters(struct tier *tier, const struct msr_socket *socket,
 	return err;
 }
 
-/* A write takes its time: the moment it took effect is taken to be the middle. */
+/* A write takes time: it is assumed to take effect halfway. */
 static int write_control(struct tier *tier, const struct msr_socket *socket,
 			 const struct msr_box *box, uint64_t value, uint64_t *when, uint64_t *took)
 {
@@ -227,7 +227,7 @@ int msr_box__start(struct tier *tier, const struct msr_socket *socket, struct ms
 	return err;
 }
 
-/* Somebody who froze the box has stopped its clock too, but not time. */
+/* A program that froze the box also stopped its clock, but not time. */
 static int check_frozen(struct tier *tier, const struct msr_socket *socket,
 			const struct msr_box *box, struct msr_moment *moment)
 {
@@ -239,13 +239,16 @@ static int check_frozen(struct tier *tier, const struct msr_socket *socket,
 	return err;
 }
 
-/* We may be killed at any time, also between a write and the note of it that the guard goes by. */
+/*
+ * This process may be killed at any time, also between a write and the note that the restoring
+ * process reads.
+ */
 static bool is_ours(const struct msr_register *reg, uint64_t value)
 {
 	return value == reg->ours || value == reg->next;
 }
 
-/* 1: somebody else has written one, whatever of the others; 0: all are as we set them; -errno. */
+/* 1: another program wrote a control; 0: all are as latscope set them; -errno. */
 static int is_stolen(struct tier *tier, const struct msr_socket *socket, const struct msr_box *box)
 {
 	int err, first = 0;
@@ -273,10 +276,10 @@ static void note(struct tier *tier, const struct msr_socket *socket, const struc
 static void lose(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
 	box->lost = true;
-	note(tier, socket, box, "reprogrammed by somebody else (perf? pcm?), left out from now on");
+	note(tier, socket, box, "reprogrammed by another program (perf? pcm?); no longer used");
 }
 
-/* Somebody who sets a counter leaves its control as it is, but what it gains then is absurd. */
+/* A program that sets only a counter leaves its control unchanged, but the gain is then absurd. */
 static bool is_sound(const struct tier_delta *delta, const struct tier_share *share)
 {
 	double most_ns = (double)(delta->counted_ns + delta->uncertain_ns);
@@ -295,14 +298,14 @@ static bool is_sound(const struct tier_delta *delta, const struct tier_share *sh
 	return (double)delta->counts[0] <= MOST_OPEN * clocks;
 }
 
-/* Nothing in the counts tells how often they wrapped. */
+/* The counts do not show how often they wrapped. */
 static void note_late(struct tier *tier, const struct msr_socket *socket, const struct msr_box *box,
 		      const struct tier_delta *delta)
 {
 	char what[TIER_TEXT];
 
 	snprintf(what, sizeof(what),
-		 "not read for %llu min, in which it may wrap more than once; left out so long",
+		 "not read for %llu min, in which it may wrap more than once; interval dropped",
 		 (unsigned long long)(delta->elapsed_ns / NS_PER_MIN));
 	note(tier, socket, box, what);
 }
@@ -314,8 +317,9 @@ static void note_clock(struct tier *tier, const struct msr_socket *socket,
 }
 
 /*
- * A clock that no uncore has is counted by a box that somebody stops and starts, or resets. As we
- * may be preempted in a read, only what is out of bounds for any time that it may have taken is.
+ * A box counts an impossible clock if another program stops, starts or resets it. This process may
+ * be preempted in a read, so a clock is rejected only if it is out of bounds for every time the
+ * read may have taken.
  */
 static bool is_clock_sound(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
 			   const struct tier_delta *delta, uint64_t clocks)
@@ -331,18 +335,18 @@ static bool is_clock_sound(struct tier *tier, const struct msr_socket *socket, s
 	snprintf(number, sizeof(number), " (%.3g GHz)", hz / 1e9);
 	if (low > FASTEST_HZ || high < SLOWEST_HZ) {
 		note_clock(tier, socket, box,
-			   "counts a clock outside 0.2 to 5 GHz, left out so long", number);
+			   "counts a clock outside 0.2 to 5 GHz; interval dropped", number);
 		return false;
 	}
 	if (before > 0 && (low > MOST_CHANGE * before || high < before / MOST_CHANGE)) {
-		note_clock(tier, socket, box, "counts a clock that jumped, left out so long",
+		note_clock(tier, socket, box, "counts a clock that jumped; interval dropped",
 			   number);
 		return false;
 	}
 	return true;
 }
 
-/* Of what it gained since the last read; notes why not. */
+/* Judges the gain since the last read; notes why it is invalid. */
 static bool may_be_counted(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
 			   const struct tier_share *share, const struct tier_delta *delta)
 {
@@ -354,13 +358,13 @@ static bool may_be_counted(struct tier *tier, const struct msr_socket *socket, s
 		return false;
 	}
 	if (box->last.was_frozen || !clocks) {
-		note(tier, socket, box, "frozen by somebody else (perf? pcm?), left out so long");
+		note(tier, socket, box, "frozen by another program (perf? pcm?); interval dropped");
 		return false;
 	}
 	if (!is_sound(delta, share)) {
 		box->reset = true;
 		note(tier, socket, box,
-		     "reset by somebody else (perf? pcm? another latscope?), left out from now on");
+		     "reset by another program (perf? pcm? another latscope?); no longer used");
 		return false;
 	}
 	return !clocked || is_clock_sound(tier, socket, box, delta, clocks);
@@ -377,15 +381,15 @@ static void subtract(struct tier_delta *delta, const struct msr_moment *last,
 }
 
 /*
- * Where one filter holds for the whole box it sees one tier at a time, and what other boxes miss of
- * a tier cannot be told from them where addresses fall unevenly: so all take turns.
+ * With one filter per box, a box sees one tier at a time. Other boxes cannot stand in for it if
+ * addresses are spread unevenly. So all boxes take turns.
  */
 static bool takes_turns(const struct tier *tier)
 {
 	return tier->model->layout->filter1 && tier->nr_tiers > 1;
 }
 
-/* Before the filter that is checked is written anew. 1: somebody else has the box. */
+/* Called before the filter, which is checked, is rewritten. 1: another program uses the box. */
 static int take_turn(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
 	struct msr_register *filter = &box->registers[MSR_FILTER1];
@@ -405,7 +409,7 @@ static int take_turn(struct tier *tier, const struct msr_socket *socket, struct 
 	return 0;
 }
 
-/* What it saw of another tier in the interval before stands for what there is of it in this one. */
+/* What the box saw of another tier in the previous interval is used for this one. */
 static void remember_turn(struct msr_box *box, struct tier_share *share, struct tier_delta *delta)
 {
 	double ns = (double)delta->counted_ns;
@@ -415,7 +419,9 @@ static void remember_turn(struct msr_box *box, struct tier_share *share, struct 
 	box->before = (struct msr_turn){ share->tier, (double)delta->counts[1] / ns };
 }
 
-/* Frozen, the counters are of one moment. The box is let go whatever happens in between. */
+/*
+ * A frozen box gives all counters at one moment. The box is released whatever happens in between.
+ */
 static int sample(struct tier *tier, const struct msr_socket *socket, struct msr_box *box,
 		  struct msr_moment *moment)
 {
@@ -461,7 +467,7 @@ int msr_box__read(struct tier *tier, const struct msr_socket *socket, struct msr
 	return 0;
 }
 
-/* 0 too if nothing is to be put back: somebody else has written it since, and it belongs to him. */
+/* 0 also if nothing is to be restored: another program has written the register since. */
 static int restore_own(struct tier *tier, const struct msr_socket *socket,
 		       const struct msr_register *reg)
 {
@@ -474,7 +480,7 @@ static int restore_own(struct tier *tier, const struct msr_socket *socket,
 	return msr__put(tier, socket, reg->address, reg->found);
 }
 
-/* What cannot be put back does not keep the rest from it; the first error is told. */
+/* An error does not stop the restore of the rest; the first error is returned. */
 static int restore_registers(struct tier *tier, const struct msr_socket *socket,
 			     const struct msr_box *box, bool all)
 {
@@ -493,8 +499,8 @@ static int restore_registers(struct tier *tier, const struct msr_socket *socket,
 }
 
 /*
- * Frozen, so that nothing counts before all of it is back. What cannot be read is taken to be ours:
- * else it would stay as we set it, and the box frozen or not as it happens to be.
+ * Frozen, so that nothing counts before all registers are restored. A register that cannot be read
+ * is treated as ours: otherwise it would stay as latscope set it.
  */
 int msr_box__restore(struct tier *tier, const struct msr_socket *socket, struct msr_box *box)
 {
@@ -506,7 +512,8 @@ int msr_box__restore(struct tier *tier, const struct msr_socket *socket, struct 
 	err = msr__put(tier, socket, box->address, layout->freeze);
 	if (err)
 		return err;
-	box->programmed = false; /* what is back is not stolen, should the guard have to go on */
+	/* a restored register is not taken for a stolen one if the restoring process continues */
+	box->programmed = false;
 	err = restore_registers(tier, socket, box, true);
 	last = msr__put(tier, socket, box->address, box->control & ~layout->reset);
 	return err ? err : last;

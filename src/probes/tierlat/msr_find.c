@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which CPUs to go through to the registers, how many boxes there are, and single accesses. */
+/* Finds the CPUs through which registers are accessed, and the number of boxes; single accesses. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #include "msr.h"
 
-#define MSR_TSC 0x10 /* which every CPU has */
+#define MSR_TSC 0x10 /* a register that every CPU has */
 
 const char *msr__device_root(const struct tier *tier)
 {
@@ -52,7 +52,7 @@ static int open_file(struct tier *tier, unsigned int cpu)
 	return tier->sys->open(path, O_RDWR);
 }
 
-/* A file that was opened before its CPU went offline stays open: a read tells. */
+/* A file stays open after its CPU went offline: only a read shows that. */
 static bool is_offline(struct tier *tier, int fd)
 {
 	uint64_t value;
@@ -83,7 +83,7 @@ static void note_moved(struct tier *tier, unsigned int from, unsigned int to)
 	tier__note(tier, what, "", "CPU %u", from);
 }
 
-/* Another CPU of the same package, whose registers are the same; also one that is back. */
+/* Switches to another CPU of the same package, which has the same registers. */
 int msr__next_cpu(struct tier *tier, struct msr_socket *socket)
 {
 	unsigned int lost = socket->at;
@@ -107,7 +107,7 @@ static int transfer(struct tier *tier, const struct msr_socket *socket, uint32_t
 	ssize_t got;
 
 	if (socket->fd < 0)
-		return -ENXIO; /* no CPU of the package is left */
+		return -ENXIO; /* no CPU of the package is online */
 	tier->calls++;
 	if (write)
 		got = tier->sys->pwrite(socket->fd, value, sizeof(*value), address);
@@ -116,7 +116,7 @@ static int transfer(struct tier *tier, const struct msr_socket *socket, uint32_t
 	if (got == sizeof(*value))
 		return 0;
 	msr->failed_write = write;
-	return got < 0 ? (int)got : -ENODATA; /* short: half a register is none */
+	return got < 0 ? (int)got : -ENODATA; /* a short read or write is no register */
 }
 
 int msr__get(struct tier *tier, const struct msr_socket *socket, uint32_t address, uint64_t *value)
@@ -134,7 +134,7 @@ const char *msr__text(int err)
 	return err == -ENODATA ? "short read or write" : strerror(-err);
 }
 
-/* The CPUs of every package, so that another can stand in for one that goes offline. */
+/* Finds the CPUs of every package, so that another can replace one that goes offline. */
 static int find_sockets(struct tier *tier, struct msr *msr)
 {
 	static unsigned int online[TIER_CPUS];
@@ -158,10 +158,10 @@ static int find_sockets(struct tier *tier, struct msr *msr)
 	}
 	if (tier->nr_sockets)
 		return 0;
-	return tier__fail(tier, -EOPNOTSUPP, NULL, "no CPU tells which socket it is of");
+	return tier__fail(tier, -EOPNOTSUPP, NULL, "cannot read the CPU topology");
 }
 
-/* Of a foreign tree nobody knows the packages: they are numbered as they are named. */
+/* The packages of a foreign register tree are unknown: they are numbered in the order given. */
 static int take_cpus(struct tier *tier, struct msr *msr, const unsigned int *cpus, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++) {
@@ -169,7 +169,7 @@ static int take_cpus(struct tier *tier, struct msr *msr, const unsigned int *cpu
 
 		if (package < 0)
 			return tier__fail(tier, -EOPNOTSUPP, NULL, "CPU %u is offline", cpus[i]);
-		/* Each would undo what the other has set. */
+		/* Two CPUs of one socket would overwrite each other's settings. */
 		if (tier__socket_of(tier, package) != &tier->sockets[i])
 			return tier__fail(tier, -EINVAL, NULL,
 					  "CPU %u is of the same socket as another of --cpu",
@@ -220,7 +220,7 @@ int msr__cpu_above(const struct tier *tier, int after)
 	return -1;
 }
 
-/* Of a register tree that is not this machine's nobody knows the sockets: the first CPU it is. */
+/* The sockets of a register tree from elsewhere are unknown: its first CPU is used. */
 static int find_first_cpu(struct tier *tier, struct msr *msr)
 {
 	const char *root = tier->config.msr_root;
@@ -243,7 +243,7 @@ static int find_cpus(struct tier *tier, struct msr *msr)
 	return config->msr_root ? find_first_cpu(tier, msr) : find_sockets(tier, msr);
 }
 
-/* From what the kernel found, else from what the hardware says. 0: neither tells. */
+/* From what the kernel found, otherwise from the hardware. 0: neither knows. */
 static unsigned int count_boxes(struct tier *tier, const struct msr_socket *socket)
 {
 	const struct tier_layout *layout = tier->model->layout;
@@ -293,8 +293,8 @@ static int find_boxes(struct tier *tier, struct tier_socket *socket, struct msr_
 	if (!nr)
 		nr = count_boxes(tier, own);
 	if (!nr)
-		return tier__fail(tier, -EOPNOTSUPP, "say it by --boxes",
-				  "nothing tells how many CHAs socket %d has", socket->package);
+		return tier__fail(tier, -EOPNOTSUPP, "give it by --boxes",
+				  "cannot find out how many CHAs socket %d has", socket->package);
 	if (nr > most || socket->box_ids[nr - 1] >= most)
 		return tier__fail(tier, -EINVAL, NULL, "%u CHAs on socket %d: %s has at most %u",
 				  nr, socket->package, tier->model->title, most);
@@ -343,7 +343,7 @@ int msr__find(struct tier *tier)
 		return tier__fail(tier, -EOPNOTSUPP, "use --method perf",
 				  "the registers of %s are read by the kernel's driver only",
 				  tier->model->title);
-	/* Shared with the guard, which is to know what there is to be put back. */
+	/* Shared with the restoring process. */
 	msr = mmap(NULL, sizeof(*msr), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (msr == MAP_FAILED)
 		return -ENOMEM;

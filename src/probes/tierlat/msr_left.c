@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A latscope that was killed together with its guard leaves the counters running as it set them.
- * How it shares the tiers out among all boxes of a socket is its signature: nobody else does so.
+ * A latscope that was killed together with its restoring process leaves the counters as it set
+ * them. How it assigns the tiers to the boxes of a socket is its signature: no other program does
+ * that.
  */
 #include "msr.h"
 
-/* The tier of the model whose occupancy a box counts; -1: it counts something else. */
+/* The model's tier whose occupancy a box counts; -1: none. */
 static int tier_of(const struct tier *tier, const struct msr_box *box)
 {
 	const struct tier_model *model = tier->model;
@@ -36,7 +37,7 @@ static bool is_as_planned(const struct tier *planned, const struct msr_box *box,
 	return true;
 }
 
-/* Where each counter has a filter, box i has tier i mod T; boxes that take turns have any. */
+/* If each counter has a filter, box i has tier i mod T; boxes that take turns can have any. */
 static bool take_tiers(struct tier *planned, const struct tier *tier,
 		       const struct msr_socket *socket, unsigned int boxes)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One latscope at a time has the registers. The lock is on a register file itself: the kernel lets
- * only root open it, so nobody else can hold the lock; it needs no directory of its own, and each
- * register tree has its own lock. It ends with the last process that has it open, so the guard
- * still holds it while it puts registers back.
+ * One latscope at a time uses the registers. The lock is on a register file: only root can open it,
+ * so nobody else can hold the lock; it needs no directory, and each register tree has its own. The
+ * lock ends with the last process that has the file open, so the restoring process still holds it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -17,7 +16,7 @@
 
 #define LOCKS "/proc/locks"
 
-/* The process that locked the file, as /proc/locks names it; 0: not listed. */
+/* The process that holds the lock, from /proc/locks; 0: not listed. */
 static int holder_of(int fd)
 {
 	char wanted[64], file[64], line[256];
@@ -54,7 +53,7 @@ static int explain_held(struct tier *tier, int fd)
 		return tier__fail(tier, -EBUSY, "end it first",
 				  "these counters are used by %s, PID %d", name, pid);
 	return tier__fail(tier, -EBUSY, "try again in a moment",
-			  "latscope (PID %d) was killed, and its guard is putting back the "
+			  "latscope (PID %d) was killed, and another process restores the "
 			  "registers",
 			  pid);
 }
@@ -65,7 +64,7 @@ int msr__lock(struct tier *tier)
 	char path[PATH_MAX];
 	int fd, err;
 
-	/* The first that opens, and every latscope tries them in the same order. */
+	/* The first file that opens; every latscope tries them in the same order. */
 	for (int cpu = msr__cpu_above(tier, -1); cpu >= 0; cpu = msr__cpu_above(tier, cpu)) {
 		if (snprintf(path, sizeof(path), "%s/%d/msr", msr__device_root(tier), cpu) >=
 		    PATH_MAX)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The kernel's uncore driver: a group of events a box, so that one read gives all of it. */
+/*
+ * Uses the kernel's uncore driver: one group of events per box, so that one read returns all of it.
+ */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -9,9 +11,9 @@
 #include "internal.h"
 #include "sysfs.h"
 
-#define MOSTLY 0.99 /* running for less of the time than this is told */
+#define MOSTLY 0.99 /* a smaller running share is reported */
 
-/* One group; what its events are is settled by their order. */
+/* One group; the order of its events says what each is. */
 struct group {
 	const struct sysfs_pmu *pmu;
 	unsigned int cpu;
@@ -29,7 +31,7 @@ struct perf {
 	unsigned int nr_groups, room;
 };
 
-/* As PERF_FORMAT_GROUP with both times lays it out. */
+/* The layout of PERF_FORMAT_GROUP with both times. */
 struct reading {
 	uint64_t nr, enabled_ns, running_ns;
 	uint64_t values[TIER_COUNTERS];
@@ -51,7 +53,7 @@ static int no_pmus(struct tier *tier)
 			  "there are no PMUs uncore_cha_0, uncore_cha_1 ...");
 }
 
-/* SPR and later on a kernel that does not know them: type 0 of the discovery tables is the CHA. */
+/* SPR and later on a kernel without their names: type 0 of the discovery tables is the CHA. */
 static int find_pmus(struct tier *tier, struct perf *perf)
 {
 	int nr;
@@ -84,7 +86,7 @@ static struct group *add_group(struct perf *perf)
 	return memset(&perf->groups[perf->nr_groups++], 0, sizeof(struct group));
 }
 
-/* A box is a PMU on a socket, of which the cpumask names a CPU; on AMD it names one of each L3. */
+/* A box is a PMU on a socket; the cpumask names one CPU per socket, on AMD one per L3. */
 static int add_box(struct tier *tier, struct perf *perf, const struct sysfs_pmu *pmu,
 		   unsigned int cpu)
 {
@@ -233,7 +235,7 @@ static int open_amd(struct tier *tier, struct group *group)
 	return err ? err : open_event(tier, group, class->inserts, 0);
 }
 
-/* A group is read whole: what is short is another kernel's layout, or no group. */
+/* A group is read whole: a short read means another layout, or no group. */
 static int read_group(struct tier *tier, const struct group *group, struct reading *reading)
 {
 	size_t size = (3 + group->nr) * sizeof(uint64_t);
@@ -264,7 +266,7 @@ static int perf__start(struct tier *tier)
 
 		err = tier->amd ? open_amd(tier, group) : open_tor(tier, group);
 	}
-	/* All are running: from here on counts what comes. */
+	/* All run: counting starts here. */
 	for (unsigned int i = 0; !err && i < perf->nr_groups; i++) {
 		memset(&reading, 0, sizeof(reading));
 		err = read_group(tier, &perf->groups[i], &reading);
@@ -283,7 +285,7 @@ static struct tier_delta *delta_of(struct tier *tier, const struct group *group)
 	return &socket->deltas[(tier->amd ? group->tier * socket->nr_boxes : 0) + group->box];
 }
 
-/* The share is another one in every read, which is no news. */
+/* The share differs in every read; that alone is not reported again. */
 static void note_shared(struct tier *tier, const struct group *group,
 			const struct tier_delta *delta)
 {
@@ -291,7 +293,7 @@ static void note_shared(struct tier *tier, const struct group *group,
 
 	snprintf(share, sizeof(share), " (%.0f %%)",
 		 100.0 * (double)delta->counted_ns / (double)delta->elapsed_ns);
-	tier__note(tier, "counted part of the time, as others use it, and is scaled", share, "%s",
+	tier__note(tier, "counted part of the time, as other programs use it; scaled", share, "%s",
 		   group->pmu->name);
 }
 
@@ -314,7 +316,7 @@ static void subtract(struct tier *tier, const struct group *group, const struct 
 		delta->counts[i] = now->values[i] - group->values[i];
 	delta->valid = delta->counted_ns;
 	if (!delta->valid)
-		tier__note(tier, "did not count, others have the counters", "", "%s",
+		tier__note(tier, "did not count: other programs use the counters", "", "%s",
 			   group->pmu->name);
 	else if ((double)delta->counted_ns < MOSTLY * (double)delta->elapsed_ns)
 		note_shared(tier, group, delta);
@@ -349,7 +351,7 @@ static int perf__close(struct tier *tier)
 	struct perf *perf = tier->state;
 
 	for (unsigned int i = 0; i < perf->nr_groups; i++) {
-		/* The leader last: it would take the others out of their group. */
+		/* The leader last: closing it would dissolve the group. */
 		while (perf->groups[i].nr)
 			tier->sys->close(perf->groups[i].fds[--perf->groups[i].nr]);
 	}

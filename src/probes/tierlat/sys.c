@@ -56,7 +56,7 @@ static void sys_close(int fd)
 	close(fd);
 }
 
-/* 2^46 to 2^47: hours away from 0, where a reset puts it, and from the wrap. */
+/* 2^46 to 2^47: hours away from 0 (a reset) and from the wrap. */
 static uint64_t sys_first_count(void)
 {
 	uint64_t random = 0;

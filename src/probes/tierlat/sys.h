@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The system calls and the clock that the methods use, so that tests can stand in for them. */
+/* The system calls and the clock that the methods use. Tests replace them. */
 #ifndef LATSCOPE_PROBES_TIERLAT_SYS_H
 #define LATSCOPE_PROBES_TIERLAT_SYS_H
 
@@ -14,7 +14,7 @@ struct tier_sys {
 	ssize_t (*pwrite)(int fd, const void *buf, size_t size, off_t offset);
 	ssize_t (*read)(int fd, void *buf, size_t size);
 	int (*perf_event_open)(struct perf_event_attr *attr, int cpu, int group);
-	/* For this process alone, until all copies of the descriptor are closed; -EWOULDBLOCK. */
+	/* Exclusive, until all copies of the descriptor are closed; -EWOULDBLOCK. */
 	int (*lock)(int fd);
 	void (*close)(int fd);
 	uint64_t (*now_ns)(void); /* CLOCK_MONOTONIC */

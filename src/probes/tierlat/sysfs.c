@@ -33,7 +33,7 @@ int sysfs__line(const char *root, const char *path, char *line, size_t size)
 	return 0;
 }
 
-/* A decimal number of at most `most`; moves *at behind it. */
+/* Parses a decimal number up to `most`; advances *at. */
 static int take_number(const char **at, unsigned long most, unsigned long *value)
 {
 	char *end;
@@ -64,7 +64,7 @@ static int take_range(const char **at, unsigned long most, unsigned long *low, u
 
 typedef int take_one(void *to, unsigned long low, unsigned long high);
 
-/* Ranges by comma to the end of the text. */
+/* Comma-separated ranges to the end of the text. */
 static int take_list(const char *at, unsigned long most, take_one *take, void *to)
 {
 	unsigned long low, high;
@@ -180,7 +180,7 @@ static int read_pmu(const char *root, const char *name, struct sysfs_pmu *pmu)
 	return nr < 0 ? nr : 0;
 }
 
-/* "uncore_cha_12": 12; what has something else behind the prefix is not one. */
+/* "uncore_cha_12" gives 12; anything but a number after the prefix is rejected. */
 static bool is_one(const char *name, const char *prefix, bool number, unsigned int *box)
 {
 	const char *at = name + strlen(prefix);
@@ -308,7 +308,7 @@ static bool is_device(const char *root, const char *name, uint16_t device)
 	return !sysfs__line(root, path, line, sizeof(line)) && !strcmp(line, wanted);
 }
 
-/* Beyond the first 64 bytes the file is short for who may not read them. */
+/* Without privileges the file ends after 64 bytes. */
 static unsigned int count_capid(const char *root, const char *name)
 {
 	uint32_t capid[2]; /* CAPID6 at 0x9c, CAPID7 at 0xa0 */

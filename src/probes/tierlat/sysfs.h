@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the methods need to know of /sys: CPUs and the PMUs of the uncore. `root` stands before it,
- * "" for this machine. What is not written as it ought to be is -EUCLEAN, never half understood.
+ * Reads CPUs and uncore PMUs from /sys. `root` is a path prefix, "" for this machine. Unexpected
+ * text gives -EUCLEAN, never a partial result.
  */
 #ifndef LATSCOPE_PROBES_TIERLAT_SYSFS_H
 #define LATSCOPE_PROBES_TIERLAT_SYSFS_H
@@ -14,13 +14,13 @@
 
 #define SYSFS_CPUS 64 /* of a PMU's cpumask, of a socket's alternatives */
 
-/* "0-3,8": up to `most` numbers, in their order. How many, or -EUCLEAN. */
+/* Parses "0-3,8": up to `most` numbers, in order. Returns their count or -EUCLEAN. */
 int sysfs_cpus__parse(const char *text, unsigned int *cpus, unsigned int most);
 
 /* "config1:8-15,32-57": of config (0), config1 or config2, and which bits. 0 or -EUCLEAN. */
 int sysfs_format__parse(const char *text, unsigned int *which, uint64_t *bits);
 
-/* Physical package of a CPU; -errno: it is offline, or does not exist. */
+/* Physical package of a CPU. -errno: the CPU is offline or does not exist. */
 int sysfs__package(const char *root, unsigned int cpu);
 
 /* The CPUs online; how many, or -errno. */
@@ -30,23 +30,26 @@ struct sysfs_pmu {
 	char name[256]; /* "uncore_cha_3" */
 	unsigned int box; /* 3 */
 	uint32_t type;
-	unsigned int cpus[SYSFS_CPUS]; /* where it is to be opened */
+	unsigned int cpus[SYSFS_CPUS]; /* CPUs on which to open it */
 	unsigned int nr_cpus;
 };
 
 /*
- * The PMUs whose name is `prefix` and a number (or, if number is false, `prefix`), by number. How
- * many, none being 0; -errno. *pmus is to be freed.
+ * Finds the PMUs named `prefix` plus a number (or `prefix`, if number is false), by number. Returns
+ * their count or -errno. The caller frees *pmus.
  */
 int sysfs__pmus(const char *root, const char *prefix, bool number, struct sysfs_pmu **pmus);
 
 /* The bits of config [0] and config1 [1] that the PMU's formats name. 0 or -errno. */
 int sysfs__formats(const char *root, const char *pmu, uint64_t bits[2]);
 
-/* Bits set at 0x9c and 0xa0 of an Intel PCI device's configuration; 0: none, or no right to. */
+/*
+ * Number of bits set at 0x9c and 0xa0 in an Intel PCI device's configuration; 0: none, or no
+ * permission.
+ */
 unsigned int sysfs__capid_boxes(const char *root, uint16_t device);
 
-/* Bytes of the last-level cache of a CPU; 0: that is not told. */
+/* Size in bytes of a CPU's last-level cache; 0: unknown. */
 uint64_t sysfs__llc_bytes(const char *root, unsigned int cpu);
 
 /* Is there an entry of this prefix in a directory? */

@@ -104,7 +104,7 @@ struct tier_configs tier__configs(const struct tier *tier, const struct tier_sha
 	}
 }
 
-/* Counters that are read from files in place of this machine's may be of an x86 CPU anywhere. */
+/* Counters read from files may come from an x86 CPU on another machine. */
 static bool is_elsewhere(const struct tier *tier)
 {
 	return tier->root[0] || tier->config.msr_root;
@@ -158,7 +158,7 @@ static int add_named(struct tier *tier, const char *name, size_t len)
 			  (int)(len < 32 ? len : 32), name, known);
 }
 
-/* A tier that the machine lacks would cost boxes and show nothing. */
+/* A tier that the machine lacks would use boxes for nothing. */
 static bool is_there(const struct tier *tier, const struct tier_class *class)
 {
 	if (class->needs == TIER_ALWAYS)
@@ -207,13 +207,13 @@ static int try_method(struct tier *tier, const struct tier_method_ops *ops)
 	return err;
 }
 
-/* What perf does not heed is asked of msr. */
+/* Options that perf does not support select msr. */
 static bool wants_msr(const struct tier_config *config)
 {
 	return config->msr_root || config->cpus || config->boxes || config->take;
 }
 
-/* perf, because the kernel arbitrates it. Where that is out, its reason is what there is to say. */
+/* perf first, because the kernel arbitrates it. If it fails, its reason is reported. */
 static int find_method(struct tier *tier)
 {
 	char why[TIER_TEXT];
@@ -283,7 +283,7 @@ static struct tier *new_tier(const struct tier_config *config, char why[TIER_TEX
 	return tier;
 }
 
-/* What a machine has, by the method; nothing of it is touched. */
+/* Finds what the machine has; writes nothing. */
 static int find(struct tier *tier)
 {
 	int err;
@@ -361,7 +361,7 @@ int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEX
 	tier->told = false;
 	err = tier->ops->read(tier);
 	tier->failures = err ? tier->failures + 1 : 0;
-	/* A transient leaves all deltas invalid, and an interval in which nothing is known. */
+	/* After a transient error all deltas are invalid, and the interval is unknown. */
 	if (err == -EBUSY || tier->failures == TIER_PATIENCE) {
 		memcpy(why, tier->why, TIER_TEXT);
 		return err;
@@ -468,7 +468,7 @@ bool tier__scales(const struct tier *tier)
 {
 	if (tier->amd)
 		return false;
-	if (tier->model->tiers[0].config1) /* one filter a box, which msr changes in turn */
+	if (tier->model->tiers[0].config1) /* one filter per box, which msr switches in turn */
 		return tier->nr_tiers > 1 && tier->ops == &tier_perf;
 	return tier->nr_tiers > 3;
 }
