@@ -30,7 +30,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z_ -]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo 'Variables: V=1 shows commands. ARCH=arm64 SYSROOT=DIR cross-compiles (mk/arch.mk). KERNEL= and KDIR= choose'
-	@echo 'the kernel of modules (mk/kmod.mk). PREFIX= and DESTDIR= choose where install puts files. JOBS=N runs N'
+	@echo 'the kernel to build modules for (mk/kmod.mk). PREFIX= and DESTDIR= choose where install puts files. JOBS=N runs N'
 	@echo 'test suites at a time.'
 
 deps: ## Install the Debian packages that all targets need

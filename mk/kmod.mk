@@ -7,7 +7,7 @@ KMOD := $(patsubst kmod/%/Kbuild,%,$(wildcard kmod/*/Kbuild))
 
 modules: $(KMOD:%=$(KMOD_OUT)/%.ko) ## Build the kernel modules for the running kernel, or for KERNEL=
 
-# Each module is built in a copy that has include/ next to it, as DKMS builds it, so the tree stays clean.
+# Each kernel module is built in a copy that has include/ next to it, as DKMS builds it, so the tree stays clean.
 .SECONDEXPANSION:
 $(KMOD_OUT)/%.ko: $$(wildcard kmod/$$*/*) $(wildcard include/*/*.h include/*/*/*.h)
 	$(call msg,KMOD,$@)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone last
-# The README tells what runs where as the suites of tests/vm found it.
+# The table in README.md of what runs on which kernel is the one that the suites of tests/vm found.
 set -u
 cd "$(dirname "$0")/.." || exit
 . tests/tap.sh
@@ -13,8 +13,8 @@ for suite in tests/vm/{compact,rmid}-*.t tests/vm/probes-6.1.t tests/vm/ringlat-
 	grep -qs '^1\.\.[1-9]' "$log" || missing+=" $(basename "$suite")"
 done
 if [ -z "$missing" ]; then
-	ok 'the table of what runs where is the one that the suites give' tests/matrix -c
+	ok 'README.md has the table that the suites give' tests/matrix -c
 else
-	skip 'the table of what runs where' "not all suites have run: $missing; make matrix runs them"
+	skip 'README.md has the table that the suites give' "not all suites have run: $missing; make matrix runs them"
 fi
 done_testing

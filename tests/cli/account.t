@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone fast
-# What was counted, held against the kernel's own account.
+# Counted events, compared with the kernel's own account.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -10,9 +10,9 @@ own_mounts
 skip_unless_able
 kernel_check=.accounting.kernel_check
 
-# ---- the account of requests, of two loop devices ----
+# ---- requests of two loop devices ----
 
-# loop_disk FILE: its name
+# loop_disk FILE: creates a loop device, and prints its name
 loop_disk() {
 	local disk
 
@@ -30,7 +30,7 @@ read_one() { run iolat "$@" -- dd "if=/dev/$one" of=/dev/null iflag=direct bs=4k
 
 agrees() { [[ $out != *MISMATCH* ]]; }
 
-# says REGEX: on stdout, and ends well
+# says REGEX: latscope succeeds, and stdout matches
 says() { ended 0 '' "$1"; }
 
 reads_and_says() {
@@ -49,7 +49,7 @@ if one=$(loop_disk "$dir/one") && other=$(loop_disk "$dir/other"); then
 	echo 1 >"/sys/block/$one/queue/iostats"
 	echo 1 >"/sys/block/$other/queue/iostats"
 
-	# Some hosts hide events from BPF, and then not all tries agree.
+	# Some hosts hide events from BPF, so some tries differ.
 	again reads_and_says 'checked against /sys/block/\*/stat: events 0 %, time not[[:space:]]+more'
 	ok 'requests agree with the kernel in number and time' says 'checked against .*: events 0 %, time not[[:space:]]+more'
 	ok 'and nothing is said at the top' agrees
@@ -58,7 +58,7 @@ if one=$(loop_disk "$dir/one") && other=$(loop_disk "$dir/other"); then
 	ok 'the same in JSON' reads_json '.source == "/sys/block/*/stat"
 		and .events.agrees and .events.off == 0 and .events.kernel[0] >= 2000 and .time_ns.agrees'
 
-	# The account of the one disk is not read, that of the other twice: we have seen more than the kernel.
+	# The account of one disk is not read, that of the other twice: latscope has seen more than the kernel.
 	mount --bind "/sys/block/$other/stat" "/sys/block/$one/stat"
 	again reads_and_says MISMATCH
 	ok 'too many are told at the top' says \
@@ -89,7 +89,7 @@ fi
 
 # ---- the others ----
 
-# Faults by perf events are a part of the kernel's; those of handle_mm_fault() all of them.
+# perf events see a part of the kernel's faults, handle_mm_fault() all of them.
 faults_say() {
 	run memlat -d 100ms
 	says "$1"

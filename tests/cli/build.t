@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# The BPF objects are the same wherever they are built, and a warning stops `make tests`, not `make`.
+# The build is reproducible, and a compiler warning stops `make tests`, but not `make`.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -11,10 +11,10 @@ objects=(bpf/*.bpf.c)
 objects=("${objects[@]##*/}")
 objects=("${objects[@]/%.c/.o}")
 
-# built OUT [ARG...]: the BPF objects, by make with these arguments, in OUT
+# built OUT [ARG...]: make with these arguments builds the BPF objects in OUT
 built() { "${as[@]}" make -s -j2 OUT="$1" "${@:2}" "${objects[@]/#/$1/bpf/}" >"$dir/said" 2>&1 || { cat "$dir/said" && false; }; }
 
-# same OUT OUT: bit for bit
+# same OUT OUT: their BPF objects are the same bit for bit
 same() {
 	local name bad=0
 
@@ -24,7 +24,7 @@ same() {
 	return $bad
 }
 
-# without_btf CMD...: as on a kernel that tells nothing of its types
+# without_btf CMD...: as on a kernel without type information
 without_btf() {
 	# shellcheck disable=SC2016 # for the shell within
 	local as=(unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && ! [ -e /sys/kernel/btf/vmlinux ] && exec "$@"' -)
@@ -34,7 +34,7 @@ without_btf() {
 
 hidden() { "${as[@]}" true; }
 
-# elsewhere CMD...: in another directory, which has no more than what they are built from
+# elsewhere CMD...: in another directory, which has only their sources
 elsewhere() (cd "$dir/elsewhere" && "$@")
 mkdir "$dir/elsewhere"
 cp -r Makefile bpf include mk scripts "$dir/elsewhere"
@@ -62,7 +62,7 @@ like 'the stack is not executable' "$program" 'GNU_STACK +(0x0+ +)+RW '
 like 'the stack is protected' "$program" ' __stack_chk_fail'
 like 'functions that copy check the size' "$program" ' __snprintf_chk'
 
-# unmarked REGEX READELF-OPTION: the objects of the program of which readelf does not say REGEX
+# unmarked REGEX READELF-OPTION: prints the objects of the program for which readelf does not print REGEX
 unmarked() {
 	local object
 
@@ -77,7 +77,7 @@ else
 	skip 'each object is fit for CET, assembly too' 'it is of x86'
 fi
 
-# compiles CFLAGS: a file of the program, without a warning, as $dir/flags/src/cli/main.o
+# compiles CFLAGS: compiles $dir/flags/src/cli/main.o without a warning
 compiles() {
 	rm -rf "$dir/flags"
 	make -s OUT="$dir/flags" WERROR=1 CFLAGS="$1" "$dir/flags/src/cli/main.o"
@@ -87,13 +87,13 @@ ok 'without optimization there is no warning' compiles '-O0 -fno-stack-protector
 [ "$(uname -m)" != x86_64 ] || ok "the user's CFLAGS win" without_protection
 ok 'a level of _FORTIFY_SOURCE that the user chose stays' compiles '-O2 -D_FORTIFY_SOURCE=1'
 
-# Each file that is compiled warns.
+# Make each compiled file warn.
 echo '#warning a newer compiler has more to say' >"$dir/warns.h"
 warning=(CFLAGS="-O0 -include $dir/warns.h" CLANG="${CLANG:-clang} -include $dir/warns.h")
 
 lax() { make -s -j2 OUT="$dir/lax" "${warning[@]}" >"$dir/said" 2>&1 || { tail "$dir/said" && false; }; }
 
-# Of each object, and of those of BPF.
+# warned: there is a warning for each object, also for those of BPF
 warned() {
 	local path wanted=${#objects[@]} got
 
@@ -104,7 +104,7 @@ warned() {
 	[ "$got" -ge "$wanted" ] || { echo "$got warnings, not $wanted" && false; }
 }
 
-# stops ARG...: make does, at the warning.
+# stops ARG...: make stops at the warning
 stops() {
 	! make -s "$@" >"$dir/said" 2>&1 || { echo 'it goes on' && return 1; }
 	grep -q 'error: .*a newer compiler has more to say.*-Werror' "$dir/said" || { tail "$dir/said" && false; }

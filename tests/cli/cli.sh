@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# What the tests of the command line share: source it from the top of the tree. A test is one line:
-# title, exit code, what is said on stderr and on stdout (regexes; empty: nothing), arguments.
+# Functions for tests of the command line; source it from the top of the tree. A test is one line: title, exit code,
+# regexes for stderr and stdout (empty: no output), arguments.
+#
+#	check 'help' 0 '' '^usage: ' record --help
+#	wrong 'a negative duration' 'invalid duration' record -d -1
 . tests/tap.sh
 
 built=${LATSCOPE_BUILT:-$PWD/.output}
@@ -12,7 +15,7 @@ on_exit rm -rf "$dir"
 out='' err='' status='' # of the last run
 as=() # what it is run under
 
-# run ARG...: latscope, to its end. The limit is for one that hangs, 124.
+# run ARG...: runs latscope, and sets $out, $err and $status; 124 if it hangs
 run() {
 	out=$("${as[@]}" timeout -k 5 300 "$latscope" "$@" 2>"$dir/stderr")
 	status=$?
@@ -25,13 +28,13 @@ check() {
 	ok "$1" ended "$2" "$3" "$4"
 }
 
-# refuses TITLE CODE REASON ARG...: one line says why, and there are no data.
+# refuses TITLE CODE REASON ARG...: one line on stderr has the reason, and stdout is empty
 refuses() {
 	run "${@:4}"
 	ok "$1" refused "$2" "$3"
 }
 
-# wrong TITLE REASON ARG...: wrong usage, and where to learn the right one
+# wrong TITLE REASON ARG...: wrong usage, with a pointer to --help
 wrong() { refuses "$1" 2 "$2.*; try 'latscope ${3-} --help'" "${@:3}"; }
 
 refused() {
@@ -57,7 +60,8 @@ tap_said() {
 	fi
 }
 
-# The same as somebody who has no privilege. The program may lie where he cannot go.
+# unprivileged CMD...: runs it, and latscope, as a user without privileges. $dir has a copy of the program, as the user may not
+# have access to the tree.
 unprivileged() {
 	local as=(setpriv --reuid=65533 --regid=65533 --clear-groups) latscope=$dir/latscope
 
@@ -65,22 +69,22 @@ unprivileged() {
 	"$@"
 }
 
-# skip_unless_able: the whole suite, on a machine where nothing can be measured
+# skip_unless_able: skips the whole suite if this machine cannot measure anything
 skip_unless_able() {
 	[ "$(id -u)" = 0 ] || skip_all 'only root can measure'
 	run runqlat -d 10ms
 	[ "$status" != 77 ] || skip_all "runqlat does not run here: $err"
 }
 
-# own_mounts: runs the suite again where the mounts it makes are its own and go with it.
+# own_mounts: runs the suite again in a mount namespace of its own, so that its mounts end with it
 own_mounts() {
 	[ "$(readlink /proc/self/ns/mnt)" != "${CLI_MOUNTS-}" ] || return 0
-	unshare -m true 2>/dev/null || skip_all 'it may make no mount namespace'
+	unshare -m true 2>/dev/null || skip_all 'cannot make a mount namespace'
 	# shellcheck disable=SC2016 # for the shell within
 	exec unshare -m bash -c 'CLI_MOUNTS=$(readlink /proc/self/ns/mnt) exec "$0"' "$0"
 }
 
-# wait_for CMD...: until it succeeds. The limit is for what never does.
+# wait_for CMD...: waits until it succeeds, for at most two minutes
 wait_for() {
 	local until=$((SECONDS + 120))
 
@@ -91,10 +95,10 @@ wait_for() {
 	return 1
 }
 
-# recording BELOW: the directory of the one recording there
+# recording BELOW: prints the directory of the only recording there
 recording() { printf '%s\n' "$1"/2*Z*; }
 
-# start ARG...: latscope in the background as $pid, once its window is open; ended by finish.
+# start ARG...: starts latscope record in the background as $pid, and waits until its window is open. finish waits for its end.
 start() {
 	rm -rf "$dir/runs"
 	"${as[@]}" "$latscope" record -q -o "$dir/runs" "$@" >"$dir/stdout" 2>"$dir/stderr" &
@@ -102,13 +106,13 @@ start() {
 	wait_for is_open
 }
 
-# has_intervals DIR COUNT: or more, so far
+# has_intervals DIR COUNT: the recording has at least so many intervals so far
 intervals() { sqlite3 -readonly "$1/run.db" 'SELECT count(*) FROM interval'; }
 has_intervals() { [ "$(intervals "$1")" -ge "$2" ]; }
 
 is_open() { [ -e "$(recording "$dir/runs")/run.db" ]; }
 
-# Where the program was started, not what it was started by: setsid and env become it.
+# finish: waits for $pid, which is latscope itself, as setsid and env exec it; sets $out, $err and $status
 finish() {
 	wait "$pid"
 	status=$?
@@ -116,7 +120,7 @@ finish() {
 	err=$(<"$dir/stderr")
 }
 
-# complete DIR: a recording that ended as it should, and adds up
+# complete DIR: the recording is complete, and its accounting adds up
 complete() {
 	local found
 
@@ -128,5 +132,5 @@ complete() {
 		{ jq -c '[.module, .complete, .accounting]' "$1"/*.summary.json && false; }
 }
 
-# fits: what was printed last has 80 columns at most and no blanks that nobody sees.
+# fits: $out has at most 80 columns and no trailing blanks
 fits() { ! LC_ALL=C.UTF-8 grep -nE '.{81,}|[[:blank:]]$' <<<"$out"; }

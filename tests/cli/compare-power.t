@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native fast
-# How often compare is wrong, and how often it finds what is there: bench/compare-power in small.
+# How often compare is wrong, and how often it finds a real difference: bench/compare-power with smaller numbers.
 # The numbers are the same in every run.
 set -u
 cd "$(dirname "$0")/../.." || exit

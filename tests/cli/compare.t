@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# compare of recordings made here: what it prints, in every format, and how it exits.
+# compare of recordings made here: its output in every format, and its exit status.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -25,17 +25,17 @@ refuses 'a file that is none' 1 '/etc/passwd: this is not a recording' compare /
 run runqlat -d 10ms
 [ "$status" != 77 ] || { skip 'comparing recordings' "runqlat does not run here: $err" && done_testing && exit; }
 
-# The load goes by a name of its own, so that nothing else on the machine is in the recordings.
+# The load has a name of its own, so that the recordings include nothing else on the machine.
 load=cmp$$
 ln "$latscope" "$dir/$load" 2>/dev/null || cp "$latscope" "$dir/$load"
 
-# record SIDE LOAD...: the window is the life of the load
+# record SIDE LOAD...: records the life of the load
 record() {
 	"$latscope" runqlat -q -i 20ms -o "$dir/$1" --by process --comm "$load" -- \
 		"$dir/$load" load "${@:2}" >/dev/null || diag "$1: no recording"
 }
 
-# five SIDE...: short ones of ping-pong, by turns, so that what else the machine does falls on all alike
+# five SIDE...: five short recordings of ping-pong each, in turns, so that background noise affects all equally
 five() {
 	local i side
 
@@ -46,7 +46,7 @@ five() {
 	done
 }
 
-# valid_json: is what was printed, with a verdict for each figure that is judged
+# valid_json: $out is JSON with a verdict for each judged figure
 valid_json() {
 	# shellcheck disable=SC2016 # jq's
 	jq -e '(.comparisons | length > 0) and ([.comparisons[].figures[]
@@ -54,10 +54,10 @@ valid_json() {
 		<<<"$out" >/dev/null
 }
 
-# value JQ: of the JSON printed last
+# value JQ: prints a value of the last JSON
 value() { jq -r "$1" <<<"$out"; }
 
-# agrees: do the figures printed as JSON agree with each other, and the counts of verdicts with the verdicts?
+# agrees: the figures of the JSON agree with each other, and the counts of verdicts with the verdicts
 agrees() {
 	# shellcheck disable=SC2016 # jq's
 	jq -e 'def near($a; $b; $of): ($a - $b | fabs) <= 1e-5 * $of;
@@ -69,21 +69,21 @@ agrees() {
 			| .value == ($verdicts | map(select(. == $word)) | length)] | all)' <<<"$out"
 }
 
-# as_csv: the figures printed as JSON, as CSV has them
+# as_csv: prints the figures of the JSON as CSV has them
 as_csv() {
 	jq -r '.comparisons[] | . as $row | .figures[]
 		| [$row.module, $row.metric, .figure, (.off, .on, .ratio, .ratio_low, .ratio_high, .p, .p_adjusted
 			| if . == null then "" else . end), .verdict] | @tsv' <<<"$out"
 }
 
-# of_csv: the same of the CSV printed last
+# of_csv: prints the same of the last CSV
 of_csv() { tail -n +2 <<<"$out" | awk -F, -v OFS='\t' '{ print $1, $2, $5, $6, $7, $8, $9, $10, $11, $12, $13 }'; }
 
-# rounded: numbers to 4 digits
+# rounded: rounds numbers to 4 digits
 rounded() { awk -F'\t' '{ for (i = 4; i <= 10; i++) if ($i != "") $i = sprintf("%.3e", $i); print }'; }
 
-# Ping-pong waits some us for a CPU, CPU hogs that outnumber the CPUs wait for ms. Where the machine is so busy that
-# ping-pong waits as long, or hardly comes to run, there is no difference to be found: then once more.
+# Ping-pong waits some us for a CPU; CPU hogs that outnumber the CPUs wait for ms. If the machine is so busy that
+# ping-pong waits as long, or hardly runs, there is no difference: then it tries again.
 pair_differs() {
 	rm -rf "$dir"/{off,on}/2*Z
 	record off pingpong -d 1s
@@ -105,8 +105,8 @@ five_differ() {
 	tap_match "$out" $'tail [^\n]*worse'
 }
 
-# OFF is idle, ON has a load, by the interval that a duration of a second has. Nothing has the name of the load OFF:
-# of 60 intervals or fewer, where the machine was late, none has an event, and that is an observation.
+# OFF is idle, ON has a load, with the default interval of a duration of a second. No task of OFF has the name of the
+# load, so none of its up to 60 intervals has an event, and that is an observation.
 seconds() {
 	"$latscope" record -q -d 1s -o "$dir/$1" --method tp_btf --comm "$load" >/dev/null || diag "$1: no recording"
 }
@@ -163,7 +163,7 @@ ok 'it fits a terminal, too' fits
 first=$out
 run compare "$many_off" "$many_on"
 is 'twice the same' "$out" "$first"
-# At 95 % it would fail in one of twenty runs, as it should; at 99.9 % in one of a thousand, so there is another five.
+# At 95 % it would correctly fail in one of twenty runs; at 99.9 % it fails in one of a thousand, so there are five more.
 same() { run compare --confidence 99.9 --fail-on worse "$many_off" "$dir/same"; }
 same_again() {
 	same

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native fast
-# What the machine lacks, or what was named and is not there: one line, 77 for the one, 1 for the other.
+# If the machine lacks something, or a named thing does not exist: one line, and exit status 77 or 1.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -16,21 +16,21 @@ without_btf() {
 	"$@"
 }
 
-# in_a_container CMD...: PIDs are not those of the kernel.
+# in_a_container CMD...: in a PID namespace
 in_a_container() {
 	local as=(unshare -p -f --mount-proc)
 
 	"$@"
 }
 
-# forbidden CMD...: where a seccomp filter forbids bpf().
+# forbidden CMD...: with a seccomp filter that forbids bpf()
 forbidden() {
 	local as=("$dir/no_bpf")
 
 	"$@"
 }
 
-# without_capabilities CMD...: root as in a container that is given none of them.
+# without_capabilities CMD...: as root of a container without capabilities
 without_capabilities() {
 	local as=(setpriv --inh-caps=-all --bounding-set=-all)
 
@@ -50,14 +50,14 @@ in_a_user_namespace_of_nobody() {
 	"$@"
 }
 
-# spoiled NAME CMD...: where the verifier refuses each program whose name begins with NAME.
+# spoiled NAME CMD...: with a verifier that refuses each program whose name begins with NAME
 spoiled() {
 	local as=(env SPOIL="$1" LD_PRELOAD="$dir/spoil.so")
 
 	"${@:2}"
 }
 
-# without_lookup NAME CMD...: where nobody can look up in the BPF map NAME.
+# without_lookup NAME CMD...: with failing lookups in the BPF map NAME
 without_lookup() {
 	local as=(env NO_LOOKUP="$1" LD_PRELOAD="$dir/spoil.so")
 
@@ -77,7 +77,7 @@ unprivileged refuses 'not root: with a workload, which is not run' 1 "$needs" ru
 unprivileged refuses 'not root: doctor' 1 "doctor: $needs" doctor
 is 'not root: nothing is written' "$(find "$dir" -name never -o -name ran)" ''
 
-# refused_everywhere WHERE CODE REASON: by each command that measures; nothing is run and nothing is written.
+# refused_everywhere WHERE CODE REASON: each command that measures fails, and neither runs nor writes anything
 refused_everywhere() {
 	local where=$1 in=${1// /_}
 
@@ -105,7 +105,7 @@ refused_everywhere 'without capabilities' 1 \
 refused_everywhere forbidden 77 \
 	'the system call bpf\(\) is forbidden here, by a seccomp filter or another security policy; run it outside the container, or relax the policy'
 
-# least CMD...: not root, but with the two capabilities the line above speaks of
+# least CMD...: not root, but with the two capabilities of the line above
 least() {
 	local caps='+bpf,+perfmon' latscope=$dir/latscope
 	local as=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$caps"
@@ -161,7 +161,7 @@ else
 	skip 'the next method takes the place of one that is refused' 'here it is not stamps that is used by default'
 fi
 
-# A method that the kernel of this machine refuses, if there is one.
+# A method that this kernel does not support, if there is one.
 run doctor
 read -r module method < <(awk '/^[a-z]+:/ { module = $1 } $2 == "no" { sub(":", "", module); print module, $1; exit }' <<<"$out")
 if [ -n "${method-}" ]; then
@@ -209,7 +209,7 @@ is 'what is refused leaves no directory' "$(find "$dir" -name never)" ''
 in_a_container refuses 'a PID in a PID namespace' 1 '-p 1: numbers differ in a PID namespace' runqlat -p 1 -d 1s
 in_a_container check 'without one, a PID namespace does not matter' 0 '' 'runqlat .*balances' runqlat -d 50ms
 
-# A disk of 8 MB with one partition, told to the kernel rather than read by it: it may know no MBR.
+# A disk of 8 MB with one partition, added by a system call, because the kernel may not support MBRs.
 truncate -s 8M "$dir/disk"
 if loop=$(losetup -fP --show "$dir/disk" 2>&1); then
 	leave() {
@@ -235,7 +235,7 @@ else
 	skip 'a partition as a disk' "no loop device with partitions: $loop"
 fi
 
-# without_requests: disks that work on bios and lie on no other
+# without_requests: prints disks that have bios but no requests, and no disk below
 without_requests() {
 	local path
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# The files of a recording: whose they are, what others can do to root while it writes them, how large they
-# get, and what they say of a recording that did not end as it should.
+# The files of a recording: their owners, attacks by other users while root writes them, their size, and how they show
+# that a recording did not end properly.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -16,7 +16,7 @@ leave() {
 }
 on_exit leave
 
-# modes DIR: of the directory, and of what is in it
+# modes DIR: prints the modes of the directory and of its entries
 modes() { find "$1" -printf '%y%m %u\n' | sort -u | tr '\n' ' '; }
 
 owner=$(id -un $user)
@@ -82,7 +82,7 @@ ln -s loop2 "$dir/loop1"
 ln -s loop1 "$dir/loop2"
 refuses 'links without an end' 1 'Too many levels of symbolic links' runqlat -d 10ms -o "$dir/loop1/x"
 
-# Another user owns the directory, and puts links in place of whatever root is about to use.
+# Another user owns the directory, and replaces with links whatever root is about to use.
 mkdir "$dir/victim" "$dir/way"
 for name in run.db run.db-wal runqlat.csv runqlat.summary.json .runqlat.csv.tmp; do
 	echo precious >"$dir/victim/$name"
@@ -96,7 +96,7 @@ setpriv --reuid=$user --regid=$user --clear-groups bash -c '
 		for made in runs/2*; do
 			[ -d "$made" ] && [ ! -L "$made" ] && mv -T "$made" "runs/gone$((n++))" || continue
 			ln -sT "$1/victim" "$made"
-			# Every third time also what lies above it.
+			# Every third time also its parent.
 			((n % 3)) || { mv runs aside && ln -s "$1/victim" runs && sleep .1 && rm runs && mv aside runs; }
 		done
 	done' - "$dir" 2>/dev/null &
@@ -110,7 +110,7 @@ wait $attacker 2>/dev/null
 is 'nothing outside is touched' "$(find "$dir/victim" -printf '%p %s %m %U %T@ %C@\n' | sort)" "$before"
 ok 'it was a race' test -n "$(find "$dir/way" -name "gone*")"
 
-# What is not known is not said.
+# Unknown values are left out.
 start -i 20ms -- sleep 1000
 check 'a workload that still runs' 0 '' '^workload: sleep 1000: still running' report "$(recording "$dir/runs")"
 run report --json "$(recording "$dir/runs")"
@@ -127,7 +127,7 @@ check 'one of a recording that was cut off' 0 '' '^workload: sleep 1000: exit st
 run report --json "$(recording "$dir/runs")"
 ok 'JSON has no status of it, either' jq -e '.workload | .exit_status == null and .signal == null' <<<"$out"
 
-# A file that cannot be written, after run.db was: its place is taken.
+# After run.db, a file cannot be written: a directory has its name.
 start -i 20ms
 mkdir "$(recording "$dir/runs")/runqlat.csv"
 kill -INT "$pid"
@@ -145,7 +145,7 @@ is 'the last file cannot be written' "$status" 1
 is 'run.db takes it back' \
 	"$(sqlite3 "$(recording "$dir/runs")/run.db" "SELECT value FROM meta WHERE name = 'complete'")" 0
 
-# run.db goes away while it is written.
+# run.db is deleted while it is written.
 start -i 20ms
 mv "$(recording "$dir/runs")/run.db" "$dir/moved.db"
 kill -INT "$pid"
@@ -183,7 +183,7 @@ like 'it says so, and not where the recording is not' "$err" 'the recording: was
 ok 'which is complete where it is' "$latscope" report "$dir/elsewhere"
 rm "$moved"
 
-# Others read while it goes on, and write not.
+# During the recording, others can read but not write.
 start -i 2ms
 sqlite3 "$(recording "$dir/runs")/run.db" 'SELECT count(*) FROM slots' >/dev/null
 wait_for has_intervals "$(recording "$dir/runs")" 20
@@ -220,10 +220,10 @@ small_disk() {
 	mount "$loop" "$dir/disk"
 }
 
-# free_kb: what is free on it
+# free_kb: prints the free space on it
 free_kb() { df -k --output=avail "$dir/disk" | tail -n 1; }
 
-# One by one, the last KiB are left free: the disk is full at another moment each time.
+# Each time another number of KiB is free, so the disk is full at another moment.
 if small_disk 4M 1024 2>"$dir/why"; then
 	bad=''
 	for left in 0 4 16 33 64 96 112 128 160 200 256 400; do

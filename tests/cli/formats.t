@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native fast
-# What is printed: JSON that parses, CSV as documented, text that fits; and report prints it again.
+# Output formats: JSON parses, CSV is as documented, text fits a terminal; and report prints the same.
 # shellcheck disable=SC2016 # jq's
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able
 
-# json TITLE FILTER: what was printed last, as an array of all that stands in it
+# json TITLE FILTER: tests $out, as an array of its JSON values
 json() { ok "$1" jq -es "$2" <<<"$out"; }
 
 start --json -i 50ms
@@ -83,7 +83,7 @@ ok 'CSV of the splits' grep -qx 'key,events,mean_us,p50_us,p99_us,p999_us,max_us
 	"$recorded/runqlat-by-thread.csv"
 ok 'the summaries are JSON' jq -es 'length == 3' "$recorded"/*.summary.json
 
-# report of what is none, or not as we made it.
+# report of files that are no recording, or are damaged.
 refuses 'report of a module that is not in it' 1 'nosuch: no such module in this recording' \
 	report -m nosuch "$recorded"
 refuses 'report of nothing' 1 'there is no recording; give the directory of a recording, or its run.db' \
@@ -92,7 +92,7 @@ mkdir "$dir/empty"
 refuses 'report of a directory without one' 1 'there is no recording; give the directory' report "$dir/empty"
 refuses 'report of the directory above' 1 'this directory has 1 recording in it; .*: latscope report' report "$dir/text"
 
-# not_ours TITLE REASON COMMAND...: after COMMAND on a copy of run.db, report refuses it for REASON.
+# not_ours TITLE REASON COMMAND...: after COMMAND on a copy of run.db, report refuses it for REASON
 remedy='; give the directory of a recording, or its run.db'
 not_ours() {
 	cp "$recorded/run.db" "$dir/empty/run.db"

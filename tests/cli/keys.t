@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native fast
-# More keys than rows: the heavy ones are shown, and what all others can have at most is said.
+# More keys than rows: the heaviest keys are shown, with an upper bound for any other key.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/probes/window.sh
@@ -16,7 +16,7 @@ crowd_window() {
 	work
 }
 
-# of_keys EXPRESSION: of the sums of threads
+# of_keys EXPRESSION: queries the sums of threads
 of_keys() {
 	sqlite3 -readonly "$w"/all/*/run.db "SELECT $1 FROM sums JOIN series ON series.id = sums.series
 		WHERE split = 'thread'"
@@ -38,7 +38,7 @@ shows_heavy() {
 	balance "$1" all
 }
 
-# A reading gives the heavy thread a row of its own. On a busy machine the reading can come too late.
+# When latscope reads the maps, the heavy thread gets a row. On a busy machine that can be too late.
 heavy_events() { fact all "memlat.thread.$(printed crowd last_tid).events"; }
 shown_early() { [ "$(heavy_events)" -ge "$least" ] || { echo "$(heavy_events) of $pages faults, not $least" && false; }; }
 
@@ -47,7 +47,7 @@ methods=(all)
 window crowd_window -i 60s && shows_heavy 'one reading' 100
 least=$((pages * 9 / 10)) calm=shown_early window crowd_window -i 50ms && shows_heavy 'many readings' 90
 
-# Not from its first fault on, but from when it had a fifth of the time.
+# It has a row not from its first fault on, but since it had a fifth of the time.
 least=$((pages / 4))
 calm=shown_early window crowd_window -i 50ms --max-keys 40 && {
 	within '40 keys: the heavy thread is shown' $least "$(heavy_events)" $((pages + 50))

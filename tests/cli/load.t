@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native fast
-# doctor says what record will do; load makes each kind of load and leaves nothing behind.
+# doctor predicts what record does; load makes each kind of load and leaves nothing behind.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 
-# Each load in a session of its own, by which its processes are found.
+# Each load has a session of its own, which identifies its processes.
 shopt -s nullglob
 mkdir "$dir/io"
 kinds=(touch hog pingpong dio mixed)
 
-# begin SECONDS SIGNAL: all kinds at once, $pids; the shell ignores SIGINT for what it starts so.
+# begin SECONDS SIGNAL: starts all kinds at once, $pids; the shell makes background processes ignore SIGINT
 begin() {
 	local kind
 
@@ -25,7 +25,7 @@ begin() {
 alone() { [ -z "$(pgrep -s "$1")" ]; }
 at_work() { [ "$(pgrep -cs "$1")" -ge 2 ]; }
 
-# judge TITLE: each has ended well, with its children, and said nothing.
+# judge TITLE: tests that each load has succeeded, has no children left, and has printed nothing
 judge() {
 	local i
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native fast
-# report of a recording with very many intervals: ten times as many take about ten times as long.
+# The time of report grows linearly with the number of intervals.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -10,7 +10,7 @@ skip_unless_able
 run record -q -d 100ms -o "$dir/made"
 made=$(recording "$dir/made")
 
-# lengthen COUNT: the recording with so many intervals of 1 ms, each with the same events in other slots
+# lengthen COUNT: makes a recording with so many intervals of 1 ms, each with the same events in other slots
 lengthen() {
 	mkdir "$dir/$1"
 	cp "$made/run.db" "$dir/$1/run.db"
@@ -34,7 +34,7 @@ lengthen() {
 	END
 }
 
-# cpu_ms DIR: CPU time of one report in user mode, which does not depend on who else has the CPUs
+# cpu_ms DIR: prints the CPU time of a report in user mode, which does not depend on other load
 cpu_ms() {
 	local TIMEFORMAT=%U
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native fast
-# The man pages build, are installed, and say neither less nor more than --help.
+# The man pages build, are installed, and describe the same options as --help.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
@@ -10,7 +10,7 @@ latscope=.output/latscope
 dir=$(mktemp -d)
 on_exit rm -rf "$dir"
 
-# Options as lines "-d, --duration TIME", from a command's --help and from a page's source.
+# Print options as lines "-d, --duration TIME", from a command's --help and from a page's source.
 help_options() {
 	"$latscope" "$1" --help |
 		sed -nE 's/^  (-[A-Za-z], |    )(--[a-z-]+)(=([A-Z=]+))?( .*)?$/\1\2 \4/p' | tidy
@@ -18,15 +18,15 @@ help_options() {
 page_options() { grep '^\*-' "man/$1.scd" | tr -d '*_' | tidy; }
 tidy() { sed -E 's/^ +//; s/ +$//' | sort; }
 
-# section PAGE NAME: its lines
+# section PAGE NAME: prints its lines
 section() { sed -n "/^# $2\$/,/^# /p" "man/$1.scd" | grep -v '^# '; }
 
-# terms PAGE SECTION: what is explained there, a word a line
+# terms PAGE SECTION: prints the terms explained there, one per line
 terms() { section "$1" "$2" | grep '^\*' | tr -d '*,' | tr ' ' '\n' | sort; }
 
 builds() { scdoc <"man/$1.scd" >"$dir/$1" && [ -s "$dir/$1" ]; }
 
-# -ww: all warnings groff has; it succeeds in spite of them.
+# -ww: all warnings of groff, which succeeds despite warnings.
 no_warnings() {
 	local said
 
@@ -36,7 +36,7 @@ no_warnings() {
 
 installed() { [ -s "$dir/root/usr/share/man/man${1##*.}/$1" ]; }
 
-# Every --option that is mentioned, not only those that are explained, is one of some command.
+# Every mentioned --option belongs to a command.
 known_options() {
 	local option known bad=0
 

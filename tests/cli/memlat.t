@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone fast
-# memlat on this machine, held against known latencies.
+# memlat on this machine, compared with known latencies.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/probes/memlat.sh
 
-# What other processes fault is left out, which is not the same as a start that was missed.
+# Faults of other processes are filtered; they do not count as missed starts.
 others_are_filtered() {
 	local said
 

@@ -10,7 +10,7 @@ skip_unless_able
 head -c 64k /dev/zero >"$dir/file"
 sync "$dir/file"
 
-# named CHANGE: the program of tests/reference/named.c as $named, until it is ready
+# named CHANGE: starts tests/reference/named as $named, and waits until it is ready
 named() {
 	local line
 
@@ -56,14 +56,14 @@ record_change() {
 	out=$(tail -n 1 <<<"$out")
 }
 
-# names_of MODULE SPLIT: of the keys that have samples, each once
+# names_of PROBE SPLIT: prints the names of keys that have samples, each once
 names_of() {
 	sqlite3 -readonly "$(recording "$dir/runs")/run.db" "SELECT DISTINCT series.name FROM series
 		JOIN metric ON metric.id = series.metric JOIN module ON module.id = metric.module
 		WHERE module.name = '$1' AND series.split = '$2' AND series.id IN (SELECT series FROM sums)"
 }
 
-# A row by process is looked for in all probes; iolat has one only where there is a disk below.
+# All probes must have a row by process; iolat only if there is a disk below.
 process_is() {
 	local module got
 

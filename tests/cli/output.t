@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native fast
-# Where a recording and the printed result go, and what becomes of them if they cannot.
+# Destinations of a recording and of the printed result, and errors when writing them.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -13,14 +13,14 @@ leave() {
 }
 on_exit leave
 
-# disk OPTIONS: an empty file system in memory at $dir/disk
+# disk OPTIONS: mounts an empty tmpfs at $dir/disk
 disk() {
 	mkdir -p "$dir/disk"
 	! mountpoint -q "$dir/disk" || umount "$dir/disk"
 	mount -t tmpfs -o "$1" none "$dir/disk"
 }
 
-# no_traces DIR: of files that were being written
+# no_traces DIR: there are no temporary files
 no_traces() {
 	local found
 
@@ -28,7 +28,7 @@ no_traces() {
 	[ -z "$found" ] || { echo "left: $found" && false; }
 }
 
-# sleeps: how often $pid has gone to sleep, as it does at the end of each interval
+# sleeps: prints how often $pid has slept, which it does at the end of each interval
 sleeps() { awk '$1 == "voluntary_ctxt_switches:" { print $2 }' "/proc/$pid/status"; }
 has_slept() { [ "$(sleeps)" -ge "$1" ]; }
 
@@ -50,7 +50,7 @@ is 'there are two' "$(find "$dir/new/runs" -mindepth 1 -maxdepth 1 | wc -l)" 2
 is 'the first is as it was' "$(cd "$first" && sha256sum -- *)" "$before"
 ok 'no file in the making is left' no_traces "$dir/new"
 
-# The names of all the seconds that the next one can start in are taken.
+# Directories have the names of all seconds in which the next recording can start.
 for ahead in {0..60}; do
 	mkdir -p "$dir/same/$(date -u -d "$ahead sec" +%Y%m%dT%H%M%SZ)"
 done
@@ -83,7 +83,7 @@ is 'nothing is left of that' "$(find "$dir/no-proc" "$dir/ran" -mindepth 1 2>/de
 refuses '-o has a name too long' 1 'File name too long; choose another' \
 	record -d 1s -o "$dir/$(printf 'x%.0s' {1..300})"
 
-# What others chose must not deceive who reads it.
+# Names that others chose must not mislead the reader.
 cp /bin/true "$dir/"$'a\u202eb'
 odd=$'a\u202eb\e[31mc\xffd\u200be'
 run runqlat -o "$dir/odd" --json --label "$odd=$odd" -- "$dir/"$'a\u202eb' "$odd"
@@ -93,7 +93,7 @@ ok 'JSON of odd labels and commands' jq -e --arg d "$dir" \
 is 'run.db of them' "$(sqlite3 "$(recording "$dir/odd")/run.db" "SELECT name || value FROM label
 	UNION ALL SELECT value FROM meta WHERE name = 'workload'")" "a?b?[31mc?d?ea?b?[31mc?d?e"$'\n'"$dir/a?b a?b?[31mc?d?e"
 
-# SQLite takes less than the kernel: it is told before anything is measured, and nobody is left to guess where.
+# SQLite's limit for paths is lower than the kernel's: the error comes before the measurement, and names the path.
 name=$(printf 'x%.0s' {1..200})
 refuses 'a path of more than 512 bytes' 1 "cannot make a directory in $dir/$name/$name/$name: File name too long; choose another by -o" \
 	record -o "$dir/$name/$name/$name" -- touch "$dir/ran"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# What latscope may still do while it measures, and that all goes on with so little.
+# The privileges that latscope keeps while it measures, and that everything works with them.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -9,19 +9,19 @@ skip_unless_able
 
 none=0000000000000000 kill=0000000000000020
 
-# rights PID: user, group, capabilities and so on of all its threads, as in "Uid 65534 65534 65534 65534, ..."
+# rights PID: prints user, group, capabilities and so on of all its threads, as in "Uid 65534 65534 65534 65534, ..."
 rights() {
 	awk '/^(Uid|Gid|Groups|CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs|Seccomp):/ {
 		sub(":", "", $1); $1 = $1; printf "%s, ", $0 }' "/proc/$1"/task/*/status
 }
 
-# those UID GID PERMITTED BOUNDING: what rights prints of a process that has no more
+# those UID GID PERMITTED BOUNDING: prints what rights prints for a process with only these
 those() {
 	printf '%s, ' "Uid $1 $1 $1 $1" "Gid $2 $2 $2 $2" Groups "CapPrm $3" "CapEff $3" "CapBnd $4" "CapAmb $none" \
 		'NoNewPrivs 1' 'Seccomp 2'
 }
 
-# ends_well TITLE: what start began, after Ctrl-C
+# ends_well TITLE: tests that the recording of start succeeds after Ctrl-C
 ends_well() {
 	kill -INT "$pid"
 	finish
@@ -29,12 +29,12 @@ ends_well() {
 	ok "$1: the recording is complete" complete "$(recording "$dir/runs")"
 }
 
-# owners [WHAT...]: of all in the recording, or of WHAT find finds there
+# owners [WHAT...]: prints the owners of all files in the recording, or of those that `find WHAT...` finds
 owners() { find "$dir/runs" -mindepth 1 "$@" -printf '%U:%G\n' | sort -u; }
 owned_by() { [ "$(owners "${@:2}")" = "$1" ]; }
 fails() { ! "$@" 2>/dev/null; }
 
-# alone_as USER: it belongs to no account, and no process but this one is that user.
+# alone_as USER: it is the user of no account, and of no other process
 alone_as() {
 	[ "$1" -gt 65535 ] && ! getent passwd "$1" && ! getent group "$1" &&
 		[ "$(ps -U "$1" -u "$1" -o pid= | tr -d ' ')" = "$pid" ]
@@ -47,7 +47,7 @@ spare=$(user "$pid")
 is 'root becomes another user, without a capability' "$(rights "$pid")" "$(those "$spare" "$spare" $none $none)"
 ok 'which nobody else is' alone_as "$spare"
 is 'meanwhile the recording belongs to it' "$(owners)" "$spare:$spare"
-# A daemon that runs as nobody.
+# A daemon that runs as the user nobody.
 as_nobody=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
 for signal in STOP KILL; do
 	ok "nobody cannot send SIG$signal" fails "${as_nobody[@]}" kill -$signal "$pid"
@@ -163,7 +163,7 @@ finish
 ok 'below a closed directory: result' ended 0 "^recording in $dir/closed/runs/" 'runqlat .*balances'
 ok 'below a closed directory: the recording is complete' complete "$(recording "$dir/closed/runs")"
 
-# least CMD...: not root, with no more than it takes
+# least CMD...: not root, with the least privileges
 caps=+bpf,+perfmon
 install -d -m777 "$dir/theirs"
 install -m755 "$latscope" "$dir/latscope"
@@ -178,7 +178,7 @@ is 'a user with CAP_BPF and CAP_PERFMON gives up both' "$(rights "$pid")" "$(tho
 ends_well 'as a user'
 as=() latscope=$root
 
-# In a root that cannot change the user: an error, and nothing is run or left.
+# As a root user that cannot change its user: an error; nothing is run or left behind.
 as=(setpriv '--bounding-set=-setuid,-setgid')
 refuses 'root that cannot become another user' 1 \
 	'cannot give up privileges: cannot become user [0-9]+, .*CAP_SETUID.*: Operation not permitted' \
@@ -190,7 +190,7 @@ as=()
 check 'doctor says that it works here' 0 '' $'privileges.*\n    given up    yes' doctor
 is 'then nothing is run, and there is no recording' "$(find "$dir/never" "$dir/ran" -mindepth 1 2>/dev/null)" ''
 
-# A directory that cannot change hands, as on a server that keeps no owners.
+# A directory whose owner cannot change, as on a file server without owners.
 as=(setpriv '--bounding-set=-chown,-dac_override')
 refuses 'a directory for root alone, before anything is measured or run' 1 \
 	"cannot write to $dir/never/2.*: user [0-9]+ cannot write a file there: Permission denied; choose .* by -o" \
@@ -206,7 +206,7 @@ refuses 'what cannot be run leaves no directory in that of root' 1 "cannot run '
 	record -o "$dir/mine" -- "$dir/interpreted"
 is 'there is none' "$(ls -A "$dir/mine")" ''
 
-# A container has the users below 65536, so none that is spare.
+# A container has only users below 65536, so no spare user.
 entered() { [ "$(readlink "/proc/$pid/ns/user")" != "$(readlink /proc/self/ns/user)" ]; }
 few_users() {
 	mkfifo "$dir/mapped"

@@ -1,25 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone fast
-# Waits as shares of the life of a process: against what the kernel counts in schedstat, what user space measures
-# and when processes are known to have been there.
+# Waits as shares of the life of a process, compared with schedstat, with measurements in user space, and with known
+# lifetimes.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able
 
-# reference NAME ARG...: records a program of known waits. Its own lines come first, then the JSON.
+# reference NAME ARG...: records a program of known waits, which prints its own lines before the JSON
 reference() {
 	run record -q --by process --comm "$1" --json -o "$dir/runs-$1" -- ".output/tests/reference/$1" "${@:2}"
 	told=$(sed '/^{/,$d' <<<"$out")
 	out=$(sed -n '/^{/,$p' <<<"$out")
 }
 
-# of PID JQ: of the process in what was printed last
+# of PID JQ: prints a value of the process in $out
 of() { jq -r --argjson pid "$1" ".processes[] | select(.id == \$pid) | $2" <<<"$out"; }
 waited() { of "$1" ".waits[] | select(.module == \"$2\") | .$3"; }
 
-# told NAME: what the reference said of itself
+# told NAME: prints a value that the reference has printed
 told() { grep -oE "(^| )$1=[0-9]+" <<<"$told" | cut -d= -f2; }
 
 # between LOW VALUE HIGH
@@ -27,17 +27,17 @@ between() {
 	jq -ne "($1) <= ($2) and ($2) <= ($3)" >/dev/null || { echo "not $1 <= $2 <= $3" && false; }
 }
 
-# is_true EXPRESSION: as jq sees it; else it says so
+# is_true EXPRESSION: jq finds it true; prints it otherwise
 is_true() { jq -ne "$1" >/dev/null || { echo "not $1" && false; }; }
 
-# slept: each sleeper's pid, and what it waited for a CPU, in ns
+# slept: prints the PID of each sleeper and its wait for a CPU in ns
 slept() { sed -nE 's/^child=([0-9]+) .*run_delay_life_ns=([0-9]+) .*/\1 \2/p' <<<"$told"; }
 
-# near PID NS: the kernel's clock stands still from a wakeup to the switch that it causes, the own one does not. A
-# sleeper of 0.4 s has some hundred wakeups.
+# near PID NS: the wait is about NS. The kernel's clock stands still from a wakeup to the switch that it causes, ours does
+# not, and a sleeper of 0.4 s has some hundred wakeups.
 near() { between "$2 * 0.9e-3 - 1000" "$(waited "$1" runqlat sum_us)" "$2 * 1.1e-3 + 20000"; }
 
-# Some hosts hide switches of a few tasks from BPF; and if the recorder stands still when all have ended, the window
+# Some hosts hide switches of a few tasks from BPF; and if the recorder stands still when all tasks have ended, the window
 # is much longer than their lives.
 sleepers() {
 	local pid ns
@@ -51,7 +51,7 @@ sleepers() {
 	done < <(slept)
 }
 
-# A fresh task waits for a CPU before it does anything: schedstat has that, too.
+# A new task waits for a CPU before it runs: schedstat includes that.
 again sleepers
 while read -r pid ns; do
 	ok "$pid: waits for a CPU as in schedstat, nearly" near "$pid" "$ns"
@@ -71,11 +71,11 @@ threads() {
 }
 again threads
 ok 'three threads' between 2.5 "$(of "$(told child)" .threads)" 3
-# What a task waits for after it has begun to exit, it still waits for: its life is over then.
+# A task can still wait after it has begun to exit, when its life is over.
 ok 'they wait no longer than the window each' between 0 "$(waited "$(told child)" runqlat sum_us)" \
 	"3e6 * $(jq .duration_sec <<<"$out")"
 
-# A request is no longer than its system call, and most of what the call does not wait for a CPU.
+# A request is at most as long as its system call, and most of the time that the call does not wait for a CPU.
 head -c 16M /dev/zero >"$dir/file"
 sync "$dir/file"
 requests_fill_calls() {
@@ -94,7 +94,7 @@ else
 	skip 'direct I/O of two threads: its time, by the calls' "no disk below $dir"
 fi
 
-# A process that lives through the window, one that sleeps for a known part of it, and a table for people.
+# A process that lives through the whole window, one that sleeps for a known part of it, and the table.
 perl -e 'select(undef, undef, undef, 0.02) while 1' &
 lives=$!
 # shellcheck disable=SC2016 # jq's
@@ -125,7 +125,7 @@ ok 'two that slept for 0.3 s' two_slept "$out"
 kill $lives
 run record -q -d 50ms -o "$dir/whole"
 ok 'without --by process there is no table' test "${out#*Waits of each process}" = "$out"
-# 8 us is the edge of a slot: what lies from it on is the tail, of the whole and of each key.
+# 8 us is the edge of a slot: all samples from there on are the tail, in total and for each key.
 tails_are_in_slots() {
 	local wrong
 

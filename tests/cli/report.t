@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# report beyond its modules: are two of them slow at the same time, and whose are the slow ones? Of
-# waits for a CPU and of I/O that are known, as they are made here.
+# report across probes: whether two are slow at the same time, and which processes cause the slow events. The test makes
+# known waits for a CPU and known I/O.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -23,7 +23,7 @@ leave() {
 }
 on_exit leave
 
-# load CPU PRIORITY PROGRAM ARG...: in the background, its group as $!
+# load CPU PRIORITY PROGRAM ARG...: starts it in the background; $! is its group
 load() {
 	chrt -f "$2" taskset -c "$1" "$3" load "${@:4}" -d 5m >/dev/null 2>&1 &
 	loads+=($!)
@@ -38,7 +38,7 @@ end_loads() {
 	wait
 } 2>/dev/null
 
-# switch GROUP PHASE: on if it is '#'
+# switch GROUP PHASE: switches the group on if PHASE is '#'
 switch() {
 	local signal=STOP
 
@@ -46,9 +46,9 @@ switch() {
 	kill -s $signal -- "-$1"
 }
 
-# Only tasks of this name are measured. They always do the same, on a CPU each. What disturbs them is switched
-# on and off: a task of higher priority that takes the CPU of the one for 10 ms at a time, and requests before
-# which the disk of the other is to serve its own. All are real-time tasks, so that nothing else interferes.
+# Only tasks of this name are measured. They always do the same, on a CPU each. Disturbances are switched on and off: a
+# task of higher priority that takes the CPU of one task for 10 ms at a time, and requests that delay those of the other
+# task. All are real-time tasks, so that nothing else interferes.
 quiet=rep$$
 ln "$latscope" "$dir/$quiet" 2>/dev/null || cp "$latscope" "$dir/$quiet"
 load 0 2 "$dir/$quiet" hog --tasks 1 --pause 2ms
@@ -59,8 +59,7 @@ load 0 3 "$latscope" hog --tasks 1 --pause 1ms
 cpu=$!
 load 1 1 "$latscope" dio --tasks 24
 disk=$!
-# reads GROUP: has each task of this load read of its file? It does after it has written it; at first there is but
-# what it was started by.
+# reads GROUP: each task of this load has read from its file, which it does once it has written it
 reads() {
 	local task calls
 
@@ -78,7 +77,7 @@ switch "$cpu" . && switch "$disk" .
 
 begun() { test -e "$(recording "$1")/run.db"; }
 
-# measure NAME CPU DISK: a recording, with the two disturbed in the phases that are '#'
+# measure NAME CPU DISK: records while the two are disturbed in the phases that are '#'
 measure() {
 	local i recorder
 
@@ -98,7 +97,7 @@ measure() {
 	chrt -o -p 0 $$
 }
 
-# pair MODULE MODULE: of the JSON printed last
+# pair PROBE PROBE: prints their pair in the last JSON
 pair() {
 	jq -c --argjson modules "[\"$1\",\"$2\"]" '.together.pairs[] | select(.modules == $modules)' <<<"$out"
 }
@@ -142,7 +141,7 @@ is '--json: whose the slow waits are' \
 ok '--json: it has most of them, also in the intervals marked' \
 	jq -e '[.carriers[] | select(.module == "runqlat")][0] | .share_of_slow > 0.5 and .share_of_slow_together > 0.5' \
 	<<<"$out"
-# agrees: do the numbers printed last as JSON agree with each other? The p99 of all is at most the largest of the parts.
+# agrees: the numbers of the last JSON agree with each other. The p99 of all is at most the largest p99 of the parts.
 agrees() {
 	local p99
 
@@ -163,13 +162,13 @@ check 'its intervals' 0 '' 'a line is 1 interval of 50 ms' report --all-interval
 ok 'they fit a terminal, too' fits
 is 'each has a line' "$(grep -cE '^[* ] +[0-9]+\.[0-9]{3}  ' <<<"$out")" "$(intervals "$together")"
 
-# At 95 % it would fail in one of twenty runs, as it should.
+# At 95 % it would correctly fail in one of twenty runs.
 check 'at times of their own: it says nothing of the kind' 0 '' 'runqlat and iolat: not shown: ' \
 	report --slow-us $apart_us --confidence 99.9 "$apart"
 run report --slow-us $apart_us --json "$apart"
 ok '--json: the correlation is small' is_apart
 
-# Of all shares that begin with a slot, the one that is nearest to 1 %.
+# The share nearest to 1 %, among those that begin with a slot.
 nearest() {
 	sqlite3 -readonly "$together/run.db" <<-END
 		$(sed '/^SELECT/,$d' tests/probes/facts.sql)
@@ -184,7 +183,7 @@ ok 'without a threshold it is the slowest 1 %, as near as slots allow' jq -e "[.
 check 'a threshold' 0 '' 'slow: from 5.12 ms .*slow: from 5.12 ms' report --slow-us 5200 "$together"
 check 'one module has no time line' 0 '' 'runqlat run_queue' report -m runqlat "$together"
 ok 'nor has it' test "${out#*time line}" = "$out"
-# What is no recording, and why.
+# Arguments that are no recording, and the reasons.
 made=$dir/made
 run record -q -d 50ms -o "$made"
 refuses 'a directory that has one recording' 1 \

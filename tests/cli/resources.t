@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone fast
-# What latscope itself takes, and what it takes to build it again.
+# Memory and start-up time of latscope itself, and a second make, which has nothing to do.
 # shellcheck disable=SC2016 # awk's
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit
 ok 'a second make has nothing to do' env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -q
 skip_unless_able
 
-# kb FIELD...: their sum, of the process that was started
+# kb FIELD...: prints the sum of these fields of the started process
 kb() {
 	local pattern
 
@@ -26,7 +26,7 @@ diag "$resident kB resident, of it $(kb RssAnon) kB its own; $(kb VmHWM) kB whil
 kill -INT "$pid"
 finish
 
-# All keys that a split may have in each module, of processes that live at the same time.
+# The maximum number of keys per split in each probe, of processes that live at the same time.
 touch "$dir/written"
 start -i 100ms --by process,cgroup,disk --max-keys 1024
 ok 'there are 1,100 processes' "$built/tests/reference/throng" 1100 5 "$dir/written"
@@ -41,7 +41,7 @@ ok "they are keys: $keys" test "$keys" -gt 1500
 ok 'record with 1,024 keys needs at most 40 MB of memory' test "$most" -le 40000
 diag "$most kB at most"
 
-# From the start of the process to the open window: shown, as a busy machine takes longer.
+# Time from the start of the process to the open window: only shown, as a busy machine takes longer.
 perl -MTime::HiRes=clock_gettime,CLOCK_MONOTONIC -e 'printf "%d\n", 1e9 * clock_gettime(CLOCK_MONOTONIC); exec @ARGV' \
 	"$latscope" record -q -d 50ms -o "$dir/timed" >"$dir/stdout"
 opened=$(sqlite3 "$(recording "$dir/timed")/run.db" "SELECT value FROM meta WHERE name = 'start_mono_ns'")

@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone fast
-# ringlat on this machine: what each method gives or why not, and the user method against the kernel's own
-# count of faults and the clock.
+# ringlat on this machine: each method works or says why not; and the method user is compared with the kernel's own count
+# of faults and with the clock.
 # shellcheck disable=SC2016 # jq's
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 
-# says FILTER: jq, on what was printed last
+# says FILTER: jq finds it true for $out
 says() { jq -e "$1" <<<"$out" >/dev/null || { jq -c .ring <<<"$out" && false; }; }
 
-# count_faults N: $faults of a run with N crossings of each kind, by what this shell has waited for
+# count_faults N: sets $faults to the page faults of a run with N crossings of each kind
 count_faults() {
 	local before after
 
@@ -21,7 +21,7 @@ count_faults() {
 	faults=$((after[10] - before[10]))
 }
 
-# whole_or_none DIR: whatever was recorded below can be reported
+# whole_or_none DIR: each recording below can be reported
 whole_or_none() {
 	local one
 
@@ -54,7 +54,7 @@ check 'user: with histogram' 0 '' 'crossings +share.*\[[0-9]+, [0-9]+\) .*@' rin
 ok 'user: histogram fits' fits
 unprivileged check 'user: without privilege' 0 '' 'minor_fault' ringlat --method user -n 20000
 
-# Where the machine stands still within a window, but in no crossing, the clock goes on and no sample tells of it.
+# If the machine stands still within a window, but in no crossing, the clock continues and no sample shows it.
 filled='.ring as $r | $r.events[0] | (.ways[0].sum_cycles * 1e6 / $r.tsc_khz) > .clock_ns / 2'
 fills_windows() {
 	run ringlat --method user -n 50000 --json
@@ -105,7 +105,7 @@ refuses 'nowhere to write' 1 'cannot make a directory in /proc/none: .*; choose 
 
 "$latscope" ringlat --method user -n 1000000000 --json >"$dir/stdout" 2>"$dir/stderr" &
 pid=$!
-# It begins with page faults, which the kernel counts: with so many it is at work.
+# It begins with page faults, which the kernel counts: so many show that it works.
 at_work() { [ "$(cut -d ' ' -f 10 "/proc/$pid/stat")" -gt 100000 ]; }
 wait_for at_work
 kill -INT $pid
@@ -113,7 +113,7 @@ finish
 is 'SIGINT: exit status' "$status" 0
 ok 'SIGINT: what came before is there' says '.ring | .interrupted and .events[0].kept > 1000'
 
-# As soon as it takes the signal, so most likely before there is a figure of anything.
+# As soon as it handles the signal, so most likely before it has any result.
 "$latscope" ringlat --method user -n 1000000000 --json -o "$dir/at-once" >"$dir/stdout" 2>"$dir/stderr" &
 pid=$!
 takes_sigint() { [ "$(<"/proc/$pid/comm")" = latscope ] && [ $((0x$(sed -n 's/^SigCgt:\t//p' "/proc/$pid/status") & 2)) != 0 ]; }
@@ -124,7 +124,7 @@ is 'SIGINT at once: exit status' "$status" 0
 ok 'SIGINT at once: JSON says so' says '.ring.interrupted and all(.ring.events[]; .kept > 0)'
 ok 'SIGINT at once: a recording is whole, or not there' whole_or_none "$dir/at-once"
 
-# method NAME REASON: it gives samples of every event, or says why not.
+# method NAME REASON: it has samples of every event, or says why not
 method() {
 	run ringlat --method "$1" -n 20000 --json -o "$dir/by-$1"
 	if [ "$status" = 0 ]; then

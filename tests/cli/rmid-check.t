@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native fast
-# The judge of the rmid module's traces is judged: a trace that is right passes, and each fault put into
-# it is found by the property that it breaks.
+# The checker of traces of the kernel module rmid: a valid trace passes, and each fault in it is found, with the property
+# that it violates.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
@@ -11,7 +11,7 @@ dir=$(mktemp -d)
 on_exit rm -rf "$dir"
 good=$dir/good
 
-# owner SEQ NS RMID TGID WHY: the fields of a record
+# owner SEQ NS RMID TGID WHY: prints the fields of a record
 owner() { echo "seq=$1 time_ns=$2 start_ns=${4}000 since_ns=$2 rmid=$3 tgid=$4 why=$5 threads=1 comm=a b"; }
 
 # at COMM-PID CPU TIME EVENT TEXT
@@ -21,7 +21,7 @@ switch() { at "$1-$2" "$3" "$4" sched_switch "prev_comm=$1 prev_pid=$2 prev_prio
 
 pqr() { at "$1" "$2" "$3" write_msr "c8f, value $4"; }
 
-# Two RMIDs. 100 was there; 200 is born, makes the thread 201 and dies; 300 has the RMID of 200 after it.
+# Two RMIDs. Process 100 exists before; 200 starts, makes the thread 201 and ends; 300 gets the RMID of 200.
 {
 	echo '# tracer: nop'
 	at sh-100 0 1 rmid_existing "$(owner 7 1000000 1 100 dump)"
@@ -50,11 +50,11 @@ for property in order unique limbo fifo last leak pqr zero samples; do
 	ok "right: $property" judge "$good" $property
 done
 
-# On another CPU the RMID may be given away before the trace tells of the switch that it was freed in.
+# Another CPU may reuse the RMID before the trace has the switch in which it was freed.
 sed -E '/prev_pid=201/{h;d}; /seq=10 /{s/\[000\]/[001]/;G}; /pid=300 /s/\[000\]/[001]/; $d' "$good" >"$dir/late"
 ok 'right: the switch is told late' judge "$dir/late" unique
 
-# So may another thread's, in which its CPU stands still while the last one dies: it is told of nothing between.
+# The same for another thread, whose CPU stands still while the last thread ends: the trace has nothing in between.
 other="$(at sh-9 1 1 task_newtask 'pid=9 comm=sh clone_flags=1200000 oom_score_adj=0')"
 sed -E "/prev_pid=200/{s/\[000\\]/[001]/;s/next_pid=201/next_pid=9/;h;d}; /prev_pid=201/G; 1a\\$other" "$good" >"$dir/late"
 for property in unique last leak; do

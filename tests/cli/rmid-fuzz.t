@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# Has libFuzzer look for steps that the book of RMIDs and its oracle answer in different ways.
+# libFuzzer searches for steps in which the book of RMIDs and its oracle differ.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# rmid: what it says, where it goes, what it lost, and that it is right.
+# rmid: output, recordings, losses, and the accuracy of CPU times.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -42,7 +42,7 @@ fi
 check 'a table' 0 '' '  pid  name .*CPU ms .*how: switches: .* slots[[:space:]]+incomplete,.* records[[:space:]]+lost' \
 	rmid -q -d 300ms --method switches
 ok 'it fits' fits
-# background ARG...: rmid as $pid, to be ended by finish
+# background ARG...: starts rmid as $pid; finish waits for its end
 background() {
 	rm -rf "$dir/rmid" "$dir/stdout" # or the one before would be waited for
 	"$latscope" rmid -q --method switches "$@" >"$dir/stdout" 2>"$dir/stderr" &
@@ -84,7 +84,7 @@ module=
 [ -z "$module" ] || duties module
 duties switches
 
-# adds_up TITLE ARG...: do rows, idle and lost add up to CPUs x window, whatever the CPUs do?
+# adds_up TITLE ARG...: tests that rows, idle and lost add up to CPUs x window
 adds_up() {
 	measure "${@:2}"
 	ok "$1: rows, idle and lost add up to the time of all CPUs" wall
@@ -112,7 +112,7 @@ ok 'JSON: the rows of all intervals add up to the time of all CPUs' jq -es --arg
 	([.[] | .modules[0].rows | arrays | .[].cpu_ns] | add) as $until |
 	($until / $cpus / .[-1].duration_sec / 1e9) as $share | $share > 0.999999 and $share < 1.000001' <<<"$out"
 
-# Who was there before: a sleeper of a name that nobody else has, which works while the window is open.
+# A process that existed before: a sleeper with a unique name, which works while the window is open.
 cp "$(command -v bash)" "$dir/early-bird"
 # shellcheck disable=SC2016 # its own
 "$dir/early-bird" -c 'while [ ! -e "$0" ]; do read -rt .01 <> <(:); done' "$dir/done" 2>/dev/null &
@@ -133,8 +133,8 @@ check 'report prints the same' 0 '' 'rmid: .*  pid .*how: switches' report "$rec
 is 'to the letter' "$out" "$as_printed"
 is 'report: the same CSV' "$("$latscope" report --csv -m rmid "$recording" | md5sum)" "$(md5sum <"$recording/rmid.csv")"
 
-# More processes than the table has room for, and then one that works. Nobody who had much is missing, and it is told
-# what the others had.
+# More processes than the table can hold, and then one that works. No heavy process is missing, and the output has a bound
+# for the others.
 cp "$(command -v bash)" "$dir/latecomer"
 rm -rf "$dir/rmid"
 as=(.output/tests/reference/peak "$dir/peak")
@@ -145,7 +145,7 @@ ok 'a storm of forks is measured' ended 0 '' '  latecomer  .*  \(others\)  .*mor
 ok 'it fits' fits
 high=$(<"$dir/peak")
 ok "a storm of forks: less than 20 MB until the very end ($high kB)" test "$high" -lt 20000
-# missing: those who had more than it says can be missing, of whom it tells less
+# missing: prints processes that had more than the stated bound, but have less in the output
 missing() {
 	# shellcheck disable=SC2016 # jq's
 	jq -r '.others.most as $most | .top_k[] | select(.process > 0) | [.process, $most, .cpu_ns.mean * .cpu_ns.rows] | @tsv' \
@@ -164,8 +164,8 @@ run report "$recording"
 like 'a storm of forks: report prints the same' "$out" 'latecomer'
 is 'to the letter' "$(sed -n '/^rmid:/,$p' <<<"$out")" "$(sed -n '/^rmid:/,$p' <<<"$as_printed")"
 
-# Page faults are counted by a perf event, as cycles would be on a machine that has a PMU. Where a host hides switches,
-# slots may be incomplete: then once more.
+# A perf event counts page faults, as it would count cycles on a machine with a PMU. If a host hides switches, slots may
+# be incomplete: then it tries again.
 counted() { [ "$faults" -ge "$least" ] && [ "$faults" -le $((most + 50)) ]; }
 count_faults() {
 	measure --counters page-faults --method switches -- .output/tests/reference/touch 5000
@@ -184,7 +184,7 @@ else
 fi
 like 'the timer is judged' "$out" 'of[[:space:]]+ticks[[:space:]]+within[[:space:]]+100[[:space:]]+us'
 
-# Ctrl-C ends it, and all is there.
+# Ctrl-C ends it, and the recording is complete.
 begun() { [ -e "$(recording "$dir/rmid")/run.db" ]; }
 background -o "$dir/rmid"
 wait_for begun
@@ -198,7 +198,7 @@ ok 'Ctrl-C: the table is printed' ended 0 '' 'rmid: .*how: switches'
 is 'Ctrl-C: the recording is complete' "$(rows "SELECT value FROM meta WHERE name = 'complete'")" 1
 ok 'Ctrl-C: and adds up' wall
 
-# stopped TASKS SECONDS: of a recorder that takes no records for so long, while so many processes wake each other
+# stopped TASKS SECONDS: runs rmid, and stops it for so long, while so many processes wake each other
 stopped() {
 	"$latscope" load pingpong -q --tasks "$1" -d 20s &
 	local load=$!
@@ -214,12 +214,12 @@ stopped() {
 	recording=$(recording "$dir/rmid")
 }
 
-# Some hundred thousand switches a second are few records: they are added up before they are sent.
+# Some hundred thousand switches per second make few records, because BPF adds them up first.
 stopped 2 2 2>/dev/null
 like 'switches are added up: 2 s of them fit into the kernel' "$out" ' 0[[:space:]]+records[[:space:]]+lost'
 ok 'switches are added up: and nothing is missing' wall
 
-# Then the ring overflows. Nothing may look as if it had run less, or been idle.
+# The ring buffer overflows. No process may appear to have run less, and no CPU to have been idle.
 stopped 80 5 2>/dev/null
 if [[ $out =~ ' 0'[[:space:]]+records[[:space:]]+lost ]]; then
 	skip 'lost records' 'the machine is too busy to have the ring overflow'
@@ -234,7 +234,7 @@ else
 		(SELECT time_ns FROM rmid WHERE comm = '(lost)')")" 0
 fi
 
-# Inside a recording, beside the others.
+# rmid in a recording with other probes.
 rm -rf "$dir/rmid"
 check 'record --rmid' 0 '' 'memlat.*runqlat.*iolat.*rmid: .*how: switches' \
 	record -q --rmid -d 300ms -o "$dir/rmid"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone
-# runqlat on this machine, held against known latencies.
+# runqlat on this machine, compared with known latencies.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/probes/runqlat.sh

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# Ended early: by signals, of which all is written, and by kill -9, of which all but the last
-# interval is. Two at once. What latscope leaves: nothing.
+# Early ends: after signals the recording is complete, after kill -9 only the last interval is missing. Two recorders at
+# the same time. latscope leaves nothing behind.
 # shellcheck disable=SC2016 # what awk, jq and other shells shall see
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able
 
-# whole TITLE: what start began has ended well, with all its files and its result.
+# whole TITLE: tests that the recording of start succeeded, with all its files and its result
 whole() {
 	finish
 	ok "$1: exit status, result" ended 0 '' 'memlat .*balances.*runqlat .*balances.*iolat .*balances'
@@ -36,7 +36,7 @@ kill -HUP "$pid"
 whole 'nohup'
 ok 'nohup: until its end' jq -e '.duration_sec >= 0.6' "$(recording "$dir/runs")/runqlat.summary.json"
 
-# As from a terminal, where Ctrl-C goes to all of the foreground. A script starts with it ignored.
+# As on a terminal, where Ctrl-C goes to all foreground processes. A script starts background processes that ignore it.
 as=(setsid env '--default-signal=INT,QUIT')
 start -- sh -c 'echo $$; exec sleep 1000'
 wait_for grep -q . "$dir/stdout"
@@ -56,7 +56,7 @@ is 'two at once: the first' $? 0
 ok 'two at once: the first is complete' complete "$(recording "$dir/one")"
 whole 'two at once: the second'
 
-# ids PID: BPF programs and maps that it holds, "prog 12"
+# ids PID: prints BPF programs and maps that it holds, as "prog 12"
 ids() { sed -nE 's/^(prog|map)_id:\s*([0-9]+)$/\1 \2/p' "/proc/$1"/fdinfo/* 2>/dev/null | sort -u; }
 
 any_left() {
@@ -72,11 +72,11 @@ unloaded() { wait_for none_left "$1" || { any_left "$1" && false; }; }
 
 now_ns() { perl -MTime::HiRes=clock_gettime,CLOCK_MONOTONIC -e 'printf "%d", 1e9 * clock_gettime(CLOCK_MONOTONIC)'; }
 
-# told: the intervals that it has printed, each when it should be in run.db
+# told: prints the number of intervals that it has printed; each should be in run.db by then
 told() { grep -c ' runqlat ' "$dir/stdout"; }
 has_told() { [ "$(told)" -ge "$1" ]; }
 
-# all_kept: is all that was printed there?
+# all_kept: run.db has all printed intervals
 all_kept() {
 	local told
 
@@ -84,7 +84,7 @@ all_kept() {
 	[ "$(intervals "$recorded")" -ge "$told" ]
 }
 
-# shortest: the shortest interval in ns, of many. This machine may stand still, but not in each of them.
+# shortest: prints the shortest of many intervals in ns. This machine may stand still, but not in each of them.
 shortest() { sqlite3 -readonly "$recorded/run.db" 'SELECT min(end_ns - start_ns) FROM interval'; }
 
 start -i 100ms -- sh -c 'while :; do date +%N >"$0"; sleep .02; done' "$dir/beat"

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# stdout that is full, closed, a pipe nobody reads or a terminal; what is said on a terminal only.
+# stdout that is full, closed, a pipe without a reader, or a terminal; output that only a terminal gets.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able
 
-# full TITLE ARG..., closed TITLE ARG...: stdout cannot be written: that is an error, told in one line.
+# full TITLE ARG..., closed TITLE ARG...: stdout cannot be written, which is an error with one line on stderr
 full() {
 	"$latscope" "${@:2}" 2>"$dir/stderr" >/dev/full
 	status=$? out='' err=$(<"$dir/stderr")
@@ -46,7 +46,7 @@ done
 is 'all three are closed: exit status' $? 1
 ok 'all three are closed: the recording is complete' complete "$(recording "$dir/all")"
 
-# The reader leaves after a line. Without an end of its own the window would be open for an hour.
+# The reader exits after a line. The window must end then, not after an hour.
 {
 	timeout 300 "$latscope" record -d 1h -i 50ms -o "$dir/left" 2>"$dir/stderr"
 	echo $? >"$dir/status"
@@ -58,7 +58,7 @@ ok 'the recording is complete' complete "$(recording "$dir/left")"
 is 'nobody reads: exit status' "${PIPESTATUS[0]}" 0
 is 'nobody reads: nothing is said' "$(<"$dir/stderr")" ''
 
-# on_terminal COMMAND: $shown is what a terminal shows of it, and $status its exit code.
+# on_terminal COMMAND: sets $shown to its output on a terminal, and $status
 on_terminal() {
 	shown=$(cd "$dir" && script -qec "$1" /dev/null)
 	status=$?

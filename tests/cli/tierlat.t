@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native fast
-# What tierlat says where it cannot measure: on no machine here it can. tests/emu has what it measures.
+# Errors of tierlat on machines where it cannot measure. tests/emu tests its measurements.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit
 root=$dir/root
 msr=$dir/msr
 
-# cpu MODEL [FLAGS]: the machine below $root has this CPU.
+# cpu MODEL [FLAGS]: the machine below $root has this CPU
 cpu() {
 	mkdir -p "$root/proc"
 	cat >"$root/proc/cpuinfo" <<-END

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native fast
-# Wrong usage is told in one line and exits with 2, whoever asks; help is good.
+# Wrong usage: one line, and exit status 2, for root and others. --help is complete.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone
-# validate passes on this machine, and finds every fault that a probe can be made to have.
+# validate passes on this machine, and finds every injected fault.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
@@ -16,7 +16,7 @@ leave() {
 }
 on_exit leave
 
-# run ARG...: sets $status; what was printed is in $dir/out and $dir/err.
+# run ARG...: runs latscope validate, and sets $status; its output is in $dir/out and $dir/err
 run() {
 	"$latscope" validate "$@" >"$dir/out" 2>"$dir/err"
 	status=$?
@@ -60,18 +60,18 @@ for named in file nothing; do
 done
 [ "$(id -u)" = 0 ] || skip_rest='not root'
 
-# Some machines run no BPF program while certain tasks of theirs are current, and a completion or two is missed; busy
-# ones have others' load on one side of a comparison. Nobody but the machine is to blame if another try is right; a
-# fault of ours would be there each time.
+# Some machines run no BPF program while certain tasks are current, and miss some completions; busy machines have other
+# load on one side of a comparison. If another try succeeds, the machine was the cause: a fault of latscope would show
+# each time.
 well() { [ "$status" = 0 ] || [ "$status" = 77 ]; }
 
-# runs_well ARG...: says what failed, and is to be called by again.
+# runs_well ARG...: runs it, and prints failed checks; for again
 runs_well() {
 	run "$@"
 	well || { echo "exit status $status: $(grep -h 'FAIL\|^latscope' "$dir/out" "$dir/err")" && false; }
 }
 
-# All at once; those that failed once more, alone.
+# All probes at once; then those that failed again, alone.
 runs_well all --replicates 3 --window 100ms >"$dir/said" || diag "$(<"$dir/said")"
 cp "$dir/out" "$dir/plain"
 if ! well && [ -z "${skip_rest-}" ]; then
@@ -95,7 +95,7 @@ ok 'JSON has a verdict per check' fields '.checks | length > 0 and all(.verdict 
 ok 'JSON says what was expected and got' \
 	fields '[.checks[] | select(.verdict == "pass")] | all(.expected and .got and .method)'
 
-# Beside others whose I/O is many times its own, nothing can be told from a rate, and nothing is.
+# If other I/O is many times its own, a rate proves nothing, and the check is skipped.
 if grep -q '^iolat:' "$dir/plain"; then
 	mkdir "$dir/io"
 	"$latscope" load dio --tasks 24 -q -d 5m --dir "$dir/io" &
@@ -111,7 +111,7 @@ else
 	skip 'a busy disk is no fault of ours' 'iolat cannot run here'
 fi
 
-# What cannot be made is told as a check, and is not the end: here, for want of files, nothing can be.
+# A reference that cannot be made is a check with an error, and validate continues: here no file can be opened.
 run_without_files() {
 	prlimit --nofile=5 "$latscope" validate --only reference "$@" >"$dir/out" 2>"$dir/err"
 	status=$?
@@ -132,10 +132,10 @@ ok 'no direct I/O is there: nothing can be told' ended 77
 like 'no direct I/O is there: it is the directory' "$(said)" \
 	'skip +loads on and off.*cannot validate iolat: no direct I/O to /dev: its file system is in memory; choose another disk with --dir or --disk'
 
-# has_lines COUNT: of checks that passed so far, or has begun: COUNT 0
+# has_lines COUNT: validate runs, and has printed so many passed checks so far
 has_lines() { [ "$(grep -c '  pass ' "$dir/out")" -ge "$1" ] && pgrep -P "$pid"; }
 
-# interrupts COUNT ARG...: Ctrl-C, which goes to all the processes, once so many checks have passed
+# interrupts COUNT ARG...: Ctrl-C for all processes, once so many checks have passed
 interrupts() {
 	setsid env --default-signal=INT "$latscope" validate "${@:2}" --replicates 100 >"$dir/out" 2>"$dir/err" &
 	pid=$!
@@ -148,7 +148,7 @@ interrupts() {
 	ended 1 && tap_match "$(<"$dir/err")" '^latscope: cannot validate [a-z]+: interrupted$'
 }
 
-# Whatever the moment, and that is another one each time.
+# Several times, at different moments.
 many_interrupts() {
 	local try
 
@@ -166,7 +166,7 @@ else
 	skip 'Ctrl-C' 'memlat cannot run here'
 fi
 
-# On each method what that method measures is proved, though not all of them see whose requests they are.
+# Each method is validated for what it measures; not all methods see the submitter of a request.
 if grep -q '^iolat:' "$dir/plain"; then
 	for method in '' stamps raw_tp tp_btf; do
 		again runs_well iolat --replicates 1 --window 100ms --json ${method:+--method "$method"}
@@ -190,10 +190,10 @@ else
 	skip 'iolat: methods' 'it cannot run here'
 fi
 
-# fio is one of the references, if it is there. program BODY: a fio of our own, the only program in $dir/bin
+# fio is one of the references, if installed. program BODY: makes a fake fio, the only program in $dir/bin
 program() { printf '#!/bin/sh\n%s\n' "$1" >"$dir/bin/fio" && chmod +x "$dir/bin/fio"; }
 
-# Once more if other work on this machine made another check fail: what is asked is what becomes of fio.
+# Fails if other work on this machine made another check fail, to try again: only the check of fio matters.
 with_program() {
 	PATH=$dir/bin run iolat --only reference
 	! grep FAIL "$dir/out"
@@ -217,7 +217,7 @@ else
 	skip 'fio' 'iolat cannot run here'
 fi
 
-# By whatever name it goes, a disk is only read.
+# A disk is only read, by whatever name it is given.
 if grep -q '^iolat:' "$dir/plain" && head -c 16M /dev/urandom >"$dir/image" && loop=$(losetup -f --show "$dir/image"); then
 	sum=$(sha1sum <"$dir/image")
 	ln -s "$loop" "$dir/disk"
@@ -225,7 +225,7 @@ if grep -q '^iolat:' "$dir/plain" && head -c 16M /dev/urandom >"$dir/image" && l
 		run iolat --only reaction --replicates 1 --window 50ms --disk "$disk"
 		like "--disk ${disk#"$dir"}: no writes" "$(said)" 'skip +random writes: rate, idle to load.*--disk is never written to'
 	done
-	# Nor has it other users than fio.
+	# fio is its only user.
 	again runs_well iolat --only reference --disk "$loop" --json
 	# shellcheck disable=SC2016 # jq's
 	ok 'fio: as many reads, none longer, no longer in sum' fields '([.checks[].check] | index("fio\u0027s reads")) as $at
@@ -241,7 +241,7 @@ else
 	skip 'a disk is as it was' "${loop:-no loop disk, or iolat cannot run here}"
 fi
 
-# Nor do others' page faults count.
+# Page faults of other processes do not count.
 if grep -q '^memlat:' "$dir/plain"; then
 	"$latscope" load touch --tasks 4 -q -d 5m &
 	until pgrep -P $! >/dev/null; do
@@ -255,7 +255,7 @@ else
 	skip "others' page faults are left out" 'memlat cannot run here'
 fi
 
-# break_it MODULE FAULT: again only if the reference itself did not come about, which is an error and no verdict
+# break_it PROBE FAULT: repeated only if the reference itself failed, which is an error and no verdict
 break_it() {
 	for _ in 1 2 3 4 5; do
 		latscope=$faults run "$1" --only reference --break "$2"
@@ -263,7 +263,7 @@ break_it() {
 	done
 }
 
-# What passed without a fault must fail with it: a module that cannot run here shows nothing.
+# A check that passes without the fault must fail with it. A probe that cannot run here shows nothing.
 for module in memlat runqlat iolat; do
 	if ! grep -q "^$module:" "$dir/plain"; then
 		skip "$module: faults" 'it cannot run here'

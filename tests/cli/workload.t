@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# The workload: it runs as it would alone, the window is its life, and what becomes of it is told.
+# The workload: it runs as it would alone, the window is its life, and its end is reported.
 # shellcheck disable=SC2016 # what its shell shall see
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -27,7 +27,7 @@ check 'a script without a first line runs as from a shell' 0 '' $'^said by a scr
 	runqlat -- "$dir/script"
 PATH=$dir:$PATH check 'it is found by PATH' 0 '' '^said by a script' runqlat -- script
 
-# Else what latscope has attached would outlive it with a program on a file system that does not answer.
+# Otherwise BPF programs would stay attached as long as a workload on a file system that does not answer.
 "${CC:-gcc}" -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -shared -fPIC tests/cli/slow_exec.c -o "$dir/slow_exec.so"
 as=(env LD_PRELOAD="$dir/slow_exec.so")
 run runqlat -q -- /bin/echo run
@@ -39,10 +39,10 @@ check 'it exits with an error' 0 '^latscope: the workload: exited with status 3$
 	'^workload: sh -c exit 3: exit status 3.*balances' runqlat -- sh -c 'exit 3'
 check 'it crashes' 0 '^latscope: the workload: was killed by signal 11 \(Segmentation fault\); the recording ends there$' \
 	'^workload: .*: killed by signal 11.*balances' runqlat -- sh -c 'kill -SEGV $$'
-# spoke COMMAND: has the last workload come to the end of its first line? Only then it is what it is to be.
+# spoke COMMAND: the last workload has printed its first line, so it has set up everything
 spoke() { [ -n "${out%%workload: *}" ] || { echo 'the window closed before it was there' && false; }; }
 
-# outlives TIME CMD...: a workload that says something and lives for longer than its window
+# outlives TIME CMD...: runs a workload that prints something and lives longer than its window
 outlives() {
 	run runqlat -d "$1" -- "${@:2}"
 	spoke
@@ -70,7 +70,7 @@ out=$(echo by stdin | "$latscope" runqlat -q -- cat)
 like 'its stdin is ours' "$out" $'^by stdin\nworkload: cat'
 check 'its stdout and stderr are ours' 0 '^to stderr$' $'^to stdout\n' runqlat -q -- sh -c 'echo to stdout; echo to stderr >&2'
 
-# untouched WHAT CMD...: CMD, which prints something of itself, prints the same without us.
+# untouched WHAT CMD...: CMD, which prints its own properties, prints the same without latscope
 untouched() {
 	local alone
 
@@ -79,7 +79,7 @@ untouched() {
 	is "its $1: as without us" "${out%%$'\n'workload: *}" "$alone"
 }
 
-# With something to lose.
+# With privileges to lose.
 as=(env '--block-signal=USR1,INT' '--ignore-signal=USR2,PIPE')
 untouched 'open files' sh -c 'cd /proc/$$/fd && echo *'
 untouched 'signals' grep -E '^Sig(Blk|Ign):' /proc/self/status
@@ -88,7 +88,7 @@ untouched 'limits' cat /proc/self/limits
 untouched 'directory' readlink /proc/self/cwd
 as=()
 
-# Four are left behind, of which two are children of another. Three that end before are not, and none is a zombie.
+# Four processes are left behind, two of them children of another. Three that end before are not, and none is a zombie.
 cat >"$dir/leaves" <<'END'
 sleep 1001 >/dev/null 2>&1 & echo $!
 (exec 3>&1 >/dev/null 2>&1; sleep 1001 3>&- & echo $! >&3; sleep 1001 3>&- & echo $! >&3; exec 3>&-; wait) & echo $!
@@ -111,7 +111,7 @@ check 'report has them, too' 0 '' '4 processes that it' report "$(recording "$di
 run report --json "$(recording "$dir/left")"
 ok 'so has its JSON' jq -e '.workload | .outlived == 4 and .exit_status == 3' <<<"$out"
 
-# The user that latscope has become may not see other processes there.
+# With these mount options, the user that latscope has become cannot see other processes.
 hidden_record() {
 	# shellcheck disable=SC2016 # for the shell within
 	local as=(unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && exec "$@"' -)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tests against the emulator share: one emulator that lasts as long as a group of tests,
- * told by commands (msrfs/command.c) and asked by its files (msrfs/files.h). Its time is virtual.
+ * Functions for tests with the emulator. One emulator lasts as long as a group of tests; commands
+ * control it (msrfs/command.c), and its files report its state (msrfs/files.h). Its time is
+ * virtual.
  */
 #ifndef LATSCOPE_TESTS_EMU_H
 #define LATSCOPE_TESTS_EMU_H

@@ -13,7 +13,7 @@
 #define RIG_NEAR 0 /* the first two tiers that are measured */
 #define RIG_FAR 1
 
-/* What differs between generations for who wants a machine of each. */
+/* Differences between generations, for tests that run on each. */
 struct rig_generation {
 	const char *name;
 	const char *tiers; /* that of the own socket, that of others */
@@ -49,7 +49,7 @@ struct rig {
 /* Calls made since they were set to 0, but for those that ask for the time. */
 extern uint64_t rig_calls;
 
-/* Called after each write of a register. NULL: nobody is told. */
+/* Called after each write of a register, unless NULL. */
 extern void (*rig_wrote)(void);
 
 /* Writes of this process fail; 0: none. */

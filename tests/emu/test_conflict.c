@@ -101,7 +101,7 @@ static void of_two_that_start_together_one_runs(void **state)
 	}
 }
 
-/* Who may not open the registers has nothing that he could lock. */
+/* A process without access to the registers cannot take the lock. */
 static void others_cannot_hold_the_lock(void **state)
 {
 	char *const directories[] = { (char *)emu__root() };
@@ -256,7 +256,7 @@ static void what_a_killed_one_left_is_recognised(void **state)
 		assert_int_equal(rig__open(&rig, &setup), -EBUSY);
 		assert_says(rig.why, "a killed latscope left the CHAs programmed");
 		assert_says(rig.todo, "--reset");
-		/* What is found is not what is put back. */
+		/* Registers that a killed latscope left are reset, not restored. */
 		setup.take = true;
 		rig__start(&rig, &setup);
 		assert_says(tier__mechanism(rig.tier), "a killed latscope left them programmed");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What goes wrong on real machines: a measurement says so, goes on with what is right, or ends with
- * a reason, and in any case puts back what it found.
+ * Faults of real machines. A measurement reports the fault and continues with valid data, or ends
+ * with a reason; in any case it restores the registers.
  */
 #include "rig.h"
 
@@ -129,7 +129,7 @@ static void if_nothing_can_be_read_it_ends(void **state)
 	}
 }
 
-/* Of one socket: the other one goes on, and what cannot be put back is told. */
+/* The other socket continues, and registers that cannot be restored are reported. */
 static void a_cpu_may_go_offline(void **state)
 {
 	struct rig rig;
@@ -198,7 +198,7 @@ static void it_may_be_back_before_the_end(void **state)
 	rig_shut = false;
 }
 
-/* Fault 9: another's event would be taken for occupancy. It must not, and is his to put back. */
+/* Fault 9: the event of another tool must not count as occupancy; the other tool restores it. */
 static void a_counter_that_was_stolen_is_noticed(void **state)
 {
 	uint64_t value;
@@ -279,7 +279,7 @@ static void what_failed_is_told(void **state)
 	rig__finish(&rig);
 }
 
-/* The same when he has changed the filter of all counters of a box. */
+/* The same when another tool has changed the filter of all counters of a box. */
 static void a_filter_that_was_changed_is_noticed(void **state)
 {
 	struct rig_setup skx = { .gen = &rig_generations[0], .boxes = 6 };
@@ -332,7 +332,7 @@ static void a_box_that_was_reset_or_frozen_is_noticed(void **state)
 	}
 }
 
-/* Who freezes all boxes of a socket leaves nothing to be measured there. */
+/* If another tool freezes all boxes of a socket, nothing can be measured there. */
 static void a_frozen_socket_is_not_idle(void **state)
 {
 	struct rig rig;
@@ -349,8 +349,8 @@ static void a_frozen_socket_is_not_idle(void **state)
 }
 
 /*
- * Of three tiers most boxes count no clocks, so that what befalls them is to be seen otherwise:
- * box 2 has none, 3 has one in counter 1.
+ * With three tiers most boxes count no clocks, so their faults must show otherwise: box 2 counts no
+ * clock, box 3 counts one in counter 1.
  */
 static void begin_three(struct rig *rig)
 {
@@ -492,7 +492,7 @@ static void the_end_puts_back_what_it_can(void **state)
 	} faults[] = {
 		{ "write", CONTROL, true }, /* as found it has other bits */
 		{ "write", CONTROL + 3, true },
-		{ "read", CONTROL, false }, /* nobody knows whose it is, but it was ours */
+		{ "read", CONTROL, false }, /* owner unknown, but it was ours */
 		{ "read", CONTROL + 3, false },
 		{ "read", CONTROL + 4, false }, /* its filter */
 	};

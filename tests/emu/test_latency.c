@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What is reported against what is true, for every generation and whatever the load does. */
+/* Compares the reported latency with the reference, for every generation and all kinds of load. */
 #include "rig.h"
 
 #include <errno.h>
@@ -141,7 +141,7 @@ static void skewed_traffic_is_seen_whole(void **state)
 }
 
 /*
- * Of each tier 117 requests are open in a box, which in 19 minutes at 2 GHz are 95 % of 2^48: the
+ * Each tier has 117 open requests in a box, which in 19 minutes at 2 GHz are 95 % of 2^48: the
  * occupancies wrap in 19 of 20 intervals, and never twice. Clocks would take 39 hours.
  */
 static void counters_may_wrap_in_every_interval(void **state)
@@ -222,8 +222,8 @@ static void every_tier_is_told_from_the_others(void **state)
 }
 
 /*
- * Of more than three tiers the boxes count some only, so that rates are off where addresses fall
- * unevenly: how far is told here. Latencies need no scaling, and are not.
+ * With more than three tiers each box counts only some, so rates are wrong if addresses spread
+ * unevenly: this shows by how much. Latencies need no scaling, and are right.
  */
 static void four_skewed_tiers_have_right_latencies(void **state)
 {
@@ -371,8 +371,8 @@ static unsigned int one_of(unsigned int count)
 }
 
 /*
- * What must not be counted: other opcodes, hits, other memory. Fault 10, that most traffic is not
- * seen where prefetchers run ahead, is one that latscope shares: it is what the events count.
+ * Requests that must not count: other opcodes, hits, other memory. latscope shares fault 10, that
+ * most traffic is not seen where prefetchers run ahead: the events count no more.
  */
 static void random_noise(const struct rig_generation *gen, unsigned int tiers)
 {

@@ -15,7 +15,7 @@
 struct generation {
 	const char *name;
 	unsigned int boxes;
-	/* Of three boxes: their own control, the first counter's control, the first counter. */
+	/* For three boxes: control of the box, control of the first counter, the first counter. */
 	struct {
 		uint64_t box, control, counter;
 	} at[LAST];
@@ -74,7 +74,7 @@ static void new_machine(const struct generation *gen)
 	emu__tell("stream name=hits opcode=%s rate=1e9 latency=20 hit=1", opcode);
 }
 
-/* What a box says of one tier after a second of 2e9 clocks. */
+/* Checks the latency that a box measures for one tier in a second of 2e9 clocks. */
 static void assert_latency(const struct generation *gen, unsigned int i, bool remote, double wanted)
 {
 	uint64_t control = gen->at[i].control, counter = gen->at[i].counter;

@@ -31,7 +31,7 @@ static bool is_same_tier(const struct table *table, size_t row, size_t other)
 		       table__value(table, other, TIER_NAME).text);
 }
 
-/* What the rows of the boxes add up to. */
+/* Sums over the rows of the boxes. */
 struct sums {
 	unsigned int boxes, counting, inferring;
 	double occupancy_ns, inserts, rate, open;

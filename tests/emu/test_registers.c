@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What is written to which register, bit for bit, what it costs, and that all is put back. The
- * addresses and values stand here as the manuals have them, in no way computed from src/tier's or
- * the emulator's tables.
+ * Checks each write of a register bit for bit, its cost, and that all registers are restored.
+ * Addresses and values are copied from the manuals, not computed from the tables of tierlat or of
+ * the emulator.
  */
 #include "rig.h"
 
@@ -19,7 +19,7 @@ static const uint16_t icx_boxes[] = {
 	0xfb2, 0xfc0, 0xfce, 0xfdc, 0xb60, 0xb6e, 0xb7c, 0xb8a, 0xb98, 0xba6,
 };
 
-/* Of a box that measures the near tier, and of one that measures the far one. */
+/* Values for a box that measures the near tier, and for one that measures the far tier. */
 struct wanted {
 	uint64_t occupancy, inserts, others, filter1;
 };
@@ -113,7 +113,7 @@ static void every_register_is_as_documented(void **state)
 	}
 }
 
-/* Of the three tiers of Ice Lake and later, as TOR_OCCUPANCY; TOR_INSERTS has 35 for 36. */
+/* TOR_OCCUPANCY of the three tiers of Ice Lake and later; TOR_INSERTS has 35 for 36. */
 static const uint64_t tiers[] = { 0x00c8168600000136, 0x00c8170600000136, 0x00c8168a00000136 };
 
 /* Boxes take turns with the tiers, and every fourth has its clock in place of its own inserts. */
@@ -181,7 +181,7 @@ static void counters_in_use_are_left_alone(void **state)
 	}
 }
 
-/* Of the address sanitizer; gcc has it without a header. */
+/* A function of the address sanitizer; gcc has no header for it. */
 int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void *, size_t),
 					      void (*free_hook)(const volatile void *));
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native fast
-# The command on emulated registers, in real time: what it prints is true, whatever happens is said in
-# one line, and the registers are as they were found.
+# tierlat on emulated registers, in real time: the printed latencies are right, each problem is reported in
+# one line, and the registers are restored.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -71,7 +71,7 @@ median() {
 # readings is off by more: it is measured again. Unit tests of virtual time know better.
 about() { awk "BEGIN { exit !($1 > $2 * .95 && $1 < $2 * 1.05) }" || { echo "$1, not $2" && false; }; }
 
-# What 5 % are in a table.
+# Values in a table within 5 % of the reference.
 near='(8[6-9]|9[0-4])\.[0-9] ns' far='1(7[1-9]|8[0-8])\.[0-9] ns'
 
 csv_is_right() {
@@ -153,7 +153,7 @@ finish
 is 'somebody takes a counter: it goes on' "$status" 0
 ok 'and tells so in one line' one_line 'CHA 2 .CPU 2.: reprogrammed by another program'
 ok 'the rest is right' about "$(median latency_ns local-ddr)" 90
-ok 'what is his is left to him' as_found 1
+ok 'the register of another tool is left alone' as_found 1
 
 # All boxes of a socket: those after the first are told, and that nothing is known of it from then on.
 steal_controls() { for box in e01 e0f e1d e2b e39 e47; do tell "poke socket=1 reg=0x$box value=0x400135"; done; }
@@ -249,7 +249,7 @@ is 'one that gets past the lock is noticed' "$status" 1
 like 'which is told' "$err" 'another program reprogrammed or reset every CHA; what came before is kept$'
 is 'and nothing wrong is published' "$(off)" ''
 
-# The guard is its only child. Without both nobody puts anything back.
+# The guard is its only child. If both are killed, the registers stay as they are.
 found
 in_background -d 60s
 read -r guard <"/proc/$pid/task/$pid/children"

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# What `latscope doctor` says of the running kernel, and whether that is true. The lines "matrix:" are for
-# tests/matrix.
+# Tests of what `latscope doctor` says about the running kernel. The lines "matrix:" are for tests/matrix.
 
-# too_old: why the running kernel takes none of our programs; fails if it should take all
+# too_old: prints why the running kernel loads none of our programs; fails if it should load all
 too_old() { [[ $(uname -r) = 5.10.* ]] && echo 'needs BPF atomic operations that return a value (Linux 5.12)'; }
 
-# preemption: the model in use; "-" where it is fixed, or not to be seen
+# preemption: prints the model in use; "-" if it is fixed or unknown
 preemption() {
 	local model
 
@@ -19,7 +18,7 @@ preemption() {
 	fi
 }
 
-# examined MODULE: lines "METHOD yes|no REASON" of what doctor said
+# examined PROBE: prints the result of doctor as lines "METHOD yes|no REASON"
 examined() {
 	# shellcheck disable=SC2016 # awk's
 	awk -v module="$1" '
@@ -30,12 +29,12 @@ examined() {
 		END { if (line) print line }' <<<"$doctor"
 }
 
-# methods MODULE [NAME...]: those that load here, in $methods; of NAME..., if any are given. Fails if none does. One that
-# does not is skipped; in the VM all must, or, where the kernel is too old, none, for the true reason.
+# methods PROBE [NAME...]: sets $methods to the methods (among NAME...) that load here; fails if none does. A method that does
+# not load is a skipped test. In the VM all must load, or, if the kernel is too old, none, with the right reason.
 methods() {
 	local name answer reason wanted
 
-	# shellcheck disable=SC2154 # $latscope is set by who sources this
+	# shellcheck disable=SC2154 # the caller sets $latscope
 	[ -n "${doctor-}" ] || doctor=$("$latscope" doctor)
 	methods=()
 	diag "matrix: begin $1 $(uname -r) $(uname -m) $(preemption)"
@@ -55,7 +54,7 @@ methods() {
 	[ ${#methods[@]} -gt 0 ]
 }
 
-# refused_here MODULE METHOD...: for tests/matrix, why doctor says that these do not work here
+# refused_here PROBE METHOD...: prints for tests/matrix why, by doctor, these do not work here
 refused_here() {
 	local name answer reason
 
@@ -65,7 +64,7 @@ refused_here() {
 	done < <(examined "$1")
 }
 
-# dkms_builds MODULE: for the running kernel?
+# dkms_builds NAME: succeeds if DKMS builds this kernel module for the running kernel
 dkms_builds() (
 	# shellcheck source=/dev/null
 	. "kmod/$1/dkms.conf"

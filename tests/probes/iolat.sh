@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # what window.sh sets
-# iolat against /proc/diskstats, what fio and a program see of each I/O, and null_blk's delay.
+# iolat compared with /proc/diskstats, with the time of each I/O as fio and a program see it, and with null_blk's delay.
 . tests/probes/window.sh
 
 sees_submitter() { [ "$1" = tp_btf ]; }
 
-# setting DISK NAME VALUE: of its queue
+# setting DISK NAME VALUE: sets an attribute of its queue
 setting() { echo "$3" >"/sys/block/$1/queue/$2"; }
 
-# loop_disk on|off: makes $disk, a loop device of our own, with direct I/O or without
+# loop_disk on|off: creates a loop device, $disk, with direct I/O or without
 loop_disk() {
 	truncate -s 64M "$disk_fs/loop-$$-$1"
 	at_exit+=("rm -f $disk_fs/loop-$$-$1")
@@ -19,7 +19,7 @@ loop_disk() {
 	setting "$disk" iostats 1
 }
 
-# watch_disk: $disk on every method, by the method's name, split by all that the method can tell
+# watch_disk: records $disk with every method, as a recorder of the method's name, by all splits that the method has
 watch_disk() {
 	local method by
 
@@ -30,12 +30,12 @@ watch_disk() {
 	done
 }
 
-# capture: "own" is a program that counts the completions of $disk. An interrupt that completes a request may find any
-# task current, and some machines run no BPF program while certain tasks are. So what a probe must have is what
-# another program at the same place has, and in the VM all that there was.
+# capture: starts "own", a BPF program that counts the completions of $disk. An interrupt completes a request, whatever task is
+# current, and some machines run no BPF program while certain tasks are. So a probe must record what another program
+# at the same place sees; in the VM, that must be everything.
 capture() { start own requests "$(<"/sys/block/$disk/dev")"; }
 
-# work_captured PROGRAM...: they do their work, then what has come to "own" is known
+# work_captured PROGRAM...: lets them work, then reads what "own" has seen
 work_captured() {
 	local name
 
@@ -51,7 +51,7 @@ work_captured() {
 	close_window
 }
 
-# captured_all WHAT KIND COUNT: has the other program been run for as many? If not, only in the VM is that a fault.
+# captured_all WHAT KIND COUNT: tests in the VM that "own" has seen all COUNT completions; elsewhere reports missing ones
 captured_all() {
 	if [ -n "${LATSCOPE_VM-}" ]; then
 		is "$1: $2: another program sees all" "$(printed own "$2")" "$3"
@@ -69,7 +69,7 @@ dio_window() {
 	work_captured io
 }
 
-# counted WHAT METHOD OP COUNT: as many requests, of this kind, on this disk, by that process
+# counted WHAT METHOD OP COUNT: tests that there are COUNT requests, all of this op, disk and process
 counted() {
 	is "$2: $1: one sample a request" "$(fact "$2" iolat.events)" "$4"
 	is "$2: $1: op" "$(keys "$2" iolat.op)" "$3 "
@@ -79,7 +79,7 @@ counted() {
 	balance "$2: $1" "$2"
 }
 
-# parts WHAT METHOD: the times add up, and lie within what the program saw
+# parts WHAT METHOD: tests that the times add up, and are within the time that the program saw
 parts() {
 	local device queued total
 
@@ -89,7 +89,7 @@ parts() {
 	within "$2: $1: the longest, too" 1 "$(fact "$2" total.max_ns)" "$(printed io io_max_ns)"
 }
 
-# transfers OP ARG...: dio ARG..., as /proc/diskstats counts it
+# transfers OP ARG...: tests `dio ARG...` against /proc/diskstats
 transfers() {
 	local method op=$1 what="dio${2+ ${*:2}}"
 
@@ -101,8 +101,8 @@ transfers() {
 	done
 }
 
-# Without statistics the kernel does not stamp the allocation, and the issue only for somebody else: then
-# the one is not known, and the other must be our own.
+# Without statistics the kernel does not stamp the allocation, and stamps the issue only for other users: the former
+# is unknown then, and the latter must come from our own clock.
 unstamped() {
 	local method count
 
@@ -119,8 +119,8 @@ unstamped() {
 	setting "$disk" iostats 1
 }
 
-# fallen_back COUNT: on stamps our own was taken, the kernel having none. Writeback throttling wants the issue
-# stamped, too, and once it has a disk does not let go of it.
+# fallen_back COUNT: tests that stamps used its own clock, because the kernel has no stamps. Writeback throttling makes the
+# kernel stamp the issue, too, and never stops once it has started on a disk.
 fallen_back() {
 	if [ "$(fact stamps iolat.fallback)" = 0 ] && [ "$(fact stamps iolat.checked)" -gt 0 ]; then
 		skip 'stamps: no statistics: our stamps' 'writeback throttling has the kernel stamp them all the same'
@@ -140,11 +140,11 @@ dsync_window() {
 	work_captured io
 }
 
-# sequences OF METHOD: how many of a metric, "WRITES FLUSHES"
+# sequences METRIC METHOD: prints its events as "WRITES FLUSHES"
 sequences() { echo "$(fact "$2" "$1.op.write.events") $(fact "$2" "$1.op.flush.events")"; }
 
-# Each write is carried out as one of data and one flush, and followed by a flush without data. To the kernel that one
-# is a write that ends without having been issued, and another flush that is.
+# Each write becomes a write of data and a flush, and a flush without data follows. The kernel sees the latter as
+# a write that ends without an issue, and another flush that is issued.
 flush_sequences() {
 	local method count writes flushes ends syncs
 
@@ -168,7 +168,7 @@ flush_sequences() {
 	grep -aq btf_trace_block_io_start /sys/kernel/btf/vmlinux || {
 		skip 'O_DSYNC: submitters' 'before Linux 6.5 no tracepoint shows who submits a request of a flush sequence' && return
 	}
-	# A flush is submitted by whoever is current when one is due.
+	# The submitter of a flush is the task that is current when the flush is due.
 	within 'tp_btf: O_DSYNC: total, by process' $((ends + syncs)) \
 		"$(fact tp_btf "total.process.$(printed io pid).events")" $((ends + syncs + flushes))
 	within 'tp_btf: O_DSYNC: total, -p' $((ends + syncs)) "$(fact filtered total.events)" $((ends + syncs + flushes))
@@ -190,7 +190,7 @@ discard_window() {
 	close_window
 }
 
-# Where no BPF program is run for some tasks, some completions are not seen.
+# Machines that run no BPF program for some tasks miss some completions.
 discards() {
 	local method least=1
 
@@ -204,7 +204,7 @@ discards() {
 
 # ---- the start, by a clock of another program ----
 
-# captured_window METHOD ARG...: fio ARG... on $disk
+# captured_window METHOD ARG...: runs `fio ARG...` on $disk
 captured_window() {
 	begin
 	capture || return
@@ -217,8 +217,8 @@ captured_window() {
 	close_window
 }
 
-# agrees METHOD METRIC OP: in each decile with the own times, but for an eighth and the time of some programs? Of a hundred
-# requests, three may be ones that only one of both saw.
+# agrees METHOD METRIC OP: compares each decile with that of "own"; it may differ by an eighth and the time of some programs.
+# Three in a hundred requests may be seen by only one of both.
 agrees() {
 	local i=0 percent low high own metric=$2 slack=2000
 
@@ -238,7 +238,7 @@ agrees() {
 	done
 }
 
-# captured WHAT OP ARG...: what each method finds of fio ARG... is what another program finds with its own clock
+# captured WHAT OP ARG...: tests each method on `fio ARG...` against another program that has its own clock
 captured() {
 	local method metric
 
@@ -258,14 +258,14 @@ batches() {
 		--iodepth_batch=16 --iodepth_batch_complete_min=16 --number_ios=$((1600 * soak))
 }
 
-# Where many requests are submitted at once, the kernel stamps them all with the time of the first one, since 6.10.
+# Since 6.10 the kernel stamps requests that are submitted together with the time of the first one.
 captures() {
 	on 6.1 captured 'one at a time' read --rw=randread --bs=4k --direct=1 --ioengine=psync --number_ios=$((300 * soak))
 	batches
 	on 6.12 captured 'writeback' write --rw=write --bs=64k --ioengine=psync --end_fsync=1
 }
 
-# On a kernel that has its programs twice, too.
+# Also with the second variant of the BPF programs, on kernels that have both.
 stamped_by_plugs() {
 	local disk
 
@@ -291,7 +291,7 @@ foreign_window() {
 	close_window
 }
 
-# filtered_by NAME COUNT: so many, in the intervals that it has written so far?
+# filtered_by NAME COUNT: succeeds if the intervals written so far have so many filtered events
 filtered_by() {
 	local filtered
 
@@ -299,15 +299,15 @@ filtered_by() {
 	[ "${filtered:-0}" -ge "$2" ]
 }
 
-# What another disk does tells nothing of the stamps of this one: they are still to be compared.
+# Requests of another disk do not prove the stamps of this one, which must still be compared.
 foreign() {
 	local other=$disk
 
 	loop_disk off || return
 	window foreign_window "$other" || return
-	is 'stamps: beside another disk: the samples are of this one' "$(fact stamps iolat.events)" "$(printed own reads)"
-	ok 'stamps: beside another disk: its stamps are compared' [ "$(fact stamps iolat.checked)" -gt 0 ]
-	balance 'stamps: beside another disk' stamps
+	is 'stamps: with load on another disk: only samples of this disk' "$(fact stamps iolat.events)" "$(printed own reads)"
+	ok 'stamps: with load on another disk: stamps of this disk are compared' [ "$(fact stamps iolat.checked)" -gt 0 ]
+	balance 'stamps: with load on another disk' stamps
 }
 
 filter_window() {
@@ -326,7 +326,7 @@ watch_filters() {
 	watch all iolat '' --disk "$disk"
 }
 
-# A filter by task takes the submitter.
+# A filter by task selects by the submitter.
 filters() {
 	local count all
 
@@ -334,7 +334,7 @@ filters() {
 	count=$(printed io count) all=$(printed own reads)
 	captured_all filters reads $((2 * count))
 	within '-p: its requests' $((all - count)) "$(fact pid iolat.events)" "$count"
-	# Of other disks there may be flush sequences, whose ends have no issue.
+	# Other disks may have flush sequences, which end without an issue.
 	is '-p: the others are filtered' "$(($(fact pid iolat.events) + $(fact pid iolat.filtered)))" \
 		"$(($(fact pid iolat.seen) - $(fact pid iolat.excluded)))"
 	is '--comm: those of all of that name' "$(fact comm iolat.events)" "$all"
@@ -354,9 +354,9 @@ refused_splits() {
 	done
 }
 
-# ---- null_blk: each request takes as long as it was told ----
+# ---- null_blk: each request takes a given time ----
 
-# null_disk NS [IRQMODE]: nullb0 completes each request after NS, in a timer's interrupt; or, by 0, at once in its task
+# null_disk NS [IRQMODE]: makes nullb0 complete each request after NS, in a timer's interrupt; IRQMODE 0: at once, in the task
 null_disk() {
 	! lsmod | grep -q '^null_blk' || modprobe -r null_blk
 	modprobe null_blk nr_devices=1 queue_mode=2 "irqmode=${2:-2}" "completion_nsec=$1"
@@ -371,7 +371,7 @@ fio_window() {
 	close_window
 }
 
-# fio_said FILTER: of its reads
+# fio_said FILTER: prints a value of fio's reads
 fio_said() { jq ".jobs[0].read | $1" "$w/fio"; }
 
 # known_delay NS SCHEDULER
@@ -394,14 +394,14 @@ known_delay() {
 	done
 }
 
-# ---- what is on its way when the window opens, and when it shuts ----
+# ---- requests in flight when the window opens or closes ----
 
 hung=/proc/sys/kernel/hung_task_timeout_secs
 
-# flying: are all 8?
+# flying: succeeds if all 8 requests are in flight
 flying() { [[ $(<"/sys/block/$disk/inflight") =~ ^\ *0\ +8$ ]]; }
 
-# send PROGRAM: its requests cannot be done before the thaw
+# send PROGRAM: lets it send requests, which cannot complete before the thaw
 send() {
 	fsfreeze -f "$disk_fs"
 	release "$1"
@@ -427,7 +427,7 @@ flight_window() {
 	close_window
 }
 
-# Writes to a loop device whose file lies on a frozen file system.
+# Writes to a loop device whose file is on a frozen file system.
 in_flight() {
 	local method missed patience_of_the_kernel
 
@@ -498,9 +498,9 @@ crowd_window() {
 	close_window
 }
 
-# Many tasks for few CPUs, on a kernel that preempts our programs in their midst. Where an interrupt completes the
-# requests, all are there. Where their own task does, some may be missing: then at least those that are said to be
-# abandoned, and no more than recursion_missed.
+# Many tasks for few CPUs, on a kernel that preempts our programs while they run. If an interrupt completes the
+# requests, none is missing. If their own task does, some may be missing: at least the abandoned ones, at most
+# recursion_missed.
 preempted_requests() {
 	local method known unseen count=$((jobs * each))
 
@@ -525,7 +525,7 @@ if ! methods iolat; then
 	:
 elif [ -n "${compact-}" ]; then
 	delayed_reads
-	# Once on each kernel; the long tests have it with none and voluntary.
+	# Once on each kernel; the long tests do it with none and voluntary.
 	[[ $(preemption) =~ none|voluntary|lazy ]] || stamped_by_plugs
 	! [[ $(preemption) =~ lazy|full|rt ]] || ! command -v fio >/dev/null || preempted_requests
 else

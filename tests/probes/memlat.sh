@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# memlat against getrusage(2), userfaultfd(2) and what else can tell how many faults there were.
+# memlat compared with getrusage(2), userfaultfd(2) and other accounts of faults.
 . tests/probes/window.sh
 
-# watch_all ARG...: on every method, by the method's name
+# watch_all ARG...: starts a recorder for every method, with the method's name
 watch_all() {
 	local method
 
@@ -12,13 +12,13 @@ watch_all() {
 	done
 }
 
-# The methods at handle_mm_fault(): the one of software events knows less.
+# sees_calls METHOD: succeeds for methods at handle_mm_fault(); perf-event sees less.
 sees_calls() { [ "$1" != perf-event ]; }
 
-# has_all PROGRAM KEY METHOD: as many faults as PROGRAM tells by KEY
+# has_all PROGRAM KEY METHOD: at least as many faults as PROGRAM has printed for KEY
 has_all() { all_there "$3" memlat.events "$(printed "$1" "$2")"; }
 
-# uffd_window DELAY_MS ARG...: uffd ARG... with such a delay
+# uffd_window DELAY_MS ARG...: runs `uffd ARG...` with this delay
 uffd_window() {
 	begin
 	start slow uffd "${@:2}" "$1" || return
@@ -26,13 +26,13 @@ uffd_window() {
 	work
 }
 
-# said_missing METHOD: faults that it says it could not measure
+# said_missing METHOD: prints the number of faults that it reports as missing
 said_missing() { echo $(($(fact "$1" memlat.missed_start) + $(fact "$1" memlat.abandoned))); }
 
-# lost METHOD: those that it may lose. A kretprobe sees as many returns as it has instances.
+# lost METHOD: prints how many faults it may lose. A kretprobe sees only as many returns at a time as it has instances.
 lost() { [ "$1" = kprobe ] && said_missing kprobe || echo 0; }
 
-# Of a process that is measured, and of one that is not.
+# A storm of faults in a measured process, and in another one.
 storm_window() {
 	begin
 	start slow uffd -t 384 2304 20 || return
@@ -41,7 +41,7 @@ storm_window() {
 	work
 }
 
-# least_of_storm METHOD: how many of the faults have to be recorded
+# least_of_storm METHOD: prints how many of the faults must be recorded
 least_of_storm() {
 	if [ "$1" = kprobe ]; then
 		echo 10 # no more sleep at the same time
@@ -50,7 +50,7 @@ least_of_storm() {
 	fi
 }
 
-# Now and then the host stops the virtual machine where many programs are preempted.
+# The host can stop the VM at a moment when many programs are preempted: then the window is repeated.
 storm_is_seen() {
 	local least
 
@@ -58,8 +58,8 @@ storm_is_seen() {
 	[ "$(fact "$1" memlat.events)" -ge "$least" ] || { echo "$(fact "$1" memlat.events), not $least" && false; }
 }
 
-# A storm of faults on a kernel that preempts our programs in their midst: a fault may be missing, but then it is said
-# to be, and none is shorter than it was.
+# A storm of faults on a kernel that preempts our programs while they run: each missing fault is reported as missing, and no
+# recorded fault is too short.
 preempted_faults() {
 	local method pages delay_ns=20000000
 
@@ -77,7 +77,7 @@ preempted_faults() {
 	done
 }
 
-# slow_faults WHAT DELAY_MS ARG...: each fault is retried by the kernel, with the delay in the first call.
+# slow_faults WHAT DELAY_MS ARG...: the kernel retries each fault; the delay is in the first call
 slow_faults() {
 	local method pages what=$1 delay_ns=$(($2 * 1000000))
 
@@ -97,10 +97,10 @@ slow_faults() {
 	done
 }
 
-# retried DESC METHOD FAULTS: each of them took two calls at least, and all calls are part of a fault
+# retried DESC METHOD FAULTS: tests that each fault took at least two calls, and that all calls are part of a fault
 retried() {
 	sees_calls "$2" || return
-	within "$1: retries are told from faults" "$3" "$(fact "$2" memlat.continued)" $((2 * $3))
+	within "$1: retries are distinguished from faults" "$3" "$(fact "$2" memlat.continued)" $((2 * $3))
 	is "$1: and joined with them" "$(fact "$2" memlat.joined)" "$(fact "$2" memlat.continued)"
 }
 
@@ -111,8 +111,8 @@ skipped_window() {
 	work
 }
 
-# Faults of a thread that preempts bpf() calls of others. Nobody but the event's own count tells that perf-event has not
-# seen them.
+# Faults of a thread that preempts bpf() calls of others. perf-event does not see them; only the event's own count shows
+# that.
 skipped_faults() {
 	local faults events missing methods=(perf-event)
 
@@ -135,8 +135,8 @@ leftover_window() {
 	work
 }
 
-# The end of a fault whose start perf events did not show, with that of an earlier one left: it has no time. That takes
-# a kernel that preempts a system call at once.
+# The end of a fault of which perf events missed the start, while the start of an earlier fault is left over: it has no time.
+# This needs a kernel that preempts a system call at once.
 leftover_starts() {
 	local methods=(perf-event)
 
@@ -160,7 +160,7 @@ touch_window() {
 	work
 }
 
-# fast_faults MODE ACCESS ARG...: touch ARG...
+# fast_faults MODE ACCESS ARG...: tests `touch ARG...`
 fast_faults() {
 	local method mode=$1 access=$2 what="touch, $2 by $1"
 
@@ -199,7 +199,7 @@ cold_faults() {
 	done
 }
 
-# What is free is put together, lest there be no huge page. Where that may not be, the reference will tell.
+# compact: compacts free memory, so that there are huge pages. Without permission, the program thp reports missing pages.
 compact() { [ -n "${LATSCOPE_VM-}" ] || echo 1 2>/dev/null >/proc/sys/vm/compact_memory; }
 
 thp_window() {
@@ -236,7 +236,7 @@ gup_window() {
 
 gup_has_all() { ! sees_calls "$1" || has_all gup minflt_window "$1"; }
 
-# gup_faults ARG...: no exception: the events of the perf-event method do not count them, and it says so.
+# gup_faults ARG...: faults without an exception; the events of perf-event do not count them
 gup_faults() {
 	local method wanted what="gup${1+ $1}"
 
@@ -263,7 +263,7 @@ mixed_has_all() {
 		all_there "$1" "memlat.process.$(printed fast pid).events" "$(printed fast minflt_window)"
 }
 
-# Processes in the midst of one another's faults, and of everybody's.
+# Faults of two processes at the same time, among those of all others.
 mixed_faults() {
 	local method slow fast
 
@@ -284,8 +284,8 @@ stuck_window() {
 	work
 }
 
-# stuck_fault WHAT OPEN BEFORE MISSED: a fault that was in progress at the attach. At the end so many are open, so many
-# of these since before the attach, and so many faults ended of which the start is not known. None is a sample.
+# stuck_fault WHAT OPEN BEFORE MISSED: a fault that was in progress at the attach. At the end OPEN faults are in flight, BEFORE
+# of them since before the attach, and MISSED faults have ended without a known start. None is a sample.
 stuck_fault() {
 	local method what="in progress at the attach: $1"
 
@@ -310,7 +310,7 @@ stuck_faults() {
 	stuck_fault another 1 0 1
 }
 
-# What software events do not tell is refused, not made up.
+# Splits that software events do not have are refused.
 refused_splits() {
 	local split status
 
@@ -322,7 +322,7 @@ refused_splits() {
 	done
 }
 
-# What only the method by software events can get wrong.
+# Errors that only the method perf-event can make.
 software_events() {
 	skipped_faults
 	leftover_starts

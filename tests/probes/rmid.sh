@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# rmid against the scheduler's account of each process.
+# rmid compared with the scheduler's account of each process.
 [ -n "${dir-}" ] || . tests/cli/cli.sh
 soak=${LATSCOPE_SOAK:+20} soak=${soak:-1} # what counts are multiplied by
 percent=${percent:-1}                     # what CPU time may be off by
 
-# rows SQL: of the last recording; t0 is when its window opened
+# rows SQL: queries the last recording; t0 is the start of its window
 rows() { sqlite3 -readonly "$recording/run.db" "WITH m AS (SELECT value AS t0 FROM meta WHERE name = 'start_mono_ns') $1"; }
 
-# measure ARG...: a recording, $recording, and what is printed, $out
+# measure ARG...: makes a recording, and sets $recording and $out, its output
 measure() {
 	rm -rf "$dir/rmid"
 	run rmid -q -o "$dir/rmid" "$@"
 	recording=$(recording "$dir/rmid")
 }
 
-# slots: in all that the window holds whole, and of which anything is known to have run, is every CPU's time there?
+# whole_slots: succeeds if all slots within the window in which something ran have the time of every CPU
 whole_slots() {
 	local bad
 
@@ -25,8 +25,8 @@ whole_slots() {
 	[ -z "$bad" ] || { echo "slots that do not balance, the first ones: ${bad:0:200}" && false; }
 }
 
-# wall: do all rows, idle and lost ones included, add up to the time of all CPUs, to the nanosecond? Also in the summary,
-# whose means are rounded, and by its own account.
+# wall: succeeds if all rows, with idle and lost ones, add up to the time of all CPUs, to the nanosecond; also in the summary,
+# which has rounded means, and in its own account
 wall() {
 	local off
 
@@ -43,9 +43,9 @@ wall() {
 	fi
 }
 
-# seconds: in every second, did every process have what the kernel's account has, within $percent? It can be less by what
-# nobody is known to have had (an overloaded machine loses records, and some hosts hide the switches of a few tasks),
-# and more by what the hypervisor stole, which the kernel's account leaves out.
+# seconds: succeeds if in every second each process has the time of the kernel's account, within $percent. It may be less by
+# time that is attributed to no process (an overloaded machine loses records, and some hosts hide the switches of a few
+# tasks), and more by time that the hypervisor stole, which the kernel's account leaves out.
 seconds() {
 	local told
 
@@ -59,12 +59,12 @@ seconds() {
 				'right', 'wrong')) FROM counted"
 }
 
-all_right() { [[ $verdicts = *right* && $verdicts != *wrong* ]]; } # what seconds said
+all_right() { [[ $verdicts = *right* && $verdicts != *wrong* ]]; } # from seconds
 
-# duties METHOD: four processes of known duty. The kernel's stamp of a switch and ours are not of the same moment, and
-# differ by more where a virtual machine does not get its own CPU in between: what is off is measured again. If it
-# never is within $percent %, this machine stands still too often for that to be seen, but within 30 % nobody gets
-# another's time; where nothing stands still, in the VM on one CPU, there is no such excuse (rmid-guest).
+# duties METHOD: tests four processes of known duty. The kernel's stamp of a switch and ours are taken at different moments,
+# and differ by more if a virtual machine loses its CPU in between: then it measures again. If no try is within
+# $percent %, this machine stands still too often, but within 30 % no process gets the time of another. In the VM on one
+# CPU nothing stands still, so there is no such allowance (rmid-guest).
 duties() {
 	local steal late tries verdicts='' coarse='' percent=$percent
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# runqlat against the scheduler's own account of each task, /proc/PID/task/TID/schedstat.
+# runqlat compared with the scheduler's own account of each task, /proc/PID/task/TID/schedstat.
 . tests/probes/window.sh
 
-# watch_all ARG...: on every method, by the method's name
+# watch_all ARG...: starts a recorder for every method, with the method's name
 watch_all() {
 	local method
 
@@ -12,9 +12,9 @@ watch_all() {
 	done
 }
 
-# counted NAME KEY PCOUNT: as many waits as the kernel counts. Less, at most, those of tasks that moved in their
-# sleep (unmatched). Some hosts hide the switches of a few tasks from BPF, and with them the waits that they
-# begin or end; never the VM. On stamps the next of the same task tells of these (joined).
+# counted NAME KEY PCOUNT: as many waits as the kernel counts. Waits of tasks that moved during their sleep may be missing
+# (unmatched). Some hosts, but not the VM, hide the switches of a few tasks from BPF, and so the waits that these
+# switches begin or end. With stamps the next wait of the same task includes them (joined).
 counted() {
 	local events least
 
@@ -27,19 +27,19 @@ counted() {
 	is_within "$least" "$events" "$3" || { echo "($2: waits)" && false; }
 }
 
-# whole NAME KEY PCOUNT: no wait is lacking
+# whole NAME KEY PCOUNT: no wait is missing
 whole() { [ "$(fact "$1" "$2.events")" = "$3" ]; }
 
-# waited NAME KEY RUN_DELAY PCOUNT: are the samples of KEY, a metric or one of its tasks, those of the kernel? Their
-# length is near(): the kernel's is no reference, as its clock stands still from a wakeup to the switch that it causes.
+# waited NAME KEY RUN_DELAY PCOUNT: KEY, a metric or one of its tasks, has the samples that the kernel counts. near() compares
+# their length: the kernel's is no exact reference, as its clock stands still from a wakeup to the switch that it causes.
 waited() { counted "$1" "$2" "$4"; }
 
-# near NAME KEY RUN_DELAY PCOUNT: within 0.5 %, if none is lacking, there and on stamps (else schedstat has a sleep
-# in it). A window where it is not so is repeated: the stamps and the kernel's are not of the same moment, and
-# differ by more where a virtual machine does not get its own CPU in between. In the VM what lies between the two
-# moments is emulated: 50 us a wait are allowed for it. And 1 ms for the clock of the run queue, which stands still
-# from a wakeup to the switch that it causes, so that the kernel's wait is the shorter one: some 20 us elsewhere, by
-# which it may also be the longer one, if what it causes is that the task loses the CPU.
+# near NAME KEY RUN_DELAY PCOUNT: the sum is within 0.5 % of the kernel's, if no wait is missing there and with stamps
+# (otherwise schedstat includes a sleep). If not, the window is repeated: our stamps and the kernel's are taken at
+# different moments, and differ by more if a virtual machine loses its CPU in between. In the VM the code between both
+# is emulated: 50 us per wait are allowed. The clock of the run queue stands still from a wakeup to the switch that it
+# causes, so the kernel's wait is shorter: by 1 ms at most there, and some 20 us elsewhere. It can also be longer by
+# that, if the wakeup makes the task lose the CPU.
 near() {
 	local low=0 off=$(($3 * 5 / 1000 + $4 * 20000)) more=0
 
@@ -55,8 +55,8 @@ hog_window() {
 	work
 }
 
-# In the VM, where a CPU that the host takes away between two stamps is no rarity, two other clocks are held against
-# the sum: what the hog ran lies within the waits, they within what the waiter saw as gaps; short ones come on top.
+# In the VM the host often takes a CPU away between two stamps, so the sum is compared with two other clocks: it is at least
+# the time that the hog ran, and at most the gaps that the waiter saw, plus short waits.
 near_hog() {
 	if [ -z "${LATSCOPE_VM-}" ]; then
 		near "$1" runqlat "$(printed hog run_delay_ns)" "$(printed hog pcount)"
@@ -66,17 +66,17 @@ near_hog() {
 	fi
 }
 
-# Some hosts hide the switch that ends the last wait of all, and no other tells of that. Never the VM.
+# Some hosts, but not the VM, hide the switch that ends the last wait, and no later wait includes it.
 right_hog() {
 	near_hog "$1" || return
 	[ -n "${LATSCOPE_VM-}" ] ||
 		{ waited "$1" runqlat "$(printed hog run_delay_ns)" "$(printed hog pcount)" && to_the_ns "$1"; }
 }
 
-# to_the_ns METHOD: what stamps has read of the kernel's account is all of it
+# to_the_ns METHOD: stamps has read all of the kernel's account
 to_the_ns() { [ "$1" != stamps ] || tap_same "$(fact stamps runqlat.kernel_ns)" "$(printed hog run_delay_ns)"; }
 
-# A waiter and a hog that takes its CPU for 5 ms, again and again.
+# A waiter, and a hog that repeatedly takes its CPU for 5 ms.
 long_waits() {
 	local method run_ns=5000000
 
@@ -94,8 +94,8 @@ long_waits() {
 	done
 }
 
-# long_ones DESC METHOD: while the hog ran, the waiter waited: one wait for each run that was not joined to that before,
-# which the waiter saw as a gap.
+# long_ones DESC METHOD: tests that the waiter has one wait for each run of the hog that was not joined to the previous run; the
+# waiter saw each as a gap.
 long_ones() {
 	local least=0
 
@@ -110,7 +110,7 @@ long_ones() {
 # shellcheck disable=SC2016 # its own
 busy='echo; end=$((${EPOCHREALTIME/./} + 300000)); while ((${EPOCHREALTIME/./} < end)); do :; done'
 
-# A task between the two has the CPU when they begin.
+# A task of a priority between both has the CPU when they begin.
 joined_window() {
 	local cpu=$(($(nproc) - 1)) between
 
@@ -126,7 +126,7 @@ joined_window() {
 	close_window
 }
 
-# While another one has the CPU, one wait takes in several runs of the hog, which tells of how many.
+# While another task has the CPU, one wait includes several runs of the hog, which prints how many.
 joined_waits() {
 	local method run_ns=5000000
 
@@ -139,7 +139,7 @@ joined_waits() {
 	done
 }
 
-# children PROGRAM: those of sleepers
+# children PROGRAM: prints the children of sleepers
 children() {
 	slurp "$w/$1.out"
 	sed -n 's/^started=//p' <<<"$slurped"
@@ -156,7 +156,7 @@ each_child() {
 	return $bad
 }
 
-# The last child is watched once more, alone.
+# A recorder of its own watches the last child.
 crowd_window() {
 	begin
 	start crowd sleepers "$@" || return
@@ -166,7 +166,7 @@ crowd_window() {
 	work
 }
 
-# whole_children NAME PROGRAM: how many of them lack no wait
+# whole_children NAME PROGRAM: prints how many children miss no wait
 whole_children() {
 	local child count=0
 
@@ -178,7 +178,7 @@ whole_children() {
 
 near_crowd() { each_child near "$1" crowd && [ "$(whole_children "$1" crowd)" -gt 0 ]; }
 
-# child_to_the_ns METHOD: the kernel adds what a task has waited when it moves, and the rest when it gets a CPU
+# child_to_the_ns METHOD: the kernel adds the wait of a task when the task moves, and the rest when it gets a CPU
 child_to_the_ns() {
 	[ "$1" != stamps ] || tap_same "$(fact alone runqlat.kernel_ns)" "$(printed crowd "child=$child" run_delay_ns)"
 }
@@ -188,7 +188,7 @@ right_crowd() {
 	[ -n "${LATSCOPE_VM-}" ] || { each_child waited "$1" crowd && child_to_the_ns "$1"; }
 }
 
-# some_whole DESC METHOD: else near_crowd has compared nothing
+# some_whole DESC METHOD: tests that near_crowd has compared something
 some_whole() {
 	if [ -z "${LATSCOPE_VM-}" ] && [ "$(whole_children "$2" crowd)" = 0 ]; then
 		skip "$1" 'this machine hid a switch of each process from BPF, time and again'
@@ -197,7 +197,7 @@ some_whole() {
 	fi
 }
 
-# crowd ARG...: sleepers ARG..., many tasks on few CPUs, which move while they wait
+# crowd ARG...: runs `sleepers ARG...`: many tasks on few CPUs, which move while they wait
 crowd() {
 	local method child=''
 
@@ -212,7 +212,7 @@ crowd() {
 	done
 }
 
-# ---- filters: they are for the task that waits ----
+# ---- filters select by the task that waits ----
 
 make_cgroups() {
 	local top
@@ -224,7 +224,7 @@ make_cgroups() {
 	at_exit+=("rmdir $cgroups/wanted/below $cgroups/wanted $cgroups/other $cgroups")
 }
 
-# filtered_to DESC NAME CHILD...: CHILD and the father of all, and nobody else; the others' waits are counted
+# filtered_to DESC NAME CHILD...: tests that only CHILD and its parent are recorded, and that waits of others are counted
 filtered_to() {
 	local key strangers=''
 
@@ -253,14 +253,14 @@ filter_window() {
 	work
 }
 
-# The same of the tasks that are wanted.
+# The same for the selected tasks.
 right_filters() {
 	[ -z "${LATSCOPE_VM-}" ] || return 0
 	waited "$1-p" runqlat "$(printed wanted "child=$child" run_delay_ns)" "$(printed wanted "child=$child" pcount)" &&
 		each_child waited "$1-comm" wanted && each_child waited "$1-cgroup" wanted
 }
 
-# Two programs at once, of which one is wanted: by its name, by a cgroup above its own, one of its processes.
+# Two programs at once; filters select one of them by its name, by a parent of its cgroup, or by one process.
 filters() {
 	local method child
 
@@ -283,7 +283,7 @@ check_children() {
 	filtered_to "$1" "$2" $(children wanted)
 }
 
-# ---- what is open at the end ----
+# ---- waits in flight at the end ----
 
 loop='while :; do :; done' loops=()
 at_exit+=(end_loops)
@@ -293,21 +293,21 @@ end_loops() {
 	loops=()
 }
 
-# unchanged TASK FILE: is the account of TASK still what FILE has? Then it has not had a CPU since.
+# unchanged TASK FILE: succeeds if the account of TASK is still that of FILE: it has not had a CPU since
 unchanged() { [ "$(<"/proc/$1/schedstat")" = "$(<"$2")" ]; }
 
 changed() { ! unchanged "$@"; }
 
-# stuck TASK: for a while now?
+# stuck TASK: succeeds if it has not had a CPU for a while
 stuck() {
 	cat "/proc/$1/schedstat" >"$w/account"
 	nap 0.1
 	unchanged "$1" "$w/account"
 }
 
-# A real-time task that has a CPU for itself, until one of higher priority comes, which the kernel may throttle, but
-# not for its sake. It has waited for as long as its account has not changed while the other one's has; should it be
-# its turn by then, or a CPU that stands still, the window is of no use. Sets $waited_ns.
+# A real-time task has a CPU for itself, until a task of higher priority starts; the kernel may throttle the latter, but not
+# in favour of the former. The task has waited as long as its account has not changed while the other one's has. If
+# it gets the CPU before, or the CPU stands still, the window is repeated. Sets $waited_ns.
 stuck_window() {
 	local cpu=$(($(nproc) - 1)) since
 
@@ -348,7 +348,7 @@ open_wait() {
 	done
 }
 
-# The same two tasks, but the window opens while the wait lasts, and that of higher priority is gone before it closes.
+# The same two tasks, but the window opens during the wait, and the task of higher priority ends before it closes.
 early_window() {
 	local cpu=$(($(nproc) - 1))
 
@@ -370,12 +370,12 @@ early_window() {
 	end_loops
 }
 
-# Some hosts hide the end of this wait, then there is nothing to see.
+# Some hosts hide the end of this wait; then nothing is recorded.
 early_seen() {
 	[ $(($(fact "$1" runqlat.missed_start) + $(fact "$1" runqlat.events))) -gt 0 ] || { echo 'no end of a wait' && false; }
 }
 
-# Own clocks know no start of it. The kernel has stamped it, but since 6.12 that may be the time of a move.
+# Own clocks do not know its start. The kernel has stamped it, but since 6.12 that may be the time of a move.
 early_wait() {
 	local began=${EPOCHREALTIME/./} method
 
@@ -401,7 +401,7 @@ moved_window() {
 
 none_open() { [ "$(fact "$1" runqlat.open)" = 0 ] || { echo "$(fact "$1" runqlat.open) are open" && false; }; }
 
-# Their parent may just want a CPU as the window closes: then once more.
+# If their parent waits for a CPU as the window closes, the window is repeated.
 asleep_all_the_while() {
 	local method
 
@@ -411,7 +411,7 @@ asleep_all_the_while() {
 	done
 }
 
-# They were moved before latscope was there to see it, and wake up in its window.
+# Tasks that moved before the window, and wake up in it.
 woken_in_the_window() {
 	local method
 
@@ -436,7 +436,7 @@ awake_window() {
 	work
 }
 
-# slept METHOD: a sample for each sleep, and for at most one to leave the barrier; a few on a host that hides switches
+# slept METHOD: a sample for each sleep, and at most one more for the barrier; fewer on a host that hides switches
 slept() {
 	local slept forgotten
 
@@ -449,8 +449,8 @@ awake_calm() {
 	[ "$1" = raw_tp ] || slept "$1"
 }
 
-# Who is woken up before it sleeps goes on; when it loses the CPU later, its wait is not for that wakeup. Not in the VM:
-# its CPUs take turns, so that none wakes up a task that another one runs.
+# A task that is woken up before it sleeps continues; when it loses the CPU later, the wait is not due to that wakeup. Not in
+# the VM: its CPUs take turns, so no CPU wakes up a task that another one runs.
 woken_before_sleep() {
 	local method
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # set by runqlat.sh, of which this is a part
-# runqlat against a capture of the same waits by another clock and other code: tests/reference/waits.c. Both directions:
-# nothing false is recorded, and nothing true is lost.
+# shellcheck disable=SC2154 # set by runqlat.sh, which sources this
+# runqlat compared with a capture of the same waits by another clock and other code, tests/reference/waits.c: nothing false is
+# recorded, and nothing is lost.
 
-# slack NS: what a recorder may be below a capture's NS, $below, and what above, $above: 1/16 and 3 us, which the
-# programs at one tracepoint take, one after the other. In the VM, where they are emulated, more.
+# slack NS: sets $below and $above, by which a recorder may differ from a capture's NS: 1/16 and 3 us, the time of the programs
+# at one tracepoint. In the VM, which emulates them, more.
 slack() {
 	if [ -z "${LATSCOPE_VM-}" ]; then
 		below=$(($1 / 16 + 3000)) above=$(($1 / 16 + 3000))
@@ -29,8 +29,8 @@ waits_window() {
 	work
 }
 
-# decile TENTHS: of the slots read last, sets $low and $high, the edges of where it is, give or take 1 % of the ranks
-# and 2: a sample or two are of other ranks there than in the capture
+# decile TENTHS: sets $low and $high, the edges of the decile in the slots read last, give or take 1 % of the ranks and 2: a
+# few samples have other ranks there than in the capture
 decile() {
 	local i=0 rank=$((samples * $1 / 10)) off=$((samples / 100 + 2))
 
@@ -40,7 +40,7 @@ decile() {
 	high=${highs[i]-0}
 }
 
-# deciles NAME METRIC LEAST MOST: each is not below that of the capture's LEAST, and not above that of its MOST
+# deciles NAME METRIC LEAST MOST: each decile is between those of the capture's LEAST and MOST
 deciles() {
 	local tenths low high least most below above bad=0
 
@@ -60,7 +60,7 @@ deciles() {
 	done
 }
 
-# Own clocks stamp at sched_wakeup, the kernel a little before: at the enqueueing, which lies behind the request.
+# Own clocks stamp at sched_wakeup; the kernel stamps a little before, at the enqueueing, which follows the request.
 # Between the two the waker may send an interrupt.
 waits_deciles() {
 	local highest=run_queue
@@ -71,7 +71,7 @@ waits_deciles() {
 
 wakeup_deciles() { [ "$1" = raw_tp ] || deciles "$1" wakeup wakeup wakeup; }
 
-# On stamps the kernel tells of waits that a host hides from BPF and from the capture: joined, rarely.
+# With stamps the kernel's account includes waits that a host hides from BPF and from the capture: joined, rarely.
 summed() {
 	local sum each=3000
 
@@ -108,10 +108,10 @@ decile_waits() {
 
 peer_calm() { [ "$1" = raw_tp ] || peer_saw "$1"; }
 
-# The request and the switch lie between the peer's two looks at the clock, and make up most of that.
+# The request and the switch are between the peer's two readings of the clock, and most of that time.
 peer_saw() { deciles "$1" wakeup wakeup peer && wakeup_deciles "$1"; }
 
-# longer NAME: the median. Further up are waits without a request.
+# longer NAME: compares medians, because the higher quantiles include waits without a request
 longer() {
 	local low high least
 

@@ -305,7 +305,7 @@ static inline void capture_end(struct capture_samples *samples, uint64_t *start,
 	*start = 0;
 }
 
-/* What runqlat means by its metrics, by these events alone. */
+/* Computes the metrics of runqlat from these events alone. */
 static inline void capture_replay_one(struct capture *capture, struct capture_task *tasks,
 				      const struct capture_event *event)
 {

@@ -5,10 +5,10 @@
  *
  * Since 6.12 a task that has had more than its share of a CPU stays on the run queue for a while
  * when it goes to sleep, and if it is moved just then, the kernel stamps it as if it waited for a
- * CPU; the stamp stays until it next gets one. So each task here, of low priority and beside a hog,
- * works for some milliseconds and goes to sleep, and its parent, which looks on from another CPU,
- * has it move at once. In the window of -w all of them are asleep: none waits for a CPU. If WAKE is
- * 1, each is woken up once; slept_ns= is what each had slept by then, at least.
+ * CPU; the stamp stays until it next gets one. So each task here, of low priority and on a CPU with
+ * a hog, works for some milliseconds and goes to sleep, and its parent, which looks on from another
+ * CPU, has it move at once. In the window of -w all of them are asleep: none waits for a CPU. If
+ * WAKE is 1, each is woken up once; slept_ns= is what each had slept by then, at least.
  */
 #include <fcntl.h>
 #include <sched.h>

@@ -64,7 +64,7 @@ static void open_ring(struct ring *ring)
 	ring->entries = map_ring(ring, sizeof(*ring->entries), IORING_OFF_SQES);
 }
 
-/* The completion queue is never read: it may overflow, which only drops what nobody wants. */
+/* The completion queue is never read; it may overflow, because completions are not needed. */
 static void read_by_worker(struct ring *ring)
 {
 	__u32 *tail = (__u32 *)(ring->queue + ring->params.sq_off.tail);
@@ -111,7 +111,7 @@ static void *work(void *program)
 	return NULL;
 }
 
-/* What the exec has made of the process: its one thread works until nobody listens any more. */
+/* Runs after the exec: the only thread works until the reader has gone. */
 static _Noreturn void go_on(void)
 {
 	struct ring ring = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the reference programs share: how they wait for a recorder, what they print, how they fail.
- * src/selftest/reference has those latencies that `latscope validate` makes, too.
+ * Functions of the reference programs: waiting for a recorder, printing, failing. Latencies that
+ * `latscope validate` makes too come from src/selftest/reference.
  *
  * Each creates a known amount of one latency and prints what the kernel counted, as key=value; a
  * line about one of several things has several of them, separated by a blank. Every program takes
@@ -145,7 +145,7 @@ static inline pthread_t reference_thread(void *(*run)(void *), void *arg)
 	return thread;
 }
 
-/* Byte by byte, lest the second line be swallowed with the first. */
+/* Byte by byte, so that it does not read the second line with the first. */
 static inline void reference_read_line(void)
 {
 	char c;

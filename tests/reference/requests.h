@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the programs of requests.c tell of a request that has completed. */
+/* A completed request, as the BPF programs of requests.c report it. */
 #ifndef LATSCOPE_TESTS_REQUESTS_H
 #define LATSCOPE_TESTS_REQUESTS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the clients of the ringlat module share that only tests need: crossings by the protocol of
- * its header, a view on the entry points of every CPU from outside, cases by name.
+ * Functions of the clients of the kernel module ringlat: crossings by the protocol of its header,
+ * a view of the entry points of every CPU from outside, cases by name.
  *
  * Most have a table of cases, speak TAP, and run those they are given, or all.
  */
@@ -33,7 +33,7 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
-/* Of one client, with -D_GNU_SOURCE: not to be included twice in one program. */
+/* State of one client (with -D_GNU_SOURCE): include this once per program. */
 static unsigned int failures;
 
 #define EXPECT(condition) expect(condition, #condition, __LINE__)
@@ -146,7 +146,7 @@ static inline bool is_hooked(int cpu)
 	return theirs && theirs != entry_of(sched_getcpu());
 }
 
-/* What the counter read, in the order of time. Missed: u2k_k is 0. */
+/* Readings of the counter, in order of time. u2k_k is 0 if it was missed. */
 struct crossing {
 	uint64_t u2k_u, u2k_k, k2u_k, k2u_u;
 };
@@ -247,7 +247,7 @@ struct test_case {
 	void (*run)(void);
 };
 
-/* What the kernel said since the last time; -1 if that cannot be told. */
+/* Kernel messages since the last call; -1 if they cannot be read. */
 static inline int open_kernel_log(void)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -3,8 +3,8 @@
  * count page_fault|syscall|syscall_fenced CROSSINGS: makes as many, as an owner, and prints of the
  * ticks of each half, and of an empty window, the least and the median, and how many were missed.
  *
- * count cost [own|beside]: the least ticks of a system call and of a page fault that the kernel
- * handles, by a thread that is the owner, or beside one that sleeps on the same CPU.
+ * count cost [own|other]: the least ticks of a system call and of a page fault that the kernel
+ * handles, by a thread that is the owner, or by one while an owner sleeps on the same CPU.
  *
  * count refusal: prints why nothing can be started here, and what trying to comes to.
  *
@@ -31,7 +31,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of those that have no 0: nothing takes no time. */
+/* Prints the crossings that have no 0: each takes some time. */
 static void print_half(enum half half, size_t count)
 {
 	qsort(ticks[half], count, sizeof(ticks[half][0]), compare);
@@ -152,7 +152,7 @@ static int count_cost(const char *who)
 	pin(MEASURED_CPU);
 	if (!strcmp(who, "own"))
 		device_own(RINGLAT_PF | RINGLAT_SYSCALL);
-	else if (!strcmp(who, "beside"))
+	else if (!strcmp(who, "other"))
 		owner = sleeping_owner();
 	printf("syscall=%lu\n", least_syscall());
 	printf("fault=%lu\n", least_fault());

@@ -61,7 +61,7 @@ static void wild_ioctl(struct fuzzer *fuzzer)
 		argument = (uint64_t)absent;
 		break;
 	}
-	/* Of ours, or of any. */
+	/* An ioctl of ringlat, or any. */
 	ioctl(any_file(fuzzer),
 	      any(fuzzer) % 2 ? 0xdc00 | any(fuzzer) % 8 | (any(fuzzer) << 16 & 0xffff0000)
 			      : any(fuzzer),
@@ -136,7 +136,7 @@ static void *fuzz(void *argument)
 	}
 }
 
-/* Until its threads have left, or it is killed in the midst. */
+/* Until its threads have ended, or it is killed meanwhile. */
 static void work(uint64_t seed)
 {
 	pthread_t threads[2];

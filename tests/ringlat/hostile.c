@@ -22,7 +22,7 @@
 #define LAST_USER_PAGE 0x7fffffffe000UL
 #define LAST_USER_PAGE_LA57 0xffffffffffe000UL
 
-/* What came of an attempt. */
+/* The result of an attempt. */
 static struct {
 	unsigned int signals;
 	int signo; /* of the last one, as are the others */

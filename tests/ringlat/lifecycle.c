@@ -376,7 +376,10 @@ static void unprivileged(void)
 	EXPECT(open(RINGLAT_DEVICE, O_RDWR) < 0 && errno == EACCES);
 }
 
-/* Who may not read the counter is not told it by the stubs either, once switched out and in. */
+/*
+ * The stubs do not give the counter to a task that must not read it, once it was switched out and
+ * in.
+ */
 static void without_tsc(void)
 {
 	int fd = device_open();

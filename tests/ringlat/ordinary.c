@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ordinary [beside|own]: what programs do all day and what must come out as ever, by a thread that
- * shares its CPU with an owner that crosses without end, or that is an owner itself: demand-zero
- * and copy-on-write faults, forks, segmentation faults, the kernel's own faults on user memory.
+ * ordinary [shared|own]: ordinary work, with the ordinary results, by a thread that shares its CPU
+ * with an owner that crosses without end, or that is an owner itself: demand-zero and copy-on-write
+ * faults, forks, segmentation faults, the kernel's own faults on user memory.
  */
 #include "client.h"
 
@@ -92,7 +92,7 @@ static void cross_forever(void)
 	}
 }
 
-static void beside(void)
+static void shared(void)
 {
 	pid_t owner = fork();
 
@@ -116,7 +116,7 @@ static void own(void)
 }
 
 static const struct test_case cases[] = {
-	{ "beside", beside },
+	{ "shared", shared },
 	{ "own", own },
 };
 

@@ -112,7 +112,7 @@ static void set_entry(int cpu, uint64_t lstar)
  * module can be loaded all the same, leaves that CPU alone, and is of use there afterwards. An
  * entry that is another and as good is the kernel's without its first instruction, ENDBR64.
  */
-static void beside_another_entry(void)
+static void with_another_entry(void)
 {
 	const uint64_t kernels = entry_of(MEASURED_CPU);
 	struct crossing crossing;
@@ -137,7 +137,7 @@ static void beside_another_entry(void)
 
 static const struct test_case cases[] = {
 	{ "loaded-again", loaded_again },
-	{ "beside-another-entry", beside_another_entry },
+	{ "with-another-entry", with_another_entry },
 };
 
 int main(int argc, char **argv)

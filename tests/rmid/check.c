@@ -251,7 +251,7 @@ static void on_switch(const struct line *line)
 	}
 }
 
-/* The one that called exec has the PID of the leader, which has gone or is about to. */
+/* The thread that called exec has the PID of the leader, which has ended or is about to end. */
 static void on_exec(const struct line *line)
 {
 	uint32_t pid = tid_field(line, "pid"), old = tid_field(line, "old_pid");
@@ -294,7 +294,7 @@ static void on_sample(const struct line *line)
 	cpu->sampled_ns = time_ns;
 }
 
-/* What alloc, free and existing have in common. */
+/* The common part of alloc, free and existing. */
 static void take_owner_record(const struct line *line)
 {
 	uint64_t seq = field(line, "seq"), time_ns = field(line, "time_ns");
@@ -487,7 +487,7 @@ static uint32_t cpus_silent_since(uint64_t line)
 	return count;
 }
 
-/* What must hold at the end. */
+/* Judges the state at the end of the trace. */
 static void judge_end(void)
 {
 	for (uint32_t i = 1; i < process_count; i++) {

@@ -63,7 +63,7 @@ static struct entry ask(pid_t pid)
 	return entry.there ? entry : (struct entry){ 0 };
 }
 
-/* What is told of this process once it has so many threads, or at last. */
+/* Returns the entry of this process once it has so many threads, or the last entry. */
 static struct entry await_threads(unsigned int threads)
 {
 	struct entry entry = ask(getpid());
@@ -195,7 +195,7 @@ static void pid_is_used_again(void)
 	reap(again);
 }
 
-/* As nobody, who may have as many processes as he has. */
+/* As the user nobody, with a limit of 0 processes. */
 static void fork_fails(void)
 {
 	const struct rlimit none = { 0, 0 };

@@ -168,7 +168,7 @@ static const char *birth(struct twin *twin, uint32_t which, uint64_t argument)
 	return NULL;
 }
 
-/* Who has waited longest; `slots` if nobody waits. */
+/* Returns the slot that has waited longest; `slots` if none waits. */
 static uint32_t next_to_serve(const struct twin *twin)
 {
 	uint32_t best = twin->slots;

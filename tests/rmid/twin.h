@@ -30,8 +30,8 @@ struct twin;
 struct twin *twin__new(uint32_t rmids, uint32_t room);
 void twin__free(struct twin *twin);
 
-/* Of process `which` (any number); a step that makes no sense now does nothing. Returns NULL, or
-   what differs. */
+/* Does a step for process `which` (any number); a step that makes no sense now does nothing.
+   Returns NULL, or the difference. */
 const char *twin__step(struct twin *twin, enum twin_op op, uint32_t which, uint64_t argument);
 
 /* Compares all there is to see, and holds it against what must always be so. */

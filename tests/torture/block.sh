@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # own_clock, seed, ms, w and so on are tests/torture/run's
-# iolat, by disk, against the capture: random jobs of fio on whatever disks can be made here, and on file systems,
-# partitions and mappings on them.
+# iolat, by disk, compared with the capture: random jobs of fio on all kinds of disks that can be made here, and on
+# file systems, partitions and mappings on them.
 
-# random_job I: sets $job to a job of fio on the target of the disk I
+# random_job I: sets $job to a random job of fio on the target of disk I
 random_job() {
 	local option options
 
@@ -13,7 +13,7 @@ random_job() {
 	options=('rw randread randwrite randrw read write randtrim' 'bsrange 512-4k 4k-64k 128k-1M' 'iodepth 1 2 16 64'
 		'ioengine psync libaio io_uring' 'direct 0 1 1' 'fsync 0 0 0 4' 'sync 0 0 sync dsync' 'thinktime 0 0 200'
 		'rate_iops 2000')
-	# Polled are only requests that are not split, on a queue without a scheduler. They end when fio asks, not by a rate.
+	# Only unsplit requests on a queue without a scheduler are polled. They end when fio asks, so there is no rate.
 	[ "${ways[$1]}" != polled ] || options=('rw randread randwrite randrw read write' 'bs 4k 16k' 'iodepth 1 2 16'
 		'ioengine io_uring' 'hipri 1' 'direct 1' 'thinktime 500')
 	for option in "${options[@]}"; do
@@ -23,7 +23,7 @@ random_job() {
 	done
 }
 
-# work_on I SECONDS: what fails is no matter, what is measured is
+# work_on I SECONDS: runs fio; failed requests do not matter, only their measurement
 work_on() {
 	pick none mq-deadline bfq kyber
 	[ "${ways[$1]}" != polled ] || picked=none
@@ -40,7 +40,7 @@ make_files() {
 	esac >/dev/null 2>"$w/mkfs"
 }
 
-# work_on_files I: a file system, and what its writeback does
+# work_on_files I: runs fio on a file system, which adds writeback
 work_on_files() {
 	local type size fsync
 
@@ -59,7 +59,7 @@ work_on_files() {
 	umount "$w/mount.$1"
 }
 
-# work I: one of the above. It draws numbers of its own, as every subshell must.
+# work I: does one of the above. It has random numbers of its own, as every subshell must.
 work() {
 	RANDOM=$(((seed * 8 + $1) & 32767))
 	case ${ways[$1]} in
@@ -85,7 +85,7 @@ work_on_all() {
 	done
 }
 
-# The disk may be gone, its recorders are not. Its number then is that of whichever disk has come under it.
+# The disk may have been deleted while its recorders run. Another disk may have its number then.
 compare_only() {
 	local why=''
 
@@ -98,7 +98,7 @@ compare_only() {
 	is "block, seed $seed: --disk: why it is not checked" "$(query only 'SELECT DISTINCT why FROM kernel_check')" "$why"
 }
 
-# named METHOD: each disk that was there has its name, though it may be gone
+# named METHOD: each disk has its name, even if it has been deleted
 named() {
 	query "$1" "SELECT key, name FROM series WHERE split = 'disk' AND metric = 1" | sort >"$w/named"
 	sort -u "$w/disks" | join -j 1 - "$w/named" | awk '$2 != $3 { wrong = 1; print } END { exit wrong || !NR }'

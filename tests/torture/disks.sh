@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # seed, w, disks and so on are shared with tests/torture/block.sh
-# Makes disks, and stacks on them. All choices are drawn from RANDOM in this shell: a subshell would not repeat them.
+# Makes disks, and stacks on them. RANDOM of this shell makes all choices: a subshell would not repeat them.
 
 made=() # commands that undo what make_disks did
 
-# pick WORD...: sets $picked to one of them
+# pick WORD...: sets $picked to one word
 pick() {
 	local at=$((RANDOM % $# + 1))
 
@@ -19,7 +19,7 @@ note_number() {
 	echo $((major << 20 | minor)) "${1##*/}" >>"$w/disks" # as the capture has it
 }
 
-# add_disk DEVICE [WAY]: a disk to compare, what the work is done to, and how
+# add_disk DEVICE [WAY]: adds a disk to compare, the target of the work, and the way of working
 add_disk() {
 	[ -b "$1" ] || return
 	disks+=("$1") targets+=("$1") ways+=("${2:-any}")
@@ -37,7 +37,7 @@ make_loop() {
 	add_disk "$loop"
 }
 
-# Only in the VM: modules of the kernel, whose disks are not anybody's.
+# Only in the VM: disks of kernel modules, which no other user has.
 make_null() {
 	local irqmode poll way=any
 
@@ -50,7 +50,7 @@ make_null() {
 	add_disk /dev/nullb0 $way
 }
 
-# Every so many commands fail, are late, or are answered "busy".
+# A given share of commands fails, is late, or gets the answer "busy".
 make_scsi() {
 	local opts
 
@@ -60,11 +60,11 @@ make_scsi() {
 	made+=('rmmod scsi_debug')
 	eventually scsi_disk >/dev/null
 	scsi=$(scsi_disk)
-	# A file system would have the kernel warn when its disk goes.
+	# With a file system on it, the kernel would warn when the disk is deleted.
 	if [ $((seed % 2)) = 1 ]; then add_disk "$scsi" replugged; else add_disk "$scsi"; fi
 }
 
-# scsi_disk: prints the device; fails if there is none
+# scsi_disk: prints the device of scsi_debug; fails if there is none
 scsi_disk() {
 	local dir
 
@@ -72,7 +72,7 @@ scsi_disk() {
 		echo "/dev/${dir##*/}"
 }
 
-# scsi_host: its directory
+# scsi_host: prints the directory of its host
 scsi_host() { compgen -G '/sys/bus/pseudo/drivers/scsi_debug/adapter*/host*'; }
 
 # rescan: the host of scsi_debug finds its disk again, under the same number or, if something still has that, another
@@ -82,7 +82,7 @@ rescan() {
 	host=$(scsi_host) && echo '- - -' >"/sys/class/scsi_host/${host##*/}/scan" && eventually scsi_disk >/dev/null
 }
 
-# requests_of DISK: completed so far
+# requests_of DISK: prints how many requests have completed
 requests_of() {
 	local reads writes
 
@@ -91,8 +91,8 @@ requests_of() {
 
 more_requests() { [ "$(requests_of "$1")" -gt "$2" ]; }
 
-# replug DISK SECONDS: the disk is deleted amid its requests and found again, several times, with requests each time. In
-# the end it is gone. It draws numbers of its own, as every subshell must.
+# replug DISK SECONDS: deletes the disk while it has requests, and finds it again, several times. In the end it is deleted.
+# It has random numbers of its own, as every subshell must.
 replug() {
 	local disk=$1 end=$((SECONDS + $2)) rest before
 
@@ -116,7 +116,7 @@ replug() {
 
 mapper() { dmsetup --noudevrules --noudevsync "$@"; }
 
-# partition DISK: one, from 1 MiB on
+# partition DISK: makes one partition, from 1 MiB on
 partition() { echo 2048 | sfdisk -q "$1" && eventually test -b "$(partition_of "$1")"; }
 
 partition_of() {
@@ -126,7 +126,7 @@ partition_of() {
 	esac
 }
 
-# table KIND DISK: for dmsetup. The halves of "linear" are swapped, so that some requests are split.
+# table KIND DISK: prints a table for dmsetup. "linear" swaps the halves, so that some requests are split.
 table() {
 	local all half
 
@@ -138,7 +138,7 @@ table() {
 	esac
 }
 
-# stack I: something on the disk I, or nothing. It has no requests of its own: those are the disk's.
+# stack I: puts a partition, a mapping or nothing on disk I. It has no requests of its own: they count for the disk.
 stack() {
 	local disk=${disks[$1]} name
 
@@ -169,7 +169,7 @@ make_disks() {
 	[ -z "${LATSCOPE_VM-}" ] || modprobe loop
 	make_loop
 	[ -n "${LATSCOPE_VM-}" ] || return 0
-	# There is no udev, which loads the driver of SCSI disks elsewhere.
+	# There is no udev to load the driver of SCSI disks.
 	modprobe sd_mod
 	add_disk /dev/vda
 	make_null

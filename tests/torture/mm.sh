@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # seed, ms, w and so on are tests/torture/run's
-# memlat, by process, against the kernel's count of faults and against delays that are known.
+# memlat, by process, compared with the kernel's count of faults and with known delays.
 
-# faults_agree METHOD: each process has as many samples as faults, and waited as long as userfaultfd made it, at least.
-# What a recorder says it has lost may be missing. perf-event sees neither what get_user_pages() does nor what fails.
+# faults_agree METHOD: each process has as many samples as faults, and waited at least as long as userfaultfd delayed it.
+# Faults that the recorder reports as missing may be missing. perf-event sees neither get_user_pages() nor failed faults.
 faults_agree() {
 	local slack=0 missing
 
@@ -39,7 +39,7 @@ faults_agree() {
 		}' "$w/$1.keys" "$w/processes"
 }
 
-# make_swap: sets $swap to a disk of its own, on which this kernel swaps from now on
+# make_swap: makes the kernel swap on a disk of its own, $swap
 make_swap() {
 	local way=$((RANDOM % 3))
 
@@ -53,14 +53,14 @@ make_swap() {
 	esac && mkswap "$swap" >/dev/null && swapon "$swap"
 }
 
-# press CGROUP: takes memory from it until killed. What a disk has got as swap stays in memory, too, until it is short.
+# press CGROUP: takes memory from it until killed. Swapped pages also stay in memory until memory is short.
 press() {
 	while sleep 0.1; do
 		echo 8M 2>/dev/null >"$1/memory.reclaim"
 	done
 }
 
-# swap_anew SECONDS: all that is in the swap is read back amid the work, and there is swap again
+# swap_anew SECONDS: during the work, switches swap off, which reads all of it back, and on again
 swap_anew() {
 	sleep "$1"
 	swapoff "$swap"
@@ -76,7 +76,7 @@ unmake_swap() {
 	esac
 }
 
-# major_agree: as many major faults as the kernel counts for the processes of the cgroup, and some from swap
+# major_agree: there are as many major faults as the kernel counts for the processes of the cgroup, and some from swap
 major_agree() {
 	local ours theirs missing
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # own_clock, seed, ms, w and so on are tests/torture/run's
-# runqlat, by thread, against the capture.
+# runqlat, by thread, compared with the capture.
 
-# hotplug SECONDS: the last CPU goes, and comes back
+# hotplug SECONDS: takes the last CPU offline and online again
 hotplug() {
 	local cpu until=$((SECONDS + $1))
 
@@ -41,7 +41,7 @@ torture_sched() {
 		own_clock=yes
 		[ "$method" != stamps ] || own_clock=''
 		keys "$method" thread run_queue >"$w/$method.keys"
-		# This kernel has hidden switches from BPF. The scheduler's stamps know of these waits, the capture does not.
+		# This kernel has hidden switches from BPF. The scheduler's stamps include these waits, the capture does not.
 		excess=$(query "$method" "SELECT sum(count) FROM acct WHERE metric = 1 AND name = 'joined' HAVING sum(count) > 0")
 		[ -z "$excess" ] || diag "$method: $excess ends of waits were hidden from BPF"
 		ok "sched, seed $seed: $method: each thread waited as long as captured" \

@@ -9,7 +9,7 @@
 
 #define RECORDING_INTERVAL_NS 1000000000ULL
 
-/* A run of one module that is not written yet. */
+/* A run of one probe that is not written yet. */
 static inline struct run *recording_begin(const char *module, const char *method,
 					  const char *metric)
 {
@@ -29,7 +29,7 @@ static inline struct run *recording_begin(const char *module, const char *method
 	return run;
 }
 
-/* Fills in an interval; `delta` has one for each module. */
+/* Fills in an interval; `delta` has one element for each probe. */
 typedef void recording_fill(struct run_data *delta, unsigned int interval, const void *arg);
 
 /* Writes it to where/name with so many intervals, and frees it. */
@@ -64,7 +64,7 @@ static inline void recording_write(struct run *run, const char *where, const cha
 	sample_free(run);
 }
 
-/* What most tests put into each interval: a body around 1.5 us, a tail of 20 us. */
+/* Events of each interval in most tests: a body around 1.5 us, a tail of 20 us. */
 struct recording_mix {
 	uint64_t events, tail; /* of the whole recording */
 	unsigned int intervals;

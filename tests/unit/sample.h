@@ -63,7 +63,7 @@ static inline struct run_probe *sample_probe(struct run *run, const char *name, 
 }
 
 /*
- * Three modules: one with three metrics and keys, one refused, one that saw nothing. No samples
+ * Three probes: one with three metrics and keys, one refused, one without events. No samples
  * yet.
  */
 static inline struct run *sample_bare(void)
@@ -126,7 +126,7 @@ static inline void sample_fill(struct run_data *data, unsigned int seed)
 		sample_key(data, 100 + seed, LAT_BY_DISK, 0, "vdb", 1000, 1);
 }
 
-/* Of the one process that the sample knows, and of one without samples. */
+/* Adds the life of the process in the sample, and of one without samples. */
 static inline void sample_lives(struct run *run)
 {
 	run->lives = calloc(2, sizeof(*run->lives));

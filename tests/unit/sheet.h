@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is printed for people, held to the width of a terminal. */
+/* Checks that printed text fits a terminal. */
 #ifndef LATSCOPE_TESTS_SHEET_H
 #define LATSCOPE_TESTS_SHEET_H
 

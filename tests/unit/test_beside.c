@@ -35,7 +35,7 @@ static void add_row(struct table *table, unsigned int interval, const char *tier
 	table__set_real(table, 3, latency);
 }
 
-/* Of the tier "slow" the latency rises with the module's bursts; of "even" it has nothing to do. */
+/* The latency of the tier "slow" rises with the probe's bursts; that of "even" is independent. */
 static void fill(struct run_data *delta, unsigned int interval, const void *arg)
 {
 	struct table *table = *(struct table *const *)arg;

@@ -34,7 +34,9 @@ static void every_line_is_on_the_one_cycle(void **state)
 	}
 }
 
-/* Of random order: hardly a line is followed by its neighbour, which a prefetcher would have. */
+/*
+ * The order is random: a prefetcher would have the neighbour, so hardly any line is followed by it.
+ */
 static void hardly_a_step_is_to_a_neighbour(void **state)
 {
 	struct pointer_chase chase = { .bytes = LINES * CHASE_LINE, .cpu = -1 };

@@ -168,7 +168,7 @@ static void one_run_a_group_long_and_steady(void **state)
 	mean = statistic(JUDGE_MEAN);
 	assert_true(mean->ratio > 1.02 && mean->ratio < 1.06);
 	assert_true(mean->tested);
-	/* Of the normal distribution; a spread of 100 % is a variance of log(2) a side. */
+	/* Normal distribution; a spread of 100 % is a variance of log(2) per group. */
 	width = log(mean->high / mean->low) / (2 * 1.96 * sqrt(2 * log(2)));
 	assert_true(fabs(width - 1) < 0.01);
 	assert_true(mean->p > 0.9);
@@ -656,7 +656,7 @@ static void as_json(void **state)
 	assert_string_equal(json_object_get_string(get(tail, "figure")), "tail");
 	assert_string_equal(json_object_get_string(get(tail, "verdict")), "better");
 	assert_true(json_object_get_double(get(tail, "ratio_high")) < 0.5);
-	/* What could not be told is null, not a number that JSON does not have. */
+	/* An unknown value is null; JSON has no NaN. */
 	tail = json_object_array_get_idx(get(row, "figures"), JUDGE_MEAN - 1);
 	assert_null(get(tail, "p"));
 	json_object_put(object);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a probe costs, and what the kernel did not run it for, between two readings. */
+/* Cost of a probe, and events for which the kernel did not run it, between two readings. */
 #include "unit.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // suite: slow
 /*
- * run.db of somebody who means harm. Files are changed by SQL, from a seed, as no fault of a disk
- * would change them, then reported and compared in every format: each ends in time, with an exit
- * status that is documented, without a file left behind, and what it printed as JSON is JSON.
+ * Malicious run.db files. SQL from a seed changes files as no fault of a disk would; then they are
+ * reported and compared in every format. Each command must end in time, with a documented exit
+ * status, without leaving a file, and its JSON must be valid.
  */
 #include "sample.h"
 
@@ -24,7 +24,7 @@
 #define CPU_SECONDS 60 /* for what takes 0.1 s, with sanitizers, on a slow machine */
 #define TEXT 4096
 
-/* What a sanitizer finds must not look like an error that is documented. */
+/* Errors that a sanitizer finds must not look like a documented error. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -37,7 +37,7 @@ const char *__ubsan_default_options(void)
 	return "abort_on_error=1";
 }
 
-/* Of the whole test: the recording that is changed. */
+/* The recording that all tests change. */
 static char *origin;
 
 static void add_table(struct run *run)
@@ -64,7 +64,7 @@ static void add_rows(struct table *table, uint64_t time_ns, unsigned int interva
 	}
 }
 
-/* Three modules of which two have samples, and one with a table, in 24 intervals. */
+/* Three probes, two with samples and one with a table, in 24 intervals. */
 static int record(void **state)
 {
 	struct recording_settings options = { 0 };
@@ -428,7 +428,7 @@ static void change_many(char *sql, const char *const *of)
 		 1U << pick(14), of[0], of[1], column(of), pick(2) ? "i" : value());
 }
 
-/* A computed column, a view, a table of another module ... in place of a table. */
+/* A computed column, a view, a table of another probe ... in place of a table. */
 static void change_kind(char *sql, const char *const *of)
 {
 	static const char *const kinds[] = {

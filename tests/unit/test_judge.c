@@ -283,7 +283,7 @@ static void too_few_events_for_a_quantile(void **state)
 	assert_cannot_tell(JUDGE_QUANTILE + SUMMARY_P9999, "OFF has 29,997, 100,000");
 }
 
-/* Of the two sides' means the same is known, or one rests on an event that came once. */
+/* Both means are equally well known, or one depends on an event that came once. */
 static void a_mean_of_few_events(void **state)
 {
 	const struct judged *mean = &pair.statistics[JUDGE_MEAN];
@@ -528,7 +528,7 @@ static void one_run(void **state)
 	judge();
 	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
 	assert_true(tail->low < low);
-	/* Of all events, not of the typical batch. */
+	/* Over all events, not over the typical batch. */
 	assert_true(tail->off * 500000 ==
 		    pair.observations[0][0].hist.tail + pair.observations[0][1].hist.tail +
 			    pair.observations[0][2].hist.tail + pair.observations[0][3].hist.tail +

@@ -62,7 +62,7 @@ static const char log_of_core[] =
 static libbpf_print_fn_t callback;
 static char reason[RUN_TEXT];
 
-/* What libbpf calls. */
+/* The callback of libbpf. */
 __attribute__((format(printf, 2, 3))) static void say(enum libbpf_print_level level,
 						      const char *format, ...)
 {
@@ -163,7 +163,7 @@ static void log_without_a_verdict_is_no_refusal_by_the_verifier(void **state)
 	}
 }
 
-/* What is read lies within the text: the sanitizer looks on. */
+/* The parser must not read beyond the text; the sanitizer checks that. */
 static void odd_logs_are_read_to_their_end_only(void **state)
 {
 	static const char *const logs[] = {

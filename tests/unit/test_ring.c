@@ -224,7 +224,7 @@ static void result_becomes_a_module(void **state)
 	free(result);
 }
 
-/* What the machine says of itself, and what it must be called. */
+/* Descriptions of machines, and the names that they must get. */
 static const struct {
 	struct ring_facts facts;
 	const char *vendor; /* of the DMI; NULL: none */
@@ -534,7 +534,7 @@ static bool nothing(const struct ring_count *count, uint64_t crossings)
 	return false;
 }
 
-/* What was interrupted at once has no figure, which is nobody's fault. */
+/* A measurement that is interrupted at once has no result, which is no error. */
 static void driver_ends_at_once(void **state)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));

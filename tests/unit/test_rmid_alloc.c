@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What is promised of RMIDs, one test for each promise: docs/rmid.md names them. */
+/* Properties of RMID allocation, one test for each: docs/rmid.md names them. */
 #include "unit.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Whose a span is: in whatever order the records come, and with some of them lost. */
+/* Attribution of spans to processes, with records in any order and some of them lost. */
 #include "unit.h"
 
 #include <errno.h>
@@ -281,7 +281,7 @@ static void numbers_are_used_again(void **state)
 	processes__forget(attribution.processes, START + MS + 1);
 	next = processes__find(attribution.processes, 900, BORN);
 	assert_int_equal(next, gone);
-	/* Who comes now is not taken for who had the RMID. */
+	/* A process that starts now is not mistaken for the former owner of the RMID. */
 	assert_int_equal(processes__owner(attribution.processes, 3, START + MS), PROCESSES_UNKNOWN);
 }
 

@@ -44,14 +44,14 @@ struct state {
 	struct rmid_process places[PROCS_WAYS];
 	struct thread threads[PROCESSES][THREADS];
 	__u64 now_ns;
-	/* What the test knows by itself. */
+	/* State that only the test keeps. */
 	__u64 freed_ns[RMIDS + 1];
 	uint8_t freed[RMIDS]; /* in the order of freeing */
 	uint8_t freed_count;
 	uint8_t owner[RMIDS + 1]; /* process + 1 */
 };
 
-/* What makes states different, in a form that two equal ones share. */
+/* A canonical form of a state: equal states have equal shapes. */
 struct shape {
 	uint8_t bytes[32];
 };
@@ -288,7 +288,7 @@ static void judge_patience(const struct state *from)
 	state.now_ns += LIMBO_NS;
 	for (int i = 0; i < PROCESSES; i++)
 		serve(&state);
-	must(!state.book.waiting || !state.freed_count, "somebody waits beside a free RMID");
+	must(!state.book.waiting || !state.freed_count, "a process waits although an RMID is free");
 }
 
 static void judge(const struct state *state)

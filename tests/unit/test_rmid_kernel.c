@@ -222,7 +222,7 @@ static void test_what_somebody_else_writes_stays_and_is_noticed(void **state)
 		kernel.meanwhile = happen;
 		for (u64 j = unit_random() % 8; j; j--)
 			happen();
-		if (i % 8) /* or the module is unloaded before it looks */
+		if (i % 8) /* or the kernel module is unloaded before it looks */
 			kernel__work();
 		kernel.meanwhile = NULL;
 		theirs_are_there();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What readings of the monitoring counters mean, and whose turn it is to be read. */
+/* Meaning of readings of the monitoring counters, and the order in which RMIDs are read. */
 #include "unit.h"
 
 #include <stdbool.h>

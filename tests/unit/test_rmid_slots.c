@@ -436,7 +436,7 @@ static uint64_t sum_of(const struct slot *slot)
 	return sum;
 }
 
-/* Of one that the window cuts, shares add up to the nanosecond. */
+/* If the window cuts a batch, the shares still add up to the nanosecond. */
 static void the_window_cuts_a_batch(void **state)
 {
 	const uint32_t ns[] = { 333, 1, 77, 589 };

@@ -153,7 +153,7 @@ static void what_was_written_is_read(void **state)
 	assert_int_equal(rundb__load(unit_path(dir, "run.db"), read), 0);
 	assert_same_run(read, recording.run);
 	run__clear(read);
-	/* by its directory too; and nothing lies beside the file of a finished recording */
+	/* by its directory too; and a finished recording has no other file next to run.db */
 	assert_int_equal(rundb__load(dir, read), 0);
 	assert_int_equal(access(unit_path(dir, "run.db-wal"), F_OK), -1);
 	assert_int_equal(access(unit_path(dir, "run.db-shm"), F_OK), -1);
@@ -226,7 +226,7 @@ static void the_least_recording(void **state)
 	free(run);
 }
 
-/* Of the recording in the directory: does it still go on? */
+/* Returns whether the recording in the directory is still running. */
 static bool is_running(const char *path)
 {
 	struct run *read = calloc(1, sizeof(*read));
@@ -285,7 +285,7 @@ static void nothing_is_overwritten(void **state)
 	forget(&recording);
 }
 
-/* Of every integer that may be large, so that signs are not lost on the way. */
+/* Every integer that may be large must keep its sign. */
 static void large_numbers(void **state)
 {
 	struct run *read = calloc(1, sizeof(*read));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the filter of system calls permits, and what it refuses. Each in a child of its own. */
+/* System calls that the seccomp filter permits or refuses, each in a child process. */
 #include "unit.h"
 
 #include <fcntl.h>

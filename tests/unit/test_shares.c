@@ -9,7 +9,7 @@
 #include "core/process_shares.h"
 #include "print/text.h"
 
-/* Three modules, the third with a metric that includes the first; times are round. */
+/* Three probes, the third with a metric that includes the first; times are round. */
 static struct run *begin(void)
 {
 	static const char *const names[] = { "memlat", "runqlat", "iolat" };
@@ -47,7 +47,7 @@ static void shares(void **state)
 	assert_int_equal(shares.columns[2].metric, 1);
 	assert_int_equal(shares.nr, 4);
 	assert_int_equal(shares.rows[0].id, 12);
-	/* Of 5 s: 50 ms, 1 s, 7.5 s. */
+	/* 50 ms, 1 s and 7.5 s of 5 s. */
 	assert_true(fabs(process_shares__wait(&shares.rows[0], 0) - 0.01) < 1e-12);
 	assert_true(fabs(process_shares__wait(&shares.rows[0], 1) - 0.2) < 1e-12);
 	assert_true(fabs(process_shares__wait(&shares.rows[0], 2) - 1.5) < 1e-12);

@@ -229,7 +229,7 @@ static struct contrast_group summarise(const double *values, unsigned int nr)
 	return group;
 }
 
-/* Of what is called 95 % intervals, how many do not hold a difference of 0, in percent. */
+/* Returns the percentage of 95 % intervals that do not include a difference of 0. */
 static double missed(double (*draw)(void), unsigned int off, unsigned int on)
 {
 	const unsigned int pairs = 2000;

@@ -172,7 +172,7 @@ static void who_has_much_is_there_whenever_it_came(void **state)
 	table__free(table);
 }
 
-/* Of what came again and again, as little each time as would make room. */
+/* Keys that return again and again, each time with too little to be kept. */
 static void who_comes_back_is_not_missed(void **state)
 {
 	struct table *table = new_table();
@@ -340,7 +340,7 @@ static void hostile_texts_are_printed_clean(void **state)
 	free(text);
 }
 
-/* Of empty ones, json-c 0.16 makes two lines. */
+/* json-c 0.16 prints empty ones in two lines. */
 static void json_is_streamed_as_json_c_prints_it(void **state)
 {
 	static const char text[] =
@@ -398,7 +398,7 @@ static void the_others_are_in_the_json(void **state)
 	table__free(table);
 }
 
-/* A recording of `intervals` intervals, two rows each; the module's totals are folded. */
+/* A recording of `intervals` intervals with two rows each; the totals of the probe are folded. */
 static struct run *begin_run(void)
 {
 	struct run *run = calloc(1, sizeof(*run));

@@ -93,7 +93,9 @@ static void a_refused_probe(void **state)
 	sample_free(run);
 }
 
-/* What a tail could hide in comes before any number, with its reasons; less does not. */
+/*
+ * Missing events that could hide a tail are printed before any number, with reasons; fewer are not.
+ */
 static void missing_events_come_first(void **state)
 {
 	struct run *run = sample_run();
@@ -297,7 +299,7 @@ static void all_metrics_in_full(void **state)
 	sample_free(run);
 }
 
-/* What a single event took says nothing of those that came later. */
+/* The cost of a single event says nothing about later ones. */
 static void cost_needs_events(void **state)
 {
 	struct run *run = sample_run();

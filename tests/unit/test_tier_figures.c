@@ -478,7 +478,7 @@ static void samples_of_amd_are_latencies_already(void **state)
 	assert_true(tier_latency__in_ns(&figures));
 	assert_near(figures.latency_ns, 105, 1e-9);
 	assert_true(isnan(figures.latency_clocks) && isnan(figures.outstanding));
-	/* Whose unit is clocks: there is no latency in time. */
+	/* The unit is clocks, so there is no latency in time. */
 	tier_latency__of_samples(&figures, zen4, deltas, 4, 100);
 	assert_true(isnan(figures.latency_ns) && !tier_latency__in_ns(&figures));
 	assert_near(figures.latency_clocks, 105, 1e-9);

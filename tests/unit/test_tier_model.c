@@ -80,7 +80,7 @@ static void events_are_as_published(void **state)
 	}
 }
 
-/* What is in the register; that of ICX is also the one in Colloid's code. */
+/* Values of the register; the one of ICX is also in Colloid's code. */
 static void controls_are_as_published(void **state)
 {
 	static const struct {
@@ -118,7 +118,7 @@ static void clockticks_moved_with_spr(void **state)
 	assert_true(model_of("cpx")->clock == 0 && model_of("snr")->clock == 0);
 }
 
-/* Of Ice Lake: Linux's icx_cha_msr_offsets[], each from the CHA at 0xb60 on. */
+/* Ice Lake: Linux's icx_cha_msr_offsets[], each from the CHA at 0xb60 on. */
 static const uint16_t icx_offsets[] = {
 	0x2a0, 0x2ae, 0x2bc, 0x2ca, 0x2d8, 0x2e6, 0x2f4, 0x302, 0x310, 0x31e,
 	0x32c, 0x33a, 0x348, 0x356, 0x364, 0x372, 0x380, 0x38e, 0x3aa, 0x3b8,

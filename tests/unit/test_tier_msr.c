@@ -227,7 +227,7 @@ static void each_package_is_read_on_a_cpu_of_its_own(void **state)
 	finish();
 	config.cpus = same;
 	assert_refused("icx", -EINVAL, "CPU 2 is of the same socket");
-	/* Of a foreign tree nobody tells the socket, but one CPU is of one. */
+	/* A foreign tree does not give sockets, but one CPU has one socket. */
 	config.cpus = twice;
 	config.msr_root = "/foreign";
 	assert_refused("icx", -EINVAL, "CPU 2 is named twice");
@@ -335,7 +335,7 @@ static void another_latscope_is_left_alone(void **state)
 		assert_refused("icx", -EBUSY, "another latscope is using these counters");
 		assert_memory_equal(left, machine.registers, sizeof(left));
 	}
-	/* Nobody holds the lock: the one that has set them is gone. */
+	/* The lock is free: the process that had set them has ended. */
 	machine.locked = config.take = false;
 	for (unsigned int i = 0; i < 2; i++) {
 		config.look = i;

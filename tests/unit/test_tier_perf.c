@@ -15,7 +15,7 @@
 #define PMUS "sys/bus/event_source/devices"
 #define EVENTS 2048
 
-/* What was opened, and what it counts a second. */
+/* Opened events, and how much each counts per second. */
 static struct {
 	struct perf_event_attr attr;
 	int cpu, group;
@@ -307,7 +307,7 @@ static void groups_are_as_the_counters_allow(void **state)
 	finish();
 }
 
-/* Of three tiers all inserts are counted, in every fourth box but for its own beside the clock. */
+/* With three tiers all inserts count; every fourth box counts the clock in place of its own. */
 static void groups_of_three_tiers_count_all_inserts(void **state)
 {
 	static const uint64_t wanted[][4] = {
@@ -543,7 +543,7 @@ static void boxes_may_have_generic_names_and_holes(void **state)
 	finish();
 }
 
-/* Which only msr heeds; there are no registers here, so that it is msr that says so. */
+/* Only msr uses this option; there are no registers here, so the error is that of msr. */
 static void what_is_of_msr_is_not_ignored(void **state)
 {
 	static const unsigned int cpus[] = { 0, 28 };

@@ -15,7 +15,7 @@
 
 enum { MEMLAT, RUNQLAT, IOLAT };
 
-/* In which intervals the modules are slow. */
+/* The intervals in which the probes are slow. */
 struct score {
 	bool (*slow[3])(unsigned int interval);
 	bool quiet; /* iolat has events only when it is slow */
@@ -160,7 +160,7 @@ static void two_of_three(void **state)
 	assert_says("--by process,cgroup,disk of latscope record");
 }
 
-/* What is fast at other times, and what is not there at all, are both no slow ones. */
+/* Neither keys that are fast at other times nor keys that are absent are slow. */
 static void no_events_between(void **state)
 {
 	const struct score score = { .slow = { never, bursts, bursts }, .quiet = true };
@@ -210,7 +210,7 @@ static void whose_they_are(void **state)
 	assert_int_equal(carriers[5].slow, INTERVALS);
 	assert_int_equal(carriers[5].slow_together, timeline.nr_together);
 	assert_int_equal(timeline__slow_together(&timeline, IOLAT), 41 * timeline.nr_together);
-	/* Of memlat, which has its bursts elsewhere. */
+	/* memlat has its bursts at other times. */
 	assert_true(carriers[0].slow > 0 && carriers[0].slow_together < carriers[0].slow / 2);
 	assert_says("iolat process events slow of slow together burst (2)");
 }

@@ -97,7 +97,7 @@ static void a_disturbed_reference_is_tried_again(void **state)
 static void what_is_no_disturbance_is_not(void **state)
 {
 	(void)state;
-	assert_int_equal(try_reference(TRIES, -EIO, 0), -EIO); /* the module, not the reference */
+	assert_int_equal(try_reference(TRIES, -EIO, 0), -EIO); /* not the reference */
 	assert_int_equal(calls, 1);
 	assert_int_equal(try_reference(TRIES, -EINTR, -EINTR), -EINTR);
 	assert_int_equal(calls, 1);

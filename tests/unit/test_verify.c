@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the kernel counted in a window, from its counters at four moments. */
+/* The kernel's counts of a window, from its counters at four moments. */
 #include "unit.h"
 
 #include "probes/kernel_check.c"

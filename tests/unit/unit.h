@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What several unit tests need: cmocka with the headers it wants, random numbers, a tree of fake
- * files.
+ * Functions for unit tests: cmocka with its headers, random numbers, a tree of fake files.
  */
 #ifndef LATSCOPE_TESTS_UNIT_H
 #define LATSCOPE_TESTS_UNIT_H
@@ -42,7 +41,7 @@ static inline pid_t unit_fork(void)
 	return child;
 }
 
-/* What a child finds, as its exit status. */
+/* Runs a check in a child, and returns its exit status. */
 static inline int unit_in_child(int (*check)(void))
 {
 	pid_t child = unit_fork();

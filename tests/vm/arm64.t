@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: slow
-# latscope on arm64: it is cross-compiled, runs on Debian's kernel 6.12 in the VM, and says of what needs x86 that it
-# does.
+# latscope on arm64: it is cross-compiled, runs on Debian's kernel 6.12 in the VM, and refuses what needs x86.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
@@ -12,7 +11,7 @@ built=.output/arm64
 dir=$(mktemp -d)
 on_exit rm -rf "$dir"
 
-# What is x86's, by the name of its results.
+# Commands that need x86, by the names of their results.
 declare -A x86_only=(
 	[ringlat]='ringlat'
 	[ringlat-user]='ringlat --method user'
@@ -22,7 +21,7 @@ declare -A x86_only=(
 	[rmid-module]='rmid -d 1s --method module'
 )
 
-# Every command leaves its output and its exit status; they are read here.
+# Every command leaves its output and its exit status for the tests below.
 # shellcheck disable=SC2016 # for the guest
 functions='
 keep() { # NAME CMD...
@@ -62,12 +61,12 @@ guest() {
 
 status_of() { cat "$dir/io/$1.status"; }
 
-# succeeded NAME: or shows what it said
+# succeeded NAME: the command succeeded; prints its output otherwise
 succeeded() {
 	[ "$(status_of "$1")" = 0 ] || { cat "$dir/io/$1".{status,out,err} && false; }
 }
 
-# What doctor says works, a line each: "memlat fentry".
+# Prints the methods that work by doctor, as lines "memlat fentry".
 working() { awk '/^[a-z]/ { sub(/[:,].*/, ""); probe = $0 } /^  [* ] [a-z_-]+ +yes$/ { print probe, $(NF - 1) }' "$dir/io/doctor.out"; }
 
 recorded() { .output/latscope report --json "$dir"/io/runs/* | jq -e "$1"; }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: slow
-# The VM itself: what goes in comes back, each kernel is what the other tests take it for, and a guest
-# that comes to harm is told from one whose command failed.
+# The VM itself: input and output pass, each kernel is the expected one, and a guest that crashes differs from one whose
+# command failed.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh

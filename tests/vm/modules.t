@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: slow
-# Every module under kmod/ builds for each kernel of the VM without a word from the compiler, objtool or
-# sparse, and can be installed, as a module and as source for DKMS.
+# Every kernel module builds for each kernel of the VM without a warning of the compiler, objtool or sparse, and can be
+# installed, as a kernel module and as source for DKMS.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/tap.sh
@@ -11,8 +11,8 @@ out=.output/modules-test # other suites use the modules in .output/kmod at the s
 dir=$(mktemp -d)
 on_exit rm -rf "$dir"
 
-# What else is said is progress, and that module type information is left out as vmlinux is. In 7.x the kernel also
-# says that pahole, which makes that information, is another version than its own, or is not there.
+# Other output is progress, and the note that there is no type information because vmlinux is missing. In 7.x the kernel
+# also notes that pahole, which makes that information, has another version or is missing.
 quiet() {
 	! grep -vE '^ +[A-Z]+( \[M\])? |^Skipping BTF generation|^warning: pahole version differs|^  (The kernel was built with|You are using): ' "$1"
 }
@@ -21,7 +21,7 @@ not_prepared() { cat "$dir/err" && false; }
 
 built() { [ "$status" = 0 ] || { cat "$dir/err" && false; }; }
 
-# installed SERIES: by make, into the tree of the kernel it was built for
+# installed SERIES: make has installed it into the tree of its kernel
 installed() {
 	local root=$PWD/$out/kmod/$1/installed
 
@@ -29,7 +29,7 @@ installed() {
 	find "$root/lib/modules/$release" -name 'ringlat.ko*' | grep .
 }
 
-# excluded_by CONF RELEASE: does DKMS not build for that kernel? As dkms has it.
+# excluded_by CONF RELEASE: DKMS would not build for that kernel
 excluded_by() {
 	(
 		# shellcheck source=/dev/null
@@ -63,7 +63,7 @@ for series in 6.1 6.1-rt 6.12 7; do
 	fi
 done
 
-# A kernel that nobody has tried them on must not fail to be installed.
+# Installing an untested kernel must not fail because of them.
 for conf in kmod/*/dkms.conf; do
 	for release in 5.10.0-32-amd64 6.0.12-amd64 6.10.11-amd64 6.13-rc1 6.120.1 6.16.12+deb13-amd64 7.1.13+deb13-amd64 \
 		7.20.0 7.4.0-amd64 8.0.0 8.0-amd64 16.1.0 17.3.4; do

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# What the scripts source that get Debian's packages for the VM: packages are downloaded once, unpacked
-# and never installed. All lies in .output/vm, or where LATSCOPE_VM_CACHE says, so that several checkouts
-# can share one. Sets $cache.
+# Functions to get Debian's packages for the VM: packages are downloaded once, unpacked and never installed. All files are
+# in .output/vm, or in LATSCOPE_VM_CACHE, so that several checkouts can share one. Sets $cache.
 
 cache=$(readlink -m "${LATSCOPE_VM_CACHE:-$(dirname "${BASH_SOURCE[0]}")/../../.output/vm}")
 
 say() { printf 'tests/vm/%s: %s\n' "$(basename "$0")" "$*" >&2; }
 
-# As root, apt would drop to the user _apt, who may not write here, and complain at length.
+# As root, apt would drop to the user _apt, which cannot write here, and warn about that.
 apt() { apt-get -qq -o APT::Sandbox::User=root "$@" </dev/null >&2 9>&-; }
 
 # mirror_of SUITE: the address of the Debian mirror that this machine's apt uses for its own release, or for
@@ -137,14 +136,14 @@ download_from() {
 	return 77
 }
 
-# lock_cache: waits until no other run is at it, and keeps others out until this script ends.
+# lock_cache: waits until no other script has the lock, and holds it until this script ends
 lock_cache() {
 	mkdir -p "$cache"
 	exec 9>"$cache/lock"
 	flock 9
 }
 
-# scratch: sets $tmp, where all is made before it is renamed, so that nothing half made is found.
+# scratch: sets $tmp, where files are made before they are renamed, so that no other script finds incomplete ones
 scratch() {
 	rm -rf "$cache"/.new.* # of a run that was killed
 	tmp=$(mktemp -d "$cache/.new.XXXXXX")

@@ -1,5 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: slow
-# The ringlat module on kernel 7.x.
+# The kernel module ringlat on kernel 7.x.
 exec "$(dirname "$0")/../ringlat/in-vm" 7 quick

@@ -1,5 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: slower
-# The module rmid under births and deaths of every kind, on kernel 6.1.
+# The kernel module rmid with births and deaths of every kind, on kernel 6.1.
 exec "$(dirname "$0")/../rmid/in-vm" 6.1

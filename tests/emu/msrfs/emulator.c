@@ -88,7 +88,7 @@ int emulator__open(struct emulator *emulator, unsigned int cpu)
 	return fault ? fault->err : 0;
 }
 
-/* What all accesses have in common. 8, or what it comes to. */
+/* The common part of all accesses. Returns 8, 4 for a short transfer, or a negative error. */
 static int access_register(struct emulator *emulator, enum access access, unsigned int cpu,
 			   uint64_t reg)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What loads the machine: how requests spread over the CHAs, and how they queue. */
+/* The load of the machine: how requests spread over the CHAs, and how they queue. */
 #include "machine.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@ unsigned int machine__socket_of(const struct machine *machine, unsigned int cpu)
 	return cpu / (machine->cpus / machine->sockets);
 }
 
-/* What counter `index` counts in a second. */
+/* Returns how much counter `index` counts per second. */
 static double tick_rate(const struct machine *machine, const struct socket *socket,
 			const struct box *box, unsigned int index)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What there is to read of the emulator besides registers. */
+/* State of the emulator that can be read besides registers. */
 #include "emulator.h"
 
 #include <json-c/json.h>
@@ -58,7 +58,7 @@ static struct json_object *by_part(const uint64_t count[])
 	return object;
 }
 
-/* What the machine's own books say of a stream: the reference. */
+/* The machine's own account of each stream: the reference. */
 static struct json_object *streams(const struct machine *machine)
 {
 	struct json_object *array = json_object_new_array();

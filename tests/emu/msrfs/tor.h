@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the TOR (table of requests) of a CHA counts: a request has an opcode, a target and an
- * outcome, a counter's control says which requests it is about.
+ * The TOR (table of requests) of a CHA counts requests. A request has an opcode, a target and an
+ * outcome; the control of a counter selects requests.
  */
 #ifndef MSRFS_TOR_H
 #define MSRFS_TOR_H

@@ -32,7 +32,7 @@ struct hrtimer;
 struct delayed_work;
 struct file_system_type;
 
-/* What the test sets and finds. */
+/* State that the test sets and checks. */
 static struct {
 	unsigned int cpu; /* that this is */
 	bool offline[KERNEL_CPUS];
