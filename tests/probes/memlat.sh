@@ -3,15 +3,6 @@
 # memlat compared with getrusage(2), userfaultfd(2) and other accounts of faults.
 . tests/probes/window.sh
 
-# watch_all ARG...: starts a recorder for every method, with the method's name
-watch_all() {
-	local method
-
-	for method in "${methods[@]}"; do
-		watch "$method" memlat "$method" "$@"
-	done
-}
-
 # sees_calls METHOD: succeeds for methods at handle_mm_fault(); perf-event sees less.
 sees_calls() { [ "$1" != perf-event ]; }
 
@@ -22,7 +13,7 @@ has_all() { all_there "$3" memlat.events "$(printed "$1" "$2")"; }
 uffd_window() {
 	begin
 	start slow uffd "${@:2}" "$1" || return
-	watch_all -p "$pid" --tail-us $(($1 * 1000))
+	watch_all memlat -p "$pid" --tail-us $(($1 * 1000))
 	work
 }
 
@@ -36,7 +27,7 @@ lost() { [ "$1" = kprobe ] && said_missing kprobe || echo 0; }
 storm_window() {
 	begin
 	start slow uffd -t 384 2304 20 || return
-	watch_all -p "$pid" --tail-us 20000
+	watch_all memlat -p "$pid" --tail-us 20000
 	start others uffd -t 128 768 20 || return
 	work
 }
@@ -107,7 +98,7 @@ retried() {
 skipped_window() {
 	begin
 	start skipped skipped $((640 * soak)) || return
-	watch_all -p "$pid"
+	watch_all memlat -p "$pid"
 	work
 }
 
@@ -131,7 +122,7 @@ skipped_faults() {
 leftover_window() {
 	begin
 	start leftover leftover 10 || return
-	watch_all -p "$pid"
+	watch_all memlat -p "$pid"
 	work
 }
 
@@ -180,7 +171,7 @@ fast_faults() {
 cold_window() {
 	begin
 	start cold cold "$disk_fs/cold-$$" $((100 * soak)) || return
-	watch_all -p "$pid" --by type,process
+	watch_all memlat -p "$pid" --by type,process
 	work
 }
 
@@ -230,7 +221,7 @@ huge_faults() {
 gup_window() {
 	begin
 	start gup gup "$@" $((200 * soak)) || return
-	watch_all -p "$pid" --by mode
+	watch_all memlat -p "$pid" --by mode
 	work
 }
 
@@ -254,7 +245,7 @@ mixed_window() {
 	begin
 	start slow uffd $((20 * soak)) 5 || return
 	start fast touch $((2000 * soak)) || return
-	watch_all --by process
+	watch_all memlat --by process
 	work
 }
 
@@ -280,7 +271,7 @@ mixed_faults() {
 stuck_window() {
 	begin
 	start stuck stuck "$1" || return
-	watch_all -p "$pid"
+	watch_all memlat -p "$pid"
 	work
 }
 

@@ -4,8 +4,18 @@
 # Recorders of a window: latscope processes, each with the recording directory $w/NAME.
 #
 #	watch NAME PROBE METHOD ARG...   starts one
+#	watch_all PROBE ARG...           starts one for each of $methods
 #	await_recorders                  waits until all of them record
 #	stop_recorders NAME...           ends them and reads what they recorded, see facts.sh
+
+# watch_all PROBE ARG...: starts a recorder for each of $methods, with the method's name
+watch_all() {
+	local method
+
+	for method in "${methods[@]}"; do
+		watch "$method" "$1" "$method" "${@:2}"
+	done
+}
 
 # is_recording NAME: succeeds if the recorder has opened its window, which creates run.db, or has ended
 is_recording() { compgen -G "$w/$1/*/run.db" >/dev/null || gone "${recorders[$1]}"; }

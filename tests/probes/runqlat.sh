@@ -3,15 +3,6 @@
 # runqlat compared with the scheduler's own account of each task, /proc/PID/task/TID/schedstat.
 . tests/probes/window.sh
 
-# watch_all ARG...: starts a recorder for every method, with the method's name
-watch_all() {
-	local method
-
-	for method in "${methods[@]}"; do
-		watch "$method" runqlat "$method" "$@"
-	done
-}
-
 # counted NAME KEY PCOUNT: as many waits as the kernel counts. Waits of tasks that moved during their sleep may be missing
 # (unmatched). Some hosts, but not the VM, hide the switches of a few tasks from BPF, and so the waits that these
 # switches begin or end. With stamps the next wait of the same task includes them (joined).
@@ -51,7 +42,7 @@ near() {
 hog_window() {
 	begin
 	start hog hog $(($(nproc) - 1)) $((run_ns / 1000000)) $((40 * soak)) || return
-	watch_all -t "$(printed hog waiter_tid)" --by thread
+	watch_all runqlat -t "$(printed hog waiter_tid)" --by thread
 	work
 }
 
@@ -116,7 +107,7 @@ joined_window() {
 
 	begin
 	start hog hog $cpu $((run_ns / 1000000)) 40 || return
-	watch_all -t "$(printed hog waiter_tid)" --by thread
+	watch_all runqlat -t "$(printed hog waiter_tid)" --by thread
 	await_recorders
 	chrt -f 1 taskset -c $cpu bash -c "$busy" >"$w/busy" &
 	between=$!
@@ -161,7 +152,7 @@ crowd_window() {
 	begin
 	start crowd sleepers "$@" || return
 	child=$(children crowd | tail -n 1)
-	watch_all --by process
+	watch_all runqlat --by process
 	[[ " ${methods[*]} " != *' stamps '* ]] || watch alone runqlat stamps -p "$child"
 	work
 }
@@ -314,7 +305,7 @@ stuck_window() {
 	begin
 	chrt -f 1 taskset -c $cpu bash -c "$loop" &
 	loops=($!)
-	watch_all -t "${loops[0]}"
+	watch_all runqlat -t "${loops[0]}"
 	await_recorders
 	cat "/proc/${loops[0]}/schedstat" >"$w/account"
 	await 'a turn of the waiter' changed "${loops[0]}" "$w/account"
@@ -359,7 +350,7 @@ early_window() {
 	loops+=($!)
 	await 'an end of its turns' stuck "${loops[0]}"
 	cat "/proc/${loops[0]}/schedstat" >"$w/account"
-	watch_all -t "${loops[0]}"
+	watch_all runqlat -t "${loops[0]}"
 	await_recorders
 	unchanged "${loops[0]}" "$w/account" || no_reference='the task got a CPU too early'
 	kill "${loops[1]}"
@@ -395,7 +386,7 @@ moved_window() {
 	[ -z "${LATSCOPE_VM-}" ] || tasks=4 # it takes seconds for each
 	begin
 	start moved moved $tasks "$1" || return
-	watch_all --comm moved
+	watch_all runqlat --comm moved
 	work
 }
 
