@@ -73,7 +73,7 @@ static int race(int start)
 	return tier__close(rig.tier, rig.why) ? 4 : 1;
 }
 
-static void of_two_that_start_together_one_runs(void **state)
+static void one_of_two_concurrent_starts_runs(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < RACES; i++) {
@@ -245,7 +245,7 @@ static void leave_lake_running(unsigned int lake)
 	leave_running();
 }
 
-static void what_a_killed_one_left_is_recognised(void **state)
+static void registers_of_a_killed_latscope_are_recognised(void **state)
 {
 	struct rig rig;
 
@@ -270,7 +270,7 @@ static void what_a_killed_one_left_is_recognised(void **state)
 }
 
 /* Frozen, as in a read, they are not in use, but still nothing to go back to. */
-static void what_it_left_frozen_is_not_put_back(void **state)
+static void boxes_frozen_by_a_killed_latscope_are_not_restored(void **state)
 {
 	struct rig rig;
 
@@ -286,7 +286,7 @@ static void what_it_left_frozen_is_not_put_back(void **state)
 }
 
 /* One register makes it somebody else's, and that is put back as it was found. */
-static void what_others_run_is_not_taken_for_it(void **state)
+static void counters_of_other_tools_are_not_mistaken_for_ours(void **state)
 {
 	struct rig rig;
 
@@ -336,14 +336,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_second_one_is_refused),
-		cmocka_unit_test(of_two_that_start_together_one_runs),
+		cmocka_unit_test(one_of_two_concurrent_starts_runs),
 		cmocka_unit_test(others_cannot_hold_the_lock),
 		cmocka_unit_test(a_reset_by_another_latscope_is_noticed),
 		cmocka_unit_test(if_all_are_reset_it_ends),
 		cmocka_unit_test(a_clock_that_no_uncore_has_is_refused),
-		cmocka_unit_test(what_a_killed_one_left_is_recognised),
-		cmocka_unit_test(what_it_left_frozen_is_not_put_back),
-		cmocka_unit_test(what_others_run_is_not_taken_for_it),
+		cmocka_unit_test(registers_of_a_killed_latscope_are_recognised),
+		cmocka_unit_test(boxes_frozen_by_a_killed_latscope_are_not_restored),
+		cmocka_unit_test(counters_of_other_tools_are_not_mistaken_for_ours),
 		cmocka_unit_test(a_reset_is_as_after_power_on),
 	};
 

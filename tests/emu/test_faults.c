@@ -184,7 +184,7 @@ static void another_cpu_of_the_socket_stands_in(void **state)
 	unit_remove(root);
 }
 
-static void it_may_be_back_before_the_end(void **state)
+static void a_cpu_may_be_online_again_before_the_end(void **state)
 {
 	struct rig rig;
 
@@ -264,7 +264,7 @@ static void a_late_read_is_no_value(void **state)
 	rig__finish(&rig);
 }
 
-static void what_failed_is_told(void **state)
+static void failed_boxes_are_reported(void **state)
 {
 	struct rig rig;
 
@@ -440,7 +440,7 @@ static void assert_refused(int err, const char *fault)
 	assert_int_equal(rig__left_behind(), 0);
 }
 
-static void what_may_not_be_is_refused(void **state)
+static void permission_errors_refuse_the_start(void **state)
 {
 	(void)state;
 	assert_refused(-EACCES, "fault access=open err=1");
@@ -614,18 +614,18 @@ int main(void)
 		cmocka_unit_test(if_nothing_can_be_read_it_ends),
 		cmocka_unit_test(a_cpu_may_go_offline),
 		cmocka_unit_test(another_cpu_of_the_socket_stands_in),
-		cmocka_unit_test(it_may_be_back_before_the_end),
+		cmocka_unit_test(a_cpu_may_be_online_again_before_the_end),
 		cmocka_unit_test(a_counter_that_was_stolen_is_noticed),
 		cmocka_unit_test(every_box_that_was_stolen_is_counted),
 		cmocka_unit_test(a_late_read_is_no_value),
-		cmocka_unit_test(what_failed_is_told),
+		cmocka_unit_test(failed_boxes_are_reported),
 		cmocka_unit_test(a_filter_that_was_changed_is_noticed),
 		cmocka_unit_test(a_counter_that_was_reset_is_noticed),
 		cmocka_unit_test(a_box_that_was_reset_or_frozen_is_noticed),
 		cmocka_unit_test(a_frozen_socket_is_not_idle),
 		cmocka_unit_test(boxes_without_a_clock_are_watched_too),
 		cmocka_unit_test(a_frozen_socket_of_three_tiers_is_not_idle),
-		cmocka_unit_test(what_may_not_be_is_refused),
+		cmocka_unit_test(permission_errors_refuse_the_start),
 		cmocka_unit_test(every_step_of_the_start_unwinds),
 		cmocka_unit_test(the_end_puts_back_what_it_can),
 		cmocka_unit_test(killed_it_leaves_nothing_behind),

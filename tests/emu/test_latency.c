@@ -192,7 +192,7 @@ static void counters_may_wrap_in_short_intervals(void **state)
 	}
 }
 
-static void every_tier_is_told_from_the_others(void **state)
+static void tiers_are_distinguished(void **state)
 {
 	static const char *const names[] = { "local-ddr", "remote-ddr", "local-pmm", "remote-pmm",
 					     "local-cxl" };
@@ -337,7 +337,7 @@ static void the_mean_begins_with_the_first_interval(void **state)
 	rig__finish(&rig);
 }
 
-static void boxes_are_counted_where_a_register_tells(void **state)
+static void a_register_gives_the_number_of_boxes(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
@@ -504,13 +504,13 @@ int main(void)
 		cmocka_unit_test(skewed_traffic_is_seen_whole),
 		cmocka_unit_test(counters_may_wrap_in_every_interval),
 		cmocka_unit_test(counters_may_wrap_in_short_intervals),
-		cmocka_unit_test(every_tier_is_told_from_the_others),
+		cmocka_unit_test(tiers_are_distinguished),
 		cmocka_unit_test(four_skewed_tiers_have_right_latencies),
 		cmocka_unit_test(too_few_requests_give_no_latency),
 		cmocka_unit_test(slow_reads_do_no_harm),
 		cmocka_unit_test(an_idle_tier_decides_nothing),
 		cmocka_unit_test(the_mean_begins_with_the_first_interval),
-		cmocka_unit_test(boxes_are_counted_where_a_register_tells),
+		cmocka_unit_test(a_register_gives_the_number_of_boxes),
 		cmocka_unit_test(a_thousand_configurations_are_right),
 		cmocka_unit_test(a_thousand_of_three_tiers_are_right),
 	};

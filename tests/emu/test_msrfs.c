@@ -95,7 +95,7 @@ static void assert_latency(const struct generation *gen, unsigned int i, bool re
 	assert_true(fabs(get(counter) / get(counter + 1) / 2.0 - wanted) < 1);
 }
 
-static void every_generation_tells_what_it_was_told(void **state)
+static void every_generation_measures_the_set_latency(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(generations); i++) {
@@ -130,7 +130,7 @@ static void freezing_stops_and_wrapping_goes_on(void **state)
 	assert_int_equal(get(0xe08), 0);
 }
 
-static void what_does_not_exist_faults(void **state)
+static void missing_registers_fault(void **state)
 {
 	static const struct {
 		const char *gen;
@@ -192,7 +192,7 @@ static void the_loop_balances(void **state)
 	}
 }
 
-static void it_tells_what_was_left_behind(void **state)
+static void changed_registers_are_reported(void **state)
 {
 	char *writes;
 
@@ -212,12 +212,12 @@ static void it_tells_what_was_left_behind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_generation_tells_what_it_was_told),
+		cmocka_unit_test(every_generation_measures_the_set_latency),
 		cmocka_unit_test(freezing_stops_and_wrapping_goes_on),
-		cmocka_unit_test(what_does_not_exist_faults),
+		cmocka_unit_test(missing_registers_fault),
 		cmocka_unit_test(faults_strike_as_planned),
 		cmocka_unit_test(the_loop_balances),
-		cmocka_unit_test(it_tells_what_was_left_behind),
+		cmocka_unit_test(changed_registers_are_reported),
 	};
 
 	return cmocka_run_group_tests(tests, emu__begin, emu__end);

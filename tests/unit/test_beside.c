@@ -95,7 +95,7 @@ static void the_slow_tier_is_correlation_the_tail(void **state)
 	assert_true(figure->found.rho > 0.5);
 }
 
-static void what_has_nothing_to_do_with_it_is_not_shown(void **state)
+static void unrelated_series_are_not_shown(void **state)
 {
 	const struct correlation_figure *figure;
 
@@ -109,7 +109,7 @@ static void what_has_nothing_to_do_with_it_is_not_shown(void **state)
 }
 
 /* Three intervals: not 57 zeros and three values. */
-static void what_is_seldom_known_is_not_judged(void **state)
+static void rarely_known_covariates_are_not_judged(void **state)
 {
 	const struct correlation_figure *figure;
 
@@ -123,7 +123,7 @@ static void what_is_seldom_known_is_not_judged(void **state)
 }
 
 /* Though enough of them are slow. */
-static void what_is_known_in_too_few_intervals_is_not_judged(void **state)
+static void covariates_of_too_few_intervals_are_not_judged(void **state)
 {
 	const struct correlation_figure *figure;
 
@@ -173,11 +173,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_slow_tier_is_correlation_the_tail,
 						unit_make_dir, end),
-		cmocka_unit_test_setup_teardown(what_has_nothing_to_do_with_it_is_not_shown,
+		cmocka_unit_test_setup_teardown(unrelated_series_are_not_shown, unit_make_dir, end),
+		cmocka_unit_test_setup_teardown(rarely_known_covariates_are_not_judged,
 						unit_make_dir, end),
-		cmocka_unit_test_setup_teardown(what_is_seldom_known_is_not_judged, unit_make_dir,
-						end),
-		cmocka_unit_test_setup_teardown(what_is_known_in_too_few_intervals_is_not_judged,
+		cmocka_unit_test_setup_teardown(covariates_of_too_few_intervals_are_not_judged,
 						unit_make_dir, end),
 		cmocka_unit_test_setup_teardown(it_is_printed, unit_make_dir, end),
 		cmocka_unit_test_setup_teardown(without_a_table_there_is_nothing, unit_make_dir,

@@ -57,7 +57,7 @@ static int end(void **state)
 	return 0;
 }
 
-static void what_ran_before_costs_nothing(void **state)
+static void runs_before_the_window_cost_nothing(void **state)
 {
 	struct run_cost out = { 0 };
 
@@ -69,7 +69,7 @@ static void what_ran_before_costs_nothing(void **state)
 	assert_int_equal(out.timed_events, 1234);
 }
 
-static void what_was_missed_before_is_not_missed_in_the_window(void **state)
+static void misses_before_the_window_do_not_count(void **state)
 {
 	struct run_probe module = { 0 };
 
@@ -156,9 +156,8 @@ static void a_probe_that_is_not_to_be_timed_asks_for_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_ran_before_costs_nothing, begin, end),
-		cmocka_unit_test_setup_teardown(what_was_missed_before_is_not_missed_in_the_window,
-						begin, end),
+		cmocka_unit_test_setup_teardown(runs_before_the_window_cost_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(misses_before_the_window_do_not_count, begin, end),
 		cmocka_unit_test_setup_teardown(without_an_answer_nothing_is_stated, begin, end),
 		cmocka_unit_test_setup_teardown(timing_ends_once_and_not_before_its_time, begin,
 						end),

@@ -571,7 +571,7 @@ static void a_window_of_no_time(void **state)
 }
 
 /* The variance of a mean of logarithms is a ninth of the sum of three: 1 / (n + 1) each. */
-static void what_is_known_of_a_mean_of_rates(void **state)
+static void spread_of_a_mean_of_rates(void **state)
 {
 	const struct observation observations[] = { { .window = 0, .events = 9 },
 						    { .window = 1, .events = 19 },
@@ -616,7 +616,7 @@ int main(void)
 		TEST(a_rate_of_few_events),
 		TEST(equal_rates_are_seldom_told_apart),
 		cmocka_unit_test(a_window_of_no_time),
-		cmocka_unit_test(what_is_known_of_a_mean_of_rates),
+		cmocka_unit_test(spread_of_a_mean_of_rates),
 	};
 
 	return cmocka_run_group_tests_name("judge", tests, NULL, NULL);

@@ -29,7 +29,7 @@ static void assert_captured(const char *expected)
 	free(got);
 }
 
-static void one_line_a_problem(void **state)
+static void each_problem_has_one_line(void **state)
 {
 	(void)state;
 	log__set_level(LOG_NORMAL);
@@ -82,7 +82,7 @@ static void progress_needs_a_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_line_a_problem),
+		cmocka_unit_test(each_problem_has_one_line),
 		cmocka_unit_test(quiet_leaves_errors),
 		cmocka_unit_test(progress_needs_a_terminal),
 	};

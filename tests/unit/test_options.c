@@ -277,7 +277,7 @@ static int parse_with_own(struct own *own, const char *line, FILE *help)
 	return options__parse(&own->options, &own_argp, own, split(line), arguments, help);
 }
 
-static void own_options_beside(void **state)
+static void own_options_are_parsed_with_common_ones(void **state)
 {
 	struct own own;
 
@@ -291,7 +291,7 @@ static void own_options_beside(void **state)
 	assert_string_equal(own.options.error, "--runs needs a value");
 }
 
-static void help_is_printed_where_told(void **state)
+static void help_is_printed_to_the_given_stream(void **state)
 {
 	struct own own;
 	char *text = NULL;
@@ -320,8 +320,8 @@ int main(void)
 		cmocka_unit_test(workloads),
 		cmocka_unit_test(arguments_may_stand_anywhere),
 		cmocka_unit_test(groups_not_taken_are_refused),
-		cmocka_unit_test(own_options_beside),
-		cmocka_unit_test(help_is_printed_where_told),
+		cmocka_unit_test(own_options_are_parsed_with_common_ones),
+		cmocka_unit_test(help_is_printed_to_the_given_stream),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);

@@ -67,7 +67,7 @@ static void bonett(void **state)
 	assert_near(tanh(z + factor * (atanh(got.high) - z)), 0.9638297, 1e-6);
 }
 
-static void what_has_no_answer(void **state)
+static void correlation_of_too_few_or_constant_values_is_unknown(void **state)
 {
 	static const double same[10] = { 0 };
 	double rising[20];
@@ -252,10 +252,14 @@ static void effective_is_that_of_the_lags(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ranks_and_ties), cmocka_unit_test(siegel),
-		cmocka_unit_test(bonett),	  cmocka_unit_test(what_has_no_answer),
-		cmocka_unit_test(both_ways),	  cmocka_unit_test(false_alarms),
-		cmocka_unit_test(what_is_there),  cmocka_unit_test(effective_is_that_of_the_lags),
+		cmocka_unit_test(ranks_and_ties),
+		cmocka_unit_test(siegel),
+		cmocka_unit_test(bonett),
+		cmocka_unit_test(correlation_of_too_few_or_constant_values_is_unknown),
+		cmocka_unit_test(both_ways),
+		cmocka_unit_test(false_alarms),
+		cmocka_unit_test(what_is_there),
+		cmocka_unit_test(effective_is_that_of_the_lags),
 	};
 
 	return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);

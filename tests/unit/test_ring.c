@@ -258,7 +258,7 @@ static const struct {
 	{ { .cpuid_cycles = 150, .empty_cycles = 44 }, "Bochs", RING_EMULATED, "Bochs" },
 };
 
-static void place_is_told(void **state)
+static void place_is_recognised(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -306,7 +306,7 @@ static const struct {
 	  "fpu", "KPTI no, IBRS no, retbleed: Vulnerable, VERW yes, FRED no" },
 };
 
-static void mitigations_are_told(void **state)
+static void mitigations_are_reported(void **state)
 {
 	char text[RING_MITIGATIONS_TEXT], cpuinfo[128];
 	struct ring_facts facts = { .cpuid_cycles = 150 };
@@ -353,7 +353,7 @@ static const struct {
 	{ "mmio_stale_data", "Mitigation: Clear CPU buffers; SMT vulnerable", "not known" },
 };
 
-static void verw_is_told(void **state)
+static void verw_is_reported(void **state)
 {
 	struct ring_facts facts = { .cpuid_cycles = 150 };
 	char name[128];
@@ -579,12 +579,12 @@ int main(void)
 		cmocka_unit_test(figures_are_those_they_are_called),
 		cmocka_unit_test(ns_follow_the_tsc),
 		cmocka_unit_test(result_becomes_a_module),
-		cmocka_unit_test(place_is_told),
+		cmocka_unit_test(place_is_recognised),
 		cmocka_unit_test_setup_teardown(xen_domain_is_virtual, unit_make_dir,
 						unit_remove_dir),
-		cmocka_unit_test_setup_teardown(mitigations_are_told, unit_make_dir,
+		cmocka_unit_test_setup_teardown(mitigations_are_reported, unit_make_dir,
 						unit_remove_dir),
-		cmocka_unit_test(verw_is_told),
+		cmocka_unit_test(verw_is_reported),
 		cmocka_unit_test(round_trips_that_end_before_they_begin_are_dropped),
 		cmocka_unit_test(driver_counts_everything),
 		cmocka_unit_test(driver_gives_no_figure_of_nothing),

@@ -594,7 +594,7 @@ static int refuse(void *of)
 	return -ENODEV;
 }
 
-static void what_cannot_be_started_is_not_tried_again(void **state)
+static void failed_starts_are_not_repeated(void **state)
 {
 	static const struct phase_ops unstoppable = { refuse, start_it };
 	static const struct phase_ops dead = { stop_it, refuse };
@@ -683,7 +683,7 @@ int main(void)
 		TEST(a_batch_is_of_several),
 		TEST(what_is_no_record_is_counted),
 		cmocka_unit_test(who_misses_an_edge_waits_for_the_next),
-		cmocka_unit_test(what_cannot_be_started_is_not_tried_again),
+		cmocka_unit_test(failed_starts_are_not_repeated),
 		TEST(a_reading_without_a_value_is_none),
 		TEST(idle_slots_have_rows_like_others),
 		TEST(lost_time_has_a_row_and_marks_the_slot),

@@ -96,7 +96,7 @@ static void a_slot_waits_for_every_cpu(void **state)
 	assert_null(slots__next(slots));
 }
 
-static void what_no_span_covers_is_missing(void **state)
+static void uncovered_time_is_missing(void **state)
 {
 	const struct slot *slot;
 
@@ -233,7 +233,7 @@ static void a_failed_read_is_a_gap_and_not_zero(void **state)
 	assert_int_equal(sums.values[0], 50);
 }
 
-static void who_stays_silent_is_given_up(void **state)
+static void silent_cpus_are_given_up(void **state)
 {
 	(void)state;
 	join(2);
@@ -625,7 +625,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_span_is_divided_at_the_edges, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_slot_waits_for_every_cpu, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_no_span_covers_is_missing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(uncovered_time_is_missing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_the_window_counts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_open_span_is_not_counted_twice, set_up,
 						tear_down),
@@ -636,7 +636,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(counters_that_shared_are_scaled, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_failed_read_is_a_gap_and_not_zero, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(who_stays_silent_is_given_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(silent_cpus_are_given_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cpus_come_and_go, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_such_cpu, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(doubt_is_about_what_did_not_come_out, set_up,

@@ -74,7 +74,7 @@ static size_t rows_of(const struct run *run)
 	return nr;
 }
 
-static void of_no_length_or_none(void **state)
+static void processes_of_no_length_and_no_processes(void **state)
 {
 	struct run *run = begin();
 
@@ -171,7 +171,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares),
-		cmocka_unit_test(of_no_length_or_none),
+		cmocka_unit_test(processes_of_no_length_and_no_processes),
 		cmocka_unit_test(why_it_is_not_known),
 		cmocka_unit_test(for_people),
 		cmocka_unit_test(as_json),

@@ -40,7 +40,7 @@ static void add(struct table *table, uint64_t ns, int socket, const char *tier, 
 		table__set_integer(table, COUNT, count);
 }
 
-static void what_was_set_is_there(void **state)
+static void set_values_are_read_back(void **state)
 {
 	struct table *table = new_table();
 
@@ -56,7 +56,7 @@ static void what_was_set_is_there(void **state)
 	table__free(table);
 }
 
-static void what_is_not_finite_is_unknown(void **state)
+static void non_finite_values_are_unknown(void **state)
 {
 	struct table *table = new_table();
 
@@ -146,7 +146,7 @@ static size_t find(const struct table *table, int socket)
 }
 
 /* More keys than there is room for, then some that have much, one of them bit by bit. */
-static void who_has_much_is_there_whenever_it_came(void **state)
+static void heavy_keys_are_kept_whenever_they_arrive(void **state)
 {
 	struct table *table = new_table();
 	double steady = 0;
@@ -173,7 +173,7 @@ static void who_has_much_is_there_whenever_it_came(void **state)
 }
 
 /* Keys that return again and again, each time with too little to be kept. */
-static void who_comes_back_is_not_missed(void **state)
+static void returning_keys_are_kept(void **state)
 {
 	struct table *table = new_table();
 	double all = TABLE_KEYS * 500.0, of_one = 0;
@@ -234,7 +234,7 @@ static void keys_and_others_are_the_whole(void **state)
 	table__free(table);
 }
 
-static void who_stands_for_many_stays(void **state)
+static void rows_that_stand_for_several_keys_stay(void **state)
 {
 	struct table *table = new_table();
 
@@ -575,15 +575,15 @@ static void an_older_recording_has_no_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_set_is_there),
-		cmocka_unit_test(what_is_not_finite_is_unknown),
+		cmocka_unit_test(set_values_are_read_back),
+		cmocka_unit_test(non_finite_values_are_unknown),
 		cmocka_unit_test(rows_go_forward_in_time),
 		cmocka_unit_test(columns_have_names_that_sql_takes),
 		cmocka_unit_test(the_top_k_is_by_key),
-		cmocka_unit_test(who_has_much_is_there_whenever_it_came),
-		cmocka_unit_test(who_comes_back_is_not_missed),
+		cmocka_unit_test(heavy_keys_are_kept_whenever_they_arrive),
+		cmocka_unit_test(returning_keys_are_kept),
 		cmocka_unit_test(keys_and_others_are_the_whole),
-		cmocka_unit_test(who_stands_for_many_stays),
+		cmocka_unit_test(rows_that_stand_for_several_keys_stay),
 		cmocka_unit_test(no_table_is_too_full),
 		cmocka_unit_test(csv_leaves_the_unknown_empty),
 		cmocka_unit_test(json_has_null_for_the_unknown),

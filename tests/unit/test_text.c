@@ -219,7 +219,7 @@ static void assert_checked(struct run *run, struct run_check check, const char *
 	free(text);
 }
 
-static void test_the_check_against_the_kernel_is_told(void **state)
+static void test_kernel_check_is_printed(void **state)
 {
 	struct run *run = sample_run();
 	struct run_check check = { .source = "/proc/schedstat",
@@ -472,7 +472,7 @@ int main(void)
 		cmocka_unit_test(nothing_missed_balances),
 		cmocka_unit_test(test_missing_time_comes_first),
 		cmocka_unit_test(test_each_term_has_its_time),
-		cmocka_unit_test(test_the_check_against_the_kernel_is_told),
+		cmocka_unit_test(test_kernel_check_is_printed),
 		cmocka_unit_test(test_a_one_sided_check_says_so),
 		cmocka_unit_test(test_what_was_not_checked_says_why),
 		cmocka_unit_test(a_probe_without_events),

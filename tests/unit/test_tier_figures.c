@@ -217,7 +217,7 @@ static void too_few_requests_are_no_latency(void **state)
 	assert_true(figures.latency_known && figures.latency_clocks == 100);
 }
 
-static void what_was_not_counted_is_not_zero(void **state)
+static void uncounted_values_are_not_zero(void **state)
 {
 	struct tier_latency figures;
 
@@ -337,7 +337,7 @@ static void three_tiers_need_a_box_more(void **state)
 		assert_int_equal(tier_share__least(tiers), least[tiers - 1]);
 }
 
-static void one_filter_is_of_one_tier(void **state)
+static void each_filter_selects_one_tier(void **state)
 {
 	(void)state;
 	tier_share__out(shares, BOXES, 2, true);
@@ -659,13 +659,13 @@ int main(void)
 		cmocka_unit_test(a_small_count_is_not_replaced),
 		cmocka_unit_test(counters_wrap_at_48_bits),
 		cmocka_unit_test(too_few_requests_are_no_latency),
-		cmocka_unit_test(what_was_not_counted_is_not_zero),
+		cmocka_unit_test(uncounted_values_are_not_zero),
 		cmocka_unit_test(the_rate_is_of_all_boxes),
 		cmocka_unit_test(multiplexed_counts_are_scaled),
 		cmocka_unit_test(a_box_of_uncertain_time_has_the_others_clock),
 		cmocka_unit_test(boxes_are_shared_out_in_turn),
 		cmocka_unit_test(three_tiers_need_a_box_more),
-		cmocka_unit_test(one_filter_is_of_one_tier),
+		cmocka_unit_test(each_filter_selects_one_tier),
 		cmocka_unit_test(three_tiers_are_counted_whole),
 		cmocka_unit_test(latencies_need_not_be_the_same),
 		cmocka_unit_test(a_box_without_a_clock_has_its_neighbours),

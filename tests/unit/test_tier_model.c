@@ -226,7 +226,7 @@ static const char *name_of(const char *vendor, unsigned int family, unsigned int
 	return found ? found->name : "none";
 }
 
-static void cpus_are_told_apart(void **state)
+static void cpu_models_are_distinguished(void **state)
 {
 	(void)state;
 	assert_string_equal(name_of("GenuineIntel", 6, 0x55, 4), "skx");
@@ -253,7 +253,7 @@ static void cpus_are_told_apart(void **state)
 }
 
 /* Where the files list inserts of a tier, but occupancy of all of them together only. */
-static void what_is_derived_is_marked(void **state)
+static void derived_values_are_marked(void **state)
 {
 	(void)state;
 	for (size_t i = 0; tier_models[i]; i++) {
@@ -312,7 +312,7 @@ static void cpuinfo_is_read(void **state)
 	assert_true(cpu.hypervisor);
 }
 
-static void what_is_no_cpuinfo_is_refused(void **state)
+static void invalid_cpuinfo_is_refused(void **state)
 {
 	struct tier_cpu cpu;
 
@@ -335,11 +335,11 @@ int main(void)
 		cmocka_unit_test(registers_do_not_overlap),
 		cmocka_unit_test(bits_of_the_box_are_as_published),
 		cmocka_unit_test(a_counter_in_use_is_known),
-		cmocka_unit_test(cpus_are_told_apart),
-		cmocka_unit_test(what_is_derived_is_marked),
+		cmocka_unit_test(cpu_models_are_distinguished),
+		cmocka_unit_test(derived_values_are_marked),
 		cmocka_unit_test(an_unknown_cpu_is_none),
 		cmocka_unit_test(cpuinfo_is_read),
-		cmocka_unit_test(what_is_no_cpuinfo_is_refused),
+		cmocka_unit_test(invalid_cpuinfo_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, unit_make_dir, unit_remove_dir);

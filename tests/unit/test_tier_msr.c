@@ -285,7 +285,7 @@ static void lockdown_is_named(void **state)
 }
 
 /* A refusal because of one box leaves all as they were, also those before it. */
-static void what_somebody_uses_is_left_alone(void **state)
+static void counters_in_use_are_left_alone(void **state)
 {
 	static uint64_t before[2][REGISTERS];
 
@@ -354,7 +354,7 @@ int main(void)
 		cmocka_unit_test_setup(another_cpu_stands_in, begin),
 		cmocka_unit_test_setup(a_package_without_a_cpu_is_an_error, begin),
 		cmocka_unit_test_setup(lockdown_is_named, begin),
-		cmocka_unit_test_setup(what_somebody_uses_is_left_alone, begin),
+		cmocka_unit_test_setup(counters_in_use_are_left_alone, begin),
 		cmocka_unit_test_setup(looking_writes_nothing, begin),
 		cmocka_unit_test_setup(another_latscope_is_left_alone, begin),
 	};

@@ -358,7 +358,7 @@ static void a_sample_is_one_call_a_box(void **state)
 	}
 }
 
-static void what_is_multiplexed_is_scaled_and_told(void **state)
+static void multiplexed_counts_are_scaled_and_reported(void **state)
 {
 	char kind[TIER_TEXT];
 
@@ -544,7 +544,7 @@ static void boxes_may_have_generic_names_and_holes(void **state)
 }
 
 /* Only msr uses this option; there are no registers here, so the error is that of msr. */
-static void what_is_of_msr_is_not_ignored(void **state)
+static void options_of_msr_are_not_ignored(void **state)
 {
 	static const unsigned int cpus[] = { 0, 28 };
 	const struct tier_config configs[] = {
@@ -582,7 +582,7 @@ static void assert_offered(const char *says)
 }
 
 /* Whether or not there are counters: none here has any. */
-static void what_a_cpu_offers_is_told(void **state)
+static void capabilities_of_a_cpu_are_reported(void **state)
 {
 	(void)state;
 	remove_all();
@@ -672,7 +672,7 @@ static void caches_have_a_size(void **state)
 	assert_true(sysfs__llc_bytes(dir, 3) == 0);
 }
 
-static void what_is_no_list_is_refused(void **state)
+static void invalid_lists_are_refused(void **state)
 {
 	static const char *const bad[] = {
 		"",
@@ -776,7 +776,7 @@ int main(void)
 		cmocka_unit_test(groups_are_as_the_counters_allow),
 		cmocka_unit_test(groups_of_three_tiers_count_all_inserts),
 		cmocka_unit_test(a_sample_is_one_call_a_box),
-		cmocka_unit_test(what_is_multiplexed_is_scaled_and_told),
+		cmocka_unit_test(multiplexed_counts_are_scaled_and_reported),
 		cmocka_unit_test(a_box_that_cannot_be_read_is_left_out),
 		cmocka_unit_test(a_short_read_is_an_error),
 		cmocka_unit_test(a_start_that_fails_leaves_nothing_open),
@@ -785,13 +785,13 @@ int main(void)
 		cmocka_unit_test(tiers_that_make_no_sense_are_refused),
 		cmocka_unit_test(machines_without_counters_are_refused),
 		cmocka_unit_test(boxes_may_have_generic_names_and_holes),
-		cmocka_unit_test(what_is_of_msr_is_not_ignored),
-		cmocka_unit_test(what_a_cpu_offers_is_told),
+		cmocka_unit_test(options_of_msr_are_not_ignored),
+		cmocka_unit_test(capabilities_of_a_cpu_are_reported),
 		cmocka_unit_test(amd_gives_samples_by_l3),
 		cmocka_unit_test(cpu_lists_are_parsed),
 		cmocka_unit_test(formats_are_parsed),
 		cmocka_unit_test(caches_have_a_size),
-		cmocka_unit_test(what_is_no_list_is_refused),
+		cmocka_unit_test(invalid_lists_are_refused),
 		cmocka_unit_test(random_text_does_no_harm),
 		cmocka_unit_test(damaged_files_are_refused),
 	};

@@ -94,7 +94,7 @@ static void a_disturbed_reference_is_tried_again(void **state)
 	assert_int_equal(calls, 2);
 }
 
-static void what_is_no_disturbance_is_not(void **state)
+static void other_errors_are_not_retried(void **state)
 {
 	(void)state;
 	assert_int_equal(try_reference(TRIES, -EIO, 0), -EIO); /* not the reference */
@@ -109,7 +109,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_disturbed_reference_is_tried_again),
-		cmocka_unit_test(what_is_no_disturbance_is_not),
+		cmocka_unit_test(other_errors_are_not_retried),
 	};
 
 	return cmocka_run_group_tests_name("validate", tests, NULL, NULL);
