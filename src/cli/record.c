@@ -434,8 +434,9 @@ static bool is_alone(const struct options *options)
 	return !options->nr_args && !(options->interval_ns && isatty(STDOUT_FILENO));
 }
 
-static void progress(uint64_t elapsed_ns, uint64_t duration_ns)
+static void progress(void *arg, uint64_t elapsed_ns, uint64_t duration_ns)
 {
+	(void)arg;
 	if (duration_ns)
 		log__progress("%.1f s of %.1f s", elapsed_ns / 1e9, duration_ns / 1e9);
 	else

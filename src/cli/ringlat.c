@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* ringlat: what it costs to cross from user to kernel mode and back. */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,8 +14,9 @@
 #include <print/ringlat.h>
 #include <print/streams.h>
 #include <print/text.h>
-#include <probes/ringlat/ring.h>
+#include <probes/ringlat/probe.h>
 #include <session/privilege.h>
+#include <session/session.h>
 #include <store/json.h>
 #include <store/recording.h>
 
@@ -26,18 +26,15 @@
 #include "output.h"
 #include "ringlat_handler.h"
 
-#define PROGRESS_NS 250000000ULL
-
 enum key { KEY_METHOD = 0x300, KEY_HISTOGRAM, KEY_WITH_MEMLAT };
 
 struct ringlat {
 	struct options options;
-	const struct ring_method *method; /* the only one wanted; NULL: the best */
-	uint64_t crossings;
+	struct ringlat_config config;
 	bool histogram;
 	bool with_memlat;
 	struct run *run;
-	struct ring_result *result;
+	struct session *session;
 	struct recording recording;
 	struct restore *lent; /* gives the recording back to root */
 };
@@ -65,32 +62,11 @@ static const char ringlat_doc[] =
 	"  sudo latscope ringlat -o runs/            keep a recording\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
 
-static volatile sig_atomic_t stopped;
-
-static void stop(int signal)
-{
-	(void)signal;
-	stopped = 1;
-}
-
-static void catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = stop };
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	struct sigaction before;
-
-	/* Who reads our output may leave: what is to be kept is written after it. */
-	sigaction(SIGPIPE, &ignore, NULL);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
-		sigaction(SIGHUP, &action, NULL);
-}
-
 static int parse_method(struct ringlat *ringlat, const char *arg)
 {
-	ringlat->method = ring__find(arg);
-	return ringlat->method ? 0 : options__fail(&ringlat->options, "no method '%.64s'", arg);
+	ringlat->config.method = ring__find(arg);
+	return ringlat->config.method ? 0
+				      : options__fail(&ringlat->options, "no method '%.64s'", arg);
 }
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
@@ -102,7 +78,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return parse_method(ringlat, arg);
 	case 'n':
 		return options__count(&ringlat->options, "--crossings", arg, 1, 1000000000000,
-				      &ringlat->crossings);
+				      &ringlat->config.crossings);
 	case KEY_HISTOGRAM:
 		ringlat->histogram = true;
 		return 0;
@@ -136,17 +112,19 @@ static int check_machine(void)
 	return EXIT_CANNOT;
 }
 
-static bool go_on(const struct ring_count *count, uint64_t crossings)
+static void progress(void *arg, uint64_t elapsed_ns, uint64_t duration_ns)
 {
-	static uint64_t shown_ns;
-	uint64_t now = clock__now_ns();
+	const struct ringlat_config *config = arg;
+	const struct ring_result *result = config->result;
+	const struct ring_count *count;
 
-	if (now - shown_ns >= PROGRESS_NS) {
-		shown_ns = now;
-		log__progress("%s: %llu of %llu", count->event->name,
-			      (unsigned long long)count->attempted, (unsigned long long)crossings);
-	}
-	return !stopped;
+	(void)elapsed_ns;
+	(void)duration_ns;
+	if (!result->nr_events)
+		return;
+	count = &result->events[result->nr_events - 1];
+	log__progress("%s: %llu of %llu", count->event->name, (unsigned long long)count->attempted,
+		      (unsigned long long)config->crossings);
 }
 
 static void refused(const struct ring_method *method, const char *why)
@@ -157,34 +135,25 @@ static void refused(const struct ring_method *method, const char *why)
 	log__warn(what, why, NULL);
 }
 
-static int open_ring(struct ringlat *ringlat, struct ring **ring)
+static int open_probe(struct ringlat *ringlat)
 {
-	char why[RUN_TEXT], text[2 * RUN_TEXT];
+	static const struct lat_config config = { .tail_ns = OPTIONS_TAIL_NS };
+	const struct ring_method *method = ringlat->config.method;
+	const struct probe_request request = { .config = &config, .own = &ringlat->config };
+	char text[2 * RUN_TEXT];
+	const char *why = ringlat->run->probes[0].refused;
 	int err;
 
-	err = ring__open(ring, ringlat->method, ringlat->method ? NULL : refused, why);
+	ringlat->config.refused = method ? NULL : refused;
+	err = session__add(ringlat->session, &ringlat_ops, &request);
 	if (!err)
 		return EXIT_DONE;
-	if (ringlat->method)
-		snprintf(text, sizeof(text), "method %s does not work here: %s",
-			 ringlat->method->name, why);
+	if (method)
+		snprintf(text, sizeof(text), "method %s does not work here: %s", method->name, why);
 	else
 		snprintf(text, sizeof(text), "no method works here; the last: %s", why);
 	return failed(text, "'latscope doctor' explains",
 		      err == -EPERM || err == -EACCES ? EXIT_ERROR : EXIT_CANNOT);
-}
-
-/* All is open: what remains is to run it, and to write, or to remove, the recording's directory. */
-static int give_up_privileges(struct ringlat *ringlat, unsigned int capability)
-{
-	const struct privilege_needs needs = {
-		.recording = &ringlat->recording,
-		.removes_dir = true,
-		.capability = capability,
-		.times_calls = true,
-	};
-
-	return cmd__drop_privileges(&needs);
 }
 
 /* It may help to try again, or by the method that asks least of a machine. */
@@ -194,22 +163,27 @@ static const char *todo_undisturbed(const struct ring_method *method)
 					    : "try --method user, or a quieter machine";
 }
 
-static int measure(struct ringlat *ringlat, struct ring *ring)
+static int measure(struct ringlat *ringlat)
 {
-	char why[RUN_TEXT];
-	int err, code;
+	struct session_config config = {
+		.interval_ns = ringlat->run->interval_ns,
+		.again = ringlat->with_memlat, /* which has programs to load yet */
+		.recording = &ringlat->recording,
+		.written_later = true,
+		.progress = progress,
+		.progress_arg = &ringlat->config,
+	};
+	struct session_result result;
+	int err;
 
-	if (!ringlat->with_memlat) { /* which has programs to load yet */
-		code = give_up_privileges(ringlat, ring->method->capability);
-		if (code)
-			return code;
-	}
-	catch_signals();
-	err = ring__measure(ring, ringlat->crossings, go_on, ringlat->result, why);
+	err = session__run(ringlat->session, &config, &result);
 	log__progress_end();
 	if (!err)
 		return EXIT_DONE;
-	return failed(why, err == -ENODATA ? todo_undisturbed(ring->method) : NULL,
+	if (result.fault == SESSION_PRIVILEGE)
+		return cmd__privileges_kept(result.why);
+	return failed(result.why,
+		      err == -ENODATA ? todo_undisturbed(ringlat->config.result->method) : NULL,
 		      err == -ENODATA ? EXIT_CANNOT : EXIT_ERROR);
 }
 
@@ -220,7 +194,7 @@ static int add_handler(struct ringlat *ringlat)
 	char why[RUN_TEXT];
 	int err;
 
-	if (!ringlat->with_memlat || ringlat->result->interrupted)
+	if (!ringlat->with_memlat || ringlat->config.result->interrupted)
 		return EXIT_DONE;
 	err = ringlat__measure_handler(probe, why);
 	if (err)
@@ -235,10 +209,8 @@ static int describe(struct ringlat *ringlat)
 {
 	struct run *run = ringlat->run;
 
-	recording__start(run);
 	run->interval_ns = UNITS_MAX_NS; /* there are no intervals */
 	run->tail_ns = OPTIONS_TAIL_NS;
-	run->complete = true;
 	return recording__describe(run, &ringlat->options.recording) ? out_of_memory() : EXIT_DONE;
 }
 
@@ -275,14 +247,14 @@ static int print_json(const struct ringlat *ringlat)
 
 	if (object)
 		json_object_object_add(object, "ring",
-				       ringlat__json(ringlat->result, ringlat->histogram));
+				       ringlat__json(ringlat->config.result, ringlat->histogram));
 	return json__print(object, stdout, true);
 }
 
 /* memlat in full is for report; what is of use here is what it adds to the crossings. */
 static void print_text(const struct ringlat *ringlat)
 {
-	ringlat__print_text(stdout, ringlat->result, ringlat->histogram);
+	ringlat__print_text(stdout, ringlat->config.result, ringlat->histogram);
 	text__fault_cost(stdout, ringlat->run);
 }
 
@@ -292,7 +264,7 @@ static int print(const struct ringlat *ringlat)
 	if (ringlat->options.json)
 		return print_json(ringlat) ? out_of_memory() : EXIT_DONE;
 	if (ringlat->options.csv)
-		ringlat__print_csv(stdout, ringlat->result, ringlat->histogram);
+		ringlat__print_csv(stdout, ringlat->config.result, ringlat->histogram);
 	else
 		print_text(ringlat);
 	streams__flush();
@@ -302,10 +274,22 @@ static int print(const struct ringlat *ringlat)
 /* Stopped before there was a figure of anything: that is said, and nothing recorded. */
 static int finish_empty(struct ringlat *ringlat)
 {
-	ringlat->run->duration_ns = clock__now_ns() - ringlat->run->start_mono_ns;
+	ringlat->run->nr_probes = 0;
 	log__note("interrupted before anything was measured");
 	recording__discard(&ringlat->recording);
 	return print(ringlat);
+}
+
+/* As the session would have done it: what remains is to write, or to remove, the directory. */
+static int give_up_privileges(struct ringlat *ringlat)
+{
+	const struct privilege_needs needs = {
+		.recording = &ringlat->recording,
+		.removes_dir = true,
+		.times_calls = true,
+	};
+
+	return cmd__drop_privileges(&needs);
 }
 
 /* The crossings are measured: whatever else fails, they are printed and kept. */
@@ -314,12 +298,11 @@ static int finish(struct ringlat *ringlat)
 	struct run *run = ringlat->run;
 	int dropped = EXIT_DONE, added, printed, kept;
 
-	if (!ringlat->result->nr_events)
+	if (!ringlat->config.result->nr_events)
 		return finish_empty(ringlat);
-	ring_result__to_probe(ringlat->result, OPTIONS_TAIL_NS, &run->probes[run->nr_probes++]);
 	added = add_handler(ringlat);
 	if (ringlat->with_memlat)
-		dropped = give_up_privileges(ringlat, 0);
+		dropped = give_up_privileges(ringlat);
 	if (!dropped && privilege__keep_dir())
 		dropped = cmd__privileges_kept(NULL);
 	run->duration_ns = clock__now_ns() - run->start_mono_ns;
@@ -332,13 +315,14 @@ static int finish(struct ringlat *ringlat)
 static int run_ringlat(struct ringlat *ringlat)
 {
 	const struct options *options = &ringlat->options;
-	struct ring *ring = NULL;
 	int code = check_machine();
 
 	if (!code && ringlat->with_memlat) /* before anything is measured */
 		code = cmd__check_kernel("ringlat --with-memlat", options->verbose);
+	if (!code && session__new(&ringlat->session, ringlat->run))
+		code = out_of_memory();
 	if (!code)
-		code = open_ring(ringlat, &ring);
+		code = open_probe(ringlat);
 	if (!code)
 		code = output__create(&ringlat->recording, options->output, options);
 	if (!code)
@@ -346,8 +330,8 @@ static int run_ringlat(struct ringlat *ringlat)
 	if (!code)
 		code = describe(ringlat);
 	if (!code)
-		code = measure(ringlat, ring);
-	ring__close(ring);
+		code = measure(ringlat);
+	session__free(ringlat->session);
 	if (!code)
 		return finish(ringlat);
 	recording__discard(&ringlat->recording);
@@ -358,7 +342,7 @@ int cmd_ringlat(int argc, char **argv)
 {
 	struct ringlat ringlat = {
 		.options = { .command = argv[0], .groups = OPTIONS_OUTPUT | OPTIONS_FORMAT },
-		.crossings = RING_DEFAULT_CROSSINGS,
+		.config = { .crossings = RING_DEFAULT_CROSSINGS },
 	};
 	struct argp own = { .options = ringlat_options, .parser = parse_own, .doc = ringlat_doc };
 	int got, code;
@@ -370,13 +354,13 @@ int cmd_ringlat(int argc, char **argv)
 	if (got)
 		return got < 0 ? EXIT_USAGE : EXIT_DONE;
 	ringlat.run = calloc(1, sizeof(*ringlat.run));
-	ringlat.result = calloc(1, sizeof(*ringlat.result));
-	if (ringlat.run && ringlat.result)
+	ringlat.config.result = calloc(1, sizeof(*ringlat.config.result));
+	if (ringlat.run && ringlat.config.result)
 		code = run_ringlat(&ringlat);
 	else
 		code = out_of_memory();
 	code = output__end(ringlat.lent, &ringlat.recording, code);
 	run__free(ringlat.run);
-	free(ringlat.result);
+	free(ringlat.config.result);
 	return code;
 }

@@ -7,12 +7,17 @@
 #include <core/split.h>
 
 #include "bpf_probe.h"
+#include "ringlat/probe.h"
 #include "rmid/probe.h"
 #include "tierlat/probe.h"
 
-const struct probe_ops *const probe_list[] = { &memlat_ops.common, &runqlat_ops.common,
-					       &iolat_ops.common,  &rmid_ops,
-					       &tierlat_ops,	   NULL };
+const struct probe_ops *const probe_list[] = { &memlat_ops.common,
+					       &runqlat_ops.common,
+					       &iolat_ops.common,
+					       &rmid_ops,
+					       &tierlat_ops,
+					       &ringlat_ops,
+					       NULL };
 
 const struct probe_ops *probe__find(const char *name)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The lifecycle of a probe. Each probe (memlat, runqlat, iolat, rmid, tierlat) is a struct
- * probe_ops in probe_list[]; a session opens any of them, takes them through one window and closes
- * them.
- * Functions return 0 or -errno and print nothing.
+ * The lifecycle of a probe. Each probe is a struct probe_ops in probe_list[]: memlat, runqlat,
+ * iolat, rmid, tierlat, ringlat. A session opens any of them, takes them through one window and
+ * closes them. Functions return 0 or -errno and print nothing.
  */
 #ifndef LATSCOPE_PROBES_PROBE_H
 #define LATSCOPE_PROBES_PROBE_H
@@ -70,6 +69,11 @@ struct probe {
 	struct run_probe *entry; /* where the probe puts its results */
 	struct run_data *delta; /* what the interval adds to the totals of the entry */
 	struct names *names; /* of tasks, cgroups and disks */
+	/* Set by open(): what the process has to keep until the window is over. */
+	unsigned int capability; /* CAP_...; 0: none */
+	bool times_calls; /* it times system calls, which a filter would slow down */
+	/* Set by a step: it has all that it wants, the window can end. */
+	bool done;
 	/* Why the last step failed; empty: the errno says all. */
 	char why[RUN_TEXT];
 };

@@ -346,23 +346,36 @@ static bool window_ends(struct session *session, uint64_t at, struct session_res
 	return fds[1].revents && workload__reap(&session->workload, &session->run->workload_status);
 }
 
+/* Has a probe all that it wants? */
+static bool is_done(const struct session *session)
+{
+	for (unsigned int i = 0; i < session->run->nr_probes; i++)
+		if (session->probes[i] && session->probes[i]->done)
+			return true;
+	return false;
+}
+
 /* From the open window to its end. */
 static void watch(struct session *session, const struct session_config *config,
 		  struct session_result *result)
 {
 	uint64_t end = config->duration_ns ? config->duration_ns : UINT64_MAX;
 	uint64_t next = config->interval_ns, patience = patience_ns(session), wake, elapsed = 0;
+	uint64_t shown = 0;
 	bool ends = false;
 
 	while (!ends && elapsed < end) {
 		wake = earlier(earlier(next, end), elapsed + patience);
 		ends = window_ends(session, wake, result);
 		elapsed = elapsed_ns(session);
-		if (config->progress)
-			config->progress(elapsed, config->duration_ns);
+		if (config->progress && elapsed - shown >= PROGRESS_NS / 2) {
+			config->progress(config->progress_arg, elapsed, config->duration_ns);
+			shown = elapsed;
+		}
 		if (config->workload)
 			descendants__reap(&session->descendants, session->workload.pid);
 		step_all(session, result, PROBE_POLL, elapsed);
+		ends = ends || is_done(session);
 		if (!ends && elapsed >= next && elapsed < end) {
 			end_interval(session, result, elapsed);
 			ends = session->broken || is_full(session, result);
@@ -399,13 +412,21 @@ static int release(struct session *session, const struct session_config *config)
 static int drop_privileges(struct session *session, const struct session_config *config,
 			   struct session_result *result)
 {
-	const struct privilege_needs needs = {
-		.recording = session->recording,
-		.removes_dir = config->workload,
+	struct privilege_needs needs = {
+		.recording = config->recording,
+		.removes_dir = config->workload || config->written_later,
 		.workload = session->workload.pid,
 	};
-	int err = config->again ? 0 : privilege__drop(&needs, result->why);
+	const struct probe *probe;
+	int err;
 
+	for (unsigned int i = 0; i < session->run->nr_probes; i++) {
+		probe = session->probes[i];
+		if (probe && probe->capability)
+			needs.capability = probe->capability;
+		needs.times_calls |= probe && probe->times_calls;
+	}
+	err = config->again ? 0 : privilege__drop(&needs, result->why);
 	if (err)
 		workload__cancel(&session->workload);
 	fault(session, result, SESSION_PRIVILEGE, err);
@@ -444,7 +465,9 @@ int session__run(struct session *session, const struct session_config *config,
 	int err;
 
 	memset(result, 0, sizeof(*result));
-	session->recording = config->recording ? config->recording : &session->none;
+	session->recording = &session->none;
+	if (config->recording && !config->written_later)
+		session->recording = config->recording;
 	session->run->workload_status = RUN_NOT_ENDED;
 	session->write_failed = config->write_failed;
 	session->warn = config->warn;

@@ -28,8 +28,10 @@ struct session_config {
 	const struct session_task *task; /* NULL: none; not with a workload */
 	bool again; /* the caller opens further sessions: privileges and type information stay */
 	struct recording *recording; /* NULL: nothing is kept */
+	bool written_later; /* by the caller: the session only keeps the privileges for it */
 	/* Called several times a second with the progress of the window. May be NULL. */
-	void (*progress)(uint64_t elapsed_ns, uint64_t duration_ns);
+	void (*progress)(void *arg, uint64_t elapsed_ns, uint64_t duration_ns);
+	void *progress_arg;
 	/* Called with what a probe wants the user to know, at once. May be NULL. */
 	void (*warn)(const char *probe, const char *why);
 	/* Called at once for the first writer that fails; the window goes on. As `recording`. */

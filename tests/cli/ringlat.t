@@ -116,7 +116,7 @@ ok 'SIGINT: what came before is there' says '.ring | .interrupted and .events[0]
 # As soon as it handles the signal, so most likely before it has any result.
 "$latscope" ringlat --method user -n 1000000000 --json -o "$dir/at-once" >"$dir/stdout" 2>"$dir/stderr" &
 pid=$!
-takes_sigint() { [ "$(<"/proc/$pid/comm")" = latscope ] && [ $((0x$(sed -n 's/^SigCgt:\t//p' "/proc/$pid/status") & 2)) != 0 ]; }
+takes_sigint() { [ "$(<"/proc/$pid/comm")" = latscope ] && [ $((0x$(sed -n 's/^SigBlk:\t//p' "/proc/$pid/status") & 2)) != 0 ]; }
 wait_for takes_sigint
 kill -INT $pid
 finish

@@ -436,7 +436,12 @@ static int measure_by(const struct ring_method *by, uint64_t crossings,
 	fake.windows = fake.empties = 0;
 	fake.crossings = 0;
 	ring->method = by;
-	err = ring__measure(ring, crossings, go_on, result, why);
+	ring__begin(ring, crossings, result);
+	do
+		err = ring__next(ring, why);
+	while (err > 0 && (!go_on || go_on(&result->events[0], crossings)));
+	if (err >= 0)
+		err = ring__end(ring, why);
 	free(ring);
 	return err;
 }

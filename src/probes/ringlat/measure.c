@@ -153,46 +153,66 @@ static int explain_loss(const struct ring_count *count, char why[RUN_TEXT])
 	return -ENODATA;
 }
 
-static int measure_windows(struct ring *ring, unsigned int event, struct ring_count *count,
-			   uint64_t crossings,
-			   bool (*go_on)(const struct ring_count *count, uint64_t crossings),
-			   bool *interrupted, char why[RUN_TEXT])
+static struct ring_count *count_of(const struct ring *ring)
 {
-	int err = 0;
-
-	for (unsigned int i = 0; !err && count->attempted < crossings; i++) {
-		if (i % WINDOWS_PER_EMPTY == 0 || !count->empty[0].count)
-			err = measure_empty(ring, event, count, why);
-		if (!err)
-			err = measure_window(ring, event, count, crossings - count->attempted, why);
-		*interrupted = go_on && !go_on(count, crossings);
-		if (*interrupted || (i + 1 >= HOPELESS_WINDOWS && !count->kept))
-			break;
-	}
-	return err;
+	return &ring->result->events[ring->event];
 }
 
-static int measure_event(struct ring *ring, unsigned int event, uint64_t crossings,
-			 bool (*go_on)(const struct ring_count *count, uint64_t crossings),
-			 struct ring_result *result, char why[RUN_TEXT])
+static int begin_event(struct ring *ring, char why[RUN_TEXT])
 {
-	struct ring_count *count = &result->events[result->nr_events++];
-	int err;
+	struct ring_count *count = count_of(ring);
 
-	count->event = &ring->method->events[event];
+	ring->result->nr_events++;
+	count->event = &ring->method->events[ring->event];
 	count->nr_ways = count->event->round_trip ? 1 : RING_WAYS;
-	err = warm_up(ring, event, why);
-	if (!err)
-		err = measure_windows(ring, event, count, crossings, go_on, &result->interrupted,
-				      why);
-	if (!err && count->kept)
-		err = measure_baseline(ring, event, count, why);
+	return warm_up(ring, ring->event, why);
+}
+
+static int end_event(struct ring *ring, char why[RUN_TEXT])
+{
+	struct ring_count *count = count_of(ring);
+	int err = count->kept ? measure_baseline(ring, ring->event, count, why) : 0;
+
+	ring->event++;
+	ring->windows = 0;
 	if (err || (count->kept && count->empty[0].count))
 		return err;
-	if (!result->interrupted)
+	if (!ring->result->interrupted)
 		return explain_loss(count, why);
-	result->nr_events--; /* too short for a result: not the machine's fault */
+	/* Too short for a result: not the machine's fault. */
+	ring->result->nr_events--;
 	return 0;
+}
+
+/* Has the event its crossings, or is there no hope of them? */
+static bool has_enough(const struct ring *ring)
+{
+	const struct ring_count *count = count_of(ring);
+
+	return count->attempted >= ring->crossings ||
+	       (ring->windows >= HOPELESS_WINDOWS && !count->kept);
+}
+
+static int measure_next(struct ring *ring, char why[RUN_TEXT])
+{
+	struct ring_count *count = count_of(ring);
+	int err = ring->windows ? 0 : begin_event(ring, why);
+
+	if (!err && (ring->windows % WINDOWS_PER_EMPTY == 0 || !count->empty[0].count))
+		err = measure_empty(ring, ring->event, count, why);
+	if (!err)
+		err = measure_window(ring, ring->event, count, ring->crossings - count->attempted,
+				     why);
+	ring->windows++;
+	return !err && has_enough(ring) ? end_event(ring, why) : err;
+}
+
+int ring__next(struct ring *ring, char why[RUN_TEXT])
+{
+	int err = measure_next(ring, why);
+
+	ring->failed = err;
+	return err ? err : ring->event < ring->method->nr_events;
 }
 
 static int find_where(struct ring *ring, struct ring_result *result, char why[RUN_TEXT])
@@ -211,22 +231,35 @@ static int find_where(struct ring *ring, struct ring_result *result, char why[RU
 	return 0;
 }
 
-int ring__measure(struct ring *ring, uint64_t crossings,
-		  bool (*go_on)(const struct ring_count *count, uint64_t crossings),
-		  struct ring_result *result, char why[RUN_TEXT])
+void ring__begin(struct ring *ring, uint64_t crossings, struct ring_result *result)
 {
-	uint64_t start = clock__now_ns(), khz = spin();
-	int err = 0;
+	uint64_t khz;
 
+	ring->start_ns = clock__now_ns();
+	khz = spin();
 	memset(result, 0, sizeof(*result));
 	result->method = ring->method;
 	result->cpu = ring->cpu;
 	result->control = ring->control;
 	result->tsc_khz = ring->tsc_khz ? ring->tsc_khz : khz;
-	for (unsigned int i = 0; !err && !result->interrupted && i < ring->method->nr_events; i++)
-		err = measure_event(ring, i, crossings, go_on, result, why);
+	ring->result = result;
+	ring->crossings = crossings;
+	ring->event = ring->windows = 0;
+	ring->failed = false;
+}
+
+int ring__end(struct ring *ring, char why[RUN_TEXT])
+{
+	struct ring_result *result = ring->result;
+	int err = 0;
+
+	if (ring->failed)
+		return 0;
+	result->interrupted = ring->event < ring->method->nr_events;
+	if (ring->windows)
+		err = end_event(ring, why);
 	if (!err)
 		err = find_where(ring, result, why);
-	result->duration_ns = clock__now_ns() - start;
+	result->duration_ns = clock__now_ns() - ring->start_ns;
 	return err;
 }

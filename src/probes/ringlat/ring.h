@@ -82,6 +82,13 @@ struct ring {
 	struct ring_control control;
 	uint64_t vm_exits; /* in the last window */
 	struct ring_sample samples[RING_WINDOW];
+	/* From ring__begin() to ring__end(). */
+	struct ring_result *result;
+	uint64_t crossings; /* of each event */
+	uint64_t start_ns;
+	unsigned int event; /* the one that is measured */
+	unsigned int windows; /* of it, so far */
+	bool failed;
 };
 
 struct ring_count {
@@ -125,13 +132,20 @@ int ring__open(struct ring **ring, const struct ring_method *only,
 /* Restores the CPUs of the thread. */
 void ring__close(struct ring *ring);
 
+/* Gets the CPU to its full clock. All that follows counts in `result`, which must stay. */
+void ring__begin(struct ring *ring, uint64_t crossings, struct ring_result *result);
+
 /*
- * Runs `crossings` of each event. `go_on` is called after each window; false ends early. -ENODATA:
- * every window of an event, or every empty one, was dropped.
+ * Measures one window more. 1: go on; 0: all events have their crossings. -ENODATA: every window of
+ * an event was dropped, or every empty one.
  */
-int ring__measure(struct ring *ring, uint64_t crossings,
-		  bool (*go_on)(const struct ring_count *count, uint64_t crossings),
-		  struct ring_result *result, char why[RUN_TEXT]);
+int ring__next(struct ring *ring, char why[RUN_TEXT]);
+
+/*
+ * Completes the result, unless ring__next() failed. It is marked as interrupted if ring__next()
+ * would still go on.
+ */
+int ring__end(struct ring *ring, char why[RUN_TEXT]);
 
 /* Converts the result to a probe of a recording: one or two metrics per event. */
 void ring_result__to_probe(const struct ring_result *result, uint64_t tail_ns,

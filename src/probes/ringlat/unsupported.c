@@ -6,25 +6,27 @@
 
 #include <core/arch.h>
 
-static int unsupported(char why[RUN_TEXT])
-{
-	return ring__fail(why, -EOPNOTSUPP, "%s", arch__not_x86());
-}
-
 static int refuse(struct ring *ring, char why[RUN_TEXT])
 {
 	(void)ring;
-	return unsupported(why);
+	return ring__fail(why, -EOPNOTSUPP, "%s", arch__not_x86());
 }
 
 const struct ring_method ring_module = { .name = "module", .open = refuse };
 const struct ring_method ring_kvm = { .name = "kvm", .open = refuse };
 const struct ring_method ring_user = { .name = "user", .open = refuse };
 
-int ring__measure(struct ring *ring, uint64_t crossings,
-		  bool (*go_on)(const struct ring_count *count, uint64_t crossings),
-		  struct ring_result *result, char why[RUN_TEXT])
+void ring__begin(struct ring *ring, uint64_t crossings, struct ring_result *result)
 {
-	(void)ring, (void)crossings, (void)go_on, (void)result;
-	return unsupported(why);
+	(void)ring, (void)crossings, (void)result;
+}
+
+int ring__next(struct ring *ring, char why[RUN_TEXT])
+{
+	return refuse(ring, why);
+}
+
+int ring__end(struct ring *ring, char why[RUN_TEXT])
+{
+	return refuse(ring, why);
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Crossings between user and kernel mode as a probe. It makes them itself while the window is open,
+ * and is done when it has as many as were asked for. The whole is one interval.
+ */
+#ifndef LATSCOPE_PROBES_RINGLAT_PROBE_H
+#define LATSCOPE_PROBES_RINGLAT_PROBE_H
+
+#include <probes/probe.h>
+
+#include "ring.h"
+
+extern const struct probe_ops ringlat_ops;
+
+/* Its own options, which must be given. */
+struct ringlat_config {
+	const struct ring_method *method; /* NULL: the best that works */
+	uint64_t crossings; /* of each kind */
+	struct ring_result *result; /* filled in while it measures */
+	/* Called for each method that does not work; NULL: not wanted. */
+	void (*refused)(const struct ring_method *method, const char *why);
+};
+
+#endif
