@@ -51,29 +51,29 @@ struct record {
 enum key { KEY_WITH_RMID = 0x200, KEY_TIERS, KEY_TIERS_AT };
 
 static const struct argp_option record_options[] = {
-	{ "rmid", KEY_WITH_RMID, 0, 0, "Also who has the CPUs and caches, by process and ms", 0 },
-	{ "tiers", KEY_TIERS, 0, 0, "Sample the latency of memory tiers too (see tierlat)", 0 },
+	{ "rmid", KEY_WITH_RMID, 0, 0, "Also CPU time and caches by process and millisecond", 0 },
+	{ "tiers", KEY_TIERS, 0, 0, "Also the latency of memory tiers (see tierlat)", 0 },
 	{ "tiers-at", KEY_TIERS_AT, "MODEL:BOXES:DIR", OPTION_HIDDEN, 0, 0 },
 	{ 0 },
 };
 
 static const char record_doc[] =
 	"Measures page-fault, run-queue and block-I/O latency of the whole machine at the same "
-	"time, and leaves a directory with the histograms, their summaries and run.db. With a "
-	"workload, the window is the workload's life.\v"
+	"time. Writes the histograms, their summaries and run.db into a new directory. With a "
+	"workload, it measures until the workload ends.\v"
 	"Examples:\n"
-	"  latscope record -d 10s                    ten seconds of all, into runs/\n"
+	"  latscope record -d 10s                    ten seconds, into runs/\n"
 	"  latscope record -o runs/ -- make -j8      while a command runs\n"
 	"  latscope record -d 1m --by process,disk   who waited, and for which disk\n"
 	"  latscope record -d 1h -i 10s --label host=db1\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
 
 static const char probe_doc[] =
-	"Measures one latency of the whole machine, or of what the filters leave, until -d has "
+	"Measures one latency of the whole machine, or of what the filters select, until -d has "
 	"passed, the workload has ended or Ctrl-C.\v"
 	"Examples:\n"
-	"  latscope runqlat -d 5s                    who waits for a CPU, and how long\n"
-	"  latscope iolat --by disk,op -i 1s         a line a second, tables at the end\n"
+	"  latscope runqlat -d 5s                    how long tasks wait for a CPU\n"
+	"  latscope iolat --by disk,op -i 1s         one line per second, tables at the end\n"
 	"  latscope memlat -p 1234 --json            one process, for a script\n"
 	"  latscope memlat -- ./workload             while a command runs\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
@@ -84,7 +84,7 @@ static bool has_table(const struct record *record)
 	return record->only && !record->only->nr_metrics;
 }
 
-/* An error that was printed; the exit code. */
+/* Prints an error and returns the exit code. */
 static int failed(const struct record *record, const char *why, const char *todo, int code)
 {
 	log__error(record->command, why, todo);
@@ -189,7 +189,7 @@ static const struct probe_ops *next_probe(const struct record *record, const str
 	return NULL;
 }
 
-/* What a probe is asked for, as far as a method may be unable to do it. */
+/* What a probe is asked for, as far as some methods cannot do it. */
 static struct lat_config asked(const struct options *options, const struct probe_ops *ops)
 {
 	struct lat_config config = {
@@ -205,7 +205,7 @@ static struct lat_config asked(const struct options *options, const struct probe
 	return config;
 }
 
-/* The option that the method asked for cannot do, wherever it runs; NULL: none. */
+/* The requested option that the requested method can do nowhere; NULL: none. */
 static const char *beyond_method(const struct record *record, const struct probe_ops *ops,
 				 char option[RUN_TEXT])
 {
@@ -216,7 +216,7 @@ static const char *beyond_method(const struct record *record, const struct probe
 	return method ? probe__beyond(method, &config, option) : NULL;
 }
 
-/* What no module of this command knows is wrong usage, not a silent nothing. */
+/* An option that no probe of this command knows is wrong usage, not silently ignored. */
 static int check_probes(const struct record *record)
 {
 	const struct options *options = &record->options;
@@ -270,7 +270,7 @@ static int set_config(struct record *record)
 }
 
 /*
- * Whether it is the machine that cannot, or the method, whose name is NULL if none was asked for.
+ * Either the machine cannot, or the requested method; `method` is NULL if none was requested.
  */
 static void explain_refused(const struct record *record, const struct probe_ops *ops,
 			    const char *method, const char *why)
@@ -337,7 +337,7 @@ static bool any_works(const struct run *run)
 	return false;
 }
 
-/* Those that cannot run are named; it is an error only if none can. */
+/* Names the probes that cannot run; it is an error only if none can. */
 static int open_probes(struct record *record)
 {
 	const struct probe_ops *ops = NULL;
@@ -398,8 +398,8 @@ static char *join(char *const argv[])
 }
 
 /*
- * Enough intervals for report and compare, which need ten, whatever the duration. Shorter ones than
- * 10 ms would cost more than they tell. Rounded up, so that none of a few ns is left at the end.
+ * report and compare need ten intervals, whatever the duration. Intervals shorter than 10 ms would
+ * cost more than they show. Rounded up, so that no interval of a few ns is left at the end.
  */
 static uint64_t default_interval_ns(const struct record *record)
 {
@@ -428,7 +428,7 @@ static int describe_run(struct record *record)
 	return recording__describe(run, &options->recording) ? out_of_memory(record) : EXIT_DONE;
 }
 
-/* What the workload or -i prints would continue its line. */
+/* Output of the workload or of -i would be appended to the progress line. */
 static bool is_alone(const struct options *options)
 {
 	return !options->nr_args && !(options->interval_ns && isatty(STDOUT_FILENO));
@@ -474,7 +474,7 @@ static int print_text(const struct record *record)
 	return err;
 }
 
-/* Whether stdout took it is for main to see. */
+/* main() checks whether stdout could be written. */
 static int print_result(const struct record *record)
 {
 	int err = 0;
@@ -508,7 +508,8 @@ static void warn_of_workload(const struct record *record, const struct session_r
 		log__warn("the workload", why, "latscope does not end them");
 	}
 	if (result->workload_ended_early) {
-		log__warn("the workload", "still ran when the window closed and was ended", NULL);
+		log__warn("the workload", "was still running at the end of the window; terminated",
+			  NULL);
 		return;
 	}
 	if (!record->run->workload || !status || status == RUN_NOT_ENDED)
@@ -621,7 +622,7 @@ static int check_workload(const struct record *record)
 	return EXIT_ERROR;
 }
 
-/* Everything that can fail does so before anything is attached or written. */
+/* Everything that can fail is checked before anything is attached or written. */
 static int prepare(struct record *record)
 {
 	int code;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* ringlat: what it costs to cross from user to kernel mode and back. */
+/* ringlat: the cost of crossing from user to kernel mode and back. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,20 +40,19 @@ struct ringlat {
 };
 
 static const struct argp_option ringlat_options[] = {
-	{ "method", KEY_METHOD, "NAME", 0, "Measure by this one and no other: module, kvm, user",
-	  0 },
+	{ "method", KEY_METHOD, "NAME", 0, "Use only this method: module, kvm or user", 0 },
 	{ "crossings", 'n', "N", 0, "Crossings of each kind (1000000)", 0 },
-	{ "histogram", KEY_HISTOGRAM, NULL, 0, "Show how they are distributed", 0 },
+	{ "histogram", KEY_HISTOGRAM, NULL, 0, "Show their histogram", 0 },
 	{ "with-memlat", KEY_WITH_MEMLAT, NULL, 0,
-	  "Also measure the page-fault handler, and put both together", 0 },
+	  "Also measure the page-fault handler, and show both together", 0 },
 	{ 0 },
 };
 
 static const char ringlat_doc[] =
-	"Measures what it costs to cross from user to kernel mode and back. The best method that "
-	"works here is taken: module, the crossing into the running kernel and back, by a kernel "
-	"module; kvm, the crossing alone, within a private guest that nothing else "
-	"runs in; user, without privilege, round trips only, with the kernel's work in them.\v"
+	"Measures the cost of crossing from user to kernel mode and back, by the best method that "
+	"works here: module, the crossing into the running kernel and back, by a kernel "
+	"module; kvm, the crossing alone, in a private guest that runs nothing else; "
+	"user, without privilege, round trips only, which include the kernel's work.\v"
 	"Examples:\n"
 	"  sudo latscope ringlat                     the best that this machine can\n"
 	"  latscope ringlat --method user --histogram\n"
@@ -89,7 +88,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* An error that was printed; the exit code. */
+/* Prints an error and returns the exit code. */
 static int failed(const char *why, const char *todo, int code)
 {
 	log__error("ringlat", why, todo);
@@ -101,7 +100,7 @@ static int out_of_memory(void)
 	return failed("out of memory", NULL, EXIT_ERROR);
 }
 
-/* Checked before anything is tried: one line says all there is to say. */
+/* Before anything is tried, so that one line says it all. */
 static int check_machine(void)
 {
 	const char *why = arch__not_x86();
@@ -156,7 +155,7 @@ static int open_probe(struct ringlat *ringlat)
 		      err == -EPERM || err == -EACCES ? EXIT_ERROR : EXIT_CANNOT);
 }
 
-/* It may help to try again, or by the method that asks least of a machine. */
+/* It may help to try again, or the method that needs least. */
 static const char *todo_undisturbed(const struct ring_method *method)
 {
 	return method == ring__find("user") ? "try a quieter machine, or more crossings (-n)"
@@ -187,7 +186,7 @@ static int measure(struct ringlat *ringlat)
 		      err == -ENODATA ? EXIT_CANNOT : EXIT_ERROR);
 }
 
-/* Refused, it does not hold up the rest. */
+/* If memlat is refused, the rest goes on. */
 static int add_handler(struct ringlat *ringlat)
 {
 	struct run_probe *probe = &ringlat->run->probes[ringlat->run->nr_probes];
@@ -214,7 +213,7 @@ static int describe(struct ringlat *ringlat)
 	return recording__describe(run, &ringlat->options.recording) ? out_of_memory() : EXIT_DONE;
 }
 
-/* The whole is one interval: nothing is sampled over time here. */
+/* The whole window is one interval: nothing is sampled over time here. */
 static int record(struct ringlat *ringlat)
 {
 	struct recording *recording = &ringlat->recording;
@@ -251,14 +250,14 @@ static int print_json(const struct ringlat *ringlat)
 	return json__print(object, stdout, true);
 }
 
-/* memlat in full is for report; what is of use here is what it adds to the crossings. */
+/* `report` prints memlat in full; here, only what it adds to the crossings. */
 static void print_text(const struct ringlat *ringlat)
 {
 	ringlat__print_text(stdout, ringlat->config.result, ringlat->histogram);
 	text__fault_cost(stdout, ringlat->run);
 }
 
-/* Whether stdout took it is for main to see. */
+/* main() checks whether stdout could be written. */
 static int print(const struct ringlat *ringlat)
 {
 	if (ringlat->options.json)
@@ -271,7 +270,7 @@ static int print(const struct ringlat *ringlat)
 	return EXIT_DONE;
 }
 
-/* Stopped before there was a figure of anything: that is said, and nothing recorded. */
+/* Stopped before anything was measured: say so, and record nothing. */
 static int finish_empty(struct ringlat *ringlat)
 {
 	ringlat->run->nr_probes = 0;
@@ -292,7 +291,7 @@ static int give_up_privileges(struct ringlat *ringlat)
 	return cmd__drop_privileges(&needs);
 }
 
-/* The crossings are measured: whatever else fails, they are printed and kept. */
+/* The crossings are measured: print and keep them, whatever else fails. */
 static int finish(struct ringlat *ringlat)
 {
 	struct run *run = ringlat->run;

@@ -21,7 +21,7 @@ CHILD_WORK(static, touch, reference_touch);
 static int run_session(struct session *session, struct child *child, char why[RUN_TEXT])
 {
 	struct session_task task = { child->go, child->done };
-	/* The caller has the child to end yet, and a recording to write: it drops privileges. */
+	/* The caller drops privileges: it must still end the child and write a recording. */
 	struct session_config config = { .interval_ns = UNITS_MAX_NS,
 					 .task = &task,
 					 .again = true };

@@ -5,10 +5,9 @@
 #include <core/run.h>
 
 /*
- * Measures by memlat what lies between the crossings of a page fault: the handler, of faults of the
- * kind that ringlat's user method makes (first read of an anonymous page), by a process of our own
- * and no other. *module is filled in, or refused; it owns what it has. Gives up privileges. -errno
- * with `why`.
+ * Measures with memlat what lies between the crossings of a page fault: the handler. The faults are
+ * those that ringlat's user method makes (first read of an anonymous page), by a process of our own
+ * and no other. *probe is filled in, or refused; it owns its data. -errno with `why`.
  */
 int ringlat__measure_handler(struct run_probe *probe, char why[RUN_TEXT]);
 

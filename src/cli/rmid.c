@@ -16,9 +16,8 @@ enum { KEY_COUNTERS = 0x1000, KEY_METHOD, KEY_TOP };
 
 const struct argp_option rmid_options[] = {
 	{ "counters", KEY_COUNTERS, "LIST", 0, COUNTERS_HELP, 0 },
-	{ "method", KEY_METHOD, "NAME", 0, "Measure in this way and no other: module or switches",
-	  0 },
-	{ "top", KEY_TOP, "N", 0, "Processes that are shown (10)", 0 },
+	{ "method", KEY_METHOD, "NAME", 0, "Use only this method: module or switches", 0 },
+	{ "top", KEY_TOP, "N", 0, "Show this many processes (10)", 0 },
 	{ 0 },
 };
 

@@ -35,33 +35,37 @@ enum key {
 };
 
 const struct argp_option tierlat_options[] = {
-	{ "tier", KEY_TIER, "LIST", 0, "These tiers, or all (those that the machine has)", 0 },
-	{ "weight", KEY_WEIGHT, "W", 0, "Weight of an interval in the moving mean (0.0625)", 0 },
-	{ "min-inserts", KEY_MIN_INSERTS, "N", 0, "Fewer requests give no latency (100)", 0 },
-	{ "delta", KEY_DELTA, "D", 0, "Colloid: differences up to this share are none (0.05)", 0 },
-	{ "epsilon", KEY_EPSILON, "E", 0, "Colloid: a narrower search begins anew (0.01)", 0 },
-	{ "max-shift", KEY_MAX_SHIFT, "S", 0, "Colloid: move no more in an interval (0.02)", 0 },
-	{ "raw", KEY_RAW, 0, 0, "Add the counts of every CHA to the rows of --csv, --json and -o",
+	{ "tier", KEY_TIER, "LIST", 0, "These tiers, or all (default: those that the machine has)",
 	  0 },
-	{ "method", KEY_METHOD, "NAME", 0, "perf or msr; by default what there is", 0 },
-	{ "take", KEY_TAKE, 0, 0, "msr: also counters that somebody else uses", 0 },
-	{ "reset", KEY_RESET, 0, 0, "msr: set the counters to the state after power-on, and exit",
+	{ "weight", KEY_WEIGHT, "W", 0, "Weight of one interval in the moving average (0.0625)",
 	  0 },
-	{ "boxes", KEY_BOXES, "N", 0, "msr: there are N CHAs on a socket", 0 },
-	{ "cpu", KEY_CPU, "LIST", 0, "msr: read on these CPUs, one a socket", 0 },
-	{ "msr-root", KEY_MSR_ROOT, "DIR", 0, "msr: registers in DIR/N/msr, not /dev/cpu", 0 },
-	{ "model", KEY_MODEL, "NAME", 0, "Take the events and registers of this CPU", 0 },
+	{ "min-inserts", KEY_MIN_INSERTS, "N", 0, "No latency from fewer requests than N (100)",
+	  0 },
+	{ "delta", KEY_DELTA, "D", 0, "Colloid: ignore differences up to this share (0.05)", 0 },
+	{ "epsilon", KEY_EPSILON, "E", 0, "Colloid: restart a search narrower than this (0.01)",
+	  0 },
+	{ "max-shift", KEY_MAX_SHIFT, "S", 0,
+	  "Colloid: move at most this share per interval (0.02)", 0 },
+	{ "raw", KEY_RAW, 0, 0, "Add the counts of each CHA to --csv, --json, -o", 0 },
+	{ "method", KEY_METHOD, "NAME", 0, "perf or msr (default: what works here)", 0 },
+	{ "take", KEY_TAKE, 0, 0, "msr: also use counters that are in use", 0 },
+	{ "reset", KEY_RESET, 0, 0, "msr: reset the counters to their power-on state, and exit",
+	  0 },
+	{ "boxes", KEY_BOXES, "N", 0, "msr: number of CHAs per socket", 0 },
+	{ "cpu", KEY_CPU, "LIST", 0, "msr: read on these CPUs, one per socket", 0 },
+	{ "msr-root", KEY_MSR_ROOT, "DIR", 0, "msr: registers are in DIR/N/msr, not /dev/cpu", 0 },
+	{ "model", KEY_MODEL, "NAME", 0, "Use the events and registers of this CPU model", 0 },
 	{ "sysfs-root", KEY_ROOT, "DIR", OPTION_HIDDEN, 0, 0 },
 	{ 0 },
 };
 
 const char tierlat_doc[] =
 	"Measures the mean latency of memory reads that miss the caches, by socket and tier "
-	"(local DDR, remote DDR, persistent memory, CXL), under the load there is: from the "
+	"(local DDR, remote DDR, persistent memory, CXL), under the present load, from the "
 	"uncore counters of the caching and home agents (CHA). Prints what Colloid would move "
-	"between two of these.\v"
+	"between two tiers.\v"
 	"Examples:\n"
-	"  sudo latscope tierlat -i 1s               a line a tier every second\n"
+	"  sudo latscope tierlat -i 1s               one line per tier every second\n"
 	"  sudo latscope tierlat -d 10s --csv        for a script\n"
 	"  sudo latscope tierlat -d 1m -i 100ms -o runs/\n"
 	"  latscope tierlat --model icx --msr-root DIR --boxes 28\n\n"
@@ -180,7 +184,7 @@ error_t tierlat__parse(struct tierlat_command *command, int key, char *arg)
 	return parse_numbers(command, key, arg);
 }
 
-/* What only one method knows is wrong with the other, not without effect. */
+/* An option of one method is an error with the other. */
 int tierlat__check(struct tierlat_command *command)
 {
 	const struct tier_config *config = &command->config.counters;
@@ -197,7 +201,7 @@ int tierlat__check(struct tierlat_command *command)
 	    !(options->json && options->interval_ns))
 		return options__fail(options, "--raw adds rows: use it with --csv, -o, or --json "
 					      "and -i");
-	/* Registers of another CPU would be programmed as if they were this one's. */
+	/* Otherwise it would program registers of another CPU as if they were those of this one. */
 	if (config->msr_root && !config->model)
 		return options__fail(options, "--msr-root wants --model, as nothing in DIR says "
 					      "what CPU it is of");

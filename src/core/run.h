@@ -130,8 +130,8 @@ struct run {
 
 struct run_interval {
 	uint64_t start_ns, end_ns; /* since the window opened */
-	const struct run_data
-		*delta; /* one per module of the run, same order; refused ones are empty */
+	/* One for each probe of the run, in the same order; those refused are empty. */
+	const struct run_data *delta;
 };
 
 /* Frees what the run owns, not the run itself. */

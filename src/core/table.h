@@ -81,8 +81,8 @@ void table__rewind(struct table *table);
  * more than 2 / TABLE_KEYS of all is always there; keys and others together are always the whole.
  */
 uint64_t table__folded_rows(const struct table *table);
-uint64_t
-table__others_keys(const struct table *table); /* how often one made room; 0: all are there */
+/* How often a key made room for another; 0: all are there. */
+uint64_t table__others_keys(const struct table *table);
 double table__others_most(const struct table *table); /* of that sum, what a key can lack */
 const struct table_aggregate *table__others(const struct table *table, unsigned int column);
 size_t table__keys(const struct table *table);

@@ -24,7 +24,7 @@ struct processes {
 	size_t nr;
 };
 
-/* False: it has ended, or is hidden from this user. */
+/* False: the process has ended, or this user cannot see it. */
 static bool read_stat(const char *pid, struct process *process)
 {
 	char path[64], text[512], *after;
@@ -39,7 +39,7 @@ static bool read_stat(const char *pid, struct process *process)
 	fclose(stream);
 	text[len] = '\0';
 	process->pid = atoi(pid);
-	after = strrchr(text, ')'); /* a name may have one, too */
+	after = strrchr(text, ')'); /* the name may contain one, too */
 	return after && sscanf(after, ") %c %d", &process->state, &process->parent) == 2;
 }
 
@@ -119,7 +119,7 @@ void descendants__reap(const struct descendants *descendants, pid_t workload)
 
 	for (;;) {
 		info.si_pid = 0;
-		/* Left as it is: whoever waits for one of the others gets its status. */
+		/* Not reaped: its status belongs to the code that waits for it. */
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid ||
 		    info.si_pid == workload || is_other(descendants, info.si_pid))
 			return;
@@ -132,7 +132,7 @@ static bool is_descendant(const struct descendants *descendants, const struct pr
 {
 	pid_t self = getpid();
 
-	/* Read one after the other, they may make a circle: no line is longer than all of them. */
+	/* Parents read at different times may form a cycle: take no more steps than processes. */
 	for (size_t i = 0; process && i < processes->nr; i++) {
 		const struct process parent = { .pid = process->parent };
 
@@ -145,7 +145,7 @@ static bool is_descendant(const struct descendants *descendants, const struct pr
 	return false;
 }
 
-/* Process 1 is always there, and another user's. */
+/* Process 1 always exists, and belongs to another user. */
 static bool is_hidden(void)
 {
 	struct process process;
@@ -154,8 +154,8 @@ static bool is_hidden(void)
 }
 
 /*
- * /proc/PID/task/TID/children names hidden ones, too. Without children there is nobody to count:
- * those of a process that ended have become ours.
+ * /proc/PID/task/TID/children lists hidden processes, too. Without children there is nothing to
+ * count: the children of a process that ended have become ours.
  */
 static bool may_have_children(const struct descendants *descendants)
 {

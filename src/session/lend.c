@@ -20,7 +20,7 @@ static void close_all_but(int a, int b)
 	closefrom(high + 1);
 }
 
-/* This process needs no privilege but one, and no descriptor but two. */
+/* This process needs only one privilege and two descriptors. */
 static void settle(void *arg, int socket)
 {
 	const struct recording *recording = arg;
@@ -33,15 +33,16 @@ static void settle(void *arg, int socket)
 }
 
 /*
- * The writer may have been taken over: a link of it leads nowhere, and a second name of another
- * file stays whose it is. -EMLINK: so does a file of the recording that has a second name.
+ * An attacker may control the writer: symbolic links are not followed, and a file with a second
+ * hard link keeps its owner. -EMLINK: so does a file of the recording that has one.
  */
 static int give_back(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), err = 0;
 	struct stat st;
 
-	if (fd < 0 && errno == ENOENT) /* removed since it was listed, as a journal is */
+	if (fd < 0 &&
+	    errno == ENOENT) /* removed since it was listed, as SQLite does with a journal */
 		return 0;
 	if (fd < 0 || fstat(fd, &st))
 		err = -errno;
@@ -72,7 +73,7 @@ static int give_back_files(int fd)
 	return first;
 }
 
-/* The directory first: this process may not pass over the rights of another owner. */
+/* The directory first: this process cannot override the permissions of another owner. */
 static int undo(void *arg)
 {
 	const struct recording *recording = arg;
@@ -93,7 +94,7 @@ int lend__begin(struct restore **restore, struct recording *recording)
 
 	if (!recording->dir[0] || geteuid() || recording->rundir.owner.by_sudo)
 		return 0;
-	/* Without it nothing can change hands. */
+	/* Without it no owner can be changed. */
 	capng_get_caps_process();
 	if (!capng_have_capability(CAPNG_EFFECTIVE, CAP_CHOWN))
 		return 0;

@@ -93,7 +93,7 @@ static int keep_tasks(struct life_watch *watch, const struct lat_life_task *task
 	return 0;
 }
 
-/* A record may be cut by the end of the buffer: what is left of it comes with the next reading. */
+/* The end of the buffer may cut a record: the rest comes with the next read. */
 static int read_tasks(struct life_watch *watch, int fd)
 {
 	struct lat_life_task tasks[TASKS_AT_ONCE];
@@ -185,7 +185,7 @@ static int add_living(struct life_watch *watch)
 	return 0;
 }
 
-/* Has a process of those that were alive ended since? Its life is then in both accounts. */
+/* Has a process ended since it was listed as alive? Then its life is in both lists. */
 static bool ended_since(const struct life_watch *watch, uint32_t tgid, uint64_t start_ns)
 {
 	const struct lat_life_task wanted = { .tgid = tgid }, *found = NULL;
@@ -202,7 +202,7 @@ static struct run_life *find_life(const struct life_watch *watch, size_t nr, uin
 	return nr ? bsearch(&wanted, watch->lives, nr, sizeof(wanted), by_id) : NULL;
 }
 
-/* Each comes once, so it is looked for among those that live only: they are in order. */
+/* Each comes once, so search only among the living ones: they are sorted. */
 static int add_ended(void *context, const void *key, const void *value)
 {
 	uint32_t tgid = *(const uint32_t *)key;
@@ -225,7 +225,7 @@ static int add_ended(void *context, const void *key, const void *value)
 	return 0;
 }
 
-/* First those that live, then those that ended: so each is in at least one of the two. */
+/* First the living ones, then those that ended: so each is in at least one of the lists. */
 int life__shut(struct life_watch *watch, uint64_t shut_ns)
 {
 	int err;
@@ -258,7 +258,7 @@ static int add_key(const struct life_watch *watch, uint64_t id, struct run *run)
 	return 0;
 }
 
-/* A process may be a key of every module. */
+/* A process may be a key of every probe. */
 static void keep_each_once(struct run *run)
 {
 	size_t kept = 0;

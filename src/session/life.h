@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How long processes lived within the window. -errno upwards, nothing is printed. */
+/* How long each process lived within the window. Returns -errno and prints nothing. */
 #ifndef LATSCOPE_SESSION_LIFE_H
 #define LATSCOPE_SESSION_LIFE_H
 
@@ -11,13 +11,13 @@ struct life_watch;
 int life__open(struct life_watch **watch, char why[RUN_TEXT]);
 void life__close(struct life_watch *watch); /* NULL is fine */
 
-/* The window opens: CLOCK_MONOTONIC in ns. */
+/* The window opens, at this time of CLOCK_MONOTONIC. */
 void life__arm(struct life_watch *watch, uint64_t opened_ns);
 
-/* The window shuts, CLOCK_MONOTONIC in ns: keeps what there is to know. */
+/* The window shuts, at this time of CLOCK_MONOTONIC: reads how long processes lived. */
 int life__shut(struct life_watch *watch, uint64_t shut_ns);
 
-/* Fills in run->lives for the keys by process, whose totals are final. 0 or -ENOMEM. */
+/* Fills in run->lives for the keys by process. The totals must be final. 0 or -ENOMEM. */
 int life__describe(const struct life_watch *watch, struct run *run);
 
 #endif

@@ -42,7 +42,7 @@ static int fail(char why[RUN_TEXT], int err, const char *format, ...)
 	return err;
 }
 
-/* The user who called us, if that is not root; else one that no other process can be. */
+/* The user who called latscope, if that is not root; else one that no other process has. */
 static struct caller choose_user(void)
 {
 	struct caller user = caller__find();
@@ -57,7 +57,7 @@ static bool is_root(void)
 	return !getresuid(&real, &effective, &saved) && (!real || !effective || !saved);
 }
 
-/* Those of `wanted` that the process may use; in force only if `effective`. */
+/* Selects those of `wanted` that the process is permitted; in effect only if `effective`. */
 static void select_capabilities(uint64_t wanted, bool effective)
 {
 	uint64_t had = 0;
@@ -72,7 +72,7 @@ static void select_capabilities(uint64_t wanted, bool effective)
 				     i);
 }
 
-/* The bounding set can only be emptied with CAP_SETPCAP; without it no_new_privs has to do. */
+/* Emptying the bounding set takes CAP_SETPCAP; without it, no_new_privs must be enough. */
 static int change_user(const struct caller *user, char why[RUN_TEXT])
 {
 	bool bounded = capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP);
@@ -90,7 +90,7 @@ static int change_user(const struct caller *user, char why[RUN_TEXT])
 	return is_root() ? fail(why, -EPERM, "still root") : 0;
 }
 
-/* Before Linux 5.19 (c8644cd0efe7) bpf() refuses even to read a map to those without CAP_BPF. */
+/* Before Linux 5.19 (c8644cd0efe7) bpf() without CAP_BPF cannot even read a map. */
 static bool bpf_needs_capability(void)
 {
 	struct bpf_prog_info info;
@@ -99,17 +99,17 @@ static bool bpf_needs_capability(void)
 	return bpf_obj_get_info_by_fd(-1, &info, &len) && errno == EPERM;
 }
 
-/* What this user, who has no capability in force, cannot do in the directory without one. */
+/* The capability that this user, who has none in effect, needs to write in the directory. */
 static uint64_t needed_for_dir(int dir)
 {
 	if (dir < 0 || !faccessat(dir, ".", W_OK | X_OK, 0))
 		return 0;
-	return BIT(CAP_DAC_OVERRIDE); /* it could not be given away, or has no owner */
+	return BIT(CAP_DAC_OVERRIDE); /* its owner could not be changed, or it has none */
 }
 
 /*
- * The descriptor of the recording's directory, -1 if there is none. From here on its files are made
- * as this user. Whether the directory could be given away is for needed_for_dir() to find out.
+ * Sets *dir to the descriptor of the recording's directory, -1 if there is none. From here on this
+ * user creates its files. needed_for_dir() finds out whether the directory could change its owner.
  */
 static int give_recording(struct recording *recording, const struct caller *user, int *dir,
 			  char why[RUN_TEXT])
@@ -173,7 +173,7 @@ int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT])
 	return err ? fail(why, err, "cannot install the filter of system calls") : 0;
 }
 
-/* What is tried in a process of its own. 0 or -errno; `why` is what it says to ours. */
+/* Runs in a process of its own. 0 or -errno; `why` goes back to our process. */
 typedef int attempt(struct recording *recording, char why[RUN_TEXT]);
 
 static int try_drop(struct recording *recording, char why[RUN_TEXT])
@@ -183,7 +183,7 @@ static int try_drop(struct recording *recording, char why[RUN_TEXT])
 	return privilege__drop(&none, why);
 }
 
-/* Whether that user can be had at all is for the drop to say. */
+/* If it cannot become that user, privilege__drop() will say so. */
 static int try_writing(struct recording *recording, char why[RUN_TEXT])
 {
 	const struct privilege_needs needs = { .recording = recording, .times_calls = true };

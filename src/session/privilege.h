@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a process gives up before it measures, for good: root, capabilities, system calls. */
+/* What the process gives up before it measures: root, capabilities, system calls. */
 #ifndef LATSCOPE_SESSION_PRIVILEGE_H
 #define LATSCOPE_SESSION_PRIVILEGE_H
 
@@ -8,34 +8,34 @@
 
 #include <store/recording.h>
 
-/* What the process still has to do. */
+/* What the process must still be able to do. */
 struct privilege_needs {
-	struct recording *recording; /* write its files; NULL, or without a directory: none */
-	bool removes_dir; /* may have to remove its directory: privilege__keep_dir() ends that */
-	pid_t workload; /* end this process; 0: none. privilege__end_workload() ends that */
+	struct recording *recording; /* write its files; NULL, or one without a directory: none */
+	bool removes_dir; /* may have to remove its directory, until privilege__keep_dir() */
+	pid_t workload; /* end this process, until privilege__end_workload(); 0: none */
 	unsigned int capability; /* use this capability; 0: none */
-	bool times_calls; /* measure system calls, which a filter would slow down */
+	bool times_calls; /* time system calls, which a filter would slow down */
 };
 
 /*
- * Root becomes the user who called sudo, else one that nobody else is (spare.h), to whom the
- * recording belongs from now on (lend.h gives it back). All capabilities go, from the bounding set
- * too, but those that `needs` asks for. no_new_privs is set, and a filter refuses the system calls
- * that measuring does not need (seccomp.h). 0 or -errno: then `why` says what failed, and the
- * process must not go on.
+ * Root becomes the user who called sudo, or else a user that no other process has (spare.h). This
+ * user owns the recording from now on (lend.h gives it back). Drops all capabilities except those
+ * in `needs`, from the bounding set, too. Sets no_new_privs and a filter that refuses the system
+ * calls that measuring does not need (seccomp.h). On -errno `why` says what failed, and the process
+ * must not go on.
  */
 int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT]);
 
-/* Would it succeed here, for one who needs nothing? Tries it in a process of its own. */
+/* Tries it in a process of its own, with no needs. 0, or -errno with `why`. */
 int privilege__try(char why[RUN_TEXT]);
 
 /*
- * Can the user that this process becomes write into the recording's directory? A server of NFS or
- * 9p may refuse it though its modes permit. 0 or -errno: then `why` says who cannot.
+ * Can the user that this process becomes write into the recording's directory? An NFS or 9p server
+ * may refuse it even if the modes permit it. On -errno `why` says which user cannot.
  */
 int privilege__try_writing(struct recording *recording, char why[RUN_TEXT]);
 
-/* The directory stays, the workload has ended: give up what was kept for them. 0 or -EPERM. */
+/* Give up what was kept to remove the directory, or to end the workload. 0 or -EPERM. */
 int privilege__keep_dir(void);
 int privilege__end_workload(void);
 

@@ -14,7 +14,7 @@
 #define IOCTL_TYPE 0xff00 /* _IOC_TYPE() in its place */
 #define PERF_IOCTLS ('$' << 8)
 
-/* Those that an architecture does not have are left out by libseccomp. */
+/* libseccomp leaves out those that an architecture does not have. */
 static const int allowed[] = {
 	/* files: of the recording, of /proc and /sys; maps, events and registers that are open */
 	SCMP_SYS(access),
@@ -120,7 +120,7 @@ static const int allowed[] = {
 	SCMP_SYS(waitid),
 };
 
-/* What is done with maps, programs and iterators that are there. None can be loaded. */
+/* Using maps, programs and iterators that exist. None can be loaded. */
 static const int bpf_commands[] = {
 	BPF_MAP_LOOKUP_ELEM,
 	BPF_MAP_UPDATE_ELEM,
@@ -138,10 +138,10 @@ static const int bpf_commands[] = {
 	BPF_ITER_CREATE,
 };
 
-/* Is it a terminal, and how wide? Nothing that puts input into one. */
+/* Is it a terminal, and how wide? Not TIOCSTI, which puts input into one. */
 static const int ioctls[] = { TCGETS, TIOCGWINSZ };
 
-/* What libcap-ng asks before it gives up more. */
+/* libcap-ng reads these before it drops more. */
 static const int prctls[] = { PR_CAPBSET_READ, PR_CAP_AMBIENT };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -151,7 +151,7 @@ static int allow_when(scmp_filter_ctx filter, int call, struct scmp_arg_cmp argu
 	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, argument);
 }
 
-/* With one of these values as its argument of that number. */
+/* Allows the call if this argument has one of these values. */
 static int allow_each(scmp_filter_ctx filter, int call, unsigned int argument, const int *values,
 		      size_t nr)
 {
@@ -163,7 +163,7 @@ static int allow_each(scmp_filter_ctx filter, int call, unsigned int argument, c
 	return err;
 }
 
-/* No new code; limits are read, not set; its own priority; what perf events take. */
+/* No new code; read limits, but do not set them; its own priority; ioctls of perf events. */
 static int allow_masked(scmp_filter_ctx filter)
 {
 	const struct {
@@ -183,7 +183,7 @@ static int allow_masked(scmp_filter_ctx filter)
 	return err;
 }
 
-/* abort() is a signal to itself. */
+/* abort() sends a signal to its own process. */
 static int allow_signals(scmp_filter_ctx filter, pid_t workload)
 {
 	int err;
@@ -214,7 +214,7 @@ static int add_rules(scmp_filter_ctx filter, pid_t workload)
 
 int seccomp__install(pid_t workload)
 {
-	/* Of all threads, logged, and as a tree of comparisons. */
+	/* For all threads, logged, and as a binary tree. */
 	static const enum scmp_filter_attr attributes[] = { SCMP_FLTATR_CTL_TSYNC,
 							    SCMP_FLTATR_CTL_LOG,
 							    SCMP_FLTATR_CTL_OPTIMIZE };

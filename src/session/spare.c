@@ -11,15 +11,15 @@
 #include <sys/stat.h>
 
 /*
- * systemd's list of ranges (UIDS-GIDS) leaves these to nobody, SSSD and FreeIPA end before them,
- * and containers get theirs below.
+ * systemd's list of ranges (UIDS-GIDS) assigns these to no program; SSSD and FreeIPA end before
+ * them, and containers use numbers below.
  */
 #define FIRST 2100000000U
 #define COUNT 47000000U
 #define TRIES 64
-#define NOBODY 65534 /* where no user is called nobody: what the kernel shows for unknown ids */
+#define NOBODY 65534 /* if no user is called nobody: the kernel shows it for unknown ids */
 
-/* Does this user namespace have the whole range? */
+/* Does this user namespace map the whole range? */
 static bool is_mapped(const char *path)
 {
 	unsigned long long first, count;
@@ -33,7 +33,7 @@ static bool is_mapped(const char *path)
 	return found;
 }
 
-/* A user of /proc; hidden ones are found by root. */
+/* Does a process in /proc have this user? Only root sees hidden ones. */
 static bool is_running(uid_t uid)
 {
 	DIR *dir = opendir("/proc");

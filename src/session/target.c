@@ -15,7 +15,7 @@
 /* PROC_PID_INIT_INO: the inode number of the first PID namespace. */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
 
-/* The kernel knows tasks by the numbers of the first PID namespace. */
+/* The BPF programs see the numbers of the first PID namespace. */
 static bool numbers_differ(void)
 {
 	struct stat st;
@@ -37,7 +37,7 @@ static int resolve_task(const char *option, uint32_t id, char why[TARGET_WHY])
 		return -EOPNOTSUPP;
 	}
 	snprintf(path, sizeof(path), "/proc/%u", id);
-	/* /proc has a way to every thread; a process is a thread in its own group. */
+	/* /proc/ID exists for every thread; a process is a thread whose group has the same ID. */
 	if (!access(path, F_OK) && (!process || !syscall(SYS_tgkill, id, id, 0) || errno == EPERM))
 		return 0;
 	snprintf(why, TARGET_WHY, "%s %u: no such %s", option, id, process ? "process" : "thread");
@@ -59,7 +59,7 @@ static int resolve_cgroup(const struct names *names, const char *path, uint64_t 
 	return err;
 }
 
-/* Nothing would be seen of a disk that works on bios; those below it are what can be measured. */
+/* A disk that works on bios has no requests; only the disks below it can be measured. */
 static int check_requests(const char *name, uint32_t id, char why[RUN_TEXT])
 {
 	char below[RUN_TEXT / 4];
@@ -123,7 +123,7 @@ int target__resolve(const struct target *target, struct lat_config *config, char
 	return err;
 }
 
-/* As it is measured: of a partition its disk, of a link what it leads to. */
+/* What is measured: for a partition its disk, for a link its target. */
 static void describe_disk(FILE *out, uint32_t id)
 {
 	const struct lat_key key = { .by = LAT_BY_DISK, .id = id };

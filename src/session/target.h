@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The filters of the command line, looked up on this machine. */
+/* The filters of the command line: finds what they name on this machine. */
 #ifndef LATSCOPE_SESSION_TARGET_H
 #define LATSCOPE_SESSION_TARGET_H
 
@@ -9,7 +9,7 @@
 
 #define TARGET_WHY (PATH_MAX + RUN_TEXT) /* it may name a path */
 
-/* Of a filter that was not given, the number is 0 and the text NULL. */
+/* A filter that was not given is 0 or NULL. */
 struct target {
 	uint32_t pid;
 	uint32_t tid;
@@ -19,17 +19,17 @@ struct target {
 };
 
 /*
- * Sets the filters in config. Negative: one names what is not there, `why` says which. 1: all are
- * found, but `why` has something to tell: a partition was named and its disk is measured.
+ * Sets the filters in config. -errno: a filter names something that does not exist, `why` says
+ * which. 1: all exist, and `why` is a warning: a partition was named, and its disk is measured.
  */
 int target__resolve(const struct target *target, struct lat_config *config, char why[TARGET_WHY]);
 
-/* A filter by disk is heeded by modules that know whose disk a wait is for. */
+/* Does the probe know which disk a wait is for, so that --disk applies to it? */
 bool target__knows_disks(const struct probe_ops *ops);
 
 /*
- * The filters that a module heeds, as resolved, as one line, to be freed; NULL if there are none.
- * Of all modules where `ops` is NULL: what only some heed has their names behind it.
+ * The filters that apply to a probe, as one line, to be freed; NULL if there are none. If `ops` is
+ * NULL, those of all probes: a filter that applies only to some is followed by their names.
  */
 char *target__describe(const struct target *target, const struct lat_config *config,
 		       const struct probe_ops *ops);

@@ -64,7 +64,7 @@ int workload__find_user(struct workload_user *user, const char *name)
 	return 0;
 }
 
-/* With all groups that the user is in. The environment stays, as with strace -u. */
+/* With all groups of the user. The environment stays, as with strace -u. */
 static int become(const struct workload_user *user)
 {
 	if (!user->name)
@@ -75,10 +75,10 @@ static int become(const struct workload_user *user)
 	return 0;
 }
 
-/* The child: waits for the word, then becomes the command. A parent that died says nothing. */
+/* The child: waits for a byte, then becomes the command. If the parent died, none comes. */
 /*
- * Descriptors that its program will not have. Until there is a program, which on a slow file system
- * takes its time, this process would keep attached what we have attached.
+ * Closes the descriptors that exec would close. Until exec is done, which may take long on a slow
+ * file system, this process would keep our BPF programs attached.
  */
 static void close_ours(int go, int result)
 {
