@@ -87,6 +87,7 @@ enum lat_by {
 	LAT_BY_TYPE, /* memlat: enum lat_type */
 	LAT_BY_ACCESS, /* memlat: enum lat_access */
 	LAT_BY_PAGE, /* memlat: enum lat_page */
+	LAT_BY_VECTOR, /* softirq: number of the vector, as in linux/interrupt.h */
 	LAT_BY_COUNT,
 };
 
@@ -246,6 +247,14 @@ struct iolat_stamp {
 	__u64 lag_ns; /* how far start_time_ns is behind the own clock; 0: it is true */
 };
 _Static_assert(sizeof(struct iolat_stamp) == 32, "iolat_stamp has no padding");
+
+/* Value of softirq's map `starts`, key = cpu. */
+struct softirq_start {
+	__u64 ns; /* 0: no handler runs */
+	__u32 vector;
+	__u32 pad;
+};
+_Static_assert(sizeof(struct softirq_start) == 16, "softirq_start has no padding");
 
 /* Value of runqlat's task storage. */
 struct runqlat_task {

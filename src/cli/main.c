@@ -16,6 +16,7 @@ static const struct command {
 	{ "memlat", cmd_record, "page faults: how long the kernel takes to handle them" },
 	{ "runqlat", cmd_record, "run queue: how long runnable tasks wait for a CPU" },
 	{ "iolat", cmd_record, "block I/O: how long requests are queued and with the device" },
+	{ "softirq", cmd_record, "softirqs: how long their handlers run, by vector" },
 	{ "rmid", cmd_record, "who has the CPUs and the caches, by process and millisecond" },
 	{ "ringlat", cmd_ringlat, "ring crossings: what entering and leaving the kernel costs" },
 	{ "tierlat", cmd_record, "memory: loaded latency of each tier, and what to move" },

@@ -61,7 +61,7 @@ static const struct argp_option filter_options[] = {
 
 static const struct argp_option split_options[] = {
 	{ "by", KEY_BY, "LIST", 0,
-	  "Split by process, thread, cgroup, disk, op, mode, type, access, page", 0 },
+	  "Split by process, thread, cgroup, disk, op, mode, type, access, page, vector", 0 },
 	{ "top", KEY_TOP, "N", 0, "Lines of a split that are shown (10)", 0 },
 	{ 0 },
 };

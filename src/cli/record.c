@@ -42,16 +42,17 @@ struct record {
 	struct session *session;
 	struct recording recording;
 	struct restore *lent; /* gives the recording back to root */
-	bool with_rmid, with_tiers; /* of record */
+	bool with_rmid, with_tiers, with_softirq; /* of record */
 	struct rmid_command rmid;
 	struct tierlat_command tierlat;
 	struct workload_user user; /* of the workload */
 };
 
-enum key { KEY_WITH_RMID = 0x200, KEY_TIERS, KEY_TIERS_AT };
+enum key { KEY_WITH_RMID = 0x200, KEY_WITH_SOFTIRQ, KEY_TIERS, KEY_TIERS_AT };
 
 static const struct argp_option record_options[] = {
 	{ "rmid", KEY_WITH_RMID, 0, 0, "Also CPU time and caches by process and millisecond", 0 },
+	{ "softirq", KEY_WITH_SOFTIRQ, 0, 0, "Also how long softirq handlers run", 0 },
 	{ "tiers", KEY_TIERS, 0, 0, "Also the latency of memory tiers (see tierlat)", 0 },
 	{ "tiers-at", KEY_TIERS_AT, "MODEL:BOXES:DIR", OPTION_HIDDEN, 0, 0 },
 	{ 0 },
@@ -107,6 +108,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case KEY_WITH_RMID:
 		record->with_rmid = true;
+		return 0;
+	case KEY_WITH_SOFTIRQ:
+		record->with_softirq = true;
 		return 0;
 	case KEY_TIERS_AT:
 		record->with_tiers = true;
@@ -173,6 +177,7 @@ static bool is_wanted(const struct record *record, const struct probe_ops *ops)
 	if (record->only)
 		return ops == record->only;
 	return ops->by_default || (record->with_rmid && ops == &rmid_ops) ||
+	       (record->with_softirq && ops == probe__find("softirq")) ||
 	       (record->with_tiers && ops == &tierlat_ops);
 }
 

@@ -16,10 +16,16 @@
 #define NSEC_PER_MSEC 1000000ULL
 #define FNV_PRIME 0x100000001b3ULL
 
+/* The line that has the number, where it is one number. */
+static const char *const lines[] = {
+	[ACCOUNT_FAULTS] = "pgfault",
+	[ACCOUNT_SWITCHES] = "ctxt",
+	[ACCOUNT_SOFTIRQS] = "softirq",
+};
+
 static const char *const sources[] = {
-	[ACCOUNT_FAULTS] = "/proc/vmstat",
-	[ACCOUNT_WAITS] = "/proc/schedstat",
-	[ACCOUNT_SWITCHES] = "/proc/stat",
+	[ACCOUNT_FAULTS] = "/proc/vmstat",	  [ACCOUNT_WAITS] = "/proc/schedstat",
+	[ACCOUNT_SWITCHES] = "/proc/stat",	  [ACCOUNT_SOFTIRQS] = "/proc/stat",
 	[ACCOUNT_REQUESTS] = "/sys/block/*/stat",
 };
 
@@ -236,7 +242,7 @@ int account__read(struct account *account, enum account_kind kind, const char *r
 	if (kind == ACCOUNT_WAITS)
 		err = read_waits(account, file, why);
 	else
-		err = read_line(account, file, kind == ACCOUNT_FAULTS ? "pgfault" : "ctxt", why);
+		err = read_line(account, file, lines[kind], why);
 	fclose(file);
 	return err;
 }

@@ -12,6 +12,7 @@ enum account_kind {
 	ACCOUNT_FAULTS, /* /proc/vmstat: pgfault; no time */
 	ACCOUNT_WAITS, /* /proc/schedstat: pcount and run_delay of all CPUs */
 	ACCOUNT_SWITCHES, /* /proc/stat: ctxt, those to the idle tasks too; no time */
+	ACCOUNT_SOFTIRQS, /* /proc/stat: softirq; no time */
 	ACCOUNT_REQUESTS, /* /sys/block/DISK/stat of all disks that have requests of their own */
 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define IDS 5
+#define IDS 10
 
 struct dimension {
 	const char *name;
@@ -39,6 +39,9 @@ static const struct dimension dimensions[LAT_BY_COUNT] = {
 			  { [LAT_PAGE_BASE] = "base",
 			    [LAT_PAGE_THP] = "thp",
 			    [LAT_PAGE_HUGETLB] = "hugetlb" } },
+	[LAT_BY_VECTOR] = { "vector",
+			    { "hi", "timer", "net_tx", "net_rx", "block", "irq_poll", "tasklet",
+			      "sched", "hrtimer", "rcu" } },
 };
 
 const char *split__name(unsigned int by)

@@ -105,6 +105,7 @@ static inline struct bpf_probe *bpf_probe(struct probe *common)
 extern const struct bpf_probe_ops memlat_ops;
 extern const struct bpf_probe_ops runqlat_ops;
 extern const struct bpf_probe_ops iolat_ops;
+extern const struct bpf_probe_ops softirq_ops;
 
 int bpf_probe__open(struct probe **out, const struct probe_ops *ops,
 		    const struct probe_request *request, char why[RUN_TEXT]);
@@ -115,22 +116,22 @@ probe_step_fn bpf_probe__prepare, bpf_probe__before_open, bpf_probe__arm, bpf_pr
 	bpf_probe__in_flight, bpf_probe__after_shut, bpf_probe__stop, bpf_probe__interval;
 
 /* What `common` of all of them has. */
-#define BPF_PROBE_LIFECYCLE                                                                  \
-	.by_default = true, .needs_bpf = true, .open = bpf_probe__open,                      \
-	.describe = bpf_probe__describe, .close = bpf_probe__close, .poll_ns = COST_POLL_NS, \
-	.steps = {                                                                           \
-		[PROBE_PREPARE] = bpf_probe__prepare,                                        \
-		[PROBE_BEFORE_OPEN] = bpf_probe__before_open,                                \
-		[PROBE_OPEN] = bpf_probe__arm,                                               \
-		[PROBE_AFTER_OPEN] = bpf_probe__after_open,                                  \
-		[PROBE_START] = bpf_probe__start,                                            \
-		[PROBE_POLL] = bpf_probe__poll,                                              \
-		[PROBE_BEFORE_SHUT] = bpf_probe__before_shut,                                \
-		[PROBE_SHUT] = bpf_probe__disarm,                                            \
-		[PROBE_IN_FLIGHT] = bpf_probe__in_flight,                                    \
-		[PROBE_AFTER_SHUT] = bpf_probe__after_shut,                                  \
-		[PROBE_STOP] = bpf_probe__stop,                                              \
-		[PROBE_INTERVAL] = bpf_probe__interval,                                      \
+#define BPF_PROBE_LIFECYCLE                                                          \
+	.needs_bpf = true, .open = bpf_probe__open, .describe = bpf_probe__describe, \
+	.close = bpf_probe__close, .poll_ns = COST_POLL_NS,                          \
+	.steps = {                                                                   \
+		[PROBE_PREPARE] = bpf_probe__prepare,                                \
+		[PROBE_BEFORE_OPEN] = bpf_probe__before_open,                        \
+		[PROBE_OPEN] = bpf_probe__arm,                                       \
+		[PROBE_AFTER_OPEN] = bpf_probe__after_open,                          \
+		[PROBE_START] = bpf_probe__start,                                    \
+		[PROBE_POLL] = bpf_probe__poll,                                      \
+		[PROBE_BEFORE_SHUT] = bpf_probe__before_shut,                        \
+		[PROBE_SHUT] = bpf_probe__disarm,                                    \
+		[PROBE_IN_FLIGHT] = bpf_probe__in_flight,                            \
+		[PROBE_AFTER_SHUT] = bpf_probe__after_shut,                          \
+		[PROBE_STOP] = bpf_probe__stop,                                      \
+		[PROBE_INTERVAL] = bpf_probe__interval,                              \
 	}
 
 /*

@@ -438,6 +438,7 @@ static void iolat_close(struct bpf_probe *probe)
 const struct bpf_probe_ops iolat_ops = {
 	.common = {
 		BPF_PROBE_LIFECYCLE,
+		.by_default = true,
 		.name = "iolat",
 		.nr_metrics = 3,
 		.metrics = { { "device", "block request, first issue to the driver to completion" },

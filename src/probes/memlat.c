@@ -263,6 +263,7 @@ static void memlat_close(struct bpf_probe *probe)
 const struct bpf_probe_ops memlat_ops = {
 	.common = {
 		BPF_PROBE_LIFECYCLE,
+		.by_default = true,
 		.name = "memlat",
 		.nr_metrics = 1,
 		.metrics = { { "handle_mm_fault",

@@ -14,6 +14,7 @@
 const struct probe_ops *const probe_list[] = { &memlat_ops.common,
 					       &runqlat_ops.common,
 					       &iolat_ops.common,
+					       &softirq_ops.common,
 					       &rmid_ops,
 					       &tierlat_ops,
 					       &ringlat_ops,

@@ -230,6 +230,7 @@ static void runqlat_close(struct bpf_probe *probe)
 const struct bpf_probe_ops runqlat_ops = {
 	.common = {
 		BPF_PROBE_LIFECYCLE,
+		.by_default = true,
 		.name = "runqlat",
 		.nr_metrics = RUNQLAT_METRICS,
 		.metrics = { [RUNQLAT_RUN_QUEUE] = { "run_queue",

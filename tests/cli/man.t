@@ -61,10 +61,10 @@ is 'latscope.1 names every command' "$(terms latscope.1 COMMANDS | grep -vx help
 is 'latscope.1 has the modules of README' "$(section latscope.1 DESCRIPTION | sed -nE 's/^\|[[ ] \*([a-z]+)\*$/\1/p')" \
 	"$(sed -nE '/^\| module \| measures/,/^$/ s/^\| `([a-z]+)` .*/\1/p' README.md)"
 mapfile -t commands < <(terms latscope.1 COMMANDS | grep -vx help)
-only_record='^--rmid$\|^--tiers$' # the page is that of the modules, too
+only_record='^--rmid$\|^--softirq$\|^--tiers$' # the page is that of the modules, too
 for command in "${commands[@]}"; do
 	case $command in
-	memlat | runqlat | iolat) page='latscope-record.1' without=$only_record ;;
+	memlat | runqlat | iolat | softirq) page='latscope-record.1' without=$only_record ;;
 	*) page="latscope-$command.1" without='^$' ;;
 	esac
 	help_options "$command" >"$dir/help.$command"

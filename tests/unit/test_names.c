@@ -23,7 +23,7 @@ static void dimensions_both_ways(void **state)
 	assert_string_equal(split__list(mask, text), "process,disk");
 	assert_string_equal(split__list(0, text), "");
 	assert_string_equal(split__list((1U << LAT_BY_COUNT) - 1, text),
-			    "process,thread,cgroup,disk,op,mode,type,access,page");
+			    "process,thread,cgroup,disk,op,mode,type,access,page,vector");
 	assert_int_equal(split__find("processes"), -EINVAL);
 }
 

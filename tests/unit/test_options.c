@@ -115,7 +115,7 @@ static const struct {
 	{ "--max-keys 65537", "--max-keys 65537: a number from 1 to 65536 is wanted" },
 	{ "--tail-us 0", "--tail-us 0: a number from 1 to 68719476736 is wanted" },
 	{ "--by cpu", "--by 'cpu': one or more of process,thread,cgroup,disk,op,mode,type,access,"
-		      "page is wanted" },
+		      "page,vector is wanted" },
 	{ "--cgroup=", "--cgroup is empty" },
 	{ "--comm=", "--comm is empty" },
 	{ "--comm 0123456789abcdef",
