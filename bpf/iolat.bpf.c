@@ -6,17 +6,17 @@
  * Three methods, of which user space loads one:
  *   stamps  one program, at completion, on the stamps the block layer leaves in the request; from
  *           time to time also an own stamp, to check that the kernel's exist and are right
- *   tp_btf  own stamp at issue, in a table keyed by the request
+ *   tp_btf  our own stamp at issue, in a table keyed by the request
  *   raw_tp  the same, for kernels whose tracepoints have no BTF
  *
  * The programs that see the submitter are loaded only if a filter or a split needs them. At issue
- * and at completion, `current` can be any task: kblockd, a worker, or one that was interrupted.
+ * and at completion, `current` can be any task: kblockd, a worker, or an interrupted one.
  */
 #include "iolat_request.bpf.h"
 
 /* ---- the end: completion ---- */
 
-/* What a completion is counted with. Knobs are read once: the code of a read always stays. */
+/* Inputs for counting a completion. The config is read once, because reads are never removed. */
 struct ending {
 	struct request_view rq;
 	__u64 tail_ns;
@@ -35,7 +35,7 @@ static __always_inline void count_all(struct lat_cell *cells_now, __u32 which)
 		COUNT(&config, cells_now[i].counts[which]);
 }
 
-/* What the splits ask of a completion. */
+/* What the splits need of a completion. */
 struct iolat_sample {
 	__u64 ns;
 	__u64 pid_tgid; /* of the submitter, as what follows; not with `unknown` */
@@ -48,7 +48,7 @@ struct iolat_sample {
 	char leader_comm[LAT_COMM_LEN];
 };
 
-/* Not inlined, and global: the verifier looks at it once, and not again for every way to a call. */
+/* Global and not inlined, so that the verifier checks it once and not for every path. */
 __noinline int split_sample(struct iolat_sample *sample)
 {
 	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
@@ -109,7 +109,7 @@ static __always_inline void count_error(const struct ending *done, struct lat_ce
 		COUNT(&config, cell->counts[LAT_ERRORS]);
 }
 
-/* The time of what is left out, if both ends are known: adds it to `which`. */
+/* Adds the time of an excluded event to `which`, if both ends are known. */
 static __always_inline bool count_time(struct lat_cell *cell, __u32 which, __u64 from, __u64 to)
 {
 	if (!from || to < from)
@@ -118,7 +118,7 @@ static __always_inline bool count_time(struct lat_cell *cell, __u32 which, __u64
 	return true;
 }
 
-/* A stamp is missing. The request cannot have been here for longer than since its allocation. */
+/* A stamp is missing. The time since the allocation is an upper bound. */
 static __always_inline void count_missed(const struct ending *done, struct lat_cell *cell)
 {
 	COUNT(&config, cell->counts[LAT_MISSED_START]);
@@ -171,7 +171,7 @@ static __always_inline void finish_all(const struct ending *done, __u64 issue_ns
 		finish(done, IOLAT_TOTAL, start_ns, now);
 }
 
-/* Counts a completion that is not to be measured, and for how long it was there. */
+/* Counts a completion that is not measured, with its time. */
 static __always_inline void leave_out_metric(const struct ending *done, __u32 metric, __u32 why,
 					     __u64 from, __u64 to)
 {
@@ -199,7 +199,7 @@ static __always_inline void leave_out(const struct ending *done, __u32 why, __u6
 	leave_out_metric(done, IOLAT_TOTAL, data ? LAT_CONTINUED : why, start_ns, done->now);
 }
 
-/* Why a completion is not to be measured; LAT_TERMS: it is. */
+/* Why a completion is not measured; LAT_TERMS: it is. */
 static __always_inline __u32 left_out(const struct ending *done)
 {
 	if (request_is_passthrough(&done->rq))
@@ -213,7 +213,7 @@ static __always_inline __u32 left_out(const struct ending *done)
 	return done->start->unwanted ? LAT_FILTERED : LAT_TERMS;
 }
 
-/* Fills in what our stamps tell of the request; returns when it was first issued, 0: not known. */
+/* Sets what our stamps know of the request; returns the time of its first issue, 0: unknown. */
 static __always_inline __u64 own_stamps(struct ending *done, struct request *rq, bool ours,
 					bool raw)
 {
@@ -233,7 +233,7 @@ static __always_inline __u64 own_stamps(struct ending *done, struct request *rq,
 	return own.issue_ns;
 }
 
-/* By the kernel; never before the own start, as the clock that its plug has cached may be. */
+/* By the kernel, but never before our own start: the clock cached in the plug may be. */
 static __always_inline __u64 kernel_issue_time(const struct ending *done)
 {
 	__u64 start_ns = start_time(&done->rq, done->lag_ns), issue_ns = done->rq.issue_ns;
@@ -242,10 +242,10 @@ static __always_inline __u64 kernel_issue_time(const struct ending *done)
 }
 
 /*
- * When the request was first issued, 0 if that is not known. `own`: our stamp is the one to take,
- * else the kernel's, which is 0 for a queue without statistics. Since 6.9 it is the clock that the
- * task's plug has cached, if there is one (da4c8c3d0975), and since 6.10 there is (060406c61c7c):
- * mostly that of the request's allocation, somewhat before the issue.
+ * The time of the first issue; 0: unknown. `own`: use our stamp, otherwise the kernel's, which is 0
+ * for a queue without statistics. Since 6.9 (da4c8c3d0975) the kernel uses the clock that is cached
+ * in the task's plug, if there is one, and since 6.10 (060406c61c7c) there is one: mostly the time
+ * of the request's allocation, a little before the issue.
  */
 static __always_inline __u64 issue_time(struct ending *done, struct request *rq, bool own, bool raw)
 {
@@ -269,7 +269,7 @@ static __always_inline __u64 issue_time(struct ending *done, struct request *rq,
 	return issue_ns;
 }
 
-/* The entry of a request that has completed goes. One that goes on waits for its last end. */
+/* Deletes the entry of a completed request. One that continues keeps it until its last end. */
 static __always_inline void let_go(const struct ending *done)
 {
 	if (!done->start)
@@ -324,7 +324,7 @@ static __always_inline bool first_saw(struct request *rq, const struct request_v
 	return start && start->issue_ns && is_done(start->issue_ns) == done;
 }
 
-/* Marks the entry of a request that goes on; false: it has none. */
+/* Marks the entry of a request that continues; false: it has none. */
 static __always_inline bool mark_entry(const struct request_view *view, __u64 issue_ns)
 {
 	struct iolat_start *start = request_goes_on(view) ? find(view) : NULL;
@@ -335,7 +335,7 @@ static __always_inline bool mark_entry(const struct request_view *view, __u64 is
 	return true;
 }
 
-/* Tells the second program at this place that the first one has done its work. */
+/* Marks for the second program here that the first one has done the work. */
 static __always_inline void leave_mark(struct request *rq)
 {
 	struct request_view view = request_view(rq, false);
@@ -378,8 +378,8 @@ int BPF_PROG(hashed_complete, struct request *rq, int error, unsigned int nr_byt
 }
 
 /*
- * Some programs are there twice, for kernels that preempt a program at a tracepoint (7.0) and do
- * not run it for others on that CPU until its task goes on. The second one then does its work.
+ * Some programs exist twice, for kernels (7.0) that preempt a program at a tracepoint and do not
+ * run it for other tasks on that CPU until its task resumes. Then the second one does its work.
  */
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(hashed_complete_again, struct request *rq, int error, unsigned int nr_bytes)
@@ -447,12 +447,12 @@ static __always_inline int issue(struct request *request, bool raw)
 	} else if (!start->requeues) { /* seen at submission */
 		start->queue_ns = rq.start_ns;
 		start->issue_ns = own.issue_ns;
-	} /* else it was issued before, and that issue stands */
+	} /* otherwise it was issued before, and that issue counts */
 	return 0;
 }
 
 /*
- * A driver gave the request back, if it had it at all; it will be issued again, and the kernel's
+ * The driver returned the request, if it had it at all. It will be issued again, and the kernel's
  * stamp will be that of the second issue.
  */
 static __always_inline int requeue(struct request *request, bool own, bool raw)
@@ -481,7 +481,7 @@ static __always_inline int requeue(struct request *request, bool own, bool raw)
 	fresh.lag_ns = stamps.lag_ns;
 	if (!own && !fresh.issue_ns)
 		fresh.issue_ns = rq.issue_ns;
-	/* Still 0, if it was issued before we looked: that keeps it a missed start. */
+	/* Still 0 if it was issued before the attach: so it stays a missed start. */
 	if (bpf_map_update_elem(&start_ts, &id, &fresh, BPF_ANY))
 		count_start(LAT_NOT_KEPT);
 	else
@@ -541,8 +541,8 @@ static __always_inline int submit(const struct request_view *rq, const struct io
 }
 
 /*
- * Has the first of two programs stored this start already? If so, its stamp is the better one: the
- * task may have been preempted before the second program read the clock.
+ * Has the first of two programs already stored this start? Its stamp is better: the task may have
+ * been preempted before the second program read the clock.
  */
 static __always_inline bool first_started(__u64 queue_ns, __u64 issue_ns, __u64 lag_ns,
 					  __u64 plug_ns, bool again)
@@ -560,8 +560,8 @@ static __always_inline int submit_started(struct request *rq, bool again)
 
 	if (other_disk(rq, false))
 		return 0;
-	view.start_ns = plug_ns ?: now; /* the kernel's may come only after this */
-	/* Looked for only to keep `looked_up` right, and to count ends that were missed. */
+	view.start_ns = plug_ns ?: now; /* the kernel may stamp it only after this */
+	/* Only to keep `looked_up` correct, and to count missed ends. */
 	if (looked_up || config.again)
 		start = bpf_map_lookup_elem(&start_ts, &id);
 	if (start && first_started(start->queue_ns, start->issue_ns, start->lag_ns, plug_ns, again))
@@ -570,8 +570,8 @@ static __always_inline int submit_started(struct request *rq, bool again)
 }
 
 /*
- * Without a filter or split by submitter: notes how far the plug's clock, by which the kernel has
- * stamped the request or will do so, is behind.
+ * Without a filter or split by submitter: stores how far the plug's clock is behind, with which the
+ * kernel stamps the request.
  */
 static __always_inline int start(struct request *request, bool again, bool raw)
 {
@@ -620,7 +620,7 @@ int BPF_PROG(submit_start, struct request *rq)
 	return submit_started(rq, false);
 }
 
-/* Repeats submit_start(), which does no harm if that ran. */
+/* Repeats submit_start(), which is harmless if that ran. */
 SEC("tp_btf/block_io_start")
 int BPF_PROG(submit_start_again, struct request *rq)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What iolat knows of a request, and where it keeps its own stamps of one: iolat.bpf.c alone
- * includes this, as the maps are defined here.
+ * What iolat knows of a request, and its own stamps. Maps are defined here, so only iolat.bpf.c may
+ * include this.
  */
 #ifndef LATSCOPE_IOLAT_REQUEST_BPF_H
 #define LATSCOPE_IOLAT_REQUEST_BPF_H
@@ -12,7 +12,7 @@
 const volatile struct lat_config config = {};
 struct lat_control control = {};
 
-/* On the stamps method: the issue program is attached, and its stamps are the ones to take. */
+/* Method stamps: the issue program is attached, so use its stamps. */
 __u32 checking = 0;
 
 /* Entries of `start_ts` that the table does not lead to: with none, none is looked up. */
@@ -33,10 +33,10 @@ struct {
 	__type(value, struct iolat_start);
 } start_ts SEC(".maps");
 
-/* A fraction of a hash's cost: tags are small numbers, the lines in use stay in the cache. */
+/* Much cheaper than a hash: tags are small numbers, so the lines in use stay in the cache. */
 struct iolat_stamp table[IOLAT_LINES][IOLAT_WAYS] __attribute__((aligned(64))) = {};
 
-/* Neighbouring queues, and hardware queues, do not share their low tags. */
+/* Keeps the low tags of neighbouring queues and hardware queues apart. */
 #define QUEUE_STRIDE 331
 #define HCTX_STRIDE 61
 
@@ -51,7 +51,7 @@ struct request_view {
 	__u32 segments; /* of its data, when it started; with --by op only */
 };
 
-/* Has the kernel set start_time_ns? For the flushes that it makes itself always. */
+/* Has the kernel set start_time_ns? Always for the flushes that it makes itself. */
 static __always_inline bool start_is_set(const struct request_view *view)
 {
 	return !config.io_stat || view->rq_flags & config.io_stat ||
@@ -74,7 +74,7 @@ static __always_inline struct request_view request_view(struct request *rq, bool
 	return view;
 }
 
-/* At the end of a flush sequence no bytes are left: its segments tell if there were any. */
+/* At the end of a flush sequence no bytes are left; the segments show if there were any. */
 static __always_inline __u32 request_op(const struct request_view *view)
 {
 	__u32 op = view->flags & REQ_OP_MASK;
@@ -100,8 +100,8 @@ static __always_inline bool request_is_passthrough(const struct request_view *vi
 /*
  * The kernel carries out a write with PREFLUSH or FUA, on a device that needs it, as a sequence of
  * requests and completes the original twice, the second time with no bytes left. A flush without
- * data is completed only that second time, without ever having been issued. The flags do not tell:
- * they are cleared when the sequence starts.
+ * data is completed only that second time, and is never issued. The flags do not show it: they are
+ * cleared when the sequence starts.
  */
 static __always_inline bool request_ends_sequence(const struct request_view *view)
 {
@@ -129,7 +129,7 @@ static __always_inline __u32 request_device(struct request *rq, bool raw)
 	return (__u32)READ(raw, disk, major) << 20 | (__u32)READ(raw, disk, first_minor);
 }
 
-/* Asked early, so that the census has only what is wanted. */
+/* Filter early, so that requests in flight are only the wanted ones. */
 static __always_inline bool other_disk(struct request *rq, bool raw)
 {
 	return config.disk && request_device(rq, raw) != config.disk;
@@ -143,8 +143,8 @@ static __always_inline bool needs_device(void)
 /* ---- own stamps ---- */
 
 /*
- * Where in the table a request belongs: its tag is its own while it is in flight, within its
- * hardware queue. The scheduler's tag, if there is one, outlives a requeue, the driver's does not.
+ * The place of a request in the table: within its hardware queue, no other request in flight has
+ * its tag. The scheduler's tag, if there is one, survives a requeue, the driver's does not.
  */
 static __always_inline __u32 line_of(struct request *rq, bool raw)
 {
@@ -171,8 +171,8 @@ static __always_inline bool is_done(__u64 issue_ns)
 }
 
 /*
- * Is what the table has of the request's place that request's, and not of one before? While it is
- * not issued, a merge can make its start_time_ns an earlier one, as is_of() says.
+ * Does the entry at the request's place belong to this request, and not to an earlier one? Before
+ * the issue, a merge can lower its start_time_ns, see is_of().
  */
 static __always_inline bool stamp_is_of(const struct iolat_stamp *stamp,
 					const struct request_view *rq)
@@ -180,7 +180,7 @@ static __always_inline bool stamp_is_of(const struct iolat_stamp *stamp,
 	return stamp->issue_ns ? stamp->queue_ns == rq->start_ns : rq->start_ns <= stamp->queue_ns;
 }
 
-/* A place of the request's line, its own if it has one (`left`), else a free one; or NULL. */
+/* A place in the request's line: its own, if it has one (`left`), or a free one; or NULL. */
 static __always_inline struct iolat_stamp *table_place(__u32 line, __u64 id, bool *left)
 {
 	struct iolat_stamp *stamp = table[line];
@@ -210,7 +210,7 @@ static __always_inline bool table_put(__u32 line, const struct request_view *rq,
 	if (!stamp)
 		return false;
 	same = left && stamp_is_of(stamp, rq);
-	/* Issued again, which was not seen coming: the first issue stands. */
+	/* Issued again without a seen requeue: the first issue counts. */
 	if (same && rq->start_ns && stamp->issue_ns && !is_done(stamp->issue_ns) &&
 	    !is_done(issue_ns))
 		return true;
@@ -230,8 +230,8 @@ struct own_stamps {
 };
 
 /*
- * Takes the stamps of a request out, and what is left over of the same. Those of one that goes on
- * stay, but for the issue.
+ * Removes the stamps of a request, and old ones in its place. A request that continues keeps its
+ * stamps, except that of the issue.
  */
 static __always_inline struct own_stamps table_take(__u32 line, const struct request_view *rq)
 {
@@ -277,9 +277,9 @@ static __always_inline void forget(const struct iolat_start *start, __u64 id)
 }
 
 /*
- * Does the entry belong to the request, and not to one that lay in the same place before? Up to the
- * first issue the place has to do: start_time_ns is set after block_io_start since 6.13. If it is
- * the plug's, it is known before. A merge can make it an earlier one.
+ * Does the entry belong to this request, and not to an earlier one at the same address? Before the
+ * first issue the address must suffice: since 6.13 start_time_ns is set after block_io_start. If it
+ * comes from the plug, it is known before. A merge can lower it.
  */
 static __always_inline bool is_of(const struct iolat_start *start, const struct request_view *rq)
 {
@@ -289,8 +289,8 @@ static __always_inline bool is_of(const struct iolat_start *start, const struct 
 }
 
 /*
- * Returns the entry of a request, or NULL. The kernel uses the memory of a request again: if the
- * entry belongs to an earlier request there, the end of that one was missed, and it is deleted.
+ * Returns the entry of a request, or NULL. The kernel reuses the memory of requests: if the entry
+ * belongs to an earlier request there, its end was missed, and the entry is deleted.
  */
 static __always_inline struct iolat_start *find(const struct request_view *rq)
 {

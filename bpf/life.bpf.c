@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * How long processes lived within the window. Those that end in it are counted when their tasks
- * exit; those that are still there when it shuts are shown by an iterator.
+ * exit; an iterator shows those that are still there when it closes.
  */
 #include "kernel.bpf.h"
 #include <latscope/event.h>
@@ -22,7 +22,7 @@ static __always_inline __u64 since(__u64 start_ns, __u64 now)
 	return now > from ? now - from : 0;
 }
 
-/* Of two tasks that exit at the same time both may see that none is left: one of them counts. */
+/* Two tasks that exit at the same time may both be the last one: only one of them counts. */
 static __always_inline void count_process(struct lat_life *life, __u64 start_ns, __u64 now)
 {
 	__u64 last = life->last_start_ns;

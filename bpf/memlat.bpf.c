@@ -6,14 +6,14 @@
  *   perf-event  software perf events at both ends, where neither is allowed; the window is wider
  *               (metric page_fault): VMA lookup and mmap_lock wait are in it
  *
- * A call is known by its task and by where its frame lies on the kernel stack: no two open calls
- * share both. Calls nest (GUP inside a fault): an inner one lies below the outer, whatever probe
- * runs were missed between. A retried fault is one sample, from its first call to its last return:
- * the same function calls again, so the frame lies in the same place.
+ * The task and the address of the frame on the kernel stack identify a call: no two open calls
+ * share both. Calls nest (GUP inside a fault): the inner one is below the outer, even if programs
+ * missed events in between. A retried fault is one sample, from its first call to its last return:
+ * the same function calls again, so the frame has the same address.
  */
 #include "memlat_in_flight.bpf.h"
 
-/* What is known of a fault besides its time. */
+/* Properties of a fault. */
 enum memlat_bit {
 	CALL_USER = 1 << 0,
 	CALL_GUP = 1 << 1,
@@ -24,7 +24,7 @@ enum memlat_bit {
 	CALL_THP = 1 << 6,
 	CALL_HUGETLB = 1 << 7,
 	CALL_VMA_LOCK = 1 << 8, /* the call was the attempt under the VMA's lock */
-	CALL_NEW = 1 << 9, /* fault_enter() saw the entry, fault_enter_again() has yet to look */
+	CALL_NEW = 1 << 9, /* fault_enter() saw the entry, fault_enter_again() not yet */
 };
 
 #define FAULT_FLAG(name) bpf_core_enum_value(enum fault_flag, FAULT_FLAG_##name)
@@ -68,13 +68,13 @@ static __always_inline void split_by_bits(const struct split *split, struct lat_
 		split_add(split, cell, &key, NULL, ns);
 }
 
-/* What a huge page's fault is marked by, of the current task; NULL: there is none. */
+/* The mark of a fault of a huge page in the current task; NULL: there is none. */
 static __always_inline struct memlat_task *task_mark(__u64 flags)
 {
 	return bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, flags);
 }
 
-/* Takes the bits that were learnt within a call. */
+/* Takes the bits that were set during a call. */
 static __always_inline __u32 take_mark(void)
 {
 	struct memlat_task *task = config_split(&config, LAT_BY_PAGE) ? task_mark(0) : NULL;
@@ -118,7 +118,7 @@ static __always_inline void record(struct lat_cell *cell, __u64 ns, __u32 bits)
 
 /* ---- handle_mm_fault(), entry to return: fentry and kprobe ---- */
 
-/* What only the splits ask. */
+/* Only for splits. */
 static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_area_struct *vma)
 {
 	__u32 bits = 0;
@@ -131,7 +131,7 @@ static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_are
 		bits |= CALL_WRITE;
 	if (flags & FAULT_FLAG(INSTRUCTION))
 		bits |= CALL_EXEC;
-	/* mm_account_fault() calls every second attempt major, and so do we. */
+	/* As in mm_account_fault(), a second attempt is major. */
 	if (flags & FAULT_FLAG(TRIED))
 		bits |= CALL_MAJOR;
 	if (config_split(&config, LAT_BY_PAGE) && BPF_CORE_READ(vma, vm_flags) & VM_HUGETLB)
@@ -140,8 +140,8 @@ static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_are
 }
 
 /*
- * May the call go on with a fault that was in progress at the attach? That of a first attempt under
- * the VMA's lock, which was not seen, cannot be told from a new fault: once, neither is measured.
+ * May the call continue a fault that was in progress at the attach? If its first attempt, under the
+ * VMA's lock, was not seen, it looks like a new fault: then neither is measured, once.
  */
 static __always_inline bool follows_unseen(__u32 flags)
 {
@@ -156,11 +156,11 @@ static __always_inline bool follows_unseen(__u32 flags)
 }
 
 /*
- * Takes a call that goes on with a fault; false: the call is a fault's first. A further attempt
- * carries TRIED, save for the one after a failed attempt under the VMA's lock: that is told by the
- * "retry" which was returned. A retry given up for a signal leaves its place taken, which a later
- * fault at the same address must not inherit. If the first call is not known, or not known to have
- * been one, what is left would make a short sample: it gets no start, its return is missed_start.
+ * Handles a call that continues a fault; false: the call is the first of a fault. A further attempt
+ * has TRIED, except after a failed attempt under the VMA's lock: that one returned "retry". A retry
+ * that is abandoned for a signal leaves its place taken, and a later fault at the same address must
+ * not inherit it. If the first call is unknown, the rest would be too short a sample: it gets no
+ * start, and its return counts as missed_start.
  */
 static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, __u32 bits)
 {
@@ -181,7 +181,7 @@ static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, _
 	}
 	if (!same && !tried)
 		return false;
-	if (!same) /* and the fault that it is of has ended */
+	if (!same) /* the fault of that call has ended */
 		count_start_loss(LAT_ABANDONED);
 	call->address = address;
 	call->bits = bits;
@@ -190,7 +190,7 @@ static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, _
 	return true;
 }
 
-/* `again`: the second program at this entry, see below; the first one counts what did not fit. */
+/* `again`: the second program at this entry, see below; the first one counts the losses. */
 static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u64 address,
 				      __u32 flags, bool has_regs, bool again)
 {
@@ -235,7 +235,7 @@ static __always_inline void call_unknown(struct lat_cell *cell, __u32 count)
 		COUNT(&config, cell->counts[count]);
 }
 
-/* The place stays taken until the fault goes on. */
+/* The place stays taken until the fault continues. */
 static __always_inline void call_retried(struct lat_cell *cell, struct memlat_call *call,
 					 __u32 result)
 {
@@ -277,7 +277,7 @@ static __always_inline void call_ended(struct lat_cell *cell, const struct memla
 	record(cell, now - call->start_ns, bits);
 }
 
-/* Counts the return of a call; `call`: what is known of it, if anything. */
+/* Counts the return of a call; `call`: its entry, or NULL. */
 static __always_inline int call_leave(struct memlat_call *call, __u64 now, __u32 result)
 {
 	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
@@ -291,7 +291,7 @@ static __always_inline int call_leave(struct memlat_call *call, __u64 now, __u32
 		call_retried(cell, call, result);
 		return 0;
 	}
-	if (call->pending) /* a retry that was never made; this is the return of another fault */
+	if (call->pending) /* the retry never happened; this is the return of another fault */
 		count_start_loss(LAT_ABANDONED);
 	if (cell && call->start_ns && !call->pending)
 		call_ended(cell, call, now, result);
@@ -333,8 +333,8 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 bit
 }
 
 /*
- * For a program that gets the arguments at the return as well. If the call in the table has another
- * address, it belongs to an earlier fault, and no program saw the end of that one.
+ * For a program that gets the arguments at the return, too. If the call in the table has another
+ * address, it is of an earlier fault, whose end no program saw.
  */
 static __always_inline int call_leave_at(struct memlat_call *call, __u64 address, __u64 now,
 					 __u32 result)
@@ -345,8 +345,8 @@ static __always_inline int call_leave_at(struct memlat_call *call, __u64 address
 }
 
 /*
- * The context of fentry and fexit lies in the frame of the trampoline that both share: its address
- * is the same at entry and return of one call, and lower in an inner call.
+ * The context of fentry and fexit is in the frame of their common trampoline: its address is the
+ * same at entry and return of a call, and lower in an inner call.
  */
 SEC("fentry/handle_mm_fault")
 int BPF_PROG(fault_enter, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
@@ -368,8 +368,8 @@ int BPF_PROG(fault_leave, struct vm_area_struct *vma, unsigned long address, uns
 }
 
 /*
- * The same once more. If a program is preempted, the kernel skips it for all other tasks on that
- * CPU until it resumes; then these programs do its work. An event is lost only if both are skipped.
+ * A second copy of the programs. If a program is preempted, the kernel skips it for all other tasks
+ * on that CPU until it resumes; then the copy does its work. An event is lost if both are skipped.
  */
 SEC("fentry/handle_mm_fault")
 int BPF_PROG(fault_enter_again, struct vm_area_struct *vma, unsigned long address,
@@ -385,7 +385,7 @@ int BPF_PROG(fault_enter_again, struct vm_area_struct *vma, unsigned long addres
 	return call_enter(id, vma, address, flags, regs, true);
 }
 
-/* By now the first one has freed the call, or marked it as pending. */
+/* The first program has already freed the call, or marked it as pending. */
 SEC("fexit/handle_mm_fault")
 int BPF_PROG(fault_leave_again, struct vm_area_struct *vma, unsigned long address,
 	     unsigned int flags, struct pt_regs *regs, vm_fault_t result)
@@ -400,7 +400,7 @@ int BPF_PROG(fault_leave_again, struct vm_area_struct *vma, unsigned long addres
 	return call_leave_at(call, address, now, result);
 }
 
-/* The call that is open now is served by a transparent huge page. */
+/* The open call gets a transparent huge page. */
 static __always_inline int mark_thp(__u32 result)
 {
 	struct memlat_task *task;
@@ -445,7 +445,7 @@ int BPF_KRETPROBE(thp_leave_kprobe, unsigned long result)
 	return mark_thp(result);
 }
 
-/* A task that dies takes along the retry it never made, and calls whose return was missed. */
+/* A task exits: removes the retry that it never made, and calls whose return was missed. */
 static __always_inline int forget_task(__u32 tid)
 {
 	__u32 place = first_place(tid);
@@ -468,7 +468,7 @@ int BPF_PROG(task_exit, struct task_struct *task)
 	return forget_task(task->pid);
 }
 
-/* For those that the other one is not run for: see fault_enter_again(). */
+/* The second copy: see fault_enter_again(). */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(task_exit_again, struct task_struct *task)
 {
@@ -490,7 +490,7 @@ int event_start(struct bpf_perf_event_data *ctx)
 		count_start_loss(LAT_NOT_KEPT);
 		return 0;
 	}
-	/* A fault that failed has no end event: its start is still here. */
+	/* A failed fault has no end event, so its start is still here. */
 	if (task->start_ns)
 		count_start_loss(LAT_ABANDONED);
 	task->address = ctx->addr;

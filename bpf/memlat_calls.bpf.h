@@ -26,7 +26,7 @@ struct {
 	__type(value, struct memlat_task);
 } tasks SEC(".maps");
 
-/* Open calls, on the first two methods. A fraction of the cost of a hash, or of task storage. */
+/* Open calls, for fentry and kprobe. Much cheaper than a hash or task storage. */
 struct memlat_call calls[MEMLAT_CALLS] __attribute__((aligned(64))) = {};
 
 /* Tasks with a fault that began before the attach, and of which no further attempt was seen. */
@@ -44,7 +44,7 @@ static __always_inline __u64 frame_of(const void *address)
 	return frame;
 }
 
-/* Frames of one task compare by their id: a kernel stack does not cross a multiple of 4 GiB. */
+/* Ids of one task compare as its frames do: a kernel stack does not cross a multiple of 4 GiB. */
 static __always_inline __u64 call_id(__u64 frame)
 {
 	return bpf_get_current_pid_tgid() << 32 | frame;
@@ -55,13 +55,13 @@ static __always_inline __u32 id_tid(__u64 id)
 	return id >> 32;
 }
 
-/* All calls of a task are looked for from one place on, at which few other tasks begin. */
+/* The search for calls of a task starts here; few other tasks share the place. */
 static __always_inline __u32 first_place(__u32 tid)
 {
 	return tid * 0x9e3779b97f4a7c15ULL >> (64 - MEMLAT_CALL_BITS) & ~1;
 }
 
-/* The barrier: else the compiler computes the address anew at every use. */
+/* The barrier keeps the compiler from computing the address again at every use. */
 static __always_inline struct memlat_call *place_at(__u32 place)
 {
 	struct memlat_call *call = &calls[place & (MEMLAT_CALLS - 1)];
@@ -71,8 +71,8 @@ static __always_inline struct memlat_call *place_at(__u32 place)
 }
 
 /*
- * A place for a call of this task; `held`: in it is an earlier call whose frame lies at or below
- * this one's. It must have returned, though we may not have been told.
+ * A place for a call of this task; `held`: it has an earlier call with a frame at or below this
+ * one. That call must have returned, even if no program saw it.
  */
 static __always_inline struct memlat_call *call_claim(__u64 id, bool *held)
 {
@@ -92,7 +92,7 @@ static __always_inline struct memlat_call *call_claim(__u64 id, bool *held)
 	return NULL;
 }
 
-/* The barrier: the verifier follows a test of the pointer, not what the compiler makes of it. */
+/* The barrier: the verifier must see the test of this pointer, not an equivalent one. */
 static __always_inline struct memlat_call *call_find(__u64 id)
 {
 	struct memlat_call *call, *found = NULL;

@@ -6,18 +6,18 @@
 #include "memlat_calls.bpf.h"
 
 /*
- * Faults in progress at the attach: see mark(). User space fills in the code of the functions;
- * `exception` is known only where the faults measured are those of exceptions.
+ * For faults in progress at the attach: see mark(). User space sets the code ranges; `exception`
+ * only for the method whose faults are those of exceptions.
  */
 struct memlat_code handler = {}, exception = {};
 __u64 attached_ns = 0;
-__u32 stacks = 0; /* how many could be read */
-/* Of the task that an iterator looks at. */
+__u32 stacks = 0; /* number of stacks that could be read */
+/* Of the current task of an iterator. */
 struct {
 	__u64 frames[MEMLAT_FRAMES];
 	__u32 calls; /* of the handler */
 	__u32 known; /* open calls whose entry a program saw */
-	__u32 within; /* the handler is above, and its exception has yet to come */
+	__u32 within; /* a handler was found, its exception not yet */
 } stack = {};
 
 static __always_inline bool is_in(const struct memlat_code *code, __u64 address)
@@ -26,9 +26,8 @@ static __always_inline bool is_in(const struct memlat_code *code, __u64 address)
 }
 
 /*
- * Counts a frame of the stack if it is of the handler; with `exception`, if it is of an exception
- * that called the handler. Global: the verifier looks at it once, not once for each frame and each
- * way to get there.
+ * Counts a frame of the handler; with `exception`, a frame of an exception that called the handler.
+ * Global, so that the verifier checks it once and not for each frame and each path.
  */
 __noinline int count_frame(__u32 at)
 {
@@ -47,7 +46,7 @@ __noinline int count_frame(__u32 at)
 	return 0;
 }
 
-/* Counts the calls on the stack of a task, which must not run meanwhile. */
+/* Counts the calls on the stack of a task. The task must not run during this. */
 static __always_inline void count_calls(struct task_struct *task)
 {
 	long size = bpf_get_task_stack(task, stack.frames, sizeof(stack.frames), 0);
@@ -76,8 +75,8 @@ static __always_inline void count_known(struct task_struct *task, const struct m
 }
 
 /*
- * How many open calls of a task have an entry that no program saw. The stack of a running task
- * cannot be read. If the task ran meanwhile, the two counts do not match. Both give 0.
+ * Number of open calls of a task whose entry no program saw. 0 if the task runs, because its stack
+ * cannot be read, or if it ran in between, because the two counts do not match then.
  */
 static __always_inline __u32 calls_unseen(struct task_struct *task, const struct memlat_task *own)
 {
@@ -94,8 +93,8 @@ static __always_inline __u32 calls_unseen(struct task_struct *task, const struct
 }
 
 /*
- * Once, after the attach. No program sees the entry of a fault that is in progress then; the task's
- * stack shows it. fentry and kprobe do not see its end either.
+ * Runs once, after the attach. No program saw the entry of a fault that is in progress; the stack
+ * of the task shows it. fentry and kprobe do not see its end either.
  */
 SEC("iter/task")
 int mark(struct bpf_iter__task *ctx)

@@ -3,17 +3,17 @@
  * Run-queue latency: from runnable to running.
  *
  * Three methods, of which user space loads one:
- *   stamps  sched_info.last_queued is when the scheduler enqueued the task, on the run queue's
- *           clock. The end is our own clock at the switch, brought onto the run queue's: that one
- *           stands still from a wakeup to the switch that it causes. A task that migrates while it
- *           waits has the first part of its wait moved into run_delay, so run_delay as of the last
- *           switch-in is kept and the difference added. Where the kernel leaves no stamp, or a
- *           wrong one, an own stamp replaces all of that.
+ *   stamps  sched_info.last_queued is the time at which the scheduler enqueued the task, by the run
+ *           queue's clock. The end is our own clock at the switch, converted to that clock, because
+ *           the run queue's clock stands still from a wakeup to the switch that it causes. If a
+ *           task migrates while it waits, the kernel moves the first part into run_delay; so we
+ *           keep run_delay as of the last switch-in and add the difference. If the kernel's stamp
+ *           is missing or wrong, our own stamp replaces all of that.
  *   tp_btf  wakeup to switch by our own clock, the start in task storage.
  *   raw_tp  the same with a hash, for kernels that have no task storage here (before 5.13).
  *
- * All of sched_switch runs under the run-queue lock, so nothing is allocated there: task storage is
- * made by the iterator for the tasks that exist and at task_newtask for those to come.
+ * sched_switch runs under the run-queue lock, so nothing is allocated there: the iterator makes the
+ * task storage of existing tasks, task_newtask that of new ones.
  */
 #include "filter.bpf.h"
 #include "sample.bpf.h"
@@ -42,7 +42,7 @@ struct {
 	__type(value, __u64);
 } start_ts SEC(".maps");
 
-/* The wait of `task` ended: count it. `cell` is this CPU's, of the metric. */
+/* Counts a wait of `task` that has ended. `cell` is that of this CPU and the metric. */
 static __always_inline void record(struct lat_cell *cell, __u32 metric, struct task_struct *task,
 				   bool raw, __u64 ns)
 {
@@ -71,8 +71,8 @@ static __always_inline void count(struct lat_cell *cells_of_cpu, enum lat_count 
 }
 
 /*
- * Cells in which the switch to `next`, after a wait of `ns` (0: not known), is to be counted; NULL:
- * it is not to be.
+ * The cells that count the switch to `next`, after a wait of `ns` (0: unknown); NULL: do not count
+ * it.
  */
 static __always_inline struct lat_cell *seen(struct task_struct *next, bool raw, __u64 ns)
 {
@@ -93,7 +93,7 @@ static __always_inline struct lat_cell *seen(struct task_struct *next, bool raw,
 	return cell;
 }
 
-/* Of a switch that ends no wait. */
+/* A switch that ends no wait. */
 static __always_inline int count_switch(enum lat_count which)
 {
 	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
@@ -106,9 +106,9 @@ static __always_inline int count_switch(enum lat_count which)
 /* ---- metric wakeup, on the methods that have task storage ---- */
 
 /*
- * Runs under the task's pi_lock, while the task may be about to go to sleep on another CPU: one
- * that runs is stamped, too. If it goes on, the stamp is forgotten when it loses the CPU, or
- * replaced by its next wakeup.
+ * Runs under the task's pi_lock. The task may be about to sleep on another CPU, so a running task
+ * is stamped, too. If it continues, the stamp is dropped when it loses the CPU, or replaced by the
+ * next wakeup.
  */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(requested, struct task_struct *task)
@@ -116,9 +116,9 @@ int BPF_PROG(requested, struct task_struct *task)
 	struct runqlat_task *own;
 
 	if (task == bpf_get_current_task_btf())
-		return 0; /* goes on at once */
+		return 0; /* continues at once */
 	if (task_is_active(task) && !task_runs(task, false))
-		return 0; /* waits already: it was preempted on its way to sleep */
+		return 0; /* already waits: it was preempted on its way to sleep */
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
 	if (own)
 		own->request_ns = bpf_ktime_get_ns();
@@ -147,16 +147,16 @@ static __always_inline void end_request(struct lat_cell *cells_of_cpu, struct ta
 
 /* ---- stamps: the clock ---- */
 
-/* The offset is read anew when it is older: slewed by 500 ppm, the clocks part by 0.5 us. */
+/* An older offset is read again: slewed by 500 ppm, the clocks differ by 0.5 us then. */
 #define OFFSET_AGE_NS (1 << 20)
-/* That of another CPU may be so old. */
+/* Limit for the offset of another CPU. */
 #define OTHER_AGE_NS (1LL << 30)
-/* Where the run queue's clock is older, an own stamp replaces what the kernel stamps by it. */
+/* If the run queue's clock is older than this, our own stamp replaces the kernel's. */
 #define STALE_NS 1000
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE); /* so the values begin at a page, and at cache lines */
+	__uint(map_flags, BPF_F_MMAPABLE); /* aligns the values to pages, and so to cache lines */
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct runqlat_clock);
@@ -179,19 +179,19 @@ struct {
 } strays SEC(".maps");
 
 __u64 attached_ns = 0; /* when all programs were attached */
-__u32 strays_lost = 0; /* is there one that had no room? */
+__u32 strays_lost = 0; /* 1: a task had no room in it */
 
-/* The run queue's clock: the scheduler's clock of that CPU when it was last brought up to date. */
+/* The run queue's clock: the scheduler's clock of that CPU at its last update. */
 static __always_inline __u64 queue_clock(struct task_struct *task)
 {
 	return task->se.cfs_rq->rq->clock;
 }
 
 /*
- * Reading the event leaves the scheduler's clock in it. (The count is of no use: it stands still
- * while the kernel re-arranges a CPU's events.) That is between `before` and `after`: from the
- * earlier one follows the least offset, so a wait is never too short. An NMI or a hypervisor in
- * between makes the offset too small: it is taken only if the old one may be as wrong by now.
+ * Reading the event stores the scheduler's clock in it. (The count cannot be used: it stands still
+ * while the kernel reschedules the events of a CPU.) The clock was read between `before` and
+ * `after`. The earlier time gives the smallest offset, so a wait is never too short. An NMI or a
+ * hypervisor in between makes the offset too small: it is only used if the old one may be as wrong.
  */
 static __always_inline void read_offset(struct runqlat_clock *clock)
 {
@@ -213,8 +213,8 @@ static __always_inline void read_offset(struct runqlat_clock *clock)
 }
 
 /*
- * The clock of a CPU, if its offset is not too old for another one. That CPU may have read it after
- * `now` was read here.
+ * The clock of a CPU, if its offset is new enough. That CPU may have read the offset after `now`
+ * was read here.
  */
 static __always_inline struct runqlat_clock *clock_of(__u32 cpu, __u64 now)
 {
@@ -224,8 +224,8 @@ static __always_inline struct runqlat_clock *clock_of(__u32 cpu, __u64 now)
 }
 
 /*
- * For a CPU without an event, as it came online later. The clocks of all CPUs tell the same time,
- * which user space has checked.
+ * For a CPU without an event, because it came online later. User space has checked that the clocks
+ * of all CPUs agree.
  */
 static __always_inline struct runqlat_clock *other_clock(__u64 now)
 {
@@ -234,7 +234,7 @@ static __always_inline struct runqlat_clock *other_clock(__u64 now)
 	return clock ? clock : clock_of(1, now);
 }
 
-/* The scheduler's clock here at `now`, by CLOCK_MONOTONIC, and not before `stale`; 0: not known. */
+/* The scheduler's clock of this CPU at `now` (CLOCK_MONOTONIC), at least `stale`; 0: unknown. */
 static __always_inline __u64 scheduler_clock(__u64 now, __u64 stale)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -248,11 +248,11 @@ static __always_inline __u64 scheduler_clock(__u64 now, __u64 stale)
 		return 0;
 	if ((__s64)(now - clock->offset_ns - stale) >= 0)
 		return now - clock->offset_ns;
-	clock->at_ns = 0; /* a suspend lies in between */
+	clock->at_ns = 0; /* there was a suspend in between */
 	return stale;
 }
 
-/* Run by the process that opened the events, once for each of its files. */
+/* Runs in the process that opened the events, once for each of its files. */
 SEC("iter/task_file")
 int find_stamps(struct bpf_iter__task_file *ctx)
 {
@@ -265,7 +265,7 @@ int find_stamps(struct bpf_iter__task_file *ctx)
 
 	if (!task || !file || (__u32)task->tgid != bpf_get_current_pid_tgid() >> 32)
 		return 0;
-	event = file->private_data; /* if it is not one, its number does not match below */
+	event = file->private_data; /* if it is no event, its number does not match below */
 	cpu = BPF_CORE_READ(event, cpu);
 	clock = bpf_map_lookup_elem(&clocks, &cpu);
 	if (!clock || clock->stamp || clock->event != ctx->fd)
@@ -279,16 +279,16 @@ int find_stamps(struct bpf_iter__task_file *ctx)
 
 /* ---- stamps ---- */
 
-/* Does a task that sleeps stay on its run queue, so that a stamp need not be of a wait? */
+/* May a sleeping task stay on its run queue? Then its stamp need not mean a wait. */
 static __always_inline bool stamps_deceive(void)
 {
 	return bpf_core_field_exists(struct sched_entity___delayed, sched_delayed);
 }
 
 /*
- * The kernel stamps every task that it moves to another run queue as if it waited there. One that
- * is asleep does not, the stamp stays until the task gets a CPU, and further moves add the time
- * between them to run_delay. Should the wakeup not be seen, the sample is dropped.
+ * The kernel stamps each task that it moves to another run queue as if it waited there. A sleeping
+ * task does not wait: the stamp stays until the task gets a CPU, and further moves add the time
+ * between them to run_delay. If no program sees the wakeup, the sample is dropped.
  */
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(stamps_migrate, struct task_struct *task)
@@ -304,8 +304,8 @@ int BPF_PROG(stamps_migrate, struct task_struct *task)
 }
 
 /*
- * The kernel has just stamped the task that wakes up, so its stamp equals the run queue's clock. If
- * not, the stamp is from a move of the task in its sleep. Then our own stamp replaces the kernel's
+ * The kernel has just stamped the task that wakes up, so the stamp equals the run queue's clock.
+ * Otherwise the stamp comes from a move during its sleep. Then our own stamp replaces the kernel's
  * stamp, and what the kernel has added for this wait.
  */
 SEC("tp_btf/sched_wakeup")
@@ -340,23 +340,20 @@ static __always_inline __u64 take_stray(__u32 tid)
 	return start;
 }
 
-/* A wait that ends, as the kernel and we know it. Times with `own` are by CLOCK_MONOTONIC. */
+/* A wait that ends, by the kernel and by us. Times with `own` are CLOCK_MONOTONIC. */
 struct wait {
 	__u64 queued; /* the kernel's stamp; 0: none */
-	__u64 before; /* what the kernel has added of this wait when the task migrated */
+	__u64 before; /* the part that the kernel added when the task migrated */
 	__u64 kernel_ns; /* what the kernel is about to add at the switch */
-	__u64 unseen; /* earlier ends at which the program was not run */
+	__u64 unseen; /* earlier ends that the program missed */
 	__u64 own_start; /* 0: none */
 	__u64 own_now;
-	__u64 now; /* by the scheduler's clock; 0: not known */
-	bool moved; /* the stamp may be of a move in its sleep */
-	bool unknown; /* the wait began before the attach, nobody knows when */
+	__u64 now; /* by the scheduler's clock; 0: unknown */
+	bool moved; /* the stamp may come from a move during its sleep */
+	bool unknown; /* the wait began before the attach, at an unknown time */
 };
 
-/*
- * What the kernel does not stamp, on the way to sleep, or stamps too early, by a clock that stood
- * still.
- */
+/* Waits without a kernel stamp (on the way to sleep), or with one by a clock that stood still. */
 static __always_inline void stamps_out(struct task_struct *prev, __u64 own_now, __u64 late)
 {
 	bool asleep = task_state(prev, false);
@@ -372,10 +369,10 @@ static __always_inline void stamps_out(struct task_struct *prev, __u64 own_now, 
 	own->preempted = asleep;
 	if (asleep || late >= STALE_NS)
 		own->queued_ns = own_now;
-	own->request_ns = 0; /* a task that loses the CPU and can go on was not woken up */
+	own->request_ns = 0; /* a task that loses the CPU and stays runnable was not woken up */
 }
 
-/* Moves what is known of the wait out of the task's storage, and begins anew. */
+/* Takes the wait out of the task's storage, and resets the storage. */
 static __always_inline void take_wait(struct wait *wait, struct runqlat_task *own,
 				      const struct sched_info *info)
 {
@@ -384,7 +381,7 @@ static __always_inline void take_wait(struct wait *wait, struct runqlat_task *ow
 	wait->own_start = own->queued_ns;
 	wait->moved = own->moved;
 	wait->unknown = own->unknown;
-	own->run_delay = info->run_delay + wait->kernel_ns; /* as the kernel is about to count */
+	own->run_delay = info->run_delay + wait->kernel_ns; /* as the kernel will count */
 	own->arrivals = info->pcount + (info->last_queued != 0);
 	own->queued_ns = 0;
 	own->moved = 0;
@@ -392,7 +389,7 @@ static __always_inline void take_wait(struct wait *wait, struct runqlat_task *ow
 	own->preempted = 0;
 }
 
-/* The same of a task that the iterator was not shown: nothing is known but the stamps. */
+/* The same for a task that the iterator did not see: only the stamps are known. */
 static __always_inline void guess_wait(struct wait *wait, struct lat_cell *cell, __u32 tid)
 {
 	if (cell)
@@ -404,7 +401,7 @@ static __always_inline void guess_wait(struct wait *wait, struct lat_cell *cell,
 	wait->unknown = wait->now - wait->queued > wait->own_now - attached_ns;
 }
 
-/* The kernel's own account of the wait, which may hold a sleep too: the most that it can be. */
+/* The kernel's own account of the wait: an upper bound, because it may contain a sleep. */
 static __always_inline void lose_wait(struct lat_cell *cell, const struct wait *wait,
 				      enum lat_count why, enum lat_count time)
 {
@@ -418,7 +415,7 @@ static __always_inline void record_wait(struct lat_cell *cell, struct task_struc
 {
 	__u64 ns = wait->before + wait->now - wait->queued;
 
-	/* After an end that was not seen, the own stamp is of an earlier wait. */
+	/* After a missed end, our own stamp is that of an earlier wait. */
 	if (wait->own_start && !(wait->unseen && wait->queued)) {
 		cell->counts[LAT_FALLBACK]++;
 		ns = wait->own_now - wait->own_start;
@@ -479,7 +476,7 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 	return 0;
 }
 
-/* A task that is new has waited for nothing yet: its storage starts at zero. */
+/* A new task has not waited yet: its storage starts at zero. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(newtask, struct task_struct *task)
 {
@@ -488,8 +485,8 @@ int BPF_PROG(newtask, struct task_struct *task)
 }
 
 /*
- * The same for kernels that preempt a program at a tracepoint (7.0), and do not run it for others
- * on that CPU until its task goes on. Those of the scheduler itself run with interrupts off.
+ * The same for kernels (7.0) that preempt a program at a tracepoint, and do not run it for other
+ * tasks on that CPU until its task resumes. Scheduler tracepoints run with interrupts off.
  */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(newtask_again, struct task_struct *task)
@@ -498,7 +495,7 @@ int BPF_PROG(newtask_again, struct task_struct *task)
 	return 0;
 }
 
-/* Once, after the probes are attached: storage for every task there is. */
+/* Runs once, after the attach: makes the storage of all existing tasks. */
 SEC("iter/task")
 int prime(struct bpf_iter__task *ctx)
 {
@@ -508,19 +505,19 @@ int prime(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	fresh.arrivals = task->sched_info.pcount;
-	/* In this order one that ends between the two is counted as joined, not passed over. */
+	/* In this order, a wait that ends between the two counts as joined and is not lost. */
 	store_ordered(&fresh.queued_ns, 0);
 	fresh.run_delay = task->sched_info.run_delay;
 	if (stamps_deceive()) {
 		fresh.queued_ns = take_stray(task->pid);
-		/* One that waits may have been moved in its sleep before. */
+		/* A task that waits may have been moved during its sleep before. */
 		fresh.unknown = task->sched_info.last_queued && task_is_active(task);
 	}
 	bpf_task_storage_get(&tasks, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	return 0;
 }
 
-/* The same for a method that has no use for the kernel's account. */
+/* The same for methods that do not use the kernel's account. */
 SEC("iter/task")
 int stored_prime(struct bpf_iter__task *ctx)
 {
@@ -529,7 +526,7 @@ int stored_prime(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Once, when the window has closed: who is still waiting, and for how long. */
+/* Runs once, when the window has closed: counts the waits in flight and their age. */
 SEC("iter/task")
 int stamps_in_flight(struct bpf_iter__task *ctx)
 {
@@ -537,7 +534,7 @@ int stamps_in_flight(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct runqlat_task *own;
 
-	/* One that was moved in its sleep has a stamp, too. */
+	/* A task that was moved during its sleep has a stamp, too. */
 	if (!task || !task->pid || !task_is_active(task))
 		return 0;
 	queued = task->sched_info.last_queued;
@@ -552,7 +549,7 @@ int stamps_in_flight(struct bpf_iter__task *ctx)
 		count_open(&open_waits, own_start, own_now);
 	else if (own && own->unknown)
 		count_open_before(&open_waits, 1, attached_ns, own_now);
-	else if (own && own->moved) /* since when it is runnable is not known */
+	else if (own && own->moved) /* it is unknown since when it is runnable */
 		count_open(&open_waits, now, now);
 	else
 		count_open(&open_waits, queued, now);
@@ -585,7 +582,7 @@ int BPF_PROG(stored_wakeup_new, struct task_struct *task)
 	return stored_wakeup(task);
 }
 
-/* Counts the end of a wait that our own clock timed; `queued_ns` is 0 where no start was seen. */
+/* Counts the end of a wait by our own clock; `queued_ns` is 0 if no start was seen. */
 static __always_inline void record_since(struct lat_cell *cell, struct task_struct *next, bool raw,
 					 __u64 queued_ns, __u64 now)
 {
@@ -667,7 +664,7 @@ static __always_inline void hashed_start(struct task_struct *task, __u64 now)
 	__u32 tid = BPF_CORE_READ(task, pid);
 	struct lat_cell *cell;
 
-	/* Asked already here, so that the census has only what is wanted. */
+	/* Filter already here, so that waits in flight are only the wanted ones. */
 	if (filter_by_task(&config) && !task_wanted(&config, task, true))
 		return;
 	if (!bpf_map_update_elem(&start_ts, &tid, &now, BPF_ANY) || !control.armed)
@@ -719,7 +716,7 @@ int BPF_PROG(hashed_switch, bool preempt, struct task_struct *prev, struct task_
 		queued = *start;
 		bpf_map_delete_elem(&start_ts, &next_tid);
 	}
-	cell = seen(next, true, 0); /* what is filtered has no start */
+	cell = seen(next, true, 0); /* filtered tasks have no start */
 	if (cell)
 		record_since(cell, next, true, queued, now);
 	return 0;

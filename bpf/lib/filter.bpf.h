@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The user's filters, put to the task that waits. A filter that is not set costs nothing: the
- * verifier knows the config and drops the code.
+ * The user's filters, applied to the task that waits. A filter that is not set costs nothing: the
+ * verifier knows the config and removes the code.
  */
 #ifndef LATSCOPE_FILTER_BPF_H
 #define LATSCOPE_FILTER_BPF_H
@@ -25,7 +25,7 @@ static __always_inline bool filter_by_task(const volatile struct lat_config *con
 	return config->tgid || config->tid || config->cgroup || config->comm[0];
 }
 
-/* Does the user want this task? */
+/* Do the filters accept this task? */
 static __always_inline bool task_wanted(const volatile struct lat_config *config,
 					struct task_struct *task, bool raw)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where kernels differ. Every shim names the change it answers to; the rest of bpf/ does not know.
+ * Differences between kernels. Each shim names the commit that it is for; the rest of bpf/ is the
+ * same for all kernels.
  */
 #ifndef LATSCOPE_KERNEL_BPF_H
 #define LATSCOPE_KERNEL_BPF_H
@@ -27,8 +28,8 @@
 #endif
 
 /*
- * Follows members from a pointer: directly where the verifier knows its type; by a helper, at ten
- * times the price, where it does not (`raw`).
+ * Reads members through a pointer: directly if the verifier knows its type; otherwise (`raw`) with
+ * a helper, at ten times the cost.
  */
 #define READ(raw, from, ...) \
 	((raw) ? BPF_CORE_READ(from, __VA_ARGS__) : ___arrow(from, __VA_ARGS__))
@@ -59,7 +60,7 @@ static __always_inline bool task_delayed(struct task_struct *task)
 	return ((struct sched_entity___delayed *)&task->se)->sched_delayed;
 }
 
-/* Does the task run or wait for a CPU? What it is about to do, its state, does not tell. */
+/* Does the task run or wait for a CPU? Its state does not show it: that is what it will do next. */
 static __always_inline bool task_is_active(struct task_struct *task)
 {
 	return task->on_rq &&
@@ -67,7 +68,7 @@ static __always_inline bool task_is_active(struct task_struct *task)
 		 task_delayed(task));
 }
 
-/* Has the task a CPU? Kernels for one CPU do not say; since 7.0 it is a byte, not an int. */
+/* Does the task have a CPU? Unknown on kernels for one CPU; since 7.0 it is a byte, not an int. */
 static __always_inline bool task_runs(struct task_struct *task, bool raw)
 {
 	if (!bpf_core_field_exists(task->on_cpu))

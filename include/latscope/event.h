@@ -117,7 +117,7 @@ struct lat_owner {
 };
 _Static_assert(sizeof(struct lat_owner) == 40, "lat_owner has no padding");
 
-/* Behind the rows to hand out: one per dimension and metric, for the keys that found none left. */
+/* After those rows: one per dimension and metric, for keys without a row. */
 #define LAT_METRICS 3
 #define LAT_OTHER_ROW(rows, by, metric) ((rows) + LAT_METRICS * (by) + (metric))
 #define LAT_ROWS_TOTAL(rows) LAT_OTHER_ROW(rows, LAT_BY_COUNT, 0)
@@ -137,7 +137,7 @@ _Static_assert(sizeof(struct lat_light) == 36 + 4 * HIST_LOG2_BUCKETS &&
 		       sizeof(struct lat_light) % 8 == 0,
 	       "lat_light has no padding");
 
-/* Read-only settings, put in place between open and load. 0 and "" mean "not filtered". */
+/* Read-only settings, set between open and load. 0 and "" mean "not filtered". */
 struct lat_config {
 	__u64 tail_ns;
 	__u64 cgroup; /* id of a cgroup v2; its descendants count too */
@@ -149,9 +149,9 @@ struct lat_config {
 	__u32 identity; /* iolat: programs that see the submitter are loaded */
 	__u32 flush_seq; /* iolat: RQF_FLUSH_SEQ, the bit in rq_flags */
 	__u32 io_stat; /* iolat: RQF_IO_STAT, where start_time_ns depends on it; else 0 */
-	__u32 again; /* the programs are there twice, as the kernel preempts them */
+	__u32 again; /* the programs are attached twice, because the kernel preempts them */
 	__u32 cached; /* iolat: the kernel stamps requests by a clock that the plug has cached */
-	__u32 first_rows; /* 1..first_rows-1 as keys come, the others by user space */
+	__u32 first_rows; /* BPF hands out rows 1..first_rows-1, user space the others */
 	__u32 metrics; /* optional metrics that are measured: mask of 1 << index */
 	char comm[LAT_COMM_LEN];
 };
@@ -176,23 +176,23 @@ enum lat_inject {
 struct lat_control {
 	__u32 armed; /* samples count only while this is 1 */
 	__u32 next_row;
-	__u64 unnamed_ns; /* time of samples whose keys found no room in `light` */
+	__u64 unnamed_ns; /* time of samples whose keys had no room in `light` */
 };
 _Static_assert(sizeof(struct lat_control) == 16, "lat_control has no padding");
 
-/* Waits that are open at one moment: the answer of a probe's census. */
+/* Waits in flight when the window has closed. */
 struct lat_open {
 	__u64 count;
 	__u64 oldest_ns; /* age of the oldest */
 	__u64 sum_ns; /* of all their ages */
-	/* Of these, those that began before the attach. They count as old as the attach is. */
+	/* Of these, those that began before the attach; their age is that of the attach. */
 	__u64 before;
 };
 _Static_assert(sizeof(struct lat_open) == 32, "lat_open has no padding");
 
 /*
  * How long processes lived in the window: value of life's map `ended`, key is the tgid. A tgid that
- * was used again has the sums of its processes, as the keys by process have.
+ * was reused has the sum of its processes, as the keys by process have.
  */
 struct lat_life {
 	__u64 lived_ns; /* of processes that have ended, within the window */
@@ -201,7 +201,7 @@ struct lat_life {
 };
 _Static_assert(sizeof(struct lat_life) == 24, "lat_life has no padding");
 
-/* What its iterator writes of each task that lives. */
+/* What its iterator writes for each living task. */
 struct lat_life_task {
 	__u64 process_start_ns; /* CLOCK_MONOTONIC */
 	__u64 thread_start_ns;
@@ -232,8 +232,8 @@ struct iolat_start {
 _Static_assert(sizeof(struct iolat_start) == 80, "iolat_start has no padding");
 
 /*
- * Iolat's `table`, in .bss: own stamps of requests in flight, where nobody asks who submitted them.
- * Two places per cache line; a request that finds both taken goes to `start_ts`.
+ * Iolat's `table`, in .bss: own stamps of requests in flight, if the submitter is not needed. Two
+ * places per cache line; a request that finds both taken goes to `start_ts`.
  */
 #define IOLAT_LINES (1 << 13)
 #define IOLAT_WAYS 2
@@ -242,7 +242,7 @@ _Static_assert(sizeof(struct iolat_start) == 80, "iolat_start has no padding");
 struct iolat_stamp {
 	__u64 request; /* as the key of `start_ts`; 0: free */
 	__u64 queue_ns; /* as in struct iolat_start */
-	/* 0: it has not been issued, or its data are done; IOLAT_DONE: it has completed */
+	/* 0: not issued, or its data are done; IOLAT_DONE: it has completed */
 	__u64 issue_ns;
 	__u64 lag_ns; /* how far start_time_ns is behind the own clock; 0: it is true */
 };
@@ -273,8 +273,8 @@ _Static_assert(sizeof(struct runqlat_task) == 48, "runqlat_task has no padding")
 enum runqlat_metric { RUNQLAT_RUN_QUEUE, RUNQLAT_WAKEUP, RUNQLAT_METRICS };
 
 /*
- * Runqlat's map `clocks`, key = cpu: what brings CLOCK_MONOTONIC onto the scheduler's clock of that
- * CPU. A cache line each, as each CPU writes its own.
+ * Runqlat's map `clocks`, key = cpu: converts CLOCK_MONOTONIC to the scheduler's clock of that CPU.
+ * One cache line each, because each CPU writes its own.
  */
 struct runqlat_clock {
 	__u64 stamp; /* where in the kernel its last reading is; 0: it cannot be read */

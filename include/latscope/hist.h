@@ -27,8 +27,8 @@
 #define HIST_LOG2_BUCKETS (HIST_OCTAVES + 1)
 
 /*
- * Position of the highest bit set; v > 0. BPF has no instruction for it. Branches only where one
- * module's latencies lie on one side; the last four bits are looked up in a constant.
+ * Position of the highest bit set; v > 0. BPF has no instruction for it. Branches only where the
+ * latencies of a probe are mostly on one side; the last four bits are looked up in a constant.
  */
 static inline __attribute__((always_inline)) __u32 hist_ilog2(__u64 v)
 {
@@ -53,7 +53,7 @@ static inline __attribute__((always_inline)) __u32 hist_ilog2(__u64 v)
 }
 
 /*
- * (ns << 5) / 1000. A multiplication does it below 2^30 ns, where nearly every sample lies: the
+ * (ns << 5) / 1000. Below 2^30 ns, which is nearly every sample, a multiplication suffices: the
  * constant is 2^37 / 125 rounded up by 28 / 125. That makes the quotient greater by less than
  * 0.007; one that is no whole number lacks at least 0.008 to the next. So the result is exact.
  */
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) __u64 hist_scale(__u64 ns)
 	return (ns << HIST_SUB_BITS) / 1000;
 }
 
-/* Slot of v; those from 2^41 on are for the caller to keep out. */
+/* Slot of v; the caller must exclude v >= 2^41. */
 static inline __attribute__((always_inline)) __u32 hist_scaled_slot(__u64 v)
 {
 	__u32 octave;

@@ -2,12 +2,12 @@
 /*
  * What the programs of bpf/rmid.bpf.c send to user space, by ring buffer.
  *
- * Time on a CPU comes as spans that touch: each begins where the one before it on that CPU ended.
- * So a span that was lost leaves a hole that can be seen and has a place and a length, and nothing
- * else is shifted by it. Idle time is a span like any other, of process 0.
+ * Time on a CPU is a sequence of adjacent spans: each begins where the last one on that CPU ended.
+ * So a lost span leaves a visible hole of known place and length, and shifts nothing else. Idle
+ * time is a span like any other, of process 0.
  *
- * Spans that lie within one slot are added up in the kernel, by process, and sent as one batch: so
- * the number of records follows from the processes that ran in a slot, not from the switches. A
+ * Spans within one slot are added up in the kernel, by process, and sent as one batch: so the
+ * number of records depends on the processes that ran in a slot, not on the switches. A
  * batch touches its neighbours like a span. A span that crosses the edge of a slot, or that a timer
  * ended, is a record of its own.
  *
@@ -39,7 +39,7 @@ enum lat_rmid_record {
 	RMID_READ, /* struct lat_rmid_read, from the module */
 };
 
-/* Whose a span is. */
+/* The owner of a span. */
 enum lat_rmid_who {
 	RMID_WHO_IDLE,
 	RMID_WHO_PROCESS, /* of tgid, which started at born_ns */

@@ -37,8 +37,8 @@
  */
 #ifdef inc_perf_irq_stat
 /*
- * Counters of parts (TLB) and of events that are not interrupts (MCE_POLL) are in the sum, too: who
- * reads it only looks for a difference.
+ * The sum contains counters of parts (TLB) and of events that are not interrupts (MCE_POLL). That
+ * is harmless: callers only look for a difference.
  */
 static inline u64 compat__arch_interrupts(unsigned int cpu)
 {

@@ -22,13 +22,13 @@
 
 /* An open file. */
 struct session {
-	struct mutex lock; /* of the pointer; whoever has it waits for nobody */
+	struct mutex lock; /* of the pointer; its holder never sleeps */
 	struct owner *owner; /* the last one that was started, or NULL */
 };
 
 static const char *refusal_at_load;
 
-/* Of now: the CPU of the caller may have got another CR4 than that which loaded the module. */
+/* Checked each time: CR4 of this CPU may differ from that of the CPU that loaded the module. */
 static const char *session__refusal(void)
 {
 	if (refusal_at_load)
@@ -94,7 +94,7 @@ static int session__stop(struct session *session)
 	return session->owner ? owner__stop(session->owner) : -EINVAL;
 }
 
-/* User space's memory is touched without the lock: a fault there may take any time. */
+/* Access user memory without the lock: a fault there may take any time. */
 static long session__ioctl(struct file *file, unsigned int command, unsigned long argument)
 {
 	struct session *session = file->private_data;
@@ -145,7 +145,7 @@ static int session__open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* At every close, and when a thread that has the file to itself ends: the owner's own stops it. */
+/* Runs at every close, and at the end of a thread that does not share the file: the owner stops. */
 static int session__flush(struct file *file, fl_owner_t id)
 {
 	struct session *session = file->private_data;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "compat.h"
 #include "entry.h"
-#include "stub.h"
+#include "entry_code.h"
 
 #include <linux/cache.h>
 #include <linux/cpu.h>
@@ -18,10 +18,10 @@
 #include <uapi/latscope/ringlat.h>
 
 #ifndef CONFIG_HAVE_STATIC_CALL
-#error "the stubs need static calls to go on to the kernel's entry points"
+#error "the entry code needs static calls to continue at the kernel's entry points"
 #endif
 #ifndef CONFIG_STRICT_MODULE_RWX
-#error "the IDT with the stub must be read-only"
+#error "the IDT with the entry code must be read-only"
 #endif
 
 #define SYSCALL_EVENTS (RINGLAT_SYSCALL | RINGLAT_SYSCALL_FENCED)
@@ -31,13 +31,13 @@ DEFINE_STATIC_CALL(ringlat_kernel_page_fault, ringlat_unset);
 DEFINE_STATIC_CALL(ringlat_kernel_syscall, ringlat_unset);
 
 /*
- * The trampolines lie outside of .noinstr.text, but are as much part of the stubs. (They are not
- * functions: a kprobe's exception there would find the stack of user space.)
+ * The trampolines of the static calls are outside .noinstr.text, but part of the entry code: the
+ * exception of a kprobe there would be delivered on the stack of user space.
  */
 NOKPROBE_SYMBOL(STATIC_CALL_TRAMP(ringlat_kernel_page_fault));
 NOKPROBE_SYMBOL(STATIC_CALL_TRAMP(ringlat_kernel_syscall));
 
-/* What a CPU has where it enters the kernel. */
+/* Where a CPU enters the kernel. */
 struct entry_points {
 	unsigned long idt;
 	unsigned long lstar;
@@ -45,14 +45,14 @@ struct entry_points {
 
 static struct entry_points kernels __ro_after_init;
 static struct desc_ptr kernels_idt __ro_after_init;
-static struct desc_ptr stub_idt __ro_after_init;
+static struct desc_ptr own_idt __ro_after_init;
 
 /* Exactly one page, so that nothing else shares its protection. */
-static gate_desc stub_gates[IDT_ENTRIES] __ro_after_init __aligned(PAGE_SIZE);
+static gate_desc own_gates[IDT_ENTRIES] __ro_after_init __aligned(PAGE_SIZE);
 
-static_assert(sizeof(stub_gates) == PAGE_SIZE);
+static_assert(sizeof(own_gates) == PAGE_SIZE);
 
-/* The base only: leaving a VMX guest sets the limit to 0xffff. */
+/* Only the base: leaving a VMX guest sets the limit to 0xffff. */
 static struct entry_points entry__read(void)
 {
 	struct entry_points points;
@@ -69,11 +69,11 @@ static bool entry__same(const struct entry_points *a, const struct entry_points 
 	return a->idt == b->idt && a->lstar == b->lstar;
 }
 
-static unsigned long stub_lstar(u32 events)
+static unsigned long own_lstar(u32 events)
 {
 	if (events & RINGLAT_SYSCALL_FENCED)
-		return (unsigned long)ringlat_stub_syscall_fenced;
-	return (unsigned long)ringlat_stub_syscall;
+		return (unsigned long)ringlat_entry_syscall_fenced;
+	return (unsigned long)ringlat_entry_syscall;
 }
 
 int entry__place(u32 events)
@@ -83,9 +83,9 @@ int entry__place(u32 events)
 	if (!entry__same(&now, &kernels))
 		return -EBUSY;
 	if (events & RINGLAT_PF)
-		native_load_idt(&stub_idt);
+		native_load_idt(&own_idt);
 	if (events & SYSCALL_EVENTS)
-		wrmsrq(MSR_LSTAR, stub_lstar(events));
+		wrmsrq(MSR_LSTAR, own_lstar(events));
 	return 0;
 }
 
@@ -95,20 +95,20 @@ unsigned int entry__remove(u32 events, bool *kept)
 	unsigned int lost = 0;
 
 	if (events & RINGLAT_PF) {
-		if (now.idt == stub_idt.address)
+		if (now.idt == own_idt.address)
 			native_load_idt(&kernels_idt);
 		else
 			lost++;
 	}
 	if (events & SYSCALL_EVENTS) {
-		if (now.lstar == stub_lstar(events))
+		if (now.lstar == own_lstar(events))
 			wrmsrq(MSR_LSTAR, kernels.lstar);
 		else
 			lost++;
 		/*
-		 * KVM reads LSTAR when it enables VMX on a CPU, by an interrupt that may come at
-		 * any time (kvm_user_return_msr_cpu_online()), and writes it back after its guests.
-		 * That it was on before proves nothing: it may have been off and on again.
+		 * KVM reads LSTAR when it enables VMX on a CPU, in an interrupt at any time
+		 * (kvm_user_return_msr_cpu_online()), and writes it back after its guests. That VMX
+		 * was on before proves nothing: it may have been off and on again.
 		 */
 		*kept |= boot_cpu_has(X86_FEATURE_VMX) && (native_read_cr4() & X86_CR4_VMXE);
 	}
@@ -118,7 +118,7 @@ unsigned int entry__remove(u32 events, bool *kept)
 bool entry__is_writable(void)
 {
 	unsigned int level;
-	pte_t *pte = lookup_address((unsigned long)stub_gates, &level);
+	pte_t *pte = lookup_address((unsigned long)own_gates, &level);
 
 	return !pte || pte_write(*pte);
 }
@@ -143,7 +143,7 @@ static bool __init is_symbol(unsigned long address, const char *name)
 	return is;
 }
 
-/* Interrupts off, the kernel's code, its current stack: else the stub could not pass on to it. */
+/* Interrupts off, kernel code, current stack: otherwise the entry code could not continue there. */
 static bool __init gate_is_plain(const gate_desc *gate)
 {
 	return gate->bits.p && gate->bits.type == GATE_INTERRUPT && !gate->bits.ist &&
@@ -158,8 +158,8 @@ static void __init gate_set(gate_desc *gate, unsigned long address)
 }
 
 /*
- * That of any CPU that has the kernel's now. One that came from a guest may have the guest's: on
- * Intel KVM leaves it there until the CPU goes to user mode. entry__place() compares each time.
+ * LSTAR of any CPU that has the kernel's now. After a guest, a CPU may have the guest's: on Intel
+ * KVM leaves it there until the CPU returns to user mode. entry__place() compares each time.
  */
 static bool __init entry__find_lstar(void)
 {
@@ -185,12 +185,12 @@ static const char *__init entry__check(const gate_desc *page_fault)
 
 	on_each_cpu(entry__compare, &differ, 1);
 	if (differ)
-		return "not all CPUs have the same IDT: another tool is at work";
+		return "CPUs have different IDTs: another tool changed one";
 	if (!gate_is_plain(page_fault) || !is_symbol(gate_offset(page_fault), "asm_exc_page_fault"))
-		return "page faults do not enter at asm_exc_page_fault: another tool is at work";
+		return "page faults do not enter at asm_exc_page_fault: another tool hooks them";
 	if (!entry__find_lstar())
-		return "no CPU's SYSCALL enters at entry_SYSCALL_64: another tool, or guests on "
-		       "all; load ringlat again";
+		return "SYSCALL enters at entry_SYSCALL_64 on no CPU: another tool, or a guest on "
+		       "each; load ringlat again";
 	return NULL;
 }
 
@@ -201,16 +201,16 @@ const char *__init entry__init(void)
 
 	kernels.idt = entry__read().idt;
 	kernels_idt.address = kernels.idt;
-	kernels_idt.size = sizeof(stub_gates) - 1;
+	kernels_idt.size = sizeof(own_gates) - 1;
 	gates = (const gate_desc *)kernels.idt;
 	refusal = entry__check(&gates[X86_TRAP_PF]);
 	if (refusal)
 		return refusal;
 
-	memcpy(stub_gates, gates, sizeof(stub_gates));
-	gate_set(&stub_gates[X86_TRAP_PF], (unsigned long)ringlat_stub_page_fault);
-	stub_idt.address = (unsigned long)stub_gates;
-	stub_idt.size = sizeof(stub_gates) - 1;
+	memcpy(own_gates, gates, sizeof(own_gates));
+	gate_set(&own_gates[X86_TRAP_PF], (unsigned long)ringlat_entry_page_fault);
+	own_idt.address = (unsigned long)own_gates;
+	own_idt.size = sizeof(own_gates) - 1;
 	static_call_update(ringlat_kernel_page_fault,
 			   (void (*)(void))gate_offset(&gates[X86_TRAP_PF]));
 	static_call_update(ringlat_kernel_syscall, (void (*)(void))kernels.lstar);

@@ -3,8 +3,8 @@
  * ringlat: the cost of an x86 ring crossing, measured on the running kernel. The protocol is in
  * include/uapi/latscope/ringlat.h.
  *
- *   stub.S      what is entered by hardware in place of the kernel's entry points
- *   entry.c     puts the stubs before a CPU's entry points, and takes them away
+ *   entry_code.S      what hardware enters instead of the kernel's entry points
+ *   entry.c     places the entry code before the entry points of a CPU, and removes it
  *   owner.c     binds them to a thread, whatever becomes of it
  *   device.c    the file that user space has
  *   obstacle.c  machines on which that cannot be

@@ -41,17 +41,18 @@ static bool no_nx(void)
 	return !boot_cpu_has(X86_FEATURE_NX);
 }
 
-/* Xen comes first: there, reading CR4 would be emulated. */
+/* Xen comes first: it would have to emulate reading CR4. */
 static const struct {
 	bool (*stands)(void);
 	const char *line;
 } conflicts[] = {
 	{ xen_pv, "a Xen PV guest has no entry points of its own; use a PVH or HVM guest" },
-	{ pti, "PTI is on: the stubs are not in the page tables of user space; boot with pti=off" },
+	{ pti, "PTI is on: user page tables do not map the entry code; boot with pti=off" },
 	{ fred, "FRED is on: crossings use neither the IDT nor LSTAR; boot with fred=off" },
-	{ encrypted, "an encrypted guest (SEV, TDX): #VC or #VE could hit a stub; use another VM" },
+	{ encrypted,
+	  "encrypted guest (SEV, TDX): #VC or #VE could hit the entry code; use another VM" },
 	{ shadow_stack,
-	  "supervisor shadow stacks are on, the stubs have none; boot a kernel without" },
+	  "supervisor shadow stacks are on, the entry code has none; boot a kernel without" },
 	{ no_nx, "NX is off: instruction fetches look like reads; enable it in the firmware" },
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What about a machine makes the stubs impossible, or not safe. */
+/* Properties of a machine that make the entry code impossible or unsafe. */
 #ifndef RINGLAT_CONFLICT_H
 #define RINGLAT_CONFLICT_H
 

@@ -21,25 +21,25 @@
 #include <linux/workqueue.h>
 
 #ifndef CONFIG_PREEMPT_NOTIFIERS
-#error "the stubs follow their thread by preempt notifiers, which the kernel has if it has KVM"
+#error "the entry code follows its thread by preempt notifiers, which a kernel with KVM has"
 #endif
 
 /*
- * References: one of whoever started it, which becomes that of its request to end, and one of the
- * thread, which owner__reap() drops. While a callback may come, its reference goes with one to the
- * module: see owner__let_go().
+ * References: the caller of owner__start() has one, which the request to end takes over; the thread
+ * has one, which owner__reap() drops. While a callback may come, its reference goes with one to the
+ * module: see owner__put().
  */
 struct owner {
 	struct kref ref;
 	struct task_struct *task; /* a reference */
 	struct preempt_notifier notifier; /* on the list of the task while running */
-	struct callback_head request; /* to end, by the thread: task work */
+	struct callback_head request; /* to end; task work of the thread */
 	struct delayed_work retry; /* of the request */
 	struct irq_work death;
 	struct work_struct reaping;
 	u32 events;
-	bool placed; /* on this CPU, now: touched by the thread only, with interrupts off */
-	bool running; /* written by the thread only */
+	bool placed; /* on this CPU, now; only the thread accesses it, with interrupts off */
+	bool running; /* only the thread writes it */
 	struct ringlat_counts counts;
 };
 
@@ -56,33 +56,30 @@ static void owner__free(struct kref *ref)
 	kfree(owner);
 }
 
-static void owner__let_go(struct owner *owner)
+static void owner__put(struct owner *owner)
 {
 	kref_put(&owner->ref, owner__free);
 	module_put(THIS_MODULE);
 }
 
-/*
- * The thread is an owner no more, and nothing on its side knows of it but a request, if that is
- * made.
- */
+/* The thread is no longer an owner. Only a request, if there is one, still refers to it. */
 static void owner__reap(struct work_struct *work)
 {
 	struct owner *owner = container_of(work, struct owner, reaping);
 
 	if (cancel_delayed_work_sync(&owner->retry))
-		owner__let_go(owner);
-	irq_work_sync(&owner->death); /* its handler may still be at its last instructions */
+		owner__put(owner);
+	irq_work_sync(&owner->death); /* its handler may not have returned */
 	if (owner->counts.kept)
 		pr_warn_once(
-			"VMX was on under a SYSCALL stub: the module stays until the next boot\n");
-	owner__let_go(owner);
+			"KVM may have saved our SYSCALL entry: the module stays until reboot\n");
+	owner__put(owner);
 }
 
 /* With interrupts off. */
 static void owner__place(struct owner *owner)
 {
-	/* The stubs would tell the time to a thread that may not know it. */
+	/* The entry code would give the counter to a thread that may not read it. */
 	if (test_thread_flag(TIF_NOTSC) || entry__place(owner->events)) {
 		owner->counts.busy++;
 		return;
@@ -123,9 +120,9 @@ static void owner__switched_in(struct preempt_notifier *notifier, int cpu)
 }
 
 /*
- * A thread may die without having closed anything, if it shares its files. Its list of notifiers is
- * being walked here, so the owner must outlive this: reaping starts from the interrupt that the CPU
- * gets once it has left the thread.
+ * A thread that shares its files may die without a close. The caller walks its list of notifiers,
+ * so the owner must outlive this function: reaping starts from an interrupt, after the CPU has left
+ * the thread.
  */
 static void owner__switched_out(struct preempt_notifier *notifier, struct task_struct *next)
 {
@@ -151,7 +148,7 @@ static void owner__died(struct irq_work *work)
 	queue_work(reaper, &container_of(work, struct owner, death)->reaping);
 }
 
-/* By the thread itself. */
+/* Called by the thread itself. */
 static void owner__end(struct owner *owner)
 {
 	unsigned long flags;
@@ -167,10 +164,10 @@ static void owner__end(struct owner *owner)
 }
 
 /*
- * Is the thread in the middle of KVM_RUN? KVM's own notifier tells. Its task work may be done there
- * as well, while KVM on AMD has our LSTAR put aside, to bring it back after the guest.
+ * Is the thread in KVM_RUN? Then KVM has a notifier of its own. Task work may run there, too, while
+ * KVM on AMD has saved our LSTAR and restores it after the guest.
  */
-static bool owner__is_amid_others(const struct owner *owner)
+static bool owner__is_in_kvm(const struct owner *owner)
 {
 	return current->preempt_notifiers.first != &owner->notifier.link ||
 	       owner->notifier.link.next;
@@ -180,20 +177,20 @@ static void owner__requested(struct callback_head *request)
 {
 	struct owner *owner = container_of(request, struct owner, request);
 
-	if (owner->running && owner__is_amid_others(owner)) {
+	if (owner->running && owner__is_in_kvm(owner)) {
 		queue_delayed_work(reaper, &owner->retry, 1);
 		return;
 	}
 	if (owner->running)
 		owner__end(owner);
-	owner__let_go(owner);
+	owner__put(owner);
 }
 
-/* It counts as a signal, so KVM_RUN returns. If it cannot be made, the thread ends by itself. */
+/* It counts as a signal, so KVM_RUN returns. If it fails, the thread is exiting. */
 static void owner__request(struct owner *owner)
 {
 	if (task_work_add(owner->task, &owner->request, TWA_SIGNAL))
-		owner__let_go(owner);
+		owner__put(owner);
 }
 
 static void owner__retry(struct work_struct *work)
@@ -201,16 +198,15 @@ static void owner__retry(struct work_struct *work)
 	owner__request(container_of(to_delayed_work(work), struct owner, retry));
 }
 
-/* All that interrupted the CPU, as far as the kernel counts it. */
+/* All interrupts of the CPU that the kernel counts. */
 static u64 interrupts_of(unsigned int cpu)
 {
 	return kstat_cpu_irqs_sum(cpu) + compat__arch_interrupts(cpu);
 }
 
 /*
- * Until the module goes: it rewrites the scheduler's code, which stops all CPUs for a moment. So
- * once anything was started, every switch of the machine looks whether its task has notifiers, as
- * it does while there is a KVM guest.
+ * Enabled once, until the module is unloaded: it patches the scheduler, which stops all CPUs for a
+ * moment. From then on each switch checks whether its task has notifiers, as with KVM guests.
  */
 static void notifiers__enable(void)
 {
@@ -239,9 +235,7 @@ static struct owner *owner__new(u32 events)
 	return owner;
 }
 
-/*
- * A notifier that is there already is another owner's. (KVM's come and go within its system calls.)
- */
+/* A notifier that is there already is another owner's: KVM has one only during system calls. */
 static int owner__attach(struct owner *owner)
 {
 	unsigned long flags;
@@ -267,7 +261,7 @@ struct owner *owner__start(u32 events)
 	owner = owner__new(events);
 	if (!owner)
 		return ERR_PTR(-ENOMEM);
-	__module_get(THIS_MODULE); /* there is one already, of the file */
+	__module_get(THIS_MODULE); /* the file has one, so this cannot fail */
 	notifiers__enable();
 	kref_get(&owner->ref);
 	err = owner__attach(owner);
@@ -276,7 +270,7 @@ struct owner *owner__start(u32 events)
 	return owner;
 
 err_attach:
-	owner__let_go(owner);
+	owner__put(owner);
 	kref_put(&owner->ref, owner__free);
 	return ERR_PTR(err);
 }
@@ -292,7 +286,7 @@ int owner__stop(struct owner *owner)
 		return -EINVAL;
 	if (owner->task != current)
 		return -EPERM;
-	if (owner__is_amid_others(owner))
+	if (owner__is_in_kvm(owner))
 		return -EBUSY;
 	owner__end(owner);
 	return 0;
@@ -305,17 +299,17 @@ void owner__read(const struct owner *owner, struct ringlat_counts *counts)
 	counts->interrupts = interrupts_of(counts->cpu);
 }
 
-/* A file's last reference may be dropped by the thread's own task work, so in KVM_RUN as well. */
+/* Task work of the thread may drop the last reference to the file, also in KVM_RUN. */
 void owner__abandon(struct owner *owner)
 {
 	int err;
 
-	__module_get(THIS_MODULE); /* there is one, of the file */
+	__module_get(THIS_MODULE); /* the file has one, so this cannot fail */
 	err = owner__stop(owner);
 	if (err == -EPERM || err == -EBUSY)
 		owner__request(owner);
 	else
-		owner__let_go(owner);
+		owner__put(owner);
 }
 
 static struct owner *owner__of_current(void)
@@ -332,8 +326,8 @@ static struct owner *owner__of_current(void)
 }
 
 /*
- * A module's init may note the IDT for later, as KVM's does (HOST_IDTR_BASE): the thread that loads
- * one must see the kernel's own.
+ * The init function of a module may save the IDT for later, as that of KVM does (HOST_IDTR_BASE).
+ * So a thread that loads a module must have the kernel's own.
  */
 static int owner__module_changes(struct notifier_block *block, unsigned long state, void *module)
 {
@@ -359,7 +353,7 @@ int __init owner__init(void)
 	return err;
 }
 
-/* Every owner has a reference to the module, so none is left; the last ones may still be ending. */
+/* Each owner had a reference to the module, so none is left; the last ones may still be ending. */
 void owner__exit(void)
 {
 	unregister_module_notifier(&module_changes);

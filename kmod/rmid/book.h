@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which process has which RMID: births, threads, deaths, and who waits. Processes that find no RMID
- * free wait in a queue, and whoever waits longest is served first, newborn or not.
+ * Which process has which RMID: births, threads, deaths and the queue. A process that finds no free
+ * RMID waits in a queue; the one that has waited longest is served first.
  *
  * Operations that change who has what fill in the record to be told; they return whether there is
  * one. The caller serializes all but book__place(), book__rmid() and book__may_serve(). `now_ns` of
@@ -16,7 +16,7 @@
 struct rmid_counts {
 	__u64 allocs;
 	__u64 frees;
-	__u64 refused; /* times that somebody waited and no RMID had been free for long enough */
+	__u64 refused; /* times that a process waited and no RMID had been free for long enough */
 	__u64 late;
 	__u64 untracked; /* processes that found no room in the table */
 	__u64 miscounted; /* processes whose threads were found to be more than counted */
@@ -34,7 +34,7 @@ struct rmid_book {
 	__u32 last;
 };
 
-/* Who was born. */
+/* A new process. */
 struct rmid_birth {
 	__u64 key;
 	__u64 start_ns;
@@ -67,7 +67,7 @@ _Bool book__thread_gone(struct rmid_book *book, __u64 key, __u32 live, __u64 now
 _Bool book__bury(struct rmid_book *book, __u64 key, __u64 now_ns,
 		 struct latscope_rmid_owner *record);
 
-/* It is called otherwise now. `comm` has LATSCOPE_RMID_COMM_LEN bytes. */
+/* It has a new name. `comm` has LATSCOPE_RMID_COMM_LEN bytes. */
 _Bool book__exec(struct rmid_book *book, __u64 key, const char *comm, __u64 now_ns,
 		 struct latscope_rmid_owner *record);
 

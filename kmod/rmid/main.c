@@ -16,8 +16,7 @@
 
 static unsigned int rmids = LATSCOPE_RMID_DEFAULT;
 module_param(rmids, uint, 0444);
-MODULE_PARM_DESC(rmids,
-		 "how many RMIDs may be given out, 1 to 1023 (512, or what the machine has)");
+MODULE_PARM_DESC(rmids, "number of RMIDs to use, 1 to 1023 (512, or what the machine has)");
 
 static unsigned long limbo_ns = LATSCOPE_RMID_LIMBO_NS;
 module_param(limbo_ns, ulong, 0444);
@@ -25,7 +24,7 @@ MODULE_PARM_DESC(limbo_ns, "ns between free and reuse of an RMID, 2000000 to 100
 
 static unsigned int processes = 32768;
 module_param(processes, uint, 0444);
-MODULE_PARM_DESC(processes, "how many processes can be told apart, 64 to 1048576 (32768)");
+MODULE_PARM_DESC(processes, "maximum number of tracked processes, 64 to 1048576 (32768)");
 
 static char *rdt = "auto";
 module_param(rdt, charp, 0444);
@@ -33,17 +32,17 @@ MODULE_PARM_DESC(rdt, "write IA32_PQR_ASSOC: auto (if the machine has RDT), off,
 
 static unsigned int budget = 2;
 module_param(budget, uint, 0444);
-MODULE_PARM_DESC(budget, "percent of a tick for reading monitoring counters, 1 to 50 (2)");
+MODULE_PARM_DESC(budget, "percentage of a tick for reading monitoring counters, 1 to 50 (2)");
 
 static bool isolated;
 module_param(isolated, bool, 0444);
-MODULE_PARM_DESC(isolated, "sample isolated and nohz_full CPUs, too, by a timer there (no)");
+MODULE_PARM_DESC(isolated, "also sample isolated and nohz_full CPUs, with a timer there (no)");
 
 static int check_range(const char *name, unsigned long value, unsigned long low, unsigned long high)
 {
 	if (value >= low && value <= high)
 		return 0;
-	pr_err("%s=%lu: must be %lu to %lu\n", name, value, low, high);
+	pr_err("invalid %s=%lu; use %lu to %lu\n", name, value, low, high);
 	return -EINVAL;
 }
 
@@ -55,7 +54,7 @@ static int check_parameters(enum pqr_mode *mode)
 	int found = match_string(modes, ARRAY_SIZE(modes), rdt);
 
 	if (found < 0) {
-		pr_err("rdt=%s: must be auto, off or force\n", rdt);
+		pr_err("invalid rdt=%s; use auto, off or force\n", rdt);
 		return -EINVAL;
 	}
 	*mode = found;
@@ -66,9 +65,9 @@ static int check_parameters(enum pqr_mode *mode)
 }
 
 /*
- * A kernel that kexec starts finds the registers as they are, and its resctrl or this module would
- * take them for somebody else's. It is told also of other reboots, where it does no harm. A kernel
- * that starts after a crash finds what was there.
+ * A kernel started by kexec finds the registers as they are, and its resctrl or this module would
+ * think that another tool uses them. The notifier also runs at other reboots, which is harmless. A
+ * kernel that starts after a crash finds the old values.
  */
 static int on_reboot(struct notifier_block *block, unsigned long event, void *command)
 {
@@ -80,8 +79,8 @@ static int on_reboot(struct notifier_block *block, unsigned long event, void *co
 static struct notifier_block reboot_notifier = { .notifier_call = on_reboot };
 
 /*
- * The hooks come first, so that no process can be born unseen beside adopt__all(). The state of the
- * CPUs comes after, when there are RMIDs to find for what they run.
+ * The hooks come first, so that no process starts unseen during adopt__all(). The state of the CPUs
+ * comes after it, when the tasks that they run have RMIDs.
  */
 static int __init rmid_init(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The one book of RMIDs, behind its lock, with the tracepoints that tell of it. A process is known
- * by its signal_struct: threads share it, it stays over exec whichever thread calls that, and its
- * address is not used again while a task of it is left. So reuse of PIDs does not matter.
+ * The one book of RMIDs, behind its lock, with its tracepoints. A process is identified by its
+ * signal_struct: threads share it, it survives exec by any thread, and its address is not reused
+ * while a task of it is left. So reuse of PIDs does not matter.
  *
- * The lock nests inside run-queue locks: nothing may be woken up under it.
+ * The lock nests inside run-queue locks: no wakeup is allowed under it.
  */
 #ifndef LATSCOPE_RMID_OWNERS_H
 #define LATSCOPE_RMID_OWNERS_H
@@ -15,7 +15,7 @@
 
 #include "book.h"
 
-/* By the clock that BPF programs have too. Safe in every context. */
+/* The clock of BPF programs. Safe in every context. */
 static inline u64 owners__now(void)
 {
 	return ktime_get_mono_fast_ns();

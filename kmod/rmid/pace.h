@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How often something may be done that anybody can make necessary, and that disturbs everybody: at
- * once, then after 2 s, 4 s and so on to about 10 minutes. Who needs it so rarely that 10 minutes
- * more have passed begins anew. So in the long run it is done every 10 minutes at most, however
- * many users there are. Plain C, see rmid_alloc.h.
+ * Limits how often an action runs that any user can trigger, and that disturbs all: at once, then
+ * after 2 s, 4 s and so on, up to about 10 minutes. If 10 more minutes pass without need, it starts
+ * again. So in the long run it runs every 10 minutes at most. Plain C, see rmid_alloc.h.
  */
 #ifndef LATSCOPE_RMID_PACE_H
 #define LATSCOPE_RMID_PACE_H

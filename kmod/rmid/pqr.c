@@ -18,10 +18,10 @@
 #define WATCH_MS 1000
 
 static bool on;
-static bool conflict; /* it was on; somebody else writes it, or a write failed */
+static bool conflict; /* it was on; another tool writes it, or a write failed */
 static bool fault; /* a write failed */
-static bool full; /* what is written must be there afterwards, as it is on hardware */
-static u32 highest; /* RMID that is ever written */
+static bool full; /* the value written must be read back, as on hardware */
+static u32 highest; /* RMID that is written */
 
 /*
  * NULL: the kernel has none. It is part of the kernel, never a module, and registered at boot or
@@ -47,7 +47,7 @@ static void note_mount(struct super_block *sb, void *mounted)
 	*(bool *)mounted = true;
 }
 
-/* In whatever mount namespace. */
+/* In any mount namespace. */
 static bool resctrl_mounted(void)
 {
 	bool mounted = false;
@@ -65,7 +65,7 @@ int pqr__init(enum pqr_mode mode, u32 *rmids)
 		return 0;
 	resctrl = get_fs_type("resctrl");
 	if (resctrl_mounted()) {
-		pr_err("resctrl is mounted and owns the RMIDs: unmount it, or load with rdt=off\n");
+		pr_err("resctrl is mounted and owns the RMIDs; unmount it, or load with rdt=off\n");
 		return -EBUSY;
 	}
 	if (has)
@@ -77,8 +77,8 @@ int pqr__init(enum pqr_mode mode, u32 *rmids)
 }
 
 /*
- * A hypervisor may let 0 through only, which is there already, or swallow what is written. Forced,
- * an emulator that has no such register must do.
+ * A hypervisor may only accept 0, which is there already, or ignore writes. With force, an emulator
+ * without the register is accepted.
  */
 static int try_highest(void)
 {
@@ -97,7 +97,7 @@ int pqr__online(struct rmid_cpu *cpu)
 	if (!READ_ONCE(on))
 		return 0;
 	if (rdmsrq_safe(PQR_ASSOC, &value)) {
-		pr_err("CPU %u has no PQR_ASSOC: load with rdt=off\n", smp_processor_id());
+		pr_err("CPU %u has no PQR_ASSOC; load with rdt=off\n", smp_processor_id());
 		return -EIO;
 	}
 	if (value) {
@@ -106,7 +106,7 @@ int pqr__online(struct rmid_cpu *cpu)
 		return -EBUSY;
 	}
 	if (try_highest()) {
-		pr_err("CPU %u does not take RMID %u into PQR_ASSOC: load with rdt=off\n",
+		pr_err("CPU %u does not keep RMID %u in PQR_ASSOC; load with rdt=off\n",
 		       smp_processor_id(), highest);
 		return -EIO;
 	}
@@ -134,7 +134,7 @@ static enum pqr_verdict look_at(const struct rmid_cpu *cpu)
 	return pqr_verdict(value, cpu->written, cpu->closid);
 }
 
-/* The run queue may be locked, so it is for the watch to say that a write failed. */
+/* The run queue may be locked, so the watch prints that a write failed. */
 static void set(struct rmid_cpu *cpu, u32 rmid)
 {
 	if (unlikely(wrmsrq_safe(PQR_ASSOC, pqr_value(rmid, cpu->closid)))) {
@@ -146,8 +146,8 @@ static void set(struct rmid_cpu *cpu, u32 rmid)
 }
 
 /*
- * Reads before it writes: others may write the register just once, as pqos does for a task, and
- * would never know that it was overwritten.
+ * Reads before it writes: another tool may write the register only once, as pqos does for a task,
+ * and would not notice that it was overwritten.
  */
 void pqr__write(struct rmid_cpu *cpu, u32 rmid)
 {
@@ -168,7 +168,7 @@ void pqr__give_back(struct rmid_cpu *cpu)
 	cpu->written = 0;
 }
 
-/* On each CPU: writes again what was lost, and notes if somebody else writes. */
+/* On each CPU: writes lost values again, and detects other writers. */
 static void look(void *unused)
 {
 	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
@@ -201,11 +201,10 @@ static const char *reason(bool mounted)
 {
 	if (mounted)
 		return "resctrl was mounted";
-	return READ_ONCE(fault) ? "a write to PQR_ASSOC faulted"
-				: "PQR_ASSOC holds what somebody else wrote";
+	return READ_ONCE(fault) ? "a write to PQR_ASSOC faulted" : "another tool wrote PQR_ASSOC";
 }
 
-/* CPUs that are isolated are not interrupted: there, a switch will tell. */
+/* Isolated CPUs are not interrupted: there, a switch detects it. */
 static void watch(struct work_struct *work)
 {
 	bool mounted = resctrl_mounted(), over;
@@ -223,7 +222,7 @@ static void watch(struct work_struct *work)
 		schedule_delayed_work(to_delayed_work(work), msecs_to_jiffies(WATCH_MS));
 		return;
 	}
-	pr_warn("%s: PQR_ASSOC is not written any more, RMIDs go on without it\n", reason(mounted));
+	pr_warn("%s: no longer writing PQR_ASSOC; RMIDs are still assigned\n", reason(mounted));
 }
 
 static DECLARE_DELAYED_WORK(watching, watch);

@@ -3,10 +3,10 @@
  * IA32_PQR_ASSOC: the RMID that a logical CPU's cache fills and memory traffic count for, in bits
  * 9:0; in the upper half the CLOSID, which is not ours and stays as it was found.
  *
- * Nobody arbitrates this register. The kernel's resctrl writes it while it is mounted, pqos and PCM
- * do by /dev/cpu. So it is taken only if nobody seems to use it, looked at before each write and
- * every second, and given back if it holds what somebody else wrote, which stays. Only a 0 is
- * overwritten: that is what a suspend leaves.
+ * Nothing arbitrates this register. The kernel's resctrl writes it while it is mounted, pqos and
+ * PCM write it through /dev/cpu. So it is used only if no other tool seems to use it, checked
+ * before each write and every second, and released if another tool wrote it; that value stays. Only
+ * a 0 is overwritten, because a suspend leaves it.
  */
 #ifndef LATSCOPE_RMID_PQR_H
 #define LATSCOPE_RMID_PQR_H
@@ -18,8 +18,8 @@ struct rmid_cpu;
 enum pqr_mode { PQR_OFF, PQR_AUTO, PQR_FORCE };
 
 /*
- * Decides whether to write it. -EBUSY if somebody else uses it, and the kernel log says who. On
- * success *rmids, how many are wanted, is not more than the machine has.
+ * Decides whether to write it. -EBUSY: another tool uses it; the kernel log says which. On success
+ * *rmids, the wanted number, is at most what the machine has.
  */
 int pqr__init(enum pqr_mode mode, u32 *rmids);
 
@@ -33,13 +33,13 @@ void pqr__unwatch(void);
  */
 int pqr__online(struct rmid_cpu *cpu);
 
-/* On the CPU itself, interrupts off: takes back what was written, if nobody else wrote since. */
+/* On the CPU itself, interrupts off: restores the register, if no other tool wrote it since. */
 void pqr__give_back(struct rmid_cpu *cpu);
 
-/* Somebody else uses it: it is not written any more, and what was is soon taken back. */
+/* Another tool uses it: stops writing it, and soon restores it. */
 void pqr__yield(void);
 
-/* On the CPU itself, interrupts off. Does nothing while off; yields if somebody else wrote. */
+/* On the CPU itself, interrupts off. Does nothing while off; yields if another tool wrote it. */
 void pqr__write(struct rmid_cpu *cpu, u32 rmid);
 
 /* For good, with all taken back: another kernel is about to start. May sleep. */

@@ -83,9 +83,9 @@ static void choose_events(u32 has)
 	refused = has & wrong_events();
 	events = has & ~refused;
 	if (refused & OCCUPANCY)
-		pr_warn("Skylake up to stepping 4 counts bytes wrong: none are read\n");
+		pr_warn("Skylake up to stepping 4 counts bytes wrong: not reading its counters\n");
 	else if (refused)
-		pr_warn("memory bandwidth is counted wrong (errata SKX99, BDF102) and not read\n");
+		pr_warn("memory bandwidth is counted wrong (errata SKX99, BDF102): not read\n");
 }
 
 static u32 usual_width(void)
@@ -161,7 +161,7 @@ static struct domain *add_domain(u32 l3, unsigned int number)
 	domain->past = kvcalloc(rmid_count + 1, sizeof(*domain->past), GFP_KERNEL);
 	if (!domain->past || !zalloc_cpumask_var(&domain->cpus, GFP_KERNEL)) {
 		kvfree(domain->past);
-		pr_warn("no memory for the counters of CPU %u's L3 cache, they are not read\n",
+		pr_warn("no memory for the counters of the L3 cache of CPU %u: not reading them\n",
 			number);
 		return NULL;
 	}
@@ -184,7 +184,7 @@ static struct domain *find_domain(u32 l3)
 }
 
 /*
- * Sub-NUMA clusters number RMIDs in another way, which is not done here: better no value than a
+ * Sub-NUMA clusters number RMIDs in another way, which is not supported: better no value than a
  * wrong one.
  */
 static void note_node(struct domain *domain, unsigned int number)
@@ -192,7 +192,7 @@ static void note_node(struct domain *domain, unsigned int number)
 	if (domain->split || cpu_to_node(number) == cpu_to_node(cpumask_first(domain->cpus)))
 		return;
 	domain->split = true;
-	pr_warn("L3 cache %u serves several NUMA nodes, its counters are not read\n", domain->id);
+	pr_warn("L3 cache %u has several NUMA nodes: not reading its counters\n", domain->id);
 }
 
 /* It has a timer. */
@@ -240,8 +240,8 @@ void read__ran(u32 rmid)
 }
 
 /*
- * Some hypervisors have CPUID show what they do not have: then access faults, and the reading is an
- * error. It must not be taken for a 0.
+ * The CPUID of some hypervisors shows what they do not have: then access faults, and the reading is
+ * an error, not 0.
  */
 static u64 read_counter(u32 rmid, u32 event)
 {
@@ -252,7 +252,7 @@ static u64 read_counter(u32 rmid, u32 event)
 	return raw;
 }
 
-/* What belongs to nobody any more when it has been read, or to somebody else, is not told. */
+/* Drops a reading if the RMID changed its owner meanwhile. */
 static void read_event(struct domain *domain, u32 rmid, u32 event, u64 owned_ns)
 {
 	struct latscope_rmid_read record = { .rmid = rmid, .domain = domain->id };

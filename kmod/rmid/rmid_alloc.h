@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Hands out RMIDs 1 to `count`, the one that has been free for longest first, and none before it
- * has been free for `limbo_ns`. RMID 0 is never handed out and stands for failure.
+ * Allocates RMIDs 1 to `count`: the one that has been free for longest first, and none before it
+ * has been free for `limbo_ns`. RMID 0 is never allocated and means failure.
  *
  * Plain C: the module, the tests and the model checker compile the same file. Both operations take
  * constant time, nothing is allocated. The caller serializes; only rmid_alloc__ready_ns() may be

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which RMID to read next, of one L3 cache, when there is no time for all: first those that ran
- * since they were read, then the others in turn; none twice a tick. Who finds no time stays where
- * it was in the order. Plain C, see rmid_alloc.h.
+ * Which RMID of an L3 cache to read next, if there is no time for all: first those that ran since
+ * they were read, then the others in turn, each at most once per tick. Those without time keep
+ * their place in the order. Plain C, see rmid_alloc.h.
  */
 #ifndef LATSCOPE_RMID_TURNS_H
 #define LATSCOPE_RMID_TURNS_H
@@ -24,7 +24,7 @@ struct turns {
 /* All zero but the count. */
 void turns__init(struct turns *turns, __u32 count);
 
-/* It ran. Any CPU may say so at any time. */
+/* The RMID ran. Any CPU may call this at any time. */
 static inline void turns__ran(struct turns *turns, __u32 rmid)
 {
 	__u64 *word = &turns->ran[rmid / 64], bit = 1ULL << (rmid % 64);

@@ -7,8 +7,8 @@
 
 enum pqr_verdict {
 	PQR_OURS, /* what we wrote last */
-	PQR_LOST, /* all 0, as after a suspend: to be written again */
-	PQR_TAKEN, /* somebody else writes it */
+	PQR_LOST, /* 0, as after a suspend: write it again */
+	PQR_TAKEN, /* another tool writes it */
 };
 
 static inline __u64 pqr_value(__u32 rmid, __u32 closid)

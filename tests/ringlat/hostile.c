@@ -425,8 +425,8 @@ static void stack_pointers(void)
 }
 
 static const char *const off_limits[] = {
-	"ringlat_stub_page_fault",	 "ringlat_stub_syscall",
-	"ringlat_stub_syscall_fenced",	 "__SCT__ringlat_kernel_page_fault",
+	"ringlat_entry_page_fault",	 "ringlat_entry_syscall",
+	"ringlat_entry_syscall_fenced",	 "__SCT__ringlat_kernel_page_fault",
 	"__SCT__ringlat_kernel_syscall",
 };
 

@@ -465,7 +465,7 @@ static unsigned int backtraces_of_stubs(int log)
 
 	while ((length = read(log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
 		record[length > 0 ? length : 0] = '\0';
-		hits += strstr(record, "RIP: ") && strstr(record, "ringlat_stub");
+		hits += strstr(record, "RIP: ") && strstr(record, "ringlat_entry");
 		errno = 0;
 	}
 	return hits;

@@ -298,7 +298,7 @@ static void load_is_refused(enum pqr_mode mode)
 
 	assert_int_equal(pqr__init(mode, &rmids), 0);
 	assert_int_equal(cpu__init(false), -EIO);
-	assert_non_null(strstr(kernel.log, "does not take RMID 8"));
+	assert_non_null(strstr(kernel.log, "does not keep RMID 8"));
 	assert_int_equal(kernel.pqr_assoc[0], 0);
 	assert_int_equal(kernel.warnings, 0);
 }
