@@ -86,7 +86,10 @@ static double covariance(const double *x, unsigned int nr, double mean, unsigned
 	return sum / nr;
 }
 
-/* The smallest lag after which as many correlations in a row as the paper demands are not significant. */
+/*
+ * The smallest lag after which as many correlations in a row as the paper demands are not
+ * significant.
+ */
 static unsigned int last_lag(const double *covariances, unsigned int lags, unsigned int row,
 			     unsigned int nr)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Alternative tests, to compare latscope's test with; latscope does not use them. p-values are two-sided. */
+/*
+ * Alternative tests, to compare latscope's test with; latscope does not use them. p-values are
+ * two-sided.
+ */
 #ifndef LATSCOPE_BENCH_ALTERNATIVE_H
 #define LATSCOPE_BENCH_ALTERNATIVE_H
 

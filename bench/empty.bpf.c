@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Programs that do nothing, on the hooks of the probes: their cost is the lower bound for any probe. */
+/*
+ * Programs that do nothing, on the hooks of the probes: their cost is the lower bound for any
+ * probe.
+ */
 #include "kernel.bpf.h"
 
 SEC("tp_btf/sched_switch")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Measures how often `compare` finds a difference where there is none, and how often it finds a real
- * one. Prints figure=NAME value=NUMBER unit=% [limit=MOST|least=LEAST] error=STANDARD_ERROR.
+ * Measures how often `compare` finds a difference where there is none, and how often it finds a
+ * real one. Prints figure=NAME value=NUMBER unit=% [limit=MOST|least=LEAST] error=STANDARD_ERROR.
  */
 #include <errno.h>
 #include <math.h>
@@ -195,7 +195,10 @@ static const uint64_t *windows(void)
 	return ns;
 }
 
-/* Returns whether any statistic has a verdict or, if there is something to find, whether the tail is worse. */
+/*
+ * Returns whether any statistic has a verdict or, if there is something to find, whether the tail
+ * is worse.
+ */
 static bool ours(const struct scenario *scenario, const struct group_made *off,
 		 const struct group_made *on)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Measures what the book of RMIDs costs: a pair of allocate and free, with 16 RMIDs and with 512 in
- * turn, so that noise affects both; and the lookup without a lock at a switch between two processes,
- * with 200 of them in a table for 32768. Prints the lowest of many rounds: noise only adds.
+ * turn, so that noise affects both; and the lookup without a lock at a switch between two
+ * processes, with 200 of them in a table for 32768. Prints the lowest of many rounds: noise only
+ * adds.
  */
 #include <stdint.h>
 #include <stdio.h>

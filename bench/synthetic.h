@@ -35,7 +35,10 @@ unsigned int synthetic__below(unsigned int limit);
 /* Standard normal. */
 double synthetic__normal(void);
 
-/* Prints one figure with its standard error; leaves out `bound`, which is limit or least, if it is 0. */
+/*
+ * Prints one figure with its standard error; leaves out `bound`, which is limit or least, if it is
+ * 0.
+ */
 void synthetic__print_share(const char *name, double share, unsigned int pairs, const char *bound,
 			    double limit);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Measures how often `report` finds a correlation over time between two probes that are independent,
- * and how often it finds a real one. Prints lines as bench/power.c does.
+ * Measures how often `report` finds a correlation over time between two probes that are
+ * independent, and how often it finds a real one. Prints lines as bench/power.c does.
  */
 #include <math.h>
 #include <stdbool.h>

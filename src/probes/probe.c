@@ -11,14 +11,10 @@
 #include "rmid/probe.h"
 #include "tierlat/probe.h"
 
-const struct probe_ops *const probe_list[] = { &memlat_ops.common,
-					       &runqlat_ops.common,
-					       &iolat_ops.common,
-					       &softirq_ops.common,
-					       &rmid_ops,
-					       &tierlat_ops,
-					       &ringlat_ops,
-					       NULL };
+const struct probe_ops *const probe_list[] = { &memlat_ops.common, &runqlat_ops.common,
+					       &iolat_ops.common,  &softirq_ops.common,
+					       &rmid_ops,	   &tierlat_ops,
+					       &ringlat_ops,	   NULL };
 
 const struct probe_ops *probe__find(const char *name)
 {

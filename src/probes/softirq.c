@@ -71,7 +71,9 @@ static int softirq_in_flight(struct bpf_probe *probe, struct lat_open *open, boo
 	return 0;
 }
 
-/* The kernel counts a handler where the tracepoint softirq_entry is, so only those running differ. */
+/*
+ * The kernel counts a handler where the tracepoint softirq_entry is, so only those running differ.
+ */
 static void softirq_expect(const struct bpf_probe *probe, const struct run_probe *entry,
 			   enum account_kind kind, struct run_check *check)
 {
