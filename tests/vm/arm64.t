@@ -43,6 +43,7 @@ keep_latscope record record -d 20s -o /tmp/runs -- "$built/tests/reference/touch
 cp -r /tmp/runs "$LATSCOPE_VM_IO/runs" # to the host
 keep_latscope report report "$LATSCOPE_VM_IO"/runs/*
 keep_latscope compare compare "$LATSCOPE_VM_IO"/runs/* "$LATSCOPE_VM_IO"/runs/*
+keep_latscope softirq softirq -d 1s --by vector
 keep_latscope rmid rmid -d 1s
 keep_latscope load load mixed -d 1s
 keep_latscope validate-memlat validate memlat --only reference
@@ -106,6 +107,8 @@ runqlat raw_tp
 iolat stamps
 iolat tp_btf
 iolat raw_tp
+softirq tp_btf
+softirq raw_tp
 rmid switches'
 
 for name in "${!x86_only[@]}"; do
@@ -119,7 +122,7 @@ ok 'record: every page that was touched is a fault' recorded '.modules[0].metric
 ok 'report' succeeded report
 is 'report on x86 prints the same of it' "$(.output/latscope report "$dir"/io/runs/* 2>&1)" \
 	"$(cat "$dir/io/report".{out,err})"
-for name in compare rmid load validate-memlat validate-runqlat validate-iolat; do
+for name in compare softirq rmid load validate-memlat validate-runqlat validate-iolat; do
 	ok "${name/-/ }" succeeded $name
 done
 done_testing
