@@ -73,7 +73,7 @@ ratio() {
 	! measured "$2" || ! measured "$3" || figure "$1" "$(calc "$(median "$2") / $(median "$3")")" ratio "${4-}"
 }
 
-# program_time REGEX: prints run time in ns and number of runs, summed over the BPF programs whose name matches
+# program_time REGEX: selects BPF programs by name. Prints the sum of their run times in ns and of their runs.
 program_time() {
 	bpftool prog show -j | jq -r --arg name "$1" '[.[] | select((.name // "") | test($name))] |
 		"\(map(.run_time_ns // 0) | add // 0) \(map(.run_cnt // 0) | add // 0)"'

@@ -333,8 +333,8 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 bit
 }
 
 /*
- * For a program that gets the arguments at the return, too. If the call in the table has another
- * address, it is of an earlier fault, whose end no program saw.
+ * For a program that also gets the arguments at the return. If the call in the table has another
+ * address, it belongs to an earlier fault, and no program saw the end of that fault.
  */
 static __always_inline int call_leave_at(struct memlat_call *call, __u64 address, __u64 now,
 					 __u32 result)
@@ -445,7 +445,7 @@ int BPF_KRETPROBE(thp_leave_kprobe, unsigned long result)
 	return mark_thp(result);
 }
 
-/* A task exits: removes the retry that it never made, and calls whose return was missed. */
+/* A task exits: removes its open calls, which were never retried or whose return was missed. */
 static __always_inline int forget_task(__u32 tid)
 {
 	__u32 place = first_place(tid);

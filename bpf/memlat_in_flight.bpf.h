@@ -6,8 +6,8 @@
 #include "memlat_calls.bpf.h"
 
 /*
- * For faults in progress at the attach: see mark(). User space sets the code ranges; `exception`
- * only for the method whose faults are those of exceptions.
+ * For faults in progress at the attach: see mark(). User space sets the code ranges. It sets
+ * `exception` only for the method perf-event, which sees only faults of exceptions.
  */
 struct memlat_code handler = {}, exception = {};
 __u64 attached_ns = 0;
@@ -16,7 +16,7 @@ __u32 stacks = 0; /* number of stacks that could be read */
 struct {
 	__u64 frames[MEMLAT_FRAMES];
 	__u32 calls; /* of the handler */
-	__u32 known; /* open calls whose entry a program saw */
+	__u32 known; /* open calls with a known start */
 	__u32 within; /* a handler was found, its exception not yet */
 } stack = {};
 
@@ -75,8 +75,9 @@ static __always_inline void count_known(struct task_struct *task, const struct m
 }
 
 /*
- * Number of open calls of a task whose entry no program saw. 0 if the task runs, because its stack
- * cannot be read, or if it ran in between, because the two counts do not match then.
+ * Counts the open calls of a task without a known start. Returns 0 if the task runs, because its
+ * stack cannot be read. Returns 0 also if it ran meanwhile, because then the two counts do not
+ * match.
  */
 static __always_inline __u32 calls_unseen(struct task_struct *task, const struct memlat_task *own)
 {

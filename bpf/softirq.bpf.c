@@ -47,14 +47,9 @@ static __always_inline void record(struct lat_cell *cell, __u32 vector, __u64 ns
 	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
 	const struct lat_key key = { .by = LAT_BY_VECTOR, .id = vector };
 
-	if (!config.by) {
-		hist_add_cell(&config, &cell->hist, ns);
-		return;
-	}
-	if (!inject_fault(&config, 0, cell, &ns))
-		return;
 	hist_add_cell(&config, &cell->hist, ns);
-	split_add(&split, cell, &key, NULL, ns);
+	if (config.by)
+		split_add(&split, cell, &key, NULL, ns);
 }
 
 static __always_inline int end(__u32 vector)

@@ -15,7 +15,7 @@ struct restore {
 	int socket; /* a byte: all is well; its end: we are gone */
 };
 
-/* What ends us, a Ctrl-C or the session's end, must not end the guard. */
+/* A Ctrl-C, or the end of the terminal session, ends this process and must not end that one. */
 static void stand_guard(int socket, const struct guard_ops *ops, void *arg)
 {
 	int err = 0;
@@ -77,7 +77,7 @@ int restore__end(struct restore *restore, bool undone)
 
 	if (!restore)
 		return 0;
-	/* Fails if the guard itself was killed: none is to be told, but one to be reaped. */
+	/* Fails if that process was killed: then it only has to be reaped. */
 	if (undone)
 		send(restore->socket, "", 1, MSG_NOSIGNAL);
 	close(restore->socket);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 
-#include <core/clock.h>
-
 #include "bpf_probe.h"
 #include "softirq.skel.h"
+
+#define MECHANISM "own clock from softirq_entry to softirq_exit, interrupts included"
 
 static const struct probe_method methods[] = {
 	{
 		.name = "tp_btf",
-		.mechanism = "own clock from softirq_entry to softirq_exit, interrupts included",
+		.mechanism = MECHANISM,
 		.needs = "BPF tracepoints with BTF",
 		.programs = { "typed_exit", "typed_entry" },
 		.end_program = "typed_exit",
@@ -17,7 +17,7 @@ static const struct probe_method methods[] = {
 	},
 	{
 		.name = "raw_tp",
-		.mechanism = "own clock from softirq_entry to softirq_exit, interrupts included",
+		.mechanism = MECHANISM,
 		.needs = "BPF raw tracepoints",
 		.programs = { "raw_exit", "raw_entry" },
 		.end_program = "raw_exit",
