@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sub-commands. argv[0] is the command's name. Each parses, calls, prints, and returns the exit
- * code of the program.
+ * The commands. argv[0] is the command's name. Each parses its options, prints, and returns the
+ * exit code.
  */
 #ifndef LATSCOPE_CLI_CMD_H
 #define LATSCOPE_CLI_CMD_H
@@ -25,17 +25,17 @@ int cmd_ringlat(int argc, char **argv);
 int cmd_load(int argc, char **argv);
 
 /*
- * Will the kernel take our programs at all? If not, says why `what` cannot be. `verbose`: from now
- * on the verifier's log of a program that it refuses goes to stderr. Returns an exit code.
+ * Checks that the kernel can load BPF programs; if not, prints why `what` cannot run. `verbose`:
+ * from now on the verifier's log of a refused program goes to stderr. Returns an exit code.
  */
 int cmd__check_kernel(const char *what, bool verbose);
 
 struct privilege_needs;
 
-/* privilege__drop(), and if it fails says why. Returns an exit code. */
+/* Calls privilege__drop() and prints its error. Returns an exit code. */
 int cmd__drop_privileges(const struct privilege_needs *needs);
 
-/* Says why it failed where somebody else tried. Returns the exit code for that. */
+/* Prints why another process could not drop privileges. Returns the exit code. */
 int cmd__privileges_kept(const char *why);
 
 #endif

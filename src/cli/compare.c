@@ -17,17 +17,16 @@
 #define TEXT_OF(macro) QUOTE(macro)
 
 static const char compare_doc[] =
-	"Tells whether latencies are worse ON than OFF. Each is a recording, or a directory that "
-	"has several: with three or more on both sides, verdicts are about what differs beyond "
-	"the usual difference from run to run; with fewer, beyond that within a run and a spread "
-	"from run to run that is assumed, see --run-spread.\v"
-	"Figures that are judged: tail (share), p50, p90, p99, p99.9, p99.99 and mean, of which "
-	"more is worse; rate and tail/s (events per second), of which more is only more.\n\n"
+	"Tells whether latencies are worse in group ON than in group OFF. A group is one "
+	"recording or a directory of several. With three or more recordings in both groups, the variation "
+	"from run to run is measured; with fewer, it is assumed (see --run-spread).\v"
+	"Statistics: tail (share), p50, p90, p99, p99.9, p99.99 and mean, of which more is worse; "
+	"rate and tail/s (events per second), of which more is neither better nor worse.\n\n"
 	"Examples:\n"
 	"  latscope compare runs-off runs-on\n"
 	"  latscope compare --metric p99 --min-effect 10% --fail-on worse before after\n"
-	"  latscope compare -m runqlat --by process --top 5 before after\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 3 with --fail-on: it is worse.";
+	"  latscope compare -P runqlat --by process --top 5 before after\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 3 --fail-on matched.";
 
 enum key {
 	KEY_CONFIDENCE = 0x200,
@@ -45,17 +44,15 @@ struct compare {
 };
 
 static const struct argp_option compare_options[] = {
-	{ "module", 'm', "NAME", 0, "Only this module", 0 },
-	{ "metric", KEY_METRIC, "FIGURE", 0, "Judge only this figure; may be given again", 0 },
-	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Of intervals and verdicts (95)", 0 },
-	{ "min-effect", KEY_MIN_EFFECT, "PERCENT", 0,
-	  "A difference is one if it is surely more than this (0)", 0 },
-	{ "run-spread", KEY_RUN_SPREAD, "PERCENT", 0,
-	  "Spread from run to run that is assumed with fewer than three a side "
-	  "(" TEXT_OF(JUDGE_RUN_SPREAD_PERCENT) ")",
+	{ "probe", 'P', "NAME", 0, "Only this probe", 0 },
+	{ "metric", KEY_METRIC, "STATISTIC", 0, "Test only this statistic; repeatable", 0 },
+	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Confidence of intervals and verdicts (95)",
 	  0 },
-	{ "tail-us", KEY_TAIL_US, "N", 0, "The tail is N us or more (as recorded)", 0 },
-	{ "fail-on", KEY_FAIL_ON, "VERDICT", 0, "Exit with 3 if any verdict is this: worse", 0 },
+	{ "min-effect", KEY_MIN_EFFECT, "PERCENT", 0, "Ignore differences up to this (0)", 0 },
+	{ "run-spread", KEY_RUN_SPREAD, "PERCENT", 0,
+	  "Assumed variation from run to run (" TEXT_OF(JUDGE_RUN_SPREAD_PERCENT) ")", 0 },
+	{ "tail-us", KEY_TAIL_US, "N", 0, "Events of N us or more are the tail", 0 },
+	{ "fail-on", KEY_FAIL_ON, "VERDICT", 0, "Exit with 3 if there is this verdict: worse", 0 },
 	{ 0 },
 };
 
@@ -65,8 +62,8 @@ static int add_metric(struct compare *compare, const char *text)
 
 	if (statistic < 0)
 		return options__fail(&compare->options,
-				     "--metric '%s': tail, p50, p90, p99, p99.9, p99.99, mean, "
-				     "rate or tail/s is wanted",
+				     "--metric '%s': unknown statistic; choose from tail, p50, "
+				     "p90, p99, p99.9, p99.99, mean, rate, tail/s",
 				     text);
 	compare->rules.judge.statistics |= 1U << statistic;
 	return 0;
@@ -75,8 +72,8 @@ static int add_metric(struct compare *compare, const char *text)
 static int set_fail_on(struct compare *compare, const char *text)
 {
 	if (strcmp(text, "worse"))
-		return options__fail(&compare->options, "--fail-on '%s': only 'worse' is known",
-				     text);
+		return options__fail(&compare->options,
+				     "--fail-on '%s': unknown verdict; use 'worse'", text);
 	compare->fail_on_worse = true;
 	return 0;
 }
@@ -89,7 +86,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	int err;
 
 	switch (key) {
-	case 'm':
+	case 'P':
 		compare->rules.probe = arg;
 		return 0;
 	case KEY_METRIC:
@@ -126,7 +123,7 @@ static int parse(struct compare *compare, int argc, char **argv)
 
 	got = options__parse(options, &own, compare, argc, argv, stdout);
 	if (!got && options->nr_args < 2)
-		got = options__fail(options, "which recordings? Give the two sides, OFF and ON");
+		got = options__fail(options, "missing argument; give two groups of recordings");
 	if (!compare->rules.judge.statistics)
 		compare->rules.judge.statistics = (1U << JUDGE_STATISTICS) - 1;
 	compare->rules.by = options->by;
@@ -136,18 +133,18 @@ static int parse(struct compare *compare, int argc, char **argv)
 	return got;
 }
 
-/* What to do about a recording that rundb cannot read. */
+/* What the user can do when rundb cannot read a recording. */
 static const char *remedy(int err)
 {
 	switch (err) {
 	case -EACCES:
-		return "it may be a recording: run compare as a user who can read it, or move it";
+		return "run compare as a user who can read it, or move it away";
 	case -EPROTONOSUPPORT:
-		return "compare them by that version";
+		return "use that version to compare them";
 	case -ENOENT:
 	case -ENOTDIR:
 	case -EMEDIUMTYPE:
-		return "give the directory of a recording, or one that has several";
+		return "give a recording or a directory of recordings";
 	default:
 		return NULL;
 	}
@@ -158,8 +155,7 @@ static int explain(const struct compare *compare, const struct comparison *compa
 	char what[RUN_TEXT];
 
 	for (unsigned int i = 0; i < comparison->nr_refusals; i++) {
-		snprintf(what, sizeof(what), "%s cannot be compared",
-			 comparison->refusals[i].probe);
+		snprintf(what, sizeof(what), "cannot compare %s", comparison->refusals[i].probe);
 		log__error(what, comparison->refusals[i].why, NULL);
 	}
 	for (unsigned int i = 0; i < 2; i++) {
@@ -168,7 +164,7 @@ static int explain(const struct compare *compare, const struct comparison *compa
 	}
 	if (err == -ENODATA && !comparison->nr_refusals)
 		log__error(compare->rules.probe ? compare->rules.probe : "compare",
-			   "no such module in these recordings", NULL);
+			   "no such probe in these recordings", NULL);
 	else if (err == -ENOMEM)
 		log__error("compare", "out of memory", NULL);
 	return EXIT_ERROR;
@@ -194,7 +190,7 @@ static int conclude(const struct compare *compare, const struct comparison *comp
 
 	if (compare->rules.tail_ns && !comparison->tail_ns) {
 		log__error("--tail-us", comparison->tail_why,
-			   "up to 63 us all are; beyond, take a power of two");
+			   "use a whole number up to 63, or a power of two");
 		return EXIT_ERROR;
 	}
 	code = print(compare, comparison);

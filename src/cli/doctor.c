@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What this machine can do: every method of every module is tried for real, and detached again. */
+/* Opens and closes every method of every probe on this machine. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -17,8 +17,8 @@
 #include "options.h"
 
 static const char doctor_doc[] =
-	"Tries each method of each probe on the running kernel. Shows the method that will be used "
-	"and why each other one is not. Changes nothing.\v"
+	"Tries each method of each probe on the running kernel. Shows which methods work, which "
+	"one is the default, and why others fail. Changes nothing.\v"
 	"Examples:\n"
 	"  sudo latscope doctor\n\n"
 	"Exit status: 0 every probe can run, 77 one cannot, 1 no privilege, 2 wrong usage.";
@@ -33,7 +33,7 @@ static void print_finding(const char *mark, const char *method, const char *answ
 	wrap__print(&wrap, stdout, 8, 0);
 }
 
-/* How a method is marked that x86-64 alone has; false: it may be tried. */
+/* Prints why a method that needs x86-64 does not work. False: this is x86-64. */
 static bool print_not_x86(const char *method)
 {
 	char text[RUN_TEXT];
@@ -91,9 +91,9 @@ static void examine_conflict(void)
 
 	if (!conflict)
 		return;
-	snprintf(text, sizeof(text), "%s, and RDT is for one at a time: %s", conflict->why,
+	snprintf(text, sizeof(text), "another tool is using RDT: %s; %s", conflict->why,
 		 conflict->todo);
-	print_finding("!", "RDT", "shared", text);
+	print_finding("!", "RDT", "in use", text);
 }
 
 static void print_refused(const struct ring_method *method, const char *why)
@@ -108,7 +108,7 @@ static void examine_ring(void)
 	struct ring *ring;
 	bool works = false;
 
-	printf("\nringlat: crossing from user to kernel mode and back\n");
+	printf("\nringlat: crossings between user and kernel mode\n");
 	if (print_not_x86("all"))
 		return;
 	for (size_t i = 0; ring_methods[i]; i++) {
@@ -121,7 +121,7 @@ static void examine_ring(void)
 	}
 }
 
-/* Part of record only if it is asked for, so not among those that the exit status is of. */
+/* Without effect on the exit status: record uses tierlat only with --tiers. */
 static void examine_tiers(void)
 {
 	static const struct {
@@ -133,7 +133,7 @@ static void examine_tiers(void)
 	struct tier *tier;
 	const char *todo;
 
-	printf("\ntierlat, for record only with --tiers: loaded latency of memory by tier\n");
+	printf("\ntierlat (record --tiers): loaded latency of each memory tier\n");
 	if (print_not_x86("all"))
 		return;
 	tier__capabilities(text, "");
@@ -160,12 +160,12 @@ static bool examine_privileges(void)
 	char why[RUN_TEXT];
 	int err;
 
-	puts("\nprivileges, which are given up once all is attached");
+	puts("\nprivileges: dropped after the probes are attached");
 	err = privilege__try(why);
-	print_finding(" ", "given up", err ? "no" : "yes",
+	print_finding(" ", "drop", err ? "no" : "yes",
 		      err ? why
-			  : "another user than root, no capabilities but those it still needs, "
-			    "no_new_privs, a filter of system calls");
+			  : "an unprivileged user, only the capabilities still needed, "
+			    "no_new_privs, a seccomp filter");
 	return !err;
 }
 
@@ -194,6 +194,6 @@ int cmd_doctor(int argc, char **argv)
 	examine_ring();
 	examine_tiers();
 	all = examine_privileges() && all;
-	printf("\n* is used by default; --method NAME takes another (ringlat: --method).\n");
+	printf("\n* is the default; --method NAME chooses another.\n");
 	return all ? EXIT_DONE : EXIT_CANNOT;
 }

@@ -9,7 +9,7 @@
 
 #include <core/sanitize.h>
 
-#define LINE (4 * PATH_MAX) /* of several paths: what was meant must not be cut off */
+#define LINE (4 * PATH_MAX) /* a line may hold several paths */
 
 static enum log_level level = LOG_NORMAL;
 static bool progress_shown;
@@ -26,7 +26,7 @@ void log__progress_end(void)
 	progress_shown = false;
 }
 
-/* In one call, so that lines of several processes do not mix. */
+/* One call, so that lines of several processes do not mix. */
 static void print(const char *line)
 {
 	char clean[LINE];

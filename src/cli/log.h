@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one place that prints to stderr; only the commands and main call it. A problem is one line:
+ * All output to stderr; only the commands and main use it. A problem is one line:
  *
  *   latscope: WHAT: WHY; WHAT TO DO
  */
@@ -17,16 +17,16 @@ void log__set_level(enum log_level level);
 void log__error(const char *what, const char *why, const char *todo);
 void log__warn(const char *what, const char *why, const char *todo);
 
-/* A module, or a method that was asked for, cannot run here: an error that leads to doctor. */
+/* A probe, or the chosen method, cannot run here: an error that refers to doctor. */
 void log__refused(const char *probe, const char *method, const char *why);
 
 /* latscope COMMAND: TEXT; try 'latscope COMMAND --help' */
 void log__usage(const char *command, const char *text);
 
-/* A line that is neither: where the recording is. Not at level quiet. */
+/* A line that is no problem, such as the recording's path. Not at level quiet. */
 void log__note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Replaces the line before it; only on a terminal, unless quiet. The end wipes it. */
+/* Replaces the previous progress line; only on a terminal, unless quiet. */
 void log__progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log__progress_end(void);
 

@@ -39,8 +39,7 @@ enum key {
 };
 
 static const struct argp_option window_options[] = {
-	{ "duration", 'd', "TIME", 0,
-	  "Measure for TIME: 10s, 500ms, 2m, 1h; seconds without a unit", 0 },
+	{ "duration", 'd', "TIME", 0, "Measure for TIME: 500ms, 10s, 2m, 1h (unit: s)", 0 },
 	{ "interval", 'i', "TIME", 0, "Report every TIME", 0 },
 	{ 0 },
 };
@@ -51,37 +50,33 @@ static const struct argp_option workload_options[] = {
 };
 
 static const struct argp_option filter_options[] = {
-	{ "pid", 'p', "PID", 0, "Only this process, all its threads", 0 },
+	{ "pid", 'p', "PID", 0, "Only this process, with all its threads", 0 },
 	{ "tid", 't', "TID", 0, "Only this thread", 0 },
-	{ "cgroup", KEY_CGROUP, "PATH", 0, "Only this cgroup (version 2) and those below it", 0 },
-	{ "comm", KEY_COMM, "NAME", 0, "Only tasks of this name", 0 },
+	{ "cgroup", KEY_CGROUP, "PATH", 0, "Only this cgroup (v2) and its descendants", 0 },
+	{ "comm", KEY_COMM, "NAME", 0, "Only tasks with this name", 0 },
 	{ "disk", KEY_DISK, "NAME", 0, "Only this disk (iolat)", 0 },
 	{ 0 },
 };
 
 static const struct argp_option split_options[] = {
-	{ "by", KEY_BY, "LIST", 0,
-	  "Split by process, thread, cgroup, disk, op, mode, type, access, page, vector", 0 },
-	{ "top", KEY_TOP, "N", 0, "Lines of a split that are shown (10)", 0 },
+	{ "by", KEY_BY, "LIST", 0, "Split by process, thread, cgroup, disk, op, ...", 0 },
+	{ "top", KEY_TOP, "N", 0, "Show at most N keys per split (10)", 0 },
 	{ 0 },
 };
 
 static const struct argp_option probe_options[] = {
-	{ "tail-us", KEY_TAIL_US, "N", 0, "Samples of N us or more are the tail (8)", 0 },
-	{ "method", KEY_METHOD, "NAME", 0, "Measure in this way and no other; see doctor", 0 },
+	{ "tail-us", KEY_TAIL_US, "N", 0, "Events of N us or more are the tail (8)", 0 },
+	{ "method", KEY_METHOD, "NAME", 0, "Use this method and no other; see doctor", 0 },
 	{ "metric", KEY_METRIC, "NAME", 0, "Also measure this metric: wakeup (runqlat)", 0 },
-	{ "max-keys", KEY_MAX_KEYS, "N", 0,
-	  "Most keys of a module's splits; further ones share a line (1024)", 0 },
+	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Maximum keys per probe; the rest: (other) (1024)", 0 },
 	{ 0 },
 };
 
 static const struct argp_option output_options[] = {
-	{ "output", 'o', "DIR", 0, "Write a recording below DIR", 0 },
-	{ "label", KEY_LABEL, "KEY=VALUE", 0, "Note this in the recording; may be given again", 0 },
-	{ "max-size", KEY_MAX_SIZE, "SIZE", 0, "Stop before the recording exceeds SIZE: 500M, 2G",
-	  0 },
-	{ "min-free", KEY_MIN_FREE, "SIZE", 0,
-	  "Stop while SIZE is still free on the disk (64M, or 1 % of it if less); 0: do not", 0 },
+	{ "output", 'o', "DIR", 0, "Create a recording in DIR", 0 },
+	{ "label", KEY_LABEL, "KEY=VALUE", 0, "Add a label to the recording; repeatable", 0 },
+	{ "max-size", KEY_MAX_SIZE, "SIZE", 0, "Maximum size of the recording: 500M, 2G", 0 },
+	{ "min-free", KEY_MIN_FREE, "SIZE", 0, "Keep SIZE free on the disk (64M or 1 %)", 0 },
 	{ 0 },
 };
 
@@ -100,7 +95,7 @@ static const struct argp_option metrics_options[] = {
 
 static const struct argp_option general_options[] = {
 	{ "quiet", 'q', 0, 0, "Print no progress and no warnings", 0 },
-	{ "verbose", 'v', 0, 0, "Print details, such as the verifier's logs", 0 },
+	{ "verbose", 'v', 0, 0, "Print details, such as verifier logs", 0 },
 	{ "help", 'h', 0, 0, "Print this help", 0 },
 	{ 0 },
 };
@@ -123,12 +118,11 @@ int options__duration(struct options *options, const char *name, const char *tex
 	case 0:
 		return 0;
 	case -ERANGE:
-		return options__fail(options, "%s %s: a time above 0 and up to 30 days is wanted",
-				     name, text);
-	default:
-		return options__fail(options,
-				     "%s '%s' is no time: write it as 10s, 500ms, 2m or 1h", name,
+		return options__fail(options, "%s %s: use a time above 0 and up to 30 days", name,
 				     text);
+	default:
+		return options__fail(options, "%s '%s': invalid duration; use 10s, 500ms, 2m or 1h",
+				     name, text);
 	}
 }
 
@@ -139,10 +133,10 @@ int options__count(struct options *options, const char *name, const char *text, 
 	case 0:
 		return 0;
 	case -ERANGE:
-		return options__fail(options, "%s %s: a number from %llu to %llu is wanted", name,
-				     text, (unsigned long long)low, (unsigned long long)high);
+		return options__fail(options, "%s %s: use a number from %llu to %llu", name, text,
+				     (unsigned long long)low, (unsigned long long)high);
 	default:
-		return options__fail(options, "%s '%s' is no whole number", name, text);
+		return options__fail(options, "%s '%s': not a whole number", name, text);
 	}
 }
 
@@ -153,10 +147,9 @@ int options__percent(struct options *options, const char *name, const char *text
 	case 0:
 		return 0;
 	case -ERANGE:
-		return options__fail(options, "%s %s: %g to %g percent is wanted", name, text, low,
-				     high);
+		return options__fail(options, "%s %s: use %g to %g percent", name, text, low, high);
 	default:
-		return options__fail(options, "%s '%s' is no percentage", name, text);
+		return options__fail(options, "%s '%s': invalid percentage", name, text);
 	}
 }
 
@@ -199,8 +192,8 @@ static int set_comm(struct options *options, const char *text)
 {
 	if (strlen(text) >= LAT_COMM_LEN)
 		return options__fail(options,
-				     "--comm '%s' can match nothing: the kernel keeps %d "
-				     "bytes of a name",
+				     "--comm '%s' matches nothing: the kernel keeps %d bytes of a "
+				     "name",
 				     text, LAT_COMM_LEN - 1);
 	return set_text(options, "--comm", text, &options->target.comm);
 }
@@ -212,7 +205,7 @@ static int set_by(struct options *options, const char *text)
 	uint32_t mask;
 
 	if (split__parse(text, &mask))
-		return options__fail(options, "--by '%s': one or more of %s is wanted", text,
+		return options__fail(options, "--by '%s': unknown split; choose from %s", text,
 				     split__list(all, names));
 	options->by |= mask;
 	return 0;
@@ -234,7 +227,7 @@ static int add_label(struct options *options, const char *text)
 	struct run_label *label;
 
 	if (!text[len] || !len)
-		return options__fail(options, "--label '%s': KEY=VALUE is wanted", text);
+		return options__fail(options, "--label '%s': use KEY=VALUE", text);
 	if (len >= sizeof(label->key) || strlen(text + len + 1) >= sizeof(label->value))
 		return options__fail(options,
 				     "--label '%.20s...' is too long: a key has up to %zu "
@@ -247,7 +240,7 @@ static int add_label(struct options *options, const char *text)
 					     options->recording.labels[i].key);
 	}
 	if (options->recording.nr_labels == RUN_LABELS)
-		return options__fail(options, "--label: there are more than %d", RUN_LABELS);
+		return options__fail(options, "more than %d options --label", RUN_LABELS);
 	label = &options->recording.labels[options->recording.nr_labels++];
 	memcpy(label->key, text, len);
 	label->key[len] = '\0';
@@ -329,7 +322,7 @@ static int parse_output(struct options *options, int key, const char *arg)
 	return parse_window(options, key, arg);
 }
 
-/* Those of every group are here: which a command takes is settled by the tables it is given. */
+/* Handles the options of all groups: the tables decide which of them a command takes. */
 static error_t parse_common(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -339,10 +332,10 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 		options->nr_args = state->argc - state->next;
 		return 0;
 	}
-	/* A script's empty variable: without the workload it would measure until Ctrl-C. */
+	/* An empty variable in a script: without a workload latscope would run until Ctrl-C. */
 	if (key == ARGP_KEY_NO_ARGS && state->quoted && options->takes_workload &&
 	    !options->nr_args)
-		return options__fail(options, "no workload follows '--'");
+		return options__fail(options, "missing workload after '--'");
 	return parse_output(options, key, arg);
 }
 
@@ -351,14 +344,14 @@ static int check(struct options *options)
 	char one[UNITS_TEXT], two[UNITS_TEXT];
 
 	if (!options->takes_workload && options->nr_args > options->max_args)
-		return options__fail(options, "'%s' is one argument too many",
+		return options__fail(options, "unexpected argument '%s'",
 				     options->args[options->max_args]);
 	if (options->user && !options->nr_args)
-		return options__fail(options, "--user needs a workload to run as that user");
+		return options__fail(options, "--user needs a workload");
 	if (options->json && options->csv)
-		return options__fail(options, "--json and --csv cannot both be printed");
+		return options__fail(options, "--json and --csv exclude each other");
 	if (options->interval_ns && options->interval_ns < MIN_INTERVAL_NS)
-		return options__fail(options, "--interval %s is too short: 1 ms is the least",
+		return options__fail(options, "--interval %s is too short; use 1 ms or more",
 				     units__duration(one, options->interval_ns));
 	if (options->duration_ns && options->interval_ns > options->duration_ns)
 		return options__fail(options, "--interval %s is longer than --duration %s",
@@ -367,13 +360,13 @@ static int check(struct options *options)
 	return 0;
 }
 
-/* The common groups that the command takes, its own options before them. */
+/* The command's own options, then the common groups that it takes. */
 #define MAX_CHILDREN 9
 
 struct tables {
 	struct argp common[MAX_CHILDREN];
 	struct argp_child children[MAX_CHILDREN + 2];
-	struct argp own; /* without its texts, which are the root's */
+	struct argp own; /* its texts are in root */
 	struct argp root;
 	unsigned int nr_common;
 	void *own_input;
@@ -388,7 +381,7 @@ static const struct {
 } groups[] = {
 	{ OPTIONS_WINDOW, 0, "Window:", window_options },
 	{ OPTIONS_WORKLOAD, 0, "Workload:", workload_options },
-	{ OPTIONS_FILTER, 0, "What counts:", filter_options },
+	{ OPTIONS_FILTER, 0, "Filters:", filter_options },
 	{ OPTIONS_SPLIT, 0, "Split:", split_options },
 	{ OPTIONS_PROBE, 0, "Measurement:", probe_options },
 	{ OPTIONS_OUTPUT, 0, "Recording:", output_options },
@@ -479,9 +472,9 @@ static int fault_in_long(struct options *options, const struct tables *tables, c
 	for (const struct argp_child *child = tables->children; child->argp; child++)
 		match_long(child->argp->options, arg + 2, len, &match);
 	if (!match.nr)
-		return options__fail(options, "there is no option '%s'", arg);
+		return options__fail(options, "unknown option '%s'", arg);
 	if (match.nr > 1)
-		return options__fail(options, "'%s' may stand for several options", arg);
+		return options__fail(options, "ambiguous option '%s'", arg);
 	if (match.option->arg && !arg[2 + len])
 		return options__fail(options, "--%s needs a value", match.option->name);
 	if (!match.option->arg && arg[2 + len])
@@ -508,14 +501,14 @@ static int fault_in_short(struct options *options, const struct tables *tables, 
 		const struct argp_option *option = find_short(tables, *letter);
 
 		if (!option)
-			return options__fail(options, "there is no option '-%c'", *letter);
+			return options__fail(options, "unknown option '-%c'", *letter);
 		if (option->arg)
 			return letter[1] ? 0 : options__fail(options, "-%c needs a value", *letter);
 	}
 	return 0;
 }
 
-/* argp knows what is wrong but would only tell it on stderr, in two lines: work it out again. */
+/* argp would print the reason to stderr itself, in two lines: find the reason again. */
 static void explain(struct options *options, const struct tables *tables, int argc, char **argv)
 {
 	int next = tables->failed_at;
@@ -529,7 +522,7 @@ static void explain(struct options *options, const struct tables *tables, int ar
 				  : fault_in_short(options, tables, arg))
 			return;
 	}
-	options__fail(options, "these options cannot be understood");
+	options__fail(options, "invalid options");
 }
 
 int options__parse(struct options *options, const struct argp *own, void *input, int argc,

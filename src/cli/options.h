@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The options that mean the same in every command, and the parsing of a command's own beside them.
- */
+/* The options that every command shares, and parsing of them and of a command's own options. */
 #ifndef LATSCOPE_CLI_OPTIONS_H
 #define LATSCOPE_CLI_OPTIONS_H
 
@@ -14,7 +12,7 @@
 #include <session/target.h>
 #include <store/recording.h>
 
-/* A command takes the groups that mean something to it; -h, -q and -v it always takes. */
+/* Each command chooses its groups; all commands take -h, -q and -v. */
 enum options_group {
 	OPTIONS_WINDOW = 1, /* -d -i */
 	OPTIONS_FILTER = 2, /* -p -t --cgroup --comm --disk */
@@ -27,18 +25,18 @@ enum options_group {
 };
 
 #define OPTIONS_TOP 10
-#define OPTIONS_TAIL_NS 8000 /* for tail_ns, where it was not given */
+#define OPTIONS_TAIL_NS 8000 /* default of tail_ns */
 #define OPTIONS_MAX_KEYS 1024
 
 struct options {
 	/* Set by the command before parsing. */
 	const char *command; /* "record" */
 	unsigned int groups; /* of enum options_group */
-	const char *own_title; /* heads the command's own options in the help; NULL: nothing does */
-	bool takes_workload; /* the first argument and all after it are a command line */
-	int max_args; /* most arguments taken, when they are no workload */
+	const char *own_title; /* title of the command's own options in the help; or NULL */
+	bool takes_workload; /* the arguments are a command line to run */
+	int max_args; /* maximum number of arguments, unless they are a workload */
 
-	/* Numbers that were not given are 0, texts NULL, but for top, max_keys and min_free. */
+	/* Not given: numbers are 0 and texts NULL, except top, max_keys and min_free. */
 	uint64_t duration_ns;
 	uint64_t interval_ns;
 	uint64_t tail_ns;
@@ -48,7 +46,7 @@ struct options {
 	unsigned int max_keys;
 	const char *method;
 	const char *user; /* of the workload */
-	const char *metric; /* one that is not measured by default */
+	const char *metric; /* measured in addition */
 	const char *output;
 	struct recording_settings recording;
 	bool json;
@@ -58,24 +56,24 @@ struct options {
 	char **args; /* the workload, or the arguments; NULL after the last, as in argv */
 	int nr_args;
 
-	char error[PATH_MAX +
-		   RUN_TEXT]; /* what was wrong, in one line without the command's name */
+	/* The error, on one line without the command's name. */
+	char error[PATH_MAX + RUN_TEXT];
 	bool help; /* -h was given */
 };
 
 /*
- * Parses argv[1..], argv[0] being the command's name; strings point into argv. `own` has the
- * command's own options and texts and no children, its parser gets `input`; NULL if it has none. 0:
- * go on; 1: help was asked for and went to `help`; -EINVAL: wrong usage, see options->error.
+ * Parses argv[1..]; argv[0] is the command's name; strings point into argv. `own` has the command's
+ * own options and texts, no children; its parser gets `input`. NULL: no own options. Returns 0; 1
+ * after it printed the help to `help`; -EINVAL for wrong usage, see options->error.
  */
 int options__parse(struct options *options, const struct argp *own, void *input, int argc,
 		   char **argv, FILE *help);
 
-/* For a command's own checks, in its parser and after: keeps the message and returns -EINVAL. */
+/* For a command's own checks: stores the message and returns -EINVAL. */
 int options__fail(struct options *options, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* For a command's own parser: as units__parse_...(), with the message. `name` is "--window". */
+/* For a command's own parser: units__parse_...() with an error message. `name` is "--window". */
 int options__duration(struct options *options, const char *name, const char *text, uint64_t *ns);
 int options__count(struct options *options, const char *name, const char *text, uint64_t low,
 		   uint64_t high, uint64_t *value);

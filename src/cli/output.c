@@ -21,9 +21,9 @@ int output__create(struct recording *recording, const char *parent, const struct
 
 	err = parent ? recording__create(recording, parent, &options->recording) : 0;
 	if (err) {
-		snprintf(what, sizeof(what), "cannot make a directory in %s", parent);
+		snprintf(what, sizeof(what), "cannot create a directory in %s", parent);
 		log__error(what, rundir__explain(err),
-			   err == -ENOSYS ? "mount it" : "choose another by -o");
+			   err == -ENOSYS ? "mount it" : "choose another with -o");
 		return EXIT_ERROR;
 	}
 	if (recording__room(recording, &nothing) != -ENOSPC)
@@ -31,7 +31,7 @@ int output__create(struct recording *recording, const char *parent, const struct
 	snprintf(what, sizeof(what), "cannot record in %s", parent);
 	snprintf(why, sizeof(why), "less than %s is free there",
 		 units__size(size, recording->min_free));
-	log__error(what, why, "choose another directory by -o, or another limit by --min-free");
+	log__error(what, why, "choose another directory with -o, or change --min-free");
 	recording__discard(recording);
 	return EXIT_ERROR;
 }
@@ -41,14 +41,14 @@ int output__lend(struct restore **restore, struct recording *recording)
 	char what[PATH_MAX + RUN_TEXT], why[RUN_TEXT];
 	int err;
 
-	/* First of all: trying gives the directory away, too. */
+	/* Before privilege__try_writing(), which also changes the owner of the directory. */
 	err = lend__begin(restore, recording);
 	if (err) {
-		log__error("cannot start the process that gives the recording back to root",
+		log__error("cannot start the process that restores the recording's owner",
 			   strerror(-err), NULL);
 	} else if (privilege__try_writing(recording, why)) {
 		snprintf(what, sizeof(what), "cannot write to %s", recording->dir);
-		log__error(what, why, "choose another directory by -o");
+		log__error(what, why, "choose another directory with -o");
 	} else {
 		return EXIT_DONE;
 	}
@@ -60,9 +60,9 @@ static const char *why_not_back(int err)
 {
 	switch (err) {
 	case -ECHILD:
-		return "the process that does it was killed";
+		return "its helper process was killed";
 	case -EMLINK:
-		return "a file in it has another name elsewhere";
+		return "a file in it has another hard link";
 	default:
 		return strerror(-err);
 	}
@@ -74,7 +74,7 @@ int output__end(struct restore *restore, struct recording *recording, int code)
 	int err = lend__end(restore);
 
 	if (err && recording->dir[0]) {
-		snprintf(what, sizeof(what), "cannot give %s back to root", recording->dir);
+		snprintf(what, sizeof(what), "cannot return %s to root", recording->dir);
 		log__error(what, why_not_back(err), "use chown -R root:root");
 		code = code ? code : EXIT_ERROR;
 	}
@@ -87,7 +87,7 @@ int output__no_room(const struct recording *recording, int why)
 	char text[RUN_TEXT], size[UNITS_TEXT];
 
 	if (why == -EFBIG) {
-		snprintf(text, sizeof(text), "--max-size %s is reached",
+		snprintf(text, sizeof(text), "it reached --max-size %s",
 			 units__size(size, recording->max_size));
 		log__warn("the recording ended early", text, "what was measured is complete");
 		return EXIT_DONE;
@@ -107,14 +107,13 @@ int output__failed(const struct writer *writer, int err)
 
 	if (dir && err == -ESTALE) {
 		snprintf(what, sizeof(what), "the recording in %s is not complete", shown);
-		log__error(what, "run.db was moved, removed or replaced during the recording",
-			   NULL);
+		log__error(what, "run.db was moved, removed or replaced meanwhile", NULL);
 		return EXIT_ERROR;
 	}
 	snprintf(what, sizeof(what), "cannot write to %s", dir ? shown : "standard output");
 	log__error(what, strerror(-err),
-		   !dir || rundb__is_in(dir) > 0 ? "what came before is kept"
-						 : "no run.db could be made: this is no recording");
+		   !dir || rundb__is_in(dir) > 0 ? "earlier intervals are kept"
+						 : "without run.db this is not a recording");
 	return EXIT_ERROR;
 }
 
@@ -123,8 +122,8 @@ void output__show(const struct recording *recording)
 	if (!recording->dir[0] || rundb__is_in(recording->rundir.at) <= 0)
 		return;
 	if (rundir__was_moved(&recording->rundir))
-		log__warn("the recording", "was moved while it was made",
-			  "it is no longer where it was begun");
+		log__warn("the recording was moved meanwhile", "its directory has another path now",
+			  NULL);
 	else
 		log__note("recording in %s", recording->dir);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What commands say of the recording that they keep. Those that return int give an exit code. */
+/* Messages about the recording. Functions that return int return an exit code. */
 #ifndef LATSCOPE_CLI_OUTPUT_H
 #define LATSCOPE_CLI_OUTPUT_H
 
@@ -8,24 +8,24 @@
 
 #include "options.h"
 
-/* Nothing is kept if `parent` is NULL. */
+/* `parent` NULL: no recording is kept. */
 int output__create(struct recording *recording, const char *parent, const struct options *options);
 
 /*
- * For who gives up root before the recording is written. It has to be possible for the user that
- * this process becomes, before anything is measured. output__end() gives it back to root, and
- * also frees it. `code` is the exit code so far; returns what it is then.
+ * For a command that drops root before it writes the recording: checks before the window that the
+ * unprivileged user can write it. output__end() returns the recording to root and frees it; `code`
+ * is the exit code so far, the return value the final one.
  */
 int output__lend(struct restore **restore, struct recording *recording);
 int output__end(struct restore *restore, struct recording *recording, int code);
 
-/* A writer failed by -errno. NULL: one that has no directory. */
+/* A writer failed with -errno. NULL: one without a directory. */
 int output__failed(const struct writer *writer, int err);
 
-/* It cannot grow further: recording__room(). An exit code. */
+/* The recording reached a limit: recording__room(). */
 int output__no_room(const struct recording *recording, int why);
 
-/* Where it is, if it is kept. */
+/* Prints the path of the recording, if one is kept. */
 void output__show(const struct recording *recording);
 
 #endif

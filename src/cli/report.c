@@ -22,9 +22,9 @@
 #include "options.h"
 
 static const char report_doc[] =
-	"Prints a recording again, from its run.db; also one that was cut off or still goes on, as "
-	"far as it got. Beyond what was printed then, it has the time line of all modules, tells "
-	"whether two of them are slow in the same intervals, and whose the slow ones are.\v"
+	"Prints a recording from its run.db, even if the recording was cut off or still runs. "
+	"Adds a time line of all probes, the correlation of their slow intervals, and the top "
+	"contributors to the slow events.\v"
 	"Examples:\n"
 	"  latscope report runs/20260102T030405Z\n"
 	"  latscope report -v --top 20 runs/20260102T030405Z\n"
@@ -43,17 +43,16 @@ struct report {
 };
 
 static const struct argp_option report_options[] = {
-	{ "module", 'm', "NAME", 0, "Only this module", 0 },
-	{ "intervals", 'I', NULL, 0, "A line an interval and module instead of the whole", 0 },
-	{ "all-intervals", KEY_ALL_INTERVALS, NULL, 0,
-	  "The time line has a line for each interval, however many there are", 0 },
-	{ "slow-us", KEY_SLOW_US, "N", 0,
-	  "On the time line N us or more is slow (the slowest 1 % of each module)", 0 },
-	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Of what is said to rise together (95)", 0 },
+	{ "probe", 'P', "NAME", 0, "Only this probe", 0 },
+	{ "intervals", 'I', NULL, 0, "Print every interval instead of the whole", 0 },
+	{ "all-intervals", KEY_ALL_INTERVALS, NULL, 0, "One line per interval in the time line",
+	  0 },
+	{ "slow-us", KEY_SLOW_US, "N", 0, "Events of N us or more are slow (slowest 1 %)", 0 },
+	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Confidence of the correlation (95)", 0 },
 	{ 0 },
 };
 
-/* Histograms can be parted at the edges of their slots only. */
+/* Histograms can be divided only at the edges of their slots. */
 static int set_slow(struct report *report, const char *text)
 {
 	uint64_t us = 0;
@@ -69,7 +68,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	struct report *report = state->input;
 
 	switch (key) {
-	case 'm':
+	case 'P':
 		report->probe = arg;
 		return 0;
 	case 'I':
@@ -88,7 +87,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* The run as it is to be printed: of the module asked for alone. Returns where that is, -ENOENT. */
+/* Copies the run with the chosen probe alone. Returns the index of that probe or -ENOENT. */
 static int select_probe(const struct report *report, const struct run *run, struct run *view)
 {
 	*view = *run;
@@ -104,7 +103,7 @@ static int select_probe(const struct report *report, const struct run *run, stru
 	return -ENOENT;
 }
 
-/* What is about all modules together. */
+/* Statistics over all probes. */
 struct whole {
 	struct timeline timeline;
 	struct correlation correlation;
@@ -122,7 +121,7 @@ static int print_json(const struct run *run, const struct whole *whole)
 	return json__print(object, stdout, true);
 }
 
-/* The rows of a module that has a table, through all intervals. */
+/* The table rows of a probe, for all intervals. */
 static int print_rows(struct rundb *db, const struct run *run)
 {
 	const struct table *table = run->probes[0].table;
@@ -176,7 +175,7 @@ static int print_whole(const struct report *report, struct rundb *db, const stru
 	return 0;
 }
 
-/* One module alone has nothing to be put beside. */
+/* A single probe has no time line and no correlation. */
 static int read_and_print(const struct report *report, struct rundb *db, const struct run *run)
 {
 	struct whole *whole;
@@ -218,12 +217,12 @@ static int print_intervals(const struct report *report, struct rundb *db, const 
 	return err ? err : live.ops->close(&live, run);
 }
 
-/* What to do about a recording that rundb cannot read. */
+/* What the user can do when rundb cannot read a recording. */
 static const char *remedy(int err)
 {
 	switch (err) {
 	case -EPROTONOSUPPORT:
-		return "read it by that version";
+		return "use that version to read it";
 	case -ENOENT:
 	case -ENOTDIR:
 	case -EMEDIUMTYPE:
@@ -233,20 +232,19 @@ static const char *remedy(int err)
 	}
 }
 
-/* A directory of recordings is no recording: names one of them. False: it is something else. */
+/* If `path` is a directory of recordings, prints an error that names one of them. */
 static bool names_several(const char *path)
 {
 	char why[RUN_TEXT], todo[PATH_MAX + RUN_TEXT];
 	struct group group;
 	bool several;
 
-	/* The directory itself would be one without a name below it. */
+	/* group__find() also accepts a single recording, whose path is then `path` itself. */
 	several = !group__find(&group, path) && group.nr && strcmp(group.recordings[0].path, path);
 	if (several) {
-		snprintf(why, sizeof(why), "this directory has %zu recording%s in it", group.nr,
+		snprintf(why, sizeof(why), "directory of %zu recording%s", group.nr,
 			 group.nr == 1 ? "" : "s");
-		snprintf(todo, sizeof(todo),
-			 "report reads one, such as the last: latscope report %s",
+		snprintf(todo, sizeof(todo), "choose one, such as: latscope report %s",
 			 group.recordings[group.nr - 1].path);
 		log__error(path, why, todo);
 	}
@@ -269,7 +267,7 @@ static int print_recording(const struct report *report, const char *path, struct
 	first = select_probe(report, run, view);
 	if (first < 0) {
 		err = first;
-		log__error(report->probe, "no such module in this recording", NULL);
+		log__error(report->probe, "no such probe in this recording", NULL);
 		goto close_db;
 	}
 	if (report->options.csv && view->probes[0].refused[0]) {
@@ -298,16 +296,17 @@ int cmd_report(int argc, char **argv)
 	struct argp own = {
 		.options = report_options, .parser = parse_own, .args_doc = "DIR", .doc = report_doc
 	};
-	struct run *runs; /* as recorded, and as it is printed */
+	struct run *runs; /* as recorded, and as printed */
 	int got, code;
 
 	got = options__parse(&report.options, &own, &report, argc, argv, stdout);
 	if (!got && !report.options.nr_args)
-		got = options__fail(&report.options, "which recording? Give its directory");
+		got = options__fail(&report.options,
+				    "missing argument; give the directory of a recording");
 	if (!got && report.options.csv && report.intervals)
-		got = options__fail(&report.options, "--csv has no intervals; --json has");
+		got = options__fail(&report.options, "--csv cannot print intervals; use --json");
 	if (!got && report.options.csv && !report.probe)
-		got = options__fail(&report.options, "--csv is for one module; name it by -m");
+		got = options__fail(&report.options, "--csv prints one probe; choose it with -P");
 	if (got) {
 		if (got < 0)
 			log__usage(argv[0], report.options.error);

@@ -6,18 +6,18 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 
-wrong 'nothing to compare' 'which recordings\? Give the two sides' compare
-wrong 'one side only' 'which recordings\? Give the two sides' compare a
-wrong 'three sides' "'c' is one argument too many" compare a b c
-wrong 'an unknown figure' "--metric 'p98': tail, p50, .* is wanted" compare --metric p98 a b
-wrong 'a confidence of nothing' '--confidence 0: 50 to 99.999 percent' compare --confidence 0 a b
-wrong 'a confidence of letters' "--confidence 'high' is no percentage" compare --confidence high a b
-wrong 'a negative effect' "--min-effect '-5%' is no percentage" compare --min-effect -5% a b
-wrong 'an effect in points' "--min-effect '5pp' is no percentage" compare --min-effect 5pp a b
-wrong 'a spread of letters' "--run-spread 'wide' is no percentage" compare --run-spread wide a b
-wrong 'an unknown verdict' "--fail-on 'better': only 'worse' is known" compare --fail-on better a b
-wrong 'no tail' '--tail-us 0: a number from 1' compare --tail-us 0 a b
-refuses 'no recording' 1 "$dir/a: there is no recording; give the directory" compare "$dir/a" "$dir/b"
+wrong 'nothing to compare' 'missing argument; give two groups of recordings' compare
+wrong 'one side only' 'missing argument; give two groups of recordings' compare a
+wrong 'three sides' "unexpected argument 'c'" compare a b c
+wrong 'an unknown figure' "--metric 'p98': unknown statistic; choose from tail, p50, " compare --metric p98 a b
+wrong 'a confidence of nothing' '--confidence 0: use 50 to 99.999 percent' compare --confidence 0 a b
+wrong 'a confidence of letters' "--confidence 'high': invalid percentage" compare --confidence high a b
+wrong 'a negative effect' "--min-effect '-5%': invalid percentage" compare --min-effect -5% a b
+wrong 'an effect in points' "--min-effect '5pp': invalid percentage" compare --min-effect 5pp a b
+wrong 'a spread of letters' "--run-spread 'wide': invalid percentage" compare --run-spread wide a b
+wrong 'an unknown verdict' "--fail-on 'better': unknown verdict; use 'worse'" compare --fail-on better a b
+wrong 'no tail' '--tail-us 0: use a number from 1' compare --tail-us 0 a b
+refuses 'no recording' 1 "$dir/a: there is no recording; give a recording" compare "$dir/a" "$dir/b"
 refuses 'a directory without recordings' 1 "$dir: there is no recording" compare "$dir" "$dir"
 refuses 'a file that is none' 1 '/etc/passwd: this is not a recording' compare /etc/passwd /etc/passwd
 
@@ -136,16 +136,16 @@ ok 'idle against busy fits a terminal' fits
 like 'idle is a rate of 0' "$out" $'runqlat [^\n]*\n[^\n]*verdict\n[^\n]*\nrate +0/s [^\n]* more\n'
 like 'a latency of no events is none, for that reason' "$out" \
 	'tail, p50, p90, p99, p99.9, p99.99, mean: cannot tell: there are no events on[[:space:]]+OFF'
-run compare --json -m runqlat "$idle" "$busy"
+run compare --json -P runqlat "$idle" "$busy"
 is 'more is not worse' "$(value '[.verdicts.worse, .verdicts.more > 0] | @csv')" '0,true'
-run compare --fail-on worse -m runqlat --metric rate "$idle" "$busy"
+run compare --fail-on worse -P runqlat --metric rate "$idle" "$busy"
 is '--fail-on worse does not fail because there is more' "$status" 0
 
 many_off=$dir/off/many many_on=$dir/on/many
 again pair_differs
 again five_differ
 
-like '--help has the default that is used' "$("$latscope" compare --help)" 'a side[[:space:]]+\(100\)'
+like '--help has the default that is used' "$("$latscope" compare --help)" 'run to run[[:space:]]+\(100\)'
 check 'one against one' 0 '' "^OFF: 1 recording, .* of [0-9]+ and [0-9]+[[:space:]]intervals.*run_queue.*worse \(" \
 	compare --run-spread 25 "$off" "$on"
 ok 'it fits a terminal' fits
@@ -182,7 +182,7 @@ check 'an effect that nothing has' 0 '' 'from a ratio of 1e\+05 .*0 worse; 0 bet
 	compare --fail-on worse --min-effect 9999900% "$many_off" "$many_on"
 hidden=$(find "$many_on" -name '2*Z' | sort | sed -n 3p)
 chmod -R go+rX "$dir/on" "$dir/off" && chmod 700 "$hidden"
-unprivileged refuses 'one of several that may not be read' 1 "/${hidden##*/}: Permission denied; it may be a recording: run compare as a user" \
+unprivileged refuses 'one of several that may not be read' 1 "/${hidden##*/}: Permission denied; run compare as a user" \
 	compare "$many_off" "$many_on"
 run compare --json "$many_off" "$many_on"
 ok '--json is JSON' valid_json
@@ -201,16 +201,16 @@ is '--csv has the figures of --json' "$(of_csv | rounded)" "$json"
 like '--csv has the tail first' "$out" $'\nrunqlat,run_queue,,,tail,'
 check '--tail-us counts anew' 0 '' 'tail: 1.024 ms or more' compare --tail-us 1024 "$many_off" "$many_on"
 refuses '--tail-us within a slot' 1 'is not an edge of a slot' compare --tail-us 1025 "$many_off" "$many_on"
-refuses 'a module that is not there' 1 'iolat: no such module in these recordings' compare -m iolat "$off" "$on"
+refuses 'a module that is not there' 1 'iolat: no such probe in these recordings' compare -P iolat "$off" "$on"
 
 "$latscope" runqlat -q --method raw_tp -d 300ms -i 20ms -o "$dir/raw" -- "$latscope" load pingpong -d 300ms >/dev/null
-refuses 'another method' 1 'runqlat cannot be compared: not measured alike: .* method raw_tp on ON' \
+refuses 'another method' 1 'cannot compare runqlat: not measured alike: .* method raw_tp on ON' \
 	compare "$off" "$dir/raw"
 sqlite3 "$on/run.db" "UPDATE meta SET value = 'pid 1' WHERE name = 'filter';
 	INSERT OR IGNORE INTO meta VALUES ('filter', 'pid 1')"
 check 'another filter' 0 '' 'warning: the filters differ: .* but pid 1 on ON' compare "$off" "$on"
 sqlite3 "$on/run.db" 'PRAGMA user_version = 99'
-refuses 'a newer recording' 1 'made by a newer version of latscope; compare them by that version' \
+refuses 'a newer recording' 1 'made by a newer version of latscope; use that version to compare them' \
 	compare "$off" "$on"
 truncate -s 20000 "$on/run.db"
 refuses 'a damaged recording' 1 'this recording is damaged' compare "$off" "$on"

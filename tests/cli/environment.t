@@ -174,7 +174,7 @@ if [ -n "${method-}" ]; then
 	is 'the refused module has no files' "$(find "$got" -name "$module*")" ''
 	is 'the others have theirs' "$(find "$got" -name '*.summary.json' | wc -l)" 2
 	check 'report says why' 0 '' "$module: not measured: $method: .*balances.*balances" report "$got"
-	refuses 'report has no CSV of it' 1 "$module: $method: .*; needs " report --csv -m "$module" "$got"
+	refuses 'report has no CSV of it' 1 "$module: $method: .*; needs " report --csv -P "$module" "$got"
 	run report --json "$got"
 	# shellcheck disable=SC2016 # jq's
 	ok 'and so in JSON' jq -e --arg name "$module" --arg method "$method" '

@@ -74,7 +74,7 @@ as=(env "SUDO_UID=$user" "SUDO_GID=$user")
 ln -s "$dir/theirs" "$dir/theirs/self"
 chown -h $user "$dir/theirs/self"
 check 'a link of the caller' 0 '' balances runqlat -q -d 10ms -o "$dir/theirs/self/y"
-refuses "a link of the caller to where only root may write" 1 'cannot make a directory in' \
+refuses "a link of the caller to where only root may write" 1 'cannot create a directory in' \
 	runqlat -d 10ms -o "$dir/theirs/link/z"
 ok 'nothing is made there' test ! -e "$dir/own/z"
 as=()
@@ -151,7 +151,7 @@ mv "$(recording "$dir/runs")/run.db" "$dir/moved.db"
 kill -INT "$pid"
 finish
 is 'run.db was moved: the exit status' "$status" 1
-moved='the recording in .* is not complete: run.db was moved, removed or replaced during the recording$'
+moved='the recording in .* is not complete: run.db was moved, removed or replaced meanwhile$'
 like 'it says so' "$err" "^latscope: $moved"
 ok 'nor does a summary say that all is complete' jq -es 'all(.complete | not)' "$(recording "$dir/runs")"/*.summary.json
 is 'nothing says that there is a recording' "$(grep 'recording in .*/2' <<<"$err" | grep -v 'not complete')" ''
@@ -179,7 +179,7 @@ ln -s /etc "$moved"
 kill -INT "$pid"
 finish
 is 'the directory was moved: the exit status' "$status" 0
-like 'it says so, and not where the recording is not' "$err" 'the recording: was moved while it was made'
+like 'it says so, and not where the recording is not' "$err" 'the recording was moved meanwhile'
 ok 'which is complete where it is' "$latscope" report "$dir/elsewhere"
 rm "$moved"
 
@@ -197,7 +197,7 @@ is 'no index of other programs is left' "$(find "$dir/runs" -name '*-shm' -o -na
 # Limits.
 wrong 'a size that is none' "--max-size 'big': invalid size" record --max-size big
 wrong 'a size too small' '--max-size 10K: use a size from 1 MiB' record --max-size 10K
-check 'a largest size' 0 '--max-size 1.5 MiB is reached; what was measured is complete' balances \
+check 'a largest size' 0 'it reached --max-size 1.5 MiB; what was measured is complete' balances \
 	record -i 2ms -d 60s --by process,thread --max-size 1.5M -o "$dir/limited"
 kept=$(recording "$dir/limited")
 size=$(find "$kept" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }')

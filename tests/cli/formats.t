@@ -36,13 +36,13 @@ is 'report --json is the same as record --json, and the time line' \
 	"$(jq -S 'del(.timeline, .together, .carriers)' <<<"$out")" "$(jq -S . <<<"$whole")"
 ok 'the time line has every interval' jq -e "(.timeline.intervals | length) == $(intervals "$recorded")" <<<"$out"
 json 'report --json is one object' 'length == 1 and .[0].schema == 1'
-run report --json -m runqlat "$recorded"
-json 'report --json -m: of one module' '[.[].modules[].module] == ["runqlat"]'
+run report --json -P runqlat "$recorded"
+json 'report --json -P: of one module' '[.[].modules[].module] == ["runqlat"]'
 run report --intervals --json "$recorded"
 json 'report --intervals --json' 'length >= 2 and all(.[]; has("end_sec") and (.modules | length) == 3)'
 check 'report --intervals' 0 '' '^ +time  module +events/s .*memlat .*runqlat .*iolat ' report --intervals "$recorded"
 ok 'it fits' fits
-check 'report --intervals -m' 0 '' '^ +time  module' report -I -m runqlat "$recorded"
+check 'report --intervals -P' 0 '' '^ +time  module' report -I -P runqlat "$recorded"
 ok 'it has a line an interval of this module and of no other' test \
 	"$(tail -n +2 <<<"$out" | awk '{ print $3 }' | uniq)" = runqlat
 
@@ -72,11 +72,11 @@ check 'report -v prints the same again' 0 '' . report -v --top 3 "$recorded"
 is 'to the letter, with the time line after it' "${out%$'\n\n'time line: *}" "$text"
 check 'report of run.db itself too' 0 '' . report -v --top 3 "$recorded/run.db"
 is 'to the letter again' "${out%$'\n\n'time line: *}" "$text"
-check 'report -m of one module' 0 '' '^workload: .*iolat device:' report -m iolat "$recorded"
+check 'report -P of one module' 0 '' '^workload: .*iolat device:' report -P iolat "$recorded"
 ok 'of this one only' test -z "$(grep -E '^(memlat|runqlat)' <<<"$out")"
 for module in memlat runqlat iolat; do
-	run report --csv -m $module "$recorded"
-	is "report --csv -m $module is $module.csv" "$out" "$(<"$recorded/$module.csv")"
+	run report --csv -P $module "$recorded"
+	is "report --csv -P $module is $module.csv" "$out" "$(<"$recorded/$module.csv")"
 	like "$module.csv" "$out" "$csv"
 done
 ok 'CSV of the splits' grep -qx 'key,events,mean_us,p50_us,p99_us,p999_us,max_us,tail_events,sum_us' \
@@ -84,13 +84,13 @@ ok 'CSV of the splits' grep -qx 'key,events,mean_us,p50_us,p99_us,p999_us,max_us
 ok 'the summaries are JSON' jq -es 'length == 3' "$recorded"/*.summary.json
 
 # report of files that are no recording, or are damaged.
-refuses 'report of a module that is not in it' 1 'nosuch: no such module in this recording' \
-	report -m nosuch "$recorded"
+refuses 'report of a module that is not in it' 1 'nosuch: no such probe in this recording' \
+	report -P nosuch "$recorded"
 refuses 'report of nothing' 1 'there is no recording; give the directory of a recording, or its run.db' \
 	report "$dir/nosuch"
 mkdir "$dir/empty"
-refuses 'report of a directory without one' 1 'there is no recording; give the directory' report "$dir/empty"
-refuses 'report of the directory above' 1 'this directory has 1 recording in it; .*: latscope report' report "$dir/text"
+refuses 'report of a directory without one' 1 'there is no recording; give a recording' report "$dir/empty"
+refuses 'report of the directory above' 1 'directory of 1 recording; choose one, such as: latscope report' report "$dir/text"
 
 # not_ours TITLE REASON COMMAND...: after COMMAND on a copy of run.db, report refuses it for REASON
 remedy='; give the directory of a recording, or its run.db'
@@ -102,7 +102,7 @@ not_ours() {
 copy=$dir/empty/run.db
 not_ours 'a text file' 'this is not a recording of latscope' cp "$0" "$copy"
 not_ours 'a database of others' 'this is not a recording of latscope' sqlite3 "$copy" 'PRAGMA application_id=1'
-remedy='; read it by that version' not_ours 'a newer recording' 'this recording was made by a newer version of latscope' \
+remedy='; use that version to read it' not_ours 'a newer recording' 'this recording was made by a newer version of latscope' \
 	sqlite3 "$copy" 'PRAGMA user_version=2'
 remedy='' not_ours 'one that is cut short' 'this recording is damaged' truncate -s 20000 "$copy"
 not_ours 'an empty one' 'this is not a recording of latscope' truncate -s 0 "$copy"

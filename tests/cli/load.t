@@ -73,7 +73,7 @@ recorded=$(sed '/^ringlat:/,$d' <<<"$out") # the rest is no part of record
 modules=$(grep -cE '^[a-z]+:' <<<"$recorded")
 is 'doctor knows the probes' "$modules" 5
 ok 'doctor: its exit code tells whether each can run, in nothing but data' \
-	ended "$(($(grep -c '^  \* ' <<<"$recorded") == modules ? 0 : 77))" '' '^latscope [0-9.]+ on Linux .*\* is used by default'
+	ended "$(($(grep -c '^  \* ' <<<"$recorded") == modules ? 0 : 77))" '' '^latscope [0-9.]+ on Linux .*\* is the default'
 ok 'doctor fits' fits
 used=$(sed -nE 's/^([a-z]+):.*/\1/p; s/^  \* ([a-z_-]+) .*/\1/p' <<<"$recorded" | paste -sd ' ')
 run record -q --rmid --softirq --json -d 50ms -o "$dir/runs"

@@ -66,9 +66,9 @@ is 'a module alone keeps its own files' "$(cd "$(recording "$dir/single")" && ec
 is 'a module alone keeps nothing unless asked' "$(find "$dir/bare" -mindepth 1)" ''
 
 touch "$dir/file"
-refuses '-o is a file' 1 "cannot make a directory in $dir/file: Not a directory; choose another by -o" \
+refuses '-o is a file' 1 "cannot create a directory in $dir/file: Not a directory; choose another with -o" \
 	record -d 1s -o "$dir/file"
-refuses '-o is below a file' 1 'Not a directory; choose another by -o' record -d 1s -o "$dir/file/below"
+refuses '-o is below a file' 1 'Not a directory; choose another with -o' record -d 1s -o "$dir/file/below"
 # unmounted CMD...: where /proc is not mounted
 unmounted() {
 	# shellcheck disable=SC2016 # the inner shell's
@@ -77,7 +77,7 @@ unmounted() {
 	"$@"
 }
 unmounted refuses 'no /proc, before anything is run' 1 \
-	"cannot make a directory in $dir/no-proc: its files are opened by way of /proc, which is not mounted; mount it" \
+	"cannot create a directory in $dir/no-proc: its files are opened by way of /proc, which is not mounted; mount it" \
 	runqlat -o "$dir/no-proc" -- touch "$dir/ran"
 is 'nothing is left of that' "$(find "$dir/no-proc" "$dir/ran" -mindepth 1 2>/dev/null)" ''
 refuses '-o has a name too long' 1 'File name too long; choose another' \
@@ -95,29 +95,29 @@ is 'run.db of them' "$(sqlite3 "$(recording "$dir/odd")/run.db" "SELECT name || 
 
 # SQLite's limit for paths is lower than the kernel's: the error comes before the measurement, and names the path.
 name=$(printf 'x%.0s' {1..200})
-refuses 'a path of more than 512 bytes' 1 "cannot make a directory in $dir/$name/$name/$name: File name too long; choose another by -o" \
+refuses 'a path of more than 512 bytes' 1 "cannot create a directory in $dir/$name/$name/$name: File name too long; choose another with -o" \
 	record -o "$dir/$name/$name/$name" -- touch "$dir/ran"
 ok 'it is refused before anything is made' test ! -e "$dir/$name"
 refuses 'a name of more than 255 bytes below another' 1 'File name too long' record -o "$dir/parent/x$name$name" -d 1s
 ok 'the other one is not made, either' test ! -e "$dir/parent"
 mkdir -p "$dir/$name/$name"
 (cd "$dir/$name/$name" && "$latscope" runqlat -q -d 50ms -o "$name" >"$dir/stdout" 2>"$dir/stderr")
-like 'also where the name is shorter than the path' "$(<"$dir/stderr")" "cannot make a directory in $name: File name too long"
+like 'also where the name is shorter than the path' "$(<"$dir/stderr")" "cannot create a directory in $name: File name too long"
 is 'no directory is left, and nothing was run' "$(find "$dir/$name/$name/$name" "$dir/ran" -mindepth 1 2>/dev/null)" ''
 check 'a path of 400 bytes' 0 "^recording in $dir/$name/$name/" balances runqlat -d 50ms -o "$dir/$name/$name"
 ok 'it is complete' jq -e .complete "$dir/$name/$name"/2*/runqlat.summary.json
 long=/$(printf 'y%.0s' {1..250})
 long=$dir$long$long$long$long$long$long$long$long$long$long$long$long$long$long$long$long
-refuses 'messages name a path of 4,000 bytes in full: -o' 1 "cannot make a directory in $long: File name too long; choose" \
+refuses 'messages name a path of 4,000 bytes in full: -o' 1 "cannot create a directory in $long: File name too long; choose" \
 	record -d 1s -o "$long"
 refuses 'a workload' 1 "cannot run '$long/no': (No such file or directory|File name too long); the workload must" \
 	record -o "$dir/never" -- "$long/no"
 refuses 'a cgroup' 1 "--cgroup $long: .*; give a directory of the cgroup v2 hierarchy" runqlat -d 1s --cgroup "$long"
 refuses 'a disk' 1 "--disk $long: no such disk; see lsblk" iolat -d 1s --disk "$long"
-wrong 'an argument' "--by '$long': one or more of process" runqlat --by "$long"
+wrong 'an argument' "--by '$long': unknown split; choose from process" runqlat --by "$long"
 
 if disk ro 2>/dev/null; then
-	refuses 'a disk that is read-only' 1 "cannot make a directory in $dir/disk: Read-only file system; choose" \
+	refuses 'a disk that is read-only' 1 "cannot create a directory in $dir/disk: Read-only file system; choose" \
 		record -d 1s -o "$dir/disk"
 	disk size=256k
 	"$latscope" record -q -i 20ms --by mode,type,op --min-free 0 -o "$dir/disk" >"$dir/stdout" 2>"$dir/stderr" &
@@ -127,7 +127,7 @@ if disk ro 2>/dev/null; then
 	kill -INT $pid
 	finish
 	ok 'a disk that fills up: the error, and the result' ended 1 \
-		"^latscope: cannot write to $dir/disk/[^ ]*Z: No space left on device; what came before is kept$" \
+		"^latscope: cannot write to $dir/disk/[^ ]*Z: No space left on device; earlier intervals are kept$" \
 		'memlat .*balances.*runqlat .*balances.*iolat .*balances'
 	kept=$(recording "$dir/disk")
 	is 'the result itself lacks nothing' "$(grep incomplete <<<"$out")" ''
@@ -153,7 +153,7 @@ if disk ro 2>/dev/null; then
 	is 'the log is folded in' "$(cd "$kept" && echo run.db*)" run.db
 	check 'and it can be read' 0 '' '^incomplete: .*cut off' report "$kept"
 	disk size=16k
-	no_room="^latscope: cannot write to $dir/disk/[^ ]*: No space left on device; no run.db could be made: this is no recording$"
+	no_room="^latscope: cannot write to $dir/disk/[^ ]*: No space left on device; without run.db this is not a recording$"
 	check 'a disk without room for run.db' 1 "$no_room" 'runqlat .*balances' \
 		runqlat -d 50ms --min-free 0 -o "$dir/disk"
 	check 'also of ringlat, which has printed it then' 1 "$no_room" \

@@ -97,14 +97,14 @@ pkill -KILL -P "$pid" -x latscope-guard
 kill -INT "$pid"
 finish
 is 'if nothing can give it back: the exit status' "$status" 1
-like 'it says so' "$err" 'cannot give .*/runs/2[^/]* back to root: the process that does it was killed; use chown -R root:root'
+like 'it says so' "$err" 'cannot return .*/runs/2[^/]* to root: its helper process was killed; use chown -R root:root'
 ok 'the recording is complete all the same' complete "$(recording "$dir/runs")"
 start
 ln "$(recording "$dir/runs")/run.db" "$dir/second-name"
 kill -INT "$pid"
 finish
 is 'a file that has another name elsewhere: the exit status' "$status" 1
-like 'it says so' "$err" 'cannot give .*/runs/2[^/]* back to root: a file in it has another name elsewhere; use chown'
+like 'it says so' "$err" 'cannot return .*/runs/2[^/]* to root: a file in it has another hard link; use chown'
 is 'all else belongs to root' "$(owners ! -name run.db)" 0:0
 rm "$dir/second-name"
 start
@@ -185,9 +185,9 @@ refuses 'root that cannot become another user' 1 \
 	record -o "$dir/never" -- touch "$dir/ran"
 refuses 'also without a workload' 1 'cannot give up privileges' iolat -d 1s
 refuses 'ringlat, too' 1 'cannot give up privileges' ringlat --method user -n 1000
-check 'doctor says so' 77 '' $'privileges.*\n    given up    no\n +cannot become user' doctor
+check 'doctor says so' 77 '' $'privileges.*\n    drop        no\n +cannot become user' doctor
 as=()
-check 'doctor says that it works here' 0 '' $'privileges.*\n    given up    yes' doctor
+check 'doctor says that it works here' 0 '' $'privileges.*\n    drop        yes' doctor
 is 'then nothing is run, and there is no recording' "$(find "$dir/never" "$dir/ran" -mindepth 1 2>/dev/null)" ''
 
 # A directory whose owner cannot change, as on a file server without owners.

@@ -7,8 +7,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 
-wrong 'a confidence of nothing' '--confidence 0: 50 to 99.999 percent' report --confidence 0 a
-wrong 'nothing is slow' '--slow-us 0: a number from 1' report --slow-us 0 a
+wrong 'a confidence of nothing' '--confidence 0: use 50 to 99.999 percent' report --confidence 0 a
+wrong 'nothing is slow' '--slow-us 0: use a number from 1' report --slow-us 0 a
 skip_unless_able
 taskset -c 0 taskset -c 1 true 2>/dev/null ||
 	skip_all 'it takes two CPUs'
@@ -181,18 +181,18 @@ run report --json "$together"
 ok 'without a threshold it is the slowest 1 %, as near as slots allow' jq -e "[.timeline.modules[] |
 	select(.module == \"iolat\")][0] | .slow_share / $(nearest) - 1 | fabs < 1e-3" <<<"$out"
 check 'a threshold' 0 '' 'slow: from 5.12 ms .*slow: from 5.12 ms' report --slow-us 5200 "$together"
-check 'one module has no time line' 0 '' 'runqlat run_queue' report -m runqlat "$together"
+check 'one module has no time line' 0 '' 'runqlat run_queue' report -P runqlat "$together"
 ok 'nor has it' test "${out#*time line}" = "$out"
 # Arguments that are no recording, and the reasons.
 made=$dir/made
 run record -q -d 50ms -o "$made"
 refuses 'a directory that has one recording' 1 \
-	"$made: this directory has 1 recording in it; report reads one, such as the last: latscope report $(recording "$made")$" \
+	"$made: directory of 1 recording; choose one, such as: latscope report $(recording "$made")$" \
 	report "$made"
 cp -r "$(recording "$made")" "$made/99990101T000000Z"
-refuses 'a directory of recordings' 1 "has 2 recordings in it; .*: latscope report $made/99990101T000000Z$" report "$made"
+refuses 'a directory of recordings' 1 "directory of 2 recordings; .*: latscope report $made/99990101T000000Z$" report "$made"
 mkdir "$dir/empty"
-refuses 'a directory without one' 1 'there is no recording; give the directory of a recording, or its run.db$' \
+refuses 'a directory without one' 1 'there is no recording; give a recording of a recording, or its run.db$' \
 	report "$dir/empty"
 for suffix in wal journal; do
 	mkfifo "$made/99990101T000000Z/run.db-$suffix"
@@ -212,7 +212,7 @@ mkdir "$made/closed"
 chmod 700 "$made/closed"
 chmod -R a+rX "$made"/[29]*
 unprivileged refuses 'compare does not pass over what it cannot see' 1 \
-	"$made/closed: Permission denied; it may be a recording: run compare as a user who can read it, or move it" \
+	"$made/closed: Permission denied; run compare as a user who can read it, or move it away" \
 	compare "$made" "$made"
 
 done_testing

@@ -37,10 +37,10 @@ between() {
 }
 
 wrong 'an unknown method' "no method 'magic'" ringlat --method magic
-wrong 'no crossings' '--crossings 0: a number from 1' ringlat -n 0
-wrong 'crossings of letters' "--crossings 'many' is no whole number" ringlat -n many
-wrong 'an argument' "'now' is one argument too many" ringlat now
-wrong 'two formats' '--json and --csv cannot both' ringlat --json --csv
+wrong 'no crossings' '--crossings 0: use a number from 1' ringlat -n 0
+wrong 'crossings of letters' "--crossings 'many': not a whole number" ringlat -n many
+wrong 'an argument' "unexpected argument 'now'" ringlat now
+wrong 'two formats' '--json and --csv exclude each other' ringlat --json --csv
 
 check 'user: text' 0 '' 'ringlat by user: round trips.*minor_fault: .*round_trip cycles .*attempted = .* kept.*syscall: .*vdso: ' \
 	ringlat --method user -n 20000
@@ -101,7 +101,7 @@ ok 'compare: it fits' fits
 "$latscope" ringlat -q --method user -n 20000 -o "$dir/unread" 2>"$dir/stderr" | true
 is 'nobody reads: exit status' "${PIPESTATUS[0]}" 0
 is 'nobody reads: it is recorded' "$(cd "$(recording "$dir/unread")" && echo *)" "$(cd "$recorded" && echo *)"
-refuses 'nowhere to write' 1 'cannot make a directory in /proc/none: .*; choose another by -o' ringlat --method user -n 600 -o /proc/none
+refuses 'nowhere to write' 1 'cannot create a directory in /proc/none: .*; choose another with -o' ringlat --method user -n 600 -o /proc/none
 
 "$latscope" ringlat --method user -n 1000000000 --json >"$dir/stdout" 2>"$dir/stderr" &
 pid=$!
@@ -150,7 +150,7 @@ if [ "$(id -u)" != 0 ]; then
 	exit
 fi
 run doctor
-like 'doctor explains the methods' "$out" 'ringlat: crossing .*module .*kvm .*user        yes.*ringlat: --method'
+like 'doctor explains the methods' "$out" 'ringlat: crossings .*module .*kvm .*user        yes.*--method NAME'
 unprivileged refuses 'with memlat, without privilege' 1 'ringlat --with-memlat: ' ringlat --with-memlat
 memlat_events() { sqlite3 "$1/run.db" "SELECT events FROM totals WHERE module = 'memlat' AND split = ''"; }
 with_memlat() {

@@ -9,8 +9,8 @@ cd "$(dirname "$0")/../.." || exit
 wrong '--counters: no such event' "--counters 'cycle': none, or some of cycles, .*page-faults is wanted" rmid --counters cycle
 wrong '--counters: too many' "--counters 'c.*': 4 at most" \
 	rmid --counters cycles,instructions,llc-misses,llc-references,page-faults
-wrong '--top: no number' "--top 'x' is no whole number" rmid --top x
-wrong 'no filter' "there is no option '-p'" rmid -p 1
+wrong '--top: no number' "--top 'x': not a whole number" rmid --top x
+wrong 'no filter' "unknown option '-p'" rmid -p 1
 check '--help' 0 '' 'Usage: latscope rmid .*--counters=LIST.*Examples:.*Exit status' rmid --help
 unprivileged refuses 'not root' 1 'rmid: needs root, or CAP_BPF and CAP_PERFMON; run it with sudo' rmid -d 1s
 [ "$(id -u)" = 0 ] || { done_testing && exit; }
@@ -127,11 +127,11 @@ wait
 like 'a process that was there before is known' "$(early_ran)" '^[1-9]'
 is 'the rows are in the CSV, too' "$(($(wc -l <"$recording/rmid.csv") - 1))" "$(rows 'SELECT count(*) FROM rmid')"
 as_printed=$out
-refuses 'compare has nothing of it to compare' 1 'rmid cannot be compared: it has a table, not latencies' \
+refuses 'compare has nothing of it to compare' 1 'cannot compare rmid: it has a table, not latencies' \
 	compare "$recording" "$recording"
 check 'report prints the same' 0 '' 'rmid: .*  pid .*how: switches' report "$recording"
 is 'to the letter' "$out" "$as_printed"
-is 'report: the same CSV' "$("$latscope" report --csv -m rmid "$recording" | md5sum)" "$(md5sum <"$recording/rmid.csv")"
+is 'report: the same CSV' "$("$latscope" report --csv -P rmid "$recording" | md5sum)" "$(md5sum <"$recording/rmid.csv")"
 
 # More processes than the table can hold, and then one that works. No heavy process is missing, and the output has a bound
 # for the others.

@@ -97,7 +97,7 @@ if [ "$status" = 1 ]; then
 else
 	like 'doctor says what tierlat lacks' "$out" $'\ntierlat, .*\n    perf  .*\n    msr  '
 	like 'doctor says what the CPU offers' "$out" \
-		$'\ntierlat, for record only with --tiers: [^\n]*\n    .*(table of|: (sampled )?latencies in|cannot tell)'
+		$'\ntierlat \(record --tiers\): [^\n]*\n    .*(table of|: (sampled )?latencies in|cannot tell)'
 fi
 run validate tierlat
 if [ "$status" = 77 ]; then
@@ -117,7 +117,7 @@ wrong 'too long an interval' '--interval .* is too long: 10 min is the most' tie
 wrong 'no list of CPUs' "--cpu '0-': one CPU a socket" tierlat --cpu 0-
 wrong 'no weight' "--weight '0': above 0 and up to 1" tierlat --weight 0
 wrong 'weight is no number' "--weight 'nan': above 0 and up to 1" tierlat --weight nan
-wrong 'no number of requests' "--min-inserts 0: a number from 1" tierlat --min-inserts 0
+wrong 'no number of requests' "--min-inserts 0: use a number from 1" tierlat --min-inserts 0
 wrong 'registers of nobody knows what CPU' '--msr-root wants --model' tierlat --msr-root "$msr" -d 10ms
 wrong 'a CPU twice' 'CPU 3 is named twice' "${icx[@]}" --cpu 3,3
 wrong 'a part that tierlat lacks' 'tierlat has no overhead part' validate tierlat --only overhead
@@ -130,6 +130,6 @@ wrong 'no shift' "--max-shift '0': above 0 and up to 1" tierlat --max-shift 0
 for place in icx icx:0:/tmp icx:4 ivb:4:/tmp; do
 	wrong "no place for record: $place" '--tiers-at: MODEL:BOXES:DIR' record --tiers-at $place
 done
-wrong 'an argument' "'now' is one argument too many" tierlat now
+wrong 'an argument' "unexpected argument 'now'" tierlat now
 
 done_testing

@@ -371,12 +371,12 @@ else
 	}
 	again record_prints
 	like 'record prints them as tierlat does' "$out" "$recorded_table"
-	run report -m tierlat "$(recording "$dir/runs")"
+	run report -P tierlat "$(recording "$dir/runs")"
 	like 'report has them' "$out" 'socket 0, tier local-ddr.*latency_ns +[0-9.]+ .*--model forced'
 	ok 'and fits' fits
 	run report "$(recording "$dir/runs")"
 	like 'report puts them beside the slow ones' "$out" 'Beside the slow ones.*socket 0, tier remote-ddr of'
-	run report -m tierlat --csv "$(recording "$dir/runs")"
+	run report -P tierlat --csv "$(recording "$dir/runs")"
 	is 'report --csv gives the rows' "$out" "$(<"$(recording "$dir/runs")/tierlat.csv")"
 
 	rm -rf "$dir/runs"

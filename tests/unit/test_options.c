@@ -96,47 +96,46 @@ static const struct {
 	{ "-d", "-d needs a value" },
 	{ "--duration", "--duration needs a value" },
 	{ "--dur", "--duration needs a value" },
-	{ "-d 0", "--duration 0: a time above 0 and up to 30 days is wanted" },
-	{ "-d 31d", "--duration 31d: a time above 0 and up to 30 days is wanted" },
-	{ "-d -5", "--duration '-5' is no time: write it as 10s, 500ms, 2m or 1h" },
-	{ "-d ten", "--duration 'ten' is no time: write it as 10s, 500ms, 2m or 1h" },
+	{ "-d 0", "--duration 0: use a time above 0 and up to 30 days" },
+	{ "-d 31d", "--duration 31d: use a time above 0 and up to 30 days" },
+	{ "-d -5", "--duration '-5': invalid duration; use 10s, 500ms, 2m or 1h" },
+	{ "-d ten", "--duration 'ten': invalid duration; use 10s, 500ms, 2m or 1h" },
 	{ "-d1s -i2s", "--interval 2 s is longer than --duration 1 s" },
 	{ "-i 2s -d 1s", "--interval 2 s is longer than --duration 1 s" },
-	{ "-i 10us", "--interval 10 us is too short: 1 ms is the least" },
-	{ "-p 0", "--pid 0: a number from 1 to 4194304 is wanted" },
-	{ "-p -1", "--pid '-1' is no whole number" },
-	{ "-p 12x", "--pid '12x' is no whole number" },
-	{ "-p 4294967308", "--pid 4294967308: a number from 1 to 4194304 is wanted" },
+	{ "-i 10us", "--interval 10 us is too short; use 1 ms or more" },
+	{ "-p 0", "--pid 0: use a number from 1 to 4194304" },
+	{ "-p -1", "--pid '-1': not a whole number" },
+	{ "-p 12x", "--pid '12x': not a whole number" },
+	{ "-p 4294967308", "--pid 4294967308: use a number from 1 to 4194304" },
 	{ "--pid=99999999999999999999",
-	  "--pid 99999999999999999999: a number from 1 to 4194304 is wanted" },
-	{ "--pid=", "--pid '' is no whole number" },
-	{ "-t 0x10", "--tid '0x10' is no whole number" },
-	{ "--top 0", "--top 0: a number from 1 to 1000000 is wanted" },
-	{ "--max-keys 65537", "--max-keys 65537: a number from 1 to 65536 is wanted" },
-	{ "--tail-us 0", "--tail-us 0: a number from 1 to 68719476736 is wanted" },
-	{ "--by cpu", "--by 'cpu': one or more of process,thread,cgroup,disk,op,mode,type,access,"
-		      "page,vector is wanted" },
+	  "--pid 99999999999999999999: use a number from 1 to 4194304" },
+	{ "--pid=", "--pid '': not a whole number" },
+	{ "-t 0x10", "--tid '0x10': not a whole number" },
+	{ "--top 0", "--top 0: use a number from 1 to 1000000" },
+	{ "--max-keys 65537", "--max-keys 65537: use a number from 1 to 65536" },
+	{ "--tail-us 0", "--tail-us 0: use a number from 1 to 68719476736" },
+	{ "--by cpu", "--by 'cpu': unknown split; choose from process,thread,cgroup,disk,op,mode,"
+		      "type,access,page,vector" },
 	{ "--cgroup=", "--cgroup is empty" },
 	{ "--comm=", "--comm is empty" },
-	{ "--comm 0123456789abcdef",
-	  "--comm '0123456789abcdef' can match nothing: the kernel keeps "
-	  "15 bytes of a name" },
+	{ "--comm 0123456789abcdef", "--comm '0123456789abcdef' matches nothing: the kernel keeps "
+				     "15 bytes of a name" },
 	{ "-o=", NULL },
 	{ "--output=", "--output is empty" },
-	{ "--label x", "--label 'x': KEY=VALUE is wanted" },
-	{ "--label =x", "--label '=x': KEY=VALUE is wanted" },
+	{ "--label x", "--label 'x': use KEY=VALUE" },
+	{ "--label =x", "--label '=x': use KEY=VALUE" },
 	{ "--label a=1 --label a=2", "--label a is given twice" },
-	{ "--json --csv", "--json and --csv cannot both be printed" },
+	{ "--json --csv", "--json and --csv exclude each other" },
 	{ "--json=1", "--json takes no value" },
-	{ "--nonesuch", "there is no option '--nonesuch'" },
-	{ "--nonesuch=5", "there is no option '--nonesuch=5'" },
-	{ "--t", "'--t' may stand for several options" },
-	{ "-x", "there is no option '-x'" },
-	{ "-qx", "there is no option '-x'" },
-	{ "-qxv", "there is no option '-x'" },
+	{ "--nonesuch", "unknown option '--nonesuch'" },
+	{ "--nonesuch=5", "unknown option '--nonesuch=5'" },
+	{ "--t", "ambiguous option '--t'" },
+	{ "-x", "unknown option '-x'" },
+	{ "-qx", "unknown option '-x'" },
+	{ "-qxv", "unknown option '-x'" },
 	{ "-qd", "-d needs a value" },
-	{ "-q --bad -v", "there is no option '--bad'" },
-	{ "--\033[31m", "there is no option '--?[31m'" },
+	{ "-q --bad -v", "unknown option '--bad'" },
+	{ "--\033[31m", "unknown option '--?[31m'" },
 };
 
 static void wrong_usage_is_one_line(void **state)
@@ -231,7 +230,7 @@ static void arguments_may_stand_anywhere(void **state)
 	assert_string_equal(options.args[0], "DIR");
 	assert_null(options.args[1]);
 	assert_int_equal(parse_report(&options, "--json DIR OTHER"), -EINVAL);
-	assert_string_equal(options.error, "'OTHER' is one argument too many");
+	assert_string_equal(options.error, "unexpected argument 'OTHER'");
 }
 
 static void groups_not_taken_are_refused(void **state)
@@ -240,9 +239,9 @@ static void groups_not_taken_are_refused(void **state)
 
 	(void)state;
 	assert_int_equal(parse_report(&options, "--pid 5"), -EINVAL);
-	assert_string_equal(options.error, "there is no option '--pid'");
+	assert_string_equal(options.error, "unknown option '--pid'");
 	assert_int_equal(parse_report(&options, "DIR -d 5"), -EINVAL);
-	assert_string_equal(options.error, "there is no option '-d'");
+	assert_string_equal(options.error, "unknown option '-d'");
 }
 
 struct own {
@@ -286,7 +285,7 @@ static void own_options_are_parsed_with_common_ones(void **state)
 	assert_int_equal(own.runs, 3);
 	assert_true(own.options.json);
 	assert_int_equal(parse_with_own(&own, "--runs 10", NULL), -EINVAL);
-	assert_string_equal(own.options.error, "--runs 10: a number from 1 to 9 is wanted");
+	assert_string_equal(own.options.error, "--runs 10: use a number from 1 to 9");
 	assert_int_equal(parse_with_own(&own, "--runs", NULL), -EINVAL);
 	assert_string_equal(own.options.error, "--runs needs a value");
 }
