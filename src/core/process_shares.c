@@ -140,6 +140,7 @@ const char *process_shares__unknown(const struct process_shares *shares, const s
 	if (run->nr_lives)
 		return "the BPF iterator did not show them";
 	if (!run->complete)
-		return run->running ? "the recording still goes on" : "the recording was cut off";
+		return run->running ? "the recording is still running"
+				    : "the recording was cut off";
 	return "it was not recorded";
 }

@@ -25,8 +25,8 @@ static void text(FILE *out, const char *value)
 	csv__field(out, value);
 }
 
-static void print_figure(FILE *out, const struct comparison *comparison,
-			 const struct comparison_row *row, unsigned int statistic)
+static void print_statistic(FILE *out, const struct comparison *comparison,
+			    const struct comparison_row *row, unsigned int statistic)
 {
 	const struct judged *judged = &row->statistics[statistic];
 	double scale = compare__scale(statistic);
@@ -51,10 +51,10 @@ static void print_figure(FILE *out, const struct comparison *comparison,
 
 void compare__print_csv(FILE *out, const struct comparison *comparison)
 {
-	fputs("module,metric,by,key,figure,off,on,ratio,ratio_low,ratio_high,p,p_adjusted,verdict,"
+	fputs("probe,metric,by,key,statistic,off,on,ratio,ratio_low,ratio_high,p,p_adjusted,verdict,"
 	      "reason\n",
 	      out);
 	for (size_t i = 0; i < comparison->nr * JUDGE_STATISTICS; i++)
-		print_figure(out, comparison, &comparison->rows[i / JUDGE_STATISTICS],
-			     i % JUDGE_STATISTICS);
+		print_statistic(out, comparison, &comparison->rows[i / JUDGE_STATISTICS],
+				i % JUDGE_STATISTICS);
 }

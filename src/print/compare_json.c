@@ -15,13 +15,13 @@ static const char *observation_of(unsigned int statistic)
 	return statistic == JUDGE_TAIL ? "share" : "us";
 }
 
-static struct json_object *figure_json(const struct comparison *comparison,
-				       const struct judged *judged, unsigned int statistic)
+static struct json_object *statistic_json(const struct comparison *comparison,
+					  const struct judged *judged, unsigned int statistic)
 {
 	struct json_object *object = json_object_new_object();
 	double scale = compare__scale(statistic);
 
-	fields__text(object, "figure", judge__name(statistic));
+	fields__text(object, "statistic", judge__name(statistic));
 	fields__text(object, "unit", observation_of(statistic));
 	fields__number(object, "off", judged->off * scale);
 	fields__number(object, "on", judged->on * scale);
@@ -34,7 +34,7 @@ static struct json_object *figure_json(const struct comparison *comparison,
 		fields__number(object, "odds_ratio", share__odds_ratio(judged->off, judged->on));
 	fields__number(object, "p", judged->p);
 	fields__number(object, "p_adjusted", judged->adjusted);
-	fields__flag(object, "judged", judged->tested);
+	fields__flag(object, "tested", judged->tested);
 	fields__text(object, "verdict",
 		     comparison->rules.judge.statistics & 1U << statistic ? judge__verdict(judged)
 									  : NULL);
@@ -66,14 +66,15 @@ static struct json_object *row_json(const struct comparison *comparison,
 	struct json_object *object = json_object_new_object();
 	struct json_object *statistics = json_object_new_array();
 
-	fields__text(object, "module", row->probe->name);
+	fields__text(object, "probe", row->probe->name);
 	fields__text(object, "metric", row->probe->metrics[row->metric].name);
 	fields__text(object, "by",
 		     row->by == GROUP_WHOLE ? NULL : split__name((unsigned int)row->by));
 	fields__text(object, "key", row->by == GROUP_WHOLE ? NULL : row->key);
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
-		json_object_array_add(statistics, figure_json(comparison, &row->statistics[i], i));
-	json_object_object_add(object, "figures", statistics);
+		json_object_array_add(statistics,
+				      statistic_json(comparison, &row->statistics[i], i));
+	json_object_object_add(object, "statistics", statistics);
 	json_object_object_add(object, "off", total_json(comparison, &row->total[0]));
 	json_object_object_add(object, "on", total_json(comparison, &row->total[1]));
 	return object;
@@ -107,7 +108,7 @@ static struct json_object *refusals_json(const struct comparison *comparison)
 	for (unsigned int i = 0; i < comparison->nr_refusals; i++) {
 		struct json_object *object = json_object_new_object();
 
-		fields__text(object, "module", comparison->refusals[i].probe);
+		fields__text(object, "probe", comparison->refusals[i].probe);
 		fields__text(object, "reason", comparison->refusals[i].why);
 		json_object_array_add(array, object);
 	}
@@ -152,7 +153,7 @@ struct json_object *compare__json(const struct comparison *comparison)
 	fields__number(object, "min_effect", rules->min_effect);
 	fields__number(object, "tail_threshold_us",
 		       comparison->tail_ns ? (double)comparison->tail_ns / 1e3 : NAN);
-	fields__count(object, "figures_judged", comparison->family);
+	fields__count(object, "statistics_tested", comparison->family);
 	json_object_object_add(object, "off", group_json(&comparison->groups[0]));
 	json_object_object_add(object, "on", group_json(&comparison->groups[1]));
 	json_object_object_add(object, "warnings", warnings);

@@ -12,7 +12,7 @@
 #include "wrap.h"
 
 #define TEXT UNITS_TEXT
-#define WIDE_RATIO 10 /* from here on as a factor, not as percent */
+#define WIDE_RATIO 10 /* larger ratios are printed as factors, not as percent */
 
 struct page {
 	FILE *out;
@@ -31,7 +31,7 @@ static const char *plural(size_t nr)
 	return nr == 1 ? "" : "s";
 }
 
-/* Small shares too: it is their difference that matters here. */
+/* With digits for small shares too: their difference matters. */
 static const char *share(char buf[TEXT], double value)
 {
 	if (value <= 0 || value >= 1e-3)
@@ -60,14 +60,14 @@ static const char *latency_difference(char buf[TEXT], double ns)
 /* Within nine columns. */
 static const char *count(char buf[TEXT], uint64_t value)
 {
-	const char *observation = "MGT";
+	const char *prefix = "MGT";
 	double scaled = (double)value / 1e6;
 
 	if (value < 1000000)
 		return units__count(buf, value);
-	for (; scaled >= 999.5 && observation[1]; observation++)
+	for (; scaled >= 999.5 && prefix[1]; prefix++)
 		scaled /= 1e3;
-	snprintf(buf, TEXT, "%.3g %c", scaled, *observation);
+	snprintf(buf, TEXT, "%.3g %c", scaled, *prefix);
 	return buf;
 }
 
@@ -99,12 +99,12 @@ static const char *factor(char buf[TEXT], double ratio, bool as_percent)
 
 static void print_relative(const struct page *page, double ratio, bool as_percent)
 {
-	char text[TEXT], observation[TEXT + 4] = "-";
+	char text[TEXT], relative[TEXT + 4] = "-";
 
 	if (!isnan(ratio))
-		snprintf(observation, sizeof(observation), "%s%s", factor(text, ratio, as_percent),
+		snprintf(relative, sizeof(relative), "%s%s", factor(text, ratio, as_percent),
 			 as_percent ? " %" : "");
-	fprintf(page->out, " %7s", observation);
+	fprintf(page->out, " %7s", relative);
 }
 
 static void print_interval(const struct page *page, const struct judged *judged, bool as_percent)
@@ -127,7 +127,7 @@ static size_t observations_of(const struct group *group, bool intervals)
 	return sum;
 }
 
-/* Nothing can be judged: a side's recordings, of one interval each it may be, are too few units. */
+/* True if no test is possible: a group has too few observations. */
 static bool none_can_tell(const struct comparison *comparison)
 {
 	for (unsigned int i = 0; i < 2; i++) {
@@ -143,7 +143,7 @@ static void print_verdict(const struct page *page, const struct judged *judged, 
 	static const char *const colors[JUDGE_VERDICTS] = { "0", "31", "32", "0", "0" };
 
 	if (!wanted) {
-		fputs(" not judged\n", page->out);
+		fputs(" not tested\n", page->out);
 		return;
 	}
 	paint(page, colors[judged->verdict]);
@@ -152,7 +152,7 @@ static void print_verdict(const struct page *page, const struct judged *judged, 
 	fputc('\n', page->out);
 }
 
-/* Name, both sides and their difference; a value that is not there is NAN. */
+/* Name, the values of both groups and their difference. */
 static void print_groups(const struct page *page, const char *name, const char *off, const char *on,
 			 const char *difference)
 {
@@ -167,7 +167,7 @@ static const char *rate_difference(char buf[TEXT], double per_second)
 	return buf;
 }
 
-/* How values of a figure are written, and their differences. */
+/* How values of a statistic and their differences are printed. */
 struct writing {
 	const char *(*value)(char buf[TEXT], double value);
 	const char *(*difference)(char buf[TEXT], double difference);
@@ -184,7 +184,8 @@ static const struct writing *writing_of(unsigned int statistic)
 	return statistic == JUDGE_TAIL ? &of_share : &of_latency;
 }
 
-static void figure_row(const struct page *page, const struct judged *judged, unsigned int statistic)
+static void statistic_row(const struct page *page, const struct judged *judged,
+			  unsigned int statistic)
 {
 	const struct judge_rules *rules = &page->comparison->rules.judge;
 	bool as_percent = !(judged->ratio >= WIDE_RATIO || judged->high >= WIDE_RATIO);
@@ -228,22 +229,22 @@ static void count_rows(const struct page *page, const struct comparison_total to
 			count(on, total[1].tail));
 }
 
-/* Figures with the same reason share a line. */
+/* Statistics with the same reason share a line. */
 static void reasons(const struct page *page, const struct judged statistics[JUDGE_STATISTICS])
 {
-	uint32_t said = ~page->comparison->rules.judge.statistics;
+	uint32_t printed = ~page->comparison->rules.judge.statistics;
 	struct wrap wrap = { 0 };
 
-	if (none_can_tell(page->comparison)) /* for one reason, see add_method() */
+	if (none_can_tell(page->comparison)) /* add_method() prints the reason */
 		return;
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++) {
-		if (said & 1U << i || !statistics[i].why[0])
+		if (printed & 1U << i || !statistics[i].why[0])
 			continue;
 		for (unsigned int j = i; j < JUDGE_STATISTICS; j++) {
-			if (said & 1U << j || strcmp(statistics[i].why, statistics[j].why))
+			if (printed & 1U << j || strcmp(statistics[i].why, statistics[j].why))
 				continue;
 			wrap__add(&wrap, "%s%s", j == i ? "" : ", ", judge__name(j));
-			said |= 1U << j;
+			printed |= 1U << j;
 		}
 		wrap__add(&wrap, ": %s%s",
 			  statistics[i].tested ? "" : "cannot tell: ", statistics[i].why);
@@ -260,7 +261,7 @@ static void add_wilson(struct wrap *wrap, const char *name, const struct compari
 		  units__count(whole, total->events));
 }
 
-/* What the sides' shares are worth each for itself, and how they compare in other words. */
+/* The interval of each group's tail share, and the ratios of the two. */
 static void describe_tail(const struct page *page, const struct comparison_row *row)
 {
 	const struct judged *tail = &row->statistics[JUDGE_TAIL];
@@ -275,7 +276,7 @@ static void describe_tail(const struct page *page, const struct comparison_row *
 		if (row->total[i].events)
 			add_wilson(&wrap, i ? ", ON" : " OFF", &row->total[i]);
 	}
-	wrap__add(&wrap, ": Wilson intervals, as if events were independent");
+	wrap__add(&wrap, ": Wilson intervals, assuming independent events");
 	if (!isnan(tail->ratio))
 		wrap__add(&wrap, "; risk ratio %.3g", tail->ratio);
 	if (!isnan(odds))
@@ -308,11 +309,11 @@ static void print_row(const struct page *page, const struct comparison_row *row)
 		 page->comparison->rules.judge.confidence * 100);
 	fprintf(page->out, "%-6s %9s %9s %17s %15s %s\n", "", judge__groups[0], judge__groups[1],
 		"difference", interval, "verdict");
-	figure_row(page, &row->statistics[JUDGE_TAIL], JUDGE_TAIL);
-	figure_row(page, &row->statistics[JUDGE_RATE], JUDGE_RATE);
-	figure_row(page, &row->statistics[JUDGE_TAIL_RATE], JUDGE_TAIL_RATE);
+	statistic_row(page, &row->statistics[JUDGE_TAIL], JUDGE_TAIL);
+	statistic_row(page, &row->statistics[JUDGE_RATE], JUDGE_RATE);
+	statistic_row(page, &row->statistics[JUDGE_TAIL_RATE], JUDGE_TAIL_RATE);
 	for (unsigned int i = JUDGE_QUANTILE; i < JUDGE_LATENCIES; i++)
-		figure_row(page, &row->statistics[i], i);
+		statistic_row(page, &row->statistics[i], i);
 	max_row(page, row->total);
 	reasons(page, row->statistics);
 	count_rows(page, row->total);
@@ -345,7 +346,7 @@ static void describe_groups(const struct page *page)
 	}
 }
 
-/* Of one run a side, should it vary in nothing but what is assumed. */
+/* The least ratio that can be shown with the assumed variation from run to run alone. */
 static double least_ratio(const struct comparison *comparison)
 {
 	const struct judge_rules *rules = &comparison->rules.judge;
@@ -363,25 +364,24 @@ static void add_method(struct wrap *wrap, const struct comparison *comparison)
 
 	if (!comparison->rules.judge.batches) {
 		wrap__add(wrap,
-			  "An observation is a run: %zu against %zu. The values of a side are "
-			  "those of its typical run, the geometric mean.",
+			  "An observation is a run: %zu against %zu. The value of a group is the "
+			  "geometric mean of its runs.",
 			  off->nr, on->nr);
 		return;
 	}
 	if (none_can_tell(comparison)) {
 		wrap__add(
 			wrap,
-			"cannot tell: too few intervals: a recording needs %d to be judged, and a "
-			"recording of ringlat has only one. %d recordings or more on both sides "
-			"can be judged.",
+			"cannot tell: too few intervals: a recording needs %d, and a recording of "
+			"ringlat has only one. Compare groups of %d recordings or more.",
 			OBSERVATION_LEAST_INTERVALS, JUDGE_LEAST_OBSERVATIONS);
 		return;
 	}
 	wrap__add(wrap,
-		  "An observation is a batch of a run's intervals: %zu against %zu, of %zu and %zu "
-		  "intervals. They cannot show what varies from run to run; a spread of %g %% is "
-		  "assumed (--run-spread), so that only a difference by a factor of %.2g or more "
-		  "can be shown. %d recordings or more on both sides show what it is.",
+		  "An observation is a batch of a run's intervals: %zu against %zu, from %zu and "
+		  "%zu intervals. It does not show the variation from run to run: %g %% is assumed "
+		  "(--run-spread), so only a difference by a factor of %.2g or more can be shown. "
+		  "Groups of %d recordings or more show the variation.",
 		  observations_of(off, false), observations_of(on, false),
 		  observations_of(off, true), observations_of(on, true),
 		  comparison->rules.judge.run_spread * 100, least_ratio(comparison),
@@ -398,8 +398,8 @@ static void describe_method(const struct page *page)
 	add_method(&wrap, comparison);
 	wrap__print(&wrap, page->out, 0, 0);
 	wrap__add(&wrap,
-		  "Intervals are of the ratio ON / OFF, by Student's t on logarithms, each at "
-		  "%g %%. Verdicts allow for %zu judged figure%s (Holm). Judged: ",
+		  "Intervals: %g %% confidence intervals of the ratio ON / OFF, by Student's t on "
+		  "logarithms. Verdicts are corrected for %zu test%s (Holm). Tested: ",
 		  rules->confidence * 100, comparison->family, plural(comparison->family));
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++) {
 		if (!(rules->statistics & 1U << i))
@@ -408,9 +408,10 @@ static void describe_method(const struct page *page)
 		before = ", ";
 	}
 	if (rules->min_effect > 0)
-		wrap__add(&wrap, ", from a ratio of %.4g or its inverse on", 1 + rules->min_effect);
-	wrap__add(&wrap, ". Of a latency or share more is worse; more "
-			 "events per second are only more. Max and counts are context.");
+		wrap__add(&wrap, "; ratios up to %.4g or its inverse are no difference",
+			  1 + rules->min_effect);
+	wrap__add(&wrap, ". A larger latency or share is worse; a higher rate is neither better "
+			 "nor worse. Max and counts are not tested.");
 	wrap__print(&wrap, page->out, 0, 0);
 }
 

@@ -5,7 +5,7 @@
 #include "text.h"
 #include "wrap.h"
 
-/* A rest of measurements by different means may be below zero. */
+/* The rest can be negative: it is a difference of two measurements. */
 static void time_column(FILE *out, double ns)
 {
 	char text[UNITS_TEXT];
@@ -30,7 +30,7 @@ void text__fault_cost(FILE *out, const struct run *run)
 
 	if (!fault_cost__of(&cost, run))
 		return;
-	wrap__add(&wrap, "page fault, put together: ringlat by %s, memlat by %s (%s)",
+	wrap__add(&wrap, "page fault as a whole: ringlat by %s, memlat by %s (%s)",
 		  cost.ringlat->method, cost.memlat->method, cost.memlat->metrics[0].name);
 	fputc('\n', out);
 	wrap__print(&wrap, out, 0, 2);
@@ -40,9 +40,9 @@ void text__fault_cost(FILE *out, const struct run *run)
 	row(out, &cost, &cost.whole);
 	if (cost.round_trip)
 		wrap__add(&wrap,
-			  "rest: both crossings and the kernel's entry and exit code, as far "
-			  "as memlat's window leaves them out");
+			  "rest: both crossings, and the kernel's entry and exit code outside "
+			  "memlat's window");
 	else
-		wrap__add(&wrap, "in none of these: the kernel's entry and exit code");
+		wrap__add(&wrap, "not included: the kernel's entry and exit code");
 	wrap__print(&wrap, out, 2, 2);
 }

@@ -9,7 +9,7 @@
 
 #include "streams.h"
 
-/* writer->state is the stream; who wants another than stdout puts it there before. */
+/* writer->state is the stream; stdout unless it was set before open(). */
 static FILE *stream_of(struct writer *writer)
 {
 	if (!writer->state)
@@ -18,8 +18,8 @@ static FILE *stream_of(struct writer *writer)
 }
 
 /*
- * Every interval is passed on at once: somebody is watching. That stdout fails is no reason to end
- * and for main to see.
+ * Every interval is flushed at once for the user who watches. An error of stdout does not end the
+ * window; main reports it.
  */
 static int pass_on(FILE *stream)
 {
@@ -44,7 +44,7 @@ static int live__open(struct writer *writer, const struct run *run)
 
 	if (!has_metrics(run))
 		return pass_on(out);
-	fprintf(out, "%10s  %-10s %12s %9s %9s %9s %9s\n", "time", "module", "events/s", "p50",
+	fprintf(out, "%10s  %-10s %12s %9s %9s %9s %9s\n", "time", "probe", "events/s", "p50",
 		"p99", "max", "tail");
 	return pass_on(out);
 }
@@ -52,22 +52,22 @@ static int live__open(struct writer *writer, const struct run *run)
 static void live_row(FILE *out, const char *name, const struct run_interval *interval,
 		     const struct lat_hist *hist)
 {
-	struct summary figures;
+	struct summary summary;
 	char text[UNITS_TEXT];
 
-	summary__of(&figures, hist);
+	summary__of(&summary, hist);
 	fprintf(out, "%8.3f s  %-10.10s", (double)interval->end_ns / 1e9, name);
 	fprintf(out, " %12s",
 		units__rate(text,
-			    summary__rate(figures.events, interval->end_ns - interval->start_ns)));
-	if (!figures.events) {
+			    summary__rate(summary.events, interval->end_ns - interval->start_ns)));
+	if (!summary.events) {
 		fprintf(out, " %9s %9s %9s %9s\n", "-", "-", "-", "-");
 		return;
 	}
-	fprintf(out, " %9s", units__ns(text, (double)figures.quantiles_ns[SUMMARY_P50]));
-	fprintf(out, " %9s", units__ns(text, (double)figures.quantiles_ns[SUMMARY_P99]));
-	fprintf(out, " %9s", units__ns(text, (double)figures.max_ns));
-	fprintf(out, " %9s\n", units__share(text, figures.tail, figures.events));
+	fprintf(out, " %9s", units__ns(text, (double)summary.quantiles_ns[SUMMARY_P50]));
+	fprintf(out, " %9s", units__ns(text, (double)summary.quantiles_ns[SUMMARY_P99]));
+	fprintf(out, " %9s", units__ns(text, (double)summary.max_ns));
+	fprintf(out, " %9s\n", units__share(text, summary.tail, summary.events));
 }
 
 void writer__live_probe(FILE *out, const struct run *run, unsigned int at,

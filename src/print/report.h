@@ -15,12 +15,12 @@ struct json_object;
 /* At most 80 columns, as long as there are three modules. `top`: lines of a split; 0: all. */
 void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned int top);
 
-/* Adds "timeline", "together" and "carriers" to the object of the recording. */
+/* Adds "timeline", "correlation" and "contributors" to the object of the recording. */
 void report__add_timeline(struct json_object *to, const struct timeline *timeline);
 
 /* What the tables have beside the slow events; nothing without tables. */
 void report__print_correlation(FILE *out, const struct correlation *correlation);
 void report__add_correlation(struct json_object *to,
-			     const struct correlation *correlation); /* "beside" */
+			     const struct correlation *correlation); /* "covariates" */
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Text and JSON of what stands beside the slow events. */
+/* Text and JSON of the covariates: values of tables that change with the slow events. */
 #include <math.h>
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ static void add_mean(struct wrap *wrap, double mean, size_t intervals, const cha
 		wrap__add(wrap, "%s in %zu interval%s %s", units__ns(text, mean), intervals,
 			  intervals == 1 ? "" : "s", where);
 	else
-		wrap__add(wrap, "not known in intervals %s", where);
+		wrap__add(wrap, "unknown in intervals %s", where);
 }
 
 static void print_figure(FILE *out, const struct correlation_series *series,
@@ -47,9 +47,9 @@ void report__print_correlation(FILE *out, const struct correlation *correlation)
 
 	if (!correlation->nr)
 		return;
-	wrap__add(&wrap, "Beside the slow ones: means over the intervals that are the worst "
-			 "quarter of a module, and over the others; Spearman's rank correlation "
-			 "of the slow share with it, p for their number (Holm)");
+	wrap__add(&wrap, "Covariates of the slow events: mean in the worst quarter of a probe's "
+			 "intervals, and in the others; Spearman's rho with the slow share, p "
+			 "corrected for their number (Holm)");
 	fputc('\n', out);
 	wrap__print(&wrap, out, 0, 2);
 	for (unsigned int j = 0; j < timeline->nr_probes; j++) {
@@ -66,7 +66,7 @@ static struct json_object *figure_json(const struct correlation_series *series,
 	struct json_object *object = json_object_new_object();
 	const struct table *table = series->probe->table;
 
-	fields__text(object, "module", probe->probe->name);
+	fields__text(object, "probe", probe->probe->name);
 	fields__text(object, "table", series->probe->name);
 	fields__text(object, "key", series->name);
 	fields__text(object, "column", table__column(table, series->column)->name);
@@ -97,5 +97,5 @@ void report__add_correlation(struct json_object *to, const struct correlation *c
 				array, figure_json(&correlation->series[i], &timeline->probes[j],
 						   &correlation->series[i].figures[j]));
 	}
-	json_object_object_add(to, "beside", array);
+	json_object_object_add(to, "covariates", array);
 }

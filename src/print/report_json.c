@@ -22,7 +22,7 @@ static struct json_object *probe_json(const struct timeline_probe *probe)
 {
 	struct json_object *object = json_object_new_object();
 
-	fields__text(object, "module", probe->probe->name);
+	fields__text(object, "probe", probe->probe->name);
 	fields__text(object, "metric", probe->probe->metrics[0].name);
 	fields__number(object, "slow_us", (double)probe->slow_ns / 1e3);
 	fields__count(object, "events", probe->events);
@@ -37,7 +37,7 @@ static struct json_object *cell_json(const struct timeline_probe *probe, size_t 
 	struct json_object *object = json_object_new_object();
 	const struct timeline_cell *cell = &probe->cells[at];
 
-	fields__text(object, "module", probe->probe->name);
+	fields__text(object, "probe", probe->probe->name);
 	fields__count(object, "events", cell->events);
 	fields__count(object, "slow_events", cell->slow);
 	fields__number(object, "slow_share", share(cell->slow, cell->events));
@@ -54,10 +54,10 @@ static struct json_object *interval_json(const struct timeline *timeline, size_t
 
 	fields__number(object, "start_sec", seconds(timeline->start_ns[at]));
 	fields__number(object, "end_sec", seconds(timeline->end_ns[at]));
-	fields__flag(object, "together", timeline->together[at]);
+	fields__flag(object, "correlated", timeline->correlated[at]);
 	for (unsigned int i = 0; i < timeline->nr_probes; i++)
 		json_object_array_add(probes, cell_json(&timeline->probes[i], at));
-	json_object_object_add(object, "modules", probes);
+	json_object_object_add(object, "probes", probes);
 	return object;
 }
 
@@ -71,7 +71,7 @@ static struct json_object *timeline_json(const struct timeline *timeline)
 		json_object_array_add(probes, probe_json(&timeline->probes[i]));
 	for (size_t i = 0; i < timeline->nr; i++)
 		json_object_array_add(intervals, interval_json(timeline, i));
-	json_object_object_add(object, "modules", probes);
+	json_object_object_add(object, "probes", probes);
 	json_object_object_add(object, "intervals", intervals);
 	fields__count(object, "longer_intervals", timeline->nr_longer);
 	return object;
@@ -87,7 +87,7 @@ static struct json_object *pair_json(const struct timeline *timeline,
 	for (unsigned int i = 0; i < 2; i++)
 		json_object_array_add(
 			probes, json_object_new_string(timeline->probes[members[i]].probe->name));
-	json_object_object_add(object, "modules", probes);
+	json_object_object_add(object, "probes", probes);
 	fields__text(object, "verdict", timeline__word(pair->verdict));
 	fields__number(object, "rho", pair->found.rho);
 	fields__number(object, "rho_low", pair->found.low);
@@ -102,47 +102,48 @@ static struct json_object *pair_json(const struct timeline *timeline,
 	return object;
 }
 
-static struct json_object *together_json(const struct timeline *timeline)
+static struct json_object *correlation_json(const struct timeline *timeline)
 {
 	struct json_object *object = json_object_new_object();
 	struct json_object *pairs = json_object_new_array();
 
 	fields__number(object, "confidence", timeline->rules.confidence);
-	fields__count(object, "intervals", timeline->nr_together);
+	fields__count(object, "intervals", timeline->nr_correlated);
 	for (unsigned int i = 0; i < timeline->nr_pairs; i++)
 		json_object_array_add(pairs, pair_json(timeline, &timeline->pairs[i]));
 	json_object_object_add(object, "pairs", pairs);
 	return object;
 }
 
-static struct json_object *carrier_json(const struct timeline *timeline,
-					const struct timeline_carrier *carrier)
+static struct json_object *contributor_json(const struct timeline *timeline,
+					    const struct timeline_contributor *contributor)
 {
-	const struct timeline_probe *probe = &timeline->probes[carrier->probe];
+	const struct timeline_probe *probe = &timeline->probes[contributor->probe];
 	struct json_object *object = json_object_new_object();
-	bool other = carrier->key->key.id == RUN_OTHER_ID;
+	bool other = contributor->key->key.id == RUN_OTHER_ID;
 
-	fields__text(object, "module", probe->probe->name);
-	fields__text(object, "by", split__name(carrier->key->key.by));
+	fields__text(object, "probe", probe->probe->name);
+	fields__text(object, "by", split__name(contributor->key->key.by));
 	json_object_object_add(object, "id",
-			       other ? NULL : json_object_new_uint64(carrier->key->key.id));
-	fields__text(object, "name", carrier->key->name);
-	fields__count(object, "events", carrier->events);
-	fields__count(object, "slow_events", carrier->slow);
-	fields__number(object, "share_of_slow", share(carrier->slow, probe->slow));
-	fields__number(object, "share_of_slow_together",
-		       share(carrier->slow_together,
-			     timeline__slow_together(timeline, carrier->probe)));
+			       other ? NULL : json_object_new_uint64(contributor->key->key.id));
+	fields__text(object, "name", contributor->key->name);
+	fields__count(object, "events", contributor->events);
+	fields__count(object, "slow_events", contributor->slow);
+	fields__number(object, "share_of_slow", share(contributor->slow, probe->slow));
+	fields__number(object, "share_of_slow_correlated",
+		       share(contributor->slow_correlated,
+			     timeline__slow_correlated(timeline, contributor->probe)));
 	return object;
 }
 
 void report__add_timeline(struct json_object *to, const struct timeline *timeline)
 {
-	struct json_object *carriers = json_object_new_array();
+	struct json_object *contributors = json_object_new_array();
 
-	for (size_t i = 0; i < timeline->nr_carriers; i++)
-		json_object_array_add(carriers, carrier_json(timeline, &timeline->carriers[i]));
+	for (size_t i = 0; i < timeline->nr_contributors; i++)
+		json_object_array_add(contributors,
+				      contributor_json(timeline, &timeline->contributors[i]));
 	json_object_object_add(to, "timeline", timeline_json(timeline));
-	json_object_object_add(to, "together", together_json(timeline));
-	json_object_object_add(to, "carriers", carriers);
+	json_object_object_add(to, "correlation", correlation_json(timeline));
+	json_object_object_add(to, "contributors", contributors);
 }

@@ -11,7 +11,7 @@
 
 #define TEXT UNITS_TEXT
 #define BAR 4
-#define MOST_SPANS 8 /* that the intervals which are together are listed in */
+#define MOST_SPANS 8 /* of correlated intervals that are listed */
 
 struct page {
 	FILE *out;
@@ -49,20 +49,20 @@ static void explain(const struct page *page)
 	struct wrap wrap = { 0 };
 	char text[TEXT];
 
-	wrap__add(&wrap, "time line: a line is %zu interval%s of %s", timeline->per_line,
+	wrap__add(&wrap, "time line: %zu interval%s of %s per line", timeline->per_line,
 		  plural(timeline->per_line), interval_text(timeline, text));
 	if (timeline->per_line > 1)
-		wrap__add(&wrap, " (--all-intervals: each has its own)");
+		wrap__add(&wrap, " (--all-intervals: one line each)");
 	if (timeline->nr_longer)
 		wrap__add(&wrap,
-			  "; %zu of %zu took longer by half or more, the longest %s, "
-			  "as latscope got no CPU in time",
+			  "; %zu of %zu took at least 50 %% longer (longest: %s) because "
+			  "latscope did not get a CPU in time",
 			  timeline->nr_longer, timeline->nr,
 			  units__ns(text, (double)timeline->longest_ns));
-	wrap__add(&wrap, "; slow: share of a module's events that are %s",
+	wrap__add(&wrap, "; slow: share of a probe's events that are %s",
 		  timeline->rules.slow_ns ? "that long" : "among the slowest 1 % of the recording");
-	if (timeline->nr_together)
-		wrap__add(&wrap, "; *: two modules rise together, see below");
+	if (timeline->nr_correlated)
+		wrap__add(&wrap, "; *: two probes correlate, see below");
 	wrap__print(&wrap, page->out, 0, 2);
 }
 
@@ -79,13 +79,13 @@ static void headings(const struct page *page)
 	}
 	fprintf(page->out, "\n%9s", "");
 	for (unsigned int i = 0; i < timeline->nr_probes; i++) {
-		snprintf(cell, sizeof(cell), "slow: from %s",
+		snprintf(cell, sizeof(cell), "slow: >= %s",
 			 units__ns(text, (double)timeline->probes[i].slow_ns));
 		if (!timeline->probes[i].events)
 			strcpy(cell, "no events");
 		fprintf(page->out, i + 1 < timeline->nr_probes ? "  %-21.21s" : "  %.21s", cell);
 	}
-	fprintf(page->out, "\n%9s", "to s");
+	fprintf(page->out, "\n%9s", "end (s)");
 	for (unsigned int i = 0; i < timeline->nr_probes; i++)
 		fprintf(page->out, i + 1 < timeline->nr_probes ? "  %7s %8s     " : "  %7s %8s",
 			"slow", "p99");
@@ -110,12 +110,12 @@ static void print_cell(const struct page *page, const struct timeline_cell *cell
 		fprintf(page->out, "%*s", BAR - len, "");
 }
 
-static bool line_is_together(const struct timeline *timeline, size_t line)
+static bool line_is_correlated(const struct timeline *timeline, size_t line)
 {
 	size_t first = line * timeline->per_line, next = first + timeline->per_line;
 
 	for (size_t i = first; i < next && i < timeline->nr; i++) {
-		if (timeline->together[i])
+		if (timeline->correlated[i])
 			return true;
 	}
 	return false;
@@ -132,7 +132,7 @@ static void print_lines(const struct page *page)
 		size_t last = (i + 1) * timeline->per_line;
 
 		last = (last < timeline->nr ? last : timeline->nr) - 1;
-		fprintf(page->out, "%c%8.3f", line_is_together(timeline, i) ? '*' : ' ',
+		fprintf(page->out, "%c%8.3f", line_is_correlated(timeline, i) ? '*' : ' ',
 			(double)timeline->end_ns[last] / 1e9);
 		for (unsigned int j = 0; j < timeline->nr_probes; j++)
 			print_cell(page, &timeline->probes[j].lines[i], most[j],
@@ -142,7 +142,7 @@ static void print_lines(const struct page *page)
 }
 
 /* Intervals in a row are one span. */
-static void list_together(const struct page *page, const struct timeline_pair *pair)
+static void list_correlated(const struct page *page, const struct timeline_pair *pair)
 {
 	const struct timeline *timeline = page->timeline;
 	const bool *one = timeline->probes[pair->a].is_worst;
@@ -151,8 +151,8 @@ static void list_together(const struct page *page, const struct timeline_pair *p
 	struct wrap wrap = { 0 };
 
 	wrap__add(&wrap,
-		  "in %zu of %zu intervals both are in their worst quarter, by chance it would be "
-		  "%.2g:",
+		  "both are in their worst quarter in %zu of %zu intervals (%.2g expected by "
+		  "chance):",
 		  pair->both, timeline->nr, pair->by_chance);
 	for (size_t i = 0; i < timeline->nr; i = next) {
 		for (next = i; next < timeline->nr && one[next] && other[next];)
@@ -164,7 +164,7 @@ static void list_together(const struct page *page, const struct timeline_pair *p
 		next += next == i;
 	}
 	if (spans > MOST_SPANS)
-		wrap__add(&wrap, " and %zu more times", spans - MOST_SPANS);
+		wrap__add(&wrap, " and %zu more", spans - MOST_SPANS);
 	wrap__print(&wrap, page->out, 4, 0);
 }
 
@@ -177,13 +177,13 @@ static void print_pair(const struct page *page, const struct timeline_pair *pair
 	wrap__add(&wrap, "%s and %s: %s", timeline->probes[pair->a].probe->name,
 		  timeline->probes[pair->b].probe->name, timeline__word(pair->verdict));
 	if (!isnan(found->low))
-		wrap__add(&wrap, ": %+.2f [%+.2f, %+.2f], p = %.2g, of %.3g effective intervals",
+		wrap__add(&wrap, ": %+.2f [%+.2f, %+.2f], p = %.2g, %.3g effective intervals",
 			  found->rho, found->low, found->high, pair->adjusted, found->effective);
 	if (pair->why[0])
 		wrap__add(&wrap, ": %s", pair->why);
 	wrap__print(&wrap, page->out, 2, 2);
-	if (pair->verdict == TIMELINE_TOGETHER)
-		list_together(page, pair);
+	if (pair->verdict == TIMELINE_POSITIVE)
+		list_correlated(page, pair);
 }
 
 static void print_pairs(const struct page *page)
@@ -194,9 +194,9 @@ static void print_pairs(const struct page *page)
 	if (!timeline->nr_pairs)
 		return;
 	wrap__add(&wrap,
-		  "Do the slow ones of two modules come in the same intervals? Spearman's rank "
-		  "correlation over %zu interval%s, with its %g %% interval, which allows for "
-		  "neighbours being alike; p for %u pair%s (Holm)",
+		  "Correlation over time of the slow shares of two probes: Spearman's rho over "
+		  "%zu interval%s, with its %g %% confidence interval, which allows for "
+		  "autocorrelation; p corrected for %u pair%s (Holm)",
 		  timeline->nr, plural(timeline->nr), timeline->rules.confidence * 100,
 		  timeline->nr_pairs, plural(timeline->nr_pairs));
 	fputc('\n', page->out);
@@ -205,49 +205,51 @@ static void print_pairs(const struct page *page)
 		print_pair(page, &timeline->pairs[i]);
 }
 
-static void print_carrier(const struct page *page, const struct timeline_carrier *carrier,
-			  uint64_t slow_together)
+static void print_contributor(const struct page *page,
+			      const struct timeline_contributor *contributor,
+			      uint64_t slow_correlated)
 {
-	const struct timeline_probe *probe = &page->timeline->probes[carrier->probe];
+	const struct timeline_probe *probe = &page->timeline->probes[contributor->probe];
 	char text[TEXT];
 
-	text__key_name(page->out, carrier->key->name);
-	fprintf(page->out, " %9s", units__short_count(text, carrier->events));
-	fprintf(page->out, " %9s", units__short_count(text, carrier->slow));
-	fprintf(page->out, " %9s", units__share(text, carrier->slow, probe->slow));
-	if (page->timeline->nr_together)
+	text__key_name(page->out, contributor->key->name);
+	fprintf(page->out, " %9s", units__short_count(text, contributor->events));
+	fprintf(page->out, " %9s", units__short_count(text, contributor->slow));
+	fprintf(page->out, " %9s", units__share(text, contributor->slow, probe->slow));
+	if (page->timeline->nr_correlated)
 		fprintf(page->out, " %9s",
-			slow_together ? units__share(text, carrier->slow_together, slow_together)
-				      : "-");
+			slow_correlated
+				? units__share(text, contributor->slow_correlated, slow_correlated)
+				: "-");
 	fputc('\n', page->out);
 }
 
-/* Those of one module and split; returns where the next ones begin. */
-static size_t print_carriers_of(const struct page *page, size_t first)
+/* Prints the contributors of one probe and split; returns the index of the next ones. */
+static size_t print_contributors_of(const struct page *page, size_t first)
 {
 	const struct timeline *timeline = page->timeline;
-	const struct timeline_carrier *carriers = timeline->carriers;
-	unsigned int probe = carriers[first].probe, by = carriers[first].key->key.by;
-	uint64_t slow_together = timeline__slow_together(timeline, probe);
+	const struct timeline_contributor *contributors = timeline->contributors;
+	unsigned int probe = contributors[first].probe, by = contributors[first].key->key.by;
+	uint64_t slow_correlated = timeline__slow_correlated(timeline, probe);
 	size_t at = first, shown = 0;
 	char title[TEXT_NAME_COLUMNS + 1];
 
 	snprintf(title, sizeof(title), "%.11s %s", timeline->probes[probe].probe->name,
 		 split__name(by));
 	fprintf(page->out, "%-*s %9s %9s %9s%s\n", TEXT_NAME_COLUMNS, title, "events", "slow",
-		"of slow", timeline->nr_together ? "  together" : "");
-	for (; at < timeline->nr_carriers; at++) {
-		if (carriers[at].probe != probe || carriers[at].key->key.by != by)
+		"of slow", timeline->nr_correlated ? " of slow *" : "");
+	for (; at < timeline->nr_contributors; at++) {
+		if (contributors[at].probe != probe || contributors[at].key->key.by != by)
 			break;
 		if (!page->top || shown++ < page->top)
-			print_carrier(page, &carriers[at], slow_together);
+			print_contributor(page, &contributors[at], slow_correlated);
 	}
 	if (page->top && shown > page->top)
-		fprintf(page->out, "%zu more, with fewer slow ones\n", shown - page->top);
+		fprintf(page->out, "%zu more with fewer slow events\n", shown - page->top);
 	return at;
 }
 
-static void print_carriers(const struct page *page)
+static void print_contributors(const struct page *page)
 {
 	const struct timeline *timeline = page->timeline;
 	struct wrap wrap = { 0 };
@@ -257,18 +259,18 @@ static void print_carriers(const struct page *page)
 		split |= timeline->probes[i].probe->by != 0;
 	fputc('\n', page->out);
 	if (!split) {
-		wrap__add(&wrap, "Whose the slow ones are was not recorded; --by "
-				 "process,cgroup,disk of latscope record does so");
+		wrap__add(&wrap, "Top contributors to the slow events were not recorded; use "
+				 "latscope record --by process,cgroup,disk");
 	} else {
-		wrap__add(&wrap, "Whose the slow ones are: of slow: share of the module's slow "
-				 "events");
-		if (timeline->nr_together)
-			wrap__add(&wrap, "; together: the same within the %zu interval%s marked *",
-				  timeline->nr_together, plural(timeline->nr_together));
+		wrap__add(&wrap, "Top contributors to the slow events; of slow: share of the "
+				 "probe's slow events");
+		if (timeline->nr_correlated)
+			wrap__add(&wrap, "; of slow *: the same in the %zu interval%s marked *",
+				  timeline->nr_correlated, plural(timeline->nr_correlated));
 	}
 	wrap__print(&wrap, page->out, 0, 2);
-	for (size_t i = 0; i < timeline->nr_carriers;)
-		i = print_carriers_of(page, i);
+	for (size_t i = 0; i < timeline->nr_contributors;)
+		i = print_contributors_of(page, i);
 }
 
 void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned int top)
@@ -277,8 +279,8 @@ void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned
 
 	if (!timeline->nr || !timeline->nr_probes)
 		return;
-	/* One interval is no line in time: at most it has somebody whose the slow ones are. */
-	if (timeline->nr == 1 && !timeline->nr_carriers)
+	/* A single interval is no time line, but it can have contributors. */
+	if (timeline->nr == 1 && !timeline->nr_contributors)
 		return;
 	fputc('\n', out);
 	explain(&page);
@@ -286,5 +288,5 @@ void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned
 	print_lines(&page);
 	if (timeline->nr > 1)
 		print_pairs(&page);
-	print_carriers(&page);
+	print_contributors(&page);
 }

@@ -183,15 +183,14 @@ static void head(FILE *out, const struct ring_result *result)
 	wrap__print(&wrap, out, 0, 2);
 	wrap__add(&wrap, "%s: %s", ring_place__name(where->place), where->evidence);
 	wrap__print(&wrap, out, 2, 2);
-	wrap__add(&wrap,
-		  "%s, microcode %s, CPU %d; TSC %.3f MHz, a cycle below is one of its ticks",
+	wrap__add(&wrap, "%s, microcode %s, CPU %d; TSC %.3f MHz; cycles below are TSC ticks",
 		  where->cpu_model, where->microcode, result->cpu, (double)result->tsc_khz / 1000);
 	wrap__print(&wrap, out, 2, 2);
 	ring_where__mitigations(where, text);
 	wrap__add(&wrap, "the kernel has %s", text);
 	wrap__print(&wrap, out, 2, 2);
 	if (result->interrupted)
-		fputs("  interrupted: what follows is of the crossings made until then\n", out);
+		fputs("  interrupted: the results cover the crossings made until then\n", out);
 }
 
 void ringlat__print_text(FILE *out, const struct ring_result *result, bool histogram)

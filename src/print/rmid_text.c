@@ -274,7 +274,7 @@ static void print_lines(FILE *out, const struct view *view, unsigned int top)
 	struct field fields[FIELDS];
 	unsigned int nr = choose_fields(view, fields), left = 0;
 
-	fprintf(out, "%9s  %-15s %12s %7s", "pid", "name", "CPU ms", "of one");
+	fprintf(out, "%9s  %-15s %12s %7s", "pid", "name", "CPU ms", "of CPU");
 	for (unsigned int i = 0; i < nr; i++)
 		fprintf(out, " %*s", FIELD, fields[i].title);
 	fputc('\n', out);
@@ -371,8 +371,8 @@ static void tell_others(FILE *out, const struct table *table)
 	if (!table__others_keys(table))
 		return;
 	wrap__add(&wrap,
-		  "(others): %llu names of processes that had little; one of those shown may have "
-		  "had up to %.3f ms more, which are in it",
+		  "(others): %llu processes with little CPU time; a process above may have had up "
+		  "to %.3f ms more, which are counted here",
 		  (unsigned long long)table__others_keys(table), table__others_most(table) / 1e6);
 	wrap__print(&wrap, out, 2, 2);
 }
@@ -395,7 +395,7 @@ int rmid__print(FILE *out, const struct run *run, const struct run_probe *probe,
 	print_lines(out, &view, top);
 	fputc('\n', out);
 	tell_others(out, probe->table);
-	wrap__add(&wrap, "how: %s: %s", probe->method, probe->mechanism);
+	wrap__add(&wrap, "method: %s: %s", probe->method, probe->mechanism);
 	wrap__print(&wrap, out, 2, 2);
 clear_view:
 	clear_view(&view);

@@ -240,7 +240,7 @@ static void text_key(FILE *out, const struct table *table, size_t key)
 
 static void text_others(FILE *out, const struct table *table)
 {
-	fprintf(out, "\n%llu of the smallest, together\n",
+	fprintf(out, "\n%llu of the smallest, in total\n",
 		(unsigned long long)table__others_keys(table));
 	for (unsigned int i = 0; i < table__columns(table); i++)
 		if (is_figure(table, i))
@@ -251,7 +251,7 @@ void table__text_top_k(FILE *out, const struct table *table, unsigned int top)
 {
 	size_t keys = table__keys(table), shown = top && top < keys ? top : keys;
 
-	fprintf(out, "\n  %-28s %11s %11s %11s %8s\n", "over the rows", "mean", "min", "max",
+	fprintf(out, "\n  %-28s %11s %11s %11s %8s\n", "over all rows", "mean", "min", "max",
 		"rows");
 	for (size_t key = 0; key < shown; key++)
 		text_key(out, table, key);

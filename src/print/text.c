@@ -17,7 +17,7 @@
 
 #include "wrap.h"
 
-#define TOLD_SHARE 0.001 /* of the events: a p99.9 may lie among them */
+#define WARN_SHARE 0.001 /* of the events: enough to hide a p99.9 */
 #define BAR 38
 
 struct page {
@@ -60,11 +60,11 @@ static void add_count(struct wrap *wrap, const char **before, uint64_t count, co
 	*before = ", ";
 }
 
-/* What run__lost() is made of, with what was not seen. */
+/* The counts that run__lost() adds up, besides the events that were not seen. */
 static const enum lat_count lost_counts[] = { LAT_MISSED_START, LAT_UNMATCHED, LAT_MAP_FULL,
 					      LAT_NEGATIVE };
 
-/* For how long all these may have waited. */
+/* How long all of these may have waited. */
 static void add_lost_time(struct wrap *wrap, bool known, uint64_t ns)
 {
 	char text[UNITS_TEXT];
@@ -72,13 +72,13 @@ static void add_lost_time(struct wrap *wrap, bool known, uint64_t ns)
 	if (known)
 		wrap__add(wrap, " (at most %s)", units__ns(text, (double)ns));
 	else if (ns)
-		wrap__add(wrap, " (at most %s, and of some the time is unknown)",
+		wrap__add(wrap, " (at most %s, plus some of unknown time)",
 			  units__ns(text, (double)ns));
 	else
 		wrap__add(wrap, " (time unknown)");
 }
 
-/* A share of the events, or of the time, that a tail could hide in is told before any number. */
+/* Printed before any number if a tail could hide in what was lost: events or time. */
 static void missing(const struct page *page, unsigned int metric)
 {
 	const struct lat_cell *cell = &page->probe->total.metrics[metric];
@@ -89,8 +89,8 @@ static void missing(const struct page *page, unsigned int metric)
 	const char *before = " ";
 	struct wrap wrap = { 0 };
 
-	if (!lost || ((double)lost < TOLD_SHARE * (double)all &&
-		      (double)ns < TOLD_SHARE * (double)(cell->hist.sum_ns + ns)))
+	if (!lost || ((double)lost < WARN_SHARE * (double)all &&
+		      (double)ns < WARN_SHARE * (double)(cell->hist.sum_ns + ns)))
 		return;
 	wrap__add(&wrap, "MISSING: %s%s of the events (%s of %s) were not measured",
 		  unseen > cell->counts[LAT_ABANDONED] ? "up to " : "",
@@ -119,7 +119,7 @@ static const char *off_text(char text[UNITS_TEXT], const struct run_checked *sum
 	return text;
 }
 
-/* Before any number, as with what is missing: the kernel says otherwise. */
+/* Printed before any number if the kernel's own account differs. */
 static void mismatch(const struct page *page, const char *name, const struct run_checked *sum)
 {
 	const char *source = page->probe->check.source;
@@ -129,7 +129,7 @@ static void mismatch(const struct page *page, const char *name, const struct run
 	if (!sum->known || !account__disagrees(sum))
 		return;
 	wrap__add(&wrap,
-		  "MISMATCH: %s differ%s from %s by %s (tolerance %s); do not rely on the figures "
+		  "MISMATCH: %s differ%s from %s by %s (tolerance %s); do not rely on the values "
 		  "below",
 		  name, strcmp(name, "time") ? "" : "s", source, off_text(off, sum),
 		  units__share(share, sum->tolerance, sum->kernel_high ? sum->kernel_high : 1));
@@ -138,7 +138,7 @@ static void mismatch(const struct page *page, const char *name, const struct run
 	paint(page, "0");
 }
 
-/* What stands above the figures of the module's first metric. */
+/* The warnings above the histogram of the probe's first metric. */
 static void doubts(const struct page *page)
 {
 	missing(page, 0);
@@ -159,7 +159,7 @@ static const char *edge(char buf[UNITS_TEXT], unsigned int bucket)
 	return buf;
 }
 
-/* All digits as long as they fit into the column. */
+/* All digits if they fit into the column. */
 static const char *column_count(char buf[UNITS_TEXT], uint64_t count)
 {
 	return count < 1000000000000 ? units__count(buf, count) : units__short_count(buf, count);
@@ -169,7 +169,7 @@ static void bar(const struct page *page, uint64_t count, uint64_t most)
 {
 	unsigned int len = (unsigned int)((double)count / (double)most * BAR + 0.5);
 
-	/* What is too few for a mark is the tail, which one looks for: it gets a dot. */
+	/* A count too small for a mark gets a dot: it is the tail, which the user looks for. */
 	fputs(count && !len ? "|." : "|", page->out);
 	for (unsigned int i = count && !len; i < BAR; i++)
 		fputc(i < len ? '@' : ' ', page->out);
@@ -203,19 +203,19 @@ static void histogram(const struct page *page, const struct lat_hist *hist)
 static void percentile_row(const struct page *page, unsigned int metric)
 {
 	const struct lat_hist *hist = &page->probe->total.metrics[metric].hist;
-	struct summary figures;
+	struct summary summary;
 	char value[UNITS_TEXT];
 
-	summary__of(&figures, hist);
+	summary__of(&summary, hist);
 	fprintf(page->out, "  %-13.13s", page->probe->metrics[metric].name);
-	if (!figures.events) {
+	if (!summary.events) {
 		fputs("  no events\n", page->out);
 		return;
 	}
 	for (unsigned int i = 0; i < SUMMARY_QUANTILES; i++)
-		fprintf(page->out, " %8s", units__ns(value, (double)figures.quantiles_ns[i]));
-	fprintf(page->out, " %8s", units__ns(value, (double)figures.max_ns));
-	fprintf(page->out, " %8s\n", units__ns(value, figures.mean_ns));
+		fprintf(page->out, " %8s", units__ns(value, (double)summary.quantiles_ns[i]));
+	fprintf(page->out, " %8s", units__ns(value, (double)summary.max_ns));
+	fprintf(page->out, " %8s\n", units__ns(value, summary.mean_ns));
 }
 
 static bool any_events(const struct run_probe *probe)
@@ -250,14 +250,14 @@ static void tail(const struct page *page, const struct lat_hist *hist)
 		units__duration(limit, page->run->tail_ns));
 }
 
-/* Printed with another count, where there is any, or only needed for the check. */
+/* Printed along with another count, or only needed for the check. */
 static bool is_no_remark(unsigned int count)
 {
 	return count == LAT_IDLE || count == LAT_FILTERED_NS || count == LAT_MISSED_START_NS ||
 	       count == LAT_UNMATCHED_NS || count == LAT_KERNEL_NS;
 }
 
-/* What stands beside the conservation line, where there is any. */
+/* The counts that are not in the conservation line. */
 static void add_remarks(struct wrap *wrap, const struct lat_cell *cell)
 {
 	const char *before = "";
@@ -282,7 +282,7 @@ static void add_remarks(struct wrap *wrap, const struct lat_cell *cell)
 	}
 }
 
-/* A term and the time behind it. */
+/* A term and its time. */
 static void add_term(struct wrap *wrap, const struct lat_cell *cell, unsigned int term)
 {
 	char text[UNITS_TEXT];
@@ -339,16 +339,16 @@ static void add_open(struct wrap *wrap, const struct run_probe *probe)
 		wrap__add(wrap, " (%s began before latscope was attached)",
 			  units__count(text, probe->open.before));
 	if (probe->open_age_known && probe->open.sum_ns && probe->open.count > 1)
-		wrap__add(wrap, ", for %s%s in all", least,
+		wrap__add(wrap, ", for %s%s in total", least,
 			  units__ns(text, (double)probe->open.sum_ns));
 	if (probe->open_age_known)
 		wrap__add(wrap, ", the oldest for %s%s", least,
 			  units__ns(text, (double)probe->open.oldest_ns));
 	else
-		wrap__add(wrap, ", for how long is not known");
+		wrap__add(wrap, ", ages unknown");
 }
 
-/* One-sided: the kernel's sum is a limit for ours, and says no more. */
+/* One-sided if the kernel's sum is only a limit for ours. */
 static void add_sum(struct wrap *wrap, const char *name, const struct run_checked *sum)
 {
 	char off[UNITS_TEXT];
@@ -390,11 +390,11 @@ static void accounting(const struct page *page)
 	wrap__print(&wrap, page->out, 2, 2);
 }
 
-static void how(const struct page *page)
+static void method(const struct page *page)
 {
 	struct wrap wrap = { 0 };
 
-	wrap__add(&wrap, "how: %s: %s", page->probe->method, page->probe->mechanism);
+	wrap__add(&wrap, "method: %s: %s", page->probe->method, page->probe->mechanism);
 	wrap__print(&wrap, page->out, 2, 2);
 }
 
@@ -409,7 +409,7 @@ static void cost_line(const struct page *page)
 	units__ns(first, (double)probe->cost.timed_ns);
 	if (cost.known)
 		wrap__add(&wrap,
-			  "cost: %s of one CPU: %.0f ns per event, as timed in the first %s (%s "
+			  "cost: %s of one CPU: %.0f ns per event, timed in the first %s (%s "
 			  "events)",
 			  units__ratio(share, cost.cpu_share), cost.ns_per_event, first,
 			  units__count(count, probe->cost.timed_events));
@@ -420,7 +420,7 @@ static void cost_line(const struct page *page)
 	wrap__print(&wrap, page->out, 2, 2);
 }
 
-/* Both ends of a name tell something: a task's pid, a cgroup's leaf. The middle is cut. */
+/* Cuts the middle: both ends matter, such as a task's pid and a cgroup's leaf. */
 void text__key_name(FILE *out, const char *name)
 {
 	size_t columns = sanitize__columns(name, strlen(name));
@@ -430,7 +430,7 @@ void text__key_name(FILE *out, const char *name)
 		fprintf(out, "%s%*s", name, (int)(TEXT_NAME_COLUMNS - columns), "");
 		return;
 	}
-	/* Cutting is by bytes: what is not ASCII would break. */
+	/* The cut is by bytes and would break characters that are not ASCII. */
 	wrap__add(&ascii, "%s", name);
 	for (size_t i = 0; i < ascii.len; i++)
 		ascii.text[i] = (ascii.text[i] & 0x80) ? '?' : ascii.text[i];
@@ -439,19 +439,19 @@ void text__key_name(FILE *out, const char *name)
 
 static void key_row(const struct page *page, const struct run_key *key)
 {
-	struct summary figures;
+	struct summary summary;
 	struct lat_hist hist;
 	char text[UNITS_TEXT];
 
-	summary__of(&figures, sparse__expand(&key->hist, &hist));
+	summary__of(&summary, sparse__expand(&key->hist, &hist));
 	text__key_name(page->out, key->name);
-	fprintf(page->out, " %9s", units__short_count(text, figures.events));
-	fprintf(page->out, " %7s", units__ns(text, figures.mean_ns));
-	fprintf(page->out, " %7s", units__ns(text, (double)figures.quantiles_ns[SUMMARY_P50]));
-	fprintf(page->out, " %7s", units__ns(text, (double)figures.quantiles_ns[SUMMARY_P99]));
-	fprintf(page->out, " %7s", units__ns(text, (double)figures.max_ns));
-	fprintf(page->out, " %8s", units__share(text, figures.tail, figures.events));
-	fprintf(page->out, " %7s\n", units__ns(text, (double)figures.sum_ns));
+	fprintf(page->out, " %9s", units__short_count(text, summary.events));
+	fprintf(page->out, " %7s", units__ns(text, summary.mean_ns));
+	fprintf(page->out, " %7s", units__ns(text, (double)summary.quantiles_ns[SUMMARY_P50]));
+	fprintf(page->out, " %7s", units__ns(text, (double)summary.quantiles_ns[SUMMARY_P99]));
+	fprintf(page->out, " %7s", units__ns(text, (double)summary.max_ns));
+	fprintf(page->out, " %8s", units__share(text, summary.tail, summary.events));
+	fprintf(page->out, " %7s\n", units__ns(text, (double)summary.sum_ns));
 }
 
 static void split(const struct page *page, enum lat_by by, unsigned int metric)
@@ -476,7 +476,7 @@ static void split(const struct page *page, enum lat_by by, unsigned int metric)
 		shown++;
 	}
 	if (hidden)
-		fprintf(page->out, "%zu more, with less time\n", hidden);
+		fprintf(page->out, "%zu more with less time\n", hidden);
 	free(ranked);
 }
 
@@ -488,7 +488,7 @@ static void splits(const struct page *page, unsigned int metric)
 	}
 }
 
-/* The further metrics in full; without this they are one line each among the percentiles. */
+/* The further metrics in full; otherwise each is one line among the percentiles. */
 static void further_metrics(const struct page *page)
 {
 	for (unsigned int i = 1; i < page->probe->nr_metrics; i++) {
@@ -505,7 +505,7 @@ static void further_metrics(const struct page *page)
 	}
 }
 
-/* Not asked for in full, but a metric that does not add up is not passed over in silence. */
+/* A further metric that does not balance is always shown. */
 static void further_imbalances(const struct page *page)
 {
 	for (unsigned int i = 1; i < page->probe->nr_metrics; i++) {
@@ -528,7 +528,7 @@ static void table(const struct page *page)
 	wrap__print(&wrap, page->out, 0, 2);
 	table__text_top_k(page->out, probe->table, page->style->top);
 	fputc('\n', page->out);
-	how(page);
+	method(page);
 }
 
 void text__probe(FILE *out, const struct run *run, const struct run_probe *probe,
@@ -555,7 +555,7 @@ void text__probe(FILE *out, const struct run *run, const struct run_probe *probe
 	accounting(&page);
 	if (!style->all_metrics)
 		further_imbalances(&page);
-	how(&page);
+	method(&page);
 	cost_line(&page);
 	splits(&page, 0);
 	if (style->all_metrics)
@@ -575,8 +575,8 @@ static void workload(FILE *out, const struct run *run)
 	else if (WIFEXITED(status))
 		wrap__add(&wrap, ": exit status %d", WEXITSTATUS(status));
 	if (run->workload_uncounted)
-		wrap__add(&wrap, "; whether processes that it started outlived the window is not "
-				 "known: /proc hides them");
+		wrap__add(&wrap, "; unknown whether its processes outlived the window: /proc hides "
+				 "them");
 	else if (run->workload_outlived)
 		wrap__add(&wrap, "; %llu process%s that it started outlived the window",
 			  (unsigned long long)run->workload_outlived,
@@ -607,14 +607,15 @@ void text__incomplete(FILE *out, const struct run *run)
 
 	if (run->complete)
 		return;
-	wrap__add(&wrap,
-		  "incomplete: the recording %s; what is shown ends with the last whole interval, "
-		  "and how many waits were open then is not known",
-		  run->running ? "still goes on" : "was cut off");
+	wrap__add(
+		&wrap,
+		"incomplete: the recording %s; the data ends with the last complete interval, and "
+		"the number of open waits is unknown",
+		run->running ? "is still running" : "was cut off");
 	wrap__print(&wrap, out, 0, 2);
 }
 
-/* A share where it is known how long the process lived, else the time itself. */
+/* A share if the lifetime of the process is known, otherwise the time. */
 static void wait_column(FILE *out, const struct process_share_row *row, unsigned int column)
 {
 	double share = process_shares__wait(row, column);
@@ -652,14 +653,13 @@ static void explain_processes(FILE *out, const struct process_shares *shares, co
 	const char *unknown = process_shares__unknown(shares, run);
 	struct wrap wrap = { 0 };
 
-	wrap__add(&wrap, "Waits of each process as shares of the time it lived within the window: "
-			 "100 %% is one thread that waits all the time, or one request always in "
-			 "flight, so several can have more. A wait may be in two columns, as that "
-			 "for a CPU within a fault.");
+	wrap__add(&wrap, "Waits of each process as a share of its lifetime within the window: "
+			 "100 %% is one thread that always waits, or one request always in flight; "
+			 "several can exceed it. A wait can count in two columns, such as a wait "
+			 "for a CPU during a page fault.");
 	if (unknown)
 		wrap__add(&wrap,
-			  " Where it is not known how long a process lived (%s), there are the "
-			  "times themselves.",
+			  " Where the lifetime of a process is unknown (%s), its times are shown.",
 			  unknown);
 	fputc('\n', out);
 	wrap__print(&wrap, out, 0, 2);
@@ -688,6 +688,6 @@ void text__processes(FILE *out, const struct run *run, unsigned int top)
 		shown++;
 	}
 	if (hidden)
-		fprintf(out, "%zu more, that waited less\n", hidden);
+		fprintf(out, "%zu more that waited less\n", hidden);
 	process_shares__clear(&shares);
 }

@@ -255,8 +255,8 @@ static void explain_decision(FILE *out)
 {
 	struct wrap wrap = { 0 };
 
-	wrap__add(&wrap, "p and its target are shares of the requests. What to move is relative to "
-			 "p, a moving mean, and at most --max-shift in an interval.");
+	wrap__add(&wrap, "p and its target are shares of the requests. The shift is relative to p, "
+			 "a moving average, and at most --max-shift per interval.");
 	wrap__print(&wrap, out, 7, 0);
 }
 
@@ -280,6 +280,6 @@ void tierlat_print__summary(FILE *out, const struct run *run, const struct run_p
 	for (size_t at = 0; at < table__keys(probe->table); at++)
 		gap(out, probe->table, at);
 	fputc('\n', out);
-	wrap__add(&wrap, "how: %s: %s", probe->method, probe->mechanism);
+	wrap__add(&wrap, "method: %s: %s", probe->method, probe->mechanism);
 	wrap__print(&wrap, out, 2, 2);
 }

@@ -24,10 +24,10 @@ static int check_complete(const struct group *group, struct notes *warnings)
 
 	for (size_t i = 0; !err && i < group->nr; i++) {
 		if (!run_of(group, i)->complete)
-			err = notes__add(
-				warnings, "%s %s; its waits that were still open are not known",
-				group->recordings[i].path,
-				run_of(group, i)->running ? "still goes on" : "was cut off");
+			err = notes__add(warnings, "%s %s; the number of its open waits is unknown",
+					 group->recordings[i].path,
+					 run_of(group, i)->running ? "is still running"
+								   : "was cut off");
 	}
 	return err;
 }
@@ -284,11 +284,12 @@ static int check_stamps(const struct group groups[2], const char *probe, struct 
 
 	if (!find_stamps(groups, probe, &least, &most))
 		return 0;
-	return notes__add(warnings,
-			  "%s took its own stamps for %.0f %% of the events of one recording, for "
-			  "%.0f %% of another, and the kernel's for the rest: a difference may be "
-			  "one of stamps",
-			  probe, least * 100, most * 100);
+	return notes__add(
+		warnings,
+		"%s used its own stamps for %.0f %% of the events of one recording, for "
+		"%.0f %% of another, and the kernel's for the rest: the stamps may explain a "
+		"difference",
+		probe, least * 100, most * 100);
 }
 
 int checks__probe(const struct group groups[2], const char *probe, struct notes *warnings)

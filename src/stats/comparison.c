@@ -134,8 +134,8 @@ static void withdraw_stamps(const struct comparison *comparison, struct comparis
 		judged->tested = false;
 		judged->low = judged->high = judged->p = NAN;
 		snprintf(judged->why, RUN_TEXT,
-			 "one side has the kernel's stamps, the other its own; three recordings a "
-			 "side would tell what that makes");
+			 "one group has the kernel's stamps, the other its own; groups of three "
+			 "recordings would show the effect");
 	}
 }
 
@@ -242,8 +242,8 @@ static int add_split(struct comparison *comparison, const struct run_probe *prob
 				 probe->metrics[metric].name, split__name((unsigned int)by));
 	if (!err && shown < nr)
 		err = notes__add(&comparison->warnings,
-				 "%s %s: %zd more names by %s, with less time, are not compared; "
-				 "--top takes more",
+				 "%s %s: %zd more names by %s with less time are not compared; "
+				 "raise --top",
 				 probe->name, probe->metrics[metric].name, nr - shown,
 				 split__name((unsigned int)by));
 	return err;

@@ -182,7 +182,7 @@ static int fill_in(struct correlation *correlation)
 static void conclude(struct correlation_figure *figure, double alpha)
 {
 	if (figure->adjusted <= alpha)
-		figure->verdict = figure->found.rho > 0 ? TIMELINE_TOGETHER : TIMELINE_OPPOSED;
+		figure->verdict = figure->found.rho > 0 ? TIMELINE_POSITIVE : TIMELINE_NEGATIVE;
 }
 
 /* All keys beside all modules are one family. */

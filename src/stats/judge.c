@@ -238,7 +238,7 @@ static bool lacks_observations(const struct judge_rules *rules, const struct gro
 			       const char *name, char why[RUN_TEXT])
 {
 	if (!summary->events)
-		snprintf(why, RUN_TEXT, "there are no events on %s", name);
+		snprintf(why, RUN_TEXT, "no events on %s", name);
 	else if (lacks_windows(rules, summary->group, name, why))
 		return true;
 	else if (summary->group->nr >= JUDGE_LEAST_OBSERVATIONS)
@@ -288,7 +288,7 @@ static bool lacks_tail(const struct judge_rules *rules, const struct group_summa
 	double share = (double)tail / (double)(groups[0].events + groups[1].events);
 
 	if (!tail) {
-		snprintf(why, RUN_TEXT, "neither side has a tail");
+		snprintf(why, RUN_TEXT, "no tail in either group");
 		return true;
 	}
 	for (unsigned int i = 0; i < 2; i++) {
@@ -298,7 +298,7 @@ static bool lacks_tail(const struct judge_rules *rules, const struct group_summa
 		if (most >= LEAST_TAIL && (rules->batches || most >= (double)groups[i].group->nr))
 			continue;
 		snprintf(why, RUN_TEXT,
-			 "too few events: with the same share as the other side, %s would have "
+			 "too few events: with the share of the other group, %s would have "
 			 "%.2g in its tail",
 			 judge__groups[i], expected);
 		return true;
@@ -329,7 +329,7 @@ static bool cannot_tell(const struct judge_rules *rules, const struct group_summ
 			unsigned int statistic, char why[RUN_TEXT])
 {
 	if (!groups[0].events && !groups[1].events) {
-		snprintf(why, RUN_TEXT, "there are no events on either side");
+		snprintf(why, RUN_TEXT, "no events in either group");
 		return true;
 	}
 	for (unsigned int i = 0; i < 2; i++) {
@@ -403,11 +403,11 @@ static bool lacks_rate(const struct judge_rules *rules, const struct judge_group
 		return true;
 	if (!most)
 		snprintf(why, RUN_TEXT, "%s",
-			 statistic == JUDGE_RATE ? "there are no events on either side"
-						 : "neither side has a tail");
+			 statistic == JUDGE_RATE ? "no events in either group"
+						 : "no tail in either group");
 	else if (most < LEAST_TAIL)
 		snprintf(why, RUN_TEXT,
-			 "too few events: %" PRIu64 " and %" PRIu64 ", one side needs %d",
+			 "too few events: %" PRIu64 " and %" PRIu64 ", one group needs %d",
 			 rates[0].events, rates[1].events, LEAST_TAIL);
 	else
 		return false;
@@ -480,11 +480,11 @@ static void conclude(const struct judge_rules *rules, unsigned int statistic, si
 		return;
 	if (is_quantile(statistic) && below_resolution(judged))
 		snprintf(judged->why, RUN_TEXT,
-			 "the difference is less than a slot of the histogram is wide");
+			 "the difference is less than the width of a histogram slot");
 	else if (judged->adjusted > alpha)
 		snprintf(judged->why, RUN_TEXT,
-			 "it would count by itself (p = %.2g), but not as one of %zu judged",
-			 judged->p, family);
+			 "significant by itself (p = %.2g), but not as one of %zu tests", judged->p,
+			 family);
 	else if (judge__is_rate(statistic))
 		judged->verdict = judged->ratio > 1 ? JUDGE_MORE : JUDGE_FEWER;
 	else

@@ -84,7 +84,7 @@ bool match__probe(const struct group groups[2], const char *probe, char why[RUN_
 			if (same_way(first, other))
 				continue;
 			snprintf(why, RUN_TEXT,
-				 "not measured alike: %.40s by method %.40s, but %.40s by method "
+				 "different methods: %.40s by method %.40s, but %.40s by method "
 				 "%.40s on %s; record both with one --method",
 				 first->metrics[0].name, first->method, other->metrics[0].name,
 				 other->method, judge__groups[i]);
@@ -142,7 +142,7 @@ uint64_t match__tail(struct group groups[2], uint64_t wanted, char why[RUN_TEXT]
 
 	if (!tail_ns || !fits_all(groups, tail_ns)) {
 		if (wanted)
-			snprintf(why, RUN_TEXT, "%s is not an edge of a slot of the histogram",
+			snprintf(why, RUN_TEXT, "%s is not the edge of a histogram slot",
 				 units__duration(text, wanted));
 		else
 			snprintf(why, RUN_TEXT,

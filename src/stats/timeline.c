@@ -22,8 +22,8 @@
 
 const char *timeline__word(enum timeline_verdict verdict)
 {
-	static const char *const words[] = { "not shown", "rise together",
-					     "one rises as the other falls" };
+	static const char *const words[] = { "no correlation shown", "positive correlation",
+					     "negative correlation" };
 
 	return words[verdict];
 }
@@ -113,8 +113,8 @@ static int start(struct timeline *timeline, struct rundb *db)
 		timeline->nr_lines = (timeline->nr + timeline->per_line - 1) / timeline->per_line;
 	timeline->start_ns = calloc(timeline->nr + 1, sizeof(*timeline->start_ns));
 	timeline->end_ns = calloc(timeline->nr + 1, sizeof(*timeline->end_ns));
-	timeline->together = calloc(timeline->nr + 1, sizeof(*timeline->together));
-	if (!timeline->start_ns || !timeline->end_ns || !timeline->together)
+	timeline->correlated = calloc(timeline->nr + 1, sizeof(*timeline->correlated));
+	if (!timeline->start_ns || !timeline->end_ns || !timeline->correlated)
 		return -ENOMEM;
 	for (unsigned int i = 0; !err && i < timeline->run->nr_probes; i++)
 		err = start_probe(timeline, i);
@@ -263,12 +263,12 @@ static int correlate(const struct timeline *timeline, struct timeline_pair *pair
 	if (err || !isnan(pair->found.p))
 		return err;
 	if (isnan(pair->found.rho))
-		snprintf(pair->why, RUN_TEXT, "one of the two is the same in all intervals");
+		snprintf(pair->why, RUN_TEXT, "one of the two does not vary");
 	else
-		snprintf(pair->why, RUN_TEXT,
-			 "neighbouring intervals are so much alike that all %zu tell as little as "
-			 "%.2g, %d are needed",
-			 timeline->nr, pair->found.effective, RANKS_LEAST_EFFECTIVE);
+		snprintf(
+			pair->why, RUN_TEXT,
+			"too few effective intervals: %.2g of %zu, %d are needed (autocorrelation)",
+			pair->found.effective, timeline->nr, RANKS_LEAST_EFFECTIVE);
 	return 0;
 }
 
@@ -292,10 +292,10 @@ static void conclude(const struct timeline *timeline, struct timeline_pair *pair
 	double alpha = 1 - timeline->rules.confidence;
 
 	if (pair->adjusted <= alpha)
-		pair->verdict = pair->found.rho > 0 ? TIMELINE_TOGETHER : TIMELINE_OPPOSED;
+		pair->verdict = pair->found.rho > 0 ? TIMELINE_POSITIVE : TIMELINE_NEGATIVE;
 	else if (pair->found.p <= alpha)
 		snprintf(pair->why, RUN_TEXT,
-			 "it would count by itself (p = %.2g), but not as one of several pairs",
+			 "significant by itself (p = %.2g), but not as one of several pairs",
 			 pair->found.p);
 }
 
@@ -328,12 +328,12 @@ static void mark_together(struct timeline *timeline)
 	for (unsigned int i = 0; i < timeline->nr_pairs; i++) {
 		const struct timeline_pair *pair = &timeline->pairs[i];
 
-		for (size_t j = 0; pair->verdict == TIMELINE_TOGETHER && j < timeline->nr; j++)
-			timeline->together[j] |= timeline->probes[pair->a].is_worst[j] &&
-						 timeline->probes[pair->b].is_worst[j];
+		for (size_t j = 0; pair->verdict == TIMELINE_POSITIVE && j < timeline->nr; j++)
+			timeline->correlated[j] |= timeline->probes[pair->a].is_worst[j] &&
+						   timeline->probes[pair->b].is_worst[j];
 	}
 	for (size_t i = 0; i < timeline->nr; i++)
-		timeline->nr_together += timeline->together[i];
+		timeline->nr_correlated += timeline->correlated[i];
 }
 
 static int find_pairs(struct timeline *timeline)
@@ -353,24 +353,25 @@ static int find_pairs(struct timeline *timeline)
 	return err;
 }
 
-static int add_carriers(struct timeline *timeline, unsigned int index)
+static int add_contributors(struct timeline *timeline, unsigned int index)
 {
 	const struct timeline_probe *probe = &timeline->probes[index];
 	const struct run_data *data = &probe->probe->total;
 
 	for (size_t i = 0; i < data->nr_keys; i++) {
 		uint64_t slow = slow_of_some(probe, &data->keys[i].hist);
-		struct timeline_carrier *grown;
+		struct timeline_contributor *grown;
 
 		if (data->keys[i].key.metric || !slow)
 			continue;
-		grown = vec__grow(timeline->carriers, timeline->nr_carriers, sizeof(*grown));
+		grown = vec__grow(timeline->contributors, timeline->nr_contributors,
+				  sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
-		timeline->carriers = grown;
-		grown[timeline->nr_carriers++] =
-			(struct timeline_carrier){ &data->keys[i], index,
-						   sparse__count(&data->keys[i].hist), slow, 0 };
+		timeline->contributors = grown;
+		grown[timeline->nr_contributors++] = (struct timeline_contributor){
+			&data->keys[i], index, sparse__count(&data->keys[i].hist), slow, 0
+		};
 	}
 	return 0;
 }
@@ -378,12 +379,12 @@ static int add_carriers(struct timeline *timeline, unsigned int index)
 /* In an interval a key has the place that it has in the totals. */
 static void add_together(struct timeline *timeline, const struct run_interval *interval)
 {
-	for (size_t i = 0; i < timeline->nr_carriers; i++) {
-		struct timeline_carrier *carrier = &timeline->carriers[i];
-		const struct timeline_probe *probe = &timeline->probes[carrier->probe];
-		size_t place = (size_t)(carrier->key - probe->probe->total.keys);
+	for (size_t i = 0; i < timeline->nr_contributors; i++) {
+		struct timeline_contributor *contributor = &timeline->contributors[i];
+		const struct timeline_probe *probe = &timeline->probes[contributor->probe];
+		size_t place = (size_t)(contributor->key - probe->probe->total.keys);
 
-		carrier->slow_together +=
+		contributor->slow_correlated +=
 			slow_of_some(probe, &interval->delta[probe->index].keys[place].hist);
 	}
 }
@@ -395,8 +396,8 @@ static int read_together(struct timeline *timeline, struct rundb *db)
 
 	rundb__rewind(db, true);
 	for (size_t i = 0; got > 0 && i < timeline->nr; i++) {
-		got = rundb__next(db, timeline->together[i] ? &interval : NULL);
-		if (got > 0 && timeline->together[i])
+		got = rundb__next(db, timeline->correlated[i] ? &interval : NULL);
+		if (got > 0 && timeline->correlated[i])
 			add_together(timeline, &interval);
 	}
 	return got < 0 ? got : 0;
@@ -404,7 +405,7 @@ static int read_together(struct timeline *timeline, struct rundb *db)
 
 static int most_slow_first(const void *left, const void *right)
 {
-	const struct timeline_carrier *a = left, *b = right;
+	const struct timeline_contributor *a = left, *b = right;
 
 	if (a->probe != b->probe)
 		return a->probe < b->probe ? -1 : 1;
@@ -415,17 +416,17 @@ static int most_slow_first(const void *left, const void *right)
 	return a->key < b->key ? -1 : a->key > b->key;
 }
 
-static int find_carriers(struct timeline *timeline, struct rundb *db)
+static int find_contributors(struct timeline *timeline, struct rundb *db)
 {
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < timeline->nr_probes; i++)
-		err = add_carriers(timeline, i);
-	if (!err && timeline->nr_carriers && timeline->nr_together)
+		err = add_contributors(timeline, i);
+	if (!err && timeline->nr_contributors && timeline->nr_correlated)
 		err = read_together(timeline, db);
-	if (!err && timeline->nr_carriers)
-		qsort(timeline->carriers, timeline->nr_carriers, sizeof(*timeline->carriers),
-		      most_slow_first);
+	if (!err && timeline->nr_contributors)
+		qsort(timeline->contributors, timeline->nr_contributors,
+		      sizeof(*timeline->contributors), most_slow_first);
 	return err;
 }
 
@@ -442,7 +443,7 @@ int timeline__read(struct timeline *timeline, struct rundb *db, const struct run
 		err = read_intervals(timeline, db);
 	if (!err)
 		err = find_pairs(timeline);
-	return err ? err : find_carriers(timeline, db);
+	return err ? err : find_contributors(timeline, db);
 }
 
 void timeline__clear(struct timeline *timeline)
@@ -455,17 +456,17 @@ void timeline__clear(struct timeline *timeline)
 	}
 	free(timeline->start_ns);
 	free(timeline->end_ns);
-	free(timeline->together);
-	free(timeline->carriers);
+	free(timeline->correlated);
+	free(timeline->contributors);
 	memset(timeline, 0, sizeof(*timeline));
 }
 
-uint64_t timeline__slow_together(const struct timeline *timeline, unsigned int probe)
+uint64_t timeline__slow_correlated(const struct timeline *timeline, unsigned int probe)
 {
 	uint64_t slow = 0;
 
 	for (size_t i = 0; i < timeline->nr; i++) {
-		if (timeline->together[i])
+		if (timeline->correlated[i])
 			slow += timeline->probes[probe].cells[i].slow;
 	}
 	return slow;

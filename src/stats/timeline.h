@@ -42,7 +42,7 @@ struct timeline_probe {
 	bool *is_worst; /* by interval */
 };
 
-enum timeline_verdict { TIMELINE_NOT_SHOWN, TIMELINE_TOGETHER, TIMELINE_OPPOSED };
+enum timeline_verdict { TIMELINE_NOT_SHOWN, TIMELINE_POSITIVE, TIMELINE_NEGATIVE };
 
 struct timeline_pair {
 	unsigned int a, b; /* of timeline.modules */
@@ -55,11 +55,11 @@ struct timeline_pair {
 };
 
 /* A process, cgroup, disk ... that has slow events. */
-struct timeline_carrier {
+struct timeline_contributor {
 	const struct run_key *key;
 	unsigned int probe; /* of timeline.modules */
 	uint64_t events, slow;
-	uint64_t slow_together; /* of these, in intervals that are together */
+	uint64_t slow_correlated; /* of these, in intervals that are together */
 };
 
 struct timeline {
@@ -69,15 +69,16 @@ struct timeline {
 	uint64_t *start_ns, *end_ns; /* of each */
 	size_t nr_longer; /* half as long again as asked for, or more: the recorder came late */
 	uint64_t longest_ns;
-	bool *together; /* each: worst quarter of two modules whose verdict is TIMELINE_TOGETHER */
-	size_t nr_together;
+	bool *correlated; /* each: worst quarter of two modules whose verdict is TIMELINE_POSITIVE */
+	size_t nr_correlated;
 	size_t nr_lines, per_line; /* the last line may have fewer */
 	struct timeline_probe probes[RUN_PROBES]; /* those that were measured */
 	unsigned int nr_probes;
 	struct timeline_pair pairs[TIMELINE_PAIRS];
 	unsigned int nr_pairs;
-	struct timeline_carrier *carriers; /* by module and split, the most slow events first */
-	size_t nr_carriers;
+	struct timeline_contributor
+		*contributors; /* by module and split, the most slow events first */
+	size_t nr_contributors;
 };
 
 /* Errors are those of rundb.h and -ENOMEM. timeline__clear() is owed in any case. */
@@ -86,7 +87,7 @@ int timeline__read(struct timeline *timeline, struct rundb *db, const struct run
 void timeline__clear(struct timeline *timeline);
 
 /* Slow events of a module within the intervals that are together. */
-uint64_t timeline__slow_together(const struct timeline *timeline, unsigned int probe);
+uint64_t timeline__slow_correlated(const struct timeline *timeline, unsigned int probe);
 
 /* "not shown", "rise together", "one rises as the other falls" */
 const char *timeline__word(enum timeline_verdict verdict);

@@ -53,30 +53,30 @@ static void put_text(struct json_object *to, const char *name, const char *value
 	put(to, name, value ? json_object_new_string(value) : NULL);
 }
 
-static struct json_object *percentiles(const struct summary *figures)
+static struct json_object *percentiles(const struct summary *summary)
 {
 	struct json_object *object = json_object_new_object();
 	char name[32];
 
 	for (unsigned int i = 0; i < SUMMARY_QUANTILES; i++) {
 		snprintf(name, sizeof(name), "%s_us", summary__fields[i]);
-		put(object, name, figures->events ? us((double)figures->quantiles_ns[i]) : NULL);
+		put(object, name, summary->events ? us((double)summary->quantiles_ns[i]) : NULL);
 	}
 	return object;
 }
 
-static void put_figures(struct json_object *to, const struct lat_hist *hist, uint64_t tail_ns)
+static void put_summary(struct json_object *to, const struct lat_hist *hist, uint64_t tail_ns)
 {
-	struct summary figures;
+	struct summary summary;
 
-	summary__of(&figures, hist);
-	put_count(to, "total_events", figures.events);
-	put_count(to, "tail_events", figures.tail);
+	summary__of(&summary, hist);
+	put_count(to, "total_events", summary.events);
+	put_count(to, "tail_events", summary.tail);
 	put(to, "tail_threshold_us", us((double)tail_ns));
-	put(to, "max_bucket", figures.events ? json_object_new_int(figures.top_bucket) : NULL);
-	put(to, "max_us", figures.events ? us((double)figures.max_ns) : NULL);
-	put(to, "mean_us", figures.events ? us(figures.mean_ns) : NULL);
-	put(to, "percentiles", percentiles(&figures));
+	put(to, "max_bucket", summary.events ? json_object_new_int(summary.top_bucket) : NULL);
+	put(to, "max_us", summary.events ? us((double)summary.max_ns) : NULL);
+	put(to, "mean_us", summary.events ? us(summary.mean_ns) : NULL);
+	put(to, "percentiles", percentiles(&summary));
 }
 
 /* The term whose time a count is; 0: of none. */
@@ -178,15 +178,15 @@ static struct json_object *probe_accounting(const struct run_probe *probe)
 static struct json_object *cost(const struct run *run, const struct run_probe *probe)
 {
 	struct json_object *object;
-	struct summary_cost figures;
+	struct summary_cost price;
 
-	summary__of_cost(&figures, run, probe);
-	if (!figures.timed)
+	summary__of_cost(&price, run, probe);
+	if (!price.timed)
 		return NULL;
 	object = json_object_new_object();
 	put_count(object, "events", probe->cost.timed_events);
-	put(object, "ns_per_event", figures.known ? number(figures.ns_per_event, 1) : NULL);
-	put(object, "cpu_share", figures.known ? number(figures.cpu_share, 6) : NULL);
+	put(object, "ns_per_event", price.known ? number(price.ns_per_event, 1) : NULL);
+	put(object, "cpu_share", price.known ? number(price.cpu_share, 6) : NULL);
 	return object;
 }
 
@@ -219,7 +219,7 @@ static struct json_object *metric(const struct run *run, const struct run_metric
 
 	put_text(object, "metric", what->name);
 	put_text(object, "what", what->what);
-	put_figures(object, &cell->hist, run->tail_ns);
+	put_summary(object, &cell->hist, run->tail_ns);
 	put(object, "accounting", accounting(cell));
 	put(object, "log2_counts", log2_counts(&cell->hist));
 	return object;
@@ -246,7 +246,7 @@ static struct json_object *key(const struct run *run, const struct run_probe *pr
 	put_text(object, "metric", probe->metrics[of->key.metric].name);
 	put(object, "id", other ? NULL : json_object_new_uint64(of->key.id));
 	put_text(object, "name", of->name);
-	put_figures(object, sparse__expand(&of->hist, &hist), run->tail_ns);
+	put_summary(object, sparse__expand(&of->hist, &hist), run->tail_ns);
 	put(object, "sum_us", us((double)of->hist.sum_ns));
 	return object;
 }
@@ -296,7 +296,7 @@ static void put_probe(struct json_object *to, const struct run *run, const struc
 	}
 	put_text(to, "metric", probe->metrics[0].name);
 	put(to, "duration_sec", seconds(run->duration_ns));
-	put_figures(to, &primary->hist, run->tail_ns);
+	put_summary(to, &primary->hist, run->tail_ns);
 	put(to, "accounting", probe_accounting(probe));
 	put(to, "mechanism", mechanism(run, probe));
 	put(to, "metrics", metrics(run, probe, &probe->total));
@@ -357,7 +357,7 @@ static struct json_object *waits(const struct process_shares *shares,
 		struct json_object *object = json_object_new_object();
 		double share = process_shares__wait(row, i);
 
-		put_text(object, "module", column->probe->name);
+		put_text(object, "probe", column->probe->name);
 		put_text(object, "metric", column->probe->metrics[column->metric].name);
 		put(object, "sum_us", us((double)row->wait_ns[i]));
 		put(object, "share", isnan(share) ? NULL : number(share, 6));
@@ -422,7 +422,7 @@ struct json_object *json__run(const struct run *run)
 		put_probe(probe, run, &run->probes[i]);
 		json_object_array_add(probes, probe);
 	}
-	put(object, "modules", probes);
+	put(object, "probes", probes);
 	put_processes(object, run);
 	return object;
 }
@@ -449,6 +449,6 @@ struct json_object *json__interval(const struct run *run, const struct run_inter
 			put(one, "rows", table__json_rows(probe->table));
 		json_object_array_add(probes, one);
 	}
-	put(object, "modules", probes);
+	put(object, "probes", probes);
 	return object;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reading of run.db, which writer_db writes; docs/format.md describes it. Errors are, beside those
- * of the file system:
+ * Reading of run.db, which writer_db writes; docs/format.md describes it. Errors besides those of the
+ * file system:
  *
  *   -ENOENT           there is no such file
  *   -EMEDIUMTYPE      it is not a recording of latscope
- *   -EPROTONOSUPPORT  it is one of a newer version of the format
+ *   -EPROTONOSUPPORT  it has another version of the format
  *   -EUCLEAN          it is damaged, or holds what latscope does not write
  *   -EBADFD           its log or journal is not a regular file
  *   -EROFS            another program left a journal, which only a writer could roll back

@@ -40,7 +40,7 @@ const char *rundb__explain(int err)
 	case -EMEDIUMTYPE:
 		return "this is not a recording of latscope";
 	case -EPROTONOSUPPORT:
-		return "this recording was made by a newer version of latscope";
+		return "this recording was made by another version of latscope";
 	case -EUCLEAN:
 		return "this recording is damaged";
 	case -EBADFD:
@@ -50,7 +50,7 @@ const char *rundb__explain(int err)
 	case -E2BIG:
 		return "this recording has more keys than latscope writes";
 	case -EOVERFLOW:
-		return "this recording takes more work to read than its size explains";
+		return "reading this recording takes more work than its size explains";
 	default:
 		return strerror(-err);
 	}

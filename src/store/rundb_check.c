@@ -185,9 +185,7 @@ static int check_version(sqlite3 *db)
 		return err;
 	if (application != SQL_APPLICATION_ID)
 		return -EMEDIUMTYPE;
-	if (version > RUN_SCHEMA)
-		return -EPROTONOSUPPORT;
-	return version == RUN_SCHEMA ? 0 : -EUCLEAN;
+	return version == RUN_SCHEMA ? 0 : -EPROTONOSUPPORT;
 }
 
 static bool begins(const char *text, const char *with)

@@ -166,25 +166,32 @@ static int take_label(struct rundb *db, sqlite3_stmt *row, void *to)
 /* What is known only at the end is null in a recording that was cut off. */
 static int take_probe_end(struct run_probe *probe, sqlite3_stmt *row, int column)
 {
+	uint64_t count, sum_ns = 0, before = 0;
 	uint64_t *const numbers[] = {
-		&probe->recursion_missed, &probe->cost.runs,	     &probe->cost.run_ns,
-		&probe->cost.timed_ns,	  &probe->cost.timed_events,
+		&probe->recursion_missed,
+		&probe->cost.runs,
+		&probe->cost.run_ns,
+		&probe->cost.timed_ns,
+		&probe->cost.timed_events,
+		&sum_ns,
+		&before,
 	};
-	uint64_t number;
+	int64_t oldest_ns = sqlite3_column_int64(row, column + 1);
 	int err;
 
 	if (sqlite3_column_type(row, column) == SQLITE_NULL)
 		return 0;
-	err = rundb_row__number(row, column, &number);
-	if (err)
-		return err;
-	probe->open.count = number;
-	probe->open_age_known = sqlite3_column_int64(row, column + 1) >= 0;
-	if (probe->open_age_known)
-		probe->open.oldest_ns = (uint64_t)sqlite3_column_int64(row, column + 1);
+	err = rundb_row__number(row, column, &count);
 	for (unsigned int i = 0; !err && i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		err = rundb_row__number(row, column + 2 + (int)i, numbers[i]);
-	return err;
+	if (err || before > count)
+		return -EUCLEAN;
+	probe->open_age_known = oldest_ns >= 0;
+	probe->open = (struct lat_open){ .count = count,
+					 .before = before,
+					 .sum_ns = sum_ns,
+					 .oldest_ns = oldest_ns > 0 ? (uint64_t)oldest_ns : 0 };
+	return 0;
 }
 
 static int take_probe(struct rundb *db, sqlite3_stmt *row, void *to)
@@ -320,10 +327,10 @@ static int read_head(struct rundb *db)
 		{ "SELECT name, value FROM meta", take_meta },
 		{ "SELECT name, value FROM label ORDER BY id", take_label },
 		{ "SELECT id, name, method, mechanism, refused, split, open_count, open_oldest_ns,"
-		  " recursion_missed, cost_runs, cost_run_ns, cost_timed_ns, cost_timed_events"
-		  " FROM module ORDER BY id",
+		  " recursion_missed, cost_runs, cost_run_ns, cost_timed_ns, cost_timed_events,"
+		  " open_sum_ns, open_before FROM probe ORDER BY id",
 		  take_probe },
-		{ "SELECT id, module, name, what FROM metric ORDER BY id", take_metric },
+		{ "SELECT id, probe, name, what FROM metric ORDER BY id", take_metric },
 		{ "SELECT id, metric, split, key, name FROM series ORDER BY id", take_series },
 	};
 	int err;
@@ -341,7 +348,7 @@ static int read_tables(struct rundb *db)
 
 	for (unsigned int i = 0; !err && i < db->run->nr_probes; i++) {
 		probe = &db->run->probes[i];
-		err = rundb_account__read(db->db, db->probe_ids[i], probe);
+		err = rundb_account__read(db->db, db->probe_ids[i], &probe->check);
 		if (!err)
 			err = rundb_table__load(db->db, db->probe_ids[i], &probe->table);
 		if (!err && probe->table)
@@ -569,20 +576,6 @@ static int take_process(struct rundb *db, sqlite3_stmt *row, void *to)
 	return 0;
 }
 
-/* What earlier versions did not write is not there. */
-static int read_lives(struct rundb *db)
-{
-	int64_t tables = 0;
-	int err;
-
-	err = read_one(db->db, "SELECT count(*) FROM sqlite_master WHERE name = 'process'",
-		       &tables);
-	if (err || !tables)
-		return err;
-	return each_row(db, "SELECT id, lived_ns, thread_ns, ended FROM process ORDER BY id",
-			take_process, NULL);
-}
-
 static int read_all(struct rundb *db)
 {
 	int err;
@@ -600,7 +593,8 @@ static int read_all(struct rundb *db)
 	if (!err)
 		err = read_duration(db);
 	if (!err)
-		err = read_lives(db);
+		err = each_row(db, "SELECT id, lived_ns, thread_ns, ended FROM process ORDER BY id",
+			       take_process, NULL);
 	return err;
 }
 

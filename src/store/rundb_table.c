@@ -191,7 +191,7 @@ static int read_columns(sqlite3 *db, int64_t probe, struct declared *declared)
 
 	err = sql__prepare(db, &row,
 			   "SELECT name, unit, what, kind, is_key FROM table_column"
-			   " WHERE module = ? ORDER BY position");
+			   " WHERE probe = ? ORDER BY position");
 	if (err)
 		return err;
 	sqlite3_bind_int64(row, 1, probe);

@@ -12,10 +12,10 @@
 
 #include <core/table.h>
 
-#define RUNDB_TABLE_SCHEMA                                                       \
-	"CREATE TABLE table_column(module INTEGER, position INTEGER, name TEXT," \
-	" unit TEXT, what TEXT, kind TEXT, is_key INTEGER,"                      \
-	" PRIMARY KEY(module, position)) WITHOUT ROWID;"
+#define RUNDB_TABLE_SCHEMA                                                      \
+	"CREATE TABLE table_column(probe INTEGER, position INTEGER, name TEXT," \
+	" unit TEXT, what TEXT, kind TEXT, is_key INTEGER,"                     \
+	" PRIMARY KEY(probe, position)) WITHOUT ROWID;"
 
 int rundb_table__create(sqlite3 *db, int64_t probe, const char *name, const struct table *table);
 

@@ -44,12 +44,12 @@ static const char schema[] =
 	"BEGIN;"
 	"CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
 	"CREATE TABLE label(id INTEGER PRIMARY KEY, name TEXT, value TEXT);"
-	"CREATE TABLE module(id INTEGER PRIMARY KEY, name TEXT, method TEXT, mechanism TEXT,"
+	"CREATE TABLE probe(id INTEGER PRIMARY KEY, name TEXT, method TEXT, mechanism TEXT,"
 	" refused TEXT, split TEXT, open_count INTEGER, open_oldest_ns INTEGER,"
 	" recursion_missed INTEGER, cost_runs INTEGER, cost_run_ns INTEGER,"
 	" cost_timed_ns INTEGER, cost_timed_events INTEGER, open_sum_ns INTEGER,"
 	" open_before INTEGER);"
-	"CREATE TABLE metric(id INTEGER PRIMARY KEY, module INTEGER, name TEXT, what TEXT);"
+	"CREATE TABLE metric(id INTEGER PRIMARY KEY, probe INTEGER, name TEXT, what TEXT);"
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, metric INTEGER, split TEXT, key INTEGER,"
 	" name TEXT);"
 	"CREATE TABLE interval(id INTEGER PRIMARY KEY, start_ns INTEGER, end_ns INTEGER);"
@@ -63,11 +63,11 @@ static const char schema[] =
 	" ended INTEGER);" RUNDB_TABLE_SCHEMA RUNDB_ACCOUNT_SCHEMA
 	"CREATE TABLE slot_edges(slot INTEGER PRIMARY KEY, low_ns INTEGER, high_ns INTEGER,"
 	" bucket INTEGER);"
-	"CREATE VIEW totals AS SELECT module.name AS module, metric.name AS metric, series.split,"
+	"CREATE VIEW totals AS SELECT probe.name AS probe, metric.name AS metric, series.split,"
 	" series.name, sum(sums.count) AS events, sum(sums.sum_ns) AS sum_ns,"
 	" max(sums.max_ns) AS max_ns, sum(sums.tail) AS tail"
 	" FROM series JOIN sums ON sums.series = series.id JOIN metric ON metric.id = series.metric"
-	" JOIN module ON module.id = metric.module GROUP BY series.id;"
+	" JOIN probe ON probe.id = metric.probe GROUP BY series.id;"
 	"COMMIT;";
 
 enum statement {
@@ -90,7 +90,7 @@ enum statement {
 static const char *const statements[STATEMENTS] = {
 	[ADD_META] = "INSERT OR REPLACE INTO meta VALUES(?, ?)",
 	[ADD_LABEL] = "INSERT INTO label(name, value) VALUES(?, ?)",
-	[ADD_PROBE] = "INSERT INTO module(id, name, method, mechanism, refused, split)"
+	[ADD_PROBE] = "INSERT INTO probe(id, name, method, mechanism, refused, split)"
 		      " VALUES(?, ?, ?, ?, ?, ?)",
 	[ADD_METRIC] = "INSERT INTO metric VALUES(?, ?, ?, ?)",
 	[ADD_SERIES] = "INSERT INTO series VALUES(?, ?, ?, ?, ?)",
@@ -101,12 +101,12 @@ static const char *const statements[STATEMENTS] = {
 	[ADD_ACCT] = "INSERT INTO acct VALUES(?, ?, ?, ?)",
 	[ADD_PROCESS] = "INSERT OR REPLACE INTO process VALUES(?, ?, ?, ?)",
 	[RENAME_SERIES] = "UPDATE series SET name=? WHERE id=? AND name<>?",
-	[END_PROBE] = "UPDATE module SET method=?, mechanism=?, open_count=?, open_oldest_ns=?,"
+	[END_PROBE] = "UPDATE probe SET method=?, mechanism=?, open_count=?, open_oldest_ns=?,"
 		      " recursion_missed=?, cost_runs=?, cost_run_ns=?, cost_timed_ns=?,"
-		      " cost_timed_events=? WHERE id=?",
+		      " cost_timed_events=?, open_sum_ns=?, open_before=? WHERE id=?",
 };
 
-/* The series of a module's keys: these come in one order, so that the position finds them. */
+/* The series of a probe's keys, by their position: the order of keys does not change. */
 struct known {
 	int64_t *series;
 	size_t nr;
@@ -490,13 +490,14 @@ static void end_probe(struct rundb_writer *writer, unsigned int index,
 {
 	const struct run_cost *cost = &probe->cost;
 
-	put(writer, END_PROBE, "ttiiiiiiii", probe->method, probe->mechanism,
+	put(writer, END_PROBE, "ttiiiiiiiiii", probe->method, probe->mechanism,
 	    (int64_t)probe->open.count,
 	    probe->open_age_known ? (int64_t)probe->open.oldest_ns : (int64_t)-1,
 	    (int64_t)probe->recursion_missed, (int64_t)cost->runs, (int64_t)cost->run_ns,
-	    (int64_t)cost->timed_ns, (int64_t)cost->timed_events, (int64_t)index + 1);
+	    (int64_t)cost->timed_ns, (int64_t)cost->timed_events, (int64_t)probe->open.sum_ns,
+	    (int64_t)probe->open.before, (int64_t)index + 1);
 	if (!writer->err)
-		writer->err = rundb_account__write(writer->db, (int64_t)index + 1, probe);
+		writer->err = rundb_account__write(writer->db, (int64_t)index + 1, &probe->check);
 }
 
 /* What other programs need of a log that goes on, and we do not, would be left by them. */

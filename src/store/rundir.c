@@ -187,7 +187,7 @@ const char *rundir__explain(int err)
 	case -ESTALE:
 		return "the new directory was replaced, or its file system keeps no owners";
 	case -ENOSYS:
-		return "its files are opened by way of /proc, which is not mounted";
+		return "its files are opened through /proc, which is not mounted";
 	default:
 		return strerror(-err);
 	}

@@ -41,7 +41,7 @@ reads_and_says() {
 reads_json() {
 	read_one --json
 	# shellcheck disable=SC2016 # jq's
-	jq -e ".modules[0]$kernel_check | $1" <<<"$out" || { echo "$out" && false; }
+	jq -e ".probes[0]$kernel_check | $1" <<<"$out" || { echo "$out" && false; }
 }
 
 if one=$(loop_disk "$dir/one") && other=$(loop_disk "$dir/other"); then

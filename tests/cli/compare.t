@@ -49,8 +49,8 @@ five() {
 # valid_json: $out is JSON with a verdict for each judged figure
 valid_json() {
 	# shellcheck disable=SC2016 # jq's
-	jq -e '(.comparisons | length > 0) and ([.comparisons[].figures[]
-		| select(.judged) | .verdict | IN("worse", "better", "more", "fewer", "no difference shown")] | all)' \
+	jq -e '(.comparisons | length > 0) and ([.comparisons[].statistics[]
+		| select(.tested) | .verdict | IN("worse", "better", "more", "fewer", "no difference shown")] | all)' \
 		<<<"$out" >/dev/null
 }
 
@@ -61,8 +61,8 @@ value() { jq -r "$1" <<<"$out"; }
 agrees() {
 	# shellcheck disable=SC2016 # jq's
 	jq -e 'def near($a; $b; $of): ($a - $b | fabs) <= 1e-5 * $of;
-		[.comparisons[].figures[] | select(.verdict != null) | .verdict] as $verdicts
-		| ([.comparisons[].figures[] | select(.judged and .off > 0 and .figure != "tail")
+		[.comparisons[].statistics[] | select(.verdict != null) | .verdict] as $verdicts
+		| ([.comparisons[].statistics[] | select(.tested and .off > 0 and .statistic != "tail")
 			| near(.difference; .on - .off; .on + .off), .ratio_low < .ratio, .ratio < .ratio_high, .p <= .p_adjusted,
 				near(.relative; .ratio - 1; .ratio + 1), (.on > .off) == (.ratio > 1)] | length > 0 and all)
 		and ([.verdicts | to_entries[] | (.key | gsub("_"; " ")) as $word
@@ -71,8 +71,8 @@ agrees() {
 
 # as_csv: prints the figures of the JSON as CSV has them
 as_csv() {
-	jq -r '.comparisons[] | . as $row | .figures[]
-		| [$row.module, $row.metric, .figure, (.off, .on, .ratio, .ratio_low, .ratio_high, .p, .p_adjusted
+	jq -r '.comparisons[] | . as $row | .statistics[]
+		| [$row.probe, $row.metric, .statistic, (.off, .on, .ratio, .ratio_low, .ratio_high, .p, .p_adjusted
 			| if . == null then "" else . end), .verdict] | @tsv' <<<"$out"
 }
 
@@ -135,7 +135,7 @@ ok 'a second is enough for compare' test "${out#*too few intervals}" = "$out"
 ok 'idle against busy fits a terminal' fits
 like 'idle is a rate of 0' "$out" $'runqlat [^\n]*\n[^\n]*verdict\n[^\n]*\nrate +0/s [^\n]* more\n'
 like 'a latency of no events is none, for that reason' "$out" \
-	'tail, p50, p90, p99, p99.9, p99.99, mean: cannot tell: there are no events on[[:space:]]+OFF'
+	'tail, p50, p90, p99, p99.9, p99.99, mean: cannot tell: no events on[[:space:]]+OFF'
 run compare --json -P runqlat "$idle" "$busy"
 is 'more is not worse' "$(value '[.verdicts.worse, .verdicts.more > 0] | @csv')" '0,true'
 run compare --fail-on worse -P runqlat --metric rate "$idle" "$busy"
@@ -146,14 +146,14 @@ again pair_differs
 again five_differ
 
 like '--help has the default that is used' "$("$latscope" compare --help)" 'run to run[[:space:]]+\(100\)'
-check 'one against one' 0 '' "^OFF: 1 recording, .* of [0-9]+ and [0-9]+[[:space:]]intervals.*run_queue.*worse \(" \
+check 'one against one' 0 '' "^OFF: 1 recording, .* from [0-9]+ and [0-9]+[[:space:]]intervals.*run_queue.*worse \(" \
 	compare --run-spread 25 "$off" "$on"
 ok 'it fits a terminal' fits
 like 'the share is the first line of the table' "$out" $'verdict\ntail +[^\n]*%[^\n]*\nrate '
 check 'hogs are worse, and --fail-on says so' 3 '' '[1-9] worse' compare --run-spread 25 --fail-on worse "$off" "$on"
 check 'the other way round they are better' 0 '' '0 worse; [1-9]' compare --run-spread 25 --fail-on worse "$on" "$off"
 check 'one run a side says how little it can tell' 0 '' \
-	'spread of 100 % is[[:space:]]assumed .*by a[[:space:]]factor[[:space:]]of[[:space:]]10[[:space:]]' compare "$off" "$on"
+	'100 % is[[:space:]]assumed .*by a[[:space:]]factor[[:space:]]of[[:space:]]10[[:space:]]' compare "$off" "$on"
 check 'a recording with itself' 0 '' 'are the same recording.*0 worse; 0 better' \
 	compare --fail-on worse "$off" "$off/run.db"
 
@@ -176,9 +176,9 @@ same_again() {
 again same_again
 same
 ok 'five against five of the same' ended 0 '' '0 worse; 0 better'
-check 'one figure' 0 '' 'for 1 judged figure .*p50 [^
-]*not judged' compare --metric mean "$many_off" "$many_on"
-check 'an effect that nothing has' 0 '' 'from a ratio of 1e\+05 .*0 worse; 0 better' \
+check 'one figure' 0 '' 'for 1 test .*p50 [^
+]*not tested' compare --metric mean "$many_off" "$many_on"
+check 'an effect that nothing has' 0 '' 'ratios up to 1e\+05 .*0 worse; 0 better' \
 	compare --fail-on worse --min-effect 9999900% "$many_off" "$many_on"
 hidden=$(find "$many_on" -name '2*Z' | sort | sed -n 3p)
 chmod -R go+rX "$dir/on" "$dir/off" && chmod 700 "$hidden"
@@ -190,7 +190,7 @@ ok '--json agrees with itself' agrees
 json=$(as_csv | rounded)
 is '--json says what an observation is' "$(value .observation)" run
 is '--json has the worse tail, its interval above 1' \
-	"$(value '.comparisons[0].figures[0] | [.figure, .verdict, .ratio_low > 1] | @csv')" '"tail","worse",true'
+	"$(value '.comparisons[0].statistics[0] | [.statistic, .verdict, .ratio_low > 1] | @csv')" '"tail","worse",true'
 run compare --json --by process --top 3 "$off" "$on"
 ok '--json with keys is JSON' valid_json
 is '--by process compares names, not numbers' \
@@ -200,17 +200,17 @@ is '--csv has a line a figure' "$(wc -l <<<"$out")" 10
 is '--csv has the figures of --json' "$(of_csv | rounded)" "$json"
 like '--csv has the tail first' "$out" $'\nrunqlat,run_queue,,,tail,'
 check '--tail-us counts anew' 0 '' 'tail: 1.024 ms or more' compare --tail-us 1024 "$many_off" "$many_on"
-refuses '--tail-us within a slot' 1 'is not an edge of a slot' compare --tail-us 1025 "$many_off" "$many_on"
+refuses '--tail-us within a slot' 1 'is not the edge of a histogram slot' compare --tail-us 1025 "$many_off" "$many_on"
 refuses 'a module that is not there' 1 'iolat: no such probe in these recordings' compare -P iolat "$off" "$on"
 
 "$latscope" runqlat -q --method raw_tp -d 300ms -i 20ms -o "$dir/raw" -- "$latscope" load pingpong -d 300ms >/dev/null
-refuses 'another method' 1 'cannot compare runqlat: not measured alike: .* method raw_tp on ON' \
+refuses 'another method' 1 'cannot compare runqlat: different methods: .* method raw_tp on ON' \
 	compare "$off" "$dir/raw"
 sqlite3 "$on/run.db" "UPDATE meta SET value = 'pid 1' WHERE name = 'filter';
 	INSERT OR IGNORE INTO meta VALUES ('filter', 'pid 1')"
 check 'another filter' 0 '' 'warning: the filters differ: .* but pid 1 on ON' compare "$off" "$on"
 sqlite3 "$on/run.db" 'PRAGMA user_version = 99'
-refuses 'a newer recording' 1 'made by a newer version of latscope; use that version to compare them' \
+refuses 'a newer recording' 1 'made by another version of latscope; use that version to compare them' \
 	compare "$off" "$on"
 truncate -s 20000 "$on/run.db"
 refuses 'a damaged recording' 1 'this recording is damaged' compare "$off" "$on"

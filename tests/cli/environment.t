@@ -156,7 +156,7 @@ ok 'and on stderr nothing but logs' tap_said stderr "${err%%verifier\'s log of p
 
 if [[ $brief = *'  * stamps '* ]]; then
 	spoiled stamps_switch check 'the next method takes the place of one that is refused' 0 '' \
-		"how: tp_btf.*the[[:space:]]+kernel's[[:space:]]+verifier[[:space:]]+refused[[:space:]]+stamps" runqlat -d 50ms
+		"method: tp_btf.*the[[:space:]]+kernel's[[:space:]]+verifier[[:space:]]+refused[[:space:]]+stamps" runqlat -d 50ms
 else
 	skip 'the next method takes the place of one that is refused' 'here it is not stamps that is used by default'
 fi
@@ -178,7 +178,7 @@ if [ -n "${method-}" ]; then
 	run report --json "$got"
 	# shellcheck disable=SC2016 # jq's
 	ok 'and so in JSON' jq -e --arg name "$module" --arg method "$method" '
-		[.modules[] | select(.refused)] | length == 1 and .[0].module == $name
+		[.probes[] | select(.refused)] | length == 1 and .[0].module == $name
 		and (.[0].refused | startswith($method)) and (.[0] | keys == ["module", "refused"])' <<<"$out"
 else
 	skip 'a refused method' 'every method runs on this machine'

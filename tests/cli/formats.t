@@ -16,40 +16,40 @@ wait_for has_intervals "$(recording "$dir/runs")" 5
 kill -INT "$pid"
 finish
 json '-i --json is NDJSON: intervals, then the whole' 'length >= 3
-	and all(.[:-1][]; keys == ["end_sec", "modules", "schema", "start_sec"])
+	and all(.[:-1][]; keys == ["end_sec", "probes", "schema", "start_sec"])
 	and (.[-1] | has("start_utc") and .complete)'
 is '-i --json: an object a line' "$(wc -l <<<"$out")" "$(jq -s length <<<"$out")"
 json '-i --json: one interval follows the other' '.[-1].duration_sec == .[-2].end_sec
 	and ([.[:-1][] | .start_sec] == [0] + [.[:-2][] | .end_sec])'
-json '-i --json: the whole is the sum of the intervals' '[.[:-1][].modules[] | .metrics[0].total_events] as $parts
-	| [.[-1].modules[].total_events] as $whole | ($parts | add) == ($whole | add)'
-json 'iolat: how far the kernel was off is a mean, with its unit' 'all(.[-1].modules[] | select(.module == "iolat").mechanism.text;
+json '-i --json: the whole is the sum of the intervals' '[.[:-1][].probes[] | .metrics[0].total_events] as $parts
+	| [.[-1].probes[].total_events] as $whole | ($parts | add) == ($whole | add)'
+json 'iolat: how far the kernel was off is a mean, with its unit' 'all(.[-1].probes[] | select(.module == "iolat").mechanism.text;
 	(test("own (issue|start) stamps") | not)
 	or test("; own (issue|start) stamps: [0-9,]+, the kernel.s off by [0-9.]+ (n|u|m)?s on average"))'
-json 'cost: the share of a CPU is of the whole window' '.[-1] | .duration_sec as $sec | all(.modules[];
+json 'cost: the share of a CPU is of the whole window' '.[-1] | .duration_sec as $sec | all(.probes[];
 	.accounting.seen as $seen | .mechanism.cost | . == null or .ns_per_event == null
 	or (.cpu_share - .ns_per_event * $seen / $sec / 1e9 | fabs) <= 2e-6 + .cpu_share * 1e-2)'
 whole=$(tail -n 1 <<<"$out")
 recorded=$(recording "$dir/runs")
 run report --json "$recorded"
 is 'report --json is the same as record --json, and the time line' \
-	"$(jq -S 'del(.timeline, .together, .carriers)' <<<"$out")" "$(jq -S . <<<"$whole")"
+	"$(jq -S 'del(.timeline, .correlation, .contributors)' <<<"$out")" "$(jq -S . <<<"$whole")"
 ok 'the time line has every interval' jq -e "(.timeline.intervals | length) == $(intervals "$recorded")" <<<"$out"
-json 'report --json is one object' 'length == 1 and .[0].schema == 1'
+json 'report --json is one object' 'length == 1 and .[0].schema == 2'
 run report --json -P runqlat "$recorded"
-json 'report --json -P: of one module' '[.[].modules[].module] == ["runqlat"]'
+json 'report --json -P: of one module' '[.[].probes[].module] == ["runqlat"]'
 run report --intervals --json "$recorded"
-json 'report --intervals --json' 'length >= 2 and all(.[]; has("end_sec") and (.modules | length) == 3)'
-check 'report --intervals' 0 '' '^ +time  module +events/s .*memlat .*runqlat .*iolat ' report --intervals "$recorded"
+json 'report --intervals --json' 'length >= 2 and all(.[]; has("end_sec") and (.probes | length) == 3)'
+check 'report --intervals' 0 '' '^ +time  probe +events/s .*memlat .*runqlat .*iolat ' report --intervals "$recorded"
 ok 'it fits' fits
-check 'report --intervals -P' 0 '' '^ +time  module' report -I -P runqlat "$recorded"
+check 'report --intervals -P' 0 '' '^ +time  probe' report -I -P runqlat "$recorded"
 ok 'it has a line an interval of this module and of no other' test \
 	"$(tail -n +2 <<<"$out" | awk '{ print $3 }' | uniq)" = runqlat
 
 run runqlat --json -d 50ms
 ok '--json: one object and nothing else' ended 0 '' '^\{.*\}$'
-json '--json: of one module' 'length == 1 and [.[0].modules[].module] == ["runqlat"]
-	and .[0].modules[0].accounting.balanced'
+json '--json: of one module' 'length == 1 and [.[0].probes[].module] == ["runqlat"]
+	and .[0].probes[0].accounting.balanced'
 
 csv='^bucket,lo_us,hi_us,count(.[0-9]+,[0-9]+,([0-9]+|inf),[0-9]+)+$'
 for module in memlat runqlat iolat; do
@@ -89,7 +89,7 @@ refuses 'report of a module that is not in it' 1 'nosuch: no such probe in this 
 refuses 'report of nothing' 1 'there is no recording; give the directory of a recording, or its run.db' \
 	report "$dir/nosuch"
 mkdir "$dir/empty"
-refuses 'report of a directory without one' 1 'there is no recording; give a recording' report "$dir/empty"
+refuses 'report of a directory without one' 1 'there is no recording; give the directory' report "$dir/empty"
 refuses 'report of the directory above' 1 'directory of 1 recording; choose one, such as: latscope report' report "$dir/text"
 
 # not_ours TITLE REASON COMMAND...: after COMMAND on a copy of run.db, report refuses it for REASON
@@ -102,8 +102,8 @@ not_ours() {
 copy=$dir/empty/run.db
 not_ours 'a text file' 'this is not a recording of latscope' cp "$0" "$copy"
 not_ours 'a database of others' 'this is not a recording of latscope' sqlite3 "$copy" 'PRAGMA application_id=1'
-remedy='; use that version to read it' not_ours 'a newer recording' 'this recording was made by a newer version of latscope' \
-	sqlite3 "$copy" 'PRAGMA user_version=2'
+remedy='; use that version to read it' not_ours 'a newer recording' 'this recording was made by another version of latscope' \
+	sqlite3 "$copy" 'PRAGMA user_version=3'
 remedy='' not_ours 'one that is cut short' 'this recording is damaged' truncate -s 20000 "$copy"
 not_ours 'an empty one' 'this is not a recording of latscope' truncate -s 0 "$copy"
 remedy='' not_ours 'one with rubbish in it' 'this recording is damaged' \

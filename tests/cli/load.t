@@ -77,6 +77,6 @@ ok 'doctor: its exit code tells whether each can run, in nothing but data' \
 ok 'doctor fits' fits
 used=$(sed -nE 's/^([a-z]+):.*/\1/p; s/^  \* ([a-z_-]+) .*/\1/p' <<<"$recorded" | paste -sd ' ')
 run record -q --rmid --softirq --json -d 50ms -o "$dir/runs"
-is 'record uses the methods that doctor marked' "$(jq -r '.modules[] | .module, .mechanism.method // empty' <<<"$out" | paste -sd ' ')" \
+is 'record uses the methods that doctor marked' "$(jq -r '.probes[] | .module, .mechanism.method // empty' <<<"$out" | paste -sd ' ')" \
 	"$used"
 done_testing

@@ -11,7 +11,7 @@ others_are_filtered() {
 	local said
 
 	said=$("$latscope" memlat -p $$ -d 500ms --json & until gone $!; do /bin/true; done)
-	jq -e '.modules[0].accounting | .filtered > 100 and .missed_start <= .filtered / 100' <<<"$said" >/dev/null ||
+	jq -e '.probes[0].accounting | .filtered > 100 and .missed_start <= .filtered / 100' <<<"$said" >/dev/null ||
 		{ echo "$said" && false; }
 }
 if [ "$(id -u)" = 0 ] && "$latscope" memlat -d 10ms -q >/dev/null 2>&1; then

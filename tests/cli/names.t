@@ -59,8 +59,8 @@ record_change() {
 # names_of PROBE SPLIT: prints the names of keys that have samples, each once
 names_of() {
 	sqlite3 -readonly "$(recording "$dir/runs")/run.db" "SELECT DISTINCT series.name FROM series
-		JOIN metric ON metric.id = series.metric JOIN module ON module.id = metric.module
-		WHERE module.name = '$1' AND series.split = '$2' AND series.id IN (SELECT series FROM sums)"
+		JOIN metric ON metric.id = series.metric JOIN probe ON probe.id = metric.probe
+		WHERE probe.name = '$1' AND series.split = '$2' AND series.id IN (SELECT series FROM sums)"
 }
 
 # All probes must have a row by process; iolat only if there is a disk below.
@@ -93,6 +93,6 @@ for case in none:nm-leader exec:exe zombie:nm-leader; do
 	run rmid -q -d 200ms --json --method switches
 	end_named
 	is "rmid, $what: the process has its leader's name" "$(jq -r --argjson pid "$named" \
-		'[.modules[0].top_k[] | select(.pid == $pid) | .comm] | unique | join(" ")' <<<"$out")" "$process"
+		'[.probes[0].top_k[] | select(.pid == $pid) | .comm] | unique | join(" ")' <<<"$out")" "$process"
 done
 done_testing

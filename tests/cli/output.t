@@ -77,7 +77,7 @@ unmounted() {
 	"$@"
 }
 unmounted refuses 'no /proc, before anything is run' 1 \
-	"cannot create a directory in $dir/no-proc: its files are opened by way of /proc, which is not mounted; mount it" \
+	"cannot create a directory in $dir/no-proc: its files are opened through /proc, which is not mounted; mount it" \
 	runqlat -o "$dir/no-proc" -- touch "$dir/ran"
 is 'nothing is left of that' "$(find "$dir/no-proc" "$dir/ran" -mindepth 1 2>/dev/null)" ''
 refuses '-o has a name too long' 1 'File name too long; choose another' \
@@ -137,7 +137,7 @@ if disk ro 2>/dev/null; then
 	unprivileged check 'but by those who may read it' 0 '' '^incomplete: .*cut off' report "$kept"
 	run report --json "$kept"
 	ok 'it has intervals, and adds up' jq -e '(.complete | not) and .duration_sec > 0
-		and all(.modules[]; .accounting.balanced)' <<<"$out"
+		and all(.probes[]; .accounting.balanced)' <<<"$out"
 	ok 'no file in the making is left' no_traces "$kept"
 	disk size=1m
 	fallocate -l 768k "$dir/disk/ballast"

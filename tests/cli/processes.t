@@ -17,7 +17,7 @@ reference() {
 
 # of PID JQ: prints a value of the process in $out
 of() { jq -r --argjson pid "$1" ".processes[] | select(.id == \$pid) | $2" <<<"$out"; }
-waited() { of "$1" ".waits[] | select(.module == \"$2\") | .$3"; }
+waited() { of "$1" ".waits[] | select(.probe == \"$2\") | .$3"; }
 
 # told NAME: prints a value that the reference has printed
 told() { grep -oE "(^| )$1=[0-9]+" <<<"$told" | cut -d= -f2; }
@@ -57,7 +57,7 @@ while read -r pid ns; do
 	ok "$pid: waits for a CPU as in schedstat, nearly" near "$pid" "$ns"
 	ok "$pid: it lived while it worked" between 0.4 "$(of "$pid" .lived_sec)" "$window"
 	ok "$pid: the share is the one by the other" between -1e-6 \
-		"$(of "$pid" '(.waits[] | select(.module == "runqlat") | .sum_us / 1e6) / .lived_sec')-$(waited "$pid" runqlat share)" 1e-6
+		"$(of "$pid" '(.waits[] | select(.probe == "runqlat") | .sum_us / 1e6) / .lived_sec')-$(waited "$pid" runqlat share)" 1e-6
 	is "$pid: one thread, and it ended" "$(of "$pid" '"\(.threads) \(.ended)"')" '1 true'
 done < <(slept)
 ok 'the sleepers were there' test "$tap_count" -ge 12
@@ -112,7 +112,7 @@ sleep_twice() {
 	two_slept "$json" && jq -e --argjson pid $lives 'any(.processes[]; .id == $pid)' <<<"$json"
 }
 again sleep_twice
-like 'the table' "$out" $'\nWaits of each process as shares .*\nprocess +lived +threads +memlat +runqlat +iolat\n'
+like 'the table' "$out" $'\nWaits of each process as a share .*\nprocess +lived +threads +memlat +runqlat +iolat\n'
 ok 'it fits a terminal' fits
 recorded=$(recording "$dir/runs")
 text=$out

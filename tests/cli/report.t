@@ -99,13 +99,13 @@ measure() {
 
 # pair PROBE PROBE: prints their pair in the last JSON
 pair() {
-	jq -c --argjson modules "[\"$1\",\"$2\"]" '.together.pairs[] | select(.modules == $modules)' <<<"$out"
+	jq -c --argjson probes "[\"$1\",\"$2\"]" '.correlation.pairs[] | select(.probes == $probes)' <<<"$out"
 }
 
 # In so short a time the slowest 1 % are few: slow is here what neither has if it is left alone. Where the disk has
 # others to serve, or is a slow one, that is more than 200 us, but far from the 10 ms that the CPU is taken for: each
 # try allows for twice as much. The second pair has all four combinations about equally often.
-is_together() { jq -e '.verdict == "rise together" and .rho_low > 0' <<<"$(pair runqlat iolat)"; }
+is_together() { jq -e '.verdict == "positive correlation" and .rho_low > 0' <<<"$(pair runqlat iolat)"; }
 disturb_together() {
 	together_us=$((2 * together_us))
 	measure together '..##.#..#...##.#.#..##.#' '..##.#..#...##.#.#..##.#'
@@ -121,25 +121,25 @@ disturb_apart() {
 	apart=$(recording "$dir/apart")
 	run report --slow-us $apart_us --confidence 99.9 --json "$apart"
 	pair runqlat iolat
-	is_apart && jq -e '.verdict == "not shown"' <<<"$(pair runqlat iolat)"
+	is_apart && jq -e '.verdict == "no correlation shown"' <<<"$(pair runqlat iolat)"
 }
 together_us=100 apart_us=100
 again disturb_together
 again disturb_apart
 
 check 'both at the same time: it says so' 0 '' \
-	$'runqlat and iolat: rise together: \\+.*\n    in [0-9]+ of [0-9]+ intervals both' \
+	$'runqlat and iolat: positive correlation: \\+.*\n    both are in their worst quarter in [0-9]+ of [0-9]+' \
 	report --slow-us $together_us "$together"
 ok 'it fits a terminal' fits
-like 'a line is several intervals' "$out" 'a line is [2-9] intervals of 50 ms \(--all-intervals'
+like 'a line is several intervals' "$out" 'time line: [2-9] intervals of 50 ms per line \(--all-intervals'
 like 'intervals are marked' "$out" $'\n\\* +[0-9]'
 run report --slow-us $together_us --json "$together"
 ok '--json: so it does' is_together
 is '--json: whose the slow waits are' \
-	"$(jq -r '.carriers[] | select(.module == "runqlat" and .by == "process") | .name' <<<"$out" | head -n 1)" \
+	"$(jq -r '.contributors[] | select(.probe == "runqlat" and .by == "process") | .name' <<<"$out" | head -n 1)" \
 	"$quiet ($(pgrep -P "$waiting"))"
 ok '--json: it has most of them, also in the intervals marked' \
-	jq -e '[.carriers[] | select(.module == "runqlat")][0] | .share_of_slow > 0.5 and .share_of_slow_together > 0.5' \
+	jq -e '[.contributors[] | select(.probe == "runqlat")][0] | .share_of_slow > 0.5 and .share_of_slow_correlated > 0.5' \
 	<<<"$out"
 # agrees: the numbers of the last JSON agree with each other. The p99 of all is at most the largest p99 of the parts.
 agrees() {
@@ -148,22 +148,22 @@ agrees() {
 	p99=$(jq '[.metrics[] | select(.metric == "run_queue")][0].percentiles.p99_us' "$together/runqlat.summary.json")
 	# shellcheck disable=SC2016 # jq's
 	jq -e --argjson p99 "$p99" '. as $all
-		| def cells: [$all.timeline.intervals[].modules[] | select(.module == "runqlat" and .events > 0)];
-		def slow($of): [$all.timeline.modules[] | select(.module == $of)][0].slow_events;
-		([$all.together.pairs[] | select(.rho != null) | .rho_low <= .rho, .rho <= .rho_high, .p <= .p_adjusted] | all)
+		| def cells: [$all.timeline.intervals[].probes[] | select(.probe == "runqlat" and .events > 0)];
+		def slow($of): [$all.timeline.probes[] | select(.probe == $of)][0].slow_events;
+		([$all.correlation.pairs[] | select(.rho != null) | .rho_low <= .rho, .rho <= .rho_high, .p <= .p_adjusted] | all)
 		and (cells | map(.p99_us) | max) >= 0.9 * $p99
 		and (cells | map(.p99_us <= .max_us * 1.01, .slow_events <= .events) | all)
 		and (cells | map(.slow_events) | add) == slow("runqlat")
-		and ([$all.carriers[] | .slow_events <= .events,
-			(.share_of_slow * slow(.module) - .slow_events | fabs) < 1e-3 * .events] | length > 0 and all)' <<<"$out"
+		and ([$all.contributors[] | .slow_events <= .events,
+			(.share_of_slow * slow(.probe) - .slow_events | fabs) < 1e-3 * .events] | length > 0 and all)' <<<"$out"
 }
 ok '--json agrees with itself' agrees
-check 'its intervals' 0 '' 'a line is 1 interval of 50 ms' report --all-intervals "$together"
+check 'its intervals' 0 '' 'time line: 1 interval of 50 ms per line' report --all-intervals "$together"
 ok 'they fit a terminal, too' fits
 is 'each has a line' "$(grep -cE '^[* ] +[0-9]+\.[0-9]{3}  ' <<<"$out")" "$(intervals "$together")"
 
 # At 95 % it would correctly fail in one of twenty runs.
-check 'at times of their own: it says nothing of the kind' 0 '' 'runqlat and iolat: not shown: ' \
+check 'at times of their own: it says nothing of the kind' 0 '' 'runqlat and iolat: no correlation shown: ' \
 	report --slow-us $apart_us --confidence 99.9 "$apart"
 run report --slow-us $apart_us --json "$apart"
 ok '--json: the correlation is small' is_apart
@@ -178,9 +178,9 @@ nearest() {
 	END
 }
 run report --json "$together"
-ok 'without a threshold it is the slowest 1 %, as near as slots allow' jq -e "[.timeline.modules[] |
-	select(.module == \"iolat\")][0] | .slow_share / $(nearest) - 1 | fabs < 1e-3" <<<"$out"
-check 'a threshold' 0 '' 'slow: from 5.12 ms .*slow: from 5.12 ms' report --slow-us 5200 "$together"
+ok 'without a threshold it is the slowest 1 %, as near as slots allow' jq -e "[.timeline.probes[] |
+	select(.probe == \"iolat\")][0] | .slow_share / $(nearest) - 1 | fabs < 1e-3" <<<"$out"
+check 'a threshold' 0 '' 'slow: >= 5.12 ms .*slow: >= 5.12 ms' report --slow-us 5200 "$together"
 check 'one module has no time line' 0 '' 'runqlat run_queue' report -P runqlat "$together"
 ok 'nor has it' test "${out#*time line}" = "$out"
 # Arguments that are no recording, and the reasons.
@@ -192,7 +192,7 @@ refuses 'a directory that has one recording' 1 \
 cp -r "$(recording "$made")" "$made/99990101T000000Z"
 refuses 'a directory of recordings' 1 "directory of 2 recordings; .*: latscope report $made/99990101T000000Z$" report "$made"
 mkdir "$dir/empty"
-refuses 'a directory without one' 1 'there is no recording; give a recording of a recording, or its run.db$' \
+refuses 'a directory without one' 1 'there is no recording; give the directory of a recording, or its run.db$' \
 	report "$dir/empty"
 for suffix in wal journal; do
 	mkfifo "$made/99990101T000000Z/run.db-$suffix"

@@ -74,7 +74,7 @@ ok 'the samples are no longer than the clock says the windows were' \
 ok 'and for faults fill most of it' \
 	says "$filled"
 ok 'the module of the common schema balances' \
-	says '.modules[0] | .module == "ringlat" and .metric == "minor_fault" and all(.metrics[]; .accounting.balanced)'
+	says '.probes[0] | .module == "ringlat" and .metric == "minor_fault" and all(.metrics[]; .accounting.balanced)'
 ok 'ticks and ns are the same times' says '.ring as $r | all($r.events[].ways[];
 	(.ns.p50 - .cycles.p50 * 1e6 / $r.tsc_khz) | fabs < 0.1)'
 run ringlat --method user -n 3000 --json --histogram
@@ -152,7 +152,7 @@ fi
 run doctor
 like 'doctor explains the methods' "$out" 'ringlat: crossings .*module .*kvm .*user        yes.*--method NAME'
 unprivileged refuses 'with memlat, without privilege' 1 'ringlat --with-memlat: ' ringlat --with-memlat
-memlat_events() { sqlite3 "$1/run.db" "SELECT events FROM totals WHERE module = 'memlat' AND split = ''"; }
+memlat_events() { sqlite3 "$1/run.db" "SELECT events FROM totals WHERE probe = 'memlat' AND split = ''"; }
 with_memlat() {
 	rm -rf "$dir/runs"
 	run ringlat --method user -n 20000 --with-memlat -o "$dir/runs"
@@ -164,11 +164,11 @@ if [[ $err = *'memlat cannot run'* ]]; then
 	skip 'with memlat: the whole fault' "$err"
 else
 	recorded=$(recording "$dir/runs")
-	like 'with memlat: the whole fault' "$out" 'page fault, put together: ringlat by user, memlat by .*handler .*rest .*round trip .*100.0 %'
+	like 'with memlat: the whole fault' "$out" 'page fault as a whole: ringlat by user, memlat by .*handler .*rest .*round trip .*100.0 %'
 	ok 'with memlat: it fits' fits
 	is 'memlat saw the faults that were made for it' "$(memlat_events "$recorded")" 65536
-	whole=$(grep -A6 'put together' <<<"$out")
+	whole=$(grep -A6 'page fault as a whole' <<<"$out")
 	run report "$recorded"
-	is 'report says the same' "$(grep -A6 'put together' <<<"$out")" "$whole"
+	is 'report says the same' "$(grep -A6 'page fault as a whole' <<<"$out")" "$whole"
 fi
 done_testing

@@ -28,7 +28,7 @@ if [ ! -e /proc/latscope_rmid ]; then
 		rmid --method module -d 1s
 	check 'no module: says what it does instead, and what to do' 0 \
 		'^latscope: rmid: attributing by process instead of by RMID: module: not loaded; needs .*insmod[^[:cntrl:]]*$' \
-		'rmid: .* rows.*pid  name .*how: switches: .*caches[[:space:]]+and[[:space:]]+memory[[:space:]]+traffic[[:space:]]+take[[:space:]]+the[[:space:]]+module' \
+		'rmid: .* rows.*pid  name .*method: switches: .*caches[[:space:]]+and[[:space:]]+memory[[:space:]]+traffic[[:space:]]+take[[:space:]]+the[[:space:]]+module' \
 		rmid -d 20ms
 fi
 
@@ -39,7 +39,7 @@ else
 	skip 'an event that this machine has not' 'it counts cycles'
 fi
 
-check 'a table' 0 '' '  pid  name .*CPU ms .*how: switches: .* slots[[:space:]]+incomplete,.* records[[:space:]]+lost' \
+check 'a table' 0 '' '  pid  name .*CPU ms .*method: switches: .* slots[[:space:]]+incomplete,.* records[[:space:]]+lost' \
 	rmid -q -d 300ms --method switches
 ok 'it fits' fits
 # background ARG...: starts rmid as $pid; finish waits for its end
@@ -68,13 +68,13 @@ like 'CSV: what the columns are' "${out%%$'\n'*}" '^time_ns,process,pid,comm,cpu
 # shellcheck disable=SC2016 # awk's
 balance='NR > 1 && $1 > 1e6 && $1 < 199e6 { sum[$1] += $5 } END { for (t in sum) if (sum[t] != cpus * 1e6) { print t, sum[t]; bad = 1 }; exit bad }'
 ok 'CSV: the rows of a slot add up to the time of all CPUs' awk -F, -v cpus="$(nproc --all)" "$balance" <<<"$out"
-has_own_row() { jq -e '.modules[0].top_k | map(select(.comm == "latscope")) | length > 0' <<<"$out"; }
+has_own_row() { jq -e '.probes[0].top_k | map(select(.comm == "latscope")) | length > 0' <<<"$out"; }
 has_itself() {
 	run rmid -q -d 200ms --json --method switches
 	has_own_row
 }
 again has_itself # unless it did not have a CPU, or the host hid that
-ok 'JSON: the columns' jq -e '.modules[0] | .module == "rmid" and .rows > 0
+ok 'JSON: the columns' jq -e '.probes[0] | .module == "rmid" and .rows > 0
 	and (.columns | map(.name) | index("cpu_ns"))' <<<"$out"
 ok 'JSON: the sums, also its own' has_own_row
 
@@ -109,7 +109,7 @@ done 2>/dev/null
 run rmid -q -d 300ms -i 70ms --json --method switches
 # shellcheck disable=SC2016 # jq's
 ok 'JSON: the rows of all intervals add up to the time of all CPUs' jq -es --argjson cpus "$(nproc --all)" '
-	([.[] | .modules[0].rows | arrays | .[].cpu_ns] | add) as $until |
+	([.[] | .probes[0].rows | arrays | .[].cpu_ns] | add) as $until |
 	($until / $cpus / .[-1].duration_sec / 1e9) as $share | $share > 0.999999 and $share < 1.000001' <<<"$out"
 
 # A process that existed before: a sleeper with a unique name, which works while the window is open.
@@ -129,7 +129,7 @@ is 'the rows are in the CSV, too' "$(($(wc -l <"$recording/rmid.csv") - 1))" "$(
 as_printed=$out
 refuses 'compare has nothing of it to compare' 1 'cannot compare rmid: it has a table, not latencies' \
 	compare "$recording" "$recording"
-check 'report prints the same' 0 '' 'rmid: .*  pid .*how: switches' report "$recording"
+check 'report prints the same' 0 '' 'rmid: .*  pid .*method: switches' report "$recording"
 is 'to the letter' "$out" "$as_printed"
 is 'report: the same CSV' "$("$latscope" report --csv -P rmid "$recording" | md5sum)" "$(md5sum <"$recording/rmid.csv")"
 
@@ -194,7 +194,7 @@ ok "it takes less than 20 MB ($high kB)" test "$high" -lt 20000
 kill -INT $pid
 finish
 recording=$(recording "$dir/rmid")
-ok 'Ctrl-C: the table is printed' ended 0 '' 'rmid: .*how: switches'
+ok 'Ctrl-C: the table is printed' ended 0 '' 'rmid: .*method: switches'
 is 'Ctrl-C: the recording is complete' "$(rows "SELECT value FROM meta WHERE name = 'complete'")" 1
 ok 'Ctrl-C: and adds up' wall
 
@@ -236,17 +236,17 @@ fi
 
 # rmid in a recording with other probes.
 rm -rf "$dir/rmid"
-check 'record --rmid' 0 '' 'memlat.*runqlat.*iolat.*rmid: .*how: switches' \
+check 'record --rmid' 0 '' 'memlat.*runqlat.*iolat.*rmid: .*method: switches' \
 	record -q --rmid -d 300ms -o "$dir/rmid"
 recording=$(recording "$dir/rmid")
 ok 'record --rmid: the same window, and every slot adds up' whole_slots
-is 'record --rmid: one file for all' "$(rows "SELECT count(*) FROM module WHERE name IN ('rmid', 'runqlat')")" 2
+is 'record --rmid: one file for all' "$(rows "SELECT count(*) FROM probe WHERE name IN ('rmid', 'runqlat')")" 2
 run record -q --rmid -d 300ms -i 100ms -o "$dir/live"
 ok 'record --rmid -i: lines for the other modules, a table for rmid' \
-	ended 0 '' $'  time  module .* s  iolat [^\n]*\n[0-9.]+ s\n +pid  name '
+	ended 0 '' $'  time  probe .* s  iolat [^\n]*\n[0-9.]+ s\n +pid  name '
 ok 'record --rmid -i: they fit' fits
 is 'record --rmid -i: no line a millisecond' "$(grep -c ' cpu_ns ' <<<"$out")" 0
-check 'report -I prints the same' 0 '' $'  time  module .* s  iolat [^\n]*\n[0-9.]+ s\n +pid  name ' \
+check 'report -I prints the same' 0 '' $'  time  probe .* s  iolat [^\n]*\n[0-9.]+ s\n +pid  name ' \
 	report -I "$(recording "$dir/live")"
 is 'report -I: no line a millisecond' "$(grep -c ' cpu_ns ' <<<"$out")" 0
 check 'compare: of all but rmid' 0 '' 'rmid: not compared: it has a table,.*memlat ' \

@@ -97,12 +97,12 @@ for n in {3..12}; do # at each, as who writes only now and then may have just do
 	all_kept || behind+="$n "
 done
 is 'each is in run.db by the time it is printed' "${behind-}" ''
-check 'report of one that still goes on says so' 0 '' '^workload: .*incomplete: the recording still goes on.*runqlat .*balances' \
+check 'report of one that still goes on says so' 0 '' '^workload: .*incomplete: the recording is still running.*runqlat .*balances' \
 	report "$recorded"
-check 'also by its run.db' 0 '' 'the recording still goes on' report "$recorded/run.db"
+check 'also by its run.db' 0 '' 'the recording is still running' report "$recorded/run.db"
 unprivileged refuses 'not to others' 1 'Permission denied' report "$recorded"
 chmod -R a+rX "$recorded"
-unprivileged check 'unless they may read it' 0 '' 'the recording still goes on' report "$recorded"
+unprivileged check 'unless they may read it' 0 '' 'the recording is still running' report "$recorded"
 workload=$(pgrep -P "$pid" -x sh)
 before=$(intervals "$recorded")
 killed=$(now_ns)

@@ -52,7 +52,7 @@ ok 'all three are closed: the recording is complete' complete "$(recording "$dir
 	echo $? >"$dir/status"
 } | head -n 1 >"$dir/stdout"
 status=$(<"$dir/status") out=$(<"$dir/stdout") err=$(<"$dir/stderr")
-ok 'a pipe whose reader leaves ends the window' ended 0 '^recording in [^[:cntrl:]]*$' '^ +time +module'
+ok 'a pipe whose reader leaves ends the window' ended 0 '^recording in [^[:cntrl:]]*$' '^ +time +probe'
 ok 'the recording is complete' complete "$(recording "$dir/left")"
 "$latscope" runqlat -d 50ms 2>"$dir/stderr" | true
 is 'nobody reads: exit status' "${PIPESTATUS[0]}" 0

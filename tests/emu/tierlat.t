@@ -342,7 +342,7 @@ ok 'validate --only reference judges nothing else' of_reference
 recorded() { sqlite3 -readonly "$(recording "$dir/runs")/run.db" "$1"; }
 
 # modules: of the recording, those that were measured
-modules() { recorded 'SELECT group_concat(name) FROM module WHERE refused IS NULL OR refused = ""'; }
+modules() { recorded 'SELECT group_concat(name) FROM probe WHERE refused IS NULL OR refused = ""'; }
 
 found
 run runqlat -d 10ms
@@ -375,7 +375,7 @@ else
 	like 'report has them' "$out" 'socket 0, tier local-ddr.*latency_ns +[0-9.]+ .*--model forced'
 	ok 'and fits' fits
 	run report "$(recording "$dir/runs")"
-	like 'report puts them beside the slow ones' "$out" 'Beside the slow ones.*socket 0, tier remote-ddr of'
+	like 'report puts them beside the slow ones' "$out" 'Covariates of the slow events.*socket 0, tier remote-ddr of'
 	run report -P tierlat --csv "$(recording "$dir/runs")"
 	is 'report --csv gives the rows' "$out" "$(<"$(recording "$dir/runs")/tierlat.csv")"
 

@@ -7,7 +7,7 @@ def terms:
 	.recorded + .filtered + .missed_start + .unmatched + .map_full + .negative + .excluded + .continued;
 
 .[-1] as $report | .[:-1][] as $summary | $summary.module as $name
-| ($report.modules[] | select(.module == $name)) as $again
+| ($report.probes[] | select(.module == $name)) as $again
 | (if ($again | length) < 9 then "report leaves out what the summary of \($name) has" else empty end),
 ($again | paths(type != "object" and type != "array") | . as $path
 	| ($summary | getpath($path)) as $was | ($again | getpath($path)) as $is

@@ -2,9 +2,9 @@
 -- Facts of a recording's run.db, as lines KEY=VALUE; see facts.sh.
 -- The first metric of a probe has the name of the probe, as in the summary.
 CREATE TEMP VIEW metrics AS
-	SELECT metric.id, CASE metric.id WHEN min(metric.id) OVER (PARTITION BY module)
-		THEN module.name ELSE metric.name END AS name
-	FROM metric JOIN module ON module.id = metric.module;
+	SELECT metric.id, CASE metric.id WHEN min(metric.id) OVER (PARTITION BY probe)
+		THEN probe.name ELSE metric.name END AS name
+	FROM metric JOIN probe ON probe.id = metric.probe;
 -- METRIC, or METRIC.SPLIT.KEY. KEY is the number of a task or cgroup, and otherwise a name.
 CREATE TEMP VIEW keyed AS
 	SELECT series.id, metrics.name || CASE
@@ -24,5 +24,5 @@ SELECT keyed.name || '.events=' || sum(count), keyed.name || '.sum_ns=' || sum(s
 SELECT name || '.hist=' || group_concat(low_ns || ':' || high_ns || ':' || count, ' ')
 	FROM hists JOIN slot_edges USING (slot) GROUP BY name;
 SELECT name || '.method=' || method, name || '.open=' || open_count, name || '.open_ns=' || open_oldest_ns,
-	name || '.open_before=' || open_before, name || '.recursion_missed=' || recursion_missed FROM module;
+	name || '.open_before=' || open_before, name || '.recursion_missed=' || recursion_missed FROM probe;
 SELECT 'window_ns=' || max(end_ns) FROM interval;

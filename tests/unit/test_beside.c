@@ -91,7 +91,7 @@ static void the_slow_tier_is_correlation_the_tail(void **state)
 	figure = &correlation.series[0].figures[0];
 	assert_int_equal(figure->worst_nr + figure->other_nr, INTERVALS);
 	assert_true(fabs(figure->worst - 200.5) < 0.5 && fabs(figure->other - 90.5) < 0.5);
-	assert_int_equal(figure->verdict, TIMELINE_TOGETHER);
+	assert_int_equal(figure->verdict, TIMELINE_POSITIVE);
 	assert_true(figure->found.rho > 0.5);
 }
 
@@ -146,10 +146,10 @@ static void it_is_printed(void **state)
 	report__print_correlation(sheet->out, &correlation);
 	text = sheet_end(sheet);
 	assert_non_null(strstr(text, "memlat and socket 1, tier slow of tierlat: 20"));
-	assert_non_null(strstr(text, "rise together"));
+	assert_non_null(strstr(text, "positive correlation"));
 	free(text);
 	report__add_correlation(object, &correlation);
-	assert_true(json_object_object_get_ex(object, "beside", &list));
+	assert_true(json_object_object_get_ex(object, "covariates", &list));
 	assert_int_equal(json_object_array_length(list), 4);
 	json_object_put(object);
 }

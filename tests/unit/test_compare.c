@@ -319,7 +319,7 @@ static void not_measured_alike(void **state)
 	assert_int_equal(comparison.nr_refusals, 1);
 	assert_string_equal(comparison.refusals[0].probe, "memlat");
 	assert_string_equal(comparison.refusals[0].why,
-			    "not measured alike: handle_mm_fault by method kprobe, but page_fault "
+			    "different methods: handle_mm_fault by method kprobe, but page_fault "
 			    "by method perf-event on ON; record both with one --method");
 }
 
@@ -652,12 +652,12 @@ static void as_json(void **state)
 	row = json_object_array_get_idx(get(object, "comparisons"), 0);
 	assert_null(get(row, "key"));
 	assert_int_equal(json_object_get_int(get(get(row, "on"), "tail_events")), 186);
-	tail = json_object_array_get_idx(get(row, "figures"), 0);
-	assert_string_equal(json_object_get_string(get(tail, "figure")), "tail");
+	tail = json_object_array_get_idx(get(row, "statistics"), 0);
+	assert_string_equal(json_object_get_string(get(tail, "statistic")), "tail");
 	assert_string_equal(json_object_get_string(get(tail, "verdict")), "better");
 	assert_true(json_object_get_double(get(tail, "ratio_high")) < 0.5);
 	/* An unknown value is null; JSON has no NaN. */
-	tail = json_object_array_get_idx(get(row, "figures"), JUDGE_MEAN - 1);
+	tail = json_object_array_get_idx(get(row, "statistics"), JUDGE_MEAN - 1);
 	assert_null(get(tail, "p"));
 	json_object_put(object);
 }

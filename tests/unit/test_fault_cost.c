@@ -123,7 +123,7 @@ static void text_says_what_is_what(void **state)
 	text = printed();
 	assert_non_null(strstr(text, "ringlat by module, memlat by fentry (handle_mm_fault)\n"));
 	assert_non_null(strstr(text, " 200 ns    20.0 %\n  handler "));
-	assert_non_null(strstr(text, " 1.00 us   100.0 %\n  in none of these: "));
+	assert_non_null(strstr(text, " 1.00 us   100.0 %\n  not included: "));
 	free(text);
 }
 

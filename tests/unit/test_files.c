@@ -383,7 +383,7 @@ static void summary_holds_the_run(void **state)
 	static const struct {
 		const char *path, *value;
 	} expected[] = {
-		{ "schema", "1" },
+		{ "schema", "2" },
 		{ "module", "\"iolat\"" },
 		{ "metric", "\"device\"" },
 		{ "duration_sec", "10" },
@@ -488,13 +488,13 @@ static void run_as_json(void **state)
 	struct json_object *object = json__run(run);
 
 	(void)state;
-	assert_field(object, "schema", "1");
-	assert_field(object, "modules/0/module", "\"iolat\"");
-	assert_field(object, "modules/0/total_events", "147001");
-	assert_field(object, "modules/1/module", "\"memlat\"");
-	assert_field(object, "modules/1/refused",
+	assert_field(object, "schema", "2");
+	assert_field(object, "probes/0/module", "\"iolat\"");
+	assert_field(object, "probes/0/total_events", "147001");
+	assert_field(object, "probes/1/module", "\"memlat\"");
+	assert_field(object, "probes/1/refused",
 		     "\"the kernel does not allow kprobes here (lockdown)\"");
-	assert_field(object, "modules/2/total_events", "0");
+	assert_field(object, "probes/2/total_events", "0");
 	assert_field(object, "labels/case", "\"off\"");
 	json_object_put(object);
 	sample_free(run);
@@ -544,9 +544,9 @@ static void live_json_is_a_line_an_interval(void **state)
 	object = json_tokener_parse(second);
 	assert_field(object, "start_sec", "1");
 	assert_field(object, "end_sec", "2.500000001");
-	assert_field(object, "modules/0/module", "\"iolat\"");
-	assert_field(object, "modules/0/metrics/0/total_events", "147001");
-	assert_field(object, "modules/1/module", "\"runqlat\"");
+	assert_field(object, "probes/0/module", "\"iolat\"");
+	assert_field(object, "probes/0/metrics/0/total_events", "147001");
+	assert_field(object, "probes/1/module", "\"runqlat\"");
 	json_object_put(object);
 	free(text);
 	run__clear_data(&deltas[0]);

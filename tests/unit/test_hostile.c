@@ -156,8 +156,8 @@ static char a_name[] = "A", b_name[] = "B";
 static const struct command commands[] = {
 	COMMAND(cmd_report, "report", "-v", "--all-intervals", b_name),
 	JSON(cmd_report, "report", "--json", b_name),
-	COMMAND(cmd_report, "report", "--csv", "-m", "iolat", b_name),
-	COMMAND(cmd_report, "report", "--csv", "-m", "tierlat", b_name),
+	COMMAND(cmd_report, "report", "--csv", "-P", "iolat", b_name),
+	COMMAND(cmd_report, "report", "--csv", "-P", "tierlat", b_name),
 	COMMAND(cmd_report, "report", "--intervals", b_name),
 	LINES(cmd_report, "report", "--intervals", "--json", b_name),
 	COMMAND(cmd_compare, "compare", a_name, b_name),
@@ -366,16 +366,16 @@ static const char *value(void)
 static const char *const tables[][10] = {
 	{ "meta", "name", "value" },
 	{ "label", "id", "name", "value" },
-	{ "module", "id", "name", "method", "mechanism", "refused", "split", "open_count",
+	{ "probe", "id", "name", "method", "mechanism", "refused", "split", "open_count",
 	  "recursion_missed", "cost_runs" },
-	{ "metric", "id", "module", "name", "what" },
+	{ "metric", "id", "probe", "name", "what" },
 	{ "series", "id", "metric", "split", "key", "name" },
 	{ "interval", "id", "start_ns", "end_ns" },
 	{ "slots", "interval", "series", "slot", "count" },
 	{ "sums", "interval", "series", "count", "sum_ns", "max_ns", "tail" },
 	{ "acct", "interval", "metric", "name", "count" },
 	{ "process", "id", "lived_ns", "thread_ns", "ended" },
-	{ "table_column", "module", "position", "name", "unit", "what", "kind", "is_key" },
+	{ "table_column", "probe", "position", "name", "unit", "what", "kind", "is_key" },
 	{ "tierlat", "interval", "time_ns", "tier", "latency", "requests" },
 };
 
@@ -558,7 +558,7 @@ static void a_text_of_32_mb(void **state)
 {
 	(void)state;
 	copy_origin();
-	change("UPDATE module SET mechanism = printf('%.*c', 32 << 20, 'x')");
+	change("UPDATE probe SET mechanism = printf('%.*c', 32 << 20, 'x')");
 	refused_with("this recording is damaged");
 }
 
@@ -574,7 +574,7 @@ static void more_work_than_its_size_explains(void **state)
 	       "WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c LIMIT 20000)"
 	       " INSERT INTO interval SELECT 1000 + i, 24000000000 + i, 24000000000 + i FROM c");
 	assert_false(attack_one("tables without a key", &commands[1]));
-	assert_true(said("takes more work to read than its size explains"));
+	assert_true(said("takes more work than its size explains"));
 }
 
 static void what_is_no_file(void **state)

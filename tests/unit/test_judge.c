@@ -178,7 +178,7 @@ static void nothing_at_all(void **state)
 	judge();
 	assert_int_equal(pair.family, 0);
 	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++) {
-		assert_cannot_tell(i, "no events on either side");
+		assert_cannot_tell(i, "no events in either group");
 		assert_true(isnan(pair.statistics[i].off) && isnan(pair.statistics[i].ratio));
 	}
 	add_observations(0, 3, 1000, 1000, 10);
@@ -205,7 +205,7 @@ static void no_tail_on_either_group(void **state)
 	add_observations(0, 3, 1000, 100000, 0);
 	add_observations(1, 3, 1000, 100000, 0);
 	judge();
-	assert_cannot_tell(JUDGE_TAIL, "neither side has a tail");
+	assert_cannot_tell(JUDGE_TAIL, "no tail in either group");
 	assert_true(pair.statistics[JUDGE_TAIL].off == 0 && pair.statistics[JUDGE_TAIL].on == 0);
 	assert_true(pair.statistics[JUDGE_MEAN].tested);
 }
@@ -324,7 +324,7 @@ static void below_the_resolution(void **state)
 	judge();
 	assert_true(p50->tested && p50->adjusted < 0.05);
 	assert_int_equal(p50->verdict, JUDGE_NO_DIFFERENCE);
-	assert_non_null(strstr(p50->why, "less than a slot"));
+	assert_non_null(strstr(p50->why, "less than the width of a histogram slot"));
 }
 
 static void only_what_is_asked_for(void **state)
@@ -374,7 +374,7 @@ static void correction_is_said(void **state)
 	assert_int_equal(judge__verdicts(&pair.rules, family, 41), 49);
 	assert_true(tail->adjusted > 0.05);
 	assert_int_equal(tail->verdict, JUDGE_NO_DIFFERENCE);
-	assert_non_null(strstr(tail->why, "not as one of 49 judged"));
+	assert_non_null(strstr(tail->why, "not as one of 49 tests"));
 }
 
 /* An idle machine: of 5 batches 3 are empty, or all. It is an observation, not a missing one. */
@@ -393,7 +393,7 @@ static void idle_is_data(void **state)
 	assert_int_equal(verdict(JUDGE_TAIL_RATE), JUDGE_MORE);
 	assert_true(rate->off == 0 && rate->on == 10000 && rate->low > 100);
 	assert_true(tail_rate->off == 0);
-	assert_cannot_tell(JUDGE_MEAN, "there are no events on OFF");
+	assert_cannot_tell(JUDGE_MEAN, "no events on OFF");
 	assert_string_equal(judge__verdict(&pair.statistics[JUDGE_MEAN]), "cannot tell");
 	pair.windows[0] = 0;
 	add_observations(0, 2, 1000, 20, 0);
@@ -447,8 +447,8 @@ static void a_rate_of_few_events(void **state)
 	add_observation(1, 1000, 4, 0);
 	pair.windows[1] = 5;
 	judge();
-	assert_cannot_tell(JUDGE_RATE, "too few events: 0 and 4, one side needs 5");
-	assert_cannot_tell(JUDGE_TAIL_RATE, "neither side has a tail");
+	assert_cannot_tell(JUDGE_RATE, "too few events: 0 and 4, one group needs 5");
+	assert_cannot_tell(JUDGE_TAIL_RATE, "no tail in either group");
 	add_observation(1, 1000, 4, 0);
 	pair.rules.batches = true;
 	pair.windows[0] = 2;

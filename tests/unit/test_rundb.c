@@ -712,21 +712,21 @@ static void errors_are_distinct(void **state)
 		{ "UPDATE sums SET tail = count + 1", -EUCLEAN },
 		{ "UPDATE sums SET count = 9223372036854775807", -EUCLEAN },
 		{ "DELETE FROM series", -EUCLEAN },
-		{ "DELETE FROM module", -EUCLEAN },
+		{ "DELETE FROM probe", -EUCLEAN },
 		{ "DROP TABLE acct", -EUCLEAN },
 		{ "ALTER TABLE interval RENAME COLUMN end_ns TO ended", 0 },
 		{ "UPDATE series SET split = 'moon' WHERE split = 'disk'", -EUCLEAN },
 		{ "INSERT INTO acct VALUES(1, 1, 'of_a_later_version', 5)", 0 },
 		{ "CREATE TABLE later(x)", 0 },
-		{ "DROP TABLE process", 0 }, /* earlier versions had none */
+		{ "DROP TABLE process", -EUCLEAN },
 		{ "UPDATE process SET lived_ns = -1", -EUCLEAN },
 		{ "UPDATE kernel_check SET kernel_high = -9223372036854775808", -EUCLEAN },
 		{ "UPDATE kernel_check SET ours_high = -2", -EUCLEAN },
-		{ "UPDATE module SET open_sum_ns = -1", -EUCLEAN },
-		{ "UPDATE module SET open_before = open_count + 1", -EUCLEAN },
-		{ "ALTER TABLE module DROP COLUMN open_before", 0 }, /* earlier versions had none */
-		{ "PRAGMA user_version = 2", -EPROTONOSUPPORT },
-		{ "PRAGMA user_version = 0", -EUCLEAN },
+		{ "UPDATE probe SET open_sum_ns = -1", -EUCLEAN },
+		{ "UPDATE probe SET open_before = open_count + 1", -EUCLEAN },
+		{ "ALTER TABLE probe DROP COLUMN open_before", -EUCLEAN },
+		{ "PRAGMA user_version = 3", -EPROTONOSUPPORT },
+		{ "PRAGMA user_version = 1", -EPROTONOSUPPORT },
 		{ "PRAGMA application_id = 7", -EMEDIUMTYPE },
 	};
 	struct recording recording;

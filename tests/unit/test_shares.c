@@ -108,7 +108,7 @@ static void why_it_is_not_known(void **state)
 	run->complete = false;
 	assert_string_equal(unknown(run), "the recording was cut off");
 	run->running = true;
-	assert_string_equal(unknown(run), "the recording still goes on");
+	assert_string_equal(unknown(run), "the recording is still running");
 	strcpy(run->lives_why, "of some it was not kept");
 	assert_string_equal(unknown(run), "of some it was not kept");
 	run->nr_lives = 2;
@@ -133,7 +133,7 @@ static void for_people(void **state)
 		"fio (12)                5.00 s        2     1.00 %     20.0 %      150 %\n"
 		"make (14)               10.0 s        1          -     50.0 %          -\n"
 		"(other)                      ?        ?          -     90.0 s          -\n"
-		"1 more, that waited less\n";
+		"1 more that waited less\n";
 	struct run *run = begin();
 	char *got = text(run, 2);
 
@@ -158,7 +158,7 @@ static void as_json(void **state)
 	assert_int_equal(json_pointer_get(object, "/processes/0/waits/2", &at), 0);
 	assert_string_equal(
 		json_object_to_json_string_ext(at, JSON_C_TO_STRING_PLAIN),
-		"{\"module\":\"iolat\",\"metric\":\"total\",\"sum_us\":7500000,\"share\":1.5}");
+		"{\"probe\":\"iolat\",\"metric\":\"total\",\"sum_us\":7500000,\"share\":1.5}");
 	assert_int_equal(json_pointer_get(object, "/processes/2", &at), 0);
 	assert_null(json_object_object_get(at, "lived_sec"));
 	assert_int_equal(json_pointer_get(object, "/processes/1/lived_sec", &at), 0);

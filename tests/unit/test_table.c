@@ -511,7 +511,7 @@ static void no_line_of_a_report_is_too_long(void **state)
 	assert_int_equal(run__fold_tables(run), 0);
 	text__probe(out, run, &run->probes[0], &style);
 	fclose(out);
-	assert_non_null(strstr(text, " more\n\n2048 of the smallest, together\n"));
+	assert_non_null(strstr(text, " more\n\n2048 of the smallest, in total\n"));
 	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
 		assert_true(strlen(line) <= 80 && line[strlen(line) - 1] != ' ');
 	free(text);

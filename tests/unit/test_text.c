@@ -60,9 +60,9 @@ static const char iolat[] =
 	"    were not seen (recursion_missed)\n"
 	"    2 requeued\n"
 	"  open at end: 3, the oldest for 1.23 s\n"
-	"  how: stamps: issue and completion are the kernel's own stamps in the request,\n"
-	"    read when the request completes\n"
-	"  cost: 0.18 % of one CPU: 123 ns per event, as timed in the first 100 ms (1,000\n"
+	"  method: stamps: issue and completion are the kernel's own stamps in the\n"
+	"    request, read when the request completes\n"
+	"  cost: 0.18 % of one CPU: 123 ns per event, timed in the first 100 ms (1,000\n"
 	"    events)\n"
 	"\n"
 	"process                  events    mean     p50     p99     max     tail   total\n"
@@ -153,7 +153,7 @@ static void test_missing_time_comes_first(void **state)
 	counts[LAT_UNTIMED] = 3;
 	text = print_probe(run, 0, (struct text_style){ 0 });
 	flatten(text);
-	assert_non_null(strstr(text, "(at most 5.90 s, and of some the time is unknown): 10"));
+	assert_non_null(strstr(text, "(at most 5.90 s, plus some of unknown time): 10"));
 	free(text);
 	counts[LAT_MISSED_START_NS] = 5000000; /* less than 0.1 % of 5.88 s */
 	text = print_probe(run, 0, (struct text_style){ 0 });
@@ -184,13 +184,14 @@ static void test_each_term_has_its_time(void **state)
 	assert_non_null(strstr(text, "recorded + 1 filtered (1.50 us) + 10 missed_start (time "
 				     "unknown) + 1 unmatched (at most 2.50 us) + 1 map_full (time "
 				     "unknown) + 2 excluded + 1 continued: balances "));
-	assert_non_null(strstr(text, " open at end: 3, for 2.00 s in all, the oldest for 1.23 s "));
+	assert_non_null(
+		strstr(text, " open at end: 3, for 2.00 s in total, the oldest for 1.23 s "));
 	free(text);
 	run->probes[0].open.before = 1;
 	text = print_probe(run, 0, (struct text_style){ 0 });
 	flatten(text);
 	assert_non_null(strstr(text, " open at end: 3 (1 began before latscope was attached), for "
-				     "at least 2.00 s in all, the oldest for at least 1.23 s "));
+				     "at least 2.00 s in total, the oldest for at least 1.23 s "));
 	free(text);
 	sample_free(run);
 }
@@ -281,7 +282,7 @@ static void a_probe_without_events(void **state)
 		    "  10 s, 0 events, 0/s\n"
 		    "  seen 0 = 0 recorded: balances\n"
 		    "  open at end: 0\n"
-		    "  how: tp_btf: wakeup to switch-in, kept with the task\n"
+		    "  method: tp_btf: wakeup to switch-in, kept with the task\n"
 		    "  cost: not measured\n");
 	sample_free(run);
 }
@@ -314,7 +315,7 @@ static void cost_needs_events(void **state)
 	free(text);
 	cost->timed_events = 100;
 	text = print_probe(run, 0, (struct text_style){ 0 });
-	assert_non_null(strstr(text, "\n  cost: 1.81 % of one CPU: 1230 ns per event, as "));
+	assert_non_null(strstr(text, "\n  cost: 1.81 % of one CPU: 1230 ns per event, timed "));
 	free(text);
 	sample_free(run);
 }
@@ -327,7 +328,7 @@ static void top_hides_all_but_other(void **state)
 	(void)state;
 	text = print_probe(run, 0, (struct text_style){ .top = 1 });
 	assert_non_null(strstr(text, "\n(other)"));
-	assert_non_null(strstr(text, "\n1 more, with less time\n"));
+	assert_non_null(strstr(text, "\n1 more with less time\n"));
 	assert_null(strstr(text, "fio (12)"));
 	free(text);
 	sample_free(run);
@@ -404,10 +405,9 @@ static void the_run(void **state)
 				      "labels: case=off, who=J. \"Doe\", x=y\n");
 	sheet = sheet_begin();
 	text__incomplete(sheet->out, run);
-	assert_text(
-		sheet_end(sheet),
-		"incomplete: the recording was cut off; what is shown ends with the last whole\n"
-		"  interval, and how many waits were open then is not known\n");
+	assert_text(sheet_end(sheet),
+		    "incomplete: the recording was cut off; the data ends with the last complete\n"
+		    "  interval, and the number of open waits is unknown\n");
 	sample_free(run);
 }
 
@@ -444,7 +444,7 @@ static void live_lines(void **state)
 	assert_int_equal(writer.ops->close(&writer, run), 0);
 	assert_text(
 		sheet_end(sheet),
-		"      time  module         events/s       p50       p99       max      tail\n"
+		"      time  probe          events/s       p50       p99       max      tail\n"
 		"   2.000 s  iolat         147,001/s   40.5 us   41.0 us   4.56 ms     100 %\n"
 		"   2.000 s  runqlat             0/s         -         -         -         -\n");
 	run__clear_data(&deltas[0]);

@@ -145,19 +145,19 @@ static void two_of_three(void **state)
 	}
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
 	assert_int_equal(timeline.nr_pairs, 3);
-	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_TOGETHER);
+	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_POSITIVE);
 	assert_true(pair_of(RUNQLAT, IOLAT)->found.low > 0.9);
 	assert_int_equal(pair_of(RUNQLAT, IOLAT)->both, nr);
 	assert_int_equal(pair_of(MEMLAT, RUNQLAT)->verdict, TIMELINE_NOT_SHOWN);
 	assert_int_equal(pair_of(MEMLAT, RUNQLAT)->both, both);
 	assert_int_equal(pair_of(MEMLAT, IOLAT)->verdict, TIMELINE_NOT_SHOWN);
-	assert_int_equal(timeline.nr_together, nr);
+	assert_int_equal(timeline.nr_correlated, nr);
 	for (unsigned int i = 0; i < INTERVALS; i++)
-		assert_int_equal(timeline.together[i], bursts(i));
-	assert_says("runqlat and iolat: rise together: +1.00");
-	assert_says("memlat and runqlat: not shown:");
-	assert_says("both are in their worst quarter, by chance it would be");
-	assert_says("--by process,cgroup,disk of latscope record");
+		assert_int_equal(timeline.correlated[i], bursts(i));
+	assert_says("runqlat and iolat: positive correlation: +1.00");
+	assert_says("memlat and runqlat: no correlation shown:");
+	assert_says("both are in their worst quarter in ");
+	assert_says("latscope record --by process,cgroup,disk");
 }
 
 /* Neither keys that are fast at other times nor keys that are absent are slow. */
@@ -167,10 +167,9 @@ static void no_events_between(void **state)
 
 	(void)state;
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
-	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_TOGETHER);
-	assert_int_equal(timeline.probes[IOLAT].empty, INTERVALS - timeline.nr_together);
-	assert_string_equal(pair_of(MEMLAT, IOLAT)->why,
-			    "one of the two is the same in all intervals");
+	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_POSITIVE);
+	assert_int_equal(timeline.probes[IOLAT].empty, INTERVALS - timeline.nr_correlated);
+	assert_string_equal(pair_of(MEMLAT, IOLAT)->why, "one of the two does not vary");
 }
 
 static bool in_turn(unsigned int interval)
@@ -184,35 +183,36 @@ static void one_against_the_other(void **state)
 
 	(void)state;
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
-	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_OPPOSED);
-	assert_int_equal(timeline.nr_together, 0);
-	assert_says("runqlat and iolat: one rises as the other falls: -1.00");
+	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_NEGATIVE);
+	assert_int_equal(timeline.nr_correlated, 0);
+	assert_says("runqlat and iolat: negative correlation: -1.00");
 }
 
 static void whose_they_are(void **state)
 {
 	const struct score score = { .slow = { others, bursts, bursts }, .split = true };
-	const struct timeline_carrier *carriers;
+	const struct timeline_contributor *contributors;
 	uint64_t slow;
 
 	(void)state;
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
-	carriers = timeline.carriers;
-	assert_int_equal(timeline.nr_carriers, 6);
+	contributors = timeline.contributors;
+	assert_int_equal(timeline.nr_contributors, 6);
 	for (unsigned int i = 0; i < 6; i++) {
-		assert_int_equal(carriers[i].probe, i / 2);
-		assert_int_equal(carriers[i].key->key.id, i % 2 ? 3 : 2);
+		assert_int_equal(contributors[i].probe, i / 2);
+		assert_int_equal(contributors[i].key->key.id, i % 2 ? 3 : 2);
 	}
-	slow = 40 * timeline.nr_together;
+	slow = 40 * timeline.nr_correlated;
 	assert_int_equal(timeline.probes[IOLAT].slow, slow + INTERVALS);
-	assert_int_equal(carriers[4].slow, slow);
-	assert_int_equal(carriers[4].slow_together, slow);
-	assert_int_equal(carriers[5].slow, INTERVALS);
-	assert_int_equal(carriers[5].slow_together, timeline.nr_together);
-	assert_int_equal(timeline__slow_together(&timeline, IOLAT), 41 * timeline.nr_together);
+	assert_int_equal(contributors[4].slow, slow);
+	assert_int_equal(contributors[4].slow_correlated, slow);
+	assert_int_equal(contributors[5].slow, INTERVALS);
+	assert_int_equal(contributors[5].slow_correlated, timeline.nr_correlated);
+	assert_int_equal(timeline__slow_correlated(&timeline, IOLAT), 41 * timeline.nr_correlated);
 	/* memlat has its bursts at other times. */
-	assert_true(carriers[0].slow > 0 && carriers[0].slow_together < carriers[0].slow / 2);
-	assert_says("iolat process events slow of slow together burst (2)");
+	assert_true(contributors[0].slow > 0 &&
+		    contributors[0].slow_correlated < contributors[0].slow / 2);
+	assert_says("iolat process events slow of slow of slow * burst (2)");
 }
 
 static void too_little(void **state)
@@ -223,7 +223,7 @@ static void too_little(void **state)
 	assert_int_equal(record_and_read(&score, 9, &rules), 0);
 	assert_int_equal(pair_of(RUNQLAT, IOLAT)->verdict, TIMELINE_NOT_SHOWN);
 	assert_true(isnan(pair_of(RUNQLAT, IOLAT)->adjusted));
-	assert_says("runqlat and iolat: not shown: too few intervals: 9, 10 are needed");
+	assert_says("runqlat and iolat: no correlation shown: too few intervals: 9, 10 are needed");
 }
 
 static void no_intervals(void **state)
@@ -255,7 +255,7 @@ static void lines(void **state)
 	}
 	assert_int_equal(events, timeline.probes[IOLAT].events);
 	assert_int_equal(slow, timeline.probes[IOLAT].slow);
-	assert_says("a line is 3 intervals of 1 s (--all-intervals");
+	assert_says("time line: 3 intervals of 1 s per line (--all-intervals");
 	timeline__clear(&timeline);
 	run__clear(&read_run);
 	unit_remove(dir);
@@ -275,7 +275,7 @@ static void what_is_slow(void **state)
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
 	/* 40 of 1,000 in a quarter: 1 % */
 	assert_in_range(timeline.probes[IOLAT].slow_ns, FAST_NS + 1, SLOW_NS);
-	assert_int_equal(timeline.probes[IOLAT].slow, 40 * timeline.nr_together);
+	assert_int_equal(timeline.probes[IOLAT].slow, 40 * timeline.nr_correlated);
 	/* Where all are alike, all are slow: there is no edge nearer to 1 %. */
 	assert_int_equal(timeline.probes[MEMLAT].slow, timeline.probes[MEMLAT].events);
 	timeline__clear(&timeline);
@@ -305,15 +305,18 @@ static void as_json(void **state)
 	(void)state;
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
 	report__add_timeline(object, &timeline);
-	assert_string_equal(value(object, "/together/pairs/2/modules"), "[\"runqlat\",\"iolat\"]");
-	assert_string_equal(value(object, "/together/pairs/2/verdict"), "\"rise together\"");
-	assert_string_equal(value(object, "/together/pairs/0/verdict"), "\"not shown\"");
-	snprintf(number, sizeof(number), "%zu", timeline.nr_together);
-	assert_string_equal(value(object, "/together/intervals"), number);
-	assert_string_equal(value(object, "/timeline/modules/1/module"), "\"runqlat\"");
+	assert_string_equal(value(object, "/correlation/pairs/2/probes"),
+			    "[\"runqlat\",\"iolat\"]");
+	assert_string_equal(value(object, "/correlation/pairs/2/verdict"),
+			    "\"positive correlation\"");
+	assert_string_equal(value(object, "/correlation/pairs/0/verdict"),
+			    "\"no correlation shown\"");
+	snprintf(number, sizeof(number), "%zu", timeline.nr_correlated);
+	assert_string_equal(value(object, "/correlation/intervals"), number);
+	assert_string_equal(value(object, "/timeline/probes/1/probe"), "\"runqlat\"");
 	assert_string_equal(value(object, "/timeline/intervals/59/end_sec"), "60");
-	assert_string_equal(value(object, "/carriers/2/name"), "\"burst (2)\"");
-	assert_string_equal(value(object, "/carriers/2/by"), "\"process\"");
+	assert_string_equal(value(object, "/contributors/2/name"), "\"burst (2)\"");
+	assert_string_equal(value(object, "/contributors/2/by"), "\"process\"");
 	json_object_put(object);
 }
 
@@ -358,10 +361,10 @@ static void intervals_that_took_longer(void **state)
 
 	assert_int_equal(record_and_read(&score, INTERVALS, &rules), 0);
 	assert_int_equal(timeline.nr_longer, 0);
-	assert_says("of 1 s (--all-intervals: each has its own); slow");
+	assert_says("of 1 s per line (--all-intervals: one line each); slow");
 	assert_int_equal(longer_than(666666668), 0);
 	assert_int_equal(longer_than(666666667), INTERVALS); /* longer by just half */
-	assert_says("; 60 of 60 took longer by half or more, the longest 1.00 s, as latscope");
+	assert_says("; 60 of 60 took at least 50 % longer (longest: 1.00 s) because");
 	(void)state;
 }
 

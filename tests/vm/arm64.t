@@ -118,7 +118,7 @@ for name in "${!x86_only[@]}"; do
 done
 
 ok 'record' succeeded record
-ok 'record: every page that was touched is a fault' recorded '.modules[0].metrics[0] | .total_events >= 5000'
+ok 'record: every page that was touched is a fault' recorded '.probes[0].metrics[0] | .total_events >= 5000'
 ok 'report' succeeded report
 is 'report on x86 prints the same of it' "$(.output/latscope report "$dir"/io/runs/* 2>&1)" \
 	"$(cat "$dir/io/report".{out,err})"
