@@ -45,7 +45,7 @@ struct timeline_probe {
 enum timeline_verdict { TIMELINE_NOT_SHOWN, TIMELINE_POSITIVE, TIMELINE_NEGATIVE };
 
 struct timeline_pair {
-	unsigned int a, b; /* of timeline.modules */
+	unsigned int a, b; /* of timeline.probes */
 	struct ranks_correlation found;
 	double adjusted; /* p, for the number of pairs; NAN: not tested, `why` says it */
 	enum timeline_verdict verdict;
@@ -57,7 +57,7 @@ struct timeline_pair {
 /* A process, cgroup, disk ... that has slow events. */
 struct timeline_contributor {
 	const struct run_key *key;
-	unsigned int probe; /* of timeline.modules */
+	unsigned int probe; /* of timeline.probes */
 	uint64_t events, slow;
 	uint64_t slow_correlated; /* of these, in intervals that are together */
 };

@@ -51,22 +51,22 @@ agrees() {
 	read -r _ count ns < <(grep "^$1 " "$dir/traced")
 	# shellcheck disable=SC2016 # jq's
 	jq -e --arg vector "$1" --argjson count "${count:-0}" --argjson ns "${ns:-0}" '
-		[.modules[0].keys[] | select(.name == $vector)][0] as $key
+		[.probes[0].keys[] | select(.name == $vector)][0] as $key
 		| $count >= 1000 and $key.total_events <= $count and $key.total_events >= 0.9 * $count
 		  and $key.mean_us <= $ns / $count / 1000 + 1 and 1.5 * $key.mean_us + 1 >= $ns / $count / 1000' <<<"$out" >/dev/null ||
-		{ cat "$dir/traced" && jq -c '.modules[0].keys[] | {name, total_events, mean_us}' <<<"$out" && false; }
+		{ cat "$dir/traced" && jq -c '.probes[0].keys[] | {name, total_events, mean_us}' <<<"$out" && false; }
 }
 
 measure
 is 'it ends well' "$status" 0
 ok 'block: handlers and their mean are those of the trace' agrees block
 # shellcheck disable=SC2016 # jq's
-ok 'the vectors add up to the whole' jq -e '.modules[0] | ([.keys[].total_events] | add) == .total_events' <<<"$out"
-ok 'the accounting balances' jq -e '.modules[0].accounting | .balanced' <<<"$out"
-ok 'the kernel has counted as many' jq -e '.modules[0].accounting.kernel_check
+ok 'the vectors add up to the whole' jq -e '.probes[0] | ([.keys[].total_events] | add) == .total_events' <<<"$out"
+ok 'the accounting balances' jq -e '.probes[0].accounting | .balanced' <<<"$out"
+ok 'the kernel has counted as many' jq -e '.probes[0].accounting.kernel_check
 	| .source == "/proc/stat" and .events.agrees and .events.kernel[0] >= 1000' <<<"$out"
 run softirq -d 300ms --method raw_tp
-ok 'raw_tp' ended 0 '' 'balances.*how: raw_tp'
+ok 'raw_tp' ended 0 '' 'balances.*method: raw_tp'
 refuses 'it cannot filter by task' 77 'softirq cannot run.*cannot do --pid' softirq -d 1s -p 1
 run record -d 300ms --softirq -o "$dir/runs"
 ok 'record --softirq' ended 0 'recording in' 'softirq handler: .*balances'
