@@ -18,8 +18,8 @@
 
 static const char compare_doc[] =
 	"Tells whether latencies are worse in group ON than in group OFF. A group is one "
-	"recording or a directory of several. With three or more recordings in both groups, the variation "
-	"from run to run is measured; with fewer, it is assumed (see --run-spread).\v"
+	"recording or a directory of several. With three or more recordings in both groups, the "
+	"variation from run to run is measured; with fewer, it is assumed (see --run-spread).\v"
 	"Statistics: tail (share), p50, p90, p99, p99.9, p99.99 and mean, of which more is worse; "
 	"rate and tail/s (events per second), of which more is neither better nor worse.\n\n"
 	"Examples:\n"

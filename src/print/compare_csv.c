@@ -51,8 +51,8 @@ static void print_statistic(FILE *out, const struct comparison *comparison,
 
 void compare__print_csv(FILE *out, const struct comparison *comparison)
 {
-	fputs("probe,metric,by,key,statistic,off,on,ratio,ratio_low,ratio_high,p,p_adjusted,verdict,"
-	      "reason\n",
+	fputs("probe,metric,by,key,statistic,off,on,ratio,ratio_low,ratio_high,p,p_adjusted,"
+	      "verdict,reason\n",
 	      out);
 	for (size_t i = 0; i < comparison->nr * JUDGE_STATISTICS; i++)
 		print_statistic(out, comparison, &comparison->rows[i / JUDGE_STATISTICS],

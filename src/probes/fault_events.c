@@ -13,18 +13,18 @@
 #include "bpf_probe.h"
 
 #define TRIES 3
-#define IN_PROGRAM_NS 200000 /* longer than a program takes, also if it is interrupted */
+#define IN_PROGRAM_NS 200000 /* longer than a program takes, even if it is interrupted */
 
 struct fault_events {
-	int *ends[FAULT_ENDS]; /* by CPU: descriptors, which the links own; -1: none */
-	int64_t *not_seen; /* by CPU: counted minus seen, when the window had opened */
+	int *ends[FAULT_ENDS]; /* by CPU: descriptors, owned by the links; -1: none */
+	int64_t *not_seen; /* by CPU: counted minus seen, just after the window opened */
 };
 
 /* ---- attaching ---- */
 
 /*
- * Three events a CPU, and two descriptors for each, an event's and its link's: 1024, the usual
- * limit, are too few from 170 CPUs on.
+ * Three events per CPU with two descriptors each, the event's and its link's: the usual limit of
+ * 1024 is too low from 170 CPUs on.
  */
 static void raise_limit(int cpus)
 {
@@ -34,7 +34,7 @@ static void raise_limit(int cpus)
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= needed)
 		return;
 	limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, so will the events */
+	setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, opening the events fails too */
 }
 
 /* -ENODEV: the CPU is possible, but not online. */
@@ -63,7 +63,7 @@ static int attach_here(struct bpf_probe *probe, struct bpf_program *program, uin
 	return err ? err : fd;
 }
 
-/* A program on one software event, on every CPU that is there. `fds`: by CPU; NULL: not wanted. */
+/* Attaches a program to one software event on every online CPU. `fds`: by CPU; may be NULL. */
 static int attach_event(struct bpf_probe *probe, struct bpf_program *program, uint64_t config,
 			int *fds)
 {
@@ -108,7 +108,7 @@ int fault_events__attach(struct fault_events **events, struct bpf_probe *probe,
 	*events = make_room(probe->cpus);
 	if (!*events)
 		return -ENOMEM;
-	/* The ends first: a start is never left without them. */
+	/* The ends first: then no start lacks its end. */
 	for (int end = 0; !err && end < FAULT_ENDS; end++)
 		err = attach_event(probe, ends[end], configs[end], (*events)->ends[end]);
 	return err ? err : attach_event(probe, start, PERF_COUNT_SW_PAGE_FAULTS, NULL);
@@ -126,7 +126,7 @@ void fault_events__free(struct fault_events *events)
 
 /* ---- counts ---- */
 
-/* What the kernel has counted on a CPU. False: it has no events, or they cannot be read. */
+/* Reads the kernel's count on a CPU. False: it has no events, or they cannot be read. */
 static bool read_counted(const struct fault_events *events, int cpu, uint64_t *counted)
 {
 	uint64_t count;
@@ -147,7 +147,7 @@ static bool read_counted(const struct fault_events *events, int cpu, uint64_t *c
  * preempted, so that one event at most is between the two on a CPU. What was missed between the two
  * ends of the window is the growth of the difference. It must not come out too large: at the start
  * the difference is read so that it is not too small, at the end so that it is not too large. Both
- * readings are made while the window is open, a few times, and the closest one holds.
+ * readings are made a few times while the window is open, and the closest one is used.
  */
 void fault_events__open(struct fault_events *events, const struct bpf_probe *probe)
 {
@@ -167,7 +167,10 @@ void fault_events__open(struct fault_events *events, const struct bpf_probe *pro
 	}
 }
 
-/* If fewer than `expected` were seen, a program may still run: waits for it to count its event. */
+/*
+ * If fewer than `expected` were seen, a program may still be running: waits until it has counted
+ * its event.
+ */
 static uint64_t seen_by_now(const struct bpf_probe *probe, int cpu, uint64_t expected)
 {
 	uint64_t first = bpf_probe__seen_on(probe, cpu), seen = first;

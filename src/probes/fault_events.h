@@ -21,16 +21,19 @@ enum fault_end { FAULT_END_MINOR, FAULT_END_MAJOR, FAULT_ENDS };
 struct fault_events;
 
 /*
- * Attaches the programs to the events on every CPU that is online. The links go with the probe, and
- * what is in `events` after a failure is to be freed, too. 0 or -errno.
+ * Attaches the programs to the events on every online CPU. The probe owns the links. The caller
+ * frees `events`, also after a failure. 0 or -errno.
  */
 int fault_events__attach(struct fault_events **events, struct bpf_probe *probe,
 			 struct bpf_program *start, struct bpf_program *const ends[FAULT_ENDS]);
 
-/* Soon after the window has opened: notes where the counts are. */
+/* Call soon after the window opened: saves the counts. */
 void fault_events__open(struct fault_events *events, const struct bpf_probe *probe);
 
-/* Shortly before it shuts: ends of faults that were counted since then, but not seen, at least. */
+/*
+ * Call shortly before it shuts: a lower bound of the ends of faults counted since then, but not
+ * seen.
+ */
 uint64_t fault_events__missed(const struct fault_events *events, const struct bpf_probe *probe);
 
 void fault_events__free(struct fault_events *events); /* NULL is fine */

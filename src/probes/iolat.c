@@ -87,8 +87,8 @@ static int iolat_suits(const struct probe_method *method, char why[RUN_TEXT])
 {
 	(void)method;
 	/*
-	 * Before 5.11 (a54895fa057c) the queue came first, in each tracepoint that has a request;
-	 * 5.10.y has the change since 5.10.137.
+	 * Before 5.11 (a54895fa057c) the first argument of each tracepoint with a request was the
+	 * queue. 5.10.y has the change since 5.10.137.
 	 */
 	if (kernel__tracepoint_args("block_rq_issue") != 2)
 		return 0;
@@ -97,8 +97,8 @@ static int iolat_suits(const struct probe_method *method, char why[RUN_TEXT])
 }
 
 /*
- * Since 7.0 a program at a tracepoint may be preempted, and is not run for others on that CPU until
- * its task goes on. Only TP_BTF has its programs twice for that.
+ * Since 7.0 a program at a tracepoint may be preempted. Until its task continues, the kernel does
+ * not run it for others on that CPU. Only TP_BTF has its programs twice for that case.
  */
 static bool iolat_second_best(const struct probe_method *method)
 {
@@ -107,7 +107,7 @@ static bool iolat_second_best(const struct probe_method *method)
 
 /*
  * Since 6.9 (da4c8c3d0975) the kernel stamps a request by the time that the task's plug has cached.
- * block_io_start is where our own clock can tell how far that is behind.
+ * At block_io_start our own clock shows how far that time is behind.
  */
 static bool caches_time(void)
 {
@@ -134,7 +134,8 @@ static uint32_t flush_seq(void)
 
 /*
  * RQF_IO_STAT. Since 6.13 only a request that has it gets a start_time_ns; in others is that of an
- * earlier use. Before the flags were an enum it was set to 0 instead, and no flag need be asked.
+ * earlier use. Before the flags were an enum, start_time_ns was set to 0 instead, and the flag does
+ * not matter.
  */
 static uint32_t io_stat(void)
 {
@@ -215,7 +216,7 @@ static int start_check(struct bpf_probe *probe)
 {
 	struct iolat *iolat = probe->skel;
 
-	/* Entries that the last check left. No program uses the table between two checks. */
+	/* Removes entries left by the last check. No program uses the table between two checks. */
 	memset(iolat->skel->bss->table, 0, sizeof(iolat->skel->bss->table));
 	iolat->skel->bss->checking = 1;
 	iolat->check = bpf_program__attach(iolat->skel->progs.hashed_issue);
@@ -263,7 +264,7 @@ static struct iolat_sums sums_of(const struct run_data *data)
 	};
 }
 
-/* Did all requests since `before` have a stamp of the kernel's, and a correct one? */
+/* Did all requests since `before` have a correct stamp of the kernel's? */
 static bool stamps_hold(const struct iolat_sums *now, const struct iolat_sums *before)
 {
 	uint64_t skew_ns = now->skew_ns - before->skew_ns;
@@ -312,7 +313,7 @@ static bool wanted_disk(const struct lat_config *config, const char *dir)
 	return (major << 20 | minor) == config->disk;
 }
 
-/* What the kernel counts as in flight, in /sys/block/DISK/inflight: "reads writes". */
+/* Requests in flight by the kernel's count, /sys/block/DISK/inflight: "reads writes". */
 static uint64_t inflight(const char *dir)
 {
 	unsigned int reads = 0, writes = 0;
@@ -334,7 +335,8 @@ static void kernel_in_flight(const struct bpf_probe *probe, struct lat_open *ope
 {
 	glob_t disks;
 
-	if (glob("/sys/block/*/mq", 0, NULL, &disks))
+	/* Adds a sentence about requests for which our own stamps were used. */
+	if (glob("/sys/block/* /mq", 0, NULL, &disks))
 		return;
 	for (size_t i = 0; i < disks.gl_pathc; i++) {
 		disks.gl_pathv[i][strlen(disks.gl_pathv[i]) - strlen("/mq")] = '\0';
@@ -343,7 +345,6 @@ static void kernel_in_flight(const struct bpf_probe *probe, struct lat_open *ope
 	}
 	globfree(&disks);
 }
-
 static void count_table(const struct iolat_stamp (*table)[IOLAT_WAYS], struct lat_open *open)
 {
 	for (int line = 0; line < IOLAT_LINES; line++)
@@ -351,23 +352,19 @@ static void count_table(const struct iolat_stamp (*table)[IOLAT_WAYS], struct la
 			if (table[line][way].request && table[line][way].issue_ns > IOLAT_DONE)
 				probe__count_open(open, 1, table[line][way].issue_ns);
 }
-
 static int count_request(void *open, const void *id, const void *value)
 {
 	const struct iolat_start *start = value;
-
 	(void)id;
 	if (!start->unwanted && start->issue_ns != IOLAT_DONE)
 		probe__count_open(open, 1, start->issue_ns ? start->issue_ns : start->queue_ns);
 	return 0;
 }
-
 static int iolat_in_flight(struct bpf_probe *probe, struct lat_open *open, bool *age_known)
 {
 	struct iolat *iolat = probe->skel;
-
-	*open = (struct lat_open){ 0 };
-	*age_known = probe->method != &methods[STAMPS];
+	open = (struct lat_open){ 0 };
+	age_known = probe->method != &methods[STAMPS];
 	if (!*age_known) {
 		kernel_in_flight(probe, open);
 		return 0;
@@ -375,8 +372,6 @@ static int iolat_in_flight(struct bpf_probe *probe, struct lat_open *open, bool 
 	count_table(iolat->skel->bss->table, open);
 	return probe__each_entry(iolat->skel->maps.start_ts, count_request, open);
 }
-
-/* Adds a sentence on the stamps of which our own were taken. */
 static void tell_own(char text[RUN_TEXT], const char *which, const __u64 *counts)
 {
 	char count[UNITS_TEXT], off[UNITS_TEXT];
@@ -399,8 +394,8 @@ static void iolat_conclude(const struct bpf_probe *probe, const struct run_data 
 }
 
 /*
- * The kernel counts a request when it ends, whole, which is what `total` counts; passthrough only
- * if queue/iostats_passthrough says so.
+ * The kernel counts a request when it has completed as a whole, as `total` does. It counts
+ * passthrough requests only if queue/iostats_passthrough is set.
  */
 static void iolat_expect(const struct bpf_probe *probe, const struct run_probe *entry,
 			 enum account_kind kind, struct run_check *check)
@@ -420,8 +415,8 @@ static void iolat_expect(const struct bpf_probe *probe, const struct run_probe *
 	check->time.known = true;
 	check->time.ours_low = cell->hist.sum_ns + counts[LAT_FILTERED_NS];
 	/*
-	 * The kernel's time begins at the clock that a plug has cached, and ends when all programs
-	 * at the tracepoint have run, those of others too: it can be more than ours.
+	 * The kernel's time starts with the cached clock of a plug, and ends after all programs at
+	 * the tracepoint, including other tools': it can be longer than ours.
 	 */
 	check->time.ours_high = UINT64_MAX;
 }

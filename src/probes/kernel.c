@@ -126,7 +126,7 @@ static bool has_fetch(void)
 	return fd != -EINVAL;
 }
 
-/* Each answer costs a load: asked once, as every method of every probe wants to know. */
+/* Each answer needs a program load: asked once, for all methods of all probes. */
 const char *kernel__lacks(void)
 {
 	static const char *lacks;
@@ -142,7 +142,7 @@ const char *kernel__lacks(void)
 	return lacks;
 }
 
-/* "none voluntary (full) lazy": the one in use stands in brackets. */
+/* "none voluntary (full) lazy": the model in use is in brackets. */
 static bool read_preemption(char model[RUN_NAME])
 {
 	FILE *file = fopen("/sys/kernel/debug/sched/preempt", "re");
@@ -189,7 +189,7 @@ static bool names_symbol(const char *line, const char *name)
 	return strchr("\t\n", symbol[3 + len]); /* or the line ends there */
 }
 
-/* The next symbol of a higher address ends a function. Returns whether its end is known. */
+/* A function ends at the next symbol with a higher address. Returns whether its end is known. */
 static bool take_symbol(const char *line, const char *name, struct memlat_code *code)
 {
 	unsigned long long address;
@@ -205,8 +205,8 @@ static bool take_symbol(const char *line, const char *name, struct memlat_code *
 }
 
 /*
- * /proc/kallsyms is in order of the addresses, where these are not hidden. Reads no further than
- * the functions. It has more than 100,000 lines, and few of them are parsed.
+ * /proc/kallsyms is sorted by address, unless addresses are hidden. Reads only up to the last of
+ * the functions, and parses only few of its more than 100,000 lines.
  */
 int kernel__code(size_t nr, const char *const names[], struct memlat_code *const codes[])
 {

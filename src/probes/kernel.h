@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What can be learned of the running kernel: by asking it, never by its version. */
+/* What the running kernel has: found by asking it, never by its version. */
 #ifndef LATSCOPE_PROBES_KERNEL_H
 #define LATSCOPE_PROBES_KERNEL_H
 
@@ -16,28 +16,28 @@ int kernel__tracepoint_args(const char *name);
 /* Is there a function of that name to attach to? */
 bool kernel__has_function(const char *name);
 
-/* Where the code of each function is. -ENOENT: one is not known, or hidden from this process. */
+/* Address ranges of functions. -ENOENT: one is unknown, or hidden from this process. */
 int kernel__code(size_t nr, const char *const names[], struct memlat_code *const codes[]);
 
-/* Has a structure of the kernel a member of that name? */
+/* Does a structure of the kernel have this member? */
 bool kernel__has_member(const char *structure, const char *member);
 
 /* Value of an enumerator, 0 or more, also of an enum that has no name; -ENOENT: there is none. */
 int kernel__enum_value(const char *enumerator);
 
-/* No more questions: gives back the memory of the kernel's type information, libbpf's too. */
+/* Call after the last question: frees the kernel's type information, including libbpf's copy. */
 void kernel__forget(void);
 
-/* What every probe needs and this kernel does not have; NULL: it has all. */
+/* What every probe needs and this kernel lacks; NULL: nothing is missing. */
 const char *kernel__lacks(void);
 
 /*
- * May the kernel preempt a task that runs in the kernel? True also where that cannot be found out:
- * the model in use is in debugfs only, where the kernel was built with PREEMPT_DYNAMIC.
+ * May the kernel preempt a task that runs in the kernel? True also if unknown: with
+ * PREEMPT_DYNAMIC, only debugfs shows the model in use.
  */
 bool kernel__preempts(void);
 
-/* And also in a program at a tracepoint, except where interrupts are off? */
+/* Also in a program at a tracepoint, except with interrupts off? */
 bool kernel__preempts_tracepoints(void);
 
 #endif

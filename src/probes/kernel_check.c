@@ -9,8 +9,8 @@
 #include "bpf_probe.h"
 
 /*
- * Between one of our programs and the kernel's own counting of the same event lies less than a
- * microsecond, but a CPU may be just there at either end of the window.
+ * One of our programs and the kernel's own counting of the same event are less than 1 us apart, but
+ * at either end of the window a CPU may be between them.
  */
 #define EVENTS_PER_CPU 4
 
@@ -34,7 +34,7 @@ void verify__read(struct verify *verify, const struct bpf_probe *probe, enum ver
 	}
 }
 
-/* The kernel's counters only grow; one that fell is of another disk. */
+/* The kernel's counters only grow; a smaller value is from another disk. */
 static bool same_parts(const struct account accounts[VERIFY_MOMENTS])
 {
 	for (int i = 1; i < VERIFY_MOMENTS; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A probe's sums held against the kernel's own account of the window. The account is read before
- * and after each end of the window, so that the kernel's sum is known as a range, without a guess
- * at what happens between reading and arming.
+ * Compares a probe's sums with the kernel's own account of the window. The account is read before
+ * and after each end of the window, so the kernel's sum is known as a range, without assumptions
+ * about what happens between reading and arming.
  */
 #ifndef LATSCOPE_PROBES_KERNEL_CHECK_H
 #define LATSCOPE_PROBES_KERNEL_CHECK_H
@@ -27,7 +27,7 @@ struct verify {
 
 void verify__read(struct verify *verify, const struct bpf_probe *probe, enum verify_moment moment);
 
-/* Once the totals are there, with what is known only at the end: fills in module->check. */
+/* Call when the totals are complete: fills in probe->check. */
 void verify__conclude(const struct verify *verify, const struct bpf_probe *probe,
 		      struct run_probe *entry);
 

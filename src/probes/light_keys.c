@@ -12,13 +12,13 @@
 #define ENTRIES_PER_ROW 16
 #define LEAST_ENTRIES 16384U
 #define MOST_ENTRIES 65536U
-#define BATCH 1024U /* of entries, more than a bucket of the map has */
+#define BATCH 1024U /* entries per batch, more than a bucket of the map has */
 
-/* What a key has had so far without a row. */
+/* What a key without a row has had so far. */
 struct weight {
 	struct lat_key key;
 	uint64_t ns;
-	uint32_t index; /* of its key in the run's data, if it has a row now */
+	uint32_t index; /* index of its key in the run's data, if it has a row now */
 	bool used, has_row;
 };
 
@@ -34,7 +34,7 @@ struct light {
 	size_t slots, used;
 	uint32_t next_row;
 	uint32_t longest; /* rows given for the longest sample */
-	uint64_t forgotten_ns; /* at most this is missing in any weight */
+	uint64_t forgotten_ns; /* upper bound of what any weight lacks */
 	uint64_t samples; /* in rows of all others, at the last reading */
 };
 
@@ -47,7 +47,7 @@ uint32_t light__entries(const struct bpf_probe *probe)
 	return entries < MOST_ENTRIES ? entries : MOST_ENTRIES;
 }
 
-/* Keys of one reading: some come while it empties the map. */
+/* Maximum keys of one reading: some arrive while it empties the map. */
 static size_t most_periods(const struct bpf_probe *probe)
 {
 	return light__entries(probe) + BATCH;
@@ -80,7 +80,7 @@ void light__free(struct bpf_probe *probe)
 
 /* ---- weights ---- */
 
-/* The place of a key, in use or free: the table is never full. */
+/* The place of a key, used or free: the table is never full. */
 static struct weight *place_of(const struct light *light, const struct lat_key *key)
 {
 	uint64_t hash = (key->id * 31 + key->by * LAT_METRICS + key->metric) * 0x9e3779b97f4a7c15;
@@ -151,8 +151,8 @@ static void move_slot(struct lat_hist *to, struct lat_hist *from, uint32_t slot,
 }
 
 /*
- * Moves what `light` has: the largest sample in its slot, the others in slots of their power of two
- * in which all others had samples since the last reading (`fresh`).
+ * Moves the samples of `light`: the largest one in its slot, the others in slots of their power of
+ * two in which the row of all others got samples since the last reading (`fresh`).
  */
 static void move_slots(struct lat_hist *to, struct lat_hist *from, const struct lat_light *light,
 		       struct lat_hist *fresh)
@@ -175,8 +175,8 @@ static void move_slots(struct lat_hist *to, struct lat_hist *from, const struct 
 }
 
 /*
- * Can the row of all others give these away? A sample that reached the row before the last reading
- * may have reached its entry only after it.
+ * Does the row of all others have these samples? A sample may have reached the row before the last
+ * reading, and its entry only after it.
  */
 static bool can_give(const struct lat_hist *fresh, const struct lat_light *light)
 {
@@ -189,7 +189,7 @@ static bool can_give(const struct lat_hist *fresh, const struct lat_light *light
 	return fresh->sum_ns >= light->sum_ns && fresh->tail >= light->tail;
 }
 
-/* If they cannot be moved, they stay where they are, and in the key's weight. */
+/* If they cannot be moved, they stay in that row and in the key's weight. */
 static int move(struct bpf_probe *probe, const struct run_data *total, const struct period *period)
 {
 	const struct lat_key other = { RUN_OTHER_ID, period->key.by, period->key.metric };
@@ -247,8 +247,8 @@ static uint32_t rows_left(const struct bpf_probe *probe)
 }
 
 /*
- * While the window is open, a quarter of the rows held back stays for keys that are heavy at its
- * end, and a quarter at most goes to keys that are not heavy but have the longest sample so far.
+ * While the window is open, a quarter of the reserved rows is kept for keys that are heavy at its
+ * end, and at most a quarter goes to keys that are not heavy but have the longest sample so far.
  */
 static bool deserves_row(const struct bpf_probe *probe, const struct run_data *total,
 			 const struct period *period)
@@ -269,8 +269,8 @@ static bool deserves_row(const struct bpf_probe *probe, const struct run_data *t
 }
 
 /*
- * Makes the key. One that got the last row of the kernel's while another CPU already found none is
- * there: it keeps that row, and what came before stays with all others. 1: made, 0 or -errno.
+ * Adds the key. It may exist already, if it got the last row while another CPU found none: then it
+ * keeps that row, and its earlier samples stay with all others. 1: added; 0; or -errno.
  */
 static int make_key(struct bpf_probe *probe, const struct period *period)
 {
@@ -332,7 +332,7 @@ static int share_out(struct bpf_probe *probe, struct run_data *total, struct run
 
 /* ---- reading ---- */
 
-/* Empties the map. Keys that have a row have entries for samples that were on their way. */
+/* Empties the map. Keys with a row may have entries too, from samples that were being added. */
 static int take_entries(struct bpf_probe *probe, struct period *periods, size_t *nr)
 {
 	int fd = bpf_object__find_map_fd_by_name(probe->obj, "light"), err = 0;
@@ -355,7 +355,7 @@ static int take_entries(struct bpf_probe *probe, struct period *periods, size_t 
 	return err == -ENOENT ? 0 : err;
 }
 
-/* The bound only grows, as what it is added up from. */
+/* The bound only grows, like the values it sums. */
 static void bound_others(const struct bpf_probe *probe, struct run_data *total,
 			 struct run_data *delta)
 {

@@ -25,7 +25,7 @@ static const struct probe_method methods[] = {
 		.mechanism = "fentry and fexit of handle_mm_fault(), open calls in a table",
 		.needs = "a kernel that has BPF trampolines "
 			 "(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) and permits them",
-		/* In this order each start that is seen has a program for its end. */
+		/* In this order every start that is seen has its end seen. */
 		.programs = { "fault_leave", "task_exit", "fault_enter" },
 		.end_program = "fault_leave",
 		.end_again = "fault_leave_again",
@@ -57,7 +57,7 @@ static const struct probe_method methods[] = {
 	},
 };
 
-/* Cheaper to look than to have a load fail. */
+/* Looking is cheaper than a failed load. */
 static int memlat_suits(const struct probe_method *method, char why[RUN_TEXT])
 {
 	if (method != &methods[KPROBE] ||
@@ -80,7 +80,7 @@ static int memlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **ske
 	return 0;
 }
 
-/* Huge pages are told apart by the return of the function that maps them. */
+/* Huge pages are recognized at the return of the function that maps them. */
 static const char *thp_program(const struct bpf_probe *probe)
 {
 	if (!(probe->config.by & 1U << LAT_BY_PAGE) || probe->method->metric ||
@@ -124,7 +124,7 @@ static int attach_more(struct bpf_probe *probe)
 	return thp ? bpf_probe__attach(probe, thp) : 0;
 }
 
-/* Function by which the kernel takes the exception: only those are the faults of perf-event. */
+/* The kernel's exception handler: perf-event sees only faults that come through it. */
 #if defined(__x86_64__)
 #define EXCEPTION "exc_page_fault"
 #else
@@ -139,15 +139,15 @@ static int attach_more(struct bpf_probe *probe)
 
 /*
  * Before 6.10 rethook_find_ret_addr() warns, which for some machines is a panic, if a kretprobe is
- * on the stack of a task that begins to run while another one reads it. Nothing in the kernel's
- * types tells of that; this member is of 6.9.
+ * on the stack of a task that begins to run while another one reads it. The kernel's types do not
+ * show it; this member came with 6.9.
  */
 static bool stacks_are_safe(void)
 {
 	return kernel__has_member("blk_plug", "cur_ktime");
 }
 
-/* Marks the faults that are in progress. Where that cannot be, memlat_conclude() says so. */
+/* Marks the faults in progress. If that is impossible, memlat_conclude() says so. */
 static int mark_faults(struct bpf_probe *probe)
 {
 	static const char *const names[] = { "handle_mm_fault", EXCEPTION };
@@ -218,7 +218,7 @@ static void memlat_conclude(const struct bpf_probe *probe, const struct run_data
 
 /*
  * pgfault counts all calls that did not ask for a retry, before 6.4 these too, when they begin. It
- * has the faults of get_user_pages() and those that failed, which the perf events have not.
+ * includes faults of get_user_pages() and failed ones, for which there are no perf events.
  */
 static void memlat_expect(const struct bpf_probe *probe, const struct run_probe *entry,
 			  enum account_kind kind, struct run_check *check)
@@ -232,7 +232,7 @@ static void memlat_expect(const struct bpf_probe *probe, const struct run_probe 
 	    bpf_probe__skipped_ends(probe) > unseen)
 		unseen = bpf_probe__skipped_ends(probe);
 	check->events.known = true;
-	/* Of filtered tasks it is not known which calls were retried. */
+	/* For filtered tasks, it is unknown which calls were retried. */
 	check->events.ours_low = counts[LAT_SEEN] - counts[LAT_CONTINUED] - counts[LAT_FILTERED];
 	check->events.ours_high =
 		counts[LAT_SEEN] + unseen + entry->open.count - entry->open.before;

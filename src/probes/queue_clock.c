@@ -18,9 +18,9 @@
 #include "refusal.h"
 
 #define TRIES 5
-/* Clocks of two CPUs may differ by so much beyond what reading them takes. */
+/* Clocks of two CPUs may differ by this much, in addition to the time of reading them. */
 #define APART_NS 50000
-/* A clock that advances in larger steps is one of jiffies. */
+/* A clock that advances in larger steps is based on jiffies. */
 #define STEP_NS 100000
 
 /*
@@ -59,7 +59,7 @@ static int open_cpu(struct queue_clock *clock, int cpu, int events, int clocks)
 	return err;
 }
 
-/* Only our own files are of interest; before 6.1 the iterator cannot be told so. */
+/* Only our own files matter; before 6.1 the iterator cannot be limited to them. */
 static int find_stamps(const struct bpf_program *reader)
 {
 	union bpf_iter_link_info info = { .task.pid = getpid() };
@@ -103,7 +103,7 @@ static int read_bounds(const struct queue_clock *clock, int clocks, int cpu, str
 	return 0;
 }
 
-/* Do all CPUs have one clock, as far as reading them can tell? */
+/* Do all CPUs have the same clock, as far as can be measured? */
 static int check_agreement(const struct queue_clock *clock, int clocks)
 {
 	struct bounds all = { INT64_MIN, INT64_MAX }, one;
@@ -140,7 +140,7 @@ static bool is_computable(int event)
 	return can;
 }
 
-/* A paravirtual clock cannot be computed; of that the scheduler's own report tells. */
+/* A paravirtual clock cannot be computed; the scheduler's own report shows whether it is stable. */
 static bool is_said_stable(void)
 {
 	FILE *file = fopen("/sys/kernel/debug/sched/debug", "re");
@@ -156,8 +156,8 @@ static bool is_said_stable(void)
 }
 
 /*
- * Otherwise each CPU has a clock of its own, and one that wakes up a task on another sets that
- * one's forward.
+ * Otherwise each CPU has its own clock, and a CPU that wakes up a task on another one advances that
+ * one's clock.
  */
 static int check_stability(const struct queue_clock *clock)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The scheduler's clock, which stamps when a task is enqueued: sched_clock_cpu() of each CPU. BPF
- * has no way to read it but the software perf event cpu-clock, which keeps what it read last. Here
- * these events are opened, one per CPU, and the programs learn where they are.
+ * can read it only through the software perf event cpu-clock, which stores its last reading. Opens
+ * these events, one per CPU, and passes their addresses to the programs.
  */
 #ifndef LATSCOPE_PROBES_QUEUE_CLOCK_H
 #define LATSCOPE_PROBES_QUEUE_CLOCK_H
@@ -17,9 +17,9 @@ struct queue_clock {
 };
 
 /*
- * Opens the clocks of all CPUs that are online. `reader` is the iterator that fills in `stamp`.
- * -ERANGE: they do not tell the same time, or not finely enough, so no stamp of the kernel is worth
- * anything. On failure nothing is left open.
+ * Opens the clocks of all online CPUs. `reader` is the iterator that fills in `stamp`. -ERANGE: the
+ * clocks differ or are too coarse, so the kernel's stamps are unusable. On failure nothing stays
+ * open.
  */
 int queue_clock__open(struct queue_clock *clock, const struct bpf_map *events,
 		      const struct bpf_map *clocks, const struct bpf_program *reader);

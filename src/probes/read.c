@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reading what the programs counted, and for which keys, by memory. */
+/* Reads from mapped memory what the programs counted, and for which keys. */
 #include "bpf_probe.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include "light_keys.h"
 
-#define ROWS_AT_ONCE 64 /* mapped: all at once would be much of our resident memory */
+#define ROWS_AT_ONCE 64 /* mapped in parts: all rows at once would use much resident memory */
 
 static int map_fd(const struct bpf_probe *probe, const char *name)
 {
@@ -97,8 +97,8 @@ static int add_other_keys(struct bpf_probe *probe, struct run_data *total, struc
 }
 
 /*
- * Adds the keys that were made since the last time. A row is handed out before its key is there, or
- * in vain, if another CPU makes the key first.
+ * Adds the keys made since the last call. A row is assigned before its key is stored, or for
+ * nothing if another CPU stores the key first.
  */
 static int add_new_keys(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
 			struct names *names)
@@ -144,8 +144,9 @@ static int map_rows(const struct bpf_probe *probe, uint32_t first, uint32_t nr, 
 }
 
 /*
- * Slots first, as hist__cut_tail() wants it. By memory, since a system call for a map keeps kprobes
- * and perf events of its CPU from running programs, also while it is preempted.
+ * Slots first, as hist__cut_tail() requires. From mapped memory: during a system call for a map,
+ * the kernel runs no programs of kprobes and perf events on that CPU, even while the caller is
+ * preempted.
  */
 static void copy_row(struct lat_hist *copy, const struct lat_hist *row)
 {

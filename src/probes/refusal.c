@@ -19,7 +19,7 @@
 
 static struct {
 	FILE *log; /* where it is shown */
-	char complaint[RUN_TEXT]; /* the first of libbpf: what follows are its consequences */
+	char complaint[RUN_TEXT]; /* the first line of libbpf; later lines are consequences */
 	char program[RUN_NAME]; /* the first one with a log; empty: none */
 	char verdict[RUN_TEXT]; /* why the verifier refused it; empty: it did not */
 } last;
@@ -127,7 +127,7 @@ bool refusal__by_verifier(void)
 	return last.verdict[0];
 }
 
-/* Outside all user namespaces the map is of all ids: "0 0 4294967295". */
+/* Outside all user namespaces the map has all IDs: "0 0 4294967295". */
 static bool in_user_namespace(void)
 {
 	unsigned long inside = 0, outside = 0, count = 4294967295UL;
@@ -149,7 +149,7 @@ static bool has_privilege(void)
 		capng_have_capability(CAPNG_EFFECTIVE, CAP_PERFMON));
 }
 
-/* The least that any probe does. 0 or -errno. */
+/* The minimum that any probe needs. 0 or -errno. */
 static int try_bpf(void)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "latscope", 4, 4, 1, NULL);

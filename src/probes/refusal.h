@@ -8,19 +8,21 @@
 
 #include <core/run.h>
 
-/* Where the verifier's log of each refused program goes; NULL, the default: nowhere. */
+/* Output for the verifier's log of each refused program; NULL (default): none. */
 void refusal__show_log(FILE *to);
 
-/* Keeps what libbpf and the verifier say of the attempt that comes, instead of printing it. */
+/*
+ * Captures the messages of libbpf and the verifier about the next attempt instead of printing them.
+ */
 void refusal__capture(void);
 
 /*
- * Why the attempt failed with `err` (-errno); `needs` is what the attempt requires. An error from
- * the verifier is told from a missing permission and from what this kernel does not have.
+ * Why the attempt failed with `err` (-errno); `needs` is what the attempt requires. Distinguishes a
+ * refusal by the verifier, a missing permission, and a missing feature of the kernel.
  */
 void refusal__explain(int err, const char *needs, char reason[RUN_TEXT]);
 
-/* The reason of an attempt that fails for another one than libbpf would give. */
+/* Sets the reason of an attempt that did not fail in libbpf. */
 void refusal__note(const char *complaint);
 
 /* Did the verifier refuse a program of the last attempt? */

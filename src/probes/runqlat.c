@@ -11,7 +11,7 @@
 #include "queue_clock.h"
 #include "runqlat.skel.h"
 
-/* How much later than the kernel's stamp of a wakeup our own may be. */
+/* Maximum delay of our stamp of a wakeup after the kernel's. */
 #define OWN_CLOCK_NS 20000
 
 #define WAKEUP (1U << RUNQLAT_WAKEUP)
@@ -59,7 +59,7 @@ struct runqlat {
 	struct queue_clock clock; /* method stamps */
 };
 
-/* Since 6.12 a stamp need not be of a wait: these tell. */
+/* Since 6.12 a stamp is not always of a wait; these programs find out. */
 static const char *const guards[] = { "stamps_migrate", "stamps_wakeup" };
 #define NR_GUARDS (sizeof(guards) / sizeof(guards[0]))
 
@@ -117,7 +117,7 @@ static const char *loaded_program(const struct bpf_probe *probe, int i)
 	return probe->method->loaded[0] ? probe->method->loaded[i] : NULL;
 }
 
-/* What the method needs beside its programs. */
+/* What the method needs in addition to its programs. */
 static int start_method(struct bpf_probe *probe)
 {
 	struct runqlat *runqlat = probe->skel;
@@ -166,7 +166,7 @@ static int runqlat_in_flight(struct bpf_probe *probe, struct lat_open *open, boo
 	return err;
 }
 
-/* Why the kernel's sum of waits cannot be told from ours; NULL: it can. */
+/* Why the kernel's sum of waits cannot be compared with ours; NULL: it can. */
 static const char *beyond_time(const struct bpf_probe *probe, const __u64 *counts)
 {
 	if (probe__filters_tasks(&probe->config))

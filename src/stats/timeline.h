@@ -69,7 +69,8 @@ struct timeline {
 	uint64_t *start_ns, *end_ns; /* of each */
 	size_t nr_longer; /* half as long again as asked for, or more: the recorder came late */
 	uint64_t longest_ns;
-	bool *correlated; /* each: worst quarter of two modules whose verdict is TIMELINE_POSITIVE */
+	/* each: worst quarter of two modules whose verdict is TIMELINE_POSITIVE */
+	bool *correlated;
 	size_t nr_correlated;
 	size_t nr_lines, per_line; /* the last line may have fewer */
 	struct timeline_probe probes[RUN_PROBES]; /* those that were measured */

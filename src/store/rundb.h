@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reading of run.db, which writer_db writes; docs/format.md describes it. Errors besides those of the
- * file system:
+ * Reading of run.db, which writer_db writes; docs/format.md describes it. Errors besides those of
+ * the file system:
  *
  *   -ENOENT           there is no such file
  *   -EMEDIUMTYPE      it is not a recording of latscope
