@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's own accounts of what the probes measure, and our sums held against them. All are of
- * the whole machine, counted since boot.
+ * The kernel's own accounts of what the probes measure, and the comparison of our sums with them.
+ * All accounts are for the whole machine since boot.
  */
 #ifndef LATSCOPE_CORE_ACCOUNT_H
 #define LATSCOPE_CORE_ACCOUNT_H
@@ -11,29 +11,28 @@
 enum account_kind {
 	ACCOUNT_FAULTS, /* /proc/vmstat: pgfault; no time */
 	ACCOUNT_WAITS, /* /proc/schedstat: pcount and run_delay of all CPUs */
-	ACCOUNT_SWITCHES, /* /proc/stat: ctxt, those to the idle tasks too; no time */
+	ACCOUNT_SWITCHES, /* /proc/stat: ctxt, with switches to idle tasks; no time */
 	ACCOUNT_SOFTIRQS, /* /proc/stat: softirq; no time */
-	ACCOUNT_REQUESTS, /* /sys/block/DISK/stat of all disks that have requests of their own */
+	ACCOUNT_REQUESTS, /* /sys/block/DISK/stat of all request-based disks */
 };
 
 struct account {
 	uint64_t events;
 	uint64_t ns;
-	uint64_t step_ns; /* ns is cut to this much, in all */
-	uint64_t parts; /* tells a sum over these CPUs or disks from one over others */
+	uint64_t step_ns; /* total rounding of ns, downwards */
+	uint64_t parts; /* identifies the set of CPUs or disks of the sum */
 };
 
-/* "/proc/schedstat": what it is called in messages. */
+/* "/proc/schedstat", for messages. */
 const char *account__source(enum account_kind kind);
 
 /*
- * `root` stands before /proc and /sys, "" for this machine's own. 0, or -errno and `why` says what
- * is wrong with this account.
+ * `root` is a prefix of /proc and /sys, "" for this machine. 0, or -errno and the reason in `why`.
  */
 int account__read(struct account *account, enum account_kind kind, const char *root,
 		  char why[RUN_TEXT]);
 
-/* Ours minus the kernel's, as far as the uncertainty of both does not explain it; 0: it does. */
+/* Ours minus the kernel's, beyond the uncertainty of both; 0: within it. */
 int64_t account__off(const struct run_checked *checked);
 
 /* The same as a share of the kernel's; the kernel's 0 counts as 1. */

@@ -11,15 +11,15 @@
 struct cgroups;
 
 /*
- * `root` stands before every path, "" for this machine's own. -ENOENT: no cgroup2 is mounted;
+ * `root` is a prefix of every path, "" for this machine. -ENOENT: no cgroup2 is mounted;
  * -ENOMEM.
  */
 int cgroups__new(struct cgroups **cgroups, const char *root);
 void cgroups__free(struct cgroups *cgroups);
 
 /*
- * Path below the mount, "/" for the root; NULL if there is no such cgroup. Looks at the tree once
- * for every id it has not met, so ids of removed cgroups cost one walk each.
+ * Path below the mount, "/" for the root; NULL if there is no such cgroup. Walks the tree once for
+ * each unknown id, so ids of removed cgroups cost one walk each.
  */
 const char *cgroups__path(struct cgroups *cgroups, uint64_t id);
 

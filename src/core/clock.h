@@ -6,12 +6,12 @@
 #include <time.h>
 
 /*
- * CLOCK_MONOTONIC in ns: the clock of bpf_ktime_get_ns() and of the kernel's ktime_get(), so that
- * its times can be set against theirs. It stands still while the machine sleeps.
+ * CLOCK_MONOTONIC in ns: the clock of bpf_ktime_get_ns() and of the kernel's ktime_get(). It stops
+ * while the machine is suspended.
  */
 uint64_t clock__now_ns(void);
 
-/* A span or a moment, as system calls take it. */
+/* A duration or a time, for system calls. */
 struct timespec clock__timespec(uint64_t ns);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of the counters of event.h, the same in JSON, in run.db and in text. docs/format.md
- * explains them.
+ * Names of the counters of event.h, for JSON, run.db and text; see docs/format.md.
  */
 #ifndef LATSCOPE_CORE_COUNTS_H
 #define LATSCOPE_CORE_COUNTS_H
@@ -10,13 +9,13 @@
 
 #include <latscope/event.h>
 
-/* "missed_start"; NULL for the numbers of enum lat_count that are not in use. */
+/* "missed_start"; NULL for unused numbers of enum lat_count. */
 const char *counts__name(unsigned int count);
 
-/* The number of a name, -ENOENT if there is none. */
+/* The number of a name, or -ENOENT. */
 int counts__find(const char *name);
 
-/* Stands on the right of the conservation line. */
+/* Is it a term of the right side of the conservation line? */
 bool counts__is_term(unsigned int count);
 
 #endif

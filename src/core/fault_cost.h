@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a page fault costs as a whole: ringlat has the crossings, memlat the handler between. Where
- * ringlat has a round trip only, what the handler leaves of it are the crossings with the kernel's
+ * The whole cost of a page fault: ringlat measures the crossings, memlat the handler between them.
+ * If ringlat has only a round trip, the rest besides the handler is the crossings and the kernel's
  * entry and exit code.
  */
 #ifndef LATSCOPE_CORE_FAULT_COST_H
@@ -19,11 +19,11 @@ struct fault_cost_part {
 };
 
 struct fault_cost {
-	bool round_trip; /* its parts are handler and rest, which add up to what was measured */
+	bool round_trip; /* the parts are handler and rest of a measured whole */
 	const struct run_probe *ringlat, *memlat;
 	unsigned int nr_parts;
 	struct fault_cost_part parts[FAULT_COST_PARTS];
-	struct fault_cost_part whole; /* of medians the sum is an estimate */
+	struct fault_cost_part whole; /* the sum of medians is an estimate */
 };
 
 /* False: the run lacks one of the two, or has no faults. */

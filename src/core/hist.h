@@ -7,21 +7,21 @@
 
 #include <latscope/event.h>
 
-/* Samples, the overflow slot included. */
+/* Number of samples, with the overflow slot. */
 uint64_t hist__count(const struct lat_hist *hist);
 
 void hist__add(struct lat_hist *to, const struct lat_hist *from);
 
 /*
- * delta = now - before, two readings of one histogram. What was the largest within is known only if
- * it was the largest of all; otherwise delta->max_ns is the last ns of the highest slot that
- * gained. delta may be now or before.
+ * delta = now - before, two readings of one histogram. delta->max_ns is exact only if it is the
+ * largest of all; otherwise it is the last ns of the highest slot that gained. delta may be now or
+ * before.
  */
 void hist__delta(struct lat_hist *delta, const struct lat_hist *now, const struct lat_hist *before);
 
 /*
- * Of a copy that was made from its first slot on while samples came: takes back the tail of those
- * whose slot it lacks, which no histogram of its own could have.
+ * For a copy that was made, first slot first, while samples came: removes from the tail the samples
+ * that are not in the slots of the copy.
  */
 void hist__cut_tail(struct lat_hist *copy);
 
@@ -34,7 +34,7 @@ double hist__mean_ns(const struct lat_hist *hist);
  */
 uint64_t hist__quantile_ns(const struct lat_hist *hist, double q);
 
-/* The same where it is known how many samples there are, so that they need not be counted. */
+/* The same with a known number of samples. */
 uint64_t hist__quantile_of(const struct lat_hist *hist, uint64_t count, double q);
 
 void hist__log2(const struct lat_hist *hist, uint64_t buckets[HIST_LOG2_BUCKETS]);

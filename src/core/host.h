@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a recording says about the machine it was made on. */
+/* Description of the machine in a recording. */
 #ifndef LATSCOPE_CORE_HOST_H
 #define LATSCOPE_CORE_HOST_H
 
 /*
- * A JSON object on one line, to be freed; NULL: no memory. `root` stands before /proc and /sys, ""
- * for this machine. What cannot be read is absent. docs/format.md lists the fields and their
- * sources.
+ * A JSON object on one line; the caller frees it. NULL: no memory. `root` is a prefix of /proc and
+ * /sys, "" for this machine. Fields that cannot be read are absent; docs/format.md lists them.
  */
 char *host__describe(const char *root);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of keys as users know them, and back. */
+/* Names of keys, and keys of names. */
 #ifndef LATSCOPE_CORE_NAMES_H
 #define LATSCOPE_CORE_NAMES_H
 
@@ -9,21 +9,20 @@
 
 struct names;
 
-/* `root` stands before /proc and /sys, "" for this machine's own. 0 or -ENOMEM. */
+/* `root` is a prefix of /proc and /sys, "" for this machine. 0 or -ENOMEM. */
 int names__new(struct names **names, const char *root);
 void names__free(struct names *names);
 
 /*
- * "sda", "comm (12)", "/system.slice", "read", "(other)"; the number where there is no name. comm
- * is that of struct lat_owner, NULL or empty if unknown. What comes out is clean (clean.h).
- * Returns out.
+ * "sda", "comm (12)", "/system.slice", "read", "(other)"; the number if there is no name. `comm` is
+ * that of struct lat_owner, NULL or empty if unknown. The result is sanitized. Returns out.
  */
 const char *names__key(struct names *names, const struct lat_key *key, const char *comm,
 		       char out[RUN_NAME]);
 
 /*
- * "sda" or "/dev/sda" to major << 20 | minor. A partition gives the disk that it lies on and 1; a
- * disk 0; -ENODEV if there is neither.
+ * "sda" or "/dev/sda" to major << 20 | minor. Returns 0 for a disk; 1 for a partition, with the id
+ * of its disk; -ENODEV if there is neither.
  */
 int names__disk(const struct names *names, const char *name, uint32_t *id);
 

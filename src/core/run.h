@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a recording is, in memory: the probes fill it, the writers put it out, `report` reads it
- * back from run.db. Times in ns. Histograms are totals since the window opened; an interval holds
- * what was added within it, so that the totals are the sums of the intervals.
+ * A recording in memory: the probes fill it, the writers write it, `report` reads it back from
+ * run.db. Times in ns. Histograms are totals since the window opened; an interval holds only its
+ * own samples, so the totals are the sums of the intervals.
  */
 #ifndef LATSCOPE_CORE_RUN_H
 #define LATSCOPE_CORE_RUN_H
@@ -18,16 +18,16 @@
 #include "table.h"
 
 #define RUN_SCHEMA 2 /* docs/format.md */
-#define RUN_METRICS 6 /* most metrics a module has */
+#define RUN_METRICS 6 /* maximum metrics of a probe */
 #define RUN_PROBES 8
 #define RUN_LABELS 16
 #define RUN_NAME 64
 #define RUN_TEXT 256
 #define RUN_HOW 1024
 
-/* One line of a split: a key, its name as users know it, its latencies. */
+/* A key of a split, its name and its latencies. */
 struct run_key {
-	struct lat_key key; /* id == RUN_OTHER_ID: the keys that found no row left */
+	struct lat_key key; /* id == RUN_OTHER_ID: all keys without a row of their own */
 	char name[RUN_NAME];
 	struct sparse hist;
 };
@@ -46,29 +46,28 @@ struct run_metric {
 	char what[RUN_TEXT]; /* "block request, first issue to completion" */
 };
 
-/* What the probe cost: its programs' own run time, measured over a part of the window. */
+/* The run time of the probe's own programs, measured over a part of the window. */
 struct run_cost {
 	uint64_t runs; /* program runs that were timed; 0: not measured */
 	uint64_t run_ns; /* their sum */
-	uint64_t timed_ns; /* for how long they were timed */
-	uint64_t timed_events; /* events of the primary metric meanwhile */
+	uint64_t timed_ns; /* length of that part */
+	uint64_t timed_events; /* events of the first metric in that part */
 };
 
 /*
- * A sum of ours and the same of the kernel's, as ranges: what it can be at most and at least, for
- * the window opens and shuts a little before or after the kernel's account is read, and what is
- * counted as lost may or may not be in it.
+ * Our sum and the kernel's, as ranges: the kernel's account is read a little before or after the
+ * window opens and closes, and lost events may or may not belong to it.
  */
 struct run_checked {
-	bool known; /* could be checked */
+	bool known; /* the sum could be checked */
 	uint64_t ours_low, ours_high; /* 0, UINT64_MAX: no limit on that side */
 	uint64_t kernel_low, kernel_high;
 	uint64_t tolerance; /* beyond the ranges */
 };
 
-/* The module's sums held against the kernel's own account of the same window. */
+/* The probe's sums, compared with the kernel's own account of the same window. */
 struct run_check {
-	char source[RUN_NAME]; /* "/proc/schedstat"; empty: there is none */
+	char source[RUN_NAME]; /* "/proc/schedstat"; empty: none */
 	char why[RUN_TEXT]; /* why it was not checked, or what limits the check */
 	struct run_checked events;
 	struct run_checked time; /* in ns */
@@ -77,19 +76,19 @@ struct run_check {
 struct run_probe {
 	char name[RUN_NAME]; /* "iolat" */
 	char method[RUN_NAME]; /* "stamps" */
-	char mechanism[RUN_HOW]; /* one sentence: how the number was got, and what it lacks */
-	char refused[RUN_TEXT]; /* not empty: could not run; nothing below holds */
-	char *filter; /* those of the run that it heeds; NULL: none, or read back; owned */
-	unsigned int nr_metrics; /* metrics[0] is the one in <module>.csv; 0: it has a table */
+	char mechanism[RUN_HOW]; /* one sentence: how it measures, and what it misses */
+	char refused[RUN_TEXT]; /* not empty: could not run; the rest is unset */
+	char *filter; /* the run's filters that apply; NULL: none, or read back; owned */
+	unsigned int nr_metrics; /* metrics[0] is the one in <probe>.csv; 0: it has a table */
 	struct run_metric metrics[RUN_METRICS];
-	uint32_t by; /* mask of 1 << enum lat_by: what keys there are */
+	uint32_t by; /* splits: mask of 1 << enum lat_by */
 	struct run_data total;
-	struct lat_open open; /* waits open when the window closed */
+	struct lat_open open; /* waits in flight when the window closed */
 	bool open_age_known;
-	uint64_t recursion_missed; /* ends that the kernel ran no program for, at most */
+	uint64_t recursion_missed; /* maximum ends for which the kernel ran no program */
 	struct run_cost cost;
 	struct run_check check;
-	struct table *table; /* rows of the interval in flight; NULL: it has none; owned */
+	struct table *table; /* rows of the current interval; NULL: no table; owned */
 };
 
 /* How much of a process was within the window: what its waits are shares of. */
@@ -130,61 +129,60 @@ struct run {
 
 struct run_interval {
 	uint64_t start_ns, end_ns; /* since the window opened */
-	/* One for each probe of the run, in the same order; those refused are empty. */
-	const struct run_data *delta;
+	const struct run_data *delta; /* one per probe of the run; empty for refused probes */
 };
 
 /* Frees what the run owns, not the run itself. */
 void run__clear(struct run *run);
 
-/* That, and the run itself, which came of calloc(). NULL is fine. */
+/* The same, and frees the run itself. NULL is fine. */
 void run__free(struct run *run);
 
 /* Ends the interval of all tables: table__fold(). 0 or -ENOMEM. */
 int run__fold_tables(struct run *run);
 
-/* NULL: how long it lived is not known. */
+/* NULL: its lifetime is unknown. */
 const struct run_life *run__find_life(const struct run *run, uint64_t id);
 
-/* recorded = sum of the slots. */
+/* The sum of the slots. */
 uint64_t run__recorded(const struct lat_cell *cell);
 
 /* 0 if the conservation line of event.h balances, else seen minus the sum of the terms. */
 int64_t run__imbalance(const struct lat_cell *cell);
 
 /*
- * Events that ended in the window and should be in the histogram of the metric, but are not:
- * missed_start, unmatched, map_full, negative, and those whose end was not seen. These are counted
- * by the kernel (recursion_missed), and as abandoned when the next event of the task shows it.
+ * Events that ended in the window but are not in the histogram of the metric: missed_start,
+ * unmatched, map_full, negative, and unseen ends. The kernel counts unseen ends
+ * (recursion_missed); some are also counted as abandoned when the task's next event shows them.
  */
 uint64_t run__lost(const struct run_probe *probe, unsigned int metric);
 
-/* Of these, those whose end was not seen. */
+/* The unseen ends among them. */
 uint64_t run__unseen(const struct run_probe *probe, unsigned int metric);
 
 /*
- * The time that these events may stand for, at most. False: of some it is not known, and *ns is
- * that of the others.
+ * The maximum time of these events. False: the time of some is unknown, and *ns is that of the
+ * others.
  */
 bool run__lost_ns(const struct run_probe *probe, unsigned int metric, uint64_t *ns);
 
-/* The same of one term of the conservation line; terms that no time is lost by have 0. */
+/* The same for one term of the conservation line; 0 for terms that lose no time. */
 bool run__term_ns(const struct lat_cell *cell, unsigned int term, uint64_t *ns);
 
 /*
- * Copies a cell that is being counted into: again, as long as an event is half in the copy. So it
- * may still be in the end where a CPU stands still in the middle of one.
+ * Copies a cell while programs count into it. Repeats while the copy has half an event. At the end
+ * it may still have one, if a CPU stands still in the middle of an event.
  */
 void run__copy_cell(struct lat_cell *copy, const struct lat_cell *cell);
 
 /*
- * NULL if there is none. It searches: who adds to the same keys again keeps their indices.
- * A pointer into keys holds until the next run__add_key().
+ * NULL if there is none. A linear search: keep the indices of keys that are used again. The pointer
+ * is valid until the next run__add_key().
  */
 struct run_key *run__find_key(const struct run_data *data, const struct lat_key *key);
 
 /*
- * Appends a key with an empty histogram, even if it is there already; nothing else may have made
+ * Appends a key with an empty histogram, even if the key exists. Only this function may allocate
  * data->keys. 0 or -ENOMEM.
  */
 int run__add_key(struct run_data *data, const struct lat_key *key, const char *name);
@@ -193,8 +191,8 @@ int run__add_key(struct run_data *data, const struct lat_key *key, const char *n
 void run__zero_data(struct run_data *data);
 
 /*
- * Adds what was measured, keys by position; those that `to` lacks are appended. 0, -ENOMEM, or
- * -EOVERFLOW: more events than can be counted.
+ * Adds histograms and counters, keys by position; appends keys that `to` lacks. 0, -ENOMEM, or
+ * -EOVERFLOW: too many events to count.
  */
 int run__add_data(struct run_data *to, const struct run_data *from);
 
@@ -202,8 +200,8 @@ int run__add_data(struct run_data *to, const struct run_data *from);
 void run__clear_data(struct run_data *data);
 
 /*
- * The keys of one split of one metric that have samples, by total time, the largest first, those
- * without a row of their own last. Returns how many, or -ENOMEM; *ranked is to be freed.
+ * The keys of one split of one metric that have samples, ordered by total time, largest first;
+ * (other) is last. Returns their number, or -ENOMEM. The caller must free *ranked.
  */
 ssize_t run__ranked_keys(const struct run_data *data, enum lat_by by, unsigned int metric,
 			 const struct run_key ***ranked);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A histogram of event.h without its empty slots: the form of which there are many, as a key has
- * samples in a few dozen of more than a thousand slots. Latencies are in ns.
+ * A histogram of event.h without its empty slots, for keys: a key has samples in a few dozen of more
+ * than a thousand slots. Latencies are in ns.
  */
 #ifndef LATSCOPE_CORE_SPARSE_H
 #define LATSCOPE_CORE_SPARSE_H
@@ -21,14 +21,14 @@ struct sparse {
 	uint64_t max_ns;
 	uint64_t tail;
 	struct sparse_slot *slots; /* owned; in order, none empty */
-	uint64_t nr; /* to empty them it may be set to 0 */
+	uint64_t nr; /* may be set to 0 to empty it */
 	uint64_t room;
 };
 
-/* Makes it what the histogram is. 0, or -ENOMEM and it is as it was. */
+/* Converts the histogram. 0, or -ENOMEM and `sparse` is unchanged. */
 int sparse__set(struct sparse *sparse, const struct lat_hist *hist);
 
-/* Writes it out with all slots, and returns that. */
+/* Fills in a full histogram and returns it. */
 const struct lat_hist *sparse__expand(const struct sparse *sparse, struct lat_hist *hist);
 
 void sparse__add_to(struct lat_hist *hist, const struct sparse *sparse);
@@ -39,14 +39,14 @@ int sparse__add_slot(struct sparse *sparse, uint32_t slot, uint64_t count);
 /* The same. */
 int sparse__add(struct sparse *to, const struct sparse *from);
 
-/* Samples, those of the slot `first` and above. */
+/* Number of samples, in the slot `first` and above; in all slots. */
 uint64_t sparse__count_from(const struct sparse *sparse, uint32_t first);
 uint64_t sparse__count(const struct sparse *sparse);
 
-/* Empties it, and keeps its memory for what comes next. */
+/* Empties it and keeps its memory. */
 void sparse__zero(struct sparse *sparse);
 
-/* Empties it, and frees what it owns. */
+/* Empties it and frees its memory. */
 void sparse__clear(struct sparse *sparse);
 
 #endif

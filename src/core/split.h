@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of the dimensions a histogram is split by, and of those ids that are enumerated. */
+/* Names of splits, and of the ids of splits that are enumerated. */
 #ifndef LATSCOPE_CORE_SPLIT_H
 #define LATSCOPE_CORE_SPLIT_H
 
@@ -13,13 +13,13 @@
 /* "process"; NULL outside enum lat_by. */
 const char *split__name(unsigned int by);
 
-/* Back from a name; -EINVAL if there is none. */
+/* The split of a name; -EINVAL if unknown. */
 int split__find(const char *name);
 
 /* "process,disk" to a mask of 1 << enum lat_by; -EINVAL if any part is unknown or empty. */
 int split__parse(const char *list, uint32_t *mask);
 
-/* And back; returns buf. */
+/* The reverse; returns buf. */
 const char *split__list(uint32_t mask, char buf[SPLIT_TEXT]);
 
 /* Name of an id of LAT_BY_OP ... LAT_BY_VECTOR ("read"); NULL for others. */

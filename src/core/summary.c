@@ -10,16 +10,16 @@ const char *const summary__fields[SUMMARY_QUANTILES] = { "p50", "p90", "p99", "p
 
 static const double quantiles[SUMMARY_QUANTILES] = { 0.5, 0.9, 0.99, 0.999, 0.9999 };
 
-void summary__of(struct summary *figures, const struct lat_hist *hist)
+void summary__of(struct summary *summary, const struct lat_hist *hist)
 {
-	figures->events = hist__count(hist);
-	figures->tail = hist->tail;
-	figures->sum_ns = hist->sum_ns;
-	figures->max_ns = hist->max_ns;
-	figures->mean_ns = hist__mean_ns(hist);
-	figures->top_bucket = hist__top_bucket(hist);
+	summary->events = hist__count(hist);
+	summary->tail = hist->tail;
+	summary->sum_ns = hist->sum_ns;
+	summary->max_ns = hist->max_ns;
+	summary->mean_ns = hist__mean_ns(hist);
+	summary->top_bucket = hist__top_bucket(hist);
 	for (unsigned int i = 0; i < SUMMARY_QUANTILES; i++)
-		figures->quantiles_ns[i] = hist__quantile_ns(hist, quantiles[i]);
+		summary->quantiles_ns[i] = hist__quantile_ns(hist, quantiles[i]);
 }
 
 bool summary__is_timed(uint64_t elapsed_ns, unsigned int probes, unsigned int enough)
@@ -29,20 +29,19 @@ bool summary__is_timed(uint64_t elapsed_ns, unsigned int probes, unsigned int en
 	return enough == probes || (enough && elapsed_ns >= SUMMARY_TIMED_MOST_NS);
 }
 
-void summary__of_cost(struct summary_cost *figures, const struct run *run,
+void summary__of_cost(struct summary_cost *price, const struct run *run,
 		      const struct run_probe *probe)
 {
 	const struct run_cost *cost = &probe->cost;
 
-	memset(figures, 0, sizeof(*figures));
-	figures->timed = cost->timed_ns;
-	figures->known = cost->timed_events >= SUMMARY_COST_EVENTS && run->duration_ns;
-	if (!figures->known)
+	memset(price, 0, sizeof(*price));
+	price->timed = cost->timed_ns;
+	price->known = cost->timed_events >= SUMMARY_COST_EVENTS && run->duration_ns;
+	if (!price->known)
 		return;
-	figures->ns_per_event = (double)cost->run_ns / (double)cost->timed_events;
-	figures->cpu_share = figures->ns_per_event *
-			     (double)probe->total.metrics[0].counts[LAT_SEEN] /
-			     (double)run->duration_ns;
+	price->ns_per_event = (double)cost->run_ns / (double)cost->timed_events;
+	price->cpu_share = price->ns_per_event * (double)probe->total.metrics[0].counts[LAT_SEEN] /
+			   (double)run->duration_ns;
 }
 
 double summary__rate(uint64_t events, uint64_t ns)

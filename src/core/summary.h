@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The figures that every output gives of a histogram, worked out once. */
+/* The summary of a histogram, the same for all outputs. */
 #ifndef LATSCOPE_CORE_SUMMARY_H
 #define LATSCOPE_CORE_SUMMARY_H
 
@@ -23,33 +23,33 @@ struct summary {
 extern const char *const summary__labels[SUMMARY_QUANTILES];
 extern const char *const summary__fields[SUMMARY_QUANTILES];
 
-void summary__of(struct summary *figures, const struct lat_hist *hist);
+void summary__of(struct summary *summary, const struct lat_hist *hist);
 
-/* Of fewer timed events the time of one says little of the others. */
+/* Fewer timed events do not give a reliable mean. */
 #define SUMMARY_COST_EVENTS 100
 
-/* The programs are timed for so long, and longer where there were too few events. */
+/* How long the programs are timed; longer after too few events. */
 #define SUMMARY_TIMED_NS 200000000ULL
-#define SUMMARY_TIMED_MOST_NS 5000000000ULL /* if another probe has had enough */
+#define SUMMARY_TIMED_MOST_NS 5000000000ULL /* once another probe has enough events */
 
 /*
- * What the probe cost: an event while the programs were timed, which is the first part of the
- * window, and at that price all events of the window.
+ * The cost of the probe: per event while its programs were timed, in the first part of the window,
+ * and of all events of the window at that price.
  */
 struct summary_cost {
 	bool timed;
-	bool known; /* it was timed, and there were events enough; else nothing below holds */
+	bool known; /* timed, with enough events; otherwise the rest is unset */
 	double ns_per_event;
 	double cpu_share; /* of one CPU, over the whole window */
 };
 
-void summary__of_cost(struct summary_cost *figures, const struct run *run,
+void summary__of_cost(struct summary_cost *price, const struct run *run,
 		      const struct run_probe *probe);
 
 /*
- * May the timing of the programs end, after `elapsed_ns` of the window, when `enough` of so many
- * `probes` have had events enough? Timing costs itself, so not long after that; but little as long
- * as no probe has many events.
+ * May the timing of the programs end, after `elapsed_ns` of the window, when `enough` of the `probes`
+ * have enough events? Timing itself has a cost, so it ends soon; but the cost is small while no
+ * probe has many events.
  */
 bool summary__is_timed(uint64_t elapsed_ns, unsigned int probes, unsigned int enough);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Durations and counts as people write and read them. */
+/* Durations, counts and sizes as text. */
 #ifndef LATSCOPE_CORE_UNITS_H
 #define LATSCOPE_CORE_UNITS_H
 
@@ -34,8 +34,8 @@ const char *units__size(char buf[UNITS_TEXT], uint64_t bytes); /* "64 MiB", "1.5
 const char *units__ns(char buf[UNITS_TEXT], double ns); /* "870 ns", "1.23 ms" */
 const char *units__duration(char buf[UNITS_TEXT], uint64_t ns); /* "8 us", "1.5 s" */
 const char *units__count(char buf[UNITS_TEXT], uint64_t count); /* "12,345" */
-const char *units__short_count(char buf[UNITS_TEXT],
-			       uint64_t count); /* same to 9,999,999; "12.3 M" */
+/* The same up to 9,999,999; then "12.3 M". */
+const char *units__short_count(char buf[UNITS_TEXT], uint64_t count);
 const char *units__rate(char buf[UNITS_TEXT], double per_second); /* "12,345/s", "0.25/s" */
 const char *units__share(char buf[UNITS_TEXT], uint64_t part, uint64_t whole); /* "0.84 %" */
 const char *units__ratio(char buf[UNITS_TEXT], double ratio); /* the same of a share in [0,..] */

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * Room for one more in an array that has only ever grown by this: where it lies now, or NULL if
- * there is no memory, and then it is as it was. No capacity is kept: it is the next power of two
- * of nr.
+ * Makes room for one more element in an array that only this function allocated. Returns its new
+ * address, or NULL without memory; the array is then unchanged. The capacity is the next power of
+ * two of nr.
  */
 void *vec__grow(void *array, size_t nr, size_t size);
 

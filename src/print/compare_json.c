@@ -124,7 +124,7 @@ static struct json_object *verdicts_json(const struct comparison *comparison)
 	fields__count(object, "more", comparison->verdicts[JUDGE_MORE]);
 	fields__count(object, "fewer", comparison->verdicts[JUDGE_FEWER]);
 	fields__count(object, "no_difference_shown", comparison->verdicts[JUDGE_NO_DIFFERENCE]);
-	fields__count(object, "cannot_tell", comparison->untold);
+	fields__count(object, "cannot_tell", comparison->untested);
 	return object;
 }
 

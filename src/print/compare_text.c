@@ -468,8 +468,8 @@ static void summary(const struct page *page)
 		add_found(&wrap, comparison, JUDGE_FEWER);
 	wrap__add(&wrap, "%zu %s", comparison->verdicts[JUDGE_NO_DIFFERENCE],
 		  judge__word(JUDGE_NO_DIFFERENCE));
-	if (comparison->untold)
-		wrap__add(&wrap, "; %zu cannot tell", comparison->untold);
+	if (comparison->untested)
+		wrap__add(&wrap, "; %zu cannot tell", comparison->untested);
 	fputc('\n', page->out);
 	wrap__print(&wrap, page->out, 0, 2);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What makes a comparison doubtful though it can be done. All return 0 or -ENOMEM. */
+/* Warnings about a comparison. Functions that return int return 0 or -ENOMEM. */
 #ifndef LATSCOPE_STATS_CHECKS_H
 #define LATSCOPE_STATS_CHECKS_H
 
@@ -8,18 +8,16 @@
 #include "group.h"
 #include "notes.h"
 
-/* Recordings that were cut off, or are there twice; machines and filters that differ. */
+/* Recordings that were cut off or occur twice; machines and filters that differ. */
 int checks__groups(const struct group groups[2], struct notes *warnings);
 
 /*
- * Of one module that match__module() lets pass: accounting that does not balance; more events lost,
- * or waits left open at the end, than there are in the tail; stamps of two kinds.
+ * For a probe that match__probe() accepts: accounting that does not balance; more lost events, or
+ * open waits at the end, than tail events; stamps of two kinds.
  */
 int checks__probe(const struct group groups[2], const char *probe, struct notes *warnings);
 
-/*
- * Has one recording mostly the kernel's stamps of what it measures, and another mostly the probe's?
- */
+/* Does one recording mostly have the kernel's stamps, and another mostly the probe's own? */
 bool checks__stamps_differ(const struct group groups[2], const char *probe);
 
 #endif

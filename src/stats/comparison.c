@@ -290,7 +290,7 @@ static void count_verdicts(struct comparison *comparison)
 			comparison->verdicts[row->statistics[statistic].verdict]++;
 		else if (comparison->rules.judge.statistics & 1U << statistic &&
 			 (row->total[0].events || row->total[1].events))
-			comparison->untold++;
+			comparison->untested++;
 	}
 }
 

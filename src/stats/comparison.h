@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A comparison of two sides, each one recording or several. With JUDGE_LEAST_UNITS of them or more
- * on both sides a run is one observation, otherwise a batch of its intervals is.
+ * A comparison of two groups of recordings. With JUDGE_LEAST_OBSERVATIONS or more recordings in
+ * both groups an observation is a run, otherwise a batch of a run's intervals.
  */
 #ifndef LATSCOPE_STATS_COMPARISON_H
 #define LATSCOPE_STATS_COMPARISON_H
@@ -15,22 +15,22 @@ struct comparison_rules {
 	struct judge_rules judge; /* batches is set by comparison__run() */
 	const char *probe; /* only this one; NULL: all */
 	uint32_t by; /* splits to compare: mask of 1 << enum lat_by */
-	unsigned int top; /* most keys of a split; 0: all */
+	unsigned int top; /* maximum keys of a split; 0: all */
 	uint64_t tail_ns; /* threshold; 0: the recordings' own */
 };
 
-/* All events of a side. */
+/* All events of a group. */
 struct comparison_total {
 	uint64_t events, tail, sum_ns, max_ns;
 	uint64_t duration_ns; /* of all its recordings */
 	struct share_interval wilson; /* of the tail's share */
 };
 
-/* One latency of a module, or of a key. */
+/* One latency of a probe, or of a key. */
 struct comparison_row {
 	const struct run_probe *probe; /* as in the first recording of OFF */
 	unsigned int metric;
-	int by; /* enum lat_by or SIDE_WHOLE */
+	int by; /* enum lat_by or GROUP_WHOLE */
 	const char *key;
 	struct comparison_total total[2];
 	struct judged statistics[JUDGE_STATISTICS];
@@ -46,19 +46,19 @@ struct comparison {
 	struct group groups[2]; /* OFF, ON */
 	uint64_t tail_ns; /* 0: the tail cannot be compared, tail_why */
 	char tail_why[RUN_TEXT];
-	struct comparison_row *rows; /* by module, metric, split, then the most time first */
+	struct comparison_row *rows; /* by probe, metric, split, then the most time first */
 	size_t nr;
 	struct comparison_refusal refusals[RUN_PROBES];
 	unsigned int nr_refusals;
 	struct notes warnings;
-	size_t family; /* figures that were judged */
-	size_t untold; /* figures that were to be judged, but it cannot be told */
-	size_t verdicts[JUDGE_VERDICTS]; /* how many were judged so, by enum judge_verdict */
+	size_t family; /* statistics that were tested */
+	size_t untested; /* statistics that should have been tested, but could not be */
+	size_t verdicts[JUDGE_VERDICTS]; /* how many of each */
 };
 
 /*
- * Errors are those of rundb.h, with the path in sides[i].failed, and -ENODATA: nothing can be
- * compared, the refusals say why. comparison__clear() is owed in any case.
+ * Errors of rundb.h, with the path in groups[i].failed, and -ENODATA: nothing can be compared, the
+ * refusals say why. The caller must always call comparison__clear().
  */
 int comparison__run(struct comparison *comparison, const struct comparison_rules *rules,
 		    const char *off, const char *on);

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tables of a recording have beside the slow events of its modules: was the memory of a
- * socket slow when page faults were? Of a table it is the first column in ns, by key.
+ * Covariates: do values of the tables change with the slow events of a probe? For example, was the
+ * memory of a socket slow when page faults were? Each key of the first column in ns is a covariate.
  */
 #ifndef LATSCOPE_STATS_CORRELATION_H
 #define LATSCOPE_STATS_CORRELATION_H
 
 #include "timeline.h"
 
-#define CORRELATION_SERIES 64 /* most keys that are looked at, of all tables */
+#define CORRELATION_SERIES 64 /* maximum keys, of all tables */
 
-/* A key beside one module. */
+/* A key and one probe. */
 struct correlation_figure {
 	size_t worst_nr, other_nr; /* intervals in which the value is known */
-	double worst, other; /* its mean in the module's worst quarter and otherwise; NAN: none */
-	struct ranks_correlation found; /* of the module's slow share and the value */
-	double adjusted; /* p, for the number of figures; NAN: not tested */
+	double worst, other; /* mean in the probe's worst quarter, and in the others; or NAN */
+	struct ranks_correlation found; /* of the probe's slow share and the value */
+	double adjusted; /* p, for the number of tests; NAN: not tested */
 	enum timeline_verdict verdict;
 };
 
 struct correlation_series {
 	const struct run_probe *probe; /* whose table it is */
 	unsigned int column;
-	size_t key; /* of the table's digest */
+	size_t key; /* of the table's sketch */
 	char name[RUN_NAME]; /* "socket 0, tier local-ddr" */
 	double *values; /* mean by interval; NAN: not known */
-	struct correlation_figure figures[RUN_PROBES]; /* of timeline->modules */
+	struct correlation_figure figures[RUN_PROBES]; /* by timeline->probes */
 };
 
 struct correlation {
@@ -34,7 +34,7 @@ struct correlation {
 	unsigned int nr;
 };
 
-/* After timeline__read(). Errors as there; beside__clear() is owed in any case. */
+/* After timeline__read(). The caller must always call correlation__clear(). */
 int correlation__read(struct correlation *correlation, const struct timeline *timeline,
 		      struct rundb *db);
 void correlation__clear(struct correlation *correlation);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The distributions that tests and intervals are taken from. */
+/* Distributions for tests and intervals. */
 #ifndef LATSCOPE_STATS_DIST_H
 #define LATSCOPE_STATS_DIST_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One side of a comparison: its recordings, read as units. Errors are those of rundb.h. */
+/* One group of a comparison: its recordings, read as observations. Errors of rundb.h. */
 #ifndef LATSCOPE_STATS_GROUP_H
 #define LATSCOPE_STATS_GROUP_H
 
@@ -18,11 +18,11 @@ struct group_recording {
 	unsigned int observations;
 };
 
-/* One latency: of a metric, or of one key of it. Keys of the same name are one. */
+/* One latency: a metric, or one of its keys. Keys with the same name are one. */
 struct group_series {
 	char probe[RUN_NAME];
 	char metric[RUN_NAME];
-	int by; /* enum lat_by or SIDE_WHOLE */
+	int by; /* enum lat_by or GROUP_WHOLE */
 	char key[RUN_NAME];
 	struct observation *observations; /* those with events */
 	size_t nr;
@@ -31,7 +31,7 @@ struct group_series {
 struct group {
 	struct group_recording *recordings; /* in order of their names */
 	size_t nr;
-	/* Recordings or batches that units were looked for in: not every series has one of each. */
+	/* All recordings or batches: a series need not have an observation in each. */
 	uint64_t *windows_ns;
 	size_t nr_windows;
 	struct group_series **series;
@@ -41,15 +41,15 @@ struct group {
 };
 
 /*
- * `path` is a recording or has recordings directly in it. -ENOENT: neither. Nothing is read yet.
- * side__clear() is owed, after an error too.
+ * `path` is a recording or a directory of recordings; -ENOENT: neither. Reads nothing yet. The
+ * caller must always call group__clear().
  */
 int group__find(struct group *group, const char *path);
 
 /*
- * Reads them: a unit is a recording, or with `batches` a batch of its intervals (a recording that
- * is too short for batches is one). Of modules other than `module` (NULL: all) and splits outside
- * the mask `by` only what is in the runs is kept.
+ * Reads the recordings. An observation is a recording, or with `batches` a batch of its intervals (a
+ * recording too short for batches is one). Only for the probe `probe` (NULL: all) and the splits in
+ * the mask `by`; the runs have everything.
  */
 int group__read(struct group *group, const char *probe, uint32_t by, bool batches);
 
@@ -59,12 +59,10 @@ void group__clear(struct group *group);
 const struct group_series *group__series(const struct group *group, const char *probe,
 					 const char *metric, int by, const char *key);
 
-/*
- * What a key is called on both sides: a task without its number, which is another in every run.
- */
+/* The name of a key in both groups: a task without its number, which differs in each run. */
 void group__key_name(const struct run_key *key, char name[RUN_NAME]);
 
-/* NULL if the recording has no such module. */
+/* NULL if the recording has no such probe. */
 const struct run_probe *group__probe(const struct run *run, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Is a latency worse ON than OFF? Figure by figure, from the units of each side (unit.h). All work
- * is done on logarithms: what is estimated is the ratio ON / OFF, and units that differ by factors
- * become alike. docs/validation.md has the error rates.
+ * Is a latency worse ON than OFF? Tests each statistic, from the observations of both groups. All
+ * work is on logarithms: the ratio ON / OFF is estimated, and multiplicative variation becomes
+ * additive. docs/validation.md has the error rates.
  */
 #ifndef LATSCOPE_STATS_JUDGE_H
 #define LATSCOPE_STATS_JUDGE_H
@@ -15,25 +15,25 @@
 
 #include "observation.h"
 
-#define JUDGE_LEAST_OBSERVATIONS 3 /* runs of a side, or batches */
+#define JUDGE_LEAST_OBSERVATIONS 3 /* runs of a group, or batches */
 /*
- * What run_spread is if nobody knows better: of pairs of runs of one load on one machine, whose own
- * load does not change much, at most 5 % then have a verdict. docs/validation.md.
+ * Default of run_spread: then at most 5 % of pairs of runs of one load on one machine, whose own
+ * load does not change much, have a verdict. docs/validation.md.
  */
 #define JUDGE_RUN_SPREAD_PERCENT 100
 #define JUDGE_RUN_SPREAD (JUDGE_RUN_SPREAD_PERCENT / 100.0)
 
 /*
- * Of latencies more is worse. Of rates it is only more: a machine that does more has more events,
- * and more slow ones among them.
+ * A larger latency is worse. A higher rate is not: a machine that does more work has more events,
+ * and more slow events.
  */
 enum judge_statistic {
 	JUDGE_TAIL, /* share of events at or beyond the threshold */
-	JUDGE_QUANTILE, /* and the ones after it, as in figures.h */
+	JUDGE_QUANTILE, /* first of SUMMARY_QUANTILES */
 	JUDGE_MEAN = JUDGE_QUANTILE + SUMMARY_QUANTILES,
-	JUDGE_LATENCIES, /* before it: figures of events, of which there must be some */
+	JUDGE_LATENCIES, /* those before it need events */
 	JUDGE_RATE = JUDGE_LATENCIES, /* events per second */
-	JUDGE_TAIL_RATE, /* events of the tail per second */
+	JUDGE_TAIL_RATE, /* tail events per second */
 	JUDGE_STATISTICS,
 };
 
@@ -41,58 +41,57 @@ enum judge_verdict {
 	JUDGE_NO_DIFFERENCE,
 	JUDGE_WORSE,
 	JUDGE_BETTER,
-	JUDGE_MORE, /* of rates */
+	JUDGE_MORE, /* only of rates */
 	JUDGE_FEWER,
 	JUDGE_VERDICTS,
 };
 
 struct judge_rules {
 	double confidence; /* 0.95 */
-	double min_effect; /* 0.1: a ratio of up to 1.1, or down to 1 / 1.1, is no difference */
-	uint32_t statistics; /* to be judged: mask of 1 << enum judge_figure */
-	bool batches; /* units are batches of intervals, not runs */
+	double min_effect; /* 0.1: ratios from 1 / 1.1 to 1.1 are no difference */
+	uint32_t statistics; /* to test: mask of 1 << enum judge_statistic */
+	bool batches; /* observations are batches of intervals, not runs */
 	double run_spread; /* with batches: assumed relative spread from run to run */
 };
 
 struct judge_group {
 	const struct observation *observations; /* each with events */
 	size_t nr;
-	size_t runs; /* that the units come from */
-	const uint64_t *windows_ns; /* of struct side: also those without events */
+	size_t runs; /* that the observations come from */
+	const uint64_t *windows_ns; /* of struct group: also those without events */
 	size_t nr_windows;
 };
 
 /*
- * NAN: there is none. The values of a side are of its typical run, the geometric mean over runs;
- * with batches those of all its events. Shares are in [0, 1], rates are per
- * second, the rest is ns.
+ * NAN: no value. The value of a group is the geometric mean of its runs; with batches, the value of
+ * all events. Shares are in [0, 1], rates are per second, latencies in ns.
  */
 struct judged {
 	double off, on;
 	double ratio; /* ON / OFF */
-	double low, high; /* its interval, of this figure alone */
-	double p; /* two-sided, of this figure alone */
-	double adjusted; /* for the number of figures that were judged */
+	double low, high; /* its interval, for this statistic alone */
+	double p; /* two-sided, for this statistic alone */
+	double adjusted; /* p, for the number of tests */
 	bool tested;
 	enum judge_verdict verdict;
-	char why[RUN_TEXT]; /* why there is no verdict, or a reason to doubt; may be empty */
+	char why[RUN_TEXT]; /* why there is no verdict, or why to doubt it; may be empty */
 };
 
 extern const char *const judge__groups[2]; /* "OFF", "ON" */
 
 bool judge__is_rate(unsigned int statistic);
 
-/* "tail", "p99.9", "mean", "rate", "tail/s"; -EINVAL if there is no such figure. */
+/* "tail", "p99.9", "mean", "rate", "tail/s"; -EINVAL if the name is unknown. */
 const char *judge__name(unsigned int statistic);
 int judge__find(const char *name);
 
 /* "worse", "better", "more", "fewer", "no difference shown". */
 const char *judge__word(enum judge_verdict verdict);
 
-/* The same of a figure that was to be judged; "cannot tell": it could not be, `why` says it. */
+/* The same, or "cannot tell" if the statistic could not be tested, see `why`. */
 const char *judge__verdict(const struct judged *judged);
 
-/* The logarithms of all figures of a histogram that has events, but for rates. */
+/* The logarithms of all statistics except rates. The histogram must have events. */
 void judge__logarithms(const struct lat_hist *hist, double logs[JUDGE_LATENCIES]);
 
 /* All but adjusted and verdict. */
@@ -100,8 +99,8 @@ void judge__statistics(const struct judge_rules *rules, const struct judge_group
 		       const struct judge_group *on, struct judged statistics[JUDGE_STATISTICS]);
 
 /*
- * The verdicts over a family of nr latencies, each with its JUDGE_FIGURES figures, corrected for
- * the number of figures tested by Holm's method. Returns that number, or -ENOMEM.
+ * The verdicts over a family of nr latencies, each with its JUDGE_STATISTICS statistics, corrected
+ * for the number of tests by Holm's method. Returns that number, or -ENOMEM.
  */
 ssize_t judge__verdicts(const struct judge_rules *rules, struct judged *const family[], size_t nr);
 

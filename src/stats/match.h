@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What of two sides measures the same. Both are read: side.h. */
+/* Which probes and thresholds of two groups can be compared. Both groups were read. */
 #ifndef LATSCOPE_STATS_MATCH_H
 #define LATSCOPE_STATS_MATCH_H
 
 #include "group.h"
 
 /*
- * Has every recording of both sides this module, with latencies measured in the same way? If not,
- * false and the reason.
+ * True if every recording of both groups has this probe, with latencies measured by the same
+ * method; otherwise false and the reason.
  */
 bool match__probe(const struct group groups[2], const char *probe, char why[RUN_TEXT]);
 
 /*
- * One threshold of the tail for all recordings: `wanted`, or if that is 0 the one of the first
- * recording for which it can be done. Where it is not the recording's own, its tail is counted
- * anew. 0, with the reason: there is none that fits all.
+ * Chooses one tail threshold for all recordings: `wanted`, or if that is 0 the first recording's
+ * that suits all. Counts the tail again where a recording has another threshold. 0 and the reason
+ * if no threshold suits all.
  */
 uint64_t match__tail(struct group groups[2], uint64_t wanted, char why[RUN_TEXT]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A list of sentences for people. */
+/* A list of messages. */
 #ifndef LATSCOPE_STATS_NOTES_H
 #define LATSCOPE_STATS_NOTES_H
 

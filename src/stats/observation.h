@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What counts as one observation of a latency: a run, or a batch of a run's intervals. Its
- * histogram is kept without the empty slots. Times in ns.
+ * One observation of a latency: a run, or a batch of a run's intervals. Its histogram is sparse.
+ * Times in ns.
  */
 #ifndef LATSCOPE_STATS_OBSERVATION_H
 #define LATSCOPE_STATS_OBSERVATION_H
@@ -13,8 +13,8 @@
 #include <core/sparse.h>
 
 struct observation {
-	unsigned int recording; /* of its side, the one it comes from */
-	size_t window; /* of its side: struct side's windows_ns */
+	unsigned int recording; /* index in its group */
+	size_t window; /* index into the group's windows_ns */
 	uint64_t events;
 	struct sparse hist;
 };
@@ -23,10 +23,10 @@ struct observation {
 int observation__take(struct observation *observation, const struct lat_hist *hist);
 void observation__clear(struct observation *observation);
 
-/* Counts the tail anew; tail_ns is to be the edge of a slot. */
+/* Counts the tail again; tail_ns must be the edge of a slot. */
 void observation__count_tail(struct observation *observation, uint64_t tail_ns);
 
-/* Is it the edge of a slot, so that it parts the slots without cutting one? */
+/* Is it the edge of a slot? */
 bool observation__is_edge(uint64_t ns);
 
 /* Spread of one event's latency, as a multiple of the mean; from the slots. 0 without events. */
@@ -35,10 +35,10 @@ double observation__variation(const struct observation *observation);
 #define OBSERVATION_LEAST_INTERVALS 10
 
 /*
- * How many batches to make of a run's intervals; 0: there are too few to tell anything. Intervals
- * next to each other are alike, so a batch must outlast that. Batches of 1.3 sqrt(intervals) are
- * the length that Lazarus et al. (J. Bus. Econ. Stat. 36 (2018) 541-559) advise for the window of a
- * long-run variance, for the same reason; but there are at least three.
+ * How many batches to make of a run's intervals; 0: too few intervals. A batch must be longer than
+ * the autocorrelation of intervals. 1.3 sqrt(intervals) is the length that Lazarus et al. (J. Bus.
+ * Econ. Stat. 36 (2018) 541-559) advise for the window of a long-run variance, for the same reason;
+ * there are at least three batches.
  */
 unsigned int observation__batches(unsigned int intervals);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Do two series rise and fall together? */
+/* Rank correlation of two time series. */
 #ifndef LATSCOPE_STATS_RANKS_H
 #define LATSCOPE_STATS_RANKS_H
 
@@ -12,15 +12,16 @@ int ranks__of(const double *values, size_t nr, double *ranks);
 
 struct ranks_correlation {
 	double rho; /* Spearman's, -1 to 1; NAN if a series does not vary */
-	double effective; /* independent pairs that tell as much as the nr pairs do */
+	double effective; /* effective number of independent pairs */
 	double low, high; /* interval of rho; NAN with fewer than RANKS_LEAST_EFFECTIVE */
 	double p; /* two-sided, that rho is 0; NAN as above */
 };
 
 /*
  * Spearman's rank correlation (C. Spearman, Am. J. Psychol. 15 (1904) 72-101) of two series in
- * order of time. Neighbours in a series are alike, so it tells less than its length promises: the
- * effective number is that of M. S. Bartlett (J. R. Stat. Soc. 98 (1935) 536-543) from the
+ * order of time. Because of autocorrelation the effective number of pairs is less than nr: it is
+ * that of M. S. Bartlett
+ (J. R. Stat. Soc. 98 (1935) 536-543) from the
  * autocorrelation of the ranks, with the lags up to nr / 5 that B. J. Pyper and R. M. Peterman
  * (Can. J. Fish. Aquat. Sci. 55 (1998) 2127-2140) advise; never more than nr. The interval is
  * Fisher's z with the variance of D. G. Bonett and T. A. Wright (Psychometrika 65 (2000) 23-28),

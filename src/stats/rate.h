@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How many events a side has per second. A window without events is an observation like any other:
- * of an idle machine all of them may be empty.
+ * Events per second of a group. A window without events is an observation like any other: on an idle
+ * machine all windows may be empty.
  */
 #ifndef LATSCOPE_STATS_RATE_H
 #define LATSCOPE_STATS_RATE_H
@@ -14,15 +14,16 @@
 
 struct rate {
 	uint64_t events;
-	double per_second; /* all events by all of the time; NAN: no time is known */
+	double per_second; /* all events per total time; NAN: time unknown */
 	double centre; /* logarithm of the typical rate */
-	double variance; /* of one window, beyond what independent events give */
-	double known; /* variance of the centre that independent events give */
+	double variance; /* of one window, beyond that of independent events */
+	double known; /* variance of the centre from independent events */
 };
 
 /*
- * Of the units of one latency, in order of their windows; a window that has no unit has no events.
- * `tail`: only events of the tail. `batches`: the windows are parts of one run, else each is a run.
+ * The rate of one latency, from its observations in order of their windows; a window without an
+ * observation has no events. `tail`: only tail events. `batches`: the windows are parts of one run;
+ * otherwise each is a run.
  */
 struct rate rate__of(const struct observation *observations, size_t nr, const uint64_t *windows_ns,
 		     size_t nr_windows, bool tail, bool batches);

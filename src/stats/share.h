@@ -10,8 +10,8 @@ struct share_interval {
 };
 
 /*
- * Wilson's score interval (E. B. Wilson, J. Am. Stat. Assoc. 22 (1927) 209-212). It takes the
- * events as independent, which those of one run are not: it describes, it does not judge.
+ * Wilson's score interval (E. B. Wilson, J. Am. Stat. Assoc. 22 (1927) 209-212). It assumes
+ * independent events, which events of one run are not: it describes, it is no test.
  * 0 to 1 if there are no events.
  */
 struct share_interval share__wilson(uint64_t part, uint64_t whole, double confidence);

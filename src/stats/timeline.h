@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The modules of a recording on one time line: when each had its slow events, whether two had them
- * in the same intervals, and whose they were. It is always the first metric of a module.
- * docs/validation.md says why it is done in this way, and how often it is wrong.
+ * The probes of a recording on one time line: when each had slow events, whether two probes had
+ * them in the same intervals, and which keys contributed. Only the first metric of each probe.
+ * docs/validation.md has the reasons and the error rates.
  */
 #ifndef LATSCOPE_STATS_TIMELINE_H
 #define LATSCOPE_STATS_TIMELINE_H
@@ -11,19 +11,18 @@
 
 #include "ranks.h"
 
-#define TIMELINE_SLOW 0.01 /* share of a module's events that is slow, if nothing else is asked */
+#define TIMELINE_SLOW 0.01 /* default share of a probe's events that counts as slow */
 #define TIMELINE_LEAST_INTERVALS 10
-#define TIMELINE_LEAST_SLOW 5 /* intervals of a module that have slow events */
+#define TIMELINE_LEAST_SLOW 5 /* intervals of a probe with slow events */
 #define TIMELINE_PAIRS (RUN_PROBES * (RUN_PROBES - 1) / 2)
 
 struct timeline_rules {
-	uint64_t
-		slow_ns; /* slow are events of so long or more; 0: the slowest 1 % of each module */
+	uint64_t slow_ns; /* events this long or longer are slow; 0: the slowest 1 % */
 	double confidence; /* 0.95 */
-	size_t lines; /* most lines that intervals are put together to; 0: each is one */
+	size_t lines; /* maximum lines, of several intervals each; 0: one line per interval */
 };
 
-/* A module in an interval, or in a line of several. */
+/* A probe in an interval, or in a line of several. */
 struct timeline_cell {
 	uint64_t events, slow;
 	uint64_t p99_ns, max_ns; /* 0 without events */
@@ -45,21 +44,21 @@ struct timeline_probe {
 enum timeline_verdict { TIMELINE_NOT_SHOWN, TIMELINE_POSITIVE, TIMELINE_NEGATIVE };
 
 struct timeline_pair {
-	unsigned int a, b; /* of timeline.probes */
+	unsigned int a, b; /* indices into timeline.probes */
 	struct ranks_correlation found;
-	double adjusted; /* p, for the number of pairs; NAN: not tested, `why` says it */
+	double adjusted; /* p, for the number of pairs; NAN: not tested, see `why` */
 	enum timeline_verdict verdict;
 	size_t both; /* intervals that are in the worst quarter of both */
-	double by_chance; /* how many these would be if the two had nothing to do with each other */
+	double by_chance; /* how many to expect if the two were independent */
 	char why[RUN_TEXT];
 };
 
 /* A process, cgroup, disk ... that has slow events. */
 struct timeline_contributor {
 	const struct run_key *key;
-	unsigned int probe; /* of timeline.probes */
+	unsigned int probe; /* index into timeline.probes */
 	uint64_t events, slow;
-	uint64_t slow_correlated; /* of these, in intervals that are together */
+	uint64_t slow_correlated; /* of these, in correlated intervals */
 };
 
 struct timeline {
@@ -67,10 +66,9 @@ struct timeline {
 	const struct run *run;
 	size_t nr; /* intervals */
 	uint64_t *start_ns, *end_ns; /* of each */
-	size_t nr_longer; /* half as long again as asked for, or more: the recorder came late */
+	size_t nr_longer; /* at least 50 % longer than requested: the recorder came late */
 	uint64_t longest_ns;
-	/* each: worst quarter of two modules whose verdict is TIMELINE_POSITIVE */
-	bool *correlated;
+	bool *correlated; /* in the worst quarter of two probes with TIMELINE_POSITIVE */
 	size_t nr_correlated;
 	size_t nr_lines, per_line; /* the last line may have fewer */
 	struct timeline_probe probes[RUN_PROBES]; /* those that were measured */
@@ -78,19 +76,19 @@ struct timeline {
 	struct timeline_pair pairs[TIMELINE_PAIRS];
 	unsigned int nr_pairs;
 	struct timeline_contributor
-		*contributors; /* by module and split, the most slow events first */
+		*contributors; /* by probe and split, the most slow events first */
 	size_t nr_contributors;
 };
 
-/* Errors are those of rundb.h and -ENOMEM. timeline__clear() is owed in any case. */
+/* Errors of rundb.h and -ENOMEM. The caller must always call timeline__clear(). */
 int timeline__read(struct timeline *timeline, struct rundb *db, const struct run *run,
 		   const struct timeline_rules *rules);
 void timeline__clear(struct timeline *timeline);
 
-/* Slow events of a module within the intervals that are together. */
+/* Slow events of a probe in the correlated intervals. */
 uint64_t timeline__slow_correlated(const struct timeline *timeline, unsigned int probe);
 
-/* "not shown", "rise together", "one rises as the other falls" */
+/* "no correlation shown", "positive correlation", "negative correlation" */
 const char *timeline__word(enum timeline_verdict verdict);
 
 #endif

@@ -20,19 +20,20 @@
 struct rundb;
 
 /*
- * 1: the directory has a run.db, without which it is no recording, whatever else is in it; 0: it
- * has none; or why that cannot be told, as -EACCES.
+ * 1: the directory has a run.db, so it is a recording; 0: it has none; -errno: cannot tell, such as
+ * -EACCES.
  */
 int rundb__is_in(const char *dir);
 
 /*
- * Can SQLite open a run.db there? Its paths are shorter than the kernel's. The directory may be
- * missing yet. 0 or -ENAMETOOLONG.
+ * Can SQLite open a run.db in this directory? SQLite's paths are shorter than the kernel's. The
+ * directory need not exist. 0 or -ENAMETOOLONG.
  */
 int rundb__check_path(const char *dir);
 
 /*
- * `path` is the file or the directory of the recording. On success run__clear() is owed for *run.
+ * `path` is the file or the directory of the recording. After success the caller must call
+ * run__clear().
  */
 int rundb__load(const char *path, struct run *run);
 
@@ -40,23 +41,23 @@ int rundb__load(const char *path, struct run *run);
 int rundb__open(struct rundb **db, const char *path, struct run *run);
 void rundb__close(struct rundb *db);
 
-/* How many there are to be walked; -errno. */
+/* The number of intervals, or -errno. */
 ssize_t rundb__intervals(struct rundb *db);
 
 /*
- * 1: *interval is the next, in order of time, its data good until the next call; 0: that was the
- * last; -errno. All have the keys of the run's totals, in their order, and the tables of the
- * modules hold its rows. NULL passes one over.
+ * 1: *interval is the next in order of time, valid until the next call; 0: no more; -errno. Its keys
+ * are those of the run's totals, in the same order; the tables of the probes hold its rows. NULL
+ * skips one.
  */
 int rundb__next(struct rundb *db, struct run_interval *interval);
 
 /*
- * The next is the first again. Without `keys` there are none, and no counts beside the histograms,
- * which is faster.
+ * Starts again with the first interval. Without `keys` the intervals have no keys and no counts,
+ * only the histograms of metrics, which is faster.
  */
 void rundb__rewind(struct rundb *db, bool keys);
 
-/* The reason, for people, of an error of these; falls back on strerror(). */
+/* The message for an error of these functions; strerror() for all others. */
 const char *rundb__explain(int err);
 
 #endif

@@ -193,7 +193,7 @@ is 'then nothing is run, and there is no recording' "$(find "$dir/never" "$dir/r
 # A directory whose owner cannot change, as on a file server without owners.
 as=(setpriv '--bounding-set=-chown,-dac_override')
 refuses 'a directory for root alone, before anything is measured or run' 1 \
-	"cannot write to $dir/never/2.*: user [0-9]+ cannot write a file there: Permission denied; choose .* by -o" \
+	"cannot write to $dir/never/2.*: user [0-9]+ cannot write a file there: Permission denied; choose .* with -o" \
 	record -o "$dir/never" -- touch "$dir/ran"
 refuses 'ringlat cannot, either' 1 'cannot write a file there' ringlat --method user -n 1000 -o "$dir/never"
 as=()

@@ -95,7 +95,7 @@ run doctor
 if [ "$status" = 1 ]; then
 	skip 'doctor says what tierlat lacks' "$err"
 else
-	like 'doctor says what tierlat lacks' "$out" $'\ntierlat, .*\n    perf  .*\n    msr  '
+	like 'doctor says what tierlat lacks' "$out" $'\ntierlat \(record --tiers\): .*\n    perf  .*\n    msr  '
 	like 'doctor says what the CPU offers' "$out" \
 		$'\ntierlat \(record --tiers\): [^\n]*\n    .*(table of|: (sampled )?latencies in|cannot tell)'
 fi

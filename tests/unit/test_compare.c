@@ -213,7 +213,7 @@ static void too_few_intervals(void **state)
 	write_mix("on", 100000, 5000, 9);
 	assert_int_equal(compare(), 0);
 	assert_int_equal(comparison.family, 0);
-	assert_int_equal(comparison.untold, JUDGE_STATISTICS);
+	assert_int_equal(comparison.untested, JUDGE_STATISTICS);
 	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "too few intervals on OFF"));
 	printed = text();
 	assert_order(printed, "cannot tell: too few intervals",
@@ -501,7 +501,7 @@ static void keys(void **state)
 	printed = text();
 	assert_order(printed, "handle_mm_fault, process fio", "handle_mm_fault, process only-off");
 	assert_order(printed, "process only-off",
-		     "tail, p50, p90, p99, p99.9, p99.99, mean: cannot tell: there are no events");
+		     "tail, p50, p90, p99, p99.9, p99.99, mean: cannot tell: no events");
 	free(printed);
 	rules.top = 1;
 	assert_int_equal(compare_with(&rules), 0);
