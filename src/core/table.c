@@ -142,6 +142,13 @@ const struct table_column *table__column(const struct table *table, unsigned int
 	return &table->columns[column];
 }
 
+bool table__is_number(const struct table *table, unsigned int column)
+{
+	const struct table_column *of = table__column(table, column);
+
+	return !of->key && of->kind != TABLE_TEXT;
+}
+
 /* Doubles the room of an array. What it held stays where it fails. */
 static int grow(void *array, size_t size, size_t room)
 {

@@ -13,12 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #define TABLE_COLUMNS 40 /* most columns of a table */
-#define TABLE_KEYS 4096 /* most keys of a digest; what is beyond goes into its others */
-
-struct json_object;
+#define TABLE_KEYS 4096 /* most keys of the top-K sketch */
+#define TABLE_PRECISION "%.10g" /* of reals in CSV and JSON: more than a counter's accuracy */
 
 enum table_kind { TABLE_INTEGER, TABLE_REAL, TABLE_TEXT, TABLE_KINDS };
 
@@ -52,6 +50,9 @@ void table__free(struct table *table);
 
 unsigned int table__columns(const struct table *table);
 const struct table_column *table__column(const struct table *table, unsigned int column);
+
+/* Has the column aggregates? Numbers that are no key. */
+bool table__is_number(const struct table *table, unsigned int column);
 
 /*
  * A new row, nothing in it known; the setters are for the newest one. Time in ns since the window
@@ -90,23 +91,5 @@ struct table_value table__key(const struct table *table, size_t key, unsigned in
 size_t table__key_of(const struct table *table, size_t row); /* of a row; SIZE_MAX: none */
 const struct table_aggregate *table__aggregate(const struct table *table, size_t key,
 					       unsigned int column);
-
-/* time_ns and the columns; unknown is an empty field. */
-void table__csv_head(FILE *out, const struct table *table);
-void table__csv_rows(FILE *out, const struct table *table);
-
-/*
- * One row as an object, unknown is null; all rows; what the columns are; the digest. To be put, and
- * before the table changes: arrays of json__array().
- */
-struct json_object *table__json_row(const struct table *table, size_t row);
-struct json_object *table__json_rows(const struct table *table);
-struct json_object *table__json_columns(const struct table *table);
-struct json_object *table__json_top_k(const struct table *table);
-struct json_object *table__json_others(const struct table *table); /* NULL: there are none */
-
-/* For people, within 80 columns: a paragraph a row; the digest of up to `top` keys (0: all). */
-void table__text_rows(FILE *out, const char *probe, const struct table *table);
-void table__text_top_k(FILE *out, const struct table *table, unsigned int top);
 
 #endif

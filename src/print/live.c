@@ -4,10 +4,12 @@
 
 #include <core/summary.h>
 #include <core/units.h>
+#include <store/csv.h>
 #include <store/json.h>
 #include <store/writer.h>
 
 #include "streams.h"
+#include "text.h"
 
 /* writer->state is the stream; stdout unless it was set before open(). */
 static FILE *stream_of(struct writer *writer)

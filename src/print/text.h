@@ -35,6 +35,10 @@ void text__processes(FILE *out, const struct run *run, unsigned int top);
 /* In so many columns as above: filled up, or with its middle cut out. */
 void text__key_name(FILE *out, const char *name);
 
+/* A paragraph for each row of a table; up to `top` keys of its sketch (0: all). */
+void table__text_rows(FILE *out, const char *probe, const struct table *table);
+void table__text_top_k(FILE *out, const struct table *table, unsigned int top);
+
 /* What a page fault costs as a whole: a paragraph; nothing if the run lacks a part. */
 void text__fault_cost(FILE *out, const struct run *run);
 

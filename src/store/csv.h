@@ -10,6 +10,10 @@
 /* bucket,lo_us,hi_us,count */
 void csv__histogram(FILE *out, const struct lat_hist *hist);
 
+/* time_ns and the columns of a table; an unknown value is an empty field. */
+void table__csv_head(FILE *out, const struct table *table);
+void table__csv_rows(FILE *out, const struct table *table);
+
 /* key,events,...: one split of one metric. 0 or -ENOMEM. */
 int csv__split(FILE *out, const struct run_data *data, enum lat_by by, unsigned int metric);
 

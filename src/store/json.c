@@ -17,6 +17,8 @@
 #include <core/split.h>
 #include <core/summary.h>
 
+#include "table_json.h"
+
 /* Latencies are ns; decimals that say nothing are left out. */
 static struct json_object *number(double value, int decimals)
 {
@@ -251,23 +253,62 @@ static struct json_object *key(const struct run *run, const struct run_probe *pr
 	return object;
 }
 
-/* By dimension and metric, in each the one with most time first. */
-static struct json_object *keys(const struct run *run, const struct run_probe *probe)
+/* The keys of a probe, ranked: an object for each is made only when it is printed. */
+struct key_list {
+	const struct run *run;
+	const struct run_probe *probe;
+	const struct run_key **keys;
+	size_t nr;
+};
+
+static void free_keys(void *to_free)
 {
-	struct json_object *array = json_object_new_array();
+	struct key_list *list = to_free;
+
+	free(list->keys);
+	free(list);
+}
+
+static struct json_object *make_key(const void *of, size_t index)
+{
+	const struct key_list *list = of;
+
+	return key(list->run, list->probe, list->keys[index]);
+}
+
+/* By split and metric, in each the keys with most time first. */
+static int rank_keys(struct key_list *list)
+{
+	const struct run_probe *probe = list->probe;
 	const struct run_key **ranked;
 
-	for (unsigned int i = 0; i < LAT_BY_COUNT * probe->nr_metrics; i++) {
+	list->keys = calloc(probe->total.nr_keys + 1, sizeof(*list->keys));
+	for (unsigned int i = 0; list->keys && i < LAT_BY_COUNT * probe->nr_metrics; i++) {
 		ssize_t nr = run__ranked_keys(&probe->total, i / probe->nr_metrics,
 					      i % probe->nr_metrics, &ranked);
 
 		if (nr < 0)
-			break;
-		for (ssize_t k = 0; k < nr; k++)
-			json_object_array_add(array, key(run, probe, ranked[k]));
+			return -ENOMEM;
+		memcpy(list->keys + list->nr, ranked, (size_t)nr * sizeof(*ranked));
+		list->nr += (size_t)nr;
 		free(ranked);
 	}
-	return array;
+	return list->keys ? 0 : -ENOMEM;
+}
+
+static struct json_object *keys(const struct run *run, const struct run_probe *probe)
+{
+	struct key_list *list = calloc(1, sizeof(*list));
+
+	if (!list)
+		return NULL;
+	list->run = run;
+	list->probe = probe;
+	if (rank_keys(list)) {
+		free_keys(list);
+		return NULL;
+	}
+	return json__array(list->nr, make_key, list, free_keys);
 }
 
 static void put_table(struct json_object *to, const struct run *run, const struct run_probe *probe)

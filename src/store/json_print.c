@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * JSON to a stream, piece by piece. json-c would make one string of all, in which the digest of a
- * long recording takes megabytes; what it prints of a single value is used here.
+ * JSON to a stream, piece by piece. json-c would build one string of everything, which takes
+ * megabytes for a long recording; it is used here to print single values.
  */
-#include "json.h"
+#include "json_print.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,7 +17,8 @@
 struct elements {
 	size_t nr;
 	json_make *make;
-	const void *of;
+	void *of;
+	void (*release)(void *of);
 };
 
 struct page {
@@ -26,13 +27,17 @@ struct page {
 	unsigned int depth;
 };
 
-static void free_elements(struct json_object *array, void *elements)
+static void free_elements(struct json_object *array, void *userdata)
 {
+	struct elements *elements = userdata;
+
 	(void)array;
+	if (elements->release)
+		elements->release(elements->of);
 	free(elements);
 }
 
-struct json_object *json__array(size_t nr, json_make *make, const void *of)
+struct json_object *json__array(size_t nr, json_make *make, void *of, void (*release)(void *of))
 {
 	struct json_object *array = json_object_new_array();
 	struct elements *elements = malloc(sizeof(*elements));
@@ -40,9 +45,11 @@ struct json_object *json__array(size_t nr, json_make *make, const void *of)
 	if (!array || !elements) {
 		json_object_put(array);
 		free(elements);
+		if (release)
+			release(of);
 		return NULL;
 	}
-	*elements = (struct elements){ nr, make, of };
+	*elements = (struct elements){ nr, make, of, release };
 	json_object_set_userdata(array, elements, free_elements);
 	return array;
 }

@@ -4,11 +4,50 @@
 #include <stdlib.h>
 
 #include "atomic_file.h"
+#include "csv.h"
 #include "writer.h"
 
-/* Rows are written as they come: a table keeps those of one interval only. */
+void table__csv_head(FILE *out, const struct table *table)
+{
+	fputs("time_ns", out);
+	for (unsigned int i = 0; i < table__columns(table); i++)
+		fprintf(out, ",%s", table__column(table, i)->name);
+	fputc('\n', out);
+}
+
+static void csv_value(FILE *out, const struct table_value *value)
+{
+	fputc(',', out);
+	if (!value->known)
+		return;
+	switch (value->kind) {
+	case TABLE_INTEGER:
+		fprintf(out, "%lld", (long long)value->integer);
+		break;
+	case TABLE_REAL:
+		fprintf(out, TABLE_PRECISION, value->real);
+		break;
+	default:
+		csv__field(out, value->text);
+	}
+}
+
+void table__csv_rows(FILE *out, const struct table *table)
+{
+	for (size_t row = 0; row < table__rows(table); row++) {
+		fprintf(out, "%llu", (unsigned long long)table__time_ns(table, row));
+		for (unsigned int i = 0; i < table__columns(table); i++) {
+			struct table_value value = table__value(table, row, i);
+
+			csv_value(out, &value);
+		}
+		fputc('\n', out);
+	}
+}
+
+/* Rows are written at the end of each interval: a table keeps only one interval. */
 struct rows {
-	struct outfile files[RUN_PROBES]; /* stream NULL: the module has none */
+	struct outfile files[RUN_PROBES]; /* stream NULL: the probe has no table */
 };
 
 static int open_one(struct outfile *file, const char *dir, const struct run_probe *probe)

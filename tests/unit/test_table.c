@@ -6,9 +6,11 @@
 #include <math.h>
 #include <sqlite3.h>
 
+#include "store/csv.h"
 #include "store/json.h"
 #include "store/recording.h"
 #include "store/rundb.h"
+#include "store/table_json.h"
 #include "print/text.h"
 
 enum { SOCKET, TIER, LATENCY, COUNT };

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* JSON to a stream, and arrays whose elements are made while they are printed. */
+#ifndef LATSCOPE_STORE_JSON_PRINT_H
+#define LATSCOPE_STORE_JSON_PRINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct json_object;
+
+/*
+ * An array of `nr` elements that are never in memory at the same time: json__print() makes each by
+ * make(of, index), prints and frees it. To other code the array is empty. The array calls
+ * release(of) when it is freed; release may be NULL. NULL: no memory, and `of` was released.
+ */
+typedef struct json_object *json_make(const void *of, size_t index);
+struct json_object *json__array(size_t nr, json_make *make, void *of, void (*release)(void *of));
+
+/*
+ * Prints and frees the object: on one line, or indented. Strings and names of members are printed
+ * without characters that must not reach a terminal. -ENOMEM, also if object is NULL; errors of the
+ * stream are left to ferror().
+ */
+int json__print(struct json_object *object, FILE *stream, bool indented);
+
+#endif

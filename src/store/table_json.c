@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tables of probes as JSON. */
+#include "table_json.h"
+
+#include <json-c/json.h>
+
+#include "json_print.h"
+
+static struct json_object *json_real(double value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), TABLE_PRECISION, value);
+	return json_object_new_double_s(value, text);
+}
+
+static struct json_object *json_value(const struct table_value *value)
+{
+	if (!value->known)
+		return NULL;
+	switch (value->kind) {
+	case TABLE_INTEGER:
+		return json_object_new_int64(value->integer);
+	case TABLE_REAL:
+		return json_real(value->real);
+	default:
+		return json_object_new_string(value->text);
+	}
+}
+
+static void put(struct json_object *to, const char *name, struct json_object *value)
+{
+	json_object_object_add(to, name, value);
+}
+
+struct json_object *table__json_row(const struct table *table, size_t row)
+{
+	struct json_object *object = json_object_new_object();
+
+	put(object, "time_ns", json_object_new_uint64(table__time_ns(table, row)));
+	for (unsigned int i = 0; i < table__columns(table); i++) {
+		struct table_value value = table__value(table, row, i);
+
+		put(object, table__column(table, i)->name, json_value(&value));
+	}
+	return object;
+}
+
+struct json_object *table__json_columns(const struct table *table)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; i < table__columns(table); i++) {
+		const struct table_column *column = table__column(table, i);
+		struct json_object *object = json_object_new_object();
+
+		put(object, "name", json_object_new_string(column->name));
+		put(object, "unit", column->unit[0] ? json_object_new_string(column->unit) : NULL);
+		put(object, "what", json_object_new_string(column->what));
+		put(object, "key", json_object_new_boolean(column->key));
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *json_aggregate(const struct table_aggregate *aggregate)
+{
+	struct json_object *object = json_object_new_object();
+	bool any = aggregate->rows;
+
+	put(object, "rows", json_object_new_uint64(aggregate->rows));
+	put(object, "mean", any ? json_real(aggregate->sum / (double)aggregate->rows) : NULL);
+	put(object, "min", any ? json_real(aggregate->low) : NULL);
+	put(object, "max", any ? json_real(aggregate->high) : NULL);
+	return object;
+}
+
+/* Is it a column that the digest has figures of? */
+static struct json_object *json_key(const struct table *table, size_t key)
+{
+	struct json_object *object = json_object_new_object();
+
+	for (unsigned int i = 0; i < table__columns(table); i++) {
+		const struct table_column *column = table__column(table, i);
+		struct table_value value = table__key(table, key, i);
+
+		if (column->key)
+			put(object, column->name, json_value(&value));
+		else if (table__is_number(table, i))
+			put(object, column->name, json_aggregate(table__aggregate(table, key, i)));
+	}
+	return object;
+}
+
+static struct json_object *make_row(const void *table, size_t row)
+{
+	return table__json_row(table, row);
+}
+
+struct json_object *table__json_rows(const struct table *table)
+{
+	return json__array(table__rows(table), make_row, (void *)table, NULL);
+}
+
+static struct json_object *make_key(const void *table, size_t key)
+{
+	return json_key(table, key);
+}
+
+struct json_object *table__json_top_k(const struct table *table)
+{
+	return json__array(table__keys(table), make_key, (void *)table, NULL);
+}
+
+struct json_object *table__json_others(const struct table *table)
+{
+	struct json_object *object;
+
+	if (!table__others_keys(table))
+		return NULL;
+	object = json_object_new_object();
+	put(object, "keys", json_object_new_uint64(table__others_keys(table)));
+	put(object, "most", json_real(table__others_most(table)));
+	for (unsigned int i = 0; i < table__columns(table); i++)
+		if (table__is_number(table, i))
+			put(object, table__column(table, i)->name,
+			    json_aggregate(table__others(table, i)));
+	return object;
+}
