@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Samples of a module that counts no latencies one by one but reads counters: rows in order of
- * time, of columns that are declared once. A value that is not known is absent; it is never 0.
+ * Samples of a probe that reads counters instead of timing events: rows in order of time, with
+ * columns that are declared once. An unknown value is absent, never 0.
  *
- * A table holds the rows of the interval in flight. The module adds them, the writers put them out,
- * and table__fold() ends the interval: it adds them to the digest of the whole and empties the
- * table, whose room stays, so that a steady state allocates nothing.
+ * A table holds the rows of the current interval. The probe adds rows, the writers write them, and
+ * table__fold() ends the interval: it adds the rows to the top-K sketch of the whole window and
+ * empties the table. Memory is kept, so a steady state allocates nothing.
  */
 #ifndef LATSCOPE_CORE_TABLE_H
 #define LATSCOPE_CORE_TABLE_H
@@ -23,20 +23,20 @@ enum table_kind { TABLE_INTEGER, TABLE_REAL, TABLE_TEXT, TABLE_KINDS };
 struct table_column {
 	const char *name; /* "latency_ns": a lower-case letter, then those, digits and '_' */
 	const char *unit; /* "ns"; "": it is a name, or has none */
-	const char *what; /* for people: "occupancy over inserts, in time" */
+	const char *what; /* description: "occupancy over inserts, in time" */
 	enum table_kind kind;
-	bool key; /* the keys of a row say together what it is a sample of: socket, tier */
+	bool key; /* the key columns identify what a row is a sample of: socket, tier */
 };
 
 struct table_value {
-	bool known; /* false: nothing below holds */
+	bool known; /* false: the rest is unset */
 	enum table_kind kind;
 	int64_t integer;
 	double real;
 	const char *text; /* until the table changes */
 };
 
-/* One figure of the digest, over the rows in which it is known. */
+/* A number of the sketch, over the rows in which it is known. */
 struct table_aggregate {
 	uint64_t rows;
 	double sum, low, high, last;
@@ -44,7 +44,7 @@ struct table_aggregate {
 
 struct table;
 
-/* Copies the columns. -EINVAL: a name is none, or there are none or too many; -ENOMEM. */
+/* Copies the columns. -EINVAL: an invalid name, no columns or too many; -ENOMEM. */
 int table__new(struct table **table, const struct table_column *columns, unsigned int nr);
 void table__free(struct table *table);
 
@@ -55,9 +55,9 @@ const struct table_column *table__column(const struct table *table, unsigned int
 bool table__is_number(const struct table *table, unsigned int column);
 
 /*
- * A new row, nothing in it known; the setters are for the newest one. Time in ns since the window
- * opened, integers of any unit. -EINVAL: it lies before the last row; -ENOMEM. A real that is not
- * finite stays unknown, as does a text that is NULL.
+ * Adds a row without values; the setters set values of the newest row. Time in ns since the window
+ * opened. -EINVAL: the time is before the last row's; -ENOMEM. A real that is not finite, or a text
+ * that is NULL, stays unknown.
  */
 int table__add_row(struct table *table, uint64_t time_ns);
 void table__set_integer(struct table *table, unsigned int column, int64_t value);
@@ -71,20 +71,16 @@ struct table_value table__value(const struct table *table, size_t row, unsigned 
 /* 0 or -ENOMEM; the rows are gone in either case. */
 int table__fold(struct table *table);
 
-/* The rows go without being folded, and the next one may be of any time. */
+/* Removes the rows without folding them; the next row may have any time. */
 void table__rewind(struct table *table);
 
 /*
- * The digest: what was folded so far. Keys stand in order of their first row.
- *
- * There is room for TABLE_KEYS. When these are not enough, those with the smallest sums of the
- * first number that is no key go into `others`, and begin again if they come back. What counts for
- * more than 2 / TABLE_KEYS of all is always there; keys and others together are always the whole.
+ * The top-K sketch of all folded rows: see top_k.h for its error bound. Keys are in order of their
+ * first row. others: the evicted keys.
  */
 uint64_t table__folded_rows(const struct table *table);
-/* How often a key made room for another; 0: all are there. */
-uint64_t table__others_keys(const struct table *table);
-double table__others_most(const struct table *table); /* of that sum, what a key can lack */
+uint64_t table__others_keys(const struct table *table); /* evictions; 0: all keys are there */
+double table__others_most(const struct table *table); /* maximum weight that a key can lack */
 const struct table_aggregate *table__others(const struct table *table, unsigned int column);
 size_t table__keys(const struct table *table);
 struct table_value table__key(const struct table *table, size_t key, unsigned int column);
