@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A comparison for people, as JSON and as CSV. */
+/* A comparison as text, JSON and CSV. */
 #ifndef LATSCOPE_PRINT_COMPARE_H
 #define LATSCOPE_PRINT_COMPARE_H
 
@@ -13,13 +13,13 @@ struct json_object;
 /* At most 80 columns. */
 void compare__print_text(FILE *out, const struct comparison *comparison, bool color);
 
-/* A line a figure. */
+/* A line per statistic. */
 void compare__print_csv(FILE *out, const struct comparison *comparison);
 
-/* What a figure is multiplied by in CSV and JSON: latencies are in us there, as in all others. */
+/* The factor of a statistic in CSV and JSON, where latencies are in us. */
 double compare__scale(unsigned int statistic);
 
-/* To be put; docs/format.md lists the fields. */
+/* The caller frees it; docs/format.md lists the fields. */
 struct json_object *compare__json(const struct comparison *comparison);
 
 #endif

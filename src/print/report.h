@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a report says beyond its modules: the time line they share. */
+/* The statistics of a report over all probes: time line, correlation, contributors. */
 #ifndef LATSCOPE_PRINT_REPORT_H
 #define LATSCOPE_PRINT_REPORT_H
 
@@ -9,16 +9,16 @@
 
 struct json_object;
 
-/* Most lines that the time line has if not all are asked for: what a terminal shows at once. */
+/* Maximum lines of the time line without --all-intervals: what a terminal shows at once. */
 #define REPORT_LINES 24
 
-/* At most 80 columns, as long as there are three modules. `top`: lines of a split; 0: all. */
+/* At most 80 columns with up to three probes. `top`: lines of a split; 0: all. */
 void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned int top);
 
-/* Adds "timeline", "correlation" and "contributors" to the object of the recording. */
+/* Adds "timeline", "correlation" and "contributors" to the object; refers to the timeline. */
 void report__add_timeline(struct json_object *to, const struct timeline *timeline);
 
-/* What the tables have beside the slow events; nothing without tables. */
+/* The covariates; nothing without tables. */
 void report__print_correlation(FILE *out, const struct correlation *correlation);
 void report__add_correlation(struct json_object *to,
 			     const struct correlation *correlation); /* "covariates" */

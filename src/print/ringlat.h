@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The result of ringlat for people, as JSON and as CSV. */
+/* The result of ringlat as text, JSON and CSV. */
 #ifndef LATSCOPE_PRINT_RINGLAT_H
 #define LATSCOPE_PRINT_RINGLAT_H
 
@@ -16,7 +16,7 @@ void ringlat__print_text(FILE *out, const struct ring_result *result, bool histo
 /* A line for each way of each event; or, as histogram, for each of its buckets. */
 void ringlat__print_csv(FILE *out, const struct ring_result *result, bool histogram);
 
-/* What a recording does not have: ticks, baselines, misses by name, the place. To be put. */
+/* What a recording lacks: ticks, baselines, misses, the place. The caller frees it. */
 struct json_object *ringlat__json(const struct ring_result *result, bool histogram);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A recording for people: at most 80 columns, no trailing spaces. */
+/* A recording as text: at most 80 columns, no trailing spaces. */
 #ifndef LATSCOPE_PRINT_TEXT_H
 #define LATSCOPE_PRINT_TEXT_H
 
@@ -16,30 +16,30 @@ struct text_style {
 	unsigned int top; /* lines of a split; 0: all */
 };
 
-/* Workload, filter, labels. Nothing if there is none. */
+/* Workload, filter, labels; nothing if there are none. */
 void text__run(FILE *out, const struct run *run);
 
-/* What a recording that was read back lacks. Nothing if it is complete. */
+/* What an incomplete recording lacks; nothing if it is complete. */
 void text__incomplete(FILE *out, const struct run *run);
 
-/* Everything about one module. */
+/* Everything about one probe. */
 void text__probe(FILE *out, const struct run *run, const struct run_probe *probe,
 		 const struct text_style *style);
 
 /*
- * What each process waited for, of all modules, as shares of the time it lived. Nothing unless the
- * run was split by process. `top`: most lines; 0: all.
+ * Waits of each process in all probes, as shares of its lifetime. Nothing unless the run was split
+ * by process. `top`: maximum lines; 0: all.
  */
 void text__processes(FILE *out, const struct run *run, unsigned int top);
 
-/* In so many columns as above: filled up, or with its middle cut out. */
+/* In TEXT_NAME_COLUMNS columns: padded, or with its middle cut out. */
 void text__key_name(FILE *out, const char *name);
 
 /* A paragraph for each row of a table; up to `top` keys of its sketch (0: all). */
 void table__text_rows(FILE *out, const char *probe, const struct table *table);
 void table__text_top_k(FILE *out, const struct table *table, unsigned int top);
 
-/* What a page fault costs as a whole: a paragraph; nothing if the run lacks a part. */
+/* The whole cost of a page fault; nothing if the run lacks a part. */
 void text__fault_cost(FILE *out, const struct run *run);
 
 #endif

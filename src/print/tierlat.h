@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What tierlat prints for people, within 80 columns. */
+/* tierlat as text, within 80 columns. */
 #ifndef LATSCOPE_PRINT_TIERLAT_H
 #define LATSCOPE_PRINT_TIERLAT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One paragraph that is put together piece by piece and printed within 80 columns. */
+/* A paragraph that is built piece by piece and printed within 80 columns. */
 #ifndef LATSCOPE_PRINT_WRAP_H
 #define LATSCOPE_PRINT_WRAP_H
 
@@ -9,7 +9,7 @@
 #define WRAP_COLUMNS 80
 
 struct wrap {
-	char text[2048]; /* what goes beyond is cut */
+	char text[2048]; /* the rest is cut */
 	size_t len;
 };
 

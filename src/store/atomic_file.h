@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A file that appears whole or not at all: written under another name, then renamed. */
+/* A file that appears complete or not at all: written under a temporary name, then renamed. */
 #ifndef LATSCOPE_STORE_ATOMIC_FILE_H
 #define LATSCOPE_STORE_ATOMIC_FILE_H
 
@@ -14,7 +14,7 @@ struct outfile {
 
 int outfile__open(struct outfile *file, const char *dir, const char *name);
 
-/* Whatever it returns, the outfile is closed, and on an error nothing of it is left behind. */
+/* Always closes the file; after an error nothing of it is left behind. */
 int outfile__commit(struct outfile *file);
 void outfile__abort(struct outfile *file);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whose files we make: our own, or under sudo those of the user who called it. Then files are made
- * with that user's rights and not with root's: it can gain nothing by what it puts in our way.
+ * The owner of the files that latscope makes: its own user, or under sudo the user who called sudo.
+ * The files are made with that user's rights, not with root's, so links that the user planted gain
+ * nothing.
  */
 #ifndef LATSCOPE_STORE_CALLER_H
 #define LATSCOPE_STORE_CALLER_H
@@ -12,21 +13,21 @@
 struct caller {
 	uid_t uid;
 	gid_t gid;
-	bool by_sudo; /* the user is another than we are */
+	bool by_sudo; /* the owner is another user than ours */
 };
 
 /*
- * SUDO_UID and SUDO_GID count only for root, and only if they are numbers of a user that exists.
+ * SUDO_UID and SUDO_GID are used only by root, and only if the user exists.
  */
 struct caller caller__find(void);
 
 /*
- * From here on this thread opens and makes files as that user. It takes CAP_SETUID and CAP_SETGID.
- * 0, or -EPERM: as before.
+ * From now on this thread opens and makes files as that user. Needs CAP_SETUID and CAP_SETGID.
+ * 0, or -EPERM and nothing changed.
  */
 int caller__enter(const struct caller *caller);
 
-/* Files are ours again. */
+/* Ends caller__enter(). */
 void caller__leave(void);
 
 #endif

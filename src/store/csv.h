@@ -18,9 +18,8 @@ void table__csv_rows(FILE *out, const struct table *table);
 int csv__split(FILE *out, const struct run_data *data, enum lat_by by, unsigned int metric);
 
 /*
- * One field of text as in RFC 4180: quoted if it must be, quotes doubled. An apostrophe is put
- * before one that begins with = + - @, a tab or a carriage return, so that no spreadsheet takes it
- * for a formula.
+ * A text field as in RFC 4180: quoted if necessary, quotes doubled. A text that begins with = + -
+ * @, a tab or a carriage return gets an apostrophe, so that no spreadsheet takes it for a formula.
  */
 void csv__field(FILE *out, const char *text);
 

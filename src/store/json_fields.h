@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fields of a JSON object, for those who put one together beside json.c. */
+/* Adds fields to JSON objects. */
 #ifndef LATSCOPE_STORE_JSON_FIELDS_H
 #define LATSCOPE_STORE_JSON_FIELDS_H
 
@@ -8,13 +8,13 @@
 
 struct json_object;
 
-/* Six digits; what is not there, or not finite, is null. */
+/* Six digits; null if it is not finite. */
 void fields__number(struct json_object *to, const char *name, double value);
 
 void fields__count(struct json_object *to, const char *name, uint64_t value);
 void fields__flag(struct json_object *to, const char *name, bool value);
 
-/* Without what must not reach a terminal; NULL is null. */
+/* Sanitized; NULL is null. */
 void fields__text(struct json_object *to, const char *name, const char *value);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Directories that are opened one component at a time, so that nobody leads root elsewhere. */
+/* Opens directories one component at a time, so that no link redirects root. */
 #ifndef LATSCOPE_STORE_PLACE_H
 #define LATSCOPE_STORE_PLACE_H
 
@@ -8,15 +8,15 @@
 #include "caller.h"
 
 /*
- * Opens a directory with O_PATH. What is missing of it is made, though not where place__check()
- * refuses. As root, symbolic links are followed only if root owns them: -ENOLINK. While files are
- * made for a caller, also its own ones are followed. Other errors: as of open() and mkdir().
+ * Opens a directory with O_PATH. Makes missing directories, except where place__check() refuses.
+ * Root follows only symbolic links that root owns, otherwise -ENOLINK; while files are made for a
+ * caller, also the caller's links. Other errors: those of open() and mkdir().
  */
 int place__open(const char *path, const struct caller *caller);
 
 /*
- * May a directory be made in this one, for root or for a caller? Not where others may rename it
- * or remove it: -EREMCHG. With `strict` nobody but root may own it either.
+ * May root or a caller make a directory in this one? -EREMCHG: other users can rename or remove it.
+ * With `strict` it must also belong to root.
  */
 int place__check(int fd, const struct caller *caller, bool strict);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a command keeps of its window: a new directory and the writers that fill it, and whatever
- * the command adds to them. A session drives it, or a command that has none.
+ * The output of a window: a new directory with the writers that fill it, and writers that the
+ * command adds. Driven by a session, or by a command without a session.
  */
 #ifndef LATSCOPE_STORE_RECORDING_H
 #define LATSCOPE_STORE_RECORDING_H
@@ -24,7 +24,7 @@ struct recording_settings {
 };
 
 struct recording {
-	char dir[PATH_MAX]; /* for people; empty: nothing is kept */
+	char dir[PATH_MAX]; /* for messages; empty: nothing is kept */
 	struct rundir rundir;
 	uint64_t max_size, min_free; /* bytes; 0: no limit */
 	struct writer writers[RECORDING_WRITERS];
@@ -39,33 +39,32 @@ struct recording {
 int recording__create(struct recording *recording, const char *parent,
 		      const struct recording_settings *settings);
 
-/* The files are closed already, but for the directory. */
+/* Closes the directory; the files must be closed. */
 void recording__free(struct recording *recording);
 
-/* Removes the directory, in which nothing was written. */
+/* Removes the directory, which must be empty. */
 void recording__discard(struct recording *recording);
 
 /*
- * For who gives up CAP_SETUID before recording__open(): the files will belong to the user who
- * called sudo. 0 or -EPERM.
+ * For a caller that drops CAP_SETUID before recording__open(): the files will belong to the user
+ * who called sudo. 0 or -EPERM.
  */
 int recording__keep_owner(struct recording *recording);
 
-/* Returns it, for who has a state to give it. */
+/* Adds a writer and returns it. */
 struct writer *recording__add(struct recording *recording, const struct writer_ops *ops);
 
 /*
- * What every run has, whoever makes it: the labels and the host. Texts of the command line are
- * cleaned. 0 or -ENOMEM.
+ * Fills in the labels and the host. Texts of the command line are sanitized. 0 or -ENOMEM.
  */
 int recording__describe(struct run *run, const struct recording_settings *settings);
 
-/* The window opens now. */
+/* Stores the start time: the window opens now. */
 void recording__start(struct run *run);
 
 /*
- * One that fails is told nothing more until it is closed, the others go on. All return the first
- * error, and *failed (may be NULL) is then whose it is.
+ * A writer that fails is not called again until it is closed; the others go on. All return the
+ * first error and its writer in *failed (may be NULL).
  */
 int recording__open(struct recording *recording, const struct run *run,
 		    const struct writer **failed);
@@ -73,12 +72,12 @@ int recording__interval(struct recording *recording, struct run *run,
 			const struct run_interval *interval, const struct writer **failed);
 
 /*
- * May the window go on? -EFBIG: the recording has the size it may have; -ENOSPC: the file system
- * has less free than it is to have, what is yet to be written taken off.
+ * May the window go on? -EFBIG: the recording reached its maximum size; -ENOSPC: the file system
+ * would have too little free space after everything was written.
  */
 int recording__room(const struct recording *recording, const struct run *run);
 
-/* The run is not complete once a writer failed here: those after it say so. */
+/* After a writer fails here, the run is not complete, and later writers say so. */
 int recording__close(struct recording *recording, struct run *run, const struct writer **failed);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tables of modules in run.db: one of the module's name, and what its columns are in
- * table_column. For rundb_write.c and rundb_read.c, whose errors they share.
+ * The tables of probes in run.db: each is named after its probe, and its columns are described in
+ * table_column. For rundb_write.c and rundb_read.c, with the same errors.
  */
 #ifndef LATSCOPE_STORE_RUNDB_TABLE_H
 #define LATSCOPE_STORE_RUNDB_TABLE_H

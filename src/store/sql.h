@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the writer and the reader of run.db share: SQLite's errors as -errno, statements in one
- * line.
+ * Shared by the writer and the reader of run.db: SQLite's errors as -errno, and statements.
  */
 #ifndef LATSCOPE_STORE_SQL_H
 #define LATSCOPE_STORE_SQL_H
@@ -14,7 +13,7 @@
 #define SQL_APPLICATION_ID 0x4c617473 /* "Lats", in the file's header */
 
 /*
- * Of the call that failed last. -ENOSPC: disk full; -EUCLEAN: damaged; -EMEDIUMTYPE: no database;
+ * Error of the last call. -ENOSPC: disk full; -EUCLEAN: damaged; -EMEDIUMTYPE: no database;
  * -EOVERFLOW: too much work; -E2BIG: a value is too long.
  */
 int sql__error(sqlite3 *db);
@@ -25,8 +24,8 @@ int sql__exec(sqlite3 *db, const char *sql);
 int sql__prepare(sqlite3 *db, sqlite3_stmt **statement, const char *sql);
 
 /*
- * Runs a statement that has no results and makes it ready for the next time. Parameters are in
- * order of their letters: i is an int64_t, t a const char *, of which NULL is null.
+ * Runs a statement without results and resets it. `types` has a letter for each parameter: i is an
+ * int64_t, t a const char * (NULL is null).
  */
 int sql__run(sqlite3_stmt *statement, const char *types, ...);
 int sql__run_with(sqlite3_stmt *statement, const char *types, va_list parameters);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a recording goes. A writer is opened before the window, told of every interval, and closed
- * after the last with the totals. All return 0 or -errno and print nothing of their own.
- * close() frees what open() took, whatever it returns; after a failed open() it is not called.
+ * An output of a recording. A writer is opened before the window, called for every interval, and
+ * closed after the last one with the totals. All functions return 0 or -errno and print nothing.
+ * close() always frees what open() allocated; it is not called after a failed open().
  */
 #ifndef LATSCOPE_STORE_WRITER_H
 #define LATSCOPE_STORE_WRITER_H
@@ -24,29 +24,29 @@ struct writer_ops {
 struct writer {
 	const struct writer_ops *ops;
 	const char *dir; /* the run's directory; NULL for those that write to a stream */
-	const char *shown; /* that, as people know it; NULL: the same */
-	int log_pages; /* db: the log is folded in at so many of 4 KiB; 0: at 64 MB */
+	const char *shown; /* the same for messages; NULL: use dir */
+	int log_pages; /* db: checkpoint of the log, in pages of 4 KiB; 0: 64 MB */
 	void *state; /* the writer's own; live: a FILE *, stdout unless put there before open() */
 };
 
-/* For writers that write a directory's files after the window and nothing before. */
+/* For writers that write files only after the window. */
 int writer__need_dir(struct writer *writer, const struct run *run);
 int writer__skip_interval(struct writer *writer, const struct run *run,
 			  const struct run_interval *interval);
 
-extern const struct writer_ops writer_db; /* run.db: one transaction an interval */
+extern const struct writer_ops writer_db; /* run.db: one transaction per interval */
 
-/* A writer failed after writer_db was closed: run.db must not say that all is complete. */
+/* Marks run.db as incomplete: a writer failed after writer_db was closed. */
 int writer__retract_complete(const char *dir);
 
-extern const struct writer_ops writer_csv; /* <module>.csv, and <module>-<metric>.csv */
-extern const struct writer_ops writer_rows; /* <module>.csv of a module that has a table */
-extern const struct writer_ops writer_summary; /* <module>.summary.json */
-extern const struct writer_ops writer_live; /* a line an interval to stdout, for -i */
-/* What writer_live prints of one module, for who prints another one in a way of its own. */
+extern const struct writer_ops writer_csv; /* <probe>.csv, and <probe>-<metric>.csv */
+extern const struct writer_ops writer_rows; /* <probe>.csv of a probe with a table */
+extern const struct writer_ops writer_summary; /* <probe>.summary.json */
+extern const struct writer_ops writer_live; /* a line per interval to stdout, for -i */
+/* What writer_live prints for one probe, for writers that print other probes differently. */
 void writer__live_probe(FILE *out, const struct run *run, unsigned int at,
 			const struct run_interval *interval);
-extern const struct writer_ops writer_live_csv; /* the rows of a module that has a table */
+extern const struct writer_ops writer_live_csv; /* the rows of a probe with a table */
 extern const struct writer_ops writer_live_json; /* the same as NDJSON */
 
 #endif
