@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A histogram of event.h without its empty slots, for keys: a key has samples in a few dozen of more
- * than a thousand slots. Latencies are in ns.
+ * A histogram of event.h without its empty slots, for keys: a key has samples in a few dozen of
+ * more than a thousand slots. Latencies are in ns.
  */
 #ifndef LATSCOPE_CORE_SPARSE_H
 #define LATSCOPE_CORE_SPARSE_H

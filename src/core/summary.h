@@ -47,9 +47,9 @@ void summary__of_cost(struct summary_cost *price, const struct run *run,
 		      const struct run_probe *probe);
 
 /*
- * May the timing of the programs end, after `elapsed_ns` of the window, when `enough` of the `probes`
- * have enough events? Timing itself has a cost, so it ends soon; but the cost is small while no
- * probe has many events.
+ * May the timing of the programs end, after `elapsed_ns` of the window, when `enough` of the
+ * `probes` have enough events? Timing itself has a cost, so it ends soon; but the cost is small
+ * while no probe has many events.
  */
 bool summary__is_timed(uint64_t elapsed_ns, unsigned int probes, unsigned int enough);
 

@@ -335,8 +335,7 @@ static void kernel_in_flight(const struct bpf_probe *probe, struct lat_open *ope
 {
 	glob_t disks;
 
-	/* Adds a sentence about requests for which our own stamps were used. */
-	if (glob("/sys/block/* /mq", 0, NULL, &disks))
+	if (glob("/sys/block/*/mq", 0, NULL, &disks))
 		return;
 	for (size_t i = 0; i < disks.gl_pathc; i++) {
 		disks.gl_pathv[i][strlen(disks.gl_pathv[i]) - strlen("/mq")] = '\0';
@@ -345,6 +344,7 @@ static void kernel_in_flight(const struct bpf_probe *probe, struct lat_open *ope
 	}
 	globfree(&disks);
 }
+
 static void count_table(const struct iolat_stamp (*table)[IOLAT_WAYS], struct lat_open *open)
 {
 	for (int line = 0; line < IOLAT_LINES; line++)
@@ -352,19 +352,23 @@ static void count_table(const struct iolat_stamp (*table)[IOLAT_WAYS], struct la
 			if (table[line][way].request && table[line][way].issue_ns > IOLAT_DONE)
 				probe__count_open(open, 1, table[line][way].issue_ns);
 }
+
 static int count_request(void *open, const void *id, const void *value)
 {
 	const struct iolat_start *start = value;
+
 	(void)id;
 	if (!start->unwanted && start->issue_ns != IOLAT_DONE)
 		probe__count_open(open, 1, start->issue_ns ? start->issue_ns : start->queue_ns);
 	return 0;
 }
+
 static int iolat_in_flight(struct bpf_probe *probe, struct lat_open *open, bool *age_known)
 {
 	struct iolat *iolat = probe->skel;
-	open = (struct lat_open){ 0 };
-	age_known = probe->method != &methods[STAMPS];
+
+	*open = (struct lat_open){ 0 };
+	*age_known = probe->method != &methods[STAMPS];
 	if (!*age_known) {
 		kernel_in_flight(probe, open);
 		return 0;
@@ -372,6 +376,8 @@ static int iolat_in_flight(struct bpf_probe *probe, struct lat_open *open, bool 
 	count_table(iolat->skel->bss->table, open);
 	return probe__each_entry(iolat->skel->maps.start_ts, count_request, open);
 }
+
+/* Adds a sentence about requests for which our own stamps were used. */
 static void tell_own(char text[RUN_TEXT], const char *which, const __u64 *counts)
 {
 	char count[UNITS_TEXT], off[UNITS_TEXT];

@@ -47,9 +47,9 @@ struct group {
 int group__find(struct group *group, const char *path);
 
 /*
- * Reads the recordings. An observation is a recording, or with `batches` a batch of its intervals (a
- * recording too short for batches is one). Only for the probe `probe` (NULL: all) and the splits in
- * the mask `by`; the runs have everything.
+ * Reads the recordings. An observation is a recording, or with `batches` a batch of its intervals
+ * (a recording too short for batches is one). Only for the probe `probe` (NULL: all) and the splits
+ * in the mask `by`; the runs have everything.
  */
 int group__read(struct group *group, const char *probe, uint32_t by, bool batches);
 

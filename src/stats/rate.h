@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events per second of a group. A window without events is an observation like any other: on an idle
- * machine all windows may be empty.
+ * Events per second of a group. A window without events is an observation like any other: on an
+ * idle machine all windows may be empty.
  */
 #ifndef LATSCOPE_STATS_RATE_H
 #define LATSCOPE_STATS_RATE_H

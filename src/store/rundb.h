@@ -45,9 +45,9 @@ void rundb__close(struct rundb *db);
 ssize_t rundb__intervals(struct rundb *db);
 
 /*
- * 1: *interval is the next in order of time, valid until the next call; 0: no more; -errno. Its keys
- * are those of the run's totals, in the same order; the tables of the probes hold its rows. NULL
- * skips one.
+ * 1: *interval is the next in order of time, valid until the next call; 0: no more; -errno. Its
+ * keys are those of the run's totals, in the same order; the tables of the probes hold its rows.
+ * NULL skips one.
  */
 int rundb__next(struct rundb *db, struct run_interval *interval);
 
