@@ -174,7 +174,8 @@ enum lat_inject {
 
 /* What user space switches while the programs run. */
 struct lat_control {
-	__u32 armed; /* samples count only while this is 1 */
+	__u16 armed; /* samples count only while this is 1 */
+	__u16 shut; /* 1 from the end of the window: what is in flight stays as it is then */
 	__u32 next_row;
 	__u64 unnamed_ns; /* time of samples whose keys had no room in `light` */
 };

@@ -426,6 +426,7 @@ int bpf_probe__before_open(struct probe *common, uint64_t at_ns)
 
 static void arm(const struct bpf_probe *probe, bool armed)
 {
+	__atomic_store_n(&probe->control->shut, !armed, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&probe->control->armed, armed, __ATOMIC_SEQ_CST);
 }
 
