@@ -327,14 +327,14 @@ static struct json_object *make_string(const void *of, size_t index)
 /* Whatever puts a text or a name into JSON: control characters, bidi, bytes that are no UTF-8. */
 static void hostile_texts_are_printed_clean(void **state)
 {
-	static const char hostile[] = "a\033b\nc\xe2\x80\xae\"d\xff\xe2\x80\x8b\xc2\x9b";
+	static char hostile[] = "a\033b\nc\xe2\x80\xae\"d\xff\xe2\x80\x8b\xc2\x9b";
 	struct json_object *object = json_object_new_object(), *array = json_object_new_array();
 	char *text;
 
 	(void)state;
 	json_object_array_add(array, json_object_new_string(hostile));
 	json_object_object_add(object, hostile, array);
-	json_object_object_add(object, "made", json__array(1, make_string, hostile));
+	json_object_object_add(object, "made", json__array(1, make_string, hostile, NULL));
 	json_object_object_add(object, "text", json_object_new_string(hostile));
 	text = streamed(object, false);
 	assert_string_equal(text, "{\"a?b?c?\\\"d????\":[\"a?b?c?\\\"d????\"],"
