@@ -22,7 +22,7 @@ preemption() {
 examined() {
 	# shellcheck disable=SC2016 # awk's
 	awk -v module="$1" '
-		/^[a-z]/ || /^$/ || /^\*/ { if (line) print line; line = ""; here = $1 ~ "^" module "[:,]$"; next }
+		/^[a-z]/ || /^$/ || /^\*/ { if (line) print line; line = ""; here = $1 ~ "^" module "[:,]?$"; next }
 		!here { next }
 		/^  [* ] [a-z_-]+ +(yes|no)$/ { if (line) print line; sub(/^  [* ] /, ""); line = $1 " " $2; next }
 		{ sub(/^ +/, ""); line = line " " $0 }

@@ -68,7 +68,7 @@ succeeded() {
 }
 
 # Prints the methods that work by doctor, as lines "memlat fentry".
-working() { awk '/^[a-z]/ { sub(/[:,].*/, ""); probe = $0 } probe != "privileges" && /^  [* ] [a-z_-]+ +yes$/ { print probe, $(NF - 1) }' "$dir/io/doctor.out"; }
+working() { awk '/^[a-z]/ { sub(/[ :,].*/, ""); probe = $0 } probe != "privileges" && /^  [* ] [a-z_-]+ +yes$/ { print probe, $(NF - 1) }' "$dir/io/doctor.out"; }
 
 recorded() { .output/latscope report --json "$dir"/io/runs/* | jq -e "$1"; }
 
