@@ -121,7 +121,7 @@ static void examine_ring(void)
 	}
 }
 
-/* Without effect on the exit status: record uses tierlat only with --tiers. */
+/* Does not affect the exit status: record uses tierlat only with --tiers. */
 static void examine_tiers(void)
 {
 	static const struct {

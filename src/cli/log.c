@@ -26,7 +26,7 @@ void log__progress_end(void)
 	progress_shown = false;
 }
 
-/* One call, so that lines of several processes do not mix. */
+/* One write, so that lines of several processes do not mix. */
 static void print(const char *line)
 {
 	char clean[LINE];

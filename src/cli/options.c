@@ -332,7 +332,9 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 		options->nr_args = state->argc - state->next;
 		return 0;
 	}
-	/* An empty variable in a script: without a workload latscope would run until Ctrl-C. */
+	/*
+	 * Often an empty variable in a script. Without a workload latscope would run until Ctrl-C.
+	 */
 	if (key == ARGP_KEY_NO_ARGS && state->quoted && options->takes_workload &&
 	    !options->nr_args)
 		return options__fail(options, "missing workload after '--'");

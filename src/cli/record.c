@@ -79,7 +79,7 @@ static const char probe_doc[] =
 	"  latscope memlat -- ./workload             while a command runs\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
 
-/* Does it measure one probe, which has a table and no histograms? */
+/* Does it measure a single probe that has a table and no histograms? */
 static bool has_table(const struct record *record)
 {
 	return record->only && !record->only->nr_metrics;
@@ -181,7 +181,7 @@ static bool is_wanted(const struct record *record, const struct probe_ops *ops)
 	       (record->with_tiers && ops == &tierlat_ops);
 }
 
-/* The one that follows, or the first after NULL; NULL: there are no more. */
+/* The next selected probe, or the first if `after` is NULL; NULL: there are no more. */
 static const struct probe_ops *next_probe(const struct record *record, const struct probe_ops *ops)
 {
 	bool found = !ops;
@@ -194,7 +194,7 @@ static const struct probe_ops *next_probe(const struct record *record, const str
 	return NULL;
 }
 
-/* What a probe is asked for, as far as some methods cannot do it. */
+/* The options for a probe that not all of its methods support. */
 static struct lat_config asked(const struct options *options, const struct probe_ops *ops)
 {
 	struct lat_config config = {
@@ -210,7 +210,7 @@ static struct lat_config asked(const struct options *options, const struct probe
 	return config;
 }
 
-/* The requested option that the requested method can do nowhere; NULL: none. */
+/* The option that the requested method supports in no probe; NULL: none. */
 static const char *beyond_method(const struct record *record, const struct probe_ops *ops,
 				 char option[RUN_TEXT])
 {
@@ -221,7 +221,7 @@ static const char *beyond_method(const struct record *record, const struct probe
 	return method ? probe__beyond(method, &config, option) : NULL;
 }
 
-/* An option that no probe of this command knows is wrong usage, not silently ignored. */
+/* An option that no probe of this command supports is wrong usage, not silently ignored. */
 static int check_probes(const struct record *record)
 {
 	const struct options *options = &record->options;
@@ -274,9 +274,7 @@ static int set_config(struct record *record)
 	return EXIT_DONE;
 }
 
-/*
- * Either the machine cannot, or the requested method; `method` is NULL if none was requested.
- */
+/* The machine cannot measure it, or not with the requested method (NULL: none requested). */
 static void explain_refused(const struct record *record, const struct probe_ops *ops,
 			    const char *method, const char *why)
 {
@@ -299,7 +297,10 @@ static const void *own_options(const struct record *record, const struct probe_o
 	return ops == &tierlat_ops ? &record->tierlat.config : NULL;
 }
 
-/* Why a probe could not be opened; the exit code if it is the only one. */
+/*
+ * Prints why a probe could not be opened. Returns the exit code for the case that no other probe
+ * runs.
+ */
 static int refuse(const struct record *record, const struct probe_ops *ops, const char *method,
 		  const char *why, int err)
 {

@@ -52,7 +52,7 @@ static const struct argp_option report_options[] = {
 	{ 0 },
 };
 
-/* Histograms can be divided only at the edges of their slots. */
+/* A histogram can only be divided at the edge of a slot. */
 static int set_slow(struct report *report, const char *text)
 {
 	uint64_t us = 0;

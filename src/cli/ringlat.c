@@ -100,7 +100,7 @@ static int out_of_memory(void)
 	return failed("out of memory", NULL, EXIT_ERROR);
 }
 
-/* Before anything is tried, so that one line says it all. */
+/* Checks the machine first, so that one message is enough for all methods. */
 static int check_machine(void)
 {
 	const char *why = arch__not_x86();
@@ -155,7 +155,7 @@ static int open_probe(struct ringlat *ringlat)
 		      err == -EPERM || err == -EACCES ? EXIT_ERROR : EXIT_CANNOT);
 }
 
-/* It may help to try again, or the method that needs least. */
+/* What the user can do: try again, or use the method with the fewest requirements. */
 static const char *todo_undisturbed(const struct ring_method *method)
 {
 	return method == ring__find("user") ? "try a quieter machine, or more crossings (-n)"
@@ -166,7 +166,7 @@ static int measure(struct ringlat *ringlat)
 {
 	struct session_config config = {
 		.interval_ns = ringlat->run->interval_ns,
-		.again = ringlat->with_memlat, /* which has programs to load yet */
+		.again = ringlat->with_memlat, /* memlat's programs are still to be loaded */
 		.recording = &ringlat->recording,
 		.written_later = true,
 		.progress = progress,
@@ -186,7 +186,7 @@ static int measure(struct ringlat *ringlat)
 		      err == -ENODATA ? EXIT_CANNOT : EXIT_ERROR);
 }
 
-/* If memlat is refused, the rest goes on. */
+/* If memlat is refused, ringlat continues without it. */
 static int add_handler(struct ringlat *ringlat)
 {
 	struct run_probe *probe = &ringlat->run->probes[ringlat->run->nr_probes];
@@ -270,7 +270,7 @@ static int print(const struct ringlat *ringlat)
 	return EXIT_DONE;
 }
 
-/* Stopped before anything was measured: say so, and record nothing. */
+/* Interrupted before anything was measured: prints so, and records nothing. */
 static int finish_empty(struct ringlat *ringlat)
 {
 	ringlat->run->nr_probes = 0;
@@ -279,7 +279,7 @@ static int finish_empty(struct ringlat *ringlat)
 	return print(ringlat);
 }
 
-/* As the session would have done it: what remains is to write, or to remove, the directory. */
+/* Does what the session would have done: then the directory is written, or removed. */
 static int give_up_privileges(struct ringlat *ringlat)
 {
 	const struct privilege_needs needs = {
@@ -310,7 +310,7 @@ static int finish(struct ringlat *ringlat)
 	return added ? added : printed ? printed : kept;
 }
 
-/* A machine that cannot is left without a directory. */
+/* Checks the machine first: if it fails, no directory is made. */
 static int run_ringlat(struct ringlat *ringlat)
 {
 	const struct options *options = &ringlat->options;

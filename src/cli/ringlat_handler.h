@@ -5,9 +5,9 @@
 #include <core/run.h>
 
 /*
- * Measures with memlat what lies between the crossings of a page fault: the handler. The faults are
- * those that ringlat's user method makes (first read of an anonymous page), by a process of our own
- * and no other. *probe is filled in, or refused; it owns its data. -errno with `why`.
+ * Measures the handler of a page fault with memlat: the part between ringlat's crossings. Measures
+ * only the faults of a process of its own, which are those of ringlat's user method (first read of
+ * an anonymous page). *probe is filled in, or refused; it owns its data. -errno with `why`.
  */
 int ringlat__measure_handler(struct run_probe *probe, char why[RUN_TEXT]);
 

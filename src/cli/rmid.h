@@ -8,7 +8,7 @@
 #include "options.h"
 
 struct rmid_command {
-	struct rmid_config config; /* by default the usual counters, as far as they are there */
+	struct rmid_config config; /* by default the usual counters that this CPU has */
 	struct options *options;
 };
 

@@ -14,7 +14,8 @@
 #include "log.h"
 
 #define LEAST_INTERVAL_NS 10000000ULL
-#define MOST_INTERVAL_NS 600000000000ULL /* 48 bits of a full queue last 39 minutes */
+/* a counter of 48 bits overflows after 39 minutes of a full queue */
+#define MOST_INTERVAL_NS 600000000000ULL
 
 enum key {
 	KEY_MODEL = 0x200,
@@ -184,7 +185,7 @@ error_t tierlat__parse(struct tierlat_command *command, int key, char *arg)
 	return parse_numbers(command, key, arg);
 }
 
-/* An option of one method is an error with the other. */
+/* Refuses an option that only another method has. */
 int tierlat__check(struct tierlat_command *command)
 {
 	const struct tier_config *config = &command->config.counters;
@@ -201,7 +202,7 @@ int tierlat__check(struct tierlat_command *command)
 	    !(options->json && options->interval_ns))
 		return options__fail(options, "--raw adds rows: use it with --csv, -o, or --json "
 					      "and -i");
-	/* Otherwise it would program registers of another CPU as if they were those of this one. */
+	/* The default model is this CPU's, which may not fit the registers in DIR. */
 	if (config->msr_root && !config->model)
 		return options__fail(options, "--msr-root wants --model, as nothing in DIR says "
 					      "what CPU it is of");

@@ -10,7 +10,7 @@
 struct tierlat_command {
 	struct tierlat_config config;
 	unsigned int cpus[TIER_SOCKETS];
-	bool reset; /* set the counters back; measure nothing */
+	bool reset; /* reset the counters; measure nothing */
 	struct options *options;
 };
 
@@ -20,7 +20,7 @@ extern const char tierlat_doc[];
 void tierlat__init(struct tierlat_command *command, struct options *options);
 error_t tierlat__parse(struct tierlat_command *command, int key, char *arg);
 
-/* After all options: are there any that do not go together? */
+/* Checks the combination of options, after all were parsed. */
 int tierlat__check(struct tierlat_command *command);
 
 /* Sets the counters to the state after power-on. An exit code. */

@@ -41,7 +41,7 @@ struct command {
 	struct validate validate;
 	const char *disk;
 	const struct probe_ops *only; /* NULL: all probes */
-	bool tierlat; /* that alone; it is no probe of record */
+	bool tierlat; /* only tierlat, which record does not have as a probe */
 	struct tier_config tiers;
 	struct json_object *checks; /* with --json */
 	char node[RUN_TEXT]; /* of the disk */
@@ -206,7 +206,7 @@ static int parse(struct command *command, int argc, char **argv)
 	return got;
 }
 
-/* In the table. */
+/* As printed in the table. */
 static const char *const verdicts[CHECK_VERDICTS] = { "pass", "FAIL", "skip", "note", "ERR " };
 static const char *const verdict_names[CHECK_VERDICTS] = { "pass", "fail", "skip", "note",
 							   "error" };

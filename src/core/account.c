@@ -16,7 +16,7 @@
 #define NSEC_PER_MSEC 1000000ULL
 #define FNV_PRIME 0x100000001b3ULL
 
-/* The line that has the number, where it is one number. */
+/* name of the line, for files with one number per line */
 static const char *const lines[] = {
 	[ACCOUNT_FAULTS] = "pgfault",
 	[ACCOUNT_SWITCHES] = "ctxt",
@@ -47,13 +47,13 @@ static int fail(char why[RUN_TEXT], int err, const char *format, ...)
 	return err;
 }
 
-/* In any order: a directory has none. */
+/* Independent of the order, because a directory has none. */
 static void mix(uint64_t *parts, uint64_t value)
 {
 	*parts += (value + 1) * FNV_PRIME;
 }
 
-/* NULL and errno. Containers may have a file of another origin in its place (lxcfs). */
+/* NULL and errno. In containers another file may be mounted over it (lxcfs). */
 static FILE *open_kernel_file(const char *root, const char *path)
 {
 	char full[PATH_MAX];
@@ -83,7 +83,7 @@ static int cannot_open(char why[RUN_TEXT])
 	return fail(why, -errno, "%s", strerror(errno));
 }
 
-/* The line "NAME NUMBER". /proc/stat has lines of many kilobytes before that of ctxt. */
+/* Finds the line "NAME NUMBER". /proc/stat has lines of many kilobytes before that of ctxt. */
 static int read_line(struct account *account, FILE *file, const char *name, char why[RUN_TEXT])
 {
 	unsigned long long value;
@@ -102,8 +102,8 @@ static int read_line(struct account *account, FILE *file, const char *name, char
 }
 
 /*
- * "cpu0" and nine numbers, the last two of which are run_delay and pcount: the same in version 15
- * and 17, between which only the lines of the domains changed.
+ * "cpu0" and nine numbers. The last two are run_delay and pcount in versions 15 and 17; only the
+ * lines of the domains changed in between.
  */
 static int read_waits(struct account *account, FILE *file, char why[RUN_TEXT])
 {
@@ -126,13 +126,13 @@ static int read_waits(struct account *account, FILE *file, char why[RUN_TEXT])
 	return account->parts ? 0 : fail(why, -ENODATA, "it has no CPU");
 }
 
-/* A disk was removed: its files are not there, or no longer readable. */
+/* Errors after a disk was removed: its files are missing or no longer readable. */
 static bool is_gone(int err)
 {
 	return err == ENOENT || err == ENODEV;
 }
 
-/* Of a file with one number; -1: it has none. errno is 0 if it could be read. */
+/* The only number of a file; -1: it has none. errno is 0 if it could be read. */
 static long read_number(const char *root, const char *disk, const char *name)
 {
 	char path[PATH_MAX];
@@ -151,8 +151,8 @@ static long read_number(const char *root, const char *disk, const char *name)
 }
 
 /*
- * Completed reads, writes, discards and flushes, and the ms that each kind took. Flushes came with
- * 5.5: before that the sequences that they belong to are all there is.
+ * Completed reads, writes, discards and flushes, and the ms that each kind took. Kernels before 5.5
+ * do not count flushes, only the other requests of their sequences.
  */
 static int add_disk(struct account *account, const char *root, const char *disk, char why[RUN_TEXT])
 {
@@ -183,8 +183,8 @@ static int add_disk(struct account *account, const char *root, const char *disk,
 }
 
 /*
- * A disk that comes back under the same name has another inode, and counts from 0. One that is
- * removed while its files are read is left out.
+ * A disk that returns under the same name has another inode, and counts from 0. A disk that is
+ * removed while its files are read is ignored.
  */
 static int take_disk(struct account *account, const char *root, const char *disk,
 		     char why[RUN_TEXT])

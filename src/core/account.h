@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's own accounts of what the probes measure, and the comparison of our sums with them.
+ * The kernel's own accounts of what the probes measure, and the comparison with the probes' sums.
  * All accounts are for the whole machine since boot.
  */
 #ifndef LATSCOPE_CORE_ACCOUNT_H
@@ -19,7 +19,7 @@ enum account_kind {
 struct account {
 	uint64_t events;
 	uint64_t ns;
-	uint64_t step_ns; /* total rounding of ns, downwards */
+	uint64_t step_ns; /* rounding of the total in ns, downwards */
 	uint64_t parts; /* identifies the set of CPUs or disks of the sum */
 };
 
@@ -32,7 +32,7 @@ const char *account__source(enum account_kind kind);
 int account__read(struct account *account, enum account_kind kind, const char *root,
 		  char why[RUN_TEXT]);
 
-/* Ours minus the kernel's, beyond the uncertainty of both; 0: within it. */
+/* The probe's sum minus the kernel's, beyond the uncertainty of both; 0: within it. */
 int64_t account__off(const struct run_checked *checked);
 
 /* The same as a share of the kernel's; the kernel's 0 counts as 1. */

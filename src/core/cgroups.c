@@ -14,17 +14,17 @@
 
 struct cgroup {
 	uint64_t id;
-	char *path; /* NULL: was looked for and is not there */
+	char *path; /* NULL: there is no such cgroup */
 };
 
 struct cgroups {
-	char mount[PATH_MAX]; /* with the root before it */
+	char mount[PATH_MAX]; /* begins with `root` */
 	size_t root_len;
 	struct cgroup *known;
 	size_t nr;
 };
 
-/* The first one: where there are two, they show the same tree. */
+/* The first mount of cgroup2. All of them show the same tree. */
 static int find_mount(char *mount, size_t size, const char *root)
 {
 	char path[PATH_MAX];
@@ -84,7 +84,7 @@ static struct cgroup *find_known(const struct cgroups *cgroups, uint64_t id)
 	return NULL;
 }
 
-/* Takes over the path. A path that cannot be kept is forgotten: the name is then the bare id. */
+/* Takes ownership of the path. Without memory the path is dropped; the name is then the bare ID. */
 static void remember(struct cgroups *cgroups, uint64_t id, char *path)
 {
 	struct cgroup *known;

@@ -10,7 +10,7 @@
 
 #include "sanitize.h"
 
-#define DEEPEST 8 /* dm on md on dm: nobody stacks more */
+#define DEEPEST 8 /* such as dm on md on dm; more levels do not occur in practice */
 
 static bool is_empty(const char *path)
 {
@@ -26,7 +26,7 @@ static bool is_empty(const char *path)
 	return empty;
 }
 
-/* A disk with requests has hardware queues. */
+/* A request-based disk has hardware queues. */
 static bool has_queues(const char *dir)
 {
 	char path[PATH_MAX + 8];
@@ -50,7 +50,7 @@ bool disks__has_requests(const char *root, uint32_t id)
 	return !find_dir(root, id, dir) || has_queues(dir);
 }
 
-/* A partition's directory is within that of its disk. */
+/* A partition's directory is in that of its disk. */
 static void leave_partition(char dir[PATH_MAX])
 {
 	char path[PATH_MAX + 16];

@@ -14,9 +14,9 @@
 
 #include "sanitize.h"
 
-#define LINE 8192 /* the flags of a CPU alone take 2500 */
+#define LINE 8192 /* the flags of a CPU alone have 2500 characters */
 
-/* First line without its end; false if there is none or the path is too long. */
+/* First line without its newline; false if there is none or the path is too long. */
 static bool read_line(const char *root, const char *path, char line[LINE])
 {
 	char full[PATH_MAX];
@@ -52,7 +52,7 @@ static void put_line(struct json_object *to, const char *name, const char *root,
 		put_text(to, name, line);
 }
 
-/* The one in brackets, or in parentheses, of a list of choices. */
+/* The selected one of a list of choices: in brackets or parentheses. */
 static void put_chosen(struct json_object *to, const char *name, const char *root, const char *path,
 		       const char brackets[2])
 {
@@ -68,7 +68,7 @@ static void put_chosen(struct json_object *to, const char *name, const char *roo
 	put_text(to, name, begin);
 }
 
-/* "0-3,8": five. */
+/* "0-3,8" has five. */
 static void put_cpus(struct json_object *to, const char *root)
 {
 	char line[LINE], *at = line;
@@ -116,7 +116,7 @@ static void put_flag(struct json_object *to, const char *name, const char *flags
 	json_object_object_add(to, name, json_object_new_boolean(has_word(flags, name)));
 }
 
-/* The first CPU speaks for all: its lines end with an empty one. */
+/* Only the first CPU's lines, which end with an empty one. */
 static void put_cpu(struct json_object *to, const char *root)
 {
 	char path[PATH_MAX], line[LINE];
@@ -160,7 +160,7 @@ static void put_memory(struct json_object *to, const char *root)
 typedef void put_entry(struct json_object *to, const char *root, const char *dir,
 		       const char *entry);
 
-/* An object with a field for each entry of a directory, in the order of their names. */
+/* An object with a field for each entry of a directory, sorted by name. */
 static void put_dir(struct json_object *to, const char *name, const char *root, const char *dir,
 		    put_entry *put)
 {
@@ -195,7 +195,7 @@ static void put_mitigation(struct json_object *to, const char *root, const char 
 	put_line(to, entry, root, path);
 }
 
-/* Loop and RAM devices that hold nothing are left out. */
+/* Leaves out unused loop and RAM devices. */
 static void put_scheduler(struct json_object *to, const char *root, const char *dir,
 			  const char *entry)
 {

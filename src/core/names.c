@@ -16,7 +16,7 @@
 #include "split.h"
 #include "vec.h"
 
-#define MINOR_BITS 20 /* of the kernel's own dev_t, which the ids are */
+#define MINOR_BITS 20 /* of a dev_t in the kernel's encoding, as in IDs */
 
 struct disk {
 	uint64_t id;
@@ -27,8 +27,8 @@ struct names {
 	char *root;
 	struct cgroups *cgroups; /* NULL: no cgroup2 here */
 	/*
-	 * Every disk seen so far. A disk can go before its requests are reported, and its number
-	 * can then be another disk's: the first name stays.
+	 * Every disk seen so far. If a disk is removed before its requests are reported, its number
+	 * may be reused: the first name is kept.
 	 */
 	struct disk *disks;
 	size_t nr_disks;
@@ -67,14 +67,14 @@ static void name_disk(struct names *names, uint64_t id, char out[RUN_NAME])
 	if (!read_disk(names, id, out))
 		return;
 	disks = vec__grow(names->disks, names->nr_disks, sizeof(*disks));
-	if (!disks) /* then it is read again */
+	if (!disks) /* not kept: the link is read again next time */
 		return;
 	names->disks = disks;
 	disks[names->nr_disks].id = id;
 	memcpy(disks[names->nr_disks++].name, out, RUN_NAME);
 }
 
-/* Keeps the names of the disks that are there now. */
+/* Adds the disks that exist now. */
 static void learn_disks(struct names *names)
 {
 	char path[PATH_MAX], name[RUN_NAME];
@@ -127,7 +127,7 @@ void names__free(struct names *names)
 	free(names);
 }
 
-/* Of a path too long the end says more than the beginning. */
+/* Of a long path, keeps the end: it says more than the beginning. */
 static void name_cgroup(const struct names *names, uint64_t id, char out[RUN_NAME])
 {
 	const char *path = names->cgroups ? cgroups__path(names->cgroups, id) : NULL;
@@ -176,7 +176,7 @@ const char *names__key(struct names *names, const struct lat_key *key, const cha
 	return out;
 }
 
-/* The file holds "8:0". */
+/* The file has "8:0". */
 static int read_dev(const char *dir, const char *file, uint32_t *id)
 {
 	unsigned int major, minor;
@@ -197,7 +197,7 @@ static int read_dev(const char *dir, const char *file, uint32_t *id)
 	return 0;
 }
 
-/* /dev/mapper/x and /dev/disk/by-id/y are links to the name that sysfs has. */
+/* Resolves links such as /dev/mapper/x and /dev/disk/by-id/y to the name in sysfs. */
 static const char *kernel_name(const char *name, char real[PATH_MAX])
 {
 	if (strncmp(name, "/dev/", 5))

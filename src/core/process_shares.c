@@ -26,7 +26,7 @@ static int by_id(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* A row for each key, so that a process may have several. */
+/* Adds a row for each key: a process can have several. */
 static int add_column(struct process_shares *shares, const struct run *run,
 		      const struct run_probe *probe)
 {

@@ -12,11 +12,11 @@
 
 struct restore {
 	pid_t pid;
-	int socket; /* a byte: all is well; its end: we are gone */
+	int socket; /* a byte: nothing left to do; end of file: the parent is gone */
 };
 
-/* A Ctrl-C, or the end of the terminal session, ends this process and must not end that one. */
-static void stand_guard(int socket, const struct guard_ops *ops, void *arg)
+/* A Ctrl-C, or the end of the terminal session, ends the parent and must not end this process. */
+static void wait_to_restore(int socket, const struct restore_ops *ops, void *arg)
 {
 	int err = 0;
 	sigset_t all;
@@ -26,7 +26,7 @@ static void stand_guard(int socket, const struct guard_ops *ops, void *arg)
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	setsid();
-	prctl(PR_SET_NAME, "latscope-guard");
+	prctl(PR_SET_NAME, "latscope-undo");
 	if (ops->settle)
 		ops->settle(arg, socket);
 	do {
@@ -37,7 +37,7 @@ static void stand_guard(int socket, const struct guard_ops *ops, void *arg)
 	_exit(err < 0 && err >= -UINT8_MAX ? -err : err ? EIO : 0);
 }
 
-int restore__begin(struct restore **restore, const struct guard_ops *ops, void *arg)
+int restore__begin(struct restore **restore, const struct restore_ops *ops, void *arg)
 {
 	struct restore *made = calloc(1, sizeof(*made));
 	int ends[2], err;
@@ -55,7 +55,7 @@ int restore__begin(struct restore **restore, const struct guard_ops *ops, void *
 	}
 	if (!made->pid) {
 		close(ends[1]);
-		stand_guard(ends[0], ops, arg);
+		wait_to_restore(ends[0], ops, arg);
 	}
 	close(ends[0]);
 	made->socket = ends[1];
@@ -77,7 +77,7 @@ int restore__end(struct restore *restore, bool undone)
 
 	if (!restore)
 		return 0;
-	/* Fails if that process was killed: then it only has to be reaped. */
+	/* Fails if the restore process was killed: then it only has to be reaped. */
 	if (undone)
 		send(restore->socket, "", 1, MSG_NOSIGNAL);
 	close(restore->socket);

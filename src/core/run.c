@@ -8,7 +8,8 @@
 #include "hist.h"
 #include "vec.h"
 
-#define COPIES 16 /* each takes a microsecond: no CPU counts for so long that runs meanwhile */
+/* a program takes about a microsecond, so a CPU does not count without a pause for that long */
+#define COPIES 16
 
 void run__clear_data(struct run_data *data)
 {
@@ -199,7 +200,7 @@ int run__add_data(struct run_data *to, const struct run_data *from)
 	return err;
 }
 
-/* The keys that found no row are one line, at the end whatever it adds up to. */
+/* (other), the keys without a row, is last whatever its sum. */
 static int by_total_time(const void *left, const void *right)
 {
 	const struct run_key *a = *(const struct run_key *const *)left;

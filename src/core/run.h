@@ -55,12 +55,12 @@ struct run_cost {
 };
 
 /*
- * Our sum and the kernel's, as ranges: the kernel's account is read a little before or after the
- * window opens and closes, and lost events may or may not belong to it.
+ * The probe's sum and the kernel's, as ranges: the kernel's account is read a little before or
+ * after the window opens and closes, and lost events may or may not belong to it.
  */
 struct run_checked {
 	bool known; /* the sum could be checked */
-	uint64_t ours_low, ours_high; /* 0, UINT64_MAX: no limit on that side */
+	uint64_t ours_low, ours_high; /* 0, UINT64_MAX: no limit at this end */
 	uint64_t kernel_low, kernel_high;
 	uint64_t tolerance; /* beyond the ranges */
 };
@@ -77,7 +77,7 @@ struct run_probe {
 	char name[RUN_NAME]; /* "iolat" */
 	char method[RUN_NAME]; /* "stamps" */
 	char mechanism[RUN_HOW]; /* one sentence: how it measures, and what it misses */
-	char refused[RUN_TEXT]; /* not empty: could not run; the rest is unset */
+	char refused[RUN_TEXT]; /* not empty: the reason why it could not run; the rest is unset */
 	char *filter; /* the run's filters that apply; NULL: none, or read back; owned */
 	unsigned int nr_metrics; /* metrics[0] is the one in <probe>.csv; 0: it has a table */
 	struct run_metric metrics[RUN_METRICS];
@@ -91,7 +91,7 @@ struct run_probe {
 	struct table *table; /* rows of the current interval; NULL: no table; owned */
 };
 
-/* How much of a process was within the window: what its waits are shares of. */
+/* How much of a process's life was within the window: its waits are a share of that. */
 struct run_life {
 	uint64_t id; /* as in the keys by process */
 	uint64_t lived_ns;
@@ -114,8 +114,8 @@ struct run {
 	int workload_status; /* as waitpid() gives it; RUN_NOT_ENDED: that is not known */
 	uint64_t workload_outlived; /* processes that it had started and that outlived the window */
 	bool workload_uncounted; /* how many these are is not known */
-	bool complete; /* false: an error ended it, or it was read when it was cut off, or... */
-	bool running; /* ...still went on */
+	bool complete; /* false: ended by an error, or read while it was cut off or... */
+	bool running; /* ...still recording */
 	char *host; /* JSON object of host__describe(); owned */
 	char *filter; /* the filters in force, as one line: "disk sda (iolat)"; NULL: none; owned */
 	unsigned int nr_labels;
@@ -170,8 +170,8 @@ bool run__lost_ns(const struct run_probe *probe, unsigned int metric, uint64_t *
 bool run__term_ns(const struct lat_cell *cell, unsigned int term, uint64_t *ns);
 
 /*
- * Copies a cell while programs count into it. Repeats while the copy has half an event. At the end
- * it may still have one, if a CPU stands still in the middle of an event.
+ * Copies a cell while programs count into it. Repeats the copy while it contains half an event. The
+ * final copy may still contain one, if a CPU stops in the middle of an event.
  */
 void run__copy_cell(struct lat_cell *copy, const struct lat_cell *cell);
 

@@ -11,8 +11,8 @@ static bool continues(unsigned char c)
 }
 
 /*
- * Length by the first byte; the ranges of the second leave out what is overlong, UTF-16's or past
- * the end.
+ * The length of a sequence by its first byte. The ranges of the second byte exclude overlong
+ * sequences, UTF-16 surrogates and code points past the end.
  */
 static size_t sequence(const unsigned char *at, unsigned char *low, unsigned char *high)
 {
@@ -20,7 +20,7 @@ static size_t sequence(const unsigned char *at, unsigned char *low, unsigned cha
 	*high = 0xbf;
 	if (at[0] >= 0xc2 && at[0] <= 0xdf) {
 		if (at[0] == 0xc2)
-			*low = 0xa0; /* below lie the C1 controls, which terminals obey too */
+			*low = 0xa0; /* excludes the C1 controls, which terminals obey too */
 		return 2;
 	}
 	if ((at[0] & 0xf0) == 0xe0) {
@@ -64,7 +64,7 @@ static bool deceives(uint32_t code)
 	return false;
 }
 
-/* Of a valid sequence of 2 to 4 bytes. */
+/* Code point of a valid sequence of 2 to 4 bytes. */
 static uint32_t code_point(const unsigned char *at, size_t len)
 {
 	uint32_t code = at[0] & (0x7fU >> len);
@@ -74,7 +74,7 @@ static uint32_t code_point(const unsigned char *at, size_t len)
 	return code;
 }
 
-/* Bytes of the valid character at this place, 0 if there is none. */
+/* Length of the valid character at this place; 0 if there is none. */
 static size_t character(const unsigned char *at)
 {
 	unsigned char low, high;

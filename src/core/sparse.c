@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP 16 /* slots more at a time: twice as many would be mostly room */
+#define STEP 16 /* slots to add at a time: doubling would waste memory */
 
 static int make_room(struct sparse *sparse, uint64_t nr)
 {
@@ -60,7 +60,7 @@ const struct lat_hist *sparse__expand(const struct sparse *sparse, struct lat_hi
 	return hist;
 }
 
-/* Where the slot is, or would be. */
+/* Index of the slot, or of its insertion point. */
 static uint64_t place_of(const struct sparse *sparse, uint32_t slot)
 {
 	uint64_t low = 0, high = sparse->nr;

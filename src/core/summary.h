@@ -33,8 +33,8 @@ void summary__of(struct summary *summary, const struct lat_hist *hist);
 #define SUMMARY_TIMED_MOST_NS 5000000000ULL /* once another probe has enough events */
 
 /*
- * The cost of the probe: per event while its programs were timed, in the first part of the window,
- * and of all events of the window at that price.
+ * The cost of the probe: CPU time per event, from the first part of the window, in which its
+ * programs were timed; and that of all events of the window at the same price.
  */
 struct summary_cost {
 	bool timed;

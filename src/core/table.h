@@ -5,7 +5,7 @@
  *
  * A table holds the rows of the current interval. The probe adds rows, the writers write them, and
  * table__fold() ends the interval: it adds the rows to the top-K sketch of the whole window and
- * empties the table. Memory is kept, so a steady state allocates nothing.
+ * empties the table. Memory is kept and reused.
  */
 #ifndef LATSCOPE_CORE_TABLE_H
 #define LATSCOPE_CORE_TABLE_H
@@ -16,12 +16,13 @@
 
 #define TABLE_COLUMNS 40 /* most columns of a table */
 #define TABLE_KEYS 4096 /* most keys of the top-K sketch */
-#define TABLE_PRECISION "%.10g" /* of reals in CSV and JSON: more than a counter's accuracy */
+#define TABLE_PRECISION "%.10g" /* of reals in CSV and JSON: more than the accuracy of a counter */
 
 enum table_kind { TABLE_INTEGER, TABLE_REAL, TABLE_TEXT, TABLE_KINDS };
 
 struct table_column {
-	const char *name; /* "latency_ns": a lower-case letter, then those, digits and '_' */
+	/* "latency_ns": a lower-case letter, then lower-case letters, digits and '_' */
+	const char *name;
 	const char *unit; /* "ns"; "": it is a name, or has none */
 	const char *what; /* description: "occupancy over inserts, in time" */
 	enum table_kind kind;
@@ -29,11 +30,11 @@ struct table_column {
 };
 
 struct table_value {
-	bool known; /* false: the rest is unset */
+	bool known; /* false: unknown; the rest is unset */
 	enum table_kind kind;
 	int64_t integer;
 	double real;
-	const char *text; /* until the table changes */
+	const char *text; /* valid until the table changes */
 };
 
 /* A number of the sketch, over the rows in which it is known. */
@@ -51,7 +52,7 @@ void table__free(struct table *table);
 unsigned int table__columns(const struct table *table);
 const struct table_column *table__column(const struct table *table, unsigned int column);
 
-/* Has the column aggregates? Numbers that are no key. */
+/* Does the column have aggregates? True for numbers that are not keys. */
 bool table__is_number(const struct table *table, unsigned int column);
 
 /*

@@ -9,7 +9,7 @@
 
 #define KEPT (TABLE_KEYS / 2) /* keys that stay when others are evicted */
 
-/* Nothing is known yet. */
+/* The aggregate of no rows. */
 static void clear_aggregates(struct table_aggregate *aggregates, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
@@ -60,7 +60,7 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
 	return hash;
 }
 
-/* Of the key columns of a row: which chain its key is in. */
+/* Hash of the key columns of a row, which selects its chain. */
 static size_t hash_of(const struct cells *rows, size_t row)
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -77,7 +77,7 @@ static size_t hash_of(const struct cells *rows, size_t row)
 			hash = mix(hash, value.text, strlen(value.text) + 1);
 		else if (value.kind == TABLE_INTEGER)
 			hash = mix(hash, &value.integer, sizeof(value.integer));
-		else if (value.real != 0) /* 0 and -0 are the same */
+		else if (value.real != 0) /* 0 and -0 are the same key */
 			hash = mix(hash, &value.real, sizeof(value.real));
 	}
 	return hash % TOP_K_HEADS;
@@ -160,7 +160,7 @@ static void add_values(struct top_k *top, size_t key, const struct cells *rows, 
 	}
 }
 
-/* The most that a key can count for: if it had to make room before, it lacks what it had then. */
+/* The maximum weight of a key: what was added, plus what it may have had before it was evicted. */
 static double weight_of(const struct top_k *top, size_t key)
 {
 	double sum = top->lacks[key];
@@ -170,7 +170,7 @@ static double weight_of(const struct top_k *top, size_t key)
 	return isnan(sum) ? 0 : sum;
 }
 
-/* The same for who stays: a key of which a part is unknown is no single one and stays longest. */
+/* The rank for evictions. A key with an unknown part is not a single key and stays longest. */
 static double rank_of(const struct top_k *top, size_t key)
 {
 	for (unsigned int i = 0; i < top->keys.nr_columns; i++)
@@ -179,10 +179,10 @@ static double rank_of(const struct top_k *top, size_t key)
 	return weight_of(top, key);
 }
 
-/* Those above stay, and of those of just that rank all but the oldest. */
+/* Which keys are evicted: those below the rank, and the oldest of those with exactly that rank. */
 struct sieve {
 	double rank;
-	size_t oldest; /* how many of these go */
+	size_t oldest; /* how many of these are evicted */
 };
 
 static int compare_ranks(const void *left, const void *right)
@@ -220,7 +220,7 @@ static bool stays(struct sieve *sieve, double rank)
 	return false;
 }
 
-/* A key comes to stand further in front; so do its texts, which are in the order of the keys. */
+/* Moves a key to an earlier row. Its texts move too, because they are in the order of the keys. */
 static void move_key(struct top_k *top, size_t from, size_t to)
 {
 	struct cells *keys = &top->keys;
@@ -258,11 +258,15 @@ static void add_to_others(struct top_k *top, size_t key)
 }
 
 /*
- * Half of the keys go into the others, those that count for least. A new key may be one that went
- * before, and lack as much as any that went could count for; taken to have had that much, it can
- * not go again and again and be missed. The weights of the keys that stay never add up to more than
- * all that was folded (what comes with a new key is less than what went with an old one), and none
- * is less than others_most: so that is a KEPT-th of the whole at most.
+ * Evicts half of the keys, those of the lowest rank, into `others`.
+ *
+ * A new key may be an evicted one that returns, so it may lack as much weight as any evicted key
+ * could have. It is ranked as if it had had that much: so it cannot be evicted again and again
+ * unnoticed.
+ *
+ * The weights of the remaining keys never add up to more than all folded weight, because a new key
+ * gets no more than an evicted one had. None of them is below others_most, so others_most is at
+ * most a KEPT-th of the whole.
  */
 static int make_room(struct top_k *top)
 {

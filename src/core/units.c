@@ -32,7 +32,7 @@ static const struct unit *find_unit(const char *name)
 	return NULL;
 }
 
-/* Stops adding digits soon after `most`, so that neither can overflow. */
+/* Stops at the first digit beyond `most`, so nothing overflows. */
 static const char *read_digits(const char *text, uint64_t most, uint64_t *value, uint64_t *scale)
 {
 	for (; *text >= '0' && *text <= '9'; text++) {
@@ -48,7 +48,7 @@ struct decimal {
 	uint64_t whole, fraction, scale; /* whole + fraction / scale */
 };
 
-/* Behind "12" or "1.5"; NULL if there is no number. */
+/* Reads "12" or "1.5". Returns the end of the number, or NULL if there is none. */
 static const char *read_decimal(const char *text, uint64_t most, struct decimal *number)
 {
 	uint64_t unused = 1;
@@ -121,7 +121,7 @@ int units__parse_percent(const char *text, double low, double high, double *shar
 	return 0;
 }
 
-/* Three digits that count, as long as the number is below 1000. */
+/* Three significant digits for numbers below 1000. */
 static int decimals(double value)
 {
 	if (value < 9.995)
@@ -129,7 +129,7 @@ static int decimals(double value)
 	return value < 99.95 ? 1 : 0;
 }
 
-/* Up to 9,999 s in seconds, which compare at a glance; what is longer is seldom compared. */
+/* Uses seconds up to 9,999 s, which are easy to compare. */
 const char *units__ns(char buf[UNITS_TEXT], double ns)
 {
 	static const struct {
@@ -242,7 +242,9 @@ const char *units__share(char buf[UNITS_TEXT], uint64_t part, uint64_t whole)
 
 static const char prefixes[] = "KMGT";
 
-/* Behind the number: "", "K", "KB", "KiB" ... Returns how often 1024 multiplies; -EINVAL. */
+/*
+ * Parses the unit after the number: "", "K", "KB", "KiB" ... Returns its power of 1024, or -EINVAL.
+ */
 static int size_unit(const char *text)
 {
 	const char *prefix = *text ? strchr(prefixes, *text) : NULL;

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#define UNITS_MAX_NS (30ULL * 24 * 3600 * 1000000000) /* longest duration taken: 30 days */
-#define UNITS_TEXT 32 /* room for any of the texts below */
+#define UNITS_MAX_NS (30ULL * 24 * 3600 * 1000000000) /* longest valid duration: 30 days */
+#define UNITS_TEXT 32 /* enough for any of the texts below */
 
 /*
  * "10s", "500ms", "1.5h": a number and ns, us, ms, s, m, min, h or d; seconds without a unit.
@@ -38,6 +38,6 @@ const char *units__count(char buf[UNITS_TEXT], uint64_t count); /* "12,345" */
 const char *units__short_count(char buf[UNITS_TEXT], uint64_t count);
 const char *units__rate(char buf[UNITS_TEXT], double per_second); /* "12,345/s", "0.25/s" */
 const char *units__share(char buf[UNITS_TEXT], uint64_t part, uint64_t whole); /* "0.84 %" */
-const char *units__ratio(char buf[UNITS_TEXT], double ratio); /* the same of a share in [0,..] */
+const char *units__ratio(char buf[UNITS_TEXT], double ratio); /* the same, of a share */
 
 #endif

@@ -11,7 +11,7 @@ double compare__scale(unsigned int statistic)
 	return statistic == JUDGE_TAIL || judge__is_rate(statistic) ? 1 : 1e-3;
 }
 
-/* Empty if it is not there. */
+/* An unknown value is an empty field. */
 static void number(FILE *out, double value)
 {
 	fputc(',', out);

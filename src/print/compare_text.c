@@ -31,7 +31,7 @@ static const char *plural(size_t nr)
 	return nr == 1 ? "" : "s";
 }
 
-/* With digits for small shares too: their difference matters. */
+/* With extra digits for small shares, because their difference matters. */
 static const char *share(char buf[TEXT], double value)
 {
 	if (value <= 0 || value >= 1e-3)
@@ -57,7 +57,7 @@ static const char *latency_difference(char buf[TEXT], double ns)
 	return buf;
 }
 
-/* Within nine columns. */
+/* At most nine columns wide. */
 static const char *count(char buf[TEXT], uint64_t value)
 {
 	const char *prefix = "MGT";
@@ -346,7 +346,7 @@ static void describe_groups(const struct page *page)
 	}
 }
 
-/* The least ratio that can be shown with the assumed variation from run to run alone. */
+/* The least ratio that the assumed variation from run to run alone permits to be shown. */
 static double least_ratio(const struct comparison *comparison)
 {
 	const struct judge_rules *rules = &comparison->rules.judge;

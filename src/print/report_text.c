@@ -141,7 +141,7 @@ static void print_lines(const struct page *page)
 	}
 }
 
-/* Intervals in a row are one span. */
+/* Prints adjacent intervals as one span. */
 static void list_correlated(const struct page *page, const struct timeline_pair *pair)
 {
 	const struct timeline *timeline = page->timeline;

@@ -18,7 +18,7 @@ static void figures_line(FILE *out, const struct ring_result *result,
 		ring__ns(figures.max, khz));
 }
 
-/* Edges as counted: the baseline, which has a column, is not taken off. */
+/* Edges as counted: the baseline is not subtracted, it has its own column. */
 static void bucket_lines(FILE *out, const struct ring_result *result,
 			 const struct ring_count *count, unsigned int way)
 {

@@ -61,7 +61,7 @@ static void account(FILE *out, const struct ring_count *count)
 	wrap__print(&wrap, out, 2, 2);
 }
 
-/* A line of a histogram: eight to a power of two. */
+/* Prints the buckets of a histogram: eight per power of two. */
 struct row {
 	uint64_t low;
 	uint64_t high;
@@ -100,7 +100,7 @@ static void histogram_row(FILE *out, const struct row *row, uint64_t total, uint
 	fputs(len ? "\n" : ".\n", out);
 }
 
-/* Calls for every row, in order: what a row holds is known once the next begins. */
+/* Calls the function for every row, in order. A row is complete when the next one starts. */
 static void each_row(const struct ring_count *count, unsigned int way,
 		     void (*take)(void *to, const struct row *row), void *to)
 {

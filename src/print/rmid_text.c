@@ -11,29 +11,29 @@
 #include "streams.h"
 #include "wrap.h"
 
-/* What stands in the table in several places, its rows or the keys of its digest, by process. */
+/* Indices into the rows of a table or the keys of its sketch, sorted by process. */
 struct line {
 	int64_t process;
 	double cpu_ns;
-	size_t first, nr; /* of the order */
+	size_t first, nr; /* length of `order` */
 };
 
 struct view {
 	const struct table *table;
-	bool top_k; /* else: the rows of the interval in flight */
+	bool top_k; /* else: the rows of the current interval */
 	uint64_t duration_ns;
 	size_t nr;
-	uint32_t *order; /* of the rows or keys: by process, then as they came */
+	uint32_t *order; /* rows or keys: by process, then in their original order */
 	struct line *lines;
 	size_t nr_lines;
-	bool known[TABLE_COLUMNS]; /* is there any figure in it? */
+	bool known[TABLE_COLUMNS]; /* does any row have a value? */
 };
 
-/* What one line has, in all. */
+/* The sums of one line. */
 struct sums {
 	uint64_t rows;
 	double sum[TABLE_COLUMNS];
-	uint64_t known[TABLE_COLUMNS]; /* rows in which it is */
+	uint64_t known[TABLE_COLUMNS]; /* rows that have it */
 };
 
 static struct table_value identity(const struct view *view, uint32_t at, unsigned int column)
@@ -49,7 +49,7 @@ static const char *comm_of(const struct view *view, uint32_t at)
 	return comm.known ? comm.text : "";
 }
 
-/* What is no process has a name only; a process that was renamed meanwhile is the same. */
+/* What is not a process has only a name. A process that changed its name remains the same one. */
 static int compare_owners(const struct view *view, uint32_t a, uint32_t b)
 {
 	int64_t left = identity(view, a, ROWS_PROCESS).integer;
@@ -106,7 +106,7 @@ static struct sums sums_of(const struct view *view, const struct line *line)
 	return sums;
 }
 
-/* The busiest first; what is no process stands last. */
+/* The busiest process first; (idle), (kernel) and such last. */
 static int compare_lines(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
@@ -152,7 +152,7 @@ static void clear_view(struct view *view)
 	free(view->lines);
 }
 
-/* Of the table's digest, or of its rows. clear_view(), also after -ENOMEM. */
+/* Makes the view of the table's sketch, or of its rows. Call clear_view(), also after -ENOMEM. */
 static int read_view(struct view *view)
 {
 	view->nr = view->top_k ? table__keys(view->table) : table__rows(view->table);
@@ -171,14 +171,14 @@ static int read_view(struct view *view)
 	return 0;
 }
 
-/* Columns beside the fixed ones, as many as fit. */
+/* More columns after the fixed ones, as many as fit. */
 #define FIELD 12
 #define FIELDS 3
 
 struct field {
 	const char *title;
-	int column, over; /* sum of the one over that of the other; over -1: see `mean` */
-	bool mean; /* of the rows where it is known; else a second */
+	int column, over; /* quotient of two sums; over -1: see `mean` */
+	bool mean; /* mean of the rows that have it; else per second */
 };
 
 static int column_of(const struct table *table, const char *name)
@@ -213,7 +213,7 @@ static unsigned int choose_fields(const struct view *view, struct field fields[F
 	return nr;
 }
 
-/* "+": rows of the process lack it, so it is this much at least. */
+/* "+": some rows of the process have no value, so the sum is a lower bound. */
 static void print_field(FILE *out, const struct view *view, const struct sums *sums,
 			const struct field *field)
 {
@@ -259,7 +259,7 @@ static void print_line(FILE *out, const struct view *view, const struct line *li
 	fputc('\n', out);
 }
 
-/* Those that the digest has no room for. */
+/* The keys that were evicted from the sketch. */
 static void print_others(FILE *out, const struct view *view)
 {
 	if (!view->top_k || !table__others_keys(view->table))

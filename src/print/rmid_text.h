@@ -5,7 +5,7 @@
 
 #include <store/writer.h>
 
-/* Is it that probe, with the expected columns? A file may contain anything. */
+/* Is it rmid, with the expected columns? A file may contain anything. */
 bool rmid__has_rows(const struct run_probe *probe);
 
 /* The processes with the most CPU time; `top` of them, 0: all. 0 or -ENOMEM. */

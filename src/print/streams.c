@@ -9,9 +9,9 @@
 
 void streams__open(void)
 {
-	static char buffer[1 << 16]; /* so that it is streams__flush() that gets the errno */
+	static char buffer[1 << 16]; /* so that streams__flush() gets the errno */
 
-	/* The wrong way round, so that their use is an error as if they were closed. */
+	/* Opened with the opposite access mode: then using them fails as if they were closed. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
@@ -28,7 +28,7 @@ int streams__flush(void)
 		first = -errno;
 	if (ferror(stdout) && !first)
 		first = -EIO;
-	/* POLLERR: a pipe that nobody reads. */
+	/* POLLERR: a pipe without a reader. */
 	if (first && poll(&out, 1, 0) == 1 && out.revents & POLLERR)
 		return 0;
 	return first;

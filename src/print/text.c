@@ -17,7 +17,7 @@
 
 #include "wrap.h"
 
-#define WARN_SHARE 0.001 /* of the events: enough to hide a p99.9 */
+#define WARN_SHARE 0.001 /* share of events that can hide a p99.9 */
 #define BAR 38
 
 struct page {
@@ -60,11 +60,11 @@ static void add_count(struct wrap *wrap, const char **before, uint64_t count, co
 	*before = ", ";
 }
 
-/* The counts that run__lost() adds up, besides the events that were not seen. */
+/* The counts of run__lost(), except the events that were not seen. */
 static const enum lat_count lost_counts[] = { LAT_MISSED_START, LAT_UNMATCHED, LAT_MAP_FULL,
 					      LAT_NEGATIVE };
 
-/* How long all of these may have waited. */
+/* Maximum total wait of all these events. */
 static void add_lost_time(struct wrap *wrap, bool known, uint64_t ns)
 {
 	char text[UNITS_TEXT];
@@ -78,7 +78,7 @@ static void add_lost_time(struct wrap *wrap, bool known, uint64_t ns)
 		wrap__add(wrap, " (time unknown)");
 }
 
-/* Printed before any number if a tail could hide in what was lost: events or time. */
+/* Printed before all numbers if the lost events or their time could hide a tail. */
 static void missing(const struct page *page, unsigned int metric)
 {
 	const struct lat_cell *cell = &page->probe->total.metrics[metric];
@@ -119,7 +119,7 @@ static const char *off_text(char text[UNITS_TEXT], const struct run_checked *sum
 	return text;
 }
 
-/* Printed before any number if the kernel's own account differs. */
+/* Printed before all numbers if the kernel's own account differs. */
 static void mismatch(const struct page *page, const char *name, const struct run_checked *sum)
 {
 	const char *source = page->probe->check.source;
@@ -146,7 +146,7 @@ static void doubts(const struct page *page)
 	mismatch(page, "time", &page->probe->check.time);
 }
 
-/* Edge of a log2 bucket in us, as 512, 1K, 2K ... 64G: powers of two throughout. */
+/* Edge of a log2 bucket in us: 512, 1K, 2K ... 64G, where K, M and G are powers of 1024. */
 static const char *edge(char buf[UNITS_TEXT], unsigned int bucket)
 {
 	static const char scale[] = " KMG";
@@ -250,7 +250,7 @@ static void tail(const struct page *page, const struct lat_hist *hist)
 		units__duration(limit, page->run->tail_ns));
 }
 
-/* Printed along with another count, or only needed for the check. */
+/* Printed together with another count, or used only for the check. */
 static bool is_no_remark(unsigned int count)
 {
 	return count == LAT_IDLE || count == LAT_FILTERED_NS || count == LAT_MISSED_START_NS ||
@@ -282,7 +282,7 @@ static void add_remarks(struct wrap *wrap, const struct lat_cell *cell)
 	}
 }
 
-/* A term and its time. */
+/* Prints a term and its time. */
 static void add_term(struct wrap *wrap, const struct lat_cell *cell, unsigned int term)
 {
 	char text[UNITS_TEXT];
@@ -348,7 +348,7 @@ static void add_open(struct wrap *wrap, const struct run_probe *probe)
 		wrap__add(wrap, ", ages unknown");
 }
 
-/* One-sided if the kernel's sum is only a limit for ours. */
+/* Prints one limit if the kernel's sum is only a bound. */
 static void add_sum(struct wrap *wrap, const char *name, const struct run_checked *sum)
 {
 	char off[UNITS_TEXT];

@@ -39,7 +39,7 @@ void text__key_name(FILE *out, const char *name);
 void table__text_rows(FILE *out, const char *probe, const struct table *table);
 void table__text_top_k(FILE *out, const struct table *table, unsigned int top);
 
-/* The whole cost of a page fault; nothing if the run lacks a part. */
+/* Prints the whole cost of a page fault; nothing if the run lacks a part. */
 void text__fault_cost(FILE *out, const struct run *run);
 
 #endif

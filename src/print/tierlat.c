@@ -22,7 +22,7 @@ static const char *number(char cell[CELL], const struct table_value *value, cons
 	return cell;
 }
 
-/* Four digits and what they are thousands, millions ... of. */
+/* Four digits, with a prefix for thousands, millions ... */
 static const char *scaled(char cell[CELL], const struct table_value *value)
 {
 	static const char *const prefixes[] = { "", " k", " M", " G", " T" };
@@ -39,7 +39,7 @@ static const char *scaled(char cell[CELL], const struct table_value *value)
 	return cell;
 }
 
-/* In ns; where only clocks are known, in these. */
+/* In ns, or in clocks if only these are known. */
 static const char *latency(char cell[CELL], const struct table_value *ns,
 			   const struct table_value *clocks)
 {
@@ -161,7 +161,7 @@ static struct table_value mean(const struct table *table, size_t key, enum tier_
 	return known(figure, figure->rows ? figure->sum / (double)figure->rows : 0);
 }
 
-/* Of the latency: in ns, or in clocks where there is nothing else. */
+/* Latency in ns, or in clocks if only these are known. */
 static const struct table_aggregate *range_of(const struct table *table, size_t key)
 {
 	const struct table_aggregate *ns = table__aggregate(table, key, TIER_LATENCY);
@@ -169,7 +169,7 @@ static const struct table_aggregate *range_of(const struct table *table, size_t 
 	return ns->rows ? ns : table__aggregate(table, key, TIER_LATENCY_CLOCKS);
 }
 
-/* Of all requests alike, by Little's law; the mean of the rows where no rate is known. */
+/* Requests in flight over all, by Little's law; for rows without a rate, their mean. */
 static struct table_value mean_latency(const struct table *table, size_t key)
 {
 	const struct table_aggregate *open = table__aggregate(table, key, TIER_OUTSTANDING);
@@ -211,7 +211,7 @@ static void head(FILE *out)
 		"B/s", "latency", "lowest", "highest", "ewma");
 }
 
-/* What the means above do not cover. */
+/* Lists what the means do not include. */
 static void gap(FILE *out, const struct table *table, size_t at)
 {
 	const struct table_aggregate *all = table__aggregate(table, at, TIER_BOXES_USED);
@@ -232,7 +232,7 @@ static void gap(FILE *out, const struct table *table, size_t at)
 	wrap__print(&wrap, out, 2, 2);
 }
 
-/* Of the last interval in which there was one. */
+/* Prints the last decision. */
 static bool last_decision(FILE *out, const struct table *table, size_t at)
 {
 	const struct decision decision = {

@@ -19,8 +19,8 @@ void wrap__add(struct wrap *wrap, const char *format, ...)
 }
 
 /*
- * Bytes of the next word that fit into this many columns: a word too long is broken, not a
- * character.
+ * Bytes of the next word that fit into this many columns. A word that is too long is broken, but
+ * never within a character.
  */
 static size_t take(const char *word, size_t len, size_t columns)
 {

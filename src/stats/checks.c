@@ -37,7 +37,7 @@ static bool same_run(const struct run *a, const struct run *b)
 	return a->start_mono_ns == b->start_mono_ns && !strcmp(a->start_utc, b->start_utc);
 }
 
-/* One recording counted twice is no replicate. */
+/* Warns about a recording that is given twice: it is one observation, not two. */
 static int check_copies(const struct group *one, const struct group *other, struct notes *warnings)
 {
 	int err = 0;
@@ -74,7 +74,7 @@ static int check_filters(const struct group groups[2], struct notes *warnings)
 	return 0;
 }
 
-/* Of lists, as of disks, only what both have counts. Both may be NULL, which is JSON's null. */
+/* Of objects, such as disks, compares only the members that both have. NULL is JSON's null. */
 static bool same_value(struct json_object *a, struct json_object *b)
 {
 	bool same = true;
@@ -90,7 +90,7 @@ static bool same_value(struct json_object *a, struct json_object *b)
 	return same;
 }
 
-/* A list says too much for a line. */
+/* A whole object is too long for a warning: only its name. */
 static int add_field(struct notes *fields, const char *name, struct json_object *mine,
 		     struct json_object *value)
 {
@@ -146,7 +146,7 @@ static int check_host(const struct run *first, const struct group_recording *rec
 	return err;
 }
 
-/* The first one that is another is enough. */
+/* Warns only about the first host that differs. */
 static int check_hosts(const struct group groups[2], struct notes *warnings)
 {
 	size_t before = warnings->nr;
@@ -243,7 +243,7 @@ static int check_missing(const struct group *group, const char *label, const cha
 
 /*
  * Share of the recorded events whose start is the probe's own stamp, not the kernel's. Those of
- * runqlat, which knows the kernel's account too, tell the same time.
+ * runqlat agree with the kernel's, because it knows the kernel's account too.
  */
 static double own_stamps(const struct run *run, const char *probe)
 {
@@ -254,7 +254,7 @@ static double own_stamps(const struct run *run, const char *probe)
 	return recorded && !cell->counts[LAT_KERNEL_NS] ? (double)own / (double)recorded : 0;
 }
 
-/* One method, but two kinds of stamp: they may lie further apart than the sides do. */
+/* One method, but two kinds of stamp: they may differ by more than the groups do. */
 static bool find_stamps(const struct group groups[2], const char *probe, double *least,
 			double *most)
 {

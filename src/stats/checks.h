@@ -13,7 +13,7 @@ int checks__groups(const struct group groups[2], struct notes *warnings);
 
 /*
  * For a probe that match__probe() accepts: accounting that does not balance; more lost events, or
- * open waits at the end, than tail events; stamps of two kinds.
+ * more waits in flight at the end, than tail events; stamps of two kinds.
  */
 int checks__probe(const struct group groups[2], const char *probe, struct notes *warnings);
 

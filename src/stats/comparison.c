@@ -13,7 +13,7 @@
 #include "checks.h"
 #include "match.h"
 
-/* A key that either side has, with its time on both. */
+/* A key that at least one group has, with its time in both. */
 struct ranked {
 	const char *key;
 	uint64_t sum_ns;
@@ -61,7 +61,7 @@ static bool wanted(const struct comparison *comparison, const struct run_probe *
 	return !only || !strcmp(only, probe->name);
 }
 
-/* Modules of any recording that not all have. */
+/* Probes that at least one recording has, but not all of them. */
 static void refuse_probes(struct comparison *comparison)
 {
 	char why[RUN_TEXT];
@@ -107,7 +107,7 @@ static void add_up(const struct group *group, const struct group_series *series,
 	total->wilson = share__wilson(total->tail, total->events, confidence);
 }
 
-/* Without a threshold the tail is nothing to be judged. */
+/* Without a common threshold the tail is not tested. */
 static void withdraw_tail(const struct comparison *comparison, struct judged *tail)
 {
 	if (comparison->tail_ns)
@@ -117,8 +117,8 @@ static void withdraw_tail(const struct comparison *comparison, struct judged *ta
 }
 
 /*
- * Which stamps a run of iolat has is another difference between runs, beyond the spread that is
- * assumed where there is only one. "total" begins and ends at neither kind.
+ * Two groups of iolat with different stamps differ by more than the spread that is assumed between
+ * single runs. "total" starts and ends at neither kind of stamp.
  */
 static void withdraw_stamps(const struct comparison *comparison, struct comparison_row *row)
 {
@@ -194,7 +194,7 @@ static int most_time_first(const void *left, const void *right)
 	return strcmp(a->key, b->key);
 }
 
-/* The keys of one split of one metric that either side has. */
+/* The keys of one split of one metric that at least one group has. */
 static ssize_t rank_keys(const struct comparison *comparison, const char *probe, const char *metric,
 			 int by, struct ranked **ranked)
 {
@@ -213,7 +213,7 @@ static ssize_t rank_keys(const struct comparison *comparison, const char *probe,
 				continue;
 			other = group__series(&groups[!i], probe, metric, by, series->key);
 			if (i && other && other->nr)
-				continue; /* has come with the first side */
+				continue; /* already added for OFF */
 			(*ranked)[nr].key = series->key;
 			(*ranked)[nr++].sum_ns = time_of(series) + time_of(other);
 		}
@@ -279,7 +279,7 @@ static int add_probes(struct comparison *comparison)
 	return err;
 }
 
-/* Nothing could be told of what nobody has seen. */
+/* Latencies without events do not count as "could not be tested". */
 static void count_verdicts(struct comparison *comparison)
 {
 	for (size_t i = 0; i < comparison->nr * JUDGE_STATISTICS; i++) {

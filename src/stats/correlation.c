@@ -9,7 +9,7 @@
 
 #include "holm.h"
 
-/* The first that is a time; -1: the table has none, so nothing of it stands beside a latency. */
+/* The first column that is a time; -1: the table has none, so it has no covariates. */
 static int find_column(const struct table *table)
 {
 	for (unsigned int i = 0; i < table__columns(table); i++) {
@@ -79,7 +79,7 @@ static int start(struct correlation *correlation)
 	return err;
 }
 
-/* The rows of an interval may be several of a key. */
+/* A key can have several rows in an interval. */
 static double mean_of(const struct correlation_series *series)
 {
 	const struct table *table = series->probe->table;
@@ -134,7 +134,7 @@ static void compare_means(const struct timeline_probe *probe,
 	figure->other = figure->other_nr ? other / (double)figure->other_nr : NAN;
 }
 
-/* Over the intervals in which the value is known. */
+/* Uses the intervals in which the value is known. */
 static int correlate(const struct timeline *timeline, const struct timeline_probe *probe,
 		     const struct correlation_series *series, struct correlation_figure *figure)
 {
@@ -185,7 +185,7 @@ static void conclude(struct correlation_figure *figure, double alpha)
 		figure->verdict = figure->found.rho > 0 ? TIMELINE_POSITIVE : TIMELINE_NEGATIVE;
 }
 
-/* All keys beside all modules are one family. */
+/* The tests of all keys with all probes are corrected together. */
 static int judge(struct correlation *correlation)
 {
 	double p[CORRELATION_SERIES * RUN_PROBES],

@@ -20,7 +20,7 @@ struct correlation_figure {
 };
 
 struct correlation_series {
-	const struct run_probe *probe; /* whose table it is */
+	const struct run_probe *probe; /* the table is this probe's */
 	unsigned int column;
 	size_t key; /* of the table's sketch */
 	char name[RUN_NAME]; /* "socket 0, tier local-ddr" */

@@ -45,7 +45,10 @@ static double log_gamma(double x)
 	return lgamma_r(x, &sign);
 }
 
-/* Regularised incomplete beta function I_x(a, b), given 1 - x too, for what cancels. */
+/*
+ * Regularised incomplete beta function I_x(a, b). 1 - x is passed too, because computing it here
+ * would cancel.
+ */
 static double beta_regularised(double a, double b, double x, double rest)
 {
 	bool swap = x > (a + 1) / (a + b + 2);
@@ -66,9 +69,10 @@ static double normal_both_tails(double z, double unused)
 }
 
 /*
- * The z with the tails of t: Abramowitz and Stegun, 26.7.8. From NEARLY_NORMAL on the tails are
- * right to 1e-10, up to t = 3, and to 1e-7 of themselves, up to t = 8. The incomplete beta function
- * is no way to them there: differences of what grows with df cancel, and beyond 1e14 it is noise.
+ * The z with the tails of t: Abramowitz and Stegun, 26.7.8. From NEARLY_NORMAL on, the absolute
+ * error of the tails is 1e-10 up to t = 3, and their relative error 1e-7 up to t = 8. The
+ * incomplete beta function cannot be used there: it subtracts terms that grow with df, and beyond
+ * 1e14 the result is noise.
  */
 static double normal_for_t(double t, double df)
 {

@@ -4,8 +4,8 @@
 #define LATSCOPE_STATS_DIST_H
 
 /*
- * P(|T| >= |t|) of Student's t with df > 0 degrees of freedom, which need not be whole;
- * INFINITY: of the normal distribution.
+ * P(|T| >= |t|) of Student's t with df > 0 degrees of freedom, which need not be an integer;
+ * INFINITY: the normal distribution.
  */
 double dist__t_both_tails(double t, double df);
 

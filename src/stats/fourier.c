@@ -14,7 +14,7 @@ size_t fourier__size(size_t nr)
 	return size;
 }
 
-/* To the order of the bits of the index read backwards. */
+/* Sorts the values by the bit-reversed index. */
 static void permute(double complex *values, size_t size)
 {
 	for (size_t i = 1, j = 0; i < size; i++) {
@@ -32,14 +32,14 @@ static void permute(double complex *values, size_t size)
 	}
 }
 
-/* Spelled out: the operator looks for infinities, which takes longer than all of the rest. */
+/* Spelled out: the operator checks for infinities, which takes longer than everything else. */
 static double complex times(double complex a, double complex b)
 {
 	return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b),
 		     creal(a) * cimag(b) + cimag(a) * creal(b));
 }
 
-/* Two transforms of half the size, next to each other, to one. */
+/* Combines two transforms of half the size, next to each other, into one. */
 static void join(double complex *values, size_t half, const double complex *turns, size_t step)
 {
 	for (size_t i = 0; i < half; i++) {

@@ -13,19 +13,19 @@
 #include <core/vec.h>
 #include <store/rundb.h>
 
-/* A key that is wanted, and where its events go. */
+/* A requested key, and the series that gets its events. */
 struct placed {
 	struct group_series *series;
 	size_t key;
 };
 
-/* A recording that is being read. */
+/* The recording that is read at present. */
 struct reading {
 	struct group *group;
 	struct group_recording *recording;
 	const char *probe; /* NULL: all */
 	uint32_t by;
-	struct placed *placed[RUN_PROBES]; /* those of one series next to each other */
+	struct placed *placed[RUN_PROBES]; /* keys of the same series are adjacent */
 	size_t nr_placed[RUN_PROBES];
 };
 
@@ -169,7 +169,7 @@ const struct group_series *group__series(const struct group *group, const char *
 	return found ? *found : NULL;
 }
 
-/* Finds or makes it; NULL: there is no memory. */
+/* Finds or adds a series; NULL: no memory. */
 static struct group_series *place_series(struct group *group, const struct run_probe *probe,
 					 unsigned int metric, int by, const char *key)
 {
@@ -224,7 +224,7 @@ static int by_series(const void *left, const void *right)
 	return a->series < b->series ? -1 : a->series > b->series;
 }
 
-/* The keys of a run stay in their order, so their series are looked up once. */
+/* The keys of a run keep their order, so their series are looked up only once. */
 static int place_keys(struct reading *reading, unsigned int index)
 {
 	const struct run_probe *probe = &reading->recording->run->probes[index];
@@ -254,7 +254,7 @@ static int place_keys(struct reading *reading, unsigned int index)
 	return 0;
 }
 
-/* Keys of one name are added up before they become a unit. */
+/* Adds up keys of the same name, which are one observation. */
 static int add_keys(struct reading *reading, unsigned int index, const struct run_data *data)
 {
 	const struct placed *placed = reading->placed[index];
@@ -292,7 +292,7 @@ static int add_window(struct group *group, uint64_t ns)
 	return 0;
 }
 
-/* One unit of everything that is wanted, from one struct run_data per module, of so much time. */
+/* Adds an observation to each requested series, from one struct run_data per probe, over `ns`. */
 static int add_observations(struct reading *reading, const struct run_data *const data[RUN_PROBES],
 			    uint64_t ns)
 {
@@ -334,14 +334,14 @@ static int add_interval(const struct reading *reading, const struct run_interval
 		struct run_data delta = interval->delta[i];
 
 		if (!reading->by)
-			delta.nr_keys = 0; /* there may be very many, and none is wanted */
+			delta.nr_keys = 0; /* there may be very many, and none is requested */
 		if (wanted(reading, &run->probes[i]))
 			err = run__add_data(&sums[i], &delta);
 	}
 	return err;
 }
 
-/* Batches have the same number of intervals but for one. */
+/* All batches have the same number of intervals, or one more. */
 static int read_batches(struct reading *reading, struct rundb *db, unsigned int batches)
 {
 	unsigned int intervals = reading->recording->intervals, at = 0;

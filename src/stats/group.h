@@ -18,7 +18,7 @@ struct group_recording {
 	unsigned int observations;
 };
 
-/* One latency: a metric, or one of its keys. Keys with the same name are one. */
+/* One latency: a metric, or one of its keys. Keys with the same name share a series. */
 struct group_series {
 	char probe[RUN_NAME];
 	char metric[RUN_NAME];
@@ -31,13 +31,13 @@ struct group_series {
 struct group {
 	struct group_recording *recordings; /* in order of their names */
 	size_t nr;
-	/* All recordings or batches: a series need not have an observation in each. */
+	/* All recordings or batches; a series need not have an observation in each. */
 	uint64_t *windows_ns;
 	size_t nr_windows;
 	struct group_series **series;
 	size_t nr_series;
-	void *index; /* of the series by name; tsearch()'s */
-	char failed[256]; /* end of the path that an error is about */
+	void *index; /* of the series by name, for tsearch() */
+	char failed[256]; /* the end of the path that caused an error */
 };
 
 /*
@@ -59,7 +59,9 @@ void group__clear(struct group *group);
 const struct group_series *group__series(const struct group *group, const char *probe,
 					 const char *metric, int by, const char *key);
 
-/* The name of a key in both groups: a task without its number, which differs in each run. */
+/*
+ * The name that identifies a key in both groups: a task without its ID, which differs in each run.
+ */
 void group__key_name(const struct run_key *key, char name[RUN_NAME]);
 
 /* NULL if the recording has no such probe. */

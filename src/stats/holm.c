@@ -24,7 +24,7 @@ int holm__adjust(double *p, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		double adjusted = *ranked[i] * (double)(nr - i);
 
-		/* Nothing is rejected once something before it was not. */
+		/* If a hypothesis is not rejected, no later one is either. */
 		if (adjusted > least)
 			least = adjusted > 1 ? 1 : adjusted;
 		*ranked[i] = least;

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * Adjusts p-values for their number, in place, by Holm's step-down method (S. Holm, Scand. J. Stat.
- * 6 (1979) 65-70). Rejecting those up to alpha then makes any error with a probability of at most
- * alpha, however the tests depend on each other. 0 or -ENOMEM.
+ * Corrects p-values for their number, in place, by Holm's step-down method (S. Holm, Scand. J.
+ * Stat. 6 (1979) 65-70). If those up to alpha are rejected, the probability of any error is at most
+ * alpha, whatever the dependence between the tests. 0 or -ENOMEM.
  */
 int holm__adjust(double *p, size_t nr);
 

@@ -16,14 +16,15 @@
 #include "rate.h"
 
 /*
- * Least events that lie beyond a quantile: fewer, and it is nearly the largest sample, which grows
- * with the number of events and not only with the latency.
+ * Events needed beyond a quantile. With fewer it is nearly the maximum, which grows with the number
+ * of events and not only with the latency.
  */
 #define LEAST_BEYOND 10
-#define BATCH_PART 5 /* a batch with a fifth of that counts, if all have it together */
+#define BATCH_PART 5 /* a batch needs a fifth of the events that all need together */
 /*
- * Least events in the tail of a side, as it is or as it would be if both had the same share; and at
- * least one a run. With fewer, none at all says nothing of the share.
+ * Events needed in the tail of each group, both as it is and as it would be if both had the same
+ * share; and at least one per run. With fewer, an empty tail does not show anything about the
+ * share.
  */
 #define LEAST_TAIL 5
 #define LEAST_MEAN 10 /* events in a run */
@@ -32,17 +33,18 @@ const char *const judge__groups[2] = { "OFF", "ON" };
 
 static const double quantiles[SUMMARY_QUANTILES] = { 0.5, 0.9, 0.99, 0.999, 0.9999 };
 
-/* One side of one latency. */
+/* Summary of one latency in one group. */
 struct group_summary {
 	const struct judge_group *group;
 	struct lat_hist pool;
 	uint64_t events;
-	uint64_t least_events; /* of a unit */
-	double nr[JUDGE_LATENCIES]; /* units that have enough events for the figure */
-	double mean_bias; /* most by which the logarithm of a unit's mean is too small */
+	uint64_t least_events; /* the lowest of an observation */
+	double nr[JUDGE_LATENCIES]; /* most by which an observation's mean logarithm is too small */
+	/* upper bound of how much the logarithm of an observation's mean is too small */
+	double mean_bias;
 	double centre[JUDGE_LATENCIES]; /* logarithms */
 	double variance[JUDGE_LATENCIES];
-	double value[JUDGE_LATENCIES]; /* as shown */
+	double value[JUDGE_LATENCIES]; /* as printed */
 };
 
 static bool is_quantile(unsigned int statistic)
@@ -87,8 +89,8 @@ const char *judge__verdict(const struct judged *judged)
 }
 
 /*
- * Half an event more keeps the logarithm of no tail finite, and makes that of a Poisson count
- * nearly unbiased from one event on (J. B. S. Haldane, Ann. Hum. Genet. 20 (1956) 309-311).
+ * Half an event is added: the logarithm of an empty tail is then finite, and that of a Poisson
+ * count nearly unbiased from one event on (J. B. S. Haldane, Ann. Hum. Genet. 20 (1956) 309-311).
  */
 void judge__logarithms(const struct lat_hist *hist, double logs[JUDGE_LATENCIES])
 {
@@ -109,9 +111,9 @@ static uint64_t least_events(unsigned int statistic)
 }
 
 /*
- * Is a unit an observation of the figure? A batch of hardly any events, as of a time when the
- * machine was nearly idle, is none: the half event alone would make a tail of it. A run always is,
- * lacks_events() refuses those with too few. `share`: of the tail on both sides together.
+ * Is this an observation of the statistic? Not a batch of hardly any events, as when the machine is
+ * nearly idle: there the half event alone would make a tail. A run always is; lacks_events()
+ * refuses runs with too few. `share`: of the tail in both groups together.
  */
 static bool observes(const struct judge_rules *rules, const struct observation *observation,
 		     unsigned int statistic, double share)
@@ -123,7 +125,10 @@ static bool observes(const struct judge_rules *rules, const struct observation *
 	return observation->events >= least_events(statistic) / BATCH_PART;
 }
 
-/* Mean and sum of squares, one unit at a time (B. P. Welford, Technometrics 4 (1962) 419-420). */
+/*
+ * Adds to mean and sum of squares, one value at a time (B. P. Welford, Technometrics 4 (1962)
+ * 419-420).
+ */
 static void add_log(struct group_summary *to, unsigned int statistic, double log)
 {
 	double off = log - to->centre[statistic];
@@ -135,7 +140,7 @@ static void add_log(struct group_summary *to, unsigned int statistic, double log
 
 /*
  * Sectioning (S. Asmussen, P. W. Glynn, Stochastic Simulation, Springer 2007, III.5): batches are
- * too short for a good quantile, so the centre is that of all events, and batches only tell how
+ * too short for a good quantile. So the centre is that of all events, and batches show only how
  * much it varies.
  */
 static void centre_on_pool(struct group_summary *to)
@@ -151,14 +156,14 @@ static void centre_on_pool(struct group_summary *to)
 	}
 }
 
-/* What the variances would be, in sum, if events were independent. */
+/* Sums of the variances that independent events would have. */
 struct floors {
 	double tail, mean;
 };
 
 /*
- * A variance from a few units may come out small by chance, and is 0 if no unit has a tail. It
- * cannot be less than what independent events would give.
+ * A variance from a few observations may be small by chance, and is 0 if no observation has a tail.
+ * It cannot be less than that of independent events.
  */
 static void apply_floors(struct group_summary *to, const struct floors *floors)
 {
@@ -175,7 +180,10 @@ static void show_values(const struct judge_rules *rules, struct group_summary *t
 {
 	for (unsigned int i = 0; i < JUDGE_LATENCIES; i++)
 		to->value[i] = to->events ? exp(to->centre[i]) : NAN;
-	/* Half an event beside none, or all, is for the logarithm, and not to be seen. */
+	/*
+	 * If no events or all of them are in the tail, shows the share without the half event,
+	 * which only the logarithm needs.
+	 */
 	if (to->events && (rules->batches || !to->pool.tail || to->pool.tail == to->events))
 		to->value[JUDGE_TAIL] = (double)to->pool.tail / (double)to->events;
 }
@@ -218,7 +226,10 @@ static void summarise(const struct judge_rules *rules, const struct judge_group 
 	show_values(rules, to);
 }
 
-/* These say whether something is missing to tell, and then what in why. */
+/*
+ * The lacks_...() functions return whether something is missing for a verdict, and describe it in
+ * `why`.
+ */
 static bool lacks_windows(const struct judge_rules *rules, const struct judge_group *group,
 			  const char *name, char why[RUN_TEXT])
 {
@@ -233,7 +244,7 @@ static bool lacks_windows(const struct judge_rules *rules, const struct judge_gr
 	return true;
 }
 
-/* A latency needs events: a window without any is none of its observations. */
+/* A window without events is no observation of a latency. */
 static bool lacks_observations(const struct judge_rules *rules, const struct group_summary *summary,
 			       const char *name, char why[RUN_TEXT])
 {
@@ -250,7 +261,7 @@ static bool lacks_observations(const struct judge_rules *rules, const struct gro
 	return true;
 }
 
-/* They have events, but so few that they are no observations of the figure: see observes(). */
+/* The group has events, but too few batches with enough of them: see observes(). */
 static bool lacks_batches(const struct group_summary groups[2], unsigned int statistic,
 			  char why[RUN_TEXT])
 {
@@ -267,7 +278,7 @@ static bool lacks_batches(const struct group_summary groups[2], unsigned int sta
 	return false;
 }
 
-/* Of the events of both sides; 0 without events. */
+/* Share of the tail among the events of both groups; 0 without events. */
 static double tail_share(const struct judge_group *const groups[2])
 {
 	uint64_t events = 0, tail = 0;
@@ -306,7 +317,7 @@ static bool lacks_tail(const struct judge_rules *rules, const struct group_summa
 	return false;
 }
 
-/* `all` events are needed in every run, or in all batches together. */
+/* `all`: events needed in every run, or in all batches together. */
 static bool lacks_events(const struct judge_rules *rules, const struct group_summary groups[2],
 			 uint64_t all, char why[RUN_TEXT])
 {
@@ -343,8 +354,8 @@ static bool cannot_tell(const struct judge_rules *rules, const struct group_summ
 }
 
 /*
- * What batches cannot show: how much the run they come from differs from the next one. As the
- * variance of a logarithm that is distributed normally.
+ * Batches do not show how much their run differs from the next one. This is that spread, as the
+ * variance of the logarithm of a lognormal variable.
  */
 static double between_runs(const struct judge_rules *rules, size_t runs)
 {
@@ -354,9 +365,9 @@ static double between_runs(const struct judge_rules *rules, size_t runs)
 }
 
 /*
- * Few events that are large make up a mean: of two sides, the one with fewer events has not seen
- * its largest ones yet. The mean of a logarithm is too small by half its variance, to first order;
- * all of it is allowed for.
+ * A few large events dominate a mean. The group with fewer events may not have seen its largest
+ * ones yet. To first order, the mean of a logarithm is too small by half its variance; the full
+ * variance is allowed for.
  */
 static double doubt(const struct group_summary groups[2], unsigned int statistic)
 {
@@ -414,7 +425,7 @@ static bool lacks_rate(const struct judge_rules *rules, const struct judge_group
 	return true;
 }
 
-/* A side without events has a rate, too: it is 0, and how far it may be from that is known. */
+/* A group without events has a rate, too: it is 0, with a known upper bound. */
 static void judge_rate(const struct judge_rules *rules, const struct judge_group *const groups[2],
 		       unsigned int statistic, struct judged *judged)
 {
@@ -460,7 +471,7 @@ void judge__statistics(const struct judge_rules *rules, const struct judge_group
 		judge_rate(rules, groups, i, &statistics[i]);
 }
 
-/* Two values of one slot, or of neighbours, may be the same latency. */
+/* Two values in the same slot, or in neighbouring ones, may be the same latency. */
 static bool below_resolution(const struct judged *judged)
 {
 	uint32_t slot = hist_slot((uint64_t)fmax(judged->off, judged->on));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Is a latency worse ON than OFF? Tests each statistic, from the observations of both groups. All
- * work is on logarithms: the ratio ON / OFF is estimated, and multiplicative variation becomes
- * additive. docs/validation.md has the error rates.
+ * calculations use logarithms: the ratio ON / OFF is estimated, and multiplicative variation
+ * becomes additive. docs/validation.md has the error rates.
  */
 #ifndef LATSCOPE_STATS_JUDGE_H
 #define LATSCOPE_STATS_JUDGE_H
@@ -57,7 +57,7 @@ struct judge_rules {
 struct judge_group {
 	const struct observation *observations; /* each with events */
 	size_t nr;
-	size_t runs; /* that the observations come from */
+	size_t runs; /* windows that the observations come from */
 	const uint64_t *windows_ns; /* of struct group: also those without events */
 	size_t nr_windows;
 };

@@ -23,7 +23,7 @@ static size_t count_with(const struct group *group, const char *name)
 	return nr;
 }
 
-/* A module that was recorded but could not run, with why; NULL: none. */
+/* The reason why a probe could not run in this recording; NULL: it ran, or was not requested. */
 static const struct run_probe *refused_on(const struct group *group, const char *name)
 {
 	for (size_t i = 0; i < group->nr; i++) {
@@ -94,7 +94,7 @@ bool match__probe(const struct group groups[2], const char *probe, char why[RUN_
 	return true;
 }
 
-/* Can all recordings' tails be counted from this threshold on? */
+/* Can the tails of all recordings be counted from this threshold on? */
 static bool fits_all(const struct group groups[2], uint64_t tail_ns)
 {
 	if (observation__is_edge(tail_ns))

@@ -13,8 +13,8 @@ bool match__probe(const struct group groups[2], const char *probe, char why[RUN_
 
 /*
  * Chooses one tail threshold for all recordings: `wanted`, or if that is 0 the first recording's
- * that suits all. Counts the tail again where a recording has another threshold. 0 and the reason
- * if no threshold suits all.
+ * threshold that is possible for all. Recounts the tail where a recording has another threshold. 0
+ * and the reason if no threshold is possible for all.
  */
 uint64_t match__tail(struct group groups[2], uint64_t wanted, char why[RUN_TEXT]);
 

@@ -23,7 +23,7 @@ struct observation {
 int observation__take(struct observation *observation, const struct lat_hist *hist);
 void observation__clear(struct observation *observation);
 
-/* Counts the tail again; tail_ns must be the edge of a slot. */
+/* Recounts the tail; tail_ns must be the edge of a slot. */
 void observation__count_tail(struct observation *observation, uint64_t tail_ns);
 
 /* Is it the edge of a slot? */
@@ -35,10 +35,10 @@ double observation__variation(const struct observation *observation);
 #define OBSERVATION_LEAST_INTERVALS 10
 
 /*
- * How many batches to make of a run's intervals; 0: too few intervals. A batch must be longer than
+ * Number of batches to make of a run's intervals; 0: too few intervals. A batch must be longer than
  * the autocorrelation of intervals. 1.3 sqrt(intervals) is the length that Lazarus et al. (J. Bus.
- * Econ. Stat. 36 (2018) 541-559) advise for the window of a long-run variance, for the same reason;
- * there are at least three batches.
+ * Econ. Stat. 36 (2018) 541-559) recommend for the window of a long-run variance, for the same
+ * reason; there are at least three batches.
  */
 unsigned int observation__batches(unsigned int intervals);
 

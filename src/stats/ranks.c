@@ -42,7 +42,7 @@ int ranks__of(const double *values, size_t nr, double *ranks)
 	return 0;
 }
 
-/* To mean 0 and variance 1; if they are all the same, to 0. */
+/* Scales to mean 0 and variance 1; equal values all become 0. */
 static void standardise(double *ranks, size_t nr)
 {
 	double mean = ((double)nr + 1) / 2, squares = 0, spread;
@@ -56,7 +56,7 @@ static void standardise(double *ranks, size_t nr)
 		ranks[i] /= spread;
 }
 
-/* Mean product of two series; both are standardised. */
+/* Mean product of two standardised series. */
 static double product(const double *a, const double *b, size_t nr)
 {
 	double sum = 0;
@@ -72,17 +72,17 @@ static bool varies(const double *standardised, size_t nr)
 }
 
 /*
- * The autocorrelations of two series that are the real and the imaginary part of the values, times
- * size, in their place. Lag by lag they would take the square of the time, hours for a million: so
- * they come from a Fourier transform (N. Wiener, Acta Math. 55 (1930) 117-258). Behind the series
- * must be as many zeros as lags are looked at. 0 or -ENOMEM.
+ * Replaces two series, the real and the imaginary part of the values, by their autocorrelations
+ * times size. Computed lag by lag, this would take quadratic time, hours for a million values. So
+ * it uses a Fourier transform (N. Wiener, Acta Math. 55 (1930) 117-258). The series must be
+ * followed by as many zeros as lags are used. 0 or -ENOMEM.
  */
 static int correlations(double complex *values, size_t size)
 {
 	int err;
 
 	err = fourier__transform(values, size);
-	/* To the power spectra of both, which are real and even: so are their transforms. */
+	/* The power spectra of both are real and even, and so are their transforms. */
 	for (size_t i = 0; i <= size / 2; i++) {
 		double complex one = values[i], other = conj(values[(size - i) % size]);
 		double of_a = cabs(one + other) / 2, of_b = cabs(one - other) / 2;

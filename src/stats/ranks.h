@@ -7,7 +7,9 @@
 
 #define RANKS_LEAST_EFFECTIVE 6
 
-/* 1 for the least to nr for the largest; equal values share the mean of theirs. 0 or -ENOMEM. */
+/*
+ * 1 for the least to nr for the largest; equal values share the mean of their ranks. 0 or -ENOMEM.
+ */
 int ranks__of(const double *values, size_t nr, double *ranks);
 
 struct ranks_correlation {
@@ -19,14 +21,16 @@ struct ranks_correlation {
 
 /*
  * Spearman's rank correlation (C. Spearman, Am. J. Psychol. 15 (1904) 72-101) of two series in
- * order of time. Because of autocorrelation the effective number of pairs is less than nr: it is
- * that of M. S. Bartlett
- (J. R. Stat. Soc. 98 (1935) 536-543) from the
- * autocorrelation of the ranks, with the lags up to nr / 5 that B. J. Pyper and R. M. Peterman
- * (Can. J. Fish. Aquat. Sci. 55 (1998) 2127-2140) advise; never more than nr. The interval is
- * Fisher's z with the variance of D. G. Bonett and T. A. Wright (Psychometrika 65 (2000) 23-28),
- * at least that of E. C. Fieller et al. (Biometrika 44 (1957) 470-481), and Student's t for what
- * the effective number leaves open. docs/validation.md has the error rates. 0 or -ENOMEM.
+ * order of time.
+ *
+ * Because of autocorrelation the effective number of pairs is less than nr. It is that of M. S.
+ * Bartlett (J. R. Stat. Soc. 98 (1935) 536-543), from the autocorrelation of the ranks with lags up
+ * to nr / 5, as B. J. Pyper and R. M. Peterman (Can. J. Fish. Aquat. Sci. 55 (1998) 2127-2140)
+ * recommend; never more than nr.
+ *
+ * The interval is Fisher's z with the variance of D. G. Bonett and T. A. Wright (Psychometrika 65
+ * (2000) 23-28), at least that of E. C. Fieller et al. (Biometrika 44 (1957) 470-481), and
+ * Student's t with the effective number. docs/validation.md has the error rates. 0 or -ENOMEM.
  */
 int ranks__correlate(const double *a, const double *b, size_t nr, double confidence,
 		     struct ranks_correlation *result);

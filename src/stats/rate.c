@@ -4,9 +4,9 @@
 #include <math.h>
 
 /*
- * Half an event more keeps the logarithm of no events finite, and makes that of a Poisson count
- * nearly unbiased from one event on (Haldane, see judge.c). So does 1 ns that of no time, as of a
- * run that was cut off before its first interval ended.
+ * Half an event is added: the logarithm of no events is then finite, and that of a Poisson count
+ * nearly unbiased from one event on (Haldane, see judge.c). 1 ns is added for the same reason: a
+ * run that was cut off before its first interval ended has no duration.
  */
 static double log_rate(uint64_t events, uint64_t ns)
 {
@@ -14,8 +14,8 @@ static double log_rate(uint64_t events, uint64_t ns)
 }
 
 /*
- * Variance of the logarithm of a Poisson count. 1 / (n + 1) instead of 1 / n: with it the interval
- * of log_rate() reaches as far up as the exact one, to within a tenth from no event on.
+ * Variance of the logarithm of a Poisson count. 1 / (n + 1) instead of 1 / n: then the upper end of
+ * the interval of log_rate() agrees with the exact one within a tenth, even for no events.
  */
 static double poisson_variance(uint64_t events)
 {
@@ -27,7 +27,10 @@ static uint64_t count_of(const struct observation *observation, bool tail)
 	return tail ? observation->hist.tail : observation->events;
 }
 
-/* The unit of a window, if it has one: `*at` is where to look, as both are in the same order. */
+/*
+ * Events of a window; 0 if it has no observation. `*at` is the next observation: both are in the
+ * same order.
+ */
 static uint64_t count_in(const struct observation *observations, size_t nr, size_t window,
 			 size_t *at, bool tail)
 {

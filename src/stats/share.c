@@ -15,7 +15,7 @@ struct share_interval share__wilson(uint64_t part, uint64_t whole, double confid
 	square = z * z / n;
 	middle = (share + square / 2) / (1 + square);
 	half = z * sqrt(share * (1 - share) / n + square / (4 * n)) / (1 + square);
-	/* At the ends the difference is 0 or 1 but for rounding. */
+	/* At 0 and 1 the difference is exact except for rounding. */
 	return (struct share_interval){ part ? middle - half : 0,
 					part < whole ? middle + half : 1 };
 }

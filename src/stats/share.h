@@ -11,12 +11,12 @@ struct share_interval {
 
 /*
  * Wilson's score interval (E. B. Wilson, J. Am. Stat. Assoc. 22 (1927) 209-212). It assumes
- * independent events, which events of one run are not: it describes, it is no test.
+ * independent events, which the events of one run are not: use it as a description, not as a test.
  * 0 to 1 if there are no events.
  */
 struct share_interval share__wilson(uint64_t part, uint64_t whole, double confidence);
 
-/* (on / (1 - on)) / (off / (1 - off)) of two shares; NAN where that is nothing. */
+/* (on / (1 - on)) / (off / (1 - off)) of two shares; NAN if undefined. */
 double share__odds_ratio(double off, double on);
 
 #endif

@@ -13,12 +13,12 @@
 #include "holm.h"
 
 /*
- * An interval with fewer events counts as one with so many, or with a tenth of the average: one
- * slow event of two is no bad interval.
+ * An interval with fewer events counts as if it had this many, or a tenth of the average: one slow
+ * event of two does not make a bad interval.
  */
 #define LEAST_EVENTS 100
 #define LEAST_PART 10
-#define WORST 0.75 /* ranks beyond this part of all are the worst quarter */
+#define WORST 0.75 /* ranks above this fraction are the worst quarter */
 
 const char *timeline__word(enum timeline_verdict verdict)
 {
@@ -37,13 +37,13 @@ static uint64_t count_from(const struct lat_hist *hist, uint32_t slot)
 	return count;
 }
 
-/* How far a share is from what is wanted, as a factor's logarithm. */
+/* Distance of a share from TIMELINE_SLOW, as the logarithm of their ratio. */
 static double off_by(uint64_t slow, uint64_t events)
 {
 	return slow ? fabs(log((double)slow / (double)events / TIMELINE_SLOW)) : INFINITY;
 }
 
-/* The edge of a slot beyond which there is the share that is nearest to the one wanted. */
+/* The edge of a slot for which the share of events beyond it is nearest to TIMELINE_SLOW. */
 static uint64_t slow_from(const struct lat_hist *hist)
 {
 	uint64_t events = hist__count(hist);
@@ -65,13 +65,13 @@ static uint64_t slow_of_some(const struct timeline_probe *probe, const struct sp
 	return sparse__count_from(hist, hist_slot(probe->slow_ns));
 }
 
-/* `some` is the same histogram: most slots of an interval are empty. */
+/* `some` is the same histogram as `hist`, without its empty slots, which are most. */
 static void fill_cell(const struct timeline_probe *probe, const struct lat_hist *hist,
 		      const struct sparse *some, struct timeline_cell *cell)
 {
 	cell->slow = slow_of_some(probe, some);
 	cell->events = sparse__count(some);
-	if (!cell->events) /* as in most intervals of an idle disk; it is zeroed already */
+	if (!cell->events) /* as in most intervals of an idle disk; *cell is already zeroed */
 		return;
 	cell->p99_ns = hist__quantile_of(hist, cell->events, 0.99);
 	cell->max_ns = hist->max_ns;
@@ -131,8 +131,8 @@ static void note_length(struct timeline *timeline, uint64_t ns)
 }
 
 struct walk {
-	struct lat_hist sums[RUN_PROBES]; /* of the modules, in the line so far */
-	struct sparse some; /* what is looked at now, without its empty slots */
+	struct lat_hist sums[RUN_PROBES]; /* by probe, of the line so far */
+	struct sparse some; /* the current histogram without its empty slots */
 };
 
 static int add_cell(struct timeline *timeline, size_t at, unsigned int index,
@@ -158,7 +158,7 @@ static int add_cell(struct timeline *timeline, size_t at, unsigned int index,
 	return err;
 }
 
-/* Interval number `at`, and the line it is in. */
+/* Adds interval number `at`, also to its line. */
 static int add_interval(struct timeline *timeline, size_t at, const struct run_interval *interval,
 			struct walk *walk)
 {
@@ -197,7 +197,7 @@ static int read_intervals(struct timeline *timeline, struct rundb *db)
 	return err;
 }
 
-/* No events, no slow ones: 0. */
+/* Ranks the shares of slow events. An interval without events has none: 0. */
 static int score(const struct timeline *timeline, struct timeline_probe *probe)
 {
 	double least =
@@ -299,7 +299,7 @@ static void conclude(const struct timeline *timeline, struct timeline_pair *pair
 			 pair->found.p);
 }
 
-/* All pairs of modules are one family. */
+/* The tests of all pairs of probes are corrected together. */
 static int judge_pairs(struct timeline *timeline)
 {
 	double p[TIMELINE_PAIRS];
@@ -376,7 +376,7 @@ static int add_contributors(struct timeline *timeline, unsigned int index)
 	return 0;
 }
 
-/* In an interval a key has the place that it has in the totals. */
+/* A key has the same position in an interval as in the totals. */
 static void add_together(struct timeline *timeline, const struct run_interval *interval)
 {
 	for (size_t i = 0; i < timeline->nr_contributors; i++) {

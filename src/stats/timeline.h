@@ -49,7 +49,7 @@ struct timeline_pair {
 	double adjusted; /* p, for the number of pairs; NAN: not tested, see `why` */
 	enum timeline_verdict verdict;
 	size_t both; /* intervals that are in the worst quarter of both */
-	double by_chance; /* how many to expect if the two were independent */
+	double by_chance; /* expected number if the two were independent */
 	char why[RUN_TEXT];
 };
 

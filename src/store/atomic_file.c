@@ -32,7 +32,9 @@ void outfile__abort(struct outfile *file)
 	unlink(file->temporary);
 }
 
-/* The new name is on the disk only with the directory. Some file systems have nothing to sync. */
+/*
+ * The rename is durable only after a sync of the directory. Some file systems have nothing to sync.
+ */
 static int sync_dir_of(const char *path)
 {
 	char copy[PATH_MAX];
@@ -55,7 +57,10 @@ int outfile__commit(struct outfile *file)
 		err = -errno;
 	else if (ferror(file->stream))
 		err = -EIO;
-	/* So that the name never stands for less than the whole, also after a power failure. */
+	/*
+	 * Sync before the rename, so the name never refers to a partial file, even after a power
+	 * failure.
+	 */
 	else if (fsync(fileno(file->stream)))
 		err = -errno;
 	/* Some file systems report a failed write only here. */

@@ -14,7 +14,7 @@ struct outfile {
 
 int outfile__open(struct outfile *file, const char *dir, const char *name);
 
-/* Always closes the file; after an error nothing of it is left behind. */
+/* Always closes the file. After an error it removes the file. */
 int outfile__commit(struct outfile *file);
 void outfile__abort(struct outfile *file);
 

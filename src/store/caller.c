@@ -9,7 +9,7 @@
 #include <sys/fsuid.h>
 #include <unistd.h>
 
-/* A number of a user or group as sudo writes it. The largest one means "none". */
+/* A user or group ID as sudo writes it. The largest one means "none". */
 static bool read_id(const char *name, unsigned int *id)
 {
 	const char *text = getenv(name);
@@ -31,7 +31,7 @@ struct caller caller__find(void)
 	struct caller caller = { .uid = geteuid(), .gid = getegid() };
 	unsigned int uid, gid;
 
-	/* A program that is root by its set-user-ID bit has its environment from anybody. */
+	/* If the program is root by its set-user-ID bit, any user may have set its environment. */
 	if (getuid() || geteuid() || !read_id("SUDO_UID", &uid) || !read_id("SUDO_GID", &gid))
 		return caller;
 	if (!uid || !getpwuid(uid))
@@ -39,7 +39,7 @@ struct caller caller__find(void)
 	return (struct caller){ .uid = uid, .gid = gid, .by_sudo = true };
 }
 
-/* These calls do not report errors: asking for an impossible ID returns the one in force. */
+/* These calls do not report errors. Asking for an invalid ID returns the one in force. */
 static bool is_in_force(uid_t uid, gid_t gid)
 {
 	return setfsuid((uid_t)-1) == (int)uid && setfsgid((gid_t)-1) == (int)gid;

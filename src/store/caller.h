@@ -13,7 +13,7 @@
 struct caller {
 	uid_t uid;
 	gid_t gid;
-	bool by_sudo; /* the owner is another user than ours */
+	bool by_sudo; /* the owner is a different user from this process's */
 };
 
 /*

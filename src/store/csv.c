@@ -29,7 +29,7 @@ void csv__histogram(FILE *out, const struct lat_hist *hist)
 	}
 }
 
-/* What a spreadsheet would take for a formula, which may run a command there. */
+/* Would a spreadsheet treat this as a formula, which may run a command there? */
 static bool is_formula(const char *text)
 {
 	return *text && strchr("=+-@\t\r", *text);
@@ -83,7 +83,7 @@ int csv__split(FILE *out, const struct run_data *data, enum lat_by by, unsigned 
 	return 0;
 }
 
-/* <module>[-<metric>][-by-<dim>].csv; the first metric goes without its name. */
+/* <probe>[-<metric>][-by-<dim>].csv; the first metric is not in the name. */
 static void file_name(char *name, size_t size, const struct run_probe *probe, unsigned int metric,
 		      const char *by)
 {

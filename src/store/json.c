@@ -19,7 +19,7 @@
 
 #include "table_json.h"
 
-/* Latencies are ns; decimals that say nothing are left out. */
+/* Latencies are in ns; trailing zeros are omitted. */
 static struct json_object *number(double value, int decimals)
 {
 	char text[64];
@@ -81,7 +81,7 @@ static void put_summary(struct json_object *to, const struct lat_hist *hist, uin
 	put(to, "percentiles", percentiles(&summary));
 }
 
-/* The term whose time a count is; 0: of none. */
+/* The term that this time belongs to; 0: not a time. */
 static unsigned int term_of_time(unsigned int count)
 {
 	return count == LAT_FILTERED_NS	      ? LAT_FILTERED
@@ -97,7 +97,8 @@ static struct json_object *accounting(const struct lat_cell *cell)
 
 	for (unsigned int i = 0; i < LAT_COUNTS; i++) {
 		if (term_of_time(i) && !run__term_ns(cell, term_of_time(i), &ns) && !ns)
-			put(object, counts__name(i), NULL); /* not known, which is not 0 */
+			/* null: not known, which is different from 0 */
+			put(object, counts__name(i), NULL);
 		else if (counts__name(i))
 			put_count(object, counts__name(i), cell->counts[i]);
 		if (i == LAT_SEEN)
@@ -107,7 +108,7 @@ static struct json_object *accounting(const struct lat_cell *cell)
 	return object;
 }
 
-/* A limit that there is not is null. */
+/* No upper limit is null. */
 static struct json_object *range(uint64_t low, uint64_t high)
 {
 	struct json_object *array = json_object_new_array();
@@ -159,7 +160,7 @@ static struct json_object *open_at_end(const struct run_probe *probe)
 	return object;
 }
 
-/* Ends that the kernel did not show us also make it unbalanced. */
+/* Ends that the kernel did not show to latscope also make it unbalanced. */
 static struct json_object *probe_accounting(const struct run_probe *probe)
 {
 	const struct lat_cell *cell = &probe->total.metrics[0];
@@ -253,7 +254,7 @@ static struct json_object *key(const struct run *run, const struct run_probe *pr
 	return object;
 }
 
-/* The keys of a probe, ranked: an object for each is made only when it is printed. */
+/* The keys of a probe, ranked. The object of a key is made only when it is printed. */
 struct key_list {
 	const struct run *run;
 	const struct run_probe *probe;
@@ -276,7 +277,7 @@ static struct json_object *make_key(const void *of, size_t index)
 	return key(list->run, list->probe, list->keys[index]);
 }
 
-/* By split and metric, in each the keys with most time first. */
+/* By split and metric; within these, the keys with most time first. */
 static int rank_keys(struct key_list *list)
 {
 	const struct run_probe *probe = list->probe;
@@ -370,7 +371,7 @@ static struct json_object *labels(const struct run *run)
 	for (unsigned int i = 0; i < run->nr_labels; i++) {
 		char name[RUN_NAME];
 
-		/* Names that look the same are one member. */
+		/* Keys that are equal when printed share one member. */
 		sanitize__text(name, sizeof(name), run->labels[i].key);
 		put_text(object, name, run->labels[i].value);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * JSON to a stream, piece by piece. json-c would build one string of everything, which takes
+ * Prints JSON to a stream, piece by piece. json-c would build one string of everything, which takes
  * megabytes for a long recording; it is used here to print single values.
  */
 #include "json_print.h"
@@ -56,7 +56,7 @@ struct json_object *json__array(size_t nr, json_make *make, void *of, void (*rel
 
 static int print_value(struct page *page, struct json_object *value);
 
-/* JSON has no number for infinity or for what is none. */
+/* JSON has no infinity and no NaN. */
 static bool is_number(struct json_object *value)
 {
 	return !json_object_is_type(value, json_type_double) ||
@@ -73,7 +73,7 @@ static int print_as_it_is(struct page *page, struct json_object *value)
 	return 0;
 }
 
-/* A string without what must not reach a terminal. NULL: no memory. */
+/* A string without escape sequences. NULL: no memory. */
 static struct json_object *clean_string(const char *string)
 {
 	size_t size = strlen(string) + 1;
@@ -88,7 +88,7 @@ static struct json_object *clean_string(const char *string)
 	return object;
 }
 
-/* The one place where texts are cleaned: all JSON that latscope prints comes by here. */
+/* All JSON that latscope prints passes here, so texts are sanitized only here. */
 static int print_scalar(struct page *page, struct json_object *value)
 {
 	struct json_object *clean;
@@ -108,7 +108,7 @@ static void new_line(const struct page *page)
 		fprintf(page->out, "\n%*s", 2 * (int)page->depth, "");
 }
 
-/* What stands before an element: the first of so many? */
+/* Prints the separator before an element. */
 static void next_element(struct page *page, bool first)
 {
 	if (!first)
@@ -126,7 +126,7 @@ static int print_name(struct page *page, const char *name)
 	return err;
 }
 
-/* Of an array, which may be one of json__array(). */
+/* Length of an array, which may be one of json__array(). */
 static size_t count(struct json_object *array)
 {
 	const struct elements *elements = json_object_get_userdata(array);

@@ -18,9 +18,8 @@ typedef struct json_object *json_make(const void *of, size_t index);
 struct json_object *json__array(size_t nr, json_make *make, void *of, void (*release)(void *of));
 
 /*
- * Prints and frees the object: on one line, or indented. Strings and names of members are printed
- * without characters that must not reach a terminal. -ENOMEM, also if object is NULL; errors of the
- * stream are left to ferror().
+ * Prints and frees the object: on one line, or indented. Strings and names of members are
+ * sanitized. -ENOMEM, also if object is NULL; errors of the stream are left to ferror().
  */
 int json__print(struct json_object *object, FILE *stream, bool indented);
 

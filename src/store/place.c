@@ -9,17 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_LINKS 40 /* as the kernel has it */
+#define MOST_LINKS 40 /* the kernel's limit */
 
-/* How far a path has been walked. */
+/* A path, partly resolved. */
 struct walk {
-	int fd; /* the directory that has been reached */
-	char rest[PATH_MAX]; /* what is left of the path */
+	int fd; /* the directory reached so far */
+	char rest[PATH_MAX]; /* the rest of the path */
 	unsigned int links;
 	const struct caller *caller;
 };
 
-/* Root's own choices can be followed, and while files are made for a caller, that user's. */
+/* Root follows links of root, and while files are made for a caller, also links of that user. */
 static bool is_ours(const struct walk *walk, uid_t uid)
 {
 	return geteuid() || !uid || (walk->caller->by_sudo && uid == walk->caller->uid);
@@ -39,18 +39,18 @@ static int go_to_root(struct walk *walk)
 	return go_to(walk, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* Cuts the next component off the rest. Empty: there is none. */
+/* Removes the first component from the rest. Empty: there is none. */
 static void next_name(struct walk *walk, char name[NAME_MAX + 2])
 {
 	char *at = walk->rest + strspn(walk->rest, "/");
 	size_t len = strcspn(at, "/");
 
-	/* A name that is too long stays too long, for the kernel to say so. */
+	/* A name that is too long stays too long: the kernel reports it. */
 	snprintf(name, NAME_MAX + 2, "%.*s", (int)len, at);
 	memmove(walk->rest, at + len, strlen(at + len) + 1);
 }
 
-/* What the link says stands for it in the path. */
+/* Replaces the link in the path by its target. */
 static int follow(struct walk *walk, int link)
 {
 	char target[PATH_MAX], joined[PATH_MAX];
@@ -74,7 +74,7 @@ static int open_name(const struct walk *walk, const char *name)
 
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
-	/* Others could move a new directory away at once, with all that is put into it. */
+	/* Other users could move the new directory away at once, with everything in it. */
 	err = place__check(walk->fd, walk->caller, false);
 	if (err) {
 		errno = -err;
@@ -105,7 +105,7 @@ static int step(struct walk *walk, const char *name)
 	return err;
 }
 
-/* Found out on the way, it would leave what was made before. */
+/* Checked first: if mkdir() fails halfway, the directories before it would remain. */
 static bool has_long_name(const char *path)
 {
 	size_t len;
@@ -143,7 +143,7 @@ int place__open(const char *path, const struct caller *caller)
 	return walk.fd;
 }
 
-/* The sticky bit keeps others from what is not theirs, unless the directory is theirs. */
+/* With the sticky bit, others can remove only their own files, unless the directory is theirs. */
 static bool others_may_write(const struct stat *st, const struct caller *caller)
 {
 	bool group = st->st_mode & S_IWGRP && st->st_gid && st->st_gid != caller->gid;

@@ -27,7 +27,7 @@ struct writer *recording__add(struct recording *recording, const struct writer_o
 	return writer;
 }
 
-/* Before anything is made. The name is as long as the longest that may be chosen. */
+/* Checks the length before anything is made, with the longest possible name. */
 static int check_path(const char *parent, const char *label)
 {
 	char path[PATH_MAX];
@@ -108,7 +108,7 @@ void recording__start(struct run *run)
 	run->start_mono_ns = clock__now_ns();
 }
 
-/* Keeps the first error and whose it is. */
+/* Keeps the first error and the writer that caused it. */
 static void note(int *first, int err, const struct writer *writer, const struct writer **failed)
 {
 	if (!err || *first)
@@ -159,7 +159,7 @@ int recording__interval(struct recording *recording, struct run *run,
 
 int recording__close(struct recording *recording, struct run *run, const struct writer **failed)
 {
-	bool is_said = false; /* run.db has it that the recording is complete */
+	bool is_said = false; /* run.db says that the recording is complete */
 	int first = 0, err;
 
 	rundir__enter(&recording->rundir);

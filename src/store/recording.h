@@ -72,7 +72,7 @@ int recording__interval(struct recording *recording, struct run *run,
 			const struct run_interval *interval, const struct writer **failed);
 
 /*
- * May the window go on? -EFBIG: the recording reached its maximum size; -ENOSPC: the file system
+ * May the window continue? -EFBIG: the recording reached its maximum size; -ENOSPC: the file system
  * would have too little free space after everything was written.
  */
 int recording__room(const struct recording *recording, const struct run *run);

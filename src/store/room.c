@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #define FLOOR (64ULL << 20)
-#define FLOOR_PART 100 /* of a small file system, a hundredth */
+#define FLOOR_PART 100 /* of a small file system: a hundredth */
 #define PAGE 4096
-#define LOG_PART 8 /* of --max-size, for the log of run.db */
+#define LOG_PART 8 /* part of --max-size for the log of run.db */
 
-/* What CSV and JSON take at the end, at most: a metric has up to 37 buckets, a key one line. */
+/*
+ * Upper limit of what CSV and JSON add at the end: a metric has up to 37 buckets, a key one line.
+ */
 #define PER_METRIC 8192ULL
 #define PER_KEY 1024ULL
 
@@ -38,7 +40,7 @@ int room__log_pages(uint64_t max_size)
 	return max_size && pages < INT32_MAX ? (int)pages + 1 : 0;
 }
 
-/* Of all files in the directory, and of the log among them. */
+/* Size of all files in the directory, and of the log among them. */
 static int measure(const struct rundir *rundir, uint64_t *size, uint64_t *log)
 {
 	int fd = openat(rundir->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -62,7 +64,7 @@ static int measure(const struct rundir *rundir, uint64_t *size, uint64_t *log)
 	return 0;
 }
 
-/* By what the files will grow when the recording is closed. */
+/* Bytes that the files will grow by when the recording is closed. */
 static uint64_t yet_to_come(const struct run *run, uint64_t log)
 {
 	uint64_t bytes = log;
@@ -82,7 +84,7 @@ int room__check(const struct rundir *rundir, const struct run *run, uint64_t max
 
 	if (!max_size && !min_free)
 		return 0;
-	/* Where that cannot be told, writing will. */
+	/* If this fails, writing will report the error. */
 	if (measure(rundir, &size, &log))
 		return 0;
 	more = yet_to_come(run, log);

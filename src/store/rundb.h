@@ -26,8 +26,8 @@ struct rundb;
 int rundb__is_in(const char *dir);
 
 /*
- * Can SQLite open a run.db in this directory? SQLite's paths are shorter than the kernel's. The
- * directory need not exist. 0 or -ENAMETOOLONG.
+ * Can SQLite open a run.db in this directory? SQLite's limit for paths is lower than the kernel's.
+ * The directory need not exist. 0 or -ENAMETOOLONG.
  */
 int rundb__check_path(const char *dir);
 

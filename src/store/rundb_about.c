@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Around the reading of recordings: is there one, all of it at once, why not. */
+/* Questions about a recording that need no rundb handle: is there one, read all of it, why not. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,7 +15,8 @@ int rundb__is_in(const char *dir)
 
 	if (snprintf(file, sizeof(file), "%s/run.db", dir) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	if (!faccessat(AT_FDCWD, file, F_OK, AT_EACCESS)) /* by the capabilities that are left */
+	/* a reason that depends on the capabilities this process still has */
+	if (!faccessat(AT_FDCWD, file, F_OK, AT_EACCESS))
 		return 1;
 	return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
 }

@@ -6,7 +6,7 @@
 #include "rundb_row.h"
 #include "sql.h"
 
-/* A sum that could not be checked has no numbers. No limit, UINT64_MAX, is -1. */
+/* A sum that could not be checked has no numbers. UINT64_MAX, no limit, is stored as -1. */
 static int write_sum(sqlite3_stmt *insert, int64_t probe, const struct run_check *check,
 		     const char *name, const struct run_checked *sum)
 {

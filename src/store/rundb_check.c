@@ -14,21 +14,21 @@
 #include "sqlfile.h"
 
 #define LOG_WAIT_MS 2000
-#define MOST_OBJECTS 256 /* tables, indices and views; we write about 30 */
+#define MOST_OBJECTS 256 /* tables, indices and views; a recording has about 30 */
 
-/* A report of a recording takes about one step for each byte. */
-#define STEPS_AT_ONCE 1000 /* each statement counts anew */
+/* To report a recording takes about one step for each byte. */
+#define STEPS_AT_ONCE 1000 /* counted separately for each statement */
 #define STEPS_LEAST 50000000ULL
 #define STEPS_PER_BYTE 16
 
-/* Without this, a sort of a few bytes a row could take all memory. */
+/* Without this, a sort with a few bytes per row could take all memory. */
 #define MOST_HEAP (1LL << 30)
 
-/* Far above what we write and ask for. */
+/* Far more than recordings and the reader's statements need. */
 static const struct {
 	int which, most;
 } limits[] = {
-	{ SQLITE_LIMIT_LENGTH, 16 << 20 }, /* a row: the workload's command line is the longest */
+	{ SQLITE_LIMIT_LENGTH, 16 << 20 }, /* a row: the longest has the workload's command line */
 	{ SQLITE_LIMIT_SQL_LENGTH, 256 << 10 }, { SQLITE_LIMIT_COLUMN, 256 },
 	{ SQLITE_LIMIT_EXPR_DEPTH, 64 },	{ SQLITE_LIMIT_COMPOUND_SELECT, 2 },
 	{ SQLITE_LIMIT_VDBE_OP, 100000 },	{ SQLITE_LIMIT_FUNCTION_ARG, 8 },
@@ -50,7 +50,7 @@ static const char safety[] = "PRAGMA trusted_schema=OFF;"
 			     "PRAGMA query_only=ON;"
 			     "PRAGMA cell_size_check=ON";
 
-/* Nothing but what the statements of the reader need: no recursion, no way by a view. */
+/* Allows only what the reader's statements need: no recursion, no access through a view. */
 static int authorize(void *arg, int action, const char *one, const char *two, const char *database,
 		     const char *by)
 {
@@ -101,7 +101,7 @@ static int restrict_to_reading(sqlite3 *db, struct rundb_budget *budget)
 	return err;
 }
 
-/* Adds the size of a file that SQLite would open with run.db; it may be missing. */
+/* Adds the size of a file that SQLite would open together with run.db, if it exists. */
 static int add_companion(const char *file, const char *suffix, uint64_t *bytes)
 {
 	char path[PATH_MAX];
@@ -117,7 +117,7 @@ static int add_companion(const char *file, const char *suffix, uint64_t *bytes)
 	return 0;
 }
 
-/* Of the file, and of the log that belongs to it. -EMEDIUMTYPE: a pipe, a device ... */
+/* Path and size of run.db and its log. -EMEDIUMTYPE: a pipe, a device ... */
 static int find_file(const char *path, char file[PATH_MAX], uint64_t *bytes)
 {
 	struct stat st;
@@ -194,8 +194,8 @@ static bool begins(const char *text, const char *with)
 }
 
 /*
- * What SQLite makes of an object depends on its SQL and not on its type, so both must agree. A view
- * that we write is for people; nothing here reads it. Other tables may be of a later version.
+ * How SQLite treats an object depends on its SQL and not on its type, so both must agree. Views are
+ * only for users of sqlite3; latscope does not read them. A later version may have other tables.
  */
 static bool is_ours(const char *type, const char *name, const char *sql)
 {
@@ -214,7 +214,7 @@ static const char *text_of(sqlite3_stmt *row, int column)
 	return (const char *)sqlite3_column_text(row, column);
 }
 
-/* A column that is computed when it is read is none of ours. */
+/* Refuses columns that are computed when they are read; a recording has none. */
 static int check_columns(sqlite3 *db, const char *table)
 {
 	sqlite3_stmt *row;

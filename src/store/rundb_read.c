@@ -21,21 +21,21 @@
 #include "rundir.h"
 #include "sql.h"
 
-/* No recording has more: --max-keys is at most 65536, and (other) keys come on top. */
-#define MOST_KEYS (65536 + 1024) /* of one module */
+/* No recording has more: --max-keys is at most 65536, plus the (other) keys. */
+#define MOST_KEYS (65536 + 1024) /* per probe */
 #define MOST_SERIES (3 * MOST_KEYS + RUN_PROBES * RUN_METRICS)
 
-/* Where the samples of a series go. */
+/* A series, and the metric or key that gets its samples. */
 struct series {
 	int64_t id;
 	unsigned int probe;
 	unsigned int metric;
 	bool total;
-	size_t key; /* unless total */
-	uint64_t events; /* of the whole, by the sums */
+	size_t key; /* unless `total` */
+	uint64_t events; /* in the whole recording, from the sums */
 };
 
-/* What is read of each interval, and the rows of its tables. */
+/* The parts of an interval that are read. */
 enum part { PART_SLOTS, PART_SUMS, PART_ACCT, PART_ROWS, PARTS = PART_ROWS + RUN_PROBES };
 
 struct rundb {
@@ -49,15 +49,16 @@ struct rundb {
 		unsigned int metric;
 	} metrics[RUN_PROBES * RUN_METRICS];
 	unsigned int nr_metrics;
-	struct series *series; /* by id */
+	struct series *series; /* sorted by id */
 	size_t nr_series;
-	int64_t last_total; /* the largest id of a metric as a whole */
-	struct run_data *deltas; /* of the interval that was walked to last; one per module */
-	uint64_t **filled; /* numbers of the deltas that are not 0 */
+	int64_t last_total; /* the largest ID of the series that are a whole metric */
+	struct run_data *deltas; /* one per probe: the last interval that was read */
+	uint64_t **filled; /* addresses of the numbers in the deltas that are not 0 */
 	size_t nr_filled;
 	sqlite3_stmt *intervals;
-	sqlite3_stmt *parts[PARTS]; /* of an interval: prepared once, there may be a million */
-	uint64_t last_start_ns; /* of the interval that was walked to last */
+	/* for one interval: prepared once, because there may be a million */
+	sqlite3_stmt *parts[PARTS];
+	uint64_t last_start_ns; /* the last interval that was read */
 	bool without_keys; /* of the intervals */
 };
 
@@ -163,7 +164,7 @@ static int take_label(struct rundb *db, sqlite3_stmt *row, void *to)
 	return 0;
 }
 
-/* What is known only at the end is null in a recording that was cut off. */
+/* What is known only at the end is null in an incomplete recording. */
 static int take_probe_end(struct run_probe *probe, sqlite3_stmt *row, int column)
 {
 	uint64_t count, sum_ns = 0, before = 0;
@@ -306,7 +307,7 @@ static int take_series(struct rundb *db, sqlite3_stmt *row, void *to)
 	return add_series(db, &series);
 }
 
-/* Before there is memory for each. */
+/* Checks the number of series before it allocates memory for them. */
 static int count_series(struct rundb *db)
 {
 	int64_t nr = 0;
@@ -364,7 +365,7 @@ static int compare_ids(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* A reader gets its data by module: the totals are in the run, an interval's beside it. */
+/* Where the data of each probe goes: into the run's totals, or into an interval's deltas. */
 struct target {
 	struct run_data *data[RUN_PROBES];
 	bool without_keys;
@@ -377,7 +378,9 @@ static struct series *find_series(const struct rundb *db, int64_t id)
 	return bsearch(&id, db->series, db->nr_series, sizeof(*db->series), compare_ids);
 }
 
-/* Of a series one of the two is found: the histogram of a metric as a whole, or that of a key. */
+/*
+ * The destination of a series, one of the two: the histogram of a whole metric, or that of a key.
+ */
 struct place {
 	struct lat_hist *metric;
 	struct sparse *key;
@@ -394,14 +397,15 @@ static bool find_place(const struct rundb *db, const struct target *target, int6
 		return false;
 	if (series->total)
 		place->metric = &data->metrics[series->metric].hist;
-	else if (series->key < data->nr_keys) /* intervals may be walked without keys */
+	/* without keys, intervals have only histograms of metrics */
+	else if (series->key < data->nr_keys)
 		place->key = &data->keys[series->key].hist;
 	return place->metric || place->key;
 }
 
 /*
- * To be called before a number changes. If it is 0 and of a delta, it is noted: to empty all of a
- * delta for every interval would be most of the work.
+ * Call before a number changes. If it is 0 and part of a delta, its address is saved: clearing all
+ * numbers of a delta for every interval would take most of the time.
  */
 static int note(struct rundb *db, uint64_t *number)
 {
@@ -417,14 +421,14 @@ static int note(struct rundb *db, uint64_t *number)
 	return 0;
 }
 
-/* Adds to a number of the totals or, while there are deltas, of one of these. */
+/* Adds to a number of the totals or of a delta. */
 static int add(struct rundb *db, uint64_t *to, uint64_t value)
 {
 	int err = value ? note(db, to) : 0;
 
 	if (err)
 		return err;
-	/* No window is so long that this overflows. */
+	/* No window is long enough for an overflow. */
 	return __builtin_add_overflow(*to, value, to) ? -EUCLEAN : 0;
 }
 
@@ -446,7 +450,7 @@ static int take_slot(struct rundb *db, sqlite3_stmt *row, void *to)
 	return err == -EOVERFLOW ? -EUCLEAN : err;
 }
 
-/* Adds what a row of `sums` has to these numbers. */
+/* Adds a row of `sums` to these numbers. */
 static int add_sums(struct rundb *db, sqlite3_stmt *row, uint64_t *sum_ns, uint64_t *max_ns,
 		    uint64_t *tail)
 {
@@ -474,7 +478,7 @@ static int take_sum(struct rundb *db, sqlite3_stmt *row, void *to)
 			(uint64_t *)&place.metric->max_ns, (uint64_t *)&place.metric->tail);
 }
 
-/* The same, of the totals, and how many events it is for check_counts(). */
+/* The same for the totals. Saves the number of events for check_counts(). */
 static int take_total(struct rundb *db, sqlite3_stmt *row, void *to)
 {
 	struct series *series = find_series(db, sqlite3_column_int64(row, 0));
@@ -487,7 +491,7 @@ static int take_total(struct rundb *db, sqlite3_stmt *row, void *to)
 	return take_sum(db, row, to);
 }
 
-/* A name unknown to us comes from a later version that changed nothing else: docs/format.md. */
+/* Ignores an unknown name: a later version may have more of them; see docs/format.md. */
 static int take_acct(struct rundb *db, sqlite3_stmt *row, void *to)
 {
 	int metric = find_metric(db, sqlite3_column_int64(row, 0)), index;
@@ -546,7 +550,7 @@ static int read_totals(struct rundb *db)
 	return err ? err : check_counts(db, &target);
 }
 
-/* Of a recording that was cut off nobody wrote how long it was. */
+/* The duration of an incomplete recording is the end of its last interval. */
 static int read_duration(struct rundb *db)
 {
 	int64_t end = 0;
@@ -580,7 +584,7 @@ static int read_all(struct rundb *db)
 {
 	int err;
 
-	/* One view of the file, should it still be written to. */
+	/* One transaction, so the data is consistent even if a recorder still writes. */
 	err = sql__exec(db->db, "BEGIN");
 	if (!err)
 		err = rundb_check__content(db->db);
@@ -606,7 +610,10 @@ int rundb__open(struct rundb **db, const char *path, struct run *run)
 
 	memset(run, 0, sizeof(*run));
 	run->workload_status = RUN_NOT_ENDED;
-	/* Asked first: a recorder that ends meanwhile leaves a recording that is complete. */
+	/*
+	 * Check the lock before reading: if the recorder ends in between, the recording is
+	 * complete.
+	 */
 	held = rundir__is_held(path);
 	made = calloc(1, sizeof(*made));
 	if (!made)
@@ -670,7 +677,7 @@ static int copy_keys(struct run_data *to, const struct run_data *from)
 #define SLOTS "SELECT series, slot, count FROM slots WHERE interval = ?"
 #define SUMS "SELECT series, sum_ns, max_ns, tail FROM sums WHERE interval = ?"
 #define ACCT "SELECT metric, name, count FROM acct WHERE interval = ?"
-#define OF_METRICS " AND series <= ?" /* those of keys come after them */
+#define OF_METRICS " AND series <= ?" /* the series of keys have higher IDs */
 
 static int prepare_parts(struct rundb *db)
 {

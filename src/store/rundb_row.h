@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Columns of a row of run.db, as what they should be. 0, -EUCLEAN: they are not, or -ENOMEM. */
+/*
+ * Reads the columns of a row of run.db with their expected types. 0, -EUCLEAN: another type, or
+ * -ENOMEM.
+ */
 #ifndef LATSCOPE_STORE_RUNDB_ROW_H
 #define LATSCOPE_STORE_RUNDB_ROW_H
 
@@ -9,13 +12,13 @@
 
 #include <sqlite3.h>
 
-/* Numbers of a file that is not damaged are there and not negative. */
+/* In an undamaged file, numbers are present and not negative. */
 int rundb_row__number(sqlite3_stmt *row, int column, uint64_t *value);
 
-/* What is null, or longer than we write, is cut rather than refused. */
+/* A text that is null or too long is shortened, not refused. */
 void rundb_row__text(sqlite3_stmt *row, int column, char *text, size_t size);
 
-/* Into memory that the caller owns, in place of what was there. */
+/* Replaces *text by an allocated copy, which the caller must free. */
 int rundb_row__owned(sqlite3_stmt *row, int column, char **text);
 
 int rundb_row__flag(sqlite3_stmt *row, int column, bool *flag);

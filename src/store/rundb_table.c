@@ -11,8 +11,8 @@
 
 #include "sql.h"
 
-#define MOST_REAL 1e100 /* so that sums and their squares stay finite */
-#define AT_ONCE 1024 /* rows in memory while the whole is folded */
+#define MOST_REAL 1e100 /* keeps sums and their squares finite */
+#define AT_ONCE 1024 /* rows in memory while all rows are added up */
 
 static const char *const kinds[TABLE_KINDS] = {
 	[TABLE_INTEGER] = "INTEGER",
@@ -20,7 +20,7 @@ static const char *const kinds[TABLE_KINDS] = {
 	[TABLE_TEXT] = "TEXT",
 };
 
-/* SQL that is put together by column; sqlite3_str keeps its own error. */
+/* Ends an SQL text that was built column by column; sqlite3_str keeps its own error. */
 static int finish(sqlite3_str *text, char **sql)
 {
 	*sql = sqlite3_str_finish(text);
@@ -76,7 +76,7 @@ int rundb_table__create(sqlite3 *db, int64_t probe, const char *name, const stru
 	for (unsigned int i = 0; i < table__columns(table); i++)
 		sqlite3_str_appendf(text, ", \"%w\" %s", table__column(table, i)->name,
 				    kinds[table__column(table, i)->kind]);
-	/* The index is for who reads by interval: a recording may have millions of rows. */
+	/* For readers of single intervals: a recording may have millions of rows. */
 	sqlite3_str_appendf(text, "); CREATE INDEX \"%w_interval\" ON \"%w\"(interval)", name,
 			    name);
 	err = run_once(db, text);
@@ -144,7 +144,7 @@ static int find_kind(const char *name)
 	return -EUCLEAN;
 }
 
-/* The texts of the columns, until the table has copies. */
+/* Owns the texts of the columns until the table has copies. */
 struct declared {
 	struct table_column columns[TABLE_COLUMNS];
 	char names[TABLE_COLUMNS][RUN_NAME], units[TABLE_COLUMNS][RUN_NAME];
@@ -204,7 +204,7 @@ static int read_columns(sqlite3 *db, int64_t probe, struct declared *declared)
 	return err;
 }
 
-/* Recordings from before there were tables lack the list of their columns. */
+/* Recordings of the first versions have no list of columns. */
 static int has_tables(sqlite3 *db)
 {
 	return sqlite3_table_column_metadata(db, NULL, "table_column", NULL, NULL, NULL, NULL, NULL,
@@ -226,7 +226,7 @@ int rundb_table__load(sqlite3 *db, int64_t probe, struct table **table)
 	if (!err && declared->nr)
 		err = table__new(table, declared->columns, declared->nr);
 	free(declared);
-	return err == -EINVAL ? -EUCLEAN : err; /* a name that we would not have written */
+	return err == -EINVAL ? -EUCLEAN : err; /* a name that latscope does not write */
 }
 
 static int select_rows(sqlite3 *db, sqlite3_stmt **select, const char *name,
@@ -272,7 +272,7 @@ static int take_row(sqlite3_stmt *row, struct table *table)
 	if (sqlite3_column_type(row, 0) != SQLITE_INTEGER || time_ns < 0)
 		return -EUCLEAN;
 	err = table__add_row(table, (uint64_t)time_ns);
-	if (err == -EINVAL) /* they were written in order of time */
+	if (err == -EINVAL) /* rows are written in order of time */
 		return -EUCLEAN;
 	for (unsigned int i = 0; !err && i < table__columns(table); i++)
 		err = take_value(row, (int)i + 1, table, i);

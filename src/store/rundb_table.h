@@ -19,24 +19,26 @@
 
 int rundb_table__create(sqlite3 *db, int64_t probe, const char *name, const struct table *table);
 
-/* The statement for rundb_table__insert(). */
+/* Prepares the statement for rundb_table__insert(). */
 int rundb_table__prepare(sqlite3 *db, sqlite3_stmt **insert, const char *name,
 			 const struct table *table);
 
-/* All rows that the table holds, as those of an interval. */
+/* Writes all rows of the table as rows of one interval. */
 int rundb_table__insert(sqlite3_stmt *insert, int64_t interval, const struct table *table);
 
-/* An empty table of the columns that the file declares; *table is NULL if it declares none. */
+/*
+ * Makes an empty table with the columns that the file declares. *table is NULL if it declares none.
+ */
 int rundb_table__load(sqlite3 *db, int64_t probe, struct table **table);
 
-/* Folds the rows of the whole recording. */
+/* Adds up the rows of the whole recording in the table's sketch. */
 int rundb_table__top_k(sqlite3 *db, const char *name, struct table *table);
 
-/* The statement for rundb_table__read(). */
+/* Prepares the statement for rundb_table__read(). */
 int rundb_table__select(sqlite3 *db, sqlite3_stmt **select, const char *name,
 			const struct table *table);
 
-/* Replaces the rows that the table holds by those of an interval. */
+/* Replaces the rows of the table by those of an interval. */
 int rundb_table__read(sqlite3_stmt *select, int64_t interval, struct table *table);
 
 #endif

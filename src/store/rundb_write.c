@@ -23,21 +23,21 @@
 #include "writer.h"
 
 /*
- * A write-ahead log, because
+ * Uses a write-ahead log, because
  *
- * - an interval counts once it is in the log as a whole: after a kill -9, or on a full disk, all
- *   before it can be read, and without writing to the file as a rollback journal would have to;
- * - with synchronous=NORMAL only a checkpoint waits for the disk, and one comes with 64 MB of log:
- *   a sync per interval would be measured by iolat.
+ * - after a kill -9 or with a full disk, all intervals that are completely in the log can be read,
+ *   without writing to the file; a rollback journal would have to be rolled back first;
+ * - with synchronous=NORMAL only a checkpoint waits for the disk, once per 64 MB of log. A sync per
+ *   interval would be measured by iolat.
  *
- * The log is folded in when the recording ends, so a complete one is a single file.
+ * The log is folded in when the recording ends, so a complete recording is a single file.
  */
 static const char pragmas[] = "PRAGMA journal_mode=WAL;"
 			      "PRAGMA synchronous=NORMAL;"
-			      "PRAGMA wal_autocheckpoint=0;"; /* fold_log() comes instead */
+			      "PRAGMA wal_autocheckpoint=0;"; /* fold_log() does it instead */
 
-#define LOG_PAGES 16384 /* of 4 KiB */
-#define END_WAIT_MS 2000 /* for readers that look at a recording as it ends */
+#define LOG_PAGES 16384 /* pages of 4 KiB */
+#define END_WAIT_MS 2000 /* for readers that have run.db open when the recording ends */
 
 static const char schema[] =
 	"PRAGMA synchronous=OFF;"
@@ -106,7 +106,7 @@ static const char *const statements[STATEMENTS] = {
 		      " cost_timed_events=?, open_sum_ns=?, open_before=? WHERE id=?",
 };
 
-/* The series of a probe's keys, by their position: the order of keys does not change. */
+/* The series of a probe's keys, by position: the order of keys does not change. */
 struct known {
 	int64_t *series;
 	size_t nr;
@@ -114,19 +114,20 @@ struct known {
 
 struct rundb_writer {
 	sqlite3 *db;
-	int mark; /* of the directory, while this is open; -errno: none */
-	struct stat file; /* run.db, as it was made */
-	int log_pages, fold_at; /* of the log: it is folded in at so many */
+	int mark; /* lock of the directory while run.db is open; -errno: none */
+	struct stat file; /* run.db when it was created */
+	/* in pages: limit of the log, and its length at the next checkpoint */
+	int log_pages, fold_at;
 	sqlite3_stmt *statements[STATEMENTS];
-	sqlite3_stmt *rows[RUN_PROBES]; /* of those that have a table */
+	sqlite3_stmt *rows[RUN_PROBES]; /* of probes that have a table */
 	struct known known[RUN_PROBES];
 	int64_t last_series;
 	int64_t last_interval;
-	struct sparse metric; /* the one that is being written */
-	int err; /* the first; after it nothing is written, so that what is there has no gap */
+	struct sparse metric; /* the interval that is being written */
+	int err; /* first error; nothing is written after it, so the recording has no gap */
 };
 
-/* Of module i, metric m; the series of the same number is the metric as a whole. */
+/* ID of metric m of probe i. The series with the same ID is the whole metric. */
 static int64_t metric_id(unsigned int probe, unsigned int metric)
 {
 	return 1 + (int64_t)probe * RUN_METRICS + metric;
@@ -153,7 +154,7 @@ static int end(struct rundb_writer *writer)
 {
 	if (!writer->err)
 		writer->err = sql__exec(writer->db, "COMMIT");
-	/* Some errors have rolled it back already. */
+	/* After some errors SQLite has rolled back already. */
 	if (writer->err && !sqlite3_get_autocommit(writer->db))
 		sql__exec(writer->db, "ROLLBACK");
 	return writer->err;
@@ -204,7 +205,7 @@ static void put_probe(struct rundb_writer *writer, unsigned int index,
 						  probe->table);
 }
 
-/* So that a query needs to know nothing of the bucket scheme. */
+/* The edges of all slots, so that queries need not know the bucket scheme. */
 static void put_edges(struct rundb_writer *writer)
 {
 	for (uint32_t slot = 0; slot < HIST_SLOTS; slot++)
@@ -241,7 +242,7 @@ static int connect_to(struct rundb_writer *writer, const char *path, const char 
 	return err;
 }
 
-/* Once the tables are there. */
+/* Call when the tables exist. */
 static int prepare_rows(struct rundb_writer *writer, const struct run *run)
 {
 	int err = 0;
@@ -254,7 +255,7 @@ static int prepare_rows(struct rundb_writer *writer, const struct run *run)
 	return err;
 }
 
-/* A pragma takes no parameters. */
+/* A pragma cannot have parameters. */
 static int mark(sqlite3 *db)
 {
 	char sql[128];
@@ -265,17 +266,17 @@ static int mark(sqlite3 *db)
 }
 
 /*
- * Everything but the intervals, under another name: run.db is there with all of this or not at all.
+ * Writes everything except the intervals, under a temporary name: run.db exists only when complete.
  */
 static int create(struct rundb_writer *writer, const struct run *run, const char *path)
 {
-	char temporary[PATH_MAX], log[PATH_MAX]; /* this one empty */
+	char temporary[PATH_MAX], log[PATH_MAX]; /* the log: none */
 	int fd, err;
 
 	if (snprintf(temporary, sizeof(temporary), "%s.new", path) >= PATH_MAX ||
 	    snprintf(log, sizeof(log), "%s.new-wal", path) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	/* SQLite gives the log and the journal the rights of this file. */
+	/* SQLite gives the log and the journal the permissions of this file. */
 	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
@@ -289,7 +290,9 @@ static int create(struct rundb_writer *writer, const struct run *run, const char
 	for (unsigned int i = 0; i < run->nr_probes; i++)
 		put_probe(writer, i, &run->probes[i]);
 	err = end(writer);
-	/* This mode is kept in the file: the switch must not happen where a kill could tear it. */
+	/*
+	 * The mode is stored in the file: change it before the rename, where a kill cannot do harm.
+	 */
 	if (!err)
 		err = mark(writer->db);
 	if (!err)
@@ -315,7 +318,7 @@ int rundb__check_path(const char *dir)
 	case SQLITE_OK:
 		return strlen(full) + strlen("-journal") > (size_t)vfs->mxPathname ? -ENAMETOOLONG
 										   : 0;
-	case SQLITE_CANTOPEN: /* it has no such path: for who makes the directory to say */
+	case SQLITE_CANTOPEN: /* no such directory: reported by the code that makes it */
 		return 0;
 	default:
 		return -ENAMETOOLONG;
@@ -332,11 +335,17 @@ static void free_writer(struct rundb_writer *writer)
 	free(writer);
 }
 
-/* Into the file; one that is read stays as it is, and the next attempt comes some time later. */
+/*
+ * Copies the log into the file. If a reader is active, nothing happens; the next attempt comes
+ * later.
+ */
 static void fold_log(struct rundb_writer *writer)
 {
 	if (!sqlfile__keep_readers_out(writer->db)) {
-		/* This empties it, so that no reader can begin with what would be overwritten. */
+		/*
+		 * Also empties the log, because a new reader could start in the part that will be
+		 * overwritten.
+		 */
 		sqlite3_wal_checkpoint_v2(writer->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 		sqlfile__let_readers_in(writer->db);
 	}
@@ -474,7 +483,7 @@ static int db__interval(struct writer *writer, const struct run *run,
 	return end(db);
 }
 
-/* A task may have taken another name since its first interval: the last one stands. */
+/* A task may have changed its name since its first interval: the last name is kept. */
 static void rename_series(struct rundb_writer *writer, unsigned int index,
 			  const struct run_data *total)
 {
@@ -500,7 +509,7 @@ static void end_probe(struct rundb_writer *writer, unsigned int index,
 		writer->err = rundb_account__write(writer->db, (int64_t)index + 1, &probe->check);
 }
 
-/* What other programs need of a log that goes on, and we do not, would be left by them. */
+/* Other programs leave run.db-shm there while the log exists; latscope does not need it. */
 static void remove_index(const char *dir)
 {
 	char path[PATH_MAX];
@@ -523,7 +532,7 @@ static void end_log(struct rundb_writer *writer, const char *dir)
 	sqlfile__let_readers_in(writer->db);
 }
 
-/* SQLite writes on into a file that was renamed or removed, and reports no error. */
+/* SQLite continues to write into a file that was renamed or removed, and reports no error. */
 static int check_file(const struct rundb_writer *writer, const char *dir)
 {
 	char path[PATH_MAX];
@@ -559,7 +568,7 @@ static int db__close(struct writer *writer, const struct run *run)
 		put_number(db, "workload_outlived", run->workload_outlived);
 	put_number(db, "complete", run->complete);
 	err = end(db);
-	/* Also after an error. The log stays where this fails: on a full disk, beside a reader. */
+	/* Also after an error. If it fails (full disk, active reader), the log remains. */
 	end_log(db, writer->dir);
 	err = err ? err : check_file(db, writer->dir);
 	disconnect(db);
@@ -575,7 +584,7 @@ const struct writer_ops writer_db = {
 	.close = db__close,
 };
 
-/* One page is overwritten in place, for which there is room also where there is none. */
+/* Overwrites one page in place, which needs no free space on the disk. */
 int writer__retract_complete(const char *dir)
 {
 	char path[PATH_MAX], log[PATH_MAX];
@@ -588,7 +597,7 @@ int writer__retract_complete(const char *dir)
 	err = sqlfile__open_to_write(&db, path);
 	if (err)
 		return err;
-	/* A log that was left, beside a reader, is gone on with. */
+	/* If the log remained because of a reader, it is used. */
 	if (access(log, F_OK))
 		err = sql__exec(db, "PRAGMA journal_mode=MEMORY");
 	if (!err)

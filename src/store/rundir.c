@@ -65,8 +65,8 @@ static bool is_empty(int fd)
 }
 
 /*
- * The owner of the parent may have put another directory in place of ours since we made it. Nothing
- * can happen in one that is empty and that nobody else may use.
+ * The owner of the parent may have replaced the new directory by another one. An empty directory
+ * that nobody else may use is safe.
  */
 static int open_made(struct rundir *rundir, int parent, uid_t uid)
 {
@@ -84,7 +84,7 @@ static int open_made(struct rundir *rundir, int parent, uid_t uid)
 	return 0;
 }
 
-/* Two recordings may begin within one second: mkdir() decides who has the name. */
+/* Two recordings may start in the same second: mkdir() decides which one gets the name. */
 static int make_new(struct rundir *rundir, int parent, const char *name)
 {
 	strcpy(rundir->name, name);
@@ -96,7 +96,7 @@ static int make_new(struct rundir *rundir, int parent, const char *name)
 	return 0;
 }
 
-/* `uid` is whose files are made now, `strict` goes to place__check(). */
+/* `uid` becomes the owner; `strict` is for place__check(). */
 static int make_in(struct rundir *rundir, const char *parent, const char *name, uid_t uid,
 		   bool strict)
 {
@@ -133,7 +133,7 @@ static int give_away(const struct rundir *rundir)
 	return err;
 }
 
-/* Where the caller may not write, root does it, and gives away nothing but the new directory. */
+/* Where the caller may not write, root makes the directory and gives it to the caller. */
 static int make_for_caller(struct rundir *rundir, const char *parent, const char *name)
 {
 	int err;
@@ -193,7 +193,9 @@ const char *rundir__explain(int err)
 	}
 }
 
-/* What was made is opened again: on a share that keeps no owners it may belong to another user. */
+/*
+ * Opens the new file again: on a network file system without owners, it may belong to another user.
+ */
 int rundir__try(const struct rundir *rundir)
 {
 	static const char name[] = ".tried";
@@ -226,7 +228,10 @@ void rundir__discard(struct rundir *rundir)
 {
 	if (!rundir->at[0])
 		return;
-	/* Who gave up root has what it takes, or leaves an empty directory. */
+	/*
+	 * A process that gave up root may still have the privileges; otherwise an empty directory
+	 * remains.
+	 */
 	if (!rundir->is_by_root)
 		rundir__enter(rundir);
 	else if (!geteuid())
@@ -260,8 +265,8 @@ int rundir__enter_for_good(struct rundir *rundir)
 }
 
 /*
- * A lock on the directory, not on run.db: whoever closes a file of its own on run.db would take
- * SQLite's locks with it.
+ * A lock on the directory, not on run.db: closing any descriptor of run.db would release SQLite's
+ * locks.
  */
 int rundir__hold(const char *dir)
 {
@@ -277,7 +282,9 @@ int rundir__hold(const char *dir)
 	return err;
 }
 
-/* Shared, so that two who ask at the same time do not take each other for the recorder. */
+/*
+ * Uses a shared lock, so that two callers at the same time do not take each other for the recorder.
+ */
 bool rundir__is_held(const char *path)
 {
 	char dir[PATH_MAX];

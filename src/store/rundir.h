@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The directory of a recording: DIR/20261120T231500Z[-label][-2]. It is made for its owner alone,
- * and everything in it goes by its descriptor: whoever may rename what lies above it changes
- * nothing about where the files go.
+ * The directory of a recording: DIR/20261120T231500Z[-label][-2]. Only its owner has access. All
+ * files in it are opened by its descriptor: renaming a directory above it does not redirect them.
  */
 #ifndef LATSCOPE_STORE_RUNDIR_H
 #define LATSCOPE_STORE_RUNDIR_H
@@ -15,31 +14,35 @@
 
 #include "caller.h"
 
-#define RUNDIR_LABEL 64 /* of a label this much less one is in the name */
+#define RUNDIR_LABEL 64 /* maximum length of a label in the name, plus 1 */
 
 struct rundir {
-	char at[32]; /* "/proc/self/fd/N", the same as openat(N, ...); empty: there is none */
-	char name[NAME_MAX + 1]; /* within the parent */
+	/* "/proc/self/fd/N": paths below it are the same as openat(N, ...); empty: no directory */
+	char at[32];
+	char name[NAME_MAX + 1]; /* its name in the parent */
 	int fd, parent;
 	struct caller owner;
-	bool is_entered; /* for good */
-	bool is_by_root; /* made where the owner may not write */
+	bool is_entered; /* enter_for_good() was called */
+	bool is_by_root; /* made by root where the owner may not write */
 };
 
 /*
- * Makes a directory that was not there before, below `parent`, which is made too if it is missing.
- * Of `label` (may be NULL) what is not a letter, a digit, '.', '_' or '-' becomes '-'.
- * `path` is for people; programs use rundir->at.
- * -ENOTDIR: something above is a file; -EACCES, -EROFS, -ENOSPC, -ENAMETOOLONG ...: as mkdir();
- * -ENOLINK, -EREMCHG: see place.h; -ESTALE: somebody replaced it at once.
+ * Makes a directory that did not exist, below `parent`, which is also made if it is missing. In
+ * `label` (may be NULL), '-' replaces each character except letters, digits, '.', '_' and '-'.
+ * `path` is only for messages; use rundir->at to open files. -ENOTDIR: a parent is a file; -EACCES,
+ * -EROFS, -ENOSPC, -ENAMETOOLONG ...: as mkdir(); -ENOLINK, -EREMCHG: see place.h; -ESTALE: another
+ * process replaced it at once.
  */
 int rundir__create(struct rundir *rundir, const char *parent, time_t when, const char *label,
 		   char *path, size_t size);
 
-/* The reason, for people, of an error of that; falls back on strerror(). */
+/* The message for an error of rundir__create(); strerror() for other errors. */
 const char *rundir__explain(int err);
 
-/* Can this process, as it is now, make and write a file in the directory? It removes it again. */
+/*
+ * Can this process, with its current rights, make and write a file in the directory? It removes the
+ * file again.
+ */
 int rundir__try(const struct rundir *rundir);
 
 void rundir__close(struct rundir *rundir);
@@ -48,17 +51,17 @@ void rundir__close(struct rundir *rundir);
 void rundir__discard(struct rundir *rundir);
 
 /*
- * Files are made as the owner of the directory between these two. enter_for_good() is for who
- * gives up the privileges that it takes.
+ * Between these two calls, files are made as the owner of the directory. enter_for_good() is for a
+ * process that then gives up the necessary privileges.
  */
 void rundir__enter(const struct rundir *rundir);
 void rundir__leave(const struct rundir *rundir);
 int rundir__enter_for_good(struct rundir *rundir);
 
 /*
- * Marks the directory as one that is being recorded into, for as long as the descriptor is open:
- * the kernel takes the mark back however the recorder ends. -errno: it cannot be marked (NFS), and
- * then nobody will know.
+ * Locks the directory as one that is being recorded, as long as the descriptor is open: the kernel
+ * removes the lock however the recorder ends. -errno: it cannot be locked (NFS); then
+ * rundir__is_held() is always false.
  */
 int rundir__hold(const char *dir);
 
@@ -69,12 +72,12 @@ bool rundir__is_held(const char *path);
 char *rundir__utc(time_t when, char *text, size_t size);
 
 /*
- * Does its name lead elsewhere, or nowhere, by now? Whoever owns the parent may rename it: the
- * files are where the directory is. False, too, if that cannot be told.
+ * Does its path now lead elsewhere, or nowhere? The owner of the parent may rename it; the files
+ * remain in the directory. Also false if it cannot be found out.
  */
 bool rundir__was_moved(const struct rundir *rundir);
 
-/* Are the two of one file or directory? */
+/* Do both descriptors refer to the same file or directory? */
 bool rundir__same_file(const struct stat *one, const struct stat *other);
 
 #endif

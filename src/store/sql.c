@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-/* What the kernel said, where SQLite kept it. */
+/* The error of the system call, if SQLite kept it. */
 static int system_error(sqlite3 *db, int otherwise)
 {
 	int err = sqlite3_system_errno(db);
@@ -23,12 +23,13 @@ int sql__error(sqlite3 *db)
 		return -EMEDIUMTYPE;
 	case SQLITE_CORRUPT:
 	case SQLITE_SCHEMA:
-	case SQLITE_ERROR: /* the statements are ours: a table or column is not as we made it */
+	/* the statements are correct, so a table or column is not as latscope makes it */
+	case SQLITE_ERROR:
 		return -EUCLEAN;
 	case SQLITE_AUTH:
-	case SQLITE_TOOBIG: /* more than we ever write into a row, see rundb_check.c */
+	case SQLITE_TOOBIG: /* a row longer than latscope writes, see rundb_check.c */
 		return -EUCLEAN;
-	case SQLITE_INTERRUPT: /* by our progress handler */
+	case SQLITE_INTERRUPT: /* the progress handler interrupted it */
 		return -EOVERFLOW;
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
@@ -73,7 +74,7 @@ static int bind(sqlite3_stmt *statement, int index, char type, va_list *paramete
 {
 	if (type == 'i')
 		return sqlite3_bind_int64(statement, index, va_arg(*parameters, int64_t));
-	/* The caller's text outlives the run, and nothing reads a parameter after it. */
+	/* The caller's text lives until the statement has run, and is not read later. */
 	return sqlite3_bind_text(statement, index, va_arg(*parameters, const char *), -1,
 				 SQLITE_STATIC);
 }

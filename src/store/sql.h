@@ -18,7 +18,7 @@
  */
 int sql__error(sqlite3 *db);
 
-/* One or more statements without parameters or results. */
+/* Runs one or more statements without parameters or results. */
 int sql__exec(sqlite3 *db, const char *sql);
 
 int sql__prepare(sqlite3 *db, sqlite3_stmt **statement, const char *sql);
@@ -30,7 +30,7 @@ int sql__prepare(sqlite3 *db, sqlite3_stmt **statement, const char *sql);
 int sql__run(sqlite3_stmt *statement, const char *types, ...);
 int sql__run_with(sqlite3_stmt *statement, const char *types, va_list parameters);
 
-/* 1: there is a row; 0: no more, and the statement is ready again; -errno. */
+/* 1: there is a row; 0: no more rows, the statement is reset; -errno. */
 int sql__step(sqlite3_stmt *statement);
 
 #endif

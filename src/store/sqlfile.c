@@ -7,11 +7,11 @@
 
 #include "sql.h"
 
-static sqlite3_vfs *plain; /* of SQLite */
-static const sqlite3_io_methods *plain_file; /* of its database files */
+static sqlite3_vfs *plain; /* SQLite's default VFS */
+static const sqlite3_io_methods *plain_file; /* its methods for database files */
 static sqlite3_io_methods shared_file;
 
-/* No temporary file, no memory that is a file. The first read of the file decides its locking. */
+/* No temporary file, no memory mapping of a file. locking_mode takes effect at the first read. */
 static const char setup[] = "PRAGMA mmap_size=0;"
 			    "PRAGMA temp_store=MEMORY;"
 			    "PRAGMA locking_mode=EXCLUSIVE;";
@@ -35,14 +35,14 @@ static int open_shared(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *fi
 	return SQLITE_OK;
 }
 
-/* What a link on the way stands for is for the kernel to say, when the file is opened. */
+/* Does not resolve links: the kernel does it when the file is opened. */
 static int keep_path(sqlite3_vfs *vfs, const char *name, int size, char *out)
 {
 	(void)vfs;
 	return snprintf(out, (size_t)size, "%s", name) < size ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
-/* A pipe in place of the log would wait for somebody to write to it. */
+/* Refuses a pipe in place of the log: open() would wait for a writer. */
 static int open_to_read(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file, int flags,
 			int *got)
 {
@@ -53,7 +53,7 @@ static int open_to_read(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *f
 	if (!name || !(flags & kept))
 		return SQLITE_CANTOPEN;
 	if (stat(name, &st)) {
-		/* The log of a recording that was copied without it is an empty one. */
+		/* A recording may be copied without its log: then the log is empty. */
 		if (!(flags & SQLITE_OPEN_WAL))
 			return SQLITE_CANTOPEN;
 		name = "/dev/null";
@@ -71,7 +71,9 @@ static int delete_nothing(sqlite3_vfs *vfs, const char *name, int sync)
 	return SQLITE_IOERR_DELETE;
 }
 
-/* The two are SQLite's own but for what differs; they share its private data. */
+/*
+ * The two VFS are copies of SQLite's own, with some methods replaced; they share its private data.
+ */
 static const char *vfs_to(bool write)
 {
 	static sqlite3_vfs writer, reader;
@@ -104,7 +106,7 @@ static int open_by(sqlite3 **db, const char *path, int flags, bool write)
 		return -ENOMEM;
 	if (sqlite3_open_v2(path, db, flags | SQLITE_OPEN_NOMUTEX, vfs))
 		err = *db ? sql__error(*db) : -ENOMEM;
-	/* At its end SQLite would fold the log in, under a lock that it does not have. */
+	/* On close SQLite would fold the log in, with a lock that it does not have. */
 	if (!err)
 		sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	if (!err)
@@ -138,7 +140,7 @@ int sqlfile__keep_readers_out(sqlite3 *db)
 {
 	if (!plain_file->xLock(file_of(db), SQLITE_LOCK_EXCLUSIVE))
 		return 0;
-	sqlfile__let_readers_in(db); /* a part of the lock may have been had */
+	sqlfile__let_readers_in(db); /* SQLite may have got a part of the lock */
 	return -EBUSY;
 }
 

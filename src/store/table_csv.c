@@ -45,7 +45,7 @@ void table__csv_rows(FILE *out, const struct table *table)
 	}
 }
 
-/* Rows are written at the end of each interval: a table keeps only one interval. */
+/* The rows are written at the end of each interval, because a table keeps only one interval. */
 struct rows {
 	struct outfile files[RUN_PROBES]; /* stream NULL: the probe has no table */
 };

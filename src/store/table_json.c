@@ -75,7 +75,7 @@ static struct json_object *json_aggregate(const struct table_aggregate *aggregat
 	return object;
 }
 
-/* Is it a column that the digest has figures of? */
+/* A key of the sketch, with those columns that the sketch has sums of. */
 static struct json_object *json_key(const struct table *table, size_t key)
 {
 	struct json_object *object = json_object_new_object();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of a probe as JSON. To be freed before the table changes: arrays of json__array(). */
+/*
+ * The table of a probe as JSON. The arrays are those of json__array(); free them before the table
+ * changes.
+ */
 #ifndef LATSCOPE_STORE_TABLE_JSON_H
 #define LATSCOPE_STORE_TABLE_JSON_H
 

@@ -25,8 +25,8 @@ struct writer {
 	const struct writer_ops *ops;
 	const char *dir; /* the run's directory; NULL for those that write to a stream */
 	const char *shown; /* the same for messages; NULL: use dir */
-	int log_pages; /* db: checkpoint of the log, in pages of 4 KiB; 0: 64 MB */
-	void *state; /* the writer's own; live: a FILE *, stdout unless put there before open() */
+	int log_pages; /* db: length of the log at a checkpoint, in pages of 4 KiB; 0: 64 MB */
+	void *state; /* the writer's own; live: a FILE *, stdout if NULL at open() */
 };
 
 /* For writers that write files only after the window. */

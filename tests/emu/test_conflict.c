@@ -197,7 +197,7 @@ static void a_clock_that_no_uncore_has_is_refused(void **state)
 	assert_clock(2.8e9, 0.8e9, NULL);
 }
 
-/* As a kill -9 of latscope and of its guard leaves it: nothing is put back. */
+/* The state after a kill -9 of latscope and of its restore process: nothing is restored. */
 static void leave_running(void)
 {
 	struct rig rig;

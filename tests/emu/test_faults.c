@@ -519,7 +519,7 @@ static void the_end_puts_back_what_it_can(void **state)
 static pid_t victim;
 static unsigned int writes_left;
 
-/* Not in the guard, which has what the victim had when it was forked. */
+/* Not in the restore process, which has a copy of the memory from before. */
 static void die_of_write(void)
 {
 	if (getpid() == victim && !--writes_left)
@@ -547,7 +547,7 @@ static bool is_killed_after(const struct rig_setup *machine, unsigned int writes
 		assert_int_equal(WEXITSTATUS(status), 0);
 		return false;
 	}
-	/* Its guard, which is ours now, if it was already there. */
+	/* Its restore process, now a child of this one, if it was already started. */
 	assert_true(waitpid(-1, &status, 0) > 0);
 	assert_true(WIFEXITED(status));
 	return true;
@@ -581,17 +581,17 @@ static void killed_it_leaves_nothing_behind(void **state)
 }
 
 /* It is root and may open the registers again, which the process that measures may not. */
-static void the_guard_puts_back_what_its_process_cannot(void **state)
+static void the_restore_process_restores_what_its_parent_cannot(void **state)
 {
-	struct rig_setup guarded = six;
+	struct rig_setup restoring = six;
 	struct rig rig;
 
 	(void)state;
-	guarded.restore = true;
-	guarded.gen = &rig_generations[2];
+	restoring.restore = true;
+	restoring.gen = &rig_generations[2];
 	for (unsigned int both = 0; both < 2; both++) {
-		rig__machine(&guarded);
-		rig__start(&rig, &guarded);
+		rig__machine(&restoring);
+		rig__start(&rig, &restoring);
 		rig__read(&rig, 1e7);
 		rig_denied = getpid();
 		if (both)
@@ -607,7 +607,7 @@ static void the_guard_puts_back_what_its_process_cannot(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_guard_puts_back_what_its_process_cannot),
+		cmocka_unit_test(the_restore_process_restores_what_its_parent_cannot),
 		cmocka_unit_test(a_box_that_faults_is_left_out),
 		cmocka_unit_test(a_short_read_is_no_value),
 		cmocka_unit_test(a_read_that_fails_once_does_not_end_it),

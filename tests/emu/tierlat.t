@@ -249,14 +249,14 @@ is 'one that gets past the lock is noticed' "$status" 1
 like 'which is told' "$err" 'another program reprogrammed or reset every CHA; what came before is kept$'
 is 'and nothing wrong is published' "$(off)" ''
 
-# The guard is its only child. If both are killed, the registers stay as they are.
+# The restore process is its only child. If both are killed, the registers stay as they are.
 found
 in_background -d 60s
-read -r guard <"/proc/$pid/task/$pid/children"
-kill -KILL "$guard" "$pid"
+read -r undoer <"/proc/$pid/task/$pid/children"
+kill -KILL "$undoer" "$pid"
 wait "$pid" 2>/dev/null
-wait_for gone "$guard" # which holds the lock, too, and is no child of ours
-refuses 'what a killed latscope and guard left' 1 'a killed latscope left the CHAs programmed; .*--reset' \
+wait_for gone "$undoer" # which holds the lock, too, and is no child of ours
+refuses 'what a killed latscope and restore process left' 1 'a killed latscope left the CHAs programmed; .*--reset' \
 	tierlat "${args[@]}" -d 100ms
 check 'a reset clears it' 0 '' '^reset 12 CHAs on 2 sockets: .*1[0-2] counted, as a latscope that was killed left them$' \
 	tierlat "${args[@]}" --reset

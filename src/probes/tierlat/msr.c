@@ -163,7 +163,7 @@ static int undo(void *arg)
 	return first;
 }
 
-static const struct guard_ops guard_ops = { .undo = undo };
+static const struct restore_ops restore_ops = { .undo = undo };
 
 static int msr__start(struct tier *tier)
 {
@@ -174,7 +174,7 @@ static int msr__start(struct tier *tier)
 	if (err || tier->config.look)
 		return err;
 	if (tier->config.restore)
-		err = restore__begin(&msr->restore, &guard_ops, tier);
+		err = restore__begin(&msr->restore, &restore_ops, tier);
 	if (err)
 		tier__fail(tier, err, NULL,
 			   "cannot start the process that restores the "
