@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who has the CPU, from when to when, and what the CPU's counters counted meanwhile.
+ * Which process has the CPU, from when to when, and what the CPU's counters counted in that time.
  *
- * A span ends when another process gets the CPU, and at the first switch between threads of one
- * process in another slot than the span began in: so that a span's switches fall into one slot.
- * Where perf events are read, it also ends at every tick of a timer, as a counter can only be
- * divided among slots by looking at it. Without them there is no timer: the edges of the slots are
- * worked out from the times of the switches. Spans within a slot are added up here, by process, and
+ * A span ends when another process gets the CPU. It also ends at the first switch between threads
+ * of one process in a later slot than that of its start: so all switches of a span are in one slot.
+ * If perf events are read, a span ends at every tick of a timer, too, because a counter can only be
+ * divided among slots by reading it. Without them there is no timer: the edges of the slots are
+ * calculated from the times of the switches. Spans within a slot are added up here, by process, and
  * sent when the first span ends that goes beyond the slot.
  *
- * All that touches a CPU's state runs on that CPU with interrupts off: the scheduler, the timer's
- * interrupt and that of `prime`. None interrupts another, so there are no atomics.
+ * All code that changes the state of a CPU runs on that CPU with interrupts off: the scheduler, the
+ * timer's interrupt and that of `prime`. None interrupts another, so there are no atomics.
  */
 #include "kernel.bpf.h"
 #include <latscope/rmid_record.h>
 
-const volatile __u32 counters = 0; /* perf events read: the first so many of `events` */
+const volatile __u32 counters = 0; /* number of perf events to read: the first ones of `events` */
 const volatile __u32 cpus_possible = 1;
-const volatile __u32 cell_size = RMID_CELL_SIZE; /* with counters: of all of a cell */
+const volatile __u32 cell_size = RMID_CELL_SIZE; /* with counters: size of all counters of a cell */
 struct lat_rmid_control control = {};
 
 struct {
@@ -53,7 +53,7 @@ static __always_inline struct lat_rmid_cpu *armed_state(__u32 cpu)
 	return control.armed ? state_of(cpu) : NULL;
 }
 
-/* What a counter counted since it was read last; keeps what it reads now. */
+/* What a counter counted since it was last read; saves the new reading. */
 static __always_inline void read_counter(struct lat_rmid_cpu *state, __u32 cpu, __u32 i,
 					 struct lat_rmid_counter *out)
 {
@@ -106,7 +106,7 @@ static __always_inline void fill_span(struct lat_rmid_span *span, const struct l
 
 /* ---- the open batch ---- */
 
-/* End of the slot that this time is in. Divides only when that is another one than before. */
+/* End of the slot of this time. Divides only if the slot has changed. */
 static __always_inline __u64 edge_of(struct lat_rmid_cpu *state, __u64 time_ns)
 {
 	if (time_ns - (state->edge_ns - RMID_SLOT_NS) >= RMID_SLOT_NS)
@@ -114,14 +114,14 @@ static __always_inline __u64 edge_of(struct lat_rmid_cpu *state, __u64 time_ns)
 	return state->edge_ns;
 }
 
-/* Cell number n - 1; NULL: there is none. */
+/* Cell number n - 1; NULL: beyond the memory for cells. */
 static __always_inline struct lat_rmid_cell *cell_at(struct lat_rmid_cpu *state, __u32 n)
 {
 	__u64 at = (__u64)(n - 1) * cell_size;
 
 	if (at > RMID_CELLS - sizeof(struct lat_rmid_cell))
 		return NULL;
-	barrier_var(at); /* no address before the check: the verifier would not bear it */
+	barrier_var(at); /* checks before computing the address: the verifier requires it */
 	return (void *)&state->cells[at];
 }
 
@@ -148,9 +148,9 @@ static __always_inline struct lat_rmid_cell *add_cell(struct lat_rmid_cpu *state
 	return cell;
 }
 
-#define PLACES 8 /* of the index, in which a cell can be found */
+#define PLACES 8 /* places of the index to look for a cell in */
 
-/* That of the span's process, perhaps a new one. NULL: no room. */
+/* The cell of the span's process, which may be new. NULL: no room. */
 static __always_inline struct lat_rmid_cell *cell_of(struct lat_rmid_cpu *state,
 						     const struct lat_rmid_span *span)
 {
@@ -177,7 +177,8 @@ static __always_inline void send_batch(struct lat_rmid_cpu *state)
 
 	if (!batch->nr)
 		return;
-	barrier_var(size); /* the verifier is to see the check of what is passed on */
+	/* keeps the checked value: the verifier must see the check of what is passed */
+	barrier_var(size);
 	if (size <= sizeof(*batch) + RMID_CELLS &&
 	    bpf_ringbuf_output(&ring, batch, size, BPF_RB_NO_WAKEUP))
 		state->lost_spans++;
@@ -201,7 +202,7 @@ static __always_inline void add_counters(struct lat_rmid_cell *cell,
 	}
 }
 
-/* Into the open batch, which it touches and whose slot it does not leave, or into a new one. */
+/* Adds to the open batch if the span is adjacent and in the same slot; otherwise to a new batch. */
 static __always_inline void add_span(struct lat_rmid_cpu *state, const struct lat_rmid_span *span)
 {
 	struct lat_rmid_batch *batch = &state->batch;
@@ -212,7 +213,7 @@ static __always_inline void add_span(struct lat_rmid_cpu *state, const struct la
 		cell = cell_of(state, span);
 	}
 	if (!cell)
-		return; /* cannot happen: the batch is empty */
+		return; /* cannot happen, because the batch is empty */
 	batch->head = span->head;
 	batch->head.record = counters ? RMID_COUNTED_BATCH : RMID_BATCH;
 	cell->cpu_ns += span->head.time_ns - span->start_ns;
@@ -226,12 +227,12 @@ static __always_inline void send_span(struct lat_rmid_cpu *state, struct lat_rmi
 	__u64 size = counters ? sizeof(*span) : RMID_SPAN_SIZE;
 
 	span->head.record = counters ? RMID_COUNTED_SPAN : RMID_SPAN;
-	/* User space looks for records by itself, now and then. */
+	/* No wakeup: user space looks for records periodically. */
 	if (bpf_ringbuf_output(&ring, span, size, BPF_RB_NO_WAKEUP))
 		state->lost_spans++;
 }
 
-/* Counters are read also if nobody will hear of it: the next span's begin here. */
+/* Reads the counters even if the span is not sent: the next span starts from these values. */
 static __noinline void take_span(struct lat_rmid_cpu *state, __u32 cpu, struct lat_rmid_span *span)
 {
 	bool alone;
@@ -250,7 +251,7 @@ static __noinline void take_span(struct lat_rmid_cpu *state, __u32 cpu, struct l
 		add_span(state, span);
 }
 
-/* The span that is open here ends now. */
+/* Ends the open span of this CPU. */
 static __always_inline void end_span(struct lat_rmid_cpu *state, __u32 cpu, __u64 now, __u32 flags)
 {
 	struct lat_rmid_span span = {};
@@ -259,7 +260,7 @@ static __always_inline void end_span(struct lat_rmid_cpu *state, __u32 cpu, __u6
 	take_span(state, cpu, &span);
 }
 
-/* The span of `task` begins now. */
+/* Begins the span of `task`. */
 static __always_inline void begin_span(struct lat_rmid_cpu *state, struct task_struct *task,
 				       __u64 now)
 {
@@ -287,10 +288,11 @@ static __always_inline void close_state(struct lat_rmid_cpu *state)
 }
 
 /*
- * Its last thread, and for the last time? signal->live is of the threads that have not begun to
- * exit, which can take long: nr_threads also has those that are at it. A thread has left it before
- * it is switched out for the last time, but the leader only when it is reaped; and those of a
- * process that is traced, so it may be that none is the last.
+ * Has the last thread of the process now run for the last time? signal->live counts the threads
+ * that have not started to exit; since exiting can take long, nr_threads also counts those that are
+ * exiting. A thread has left nr_threads before it is switched out for the last time. The leader
+ * leaves it only when it is reaped, and so do the threads of a traced process: then it may be that
+ * no thread is seen as the last.
  */
 static __always_inline bool is_last(struct task_struct *task)
 {
@@ -302,9 +304,9 @@ static __always_inline bool is_last(struct task_struct *task)
 }
 
 /*
- * Switches of this CPU so far, this one included, as the scheduler counts them. They tell whether
- * the program ran for each: the kernel skips it while another program runs on that CPU. The run
- * queue is found from either task, unless that is the idle task.
+ * Switches of this CPU so far, including this one, by the scheduler's count. It shows whether this
+ * program ran for each: the kernel skips it while another program runs on that CPU. The run queue
+ * is found from either task, except from the idle task.
  */
 static __always_inline __u64 count_switches(struct task_struct *prev, struct task_struct *next)
 {
@@ -315,7 +317,7 @@ static __always_inline __u64 count_switches(struct task_struct *prev, struct tas
 	return task->se.cfs_rq->rq->nr_switches;
 }
 
-/* How many of them we did not see, as of the last one. */
+/* Number of switches that this program did not see, up to the last one. */
 static __always_inline __u64 missed_switches(struct lat_rmid_cpu *state, __u64 count)
 {
 	__u64 before = state->count;
@@ -331,7 +333,7 @@ static __always_inline __u64 missed_switches(struct lat_rmid_cpu *state, __u64 c
  * Switches were missed, and `prev` leaves the CPU now. The scheduler knows when `prev` got it.
  * Before that, the thread of the open span had the CPU, and then others. If one switch was missed,
  * that thread had it all the time until then. If that thread is `prev`, which came back, its CPU
- * time tells how long it had it. No record exists of the rest: that time is missing.
+ * time shows how long it had the CPU. No record exists of the rest: that time is missing.
  */
 static __always_inline void resume_span(struct lat_rmid_cpu *state, __u32 cpu,
 					struct task_struct *prev, __u64 missed, __u64 now)
@@ -358,7 +360,7 @@ static __always_inline void resume_span(struct lat_rmid_cpu *state, __u32 cpu,
 	state->pid = 0;
 }
 
-/* The CPU was offline: nobody had it since the span began, and nobody missed switches there. */
+/* The CPU was offline: no process had it since the span began, and no switches were missed. */
 static __always_inline void come_back(struct lat_rmid_cpu *state)
 {
 	state->left = 0;
@@ -393,7 +395,7 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 	return 0;
 }
 
-/* Every millisecond, on every CPU, where perf events are read. */
+/* Every millisecond, on every CPU, if perf events are read. */
 SEC("perf_event")
 int tick(struct bpf_perf_event_data *ctx)
 {
@@ -416,7 +418,8 @@ int tick(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * Once on every CPU when the window opens, by user space: who has it now. Not attached anywhere.
+ * User space runs it once on every CPU when the window opens: which task has the CPU now. Not
+ * attached.
  */
 SEC("raw_tp/sched_switch")
 int prime(void *ctx)
@@ -443,7 +446,7 @@ static __always_inline void fill_head(struct lat_rmid_head *head, enum lat_rmid_
 	head->record = record;
 }
 
-/* Of other records than spans; interrupts may be on. */
+/* For records that are not spans; interrupts may be on. */
 static __always_inline void count_lost(void)
 {
 	struct lat_rmid_cpu *state = state_of(bpf_get_smp_processor_id());
@@ -472,7 +475,9 @@ int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* Also at exec. The module tells of nothing but that, so this listens beside it. */
+/*
+ * Also runs at exec. The kernel module reports only its own processes, so this is attached as well.
+ */
 SEC("tp_btf/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {
@@ -481,7 +486,7 @@ int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 	return 0;
 }
 
-/* Once, after the others are attached: those that are there. */
+/* Runs once, after the other programs are attached: reports the existing processes. */
 SEC("iter/task")
 int existing(struct bpf_iter__task *ctx)
 {
@@ -493,9 +498,9 @@ int existing(struct bpf_iter__task *ctx)
 }
 
 /*
- * ---- the module's tracepoints ----
+ * ---- the kernel module's tracepoints ----
  *
- * Raw ones, and the record copied: there may be no type information of the module.
+ * Raw ones, and the record is copied: type information of the kernel module may be missing.
  */
 
 SEC("raw_tp/rmid_sample")

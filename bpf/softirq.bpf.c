@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Softirq latency: how long a handler runs, from softirq_entry to softirq_exit on its CPU, with the
- * interrupts that come in between. A CPU runs one handler at a time, so the start is in a slot of
+ * Softirq latency: how long a handler runs, from softirq_entry to softirq_exit on its CPU,
+ * including interrupts in between. A CPU runs one handler at a time, so the start is in a slot of
  * its CPU. Methods: tp_btf and raw_tp, which differ in how the programs are called.
  */
 #include "sample.bpf.h"

@@ -76,7 +76,7 @@ static __always_inline bool task_runs(struct task_struct *task, bool raw)
 	return raw ? BPF_CORE_READ_BITFIELD_PROBED(task, on_cpu) : task->on_cpu;
 }
 
-/* How often the task has lost its CPU. */
+/* Number of times that the task has lost its CPU. */
 static __always_inline __u64 task_switches(struct task_struct *task)
 {
 	return *(volatile unsigned long *)&task->nvcsw + *(volatile unsigned long *)&task->nivcsw;

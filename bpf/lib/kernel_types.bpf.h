@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's types, as far as our programs touch them. No type information of the machine that
- * builds is read, so the objects are the same on every machine.
+ * The kernel's types, as far as latscope's programs use them. No type information of the build
+ * machine is read, so the objects are the same on every machine.
  *
  * CO-RE looks up each structure and each member by name in the running kernel and corrects offsets
  * and sizes when the program is loaded. So a structure lists only the members in use, in any order.
- * A kernel range stands where a member or a value is not in every kernel from 5.10 to 7.x. What
- * has another name or another shape in some kernels is in kernel.bpf.h.
+ * If a member or a value is not in every kernel from 5.10 to 7.x, a comment gives the versions.
+ * kernel.bpf.h has what differs by name or shape between kernels.
  */
 #ifndef LATSCOPE_KERNEL_TYPES_BPF_H
 #define LATSCOPE_KERNEL_TYPES_BPF_H
@@ -86,7 +86,7 @@ struct bpf_raw_tracepoint_args {
 	__u64 args[0];
 };
 
-/* ---- what iterators get; the layout is part of their interface, too ---- */
+/* ---- what iterators get; the layout is part of their interface ---- */
 
 struct seq_file;
 

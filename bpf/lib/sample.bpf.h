@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a sample is counted. A probe declares the maps with these types and hands them in; here is no
- * map, no global and no licence.
+ * How a sample is counted. A probe declares the maps with these types and passes them; this header
+ * defines no map, no global and no licence.
  */
 #ifndef LATSCOPE_SAMPLE_BPF_H
 #define LATSCOPE_SAMPLE_BPF_H
@@ -58,7 +58,7 @@ static __always_inline struct lat_cell *cells_here(void *cells)
 }
 
 /*
- * Slot of a sample. Old verifiers must see its bound at the access: so it is in one 64-bit
+ * Slot of a sample. Old verifiers must see its bound at the access. So it is in one 64-bit
  * register, which the compiler must neither copy nor narrow between the check and the access.
  */
 static __always_inline __u64 bounded_slot(__u64 ns)
@@ -72,7 +72,7 @@ static __always_inline __u64 bounded_slot(__u64 ns)
 	return slot;
 }
 
-/* Adds to a histogram that this program alone writes on this CPU. */
+/* Adds to a histogram that only this program writes on this CPU. */
 static __always_inline void hist_add(struct lat_hist *hist, __u64 ns, __u64 tail_ns)
 {
 	__u64 slot = bounded_slot(ns);
@@ -89,7 +89,8 @@ static __always_inline void raise_max(__u64 *at, __u64 ns)
 {
 	__u64 max;
 
-	for (int i = 0; i < 8; i++) { /* after 8 losses, another CPU has set a larger one */
+	/* after 8 failed attempts, another CPU has set a larger one */
+	for (int i = 0; i < 8; i++) {
 		max = *at;
 		if (ns <= max || __sync_val_compare_and_swap(at, max, ns) == max)
 			break;
@@ -109,8 +110,8 @@ static __always_inline void hist_add_shared(struct lat_hist *hist, __u64 ns, __u
 }
 
 /*
- * Adds to a count of this CPU's cell. Where the programs are there twice, one may be preempted
- * between load and store while the other one counts in the same cell: only then it takes an atomic.
+ * Adds to a count of this CPU's cell. If the programs are attached twice, one may be preempted
+ * between load and store while the other counts in the same cell: only then an atomic is used.
  */
 #define COUNT_MORE(config, to, n)                       \
 	({                                              \
@@ -145,8 +146,8 @@ static __always_inline void add_open(struct lat_open *open, __u64 count, __u64 a
 }
 
 /*
- * Counts a wait that is open. Its task goes on meanwhile, so the caller has read the start once,
- * and `now` may be before it.
+ * Counts a wait in flight. Its task continues to run, so the caller has read the start once, and
+ * `now` may be before it.
  */
 static __always_inline void count_open(struct lat_open *open, __u64 start, __u64 now)
 {
@@ -161,7 +162,7 @@ static __always_inline void count_open_before(struct lat_open *open, __u64 count
 	add_open(open, count, now > attached ? now - attached : 0);
 }
 
-/* One probe's places for the samples of a split. */
+/* The maps of one probe for the samples of a split. */
 struct split {
 	void *keys;
 	void *owners;
@@ -184,7 +185,7 @@ static __always_inline void write_owner(void *owners, __u32 row, const struct la
 	store_ordered(&owner->ready, 1);
 }
 
-/* Row of a key, made at its first sample, which takes its name; 0 when none is left. */
+/* Row of a key, made at its first sample, which also gives its name; 0 when no row is left. */
 static __always_inline __u32 split_row(const struct split *split, const struct lat_key *key,
 				       const char *comm)
 {
@@ -197,7 +198,7 @@ static __always_inline __u32 split_row(const struct split *split, const struct l
 	fresh = __sync_fetch_and_add(&split->control->next_row, 1);
 	if (fresh >= split->config->first_rows)
 		return 0;
-	/* Another CPU may have made the key meanwhile: its row is the one, ours stays empty. */
+	/* Another CPU may have made the key in between: its row is used, this one stays empty. */
 	if (!bpf_map_update_elem(split->keys, key, &fresh, BPF_NOEXIST)) {
 		write_owner(split->owners, fresh, key, comm);
 		return fresh;
@@ -206,7 +207,7 @@ static __always_inline __u32 split_row(const struct split *split, const struct l
 	return row ? *row : 0;
 }
 
-/* Adds a sample to a row, to the row of all others if it is 0. */
+/* Adds a sample to a row; row 0: to (other). */
 static __always_inline void split_add_row(const struct split *split, struct lat_cell *cell,
 					  const struct lat_key *key, __u32 row, __u64 ns)
 {
@@ -237,8 +238,9 @@ static __always_inline struct lat_light *light_of(void *map, const struct lat_ke
 }
 
 /*
- * Notes a sample of a key that has no row, in the map `light`; false: it has no room. Not inlined:
- * it is the rare case. (A struct split cannot be passed: as a constant it has no map's address.)
+ * Adds a sample of a key that has no row to the map `light`; false: the map is full. Not inlined,
+ * because it is rare. (It cannot take a struct split: a constant does not contain the address of a
+ * map.)
  */
 static __noinline bool add_light(void *map, const struct lat_key *key, const char *comm, __u64 ns,
 				 __u64 tail_ns)
@@ -276,7 +278,7 @@ static __always_inline bool config_split(const volatile struct lat_config *confi
 	return config->by & (1U << by);
 }
 
-/* Who waited. */
+/* The task that waited. */
 struct identity {
 	__u32 tgid;
 	__u32 tid;
@@ -312,7 +314,7 @@ static __always_inline void rename_key(const struct split *split, __u32 by, __u6
 		bpf_probe_read_kernel_str(owner->comm, LAT_COMM_LEN, comm);
 }
 
-/* A task takes another name, by exec or otherwise: so do the keys it has. */
+/* A task changes its name, by exec or otherwise: renames its keys. */
 static __always_inline void split_rename(const struct split *split, __u32 metrics,
 					 struct task_struct *task, const char *comm)
 {
@@ -321,12 +323,12 @@ static __always_inline void split_rename(const struct split *split, __u32 metric
 #pragma unroll
 	for (__u32 metric = 0; metric < metrics; metric++) {
 		rename_key(split, LAT_BY_THREAD, tid, metric, comm);
-		if (tid == tgid) /* a process is called what its first thread is */
+		if (tid == tgid) /* a process has the name of its first thread */
 			rename_key(split, LAT_BY_PROCESS, tgid, metric, comm);
 	}
 }
 
-/* As split_add(), for a key that is a task or its cgroup, which may not be known. */
+/* As split_add(), for a key that is a task or its cgroup, which may be unknown. */
 static __always_inline void split_add_known(const struct split *split, struct lat_cell *cell,
 					    const struct lat_key *key, bool known, const char *comm,
 					    __u64 ns)
@@ -337,7 +339,9 @@ static __always_inline void split_add_known(const struct split *split, struct la
 		split_add_row(split, cell, key, 0, ns);
 }
 
-/* The splits by who waited. `who` is NULL if that is not known: the sample goes to all others. */
+/*
+ * The splits by the task that waited. `who` is NULL if it is unknown: the sample goes to (other).
+ */
 static __always_inline void split_by_identity(const struct split *split, struct lat_cell *cell,
 					      __u32 metric, const struct identity *who, __u64 ns)
 {
@@ -360,7 +364,7 @@ static __always_inline void split_by_identity(const struct split *split, struct 
 	}
 }
 
-/* The same for a task at hand. */
+/* The same for a task that is available. */
 static __always_inline void split_by_task(const struct split *split, struct lat_cell *cell,
 					  __u32 metric, struct task_struct *task, bool raw,
 					  __u64 ns)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What passes between the probes and user space. Nothing is sent per event: a probe adds each
- * sample to a per-CPU cell (and to a row, when split), user space reads the totals and subtracts.
+ * The interface between the probes and user space. Nothing is sent per event: a probe adds each
+ * sample to a per-CPU cell (and, with a split, to a row); user space reads the totals and
+ * subtracts.
  */
 #ifndef LATSCOPE_EVENT_H
 #define LATSCOPE_EVENT_H
@@ -16,8 +17,8 @@
  *   seen = recorded + filtered + missed_start + unmatched + map_full + negative + excluded
  *          + continued
  *
- * where recorded is not stored, it is the sum of the slots. Those after LAT_TERMS stand beside it.
- * Names, and what each means in each module: docs/format.md.
+ * recorded is not stored: it is the sum of the slots. Counters after LAT_TERMS are not part of the
+ * line. docs/format.md has their names, and their meaning for each probe.
  */
 enum lat_count {
 	LAT_SEEN, /* end events: fault returns, switch-ins, request completions */
@@ -33,18 +34,18 @@ enum lat_count {
 	LAT_JOINED, /* events that a later recorded one included: continued, or not seen */
 	LAT_REQUEUED, /* requests the driver gave back to the queue */
 	LAT_ERRORS, /* recorded ones that ended in an error */
-	LAT_FALLBACK, /* recorded with our own stamp where the kernel had left none */
+	LAT_FALLBACK, /* recorded with latscope's own stamp because the kernel had none */
 	LAT_FALLBACK_NS, /* sum of those, ns */
-	LAT_OTHER_KEY, /* samples in the row of all others: none was left for their key */
+	LAT_OTHER_KEY, /* samples in the row (other), because no row was left for their key */
 	LAT_NOT_KEPT, /* starts that found no room in the map: each is a missed_start later */
-	LAT_CHECKED, /* requests whose kernel stamp was compared with our own */
+	LAT_CHECKED, /* requests whose kernel stamp was compared with latscope's own */
 	LAT_SKEW_NS, /* sum of the differences, ns */
 	LAT_PARTIAL, /* recorded, but what came before a migration could not be known */
-	LAT_OTHER_MOST_NS, /* no key has more time than this in the row of all others */
-	LAT_FILTERED_NS, /* time of the filtered ones, as far as it was at hand */
-	LAT_MISSED_START_NS, /* the same of missed_start: an upper bound */
-	LAT_UNMATCHED_NS, /* the same of unmatched: an upper bound */
-	LAT_UNTIMED, /* of missed_start, those without a bound, where the others have one */
+	LAT_OTHER_MOST_NS, /* no key has more time than this in the row (other) */
+	LAT_FILTERED_NS, /* time of the filtered ones, as far as it is known */
+	LAT_MISSED_START_NS, /* time of missed_start: an upper bound */
+	LAT_UNMATCHED_NS, /* time of unmatched: an upper bound */
+	LAT_UNTIMED, /* events of missed_start without a bound, if others have one */
 	LAT_UNSTAMPED, /* runqlat: tasks preempted on their way to sleep: the kernel has no stamp */
 	LAT_IDLE, /* runqlat: switches to the idle task */
 	LAT_KERNEL_NS, /* runqlat: waiting time that the kernel has added for the same events, ns */
@@ -63,8 +64,8 @@ _Static_assert(sizeof(struct lat_hist) == (3 + HIST_SLOTS) * 8, "lat_hist has no
 /*
  * Map `cells`, key = cpu, value = one cell per metric of the probe. Programs of one CPU may
  * interrupt each other, never themselves (tracepoints: since 6.1, 05b24ff9b2cf). So the histogram
- * and the counters need no atomics, but those of lost starts, which more than one program writes.
- * What each sample writes beside its slot is in one cache line: the sums, and LAT_SEEN.
+ * and the counters need no atomics, except those of lost starts, which several programs write.
+ * Besides its slot, each sample writes to one cache line only: the sums, and LAT_SEEN.
  */
 struct lat_cell {
 	struct lat_hist hist;
@@ -106,25 +107,25 @@ struct lat_key {
 _Static_assert(sizeof(struct lat_key) == 16, "lat_key has no padding");
 
 /*
- * Map `owners`: by row, the key that has it. User space finds new keys here, in its memory: a
- * system call for a map keeps kprobes and perf events of its CPU from running programs.
+ * Map `owners`: by row, the key that has it. User space finds new keys here, in shared memory: a
+ * system call on a map keeps kprobes and perf events of its CPU from running programs.
  */
 struct lat_owner {
 	struct lat_key key;
-	char comm[LAT_COMM_LEN]; /* of the task behind the key; empty if it is none */
-	__u32 ready; /* written last: the rest is there */
+	char comm[LAT_COMM_LEN]; /* of the task behind the key; empty: the key is not a task */
+	__u32 ready; /* written last, when the rest is complete */
 	__u32 pad;
 };
 _Static_assert(sizeof(struct lat_owner) == 40, "lat_owner has no padding");
 
-/* After those rows: one per dimension and metric, for keys without a row. */
+/* After those rows: one (other) row per split and metric. */
 #define LAT_METRICS 3
 #define LAT_OTHER_ROW(rows, by, metric) ((rows) + LAT_METRICS * (by) + (metric))
 #define LAT_ROWS_TOTAL(rows) LAT_OTHER_ROW(rows, LAT_BY_COUNT, 0)
 
 /*
- * Map `light`: hash of keys that have no row, since user space emptied it last. Their samples are
- * in the row of all others, too; user space gives rows to the heaviest.
+ * Map `light`: hash of keys without a row, since user space last emptied it. Their samples are also
+ * in the row (other). User space gives rows to the heaviest.
  */
 struct lat_light {
 	__u64 sum_ns;
@@ -145,64 +146,65 @@ struct lat_config {
 	__u32 tid;
 	__u32 disk; /* major << 20 | minor */
 	__u32 by; /* mask of 1 << enum lat_by */
-	__u32 rows; /* rows 1..rows-1 may be handed out, */
+	__u32 rows; /* rows 1..rows-1 may be assigned, */
 	__u32 identity; /* iolat: programs that see the submitter are loaded */
 	__u32 flush_seq; /* iolat: RQF_FLUSH_SEQ, the bit in rq_flags */
 	__u32 io_stat; /* iolat: RQF_IO_STAT, where start_time_ns depends on it; else 0 */
 	__u32 again; /* the programs are attached twice, because the kernel preempts them */
-	__u32 cached; /* iolat: the kernel stamps requests by a clock that the plug has cached */
-	__u32 first_rows; /* BPF hands out rows 1..first_rows-1, user space the others */
+	/* iolat: the kernel stamps requests with a clock that is cached in the plug */
+	__u32 cached;
+	__u32 first_rows; /* BPF assigns rows 1..first_rows-1, user space the others */
 	__u32 metrics; /* optional metrics that are measured: mask of 1 << index */
 	char comm[LAT_COMM_LEN];
 };
 _Static_assert(sizeof(struct lat_config) == 80, "lat_config has no padding");
 
 #ifdef LATSCOPE_FAULTS
-/* Faults that tests inject into a probe: `validate` has to find each of them. */
+/* Faults that tests inject into a probe: `validate` must find each of them. */
 enum lat_inject {
 	LAT_INJECT_NONE,
 	LAT_INJECT_DROP, /* every tenth event is neither seen nor recorded */
 	LAT_INJECT_LEAK, /* every tenth is seen, but not recorded and not accounted for */
 	LAT_INJECT_DOUBLE, /* every tenth counts twice */
 	LAT_INJECT_SHIFT, /* goes to the slot of twice the latency */
-	LAT_INJECT_UNIT, /* ns are taken for us */
-	LAT_INJECT_STALE, /* the start is that of the event before */
+	LAT_INJECT_UNIT, /* treats ns as us */
+	LAT_INJECT_STALE, /* the start is that of the previous event */
 	LAT_INJECT_LATE, /* the start is stamped after a quarter of the latency */
 	LAT_INJECTS,
 };
 #endif
 
-/* What user space switches while the programs run. */
+/* What user space changes while the programs run. */
 struct lat_control {
 	__u16 armed; /* samples count only while this is 1 */
-	__u16 shut; /* 1 from the end of the window: what is in flight stays as it is then */
+	__u16 shut; /* 1 from the end of the window: waits in flight stay as they are then */
 	__u32 next_row;
 	__u64 unnamed_ns; /* time of samples whose keys had no room in `light` */
 };
 _Static_assert(sizeof(struct lat_control) == 16, "lat_control has no padding");
 
-/* Waits in flight when the window has closed. */
+/* Waits in flight at the end of the window. */
 struct lat_open {
 	__u64 count;
 	__u64 oldest_ns; /* age of the oldest */
-	__u64 sum_ns; /* of all their ages */
-	/* Of these, those that began before the attach; their age is that of the attach. */
+	__u64 sum_ns; /* sum of all ages */
+	/* Those of `count` that began before the attach; their age is the time since the attach. */
 	__u64 before;
 };
 _Static_assert(sizeof(struct lat_open) == 32, "lat_open has no padding");
 
 /*
- * How long processes lived in the window: value of life's map `ended`, key is the tgid. A tgid that
- * was reused has the sum of its processes, as the keys by process have.
+ * How long processes lived in the window: value of life's map `ended`, key is the tgid. A reused
+ * tgid has the sum of its processes, as in the keys by process.
  */
 struct lat_life {
 	__u64 lived_ns; /* of processes that have ended, within the window */
 	__u64 thread_ns; /* of their threads, and of others that have ended */
-	__u64 last_start_ns; /* when the process that ended last was made; 0: none has */
+	__u64 last_start_ns; /* start time of the process that ended last; 0: none has ended */
 };
 _Static_assert(sizeof(struct lat_life) == 24, "lat_life has no padding");
 
-/* What its iterator writes for each living task. */
+/* What the iterator of life writes for each living task. */
 struct lat_life_task {
 	__u64 process_start_ns; /* CLOCK_MONOTONIC */
 	__u64 thread_start_ns;
@@ -213,13 +215,13 @@ _Static_assert(sizeof(struct lat_life_task) == 24, "lat_life_task has no padding
 
 struct lat_life_control {
 	__u64 opened_ns; /* when the window opened; 0: it is not open */
-	__u64 not_kept; /* ends of processes for which there was no room */
+	__u64 not_kept; /* ends of processes for which the map had no room */
 };
 _Static_assert(sizeof(struct lat_life_control) == 16, "lat_life_control has no padding");
 
 /* Value of iolat's `start_ts`, key (u64)struct request *. */
 struct iolat_start {
-	__u64 queue_ns; /* when the block layer got it, by the kernel; tells requests apart */
+	__u64 queue_ns; /* when the block layer got it, by the kernel; distinguishes requests */
 	__u64 issue_ns; /* first issue to the driver; 0: not yet */
 	__u64 pid_tgid; /* of the submitter */
 	__u64 cgroup;
@@ -234,18 +236,18 @@ _Static_assert(sizeof(struct iolat_start) == 80, "iolat_start has no padding");
 
 /*
  * Iolat's `table`, in .bss: own stamps of requests in flight, if the submitter is not needed. Two
- * places per cache line; a request that finds both taken goes to `start_ts`.
+ * places per cache line; if both are taken, the request goes to `start_ts`.
  */
 #define IOLAT_LINES (1 << 13)
 #define IOLAT_WAYS 2
-#define IOLAT_DONE 1 /* in place of issue_ns; no time is so early */
+#define IOLAT_DONE 1 /* in place of issue_ns; no real time is so early */
 
 struct iolat_stamp {
 	__u64 request; /* as the key of `start_ts`; 0: free */
 	__u64 queue_ns; /* as in struct iolat_start */
 	/* 0: not issued, or its data are done; IOLAT_DONE: it has completed */
 	__u64 issue_ns;
-	__u64 lag_ns; /* how far start_time_ns is behind the own clock; 0: it is true */
+	__u64 lag_ns; /* how far start_time_ns is behind the own clock; 0: not at all */
 };
 _Static_assert(sizeof(struct iolat_stamp) == 32, "iolat_stamp has no padding");
 
@@ -259,13 +261,14 @@ _Static_assert(sizeof(struct softirq_start) == 16, "softirq_start has no padding
 
 /* Value of runqlat's task storage. */
 struct runqlat_task {
-	__u64 run_delay; /* stamps: the kernel's sum of waits as of the last switch-in */
-	__u64 arrivals; /* stamps: the kernel's count of waits, as of the same */
+	__u64 run_delay; /* stamps: the kernel's sum of waits at the last switch-in */
+	__u64 arrivals; /* stamps: the kernel's count of waits at the last switch-in */
 	__u64 queued_ns; /* own stamp of becoming runnable; 0: none */
-	__u64 request_ns; /* when a wakeup was requested; 0: it has not been */
+	__u64 request_ns; /* when a wakeup was requested; 0: none was */
 	__u32 moved; /* stamps: it was moved in its sleep */
 	__u32 unknown; /* stamps: it waited at the attach, and may have been moved in its sleep */
-	__u32 preempted; /* on its way to sleep: it waits, and a wakeup does not begin its wait */
+	/* it was on its way to sleep, so it waits already; a wakeup does not start its wait */
+	__u32 preempted;
 	__u32 pad;
 };
 _Static_assert(sizeof(struct runqlat_task) == 48, "runqlat_task has no padding");
@@ -307,9 +310,9 @@ struct memlat_call {
 };
 _Static_assert(sizeof(struct memlat_call) == 32, "memlat_call: two to a cache line, no padding");
 
-#define MEMLAT_FRAMES 127 /* of a stack: what the kernel gives if not set otherwise */
+#define MEMLAT_FRAMES 127 /* of a stack: the kernel's default limit */
 
-/* Code of a kernel function: its first byte, and the first one behind it; 0 and 0: not known. */
+/* Code of a kernel function: its first byte, and the byte after its last; 0 and 0: unknown. */
 struct memlat_code {
 	__u64 start;
 	__u64 end;
@@ -318,10 +321,10 @@ _Static_assert(sizeof(struct memlat_code) == 16, "memlat_code has no padding");
 
 /* Value of memlat's task storage. */
 struct memlat_task {
-	__u64 start_ns; /* perf-event: of the open fault; 0: none */
+	__u64 start_ns; /* perf-event: of the fault in progress; 0: none */
 	__u64 address;
-	__u32 bits; /* enum memlat_bit; of a call: what is learnt within */
-	__u32 before; /* calls in progress at the attach, of which the entry was not seen */
+	__u32 bits; /* enum memlat_bit: what was found out during a call */
+	__u32 before; /* calls in progress at the attach, whose entry was not seen */
 };
 _Static_assert(sizeof(struct memlat_task) == 24, "memlat_task has no padding");
 

@@ -28,7 +28,7 @@
 
 /*
  * Position of the highest bit set; v > 0. BPF has no instruction for it. Branches only where the
- * latencies of a probe are mostly on one side; the last four bits are looked up in a constant.
+ * latencies of a probe mostly take the same path; the last four bits are looked up in a constant.
  */
 static inline __attribute__((always_inline)) __u32 hist_ilog2(__u64 v)
 {
@@ -53,9 +53,9 @@ static inline __attribute__((always_inline)) __u32 hist_ilog2(__u64 v)
 }
 
 /*
- * (ns << 5) / 1000. Below 2^30 ns, which is nearly every sample, a multiplication suffices: the
- * constant is 2^37 / 125 rounded up by 28 / 125. That makes the quotient greater by less than
- * 0.007; one that is no whole number lacks at least 0.008 to the next. So the result is exact.
+ * (ns << 5) / 1000. Below 2^30 ns, which is nearly every sample, a multiplication is enough: the
+ * constant is 2^37 / 125 rounded up by 28 / 125. It makes the quotient greater by less than 0.007.
+ * A quotient that is not an integer is at least 0.008 below the next one. So the result is exact.
  */
 static inline __attribute__((always_inline)) __u64 hist_scale(__u64 ns)
 {

@@ -2,17 +2,18 @@
 /*
  * What the programs of bpf/rmid.bpf.c send to user space, by ring buffer.
  *
- * Time on a CPU is a sequence of adjacent spans: each begins where the last one on that CPU ended.
- * So a lost span leaves a visible hole of known place and length, and shifts nothing else. Idle
- * time is a span like any other, of process 0.
+ * Time on a CPU is a sequence of adjacent spans: each begins where the previous one on that CPU
+ * ended. So a lost span leaves a visible gap of known place and length, and shifts nothing else.
+ * Idle time is a span like any other, of process 0.
  *
- * Spans within one slot are added up in the kernel, by process, and sent as one batch: so the
- * number of records depends on the processes that ran in a slot, not on the switches. A
- * batch touches its neighbours like a span. A span that crosses the edge of a slot, or that a timer
+ * Spans within one slot are added up in the kernel, by process, and sent as one batch. So the
+ * number of records depends on the processes that ran in a slot, not on the switches. A batch is
+ * adjacent to its neighbours like a span. A span that crosses the edge of a slot, or that a timer
  * ended, is a record of its own.
  *
- * Records of one CPU come in the order of their times. Those of different CPUs nearly do: between
- * taking its time and its place in the ring a CPU may be held up. All times: CLOCK_MONOTONIC, ns.
+ * Records of one CPU come in the order of their times. Those of different CPUs nearly do: a CPU may
+ * be delayed between reading the time and reserving its place in the ring. All times:
+ * CLOCK_MONOTONIC, ns.
  *
  * Needs the fixed-width types: kernel_types.bpf.h or <linux/types.h> comes before it.
  */
@@ -35,17 +36,17 @@ enum lat_rmid_record {
 	RMID_BATCH, /* struct lat_rmid_batch, its cells without counters */
 	RMID_COUNTED_BATCH, /* the same with counters */
 	RMID_PROCESS, /* struct lat_rmid_process */
-	RMID_OWNER, /* struct lat_rmid_owner, from the module */
-	RMID_READ, /* struct lat_rmid_read, from the module */
+	RMID_OWNER, /* struct lat_rmid_owner, from the kernel module */
+	RMID_READ, /* struct lat_rmid_read, from the kernel module */
 };
 
 /* The owner of a span. */
 enum lat_rmid_who {
 	RMID_WHO_IDLE,
 	RMID_WHO_PROCESS, /* of tgid, which started at born_ns */
-	RMID_WHO_RMID, /* of who had that RMID at the time */
-	RMID_WHO_WAITING, /* of processes that the module has no RMID for */
-	RMID_WHO_KERNEL, /* of kernel threads, which have none in the module */
+	RMID_WHO_RMID, /* of the process that had that RMID at the time */
+	RMID_WHO_WAITING, /* of processes without an RMID from the kernel module */
+	RMID_WHO_KERNEL, /* of kernel threads, which have no RMID of their own */
 };
 
 enum lat_rmid_flag {
@@ -70,17 +71,18 @@ _Static_assert(sizeof(struct lat_rmid_head) == 16, "lat_rmid_head has no padding
 struct lat_rmid_counter {
 	__u64 value;
 	__u32 enabled_ns;
-	__u32 running_ns; /* less than enabled: shared with others; 0: nothing is known */
+	__u32 running_ns; /* less than enabled: the counter was shared; 0: no value */
 };
 _Static_assert(sizeof(struct lat_rmid_counter) == 16, "lat_rmid_counter has no padding");
 
 struct lat_rmid_span {
 	struct lat_rmid_head head;
 	__u64 start_ns;
-	__u64 born_ns; /* RMID_WHO_PROCESS: CLOCK_BOOTTIME; tells it from others of its number */
+	/* RMID_WHO_PROCESS: CLOCK_BOOTTIME; distinguishes it from others with its tgid */
+	__u64 born_ns;
 	__u32 who; /* enum lat_rmid_who */
 	__u32 id; /* the tgid or the RMID */
-	__u32 switches; /* the one that ended it included; the others were in its first slot */
+	__u32 switches; /* including the one that ended it; the others were in its first slot */
 	__u32 pad;
 	struct lat_rmid_counter counters[RMID_COUNTERS]; /* RMID_COUNTED_SPAN only */
 };
@@ -88,22 +90,22 @@ struct lat_rmid_span {
 _Static_assert(sizeof(struct lat_rmid_span) == 48 + RMID_COUNTERS * 16,
 	       "lat_rmid_span has no padding");
 
-/* What one process had within a batch. */
+/* The share of one process in a batch. */
 struct lat_rmid_cell {
 	__u64 born_ns; /* as in the span */
 	__u32 who;
 	__u32 id;
 	__u32 cpu_ns;
 	__u32 switches;
-	__u32 flags; /* RMID_LAST: this was its last time on a CPU */
-	__u32 unknown; /* mask of 1 << counter: some of the time was not counted */
+	__u32 flags; /* RMID_LAST: the process has run for the last time */
+	__u32 unknown; /* mask of 1 << counter: not counted all of the time */
 	struct lat_rmid_counter counters[RMID_COUNTERS]; /* RMID_COUNTED_BATCH only */
 };
 #define RMID_CELL_SIZE __builtin_offsetof(struct lat_rmid_cell, counters)
 _Static_assert(sizeof(struct lat_rmid_cell) == 32 + RMID_COUNTERS * 16,
 	       "lat_rmid_cell has no padding");
 
-/* Touching spans of one CPU within one slot, added up. As many cells follow as `nr` says. */
+/* Adjacent spans of one CPU within one slot, added up. `nr` cells follow. */
 struct lat_rmid_batch {
 	struct lat_rmid_head head; /* time_ns: the end */
 	__u64 start_ns;
@@ -113,9 +115,9 @@ struct lat_rmid_batch {
 _Static_assert(sizeof(struct lat_rmid_batch) == 32, "lat_rmid_batch has no padding");
 
 #define RMID_CELLS 4096 /* bytes of a batch for its cells */
-#define RMID_INDEX 256 /* twice the cells that there can be at most */
+#define RMID_INDEX 256 /* twice the maximum number of cells */
 
-/* There is such a process, or it has a new name. */
+/* A process exists, or has changed its name. */
 struct lat_rmid_process {
 	struct lat_rmid_head head;
 	__u64 born_ns;
@@ -138,37 +140,37 @@ struct lat_rmid_read {
 _Static_assert(sizeof(struct lat_rmid_read) == 64, "lat_rmid_read has no padding");
 
 /*
- * Map `cpus`, key = CPU: the span that is open there, written by the programs on that CPU, which
- * exclude each other (interrupts are off). User space reads it at any time: a copy holds if
- * `version` was even and the same before and after.
+ * Map `cpus`, key = CPU: the open span of that CPU, written by the programs on it, which exclude
+ * each other (interrupts are off). User space reads it at any time: a copy is consistent if
+ * `version` was even, and the same before and after.
  */
 struct lat_rmid_cpu {
 	__u32 version;
 	__u32 tgid; /* 0: idle */
 	__u64 born_ns;
-	__u64 since_ns; /* 0: not known yet */
+	__u64 since_ns; /* 0: unknown */
 	__u32 switches;
-	__u32 valid; /* mask of 1 << counter: the three below hold */
-	__u64 lost_spans; /* that found no room in the ring, as those that follow */
+	__u32 valid; /* mask of 1 << counter: the three fields below are valid */
+	__u64 lost_spans; /* that found no room in the ring; likewise the records below */
 	__u64 lost_others; /* written by any CPU */
 	__u64 failed_reads; /* of a perf event */
-	__u64 values[RMID_COUNTERS]; /* of the perf events, when they were read last */
+	__u64 values[RMID_COUNTERS]; /* of the perf events, at the last reading */
 	__u64 enabled_ns[RMID_COUNTERS];
 	__u64 running_ns[RMID_COUNTERS];
-	__u64 count; /* switches, as the scheduler counts them; 0: none was seen */
-	__u64 hidden; /* those of them that were not seen */
+	__u64 count; /* switches by the scheduler's count; 0: none was seen */
+	__u64 hidden; /* how many of them were not seen */
 	__u64 ran_ns; /* CPU time of the thread when the span began; only with `pid` */
-	__s32 pid; /* the one thread that the span is of; 0: of several, or not known */
+	__s32 pid; /* the single thread of the span; 0: several, or unknown */
 	__u32 left; /* set by user space: the CPU went offline, so the open span has no end */
 	__u64 edge_ns; /* end of the slot in which the last span began */
 	__u8 index[RMID_INDEX]; /* hash table of the open batch: number of the cell, plus 1 */
-	struct lat_rmid_batch batch; /* the open one; nr 0: there is none */
+	struct lat_rmid_batch batch; /* the open batch; nr 0: none */
 	__u8 cells[RMID_CELLS];
-	__u64 pad[4]; /* to whole cache lines, so that CPUs do not share one */
+	__u64 pad[4]; /* pads to whole cache lines, so that CPUs do not share one */
 };
 _Static_assert(sizeof(struct lat_rmid_cpu) % 64 == 0, "lat_rmid_cpu is of whole cache lines");
 
-/* What user space switches while the programs run. */
+/* What user space changes while the programs run. */
 struct lat_rmid_control {
 	__u32 armed; /* spans count only while this is 1 */
 	__u32 pad;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "device.h"
 #include "entry.h"
-#include "obstacle.h"
 #include "owner.h"
+#include "unsupported.h"
 
 #include <linux/capability.h>
 #include <linux/err.h>
@@ -35,7 +35,7 @@ static const char *session__refusal(void)
 		return refusal_at_load;
 	if (entry__is_writable())
 		return "the kernel's read-only data is writable; boot without rodata=off";
-	return conflict__find();
+	return unsupported__why();
 }
 
 static long session__info(void __user *to)

@@ -3,27 +3,27 @@
  * ringlat: the cost of an x86 ring crossing, measured on the running kernel. The protocol is in
  * include/uapi/latscope/ringlat.h.
  *
- *   entry_code.S      what hardware enters instead of the kernel's entry points
- *   entry.c     places the entry code before the entry points of a CPU, and removes it
- *   owner.c     binds them to a thread, whatever becomes of it
- *   device.c    the file that user space has
- *   obstacle.c  machines on which that cannot be
+ *   entry_code.S   what hardware enters instead of the kernel's entry points
+ *   entry.c        places the entry code before the entry points of a CPU, and removes it
+ *   owner.c        binds the entry code to a thread, until the thread ends or gives it up
+ *   device.c       the file for user space
+ *   unsupported.c  machines on which the entry code cannot work
  *
- * Loading the module changes nothing for anyone. Where there is an obstacle it can be loaded as
- * well, so that user space can ask for the reason.
+ * Loading the module changes nothing for anyone. It can be loaded on an unsupported machine, too,
+ * so that user space can read the reason.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include "device.h"
 #include "entry.h"
-#include "obstacle.h"
 #include "owner.h"
+#include "unsupported.h"
 
 #include <linux/module.h>
 
 static int __init ringlat_init(void)
 {
-	const char *refusal = conflict__find();
+	const char *refusal = unsupported__why();
 	int err;
 
 	if (!refusal)

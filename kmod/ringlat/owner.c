@@ -34,7 +34,7 @@ struct owner {
 	struct task_struct *task; /* a reference */
 	struct preempt_notifier notifier; /* on the list of the task while running */
 	struct callback_head request; /* to end; task work of the thread */
-	struct delayed_work retry; /* of the request */
+	struct delayed_work retry; /* the events of the request */
 	struct irq_work death;
 	struct work_struct reaping;
 	u32 events;

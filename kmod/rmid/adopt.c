@@ -11,29 +11,30 @@
 #include "pace.h"
 
 /*
- * To know when the last thread of a process has gone, its threads must be counted, and those that
- * begin to run or end meanwhile must be neither missed nor counted twice. While all other CPUs
- * stand still, a thread has been through sched_wakeup_new or is in TASK_NEW, has had its last
- * switch or is not in TASK_DEAD. One kind cannot be seen: a thread that is not the leader leaves
- * the list of threads some time before it runs for the last time. But it holds a reference to the
- * signal_struct; if there are more of these than threads in the list, the process is left for
- * another try a little later. Threads that are dead but referred to by someone look the same, so
- * the last try takes all.
+ * To know when the last thread of a process has ended, its threads must be counted, and threads
+ * that start or end in between must be neither missed nor counted twice. While all other CPUs are
+ * stopped, a thread either has passed sched_wakeup_new or is in TASK_NEW, and either has had its
+ * last switch or is not in TASK_DEAD.
+ *
+ * One kind of thread cannot be seen: a thread that is not the leader leaves the list of threads
+ * some time before it runs for the last time. But it holds a reference to the signal_struct. If
+ * there are more references than threads in the list, the process is tried again a little later.
+ * Dead threads with a remaining reference look the same, so the last try takes all processes.
  */
 #define TRIES 5
 #define WATCH_TRIES 2
 #define PAUSE_MS 10
 #define WATCH_MS 2000
 
-static struct pace pace; /* of the watch */
+static struct pace pace; /* of processes that may still be adopted */
 static u32 stops;
 
 struct pass {
 	bool last;
-	u32 left; /* processes for the next */
+	u32 left; /* processes left for the next try */
 };
 
-/* How many threads of it will have a last switch; sets *unsure if that may be too few. */
+/* Number of its threads that will have a last switch. Sets *unsure if there may be more. */
 static u32 count_threads(struct task_struct *leader, bool *unsure)
 {
 	struct task_struct *thread;

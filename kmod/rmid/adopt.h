@@ -5,14 +5,14 @@
 #include <linux/types.h>
 
 /*
- * Takes in the processes that are there already; the hooks are in place. Stops the machine for the
- * time it takes to go through all threads, once or a few times. May sleep.
+ * Adopts the processes that exist already; the hooks must be in place. Stops the machine while it
+ * goes through all threads, once or a few times. May sleep.
  */
 void adopt__all(void);
 
 /*
- * From then on looks every few seconds whether some found the table of processes full when there is
- * room again, and takes them in. Anybody can bring that about, so it is done ever less often.
+ * From then on checks every few seconds: if there is room again for processes that found the table
+ * full, it adopts them. Any user can cause that, so it is done less and less often.
  */
 void adopt__watch(void);
 void adopt__unwatch(void);

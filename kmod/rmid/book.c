@@ -131,7 +131,7 @@ _Bool book__thread(struct rmid_book *book, __u64 key)
 	return 1;
 }
 
-/* The process at a place is over. */
+/* The process at a place has ended. */
 static _Bool end(struct rmid_book *book, __u32 place, __u64 now_ns,
 		 struct latscope_rmid_owner *record)
 {

@@ -3,9 +3,9 @@
  * Which process has which RMID: births, threads, deaths and the queue. A process that finds no free
  * RMID waits in a queue; the one that has waited longest is served first.
  *
- * Operations that change who has what fill in the record to be told; they return whether there is
- * one. The caller serializes all but book__place(), book__rmid() and book__may_serve(). `now_ns` of
- * a clock that goes back counts as the latest. Plain C, see rmid_alloc.h.
+ * Operations that change an owner fill in a record, and return whether there is one. The caller
+ * serializes all functions except book__place(), book__rmid() and book__may_serve(). If the clock
+ * of `now_ns` goes back, the latest time is used. Plain C, see rmid_alloc.h.
  */
 #ifndef LATSCOPE_RMID_BOOK_H
 #define LATSCOPE_RMID_BOOK_H
@@ -19,7 +19,7 @@ struct rmid_counts {
 	__u64 refused; /* times that a process waited and no RMID had been free for long enough */
 	__u64 late;
 	__u64 untracked; /* processes that found no room in the table */
-	__u64 miscounted; /* processes whose threads were found to be more than counted */
+	__u64 miscounted; /* processes that had more threads than were counted */
 };
 
 struct rmid_book {
@@ -30,7 +30,7 @@ struct rmid_book {
 	__u64 last_ns;
 	__u32 assigned;
 	__u32 waiting;
-	__u32 first; /* places of the ends of the queue of those that wait, or PROCS_NONE */
+	__u32 first; /* first and last place in the queue, or PROCS_NONE */
 	__u32 last;
 };
 
@@ -44,38 +44,44 @@ struct rmid_birth {
 	char comm[LATSCOPE_RMID_COMM_LEN];
 };
 
-/* The memory is the caller's: see rmid_alloc__init() and procs__init(). */
+/* The caller owns the memory: see rmid_alloc__init() and procs__init(). */
 void book__init(struct rmid_book *book);
 
-/* It waits from now on; book__serve() may serve it at once. False: no room, which is counted. */
+/*
+ * Adds a process to the queue; book__serve() may serve it at once. False: no room, which is
+ * counted.
+ */
 _Bool book__birth(struct rmid_book *book, const struct rmid_birth *birth, __u64 now_ns);
 
-/* Gives the process that has waited longest an RMID. */
+/* Gives an RMID to the process that has waited longest. */
 _Bool book__serve(struct rmid_book *book, __u64 now_ns, struct latscope_rmid_owner *record);
 
-/* A thread that will run. False: its process is not here. */
+/* A new thread is going to run. False: its process is unknown. */
 _Bool book__thread(struct rmid_book *book, __u64 key);
 
 /*
- * A thread of it has run for the last time. `live` is how many of its threads have not begun to
- * exit: while there are any, it is not over, however few had been counted.
+ * A thread has run for the last time. `live` is the number of threads of its process that have not
+ * begun to exit: while it is not 0, the process has not ended, even if too few threads were
+ * counted.
  */
 _Bool book__thread_gone(struct rmid_book *book, __u64 key, __u32 live, __u64 now_ns,
 			struct latscope_rmid_owner *record);
 
-/* It is over, whatever the count of its threads. False also if it had no RMID, or is not here. */
+/*
+ * Ends a process, whatever the count of its threads. False also if it had no RMID, or is unknown.
+ */
 _Bool book__bury(struct rmid_book *book, __u64 key, __u64 now_ns,
 		 struct latscope_rmid_owner *record);
 
-/* It has a new name. `comm` has LATSCOPE_RMID_COMM_LEN bytes. */
+/* A process has a new name. `comm` has LATSCOPE_RMID_COMM_LEN bytes. */
 _Bool book__exec(struct rmid_book *book, __u64 key, const char *comm, __u64 now_ns,
 		 struct latscope_rmid_owner *record);
 
-/* What there is to tell of the process at a place, if there is one and it has an RMID. */
+/* Fills in the record of the process at a place. False: no process, or it has no RMID. */
 _Bool book__tell(struct rmid_book *book, __u32 place, __u64 now_ns,
 		 struct latscope_rmid_owner *record);
 
-/* The place of a process; it must be alive. PROCS_NONE: it is not here. */
+/* The place of a process, which must be alive. PROCS_NONE: unknown. */
 static inline __u32 book__place(const struct rmid_book *book, __u64 key)
 {
 	return procs__find(&book->procs, key);

@@ -12,8 +12,8 @@
 #include <asm/processor.h>
 
 /*
- * <asm/processor.h> has cpuid_count() etc. in 6.1 and 6.12, and not any more in 7.2. (A sparse that
- * does not know __has_include is one for the former.)
+ * <asm/processor.h> has cpuid_count() etc. in 6.1 and 6.12, but no longer in 7.2. (A sparse without
+ * __has_include is too old for 7.2.)
  */
 #ifdef __has_include
 #if __has_include(<asm/cpuid/api.h>)

@@ -4,8 +4,8 @@
 #define UNAVAILABLE (1ULL << 62)
 
 /*
- * More bytes than any L3 cache of today moves in a ns (1 TB/s): how long a counter may be left
- * alone before it may have gone round. At 24 bits and 64 KiB that is 1.1 s.
+ * Bytes per ns, more than any current L3 cache moves (1 TB/s): it determines after how long a
+ * counter may have overflowed. With 24 bits and 64 KiB that is 1.1 s.
  */
 #define FASTEST 1000
 
@@ -16,7 +16,7 @@ struct count_format count__format(__u32 eax, __u32 ebx, __u32 usual_width)
 	return (struct count_format){ .scale = ebx, .width = width < 62 ? width : 62 };
 }
 
-/* In counts, modulo the width. */
+/* Difference of two counts, modulo the width. */
 static __u64 difference(const struct count_format *format, __u64 from, __u64 to)
 {
 	return (to - from) & ((1ULL << format->width) - 1);
@@ -24,7 +24,7 @@ static __u64 difference(const struct count_format *format, __u64 from, __u64 to)
 
 static _Bool may_have_wrapped(const struct count_format *format, __u64 span_ns)
 {
-	/* Divided first: a wide counter would not fit into 64 bits otherwise. */
+	/* Divides first: a wide counter would overflow 64 bits otherwise. */
 	return span_ns / format->scale >= (1ULL << format->width) / FASTEST;
 }
 

@@ -12,18 +12,18 @@
 #include "sched.h"
 #include "trace.h"
 
-#define LATE_NS 100000 /* a tick that is said to be late */
+#define LATE_NS 100000 /* a tick later than this is counted as late */
 
 DEFINE_PER_CPU(struct rmid_cpu, rmid_cpus);
 
 /*
- * Both under cpus_read_lock(), and written under the mutex of all tracepoints or at both ends of
- * life.
+ * Read under cpus_read_lock(); written also under the mutex of all tracepoints, or in cpu__init()
+ * and cpu__exit().
  */
 static int listeners;
 static bool ready;
 static enum cpuhp_state hotplug_state;
-static struct cpumask sampled, unsampled; /* as of the module's start; the others */
+static struct cpumask sampled, unsampled; /* set when the module starts; the others */
 
 static void sample(struct rmid_cpu *cpu, u32 end, u64 now_ns)
 {
@@ -50,14 +50,16 @@ void cpu__run(struct rmid_cpu *cpu, u32 rmid, u32 kind)
 		sample(cpu, LATSCOPE_RMID_SWITCH, owners__now());
 	if (cpu->rmid != rmid) {
 		pqr__write(cpu, rmid);
-		read__ran(cpu->rmid); /* perhaps read since it came, but not since it went on */
+		read__ran(cpu->rmid); /* it may have run since its last reading */
 		read__ran(rmid);
 	}
 	cpu->rmid = rmid;
 	cpu->kind = kind;
 }
 
-/* A timer of its own CPU, in hard interrupt context also where others are threads. */
+/*
+ * A timer of its own CPU, in hard interrupt context even if interrupts are threaded (PREEMPT_RT).
+ */
 static enum hrtimer_restart tick(struct hrtimer *timer)
 {
 	struct rmid_cpu *cpu = container_of(timer, struct rmid_cpu, timer);
@@ -77,7 +79,7 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 }
 
 /*
- * On the CPU itself, interrupts off. From here on its hook follows what runs; until then it did
+ * On the CPU itself, interrupts off. From now on its hook follows what runs; before, it did
  * nothing.
  */
 static void start_listening(void *unused)
@@ -109,7 +111,7 @@ static void stop_listening(void *unused)
 	pqr__give_back(cpu);
 }
 
-/* The CPUs do not change meanwhile. */
+/* Call with cpus_read_lock() held. */
 static void stop_listening_everywhere(void)
 {
 	unsigned int number;
@@ -127,7 +129,10 @@ int cpu__listen(void)
 	return 0;
 }
 
-/* Also after cpu__exit(): events that are on in tracefs are turned off after the module's exit. */
+/*
+ * Also called after cpu__exit(): events that are on in tracefs are turned off after the module's
+ * exit.
+ */
 void cpu__unlisten(void)
 {
 	cpus_read_lock();
@@ -136,7 +141,7 @@ void cpu__unlisten(void)
 	cpus_read_unlock();
 }
 
-/* In a thread of that CPU: a kernel thread is what it runs. */
+/* Runs in a kernel thread of that CPU, which is what the CPU runs now. */
 static int come_online(unsigned int number)
 {
 	struct rmid_cpu *cpu = this_cpu_ptr(&rmid_cpus);
@@ -147,7 +152,7 @@ static int come_online(unsigned int number)
 	cpu->rmid = 0;
 	cpu->kind = LATSCOPE_RMID_KERNEL;
 	err = pqr__online(cpu);
-	if (err && ready) { /* no reason to keep a CPU from coming back */
+	if (err && ready) { /* no reason to keep the CPU offline */
 		pqr__yield();
 		err = 0;
 	}
@@ -189,7 +194,7 @@ const struct cpumask *cpu__unsampled(void)
 	return &unsampled;
 }
 
-/* The masks of the kernel's command line; from 7.0 on those of isolated cpusets, too. */
+/* The masks of the kernel's command line; since 7.0 also those of isolated cpusets. */
 static void choose_sampled(bool isolated)
 {
 	cpumask_copy(&sampled, cpu_possible_mask);
@@ -222,7 +227,7 @@ int cpu__init(bool isolated)
 	hotplug_state = state;
 	cpus_read_lock();
 	ready = true;
-	if (listeners) /* an event was turned on as soon as it could be seen */
+	if (listeners) /* an event may have been turned on before `ready` was set */
 		on_each_cpu(start_listening, NULL, 1);
 	cpus_read_unlock();
 	return 0;
@@ -234,7 +239,7 @@ void cpu__exit(void)
 	ready = false;
 	stop_listening_everywhere();
 	cpus_read_unlock();
-	cpuhp_remove_state(hotplug_state); /* which takes every CPU through go_offline() */
+	cpuhp_remove_state(hotplug_state); /* this calls go_offline() for every CPU */
 }
 
 void cpu__totals(struct cpu_totals *totals)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* /proc/latscope_rmid, as <uapi/latscope/rmid.h> describes it. */
+/* /proc/latscope_rmid, as described in <uapi/latscope/rmid.h>. */
 #ifndef LATSCOPE_RMID_LIST_H
 #define LATSCOPE_RMID_LIST_H
 

@@ -65,9 +65,9 @@ static int check_parameters(enum pqr_mode *mode)
 }
 
 /*
- * A kernel started by kexec finds the registers as they are, and its resctrl or this module would
- * think that another tool uses them. The notifier also runs at other reboots, which is harmless. A
- * kernel that starts after a crash finds the old values.
+ * A kernel started by kexec finds the registers unchanged, and its resctrl or this module would
+ * conclude that another tool uses them. The notifier also runs at other reboots, which is harmless.
+ * A kernel that starts after a crash finds the old values.
  */
 static int on_reboot(struct notifier_block *block, unsigned long event, void *command)
 {

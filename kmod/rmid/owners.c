@@ -7,15 +7,13 @@
 #include "owners.h"
 #include "trace.h"
 
-/*
- * How many that wait are served at a time: more than can begin to wait, so that the queue drains.
- */
+/* Processes to serve at a time: more than can start to wait, so that the queue becomes empty. */
 #define SERVE_MOST 2
 
 static DEFINE_RAW_SPINLOCK(lock);
-static struct rmid_book book; /* under `lock`, but for what its header says */
+static struct rmid_book book; /* protected by `lock`; book.h lists the exceptions */
 static u64 *owned_since_ns; /* by RMID; written under `lock` */
-static u64 untracked_taken; /* of book.counts.untracked, how many were looked for again */
+static u64 untracked_taken; /* part of book.counts.untracked that was adopted again */
 
 static u64 key_of(const struct task_struct *task)
 {
@@ -69,7 +67,7 @@ static void serve(u64 now_ns, int most)
 	}
 }
 
-/* The key cannot be there yet; if it is, the count of threads of its owner before was wrong. */
+/* The key cannot exist yet. If it does, the count of threads of its previous owner was wrong. */
 static void bury_stale(u64 key, u64 now_ns)
 {
 	struct latscope_rmid_owner record;
@@ -195,7 +193,7 @@ u32 owners__assigned(void)
 	return READ_ONCE(book.assigned);
 }
 
-/* One at a time, so that interrupts are off for one record only. */
+/* One record per critical section, to keep interrupts off only briefly. */
 void owners__dump(void)
 {
 	struct latscope_rmid_owner record;

@@ -27,36 +27,39 @@ void owners__exit(void);
 /* A task is about to run for the first time. */
 void owners__new_task(struct task_struct *task);
 
-/* Found at loading, with this many threads yet to end. False: it is known, or there is no room. */
+/*
+ * Adds an existing process, with this many threads that have not ended. False: it is known, or
+ * there is no room.
+ */
 bool owners__adopt(struct task_struct *leader, u32 threads, u64 now_ns);
 
 /*
- * Is there room for processes that found none? Says so once for them, unless the table fills up
- * again.
+ * Is there room for processes that found none? Returns true once for them, unless the table fills
+ * up again.
  */
 bool owners__take_untracked(void);
 
-/* A task has run for the last time; of its fellows, the signal_struct alone may be looked at. */
+/* A task has run for the last time. Of its thread group, only the signal_struct may be accessed. */
 void owners__dead_task(struct task_struct *task);
 
 void owners__exec(struct task_struct *task);
 
 /*
- * Of the task's process, which is alive. Tries to serve those that wait if it is one. Lock-free
- * else.
+ * RMID of the task's process, which is alive. If the process waits, tries to serve the queue.
+ * Otherwise lock-free.
  */
 u32 owners__rmid(struct task_struct *task);
 
-/* Does someone own it, since when? 0 if not. Lock-free. */
+/* Since when the RMID has its owner; 0: it has none. Lock-free. */
 u64 owners__since_ns(u32 rmid);
 
-/* How many processes have an RMID. Lock-free. */
+/* Number of processes that have an RMID. Lock-free. */
 u32 owners__assigned(void);
 
 /* Fires rmid_existing for each process that has an RMID. */
 void owners__dump(void);
 
-/* The process at a place. False: none is there. */
+/* Reads the process at a place. False: there is none. */
 bool owners__get(u32 place, struct rmid_process *process);
 u32 owners__places(void);
 

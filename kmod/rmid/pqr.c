@@ -18,15 +18,15 @@
 #define WATCH_MS 1000
 
 static bool on;
-static bool conflict; /* it was on; another tool writes it, or a write failed */
+static bool conflict; /* it was on; then another tool wrote it, or a write failed */
 static bool fault; /* a write failed */
-static bool full; /* the value written must be read back, as on hardware */
+static bool full; /* the written value must be read back, as on hardware */
 static u32 highest; /* RMID that is written */
 
 /*
- * NULL: the kernel has none. It is part of the kernel, never a module, and registered at boot or
- * not at all; so it is looked for once, as each look for a type that is not there has modprobe run.
- * For the same reason the reference is not one that a module could put back, nor one that counts.
+ * NULL: the kernel has no resctrl. It is built in, never a module, and registered at boot or not at
+ * all. So it is looked up only once: each lookup of an unknown type runs modprobe. For the same
+ * reason the reference need not be released.
  */
 static struct file_system_type *resctrl;
 
@@ -122,8 +122,8 @@ void pqr__yield(void)
 }
 
 /*
- * What the register of this CPU holds, against what was written there last: what runs may be
- * another RMID by now. One that cannot be read any more is not ours either.
+ * Does the register of this CPU still hold the last value written there (the running task may have
+ * another RMID by now)? A register that can no longer be read counts as changed.
  */
 static enum pqr_verdict look_at(const struct rmid_cpu *cpu)
 {
@@ -183,7 +183,7 @@ static void look(void *unused)
 		pqr__yield();
 }
 
-/* On each CPU. */
+/* Runs on each CPU. */
 static void give_back(void *unused)
 {
 	pqr__give_back(this_cpu_ptr(&rmid_cpus));
@@ -229,7 +229,7 @@ static DECLARE_DELAYED_WORK(watching, watch);
 
 void pqr__watch(void)
 {
-	/* In this order: who yields notes the conflict first. */
+	/* In this order, because pqr__yield() records the conflict first. */
 	if (READ_ONCE(on) || READ_ONCE(conflict))
 		schedule_delayed_work(&watching, msecs_to_jiffies(WATCH_MS));
 }

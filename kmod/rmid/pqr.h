@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * IA32_PQR_ASSOC: the RMID that a logical CPU's cache fills and memory traffic count for, in bits
- * 9:0; in the upper half the CLOSID, which is not ours and stays as it was found.
+ * IA32_PQR_ASSOC: bits 9:0 hold the RMID to which a logical CPU's cache fills and memory traffic
+ * are attributed; the upper half holds the CLOSID, which stays unchanged.
  *
- * Nothing arbitrates this register. The kernel's resctrl writes it while it is mounted, pqos and
- * PCM write it through /dev/cpu. So it is used only if no other tool seems to use it, checked
- * before each write and every second, and released if another tool wrote it; that value stays. Only
- * a 0 is overwritten, because a suspend leaves it.
+ * No one arbitrates this register. The kernel's resctrl writes it while it is mounted; pqos and PCM
+ * write it through /dev/cpu. So it is used only if no other tool seems to use it. This is checked
+ * before each write and every second. If another tool wrote it, the module stops using it, and that
+ * value stays. Only a 0 is overwritten, because a suspend leaves it.
  */
 #ifndef LATSCOPE_RMID_PQR_H
 #define LATSCOPE_RMID_PQR_H
@@ -18,18 +18,18 @@ struct rmid_cpu;
 enum pqr_mode { PQR_OFF, PQR_AUTO, PQR_FORCE };
 
 /*
- * Decides whether to write it. -EBUSY: another tool uses it; the kernel log says which. On success
- * *rmids, the wanted number, is at most what the machine has.
+ * Decides whether to write the register. -EBUSY: another tool uses it; the kernel log names it. On
+ * success *rmids, the wanted number, is at most that of the machine.
  */
 int pqr__init(enum pqr_mode mode, u32 *rmids);
 
-/* Begins to watch for others; call after the CPUs are online. */
+/* Starts to check for other tools; call after the CPUs are online. */
 void pqr__watch(void);
 void pqr__unwatch(void);
 
 /*
  * On the CPU itself, interrupts off: takes over the register, and tries the highest RMID that will
- * be written. -EBUSY; -EIO: it faults, or holds something else.
+ * be written. -EBUSY; -EIO: access faults, or the value read back differs.
  */
 int pqr__online(struct rmid_cpu *cpu);
 
@@ -42,7 +42,7 @@ void pqr__yield(void);
 /* On the CPU itself, interrupts off. Does nothing while off; yields if another tool wrote it. */
 void pqr__write(struct rmid_cpu *cpu, u32 rmid);
 
-/* For good, with all taken back: another kernel is about to start. May sleep. */
+/* Stops for good and restores all registers: another kernel is about to start. May sleep. */
 void pqr__leave(void);
 
 bool pqr__writes(void);

@@ -17,7 +17,7 @@ void procs__init(struct rmid_procs *procs, __u64 *keys, struct rmid_process *pla
 	};
 }
 
-/* Fibonacci hashing; the two lines come from different bits of the product. */
+/* Fibonacci hashing; the two lines use different bits of the product. */
 static __u32 line_of(const struct rmid_procs *procs, __u64 key, int choice)
 {
 	__u64 mixed = key * 0x9e3779b97f4a7c15ULL;
@@ -60,7 +60,7 @@ __u32 procs__add(struct rmid_procs *procs, __u64 key, const struct rmid_process 
 	if (place == PROCS_NONE || procs->count == procs->limit)
 		return PROCS_NONE;
 	procs->places[place] = *process;
-	/* Who finds the key finds the process. */
+	/* A reader that finds the key can use the process. */
 	__atomic_store_n(&procs->keys[place], key, __ATOMIC_RELEASE);
 	procs->count++;
 	return place;

@@ -24,9 +24,9 @@
 #define RISING 2 /* events that only go up: MBM total and local */
 
 struct domain {
-	u32 l3; /* what its CPUs' APIC IDs have in common */
-	u32 id; /* the lowest CPU there was, when it was found */
-	int reader; /* the CPU that reads; nr_cpu_ids or more: none is online that has a timer */
+	u32 l3; /* identifies the cache: common bits of the APIC IDs of its CPUs */
+	u32 id; /* the lowest CPU that was online when it was found */
+	int reader; /* the CPU that reads it; nr_cpu_ids or more: no CPU with a timer is online */
 	bool split; /* its CPUs belong to several NUMA nodes */
 	u64 done;
 	u64 due;
@@ -36,10 +36,10 @@ struct domain {
 };
 
 static struct domain *domains; /* NULL: nothing is read */
-static u32 domain_count; /* changed by CPUs that come online, one at a time */
+static u32 domain_count; /* written by CPUs that come online, one at a time */
 static u32 rmid_count;
 static u32 events; /* mask of 1 << enum latscope_rmid_event */
-static u32 refused; /* likewise, those that the CPU has and counts wrong */
+static u32 refused; /* events that the CPU has but counts wrong */
 static u64 budget_ns;
 static struct count_format format;
 static DEFINE_PER_CPU(struct domain *, domain_here);
@@ -55,9 +55,9 @@ u32 read__max_rmid(void)
 
 /*
  * Events that a model counts wrong. Skylake servers up to stepping 4: all; resctrl uses none there.
- * Later ones of that model number and Broadwell servers, errata SKX99 and BDF102: bandwidth, by a
- * factor that depends on the RMID and on how many the CPU has. Intel has a table of these factors,
- * which no machine of this project could prove right; so there is no value.
+ * Later steppings of that model and Broadwell servers (errata SKX99 and BDF102): bandwidth, by a
+ * factor that depends on the RMID and on the number of RMIDs. Intel has a table of these factors;
+ * no machine was available to check it, so there is no value.
  */
 static u32 wrong_events(void)
 {
@@ -129,9 +129,9 @@ void read__exit(void)
 }
 
 /*
- * The L3 cache of the CPU this runs on: its APIC ID without the bits that the CPUs at one cache
- * differ in. Intel leaf 4, AMD leaf 0x8000001D: type 4:0 (0: no more), level 7:5, most IDs at it -
- * 1 in 25:14.
+ * The L3 cache of this CPU: its APIC ID without the bits that differ between CPUs of one cache.
+ * Intel leaf 4, AMD leaf 0x8000001D: type 4:0 (0: no more), level 7:5, maximum number of IDs - 1 in
+ * 25:14.
  */
 static u32 l3_here(void)
 {
@@ -142,7 +142,7 @@ static u32 l3_here(void)
 	if (boot_cpu_data.cpuid_level >= 0xb) {
 		cpuid_count(0xb, 0, &eax, &ebx, &ecx, &edx);
 		if (ebx)
-			apicid = edx; /* all 32 bits of it */
+			apicid = edx; /* all 32 bits, not only 8 */
 	}
 	for (index = 0; index < 16; index++) {
 		cpuid_count(amd ? 0x8000001d : 4, index, &eax, &ebx, &ecx, &edx);
@@ -184,7 +184,7 @@ static struct domain *find_domain(u32 l3)
 }
 
 /*
- * Sub-NUMA clusters number RMIDs in another way, which is not supported: better no value than a
+ * Sub-NUMA clusters number RMIDs differently, which is not supported: no value is better than a
  * wrong one.
  */
 static void note_node(struct domain *domain, unsigned int number)
@@ -195,7 +195,7 @@ static void note_node(struct domain *domain, unsigned int number)
 	pr_warn("L3 cache %u has several NUMA nodes: not reading its counters\n", domain->id);
 }
 
-/* It has a timer. */
+/* The CPU has a timer. */
 static int next_reader(const struct domain *domain)
 {
 	return cpumask_first_and(domain->cpus, cpu__sampled());
@@ -240,8 +240,8 @@ void read__ran(u32 rmid)
 }
 
 /*
- * The CPUID of some hypervisors shows what they do not have: then access faults, and the reading is
- * an error, not 0.
+ * The CPUID of some hypervisors reports counters that do not exist: then access faults, and the
+ * reading is an error, not 0.
  */
 static u64 read_counter(u32 rmid, u32 event)
 {
@@ -252,7 +252,7 @@ static u64 read_counter(u32 rmid, u32 event)
 	return raw;
 }
 
-/* Drops a reading if the RMID changed its owner meanwhile. */
+/* Drops a reading if the owner of the RMID changed in between. */
 static void read_event(struct domain *domain, u32 rmid, u32 event, u64 owned_ns)
 {
 	struct latscope_rmid_read record = { .rmid = rmid, .domain = domain->id };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Reads the monitoring counters of each L3 cache, on one CPU of it: LLC occupancy, and the
- * bandwidth events the machine has. IA32_QM_EVTSEL and IA32_QM_CTR are one pair for the whole
- * cache. No emulator has them: what is here beyond count.c and turns.c has been read against the
- * manuals, not run.
+ * bandwidth events of the machine. IA32_QM_EVTSEL and IA32_QM_CTR are one pair for the whole cache.
+ * No emulator has them: this code, except count.c and turns.c, was checked against the manuals, not
+ * run.
  */
 #ifndef LATSCOPE_RMID_READ_H
 #define LATSCOPE_RMID_READ_H
@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 struct read_totals {
-	u32 scale; /* bytes; 0: there is nothing to read */
+	u32 scale; /* bytes; 0: no such counters */
 	u64 done;
 	u64 due;
 };
@@ -19,18 +19,18 @@ struct read_totals {
 /* By CPUID; 0: the machine has no L3 monitoring. */
 u32 read__max_rmid(void);
 
-/* It has, and does not count all of it wrong. */
+/* The machine has L3 monitoring, and counts at least one event correctly. */
 bool read__useful(void);
 
-/* RMIDs 1 to `rmids` are read, for at most `budget` percent of each tick. */
+/* Starts to read RMIDs 1 to `rmids`, for at most `budget` percent of each tick. */
 int read__init(bool wanted, u32 rmids, u32 budget);
 void read__exit(void);
 
-/* In a thread of the CPU that comes or goes. */
+/* Called in a thread of the CPU that comes online or goes offline. */
 void read__online(unsigned int number);
 void read__offline(unsigned int number);
 
-/* On this CPU that RMID ran. Interrupts are off, as they are in the other. */
+/* The RMID ran on this CPU. Interrupts are off, as in read__tick(). */
 void read__ran(u32 rmid);
 void read__tick(void);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "rmid_alloc.h"
 
-/* Free ones become ready in the order of the queue, so its head tells for all. */
+/* Free RMIDs become ready in the order of the queue, so checking its head is enough. */
 static void publish_ready(struct rmid_alloc *alloc)
 {
 	__u64 ready_ns = alloc->head ? alloc->infos[alloc->head].ready_ns : RMID_NEVER_NS;

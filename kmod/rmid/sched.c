@@ -23,7 +23,7 @@ void sched__refresh(struct rmid_cpu *cpu, struct task_struct *task)
 	}
 }
 
-/* Between two threads of a process there is nothing to do, unless it waits for an RMID. */
+/* A switch between two threads of a process needs nothing, unless the process waits for an RMID. */
 static void follow(struct rmid_cpu *cpu, struct task_struct *prev, struct task_struct *next)
 {
 	cpu->switches++;
@@ -39,12 +39,12 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev, struct
 
 	if (cpu->listening)
 		follow(cpu, prev, next);
-	/* Only now, that this CPU has let go of its RMID, can that be free. */
+	/* The RMID can be freed only now, when this CPU no longer uses it. */
 	if (unlikely(prev_state == TASK_DEAD && !preempt))
 		owners__dead_task(prev);
 }
 
-/* Under the lock of the run queue that the task was put into. */
+/* The lock of the task's run queue is held. */
 static void on_wakeup_new(void *data, struct task_struct *task)
 {
 	owners__new_task(task);
@@ -61,13 +61,13 @@ static struct hook {
 	struct tracepoint *tracepoint;
 	bool registered;
 } hooks[] = {
-	/* First deaths: who is born under the second must not die unseen. */
+	/* Deaths first: a process born under the second hook must not die unseen. */
 	{ .name = "sched_switch", .function = on_switch },
 	{ .name = "sched_wakeup_new", .function = on_wakeup_new },
 	{ .name = "sched_process_exec", .function = on_exec },
 };
 
-/* That the functions fit the tracepoints of the kernel this is built for. */
+/* Compile-time check that the functions fit the tracepoints of this kernel. */
 static void __maybe_unused check_types(void)
 {
 	check_trace_callback_type_sched_wakeup_new(on_wakeup_new);

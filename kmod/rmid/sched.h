@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The hooks on the scheduler's tracepoints. None is exported to modules by name, so they are looked
- * up among all of the kernel's.
+ * The hooks on the scheduler's tracepoints. They are not exported to modules by name, so they are
+ * looked up among all tracepoints of the kernel.
  *
  *   sched_wakeup_new    every task that will ever run, before it does: also the threads of io_uring
- *                       and vhost, which sched_process_fork does not tell of
+ *                       and vhost, for which sched_process_fork does not fire
  *   sched_switch        with TASK_DEAD: a task has run for the last time
  *   sched_process_exec  a process has a new name
  */
@@ -17,10 +17,10 @@ struct rmid_cpu;
 
 int sched__hook(void);
 
-/* When it returns no hook runs any more. */
+/* When it returns, no hook runs any more. */
 void sched__unhook(void);
 
-/* This CPU runs, or is about to run, the task. Interrupts are off. */
+/* This CPU runs the task, or is about to. Interrupts are off. */
 void sched__refresh(struct rmid_cpu *cpu, struct task_struct *task);
 
 #endif

@@ -5,8 +5,8 @@
 #include "trace.h"
 
 /*
- * What follows the header that all events share is the record, byte for byte. The header has 8
- * bytes; in 6.1 with PREEMPT_RT 12, and the record is aligned.
+ * After the header that all events share comes the record, byte for byte. The header has 8 bytes;
+ * in 6.1 with PREEMPT_RT 12, and the record is aligned.
  */
 #define HEADER ALIGN(sizeof(struct trace_entry), __alignof__(u64))
 #define SAME_PLACE(event, record, field)                                 \

@@ -17,8 +17,8 @@ void turns__begin(struct turns *turns)
 }
 
 /*
- * The lowest of a set (its complement, if `invert`) from `from` on and up to the count; 0: none.
- * RMID 0 is not read: `from` is at least 1.
+ * The lowest member of a set (of its complement, if `invert`) in [from, count]; 0: none. RMID 0 is
+ * not read: `from` is at least 1.
  */
 static __u32 lowest(const struct turns *turns, const __u64 *set, _Bool invert, __u32 from)
 {
@@ -35,7 +35,7 @@ static __u32 lowest(const struct turns *turns, const __u64 *set, _Bool invert, _
 	return 0;
 }
 
-/* The one after *at, going round; moves *at there. */
+/* The next one after *at, starting again at 1; updates *at. */
 static __u32 next_of(const struct turns *turns, const __u64 *set, _Bool invert, __u32 *at)
 {
 	__u32 rmid = lowest(turns, set, invert, *at + 1);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What it means that IA32_PQR_ASSOC holds a value. Plain C, see rmid_alloc.h. */
+/* What a value in IA32_PQR_ASSOC means. Plain C, see rmid_alloc.h. */
 #ifndef LATSCOPE_RMID_VERDICT_H
 #define LATSCOPE_RMID_VERDICT_H
 
 #include <linux/types.h>
 
 enum pqr_verdict {
-	PQR_OURS, /* what we wrote last */
+	PQR_OURS, /* the last value written by this module */
 	PQR_LOST, /* 0, as after a suspend: write it again */
 	PQR_TAKEN, /* another tool writes it */
 };

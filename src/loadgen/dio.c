@@ -15,7 +15,7 @@
 
 struct file {
 	int fd;
-	const char *why; /* there is no direct I/O; NULL: there is */
+	const char *why; /* why direct I/O is not possible; NULL: it is */
 	unsigned int tasks; /* each has a part of the file */
 };
 
@@ -24,7 +24,7 @@ struct part {
 	off_t start;
 	size_t bytes;
 	uint64_t random;
-	char *buffer; /* of a block, aligned to it */
+	char *buffer; /* one block, aligned to its size */
 };
 
 static int open_file(struct file *file, const char *dir)
@@ -48,7 +48,10 @@ int load__check_dir(const char *dir, const char **why)
 	return 0;
 }
 
-/* Without direct I/O: a write goes to the disk at once, and the next read comes from there. */
+/*
+ * Without direct I/O: writes a block to the disk at once, and drops it, so that the next read comes
+ * from the disk.
+ */
 static int pass_cache(const struct part *part, bool is_write, off_t offset)
 {
 	if (!part->file->why)
@@ -87,7 +90,7 @@ static int dio_work(const struct load_config *config, unsigned int index, const 
 		if (count % ROUND == 0)
 			workers__pause(config);
 	}
-	return err; /* the end of the process frees the buffer */
+	return err; /* the buffer is freed when the process ends */
 }
 
 static int dio_run(const struct load_config *config)

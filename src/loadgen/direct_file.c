@@ -32,7 +32,9 @@ static int create_and_unlink(int dir)
 	return -errno;
 }
 
-/* Without a name, the owner of the directory cannot make us open or remove another file. */
+/*
+ * O_TMPFILE: without a name, the owner of the directory cannot redirect the open to another file.
+ */
 int direct_file__create(const char *path)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
@@ -53,12 +55,12 @@ bool direct_file__is_in_memory(int fd)
 	struct statfs fs;
 	struct stat stat;
 
-	/* The node of a device is on tmpfs, too. */
+	/* A device node is on tmpfs, too. */
 	return !fstat(fd, &stat) && S_ISREG(stat.st_mode) && !fstatfs(fd, &fs) &&
 	       (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
 }
 
-/* overlayfs accepts the flag and refuses the I/O: only a write shows that. */
+/* overlayfs accepts the flag and refuses the I/O: only a write shows it. */
 const char *direct_file__switch(int fd)
 {
 	static char block[BLOCK] __attribute__((aligned(BLOCK)));

@@ -33,8 +33,8 @@ extern const struct load_ops *const load_kinds[];
 const struct load_ops *load__find(const char *name);
 
 /*
- * Whether the temporary file can be created in dir; -errno if not. *why says why direct I/O is not
- * possible there, NULL if it is: without it the load uses the page cache, and writes it back.
+ * Can the temporary file be created in dir? 0 or -errno. *why: the reason why direct I/O is not
+ * possible there, or NULL; without it the load uses the page cache, and writes it back.
  */
 int load__check_dir(const char *dir, const char **why);
 

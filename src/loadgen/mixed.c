@@ -9,7 +9,7 @@ static const struct load_ops *const parts[] = { &load_touch, &load_hog, &load_pi
 
 #define NR_PARTS (sizeof(parts) / sizeof(parts[0]))
 
-/* A process for each kind; it runs and ends the workers of that kind. */
+/* A process for each kind; it starts and ends the workers of that kind. */
 static int mixed_work(const struct load_config *config, unsigned int index, const void *arg)
 {
 	(void)arg;

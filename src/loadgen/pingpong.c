@@ -8,7 +8,7 @@
 static int pingpong_work(const struct load_config *config, unsigned int index, const void *arg)
 {
 	const struct pingpong *pair = (const struct pingpong *)arg + index / 2;
-	/* Not the first CPUs: they have the most other work. */
+	/* Uses the last CPUs: the first ones have the most other work. */
 	int cpu = load__cpu_from_end(index / 2), err = cpu < 0 ? cpu : load__pin(cpu);
 	bool first = index % 2 == 0;
 

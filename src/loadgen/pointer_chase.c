@@ -12,7 +12,7 @@ union line {
 	char bytes[CHASE_LINE];
 };
 
-/* Sattolo's shuffle: it makes all orders that are one cycle. */
+/* Sattolo's shuffle: it makes only orders that are a single cycle. */
 static void shuffle(union line *lines, size_t nr, uint64_t seed)
 {
 	uint64_t state = load__seed(seed, 0);
@@ -40,7 +40,7 @@ int pointer_chase__prepare(struct pointer_chase *chase)
 		      0);
 	if (memory == MAP_FAILED)
 		return -errno;
-	/* Otherwise page walks take much of the time; without huge pages, they do. */
+	/* Uses huge pages: with base pages, page walks take much of the time. */
 	madvise(memory, chase->bytes, MADV_HUGEPAGE);
 	chase->memory = memory;
 	shuffle(memory, chase->bytes / CHASE_LINE, chase->seed);

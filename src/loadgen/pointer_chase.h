@@ -17,7 +17,7 @@
 struct pointer_chase {
 	size_t bytes; /* of memory, much more than the caches hold */
 	unsigned int chains; /* up to CHASE_CHAINS */
-	int cpu; /* that it runs on, with memory of its node; -1: any */
+	int cpu; /* CPU to run on, with memory of its node; -1: any */
 	uint64_t seed;
 	const atomic_bool *stop; /* ends it */
 
@@ -25,7 +25,7 @@ struct pointer_chase {
 	uint64_t steps, elapsed_ns; /* a step is a load */
 };
 
-/* To be called in the thread that runs it: the memory is of that thread's node. */
+/* Call it in the thread that runs the chase: the memory is of that thread's node. */
 int pointer_chase__prepare(struct pointer_chase *chase);
 
 void pointer_chase__run(struct pointer_chase *chase);

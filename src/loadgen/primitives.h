@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What loads and reference latencies are made of. Silent; an int is 0 or -errno. */
+/* Building blocks of loads and reference latencies. Silent; an int is 0 or -errno. */
 #ifndef LATSCOPE_LOADGEN_PRIMITIVES_H
 #define LATSCOPE_LOADGEN_PRIMITIVES_H
 
@@ -15,7 +15,7 @@
 #define NSEC_PER_SEC 1000000000ULL
 #define LOAD_PAGE_MAX (1UL << 16) /* largest base page of all architectures */
 
-/* Sleeps for all of the time, whatever signals come. */
+/* Sleeps for the full time, even if signals arrive. */
 void load__sleep(uint64_t ns);
 
 /* Runs for at least ns. Returns how long it took. */
@@ -33,10 +33,10 @@ void load__touch(char *map, size_t pages, bool read);
 /* xorshift64*: the same seed gives the same numbers. The state must not be 0. */
 uint64_t load__random(uint64_t *state);
 
-/* The state that a thread starts with. */
+/* The first state of a thread. */
 uint64_t load__seed(uint64_t seed, unsigned int index);
 
-/* Of the CPUs that this thread may use: how many, at least 1, and the nth from the end. */
+/* The CPUs that this thread may use: their number (at least 1), and the nth from the end. */
 unsigned int load__cpus(void);
 int load__cpu_from_end(unsigned int nth);
 
@@ -54,7 +54,7 @@ struct pingpong {
 int pingpong__open(struct pingpong *pair);
 void pingpong__close(const struct pingpong *pair);
 
-/* As the first task or the second one. -EPIPE: the other one has closed its end. */
+/* The part of the first task and that of the second. -EPIPE: the other one has closed its end. */
 int pingpong__send(const struct pingpong *pair, bool first);
 int pingpong__receive(const struct pingpong *pair, bool first);
 
@@ -64,13 +64,16 @@ int direct_file__create(const char *dir);
 /* tmpfs and ramfs: since Linux 6.6 they accept O_DIRECT, but do no I/O. */
 bool direct_file__is_in_memory(int fd);
 
-/* Switches to direct I/O and overwrites the first block. NULL, or why that is not possible. */
+/*
+ * Switches to direct I/O and overwrites the first block. NULL, or the reason why it is not
+ * possible.
+ */
 const char *direct_file__switch(int fd);
 
 /* Writes all blocks: reading a hole, or a block never written, needs no disk. */
 int direct_file__fill(int fd, off_t start, uint64_t bytes);
 
-/* -EIO: a part only was transferred. */
+/* -EIO: only a part was transferred. */
 int direct_file__transfer(int fd, bool write, void *buffer, size_t bytes, off_t offset);
 
 #endif

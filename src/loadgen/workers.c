@@ -35,7 +35,7 @@ static void take_signals(struct workers *workers)
 	sigaddset(&workers->signals, SIGTERM);
 	sigaddset(&workers->signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &workers->signals, &workers->old_mask);
-	/* Our parent may have had it ignored: then children leave no exit status. */
+	/* The parent process may have ignored it: then children would leave no exit status. */
 	sigaction(SIGCHLD, &child, &workers->old_child);
 }
 
@@ -85,7 +85,10 @@ static int fork_all(struct workers *workers, workers_work work, const struct loa
 	return 0;
 }
 
-/* They start together: otherwise the first ones would take the CPU from us before the last fork. */
+/*
+ * The children start together: otherwise the first ones would take the CPU from the parent before
+ * the last fork.
+ */
 static int start(struct workers *workers, workers_work work, const struct load_config *config,
 		 const void *arg)
 {
@@ -104,7 +107,7 @@ static int error_of(int status)
 	if (WIFEXITED(status))
 		return -WEXITSTATUS(status);
 	switch (WTERMSIG(status)) {
-	case SIGINT: /* a terminal sends it to all */
+	case SIGINT: /* the terminal sends it to all processes */
 	case SIGTERM:
 		return 0;
 	default:
@@ -112,7 +115,7 @@ static int error_of(int status)
 	}
 }
 
-/* Only our own children: the process may have other ones. */
+/* Only the children started here: the process may have others. */
 static int reap(struct workers *workers, int flags)
 {
 	int err = 0, status;

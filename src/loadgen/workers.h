@@ -15,11 +15,11 @@ extern const struct load_ops load_touch, load_hog, load_pingpong, load_dio, load
  */
 typedef int (*workers_work)(const struct load_config *config, unsigned int index, const void *arg);
 
-/* Has nr children work for config->duration_ns, then ends them. -errno: that of the first error. */
+/* Starts nr children that work for config->duration_ns, then ends them. Returns the first error. */
 int workers__run(unsigned int nr, workers_work work, const struct load_config *config,
 		 const void *arg);
 
-/* Between two rounds. */
+/* Call between two rounds. */
 void workers__pause(const struct load_config *config);
 
 #endif

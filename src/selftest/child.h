@@ -12,13 +12,13 @@
 
 #include <selftest/reference/reference.h>
 
-/* What a child does with memory that it shares with us: the request, and the results. */
+/* The memory that a child shares with its parent: the request, and the results. */
 struct child_work {
 	size_t size;
 	size_t why; /* offset of a char[REFERENCE_WHY] in it */
 	int (*prepare)(void *reference); /* NULL: nothing to do */
 	int (*run)(void *reference);
-	bool locks; /* its memory, so that only its work has page faults */
+	bool locks; /* locks its memory, so that only its work has page faults */
 };
 
 /*
@@ -60,7 +60,10 @@ struct child {
 int child__start(struct child *child, const struct child_work *work, const void *asked);
 int child__go(const struct child *child);
 
-/* Waits for the end of the work. Its result; -ECHILD: the child died; -EINTR: a signal arrived. */
+/*
+ * Waits for the end of the work. Returns its result; -ECHILD: the child died; -EINTR: a signal
+ * arrived.
+ */
 int child__result(struct child *child);
 const char *child__why(const struct child *child, int err);
 

@@ -17,7 +17,7 @@
 #define NOT_FOUND 127 /* exit status, as that of a shell */
 #define ARG 64
 
-/* The standard streams of fio: the file, and two memfds. */
+/* The standard streams of fio: input from the file, output and errors to two memfds. */
 struct streams {
 	int file, out, err;
 };
@@ -115,7 +115,7 @@ static int run_with(struct fio *fio, const struct streams *streams, uint64_t cou
 		dio->own ? "--rw=randrw" : "--rw=randread",
 		"--direct=1",
 		"--ioengine=psync",
-		"--clocksource=clock_gettime", /* not the TSC, by a guess at its frequency */
+		"--clocksource=clock_gettime", /* not the TSC: fio would guess its frequency */
 		"--thread",
 		"--norandommap",
 		"--eta=never",
@@ -153,7 +153,9 @@ static int run_fio(struct fio *fio, uint64_t count)
 	return err;
 }
 
-/* One I/O shows whether it works. It also loads the program, which is then not read any more. */
+/*
+ * Checks with one I/O whether fio works. It also loads the program, so that it is not read later.
+ */
 static int prepare(void *reference)
 {
 	struct fio *fio = reference;

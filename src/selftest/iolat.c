@@ -35,8 +35,8 @@ static int open_reads(struct validate *validate, struct window *window)
 }
 
 /*
- * diskstats are read twice outside the window and twice inside: the inner readings give a lower
- * bound of what the probe must see, the outer ones an upper bound, even if others use the disk.
+ * Reads diskstats twice outside the window and twice inside: the inner readings give a lower bound
+ * of what the probe must see, the outer ones an upper bound, even if other processes use the disk.
  */
 struct bracket {
 	struct reference_disk before, after;
@@ -52,7 +52,7 @@ static uint64_t upper_bound(const struct bracket *bracket, enum reference_disk_f
 	return bracket->after.field[field] - bracket->before.field[field];
 }
 
-/* The kernel ends its account of a request after our program has run. */
+/* The kernel adds a request to its account after the probe's program has run. */
 static double own_ns(const struct window *window, const struct lat_hist *requests)
 {
 	const struct run_cost *cost = &window->probe->cost;
@@ -84,8 +84,8 @@ static void check_parts(const struct validate *validate, const struct lat_hist m
 }
 
 /*
- * Some hosts run no BPF program while certain tasks are current, which hides completions at random.
- * What the probe itself loses, it loses in every try.
+ * Some hosts run no BPF program while certain tasks are current, so completions are missed at
+ * random. If the probe itself loses events, it loses them in every try.
  */
 static bool misses(const struct validate *validate, struct window *window, uint64_t made,
 		   uint64_t seen)
@@ -163,7 +163,9 @@ static int check_disk(struct validate *validate, struct window *window)
 	return 0;
 }
 
-/* `name` is that of the count. Times can be compared only if all I/O of that kind was fio's. */
+/*
+ * `name`: of the check of the count. Times can be compared only if all I/O of that kind was fio's.
+ */
 static void compare_fio(const struct validate *validate, const char *name,
 			const struct reference_span *by_fio, uint64_t by_all,
 			const struct lat_hist metrics[])

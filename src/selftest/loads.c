@@ -20,14 +20,13 @@
 #define RATE_FACTOR 1.5 /* a load must raise the rate by this ... */
 #define MADE_FACTOR 2 /* ... if it makes this many times the events of all others */
 #define SEEN_SHARE 0.8 /* least share of the load's faults, by getrusage */
-#define WAIT_FACTOR 1.5 /* other tasks take the CPU without hogs, too */
+#define WAIT_FACTOR 1.5 /* other tasks take the CPU even without hogs */
 #define MANY_HOGS 8 /* per CPU */
 #define QUEUES_FACTOR 1.5 /* the disk queues if the threads sleep longer by this ... */
 #define QUEUED_FACTOR 1.2 /* ... then the latency must grow by at least this */
 #define SLEPT_SHARE 0.6 /* the rest of the sleep may be the wakeup */
 #define CALLED_SHARE 1.02 /* a request is not longer in flight than its system call */
-#define OTHERS_SHARE \
-	0.001 /* of the reads of a disk may be of others, if it is to be that of ours */
+#define OTHERS_SHARE 0.001 /* largest share of other processes' reads on the disk */
 
 struct loads {
 	uint64_t window_ns;
@@ -60,7 +59,7 @@ static int run_touch(void *arg)
 	return err;
 }
 
-/* The hogs are a process of their own, which ends with us. */
+/* The hogs have a parent process of their own, which ends with this one. */
 static pid_t start_hogs(const struct loads *loads)
 {
 	pid_t pid = fork();
@@ -243,7 +242,10 @@ static void witness_io(const struct window *window, const struct group *group,
 {
 	const struct reference_dio *dio = window->child.reference;
 
-	/* Over the window of the probe, as the rate is; it is longer, as diskstats settle in it. */
+	/*
+	 * Counted over the window of the probe, like the rate; the interval is longer, because
+	 * diskstats settle in it.
+	 */
 	reaction->called = (double)dio->io.sum_ns / window->run->duration_ns;
 	reaction->made = per_second(window, dio->io.count);
 	reaction->others = others_share(dio, group->writes);

@@ -40,7 +40,7 @@ static int run_rounds(struct validate *validate, const struct overhead *overhead
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < rounds; i++) {
-		first = i % 2; /* neither always comes first */
+		first = i % 2; /* alternates which one comes first */
 		err = run_once(validate, overhead, first, first ? &with[i] : &without[i], why);
 		if (!err)
 			err = run_once(validate, overhead, !first, first ? &without[i] : &with[i],

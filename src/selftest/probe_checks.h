@@ -49,7 +49,7 @@ struct group {
  */
 struct experiment {
 	struct group groups[REACT_GROUPS];
-	/* By group; 0 for those that are not possible. */
+	/* By group; 0 if it was not possible. */
 	void (*judge)(const struct validate *validate, const struct reaction *medians);
 };
 
@@ -64,7 +64,7 @@ struct overhead {
 struct probe_checks {
 	const char *probe;
 	struct {
-		const char *name; /* of the check that is skipped if this is not possible */
+		const char *name; /* of the check that is skipped if this check is not possible */
 		reference_check check;
 	} references[PROBE_REFERENCES];
 	const struct experiment *experiment;

@@ -13,15 +13,16 @@
 #define ROUND_TRIPS 20000
 #define WAIT_NS (5 * NSEC_PER_MSEC)
 #define CLOCKS 0.998 /* ratio of the run queue's clock to ours, at least */
-/* Our clock is read a little later; much later where the host stops the machine in between. */
+/* Latscope's clock is read a little later; much later if the host stops the machine in between. */
 #define OWN_SHARE 0.1
 #define OWN_NS 2000 /* a wait */
 
 CHILD_WORK(static, hog, reference_hog);
 
 /*
- * What the method stamps reads of the scheduler's account is exact. The waits themselves are only
- * close to it: the clock of the account stands still from a wakeup to the switch that it causes.
+ * With method stamps, the probe's reading of the scheduler's account is exact. The waits themselves
+ * only come close to it: the clock of the account stands still from a wakeup to the switch that it
+ * causes.
  */
 static void check_account(const struct validate *validate, const struct lat_cell *cell,
 			  const struct reference_sched *account)

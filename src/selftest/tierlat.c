@@ -13,13 +13,14 @@
 
 #include "check.h"
 
-#define UNKNOWN_BYTES (512UL << 20) /* where the size of the L3 is unknown */
+#define UNKNOWN_BYTES (512UL << 20) /* if the size of the L3 is unknown */
 #define MIN_BYTES (64UL << 20)
 #define MAX_BYTES (4UL << 30)
 #define BEYOND 4 /* times the L3, so that most steps miss it */
 #define MAX_THREADS 64
 #define RISE 1.1 /* of the latency, when all CPUs load as much as they can */
-#define MIN_SHARE 0.25 /* of the load-to-use latency: the way to the CHA is less than the rest */
+/* of the load-to-use latency: the part from the core to the CHA is not included */
+#define MIN_SHARE 0.25
 
 /* A thread with a pointer chase. It prepares its memory itself, so that it is local. */
 struct chaser {

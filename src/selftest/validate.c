@@ -12,7 +12,7 @@
 
 static const struct probe_checks *const all[] = { &memlat_checks, &runqlat_checks, &iolat_checks };
 
-/* The reference failed, not the probe: something disturbed it. */
+/* The reference was disturbed; the probe did not fail. */
 static bool disturbed(const struct window *window, int err)
 {
 	if (err == -EAGAIN)

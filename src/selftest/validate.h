@@ -20,7 +20,7 @@ enum check_verdict {
 	CHECK_FAIL,
 	CHECK_SKIP, /* not possible here: why */
 	CHECK_NOTE, /* a number without a verdict */
-	CHECK_ERROR, /* failed to run: why */
+	CHECK_ERROR, /* failed to run; `why` has the reason */
 	CHECK_VERDICTS,
 };
 
@@ -58,9 +58,10 @@ struct validate {
 };
 
 /*
- * All checks of a probe. 0: they were made, whatever their verdicts. -EOPNOTSUPP: none was
+ * Runs all checks of a probe. 0: they were run, whatever their verdicts. -EOPNOTSUPP: none was
  * possible, because the probe cannot run here (`refused`) or its reference cannot be made. -EINTR:
- * a signal ended it. Otherwise the first error: it is a check, and the others were made.
+ * a signal ended it. Otherwise the first error, which is also reported as a check; the other checks
+ * were run.
  */
 int validate__probe(struct validate *validate, const struct probe_ops *ops, char why[RUN_TEXT]);
 
@@ -74,7 +75,7 @@ int validate__tierlat(struct validate *validate, const struct tier_config *confi
 /*
  * A terminal sends Ctrl-C to all of its foreground processes. The measured children must not die of
  * it, which would look like an error. So signals stay blocked from here on, also in the children,
- * until the process ends; the children are killed by us. Call this before the first child.
+ * until the process ends; validate kills the children. Call this before the first child.
  */
 int interrupt__hold(void);
 

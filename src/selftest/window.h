@@ -28,7 +28,7 @@ int window__without(struct window *window);
 
 void window__close(struct window *window);
 
-/* The samples of a metric, and those of one key; none if the key is not there. */
+/* The samples of a metric, and those of one key; empty if the key does not exist. */
 const struct lat_cell *window__cell(const struct window *window, unsigned int metric);
 void window__key(const struct window *window, unsigned int metric, enum lat_by by, uint64_t id,
 		 struct lat_hist *hist);

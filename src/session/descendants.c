@@ -154,8 +154,8 @@ static bool is_hidden(void)
 }
 
 /*
- * /proc/PID/task/TID/children lists hidden processes, too. Without children there is nothing to
- * count: the children of a process that ended have become ours.
+ * /proc/PID/task/TID/children lists hidden processes, too. This process inherits the children of a
+ * process that ended, so without children there is nothing to count.
  */
 static bool may_have_children(const struct descendants *descendants)
 {

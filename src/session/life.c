@@ -15,16 +15,16 @@
 
 #include "life.skel.h"
 
-#define MOST_ENDED (1 << 14) /* processes that can be kept of those that end in the window */
+#define MOST_ENDED (1 << 14) /* room for processes that end in the window */
 #define TASKS_AT_ONCE 256
 
 struct life_watch {
 	struct life_bpf *skel;
 	uint64_t opened_ns, shut_ns;
-	struct run_life *lives; /* one for each process that lived, and each that ended; by id */
-	size_t nr, nr_living; /* these stand first */
+	struct run_life *lives; /* processes that lived, then those that ended; by id */
+	size_t nr, nr_living; /* number of processes that lived */
 	uint64_t not_kept;
-	/* Processes that were alive, to tell them should they end before the map is read. */
+	/* Names of processes that were alive, in case they end before the map is read. */
 	struct lat_life_task *tasks;
 	size_t nr_tasks;
 };
@@ -38,7 +38,7 @@ static int load(struct life_watch *watch)
 		return -errno;
 	err = bpf_map__set_max_entries(watch->skel->maps.ended, MOST_ENDED);
 	if (!err)
-		err = bpf_object__load_skeleton(watch->skel->skeleton); /* maps .bss, too */
+		err = bpf_object__load_skeleton(watch->skel->skeleton); /* also maps .bss */
 	if (err)
 		return err;
 	watch->skel->links.exited = bpf_program__attach(watch->skel->progs.exited);
@@ -165,7 +165,7 @@ static int by_id(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* The threads of a process stand next to each other. */
+/* The threads of a process are adjacent. */
 static int add_living(struct life_watch *watch)
 {
 	struct run_life *life = NULL;
@@ -185,7 +185,7 @@ static int add_living(struct life_watch *watch)
 	return 0;
 }
 
-/* Has a process ended since it was listed as alive? Then its life is in both lists. */
+/* A process that has ended since it was listed as alive is in both lists: skip it. */
 static bool ended_since(const struct life_watch *watch, uint32_t tgid, uint64_t start_ns)
 {
 	const struct lat_life_task wanted = { .tgid = tgid }, *found = NULL;
@@ -202,7 +202,7 @@ static struct run_life *find_life(const struct life_watch *watch, size_t nr, uin
 	return nr ? bsearch(&wanted, watch->lives, nr, sizeof(wanted), by_id) : NULL;
 }
 
-/* Each comes once, so search only among the living ones: they are sorted. */
+/* A process that ended is listed once, so search only among the living ones: they are sorted. */
 static int add_ended(void *context, const void *key, const void *value)
 {
 	uint32_t tgid = *(const uint32_t *)key;
@@ -212,7 +212,7 @@ static int add_ended(void *context, const void *key, const void *value)
 
 	if (ended_since(watch, tgid, life->last_start_ns))
 		return 0;
-	if (!to && !life->lived_ns) /* it exits; its start is not known */
+	if (!to && !life->lived_ns) /* exiting, with an unknown start */
 		return 0;
 	if (!to) {
 		to = add_life(watch, tgid);
@@ -225,7 +225,9 @@ static int add_ended(void *context, const void *key, const void *value)
 	return 0;
 }
 
-/* First the living ones, then those that ended: so each is in at least one of the lists. */
+/*
+ * Reads the living processes first, then those that ended: so each is in at least one of the lists.
+ */
 int life__shut(struct life_watch *watch, uint64_t shut_ns)
 {
 	int err;

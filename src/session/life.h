@@ -7,14 +7,14 @@
 
 struct life_watch;
 
-/* On failure `why` says what is missing. */
+/* On failure `why` is the reason. */
 int life__open(struct life_watch **watch, char why[RUN_TEXT]);
 void life__close(struct life_watch *watch); /* NULL is fine */
 
-/* The window opens, at this time of CLOCK_MONOTONIC. */
+/* Call when the window opens. `at`: CLOCK_MONOTONIC. */
 void life__arm(struct life_watch *watch, uint64_t opened_ns);
 
-/* The window shuts, at this time of CLOCK_MONOTONIC: reads how long processes lived. */
+/* Call when the window closes: reads how long processes lived. `at`: CLOCK_MONOTONIC. */
 int life__shut(struct life_watch *watch, uint64_t shut_ns);
 
 /* Fills in run->lives for the keys by process. The totals must be final. 0 or -ENOMEM. */

@@ -24,7 +24,7 @@
 
 /* Capabilities of this process once it has dropped the rest. */
 static uint64_t kept;
-static uint64_t to_remove_dir; /* of these */
+static uint64_t to_remove_dir; /* number of kept capabilities */
 
 static int fail(char why[RUN_TEXT], int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -42,7 +42,7 @@ static int fail(char why[RUN_TEXT], int err, const char *format, ...)
 	return err;
 }
 
-/* The user who called latscope, if that is not root; else one that no other process has. */
+/* The user who called latscope, if that is not root; else a user without processes. */
 static struct caller choose_user(void)
 {
 	struct caller user = caller__find();
@@ -57,7 +57,10 @@ static bool is_root(void)
 	return !getresuid(&real, &effective, &saved) && (!real || !effective || !saved);
 }
 
-/* Selects those of `wanted` that the process is permitted; in effect only if `effective`. */
+/*
+ * Selects those of `wanted` that the process has as permitted; they become effective only if
+ * `effective`.
+ */
 static void select_capabilities(uint64_t wanted, bool effective)
 {
 	uint64_t had = 0;
@@ -99,12 +102,12 @@ static bool bpf_needs_capability(void)
 	return bpf_obj_get_info_by_fd(-1, &info, &len) && errno == EPERM;
 }
 
-/* The capability that this user, who has none in effect, needs to write in the directory. */
+/* The capability that this user, who has no effective ones, needs to write in the directory. */
 static uint64_t needed_for_dir(int dir)
 {
 	if (dir < 0 || !faccessat(dir, ".", W_OK | X_OK, 0))
 		return 0;
-	return BIT(CAP_DAC_OVERRIDE); /* its owner could not be changed, or it has none */
+	return BIT(CAP_DAC_OVERRIDE); /* the owner could not be changed, or it has no owner */
 }
 
 /*
@@ -183,7 +186,7 @@ static int try_drop(struct recording *recording, char why[RUN_TEXT])
 	return privilege__drop(&none, why);
 }
 
-/* If it cannot become that user, privilege__drop() will say so. */
+/* If it cannot become that user, privilege__drop() reports it. */
 static int try_writing(struct recording *recording, char why[RUN_TEXT])
 {
 	const struct privilege_needs needs = { .recording = recording, .times_calls = true };

@@ -10,7 +10,7 @@
 
 /* What the process must still be able to do. */
 struct privilege_needs {
-	struct recording *recording; /* write its files; NULL, or one without a directory: none */
+	struct recording *recording; /* write its files; NULL, or without a directory: no files */
 	bool removes_dir; /* may have to remove its directory, until privilege__keep_dir() */
 	pid_t workload; /* end this process, until privilege__end_workload(); 0: none */
 	unsigned int capability; /* use this capability; 0: none */
@@ -26,7 +26,7 @@ struct privilege_needs {
  */
 int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT]);
 
-/* Tries it in a process of its own, with no needs. 0, or -errno with `why`. */
+/* Tries it in a child process, with no needs. 0, or -errno with `why`. */
 int privilege__try(char why[RUN_TEXT]);
 
 /*
@@ -35,7 +35,7 @@ int privilege__try(char why[RUN_TEXT]);
  */
 int privilege__try_writing(struct recording *recording, char why[RUN_TEXT]);
 
-/* Give up what was kept to remove the directory, or to end the workload. 0 or -EPERM. */
+/* Drop what was kept to remove the directory, or to end the workload. 0 or -EPERM. */
 int privilege__keep_dir(void);
 int privilege__end_workload(void);
 

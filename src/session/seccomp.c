@@ -11,10 +11,10 @@
 
 #include <seccomp.h>
 
-#define IOCTL_TYPE 0xff00 /* _IOC_TYPE() in its place */
+#define IOCTL_TYPE 0xff00 /* _IOC_TYPE() in its position */
 #define PERF_IOCTLS ('$' << 8)
 
-/* libseccomp leaves out those that an architecture does not have. */
+/* libseccomp leaves out calls that an architecture does not have. */
 static const int allowed[] = {
 	/* files: of the recording, of /proc and /sys; maps, events and registers that are open */
 	SCMP_SYS(access),
@@ -96,7 +96,7 @@ static const int allowed[] = {
 	SCMP_SYS(select),
 	SCMP_SYS(sigaltstack),
 	SCMP_SYS(time),
-	/* itself, its children, the socket to the one that restores registers */
+	/* for itself, its children, and the socket to the restore process */
 	SCMP_SYS(capget),
 	SCMP_SYS(capset),
 	SCMP_SYS(exit),
@@ -138,7 +138,7 @@ static const int bpf_commands[] = {
 	BPF_ITER_CREATE,
 };
 
-/* Is it a terminal, and how wide? Not TIOCSTI, which puts input into one. */
+/* Terminal ioctls: is it one, and how wide? Not TIOCSTI, which puts input into it. */
 static const int ioctls[] = { TCGETS, TIOCGWINSZ };
 
 /* libcap-ng reads these before it drops more. */

@@ -32,11 +32,11 @@ struct session {
 	struct workload workload;
 	struct descendants descendants; /* of the workload */
 	const struct session_task *task; /* NULL: none */
-	int signals; /* signalfd of those that end the window */
-	struct workload_origin origin; /* what was before we changed it */
+	int signals; /* signalfd of the signals that end the window */
+	struct workload_origin origin; /* the state before latscope changed it */
 	uint64_t last_ns; /* end of the last interval, since the window opened */
 	bool broken; /* no probe can be read any more */
-	void (*warn)(const char *probe, const char *why); /* NULL: not wanted */
+	void (*warn)(const char *probe, const char *why); /* NULL: no warnings */
 	struct recording *recording;
 	void (*write_failed)(const struct writer *writer, int err);
 	struct recording none; /* used as the recording where nothing is kept */
@@ -75,7 +75,9 @@ free_session:
 	return err;
 }
 
-/* Which one could not put back what it had changed, by its index; -1: none. */
+/*
+ * Closes the probes. Returns the index of one that could not restore what it had changed; -1: none.
+ */
 static int close_probes(struct session *session, char why[RUN_TEXT], int *err)
 {
 	char reason[RUN_TEXT];
@@ -140,7 +142,7 @@ int session__add(struct session *session, const struct probe_ops *ops,
 	return ops->describe(probe);
 }
 
-/* Only the first is kept; err 0 is none. */
+/* Keeps only the first error. err 0 is none. */
 static void fault(struct session *session, struct session_result *result, enum session_fault which,
 		  int err)
 {
@@ -150,7 +152,7 @@ static void fault(struct session *session, struct session_result *result, enum s
 	result->fault = which;
 }
 
-/* Without a writer it was not the writing. */
+/* If no writer failed, a probe could not be read. */
 static void recording_fault(struct session *session, struct session_result *result,
 			    const struct writer *writer, int err)
 {
@@ -178,7 +180,7 @@ static void warn_of_trouble(const struct session *session, struct probe *probe)
 			session->warn(probe->ops->name, why);
 }
 
-/* All probes take it. Returns how many could. */
+/* Calls the step of all probes. Returns how many succeeded. */
 static unsigned int step_all(struct session *session, struct session_result *result,
 			     enum probe_step step, uint64_t at_ns)
 {
@@ -198,7 +200,7 @@ static unsigned int step_all(struct session *session, struct session_result *res
 	return able;
 }
 
-/* How long the window may be left alone. */
+/* Maximum time between two readings of the probes. */
 static uint64_t patience_ns(const struct session *session)
 {
 	uint64_t least = PROGRESS_NS;
@@ -217,7 +219,7 @@ static uint64_t elapsed_ns(const struct session *session)
 	return clock__now_ns() - session->run->start_mono_ns;
 }
 
-/* Reads all probes and hands the interval, which ends at `end`, to the recording. */
+/* Reads all probes and passes the interval, which ends at `end`, to the recording. */
 static void end_interval(struct session *session, struct session_result *result, uint64_t end)
 {
 	struct run *run = session->run;
@@ -234,14 +236,16 @@ static void end_interval(struct session *session, struct session_result *result,
 	recording_fault(session, result, writer, err);
 }
 
-/* True: what was recorded last leaves too little room for more. */
+/* Is there too little room for more, after the last interval? */
 static bool is_full(const struct session *session, struct session_result *result)
 {
 	result->room = recording__room(session->recording, session->run);
 	return result->room;
 }
 
-/* Waits of processes are shares of their lives. What is missing is said, and all else goes on. */
+/*
+ * Waits of processes are shares of their lives. If these cannot be watched, the window continues.
+ */
 static void watch_lives(struct session *session)
 {
 	struct run *run = session->run;
@@ -276,8 +280,8 @@ static void open_window(struct session *session, struct session_result *result)
 }
 
 /*
- * When PROBE_STOP is taken no sample is on its way any more: every program that saw the window open
- * has returned. Returns when the window was shut.
+ * After PROBE_STOP no sample can arrive any more: every program that saw the window open has
+ * returned. Returns when the window was closed.
  */
 static uint64_t shut_window(struct session *session, struct session_result *result)
 {
@@ -300,7 +304,7 @@ static uint64_t shut_window(struct session *session, struct session_result *resu
 	return end;
 }
 
-/* What is known of the probes only when the window has shut. */
+/* Fills in what is known of the probes only after the window. */
 static void describe_probes(struct session *session, struct session_result *result)
 {
 	struct probe *probe;
@@ -312,7 +316,7 @@ static void describe_probes(struct session *session, struct session_result *resu
 	}
 }
 
-/* Before anything is printed: whatever fails later, the machine is as it was. */
+/* Call before anything is printed: whatever fails later, the machine is as before. */
 static void put_back(struct session *session, struct session_result *result)
 {
 	int err = 0, failed = close_probes(session, result->left, &err);
@@ -322,7 +326,10 @@ static void put_back(struct session *session, struct session_result *result)
 	fault(session, result, SESSION_RESTORE, err);
 }
 
-/* Sleeps until `at`, since the window opened. True: a signal or the workload's end shuts it. */
+/*
+ * Sleeps until `at` (since the window opened). True: a signal or the workload's end closes the
+ * window.
+ */
 static bool window_ends(struct session *session, uint64_t at, struct session_result *result)
 {
 	struct pollfd fds[2] = { { .fd = session->signals, .events = POLLIN },
@@ -346,7 +353,7 @@ static bool window_ends(struct session *session, uint64_t at, struct session_res
 	return fds[1].revents && workload__reap(&session->workload, &session->run->workload_status);
 }
 
-/* Has a probe all that it wants? */
+/* Does a probe need no more samples? */
 static bool is_done(const struct session *session)
 {
 	for (unsigned int i = 0; i < session->run->nr_probes; i++)
@@ -355,7 +362,7 @@ static bool is_done(const struct session *session)
 	return false;
 }
 
-/* From the open window to its end. */
+/* From the opening of the window to its end. */
 static void watch(struct session *session, const struct session_config *config,
 		  struct session_result *result)
 {
@@ -398,7 +405,7 @@ static int start_workload(struct session *session, const struct session_config *
 				 &config->user);
 }
 
-/* The window is open: whoever is to be measured may go. */
+/* The window is open: starts the workload or the task. */
 static int release(struct session *session, const struct session_config *config)
 {
 	if (config->workload)
@@ -408,7 +415,7 @@ static int release(struct session *session, const struct session_config *config)
 	return 0;
 }
 
-/* All is attached, and the workload waits. Whatever fails, nothing was run. */
+/* Everything is attached, and the workload waits. If this fails, the workload does not run. */
 static int drop_privileges(struct session *session, const struct session_config *config,
 			   struct session_result *result)
 {
@@ -433,7 +440,7 @@ static int drop_privileges(struct session *session, const struct session_config 
 	return err;
 }
 
-/* The workload runs, so that its recording stays; or it has ended, and needs no signal any more. */
+/* Call when the workload runs (its recording stays), or has ended (it needs no signal any more). */
 static void drop_more(struct session *session, const struct session_config *config,
 		      struct session_result *result, int (*drop)(void))
 {

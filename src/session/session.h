@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One window in which probes measure at the same time: opened, the window opened, intervals read
- * and handed to the writers, the window shut, all detached. Signals and privileges are handled here
- * and nowhere else.
+ * One window in which probes measure at the same time: it is opened, intervals are read and passed
+ * to the writers, the window is closed, all programs are detached. Signals and privileges are
+ * handled here and nowhere else.
  */
 #ifndef LATSCOPE_SESSION_SESSION_H
 #define LATSCOPE_SESSION_SESSION_H
@@ -14,63 +14,65 @@
 
 struct session;
 
-/* A process that exists already and does the part of the workload, so that a filter can name it. */
+/*
+ * A process that already exists and takes the place of the workload, so that a filter can name it.
+ */
 struct session_task {
 	int go; /* a byte is written to it when the window has opened */
-	int done; /* readable when the window is to be shut */
+	int done; /* readable when the window must close */
 };
 
 struct session_config {
-	uint64_t duration_ns; /* 0: until the workload ends or a signal comes */
+	uint64_t duration_ns; /* 0: until the workload ends or a signal arrives */
 	uint64_t interval_ns;
 	char *const *workload; /* argv, NULL-terminated; NULL: none */
 	struct workload_user user; /* of the workload */
 	const struct session_task *task; /* NULL: none; not with a workload */
-	bool again; /* the caller opens further sessions: privileges and type information stay */
+	bool again; /* the caller opens further sessions: keep privileges and type information */
 	struct recording *recording; /* NULL: nothing is kept */
 	bool written_later; /* by the caller: the session only keeps the privileges for it */
 	/* Called several times a second with the progress of the window. May be NULL. */
 	void (*progress)(void *arg, uint64_t elapsed_ns, uint64_t duration_ns);
 	void *progress_arg;
-	/* Called with what a probe wants the user to know, at once. May be NULL. */
+	/* Called at once with a warning of a probe. May be NULL. */
 	void (*warn)(const char *probe, const char *why);
 	/* Called at once for the first writer that fails; the window goes on. As `recording`. */
 	void (*write_failed)(const struct writer *writer, int err);
 };
 
-/* From here on the session holds back the signals that end the window: see signals.h. */
+/* From now on the session blocks the signals that end the window: see signals.h. */
 int session__new(struct session **session, struct run *run);
 
 /*
- * Opens a probe and adds it to the run. If it cannot be opened, run->probes[] says why, and the
- * others can still measure. -EINVAL: the request is wrong; -EOPNOTSUPP: this machine cannot, or
- * another -errno. `request` and what it points to need not stay.
+ * Opens a probe and adds it to the run. If it cannot be opened, run->probes[] has the reason, and
+ * the others can still measure. -EINVAL: the request is wrong; -EOPNOTSUPP: this machine cannot, or
+ * another -errno. The caller may free `request` afterwards.
  */
 int session__add(struct session *session, const struct probe_ops *ops,
 		 const struct probe_request *request);
 
 /*
- * What went wrong, beyond the errno. Each is the cause of a non-zero return of session__run(),
+ * What failed, in addition to the errno. Each is the cause of a non-zero return of session__run(),
  * which then has still closed the window, called the writers and filled in the run, as far as it
  * came.
  */
 enum session_fault {
 	SESSION_OK,
-	SESSION_PRIVILEGE, /* what is not needed could not be given up; there is no recording */
+	SESSION_PRIVILEGE, /* privileges could not be dropped; there is no recording */
 	SESSION_WORKLOAD, /* could not be started; there is no recording */
 	SESSION_READ, /* a probe could not be read */
-	SESSION_RESTORE, /* a probe could not put back what it had changed */
-	SESSION_WRITE, /* a writer failed, and has been told of */
+	SESSION_RESTORE, /* a probe could not restore what it had changed */
+	SESSION_WRITE, /* a writer failed; write_failed() was called */
 };
 
 struct session_result {
 	enum session_fault fault;
-	const char *probe; /* SESSION_READ: which one */
-	char why[RUN_TEXT]; /* empty: the errno says all */
-	/* Not empty, whatever the fault: what a probe could not put back, and which one. */
+	const char *probe; /* SESSION_READ: the probe */
+	char why[RUN_TEXT]; /* empty: the errno is enough */
+	/* Not empty, whatever failed: what a probe could not restore, and which probe. */
 	char left[RUN_TEXT];
 	const char *left_by;
-	bool workload_ended_early; /* we ended it with the window */
+	bool workload_ended_early; /* it was terminated with the window */
 	bool interrupted; /* a signal ended the window */
 	int room; /* not 0: the recording could not grow further, see recording__room() */
 };
@@ -79,12 +81,12 @@ int session__run(struct session *session, const struct session_config *config,
 		 struct session_result *result);
 
 /*
- * Closes the probes of a session that was not run; session__run() does it otherwise. 0, or as
+ * Closes the probes of a session that was not run; otherwise session__run() does it. 0, or as
  * SESSION_RESTORE with `why`.
  */
 int session__close(struct session *session, char why[RUN_TEXT]);
 
-/* Closes them, too. NULL is fine. */
+/* Closes the probes, too. NULL is allowed. */
 void session__free(struct session *session);
 
 #endif

@@ -5,8 +5,8 @@
 #include <sys/signalfd.h>
 
 /*
- * SIGHUP: the terminal was closed; if nohup has it ignored, it stays so. SIGPIPE: the reader of our
- * output exited.
+ * SIGHUP: the terminal was closed; if nohup has it ignored, it stays so. SIGPIPE: the reader of
+ * latscope's output exited.
  */
 static void list(sigset_t *set)
 {

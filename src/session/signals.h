@@ -6,8 +6,8 @@
 #include <signal.h>
 
 /*
- * Blocks them, with what was blocked before in `before`, and returns a descriptor that is readable
- * when one has come, or -errno.
+ * Blocks them, stores the previous mask in `before`, and returns a descriptor that is readable when
+ * one has arrived, or -errno.
  */
 int signals__hold(sigset_t *before);
 

@@ -59,7 +59,7 @@ static int resolve_cgroup(const struct names *names, const char *path, uint64_t 
 	return err;
 }
 
-/* A disk that works on bios has no requests; only the disks below it can be measured. */
+/* A bio-based disk has no requests; only the disks below it can be measured. */
 static int check_requests(const char *name, uint32_t id, char why[RUN_TEXT])
 {
 	char below[RUN_TEXT / 4];
@@ -123,7 +123,7 @@ int target__resolve(const struct target *target, struct lat_config *config, char
 	return err;
 }
 
-/* What is measured: for a partition its disk, for a link its target. */
+/* The device that is measured: for a partition its disk, for a link its target. */
 static void describe_disk(FILE *out, uint32_t id)
 {
 	const struct lat_key key = { .by = LAT_BY_DISK, .id = id };

@@ -24,12 +24,13 @@ struct target {
  */
 int target__resolve(const struct target *target, struct lat_config *config, char why[TARGET_WHY]);
 
-/* Does the probe know which disk a wait is for, so that --disk applies to it? */
+/* Does the probe know the disk of a wait, so that --disk applies to it? */
 bool target__knows_disks(const struct probe_ops *ops);
 
 /*
- * The filters that apply to a probe, as one line, to be freed; NULL if there are none. If `ops` is
- * NULL, those of all probes: a filter that applies only to some is followed by their names.
+ * The filters that apply to a probe, as one line; the caller frees it. NULL if there are none. If
+ * `ops` is NULL, those of all probes: a filter that applies only to some is followed by their
+ * names.
  */
 char *target__describe(const struct target *target, const struct lat_config *config,
 		       const struct probe_ops *ops);

@@ -179,7 +179,7 @@ int workload__release(struct workload *workload)
 	int err = 0;
 	ssize_t got;
 
-	got = write(workload->go, "", 1); /* fails if it was killed, which `ended` tells */
+	got = write(workload->go, "", 1); /* fails if it was killed; `ended` shows that */
 	close(workload->go);
 	do {
 		got = read(workload->result, &err, sizeof(err)); /* end of file: exec closed it */

@@ -18,13 +18,13 @@ struct workload {
 	int ended; /* pidfd: readable when the child has ended */
 };
 
-/* What a workload inherits, as if latscope had not started it. */
+/* The state that a workload inherits, as if latscope had not changed it. */
 struct workload_origin {
 	sigset_t mask;
 	struct rlimit files; /* RLIMIT_NOFILE: a probe may raise it */
 };
 
-/* Another user, only for the workload. */
+/* Another user for the workload, not for latscope. */
 struct workload_user {
 	const char *name; /* NULL: the user who started latscope */
 	uid_t uid;

@@ -108,7 +108,7 @@ struct ringlat_counts {
 	__u64 interrupts;
 	__u32 cpu;
 	__u32 running; /* 1 from START to STOP, or to the end of the owner */
-	__u32 kept; /* 1: the module cannot be unloaded until the next boot, see below */
+	__u32 kept; /* 1: the kernel module cannot be unloaded until the next boot, see below */
 	__u32 zero;
 };
 

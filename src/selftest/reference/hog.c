@@ -48,7 +48,7 @@ static void *wait_for_cpu(void *arg)
 		reference_sched__outweigh();
 	thread_start(hog, REFERENCE_WAITER, hog->waiter_priority);
 	last = clock__now_ns();
-	/* No task of lower priority could end it, so it also checks the time. */
+	/* No task of lower priority could end it, so it checks the time itself. */
 	end = last + (hog->count + 1) * 3 * hog->run_ns + GRACE_NS;
 	while (last < end && !atomic_load_explicit(&hog->stop, memory_order_relaxed)) {
 		now = clock__now_ns();
@@ -84,7 +84,7 @@ static void *hog_cpu(void *arg)
 	}
 	after = usage_now();
 	hog->hog_preempted = after.ru_nivcsw - before.ru_nivcsw;
-	/* Lets the waiter's last wait end before it is told to stop. */
+	/* The waiter's last wait must end before it is stopped. */
 	load__sleep(2 * hog->run_ns);
 	atomic_store(&hog->stop, true);
 	thread_end(hog);

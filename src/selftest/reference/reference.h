@@ -39,7 +39,7 @@ struct reference_faults reference__faults_since(int who, struct reference_faults
  */
 int reference__lock(char why[REFERENCE_WHY]);
 
-/* Keeps the sentence and returns err. */
+/* Stores the message in `why` and returns err. */
 int reference__fail(char why[REFERENCE_WHY], int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

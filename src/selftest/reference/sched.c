@@ -103,8 +103,9 @@ _Noreturn void reference_sched__park_end(void)
 }
 
 /*
- * As far as permitted. By default (autogroup) sessions compete with each other, and weights count
- * within a session. So this needs a session of its own, which a process-group leader cannot make.
+ * Raises the weight as far as permitted. By default (autogroup) sessions compete with each other,
+ * and weights count within a session. So the task needs a session of its own, which a process-group
+ * leader cannot make.
  */
 void reference_sched__outweigh(void)
 {

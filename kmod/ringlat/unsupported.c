@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "compat.h"
-#include "obstacle.h"
+#include "unsupported.h"
 
 #include <linux/cc_platform.h>
 #include <linux/kernel.h>
@@ -43,9 +43,9 @@ static bool no_nx(void)
 
 /* Xen comes first: it would have to emulate reading CR4. */
 static const struct {
-	bool (*stands)(void);
+	bool (*applies)(void);
 	const char *line;
-} conflicts[] = {
+} reasons[] = {
 	{ xen_pv, "a Xen PV guest has no entry points of its own; use a PVH or HVM guest" },
 	{ pti, "PTI is on: user page tables do not map the entry code; boot with pti=off" },
 	{ fred, "FRED is on: crossings use neither the IDT nor LSTAR; boot with fred=off" },
@@ -56,12 +56,12 @@ static const struct {
 	{ no_nx, "NX is off: instruction fetches look like reads; enable it in the firmware" },
 };
 
-const char *conflict__find(void)
+const char *unsupported__why(void)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(conflicts); i++)
-		if (conflicts[i].stands())
-			return conflicts[i].line;
+	for (i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (reasons[i].applies())
+			return reasons[i].line;
 	return NULL;
 }
