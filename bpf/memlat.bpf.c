@@ -198,7 +198,7 @@ static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u6
 	__u32 bits = again ? 0 : CALL_NEW;
 	bool held, unseen;
 
-	if (control.shut)
+	if (control.closed)
 		return 0;
 	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf(), false))
 		return 0;
@@ -284,7 +284,7 @@ static __always_inline int call_leave(struct memlat_call *call, __u64 now, __u32
 {
 	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
 
-	if (control.shut)
+	if (control.closed)
 		return 0;
 	if (!call) {
 		if (cell)
@@ -317,7 +317,7 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 bit
 	struct memlat_call *call;
 	bool held;
 
-	if (control.shut)
+	if (control.closed)
 		return 0;
 	if (cell)
 		call_unknown(cell, LAT_CONTINUED);
@@ -453,14 +453,14 @@ int BPF_KRETPROBE(thp_leave_kprobe, unsigned long result)
 
 /*
  * A task exits: removes its open calls, which were never retried or whose return was missed. Where
- * user space sees the end of the task earlier than this program, and shuts the window, they are
+ * user space sees the end of the task earlier than this program, and closes the window, they are
  * among the open ones.
  */
 static __always_inline int forget_task(__u32 tid)
 {
 	__u32 place = first_place(tid);
 
-	if (control.shut)
+	if (control.closed)
 		return 0;
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < MEMLAT_PLACES; i++) {

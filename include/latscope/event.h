@@ -177,7 +177,7 @@ enum lat_inject {
 /* What user space changes while the programs run. */
 struct lat_control {
 	__u16 armed; /* samples count only while this is 1 */
-	__u16 shut; /* 1 from the end of the window: waits in flight stay as they are then */
+	__u16 closed; /* 1 from the end of the window: waits in flight stay as they are then */
 	__u32 next_row;
 	__u64 unnamed_ns; /* time of samples whose keys had no room in `light` */
 };

@@ -96,7 +96,7 @@ struct run_life {
 	uint64_t id; /* as in the keys by process */
 	uint64_t lived_ns;
 	uint64_t thread_ns; /* of all its threads, added up */
-	bool ended; /* before the window shut */
+	bool ended; /* before the window closed */
 };
 
 struct run_label {

@@ -38,7 +38,7 @@ int bpf_probe__keep_link(struct bpf_probe *probe, struct bpf_link *link)
 	return 0;
 }
 
-/* Are there keys that are called what a task is? */
+/* Are there keys with the name of a task? */
 static bool names_tasks(const struct bpf_probe *probe)
 {
 	return probe->config.by & (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD);
@@ -96,7 +96,7 @@ static int map_cells(struct bpf_probe *probe)
 	return 0;
 }
 
-/* In whole pages, as the kernel has it. */
+/* The kernel maps whole pages. */
 static size_t owners_size(const struct bpf_probe *probe)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -135,7 +135,7 @@ static int attach_all(struct bpf_probe *probe, const char *const *names, int max
 	return err;
 }
 
-/* Of two at one place, the second one to run is that of `again`. */
+/* The copies in `again` must run after the programs that they stand in for. */
 static int attach_programs(struct bpf_probe *probe)
 {
 	const struct probe_method *method = probe->method;
@@ -152,7 +152,7 @@ static int attach_programs(struct bpf_probe *probe)
 	return err;
 }
 
-static void shut(struct bpf_probe *probe)
+static void release(struct bpf_probe *probe)
 {
 	while (probe->nr_links)
 		bpf_link__destroy(probe->links[--probe->nr_links]);
@@ -168,7 +168,7 @@ static void shut(struct bpf_probe *probe)
 	probe->obj = NULL;
 }
 
-/* One attempt: the method's programs opened, loaded and attached. */
+/* One attempt: opens, loads and attaches the method's programs. */
 static int try_method(struct bpf_probe *probe)
 {
 	struct bpf_object_skeleton *skeleton;
@@ -182,7 +182,7 @@ static int try_method(struct bpf_probe *probe)
 	if (!err)
 		err = size_maps(probe);
 	if (!err)
-		err = bpf_object__load_skeleton(skeleton); /* maps .bss, too */
+		err = bpf_object__load_skeleton(skeleton); /* also maps .bss */
 	if (!err)
 		err = map_cells(probe);
 	if (!err)
@@ -192,7 +192,7 @@ static int try_method(struct bpf_probe *probe)
 	if (!err)
 		err = probe->ops->start(probe, &probe->control);
 	if (err) {
-		shut(probe);
+		release(probe);
 		return err;
 	}
 	probe->control->next_row = 1;
@@ -232,7 +232,7 @@ static int attempt(void *context, const struct probe_method *method, char reason
 	return err;
 }
 
-/* The optional metrics are the last ones. */
+/* Optional metrics come last. */
 static unsigned int measured(const struct probe_ops *ops, uint32_t asked)
 {
 	unsigned int nr = ops->nr_metrics;
@@ -244,7 +244,7 @@ static unsigned int measured(const struct probe_ops *ops, uint32_t asked)
 
 static void free_probe(struct bpf_probe *probe)
 {
-	shut(probe);
+	release(probe);
 	cost__free(&probe->cost);
 	free(probe->links);
 	light__free(probe);
@@ -289,7 +289,7 @@ int bpf_probe__close(struct probe *common, char why[RUN_TEXT])
 	return 0;
 }
 
-/* What is known only after the window. */
+/* Fills in what is known only after the window. */
 static void conclude(struct bpf_probe *probe)
 {
 	struct run_probe *entry = probe->common.entry;
@@ -325,7 +325,7 @@ int bpf_probe__describe(struct probe *common)
 		snprintf(entry->metrics[0].what, RUN_TEXT, "%s", method->what);
 	}
 	entry->by = probe->config.by;
-	if (probe->shut)
+	if (probe->closed)
 		conclude(bpf_probe(common));
 	return 0;
 }
@@ -338,7 +338,7 @@ static int program_info(const struct bpf_program *program, struct bpf_prog_info 
 	return bpf_obj_get_info_by_fd(bpf_program__fd(program), info, &len) ? -errno : 0;
 }
 
-/* Runs of the program named that the kernel left out; UINT64_MAX: it is not loaded. */
+/* Number of runs of a program that the kernel skipped; UINT64_MAX: it is not loaded. */
 static uint64_t missed_by(const struct bpf_probe *probe, const char *name)
 {
 	const struct bpf_program *program = bpf_object__find_program_by_name(probe->obj, name);
@@ -355,9 +355,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * An end is lost where neither program was run: at most as often as either was not. Nor is it
- * counted where the first was not run, and the second does not know the event: at most as often as
- * no program was run for a start.
+ * Upper bound of the lost ends. An end is lost if neither program ran: at most as often as each of
+ * them did not run. It is also lost if the first one did not run and the second one does not know
+ * the event: at most as often as no program ran for a start.
  */
 static uint64_t missed_ends(const struct bpf_probe *probe)
 {
@@ -426,7 +426,7 @@ int bpf_probe__before_open(struct probe *common, uint64_t at_ns)
 
 static void arm(const struct bpf_probe *probe, bool armed)
 {
-	__atomic_store_n(&probe->control->shut, !armed, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&probe->control->closed, !armed, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&probe->control->armed, armed, __ATOMIC_SEQ_CST);
 }
 
@@ -465,14 +465,14 @@ int bpf_probe__poll(struct probe *common, uint64_t at_ns)
 	return 0;
 }
 
-int bpf_probe__before_shut(struct probe *common, uint64_t at_ns)
+int bpf_probe__before_close(struct probe *common, uint64_t at_ns)
 {
 	struct bpf_probe *probe = bpf_probe(common);
 
 	(void)at_ns;
 	if (probe->ops->count_missed)
 		probe->ops->count_missed(probe, true);
-	return read_account(common, VERIFY_BEFORE_SHUT);
+	return read_account(common, VERIFY_BEFORE_CLOSE);
 }
 
 int bpf_probe__disarm(struct probe *common, uint64_t at_ns)
@@ -492,17 +492,17 @@ int bpf_probe__in_flight(struct probe *common, uint64_t at_ns)
 	return probe->ops->in_flight(probe, &entry->open, &entry->open_age_known);
 }
 
-int bpf_probe__after_shut(struct probe *common, uint64_t at_ns)
+int bpf_probe__after_close(struct probe *common, uint64_t at_ns)
 {
 	(void)at_ns;
-	return read_account(common, VERIFY_AFTER_SHUT);
+	return read_account(common, VERIFY_AFTER_CLOSE);
 }
 
 int bpf_probe__stop(struct probe *common, uint64_t at_ns)
 {
 	struct bpf_probe *probe = bpf_probe(common);
 
-	probe->shut = true;
+	probe->closed = true;
 	cost__end(&probe->cost, probe, at_ns - probe->start_ns, &common->entry->cost);
 	return 0;
 }
@@ -518,7 +518,7 @@ int bpf_probe__interval(struct probe *common, uint64_t at_ns)
 	return !err && probe->ops->tick ? probe->ops->tick(probe, total) : err;
 }
 
-/* ---- what its parts share ---- */
+/* ---- shared by the probes ---- */
 
 int probe__run_iterator_of(const struct bpf_program *program,
 			   const struct bpf_iter_attach_opts *options)
@@ -557,7 +557,7 @@ int bpf_probe__iterate(struct bpf_probe *probe, const char *name)
 	return probe__run_iterator(bpf_object__find_program_by_name(probe->obj, name));
 }
 
-/* By batches: bpf_map_get_next_key() starts anew where the last key is gone. */
+/* In batches: bpf_map_get_next_key() starts again if the last key was removed. */
 int probe__each_entry(const struct bpf_map *map, probe_entry *each, void *context)
 {
 	size_t key_size = bpf_map__key_size(map), value_size = bpf_map__value_size(map);
@@ -568,7 +568,7 @@ int probe__each_entry(const struct bpf_map *map, probe_entry *each, void *contex
 	for (void *from = NULL; !err && !got; from = &at) {
 		count = max;
 		got = bpf_map_lookup_batch(bpf_map__fd(map), from, &at, keys, values, &count, NULL);
-		if (got && got != -ENOENT) /* -ENOENT: these are the last */
+		if (got && got != -ENOENT) /* -ENOENT: this is the last batch */
 			err = got;
 		for (uint32_t i = 0; !err && i < count; i++)
 			err = each(context, keys + i * key_size, values + i * value_size);

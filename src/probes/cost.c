@@ -9,10 +9,10 @@
 
 /* The kernel measures all programs or none, so all probes of the process share this. */
 static struct {
-	int fd; /* while users > 0; -1: the kernel refused */
-	unsigned int users; /* probes that want it */
+	int fd; /* valid while users > 0; -1: the kernel refused */
+	unsigned int users; /* probes whose programs are timed */
 	unsigned int probes,
-		enough; /* since the first user: all of them, those with enough events */
+		enough; /* since the first user: all probes, and those with enough events */
 } timing;
 
 void cost__new(struct cost *cost, bool timed)
@@ -28,7 +28,7 @@ void cost__new(struct cost *cost, bool timed)
 	timing.probes++;
 }
 
-/* The probe wants no more of it. */
+/* This probe's programs need not be timed any more. */
 static void leave(struct cost *cost)
 {
 	cost->timed = false;

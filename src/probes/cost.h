@@ -12,32 +12,32 @@
 
 struct bpf_probe;
 
-#define COST_POLL_NS SUMMARY_TIMED_NS /* how often cost__poll() is to be called */
+#define COST_POLL_NS SUMMARY_TIMED_NS /* how often to call cost__poll() */
 
 struct cost {
-	bool timed; /* the kernel measures for this probe */
+	bool timed; /* the kernel times the programs for this probe */
 	uint64_t runs, run_ns, recursion_missed; /* when the window opened */
 };
 
 /*
- * The kernel measures programs from the first probe that wants it (`timed`) to the last one that
- * ends. It needs a privilege; where that is missing, the cost stays unknown.
+ * The kernel times programs from the first probe that requests it (`timed`) to the last one that
+ * ends. This needs a privilege; without it, the cost stays unknown.
  */
 void cost__new(struct cost *cost, bool timed);
 void cost__free(struct cost *cost);
 
-/* The window opens soon. */
+/* Call shortly before the window opens. */
 void cost__begin(struct cost *cost, const struct bpf_probe *probe);
 
-/* Ends the measuring for this probe if `elapsed_ns` of the window are enough. */
+/* Ends the timing for this probe if `elapsed_ns` of the window are enough. */
 void cost__poll(struct cost *cost, const struct bpf_probe *probe, uint64_t elapsed_ns,
 		struct run_cost *out);
 
-/* Ends it in any case. */
+/* Ends the timing. */
 void cost__end(struct cost *cost, const struct bpf_probe *probe, uint64_t elapsed_ns,
 	       struct run_cost *out);
 
-/* Sets how many ends the kernel ran no program for since cost__begin(). */
+/* Sets the number of ends since cost__begin() for which the kernel ran no program. */
 void cost__missed(const struct cost *cost, const struct bpf_probe *probe, struct run_probe *entry);
 
 #endif

@@ -31,11 +31,11 @@ int fault_events__attach(struct fault_events **events, struct bpf_probe *probe,
 void fault_events__open(struct fault_events *events, const struct bpf_probe *probe);
 
 /*
- * Call shortly before it shuts: a lower bound of the ends of faults counted since then, but not
- * seen.
+ * Call shortly before the window closes: a lower bound of the ends of faults counted since then,
+ * but not seen.
  */
 uint64_t fault_events__missed(const struct fault_events *events, const struct bpf_probe *probe);
 
-void fault_events__free(struct fault_events *events); /* NULL is fine */
+void fault_events__free(struct fault_events *events); /* NULL is allowed */
 
 #endif

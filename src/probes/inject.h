@@ -6,7 +6,7 @@
 #ifdef LATSCOPE_FAULTS
 #include <latscope/event.h>
 
-/* To be set before a probe is opened. Only samples that are split by key have it. */
+/* Set it before a probe is opened. Only samples that are split by key get the fault. */
 extern enum lat_inject inject__fault;
 
 /* LAT_INJECT_NONE: no fault has that name. */

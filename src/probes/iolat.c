@@ -64,11 +64,11 @@ static const struct probe_method methods[] = {
 struct iolat {
 	struct iolat_bpf *skel;
 	/*
-	 * Method stamps only: the program that takes our own stamp at issue. It is attached at the
-	 * start. It is detached when it has shown that every request had a correct stamp of the
-	 * kernel's. If one request had not, it stays attached. It also stays where the kernel
-	 * takes stamps from the clock that the task's plug has cached (Linux 6.9): otherwise the
-	 * part that is missing in `queued` would change each time.
+	 * Method stamps only: the program that takes latscope's own stamp at issue. It is attached
+	 * at the start, and detached when it has shown that every request had a correct stamp of
+	 * the kernel's. Otherwise it stays attached. It also stays if the kernel takes stamps from
+	 * the clock that is cached in the task's plug (Linux 6.9): otherwise the part that is
+	 * missing in `queued` would change each time.
 	 */
 	struct bpf_link *check;
 	bool check_stays;
@@ -133,9 +133,9 @@ static uint32_t flush_seq(void)
 }
 
 /*
- * RQF_IO_STAT. Since 6.13 only a request that has it gets a start_time_ns; in others is that of an
- * earlier use. Before the flags were an enum, start_time_ns was set to 0 instead, and the flag does
- * not matter.
+ * RQF_IO_STAT. Since 6.13 only a request with this flag gets a start_time_ns; others still have
+ * that of an earlier use. Before the flags were an enum, start_time_ns was set to 0 instead, and
+ * the flag does not matter.
  */
 static uint32_t io_stat(void)
 {
@@ -243,7 +243,7 @@ static int iolat_start(struct bpf_probe *probe, struct lat_control **control)
 	return err;
 }
 
-/* Requests in flight leave their stamps behind. */
+/* The stamps of requests in flight remain in the table. */
 static void stop_check(struct iolat *iolat)
 {
 	bpf_link__destroy(iolat->check);

@@ -14,7 +14,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-/* Loaded at the first question. */
+/* Loaded on first use. */
 static struct btf *vmlinux_btf;
 
 static const struct btf *kernel_btf(void)
@@ -102,7 +102,10 @@ int kernel__enum_value(const char *enumerator)
 	return value;
 }
 
-/* An addition that returns what was there; the other atomic operations came with it. */
+/*
+ * An atomic addition that returns the old value; the other atomic operations are in the same
+ * kernels.
+ */
 static bool has_fetch(void)
 {
 	const struct bpf_insn program[] = {
@@ -178,7 +181,7 @@ bool kernel__preempts_tracepoints(void)
 	       btf__find_by_name_kind(btf, "class_srcu_fast_notrace_t", BTF_KIND_TYPEDEF) > 0;
 }
 
-/* "ffffffff81000000 T name", and for a module's symbol a tab and "[module]". */
+/* "ffffffff81000000 T name"; a symbol of a kernel module has a tab and "[module]" after it. */
 static bool names_symbol(const char *line, const char *name)
 {
 	const char *symbol = strchr(line, ' ');

@@ -9,7 +9,7 @@
 #include "bpf_probe.h"
 
 /*
- * One of our programs and the kernel's own counting of the same event are less than 1 us apart, but
+ * The probe's program and the kernel's own counting of the same event are less than 1 us apart, but
  * at either end of the window a CPU may be between them.
  */
 #define EVENTS_PER_CPU 4
@@ -56,14 +56,14 @@ static void take_kernels(const struct verify *verify, struct run_check *check)
 	const struct account *at = verify->accounts;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	check->events.kernel_low = at[VERIFY_BEFORE_SHUT].events - at[VERIFY_AFTER_OPEN].events;
-	check->events.kernel_high = at[VERIFY_AFTER_SHUT].events - at[VERIFY_BEFORE_OPEN].events;
+	check->events.kernel_low = at[VERIFY_BEFORE_CLOSE].events - at[VERIFY_AFTER_OPEN].events;
+	check->events.kernel_high = at[VERIFY_AFTER_CLOSE].events - at[VERIFY_BEFORE_OPEN].events;
 	check->events.tolerance +=
 		(uint64_t)(EVENTS_SHARE * check->events.kernel_high) + EVENTS_PER_CPU * cpus;
-	check->time.kernel_low = at_least(at[VERIFY_BEFORE_SHUT].ns - at[VERIFY_AFTER_OPEN].ns,
+	check->time.kernel_low = at_least(at[VERIFY_BEFORE_CLOSE].ns - at[VERIFY_AFTER_OPEN].ns,
 					  at[VERIFY_AFTER_OPEN].step_ns);
-	check->time.kernel_high = at[VERIFY_AFTER_SHUT].ns - at[VERIFY_BEFORE_OPEN].ns +
-				  at[VERIFY_AFTER_SHUT].step_ns;
+	check->time.kernel_high = at[VERIFY_AFTER_CLOSE].ns - at[VERIFY_BEFORE_OPEN].ns +
+				  at[VERIFY_AFTER_CLOSE].step_ns;
 	check->time.tolerance += (uint64_t)(TIME_SHARE * check->time.kernel_high);
 }
 

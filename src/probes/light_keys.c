@@ -34,8 +34,8 @@ struct light {
 	size_t slots, used;
 	uint32_t next_row;
 	uint32_t longest; /* rows given for the longest sample */
-	uint64_t forgotten_ns; /* upper bound of what any weight lacks */
-	uint64_t samples; /* in rows of all others, at the last reading */
+	uint64_t forgotten_ns; /* upper bound of what any weight can lack */
+	uint64_t samples; /* in the rows (other), at the last reading */
 };
 
 uint32_t light__entries(const struct bpf_probe *probe)
@@ -135,7 +135,7 @@ static int forget_light(struct light *light)
 	return 0;
 }
 
-/* ---- moving samples from the row of all others to that of a key ---- */
+/* ---- moving samples from the row (other) to that of a key ---- */
 
 static struct lat_hist *moved_of(struct bpf_probe *probe, size_t key)
 {
@@ -152,7 +152,7 @@ static void move_slot(struct lat_hist *to, struct lat_hist *from, uint32_t slot,
 
 /*
  * Moves the samples of `light`: the largest one in its slot, the others in slots of their power of
- * two in which the row of all others got samples since the last reading (`fresh`).
+ * two in which the row (other) got samples since the last reading (`fresh`).
  */
 static void move_slots(struct lat_hist *to, struct lat_hist *from, const struct lat_light *light,
 		       struct lat_hist *fresh)
@@ -175,7 +175,7 @@ static void move_slots(struct lat_hist *to, struct lat_hist *from, const struct 
 }
 
 /*
- * Does the row of all others have these samples? A sample may have reached the row before the last
+ * Does the row (other) have these samples? A sample may have reached the row before the last
  * reading, and its entry only after it.
  */
 static bool can_give(const struct lat_hist *fresh, const struct lat_light *light)
@@ -270,7 +270,7 @@ static bool deserves_row(const struct bpf_probe *probe, const struct run_data *t
 
 /*
  * Adds the key. It may exist already, if it got the last row while another CPU found none: then it
- * keeps that row, and its earlier samples stay with all others. 1: added; 0; or -errno.
+ * keeps that row, and its earlier samples stay in (other). 1: added; 0; or -errno.
  */
 static int make_key(struct bpf_probe *probe, const struct period *period)
 {

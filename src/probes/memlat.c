@@ -243,11 +243,11 @@ static void memlat_expect(const struct bpf_probe *probe, const struct run_probe 
 		 "the kernel also counts GUP and failed faults, which have no event");
 }
 
-static void memlat_count_missed(struct bpf_probe *probe, bool shuts)
+static void memlat_count_missed(struct bpf_probe *probe, bool closes)
 {
 	if (!probe->events)
 		return;
-	if (shuts)
+	if (closes)
 		probe->missed += fault_events__missed(probe->events, probe);
 	else
 		fault_events__open(probe->events, probe);

@@ -20,7 +20,7 @@ static void blame(char why[RUN_TEXT], const char *method, const char *reason)
 	snprintf(why + used, RUN_TEXT - used, "%s%s: %s", used ? "; " : "", method, reason);
 }
 
-/* What no attempt is needed to know. */
+/* Checks that need no attempt. */
 static int check(const struct probe_method *method, char reason[RUN_TEXT])
 {
 	if (method->x86 && arch__not_x86())

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Choosing the method of a probe: for the open() of those that have a list of methods. */
+/* Chooses the method of a probe, for the open() of probes with a list of methods. */
 #ifndef LATSCOPE_PROBES_METHODS_H
 #define LATSCOPE_PROBES_METHODS_H
 
@@ -8,8 +8,8 @@
 struct bpf_object;
 
 /*
- * One attempt, which leaves nothing behind if it fails: -errno, and `reason` stays empty where
- * libbpf's or the errno's own explanation will do.
+ * One attempt, which cleans up after itself if it fails: -errno; `reason` stays empty if the
+ * explanation of libbpf or the errno is enough.
  */
 typedef int method_attempt(void *context, const struct probe_method *method, char reason[RUN_TEXT]);
 

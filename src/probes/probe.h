@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The lifecycle of a probe. Each probe is a struct probe_ops in probe_list[]: memlat, runqlat,
- * iolat, rmid, tierlat, ringlat. A session opens any of them, takes them through one window and
+ * iolat, softirq, rmid, tierlat, ringlat. A session opens probes, takes them through one window and
  * closes them. Functions return 0 or -errno and print nothing.
  */
 #ifndef LATSCOPE_PROBES_PROBE_H
@@ -18,7 +18,7 @@ struct probe_ops;
 #define PROBE_PROGRAMS 8
 #define PROBE_AGAIN 4
 
-/* One way to measure. A method is taken if all its programs load and attach. */
+/* One way to measure. A method can be used if all its programs load and attach. */
 struct probe_method {
 	const char *name;
 	const char *mechanism; /* how it gets the number, for the reader of the result */
@@ -26,114 +26,127 @@ struct probe_method {
 	/* Name and description of the first metric, where they differ; else NULL. */
 	const char *metric;
 	const char *what;
-	/* Loaded and attached by their section, NULL-terminated. */
+	/* Loaded, and attached by their section; NULL-terminated. */
 	const char *programs[PROBE_PROGRAMS];
 	/* Loaded only: the probe attaches or runs them itself. */
 	const char *loaded[PROBE_PROGRAMS];
 	/*
-	 * Of `programs`, the one that sees the end of each event, and of `again` the one that does
-	 * so, too (NULL: none does). An event is lost if the kernel runs neither.
+	 * end_program sees the end of each event; end_again, one of `again`, sees it too (NULL:
+	 * none does). An event is lost if the kernel runs neither.
 	 */
 	const char *end_program, *end_again;
 	/*
-	 * Those that see its start, if `end_again` cannot tell an event that `end_program` has
-	 * handled from one whose start neither of them saw; else NULL.
+	 * The programs that see its start, if `end_again` cannot distinguish an event that
+	 * `end_program` has handled from one whose start neither of them saw; else NULL.
 	 */
 	const char *start_program, *start_again;
 	/*
-	 * Attached, too, where the kernel may preempt `programs`: each does the work of one of them
-	 * when the kernel did not run that one. NULL-terminated.
+	 * Second copies, attached if the kernel may preempt `programs`: each does the work of one
+	 * of them when the kernel did not run that one. NULL-terminated.
 	 */
 	const char *again[PROBE_AGAIN];
-	/* A BPF trampoline runs them, the one that was attached last first; else in order. */
+	/*
+	 * A BPF trampoline runs the programs in reverse order of attachment; else they run in
+	 * order.
+	 */
 	bool by_trampoline;
-	const char *unused_map; /* not created; NULL: all maps are used */
+	const char *unused_map; /* maps that are not created; NULL: all are */
 	uint32_t lacks; /* splits it cannot do: mask of 1 << enum lat_by */
 	bool lacks_tasks; /* it cannot filter by task */
 	uint32_t lacks_metrics; /* optional metrics it cannot do: mask of 1 << index */
 	bool x86; /* it exists on x86-64 only */
 };
 
-/* What a probe is asked for. */
+/* What is requested of a probe. */
 struct probe_request {
 	const struct lat_config *config; /* filters, splits, tail; NULL: all default */
 	const char *method; /* NULL: the best that works */
 	const void *own; /* options of this probe alone, see its header; NULL: the defaults */
-	bool untimed; /* the kernel does not measure the run time of its programs */
+	bool untimed; /* do not time the BPF programs */
 };
 
-/* The common part of an open probe; each kind of probe has it as its first member. */
+/* The common part of an open probe, and its first member. */
 struct probe {
 	const struct probe_ops *ops;
 	/* Set by the session. */
 	struct run_probe *entry; /* where the probe puts its results */
-	struct run_data *delta; /* what the interval adds to the totals of the entry */
-	struct names *names; /* of tasks, cgroups and disks */
-	/* Set by open(): what the process has to keep until the window is over. */
+	struct run_data *delta; /* the part of the totals that is of this interval */
+	struct names *names; /* names of tasks, cgroups and disks */
+	/* Set by open(): what the process must keep until the window closes. */
 	unsigned int capability; /* CAP_...; 0: none */
 	bool times_calls; /* it times system calls, which a filter would slow down */
-	/* Set by a step: it has all that it wants, the window can end. */
+	/* Set by a step: the probe needs no more samples, the window can close. */
 	bool done;
-	/* Why the last step failed; empty: the errno says all. */
+	/* Why the last step failed; empty: the errno is enough. */
 	char why[RUN_TEXT];
 };
 
-/* The steps through a window, in this order. All probes take one before any takes the next. */
+/* The steps through a window, in this order. All probes take a step before any takes the next. */
 enum probe_step {
-	PROBE_PREPARE, /* what takes long */
+	PROBE_PREPARE, /* slow preparations */
 	PROBE_BEFORE_OPEN,
-	PROBE_OPEN, /* no more than a store: the same instant for all probes and CPUs */
+	PROBE_OPEN, /* only a store: the same instant for all probes and CPUs */
 	PROBE_AFTER_OPEN,
 	PROBE_START, /* the window is open */
-	PROBE_POLL, /* at least every ops->poll_ns while it is open */
-	PROBE_BEFORE_SHUT,
-	PROBE_SHUT, /* no more than a store */
-	PROBE_IN_FLIGHT, /* at once: a wait that ends before that would be in neither number */
-	PROBE_AFTER_SHUT,
+	PROBE_POLL, /* called at least every ops->poll_ns */
+	PROBE_BEFORE_CLOSE,
+	PROBE_CLOSE, /* only a store */
+	/*
+	 * at once: a wait that ends before this would not be in flight, and not in the window
+	 * either
+	 */
+	PROBE_IN_FLIGHT,
+	PROBE_AFTER_CLOSE,
 	PROBE_STOP, /* every program that saw the window open has returned */
-	PROBE_INTERVAL, /* an interval ends; the last one after PROBE_STOP */
+	PROBE_INTERVAL, /* an interval ends; the last time after PROBE_STOP */
 	PROBE_STEPS,
 };
 
-/* `at_ns` on CLOCK_MONOTONIC: when the window opened, from PROBE_POLL on what the step is up to. */
+/*
+ * `at_ns` (CLOCK_MONOTONIC): when the window opened; from PROBE_POLL on, the end of the step's
+ * time.
+ */
 typedef int probe_step_fn(struct probe *probe, uint64_t at_ns);
 
 struct probe_ops {
 	const char *name;
-	const char *what; /* what it measures, in one line; NULL: that of the first metric */
-	bool by_default; /* part of `record`, unless asked for */
-	bool needs_bpf; /* it cannot run where the kernel permits no BPF */
+	const char *what; /* what it measures, in one line; NULL: the text of the first metric */
+	bool by_default; /* part of `record` only if requested */
+	bool needs_bpf; /* it needs BPF */
 	unsigned int nr_metrics;
 	struct run_metric metrics[RUN_METRICS];
-	/* The last metrics, measured only if asked for: mask of 1 << index. */
+	/* The optional metrics, which are the last ones: mask of 1 << index. */
 	uint32_t optional;
 	uint32_t splits; /* mask of 1 << enum lat_by */
 	const struct probe_method *methods; /* best first */
 	unsigned int nr_methods;
-	/* Does another method lose fewer events on this kernel than this one? NULL: none. */
+	/* A method that loses fewer events on this kernel than this one. NULL: none. */
 	bool (*second_best)(const struct probe_method *method);
 	/* What all methods do differently on this kernel, for `doctor`. NULL: nothing. */
 	const char *(*differs)(void);
 
 	/*
-	 * Opens it, but measures nothing yet. On failure `why` says the reason. -EINVAL: the
+	 * Opens the probe; it does not measure yet. On failure `why` has the reason. -EINVAL: the
 	 * request is wrong; -EOPNOTSUPP: this machine cannot.
 	 */
 	int (*open)(struct probe **probe, const struct probe_ops *ops,
 		    const struct probe_request *request, char why[RUN_TEXT]);
 	/*
-	 * Fills in what the probe is and how it measures, with an empty table if it has one. Again
+	 * Describes the probe and how it measures; makes an empty table if it has one. Called again
 	 * after the window, when more is known.
 	 */
 	int (*describe)(struct probe *probe);
 	probe_step_fn *steps[PROBE_STEPS]; /* NULL: nothing to do */
 	uint64_t poll_ns;
 	/*
-	 * What the user should know now, each text once; NULL: no more. Asked before the window and
-	 * after each step. NULL: there is never any.
+	 * A message for the user, each one once; NULL: no more. Called before the window and after
+	 * each step. NULL: there are never any.
 	 */
 	const char *(*trouble)(struct probe *probe);
-	/* Detaches all and frees it. -errno with `why`: not all is as it was before open. */
+	/*
+	 * Detaches everything and frees the probe. -errno with `why`: it could not restore
+	 * everything.
+	 */
 	int (*close)(struct probe *probe, char why[RUN_TEXT]);
 };
 
@@ -141,7 +154,7 @@ struct probe_ops {
 extern const struct probe_ops *const probe_list[];
 
 const struct probe_ops *probe__find(const char *name); /* NULL: unknown */
-/* 1 << index of the optional metric named; 0: there is none. */
+/* 1 << index of the optional metric of this name; 0: unknown. */
 uint32_t probe__find_metric(const struct probe_ops *ops, const char *name);
 
 const struct probe_method *probe__find_method(const struct probe_ops *ops, const char *name);
@@ -149,22 +162,25 @@ const struct probe_method *probe__find_method(const struct probe_ops *ops, const
 /* The methods in the order in which they are tried on this kernel; `nth` below ops->nr_methods. */
 const struct probe_method *probe__nth_method(const struct probe_ops *ops, unsigned int nth);
 
-/* Is the filter, or a part of it, one by task? */
+/* Does any filter select tasks? */
 bool probe__filters_tasks(const struct lat_config *config);
 
-/* The requested option that the method cannot do, "--by page"; NULL if it can do all. */
+/* The requested option that the method does not support, "--by page"; NULL: none. */
 const char *probe__beyond(const struct probe_method *method, const struct lat_config *config,
 			  char option[RUN_TEXT]);
 
-/* A reason of open() without the method's name in front; NULL: of several methods, as it is. */
+/*
+ * The reason from open(), without the method's name in front; unchanged if there are several
+ * methods. NULL: none requested.
+ */
 const char *probe__reason(const char *why, const char *method);
 
-/* As ops->open() and ops->close(); NULL is fine to close. */
+/* As ops->open() and ops->close(). Closing NULL is allowed. */
 int probe__open(struct probe **probe, const struct probe_ops *ops,
 		const struct probe_request *request, char why[RUN_TEXT]);
 int probe__close(struct probe *probe, char why[RUN_TEXT]);
 
-/* Takes a step, if there is anything to do in it. */
+/* Takes a step; does nothing if the probe has none. */
 int probe__step(struct probe *probe, enum probe_step step, uint64_t at_ns);
 
 #endif

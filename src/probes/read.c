@@ -51,7 +51,7 @@ static void read_cells(const struct bpf_probe *probe, struct run_data *total,
 			run__copy_cell(&copy, &cells_of(probe, cpu)[i]);
 			hist__add_cell(&now, &copy);
 		}
-		/* Not of the cells: see light__read(). */
+		/* These counts are not in the cells: see light__read(). */
 		now.counts[LAT_OTHER_MOST_NS] = total->metrics[i].counts[LAT_OTHER_MOST_NS];
 		hist__delta_cell(&delta->metrics[i], &now, &total->metrics[i]);
 		total->metrics[i] = now;
@@ -97,8 +97,8 @@ static int add_other_keys(struct bpf_probe *probe, struct run_data *total, struc
 }
 
 /*
- * Adds the keys made since the last call. A row is assigned before its key is stored, or for
- * nothing if another CPU stores the key first.
+ * Adds the keys made since the last call. A row is assigned before its key is stored. It stays
+ * without a key if another CPU stores the key first.
  */
 static int add_new_keys(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
 			struct names *names)
@@ -122,7 +122,7 @@ static int add_new_keys(struct bpf_probe *probe, struct run_data *total, struct 
 
 /* ---- rows ---- */
 
-/* Some of the rows in our memory. */
+/* A copy of some of the rows. */
 struct view {
 	void *map;
 	size_t size;

@@ -18,7 +18,7 @@
 #define STATISTICS "processed " /* 12 insns (limit 1000000) max_states_per_insn 0 ... */
 
 static struct {
-	FILE *log; /* where it is shown */
+	FILE *log; /* output for logs */
 	char complaint[RUN_TEXT]; /* the first line of libbpf; later lines are consequences */
 	char program[RUN_NAME]; /* the first one with a log; empty: none */
 	char verdict[RUN_TEXT]; /* why the verifier refused it; empty: it did not */
@@ -41,8 +41,8 @@ static bool is_instruction(const char *line)
 }
 
 /*
- * The first line after the last instruction says why; an explanation may follow it. Statistics end
- * every log. Where nothing else is said, the verifier did not refuse the program.
+ * The first line after the last instruction is the reason; an explanation may follow it. Statistics
+ * end every log. If there is nothing else, the verifier did not refuse the program.
  */
 static void find_verdict(const char *log)
 {

@@ -11,7 +11,7 @@
 #include "queue_clock.h"
 #include "runqlat.skel.h"
 
-/* Maximum delay of our stamp of a wakeup after the kernel's. */
+/* Maximum delay of latscope's stamp of a wakeup after the kernel's. */
 #define OWN_CLOCK_NS 20000
 
 #define WAKEUP (1U << RUNQLAT_WAKEUP)
@@ -59,7 +59,7 @@ struct runqlat {
 	struct queue_clock clock; /* method stamps */
 };
 
-/* Since 6.12 a stamp is not always of a wait; these programs find out. */
+/* Since 6.12 a stamp does not always mean a wait; these programs find out. */
 static const char *const guards[] = { "stamps_migrate", "stamps_wakeup" };
 #define NR_GUARDS (sizeof(guards) / sizeof(guards[0]))
 

@@ -18,7 +18,7 @@ struct tier_config;
 enum check_verdict {
 	CHECK_PASS,
 	CHECK_FAIL,
-	CHECK_SKIP, /* not possible here: why */
+	CHECK_SKIP, /* not possible here; `why` has the reason */
 	CHECK_NOTE, /* a number without a verdict */
 	CHECK_ERROR, /* failed to run; `why` has the reason */
 	CHECK_VERDICTS,

@@ -20,7 +20,7 @@
 
 struct life_watch {
 	struct life_bpf *skel;
-	uint64_t opened_ns, shut_ns;
+	uint64_t opened_ns, closed_ns;
 	struct run_life *lives; /* processes that lived, then those that ended; by id */
 	size_t nr, nr_living; /* number of processes that lived */
 	uint64_t not_kept;
@@ -136,7 +136,7 @@ static uint64_t since(const struct life_watch *watch, uint64_t start_ns)
 {
 	uint64_t from = start_ns > watch->opened_ns ? start_ns : watch->opened_ns;
 
-	return watch->shut_ns > from ? watch->shut_ns - from : 0;
+	return watch->closed_ns > from ? watch->closed_ns - from : 0;
 }
 
 static struct run_life *add_life(struct life_watch *watch, uint64_t id)
@@ -228,11 +228,11 @@ static int add_ended(void *context, const void *key, const void *value)
 /*
  * Reads the living processes first, then those that ended: so each is in at least one of the lists.
  */
-int life__shut(struct life_watch *watch, uint64_t shut_ns)
+int life__read(struct life_watch *watch, uint64_t closed_ns)
 {
 	int err;
 
-	watch->shut_ns = shut_ns;
+	watch->closed_ns = closed_ns;
 	err = iterate(watch);
 	__atomic_store_n(&watch->skel->bss->control.opened_ns, 0, __ATOMIC_SEQ_CST);
 	if (!err)

@@ -15,7 +15,7 @@ void life__close(struct life_watch *watch); /* NULL is fine */
 void life__arm(struct life_watch *watch, uint64_t opened_ns);
 
 /* Call when the window closes: reads how long processes lived. `at`: CLOCK_MONOTONIC. */
-int life__shut(struct life_watch *watch, uint64_t shut_ns);
+int life__read(struct life_watch *watch, uint64_t closed_ns);
 
 /* Fills in run->lives for the keys by process. The totals must be final. 0 or -ENOMEM. */
 int life__describe(const struct life_watch *watch, struct run *run);

@@ -283,19 +283,19 @@ static void open_window(struct session *session, struct session_result *result)
  * After PROBE_STOP no sample can arrive any more: every program that saw the window open has
  * returned. Returns when the window was closed.
  */
-static uint64_t shut_window(struct session *session, struct session_result *result)
+static uint64_t close_window(struct session *session, struct session_result *result)
 {
 	const struct timespec while_running = { .tv_nsec = 20000000 };
 	uint64_t end;
 	int err = 0;
 
-	step_all(session, result, PROBE_BEFORE_SHUT, elapsed_ns(session));
-	step_all(session, result, PROBE_SHUT, elapsed_ns(session));
+	step_all(session, result, PROBE_BEFORE_CLOSE, elapsed_ns(session));
+	step_all(session, result, PROBE_CLOSE, elapsed_ns(session));
 	end = elapsed_ns(session);
 	step_all(session, result, PROBE_IN_FLIGHT, end);
-	step_all(session, result, PROBE_AFTER_SHUT, end);
+	step_all(session, result, PROBE_AFTER_CLOSE, end);
 	if (session->life)
-		err = life__shut(session->life, session->run->start_mono_ns + end);
+		err = life__read(session->life, session->run->start_mono_ns + end);
 	fault(session, result, SESSION_READ, err);
 	/* It fails with nohz_full: then wait instead. */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
@@ -504,7 +504,7 @@ int session__run(struct session *session, const struct session_config *config,
 		watch(session, config, result);
 	}
 
-	end = shut_window(session, result);
+	end = close_window(session, result);
 	if (!session->broken)
 		end_interval(session, result, end);
 	describe_probes(session, result);

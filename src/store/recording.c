@@ -128,7 +128,7 @@ int recording__open(struct recording *recording, const struct run *run,
 		struct writer *writer = &recording->writers[i];
 
 		err = writer->ops->open(writer, run);
-		recording->states[i] = err ? RECORDING_SHUT : RECORDING_OPEN;
+		recording->states[i] = err ? RECORDING_CLOSED : RECORDING_OPEN;
 		note(&first, err, writer, failed);
 	}
 	rundir__leave(&recording->rundir);
@@ -166,9 +166,9 @@ int recording__close(struct recording *recording, struct run *run, const struct 
 	for (size_t i = 0; i < recording->nr_writers; i++) {
 		struct writer *writer = &recording->writers[i];
 
-		if (recording->states[i] == RECORDING_SHUT)
+		if (recording->states[i] == RECORDING_CLOSED)
 			continue;
-		recording->states[i] = RECORDING_SHUT;
+		recording->states[i] = RECORDING_CLOSED;
 		err = writer->ops->close(writer, run);
 		note(&first, err, writer, failed);
 		run->complete = run->complete && !err;

@@ -29,7 +29,7 @@ struct recording {
 	uint64_t max_size, min_free; /* bytes; 0: no limit */
 	struct writer writers[RECORDING_WRITERS];
 	size_t nr_writers;
-	enum { RECORDING_SHUT, RECORDING_OPEN, RECORDING_FAILED } states[RECORDING_WRITERS];
+	enum { RECORDING_CLOSED, RECORDING_OPEN, RECORDING_FAILED } states[RECORDING_WRITERS];
 };
 
 /*

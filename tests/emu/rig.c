@@ -20,7 +20,7 @@ const struct rig_generation rig_generations[RIG_GENERATIONS] = {
 uint64_t rig_calls;
 void (*rig_wrote)(void);
 pid_t rig_denied;
-bool rig_shut;
+bool rig_closed;
 uint64_t rig_first;
 
 /* There is no other /dev/cpu than the emulator's. */
@@ -29,7 +29,7 @@ static int rig_open(const char *path, int flags)
 	char moved[256];
 	int fd;
 
-	if (rig_shut)
+	if (rig_closed)
 		return -EACCES;
 	if (!strncmp(path, "/dev/cpu/", 9)) {
 		snprintf(moved, sizeof(moved), "%s/%s", emu__root(), path + 9);

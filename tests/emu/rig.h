@@ -56,7 +56,7 @@ extern void (*rig_wrote)(void);
 extern pid_t rig_denied;
 
 /* Nothing can be opened any more, as after root was given up. */
-extern bool rig_shut;
+extern bool rig_closed;
 
 /* Where the counters begin; 0: at a large number, as they do. */
 extern uint64_t rig_first;

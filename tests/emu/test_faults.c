@@ -174,13 +174,13 @@ static void another_cpu_of_the_socket_stands_in(void **state)
 	rig__machine(&setup);
 	rig__start(&rig, &setup);
 	assert_int_equal(tier__sockets(rig.tier), 2);
-	rig_shut = true;
+	rig_closed = true;
 	assert_int_equal(rig__read(&rig, 1e7), 0);
 	emu__tell("offline cpu=2");
 	assert_trouble(&rig, "CPU 2");
 	emu__tell("offline cpu=0");
 	rig__finish(&rig);
-	rig_shut = false;
+	rig_closed = false;
 	unit_remove(root);
 }
 
@@ -190,12 +190,12 @@ static void a_cpu_may_be_online_again_before_the_end(void **state)
 
 	(void)state;
 	begin(&rig);
-	rig_shut = true;
+	rig_closed = true;
 	emu__tell("offline cpu=2");
 	rig__read(&rig, 1e7);
 	emu__tell("offline cpu=2 on=0");
 	rig__finish(&rig);
-	rig_shut = false;
+	rig_closed = false;
 }
 
 /* Fault 9: the event of another tool must not count as occupancy; the other tool restores it. */

@@ -4,7 +4,7 @@
 
 #include "session/life.c"
 
-/* life__shut() reads a map of the kernel by it; it is not called here. */
+/* life__read() reads a map of the kernel by it; it is not called here. */
 int probe__each_entry(const struct bpf_map *map,
 		      int (*consume)(void *context, const void *key, const void *value),
 		      void *context)
@@ -20,7 +20,7 @@ static struct life_watch watch;
 static int begin(void **state)
 {
 	(void)state;
-	watch = (struct life_watch){ .opened_ns = 1000, .shut_ns = 5000 };
+	watch = (struct life_watch){ .opened_ns = 1000, .closed_ns = 5000 };
 	return 0;
 }
 

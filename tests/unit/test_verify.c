@@ -26,8 +26,8 @@ static const struct verify four_moments = {
 	.accounts = {
 		[VERIFY_BEFORE_OPEN] = { .events = 1000, .ns = 100 * MSEC, .step_ns = 4 * MSEC },
 		[VERIFY_AFTER_OPEN] = { .events = 1100, .ns = 120 * MSEC, .step_ns = 4 * MSEC },
-		[VERIFY_BEFORE_SHUT] = { .events = 21100, .ns = 920 * MSEC, .step_ns = 4 * MSEC },
-		[VERIFY_AFTER_SHUT] = { .events = 31000, .ns = 1100 * MSEC, .step_ns = 4 * MSEC },
+		[VERIFY_BEFORE_CLOSE] = { .events = 21100, .ns = 920 * MSEC, .step_ns = 4 * MSEC },
+		[VERIFY_AFTER_CLOSE] = { .events = 31000, .ns = 1100 * MSEC, .step_ns = 4 * MSEC },
 	},
 };
 
@@ -64,7 +64,7 @@ static void less_time_than_a_step_is_at_least_none(void **state)
 	struct verify verify = four_moments;
 
 	(void)state;
-	verify.accounts[VERIFY_BEFORE_SHUT].ns = 123 * MSEC;
+	verify.accounts[VERIFY_BEFORE_CLOSE].ns = 123 * MSEC;
 	assert_int_equal(conclude(&verify)->time.kernel_low, 0);
 }
 
@@ -120,7 +120,7 @@ static void sums_over_other_parts_are_not_compared(void **state)
 	struct verify verify = four_moments;
 
 	(void)state;
-	verify.accounts[VERIFY_AFTER_SHUT].parts = 1;
+	verify.accounts[VERIFY_AFTER_CLOSE].parts = 1;
 	refuses(&verify, "disks came or went meanwhile");
 	verify.kind = ACCOUNT_WAITS;
 	refuses(&verify, "CPUs came or went meanwhile");

@@ -127,7 +127,7 @@ static int measure_window(struct ring *ring, unsigned int event, struct ring_cou
 	return 0;
 }
 
-/* Touch everything first: a first touch is not part of a crossing. */
+/* Touches everything first: a first touch is not part of a crossing. */
 static int warm_up(struct ring *ring, unsigned int event, char why[RUN_TEXT])
 {
 	int verdict = 0;
@@ -179,12 +179,12 @@ static int end_event(struct ring *ring, char why[RUN_TEXT])
 		return err;
 	if (!ring->result->interrupted)
 		return explain_loss(count, why);
-	/* Too short for a result: not the machine's fault. */
+	/* Too short for a result: the machine is not the reason. */
 	ring->result->nr_events--;
 	return 0;
 }
 
-/* Has the event its crossings, or is there no hope of them? */
+/* Does the event have its crossings, or is there no chance of them? */
 static bool has_enough(const struct ring *ring)
 {
 	const struct ring_count *count = count_of(ring);

@@ -58,7 +58,7 @@ static void give_back(int number)
 	sigaction(number, &action, NULL);
 }
 
-/* The module's code was not in place: r8 says so, and the loop continues after the load. */
+/* The module's code was not in place: r8 shows it, and the loop continues after the load. */
 static void take_miss(int number, siginfo_t *info, void *context)
 {
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;

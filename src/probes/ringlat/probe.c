@@ -43,7 +43,7 @@ static int open_ringlat(struct probe **out, const struct probe_ops *ops,
 	return 0;
 }
 
-/* What there is to tell is known after the window: see stop(). */
+/* Messages come only after the window: see stop(). */
 static int describe(struct probe *probe)
 {
 	snprintf(probe->entry->method, RUN_NAME, "%s", of(probe)->ring->method->name);

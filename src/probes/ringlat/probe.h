@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Crossings between user and kernel mode as a probe. It makes them itself while the window is open,
- * and is done when it has as many as were asked for. The whole is one interval.
+ * and is done when it has the requested number. The whole window is one interval.
  */
 #ifndef LATSCOPE_PROBES_RINGLAT_PROBE_H
 #define LATSCOPE_PROBES_RINGLAT_PROBE_H

@@ -2,7 +2,7 @@
 /*
  * The cost of crossing from user to kernel mode and back. A method runs windows of crossings. One
  * driver for all methods also runs empty windows of the same code, sums up, and counts dropped
- * windows by reason. Nothing here prints; -errno comes with a sentence in `why`.
+ * windows by reason. Prints nothing; -errno comes with a sentence in `why`.
  */
 #ifndef LATSCOPE_PROBES_RINGLAT_RING_H
 #define LATSCOPE_PROBES_RINGLAT_RING_H
@@ -53,7 +53,7 @@ struct ring_method {
 	bool guest; /* measures in its own guest */
 	unsigned int capability; /* capability needed until the end, CAP_...; 0: none */
 
-	/* Other than 0: it does not work here; `why` has reason and remedy. */
+	/* Not 0: it does not work here; `why` has the reason and the remedy. */
 	int (*open)(struct ring *ring, char why[RUN_TEXT]);
 	void (*close)(struct ring *ring);
 
@@ -87,7 +87,7 @@ struct ring {
 	uint64_t crossings; /* of each event */
 	uint64_t start_ns;
 	unsigned int event; /* the one that is measured */
-	unsigned int windows; /* of it, so far */
+	unsigned int windows; /* crossings of this event so far */
 	bool failed;
 };
 
@@ -132,12 +132,15 @@ int ring__open(struct ring **ring, const struct ring_method *only,
 /* Restores the CPUs of the thread. */
 void ring__close(struct ring *ring);
 
-/* Gets the CPU to its full clock. All that follows counts in `result`, which must stay. */
+/*
+ * Waits until the CPU runs at its full clock. `result`, which all later calls fill in, must stay
+ * valid.
+ */
 void ring__begin(struct ring *ring, uint64_t crossings, struct ring_result *result);
 
 /*
- * Measures one window more. 1: go on; 0: all events have their crossings. -ENODATA: every window of
- * an event was dropped, or every empty one.
+ * Measures one more window. 1: continue; 0: all events have their crossings. -ENODATA: every window
+ * of an event was dropped, or every empty one.
  */
 int ring__next(struct ring *ring, char why[RUN_TEXT]);
 
@@ -154,7 +157,7 @@ void ring_result__to_probe(const struct ring_result *result, uint64_t tail_ns,
 const char *ring_verdict__name(enum ring_verdict verdict); /* "vm_exits" */
 const char *ring_count__way(const struct ring_count *count, unsigned int way); /* "u2k" */
 
-/* For methods: stores the sentence and returns err. */
+/* For methods: stores the message in `why` and returns err. */
 int ring__fail(char why[RUN_TEXT], int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -14,7 +14,7 @@ struct rmid_account {
 	uint64_t failed_reads; /* failed reads of a perf event */
 	uint64_t no_value; /* cache readings without a value */
 	uint64_t ticks, ticks_in_time; /* ticks near the edge of a slot: ATTRIBUTION_EDGE_NS */
-	uint64_t slots, incomplete_slots; /* that came out */
+	uint64_t slots, incomplete_slots; /* slots that were returned */
 	uint64_t missing_ns; /* time of all CPUs without a known process; part of told_ns */
 	uint64_t wall_ns; /* present CPUs times the window */
 	uint64_t told_ns; /* sum of all rows: must be equal, otherwise something is wrong */

@@ -15,7 +15,7 @@ struct phase_ops {
 
 /*
  * A process that waits for an edge may be delayed after it, so the time is checked when start() has
- * returned. 0: *met says whether the last try was on time; -errno of the ops.
+ * returned. 0: *met is true if the last try was on time; -errno of the ops.
  */
 int phase__start(const struct phase_ops *ops, void *of, bool *met);
 

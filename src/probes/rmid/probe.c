@@ -30,16 +30,16 @@
 #include "priority.h"
 #include "rmid.skel.h"
 
-#define POLL_NS 50000000ULL /* how often records are taken */
-#define RING_OF_CPU (1U << 20) /* bytes for each CPU: 100 ms of 180,000 switches a second */
+#define POLL_NS 50000000ULL /* how often records are read */
+#define RING_OF_CPU (1U << 20) /* bytes per CPU: 100 ms of 180,000 switches per second */
 #define RING_MOST (1U << 24)
-#define AT_ONCE 1024 /* records that are taken before slots are put out */
-#define LAG_NS 1000000000ULL /* a CPU that tells nothing for so long will not */
-#define TIDY_NS 250000000ULL /* how often processes that ended are forgotten */
+#define AT_ONCE 1024 /* records to read before slots are returned */
+#define LAG_NS 1000000000ULL /* a CPU without a record for so long will send none */
+#define TIDY_NS 250000000ULL /* how often ended processes are removed */
 
 enum { MODULE, SWITCHES };
 
-/* Programs in the order in which they are attached: see attach_programs(). */
+/* The methods. Programs are in the order of attachment: see attach_programs(). */
 static const struct probe_method methods[] = {
 	[MODULE] = {
 		.name = "module",
@@ -69,27 +69,27 @@ struct rmid {
 	struct ring_buffer *ring;
 	struct lat_rmid_cpu *states; /* the map, by CPU */
 	size_t states_size;
-	struct cpus cpus; /* possible */
-	bool *unsampled; /* by CPU: the module leaves it alone */
-	bool *timed; /* by CPU: our timer ticks there */
+	struct cpus cpus; /* possible CPUs */
+	bool *unsampled; /* by CPU: the kernel module does not sample it */
+	bool *timed; /* by CPU: latscope's timer ticks there */
 	unsigned int counters[RMID_COUNTERS];
 	unsigned int nr_counters;
-	uint32_t lacking; /* those that would be read if this machine had them */
-	int lacking_why; /* errno */
+	uint32_t lacking; /* requested counters that this machine lacks */
+	int lacking_why; /* errno for the first of these */
 	struct events events;
-	struct module_state before, after; /* the window */
-	int module; /* descriptor of its file; -1: it is not used */
+	struct module_state before, after; /* at the start and end of the window */
+	int module; /* descriptor of its file; -1: not used */
 	struct attribution attribution;
-	uint64_t lost_others; /* as of the last look */
+	uint64_t lost_others; /* at the last reading */
 	uint64_t start_ns, tidied_ns;
 	bool started; /* the window is open: rows go to the table */
 	uint64_t slots, incomplete_slots, missing_ns;
-	/* Of all CPUs: the time that the window holds, and how much of it rows have. */
+	/* CPU time of the window, and the part of it that is in rows. */
 	uint64_t wall_ns, told_ns;
-	bool stopped; /* the programs run no more */
-	int err; /* of taking a record */
-	char notes[2][2 * RUN_TEXT]; /* what the user should know */
-	unsigned int nr_notes; /* that were not given out yet */
+	bool stopped; /* the programs are detached */
+	int err; /* of reading a record */
+	char notes[2][2 * RUN_TEXT]; /* messages for the user */
+	unsigned int nr_notes; /* that were not returned yet */
 };
 
 static struct rmid *of(struct probe *probe)
@@ -142,7 +142,7 @@ static int load(struct rmid *rmid)
 	err = select_programs(rmid);
 	if (!err)
 		err = size_maps(rmid);
-	return err ? err : bpf_object__load_skeleton(rmid->skel->skeleton); /* maps .bss, too */
+	return err ? err : bpf_object__load_skeleton(rmid->skel->skeleton); /* also maps .bss */
 }
 
 static int map_states(struct rmid *rmid)
@@ -161,7 +161,7 @@ static int map_states(struct rmid *rmid)
 
 static int settle(struct rmid *rmid);
 
-/* After a delay the ring holds many slots: those that are whole need not wait in memory. */
+/* After a delay the ring holds many slots: complete ones are returned at once, to save memory. */
 static int take_record(void *context, void *record, size_t size)
 {
 	struct rmid *rmid = context;
@@ -179,7 +179,7 @@ static int open_ring(struct rmid *rmid)
 	return rmid->ring ? 0 : -errno;
 }
 
-/* All that is in the ring. */
+/* Reads all records of the ring. */
 static int drain(struct rmid *rmid)
 {
 	int got = ring_buffer__consume(rmid->ring);
@@ -210,7 +210,7 @@ static int attach(struct rmid *rmid, const char *name)
 
 /*
  * Order: first the programs that see tasks begin and end, then the list of existing tasks, then the
- * programs that send spans. So no span comes from a task that is not known.
+ * programs that send spans. So no span comes from an unknown task.
  */
 static int attach_programs(struct rmid *rmid)
 {
@@ -236,8 +236,8 @@ static int open_module(struct rmid *rmid)
 	return rmid->module == -ENOENT ? -ENODEV : rmid->module;
 }
 
-/* After a failed attempt only what the next one makes anew is gone. */
-static void shut(struct rmid *rmid)
+/* After a failed attempt, frees only what the next one makes again. */
+static void release(struct rmid *rmid)
 {
 	while (rmid->nr_links)
 		bpf_link__destroy(rmid->links[--rmid->nr_links]);
@@ -255,7 +255,10 @@ static void shut(struct rmid *rmid)
 	rmid->module = -1;
 }
 
-/* An isolated CPU is left alone: there, counters are known of slots that a span does not leave. */
+/*
+ * Isolated CPUs get no timer: there, counters are known only for slots in which a span lies
+ * completely.
+ */
 static int start_timers(struct rmid *rmid)
 {
 	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
@@ -296,7 +299,7 @@ static int attempt(void *context, const struct probe_method *method, char reason
 	if (!err && is_method(rmid, SWITCHES) && rmid->nr_counters)
 		err = start_timers(rmid);
 	if (err) {
-		shut(rmid);
+		release(rmid);
 		explain(err, method, reason);
 	}
 	return err;
@@ -310,7 +313,7 @@ static const char *explain_lack(int err)
 		       : strerror(err);
 }
 
-/* Those that this machine has. */
+/* Opens the counters that this machine has. */
 static int choose_counters(struct rmid *rmid, const struct rmid_config *config, char why[RUN_TEXT])
 {
 	int err;
@@ -347,14 +350,14 @@ static int read_cpus(struct rmid *rmid)
 static void free_rmid(struct rmid *rmid)
 {
 	priority__restore();
-	shut(rmid);
+	release(rmid);
 	cpus__free(&rmid->cpus);
 	free(rmid->unsampled);
 	free(rmid->timed);
 	free(rmid);
 }
 
-/* What the user should know: the better method does not work, another tool uses RDT. */
+/* Messages: a better method does not work, or another tool uses RDT. */
 static void take_notes(struct rmid *rmid, const char *why)
 {
 	const struct conflict *conflict = NULL;
@@ -391,7 +394,7 @@ static int open_rmid(struct probe **out, const struct probe_ops *ops,
 		free_rmid(rmid);
 		return err;
 	}
-	priority__raise(); /* if that fails, the account says what is lost */
+	priority__raise(); /* if that fails, the accounting shows the lost records */
 	take_notes(rmid, why);
 	*out = &rmid->common;
 	return 0;
@@ -442,7 +445,7 @@ static void add_up(const struct rmid *rmid, struct rmid_account *account)
 	}
 }
 
-/* What the window has shown. */
+/* Describes what happened in the window. */
 static void conclude(const struct rmid *rmid, FILE *out)
 {
 	struct rmid_account account;
@@ -457,7 +460,7 @@ static void conclude(const struct rmid *rmid, FILE *out)
 	}
 }
 
-/* Perf events, those there are and those there are not; and whether there may be RDT. */
+/* Lists the perf events that exist and those that do not, and whether RDT is used. */
 static void tell_columns(const struct rmid *rmid, FILE *out)
 {
 	const char *between = "; perf events: ";
@@ -509,7 +512,7 @@ static int describe(struct probe *probe)
 
 /* ---- running ---- */
 
-/* Has this CPU tell who has it. Offline ones cannot. */
+/* Makes this CPU record which process runs. Fails on offline CPUs. */
 static int prime(const struct rmid *rmid, unsigned int cpu)
 {
 	struct bpf_test_run_opts opts = { .sz = sizeof(opts),
@@ -520,7 +523,7 @@ static int prime(const struct rmid *rmid, unsigned int cpu)
 	return err == -ENXIO ? 0 : err;
 }
 
-/* From here on the programs measure. What comes before start() is left out. */
+/* From now on the programs measure. Spans before start() are ignored. */
 static int prepare(struct probe *probe, uint64_t at_ns)
 {
 	struct rmid *rmid = of(probe);
@@ -538,7 +541,10 @@ static int prepare(struct probe *probe, uint64_t at_ns)
 	return err;
 }
 
-/* CPUs of which nothing will come: known reasons, so it is not lost. Others join by themselves. */
+/*
+ * Leaves out CPUs that will send nothing for a known reason, so their time is not lost. Others join
+ * with their first span.
+ */
 static void part_with_silent(struct rmid *rmid)
 {
 	struct slots *slots = rmid->attribution.slots;
@@ -552,7 +558,7 @@ static void part_with_silent(struct rmid *rmid)
 			continue;
 		slots__leave(slots, cpu, PROCESSES_OFFLINE);
 		__atomic_store_n(&rmid->states[cpu].left, 1, __ATOMIC_RELAXED);
-		rmid->timed[cpu] = false; /* the kernel has taken its events away */
+		rmid->timed[cpu] = false; /* the kernel has disabled its events */
 	}
 }
 
@@ -571,8 +577,9 @@ static int start(struct probe *probe, uint64_t start_ns)
 }
 
 /*
- * Without the module a lost record costs a name, and the next reading of /proc finds it. With the
- * module, the owners of the RMIDs are not known any more, and latscope asks the module again.
+ * Without the kernel module a lost record costs a name, and the next reading of /proc finds it.
+ * With the kernel module, the owners of the RMIDs are no longer known, and latscope asks for them
+ * again.
  */
 static int mend_losses(struct rmid *rmid)
 {
@@ -586,7 +593,7 @@ static int mend_losses(struct rmid *rmid)
 	return module__dump(rmid->module);
 }
 
-/* A copy of a CPU's state that holds, its open batch included; false: it would not. */
+/* Copies the state of a CPU with its open batch; false: it changed during each copy. */
 static bool copy_state(const struct lat_rmid_cpu *state, struct lat_rmid_cpu *copy)
 {
 	__u32 version;
@@ -602,8 +609,8 @@ static bool copy_state(const struct lat_rmid_cpu *state, struct lat_rmid_cpu *co
 }
 
 /*
- * The open batch of a CPU that is past its slot: nothing is added to it any more, and it is sent
- * only when the CPU switches again, which may be long.
+ * Takes the open batch of a CPU if its slot has passed: nothing is added to it any more, and the
+ * CPU sends it only at its next switch, which may be much later.
  */
 static int take_open_batch(struct rmid *rmid, const struct lat_rmid_cpu *state, uint64_t until)
 {
@@ -616,7 +623,7 @@ static int take_open_batch(struct rmid *rmid, const struct lat_rmid_cpu *state, 
 	return attribution__take_batch(&rmid->attribution, batch);
 }
 
-/* The span that is open on a CPU has lasted until `until`, at least. */
+/* The open span of a CPU has lasted at least until `until`. */
 static int extend_span(struct rmid *rmid, unsigned int cpu, const struct lat_rmid_cpu *state,
 		       uint64_t until)
 {
@@ -663,7 +670,7 @@ static int put_slot(struct rmid *rmid, const struct slot *slot)
 			 rmid->start_ns);
 }
 
-/* What was lost is known before the slots it belongs to are put out. */
+/* Updates the lost counts before it returns the slots that they belong to. */
 static int settle(struct rmid *rmid)
 {
 	const struct slot *slot;
@@ -677,7 +684,7 @@ static int settle(struct rmid *rmid)
 	return err;
 }
 
-/* Processes that ended make room for others. */
+/* Removes processes that have ended. */
 static void tidy_up(struct rmid *rmid, uint64_t now)
 {
 	uint64_t settled = slots__settled_ns(rmid->attribution.slots);
@@ -689,7 +696,7 @@ static void tidy_up(struct rmid *rmid, uint64_t now)
 		processes__forget(rmid->attribution.processes, settled - LAG_NS);
 }
 
-/* `until` lies before the ring is looked at: then what is there by then is in it. */
+/* `until` is before the ring is read, so all records up to then are in it. */
 static int take_all(struct rmid *rmid, uint64_t until)
 {
 	int err;
@@ -700,7 +707,7 @@ static int take_all(struct rmid *rmid, uint64_t until)
 	return err;
 }
 
-/* Not `at_ns`: time passes while the probes before this one take the step. */
+/* Does not use `at_ns`: time passes while the probes before this one take the step. */
 static int poll_rmid(struct probe *probe, uint64_t at_ns)
 {
 	struct rmid *rmid = of(probe);
@@ -721,15 +728,15 @@ static int poll_rmid(struct probe *probe, uint64_t at_ns)
 	return 0;
 }
 
-/* Takes what there is, so that the rows of an interval are those of its slots. */
+/* Reads the records first, so that the rows of an interval are those of its slots. */
 static int end_interval(struct probe *probe, uint64_t at_ns)
 {
 	return of(probe)->stopped ? 0 : poll_rmid(probe, at_ns);
 }
 
 /*
- * Where a timer ticks, every CPU tells once more what it did until the end. Else the state of each
- * stands as it was when the programs fell silent; of those on their way the kernel waits for all.
+ * With a timer, waits until every CPU has reported up to the end. Otherwise the state of each CPU
+ * stays as it was when the programs were detached; the kernel waits for running ones.
  */
 static void fall_silent(struct rmid *rmid)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * CPU time, counters and cache occupancy by process and slot of 1 ms. Rows go to the table of the
- * probe's entry, in order of time, as soon as their slots are whole.
+ * probe's entry, in order of time, as soon as their slots are complete.
  */
 #ifndef LATSCOPE_PROBES_RMID_PROBE_H
 #define LATSCOPE_PROBES_RMID_PROBE_H

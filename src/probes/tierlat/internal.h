@@ -31,7 +31,7 @@ struct tier_trouble {
 	char subject[48]; /* "CHA 3 (CPU 0)"; empty: there is none */
 	char what[160];
 	char number[32]; /* detail that differs in every read; may be empty */
-	unsigned int more, others; /* boxes with the same problem, and with another */
+	unsigned int more, others; /* boxes with the same problem, and with another one */
 };
 
 struct tier {
@@ -51,7 +51,7 @@ struct tier {
 	const char *todo;
 	unsigned int failures; /* consecutive failed reads */
 	struct tier_trouble trouble;
-	char said[TIER_TEXT]; /* text that tier__trouble() returned last */
+	char said[TIER_TEXT]; /* the text that tier__trouble() returned last */
 	bool told;
 };
 
@@ -76,7 +76,7 @@ const char *tier__say(struct tier *tier);
 /* Does the machine have the kind of memory that the tier is of? */
 bool tier__has_memory(const struct tier_class *class, const char *root);
 
-/* Says that the CPU, by name, is in no table. */
+/* Reports that the CPU, by name, is in no table. */
 void tier__name_unknown(char text[TIER_TEXT], const struct tier_cpu *cpu);
 
 /* The socket of a package, added if necessary. NULL: there are too many. */

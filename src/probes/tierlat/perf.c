@@ -13,7 +13,7 @@
 
 #define MOSTLY 0.99 /* a smaller running share is reported */
 
-/* One group; the order of its events says what each is. */
+/* One group; the order of its events determines what each one is. */
 struct group {
 	const struct sysfs_pmu *pmu;
 	unsigned int cpu;

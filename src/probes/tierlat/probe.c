@@ -23,7 +23,7 @@ struct tierlat {
 	unsigned int near, far; /* of the decision */
 	const struct tier_model *forced; /* by the request; NULL: found out */
 	bool told_forced;
-	char told[TIER_TEXT]; /* the kind of the last trouble */
+	char told[TIER_TEXT]; /* the kind of the last problem */
 	uint64_t start_ns; /* of the window, CLOCK_MONOTONIC */
 };
 
@@ -134,7 +134,7 @@ static int start(struct probe *probe, uint64_t at_ns)
 	return tier__read(tierlat->tier, tierlat->samples, probe->why);
 }
 
-/* ", for Colloid between local-ddr and local-cxl"; nothing where there are not two. */
+/* ", for Colloid between local-ddr and local-cxl"; nothing without a pair. */
 static void describe_pair(const struct tierlat *tierlat, char text[TIER_TEXT])
 {
 	const struct tier_model *model = tier__model(tierlat->tier);

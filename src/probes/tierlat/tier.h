@@ -36,8 +36,8 @@ struct tier_config {
 };
 
 /*
- * "icx:40:DIR": a register tree of one socket, for tests. Takes the text apart, which is to stay.
- * 0 or -EINVAL.
+ * "icx:40:DIR": a register tree of one socket, for tests. Splits the text in place; it must stay
+ * valid. 0 or -EINVAL.
  */
 int tier_config__parse(struct tier_config *config, char *place);
 
@@ -110,8 +110,8 @@ const char *tier__trouble_kind(const struct tier *tier);
 uint64_t tier__calls(const struct tier *tier);
 
 /*
- * Puts back what was found and frees. 0 or -errno, with *why: something could not be restored.
- * A register that somebody else has written meanwhile is left as it is.
+ * Restores what was found and frees. 0 or -errno, with *why: something could not be restored. A
+ * register that another program has written since is left unchanged.
  */
 int tier__close(struct tier *tier, char why[TIER_TEXT]);
 
