@@ -30,6 +30,10 @@ static int copy_column(struct table_column *to, const struct table_column *from)
 	to->name = strdup(from->name);
 	to->unit = strdup(from->unit);
 	to->what = strdup(from->what);
+	to->mean_of = from->mean_per ? strdup(from->mean_of) : NULL;
+	to->mean_per = from->mean_per ? strdup(from->mean_per) : NULL;
+	if (from->mean_per && !(to->mean_of && to->mean_per))
+		return -ENOMEM;
 	return to->name && to->unit && to->what ? 0 : -ENOMEM;
 }
 
@@ -67,6 +71,8 @@ void table__free(struct table *table)
 		free((char *)table->columns[i].name);
 		free((char *)table->columns[i].unit);
 		free((char *)table->columns[i].what);
+		free((char *)table->columns[i].mean_of);
+		free((char *)table->columns[i].mean_per);
 	}
 	cells__clear(&table->rows);
 	top_k__clear(&table->top_k);
@@ -217,4 +223,41 @@ const struct table_aggregate *table__aggregate(const struct table *table, size_t
 {
 	assert(key < table->top_k.keys.nr && column < table->rows.nr_columns);
 	return &table->top_k.aggregates[key * table->rows.nr_columns + column];
+}
+
+int table__find_column(const struct table *table, const char *name)
+{
+	for (unsigned int i = 0; i < table->rows.nr_columns; i++)
+		if (!strcmp(table->columns[i].name, name))
+			return (int)i;
+	return -ENOENT;
+}
+
+/* By sums of other columns, where all rows have both; else *mean stays. */
+static void ratio_of_sums(const struct table *table, size_t key, const struct table_column *column,
+			  double *mean)
+{
+	int of = table__find_column(table, column->mean_of);
+	int per = table__find_column(table, column->mean_per);
+	const struct table_aggregate *above, *below;
+
+	if (of < 0 || per < 0)
+		return;
+	above = table__aggregate(table, key, of);
+	below = table__aggregate(table, key, per);
+	if (above->rows && above->rows == below->rows && below->sum > 0)
+		*mean = above->sum / below->sum * (double)column->mean_scale;
+}
+
+struct table_value table__mean(const struct table *table, size_t key, unsigned int column)
+{
+	const struct table_aggregate *aggregate = table__aggregate(table, key, column);
+	struct table_value mean = { .known = aggregate->rows, .kind = TABLE_REAL };
+
+	if (!mean.known)
+		return mean;
+	mean.real = aggregate->sum / (double)aggregate->rows;
+	if (table->columns[column].mean_per)
+		ratio_of_sums(table, key, &table->columns[column], &mean.real);
+	return mean;
 }

@@ -27,6 +27,12 @@ struct table_column {
 	const char *what; /* description: "occupancy over inserts, in time" */
 	enum table_kind kind;
 	bool key; /* the key columns identify what a row is a sample of: socket, tier */
+	/*
+	 * Names of two columns. The mean of this column over several rows is the sum of the first
+	 * one over that of the second one, times `mean_scale`; NULL: it is the mean of the rows.
+	 */
+	const char *mean_of, *mean_per;
+	uint64_t mean_scale;
 };
 
 struct table_value {
@@ -88,5 +94,11 @@ struct table_value table__key(const struct table *table, size_t key, unsigned in
 size_t table__key_of(const struct table *table, size_t row); /* of a row; SIZE_MAX: none */
 const struct table_aggregate *table__aggregate(const struct table *table, size_t key,
 					       unsigned int column);
+
+/* The mean of a key's rows, as the column defines it; not known if no row has it. */
+struct table_value table__mean(const struct table *table, size_t key, unsigned int column);
+
+/* The column of that name, or -ENOENT. */
+int table__find_column(const struct table *table, const char *name);
 
 #endif

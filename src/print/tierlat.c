@@ -154,13 +154,6 @@ static struct table_value known(const struct table_aggregate *figure, double val
 	return (struct table_value){ .known = figure->rows, .kind = TABLE_REAL, .real = value };
 }
 
-static struct table_value mean(const struct table *table, size_t key, enum tier_column column)
-{
-	const struct table_aggregate *figure = table__aggregate(table, key, column);
-
-	return known(figure, figure->rows ? figure->sum / (double)figure->rows : 0);
-}
-
 /* Latency in ns, or in clocks if only these are known. */
 static const struct table_aggregate *range_of(const struct table *table, size_t key)
 {
@@ -169,26 +162,14 @@ static const struct table_aggregate *range_of(const struct table *table, size_t 
 	return ns->rows ? ns : table__aggregate(table, key, TIER_LATENCY_CLOCKS);
 }
 
-/* Requests in flight over all, by Little's law; for rows without a rate, their mean. */
-static struct table_value mean_latency(const struct table *table, size_t key)
-{
-	const struct table_aggregate *open = table__aggregate(table, key, TIER_OUTSTANDING);
-	struct table_value latency = mean(table, key, TIER_LATENCY);
-	const struct table_aggregate *rate = table__aggregate(table, key, TIER_RATE);
-
-	if (open->rows && open->rows == rate->rows && rate->sum > 0)
-		latency.real = open->sum / rate->sum * 1e9;
-	return latency;
-}
-
 static void key(FILE *out, const struct table *table, size_t at)
 {
 	const struct table_value name = table__key(table, at, TIER_NAME);
-	const struct table_value open = mean(table, at, TIER_OUTSTANDING);
-	const struct table_value rate = mean(table, at, TIER_RATE);
-	const struct table_value bandwidth = mean(table, at, TIER_BANDWIDTH);
-	const struct table_value ns = mean_latency(table, at);
-	const struct table_value clocks = mean(table, at, TIER_LATENCY_CLOCKS);
+	const struct table_value open = table__mean(table, at, TIER_OUTSTANDING);
+	const struct table_value rate = table__mean(table, at, TIER_RATE);
+	const struct table_value bandwidth = table__mean(table, at, TIER_BANDWIDTH);
+	const struct table_value ns = table__mean(table, at, TIER_LATENCY);
+	const struct table_value clocks = table__mean(table, at, TIER_LATENCY_CLOCKS);
 	const struct table_aggregate *ewma = table__aggregate(table, at, TIER_LATENCY_EWMA);
 	const struct table_aggregate *range = range_of(table, at);
 	const struct table_value last = known(ewma, ewma->last), low = known(range, range->low),

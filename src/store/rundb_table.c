@@ -56,12 +56,14 @@ static int declare(sqlite3 *db, int64_t probe, const struct table *table)
 	sqlite3_stmt *insert;
 	int err;
 
-	err = sql__prepare(db, &insert, "INSERT INTO table_column VALUES(?, ?, ?, ?, ?, ?, ?)");
+	err = sql__prepare(db, &insert,
+			   "INSERT INTO table_column VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 	for (unsigned int i = 0; !err && i < table__columns(table); i++) {
 		const struct table_column *column = table__column(table, i);
 
-		err = sql__run(insert, "iitttti", probe, (int64_t)i, column->name, column->unit,
-			       column->what, kinds[column->kind], (int64_t)column->key);
+		err = sql__run(insert, "iittttitti", probe, (int64_t)i, column->name, column->unit,
+			       column->what, kinds[column->kind], (int64_t)column->key,
+			       column->mean_of, column->mean_per, (int64_t)column->mean_scale);
 	}
 	sqlite3_finalize(insert);
 	return err;
@@ -149,6 +151,7 @@ struct declared {
 	struct table_column columns[TABLE_COLUMNS];
 	char names[TABLE_COLUMNS][RUN_NAME], units[TABLE_COLUMNS][RUN_NAME];
 	char what[TABLE_COLUMNS][RUN_TEXT];
+	char mean_of[TABLE_COLUMNS][RUN_NAME], mean_per[TABLE_COLUMNS][RUN_NAME];
 	unsigned int nr;
 };
 
@@ -171,6 +174,8 @@ static int take_column(sqlite3_stmt *row, struct declared *declared)
 	take_text(row, 1, declared->units[i], RUN_NAME);
 	take_text(row, 2, declared->what[i], RUN_TEXT);
 	take_text(row, 3, kind, sizeof(kind));
+	take_text(row, 5, declared->mean_of[i], RUN_NAME);
+	take_text(row, 6, declared->mean_per[i], RUN_NAME);
 	found = find_kind(kind);
 	if (found < 0)
 		return found;
@@ -180,6 +185,9 @@ static int take_column(sqlite3_stmt *row, struct declared *declared)
 		.what = declared->what[i],
 		.kind = (enum table_kind)found,
 		.key = sqlite3_column_int64(row, 4),
+		.mean_of = declared->mean_of[i],
+		.mean_per = declared->mean_per[i][0] ? declared->mean_per[i] : NULL,
+		.mean_scale = (uint64_t)sqlite3_column_int64(row, 7),
 	};
 	return 0;
 }
@@ -190,7 +198,8 @@ static int read_columns(sqlite3 *db, int64_t probe, struct declared *declared)
 	int err;
 
 	err = sql__prepare(db, &row,
-			   "SELECT name, unit, what, kind, is_key FROM table_column"
+			   "SELECT name, unit, what, kind, is_key, mean_of, mean_per, mean_scale"
+			   " FROM table_column"
 			   " WHERE probe = ? ORDER BY position");
 	if (err)
 		return err;

@@ -14,7 +14,8 @@
 
 #define RUNDB_TABLE_SCHEMA                                                      \
 	"CREATE TABLE table_column(probe INTEGER, position INTEGER, name TEXT," \
-	" unit TEXT, what TEXT, kind TEXT, is_key INTEGER,"                     \
+	" unit TEXT, what TEXT, kind TEXT, is_key INTEGER, mean_of TEXT,"       \
+	" mean_per TEXT, mean_scale INTEGER,"                                   \
 	" PRIMARY KEY(probe, position)) WITHOUT ROWID;"
 
 int rundb_table__create(sqlite3 *db, int64_t probe, const char *name, const struct table *table);

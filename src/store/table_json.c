@@ -63,13 +63,13 @@ struct json_object *table__json_columns(const struct table *table)
 	return array;
 }
 
-static struct json_object *json_aggregate(const struct table_aggregate *aggregate)
+static struct json_object *json_aggregate(const struct table_aggregate *aggregate, double mean)
 {
 	struct json_object *object = json_object_new_object();
 	bool any = aggregate->rows;
 
 	put(object, "rows", json_object_new_uint64(aggregate->rows));
-	put(object, "mean", any ? json_real(aggregate->sum / (double)aggregate->rows) : NULL);
+	put(object, "mean", any ? json_real(mean) : NULL);
 	put(object, "min", any ? json_real(aggregate->low) : NULL);
 	put(object, "max", any ? json_real(aggregate->high) : NULL);
 	return object;
@@ -87,7 +87,9 @@ static struct json_object *json_key(const struct table *table, size_t key)
 		if (column->key)
 			put(object, column->name, json_value(&value));
 		else if (table__is_number(table, i))
-			put(object, column->name, json_aggregate(table__aggregate(table, key, i)));
+			put(object, column->name,
+			    json_aggregate(table__aggregate(table, key, i),
+					   table__mean(table, key, i).real));
 	}
 	return object;
 }
@@ -121,9 +123,13 @@ struct json_object *table__json_others(const struct table *table)
 	object = json_object_new_object();
 	put(object, "keys", json_object_new_uint64(table__others_keys(table)));
 	put(object, "most", json_real(table__others_most(table)));
-	for (unsigned int i = 0; i < table__columns(table); i++)
+	for (unsigned int i = 0; i < table__columns(table); i++) {
+		const struct table_aggregate *others = table__others(table, i);
+
 		if (table__is_number(table, i))
 			put(object, table__column(table, i)->name,
-			    json_aggregate(table__others(table, i)));
+			    json_aggregate(others,
+					   others->rows ? others->sum / (double)others->rows : 0));
+	}
 	return object;
 }

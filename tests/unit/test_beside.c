@@ -10,10 +10,10 @@
 #define INTERVALS 60
 
 static const struct table_column columns[] = {
-	{ "socket", "", "package", TABLE_INTEGER, true },
-	{ "tier", "", "tier", TABLE_TEXT, true },
-	{ "rate", "1/s", "requests", TABLE_REAL, false },
-	{ "latency_ns", "ns", "latency", TABLE_REAL, false },
+	[0] = { "socket", "", "package", TABLE_INTEGER, true },
+	[1] = { "tier", "", "tier", TABLE_TEXT, true },
+	[2] = { "rate", "1/s", "requests", TABLE_REAL, false },
+	[3] = { "latency_ns", "ns", "latency", TABLE_REAL, false },
 };
 
 static struct run read_run;

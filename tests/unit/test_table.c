@@ -22,6 +22,15 @@ static const struct table_column columns[] = {
 	[COUNT] = { "requests", "", "requests", TABLE_INTEGER, false },
 };
 
+/* The mean of the cost is that of all requests, not of the rows. */
+enum { COST_SUM, COST_REQUESTS, COST };
+
+static const struct table_column ratio_columns[] = {
+	[COST_SUM] = { "cost_sum", "", "of all requests", TABLE_REAL, false },
+	[COST_REQUESTS] = { "requests", "", "requests", TABLE_INTEGER, false },
+	[COST] = { "cost", "", "of a request", TABLE_REAL, false, "cost_sum", "requests", 10 },
+};
+
 static struct table *new_table(void)
 {
 	struct table *table;
@@ -91,7 +100,7 @@ static void columns_have_names_that_sql_takes(void **state)
 {
 	static const char *const bad[] = { "",	  "A",	     "latency ns", "x\"; DROP TABLE meta",
 					   "1st", "_hidden", "caf\303\251" };
-	struct table_column column = { "a", "", "", TABLE_REAL, false };
+	struct table_column column = { .unit = "", .what = "", .kind = TABLE_REAL };
 	struct table *table;
 
 	(void)state;
@@ -436,6 +445,63 @@ static void record(struct run *run, struct recording *recording, unsigned int in
 	free(deltas);
 }
 
+static void add_cost(struct table *table, double sum, int64_t requests, double cost)
+{
+	assert_int_equal(table__add_row(table, 0), 0);
+	table__set_real(table, COST_SUM, sum);
+	table__set_integer(table, COST_REQUESTS, requests);
+	table__set_real(table, COST, cost);
+}
+
+static void assert_mean_cost(const struct table *table, double expected)
+{
+	struct json_object *keys, *cost;
+	char *text = streamed(table__json_top_k(table), false);
+
+	assert_true(table__mean(table, 0, COST).real == expected);
+	assert_true(table__mean(table, 0, COST_REQUESTS).real == 2);
+	keys = json_tokener_parse(text);
+	cost = json_object_object_get(json_object_array_get_idx(keys, 0), "cost");
+	assert_true(json_object_get_double(json_object_object_get(cost, "mean")) == expected);
+	json_object_put(keys);
+	free(text);
+}
+
+/* In memory, in JSON and read back from a file; as the mean of the rows where a part is unknown. */
+static void a_mean_may_be_a_ratio_of_sums(void **state)
+{
+	struct recording recording = { 0 };
+	struct recording_settings options = { 0 };
+	struct run *run = begin_run(), *read = calloc(1, sizeof(*read));
+	struct run_interval interval = { 0, 1, calloc(RUN_PROBES, sizeof(struct run_data)) };
+	const struct writer *failed;
+	struct table *table;
+	struct rundb *db;
+
+	(void)state;
+	table__free(run->probes[0].table);
+	assert_int_equal(table__new(&table, ratio_columns, 3), 0);
+	run->probes[0].table = table;
+	assert_int_equal(recording__create(&recording, dir, &options), 0);
+	assert_int_equal(recording__open(&recording, run, &failed), 0);
+	add_cost(table, 1, 1, 10);
+	add_cost(table, 9, 3, 30);
+	assert_int_equal(recording__interval(&recording, run, &interval, &failed), 0);
+	run->duration_ns = 1;
+	assert_int_equal(recording__close(&recording, run, &failed), 0);
+	assert_mean_cost(table, 25);
+	assert_int_equal(rundb__open(&db, recording.dir, read), 0);
+	assert_mean_cost(read->probes[0].table, 25);
+	rundb__close(db);
+
+	add_cost(table, NAN, 2, 80);
+	assert_int_equal(table__fold(table), 0);
+	assert_mean_cost(table, 40);
+	free((void *)interval.delta);
+	sample_free(read);
+	sample_free(run);
+}
+
 static void a_recording_is_read_back(void **state)
 {
 	struct recording recording = { 0 };
@@ -592,6 +658,7 @@ int main(void)
 		cmocka_unit_test(hostile_texts_are_printed_clean),
 		cmocka_unit_test(json_is_streamed_as_json_c_prints_it),
 		cmocka_unit_test(the_others_are_in_the_json),
+		cmocka_unit_test(a_mean_may_be_a_ratio_of_sums),
 		cmocka_unit_test(a_recording_is_read_back),
 		cmocka_unit_test(the_directory_has_csv_and_summary),
 		cmocka_unit_test(no_line_of_a_report_is_too_long),

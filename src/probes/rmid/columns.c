@@ -43,8 +43,9 @@ int rows__new_table(struct table **table, const struct rows_layout *layout)
 	for (unsigned int i = 0; i < layout->nr_counters; i++) {
 		const struct counters_kind *kind = &counters_kinds[layout->counters[i]];
 
-		columns[nr++] =
-			(struct table_column){ kind->column, "", kind->what, TABLE_INTEGER, false };
+		columns[nr++] = (struct table_column){
+			.name = kind->column, .unit = "", .what = kind->what, .kind = TABLE_INTEGER
+		};
 	}
 	for (unsigned int i = 0; layout->rmids && i < RMID_COLUMNS; i++)
 		columns[nr++] = of_rmids[i];

@@ -20,8 +20,9 @@ const struct table_column tier_columns[TIER_RAW_COLUMNS] = {
 			     false },
 	[TIER_OUTSTANDING] = { "outstanding", "", "mean number of requests open at a time",
 			       TABLE_REAL, false },
+	/* Over several rows the mean is that of all requests, by Little's law. */
 	[TIER_LATENCY] = { "latency_ns", "ns", "mean time from CHA to memory and back",
-			   TABLE_REAL, false },
+			   TABLE_REAL, false, "outstanding", "requests_per_s", 1000000000 },
 	[TIER_LATENCY_EWMA] = { "latency_ewma_ns", "ns",
 				"exponentially weighted mean of it, by requests", TABLE_REAL,
 				false },
