@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <stats/dist.h>
+#include <stats/inference.h>
 
 #include "synthetic.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include <store/rundb.h>
-#include <stats/holm.h>
+#include <stats/inference.h>
 #include <stats/judge.h>
 #include <stats/group.h>
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <stats/dist.h>
+#include <stats/inference.h>
 #include <stats/ranks.h>
 
 #include "synthetic.h"

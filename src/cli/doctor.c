@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include <core/arch.h>
+#include <core/host.h>
 #include <print/wrap.h>
 #include <probes/probe.h>
 #include <probes/ringlat/ring.h>
@@ -38,9 +38,9 @@ static bool print_not_x86(const char *method)
 {
 	char text[RUN_TEXT];
 
-	if (!arch__not_x86())
+	if (!host__not_x86())
 		return false;
-	snprintf(text, sizeof(text), "%s; %s", arch__not_x86(), ARCH_X86_TODO);
+	snprintf(text, sizeof(text), "%s; %s", host__not_x86(), HOST_X86_TODO);
 	print_finding(" ", method, "no", text);
 	return true;
 }

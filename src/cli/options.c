@@ -9,7 +9,7 @@
 #include <core/sanitize.h>
 #include <core/split.h>
 #include <core/units.h>
-#include <store/room.h>
+#include <store/size_limits.h>
 
 #define MAX_PID (1 << 22) /* PID_MAX_LIMIT of 64-bit kernels */
 #define MAX_TOP 1000000
@@ -538,7 +538,7 @@ int options__parse(struct options *options, const struct argp *own, void *input,
 	build(&tables, options, own, input);
 	options->top = OPTIONS_TOP;
 	options->max_keys = OPTIONS_MAX_KEYS;
-	options->recording.min_free = ROOM_MIN_FREE;
+	options->recording.min_free = SIZE_LIMITS_MIN_FREE;
 	if (options->takes_workload)
 		flags |= ARGP_IN_ORDER;
 	err = argp_parse(&tables.root, argc, argv, flags, NULL, &tables);

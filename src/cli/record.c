@@ -10,10 +10,9 @@
 #include <unistd.h>
 
 #include <core/split.h>
-#include <print/rmid_text.h>
+#include <print/probe_text.h>
 #include <print/streams.h>
 #include <print/text.h>
-#include <print/tierlat.h>
 #include <session/session.h>
 #include <session/target.h>
 #include <session/workload.h>

@@ -8,8 +8,8 @@
 
 #include <core/fault_cost.h>
 #include <core/hist.h>
+#include <print/probe_text.h>
 #include <print/report.h>
-#include <print/rmid_text.h>
 #include <print/text.h>
 #include <stats/group.h>
 #include <store/csv.h>

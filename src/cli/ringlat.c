@@ -7,9 +7,9 @@
 
 #include <json-c/json.h>
 
-#include <core/arch.h>
 #include <core/clock.h>
 #include <core/fault_cost.h>
+#include <core/host.h>
 #include <core/units.h>
 #include <print/ringlat.h>
 #include <print/streams.h>
@@ -103,11 +103,11 @@ static int out_of_memory(void)
 /* Checks the machine first, so that one message is enough for all methods. */
 static int check_machine(void)
 {
-	const char *why = arch__not_x86();
+	const char *why = host__not_x86();
 
 	if (!why)
 		return EXIT_DONE;
-	log__error("ringlat cannot run on this machine", why, ARCH_X86_TODO);
+	log__error("ringlat cannot run on this machine", why, HOST_X86_TODO);
 	return EXIT_CANNOT;
 }
 

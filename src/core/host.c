@@ -236,3 +236,16 @@ char *host__describe(const char *root)
 	json_object_put(host);
 	return copy;
 }
+
+#if defined(__x86_64__)
+#define NOT_X86 NULL
+#elif defined(__aarch64__)
+#define NOT_X86 "it works on x86-64 only, and this machine is arm64"
+#else
+#define NOT_X86 "it works on x86-64 only"
+#endif
+
+const char *host__not_x86(void)
+{
+	return NOT_X86;
+}

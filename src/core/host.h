@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Description of the machine in a recording. */
+/* The machine: its description in a recording, and what it lacks. */
 #ifndef LATSCOPE_CORE_HOST_H
 #define LATSCOPE_CORE_HOST_H
 
@@ -8,5 +8,10 @@
  * /sys, "" for this machine. Fields that cannot be read are absent; docs/format.md lists them.
  */
 char *host__describe(const char *root);
+
+/* NULL on x86-64; elsewhere the reason why a part that needs it does not work. */
+const char *host__not_x86(void);
+
+#define HOST_X86_TODO "use an x86-64 machine"
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <core/split.h>
 #include <core/units.h>
-#include <stats/dist.h>
+#include <stats/inference.h>
 #include <stats/observation.h>
 
 #include "compare.h"

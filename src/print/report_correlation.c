@@ -6,7 +6,7 @@
 #include <json-c/json.h>
 
 #include <core/units.h>
-#include <store/json_fields.h>
+#include <store/json_print.h>
 
 #include "report.h"
 #include "wrap.h"

@@ -4,7 +4,7 @@
 #include <json-c/json.h>
 
 #include <core/split.h>
-#include <store/json_fields.h>
+#include <store/json_print.h>
 
 #include "report.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "rmid_text.h"
+#include "probe_text.h"
 
 #include <errno.h>
 #include <stdlib.h>

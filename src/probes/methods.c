@@ -7,7 +7,7 @@
 
 #include <bpf/libbpf.h>
 
-#include <core/arch.h>
+#include <core/host.h>
 
 #include "kernel.h"
 #include "refusal.h"
@@ -23,8 +23,8 @@ static void blame(char why[RUN_TEXT], const char *method, const char *reason)
 /* Checks that need no attempt. */
 static int check(const struct probe_method *method, char reason[RUN_TEXT])
 {
-	if (method->x86 && arch__not_x86())
-		snprintf(reason, RUN_TEXT, "%s", arch__not_x86());
+	if (method->x86 && host__not_x86())
+		snprintf(reason, RUN_TEXT, "%s", host__not_x86());
 	else if (kernel__lacks())
 		snprintf(reason, RUN_TEXT, "not in this kernel; needs %s", kernel__lacks());
 	else

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "dist.h"
+#include "inference.h"
 
 struct error {
 	double se; /* standard error of the difference */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "holm.h"
+#include "inference.h"
 
 /* The first column that is a time; -1: the table has none, so it has no covariates. */
 static int find_column(const struct table *table)

@@ -12,7 +12,7 @@
 #include <core/units.h>
 
 #include "contrast.h"
-#include "holm.h"
+#include "inference.h"
 #include "rate.h"
 
 /*

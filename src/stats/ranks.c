@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "dist.h"
 #include "fourier.h"
+#include "inference.h"
 
 struct placed {
 	double value;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "dist.h"
+#include "inference.h"
 
 struct share_interval share__wilson(uint64_t part, uint64_t whole, double confidence)
 {

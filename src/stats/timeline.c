@@ -10,7 +10,7 @@
 #include <core/hist.h>
 #include <core/vec.h>
 
-#include "holm.h"
+#include "inference.h"
 
 /*
  * An interval with fewer events counts as if it had this many, or a tenth of the average: one slow

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* JSON to a stream, and arrays whose elements are made while they are printed. */
+/* JSON: fields of objects, arrays whose elements are made while they are printed, printing. */
 #ifndef LATSCOPE_STORE_JSON_PRINT_H
 #define LATSCOPE_STORE_JSON_PRINT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct json_object;
@@ -22,5 +23,16 @@ struct json_object *json__array(size_t nr, json_make *make, void *of, void (*rel
  * sanitized. -ENOMEM, also if object is NULL; errors of the stream are left to ferror().
  */
 int json__print(struct json_object *object, FILE *stream, bool indented);
+
+/* ---- fields of an object ---- */
+
+/* Six digits; null if it is not finite. */
+void fields__number(struct json_object *to, const char *name, double value);
+
+void fields__count(struct json_object *to, const char *name, uint64_t value);
+void fields__flag(struct json_object *to, const char *name, bool value);
+
+/* Sanitized; NULL is null. */
+void fields__text(struct json_object *to, const char *name, const char *value);
 
 #endif

@@ -11,9 +11,9 @@
 #include <core/host.h>
 #include <core/sanitize.h>
 
-#include "room.h"
 #include "rundb.h"
 #include "rundir.h"
+#include "size_limits.h"
 
 struct writer *recording__add(struct recording *recording, const struct writer_ops *ops)
 {
@@ -57,8 +57,9 @@ int recording__create(struct recording *recording, const char *parent,
 		return err;
 	}
 	recording->max_size = settings->max_size;
-	recording->min_free = room__floor(&recording->rundir, settings->min_free);
-	recording__add(recording, &writer_db)->log_pages = room__log_pages(settings->max_size);
+	recording->min_free = size_limits__floor(&recording->rundir, settings->min_free);
+	recording__add(recording, &writer_db)->log_pages =
+		size_limits__log_pages(settings->max_size);
 	recording__add(recording, &writer_csv);
 	recording__add(recording, &writer_rows);
 	recording__add(recording, &writer_summary);
@@ -85,7 +86,8 @@ int recording__room(const struct recording *recording, const struct run *run)
 {
 	if (!recording->dir[0])
 		return 0;
-	return room__check(&recording->rundir, run, recording->max_size, recording->min_free);
+	return size_limits__check(&recording->rundir, run, recording->max_size,
+				  recording->min_free);
 }
 
 int recording__describe(struct run *run, const struct recording_settings *settings)

@@ -18,7 +18,7 @@
 /* What the user chose. */
 struct recording_settings {
 	uint64_t max_size; /* bytes; 0: no limit */
-	uint64_t min_free; /* bytes; ROOM_MIN_FREE: it depends on the disk */
+	uint64_t min_free; /* bytes; SIZE_LIMITS_MIN_FREE: it depends on the disk */
 	unsigned int nr_labels;
 	struct run_label labels[RUN_LABELS];
 };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "rundb_account.h"
+#include "rundb_internal.h"
 
 #include <errno.h>
 
-#include "rundb_row.h"
 #include "sql.h"
 
 /* A sum that could not be checked has no numbers. UINT64_MAX, no limit, is stored as -1. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "rundb_check.h"
+#include "rundb_internal.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +11,6 @@
 #include <core/run.h>
 
 #include "sql.h"
-#include "sqlfile.h"
 
 #define LOG_WAIT_MS 2000
 #define MOST_OBJECTS 256 /* tables, indices and views; a recording has about 30 */
@@ -148,7 +147,7 @@ int rundb_check__open(sqlite3 **db, const char *path, struct rundb_budget *budge
 	if (err)
 		return err;
 	budget->steps = STEPS_LEAST + STEPS_PER_BYTE * bytes;
-	err = sqlfile__open_to_read(db, file);
+	err = rundb_file__open_to_read(db, file);
 	if (!err)
 		err = restrict_to_reading(*db, budget);
 	if (err) {

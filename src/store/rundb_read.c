@@ -14,9 +14,7 @@
 #include <core/split.h>
 #include <core/vec.h>
 
-#include "rundb_account.h"
-#include "rundb_check.h"
-#include "rundb_row.h"
+#include "rundb_internal.h"
 #include "rundb_table.h"
 #include "rundir.h"
 #include "sql.h"

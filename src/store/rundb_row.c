@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "rundb_row.h"
+#include "rundb_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -15,11 +15,10 @@
 #include <core/vec.h>
 
 #include "rundb.h"
-#include "rundb_account.h"
+#include "rundb_internal.h"
 #include "rundb_table.h"
 #include "rundir.h"
 #include "sql.h"
-#include "sqlfile.h"
 #include "writer.h"
 
 /*
@@ -232,7 +231,7 @@ static int connect_to(struct rundb_writer *writer, const char *path, const char 
 {
 	int err;
 
-	err = sqlfile__open_to_write(&writer->db, path);
+	err = rundb_file__open_to_write(&writer->db, path);
 	if (!err)
 		err = sql__exec(writer->db, setup);
 	for (unsigned int i = 0; !err && i < STATEMENTS; i++)
@@ -341,13 +340,13 @@ static void free_writer(struct rundb_writer *writer)
  */
 static void fold_log(struct rundb_writer *writer)
 {
-	if (!sqlfile__keep_readers_out(writer->db)) {
+	if (!rundb_file__keep_readers_out(writer->db)) {
 		/*
 		 * Also empties the log, because a new reader could start in the part that will be
 		 * overwritten.
 		 */
 		sqlite3_wal_checkpoint_v2(writer->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-		sqlfile__let_readers_in(writer->db);
+		rundb_file__let_readers_in(writer->db);
 	}
 	writer->fold_at += writer->log_pages;
 }
@@ -522,14 +521,14 @@ static void end_log(struct rundb_writer *writer, const char *dir)
 {
 	const struct timespec while_reading = { .tv_nsec = 10000000 };
 
-	for (int ms = 0; sqlfile__keep_readers_out(writer->db); ms += 10) {
+	for (int ms = 0; rundb_file__keep_readers_out(writer->db); ms += 10) {
 		if (ms >= END_WAIT_MS)
 			return;
 		nanosleep(&while_reading, NULL);
 	}
 	if (!sql__exec(writer->db, "PRAGMA journal_mode=DELETE"))
 		remove_index(dir);
-	sqlfile__let_readers_in(writer->db);
+	rundb_file__let_readers_in(writer->db);
 }
 
 /* SQLite continues to write into a file that was renamed or removed, and reports no error. */
@@ -594,7 +593,7 @@ int writer__retract_complete(const char *dir)
 	if (snprintf(path, sizeof(path), "%s/run.db", dir) >= PATH_MAX ||
 	    snprintf(log, sizeof(log), "%s/run.db-wal", dir) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	err = sqlfile__open_to_write(&db, path);
+	err = rundb_file__open_to_write(&db, path);
 	if (err)
 		return err;
 	/* If the log remained because of a reader, it is used. */

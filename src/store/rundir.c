@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "place.h"
+#include "trusted_path.h"
 
 #define MOST_TRIES 1000
 
@@ -96,7 +96,7 @@ static int make_new(struct rundir *rundir, int parent, const char *name)
 	return 0;
 }
 
-/* `uid` becomes the owner; `strict` is for place__check(). */
+/* `uid` becomes the owner; `strict` is for trusted_path__check(). */
 static int make_in(struct rundir *rundir, const char *parent, const char *name, uid_t uid,
 		   bool strict)
 {
@@ -105,10 +105,10 @@ static int make_in(struct rundir *rundir, const char *parent, const char *name, 
 				.by_sudo = rundir->owner.by_sudo && !strict };
 	int at, err;
 
-	at = place__open(parent, &maker);
+	at = trusted_path__open(parent, &maker);
 	if (at < 0)
 		return at;
-	err = place__check(at, &maker, strict);
+	err = trusted_path__check(at, &maker, strict);
 	if (!err)
 		err = make_new(rundir, at, name);
 	if (!err)

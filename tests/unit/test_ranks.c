@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "stats/dist.h"
+#include "stats/inference.h"
 #include "stats/ranks.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

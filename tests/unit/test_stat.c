@@ -5,8 +5,7 @@
 
 #include "core/hist.h"
 #include "stats/contrast.h"
-#include "stats/dist.h"
-#include "stats/holm.h"
+#include "stats/inference.h"
 #include "stats/judge.h"
 #include "stats/share.h"
 

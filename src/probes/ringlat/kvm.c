@@ -4,7 +4,7 @@
  * include no code of the host or of a kernel. KVM counts the exits: a window with any exit besides
  * its last one is dropped.
  */
-#include "methods.h"
+#include "ring.h"
 
 #include <cpuid.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * Crossings into the running kernel: the kernel module ringlat puts code of its own before the
  * entry points of this thread. include/uapi/latscope/ringlat.h is the protocol.
  */
-#include "methods.h"
+#include "ring.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods.h"
-
 const struct ring_method *const ring_methods[] = { &ring_module, &ring_kvm, &ring_user, NULL };
 
 const struct ring_method *ring__find(const char *name)

@@ -161,4 +161,9 @@ const char *ring_count__way(const struct ring_count *count, unsigned int way); /
 int ring__fail(char why[RUN_TEXT], int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The methods, best first. */
+extern const struct ring_method ring_kvm;
+extern const struct ring_method ring_module;
+extern const struct ring_method ring_user;
+
 #endif

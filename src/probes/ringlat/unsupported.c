@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* ringlat on other architectures: replaces the methods and measure.c, which are for x86. */
-#include "methods.h"
+#include "ring.h"
 
 #include <errno.h>
 
-#include <core/arch.h>
+#include <core/host.h>
 
 static int refuse(struct ring *ring, char why[RUN_TEXT])
 {
 	(void)ring;
-	return ring__fail(why, -EOPNOTSUPP, "%s", arch__not_x86());
+	return ring__fail(why, -EOPNOTSUPP, "%s", host__not_x86());
 }
 
 const struct ring_method ring_module = { .name = "module", .open = refuse };

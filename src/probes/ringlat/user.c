@@ -3,7 +3,7 @@
  * What a program without privileges can measure: the round trip, including the kernel's work. It
  * cannot separate a page fault from its handler; see docs/ringlat.md.
  */
-#include "methods.h"
+#include "ring.h"
 
 #include <cpuid.h>
 #include <errno.h>

@@ -14,8 +14,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include <core/arch.h>
 #include <core/clock.h>
+#include <core/host.h>
 #include <probes/bpf_probe.h>
 #include <probes/methods.h>
 
@@ -368,7 +368,7 @@ static void take_notes(struct rmid *rmid, const char *why)
 		snprintf(rmid->notes[rmid->nr_notes++], sizeof(rmid->notes[0]),
 			 "figures of caches may be wrong, another tool may use RDT: %s; %s",
 			 conflict->why, conflict->todo);
-	if (why[0] && !arch__not_x86())
+	if (why[0] && !host__not_x86())
 		snprintf(rmid->notes[rmid->nr_notes++], sizeof(rmid->notes[0]),
 			 "attributing by process instead of by RMID: %s", why);
 }

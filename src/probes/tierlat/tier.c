@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <core/arch.h>
+#include <core/host.h>
 
 #include "internal.h"
 #include "sysfs.h"
@@ -115,8 +115,8 @@ static int find_model(struct tier *tier)
 	struct tier_cpu cpu;
 	int err;
 
-	if (arch__not_x86() && !is_elsewhere(tier))
-		return tier__fail(tier, -EOPNOTSUPP, ARCH_X86_TODO, "%s", arch__not_x86());
+	if (host__not_x86() && !is_elsewhere(tier))
+		return tier__fail(tier, -EOPNOTSUPP, HOST_X86_TODO, "%s", host__not_x86());
 	tier->model = tier->config.model;
 	if (tier->model)
 		return 0;

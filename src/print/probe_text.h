@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rows of the probe rmid as text: a line per process. */
-#ifndef LATSCOPE_PRINT_RMID_TEXT_H
-#define LATSCOPE_PRINT_RMID_TEXT_H
+/* Probes with a table as text, within 80 columns. */
+#ifndef LATSCOPE_PRINT_PROBE_TEXT_H
+#define LATSCOPE_PRINT_PROBE_TEXT_H
 
+#include <stdio.h>
+
+#include <core/run.h>
 #include <store/writer.h>
+
+/* ---- rmid: a line for each process ---- */
 
 /* Is it rmid, with the expected columns? A file may contain anything. */
 bool rmid__has_rows(const struct run_probe *probe);
@@ -16,5 +21,13 @@ int rmid__print(FILE *out, const struct run *run, const struct run_probe *probe,
  * state is an unsigned int, `top`.
  */
 extern const struct writer_ops writer_live_rmid;
+
+/* ---- tierlat: a line for each tier ---- */
+
+/* After each interval, to stdout: a line for each tier, and one for each decision. */
+extern const struct writer_ops writer_live_tierlat;
+
+/* The means over the window. */
+void tierlat_print__summary(FILE *out, const struct run *run, const struct run_probe *probe);
 
 #endif

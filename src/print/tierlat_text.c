@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tierlat.h"
+#include "probe_text.h"
 
 #include <math.h>
 #include <string.h>

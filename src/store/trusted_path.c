@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "place.h"
+#include "trusted_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,7 +75,7 @@ static int open_name(const struct walk *walk, const char *name)
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
 	/* Other users could move the new directory away at once, with everything in it. */
-	err = place__check(walk->fd, walk->caller, false);
+	err = trusted_path__check(walk->fd, walk->caller, false);
 	if (err) {
 		errno = -err;
 		return -1;
@@ -119,7 +119,7 @@ static bool has_long_name(const char *path)
 	return false;
 }
 
-int place__open(const char *path, const struct caller *caller)
+int trusted_path__open(const char *path, const struct caller *caller)
 {
 	struct walk walk = { .caller = caller };
 	char name[NAME_MAX + 2];
@@ -151,7 +151,7 @@ static bool others_may_write(const struct stat *st, const struct caller *caller)
 	return group || st->st_mode & S_IWOTH;
 }
 
-int place__check(int fd, const struct caller *caller, bool strict)
+int trusted_path__check(int fd, const struct caller *caller, bool strict)
 {
 	struct stat st;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "sqlfile.h"
+#include "rundb_internal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -118,12 +118,12 @@ static int open_by(sqlite3 **db, const char *path, int flags, bool write)
 	return err;
 }
 
-int sqlfile__open_to_write(sqlite3 **db, const char *path)
+int rundb_file__open_to_write(sqlite3 **db, const char *path)
 {
 	return open_by(db, path, SQLITE_OPEN_READWRITE, true);
 }
 
-int sqlfile__open_to_read(sqlite3 **db, const char *path)
+int rundb_file__open_to_read(sqlite3 **db, const char *path)
 {
 	return open_by(db, path, SQLITE_OPEN_READONLY, false);
 }
@@ -136,15 +136,15 @@ static sqlite3_file *file_of(sqlite3 *db)
 	return file;
 }
 
-int sqlfile__keep_readers_out(sqlite3 *db)
+int rundb_file__keep_readers_out(sqlite3 *db)
 {
 	if (!plain_file->xLock(file_of(db), SQLITE_LOCK_EXCLUSIVE))
 		return 0;
-	sqlfile__let_readers_in(db); /* SQLite may have got a part of the lock */
+	rundb_file__let_readers_in(db); /* SQLite may have got a part of the lock */
 	return -EBUSY;
 }
 
-void sqlfile__let_readers_in(sqlite3 *db)
+void rundb_file__let_readers_in(sqlite3 *db)
 {
 	plain_file->xUnlock(file_of(db), SQLITE_LOCK_SHARED);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "room.h"
+#include "size_limits.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,12 +20,12 @@
 #define PER_METRIC 8192ULL
 #define PER_KEY 1024ULL
 
-uint64_t room__floor(const struct rundir *rundir, uint64_t asked)
+uint64_t size_limits__floor(const struct rundir *rundir, uint64_t asked)
 {
 	struct statvfs fs;
 	uint64_t part;
 
-	if (asked != ROOM_MIN_FREE)
+	if (asked != SIZE_LIMITS_MIN_FREE)
 		return asked;
 	if (fstatvfs(rundir->fd, &fs))
 		return 0;
@@ -33,7 +33,7 @@ uint64_t room__floor(const struct rundir *rundir, uint64_t asked)
 	return part < FLOOR ? part : FLOOR;
 }
 
-int room__log_pages(uint64_t max_size)
+int size_limits__log_pages(uint64_t max_size)
 {
 	uint64_t pages = max_size / LOG_PART / PAGE;
 
@@ -76,8 +76,8 @@ static uint64_t yet_to_come(const struct run *run, uint64_t log)
 	return bytes;
 }
 
-int room__check(const struct rundir *rundir, const struct run *run, uint64_t max_size,
-		uint64_t min_free)
+int size_limits__check(const struct rundir *rundir, const struct run *run, uint64_t max_size,
+		       uint64_t min_free)
 {
 	uint64_t size, log, more;
 	struct statvfs fs;
