@@ -66,17 +66,17 @@ static const char record_doc[] =
 	"  latscope record -o runs/ -- make -j8      while a command runs\n"
 	"  latscope record -d 1m --by process,disk   who waited, and for which disk\n"
 	"  latscope record -d 1h -i 10s --label host=db1\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 static const char probe_doc[] =
 	"Measures one latency of the whole machine, or of what the filters select, until -d has "
 	"passed, the workload has ended or Ctrl-C.\v"
 	"Examples:\n"
 	"  latscope runqlat -d 5s                    how long tasks wait for a CPU\n"
-	"  latscope iolat --by disk,op -i 1s         one line per second, tables at the end\n"
+	"  latscope iolat --by disk,op -i 1s         one line per second, tables last\n"
 	"  latscope memlat -p 1234 --json            one process, for a script\n"
 	"  latscope memlat -- ./workload             while a command runs\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 /* Does it measure a single probe that has a table and no histograms? */
 static bool has_table(const struct record *record)
@@ -220,6 +220,18 @@ static const char *beyond_method(const struct record *record, const struct probe
 	return method ? probe__beyond(method, &config, option) : NULL;
 }
 
+/* The option that no method of the probe supports; NULL: none. */
+static const char *beyond_all(const struct record *record, const struct probe_ops *ops,
+			      char option[RUN_TEXT])
+{
+	struct lat_config config = asked(&record->options, ops);
+
+	for (unsigned int i = 0; i < ops->nr_methods; i++)
+		if (!probe__beyond(&ops->methods[i], &config, option))
+			return NULL;
+	return ops->nr_methods ? option : NULL;
+}
+
 /* An option that no probe of this command supports is wrong usage, not silently ignored. */
 static int check_probes(const struct record *record)
 {
@@ -241,9 +253,11 @@ static int check_probes(const struct record *record)
 	} else if (!disk) {
 		snprintf(text, sizeof(text), "--disk does not apply here");
 	} else if (!metric) {
-		snprintf(text, sizeof(text), "no optional metric '%.64s'", options->metric);
+		snprintf(text, sizeof(text), "--metric '%.64s': unknown metric", options->metric);
 	} else if (!method) {
-		snprintf(text, sizeof(text), "no method '%.64s'", options->method);
+		snprintf(text, sizeof(text), "--method '%.64s': unknown method", options->method);
+	} else if (record->only && beyond_all(record, record->only, option)) {
+		snprintf(text, sizeof(text), "%.60s does not apply here", option);
 	} else if (record->only && beyond_method(record, record->only, option)) {
 		snprintf(text, sizeof(text),
 			 "method %.32s cannot do %.60s; leave out --method or %.60s",
@@ -510,11 +524,10 @@ static void warn_of_workload(const struct record *record, const struct session_r
 	} else if (outlived) {
 		snprintf(why, sizeof(why), "%llu process%s that it started outlived the window",
 			 outlived, outlived == 1 ? "" : "es");
-		log__warn("the workload", why, "latscope does not end them");
+		log__warn("workload", why, "latscope does not end them");
 	}
 	if (result->workload_ended_early) {
-		log__warn("the workload", "was still running at the end of the window; terminated",
-			  NULL);
+		log__warn("workload", "still running at the end of the window; terminated", NULL);
 		return;
 	}
 	if (!record->run->workload || !status || status == RUN_NOT_ENDED)
@@ -524,7 +537,7 @@ static void warn_of_workload(const struct record *record, const struct session_r
 			 WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
 		snprintf(why, sizeof(why), "exited with status %d", WEXITSTATUS(status));
-	log__warn("the workload", why, NULL);
+	log__warn("workload", why, NULL);
 }
 
 static int explain_fault(struct record *record, const struct session_result *result, int err)

@@ -59,13 +59,14 @@ static const char ringlat_doc[] =
 	"  latscope ringlat --json | jq .ring        for a script\n"
 	"  sudo latscope ringlat --with-memlat       the crossing's share of a fault\n"
 	"  sudo latscope ringlat -o runs/            keep a recording\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 static int parse_method(struct ringlat *ringlat, const char *arg)
 {
 	ringlat->config.method = ring__find(arg);
-	return ringlat->config.method ? 0
-				      : options__fail(&ringlat->options, "no method '%.64s'", arg);
+	return ringlat->config.method
+		       ? 0
+		       : options__fail(&ringlat->options, "--method '%.64s': unknown method", arg);
 }
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)

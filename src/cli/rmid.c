@@ -30,7 +30,7 @@ const char rmid_doc[] =
 	"  latscope rmid -i 1s                       a table a second\n"
 	"  latscope rmid -d 1s --csv                 every millisecond of every process\n"
 	"  latscope rmid --counters page-faults -o runs/ -- ./workload\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 void rmid__init(struct rmid_command *command, struct options *options)
 {
@@ -49,11 +49,12 @@ static error_t set_counters(struct rmid_command *command, const char *list)
 	case 0:
 		return 0;
 	case -E2BIG:
-		return options__fail(command->options, "--counters '%s': %d at most", list,
-				     RMID_COUNTERS);
+		return options__fail(command->options, "--counters '%s': too many; use at most %d",
+				     list, RMID_COUNTERS);
 	default:
 		return options__fail(command->options,
-				     "--counters '%s': none, or some of " COUNTERS " is wanted",
+				     "--counters '%s': unknown counter; choose from " COUNTERS
+				     ", or none",
 				     list);
 	}
 }

@@ -70,7 +70,7 @@ const char tierlat_doc[] =
 	"  sudo latscope tierlat -d 10s --csv        for a script\n"
 	"  sudo latscope tierlat -d 1m -i 100ms -o runs/\n"
 	"  latscope tierlat --model icx --msr-root DIR --boxes 28\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 void tierlat__init(struct tierlat_command *command, struct options *options)
 {
@@ -88,7 +88,8 @@ static int parse_model(struct tierlat_command *command, const char *arg)
 	for (size_t i = 0; tier_models[i]; i++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
 			 i ? ", " : "", tier_models[i]->name);
-	return options__fail(command->options, "--model '%.32s': one of %s is wanted", arg, names);
+	return options__fail(command->options, "--model '%.32s': unknown model; choose from %s",
+			     arg, names);
 }
 
 static int parse_method(struct tierlat_command *command, const char *arg)
@@ -98,8 +99,8 @@ static int parse_method(struct tierlat_command *command, const char *arg)
 	else if (!strcmp(arg, "msr"))
 		command->config.counters.method = TIER_MSR;
 	else
-		return options__fail(command->options, "--method '%.32s': perf or msr is wanted",
-				     arg);
+		return options__fail(command->options,
+				     "--method '%.32s': unknown method; use perf or msr", arg);
 	return 0;
 }
 
@@ -108,8 +109,9 @@ static int parse_cpus(struct tierlat_command *command, const char *arg)
 	int nr = sysfs_cpus__parse(arg, command->cpus, TIER_SOCKETS);
 
 	if (nr < 0)
-		return options__fail(command->options,
-				     "--cpu '%.64s': one CPU a socket is wanted, as 0,32", arg);
+		return options__fail(
+			command->options,
+			"--cpu '%.64s': invalid list; give one CPU per socket, such as 0,32", arg);
 	command->config.counters.cpus = command->cpus;
 	command->config.counters.nr_cpus = (unsigned int)nr;
 	return 0;
@@ -123,7 +125,8 @@ static int parse_share(struct tierlat_command *command, const char *name, const 
 	*value = strtod(arg, &end);
 	if (end != arg && !*end && *value > 0 && *value <= 1)
 		return 0;
-	return options__fail(command->options, "%s '%.32s': above 0 and up to 1 is wanted", name,
+	return options__fail(command->options,
+			     "%s '%.32s': invalid share; use a number above 0 and up to 1", name,
 			     arg);
 }
 
@@ -204,10 +207,10 @@ int tierlat__check(struct tierlat_command *command)
 					      "and -i");
 	/* The default model is this CPU's, which may not fit the registers in DIR. */
 	if (config->msr_root && !config->model)
-		return options__fail(options, "--msr-root wants --model, as nothing in DIR says "
-					      "what CPU it is of");
+		return options__fail(options, "--msr-root needs --model: the files in DIR do not "
+					      "show the CPU model");
 	if (options->interval_ns && options->interval_ns < LEAST_INTERVAL_NS)
-		return options__fail(options, "--interval %s is too short: 10 ms is the least",
+		return options__fail(options, "--interval %s is too short; use 10ms or more",
 				     units__duration(text, options->interval_ns));
 	if (options->interval_ns > MOST_INTERVAL_NS)
 		return options__fail(options,

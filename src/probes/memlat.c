@@ -51,7 +51,7 @@ static const struct probe_method methods[] = {
 			"mmap_lock wait included; GUP and failed faults not)",
 		.needs = "software perf events on every CPU (CONFIG_PERF_EVENTS)",
 		.metric = "page_fault",
-		.what = "page fault, exception entry to its accounting",
+		.what = "page fault, start of the handler to its accounting",
 		.loaded = { "mark", "in_flight", "event_start", "event_minor", "event_major" },
 		.lacks = CALL_SPLITS,
 	},

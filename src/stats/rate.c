@@ -44,6 +44,7 @@ struct rate rate__of(const struct observation *observations, size_t nr, const ui
 {
 	struct rate rate = { .per_second = NAN };
 	double logs = 0, squares = 0, n = (double)nr_windows, poisson = 0, off;
+	double plain_logs = 0; /* without the half events */
 	uint64_t ns = 0, count;
 
 	for (size_t i = 0, at = 0; i < nr_windows; i++) {
@@ -51,11 +52,14 @@ struct rate rate__of(const struct observation *observations, size_t nr, const ui
 		rate.events += count;
 		ns += windows_ns[i];
 		logs += log_rate(count, windows_ns[i]);
+		plain_logs += log((double)count / (fmax((double)windows_ns[i], 1) / 1e9));
 		poisson += poisson_variance(count) / (n * n);
 	}
 	if (!ns)
 		return rate;
 	rate.per_second = (double)rate.events / ((double)ns / 1e9);
+	if (!batches && isfinite(plain_logs))
+		rate.per_second = exp(plain_logs / n);
 	rate.centre = batches ? log_rate(rate.events, ns) : logs / n;
 	rate.known = batches ? poisson_variance(rate.events) : poisson;
 	for (size_t i = 0, at = 0; i < nr_windows; i++) {

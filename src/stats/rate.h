@@ -14,7 +14,11 @@
 
 struct rate {
 	uint64_t events;
-	double per_second; /* all events per total time; NAN: time unknown */
+	/*
+	 * Of runs that all have events: the geometric mean of their rates. Otherwise all events per
+	 * total time. NAN: time unknown.
+	 */
+	double per_second;
 	double centre; /* logarithm of the typical rate */
 	double variance; /* of one window, beyond that of independent events */
 	double known; /* variance of the centre from independent events */

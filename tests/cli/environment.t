@@ -122,7 +122,7 @@ no_btf='this kernel has no BTF \(CONFIG_DEBUG_INFO_BTF\)'
 without_btf refuses 'no BTF: record' 77 "record: $no_btf" record -d 1s -o "$dir/never"
 without_btf refuses 'no BTF: a module' 77 "runqlat: $no_btf" runqlat -d 1s
 without_btf refuses 'no BTF: doctor' 77 "doctor: $no_btf" doctor
-without_btf refuses 'no BTF: wrong usage is still that' 2 'no method' runqlat --method ladder
+without_btf refuses 'no BTF: wrong usage is still that' 2 'unknown method' runqlat --method ladder
 without_btf check 'no BTF: a recording is read all the same' 0 '' 'memlat .*runqlat .*iolat ' \
 	report "$(recording "$dir/theirs")"
 

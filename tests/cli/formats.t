@@ -67,7 +67,7 @@ like 'text: the workload, the labels' "$text" '^workload: sh -c .*exit status 3.
 like 'text: every split' "$text" 'process  .*mode  .*thread  .*disk  .*op  '
 ok 'text fits' fits
 like 'on stderr: the workload, where the recording is' "$err" \
-	$'^latscope: the workload: exited with status 3\nrecording in [^[:cntrl:]]*-twice$'
+	$'^latscope: workload: exited with status 3\nrecording in [^[:cntrl:]]*-twice$'
 check 'report -v prints the same again' 0 '' . report -v --top 3 "$recorded"
 is 'to the letter, with the time line after it' "${out%$'\n\n'time line: *}" "$text"
 check 'report of run.db itself too' 0 '' . report -v --top 3 "$recorded/run.db"

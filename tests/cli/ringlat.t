@@ -36,7 +36,7 @@ between() {
 	[ "$3" -ge "$1" ] && [ "$3" -le "$2" ]
 }
 
-wrong 'an unknown method' "no method 'magic'" ringlat --method magic
+wrong 'an unknown method' "--method 'magic': unknown method" ringlat --method magic
 wrong 'no crossings' '--crossings 0: use a number from 1' ringlat -n 0
 wrong 'crossings of letters' "--crossings 'many': not a whole number" ringlat -n many
 wrong 'an argument' "unexpected argument 'now'" ringlat now

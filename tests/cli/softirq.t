@@ -67,7 +67,7 @@ ok 'the kernel has counted as many' jq -e '.probes[0].accounting.kernel_check
 	| .source == "/proc/stat" and .events.agrees and .events.kernel[0] >= 1000' <<<"$out"
 run softirq -d 300ms --method raw_tp
 ok 'raw_tp' ended 0 '' 'balances.*method: raw_tp'
-refuses 'it cannot filter by task' 77 'softirq cannot run.*cannot do --pid' softirq -d 1s -p 1
+wrong 'it cannot filter by task' '--pid does not apply here' softirq -d 1s -p 1
 run record -d 300ms --softirq -o "$dir/runs"
 ok 'record --softirq' ended 0 'recording in' 'softirq handler: .*balances'
 done_testing

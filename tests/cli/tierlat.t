@@ -112,11 +112,11 @@ wrong 'no such tier' "Ice Lake-SP has no tier 'cxl', but local-ddr, remote-ddr" 
 wrong 'a tier twice' 'local-ddr is named twice' "${icx[@]}" --tier local-ddr,local-ddr
 wrong 'more CHAs than it can have' '41 CHAs on socket 0: Ice Lake-SP has at most 40' "${icx[@]}" --boxes 41
 wrong 'fewer CHAs than tiers' '2 tiers want 2 CHAs, but socket 0 has 1' "${icx[@]}" --boxes 1
-wrong 'too short an interval' '--interval 5 ms is too short: 10 ms is the least' tierlat -i 5ms
+wrong 'too short an interval' '--interval 5 ms is too short; use 10ms or more' tierlat -i 5ms
 wrong 'too long an interval' '--interval .* is too long: 10 min is the most' tierlat -i 11m
 wrong 'no list of CPUs' "--cpu '0-': one CPU a socket" tierlat --cpu 0-
-wrong 'no weight' "--weight '0': above 0 and up to 1" tierlat --weight 0
-wrong 'weight is no number' "--weight 'nan': above 0 and up to 1" tierlat --weight nan
+wrong 'no weight' "--weight '0': invalid share; use a number above 0 and up to 1" tierlat --weight 0
+wrong 'weight is no number' "--weight 'nan': invalid share; use a number above 0 and up to 1" tierlat --weight nan
 wrong 'no number of requests' "--min-inserts 0: use a number from 1" tierlat --min-inserts 0
 wrong 'registers of nobody knows what CPU' '--msr-root wants --model' tierlat --msr-root "$msr" -d 10ms
 wrong 'a CPU twice' 'CPU 3 is named twice' "${icx[@]}" --cpu 3,3
@@ -126,7 +126,7 @@ wrong 'a reset by perf' 'are for --method msr' tierlat --method perf --reset
 wrong 'a reset that measures' '--reset measures nothing: leave out -d, -i and -o' tierlat --reset -d 1s
 wrong 'raw rows that nobody sees' '--raw adds rows: use it with --csv' tierlat --raw
 wrong 'raw rows in an object without rows' '--raw adds rows' tierlat --raw --json
-wrong 'no shift' "--max-shift '0': above 0 and up to 1" tierlat --max-shift 0
+wrong 'no shift' "--max-shift '0': invalid share; use a number above 0 and up to 1" tierlat --max-shift 0
 for place in icx icx:0:/tmp icx:4 ivb:4:/tmp; do
 	wrong "no place for record: $place" '--tiers-at: MODEL:BOXES:DIR' record --tiers-at $place
 done

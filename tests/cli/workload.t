@@ -35,9 +35,9 @@ is 'before it is another program it has two descriptors more than its caller gav
 	"$(awk '/descriptors/ { before = now; now = $1 } END { print now - before }' <<<"$out")" 2
 as=()
 
-check 'it exits with an error' 0 '^latscope: the workload: exited with status 3$' \
+check 'it exits with an error' 0 '^latscope: workload: exited with status 3$' \
 	'^workload: sh -c exit 3: exit status 3.*balances' runqlat -- sh -c 'exit 3'
-check 'it crashes' 0 '^latscope: the workload: was killed by signal 11 \(Segmentation fault\); the recording ends there$' \
+check 'it crashes' 0 '^latscope: workload: was killed by signal 11 \(Segmentation fault\); the recording ends there$' \
 	'^workload: .*: killed by signal 11.*balances' runqlat -- sh -c 'kill -SEGV $$'
 # spoke COMMAND: the last workload has printed its first line, so it has set up everything
 spoke() { [ -n "${out%%workload: *}" ] || { echo 'the window closed before it was there' && false; }; }
@@ -48,7 +48,7 @@ outlives() {
 	spoke
 }
 again outlives 300ms sh -c 'echo $$; exec sleep 1000'
-ok 'it still runs at the end' ended 0 '^latscope: the workload: was still running at the end of the window; terminated$' \
+ok 'it still runs at the end' ended 0 '^latscope: workload: still running at the end of the window; terminated$' \
 	$'^[0-9]+\nworkload: .*: killed by signal 15.*balances'
 ok 'then it is gone' gone "${out%%$'\n'*}"
 again outlives 300ms sh -c 'trap "" TERM; echo $$; exec sleep 1000'
@@ -101,7 +101,7 @@ exit 3
 END
 run record -o "$dir/left" -- sh "$dir/leaves"
 ok 'processes that outlive the window' ended 0 \
-	$'the workload: 4 processes that it started outlived the window; latscope does not end them\n.*exited with status 3' \
+	$'workload: 4 processes that it started outlived the window; latscope does not end them\n.*exited with status 3' \
 	$'\nworkload: sh .*: exit status 3; 4 processes that it[[:space:]]+started outlived the[[:space:]]+window\n'
 is 'they are not ended' "$(ps -o stat= -p "$(head -n 4 <<<"$out" | paste -sd,)" | grep -vc Z)" 4
 is 'those that ended meanwhile were reaped' "$(<"$dir/leaves.zombies")" ''

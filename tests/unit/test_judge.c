@@ -582,9 +582,11 @@ static void spread_of_a_mean_of_rates(void **state)
 	(void)state;
 	assert_true(fabs(rate.known - 0.175 / 9) < 1e-12);
 	assert_true(fabs(rate.centre - log(9.5 * 19.5 * 39.5) / 3) < 1e-12);
+	assert_true(fabs(rate.per_second - cbrt(9.0 * 19 * 39)) < 1e-9);
 	rate = rate__of(observations, 3, windows_ns, 3, false, true);
 	assert_true(fabs(rate.known - 1.0 / 68) < 1e-12);
 	assert_true(fabs(rate.centre - log(67.5 / 3)) < 1e-12);
+	assert_true(fabs(rate.per_second - 67.0 / 3) < 1e-9);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
