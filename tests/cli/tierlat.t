@@ -106,19 +106,19 @@ else
 	skip 'validate says what is missing' 'this machine may have the counters'
 fi
 
-wrong 'no such model' "--model 'ivb': one of skx, clx, cpx, icx, spr, emr, gnr, srf, cwf, snr, grr, zen4, zen5, zen6" tierlat --model ivb
-wrong 'no such method' "--method 'pcm': perf or msr" tierlat --method pcm
+wrong 'no such model' "--model 'ivb': unknown model; choose from skx, clx, cpx, icx, spr, emr, gnr, srf, cwf, snr, grr, zen4, zen5, zen6" tierlat --model ivb
+wrong 'no such method' "--method 'pcm': unknown method; use perf or msr" tierlat --method pcm
 wrong 'no such tier' "Ice Lake-SP has no tier 'cxl', but local-ddr, remote-ddr" "${icx[@]}" --tier cxl
 wrong 'a tier twice' 'local-ddr is named twice' "${icx[@]}" --tier local-ddr,local-ddr
 wrong 'more CHAs than it can have' '41 CHAs on socket 0: Ice Lake-SP has at most 40' "${icx[@]}" --boxes 41
 wrong 'fewer CHAs than tiers' '2 tiers want 2 CHAs, but socket 0 has 1' "${icx[@]}" --boxes 1
 wrong 'too short an interval' '--interval 5 ms is too short; use 10ms or more' tierlat -i 5ms
 wrong 'too long an interval' '--interval .* is too long: 10 min is the most' tierlat -i 11m
-wrong 'no list of CPUs' "--cpu '0-': one CPU a socket" tierlat --cpu 0-
+wrong 'no list of CPUs' "--cpu '0-': invalid list; give one CPU per socket" tierlat --cpu 0-
 wrong 'no weight' "--weight '0': invalid share; use a number above 0 and up to 1" tierlat --weight 0
 wrong 'weight is no number' "--weight 'nan': invalid share; use a number above 0 and up to 1" tierlat --weight nan
 wrong 'no number of requests' "--min-inserts 0: use a number from 1" tierlat --min-inserts 0
-wrong 'registers of nobody knows what CPU' '--msr-root wants --model' tierlat --msr-root "$msr" -d 10ms
+wrong 'registers of nobody knows what CPU' '--msr-root needs --model' tierlat --msr-root "$msr" -d 10ms
 wrong 'a CPU twice' 'CPU 3 is named twice' "${icx[@]}" --cpu 3,3
 wrong 'a part that tierlat lacks' 'tierlat has no overhead part' validate tierlat --only overhead
 wrong 'what only msr has' 'are for --method msr' tierlat --method perf --boxes 2
