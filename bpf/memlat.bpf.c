@@ -6,10 +6,10 @@
  *   perf-event  software perf events at both ends, where neither is allowed; the window is wider
  *               (metric page_fault): VMA lookup and mmap_lock wait are in it
  *
- * The task and the address of the frame on the kernel stack identify a call: no two open calls
- * share both. Calls nest (GUP inside a fault): the inner one is below the outer, even if programs
- * missed events in between. A retried fault is one sample, from its first call to its last return:
- * the same function calls again, so the frame has the same address.
+ * The task and the address of the frame on the kernel stack identify a call: no two calls in
+ * progress share both. Calls nest (GUP inside a fault): the inner one is below the outer, even if
+ * programs missed events in between. A retried fault is one sample, from its first call to its last
+ * return: the same function calls again, so the frame has the same address.
  */
 #include "memlat_in_flight.bpf.h"
 
@@ -406,7 +406,7 @@ int BPF_PROG(fault_leave_again, struct vm_area_struct *vma, unsigned long addres
 	return call_leave_at(call, address, now, result);
 }
 
-/* The open call gets a transparent huge page. */
+/* The call in progress gets a transparent huge page. */
 static __always_inline int mark_thp(__u32 result)
 {
 	struct memlat_task *task;
@@ -452,9 +452,9 @@ int BPF_KRETPROBE(thp_leave_kprobe, unsigned long result)
 }
 
 /*
- * A task exits: removes its open calls, which were never retried or whose return was missed. Where
- * user space sees the end of the task earlier than this program, and closes the window, they are
- * among the open ones.
+ * A task exits: removes its calls in progress, which were never retried or whose return was missed.
+ * Where user space sees the end of the task earlier than this program, and closes the window, they
+ * are among the waits in flight.
  */
 static __always_inline int forget_task(__u32 tid)
 {

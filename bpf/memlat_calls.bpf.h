@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table of open calls of handle_mm_fault(), and the state of memlat that goes with it. Maps are
- * defined here, so only memlat.bpf.c may include this.
+ * The table of calls in progress of handle_mm_fault(), and the state of memlat that goes with it.
+ * Maps are defined here, so only memlat.bpf.c may include this.
  */
 #ifndef LATSCOPE_MEMLAT_CALLS_BPF_H
 #define LATSCOPE_MEMLAT_CALLS_BPF_H
@@ -11,7 +11,7 @@
 
 const volatile struct lat_config config = {};
 struct lat_control control = {};
-struct lat_open open_waits = {};
+struct lat_in_flight waits_in_flight = {};
 
 CELLS_MAP(1) cells SEC(".maps");
 struct keys_map keys SEC(".maps");

@@ -16,7 +16,7 @@ __u32 stacks = 0; /* number of stacks that could be read */
 struct {
 	__u64 frames[MEMLAT_FRAMES];
 	__u32 calls; /* of the handler */
-	__u32 known; /* open calls with a known start */
+	__u32 known; /* calls in progress with a known start */
 	__u32 within; /* a handler was found, its exception not yet */
 } stack = {};
 
@@ -75,8 +75,8 @@ static __always_inline void count_known(struct task_struct *task, const struct m
 }
 
 /*
- * Counts the open calls of a task without a known start. Returns 0 if the task runs, because its
- * stack cannot be read. Returns 0 also if it ran meanwhile, because then the two counts do not
+ * Counts the calls in progress of a task without a known start. Returns 0 if the task runs, because
+ * its stack cannot be read. Returns 0 also if it ran meanwhile, because then the two counts do not
  * match.
  */
 static __always_inline __u32 calls_unseen(struct task_struct *task, const struct memlat_task *own)
@@ -133,13 +133,13 @@ int in_flight(struct bpf_iter__task *ctx)
 		return 0;
 	start_ns = *(volatile __u64 *)&own->start_ns;
 	if (start_ns)
-		count_open(&open_waits, start_ns, bpf_ktime_get_ns());
+		count_in_flight(&waits_in_flight, start_ns, bpf_ktime_get_ns());
 	if (!own->before || (filter_by_task(&config) && !task_wanted(&config, task, false)))
 		return 0;
 	calls = calls_unseen(task, own);
 	if (calls > own->before) /* the entry of a later one was missed */
 		calls = own->before;
-	count_open_before(&open_waits, calls, attached_ns, bpf_ktime_get_ns());
+	count_in_flight_before(&waits_in_flight, calls, attached_ns, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -20,7 +20,7 @@
 
 const volatile struct lat_config config = {};
 struct lat_control control = {};
-struct lat_open open_waits = {};
+struct lat_in_flight waits_in_flight = {};
 
 CELLS_MAP(RUNQLAT_METRICS) cells SEC(".maps");
 struct keys_map keys SEC(".maps");
@@ -546,13 +546,13 @@ int stamps_in_flight(struct bpf_iter__task *ctx)
 	if (filter_by_task(&config) && !task_wanted(&config, task, false))
 		return 0;
 	if (own_start)
-		count_open(&open_waits, own_start, own_now);
+		count_in_flight(&waits_in_flight, own_start, own_now);
 	else if (own && own->unknown)
-		count_open_before(&open_waits, 1, attached_ns, own_now);
+		count_in_flight_before(&waits_in_flight, 1, attached_ns, own_now);
 	else if (own && own->moved) /* it is unknown since when it is runnable */
-		count_open(&open_waits, now, now);
+		count_in_flight(&waits_in_flight, now, now);
 	else
-		count_open(&open_waits, queued, now);
+		count_in_flight(&waits_in_flight, queued, now);
 	return 0;
 }
 
@@ -650,7 +650,7 @@ int stored_in_flight(struct bpf_iter__task *ctx)
 	queued = own ? *(volatile __u64 *)&own->queued_ns : 0;
 	if (!queued || task_runs(task, false))
 		return 0;
-	count_open(&open_waits, queued, bpf_ktime_get_ns());
+	count_in_flight(&waits_in_flight, queued, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -137,29 +137,29 @@ static __always_inline void hist_add_cell(const volatile struct lat_config *conf
 #define inject_fault(config, metric, cell, ns) true
 #endif
 
-static __always_inline void add_open(struct lat_open *open, __u64 count, __u64 age)
+static __always_inline void add_in_flight(struct lat_in_flight *waits, __u64 count, __u64 age)
 {
-	open->count += count;
-	open->sum_ns += count * age;
-	if (age > open->oldest_ns)
-		open->oldest_ns = age;
+	waits->count += count;
+	waits->sum_ns += count * age;
+	if (age > waits->oldest_ns)
+		waits->oldest_ns = age;
 }
 
 /*
  * Counts a wait in flight. Its task continues to run, so the caller has read the start once, and
  * `now` may be before it.
  */
-static __always_inline void count_open(struct lat_open *open, __u64 start, __u64 now)
+static __always_inline void count_in_flight(struct lat_in_flight *waits, __u64 start, __u64 now)
 {
-	add_open(open, 1, now > start ? now - start : 0);
+	add_in_flight(waits, 1, now > start ? now - start : 0);
 }
 
 /* Counts `count` waits that began before the attach, and are at least as old as that. */
-static __always_inline void count_open_before(struct lat_open *open, __u64 count, __u64 attached,
-					      __u64 now)
+static __always_inline void count_in_flight_before(struct lat_in_flight *waits, __u64 count,
+						   __u64 attached, __u64 now)
 {
-	open->before += count;
-	add_open(open, count, now > attached ? now - attached : 0);
+	waits->before += count;
+	add_in_flight(waits, count, now > attached ? now - attached : 0);
 }
 
 /* The maps of one probe for the samples of a split. */

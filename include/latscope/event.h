@@ -184,14 +184,14 @@ struct lat_control {
 _Static_assert(sizeof(struct lat_control) == 16, "lat_control has no padding");
 
 /* Waits in flight at the end of the window. */
-struct lat_open {
+struct lat_in_flight {
 	__u64 count;
 	__u64 oldest_ns; /* age of the oldest */
 	__u64 sum_ns; /* sum of all ages */
 	/* Those of `count` that began before the attach; their age is the time since the attach. */
 	__u64 before;
 };
-_Static_assert(sizeof(struct lat_open) == 32, "lat_open has no padding");
+_Static_assert(sizeof(struct lat_in_flight) == 32, "lat_in_flight has no padding");
 
 /*
  * How long processes lived in the window: value of life's map `ended`, key is the tgid. A reused

@@ -83,8 +83,8 @@ struct run_probe {
 	struct run_metric metrics[RUN_METRICS];
 	uint32_t by; /* splits: mask of 1 << enum lat_by */
 	struct run_data total;
-	struct lat_open open; /* waits in flight when the window closed */
-	bool open_age_known;
+	struct lat_in_flight in_flight; /* waits in flight when the window closed */
+	bool in_flight_age_known;
 	uint64_t recursion_missed; /* maximum ends for which the kernel ran no program */
 	struct run_cost cost;
 	struct run_check check;

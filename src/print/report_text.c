@@ -279,7 +279,7 @@ void report__print_timeline(FILE *out, const struct timeline *timeline, unsigned
 
 	if (!timeline->nr || !timeline->nr_probes)
 		return;
-	/* A single interval is no time line, but it can have contributors. */
+	/* A single interval makes no time line, but it can have contributors. */
 	if (timeline->nr == 1 && !timeline->nr_contributors)
 		return;
 	fputc('\n', out);

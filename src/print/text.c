@@ -327,23 +327,23 @@ static void conservation(const struct page *page, const struct lat_cell *cell)
 		wrap__print(&wrap, page->out, 4, 2);
 }
 
-static void add_open(struct wrap *wrap, const struct run_probe *probe)
+static void add_in_flight(struct wrap *wrap, const struct run_probe *probe)
 {
-	const char *least = probe->open.before ? "at least " : "";
+	const char *least = probe->in_flight.before ? "at least " : "";
 	char text[UNITS_TEXT];
 
-	wrap__add(wrap, "open at end: %s", units__count(text, probe->open.count));
-	if (!probe->open.count)
+	wrap__add(wrap, "in flight at end: %s", units__count(text, probe->in_flight.count));
+	if (!probe->in_flight.count)
 		return;
-	if (probe->open.before)
+	if (probe->in_flight.before)
 		wrap__add(wrap, " (%s began before latscope was attached)",
-			  units__count(text, probe->open.before));
-	if (probe->open_age_known && probe->open.sum_ns && probe->open.count > 1)
+			  units__count(text, probe->in_flight.before));
+	if (probe->in_flight_age_known && probe->in_flight.sum_ns && probe->in_flight.count > 1)
 		wrap__add(wrap, ", for %s%s in total", least,
-			  units__ns(text, (double)probe->open.sum_ns));
-	if (probe->open_age_known)
+			  units__ns(text, (double)probe->in_flight.sum_ns));
+	if (probe->in_flight_age_known)
 		wrap__add(wrap, ", the oldest for %s%s", least,
-			  units__ns(text, (double)probe->open.oldest_ns));
+			  units__ns(text, (double)probe->in_flight.oldest_ns));
 	else
 		wrap__add(wrap, ", ages unknown");
 }
@@ -386,7 +386,7 @@ static void accounting(const struct page *page)
 
 	conservation(page, &page->probe->total.metrics[0]);
 	checked(page);
-	add_open(&wrap, page->probe);
+	add_in_flight(&wrap, page->probe);
 	wrap__print(&wrap, page->out, 2, 2);
 }
 
@@ -610,7 +610,7 @@ void text__incomplete(FILE *out, const struct run *run)
 	wrap__add(
 		&wrap,
 		"incomplete: the recording %s; the data ends with the last complete interval, and "
-		"the number of open waits is unknown",
+		"the number of waits in flight is unknown",
 		run->running ? "is still running" : "was cut off");
 	wrap__print(&wrap, out, 0, 2);
 }

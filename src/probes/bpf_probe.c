@@ -488,8 +488,8 @@ int bpf_probe__in_flight(struct probe *common, uint64_t at_ns)
 	struct run_probe *entry = common->entry;
 
 	(void)at_ns;
-	entry->open_age_known = true;
-	return probe->ops->in_flight(probe, &entry->open, &entry->open_age_known);
+	entry->in_flight_age_known = true;
+	return probe->ops->in_flight(probe, &entry->in_flight, &entry->in_flight_age_known);
 }
 
 int bpf_probe__after_close(struct probe *common, uint64_t at_ns)
@@ -578,14 +578,14 @@ int probe__each_entry(const struct bpf_map *map, probe_entry *each, void *contex
 	return err;
 }
 
-void probe__count_open(struct lat_open *open, uint64_t count, uint64_t start_ns)
+void probe__count_in_flight(struct lat_in_flight *waits, uint64_t count, uint64_t start_ns)
 {
 	uint64_t now = clock__now_ns(), age = now > start_ns ? now - start_ns : 0;
 
-	open->count += count;
-	open->sum_ns += count * age;
-	if (age > open->oldest_ns)
-		open->oldest_ns = age;
+	waits->count += count;
+	waits->sum_ns += count * age;
+	if (age > waits->oldest_ns)
+		waits->oldest_ns = age;
 }
 
 int probe__load_too(struct bpf_object *obj, const char *name)

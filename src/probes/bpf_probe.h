@@ -43,7 +43,7 @@ struct bpf_probe_ops {
 	/* After each interval. NULL: nothing to do. */
 	int (*tick)(struct bpf_probe *probe, const struct run_data *now);
 	/* Counts the waits that are in flight now. */
-	int (*in_flight)(struct bpf_probe *probe, struct lat_open *open, bool *age_known);
+	int (*in_flight)(struct bpf_probe *probe, struct lat_in_flight *waits, bool *age_known);
 	/*
 	 * Called soon after the window has opened and shortly before it closes: adds to
 	 * probe->missed the ends for which no program ran, if the kernel does not count these
@@ -203,7 +203,7 @@ typedef int probe_entry(void *context, const void *key, const void *value);
 int probe__each_entry(const struct bpf_map *map, probe_entry *each, void *context);
 
 /* Adds waits in flight. The oldest began at start_ns (CLOCK_MONOTONIC). */
-void probe__count_open(struct lat_open *open, uint64_t count, uint64_t start_ns);
+void probe__count_in_flight(struct lat_in_flight *waits, uint64_t count, uint64_t start_ns);
 
 /* Adds a program to those of the method, between open and load. */
 int probe__load_too(struct bpf_object *obj, const char *program);

@@ -331,7 +331,7 @@ static uint64_t inflight(const char *dir)
 }
 
 /* Disks without `mq` have no requests of their own. */
-static void kernel_in_flight(const struct bpf_probe *probe, struct lat_open *open)
+static void kernel_in_flight(const struct bpf_probe *probe, struct lat_in_flight *waits)
 {
 	glob_t disks;
 
@@ -340,41 +340,42 @@ static void kernel_in_flight(const struct bpf_probe *probe, struct lat_open *ope
 	for (size_t i = 0; i < disks.gl_pathc; i++) {
 		disks.gl_pathv[i][strlen(disks.gl_pathv[i]) - strlen("/mq")] = '\0';
 		if (wanted_disk(&probe->config, disks.gl_pathv[i]))
-			open->count += inflight(disks.gl_pathv[i]);
+			waits->count += inflight(disks.gl_pathv[i]);
 	}
 	globfree(&disks);
 }
 
-static void count_table(const struct iolat_stamp (*table)[IOLAT_WAYS], struct lat_open *open)
+static void count_table(const struct iolat_stamp (*table)[IOLAT_WAYS], struct lat_in_flight *waits)
 {
 	for (int line = 0; line < IOLAT_LINES; line++)
 		for (int way = 0; way < IOLAT_WAYS; way++)
 			if (table[line][way].request && table[line][way].issue_ns > IOLAT_DONE)
-				probe__count_open(open, 1, table[line][way].issue_ns);
+				probe__count_in_flight(waits, 1, table[line][way].issue_ns);
 }
 
-static int count_request(void *open, const void *id, const void *value)
+static int count_request(void *waits, const void *id, const void *value)
 {
 	const struct iolat_start *start = value;
 
 	(void)id;
 	if (!start->unwanted && start->issue_ns != IOLAT_DONE)
-		probe__count_open(open, 1, start->issue_ns ? start->issue_ns : start->queue_ns);
+		probe__count_in_flight(waits, 1,
+				       start->issue_ns ? start->issue_ns : start->queue_ns);
 	return 0;
 }
 
-static int iolat_in_flight(struct bpf_probe *probe, struct lat_open *open, bool *age_known)
+static int iolat_in_flight(struct bpf_probe *probe, struct lat_in_flight *waits, bool *age_known)
 {
 	struct iolat *iolat = probe->skel;
 
-	*open = (struct lat_open){ 0 };
+	*waits = (struct lat_in_flight){ 0 };
 	*age_known = probe->method != &methods[STAMPS];
 	if (!*age_known) {
-		kernel_in_flight(probe, open);
+		kernel_in_flight(probe, waits);
 		return 0;
 	}
-	count_table(iolat->skel->bss->table, open);
-	return probe__each_entry(iolat->skel->maps.start_ts, count_request, open);
+	count_table(iolat->skel->bss->table, waits);
+	return probe__each_entry(iolat->skel->maps.start_ts, count_request, waits);
 }
 
 /* Adds a sentence about requests for which our own stamps were used. */

@@ -22,7 +22,7 @@ enum { FENTRY, KPROBE, PERF_EVENT };
 static const struct probe_method methods[] = {
 	[FENTRY] = {
 		.name = "fentry",
-		.mechanism = "fentry and fexit of handle_mm_fault(), open calls in a table",
+		.mechanism = "fentry and fexit of handle_mm_fault(); table of calls in progress",
 		.needs = "a kernel that has BPF trampolines "
 			 "(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) and permits them",
 		/* In this order every start that is seen has its end seen. */
@@ -38,7 +38,7 @@ static const struct probe_method methods[] = {
 	[KPROBE] = {
 		.name = "kprobe",
 		.mechanism =
-			"kprobe and kretprobe of handle_mm_fault(), open calls in a table",
+			"kprobe and kretprobe of handle_mm_fault(); table of calls in progress",
 		.needs = "CONFIG_KPROBE_EVENTS, and no lockdown",
 		.programs = { "fault_enter_kprobe", "fault_leave_kprobe", "task_exit" },
 		.end_program = "fault_leave_kprobe",
@@ -179,7 +179,7 @@ static int memlat_start(struct bpf_probe *probe, struct lat_control **control)
 }
 
 /* A call that has no stamp yet began just now. */
-static void count_calls(const struct memlat_call *calls, struct lat_open *open)
+static void count_calls(const struct memlat_call *calls, struct lat_in_flight *waits)
 {
 	for (int i = 0; i < MEMLAT_CALLS; i++) {
 		uint64_t start_ns = calls[i].start_ns;
@@ -187,23 +187,23 @@ static void count_calls(const struct memlat_call *calls, struct lat_open *open)
 		if (!calls[i].id || calls[i].pending)
 			continue;
 		if (start_ns)
-			probe__count_open(open, 1, start_ns);
+			probe__count_in_flight(waits, 1, start_ns);
 		else
-			open->count++;
+			waits->count++;
 	}
 }
 
-static int memlat_in_flight(struct bpf_probe *probe, struct lat_open *open, bool *age_known)
+static int memlat_in_flight(struct bpf_probe *probe, struct lat_in_flight *waits, bool *age_known)
 {
 	struct memlat_bpf *skel = probe->skel;
 	int err;
 
 	*age_known = true;
-	skel->bss->open_waits = (struct lat_open){ 0 };
+	skel->bss->waits_in_flight = (struct lat_in_flight){ 0 };
 	if (!probe->method->metric)
-		count_calls(skel->bss->calls, &skel->bss->open_waits);
+		count_calls(skel->bss->calls, &skel->bss->waits_in_flight);
 	err = bpf_probe__iterate(probe, "in_flight");
-	*open = skel->bss->open_waits;
+	*waits = skel->bss->waits_in_flight;
 	return err;
 }
 
@@ -235,7 +235,7 @@ static void memlat_expect(const struct bpf_probe *probe, const struct run_probe 
 	/* For filtered tasks, it is unknown which calls were retried. */
 	check->events.ours_low = counts[LAT_SEEN] - counts[LAT_CONTINUED] - counts[LAT_FILTERED];
 	check->events.ours_high =
-		counts[LAT_SEEN] + unseen + entry->open.count - entry->open.before;
+		counts[LAT_SEEN] + unseen + entry->in_flight.count - entry->in_flight.before;
 	if (probe->method != &methods[PERF_EVENT])
 		return;
 	check->events.ours_high = UINT64_MAX;

@@ -144,14 +144,14 @@ static int runqlat_start(struct bpf_probe *probe, struct lat_control **control)
 	return !err && prime ? bpf_probe__iterate(probe, prime) : err;
 }
 
-static int count_wait(void *open, const void *tid, const void *queued_ns)
+static int count_wait(void *waits, const void *tid, const void *queued_ns)
 {
 	(void)tid;
-	probe__count_open(open, 1, *(const uint64_t *)queued_ns);
+	probe__count_in_flight(waits, 1, *(const uint64_t *)queued_ns);
 	return 0;
 }
 
-static int runqlat_in_flight(struct bpf_probe *probe, struct lat_open *open, bool *age_known)
+static int runqlat_in_flight(struct bpf_probe *probe, struct lat_in_flight *waits, bool *age_known)
 {
 	struct runqlat_bpf *skel = ((struct runqlat *)probe->skel)->skel;
 	const char *in_flight = loaded_program(probe, 1);
@@ -159,10 +159,10 @@ static int runqlat_in_flight(struct bpf_probe *probe, struct lat_open *open, boo
 
 	*age_known = true;
 	if (!in_flight)
-		return probe__each_entry(skel->maps.start_ts, count_wait, open);
-	skel->bss->open_waits = (struct lat_open){ 0 };
+		return probe__each_entry(skel->maps.start_ts, count_wait, waits);
+	skel->bss->waits_in_flight = (struct lat_in_flight){ 0 };
 	err = bpf_probe__iterate(probe, in_flight);
-	*open = skel->bss->open_waits;
+	*waits = skel->bss->waits_in_flight;
 	return err;
 }
 
@@ -207,7 +207,7 @@ static void runqlat_expect(const struct bpf_probe *probe, const struct run_probe
 	}
 	check->time.known = true;
 	/* A migration moves the first part of a wait into the sum before the wait has ended. */
-	check->time.tolerance = entry->open.sum_ns;
+	check->time.tolerance = entry->in_flight.sum_ns;
 	if (probe->method == &methods[0]) {
 		check->time.ours_low = check->time.ours_high = counts[LAT_KERNEL_NS];
 		return;

@@ -53,7 +53,7 @@ static int softirq_start(struct bpf_probe *probe, struct lat_control **control)
 	return 0;
 }
 
-static int softirq_in_flight(struct bpf_probe *probe, struct lat_open *open, bool *age_known)
+static int softirq_in_flight(struct bpf_probe *probe, struct lat_in_flight *waits, bool *age_known)
 {
 	struct softirq_bpf *skel = probe->skel;
 	struct softirq_start start;
@@ -66,7 +66,7 @@ static int softirq_in_flight(struct bpf_probe *probe, struct lat_open *open, boo
 		if (err)
 			return err;
 		if (start.ns)
-			probe__count_open(open, 1, start.ns);
+			probe__count_in_flight(waits, 1, start.ns);
 	}
 	return 0;
 }

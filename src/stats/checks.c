@@ -24,7 +24,7 @@ static int check_complete(const struct group *group, struct notes *warnings)
 
 	for (size_t i = 0; !err && i < group->nr; i++) {
 		if (!run_of(group, i)->complete)
-			err = notes__add(warnings, "%s %s; the number of its open waits is unknown",
+			err = notes__add(warnings, "%s %s; number of waits in flight unknown",
 					 group->recordings[i].path,
 					 run_of(group, i)->running ? "is still running"
 								   : "was cut off");
@@ -220,7 +220,7 @@ static int check_missing(const struct group *group, const char *label, const cha
 
 		metric_name = probe->metrics[metric].name;
 		away += run__lost(probe, metric);
-		open += metric ? 0 : probe->open.count;
+		open += metric ? 0 : probe->in_flight.count;
 	}
 	series = group__series(group, name, metric_name, GROUP_WHOLE, "");
 	for (size_t i = 0; series && i < series->nr; i++)
@@ -233,11 +233,12 @@ static int check_missing(const struct group *group, const char *label, const cha
 		       units__count(other, tail)))
 		return -ENOMEM;
 	if (open > tail)
-		return notes__add(warnings,
-				  "%s %s: %s left %s waits open at the end, more than the %s of "
-				  "its tail: the tail may be longer",
-				  name, metric_name, label, units__count(one, open),
-				  units__count(other, tail));
+		return notes__add(
+			warnings,
+			"%s %s: %s left %s waits in flight at the end, more than the %s of "
+			"its tail: the tail may be longer",
+			name, metric_name, label, units__count(one, open),
+			units__count(other, tail));
 	return 0;
 }
 

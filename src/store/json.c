@@ -148,15 +148,18 @@ static struct json_object *kernel_check(const struct run_check *check)
 	return object;
 }
 
-static struct json_object *open_at_end(const struct run_probe *probe)
+static struct json_object *in_flight(const struct run_probe *probe)
 {
 	struct json_object *object = json_object_new_object();
 
-	put_count(object, "count", probe->open.count);
-	put_count(object, "before_attach", probe->open.before);
+	put_count(object, "count", probe->in_flight.count);
+	put_count(object, "before_attach", probe->in_flight.before);
 	put(object, "oldest_us",
-	    probe->open.count && probe->open_age_known ? us((double)probe->open.oldest_ns) : NULL);
-	put(object, "sum_us", probe->open_age_known ? us((double)probe->open.sum_ns) : NULL);
+	    probe->in_flight.count && probe->in_flight_age_known
+		    ? us((double)probe->in_flight.oldest_ns)
+		    : NULL);
+	put(object, "sum_us",
+	    probe->in_flight_age_known ? us((double)probe->in_flight.sum_ns) : NULL);
 	return object;
 }
 
@@ -173,7 +176,7 @@ static struct json_object *probe_accounting(const struct run_probe *probe)
 	put(object, "lost_ns", known ? json_object_new_uint64(lost_ns) : NULL);
 	put(object, "balanced",
 	    json_object_new_boolean(!run__imbalance(cell) && !probe->recursion_missed));
-	put(object, "open_at_end", open_at_end(probe));
+	put(object, "in_flight", in_flight(probe));
 	put(object, "kernel_check", kernel_check(&probe->check));
 	return object;
 }

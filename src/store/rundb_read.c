@@ -185,11 +185,12 @@ static int take_probe_end(struct run_probe *probe, sqlite3_stmt *row, int column
 		err = rundb_row__number(row, column + 2 + (int)i, numbers[i]);
 	if (err || before > count)
 		return -EUCLEAN;
-	probe->open_age_known = oldest_ns >= 0;
-	probe->open = (struct lat_open){ .count = count,
-					 .before = before,
-					 .sum_ns = sum_ns,
-					 .oldest_ns = oldest_ns > 0 ? (uint64_t)oldest_ns : 0 };
+	probe->in_flight_age_known = oldest_ns >= 0;
+	probe->in_flight =
+		(struct lat_in_flight){ .count = count,
+					.before = before,
+					.sum_ns = sum_ns,
+					.oldest_ns = oldest_ns > 0 ? (uint64_t)oldest_ns : 0 };
 	return 0;
 }
 
@@ -325,9 +326,9 @@ static int read_head(struct rundb *db)
 	} parts[] = {
 		{ "SELECT name, value FROM meta", take_meta },
 		{ "SELECT name, value FROM label ORDER BY id", take_label },
-		{ "SELECT id, name, method, mechanism, refused, split, open_count, open_oldest_ns,"
-		  " recursion_missed, cost_runs, cost_run_ns, cost_timed_ns, cost_timed_events,"
-		  " open_sum_ns, open_before FROM probe ORDER BY id",
+		{ "SELECT id, name, method, mechanism, refused, split, in_flight_count,"
+		  " in_flight_oldest_ns, recursion_missed, cost_runs, cost_run_ns, cost_timed_ns,"
+		  " cost_timed_events, in_flight_sum_ns, in_flight_before FROM probe ORDER BY id",
 		  take_probe },
 		{ "SELECT id, probe, name, what FROM metric ORDER BY id", take_metric },
 		{ "SELECT id, metric, split, key, name FROM series ORDER BY id", take_series },

@@ -44,10 +44,10 @@ static const char schema[] =
 	"CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
 	"CREATE TABLE label(id INTEGER PRIMARY KEY, name TEXT, value TEXT);"
 	"CREATE TABLE probe(id INTEGER PRIMARY KEY, name TEXT, method TEXT, mechanism TEXT,"
-	" refused TEXT, split TEXT, open_count INTEGER, open_oldest_ns INTEGER,"
+	" refused TEXT, split TEXT, in_flight_count INTEGER, in_flight_oldest_ns INTEGER,"
 	" recursion_missed INTEGER, cost_runs INTEGER, cost_run_ns INTEGER,"
-	" cost_timed_ns INTEGER, cost_timed_events INTEGER, open_sum_ns INTEGER,"
-	" open_before INTEGER);"
+	" cost_timed_ns INTEGER, cost_timed_events INTEGER, in_flight_sum_ns INTEGER,"
+	" in_flight_before INTEGER);"
 	"CREATE TABLE metric(id INTEGER PRIMARY KEY, probe INTEGER, name TEXT, what TEXT);"
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, metric INTEGER, split TEXT, key INTEGER,"
 	" name TEXT);"
@@ -100,9 +100,10 @@ static const char *const statements[STATEMENTS] = {
 	[ADD_ACCT] = "INSERT INTO acct VALUES(?, ?, ?, ?)",
 	[ADD_PROCESS] = "INSERT OR REPLACE INTO process VALUES(?, ?, ?, ?)",
 	[RENAME_SERIES] = "UPDATE series SET name=? WHERE id=? AND name<>?",
-	[END_PROBE] = "UPDATE probe SET method=?, mechanism=?, open_count=?, open_oldest_ns=?,"
-		      " recursion_missed=?, cost_runs=?, cost_run_ns=?, cost_timed_ns=?,"
-		      " cost_timed_events=?, open_sum_ns=?, open_before=? WHERE id=?",
+	[END_PROBE] =
+		"UPDATE probe SET method=?, mechanism=?, in_flight_count=?, in_flight_oldest_ns=?,"
+		" recursion_missed=?, cost_runs=?, cost_run_ns=?, cost_timed_ns=?,"
+		" cost_timed_events=?, in_flight_sum_ns=?, in_flight_before=? WHERE id=?",
 };
 
 /* The series of a probe's keys, by position: the order of keys does not change. */
@@ -499,11 +500,11 @@ static void end_probe(struct rundb_writer *writer, unsigned int index,
 	const struct run_cost *cost = &probe->cost;
 
 	put(writer, END_PROBE, "ttiiiiiiiiii", probe->method, probe->mechanism,
-	    (int64_t)probe->open.count,
-	    probe->open_age_known ? (int64_t)probe->open.oldest_ns : (int64_t)-1,
+	    (int64_t)probe->in_flight.count,
+	    probe->in_flight_age_known ? (int64_t)probe->in_flight.oldest_ns : (int64_t)-1,
 	    (int64_t)probe->recursion_missed, (int64_t)cost->runs, (int64_t)cost->run_ns,
-	    (int64_t)cost->timed_ns, (int64_t)cost->timed_events, (int64_t)probe->open.sum_ns,
-	    (int64_t)probe->open.before, (int64_t)index + 1);
+	    (int64_t)cost->timed_ns, (int64_t)cost->timed_events, (int64_t)probe->in_flight.sum_ns,
+	    (int64_t)probe->in_flight.before, (int64_t)index + 1);
 	if (!writer->err)
 		writer->err = rundb_account__write(writer->db, (int64_t)index + 1, &probe->check);
 }

@@ -201,7 +201,7 @@ is '--csv has the figures of --json' "$(of_csv | rounded)" "$json"
 like '--csv has the tail first' "$out" $'\nrunqlat,run_queue,,,tail,'
 check '--tail-us counts anew' 0 '' 'tail: 1.024 ms or more' compare --tail-us 1024 "$many_off" "$many_on"
 refuses '--tail-us within a slot' 1 'is not the edge of a histogram slot' compare --tail-us 1025 "$many_off" "$many_on"
-refuses 'a module that is not there' 1 'iolat: no such probe in these recordings' compare -P iolat "$off" "$on"
+refuses 'a probe that is not there' 1 'iolat: no such probe in these recordings' compare -P iolat "$off" "$on"
 
 "$latscope" runqlat -q --method raw_tp -d 300ms -i 20ms -o "$dir/raw" -- "$latscope" load pingpong -d 300ms >/dev/null
 refuses 'another method' 1 'cannot compare runqlat: different methods: .* method raw_tp on ON' \

@@ -72,7 +72,7 @@ no_pid=4194303
 needs='needs root, or CAP_BPF and CAP_PERFMON; run it with sudo'
 
 unprivileged refuses 'not root: record' 1 "record: $needs" record -d 1s -o "$dir/never"
-unprivileged refuses 'not root: a module' 1 "iolat: $needs" iolat -d 1s
+unprivileged refuses 'not root: a probe' 1 "iolat: $needs" iolat -d 1s
 unprivileged refuses 'not root: with a workload, which is not run' 1 "$needs" runqlat -- touch "$dir/ran"
 unprivileged refuses 'not root: doctor' 1 "doctor: $needs" doctor
 is 'not root: nothing is written' "$(find "$dir" -name never -o -name ran)" ''
@@ -82,7 +82,7 @@ refused_everywhere() {
 	local where=$1 in=${1// /_}
 
 	"$in" refuses "$where: record" "$2" "record: $3$" record -d 1s -o "$dir/never"
-	"$in" refuses "$where: a module" "$2" "memlat: $3$" memlat -d 1s -o "$dir/never"
+	"$in" refuses "$where: a probe" "$2" "memlat: $3$" memlat -d 1s -o "$dir/never"
 	"$in" refuses "$where: with a workload" "$2" "record: $3$" record -o "$dir/never" -- touch "$dir/ran"
 	"$in" refuses "$where: doctor" "$2" "doctor: $3$" doctor
 	"$in" refuses "$where: doctor -v" "$2" "doctor: $3$" doctor -v
@@ -96,9 +96,9 @@ else
 	skip 'in a user namespace' 'this machine permits none'
 fi
 if setpriv --reuid=65534 --regid=65534 --clear-groups unshare -Ur true 2>/dev/null; then
-	in_a_user_namespace_of_nobody refuses 'in a user namespace of nobody: a module' 77 "iolat: $elsewhere$" iolat -d 1s
+	in_a_user_namespace_of_nobody refuses 'in a user namespace of nobody: a probe' 77 "iolat: $elsewhere$" iolat -d 1s
 else
-	skip 'in a user namespace of nobody: a module' 'this machine permits none'
+	skip 'in a user namespace of nobody: a probe' 'this machine permits none'
 fi
 refused_everywhere 'without capabilities' 1 \
 	'root has neither CAP_BPF nor CAP_PERFMON here; give the container both \(--cap-add\), or run it on the host'
@@ -120,7 +120,7 @@ ok 'with them, the recording is complete' complete "$(recording "$dir/theirs")"
 
 no_btf='this kernel has no BTF \(CONFIG_DEBUG_INFO_BTF\)'
 without_btf refuses 'no BTF: record' 77 "record: $no_btf" record -d 1s -o "$dir/never"
-without_btf refuses 'no BTF: a module' 77 "runqlat: $no_btf" runqlat -d 1s
+without_btf refuses 'no BTF: a probe' 77 "runqlat: $no_btf" runqlat -d 1s
 without_btf refuses 'no BTF: doctor' 77 "doctor: $no_btf" doctor
 without_btf refuses 'no BTF: wrong usage is still that' 2 'unknown method' runqlat --method ladder
 without_btf check 'no BTF: a recording is read all the same' 0 '' 'memlat .*runqlat .*iolat ' \
@@ -226,7 +226,7 @@ if [ -e "/sys/class/block/$part" ]; then
 	check 'its device' 0 "--disk /dev/$part: is a partition" 'balances' iolat --disk "/dev/$part" -d 50ms
 	check '--quiet does without the warning' 0 '' 'balances' iolat -q --disk "$part" -d 50ms
 	check 'its disk' 0 '' 'balances' iolat --disk "${loop#/dev/}" -d 50ms
-	check 'a disk, of all modules' 0 'recording in' "only: comm nobody, disk ${loop#/dev/} \(iolat\)[[:space:]]" \
+	check 'a disk, of all probes' 0 'recording in' "only: comm nobody, disk ${loop#/dev/} \(iolat\)[[:space:]]" \
 		record --disk "${loop#/dev/}" --comm nobody -d 50ms -o "$dir/filtered"
 	is 'each says which filters are its own' "$(cd "$(recording "$dir/filtered")" &&
 		jq -r '"\(.module): \(.filter)"' ./*.summary.json)" "$(printf '%s\n' \

@@ -37,18 +37,18 @@ is 'report --json is the same as record --json, and the time line' \
 ok 'the time line has every interval' jq -e "(.timeline.intervals | length) == $(intervals "$recorded")" <<<"$out"
 json 'report --json is one object' 'length == 1 and .[0].schema == 2'
 run report --json -P runqlat "$recorded"
-json 'report --json -P: of one module' '[.[].probes[].module] == ["runqlat"]'
+json 'report --json -P: of one probe' '[.[].probes[].module] == ["runqlat"]'
 run report --intervals --json "$recorded"
 json 'report --intervals --json' 'length >= 2 and all(.[]; has("end_sec") and (.probes | length) == 3)'
 check 'report --intervals' 0 '' '^ +time  probe +events/s .*memlat .*runqlat .*iolat ' report --intervals "$recorded"
 ok 'it fits' fits
 check 'report --intervals -P' 0 '' '^ +time  probe' report -I -P runqlat "$recorded"
-ok 'it has a line an interval of this module and of no other' test \
+ok 'it has a line an interval of this probe and of no other' test \
 	"$(tail -n +2 <<<"$out" | awk '{ print $3 }' | uniq)" = runqlat
 
 run runqlat --json -d 50ms
 ok '--json: one object and nothing else' ended 0 '' '^\{.*\}$'
-json '--json: of one module' 'length == 1 and [.[0].probes[].module] == ["runqlat"]
+json '--json: of one probe' 'length == 1 and [.[0].probes[].module] == ["runqlat"]
 	and .[0].probes[0].accounting.balanced'
 
 csv='^bucket,lo_us,hi_us,count(.[0-9]+,[0-9]+,([0-9]+|inf),[0-9]+)+$'
@@ -72,7 +72,7 @@ check 'report -v prints the same again' 0 '' . report -v --top 3 "$recorded"
 is 'to the letter, with the time line after it' "${out%$'\n\n'time line: *}" "$text"
 check 'report of run.db itself too' 0 '' . report -v --top 3 "$recorded/run.db"
 is 'to the letter again' "${out%$'\n\n'time line: *}" "$text"
-check 'report -P of one module' 0 '' '^workload: .*iolat device:' report -P iolat "$recorded"
+check 'report -P of one probe' 0 '' '^workload: .*iolat device:' report -P iolat "$recorded"
 ok 'of this one only' test -z "$(grep -E '^(memlat|runqlat)' <<<"$out")"
 for module in memlat runqlat iolat; do
 	run report --csv -P $module "$recorded"
@@ -84,7 +84,7 @@ ok 'CSV of the splits' grep -qx 'key,events,mean_us,p50_us,p99_us,p999_us,max_us
 ok 'the summaries are JSON' jq -es 'length == 3' "$recorded"/*.summary.json
 
 # report of files that are no recording, or are damaged.
-refuses 'report of a module that is not in it' 1 'nosuch: no such probe in this recording' \
+refuses 'report of a probe that is not in it' 1 'nosuch: no such probe in this recording' \
 	report -P nosuch "$recorded"
 refuses 'report of nothing' 1 'there is no recording; give the directory of a recording, or its run.db' \
 	report "$dir/nosuch"

@@ -45,7 +45,7 @@ check 'record makes the directory' 0 "^recording in $dir/new/runs/[0-9]{8}T[0-9]
 first=$(recording "$dir/new/runs")
 ok 'the recording is complete' complete "$first"
 before=$(cd "$first" && sha256sum -- *)
-check 'a second one beside it' 0 '' 'runqlat .*balances' record -q -d 50ms -o "$dir/new/runs"
+check 'a second recording in the same directory' 0 '' 'runqlat .*balances' record -q -d 50ms -o "$dir/new/runs"
 is 'there are two' "$(find "$dir/new/runs" -mindepth 1 -maxdepth 1 | wc -l)" 2
 is 'the first is as it was' "$(cd "$first" && sha256sum -- *)" "$before"
 ok 'no file in the making is left' no_traces "$dir/new"
@@ -60,10 +60,10 @@ ok 'the second is complete' complete "$(echo "$dir"/same/*-2)"
 (cd "$dir" && "$latscope" record -q -d 50ms >/dev/null)
 ok 'without -o it goes below runs/' complete "$(recording "$dir/runs")"
 run runqlat -d 50ms -o "$dir/single"
-is 'a module alone keeps its own files' "$(cd "$(recording "$dir/single")" && echo *)" \
+is 'a probe alone keeps its own files' "$(cd "$(recording "$dir/single")" && echo *)" \
 	'run.db runqlat.csv runqlat.summary.json'
 (cd "$dir" && mkdir bare && cd bare && "$latscope" runqlat -q -d 50ms >/dev/null)
-is 'a module alone keeps nothing unless asked' "$(find "$dir/bare" -mindepth 1)" ''
+is 'a probe alone keeps nothing unless asked' "$(find "$dir/bare" -mindepth 1)" ''
 
 touch "$dir/file"
 refuses '-o is a file' 1 "cannot create a directory in $dir/file: Not a directory; choose another with -o" \

@@ -181,7 +181,7 @@ run report --json "$together"
 ok 'without a threshold it is the slowest 1 %, as near as slots allow' jq -e "[.timeline.probes[] |
 	select(.probe == \"iolat\")][0] | .slow_share / $(nearest) - 1 | fabs < 1e-3" <<<"$out"
 check 'a threshold' 0 '' 'slow: >= 5.12 ms .*slow: >= 5.12 ms' report --slow-us 5200 "$together"
-check 'one module has no time line' 0 '' 'runqlat run_queue' report -P runqlat "$together"
+check 'one probe has no time line' 0 '' 'runqlat run_queue' report -P runqlat "$together"
 ok 'nor has it' test "${out#*time line}" = "$out"
 # Arguments that are no recording, and the reasons.
 made=$dir/made

@@ -73,7 +73,7 @@ ok 'the samples are no longer than the clock says the windows were' \
 	says '.ring as $r | all($r.events[]; (.ways[0].sum_cycles * 1e6 / $r.tsc_khz) <= .clock_ns)'
 ok 'and for faults fill most of it' \
 	says "$filled"
-ok 'the module of the common schema balances' \
+ok 'the probe of the common schema balances' \
 	says '.probes[0] | .module == "ringlat" and .metric == "minor_fault" and all(.metrics[]; .accounting.balanced)'
 ok 'ticks and ns are the same times' says '.ring as $r | all($r.events[].ways[];
 	(.ns.p50 - .cycles.p50 * 1e6 / $r.tsc_khz) | fabs < 0.1)'

@@ -23,12 +23,12 @@ if [ "$status" = 77 ]; then
 fi
 wrong 'no such method' "--method 'ladder': unknown method" rmid --method ladder -d 1s
 if [ ! -e /proc/latscope_rmid ]; then
-	refuses 'no module: --method module is refused' 77 \
-		"rmid cannot be measured by method module on this machine: not loaded; needs the module: 'make modules' builds it, .*insmod" \
+	refuses 'without the kernel module: --method module is refused' 77 \
+		"rmid cannot be measured by method module on this machine: not loaded; needs the kernel module: 'make modules' builds it, .*insmod" \
 		rmid --method module -d 1s
-	check 'no module: says what it does instead, and what to do' 0 \
+	check 'without the kernel module: says what it does instead, and what to do' 0 \
 		'^latscope: rmid: attributing by process instead of by RMID: module: not loaded; needs .*insmod[^[:cntrl:]]*$' \
-		'rmid: .* rows.*pid  name .*method: switches: .*caches[[:space:]]+and[[:space:]]+memory[[:space:]]+traffic[[:space:]]+take[[:space:]]+the[[:space:]]+module' \
+		'rmid: .* rows.*pid  name .*method: switches: .*caches[[:space:]]+and[[:space:]]+memory[[:space:]]+traffic[[:space:]]+need[[:space:]]+the[[:space:]]+kernel' \
 		rmid -d 20ms
 fi
 
@@ -242,7 +242,7 @@ recording=$(recording "$dir/rmid")
 ok 'record --rmid: the same window, and every slot adds up' whole_slots
 is 'record --rmid: one file for all' "$(rows "SELECT count(*) FROM probe WHERE name IN ('rmid', 'runqlat')")" 2
 run record -q --rmid -d 300ms -i 100ms -o "$dir/live"
-ok 'record --rmid -i: lines for the other modules, a table for rmid' \
+ok 'record --rmid -i: lines for the other probes, a table for rmid' \
 	ended 0 '' $'  time  probe .* s  iolat [^\n]*\n[0-9.]+ s\n +pid  name '
 ok 'record --rmid -i: they fit' fits
 is 'record --rmid -i: no line a millisecond' "$(grep -c ' cpu_ns ' <<<"$out")" 0
@@ -251,7 +251,7 @@ check 'report -I prints the same' 0 '' $'  time  probe .* s  iolat [^\n]*\n[0-9.
 is 'report -I: no line a millisecond' "$(grep -c ' cpu_ns ' <<<"$out")" 0
 check 'compare: of all but rmid' 0 '' 'rmid: not compared: it has a table,.*memlat ' \
 	compare "$(recording "$dir/live")" "$(recording "$dir/live")"
-check 'record --rmid with a filter: whose it is is said' 0 '^latscope: rmid measures all processes: the filter is for the other probes' \
+check 'record --rmid with a filter: a warning says which probes it applies to' 0 '^latscope: rmid measures all processes: the filter is for the other probes' \
 	'rmid: ' record --rmid --comm nobody -d 10ms -o "$dir/filtered"
 check 'record without it has none' 0 '' 'runqlat' record -q -d 100ms -o "$dir/without"
 is 'record without it: no file' "$(find "$dir/without" -name 'rmid*')" ''

@@ -27,7 +27,7 @@ for where in full closed; do
 	$where 'help of a command' record --help
 	$where version --version
 	$where doctor doctor
-	$where 'a module' runqlat -d 50ms
+	$where 'a probe' runqlat -d 50ms
 	$where '-i' runqlat -d 100ms -i 20ms
 	$where '--json' memlat --json -d 50ms
 	$where '-i --json' memlat --json -d 100ms -i 20ms

@@ -53,7 +53,7 @@ refuses 'an unknown CPU is named' 77 'Some Xeon .GenuineIntel family 6 model 151
 echo 'Features : fp' >"$root/proc/cpuinfo"
 refuses 'no x86 at all' 77 'cannot tell what CPU this is' "${fake[@]}"
 cpu 106
-refuses 'no PMUs' 77 'no PMUs uncore_cha_0.*; load the module intel_uncore' "${fake[@]}" --method perf
+refuses 'no PMUs' 77 'no PMUs uncore_cha_0.*; load the kernel module intel_uncore' "${fake[@]}" --method perf
 cpu 106 hypervisor
 refuses 'a virtual machine' 77 'virtual machine, and its hypervisor gives it no uncore' "${fake[@]}"
 cpu 207

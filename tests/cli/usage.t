@@ -37,7 +37,7 @@ wrong 'a split that does not apply' '--by disk does not apply here' memlat --by 
 wrong 'a filter that does not apply' '--disk does not apply here' memlat --disk sda
 wrong 'another one' '--disk does not apply here' runqlat --disk sda
 wrong 'an unknown method' "--method 'ladder': unknown method" record --method ladder
-wrong 'a method of another module' "--method 'fentry': unknown method" runqlat --method fentry
+wrong 'a method of another probe' "--method 'fentry': unknown method" runqlat --method fentry
 wrong 'a split that the method cannot do' 'method stamps cannot do --by process,thread; leave out --method or --by process,thread' \
 	iolat --method stamps --by op,process,thread
 wrong 'a filter that the method cannot do' 'method raw_tp cannot do --pid; leave out --method or --pid' iolat --method raw_tp -p 1

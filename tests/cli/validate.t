@@ -28,7 +28,7 @@ fields() { jq -e "$1" "$dir/out" >/dev/null || { said && false; }; }
 narrow() { awk 'length > 80 { print; bad = 1 } END { exit bad }' "$dir/out"; }
 
 run nonsense
-ok 'another module: wrong usage' ended 2
+ok 'another probe: wrong usage' ended 2
 run --break drop
 ok 'no fault can be injected: wrong usage' ended 2
 like 'no fault can be injected: the option is unknown' "$(said)" "option '--break'"
@@ -118,9 +118,9 @@ run_without_files() {
 }
 run_without_files --json
 ok 'errors: exit status' ended 1
-ok 'errors: each module is tried, and each check says why' fields '.errors == 6 and ([.checks[]
+ok 'errors: each probe is tried, and each check says why' fields '.errors == 6 and ([.checks[]
 	| select(.verdict == "error" and .reason == "Too many open files") | .module] | unique | length == 3)'
-is 'errors: a line for each module' "$(grep -c '^latscope: cannot validate [a-z]*: Too many open files$' "$dir/err")" 3
+is 'errors: a line for each probe' "$(grep -c '^latscope: cannot validate [a-z]*: Too many open files$' "$dir/err")" 3
 run_without_files
 like 'errors: the result has them' "$(said)" 'ERR +first touches.*ERR +one process.*, 6 errors'
 run iolat --dir /proc --replicates 1 --window 50ms

@@ -341,8 +341,8 @@ ok 'validate --only reference judges nothing else' of_reference
 # recorded SQL: what run.db of the recording has
 recorded() { sqlite3 -readonly "$(recording "$dir/runs")/run.db" "$1"; }
 
-# modules: of the recording, those that were measured
-modules() { recorded 'SELECT group_concat(name) FROM probe WHERE refused IS NULL OR refused = ""'; }
+# probes: those of the recording that were measured
+probes() { recorded 'SELECT group_concat(name) FROM probe WHERE refused IS NULL OR refused = ""'; }
 
 found
 run runqlat -d 10ms
@@ -355,10 +355,10 @@ record_tiers() {
 }
 again record_tiers
 if [ "$able" != 0 ]; then
-	skip 'record has tiers beside the rest' "record does not run here: ${err%%$'\n'*}"
+	skip 'record has tiers with the other probes' "record does not run here: ${err%%$'\n'*}"
 else
-	is 'record has tiers beside the rest: exit status' "$status" 0
-	is 'record has tiers beside the rest' "$(modules)" memlat,runqlat,iolat,tierlat
+	is 'record has tiers with the other probes: exit status' "$status" 0
+	is 'record has tiers with the other probes' "$(probes)" memlat,runqlat,iolat,tierlat
 	ok 'a row a tier and interval, at its end' tap_same "$(recorded 'SELECT count(*) FROM tierlat
 		JOIN interval ON interval.id = tierlat.interval AND time_ns = end_ns')" \
 		"$(recorded 'SELECT 2 * count(*) FROM interval')"
@@ -375,14 +375,14 @@ else
 	like 'report has them' "$out" 'socket 0, tier local-ddr.*latency_ns +[0-9.]+ .*--model forced'
 	ok 'and fits' fits
 	run report "$(recording "$dir/runs")"
-	like 'report puts them beside the slow ones' "$out" 'Covariates of the slow events.*socket 0, tier remote-ddr of'
+	like 'report has their correlation with slow events' "$out" 'Covariates of the slow events.*socket 0, tier remote-ddr of'
 	run report -P tierlat --csv "$(recording "$dir/runs")"
 	is 'report --csv gives the rows' "$out" "$(<"$(recording "$dir/runs")/tierlat.csv")"
 
 	rm -rf "$dir/runs"
 	check 'record has tiers and processes' 0 '' 'rmid: .*tierlat: ' \
 		record -q --rmid --tiers-at "icx:6:$emu/cpu" -o "$dir/runs" -- "$latscope" load hog -q -d 500ms
-	is 'record has tiers and processes: both are measured' "$(modules)" memlat,runqlat,iolat,rmid,tierlat
+	is 'record has tiers and processes: both are measured' "$(probes)" memlat,runqlat,iolat,rmid,tierlat
 	ok 'record has tiers and processes: a row a tier, at the end' tap_same 2 \
 		"$(recorded 'SELECT count(*) FROM tierlat, meta WHERE name = "duration_ns" AND time_ns = value')"
 	ok 'record has tiers and processes: a row a process and ms, in between' \
@@ -395,7 +395,7 @@ else
 	check 'record goes on without tiers that are refused' 0 \
 		'^latscope: tierlat cannot run on this machine: .*does not let this user open' \
 		'tierlat: not measured: ' record -q --tiers-at "icx:6:$emu/cpu" -d 100ms -o "$dir/runs"
-	is 'record goes on without tiers: the others are measured' "$(modules)" memlat,runqlat,iolat
+	is 'record goes on without tiers: the others are measured' "$(probes)" memlat,runqlat,iolat
 	rm -rf "$dir/runs"
 	found
 	tell 'poke socket=0 reg=0xe01 value=0x400135'

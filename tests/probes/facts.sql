@@ -23,6 +23,6 @@ SELECT keyed.name || '.events=' || sum(count), keyed.name || '.sum_ns=' || sum(s
 -- slots as LOW:HIGH:COUNT, in ns
 SELECT name || '.hist=' || group_concat(low_ns || ':' || high_ns || ':' || count, ' ')
 	FROM hists JOIN slot_edges USING (slot) GROUP BY name;
-SELECT name || '.method=' || method, name || '.open=' || open_count, name || '.open_ns=' || open_oldest_ns,
-	name || '.open_before=' || open_before, name || '.recursion_missed=' || recursion_missed FROM probe;
+SELECT name || '.method=' || method, name || '.in_flight=' || in_flight_count, name || '.in_flight_ns=' || in_flight_oldest_ns,
+	name || '.in_flight_before=' || in_flight_before, name || '.recursion_missed=' || recursion_missed FROM probe;
 SELECT 'window_ns=' || max(end_ns) FROM interval;

@@ -439,7 +439,7 @@ in_flight() {
 		missed=8
 		[ "$method" != stamps ] || missed=0
 		is "$method: in flight at the start" "$(fact "$method" iolat.missed_start)" $missed
-		is "$method: in flight at the end" "$(fact "$method" iolat.open)" 8
+		is "$method: in flight at the end" "$(fact "$method" iolat.in_flight)" 8
 		balance "$method: in flight" "$method"
 	done
 	echo "$patience_of_the_kernel" >"$hung"

@@ -59,7 +59,7 @@ preempted_faults() {
 	for method in "${methods[@]}"; do
 		within "$method: preempted: a fault is recorded or said to be missing" \
 			$((pages - $(fact "$method" memlat.recursion_missed))) \
-			$(($(fact "$method" memlat.events) + $(said_missing "$method") + $(fact "$method" memlat.open))) "$pages"
+			$(($(fact "$method" memlat.events) + $(said_missing "$method") + $(fact "$method" memlat.in_flight))) "$pages"
 		diag "$method: $(fact "$method" memlat.events) of $pages recorded"
 		is "$method: preempted: none is shorter than the delay" \
 			"$(at_least "$method" memlat $delay_ns)" "$(fact "$method" memlat.events)"
@@ -282,12 +282,12 @@ stuck_fault() {
 
 	window stuck_window "$1" || return
 	for method in "${methods[@]}"; do
-		is "$method: $what: open at end" "$(fact "$method" memlat.open)" "$2"
-		is "$method: $what: began before" "$(fact "$method" memlat.open_before)" "$3"
+		is "$method: $what: in flight at end" "$(fact "$method" memlat.in_flight)" "$2"
+		is "$method: $what: began before" "$(fact "$method" memlat.in_flight_before)" "$3"
 		is "$method: $what: no start" "$(fact "$method" memlat.missed_start)" "$4"
 		is "$method: $what: no sample" "$(fact "$method" memlat.events)" 0
 		[ "$3" = 0 ] || within "$method: $what: as old as the window at least" \
-			"$(fact "$method" window_ns)" "$(fact "$method" memlat.open_ns)" "$forever"
+			"$(fact "$method" window_ns)" "$(fact "$method" memlat.in_flight_ns)" "$forever"
 		balance "$method: $what" "$method"
 	done
 }

@@ -332,9 +332,9 @@ open_wait() {
 	ok 'a wait without an end comes about' [ -n "$stuck" ]
 	end_loops
 	for method in "${methods[@]}"; do
-		is "$method: a wait without an end is open" "$(fact "$method" runqlat.open)" 1
+		is "$method: a wait without an end is in flight" "$(fact "$method" runqlat.in_flight)" 1
 		within "$method: a wait without an end: its age" \
-			"$waited_ns" "$(fact "$method" runqlat.open_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
+			"$waited_ns" "$(fact "$method" runqlat.in_flight_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
 		balance "$method: a wait without an end" "$method"
 	done
 }
@@ -390,15 +390,15 @@ moved_window() {
 	work
 }
 
-none_open() { [ "$(fact "$1" runqlat.open)" = 0 ] || { echo "$(fact "$1" runqlat.open) are open" && false; }; }
+none_in_flight() { [ "$(fact "$1" runqlat.in_flight)" = 0 ] || { echo "$(fact "$1" runqlat.in_flight) are in flight" && false; }; }
 
 # If their parent waits for a CPU as the window closes, the window is repeated.
 asleep_all_the_while() {
 	local method
 
-	calm=none_open window moved_window 0 || return
+	calm=none_in_flight window moved_window 0 || return
 	for method in "${methods[@]}"; do
-		is "$method: tasks that were moved in their sleep: none waits" "$(fact "$method" runqlat.open)" 0
+		is "$method: tasks that were moved in their sleep: none waits" "$(fact "$method" runqlat.in_flight)" 0
 	done
 }
 

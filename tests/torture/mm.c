@@ -85,7 +85,7 @@ static void collect(struct record *record, pid_t pid)
 	record->major = usage.ru_majflt;
 }
 
-static int open_count(uint64_t config)
+static int in_flight_count(uint64_t config)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
 					.size = sizeof(attr),
@@ -487,8 +487,8 @@ static void run_actor(struct actor *self, unsigned int number)
 {
 	self->seed += number;
 	draw(&self->seed);
-	self->minor = open_count(PERF_COUNT_SW_PAGE_FAULTS_MIN);
-	self->major = open_count(PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+	self->minor = in_flight_count(PERF_COUNT_SW_PAGE_FAULTS_MIN);
+	self->major = in_flight_count(PERF_COUNT_SW_PAGE_FAULTS_MAJ);
 	if (number == 0) /* or it might not be drawn */
 		act_swapped(self);
 	while (now_ns() < self->until_ns)

@@ -142,8 +142,8 @@ static inline struct run *sample_run(void)
 	struct run_probe *probe = &run->probes[0];
 
 	sample_fill(&probe->total, 1);
-	probe->open = (struct lat_open){ .count = 3, .oldest_ns = 1234000000 };
-	probe->open_age_known = true;
+	probe->in_flight = (struct lat_in_flight){ .count = 3, .oldest_ns = 1234000000 };
+	probe->in_flight_age_known = true;
 	probe->recursion_missed = 7;
 	probe->filter = strdup("pid 12, disk sda");
 	probe->cost = (struct run_cost){

@@ -541,7 +541,7 @@ static void what_makes_it_doubtful(void **state)
 	run->host = strdup("{\"kernel\":\"6.12.0\",\"cpus_online\":2,\"io_schedulers\":"
 			   "{\"sda\":\"none\",\"loop0\":\"none\"}}");
 	run->filter = strdup("pid 12");
-	run->probes[0].open = (struct lat_open){ .count = 11 };
+	run->probes[0].in_flight = (struct lat_in_flight){ .count = 11 };
 	run->probes[0].recursion_missed = 12;
 	recording_write(run, dir, "on", 20, recording_mix, &mix);
 	cut_off("on");
@@ -551,7 +551,7 @@ static void what_makes_it_doubtful(void **state)
 	for (size_t i = 0; i < comparison.warnings.nr; i++)
 		assert_null(strstr(comparison.warnings.lines[i], "io_schedulers"));
 	assert_warned("the filters differ: none, but pid 12 on ON");
-	assert_warned("ON left 11 waits open at the end, more than the 10 of its tail");
+	assert_warned("ON left 11 waits in flight at the end, more than the 10 of its tail");
 	assert_warned("ON has lost 12 events, more than the 10 of its tail");
 	assert_int_equal(comparison.warnings.nr, 5);
 }

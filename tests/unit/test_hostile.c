@@ -366,7 +366,7 @@ static const char *value(void)
 static const char *const tables[][10] = {
 	{ "meta", "name", "value" },
 	{ "label", "id", "name", "value" },
-	{ "probe", "id", "name", "method", "mechanism", "refused", "split", "open_count",
+	{ "probe", "id", "name", "method", "mechanism", "refused", "split", "in_flight_count",
 	  "recursion_missed", "cost_runs" },
 	{ "metric", "id", "probe", "name", "what" },
 	{ "series", "id", "metric", "split", "key", "name" },

@@ -528,7 +528,7 @@ static void driver_insists_on_a_baseline(void **state)
 	assert_int_equal(result->events[0].empty_misses[RING_SWITCHED], 20 - WARM_UP_EMPTIES);
 	fake.empties_switched = 1000;
 	assert_int_equal(measure_fake(100, NULL, result, why), -ENODATA);
-	assert_string_equal(why, "no empty window beside fault was undisturbed: 65 switched");
+	assert_string_equal(why, "no empty window for fault was undisturbed: 65 switched");
 	free(result);
 }
 

@@ -63,8 +63,8 @@ static int finish(struct recording *recording)
 {
 	struct run_probe *probe = &recording->run->probes[0];
 
-	probe->open = (struct lat_open){ 3, 1234000000, 2000000000, 2 };
-	probe->open_age_known = true;
+	probe->in_flight = (struct lat_in_flight){ 3, 1234000000, 2000000000, 2 };
+	probe->in_flight_age_known = true;
 	probe->recursion_missed = 7;
 	strcpy(probe->check.source, "/sys/block/*/stat");
 	strcpy(probe->check.why, "not the time");
@@ -98,8 +98,8 @@ static void assert_same_probe(const struct run_probe *a, const struct run_probe 
 	assert_int_equal(a->nr_metrics, b->nr_metrics);
 	assert_memory_equal(a->metrics, b->metrics, sizeof(a->metrics));
 	assert_int_equal(a->by, b->by);
-	assert_memory_equal(&a->open, &b->open, sizeof(a->open));
-	assert_int_equal(a->open_age_known, b->open_age_known);
+	assert_memory_equal(&a->in_flight, &b->in_flight, sizeof(a->in_flight));
+	assert_int_equal(a->in_flight_age_known, b->in_flight_age_known);
 	assert_int_equal(a->recursion_missed, b->recursion_missed);
 	assert_memory_equal(&a->cost, &b->cost, sizeof(a->cost));
 	assert_string_equal(a->check.source, b->check.source);
@@ -722,9 +722,9 @@ static void errors_are_distinct(void **state)
 		{ "UPDATE process SET lived_ns = -1", -EUCLEAN },
 		{ "UPDATE kernel_check SET kernel_high = -9223372036854775808", -EUCLEAN },
 		{ "UPDATE kernel_check SET ours_high = -2", -EUCLEAN },
-		{ "UPDATE probe SET open_sum_ns = -1", -EUCLEAN },
-		{ "UPDATE probe SET open_before = open_count + 1", -EUCLEAN },
-		{ "ALTER TABLE probe DROP COLUMN open_before", -EUCLEAN },
+		{ "UPDATE probe SET in_flight_sum_ns = -1", -EUCLEAN },
+		{ "UPDATE probe SET in_flight_before = in_flight_count + 1", -EUCLEAN },
+		{ "ALTER TABLE probe DROP COLUMN in_flight_before", -EUCLEAN },
 		{ "PRAGMA user_version = 3", -EPROTONOSUPPORT },
 		{ "PRAGMA user_version = 1", -EPROTONOSUPPORT },
 		{ "PRAGMA application_id = 7", -EMEDIUMTYPE },

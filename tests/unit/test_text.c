@@ -59,7 +59,7 @@ static const char iolat[] =
 	"  seen 147,011 = 147,001 recorded + 10 missed_start (time unknown); up to 7 more\n"
 	"    were not seen (recursion_missed)\n"
 	"    2 requeued\n"
-	"  open at end: 3, the oldest for 1.23 s\n"
+	"  in flight at end: 3, the oldest for 1.23 s\n"
 	"  method: stamps: issue and completion are the kernel's own stamps in the\n"
 	"    request, read when the request completes\n"
 	"  cost: 0.18 % of one CPU: 123 ns per event, timed in the first 100 ms (1,000\n"
@@ -178,20 +178,21 @@ static void test_each_term_has_its_time(void **state)
 	counts[LAT_MAP_FULL] = 1;
 	counts[LAT_EXCLUDED] = 2;
 	counts[LAT_CONTINUED] = 1;
-	run->probes[0].open.sum_ns = 2000000000;
+	run->probes[0].in_flight.sum_ns = 2000000000;
 	text = print_probe(run, 0, (struct text_style){ 0 });
 	flatten(text);
 	assert_non_null(strstr(text, "recorded + 1 filtered (1.50 us) + 10 missed_start (time "
 				     "unknown) + 1 unmatched (at most 2.50 us) + 1 map_full (time "
 				     "unknown) + 2 excluded + 1 continued: balances "));
 	assert_non_null(
-		strstr(text, " open at end: 3, for 2.00 s in total, the oldest for 1.23 s "));
+		strstr(text, " in flight at end: 3, for 2.00 s in total, the oldest for 1.23 s "));
 	free(text);
-	run->probes[0].open.before = 1;
+	run->probes[0].in_flight.before = 1;
 	text = print_probe(run, 0, (struct text_style){ 0 });
 	flatten(text);
-	assert_non_null(strstr(text, " open at end: 3 (1 began before latscope was attached), for "
-				     "at least 2.00 s in total, the oldest for at least 1.23 s "));
+	assert_non_null(strstr(text,
+			       " in flight at end: 3 (1 began before latscope was attached), for "
+			       "at least 2.00 s in total, the oldest for at least 1.23 s "));
 	free(text);
 	sample_free(run);
 }
@@ -229,7 +230,8 @@ static void test_kernel_check_is_printed(void **state)
 
 	(void)state;
 	assert_checked(run, check,
-		       " checked against /proc/schedstat: events 0 %, time -9.98 % open", NULL);
+		       " checked against /proc/schedstat: events 0 %, time -9.98 % in flight",
+		       NULL);
 	check.time.tolerance = 100;
 	assert_checked(
 		run, check, "time -9.98 %",
@@ -251,9 +253,10 @@ static void test_a_one_sided_check_says_so(void **state)
 				   .time = { true, 0, 50, 40, 40, 0 } };
 
 	(void)state;
-	assert_checked(run, check,
-		       " checked against /proc/vmstat: events not more, time not less; of GUP open",
-		       NULL);
+	assert_checked(
+		run, check,
+		" checked against /proc/vmstat: events not more, time not less; of GUP in flight",
+		NULL);
 	check.events = (struct run_checked){ true, 109, UINT64_MAX, 100, 100, 8 };
 	check.time = (struct run_checked){ true, 0, 30, 40, 40, 0 };
 	assert_checked(run, check, "events +9.00 %, time -25 %;", "MISMATCH: events differ");
@@ -266,9 +269,10 @@ static void test_what_was_not_checked_says_why(void **state)
 	struct run_check check = { .source = "/proc/schedstat", .why = "it is away" };
 
 	(void)state;
-	assert_checked(run, check, " not checked against /proc/schedstat: it is away open", NULL);
+	assert_checked(run, check, " not checked against /proc/schedstat: it is away in flight",
+		       NULL);
 	check.source[0] = '\0';
-	assert_checked(run, check, " open at end", NULL);
+	assert_checked(run, check, " in flight at end", NULL);
 	sample_free(run);
 }
 
@@ -281,7 +285,7 @@ static void a_probe_without_events(void **state)
 		    "runqlat wait: time a runnable task waits for a CPU\n"
 		    "  10 s, 0 events, 0/s\n"
 		    "  seen 0 = 0 recorded: balances\n"
-		    "  open at end: 0\n"
+		    "  in flight at end: 0\n"
 		    "  method: tp_btf: wakeup to switch-in, kept with the task\n"
 		    "  cost: not measured\n");
 	sample_free(run);
@@ -407,7 +411,7 @@ static void the_run(void **state)
 	text__incomplete(sheet->out, run);
 	assert_text(sheet_end(sheet),
 		    "incomplete: the recording was cut off; the data ends with the last complete\n"
-		    "  interval, and the number of open waits is unknown\n");
+		    "  interval, and the number of waits in flight is unknown\n");
 	sample_free(run);
 }
 

@@ -142,7 +142,7 @@ static int explain_loss(const struct ring_count *count, char why[RUN_TEXT])
 {
 	const uint64_t *misses = count->kept ? count->empty_misses : count->misses;
 	int used = snprintf(why, RUN_TEXT,
-			    "no %s%s was undisturbed:", count->kept ? "empty window beside " : "",
+			    "no %s%s was undisturbed:", count->kept ? "empty window for " : "",
 			    count->event->name);
 
 	for (unsigned int i = 0; i < RING_VERDICTS; i++) {

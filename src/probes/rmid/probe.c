@@ -43,8 +43,8 @@ enum { MODULE, SWITCHES };
 static const struct probe_method methods[] = {
 	[MODULE] = {
 		.name = "module",
-		.mechanism = "by RMID, spans from the tracepoints of the module rmid",
-		.needs = "the module: 'make modules' builds it, 'sudo insmod "
+		.mechanism = "by RMID, spans from the tracepoints of the kernel module rmid",
+		.needs = "the kernel module: 'make modules' builds it, 'sudo insmod "
 			 ".output/kmod/$(uname -r)/rmid.ko' loads it",
 		.programs = { "renamed", "allocated", "freed", "listed", "was_read", "sampled" },
 		.loaded = { "existing" },
@@ -255,10 +255,7 @@ static void release(struct rmid *rmid)
 	rmid->module = -1;
 }
 
-/*
- * Isolated CPUs get no timer: there, counters are known only for slots in which a span lies
- * completely.
- */
+/* No timer on isolated CPUs: counters are known there only for slots within one span. */
 static int start_timers(struct rmid *rmid)
 {
 	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
@@ -467,7 +464,7 @@ static void tell_columns(const struct rmid *rmid, FILE *out)
 
 	for (unsigned int i = 0; i < rmid->nr_counters; i++, between = ", ")
 		fprintf(out, "%s%s", between, counters_kinds[rmid->counters[i]].name);
-	between = "; not there: ";
+	between = "; not available: ";
 	for (unsigned int kind = 0; kind < COUNTERS_KINDS; kind++) {
 		if (!(rmid->lacking & 1U << kind))
 			continue;
@@ -477,7 +474,7 @@ static void tell_columns(const struct rmid *rmid, FILE *out)
 	if (rmid->lacking)
 		fprintf(out, " (%s)", explain_lack(rmid->lacking_why));
 	if (!is_method(rmid, MODULE))
-		fputs("; caches and memory traffic take the module rmid, and RDT", out);
+		fputs("; caches and memory traffic need the kernel module rmid and RDT", out);
 }
 
 static int tell(const struct rmid *rmid, char text[RUN_HOW])
@@ -541,10 +538,7 @@ static int prepare(struct probe *probe, uint64_t at_ns)
 	return err;
 }
 
-/*
- * Leaves out CPUs that will send nothing for a known reason, so their time is not lost. Others join
- * with their first span.
- */
+/* Leaves out CPUs that will send nothing for a known reason. Others join with their first span. */
 static void part_with_silent(struct rmid *rmid)
 {
 	struct slots *slots = rmid->attribution.slots;
@@ -578,8 +572,7 @@ static int start(struct probe *probe, uint64_t start_ns)
 
 /*
  * Without the kernel module a lost record costs a name, and the next reading of /proc finds it.
- * With the kernel module, the owners of the RMIDs are no longer known, and latscope asks for them
- * again.
+ * With it, the owners of the RMIDs are no longer known, and latscope asks for them again.
  */
 static int mend_losses(struct rmid *rmid)
 {

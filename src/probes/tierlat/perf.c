@@ -47,9 +47,10 @@ static int no_pmus(struct tier *tier)
 				  "this is a virtual machine, and its hypervisor gives it no "
 				  "uncore counters");
 	if (tier->amd)
-		return tier__fail(tier, -EOPNOTSUPP, "load the module amd_uncore",
+		return tier__fail(tier, -EOPNOTSUPP, "load the kernel module amd_uncore",
 				  "there is no PMU amd_l3");
-	return tier__fail(tier, -EOPNOTSUPP, "load the module intel_uncore, or use --method msr",
+	return tier__fail(tier, -EOPNOTSUPP,
+			  "load the kernel module intel_uncore, or use --method msr",
 			  "there are no PMUs uncore_cha_0, uncore_cha_1 ...");
 }
 
