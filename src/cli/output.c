@@ -107,7 +107,7 @@ int output__failed(const struct writer *writer, int err)
 
 	if (dir && err == -ESTALE) {
 		snprintf(what, sizeof(what), "the recording in %s is not complete", shown);
-		log__error(what, "run.db was moved, removed or replaced meanwhile", NULL);
+		log__error(what, "run.db was moved, removed or replaced in the meantime", NULL);
 		return EXIT_ERROR;
 	}
 	snprintf(what, sizeof(what), "cannot write to %s", dir ? shown : "standard output");
@@ -122,8 +122,8 @@ void output__show(const struct recording *recording)
 	if (!recording->dir[0] || rundb__is_in(recording->rundir.at) <= 0)
 		return;
 	if (rundir__was_moved(&recording->rundir))
-		log__warn("the recording was moved meanwhile", "its directory has another path now",
-			  NULL);
+		log__warn("the recording was moved in the meantime",
+			  "its directory has another path now", NULL);
 	else
 		log__note("recording in %s", recording->dir);
 }

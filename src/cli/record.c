@@ -551,7 +551,7 @@ static int explain_fault(struct record *record, const struct session_result *res
 	case SESSION_WORKLOAD:
 		snprintf(what, sizeof(what), "cannot run '%s'", record->options.args[0]);
 		log__error(what, strerror(-err),
-			   err == -ENOENT ? "is the interpreter of its first line there?" : NULL);
+			   err == -ENOENT ? "does the interpreter in its first line exist?" : NULL);
 		break;
 	case SESSION_READ:
 		if (result->why[0])

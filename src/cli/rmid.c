@@ -12,7 +12,7 @@ enum { KEY_COUNTERS = 0x1000, KEY_METHOD, KEY_TOP };
 
 #define COUNTERS "cycles, instructions, llc-misses, llc-references, branch-misses, page-faults"
 #define COUNTERS_HELP \
-	"Perf events to read, up to 4 of " COUNTERS ", or none (the first three, if they are there)"
+	"Perf events to read, up to 4 of " COUNTERS ", or none (default: the first three)"
 
 const struct argp_option rmid_options[] = {
 	{ "counters", KEY_COUNTERS, "LIST", 0, COUNTERS_HELP, 0 },
@@ -30,7 +30,7 @@ const char rmid_doc[] =
 	"  latscope rmid -i 1s                       a table a second\n"
 	"  latscope rmid -d 1s --csv                 every millisecond of every process\n"
 	"  latscope rmid --counters page-faults -o runs/ -- ./workload\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
 
 void rmid__init(struct rmid_command *command, struct options *options)
 {
@@ -49,13 +49,12 @@ static error_t set_counters(struct rmid_command *command, const char *list)
 	case 0:
 		return 0;
 	case -E2BIG:
-		return options__fail(command->options, "--counters '%s': too many; use at most %d",
-				     list, RMID_COUNTERS);
+		return options__fail(command->options, "--counters '%s': %d at most", list,
+				     RMID_COUNTERS);
 	default:
-		return options__fail(command->options,
-				     "--counters '%s': unknown counter; choose from " COUNTERS
-				     ", or none",
-				     list);
+		return options__fail(
+			command->options,
+			"--counters '%s': unknown counter; use none, or some of " COUNTERS, list);
 	}
 }
 

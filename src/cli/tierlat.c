@@ -70,7 +70,7 @@ const char tierlat_doc[] =
 	"  sudo latscope tierlat -d 10s --csv        for a script\n"
 	"  sudo latscope tierlat -d 1m -i 100ms -o runs/\n"
 	"  latscope tierlat --model icx --msr-root DIR --boxes 28\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
 
 void tierlat__init(struct tierlat_command *command, struct options *options)
 {
@@ -126,8 +126,7 @@ static int parse_share(struct tierlat_command *command, const char *name, const 
 	if (end != arg && !*end && *value > 0 && *value <= 1)
 		return 0;
 	return options__fail(command->options,
-			     "%s '%.32s': invalid share; use a number above 0 and up to 1", name,
-			     arg);
+			     "%s '%.32s': invalid number; use one above 0 and up to 1", name, arg);
 }
 
 static int parse_numbers(struct tierlat_command *command, int key, const char *arg)
@@ -207,16 +206,16 @@ int tierlat__check(struct tierlat_command *command)
 					      "and -i");
 	/* The default model is this CPU's, which may not fit the registers in DIR. */
 	if (config->msr_root && !config->model)
-		return options__fail(options, "--msr-root needs --model: the files in DIR do not "
-					      "show the CPU model");
+		return options__fail(
+			options, "--msr-root needs --model: DIR does not say what CPU it is from");
 	if (options->interval_ns && options->interval_ns < LEAST_INTERVAL_NS)
-		return options__fail(options, "--interval %s is too short; use 10ms or more",
+		return options__fail(options, "--interval %s is too short; use 10 ms or more",
 				     units__duration(text, options->interval_ns));
 	if (options->interval_ns > MOST_INTERVAL_NS)
-		return options__fail(options,
-				     "--interval %s is too long: 10 min is the most, as "
-				     "counters wrap",
-				     units__duration(text, options->interval_ns));
+		return options__fail(
+			options,
+			"--interval %s is too long; use 10 min or less, because counters wrap",
+			units__duration(text, options->interval_ns));
 	return 0;
 }
 

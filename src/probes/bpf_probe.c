@@ -312,8 +312,9 @@ int bpf_probe__describe(struct probe *common)
 		probe->ops->conclude(probe, &entry->total, more);
 	snprintf(entry->mechanism, sizeof(entry->mechanism), "%s%s%s%.150s%s%s%s",
 		 method->mechanism,
-		 probe->again && method->end_again ? "; twice, as this kernel preempts programs"
-						   : "",
+		 probe->again && method->end_again
+			 ? "; attached twice, because this kernel preempts programs"
+			 : "",
 		 more[0] ? "; " : "", more,
 		 probe->skipped ? "; the kernel's verifier refused " : "",
 		 probe->skipped ? probe->skipped : "",

@@ -212,7 +212,7 @@ static void memlat_conclude(const struct bpf_probe *probe, const struct run_data
 {
 	(void)data;
 	if (probe->unmarked)
-		snprintf(text, RUN_TEXT, "faults in progress at the start are not known, as %s",
+		snprintf(text, RUN_TEXT, "faults in progress at the start are unknown: %s",
 			 probe->unmarked);
 }
 

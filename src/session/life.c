@@ -289,8 +289,7 @@ int life__describe(const struct life_watch *watch, struct run *run)
 	keep_each_once(run);
 	if (!err && watch->not_kept)
 		snprintf(run->lives_why, RUN_TEXT,
-			 "more than %d processes ended; of some it was not kept how long they "
-			 "lived",
+			 "more than %d processes ended; the lifetime of some is unknown",
 			 MOST_ENDED);
 	return err;
 }

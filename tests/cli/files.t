@@ -151,7 +151,7 @@ mv "$(recording "$dir/runs")/run.db" "$dir/moved.db"
 kill -INT "$pid"
 finish
 is 'run.db was moved: the exit status' "$status" 1
-moved='the recording in .* is not complete: run.db was moved, removed or replaced meanwhile$'
+moved='the recording in .* is not complete: run.db was moved, removed or replaced in the meantime$'
 like 'it says so' "$err" "^latscope: $moved"
 ok 'nor does a summary say that all is complete' jq -es 'all(.complete | not)' "$(recording "$dir/runs")"/*.summary.json
 is 'nothing says that there is a recording' "$(grep 'recording in .*/2' <<<"$err" | grep -v 'not complete')" ''
@@ -179,7 +179,7 @@ ln -s /etc "$moved"
 kill -INT "$pid"
 finish
 is 'the directory was moved: the exit status' "$status" 0
-like 'it says so, and not where the recording is not' "$err" 'the recording was moved meanwhile'
+like 'it says so, and not where the recording is not' "$err" 'the recording was moved in the meantime'
 ok 'which is complete where it is' "$latscope" report "$dir/elsewhere"
 rm "$moved"
 

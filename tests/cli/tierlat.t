@@ -61,7 +61,7 @@ for i in 0 1 2; do pmu uncore_cha_$i config:8-15,32-55; done
 refuses 'a driver without the CXL filter' 77 'cannot express the filter of local-cxl' "${fake[@]}" --tier local-cxl
 refuses 'events that this kernel does not know' 77 'the driver of uncore_cha_0|went offline' "${fake[@]}"
 echo 0,9 >"$root/sys/bus/event_source/devices/uncore_cha_1/cpumask"
-refuses 'a CPU that is offline' 1 'CPU 9, which uncore_cha_1 is to be read on, is not there' "${fake[@]}"
+refuses 'a CPU that is offline' 1 'CPU 9, on which to read uncore_cha_1, is not there' "${fake[@]}"
 echo nonsense >"$root/sys/bus/event_source/devices/uncore_cha_1/type"
 refuses 'a /sys that makes no sense' 1 'cannot read the PMUs in /sys' "${fake[@]}"
 
@@ -86,9 +86,9 @@ refuses 'nothing tells how many CHAs' 77 'how many CHAs socket 0 has; give it by
 tree "$dir/secret"
 install -m600 /dev/null "$dir/secret"
 unprivileged refuses 'no permission' 1 'does not let this user open' "${icx[@]}"
-refuses 'no table has its registers' 77 'registers of Clearwater Forest are read by the kernel.s driver only; use --method' \
+refuses 'no table has its registers' 77 'only the kernel.s driver can read the registers of Clearwater Forest; use --method' \
 	tierlat --model cwf --msr-root "$msr" -d 10ms
-refuses 'AMD has no registers for it' 77 'by the kernel.s driver only; use --method perf' \
+refuses 'AMD has no registers for it' 77 'only the kernel.s driver can read .*; use --method perf' \
 	tierlat --model zen5 --msr-root "$msr" -d 10ms
 
 run doctor
@@ -108,17 +108,17 @@ fi
 
 wrong 'no such model' "--model 'ivb': unknown model; choose from skx, clx, cpx, icx, spr, emr, gnr, srf, cwf, snr, grr, zen4, zen5, zen6" tierlat --model ivb
 wrong 'no such method' "--method 'pcm': unknown method; use perf or msr" tierlat --method pcm
-wrong 'no such tier' "Ice Lake-SP has no tier 'cxl', but local-ddr, remote-ddr" "${icx[@]}" --tier cxl
+wrong 'no such tier' "Ice Lake-SP has no tier 'cxl'; choose from local-ddr, remote-ddr" "${icx[@]}" --tier cxl
 wrong 'a tier twice' 'local-ddr is named twice' "${icx[@]}" --tier local-ddr,local-ddr
 wrong 'more CHAs than it can have' '41 CHAs on socket 0: Ice Lake-SP has at most 40' "${icx[@]}" --boxes 41
-wrong 'fewer CHAs than tiers' '2 tiers want 2 CHAs, but socket 0 has 1' "${icx[@]}" --boxes 1
-wrong 'too short an interval' '--interval 5 ms is too short; use 10ms or more' tierlat -i 5ms
-wrong 'too long an interval' '--interval .* is too long: 10 min is the most' tierlat -i 11m
+wrong 'fewer CHAs than tiers' '2 tiers need 2 CHAs, but socket 0 has 1' "${icx[@]}" --boxes 1
+wrong 'too short an interval' '--interval 5 ms is too short; use 10 ms or more' tierlat -i 5ms
+wrong 'too long an interval' '--interval .* is too long; use 10 min or less' tierlat -i 11m
 wrong 'no list of CPUs' "--cpu '0-': invalid list; give one CPU per socket" tierlat --cpu 0-
-wrong 'no weight' "--weight '0': invalid share; use a number above 0 and up to 1" tierlat --weight 0
-wrong 'weight is no number' "--weight 'nan': invalid share; use a number above 0 and up to 1" tierlat --weight nan
+wrong 'no weight' "--weight '0': invalid number; use one above 0 and up to 1" tierlat --weight 0
+wrong 'weight is no number' "--weight 'nan': invalid number; use one above 0 and up to 1" tierlat --weight nan
 wrong 'no number of requests' "--min-inserts 0: use a number from 1" tierlat --min-inserts 0
-wrong 'registers of nobody knows what CPU' '--msr-root needs --model' tierlat --msr-root "$msr" -d 10ms
+wrong 'registers of an unknown CPU' '--msr-root needs --model' tierlat --msr-root "$msr" -d 10ms
 wrong 'a CPU twice' 'CPU 3 is named twice' "${icx[@]}" --cpu 3,3
 wrong 'a part that tierlat lacks' 'tierlat has no overhead part' validate tierlat --only overhead
 wrong 'what only msr has' 'are for --method msr' tierlat --method perf --boxes 2
@@ -126,7 +126,7 @@ wrong 'a reset by perf' 'are for --method msr' tierlat --method perf --reset
 wrong 'a reset that measures' '--reset measures nothing: leave out -d, -i and -o' tierlat --reset -d 1s
 wrong 'raw rows that nobody sees' '--raw adds rows: use it with --csv' tierlat --raw
 wrong 'raw rows in an object without rows' '--raw adds rows' tierlat --raw --json
-wrong 'no shift' "--max-shift '0': invalid share; use a number above 0 and up to 1" tierlat --max-shift 0
+wrong 'no shift' "--max-shift '0': invalid number; use one above 0 and up to 1" tierlat --max-shift 0
 for place in icx icx:0:/tmp icx:4 ivb:4:/tmp; do
 	wrong "no place for record: $place" '--tiers-at: MODEL:BOXES:DIR' record --tiers-at $place
 done

@@ -20,7 +20,7 @@ printf '#!/no/such/interpreter\n' >"$dir/interpreted"
 printf 'echo said by a script\n' >"$dir/script"
 chmod +x "$dir/interpreted" "$dir/script"
 refuses 'its interpreter is missing' 1 \
-	"cannot run '$dir/interpreted': No such file or directory; is the interpreter of its first line there\?" \
+	"cannot run '$dir/interpreted': No such file or directory; does the interpreter in its first line exist\?" \
 	record -o "$dir/never" -- "$dir/interpreted"
 is 'what cannot run leaves no recording' "$(find "$dir/never" -mindepth 1 2>&1)" ''
 check 'a script without a first line runs as from a shell' 0 '' $'^said by a script\nworkload: .*: exit status 0' \

@@ -27,7 +27,7 @@ if gone "$server"; then
 	exit 1
 fi
 args=(--model icx --msr-root "$emu/cpu" --cpu "0,2" --boxes 6)
-forced='^latscope: tierlat: by the events of Ice Lake-SP, which --model forced' # on stderr, but for -q
+forced='^latscope: tierlat: by the events of Ice Lake-SP, chosen by --model' # on stderr, but for -q
 
 tell() { printf '%s\n' "$1" >"$emu/ctl"; }
 
@@ -100,7 +100,7 @@ is 'requests should move to the near tier' "$(column move_to local-ddr)" local-d
 ok 'all is put back' as_found
 
 table="local-ddr .*$near.*remote-ddr .*$far.*Colloid at the end: p 0\.6[3-9].* to local-ddr.*"
-table+="$emu/cpu/N/msr.*12 CHAs on 2[[:space:]]+sockets.*--model forced" live='MHz.*Colloid: p 0\.6[3-9]'
+table+="$emu/cpu/N/msr.*12 CHAs on 2[[:space:]]+sockets.*by[[:space:]]+--model" live='MHz.*Colloid: p 0\.6[3-9]'
 again prints "$table" -d 300ms
 ok 'a table' ended 0 "$forced\$" "$table"
 unlike_gaps() { [[ $out != *'known in'* ]] || { echo "$out" && false; }; }
@@ -372,7 +372,7 @@ else
 	again record_prints
 	like 'record prints them as tierlat does' "$out" "$recorded_table"
 	run report -P tierlat "$(recording "$dir/runs")"
-	like 'report has them' "$out" 'socket 0, tier local-ddr.*latency_ns +[0-9.]+ .*--model forced'
+	like 'report has them' "$out" 'socket 0, tier local-ddr.*latency_ns +[0-9.]+ .*by[[:space:]]+--model'
 	ok 'and fits' fits
 	run report "$(recording "$dir/runs")"
 	like 'report has their correlation with slow events' "$out" 'Covariates of the slow events.*socket 0, tier remote-ddr of'

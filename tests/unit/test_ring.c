@@ -233,7 +233,7 @@ static const struct {
 } places[] = {
 	{ { .cpuid_cycles = 150 }, "Dell Inc.", RING_BARE_METAL, "no sign of a hypervisor" },
 	{ { .cpuid_cycles = 150 }, NULL, RING_BARE_METAL, "no sign of a hypervisor" },
-	{ { .cpuid_cycles = 0 }, NULL, RING_VIRTUAL, "not known" },
+	{ { .cpuid_cycles = 0 }, NULL, RING_VIRTUAL, "unknown" },
 	{ { .cpuid_cycles = 1500 }, "Dell Inc.", RING_VIRTUAL, "something intercepts it" },
 	{ { .cpuid_cycles = 150 }, "QEMU", RING_VIRTUAL, "calls itself 'QEMU'" },
 	{ { .hypervisor = true, .signature = "KVMKVMKVM", .cpuid_cycles = 1500 },
@@ -248,7 +248,7 @@ static const struct {
 	{ { .hypervisor = true, .signature = "KVMKVMKVM", .cpuid_cycles = 1500, .guest = true },
 	  NULL,
 	  RING_NESTED,
-	  "a guest of our own" },
+	  "latscope's own guest" },
 	{ { .cpuid_cycles = 150, .guest = true }, NULL, RING_BARE_METAL, "no sign" },
 	{ { .hypervisor = true, .signature = "TCGTCGTCGTCG", .cpuid_cycles = 900, .guest = true },
 	  "QEMU",

@@ -632,7 +632,7 @@ static void the_coverage_of_the_caches(void **state)
 	assert_string_equal(told(&before, &now), "RDT is on; no cache was read");
 	now.reads += 97;
 	now.reads_due += 100;
-	assert_string_equal(told(&before, &now), "RDT is on; 97.0 % of the cache readings due "
+	assert_string_equal(told(&before, &now), "RDT is on; 97.0 % of the due cache readings "
 						 "were done, 12 without a value");
 	snprintf(now.rdt, sizeof(now.rdt), "conflict");
 	assert_non_null(strstr(told(&before, &now), "another tool uses it"));

@@ -281,7 +281,7 @@ static void lockdown_is_named(void **state)
 	unit_write(dir, "sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
 	assert_refused("icx", -EACCES, "does not let this user");
 	unit_write(dir, "sys/module/msr/parameters/allow_writes", "off\n");
-	assert_refused("icx", -EOPNOTSUPP, "told not to write");
+	assert_refused("icx", -EOPNOTSUPP, "does not allow writes");
 }
 
 /* A refusal because of one box leaves all as they were, also those before it. */

@@ -495,10 +495,10 @@ static void tiers_that_make_no_sense_are_refused(void **state)
 	}
 	make_machine(0xcf, 1, NEW_UMASK);
 	assert_int_equal(open_with(NULL), -EINVAL);
-	assert_non_null(strstr(why, "2 tiers want 2 CHAs"));
+	assert_non_null(strstr(why, "2 tiers need 2 CHAs"));
 	make_machine(0xcf, 3, NEW_UMASK);
 	assert_int_equal(open_with("local-ddr,remote-ddr,local-cxl"), -EINVAL);
-	assert_non_null(strstr(why, "3 tiers want 4 CHAs"));
+	assert_non_null(strstr(why, "3 tiers need 4 CHAs"));
 }
 
 static void machines_without_counters_are_refused(void **state)

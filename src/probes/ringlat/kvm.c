@@ -278,7 +278,7 @@ static int make_guest(struct kvm *kvm, int device, char why[RUN_TEXT])
 	err = count_exits(kvm);
 	if (err)
 		return ring__fail(why, -EOPNOTSUPP,
-				  "this KVM does not count VM exits (%s), which takes Linux 5.14",
+				  "this KVM does not count VM exits (%s), which needs Linux 5.14",
 				  strerror(-err));
 	return 0;
 }
@@ -308,12 +308,12 @@ static int explain(const struct kvm *kvm, char why[RUN_TEXT])
 
 	if (kvm->run->exit_reason == KVM_EXIT_HLT && report->state == GUEST_LOST)
 		return ring__fail(why, -EIO,
-				  "the guest met exception %llu (error code %#llx) at %#llx, "
+				  "the guest got exception %llu (error code %#llx) at %#llx, "
 				  "CR2 %#llx",
 				  (unsigned long long)report->vector,
 				  (unsigned long long)report->error,
 				  (unsigned long long)report->rip, (unsigned long long)report->cr2);
-	return ring__fail(why, -EIO, "the guest stopped by KVM's exit reason %u",
+	return ring__fail(why, -EIO, "the guest stopped with KVM exit reason %u",
 			  kvm->run->exit_reason);
 }
 
@@ -341,7 +341,7 @@ static int run_loop(const struct kvm *kvm, const char *loop, unsigned int nr, ui
 		return err;
 	err = run_vcpu(kvm);
 	if (err == -ETIMEDOUT)
-		return ring__fail(why, err, "the guest came to no end in %d s", WATCHDOG_SECS);
+		return ring__fail(why, err, "the guest did not end within %d s", WATCHDOG_SECS);
 	if (err)
 		return ring__fail(why, err, "KVM does not run the guest: %s", strerror(-err));
 	if (kvm->run->exit_reason != KVM_EXIT_HLT || report->state != GUEST_DONE)

@@ -96,8 +96,8 @@ static int check_protocol(int device, char why[RUN_TEXT])
 				  strerror(errno));
 	if (info.version != RINGLAT_VERSION)
 		return ring__fail(why, -EOPNOTSUPP,
-				  "the kernel module speaks version %u, this program %d; take both "
-				  "from one source",
+				  "the kernel module has version %u, this program needs %d; use "
+				  "both from one source tree",
 				  info.version, RINGLAT_VERSION);
 	if (!info.events)
 		return ring__fail(why, -EOPNOTSUPP, "%.*s", (int)sizeof(info.refusal),
@@ -122,14 +122,15 @@ static int start(struct module *module, uint32_t event, char why[RUN_TEXT])
 	switch (errno) {
 	case EPERM:
 		return ring__fail(why, -EPERM,
-				  "the kernel module wants CAP_SYS_RAWIO, a kernel that is not "
+				  "the kernel module needs CAP_SYS_RAWIO, a kernel that is not "
 				  "locked down, and RDTSC allowed (PR_SET_TSC)");
 	case EBUSY:
-		return ring__fail(why, -EBUSY,
-				  "the entry points of CPU %d are not the kernel's own: another "
-				  "measurement has them, or a guest, or KVM puts back what it once "
-				  "found; try again, on another CPU (taskset), or after a reboot",
-				  sched_getcpu());
+		return ring__fail(
+			why, -EBUSY,
+			"the entry points of CPU %d are not the kernel's own: another measurement "
+			"or a guest uses them, or KVM restored old ones; try again, on another CPU "
+			"(taskset), or after a reboot",
+			sched_getcpu());
 	default:
 		return ring__fail(why, -errno, "the kernel module does not start: %s",
 				  strerror(errno));

@@ -59,7 +59,7 @@ void ring_result__to_probe(const struct ring_result *result, uint64_t tail_ns,
 
 	snprintf(probe->name, sizeof(probe->name), "ringlat");
 	snprintf(probe->method, sizeof(probe->method), "%s", method->name);
-	snprintf(probe->mechanism, sizeof(probe->mechanism), "%s; %s; empty windows taken off",
+	snprintf(probe->mechanism, sizeof(probe->mechanism), "%s; %s; empty windows subtracted",
 		 method->mechanism, ring_place__name(result->where.place));
 	for (unsigned int i = 0; i < result->nr_events; i++) {
 		for (unsigned int way = 0; way < result->events[i].nr_ways; way++)

@@ -49,7 +49,7 @@ static int check_cpu(char why[RUN_TEXT])
 		return ring__fail(why, -EOPNOTSUPP, "this CPU has no RDTSCP");
 	if (!getauxval(AT_SYSINFO_EHDR))
 		return ring__fail(why, -EOPNOTSUPP,
-				  "this kernel gives no vDSO; boot it without vdso=0");
+				  "this kernel has no vDSO; boot it without vdso=0");
 	return 0;
 }
 
@@ -163,7 +163,7 @@ static int user_window(struct ring *ring, unsigned int event, bool empty,
 	long wanted = event == MINOR_FAULT && !empty ? (long)nr : 0;
 
 	if (madvise(user->region, WINDOW * PAGE, MADV_DONTNEED))
-		return ring__fail(why, -errno, "cannot give pages back: %s", strerror(errno));
+		return ring__fail(why, -errno, "cannot release pages: %s", strerror(errno));
 	getrusage(RUSAGE_THREAD, &before);
 	cross(user, event, empty, samples, nr);
 	getrusage(RUSAGE_THREAD, &after);
@@ -176,7 +176,7 @@ static int user_window(struct ring *ring, unsigned int event, bool empty,
 
 const struct ring_method ring_user = {
 	.name = "user",
-	.mechanism = "round trips from user mode, with all the kernel does between",
+	.mechanism = "round trips from user mode, including the kernel's work",
 	.events = events,
 	.nr_events = sizeof(events) / sizeof(events[0]),
 	.window = WINDOW,

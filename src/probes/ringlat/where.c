@@ -110,7 +110,7 @@ static void find_place(struct ring_where *where, const struct ring_facts *facts,
 		is_at(where, RING_BARE_METAL, "no sign of a hypervisor; CPUID takes %llu cycles",
 		      cpuid);
 	else
-		is_at(where, RING_VIRTUAL, "not known; taken for a guest");
+		is_at(where, RING_VIRTUAL, "unknown; assumed to be a guest");
 	if (facts->hypervisor)
 		is_at(where, RING_VIRTUAL, "hypervisor '%s'; CPUID takes %llu cycles",
 		      facts->signature, cpuid);
@@ -128,7 +128,7 @@ static void find_place(struct ring_where *where, const struct ring_facts *facts,
 		is_at(where, RING_NESTED, "a VM exit takes %llu cycles, which no CPU alone does",
 		      (unsigned long long)facts->exit_cycles);
 	if (facts->guest && where->place == RING_VIRTUAL)
-		is_at(where, RING_NESTED, "a guest of our own in a guest of '%s'",
+		is_at(where, RING_NESTED, "latscope's own guest in a guest of '%s'",
 		      facts->signature[0] ? facts->signature : "a hidden hypervisor");
 	if (!strcmp(facts->signature, "TCGTCGTCGTCG"))
 		is_at(where, RING_EMULATED, "QEMU's TCG emulates the CPU");

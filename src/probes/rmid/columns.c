@@ -12,7 +12,7 @@ static const struct table_column fixed[ROWS_COLUMNS] = {
 	[ROWS_SWITCHES] = { "switches", "", "times that a thread left a CPU", TABLE_INTEGER,
 			    false },
 	[ROWS_INCOMPLETE] = { "incomplete", "",
-			      "1: records of the slot were lost, and figures may be too low",
+			      "1: records of the slot were lost, and values may be too low",
 			      TABLE_INTEGER, false },
 };
 
@@ -23,13 +23,13 @@ static const struct table_column of_rmids[RMID_COLUMNS] = {
 	[RMID_ID] = { "rmid", "", "resource monitoring ID", TABLE_INTEGER, false },
 	[LLC_BYTES] = { "llc_bytes", "B", "occupancy of the L3 caches that were read",
 			TABLE_INTEGER, false },
-	[TOTAL_BYTES] = { "mbm_total_bytes", "B", "memory traffic since the reading before",
+	[TOTAL_BYTES] = { "mbm_total_bytes", "B", "memory traffic since the previous reading",
 			  TABLE_INTEGER, false },
-	[TOTAL_NS] = { "mbm_total_ns", "ns", "time that mbm_total_bytes is of", TABLE_INTEGER,
+	[TOTAL_NS] = { "mbm_total_ns", "ns", "time that mbm_total_bytes covers", TABLE_INTEGER,
 		       false },
 	[LOCAL_BYTES] = { "mbm_local_bytes", "B", "the same to memory of the own socket",
 			  TABLE_INTEGER, false },
-	[LOCAL_NS] = { "mbm_local_ns", "ns", "time that mbm_local_bytes is of", TABLE_INTEGER,
+	[LOCAL_NS] = { "mbm_local_ns", "ns", "time that mbm_local_bytes covers", TABLE_INTEGER,
 		       false },
 };
 

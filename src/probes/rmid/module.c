@@ -105,7 +105,7 @@ void module__tell(const struct module_state *before, const struct module_state *
 
 	tell_rdt(now, out);
 	if (reads_caches(before, now))
-		fprintf(out, "; %.1f %% of the cache readings due were done, %llu without a value",
+		fprintf(out, "; %.1f %% of the due cache readings were done, %llu without a value",
 			100.0 * (double)(now->reads - before->reads) / (double)due,
 			(unsigned long long)no_value);
 	else

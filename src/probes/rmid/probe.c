@@ -363,7 +363,7 @@ static void take_notes(struct rmid *rmid, const char *why)
 		conflict = conflict__find("");
 	if (conflict)
 		snprintf(rmid->notes[rmid->nr_notes++], sizeof(rmid->notes[0]),
-			 "figures of caches may be wrong, another tool may use RDT: %s; %s",
+			 "cache values may be wrong, another tool may use RDT: %s; %s",
 			 conflict->why, conflict->todo);
 	if (why[0] && !host__not_x86())
 		snprintf(rmid->notes[rmid->nr_notes++], sizeof(rmid->notes[0]),

@@ -31,9 +31,9 @@ const struct table_column tier_columns[TIER_RAW_COLUMNS] = {
 	[TIER_CLOCK] = { "clock_mhz", "MHz", "clock of the uncore, measured", TABLE_REAL, false },
 	[TIER_P] = { "p", "", "Colloid: share of the requests that go to the default tier",
 		     TABLE_REAL, false },
-	[TIER_P_LO] = { "p_lo", "", "Colloid: the search's lower end", TABLE_REAL, false },
-	[TIER_P_HI] = { "p_hi", "", "Colloid: the search's upper end", TABLE_REAL, false },
-	[TIER_P_TARGET] = { "p_target", "", "Colloid: the p that the search wants", TABLE_REAL,
+	[TIER_P_LO] = { "p_lo", "", "Colloid: lower bound of the search", TABLE_REAL, false },
+	[TIER_P_HI] = { "p_hi", "", "Colloid: upper bound of the search", TABLE_REAL, false },
+	[TIER_P_TARGET] = { "p_target", "", "Colloid: the target of p", TABLE_REAL,
 			    false },
 	[TIER_SHIFT] = { "shift", "", "Colloid: share of the requests to move to the default tier, "
 			 "relative to p, at most --max-shift; below 0: away from it", TABLE_REAL,
@@ -46,8 +46,8 @@ const struct table_column tier_columns[TIER_RAW_COLUMNS] = {
 				    "outstanding", TABLE_REAL, false },
 	[TIER_RATE_EWMA] = { "requests_per_s_ewma", "1/s", "the same of requests_per_s", TABLE_REAL,
 			     false },
-	[TIER_RAW_BOX] = { "box", "", "CHA (AMD: a CPU of the L3) that the row is of; none: of the "
-			   "socket", TABLE_INTEGER, false },
+	[TIER_RAW_BOX] = { "box", "", "CHA (AMD: a CPU of the L3); none: the whole socket",
+			 TABLE_INTEGER, false },
 	[TIER_RAW_OCCUPANCY] = { "occupancy", "", "TOR_OCCUPANCY (AMD: sampled latency) as counted",
 				 TABLE_INTEGER, false },
 	[TIER_RAW_INSERTS] = { "inserts", "", "TOR_INSERTS (AMD: samples), as counted",

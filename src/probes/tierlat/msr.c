@@ -282,8 +282,8 @@ static void msr__describe(const struct tier *tier, char text[TIER_TEXT])
 	const struct msr *msr = tier->state;
 
 	snprintf(text, TIER_TEXT,
-		 "registers of the CHAs through %.48s/N/msr, each frozen while it is read, its "
-		 "controls checked with it%s",
+		 "registers of the CHAs through %.48s/N/msr, each CHA frozen during its "
+		 "read, its controls checked%s",
 		 msr__device_root(tier),
 		 msr->left ? "; a killed latscope left them programmed; reset at the end" : "");
 }

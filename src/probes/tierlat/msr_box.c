@@ -71,10 +71,10 @@ static int explain_write(struct tier *tier, const struct msr_socket *socket, uin
 				  socket->cpus[socket->at], msr__text(err));
 	if (!sysfs__line(tier->root, LOCKDOWN, line, sizeof(line)) && !strstr(line, "[none]"))
 		return tier__fail(tier, -EOPNOTSUPP, "use --method perf",
-				  "the kernel is locked down and lets nobody write MSRs");
+				  "the kernel is locked down and does not allow writes of MSRs");
 	if (!sysfs__line(tier->root, ALLOW_WRITES, line, sizeof(line)) && !strcmp(line, "off"))
 		return tier__fail(tier, -EOPNOTSUPP, "boot with msr.allow_writes=on",
-				  "the msr module was told not to write");
+				  "the msr module does not allow writes");
 	return tier__fail(tier, -EACCES, "run it as root, or with CAP_SYS_RAWIO",
 			  "the kernel does not let this user write MSRs");
 }

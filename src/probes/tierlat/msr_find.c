@@ -341,7 +341,7 @@ int msr__find(struct tier *tier)
 
 	if (!tier->model->layout)
 		return tier__fail(tier, -EOPNOTSUPP, "use --method perf",
-				  "the registers of %s are read by the kernel's driver only",
+				  "only the kernel's driver can read the registers of %s",
 				  tier->model->title);
 	/* Shared with the restoring process. */
 	msr = mmap(NULL, sizeof(*msr), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -96,8 +96,8 @@ static int add_box(struct tier *tier, struct perf *perf, const struct sysfs_pmu 
 	struct tier_socket *socket;
 
 	if (package < 0)
-		return tier__fail(tier, package, NULL, "CPU %u, which %s is to be read on, is %s",
-				  cpu, pmu->name, "not there");
+		return tier__fail(tier, package, NULL, "CPU %u, on which to read %s, is %s", cpu,
+				  pmu->name, "not there");
 	socket = tier__socket_of(tier, package);
 	if (!socket || socket->nr_boxes == TIER_BOXES)
 		return tier__fail(tier, -EOPNOTSUPP, NULL,

@@ -165,7 +165,7 @@ static int describe(struct probe *probe)
 		 boxes, model->kind == TIER_AMD_L3 ? "L3" : "CHA", boxes == 1 ? "" : "s", sockets,
 		 sockets == 1 ? "" : "s",
 		 tier__scales(tier) ? "; rates scaled from some of them" : "", model->title,
-		 tierlat->forced ? ", which --model forced" : "",
+		 tierlat->forced ? ", chosen by --model" : "",
 		 model->derived ? "; its occupancy events are derived: only the inserts of its "
 				  "tiers are published"
 				: "",
@@ -194,7 +194,7 @@ static const char *trouble(struct probe *probe)
 
 	if (tierlat->forced && !tierlat->told_forced) {
 		tierlat->told_forced = true;
-		snprintf(text, sizeof(text), "by the events of %s, which --model forced",
+		snprintf(text, sizeof(text), "by the events of %s, chosen by --model",
 			 tierlat->forced->title);
 		return text;
 	}

@@ -154,8 +154,8 @@ static int add_named(struct tier *tier, const char *name, size_t len)
 		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s",
 			 i ? ", " : "", one);
 	}
-	return tier__fail(tier, -EINVAL, NULL, "%s has no tier '%.*s', but %s", tier->model->title,
-			  (int)(len < 32 ? len : 32), name, known);
+	return tier__fail(tier, -EINVAL, NULL, "%s has no tier '%.*s'; choose from %s",
+			  tier->model->title, (int)(len < 32 ? len : 32), name, known);
 }
 
 /* A tier that the machine lacks would use boxes for nothing. */
@@ -249,7 +249,7 @@ static int share_out(struct tier *tier)
 
 		if (!tier->amd && socket->nr_boxes < least)
 			return tier__fail(tier, -EINVAL, "choose fewer tiers by --tier",
-					  "%u tiers want %u CHAs, but socket %d has %u",
+					  "%u tiers need %u CHAs, but socket %d has %u",
 					  tier->nr_tiers, least, socket->package, socket->nr_boxes);
 		tier_share__out(socket->shares, socket->nr_boxes, tier->nr_tiers,
 				tier->model->tiers[0].config1);
