@@ -30,7 +30,7 @@ const char rmid_doc[] =
 	"  latscope rmid -i 1s                       a table a second\n"
 	"  latscope rmid -d 1s --csv                 every millisecond of every process\n"
 	"  latscope rmid --counters page-faults -o runs/ -- ./workload\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 void rmid__init(struct rmid_command *command, struct options *options)
 {

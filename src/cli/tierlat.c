@@ -70,7 +70,7 @@ const char tierlat_doc[] =
 	"  sudo latscope tierlat -d 10s --csv        for a script\n"
 	"  sudo latscope tierlat -d 1m -i 100ms -o runs/\n"
 	"  latscope tierlat --model icx --msr-root DIR --boxes 28\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 void tierlat__init(struct tierlat_command *command, struct options *options)
 {

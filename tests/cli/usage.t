@@ -53,7 +53,7 @@ wrong 'an empty directory name' '--output is empty' record -o ''
 wrong 'a label without a value' "--label 'night': use KEY=VALUE" record --label night
 wrong 'a label twice' '--label a is given twice' record --label a=1 --label a=2
 wrong 'two formats' '--json and --csv exclude each other' memlat --json --csv
-wrong 'one CSV of several modules' '--csv is for one probe' record --csv
+wrong 'one CSV of several probes' '--csv is for one probe' record --csv
 wrong 'no workload after --' "missing workload after '--'" runqlat -d 1s --
 
 wrong 'report of nothing' 'missing argument; give the directory of a recording' report
@@ -78,7 +78,7 @@ for command in "${commands[@]}"; do
 	check "$command -h after other options" 0 '' "^Usage: latscope $command " "$command" -q -h
 done
 
-check 'what record measures beside has its heading' 0 '' $'\n Additional probes:\n      --rmid ' record --help
+check 'additional probes have a heading' 0 '' $'\n Additional probes:\n      --rmid ' record --help
 check '--verbose promises nothing where there are no metrics' 0 '' '-v, --verbose +Print details' load --help
 check '--verbose shows them where there are' 0 '' '-v, --verbose +Show every metric in full' report --help
 
