@@ -21,7 +21,7 @@ if [ "$status" = 77 ]; then
 	done_testing
 	exit
 fi
-wrong 'no such method' "no method 'ladder'" rmid --method ladder -d 1s
+wrong 'no such method' "--method 'ladder': unknown method" rmid --method ladder -d 1s
 if [ ! -e /proc/latscope_rmid ]; then
 	refuses 'without the kernel module: --method module is refused' 77 \
 		"rmid cannot be measured by method module on this machine: not loaded; needs the kernel module: 'make modules' builds it, .*insmod" \

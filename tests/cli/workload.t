@@ -52,12 +52,12 @@ ok 'it still runs at the end' ended 0 '^latscope: workload: still running at the
 	$'^[0-9]+\nworkload: .*: killed by signal 15.*balances'
 ok 'then it is gone' gone "${out%%$'\n'*}"
 again outlives 300ms sh -c 'trap "" TERM; echo $$; exec sleep 1000'
-ok 'it ignores SIGTERM' ended 0 'was still running at the end of the window; terminated$' \
+ok 'it ignores SIGTERM' ended 0 'still running at the end of the window; terminated$' \
 	$'^[0-9]+\nworkload: .*: killed by signal 9.*balances'
 ok 'then it is gone, too' gone "${out%%$'\n'*}"
-check 'it is stopped' 0 'was still running at' 'killed by signal' runqlat -d 300ms -- sh -c 'kill -STOP $$'
+check 'it is stopped' 0 'still running at' 'killed by signal' runqlat -d 300ms -- sh -c 'kill -STOP $$'
 again outlives 500ms bash -c 'trap "echo bye; exit 5" TERM; while :; do sleep .05; done'
-ok 'it ends itself at SIGTERM' ended 0 'was still running at' $'^bye\nworkload: .*:[[:space:]]+exit[[:space:]]+status 5'
+ok 'it ends itself at SIGTERM' ended 0 'still running at' $'^bye\nworkload: .*:[[:space:]]+exit[[:space:]]+status 5'
 check '--quiet leaves the result to tell' 0 '' '^workload: sh -c exit 3: exit status 3' runqlat -q -- sh -c 'exit 3'
 
 run runqlat --json -d 1h -- sleep .4
