@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Benchmarks.
 POWER := $(OUT)/bench/power.o $(OUT)/bench/alternative.o $(OUT)/bench/synthetic.o
-TOGETHER := $(OUT)/bench/together.o $(OUT)/bench/synthetic.o
+CORRELATION := $(OUT)/bench/correlation.o $(OUT)/bench/synthetic.o
 
 $(OUT)/bench/power: $(POWER)
-$(OUT)/bench/together: $(TOGETHER)
-$(OUT)/bench/power $(OUT)/bench/together: $(BASE_SRC:%.c=$(OUT)/%.o)
+$(OUT)/bench/correlation: $(CORRELATION)
+$(OUT)/bench/power $(OUT)/bench/correlation: $(BASE_SRC:%.c=$(OUT)/%.o)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS_BASE) -o $@
 
@@ -19,6 +19,6 @@ bench: ## Measure the figures of docs/performance.md, as ratios
 	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/rmid_alloc
 	$(Q)bench/run
 
--include $(POWER:.o=.d) $(TOGETHER:.o=.d)
+-include $(POWER:.o=.d) $(CORRELATION:.o=.d)
 
 .PHONY: bench

@@ -48,7 +48,7 @@ $(OUT)/tests/rmid/fuzz: tests/rmid/fuzz.c $(RMID_SRC) $(wildcard kmod/rmid/*.h t
 	$(Q)$(CLANG) $(STD) $(WARN) $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined $(filter %.c,$^) -o $@
 
 # What the fast suites run, and what the others need besides.
-FAST_PROGRAMS := $(REFERENCE) $(OUT)/bench/power $(OUT)/bench/together \
+FAST_PROGRAMS := $(REFERENCE) $(OUT)/bench/power $(OUT)/bench/correlation \
 	$(if $(filter x86,$(ARCH)),$(OUT)/tests/emu/msrfs/msrfs $(addprefix $(OUT)/tests/rmid/,check lives))
 SLOW_PROGRAMS := $(TORTURE) $(if $(filter x86,$(ARCH)),$(MUTANTS) $(OUT)/tests/rmid/fuzz)
 

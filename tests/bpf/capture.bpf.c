@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Latencies by an own clock, taken in the plainest way: a hash of starts, a hash of sums. The
- * probes are compared with it, so it shares none of their code.
+ * Latencies measured with an own clock in the simplest way: a hash of starts, a hash of sums. The
+ * probes are compared with it, so it shares no code with them.
  */
 #include "kernel.bpf.h"
 
@@ -10,7 +10,7 @@ struct start {
 	__u64 use; /* of a request: its start_time_ns; else 0 */
 };
 
-/* The sums of clocks may wrap, their differences do not. */
+/* The sums of clocks may overflow; their differences are right. */
 struct sum {
 	__u64 count;
 	__u64 starts_ns;
@@ -45,8 +45,8 @@ static __always_inline void begin(__u64 key, __u64 use)
 }
 
 /*
- * A task that is preempted on its way to sleep waits already when it is woken up: its wait goes on.
- * The start of a task that runs goes at its next switch.
+ * A task that is preempted on its way to sleep already waits when it is woken up: its wait
+ * continues. The start of a running task is removed at its next switch.
  */
 static __always_inline void wake(struct task_struct *task)
 {
@@ -113,9 +113,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 /*
  * Another request gets the address of one that has ended, and that end may have been missed: the
- * kernel does not run a program that is preempted or running already. They differ by the time of
- * their allocation. A merge can only lower that time, to the one of the request that is merged.
- * Without I/O statistics it is 0.
+ * kernel skips a program that is preempted or already running. The two differ in the time of their
+ * allocation. A merge can only lower that time, to that of the merged request. Without I/O
+ * statistics it is 0.
  */
 SEC("raw_tp/block_rq_issue")
 int BPF_PROG(block_issue, struct request *rq)
@@ -131,7 +131,7 @@ int BPF_PROG(block_issue, struct request *rq)
 	return 0;
 }
 
-/* A request that was given back to the queue may be merged into another: it gets no end. */
+/* A request that was returned to the queue may be merged into another: it gets no end. */
 SEC("raw_tp/block_rq_merge")
 int BPF_PROG(block_merge, struct request *rq)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The programs of tests/reference/requests.c. They share no code with iolat but the types. */
+/* The programs of tests/reference/requests.c. They share only types with iolat. */
 #include "kernel.bpf.h"
 
 #include "../reference/requests.h"

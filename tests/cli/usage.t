@@ -60,7 +60,7 @@ wrong 'report of nothing' 'missing argument; give the directory of a recording' 
 wrong 'report of two' "unexpected argument 'b'" report a b
 wrong 'one CSV of a recording' '--csv prints one probe; choose it with -P' report --csv x
 wrong 'CSV of intervals' '--csv cannot print intervals; use --json' report --csv -I -P iolat x
-wrong 'doctor for somebody' "unexpected argument 'me'" doctor me
+wrong 'doctor with an argument' "unexpected argument 'me'" doctor me
 wrong 'load of nothing' 'missing load; choose from touch, .*mixed' load
 wrong 'load of an unknown kind' "unknown load 'heavy'; choose from touch, " load heavy
 wrong 'load for no time' "--duration 'x': invalid duration" load hog -d x

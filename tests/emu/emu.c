@@ -20,7 +20,7 @@ static int ctl = -1;
 static const volatile uint64_t *emu_clock;
 
 /*
- * Each register takes a trip to the emulator and back: half as long on one and the same CPU, so
+ * Each register access goes to the emulator and back. On a single CPU it takes half the time, so
  * both stay on this one.
  */
 static void stay(void)
@@ -103,7 +103,7 @@ int emu__end(void **state)
 	kill(server, SIGTERM);
 	waitpid(server, &status, 0);
 	unit_remove(dir);
-	return !WIFEXITED(status); /* libfuse has a status of its own for an end by signal */
+	return !WIFEXITED(status); /* libfuse has a status of its own for a signal */
 }
 
 const char *emu__root(void)

@@ -15,7 +15,7 @@
 
 struct json_object;
 
-/* For a group of tests: begins and ends it. Where FUSE is not to be had, the program ends. */
+/* Setup and teardown of a group of tests. Exits without FUSE. */
 int emu__begin(void **state);
 int emu__end(void **state);
 
@@ -38,7 +38,7 @@ double emu__number(const char *path);
 /* All of `writes`, to be freed. */
 char *emu__writes(void);
 
-/* A CPU's registers, as a program finds them; -errno, but for open: as open() does. */
+/* A CPU's registers, as a program sees them; -errno, except for open: as open() does. */
 int emu__open(unsigned int cpu);
 int emu__read(unsigned int cpu, uint64_t reg, uint64_t *value);
 int emu__write(unsigned int cpu, uint64_t reg, uint64_t value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A measurement of the emulated machine by src/tier, in this very process: thousands of them take
- * seconds, and every call it makes is counted.
+ * A measurement of the emulated machine by tierlat's code, in this process: thousands of them take
+ * seconds, and every call is counted.
  */
 #ifndef LATSCOPE_TESTS_RIG_H
 #define LATSCOPE_TESTS_RIG_H
@@ -33,9 +33,9 @@ struct rig_setup {
 	uint64_t min_inserts;
 	bool take;
 	bool restore;
-	bool reset; /* program the state after power-on instead: rig->done says so */
+	bool reset; /* program the power-on state instead: rig->done has the description */
 	bool count; /* do not say how many boxes there are */
-	const char *root; /* a tree whose /sys tells which CPUs there are; NULL: say it */
+	const char *root; /* a tree whose /sys lists the CPUs; NULL: set them explicitly */
 };
 
 struct rig {
@@ -46,7 +46,7 @@ struct rig {
 	const char *todo;
 };
 
-/* Calls made since they were set to 0, but for those that ask for the time. */
+/* Calls since they were set to 0, except those that ask for the time. */
 extern uint64_t rig_calls;
 
 /* Called after each write of a register, unless NULL. */
@@ -55,10 +55,10 @@ extern void (*rig_wrote)(void);
 /* Writes of this process fail; 0: none. */
 extern pid_t rig_denied;
 
-/* Nothing can be opened any more, as after root was given up. */
+/* Nothing can be opened any more, as after dropping root. */
 extern bool rig_closed;
 
-/* Where the counters begin; 0: at a large number, as they do. */
+/* Start value of the counters; 0: a large number, as in production. */
 extern uint64_t rig_first;
 
 /* A new machine with streams near and far of 90 and 180 ns, 2 GHz, and 1 us an access. */
@@ -76,14 +76,14 @@ int rig__read(struct rig *rig, double ns);
 const struct tier_latency *rig__latency(const struct rig *rig, unsigned int socket,
 					unsigned int tier);
 
-/* Closes, which must succeed and leave every register as it was found at the last mark. */
+/* Closes. It must succeed and leave every register as it was at the last mark. */
 void rig__finish(struct rig *rig);
 
-/* How many registers, not regarding counters, are not as they were found. Prints which. */
+/* Number of registers, except counters, that are not as found. Prints them. */
 unsigned int rig__left_behind(void);
 unsigned int rig__changed(const char *part); /* of "box", "control", "filter", "counter" */
 
-/* got is within `share` of wanted; `what` is told if not. */
+/* got must be within `share` of wanted; otherwise prints `what`. */
 void rig__assert_near(const char *what, double got, double wanted, double share);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Colloid's decision at work: the emulated load is a closed loop over two tiers that queue, each
- * quantum is measured, decided on, and the requests are shared out as decided.
+ * Colloid's decision in a closed loop: the emulated load uses two tiers that queue; each quantum is
+ * measured and decided, and the requests are distributed as decided.
  */
 #include "rig.h"
 
@@ -20,11 +20,11 @@ enum form { SEARCH, CLOSED };
 
 struct controller {
 	enum form form;
-	double weight; /* of a new quantum in the mean that is decided by */
+	double weight; /* weight of a new quantum in the mean */
 	struct tier_ewma near, far;
 	struct colloid_search search;
 	struct rig rig;
-	/* Somebody who moves the shift from where pages are now, not from the measured p. */
+	/* A user that applies the shift to where pages are now, not to the measured p. */
 	bool moves_pages;
 	double most; /* of the shift */
 	double noise; /* of what is measured, standard deviation */
@@ -83,7 +83,7 @@ static void share_out(double p)
 	emu__tell("loop p=%.17g", fmin(fmax(p, 0.001), 0.999));
 }
 
-/* Measures, decides, and shares out from the p that was measured. */
+/* Measures, decides, and distributes from the measured p. */
 static void quantum(struct controller *controller)
 {
 	struct colloid_move move;
@@ -97,7 +97,7 @@ static void quantum(struct controller *controller)
 		share_out(move.p + move.shift);
 }
 
-/* The quantum after which the tiers are equal and stay so. */
+/* The quantum from which the tiers are equal and stay so. */
 static unsigned int settle(struct controller *controller, unsigned int bound)
 {
 	unsigned int quanta = 0, since = 0, calm = fmax(CALM, 8 / controller->weight);
@@ -132,7 +132,7 @@ static void begin(struct controller *controller, double p)
 	rig__start(&controller->rig, &setup);
 }
 
-/* From every one of so many splits, and again whenever the load has risen or fallen. */
+/* From each of so many splits, and again when the load has risen or fallen. */
 static void converges(enum form form, double weight, unsigned int splits, unsigned int bound)
 {
 	static const double loads[] = { 150, 60, 100 };
@@ -164,8 +164,8 @@ static void the_search_converges_on_means(void **state)
 }
 
 /*
- * On means, as HeMem has it. On single quanta it is too brisk for tiers near their capacity: at a
- * load of 150 it would go to and fro between too much and too little for ever.
+ * Uses means, as HeMem does. Single quanta react too fast for tiers near their capacity: at a load
+ * of 150 the decision would oscillate for ever.
  */
 static void the_closed_form_converges_on_means(void **state)
 {
@@ -174,8 +174,8 @@ static void the_closed_form_converges_on_means(void **state)
 }
 
 /*
- * By the mean that latscope and HeMem decide by unless told otherwise. Each quantum moves by what
- * the mean says of the sixteen before, so it goes past the point several times on its way.
+ * Uses the mean that latscope and HeMem use by default. Each quantum moves by the mean of the
+ * sixteen before, so it goes past the balance several times on its way.
  */
 static void both_forms_converge_by_default(void **state)
 {
@@ -184,7 +184,7 @@ static void both_forms_converge_by_default(void **state)
 	converges(CLOSED, TIER_WEIGHT, 3, 260);
 }
 
-/* Moved past the point where both are equal, the search comes back, and then stands still. */
+/* After going past the balance, the search comes back and stays. */
 static void the_search_does_not_flap(void **state)
 {
 	static const double weights[] = { 1, 1 / 4.0, TIER_WEIGHT };
@@ -226,7 +226,7 @@ static unsigned int last_above(struct controller *controller, double bound, doub
 	return last;
 }
 
-/* Noise makes the tiers differ, as it moves p, and the more so the nearer they are to capacity. */
+/* Noise makes the tiers differ, because it moves p, and more so near their capacity. */
 static void moving_pages_within_the_limit_settles(void **state)
 {
 	static const double weights[] = { 1 / 4.0, TIER_WEIGHT }, noises[] = { 0, 0.01, 0.03 };
@@ -256,7 +256,9 @@ static void moving_pages_within_the_limit_settles(void **state)
 	}
 }
 
-/* Why there is a limit: by the mean the shift is asked for until it has been made many times. */
+/*
+ * The reason for a limit: because of the mean, the shift is requested until it was made many times.
+ */
 static void moving_pages_without_a_limit_swings(void **state)
 {
 	(void)state;

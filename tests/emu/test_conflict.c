@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Two users of the same registers: a second latscope is refused, one that gets past that (in a
- * container with device files of its own, say) is noticed, and what a killed one left is cleared.
+ * Two users of the same registers. A second latscope is refused; if it avoids the lock (in a
+ * container with its own device files, for example), it is noticed; and what a killed one left is
+ * reset.
  */
 #include "rig.h"
 
@@ -117,7 +118,7 @@ static void others_cannot_hold_the_lock(void **state)
 	close(fd);
 }
 
-/* Programs the very same and resets the counts, however early: before they got anywhere. */
+/* Programs exactly the same and resets the counts, at any time: even before they got anywhere. */
 static void a_reset_by_another_latscope_is_noticed(void **state)
 {
 	static const double after[] = { 1e4, 1e7, 1e9 };
@@ -139,7 +140,7 @@ static void a_reset_by_another_latscope_is_noticed(void **state)
 		assert_says(trouble, "CHA 0 (CPU 2) and 5 more: reset by another program");
 		assert_false(rig__latency(&rig, 1, RIG_NEAR)->latency_known);
 		rig__assert_near("near", rig__latency(&rig, 0, RIG_NEAR)->latency_ns, 90, 0.01);
-		/* The other one still runs: nothing these show from now on can be trusted. */
+		/* The other one still runs: the values cannot be trusted any more. */
 		assert_int_equal(rig__read(&rig, 1e7), 0);
 		assert_int_equal(rig__latency(&rig, 1, RIG_NEAR)->boxes_lost, 6);
 		rig__finish(&rig);
@@ -151,7 +152,8 @@ static void if_all_are_reset_it_ends(void **state)
 	struct rig rig;
 
 	(void)state;
-	machine(0, 1); /* whose boxes take turns: another one's turns would be taken for ours */
+	/* whose boxes take turns: another latscope's turns would look like its own */
+	machine(0, 1);
 	rig__start(&rig, &setup);
 	assert_int_equal(rig__read(&rig, 1e6), 0);
 	for (unsigned int j = 0; j < 6; j++)
@@ -269,7 +271,7 @@ static void registers_of_a_killed_latscope_are_recognised(void **state)
 	}
 }
 
-/* Frozen, as in a read, they are not in use, but still nothing to go back to. */
+/* Frozen, as during a read, they are not in use, but there is still nothing to restore. */
 static void boxes_frozen_by_a_killed_latscope_are_not_restored(void **state)
 {
 	struct rig rig;
@@ -285,7 +287,7 @@ static void boxes_frozen_by_a_killed_latscope_are_not_restored(void **state)
 	assert_power_on(0xe00, 0xe, 0);
 }
 
-/* One register makes it somebody else's, and that is put back as it was found. */
+/* One register shows that another program uses the box; that register is restored as found. */
 static void counters_of_other_tools_are_not_mistaken_for_ours(void **state)
 {
 	struct rig rig;

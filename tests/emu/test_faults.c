@@ -30,7 +30,7 @@ static void begin(struct rig *rig)
 	assert_null(tier__trouble(rig->tier));
 }
 
-/* An interval that tells of trouble, `says` in it, and whose latencies are right all the same. */
+/* An interval with a reported problem, `says`, whose latencies are still right. */
 static void assert_trouble(struct rig *rig, const char *says)
 {
 	const char *trouble;
@@ -77,7 +77,7 @@ static void a_short_read_is_no_value(void **state)
 	rig__finish(&rig);
 }
 
-/* An interval in which every box fails: it is missing, and that is told. */
+/* An interval in which every box fails: it has no values, and the problem is reported. */
 static void assert_nothing_is_known(struct rig *rig)
 {
 	assert_int_equal(rig__read(rig, 1e7), 0);
@@ -89,7 +89,7 @@ static void assert_nothing_is_known(struct rig *rig)
 	}
 }
 
-/* One transient, or a few with good intervals between them, costs these intervals only. */
+/* One transient error, or a few with good intervals in between, costs only these intervals. */
 static void a_read_that_fails_once_does_not_end_it(void **state)
 {
 	struct rig rig;
@@ -147,7 +147,7 @@ static void a_cpu_may_go_offline(void **state)
 	free(rig.samples);
 }
 
-/* As /sys tells: CPUs 0 and 1 are of socket 0, 2 and 3 of socket 1. */
+/* In this /sys, CPUs 0 and 1 are of socket 0, 2 and 3 of socket 1. */
 static void write_topology(const char *root)
 {
 	static const char *const packages[] = { "0\n", "0\n", "1\n", "1\n" };
@@ -216,7 +216,7 @@ static void a_counter_that_was_stolen_is_noticed(void **state)
 	assert_int_equal(value, 0x400000);
 }
 
-/* All of them in one interval are told with the first, and the socket's figures are not there. */
+/* All problems of one interval are reported with the first, and the socket has no values. */
 static void every_box_that_was_stolen_is_counted(void **state)
 {
 	const char *trouble;
@@ -312,7 +312,7 @@ static void a_counter_that_was_reset_is_noticed(void **state)
 	}
 }
 
-/* By an agent that resets the box and leaves it to itself, or freezes it. */
+/* Another program resets the box and leaves it, or freezes it. */
 static void a_box_that_was_reset_or_frozen_is_noticed(void **state)
 {
 	static const unsigned int values[] = { 0x1, 0x2, 0x3, 0x100 };
@@ -401,7 +401,7 @@ static void boxes_without_a_clock_are_watched_too(void **state)
 	}
 }
 
-/* The boxes without a clock stand still like idle ones; those with one tell. */
+/* The boxes without a clock stand still like idle ones; those with a clock show the fault. */
 static void a_frozen_socket_of_three_tiers_is_not_idle(void **state)
 {
 	struct rig rig;
@@ -450,8 +450,8 @@ static void permission_errors_refuse_the_start(void **state)
 }
 
 /*
- * A fault in each single access of the start, one after the other: the start may fail or get over
- * it, but it leaves nothing behind.
+ * Each single access of the start fails in turn: the start may fail or not, but it leaves nothing
+ * behind.
  */
 static void every_step_of_the_start_unwinds(void **state)
 {
@@ -482,7 +482,7 @@ static void every_step_of_the_start_unwinds(void **state)
 	}
 }
 
-/* The same at the end, where what cannot be put back does not keep the rest from it. */
+/* The same at the end: a register that cannot be restored does not prevent the others. */
 static void the_end_puts_back_what_it_can(void **state)
 {
 	static const struct {
@@ -553,7 +553,7 @@ static bool is_killed_after(const struct rig_setup *machine, unsigned int writes
 	return true;
 }
 
-/* Wherever it dies, also while the filter of a box changes to another tier. */
+/* At any write, also while the filter of a box changes to another tier. */
 static void killed_it_leaves_nothing_behind(void **state)
 {
 	static const unsigned int generations[] = { 0, 2 };
@@ -580,7 +580,9 @@ static void killed_it_leaves_nothing_behind(void **state)
 	prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-/* It is root and may open the registers again, which the process that measures may not. */
+/*
+ * The restore process is root and may open the registers again, unlike the process that measures.
+ */
 static void the_restore_process_restores_what_its_parent_cannot(void **state)
 {
 	struct rig_setup restoring = six;

@@ -35,7 +35,7 @@ static void assert_tiers(const struct rig *rig, double share)
 	}
 }
 
-/* Fault 11: of the original's constants none holds for another CPU. */
+/* Fault 11: none of the original's constants is valid for another CPU. */
 static void every_generation_is_right(void **state)
 {
 	(void)state;
@@ -85,7 +85,7 @@ static void further_generations_are_right(void **state)
 	}
 }
 
-/* Sockets differ in their clocks: each is to be counted in its own. */
+/* Sockets differ in their clocks: each one must use its own. */
 static void sockets_have_clocks_of_their_own(void **state)
 {
 	struct rig_setup setup = { .gen = &rig_generations[2], .sockets = 2 };
@@ -170,7 +170,7 @@ static void counters_may_wrap_in_every_interval(void **state)
 	}
 }
 
-/* All counters are about to wrap when they begin, in intervals as people ask for them. */
+/* All counters are about to wrap when they begin, in intervals that users choose. */
 static void counters_may_wrap_in_short_intervals(void **state)
 {
 	(void)state;
@@ -278,8 +278,9 @@ static void too_few_requests_give_no_latency(void **state)
 }
 
 /*
- * Fault 7: what is read one after the other is not of one moment, unless the box stands still. A
- * sample takes longer than the interval here, and a box is frozen for a twentieth of the time.
+ * Fault 7: values that are read one after the other are not from one moment, unless the box is
+ * frozen. A sample takes longer than the interval here, and a box is frozen for a twentieth of the
+ * time.
  */
 static void slow_reads_do_no_harm(void **state)
 {
@@ -372,7 +373,7 @@ static unsigned int one_of(unsigned int count)
 
 /*
  * Requests that must not count: other opcodes, hits, other memory. latscope shares fault 10, that
- * most traffic is not seen where prefetchers run ahead: the events count no more.
+ * most traffic is not seen if prefetchers run ahead, because the events do not count it.
  */
 static void random_noise(const struct rig_generation *gen, unsigned int tiers)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The emulator itself, by register numbers and contents as they stand in Intel's manuals, in Linux
- * and in PCM: what must hold before anything is tested against it.
+ * Tests of the emulator itself, with register numbers and contents from Intel's manuals, Linux and
+ * PCM: they must pass before anything is tested with it.
  */
 #include "emu.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The rows of --raw: the arithmetic of docs/tierlat.md on them gives what is printed. */
+/* The rows of --raw: the arithmetic of docs/tierlat.md on them gives the printed values. */
 #include "rig.h"
 
 #include <errno.h>

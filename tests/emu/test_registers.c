@@ -91,7 +91,7 @@ static void assert_programmed(const struct programmed *map, unsigned int sockets
 	}
 }
 
-/* Fault 9: whatever was there before. The registers are found in disorder. */
+/* Fault 9: whatever was there before. The registers contain random values. */
 static void every_register_is_as_documented(void **state)
 {
 	(void)state;
@@ -116,7 +116,7 @@ static void every_register_is_as_documented(void **state)
 /* TOR_OCCUPANCY of the three tiers of Ice Lake and later; TOR_INSERTS has 35 for 36. */
 static const uint64_t tiers[] = { 0x00c8168600000136, 0x00c8170600000136, 0x00c8168a00000136 };
 
-/* Boxes take turns with the tiers, and every fourth has its clock in place of its own inserts. */
+/* Boxes take turns with the tiers, and every fourth counts its clock instead of its own inserts. */
 static void assert_box_of_three(const struct programmed *map, uint64_t enable, unsigned int n)
 {
 	uint64_t box = map->base ? map->base + map->stride * n : icx_boxes[n];
@@ -155,7 +155,7 @@ static void three_tiers_are_as_documented(void **state)
 	}
 }
 
-/* Counters that count for somebody else are not to be touched, unless that was asked for. */
+/* Counters that another program uses must not be touched, unless that was requested. */
 static void counters_in_use_are_left_alone(void **state)
 {
 	(void)state;
@@ -253,7 +253,7 @@ static void a_sample_reads_each_counter_once(void **state)
 	assert_each_counter_is_read_once("local-ddr,remote-ddr,local-pmm");
 }
 
-/* CPU time of so many reads of a register and of nothing else. */
+/* CPU time of so many reads of a register alone. */
 static double bare_reads(int fd, uint64_t count)
 {
 	double seconds = -cpu_seconds();
@@ -274,8 +274,9 @@ static double one_sample(struct rig *rig)
 }
 
 /*
- * An access is the emulator's doing, so as many bare ones as a sample makes are taken off. By turns
- * and the least of each: what others do to the caches, and what a hypervisor takes, only adds.
+ * An access costs time in the emulator, so the time of as many bare accesses as a sample makes is
+ * subtracted. Both are measured by turns, and the least of each counts: other programs' use of the
+ * caches and the hypervisor only add time.
  */
 static void a_sample_costs_little(void **state)
 {

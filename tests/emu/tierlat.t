@@ -150,7 +150,7 @@ wait_for warned reprogrammed
 wait_for has_rows $(($(rows) + 4 * 7)) # of two sockets and tiers
 kill -TERM "$pid"
 finish
-is 'somebody takes a counter: it goes on' "$status" 0
+is 'another program takes a counter: it continues' "$status" 0
 ok 'and tells so in one line' one_line 'CHA 2 .CPU 2.: reprogrammed by another program'
 ok 'the rest is right' about "$(median latency_ns local-ddr)" 90
 ok 'the register of another tool is left alone' as_found 1
@@ -166,7 +166,7 @@ steal_controls
 wait_for lost_all
 kill -TERM "$pid"
 finish
-is 'somebody takes a socket: the rows say so' "$(head -1 <<<"$out" | cut -d, -f2,5)" socket,boxes_lost
+is 'another program takes a socket: the rows show it' "$(head -1 <<<"$out" | cut -d, -f2,5)" socket,boxes_lost
 found
 in_background -d 1m -i 50ms
 wait_for has_rows 5
@@ -211,7 +211,7 @@ found
 tell 'poke socket=1 reg=0xe01 value=0x400135'
 tell 'poke socket=1 reg=0xe00 value=0'
 tell mark
-refuses 'a counter that somebody uses' 1 'counter 0 of CHA 0 is in use.*--take' tierlat "${args[@]}" -d 1s
+refuses 'a counter that another program uses' 1 'counter 0 of CHA 0 is in use.*--take' tierlat "${args[@]}" -d 1s
 ok 'which is left alone' as_found
 check 'unless it is taken' 0 "$forced\$" ',local-ddr,' tierlat "${args[@]}" --take -d 100ms --csv
 ok 'and given back' as_found

@@ -104,7 +104,8 @@ static void run(struct cold *cold)
 	struct reference_faults faults;
 
 	if (cached_pages(cold, map))
-		reference_die(REFERENCE_FAILED, "somebody read the file into the page cache");
+		reference_die(REFERENCE_FAILED,
+			      "another process read the file into the page cache");
 	faults = touch(cold, map);
 	printf("pages=%zu\nelapsed_ns=%llu\n", cold->pages, (unsigned long long)cold->elapsed_ns);
 	reference_print_faults("loop", faults);

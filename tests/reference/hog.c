@@ -11,7 +11,7 @@
  * waits of -w, in which the thread is parked (sched.h); so the sum and the number of its
  * waits in a window that contains the go and done=1, exactly. run_delay_life_ns and pcount_life
  * count since the thread was made, for a window that saw that too. Among the waits are COUNT -
- * joined of at least about RUN_MS: while the waiter waits for somebody else, the hog may run
+ * joined of at least about RUN_MS: while the waiter waits for another task, the hog may run
  * again. The rest, short ones, are the start and other tasks' doing. Two further
  * witnesses: run_*_ns, how long the hog ran by its clock; gap_*_ns, the COUNT interruptions of
  * more than RUN_MS / 2 that the waiter itself saw, each a wait and two switches. hog_* is the same

@@ -302,7 +302,7 @@ static void start_and_stop(void)
 
 static pthread_barrier_t turn;
 
-static void *cross_beside(void *argument)
+static void *cross_meanwhile(void *argument)
 {
 	struct crossing crossing;
 	long *taken = argument, i;
@@ -329,7 +329,8 @@ static void two_owners(void)
 
 	pthread_barrier_init(&turn, NULL, 2);
 	for (i = 0; i < 2; i++)
-		must(!pthread_create(&threads[i], NULL, cross_beside, &taken[i]), "start a thread");
+		must(!pthread_create(&threads[i], NULL, cross_meanwhile, &taken[i]),
+		     "start a thread");
 	for (i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	EXPECT(taken[0] == 20000 && taken[1] == 20000);

@@ -104,7 +104,7 @@ static inline struct run *sample_bare(void)
 	return run;
 }
 
-/* One round of samples for module 0, a different one for each seed. */
+/* One round of samples for probe 0, a different one for each seed. */
 static inline void sample_fill(struct run_data *data, unsigned int seed)
 {
 	for (unsigned int metric = 0; metric < 3; metric++) {

@@ -417,7 +417,7 @@ static void thresholds_that_cannot_be_joined(void **state)
 	printed = text();
 	assert_order(printed, "tail           -         -         -", "no difference shown");
 	free(printed);
-	/* The same threshold on both sides may be anything. */
+	/* If both groups have the same threshold, it may be any value. */
 	unit_remove(dir);
 	unit_make_dir(NULL);
 	write_with_tail("off", 8001, 1000);
@@ -432,7 +432,7 @@ static void add_keys(struct run_data *delta, unsigned int interval, const void *
 	unsigned int group = mix->events == 100000;
 
 	recording_mix(delta, interval, arg);
-	/* Two processes of one name, with other numbers on the other side. */
+	/* Two processes with one name, with other IDs in the other group. */
 	sample_key(delta, 10 + group, LAT_BY_PROCESS, 0, group ? "fio (11)" : "fio (10)", 1000,
 		   300);
 	sample_key(delta, 20 + group, LAT_BY_PROCESS, 0, group ? "fio (21)" : "fio (20)", 20000, 3);
@@ -575,7 +575,7 @@ static void accounting_and_stamps(void **state)
 	assert_warned("the accounting of");
 	assert_warned("own stamps for 0 % of the events of one recording, for 100 % of another");
 	assert_int_equal(comparison.warnings.nr, 2);
-	/* With one run a side there is nothing to tell that from a difference. */
+	/* With one run per group, this cannot be distinguished from a difference. */
 	assert_int_equal(comparison.family, 1);
 	assert_true(statistic(JUDGE_RATE)->tested);
 	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "the kernel's stamps"));

@@ -119,7 +119,7 @@ static void copy_origin(void)
 	assert_int_equal(system(command), 0);
 }
 
-/* Whether it takes it or not: what is refused is no attack. */
+/* The change may fail: then there is no attack. */
 static void change(const char *sql)
 {
 	sqlite3 *db;
@@ -267,7 +267,7 @@ static const char *judge(const struct command *command, int status)
 	return good ? NULL : "printed what is not JSON";
 }
 
-/* How many files there are where we read: none is written. */
+/* Number of files in the directory that is read: none may be added. */
 static unsigned int count_files(void)
 {
 	DIR *stream = opendir(unit_path(dir, "run"));

@@ -12,12 +12,12 @@
 #define ALL ((1U << JUDGE_STATISTICS) - 1)
 #define MOST 16
 
-/* Sides that are made unit by unit, and how they are judged. */
+/* Groups that are made observation by observation, and how they are judged. */
 static struct pair {
 	struct judge_rules rules;
 	struct observation observations[2][MOST];
 	size_t nr[2];
-	size_t windows[2]; /* of a second each; those beyond the units are empty */
+	size_t windows[2]; /* of a second each; windows beyond the observations are empty */
 	struct judged statistics[JUDGE_STATISTICS];
 	ssize_t family;
 } pair;
@@ -69,7 +69,7 @@ static void add_observation(unsigned int group, uint64_t ns, uint64_t events, ui
 	take(group, &hist);
 }
 
-/* Units that vary by some percent, in the latency and in the tail. */
+/* Observations that vary by some percent, in the latency and in the tail. */
 static void add_observations(unsigned int group, unsigned int nr, uint64_t ns, uint64_t events,
 			     uint64_t tail)
 {
@@ -224,7 +224,7 @@ static void no_tail_on_one_group(void **state)
 }
 
 /* Two events a run against none: the runs do not vary at all, but counts do. */
-/* As where a wait of 8 us is little: half an event that is not there makes it no 99.9 %. */
+/* A wait of 8 us is short here: the half event does not make it 99.9 %. */
 static void all_in_the_tail(void **state)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
@@ -405,7 +405,7 @@ static void idle_is_data(void **state)
 			   "too few batches of intervals on OFF have events: 2 of 5, 3 are needed");
 }
 
-/* A batch of one event, of a moment when nothing went on, is no observation: the others are. */
+/* A batch of one event, from an idle moment, is no observation: the others are. */
 static void a_nearly_empty_batch(void **state)
 {
 	(void)state;
@@ -485,7 +485,7 @@ static void draw_observations(unsigned int group, unsigned int windows, double m
 	}
 }
 
-/* Shares of pairs of equal sparse rates that are told apart, by batches and by runs. */
+/* Share of pairs with equal sparse rates that get a verdict, by batches and by runs. */
 static void equal_rates_are_seldom_told_apart(void **state)
 {
 	static const double means[] = { 0.3, 1, 3, 20 };
@@ -511,7 +511,7 @@ static void equal_rates_are_seldom_told_apart(void **state)
 	}
 }
 
-/* Batches of one run: what would be a difference between runs 25 % apart is none. */
+/* Batches of one run: a difference that batches would show is none if runs differ by 25 %. */
 static void one_run(void **state)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Each output has each figure under its own name, and what is kept is kept. */
+/* Each output has each value under its own name, and keeps what it must keep. */
 #include "sample.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "store/recording.h"
 #include "store/writer.h"
 
-/* So far apart that no two figures can be taken for each other: a slot is 3 % wide. */
+/* So different that no two values can be confused: a slot is 3 % wide. */
 #define SAMPLES 1000
 #define SLOT (1.0 / 32)
 
@@ -43,7 +43,7 @@ static double mean_us(void)
 
 static unsigned int syncs;
 
-/* Stands before the C library's, for SQLite too. */
+/* Replaces the C library's function, for SQLite too. */
 int fdatasync(int fd)
 {
 	syncs++;

@@ -181,13 +181,13 @@ static void false_alarms(void **state)
 			without += naive(&got, cases[i].nr);
 		}
 		assert_in_range(wrong, 0, 20 + 13);
-		/* So that this could fail: what is allowed for is there. */
+		/* Shows that the test can fail: the variance that is allowed for exists. */
 		if (cases[i].keep >= 0.8)
 			assert_true(without > 2 * wrong && without > 33);
 	}
 }
 
-/* Half of each series is what both have in common. The interval has the reference in it, or not. */
+/* Half of each series is common to both. Counts how often the interval contains the reference. */
 static void what_is_there(void **state)
 {
 	const double reference =

@@ -90,7 +90,7 @@ static void quantiles_are_those_of_the_samples(void **state)
 	}
 }
 
-/* Where a bucket has more than one value, none of it is given that no sample can have had. */
+/* If a bucket has more than one value, none is returned that no sample can have had. */
 static void quantiles_lie_between_the_ends(void **state)
 {
 	static const uint64_t values[] = { RING_EXACT, RING_EXACT + 1, 7980, 7991, 1ULL << 41 };
@@ -334,7 +334,7 @@ static void mitigations_are_reported(void **state)
 	}
 }
 
-/* A word of the kernel's on a vulnerability, and whether VERW is on the way to user mode then. */
+/* The kernel's text on a vulnerability, and whether VERW runs on the way to user mode then. */
 static const struct {
 	const char *vulnerability, *text, *verw;
 } verws[] = {
@@ -376,7 +376,7 @@ static void verw_is_reported(void **state)
 
 #define WARM_UP_EMPTIES 3 /* of the driver, for each event */
 
-/* A method that makes samples as it is told: the driver is held against what it made. */
+/* A method that makes the requested samples: the driver is compared with them. */
 static struct {
 	unsigned int windows, empties;
 	uint64_t crossings;

@@ -83,7 +83,7 @@ static void send_process(uint32_t tgid, uint64_t born_ns, const char *comm)
 	take(&record, sizeof(record));
 }
 
-/* The TGID that the next slot stands with, and nothing else may be in it. */
+/* The TGID of the next slot, which must contain nothing else. */
 static uint32_t next_tgid(void)
 {
 	const struct slot *slot = slots__next(attribution.slots);
@@ -116,7 +116,7 @@ static void by_process_and_its_start(void **state)
 			     processes__at(attribution.processes, second)->number);
 }
 
-/* A thread that was on its way out already takes long: its process is the same until then. */
+/* A thread may exit slowly: its process is the same until then. */
 static void an_end_that_was_told_too_early(void **state)
 {
 	const uint64_t second = 1000 * MS;
@@ -197,7 +197,7 @@ static void by_the_owner_of_the_rmid(void **state)
 	assert_int_equal(next_tgid(), 600);
 }
 
-/* A CPU was held up between the time of the span and the ring: the RMID has moved on meanwhile. */
+/* A CPU was delayed between the time of the span and the ring: the RMID has a new owner now. */
 static void a_span_that_comes_late_is_its_old_owners(void **state)
 {
 	(void)state;
@@ -208,7 +208,7 @@ static void a_span_that_comes_late_is_its_old_owners(void **state)
 	assert_int_equal(next_tgid(), 500);
 }
 
-/* Its last switch may be told after its end was. */
+/* The record of its last switch may come after that of its end. */
 static void a_span_may_end_a_moment_after_its_owner(void **state)
 {
 	(void)state;
@@ -218,7 +218,7 @@ static void a_span_may_end_a_moment_after_its_owner(void **state)
 	assert_int_equal(next_tgid(), 500);
 }
 
-static void nobody_has_an_rmid_in_limbo_for_long(void **state)
+static void no_process_has_an_rmid_in_limbo_for_long(void **state)
 {
 	(void)state;
 	send_owner(RMID_ALLOCATED, 3, 500, START - 9 * MS);
@@ -458,7 +458,7 @@ static void lost_time_has_a_row_and_marks_the_slot(void **state)
 	table__free(table);
 }
 
-/* A gap in a counter is an empty field, not what is left of it. */
+/* A gap in a counter makes an empty field, not the rest of the value. */
 static void a_gap_is_not_known(void **state)
 {
 	struct lat_rmid_span span = { .head = { .time_ns = START + MS - 9,
@@ -542,7 +542,7 @@ static void the_state_of_the_module(void **state)
 	assert_int_equal(module__open(unit_path(dir, "none")), -ENOENT);
 }
 
-/* A thing to start that is held up for the first so many times. */
+/* Something to start that is delayed for the first so many times. */
 struct held_up {
 	int stops, starts, times;
 	uint64_t asked_ns, done_ns; /* the last time */
@@ -673,7 +673,7 @@ int main(void)
 		TEST(by_the_owner_of_the_rmid),
 		TEST(a_span_that_comes_late_is_its_old_owners),
 		TEST(a_span_may_end_a_moment_after_its_owner),
-		TEST(nobody_has_an_rmid_in_limbo_for_long),
+		TEST(no_process_has_an_rmid_in_limbo_for_long),
 		TEST(what_was_before_an_owner_is_not_his),
 		TEST(being_told_again_changes_nothing),
 		TEST(a_record_on_owners_that_is_lost_is_noticed),

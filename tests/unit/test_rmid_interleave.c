@@ -22,14 +22,14 @@
 #define HALF_NS 1000000ULL
 #define LIMBO_NS (2 * HALF_NS)
 
-/* Where a thread is. Those from LOOKED to ENDED take up a CPU. */
+/* The state of a thread. From LOOKED to ENDED it occupies a CPU. */
 enum at {
 	ABSENT,
 	QUEUED, /* may be switched in */
-	LOOKED, /* is being switched in, saw that it waits and that an RMID is to be had */
+	LOOKED, /* is being switched in, saw that it waits and that an RMID is available */
 	SERVED, /* is being switched in, is about to read its RMID */
 	RUNNING, /* the CPU carries the RMID that it read */
-	ENDED, /* was switched away from for the last time, but is counted yet */
+	ENDED, /* was switched out for the last time, but is still counted */
 };
 
 struct thread {
@@ -70,7 +70,7 @@ static __u64 key_of(int process)
 	return 0x1000 + process;
 }
 
-/* The book has pointers into the state that it came from. */
+/* The book has pointers into the state that it was copied from. */
 static void settle(struct state *state)
 {
 	state->book.alloc.infos = state->infos;
@@ -231,7 +231,7 @@ static bool step_read(struct state *state, int p, int t)
 	return true;
 }
 
-/* As owners__dead_task() does, when the CPU carries another's RMID. */
+/* As owners__dead_task() does, when the CPU has another process's RMID. */
 static bool step_gone(struct state *state, int p, int t)
 {
 	struct latscope_rmid_owner record;
@@ -251,7 +251,7 @@ static bool step_gone(struct state *state, int p, int t)
 	return true;
 }
 
-/* The step that a thread takes of `choice` 0 or 1. False: there is none such. */
+/* The step of a thread for `choice` 0 or 1. False: there is none. */
 static bool step(struct state *state, int p, int t, int choice)
 {
 	struct thread *thread = &state->threads[p][t];
@@ -269,7 +269,7 @@ static bool step(struct state *state, int p, int t, int choice)
 		return true;
 	case SERVED:
 		return !choice && step_read(state, p, t);
-	case RUNNING: /* is switched away from, to come back or not */
+	case RUNNING: /* is switched out, to come back or not */
 		thread->carries = 0;
 		thread->at = choice ? ENDED : QUEUED;
 		return true;
@@ -279,7 +279,7 @@ static bool step(struct state *state, int p, int t, int choice)
 	return false;
 }
 
-/* Given a limbo's time, whoever waits is served as far as there are RMIDs. */
+/* After a limbo, every waiting process gets an RMID as long as there are any. */
 static void judge_patience(const struct state *from)
 {
 	struct state state = *from;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The files of kmod/rmid that know a kernel, in the one that tests/rmid/kernel stands in with: what
- * they do with registers, and when memory is short.
+ * The files of kmod/rmid that use the kernel, with the model of tests/rmid/kernel in its place:
+ * what they do with registers, and if memory is short.
  */
 #include "unit.h"
 
@@ -94,7 +94,7 @@ static void unload(void)
 	assert_int_equal(kernel.allocations, 0);
 }
 
-/* The CPU runs another process, 0 for none, as the hook on sched_switch would tell. */
+/* The CPU runs another process (0: none), as the hook on sched_switch would report. */
 static void run(unsigned int cpu, u32 rmid)
 {
 	kernel.cpu = cpu;
@@ -108,7 +108,7 @@ static void run_any(void)
 	run(unit_random() % KERNEL_CPUS, unit_random() % 16);
 }
 
-/* As when its last switch to a process was long ago. */
+/* The state long after its last switch to a process. */
 static void sleep_all(void)
 {
 	run(0, 0);
@@ -179,9 +179,9 @@ static void test_a_mount_has_all_given_back_while_the_cpus_switch(void **state)
 	}
 }
 
-static u64 theirs[KERNEL_CPUS]; /* what somebody else wrote there, 0 if nobody did */
+static u64 theirs[KERNEL_CPUS]; /* what another program wrote there; 0: nothing */
 
-static void write_as_somebody_else(void)
+static void write_as_another_program(void)
 {
 	unsigned int cpu = unit_random() % KERNEL_CPUS;
 
@@ -206,11 +206,11 @@ static void happen(void)
 	if (unit_random() % 8)
 		run_any();
 	else
-		write_as_somebody_else();
+		write_as_another_program();
 	theirs_are_there();
 }
 
-static void test_what_somebody_else_writes_stays_and_is_noticed(void **state)
+static void test_what_another_program_writes_stays_and_is_noticed(void **state)
 {
 	for (int i = 0; i < 500; i++) {
 		boot(state);
@@ -218,11 +218,11 @@ static void test_what_somebody_else_writes_stays_and_is_noticed(void **state)
 		load();
 		for (u64 j = unit_random() % 8; j; j--)
 			run_any();
-		write_as_somebody_else();
+		write_as_another_program();
 		kernel.meanwhile = happen;
 		for (u64 j = unit_random() % 8; j; j--)
 			happen();
-		if (i % 8) /* or the kernel module is unloaded before it looks */
+		if (i % 8) /* or the kernel module is unloaded before it checks */
 			kernel__work();
 		kernel.meanwhile = NULL;
 		theirs_are_there();
@@ -279,7 +279,7 @@ static void test_a_cpu_that_comes_online_in_use_has_all_given_back(void **state)
 	unload();
 }
 
-static void test_unloading_gives_back_what_nobody_had_time_to(void **state)
+static void test_unloading_restores_what_is_not_yet_restored(void **state)
 {
 	load();
 	run(0, 5);
@@ -303,7 +303,7 @@ static void load_is_refused(enum pqr_mode mode)
 	assert_int_equal(kernel.warnings, 0);
 }
 
-/* 0 goes into the register of many a hypervisor that faults at anything else. */
+/* Many hypervisors fault at any value except 0. */
 static void test_a_register_that_takes_no_rmid_is_refused(void **state)
 {
 	u32 rmids = 8;
@@ -415,7 +415,7 @@ static void test_what_disturbs_all_is_done_ever_less_often(void **state)
 	assert_true(pace__may(&pace, now_ns + 3 * PACE_MOST_NS + PACE_LEAST_NS));
 }
 
-/* This many processes, with RMIDs 1 and so on. */
+/* So many processes, with RMIDs 1 and up. */
 static void give_birth_to(u32 count)
 {
 	static struct signal_struct signals[16];
@@ -576,12 +576,12 @@ int main(void)
 		cmocka_unit_test_setup(test_a_register_in_use_is_refused_and_stays, boot),
 		cmocka_unit_test_setup(test_what_runs_is_in_the_register, boot),
 		cmocka_unit_test_setup(test_a_mount_has_all_given_back_while_the_cpus_switch, boot),
-		cmocka_unit_test_setup(test_what_somebody_else_writes_stays_and_is_noticed, boot),
+		cmocka_unit_test_setup(test_what_another_program_writes_stays_and_is_noticed, boot),
 		cmocka_unit_test_setup(test_a_switch_is_enough_to_notice, boot),
 		cmocka_unit_test_setup(test_watching_has_no_modprobe_run, boot),
 		cmocka_unit_test_setup(test_a_cpu_that_comes_online_in_use_has_all_given_back,
 				       boot),
-		cmocka_unit_test_setup(test_unloading_gives_back_what_nobody_had_time_to, boot),
+		cmocka_unit_test_setup(test_unloading_restores_what_is_not_yet_restored, boot),
 		cmocka_unit_test_setup(test_a_register_that_takes_no_rmid_is_refused, boot),
 		cmocka_unit_test_setup(test_a_write_that_faults_later_ends_it_once, boot),
 		cmocka_unit_test_setup(test_the_next_kernel_finds_no_rmid, boot),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Ten million random operations on the book of RMIDs, each held against an oracle. */
+/* Ten million random operations on the book of RMIDs, each compared with an oracle. */
 #include "unit.h"
 
 #include "../rmid/twin.h"

@@ -10,7 +10,7 @@
 
 #define SECOND 1000000000ULL
 
-/* As a machine of today has it: 24 bits, 56 KiB. */
+/* As in a current machine: 24 bits, 56 KiB. */
 static const struct count_format format = { .scale = 57344, .width = 24 };
 static struct count_past past;
 static struct latscope_rmid_read record;
@@ -228,7 +228,7 @@ static void test_who_ran_and_found_no_time_comes_first_next_time(void **state)
 		assert_int_equal(reads[rmid], 20);
 }
 
-static void test_a_register_that_somebody_wrote_is_told_from_one_that_was_reset(void **state)
+static void test_a_written_register_is_distinguished_from_one_that_was_reset(void **state)
 {
 	(void)state;
 	assert_int_equal(pqr_verdict(7, 7, 0), PQR_OURS);
@@ -253,8 +253,7 @@ int main(void)
 		cmocka_unit_test_setup(test_error_and_unavailable_are_never_0, set_up),
 		cmocka_unit_test_setup(test_no_data_is_no_baseline, set_up),
 		cmocka_unit_test_setup(test_a_new_owner_begins_anew, set_up),
-		cmocka_unit_test(
-			test_a_register_that_somebody_wrote_is_told_from_one_that_was_reset),
+		cmocka_unit_test(test_a_written_register_is_distinguished_from_one_that_was_reset),
 		cmocka_unit_test(test_those_that_ran_are_read_first),
 		cmocka_unit_test(test_none_is_read_twice_a_tick),
 		cmocka_unit_test(test_the_rest_take_turns_over_ticks),

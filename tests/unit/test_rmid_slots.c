@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Spans of CPU time and their slots: nothing is counted twice, nothing lost in silence. */
+/* Spans of CPU time and their slots: nothing is counted twice, nothing is lost silently. */
 #include "unit.h"
 
 #include <errno.h>
@@ -147,7 +147,7 @@ static void an_open_span_is_not_counted_twice(void **state)
 	assert_int_equal(slot->missing_ns, 0);
 }
 
-/* The state of a CPU may be newer than what was taken out of the ring. */
+/* The state of a CPU may be newer than the records read from the ring. */
 static void an_open_span_waits_for_those_before_it(void **state)
 {
 	(void)state;
@@ -541,7 +541,7 @@ static void time_offline_ends_with_the_window(void **state)
 	assert_null(slots__rest(slots)); /* nothing is missing after the end */
 }
 
-/* ---- anything, against the plainest of all accounts ---- */
+/* ---- random input, against the simplest of all accounts ---- */
 
 #define ROUNDS 200
 #define SPANS 300
@@ -607,7 +607,10 @@ static void any_spans_with_any_losses_balance(void **state)
 				account(reference->lost, 1, at[cpu], to);
 			}
 			at[cpu] = to;
-			/* A loss shows with the next span: so none may be open when slots come. */
+			/*
+			 * A loss shows with the next span, so no span may be open when slots are
+			 * returned.
+			 */
 			add(cpu, 0, at[cpu], at[cpu] + 1);
 			reference->ns[(at[cpu] - START) / MS][0]++;
 			at[cpu]++;

@@ -40,7 +40,7 @@ _Static_assert(offsetof(struct lat_cell, counts) > PAGE, "slots have a page with
 static struct lat_cell *shared_cell;
 static unsigned int counted;
 
-/* Somebody reads the first slots: in this moment an event is counted. */
+/* While the first slots are read, an event is counted. */
 static void count_event(int signal)
 {
 	(void)signal;

@@ -163,7 +163,7 @@ static void what_was_written_is_read(void **state)
 	forget(&recording);
 }
 
-/* The keys alone: those of an interval stand in the order of the totals. */
+/* Only the keys: those of an interval are in the order of the totals. */
 static void copy_keys(struct run_data *to, const struct run_data *from)
 {
 	for (size_t i = 0; i < from->nr_keys; i++)
@@ -322,7 +322,7 @@ static void sleep_us(unsigned int us)
 
 static pid_t writing; /* the child of start_writer(); 0: there is none */
 
-/* Writes until stop_writer(), which a test that fails leaves to its end. */
+/* Writes until stop_writer(), or until a failed test ends. */
 static void start_writer(const char *where)
 {
 	struct recording recording;
@@ -389,7 +389,7 @@ static unsigned int count_intervals(struct rundb *db)
 	return nr;
 }
 
-/* How many whole intervals the recording in a directory has; -1: it had not begun. */
+/* The number of complete intervals of the recording in a directory; -1: it had not begun. */
 static int check_cut_off(const char *where)
 {
 	struct run *read = calloc(1, sizeof(*read));
@@ -454,7 +454,8 @@ static void read_while_it_is_written(void **state)
 }
 
 /*
- * For children, which must not fail by cmocka's jumps: the whole intervals, negative on an error.
+ * For children, which must not fail by cmocka's jumps: the number of complete intervals, negative
+ * on an error.
  */
 static int peek(const char *where)
 {
@@ -492,7 +493,7 @@ static void cut_off_is_read_without_writing(void **state)
 	assert_int_equal(unit_in_child(read_as_nobody), 0);
 }
 
-/* Fills up, then closes, as a command would that goes on with its other outputs. */
+/* Fills up, then closes, as a command that continues with its other outputs. */
 static int fill_up(const char *where, int wanted, int or_else)
 {
 	struct recording recording;
@@ -505,7 +506,7 @@ static int fill_up(const char *where, int wanted, int or_else)
 		err = add_interval(&recording, 1);
 	if (err != wanted && err != or_else)
 		return 11;
-	/* Room may have come free meanwhile; what was lost is lost. */
+	/* Room may be free again; what was lost stays lost. */
 	if (recording.writer.ops->close(&recording.writer, recording.run) != err)
 		return 12;
 	forget(&recording);
@@ -546,7 +547,7 @@ static int fill_limit(void)
 	signal(SIGXFSZ, SIG_IGN);
 	if (setrlimit(RLIMIT_FSIZE, &limit))
 		return 1;
-	/* SQLite does not keep what the kernel said of a write in every case */
+	/* SQLite does not always keep the kernel's error of a write */
 	return fill_up(dir, -EFBIG, -EIO);
 }
 

@@ -243,7 +243,7 @@ static void test_kernel_check_is_printed(void **state)
 	sample_free(run);
 }
 
-/* A sum that is only a limit is not told to agree. */
+/* If the kernel's sum is only a limit, the output does not say that the sums agree. */
 static void test_a_one_sided_check_says_so(void **state)
 {
 	struct run *run = sample_run();

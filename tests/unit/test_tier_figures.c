@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * From counts to latencies and decisions. Several tests are of a fault that Colloid's code for the
- * TPP kernel module or for HeMem has; each would fail on it.
+ * From counts to latencies and decisions. Several tests are of a fault in Colloid's code for the
+ * TPP kernel module or for HeMem; each would fail on that code.
  */
 #include "unit.h"
 
@@ -65,7 +65,7 @@ static void count(unsigned int boxes, const struct load *loads, const double *we
 	}
 }
 
-/* Where counter 2 has the clock: of one or two tiers. */
+/* The position of the clock if counter 2 has it: with one or two tiers. */
 #define CLOCKS counts[2]
 
 static const struct load two[] = { { 1e9, 90 }, { 2e8, 180 } };
@@ -109,7 +109,7 @@ static void littles_law_gives_the_latency(void **state)
 	assert_int_equal(figures_of(0, BOXES).all_boxes, BOXES);
 }
 
-/* Fault 2: by the TSC the same latency would be another as the uncore scales. */
+/* Fault 2: by the TSC, the same latency would differ when the uncore clock scales. */
 static void it_is_in_time_whatever_the_clock(void **state)
 {
 	(void)state;
@@ -131,7 +131,7 @@ static void it_does_not_depend_on_the_interval(void **state)
 	}
 }
 
-/* Fault 1: one box of many is no measure of all. */
+/* Fault 1: one box of many does not represent all. */
 static void all_boxes_are_used(void **state)
 {
 	double weights[BOXES];
@@ -160,8 +160,8 @@ static void boxes_may_have_different_clocks(void **state)
 }
 
 /*
- * Fault 4: without its busy loop TPP's values are so small that two constants stand for them, and
- * the direction never changes. Here by the figures of HeMem's log, and then with l the slower one.
+ * Fault 4: without its busy loop TPP's values are so small that two constants replace them, and the
+ * direction never changes. Here with the values of HeMem's log, and then with l the slower one.
  */
 static void a_small_count_is_not_replaced(void **state)
 {
@@ -194,7 +194,7 @@ static void counters_wrap_at_48_bits(void **state)
 	assert_true(tier_delta__wrapped(100, 99) == (1ULL << 48) - 1);
 }
 
-/* Fault 8: no requests are no latency, not an infinite or a negligible one. */
+/* Fault 8: without requests there is no latency, not an infinite or a negligible one. */
 static void too_few_requests_are_no_latency(void **state)
 {
 	struct tier_latency figures;
@@ -236,7 +236,7 @@ static void uncounted_values_are_not_zero(void **state)
 	assert_false(figures_of(0, 4).rate_known);
 }
 
-/* Boxes that are lost leave the others to stand for them. */
+/* The other boxes represent those that are lost. */
 static void the_rate_is_of_all_boxes(void **state)
 {
 	(void)state;
@@ -356,7 +356,7 @@ static void skew(double *weights, unsigned int boxes)
 		weights[i] = 1 + (double)(unit_random() % 1000) / 111;
 }
 
-/* Whichever box has how much of what, and for as few boxes as can be. */
+/* For any distribution over the boxes, and for as few boxes as possible. */
 static void three_tiers_are_counted_whole(void **state)
 {
 	double weights[BOXES];
@@ -370,7 +370,9 @@ static void three_tiers_are_counted_whole(void **state)
 	}
 }
 
-/* Some boxes are nearer to memory: what the few that go by their occupancy make of it is little. */
+/*
+ * Some boxes are nearer to memory: the error of the few that infer inserts from occupancy is small.
+ */
 static void latencies_need_not_be_the_same(void **state)
 {
 	(void)state;
@@ -425,7 +427,7 @@ static void without_any_clock_nothing_is_known(void **state)
 	}
 }
 
-/* The first box is the only one that can tell. */
+/* Only the first box can measure it. */
 static void the_first_box_is_a_neighbour_too(void **state)
 {
 	(void)state;
@@ -435,7 +437,7 @@ static void the_first_box_is_a_neighbour_too(void **state)
 	assert_load(2, two, 2e9, 1e-4);
 }
 
-/* One that was preempted is no clock for others while there are certain ones. */
+/* A box that was preempted is not used as a clock while there are certain ones. */
 static void an_uncertain_clock_is_not_passed_on(void **state)
 {
 	(void)state;
@@ -445,7 +447,7 @@ static void an_uncertain_clock_is_not_passed_on(void **state)
 	assert_tiers(BOXES, 3, three, 2e9, 1e-4);
 }
 
-/* Nothing tells how many requests began where only their occupancy is known, and no latency. */
+/* If only occupancy is known, neither the number of requests that began nor a latency is known. */
 static void too_few_requests_are_scaled(void **state)
 {
 	static const struct load few[] = { { 1e9, 90 }, { 2e8, 180 }, { 40, 250 } };
@@ -486,7 +488,7 @@ static void samples_of_amd_are_latencies_already(void **state)
 	assert_false(figures.latency_known);
 }
 
-/* Fault 6: a mean that begins with 0 is too low for as many samples as it is long. */
+/* Fault 6: a mean that starts at 0 is too low for as many samples as it is long. */
 static void the_mean_begins_with_the_first_sample(void **state)
 {
 	struct tier_latency figures = { .rate_known = true,
@@ -510,7 +512,7 @@ static void the_mean_begins_with_the_first_sample(void **state)
 	assert_near(ewma.outstanding, 9 + 9.0 / 16, 1e-12);
 }
 
-/* There is a mean of the latency all the same, but none of clocks that pass for ns. */
+/* There is still a mean of the latency, but no clocks are shown as ns. */
 static void the_mean_needs_no_rate(void **state)
 {
 	struct tier_latency figures = { .latency_known = true,
@@ -528,7 +530,7 @@ static void the_mean_needs_no_rate(void **state)
 	assert_near(tier_ewma__latency_ns(&ewma), 106, 1e-12);
 }
 
-/* As in the artifact's log: what HeMem had counted, and what it wanted to move. */
+/* As in the artifact's log: what HeMem counted, and what it wanted to move. */
 static const struct colloid_load published = { 1.655294, 177419.75, 0.151341, 12455.68 };
 static const struct colloid_params defaults = { COLLOID_DELTA, COLLOID_EPSILON };
 
@@ -589,7 +591,7 @@ static void the_search_has_a_dead_band(void **state)
 	assert_true(move.shift > 0 && search.p_lo == 0.5);
 }
 
-/* Where the ends meet, the load has changed, and the other end is given up. */
+/* If the bounds meet, the load has changed, and the other bound is reset. */
 static void the_search_begins_anew(void **state)
 {
 	struct colloid_load faster = { 50, 500, 100, 500 }, slower = { 100, 500, 50, 500 };

@@ -252,7 +252,7 @@ static void cpu_models_are_distinguished(void **state)
 	assert_string_equal(name_of("AuthenticAMD", 0x1a, 0xcf, 0), "zen6");
 }
 
-/* Where the files list inserts of a tier, but occupancy of all of them together only. */
+/* If the files list inserts by tier, but occupancy only of all tiers together. */
 static void derived_values_are_marked(void **state)
 {
 	(void)state;

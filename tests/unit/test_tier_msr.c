@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The msr method where it is not about what is measured (tests/emu is): how it finds CPUs and
- * boxes below a fake /sys, and what it says when the kernel will not let it.
+ * The msr method, except for the measurement itself (see tests/emu): how it finds CPUs and boxes
+ * below a fake /sys, and its messages if the kernel refuses.
  */
 #include "unit.h"
 
@@ -316,7 +316,7 @@ static void looking_writes_nothing(void **state)
 	assert_memory_equal(before, machine.registers, sizeof(before));
 }
 
-/* Before anything is written, and whoever else uses the counters. */
+/* Before anything is written, and also if another program uses the counters. */
 static void another_latscope_is_left_alone(void **state)
 {
 	static uint64_t left[2][REGISTERS];

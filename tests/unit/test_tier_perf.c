@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The perf method against a fake /sys, and a kernel that is made up behind the system calls: no
- * machine that runs the tests has an uncore PMU.
- */
+/* The perf method with a fake /sys and a simulated kernel: no test machine has uncore PMUs. */
 #include "unit.h"
 
 #include <errno.h>
@@ -280,7 +277,7 @@ static void latencies_are_right(void **state)
 	}
 }
 
-/* Counter 0 alone has occupancy, so one a group; all boxes are opened, on the CPU of the mask. */
+/* Only counter 0 counts occupancy, so one per group; all boxes are opened, on the mask's CPU. */
 static void groups_are_as_the_counters_allow(void **state)
 {
 	unsigned int occupancies = 0;
@@ -371,7 +368,7 @@ static void multiplexed_counts_are_scaled_and_reported(void **state)
 	assert_non_null(strstr(tier__trouble(tier), "uncore_cha_0 and 15 more: counted part"));
 	assert_null(tier__trouble(tier));
 	snprintf(kind, sizeof(kind), "%s", tier__trouble_kind(tier));
-	/* Another share of the time is no other trouble, for who tells of each but once. */
+	/* Another running share is the same problem, and each problem is reported once. */
 	pass(1, 0.3);
 	assert_int_equal(tier__read(tier, samples, why), 0);
 	assert_non_null(strstr(tier__trouble(tier), "30 %"));
@@ -420,7 +417,7 @@ static void a_short_read_is_an_error(void **state)
 	assert_int_equal(kernel.open, 0);
 }
 
-/* Whichever event it is that fails: a reason, and none stays open. */
+/* For any event that fails: a reason, and no descriptor stays open. */
 static void a_start_that_fails_leaves_nothing_open(void **state)
 {
 	static const struct {

@@ -65,7 +65,10 @@ static void add(struct run_data *data, bool slow, bool split, unsigned int inter
 	if (!split)
 		return;
 	sample_key(data, 1, LAT_BY_PROCESS, 0, "steady (1)", FAST_NS, 1000 - nr);
-	/* One has the bursts; what else is slow, little and always the same, is another's. */
+	/*
+	 * One probe has the bursts; the other slow events, few and always the same number, are
+	 * another's.
+	 */
 	sample_key(data, 2, LAT_BY_PROCESS, 0, "burst (2)", SLOW_NS, nr);
 	sample_record(&data->metrics[0], SLOW_NS, 1);
 	sample_key(data, 3, LAT_BY_PROCESS, 0, "always (3)", SLOW_NS, 1);
@@ -276,7 +279,7 @@ static void what_is_slow(void **state)
 	/* 40 of 1,000 in a quarter: 1 % */
 	assert_in_range(timeline.probes[IOLAT].slow_ns, FAST_NS + 1, SLOW_NS);
 	assert_int_equal(timeline.probes[IOLAT].slow, 40 * timeline.nr_correlated);
-	/* Where all are alike, all are slow: there is no edge nearer to 1 %. */
+	/* If all events are alike, all are slow: no edge is nearer to 1 %. */
 	assert_int_equal(timeline.probes[MEMLAT].slow, timeline.probes[MEMLAT].events);
 	timeline__clear(&timeline);
 	run__clear(&read_run);

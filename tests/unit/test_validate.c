@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How often a reference is tried; without a window, for which a kernel is needed. */
+/* How often a reference is repeated; without a window, which needs a kernel. */
 #include "unit.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ void window__close(struct window *window)
 	window->child.shared = NULL;
 }
 
-/* A reference that fails so many times, as it was told by the child or by somebody else. */
+/* A reference that fails so many times, because of the child or of another process. */
 static int fail_at_first(struct validate *validate, struct window *window)
 {
 	(void)validate;

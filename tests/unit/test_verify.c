@@ -68,7 +68,9 @@ static void less_time_than_a_step_is_at_least_none(void **state)
 	assert_int_equal(conclude(&verify)->time.kernel_low, 0);
 }
 
-/* docs/method.md: 0.1 % of events and 4 a CPU, 1 % of time; what the probe allows for is added. */
+/*
+ * docs/method.md: 0.1 % of events and 4 per CPU, 1 % of time; what the probe allows for is added.
+ */
 static void tolerances_are_those_of_the_documentation(void **state)
 {
 	const struct run_check *check = conclude(&four_moments);

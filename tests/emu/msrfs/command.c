@@ -13,7 +13,7 @@
  *   loop requests=200 p=.7      closes the loop over the first two streams; changes what is given
  *   litter seed=1               what registers are found to hold
  *   top short=1e6               resets leave counters so much short of their wrap; 0: at 0
- *   poke socket=0 reg=0xe01 value=0x400135      somebody else writes a register
+ *   poke socket=0 reg=0xe01 value=0x400135      another program writes a register
  *   fault access=read err=5 socket=0 reg=0xe08 times=1  err=0: a short transfer
  *   offline cpu=3 on=1          on=0: online again
  *   after accesses=1000 VERB... that verb, just before the so-manieth register access
@@ -65,7 +65,7 @@ static const char *text(struct words *words, const char *key)
 	return NULL;
 }
 
-/* Leaves *value as it is if the word is not there or is no number, which fails the command. */
+/* Leaves *value unchanged if the word is missing, or is not a number, which fails the command. */
 static bool number(struct words *words, const char *key, double *value)
 {
 	const char *given = text(words, key);

@@ -45,7 +45,7 @@ int emulator__show_time(struct emulator *emulator, const char *path)
 	return 0;
 }
 
-/* A plan may plan again, so take it off the list before it is carried out. */
+/* A plan may add plans, so remove it from the list before it runs. */
 static void carry_out_plans(struct emulator *emulator)
 {
 	for (unsigned int i = 0; i < emulator->plans;) {

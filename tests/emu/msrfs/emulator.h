@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A machine together with its clock, the faults that were asked for, and an account of who did what
- * to its registers.
+ * A machine with its clock, the requested faults, and an account of all accesses to its registers.
  */
 #ifndef MSRFS_EMULATOR_H
 #define MSRFS_EMULATOR_H
@@ -25,7 +24,7 @@ struct fault {
 	uint64_t left; /* how often it strikes yet */
 };
 
-/* A command to be carried out once so many registers have been read and written. */
+/* A command that runs after so many accesses to registers. */
 struct plan {
 	uint64_t accesses;
 	char command[EMULATOR_LINE];
@@ -41,38 +40,38 @@ struct emulator {
 	bool offline[MACHINE_SOCKETS * 64]; /* by CPU */
 	bool virtual; /* time goes on by commands and accesses only */
 	uint64_t step; /* ns that an access takes, if so */
-	uint64_t *shown; /* where everybody can see what time it is, or NULL */
+	uint64_t *shown; /* shared, so that everybody can read the time; or NULL */
 
 	unsigned int faults, plans;
 	struct fault fault[EMULATOR_FAULTS];
 	struct plan plan[EMULATOR_PLANS];
 
-	/* Since the last mark; `found` is the machine as it was then. */
+	/* Since the last mark; `found` is the machine at that time. */
 	uint64_t accesses, opens;
 	uint64_t reads[MAP_NONE + 1], writes[MAP_NONE + 1];
 	unsigned int logged; /* may be more than the log has room for */
 	struct logged log[EMULATOR_LOG];
 	struct socket found[MACHINE_SOCKETS];
 
-	char error[EMULATOR_LINE]; /* what was wrong with the last command that failed */
+	char error[EMULATOR_LINE]; /* why the last command failed */
 };
 
-/* -errno, as the kernel's driver gives it, or how many of the 8 bytes are transferred. */
+/* -errno, as from the kernel's driver, or the number of the 8 bytes that are transferred. */
 int emulator__open(struct emulator *emulator, unsigned int cpu);
 int emulator__read(struct emulator *emulator, unsigned int cpu, uint64_t reg, uint64_t *value);
 int emulator__write(struct emulator *emulator, unsigned int cpu, uint64_t reg, uint64_t value);
 
-/* Moves time on to where it is; virtual time stays. */
+/* Updates the machine to the current time; does not advance virtual time. */
 uint64_t emulator__now(struct emulator *emulator);
 
-/* Virtual time stands in that file from now on, mapped, so that to look at it costs nothing. */
+/* From now on virtual time is in that file, mapped, so that reading it costs nothing. */
 int emulator__show_time(struct emulator *emulator, const char *path);
 void emulator__shown(struct emulator *emulator);
 
-/* Forgets what was done so far: what is found now is what should be found after. */
+/* Sets a mark: the current registers are those that should be restored. */
 void emulator__mark(struct emulator *emulator);
 
-/* Carries out one line, see command.c. -EINVAL: it makes no sense, see emulator->error. */
+/* Runs one line, see command.c. -EINVAL: it is invalid, see emulator->error. */
 int emulator__command(struct emulator *emulator, const char *line);
 
 /* Texts, to be freed; NULL: no memory. */

@@ -162,7 +162,7 @@ static int files_release(const char *path, struct fuse_file_info *info)
 	return 0;
 }
 
-/* The kernel's driver would repeat the register as often as there is room; nobody asks for that. */
+/* The kernel's driver would repeat the register until the buffer is full; no test uses that. */
 static int read_register(const struct handle *handle, char *buffer, size_t size, off_t offset)
 {
 	uint64_t value;
@@ -197,7 +197,7 @@ static int files_read(const char *path, char *buffer, size_t size, off_t offset,
 	return read_text(handle, buffer, size, offset);
 }
 
-/* A line each; what follows the first that fails is not looked at. */
+/* One command per line; lines after the first that fails are ignored. */
 static int carry_out(const char *buffer, size_t size)
 {
 	char text[4096], *line, *rest = text;

@@ -13,7 +13,7 @@
 
 struct emulator;
 
-/* Serves it until it is unmounted or a signal comes. An exit status. */
+/* Serves the files until they are unmounted or a signal arrives. Returns an exit status. */
 int files__serve(struct emulator *emulator, const char *program, const char *mountpoint);
 
 #endif

@@ -25,7 +25,7 @@ static double latency_at(const struct stream *stream, double rate)
 	return stream->idle + stream->service * used / (1 - used);
 }
 
-/* How many requests are under way, on average, if `rate` of them start in a second. */
+/* The mean number of requests in flight if `rate` of them start per second. */
 static double under_way(const struct machine *machine, double rate)
 {
 	double near = machine->loop.p * rate, far = rate - near;
@@ -35,7 +35,7 @@ static double under_way(const struct machine *machine, double rate)
 	       1e-9;
 }
 
-/* The rate at which as many are under way as there are to be: it rises with the rate, so bisect. */
+/* The rate at which the wanted number is in flight; it rises with the rate, so bisect. */
 void machine__balance(struct machine *machine)
 {
 	double p = machine->loop.p, low = 0, high;

@@ -10,7 +10,7 @@ unsigned int machine__socket_of(const struct machine *machine, unsigned int cpu)
 	return cpu / (machine->cpus / machine->sockets);
 }
 
-/* Returns how much counter `index` counts per second. */
+/* Returns the rate of counter `index` per second. */
 static double tick_rate(const struct machine *machine, const struct socket *socket,
 			const struct box *box, unsigned int index)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The machine that is emulated: sockets with CHAs whose counters tick, and the requests that make
- * them tick. Time is that of the machine (struct machine's now), which somebody else moves on.
+ * The emulated machine: sockets with CHAs whose counters count, and the requests that they count.
+ * Time is that of the machine (struct machine's now); the caller advances it.
  */
 #ifndef MSRFS_MACHINE_H
 #define MSRFS_MACHINE_H
@@ -13,7 +13,10 @@
 #define MACHINE_STREAMS 16
 #define MACHINE_MASK ((1ULL << 48) - 1) /* of a counter */
 
-/* Requests of one kind. A tier of memory is a stream, what must not be taken for it are others. */
+/*
+ * Requests of one kind. A tier of memory is a stream; other streams are requests that must not be
+ * counted as the tier's.
+ */
 struct stream {
 	char name[16];
 	struct tor_request request;
@@ -47,7 +50,7 @@ struct socket {
 	double hz; /* of the uncore */
 };
 
-/* N requests are under way at any time, the share p of them starts in stream 0, others in 1. */
+/* N requests are in flight at any time. The share p of them starts in stream 0, the others in 1. */
 struct loop {
 	double requests; /* 0: no loop, rates and latencies are as given */
 	double p;
@@ -57,30 +60,32 @@ struct machine {
 	const struct map *map;
 	unsigned int sockets, cpus, boxes; /* CPUs in all, boxes a socket */
 	uint64_t now; /* ns */
-	uint64_t short_of_top; /* a reset leaves a counter so much short of its wrap; 0: at 0 */
+	uint64_t short_of_top; /* a reset leaves a counter so far below its overflow; 0: at 0 */
 	unsigned int streams;
 	struct stream stream[MACHINE_STREAMS];
 	struct loop loop;
 	struct socket socket[MACHINE_SOCKETS];
 };
 
-/* CPUs of a socket are neighbours: 0 and 1 of two times two are socket 0. */
+/* CPUs of a socket have consecutive numbers: with 2 sockets of 2 CPUs, socket 0 has 0 and 1. */
 unsigned int machine__socket_of(const struct machine *machine, unsigned int cpu);
 
-/* As the instructions do: -EIO where they fault. A read of a counter is counted. */
+/* As the instructions: -EIO where they fault. Reads of counters are counted. */
 int machine__read(struct machine *machine, unsigned int socket, uint64_t reg, uint64_t *value);
 int machine__write(struct machine *machine, unsigned int socket, uint64_t reg, uint64_t value);
 
-/* Brings all counters up to now: to be called before anything changes how fast they tick. */
+/* Updates all counters: call it before anything changes their rates. */
 void machine__settle(struct machine *machine);
 
-/* Gives the CHAs unequal shares: the busiest has `spread` times as much as the idlest could. */
+/*
+ * Gives the CHAs unequal shares: the busiest may have up to `spread` times as much as the idlest.
+ */
 void machine__skew(struct machine *machine, struct stream *stream, uint64_t seed, double spread);
 
 /* Solves the loop for its p: sets rates and latencies of the first two streams. */
 void machine__balance(struct machine *machine);
 
-/* Fills registers as somebody else might have left them. */
+/* Fills registers as another program might have left them. */
 void machine__litter(struct machine *machine, uint64_t seed);
 
 #endif

@@ -30,7 +30,7 @@ static uint64_t skx_base(unsigned int box)
 	return 0xe00 + 0x10 * box;
 }
 
-/* Ice Lake's CHAs lie in three stretches; a slot, 0xefc, is left out between the first two. */
+/* Ice Lake's CHAs are in three ranges; a slot, 0xefc, is left out between the first two. */
 static const struct {
 	uint64_t start;
 	unsigned int first, boxes;

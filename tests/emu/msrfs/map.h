@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where each generation keeps the registers of its CHAs, and which bits of them mean what.
+ * Where each generation has the registers of its CHAs, and what their bits mean.
  *
- * Written apart from src/tier's tables, after what Intel, Linux and PCM say, so that a slip in one
- * is found by the other: share nothing with src/tier.
+ * Written independently of tierlat's tables, from the sources of Intel, Linux and PCM, so that each
+ * of the two reveals mistakes in the other: share nothing with tierlat.
  */
 #ifndef MSRFS_MAP_H
 #define MSRFS_MAP_H

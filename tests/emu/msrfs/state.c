@@ -139,7 +139,7 @@ char *emulator__changed(struct emulator *emulator, size_t *length)
 	return as_text(object, length);
 }
 
-/* The most reads of one counter, and the wraps of all. */
+/* The largest number of reads of one counter, and the overflows of all. */
 static void add_counters(struct json_object *state, const struct machine *machine)
 {
 	uint64_t most = 0, wraps = 0;
@@ -173,7 +173,7 @@ char *emulator__state(struct emulator *emulator, size_t *length)
 	return as_text(state, length);
 }
 
-/* A line each: socket, register, what it held, what was written. */
+/* One line each: socket, register, old value, written value. */
 char *emulator__writes(const struct emulator *emulator, size_t *length)
 {
 	char *text = NULL;

@@ -7,7 +7,7 @@
 
 #define BIT(n) (1ULL << (n))
 
-/* Skylake knows no difference between a core's reads and its prefetches into L2. */
+/* Skylake does not distinguish a core's reads from its prefetches into L2. */
 static const struct {
 	const char *name;
 	unsigned int old, new; /* Skylake's and Cascade Lake's, and all later ones' */
@@ -55,8 +55,8 @@ static bool old_counts(uint64_t umask, uint64_t filter, const struct tor_request
 }
 
 /*
- * A request to CXL memory is counted where CXL expanders are named, and where no kind of memory is
- * left out; so a counter of local DDR does not see it, one of all that is local does.
+ * A request to CXL memory is counted if CXL expanders are selected, or if no kind of memory is
+ * excluded. So a counter of local DDR does not see it, but one of all local memory does.
  */
 static bool counts_memory(uint64_t mask, enum tor_memory memory)
 {
