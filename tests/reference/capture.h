@@ -116,7 +116,7 @@ static inline void capture_open_cpu(struct capture *capture, int cpu, const char
 #define CAPTURE_NAPS 5
 
 /*
- * Some kernels lose the perf events of a task for good, of the idle task of one CPU for instance
+ * Some kernels lose the perf events of a task forever, of the idle task of one CPU for instance
  * (a recursion count that stays): each of these naps is two switches, one of which is its.
  */
 static inline void capture_check_cpu(struct capture *capture, int cpu)

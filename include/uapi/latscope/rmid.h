@@ -22,7 +22,7 @@
  * bpf_probe_read_kernel(); it is valid until the program returns.
  *
  *   rmid_alloc     latscope_rmid_owner     a process gets an RMID
- *   rmid_free      latscope_rmid_owner     its last thread is off the CPU for good
+ *   rmid_free      latscope_rmid_owner     its last thread has run for the last time
  *   rmid_existing  latscope_rmid_owner     the process has one: answer to "dump", and at exec
  *   rmid_sample    latscope_rmid_sample    what one CPU ran since its previous sample
  *   rmid_read      latscope_rmid_read      one monitoring counter of one L3 cache was read
