@@ -22,21 +22,20 @@ static void add_mean(struct wrap *wrap, double mean, size_t intervals, const cha
 		wrap__add(wrap, "unknown in intervals %s", where);
 }
 
-static void print_figure(FILE *out, const struct correlation_series *series,
-			 const struct timeline_probe *probe,
-			 const struct correlation_figure *figure)
+static void print_pair(FILE *out, const struct correlation_series *series,
+		       const struct timeline_probe *probe, const struct correlation_pair *pair)
 {
 	struct wrap wrap = { 0 };
 
 	wrap__add(&wrap, "%s and %s of %s: ", probe->probe->name, series->name,
 		  series->probe->name);
-	add_mean(&wrap, figure->worst, figure->worst_nr, "of its worst quarter");
+	add_mean(&wrap, pair->worst, pair->worst_nr, "of its worst quarter");
 	wrap__add(&wrap, ", ");
-	add_mean(&wrap, figure->other, figure->other_nr, "of the others");
-	if (!isnan(figure->adjusted))
+	add_mean(&wrap, pair->other, pair->other_nr, "of the others");
+	if (!isnan(pair->adjusted))
 		wrap__add(&wrap, ": %s: %+.2f [%+.2f, %+.2f], p = %.2g",
-			  timeline__word(figure->verdict), figure->found.rho, figure->found.low,
-			  figure->found.high, figure->adjusted);
+			  timeline__word(pair->verdict), pair->found.rho, pair->found.low,
+			  pair->found.high, pair->adjusted);
 	wrap__print(&wrap, out, 2, 2);
 }
 
@@ -54,14 +53,14 @@ void report__print_correlation(FILE *out, const struct correlation *correlation)
 	wrap__print(&wrap, out, 0, 2);
 	for (unsigned int j = 0; j < timeline->nr_probes; j++) {
 		for (unsigned int i = 0; i < correlation->nr; i++)
-			print_figure(out, &correlation->series[i], &timeline->probes[j],
-				     &correlation->series[i].figures[j]);
+			print_pair(out, &correlation->series[i], &timeline->probes[j],
+				   &correlation->series[i].pairs[j]);
 	}
 }
 
-static struct json_object *figure_json(const struct correlation_series *series,
-				       const struct timeline_probe *probe,
-				       const struct correlation_figure *figure)
+static struct json_object *pair_json(const struct correlation_series *series,
+				     const struct timeline_probe *probe,
+				     const struct correlation_pair *pair)
 {
 	struct json_object *object = json_object_new_object();
 	const struct table *table = series->probe->table;
@@ -70,16 +69,16 @@ static struct json_object *figure_json(const struct correlation_series *series,
 	fields__text(object, "table", series->probe->name);
 	fields__text(object, "key", series->name);
 	fields__text(object, "column", table__column(table, series->column)->name);
-	fields__number(object, "mean_in_worst_quarter", figure->worst);
-	fields__count(object, "intervals_in_worst_quarter", figure->worst_nr);
-	fields__number(object, "mean_in_others", figure->other);
-	fields__count(object, "other_intervals", figure->other_nr);
-	fields__text(object, "verdict", timeline__word(figure->verdict));
-	fields__number(object, "rho", figure->found.rho);
-	fields__number(object, "rho_low", figure->found.low);
-	fields__number(object, "rho_high", figure->found.high);
-	fields__number(object, "p", figure->found.p);
-	fields__number(object, "p_adjusted", figure->adjusted);
+	fields__number(object, "mean_in_worst_quarter", pair->worst);
+	fields__count(object, "intervals_in_worst_quarter", pair->worst_nr);
+	fields__number(object, "mean_in_others", pair->other);
+	fields__count(object, "other_intervals", pair->other_nr);
+	fields__text(object, "verdict", timeline__word(pair->verdict));
+	fields__number(object, "rho", pair->found.rho);
+	fields__number(object, "rho_low", pair->found.low);
+	fields__number(object, "rho_high", pair->found.high);
+	fields__number(object, "p", pair->found.p);
+	fields__number(object, "p_adjusted", pair->adjusted);
 	return object;
 }
 
@@ -93,9 +92,9 @@ void report__add_correlation(struct json_object *to, const struct correlation *c
 	array = json_object_new_array();
 	for (unsigned int j = 0; j < timeline->nr_probes; j++) {
 		for (unsigned int i = 0; i < correlation->nr; i++)
-			json_object_array_add(
-				array, figure_json(&correlation->series[i], &timeline->probes[j],
-						   &correlation->series[i].figures[j]));
+			json_object_array_add(array, pair_json(&correlation->series[i],
+							       &timeline->probes[j],
+							       &correlation->series[i].pairs[j]));
 	}
 	json_object_object_add(to, "covariates", array);
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ringlat.h"
 
-static void figures_line(FILE *out, const struct ring_result *result,
+static void summary_line(FILE *out, const struct ring_result *result,
 			 const struct ring_count *count, unsigned int way)
 {
 	uint64_t khz = result->tsc_khz;
-	struct ring_summary figures;
+	struct ring_summary summary;
 
-	ring_summary__of(&figures, &count->ways[way], &count->empty[way]);
+	ring_summary__of(&summary, &count->ways[way], &count->empty[way]);
 	fprintf(out, "%s,%s,%s,%llu,%llu", result->method->name, count->event->name,
 		ring_count__way(count, way), (unsigned long long)count->attempted,
 		(unsigned long long)count->kept);
-	fprintf(out, ",%.1f,%.1f,%.1f,%.1f,%.1f,%.1f", figures.baseline, figures.min, figures.p50,
-		figures.mean, figures.p99, figures.max);
-	fprintf(out, ",%.2f,%.2f,%.2f,%.2f,%.2f\n", ring__ns(figures.min, khz),
-		ring__ns(figures.p50, khz), ring__ns(figures.mean, khz), ring__ns(figures.p99, khz),
-		ring__ns(figures.max, khz));
+	fprintf(out, ",%.1f,%.1f,%.1f,%.1f,%.1f,%.1f", summary.baseline, summary.min, summary.p50,
+		summary.mean, summary.p99, summary.max);
+	fprintf(out, ",%.2f,%.2f,%.2f,%.2f,%.2f\n", ring__ns(summary.min, khz),
+		ring__ns(summary.p50, khz), ring__ns(summary.mean, khz), ring__ns(summary.p99, khz),
+		ring__ns(summary.max, khz));
 }
 
 /* Edges as counted: the baseline is not subtracted, it has its own column. */
@@ -47,7 +47,7 @@ void ringlat__print_csv(FILE *out, const struct ring_result *result, bool histog
 			if (histogram)
 				bucket_lines(out, result, count, way);
 			else
-				figures_line(out, result, count, way);
+				summary_line(out, result, count, way);
 		}
 	}
 }

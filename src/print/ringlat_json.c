@@ -17,14 +17,14 @@ static struct json_object *number(double value, int decimals)
 }
 
 /* In ticks, or in ns if khz is given. */
-static struct json_object *figures_json(const struct ring_summary *figures, uint64_t khz)
+static struct json_object *summary_json(const struct ring_summary *summary, uint64_t khz)
 {
 	const struct {
 		const char *name;
 		double value;
 	} fields[] = {
-		{ "min", figures->min }, { "p50", figures->p50 },    { "mean", figures->mean },
-		{ "p99", figures->p99 }, { "p99_9", figures->p999 }, { "max", figures->max },
+		{ "min", summary->min }, { "p50", summary->p50 },    { "mean", summary->mean },
+		{ "p99", summary->p99 }, { "p99_9", summary->p999 }, { "max", summary->max },
 	};
 	struct json_object *object = json_object_new_object();
 
@@ -56,15 +56,15 @@ static struct json_object *way_json(const struct ring_result *result,
 				    bool histogram)
 {
 	struct json_object *object = json_object_new_object();
-	struct ring_summary figures;
+	struct ring_summary summary;
 
-	ring_summary__of(&figures, &count->ways[way], &count->empty[way]);
+	ring_summary__of(&summary, &count->ways[way], &count->empty[way]);
 	put(object, "way", json_object_new_string(ring_count__way(count, way)));
-	put(object, "baseline_cycles", number(figures.baseline, 1));
+	put(object, "baseline_cycles", number(summary.baseline, 1));
 	put(object, "baseline_windows", json_object_new_uint64(count->empty[way].count));
 	put(object, "sum_cycles", json_object_new_uint64(count->ways[way].sum));
-	put(object, "cycles", figures_json(&figures, 0));
-	put(object, "ns", figures_json(&figures, result->tsc_khz));
+	put(object, "cycles", summary_json(&summary, 0));
+	put(object, "ns", summary_json(&summary, result->tsc_khz));
 	if (histogram) {
 		put(object, "histogram", buckets_json(&count->ways[way]));
 		put(object, "baseline_histogram", buckets_json(&count->empty[way]));

@@ -26,14 +26,14 @@ static void ns_column(FILE *out, double cycles, uint64_t tsc_khz)
 	fprintf(out, " %8s", text);
 }
 
-static void figures_rows(FILE *out, const struct ring_result *result,
+static void summary_rows(FILE *out, const struct ring_result *result,
 			 const struct ring_count *count, unsigned int way)
 {
-	struct ring_summary figures;
+	struct ring_summary summary;
 
-	ring_summary__of(&figures, &count->ways[way], &count->empty[way]);
-	const double columns[] = { figures.min, figures.p50, figures.mean,
-				   figures.p99, figures.max, figures.baseline };
+	ring_summary__of(&summary, &count->ways[way], &count->empty[way]);
+	const double columns[] = { summary.min, summary.p50, summary.mean,
+				   summary.p99, summary.max, summary.baseline };
 
 	fprintf(out, "  %-10s %-6s", ring_count__way(count, way), "cycles");
 	for (size_t i = 0; i < COUNT_OF(columns); i++)
@@ -167,7 +167,7 @@ static void event(FILE *out, const struct ring_result *result, const struct ring
 		fprintf(out, " %8s", heads[i]);
 	fputc('\n', out);
 	for (unsigned int way = 0; way < count->nr_ways; way++)
-		figures_rows(out, result, count, way);
+		summary_rows(out, result, count, way);
 	account(out, count);
 	for (unsigned int way = 0; histogram && way < count->nr_ways; way++)
 		histogram_of(out, count, way);

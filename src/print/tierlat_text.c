@@ -149,9 +149,9 @@ const struct writer_ops writer_live_tierlat = {
 	.close = live__close,
 };
 
-static struct table_value known(const struct table_aggregate *figure, double value)
+static struct table_value known(const struct table_aggregate *aggregate, double value)
 {
-	return (struct table_value){ .known = figure->rows, .kind = TABLE_REAL, .real = value };
+	return (struct table_value){ .known = aggregate->rows, .kind = TABLE_REAL, .real = value };
 }
 
 /* Latency in ns, or in clocks if only these are known. */

@@ -135,7 +135,7 @@ static int measure(struct tierlat_test *test, unsigned int threads, unsigned int
 		load__sleep(test->validate->window_ns);
 		err = tier__read(test->tier, test->samples, test->why);
 	}
-	result->local = test->samples[0].figures;
+	result->local = test->samples[0].latency;
 	ended = end(test, threads, result);
 	if (!err && interrupt__came())
 		return -EINTR;
@@ -161,11 +161,11 @@ static void note_rest(struct tierlat_test *test, const struct tierlat_result *id
 }
 
 /* Why the latency is not known in ns; NULL: it is. */
-static const char *why_unknown(const struct tier_latency *figures)
+static const char *why_unknown(const struct tier_latency *result)
 {
-	if (!figures->latency_known)
+	if (!result->latency_known)
 		return "too few requests of that socket were counted";
-	return tier_latency__in_ns(figures) ? NULL : "known in clocks only, not in ns";
+	return tier_latency__in_ns(result) ? NULL : "known in clocks only, not in ns";
 }
 
 static void check_idle(struct tierlat_test *test, const struct tierlat_result *idle)

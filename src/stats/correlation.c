@@ -115,7 +115,7 @@ static int read_values(struct correlation *correlation, struct rundb *db)
 
 static void compare_means(const struct timeline_probe *probe,
 			  const struct correlation_series *series, size_t nr,
-			  struct correlation_figure *figure)
+			  struct correlation_pair *pair)
 {
 	double worst = 0, other = 0;
 
@@ -124,19 +124,19 @@ static void compare_means(const struct timeline_probe *probe,
 			continue;
 		if (probe->is_worst[i]) {
 			worst += series->values[i];
-			figure->worst_nr++;
+			pair->worst_nr++;
 		} else {
 			other += series->values[i];
-			figure->other_nr++;
+			pair->other_nr++;
 		}
 	}
-	figure->worst = figure->worst_nr ? worst / (double)figure->worst_nr : NAN;
-	figure->other = figure->other_nr ? other / (double)figure->other_nr : NAN;
+	pair->worst = pair->worst_nr ? worst / (double)pair->worst_nr : NAN;
+	pair->other = pair->other_nr ? other / (double)pair->other_nr : NAN;
 }
 
 /* Uses the intervals in which the value is known. */
 static int correlate(const struct timeline *timeline, const struct timeline_probe *probe,
-		     const struct correlation_series *series, struct correlation_figure *figure)
+		     const struct correlation_series *series, struct correlation_pair *pair)
 {
 	size_t nr = 0, slow = 0;
 	double *pairs;
@@ -154,7 +154,7 @@ static int correlate(const struct timeline *timeline, const struct timeline_prob
 	}
 	if (nr >= TIMELINE_LEAST_INTERVALS && slow >= TIMELINE_LEAST_SLOW)
 		err = ranks__correlate(pairs, pairs + timeline->nr, nr, timeline->rules.confidence,
-				       &figure->found);
+				       &pair->found);
 	free(pairs);
 	return err;
 }
@@ -168,21 +168,21 @@ static int fill_in(struct correlation *correlation)
 		struct correlation_series *series = &correlation->series[i];
 
 		for (unsigned int j = 0; !err && j < timeline->nr_probes; j++) {
-			struct correlation_figure *figure = &series->figures[j];
+			struct correlation_pair *pair = &series->pairs[j];
 
-			figure->found = (struct ranks_correlation){ NAN, 0, NAN, NAN, NAN };
-			figure->adjusted = NAN;
-			compare_means(&timeline->probes[j], series, timeline->nr, figure);
-			err = correlate(timeline, &timeline->probes[j], series, figure);
+			pair->found = (struct ranks_correlation){ NAN, 0, NAN, NAN, NAN };
+			pair->adjusted = NAN;
+			compare_means(&timeline->probes[j], series, timeline->nr, pair);
+			err = correlate(timeline, &timeline->probes[j], series, pair);
 		}
 	}
 	return err;
 }
 
-static void conclude(struct correlation_figure *figure, double alpha)
+static void conclude(struct correlation_pair *pair, double alpha)
 {
-	if (figure->adjusted <= alpha)
-		figure->verdict = figure->found.rho > 0 ? TIMELINE_POSITIVE : TIMELINE_NEGATIVE;
+	if (pair->adjusted <= alpha)
+		pair->verdict = pair->found.rho > 0 ? TIMELINE_POSITIVE : TIMELINE_NEGATIVE;
 }
 
 /* The tests of all keys with all probes are corrected together. */
@@ -190,18 +190,18 @@ static int judge(struct correlation *correlation)
 {
 	double p[CORRELATION_SERIES * RUN_PROBES],
 		alpha = 1 - correlation->timeline->rules.confidence;
-	struct correlation_figure *tested[CORRELATION_SERIES * RUN_PROBES];
+	struct correlation_pair *tested[CORRELATION_SERIES * RUN_PROBES];
 	unsigned int nr = 0;
 	int err;
 
 	for (unsigned int i = 0; i < correlation->nr; i++) {
 		for (unsigned int j = 0; j < correlation->timeline->nr_probes; j++) {
-			struct correlation_figure *figure = &correlation->series[i].figures[j];
+			struct correlation_pair *pair = &correlation->series[i].pairs[j];
 
-			if (isnan(figure->found.p))
+			if (isnan(pair->found.p))
 				continue;
-			tested[nr] = figure;
-			p[nr++] = figure->found.p;
+			tested[nr] = pair;
+			p[nr++] = pair->found.p;
 		}
 	}
 	err = holm__adjust(p, nr);

@@ -11,7 +11,7 @@
 #define CORRELATION_SERIES 64 /* maximum keys, of all tables */
 
 /* A key and one probe. */
-struct correlation_figure {
+struct correlation_pair {
 	size_t worst_nr, other_nr; /* intervals in which the value is known */
 	double worst, other; /* mean in the probe's worst quarter, and in the others; or NAN */
 	struct ranks_correlation found; /* of the probe's slow share and the value */
@@ -25,7 +25,7 @@ struct correlation_series {
 	size_t key; /* of the table's sketch */
 	char name[RUN_NAME]; /* "socket 0, tier local-ddr" */
 	double *values; /* mean by interval; NAN: not known */
-	struct correlation_figure figures[RUN_PROBES]; /* by timeline->probes */
+	struct correlation_pair pairs[RUN_PROBES]; /* by timeline->probes */
 };
 
 struct correlation {

@@ -55,17 +55,17 @@ void csv__field(FILE *out, const char *text)
 
 static void key_row(FILE *out, const struct run_key *key)
 {
-	struct summary figures;
+	struct summary summary;
 	struct lat_hist hist;
 
-	summary__of(&figures, sparse__expand(&key->hist, &hist));
+	summary__of(&summary, sparse__expand(&key->hist, &hist));
 	csv__field(out, key->name);
 	fprintf(out, ",%llu,%.3f,%.3f,%.3f,%.3f,%.3f,%llu,%.3f\n",
-		(unsigned long long)figures.events, figures.mean_ns / 1e3,
-		(double)figures.quantiles_ns[SUMMARY_P50] / 1e3,
-		(double)figures.quantiles_ns[SUMMARY_P99] / 1e3,
-		(double)figures.quantiles_ns[SUMMARY_P999] / 1e3, (double)figures.max_ns / 1e3,
-		(unsigned long long)figures.tail, (double)figures.sum_ns / 1e3);
+		(unsigned long long)summary.events, summary.mean_ns / 1e3,
+		(double)summary.quantiles_ns[SUMMARY_P50] / 1e3,
+		(double)summary.quantiles_ns[SUMMARY_P99] / 1e3,
+		(double)summary.quantiles_ns[SUMMARY_P999] / 1e3, (double)summary.max_ns / 1e3,
+		(unsigned long long)summary.tail, (double)summary.sum_ns / 1e3);
 }
 
 int csv__split(FILE *out, const struct run_data *data, enum lat_by by, unsigned int metric)

@@ -177,7 +177,7 @@ int rig__read(struct rig *rig, double ns)
 const struct tier_latency *rig__latency(const struct rig *rig, unsigned int socket,
 					unsigned int tier)
 {
-	return &rig->samples[socket * rig->measured + tier].figures;
+	return &rig->samples[socket * rig->measured + tier].latency;
 }
 
 unsigned int rig__changed(const char *part)

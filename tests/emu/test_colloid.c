@@ -58,11 +58,11 @@ static double noisy(struct controller *controller, double value)
 
 static void add(struct controller *controller, struct tier_ewma *ewma, unsigned int tier)
 {
-	struct tier_latency figures = *rig__latency(&controller->rig, 0, tier);
+	struct tier_latency result = *rig__latency(&controller->rig, 0, tier);
 
-	figures.rate = noisy(controller, figures.rate);
-	figures.outstanding = noisy(controller, figures.outstanding);
-	tier_ewma__add(ewma, controller->weight, &figures);
+	result.rate = noisy(controller, result.rate);
+	result.outstanding = noisy(controller, result.outstanding);
+	tier_ewma__add(ewma, controller->weight, &result);
 }
 
 static struct colloid_move decide(struct controller *controller)

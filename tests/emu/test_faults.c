@@ -83,9 +83,9 @@ static void assert_nothing_is_known(struct rig *rig)
 	assert_int_equal(rig__read(rig, 1e7), 0);
 	assert_non_null(strstr(tier__trouble(rig->tier), "and 11 more: cannot be read"));
 	for (unsigned int i = 0; i < 2 * rig->measured; i++) {
-		assert_int_equal(rig->samples[i].figures.boxes_lost, 6);
-		assert_false(rig->samples[i].figures.latency_known);
-		assert_false(rig->samples[i].figures.rate_known);
+		assert_int_equal(rig->samples[i].latency.boxes_lost, 6);
+		assert_false(rig->samples[i].latency.latency_known);
+		assert_false(rig->samples[i].latency.rate_known);
 	}
 }
 
@@ -255,8 +255,8 @@ static void a_late_read_is_no_value(void **state)
 	assert_non_null(trouble);
 	assert_non_null(strstr(trouble, "and 11 more: not read for 120 min"));
 	for (unsigned int i = 0; i < 4; i++) {
-		assert_false(rig.samples[i].figures.latency_known);
-		assert_false(rig.samples[i].figures.rate_known);
+		assert_false(rig.samples[i].latency.latency_known);
+		assert_false(rig.samples[i].latency.rate_known);
 	}
 	assert_int_equal(rig__read(&rig, 1e7), 0);
 	assert_null(tier__trouble(rig.tier));

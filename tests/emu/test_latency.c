@@ -18,13 +18,13 @@ static void near_to(const char *what, double got, double wanted, double share)
 	rig__assert_near(what, got, wanted, share);
 }
 
-static void assert_tier(const struct tier_latency *figures, double latency, double rate,
+static void assert_tier(const struct tier_latency *result, double latency, double rate,
 			double share)
 {
-	assert_true(figures->latency_known);
-	near_to("latency", figures->latency_ns, latency, share);
-	near_to("rate", figures->rate, rate, share);
-	near_to("outstanding", figures->outstanding, rate * latency * 1e-9, share);
+	assert_true(result->latency_known);
+	near_to("latency", result->latency_ns, latency, share);
+	near_to("rate", result->rate, rate, share);
+	near_to("outstanding", result->outstanding, rate * latency * 1e-9, share);
 }
 
 static void assert_tiers(const struct rig *rig, double share)

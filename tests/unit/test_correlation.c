@@ -82,57 +82,57 @@ static int end(void **state)
 
 static void the_slow_tier_is_correlation_the_tail(void **state)
 {
-	const struct correlation_figure *figure;
+	const struct correlation_pair *pair;
 
 	(void)state;
 	make(true);
 	assert_int_equal(correlation.nr, 4);
 	assert_string_equal(correlation.series[0].name, "socket 1, tier slow");
-	figure = &correlation.series[0].figures[0];
-	assert_int_equal(figure->worst_nr + figure->other_nr, INTERVALS);
-	assert_true(fabs(figure->worst - 200.5) < 0.5 && fabs(figure->other - 90.5) < 0.5);
-	assert_int_equal(figure->verdict, TIMELINE_POSITIVE);
-	assert_true(figure->found.rho > 0.5);
+	pair = &correlation.series[0].pairs[0];
+	assert_int_equal(pair->worst_nr + pair->other_nr, INTERVALS);
+	assert_true(fabs(pair->worst - 200.5) < 0.5 && fabs(pair->other - 90.5) < 0.5);
+	assert_int_equal(pair->verdict, TIMELINE_POSITIVE);
+	assert_true(pair->found.rho > 0.5);
 }
 
 static void unrelated_series_are_not_shown(void **state)
 {
-	const struct correlation_figure *figure;
+	const struct correlation_pair *pair;
 
 	(void)state;
 	make(true);
-	figure = &correlation.series[1].figures[0];
-	assert_true(fabs(figure->worst - figure->other) < 5);
-	assert_int_equal(figure->verdict, TIMELINE_NOT_SHOWN);
-	assert_false(isnan(figure->adjusted));
-	assert_true(figure->adjusted >= figure->found.p);
+	pair = &correlation.series[1].pairs[0];
+	assert_true(fabs(pair->worst - pair->other) < 5);
+	assert_int_equal(pair->verdict, TIMELINE_NOT_SHOWN);
+	assert_false(isnan(pair->adjusted));
+	assert_true(pair->adjusted >= pair->found.p);
 }
 
 /* Three intervals: not 57 zeros and three values. */
 static void rarely_known_covariates_are_not_judged(void **state)
 {
-	const struct correlation_figure *figure;
+	const struct correlation_pair *pair;
 
 	(void)state;
 	make(true);
-	figure = &correlation.series[2].figures[0];
-	assert_int_equal(figure->worst_nr + figure->other_nr, 3);
-	assert_true(isnan(figure->found.p) && isnan(figure->adjusted));
-	assert_true(figure->other == 300);
-	assert_int_equal(figure->verdict, TIMELINE_NOT_SHOWN);
+	pair = &correlation.series[2].pairs[0];
+	assert_int_equal(pair->worst_nr + pair->other_nr, 3);
+	assert_true(isnan(pair->found.p) && isnan(pair->adjusted));
+	assert_true(pair->other == 300);
+	assert_int_equal(pair->verdict, TIMELINE_NOT_SHOWN);
 }
 
 /* Though enough of them are slow. */
 static void covariates_of_too_few_intervals_are_not_judged(void **state)
 {
-	const struct correlation_figure *figure;
+	const struct correlation_pair *pair;
 
 	(void)state;
 	make(true);
-	figure = &correlation.series[3].figures[0];
-	assert_int_equal(figure->worst_nr, 6);
-	assert_int_equal(figure->other_nr, 3);
-	assert_true(isnan(figure->found.p) && isnan(figure->adjusted));
+	pair = &correlation.series[3].pairs[0];
+	assert_int_equal(pair->worst_nr, 6);
+	assert_int_equal(pair->other_nr, 3);
+	assert_true(isnan(pair->found.p) && isnan(pair->adjusted));
 }
 
 static void it_is_printed(void **state)

@@ -19,13 +19,13 @@
 static const struct {
 	const char *csv, *json;
 	unsigned int rank;
-} figures[] = {
+} statistics[] = {
 	{ "p50_us", "percentiles/p50_us", 500 }, { NULL, "percentiles/p90_us", 900 },
 	{ "p99_us", "percentiles/p99_us", 990 }, { "p999_us", "percentiles/p99_9_us", 999 },
 	{ NULL, "percentiles/p99_99_us", 1000 }, { "max_us", "max_us", 1000 },
 };
 
-#define FIGURES (sizeof(figures) / sizeof(figures[0]))
+#define STATISTICS (sizeof(statistics) / sizeof(statistics[0]))
 
 static double sample_us(unsigned int rank)
 {
@@ -56,7 +56,7 @@ int fsync(int fd)
 	return (int)syscall(SYS_fsync, fd);
 }
 
-static void assert_figure(const char *name, double got, double expected)
+static void assert_statistic(const char *name, double got, double expected)
 {
 	if (got < expected * (1 - SLOT) || got > expected * (1 + SLOT))
 		fail_msg("%s is %f, not %f", name, got, expected);
@@ -104,21 +104,22 @@ static void csv_columns_hold_what_their_heads_say(void **state)
 	assert_int_equal(csv__split(out, &run->probes[0].total, LAT_BY_PROCESS, 0), 0);
 	fclose(out);
 	row = strchr(text, '\n') + 1;
-	for (size_t i = 0; i < FIGURES; i++) {
-		const char *value = figures[i].csv ? column(text, row, figures[i].csv) : NULL;
+	for (size_t i = 0; i < STATISTICS; i++) {
+		const char *value = statistics[i].csv ? column(text, row, statistics[i].csv) : NULL;
 
-		if (!figures[i].csv)
+		if (!statistics[i].csv)
 			continue;
 		assert_non_null(value);
-		assert_figure(figures[i].csv, strtod(value, NULL), sample_us(figures[i].rank));
+		assert_statistic(statistics[i].csv, strtod(value, NULL),
+				 sample_us(statistics[i].rank));
 	}
-	assert_figure("mean_us", strtod(column(text, row, "mean_us"), NULL), mean_us());
+	assert_statistic("mean_us", strtod(column(text, row, "mean_us"), NULL), mean_us());
 	assert_int_equal(atoi(column(text, row, "events")), SAMPLES);
 	free(text);
 	sample_free(run);
 }
 
-static double json_figure(struct json_object *object, const char *path)
+static double json_statistic(struct json_object *object, const char *path)
 {
 	char *copy = strdup(path), *rest = copy, *name;
 
@@ -134,10 +135,10 @@ static void json_fields_hold_what_their_names_say(void **state)
 	struct json_object *summary = json__summary(run, &run->probes[0]);
 
 	(void)state;
-	for (size_t i = 0; i < FIGURES; i++)
-		assert_figure(figures[i].json, json_figure(summary, figures[i].json),
-			      sample_us(figures[i].rank));
-	assert_figure("mean_us", json_figure(summary, "mean_us"), mean_us());
+	for (size_t i = 0; i < STATISTICS; i++)
+		assert_statistic(statistics[i].json, json_statistic(summary, statistics[i].json),
+				 sample_us(statistics[i].rank));
+	assert_statistic("mean_us", json_statistic(summary, "mean_us"), mean_us());
 	json_object_put(summary);
 	sample_free(run);
 }

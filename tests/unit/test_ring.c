@@ -112,34 +112,34 @@ static void quantiles_lie_between_the_ends(void **state)
 static void baseline_is_taken_off(void **state)
 {
 	struct ring_hist *hist = new_hist(), *empty = new_hist();
-	struct ring_summary figures;
+	struct ring_summary summary;
 
 	(void)state;
-	ring_summary__of(&figures, hist, empty);
-	assert_int_equal(figures.kept, 0);
-	assert_true(figures.p50 == 0 && figures.mean == 0);
+	ring_summary__of(&summary, hist, empty);
+	assert_int_equal(summary.kept, 0);
+	assert_true(summary.p50 == 0 && summary.mean == 0);
 	for (unsigned int i = 0; i < 3; i++)
 		ring_hist__add(empty, 40 + i); /* median 41 */
 	for (unsigned int i = 0; i < 4; i++)
 		ring_hist__add(hist, 141 + 10 * i);
 	ring_hist__add(hist, 5); /* a window that was shorter than an empty one: 0, not wrapped */
-	ring_summary__of(&figures, hist, empty);
-	assert_int_equal(figures.kept, 5);
-	assert_true(figures.baseline == 41);
-	assert_true(figures.min == 0);
-	assert_true(figures.p50 == 110);
-	assert_true(figures.max == 130);
-	assert_true(figures.mean > 84.79 &&
-		    figures.mean < 84.81); /* (141 + ... + 171 + 5) / 5 - 41 */
+	ring_summary__of(&summary, hist, empty);
+	assert_int_equal(summary.kept, 5);
+	assert_true(summary.baseline == 41);
+	assert_true(summary.min == 0);
+	assert_true(summary.p50 == 110);
+	assert_true(summary.max == 130);
+	assert_true(summary.mean > 84.79 &&
+		    summary.mean < 84.81); /* (141 + ... + 171 + 5) / 5 - 41 */
 	free(hist);
 	free(empty);
 }
 
 /* 1000 samples from 1000 cycles on, each 1 % longer than the one before. */
-static void figures_are_those_they_are_called(void **state)
+static void statistics_have_the_right_names(void **state)
 {
 	struct ring_hist *hist = new_hist(), *empty = new_hist();
-	struct ring_summary figures;
+	struct ring_summary summary;
 	double cycles[1001] = { 1000 };
 
 	(void)state;
@@ -147,11 +147,11 @@ static void figures_are_those_they_are_called(void **state)
 		cycles[rank] = cycles[rank - 1] * 1.01;
 		ring_hist__add(hist, (uint64_t)cycles[rank]);
 	}
-	ring_summary__of(&figures, hist, empty);
-	assert_true(fabs(figures.p50 / cycles[500] - 1) < 1.0 / 32);
-	assert_true(fabs(figures.p99 / cycles[990] - 1) < 1.0 / 32);
-	assert_true(fabs(figures.p999 / cycles[999] - 1) < 1.0 / 32);
-	assert_true(figures.p999 > figures.p99);
+	ring_summary__of(&summary, hist, empty);
+	assert_true(fabs(summary.p50 / cycles[500] - 1) < 1.0 / 32);
+	assert_true(fabs(summary.p99 / cycles[990] - 1) < 1.0 / 32);
+	assert_true(fabs(summary.p999 / cycles[999] - 1) < 1.0 / 32);
+	assert_true(summary.p999 > summary.p99);
 	free(hist);
 	free(empty);
 }
@@ -472,7 +472,7 @@ static void driver_counts_everything(void **state)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));
 	struct ring_count *count = &result->events[0];
-	struct ring_summary figures;
+	struct ring_summary summary;
 	char why[RUN_TEXT];
 
 	(void)state;
@@ -488,18 +488,18 @@ static void driver_counts_everything(void **state)
 	assert_int_equal(count->misses[RING_NOT_HOOKED], 1025);
 	assert_int_equal(count->misses[RING_BACKWARDS], 20 * 8 + 4);
 	assert_int_equal(count->ways[0].count, count->kept);
-	assert_int_equal(fake.crossings, 3050 + 300); /* and the warm-up, which is in no figure */
-	ring_summary__of(&figures, &count->ways[RING_USER_TO_KERNEL],
+	assert_int_equal(fake.crossings, 3050 + 300); /* and the warm-up, which is in no summary */
+	ring_summary__of(&summary, &count->ways[RING_USER_TO_KERNEL],
 			 &count->empty[RING_USER_TO_KERNEL]);
-	assert_true(figures.min == 100 && figures.max == 100 && figures.baseline == 10);
-	ring_summary__of(&figures, &count->ways[RING_KERNEL_TO_USER],
+	assert_true(summary.min == 100 && summary.max == 100 && summary.baseline == 10);
+	ring_summary__of(&summary, &count->ways[RING_KERNEL_TO_USER],
 			 &count->empty[RING_KERNEL_TO_USER]);
-	assert_true(figures.min == 200 && figures.max == 200 && figures.baseline == 20);
+	assert_true(summary.min == 200 && summary.max == 200 && summary.baseline == 20);
 	assert_true(result->tsc_khz > 100000);
 	free(result);
 }
 
-static void driver_gives_no_figure_of_nothing(void **state)
+static void driver_gives_no_summary_of_nothing(void **state)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));
 	char why[RUN_TEXT];
@@ -581,7 +581,7 @@ int main(void)
 		cmocka_unit_test(quantiles_are_those_of_the_samples),
 		cmocka_unit_test(quantiles_lie_between_the_ends),
 		cmocka_unit_test(baseline_is_taken_off),
-		cmocka_unit_test(figures_are_those_they_are_called),
+		cmocka_unit_test(statistics_have_the_right_names),
 		cmocka_unit_test(ns_follow_the_tsc),
 		cmocka_unit_test(result_becomes_a_module),
 		cmocka_unit_test(place_is_recognised),
@@ -592,7 +592,7 @@ int main(void)
 		cmocka_unit_test(verw_is_reported),
 		cmocka_unit_test(round_trips_that_end_before_they_begin_are_dropped),
 		cmocka_unit_test(driver_counts_everything),
-		cmocka_unit_test(driver_gives_no_figure_of_nothing),
+		cmocka_unit_test(driver_gives_no_summary_of_nothing),
 		cmocka_unit_test(driver_insists_on_a_baseline),
 		cmocka_unit_test(driver_ends_at_once),
 		cmocka_unit_test(driver_ends_early),

@@ -115,7 +115,7 @@ static void columns_have_names_that_sql_takes(void **state)
 static void the_top_k_is_by_key(void **state)
 {
 	struct table *table = new_table();
-	const struct table_aggregate *figure;
+	const struct table_aggregate *aggregate;
 
 	(void)state;
 	for (unsigned int i = 0; i < 1000; i++) {
@@ -130,13 +130,13 @@ static void the_top_k_is_by_key(void **state)
 	assert_int_equal(table__keys(table), 2);
 	assert_string_equal(table__key(table, 0, TIER).text, "near");
 	assert_string_equal(table__key(table, 1, TIER).text, "far");
-	figure = table__aggregate(table, 0, LATENCY);
-	assert_int_equal(figure->rows, 500);
-	assert_true(figure->sum == 50000 && figure->low == 100 && figure->high == 100);
-	figure = table__aggregate(table, 1, LATENCY);
-	assert_true(figure->rows == 1000 && figure->low == 200 && figure->high == 201);
-	figure = table__aggregate(table, 0, COUNT);
-	assert_true(figure->sum == 499500);
+	aggregate = table__aggregate(table, 0, LATENCY);
+	assert_int_equal(aggregate->rows, 500);
+	assert_true(aggregate->sum == 50000 && aggregate->low == 100 && aggregate->high == 100);
+	aggregate = table__aggregate(table, 1, LATENCY);
+	assert_true(aggregate->rows == 1000 && aggregate->low == 200 && aggregate->high == 201);
+	aggregate = table__aggregate(table, 0, COUNT);
+	assert_true(aggregate->sum == 499500);
 	table__free(table);
 }
 
@@ -207,7 +207,7 @@ static void returning_keys_are_kept(void **state)
 	table__free(table);
 }
 
-static void add_figure(struct table_aggregate *to, const struct table_aggregate *from)
+static void add_aggregate(struct table_aggregate *to, const struct table_aggregate *from)
 {
 	to->rows += from->rows;
 	to->sum += from->sum;
@@ -228,7 +228,7 @@ static void keys_and_others_are_the_whole(void **state)
 		sum += i % 97;
 	}
 	for (size_t key = 0; key < table__keys(table); key++) {
-		add_figure(&whole, table__aggregate(table, key, LATENCY));
+		add_aggregate(&whole, table__aggregate(table, key, LATENCY));
 		for (size_t other = key + 1; other < table__keys(table) && other < key + 100;
 		     other++)
 			assert_false(table__key(table, key, SOCKET).integer ==
@@ -237,7 +237,7 @@ static void keys_and_others_are_the_whole(void **state)
 					     table__key(table, other, TIER).text));
 	}
 	assert_true(table__others_keys(table) > TABLE_KEYS);
-	add_figure(&whole, table__others(table, LATENCY));
+	add_aggregate(&whole, table__others(table, LATENCY));
 	assert_int_equal(whole.rows, 5 * TABLE_KEYS);
 	assert_int_equal(table__folded_rows(table), 5 * TABLE_KEYS);
 	assert_true(whole.sum == sum);
@@ -381,7 +381,7 @@ static void json_is_streamed_as_json_c_prints_it(void **state)
 
 static void the_others_are_in_the_json(void **state)
 {
-	struct json_object *others, *figure;
+	struct json_object *others, *aggregate;
 	struct table *table = new_table();
 	char *text;
 
@@ -401,8 +401,8 @@ static void the_others_are_in_the_json(void **state)
 			 TABLE_KEYS / 2);
 	assert_true(json_object_get_double(json_object_object_get(others, "most")) ==
 		    TABLE_KEYS / 2 - 1);
-	figure = json_object_object_get(others, "latency_ns");
-	assert_int_equal(json_object_get_int(json_object_object_get(figure, "rows")),
+	aggregate = json_object_object_get(others, "latency_ns");
+	assert_int_equal(json_object_get_int(json_object_object_get(aggregate, "rows")),
 			 TABLE_KEYS / 2);
 	assert_null(json_object_object_get(others, "socket"));
 	json_object_put(others);

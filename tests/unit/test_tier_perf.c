@@ -239,13 +239,13 @@ static void finish(void)
 
 static void assert_sample(unsigned int i, int socket, double latency, double rate)
 {
-	const struct tier_latency *figures = &samples[i].figures;
+	const struct tier_latency *result = &samples[i].latency;
 
 	assert_int_equal(samples[i].socket, socket);
-	assert_true(figures->latency_known);
-	assert_true(fabs(figures->latency_ns / latency - 1) < 0.001);
-	assert_true(fabs(figures->rate / rate - 1) < 0.001);
-	assert_true(fabs(figures->clock_hz / clock_hz - 1) < 0.001);
+	assert_true(result->latency_known);
+	assert_true(fabs(result->latency_ns / latency - 1) < 0.001);
+	assert_true(fabs(result->rate / rate - 1) < 0.001);
+	assert_true(fabs(result->clock_hz / clock_hz - 1) < 0.001);
 }
 
 static void latencies_are_right(void **state)
@@ -329,7 +329,7 @@ static void groups_of_three_tiers_count_all_inserts(void **state)
 		assert_sample(3 * s, (int)s, 95, 4 * 3e6);
 		assert_sample(3 * s + 1, (int)s, 190, 4 * 3e6 / 4);
 		assert_sample(3 * s + 2, (int)s, 95, 4 * 3e6);
-		assert_int_equal(samples[3 * s].figures.boxes, 1);
+		assert_int_equal(samples[3 * s].latency.boxes, 1);
 	}
 	finish();
 }
@@ -376,7 +376,7 @@ static void multiplexed_counts_are_scaled_and_reported(void **state)
 	/* Not at all: there is nothing to be scaled. */
 	pass(1, 0);
 	assert_int_equal(tier__read(tier, samples, why), 0);
-	assert_false(samples[0].figures.latency_known || samples[0].figures.rate_known);
+	assert_false(samples[0].latency.latency_known || samples[0].latency.rate_known);
 	assert_non_null(tier__trouble(tier));
 	finish();
 }
@@ -394,7 +394,7 @@ static void a_box_that_cannot_be_read_is_left_out(void **state)
 		pass(1, 1);
 		assert_int_equal(tier__read(tier, samples, why), 0);
 		assert_sample(0, 0, 95, 8 * 3e6);
-		assert_int_equal(samples[0].figures.boxes, 3);
+		assert_int_equal(samples[0].latency.boxes, 3);
 		assert_non_null(tier__trouble(tier));
 		finish();
 	}
@@ -614,9 +614,9 @@ static void amd_gives_samples_by_l3(void **state)
 	assert_int_equal(tier__read(tier, samples, why), 0);
 	for (unsigned int i = 0; i < 4; i++) {
 		assert_int_equal(samples[i].socket, i / 2);
-		assert_true(samples[i].figures.latency_known && !samples[i].figures.rate_known);
-		assert_true(fabs(samples[i].figures.latency_ns - 95) < 0.1);
-		assert_int_equal(samples[i].figures.boxes, 2);
+		assert_true(samples[i].latency.latency_known && !samples[i].latency.rate_known);
+		assert_true(fabs(samples[i].latency.latency_ns - 95) < 0.1);
+		assert_int_equal(samples[i].latency.boxes, 2);
 	}
 	finish();
 }

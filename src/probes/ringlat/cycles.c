@@ -83,19 +83,19 @@ static double net_mean(const struct ring_hist *hist, double baseline)
 	return hist->count ? net((double)hist->sum / (double)hist->count, baseline) : 0;
 }
 
-void ring_summary__of(struct ring_summary *figures, const struct ring_hist *hist,
+void ring_summary__of(struct ring_summary *summary, const struct ring_hist *hist,
 		      const struct ring_hist *empty)
 {
 	double baseline = ring_hist__quantile(empty, 500);
 
-	figures->kept = hist->count;
-	figures->baseline = baseline;
-	figures->min = net((double)hist->min, baseline);
-	figures->p50 = net(ring_hist__quantile(hist, 500), baseline);
-	figures->mean = net_mean(hist, baseline);
-	figures->p99 = net(ring_hist__quantile(hist, 990), baseline);
-	figures->p999 = net(ring_hist__quantile(hist, 999), baseline);
-	figures->max = net((double)hist->max, baseline);
+	summary->kept = hist->count;
+	summary->baseline = baseline;
+	summary->min = net((double)hist->min, baseline);
+	summary->p50 = net(ring_hist__quantile(hist, 500), baseline);
+	summary->mean = net_mean(hist, baseline);
+	summary->p99 = net(ring_hist__quantile(hist, 990), baseline);
+	summary->p999 = net(ring_hist__quantile(hist, 999), baseline);
+	summary->max = net((double)hist->max, baseline);
 }
 
 static int by_size(const void *left, const void *right)

@@ -49,7 +49,7 @@ struct ring_summary {
 };
 
 /* The baseline is the median of `empty`: windows of the same code without a crossing. */
-void ring_summary__of(struct ring_summary *figures, const struct ring_hist *hist,
+void ring_summary__of(struct ring_summary *summary, const struct ring_hist *hist,
 		      const struct ring_hist *empty);
 
 /*

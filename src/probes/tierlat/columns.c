@@ -102,26 +102,26 @@ void tier_rows__free(struct tier_rows *rows)
 	free(rows);
 }
 
-static int set_figures(struct table *table, const struct tier_rows *rows,
-		       const struct tier_sample *sample, const struct tier_ewma *ewma)
+static int set_sample(struct table *table, const struct tier_rows *rows,
+		      const struct tier_sample *sample, const struct tier_ewma *ewma)
 {
-	const struct tier_latency *figures = &sample->figures;
+	const struct tier_latency *result = &sample->latency;
 
 	table__set_integer(table, TIER_SOCKET, sample->socket);
-	table__set_integer(table, TIER_BOXES_USED, figures->boxes);
-	table__set_integer(table, TIER_BOXES_LOST, figures->boxes_lost);
-	if (figures->boxes)
-		table__set_integer(table, TIER_REQUESTS, (int64_t)figures->inserts);
-	if (figures->rate_known) {
-		table__set_real(table, TIER_RATE, figures->rate);
-		table__set_real(table, TIER_BANDWIDTH, figures->rate * TIER_LINE);
+	table__set_integer(table, TIER_BOXES_USED, result->boxes);
+	table__set_integer(table, TIER_BOXES_LOST, result->boxes_lost);
+	if (result->boxes)
+		table__set_integer(table, TIER_REQUESTS, (int64_t)result->inserts);
+	if (result->rate_known) {
+		table__set_real(table, TIER_RATE, result->rate);
+		table__set_real(table, TIER_BANDWIDTH, result->rate * TIER_LINE);
 	}
-	if (figures->clock_hz > 0)
-		table__set_real(table, TIER_CLOCK, figures->clock_hz / 1e6);
-	if (figures->latency_known) {
-		table__set_real(table, TIER_OUTSTANDING, figures->outstanding);
-		table__set_real(table, TIER_LATENCY, figures->latency_ns);
-		table__set_real(table, TIER_LATENCY_CLOCKS, figures->latency_clocks);
+	if (result->clock_hz > 0)
+		table__set_real(table, TIER_CLOCK, result->clock_hz / 1e6);
+	if (result->latency_known) {
+		table__set_real(table, TIER_OUTSTANDING, result->outstanding);
+		table__set_real(table, TIER_LATENCY, result->latency_ns);
+		table__set_real(table, TIER_LATENCY_CLOCKS, result->latency_clocks);
 	}
 	table__set_real(table, TIER_LATENCY_EWMA, tier_ewma__latency_ns(ewma));
 	if (rows->config.raw && ewma->begun) {
@@ -142,7 +142,7 @@ static const struct tier_ewma *find(const struct tier_rows *rows, unsigned int s
 		const struct tier_ewma *ewma = &rows->ewmas[socket * rows->tiers + i];
 
 		if (samples[i].tier == tier)
-			return ewma->begun && samples[i].figures.latency_known ? ewma : NULL;
+			return ewma->begun && samples[i].latency.latency_known ? ewma : NULL;
 	}
 	return NULL;
 }
@@ -196,11 +196,11 @@ static int add_socket(struct tier_rows *rows, struct table *table, uint64_t time
 
 	/* The decision needs the means of both tiers. */
 	for (unsigned int i = 0; i < rows->tiers; i++)
-		tier_ewma__add(&ewmas[i], rows->config.weight, &samples[i].figures);
+		tier_ewma__add(&ewmas[i], rows->config.weight, &samples[i].latency);
 	for (unsigned int i = 0; !err && i < rows->tiers; i++) {
 		err = table__add_row(table, time_ns);
 		if (!err)
-			err = set_figures(table, rows, &samples[i], &ewmas[i]);
+			err = set_sample(table, rows, &samples[i], &ewmas[i]);
 		if (!err && samples[i].tier == rows->config.near)
 			err = decide(rows, table, socket, samples);
 	}

@@ -167,79 +167,79 @@ static void add_box(struct sums *sums, int tier, const struct boxes *boxes, unsi
 	}
 }
 
-static void set_latency(struct tier_latency *figures, const struct sums *sums, uint64_t min_inserts)
+static void set_latency(struct tier_latency *result, const struct sums *sums, uint64_t min_inserts)
 {
 	if (!sums->boxes)
 		return;
-	figures->elapsed_ns = sums->elapsed_ns / sums->boxes;
-	figures->clock_hz = sums->clock_hz / sums->boxes;
+	result->elapsed_ns = sums->elapsed_ns / sums->boxes;
+	result->clock_hz = sums->clock_hz / sums->boxes;
 	if (!sums->inserts || sums->inserts < min_inserts)
 		return;
-	figures->latency_known = true;
-	figures->latency_clocks = sums->occupancy_clocks / (double)sums->inserts;
-	figures->latency_ns = sums->occupancy_ns / (double)sums->inserts;
+	result->latency_known = true;
+	result->latency_clocks = sums->occupancy_clocks / (double)sums->inserts;
+	result->latency_ns = sums->occupancy_ns / (double)sums->inserts;
 }
 
 /* Little's law again, for boxes that count open requests but not inserts. */
-static void infer_rate(struct sums *sums, const struct tier_latency *figures)
+static void infer_rate(struct sums *sums, const struct tier_latency *result)
 {
-	if (!figures->latency_known || !(figures->latency_ns > 0))
+	if (!result->latency_known || !(result->latency_ns > 0))
 		return;
 	sums->counting += sums->inferring;
-	sums->rate += sums->open * 1e9 / figures->latency_ns;
+	sums->rate += sums->open * 1e9 / result->latency_ns;
 }
 
-void tier_latency__of(struct tier_latency *figures, unsigned int tier,
+void tier_latency__of(struct tier_latency *result, unsigned int tier,
 		      const struct tier_share *shares, const struct tier_delta *deltas,
 		      unsigned int boxes, uint64_t min_inserts)
 {
 	const struct boxes all = { shares, deltas, boxes };
 	struct sums sums = { 0 };
 
-	memset(figures, 0, sizeof(*figures));
+	memset(result, 0, sizeof(*result));
 	for (unsigned int i = 0; i < boxes; i++) {
-		figures->boxes_lost += !deltas[i].valid;
+		result->boxes_lost += !deltas[i].valid;
 		add_box(&sums, (int)tier, &all, i);
 	}
-	figures->all_boxes = boxes;
-	figures->boxes = sums.boxes;
-	figures->inserts = sums.inserts;
-	set_latency(figures, &sums, min_inserts);
-	infer_rate(&sums, figures);
+	result->all_boxes = boxes;
+	result->boxes = sums.boxes;
+	result->inserts = sums.inserts;
+	set_latency(result, &sums, min_inserts);
+	infer_rate(&sums, result);
 	if (!sums.counting)
 		return;
-	figures->rate_known = true;
-	figures->rate = sums.rate * boxes / sums.counting;
-	figures->outstanding = figures->rate * figures->latency_ns / 1e9;
+	result->rate_known = true;
+	result->rate = sums.rate * boxes / sums.counting;
+	result->outstanding = result->rate * result->latency_ns / 1e9;
 }
 
-void tier_latency__of_samples(struct tier_latency *figures, const struct tier_model *model,
+void tier_latency__of_samples(struct tier_latency *result, const struct tier_model *model,
 			      const struct tier_delta *deltas, unsigned int boxes,
 			      uint64_t min_samples)
 {
 	double latency = 0, elapsed_ns = 0;
 
-	memset(figures, 0, sizeof(*figures));
-	figures->all_boxes = boxes;
+	memset(result, 0, sizeof(*result));
+	result->all_boxes = boxes;
 	for (unsigned int i = 0; i < boxes; i++) {
-		figures->boxes_lost += !deltas[i].valid;
+		result->boxes_lost += !deltas[i].valid;
 		if (!deltas[i].valid || !deltas[i].counted_ns)
 			continue;
-		figures->boxes++;
-		figures->inserts += deltas[i].counts[1];
+		result->boxes++;
+		result->inserts += deltas[i].counts[1];
 		latency += (double)deltas[i].counts[0] * model->scale;
 		elapsed_ns += (double)deltas[i].elapsed_ns;
 	}
-	if (!figures->boxes)
+	if (!result->boxes)
 		return;
-	figures->elapsed_ns = elapsed_ns / figures->boxes;
-	if (!figures->inserts || figures->inserts < min_samples)
+	result->elapsed_ns = elapsed_ns / result->boxes;
+	if (!result->inserts || result->inserts < min_samples)
 		return;
-	latency /= (double)figures->inserts;
-	figures->latency_known = true;
-	figures->latency_ns = model->in_ns ? latency : NAN;
-	figures->latency_clocks = model->in_ns ? NAN : latency;
-	figures->outstanding = NAN;
+	latency /= (double)result->inserts;
+	result->latency_known = true;
+	result->latency_ns = model->in_ns ? latency : NAN;
+	result->latency_clocks = model->in_ns ? NAN : latency;
+	result->outstanding = NAN;
 }
 
 bool tier_raw__of(struct tier_raw *raw, unsigned int tier, const struct tier_share *shares,
@@ -260,25 +260,25 @@ bool tier_raw__of(struct tier_raw *raw, unsigned int tier, const struct tier_sha
 	return true;
 }
 
-bool tier_latency__in_ns(const struct tier_latency *figures)
+bool tier_latency__in_ns(const struct tier_latency *result)
 {
-	return figures->latency_known && isfinite(figures->latency_ns);
+	return result->latency_known && isfinite(result->latency_ns);
 }
 
-void tier_ewma__add(struct tier_ewma *ewma, double weight, const struct tier_latency *figures)
+void tier_ewma__add(struct tier_ewma *ewma, double weight, const struct tier_latency *result)
 {
-	double rate = figures->rate_known ? figures->rate : NAN;
-	double outstanding = figures->rate_known ? figures->outstanding : NAN;
+	double rate = result->rate_known ? result->rate : NAN;
+	double outstanding = result->rate_known ? result->outstanding : NAN;
 
-	if (!tier_latency__in_ns(figures))
+	if (!tier_latency__in_ns(result))
 		return;
 	if (!ewma->begun) {
-		*ewma = (struct tier_ewma){ true, outstanding, rate, figures->latency_ns };
+		*ewma = (struct tier_ewma){ true, outstanding, rate, result->latency_ns };
 		return;
 	}
 	ewma->outstanding += weight * (outstanding - ewma->outstanding);
 	ewma->rate += weight * (rate - ewma->rate);
-	ewma->latency_ns += weight * (figures->latency_ns - ewma->latency_ns);
+	ewma->latency_ns += weight * (result->latency_ns - ewma->latency_ns);
 }
 
 double tier_ewma__latency_ns(const struct tier_ewma *ewma)

@@ -77,7 +77,7 @@ struct tier_latency {
  * or stopped the box. Such a box takes its time from its clocks and the clock of the nearest box
  * that is certain; without clocks it keeps its time.
  */
-void tier_latency__of(struct tier_latency *figures, unsigned int tier,
+void tier_latency__of(struct tier_latency *result, unsigned int tier,
 		      const struct tier_share *shares, const struct tier_delta *deltas,
 		      unsigned int boxes, uint64_t min_inserts);
 
@@ -95,10 +95,10 @@ bool tier_raw__of(struct tier_raw *raw, unsigned int tier, const struct tier_sha
 		  const struct tier_delta *deltas, unsigned int boxes, unsigned int box);
 
 /* Is the latency known, in ns? */
-bool tier_latency__in_ns(const struct tier_latency *figures);
+bool tier_latency__in_ns(const struct tier_latency *result);
 
 /* AMD: latency sums and numbers of samples; no rate is known. */
-void tier_latency__of_samples(struct tier_latency *figures, const struct tier_model *model,
+void tier_latency__of_samples(struct tier_latency *result, const struct tier_model *model,
 			      const struct tier_delta *deltas, unsigned int boxes,
 			      uint64_t min_samples);
 
@@ -113,7 +113,7 @@ struct tier_ewma {
 	double latency_ns; /* counts instead */
 };
 
-void tier_ewma__add(struct tier_ewma *ewma, double weight, const struct tier_latency *figures);
+void tier_ewma__add(struct tier_ewma *ewma, double weight, const struct tier_latency *result);
 
 /* Mean latency in ns; NAN before the first sample. */
 double tier_ewma__latency_ns(const struct tier_ewma *ewma);

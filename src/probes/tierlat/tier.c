@@ -373,11 +373,11 @@ int tier__read(struct tier *tier, struct tier_sample *samples, char why[TIER_TEX
 			samples->socket = socket->package;
 			samples->tier = tier->tiers[t];
 			if (tier->amd)
-				tier_latency__of_samples(&samples->figures, tier->model,
+				tier_latency__of_samples(&samples->latency, tier->model,
 							 &socket->deltas[t * socket->nr_boxes],
 							 socket->nr_boxes, least);
 			else
-				tier_latency__of(&samples->figures, t, socket->shares,
+				tier_latency__of(&samples->latency, t, socket->shares,
 						 socket->deltas, socket->nr_boxes, least);
 		}
 	}

@@ -45,7 +45,7 @@ int tier_config__parse(struct tier_config *config, char *place);
 struct tier_sample {
 	int socket; /* physical package */
 	unsigned int tier; /* index into the model's */
-	struct tier_latency figures;
+	struct tier_latency latency;
 };
 
 /*

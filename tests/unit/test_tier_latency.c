@@ -72,25 +72,25 @@ static const struct load two[] = { { 1e9, 90 }, { 2e8, 180 } };
 
 static struct tier_latency figures_of(unsigned int tier, unsigned int boxes)
 {
-	struct tier_latency figures;
+	struct tier_latency result;
 
-	tier_latency__of(&figures, tier, shares, deltas, boxes, 100);
-	return figures;
+	tier_latency__of(&result, tier, shares, deltas, boxes, 100);
+	return result;
 }
 
 static void assert_tiers(unsigned int boxes, unsigned int tiers, const struct load *loads,
 			 double clock, double share)
 {
 	for (unsigned int tier = 0; tier < tiers; tier++) {
-		struct tier_latency figures = figures_of(tier, boxes);
+		struct tier_latency result = figures_of(tier, boxes);
 
-		assert_true(figures.latency_known && figures.rate_known);
-		assert_near(figures.latency_ns, loads[tier].latency_ns, share);
-		assert_near(figures.latency_clocks, loads[tier].latency_ns * clock / 1e9, share);
-		assert_near(figures.rate, loads[tier].rate, share);
-		assert_near(figures.outstanding, loads[tier].rate * loads[tier].latency_ns / 1e9,
+		assert_true(result.latency_known && result.rate_known);
+		assert_near(result.latency_ns, loads[tier].latency_ns, share);
+		assert_near(result.latency_clocks, loads[tier].latency_ns * clock / 1e9, share);
+		assert_near(result.rate, loads[tier].rate, share);
+		assert_near(result.outstanding, loads[tier].rate * loads[tier].latency_ns / 1e9,
 			    share);
-		assert_near(figures.clock_hz, clock, share);
+		assert_near(result.clock_hz, clock, share);
 	}
 }
 
@@ -197,7 +197,7 @@ static void counters_wrap_at_48_bits(void **state)
 /* Fault 8: without requests there is no latency, not an infinite or a negligible one. */
 static void too_few_requests_are_no_latency(void **state)
 {
-	struct tier_latency figures;
+	struct tier_latency result;
 
 	(void)state;
 	tier_share__out(shares, 4, 2, false);
@@ -206,29 +206,29 @@ static void too_few_requests_are_no_latency(void **state)
 		deltas[i] = (struct tier_delta){
 			.valid = true, .CLOCKS = 1000000, .elapsed_ns = 500000, .counted_ns = 500000
 		};
-	tier_latency__of(&figures, 0, shares, deltas, 4, 0);
-	assert_false(figures.latency_known);
-	assert_true(figures.rate_known && figures.rate == 0);
+	tier_latency__of(&result, 0, shares, deltas, 4, 0);
+	assert_false(result.latency_known);
+	assert_true(result.rate_known && result.rate == 0);
 	deltas[0].counts[1] = 99;
 	deltas[0].counts[0] = 9900;
-	tier_latency__of(&figures, 0, shares, deltas, 4, 100);
-	assert_false(figures.latency_known);
-	tier_latency__of(&figures, 0, shares, deltas, 4, 99);
-	assert_true(figures.latency_known && figures.latency_clocks == 100);
+	tier_latency__of(&result, 0, shares, deltas, 4, 100);
+	assert_false(result.latency_known);
+	tier_latency__of(&result, 0, shares, deltas, 4, 99);
+	assert_true(result.latency_known && result.latency_clocks == 100);
 }
 
 static void uncounted_values_are_not_zero(void **state)
 {
-	struct tier_latency figures;
+	struct tier_latency result;
 
 	(void)state;
 	tier_share__out(shares, 4, 2, false);
 	count(4, two, NULL, 2e9, 1);
 	for (unsigned int i = 0; i < 4; i++)
 		deltas[i].valid = false;
-	figures = figures_of(0, 4);
-	assert_false(figures.rate_known || figures.latency_known);
-	assert_int_equal(figures.boxes, 0);
+	result = figures_of(0, 4);
+	assert_false(result.rate_known || result.latency_known);
+	assert_int_equal(result.boxes, 0);
 	/* A clock that stood still. */
 	count(4, two, NULL, 2e9, 1);
 	for (unsigned int i = 0; i < 4; i++)
@@ -400,11 +400,11 @@ static void a_box_without_a_clock_has_its_neighbours(void **state)
 			deltas[i].counts[1] /= 2;
 	}
 	for (unsigned int tier = 0; tier < 3; tier++) {
-		struct tier_latency figures = figures_of(tier, BOXES);
+		struct tier_latency result = figures_of(tier, BOXES);
 
-		assert_near(figures.latency_ns, three[tier].latency_ns, 1e-4);
-		assert_near(figures.rate, three[tier].rate, 1e-4);
-		hz += figures.clock_hz / 3;
+		assert_near(result.latency_ns, three[tier].latency_ns, 1e-4);
+		assert_near(result.rate, three[tier].rate, 1e-4);
+		hz += result.clock_hz / 3;
 	}
 	assert_near(hz, 1.5e9, 0.05);
 }
@@ -451,23 +451,23 @@ static void an_uncertain_clock_is_not_passed_on(void **state)
 static void too_few_requests_are_scaled(void **state)
 {
 	static const struct load few[] = { { 1e9, 90 }, { 2e8, 180 }, { 40, 250 } };
-	struct tier_latency figures;
+	struct tier_latency result;
 
 	(void)state;
 	tier_share__out(shares, 4, 3, false);
 	count(4, few, NULL, 2e9, 1);
 	deltas[3].counts[0] = 0;
-	figures = figures_of(2, 4);
-	assert_true(figures.rate_known && !figures.latency_known);
-	assert_near(figures.rate, 40, 1e-9);
-	figures = figures_of(0, 4); /* it is box 3 that has no inserts of it */
-	assert_near(figures.rate, 0.75e9, 1e-4);
+	result = figures_of(2, 4);
+	assert_true(result.rate_known && !result.latency_known);
+	assert_near(result.rate, 40, 1e-9);
+	result = figures_of(0, 4); /* it is box 3 that has no inserts of it */
+	assert_near(result.rate, 0.75e9, 1e-4);
 }
 
 static void samples_of_amd_are_latencies_already(void **state)
 {
 	const struct tier_model *zen5 = tier_model__find("zen5"), *zen4 = tier_model__find("zen4");
-	struct tier_latency figures;
+	struct tier_latency result;
 
 	(void)state;
 	memset(deltas, 0, sizeof(deltas));
@@ -475,58 +475,58 @@ static void samples_of_amd_are_latencies_already(void **state)
 		deltas[i] = (struct tier_delta){
 			.valid = true, .counts = { 10500, 1000 }, .counted_ns = 1, .elapsed_ns = 1
 		};
-	tier_latency__of_samples(&figures, zen5, deltas, 4, 100);
-	assert_true(figures.latency_known && !figures.rate_known);
-	assert_true(tier_latency__in_ns(&figures));
-	assert_near(figures.latency_ns, 105, 1e-9);
-	assert_true(isnan(figures.latency_clocks) && isnan(figures.outstanding));
+	tier_latency__of_samples(&result, zen5, deltas, 4, 100);
+	assert_true(result.latency_known && !result.rate_known);
+	assert_true(tier_latency__in_ns(&result));
+	assert_near(result.latency_ns, 105, 1e-9);
+	assert_true(isnan(result.latency_clocks) && isnan(result.outstanding));
 	/* The unit is clocks, so there is no latency in time. */
-	tier_latency__of_samples(&figures, zen4, deltas, 4, 100);
-	assert_true(isnan(figures.latency_ns) && !tier_latency__in_ns(&figures));
-	assert_near(figures.latency_clocks, 105, 1e-9);
-	tier_latency__of_samples(&figures, zen5, deltas, 4, 4001);
-	assert_false(figures.latency_known);
+	tier_latency__of_samples(&result, zen4, deltas, 4, 100);
+	assert_true(isnan(result.latency_ns) && !tier_latency__in_ns(&result));
+	assert_near(result.latency_clocks, 105, 1e-9);
+	tier_latency__of_samples(&result, zen5, deltas, 4, 4001);
+	assert_false(result.latency_known);
 }
 
 /* Fault 6: a mean that starts at 0 is too low for as many samples as it is long. */
 static void the_mean_begins_with_the_first_sample(void **state)
 {
-	struct tier_latency figures = { .rate_known = true,
-					.latency_known = true,
-					.rate = 1e8,
-					.outstanding = 9,
-					.latency_ns = 90 };
+	struct tier_latency result = { .rate_known = true,
+				       .latency_known = true,
+				       .rate = 1e8,
+				       .outstanding = 9,
+				       .latency_ns = 90 };
 	struct tier_ewma ewma = { 0 };
 
 	(void)state;
 	assert_true(isnan(tier_ewma__latency_ns(&ewma)));
-	tier_ewma__add(&ewma, 1.0 / 16, &figures);
+	tier_ewma__add(&ewma, 1.0 / 16, &result);
 	assert_near(tier_ewma__latency_ns(&ewma), 90, 1e-12);
-	figures.outstanding = 18;
-	tier_ewma__add(&ewma, 1.0 / 16, &figures);
+	result.outstanding = 18;
+	tier_ewma__add(&ewma, 1.0 / 16, &result);
 	assert_near(ewma.outstanding, 9 + 9.0 / 16, 1e-12);
 	assert_near(tier_ewma__latency_ns(&ewma), 90 * (1 + 1.0 / 16), 1e-12);
-	figures.latency_known = false;
-	figures.outstanding = 1e9;
-	tier_ewma__add(&ewma, 1.0 / 16, &figures);
+	result.latency_known = false;
+	result.outstanding = 1e9;
+	tier_ewma__add(&ewma, 1.0 / 16, &result);
 	assert_near(ewma.outstanding, 9 + 9.0 / 16, 1e-12);
 }
 
 /* There is still a mean of the latency, but no clocks are shown as ns. */
 static void the_mean_needs_no_rate(void **state)
 {
-	struct tier_latency figures = { .latency_known = true,
-					.latency_ns = 105,
-					.outstanding = NAN };
+	struct tier_latency result = { .latency_known = true,
+				       .latency_ns = 105,
+				       .outstanding = NAN };
 	struct tier_ewma ewma = { 0 };
 
 	(void)state;
-	tier_ewma__add(&ewma, 1.0 / 16, &figures);
-	figures.latency_ns = 121;
-	tier_ewma__add(&ewma, 1.0 / 16, &figures);
+	tier_ewma__add(&ewma, 1.0 / 16, &result);
+	result.latency_ns = 121;
+	tier_ewma__add(&ewma, 1.0 / 16, &result);
 	assert_near(tier_ewma__latency_ns(&ewma), 106, 1e-12);
-	figures.latency_ns = NAN;
-	tier_ewma__add(&ewma, 1.0 / 16, &figures);
+	result.latency_ns = NAN;
+	tier_ewma__add(&ewma, 1.0 / 16, &result);
 	assert_near(tier_ewma__latency_ns(&ewma), 106, 1e-12);
 }
 
