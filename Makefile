@@ -19,7 +19,7 @@ else
   MAKEFLAGS += --no-print-directory
 endif
 
-VERSION := 0.1.0
+VERSION := 0.2.0-dev
 WERROR ?= $(filter tests,$(MAKECMDGOALS))
 
 all: $(OUT)/latscope ## Build .output/latscope (the default)
@@ -34,7 +34,7 @@ help: ## List the targets
 	@echo 'test suites at a time.'
 
 deps: ## Install the Debian packages that all targets need
-	$(Q)scripts/deps build check bench arm64
+	$(Q)scripts/deps build check bench arm64 distro bochs
 
 demo: ## Install what is missing, build, record 10 s of a mixed load
 	$(Q)scripts/deps build

@@ -103,7 +103,7 @@ static void print_others(FILE *out, const struct view *view)
 	if (!view->whole || !table__others_keys(view->table))
 		return;
 	fprintf(out, "%9s", "-");
-	print_cpu(out, view, "(others)", table__others(view->table, ROWS_CPU_NS)->sum);
+	print_cpu(out, view, "(other)", table__others(view->table, ROWS_CPU_NS)->sum);
 	fputc('\n', out);
 }
 
@@ -209,7 +209,7 @@ static void tell_others(FILE *out, const struct table *table)
 	if (!table__others_keys(table))
 		return;
 	wrap__add(&wrap,
-		  "(others): %llu processes with little CPU time; a process above may have had up "
+		  "(other): %llu processes with little CPU time; a process above may have had up "
 		  "to %.3f ms more, which are counted here",
 		  (unsigned long long)table__others_keys(table), table__others_most(table) / 1e6);
 	wrap__print(&wrap, out, 2, 2);

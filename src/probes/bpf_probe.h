@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The BPF histograms: probes whose programs count latencies into cells and rows. memlat, runqlat
- * and iolat differ in struct bpf_probe_ops only; the same functions open, read and close all of
- * them.
+ * The BPF histograms: probes whose programs count latencies into cells and rows. memlat,
+ * runqlat, iolat and softirq differ in struct bpf_probe_ops only; the same functions open, read
+ * and close all of them.
  */
 #ifndef LATSCOPE_PROBES_BPF_PROBE_H
 #define LATSCOPE_PROBES_BPF_PROBE_H
