@@ -19,7 +19,7 @@ else
   MAKEFLAGS += --no-print-directory
 endif
 
-VERSION := 0.2.0-dev
+VERSION := 0.2.0
 WERROR ?= $(filter tests,$(MAKECMDGOALS))
 
 all: $(OUT)/latscope ## Build .output/latscope (the default)

@@ -141,7 +141,7 @@ as=(.output/tests/reference/peak "$dir/peak")
 # shellcheck disable=SC2016 # its own
 measure --method switches -- .output/tests/reference/storm 5000 "$dir/latecomer" -c 'while ((i++ < 100000)); do :; done'
 as=()
-ok 'a storm of forks is measured' ended 0 '' '  latecomer  .*  \(others\)  .*more processes.*\(others\): [0-9]+ processes .*method: '
+ok 'a storm of forks is measured' ended 0 '' '  latecomer  .*  \(other\)  .*more processes.*\(other\): [0-9]+ processes .*method: '
 ok 'it fits' fits
 high=$(<"$dir/peak")
 ok "a storm of forks: less than 20 MB until the very end ($high kB)" test "$high" -lt 20000
