@@ -155,9 +155,12 @@ struct lat_config {
 	__u32 cached;
 	__u32 first_rows; /* BPF assigns rows 1..first_rows-1, user space the others */
 	__u32 metrics; /* optional metrics that are measured: mask of 1 << index */
+	/* 0: slow samples are not explained; else 1 + LAT_BY_...: whom victims and culprits are */
+	__u32 why;
+	__u32 pad;
 	char comm[LAT_COMM_LEN];
 };
-_Static_assert(sizeof(struct lat_config) == 80, "lat_config has no padding");
+_Static_assert(sizeof(struct lat_config) == 88, "lat_config has no padding");
 
 #ifdef LATSCOPE_FAULTS
 /* Faults that tests inject into a probe: `validate` must find each of them. */
