@@ -14,7 +14,7 @@
 
 enum why_runqlat {
 	WHY_RUNQLAT_UNKNOWN,
-	WHY_RUNQLAT_OWN, /* another thread of the victim's process had the CPU */
+	WHY_RUNQLAT_OWN, /* the process of the victim had the CPU */
 	WHY_RUNQLAT_OTHER, /* another process */
 	WHY_RUNQLAT_KERNEL, /* a kernel thread */
 	WHY_RUNQLAT_REALTIME, /* a real-time task of another process */
@@ -124,7 +124,13 @@ _Static_assert(sizeof(struct why_control) == 16, "why_control has no padding");
 /* Runqlat's map `turns`, key = cpu: who had the CPU, the newest before `next`. */
 #define WHY_TURNS (1 << 12)
 
-enum why_class { WHY_TASK, WHY_KTHREAD, WHY_RT, WHY_IDLE };
+enum why_class {
+	WHY_TASK,
+	WHY_KTHREAD,
+	WHY_RT,
+	WHY_IDLE,
+	WHY_HIDDEN, /* the program did not see who had the CPU */
+};
 
 struct why_turn {
 	__u64 end_ns; /* by the scheduler's clock of that CPU */
@@ -135,6 +141,8 @@ _Static_assert(sizeof(struct why_turn) == 16, "why_turn has no padding");
 
 struct why_turns {
 	__u64 next; /* turns so far */
+	__u32 running; /* TID of the task that has the CPU */
+	__u32 pad;
 	struct why_turn turns[WHY_TURNS];
 };
 

@@ -26,6 +26,8 @@ void run__clear(struct run *run)
 		run__clear_data(&run->probes[i].total);
 		table__free(run->probes[i].table);
 		run->probes[i].table = NULL;
+		why__free(run->probes[i].why);
+		run->probes[i].why = NULL;
 		free(run->probes[i].filter);
 		run->probes[i].filter = NULL;
 	}
@@ -66,8 +68,14 @@ int run__fold_tables(struct run *run)
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
-		if (run->probes[i].table)
-			err = table__fold(run->probes[i].table);
+		const struct run_probe *probe = &run->probes[i];
+
+		if (probe->table)
+			err = table__fold(probe->table);
+		if (!err && probe->why)
+			err = table__fold(probe->why->parts);
+		if (!err && probe->why)
+			err = table__fold(probe->why->events);
 	}
 	return err;
 }

@@ -16,6 +16,7 @@
 
 #include "sparse.h"
 #include "table.h"
+#include "why.h"
 
 #define RUN_SCHEMA 2 /* docs/format.md */
 #define RUN_METRICS 6 /* maximum metrics of a probe */
@@ -89,6 +90,7 @@ struct run_probe {
 	struct run_cost cost;
 	struct run_check check;
 	struct table *table; /* rows of the current interval; NULL: no table; owned */
+	struct run_why *why; /* why samples were slow; NULL: not asked; owned */
 };
 
 /* How much of a process's life was within the window: its waits are a share of that. */

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "why.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct part {
+	const char *name, *what;
+};
+
+static const struct part runqlat_parts[WHY_PARTS] = {
+	[WHY_RUNQLAT_UNKNOWN] = { "unknown", "who had the CPU is not known" },
+	[WHY_RUNQLAT_OWN] = { "own", "its own process had the CPU" },
+	[WHY_RUNQLAT_OTHER] = { "other", "another process had the CPU" },
+	[WHY_RUNQLAT_KERNEL] = { "kernel", "a kernel thread had the CPU" },
+	[WHY_RUNQLAT_REALTIME] = { "realtime", "a real-time task had the CPU" },
+	[WHY_RUNQLAT_IDLE] = { "idle", "the CPU was idle: wakeup latency" },
+	[WHY_RUNQLAT_QUOTA] = { "quota", "the cgroup was out of its CPU quota" },
+	[WHY_RUNQLAT_MOVED] = { "moved", "in the queue of another CPU, before a move" },
+};
+
+static const struct {
+	const char *probe;
+	const struct part *parts;
+} parts_of[] = { { "runqlat", runqlat_parts } };
+
+static const struct part *find_parts(const char *probe)
+{
+	for (size_t i = 0; i < sizeof(parts_of) / sizeof(parts_of[0]); i++)
+		if (!strcmp(parts_of[i].probe, probe))
+			return parts_of[i].parts;
+	return NULL;
+}
+
+const char *why__part(const char *probe, unsigned int part)
+{
+	const struct part *parts = find_parts(probe);
+
+	return parts && part < WHY_PARTS ? parts[part].name : NULL;
+}
+
+const char *why__what(const char *probe, unsigned int part)
+{
+	const struct part *parts = find_parts(probe);
+
+	return parts && part < WHY_PARTS ? parts[part].what : NULL;
+}
+
+int why__find_part(const char *probe, const char *name)
+{
+	for (unsigned int i = 0; i < WHY_PARTS; i++)
+		if (why__part(probe, i) && !strcmp(why__part(probe, i), name))
+			return (int)i;
+	return -ENOENT;
+}
+
+static const struct table_column part_columns[WHY_COLUMNS] = {
+	[WHY_VICTIM_ID] = { "victim_id", "", "ID of who waited", TABLE_INTEGER, true },
+	[WHY_VICTIM] = { "victim", "", "who waited", TABLE_TEXT, true },
+	[WHY_PART] = { "part", "", "what it waited for", TABLE_TEXT, true },
+	[WHY_CULPRIT_ID] = { "culprit_id", "", "ID of who made it wait", TABLE_INTEGER, true },
+	[WHY_CULPRIT] = { "culprit", "", "who made it wait", TABLE_TEXT, true },
+	[WHY_NS] = { "ns", "ns", "time of slow samples", TABLE_INTEGER, false },
+	[WHY_EVENTS] = { "events", "events", "slow samples that it is part of", TABLE_INTEGER,
+			 false },
+	[WHY_OVER_NS] = { "over_ns", "ns", "threshold of slow samples", TABLE_INTEGER, false },
+};
+
+static const struct table_column event_columns[WHY_SLOW_CULPRITS] = {
+	[WHY_SLOW_NS] = { "ns", "ns", "the sample", TABLE_INTEGER, false },
+	[WHY_SLOW_PID] = { "pid", "", "process that waited", TABLE_INTEGER, true },
+	[WHY_SLOW_PROCESS] = { "process", "", "its name", TABLE_TEXT, true },
+	[WHY_SLOW_TID] = { "tid", "", "thread that waited", TABLE_INTEGER, true },
+	[WHY_SLOW_COMM] = { "comm", "", "its name", TABLE_TEXT, false },
+	[WHY_SLOW_CGROUP] = { "cgroup", "", "its cgroup", TABLE_TEXT, false },
+	[WHY_SLOW_CPU] = { "cpu", "", "CPU at the end", TABLE_INTEGER, false },
+	[WHY_SLOW_WAKER_TID] = { "waker_tid", "", "thread that woke it up", TABLE_INTEGER, false },
+	[WHY_SLOW_WAKER] = { "waker", "", "its name", TABLE_TEXT, false },
+	[WHY_SLOW_STACK_PID] = { "stack_pid", "", "process of the stacks", TABLE_INTEGER, false },
+	[WHY_SLOW_STACK_TID] = { "stack_tid", "", "thread of the stacks", TABLE_INTEGER, false },
+	[WHY_SLOW_KERNEL_STACK] = { "kernel_stack", "", "addresses, the innermost first",
+				    TABLE_TEXT, false },
+	[WHY_SLOW_USER_STACK] = { "user_stack", "", "addresses, the innermost first", TABLE_TEXT,
+				  false },
+};
+
+static struct table_column column_of(const char *name, const char *unit, const char *what,
+				     enum table_kind kind)
+{
+	return (struct table_column){ .name = name, .unit = unit, .what = what, .kind = kind };
+}
+
+static int make_events(struct table **table, const struct part *parts)
+{
+	struct table_column columns[TABLE_COLUMNS];
+	char names[3 * WHY_CULPRITS + WHY_PARTS][WHY_NAME];
+	unsigned int nr = WHY_SLOW_CULPRITS, name = 0;
+
+	memcpy(columns, event_columns, sizeof(event_columns));
+	for (unsigned int i = 1; i <= WHY_CULPRITS; i++) {
+		snprintf(names[name], WHY_NAME, "culprit%u", i);
+		columns[nr++] = column_of(names[name++], "", "who made it wait", TABLE_TEXT);
+		snprintf(names[name], WHY_NAME, "culprit%u_part", i);
+		columns[nr++] = column_of(names[name++], "", "in which part", TABLE_TEXT);
+		snprintf(names[name], WHY_NAME, "culprit%u_ns", i);
+		columns[nr++] = column_of(names[name++], "ns", "for how long", TABLE_INTEGER);
+	}
+	for (unsigned int i = 0; i < WHY_PARTS && parts[i].name; i++) {
+		snprintf(names[name], WHY_NAME, "%s_ns", parts[i].name);
+		columns[nr++] = column_of(names[name++], "ns", parts[i].what, TABLE_INTEGER);
+	}
+	return table__new(table, columns, nr);
+}
+
+int why__new(struct run_why **why, const char *probe)
+{
+	const struct part *parts = find_parts(probe);
+	struct run_why *made;
+	int err;
+
+	if (!parts)
+		return -EINVAL;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	err = table__new(&made->parts, part_columns, WHY_COLUMNS);
+	if (!err)
+		err = make_events(&made->events, parts);
+	if (err)
+		why__free(made);
+	else
+		*why = made;
+	return err;
+}
+
+void why__free(struct run_why *why)
+{
+	if (!why)
+		return;
+	table__free(why->parts);
+	table__free(why->events);
+	free(why);
+}
+
+static int64_t integer(const struct run_why *why, size_t row, unsigned int column)
+{
+	struct table_value value = table__value(why->events, row, column);
+
+	return value.known && value.kind == TABLE_INTEGER ? value.integer : 0;
+}
+
+static void text(const struct run_why *why, size_t row, unsigned int column, char *to, size_t size)
+{
+	struct table_value value = table__value(why->events, row, column);
+
+	snprintf(to, size, "%s", value.known && value.kind == TABLE_TEXT ? value.text : "");
+}
+
+static void take_row(const struct run_why *why, size_t row, struct why_slow *slow)
+{
+	memset(slow, 0, sizeof(*slow));
+	slow->time_ns = table__time_ns(why->events, row);
+	slow->ns = (uint64_t)integer(why, row, WHY_SLOW_NS);
+	slow->pid = integer(why, row, WHY_SLOW_PID);
+	slow->tid = integer(why, row, WHY_SLOW_TID);
+	slow->cpu = integer(why, row, WHY_SLOW_CPU);
+	slow->waker_tid = integer(why, row, WHY_SLOW_WAKER_TID);
+	slow->stack_pid = integer(why, row, WHY_SLOW_STACK_PID);
+	slow->stack_tid = integer(why, row, WHY_SLOW_STACK_TID);
+	text(why, row, WHY_SLOW_PROCESS, slow->process, WHY_NAME);
+	text(why, row, WHY_SLOW_COMM, slow->comm, WHY_NAME);
+	text(why, row, WHY_SLOW_CGROUP, slow->cgroup, WHY_NAME);
+	text(why, row, WHY_SLOW_WAKER, slow->waker, WHY_NAME);
+	text(why, row, WHY_SLOW_KERNEL_STACK, slow->kernel_stack, WHY_STACK);
+	text(why, row, WHY_SLOW_USER_STACK, slow->user_stack, WHY_STACK);
+	for (unsigned int i = 0; i < WHY_CULPRITS; i++) {
+		unsigned int column = WHY_SLOW_CULPRITS + 3 * i;
+
+		text(why, row, column, slow->culprits[i].name, WHY_NAME);
+		text(why, row, column + 1, slow->culprits[i].part, WHY_NAME);
+		slow->culprits[i].ns = (uint64_t)integer(why, row, column + 2);
+	}
+	for (unsigned int i = WHY_SLOW_PARTS; i < table__columns(why->events); i++)
+		slow->part_ns[i - WHY_SLOW_PARTS] = (uint64_t)integer(why, row, i);
+}
+
+void why__keep_slowest(struct run_why *why)
+{
+	unsigned int at;
+
+	for (size_t row = 0; row < table__rows(why->events); row++) {
+		uint64_t ns = (uint64_t)integer(why, row, WHY_SLOW_NS);
+
+		for (at = why->nr_slowest; at && why->slowest[at - 1].ns < ns; at--)
+			if (at < WHY_SLOWEST)
+				why->slowest[at] = why->slowest[at - 1];
+		if (at == WHY_SLOWEST)
+			continue;
+		take_row(why, row, &why->slowest[at]);
+		if (why->nr_slowest < WHY_SLOWEST)
+			why->nr_slowest++;
+	}
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Why samples were slow: their parts, by victim and culprit, and some of the slow samples. */
+#ifndef LATSCOPE_CORE_WHY_H
+#define LATSCOPE_CORE_WHY_H
+
+#include <stdint.h>
+
+#include <latscope/why.h>
+
+#include "table.h"
+
+#define WHY_SLOWEST 5
+#define WHY_NAME 64 /* as RUN_NAME */
+#define WHY_STACK 1024
+
+/* Columns of the table of parts, a row for each pair that gained in the interval. */
+enum why_column {
+	WHY_VICTIM_ID,
+	WHY_VICTIM,
+	WHY_PART,
+	WHY_CULPRIT_ID,
+	WHY_CULPRIT,
+	WHY_NS, /* the weight */
+	WHY_EVENTS,
+	WHY_OVER_NS, /* the threshold at the end of the interval */
+	WHY_COLUMNS,
+};
+
+/* Columns of the table of slow events, then one for each part of the probe. */
+enum why_slow_column {
+	WHY_SLOW_NS, /* the weight */
+	WHY_SLOW_PID,
+	WHY_SLOW_PROCESS,
+	WHY_SLOW_TID,
+	WHY_SLOW_COMM,
+	WHY_SLOW_CGROUP,
+	WHY_SLOW_CPU,
+	WHY_SLOW_WAKER_TID,
+	WHY_SLOW_WAKER,
+	WHY_SLOW_STACK_PID,
+	WHY_SLOW_STACK_TID,
+	WHY_SLOW_KERNEL_STACK, /* addresses, the innermost first */
+	WHY_SLOW_USER_STACK,
+	WHY_SLOW_CULPRITS, /* name, part and time of each */
+	WHY_SLOW_PARTS = WHY_SLOW_CULPRITS + 3 * WHY_CULPRITS,
+};
+
+struct why_slow_culprit {
+	char name[WHY_NAME]; /* empty: there are no more */
+	char part[WHY_NAME];
+	uint64_t ns;
+};
+
+/* A row of the table of slow events. */
+struct why_slow {
+	uint64_t time_ns; /* since the window opened */
+	uint64_t ns;
+	uint64_t part_ns[WHY_PARTS];
+	int64_t pid, tid, cpu, waker_tid, stack_pid, stack_tid; /* 0: unknown */
+	char process[WHY_NAME], comm[WHY_NAME], cgroup[WHY_NAME], waker[WHY_NAME];
+	struct why_slow_culprit culprits[WHY_CULPRITS];
+	char kernel_stack[WHY_STACK], user_stack[WHY_STACK];
+};
+
+struct run_why {
+	uint64_t slow, slow_ns; /* samples over the threshold; their parts sum to slow_ns */
+	uint64_t sent, dropped; /* slow events that the probe sent, and for which it had no room */
+	uint64_t over_low_ns, over_high_ns; /* thresholds in use; 0 and 0: nothing was slow yet */
+	struct table *parts; /* owned, as the next */
+	struct table *events;
+	struct why_slow slowest[WHY_SLOWEST]; /* the slowest first */
+	unsigned int nr_slowest;
+};
+
+/* Name of a part: "quota"; NULL: the probe has no such part. */
+const char *why__part(const char *probe, unsigned int part);
+
+/* What it is: "the cgroup was out of its CPU quota". */
+const char *why__what(const char *probe, unsigned int part);
+
+/* The part of that name, or -ENOENT. */
+int why__find_part(const char *probe, const char *name);
+
+/* With empty tables. 0, -ENOMEM, or -EINVAL: the probe has no parts. */
+int why__new(struct run_why **why, const char *probe);
+void why__free(struct run_why *why);
+
+/* Keeps the slowest of the rows that the table of events holds. */
+void why__keep_slowest(struct run_why *why);
+
+#endif
