@@ -349,9 +349,12 @@ struct wait {
 	__u64 own_start; /* 0: none */
 	__u64 own_now;
 	__u64 now; /* by the scheduler's clock; 0: unknown */
+	__u32 waker; /* TID; 0: it was preempted, or not known */
 	bool moved; /* the stamp may come from a move during its sleep */
 	bool unknown; /* the wait began before the attach, at an unknown time */
 };
+
+#include "runqlat_why.bpf.h"
 
 /* Waits without a kernel stamp (on the way to sleep), or with one by a clock that stood still. */
 static __always_inline void stamps_out(struct task_struct *prev, __u64 own_now, __u64 late)
@@ -359,6 +362,8 @@ static __always_inline void stamps_out(struct task_struct *prev, __u64 own_now, 
 	bool asleep = task_state(prev, false);
 	struct runqlat_task *own;
 
+	if (config.why)
+		begin_quota(prev, NULL);
 	if (asleep)
 		count_switch(LAT_UNSTAMPED);
 	if (!asleep && late < STALE_NS && !wakeups_wanted())
@@ -387,6 +392,10 @@ static __always_inline void take_wait(struct wait *wait, struct runqlat_task *ow
 	own->moved = 0;
 	own->unknown = 0;
 	own->preempted = 0;
+	if (config.why) {
+		wait->waker = own->waker;
+		own->waker = 0;
+	}
 }
 
 /* The same for a task that the iterator did not see: only the stamps are known. */
@@ -411,9 +420,11 @@ static __always_inline void lose_wait(struct lat_cell *cell, const struct wait *
 }
 
 static __always_inline void record_wait(struct lat_cell *cell, struct task_struct *next,
-					const struct wait *wait)
+					const struct wait *wait, struct slow *slow)
 {
 	__u64 ns = wait->before + wait->now - wait->queued;
+
+	slow->moved_ns = wait->moved ? 0 : wait->before;
 
 	/* After a missed end, our own stamp is that of an earlier wait. */
 	if (wait->own_start && !(wait->unseen && wait->queued)) {
@@ -437,22 +448,31 @@ static __always_inline void record_wait(struct lat_cell *cell, struct task_struc
 	}
 	cell->counts[LAT_JOINED] += wait->unseen;
 	record(cell, RUNQLAT_RUN_QUEUE, next, false, ns);
+	if (!why_slow(&config, &why_control, ns))
+		return;
+	slow->ns = ns;
+	if (slow->moved_ns > ns)
+		slow->moved_ns = ns;
 }
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	bool queues = prev->pid && (preempt || !task_state(prev, false));
+	struct slow slow = { .victim = next, .prev = prev };
 	struct wait wait = {};
 	struct runqlat_task *own;
 	struct lat_cell *cell;
 	__u64 stale;
 
-	if (!queues && !next->pid)
+	if (!queues && !next->pid) {
+		note_turn(prev, next, queue_clock(next));
 		return count_switch(LAT_IDLE);
+	}
 	stale = queue_clock(next);
 	wait.own_now = bpf_ktime_get_ns();
 	wait.now = scheduler_clock(wait.own_now, stale);
+	note_turn(prev, next, wait.now ? wait.now : stale);
 	if (queues)
 		stamps_out(prev, wait.own_now, wait.now ? wait.now - stale : 0);
 	if (!next->pid)
@@ -472,7 +492,35 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 	if (!cell)
 		return 0;
 	cell->counts[LAT_KERNEL_NS] += wait.before + wait.kernel_ns;
-	record_wait(cell, next, &wait);
+	record_wait(cell, next, &wait, &slow);
+	if (config.why && slow.ns) {
+		slow.own = own;
+		slow.waker = wait.waker;
+		slow.now = wait.now;
+		slow.end_ns = wait.own_now;
+		explain(ctx, &slow);
+	}
+	return 0;
+}
+
+/*
+ * Why a wait was slow begins here: the quota of the cgroup until now, and who woke the task up. Not
+ * loaded without `why`.
+ */
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(why_wakeup, struct task_struct *task)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct runqlat_task *own;
+
+	if (task_runs(task, false))
+		return 0;
+	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (!own)
+		return 0;
+	own->waker = waker->pid;
+	__builtin_memcpy(own->waker_comm, waker->comm, LAT_COMM_LEN);
+	begin_quota(task, own);
 	return 0;
 }
 

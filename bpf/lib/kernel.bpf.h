@@ -82,6 +82,31 @@ static __always_inline __u64 task_switches(struct task_struct *task)
 	return *(volatile unsigned long *)&task->nvcsw + *(volatile unsigned long *)&task->nivcsw;
 }
 
+/*
+ * How long the cgroup of the task (or one above it) was out of quota on the task's CPU so far, by
+ * the run queue's clock; 0: never. Since 6.6 (677ea015f231) the kernel keeps this sum. Before, it
+ * keeps the same by the clock of the load average (64eaf50731ac), which stands still when the CPU
+ * was fully used and then goes idle, and which runs slower at lower frequencies.
+ */
+static __always_inline __u64 task_throttled_ns(struct task_struct *task)
+{
+	struct cfs_rq *queue = task->se.cfs_rq;
+	__u64 sum, since;
+
+	if (bpf_core_field_exists(queue->throttled_clock_self)) {
+		sum = queue->throttled_clock_self_time;
+		since = queue->throttled_clock_self;
+		return since && queue->rq->clock > since ? sum + queue->rq->clock - since : sum;
+	}
+	if (!bpf_core_field_exists(queue->throttled_clock_pelt))
+		return 0;
+	sum = queue->throttled_clock_pelt_time;
+	if (!queue->throttle_count)
+		return sum;
+	return sum + queue->rq->clock_pelt - queue->rq->lost_idle_time -
+	       queue->throttled_clock_pelt;
+}
+
 /* Id of the task's cgroup in the v2 hierarchy: the inode number of its directory. */
 static __always_inline __u64 task_cgroup(struct task_struct *task, bool raw)
 {

@@ -48,6 +48,7 @@ enum {
 	BPF_F_NO_PREALLOC = 1 << 0,
 	BPF_F_MMAPABLE = 1 << 10,
 	BPF_RB_NO_WAKEUP = 1 << 0,
+	BPF_F_USER_STACK = 1 << 8,
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1 << 0,
 };
 
@@ -134,11 +135,19 @@ struct css_set {
 
 struct rq {
 	__u64 clock;
+	__u64 clock_pelt;
+	unsigned long lost_idle_time;
 	__u64 nr_switches;
 };
 
 struct cfs_rq {
 	struct rq *rq; /* with CONFIG_FAIR_GROUP_SCHED */
+	/* With CONFIG_CFS_BANDWIDTH; see kernel.bpf.h. */
+	__u64 throttled_clock_self; /* 6.6 */
+	__u64 throttled_clock_self_time; /* 6.6 */
+	__u64 throttled_clock_pelt; /* 5.19 */
+	__u64 throttled_clock_pelt_time; /* 5.19 */
+	int throttle_count;
 };
 
 struct sched_entity {
@@ -172,6 +181,7 @@ struct task_struct {
 	unsigned int on_cpu;
 	unsigned int on_rq;
 	unsigned int flags;
+	int prio;
 	int exit_state;
 	int pid;
 	int tgid;
@@ -275,6 +285,8 @@ typedef unsigned int vm_fault_t;
 
 #define VM_HUGETLB 0x00400000 /* include/linux/mm.h */
 #define PF_EXITING 0x00000004 /* include/linux/sched.h */
+#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
+#define MAX_RT_PRIO 100 /* include/linux/sched/prio.h */
 #define TASK_DEAD 0x00000080 /* include/linux/sched.h */
 
 #define REQ_OP_MASK 0xff /* REQ_OP_BITS is 8; include/linux/blk_types.h, as the operations */

@@ -75,6 +75,8 @@ static int size_maps(struct bpf_probe *probe)
 		err = resize(probe, "light", rows ? light__entries(probe) : 1);
 	if (!err)
 		err = resize(probe, "rows", rows ? LAT_ROWS_TOTAL(rows) : 1);
+	if (!err)
+		err = why__size(probe);
 	if (err || !probe->method->unused_map)
 		return err;
 	unused = bpf_object__find_map_by_name(probe->obj, probe->method->unused_map);
@@ -162,6 +164,7 @@ static void release(struct bpf_probe *probe)
 	if (probe->owners)
 		munmap(probe->owners, owners_size(probe));
 	probe->owners = NULL;
+	why__close(probe);
 	if (probe->skel)
 		probe->ops->close(probe);
 	probe->skel = NULL;
@@ -191,6 +194,8 @@ static int try_method(struct bpf_probe *probe)
 		err = attach_programs(probe);
 	if (!err)
 		err = probe->ops->start(probe, &probe->control);
+	if (!err)
+		err = why__open(probe, probe->why_control, &probe->why_request);
 	if (err) {
 		release(probe);
 		return err;
@@ -269,6 +274,9 @@ int bpf_probe__open(struct probe **out, const struct probe_ops *ops,
 	probe->config.by &= ops->splits;
 	probe->config.first_rows = config->rows - config->rows / LIGHT_SHARE;
 	probe->config.metrics &= ops->optional;
+	probe->config.why = ops->explains ? config->why : 0;
+	if (request->why)
+		probe->why_request = *request->why;
 	probe->nr_metrics = measured(ops, config->metrics);
 	probe->cpus = libbpf_num_possible_cpus();
 	cost__new(&probe->cost, !request->untimed);
@@ -328,7 +336,7 @@ int bpf_probe__describe(struct probe *common)
 	entry->by = probe->config.by;
 	if (probe->closed)
 		conclude(bpf_probe(common));
-	return 0;
+	return why__describe(bpf_probe(common));
 }
 
 static int program_info(const struct bpf_program *program, struct bpf_prog_info *info)
@@ -463,6 +471,7 @@ int bpf_probe__poll(struct probe *common, uint64_t at_ns)
 	struct bpf_probe *probe = bpf_probe(common);
 
 	cost__poll(&probe->cost, probe, at_ns - probe->start_ns, &common->entry->cost);
+	why__poll(probe, at_ns);
 	return 0;
 }
 
@@ -514,9 +523,15 @@ int bpf_probe__interval(struct probe *common, uint64_t at_ns)
 	struct run_data *total = &common->entry->total;
 	int err;
 
-	(void)at_ns;
 	err = bpf_probe__read(probe, total, common->delta, common->names);
+	if (!err)
+		err = why__interval(probe, at_ns);
 	return !err && probe->ops->tick ? probe->ops->tick(probe, total) : err;
+}
+
+const char *bpf_probe__trouble(struct probe *common)
+{
+	return why__trouble(bpf_probe(common));
 }
 
 /* ---- shared by the probes ---- */

@@ -17,6 +17,7 @@
 #include "inject.h"
 #include "kernel_check.h"
 #include "probe.h"
+#include "why.h"
 
 struct bpf_probe;
 
@@ -77,6 +78,10 @@ struct bpf_probe {
 	int cpus; /* possible CPUs */
 	unsigned int nr_metrics; /* metrics that are measured */
 	bool again; /* the programs `again` of the method are attached */
+	struct why_reader *why; /* NULL: slow samples are not explained */
+	struct why_request why_request;
+	struct why_control *why_control; /* in the skeleton's .bss; set by the ops */
+	uint64_t why_row_ns; /* time of the rows of the last interval */
 	struct fault_events *events; /* for memlat by perf-event; else NULL */
 	uint64_t missed; /* ends for which no program ran, as counted by count_missed() */
 	uint64_t skipped_ends; /* skipped runs of the end program when the window opened */
@@ -112,27 +117,28 @@ int bpf_probe__open(struct probe **out, const struct probe_ops *ops,
 		    const struct probe_request *request, char why[RUN_TEXT]);
 int bpf_probe__describe(struct probe *probe);
 int bpf_probe__close(struct probe *probe, char why[RUN_TEXT]);
+const char *bpf_probe__trouble(struct probe *probe);
 probe_step_fn bpf_probe__prepare, bpf_probe__before_open, bpf_probe__arm, bpf_probe__after_open,
 	bpf_probe__start, bpf_probe__poll, bpf_probe__before_close, bpf_probe__disarm,
 	bpf_probe__in_flight, bpf_probe__after_close, bpf_probe__stop, bpf_probe__interval;
 
 /* The fields of `common` that are the same for all. */
-#define BPF_PROBE_LIFECYCLE                                                          \
-	.needs_bpf = true, .open = bpf_probe__open, .describe = bpf_probe__describe, \
-	.close = bpf_probe__close, .poll_ns = COST_POLL_NS,                          \
-	.steps = {                                                                   \
-		[PROBE_PREPARE] = bpf_probe__prepare,                                \
-		[PROBE_BEFORE_OPEN] = bpf_probe__before_open,                        \
-		[PROBE_OPEN] = bpf_probe__arm,                                       \
-		[PROBE_AFTER_OPEN] = bpf_probe__after_open,                          \
-		[PROBE_START] = bpf_probe__start,                                    \
-		[PROBE_POLL] = bpf_probe__poll,                                      \
-		[PROBE_BEFORE_CLOSE] = bpf_probe__before_close,                      \
-		[PROBE_CLOSE] = bpf_probe__disarm,                                   \
-		[PROBE_IN_FLIGHT] = bpf_probe__in_flight,                            \
-		[PROBE_AFTER_CLOSE] = bpf_probe__after_close,                        \
-		[PROBE_STOP] = bpf_probe__stop,                                      \
-		[PROBE_INTERVAL] = bpf_probe__interval,                              \
+#define BPF_PROBE_LIFECYCLE                                                                \
+	.needs_bpf = true, .open = bpf_probe__open, .describe = bpf_probe__describe,       \
+	.close = bpf_probe__close, .poll_ns = COST_POLL_NS, .trouble = bpf_probe__trouble, \
+	.steps = {                                                                         \
+		[PROBE_PREPARE] = bpf_probe__prepare,                                      \
+		[PROBE_BEFORE_OPEN] = bpf_probe__before_open,                              \
+		[PROBE_OPEN] = bpf_probe__arm,                                             \
+		[PROBE_AFTER_OPEN] = bpf_probe__after_open,                                \
+		[PROBE_START] = bpf_probe__start,                                          \
+		[PROBE_POLL] = bpf_probe__poll,                                            \
+		[PROBE_BEFORE_CLOSE] = bpf_probe__before_close,                            \
+		[PROBE_CLOSE] = bpf_probe__disarm,                                         \
+		[PROBE_IN_FLIGHT] = bpf_probe__in_flight,                                  \
+		[PROBE_AFTER_CLOSE] = bpf_probe__after_close,                              \
+		[PROBE_STOP] = bpf_probe__stop,                                            \
+		[PROBE_INTERVAL] = bpf_probe__interval,                                    \
 	}
 
 /*
@@ -141,6 +147,9 @@ probe_step_fn bpf_probe__prepare, bpf_probe__before_open, bpf_probe__arm, bpf_pr
  */
 int bpf_probe__read(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
 		    struct names *names);
+
+/* The histogram of the first metric so far. */
+void bpf_probe__read_hist(const struct bpf_probe *probe, struct lat_hist *hist);
 
 /* Updates the names of the keys, because tasks may have changed theirs. */
 void bpf_probe__rename(const struct bpf_probe *probe, struct run_data *data, struct names *names);

@@ -60,6 +60,8 @@ const char *probe__beyond(const struct probe_method *method, const struct lat_co
 			 split__list(config->by & method->lacks, names));
 	else if (config->metrics & method->lacks_metrics)
 		snprintf(option, RUN_TEXT, "--metric");
+	else if (config->why && !method->explains)
+		snprintf(option, RUN_TEXT, "--why");
 	else if (method->lacks_tasks && probe__filters_tasks(config))
 		snprintf(option, RUN_TEXT, "%s",
 			 config->tgid	  ? "--pid"

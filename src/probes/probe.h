@@ -53,6 +53,7 @@ struct probe_method {
 	const char *unused_map; /* maps that are not created; NULL: all are */
 	uint32_t lacks; /* splits it cannot do: mask of 1 << enum lat_by */
 	bool lacks_tasks; /* it cannot filter by task */
+	bool explains; /* it can say why samples were slow */
 	uint32_t lacks_metrics; /* optional metrics it cannot do: mask of 1 << index */
 	bool x86; /* it exists on x86-64 only */
 };
@@ -62,6 +63,7 @@ struct probe_request {
 	const struct lat_config *config; /* filters, splits, tail; NULL: all default */
 	const char *method; /* NULL: the best that works */
 	const void *own; /* options of this probe alone, see its header; NULL: the defaults */
+	const struct why_request *why; /* with config->why: which samples are slow; NULL: default */
 	bool untimed; /* do not time the BPF programs */
 };
 
@@ -111,7 +113,8 @@ typedef int probe_step_fn(struct probe *probe, uint64_t at_ns);
 struct probe_ops {
 	const char *name;
 	const char *what; /* what it measures, in one line; NULL: the text of the first metric */
-	bool by_default; /* part of `record` only if requested */
+	bool by_default; /* `record` uses it if no probe is named */
+	bool explains; /* one of its methods can say why samples were slow */
 	bool needs_bpf; /* it needs BPF */
 	unsigned int nr_metrics;
 	struct run_metric metrics[RUN_METRICS];

@@ -58,6 +58,17 @@ static void read_cells(const struct bpf_probe *probe, struct run_data *total,
 	}
 }
 
+void bpf_probe__read_hist(const struct bpf_probe *probe, struct lat_hist *hist)
+{
+	struct lat_cell copy;
+
+	memset(hist, 0, sizeof(*hist));
+	for (int cpu = 0; cpu < probe->cpus; cpu++) {
+		run__copy_cell(&copy, cells_of(probe, cpu));
+		hist__add(hist, &copy.hist);
+	}
+}
+
 int bpf_probe__add_key(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
 		       const struct lat_key *key, const char *name, uint32_t row)
 {

@@ -30,6 +30,7 @@ static const struct probe_method methods[] = {
 		.again = { "newtask_again" },
 		.loaded = { "prime", "stamps_in_flight", "find_stamps" },
 		.unused_map = "start_ts",
+		.explains = true,
 	},
 	{
 		.name = "tp_btf",
@@ -109,6 +110,8 @@ static int runqlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 	}
 	for (size_t i = 0; !err && needs_guards(probe) && i < NR_GUARDS; i++)
 		err = probe__load_too(obj, guards[i]);
+	if (!err && probe->config.why)
+		err = probe__load_too(obj, "why_wakeup");
 	return !err && wants_wakeups(probe) ? probe__load_too(obj, "requested") : err;
 }
 
@@ -125,6 +128,8 @@ static int start_method(struct bpf_probe *probe)
 
 	for (size_t i = 0; !err && needs_guards(probe) && i < NR_GUARDS; i++)
 		err = bpf_probe__attach(probe, guards[i]);
+	if (!err && probe->config.why)
+		err = bpf_probe__attach(probe, "why_wakeup");
 	if (!err && wants_wakeups(probe))
 		err = bpf_probe__attach(probe, "requested");
 	if (err || !uses_stamps(probe))
@@ -141,6 +146,7 @@ static int runqlat_start(struct bpf_probe *probe, struct lat_control **control)
 	int err = start_method(probe);
 
 	*control = &runqlat->skel->bss->control;
+	probe->why_control = &runqlat->skel->bss->why_control;
 	return !err && prime ? bpf_probe__iterate(probe, prime) : err;
 }
 
@@ -231,6 +237,7 @@ const struct bpf_probe_ops runqlat_ops = {
 	.common = {
 		BPF_PROBE_LIFECYCLE,
 		.by_default = true,
+		.explains = true,
 		.name = "runqlat",
 		.nr_metrics = RUNQLAT_METRICS,
 		.metrics = { [RUNQLAT_RUN_QUEUE] = { "run_queue",

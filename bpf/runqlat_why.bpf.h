@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Why a task waited for a CPU: who had this CPU meanwhile. Each switch notes the turn that ends in
+ * a ring; a slow wait is compared with the turns of its CPU, the newest first. Included by
+ * runqlat.bpf.c alone. All of it runs at sched_switch, under the run-queue lock.
+ */
+#ifndef LATSCOPE_RUNQLAT_WHY_BPF_H
+#define LATSCOPE_RUNQLAT_WHY_BPF_H
+
+#include "why.bpf.h"
+
+/* Maximum turns that one wait is compared with: this takes some 10 us with interrupts off. */
+#define WALK_TURNS 1024
+#define WHY_NAMES 1024
+#define WHY_SUMS 32
+
+struct why_control why_control = {};
+
+struct why_cells_map why_cells SEC(".maps");
+struct why_pairs_map why_pairs SEC(".maps");
+struct why_events_map why_events SEC(".maps");
+
+/* User space sizes these two: one entry per CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct why_turns);
+} turns SEC(".maps");
+
+/* Who a thread is, as of its last turn; stale if its name or its cgroup has changed. */
+struct name {
+	__u32 tid;
+	__u32 pad;
+	__u64 cgroups;
+	__u64 comm[LAT_COMM_LEN / 8];
+	struct why_who who;
+};
+
+/* What the turns of one task or process have in common with a wait. */
+struct sum {
+	__u64 ns; /* 0: free */
+	__u32 id; /* TID, or the TGID if culprits are processes */
+	__u32 tid; /* of its newest turn */
+	__u32 part;
+	__u32 pad;
+};
+
+/* Work space, one per CPU. */
+struct place {
+	struct name names[WHY_NAMES];
+	struct sum sums[WHY_SUMS];
+	struct why_culprit largest[WHY_CULPRITS];
+	__u64 part_ns[WHY_PARTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct place);
+} places SEC(".maps");
+
+static const struct why why = { &why_cells, &why_pairs };
+
+static __always_inline __u32 why_by(void)
+{
+	return config.why - 1;
+}
+
+/* A process is what its leader is called. */
+static __always_inline void describe_who(struct why_who *who, struct task_struct *task)
+{
+	const char *comm = task->comm;
+
+	if (why_by() == LAT_BY_CGROUP) {
+		who->id = task_cgroup(task, false);
+		return;
+	}
+	who->id = task->pid;
+	if (why_by() == LAT_BY_PROCESS) {
+		who->id = task->tgid;
+		comm = leader_comm(task, false);
+	}
+	bpf_probe_read_kernel_str(who->comm, LAT_COMM_LEN, comm);
+}
+
+/* ---- turns ---- */
+
+static __always_inline __u32 task_class(struct task_struct *task)
+{
+	if (!task->pid)
+		return WHY_IDLE;
+	if (task->flags & PF_KTHREAD)
+		return WHY_KTHREAD;
+	return task->prio < MAX_RT_PRIO ? WHY_RT : WHY_TASK;
+}
+
+static __always_inline void note_name(struct task_struct *task)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), tid = task->pid;
+	struct place *place = bpf_map_lookup_elem(&places, &cpu);
+	const __u64 *comm = (const void *)task->comm;
+	struct name *name;
+
+	if (!place)
+		return;
+	name = &place->names[tid % WHY_NAMES];
+	if (name->tid == tid && name->cgroups == (__u64)task->cgroups && name->comm[0] == comm[0] &&
+	    name->comm[1] == comm[1])
+		return;
+	name->tid = tid;
+	name->cgroups = (__u64)task->cgroups;
+	name->comm[0] = comm[0];
+	name->comm[1] = comm[1];
+	describe_who(&name->who, task);
+}
+
+/* The turn of `prev` ends. If it is not the task that got the CPU, a switch was hidden from us. */
+static __always_inline void note_turn(struct task_struct *prev, struct task_struct *next, __u64 now)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), tid = prev->pid, class;
+	struct why_turns *ring;
+	struct why_turn *turn;
+
+	if (!config.why)
+		return;
+	ring = bpf_map_lookup_elem(&turns, &cpu);
+	if (!ring)
+		return;
+	class = ring->running == tid ? task_class(prev) : WHY_HIDDEN;
+	turn = &ring->turns[ring->next++ % WHY_TURNS];
+	turn->end_ns = now;
+	turn->tid = tid;
+	turn->tgid_class = prev->tgid | class << 24;
+	ring->running = next->pid;
+	if (tid)
+		note_name(prev);
+}
+
+/* ---- the quota of a cgroup ---- */
+
+/* Called when a wait begins. Without quotas this reads two words. */
+static __always_inline void begin_quota(struct task_struct *task, struct runqlat_task *own)
+{
+	__u64 ns = task_throttled_ns(task);
+
+	if (!ns)
+		return;
+	if (!own)
+		own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (!own)
+		return;
+	own->quota_of = (__u64)task->se.cfs_rq;
+	own->quota_ns = ns;
+}
+
+/*
+ * How long the task's cgroup was out of quota since. If it never was before the wait, there is no
+ * earlier sum: then this sum is from the wait, unless it is longer.
+ */
+static __always_inline __u64 end_quota(struct task_struct *task, struct runqlat_task *own,
+				       __u64 most)
+{
+	__u64 ns = task_throttled_ns(task);
+
+	if (!ns || !own)
+		return 0;
+	if (!own->quota_of)
+		return ns <= most ? ns : 0;
+	if (own->quota_of != (__u64)task->se.cfs_rq)
+		return 0;
+	ns -= own->quota_ns;
+	return ns < most ? ns : most;
+}
+
+/* ---- the walk ---- */
+
+struct walk {
+	struct why_turns *ring;
+	struct place *place;
+	__u64 newest;
+	__u64 low, high; /* what is left of the wait */
+	struct why_who *victim;
+	__u32 tgid; /* of the victim */
+	__u32 pad;
+};
+
+static __always_inline __u32 turn_part(__u32 tgid_class, __u32 victim)
+{
+	__u32 tgid = tgid_class & 0xffffff;
+
+	switch (tgid_class >> 24) {
+	case WHY_IDLE:
+		return WHY_RUNQLAT_IDLE;
+	case WHY_HIDDEN:
+		return WHY_RUNQLAT_UNKNOWN;
+	case WHY_KTHREAD:
+		return WHY_RUNQLAT_KERNEL;
+	case WHY_RT:
+		return tgid == victim ? WHY_RUNQLAT_OWN : WHY_RUNQLAT_REALTIME;
+	default:
+		return tgid == victim ? WHY_RUNQLAT_OWN : WHY_RUNQLAT_OTHER;
+	}
+}
+
+static __always_inline bool has_culprit(__u32 part)
+{
+	return part == WHY_RUNQLAT_OWN || part == WHY_RUNQLAT_OTHER || part == WHY_RUNQLAT_KERNEL ||
+	       part == WHY_RUNQLAT_REALTIME;
+}
+
+static __always_inline void find_who(struct why_who *who, struct place *place,
+				     const struct sum *sum)
+{
+	const struct name *name = &place->names[sum->tid % WHY_NAMES];
+
+	if (name->tid == sum->tid)
+		*who = name->who;
+	else if (why_by() != LAT_BY_CGROUP)
+		who->id = sum->id;
+}
+
+/* Keeps the largest sums for the event. */
+static __always_inline void rank(struct place *place, const struct sum *sum,
+				 const struct why_who *who)
+{
+	struct why_culprit *least = &place->largest[0];
+
+#pragma unroll
+	for (int i = 1; i < WHY_CULPRITS; i++)
+		if (place->largest[i].ns < least->ns)
+			least = &place->largest[i];
+	if (sum->ns <= least->ns)
+		return;
+	least->who = *who;
+	least->ns = sum->ns;
+	least->tid = sum->tid;
+	least->part = sum->part;
+}
+
+/* Adds a sum to its pair, and frees its place. */
+static __noinline int settle(struct place *place, struct sum *sum, struct why_who *victim)
+{
+	struct why_who who = {};
+
+	if (!sum->ns)
+		return 0;
+	find_who(&who, place, sum);
+	why_add_pair(&why_pairs, victim, &who, sum->part, sum->ns);
+	rank(place, sum, &who);
+	sum->ns = 0;
+	return 0;
+}
+
+/* The time of a turn that belongs to the wait. */
+static __always_inline void add_turn(struct walk *walk, const struct why_turn *turn, __u64 ns)
+{
+	__u32 part = turn_part(turn->tgid_class, walk->tgid), id = turn->tid;
+	struct sum *sum;
+
+	walk->place->part_ns[part] += ns;
+	if (!has_culprit(part))
+		return;
+	if (why_by() == LAT_BY_PROCESS)
+		id = turn->tgid_class & 0xffffff;
+	sum = &walk->place->sums[id % WHY_SUMS];
+	if (sum->ns && (sum->id != id || sum->part != part))
+		settle(walk->place, sum, walk->victim);
+	if (!sum->ns) {
+		sum->id = id;
+		sum->tid = turn->tid;
+		sum->part = part;
+	}
+	sum->ns += ns;
+}
+
+static long walk_turn(__u32 n, struct walk *walk)
+{
+	__u64 at = walk->newest - n, start;
+	const struct why_turn *turn = &walk->ring->turns[at % WHY_TURNS];
+
+	start = walk->ring->turns[(at - 1) % WHY_TURNS].end_ns;
+	if (start < walk->low)
+		start = walk->low;
+	if (start >= walk->high)
+		return 0;
+	add_turn(walk, turn, walk->high - start);
+	walk->high = start;
+	return start == walk->low;
+}
+
+static long settle_one(__u32 n, struct walk *walk)
+{
+	settle(walk->place, &walk->place->sums[n % WHY_SUMS], walk->victim);
+	return 0;
+}
+
+/* ---- a slow wait ---- */
+
+struct slow {
+	struct task_struct *victim, *prev;
+	struct runqlat_task *own;
+	__u64 ns;
+	__u64 moved_ns; /* of it, in the queue of another CPU */
+	__u64 now; /* by the scheduler's clock; 0: unknown */
+	__u64 end_ns; /* CLOCK_MONOTONIC */
+	__u32 waker; /* TID; 0: it was preempted, or not known */
+};
+
+/* The stacks of the task that had the CPU until now; of the victim, if it was idle. */
+static __always_inline void take_stacks(void *ctx, struct why_event *event, const struct slow *slow)
+{
+	struct task_struct *of = slow->prev->pid ? slow->prev : slow->victim;
+
+	event->stack_tid = of->pid;
+	event->stack_tgid = of->tgid;
+	event->user_size = -1;
+	if (!slow->prev->pid) {
+		event->kernel_size = bpf_get_task_stack(slow->victim, event->kernel_stack,
+							sizeof(event->kernel_stack), 0);
+		return;
+	}
+	event->kernel_size =
+		bpf_get_stack(ctx, event->kernel_stack, sizeof(event->kernel_stack), 0);
+	if (!(slow->prev->flags & PF_KTHREAD))
+		event->user_size = bpf_get_stack(ctx, event->user_stack, sizeof(event->user_stack),
+						 BPF_F_USER_STACK);
+}
+
+static __always_inline void send_event(void *ctx, struct why_cell *cell, const struct slow *slow,
+				       const struct place *place)
+{
+	struct why_event *event = bpf_ringbuf_reserve(&why_events, sizeof(*event), 0);
+
+	if (!event) {
+		cell->dropped++;
+		return;
+	}
+	cell->sent++;
+	__builtin_memset(event, 0, __builtin_offsetof(struct why_event, kernel_stack));
+	event->end_ns = slow->end_ns;
+	event->ns = slow->ns;
+	__builtin_memcpy(event->part_ns, place->part_ns, sizeof(event->part_ns));
+	event->cgroup = task_cgroup(slow->victim, false);
+	event->tgid = slow->victim->tgid;
+	event->tid = slow->victim->pid;
+	event->cpu = bpf_get_smp_processor_id();
+	event->metric = RUNQLAT_RUN_QUEUE;
+	bpf_probe_read_kernel_str(event->comm, LAT_COMM_LEN, slow->victim->comm);
+	bpf_probe_read_kernel_str(event->process, LAT_COMM_LEN, leader_comm(slow->victim, false));
+	__builtin_memcpy(event->culprits, place->largest, sizeof(event->culprits));
+	event->waker_tid = slow->waker;
+	if (slow->own && slow->waker) {
+		__builtin_memcpy(event->waker, slow->own->waker_comm, LAT_COMM_LEN);
+	}
+	take_stacks(ctx, event, slow);
+	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+}
+
+/* The time in which this CPU could not run the victim, divided by who had the CPU. */
+static __always_inline void walk_turns(struct place *place, const struct slow *slow,
+				       struct why_who *victim, __u64 here)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), nr = WALK_TURNS;
+	struct walk walk = { .place = place, .victim = victim };
+
+	walk.ring = bpf_map_lookup_elem(&turns, &cpu);
+	if (!walk.ring || walk.ring->next < 2 || !slow->now)
+		return;
+	if (walk.ring->next - 1 < nr) /* the start of the first turn is unknown */
+		nr = walk.ring->next - 1;
+	walk.newest = walk.ring->next - 1;
+	walk.high = slow->now;
+	walk.low = slow->now - here;
+	walk.tgid = slow->victim->tgid;
+	bpf_loop(nr, walk_turn, &walk, 0);
+	bpf_loop(WHY_SUMS, settle_one, &walk, 0);
+}
+
+/* Divides a slow wait into parts, which sum to it. */
+static __always_inline void explain(void *ctx, const struct slow *slow)
+{
+	struct why_who victim = {}, none = {};
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct place *place = bpf_map_lookup_elem(&places, &cpu);
+	struct why_cell *cell = why_begin(&why, slow->ns);
+	__u64 here = slow->ns - slow->moved_ns, known = 0, quota;
+
+	if (!place || !cell)
+		return;
+	describe_who(&victim, slow->victim);
+	__builtin_memset(place->part_ns, 0, sizeof(place->part_ns));
+	__builtin_memset(place->largest, 0, sizeof(place->largest));
+	quota = end_quota(slow->victim, slow->own, here);
+	walk_turns(place, slow, &victim, here - quota);
+	place->part_ns[WHY_RUNQLAT_QUOTA] = quota;
+	place->part_ns[WHY_RUNQLAT_MOVED] = slow->moved_ns;
+#pragma unroll
+	for (int part = 1; part < WHY_RUNQLAT_PARTS; part++)
+		known += place->part_ns[part];
+	place->part_ns[WHY_RUNQLAT_UNKNOWN] = slow->ns - known;
+#pragma unroll
+	for (int part = 0; part < WHY_RUNQLAT_PARTS; part++) {
+		__sync_fetch_and_add(&cell->part_ns[part], place->part_ns[part]);
+		if (!has_culprit(part) && place->part_ns[part])
+			why_add_pair(&why_pairs, &victim, &none, part, place->part_ns[part]);
+	}
+	if (slow->ns >= why_control.event_ns)
+		send_event(ctx, cell, slow, place);
+}
+
+#endif

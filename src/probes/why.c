@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "why.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <core/hist.h>
+#include <core/names.h>
+#include <core/sanitize.h>
+#include <core/units.h>
+#include <core/why.h>
+
+#include "bpf_probe.h"
+
+#define FIRST_NS 100000000ULL /* of the window, until the first threshold by a quantile */
+#define KEPT 5 /* slow events of an interval */
+
+struct why_reader {
+	struct why_request request;
+	struct why_control *control;
+	const struct why_cell *cells; /* mapped, one per CPU */
+	const struct why_pair *pairs; /* mapped */
+	size_t cells_size, pairs_size;
+	struct ring_buffer *events;
+	struct {
+		uint64_t ns, count;
+	} seen[WHY_PAIRS]; /* pairs as of the last interval */
+	struct lat_hist hist; /* of the first metric, when the threshold was set last */
+	uint64_t set_ns; /* when that was, CLOCK_MONOTONIC */
+	struct why_event kept[KEPT]; /* slowest of the interval */
+	unsigned int nr_kept;
+	char trouble[RUN_TEXT]; /* not empty: not said yet */
+	bool raised; /* it was said that the threshold was raised */
+};
+
+static const char *const map_names[] = { "why_cells", "why_pairs", "why_events", "turns",
+					 "places" };
+
+static uint32_t entries_of(const struct bpf_probe *probe, const char *name)
+{
+	uint32_t room = probe->why_request.events ? probe->why_request.events : WHY_EVENTS_DEFAULT;
+	uint32_t bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+
+	if (!strcmp(name, "why_pairs"))
+		return WHY_PAIRS;
+	if (strcmp(name, "why_events"))
+		return (uint32_t)probe->cpus;
+	while (bytes < room * (sizeof(struct why_event) + 8)) /* each has a header */
+		bytes *= 2;
+	return bytes;
+}
+
+int why__size(struct bpf_probe *probe)
+{
+	struct bpf_map *map;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(map_names) / sizeof(map_names[0]); i++) {
+		map = bpf_object__find_map_by_name(probe->obj, map_names[i]);
+		if (!map)
+			continue;
+		if (probe->config.why)
+			err = bpf_map__set_max_entries(map, entries_of(probe, map_names[i]));
+		else
+			err = bpf_map__set_autocreate(map, false);
+	}
+	return err;
+}
+
+static const void *map_memory(const struct bpf_probe *probe, const char *name, size_t entry,
+			      size_t *size)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(probe->obj, name);
+	size_t page = sysconf(_SC_PAGESIZE);
+	void *at;
+
+	*size = (bpf_map__max_entries(map) * entry + page - 1) / page * page;
+	at = mmap(NULL, *size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* Keeps the slowest of the interval. */
+static int keep_event(void *context, void *data, size_t size)
+{
+	struct why_reader *reader = context;
+	const struct why_event *event = data;
+	unsigned int least = 0;
+
+	if (size < sizeof(*event))
+		return 0;
+	if (reader->nr_kept < KEPT) {
+		reader->kept[reader->nr_kept++] = *event;
+		return 0;
+	}
+	for (unsigned int i = 1; i < KEPT; i++)
+		if (reader->kept[i].ns < reader->kept[least].ns)
+			least = i;
+	if (event->ns > reader->kept[least].ns)
+		reader->kept[least] = *event;
+	return 0;
+}
+
+int why__open(struct bpf_probe *probe, struct why_control *control,
+	      const struct why_request *request)
+{
+	struct why_reader *reader;
+
+	if (!probe->config.why)
+		return 0;
+	reader = calloc(1, sizeof(*reader));
+	if (!reader)
+		return -ENOMEM;
+	probe->why = reader;
+	reader->request = *request;
+	reader->control = control;
+	reader->cells =
+		map_memory(probe, "why_cells", sizeof(struct why_cell), &reader->cells_size);
+	reader->pairs =
+		map_memory(probe, "why_pairs", sizeof(struct why_pair), &reader->pairs_size);
+	reader->events = ring_buffer__new(
+		bpf_map__fd(bpf_object__find_map_by_name(probe->obj, "why_events")), keep_event,
+		reader, NULL);
+	if (!reader->cells || !reader->pairs || !reader->events)
+		return errno ? -errno : -ENOMEM;
+	control->over_ns = control->event_ns = request->over_ns ? request->over_ns : UINT64_MAX;
+	return 0;
+}
+
+void why__close(struct bpf_probe *probe)
+{
+	struct why_reader *reader = probe->why;
+
+	if (!reader)
+		return;
+	if (reader->cells)
+		munmap((void *)reader->cells, reader->cells_size);
+	if (reader->pairs)
+		munmap((void *)reader->pairs, reader->pairs_size);
+	ring_buffer__free(reader->events);
+	free(reader);
+	probe->why = NULL;
+}
+
+int why__describe(struct bpf_probe *probe)
+{
+	struct run_probe *entry = probe->common.entry;
+
+	if (!probe->config.why || entry->why)
+		return 0;
+	return why__new(&entry->why, entry->name);
+}
+
+/* ---- the threshold ---- */
+
+/* The least value of which no more than `most` samples are at or above: an edge of a slot. */
+static uint64_t edge_of_most(const struct lat_hist *hist, uint64_t most)
+{
+	uint64_t above = 0;
+	int slot = HIST_OVERFLOW_SLOT;
+
+	for (; slot >= 0; slot--) {
+		above += hist->slots[slot];
+		if (above > most)
+			break;
+	}
+	return slot < HIST_OVERFLOW_SLOT ? hist_slot_low_ns((uint32_t)slot + 1) : UINT64_MAX;
+}
+
+static uint64_t count_from(const struct lat_hist *hist, uint64_t ns)
+{
+	uint64_t count = 0;
+
+	for (uint32_t slot = hist_slot(ns); slot < HIST_SLOTS; slot++)
+		count += hist->slots[slot];
+	return count;
+}
+
+/* Where more than WHY_MOST_SLOW a second would be slow, the threshold is raised. */
+static uint64_t limit_rate(struct why_reader *reader, const struct lat_hist *hist, uint64_t over_ns,
+			   uint64_t span_ns)
+{
+	uint64_t most = WHY_MOST_SLOW * span_ns / 1000000000, least = edge_of_most(hist, most);
+	char asked[UNITS_TEXT], rate[UNITS_TEXT], used[UNITS_TEXT];
+
+	if (least <= over_ns)
+		return over_ns;
+	if (!reader->raised && reader->request.over_ns) {
+		snprintf(reader->trouble, RUN_TEXT,
+			 "over %s: %s samples; only those over %s are explained",
+			 units__duration(asked, over_ns),
+			 units__rate(rate,
+				     (double)count_from(hist, over_ns) * 1e9 / (double)span_ns),
+			 units__ns(used, (double)least));
+		reader->raised = true;
+	}
+	return least;
+}
+
+static void set_threshold(struct bpf_probe *probe, const struct lat_hist *hist, uint64_t span_ns)
+{
+	struct run_why *why = probe->common.entry->why;
+	struct why_reader *reader = probe->why;
+	double quantile = reader->request.quantile ? reader->request.quantile : WHY_QUANTILE;
+	uint64_t over = reader->request.over_ns, event, count = hist__count(hist);
+
+	if (!over) {
+		if ((double)count * (1 - quantile) < 1) /* too few to tell */
+			return;
+		over = hist_slot_low_ns(hist_slot(hist__quantile_of(hist, count, quantile)));
+		over = over < WHY_LEAST_NS ? WHY_LEAST_NS : over;
+	}
+	over = limit_rate(reader, hist, over, span_ns);
+	event = edge_of_most(hist, WHY_WANTED_EVENTS * span_ns / 1000000000);
+	__atomic_store_n(&reader->control->event_ns, event > over ? event : over, __ATOMIC_RELAXED);
+	__atomic_store_n(&reader->control->over_ns, over, __ATOMIC_RELAXED);
+	if (!why->over_low_ns || over < why->over_low_ns)
+		why->over_low_ns = over;
+	if (over > why->over_high_ns)
+		why->over_high_ns = over;
+}
+
+/* By what came since the last time, if that is long enough. */
+static void adapt(struct bpf_probe *probe, uint64_t at_ns)
+{
+	struct why_reader *reader = probe->why;
+	uint64_t since = reader->set_ns ? reader->set_ns : probe->start_ns;
+	struct lat_hist now, gained;
+
+	if (at_ns < since + FIRST_NS)
+		return;
+	bpf_probe__read_hist(probe, &now);
+	hist__delta(&gained, &now, &reader->hist);
+	set_threshold(probe, &gained, at_ns - since);
+	reader->hist = now;
+	reader->set_ns = at_ns;
+}
+
+void why__poll(struct bpf_probe *probe, uint64_t at_ns)
+{
+	if (!probe->why)
+		return;
+	ring_buffer__consume(probe->why->events);
+	if (!probe->why->set_ns)
+		adapt(probe, at_ns);
+}
+
+const char *why__trouble(struct bpf_probe *probe)
+{
+	static char said[RUN_TEXT];
+
+	if (!probe->why || !probe->why->trouble[0])
+		return NULL;
+	snprintf(said, sizeof(said), "%s", probe->why->trouble);
+	probe->why->trouble[0] = '\0';
+	return said;
+}
+
+/* ---- rows ---- */
+
+static void read_cells(const struct bpf_probe *probe, struct run_why *why)
+{
+	why->slow = why->slow_ns = why->sent = why->dropped = 0;
+	for (int cpu = 0; cpu < probe->cpus; cpu++) {
+		const struct why_cell *cell = &probe->why->cells[cpu];
+
+		why->slow += __atomic_load_n(&cell->slow, __ATOMIC_RELAXED);
+		why->slow_ns += __atomic_load_n(&cell->slow_ns, __ATOMIC_RELAXED);
+		why->sent += __atomic_load_n(&cell->sent, __ATOMIC_RELAXED);
+		why->dropped += __atomic_load_n(&cell->dropped, __ATOMIC_RELAXED);
+	}
+}
+
+static const char *name_who(struct bpf_probe *probe, const struct why_who *who, char out[RUN_NAME])
+{
+	const struct lat_key key = { .id = who->id, .by = probe->config.why - 1 };
+
+	return names__key(probe->common.names, &key, who->comm, out);
+}
+
+/* A pair without a place, which is one of the first, has neither victim nor culprit. */
+static int add_pair(struct bpf_probe *probe, const struct why_pair *pair, bool placed, uint64_t ns,
+		    uint64_t count)
+{
+	struct table *table = probe->common.entry->why->parts;
+	const char *part = why__part(probe->common.ops->name, pair->part);
+	char victim[RUN_NAME] = "(other)", culprit[RUN_NAME] = "(other)";
+	int err;
+
+	err = table__add_row(table, probe->why_row_ns);
+	if (err)
+		return err;
+	if (placed)
+		name_who(probe, &pair->victim, victim);
+	if (placed && pair->culprit.id)
+		name_who(probe, &pair->culprit, culprit);
+	if (placed)
+		table__set_integer(table, WHY_VICTIM_ID, (int64_t)pair->victim.id);
+	err = table__set_text(table, WHY_VICTIM, victim);
+	if (!err)
+		err = table__set_text(table, WHY_PART, part);
+	if (!err && (!placed || pair->culprit.id))
+		err = table__set_text(table, WHY_CULPRIT, culprit);
+	if (placed && pair->culprit.id)
+		table__set_integer(table, WHY_CULPRIT_ID, (int64_t)pair->culprit.id);
+	table__set_integer(table, WHY_NS, (int64_t)ns);
+	table__set_integer(table, WHY_EVENTS, (int64_t)count);
+	table__set_integer(table, WHY_OVER_NS, (int64_t)probe->why->control->over_ns);
+	return err;
+}
+
+static int read_pairs(struct bpf_probe *probe)
+{
+	struct why_reader *reader = probe->why;
+	struct why_pair pair;
+	uint64_t ns, count;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < WHY_PAIRS; i++) {
+		bool placed = i >= WHY_PARTS;
+
+		if (placed &&
+		    __atomic_load_n(&reader->pairs[i].state, __ATOMIC_ACQUIRE) != WHY_READY)
+			continue;
+		ns = __atomic_load_n(&reader->pairs[i].ns, __ATOMIC_RELAXED);
+		count = __atomic_load_n(&reader->pairs[i].count, __ATOMIC_RELAXED);
+		if (ns == reader->seen[i].ns)
+			continue;
+		pair = reader->pairs[i];
+		pair.part = placed ? pair.part : i;
+		err = add_pair(probe, &pair, placed, ns - reader->seen[i].ns,
+			       count - reader->seen[i].count);
+		reader->seen[i].ns = ns;
+		reader->seen[i].count = count;
+	}
+	return err;
+}
+
+static int set_stack(struct table *table, unsigned int column, const __u64 *frames, __s32 size)
+{
+	char text[WHY_STACK] = "";
+	size_t len = 0;
+
+	for (int i = 0; i < size / 8 && len + 18 < sizeof(text); i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%llx", i ? " " : "",
+					frames[i]);
+	return table__set_text(table, column, size > 0 ? text : NULL);
+}
+
+static int set_name(struct table *table, unsigned int column, const char *comm)
+{
+	char raw[LAT_COMM_LEN + 1] = "", name[RUN_NAME];
+
+	memcpy(raw, comm, LAT_COMM_LEN);
+	return table__set_text(table, column, sanitize__text(name, sizeof(name), raw));
+}
+
+static int set_culprits(struct bpf_probe *probe, struct why_event *event)
+{
+	struct table *table = probe->common.entry->why->events;
+	const char *module = probe->common.ops->name;
+	char name[RUN_NAME];
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < WHY_CULPRITS; i++) {
+		unsigned int column = WHY_SLOW_CULPRITS + 3 * i, largest = i;
+		struct why_culprit culprit;
+
+		for (unsigned int j = i + 1; j < WHY_CULPRITS; j++)
+			if (event->culprits[j].ns > event->culprits[largest].ns)
+				largest = j;
+		culprit = event->culprits[largest];
+		event->culprits[largest] = event->culprits[i];
+		if (!culprit.ns)
+			break;
+		err = table__set_text(table, column, name_who(probe, &culprit.who, name));
+		if (!err)
+			err = table__set_text(table, column + 1, why__part(module, culprit.part));
+		table__set_integer(table, column + 2, (int64_t)culprit.ns);
+	}
+	return err;
+}
+
+static int set_texts(struct bpf_probe *probe, const struct why_event *event)
+{
+	const struct lat_key cgroup = { .id = event->cgroup, .by = LAT_BY_CGROUP };
+	struct table *table = probe->common.entry->why->events;
+	char name[RUN_NAME];
+	int err;
+
+	names__key(probe->common.names, &cgroup, NULL, name);
+	err = table__set_text(table, WHY_SLOW_CGROUP, name);
+	if (!err)
+		err = set_name(table, WHY_SLOW_PROCESS, event->process);
+	if (!err)
+		err = set_name(table, WHY_SLOW_COMM, event->comm);
+	if (!err && event->waker_tid)
+		err = set_name(table, WHY_SLOW_WAKER, event->waker);
+	if (!err)
+		err = set_stack(table, WHY_SLOW_KERNEL_STACK, event->kernel_stack,
+				event->kernel_size);
+	if (!err)
+		err = set_stack(table, WHY_SLOW_USER_STACK, event->user_stack, event->user_size);
+	return err;
+}
+
+static int add_event(struct bpf_probe *probe, struct why_event *event)
+{
+	struct table *table = probe->common.entry->why->events;
+	uint64_t at = event->end_ns > probe->start_ns ? event->end_ns - probe->start_ns : 0;
+	int err;
+
+	if (at < probe->why_row_ns) /* it was sent as the last interval ended */
+		at = probe->why_row_ns;
+	err = table__add_row(table, at);
+	if (err)
+		return err;
+	table__set_integer(table, WHY_SLOW_NS, (int64_t)event->ns);
+	table__set_integer(table, WHY_SLOW_PID, event->tgid);
+	table__set_integer(table, WHY_SLOW_TID, event->tid);
+	table__set_integer(table, WHY_SLOW_CPU, event->cpu);
+	if (event->waker_tid)
+		table__set_integer(table, WHY_SLOW_WAKER_TID, event->waker_tid);
+	if (event->stack_tid) {
+		table__set_integer(table, WHY_SLOW_STACK_PID, event->stack_tgid);
+		table__set_integer(table, WHY_SLOW_STACK_TID, event->stack_tid);
+	}
+	for (unsigned int i = WHY_SLOW_PARTS; i < table__columns(table); i++)
+		table__set_integer(table, i, (int64_t)event->part_ns[i - WHY_SLOW_PARTS]);
+	err = set_texts(probe, event);
+	return err ? err : set_culprits(probe, event);
+}
+
+static int by_end(const void *left, const void *right)
+{
+	const struct why_event *a = left, *b = right;
+
+	return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
+}
+
+static int read_events(struct bpf_probe *probe)
+{
+	struct why_reader *reader = probe->why;
+	int err = 0;
+
+	ring_buffer__consume(reader->events);
+	qsort(reader->kept, reader->nr_kept, sizeof(reader->kept[0]), by_end);
+	for (unsigned int i = 0; !err && i < reader->nr_kept; i++)
+		err = add_event(probe, &reader->kept[i]);
+	reader->nr_kept = 0;
+	why__keep_slowest(probe->common.entry->why);
+	return err;
+}
+
+int why__interval(struct bpf_probe *probe, uint64_t at_ns)
+{
+	int err;
+
+	if (!probe->why)
+		return 0;
+	read_cells(probe, probe->common.entry->why);
+	err = read_events(probe); /* in order of time after the last interval */
+	probe->why_row_ns = at_ns - probe->start_ns;
+	if (!err)
+		err = read_pairs(probe);
+	adapt(probe, at_ns);
+	return err;
+}
