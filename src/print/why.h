@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Why the samples of a probe were slow. */
+#ifndef LATSCOPE_PRINT_WHY_H
+#define LATSCOPE_PRINT_WHY_H
+
+#include <stdio.h>
+
+#include <core/run.h>
+
+/* Nothing unless the probe was asked for it. `top`: maximum pairs; 0: all. 0 or -ENOMEM. */
+int why_text__print(FILE *out, const struct run_probe *probe, unsigned int top);
+
+#endif

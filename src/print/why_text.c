@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "why.h"
+
+#include <core/hist.h>
+#include <core/units.h>
+#include <stats/why.h>
+
+#include "text.h"
+#include "wrap.h"
+
+#define FRAMES 6 /* of a stack that are shown */
+
+static void heading(FILE *out, const struct run_probe *probe)
+{
+	const struct run_why *why = probe->why;
+	char slow[UNITS_TEXT], all[UNITS_TEXT], low[UNITS_TEXT], high[UNITS_TEXT], sum[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+
+	if (!why->over_high_ns) {
+		wrap__add(&wrap,
+			  "%s: too few samples to choose a threshold; measure longer, or set one "
+			  "with --over",
+			  probe->name);
+		wrap__print(&wrap, out, 0, 2);
+		return;
+	}
+	wrap__add(&wrap, "%s: %s of %s samples took at least %s", probe->name,
+		  units__count(slow, why->slow),
+		  units__count(all, hist__count(&probe->total.metrics[0].hist)),
+		  units__ns(low, (double)why->over_low_ns));
+	if (why->over_low_ns != why->over_high_ns)
+		wrap__add(&wrap, " to %s (the threshold followed the load)",
+			  units__ns(high, (double)why->over_high_ns));
+	wrap__add(&wrap, ": slow time %s", units__ns(sum, (double)why->slow_ns));
+	wrap__print(&wrap, out, 0, 2);
+}
+
+static void print_parts(FILE *out, const struct run_probe *probe, const struct why_summary *summary)
+{
+	char share[UNITS_TEXT], time[UNITS_TEXT];
+
+	fprintf(out, "\n%-46s %9s %11s\n", "where the slow time went", "share", "time");
+	for (unsigned int i = 1; i <= WHY_PARTS; i++) {
+		unsigned int part = i % WHY_PARTS; /* what is unknown comes last */
+		const char *what = why__what(probe->name, part);
+
+		if (!what || !summary->part_ns[part])
+			continue;
+		fprintf(out, "%-46.46s %9s %11s\n", what,
+			units__share(share, summary->part_ns[part], summary->total_ns),
+			units__ns(time, (double)summary->part_ns[part]));
+	}
+	if (summary->others_ns)
+		fprintf(out, "%-46s %9s %11s\n", "in pairs that are not listed",
+			units__share(share, summary->others_ns, summary->total_ns),
+			units__ns(time, (double)summary->others_ns));
+}
+
+static void print_pairs(FILE *out, const struct why_summary *summary, unsigned int top)
+{
+	size_t shown = top && top < summary->nr_lines ? top : summary->nr_lines;
+	char share[UNITS_TEXT], time[UNITS_TEXT];
+
+	fprintf(out, "\n%-*s %-*s %-8s %9s %11s\n", TEXT_NAME_COLUMNS, "victim", TEXT_NAME_COLUMNS,
+		"culprit", "part", "share", "time");
+	for (size_t i = 0; i < shown; i++) {
+		const struct why_line *line = &summary->lines[i];
+
+		text__key_name(out, line->victim);
+		fputc(' ', out);
+		text__key_name(out, line->culprit ? line->culprit : "-");
+		fprintf(out, " %-8.8s %9s %11s\n", line->part,
+			units__share(share, line->ns, summary->total_ns),
+			units__ns(time, (double)line->ns));
+	}
+	if (shown < summary->nr_lines)
+		fprintf(out, "%zu more\n", summary->nr_lines - shown);
+}
+
+/* The first frames of a stack. */
+static void print_stack(FILE *out, const char *what, const char *stack)
+{
+	struct wrap wrap = { 0 };
+	int frames = 0, len;
+
+	if (!*stack)
+		return;
+	wrap__add(&wrap, "%s:", what);
+	for (; *stack && frames < FRAMES; frames++) {
+		sscanf(stack, "%*s%n", &len);
+		wrap__add(&wrap, " %.*s", len, stack);
+		stack += len;
+		stack += *stack == ' ';
+	}
+	if (*stack)
+		wrap__add(&wrap, " ...");
+	wrap__print(&wrap, out, 6, 2);
+}
+
+static void print_event(FILE *out, const struct run_probe *probe, const struct why_slow *slow)
+{
+	char time[UNITS_TEXT];
+	struct wrap wrap = { 0 };
+	bool first = true;
+
+	wrap__add(&wrap, "%.6f s: %s: %s (%lld)", (double)slow->time_ns / 1e9,
+		  units__ns(time, (double)slow->ns), slow->process, (long long)slow->pid);
+	if (slow->tid != slow->pid)
+		wrap__add(&wrap, ", thread %s (%lld)", slow->comm, (long long)slow->tid);
+	wrap__add(&wrap, ", CPU %lld, %s", (long long)slow->cpu, slow->cgroup);
+	if (slow->waker_tid)
+		wrap__add(&wrap, ", woken up by %s (%lld)", slow->waker,
+			  (long long)slow->waker_tid);
+	wrap__print(&wrap, out, 2, 2);
+	for (unsigned int i = 0; i < WHY_PARTS; i++) {
+		if (!slow->part_ns[i])
+			continue;
+		wrap__add(&wrap, "%s%s %s", first ? "" : ", ", why__part(probe->name, i),
+			  units__ns(time, (double)slow->part_ns[i]));
+		first = false;
+	}
+	first = true;
+	for (unsigned int i = 0; i < WHY_CULPRITS && slow->culprits[i].ns; i++) {
+		wrap__add(&wrap, "%s%s %s", first ? "; " : ", ", slow->culprits[i].name,
+			  units__ns(time, (double)slow->culprits[i].ns));
+		first = false;
+	}
+	wrap__print(&wrap, out, 4, 2);
+	if (slow->stack_tid && (*slow->kernel_stack || *slow->user_stack))
+		fprintf(out, "    stack of thread %lld\n", (long long)slow->stack_tid);
+	print_stack(out, "kernel", slow->kernel_stack);
+	print_stack(out, "user", slow->user_stack);
+}
+
+static void print_events(FILE *out, const struct run_probe *probe)
+{
+	const struct run_why *why = probe->why;
+	char sent[UNITS_TEXT], dropped[UNITS_TEXT];
+
+	if (why->nr_slowest)
+		fprintf(out, "\nslowest\n");
+	for (unsigned int i = 0; i < why->nr_slowest; i++)
+		print_event(out, probe, &why->slowest[i]);
+	if (why->dropped)
+		fprintf(out, "%s slow events were sent, %s found no room; see --events\n",
+			units__count(sent, why->sent), units__count(dropped, why->dropped));
+}
+
+int why_text__print(FILE *out, const struct run_probe *probe, unsigned int top)
+{
+	struct why_summary summary;
+	struct wrap wrap = { 0 };
+	int err;
+
+	if (!probe->why || probe->refused[0])
+		return 0;
+	err = why_summary__of(&summary, probe);
+	if (err)
+		goto clear;
+	heading(out, probe);
+	if (summary.total_ns) {
+		fputc('\n', out);
+		wrap__add(&wrap, "%s.", summary.sentence);
+		wrap__print(&wrap, out, 0, 2);
+		print_parts(out, probe, &summary);
+		print_pairs(out, &summary, top);
+		print_events(out, probe);
+	}
+clear:
+	why_summary__clear(&summary);
+	return err;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "why.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REASONS 3 /* maximum in the sentence */
+#define LEAST_SHARE 0.1 /* of a reason in the sentence */
+#define SUBJECT_SHARE 0.5 /* a victim with that much of the slow time is the subject */
+
+static const char *text_of(const struct table *table, size_t key, unsigned int column)
+{
+	struct table_value value = table__key(table, key, column);
+
+	return value.known ? value.text : NULL;
+}
+
+static int largest_first(const void *left, const void *right)
+{
+	const struct why_line *a = left, *b = right;
+
+	return a->ns > b->ns ? -1 : a->ns < b->ns;
+}
+
+static void take_line(struct why_summary *summary, const struct run_probe *probe, size_t key)
+{
+	const struct table *table = probe->why->parts;
+	struct why_line *line = &summary->lines[summary->nr_lines++];
+	int part;
+
+	line->victim = text_of(table, key, WHY_VICTIM);
+	line->part = text_of(table, key, WHY_PART);
+	line->culprit = text_of(table, key, WHY_CULPRIT);
+	line->ns = (uint64_t)table__aggregate(table, key, WHY_NS)->sum;
+	line->events = (uint64_t)table__aggregate(table, key, WHY_EVENTS)->sum;
+	line->victim = line->victim ? line->victim : "?";
+	line->part = line->part ? line->part : "unknown";
+	part = why__find_part(probe->name, line->part);
+	summary->part_ns[part < 0 ? WHY_UNKNOWN : part] += line->ns;
+	summary->total_ns += line->ns;
+}
+
+/* ---- the sentence ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Adds up the lines of one victim (NULL: of all) by culprit and part; returns their number. */
+static size_t find_reasons(const struct why_summary *summary, const char *victim,
+			   struct why_line *reasons)
+{
+	size_t nr = 0, at;
+
+	for (size_t i = 0; i < summary->nr_lines; i++) {
+		const struct why_line *line = &summary->lines[i];
+
+		if (victim && strcmp(line->victim, victim))
+			continue;
+		for (at = 0; at < nr; at++)
+			if (same_text(reasons[at].culprit, line->culprit) &&
+			    !strcmp(reasons[at].part, line->part))
+				break;
+		if (at == nr)
+			reasons[nr++] =
+				(struct why_line){ line->victim, line->part, line->culprit, 0, 0 };
+		reasons[at].ns += line->ns;
+	}
+	qsort(reasons, nr, sizeof(*reasons), largest_first);
+	return nr;
+}
+
+/* The victim with most of the slow time, and how much that is. */
+static const char *find_subject(const struct why_summary *summary, struct why_line *sums,
+				uint64_t *ns)
+{
+	size_t nr = 0, at;
+
+	for (size_t i = 0; i < summary->nr_lines; i++) {
+		for (at = 0; at < nr; at++)
+			if (!strcmp(sums[at].victim, summary->lines[i].victim))
+				break;
+		if (at == nr)
+			sums[nr++] = (struct why_line){ .victim = summary->lines[i].victim };
+		sums[at].ns += summary->lines[i].ns;
+	}
+	qsort(sums, nr, sizeof(*sums), largest_first);
+	if (!nr || (double)sums[0].ns < SUBJECT_SHARE * (double)summary->total_ns ||
+	    !strcmp(sums[0].victim, "(other)")) {
+		*ns = summary->total_ns;
+		return NULL;
+	}
+	*ns = sums[0].ns;
+	return sums[0].victim;
+}
+
+static void add(char *sentence, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(char *sentence, const char *format, ...)
+{
+	size_t len = strlen(sentence);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(sentence + len, WHY_SENTENCE - len, format, args);
+	va_end(args);
+}
+
+/* What the part means, as the end of a sentence. */
+static void add_reason(char *sentence, const struct why_line *reason, const char *victim)
+{
+	static const struct {
+		const char *part, *with_culprit, *without;
+	} phrases[] = {
+		{ "own", "its own threads had the CPU", NULL },
+		{ "other", "%s ran on the same CPUs", "other processes ran on the same CPUs" },
+		{ "kernel", "the kernel thread %s ran on the same CPUs",
+		  "kernel threads ran on the same CPUs" },
+		{ "realtime", "the real-time task %s ran on the same CPUs",
+		  "real-time tasks ran on the same CPUs" },
+		{ "idle", NULL, "the CPU was idle, and took that long to wake up" },
+		{ "quota", NULL, "out of its CPU quota (cpu.max)" },
+		{ "moved", NULL, "it waited on another CPU before it was moved" },
+	};
+
+	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++) {
+		if (strcmp(phrases[i].part, reason->part))
+			continue;
+		if (!strcmp(reason->part, "quota"))
+			add(sentence, "%s was ", victim ? victim : "a cgroup");
+		if (!strcmp(reason->part, "own"))
+			add(sentence, "%s",
+			    victim ? "its own threads had the CPU"
+				   : "other threads of the same process had the CPU");
+		else if (reason->culprit && phrases[i].with_culprit)
+			add(sentence, phrases[i].with_culprit, reason->culprit);
+		else
+			add(sentence, "%s", phrases[i].without);
+		return;
+	}
+	add(sentence, "it is unknown who had the CPU");
+}
+
+static void conclude(struct why_summary *summary, struct why_line *room)
+{
+	uint64_t whole;
+	const char *victim = find_subject(summary, room, &whole);
+	size_t nr = find_reasons(summary, victim, room), said = 0;
+	char *sentence = summary->sentence;
+
+	for (; said < nr && said < REASONS; said++) {
+		double share = (double)room[said].ns / (double)whole;
+
+		if (said && share < LEAST_SHARE)
+			break;
+		add(sentence, "%s%.0f %%", said ? "; " : "", 100 * share);
+		if (!said)
+			add(sentence, " of the slow time%s%s", victim ? " of " : "",
+			    victim ? victim : "");
+		add(sentence, ": ");
+		add_reason(sentence, &room[said], victim);
+	}
+}
+
+int why_summary__of(struct why_summary *summary, const struct run_probe *probe)
+{
+	const struct table *table = probe->why->parts;
+	size_t keys = table__keys(table);
+	struct why_line *room;
+
+	memset(summary, 0, sizeof(*summary));
+	if (table__others_keys(table))
+		summary->others_ns = (uint64_t)table__others(table, WHY_NS)->sum;
+	summary->total_ns = summary->others_ns;
+	summary->lines = calloc(keys + 1, sizeof(*summary->lines));
+	room = calloc(keys + 1, sizeof(*room));
+	if (!summary->lines || !room) {
+		free(room);
+		return -ENOMEM;
+	}
+	for (size_t key = 0; key < keys; key++)
+		take_line(summary, probe, key);
+	qsort(summary->lines, summary->nr_lines, sizeof(*summary->lines), largest_first);
+	if (summary->total_ns)
+		conclude(summary, room);
+	free(room);
+	return 0;
+}
+
+void why_summary__clear(struct why_summary *summary)
+{
+	free(summary->lines);
+	memset(summary, 0, sizeof(*summary));
+}
