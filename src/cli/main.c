@@ -22,6 +22,7 @@ static const struct command {
 	{ "ringlat", cmd_ringlat,
 	  "user/kernel crossings: cost of entering and leaving the kernel" },
 	{ "tierlat", cmd_record, "memory tiers: loaded latency of each, and what to migrate" },
+	{ "why", cmd_record, "why waits were slow: their parts, and who caused them" },
 	{ "report", cmd_report, "print a recording" },
 	{ "compare", cmd_compare, "compare two groups of recordings" },
 	{ "validate", cmd_validate, "test the probes against known latencies on this machine" },

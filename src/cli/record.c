@@ -13,6 +13,7 @@
 #include <print/probe_text.h>
 #include <print/streams.h>
 #include <print/text.h>
+#include <print/why.h>
 #include <session/session.h>
 #include <session/target.h>
 #include <session/workload.h>
@@ -26,6 +27,7 @@
 #include "output.h"
 #include "rmid.h"
 #include "tierlat.h"
+#include "why.h"
 
 #define MOST_INTERVAL_NS 1000000000ULL
 #define LEAST_INTERVAL_NS 10000000ULL
@@ -44,14 +46,19 @@ struct record {
 	bool with_rmid, with_tiers, with_softirq; /* of record */
 	struct rmid_command rmid;
 	struct tierlat_command tierlat;
+	bool is_why; /* the command is why */
+	struct why_command why;
 	struct workload_user user; /* of the workload */
 };
 
-enum key { KEY_WITH_RMID = 0x200, KEY_WITH_SOFTIRQ, KEY_TIERS, KEY_TIERS_AT };
+enum key { KEY_WITH_RMID = 0x200, KEY_WITH_SOFTIRQ, KEY_WITH_WHY, KEY_TIERS, KEY_TIERS_AT };
 
 static const struct argp_option record_options[] = {
 	{ "rmid", KEY_WITH_RMID, 0, 0, "Also CPU time and caches by process and millisecond", 0 },
 	{ "softirq", KEY_WITH_SOFTIRQ, 0, 0, "Also how long softirq handlers run", 0 },
+	{ "why", KEY_WITH_WHY, 0, 0, "Also why the slow ones were slow (see why)", 0 },
+	WHY_OVER_OPTION,
+	WHY_EVENTS_OPTION,
 	{ "tiers", KEY_TIERS, 0, 0, "Also the latency of memory tiers (see tierlat)", 0 },
 	{ "tiers-at", KEY_TIERS_AT, "MODEL:BOXES:DIR", OPTION_HIDDEN, 0, 0 },
 	{ 0 },
@@ -104,7 +111,16 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return rmid__parse(&record->rmid, key, arg);
 	if (record->only == &tierlat_ops)
 		return tierlat__parse(&record->tierlat, key, arg);
+	if (!why__parse(&record->why, key, arg))
+		return 0;
+	if (record->options.error[0])
+		return EINVAL;
+	if (record->is_why)
+		return ARGP_ERR_UNKNOWN;
 	switch (key) {
+	case KEY_WITH_WHY:
+		record->why.wanted = true;
+		return 0;
 	case KEY_WITH_RMID:
 		record->with_rmid = true;
 		return 0;
@@ -140,6 +156,12 @@ static struct argp describe_command(struct record *record)
 		own.options = rmid_options;
 		own.doc = rmid_doc;
 		options->groups |= OPTIONS_WORKLOAD;
+	} else if (record->is_why) {
+		own.options = why_options;
+		own.doc = why_doc;
+		options->own_title = "Threshold:";
+		options->groups |=
+			OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE | OPTIONS_WORKLOAD;
 	} else {
 		own.options = record->only ? NULL : record_options;
 		own.doc = record->only ? probe_doc : record_doc;
@@ -158,12 +180,16 @@ static int parse(struct record *record, int argc, char **argv)
 
 	rmid__init(&record->rmid, options);
 	tierlat__init(&record->tierlat, options);
+	record->why.options = options;
+	record->why.wanted = record->is_why;
 	got = options__parse(options, &own, record, argc, argv, stdout);
 	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
 	if (!got && options->csv && !record->only)
 		got = options__fail(options,
 				    "--csv is for one probe; the recording's directory has "
 				    "the CSV of each");
+	if (!got)
+		got = why__check(&record->why, record->is_why, &record->config.why);
 	if (!got && record->only == &tierlat_ops)
 		got = tierlat__check(&record->tierlat);
 	if (got < 0)
@@ -175,6 +201,8 @@ static bool is_wanted(const struct record *record, const struct probe_ops *ops)
 {
 	if (record->only)
 		return ops == record->only;
+	if (record->is_why)
+		return ops->explains;
 	return ops->by_default || (record->with_rmid && ops == &rmid_ops) ||
 	       (record->with_softirq && ops == probe__find("softirq")) ||
 	       (record->with_tiers && ops == &tierlat_ops);
@@ -336,6 +364,7 @@ static int open_probe(struct record *record, const struct probe_ops *ops)
 		.config = &record->config,
 		.method = wanted && probe__find_method(ops, wanted) ? wanted : NULL,
 		.own = own_options(record, ops),
+		.why = &record->why.request,
 	};
 	int err;
 
@@ -378,7 +407,7 @@ static int open_output(struct record *record)
 	const char *dir = options->output;
 	int code;
 
-	if (!dir && !record->only)
+	if (!dir && !record->only && !record->is_why)
 		dir = DEFAULT_DIR;
 	code = output__create(&record->recording, dir, options);
 	if (!code)
@@ -483,11 +512,16 @@ static int print_text(const struct record *record)
 	};
 
 	text__run(stdout, record->run);
+	for (; record->is_why && !err && entry < record->run->probes + record->run->nr_probes;
+	     entry++)
+		err = why_text__print(stdout, entry, style.top);
 	for (; !err && entry < record->run->probes + record->run->nr_probes; entry++) {
 		if (entry->table)
 			err = print_table(record, entry);
 		else
 			text__probe(stdout, record->run, entry, &style);
+		if (!err)
+			err = why_text__print(stdout, entry, style.top);
 	}
 	text__processes(stdout, record->run, style.top);
 	return err;
@@ -681,7 +715,9 @@ static int run_record(struct record *record)
 
 int cmd_record(int argc, char **argv)
 {
-	struct record record = { .command = argv[0], .only = probe__find(argv[0]) };
+	struct record record = { .command = argv[0],
+				 .only = probe__find(argv[0]),
+				 .is_why = !strcmp(argv[0], "why") };
 	int got, code;
 
 	got = parse(&record, argc, argv);
