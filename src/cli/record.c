@@ -56,11 +56,12 @@ enum key { KEY_WITH_RMID = 0x200, KEY_WITH_SOFTIRQ, KEY_WITH_WHY, KEY_TIERS, KEY
 static const struct argp_option record_options[] = {
 	{ "rmid", KEY_WITH_RMID, 0, 0, "Also CPU time and caches by process and millisecond", 0 },
 	{ "softirq", KEY_WITH_SOFTIRQ, 0, 0, "Also how long softirq handlers run", 0 },
-	{ "why", KEY_WITH_WHY, 0, 0, "Also why the slow ones were slow (see why)", 0 },
-	WHY_OVER_OPTION,
-	WHY_EVENTS_OPTION,
 	{ "tiers", KEY_TIERS, 0, 0, "Also the latency of memory tiers (see tierlat)", 0 },
 	{ "tiers-at", KEY_TIERS_AT, "MODEL:BOXES:DIR", OPTION_HIDDEN, 0, 0 },
+	{ .doc = "Slow samples:", .group = 2 },
+	{ "why", KEY_WITH_WHY, 0, 0, "Also say why the slow samples were slow; see why", 0 },
+	WHY_OVER_OPTION,
+	WHY_EVENTS_OPTION,
 	{ 0 },
 };
 
@@ -527,13 +528,21 @@ static int print_text(const struct record *record)
 	return err;
 }
 
+static int print_json(const struct record *record)
+{
+	struct json_object *object = json__run(record->run);
+
+	why_json__add(object, record->run);
+	return json__print(object, stdout, !record->options.interval_ns);
+}
+
 /* main() checks whether stdout could be written. */
 static int print_result(const struct record *record)
 {
 	int err = 0;
 
 	if (record->options.json)
-		err = json__print(json__run(record->run), stdout, !record->options.interval_ns);
+		err = print_json(record);
 	else if (!record->options.csv)
 		err = print_text(record);
 	else if (!has_table(record))

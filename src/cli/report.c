@@ -11,6 +11,7 @@
 #include <print/probe_text.h>
 #include <print/report.h>
 #include <print/text.h>
+#include <print/why.h>
 #include <stats/group.h>
 #include <store/csv.h>
 #include <store/json.h>
@@ -114,6 +115,7 @@ static int print_json(const struct run *run, const struct whole *whole)
 {
 	struct json_object *object = json__run(run);
 
+	why_json__add(object, run);
 	if (object && whole) {
 		report__add_timeline(object, &whole->timeline);
 		report__add_correlation(object, &whole->correlation);
@@ -163,6 +165,8 @@ static int print_whole(const struct report *report, struct rundb *db, const stru
 			err = rmid__print(stdout, run, &run->probes[i], style.top);
 		else
 			text__probe(stdout, run, &run->probes[i], &style);
+		if (!err)
+			err = why_text__print(stdout, &run->probes[i], style.top);
 	}
 	if (err)
 		return err;

@@ -18,9 +18,9 @@ extern const struct argp_option why_options[]; /* of `why` */
 extern const char why_doc[];
 
 enum { KEY_OVER = 0x3000, KEY_EVENTS };
-#define WHY_OVER_OPTION                                                                          \
-	{                                                                                        \
-		"over", KEY_OVER, "TIME|pNN", 0, "Explain what took longer: 1ms, p99.9 (p99)", 0 \
+#define WHY_OVER_OPTION                                                                       \
+	{                                                                                     \
+		"over", KEY_OVER, "LIMIT", 0, "Explain what took longer: 1ms, p99.9 (p99)", 0 \
 	}
 #define WHY_EVENTS_OPTION                                                                         \
 	{                                                                                         \

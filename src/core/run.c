@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,19 +64,29 @@ const struct run_life *run__find_life(const struct run *run, uint64_t id)
 	return bsearch(&wanted, run->lives, run->nr_lives, sizeof(wanted), by_id);
 }
 
+struct table *run__table(const struct run_probe *probe, unsigned int which, char name[RUN_NAME])
+{
+	static const char *const suffixes[RUN_TABLES] = { "", "_why", "_slow" };
+
+	snprintf(name, RUN_NAME, "%.50s%s", probe->name, suffixes[which]);
+	if (!which)
+		return probe->table;
+	if (!probe->why)
+		return NULL;
+	return which == 1 ? probe->why->parts : probe->why->events;
+}
+
 int run__fold_tables(struct run *run)
 {
+	char name[RUN_NAME];
 	int err = 0;
 
-	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
-		const struct run_probe *probe = &run->probes[i];
+	for (unsigned int i = 0; !err && i < run->nr_probes * RUN_TABLES; i++) {
+		struct table *table =
+			run__table(&run->probes[i / RUN_TABLES], i % RUN_TABLES, name);
 
-		if (probe->table)
-			err = table__fold(probe->table);
-		if (!err && probe->why)
-			err = table__fold(probe->why->parts);
-		if (!err && probe->why)
-			err = table__fold(probe->why->events);
+		if (table)
+			err = table__fold(table);
 	}
 	return err;
 }

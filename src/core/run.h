@@ -18,9 +18,10 @@
 #include "table.h"
 #include "why.h"
 
-#define RUN_SCHEMA 2 /* docs/format.md */
+#define RUN_SCHEMA 3 /* docs/format.md */
 #define RUN_METRICS 6 /* maximum metrics of a probe */
 #define RUN_PROBES 8
+#define RUN_TABLES 3 /* maximum tables of a probe */
 #define RUN_LABELS 16
 #define RUN_NAME 64
 #define RUN_TEXT 256
@@ -139,6 +140,9 @@ void run__clear(struct run *run);
 
 /* The same, and frees the run itself. NULL is fine. */
 void run__free(struct run *run);
+
+/* A table of a probe and its name, "runqlat_why"; NULL: it has none of that number. */
+struct table *run__table(const struct run_probe *probe, unsigned int which, char name[RUN_NAME]);
 
 /* Ends the interval of all tables: table__fold(). 0 or -ENOMEM. */
 int run__fold_tables(struct run *run);

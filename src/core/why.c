@@ -117,22 +117,16 @@ static int make_events(struct table **table, const struct part *parts)
 int why__new(struct run_why **why, const char *probe)
 {
 	const struct part *parts = find_parts(probe);
-	struct run_why *made;
 	int err;
 
 	if (!parts)
 		return -EINVAL;
-	made = calloc(1, sizeof(*made));
-	if (!made)
+	if (!*why)
+		*why = calloc(1, sizeof(**why));
+	if (!*why)
 		return -ENOMEM;
-	err = table__new(&made->parts, part_columns, WHY_COLUMNS);
-	if (!err)
-		err = make_events(&made->events, parts);
-	if (err)
-		why__free(made);
-	else
-		*why = made;
-	return err;
+	err = table__new(&(*why)->parts, part_columns, WHY_COLUMNS);
+	return err ? err : make_events(&(*why)->events, parts);
 }
 
 void why__free(struct run_why *why)

@@ -81,7 +81,10 @@ const char *why__what(const char *probe, unsigned int part);
 /* The part of that name, or -ENOENT. */
 int why__find_part(const char *probe, const char *name);
 
-/* With empty tables. 0, -ENOMEM, or -EINVAL: the probe has no parts. */
+/*
+ * Makes empty tables, and *why if it is NULL. 0, -ENOMEM, or -EINVAL: the probe has no parts. The
+ * caller must free *why in either case.
+ */
 int why__new(struct run_why **why, const char *probe);
 void why__free(struct run_why *why);
 

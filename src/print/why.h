@@ -7,7 +7,12 @@
 
 #include <core/run.h>
 
+struct json_object;
+
 /* Nothing unless the probe was asked for it. `top`: maximum pairs; 0: all. 0 or -ENOMEM. */
 int why_text__print(FILE *out, const struct run_probe *probe, unsigned int top);
+
+/* Adds the parts, the conclusion and the slowest events to the object of json__run(). */
+void why_json__add(struct json_object *object, const struct run *run);
 
 #endif

@@ -326,6 +326,23 @@ static void put_table(struct json_object *to, const struct run *run, const struc
 		put(to, "others", table__json_others(probe->table));
 }
 
+/* Totals of the slow samples, and all pairs of victim and culprit. */
+static struct json_object *why(const struct run_why *of)
+{
+	struct json_object *object = json_object_new_object();
+
+	put_count(object, "slow", of->slow);
+	put_count(object, "slow_ns", of->slow_ns);
+	put_count(object, "over_least_ns", of->over_low_ns);
+	put_count(object, "over_most_ns", of->over_high_ns);
+	put_count(object, "events_sent", of->sent);
+	put_count(object, "events_dropped", of->dropped);
+	put(object, "pairs", table__json_top_k(of->parts));
+	if (table__others_keys(of->parts))
+		put(object, "others", table__json_others(of->parts));
+	return object;
+}
+
 static void put_probe(struct json_object *to, const struct run *run, const struct run_probe *probe)
 {
 	const struct lat_cell *primary = &probe->total.metrics[0];
@@ -347,6 +364,8 @@ static void put_probe(struct json_object *to, const struct run *run, const struc
 	put(to, "metrics", metrics(run, probe, &probe->total));
 	if (probe->by)
 		put(to, "keys", keys(run, probe));
+	if (probe->why)
+		put(to, "why", why(probe->why));
 }
 
 static struct json_object *workload(const struct run *run)
@@ -492,6 +511,10 @@ struct json_object *json__interval(const struct run *run, const struct run_inter
 			put(one, "metrics", metrics(run, probe, &interval->delta[i]));
 		if (probe->table)
 			put(one, "rows", table__json_rows(probe->table));
+		if (probe->why)
+			put(one, "why", table__json_rows(probe->why->parts));
+		if (probe->why)
+			put(one, "slow", table__json_rows(probe->why->events));
 		json_object_array_add(probes, one);
 	}
 	put(object, "probes", probes);

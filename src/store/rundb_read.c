@@ -16,6 +16,7 @@
 
 #include "rundb_internal.h"
 #include "rundb_table.h"
+#include "rundb_why.h"
 #include "rundir.h"
 #include "sql.h"
 
@@ -33,8 +34,14 @@ struct series {
 	uint64_t events; /* in the whole recording, from the sums */
 };
 
-/* The parts of an interval that are read. */
-enum part { PART_SLOTS, PART_SUMS, PART_ACCT, PART_ROWS, PARTS = PART_ROWS + RUN_PROBES };
+/* The parts of an interval that are read; the last ones are rows of tables. */
+enum part {
+	PART_SLOTS,
+	PART_SUMS,
+	PART_ACCT,
+	PART_ROWS,
+	PARTS = PART_ROWS + RUN_PROBES * RUN_TABLES
+};
 
 struct rundb {
 	sqlite3 *db;
@@ -199,6 +206,7 @@ static int take_probe(struct rundb *db, sqlite3_stmt *row, void *to)
 	struct run *run = db->run;
 	struct run_probe *probe = &run->probes[run->nr_probes];
 	char split[SPLIT_TEXT];
+	int err;
 
 	(void)to;
 	if (run->nr_probes == RUN_PROBES)
@@ -211,7 +219,8 @@ static int take_probe(struct rundb *db, sqlite3_stmt *row, void *to)
 	rundb_row__text(row, 5, split, sizeof(split));
 	if (split[0] && split__parse(split, &probe->by))
 		return -EUCLEAN;
-	return take_probe_end(probe, row, 6);
+	err = take_probe_end(probe, row, 6);
+	return err ? err : rundb_why__totals(probe, row, 15);
 }
 
 static int find_probe(const struct rundb *db, int64_t id)
@@ -328,7 +337,9 @@ static int read_head(struct rundb *db)
 		{ "SELECT name, value FROM label ORDER BY id", take_label },
 		{ "SELECT id, name, method, mechanism, refused, split, in_flight_count,"
 		  " in_flight_oldest_ns, recursion_missed, cost_runs, cost_run_ns, cost_timed_ns,"
-		  " cost_timed_events, in_flight_sum_ns, in_flight_before FROM probe ORDER BY id",
+		  " cost_timed_events, in_flight_sum_ns, in_flight_before, why_slow, why_slow_ns,"
+		  " why_sent, why_dropped, why_over_low_ns, why_over_high_ns FROM probe"
+		  " ORDER BY id",
 		  take_probe },
 		{ "SELECT id, probe, name, what FROM metric ORDER BY id", take_metric },
 		{ "SELECT id, metric, split, key, name FROM series ORDER BY id", take_series },
@@ -350,9 +361,11 @@ static int read_tables(struct rundb *db)
 		probe = &db->run->probes[i];
 		err = rundb_account__read(db->db, db->probe_ids[i], &probe->check);
 		if (!err)
-			err = rundb_table__load(db->db, db->probe_ids[i], &probe->table);
+			err = rundb_table__load(db->db, probe->name, &probe->table);
 		if (!err && probe->table)
-			err = rundb_table__top_k(db->db, probe->name, probe->table);
+			err = rundb_table__top_k(db->db, probe->name, probe->table, NULL, NULL);
+		if (!err)
+			err = rundb_why__read(db->db, probe);
 	}
 	return err;
 }
@@ -681,6 +694,8 @@ static int copy_keys(struct run_data *to, const struct run_data *from)
 static int prepare_parts(struct rundb *db)
 {
 	bool metrics = db->without_keys;
+	const struct table *table;
+	char name[RUN_NAME];
 	int err;
 
 	err = sql__prepare(db->db, &db->parts[PART_SLOTS], metrics ? SLOTS OF_METRICS : SLOTS);
@@ -688,12 +703,10 @@ static int prepare_parts(struct rundb *db)
 		err = sql__prepare(db->db, &db->parts[PART_SUMS], metrics ? SUMS OF_METRICS : SUMS);
 	if (!err)
 		err = sql__prepare(db->db, &db->parts[PART_ACCT], ACCT);
-	for (unsigned int i = 0; !err && i < db->run->nr_probes; i++) {
-		const struct run_probe *probe = &db->run->probes[i];
-
-		if (probe->table)
-			err = rundb_table__select(db->db, &db->parts[PART_ROWS + i], probe->name,
-						  probe->table);
+	for (unsigned int i = 0; !err && i < db->run->nr_probes * RUN_TABLES; i++) {
+		table = run__table(&db->run->probes[i / RUN_TABLES], i % RUN_TABLES, name);
+		if (table)
+			err = rundb_table__select(db->db, &db->parts[PART_ROWS + i], name, table);
 	}
 	return err;
 }
@@ -731,6 +744,8 @@ static int read_part(struct rundb *db, enum part part, int64_t interval, consume
 static int read_interval(struct rundb *db, int64_t id)
 {
 	struct target target = { .without_keys = db->without_keys };
+	struct table *table;
+	char name[RUN_NAME];
 	int err;
 
 	while (db->nr_filled)
@@ -742,10 +757,10 @@ static int read_interval(struct rundb *db, int64_t id)
 		err = read_part(db, PART_SUMS, id, take_sum, &target);
 	if (!err && !db->without_keys)
 		err = read_part(db, PART_ACCT, id, take_acct, &target);
-	for (unsigned int i = 0; !err && i < db->run->nr_probes; i++) {
-		if (db->run->probes[i].table)
-			err = rundb_table__read(db->parts[PART_ROWS + i], id,
-						db->run->probes[i].table);
+	for (unsigned int i = 0; !err && i < db->run->nr_probes * RUN_TABLES; i++) {
+		table = run__table(&db->run->probes[i / RUN_TABLES], i % RUN_TABLES, name);
+		if (table)
+			err = rundb_table__read(db->parts[PART_ROWS + i], id, table);
 	}
 	return err;
 }

@@ -51,7 +51,7 @@ static int prepare(sqlite3 *db, sqlite3_stmt **statement, sqlite3_str *text)
 	return err;
 }
 
-static int declare(sqlite3 *db, int64_t probe, const struct table *table)
+static int declare(sqlite3 *db, const char *name, const struct table *table)
 {
 	sqlite3_stmt *insert;
 	int err;
@@ -61,7 +61,7 @@ static int declare(sqlite3 *db, int64_t probe, const struct table *table)
 	for (unsigned int i = 0; !err && i < table__columns(table); i++) {
 		const struct table_column *column = table__column(table, i);
 
-		err = sql__run(insert, "iittttitti", probe, (int64_t)i, column->name, column->unit,
+		err = sql__run(insert, "tittttitti", name, (int64_t)i, column->name, column->unit,
 			       column->what, kinds[column->kind], (int64_t)column->key,
 			       column->mean_of, column->mean_per, (int64_t)column->mean_scale);
 	}
@@ -69,7 +69,7 @@ static int declare(sqlite3 *db, int64_t probe, const struct table *table)
 	return err;
 }
 
-int rundb_table__create(sqlite3 *db, int64_t probe, const char *name, const struct table *table)
+int rundb_table__create(sqlite3 *db, const char *name, const struct table *table)
 {
 	sqlite3_str *text = sqlite3_str_new(db);
 	int err;
@@ -82,7 +82,7 @@ int rundb_table__create(sqlite3 *db, int64_t probe, const char *name, const stru
 	sqlite3_str_appendf(text, "); CREATE INDEX \"%w_interval\" ON \"%w\"(interval)", name,
 			    name);
 	err = run_once(db, text);
-	return err ? err : declare(db, probe, table);
+	return err ? err : declare(db, name, table);
 }
 
 int rundb_table__prepare(sqlite3 *db, sqlite3_stmt **insert, const char *name,
@@ -192,7 +192,7 @@ static int take_column(sqlite3_stmt *row, struct declared *declared)
 	return 0;
 }
 
-static int read_columns(sqlite3 *db, int64_t probe, struct declared *declared)
+static int read_columns(sqlite3 *db, const char *name, struct declared *declared)
 {
 	sqlite3_stmt *row;
 	int err;
@@ -200,10 +200,10 @@ static int read_columns(sqlite3 *db, int64_t probe, struct declared *declared)
 	err = sql__prepare(db, &row,
 			   "SELECT name, unit, what, kind, is_key, mean_of, mean_per, mean_scale"
 			   " FROM table_column"
-			   " WHERE probe = ? ORDER BY position");
+			   " WHERE of_table = ? ORDER BY position");
 	if (err)
 		return err;
-	sqlite3_bind_int64(row, 1, probe);
+	sqlite3_bind_text(row, 1, name, -1, SQLITE_STATIC);
 	while ((err = sql__step(row)) > 0) {
 		err = take_column(row, declared);
 		if (err)
@@ -213,25 +213,16 @@ static int read_columns(sqlite3 *db, int64_t probe, struct declared *declared)
 	return err;
 }
 
-/* Recordings of the first versions have no list of columns. */
-static int has_tables(sqlite3 *db)
-{
-	return sqlite3_table_column_metadata(db, NULL, "table_column", NULL, NULL, NULL, NULL, NULL,
-					     NULL) == SQLITE_OK;
-}
-
-int rundb_table__load(sqlite3 *db, int64_t probe, struct table **table)
+int rundb_table__load(sqlite3 *db, const char *name, struct table **table)
 {
 	struct declared *declared;
 	int err;
 
 	*table = NULL;
-	if (!has_tables(db))
-		return 0;
 	declared = calloc(1, sizeof(*declared));
 	if (!declared)
 		return -ENOMEM;
-	err = read_columns(db, probe, declared);
+	err = read_columns(db, name, declared);
 	if (!err && declared->nr)
 		err = table__new(table, declared->columns, declared->nr);
 	free(declared);
@@ -288,7 +279,15 @@ static int take_row(sqlite3_stmt *row, struct table *table)
 	return err;
 }
 
-int rundb_table__top_k(sqlite3 *db, const char *name, struct table *table)
+static int fold(struct table *table, void (*each)(void *context), void *context)
+{
+	if (each)
+		each(context);
+	return table__fold(table);
+}
+
+int rundb_table__top_k(sqlite3 *db, const char *name, struct table *table,
+		       void (*each)(void *context), void *context)
 {
 	sqlite3_stmt *row;
 	int err;
@@ -299,13 +298,13 @@ int rundb_table__top_k(sqlite3 *db, const char *name, struct table *table)
 	while ((err = sql__step(row)) > 0) {
 		err = take_row(row, table);
 		if (!err && table__rows(table) == AT_ONCE)
-			err = table__fold(table);
+			err = fold(table, each, context);
 		if (err)
 			break;
 	}
 	sqlite3_finalize(row);
 	if (!err)
-		err = table__fold(table);
+		err = fold(table, each, context);
 	table__rewind(table);
 	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tables of probes in run.db: each is named after its probe, and its columns are described in
+ * The tables of probes in run.db: run__table() names them, and their columns are described in
  * table_column. For rundb_write.c and rundb_read.c, with the same errors.
  */
 #ifndef LATSCOPE_STORE_RUNDB_TABLE_H
@@ -13,12 +13,12 @@
 #include <core/table.h>
 
 #define RUNDB_TABLE_SCHEMA                                                      \
-	"CREATE TABLE table_column(probe INTEGER, position INTEGER, name TEXT," \
+	"CREATE TABLE table_column(of_table TEXT, position INTEGER, name TEXT," \
 	" unit TEXT, what TEXT, kind TEXT, is_key INTEGER, mean_of TEXT,"       \
 	" mean_per TEXT, mean_scale INTEGER,"                                   \
-	" PRIMARY KEY(probe, position)) WITHOUT ROWID;"
+	" PRIMARY KEY(of_table, position)) WITHOUT ROWID;"
 
-int rundb_table__create(sqlite3 *db, int64_t probe, const char *name, const struct table *table);
+int rundb_table__create(sqlite3 *db, const char *name, const struct table *table);
 
 /* Prepares the statement for rundb_table__insert(). */
 int rundb_table__prepare(sqlite3 *db, sqlite3_stmt **insert, const char *name,
@@ -30,10 +30,14 @@ int rundb_table__insert(sqlite3_stmt *insert, int64_t interval, const struct tab
 /*
  * Makes an empty table with the columns that the file declares. *table is NULL if it declares none.
  */
-int rundb_table__load(sqlite3 *db, int64_t probe, struct table **table);
+int rundb_table__load(sqlite3 *db, const char *name, struct table **table);
 
-/* Adds up the rows of the whole recording in the table's sketch. */
-int rundb_table__top_k(sqlite3 *db, const char *name, struct table *table);
+/*
+ * Adds up the rows of the whole recording in the table's sketch. Before each fold, it calls
+ * `each` while the table holds the rows; NULL: no call.
+ */
+int rundb_table__top_k(sqlite3 *db, const char *name, struct table *table,
+		       void (*each)(void *context), void *context);
 
 /* Prepares the statement for rundb_table__read(). */
 int rundb_table__select(sqlite3 *db, sqlite3_stmt **select, const char *name,

@@ -47,7 +47,8 @@ static const char schema[] =
 	" refused TEXT, split TEXT, in_flight_count INTEGER, in_flight_oldest_ns INTEGER,"
 	" recursion_missed INTEGER, cost_runs INTEGER, cost_run_ns INTEGER,"
 	" cost_timed_ns INTEGER, cost_timed_events INTEGER, in_flight_sum_ns INTEGER,"
-	" in_flight_before INTEGER);"
+	" in_flight_before INTEGER, why_slow INTEGER, why_slow_ns INTEGER, why_sent INTEGER,"
+	" why_dropped INTEGER, why_over_low_ns INTEGER, why_over_high_ns INTEGER);"
 	"CREATE TABLE metric(id INTEGER PRIMARY KEY, probe INTEGER, name TEXT, what TEXT);"
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, metric INTEGER, split TEXT, key INTEGER,"
 	" name TEXT);"
@@ -83,6 +84,7 @@ enum statement {
 	ADD_PROCESS,
 	RENAME_SERIES,
 	END_PROBE,
+	END_WHY,
 	STATEMENTS,
 };
 
@@ -104,6 +106,8 @@ static const char *const statements[STATEMENTS] = {
 		"UPDATE probe SET method=?, mechanism=?, in_flight_count=?, in_flight_oldest_ns=?,"
 		" recursion_missed=?, cost_runs=?, cost_run_ns=?, cost_timed_ns=?,"
 		" cost_timed_events=?, in_flight_sum_ns=?, in_flight_before=? WHERE id=?",
+	[END_WHY] = "UPDATE probe SET why_slow=?, why_slow_ns=?, why_sent=?, why_dropped=?,"
+		    " why_over_low_ns=?, why_over_high_ns=? WHERE id=?",
 };
 
 /* The series of a probe's keys, by position: the order of keys does not change. */
@@ -119,7 +123,7 @@ struct rundb_writer {
 	/* in pages: limit of the log, and its length at the next checkpoint */
 	int log_pages, fold_at;
 	sqlite3_stmt *statements[STATEMENTS];
-	sqlite3_stmt *rows[RUN_PROBES]; /* of probes that have a table */
+	sqlite3_stmt *rows[RUN_PROBES][RUN_TABLES]; /* NULL: there is no such table */
 	struct known known[RUN_PROBES];
 	int64_t last_series;
 	int64_t last_interval;
@@ -189,7 +193,8 @@ static void put_run(struct rundb_writer *writer, const struct run *run)
 static void put_probe(struct rundb_writer *writer, unsigned int index,
 		      const struct run_probe *probe)
 {
-	char split[SPLIT_TEXT];
+	char split[SPLIT_TEXT], name[RUN_NAME];
+	const struct table *table;
 
 	put(writer, ADD_PROBE, "ittttt", (int64_t)index + 1, probe->name, probe->method,
 	    probe->mechanism, probe->refused, split__list(probe->by, split));
@@ -200,9 +205,11 @@ static void put_probe(struct rundb_writer *writer, unsigned int index,
 		    probe->metrics[i].what);
 		put(writer, ADD_SERIES, "iitit", id, id, "", (int64_t)0, "");
 	}
-	if (probe->table && !writer->err)
-		writer->err = rundb_table__create(writer->db, (int64_t)index + 1, probe->name,
-						  probe->table);
+	for (unsigned int i = 0; !writer->err && i < RUN_TABLES; i++) {
+		table = run__table(probe, i, name);
+		if (table)
+			writer->err = rundb_table__create(writer->db, name, table);
+	}
 }
 
 /* The edges of all slots, so that queries need not know the bucket scheme. */
@@ -220,9 +227,9 @@ static void disconnect(struct rundb_writer *writer)
 		sqlite3_finalize(writer->statements[i]);
 		writer->statements[i] = NULL;
 	}
-	for (unsigned int i = 0; i < RUN_PROBES; i++) {
-		sqlite3_finalize(writer->rows[i]);
-		writer->rows[i] = NULL;
+	for (unsigned int i = 0; i < RUN_PROBES * RUN_TABLES; i++) {
+		sqlite3_finalize(writer->rows[i / RUN_TABLES][i % RUN_TABLES]);
+		writer->rows[i / RUN_TABLES][i % RUN_TABLES] = NULL;
 	}
 	sqlite3_close(writer->db);
 	writer->db = NULL;
@@ -245,12 +252,16 @@ static int connect_to(struct rundb_writer *writer, const char *path, const char 
 /* Call when the tables exist. */
 static int prepare_rows(struct rundb_writer *writer, const struct run *run)
 {
+	const struct table *table;
+	char name[RUN_NAME];
 	int err = 0;
 
-	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
-		if (run->probes[i].table)
-			err = rundb_table__prepare(writer->db, &writer->rows[i],
-						   run->probes[i].name, run->probes[i].table);
+	for (unsigned int i = 0; !err && i < run->nr_probes * RUN_TABLES; i++) {
+		table = run__table(&run->probes[i / RUN_TABLES], i % RUN_TABLES, name);
+		if (table)
+			err = rundb_table__prepare(writer->db,
+						   &writer->rows[i / RUN_TABLES][i % RUN_TABLES],
+						   name, table);
 	}
 	return err;
 }
@@ -459,9 +470,15 @@ static void put_data(struct rundb_writer *writer, unsigned int index, const stru
 
 static void put_rows(struct rundb_writer *writer, unsigned int index, const struct run_probe *probe)
 {
-	if (probe->table && !writer->err)
-		writer->err = rundb_table__insert(writer->rows[index], writer->last_interval,
-						  probe->table);
+	const struct table *table;
+	char name[RUN_NAME];
+
+	for (unsigned int i = 0; !writer->err && i < RUN_TABLES; i++) {
+		table = run__table(probe, i, name);
+		if (table)
+			writer->err = rundb_table__insert(writer->rows[index][i],
+							  writer->last_interval, table);
+	}
 }
 
 static int db__interval(struct writer *writer, const struct run *run,
@@ -498,6 +515,7 @@ static void end_probe(struct rundb_writer *writer, unsigned int index,
 		      const struct run_probe *probe)
 {
 	const struct run_cost *cost = &probe->cost;
+	const struct run_why *why = probe->why;
 
 	put(writer, END_PROBE, "ttiiiiiiiiii", probe->method, probe->mechanism,
 	    (int64_t)probe->in_flight.count,
@@ -505,6 +523,10 @@ static void end_probe(struct rundb_writer *writer, unsigned int index,
 	    (int64_t)probe->recursion_missed, (int64_t)cost->runs, (int64_t)cost->run_ns,
 	    (int64_t)cost->timed_ns, (int64_t)cost->timed_events, (int64_t)probe->in_flight.sum_ns,
 	    (int64_t)probe->in_flight.before, (int64_t)index + 1);
+	if (why)
+		put(writer, END_WHY, "iiiiiii", (int64_t)why->slow, (int64_t)why->slow_ns,
+		    (int64_t)why->sent, (int64_t)why->dropped, (int64_t)why->over_low_ns,
+		    (int64_t)why->over_high_ns, (int64_t)index + 1);
 	if (!writer->err)
 		writer->err = rundb_account__write(writer->db, (int64_t)index + 1, &probe->check);
 }

@@ -47,24 +47,25 @@ void table__csv_rows(FILE *out, const struct table *table)
 
 /* The rows are written at the end of each interval, because a table keeps only one interval. */
 struct rows {
-	struct outfile files[RUN_PROBES]; /* stream NULL: the probe has no table */
+	struct outfile files[RUN_PROBES * RUN_TABLES]; /* stream NULL: there is no such table */
 };
 
-static int open_one(struct outfile *file, const char *dir, const struct run_probe *probe)
+static int open_one(struct outfile *file, const char *dir, const char *table_name,
+		    const struct table *table)
 {
 	char name[RUN_NAME + 8];
 	int err;
 
-	snprintf(name, sizeof(name), "%s.csv", probe->name);
+	snprintf(name, sizeof(name), "%s.csv", table_name);
 	err = outfile__open(file, dir, name);
 	if (!err)
-		table__csv_head(file->stream, probe->table);
+		table__csv_head(file->stream, table);
 	return err;
 }
 
 static void abort_all(struct rows *rows)
 {
-	for (unsigned int i = 0; i < RUN_PROBES; i++) {
+	for (unsigned int i = 0; i < RUN_PROBES * RUN_TABLES; i++) {
 		if (rows->files[i].stream)
 			outfile__abort(&rows->files[i]);
 	}
@@ -73,6 +74,7 @@ static void abort_all(struct rows *rows)
 
 static int rows__open(struct writer *writer, const struct run *run)
 {
+	char name[RUN_NAME];
 	struct rows *rows;
 	int err = 0;
 
@@ -81,9 +83,12 @@ static int rows__open(struct writer *writer, const struct run *run)
 	rows = calloc(1, sizeof(*rows));
 	if (!rows)
 		return -ENOMEM;
-	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
-		if (run->probes[i].table && !run->probes[i].refused[0])
-			err = open_one(&rows->files[i], writer->dir, &run->probes[i]);
+	for (unsigned int i = 0; !err && i < run->nr_probes * RUN_TABLES; i++) {
+		const struct run_probe *probe = &run->probes[i / RUN_TABLES];
+		const struct table *table = run__table(probe, i % RUN_TABLES, name);
+
+		if (table && !probe->refused[0])
+			err = open_one(&rows->files[i], writer->dir, name, table);
 	}
 	if (err)
 		abort_all(rows);
@@ -96,14 +101,16 @@ static int rows__interval(struct writer *writer, const struct run *run,
 			  const struct run_interval *interval)
 {
 	struct rows *rows = writer->state;
+	char name[RUN_NAME];
 
 	(void)interval;
-	for (unsigned int i = 0; i < run->nr_probes; i++) {
+	for (unsigned int i = 0; i < run->nr_probes * RUN_TABLES; i++) {
 		FILE *stream = rows->files[i].stream;
 
 		if (!stream)
 			continue;
-		table__csv_rows(stream, run->probes[i].table);
+		table__csv_rows(stream,
+				run__table(&run->probes[i / RUN_TABLES], i % RUN_TABLES, name));
 		if (ferror(stream))
 			return -EIO;
 	}
@@ -116,7 +123,7 @@ static int rows__close(struct writer *writer, const struct run *run)
 	int err = 0, failed;
 
 	(void)run;
-	for (unsigned int i = 0; i < RUN_PROBES; i++) {
+	for (unsigned int i = 0; i < RUN_PROBES * RUN_TABLES; i++) {
 		if (!rows->files[i].stream)
 			continue;
 		failed = outfile__commit(&rows->files[i]);

@@ -35,7 +35,7 @@ run report --json "$recorded"
 is 'report --json is the same as record --json, and the time line' \
 	"$(jq -S 'del(.timeline, .correlation, .contributors)' <<<"$out")" "$(jq -S . <<<"$whole")"
 ok 'the time line has every interval' jq -e "(.timeline.intervals | length) == $(intervals "$recorded")" <<<"$out"
-json 'report --json is one object' 'length == 1 and .[0].schema == 2'
+json 'report --json is one object' 'length == 1 and .[0].schema == 3'
 run report --json -P runqlat "$recorded"
 json 'report --json -P: of one probe' '[.[].probes[].module] == ["runqlat"]'
 run report --intervals --json "$recorded"
@@ -103,7 +103,7 @@ copy=$dir/empty/run.db
 not_ours 'a text file' 'this is not a recording of latscope' cp "$0" "$copy"
 not_ours 'a database of others' 'this is not a recording of latscope' sqlite3 "$copy" 'PRAGMA application_id=1'
 remedy='; use that version to read it' not_ours 'a newer recording' 'this recording was made by another version of latscope' \
-	sqlite3 "$copy" 'PRAGMA user_version=3'
+	sqlite3 "$copy" 'PRAGMA user_version=4'
 remedy='' not_ours 'one that is cut short' 'this recording is damaged' truncate -s 20000 "$copy"
 not_ours 'an empty one' 'this is not a recording of latscope' truncate -s 0 "$copy"
 remedy='' not_ours 'one with rubbish in it' 'this recording is damaged' \

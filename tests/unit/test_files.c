@@ -383,7 +383,7 @@ static void summary_holds_the_run(void **state)
 	static const struct {
 		const char *path, *value;
 	} expected[] = {
-		{ "schema", "2" },
+		{ "schema", "3" },
 		{ "module", "\"iolat\"" },
 		{ "metric", "\"device\"" },
 		{ "duration_sec", "10" },
@@ -488,7 +488,7 @@ static void run_as_json(void **state)
 	struct json_object *object = json__run(run);
 
 	(void)state;
-	assert_field(object, "schema", "2");
+	assert_field(object, "schema", "3");
 	assert_field(object, "probes/0/module", "\"iolat\"");
 	assert_field(object, "probes/0/total_events", "147001");
 	assert_field(object, "probes/1/module", "\"memlat\"");

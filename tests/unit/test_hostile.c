@@ -375,7 +375,7 @@ static const char *const tables[][10] = {
 	{ "sums", "interval", "series", "count", "sum_ns", "max_ns", "tail" },
 	{ "acct", "interval", "metric", "name", "count" },
 	{ "process", "id", "lived_ns", "thread_ns", "ended" },
-	{ "table_column", "probe", "position", "name", "unit", "what", "kind", "is_key" },
+	{ "table_column", "of_table", "position", "name", "unit", "what", "kind", "is_key" },
 	{ "tierlat", "interval", "time_ns", "tier", "latency", "requests" },
 };
 

@@ -726,8 +726,8 @@ static void errors_are_distinct(void **state)
 		{ "UPDATE probe SET in_flight_sum_ns = -1", -EUCLEAN },
 		{ "UPDATE probe SET in_flight_before = in_flight_count + 1", -EUCLEAN },
 		{ "ALTER TABLE probe DROP COLUMN in_flight_before", -EUCLEAN },
-		{ "PRAGMA user_version = 3", -EPROTONOSUPPORT },
-		{ "PRAGMA user_version = 1", -EPROTONOSUPPORT },
+		{ "PRAGMA user_version = 4", -EPROTONOSUPPORT },
+		{ "PRAGMA user_version = 2", -EPROTONOSUPPORT },
 		{ "PRAGMA application_id = 7", -EMEDIUMTYPE },
 	};
 	struct recording recording;

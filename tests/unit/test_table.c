@@ -618,28 +618,6 @@ static void a_damaged_table_is_refused(void **state)
 	}
 }
 
-/* Made before there were tables: nothing of them is missed. */
-static void an_older_recording_has_no_table(void **state)
-{
-	struct recording recording = { 0 };
-	struct recording_settings options = { 0 };
-	struct run *run = begin_run(), *read = calloc(1, sizeof(*read));
-	sqlite3 *db;
-
-	(void)state;
-	assert_int_equal(recording__create(&recording, dir, &options), 0);
-	record(run, &recording, 1);
-	assert_int_equal(sqlite3_open(unit_path(recording.dir, "run.db"), &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "DROP TABLE table_column; DROP TABLE tierlat", NULL, NULL,
-				      NULL),
-			 SQLITE_OK);
-	sqlite3_close(db);
-	assert_int_equal(rundb__load(recording.dir, read), 0);
-	assert_null(read->probes[0].table);
-	sample_free(read);
-	sample_free(run);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -663,7 +641,6 @@ int main(void)
 		cmocka_unit_test(the_directory_has_csv_and_summary),
 		cmocka_unit_test(no_line_of_a_report_is_too_long),
 		cmocka_unit_test(a_damaged_table_is_refused),
-		cmocka_unit_test(an_older_recording_has_no_table),
 	};
 
 	return cmocka_run_group_tests(tests, unit_make_dir, unit_remove_dir);

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sample.h"
+
+#include <errno.h>
+
+#include "core/why.h"
+#include "print/why.h"
+#include "stats/why.h"
+
+static struct run_probe *new_probe(void)
+{
+	struct run_probe *probe = calloc(1, sizeof(*probe));
+
+	strcpy(probe->name, "runqlat");
+	assert_int_equal(why__new(&probe->why, probe->name), 0);
+	probe->why->over_low_ns = probe->why->over_high_ns = 1000;
+	return probe;
+}
+
+static void free_probe(struct run_probe *probe)
+{
+	why__free(probe->why);
+	free(probe);
+}
+
+/* culprit NULL: the part has none. */
+static void add(const struct run_probe *probe, const char *victim, const char *part,
+		const char *culprit, int64_t ns)
+{
+	struct table *table = probe->why->parts;
+
+	assert_int_equal(table__add_row(table, 0), 0);
+	assert_int_equal(table__set_text(table, WHY_VICTIM, victim), 0);
+	assert_int_equal(table__set_text(table, WHY_PART, part), 0);
+	assert_int_equal(table__set_text(table, WHY_CULPRIT, culprit), 0);
+	table__set_integer(table, WHY_NS, ns);
+	table__set_integer(table, WHY_EVENTS, 1);
+	probe->why->slow++;
+	probe->why->slow_ns += (uint64_t)ns;
+}
+
+/* The sentence about the pairs so far. */
+static void assert_sentence(const struct run_probe *probe, const char *sentence)
+{
+	struct why_summary summary;
+
+	assert_int_equal(table__fold(probe->why->parts), 0);
+	assert_int_equal(why_summary__of(&summary, probe), 0);
+	assert_string_equal(summary.sentence, sentence);
+	why_summary__clear(&summary);
+}
+
+static void parts_sum_to_the_whole(void **state)
+{
+	struct run_probe *probe = new_probe();
+	struct why_summary summary;
+
+	(void)state;
+	add(probe, "web (1)", "other", "backup (2)", 62);
+	add(probe, "web (1)", "quota", NULL, 21);
+	add(probe, "web (1)", "other", "backup (2)", 7);
+	add(probe, "db (3)", "idle", NULL, 10);
+	assert_int_equal(table__fold(probe->why->parts), 0);
+	assert_int_equal(why_summary__of(&summary, probe), 0);
+	assert_int_equal(summary.total_ns, 100);
+	assert_int_equal(summary.part_ns[WHY_RUNQLAT_OTHER], 69);
+	assert_int_equal(summary.part_ns[WHY_RUNQLAT_QUOTA], 21);
+	assert_int_equal(summary.part_ns[WHY_RUNQLAT_IDLE], 10);
+	assert_int_equal(summary.nr_lines, 3);
+	assert_int_equal(summary.lines[0].ns, 69);
+	assert_int_equal(summary.lines[0].events, 2);
+	assert_string_equal(summary.lines[0].culprit, "backup (2)");
+	assert_null(summary.lines[1].culprit);
+	why_summary__clear(&summary);
+	free_probe(probe);
+}
+
+static void the_main_victim_is_the_subject(void **state)
+{
+	struct run_probe *probe = new_probe();
+
+	(void)state;
+	add(probe, "web (1)", "other", "backup (2)", 62);
+	add(probe, "web (1)", "quota", NULL, 21);
+	add(probe, "web (1)", "kernel", "kworker (9)", 17);
+	add(probe, "db (3)", "idle", NULL, 50);
+	assert_sentence(probe, "62 % of the slow time of web (1): backup (2) ran on the same CPUs; "
+			       "21 %: web (1) was out of its CPU quota (cpu.max); "
+			       "17 %: the kernel thread kworker (9) ran on the same CPUs");
+	free_probe(probe);
+}
+
+static void without_a_main_victim_all_are_the_subject(void **state)
+{
+	struct run_probe *probe = new_probe();
+
+	(void)state;
+	add(probe, "a (1)", "realtime", "audio (7)", 30);
+	add(probe, "b (2)", "realtime", "audio (7)", 30);
+	add(probe, "c (3)", "idle", NULL, 35);
+	add(probe, "c (3)", "moved", NULL, 5);
+	assert_sentence(probe,
+			"60 % of the slow time: the real-time task audio (7) ran on the same CPUs; "
+			"35 %: the CPU was idle, and took that long to wake up");
+	free_probe(probe);
+}
+
+static void each_part_has_a_phrase(void **state)
+{
+	static const char *const phrases[] = {
+		[WHY_RUNQLAT_UNKNOWN] = "it is unknown who had the CPU",
+		[WHY_RUNQLAT_OWN] = "its own threads had the CPU",
+		[WHY_RUNQLAT_OTHER] = "other processes ran on the same CPUs",
+		[WHY_RUNQLAT_KERNEL] = "kernel threads ran on the same CPUs",
+		[WHY_RUNQLAT_REALTIME] = "real-time tasks ran on the same CPUs",
+		[WHY_RUNQLAT_IDLE] = "the CPU was idle, and took that long to wake up",
+		[WHY_RUNQLAT_QUOTA] = "web (1) was out of its CPU quota (cpu.max)",
+		[WHY_RUNQLAT_MOVED] = "it waited on another CPU before it was moved",
+	};
+	char sentence[WHY_SENTENCE];
+	struct run_probe *probe;
+
+	(void)state;
+	for (unsigned int i = 0; i < WHY_RUNQLAT_PARTS; i++) {
+		probe = new_probe();
+		add(probe, "web (1)", why__part("runqlat", i), NULL, 5);
+		snprintf(sentence, sizeof(sentence), "100 %% of the slow time of web (1): %s",
+			 phrases[i]);
+		assert_sentence(probe, sentence);
+		free_probe(probe);
+	}
+	assert_null(why__part("runqlat", WHY_RUNQLAT_PARTS));
+	assert_int_equal(why__find_part("runqlat", "quota"), WHY_RUNQLAT_QUOTA);
+	assert_int_equal(why__find_part("runqlat", "none"), -ENOENT);
+}
+
+static void nothing_slow_gives_no_sentence(void **state)
+{
+	struct run_probe *probe = new_probe();
+
+	(void)state;
+	assert_sentence(probe, "");
+	free_probe(probe);
+}
+
+static void add_event(const struct run_probe *probe, int64_t ns)
+{
+	struct table *table = probe->why->events;
+
+	assert_int_equal(table__add_row(table, 7), 0);
+	table__set_integer(table, WHY_SLOW_NS, ns);
+	table__set_integer(table, WHY_SLOW_PID, ns + 1);
+	assert_int_equal(table__set_text(table, WHY_SLOW_PROCESS, "web"), 0);
+	table__set_integer(table, WHY_SLOW_PARTS + WHY_RUNQLAT_OTHER, ns);
+}
+
+static void the_slowest_events_are_kept(void **state)
+{
+	static const int64_t slowest[WHY_SLOWEST] = { 90, 80, 70, 60, 50 };
+	struct run_probe *probe = new_probe();
+
+	(void)state;
+	for (int64_t ns = 10; ns <= 40; ns += 10)
+		add_event(probe, ns);
+	why__keep_slowest(probe->why);
+	assert_int_equal(probe->why->nr_slowest, 4);
+	assert_int_equal(table__fold(probe->why->events), 0);
+	for (int64_t ns = 90; ns >= 50; ns -= 10)
+		add_event(probe, ns);
+	why__keep_slowest(probe->why);
+	assert_int_equal(probe->why->nr_slowest, WHY_SLOWEST);
+	for (unsigned int i = 0; i < WHY_SLOWEST; i++) {
+		assert_int_equal(probe->why->slowest[i].ns, slowest[i]);
+		assert_int_equal(probe->why->slowest[i].pid, slowest[i] + 1);
+		assert_int_equal(probe->why->slowest[i].part_ns[WHY_RUNQLAT_OTHER], slowest[i]);
+	}
+	free_probe(probe);
+}
+
+/* The longest names that the kernel has, and a sentence with three of them. */
+static void text_stays_within_80_columns(void **state)
+{
+	struct run_probe *probe = new_probe();
+	char name[RUN_NAME], *text;
+	size_t size, len = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "/a.slice/b-%d.service/%.40s", i,
+			 "cccccccccccccccccccccccccccccccccccccccccc");
+		add(probe, name, "other", name, 1000000000LL * (i + 1));
+		add_event(probe, 1000000000LL * (i + 1));
+		assert_int_equal(table__set_text(probe->why->events, WHY_SLOW_CGROUP, name), 0);
+		assert_int_equal(table__set_text(probe->why->events, WHY_SLOW_KERNEL_STACK,
+						 "ffffffff81000000 ffffffff81000001"),
+				 0);
+	}
+	why__keep_slowest(probe->why);
+	assert_int_equal(table__fold(probe->why->parts), 0);
+	assert_int_equal(why_text__print(out, probe, 5), 0);
+	fclose(out);
+	assert_non_null(strstr(text, "15 more\n"));
+	for (const char *at = text; *at; at++) {
+		len = *at == '\n' ? 0 : len + 1;
+		assert_true(len <= 80);
+	}
+	free(text);
+	free_probe(probe);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_sum_to_the_whole),
+		cmocka_unit_test(the_main_victim_is_the_subject),
+		cmocka_unit_test(without_a_main_victim_all_are_the_subject),
+		cmocka_unit_test(each_part_has_a_phrase),
+		cmocka_unit_test(nothing_slow_gives_no_sentence),
+		cmocka_unit_test(the_slowest_events_are_kept),
+		cmocka_unit_test(text_stays_within_80_columns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
