@@ -285,6 +285,8 @@ static __always_inline bool stamps_deceive(void)
 	return bpf_core_field_exists(struct sched_entity___delayed, sched_delayed);
 }
 
+#include "runqlat_why.bpf.h"
+
 /*
  * The kernel stamps each task that it moves to another run queue as if it waited there. A sleeping
  * task does not wait: the stamp stays until the task gets a CPU, and further moves add the time
@@ -306,7 +308,7 @@ int BPF_PROG(stamps_migrate, struct task_struct *task)
 /*
  * The kernel has just stamped the task that wakes up, so the stamp equals the run queue's clock.
  * Otherwise the stamp comes from a move during its sleep. Then our own stamp replaces the kernel's
- * stamp, and what the kernel has added for this wait.
+ * stamp, and what the kernel has added for this wait. (With `why` on all kernels.)
  */
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(stamps_wakeup, struct task_struct *task)
@@ -315,6 +317,10 @@ int BPF_PROG(stamps_wakeup, struct task_struct *task)
 	struct runqlat_task *own;
 	__u32 tid;
 
+	if (config.why)
+		note_wakeup(task);
+	if (!stamps_deceive())
+		return 0;
 	if (!queued || queued == queue_clock(task))
 		return 0;
 	now = bpf_ktime_get_ns();
@@ -353,8 +359,6 @@ struct wait {
 	bool moved; /* the stamp may come from a move during its sleep */
 	bool unknown; /* the wait began before the attach, at an unknown time */
 };
-
-#include "runqlat_why.bpf.h"
 
 /* Waits without a kernel stamp (on the way to sleep), or with one by a clock that stood still. */
 static __always_inline void stamps_out(struct task_struct *prev, __u64 own_now, __u64 late)
@@ -500,27 +504,6 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 		slow.end_ns = wait.own_now;
 		explain(ctx, &slow);
 	}
-	return 0;
-}
-
-/*
- * Why a wait was slow begins here: the quota of the cgroup until now, and who woke the task up. Not
- * loaded without `why`.
- */
-SEC("tp_btf/sched_wakeup")
-int BPF_PROG(why_wakeup, struct task_struct *task)
-{
-	struct task_struct *waker = bpf_get_current_task_btf();
-	struct runqlat_task *own;
-
-	if (task_runs(task, false))
-		return 0;
-	own = bpf_task_storage_get(&tasks, task, NULL, 0);
-	if (!own)
-		return 0;
-	own->waker = waker->pid;
-	__builtin_memcpy(own->waker_comm, waker->comm, LAT_COMM_LEN);
-	begin_quota(task, own);
 	return 0;
 }
 
@@ -775,6 +758,8 @@ int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {
 	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
 
+	if (config.why)
+		__sync_fetch_and_add(&names_changed, 1);
 	split_rename(&split, RUNQLAT_METRICS, task, comm);
 	return 0;
 }

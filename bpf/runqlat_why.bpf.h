@@ -20,20 +20,15 @@ struct why_cells_map why_cells SEC(".maps");
 struct why_pairs_map why_pairs SEC(".maps");
 struct why_events_map why_events SEC(".maps");
 
-/* User space sizes these two: one entry per CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct why_turns);
-} turns SEC(".maps");
+/* How often a task has taken another name. */
+__u32 names_changed = 0;
 
-/* Who a thread is, as of its last turn; stale if its name or its cgroup has changed. */
+/* Who a thread is, as of its last turn. */
 struct name {
+	__u64 task;
 	__u32 tid;
-	__u32 pad;
-	__u64 cgroups;
-	__u64 comm[LAT_COMM_LEN / 8];
+	__u32 as_of; /* names_changed */
+	__u64 cgroups; /* if victims are cgroups */
 	struct why_who who;
 };
 
@@ -46,14 +41,16 @@ struct sum {
 	__u32 pad;
 };
 
-/* Work space, one per CPU. */
+/* What a CPU knows of its turns, and its work space. */
 struct place {
+	struct why_turns ring;
 	struct name names[WHY_NAMES];
 	struct sum sums[WHY_SUMS];
 	struct why_culprit largest[WHY_CULPRITS];
 	__u64 part_ns[WHY_PARTS];
 };
 
+/* User space sizes it: one entry per CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -96,23 +93,21 @@ static __always_inline __u32 task_class(struct task_struct *task)
 	return task->prio < MAX_RT_PRIO ? WHY_RT : WHY_TASK;
 }
 
-static __always_inline void note_name(struct task_struct *task)
+static __always_inline void note_name(struct place *place, struct task_struct *task, __u32 tid)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), tid = task->pid;
-	struct place *place = bpf_map_lookup_elem(&places, &cpu);
-	const __u64 *comm = (const void *)task->comm;
-	struct name *name;
+	struct name *name = &place->names[tid % WHY_NAMES];
+	__u32 as_of = names_changed;
+	__u64 cgroups = 0;
 
-	if (!place)
+	if (why_by() == LAT_BY_CGROUP)
+		cgroups = (__u64)task->cgroups;
+	if (name->task == (__u64)task && name->tid == tid && name->as_of == as_of &&
+	    name->cgroups == cgroups)
 		return;
-	name = &place->names[tid % WHY_NAMES];
-	if (name->tid == tid && name->cgroups == (__u64)task->cgroups && name->comm[0] == comm[0] &&
-	    name->comm[1] == comm[1])
-		return;
+	name->task = (__u64)task;
 	name->tid = tid;
-	name->cgroups = (__u64)task->cgroups;
-	name->comm[0] = comm[0];
-	name->comm[1] = comm[1];
+	name->as_of = as_of;
+	name->cgroups = cgroups;
 	describe_who(&name->who, task);
 }
 
@@ -122,12 +117,14 @@ static __always_inline void note_turn(struct task_struct *prev, struct task_stru
 	__u32 cpu = bpf_get_smp_processor_id(), tid = prev->pid, class;
 	struct why_turns *ring;
 	struct why_turn *turn;
+	struct place *place;
 
 	if (!config.why)
 		return;
-	ring = bpf_map_lookup_elem(&turns, &cpu);
-	if (!ring)
+	place = bpf_map_lookup_elem(&places, &cpu);
+	if (!place)
 		return;
+	ring = &place->ring;
 	class = ring->running == tid ? task_class(prev) : WHY_HIDDEN;
 	turn = &ring->turns[ring->next++ % WHY_TURNS];
 	turn->end_ns = now;
@@ -135,7 +132,7 @@ static __always_inline void note_turn(struct task_struct *prev, struct task_stru
 	turn->tgid_class = prev->tgid | class << 24;
 	ring->running = next->pid;
 	if (tid)
-		note_name(prev);
+		note_name(place, prev, tid);
 }
 
 /* ---- the quota of a cgroup ---- */
@@ -174,10 +171,25 @@ static __always_inline __u64 end_quota(struct task_struct *task, struct runqlat_
 	return ns < most ? ns : most;
 }
 
+/* A wait begins: who woke the task up, and how long its cgroup was out of quota until now. */
+static __always_inline void note_wakeup(struct task_struct *task)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct runqlat_task *own;
+
+	if (task_runs(task, false))
+		return;
+	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (!own)
+		return;
+	own->waker = waker->pid;
+	__builtin_memcpy(own->waker_comm, waker->comm, LAT_COMM_LEN);
+	begin_quota(task, own);
+}
+
 /* ---- the walk ---- */
 
 struct walk {
-	struct why_turns *ring;
 	struct place *place;
 	__u64 newest;
 	__u64 low, high; /* what is left of the wait */
@@ -278,9 +290,9 @@ static __always_inline void add_turn(struct walk *walk, const struct why_turn *t
 static long walk_turn(__u32 n, struct walk *walk)
 {
 	__u64 at = walk->newest - n, start;
-	const struct why_turn *turn = &walk->ring->turns[at % WHY_TURNS];
+	const struct why_turn *turn = &walk->place->ring.turns[at % WHY_TURNS];
 
-	start = walk->ring->turns[(at - 1) % WHY_TURNS].end_ns;
+	start = walk->place->ring.turns[(at - 1) % WHY_TURNS].end_ns;
 	if (start < walk->low)
 		start = walk->low;
 	if (start >= walk->high)
@@ -362,15 +374,14 @@ static __always_inline void send_event(void *ctx, struct why_cell *cell, const s
 static __always_inline void walk_turns(struct place *place, const struct slow *slow,
 				       struct why_who *victim, __u64 here)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), nr = WALK_TURNS;
 	struct walk walk = { .place = place, .victim = victim };
+	__u32 nr = WALK_TURNS;
 
-	walk.ring = bpf_map_lookup_elem(&turns, &cpu);
-	if (!walk.ring || walk.ring->next < 2 || !slow->now)
+	if (place->ring.next < 2 || !slow->now)
 		return;
-	if (walk.ring->next - 1 < nr) /* the start of the first turn is unknown */
-		nr = walk.ring->next - 1;
-	walk.newest = walk.ring->next - 1;
+	if (place->ring.next - 1 < nr) /* the start of the first turn is unknown */
+		nr = place->ring.next - 1;
+	walk.newest = place->ring.next - 1;
 	walk.high = slow->now;
 	walk.low = slow->now - here;
 	walk.tgid = slow->victim->tgid;

@@ -80,6 +80,20 @@ static __always_inline bool claim_pair(struct why_pair *pair, const struct why_w
 	return true;
 }
 
+/* A task may have another name by now. */
+static __always_inline void rename_who(struct why_who *who, const struct why_who *now)
+{
+	const __u64 *name = (const void *)now->comm;
+	__u64 *old = (void *)who->comm;
+
+	if (!now->comm[0])
+		return;
+	if (old[0] != name[0])
+		old[0] = name[0];
+	if (old[1] != name[1])
+		old[1] = name[1];
+}
+
 static __always_inline __u32 pair_hash(__u64 victim, __u64 culprit, __u32 part)
 {
 	__u64 hash = (victim * 0x9e3779b97f4a7c15ULL ^ culprit) * 0xbf58476d1ce4e5b9ULL + part;
@@ -107,6 +121,8 @@ static __noinline int why_add_pair(void *pairs, const struct why_who *victim,
 			return 0;
 		if (pair->state == WHY_READY ? same_pair(pair, victim, culprit, part)
 					     : claim_pair(pair, victim, culprit, part)) {
+			rename_who(&pair->victim, victim);
+			rename_who(&pair->culprit, culprit);
 			__sync_fetch_and_add(&pair->ns, ns);
 			__sync_fetch_and_add(&pair->count, 1);
 			return 0;

@@ -121,7 +121,7 @@ struct why_control {
 };
 _Static_assert(sizeof(struct why_control) == 16, "why_control has no padding");
 
-/* Runqlat's map `turns`, key = cpu: who had the CPU, the newest before `next`. */
+/* Of each CPU, in runqlat's map `places`: who had it, the newest before `next`. */
 #define WHY_TURNS (1 << 12)
 
 enum why_class {

@@ -41,7 +41,7 @@ int bpf_probe__keep_link(struct bpf_probe *probe, struct bpf_link *link)
 /* Are there keys with the name of a task? */
 static bool names_tasks(const struct bpf_probe *probe)
 {
-	return probe->config.by & (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD);
+	return probe->config.why || probe->config.by & (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD);
 }
 
 static int select_programs(struct bpf_probe *probe)
@@ -211,6 +211,12 @@ static int suits(const struct bpf_probe *probe, const struct probe_method *metho
 
 	if (probe__beyond(method, &probe->config, option)) {
 		snprintf(reason, RUN_TEXT, "cannot do %.100s", option);
+		return -EOPNOTSUPP;
+	}
+	if (probe->config.why && !kernel__has_function("bpf_loop")) {
+		snprintf(reason, RUN_TEXT, "%s",
+			 "cannot explain slow samples: it needs the BPF helper bpf_loop (Linux "
+			 "5.17)");
 		return -EOPNOTSUPP;
 	}
 	return probe->ops->suits ? probe->ops->suits(method, reason) : 0;

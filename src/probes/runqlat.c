@@ -110,8 +110,8 @@ static int runqlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 	}
 	for (size_t i = 0; !err && needs_guards(probe) && i < NR_GUARDS; i++)
 		err = probe__load_too(obj, guards[i]);
-	if (!err && probe->config.why)
-		err = probe__load_too(obj, "why_wakeup");
+	if (!err && probe->config.why && !needs_guards(probe))
+		err = probe__load_too(obj, "stamps_wakeup");
 	return !err && wants_wakeups(probe) ? probe__load_too(obj, "requested") : err;
 }
 
@@ -128,8 +128,8 @@ static int start_method(struct bpf_probe *probe)
 
 	for (size_t i = 0; !err && needs_guards(probe) && i < NR_GUARDS; i++)
 		err = bpf_probe__attach(probe, guards[i]);
-	if (!err && probe->config.why)
-		err = bpf_probe__attach(probe, "why_wakeup");
+	if (!err && probe->config.why && !needs_guards(probe))
+		err = bpf_probe__attach(probe, "stamps_wakeup");
 	if (!err && wants_wakeups(probe))
 		err = bpf_probe__attach(probe, "requested");
 	if (err || !uses_stamps(probe))

@@ -37,8 +37,7 @@ struct why_reader {
 	bool raised; /* it was said that the threshold was raised */
 };
 
-static const char *const map_names[] = { "why_cells", "why_pairs", "why_events", "turns",
-					 "places" };
+static const char *const map_names[] = { "why_cells", "why_pairs", "why_events", "places" };
 
 static uint32_t entries_of(const struct bpf_probe *probe, const char *name)
 {
@@ -149,9 +148,14 @@ int why__describe(struct bpf_probe *probe)
 {
 	struct run_probe *entry = probe->common.entry;
 
+	int err;
+
 	if (!probe->config.why || entry->why)
 		return 0;
-	return why__new(&entry->why, entry->name);
+	err = why__new(&entry->why, entry->name);
+	if (!err)
+		entry->why->over_low_ns = entry->why->over_high_ns = probe->why_request.over_ns;
+	return err;
 }
 
 /* ---- the threshold ---- */
@@ -179,11 +183,12 @@ static uint64_t count_from(const struct lat_hist *hist, uint64_t ns)
 	return count;
 }
 
-/* Where more than WHY_MOST_SLOW a second would be slow, the threshold is raised. */
+/* Where too many samples would be slow, the threshold is raised. */
 static uint64_t limit_rate(struct why_reader *reader, const struct lat_hist *hist, uint64_t over_ns,
 			   uint64_t span_ns)
 {
-	uint64_t most = WHY_MOST_SLOW * span_ns / 1000000000, least = edge_of_most(hist, most);
+	uint64_t per_second = reader->request.over_ns ? WHY_MOST_SLOW : WHY_MOST_CHOSEN;
+	uint64_t least = edge_of_most(hist, per_second * span_ns / 1000000000);
 	char asked[UNITS_TEXT], rate[UNITS_TEXT], used[UNITS_TEXT];
 
 	if (least <= over_ns)

@@ -13,7 +13,12 @@
 #define WHY_EVENTS_DEFAULT 256
 #define WHY_QUANTILE 0.99
 #define WHY_LEAST_NS 1000 /* least threshold that is chosen by a quantile */
-#define WHY_MOST_SLOW 10000 /* maximum slow samples per second */
+/*
+ * Maximum slow samples per second: above a threshold that the user has set, and above one that is
+ * chosen. One that many turns passed costs 10 us.
+ */
+#define WHY_MOST_SLOW 10000
+#define WHY_MOST_CHOSEN 1000
 #define WHY_WANTED_EVENTS 100 /* per second */
 
 /* Which samples are slow. */
