@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# What `latscope why` blames, compared with programs that make each other wait and measure by their own clocks how long they
+# had the CPU: tests/reference/culprits.c. Needs tests/tap.sh.
+
+why_dir=$(mktemp -d)
+why_cgroup=''
+why_cpu=$(($(nproc) - 1))
+on_exit forget_why
+built=${LATSCOPE_BUILT:-$PWD/.output}
+
+forget_why() {
+	[ -z "$why_cgroup" ] || rmdir "$why_cgroup"
+	rm -rf "$why_dir" "${dir:-$why_dir}"
+}
+
+# blame SHAPE OVER MS [CGROUP]: a recording of culprits, as $db; what culprits printed is in $why_dir/out
+blame() {
+	rm -rf "$why_dir/runs"
+	"$built/latscope" why -q -o "$why_dir/runs" --over "$2" -- \
+		"$built/tests/reference/culprits" "$1" "$why_cpu" "$3" "${@:4}" >"$why_dir/out" 2>"$why_dir/err" ||
+		{ cat "$why_dir/err" && return 1; }
+	db=$(echo "$why_dir"/runs/*/run.db)
+	[ "$(why_printed victim_pid)" -gt 0 ] || { cat "$why_dir/out" && false; }
+}
+
+why_printed() { sed -n "s/^$1=//p" "$why_dir/out"; }
+
+query() { sqlite3 -readonly "$db" "$1"; }
+
+# blamed CONDITION: ns of the victim's slow time
+blamed() {
+	query "SELECT coalesce(sum(ns), 0) FROM runqlat_why WHERE victim_id = $(why_printed victim_pid) AND ($1)"
+}
+
+# share OF PERCENT CONDITION: at least PERCENT of the slow time that meets OF meets CONDITION, too
+share() {
+	local all part
+
+	all=$(blamed "$1") part=$(blamed "$3")
+	[ "$all" -gt 0 ] && [ $((part * 100)) -ge $((all * $2)) ] ||
+		{ echo "only $part of $all ns: $3" && query "SELECT part, culprit, sum(ns) FROM runqlat_why WHERE
+			victim_id = $(why_printed victim_pid) GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 8" && false; }
+}
+
+# near_to PERCENT GOT WANTED
+near_to() { is_within $(($3 * (100 - $1) / 100)) "$2" $(($3 * (100 + $1) / 100)); }
+
+hog_is() { echo "culprit_id = $(why_printed "hog${1}_pid") AND culprit LIKE 'hog$1 (%' AND part = '$2'"; }
+
+# Everything is in some part: sums of pairs, of samples and of each slow event.
+adds_up() {
+	tap_same "$(query 'SELECT sum(ns) FROM runqlat_why')" "$(query 'SELECT why_slow_ns FROM probe')" || return
+	tap_same "$(query 'SELECT count(*) FROM runqlat_slow WHERE ns <> unknown_ns + own_ns + other_ns + kernel_ns +
+		realtime_ns + idle_ns + quota_ns + moved_ns')" 0 || return
+	[ "$(query 'SELECT count(*) FROM runqlat_slow')" -gt 0 ] || { echo 'no slow event' && false; }
+}
+
+
+blames_one() {
+	blame one 10us 2000 && adds_up && share 1 98 "part <> 'unknown'" && share 1 99 "$(hog_is 1 other)" &&
+		near_to $clock_share "$(blamed "$(hog_is 1 other)")" "$(why_printed hog1_ran_ns)"
+}
+
+# ratio in percent
+blames_two() {
+	local one two
+
+	blame two 10us 3000 && adds_up && share 1 98 "part <> 'unknown'" || return
+	one=$(blamed "$(hog_is 1 other)") two=$(blamed "$(hog_is 2 other)")
+	near_to 3 $((one * 100 / two)) $(($(why_printed hog1_ran_ns) * 100 / $(why_printed hog2_ran_ns))) &&
+		is_within 270 $((one * 100 / two)) 340
+}
+
+blames_realtime() {
+	blame realtime 1ms 2000 && adds_up && share 1 97 "$(hog_is 1 realtime)" &&
+		near_to 3 "$(blamed "$(hog_is 1 realtime)")" "$(why_printed hog1_ran_ns)"
+}
+
+# Where nobody else had the CPU, it was idle.
+blames_idle() {
+	blame idle 1us 2000 && adds_up && share 1 98 "part <> 'unknown'" && share 1 "$1" "part = 'idle'" &&
+		[ "$(blamed "part = 'idle'")" -gt 0 ]
+}
+
+# The two threads take turns: each waits while the other one runs.
+blames_own() {
+	blame own 10us 2000 && adds_up && share 1 97 "part = 'own'" && share 1 98 "part <> 'unknown'" &&
+		near_to 3 "$(blamed "part = 'own'")" "$(why_printed victim_ran_ns)"
+}
+
+# What is left of a turn after the move is not a wait: the other CPU is idle.
+blames_move() {
+	blame moved 1ms 3000 && adds_up && [ "$(why_printed moved_least_ns)" -gt 0 ] &&
+		is_within $(($(why_printed moved_least_ns) * 95 / 100)) "$(blamed "part = 'moved'")" \
+			$(($(why_printed moved_most_ns) * 105 / 100))
+}
+
+# throttled_ns: how long the cgroup was out of quota
+throttled_ns() {
+	sed -n 's/^throttled_usec \(.*\)/\1000/p; s/^throttled_time //p' "$why_cgroup/cpu.stat"
+}
+
+# make_cgroup: a cgroup with 20 ms of every 100, by either version of the controller
+make_cgroup() {
+	local root=/sys/fs/cgroup
+
+	[ -n "${LATSCOPE_VM-}" ] && ! mountpoint -q $root && mount -t cgroup2 none $root
+	if [ -e $root/cpu/cpu.cfs_quota_us ] || [ -e $root/cpu/cgroup.procs ]; then
+		mkdir $root/cpu/latscope-why && why_cgroup=$root/cpu/latscope-why &&
+			echo 20000 >$why_cgroup/cpu.cfs_quota_us
+	else
+		echo +cpu >$root/cgroup.subtree_control && mkdir $root/latscope-why && why_cgroup=$root/latscope-why &&
+			echo '20000 100000' >$why_cgroup/cpu.max
+	fi
+}
+
+blames_quota() {
+	local before
+
+	before=$(throttled_ns)
+	blame quota 1ms 3000 "$why_cgroup" && adds_up && share 1 "$1" "part = 'quota'" &&
+		near_to 5 "$(blamed "part = 'quota'")" $(($(throttled_ns) - before))
+}
+
+# retry CMD...: a host that is busy with others disturbs, so each is tried a few times; a real fault shows each time
+retry() {
+	local try
+
+	for ((try = 0; try < 8; try++)); do
+		! "$@" >"$why_dir/said" 2>&1 || return 0
+		diag "try $try: $*: $(<"$why_dir/said")"
+	done
+	return 1
+}
+
+idle_share=0 quota_share=40 clock_share=1
+[ -z "${LATSCOPE_VM-}" ] || idle_share=90 quota_share=90 clock_share=3
+
+ok 'one hog: the victim waits for it alone, as long as it ran' retry blames_one
+ok 'two hogs: each is blamed for its share' retry blames_two
+ok 'a real-time hog: it is blamed' retry blames_realtime
+ok 'an idle CPU: nobody is blamed' retry blames_idle $idle_share
+ok 'two threads: their own process is blamed' retry blames_own
+if [ "$(nproc)" -gt 1 ]; then
+	ok 'a move: what came before it is told apart' retry blames_move
+else
+	skip 'a move' 'there is one CPU'
+fi
+if make_cgroup 2>/dev/null; then
+	ok 'cpu.max: the quota is blamed, as long as cpu.stat says' retry blames_quota $quota_share
+else
+	skip 'cpu.max' 'cannot make a cgroup with a quota'
+fi

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * culprits SHAPE CPU MS [CGROUP]: a process "victim" that waits for CPU, and why it waits.
+ *
+ *   one       a process "hog1" always wants the CPU, too
+ *   two       "hog1" and "hog2" do, and hog1 gets about three times as much as hog2
+ *   realtime  "hog1" (SCHED_FIFO) has the CPU for 5 ms of every 15
+ *   idle      nothing else: the victim sleeps, and the CPU is idle until it wakes up
+ *   own       a second thread of the victim always wants the CPU
+ *   moved     "hog1" as in realtime; after 2 ms of each turn the victim is bound to another CPU, and
+ *             back when the turn is over
+ *   quota     nothing else: CGROUP is a directory whose cgroup.procs the victim enters
+ *
+ * Prints victim_pid=, hog1_pid= ..., and for each process what it used of the CPU by its own clock,
+ * hog1_ran_ns=. With moved, also how long the victim waited before it was moved, which is from the
+ * start of a turn to the move, by the clock of the one that moves: moved_least_ns= is of the moves
+ * that were over before the turn was, moved_most_ns= of all. Everything else on that CPU is
+ * outweighed.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "reference.h"
+
+#define PROCESSES 3
+#define TURN_NS (5 * NSEC_PER_MSEC)
+#define MOVE_NS (2 * NSEC_PER_MSEC)
+
+struct shared {
+	_Atomic uint64_t end_ns; /* 0: not yet */
+	_Atomic uint64_t turn_ns; /* when the turn of the hog began; 0: it sleeps */
+	uint64_t ran_ns[PROCESSES];
+	uint64_t moved_least_ns, moved_most_ns;
+};
+
+static struct shared *shared;
+static const char *shape;
+static int cpu;
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec at;
+
+	clock_gettime(id, &at);
+	return (uint64_t)at.tv_sec * NSEC_PER_SEC + (uint64_t)at.tv_nsec;
+}
+
+static bool is(const char *name)
+{
+	return !strcmp(shape, name);
+}
+
+static void nap(uint64_t ns)
+{
+	struct timespec at = clock__timespec(ns);
+
+	nanosleep(&at, NULL);
+}
+
+static void spin_until(uint64_t ns)
+{
+	while (clock__now_ns() < ns)
+		;
+}
+
+/* For a third of the time, in turns. */
+static void take_turns(uint64_t end)
+{
+	uint64_t start;
+
+	while ((start = clock__now_ns()) < end) {
+		atomic_store(&shared->turn_ns, start);
+		spin_until(start + TURN_NS);
+		atomic_store(&shared->turn_ns, 0);
+		nap(2 * TURN_NS);
+	}
+}
+
+static void *second_thread(void *end)
+{
+	spin_until(*(uint64_t *)end);
+	return NULL;
+}
+
+static void work(int which, uint64_t end)
+{
+	bool victim = !which;
+	pthread_t thread;
+
+	if (!victim && (is("realtime") || is("moved"))) {
+		take_turns(end);
+	} else if (victim && is("idle")) {
+		while (clock__now_ns() < end)
+			nap(MOVE_NS);
+	} else if (victim && is("own")) {
+		if (pthread_create(&thread, NULL, second_thread, &end))
+			_exit(REFERENCE_FAILED);
+		spin_until(end);
+		pthread_join(thread, NULL);
+	} else {
+		spin_until(end);
+	}
+}
+
+static void prepare(int which, const char *cgroup)
+{
+	struct sched_param first = { .sched_priority = 1 };
+	char path[256];
+	FILE *file;
+
+	if (which && (is("realtime") || is("moved")) && sched_setscheduler(0, SCHED_FIFO, &first))
+		reference_die(REFERENCE_CANNOT, "cannot set SCHED_FIFO: %s", strerror(errno));
+	if (which == 2 && nice(5) == -1) /* the weights of two such priorities are 3.05 to 1 */
+		reference_die(REFERENCE_FAILED, "cannot set the priority");
+	if (which || !is("quota"))
+		return;
+	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
+	file = fopen(path, "we");
+	if (!file || fprintf(file, "%d\n", getpid()) < 0 || fclose(file))
+		reference_die(REFERENCE_CANNOT, "cannot enter %s: %s", cgroup, strerror(errno));
+}
+
+static _Noreturn void live(int which, const char *cgroup, int ready)
+{
+	static const char *const names[PROCESSES] = { "victim", "hog1", "hog2" };
+	uint64_t end, before;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, names[which]);
+	load__pin(cpu);
+	prepare(which, cgroup);
+	close(ready); /* the last one ends the wait of the parent */
+	while (!(end = atomic_load(&shared->end_ns)))
+		nap(NSEC_PER_MSEC);
+	before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	work(which, end);
+	shared->ran_ns[which] = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
+	_exit(0);
+}
+
+static void bind(pid_t pid, int to)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(to, &set);
+	sched_setaffinity(pid, sizeof(set), &set);
+}
+
+/* Runs on the other CPU, which the victim gets at once. */
+static void move(pid_t victim, uint64_t end)
+{
+	uint64_t turn, now;
+
+	while ((now = clock__now_ns()) < end) {
+		turn = atomic_load(&shared->turn_ns);
+		if (!turn || now < turn + MOVE_NS) {
+			nap(NSEC_PER_MSEC / 10);
+			continue;
+		}
+		shared->moved_most_ns += now - turn;
+		bind(victim, !cpu);
+		if (atomic_load(&shared->turn_ns) == turn)
+			shared->moved_least_ns += now - turn;
+		shared->moved_most_ns += clock__now_ns() - now;
+		while (atomic_load(&shared->turn_ns))
+			nap(NSEC_PER_MSEC / 2);
+		bind(victim, cpu);
+	}
+}
+
+static int count_processes(void)
+{
+	if (is("two"))
+		return 3;
+	return is("one") || is("realtime") || is("moved") ? 2 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	int processes, ready[2], status, failed = 0;
+	pid_t pids[PROCESSES];
+	uint64_t ms, end;
+	char byte;
+
+	if (argc != 4 && argc != 5)
+		reference_die(REFERENCE_USAGE, "usage: culprits SHAPE CPU MS [CGROUP]");
+	shape = argv[1];
+	cpu = (int)reference_number(argv[2], "CPU", 0, CPU_SETSIZE - 1);
+	ms = reference_number(argv[3], "MS", 1, 100000);
+	processes = count_processes();
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED || pipe(ready))
+		reference_die(REFERENCE_FAILED, "%s", strerror(errno));
+	reference_sched__outweigh();
+	for (int i = 0; i < processes; i++) {
+		pids[i] = fork();
+		if (!pids[i])
+			live(i, argv[4], ready[1]);
+	}
+	close(ready[1]);
+	if (is("moved"))
+		load__pin(!cpu);
+	while (read(ready[0], &byte, 1) > 0)
+		;
+	end = clock__now_ns() + ms * NSEC_PER_MSEC;
+	atomic_store(&shared->end_ns, end);
+	if (is("moved"))
+		move(pids[0], end);
+	for (int i = 0; i < processes; i++) {
+		waitpid(pids[i], &status, 0);
+		if (status && !failed)
+			failed = WIFEXITED(status) ? WEXITSTATUS(status) : REFERENCE_FAILED;
+	}
+	printf("victim_pid=%d\nvictim_ran_ns=%llu\nmoved_least_ns=%llu\nmoved_most_ns=%llu\n",
+	       pids[0], (unsigned long long)shared->ran_ns[0],
+	       (unsigned long long)shared->moved_least_ns,
+	       (unsigned long long)shared->moved_most_ns);
+	for (int i = 1; i < processes; i++)
+		printf("hog%d_pid=%d\nhog%d_ran_ns=%llu\n", i, pids[i], i,
+		       (unsigned long long)shared->ran_ns[i]);
+	return failed;
+}
