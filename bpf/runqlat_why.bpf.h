@@ -111,13 +111,26 @@ static __always_inline void note_name(struct place *place, struct task_struct *t
 	describe_who(&name->who, task);
 }
 
-/* The turn of `prev` ends. If it is not the task that got the CPU, a switch was hidden from us. */
+static __always_inline void add_to_ring(struct why_turns *ring, struct task_struct *task,
+					__u32 class, __u64 end_ns)
+{
+	struct why_turn *turn = &ring->turns[ring->next++ % WHY_TURNS];
+
+	turn->end_ns = end_ns;
+	turn->tid = task->pid;
+	turn->tgid_class = task->tgid | class << 24;
+}
+
+/*
+ * The turn of `prev` ends. If it is not the task that got the CPU, a switch was hidden from us:
+ * then the kernel's account says when the turn began, and what was before it is unknown.
+ */
 static __always_inline void note_turn(struct task_struct *prev, struct task_struct *next, __u64 now)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), tid = prev->pid, class;
+	__u32 cpu = bpf_get_smp_processor_id(), tid = prev->pid;
 	struct why_turns *ring;
-	struct why_turn *turn;
 	struct place *place;
+	__u64 arrival;
 
 	if (!config.why)
 		return;
@@ -125,11 +138,11 @@ static __always_inline void note_turn(struct task_struct *prev, struct task_stru
 	if (!place)
 		return;
 	ring = &place->ring;
-	class = ring->running == tid ? task_class(prev) : WHY_HIDDEN;
-	turn = &ring->turns[ring->next++ % WHY_TURNS];
-	turn->end_ns = now;
-	turn->tid = tid;
-	turn->tgid_class = prev->tgid | class << 24;
+	if (ring->running != tid) {
+		arrival = tid ? prev->sched_info.last_arrival : 0;
+		add_to_ring(ring, prev, WHY_HIDDEN, arrival && arrival < now ? arrival : now);
+	}
+	add_to_ring(ring, prev, task_class(prev), now);
 	ring->running = next->pid;
 	if (tid)
 		note_name(place, prev, tid);

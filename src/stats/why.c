@@ -9,6 +9,7 @@
 
 #define REASONS 3 /* maximum in the sentence */
 #define LEAST_SHARE 0.1 /* of a reason in the sentence */
+#define LARGE_SHARE 0.25 /* if no culprit has that much, the sentence names only parts */
 #define SUBJECT_SHARE 0.5 /* a victim with that much of the slow time is the subject */
 
 static const char *text_of(const struct table *table, size_t key, unsigned int column)
@@ -50,24 +51,28 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Adds up the lines of one victim (NULL: of all) by culprit and part; returns their number. */
-static size_t find_reasons(const struct why_summary *summary, const char *victim,
+/*
+ * Adds up the lines of one victim (NULL: of all) by part, and by culprit if `culprits`; returns
+ * their number.
+ */
+static size_t find_reasons(const struct why_summary *summary, const char *victim, bool culprits,
 			   struct why_line *reasons)
 {
 	size_t nr = 0, at;
 
 	for (size_t i = 0; i < summary->nr_lines; i++) {
 		const struct why_line *line = &summary->lines[i];
+		const char *culprit = culprits ? line->culprit : NULL;
 
 		if (victim && strcmp(line->victim, victim))
 			continue;
 		for (at = 0; at < nr; at++)
-			if (same_text(reasons[at].culprit, line->culprit) &&
+			if (same_text(reasons[at].culprit, culprit) &&
 			    !strcmp(reasons[at].part, line->part))
 				break;
 		if (at == nr)
 			reasons[nr++] =
-				(struct why_line){ line->victim, line->part, line->culprit, 0, 0 };
+				(struct why_line){ line->victim, line->part, culprit, 0, 0 };
 		reasons[at].ns += line->ns;
 	}
 	qsort(reasons, nr, sizeof(*reasons), largest_first);
@@ -124,7 +129,7 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 		  "real-time tasks ran on the same CPUs" },
 		{ "idle", NULL, "the CPU was idle, and took that long to wake up" },
 		{ "quota", NULL, "out of its CPU quota (cpu.max)" },
-		{ "moved", NULL, "it waited on another CPU before it was moved" },
+		{ "moved", NULL, "waiting for another CPU, before a move" },
 	};
 
 	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++) {
@@ -149,8 +154,11 @@ static void conclude(struct why_summary *summary, struct why_line *room)
 {
 	uint64_t whole;
 	const char *victim = find_subject(summary, room, &whole);
-	size_t nr = find_reasons(summary, victim, room), said = 0;
+	size_t nr = find_reasons(summary, victim, true, room), said = 0;
 	char *sentence = summary->sentence;
+
+	if (nr && (double)room[0].ns < LARGE_SHARE * (double)whole)
+		nr = find_reasons(summary, victim, false, room);
 
 	for (; said < nr && said < REASONS; said++) {
 		double share = (double)room[said].ns / (double)whole;

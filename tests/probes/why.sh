@@ -38,7 +38,7 @@ share() {
 	local all part
 
 	all=$(blamed "$1") part=$(blamed "$3")
-	[ "$all" -gt 0 ] && [ $((part * 100)) -ge $((all * $2)) ] ||
+	[ $((all > 0 && part * 100 >= all * $2)) = 1 ] ||
 		{ echo "only $part of $all ns: $3" && query "SELECT part, culprit, sum(ns) FROM runqlat_why WHERE
 			victim_id = $(why_printed victim_pid) GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 8" && false; }
 }

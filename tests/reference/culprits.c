@@ -7,8 +7,8 @@
  *   realtime  "hog1" (SCHED_FIFO) has the CPU for 5 ms of every 15
  *   idle      nothing else: the victim sleeps, and the CPU is idle until it wakes up
  *   own       a second thread of the victim always wants the CPU
- *   moved     "hog1" as in realtime; after 2 ms of each turn the victim is bound to another CPU, and
- *             back when the turn is over
+ *   moved     "hog1" as in realtime; after 2 ms of each turn the victim is bound to another CPU,
+ *             and back when the turn is over
  *   quota     nothing else: CGROUP is a directory whose cgroup.procs the victim enters
  *
  * Prints victim_pid=, hog1_pid= ..., and for each process what it used of the CPU by its own clock,

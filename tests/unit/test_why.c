@@ -115,7 +115,7 @@ static void each_part_has_a_phrase(void **state)
 		[WHY_RUNQLAT_REALTIME] = "real-time tasks ran on the same CPUs",
 		[WHY_RUNQLAT_IDLE] = "the CPU was idle, and took that long to wake up",
 		[WHY_RUNQLAT_QUOTA] = "web (1) was out of its CPU quota (cpu.max)",
-		[WHY_RUNQLAT_MOVED] = "it waited on another CPU before it was moved",
+		[WHY_RUNQLAT_MOVED] = "waiting for another CPU, before a move",
 	};
 	char sentence[WHY_SENTENCE];
 	struct run_probe *probe;
@@ -132,6 +132,23 @@ static void each_part_has_a_phrase(void **state)
 	assert_null(why__part("runqlat", WHY_RUNQLAT_PARTS));
 	assert_int_equal(why__find_part("runqlat", "quota"), WHY_RUNQLAT_QUOTA);
 	assert_int_equal(why__find_part("runqlat", "none"), -ENOENT);
+}
+
+static void many_small_culprits_are_one_reason(void **state)
+{
+	struct run_probe *probe = new_probe();
+	char culprit[RUN_NAME];
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		snprintf(culprit, sizeof(culprit), "cc (%d)", i);
+		add(probe, "web (1)", "other", culprit, 10);
+	}
+	add(probe, "web (1)", "idle", NULL, 20);
+	assert_sentence(probe,
+			"80 % of the slow time of web (1): other processes ran on the same CPUs; "
+			"20 %: the CPU was idle, and took that long to wake up");
+	free_probe(probe);
 }
 
 static void nothing_slow_gives_no_sentence(void **state)
@@ -216,6 +233,7 @@ int main(void)
 		cmocka_unit_test(the_main_victim_is_the_subject),
 		cmocka_unit_test(without_a_main_victim_all_are_the_subject),
 		cmocka_unit_test(each_part_has_a_phrase),
+		cmocka_unit_test(many_small_culprits_are_one_reason),
 		cmocka_unit_test(nothing_slow_gives_no_sentence),
 		cmocka_unit_test(the_slowest_events_are_kept),
 		cmocka_unit_test(text_stays_within_80_columns),
