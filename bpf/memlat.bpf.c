@@ -12,6 +12,7 @@
  * return: the same function calls again, so the frame has the same address.
  */
 #include "memlat_in_flight.bpf.h"
+#include "memlat_why.bpf.h"
 
 /* Properties of a fault. */
 enum memlat_bit {
@@ -206,6 +207,8 @@ static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u6
 	if (config.by) {
 		bits |= call_bits(flags, has_regs, vma);
 		take_mark(); /* of a call whose return was missed */
+	} else if (config.why && !has_regs) {
+		bits |= CALL_GUP;
 	}
 	if (call_goes_on(id, address, flags, bits))
 		return 0;
@@ -257,8 +260,32 @@ static __always_inline __u32 result_bits(__u32 result)
 	       (result & result_error() ? CALL_FAILED : 0);
 }
 
+/* The VMA, where its lock is still held, so that it can be read; else NULL. */
+static __always_inline struct vm_area_struct *held_vma(struct vm_area_struct *vma, __u32 result)
+{
+	return bpf_core_enum_value_exists(enum vm_fault_reason, VM_FAULT_COMPLETED) &&
+			       result & FAULT_RESULT(COMPLETED)
+		       ? NULL
+		       : vma;
+}
+
+static __always_inline void explain_call(const struct memlat_call *call, __u64 now,
+					 struct vm_area_struct *vma)
+{
+	struct slow slow = {
+		.id = call->id,
+		.start_ns = call->start_ns,
+		.end_ns = now,
+		.ns = now - call->start_ns,
+		.address = call->address,
+		.own_memory = !(call->bits & CALL_GUP),
+	};
+
+	explain_slow(&slow, vma);
+}
+
 static __always_inline void call_ended(struct lat_cell *cell, const struct memlat_call *call,
-				       __u64 now, __u32 result)
+				       __u64 now, __u32 result, struct vm_area_struct *vma)
 {
 	__u32 tries = call->tries, bits = 0;
 
@@ -277,10 +304,16 @@ static __always_inline void call_ended(struct lat_cell *cell, const struct memla
 	if (config.by)
 		bits |= call->bits | take_mark();
 	record(cell, now - call->start_ns, bits);
+	if (why_slow(&config, &why_control, now - call->start_ns))
+		explain_call(call, now, held_vma(vma, result));
 }
 
-/* Counts the return of a call; `call`: its entry, or NULL. */
-static __always_inline int call_leave(struct memlat_call *call, __u64 now, __u32 result)
+/*
+ * Counts the return of a call; `call`: its entry, or NULL. `vma`: that of the fault, or NULL if the
+ * program does not get it.
+ */
+static __always_inline int call_leave(struct memlat_call *call, __u64 now, __u32 result,
+				      struct vm_area_struct *vma)
 {
 	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
 
@@ -298,7 +331,7 @@ static __always_inline int call_leave(struct memlat_call *call, __u64 now, __u32
 	if (call->pending) /* the retry never happened; this is the return of another fault */
 		count_start_loss(LAT_ABANDONED);
 	if (cell && call->start_ns && !call->pending)
-		call_ended(cell, call, now, result);
+		call_ended(cell, call, now, result, vma);
 	else if (cell)
 		call_unknown(cell, LAT_MISSED_START);
 	call_free(call);
@@ -342,12 +375,12 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 bit
  * For a program that also gets the arguments at the return. If the call in the table has another
  * address, it belongs to an earlier fault, and no program saw the end of that fault.
  */
-static __always_inline int call_leave_at(struct memlat_call *call, __u64 address, __u64 now,
-					 __u32 result)
+static __always_inline int call_leave_at(struct memlat_call *call, struct vm_area_struct *vma,
+					 __u64 address, __u64 now, __u32 result)
 {
 	if (call)
 		call->pending = call->address != address;
-	return call_leave(call, now, result);
+	return call_leave(call, now, result, vma);
 }
 
 /*
@@ -370,7 +403,7 @@ int BPF_PROG(fault_leave, struct vm_area_struct *vma, unsigned long address, uns
 
 	if (result & FAULT_RESULT(RETRY) && (!call || call->address != address))
 		return call_leave_unknown(id, address, lock_bit(flags), false);
-	return call_leave_at(call, address, now, result);
+	return call_leave_at(call, vma, address, now, result);
 }
 
 /*
@@ -403,7 +436,7 @@ int BPF_PROG(fault_leave_again, struct vm_area_struct *vma, unsigned long addres
 		return call_leave_unknown(id, address, lock_bit(flags), true);
 	if (!call || (call->pending && result & FAULT_RESULT(RETRY)))
 		return 0;
-	return call_leave_at(call, address, now, result);
+	return call_leave_at(call, vma, address, now, result);
 }
 
 /* The call in progress gets a transparent huge page. */
@@ -442,7 +475,7 @@ int BPF_KRETPROBE(fault_leave_kprobe, unsigned long result)
 
 	if (!call && result & FAULT_RESULT(RETRY))
 		return call_leave_unknown(id, 0, CALL_VMA_LOCK, false);
-	return call_leave(call, now, result);
+	return call_leave(call, now, result, NULL);
 }
 
 SEC("kretprobe/do_huge_pmd_anonymous_page")
@@ -509,7 +542,23 @@ int event_start(struct bpf_perf_event_data *ctx)
 	task->before = 0;
 	task->bits = from_user_mode(ctx) ? CALL_USER : 0;
 	task->start_ns = bpf_ktime_get_ns();
+	if (config.why)
+		event_call_begins(task->start_ns);
 	return 0;
+}
+
+static __always_inline void explain_event(__u64 address, __u64 start, __u64 now)
+{
+	struct slow slow = {
+		.id = call_id(EVENT_FRAME),
+		.start_ns = start,
+		.end_ns = now,
+		.ns = now - start,
+		.address = address,
+		.own_memory = true,
+	};
+
+	explain_slow(&slow, NULL);
 }
 
 static __always_inline int event_end(struct bpf_perf_event_data *ctx, __u32 bits)
@@ -540,19 +589,30 @@ static __always_inline int event_end(struct bpf_perf_event_data *ctx, __u32 bits
 		cell->counts[LAT_NEGATIVE]++;
 	else
 		record(cell, now - start, task->bits | bits);
+	if (start && start <= now && task->address == ctx->addr &&
+	    why_slow(&config, &why_control, now - start))
+		explain_event(ctx->addr, start, now);
+	return 0;
+}
+
+static __always_inline int end_event(struct bpf_perf_event_data *ctx, __u32 bits)
+{
+	event_end(ctx, bits);
+	if (config.why)
+		event_call_ends();
 	return 0;
 }
 
 SEC("perf_event")
 int event_minor(struct bpf_perf_event_data *ctx)
 {
-	return event_end(ctx, 0);
+	return end_event(ctx, 0);
 }
 
 SEC("perf_event")
 int event_major(struct bpf_perf_event_data *ctx)
 {
-	return event_end(ctx, CALL_MAJOR);
+	return end_event(ctx, CALL_MAJOR);
 }
 
 SEC("raw_tp/task_rename")

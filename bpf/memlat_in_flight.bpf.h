@@ -65,6 +65,8 @@ static __always_inline void count_known(struct task_struct *task, const struct m
 	__u32 tid = task->pid, place = first_place(tid);
 
 	stack.known = own && own->start_ns;
+	if (exception.end) /* perf-event: calls in the table are these, too */
+		return;
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < MEMLAT_PLACES; i++) {
 		struct memlat_call *call = place_at(place + i);

@@ -65,23 +65,6 @@ static __always_inline __u32 why_by(void)
 	return config.why - 1;
 }
 
-/* A process is what its leader is called. */
-static __always_inline void describe_who(struct why_who *who, struct task_struct *task)
-{
-	const char *comm = task->comm;
-
-	if (why_by() == LAT_BY_CGROUP) {
-		who->id = task_cgroup(task, false);
-		return;
-	}
-	who->id = task->pid;
-	if (why_by() == LAT_BY_PROCESS) {
-		who->id = task->tgid;
-		comm = leader_comm(task, false);
-	}
-	bpf_probe_read_kernel_str(who->comm, LAT_COMM_LEN, comm);
-}
-
 /* ---- turns ---- */
 
 static __always_inline __u32 task_class(struct task_struct *task)
@@ -108,7 +91,7 @@ static __always_inline void note_name(struct place *place, struct task_struct *t
 	name->tid = tid;
 	name->as_of = as_of;
 	name->cgroups = cgroups;
-	describe_who(&name->who, task);
+	why_describe(&config, &name->who, task);
 }
 
 static __always_inline void add_to_ring(struct why_turns *ring, struct task_struct *task,
@@ -413,7 +396,7 @@ static __always_inline void explain(void *ctx, const struct slow *slow)
 
 	if (!place || !cell)
 		return;
-	describe_who(&victim, slow->victim);
+	why_describe(&config, &victim, slow->victim);
 	__builtin_memset(place->part_ns, 0, sizeof(place->part_ns));
 	__builtin_memset(place->largest, 0, sizeof(place->largest));
 	quota = end_quota(slow->victim, slow->own, here);

@@ -76,6 +76,12 @@ static __always_inline bool task_runs(struct task_struct *task, bool raw)
 	return raw ? BPF_CORE_READ_BITFIELD_PROBED(task, on_cpu) : task->on_cpu;
 }
 
+/* Does the task sleep until I/O is done, as far as the kernel says so? */
+static __always_inline bool task_waits_for_io(struct task_struct *task)
+{
+	return BPF_CORE_READ_BITFIELD(task, in_iowait);
+}
+
 /* Number of times that the task has lost its CPU. */
 static __always_inline __u64 task_switches(struct task_struct *task)
 {

@@ -54,6 +54,8 @@ enum {
 
 #define BPF_F_CURRENT_CPU 0xffffffffULL
 
+enum bpf_func_id { BPF_FUNC_find_vma = 180 }; /* 5.17; looked up */
+
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs { /* arch/x86/include/uapi/asm/ptrace.h */
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8;
@@ -181,6 +183,7 @@ struct task_struct {
 	unsigned int on_cpu;
 	unsigned int on_rq;
 	unsigned int flags;
+	unsigned int in_iowait : 1;
 	int prio;
 	int exit_state;
 	int pid;
@@ -200,7 +203,26 @@ struct task_struct {
 
 /* include/linux/fs.h, include/linux/perf_event.h */
 
+struct gendisk {
+	int major;
+	int first_minor;
+};
+
+struct block_device {
+	struct gendisk *bd_disk;
+};
+
+struct super_block {
+	struct block_device *s_bdev;
+	unsigned long s_magic;
+};
+
+struct inode {
+	struct super_block *i_sb;
+};
+
 struct file {
+	struct inode *f_inode;
 	void *private_data;
 };
 
@@ -222,16 +244,12 @@ struct perf_event {
 
 struct vm_area_struct {
 	unsigned long vm_flags;
+	struct file *vm_file;
 };
 
 struct vm_fault;
 
 /* include/linux/blk-mq.h, include/linux/blkdev.h */
-
-struct gendisk {
-	int major;
-	int first_minor;
-};
 
 struct request_queue {
 	int id;
@@ -278,6 +296,7 @@ enum vm_fault_reason { /* include/linux/mm_types.h */
 		       VM_FAULT_SIGSEGV = 0x000040,
 		       VM_FAULT_RETRY = 0x000400,
 		       VM_FAULT_FALLBACK = 0x000800,
+		       VM_FAULT_COMPLETED = 0x004000, /* 6.0 (d92725256b4f) */
 };
 typedef unsigned int vm_fault_t;
 
@@ -288,6 +307,7 @@ typedef unsigned int vm_fault_t;
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 #define MAX_RT_PRIO 100 /* include/linux/sched/prio.h */
 #define TASK_DEAD 0x00000080 /* include/linux/sched.h */
+#define TMPFS_MAGIC 0x01021994 /* include/uapi/linux/magic.h */
 
 #define REQ_OP_MASK 0xff /* REQ_OP_BITS is 8; include/linux/blk_types.h, as the operations */
 #define REQ_OP_READ 0

@@ -9,7 +9,7 @@
 #ifndef LATSCOPE_WHY_BPF_H
 #define LATSCOPE_WHY_BPF_H
 
-#include "kernel.bpf.h"
+#include "sample.bpf.h"
 #include <latscope/why.h>
 
 /* User space sizes it: one entry per CPU; one in all if there is no `why`. */
@@ -41,6 +41,24 @@ struct why {
 	void *cells;
 	void *pairs;
 };
+
+/* Whom a task counts as, by lat_config.why. A process is what its leader is called. */
+static __always_inline void why_describe(const volatile struct lat_config *config,
+					 struct why_who *who, struct task_struct *task)
+{
+	const char *comm = task->comm;
+
+	if (config->why - 1 == LAT_BY_CGROUP) {
+		who->id = task_cgroup(task, false);
+		return;
+	}
+	who->id = task->pid;
+	if (config->why - 1 == LAT_BY_PROCESS) {
+		who->id = task->tgid;
+		comm = leader_comm(task, false);
+	}
+	bpf_probe_read_kernel_str(who->comm, LAT_COMM_LEN, comm);
+}
 
 static __always_inline bool why_slow(const volatile struct lat_config *config,
 				     const struct why_control *control, __u64 ns)

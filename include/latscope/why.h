@@ -121,6 +121,9 @@ struct why_control {
 };
 _Static_assert(sizeof(struct why_control) == 16, "why_control has no padding");
 
+/* Memlat's map `why_stacks`, by hash of the TID. */
+#define WHY_STACKS 1024
+
 /* Of each CPU, in runqlat's map `places`: who had it, the newest before `next`. */
 #define WHY_TURNS (1 << 12)
 

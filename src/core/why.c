@@ -8,6 +8,7 @@
 
 struct part {
 	const char *name, *what;
+	bool of_disk; /* its culprit is a disk */
 };
 
 static const struct part runqlat_parts[WHY_PARTS] = {
@@ -21,10 +22,20 @@ static const struct part runqlat_parts[WHY_PARTS] = {
 	[WHY_RUNQLAT_MOVED] = { "moved", "in the queue of another CPU, before a move" },
 };
 
+static const struct part memlat_parts[WHY_PARTS] = {
+	[WHY_MEMLAT_UNKNOWN] = { "unknown", "where the task was is not known" },
+	[WHY_MEMLAT_CPU] = { "cpu", "on a CPU, in the handler" },
+	[WHY_MEMLAT_RUNNABLE] = { "runnable", "waiting for a CPU" },
+	[WHY_MEMLAT_IO] = { "io", "asleep until block I/O was done", true },
+	[WHY_MEMLAT_BLOCKED] = { "blocked", "asleep: lock, userfaultfd, FUSE" },
+	[WHY_MEMLAT_RECLAIM] = { "reclaim", "reclaiming memory" },
+	[WHY_MEMLAT_COMPACTION] = { "compaction", "compacting memory" },
+};
+
 static const struct {
 	const char *probe;
 	const struct part *parts;
-} parts_of[] = { { "runqlat", runqlat_parts } };
+} parts_of[] = { { "runqlat", runqlat_parts }, { "memlat", memlat_parts } };
 
 static const struct part *find_parts(const char *probe)
 {
@@ -46,6 +57,13 @@ const char *why__what(const char *probe, unsigned int part)
 	const struct part *parts = find_parts(probe);
 
 	return parts && part < WHY_PARTS ? parts[part].what : NULL;
+}
+
+bool why__is_of_disk(const char *probe, unsigned int part)
+{
+	const struct part *parts = find_parts(probe);
+
+	return parts && part < WHY_PARTS && parts[part].of_disk;
 }
 
 int why__find_part(const char *probe, const char *name)

@@ -3,6 +3,7 @@
 #ifndef LATSCOPE_CORE_WHY_H
 #define LATSCOPE_CORE_WHY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <latscope/why.h>
@@ -77,6 +78,9 @@ const char *why__part(const char *probe, unsigned int part);
 
 /* What it is: "the cgroup was out of its CPU quota". */
 const char *why__what(const char *probe, unsigned int part);
+
+/* Is who causes it a disk? */
+bool why__is_of_disk(const char *probe, unsigned int part);
 
 /* The part of that name, or -ENOENT. */
 int why__find_part(const char *probe, const char *name);

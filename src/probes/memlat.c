@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -33,6 +34,7 @@ static const struct probe_method methods[] = {
 		.start_again = "fault_enter_again",
 		.again = { "fault_leave_again", "task_exit_again", "fault_enter_again" },
 		.loaded = { "mark", "in_flight" },
+		.explains = true,
 		.by_trampoline = true,
 	},
 	[KPROBE] = {
@@ -43,6 +45,7 @@ static const struct probe_method methods[] = {
 		.programs = { "fault_enter_kprobe", "fault_leave_kprobe", "task_exit" },
 		.end_program = "fault_leave_kprobe",
 		.loaded = { "mark", "in_flight" },
+		.explains = true,
 	},
 	[PERF_EVENT] = {
 		.name = "perf-event",
@@ -54,6 +57,7 @@ static const struct probe_method methods[] = {
 		.what = "page fault, start of the handler to its accounting",
 		.loaded = { "mark", "in_flight", "event_start", "event_minor", "event_major" },
 		.lacks = CALL_SPLITS,
+		.explains = true,
 	},
 };
 
@@ -89,11 +93,72 @@ static const char *thp_program(const struct bpf_probe *probe)
 	return probe->method == &methods[FENTRY] ? "thp_leave" : "thp_leave_kprobe";
 }
 
+/* The programs that follow open calls, and the tracepoints that not all kernels have. */
+static const struct {
+	const char *program, *point;
+} why_programs[] = {
+	{ "why_switch", NULL },
+	{ "why_migrate", NULL }, /* see needs_migrate() */
+	{ "why_reclaim_begin", "mm_vmscan_direct_reclaim_begin" },
+	{ "why_reclaim_end", "mm_vmscan_direct_reclaim_end" },
+	{ "why_memcg_begin", "mm_vmscan_memcg_reclaim_begin" },
+	{ "why_memcg_end", "mm_vmscan_memcg_reclaim_end" },
+	{ "why_node_begin", "mm_vmscan_node_reclaim_begin" },
+	{ "why_node_end", "mm_vmscan_node_reclaim_end" },
+	{ "why_compaction_begin", "mm_compaction_begin" },
+	{ "why_compaction_end", "mm_compaction_end" },
+	{ "task_exit", NULL }, /* of perf-event; the other methods have it */
+};
+
+#define WHY_PROGRAMS (sizeof(why_programs) / sizeof(why_programs[0]))
+
+static bool wants_why_program(const struct bpf_probe *probe, unsigned int i)
+{
+	const char *name = why_programs[i].program, *point = why_programs[i].point;
+
+	if (!strcmp(name, "why_migrate"))
+		return kernel__has_member("sched_entity", "sched_delayed");
+	if (!strcmp(name, "task_exit"))
+		return probe->method == &methods[PERF_EVENT];
+	return !point || kernel__has_tracepoint(point);
+}
+
+static int prepare_why(struct bpf_probe *probe, struct bpf_object *obj)
+{
+	struct memlat_bpf *skel = probe->skel;
+	int err = 0;
+
+	if (!probe->config.why) {
+		bpf_map__set_autocreate(skel->maps.why_calls, false);
+		bpf_map__set_autocreate(skel->maps.why_stacks, false);
+		return 0;
+	}
+	for (unsigned int i = 0; !err && i < WHY_PROGRAMS; i++)
+		if (wants_why_program(probe, i))
+			err = probe__load_too(obj, why_programs[i].program);
+	if (!err)
+		err = bpf_map__set_max_entries(skel->maps.why_calls, MEMLAT_CALLS);
+	return err ? err : bpf_map__set_max_entries(skel->maps.why_stacks, WHY_STACKS);
+}
+
+static int attach_why(struct bpf_probe *probe)
+{
+	struct memlat_bpf *skel = probe->skel;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < WHY_PROGRAMS; i++)
+		if (wants_why_program(probe, i))
+			err = bpf_probe__attach(probe, why_programs[i].program);
+	skel->bss->why_attached_ns = clock__now_ns();
+	return err;
+}
+
 static int memlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 {
 	const char *thp = thp_program(probe);
+	int err = thp ? probe__load_too(obj, thp) : 0;
 
-	return thp ? probe__load_too(obj, thp) : 0;
+	return err ? err : prepare_why(probe, obj);
 }
 
 static int attach_events(struct bpf_probe *probe)
@@ -175,6 +240,9 @@ static int memlat_start(struct bpf_probe *probe, struct lat_control **control)
 	int err = attach_more(probe);
 
 	*control = &skel->bss->control;
+	probe->why_control = &skel->bss->why_control;
+	if (!err && probe->config.why)
+		err = attach_why(probe);
 	return err ? err : mark_faults(probe);
 }
 
@@ -264,6 +332,7 @@ const struct bpf_probe_ops memlat_ops = {
 	.common = {
 		BPF_PROBE_LIFECYCLE,
 		.by_default = true,
+		.explains = true,
 		.name = "memlat",
 		.nr_metrics = 1,
 		.metrics = { { "handle_mm_fault",

@@ -279,11 +279,22 @@ static void read_cells(const struct bpf_probe *probe, struct run_why *why)
 	}
 }
 
-static const char *name_who(struct bpf_probe *probe, const struct why_who *who, char out[RUN_NAME])
+static const char *name_victim(struct bpf_probe *probe, const struct why_who *who,
+			       char out[RUN_NAME])
 {
 	const struct lat_key key = { .id = who->id, .by = probe->config.why - 1 };
 
 	return names__key(probe->common.names, &key, who->comm, out);
+}
+
+static const char *name_culprit(struct bpf_probe *probe, const struct why_who *who,
+				unsigned int part, char out[RUN_NAME])
+{
+	const struct lat_key disk = { .id = who->id, .by = LAT_BY_DISK };
+
+	if (why__is_of_disk(probe->common.ops->name, part))
+		return names__key(probe->common.names, &disk, NULL, out);
+	return name_victim(probe, who, out);
 }
 
 /* A pair without a place, which is one of the first, has neither victim nor culprit. */
@@ -299,9 +310,9 @@ static int add_pair(struct bpf_probe *probe, const struct why_pair *pair, bool p
 	if (err)
 		return err;
 	if (placed)
-		name_who(probe, &pair->victim, victim);
+		name_victim(probe, &pair->victim, victim);
 	if (placed && pair->culprit.id)
-		name_who(probe, &pair->culprit, culprit);
+		name_culprit(probe, &pair->culprit, pair->part, culprit);
 	if (placed)
 		table__set_integer(table, WHY_VICTIM_ID, (int64_t)pair->victim.id);
 	err = table__set_text(table, WHY_VICTIM, victim);
@@ -381,7 +392,8 @@ static int set_culprits(struct bpf_probe *probe, struct why_event *event)
 		event->culprits[largest] = event->culprits[i];
 		if (!culprit.ns)
 			break;
-		err = table__set_text(table, column, name_who(probe, &culprit.who, name));
+		err = table__set_text(table, column,
+				      name_culprit(probe, &culprit.who, culprit.part, name));
 		if (!err)
 			err = table__set_text(table, column + 1, why__part(module, culprit.part));
 		table__set_integer(table, column + 2, (int64_t)culprit.ns);

@@ -130,6 +130,13 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 		{ "idle", NULL, "the CPU was idle, and took that long to wake up" },
 		{ "quota", NULL, "out of its CPU quota (cpu.max)" },
 		{ "moved", NULL, "waiting for another CPU, before a move" },
+		{ "cpu", NULL, "the kernel worked on the page fault" },
+		{ "runnable", NULL, "page faults waited for a CPU" },
+		{ "io", "page faults waited for disk %s", "page faults waited for block I/O" },
+		{ "blocked", NULL,
+		  "page faults slept, for a lock, userfaultfd or FUSE (see the stacks)" },
+		{ "reclaim", NULL, "page faults reclaimed memory" },
+		{ "compaction", NULL, "page faults compacted memory" },
 	};
 
 	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++) {
@@ -147,7 +154,7 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 			add(sentence, "%s", phrases[i].without);
 		return;
 	}
-	add(sentence, "it is unknown who had the CPU");
+	add(sentence, "the reason is unknown");
 }
 
 static void conclude(struct why_summary *summary, struct why_line *room)

@@ -108,7 +108,7 @@ static void without_a_main_victim_all_are_the_subject(void **state)
 static void each_part_has_a_phrase(void **state)
 {
 	static const char *const phrases[] = {
-		[WHY_RUNQLAT_UNKNOWN] = "it is unknown who had the CPU",
+		[WHY_RUNQLAT_UNKNOWN] = "the reason is unknown",
 		[WHY_RUNQLAT_OWN] = "its own threads had the CPU",
 		[WHY_RUNQLAT_OTHER] = "other processes ran on the same CPUs",
 		[WHY_RUNQLAT_KERNEL] = "kernel threads ran on the same CPUs",
