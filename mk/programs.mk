@@ -47,9 +47,13 @@ $(OUT)/tests/rmid/fuzz: tests/rmid/fuzz.c $(RMID_SRC) $(wildcard kmod/rmid/*.h t
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(STD) $(WARN) $(CPPFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined $(filter %.c,$^) -o $@
 
+$(OUT)/tests/probes/why: $(OUT)/tests/probes/why.o $(filter-out %/main.o,$(OBJ))
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(HARDEN_LINK) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
 # What the fast suites run, and what the others need besides.
-FAST_PROGRAMS := $(REFERENCE) $(OUT)/bench/power $(OUT)/bench/correlation \
+FAST_PROGRAMS := $(REFERENCE) $(OUT)/tests/probes/why $(OUT)/bench/power $(OUT)/bench/correlation \
 	$(if $(filter x86,$(ARCH)),$(OUT)/tests/emu/msrfs/msrfs $(addprefix $(OUT)/tests/rmid/,check lives))
 SLOW_PROGRAMS := $(TORTURE) $(if $(filter x86,$(ARCH)),$(MUTANTS) $(OUT)/tests/rmid/fuzz)
 
--include $(MSRFS:.o=.d) $(REFERENCE:=.d) $(TORTURE:=.d)
+-include $(MSRFS:.o=.d) $(REFERENCE:=.d) $(TORTURE:=.d) $(OUT)/tests/probes/why.d

@@ -1,0 +1,216 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The parts of slow page faults compared with faults whose parts are known: in the VM by all methods, with a slow disk
+# /dev/vda; elsewhere by perf-event, and what needs no cgroup and no disk.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/tap.sh
+
+built=${LATSCOPE_BUILT:-$PWD/.output}
+reference=$built/tests/reference
+dir=$(mktemp -d)
+on_exit rm -rf "$dir"
+methods=(perf-event) ms=5
+# An emulated CPU takes ten times as long for a fault.
+[ -z "${LATSCOPE_VM-}" ] || methods=(fentry kprobe perf-event) ms=100
+tracing=/sys/kernel/tracing
+method=''
+
+# explain OVER_US COMMAND...: runs it and sets the functions below
+explain() {
+	"$built/tests/probes/why" "$method" "$@" >"$dir/out" 2>"$dir/err" && return
+	diag "$method: $*: status $?: $(tail -n 3 "$dir/err")"
+	return 1
+}
+
+# total KEY: prints a value of the sums
+total() { sed -n "s/^total .*\<$1=\([0-9]*\).*/\1/p" "$dir/out"; }
+
+# printed KEY: prints a value that the command printed
+printed() { sed -n "s/^$1=\([0-9]*\)$/\1/p" "$dir/err"; }
+
+# whole: prints what does not sum: parts to the fault, faults to the sums, pairs to the parts
+whole() {
+	awk '
+	{ for (i = 2; i <= NF; i++) { at = index($i, "="); value[substr($i, 1, at - 1)] = substr($i, at + 1) } }
+	$1 == "event" { if (value["ns"] != value["sum"]) print; all += value["ns"]; events++ }
+	$1 == "pair" { pairs[value["part"]] += value["ns"] }
+	$1 == "total" {
+		if (value["ns"] != value["sum"]) print
+		if (value["slow"] != value["sent"] + value["dropped"]) print
+		if (!value["dropped"] && (value["slow"] - events || value["ns"] - all)) print "events: " events
+		for (part in pairs) if (pairs[part] - value[part]) print part ": other pairs than " value[part]
+	}' "$dir/out"
+}
+
+# sums WHAT: tests that the parts of each fault and of all sum, and that nearly all is known
+sums() {
+	is "$method: $1: the parts sum" "$(whole)" ''
+	within "$method: $1: at most 2 % is unknown" 0 "$(total unknown)" $(($(total ns) / 50))
+}
+
+# mostly WHAT PART SHARE: tests that PART has at least SHARE of 100
+mostly() {
+	within "$method: $1: at least $3 % is $2" $(($(total ns) * $3 / 100)) "$(total "$2")" "$(total ns)"
+}
+
+# events REGEX: prints how many events match
+events() { grep -cE "^event .*$1" "$dir/out"; }
+
+# A handler that takes its time.
+slow_handler() {
+	local pages=10
+
+	explain $((ms * 1000)) "$reference/uffd" -w $pages $ms || { ok "$method: uffd runs" false && return; }
+	is "$method: uffd: each fault is slow" "$(total slow)" $pages
+	sums uffd
+	# Others may have the CPU when it wakes up.
+	within "$method: uffd: at least 98 % of what is no wait for a CPU is blocked" \
+		$((($(total ns) - $(total runnable)) * 98 / 100)) "$(total blocked)" "$(total ns)"
+	is "$method: uffd: each is on a CPU, too" "$(events ' cpu=[1-9]')" $pages
+	is "$method: uffd: each has the stack of its sleep" "$(events 'stack=.*handle_userfault')" $pages
+	is "$method: uffd: and that of the code" "$(events 'code=[0-9a-f]{1,12} ')" $pages
+}
+
+# Tasks that could run.
+starved() {
+	local pages=5 run_ns
+
+	explain $((ms * 1000)) "$reference/starved" -w $pages $ms || { ok "$method: starved runs" false && return; }
+	is "$method: starved: each fault is slow" "$(total slow)" $pages
+	sums starved
+	run_ns=$(printed run_ns)
+	within "$method: starved: the waits for a CPU are as long as the other task ran" \
+		$((run_ns * 99 / 100)) "$(total runnable)" "$(total ns)"
+	mostly starved runnable 96
+	if [ "$(printed run_delay_ns)" -ge "$run_ns" ]; then
+		within "$method: starved: and as the kernel counts" \
+			$(($(printed run_delay_ns) * 98 / 100)) "$(total runnable)" $(($(printed run_delay_ns) * 101 / 100))
+	else
+		[ -z "${LATSCOPE_VM-}" ] || diag "$method: starved: the kernel counts $(printed run_delay_ns) ns of $run_ns"
+	fi
+}
+
+# Plain faults of many pages.
+plain() {
+	explain 1 "$reference/touch" -w 1000 || { ok "$method: touch runs" false && return; }
+	within "$method: touch: the faults are there" 100 "$(total slow)" 1000
+	sums touch
+	# Others may have the CPU meanwhile.
+	within "$method: touch: what is no wait for a CPU is on a CPU" \
+		$((($(total ns) - $(total runnable)) * 98 / 100)) "$(total cpu)" "$(total ns)"
+}
+
+# A cold file on a slow disk, compared with the kernel's time of the requests.
+cold() {
+	local before after number
+
+	before=$(awk '$3 == "vda" { print $7 }' /proc/diskstats)
+	explain 1 "$reference/cold" -w "/mnt/cold-$method" 20 || { ok "$method: cold runs" false && return; }
+	after=$(awk '$3 == "vda" { print $7 }' /proc/diskstats)
+	number=$(($(cut -d: -f1 /sys/block/vda/dev) << 20 | $(cut -d: -f2 /sys/block/vda/dev)))
+	sums cold
+	mostly cold io 40
+	within "$method: cold: as long as the requests" $(((after - before) * 600000)) "$(total io)" \
+		$(((after - before) * 1100000 + 20000000))
+	is "$method: cold: all of it is of that disk" \
+		"$(sed -n "s/^pair .*culprit=$number part=io ns=\([0-9]*\).*/\1/p" "$dir/out")" "$(total io)"
+	is "$method: cold: each event that waited has the disk" "$(events 'io=[1-9]')" "$(events "io=[1-9].* disk=$number ")"
+}
+
+# A program on a file system that has no disk.
+no_disk() {
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	explain 1 perl -e 1 || { ok "$method: perl runs" false && return; }
+	sums 'no disk'
+	is "$method: no disk: it waits for none" "$(total io)" 0
+	within "$method: no disk: but it sleeps" 1 "$(total blocked)" "$(total ns)"
+}
+
+# trace EVENT...: records tracepoints from now on
+trace() {
+	local event
+
+	echo 0 >$tracing/tracing_on
+	echo >$tracing/trace
+	echo >$tracing/set_event
+	for event in "$@"; do
+		echo "$event" >>$tracing/set_event
+	done
+	echo 1 >$tracing/tracing_on
+}
+
+# traced COMM: prints the sum of what COMM spent in its work between begin and end of these tracepoints, in ns
+traced() {
+	echo 0 >$tracing/tracing_on
+	awk -v comm="$1-" '
+	/tracing_mark_write: why: / { counts = /ready/ }
+	counts && index($1, comm) == 1 && match($0, / [0-9]+\.[0-9]+: /) {
+		at = substr($0, RSTART + 1, RLENGTH - 3) * 1e6
+		if ($0 ~ /_begin: /) begin = at
+		else if ($0 ~ /_end: / && begin) { sum += at - begin; begin = 0 }
+	}
+	END { printf "%d\n", sum * 1000 }' $tracing/trace
+}
+
+# pressure LIMIT SIDE SHARE: reclaim in a cgroup whose LIMIT is reached; at least SHARE of 100 of it is in faults
+pressure() {
+	local group=/sys/fs/cgroup/why limit=$1 side=$2 what="memory.$1" traced
+
+	mkdir $group
+	dd if=/dev/zero of=/mnt/clean bs=64k count=128 status=none
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	echo 12M >"$group/memory.$limit"
+	trace vmscan:mm_vmscan_memcg_reclaim_begin vmscan:mm_vmscan_memcg_reclaim_end
+	# shellcheck disable=SC2016 # for the other shell
+	explain 1 "$dir/in_group" -w -s "$side" /mnt/clean 2000 || ok "$method: pressure runs" false
+	traced=$(traced pressure)
+	rmdir $group
+	sums "$what"
+	within "$method: $what: there is reclaim" 1 "$(total reclaim)" "$(total ns)"
+	# With memory.high, some of it is at the return to user code.
+	within "$method: $what: as long as the tracepoints say" $((traced * $3 / 100)) "$(total reclaim)" $((traced * 105 / 100 + 100000))
+}
+
+# Huge pages of fragmented memory, compared with the tracepoints.
+compaction() {
+	local traced
+
+	trace compaction:mm_compaction_begin compaction:mm_compaction_end
+	explain 1 "$reference/fragment" -w 40 || ok "$method: fragment runs" false
+	traced=$(traced fragment)
+	sums compaction
+	within "$method: compaction: there is some" 1 "$(total compaction)" "$(total ns)"
+	within "$method: compaction: as long as the tracepoints say" \
+		$((traced * 90 / 100)) "$(total compaction)" $((traced * 105 / 100 + 100000))
+}
+
+prepare_guest() {
+	mkfs.ext4 -q /dev/vda && mount /dev/vda /mnt || return
+	[ -e /sys/fs/cgroup/cgroup.controllers ] || mount -t cgroup2 none /sys/fs/cgroup || return
+	echo +memory >/sys/fs/cgroup/cgroup.subtree_control || return
+	echo madvise >/sys/kernel/mm/transparent_hugepage/enabled
+	echo madvise >/sys/kernel/mm/transparent_hugepage/defrag
+	[ -e $tracing/trace ] || mount -t tracefs none $tracing || return
+	# shellcheck disable=SC2016 # for that shell
+	printf '#!/bin/sh\necho $$ >/sys/fs/cgroup/why/cgroup.procs\nexec %s "$@"\n' "$reference/pressure" >"$dir/in_group"
+	chmod +x "$dir/in_group"
+}
+
+method=perf-event
+explain 1000000 true || skip_all "memlat cannot run here: $(tail -n 1 "$dir/err")"
+[ -z "${LATSCOPE_VM-}" ] || ok 'the guest is prepared' prepare_guest
+for method in "${methods[@]}"; do
+	slow_handler
+	starved
+	plain
+	[ -n "${LATSCOPE_VM-}" ] || continue
+	cold
+	no_disk
+	pressure max user 90
+	pressure high kernel 50
+	[ "$method" != fentry ] || compaction # the kernel puts off what has failed
+done
+done_testing

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fragment [-w] COUNT: page faults that have to compact memory.
+ *
+ * Fills most of the free memory with base pages and gives every second one back: then no huge page
+ * is free, and COUNT first touches of regions that ask for huge pages make them by direct
+ * compaction (transparent_hugepage/defrag must not be "never"). compact_stall is what the kernel
+ * counts meanwhile, of all tasks.
+ */
+#include <sys/sysinfo.h>
+
+#include "reference.h"
+
+#define HUGE (2UL << 20)
+
+static uint64_t compact_stall(void)
+{
+	FILE *file = fopen("/proc/vmstat", "re");
+	unsigned long long value = 0;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "compact_stall %llu", &value) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return value;
+}
+
+static void fragment(void)
+{
+	size_t page = load__page(), pages;
+	struct sysinfo info;
+	char *map;
+
+	sysinfo(&info);
+	pages = info.freeram * info.mem_unit / page / 64 * 60;
+	map = reference_map(pages);
+	if (mlock(map, pages * page) || munlock(map, pages * page))
+		reference_die(REFERENCE_FAILED, "cannot fill %zu pages: %s", pages,
+			      strerror(errno));
+	for (size_t i = 0; i < pages; i += 2)
+		madvise(map + i * page, page, MADV_DONTNEED);
+}
+
+int main(int argc, char **argv)
+{
+	struct reference_window window = {};
+	char **args = reference_arguments(&window, argc, argv, 1, "fragment [-w] COUNT");
+	size_t count = reference_number(args[0], "COUNT", 1, 1 << 16);
+	uint64_t stalls;
+	char *map;
+
+	reference_begin();
+	fragment();
+	map = mmap(NULL, (count + 1) * HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		   -1, 0);
+	if (map == MAP_FAILED)
+		reference_die(REFERENCE_FAILED, "cannot map: %s", strerror(errno));
+	map = (char *)(((uintptr_t)map + HUGE - 1) & ~(HUGE - 1));
+	if (madvise(map, count * HUGE, MADV_HUGEPAGE))
+		reference_die(REFERENCE_CANNOT, "this kernel has no transparent huge pages");
+	reference_wait("ready", window.wait);
+	stalls = compact_stall();
+	for (size_t i = 0; i < count; i++)
+		*(volatile char *)(map + i * HUGE) = 1;
+	stalls = compact_stall() - stalls;
+	printf("count=%zu\ncompact_stall=%llu\n", count, (unsigned long long)stalls);
+	if (!stalls)
+		reference_die(REFERENCE_FAILED, "nothing was compacted");
+	reference_wait("done", window.wait);
+	return 0;
+}
