@@ -14,6 +14,8 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include <symbols/kallsyms.h>
+
 /* Loaded on first use. */
 static struct btf *vmlinux_btf;
 
@@ -181,51 +183,39 @@ bool kernel__preempts_tracepoints(void)
 	       btf__find_by_name_kind(btf, "class_srcu_fast_notrace_t", BTF_KIND_TYPEDEF) > 0;
 }
 
-/* "ffffffff81000000 T name"; a symbol of a kernel module has a tab and "[module]" after it. */
-static bool names_symbol(const char *line, const char *name)
-{
-	const char *symbol = strchr(line, ' ');
-	size_t len = strlen(name);
-
-	if (!symbol || strlen(symbol) < 3 || strncmp(symbol + 3, name, len))
-		return false;
-	return strchr("\t\n", symbol[3 + len]); /* or the line ends there */
-}
-
 /* A function ends at the next symbol with a higher address. Returns whether its end is known. */
-static bool take_symbol(const char *line, const char *name, struct memlat_code *code)
+static bool take_symbol(const struct kallsym *symbol, const char *name, struct memlat_code *code)
 {
-	unsigned long long address;
-
-	if (code->end || (!code->start && !names_symbol(line, name)))
-		return code->end;
-	address = strtoull(line, NULL, 16);
-	if (!code->start)
-		code->start = address;
-	else if (address > code->start)
-		code->end = address;
+	if (code->end)
+		return true;
+	if (!code->start && !strcmp(symbol->name, name))
+		code->start = symbol->address;
+	else if (code->start && symbol->address > code->start)
+		code->end = symbol->address;
 	return code->end;
 }
 
 /*
  * /proc/kallsyms is sorted by address, unless addresses are hidden. Reads only up to the last of
- * the functions, and parses only few of its more than 100,000 lines.
+ * the functions.
  */
 int kernel__code(size_t nr, const char *const names[], struct memlat_code *const codes[])
 {
-	FILE *file = fopen("/proc/kallsyms", "re");
-	char line[RUN_TEXT];
+	struct kallsyms symbols;
+	struct kallsym symbol;
 	size_t found = 0;
+	int err;
 
 	for (size_t i = 0; i < nr; i++)
 		*codes[i] = (struct memlat_code){ 0 };
-	if (!file)
-		return -errno;
-	while (found < nr && fgets(line, sizeof(line), file)) {
+	err = kallsyms__open(&symbols, KALLSYMS_PATH);
+	if (err)
+		return err;
+	while (found < nr && kallsyms__next(&symbols, &symbol)) {
 		found = 0;
 		for (size_t i = 0; i < nr; i++)
-			found += take_symbol(line, names[i], codes[i]);
+			found += take_symbol(&symbol, names[i], codes[i]);
 	}
-	fclose(file);
+	kallsyms__close(&symbols);
 	return found == nr ? 0 : -ENOENT;
 }
