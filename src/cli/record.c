@@ -515,15 +515,16 @@ static int print_text(const struct record *record)
 	text__run(stdout, record->run);
 	for (; record->is_why && !err && entry < record->run->probes + record->run->nr_probes;
 	     entry++)
-		err = why_text__print(stdout, entry, style.top);
+		err = why_text__print(stdout, record->run, entry, style.top);
 	for (; !err && entry < record->run->probes + record->run->nr_probes; entry++) {
 		if (entry->table)
 			err = print_table(record, entry);
 		else
 			text__probe(stdout, record->run, entry, &style);
 		if (!err)
-			err = why_text__print(stdout, entry, style.top);
+			err = why_text__print(stdout, record->run, entry, style.top);
 	}
+	why_text__missing_names(stdout, record->run);
 	text__processes(stdout, record->run, style.top);
 	return err;
 }

@@ -166,10 +166,11 @@ static int print_whole(const struct report *report, struct rundb *db, const stru
 		else
 			text__probe(stdout, run, &run->probes[i], &style);
 		if (!err)
-			err = why_text__print(stdout, &run->probes[i], style.top);
+			err = why_text__print(stdout, run, &run->probes[i], style.top);
 	}
 	if (err)
 		return err;
+	why_text__missing_names(stdout, run);
 	text__processes(stdout, run, style.top);
 	if (whole) {
 		report__print_timeline(stdout, &whole->timeline, style.top);

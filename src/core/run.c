@@ -36,6 +36,7 @@ void run__clear(struct run *run)
 	free(run->host);
 	free(run->filter);
 	free(run->lives);
+	frames__clear(&run->frames);
 	run->workload = run->host = run->filter = NULL;
 	run->lives = NULL;
 	run->nr_lives = 0;

@@ -15,6 +15,7 @@
 #include <latscope/event.h>
 
 #include "sparse.h"
+#include "frames.h"
 #include "table.h"
 #include "why.h"
 
@@ -126,6 +127,8 @@ struct run {
 	struct run_life *lives; /* of keys by process, in order of their ids; owned */
 	size_t nr_lives;
 	char lives_why[RUN_TEXT]; /* not empty: why there are none, or some are missing */
+	struct frames frames; /* names for the stacks of slow samples; sorted */
+	char frames_why[RUN_TEXT]; /* not empty: why some names are missing */
 	unsigned int nr_probes;
 	struct run_probe probes[RUN_PROBES];
 };

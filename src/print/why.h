@@ -10,7 +10,11 @@
 struct json_object;
 
 /* Nothing unless the probe was asked for it. `top`: maximum pairs; 0: all. 0 or -ENOMEM. */
-int why_text__print(FILE *out, const struct run_probe *probe, unsigned int top);
+int why_text__print(FILE *out, const struct run *run, const struct run_probe *probe,
+		    unsigned int top);
+
+/* Which names in the stacks are missing, if any. */
+void why_text__missing_names(FILE *out, const struct run *run);
 
 /* Adds the parts, the conclusion and the slowest events to the object of json__run(). */
 void why_json__add(struct json_object *object, const struct run *run);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "why.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include <json-c/json.h>
 
 #include <stats/why.h>
@@ -31,9 +34,45 @@ static struct json_object *json_culprits(const struct why_slow *slow)
 	return array;
 }
 
-static struct json_object *json_slow(const struct run_probe *probe, const struct why_slow *slow)
+/* Its frames, innermost first: [{"address": "7f00", "name": "read+0x1d", "place": "libc.so.6"}]. */
+static struct json_object *json_stack(const struct frames *frames, uint64_t pid, const char *stack)
+{
+	struct json_object *array = json_object_new_array();
+	const struct frame *frame = NULL;
+	char text[24];
+	uint64_t address;
+
+	while (frames__next(&stack, &address)) {
+		struct json_object *object = json_object_new_object();
+
+		frame = frames__find(frames, pid, address);
+		snprintf(text, sizeof(text), "%" PRIx64, address);
+		fields__text(object, "address", text);
+		if (frame && *frame->name)
+			fields__text(object, "name", frame->name);
+		if (frame && *frame->place)
+			fields__text(object, "place", frame->place);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+/* Does the stack end too early, for lack of frame pointers? */
+static bool is_truncated(const struct frames *frames, uint64_t pid, const char *stack)
+{
+	const struct frame *frame = NULL;
+	uint64_t address;
+
+	while (frames__next(&stack, &address))
+		frame = frames__find(frames, pid, address);
+	return frame && frame->truncated;
+}
+
+static struct json_object *json_slow(const struct run *run, const struct run_probe *probe,
+				     const struct why_slow *slow)
 {
 	struct json_object *object = json_object_new_object();
+	uint64_t pid = (uint64_t)slow->stack_pid;
 
 	fields__count(object, "time_ns", slow->time_ns);
 	fields__count(object, "ns", slow->ns);
@@ -51,12 +90,17 @@ static struct json_object *json_slow(const struct run_probe *probe, const struct
 	json_object_object_add(object, "culprits", json_culprits(slow));
 	if (slow->stack_tid)
 		json_object_object_add(object, "stack_tid", json_object_new_int64(slow->stack_tid));
-	fields__text(object, "kernel_stack", slow->kernel_stack);
-	fields__text(object, "user_stack", slow->user_stack);
+	json_object_object_add(object, "kernel_stack",
+			       json_stack(&run->frames, 0, slow->kernel_stack));
+	json_object_object_add(object, "user_stack",
+			       json_stack(&run->frames, pid, slow->user_stack));
+	if (is_truncated(&run->frames, pid, slow->user_stack))
+		json_object_object_add(object, "user_stack_truncated",
+				       json_object_new_boolean(true));
 	return object;
 }
 
-static void add_one(struct json_object *why, const struct run_probe *probe)
+static void add_one(struct json_object *why, const struct run *run, const struct run_probe *probe)
 {
 	struct json_object *slowest = json_object_new_array();
 	struct why_summary summary;
@@ -67,7 +111,7 @@ static void add_one(struct json_object *why, const struct run_probe *probe)
 	}
 	why_summary__clear(&summary);
 	for (unsigned int i = 0; i < probe->why->nr_slowest; i++)
-		json_object_array_add(slowest, json_slow(probe, &probe->why->slowest[i]));
+		json_object_array_add(slowest, json_slow(run, probe, &probe->why->slowest[i]));
 	json_object_object_add(why, "slowest", slowest);
 }
 
@@ -80,5 +124,5 @@ void why_json__add(struct json_object *object, const struct run *run)
 	for (unsigned int i = 0; i < run->nr_probes; i++)
 		if (run->probes[i].why &&
 		    json_object_object_get_ex(json_object_array_get_idx(probes, i), "why", &why))
-			add_one(why, &run->probes[i]);
+			add_one(why, run, &run->probes[i]);
 }

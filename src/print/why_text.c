@@ -77,27 +77,32 @@ static void print_pairs(FILE *out, const struct why_summary *summary, unsigned i
 		fprintf(out, "%zu more\n", summary->nr_lines - shown);
 }
 
-/* The first frames of a stack. */
-static void print_stack(FILE *out, const char *what, const char *stack)
+/* The first frames of a stack; pid 0: of the kernel. */
+static void print_stack(FILE *out, const struct frames *frames, uint64_t pid, const char *stack)
 {
+	const struct frame *frame = NULL;
 	struct wrap wrap = { 0 };
-	int frames = 0, len;
+	char text[FRAME_TEXT];
+	uint64_t address;
+	int shown = 0;
 
 	if (!*stack)
 		return;
-	wrap__add(&wrap, "%s:", what);
-	for (; *stack && frames < FRAMES; frames++) {
-		sscanf(stack, "%*s%n", &len);
-		wrap__add(&wrap, " %.*s", len, stack);
-		stack += len;
-		stack += *stack == ' ';
+	wrap__add(&wrap, pid ? "user:" : "kernel:");
+	while (shown < FRAMES && frames__next(&stack, &address)) {
+		frame = frames__find(frames, pid, address);
+		wrap__add(&wrap, "%s %.60s", shown++ ? " <" : "",
+			  frame__text(frame, address, true, text));
 	}
 	if (*stack)
-		wrap__add(&wrap, " ...");
+		wrap__add(&wrap, " < ...");
+	else if (frame && frame->truncated)
+		wrap__add(&wrap, " < (truncated: no frame pointer)");
 	wrap__print(&wrap, out, 6, 2);
 }
 
-static void print_event(FILE *out, const struct run_probe *probe, const struct why_slow *slow)
+static void print_event(FILE *out, const struct run *run, const struct run_probe *probe,
+			const struct why_slow *slow)
 {
 	char time[UNITS_TEXT];
 	struct wrap wrap = { 0 };
@@ -128,11 +133,11 @@ static void print_event(FILE *out, const struct run_probe *probe, const struct w
 	wrap__print(&wrap, out, 4, 2);
 	if (slow->stack_tid && (*slow->kernel_stack || *slow->user_stack))
 		fprintf(out, "    stack of thread %lld\n", (long long)slow->stack_tid);
-	print_stack(out, "kernel", slow->kernel_stack);
-	print_stack(out, "user", slow->user_stack);
+	print_stack(out, &run->frames, 0, slow->kernel_stack);
+	print_stack(out, &run->frames, (uint64_t)slow->stack_pid, slow->user_stack);
 }
 
-static void print_events(FILE *out, const struct run_probe *probe)
+static void print_events(FILE *out, const struct run *run, const struct run_probe *probe)
 {
 	const struct run_why *why = probe->why;
 	char sent[UNITS_TEXT], dropped[UNITS_TEXT];
@@ -140,13 +145,14 @@ static void print_events(FILE *out, const struct run_probe *probe)
 	if (why->nr_slowest)
 		fprintf(out, "\nslowest\n");
 	for (unsigned int i = 0; i < why->nr_slowest; i++)
-		print_event(out, probe, &why->slowest[i]);
+		print_event(out, run, probe, &why->slowest[i]);
 	if (why->dropped)
 		fprintf(out, "%s slow events were sent, %s found no room; see --events\n",
 			units__count(sent, why->sent), units__count(dropped, why->dropped));
 }
 
-int why_text__print(FILE *out, const struct run_probe *probe, unsigned int top)
+int why_text__print(FILE *out, const struct run *run, const struct run_probe *probe,
+		    unsigned int top)
 {
 	struct why_summary summary;
 	struct wrap wrap = { 0 };
@@ -164,9 +170,19 @@ int why_text__print(FILE *out, const struct run_probe *probe, unsigned int top)
 		wrap__print(&wrap, out, 0, 2);
 		print_parts(out, probe, &summary);
 		print_pairs(out, &summary, top);
-		print_events(out, probe);
+		print_events(out, run, probe);
 	}
 clear:
 	why_summary__clear(&summary);
 	return err;
+}
+
+void why_text__missing_names(FILE *out, const struct run *run)
+{
+	struct wrap wrap = { 0 };
+
+	if (!run->frames_why[0])
+		return;
+	wrap__add(&wrap, "\nnames in stacks: some are missing: %s", run->frames_why);
+	wrap__print(&wrap, out, 0, 2);
 }

@@ -14,6 +14,7 @@
 #include <core/run.h>
 
 struct probe_ops;
+struct symbols;
 
 #define PROBE_PROGRAMS 8
 #define PROBE_AGAIN 4
@@ -74,6 +75,7 @@ struct probe {
 	struct run_probe *entry; /* where the probe puts its results */
 	struct run_data *delta; /* the part of the totals that is of this interval */
 	struct names *names; /* names of tasks, cgroups and disks */
+	struct symbols *symbols; /* for the stacks of slow samples; NULL: not wanted */
 	/* Set by open(): what the process must keep until the window closes. */
 	unsigned int capability; /* CAP_...; 0: none */
 	bool times_calls; /* it times system calls, which a filter would slow down */

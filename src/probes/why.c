@@ -8,11 +8,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <core/clock.h>
 #include <core/hist.h>
 #include <core/names.h>
 #include <core/sanitize.h>
 #include <core/units.h>
 #include <core/why.h>
+#include <symbols/symbols.h>
 
 #include "bpf_probe.h"
 
@@ -21,6 +23,7 @@
 
 struct why_reader {
 	struct why_request request;
+	struct symbols *symbols; /* NULL: stacks get no names */
 	struct why_control *control;
 	const struct why_cell *cells; /* mapped, one per CPU */
 	const struct why_pair *pairs; /* mapped */
@@ -91,6 +94,8 @@ static int keep_event(void *context, void *data, size_t size)
 
 	if (size < sizeof(*event))
 		return 0;
+	if (reader->symbols && event->user_size > 0)
+		symbols__note(reader->symbols, event->stack_tgid, clock__now_ns());
 	if (reader->nr_kept < KEPT) {
 		reader->kept[reader->nr_kept++] = *event;
 		return 0;
@@ -248,6 +253,7 @@ void why__poll(struct bpf_probe *probe, uint64_t at_ns)
 {
 	if (!probe->why)
 		return;
+	probe->why->symbols = probe->common.symbols;
 	ring_buffer__consume(probe->why->events);
 	if (!probe->why->set_ns)
 		adapt(probe, at_ns);
@@ -401,6 +407,22 @@ static int set_culprits(struct bpf_probe *probe, struct why_event *event)
 	return err;
 }
 
+/* For names. Without a place, the addresses stay. */
+static int name_stacks(struct symbols *symbols, const struct why_event *event)
+{
+	int kernel = 0, user = 0;
+
+	if (!symbols)
+		return 0;
+	if (event->kernel_size > 0)
+		kernel = symbols__add(symbols, 0, (const uint64_t *)event->kernel_stack,
+				      (size_t)event->kernel_size / sizeof(event->kernel_stack[0]));
+	if (event->user_size > 0)
+		user = symbols__add(symbols, event->stack_tgid, (const uint64_t *)event->user_stack,
+				    (size_t)event->user_size / sizeof(event->user_stack[0]));
+	return kernel == -ENOMEM || user == -ENOMEM ? -ENOMEM : 0;
+}
+
 static int set_texts(struct bpf_probe *probe, const struct why_event *event)
 {
 	const struct lat_key cgroup = { .id = event->cgroup, .by = LAT_BY_CGROUP };
@@ -448,6 +470,8 @@ static int add_event(struct bpf_probe *probe, struct why_event *event)
 	for (unsigned int i = WHY_SLOW_PARTS; i < table__columns(table); i++)
 		table__set_integer(table, i, (int64_t)event->part_ns[i - WHY_SLOW_PARTS]);
 	err = set_texts(probe, event);
+	if (!err)
+		err = name_stacks(probe->common.symbols, event);
 	return err ? err : set_culprits(probe, event);
 }
 

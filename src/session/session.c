@@ -19,6 +19,7 @@
 #include "life.h"
 #include "privilege.h"
 #include "signals.h"
+#include "stacks.h"
 #include "workload.h"
 
 #define PROGRESS_NS 250000000ULL
@@ -29,6 +30,7 @@ struct session {
 	struct run_data delta[RUN_PROBES];
 	struct names *names;
 	struct life_watch *life; /* NULL: not wanted, or not possible */
+	struct symbols *symbols; /* NULL: no stacks are taken, or there is no way to name them */
 	struct workload workload;
 	struct descendants descendants; /* of the workload */
 	const struct session_task *task; /* NULL: none */
@@ -113,6 +115,7 @@ void session__free(struct session *session)
 	for (unsigned int i = 0; i < RUN_PROBES; i++)
 		run__clear_data(&session->delta[i]);
 	life__close(session->life);
+	symbols__free(session->symbols);
 	descendants__clear(&session->descendants);
 	close(session->signals);
 	names__free(session->names);
@@ -255,6 +258,21 @@ static void watch_lives(struct session *session)
 		wanted |= (run->probes[i].by & 1U << LAT_BY_PROCESS) != 0;
 	if (wanted)
 		life__open(&session->life, run->lives_why);
+}
+
+/* Slow samples have stacks. */
+static void begin_stacks(struct session *session)
+{
+	struct run *run = session->run;
+	bool wanted = false;
+
+	for (unsigned int i = 0; i < run->nr_probes; i++)
+		wanted |= run->probes[i].why != NULL;
+	if (wanted)
+		stacks__begin(&session->symbols, run);
+	for (unsigned int i = 0; i < run->nr_probes; i++)
+		if (session->probes[i])
+			session->probes[i]->symbols = session->symbols;
 }
 
 static void describe_lives(struct session *session, struct session_result *result)
@@ -482,6 +500,7 @@ int session__run(struct session *session, const struct session_config *config,
 		if (session->probes[i])
 			warn_of_trouble(session, session->probes[i]);
 	watch_lives(session);
+	begin_stacks(session);
 	if (!config->again)
 		kernel__forget();
 	err = start_workload(session, config);
@@ -509,6 +528,7 @@ int session__run(struct session *session, const struct session_config *config,
 		end_interval(session, result, end);
 	describe_probes(session, result);
 	describe_lives(session, result);
+	fault(session, result, SESSION_READ, stacks__describe(session->symbols, session->run));
 	if (config->workload)
 		end_workload(session, result);
 	drop_more(session, config, result, privilege__end_workload);

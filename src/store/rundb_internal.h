@@ -78,6 +78,12 @@ int rundb_row__owned(sqlite3_stmt *row, int column, char **text);
 
 int rundb_row__flag(sqlite3_stmt *row, int column, bool *flag);
 
+/* ---- rundb_process.c ---- */
+
+/* Table `process`: how long each process lived within the window. 0 or -errno. */
+int rundb_process__write(sqlite3 *db, const struct run *run);
+int rundb_process__read(sqlite3 *db, struct run *run);
+
 /* ---- rundb_account.c ---- */
 
 /* Table `kernel_check` of run.db: the probes' sums and the kernel's own. */

@@ -151,6 +151,8 @@ static int take_meta(struct rundb *db, sqlite3_stmt *row, void *to)
 		return rundb_row__flag(row, 1, &run->complete);
 	if (!strcmp(name, "process_why"))
 		rundb_row__text(row, 1, run->lives_why, sizeof(run->lives_why));
+	if (!strcmp(name, "frames_why"))
+		rundb_row__text(row, 1, run->frames_why, sizeof(run->frames_why));
 	if (!strcmp(name, "start_utc"))
 		rundb_row__text(row, 1, run->start_utc, sizeof(run->start_utc));
 	return 0;
@@ -575,23 +577,6 @@ static int read_duration(struct rundb *db)
 	return err;
 }
 
-static int take_process(struct rundb *db, sqlite3_stmt *row, void *to)
-{
-	struct run *run = db->run;
-	struct run_life *grown;
-
-	(void)to;
-	grown = vec__grow(run->lives, run->nr_lives, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	run->lives = grown;
-	grown += run->nr_lives++;
-	if (rundb_row__number(row, 0, &grown->id) || rundb_row__number(row, 1, &grown->lived_ns) ||
-	    rundb_row__number(row, 2, &grown->thread_ns) || rundb_row__flag(row, 3, &grown->ended))
-		return -EUCLEAN;
-	return 0;
-}
-
 static int read_all(struct rundb *db)
 {
 	int err;
@@ -609,8 +594,9 @@ static int read_all(struct rundb *db)
 	if (!err)
 		err = read_duration(db);
 	if (!err)
-		err = each_row(db, "SELECT id, lived_ns, thread_ns, ended FROM process ORDER BY id",
-			       take_process, NULL);
+		err = rundb_process__read(db->db, db->run);
+	if (!err)
+		err = rundb_why__read_frames(db->db, db->run);
 	return err;
 }
 

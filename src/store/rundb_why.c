@@ -2,11 +2,14 @@
 #include "rundb_why.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rundb_internal.h"
 #include "rundb_table.h"
+#include "sql.h"
 
 int rundb_why__totals(struct run_probe *probe, sqlite3_stmt *row, int column)
 {
@@ -101,4 +104,52 @@ int rundb_why__read(sqlite3 *db, struct run_probe *probe)
 	if (!err)
 		guess_totals(probe->why);
 	return err == -EINVAL ? -EUCLEAN : err;
+}
+
+int rundb_why__write_frames(sqlite3 *db, const struct run *run)
+{
+	sqlite3_stmt *insert;
+	char address[24];
+	int err;
+
+	err = sql__prepare(db, &insert, "INSERT INTO frame VALUES(?, ?, ?, ?, ?)");
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < run->frames.nr; i++) {
+		const struct frame *frame = &run->frames.frames[i];
+
+		snprintf(address, sizeof(address), "%" PRIx64, frame->address);
+		err = sql__run(insert, "ittti", (int64_t)frame->pid, address, frame->name,
+			       frame->place, (int64_t)frame->truncated);
+	}
+	sqlite3_finalize(insert);
+	return err;
+}
+
+static int take_frame(sqlite3_stmt *row, struct run *run)
+{
+	char address[24], name[FRAME_TEXT], place[FRAME_TEXT];
+	struct frame frame = { .name = name, .place = place };
+	const char *at = address;
+
+	rundb_row__text(row, 1, address, sizeof(address));
+	rundb_row__text(row, 2, name, sizeof(name));
+	rundb_row__text(row, 3, place, sizeof(place));
+	if (rundb_row__number(row, 0, &frame.pid) || !frames__next(&at, &frame.address) ||
+	    rundb_row__flag(row, 4, &frame.truncated))
+		return -EUCLEAN;
+	return frames__add(&run->frames, &frame);
+}
+
+int rundb_why__read_frames(sqlite3 *db, struct run *run)
+{
+	sqlite3_stmt *row;
+	int err;
+
+	err = sql__prepare(db, &row, "SELECT pid, address, name, place, truncated FROM frame");
+	while (!err && (err = sql__step(row)) > 0)
+		err = take_frame(row, run);
+	sqlite3_finalize(row);
+	frames__sort(&run->frames);
+	return err;
 }

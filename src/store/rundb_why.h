@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why samples were slow, read from run.db. For rundb_read.c, with the same errors. */
+/*
+ * Why samples were slow: read from run.db, and names for their stacks. For rundb_read.c and
+ * rundb_write.c, with their errors.
+ */
 #ifndef LATSCOPE_STORE_RUNDB_WHY_H
 #define LATSCOPE_STORE_RUNDB_WHY_H
 
@@ -9,6 +12,13 @@
 
 /* The totals, from six columns of the table `probe`; nothing if these are null. */
 int rundb_why__totals(struct run_probe *probe, sqlite3_stmt *row, int column);
+
+#define RUNDB_FRAMES_SCHEMA                                                    \
+	"CREATE TABLE frame(pid INTEGER, address TEXT, name TEXT, place TEXT," \
+	" truncated INTEGER, PRIMARY KEY(pid, address)) WITHOUT ROWID;"
+
+int rundb_why__write_frames(sqlite3 *db, const struct run *run);
+int rundb_why__read_frames(sqlite3 *db, struct run *run);
 
 /* The tables, if the probe has them; otherwise frees the totals. */
 int rundb_why__read(sqlite3 *db, struct run_probe *probe);

@@ -17,6 +17,7 @@
 #include "rundb.h"
 #include "rundb_internal.h"
 #include "rundb_table.h"
+#include "rundb_why.h"
 #include "rundir.h"
 #include "sql.h"
 #include "writer.h"
@@ -60,7 +61,7 @@ static const char schema[] =
 	"CREATE TABLE acct(interval INTEGER, metric INTEGER, name TEXT, count INTEGER,"
 	" PRIMARY KEY(interval, metric, name)) WITHOUT ROWID;"
 	"CREATE TABLE process(id INTEGER PRIMARY KEY, lived_ns INTEGER, thread_ns INTEGER,"
-	" ended INTEGER);" RUNDB_TABLE_SCHEMA RUNDB_ACCOUNT_SCHEMA
+	" ended INTEGER);" RUNDB_TABLE_SCHEMA RUNDB_ACCOUNT_SCHEMA RUNDB_FRAMES_SCHEMA
 	"CREATE TABLE slot_edges(slot INTEGER PRIMARY KEY, low_ns INTEGER, high_ns INTEGER,"
 	" bucket INTEGER);"
 	"CREATE VIEW totals AS SELECT probe.name AS probe, metric.name AS metric, series.split,"
@@ -81,7 +82,6 @@ enum statement {
 	ADD_SLOT,
 	ADD_SUM,
 	ADD_ACCT,
-	ADD_PROCESS,
 	RENAME_SERIES,
 	END_PROBE,
 	END_WHY,
@@ -100,7 +100,6 @@ static const char *const statements[STATEMENTS] = {
 	[ADD_SLOT] = "INSERT INTO slots VALUES(?, ?, ?, ?)",
 	[ADD_SUM] = "INSERT INTO sums VALUES(?, ?, ?, ?, ?, ?)",
 	[ADD_ACCT] = "INSERT INTO acct VALUES(?, ?, ?, ?)",
-	[ADD_PROCESS] = "INSERT OR REPLACE INTO process VALUES(?, ?, ?, ?)",
 	[RENAME_SERIES] = "UPDATE series SET name=? WHERE id=? AND name<>?",
 	[END_PROBE] =
 		"UPDATE probe SET method=?, mechanism=?, in_flight_count=?, in_flight_oldest_ns=?,"
@@ -575,12 +574,14 @@ static int db__close(struct writer *writer, const struct run *run)
 		end_probe(db, i, &run->probes[i]);
 		rename_series(db, i, &run->probes[i].total);
 	}
-	for (size_t i = 0; i < run->nr_lives; i++)
-		put(db, ADD_PROCESS, "iiii", (int64_t)run->lives[i].id,
-		    (int64_t)run->lives[i].lived_ns, (int64_t)run->lives[i].thread_ns,
-		    (int64_t)run->lives[i].ended);
+	if (!db->err)
+		db->err = rundb_process__write(db->db, run);
+	if (!db->err)
+		db->err = rundb_why__write_frames(db->db, run);
 	if (run->lives_why[0])
 		put_text(db, "process_why", run->lives_why);
+	if (run->frames_why[0])
+		put_text(db, "frames_why", run->frames_why);
 	put_number(db, "duration_ns", run->duration_ns);
 	if (run->workload && run->workload_status != RUN_NOT_ENDED)
 		put_number(db, "workload_status", (uint64_t)run->workload_status);

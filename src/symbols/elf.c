@@ -88,7 +88,7 @@ static bool is_elf(int fd)
 	return type == ET_EXEC || type == ET_DYN;
 }
 
-/* Offsets in the file become addresses of the module, or NOT_LOADED. */
+/* Offsets in the file become addresses of the loaded file, or NOT_LOADED. */
 static void to_addresses(struct lookup *lookups, size_t nr, Elf *elf, GElf_Addr bias)
 {
 	size_t headers = 0;

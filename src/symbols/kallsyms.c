@@ -18,7 +18,7 @@ void kallsyms__close(struct kallsyms *symbols)
 	symbols->file = NULL;
 }
 
-/* "ffffffff81000000 T name", and for a module's symbol a tab and "[module]". */
+/* "ffffffff81000000 T name", and for a symbol of a kernel module a tab and "[module]". */
 static bool parse(char *line, struct kallsym *symbol)
 {
 	char *end, *name;

@@ -11,7 +11,7 @@
 
 struct kallsyms {
 	FILE *file;
-	char line[1024]; /* a symbol has at most 511 bytes (since Linux 6.1), a module 55 */
+	char line[1024]; /* a symbol has at most 511 bytes (since Linux 6.1), a kernel module 55 */
 };
 
 struct kallsym {

@@ -23,6 +23,7 @@
 #define GRACE_MS 2000 /* for the answer of the collector after its limit */
 #define SECOND_NS 1000000000ULL
 #define MOST_WAIT_NS (64 * SECOND_NS)
+#define MOST_FRAMES (8 * SLOTS)
 #define PLACES (2 * SLOTS) /* a power of two */
 
 struct process {
@@ -209,6 +210,10 @@ int symbols__add(struct symbols *symbols, uint32_t tgid, const uint64_t *address
 	struct stack stack = { tgid, symbols->nr_frames, nr }, *grown;
 	struct slot wanted = { .tgid = tgid, .note = process ? process->note : 0 };
 
+	if (symbols->nr_frames + nr > MOST_FRAMES) {
+		symbols->full = true;
+		return -ENOSPC;
+	}
 	for (size_t i = 0; i < nr; i++) {
 		wanted.symbol.address = addresses[i];
 		wanted.symbol.after_call = i > 0;
@@ -252,7 +257,7 @@ static void explain(const struct symbols *symbols, char *why)
 	static const char *const reasons[LACKS] = {
 		[LACK_KERNEL] = "the kernel hides its addresses",
 		[LACK_LIBDW] = "built without libdw: no function names of programs",
-		[LACK_PROCESS] = "%u times a process had exited",
+		[LACK_PROCESS] = "a process had exited (%u times)",
 		[LACK_OPEN] = "%u files could not be opened",
 		[LACK_CHANGED] = "%u files were changed meanwhile",
 		[LACK_READ] = "%u files are broken, not ELF, or took too long",
@@ -383,22 +388,44 @@ size_t symbols__truncated(const struct symbols *symbols, uint32_t tgid, size_t *
 	return nr;
 }
 
-const char *symbol__text(const struct symbol *symbol, char out[SYMBOL_TEXT])
+size_t symbols__stacks(const struct symbols *symbols)
 {
-	char *at = out, *end = out + SYMBOL_TEXT;
+	return symbols->nr_stacks;
+}
 
+uint32_t symbols__tgid(const struct symbols *symbols, int stack)
+{
+	return symbols->stacks[stack].tgid;
+}
+
+int symbols__each(const struct symbols *symbols,
+		  int (*take)(void *arg, uint32_t tgid, const struct symbol *symbol), void *arg)
+{
+	const struct shared *shared = symbols->shared;
+	int err = 0;
+
+	for (uint32_t i = 1; !err && i < shared->nr && i < SLOTS; i++)
+		err = take(arg, shared->slots[i].tgid, &shared->slots[i].symbol);
+	return err;
+}
+
+const char *symbol__name(const struct symbol *symbol, char out[SYMBOL_TEXT])
+{
+	*out = '\0';
 	if (*symbol->function)
-		at += snprintf(at, (size_t)(end - at), "%s+0x%" PRIx64 " ", symbol->function,
-			       symbol->offset);
-	if (symbol->kind == SYMBOL_ELF || symbol->kind == SYMBOL_VDSO)
-		at += snprintf(at, (size_t)(end - at), "%s+0x%" PRIx64, symbol->file,
-			       symbol->file_offset);
-	else if (*symbol->function)
-		at += snprintf(at, (size_t)(end - at), "%s", symbol->file);
-	else
-		at += snprintf(at, (size_t)(end - at), "0x%" PRIx64 "%s%s", symbol->address,
-			       *symbol->file ? " " : "", symbol->file);
+		snprintf(out, SYMBOL_TEXT, "%s+0x%" PRIx64, symbol->function, symbol->offset);
+	return out;
+}
+
+const char *symbol__place(const struct symbol *symbol, char out[SYMBOL_TEXT])
+{
+	bool in_file = symbol->kind == SYMBOL_ELF || symbol->kind == SYMBOL_VDSO;
+	int len = snprintf(out, SYMBOL_TEXT, "%s", symbol->file);
+
+	if (in_file)
+		len += snprintf(out + len, SYMBOL_TEXT - (size_t)len, "+0x%" PRIx64,
+				symbol->file_offset);
 	if (*symbol->build_id)
-		snprintf(at, (size_t)(end - at), " (%s)", symbol->build_id);
+		snprintf(out + len, SYMBOL_TEXT - (size_t)len, " (%s)", symbol->build_id);
 	return out;
 }

@@ -75,7 +75,7 @@ void symbols__note(struct symbols *symbols, uint32_t tgid, uint64_t now_ns);
 
 /*
  * Keeps a stack until symbols__resolve(), innermost address first; tgid 0: a kernel stack. Returns
- * its number, 0 or more, or -ENOMEM.
+ * its number, 0 or more, -ENOMEM, or -ENOSPC: it has as many as it keeps.
  */
 int symbols__add(struct symbols *symbols, uint32_t tgid, const uint64_t *addresses, size_t nr);
 
@@ -103,11 +103,22 @@ enum symbols_end symbols__end_of(const struct symbols *symbols, int stack, size_
 /* Stacks of a process: how many, and how many of them are truncated. */
 size_t symbols__truncated(const struct symbols *symbols, uint32_t tgid, size_t *truncated);
 
+/* How many stacks there are, and whose is this one; 0: the kernel's. */
+size_t symbols__stacks(const struct symbols *symbols);
+uint32_t symbols__tgid(const struct symbols *symbols, int stack);
+
+/* Calls `take` for each address of all stacks, once. Stops and returns its result if not 0. */
+int symbols__each(const struct symbols *symbols,
+		  int (*take)(void *arg, uint32_t tgid, const struct symbol *symbol), void *arg);
+
+/* "read+0x1d"; empty: unknown. Returns out. */
+const char *symbol__name(const struct symbol *symbol, char out[SYMBOL_TEXT]);
+
 /*
- * "read+0x1d libc.so.6+0x2a1c3 (build-id)", "vfs_read+0x8c [kernel]", "0x7f0012345678". What is
- * known of the file suffices to resolve it elsewhere. Returns out.
+ * "libc.so.6+0x2a1c3 (build ID)", which suffices to find the name elsewhere; "[kernel]", "[jit]";
+ * empty: unknown. Returns out.
  */
-const char *symbol__text(const struct symbol *symbol, char out[SYMBOL_TEXT]);
+const char *symbol__place(const struct symbol *symbol, char out[SYMBOL_TEXT]);
 
 /* Ends the collector, if it still runs. NULL is fine. */
 void symbols__free(struct symbols *symbols);

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 
 check 'why --help' 0 '' 'Usage: latscope why .*--over=LIMIT.*latscope why -d 10s' why --help
-wrong 'a threshold that is no time' "--over 'soon': invalid threshold; use 1ms, 500us or p99.9" why --over soon
+wrong 'an invalid threshold' "--over 'soon': invalid threshold; use 1ms, 500us or p99.9" why --over soon
 wrong 'a threshold of 0' "--over '0': invalid threshold" why --over 0
 wrong 'a percentile below the median' '--over p49: use p50 to p99.9999' why --over p49
 wrong 'a percentile of 100' '--over p100: use' why --over p100

@@ -10,6 +10,7 @@
 #include "symbols/symbols.c"
 
 #include <core/clock.h>
+#include <core/frames.h>
 
 #define DEPTH 32
 
@@ -41,6 +42,17 @@ struct program {
 	uint64_t stack[DEPTH];
 	size_t nr;
 };
+
+/* The text of a frame of the first stack, as latscope prints it. */
+static const char *text_of(const struct symbols *symbols, size_t index, char text[FRAME_TEXT])
+{
+	const struct symbol *symbol = symbols__frame(symbols, 0, index);
+	char name[SYMBOL_TEXT], place[SYMBOL_TEXT];
+	const struct frame frame = { .name = symbol__name(symbol, name),
+				     .place = symbol__place(symbol, place) };
+
+	return frame__text(&frame, symbol->address, false, text);
+}
 
 static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -257,7 +269,7 @@ static void read_build_id(const char *name, char out[65])
 
 static void test_stripped_program_has_names_of_its_debug_file(void **state)
 {
-	char why[RUN_TEXT], id[65], text[SYMBOL_TEXT], expected[SYMBOL_TEXT];
+	char why[RUN_TEXT], id[65], text[FRAME_TEXT], expected[SYMBOL_TEXT];
 	struct symbols *symbols;
 
 	(void)state;
@@ -273,7 +285,7 @@ static void test_stripped_program_has_names_of_its_debug_file(void **state)
 	assert_frame(symbols, 0, 1, "", "walker");
 	snprintf(expected, sizeof(expected), "walker+0x%lx (%s)",
 		 symbols__frame(symbols, 0, 1)->file_offset, id);
-	assert_string_equal(symbol__text(symbols__frame(symbols, 0, 1), text), expected);
+	assert_string_equal(text_of(symbols, 1, text), expected);
 	symbols__free(symbols);
 }
 
@@ -344,7 +356,7 @@ static void test_process_that_exited_before_is_unknown(void **state)
 {
 	struct symbols *symbols = begin(NULL);
 	const uint64_t address = 0x401000;
-	char why[RUN_TEXT], text[SYMBOL_TEXT];
+	char why[RUN_TEXT], text[FRAME_TEXT];
 	pid_t pid = unit_fork();
 
 	(void)state;
@@ -354,8 +366,8 @@ static void test_process_that_exited_before_is_unknown(void **state)
 	symbols__note(symbols, (uint32_t)pid, clock__now_ns());
 	symbols__add(symbols, (uint32_t)pid, &address, 1);
 	assert_int_equal(symbols__resolve(symbols, why), 0);
-	assert_string_equal(why, "1 times a process had exited");
-	assert_string_equal(symbol__text(symbols__frame(symbols, 0, 0), text), "0x401000");
+	assert_string_equal(why, "a process had exited (1 times)");
+	assert_string_equal(text_of(symbols, 0, text), "0x401000");
 	symbols__free(symbols);
 }
 
@@ -364,7 +376,7 @@ static void test_kernel_functions_by_address(void **state)
 	const uint64_t stack[] = { 0xffffffff81001010, 0xffffffff81002000, 0xffffffff81003005,
 				   0xffffffffc0000030, 0xffffffffc0200000, 0xffffffff81001018 };
 	struct symbols *symbols;
-	char why[RUN_TEXT], text[SYMBOL_TEXT];
+	char why[RUN_TEXT], text[FRAME_TEXT];
 
 	(void)state;
 	unit_write(dir, "kallsyms",
@@ -378,19 +390,14 @@ static void test_kernel_functions_by_address(void **state)
 	symbols__add(symbols, 0, stack, 6);
 	assert_int_equal(symbols__resolve(symbols, why), 0);
 	assert_no_reason(why);
-	assert_string_equal(symbol__text(symbols__frame(symbols, 0, 0), text),
-			    "vfs_read+0x10 [kernel]");
+	assert_string_equal(text_of(symbols, 0, text), "vfs_read+0x10 [kernel]");
 	/* A call at the end of vfs_read(), to a function that does not return. */
-	assert_string_equal(symbol__text(symbols__frame(symbols, 0, 1), text),
-			    "vfs_read+0x1000 [kernel]");
-	assert_string_equal(symbol__text(symbols__frame(symbols, 0, 2), text),
-			    "0xffffffff81003005");
-	assert_string_equal(symbol__text(symbols__frame(symbols, 0, 3), text), "ev?il+0x20 [ext4]");
+	assert_string_equal(text_of(symbols, 1, text), "vfs_read+0x1000 [kernel]");
+	assert_string_equal(text_of(symbols, 2, text), "0xffffffff81003005");
+	assert_string_equal(text_of(symbols, 3, text), "ev?il+0x20 [ext4]");
 	/* Too far from any symbol. */
-	assert_string_equal(symbol__text(symbols__frame(symbols, 0, 4), text),
-			    "0xffffffffc0200000");
-	assert_string_equal(symbol__text(symbols__frame(symbols, 0, 5), text),
-			    "vfs_read+0x18 [kernel]");
+	assert_string_equal(text_of(symbols, 4, text), "0xffffffffc0200000");
+	assert_string_equal(text_of(symbols, 5, text), "vfs_read+0x18 [kernel]");
 	symbols__free(symbols);
 }
 
@@ -398,7 +405,7 @@ static void test_hidden_kernel_addresses_have_no_names(void **state)
 {
 	const uint64_t address = 0xffffffff81001010;
 	struct symbols *symbols;
-	char why[RUN_TEXT], text[SYMBOL_TEXT];
+	char why[RUN_TEXT], text[FRAME_TEXT];
 
 	(void)state;
 	unit_write(dir, "kallsyms", "0000000000000000 T vfs_read\n0000000000000000 t next\n");
@@ -406,8 +413,7 @@ static void test_hidden_kernel_addresses_have_no_names(void **state)
 	symbols__add(symbols, 0, &address, 1);
 	assert_int_equal(symbols__resolve(symbols, why), 0);
 	assert_string_equal(why, "the kernel hides its addresses");
-	assert_string_equal(symbol__text(symbols__frame(symbols, 0, 0), text),
-			    "0xffffffff81001010");
+	assert_string_equal(text_of(symbols, 0, text), "0xffffffff81001010");
 	symbols__free(symbols);
 }
 
@@ -466,7 +472,7 @@ static struct symbols *name_jit(uint64_t address)
 static void test_jit_code_has_the_names_of_its_own_users_file(void **state)
 {
 	uint64_t address = map_code(-1, 4096) + 0x20;
-	char path[64], content[256], text[SYMBOL_TEXT];
+	char path[64], content[256], text[FRAME_TEXT];
 	struct symbols *symbols;
 
 	(void)state;
@@ -475,8 +481,7 @@ static void test_jit_code_has_the_names_of_its_own_users_file(void **state)
 		 address - 0x20, address - 4);
 	unit_write("/tmp", path, content);
 	symbols = name_jit(address);
-	assert_string_equal(symbol__text(symbols__frame(symbols, 0, 0), text),
-			    "Evil;?run()+0x4 [jit]");
+	assert_string_equal(text_of(symbols, 0, text), "Evil;?run()+0x4 [jit]");
 	symbols__free(symbols);
 	if (!geteuid()) {
 		assert_int_equal(chown(unit_path("/tmp", path), 12345, 12345), 0);

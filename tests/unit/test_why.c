@@ -201,6 +201,7 @@ static void text_stays_within_80_columns(void **state)
 	char name[RUN_NAME], *text;
 	size_t size, len = 0;
 	FILE *out = open_memstream(&text, &size);
+	const struct run run = { 0 };
 
 	(void)state;
 	for (int i = 0; i < 20; i++) {
@@ -215,7 +216,7 @@ static void text_stays_within_80_columns(void **state)
 	}
 	why__keep_slowest(probe->why);
 	assert_int_equal(table__fold(probe->why->parts), 0);
-	assert_int_equal(why_text__print(out, probe, 5), 0);
+	assert_int_equal(why_text__print(out, &run, probe, 5), 0);
 	fclose(out);
 	assert_non_null(strstr(text, "15 more\n"));
 	for (const char *at = text; *at; at++) {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "frames.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vec.h"
+
+static void free_texts(const struct frame *frame)
+{
+	free((char *)frame->name);
+	free((char *)frame->place);
+}
+
+int frames__add(struct frames *frames, const struct frame *frame)
+{
+	struct frame copy = *frame, *grown;
+
+	copy.name = strndup(frame->name, FRAME_TEXT / 2 - 1);
+	copy.place = strndup(frame->place, FRAME_TEXT / 2 - 2);
+	grown = copy.name && copy.place ? vec__grow(frames->frames, frames->nr, sizeof(*grown))
+					: NULL;
+	if (!grown) {
+		free_texts(&copy);
+		return -ENOMEM;
+	}
+	frames->frames = grown;
+	grown[frames->nr++] = copy;
+	return 0;
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const struct frame *a = left, *b = right;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* Better: the one with a name. */
+static void merge(struct frame *kept, struct frame *other)
+{
+	kept->truncated |= other->truncated;
+	if (!*kept->name && *other->name) {
+		const struct frame swapped = *kept;
+
+		kept->name = other->name;
+		kept->place = other->place;
+		other->name = swapped.name;
+		other->place = swapped.place;
+	}
+	free_texts(other);
+}
+
+void frames__sort(struct frames *frames)
+{
+	size_t kept = 0;
+
+	if (!frames->nr)
+		return;
+	qsort(frames->frames, frames->nr, sizeof(*frames->frames), by_address);
+	for (size_t i = 1; i < frames->nr; i++) {
+		if (!by_address(&frames->frames[kept], &frames->frames[i]))
+			merge(&frames->frames[kept], &frames->frames[i]);
+		else
+			frames->frames[++kept] = frames->frames[i];
+	}
+	frames->nr = kept + 1;
+}
+
+const struct frame *frames__find(const struct frames *frames, uint64_t pid, uint64_t address)
+{
+	const struct frame wanted = { .pid = pid, .address = address };
+
+	if (!frames->nr)
+		return NULL;
+	return bsearch(&wanted, frames->frames, frames->nr, sizeof(wanted), by_address);
+}
+
+void frames__clear(struct frames *frames)
+{
+	for (size_t i = 0; i < frames->nr; i++)
+		free_texts(&frames->frames[i]);
+	free(frames->frames);
+	frames->frames = NULL;
+	frames->nr = 0;
+}
+
+bool frames__next(const char **stack, uint64_t *address)
+{
+	char *end;
+
+	*address = strtoull(*stack, &end, 16);
+	if (end == *stack)
+		return false;
+	*stack = end;
+	return true;
+}
+
+const char *frame__text(const struct frame *frame, uint64_t address, bool brief,
+			char out[FRAME_TEXT])
+{
+	const char *name = frame ? frame->name : "", *place = frame ? frame->place : "";
+	int length = brief ? (int)strcspn(place, " ") : (int)strlen(place);
+
+	if (!*name && !strchr(place, '+')) /* not in a file */
+		snprintf(out, FRAME_TEXT, "0x%" PRIx64 "%s%s", address, *place ? " " : "", place);
+	else if (brief && *name)
+		snprintf(out, FRAME_TEXT, "%s", name);
+	else
+		snprintf(out, FRAME_TEXT, "%s%s%.*s", name, *name ? " " : "", length, place);
+	return out;
+}

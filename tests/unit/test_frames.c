@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sample.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+
+#include "core/frames.h"
+#include "print/why.h"
+#include "store/recording.h"
+#include "store/rundb.h"
+
+static void add(struct frames *frames, uint64_t pid, uint64_t address, const char *name,
+		const char *place, bool truncated)
+{
+	const struct frame frame = { pid, address, truncated, name, place };
+
+	assert_int_equal(frames__add(frames, &frame), 0);
+}
+
+static void each_process_has_its_own_addresses(void **state)
+{
+	struct frames frames = { 0 };
+
+	(void)state;
+	add(&frames, 7, 0x1000, "main+0x1", "a+0x1000", false);
+	add(&frames, 8, 0x1000, "other+0x2", "b+0x1000", false);
+	add(&frames, 0, 0xffffffff81000000, "vfs_read+0x3", "[kernel]", false);
+	frames__sort(&frames);
+	assert_string_equal(frames__find(&frames, 7, 0x1000)->name, "main+0x1");
+	assert_string_equal(frames__find(&frames, 8, 0x1000)->name, "other+0x2");
+	assert_string_equal(frames__find(&frames, 0, 0xffffffff81000000)->place, "[kernel]");
+	assert_null(frames__find(&frames, 0, 0x1000));
+	frames__clear(&frames);
+	assert_null(frames__find(&frames, 7, 0x1000));
+}
+
+/* As an address at the top of one stack and the end of another. */
+static void one_address_is_one_frame(void **state)
+{
+	struct frames frames = { 0 };
+
+	(void)state;
+	add(&frames, 7, 0x1000, "", "", true);
+	add(&frames, 7, 0x1000, "main+0x1", "a+0x1000", false);
+	add(&frames, 7, 0x1000, "", "", false);
+	frames__sort(&frames);
+	assert_int_equal(frames.nr, 1);
+	assert_string_equal(frames.frames[0].name, "main+0x1");
+	assert_true(frames.frames[0].truncated);
+	frames__clear(&frames);
+}
+
+static void assert_text(const char *name, const char *place, const char *text, const char *brief)
+{
+	const struct frame frame = { .name = name, .place = place };
+	char out[FRAME_TEXT];
+
+	assert_string_equal(frame__text(&frame, 0x7f00, false, out), text);
+	assert_string_equal(frame__text(&frame, 0x7f00, true, out), brief);
+}
+
+static void the_text_says_what_is_known(void **state)
+{
+	char out[FRAME_TEXT];
+
+	(void)state;
+	assert_text("read+0x1d", "libc.so.6+0x2a1c3 (8f3e)", "read+0x1d libc.so.6+0x2a1c3 (8f3e)",
+		    "read+0x1d");
+	assert_text("", "libc.so.6+0x2a1c3 (8f3e)", "libc.so.6+0x2a1c3 (8f3e)",
+		    "libc.so.6+0x2a1c3");
+	assert_text("", "[jit]", "0x7f00 [jit]", "0x7f00 [jit]");
+	assert_text("", "", "0x7f00", "0x7f00");
+	assert_string_equal(frame__text(NULL, 0x7f00, true, out), "0x7f00");
+}
+
+static void a_stack_is_taken_apart(void **state)
+{
+	const char *stack = "ffffffff81000000 7f00", *none = "";
+	uint64_t address;
+
+	(void)state;
+	assert_true(frames__next(&stack, &address));
+	assert_int_equal(address, 0xffffffff81000000);
+	assert_true(frames__next(&stack, &address));
+	assert_int_equal(address, 0x7f00);
+	assert_false(frames__next(&stack, &address));
+	assert_false(frames__next(&none, &address));
+}
+
+static void names_longer_than_a_text_are_cut(void **state)
+{
+	struct frames frames = { 0 };
+	char name[2 * FRAME_TEXT], out[FRAME_TEXT];
+
+	(void)state;
+	memset(name, 'a', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	add(&frames, 7, 1, name, name, false);
+	assert_true(strlen(frame__text(&frames.frames[0], 1, false, out)) < FRAME_TEXT);
+	frames__clear(&frames);
+}
+
+/* run.db of a run with these frames. */
+static void write_run(void)
+{
+	struct run *run = sample_bare();
+	struct run_interval interval = { 0, 1000000000, NULL };
+	struct run_data *deltas = calloc(RUN_PROBES, sizeof(*deltas));
+	struct writer writer = { .ops = &writer_db, .dir = dir };
+
+	interval.delta = deltas;
+	assert_int_equal(writer.ops->open(&writer, run), 0);
+	assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
+	run->duration_ns = interval.end_ns;
+	add(&run->frames, 0, 0xffffffff81000000, "vfs_read+0x3", "[kernel]", false);
+	add(&run->frames, 7, 0x1000, "main+0x1", "a+0x1000 (8f3e)", true);
+	frames__sort(&run->frames);
+	strcpy(run->frames_why, "some are hidden");
+	assert_int_equal(writer.ops->close(&writer, run), 0);
+	free(deltas);
+	run__free(run);
+}
+
+static void frames_are_read_back(void **state)
+{
+	struct run *read = calloc(1, sizeof(*read));
+	const struct frame *frame;
+	struct rundb *db;
+
+	(void)state;
+	write_run();
+	assert_int_equal(rundb__open(&db, dir, read), 0);
+	assert_int_equal(read->frames.nr, 2);
+	frame = frames__find(&read->frames, 0, 0xffffffff81000000);
+	assert_string_equal(frame->name, "vfs_read+0x3");
+	assert_string_equal(frame->place, "[kernel]");
+	assert_false(frame->truncated);
+	frame = frames__find(&read->frames, 7, 0x1000);
+	assert_string_equal(frame->place, "a+0x1000 (8f3e)");
+	assert_true(frame->truncated);
+	assert_string_equal(read->frames_why, "some are hidden");
+	rundb__close(db);
+	run__free(read);
+}
+
+static void change(const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(unit_path(dir, "run.db"), &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void damaged_frames_are_refused(void **state)
+{
+	static const char *const changes[] = { "UPDATE frame SET address = 'not hexadecimal'",
+					       "UPDATE frame SET pid = -1",
+					       "UPDATE frame SET truncated = 'yes'",
+					       "DROP TABLE frame" };
+	struct run *read = calloc(1, sizeof(*read));
+	struct rundb *db;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		write_run();
+		change(changes[i]);
+		assert_int_equal(rundb__open(&db, dir, read), -EUCLEAN);
+		run__clear(read);
+		assert_int_equal(remove(unit_path(dir, "run.db")), 0);
+	}
+	free(read);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_process_has_its_own_addresses),
+		cmocka_unit_test(one_address_is_one_frame),
+		cmocka_unit_test(the_text_says_what_is_known),
+		cmocka_unit_test(a_stack_is_taken_apart),
+		cmocka_unit_test(names_longer_than_a_text_are_cut),
+		cmocka_unit_test_setup_teardown(frames_are_read_back, unit_make_dir,
+						unit_remove_dir),
+		cmocka_unit_test_setup_teardown(damaged_frames_are_refused, unit_make_dir,
+						unit_remove_dir),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
