@@ -172,16 +172,24 @@ static int explain(const struct compare *compare, const struct comparison *compa
 
 static int print(const struct compare *compare, const struct comparison *comparison)
 {
-	if (compare->options.csv)
+	struct json_object *object;
+	int err = 0;
+
+	if (compare->options.csv) {
 		compare__print_csv(stdout, comparison);
-	else if (!compare->options.json)
+	} else if (!compare->options.json) {
 		compare__print_text(stdout, comparison,
 				    isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
-	else if (json__print(compare__json(comparison), stdout, true)) {
-		log__error("compare", "out of memory", NULL);
-		return EXIT_ERROR;
+		err = compare__print_why(stdout, comparison);
+	} else {
+		object = compare__json(comparison);
+		err = compare__add_why(object, comparison);
+		err = json__print(object, stdout, true) ? -ENOMEM : err;
 	}
-	return EXIT_DONE;
+	if (!err)
+		return EXIT_DONE;
+	log__error("compare", "out of memory", NULL);
+	return EXIT_ERROR;
 }
 
 static int conclude(const struct compare *compare, const struct comparison *comparison)

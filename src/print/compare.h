@@ -13,6 +13,13 @@ struct json_object;
 /* At most 80 columns. */
 void compare__print_text(FILE *out, const struct comparison *comparison, bool color);
 
+/*
+ * Which parts of the slow time changed, of the probes that both groups explain (record --why).
+ * 0 or -ENOMEM.
+ */
+int compare__print_why(FILE *out, const struct comparison *comparison);
+int compare__add_why(struct json_object *object, const struct comparison *comparison);
+
 /* A line per statistic. */
 void compare__print_csv(FILE *out, const struct comparison *comparison);
 

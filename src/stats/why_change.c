@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "why_change.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <core/units.h>
+#include <core/vec.h>
+
+#include "contrast.h"
+#include "judge.h"
+
+#define CONFIDENCE 0.95
+
+/* A part, or a part and its culprit, in all recordings. */
+struct row {
+	struct why_change change;
+	double *rates[2]; /* one per recording of the group */
+};
+
+struct rows {
+	const struct group *groups;
+	struct row *rows;
+	size_t nr;
+};
+
+static struct row *find_row(struct rows *rows, const char *part, const char *culprit)
+{
+	struct row *grown;
+
+	for (size_t i = 0; i < rows->nr; i++)
+		if (!strcmp(rows->rows[i].change.part, part) &&
+		    !strcmp(rows->rows[i].change.culprit, culprit))
+			return &rows->rows[i];
+	grown = vec__grow(rows->rows, rows->nr, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	rows->rows = grown;
+	grown += rows->nr;
+	memset(grown, 0, sizeof(*grown));
+	snprintf(grown->change.part, RUN_NAME, "%s", part);
+	snprintf(grown->change.culprit, RUN_NAME, "%s", culprit);
+	for (int i = 0; i < 2; i++)
+		grown->rates[i] = calloc(rows->groups[i].nr, sizeof(double));
+	rows->nr++;
+	return grown->rates[0] && grown->rates[1] ? grown : NULL;
+}
+
+static void clear_rows(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->nr; i++) {
+		free(rows->rows[i].rates[0]);
+		free(rows->rows[i].rates[1]);
+	}
+	free(rows->rows);
+}
+
+static int add(struct rows *rows, const char *part, const char *culprit, int side, size_t recording,
+	       double rate)
+{
+	struct row *row = find_row(rows, part, culprit);
+
+	if (!row)
+		return -ENOMEM;
+	row->rates[side][recording] += rate;
+	return 0;
+}
+
+/* "backup (2)" in each run has another ID. */
+static void take_name(const struct table *table, size_t key, char name[RUN_NAME])
+{
+	struct table_value value = table__key(table, key, WHY_CULPRIT);
+	char *number;
+
+	snprintf(name, RUN_NAME, "%s", value.known ? value.text : "");
+	number = strrchr(name, '(');
+	if (number && number - name > 1)
+		number[-1] = '\0';
+}
+
+static int add_recording(struct rows *parts, struct rows *culprits, int side, size_t recording,
+			 const struct run_why *why, uint64_t duration_ns)
+{
+	const struct table *table = why->parts;
+	double seconds = (double)duration_ns / 1e9;
+	char culprit[RUN_NAME];
+	int err = 0;
+
+	for (size_t key = 0; !err && key < table__keys(table); key++) {
+		double rate = table__aggregate(table, key, WHY_NS)->sum / seconds;
+		struct table_value part = table__key(table, key, WHY_PART);
+		const char *name = part.known ? part.text : "unknown";
+
+		err = add(parts, name, "", side, recording, rate);
+		take_name(table, key, culprit);
+		if (!err && *culprit)
+			err = add(culprits, name, culprit, side, recording, rate);
+	}
+	if (!err && table__others_keys(table))
+		err = add(parts, "", "", side, recording,
+			  table__others(table, WHY_NS)->sum / seconds);
+	return err;
+}
+
+static struct contrast_group describe(const double *rates, size_t nr)
+{
+	struct contrast_group group = { .observations = (double)nr };
+
+	for (size_t i = 0; i < nr; i++)
+		group.centre += rates[i] / (double)nr;
+	for (size_t i = 0; nr > 1 && i < nr; i++)
+		group.variance +=
+			(rates[i] - group.centre) * (rates[i] - group.centre) / (double)(nr - 1);
+	return group;
+}
+
+/* nr: recordings that explain the samples of the probe. */
+static void judge(struct why_change *change, double *const rates[2], const size_t nr[2])
+{
+	struct contrast_group sides[2];
+	struct contrast contrast;
+
+	for (int i = 0; i < 2; i++) {
+		sides[i] = describe(rates[i], nr[i]);
+		change->rate[i] = sides[i].centre;
+	}
+	change->has_interval =
+		nr[0] >= JUDGE_LEAST_OBSERVATIONS && nr[1] >= JUDGE_LEAST_OBSERVATIONS;
+	if (!change->has_interval)
+		return;
+	contrast = contrast__of(&sides[0], &sides[1], CONFIDENCE, 0);
+	change->low = contrast.low;
+	change->high = contrast.high;
+}
+
+static double difference(const struct why_change *change)
+{
+	return change->rate[1] - change->rate[0];
+}
+
+static int largest_first(const void *left, const void *right)
+{
+	double a = fabs(difference(left)), b = fabs(difference(right));
+
+	return a > b ? -1 : a < b;
+}
+
+/* *out is allocated; NULL: there are none, or no memory. */
+static int conclude_rows(const struct rows *rows, const size_t nr[2], struct why_change **out)
+{
+	*out = calloc(rows->nr + 1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	for (size_t i = 0; i < rows->nr; i++) {
+		(*out)[i] = rows->rows[i].change;
+		judge(&(*out)[i], rows->rows[i].rates, nr);
+	}
+	qsort(*out, rows->nr, sizeof(**out), largest_first);
+	return 0;
+}
+
+/* The culprit with most of the change of that part; NULL: none has half of it. */
+static const char *main_culprit(const struct why_changes *changes, const struct why_change *part)
+{
+	for (size_t i = 0; i < changes->nr_culprits; i++) {
+		const struct why_change *culprit = &changes->culprits[i];
+
+		if (!strcmp(culprit->part, part->part))
+			return difference(culprit) / difference(part) >= 0.5 ? culprit->culprit
+									     : NULL;
+	}
+	return NULL;
+}
+
+static void say(struct why_changes *changes, const char *probe)
+{
+	double whole = difference(&changes->whole);
+	const struct why_change *part = changes->parts;
+	const char *culprit, *what;
+	char size[UNITS_TEXT];
+	const char *doubt = "";
+
+	if (whole == 0 || !changes->nr_parts || difference(part) / whole <= 0) {
+		snprintf(changes->sentence, sizeof(changes->sentence),
+			 "The slow time of %s did not grow or shrink as a whole", probe);
+		return;
+	}
+	if (!changes->whole.has_interval)
+		doubt = " (too few recordings to tell this from chance)";
+	else if (changes->whole.low <= 0 && changes->whole.high >= 0)
+		doubt = " (this may be chance: the interval includes 0)";
+	what = why__what(probe, (unsigned int)why__find_part(probe, part->part));
+	culprit = main_culprit(changes, part);
+	snprintf(changes->sentence, sizeof(changes->sentence),
+		 "The slow time of %s %s by %s per second%s; %.0f %% of that: %s%s%s%s", probe,
+		 whole > 0 ? "grew" : "shrank", units__ns(size, fabs(whole)), doubt,
+		 100 * difference(part) / whole, what ? what : "pairs that are not listed",
+		 culprit ? " (" : "", culprit ? culprit : "", culprit ? ")" : "");
+}
+
+/* Collects the recordings of a group in which the probe explains; counts them in *nr. */
+static int add_group(struct why_changes *changes, struct rows *parts, struct rows *culprits,
+		     int side, const char *probe, double *whole, size_t *nr)
+{
+	const struct group *group = &parts->groups[side];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < group->nr; i++) {
+		const struct run *run = group->recordings[i].run;
+		const struct run_probe *entry = group__probe(run, probe);
+		const struct run_why *why = entry ? entry->why : NULL;
+
+		if (!why || !run->duration_ns || !why->over_high_ns)
+			continue;
+		err = add_recording(parts, culprits, side, *nr, why, run->duration_ns);
+		whole[(*nr)++] = (double)why->slow_ns * 1e9 / (double)run->duration_ns;
+		if (!changes->over_low_ns[side] || why->over_low_ns < changes->over_low_ns[side])
+			changes->over_low_ns[side] = why->over_low_ns;
+		if (why->over_high_ns > changes->over_high_ns[side])
+			changes->over_high_ns[side] = why->over_high_ns;
+	}
+	return err;
+}
+
+int why_changes__of(struct why_changes *changes, const struct group *groups, const char *probe)
+{
+	struct rows parts = { .groups = groups }, culprits = { .groups = groups };
+	double *whole[2] = { calloc(groups[0].nr + 1, sizeof(double)),
+			     calloc(groups[1].nr + 1, sizeof(double)) };
+	size_t nr[2] = { 0, 0 };
+	int err = whole[0] && whole[1] ? 0 : -ENOMEM;
+
+	memset(changes, 0, sizeof(*changes));
+	for (int side = 0; !err && side < 2; side++)
+		err = add_group(changes, &parts, &culprits, side, probe, whole[side], &nr[side]);
+	if (!err && nr[0] && nr[1]) {
+		judge(&changes->whole, whole, nr);
+		err = conclude_rows(&parts, nr, &changes->parts);
+		if (!err)
+			err = conclude_rows(&culprits, nr, &changes->culprits);
+		changes->nr_parts = parts.nr;
+		changes->nr_culprits = culprits.nr;
+		if (!err)
+			say(changes, probe);
+	}
+	clear_rows(&parts);
+	clear_rows(&culprits);
+	free(whole[0]);
+	free(whole[1]);
+	return err ? err : nr[0] && nr[1];
+}
+
+void why_changes__clear(struct why_changes *changes)
+{
+	free(changes->parts);
+	free(changes->culprits);
+	memset(changes, 0, sizeof(*changes));
+}
