@@ -101,6 +101,26 @@ bool frames__next(const char **stack, uint64_t *address)
 	return true;
 }
 
+static bool is_tracing(const struct frame *frame)
+{
+	static const char *const functions[] = { "bpf_prog_", "bpf_trace_run", "__traceiter_",
+						 "bpf_trampoline_", "__bpf_trace_" };
+
+	for (size_t i = 0; frame && i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (!strncmp(frame->name, functions[i], strlen(functions[i])))
+			return true;
+	return false;
+}
+
+void frames__skip_tracing(const struct frames *frames, const char **stack)
+{
+	const char *at = *stack;
+	uint64_t address;
+
+	while (frames__next(&at, &address) && is_tracing(frames__find(frames, 0, address)))
+		*stack = at;
+}
+
 const char *frame__text(const struct frame *frame, uint64_t address, bool brief,
 			char out[FRAME_TEXT])
 {

@@ -34,6 +34,9 @@ void frames__clear(struct frames *frames);
 /* Takes the next address from a stack as tables have it: "ffffffff81000000 7f00". False: none. */
 bool frames__next(const char **stack, uint64_t *address);
 
+/* Takes off the first frames of a kernel stack that are of latscope's program, by their names. */
+void frames__skip_tracing(const struct frames *frames, const char **stack);
+
 #define FRAME_TEXT 512
 
 /*

@@ -42,6 +42,8 @@ static struct json_object *json_stack(const struct frames *frames, uint64_t pid,
 	char text[24];
 	uint64_t address;
 
+	if (!pid)
+		frames__skip_tracing(frames, &stack);
 	while (frames__next(&stack, &address)) {
 		struct json_object *object = json_object_new_object();
 

@@ -89,6 +89,8 @@ static void print_stack(FILE *out, const struct frames *frames, uint64_t pid, co
 	if (!*stack)
 		return;
 	wrap__add(&wrap, pid ? "user:" : "kernel:");
+	if (!pid)
+		frames__skip_tracing(frames, &stack);
 	while (shown < FRAMES && frames__next(&stack, &address)) {
 		frame = frames__find(frames, pid, address);
 		wrap__add(&wrap, "%s %.60s", shown++ ? " <" : "",
@@ -183,6 +185,7 @@ void why_text__missing_names(FILE *out, const struct run *run)
 
 	if (!run->frames_why[0])
 		return;
-	wrap__add(&wrap, "\nnames in stacks: some are missing: %s", run->frames_why);
+	fputc('\n', out);
+	wrap__add(&wrap, "names in stacks: some are missing: %s", run->frames_why);
 	wrap__print(&wrap, out, 0, 2);
 }

@@ -452,6 +452,8 @@ static int add_event(struct bpf_probe *probe, struct why_event *event)
 	uint64_t at = event->end_ns > probe->start_ns ? event->end_ns - probe->start_ns : 0;
 	int err;
 
+	while (event->user_size > 0 && !event->user_stack[event->user_size / 8 - 1])
+		event->user_size -= 8; /* the end of the chain of frame pointers */
 	if (at < probe->why_row_ns) /* it was sent as the last interval ended */
 		at = probe->why_row_ns;
 	err = table__add_row(table, at);

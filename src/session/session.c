@@ -131,6 +131,9 @@ int session__add(struct session *session, const struct probe_ops *ops,
 	int err;
 
 	snprintf(entry->name, sizeof(entry->name), "%s", ops->name);
+	/* Now, because the process that finds names must not have a copy of the kernel's types. */
+	if (request->config && request->config->why && !session->symbols)
+		stacks__begin(&session->symbols, session->run);
 	err = probe__open(&probe, ops, request, entry->refused);
 	if (err) {
 		if (!entry->refused[0])
@@ -142,6 +145,7 @@ int session__add(struct session *session, const struct probe_ops *ops,
 	probe->entry = entry;
 	probe->delta = &session->delta[i];
 	probe->names = session->names;
+	probe->symbols = session->symbols;
 	return ops->describe(probe);
 }
 
@@ -258,21 +262,6 @@ static void watch_lives(struct session *session)
 		wanted |= (run->probes[i].by & 1U << LAT_BY_PROCESS) != 0;
 	if (wanted)
 		life__open(&session->life, run->lives_why);
-}
-
-/* Slow samples have stacks. */
-static void begin_stacks(struct session *session)
-{
-	struct run *run = session->run;
-	bool wanted = false;
-
-	for (unsigned int i = 0; i < run->nr_probes; i++)
-		wanted |= run->probes[i].why != NULL;
-	if (wanted)
-		stacks__begin(&session->symbols, run);
-	for (unsigned int i = 0; i < run->nr_probes; i++)
-		if (session->probes[i])
-			session->probes[i]->symbols = session->symbols;
 }
 
 static void describe_lives(struct session *session, struct session_result *result)
@@ -500,7 +489,6 @@ int session__run(struct session *session, const struct session_config *config,
 		if (session->probes[i])
 			warn_of_trouble(session, session->probes[i]);
 	watch_lives(session);
-	begin_stacks(session);
 	if (!config->again)
 		kernel__forget();
 	err = start_workload(session, config);

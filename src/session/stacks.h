@@ -7,7 +7,7 @@
 #include <symbols/symbols.h>
 
 /*
- * Call before privileges are dropped. If it fails, run->frames_why says so, and *symbols is NULL:
+ * Call before probes are opened and privileges are dropped. If it fails, run->frames_why says so, and *symbols is NULL:
  * the window continues without names.
  */
 void stacks__begin(struct symbols **symbols, struct run *run);

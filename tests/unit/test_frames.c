@@ -87,6 +87,24 @@ static void a_stack_is_taken_apart(void **state)
 	assert_false(frames__next(&none, &address));
 }
 
+static void frames_of_the_tracing_program_are_skipped(void **state)
+{
+	const char *stack = "81 82 83 84", *none = "84 81";
+	struct frames frames = { 0 };
+
+	(void)state;
+	add(&frames, 0, 0x81, "bpf_prog_1234_stamps_switch+0x1", "[bpf]", false);
+	add(&frames, 0, 0x82, "bpf_trace_run4+0x2", "[kernel]", false);
+	add(&frames, 0, 0x83, "__traceiter_sched_switch+0x3", "[kernel]", false);
+	add(&frames, 0, 0x84, "__schedule+0x4", "[kernel]", false);
+	frames__sort(&frames);
+	frames__skip_tracing(&frames, &stack);
+	assert_string_equal(stack, " 84");
+	frames__skip_tracing(&frames, &none);
+	assert_string_equal(none, "84 81");
+	frames__clear(&frames);
+}
+
 static void names_longer_than_a_text_are_cut(void **state)
 {
 	struct frames frames = { 0 };
@@ -179,6 +197,7 @@ int main(void)
 		cmocka_unit_test(one_address_is_one_frame),
 		cmocka_unit_test(the_text_says_what_is_known),
 		cmocka_unit_test(a_stack_is_taken_apart),
+		cmocka_unit_test(frames_of_the_tracing_program_are_skipped),
 		cmocka_unit_test(names_longer_than_a_text_are_cut),
 		cmocka_unit_test_setup_teardown(frames_are_read_back, unit_make_dir,
 						unit_remove_dir),
