@@ -53,6 +53,15 @@ static int take(void *frames, uint32_t tgid, const struct symbol *symbol)
 	return *name || *place ? frames__add(frames, &frame) : 0;
 }
 
+/* No frame is known if the process had exited. */
+static bool is_any_known(const struct symbols *symbols, int stack)
+{
+	for (size_t i = 0; i < symbols__depth(symbols, stack); i++)
+		if (symbols__frame(symbols, stack, i)->kind != SYMBOL_UNKNOWN)
+			return true;
+	return false;
+}
+
 /* Marks where user stacks end too early. */
 static int mark_truncated(const struct symbols *symbols, struct frames *frames)
 {
@@ -60,7 +69,8 @@ static int mark_truncated(const struct symbols *symbols, struct frames *frames)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < symbols__stacks(symbols); i++) {
-		if (symbols__end_of(symbols, (int)i, 0) != SYMBOLS_TRUNCATED)
+		if (symbols__end_of(symbols, (int)i, 0) != SYMBOLS_TRUNCATED ||
+		    !is_any_known(symbols, (int)i))
 			continue;
 		end.pid = symbols__tgid(symbols, (int)i);
 		end.address = symbols__frame(symbols, (int)i, symbols__depth(symbols, (int)i) - 1)
