@@ -53,16 +53,26 @@ struct record {
 
 enum key { KEY_WITH_RMID = 0x200, KEY_WITH_SOFTIRQ, KEY_WITH_WHY, KEY_TIERS, KEY_TIERS_AT };
 
+#define WITH_WHY_OPTION                                                                          \
+	{                                                                                        \
+		"why", KEY_WITH_WHY, 0, 0, "Also say why the slow samples were slow; see why", 0 \
+	}
+
 static const struct argp_option record_options[] = {
 	{ "rmid", KEY_WITH_RMID, 0, 0, "Also CPU time and caches by process and millisecond", 0 },
 	{ "softirq", KEY_WITH_SOFTIRQ, 0, 0, "Also how long softirq handlers run", 0 },
 	{ "tiers", KEY_TIERS, 0, 0, "Also the latency of memory tiers (see tierlat)", 0 },
 	{ "tiers-at", KEY_TIERS_AT, "MODEL:BOXES:DIR", OPTION_HIDDEN, 0, 0 },
 	{ .doc = "Slow samples:", .group = 2 },
-	{ "why", KEY_WITH_WHY, 0, 0, "Also say why the slow samples were slow; see why", 0 },
+	WITH_WHY_OPTION,
 	WHY_OVER_OPTION,
 	WHY_EVENTS_OPTION,
 	{ 0 },
+};
+
+/* Of a probe that can explain its samples. */
+static const struct argp_option explaining_options[] = {
+	WITH_WHY_OPTION, WHY_OVER_OPTION, WHY_EVENTS_OPTION, { 0 }
 };
 
 static const char record_doc[] =
@@ -169,6 +179,10 @@ static struct argp describe_command(struct record *record)
 		options->own_title = record->only ? NULL : "Additional probes:";
 		options->groups |= OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE |
 				   OPTIONS_METRICS | OPTIONS_WORKLOAD;
+		if (record->only && record->only->explains) {
+			own.options = explaining_options;
+			options->own_title = "Slow samples:";
+		}
 	}
 	return own;
 }

@@ -73,6 +73,7 @@ needs='needs root, or CAP_BPF and CAP_PERFMON; run it with sudo'
 
 unprivileged refuses 'not root: record' 1 "record: $needs" record -d 1s -o "$dir/never"
 unprivileged refuses 'not root: a probe' 1 "iolat: $needs" iolat -d 1s
+unprivileged refuses 'not root: why' 1 "why: $needs" why -d 1s
 unprivileged refuses 'not root: with a workload, which is not run' 1 "$needs" runqlat -- touch "$dir/ran"
 unprivileged refuses 'not root: doctor' 1 "doctor: $needs" doctor
 is 'not root: nothing is written' "$(find "$dir" -name never -o -name ran)" ''

@@ -61,10 +61,12 @@ is 'latscope.1 names every command' "$(terms latscope.1 COMMANDS | grep -vx help
 is 'latscope.1 has the probes of README' "$(section latscope.1 DESCRIPTION | sed -nE 's/^\|[[ ] \*([a-z]+)\*$/\1/p')" \
 	"$(sed -nE '/^\| probe \| measures/,/^$/ s/^\| `([a-z]+)` .*/\1/p' README.md)"
 mapfile -t commands < <(terms latscope.1 COMMANDS | grep -vx help)
-only_record='^--rmid$\|^--softirq$\|^--tiers$\|^--why$\|^--over LIMIT$\|^--events N$' # the page is also that of the probes
+# The page is also that of the probes, of which some cannot explain their samples.
+only_record='^--rmid$\|^--softirq$\|^--tiers$' only_explaining='^--why$\|^--over LIMIT$\|^--events N$'
 for command in "${commands[@]}"; do
 	case $command in
-	memlat | runqlat | iolat | softirq) page='latscope-record.1' without=$only_record ;;
+	memlat | runqlat) page='latscope-record.1' without=$only_record ;;
+	iolat | softirq) page='latscope-record.1' without="$only_record\|$only_explaining" ;;
 	*) page="latscope-$command.1" without='^$' ;;
 	esac
 	help_options "$command" >"$dir/help.$command"

@@ -17,7 +17,7 @@ forget_why() {
 # blame SHAPE OVER MS [CGROUP]: a recording of culprits, as $db; what culprits printed is in $why_dir/out
 blame() {
 	rm -rf "$why_dir/runs"
-	"$built/latscope" why -q -o "$why_dir/runs" --over "$2" -- \
+	"$built/latscope" runqlat --why -q -o "$why_dir/runs" --over "$2" -- \
 		"$built/tests/reference/culprits" "$1" "$why_cpu" "$3" "${@:4}" >"$why_dir/out" 2>"$why_dir/err" ||
 		{ cat "$why_dir/err" && return 1; }
 	db=$(echo "$why_dir"/runs/*/run.db)
@@ -107,10 +107,10 @@ make_cgroup() {
 
 	[ -n "${LATSCOPE_VM-}" ] && ! mountpoint -q $root && mount -t cgroup2 none $root
 	if [ -e $root/cpu/cpu.cfs_quota_us ] || [ -e $root/cpu/cgroup.procs ]; then
-		mkdir $root/cpu/latscope-why && why_cgroup=$root/cpu/latscope-why &&
+		mkdir $root/cpu/latscope-why.$$ && why_cgroup=$root/cpu/latscope-why.$$ &&
 			echo 20000 >$why_cgroup/cpu.cfs_quota_us
 	else
-		echo +cpu >$root/cgroup.subtree_control && mkdir $root/latscope-why && why_cgroup=$root/latscope-why &&
+		echo +cpu >$root/cgroup.subtree_control && mkdir $root/latscope-why.$$ && why_cgroup=$root/latscope-why.$$ &&
 			echo '20000 100000' >$why_cgroup/cpu.max
 	fi
 }
