@@ -317,8 +317,8 @@ int BPF_PROG(stamps_wakeup, struct task_struct *task)
 	struct runqlat_task *own;
 	__u32 tid;
 
-	if (config.why)
-		note_wakeup(task);
+	if (config.why && queued)
+		note_wakeup(task, queued);
 	if (!stamps_deceive())
 		return 0;
 	if (!queued || queued == queue_clock(task))
@@ -355,7 +355,6 @@ struct wait {
 	__u64 own_start; /* 0: none */
 	__u64 own_now;
 	__u64 now; /* by the scheduler's clock; 0: unknown */
-	__u32 waker; /* TID; 0: it was preempted, or not known */
 	bool moved; /* the stamp may come from a move during its sleep */
 	bool unknown; /* the wait began before the attach, at an unknown time */
 };
@@ -396,10 +395,6 @@ static __always_inline void take_wait(struct wait *wait, struct runqlat_task *ow
 	own->moved = 0;
 	own->unknown = 0;
 	own->preempted = 0;
-	if (config.why) {
-		wait->waker = own->waker;
-		own->waker = 0;
-	}
 }
 
 /* The same for a task that the iterator did not see: only the stamps are known. */
@@ -499,7 +494,6 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 	record_wait(cell, next, &wait, &slow);
 	if (config.why && slow.ns) {
 		slow.own = own;
-		slow.waker = wait.waker;
 		slow.now = wait.now;
 		slow.end_ns = wait.own_now;
 		explain(ctx, &slow);

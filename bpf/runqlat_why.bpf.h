@@ -9,8 +9,12 @@
 
 #include "why.bpf.h"
 
-/* Maximum turns that one wait is compared with: this takes some 10 us with interrupts off. */
-#define WALK_TURNS 1024
+/*
+ * A wait is compared with all turns in the ring. This takes some 40 us with interrupts off. Each
+ * sum that has to be settled on the way takes 0.1 us more: after so many, culprits are not named.
+ */
+#define WALK_TURNS (WHY_TURNS - WHY_BLOCK)
+#define MOST_SETTLED 128
 #define WHY_NAMES 1024
 #define WHY_SUMS 32
 
@@ -48,15 +52,30 @@ struct place {
 	struct sum sums[WHY_SUMS];
 	struct why_culprit largest[WHY_CULPRITS];
 	__u64 part_ns[WHY_PARTS];
-};
+	__u64 unnamed_ns[WHY_PARTS]; /* of them, without a culprit */
+} __attribute__((aligned(64)));
 
 /* User space sizes it: one entry per CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
+	__uint(map_flags, BPF_F_MMAPABLE); /* aligns the values to pages, and so to cache lines */
 	__type(value, struct place);
 } places SEC(".maps");
+
+/* Who woke a task up last; by TID of the task. The newest task takes the place of another one. */
+#define WAKEUPS 1024
+
+struct wakeup {
+	__u64 queued; /* the stamp that the kernel made */
+	struct task_struct *waker; /* may be gone */
+	__u32 tid; /* of the task */
+	__u32 waker_tid;
+	__u64 pad[5]; /* one cache line each */
+};
+
+static struct wakeup wakeups[WAKEUPS] __attribute__((aligned(64)));
 
 static const struct why why = { &why_cells, &why_pairs };
 
@@ -97,11 +116,18 @@ static __always_inline void note_name(struct place *place, struct task_struct *t
 static __always_inline void add_to_ring(struct why_turns *ring, struct task_struct *task,
 					__u32 class, __u64 end_ns)
 {
-	struct why_turn *turn = &ring->turns[ring->next++ % WHY_TURNS];
+	__u64 next = ring->next;
+	struct why_turn *turn = &ring->turns[next % WHY_TURNS];
 
 	turn->end_ns = end_ns;
 	turn->tid = task->pid;
 	turn->tgid_class = task->tgid | class << 24;
+	if (next && end_ns > ring->sums.end_ns) /* the start of the first turn is unknown */
+		ring->sums.class_ns[class] += end_ns - ring->sums.end_ns;
+	ring->sums.end_ns = end_ns;
+	ring->next = ++next;
+	if (!(next % WHY_BLOCK))
+		ring->blocks[next / WHY_BLOCK % WHY_BLOCKS] = ring->sums;
 }
 
 /*
@@ -167,20 +193,40 @@ static __always_inline __u64 end_quota(struct task_struct *task, struct runqlat_
 	return ns < most ? ns : most;
 }
 
-/* A wait begins: who woke the task up, and how long its cgroup was out of quota until now. */
-static __always_inline void note_wakeup(struct task_struct *task)
+/*
+ * A wait begins: who woke the task up, and how long its cgroup was out of quota until now. Task
+ * storage would cost more than the rest of it.
+ */
+static __always_inline void note_wakeup(struct task_struct *task, __u64 queued)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
-	struct runqlat_task *own;
+	__u32 tid = task->pid;
+	struct wakeup *wakeup = &wakeups[tid % WAKEUPS];
 
-	if (task_runs(task, false))
+	wakeup->queued = queued;
+	wakeup->waker = waker;
+	wakeup->tid = tid;
+	wakeup->waker_tid = waker->pid;
+	begin_quota(task, NULL);
+}
+
+/*
+ * The waker of a task that is about to run. The wakeup is that of this wait if it was after the
+ * last time that the task got a CPU; else the task was preempted.
+ */
+static __always_inline void find_waker(struct why_event *event, struct task_struct *task)
+{
+	__u32 of = task->pid, tid, pid = 0;
+	const struct wakeup *wakeup = &wakeups[of % WAKEUPS];
+	struct task_struct *waker = wakeup->waker;
+
+	if (wakeup->tid != of || wakeup->queued <= task->sched_info.last_arrival)
 		return;
-	own = bpf_task_storage_get(&tasks, task, NULL, 0);
-	if (!own)
-		return;
-	own->waker = waker->pid;
-	__builtin_memcpy(own->waker_comm, waker->comm, LAT_COMM_LEN);
-	begin_quota(task, own);
+	tid = wakeup->waker_tid;
+	event->waker_tid = tid;
+	bpf_probe_read_kernel(&pid, sizeof(pid), &waker->pid);
+	if (pid == tid) /* else it has ended, and something else is in its place */
+		bpf_probe_read_kernel_str(event->waker, LAT_COMM_LEN, &waker->comm);
 }
 
 /* ---- the walk ---- */
@@ -191,7 +237,8 @@ struct walk {
 	__u64 low, high; /* what is left of the wait */
 	struct why_who *victim;
 	__u32 tgid; /* of the victim */
-	__u32 pad;
+	__u32 settled; /* sums that gave way to others */
+	__u64 first, last; /* blocks that are left of a search */
 };
 
 static __always_inline __u32 turn_part(__u32 tgid_class, __u32 victim)
@@ -236,9 +283,16 @@ static __always_inline void rank(struct place *place, const struct sum *sum,
 	struct why_culprit *least = &place->largest[0];
 
 #pragma unroll
-	for (int i = 1; i < WHY_CULPRITS; i++)
-		if (place->largest[i].ns < least->ns)
-			least = &place->largest[i];
+	for (int i = 0; i < WHY_CULPRITS; i++) {
+		struct why_culprit *culprit = &place->largest[i];
+
+		if (culprit->ns && culprit->who.id == who->id && culprit->part == sum->part) {
+			culprit->ns += sum->ns; /* it was settled before */
+			return;
+		}
+		if (culprit->ns < least->ns)
+			least = culprit;
+	}
 	if (sum->ns <= least->ns)
 		return;
 	least->who = *who;
@@ -261,6 +315,22 @@ static __noinline int settle(struct place *place, struct sum *sum, struct why_wh
 	return 0;
 }
 
+/* The sum of a culprit, which may have one of two places. */
+static __always_inline struct sum *find_sum(struct walk *walk, __u32 id, __u32 part)
+{
+	__u32 hash = id * 0x9e3779b1;
+	struct sum *sum = &walk->place->sums[hash >> 27 & (WHY_SUMS - 1)], *other;
+
+	if (!sum->ns || (sum->id == id && sum->part == part))
+		return sum;
+	other = &walk->place->sums[hash >> 22 & (WHY_SUMS - 1)];
+	if (!other->ns || (other->id == id && other->part == part))
+		return other;
+	walk->settled++;
+	settle(walk->place, sum, walk->victim);
+	return sum;
+}
+
 /* The time of a turn that belongs to the wait. */
 static __always_inline void add_turn(struct walk *walk, const struct why_turn *turn, __u64 ns)
 {
@@ -270,11 +340,13 @@ static __always_inline void add_turn(struct walk *walk, const struct why_turn *t
 	walk->place->part_ns[part] += ns;
 	if (!has_culprit(part))
 		return;
+	if (walk->settled == MOST_SETTLED) {
+		walk->place->unnamed_ns[part] += ns;
+		return;
+	}
 	if (why_by() == LAT_BY_PROCESS)
 		id = turn->tgid_class & 0xffffff;
-	sum = &walk->place->sums[id % WHY_SUMS];
-	if (sum->ns && (sum->id != id || sum->part != part))
-		settle(walk->place, sum, walk->victim);
+	sum = find_sum(walk, id, part);
 	if (!sum->ns) {
 		sum->id = id;
 		sum->tid = turn->tid;
@@ -304,6 +376,44 @@ static long settle_one(__u32 n, struct walk *walk)
 	return 0;
 }
 
+static long search_block(__u32 n, struct walk *walk)
+{
+	__u64 middle = (walk->first + walk->last) / 2;
+
+	if (walk->place->ring.blocks[middle % WHY_BLOCKS].end_ns >= walk->low)
+		walk->last = middle;
+	else
+		walk->first = middle + 1;
+	return walk->first >= walk->last;
+}
+
+/*
+ * The part of the wait before the turns in the ring, which began after block `newest`: by class,
+ * from the first block that ended within the wait. A task of the victim's process counts as
+ * another one there.
+ */
+static __always_inline void add_classes(struct walk *walk, __u64 newest)
+{
+	struct place *place = walk->place;
+	const struct why_sums *from, *to = &place->ring.blocks[newest % WHY_BLOCKS];
+	__u64 left = walk->high - walk->low, ns;
+	__u32 part;
+
+	walk->first = newest >= WHY_BLOCKS ? newest - WHY_BLOCKS + 1 : 1;
+	walk->last = newest;
+	bpf_loop(10, search_block, walk, 0); /* halves WHY_BLOCKS to one */
+	from = &place->ring.blocks[walk->last % WHY_BLOCKS];
+#pragma unroll
+	for (__u32 class = 0; class < WHY_CLASSES; class ++) {
+		part = turn_part(class << 24, walk->tgid);
+		ns = to->class_ns[class] - from->class_ns[class];
+		ns = ns < left ? ns : left;
+		left -= ns;
+		place->part_ns[part] += ns;
+		place->unnamed_ns[part] += ns;
+	}
+}
+
 /* ---- a slow wait ---- */
 
 struct slow {
@@ -313,7 +423,6 @@ struct slow {
 	__u64 moved_ns; /* of it, in the queue of another CPU */
 	__u64 now; /* by the scheduler's clock; 0: unknown */
 	__u64 end_ns; /* CLOCK_MONOTONIC */
-	__u32 waker; /* TID; 0: it was preempted, or not known */
 };
 
 /* The stacks of the task that had the CPU until now; of the victim, if it was idle. */
@@ -358,10 +467,7 @@ static __always_inline void send_event(void *ctx, struct why_cell *cell, const s
 	bpf_probe_read_kernel_str(event->comm, LAT_COMM_LEN, slow->victim->comm);
 	bpf_probe_read_kernel_str(event->process, LAT_COMM_LEN, leader_comm(slow->victim, false));
 	__builtin_memcpy(event->culprits, place->largest, sizeof(event->culprits));
-	event->waker_tid = slow->waker;
-	if (slow->own && slow->waker) {
-		__builtin_memcpy(event->waker, slow->own->waker_comm, LAT_COMM_LEN);
-	}
+	find_waker(event, slow->victim);
 	take_stacks(ctx, event, slow);
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 }
@@ -371,18 +477,22 @@ static __always_inline void walk_turns(struct place *place, const struct slow *s
 				       struct why_who *victim, __u64 here)
 {
 	struct walk walk = { .place = place, .victim = victim };
-	__u32 nr = WALK_TURNS;
+	__u64 turns = place->ring.next, block = 0, nr = turns - 1;
 
-	if (place->ring.next < 2 || !slow->now)
+	if (turns < 2 || !slow->now)
 		return;
-	if (place->ring.next - 1 < nr) /* the start of the first turn is unknown */
-		nr = place->ring.next - 1;
-	walk.newest = place->ring.next - 1;
+	if (turns > WALK_TURNS) { /* to the end of a block */
+		block = (turns - WALK_TURNS + WHY_BLOCK - 1) / WHY_BLOCK;
+		nr = turns - block * WHY_BLOCK;
+	} /* else the start of the first turn is unknown */
+	walk.newest = turns - 1;
 	walk.high = slow->now;
 	walk.low = slow->now - here;
 	walk.tgid = slow->victim->tgid;
 	bpf_loop(nr, walk_turn, &walk, 0);
 	bpf_loop(WHY_SUMS, settle_one, &walk, 0);
+	if (block && walk.high > walk.low)
+		add_classes(&walk, block);
 }
 
 /* Divides a slow wait into parts, which sum to it. */
@@ -398,6 +508,7 @@ static __always_inline void explain(void *ctx, const struct slow *slow)
 		return;
 	why_describe(&config, &victim, slow->victim);
 	__builtin_memset(place->part_ns, 0, sizeof(place->part_ns));
+	__builtin_memset(place->unnamed_ns, 0, sizeof(place->unnamed_ns));
 	__builtin_memset(place->largest, 0, sizeof(place->largest));
 	quota = end_quota(slow->victim, slow->own, here);
 	walk_turns(place, slow, &victim, here - quota);
@@ -409,9 +520,12 @@ static __always_inline void explain(void *ctx, const struct slow *slow)
 	place->part_ns[WHY_RUNQLAT_UNKNOWN] = slow->ns - known;
 #pragma unroll
 	for (int part = 0; part < WHY_RUNQLAT_PARTS; part++) {
-		__sync_fetch_and_add(&cell->part_ns[part], place->part_ns[part]);
-		if (!has_culprit(part) && place->part_ns[part])
-			why_add_pair(&why_pairs, &victim, &none, part, place->part_ns[part]);
+		__u64 ns = place->part_ns[part];
+
+		__sync_fetch_and_add(&cell->part_ns[part], ns);
+		ns = has_culprit(part) ? place->unnamed_ns[part] : ns;
+		if (ns)
+			why_add_pair(&why_pairs, &victim, &none, part, ns);
 	}
 	if (slow->ns >= why_control.event_ns)
 		send_event(ctx, cell, slow, place);

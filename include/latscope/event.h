@@ -272,12 +272,11 @@ struct runqlat_task {
 	__u32 unknown; /* stamps: it waited at the attach, and may have been moved in its sleep */
 	/* it was on its way to sleep, so it waits already; a wakeup does not start its wait */
 	__u32 preempted;
-	__u32 waker; /* why: TID of the task that woke it up; 0: it was preempted */
+	__u32 pad;
 	__u64 quota_of; /* why: the run queue of its cgroup at the start of its wait; 0: none */
 	__u64 quota_ns; /* why: how long that was out of quota until then */
-	char waker_comm[LAT_COMM_LEN]; /* why */
 };
-_Static_assert(sizeof(struct runqlat_task) == 80, "runqlat_task has no padding");
+_Static_assert(sizeof(struct runqlat_task) == 64, "runqlat_task has no padding");
 
 /* The metrics of runqlat. */
 enum runqlat_metric { RUNQLAT_RUN_QUEUE, RUNQLAT_WAKEUP, RUNQLAT_METRICS };

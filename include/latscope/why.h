@@ -124,8 +124,13 @@ _Static_assert(sizeof(struct why_control) == 16, "why_control has no padding");
 /* Memlat's map `why_stacks`, by hash of the TID. */
 #define WHY_STACKS 1024
 
-/* Of each CPU, in runqlat's map `places`: who had it, the newest before `next`. */
+/*
+ * Of each CPU, in runqlat's map `places`: who had it, the newest before `next`. Of older turns, the
+ * sums by class are known at the end of each WHY_BLOCK turns.
+ */
 #define WHY_TURNS (1 << 12)
+#define WHY_BLOCK 64
+#define WHY_BLOCKS (1 << 10)
 
 enum why_class {
 	WHY_TASK,
@@ -133,6 +138,7 @@ enum why_class {
 	WHY_RT,
 	WHY_IDLE,
 	WHY_HIDDEN, /* the program did not see who had the CPU */
+	WHY_CLASSES,
 };
 
 struct why_turn {
@@ -142,11 +148,20 @@ struct why_turn {
 };
 _Static_assert(sizeof(struct why_turn) == 16, "why_turn has no padding");
 
+struct why_sums {
+	__u64 end_ns; /* of the last turn in it */
+	__u64 class_ns[WHY_CLASSES]; /* since the first turn */
+};
+
+/* The first members, which each switch writes, are one cache line. */
 struct why_turns {
 	__u64 next; /* turns so far */
 	__u32 running; /* TID of the task that has the CPU */
 	__u32 pad;
+	struct why_sums sums;
 	struct why_turn turns[WHY_TURNS];
+	struct why_sums blocks[WHY_BLOCKS]; /* sums after each WHY_BLOCK turns */
 };
+_Static_assert(__builtin_offsetof(struct why_turns, turns) == 64, "why_turns: one cache line");
 
 #endif

@@ -9,14 +9,15 @@
 struct part {
 	const char *name, *what;
 	bool of_disk; /* its culprit is a disk */
+	bool of_task; /* its culprit is a task */
 };
 
 static const struct part runqlat_parts[WHY_PARTS] = {
 	[WHY_RUNQLAT_UNKNOWN] = { "unknown", "who had the CPU is not known" },
-	[WHY_RUNQLAT_OWN] = { "own", "its own process had the CPU" },
-	[WHY_RUNQLAT_OTHER] = { "other", "another process had the CPU" },
-	[WHY_RUNQLAT_KERNEL] = { "kernel", "a kernel thread had the CPU" },
-	[WHY_RUNQLAT_REALTIME] = { "realtime", "a real-time task had the CPU" },
+	[WHY_RUNQLAT_OWN] = { "own", "its own process had the CPU", .of_task = true },
+	[WHY_RUNQLAT_OTHER] = { "other", "another process had the CPU", .of_task = true },
+	[WHY_RUNQLAT_KERNEL] = { "kernel", "a kernel thread had the CPU", .of_task = true },
+	[WHY_RUNQLAT_REALTIME] = { "realtime", "a real-time task had the CPU", .of_task = true },
 	[WHY_RUNQLAT_IDLE] = { "idle", "the CPU was idle: wakeup latency" },
 	[WHY_RUNQLAT_QUOTA] = { "quota", "the cgroup was out of its CPU quota" },
 	[WHY_RUNQLAT_MOVED] = { "moved", "in the queue of another CPU, before a move" },
@@ -26,7 +27,7 @@ static const struct part memlat_parts[WHY_PARTS] = {
 	[WHY_MEMLAT_UNKNOWN] = { "unknown", "where the task was is not known" },
 	[WHY_MEMLAT_CPU] = { "cpu", "on a CPU, in the handler" },
 	[WHY_MEMLAT_RUNNABLE] = { "runnable", "waiting for a CPU" },
-	[WHY_MEMLAT_IO] = { "io", "asleep until block I/O was done", true },
+	[WHY_MEMLAT_IO] = { "io", "asleep until block I/O was done", .of_disk = true },
 	[WHY_MEMLAT_BLOCKED] = { "blocked", "asleep: lock, userfaultfd, FUSE" },
 	[WHY_MEMLAT_RECLAIM] = { "reclaim", "reclaiming memory" },
 	[WHY_MEMLAT_COMPACTION] = { "compaction", "compacting memory" },
@@ -64,6 +65,13 @@ bool why__is_of_disk(const char *probe, unsigned int part)
 	const struct part *parts = find_parts(probe);
 
 	return parts && part < WHY_PARTS && parts[part].of_disk;
+}
+
+bool why__is_of_task(const char *probe, unsigned int part)
+{
+	const struct part *parts = find_parts(probe);
+
+	return parts && part < WHY_PARTS && parts[part].of_task;
 }
 
 int why__find_part(const char *probe, const char *name)

@@ -82,6 +82,9 @@ const char *why__what(const char *probe, unsigned int part);
 /* Is who causes it a disk? */
 bool why__is_of_disk(const char *probe, unsigned int part);
 
+/* Is it a task? */
+bool why__is_of_task(const char *probe, unsigned int part);
+
 /* The part of that name, or -ENOENT. */
 int why__find_part(const char *probe, const char *name);
 

@@ -303,13 +303,17 @@ static const char *name_culprit(struct bpf_probe *probe, const struct why_who *w
 	return name_victim(probe, who, out);
 }
 
-/* A pair without a place, which is one of the first, has neither victim nor culprit. */
+/*
+ * A pair without a place, which is one of the first, has neither victim nor culprit. Tasks that had
+ * the CPU too long ago have no name.
+ */
 static int add_pair(struct bpf_probe *probe, const struct why_pair *pair, bool placed, uint64_t ns,
 		    uint64_t count)
 {
 	struct table *table = probe->common.entry->why->parts;
 	const char *part = why__part(probe->common.ops->name, pair->part);
 	char victim[RUN_NAME] = "(other)", culprit[RUN_NAME] = "(other)";
+	bool unnamed = !placed || why__is_of_task(probe->common.ops->name, pair->part);
 	int err;
 
 	err = table__add_row(table, probe->why_row_ns);
@@ -324,7 +328,7 @@ static int add_pair(struct bpf_probe *probe, const struct why_pair *pair, bool p
 	err = table__set_text(table, WHY_VICTIM, victim);
 	if (!err)
 		err = table__set_text(table, WHY_PART, part);
-	if (!err && (!placed || pair->culprit.id))
+	if (!err && (unnamed || pair->culprit.id))
 		err = table__set_text(table, WHY_CULPRIT, culprit);
 	if (placed && pair->culprit.id)
 		table__set_integer(table, WHY_CULPRIT_ID, (int64_t)pair->culprit.id);

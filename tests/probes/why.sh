@@ -8,6 +8,7 @@ why_cgroup=''
 why_cpu=$(($(nproc) - 1))
 on_exit forget_why
 built=${LATSCOPE_BUILT:-$PWD/.output}
+chosen=() # filters
 
 forget_why() {
 	[ -z "$why_cgroup" ] || rmdir "$why_cgroup"
@@ -17,7 +18,7 @@ forget_why() {
 # blame SHAPE OVER MS [CGROUP]: a recording of culprits, as $db; what culprits printed is in $why_dir/out
 blame() {
 	rm -rf "$why_dir/runs"
-	"$built/latscope" runqlat --why -q -o "$why_dir/runs" --over "$2" -- \
+	"$built/latscope" runqlat --why -q -o "$why_dir/runs" "${chosen[@]}" --over "$2" -- \
 		"$built/tests/reference/culprits" "$1" "$why_cpu" "$3" "${@:4}" >"$why_dir/out" 2>"$why_dir/err" ||
 		{ cat "$why_dir/err" && return 1; }
 	db=$(echo "$why_dir"/runs/*/run.db)
@@ -123,6 +124,18 @@ blames_quota() {
 		near_to 5 "$(blamed "part = 'quota'")" $(($(throttled_ns) - before))
 }
 
+# slow_events CONDITION
+slow_events() { query "SELECT count(*) FROM runqlat_slow WHERE $1"; }
+
+# A task that slept was woken up by the hog; one that lost the CPU was not woken up.
+finds_wakers() {
+	local chosen=(--comm victim) events
+
+	blame woken 1ms 1000 && events=$(slow_events 1) && [ "$events" -ge 5 ] &&
+		is_within $((events * 9 / 10)) "$(slow_events "waker = 'hog1' AND waker_tid = $(why_printed hog1_pid)")" "$events" &&
+		blame one 1ms 1000 && is_within 0 "$(slow_events waker_tid)" $(($(slow_events 1) / 10))
+}
+
 # retry CMD...: a host that is busy with others disturbs, so each is tried a few times; a real fault shows each time
 retry() {
 	local try
@@ -142,6 +155,7 @@ ok 'two hogs: each is blamed for its share' retry blames_two
 ok 'a real-time hog: it is blamed' retry blames_realtime
 ok 'an idle CPU: nobody is blamed' retry blames_idle $idle_share
 ok 'two threads: their own process is blamed' retry blames_own
+ok 'a waker is named if there was one' retry finds_wakers
 if [ "$(nproc)" -gt 1 ]; then
 	ok 'a move: what came before it is told apart' retry blames_move
 else

@@ -5,6 +5,8 @@
  *   one       a process "hog1" always wants the CPU, too
  *   two       "hog1" and "hog2" do, and hog1 gets about three times as much as hog2
  *   realtime  "hog1" (SCHED_FIFO) has the CPU for 5 ms of every 15
+ *   woken     as in realtime; at the start of each turn the hog wakes the victim up, which sleeps
+ *             otherwise
  *   idle      nothing else: the victim sleeps, and the CPU is idle until it wakes up
  *   own       a second thread of the victim always wants the CPU
  *   moved     "hog1" as in realtime; after 2 ms of each turn the victim is bound to another CPU,
@@ -39,6 +41,7 @@ struct shared {
 static struct shared *shared;
 static const char *shape;
 static int cpu;
+static int bell[2]; /* a pipe by which the hog wakes up the victim */
 
 static uint64_t clock_ns(clockid_t id)
 {
@@ -73,6 +76,8 @@ static void take_turns(uint64_t end)
 
 	while ((start = clock__now_ns()) < end) {
 		atomic_store(&shared->turn_ns, start);
+		if (is("woken") && write(bell[1], "", 1) != 1)
+			_exit(REFERENCE_FAILED);
 		spin_until(start + TURN_NS);
 		atomic_store(&shared->turn_ns, 0);
 		nap(2 * TURN_NS);
@@ -85,13 +90,22 @@ static void *second_thread(void *end)
 	return NULL;
 }
 
+static bool has_turns(void)
+{
+	return is("realtime") || is("moved") || is("woken");
+}
+
 static void work(int which, uint64_t end)
 {
 	bool victim = !which;
 	pthread_t thread;
+	char byte;
 
-	if (!victim && (is("realtime") || is("moved"))) {
+	if (!victim && has_turns()) {
 		take_turns(end);
+	} else if (is("woken")) {
+		while (read(bell[0], &byte, 1) == 1)
+			;
 	} else if (victim && is("idle")) {
 		while (clock__now_ns() < end)
 			nap(MOVE_NS);
@@ -111,7 +125,7 @@ static void prepare(int which, const char *cgroup)
 	char path[256];
 	FILE *file;
 
-	if (which && (is("realtime") || is("moved")) && sched_setscheduler(0, SCHED_FIFO, &first))
+	if (which && has_turns() && sched_setscheduler(0, SCHED_FIFO, &first))
 		reference_die(REFERENCE_CANNOT, "cannot set SCHED_FIFO: %s", strerror(errno));
 	if (which == 2 && nice(5) == -1) /* the weights of two such priorities are 3.05 to 1 */
 		reference_die(REFERENCE_FAILED, "cannot set the priority");
@@ -133,6 +147,7 @@ static _Noreturn void live(int which, const char *cgroup, int ready)
 	load__pin(cpu);
 	prepare(which, cgroup);
 	close(ready); /* the last one ends the wait of the parent */
+	close(bell[!which]);
 	while (!(end = atomic_load(&shared->end_ns)))
 		nap(NSEC_PER_MSEC);
 	before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -176,7 +191,7 @@ static int count_processes(void)
 {
 	if (is("two"))
 		return 3;
-	return is("one") || is("realtime") || is("moved") ? 2 : 1;
+	return is("one") || has_turns() ? 2 : 1;
 }
 
 int main(int argc, char **argv)
@@ -194,7 +209,7 @@ int main(int argc, char **argv)
 	processes = count_processes();
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
-	if (shared == MAP_FAILED || pipe(ready))
+	if (shared == MAP_FAILED || pipe(ready) || pipe(bell))
 		reference_die(REFERENCE_FAILED, "%s", strerror(errno));
 	reference_sched__outweigh();
 	for (int i = 0; i < processes; i++) {
@@ -203,6 +218,8 @@ int main(int argc, char **argv)
 			live(i, argv[4], ready[1]);
 	}
 	close(ready[1]);
+	close(bell[0]);
+	close(bell[1]);
 	if (is("moved"))
 		load__pin(!cpu);
 	while (read(ready[0], &byte, 1) > 0)
