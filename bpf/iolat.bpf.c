@@ -13,6 +13,7 @@
  * and at completion, `current` can be any task: kblockd, a worker, or an interrupted one.
  */
 #include "iolat_request.bpf.h"
+#include "iolat_why.bpf.h"
 
 /* ---- the end: completion ---- */
 
@@ -27,6 +28,7 @@ struct ending {
 	const struct iolat_start *start; /* NULL: not looked up, or none */
 	__u32 device;
 	__u32 error;
+	struct why_end *end; /* set only with config.why */
 };
 
 static __always_inline void count_all(struct lat_cell *cells_now, __u32 which)
@@ -127,16 +129,20 @@ static __always_inline void count_missed(const struct ending *done, struct lat_c
 }
 
 /* Counts one metric of a completion that lasted from `from` to `to`; 0: the stamp is missing. */
-static __always_inline void finish(const struct ending *done, __u32 metric, __u64 from, __u64 to)
+static __always_inline void finish(struct ending *done, __u32 metric, __u64 from, __u64 to)
 {
 	struct lat_cell *cell = &done->cells[metric];
 	__u64 ns = to - from;
 
 	if (!from || !to) {
 		count_missed(done, cell);
-	} else if (to < from) {
+		return;
+	}
+	if (to < from) {
 		COUNT(&config, cell->counts[LAT_NEGATIVE]);
-	} else if (!done->by) {
+		return;
+	}
+	if (!done->by) {
 		hist_add_cell(&config, &cell->hist, ns);
 		count_error(done, cell);
 	} else if (inject_fault(&config, metric, cell, &ns)) {
@@ -144,10 +150,12 @@ static __always_inline void finish(const struct ending *done, __u32 metric, __u6
 		count_error(done, cell);
 		split_completion(done, metric, ns);
 	}
+	if (config.why && metric == IOLAT_TOTAL)
+		done->end->start_ns = from;
 }
 
 /* Counts a completion whose stamps are known. */
-static __always_inline void finish_all(const struct ending *done, __u64 issue_ns)
+static __always_inline void finish_all(struct ending *done, __u64 issue_ns)
 {
 	const struct request_view *rq = &done->rq;
 	__u64 start_ns = start_time(rq, done->lag_ns);
@@ -281,9 +289,10 @@ static __always_inline void let_go(const struct ending *done)
 }
 
 static __always_inline int complete(struct request *rq, int error, __u32 nr_bytes, bool own,
-				    bool raw)
+				    bool second, bool raw)
 {
 	struct ending done = { .rq = request_view(rq, raw), .error = error };
+	struct why_end end;
 	__u64 issue_ns;
 	__u32 why;
 
@@ -299,6 +308,13 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 		return 0;
 	}
 	issue_ns = issue_time(&done, rq, own, raw);
+	if (config.why && !raw) {
+		end = (struct why_end){ .issue_ns = issue_ns,
+					.end_ns = done.now,
+					.second = second };
+		done.end = &end;
+		why_completed(&end, rq, &done.rq);
+	}
 	if (done.cells) {
 		done.by = config.by;
 		done.tail_ns = config.tail_ns;
@@ -309,6 +325,8 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 			leave_out(&done, why, issue_ns);
 	}
 	let_go(&done);
+	if (config.why && !raw)
+		why_explain(&end, rq);
 	return 0;
 }
 
@@ -363,7 +381,7 @@ static __always_inline void take_mark(struct request *rq, const struct request_v
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(stamps_complete, struct request *rq, int error, unsigned int nr_bytes)
 {
-	return complete(rq, error, nr_bytes, false, false);
+	return complete(rq, error, nr_bytes, false, false, false);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -371,7 +389,7 @@ int BPF_PROG(hashed_complete, struct request *rq, int error, unsigned int nr_byt
 {
 	__u32 bytes = rq->__data_len;
 
-	complete(rq, error, nr_bytes, true, false);
+	complete(rq, error, nr_bytes, true, false, false);
 	if (config.again && nr_bytes >= bytes)
 		leave_mark(rq);
 	return 0;
@@ -389,7 +407,7 @@ int BPF_PROG(hashed_complete_again, struct request *rq, int error, unsigned int 
 	if (nr_bytes < view.bytes)
 		return 0;
 	if (!first_saw(rq, &view, true))
-		return complete(rq, error, nr_bytes, true, false);
+		return complete(rq, error, nr_bytes, true, true, false);
 	take_mark(rq, &view);
 	return 0;
 }
@@ -397,7 +415,7 @@ int BPF_PROG(hashed_complete_again, struct request *rq, int error, unsigned int 
 SEC("raw_tp/block_rq_complete")
 int BPF_PROG(raw_complete, struct request *rq, int error, unsigned int nr_bytes)
 {
-	return complete(rq, error, nr_bytes, true, true);
+	return complete(rq, error, nr_bytes, true, false, true);
 }
 
 /* ---- the start: submission and issue ---- */
@@ -441,6 +459,8 @@ static __always_inline int issue(struct request *request, bool raw)
 		return 0;
 	if (config.identity || looked_up)
 		start = find(&rq);
+	if (!raw)
+		why_issued(request, &rq, start && start->requeues, own.issue_ns);
 	if (!start) {
 		if (config.identity || !table_put(line_of(request, raw), &rq, own.issue_ns))
 			keep(&rq, &own, false);
@@ -560,6 +580,7 @@ static __always_inline int submit_started(struct request *rq, bool again)
 
 	if (other_disk(rq, false))
 		return 0;
+	why_submitted(rq);
 	view.start_ns = plug_ns ?: now; /* the kernel may stamp it only after this */
 	/* Only to keep `looked_up` correct, and to count missed ends. */
 	if (looked_up || config.again)
@@ -580,7 +601,9 @@ static __always_inline int start(struct request *request, bool again, bool raw)
 	struct own_stamps own = {};
 	bool left;
 
-	rq.start_ns = plug_time(raw);
+	if (config.why && !raw && !other_disk(request, raw))
+		why_submitted(request);
+	rq.start_ns = config.cached ? plug_time(raw) : 0;
 	if (!rq.start_ns || other_disk(request, raw))
 		return 0;
 	own.lag_ns = bpf_ktime_get_ns() - rq.start_ns;
@@ -610,6 +633,7 @@ static __always_inline int submit_inserted(struct request *rq)
 		return 0;
 	if (start && start->queue_ns == view.start_ns) /* comes back, by a requeue or unissued */
 		return 0;
+	why_submitted(rq);
 	return submit(&view, start, &(struct own_stamps){});
 }
 
@@ -651,6 +675,17 @@ int BPF_PROG(submit_insert, struct request *rq)
 	return submit_inserted(rq);
 }
 
+/* Only for the submitters that slow requests are explained by, where block_io_start is missing. */
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(hashed_insert, struct request *rq)
+{
+	struct request_view view = request_view(rq, false);
+
+	if (!other_disk(rq, false) && !(looked_up && find(&view)))
+		why_submitted(rq);
+	return 0;
+}
+
 /* The request was merged into another and ends here, without completion. */
 static __always_inline int forget_merged(struct request *rq)
 {
@@ -680,6 +715,8 @@ int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
 
 	split_rename(&split, IOLAT_METRICS, task, comm);
+	if (config.why)
+		__sync_fetch_and_add(&names_changed, 1);
 	return 0;
 }
 

@@ -16,7 +16,6 @@
 #define WALK_TURNS (WHY_TURNS - WHY_BLOCK)
 #define MOST_SETTLED 128
 #define WHY_NAMES 1024
-#define WHY_SUMS 32
 
 struct why_control why_control = {};
 
@@ -27,32 +26,11 @@ struct why_events_map why_events SEC(".maps");
 /* How often a task has taken another name. */
 __u32 names_changed = 0;
 
-/* Who a thread is, as of its last turn. */
-struct name {
-	__u64 task;
-	__u32 tid;
-	__u32 as_of; /* names_changed */
-	__u64 cgroups; /* if victims are cgroups */
-	struct why_who who;
-};
-
-/* What the turns of one task or process have in common with a wait. */
-struct sum {
-	__u64 ns; /* 0: free */
-	__u32 id; /* TID, or the TGID if culprits are processes */
-	__u32 tid; /* of its newest turn */
-	__u32 part;
-	__u32 pad;
-};
-
 /* What a CPU knows of its turns, and its work space. */
 struct place {
 	struct why_turns ring;
-	struct name names[WHY_NAMES];
-	struct sum sums[WHY_SUMS];
-	struct why_culprit largest[WHY_CULPRITS];
-	__u64 part_ns[WHY_PARTS];
-	__u64 unnamed_ns[WHY_PARTS]; /* of them, without a culprit */
+	struct why_name names[WHY_NAMES]; /* of threads, as of their last turns */
+	struct why_scratch scratch;
 } __attribute__((aligned(64)));
 
 /* User space sizes it: one entry per CPU. */
@@ -97,14 +75,13 @@ static __always_inline __u32 task_class(struct task_struct *task)
 
 static __always_inline void note_name(struct place *place, struct task_struct *task, __u32 tid)
 {
-	struct name *name = &place->names[tid % WHY_NAMES];
+	struct why_name *name = &place->names[tid % WHY_NAMES];
 	__u32 as_of = names_changed;
 	__u64 cgroups = 0;
 
 	if (why_by() == LAT_BY_CGROUP)
 		cgroups = (__u64)task->cgroups;
-	if (name->task == (__u64)task && name->tid == tid && name->as_of == as_of &&
-	    name->cgroups == cgroups)
+	if (why_named(name, task, tid, as_of, cgroups))
 		return;
 	name->task = (__u64)task;
 	name->tid = tid;
@@ -237,7 +214,7 @@ struct walk {
 	__u64 low, high; /* what is left of the wait */
 	struct why_who *victim;
 	__u32 tgid; /* of the victim */
-	__u32 settled; /* sums that gave way to others */
+	__u32 pad;
 	__u64 first, last; /* blocks that are left of a search */
 };
 
@@ -259,100 +236,42 @@ static __always_inline __u32 turn_part(__u32 tgid_class, __u32 victim)
 	}
 }
 
-static __always_inline bool has_culprit(__u32 part)
-{
-	return part == WHY_RUNQLAT_OWN || part == WHY_RUNQLAT_OTHER || part == WHY_RUNQLAT_KERNEL ||
-	       part == WHY_RUNQLAT_REALTIME;
-}
+#define OF_CULPRITS                                                                   \
+	(1U << WHY_RUNQLAT_OWN | 1U << WHY_RUNQLAT_OTHER | 1U << WHY_RUNQLAT_KERNEL | \
+	 1U << WHY_RUNQLAT_REALTIME)
 
-static __always_inline void find_who(struct why_who *who, struct place *place,
-				     const struct sum *sum)
+static __always_inline void find_who(struct why_sum *sum, struct place *place)
 {
-	const struct name *name = &place->names[sum->tid % WHY_NAMES];
+	const struct why_name *name = &place->names[sum->tid % WHY_NAMES];
 
 	if (name->tid == sum->tid)
-		*who = name->who;
+		sum->who = name->who;
 	else if (why_by() != LAT_BY_CGROUP)
-		who->id = sum->id;
-}
-
-/* Keeps the largest sums for the event. */
-static __always_inline void rank(struct place *place, const struct sum *sum,
-				 const struct why_who *who)
-{
-	struct why_culprit *least = &place->largest[0];
-
-#pragma unroll
-	for (int i = 0; i < WHY_CULPRITS; i++) {
-		struct why_culprit *culprit = &place->largest[i];
-
-		if (culprit->ns && culprit->who.id == who->id && culprit->part == sum->part) {
-			culprit->ns += sum->ns; /* it was settled before */
-			return;
-		}
-		if (culprit->ns < least->ns)
-			least = culprit;
-	}
-	if (sum->ns <= least->ns)
-		return;
-	least->who = *who;
-	least->ns = sum->ns;
-	least->tid = sum->tid;
-	least->part = sum->part;
-}
-
-/* Adds a sum to its pair, and frees its place. */
-static __noinline int settle(struct place *place, struct sum *sum, struct why_who *victim)
-{
-	struct why_who who = {};
-
-	if (!sum->ns)
-		return 0;
-	find_who(&who, place, sum);
-	why_add_pair(&why_pairs, victim, &who, sum->part, sum->ns);
-	rank(place, sum, &who);
-	sum->ns = 0;
-	return 0;
-}
-
-/* The sum of a culprit, which may have one of two places. */
-static __always_inline struct sum *find_sum(struct walk *walk, __u32 id, __u32 part)
-{
-	__u32 hash = id * 0x9e3779b1;
-	struct sum *sum = &walk->place->sums[hash >> 27 & (WHY_SUMS - 1)], *other;
-
-	if (!sum->ns || (sum->id == id && sum->part == part))
-		return sum;
-	other = &walk->place->sums[hash >> 22 & (WHY_SUMS - 1)];
-	if (!other->ns || (other->id == id && other->part == part))
-		return other;
-	walk->settled++;
-	settle(walk->place, sum, walk->victim);
-	return sum;
+		sum->who.id = sum->id;
 }
 
 /* The time of a turn that belongs to the wait. */
 static __always_inline void add_turn(struct walk *walk, const struct why_turn *turn, __u64 ns)
 {
 	__u32 part = turn_part(turn->tgid_class, walk->tgid), id = turn->tid;
-	struct sum *sum;
+	struct why_scratch *scratch = &walk->place->scratch;
+	struct why_sum *sum;
 
-	walk->place->part_ns[part] += ns;
-	if (!has_culprit(part))
+	scratch->part_ns[part] += ns;
+	if (!(OF_CULPRITS & 1U << part))
 		return;
-	if (walk->settled == MOST_SETTLED) {
-		walk->place->unnamed_ns[part] += ns;
+	if (scratch->settled == MOST_SETTLED) {
+		scratch->unnamed_ns[part] += ns;
 		return;
 	}
 	if (why_by() == LAT_BY_PROCESS)
 		id = turn->tgid_class & 0xffffff;
-	sum = find_sum(walk, id, part);
-	if (!sum->ns) {
-		sum->id = id;
-		sum->tid = turn->tid;
-		sum->part = part;
+	sum = why_sum_of(&why_pairs, scratch, id, part, walk->victim);
+	if (!sum->part) {
+		why_start_sum(sum, id, part, turn->tid);
+		find_who(sum, walk->place);
 	}
-	sum->ns += ns;
+	sum->amount.ns += ns;
 }
 
 static long walk_turn(__u32 n, struct walk *walk)
@@ -368,12 +287,6 @@ static long walk_turn(__u32 n, struct walk *walk)
 	add_turn(walk, turn, walk->high - start);
 	walk->high = start;
 	return start == walk->low;
-}
-
-static long settle_one(__u32 n, struct walk *walk)
-{
-	settle(walk->place, &walk->place->sums[n % WHY_SUMS], walk->victim);
-	return 0;
 }
 
 static long search_block(__u32 n, struct walk *walk)
@@ -409,8 +322,8 @@ static __always_inline void add_classes(struct walk *walk, __u64 newest)
 		ns = to->class_ns[class] - from->class_ns[class];
 		ns = ns < left ? ns : left;
 		left -= ns;
-		place->part_ns[part] += ns;
-		place->unnamed_ns[part] += ns;
+		place->scratch.part_ns[part] += ns;
+		place->scratch.unnamed_ns[part] += ns;
 	}
 }
 
@@ -446,7 +359,7 @@ static __always_inline void take_stacks(void *ctx, struct why_event *event, cons
 }
 
 static __always_inline void send_event(void *ctx, struct why_cell *cell, const struct slow *slow,
-				       const struct place *place)
+				       const struct why_scratch *scratch)
 {
 	struct why_event *event = bpf_ringbuf_reserve(&why_events, sizeof(*event), 0);
 
@@ -458,7 +371,7 @@ static __always_inline void send_event(void *ctx, struct why_cell *cell, const s
 	__builtin_memset(event, 0, __builtin_offsetof(struct why_event, kernel_stack));
 	event->end_ns = slow->end_ns;
 	event->ns = slow->ns;
-	__builtin_memcpy(event->part_ns, place->part_ns, sizeof(event->part_ns));
+	__builtin_memcpy(event->part_ns, scratch->part_ns, sizeof(event->part_ns));
 	event->cgroup = task_cgroup(slow->victim, false);
 	event->tgid = slow->victim->tgid;
 	event->tid = slow->victim->pid;
@@ -466,7 +379,7 @@ static __always_inline void send_event(void *ctx, struct why_cell *cell, const s
 	event->metric = RUNQLAT_RUN_QUEUE;
 	bpf_probe_read_kernel_str(event->comm, LAT_COMM_LEN, slow->victim->comm);
 	bpf_probe_read_kernel_str(event->process, LAT_COMM_LEN, leader_comm(slow->victim, false));
-	__builtin_memcpy(event->culprits, place->largest, sizeof(event->culprits));
+	__builtin_memcpy(event->culprits, scratch->largest, sizeof(event->culprits));
 	find_waker(event, slow->victim);
 	take_stacks(ctx, event, slow);
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
@@ -490,7 +403,6 @@ static __always_inline void walk_turns(struct place *place, const struct slow *s
 	walk.low = slow->now - here;
 	walk.tgid = slow->victim->tgid;
 	bpf_loop(nr, walk_turn, &walk, 0);
-	bpf_loop(WHY_SUMS, settle_one, &walk, 0);
 	if (block && walk.high > walk.low)
 		add_classes(&walk, block);
 }
@@ -498,37 +410,29 @@ static __always_inline void walk_turns(struct place *place, const struct slow *s
 /* Divides a slow wait into parts, which sum to it. */
 static __always_inline void explain(void *ctx, const struct slow *slow)
 {
-	struct why_who victim = {}, none = {};
+	struct why_who victim = {};
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct place *place = bpf_map_lookup_elem(&places, &cpu);
 	struct why_cell *cell = why_begin(&why, slow->ns);
 	__u64 here = slow->ns - slow->moved_ns, known = 0, quota;
+	struct why_scratch *scratch;
 
 	if (!place || !cell)
 		return;
+	scratch = &place->scratch;
 	why_describe(&config, &victim, slow->victim);
-	__builtin_memset(place->part_ns, 0, sizeof(place->part_ns));
-	__builtin_memset(place->unnamed_ns, 0, sizeof(place->unnamed_ns));
-	__builtin_memset(place->largest, 0, sizeof(place->largest));
+	why_clear(scratch);
 	quota = end_quota(slow->victim, slow->own, here);
 	walk_turns(place, slow, &victim, here - quota);
-	place->part_ns[WHY_RUNQLAT_QUOTA] = quota;
-	place->part_ns[WHY_RUNQLAT_MOVED] = slow->moved_ns;
+	scratch->part_ns[WHY_RUNQLAT_QUOTA] = quota;
+	scratch->part_ns[WHY_RUNQLAT_MOVED] = slow->moved_ns;
 #pragma unroll
 	for (int part = 1; part < WHY_RUNQLAT_PARTS; part++)
-		known += place->part_ns[part];
-	place->part_ns[WHY_RUNQLAT_UNKNOWN] = slow->ns - known;
-#pragma unroll
-	for (int part = 0; part < WHY_RUNQLAT_PARTS; part++) {
-		__u64 ns = place->part_ns[part];
-
-		__sync_fetch_and_add(&cell->part_ns[part], ns);
-		ns = has_culprit(part) ? place->unnamed_ns[part] : ns;
-		if (ns)
-			why_add_pair(&why_pairs, &victim, &none, part, ns);
-	}
+		known += scratch->part_ns[part];
+	scratch->part_ns[WHY_RUNQLAT_UNKNOWN] = slow->ns - known;
+	why_add_all(&why, cell, scratch, &victim, OF_CULPRITS);
 	if (slow->ns >= why_control.event_ns)
-		send_event(ctx, cell, slow, place);
+		send_event(ctx, cell, slow, scratch);
 }
 
 #endif

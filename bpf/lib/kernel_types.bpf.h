@@ -129,6 +129,7 @@ struct cgroup_subsys_state {
 struct cgroup {
 	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
+	struct cgroup_root *root;
 };
 
 struct css_set {
@@ -249,6 +250,20 @@ struct vm_area_struct {
 
 struct vm_fault;
 
+/* include/linux/blk_types.h, block/blk-cgroup.h */
+
+struct blkcg {
+	struct cgroup_subsys_state css;
+};
+
+struct blkcg_gq {
+	struct blkcg *blkcg;
+};
+
+struct bio {
+	struct blkcg_gq *bi_blkg; /* with CONFIG_BLK_CGROUP */
+};
+
 /* include/linux/blk-mq.h, include/linux/blkdev.h */
 
 struct request_queue {
@@ -271,6 +286,8 @@ struct request {
 	int internal_tag;
 	unsigned int __data_len;
 	unsigned short nr_phys_segments;
+	__u64 __sector;
+	struct bio *bio;
 	__u64 start_time_ns;
 	__u64 io_start_time_ns;
 	enum mq_rq_state state;

@@ -119,12 +119,23 @@ static __always_inline __u32 pair_hash(__u64 victim, __u64 culprit, __u32 part)
 	return hash >> (64 - WHY_PAIR_BITS);
 }
 
+static __always_inline void add_amount(struct why_pair *pair, const struct why_amount *amount)
+{
+	__sync_fetch_and_add(&pair->amount.ns, amount->ns);
+	__sync_fetch_and_add(&pair->amount.count, 1);
+	if (amount->read_bytes)
+		__sync_fetch_and_add(&pair->amount.read_bytes, amount->read_bytes);
+	if (amount->written_bytes)
+		__sync_fetch_and_add(&pair->amount.written_bytes, amount->written_bytes);
+}
+
 /*
- * Adds time to a pair. Two CPUs that claim the same pair at once may give it two places; user space
- * adds them up. Not inlined: it is the rare case.
+ * Adds an amount to a pair, in one more sample. Two CPUs that claim the same pair at once may give
+ * it two places; user space adds them up. Not inlined: it is the rare case.
  */
 static __noinline int why_add_pair(void *pairs, const struct why_who *victim,
-				   const struct why_who *culprit, __u32 part, __u64 ns)
+				   const struct why_who *culprit, __u32 part,
+				   const struct why_amount *amount)
 {
 	__u32 hash = pair_hash(victim->id, culprit->id, part), place;
 	struct why_pair *pair;
@@ -141,17 +152,14 @@ static __noinline int why_add_pair(void *pairs, const struct why_who *victim,
 					     : claim_pair(pair, victim, culprit, part)) {
 			rename_who(&pair->victim, victim);
 			rename_who(&pair->culprit, culprit);
-			__sync_fetch_and_add(&pair->ns, ns);
-			__sync_fetch_and_add(&pair->count, 1);
+			add_amount(pair, amount);
 			return 0;
 		}
 	}
 	place = part;
 	pair = bpf_map_lookup_elem(pairs, &place);
-	if (!pair)
-		return 0;
-	__sync_fetch_and_add(&pair->ns, ns);
-	__sync_fetch_and_add(&pair->count, 1);
+	if (pair)
+		add_amount(pair, amount);
 	return 0;
 }
 
@@ -160,10 +168,168 @@ static __always_inline void why_add(const struct why *why, struct why_cell *cell
 				    const struct why_who *victim, const struct why_who *culprit,
 				    __u32 part, __u64 ns)
 {
+	const struct why_amount amount = { .ns = ns };
+
 	if (!ns || part >= WHY_PARTS)
 		return;
 	__sync_fetch_and_add(&cell->part_ns[part], ns);
-	why_add_pair(why->pairs, victim, culprit, part, ns);
+	why_add_pair(why->pairs, victim, culprit, part, &amount);
+}
+
+/* ---- who a task is, as of the last time that it was seen ---- */
+
+struct why_name {
+	__u64 task;
+	__u32 tid;
+	__u32 as_of; /* how often a task had taken another name until then */
+	__u64 cgroups; /* 0: it does not matter which */
+	struct why_who who;
+};
+
+/* Is it the name of this task, and not an old one? */
+static __always_inline bool why_named(const struct why_name *name, struct task_struct *task,
+				      __u32 tid, __u32 as_of, __u64 cgroups)
+{
+	return name->task == (__u64)task && name->tid == tid && name->as_of == as_of &&
+	       name->cgroups == cgroups;
+}
+
+/* ---- the culprits of one sample ---- */
+
+#define WHY_SUMS 32
+
+/* What is known of one culprit. */
+struct why_sum {
+	__u64 id; /* tells culprits apart */
+	struct why_who who;
+	struct why_amount amount;
+	__u32 part; /* 0: free */
+	__u32 tid;
+};
+
+/* The work space of a sample. */
+struct why_scratch {
+	struct why_sum sums[WHY_SUMS]; /* free before and after */
+	struct why_culprit largest[WHY_CULPRITS];
+	__u64 part_ns[WHY_PARTS];
+	__u64 unnamed_ns[WHY_PARTS]; /* of them, without a culprit */
+	__u64 settled; /* sums that gave way to others */
+};
+
+static __always_inline void why_clear(struct why_scratch *scratch)
+{
+	__builtin_memset(scratch->part_ns, 0, sizeof(scratch->part_ns));
+	__builtin_memset(scratch->unnamed_ns, 0, sizeof(scratch->unnamed_ns));
+	__builtin_memset(scratch->largest, 0, sizeof(scratch->largest));
+	scratch->settled = 0;
+}
+
+/* Keeps the largest sums for the event. */
+static __always_inline void why_rank(struct why_scratch *scratch, const struct why_sum *sum)
+{
+	struct why_culprit *least = &scratch->largest[0];
+
+#pragma unroll
+	for (int i = 0; i < WHY_CULPRITS; i++) {
+		struct why_culprit *culprit = &scratch->largest[i];
+
+		if (culprit->ns && culprit->who.id == sum->who.id && culprit->part == sum->part) {
+			culprit->ns += sum->amount.ns; /* it was settled before */
+			return;
+		}
+		if (culprit->ns < least->ns)
+			least = culprit;
+	}
+	if (sum->amount.ns <= least->ns)
+		return;
+	least->who = sum->who;
+	least->ns = sum->amount.ns;
+	least->tid = sum->tid;
+	least->part = sum->part;
+}
+
+/* Adds a sum to its pair, and frees its place. */
+static __noinline int why_settle(void *pairs, struct why_scratch *scratch, struct why_sum *sum,
+				 const struct why_who *victim)
+{
+	if (!sum->part)
+		return 0;
+	why_add_pair(pairs, victim, &sum->who, sum->part, &sum->amount);
+	why_rank(scratch, sum);
+	sum->part = 0;
+	return 0;
+}
+
+static __always_inline bool why_fits(const struct why_sum *sum, __u64 id, __u32 part)
+{
+	return !sum->part || (sum->id == id && sum->part == part);
+}
+
+/*
+ * The sum of a culprit, which may have one of two places; if its part is 0, it is new, and the
+ * caller must say who it is.
+ */
+static __always_inline struct why_sum *why_sum_of(void *pairs, struct why_scratch *scratch,
+						  __u64 id, __u32 part,
+						  const struct why_who *victim)
+{
+	__u32 hash = (__u32)(id + part) * 0x9e3779b1;
+	struct why_sum *sum = &scratch->sums[hash >> 27 & (WHY_SUMS - 1)];
+	struct why_sum *other = &scratch->sums[hash >> 22 & (WHY_SUMS - 1)];
+
+	if (why_fits(sum, id, part))
+		return sum;
+	if (why_fits(other, id, part))
+		return other;
+	scratch->settled++;
+	why_settle(pairs, scratch, sum, victim);
+	return sum;
+}
+
+static __always_inline void why_start_sum(struct why_sum *sum, __u64 id, __u32 part, __u32 tid)
+{
+	__builtin_memset(&sum->who, 0, sizeof(sum->who));
+	__builtin_memset(&sum->amount, 0, sizeof(sum->amount));
+	sum->id = id;
+	sum->part = part;
+	sum->tid = tid;
+}
+
+struct why_settling {
+	void *pairs;
+	struct why_scratch *scratch;
+	const struct why_who *victim;
+};
+
+static long why_settle_one(__u32 n, struct why_settling *all)
+{
+	why_settle(all->pairs, all->scratch, &all->scratch->sums[n % WHY_SUMS], all->victim);
+	return 0;
+}
+
+/*
+ * Adds what the scratch has to the cell and to the pairs. Parts that are not in the mask
+ * `of_culprits` have no sums.
+ */
+static __always_inline void why_add_all(const struct why *why, struct why_cell *cell,
+					struct why_scratch *scratch, const struct why_who *victim,
+					__u32 of_culprits)
+{
+	struct why_settling all = { why->pairs, scratch, victim };
+	struct why_who none = {};
+
+	bpf_loop(WHY_SUMS, why_settle_one, &all, 0);
+#pragma unroll
+	for (__u32 part = 0; part < WHY_PARTS; part++) {
+		bool named = of_culprits & 1U << part;
+		struct why_amount amount = { .ns = scratch->unnamed_ns[part] };
+
+		if (!named)
+			amount.ns = scratch->part_ns[part];
+		__sync_fetch_and_add(&cell->part_ns[part], scratch->part_ns[part]);
+		if (amount.ns)
+			why_add_pair(why->pairs, victim, &none, part, &amount);
+	}
 }
 
 #endif

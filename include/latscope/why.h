@@ -38,12 +38,12 @@ enum why_memlat {
 enum why_iolat {
 	WHY_IOLAT_UNKNOWN,
 	WHY_IOLAT_QUEUED, /* before its first issue to the driver */
-	WHY_IOLAT_ALONE, /* in the device, which completed nothing else meanwhile */
-	WHY_IOLAT_OWN, /* in the device, which completed requests of the same process */
+	WHY_IOLAT_DEVICE, /* with the device, which worked on nothing else that is known */
+	WHY_IOLAT_OWN, /* with the device, which worked on other requests of its process */
 	WHY_IOLAT_OTHER, /* ...of another process */
-	WHY_IOLAT_FLUSH, /* ...a flush */
-	WHY_IOLAT_DISCARD, /* ...a discard */
-	WHY_IOLAT_REQUEUED, /* given back by the driver, until it was issued again */
+	WHY_IOLAT_FLUSH, /* ...on a flush */
+	WHY_IOLAT_DISCARD, /* ...on a discard */
+	WHY_IOLAT_REQUEUED, /* from its first issue to its last: the driver gave it back */
 	WHY_IOLAT_PARTS,
 };
 
@@ -68,19 +68,27 @@ _Static_assert(sizeof(struct why_cell) == (4 + WHY_PARTS) * 8, "why_cell has no 
 
 enum why_state { WHY_FREE, WHY_CLAIMED, WHY_READY };
 
+#define WHY_OF_CGROUP (1ULL << 63) /* in an ID, not by cgroup: it is that of a cgroup */
+
 struct why_who {
 	__u64 id; /* of the process, the thread or the cgroup, as lat_config.by chooses */
 	char comm[LAT_COMM_LEN]; /* of the process or the thread; empty: unknown, or a cgroup */
+};
+
+struct why_amount {
+	__u64 ns;
+	__u64 count; /* slow samples that it is in */
+	/* iolat: requests of the culprit that were completed meanwhile */
+	__u64 read_bytes, written_bytes;
 };
 
 struct why_pair {
 	__u32 state; /* enum why_state */
 	__u32 part;
 	struct why_who victim, culprit; /* culprit.id 0: the part has none (idle, quota) */
-	__u64 ns;
-	__u64 count; /* slow samples that it is in */
+	struct why_amount amount;
 };
-_Static_assert(sizeof(struct why_pair) == 72, "why_pair has no padding");
+_Static_assert(sizeof(struct why_pair) == 88, "why_pair has no padding");
 
 /* Map `why_events`, a ring buffer. */
 #define WHY_CULPRITS 4
@@ -123,6 +131,10 @@ _Static_assert(sizeof(struct why_control) == 16, "why_control has no padding");
 
 /* Memlat's map `why_stacks`, by hash of the TID. */
 #define WHY_STACKS 1024
+
+/* Iolat's maps `why_names`, by TID, and `why_disks`, by ID of the disk's queue. */
+#define WHY_IOLAT_NAMES 4096
+#define WHY_DISKS 64
 
 /*
  * Of each CPU, in runqlat's map `places`: who had it, the newest before `next`. Of older turns, the

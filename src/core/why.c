@@ -33,45 +33,85 @@ static const struct part memlat_parts[WHY_PARTS] = {
 	[WHY_MEMLAT_COMPACTION] = { "compaction", "compacting memory" },
 };
 
-static const struct {
+static const struct part iolat_parts[WHY_PARTS] = {
+	[WHY_IOLAT_UNKNOWN] = { "unknown", "what the disk did is not known" },
+	[WHY_IOLAT_QUEUED] = { "queued", "in the queue, not yet given to the driver" },
+	[WHY_IOLAT_DEVICE] = { "device", "the disk worked on the request itself" },
+	[WHY_IOLAT_OWN] = { "own", "the disk worked on others of its process" },
+	[WHY_IOLAT_OTHER] = { "other", "the disk worked for another process" },
+	[WHY_IOLAT_FLUSH] = { "flush", "the disk flushed its cache" },
+	[WHY_IOLAT_DISCARD] = { "discard", "the disk discarded blocks" },
+	[WHY_IOLAT_REQUEUED] = { "requeued", "given back by the driver, until issued again" },
+};
+
+static const struct explained {
 	const char *probe;
 	const struct part *parts;
-} parts_of[] = { { "runqlat", runqlat_parts }, { "memlat", memlat_parts } };
+	unsigned int metric;
+	bool requests;
+} explained[] = {
+	{ "runqlat", runqlat_parts, 0, false },
+	{ "memlat", memlat_parts, 0, false },
+	{ "iolat", iolat_parts, 2, true },
+};
 
-static const struct part *find_parts(const char *probe)
+static const struct explained *find(const char *probe)
 {
-	for (size_t i = 0; i < sizeof(parts_of) / sizeof(parts_of[0]); i++)
-		if (!strcmp(parts_of[i].probe, probe))
-			return parts_of[i].parts;
+	for (size_t i = 0; i < sizeof(explained) / sizeof(explained[0]); i++)
+		if (!strcmp(explained[i].probe, probe))
+			return &explained[i];
 	return NULL;
+}
+
+static const struct part *find_part(const char *probe, unsigned int part)
+{
+	static const struct part none;
+	const struct explained *found = find(probe);
+
+	return found && part < WHY_PARTS ? &found->parts[part] : &none;
 }
 
 const char *why__part(const char *probe, unsigned int part)
 {
-	const struct part *parts = find_parts(probe);
-
-	return parts && part < WHY_PARTS ? parts[part].name : NULL;
+	return find_part(probe, part)->name;
 }
 
 const char *why__what(const char *probe, unsigned int part)
 {
-	const struct part *parts = find_parts(probe);
-
-	return parts && part < WHY_PARTS ? parts[part].what : NULL;
+	return find_part(probe, part)->what;
 }
 
 bool why__is_of_disk(const char *probe, unsigned int part)
 {
-	const struct part *parts = find_parts(probe);
+	return find_part(probe, part)->of_disk;
+}
 
-	return parts && part < WHY_PARTS && parts[part].of_disk;
+unsigned int why__parts(const char *probe)
+{
+	unsigned int nr = 0;
+
+	while (why__part(probe, nr))
+		nr++;
+	return nr;
+}
+
+unsigned int why__metric(const char *probe)
+{
+	const struct explained *found = find(probe);
+
+	return found ? found->metric : 0;
+}
+
+bool why__has_requests(const char *probe)
+{
+	const struct explained *found = find(probe);
+
+	return found && found->requests;
 }
 
 bool why__is_of_task(const char *probe, unsigned int part)
 {
-	const struct part *parts = find_parts(probe);
-
-	return parts && part < WHY_PARTS && parts[part].of_task;
+	return find_part(probe, part)->of_task;
 }
 
 int why__find_part(const char *probe, const char *name)
@@ -82,7 +122,7 @@ int why__find_part(const char *probe, const char *name)
 	return -ENOENT;
 }
 
-static const struct table_column part_columns[WHY_COLUMNS] = {
+static const struct table_column part_columns[WHY_REQUEST_COLUMNS] = {
 	[WHY_VICTIM_ID] = { "victim_id", "", "ID of who waited", TABLE_INTEGER, true },
 	[WHY_VICTIM] = { "victim", "", "who waited", TABLE_TEXT, true },
 	[WHY_PART] = { "part", "", "what it waited for", TABLE_TEXT, true },
@@ -92,6 +132,11 @@ static const struct table_column part_columns[WHY_COLUMNS] = {
 	[WHY_EVENTS] = { "events", "events", "slow samples that it is part of", TABLE_INTEGER,
 			 false },
 	[WHY_OVER_NS] = { "over_ns", "ns", "threshold of slow samples", TABLE_INTEGER, false },
+	[WHY_READ_BYTES] = { "read_bytes", "bytes", "what the disk read for it meanwhile",
+			     TABLE_INTEGER, false },
+	[WHY_WRITTEN_BYTES] = { "written_bytes", "bytes",
+				"what the disk wrote or discarded for it meanwhile", TABLE_INTEGER,
+				false },
 };
 
 static const struct table_column event_columns[WHY_SLOW_CULPRITS] = {
@@ -112,13 +157,21 @@ static const struct table_column event_columns[WHY_SLOW_CULPRITS] = {
 				  false },
 };
 
+static const struct table_column request_columns[WHY_REQUEST] = {
+	[WHY_REQUEST_DISK] = { "disk", "", "disk of the request", TABLE_TEXT, false },
+	[WHY_REQUEST_OP] = { "op", "", "its operation", TABLE_TEXT, false },
+	[WHY_REQUEST_SECTOR] = { "sector", "", "its first sector, of 512 bytes", TABLE_INTEGER,
+				 false },
+	[WHY_REQUEST_BYTES] = { "bytes", "bytes", "its size", TABLE_INTEGER, false },
+};
+
 static struct table_column column_of(const char *name, const char *unit, const char *what,
 				     enum table_kind kind)
 {
 	return (struct table_column){ .name = name, .unit = unit, .what = what, .kind = kind };
 }
 
-static int make_events(struct table **table, const struct part *parts)
+static int make_events(struct table **table, const struct explained *of)
 {
 	struct table_column columns[TABLE_COLUMNS];
 	char names[3 * WHY_CULPRITS + WHY_PARTS][WHY_NAME];
@@ -133,26 +186,30 @@ static int make_events(struct table **table, const struct part *parts)
 		snprintf(names[name], WHY_NAME, "culprit%u_ns", i);
 		columns[nr++] = column_of(names[name++], "ns", "for how long", TABLE_INTEGER);
 	}
-	for (unsigned int i = 0; i < WHY_PARTS && parts[i].name; i++) {
-		snprintf(names[name], WHY_NAME, "%s_ns", parts[i].name);
-		columns[nr++] = column_of(names[name++], "ns", parts[i].what, TABLE_INTEGER);
+	for (unsigned int i = 0; i < why__parts(of->probe); i++) {
+		snprintf(names[name], WHY_NAME, "%s_ns", of->parts[i].name);
+		columns[nr++] = column_of(names[name++], "ns", of->parts[i].what, TABLE_INTEGER);
 	}
+	for (unsigned int i = 0; of->requests && i < WHY_REQUEST; i++)
+		columns[nr++] = request_columns[i];
 	return table__new(table, columns, nr);
 }
 
 int why__new(struct run_why **why, const char *probe)
 {
-	const struct part *parts = find_parts(probe);
+	const struct explained *of = find(probe);
 	int err;
 
-	if (!parts)
+	if (!of)
 		return -EINVAL;
 	if (!*why)
 		*why = calloc(1, sizeof(**why));
 	if (!*why)
 		return -ENOMEM;
-	err = table__new(&(*why)->parts, part_columns, WHY_COLUMNS);
-	return err ? err : make_events(&(*why)->events, parts);
+	(*why)->nr_parts = why__parts(probe);
+	err = table__new(&(*why)->parts, part_columns,
+			 of->requests ? WHY_REQUEST_COLUMNS : WHY_COLUMNS);
+	return err ? err : make_events(&(*why)->events, of);
 }
 
 void why__free(struct run_why *why)
@@ -180,6 +237,8 @@ static void text(const struct run_why *why, size_t row, unsigned int column, cha
 
 static void take_row(const struct run_why *why, size_t row, struct why_slow *slow)
 {
+	const unsigned int request = WHY_SLOW_PARTS + why->nr_parts;
+
 	memset(slow, 0, sizeof(*slow));
 	slow->time_ns = table__time_ns(why->events, row);
 	slow->ns = (uint64_t)integer(why, row, WHY_SLOW_NS);
@@ -202,8 +261,14 @@ static void take_row(const struct run_why *why, size_t row, struct why_slow *slo
 		text(why, row, column + 1, slow->culprits[i].part, WHY_NAME);
 		slow->culprits[i].ns = (uint64_t)integer(why, row, column + 2);
 	}
-	for (unsigned int i = WHY_SLOW_PARTS; i < table__columns(why->events); i++)
-		slow->part_ns[i - WHY_SLOW_PARTS] = (uint64_t)integer(why, row, i);
+	for (unsigned int i = 0; i < why->nr_parts; i++)
+		slow->part_ns[i] = (uint64_t)integer(why, row, WHY_SLOW_PARTS + i);
+	if (table__columns(why->events) == request + WHY_REQUEST) {
+		text(why, row, request + WHY_REQUEST_DISK, slow->disk, WHY_NAME);
+		text(why, row, request + WHY_REQUEST_OP, slow->op, WHY_NAME);
+		slow->sector = (uint64_t)integer(why, row, request + WHY_REQUEST_SECTOR);
+		slow->bytes = (uint64_t)integer(why, row, request + WHY_REQUEST_BYTES);
+	}
 }
 
 void why__keep_slowest(struct run_why *why)

@@ -25,9 +25,16 @@ enum why_column {
 	WHY_EVENTS,
 	WHY_OVER_NS, /* the threshold at the end of the interval */
 	WHY_COLUMNS,
+	/* Only where why__has_requests(). */
+	WHY_READ_BYTES = WHY_COLUMNS,
+	WHY_WRITTEN_BYTES,
+	WHY_REQUEST_COLUMNS,
 };
 
-/* Columns of the table of slow events, then one for each part of the probe. */
+/*
+ * Columns of the table of slow events, then one for each part of the probe, then those of enum
+ * why_request_column if why__has_requests().
+ */
 enum why_slow_column {
 	WHY_SLOW_NS, /* the weight */
 	WHY_SLOW_PID,
@@ -46,6 +53,14 @@ enum why_slow_column {
 	WHY_SLOW_PARTS = WHY_SLOW_CULPRITS + 3 * WHY_CULPRITS,
 };
 
+enum why_request_column {
+	WHY_REQUEST_DISK,
+	WHY_REQUEST_OP,
+	WHY_REQUEST_SECTOR,
+	WHY_REQUEST_BYTES,
+	WHY_REQUEST,
+};
+
 struct why_slow_culprit {
 	char name[WHY_NAME]; /* empty: there are no more */
 	char part[WHY_NAME];
@@ -61,12 +76,15 @@ struct why_slow {
 	char process[WHY_NAME], comm[WHY_NAME], cgroup[WHY_NAME], waker[WHY_NAME];
 	struct why_slow_culprit culprits[WHY_CULPRITS];
 	char kernel_stack[WHY_STACK], user_stack[WHY_STACK];
+	char disk[WHY_NAME], op[WHY_NAME]; /* of its request; empty: it is none */
+	uint64_t sector, bytes;
 };
 
 struct run_why {
 	uint64_t slow, slow_ns; /* samples over the threshold; their parts sum to slow_ns */
 	uint64_t sent, dropped; /* slow events that the probe sent, and for which it had no room */
 	uint64_t over_low_ns, over_high_ns; /* thresholds in use; 0 and 0: nothing was slow yet */
+	unsigned int nr_parts; /* parts of the probe */
 	struct table *parts; /* owned, as the next */
 	struct table *events;
 	struct why_slow slowest[WHY_SLOWEST]; /* the slowest first */
@@ -78,6 +96,15 @@ const char *why__part(const char *probe, unsigned int part);
 
 /* What it is: "the cgroup was out of its CPU quota". */
 const char *why__what(const char *probe, unsigned int part);
+
+/* Number of parts; 0: the probe has none. */
+unsigned int why__parts(const char *probe);
+
+/* Number of the metric whose samples are explained. */
+unsigned int why__metric(const char *probe);
+
+/* Are its samples block requests? Then the tables have more columns. */
+bool why__has_requests(const char *probe);
 
 /* Is who causes it a disk? */
 bool why__is_of_disk(const char *probe, unsigned int part);

@@ -88,6 +88,12 @@ static struct json_object *json_slow(const struct run *run, const struct run_pro
 		json_object_object_add(object, "waker_tid", json_object_new_int64(slow->waker_tid));
 		fields__text(object, "waker", slow->waker);
 	}
+	if (*slow->disk) {
+		fields__text(object, "disk", slow->disk);
+		fields__text(object, "op", slow->op);
+		fields__count(object, "sector", slow->sector);
+		fields__count(object, "bytes", slow->bytes);
+	}
 	json_object_object_add(object, "parts_ns", json_parts(probe, slow->part_ns));
 	json_object_object_add(object, "culprits", json_culprits(slow));
 	if (slow->stack_tid)

@@ -26,7 +26,8 @@ static void heading(FILE *out, const struct run_probe *probe)
 	}
 	wrap__add(&wrap, "%s: %s of %s samples took at least %s", probe->name,
 		  units__count(slow, why->slow),
-		  units__count(all, hist__count(&probe->total.metrics[0].hist)),
+		  units__count(all,
+			       hist__count(&probe->total.metrics[why__metric(probe->name)].hist)),
 		  units__ns(low, (double)why->over_low_ns));
 	if (why->over_low_ns != why->over_high_ns)
 		wrap__add(&wrap, " to %s (the threshold followed the load)",
@@ -118,6 +119,10 @@ static void print_event(FILE *out, const struct run *run, const struct run_probe
 	if (slow->waker_tid)
 		wrap__add(&wrap, ", woken up by %s (%lld)", slow->waker,
 			  (long long)slow->waker_tid);
+	if (*slow->disk)
+		wrap__add(&wrap, ", %s of %s on %s, sector %llu", slow->op,
+			  units__size(time, slow->bytes), slow->disk,
+			  (unsigned long long)slow->sector);
 	wrap__print(&wrap, out, 2, 2);
 	for (unsigned int i = 0; i < WHY_PARTS; i++) {
 		if (!slow->part_ns[i])

@@ -148,8 +148,9 @@ probe_step_fn bpf_probe__prepare, bpf_probe__before_open, bpf_probe__arm, bpf_pr
 int bpf_probe__read(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,
 		    struct names *names);
 
-/* The histogram of the first metric so far. */
-void bpf_probe__read_hist(const struct bpf_probe *probe, struct lat_hist *hist);
+/* The histogram of a metric so far. */
+void bpf_probe__read_hist(const struct bpf_probe *probe, unsigned int metric,
+			  struct lat_hist *hist);
 
 /* Updates the names of the keys, because tasks may have changed theirs. */
 void bpf_probe__rename(const struct bpf_probe *probe, struct run_data *data, struct names *names);

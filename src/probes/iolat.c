@@ -45,6 +45,7 @@ static const struct probe_method methods[] = {
 			"own stamp at block_rq_issue; the kernel's at the allocation",
 		.needs = "BPF tracepoints with BTF (Linux 5.5)",
 		.programs = { "hashed_complete", "hashed_requeue", "hashed_issue" },
+		.explains = true,
 		.end_program = "hashed_complete",
 		.end_again = "hashed_complete_again",
 		.again = { "hashed_complete_again", "hashed_issue_again" },
@@ -161,6 +162,7 @@ static int iolat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skel
 	probe->config.flush_seq = flush_seq();
 	probe->config.io_stat = io_stat();
 	probe->config.cached = caches_time();
+	iolat->skel->rodata->sees_start = kernel__has_tracepoint("block_io_start");
 	iolat->check_stays = kernel__has_member("blk_plug", "cur_ktime");
 	PROBE_CONFIGURE(iolat->skel, probe);
 	probe->skel = iolat;
@@ -189,12 +191,15 @@ static unsigned int submit_programs(const struct bpf_probe *probe,
 /* Programs at the start of a request, in addition to those of the method. */
 static unsigned int start_programs(const struct bpf_probe *probe, const char *names[START_PROGRAMS])
 {
+	bool start = kernel__has_tracepoint("block_io_start");
 	unsigned int nr = 0;
 
 	if (probe->config.identity)
 		return submit_programs(probe, names);
-	if (!probe->config.cached)
-		return 0;
+	if (probe->config.why && !start)
+		names[nr++] = "hashed_insert";
+	if (!start || !(probe->config.cached || probe->config.why))
+		return nr;
 	names[nr++] = probe->method == &methods[RAW_TP] ? "raw_start" : "hashed_start";
 	if (probe->again)
 		names[nr++] = "hashed_start_again";
@@ -236,6 +241,7 @@ static int iolat_start(struct bpf_probe *probe, struct lat_control **control)
 	int err = 0;
 
 	*control = &iolat->skel->bss->control;
+	probe->why_control = &iolat->skel->bss->why_control;
 	if (probe->method == &methods[STAMPS])
 		err = start_check(probe);
 	for (unsigned int i = 0; !err && i < nr; i++)
@@ -441,6 +447,7 @@ const struct bpf_probe_ops iolat_ops = {
 	.common = {
 		BPF_PROBE_LIFECYCLE,
 		.by_default = true,
+		.explains = true,
 		.name = "iolat",
 		.nr_metrics = 3,
 		.metrics = { { "device", "block request, first issue to the driver to completion" },

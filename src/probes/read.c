@@ -58,13 +58,13 @@ static void read_cells(const struct bpf_probe *probe, struct run_data *total,
 	}
 }
 
-void bpf_probe__read_hist(const struct bpf_probe *probe, struct lat_hist *hist)
+void bpf_probe__read_hist(const struct bpf_probe *probe, unsigned int metric, struct lat_hist *hist)
 {
 	struct lat_cell copy;
 
 	memset(hist, 0, sizeof(*hist));
 	for (int cpu = 0; cpu < probe->cpus; cpu++) {
-		run__copy_cell(&copy, cells_of(probe, cpu));
+		run__copy_cell(&copy, &cells_of(probe, cpu)[metric]);
 		hist__add(hist, &copy.hist);
 	}
 }

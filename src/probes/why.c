@@ -29,10 +29,8 @@ struct why_reader {
 	const struct why_pair *pairs; /* mapped */
 	size_t cells_size, pairs_size;
 	struct ring_buffer *events;
-	struct {
-		uint64_t ns, count;
-	} seen[WHY_PAIRS]; /* pairs as of the last interval */
-	struct lat_hist hist; /* of the first metric, when the threshold was set last */
+	struct why_amount seen[WHY_PAIRS]; /* pairs as of the last interval */
+	struct lat_hist hist; /* of the metric that is explained, when the threshold was set last */
 	uint64_t set_ns; /* when that was, CLOCK_MONOTONIC */
 	struct why_event kept[KEPT]; /* slowest of the interval */
 	unsigned int nr_kept;
@@ -40,20 +38,36 @@ struct why_reader {
 	bool raised; /* it was said that the threshold was raised */
 };
 
-static const char *const map_names[] = { "why_cells", "why_pairs", "why_events", "places" };
+static const struct {
+	const char *name;
+	uint32_t entries; /* 0: one per CPU */
+} maps[] = {
+	{ "why_cells", 0 },
+	{ "why_pairs", WHY_PAIRS },
+	{ "why_events", 0 }, /* see room_for_events() */
+	{ "places", 0 },
+	{ "why_work", 0 },
+	{ "why_flights", IOLAT_LINES },
+	{ "why_disks", WHY_DISKS },
+	{ "why_names", WHY_IOLAT_NAMES },
+};
 
-static uint32_t entries_of(const struct bpf_probe *probe, const char *name)
+/* In bytes. */
+static uint32_t room_for_events(const struct bpf_probe *probe)
 {
 	uint32_t room = probe->why_request.events ? probe->why_request.events : WHY_EVENTS_DEFAULT;
 	uint32_t bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 
-	if (!strcmp(name, "why_pairs"))
-		return WHY_PAIRS;
-	if (strcmp(name, "why_events"))
-		return (uint32_t)probe->cpus;
 	while (bytes < room * (sizeof(struct why_event) + 8)) /* each has a header */
 		bytes *= 2;
 	return bytes;
+}
+
+static uint32_t entries_of(const struct bpf_probe *probe, size_t i)
+{
+	if (!strcmp(maps[i].name, "why_events"))
+		return room_for_events(probe);
+	return maps[i].entries ? maps[i].entries : (uint32_t)probe->cpus;
 }
 
 int why__size(struct bpf_probe *probe)
@@ -61,12 +75,12 @@ int why__size(struct bpf_probe *probe)
 	struct bpf_map *map;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < sizeof(map_names) / sizeof(map_names[0]); i++) {
-		map = bpf_object__find_map_by_name(probe->obj, map_names[i]);
+	for (size_t i = 0; !err && i < sizeof(maps) / sizeof(maps[0]); i++) {
+		map = bpf_object__find_map_by_name(probe->obj, maps[i].name);
 		if (!map)
 			continue;
 		if (probe->config.why)
-			err = bpf_map__set_max_entries(map, entries_of(probe, map_names[i]));
+			err = bpf_map__set_max_entries(map, entries_of(probe, i));
 		else
 			err = bpf_map__set_autocreate(map, false);
 	}
@@ -242,7 +256,7 @@ static void adapt(struct bpf_probe *probe, uint64_t at_ns)
 
 	if (at_ns < since + FIRST_NS)
 		return;
-	bpf_probe__read_hist(probe, &now);
+	bpf_probe__read_hist(probe, why__metric(probe->common.ops->name), &now);
 	hist__delta(&gained, &now, &reader->hist);
 	set_threshold(probe, &gained, at_ns - since);
 	reader->hist = now;
@@ -288,7 +302,9 @@ static void read_cells(const struct bpf_probe *probe, struct run_why *why)
 static const char *name_victim(struct bpf_probe *probe, const struct why_who *who,
 			       char out[RUN_NAME])
 {
-	const struct lat_key key = { .id = who->id, .by = probe->config.why - 1 };
+	bool cgroup = who->id & WHY_OF_CGROUP;
+	const struct lat_key key = { .id = who->id & ~WHY_OF_CGROUP,
+				     .by = cgroup ? LAT_BY_CGROUP : probe->config.why - 1 };
 
 	return names__key(probe->common.names, &key, who->comm, out);
 }
@@ -303,12 +319,30 @@ static const char *name_culprit(struct bpf_probe *probe, const struct why_who *w
 	return name_victim(probe, who, out);
 }
 
+static void set_id(struct table *table, unsigned int column, uint64_t id)
+{
+	table__set_integer(table, column, (int64_t)(id & ~WHY_OF_CGROUP));
+}
+
+static void set_amount(struct bpf_probe *probe, const struct why_amount *amount)
+{
+	struct table *table = probe->common.entry->why->parts;
+
+	table__set_integer(table, WHY_NS, (int64_t)amount->ns);
+	table__set_integer(table, WHY_EVENTS, (int64_t)amount->count);
+	table__set_integer(table, WHY_OVER_NS, (int64_t)probe->why->control->over_ns);
+	if (!why__has_requests(probe->common.ops->name))
+		return;
+	table__set_integer(table, WHY_READ_BYTES, (int64_t)amount->read_bytes);
+	table__set_integer(table, WHY_WRITTEN_BYTES, (int64_t)amount->written_bytes);
+}
+
 /*
  * A pair without a place, which is one of the first, has neither victim nor culprit. Tasks that had
  * the CPU too long ago have no name.
  */
-static int add_pair(struct bpf_probe *probe, const struct why_pair *pair, bool placed, uint64_t ns,
-		    uint64_t count)
+static int add_pair(struct bpf_probe *probe, const struct why_pair *pair, bool placed,
+		    const struct why_amount *gained)
 {
 	struct table *table = probe->common.entry->why->parts;
 	const char *part = why__part(probe->common.ops->name, pair->part);
@@ -324,43 +358,52 @@ static int add_pair(struct bpf_probe *probe, const struct why_pair *pair, bool p
 	if (placed && pair->culprit.id)
 		name_culprit(probe, &pair->culprit, pair->part, culprit);
 	if (placed)
-		table__set_integer(table, WHY_VICTIM_ID, (int64_t)pair->victim.id);
+		set_id(table, WHY_VICTIM_ID, pair->victim.id);
 	err = table__set_text(table, WHY_VICTIM, victim);
 	if (!err)
 		err = table__set_text(table, WHY_PART, part);
 	if (!err && (unnamed || pair->culprit.id))
 		err = table__set_text(table, WHY_CULPRIT, culprit);
 	if (placed && pair->culprit.id)
-		table__set_integer(table, WHY_CULPRIT_ID, (int64_t)pair->culprit.id);
-	table__set_integer(table, WHY_NS, (int64_t)ns);
-	table__set_integer(table, WHY_EVENTS, (int64_t)count);
-	table__set_integer(table, WHY_OVER_NS, (int64_t)probe->why->control->over_ns);
+		set_id(table, WHY_CULPRIT_ID, pair->culprit.id);
+	set_amount(probe, gained);
 	return err;
+}
+
+static struct why_amount read_amount(const struct why_amount *of)
+{
+	return (struct why_amount){
+		.ns = __atomic_load_n(&of->ns, __ATOMIC_RELAXED),
+		.count = __atomic_load_n(&of->count, __ATOMIC_RELAXED),
+		.read_bytes = __atomic_load_n(&of->read_bytes, __ATOMIC_RELAXED),
+		.written_bytes = __atomic_load_n(&of->written_bytes, __ATOMIC_RELAXED),
+	};
 }
 
 static int read_pairs(struct bpf_probe *probe)
 {
 	struct why_reader *reader = probe->why;
+	struct why_amount now, gained;
 	struct why_pair pair;
-	uint64_t ns, count;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < WHY_PAIRS; i++) {
+		const struct why_amount *seen = &reader->seen[i];
 		bool placed = i >= WHY_PARTS;
 
 		if (placed &&
 		    __atomic_load_n(&reader->pairs[i].state, __ATOMIC_ACQUIRE) != WHY_READY)
 			continue;
-		ns = __atomic_load_n(&reader->pairs[i].ns, __ATOMIC_RELAXED);
-		count = __atomic_load_n(&reader->pairs[i].count, __ATOMIC_RELAXED);
-		if (ns == reader->seen[i].ns)
+		now = read_amount(&reader->pairs[i].amount);
+		if (now.ns == seen->ns && now.count == seen->count)
 			continue;
 		pair = reader->pairs[i];
 		pair.part = placed ? pair.part : i;
-		err = add_pair(probe, &pair, placed, ns - reader->seen[i].ns,
-			       count - reader->seen[i].count);
-		reader->seen[i].ns = ns;
-		reader->seen[i].count = count;
+		gained = (struct why_amount){ now.ns - seen->ns, now.count - seen->count,
+					      now.read_bytes - seen->read_bytes,
+					      now.written_bytes - seen->written_bytes };
+		err = add_pair(probe, &pair, placed, &gained);
+		reader->seen[i] = now;
 	}
 	return err;
 }
@@ -450,6 +493,26 @@ static int set_texts(struct bpf_probe *probe, const struct why_event *event)
 	return err;
 }
 
+/* Which request it was. */
+static int set_request(struct bpf_probe *probe, const struct why_event *event)
+{
+	const struct lat_key op = { .id = event->op, .by = LAT_BY_OP };
+	const struct lat_key disk = { .id = event->disk, .by = LAT_BY_DISK };
+	struct table *table = probe->common.entry->why->events;
+	unsigned int column = WHY_SLOW_PARTS + why__parts(probe->common.ops->name);
+	char name[RUN_NAME];
+	int err;
+
+	names__key(probe->common.names, &disk, NULL, name);
+	err = table__set_text(table, column + WHY_REQUEST_DISK, name);
+	names__key(probe->common.names, &op, NULL, name);
+	if (!err)
+		err = table__set_text(table, column + WHY_REQUEST_OP, name);
+	table__set_integer(table, column + WHY_REQUEST_SECTOR, (int64_t)event->sector);
+	table__set_integer(table, column + WHY_REQUEST_BYTES, event->bytes);
+	return err;
+}
+
 static int add_event(struct bpf_probe *probe, struct why_event *event)
 {
 	struct table *table = probe->common.entry->why->events;
@@ -473,11 +536,13 @@ static int add_event(struct bpf_probe *probe, struct why_event *event)
 		table__set_integer(table, WHY_SLOW_STACK_PID, event->stack_tgid);
 		table__set_integer(table, WHY_SLOW_STACK_TID, event->stack_tid);
 	}
-	for (unsigned int i = WHY_SLOW_PARTS; i < table__columns(table); i++)
-		table__set_integer(table, i, (int64_t)event->part_ns[i - WHY_SLOW_PARTS]);
+	for (unsigned int i = 0; i < why__parts(probe->common.ops->name); i++)
+		table__set_integer(table, WHY_SLOW_PARTS + i, (int64_t)event->part_ns[i]);
 	err = set_texts(probe, event);
 	if (!err)
 		err = name_stacks(probe->common.symbols, event);
+	if (!err && why__has_requests(probe->common.ops->name))
+		err = set_request(probe, event);
 	return err ? err : set_culprits(probe, event);
 }
 

@@ -116,35 +116,47 @@ static void add(char *sentence, const char *format, ...)
 }
 
 /* What the part means, as the end of a sentence. */
-static void add_reason(char *sentence, const struct why_line *reason, const char *victim)
+static void add_reason(char *sentence, const struct why_line *reason, const char *victim,
+		       const char *probe)
 {
 	static const struct {
-		const char *part, *with_culprit, *without;
+		const char *probe, *part, *with_culprit, *without;
 	} phrases[] = {
-		{ "own", "its own threads had the CPU", NULL },
-		{ "other", "%s ran on the same CPUs", "other processes ran on the same CPUs" },
-		{ "kernel", "the kernel thread %s ran on the same CPUs",
+		{ "runqlat", "own", "its own threads had the CPU", NULL },
+		{ "runqlat", "other", "%s ran on the same CPUs",
+		  "other processes ran on the same CPUs" },
+		{ "runqlat", "kernel", "the kernel thread %s ran on the same CPUs",
 		  "kernel threads ran on the same CPUs" },
-		{ "realtime", "the real-time task %s ran on the same CPUs",
+		{ "runqlat", "realtime", "the real-time task %s ran on the same CPUs",
 		  "real-time tasks ran on the same CPUs" },
-		{ "idle", NULL, "the CPU was idle, and took that long to wake up" },
-		{ "quota", NULL, "out of its CPU quota (cpu.max)" },
-		{ "moved", NULL, "waiting for another CPU, before a move" },
-		{ "cpu", NULL, "the kernel worked on the page fault" },
-		{ "runnable", NULL, "page faults waited for a CPU" },
-		{ "io", "page faults waited for disk %s", "page faults waited for block I/O" },
-		{ "blocked", NULL,
+		{ "runqlat", "idle", NULL, "the CPU was idle, and took that long to wake up" },
+		{ "runqlat", "quota", NULL, "out of its CPU quota (cpu.max)" },
+		{ "runqlat", "moved", NULL, "waiting for another CPU, before a move" },
+		{ "memlat", "cpu", NULL, "the kernel worked on the page fault" },
+		{ "memlat", "runnable", NULL, "page faults waited for a CPU" },
+		{ "memlat", "io", "page faults waited for disk %s",
+		  "page faults waited for block I/O" },
+		{ "memlat", "blocked", NULL,
 		  "page faults slept, for a lock, userfaultfd or FUSE (see the stacks)" },
-		{ "reclaim", NULL, "page faults reclaimed memory" },
-		{ "compaction", NULL, "page faults compacted memory" },
+		{ "memlat", "reclaim", NULL, "page faults reclaimed memory" },
+		{ "memlat", "compaction", NULL, "page faults compacted memory" },
+		{ "iolat", "queued", NULL, "requests waited in the queue" },
+		{ "iolat", "device", NULL, "the disk itself took that long" },
+		{ "iolat", "own", NULL, "other requests of the same process kept the disk busy" },
+		{ "iolat", "other", "%s kept the disk busy", "other processes kept the disk busy" },
+		{ "iolat", "flush", "%s had the disk flush its cache",
+		  "the disk flushed its cache" },
+		{ "iolat", "discard", "%s had the disk discard blocks",
+		  "the disk discarded blocks" },
+		{ "iolat", "requeued", NULL, "the driver gave requests back" },
 	};
 
 	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++) {
-		if (strcmp(phrases[i].part, reason->part))
+		if (strcmp(phrases[i].probe, probe) || strcmp(phrases[i].part, reason->part))
 			continue;
 		if (!strcmp(reason->part, "quota"))
 			add(sentence, "%s was ", victim ? victim : "a cgroup");
-		if (!strcmp(reason->part, "own"))
+		if (!strcmp(reason->part, "own") && !strcmp(probe, "runqlat"))
 			add(sentence, "%s",
 			    victim ? "its own threads had the CPU"
 				   : "other threads of the same process had the CPU");
@@ -157,7 +169,7 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 	add(sentence, "the reason is unknown");
 }
 
-static void conclude(struct why_summary *summary, struct why_line *room)
+static void conclude(struct why_summary *summary, struct why_line *room, const char *probe)
 {
 	uint64_t whole;
 	const char *victim = find_subject(summary, room, &whole);
@@ -177,7 +189,7 @@ static void conclude(struct why_summary *summary, struct why_line *room)
 			add(sentence, " of the slow time%s%s", victim ? " of " : "",
 			    victim ? victim : "");
 		add(sentence, ": ");
-		add_reason(sentence, &room[said], victim);
+		add_reason(sentence, &room[said], victim, probe);
 	}
 }
 
@@ -201,7 +213,7 @@ int why_summary__of(struct why_summary *summary, const struct run_probe *probe)
 		take_line(summary, probe, key);
 	qsort(summary->lines, summary->nr_lines, sizeof(*summary->lines), largest_first);
 	if (summary->total_ns)
-		conclude(summary, room);
+		conclude(summary, room, probe->name);
 	free(room);
 	return 0;
 }

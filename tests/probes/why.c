@@ -110,11 +110,11 @@ static int print_event(void *context, void *data, size_t size)
 static void print_pairs(const struct why_pair *pairs)
 {
 	for (int i = 0; i < WHY_PAIRS; i++)
-		if (pairs[i].ns)
+		if (pairs[i].amount.ns)
 			printf("pair victim=%llu victim_comm=%s culprit=%llu "
 			       "part=%s ns=%llu count=%llu\n",
 			       pairs[i].victim.id, pairs[i].victim.comm, pairs[i].culprit.id,
-			       parts[pairs[i].part], pairs[i].ns, pairs[i].count);
+			       parts[pairs[i].part], pairs[i].amount.ns, pairs[i].amount.count);
 }
 
 static void print_cells(const struct why_cell *cells, int cpus)
