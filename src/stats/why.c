@@ -64,6 +64,8 @@ static size_t find_reasons(const struct why_summary *summary, const char *victim
 		const struct why_line *line = &summary->lines[i];
 		const char *culprit = culprits ? line->culprit : NULL;
 
+		if (culprit && !strcmp(culprit, "(other)"))
+			culprit = NULL;
 		if (victim && strcmp(line->victim, victim))
 			continue;
 		for (at = 0; at < nr; at++)
