@@ -10,12 +10,14 @@
 const struct argp_option why_options[] = { WHY_OVER_OPTION, WHY_EVENTS_OPTION, { 0 } };
 
 const char why_doc[] =
-	"Explains what was slow: divides each slow wait for a CPU into parts that sum to it, and "
-	"names who had the CPU meanwhile. Prints the parts, the worst pairs of victim and culprit, "
-	"and the slowest waits. Measures until -d has passed, the workload has ended or Ctrl-C.\v"
+	"Explains what was slow: divides each slow page fault, wait for a CPU and block request "
+	"into parts that sum to it, and names who caused it. Prints for each probe a conclusion, "
+	"the parts, the worst pairs of victim and culprit, and the slowest events with their "
+	"stacks. Measures until -d has passed, the workload has ended or Ctrl-C.\v"
 	"Examples:\n"
-	"  latscope why -d 10s                       the slowest 1 % of all waits\n"
-	"  latscope why -d 10s --over 1ms -p 1234    waits of one process over 1 ms\n"
+	"  latscope why -d 10s                       the slowest 1 % of each probe\n"
+	"  latscope why -d 10s --over 1ms -p 1234    what took a process over 1 ms\n"
+	"  latscope runqlat --why -d 10s             only waits for a CPU\n"
 	"  latscope why --by cgroup --over p99.9 -d 1m\n"
 	"  latscope why -o runs/ -- make -j8         while a command runs\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
