@@ -26,17 +26,16 @@ static const char *signed_ns(char buf[TEXT], double ns)
 
 static void print_change(FILE *out, const char *name, const struct why_change *change)
 {
-	char off[TEXT], on[TEXT], grown[TEXT], low[TEXT], high[TEXT];
+	char off[TEXT], on[TEXT], grown[TEXT], low[TEXT], high[TEXT], interval[2 * TEXT + 4];
 
 	fprintf(out, "%-44.44s %10s %10s %11s\n", name, units__ns(off, change->rate[0]),
 		units__ns(on, change->rate[1]),
 		signed_ns(grown, change->rate[1] - change->rate[0]));
-	if (change->has_interval)
-		fprintf(out, "%78s\n",
-			(snprintf(off, TEXT, "[%.*s, %.*s]", TEXT / 2 - 4,
-				  signed_ns(low, change->low), TEXT / 2 - 4,
-				  signed_ns(high, change->high)),
-			 off));
+	if (!change->has_interval)
+		return;
+	snprintf(interval, sizeof(interval), "[%s, %s]", signed_ns(low, change->low),
+		 signed_ns(high, change->high));
+	fprintf(out, "%78s\n", interval);
 }
 
 static void print_culprits(FILE *out, const struct why_changes *changes,

@@ -7,8 +7,8 @@
 #include <symbols/symbols.h>
 
 /*
- * Call before probes are opened and privileges are dropped. If it fails, run->frames_why says so, and *symbols is NULL:
- * the window continues without names.
+ * Call before probes are opened and privileges are dropped. If it fails, run->frames_why says so,
+ * and *symbols is NULL: the window continues without names.
  */
 void stacks__begin(struct symbols **symbols, struct run *run);
 

@@ -26,8 +26,8 @@ struct why_changes {
 };
 
 /*
- * Of two groups, OFF and ON. 1, 0: no group, or only one, explains the samples of this probe; -ENOMEM. The caller must call
- * why_changes__clear() in each case.
+ * Of two groups, OFF and ON. 1, 0: no group, or only one, explains the samples of this probe;
+ * -ENOMEM. The caller must call why_changes__clear() in each case.
  */
 int why_changes__of(struct why_changes *changes, const struct group *groups, const char *probe);
 void why_changes__clear(struct why_changes *changes);

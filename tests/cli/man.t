@@ -65,8 +65,8 @@ mapfile -t commands < <(terms latscope.1 COMMANDS | grep -vx help)
 only_record='^--rmid$\|^--softirq$\|^--tiers$' only_explaining='^--why$\|^--over LIMIT$\|^--events N$'
 for command in "${commands[@]}"; do
 	case $command in
-	memlat | runqlat) page='latscope-record.1' without=$only_record ;;
-	iolat | softirq) page='latscope-record.1' without="$only_record\|$only_explaining" ;;
+	memlat | runqlat | iolat) page='latscope-record.1' without=$only_record ;;
+	softirq) page='latscope-record.1' without="$only_record\|$only_explaining" ;;
 	*) page="latscope-$command.1" without='^$' ;;
 	esac
 	help_options "$command" >"$dir/help.$command"
