@@ -513,14 +513,22 @@ static int set_request(struct bpf_probe *probe, const struct why_event *event)
 	return err;
 }
 
+/* The chain of frame pointers ends with 0, which is no return address. */
+static void cut_zero(struct why_event *event)
+{
+	size_t frames = event->user_size > 0 ? (size_t)event->user_size / 8 : 0;
+
+	if (frames && frames <= WHY_FRAMES && !event->user_stack[frames - 1])
+		event->user_size -= 8;
+}
+
 static int add_event(struct bpf_probe *probe, struct why_event *event)
 {
 	struct table *table = probe->common.entry->why->events;
 	uint64_t at = event->end_ns > probe->start_ns ? event->end_ns - probe->start_ns : 0;
 	int err;
 
-	while (event->user_size > 0 && !event->user_stack[event->user_size / 8 - 1])
-		event->user_size -= 8; /* the end of the chain of frame pointers */
+	cut_zero(event);
 	if (at < probe->why_row_ns) /* it was sent as the last interval ended */
 		at = probe->why_row_ns;
 	err = table__add_row(table, at);
