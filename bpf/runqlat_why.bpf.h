@@ -301,25 +301,36 @@ static long search_block(__u32 n, struct walk *walk)
 }
 
 /*
- * The part of the wait before the turns in the ring, which began after block `newest`: by class,
- * from the first block that ended within the wait. A task of the victim's process counts as
- * another one there.
+ * The part of the wait before the turns in the ring, which began after block `newest`: by class. A
+ * task of the victim's process counts as another one there. The wait begins in some block, of whose
+ * time `edge` belongs to it: so much of a class belongs to it at least as is more than the rest of
+ * the block.
  */
 static __always_inline void add_classes(struct walk *walk, __u64 newest)
 {
 	struct place *place = walk->place;
-	const struct why_sums *from, *to = &place->ring.blocks[newest % WHY_BLOCKS];
-	__u64 left = walk->high - walk->low, ns;
+	const struct why_sums *before, *from, *to = &place->ring.blocks[newest % WHY_BLOCKS];
+	__u64 blocks = place->ring.next / WHY_BLOCK, left = walk->high - walk->low, all = 0;
+	__u64 edge, ns;
 	__u32 part;
 
-	walk->first = newest >= WHY_BLOCKS ? newest - WHY_BLOCKS + 1 : 1;
+	walk->first = blocks >= WHY_BLOCKS ? blocks - WHY_BLOCKS + 2 : 1;
 	walk->last = newest;
 	bpf_loop(10, search_block, walk, 0); /* halves WHY_BLOCKS to one */
 	from = &place->ring.blocks[walk->last % WHY_BLOCKS];
+	before = &place->ring.blocks[(walk->last - 1) % WHY_BLOCKS];
 #pragma unroll
-	for (__u32 class = 0; class < WHY_CLASSES; class ++) {
+	for (int class = 0; class < WHY_CLASSES; class ++)
+		all += from->class_ns[class] - before->class_ns[class];
+	edge = from->end_ns - walk->low;
+	if (edge > all) /* the wait began before all that is known */
+		edge = 0;
+#pragma unroll
+	for (__u64 class = 0; class < WHY_CLASSES; class ++) {
 		part = turn_part(class << 24, walk->tgid);
-		ns = to->class_ns[class] - from->class_ns[class];
+		ns = from->class_ns[class] - before->class_ns[class] + edge;
+		ns = ns > all ? ns - all : 0;
+		ns += to->class_ns[class] - from->class_ns[class];
 		ns = ns < left ? ns : left;
 		left -= ns;
 		place->scratch.part_ns[part] += ns;

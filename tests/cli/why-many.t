@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# suite: native slow
+# why with 5,000 threads that take turns of microseconds: no time is lost, and what is unknown is said.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+skip_unless_able
+
+switches=1000000
+over_us=1024 # an edge of a slot, so that the histogram knows how many samples are slow
+db='' # of the last recording
+
+query() { sqlite3 -readonly "$db" "$1"; }
+
+# sums: prints each sum that is not what it should be
+sums() {
+	query "SELECT 'seen', sum(count) FROM acct WHERE name = 'seen' HAVING sum(count) < $switches;
+		SELECT 'slow', sum(count), why_slow FROM probe, slots JOIN slot_edges USING (slot)
+			WHERE series = 1 AND low_ns >= $over_us * 1000 HAVING sum(count) <> why_slow;
+		SELECT 'pairs', sum(ns), why_slow_ns FROM runqlat_why, probe HAVING sum(ns) <> why_slow_ns;
+		SELECT 'event', * FROM runqlat_slow WHERE ns <> unknown_ns + own_ns + other_ns + kernel_ns + realtime_ns +
+			idle_ns + quota_ns + moved_ns;
+		SELECT 'events', count(*) FROM runqlat_slow HAVING count(*) = 0"
+}
+
+# named: prints the parts by whether their culprit has a name, and percent of the slow time
+named() {
+	query "SELECT part, culprit = '(other)', 100.0 * sum(ns) / (SELECT why_slow_ns FROM probe) FROM runqlat_why GROUP BY 1, 2"
+}
+
+# share CONDITION: of 1000
+share() {
+	query "SELECT CAST(1000 * coalesce(sum(ns), 0) / (SELECT why_slow_ns FROM probe) AS INTEGER) FROM runqlat_why WHERE $1"
+}
+
+# many BY CPUS: tests that a recording of 5,000 threads on these CPUs, of which 250 are victims, is made
+many() {
+	rm -rf "$dir/runs"
+	run runqlat --why --by "$1" --comm victim --over ${over_us}us -q -o "$dir/runs" -- \
+		taskset -c "$2" "$built/tests/reference/multitude" 5000 250 $switches
+	is "by $1 on CPU $2: it runs" "$status:$err" 0:
+	db=$(echo "$dir"/runs/*/run.db)
+	diag "$(named)"
+}
+
+last=$(($(nproc) - 1))
+many process "0,$last"
+is 'two CPUs: all sums are as they should be' "$(sums)" ''
+is 'two CPUs: own is the process itself' "$(query "SELECT DISTINCT culprit_id <> victim_id FROM runqlat_why
+	WHERE part = 'own' AND culprit <> '(other)'")" 0
+within 'two CPUs: less than 2 % is unknown' 0 "$(share "part = 'unknown'")" 19
+
+many thread "$last"
+is 'one CPU, by thread: all sums are as they should be' "$(sums)" ''
+within 'one CPU: it is known what had the CPU before the turns that are kept' 900 \
+	"$(share "part IN ('own', 'other')")" 1000
+within 'one CPU: less than 2 % is unknown' 0 "$(share "part = 'unknown'")" 19
+like 'one CPU: culprits without a name are said' "$out" '\(other\) +(own|other) '
+done_testing
