@@ -309,11 +309,9 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 	}
 	issue_ns = issue_time(&done, rq, own, raw);
 	if (config.why && !raw) {
-		end = (struct why_end){ .issue_ns = issue_ns,
-					.end_ns = done.now,
-					.second = second };
+		end = (struct why_end){ .issue_ns = issue_ns, .second = second };
 		done.end = &end;
-		why_completed(&end, rq, &done.rq);
+		why_completed(&end, rq, &done.rq, done.now);
 	}
 	if (done.cells) {
 		done.by = config.by;
@@ -326,7 +324,7 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 	}
 	let_go(&done);
 	if (config.why && !raw)
-		why_explain(&end, rq);
+		why_explain(&end, rq, done.now);
 	return 0;
 }
 

@@ -61,7 +61,7 @@ struct completion {
 	__u32 queue; /* its ID */
 	__u32 op; /* enum lat_op */
 	__u32 bytes;
-	__u32 pad;
+	__u32 sequence; /* of a flush sequence the end, which is no work of the disk */
 };
 
 struct disk {
@@ -98,12 +98,10 @@ struct {
 struct work {
 	struct why_scratch scratch;
 	struct why_who victim;
-	struct owner owner;
-	__u64 request;
-	__u64 number; /* of the first completion after it */
+	struct completion own;
 	__u64 low, high; /* what is left of the time with the device */
-	__u32 queue;
 	__u32 rest; /* the part of what the disk does if it is known to do nothing */
+	__u32 pad;
 	/* The request that was completed at `high`; `part` is 0 if that is not known. */
 	struct completion at;
 	/* Of those that were completed after `high`, the one that was issued first. */
@@ -185,47 +183,44 @@ static __always_inline void set_owner(struct owner *owner, struct request *rq)
 
 /* ---- requests in flight ---- */
 
-/* The request's place in its line, if it has one (`left`), or a free one; or NULL. */
-static __always_inline struct flight *flight_of(__u32 line, __u64 id, bool *left)
+static __always_inline struct flight *find_flight(__u32 line, __u64 id)
 {
 	struct flights *flights = bpf_map_lookup_elem(&why_flights, &line);
-	struct flight *free = NULL;
 
-	*left = false;
 	if (!flights)
 		return NULL;
 #pragma unroll
-	for (int i = 0; i < WAYS; i++) {
-		struct flight *flight = &flights->ways[i];
-
-		if (flight->request == id) {
-			*left = true;
-			return flight;
-		}
-		if (!flight->request && !free)
-			free = flight;
-	}
-	return free;
+	for (int i = 0; i < WAYS; i++)
+		if (flights->ways[i].request == id)
+			return &flights->ways[i];
+	return NULL;
 }
 
-static __always_inline struct flight *claim_flight(__u32 line, __u64 id, bool *left)
+/* A free place in the line; NULL: there is none. */
+static __always_inline struct flight *claim_flight(__u32 line, __u64 id)
 {
-	struct flight *flight = flight_of(line, id, left);
+	struct flights *flights = bpf_map_lookup_elem(&why_flights, &line);
 
-	if (!flight || *left)
-		return flight;
-	return __sync_val_compare_and_swap(&flight->request, 0, id) ? NULL : flight;
+	if (!flights)
+		return NULL;
+#pragma unroll
+	for (int i = 0; i < WAYS; i++)
+		if (!flights->ways[i].request &&
+		    !__sync_val_compare_and_swap(&flights->ways[i].request, 0, id))
+			return &flights->ways[i];
+	return NULL;
 }
 
 /* The current task submits a request. */
 static __always_inline void why_submitted(struct request *rq)
 {
 	struct flight *flight;
-	bool left;
+	__u32 line;
 
 	if (!config.why)
 		return;
-	flight = claim_flight(line_of(rq, false), (__u64)rq, &left);
+	line = line_of(rq, false);
+	flight = find_flight(line, (__u64)rq) ?: claim_flight(line, (__u64)rq);
 	if (!flight)
 		return;
 	flight->again_ns = 0;
@@ -260,7 +255,9 @@ static __always_inline void why_issued(struct request *rq, const struct request_
 	if (!config.why || (sees_start && !flush && !again))
 		return;
 	line = line_of(rq, false);
-	flight = claim_flight(line, view->id, &left);
+	flight = find_flight(line, view->id);
+	left = flight;
+	flight = flight ?: claim_flight(line, view->id);
 	if (!flight)
 		return;
 	if (again)
@@ -273,22 +270,15 @@ static __always_inline void why_issued(struct request *rq, const struct request_
 
 /* ---- completions ---- */
 
-/* A completion, for the ring and for the explanation. */
+/* The completion of a request that may be slow. The programs have little room for it. */
 struct why_end {
-	__u64 request;
-	__u64 number; /* of the first completion after it */
+	__u64 number; /* of the completion; 0: it has none */
 	__u64 start_ns; /* 0: it is not a sample */
-	__u64 issue_ns; /* 0: unknown */
-	__u64 again_ns; /* the last issue, if it was given back; else 0 */
-	__u64 end_ns;
-	struct owner owner;
-	__u32 queue;
-	__u32 op;
-	__u32 bytes;
-	__u32 disk; /* known only if it is slow, as the next */
+	__u64 issue_ns; /* the first issue; by the kernel, if no program saw it; 0: unknown */
 	__u64 sector;
-	__u32 sequence; /* it is the end of a flush sequence */
-	__u32 second; /* the program is the second copy */
+	__u32 queue;
+	__u32 disk;
+	__u64 second; /* the program is the second copy */
 };
 
 static __always_inline struct disk *disk_of(__u32 queue)
@@ -298,55 +288,51 @@ static __always_inline struct disk *disk_of(__u32 queue)
 	return bpf_map_lookup_elem(&why_disks, &place);
 }
 
-static __always_inline void take_flight(struct why_end *end, struct request *rq,
-					const struct request_view *view)
+/* Adds a completion to the ring, and forgets that it is in flight. */
+static __noinline int note_completion(struct why_end *end, struct request *rq,
+				      const struct request_view *view, __u64 now)
 {
-	struct flight *flight;
-	bool left;
-
-	flight = flight_of(line_of(rq, false), view->id, &left);
-	if (!flight || !left)
-		return;
-	end->owner = flight->owner;
-	end->again_ns = flight->again_ns;
-	if (request_goes_on(view))
-		flight->again_ns = 0;
-	else
-		store_ordered(&flight->request, 0);
-}
-
-/* A request has completed. */
-static __always_inline void why_completed(struct why_end *end, struct request *rq,
-					  const struct request_view *view)
-{
+	struct flight *flight = find_flight(line_of(rq, false), view->id);
 	struct completion *done;
 	struct disk *disk;
+	__u64 issue_ns = end->issue_ns ?: view->issue_ns;
 
-	end->request = view->id;
+	end->issue_ns = issue_ns;
 	end->queue = rq->q->id;
-	end->op = request_op(view);
-	end->bytes = view->bytes;
-	end->sequence = request_ends_sequence(view);
-	take_flight(end, rq, view);
 	disk = disk_of(end->queue);
 	if (!disk)
-		return;
-	if (end->sequence) { /* the disk has not worked on it since the last completion */
-		end->number = disk->next + 1;
-		return;
-	}
+		return 0;
 	end->number = __sync_fetch_and_add(&disk->next, 1) + 1;
 	done = &disk->ring[end->number % RING];
 	done->number = 0;
 	barrier();
-	done->end_ns = end->end_ns;
-	done->issue_ns = end->again_ns ?: end->issue_ns ?: view->issue_ns ?: end->end_ns;
+	if (flight) {
+		done->owner = flight->owner;
+		issue_ns = flight->again_ns ?: issue_ns;
+		flight->again_ns = 0;
+		if (!request_goes_on(view))
+			store_ordered(&flight->request, 0);
+	} else {
+		__builtin_memset(&done->owner, 0, sizeof(done->owner));
+	}
+	done->end_ns = now;
+	done->issue_ns = issue_ns ?: now;
 	done->request = view->id;
-	done->owner = end->owner;
 	done->queue = end->queue;
-	done->op = end->op;
-	done->bytes = end->bytes;
+	done->op = request_op(view);
+	done->bytes = view->bytes;
+	done->sequence = request_ends_sequence(view);
 	store_ordered(&done->number, end->number);
+	return 0;
+}
+
+/* A request has completed. */
+static __always_inline void why_completed(struct why_end *end, struct request *rq,
+					  const struct request_view *view, __u64 now)
+{
+	int done = note_completion(end, rq, view, now);
+
+	barrier_var(done); /* as in memlat_why.bpf.h */
 }
 
 /* ---- the walk ---- */
@@ -371,9 +357,9 @@ static __always_inline __u32 part_of(const struct completion *done, const struct
 		return WHY_IOLAT_FLUSH;
 	if (done->op == LAT_OP_DISCARD)
 		return WHY_IOLAT_DISCARD;
-	if (done->request == work->request) /* the data of its flush sequence */
+	if (done->request == work->own.request) /* the data of its flush sequence */
 		return WHY_IOLAT_DEVICE;
-	return same_process(&done->owner, &work->owner) ? WHY_IOLAT_OWN : WHY_IOLAT_OTHER;
+	return same_process(&done->owner, &work->own.owner) ? WHY_IOLAT_OWN : WHY_IOLAT_OTHER;
 }
 
 static __always_inline void find_who(struct why_who *who, const struct owner *owner)
@@ -456,7 +442,7 @@ static __always_inline void divide(struct work *work, __u64 start)
 static long walk_completion(__u32 n, struct walk *walk)
 {
 	struct work *work = walk->work;
-	__u64 number = work->number - 1 - n, start = work->low;
+	__u64 number = work->own.number - 1 - n, start = work->low;
 	const struct completion *done = &walk->disk->ring[number % RING];
 
 	if (number && done->number != number) {
@@ -464,7 +450,7 @@ static long walk_completion(__u32 n, struct walk *walk)
 		work->part = WHY_IOLAT_UNKNOWN;
 		return 0;
 	}
-	if (number && done->queue != work->queue)
+	if (number && (done->queue != work->own.queue || done->sequence))
 		return 0;
 	if (number && done->end_ns > start)
 		start = done->end_ns < work->high ? done->end_ns : work->high;
@@ -479,62 +465,10 @@ static long walk_completion(__u32 n, struct walk *walk)
 
 /* ---- a slow request ---- */
 
-static __always_inline void send(struct why_cell *cell, const struct why_end *end, __u64 ns,
-				 const struct why_scratch *scratch)
-{
-	struct why_event *event = bpf_ringbuf_reserve(&why_events, sizeof(*event), 0);
-	const struct submitter *submitter = submitter_of(end->owner.tid);
-
-	if (!event) {
-		__sync_fetch_and_add(&cell->dropped, 1);
-		return;
-	}
-	__sync_fetch_and_add(&cell->sent, 1);
-	__builtin_memset(event, 0, __builtin_offsetof(struct why_event, kernel_stack));
-	event->end_ns = end->end_ns;
-	event->ns = ns;
-	__builtin_memcpy(event->part_ns, scratch->part_ns, sizeof(event->part_ns));
-	__builtin_memcpy(event->culprits, scratch->largest, sizeof(event->culprits));
-	event->tid = end->owner.tid;
-	event->tgid = end->owner.tgid ?: end->owner.tid; /* a kernel thread */
-	event->cpu = bpf_get_smp_processor_id();
-	event->metric = IOLAT_TOTAL;
-	event->disk = end->disk;
-	event->sector = end->sector;
-	event->bytes = end->bytes;
-	event->op = end->op;
-	if (submitter && submitter->name.tid == end->owner.tid) {
-		event->cgroup = submitter->cgroup;
-		__builtin_memcpy(event->comm, submitter->comm, LAT_COMM_LEN);
-		__builtin_memcpy(event->process, submitter->process, LAT_COMM_LEN);
-	}
-	if (end->owner.id && !end->owner.tgid)
-		event->cgroup = end->owner.id & ~WHY_OF_CGROUP;
-	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
-}
-
-static __always_inline void start_work(struct work *work, const struct why_end *end)
-{
-	why_clear(&work->scratch);
-	__builtin_memset(&work->victim, 0, sizeof(work->victim));
-	find_who(&work->victim, &end->owner);
-	work->owner = end->owner;
-	work->request = end->request;
-	work->number = end->number;
-	work->queue = end->queue;
-	/* The disk does nothing for a flush sequence between its requests. */
-	work->rest = end->sequence ? WHY_IOLAT_QUEUED : WHY_IOLAT_DEVICE;
-	work->low = end->start_ns;
-	work->high = end->end_ns;
-	work->at.issue_ns = 0;
-	work->part = work->rest;
-	work->first_part = 0;
-}
-
 /* What comes before the last issue; false: when that was is not known. */
 static __always_inline bool divide_queued(struct work *work, const struct why_end *end)
 {
-	if (end->sequence)
+	if (work->own.sequence)
 		return true;
 	if (!end->issue_ns)
 		return false;
@@ -542,47 +476,117 @@ static __always_inline bool divide_queued(struct work *work, const struct why_en
 		work->low = end->issue_ns < work->high ? end->issue_ns : work->high;
 		work->scratch.part_ns[WHY_IOLAT_QUEUED] = work->low - end->start_ns;
 	}
-	if (end->again_ns > work->low && end->again_ns <= work->high) {
-		work->scratch.part_ns[WHY_IOLAT_REQUEUED] = end->again_ns - work->low;
-		work->low = end->again_ns;
+	if (work->own.issue_ns > work->low && work->own.issue_ns <= work->high) {
+		work->scratch.part_ns[WHY_IOLAT_REQUEUED] = work->own.issue_ns - work->low;
+		work->low = work->own.issue_ns;
 	}
 	return true;
 }
 
-/* Global, so that the verifier checks it once. */
+static __always_inline void start_work(struct work *work, const struct why_end *end)
+{
+	why_clear(&work->scratch);
+	__builtin_memset(&work->victim, 0, sizeof(work->victim));
+	find_who(&work->victim, &work->own.owner);
+	/* The disk does nothing for a flush sequence between its requests. */
+	work->rest = work->own.sequence ? WHY_IOLAT_QUEUED : WHY_IOLAT_DEVICE;
+	work->low = end->start_ns;
+	work->high = work->own.end_ns;
+	work->at.issue_ns = 0;
+	work->part = work->rest;
+	work->first_part = 0;
+}
+
+/* These are not inlined, so that their stacks are not needed at the same time. */
+static __noinline int divide_all(struct work *work, const struct why_end *end)
+{
+	struct walk walk = { work, disk_of(end->queue) };
+
+	if (!walk.disk)
+		return 0;
+	work->own = walk.disk->ring[end->number % RING];
+	if (work->own.number != end->number)
+		return 0;
+	start_work(work, end);
+	if (divide_queued(work, end))
+		bpf_loop(RING, walk_completion, &walk, 0);
+	return 1;
+}
+
+static __noinline int add_all(struct work *work, struct why_cell *cell, __u64 ns)
+{
+	__u64 known = 0;
+
+#pragma unroll
+	for (int part = 1; part < WHY_IOLAT_PARTS; part++)
+		known += work->scratch.part_ns[part];
+	work->scratch.part_ns[WHY_IOLAT_UNKNOWN] = ns - known;
+	why_add_all(&why, cell, &work->scratch, &work->victim, OF_CULPRITS);
+	return 0;
+}
+
+static __noinline int send(const struct work *work, const struct why_end *end)
+{
+	struct why_event *event = bpf_ringbuf_reserve(&why_events, sizeof(*event), 0);
+	const struct owner *owner = &work->own.owner;
+	const struct submitter *submitter = submitter_of(owner->tid);
+
+	if (!event)
+		return 0;
+	__builtin_memset(event, 0, __builtin_offsetof(struct why_event, kernel_stack));
+	event->end_ns = work->own.end_ns;
+	event->ns = work->own.end_ns - end->start_ns;
+	__builtin_memcpy(event->part_ns, work->scratch.part_ns, sizeof(event->part_ns));
+	__builtin_memcpy(event->culprits, work->scratch.largest, sizeof(event->culprits));
+	event->tid = owner->tid;
+	event->tgid = owner->tgid ?: owner->tid; /* a kernel thread */
+	event->cpu = bpf_get_smp_processor_id();
+	event->metric = IOLAT_TOTAL;
+	event->disk = end->disk;
+	event->sector = end->sector;
+	event->bytes = work->own.bytes;
+	event->op = work->own.op;
+	if (submitter && submitter->name.tid == owner->tid) {
+		event->cgroup = submitter->cgroup;
+		__builtin_memcpy(event->comm, submitter->comm, LAT_COMM_LEN);
+		__builtin_memcpy(event->process, submitter->process, LAT_COMM_LEN);
+	}
+	if (owner->id && !owner->tgid)
+		event->cgroup = owner->id & ~WHY_OF_CGROUP;
+	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+	return 1;
+}
+
+/* Global, so that the verifier checks it once; also without why, when there are no maps. */
 __noinline int explain(struct why_end *end)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct work *work = bpf_map_lookup_elem(&why_work, &cpu);
-	__u64 ns, known = 0;
 	struct why_cell *cell;
-	struct walk walk;
+	struct work *work;
+	__u64 ns;
 
-	if (!end || !work)
+	if (!config.why || !end)
 		return 0;
-	ns = end->end_ns - end->start_ns;
+	work = bpf_map_lookup_elem(&why_work, &cpu);
+	if (!work)
+		return 0;
+	work = &work[end->second & 1];
+	if (!divide_all(work, end))
+		return 0;
+	ns = work->own.end_ns - end->start_ns;
 	cell = why_begin(&why, ns);
-	walk.work = &work[end->second & 1];
-	walk.disk = disk_of(end->queue);
-	if (!cell || !walk.disk)
+	if (!cell)
 		return 0;
-	start_work(walk.work, end);
-	if (divide_queued(walk.work, end))
-		bpf_loop(RING, walk_completion, &walk, 0);
-#pragma unroll
-	for (int part = 1; part < WHY_IOLAT_PARTS; part++)
-		known += walk.work->scratch.part_ns[part];
-	walk.work->scratch.part_ns[WHY_IOLAT_UNKNOWN] = ns - known;
-	why_add_all(&why, cell, &walk.work->scratch, &walk.work->victim, OF_CULPRITS);
+	add_all(work, cell, ns);
 	if (ns >= why_control.event_ns)
-		send(cell, end, ns, &walk.work->scratch);
+		__sync_fetch_and_add(send(work, end) ? &cell->sent : &cell->dropped, 1);
 	return 0;
 }
 
 /* The completion has been counted. If it is a sample, its start is set. */
-static __always_inline void why_explain(struct why_end *end, struct request *rq)
+static __always_inline void why_explain(struct why_end *end, struct request *rq, __u64 now)
 {
-	if (!end->start_ns || !why_slow(&config, &why_control, end->end_ns - end->start_ns))
+	if (!end->number || !end->start_ns || !why_slow(&config, &why_control, now - end->start_ns))
 		return;
 	end->disk = request_device(rq, false);
 	end->sector = rq->__sector;

@@ -346,15 +346,17 @@ static int add_pair(struct bpf_probe *probe, const struct why_pair *pair, bool p
 {
 	struct table *table = probe->common.entry->why->parts;
 	const char *part = why__part(probe->common.ops->name, pair->part);
-	char victim[RUN_NAME] = "(other)", culprit[RUN_NAME] = "(other)";
+	char victim[RUN_NAME], culprit[RUN_NAME] = "(other)";
 	bool unnamed = !placed || why__is_of_task(probe->common.ops->name, pair->part);
 	int err;
 
 	err = table__add_row(table, probe->why_row_ns);
 	if (err)
 		return err;
-	if (placed)
+	if (placed && pair->victim.id)
 		name_victim(probe, &pair->victim, victim);
+	else
+		strcpy(victim, placed ? "(unknown)" : "(other)");
 	if (placed && pair->culprit.id)
 		name_culprit(probe, &pair->culprit, pair->part, culprit);
 	if (placed)

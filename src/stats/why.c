@@ -97,7 +97,7 @@ static const char *find_subject(const struct why_summary *summary, struct why_li
 	}
 	qsort(sums, nr, sizeof(*sums), largest_first);
 	if (!nr || (double)sums[0].ns < SUBJECT_SHARE * (double)summary->total_ns ||
-	    !strcmp(sums[0].victim, "(other)")) {
+	    sums[0].victim[0] == '(') { /* (other) or (unknown) */
 		*ns = summary->total_ns;
 		return NULL;
 	}

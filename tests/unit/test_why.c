@@ -7,14 +7,19 @@
 #include "print/why.h"
 #include "stats/why.h"
 
-static struct run_probe *new_probe(void)
+static struct run_probe *new_probe_of(const char *name)
 {
 	struct run_probe *probe = calloc(1, sizeof(*probe));
 
-	strcpy(probe->name, "runqlat");
+	strcpy(probe->name, name);
 	assert_int_equal(why__new(&probe->why, probe->name), 0);
 	probe->why->over_low_ns = probe->why->over_high_ns = 1000;
 	return probe;
+}
+
+static struct run_probe *new_probe(void)
+{
+	return new_probe_of("runqlat");
 }
 
 static void free_probe(struct run_probe *probe)
@@ -134,6 +139,35 @@ static void each_part_has_a_phrase(void **state)
 	assert_int_equal(why__find_part("runqlat", "none"), -ENOENT);
 }
 
+static void each_part_of_a_request_has_a_phrase(void **state)
+{
+	static const char *const phrases[] = {
+		[WHY_IOLAT_UNKNOWN] = "the reason is unknown",
+		[WHY_IOLAT_QUEUED] = "requests waited in the queue",
+		[WHY_IOLAT_DEVICE] = "the disk itself took that long",
+		[WHY_IOLAT_OWN] = "other requests of the same process kept the disk busy",
+		[WHY_IOLAT_OTHER] = "backup (2) kept the disk busy",
+		[WHY_IOLAT_FLUSH] = "backup (2) had the disk flush its cache",
+		[WHY_IOLAT_DISCARD] = "backup (2) had the disk discard blocks",
+		[WHY_IOLAT_REQUEUED] = "the driver gave requests back",
+	};
+	char sentence[WHY_SENTENCE];
+	struct run_probe *probe;
+
+	(void)state;
+	for (unsigned int i = 0; i < WHY_IOLAT_PARTS; i++) {
+		probe = new_probe_of("iolat");
+		add(probe, "web (1)", why__part("iolat", i), "backup (2)", 5);
+		snprintf(sentence, sizeof(sentence), "100 %% of the slow time of web (1): %s",
+			 phrases[i]);
+		assert_sentence(probe, sentence);
+		free_probe(probe);
+	}
+	assert_int_equal(why__parts("iolat"), WHY_IOLAT_PARTS);
+	assert_int_equal(why__metric("iolat"), 2); /* total */
+	assert_int_equal(why__metric("runqlat"), 0);
+}
+
 static void many_small_culprits_are_one_reason(void **state)
 {
 	struct run_probe *probe = new_probe();
@@ -194,6 +228,29 @@ static void the_slowest_events_are_kept(void **state)
 	free_probe(probe);
 }
 
+static void a_slow_request_has_its_disk(void **state)
+{
+	struct run_probe *probe = new_probe_of("iolat");
+	const unsigned int column = WHY_SLOW_PARTS + WHY_IOLAT_PARTS;
+	struct table *table = probe->why->events;
+	const struct why_slow *slow = &probe->why->slowest[0];
+
+	(void)state;
+	add_event(probe, 70);
+	assert_int_equal(table__set_text(table, column + WHY_REQUEST_DISK, "vda"), 0);
+	assert_int_equal(table__set_text(table, column + WHY_REQUEST_OP, "read"), 0);
+	table__set_integer(table, column + WHY_REQUEST_SECTOR, 2048);
+	table__set_integer(table, column + WHY_REQUEST_BYTES, 4096);
+	why__keep_slowest(probe->why);
+	assert_string_equal(slow->disk, "vda");
+	assert_string_equal(slow->op, "read");
+	assert_int_equal(slow->sector, 2048);
+	assert_int_equal(slow->bytes, 4096);
+	for (unsigned int i = WHY_IOLAT_PARTS; i < WHY_PARTS; i++)
+		assert_int_equal(slow->part_ns[i], 0);
+	free_probe(probe);
+}
+
 /* The longest names that the kernel has, and a sentence with three of them. */
 static void text_stays_within_80_columns(void **state)
 {
@@ -234,9 +291,11 @@ int main(void)
 		cmocka_unit_test(the_main_victim_is_the_subject),
 		cmocka_unit_test(without_a_main_victim_all_are_the_subject),
 		cmocka_unit_test(each_part_has_a_phrase),
+		cmocka_unit_test(each_part_of_a_request_has_a_phrase),
 		cmocka_unit_test(many_small_culprits_are_one_reason),
 		cmocka_unit_test(nothing_slow_gives_no_sentence),
 		cmocka_unit_test(the_slowest_events_are_kept),
+		cmocka_unit_test(a_slow_request_has_its_disk),
 		cmocka_unit_test(text_stays_within_80_columns),
 	};
 
