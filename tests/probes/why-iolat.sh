@@ -1,0 +1,250 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The parts of slow block requests compared with loads whose parts are known. In the VM with two slow disks /dev/vda and
+# /dev/vdb, of 100 requests per second; elsewhere with a loop device, if there can be one.
+# why-iolat.sh load NAME ARG...: runs a load.
+set -u
+cd "$(dirname "$0")/../.." || exit
+
+# ---- loads; processes are known by the names of links to fio ----
+
+as=(--size=32m --direct=1 --ioengine=libaio --output-format=json)
+
+# hog DEVICE ARG...
+hog() { "$dir/hog" --name=hog --filename="$1" "${as[@]}" "${@:2}" >"$dir/hog.json"; }
+
+# beside DEVICE COMMAND...: runs it while a victim reads one block of the device after the other
+beside() {
+	local victim reads
+
+	reads=$(reads_of "${1#/dev/}")
+	"$dir/victim" --name=victim --filename="$1" "${as[@]}" --rw=randread --bs=4k --time_based --runtime=900 >/dev/null &
+	victim=$!
+	until [ "$(reads_of "${1#/dev/}")" -gt $((reads + 3)) ]; do sleep 0.1; done
+	"${@:2}"
+	kill $victim
+	wait $victim
+}
+
+reads_of() { awk -v disk="$1" '$3 == disk { print $4 }' /proc/diskstats; }
+
+load_neighbour() { beside "$1" hog "$1" --rw="$2" --bs=16k --iodepth=10 --number_ios="$3"; }
+load_syncs() { beside "$1" hog "$1" --rw=randwrite --bs=4k --fdatasync=1 --number_ios="$2"; }
+load_discards() { beside "$1" hog "$1" --rw=randtrim --ioengine=sync --bs=4k --number_ios="$2"; }
+load_alone() { "$dir/victim" --name=victim --filename="$1" "${as[@]}" --rw=randread --bs=4k --iodepth="$2" --number_ios="$3" >/dev/null; }
+
+# Buffered writes of a cgroup; the flusher threads write them to the disk.
+load_writeback() { beside "$1" write_back "${@:2}"; }
+
+write_back() {
+	sh -c "echo \$\$ >$1/cgroup.procs && exec dd if=/dev/zero of=/mnt/file bs=64k count=$2 status=none"
+	while awk '$1 == "Dirty:" || $1 == "Writeback:" { sum += $2 } END { exit sum < 256 }' /proc/meminfo; do sleep 0.2; done
+}
+
+if [ "${1-}" = load ]; then
+	"load_$2" "${@:3}"
+	exit 0
+fi
+
+# ---- tests ----
+
+. tests/tap.sh
+built=${LATSCOPE_BUILT:-$PWD/.output}
+dir=$(mktemp -d)
+export dir
+at_exit=() options=() disk=''
+on_exit clean_up
+
+clean_up() {
+	local command
+
+	for command in "${at_exit[@]}"; do
+		$command
+	done
+	rm -rf "$dir"
+}
+
+query() { sqlite3 -readonly "$db" "$1"; }
+
+# explain OVER LOAD ARG...: runs the load under why, with $options; sets $db
+explain() {
+	rm -rf "$dir/runs"
+	"$built/latscope" why -q --over "$1" "${options[@]}" -o "$dir/runs" -- tests/probes/why-iolat.sh load "${@:2}" >"$dir/out" 2>"$dir/err"
+	db=$(echo "$dir"/runs/*/run.db)
+	[ -e "$db" ] && [ "$(query "SELECT count(*) FROM probe WHERE name = 'iolat' AND why_slow > 0")" = 1 ] && return
+	ok "$2: there are slow requests" false
+	diag "$(tail -n 5 "$dir/err")"
+	return 1
+}
+
+# slow CONDITION: ns of slow time
+slow() { query "SELECT coalesce(sum(ns), 0) FROM iolat_why WHERE $1"; }
+
+# share WHAT OF PERCENT CONDITION: tests that at least PERCENT of the slow time that meets OF meets CONDITION, too
+share() {
+	local all part
+
+	all=$(slow "$2") part=$(slow "($2) AND ($4)")
+	ok "$1" [ $((all > 0 && part * 100 >= all * $3)) = 1 ]
+	[ $((all > 0 && part * 100 >= all * $3)) = 1 ] ||
+		diag "$part of $all ns: $4"$'\n'"$(query 'SELECT victim, part, culprit, sum(ns), sum(events) FROM iolat_why
+			GROUP BY 1, 2, 3 ORDER BY 4 DESC LIMIT 12')"
+}
+
+# adds_up WHAT: everything is in some part: sums of pairs, of samples and of each slow event
+adds_up() {
+	is "$1: pairs sum to the slow time" "$(slow 1)" "$(query "SELECT why_slow_ns FROM probe WHERE name = 'iolat'")"
+	is "$1: parts sum to each event" "$(query 'SELECT count(*) FROM iolat_slow WHERE ns <> unknown_ns + queued_ns +
+		device_ns + own_ns + other_ns + flush_ns + discard_ns + requeued_ns')" 0
+	ok "$1: there are events" [ "$(query 'SELECT count(*) FROM iolat_slow')" -gt 0 ]
+	share "$1: at most 2 % is unknown" 1 98 "part <> 'unknown'"
+}
+
+victim="victim LIKE 'victim (%'"
+by_hog="culprit LIKE 'hog (%'"
+by_others="part IN ('other', 'own', 'flush', 'discard')"
+
+# neighbour DEVICE OP COUNT SHARE COLUMN OTHER_COLUMN: SHARE of 100 of its time, the disk works for it
+neighbour() {
+	local what="a neighbour, $2" bytes run_ns try
+
+	# A victim that a busy host keeps from sending its next request waits for nobody meanwhile.
+	for try in {1..6}; do
+		explain 1ms neighbour "$1" "rand$2" "$3" || return
+		bytes=$(jq ".jobs[0].$2.io_bytes" "$dir/hog.json")
+		[ "$(query "SELECT sum($5) FROM iolat_why WHERE $victim AND $by_hog")" -lt $((bytes * 98 / 100)) ] || break
+		diag "$what: try $try was disturbed"
+	done
+	adds_up "$what"
+	share "$what: nearly all of the time of others is its own" "$victim AND $by_others" 95 "$by_hog AND part = 'other'"
+	run_ns=$(jq ".jobs[0].$2.runtime * 1000000" "$dir/hog.json")
+	within "$what: as long as the disk worked for it" $((run_ns * $4 / 100)) "$(slow "$victim AND $by_hog")" "$run_ns"
+	within "$what: its bytes are those that it counts" $((bytes * 98 / 100)) \
+		"$(query "SELECT sum($5) FROM iolat_why WHERE $victim AND $by_hog")" "$bytes"
+	is "$what: and no others" "$(query "SELECT sum($6) FROM iolat_why WHERE $victim AND $by_hog")" 0
+	is "$what: events have the disk" "$(query 'SELECT DISTINCT disk FROM iolat_slow')" "${1#/dev/}"
+	is "$what: and the operation" "$(query "SELECT DISTINCT op, bytes FROM iolat_slow WHERE process = 'victim'")" 'read|4096'
+}
+
+alone() {
+	explain 1ms alone "$1" 1 "$2" || return
+	adds_up alone
+	share 'alone: the device has it nearly all the time' 1 95 "part = 'device'"
+}
+
+# null_disk DEPTH: sets $disk to one that takes 10 ms for a request and can flush and discard
+null_disk() {
+	local at=/sys/kernel/config/nullb/why
+
+	modprobe null_blk nr_devices=0 || return
+	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config || return
+	mkdir -p $at && echo 0 >$at/power || return
+	set_all $at memory_backed=1 size=64 queue_mode=2 irqmode=2 completion_nsec=10000000 discard=1 cache_size=16 \
+		hw_queue_depth="$1" power=1 || return
+	disk=nullb$(<$at/index)
+	[ -b "/dev/$disk" ] || disk=why # since 6.4 the disk is called so
+	set_all "/sys/block/$disk/queue" scheduler=mq-deadline nr_requests=64
+}
+
+set_all() {
+	local setting
+
+	for setting in "${@:2}"; do
+		echo "${setting#*=}" >"$1/${setting%%=*}" || return
+	done
+}
+
+
+# One request at a time: each waits for three others.
+depth() {
+	null_disk 1
+	ok 'queue depth 1: the device' test -b "/dev/$disk" || return
+	explain 1ms alone "/dev/$disk" 4 100
+	adds_up 'queue depth 1'
+	share 'queue depth 1: most of the time is in the queue' 1 65 "part = 'queued'"
+	share 'queue depth 1: and the rest with the device' 1 97 "part IN ('queued', 'device')"
+}
+
+flushes() {
+	null_disk 8
+	ok 'flushes: the device' test -b "/dev/$disk" || return
+	explain 1ms syncs "/dev/$disk" 50 || return
+	adds_up flushes
+	share 'flushes: some of the time of the victim' "$victim AND $by_others" 30 "part = 'flush'"
+	if grep -aq btf_trace_block_io_start /sys/kernel/btf/vmlinux; then
+		share 'flushes: all are of the neighbour' "part = 'flush'" 99 "$by_hog"
+	else
+		share 'flushes: nobody else is blamed' "part = 'flush'" 99 "$by_hog OR culprit IS NULL"
+	fi
+	is 'flushes: nothing is discarded' "$(slow "part = 'discard'")" 0
+	explain 1ms discards "/dev/$disk" 50 || return
+	adds_up discards
+	share 'discards: some of the time of the victim' "$victim AND $by_others" 30 "part = 'discard'"
+	share 'discards: all are of the neighbour' "part = 'discard'" 99 "$by_hog"
+	is 'discards: nothing is flushed' "$(slow "part = 'flush'")" 0
+}
+
+# A host adapter that is busy for each third command.
+requeues() {
+	modprobe scsi_debug dev_size_mb=64 ndelay=5000000 every_nth=3 opts=0x8000 max_queue=1 && modprobe sd_mod
+	eventually test -b /dev/sda
+	ok 'requeues: the device' test -b /dev/sda || return
+	explain 1us alone /dev/sda 1 60 || return
+	adds_up requeues
+	share 'requeues: some of the time is lost to them' 1 10 "part = 'requeued'"
+	share 'requeues: the rest is with the device' "part <> 'requeued'" 80 "part = 'device'"
+}
+
+writeback() {
+	local group=/sys/fs/cgroup/writer
+
+	ok 'writeback: a file system' mkfs.ext4 -q -E nodiscard,lazy_itable_init=0 /dev/vdb && mount /dev/vdb /mnt || return
+	ok 'writeback: a cgroup' make_group $group || return
+	echo 64 >/sys/block/vdb/queue/max_sectors_kb # so that there are some hundred requests
+	echo 1 >/proc/sys/vm/dirty_background_ratio
+	echo 50 >/proc/sys/vm/dirty_writeback_centisecs
+	echo 50 >/proc/sys/vm/dirty_expire_centisecs
+	explain 1ms writeback /dev/vdb $group 400 || return
+	umount /mnt
+	adds_up writeback
+	share 'writeback: the cgroup is blamed' "$victim AND $by_others" 75 "culprit = '/writer'"
+	share 'writeback: and not the thread that writes' "$victim AND $by_others" 90 "culprit NOT LIKE 'kworker%'"
+	share 'writeback: as a victim it is the cgroup, too' "NOT ($victim)" 90 "victim = '/writer'"
+}
+
+make_group() {
+	echo '+memory +io' >/sys/fs/cgroup/cgroup.subtree_control && mkdir "$1"
+}
+
+links() {
+	ln -sf "$(command -v fio)" "$dir/victim" && ln -sf "$(command -v fio)" "$dir/hog"
+}
+
+command -v fio >/dev/null || skip_all 'fio is not installed'
+links
+if [ -z "${LATSCOPE_VM-}" ]; then
+	truncate -s 32M "$built/why-iolat.disk"
+	at_exit=("rm -f $built/why-iolat.disk")
+	disk=$(losetup -f --show --direct-io=on "$built/why-iolat.disk" 2>/dev/null) || skip_all 'no loop device can be had'
+	at_exit=("losetup -d $disk" "${at_exit[@]}")
+	explain 1us neighbour "$disk" randread 20000
+	adds_up 'loop device'
+	done_testing
+	exit
+fi
+for test in ${LATSCOPE_WHY_IOLAT-neighbours alone depth flushes requeues writeback}; do
+	case $test in
+	neighbours)
+		# QEMU lets reads and writes take turns, and otherwise keeps the order.
+		neighbour /dev/vda write 200 40 written_bytes read_bytes
+		options=(--comm victim)
+		neighbour /dev/vda read 200 80 read_bytes written_bytes
+		options=()
+		like 'a filter: only the victim is one' "$(query 'SELECT DISTINCT victim FROM iolat_why')" '^victim \([0-9]+\)$'
+		like 'the sentence names the neighbour' "$(sed -n '/^iolat/,$p' "$dir/out")" 'hog \([0-9]+\) kept the'
+		;;
+	alone) alone /dev/vda 50 ;;
+	*) $test ;;
+	esac
+done
+done_testing
