@@ -39,8 +39,8 @@ static const struct part iolat_parts[WHY_PARTS] = {
 	[WHY_IOLAT_DEVICE] = { "device", "the disk worked on the request itself" },
 	[WHY_IOLAT_OWN] = { "own", "the disk worked on others of its process", .of_task = true },
 	[WHY_IOLAT_OTHER] = { "other", "the disk worked for another process", .of_task = true },
-	[WHY_IOLAT_FLUSH] = { "flush", "the disk flushed its cache", .of_task = true },
-	[WHY_IOLAT_DISCARD] = { "discard", "the disk discarded blocks", .of_task = true },
+	[WHY_IOLAT_FLUSH] = { "flush", "the disk flushed its cache" },
+	[WHY_IOLAT_DISCARD] = { "discard", "the disk discarded blocks" },
 	[WHY_IOLAT_REQUEUED] = { "requeued", "given back by the driver, until issued again" },
 };
 

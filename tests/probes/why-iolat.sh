@@ -13,8 +13,8 @@ as=(--size=32m --direct=1 --ioengine=libaio --output-format=json)
 # hog DEVICE ARG...
 hog() { "$dir/hog" --name=hog --filename="$1" "${as[@]}" "${@:2}" >"$dir/hog.json"; }
 
-# beside DEVICE COMMAND...: runs it while a victim reads one block of the device after the other
-beside() {
+# with_victim DEVICE COMMAND...: runs it while a victim reads one block of the device after the other
+with_victim() {
 	local victim reads
 
 	reads=$(reads_of "${1#/dev/}")
@@ -28,13 +28,13 @@ beside() {
 
 reads_of() { awk -v disk="$1" '$3 == disk { print $4 }' /proc/diskstats; }
 
-load_neighbour() { beside "$1" hog "$1" --rw="$2" --bs=16k --iodepth=10 --number_ios="$3"; }
-load_syncs() { beside "$1" hog "$1" --rw=randwrite --bs=4k --fdatasync=1 --number_ios="$2"; }
-load_discards() { beside "$1" hog "$1" --rw=randtrim --ioengine=sync --bs=4k --number_ios="$2"; }
+load_neighbour() { with_victim "$1" hog "$1" --rw="$2" --bs=16k --iodepth=10 --number_ios="$3"; }
+load_syncs() { with_victim "$1" hog "$1" --rw=randwrite --bs=4k --fdatasync=1 --number_ios="$2"; }
+load_discards() { with_victim "$1" hog "$1" --rw=randtrim --ioengine=sync --bs=4k --number_ios="$2"; }
 load_alone() { "$dir/victim" --name=victim --filename="$1" "${as[@]}" --rw=randread --bs=4k --iodepth="$2" --number_ios="$3" >/dev/null; }
 
 # Buffered writes of a cgroup; the flusher threads write them to the disk.
-load_writeback() { beside "$1" write_back "${@:2}"; }
+load_writeback() { with_victim "$1" write_back "${@:2}"; }
 
 write_back() {
 	sh -c "echo \$\$ >$1/cgroup.procs && exec dd if=/dev/zero of=/mnt/file bs=64k count=$2 status=none"
