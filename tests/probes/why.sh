@@ -51,7 +51,7 @@ hog_is() { echo "culprit_id = $(why_printed "hog${1}_pid") AND culprit LIKE 'hog
 
 # Everything is in some part: sums of pairs, of samples and of each slow event.
 adds_up() {
-	tap_same "$(query 'SELECT sum(ns) FROM runqlat_why')" "$(query 'SELECT why_slow_ns FROM probe')" || return
+	tap_same "$(query 'SELECT sum(ns) FROM runqlat_why')" "$(query "SELECT why_slow_ns FROM probe WHERE name = 'runqlat'")" || return
 	tap_same "$(query 'SELECT count(*) FROM runqlat_slow WHERE ns <> unknown_ns + own_ns + other_ns + kernel_ns +
 		realtime_ns + idle_ns + quota_ns + moved_ns')" 0 || return
 	[ "$(query 'SELECT count(*) FROM runqlat_slow')" -gt 0 ] || { echo 'no slow event' && false; }
