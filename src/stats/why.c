@@ -10,6 +10,8 @@
 #define REASONS 3 /* maximum in the sentence */
 #define LEAST_SHARE 0.1 /* of a reason in the sentence */
 #define LARGE_SHARE 0.25 /* if no culprit has that much, the sentence names only parts */
+#define NEARLY_ALL 0.95 /* a subject with less is said to have that share */
+#define CROWD_TEXT (RUN_NAME + 32)
 #define SUBJECT_SHARE 0.5 /* a victim with that much of the slow time is the subject */
 
 static const char *text_of(const struct table *table, size_t key, unsigned int column)
@@ -46,63 +48,134 @@ static void take_line(struct why_summary *summary, const struct run_probe *probe
 
 /* ---- the sentence ---- */
 
+/* Who shares a name, without its ID: "cc1 (12)" and "cc1 (13)". */
+struct crowd {
+	const char *name; /* of the first; NULL: nobody in particular */
+	size_t tasks; /* how many have it */
+};
+
+struct reason {
+	const char *part;
+	struct crowd culprit;
+	uint64_t ns;
+};
+
+static int most_first(const void *left, const void *right)
+{
+	const struct reason *a = left, *b = right;
+
+	return a->ns > b->ns ? -1 : a->ns < b->ns;
+}
+
+/* Length of the name without its ID. */
+static size_t name_length(const char *name)
+{
+	const char *end = strrchr(name, '(');
+	size_t digits;
+
+	if (!end || end < name + 2 || end[-1] != ' ')
+		return strlen(name);
+	digits = strspn(end + 1, "0123456789");
+	return digits && !strcmp(end + 1 + digits, ")") ? (size_t)(end - name) - 1 : strlen(name);
+}
+
+static bool same_name(const char *a, const char *b)
+{
+	size_t len = a ? name_length(a) : 0;
+
+	return a && b ? len == name_length(b) && !strncmp(a, b, len) : a == b;
+}
+
 static bool same_text(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
+/* (other) and (unknown) are nobody in particular. */
+static const char *somebody(const char *name)
+{
+	return name && name[0] != '(' ? name : NULL;
+}
+
+/* Is this the first line of the subject with this part and culprit? */
+static bool is_new(const struct why_summary *summary, size_t line, const char *subject)
+{
+	const struct why_line *of = &summary->lines[line];
+
+	for (size_t i = 0; i < line; i++)
+		if (!strcmp(summary->lines[i].part, of->part) &&
+		    same_text(summary->lines[i].culprit, of->culprit) &&
+		    (!subject || same_name(summary->lines[i].victim, subject)))
+			return false;
+	return true;
+}
+
 /*
- * Adds up the lines of one victim (NULL: of all) by part, and by culprit if `culprits`; returns
- * their number.
+ * Adds up the lines of the victims with one name (NULL: of all) by part, and by the culprits' names
+ * if `culprits`; returns their number.
  */
-static size_t find_reasons(const struct why_summary *summary, const char *victim, bool culprits,
-			   struct why_line *reasons)
+static size_t find_reasons(const struct why_summary *summary, const char *subject, bool culprits,
+			   struct reason *reasons)
 {
 	size_t nr = 0, at;
 
 	for (size_t i = 0; i < summary->nr_lines; i++) {
 		const struct why_line *line = &summary->lines[i];
-		const char *culprit = culprits ? line->culprit : NULL;
+		const char *culprit = culprits ? somebody(line->culprit) : NULL;
 
-		if (culprit && !strcmp(culprit, "(other)"))
-			culprit = NULL;
-		if (victim && strcmp(line->victim, victim))
+		if (subject && !same_name(line->victim, subject))
 			continue;
 		for (at = 0; at < nr; at++)
-			if (same_text(reasons[at].culprit, culprit) &&
+			if (same_name(reasons[at].culprit.name, culprit) &&
 			    !strcmp(reasons[at].part, line->part))
 				break;
 		if (at == nr)
-			reasons[nr++] =
-				(struct why_line){ line->victim, line->part, culprit, 0, 0 };
+			reasons[nr++] = (struct reason){ line->part, { culprit, 0 }, 0 };
 		reasons[at].ns += line->ns;
+		reasons[at].culprit.tasks += is_new(summary, i, subject);
 	}
-	qsort(reasons, nr, sizeof(*reasons), largest_first);
+	qsort(reasons, nr, sizeof(*reasons), most_first);
 	return nr;
 }
 
-/* The victim with most of the slow time, and how much that is. */
-static const char *find_subject(const struct why_summary *summary, struct why_line *sums,
-				uint64_t *ns)
+/* The victims with most of the slow time, if that is enough, and how much it is. */
+static struct crowd find_subject(const struct why_summary *summary, struct reason *sums,
+				 uint64_t *ns)
 {
-	size_t nr = 0, at;
+	const struct crowd nobody = { NULL, 0 };
+	size_t nr = 0, at, seen;
 
 	for (size_t i = 0; i < summary->nr_lines; i++) {
+		const char *victim = summary->lines[i].victim;
+
 		for (at = 0; at < nr; at++)
-			if (!strcmp(sums[at].victim, summary->lines[i].victim))
+			if (same_name(sums[at].culprit.name, victim))
 				break;
 		if (at == nr)
-			sums[nr++] = (struct why_line){ .victim = summary->lines[i].victim };
+			sums[nr++] = (struct reason){ NULL, { victim, 0 }, 0 };
 		sums[at].ns += summary->lines[i].ns;
+		for (seen = 0; strcmp(summary->lines[seen].victim, victim);)
+			seen++;
+		sums[at].culprit.tasks += seen == i;
 	}
-	qsort(sums, nr, sizeof(*sums), largest_first);
+	qsort(sums, nr, sizeof(*sums), most_first);
+	*ns = summary->total_ns;
 	if (!nr || (double)sums[0].ns < SUBJECT_SHARE * (double)summary->total_ns ||
-	    sums[0].victim[0] == '(') { /* (other) or (unknown) */
-		*ns = summary->total_ns;
-		return NULL;
-	}
+	    !somebody(sums[0].culprit.name))
+		return nobody;
 	*ns = sums[0].ns;
-	return sums[0].victim;
+	return sums[0].culprit;
+}
+
+/* "web (1)", or "web (4 tasks)". Returns out. */
+static const char *crowd_text(const struct crowd *crowd, char out[CROWD_TEXT])
+{
+	if (crowd->tasks > 1)
+		snprintf(out, CROWD_TEXT, "%.*s (%zu tasks)", (int)name_length(crowd->name),
+			 crowd->name, crowd->tasks);
+	else
+		snprintf(out, CROWD_TEXT, "%s", crowd->name);
+	return out;
 }
 
 static void add(char *sentence, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -118,7 +191,7 @@ static void add(char *sentence, const char *format, ...)
 }
 
 /* What the part means, as the end of a sentence. */
-static void add_reason(char *sentence, const struct why_line *reason, const char *victim,
+static void add_reason(char *sentence, const struct reason *reason, const char *victim,
 		       const char *probe)
 {
 	static const struct {
@@ -153,6 +226,8 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 		{ "iolat", "requeued", NULL, "the driver gave requests back" },
 	};
 
+	char culprit[CROWD_TEXT];
+
 	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++) {
 		if (strcmp(phrases[i].probe, probe) || strcmp(phrases[i].part, reason->part))
 			continue;
@@ -162,8 +237,9 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 			add(sentence, "%s",
 			    victim ? "its own threads had the CPU"
 				   : "other threads of the same process had the CPU");
-		else if (reason->culprit && phrases[i].with_culprit)
-			add(sentence, phrases[i].with_culprit, reason->culprit);
+		else if (reason->culprit.name && phrases[i].with_culprit)
+			add(sentence, phrases[i].with_culprit,
+			    crowd_text(&reason->culprit, culprit));
 		else
 			add(sentence, "%s", phrases[i].without);
 		return;
@@ -171,15 +247,18 @@ static void add_reason(char *sentence, const struct why_line *reason, const char
 	add(sentence, "the reason is unknown");
 }
 
-static void conclude(struct why_summary *summary, struct why_line *room, const char *probe)
+static void conclude(struct why_summary *summary, struct reason *room, const char *probe)
 {
 	uint64_t whole;
-	const char *victim = find_subject(summary, room, &whole);
-	size_t nr = find_reasons(summary, victim, true, room), said = 0;
-	char *sentence = summary->sentence;
+	const struct crowd subject = find_subject(summary, room, &whole);
+	size_t nr = find_reasons(summary, subject.name, true, room), said = 0;
+	double of_all = (double)whole / (double)summary->total_ns;
+	char *sentence = summary->sentence, victim[CROWD_TEXT];
 
 	if (nr && (double)room[0].ns < LARGE_SHARE * (double)whole)
-		nr = find_reasons(summary, victim, false, room);
+		nr = find_reasons(summary, subject.name, false, room);
+	if (subject.name)
+		crowd_text(&subject, victim);
 
 	for (; said < nr && said < REASONS; said++) {
 		double share = (double)room[said].ns / (double)whole;
@@ -188,10 +267,12 @@ static void conclude(struct why_summary *summary, struct why_line *room, const c
 			break;
 		add(sentence, "%s%.0f %%", said ? "; " : "", 100 * share);
 		if (!said)
-			add(sentence, " of the slow time%s%s", victim ? " of " : "",
-			    victim ? victim : "");
+			add(sentence, " of the slow time%s%s", subject.name ? " of " : "",
+			    subject.name ? victim : "");
+		if (!said && of_all < NEARLY_ALL)
+			add(sentence, ", which has %.0f %% of all slow time", 100 * of_all);
 		add(sentence, ": ");
-		add_reason(sentence, &room[said], victim, probe);
+		add_reason(sentence, &room[said], subject.name ? victim : NULL, probe);
 	}
 }
 
@@ -199,7 +280,7 @@ int why_summary__of(struct why_summary *summary, const struct run_probe *probe)
 {
 	const struct table *table = probe->why->parts;
 	size_t keys = table__keys(table);
-	struct why_line *room;
+	struct reason *room;
 
 	memset(summary, 0, sizeof(*summary));
 	if (table__others_keys(table))

@@ -89,7 +89,8 @@ static void the_main_victim_is_the_subject(void **state)
 	add(probe, "web (1)", "quota", NULL, 21);
 	add(probe, "web (1)", "kernel", "kworker (9)", 17);
 	add(probe, "db (3)", "idle", NULL, 50);
-	assert_sentence(probe, "62 % of the slow time of web (1): backup (2) ran on the same CPUs; "
+	assert_sentence(probe, "62 % of the slow time of web (1), which has 67 % of all slow time: "
+			       "backup (2) ran on the same CPUs; "
 			       "21 %: web (1) was out of its CPU quota (cpu.max); "
 			       "17 %: the kernel thread kworker (9) ran on the same CPUs");
 	free_probe(probe);
@@ -175,13 +176,30 @@ static void many_small_culprits_are_one_reason(void **state)
 
 	(void)state;
 	for (int i = 0; i < 8; i++) {
-		snprintf(culprit, sizeof(culprit), "cc (%d)", i);
+		snprintf(culprit, sizeof(culprit), "job%c (%d)", 'a' + i, i);
 		add(probe, "web (1)", "other", culprit, 10);
 	}
 	add(probe, "web (1)", "idle", NULL, 20);
 	assert_sentence(probe,
 			"80 % of the slow time of web (1): other processes ran on the same CPUs; "
 			"20 %: the CPU was idle, and took that long to wake up");
+	free_probe(probe);
+}
+
+static void tasks_of_one_name_are_one_reason(void **state)
+{
+	struct run_probe *probe = new_probe();
+	char culprit[RUN_NAME];
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		snprintf(culprit, sizeof(culprit), "cc (%d)", i);
+		add(probe, "web (1)", "other", culprit, 10);
+		add(probe, "web (2)", "other", culprit, 10);
+	}
+	add(probe, "web (2)", "other", "cc (x)", 20); /* no ID */
+	assert_sentence(probe, "89 % of the slow time of web (2 tasks): cc (8 tasks) ran on the "
+			       "same CPUs; 11 %: cc (x) ran on the same CPUs");
 	free_probe(probe);
 }
 
@@ -293,6 +311,7 @@ int main(void)
 		cmocka_unit_test(each_part_has_a_phrase),
 		cmocka_unit_test(each_part_of_a_request_has_a_phrase),
 		cmocka_unit_test(many_small_culprits_are_one_reason),
+		cmocka_unit_test(tasks_of_one_name_are_one_reason),
 		cmocka_unit_test(nothing_slow_gives_no_sentence),
 		cmocka_unit_test(the_slowest_events_are_kept),
 		cmocka_unit_test(a_slow_request_has_its_disk),
