@@ -62,9 +62,9 @@ struct reason {
 
 static int most_first(const void *left, const void *right)
 {
-	const struct reason *a = left, *b = right;
+	uint64_t a = ((const struct reason *)left)->ns, b = ((const struct reason *)right)->ns;
 
-	return a->ns > b->ns ? -1 : a->ns < b->ns;
+	return a > b ? -1 : a < b;
 }
 
 /* Length of the name without its ID. */
