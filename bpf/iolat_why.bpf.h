@@ -26,7 +26,7 @@ struct why_events_map why_events SEC(".maps");
 
 static const struct why why = { &why_cells, &why_pairs };
 
-/* Whom a request counts for. */
+/* The task or cgroup that a request belongs to. */
 struct owner {
 	__u64 id; /* as in struct why_who; 0: unknown */
 	__u32 tgid; /* 0: it counts for a cgroup, or is unknown */
@@ -156,8 +156,8 @@ static __always_inline __u64 note_submitter(struct task_struct *task)
 }
 
 /*
- * What a kernel thread writes back counts for the cgroup whose pages they are, if the kernel knows
- * it and it is not the cgroup of the thread; 0: the request counts for the thread.
+ * The cgroup that owns the pages which a kernel thread writes back. 0: the kernel does not know it,
+ * or it is the cgroup of the thread; the request then belongs to the thread.
  */
 static __always_inline __u64 cgroup_of_pages(struct request *rq, struct task_struct *task)
 {

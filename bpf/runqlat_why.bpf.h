@@ -302,9 +302,9 @@ static long search_block(__u32 n, struct walk *walk)
 
 /*
  * The part of the wait before the turns in the ring, which began after block `newest`: by class. A
- * task of the victim's process counts as another one there. The wait begins in some block, of whose
- * time `edge` belongs to it: so much of a class belongs to it at least as is more than the rest of
- * the block.
+ * task of the victim's process counts as another one there. The wait begins within a block: `edge`
+ * is the time of that block after the beginning. If a class has more time in the block than there
+ * was before the beginning, the excess belongs to the wait.
  */
 static __always_inline void add_classes(struct walk *walk, __u64 newest)
 {

@@ -42,7 +42,7 @@ struct why {
 	void *pairs;
 };
 
-/* Whom a task counts as, by lat_config.why. A process is what its leader is called. */
+/* The task's process, thread or cgroup, as lat_config.why says. A process has its leader's name. */
 static __always_inline void why_describe(const volatile struct lat_config *config,
 					 struct why_who *who, struct task_struct *task)
 {

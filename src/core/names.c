@@ -228,3 +228,14 @@ int names__cgroup(const struct names *names, const char *path, uint64_t *id)
 {
 	return names->cgroups ? cgroups__find(names->cgroups, path, id) : -ENOENT;
 }
+
+size_t names__length(const char *name)
+{
+	const char *end = strrchr(name, '(');
+	size_t digits;
+
+	if (!end || end < name + 2 || end[-1] != ' ')
+		return strlen(name);
+	digits = strspn(end + 1, "0123456789");
+	return digits && !strcmp(end + 1 + digits, ")") ? (size_t)(end - name) - 1 : strlen(name);
+}

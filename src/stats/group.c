@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include <core/hist.h>
+#include <core/names.h>
 #include <core/vec.h>
 #include <store/rundb.h>
 
@@ -125,14 +126,9 @@ const struct run_probe *group__probe(const struct run *run, const char *name)
 
 void group__key_name(const struct run_key *key, char name[RUN_NAME])
 {
-	char *number;
-
 	snprintf(name, RUN_NAME, "%s", key->name);
-	if (key->key.by != LAT_BY_PROCESS && key->key.by != LAT_BY_THREAD)
-		return;
-	number = strrchr(name, '(');
-	if (number && number - name > 1)
-		number[-1] = '\0';
+	if (key->key.by == LAT_BY_PROCESS || key->key.by == LAT_BY_THREAD)
+		name[names__length(name)] = '\0';
 }
 
 static int by_name(const void *left, const void *right)

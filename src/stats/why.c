@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/names.h>
+
 #define REASONS 3 /* maximum in the sentence */
 #define LEAST_SHARE 0.1 /* of a reason in the sentence */
 #define LARGE_SHARE 0.25 /* if no culprit has that much, the sentence names only parts */
@@ -67,23 +69,11 @@ static int most_first(const void *left, const void *right)
 	return a > b ? -1 : a < b;
 }
 
-/* Length of the name without its ID. */
-static size_t name_length(const char *name)
-{
-	const char *end = strrchr(name, '(');
-	size_t digits;
-
-	if (!end || end < name + 2 || end[-1] != ' ')
-		return strlen(name);
-	digits = strspn(end + 1, "0123456789");
-	return digits && !strcmp(end + 1 + digits, ")") ? (size_t)(end - name) - 1 : strlen(name);
-}
-
 static bool same_name(const char *a, const char *b)
 {
-	size_t len = a ? name_length(a) : 0;
+	size_t len = a ? names__length(a) : 0;
 
-	return a && b ? len == name_length(b) && !strncmp(a, b, len) : a == b;
+	return a && b ? len == names__length(b) && !strncmp(a, b, len) : a == b;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -171,7 +161,7 @@ static struct crowd find_subject(const struct why_summary *summary, struct reaso
 static const char *crowd_text(const struct crowd *crowd, char out[CROWD_TEXT])
 {
 	if (crowd->tasks > 1)
-		snprintf(out, CROWD_TEXT, "%.*s (%zu tasks)", (int)name_length(crowd->name),
+		snprintf(out, CROWD_TEXT, "%.*s (%zu tasks)", (int)names__length(crowd->name),
 			 crowd->name, crowd->tasks);
 	else
 		snprintf(out, CROWD_TEXT, "%s", crowd->name);

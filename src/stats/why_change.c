@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/names.h>
 #include <core/units.h>
 #include <core/vec.h>
 
@@ -73,12 +74,9 @@ static int add(struct rows *rows, const char *part, const char *culprit, int sid
 static void take_name(const struct table *table, size_t key, char name[RUN_NAME])
 {
 	struct table_value value = table__key(table, key, WHY_CULPRIT);
-	char *number;
 
 	snprintf(name, RUN_NAME, "%s", value.known ? value.text : "");
-	number = strrchr(name, '(');
-	if (number && number - name > 1)
-		number[-1] = '\0';
+	name[names__length(name)] = '\0';
 }
 
 static int add_recording(struct rows *parts, struct rows *culprits, int side, size_t recording,
