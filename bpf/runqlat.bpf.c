@@ -17,6 +17,7 @@
  */
 #include "filter.bpf.h"
 #include "sample.bpf.h"
+#include "runqlat_task.bpf.h"
 
 const volatile struct lat_config config = {};
 struct lat_control control = {};
@@ -27,13 +28,6 @@ struct keys_map keys SEC(".maps");
 struct owners_map owners SEC(".maps");
 struct rows_map rows SEC(".maps");
 struct light_map light SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct runqlat_task);
-} tasks SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -119,7 +113,7 @@ int BPF_PROG(requested, struct task_struct *task)
 		return 0; /* continues at once */
 	if (task_is_active(task) && !task_runs(task, false))
 		return 0; /* already waits: it was preempted on its way to sleep */
-	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	own = find_own(task);
 	if (own)
 		own->request_ns = bpf_ktime_get_ns();
 	return 0;
@@ -299,7 +293,7 @@ int BPF_PROG(stamps_migrate, struct task_struct *task)
 
 	if (!task_delayed(task))
 		return 0;
-	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	own = find_own(task);
 	if (own)
 		own->moved = 1;
 	return 0;
@@ -324,7 +318,7 @@ int BPF_PROG(stamps_wakeup, struct task_struct *task)
 	if (!queued || queued == queue_clock(task))
 		return 0;
 	now = bpf_ktime_get_ns();
-	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	own = find_own(task);
 	if (!own) {
 		tid = task->pid;
 		if (bpf_map_update_elem(&strays, &tid, &now, BPF_ANY))
@@ -371,7 +365,7 @@ static __always_inline void stamps_out(struct task_struct *prev, __u64 own_now, 
 		count_switch(LAT_UNSTAMPED);
 	if (!asleep && late < STALE_NS && !wakeups_wanted())
 		return;
-	own = bpf_task_storage_get(&tasks, prev, NULL, 0);
+	own = find_own(prev);
 	if (!own)
 		return;
 	own->preempted = asleep;
@@ -457,13 +451,16 @@ static __always_inline void record_wait(struct lat_cell *cell, struct task_struc
 SEC("tp_btf/sched_switch")
 int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	bool queues = prev->pid && (preempt || !task_state(prev, false));
+	__u32 state = preempt ? 0 : task_state(prev, false);
+	bool queues = prev->pid && !state;
 	struct slow slow = { .victim = next, .prev = prev };
 	struct wait wait = {};
 	struct runqlat_task *own;
 	struct lat_cell *cell;
 	__u64 stale;
 
+	if (state & TASK_DEAD)
+		drop_own(prev);
 	if (!queues && !next->pid) {
 		note_turn(prev, next, queue_clock(next));
 		return count_switch(LAT_IDLE);
@@ -477,7 +474,7 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 	if (!next->pid)
 		return count_switch(LAT_IDLE);
 
-	own = bpf_task_storage_get(&tasks, next, NULL, 0);
+	own = find_own(next);
 	wait.queued = next->sched_info.last_queued;
 	/* The kernel adds exactly this right after us. */
 	wait.kernel_ns = wait.queued && stale > wait.queued ? stale - wait.queued : 0;
@@ -505,7 +502,9 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 SEC("tp_btf/task_newtask")
 int BPF_PROG(newtask, struct task_struct *task)
 {
-	bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct runqlat_task fresh = {};
+
+	make_own(task, &fresh);
 	return 0;
 }
 
@@ -516,7 +515,9 @@ int BPF_PROG(newtask, struct task_struct *task)
 SEC("tp_btf/task_newtask")
 int BPF_PROG(newtask_again, struct task_struct *task)
 {
-	bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct runqlat_task fresh = {};
+
+	make_own(task, &fresh);
 	return 0;
 }
 
@@ -538,7 +539,7 @@ int prime(struct bpf_iter__task *ctx)
 		/* A task that waits may have been moved during its sleep before. */
 		fresh.unknown = task->sched_info.last_queued && task_is_active(task);
 	}
-	bpf_task_storage_get(&tasks, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	make_own(task, &fresh);
 	return 0;
 }
 
@@ -546,8 +547,10 @@ int prime(struct bpf_iter__task *ctx)
 SEC("iter/task")
 int stored_prime(struct bpf_iter__task *ctx)
 {
+	struct runqlat_task fresh = {};
+
 	if (ctx->task)
-		bpf_task_storage_get(&tasks, ctx->task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		make_own(ctx->task, &fresh);
 	return 0;
 }
 
@@ -564,7 +567,7 @@ int stamps_in_flight(struct bpf_iter__task *ctx)
 		return 0;
 	queued = task->sched_info.last_queued;
 	now = queue_clock(task);
-	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	own = find_own(task);
 	own_start = own ? own->queued_ns : 0;
 	if (!queued && !own_start)
 		return 0;
@@ -589,7 +592,7 @@ static __always_inline int stored_wakeup(struct task_struct *task)
 
 	if (task_runs(task, false))
 		return 0;
-	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	own = find_own(task);
 	if (own && !own->preempted)
 		own->queued_ns = bpf_ktime_get_ns();
 	return 0;
@@ -621,8 +624,9 @@ static __always_inline void record_since(struct lat_cell *cell, struct task_stru
 
 static __always_inline void stored_out(struct task_struct *prev, bool preempt, __u64 now)
 {
-	struct runqlat_task *own = bpf_task_storage_get(&tasks, prev, NULL, 0);
-	bool asleep = task_state(prev, false);
+	struct runqlat_task *own = find_own(prev);
+	__u32 state = task_state(prev, false);
+	bool asleep = state;
 
 	if (preempt && asleep)
 		count_switch(LAT_UNSTAMPED);
@@ -632,6 +636,8 @@ static __always_inline void stored_out(struct task_struct *prev, bool preempt, _
 	own->queued_ns = preempt || !asleep ? now : 0;
 	if (own->queued_ns)
 		own->request_ns = 0; /* as in stamps_out() */
+	if (!preempt && state & TASK_DEAD)
+		drop_own(prev);
 }
 
 SEC("tp_btf/sched_switch")
@@ -645,7 +651,7 @@ int BPF_PROG(stored_switch, bool preempt, struct task_struct *prev, struct task_
 		stored_out(prev, preempt, now);
 	if (!next->pid)
 		return count_switch(LAT_IDLE);
-	own = bpf_task_storage_get(&tasks, next, NULL, 0);
+	own = find_own(next);
 	queued = own ? own->queued_ns : 0;
 	cell = seen(next, false, queued ? now - queued : 0);
 	if (wakeups_wanted())
@@ -671,7 +677,7 @@ int stored_in_flight(struct bpf_iter__task *ctx)
 
 	if (!task || !task->pid || (filter_by_task(&config) && !task_wanted(&config, task, false)))
 		return 0;
-	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	own = find_own(task);
 	queued = own ? *(volatile __u64 *)&own->queued_ns : 0;
 	if (!queued || task_runs(task, false))
 		return 0;

@@ -144,7 +144,7 @@ static __always_inline void begin_quota(struct task_struct *task, struct runqlat
 	if (!ns)
 		return;
 	if (!own)
-		own = bpf_task_storage_get(&tasks, task, NULL, 0);
+		own = find_own(task);
 	if (!own)
 		return;
 	own->quota_of = (__u64)task->se.cfs_rq;

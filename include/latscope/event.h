@@ -262,21 +262,29 @@ struct softirq_start {
 };
 _Static_assert(sizeof(struct softirq_start) == 16, "softirq_start has no padding");
 
-/* Value of runqlat's task storage. */
+/*
+ * What runqlat keeps of a task: an entry of `task_lines`, or, if another task has that, in task
+ * storage.
+ */
 struct runqlat_task {
+	__u64 task; /* the task_struct that has this entry; 0: it is free */
+	__u32 tid; /* of that task; 0: the entry is being made */
+	__u8 moved; /* stamps: it was moved in its sleep */
+	__u8 unknown; /* stamps: it waited at the attach, and may have been moved in its sleep */
+	/* it was on its way to sleep, so it waits already; a wakeup does not start its wait */
+	__u8 preempted;
+	__u8 pad;
 	__u64 run_delay; /* stamps: the kernel's sum of waits at the last switch-in */
 	__u64 arrivals; /* stamps: the kernel's count of waits at the last switch-in */
 	__u64 queued_ns; /* own stamp of becoming runnable; 0: none */
 	__u64 request_ns; /* when a wakeup was requested; 0: none was */
-	__u32 moved; /* stamps: it was moved in its sleep */
-	__u32 unknown; /* stamps: it waited at the attach, and may have been moved in its sleep */
-	/* it was on its way to sleep, so it waits already; a wakeup does not start its wait */
-	__u32 preempted;
-	__u32 pad;
 	__u64 quota_of; /* why: the run queue of its cgroup at the start of its wait; 0: none */
 	__u64 quota_ns; /* why: how long that was out of quota until then */
 };
 _Static_assert(sizeof(struct runqlat_task) == 64, "runqlat_task has no padding");
+
+/* Entries of `task_lines`: a task may only have that of its TID. */
+#define RUNQLAT_LINES 16384
 
 /* The metrics of runqlat. */
 enum runqlat_metric { RUNQLAT_RUN_QUEUE, RUNQLAT_WAKEUP, RUNQLAT_METRICS };

@@ -69,6 +69,11 @@ static bool uses_stamps(const struct bpf_probe *probe)
 	return probe->method == &methods[0];
 }
 
+static bool is_raw(const struct bpf_probe *probe)
+{
+	return probe->method == &methods[2];
+}
+
 static bool needs_guards(const struct bpf_probe *probe)
 {
 	return uses_stamps(probe) && kernel__has_member("sched_entity", "sched_delayed");
@@ -103,7 +108,9 @@ static int runqlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 	struct runqlat *runqlat = probe->skel;
 	int err = 0;
 
-	if (uses_stamps(probe)) {
+	if (!is_raw(probe))
+		err = bpf_map__set_max_entries(runqlat->skel->maps.task_lines, RUNQLAT_LINES);
+	if (!err && uses_stamps(probe)) {
 		err = bpf_map__set_max_entries(runqlat->skel->maps.clocks, probe->cpus);
 		if (!err)
 			err = bpf_map__set_max_entries(runqlat->skel->maps.events, probe->cpus);

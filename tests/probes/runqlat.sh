@@ -203,6 +203,37 @@ crowd() {
 	done
 }
 
+# ---- tasks that would have the same entry of the programs' table: every 16,384th TID ----
+
+colliding_window() {
+	local low high
+
+	begin
+	echo 3000 >/proc/sys/kernel/ns_last_pid
+	start crowd sleepers 2 0.3 || return
+	echo $((3000 + 16384)) >/proc/sys/kernel/ns_last_pid
+	start others sleepers 2 0.3 || return
+	low=$(children crowd | tail -n 1) high=$(children others | tail -n 1)
+	watch_all runqlat --by process
+	work
+	[ $((high % 16384)) = $((low % 16384)) ]
+}
+
+right_colliders() { each_child waited "$1" crowd && each_child waited "$1" others; }
+
+colliding_tasks() {
+	local method
+
+	if [ "$(</proc/sys/kernel/pid_max)" -lt 24000 ]; then
+		skip 'tasks with the same entry have waits of their own' 'kernel.pid_max is too small'
+		return
+	fi
+	calm=right_colliders window colliding_window || return
+	for method in "${methods[@]}"; do
+		ok "$method: tasks with the same entry have waits of their own" right_colliders "$method"
+	done
+}
+
 # ---- filters select by the task that waits ----
 
 make_cgroups() {
@@ -462,6 +493,7 @@ woken_before_sleep() {
 all_waits() {
 	long_waits
 	crowd $((4 * $(nproc))) "$soak"
+	on 6.12 colliding_tasks
 	on 6.12 crowd -t 3 $((2 * $(nproc))) "$soak"
 	if make_cgroups; then
 		on 6.1 filters

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What runqlat keeps of each task. Maps are defined here, so only runqlat.bpf.c may include this.
+ */
+#ifndef LATSCOPE_RUNQLAT_TASK_BPF_H
+#define LATSCOPE_RUNQLAT_TASK_BPF_H
+
+#include "kernel.bpf.h"
+#include <latscope/event.h>
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct runqlat_task);
+} tasks SEC(".maps");
+
+/*
+ * Much cheaper than task storage, which takes a call: one cache line per task, by TID. User space
+ * sizes it to RUNQLAT_LINES.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE); /* aligns the values to pages, and so to cache lines */
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct runqlat_task);
+} task_lines SEC(".maps");
+
+static __always_inline struct runqlat_task *line_of(__u32 tid)
+{
+	__u32 line = tid % RUNQLAT_LINES;
+
+	return bpf_map_lookup_elem(&task_lines, &line);
+}
+
+static __always_inline bool is_line_of(const struct runqlat_task *line, struct task_struct *task,
+				       __u32 tid)
+{
+	return line && line->task == (__u64)task && line->tid == tid;
+}
+
+/* What is kept of a task; NULL: nothing, because the programs did not see it begin. */
+static __always_inline struct runqlat_task *find_own(struct task_struct *task)
+{
+	__u32 tid = task->pid;
+	struct runqlat_task *line = line_of(tid);
+
+	if (is_line_of(line, task, tid))
+		return line;
+	return bpf_task_storage_get(&tasks, task, NULL, 0);
+}
+
+/*
+ * Makes the entry of a task that has none, with what `fresh` says. The iterator and task_newtask
+ * may do so at once for the same task: the second leaves it to the first.
+ */
+static __noinline int make_own(struct task_struct *task, struct runqlat_task *fresh)
+{
+	__u32 tid = task->pid;
+	struct runqlat_task *line = line_of(tid);
+	__u64 old;
+
+	if (!line || is_line_of(line, task, tid))
+		return 0;
+	old = __sync_val_compare_and_swap(&line->task, 0, (__u64)task);
+	if (old == (__u64)task && (!line->tid || line->tid == tid))
+		return 0;
+	if (old && old != (__u64)task) {
+		bpf_task_storage_get(&tasks, task, fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		return 0;
+	}
+	store_ordered(&line->tid, 0); /* of a task whose end was not seen, in the same memory */
+	line->moved = fresh->moved;
+	line->unknown = fresh->unknown;
+	line->preempted = 0;
+	line->run_delay = fresh->run_delay;
+	line->arrivals = fresh->arrivals;
+	line->queued_ns = fresh->queued_ns;
+	line->request_ns = 0;
+	line->quota_of = 0;
+	store_ordered(&line->tid, tid);
+	return 0;
+}
+
+/* The task has lost its CPU for the last time. */
+static __always_inline void drop_own(struct task_struct *task)
+{
+	__u32 tid = task->pid;
+	struct runqlat_task *line = line_of(tid);
+
+	if (!is_line_of(line, task, tid))
+		return;
+	store_ordered(&line->tid, 0);
+	store_ordered(&line->task, 0);
+}
+
+#endif
