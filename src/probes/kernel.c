@@ -2,11 +2,13 @@
 #include "kernel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -147,10 +149,41 @@ const char *kernel__lacks(void)
 	return lacks;
 }
 
+/* A mount of debugfs that no path leads to; it ends with its descriptor. -1: not permitted. */
+static int mount_debugfs(void)
+{
+	int fs = fsopen("debugfs", FSOPEN_CLOEXEC), mount = -1;
+
+	if (fs < 0)
+		return -1;
+	if (!fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		mount = fsmount(fs, FSMOUNT_CLOEXEC, 0);
+	close(fs);
+	return mount;
+}
+
+static int open_in(int directory, const char *path)
+{
+	int fd = directory < 0 ? -1 : openat(directory, path, O_RDONLY | O_CLOEXEC);
+
+	if (directory >= 0)
+		close(directory);
+	return fd;
+}
+
+FILE *kernel__open_debugfs(const char *path)
+{
+	int fd = open_in(open("/sys/kernel/debug", O_PATH | O_DIRECTORY | O_CLOEXEC), path);
+
+	if (fd < 0)
+		fd = open_in(mount_debugfs(), path);
+	return fd < 0 ? NULL : fdopen(fd, "r");
+}
+
 /* "none voluntary (full) lazy": the model in use is in brackets. */
 static bool read_preemption(char model[RUN_NAME])
 {
-	FILE *file = fopen("/sys/kernel/debug/sched/preempt", "re");
+	FILE *file = kernel__open_debugfs("sched/preempt");
 	bool found = false;
 
 	if (!file)

@@ -4,6 +4,7 @@
 #define LATSCOPE_PROBES_KERNEL_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include <core/run.h>
 
@@ -30,6 +31,12 @@ void kernel__forget(void);
 
 /* What every probe needs and this kernel lacks; NULL: nothing is missing. */
 const char *kernel__lacks(void);
+
+/*
+ * A file of debugfs, also if that is not mounted; NULL: it cannot be opened. Needs CAP_SYS_ADMIN if
+ * it is not mounted. The caller closes it.
+ */
+FILE *kernel__open_debugfs(const char *path);
 
 /*
  * May the kernel preempt a task that runs in the kernel? True also if unknown: with

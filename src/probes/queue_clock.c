@@ -15,6 +15,7 @@
 #include <latscope/event.h>
 
 #include "bpf_probe.h"
+#include "kernel.h"
 #include "refusal.h"
 
 #define TRIES 5
@@ -143,7 +144,7 @@ static bool is_computable(int event)
 /* A paravirtual clock cannot be computed; the scheduler's own report shows whether it is stable. */
 static bool is_said_stable(void)
 {
-	FILE *file = fopen("/sys/kernel/debug/sched/debug", "re");
+	FILE *file = kernel__open_debugfs("sched/debug");
 	int stable = 0;
 	char line[128];
 

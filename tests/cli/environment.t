@@ -7,11 +7,28 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able
 own_mounts
+mounts=$(grep -c ' - debugfs ' /proc/self/mountinfo)
 
 # without_btf CMD...: as on a kernel without CONFIG_DEBUG_INFO_BTF
 without_btf() {
 	# shellcheck disable=SC2016 # for the shell within
 	local as=(unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' -)
+
+	"$@"
+}
+
+# without_debugfs CMD...: where debugfs is not mounted
+without_debugfs() {
+	# shellcheck disable=SC2016 # for the shell within
+	local as=(unshare -m sh -c 'mount -t tmpfs none /sys/kernel/debug && exec "$@"' -)
+
+	"$@"
+}
+
+# with_debugfs CMD...: where it is
+with_debugfs() {
+	# shellcheck disable=SC2016 # for the shell within
+	local as=(unshare -m sh -c 'mount -t debugfs none /sys/kernel/debug && exec "$@"' -)
 
 	"$@"
 }
@@ -153,6 +170,17 @@ run doctor
 brief=$out
 run doctor -v
 is 'doctor -v prints the same where nothing is spoiled' "$out" "$brief"
+if [ -d /sys/kernel/debug ] && unshare -m mount -t debugfs none /sys/kernel/debug 2>/dev/null; then
+	with_debugfs run doctor
+	mounted=$out
+	without_debugfs run doctor
+	is 'debugfs that is not mounted changes no method' "$out" "$mounted"
+	without_debugfs run runqlat -d 100ms --method stamps
+	ok 'and leaves no mount' [ "$(grep -c ' - debugfs ' /proc/self/mountinfo)" = "$mounts" ]
+else
+	skip 'debugfs that is not mounted changes no method' 'debugfs cannot be mounted here'
+	skip 'and leaves no mount' 'debugfs cannot be mounted here'
+fi
 ok 'and on stderr nothing but logs' tap_said stderr "${err%%verifier\'s log of program *}" ''
 
 if [[ $brief = *'  * stamps '* ]]; then
