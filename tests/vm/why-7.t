@@ -1,11 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: slow
-# What runqlat blames for slow waits, on kernel 7.
-[ -n "${LATSCOPE_SOAK-}" ] || {
-	echo '1..0 # SKIP why-6.12.t has the same on 6.12; make soak runs this suite'
-	exit 0
-}
-cd "$(dirname "$0")/../.." || exit
-tests/vm/kernel 7 >/dev/null || { echo '1..0 # SKIP there is no 7 kernel here' && exit 0; }
-exec tests/vm/run -k 7 -- bash -uc '. tests/tap.sh && . tests/probes/why.sh && done_testing'
+# The parts of slow samples, on kernel 7.
+exec "$(dirname "$0")/../probes/why-vm" 7
