@@ -180,10 +180,34 @@ static void add(char *sentence, const char *format, ...)
 	va_end(args);
 }
 
+/* Is it the path of a cgroup, and not a task with its ID? */
+static bool is_cgroup(const char *name)
+{
+	return name && name[0] == '/' && !name[names__length(name)];
+}
+
+/* What the part means if the culprit is a cgroup; NULL: the same as if it is a task. */
+static const char *cgroup_phrase(const struct reason *reason, const char *victim, const char *probe)
+{
+	bool cpu = !strcmp(probe, "runqlat");
+
+	if (!is_cgroup(reason->culprit.name))
+		return NULL;
+	if (!strcmp(reason->part, "other") && same_text(reason->culprit.name, victim))
+		return cpu ? "its other processes ran on the same CPUs"
+			   : "its other processes kept the disk busy";
+	if (!strcmp(reason->part, "kernel")) /* of which cgroup does not matter */
+		return "kernel threads ran on the same CPUs";
+	if (!strcmp(reason->part, "realtime"))
+		return "real-time tasks of %s ran on the same CPUs";
+	return NULL;
+}
+
 /* What the part means, as the end of a sentence. */
 static void add_reason(char *sentence, const struct reason *reason, const char *victim,
 		       const char *probe)
 {
+	const char *of_cgroup = cgroup_phrase(reason, victim, probe);
 	static const struct {
 		const char *probe, *part, *with_culprit, *without;
 	} phrases[] = {
@@ -218,6 +242,10 @@ static void add_reason(char *sentence, const struct reason *reason, const char *
 
 	char culprit[CROWD_TEXT];
 
+	if (of_cgroup) {
+		add(sentence, of_cgroup, reason->culprit.name);
+		return;
+	}
 	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++) {
 		if (strcmp(phrases[i].probe, probe) || strcmp(phrases[i].part, reason->part))
 			continue;

@@ -96,6 +96,20 @@ static void the_main_victim_is_the_subject(void **state)
 	free_probe(probe);
 }
 
+static void cgroups_are_no_tasks(void **state)
+{
+	struct run_probe *probe = new_probe();
+
+	(void)state;
+	add(probe, "/web", "other", "/web", 50);
+	add(probe, "/web", "kernel", "/", 30);
+	add(probe, "/web", "realtime", "/audio", 20);
+	assert_sentence(probe, "50 % of the slow time of /web: its other processes ran on the same "
+			       "CPUs; 30 %: kernel threads ran on the same CPUs; "
+			       "20 %: real-time tasks of /audio ran on the same CPUs");
+	free_probe(probe);
+}
+
 static void without_a_main_victim_all_are_the_subject(void **state)
 {
 	struct run_probe *probe = new_probe();
@@ -307,6 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_sum_to_the_whole),
 		cmocka_unit_test(the_main_victim_is_the_subject),
+		cmocka_unit_test(cgroups_are_no_tasks),
 		cmocka_unit_test(without_a_main_victim_all_are_the_subject),
 		cmocka_unit_test(each_part_has_a_phrase),
 		cmocka_unit_test(each_part_of_a_request_has_a_phrase),
