@@ -24,7 +24,7 @@ WERROR ?= $(filter tests,$(MAKECMDGOALS))
 
 all: $(OUT)/latscope ## Build .output/latscope (the default)
 
-include mk/compile.mk mk/bpf.mk mk/kmod.mk mk/install.mk mk/unit.mk mk/programs.mk mk/faults.mk mk/check.mk mk/bench.mk
+include mk/compile.mk mk/web.mk mk/bpf.mk mk/kmod.mk mk/install.mk mk/unit.mk mk/programs.mk mk/faults.mk mk/check.mk mk/bench.mk
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z_ -]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

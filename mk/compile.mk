@@ -12,7 +12,7 @@ $(OUT)/src/symbols/elf.o $(OUT)/san/src/symbols/elf.o: CPPFLAGS += $(if $(LIBDW)
 LIBS := $(LIBDW) -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp
 
 SRC := $(filter-out src/probes/inject.c,$(call sources,src/*/*.c src/*/*/*.c))
-ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S))
+ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S) src/print/web_files.S)
 OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
 
 # A warning of a newer compiler must not stop a user's build, so only test builds set WERROR. They compile everything

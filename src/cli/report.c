@@ -8,6 +8,7 @@
 
 #include <core/fault_cost.h>
 #include <core/hist.h>
+#include <print/html.h>
 #include <print/probe_text.h>
 #include <print/report.h>
 #include <print/text.h>
@@ -21,6 +22,7 @@
 #include "cmd.h"
 #include "log.h"
 #include "options.h"
+#include "page.h"
 
 static const char report_doc[] =
 	"Prints a recording from its run.db, even if the recording was cut off or still runs. "
@@ -31,14 +33,18 @@ static const char report_doc[] =
 	"  latscope report -v --top 20 runs/20260102T030405Z\n"
 	"  latscope report --all-intervals runs/20260102T030405Z\n"
 	"  latscope report --intervals runs/20260102T030405Z\n"
-	"  latscope report --json runs/20260102T030405Z | jq .\n\n"
+	"  latscope report --json runs/20260102T030405Z | jq .\n"
+	"  latscope report --html page.html runs/20260102T030405Z\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage.";
 
-enum key { KEY_ALL_INTERVALS = 0x200, KEY_CONFIDENCE, KEY_SLOW_US };
+#define PAGE_KEYS 20 /* of each split, unless --top says otherwise */
+
+enum key { KEY_ALL_INTERVALS = 0x200, KEY_CONFIDENCE, KEY_HTML, KEY_SLOW_US };
 
 struct report {
 	struct options options;
 	const char *probe; /* only this one; NULL: all */
+	const char *html; /* write this file; NULL: print */
 	bool intervals;
 	struct timeline_rules rules;
 };
@@ -48,6 +54,7 @@ static const struct argp_option report_options[] = {
 	{ "intervals", 'I', NULL, 0, "Print every interval instead of the whole", 0 },
 	{ "all-intervals", KEY_ALL_INTERVALS, NULL, 0, "One line per interval in the time line",
 	  0 },
+	{ "html", KEY_HTML, "FILE", 0, "Write a page for a browser: one file, no network", 0 },
 	{ "slow-us", KEY_SLOW_US, "N", 0, "Events of N us or more are slow (slowest 1 %)", 0 },
 	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Confidence of the correlation (95)", 0 },
 	{ 0 },
@@ -77,6 +84,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_ALL_INTERVALS:
 		report->rules.lines = 0;
+		return 0;
+	case KEY_HTML:
+		report->html = arg;
 		return 0;
 	case KEY_CONFIDENCE:
 		return options__percent(&report->options, "--confidence", arg, 50, 99.999,
@@ -144,6 +154,33 @@ static int print_csv(struct rundb *db, const struct run *run)
 	return 0;
 }
 
+static int print_text(FILE *out, const struct text_style *style, const struct run *run,
+		      const struct whole *whole)
+{
+	int err = 0;
+
+	text__run(out, run);
+	text__incomplete(out, run);
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
+		if (rmid__has_rows(&run->probes[i]))
+			err = rmid__print(out, run, &run->probes[i], style->top);
+		else
+			text__probe(out, run, &run->probes[i], style);
+		if (!err)
+			err = why_text__print(out, run, &run->probes[i], style->top);
+	}
+	if (err)
+		return err;
+	why_text__missing_names(out, run);
+	text__processes(out, run, style->top);
+	if (whole) {
+		report__print_timeline(out, &whole->timeline, style->top);
+		report__print_correlation(out, &whole->correlation);
+	}
+	text__fault_cost(out, run);
+	return 0;
+}
+
 static int print_whole(const struct report *report, struct rundb *db, const struct run *run,
 		       const struct whole *whole)
 {
@@ -152,32 +189,57 @@ static int print_whole(const struct report *report, struct rundb *db, const stru
 		.all_metrics = report->options.verbose,
 		.top = report->options.top,
 	};
-	int err = 0;
 
 	if (report->options.json)
 		return print_json(run, whole);
 	if (report->options.csv)
 		return print_csv(db, run);
-	text__run(stdout, run);
-	text__incomplete(stdout, run);
-	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
-		if (rmid__has_rows(&run->probes[i]))
-			err = rmid__print(stdout, run, &run->probes[i], style.top);
-		else
-			text__probe(stdout, run, &run->probes[i], &style);
-		if (!err)
-			err = why_text__print(stdout, run, &run->probes[i], style.top);
-	}
-	if (err)
-		return err;
-	why_text__missing_names(stdout, run);
-	text__processes(stdout, run, style.top);
-	if (whole) {
-		report__print_timeline(stdout, &whole->timeline, style.top);
-		report__print_correlation(stdout, &whole->correlation);
-	}
-	text__fault_cost(stdout, run);
-	return 0;
+	return print_text(stdout, &style, run, whole);
+}
+
+struct page {
+	struct html_report html;
+	const struct whole *whole;
+};
+
+static int print_page(FILE *out, void *of)
+{
+	struct text_style style = { .all_metrics = true };
+	struct page *page = of;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream;
+	int err;
+
+	stream = open_memstream(&text, &size);
+	if (!stream)
+		return -ENOMEM;
+	style.top = page->html.top;
+	err = print_text(stream, &style, page->html.run, page->whole);
+	if (fclose(stream) && !err)
+		err = -ENOMEM;
+	page->html.text = text;
+	if (!err)
+		err = html__report(out, &page->html);
+	free(text);
+	return err;
+}
+
+/* A page has room for more keys than a terminal. */
+static int write_page(const struct report *report, struct rundb *db, const struct run *run,
+		      const struct whole *whole)
+{
+	struct page page = {
+		.html = { .db = db,
+			  .run = run,
+			  .timeline = &whole->timeline,
+			  .correlation = &whole->correlation,
+			  .top = report->options.top == OPTIONS_TOP ? PAGE_KEYS
+								    : report->options.top },
+		.whole = whole,
+	};
+
+	return page__write(report->html, print_page, &page) ? -ECANCELED : 0;
 }
 
 /* A single probe has no time line and no correlation. */
@@ -195,7 +257,8 @@ static int read_and_print(const struct report *report, struct rundb *db, const s
 	if (!err)
 		err = correlation__read(&whole->correlation, &whole->timeline, db);
 	if (!err)
-		err = print_whole(report, db, run, whole);
+		err = report->html ? write_page(report, db, run, whole)
+				   : print_whole(report, db, run, whole);
 	correlation__clear(&whole->correlation);
 	timeline__clear(&whole->timeline);
 	free(whole);
@@ -282,7 +345,7 @@ static int print_recording(const struct report *report, const char *path, struct
 	}
 	err = report->intervals ? print_intervals(report, db, view, first)
 				: read_and_print(report, db, view);
-	if (err)
+	if (err && err != -ECANCELED) /* write_page() has said why */
 		log__error(path, rundb__explain(err), NULL);
 close_db:
 	rundb__close(db);
@@ -310,6 +373,11 @@ int cmd_report(int argc, char **argv)
 				    "missing argument; give the directory of a recording");
 	if (!got && report.options.csv && report.intervals)
 		got = options__fail(&report.options, "--csv cannot print intervals; use --json");
+	if (!got && report.html &&
+	    (report.options.json || report.options.csv || report.intervals || report.probe))
+		got = options__fail(&report.options,
+				    "--html writes the whole recording; leave out --json, --csv, "
+				    "--intervals and --probe");
 	if (!got && report.options.csv && !report.probe)
 		got = options__fail(&report.options, "--csv prints one probe; choose it with -P");
 	if (got) {

@@ -235,7 +235,7 @@ static void text(const struct run_why *why, size_t row, unsigned int column, cha
 	snprintf(to, size, "%s", value.known && value.kind == TABLE_TEXT ? value.text : "");
 }
 
-static void take_row(const struct run_why *why, size_t row, struct why_slow *slow)
+void why__read_slow(const struct run_why *why, size_t row, struct why_slow *slow)
 {
 	const unsigned int request = WHY_SLOW_PARTS + why->nr_parts;
 
@@ -283,7 +283,7 @@ void why__keep_slowest(struct run_why *why)
 				why->slowest[at] = why->slowest[at - 1];
 		if (at == WHY_SLOWEST)
 			continue;
-		take_row(why, row, &why->slowest[at]);
+		why__read_slow(why, row, &why->slowest[at]);
 		if (why->nr_slowest < WHY_SLOWEST)
 			why->nr_slowest++;
 	}

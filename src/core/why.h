@@ -122,6 +122,9 @@ int why__find_part(const char *probe, const char *name);
 int why__new(struct run_why **why, const char *probe);
 void why__free(struct run_why *why);
 
+/* A row of the table of events. */
+void why__read_slow(const struct run_why *why, size_t row, struct why_slow *slow);
+
 /* Keeps the slowest of the rows that the table of events holds. */
 void why__keep_slowest(struct run_why *why);
 

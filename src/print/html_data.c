@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The data of a page as JSON: web/data.js reads it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include <core/counts.h>
+#include <core/hist.h>
+#include <core/split.h>
+#include <store/json_print.h>
+
+#include "html_data.h"
+
+#define KEYS_ROOM (512 << 10) /* more of the keys' slots are left out */
+
+/* Columns of a metric, or of a key. */
+static int start_line(struct html_line *line)
+{
+	int err = html_series__open(&line->slots);
+
+	return err ? err : html_series__open(&line->sums);
+}
+
+static void clear_line(struct html_line *line)
+{
+	html_series__clear(&line->slots);
+	html_series__clear(&line->sums);
+	sparse__clear(&line->sum);
+}
+
+/* The keys of the first metric with the most time in each split. */
+static int start_keys(struct html_probe *to, const struct run_probe *probe, unsigned int top)
+{
+	const struct run_key **ranked;
+	int err = 0;
+
+	to->keys = calloc(probe->total.nr_keys + 1, sizeof(*to->keys));
+	if (!to->keys)
+		return -ENOMEM;
+	for (unsigned int by = 0; !err && by < LAT_BY_COUNT; by++) {
+		ssize_t nr = run__ranked_keys(&probe->total, by, 0, &ranked);
+
+		if (nr < 0)
+			return (int)nr;
+		for (ssize_t i = 0; !err && i < nr; i++) {
+			if (top && (size_t)i >= top && ranked[i]->key.id != RUN_OTHER_ID) {
+				to->left_out[by]++;
+				continue;
+			}
+			to->keys[to->nr_keys].index = (size_t)(ranked[i] - probe->total.keys);
+			err = start_line(&to->keys[to->nr_keys++]);
+		}
+		free(ranked);
+	}
+	return err;
+}
+
+static int start_probe(struct html_data *data, unsigned int index, unsigned int top)
+{
+	const struct run_probe *probe = &data->run->probes[index];
+	struct html_probe *to = &data->probes[index];
+	int err = 0;
+
+	if (probe->refused[0])
+		return 0;
+	for (unsigned int i = 0; !err && i < probe->nr_metrics; i++)
+		err = start_line(&to->metrics[i]);
+	if (!err && probe->nr_metrics)
+		err = start_keys(to, probe, top);
+	if (!err && probe->why)
+		err = html_why__start(&to->why, probe);
+	return err;
+}
+
+int html_data__start(struct html_data *data, const struct run *run, size_t intervals,
+		     unsigned int top)
+{
+	int err;
+
+	data->run = run;
+	data->intervals = intervals;
+	data->per = (intervals + HTML_COLUMNS - 1) / HTML_COLUMNS;
+	data->per = data->per ? data->per : 1;
+	data->columns = (intervals + data->per - 1) / data->per;
+	data->cells = calloc(RUN_PROBES, sizeof(*data->cells));
+	data->pictures = calloc(RUN_PROBES, sizeof(*data->pictures));
+	if (!data->cells || !data->pictures)
+		return -ENOMEM;
+	err = html_series__open(&data->edges);
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++)
+		err = start_probe(data, i, top);
+	return err;
+}
+
+void html_data__clear(struct html_data *data)
+{
+	for (unsigned int i = 0; i < RUN_PROBES; i++) {
+		struct html_probe *probe = &data->probes[i];
+
+		for (unsigned int metric = 0; metric < RUN_METRICS; metric++)
+			clear_line(&probe->metrics[metric]);
+		for (size_t key = 0; key < probe->nr_keys; key++)
+			clear_line(&probe->keys[key]);
+		free(probe->keys);
+		html_why__clear(&probe->why);
+	}
+	html_series__clear(&data->edges);
+	free(data->cells);
+	free(data->pictures);
+}
+
+static void end_edges(struct html_data *data)
+{
+	html_series__number(&data->edges, data->start_ns - data->last_ns);
+	html_series__number(&data->edges, data->end_ns - data->start_ns);
+	data->last_ns = data->end_ns;
+}
+
+static int end_metric(struct html_data *data, unsigned int index, unsigned int metric)
+{
+	struct html_line *line = &data->probes[index].metrics[metric];
+	struct lat_cell *cell = &data->cells[index].metrics[metric];
+	int err = sparse__set(&line->sum, &cell->hist);
+
+	if (err)
+		return err;
+	html_series__hist(&line->slots, &line->sum, (const uint64_t *)cell->counts);
+	if (!metric)
+		html_svg__add(&data->pictures[index], data->column, data->columns, &cell->hist);
+	memset(cell, 0, sizeof(*cell));
+	return 0;
+}
+
+static void end_key(struct html_line *key)
+{
+	html_series__hist(&key->slots, &key->sum, NULL);
+	html_series__sums(&key->sums, sparse__count(&key->sum), key->sum.sum_ns, key->sum.max_ns);
+	sparse__zero(&key->sum);
+}
+
+static int end_column(struct html_data *data)
+{
+	int err = 0;
+
+	end_edges(data);
+	for (unsigned int i = 0; i < data->run->nr_probes; i++) {
+		const struct run_probe *probe = &data->run->probes[i];
+
+		for (unsigned int metric = 0; !err && metric < probe->nr_metrics; metric++)
+			err = end_metric(data, i, metric);
+		for (size_t key = 0; key < data->probes[i].nr_keys; key++)
+			end_key(&data->probes[i].keys[key]);
+		html_why__end_column(&data->probes[i].why);
+	}
+	data->column++;
+	return err;
+}
+
+static int add_probe(struct html_data *data, unsigned int index, const struct run_data *delta)
+{
+	const struct run_probe *probe = &data->run->probes[index];
+	struct html_probe *to = &data->probes[index];
+	int err = 0;
+
+	if (probe->refused[0])
+		return 0;
+	for (unsigned int i = 0; i < probe->nr_metrics; i++)
+		hist__add_cell(&data->cells[index].metrics[i], &delta->metrics[i]);
+	for (size_t i = 0; !err && i < to->nr_keys; i++)
+		err = sparse__add(&to->keys[i].sum, &delta->keys[to->keys[i].index].hist);
+	if (!err && probe->why)
+		err = html_why__add(&to->why, probe, data->column, data->columns);
+	return err;
+}
+
+int html_data__add(struct html_data *data, const struct run_interval *interval)
+{
+	int err = 0;
+
+	if (!data->nr++)
+		data->first_ns = interval->start_ns;
+	if ((data->nr - 1) % data->per == 0)
+		data->start_ns = interval->start_ns;
+	data->end_ns = interval->end_ns;
+	for (unsigned int i = 0; !err && i < data->run->nr_probes; i++)
+		err = add_probe(data, i, &interval->delta[i]);
+	if (!err && (data->nr % data->per == 0 || data->nr == data->intervals))
+		err = end_column(data);
+	return err;
+}
+
+/* ---- JSON ---- */
+
+static struct json_object *columns_json(struct html_data *data)
+{
+	struct json_object *object = json_object_new_object();
+
+	fields__count(object, "nr", data->column);
+	fields__count(object, "intervals", data->nr);
+	fields__count(object, "per", data->per);
+	json_object_object_add(object, "edges", html_series__json(&data->edges));
+	return object;
+}
+
+static struct json_object *counts_json(void)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; i < LAT_COUNTS; i++) {
+		const char *name = counts__name(i);
+		struct json_object *count = json_object_new_object();
+
+		fields__text(count, "name", name);
+		fields__flag(count, "term", counts__is_term(i));
+		json_object_array_add(array, count);
+	}
+	return array;
+}
+
+static struct json_object *metrics_json(struct html_probe *from, const struct run_probe *probe)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
+		struct json_object *object = json_object_new_object();
+
+		fields__text(object, "name", probe->metrics[i].name);
+		fields__text(object, "what", probe->metrics[i].what);
+		json_object_object_add(object, "cells", html_series__json(&from->metrics[i].slots));
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static bool keys_have_room(struct html_data *data)
+{
+	size_t size = 0;
+
+	for (unsigned int i = 0; i < RUN_PROBES; i++) {
+		for (size_t key = 0; key < data->probes[i].nr_keys; key++)
+			size += html_series__length(&data->probes[i].keys[key].slots);
+	}
+	return size <= KEYS_ROOM;
+}
+
+static struct json_object *keys_json(struct html_probe *from, const struct run_probe *probe,
+				     bool slots)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < from->nr_keys; i++) {
+		const struct run_key *key = &probe->total.keys[from->keys[i].index];
+		struct json_object *object = json_object_new_object();
+
+		fields__text(object, "by", split__name(key->key.by));
+		fields__text(object, "name", key->name);
+		json_object_object_add(object, slots ? "cells" : "sums",
+				       html_series__json(slots ? &from->keys[i].slots
+							       : &from->keys[i].sums));
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *left_out_json(const struct html_probe *from)
+{
+	struct json_object *object = json_object_new_object();
+
+	for (unsigned int by = 0; by < LAT_BY_COUNT; by++) {
+		if (from->left_out[by])
+			fields__count(object, split__name(by), from->left_out[by]);
+	}
+	return object;
+}
+
+static struct json_object *probe_json(struct html_data *data, unsigned int index, bool slots)
+{
+	const struct run_probe *probe = &data->run->probes[index];
+	struct html_probe *from = &data->probes[index];
+	struct json_object *object = json_object_new_object();
+
+	fields__text(object, "name", probe->name);
+	fields__text(object, "refused", probe->refused[0] ? probe->refused : NULL);
+	if (probe->refused[0] || !probe->nr_metrics)
+		return object;
+	json_object_object_add(object, "metrics", metrics_json(from, probe));
+	json_object_object_add(object, "keys", keys_json(from, probe, slots));
+	json_object_object_add(object, "left_out", left_out_json(from));
+	if (probe->why)
+		json_object_object_add(object, "why", html_why__json(&from->why, data->run, probe));
+	return object;
+}
+
+void html_data__json(struct html_data *data, struct json_object *to)
+{
+	struct json_object *probes = json_object_new_array();
+	bool slots = keys_have_room(data);
+
+	for (unsigned int i = 0; i < data->run->nr_probes; i++)
+		json_object_array_add(probes, probe_json(data, i, slots));
+	json_object_object_add(to, "columns", columns_json(data));
+	json_object_object_add(to, "counts", counts_json());
+	json_object_object_add(to, "series", probes);
+}

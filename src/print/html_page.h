@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the pages of html.h are made of. */
+#ifndef LATSCOPE_PRINT_HTML_PAGE_H
+#define LATSCOPE_PRINT_HTML_PAGE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <core/run.h>
+
+#include "html_series.h"
+
+struct json_object;
+
+/* ---- html_page.c: the page around its contents ---- */
+
+/* A text in an element or in an attribute: sanitized and escaped. */
+void html_page__text(FILE *out, const char *text);
+
+/* printf() of such a text. */
+void html_page__format(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Everything before the contents for readers without the script; then those; then end(). */
+void html_page__begin(FILE *out, const char *title);
+
+/* `data` is freed. `text`: what a terminal shows. 0 or -ENOMEM. */
+int html_page__end(FILE *out, struct json_object *data, const char *text);
+
+/* ---- html_svg.c: pictures without a script ---- */
+
+#define HTML_SVG_COLUMNS 120
+
+/* Events by time and octave of us. */
+struct html_svg {
+	uint64_t counts[HTML_SVG_COLUMNS][HIST_LOG2_BUCKETS];
+};
+
+/* Column number `column` of `columns`. */
+void html_svg__add(struct html_svg *svg, size_t column, size_t columns,
+		   const struct lat_hist *hist);
+void html_svg__print(FILE *out, const struct html_svg *svg, const char *title, uint64_t start_ns,
+		     uint64_t end_ns);
+
+#endif

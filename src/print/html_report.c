@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <stdlib.h>
+
+#include <json-c/json.h>
+
+#include <core/summary.h>
+#include <core/units.h>
+#include <stats/why.h>
+#include <store/json.h>
+
+#include "html.h"
+#include "html_data.h"
+#include "html_page.h"
+#include "report.h"
+#include "why.h"
+
+/* ---- without the script ---- */
+
+static void cell(FILE *out, const char *text)
+{
+	fprintf(out, "<td>");
+	html_page__text(out, text);
+	fprintf(out, "</td>");
+}
+
+static void time_cell(FILE *out, const struct summary *summary, double ns)
+{
+	char text[UNITS_TEXT];
+
+	cell(out, summary->events ? units__ns(text, ns) : "-");
+}
+
+static void print_summary(FILE *out, const char *name, const struct lat_hist *hist)
+{
+	struct summary summary;
+	char text[UNITS_TEXT];
+
+	summary__of(&summary, hist);
+	fprintf(out, "<tr>");
+	cell(out, name);
+	cell(out, units__count(text, summary.events));
+	for (unsigned int i = 0; i < SUMMARY_QUANTILES; i++)
+		time_cell(out, &summary, (double)summary.quantiles_ns[i]);
+	time_cell(out, &summary, (double)summary.max_ns);
+	time_cell(out, &summary, summary.mean_ns);
+	fprintf(out, "</tr>\n");
+}
+
+static void print_head(FILE *out, const char *first)
+{
+	fprintf(out, "<table><thead><tr><th>%s</th><th>events</th>", first);
+	for (unsigned int i = 0; i < SUMMARY_QUANTILES; i++)
+		fprintf(out, "<th>%s</th>", summary__labels[i]);
+	fprintf(out, "<th>max</th><th>mean</th></tr></thead>\n<tbody>\n");
+}
+
+static int print_keys(FILE *out, const struct html_data *data, unsigned int index)
+{
+	const struct run_probe *probe = &data->run->probes[index];
+	struct lat_hist *hist = malloc(sizeof(*hist));
+
+	if (!hist)
+		return -ENOMEM;
+	if (data->probes[index].nr_keys)
+		print_head(out, "key");
+	for (size_t i = 0; i < data->probes[index].nr_keys; i++) {
+		const struct run_key *key = &probe->total.keys[data->probes[index].keys[i].index];
+
+		print_summary(out, key->name, sparse__expand(&key->hist, hist));
+	}
+	if (data->probes[index].nr_keys)
+		fprintf(out, "</tbody></table>\n");
+	free(hist);
+	return 0;
+}
+
+static void print_pairs(FILE *out, const struct html_why *why)
+{
+	char text[UNITS_TEXT];
+
+	if (!why->used || !why->nr_pairs)
+		return;
+	fprintf(out, "<p>");
+	html_page__text(out, why->summary.sentence);
+	fprintf(out, "</p>\n<table><thead><tr><th>victim</th><th>culprit</th><th>part</th>"
+		     "<th>share</th><th>time</th></tr></thead>\n<tbody>\n");
+	for (unsigned int i = 0; i < why->nr_pairs; i++) {
+		const struct why_line *line = &why->summary.lines[i];
+
+		fprintf(out, "<tr>");
+		cell(out, line->victim);
+		cell(out, line->culprit ? line->culprit : "-");
+		cell(out, line->part);
+		cell(out, units__share(text, line->ns, why->summary.total_ns));
+		cell(out, units__ns(text, (double)line->ns));
+		fprintf(out, "</tr>\n");
+	}
+	fprintf(out, "</tbody></table>\n");
+}
+
+static int print_probe(FILE *out, const struct html_data *data, unsigned int index)
+{
+	const struct run_probe *probe = &data->run->probes[index];
+
+	fprintf(out, "<h2>");
+	html_page__text(out, probe->name);
+	fprintf(out, "</h2>\n");
+	if (probe->refused[0]) {
+		fprintf(out, "<p>");
+		html_page__format(out, "Not measured: %s", probe->refused);
+		fprintf(out, "</p>\n");
+		return 0;
+	}
+	html_svg__print(out, &data->pictures[index], probe->name, data->first_ns, data->end_ns);
+	if (probe->nr_metrics)
+		print_head(out, "metric");
+	for (unsigned int i = 0; i < probe->nr_metrics; i++)
+		print_summary(out, probe->metrics[i].name, &probe->total.metrics[i].hist);
+	if (probe->nr_metrics)
+		fprintf(out, "</tbody></table>\n");
+	print_pairs(out, &data->probes[index].why);
+	return print_keys(out, data, index);
+}
+
+/* ---- with the script ---- */
+
+/* One digit for each column: 0 no, 1 in some of its intervals. */
+static struct json_object *flags(const struct html_data *data, const bool *by_interval)
+{
+	char *text = malloc(data->columns + 1);
+	struct json_object *object;
+
+	if (!text)
+		return NULL;
+	for (size_t i = 0; i < data->columns; i++)
+		text[i] = '0';
+	for (size_t i = 0; i < data->nr; i++) {
+		if (by_interval[i])
+			text[i / data->per] = '1';
+	}
+	object = json_object_new_string_len(text, (int)data->columns);
+	free(text);
+	return object;
+}
+
+static void add_marks(struct json_object *to, const struct html_data *data,
+		      const struct timeline *timeline)
+{
+	struct json_object *worst = json_object_new_object();
+
+	for (unsigned int i = 0; i < timeline->nr_probes; i++)
+		json_object_object_add(worst, timeline->probes[i].probe->name,
+				       flags(data, timeline->probes[i].is_worst));
+	json_object_object_add(to, "worst", worst);
+	json_object_object_add(to, "correlated", flags(data, timeline->correlated));
+}
+
+/* What the series have too, or what would make the page large. */
+static void shorten(struct json_object *report)
+{
+	struct json_object *found, *probe;
+
+	json_object_object_del(report, "processes");
+	json_object_object_del(report, "contributors");
+	if (json_object_object_get_ex(report, "timeline", &found))
+		json_object_object_del(found, "intervals");
+	json_object_object_get_ex(report, "probes", &found);
+	for (size_t i = 0; found && i < json_object_array_length(found); i++) {
+		probe = json_object_array_get_idx(found, i);
+		json_object_object_del(probe, "keys");
+		json_object_object_del(probe, "why");
+		json_object_object_del(probe, "top_k");
+		json_object_object_del(probe, "others");
+	}
+}
+
+static struct json_object *data_json(struct html_data *data, const struct html_report *of)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *report = json__run(of->run);
+
+	report__add_timeline(report, of->timeline);
+	report__add_correlation(report, of->correlation);
+	shorten(report);
+	json_object_object_add(object, "kind", json_object_new_string("report"));
+	html_data__json(data, object);
+	add_marks(object, data, of->timeline);
+	json_object_object_add(object, "report", report);
+	return object;
+}
+
+static int read_intervals(struct html_data *data, struct rundb *db)
+{
+	struct run_interval interval;
+	int err = 0, got;
+
+	rundb__rewind(db, true);
+	while (!err && data->nr < data->intervals) {
+		got = rundb__next(db, &interval);
+		if (got > 0)
+			err = html_data__add(data, &interval);
+		else
+			err = got ? got : -EUCLEAN;
+	}
+	return err;
+}
+
+static int print_page(FILE *out, struct html_data *data, const struct html_report *report)
+{
+	char title[2 * RUN_NAME];
+	int err = 0;
+
+	snprintf(title, sizeof(title), "latscope report %s", report->run->start_utc);
+	html_page__begin(out, title);
+	for (unsigned int i = 0; !err && i < report->run->nr_probes; i++)
+		err = print_probe(out, data, i);
+	return err ? err : html_page__end(out, data_json(data, report), report->text);
+}
+
+int html__report(FILE *out, const struct html_report *report)
+{
+	struct html_data *data = calloc(1, sizeof(*data));
+	int err;
+
+	if (!data)
+		return -ENOMEM;
+	err = html_data__start(data, report->run, report->timeline->nr, report->top);
+	if (!err)
+		err = read_intervals(data, report->db);
+	if (!err)
+		err = print_page(out, data, report);
+	html_data__clear(data);
+	free(data);
+	return err;
+}

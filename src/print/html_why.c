@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "html_why.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include <store/json_print.h>
+
+#define FRAMES 16 /* of a stack */
+
+int html_why__start(struct html_why *why, const struct run_probe *probe)
+{
+	int err;
+
+	why->used = true;
+	why->slow = calloc((size_t)HTML_SLOW_SPANS * HTML_SLOW_EACH, sizeof(*why->slow));
+	if (!why->slow)
+		return -ENOMEM;
+	err = why_summary__of(&why->summary, probe);
+	if (err)
+		return err;
+	why->nr_pairs = why->summary.nr_lines < HTML_PAIRS ? (unsigned int)why->summary.nr_lines
+							   : HTML_PAIRS;
+	for (unsigned int i = 0; !err && i < WHY_PARTS; i++)
+		err = html_series__open(&why->parts[i].series);
+	for (unsigned int i = 0; !err && i <= HTML_PAIRS; i++)
+		err = html_series__open(&why->pairs[i].series);
+	return err;
+}
+
+void html_why__clear(struct html_why *why)
+{
+	for (unsigned int i = 0; i < WHY_PARTS; i++)
+		html_series__clear(&why->parts[i].series);
+	for (unsigned int i = 0; i <= HTML_PAIRS; i++)
+		html_series__clear(&why->pairs[i].series);
+	why_summary__clear(&why->summary);
+	free(why->slow);
+}
+
+static const char *text_of(const struct table *table, size_t row, unsigned int column)
+{
+	struct table_value value = table__value(table, row, column);
+
+	return value.known && value.kind == TABLE_TEXT ? value.text : "";
+}
+
+static uint64_t number_of(const struct table *table, size_t row, unsigned int column)
+{
+	struct table_value value = table__value(table, row, column);
+
+	return value.known && value.kind == TABLE_INTEGER && value.integer > 0
+		       ? (uint64_t)value.integer
+		       : 0;
+}
+
+static bool same(const char *one, const char *other)
+{
+	return !strcmp(one ? one : "", other ? other : "");
+}
+
+static struct html_sums *find_pair(struct html_why *why, const char *victim, const char *part,
+				   const char *culprit)
+{
+	for (unsigned int i = 0; i < why->nr_pairs; i++) {
+		const struct why_line *line = &why->summary.lines[i];
+
+		if (same(line->culprit, culprit) && same(line->victim, victim) &&
+		    same(line->part, part))
+			return &why->pairs[i];
+	}
+	return &why->pairs[HTML_PAIRS];
+}
+
+static void add(struct html_sums *to, uint64_t ns, uint64_t events)
+{
+	to->ns += ns;
+	to->events += events;
+}
+
+static void add_pair(struct html_why *why, const struct run_probe *probe, size_t row)
+{
+	const struct table *table = probe->why->parts;
+	uint64_t ns = number_of(table, row, WHY_NS), events = number_of(table, row, WHY_EVENTS);
+	const char *name = text_of(table, row, WHY_PART);
+	int part = why__find_part(probe->name, name);
+
+	if (part >= 0 && part < WHY_PARTS)
+		add(&why->parts[part], ns, events);
+	add(find_pair(why, text_of(table, row, WHY_VICTIM), name, text_of(table, row, WHY_CULPRIT)),
+	    ns, events);
+}
+
+/* The slowest events of each span, in any order. */
+static void add_slow(struct html_why *why, const struct run_why *from, size_t row, size_t span)
+{
+	struct why_slow *slowest = why->slow + span * HTML_SLOW_EACH, *least = slowest;
+
+	for (unsigned int i = 1; i < HTML_SLOW_EACH; i++) {
+		if (slowest[i].ns < least->ns)
+			least = &slowest[i];
+	}
+	if (number_of(from->events, row, WHY_SLOW_NS) > least->ns)
+		why__read_slow(from, row, least);
+}
+
+int html_why__add(struct html_why *why, const struct run_probe *probe, size_t column,
+		  size_t columns)
+{
+	size_t span = columns > HTML_SLOW_SPANS ? column * HTML_SLOW_SPANS / columns : column;
+
+	for (size_t row = 0; row < table__rows(probe->why->parts); row++)
+		add_pair(why, probe, row);
+	for (size_t row = 0; row < table__rows(probe->why->events); row++)
+		add_slow(why, probe->why, row, span);
+	return 0;
+}
+
+static void end_sums(struct html_sums *sums)
+{
+	html_series__sums(&sums->series, sums->events, sums->ns, 0);
+	sums->ns = sums->events = 0;
+}
+
+void html_why__end_column(struct html_why *why)
+{
+	if (!why->used)
+		return;
+	for (unsigned int i = 0; i < WHY_PARTS; i++)
+		end_sums(&why->parts[i]);
+	for (unsigned int i = 0; i <= HTML_PAIRS; i++)
+		end_sums(&why->pairs[i]);
+}
+
+/* ---- JSON ---- */
+
+static struct json_object *parts_json(struct html_why *why, const struct run_probe *probe)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; i < WHY_PARTS; i++) {
+		struct json_object *object;
+
+		if (!why__part(probe->name, i))
+			continue;
+		object = json_object_new_object();
+		fields__text(object, "name", why__part(probe->name, i));
+		fields__text(object, "what", why__what(probe->name, i));
+		json_object_object_add(object, "sums", html_series__json(&why->parts[i].series));
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *pairs_json(struct html_why *why)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; i < why->nr_pairs; i++) {
+		const struct why_line *line = &why->summary.lines[i];
+		struct json_object *object = json_object_new_object();
+
+		fields__text(object, "victim", line->victim);
+		fields__text(object, "part", line->part);
+		fields__text(object, "culprit", line->culprit);
+		json_object_object_add(object, "sums", html_series__json(&why->pairs[i].series));
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+/* Names of the frames, innermost first. */
+static struct json_object *stack_json(const struct frames *frames, uint64_t pid, const char *stack)
+{
+	struct json_object *array = json_object_new_array();
+	char text[FRAME_TEXT];
+	uint64_t address;
+
+	if (!pid)
+		frames__skip_tracing(frames, &stack);
+	for (unsigned int i = 0; i < FRAMES && frames__next(&stack, &address); i++) {
+		const struct frame *frame = frames__find(frames, pid, address);
+
+		json_object_array_add(
+			array, json_object_new_string(frame__text(frame, address, true, text)));
+	}
+	return array;
+}
+
+static struct json_object *culprits_json(const struct why_slow *slow)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; i < WHY_CULPRITS && slow->culprits[i].ns; i++) {
+		struct json_object *culprit = json_object_new_array();
+
+		json_object_array_add(culprit, json_object_new_string(slow->culprits[i].name));
+		json_object_array_add(culprit, json_object_new_string(slow->culprits[i].part));
+		json_object_array_add(culprit, json_object_new_uint64(slow->culprits[i].ns));
+		json_object_array_add(array, culprit);
+	}
+	return array;
+}
+
+static struct json_object *slow_json(const struct run *run, const struct run_probe *probe,
+				     const struct why_slow *slow)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *parts = json_object_new_object();
+
+	fields__count(object, "time_ns", slow->time_ns);
+	fields__count(object, "ns", slow->ns);
+	fields__text(object, "process", slow->process);
+	fields__text(object, "comm", slow->comm);
+	fields__text(object, "cgroup", slow->cgroup);
+	json_object_object_add(object, "tid", json_object_new_int64(slow->tid));
+	json_object_object_add(object, "cpu", json_object_new_int64(slow->cpu));
+	fields__text(object, "waker", slow->waker_tid ? slow->waker : NULL);
+	if (*slow->disk) {
+		fields__text(object, "disk", slow->disk);
+		fields__text(object, "op", slow->op);
+		fields__count(object, "bytes", slow->bytes);
+	}
+	for (unsigned int i = 0; i < WHY_PARTS; i++) {
+		if (why__part(probe->name, i) && slow->part_ns[i])
+			fields__count(parts, why__part(probe->name, i), slow->part_ns[i]);
+	}
+	json_object_object_add(object, "parts", parts);
+	json_object_object_add(object, "culprits", culprits_json(slow));
+	json_object_object_add(object, "stack_tid", json_object_new_int64(slow->stack_tid));
+	json_object_object_add(object, "kernel", stack_json(&run->frames, 0, slow->kernel_stack));
+	json_object_object_add(object, "user",
+			       stack_json(&run->frames, (uint64_t)slow->stack_pid,
+					  slow->user_stack));
+	return object;
+}
+
+struct json_object *html_why__json(struct html_why *why, const struct run *run,
+				   const struct run_probe *probe)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *slow = json_object_new_array();
+
+	fields__text(object, "conclusion", why->summary.sentence);
+	fields__count(object, "metric", why__metric(probe->name));
+	json_object_object_add(object, "parts", parts_json(why, probe));
+	json_object_object_add(object, "pairs", pairs_json(why));
+	fields__count(object, "nr_others", why->summary.nr_lines - why->nr_pairs);
+	json_object_object_add(object, "others", html_series__json(&why->pairs[HTML_PAIRS].series));
+	for (size_t i = 0; i < (size_t)HTML_SLOW_SPANS * HTML_SLOW_EACH; i++) {
+		if (why->slow[i].ns)
+			json_object_array_add(slow, slow_json(run, probe, &why->slow[i]));
+	}
+	json_object_object_add(object, "slow", slow);
+	return object;
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The page of a recording: state, the address, brushing, keys of the keyboard.
+/* global comparePage */
+const data = loadData();
+const state = { from: 0, to: 0, probe: "", by: "", filter: "", hidden: new Set(), metrics: new Set() };
+const at = (id) => document.getElementById(id);
+
+function measured() {
+	return data.series.filter((probe) => probe.metrics);
+}
+
+function wholeSpan() {
+	const edges = data.edges;
+
+	return edges.length ? [edges[0].start, edges[edges.length - 1].end] : [0, 1];
+}
+
+function isWhole() {
+	const [start, end] = wholeSpan();
+
+	return state.from <= start && state.to >= end;
+}
+
+function spanNow() {
+	return isWhole() ? [0, data.edges.length] : spanOf(data.edges, state.from, state.to);
+}
+
+// ---- the address: #t=12..30&probe=iolat&by=disk ----
+
+function readAddress() {
+	const fields = new URLSearchParams(location.hash.slice(1)), [start, end] = wholeSpan();
+	const time = /^([0-9.]+)\.\.([0-9.]+)$/.exec(fields.get("t") || "");
+
+	state.from = time ? Math.round(Number(time[1]) * 1e9) : start;
+	state.to = time ? Math.round(Number(time[2]) * 1e9) : end;
+	if (!(state.from < state.to))
+		[state.from, state.to] = [start, end];
+	state.probe = measured().some((probe) => probe.name === fields.get("probe")) ? fields.get("probe") : "";
+	state.by = fields.get("by") || "";
+}
+
+function writeAddress() {
+	const fields = [];
+
+	if (!isWhole())
+		fields.push("t=" + state.from / 1e9 + ".." + state.to / 1e9);
+	if (state.probe)
+		fields.push("probe=" + encodeURIComponent(state.probe));
+	if (state.by)
+		fields.push("by=" + state.by);
+	history.replaceState(null, "", fields.length ? "#" + fields.join("&") : location.pathname + location.search);
+}
+
+function change(what) {
+	Object.assign(state, what);
+	writeAddress();
+	render();
+}
+
+function select(first, end) {
+	const edges = data.edges;
+
+	if (!edges.length)
+		return;
+	change(first >= end ? { from: wholeSpan()[0], to: wholeSpan()[1] } : { from: edges[first].start, to: edges[end - 1].end });
+}
+
+function probeNow() {
+	const all = measured();
+
+	return all.find((probe) => probe.name === state.probe) || all.find((probe) => probe.why && probe.why.conclusion) || all[0];
+}
+
+// ---- head ----
+
+function renderAbout() {
+	const report = data.report, host = report.host || {};
+	const modules = report.probes.filter((probe) => probe.accounting);
+	const unbalanced = modules.filter((probe) => !probe.accounting.balanced && !probe.accounting.recursion_missed);
+	const off = modules.filter((probe) => probe.accounting.kernel_check &&
+		[probe.accounting.kernel_check.events, probe.accounting.kernel_check.time_ns].some((sum) => sum && !sum.agrees));
+	const refused = data.series.filter((probe) => probe.refused);
+	const parts = [el("b", null, report.start_utc), ", " + report.duration_sec + " s, kernel ", el("b", null, host.kernel || "unknown"),
+		host.cpus_online ? ", " + host.cpus_online + " CPUs" : "", report.workload ? ", " + report.workload.command : ""];
+	const warn = (text) => parts.push(" · ", el("span", { class: "bad" }, text));
+
+	if (!report.complete)
+		warn(report.running ? "still being recorded" : "cut off");
+	unbalanced.forEach((probe) => warn(probe.module + ": accounting does not balance"));
+	off.forEach((probe) => warn(probe.module + ": the kernel's account disagrees"));
+	refused.forEach((probe) => parts.push(" · " + probe.name + " not measured: " + probe.refused));
+	clear(at("about")).append(...parts);
+}
+
+function renderBar() {
+	const span = spanNow(), edges = data.edges, probe = probeNow();
+	const tabs = measured().map((one, i) => el("button", { type: "button", "aria-pressed": String(one === probe), title: "key " + (i + 1),
+		onclick: () => change({ probe: one.name }) }, one.name));
+	const text = span[0] === span[1] ? "no interval in this span" : fmtSec(edges[span[0]].start) + " to " + fmtSec(edges[span[1] - 1].end) +
+		" (" + (span[1] - span[0]) + (data.columns.per > 1 ? " columns" : " intervals") + ")";
+
+	clear(at("bar")).append(...tabs, el("span", { class: "span", id: "span" }, text),
+		el("button", { type: "button", onclick: () => select(0, 0), disabled: isWhole() }, isWhole() ? "whole recording" : "show all (Esc)"));
+}
+
+function renderFound() {
+	const found = findings(data.series, data.edges, spanNow()), box = clear(at("found"));
+	const line = (one) => {
+		const part = partOf(one.probe, one.pair.part), whom = one.pair.victim, share = fmtShare(one.ns, one.total);
+		const text = one.other ? [el("b", null, one.pair.culprit), " slowed ", el("b", null, whom), " by " + fmtNs(one.ns)]
+			: [el("b", null, whom), " lost " + fmtNs(one.ns) + (one.pair.culprit ? " to itself" : "")];
+
+		return el("li", { class: one.other ? null : "own" }, el("button", { type: "button", onclick: () => {
+			state.probe = one.probe.name;
+			select(one.core[0], one.core[1]);
+		} }, el("span", { class: "when" }, fmtSec(one.from) + " to " + fmtSec(one.to)), "  ", ...text, ": " + part.what + " (" + share +
+			" of the slow time of " + one.probe.name + ")"));
+	};
+
+	if (!data.series.some((probe) => probe.why))
+		return;
+	box.append(el("h2", null, "Who slowed whom"), found.length ? el("ol", null, ...found.slice(0, 6).map(line))
+		: el("p", { class: "empty" }, "Nothing was slow in this span."));
+}
+
+// ---- time line ----
+
+// A picture that takes a span by dragging, and shows the selected one.
+function brush(picture, title) {
+	const [start, end] = wholeSpan(), width = widthOf(), span = spanNow(), edges = data.edges;
+	const x = (ns) => LEFT + (ns - start) / (end - start) * (width - LEFT - RIGHT);
+	const frame = el("div", { class: "brush", title: null, "aria-label": title }, picture);
+	const column = (event) => {
+		const ns = start + (event.clientX - frame.getBoundingClientRect().left - LEFT) / (width - LEFT - RIGHT) * (end - start);
+		const found = edges.findIndex((edge) => ns < edge.end);
+
+		return found < 0 ? edges.length - 1 : found;
+	};
+	const shade = (left, right) => {
+		const node = el("div", { class: "shade" });
+
+		node.style.left = left + "px";
+		node.style.width = Math.max(0, right - left) + "px";
+		frame.append(node);
+	};
+	const edge = (left) => {
+		const node = el("div", { class: "edge" });
+
+		node.style.left = left + "px";
+		frame.append(node);
+	};
+	const show = (first, last) => {
+		frame.querySelectorAll(".shade, .edge").forEach((node) => node.remove());
+		shade(LEFT, x(edges[first].start));
+		shade(x(edges[last].end), width - RIGHT);
+		edge(x(edges[first].start));
+		edge(x(edges[last].end));
+	};
+	let from = -1;
+
+	if (!isWhole() && span[0] < span[1])
+		show(span[0], span[1] - 1);
+	frame.addEventListener("pointerdown", (event) => {
+		from = column(event);
+		frame.setPointerCapture(event.pointerId);
+		event.preventDefault();
+	});
+	frame.addEventListener("pointermove", (event) => {
+		if (from >= 0)
+			show(Math.min(from, column(event)), Math.max(from, column(event)));
+	});
+	frame.addEventListener("pointerup", (event) => {
+		const to = column(event), first = Math.min(from, to);
+
+		from = -1;
+		select(first, Math.max(first, Math.max(to, first)) + 1);
+	});
+	return frame;
+}
+
+function timeAxis(start, end) {
+	const width = widthOf(), x = (ns) => LEFT + (ns - start) / Math.max(1, end - start) * (width - LEFT - RIGHT);
+	const frame = svgEl("svg", { width, height: 20, "aria-hidden": "true" });
+
+	for (const ns of timeTicks(start, end, 10))
+		frame.append(svgEl("text", { x: x(ns), y: 14, "text-anchor": "middle" }, fmtSec(ns)));
+	return frame;
+}
+
+// Marks of the intervals in which two probes that correlate were both slow.
+function correlatedStrip(start, end) {
+	const width = widthOf(), x = (ns) => LEFT + (ns - start) / Math.max(1, end - start) * (width - LEFT - RIGHT);
+	const bars = data.edges.map((edge, i) => data.correlated[i] === "1" ?
+		"M" + x(edge.start).toFixed(1) + " 0H" + (x(edge.end) + 0.3).toFixed(1) + "V8H" + x(edge.start).toFixed(1) + "z" : "").join("");
+
+	if (!bars)
+		return null;
+	return el("div", { class: "row" }, el("div", { class: "name" }, "slow together: intervals in the worst quarter of two probes that correlate"),
+		svgEl("svg", { width, height: 8, role: "img", "aria-label": "Intervals in which probes were slow together" }, svgEl("path", { d: bars, fill: COLORS[4] })));
+}
+
+function rampKey() {
+	const look = theme(), canvas = el("canvas", { width: 90, height: 10, role: "img", "aria-label": "colour scale" }), context = canvas.getContext("2d");
+
+	for (let i = 0; i < 90; i++) {
+		context.fillStyle = mix(look.ramp, i / 90);
+		context.fillRect(i, 0, 1, 10);
+	}
+	return el("span", { class: "scale" }, "one event", canvas, "most (root scale); hatched: no data; ", el("span", { class: "worse" }, "▬"), " maximum");
+}
+
+function isShown(probe, metric, i) {
+	return state.metrics.has(probe.name + "." + metric.name) !== (i === 0);
+}
+
+function toggleMetric(name) {
+	if (!state.metrics.delete(name))
+		state.metrics.add(name);
+	render();
+}
+
+function renderTime() {
+	const box = clear(at("time")), [start, end] = wholeSpan();
+	const buttons = measured().flatMap((probe) => probe.metrics.map((metric, i) => el("button", { type: "button", title: metric.what,
+		"aria-pressed": String(isShown(probe, metric, i)), onclick: () => toggleMetric(probe.name + "." + metric.name) }, probe.name + " " + metric.name)));
+
+	box.append(el("h2", null, "Latency over time"));
+	if (!data.edges.length || !measured().length) {
+		box.append(el("p", { class: "empty" }, data.edges.length ? "No probe measured anything." : "The recording has no interval."));
+		return;
+	}
+	box.append(el("p", { class: "note" }, "Drag over a picture to choose a span: everything below is of it. ", rampKey()));
+	if (data.columns.per > 1)
+		box.append(el("p", { class: "note", id: "thinned" }, fmtCount(data.columns.intervals) + " intervals: " + data.columns.per +
+			" are one column. Sums and maxima are kept."));
+	box.append(el("div", { class: "legend" }, ...buttons));
+	for (const probe of measured()) {
+		probe.metrics.forEach((metric, i) => {
+			if (!isShown(probe, metric, i))
+				return;
+			const title = probe.name + " " + metric.name + ": " + metric.what;
+
+			box.append(el("div", { class: "row" }, el("div", { class: "name" }, el("b", null, probe.name + " " + metric.name), " " + metric.what),
+				brush(heatMap({ columns: metric.columns, edges: data.edges, scale: heatScale([metric.columns]), title: "Heat map of " + title, start, end }), title)));
+		});
+	}
+	box.append(correlatedStrip(start, end) || "", timeAxis(start, end));
+}
+
+// ---- the chosen probe ----
+
+function seconds(span) {
+	return span[0] < span[1] ? (data.edges[span[1] - 1].end - data.edges[span[0]].start) / 1e9 : 0;
+}
+
+function renderWhy(box, probe, span) {
+	const [start, end] = wholeSpan(), toggle = (name) => {
+		if (!state.hidden.delete(name))
+			state.hidden.add(name);
+		render();
+	};
+	const of = { start, end, edges: data.edges, span, width: widthOf() };
+
+	box.append(el("h2", null, "Why it was slow"));
+	if (isWhole() && probe.why.conclusion)
+		box.append(el("p", null, probe.why.conclusion));
+	box.append(partsNode(probe, of, toggle), timeAxis(start, end), el("h3", null, "Who made whom wait"), matrix(probe, span),
+		el("h3", null, "Slow events"), slowTable(probe, data.edges, span));
+}
+
+function partsNode(probe, of, toggle) {
+	const node = partsPicture(probe, of, state.hidden, toggle);
+
+	node.lastChild.replaceWith(brush(node.lastChild.cloneNode(true), "slow time"));
+	return node;
+}
+
+function renderKeys(box, probe, span) {
+	const splits = [...new Set(probe.keys.map((key) => key.by))];
+	const by = splits.includes(state.by) ? state.by : splits[0];
+	const table = el("div", null, keysTable(probe, by, span, state.filter));
+
+	if (!splits.length)
+		return;
+	const type = (event) => {
+		state.filter = event.target.value.toLowerCase();
+		clear(table).append(keysTable(probe, by, span, state.filter));
+	};
+
+	box.append(el("h2", null, "Who waited"), el("p", null, ...splits.flatMap((split) => [el("button", { type: "button",
+		"aria-pressed": String(split === by), onclick: () => change({ by: split }) }, "by " + split), " "]),
+	el("input", { type: "search", id: "filter", placeholder: "filter by name (/)", value: state.filter, "aria-label": "filter by name", oninput: type })), table);
+}
+
+function renderDetail() {
+	const box = clear(at("detail")), probe = probeNow(), span = spanNow();
+
+	if (!probe)
+		return;
+	const module = data.report.probes.find((one) => one.module === probe.name), hists = probe.metrics.map((metric) => sumSpan(metric.columns, span));
+	const lines = probe.metrics.map((metric, i) => ({ name: metric.name, hist: hists[i], color: COLORS[i] }));
+
+	box.append(el("h2", null, probe.name + (isWhole() ? "" : ", " + at("span").textContent)));
+	box.append(metricsTable(probe, hists, seconds(span)));
+	if (!isWhole())
+		lines.push({ name: probe.metrics[0].name + ", whole recording", hist: sumSpan(probe.metrics[0].columns, [0, data.edges.length]), color: COLORS[7], dashed: true });
+	box.append(el("div", { class: "two" }, el("div", null, el("h3", null, "Percentiles"), percentileCurve(lines, "Percentiles of " + probe.name),
+		el("p", { class: "legend" }, ...lines.map((line) => el("span", null, el("i", { class: "swatch c" + COLORS.indexOf(line.color) }), line.name))),
+		el("p", { class: "note" }, "The band is what a histogram leaves open: 1/32 of the value.")),
+	el("div", null, el("h3", null, "Accounting"), accountingTable(probe, hists, data.counts), el("h3", null, "Slow together"), correlationTable(data.report))));
+	if (probe.why)
+		renderWhy(box, probe, span);
+	renderKeys(box, probe, span);
+	box.append(...aboutTables(data.report, module));
+}
+
+function render() {
+	renderAbout();
+	renderBar();
+	renderFound();
+	renderTime();
+	renderDetail();
+}
+
+// ---- keyboard ----
+
+function move(by, grow) {
+	const span = spanNow(), last = data.edges.length, width = span[1] - span[0];
+	const first = Math.min(Math.max(0, span[0] + by), last - 1);
+
+	if (isWhole())
+		select(by > 0 ? 0 : last - 1, by > 0 ? 1 : last);
+	else if (grow)
+		select(span[0], Math.min(last, Math.max(span[0] + 1, span[1] + by)));
+	else
+		select(Math.min(first, last - width), Math.min(first, last - width) + width);
+}
+
+function onKey(event) {
+	const probe = measured()[Number(event.key) - 1];
+
+	if (event.target.tagName === "INPUT" || event.ctrlKey || event.metaKey || event.altKey)
+		return;
+	if (event.key === "Escape")
+		select(0, 0);
+	else if (event.key === "ArrowRight" || event.key === "ArrowLeft")
+		move(event.key === "ArrowRight" ? 1 : -1, event.shiftKey);
+	else if (event.key === "/" && at("filter"))
+		at("filter").focus();
+	else if (probe)
+		change({ probe: probe.name });
+	else
+		return;
+	event.preventDefault();
+}
+
+function start() {
+	document.documentElement.classList.add("js");
+	at("live").hidden = false;
+	if (data.kind === "compare") {
+		comparePage(data);
+		return;
+	}
+	readAddress();
+	render();
+	window.addEventListener("hashchange", () => { readAddress(); render(); });
+	window.addEventListener("keydown", onKey);
+	window.addEventListener("resize", render);
+	darkQuery.addEventListener("change", render);
+	window.addEventListener("beforeprint", render);
+	window.addEventListener("afterprint", render);
+}
+
+start();

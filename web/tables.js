@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Numbers of a span: metrics, keys, accounting; and what is known of the whole recording.
+/* exported metricsTable, keysTable, accountingTable, aboutTables, correlationTable */
+function number(text, value, title) {
+	return { text, value, title };
+}
+
+function latency(hist, ns, title) {
+	return hist.n ? number(fmtNs(ns), usValue(ns), title) : { text: "–" };
+}
+
+function metricsTable(probe, hists, seconds) {
+	const columns = [["metric", "name"], ["events"], ["per second"], ...QUANTILES.map(([name]) => [name]), ["max"], ["mean"], ["tail"]];
+	const rows = probe.metrics.map((metric, i) => {
+		const hist = hists[i];
+
+		return [{ text: metric.name, title: metric.what }, number(fmtCount(hist.n), hist.n),
+			number(seconds ? digits(hist.n / seconds) : "–", seconds ? hist.n / seconds : 0),
+			...QUANTILES.map(([, q]) => latency(hist, quantile(hist, q))), latency(hist, hist.max), latency(hist, mean(hist)),
+			number(hist.n ? fmtShare(hist.tail, hist.n) : "–", hist.tail, fmtCount(hist.tail) + " events")];
+	});
+
+	return sortable(columns, rows);
+}
+
+// Bars of the time waited in each column: small multiples with one scale.
+function spark(columns, most, span) {
+	const width = 240, height = 26, frame = svgEl("svg", { class: "spark", viewBox: "0 0 " + width + " " + height, "aria-hidden": "true" });
+	const step = width / Math.max(1, columns.length);
+	const bar = (cell, i) => "M" + (i * step).toFixed(1) + " " + height + "v-" +
+		Math.max(1, Math.sqrt(cell.sum / most) * height).toFixed(1) + "h" + Math.max(0.8, step).toFixed(2) + "V" + height + "z";
+	const path = (inside) => columns.map((cell, i) =>
+		cell && cell.sum && (i >= span[0] && i < span[1]) === inside ? bar(cell, i) : "").join("");
+
+	frame.append(svgEl("path", { d: path(false), class: "off" }), svgEl("path", { d: path(true), class: "on" }));
+	return frame;
+}
+
+function keysTable(probe, by, span, filter) {
+	const keys = probe.keys.filter((key) => key.by === by && key.name.toLowerCase().includes(filter));
+	const found = keys.map((key) => ({ key, hist: sumSpan(key.columns, span) })).filter((one) => one.hist.n);
+	const total = sumSpan(probe.metrics[0].columns, span).sum;
+	const most = Math.max(1, ...keys.flatMap((key) => key.name === "(other)" ? [] : key.columns.map((cell) => cell ? cell.sum : 0)));
+	const columns = [[by, "name"], ["time waited"], ["share"], ["events"], ["mean"], ["p50"], ["p99"], ["max"], ["over time (root scale)", "name"]];
+	const rows = found.sort((a, b) => b.hist.sum - a.hist.sum).map(({ key, hist }) => {
+		const of = (q) => key.cells === undefined ? { text: "–", title: "latscope report --from --to has it" }
+			: latency(hist, quantile(hist, q));
+
+		return [{ text: key.name }, number(fmtNs(hist.sum), hist.sum), number(fmtShare(hist.sum, total), hist.sum),
+			number(fmtCount(hist.n), hist.n), latency(hist, mean(hist)), of(0.5), of(0.99), latency(hist, hist.max),
+			{ node: spark(key.columns, most, span), text: "", value: hist.sum }];
+	});
+	const left = probe.left_out[by];
+
+	if (!rows.length)
+		return el("p", { class: "empty" }, "Nothing waited in this span.");
+	return el("div", null, sortable(columns, rows),
+		left ? el("p", { class: "note" }, fmtCount(left) + " more with less time in the whole recording; --top N keeps more.") : null);
+}
+
+// The conservation line of each metric in the span.
+function accountingTable(probe, hists, counts) {
+	const rows = probe.metrics.map((metric, i) => {
+		const of = (name) => hists[i].counts[counts.findIndex((count) => count.name === name)] || 0;
+		const terms = counts.filter((count) => count.term && of(count.name));
+		const sum = terms.reduce((all, count) => all + of(count.name), hists[i].n);
+		const others = counts.filter((count) => count.name && !count.term && count.name !== "seen" && of(count.name));
+
+		return [{ text: metric.name }, number(fmtCount(of("seen")), of("seen")), number(fmtCount(hists[i].n), hists[i].n),
+			{ text: terms.map((count) => fmtCount(of(count.name)) + " " + count.name).join(", ") || "none" },
+			{ text: of("seen") === sum ? "balances" : "does not balance: off by " + fmtCount(of("seen") - sum) },
+			{ text: others.map((count) => fmtCount(of(count.name)) + " " + count.name).join(", ") || "–" }];
+	});
+
+	return sortable([["metric", "name"], ["seen"], ["recorded"], ["not recorded", "name"], ["accounting", "name"], ["also counted", "name"]], rows);
+}
+
+function checkText(check) {
+	const one = (sum, name) => !sum ? null : name + (sum.agrees ? " agree" : " DISAGREE: off by " + fmtCount(sum.off)) +
+		" (" + (sum.off_share * 100).toPrecision(2).replace("0.0", "0") + " %)";
+
+	if (!check)
+		return "the kernel has no account of this, or it belongs to the whole recording";
+	return [check.source, one(check.events, "events"), one(check.time_ns, "time"), check.reason].filter(Boolean).join("; ");
+}
+
+function costText(cost) {
+	if (!cost)
+		return "not measured";
+	return cost.ns_per_event === null ? "too few events to measure" : cost.ns_per_event + " ns per event, " +
+		(cost.cpu_share * 100).toFixed(2) + " % of one CPU (timed over " + fmtCount(cost.events) + " events)";
+}
+
+function inFlightText(accounting) {
+	const flight = accounting && accounting.in_flight;
+
+	if (!flight)
+		return "known only for the whole recording";
+	return flight.count + (flight.count && flight.oldest_us !== null ? ", the oldest since " + fmtNs(flight.oldest_us * 1000) : "");
+}
+
+function pairs(list) {
+	return el("dl", null, ...list.filter(([, text]) => text !== null && text !== undefined && text !== "")
+		.flatMap(([name, text]) => [el("dt", null, name), el("dd", null, String(text))]));
+}
+
+function aboutTables(report, module) {
+	const host = report.host || {}, known = ["latscope", "kernel", "kernel_version", "arch", "cpu_model", "cpus_online", "memory_kb",
+		"hypervisor", "clocksource"];
+	const labels = Object.entries(report.labels || {}).map(([key, value]) => ["label " + key, value]);
+	const parts = [];
+
+	if (module && module.mechanism)
+		parts.push(el("h3", null, "Method, check and cost (whole recording)"), pairs([["method", module.mechanism.method],
+			["how", module.mechanism.text], ["kernel check", checkText(module.accounting && module.accounting.kernel_check)],
+			["cost", costText(module.mechanism.cost)], ["in flight at end", inFlightText(module.accounting)],
+			["lost", module.accounting && module.accounting.lost !== null ? fmtCount(module.accounting.lost) : null]]));
+	parts.push(el("h3", null, "Recording and host"), pairs([["start", report.start_utc], ["duration", report.duration_sec + " s"],
+		["workload", report.workload && report.workload.command], ["filter", report.filter],
+		["complete", report.complete ? "yes" : report.running ? "no, it was still being recorded" : "no, it was cut off"], ...labels,
+		...known.map((name) => [name.replace("_", " "), host[name]])]));
+	return parts;
+}
+
+// What was slow together: `timeline` and `correlation` of the JSON.
+function correlationTable(report) {
+	const found = report.correlation ? report.correlation.pairs : [], others = report.covariates || [];
+	const value = (x) => x === null || x === undefined ? { text: "–" } : number(x.toFixed(2), x);
+	const rows = found.map((pair) => [{ text: pair.probes.join(" and ") }, { text: pair.verdict || "cannot tell" }, value(pair.rho),
+		{ text: pair.rho_low === null ? "–" : pair.rho_low.toFixed(2) + " to " + pair.rho_high.toFixed(2) },
+		{ text: pair.intervals_in_both_worst_quarters + " (" + (pair.by_chance || 0).toFixed(1) + " by chance)" },
+		{ text: pair.reason || "" }]).concat(others.map((one) => [{ text: one.probe + " and " + one.table + " " + one.key },
+		{ text: one.verdict || "cannot tell" }, value(one.rho), { text: "–" }, { text: "–" }, { text: "" }]));
+
+	if (!rows.length)
+		return el("p", { class: "empty" }, "One probe alone: nothing to compare over time.");
+	return sortable([["probes", "name"], ["verdict", "name"], ["rho"], ["interval"], ["intervals in both worst quarters"], ["note", "name"]], rows);
+}
