@@ -39,13 +39,14 @@ static const char report_doc[] =
 
 #define PAGE_KEYS 20 /* of each split, unless --top says otherwise */
 
-enum key { KEY_ALL_INTERVALS = 0x200, KEY_CONFIDENCE, KEY_HTML, KEY_SLOW_US };
+enum key { KEY_ALL_INTERVALS = 0x200, KEY_CONFIDENCE, KEY_FROM, KEY_HTML, KEY_SLOW_US, KEY_TO };
 
 struct report {
 	struct options options;
 	const char *probe; /* only this one; NULL: all */
 	const char *html; /* write this file; NULL: print */
 	bool intervals;
+	uint64_t from_ns, to_ns; /* the part to show, since the window opened */
 	struct timeline_rules rules;
 };
 
@@ -54,9 +55,11 @@ static const struct argp_option report_options[] = {
 	{ "intervals", 'I', NULL, 0, "Print every interval instead of the whole", 0 },
 	{ "all-intervals", KEY_ALL_INTERVALS, NULL, 0, "One line per interval in the time line",
 	  0 },
+	{ "from", KEY_FROM, "TIME", 0, "Only from TIME on, since the start: 12s, 1.5m", 0 },
 	{ "html", KEY_HTML, "FILE", 0, "Write a page for a browser: one file, no network", 0 },
 	{ "slow-us", KEY_SLOW_US, "N", 0, "Events of N us or more are slow (slowest 1 %)", 0 },
 	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Confidence of the correlation (95)", 0 },
+	{ "to", KEY_TO, "TIME", 0, "Only up to TIME", 0 },
 	{ 0 },
 };
 
@@ -69,6 +72,15 @@ static int set_slow(struct report *report, const char *text)
 	err = options__count(&report->options, "--slow-us", text, 1, 1ULL << HIST_OCTAVES, &us);
 	report->rules.slow_ns = hist_slot_low_ns(hist_slot(us * 1000));
 	return err;
+}
+
+/* options__duration() does not accept 0. */
+static int set_from(struct report *report, const char *text)
+{
+	report->from_ns = 0;
+	if (!strcmp(text, "0") || !strcmp(text, "0s"))
+		return 0;
+	return options__duration(&report->options, "--from", text, &report->from_ns);
 }
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
@@ -85,6 +97,10 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case KEY_ALL_INTERVALS:
 		report->rules.lines = 0;
 		return 0;
+	case KEY_FROM:
+		return set_from(report, arg);
+	case KEY_TO:
+		return options__duration(&report->options, "--to", arg, &report->to_ns);
 	case KEY_HTML:
 		report->html = arg;
 		return 0;
@@ -326,9 +342,12 @@ static int print_recording(const struct report *report, const char *path, struct
 	struct rundb *db;
 	int err, first;
 
-	err = rundb__open(&db, path, run);
+	err = rundb__open_span(&db, path, run, report->from_ns, report->to_ns);
 	if (err) {
-		if (err != -ENOENT || !names_several(path))
+		if (err == -ENODATA)
+			log__error(path, "no interval of it is in this span",
+				   "change --from and --to");
+		else if (err != -ENOENT || !names_several(path))
 			log__error(path, rundb__explain(err), remedy(err));
 		return EXIT_ERROR;
 	}
@@ -359,6 +378,7 @@ int cmd_report(int argc, char **argv)
 		.options = { .command = argv[0],
 			     .groups = OPTIONS_FORMAT | OPTIONS_SPLIT | OPTIONS_METRICS,
 			     .max_args = 1 },
+		.to_ns = UINT64_MAX,
 		.rules = { .confidence = 0.95, .lines = REPORT_LINES },
 	};
 	struct argp own = {
@@ -373,6 +393,8 @@ int cmd_report(int argc, char **argv)
 				    "missing argument; give the directory of a recording");
 	if (!got && report.options.csv && report.intervals)
 		got = options__fail(&report.options, "--csv cannot print intervals; use --json");
+	if (!got && report.from_ns >= report.to_ns)
+		got = options__fail(&report.options, "--from must be before --to");
 	if (!got && report.html &&
 	    (report.options.json || report.options.csv || report.intervals || report.probe))
 		got = options__fail(&report.options,

@@ -135,6 +135,8 @@ const char *process_shares__unknown(const struct process_shares *shares, const s
 		unknown += !shares->rows[i].life && shares->rows[i].id != RUN_OTHER_ID;
 	if (!unknown)
 		return NULL;
+	if (run->span_to_ns)
+		return "this is a part of the recording";
 	if (run->lives_why[0])
 		return run->lives_why;
 	if (run->nr_lives)

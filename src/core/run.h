@@ -112,6 +112,7 @@ struct run {
 	char start_utc[RUN_NAME]; /* ISO 8601 */
 	uint64_t start_mono_ns; /* CLOCK_MONOTONIC when the window opened */
 	uint64_t duration_ns;
+	uint64_t span_from_ns, span_to_ns; /* of a recording; 0 and 0: it is the whole */
 	uint64_t interval_ns;
 	uint64_t tail_ns;
 	char *workload; /* command line; NULL: none */

@@ -386,6 +386,8 @@ static void accounting(const struct page *page)
 
 	conservation(page, &page->probe->total.metrics[0]);
 	checked(page);
+	if (page->run->span_to_ns) /* it is known only at the end of the recording */
+		return;
 	add_in_flight(&wrap, page->probe);
 	wrap__print(&wrap, page->out, 2, 2);
 }
@@ -601,10 +603,25 @@ void text__run(FILE *out, const struct run *run)
 		wrap__print(&wrap, out, 0, 2);
 }
 
+static void print_span(FILE *out, const struct run *run)
+{
+	struct wrap wrap = { 0 };
+
+	if (!run->span_to_ns)
+		return;
+	wrap__add(
+		&wrap,
+		"part of the recording: %.6g s to %.6g s; what is known only of the whole is left "
+		"out: waits in flight, recursion_missed, the kernel's account",
+		(double)run->span_from_ns / 1e9, (double)run->span_to_ns / 1e9);
+	wrap__print(&wrap, out, 0, 2);
+}
+
 void text__incomplete(FILE *out, const struct run *run)
 {
 	struct wrap wrap = { 0 };
 
+	print_span(out, run);
 	if (run->complete)
 		return;
 	wrap__add(

@@ -164,19 +164,21 @@ static struct json_object *in_flight(const struct run_probe *probe)
 }
 
 /* Ends that the kernel did not show to latscope also make it unbalanced. */
-static struct json_object *probe_accounting(const struct run_probe *probe)
+static struct json_object *probe_accounting(const struct run *run, const struct run_probe *probe)
 {
 	const struct lat_cell *cell = &probe->total.metrics[0];
 	struct json_object *object = accounting(cell);
 	uint64_t lost_ns;
 	bool known = run__lost_ns(probe, 0, &lost_ns);
+	bool part = run->span_to_ns; /* of a recording; then these are not known */
 
-	put_count(object, "recursion_missed", probe->recursion_missed);
-	put_count(object, "lost", run__lost(probe, 0));
-	put(object, "lost_ns", known ? json_object_new_uint64(lost_ns) : NULL);
+	put(object, "recursion_missed",
+	    part ? NULL : json_object_new_uint64(probe->recursion_missed));
+	put(object, "lost", part ? NULL : json_object_new_uint64(run__lost(probe, 0)));
+	put(object, "lost_ns", known && !part ? json_object_new_uint64(lost_ns) : NULL);
 	put(object, "balanced",
 	    json_object_new_boolean(!run__imbalance(cell) && !probe->recursion_missed));
-	put(object, "in_flight", in_flight(probe));
+	put(object, "in_flight", part ? NULL : in_flight(probe));
 	put(object, "kernel_check", kernel_check(&probe->check));
 	return object;
 }
@@ -331,7 +333,8 @@ static struct json_object *why(const struct run_why *of)
 {
 	struct json_object *object = json_object_new_object();
 
-	put_count(object, "slow", of->slow);
+	/* not known of a part of a recording */
+	put(object, "slow", of->slow || !of->slow_ns ? json_object_new_uint64(of->slow) : NULL);
 	put_count(object, "slow_ns", of->slow_ns);
 	put_count(object, "over_least_ns", of->over_low_ns);
 	put_count(object, "over_most_ns", of->over_high_ns);
@@ -359,7 +362,7 @@ static void put_probe(struct json_object *to, const struct run *run, const struc
 	put_text(to, "metric", probe->metrics[0].name);
 	put(to, "duration_sec", seconds(run->duration_ns));
 	put_summary(to, &primary->hist, run->tail_ns);
-	put(to, "accounting", probe_accounting(probe));
+	put(to, "accounting", probe_accounting(run, probe));
 	put(to, "mechanism", mechanism(run, probe));
 	put(to, "metrics", metrics(run, probe, &probe->total));
 	if (probe->by)
@@ -402,6 +405,10 @@ static struct json_object *labels(const struct run *run)
 
 static void put_run(struct json_object *to, const struct run *run, const char *filter)
 {
+	if (run->span_to_ns) {
+		put(to, "span_from_sec", seconds(run->span_from_ns));
+		put(to, "span_to_sec", seconds(run->span_to_ns));
+	}
 	put_text(to, "start_utc", run->start_utc);
 	put(to, "workload", run->workload ? workload(run) : NULL);
 	put_text(to, "filter", filter);

@@ -84,6 +84,11 @@ int rundb_row__flag(sqlite3_stmt *row, int column, bool *flag);
 int rundb_process__write(sqlite3 *db, const struct run *run);
 int rundb_process__read(sqlite3 *db, struct run *run);
 
+/* ---- rundb_meta.c ---- */
+
+/* Takes a row of meta, `name` and `value`. 0, -ENOMEM or -EUCLEAN. */
+int rundb_meta__take(struct run *run, sqlite3_stmt *row);
+
 /* ---- rundb_account.c ---- */
 
 /* Table `kernel_check` of run.db: the probes' sums and the kernel's own. */

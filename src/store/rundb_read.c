@@ -15,6 +15,7 @@
 #include <core/vec.h>
 
 #include "rundb_internal.h"
+#include "rundb_span.h"
 #include "rundb_table.h"
 #include "rundb_why.h"
 #include "rundir.h"
@@ -46,6 +47,7 @@ enum part {
 struct rundb {
 	sqlite3 *db;
 	struct rundb_budget budget;
+	struct rundb_span span;
 	struct run *run;
 	int64_t probe_ids[RUN_PROBES];
 	struct {
@@ -103,59 +105,29 @@ static int each_row(struct rundb *db, const char *sql, consume_row *consume, voi
 	int err;
 
 	err = sql__prepare(db->db, &statement, sql);
-	if (err)
-		return err;
-	err = walk_rows(db, statement, consume, to);
+	if (!err)
+		err = walk_rows(db, statement, consume, to);
 	sqlite3_finalize(statement);
 	return err;
 }
 
-static int read_status(sqlite3_stmt *row, int column, int *status)
+/* The same for the rows of the intervals in the span. */
+static int each_in_span(struct rundb *db, const char *sql, consume_row *consume, void *to)
 {
-	uint64_t value = 0;
+	sqlite3_stmt *statement;
 	int err;
 
-	err = rundb_row__number(row, column, &value);
-	*status = (int)(value & 0xffff);
+	err = rundb_span__prepare(db->db, &db->span, &statement, sql, "interval", "");
+	if (!err)
+		err = walk_rows(db, statement, consume, to);
+	sqlite3_finalize(statement);
 	return err;
 }
 
 static int take_meta(struct rundb *db, sqlite3_stmt *row, void *to)
 {
-	struct run *run = db->run;
-	char name[RUN_NAME];
-
 	(void)to;
-	rundb_row__text(row, 0, name, sizeof(name));
-	if (!strcmp(name, "start_mono_ns"))
-		return rundb_row__number(row, 1, &run->start_mono_ns);
-	if (!strcmp(name, "duration_ns"))
-		return rundb_row__number(row, 1, &run->duration_ns);
-	if (!strcmp(name, "interval_ns"))
-		return rundb_row__number(row, 1, &run->interval_ns);
-	if (!strcmp(name, "tail_ns"))
-		return rundb_row__number(row, 1, &run->tail_ns);
-	if (!strcmp(name, "workload"))
-		return rundb_row__owned(row, 1, &run->workload);
-	if (!strcmp(name, "workload_status"))
-		return read_status(row, 1, &run->workload_status);
-	if (!strcmp(name, "workload_outlived"))
-		return rundb_row__number(row, 1, &run->workload_outlived);
-	if (!strcmp(name, "workload_uncounted"))
-		return rundb_row__flag(row, 1, &run->workload_uncounted);
-	if (!strcmp(name, "filter"))
-		return rundb_row__owned(row, 1, &run->filter);
-	if (!strcmp(name, "host"))
-		return rundb_row__owned(row, 1, &run->host);
-	if (!strcmp(name, "complete"))
-		return rundb_row__flag(row, 1, &run->complete);
-	if (!strcmp(name, "process_why"))
-		rundb_row__text(row, 1, run->lives_why, sizeof(run->lives_why));
-	if (!strcmp(name, "frames_why"))
-		rundb_row__text(row, 1, run->frames_why, sizeof(run->frames_why));
-	if (!strcmp(name, "start_utc"))
-		rundb_row__text(row, 1, run->start_utc, sizeof(run->start_utc));
-	return 0;
+	return rundb_meta__take(db->run, row);
 }
 
 static int take_label(struct rundb *db, sqlite3_stmt *row, void *to)
@@ -222,7 +194,11 @@ static int take_probe(struct rundb *db, sqlite3_stmt *row, void *to)
 	if (split[0] && split__parse(split, &probe->by))
 		return -EUCLEAN;
 	err = take_probe_end(probe, row, 6);
-	return err ? err : rundb_why__totals(probe, row, 15);
+	if (!err)
+		err = rundb_why__totals(probe, row, 15);
+	if (db->span.is_set)
+		rundb_span__forget(probe);
+	return err;
 }
 
 static int find_probe(const struct rundb *db, int64_t id)
@@ -361,13 +337,15 @@ static int read_tables(struct rundb *db)
 
 	for (unsigned int i = 0; !err && i < db->run->nr_probes; i++) {
 		probe = &db->run->probes[i];
-		err = rundb_account__read(db->db, db->probe_ids[i], &probe->check);
+		if (!db->span.is_set)
+			err = rundb_account__read(db->db, db->probe_ids[i], &probe->check);
 		if (!err)
 			err = rundb_table__load(db->db, probe->name, &probe->table);
 		if (!err && probe->table)
-			err = rundb_table__top_k(db->db, probe->name, probe->table, NULL, NULL);
+			err = rundb_table__top_k(db->db, &db->span, probe->name, probe->table, NULL,
+						 NULL);
 		if (!err)
-			err = rundb_why__read(db->db, probe);
+			err = rundb_why__read(db->db, &db->span, probe);
 	}
 	return err;
 }
@@ -555,12 +533,12 @@ static int read_totals(struct rundb *db)
 
 	for (unsigned int i = 0; i < RUN_PROBES; i++)
 		target.data[i] = &db->run->probes[i].total;
-	err = each_row(db, "SELECT series, slot, count FROM slots", take_slot, &target);
+	err = each_in_span(db, "SELECT series, slot, count FROM slots", take_slot, &target);
 	if (!err)
-		err = each_row(db, "SELECT series, sum_ns, max_ns, tail, count FROM sums",
-			       take_total, &target);
+		err = each_in_span(db, "SELECT series, sum_ns, max_ns, tail, count FROM sums",
+				   take_total, &target);
 	if (!err)
-		err = each_row(db, "SELECT metric, name, count FROM acct", take_acct, &target);
+		err = each_in_span(db, "SELECT metric, name, count FROM acct", take_acct, &target);
 	return err ? err : check_counts(db, &target);
 }
 
@@ -570,7 +548,7 @@ static int read_duration(struct rundb *db)
 	int64_t end = 0;
 	int err;
 
-	if (db->run->complete)
+	if (db->run->complete || db->span.is_set)
 		return 0;
 	err = read_one(db->db, "SELECT max(end_ns) FROM interval", &end);
 	db->run->duration_ns = end > 0 ? (uint64_t)end : 0;
@@ -588,19 +566,22 @@ static int read_all(struct rundb *db)
 	if (!err)
 		err = read_head(db);
 	if (!err)
+		err = rundb_span__find(db->db, &db->span, db->run);
+	if (!err)
 		err = read_totals(db);
 	if (!err)
 		err = read_tables(db);
 	if (!err)
 		err = read_duration(db);
-	if (!err)
+	if (!err && !db->span.is_set)
 		err = rundb_process__read(db->db, db->run);
 	if (!err)
 		err = rundb_why__read_frames(db->db, db->run);
 	return err;
 }
 
-int rundb__open(struct rundb **db, const char *path, struct run *run)
+int rundb__open_span(struct rundb **db, const char *path, struct run *run, uint64_t from_ns,
+		     uint64_t to_ns)
 {
 	struct rundb *made;
 	bool held;
@@ -617,6 +598,9 @@ int rundb__open(struct rundb **db, const char *path, struct run *run)
 	if (!made)
 		return -ENOMEM;
 	made->run = run;
+	made->span = (struct rundb_span){ .is_set = from_ns || to_ns != UINT64_MAX,
+					  .from_ns = from_ns,
+					  .to_ns = to_ns };
 	err = rundb_check__open(&made->db, path, &made->budget);
 	if (err)
 		goto err_free;
@@ -634,6 +618,11 @@ err_close:
 err_free:
 	free(made);
 	return err;
+}
+
+int rundb__open(struct rundb **db, const char *path, struct run *run)
+{
+	return rundb__open_span(db, path, run, 0, UINT64_MAX);
 }
 
 static void forget_deltas(struct rundb *db)
@@ -709,8 +698,9 @@ static int start_walk(struct rundb *db)
 		err = copy_keys(&db->deltas[i], &db->run->probes[i].total);
 	if (err)
 		return err;
-	return sql__prepare(db->db, &db->intervals,
-			    "SELECT id, start_ns, end_ns FROM interval ORDER BY id");
+	return rundb_span__prepare(db->db, &db->span, &db->intervals,
+				   "SELECT id, start_ns, end_ns FROM interval", "id",
+				   " ORDER BY id");
 }
 
 static int read_part(struct rundb *db, enum part part, int64_t interval, consume_row *consume,
@@ -753,11 +743,18 @@ static int read_interval(struct rundb *db, int64_t id)
 
 ssize_t rundb__intervals(struct rundb *db)
 {
-	int64_t nr = 0;
+	ssize_t nr = 0;
+	sqlite3_stmt *row;
 	int err;
 
-	err = read_one(db->db, "SELECT count(*) FROM interval", &nr);
-	return err ? err : (ssize_t)nr;
+	err = rundb_span__prepare(db->db, &db->span, &row, "SELECT count(*) FROM interval", "id",
+				  "");
+	if (!err)
+		err = sql__step(row);
+	if (err > 0)
+		nr = (ssize_t)sqlite3_column_int64(row, 0);
+	sqlite3_finalize(row);
+	return err < 0 ? err : nr;
 }
 
 int rundb__next(struct rundb *db, struct run_interval *interval)

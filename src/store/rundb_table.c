@@ -2,7 +2,9 @@
 #include "rundb_table.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -286,13 +288,17 @@ static int fold(struct table *table, void (*each)(void *context), void *context)
 	return table__fold(table);
 }
 
-int rundb_table__top_k(sqlite3 *db, const char *name, struct table *table,
-		       void (*each)(void *context), void *context)
+int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *name,
+		       struct table *table, void (*each)(void *context), void *context)
 {
+	char where[96] = "";
 	sqlite3_stmt *row;
 	int err;
 
-	err = select_rows(db, &row, name, table, "");
+	if (span->is_set)
+		snprintf(where, sizeof(where), "WHERE interval BETWEEN %" PRId64 " AND %" PRId64,
+			 span->first, span->last);
+	err = select_rows(db, &row, name, table, where);
 	if (err)
 		return err;
 	while ((err = sql__step(row)) > 0) {

@@ -10,6 +10,8 @@
 
 #include <sqlite3.h>
 
+#include "rundb_span.h"
+
 #include <core/table.h>
 
 #define RUNDB_TABLE_SCHEMA                                                      \
@@ -33,11 +35,11 @@ int rundb_table__insert(sqlite3_stmt *insert, int64_t interval, const struct tab
 int rundb_table__load(sqlite3 *db, const char *name, struct table **table);
 
 /*
- * Adds up the rows of the whole recording in the table's sketch. Before each fold, it calls
+ * Adds up the rows of the span in the table's sketch. Before each fold, it calls
  * `each` while the table holds the rows; NULL: no call.
  */
-int rundb_table__top_k(sqlite3 *db, const char *name, struct table *table,
-		       void (*each)(void *context), void *context);
+int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *name,
+		       struct table *table, void (*each)(void *context), void *context);
 
 /* Prepares the statement for rundb_table__read(). */
 int rundb_table__select(sqlite3 *db, sqlite3_stmt **select, const char *name,

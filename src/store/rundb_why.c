@@ -44,8 +44,8 @@ static bool same_columns(const struct table *a, const struct table *b)
 	return same;
 }
 
-static int read_why_table(sqlite3 *db, const struct run_probe *probe, unsigned int which,
-			  void (*each)(void *why))
+static int read_why_table(sqlite3 *db, const struct rundb_span *span, const struct run_probe *probe,
+			  unsigned int which, void (*each)(void *why))
 {
 	struct table *declared, *table;
 	char name[RUN_NAME];
@@ -56,7 +56,7 @@ static int read_why_table(sqlite3 *db, const struct run_probe *probe, unsigned i
 	if (!err && (!declared || !same_columns(declared, table)))
 		err = -EUCLEAN;
 	if (!err)
-		err = rundb_table__top_k(db, name, table, each, probe->why);
+		err = rundb_table__top_k(db, span, name, table, each, probe->why);
 	table__free(declared);
 	return err;
 }
@@ -82,7 +82,7 @@ static void guess_totals(struct run_why *why)
 	}
 }
 
-int rundb_why__read(sqlite3 *db, struct run_probe *probe)
+int rundb_why__read(sqlite3 *db, const struct rundb_span *span, struct run_probe *probe)
 {
 	struct table *declared;
 	char name[RUN_NAME];
@@ -98,9 +98,9 @@ int rundb_why__read(sqlite3 *db, struct run_probe *probe)
 	}
 	err = why__new(&probe->why, probe->name);
 	if (!err)
-		err = read_why_table(db, probe, 1, NULL);
+		err = read_why_table(db, span, probe, 1, NULL);
 	if (!err)
-		err = read_why_table(db, probe, 2, keep_slowest);
+		err = read_why_table(db, span, probe, 2, keep_slowest);
 	if (!err)
 		guess_totals(probe->why);
 	return err == -EINVAL ? -EUCLEAN : err;

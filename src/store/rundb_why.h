@@ -8,6 +8,8 @@
 
 #include <sqlite3.h>
 
+#include "rundb_span.h"
+
 #include <core/run.h>
 
 /* The totals, from six columns of the table `probe`; nothing if these are null. */
@@ -21,6 +23,6 @@ int rundb_why__write_frames(sqlite3 *db, const struct run *run);
 int rundb_why__read_frames(sqlite3 *db, struct run *run);
 
 /* The tables, if the probe has them; otherwise frees the totals. */
-int rundb_why__read(sqlite3 *db, struct run_probe *probe);
+int rundb_why__read(sqlite3 *db, const struct rundb_span *span, struct run_probe *probe);
 
 #endif
