@@ -10,10 +10,8 @@ for (let i = 0; i < DIGITS.length; i++)
 // Returns a function that reads the next number of the text; at the end it returns undefined.
 function numbersOf(text) {
 	let at = 0;
-
 	return function next() {
 		let value = 0, scale = 1, digit;
-
 		if (at >= text.length)
 			return undefined;
 		do {
@@ -28,11 +26,9 @@ function numbersOf(text) {
 function readSlots(next, nr, withCounts) {
 	const cell = { slots: [], n: 0, counts: [] };
 	let slot = 0;
-
 	for (let i = 0; i < nr; i++) {
 		slot += next();
 		const count = next();
-
 		cell.slots.push(slot, count);
 		cell.n += count;
 	}
@@ -48,7 +44,6 @@ function readSlots(next, nr, withCounts) {
 function readSeries(text, kind) {
 	const next = numbersOf(text || ""), columns = [];
 	let first;
-
 	while ((first = next()) !== undefined) {
 		if (first === 0)
 			for (let i = next(); i > 0; i--)
@@ -64,10 +59,8 @@ function readSeries(text, kind) {
 function readEdges(columns) {
 	const next = numbersOf(columns.edges), edges = [];
 	let at = 0;
-
 	for (let i = 0; i < columns.nr; i++) {
 		const start = at + next(), end = start + next();
-
 		edges.push({ start, end });
 		at = end;
 	}
@@ -94,10 +87,9 @@ function readProbes(probes) {
 
 function loadData() {
 	const data = JSON.parse(document.getElementById("data").textContent);
-
-	for (const group of data.kind === "compare" ? data.groups : [data]) {
-		group.edges = readEdges(group.columns);
-		readProbes(group.series);
+	if (data.kind === "report") {
+		data.edges = readEdges(data.columns);
+		readProbes(data.series);
 	}
 	return data;
 }
@@ -105,10 +97,8 @@ function loadData() {
 // The columns whose middle is in the span, as [first, behind the last]; ns. The rule of --from and --to.
 function spanOf(edges, fromNs, toNs) {
 	let first = edges.length, end = 0;
-
 	edges.forEach((edge, i) => {
 		const middle = edge.start + Math.floor((edge.end - edge.start) / 2);
-
 		if (middle < fromNs || middle >= toNs)
 			return;
 		first = Math.min(first, i);
@@ -119,7 +109,6 @@ function spanOf(edges, fromNs, toNs) {
 
 function sumSpan(columns, [first, end]) {
 	const hist = emptyHist();
-
 	for (let i = first; i < end; i++)
 		if (columns[i])
 			addHist(hist, columns[i]);

@@ -18,7 +18,6 @@ function theme() {
 	const style = getComputedStyle(document.documentElement);
 	const dark = darkQuery.matches && !window.matchMedia("print").matches;
 	const get = (name) => style.getPropertyValue(name).trim();
-
 	return { ramp: RAMPS[dark ? "dark" : "light"], ink: get("--ink"), dim: get("--dim"), line: get("--line"),
 		mark: get("--mark"), back: get("--back"), shade: get("--shade") };
 }
@@ -63,7 +62,6 @@ function hint(event, lines) {
 	clear(hintBox).append(...lines.map((line) => el("div", null, line)));
 	const left = Math.min(event.clientX + 14, window.innerWidth - hintBox.offsetWidth - 8);
 	const top = Math.min(event.clientY + 14, window.innerHeight - hintBox.offsetHeight - 8);
-
 	hintBox.style.left = Math.max(0, left) + "px";
 	hintBox.style.top = Math.max(0, top) + "px";
 }
@@ -71,7 +69,6 @@ function hint(event, lines) {
 // Powers of ten between two latencies in ns.
 function logTicks(low, high) {
 	const ticks = [];
-
 	for (let ns = 10 ** Math.ceil(Math.log10(Math.max(1, low))); ns <= high; ns *= 10)
 		ticks.push(ns);
 	return ticks;
@@ -81,7 +78,6 @@ function logTicks(low, high) {
 function timeTicks(start, end, most) {
 	const rough = (end - start) / most, base = 10 ** Math.floor(Math.log10(Math.max(1, rough)));
 	const step = base * [1, 2, 5, 10].find((m) => m * base >= rough), ticks = [];
-
 	for (let ns = Math.ceil(start / step) * step; ns <= end; ns += step)
 		ticks.push(ns);
 	return ticks;
@@ -95,12 +91,10 @@ function sortable(columns, rows, caption) {
 		one.node || one.text);
 	const show = () => clear(body).append(...rows.map((row) => {
 		const line = el("tr", { class: row.class, onclick: row.onclick }, ...row.map(cell));
-
 		return line;
 	}));
 	const sort = (i) => {
 		const of = (row) => row[i].value === undefined ? row[i].text : Number(row[i].value);
-
 		state.down = state.by === i ? !state.down : true;
 		state.by = i;
 		rows.sort((a, b) => (of(a) < of(b) ? 1 : of(a) > of(b) ? -1 : 0) * (state.down ? 1 : -1));
@@ -108,7 +102,6 @@ function sortable(columns, rows, caption) {
 			th.setAttribute("aria-sort", at === i ? (state.down ? "descending" : "ascending") : "none"));
 		show();
 	};
-
 	columns.forEach(([title, kind], i) => head.append(el("th", { class: kind, scope: "col" },
 		el("button", { type: "button", onclick: () => sort(i) }, title))));
 	show();

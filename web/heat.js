@@ -6,7 +6,6 @@ const HEAT_HEIGHT = 132;
 
 function rowOfSlot(slot) {
 	const middle = slot < 32 ? slot * 31.25 + 15.6 : Math.sqrt(slotLowNs(slot) * Math.min(slotHighNs(slot), 7e13));
-
 	return Math.floor(Math.log2(middle) * ROWS);
 }
 
@@ -15,14 +14,11 @@ const ROW_OF = Array.from({ length: SLOTS }, (_, slot) => rowOfSlot(slot));
 // The rows that have events, and the most events in a cell; of several series together, so that they share one scale.
 function heatScale(allColumns) {
 	const scale = { low: Infinity, high: -Infinity, most: 1 };
-
 	for (const columns of allColumns) {
 		for (const cell of columns) {
 			const rows = new Map();
-
 			for (let i = 0; cell && i < cell.slots.length; i += 2) {
 				const row = ROW_OF[cell.slots[i]], count = (rows.get(row) || 0) + cell.slots[i + 1];
-
 				rows.set(row, count);
 				scale.most = Math.max(scale.most, count);
 				scale.low = Math.min(scale.low, row);
@@ -41,13 +37,11 @@ function mix(ramp, at) {
 	const place = Math.min(at, 0.9999) * (ramp.length - 1), i = Math.floor(place), part = place - i;
 	const hex = (color, from) => parseInt(color.slice(from, from + 2), 16);
 	const both = [1, 3, 5].map((from) => Math.round(hex(ramp[i], from) * (1 - part) + hex(ramp[i + 1], from) * part));
-
 	return "rgb(" + both.join(",") + ")";
 }
 
 function hatch(context, color) {
 	const tile = document.createElement("canvas"), draw = tile.getContext("2d");
-
 	tile.width = tile.height = 6;
 	draw.strokeStyle = color;
 	draw.beginPath();
@@ -59,15 +53,12 @@ function hatch(context, color) {
 
 function drawCells(context, of, look) {
 	const { columns, edges, scale, x, y } = of;
-
 	columns.forEach((cell, i) => {
 		const left = x(edges[i].start), width = Math.max(1, x(edges[i].end) - left);
 		const rows = new Map();
-
 		context.clearRect(left, 0, width + 0.5, of.height);
 		for (let s = 0; cell && s < cell.slots.length; s += 2) {
 			const row = ROW_OF[cell.slots[s]];
-
 			rows.set(row, (rows.get(row) || 0) + cell.slots[s + 1]);
 		}
 		for (const [row, count] of rows) {
@@ -89,7 +80,6 @@ function drawAxes(context, of, look) {
 	context.textAlign = "right";
 	for (const ns of logTicks(2 ** (of.scale.low / ROWS), 2 ** (of.scale.high / ROWS))) {
 		const at = Math.round(of.y(Math.log2(ns) * ROWS)) + 0.5;
-
 		context.fillText(fmtNs(ns).replace(/\.0+ /, " "), LEFT - 6, at);
 		context.globalAlpha = 0.5;
 		context.beginPath();
@@ -105,7 +95,6 @@ function heatMap(of) {
 	const look = theme(), width = of.width || widthOf(), ratio = window.devicePixelRatio || 1;
 	const canvas = el("canvas", { role: "img", "aria-label": of.title });
 	const context = canvas.getContext("2d");
-
 	of.height = HEAT_HEIGHT;
 	of.x = (ns) => LEFT + (ns - of.start) / Math.max(1, of.end - of.start) * (width - LEFT - RIGHT);
 	of.y = (row) => of.height - (row - of.scale.low) / (of.scale.high - of.scale.low) * of.height;
@@ -129,11 +118,9 @@ function hoverLines(of, event, canvas) {
 	const at = of.edges.findIndex((edge) => ns >= edge.start && ns < edge.end), cell = of.columns[at];
 	const row = Math.floor(of.scale.low + (of.height - py) / of.height * (of.scale.high - of.scale.low));
 	let here = 0;
-
 	if (px < LEFT || at < 0)
 		return px < LEFT ? null : ["no data"];
 	const when = fmtSec(of.edges[at].start) + " to " + fmtSec(of.edges[at].end);
-
 	if (!cell || !cell.n)
 		return [when, "no events"];
 	for (let s = 0; s < cell.slots.length; s += 2)
@@ -141,7 +128,6 @@ function hoverLines(of, event, canvas) {
 	if (of.lines)
 		return [when].concat(of.lines(at, row));
 	const hist = addHist(emptyHist(), cell);
-
 	return [when, fmtNs(2 ** (row / ROWS)) + " to " + fmtNs(2 ** ((row + 1) / ROWS)) + ": " + fmtCount(here) + " events",
 		fmtCount(cell.n) + " events, p50 " + fmtNs(quantile(hist, 0.5)) + ", p99 " + fmtNs(quantile(hist, 0.99)) +
 		", max " + fmtNs(cell.max)];

@@ -11,7 +11,6 @@ const QUANTILES = [["p50", 0.5], ["p90", 0.9], ["p99", 0.99], ["p99.9", 0.999], 
 function slotLowNs(slot) {
 	const octave = slot < SUB ? 0 : Math.floor((slot - SUB) / SUB);
 	const scaled = slot < SUB ? slot : (SUB + (slot - SUB) % SUB) * 2 ** octave;
-
 	return Math.floor((scaled * 1000 + SUB - 1) / SUB);
 }
 
@@ -39,14 +38,12 @@ function addHist(to, cell) {
 // rank_of()
 function rankOf(q, n) {
 	const exact = q * n - 1e-6;
-
 	return exact >= n ? n : exact <= 1 ? 1 : Math.ceil(exact);
 }
 
 // interpolate()
 function interpolate(hist, slot, nth) {
 	const low = slotLowNs(slot), high = Math.min(slotHighNs(slot), hist.max);
-
 	if (high <= low)
 		return hist.max;
 	return Math.min(low + Math.trunc((high - low) * (nth - 0.5) / hist.slots[slot]), hist.max);
@@ -56,7 +53,6 @@ function interpolate(hist, slot, nth) {
 function quantileSlot(hist, q) {
 	const rank = hist.n ? rankOf(q, hist.n) : 0;
 	let below = 0, last = 0;
-
 	for (let i = 0; i < SLOTS; i++) {
 		if (!hist.slots[i])
 			continue;
@@ -88,7 +84,6 @@ function digits(value) {
 
 function fmtNs(ns) {
 	const units = [["s", 1e9], ["ms", 1e6], ["µs", 1e3]];
-
 	for (const [unit, scale] of units) {
 		if (ns >= scale * 0.99995)
 			return digits(ns / scale) + " " + unit;
@@ -102,7 +97,6 @@ function fmtCount(n) {
 
 function fmtShare(part, whole) {
 	const share = whole ? part / whole * 100 : 0;
-
 	return share && share < 0.01 ? "<0.01 %" : digits(share).replace(/^0.00$/, "0") + " %";
 }
 

@@ -11,13 +11,11 @@ function measured() {
 
 function wholeSpan() {
 	const edges = data.edges;
-
 	return edges.length ? [edges[0].start, edges[edges.length - 1].end] : [0, 1];
 }
 
 function isWhole() {
 	const [start, end] = wholeSpan();
-
 	return state.from <= start && state.to >= end;
 }
 
@@ -30,7 +28,6 @@ function spanNow() {
 function readAddress() {
 	const fields = new URLSearchParams(location.hash.slice(1)), [start, end] = wholeSpan();
 	const time = /^([0-9.]+)\.\.([0-9.]+)$/.exec(fields.get("t") || "");
-
 	state.from = time ? Math.round(Number(time[1]) * 1e9) : start;
 	state.to = time ? Math.round(Number(time[2]) * 1e9) : end;
 	if (!(state.from < state.to))
@@ -41,7 +38,6 @@ function readAddress() {
 
 function writeAddress() {
 	const fields = [];
-
 	if (!isWhole())
 		fields.push("t=" + state.from / 1e9 + ".." + state.to / 1e9);
 	if (state.probe)
@@ -59,7 +55,6 @@ function change(what) {
 
 function select(first, end) {
 	const edges = data.edges;
-
 	if (!edges.length)
 		return;
 	change(first >= end ? { from: wholeSpan()[0], to: wholeSpan()[1] } : { from: edges[first].start, to: edges[end - 1].end });
@@ -67,7 +62,6 @@ function select(first, end) {
 
 function probeNow() {
 	const all = measured();
-
 	return all.find((probe) => probe.name === state.probe) || all.find((probe) => probe.why && probe.why.conclusion) || all[0];
 }
 
@@ -83,7 +77,6 @@ function renderAbout() {
 	const parts = [el("b", null, report.start_utc), ", " + report.duration_sec + " s, kernel ", el("b", null, host.kernel || "unknown"),
 		host.cpus_online ? ", " + host.cpus_online + " CPUs" : "", report.workload ? ", " + report.workload.command : ""];
 	const warn = (text) => parts.push(" · ", el("span", { class: "bad" }, text));
-
 	if (!report.complete)
 		warn(report.running ? "still being recorded" : "cut off");
 	unbalanced.forEach((probe) => warn(probe.module + ": accounting does not balance"));
@@ -98,7 +91,6 @@ function renderBar() {
 		onclick: () => change({ probe: one.name }) }, one.name));
 	const text = span[0] === span[1] ? "no interval in this span" : fmtSec(edges[span[0]].start) + " to " + fmtSec(edges[span[1] - 1].end) +
 		" (" + (span[1] - span[0]) + (data.columns.per > 1 ? " columns" : " intervals") + ")";
-
 	clear(at("bar")).append(...tabs, el("span", { class: "span", id: "span" }, text),
 		el("button", { type: "button", onclick: () => select(0, 0), disabled: isWhole() }, isWhole() ? "whole recording" : "show all (Esc)"));
 }
@@ -109,14 +101,12 @@ function renderFound() {
 		const part = partOf(one.probe, one.pair.part), whom = one.pair.victim, share = fmtShare(one.ns, one.total);
 		const text = one.other ? [el("b", null, one.pair.culprit), " slowed ", el("b", null, whom), " by " + fmtNs(one.ns)]
 			: [el("b", null, whom), " lost " + fmtNs(one.ns) + (one.pair.culprit ? " to itself" : "")];
-
 		return el("li", { class: one.other ? null : "own" }, el("button", { type: "button", onclick: () => {
 			state.probe = one.probe.name;
 			select(one.core[0], one.core[1]);
 		} }, el("span", { class: "when" }, fmtSec(one.from) + " to " + fmtSec(one.to)), "  ", ...text, ": " + part.what + " (" + share +
 			" of the slow time of " + one.probe.name + ")"));
 	};
-
 	if (!data.series.some((probe) => probe.why))
 		return;
 	box.append(el("h2", null, "Who slowed whom"), found.length ? el("ol", null, ...found.slice(0, 6).map(line))
@@ -133,19 +123,16 @@ function brush(picture, title) {
 	const column = (event) => {
 		const ns = start + (event.clientX - frame.getBoundingClientRect().left - LEFT) / (width - LEFT - RIGHT) * (end - start);
 		const found = edges.findIndex((edge) => ns < edge.end);
-
 		return found < 0 ? edges.length - 1 : found;
 	};
 	const shade = (left, right) => {
 		const node = el("div", { class: "shade" });
-
 		node.style.left = left + "px";
 		node.style.width = Math.max(0, right - left) + "px";
 		frame.append(node);
 	};
 	const edge = (left) => {
 		const node = el("div", { class: "edge" });
-
 		node.style.left = left + "px";
 		frame.append(node);
 	};
@@ -157,7 +144,6 @@ function brush(picture, title) {
 		edge(x(edges[last].end));
 	};
 	let from = -1;
-
 	if (!isWhole() && span[0] < span[1])
 		show(span[0], span[1] - 1);
 	frame.addEventListener("pointerdown", (event) => {
@@ -171,17 +157,15 @@ function brush(picture, title) {
 	});
 	frame.addEventListener("pointerup", (event) => {
 		const to = column(event), first = Math.min(from, to);
-
 		from = -1;
 		select(first, Math.max(first, Math.max(to, first)) + 1);
 	});
 	return frame;
 }
 
-function timeAxis(start, end) {
+function timeAxisOf(start, end) {
 	const width = widthOf(), x = (ns) => LEFT + (ns - start) / Math.max(1, end - start) * (width - LEFT - RIGHT);
 	const frame = svgEl("svg", { width, height: 20, "aria-hidden": "true" });
-
 	for (const ns of timeTicks(start, end, 10))
 		frame.append(svgEl("text", { x: x(ns), y: 14, "text-anchor": "middle" }, fmtSec(ns)));
 	return frame;
@@ -192,7 +176,6 @@ function correlatedStrip(start, end) {
 	const width = widthOf(), x = (ns) => LEFT + (ns - start) / Math.max(1, end - start) * (width - LEFT - RIGHT);
 	const bars = data.edges.map((edge, i) => data.correlated[i] === "1" ?
 		"M" + x(edge.start).toFixed(1) + " 0H" + (x(edge.end) + 0.3).toFixed(1) + "V8H" + x(edge.start).toFixed(1) + "z" : "").join("");
-
 	if (!bars)
 		return null;
 	return el("div", { class: "row" }, el("div", { class: "name" }, "slow together: intervals in the worst quarter of two probes that correlate"),
@@ -201,7 +184,6 @@ function correlatedStrip(start, end) {
 
 function rampKey() {
 	const look = theme(), canvas = el("canvas", { width: 90, height: 10, role: "img", "aria-label": "colour scale" }), context = canvas.getContext("2d");
-
 	for (let i = 0; i < 90; i++) {
 		context.fillStyle = mix(look.ramp, i / 90);
 		context.fillRect(i, 0, 1, 10);
@@ -223,7 +205,6 @@ function renderTime() {
 	const box = clear(at("time")), [start, end] = wholeSpan();
 	const buttons = measured().flatMap((probe) => probe.metrics.map((metric, i) => el("button", { type: "button", title: metric.what,
 		"aria-pressed": String(isShown(probe, metric, i)), onclick: () => toggleMetric(probe.name + "." + metric.name) }, probe.name + " " + metric.name)));
-
 	box.append(el("h2", null, "Latency over time"));
 	if (!data.edges.length || !measured().length) {
 		box.append(el("p", { class: "empty" }, data.edges.length ? "No probe measured anything." : "The recording has no interval."));
@@ -239,12 +220,11 @@ function renderTime() {
 			if (!isShown(probe, metric, i))
 				return;
 			const title = probe.name + " " + metric.name + ": " + metric.what;
-
 			box.append(el("div", { class: "row" }, el("div", { class: "name" }, el("b", null, probe.name + " " + metric.name), " " + metric.what),
 				brush(heatMap({ columns: metric.columns, edges: data.edges, scale: heatScale([metric.columns]), title: "Heat map of " + title, start, end }), title)));
 		});
 	}
-	box.append(correlatedStrip(start, end) || "", timeAxis(start, end));
+	box.append(correlatedStrip(start, end) || "", timeAxisOf(start, end));
 }
 
 // ---- the chosen probe ----
@@ -260,17 +240,15 @@ function renderWhy(box, probe, span) {
 		render();
 	};
 	const of = { start, end, edges: data.edges, span, width: widthOf() };
-
 	box.append(el("h2", null, "Why it was slow"));
 	if (isWhole() && probe.why.conclusion)
 		box.append(el("p", null, probe.why.conclusion));
-	box.append(partsNode(probe, of, toggle), timeAxis(start, end), el("h3", null, "Who made whom wait"), matrix(probe, span),
+	box.append(partsNode(probe, of, toggle), timeAxisOf(start, end), el("h3", null, "Who made whom wait"), matrix(probe, span),
 		el("h3", null, "Slow events"), slowTable(probe, data.edges, span));
 }
 
 function partsNode(probe, of, toggle) {
 	const node = partsPicture(probe, of, state.hidden, toggle);
-
 	node.lastChild.replaceWith(brush(node.lastChild.cloneNode(true), "slow time"));
 	return node;
 }
@@ -279,14 +257,12 @@ function renderKeys(box, probe, span) {
 	const splits = [...new Set(probe.keys.map((key) => key.by))];
 	const by = splits.includes(state.by) ? state.by : splits[0];
 	const table = el("div", null, keysTable(probe, by, span, state.filter));
-
 	if (!splits.length)
 		return;
 	const type = (event) => {
 		state.filter = event.target.value.toLowerCase();
 		clear(table).append(keysTable(probe, by, span, state.filter));
 	};
-
 	box.append(el("h2", null, "Who waited"), el("p", null, ...splits.flatMap((split) => [el("button", { type: "button",
 		"aria-pressed": String(split === by), onclick: () => change({ by: split }) }, "by " + split), " "]),
 	el("input", { type: "search", id: "filter", placeholder: "filter by name (/)", value: state.filter, "aria-label": "filter by name", oninput: type })), table);
@@ -294,12 +270,10 @@ function renderKeys(box, probe, span) {
 
 function renderDetail() {
 	const box = clear(at("detail")), probe = probeNow(), span = spanNow();
-
 	if (!probe)
 		return;
 	const module = data.report.probes.find((one) => one.module === probe.name), hists = probe.metrics.map((metric) => sumSpan(metric.columns, span));
 	const lines = probe.metrics.map((metric, i) => ({ name: metric.name, hist: hists[i], color: COLORS[i] }));
-
 	box.append(el("h2", null, probe.name + (isWhole() ? "" : ", " + at("span").textContent)));
 	box.append(metricsTable(probe, hists, seconds(span)));
 	if (!isWhole())
@@ -327,7 +301,6 @@ function render() {
 function move(by, grow) {
 	const span = spanNow(), last = data.edges.length, width = span[1] - span[0];
 	const first = Math.min(Math.max(0, span[0] + by), last - 1);
-
 	if (isWhole())
 		select(by > 0 ? 0 : last - 1, by > 0 ? 1 : last);
 	else if (grow)
@@ -338,7 +311,6 @@ function move(by, grow) {
 
 function onKey(event) {
 	const probe = measured()[Number(event.key) - 1];
-
 	if (event.target.tagName === "INPUT" || event.ctrlKey || event.metaKey || event.altKey)
 		return;
 	if (event.key === "Escape")

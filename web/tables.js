@@ -13,13 +13,11 @@ function metricsTable(probe, hists, seconds) {
 	const columns = [["metric", "name"], ["events"], ["per second"], ...QUANTILES.map(([name]) => [name]), ["max"], ["mean"], ["tail"]];
 	const rows = probe.metrics.map((metric, i) => {
 		const hist = hists[i];
-
 		return [{ text: metric.name, title: metric.what }, number(fmtCount(hist.n), hist.n),
 			number(seconds ? digits(hist.n / seconds) : "–", seconds ? hist.n / seconds : 0),
 			...QUANTILES.map(([, q]) => latency(hist, quantile(hist, q))), latency(hist, hist.max), latency(hist, mean(hist)),
 			number(hist.n ? fmtShare(hist.tail, hist.n) : "–", hist.tail, fmtCount(hist.tail) + " events")];
 	});
-
 	return sortable(columns, rows);
 }
 
@@ -31,7 +29,6 @@ function spark(columns, most, span) {
 		Math.max(1, Math.sqrt(cell.sum / most) * height).toFixed(1) + "h" + Math.max(0.8, step).toFixed(2) + "V" + height + "z";
 	const path = (inside) => columns.map((cell, i) =>
 		cell && cell.sum && (i >= span[0] && i < span[1]) === inside ? bar(cell, i) : "").join("");
-
 	frame.append(svgEl("path", { d: path(false), class: "off" }), svgEl("path", { d: path(true), class: "on" }));
 	return frame;
 }
@@ -45,13 +42,11 @@ function keysTable(probe, by, span, filter) {
 	const rows = found.sort((a, b) => b.hist.sum - a.hist.sum).map(({ key, hist }) => {
 		const of = (q) => key.cells === undefined ? { text: "–", title: "latscope report --from --to has it" }
 			: latency(hist, quantile(hist, q));
-
 		return [{ text: key.name }, number(fmtNs(hist.sum), hist.sum), number(fmtShare(hist.sum, total), hist.sum),
 			number(fmtCount(hist.n), hist.n), latency(hist, mean(hist)), of(0.5), of(0.99), latency(hist, hist.max),
 			{ node: spark(key.columns, most, span), text: "", value: hist.sum }];
 	});
 	const left = probe.left_out[by];
-
 	if (!rows.length)
 		return el("p", { class: "empty" }, "Nothing waited in this span.");
 	return el("div", null, sortable(columns, rows),
@@ -65,20 +60,17 @@ function accountingTable(probe, hists, counts) {
 		const terms = counts.filter((count) => count.term && of(count.name));
 		const sum = terms.reduce((all, count) => all + of(count.name), hists[i].n);
 		const others = counts.filter((count) => count.name && !count.term && count.name !== "seen" && of(count.name));
-
 		return [{ text: metric.name }, number(fmtCount(of("seen")), of("seen")), number(fmtCount(hists[i].n), hists[i].n),
 			{ text: terms.map((count) => fmtCount(of(count.name)) + " " + count.name).join(", ") || "none" },
 			{ text: of("seen") === sum ? "balances" : "does not balance: off by " + fmtCount(of("seen") - sum) },
 			{ text: others.map((count) => fmtCount(of(count.name)) + " " + count.name).join(", ") || "–" }];
 	});
-
 	return sortable([["metric", "name"], ["seen"], ["recorded"], ["not recorded", "name"], ["accounting", "name"], ["also counted", "name"]], rows);
 }
 
 function checkText(check) {
 	const one = (sum, name) => !sum ? null : name + (sum.agrees ? " agree" : " DISAGREE: off by " + fmtCount(sum.off)) +
 		" (" + (sum.off_share * 100).toPrecision(2).replace("0.0", "0") + " %)";
-
 	if (!check)
 		return "the kernel has no account of this, or it belongs to the whole recording";
 	return [check.source, one(check.events, "events"), one(check.time_ns, "time"), check.reason].filter(Boolean).join("; ");
@@ -93,7 +85,6 @@ function costText(cost) {
 
 function inFlightText(accounting) {
 	const flight = accounting && accounting.in_flight;
-
 	if (!flight)
 		return "known only for the whole recording";
 	return flight.count + (flight.count && flight.oldest_us !== null ? ", the oldest since " + fmtNs(flight.oldest_us * 1000) : "");
@@ -109,7 +100,6 @@ function aboutTables(report, module) {
 		"hypervisor", "clocksource"];
 	const labels = Object.entries(report.labels || {}).map(([key, value]) => ["label " + key, value]);
 	const parts = [];
-
 	if (module && module.mechanism)
 		parts.push(el("h3", null, "Method, check and cost (whole recording)"), pairs([["method", module.mechanism.method],
 			["how", module.mechanism.text], ["kernel check", checkText(module.accounting && module.accounting.kernel_check)],
@@ -131,7 +121,6 @@ function correlationTable(report) {
 		{ text: pair.intervals_in_both_worst_quarters + " (" + (pair.by_chance || 0).toFixed(1) + " by chance)" },
 		{ text: pair.reason || "" }]).concat(others.map((one) => [{ text: one.probe + " and " + one.table + " " + one.key },
 		{ text: one.verdict || "cannot tell" }, value(one.rho), { text: "–" }, { text: "–" }, { text: "" }]));
-
 	if (!rows.length)
 		return el("p", { class: "empty" }, "One probe alone: nothing to compare over time.");
 	return sortable([["probes", "name"], ["verdict", "name"], ["rho"], ["interval"], ["intervals in both worst quarters"], ["note", "name"]], rows);

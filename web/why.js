@@ -3,7 +3,6 @@
 /* exported findings, partsPicture, matrix, slowTable */
 function sumOf(columns, span) {
 	let sum = 0;
-
 	for (let i = span[0]; i < Math.min(span[1], columns.length); i++)
 		sum += columns[i] ? columns[i].sum : 0;
 	return sum;
@@ -13,7 +12,6 @@ function sumOf(columns, span) {
 function coreSpan(columns, span) {
 	const all = sumOf(columns, span);
 	let first = span[0], end = span[1], cut = 0;
-
 	while (first < end && (cut += columns[first] ? columns[first].sum : 0) < all * 0.02)
 		first++;
 	cut = 0;
@@ -34,18 +32,15 @@ function bare(name) {
 // Who slowed whom, and when: pairs of this span with a culprit, the largest first; then the largest part without one.
 function findings(series, edges, span) {
 	const found = [];
-
 	for (const probe of series.filter((one) => one.why)) {
 		const total = probe.why.parts.reduce((sum, part) => sum + sumOf(part.columns, span), 0);
 		const all = probe.why.pairs.map((pair) => ({ probe, pair, ns: sumOf(pair.columns, span), total })).filter((one) => one.ns);
 		const other = (one) => one.pair.culprit && one.pair.culprit !== one.pair.victim;
-
 		found.push(...all.filter(other).filter((one) => one.ns > total * 0.02).sort((a, b) => b.ns - a.ns).slice(0, 3));
 		found.push(...all.filter((one) => !other(one) && one.ns > total * 0.25).sort((a, b) => b.ns - a.ns).slice(0, 1));
 	}
 	return found.map((one) => {
 		const core = coreSpan(one.pair.columns, span);
-
 		return { ...one, core, other: one.pair.culprit && one.pair.culprit !== one.pair.victim,
 			from: edges[core[0]].start, to: edges[core[1] - 1].end };
 	}).sort((a, b) => b.other - a.other || b.ns / b.total - a.ns / a.total);
@@ -60,23 +55,19 @@ function partsPicture(probe, of, hidden, toggle) {
 	const totals = of.edges.map((_, i) => shown.reduce((sum, part) => sum + rate(part, i), 0));
 	const most = Math.max(1e-9, ...totals), x = (ns) => LEFT + (ns - of.start) / Math.max(1, of.end - of.start) * (of.width - LEFT - RIGHT);
 	const base = of.edges.map(() => 0), frame = svgEl("svg", { width: of.width, height, role: "img", "aria-label": "Slow time by part" });
-
 	for (const part of shown) {
 		const bars = of.edges.map((edge, i) => {
 			const low = base[i];
-
 			base[i] += rate(part, i);
 			return base[i] === low ? "" : "M" + x(edge.start).toFixed(1) + " " + ((1 - low / most) * height).toFixed(1) + "H" +
 				(x(edge.end) + 0.3).toFixed(1) + "V" + ((1 - base[i] / most) * height).toFixed(1) + "H" + x(edge.start).toFixed(1) + "z";
 		});
-
 		frame.append(svgEl("path", { d: bars.join(""), fill: part.color }, svgEl("title", null, part.what)));
 	}
 	frame.append(svgEl("text", { x: LEFT - 6, y: 11, "text-anchor": "end" }, fmtNs(most * 1e9) + "/s"));
 	frame.addEventListener("pointermove", (event) => {
 		const ns = of.start + (event.clientX - frame.getBoundingClientRect().left - LEFT) / (of.width - LEFT - RIGHT) * (of.end - of.start);
 		const at = of.edges.findIndex((edge) => ns >= edge.start && ns < edge.end);
-
 		hint(event, at < 0 ? null : [fmtSec(of.edges[at].start) + " to " + fmtSec(of.edges[at].end)].concat(
 			shown.filter((part) => rate(part, at)).map((part) => part.name + ": " + fmtNs(part.columns[at].sum))));
 	});
@@ -99,17 +90,14 @@ function largest(map, most) {
 function matrix(probe, span) {
 	const cells = new Map(), victims = new Map(), culprits = new Map();
 	let all = sumOf(probe.why.othersColumns, span), most = 0;
-
 	for (const pair of probe.why.pairs) {
 		const ns = sumOf(pair.columns, span), culprit = pair.culprit || "nobody: " + pair.part;
-
 		all += ns;
 		total(victims, pair.victim, ns);
 		total(culprits, culprit, ns);
 		total(cells, pair.victim + "\n" + culprit, ns);
 	}
 	const down = largest(victims, 10), across = largest(culprits, 9);
-
 	down.forEach((victim) => across.forEach((culprit) => { most = Math.max(most, cells.get(victim + "\n" + culprit) || 0); }));
 	if (!all)
 		return el("p", { class: "empty" }, "Nothing was slow in this span.");
@@ -117,7 +105,6 @@ function matrix(probe, span) {
 		fmtNs(all) + " of slow time"), el("thead", null, el("tr", null, el("td"), ...across.map((name) => el("th", { scope: "col" }, name)))),
 	el("tbody", null, ...down.map((victim) => el("tr", null, el("th", { scope: "row" }, victim), ...across.map((culprit) => {
 		const ns = cells.get(victim + "\n" + culprit) || 0, level = ns ? Math.ceil(Math.sqrt(ns / most) * 5) : 0;
-
 		return el("td", { class: "m" + level, "data-value": ns, title: fmtNs(ns) + ": " + victim + " because of " + culprit },
 			ns ? fmtShare(ns, all) : "");
 	}))))));
@@ -125,7 +112,6 @@ function matrix(probe, span) {
 
 function stackNode(event) {
 	const part = (title, frames) => frames.length ? el("div", null, el("b", null, title), el("pre", null, frames.join("\n"))) : null;
-
 	if (!event.kernel.length && !event.user.length)
 		return { text: "–", node: el("span", null, "–") };
 	return { text: "", node: el("details", null, el("summary", null, (event.kernel[0] || event.user[0])),
@@ -138,14 +124,12 @@ function slowTable(probe, edges, span) {
 	const rows = inside.slice(0, 60).map((event) => {
 		const parts = Object.entries(event.parts).sort((a, b) => b[1] - a[1]);
 		const request = event.disk ? event.op + " of " + fmtCount(event.bytes) + " bytes on " + event.disk : "";
-
 		return [number(fmtSec(event.time_ns), event.time_ns), number(fmtNs(event.ns), event.ns),
 			{ text: event.process, title: "thread " + event.comm + " (" + event.tid + "), " + event.cgroup }, number(String(event.cpu), event.cpu),
 			{ text: parts.map(([name, ns]) => name + " " + fmtNs(ns)).join(", "), title: parts.map(([name]) => partOf(probe, name).what).join("; ") },
 			{ text: event.culprits.map(([name, , ns]) => name + " " + fmtNs(ns)).join(", ") || "–" },
 			{ text: request || (event.waker ? "woken by " + event.waker : "–") }, stackNode(event)];
 	});
-
 	if (!rows.length)
 		return el("p", { class: "empty" }, "No slow events in this span.");
 	return sortable([["end"], ["took"], ["who", "name"], ["CPU"], ["parts", "name"], ["because of", "name"], ["what", "name"], ["stack", "name"]], rows,

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <print/compare.h>
+#include <print/html.h>
 #include <store/json.h>
 #include <store/rundb.h>
 
 #include "cmd.h"
 #include "log.h"
 #include "options.h"
+#include "page.h"
 
 #define QUOTE(text) #text
 #define TEXT_OF(macro) QUOTE(macro)
@@ -30,6 +32,7 @@ static const char compare_doc[] =
 
 enum key {
 	KEY_CONFIDENCE = 0x200,
+	KEY_HTML,
 	KEY_METRIC,
 	KEY_MIN_EFFECT,
 	KEY_RUN_SPREAD,
@@ -41,10 +44,12 @@ struct compare {
 	struct options options;
 	struct comparison_rules rules;
 	bool fail_on_worse;
+	const char *html; /* write this file; NULL: print */
 };
 
 static const struct argp_option compare_options[] = {
 	{ "probe", 'P', "NAME", 0, "Only this probe", 0 },
+	{ "html", KEY_HTML, "FILE", 0, "Write a page for a browser: one file, no network", 0 },
 	{ "metric", KEY_METRIC, "STATISTIC", 0, "Test only this statistic; repeatable", 0 },
 	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Confidence of intervals and verdicts (95)",
 	  0 },
@@ -89,6 +94,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case 'P':
 		compare->rules.probe = arg;
 		return 0;
+	case KEY_HTML:
+		compare->html = arg;
+		return 0;
 	case KEY_METRIC:
 		return add_metric(compare, arg);
 	case KEY_CONFIDENCE:
@@ -124,6 +132,8 @@ static int parse(struct compare *compare, int argc, char **argv)
 	got = options__parse(options, &own, compare, argc, argv, stdout);
 	if (!got && options->nr_args < 2)
 		got = options__fail(options, "missing argument; give two groups of recordings");
+	if (!got && compare->html && (options->json || options->csv))
+		got = options__fail(options, "--html writes all of it; leave out --json and --csv");
 	if (!compare->rules.judge.statistics)
 		compare->rules.judge.statistics = (1U << JUDGE_STATISTICS) - 1;
 	compare->rules.by = options->by;
@@ -170,17 +180,41 @@ static int explain(const struct compare *compare, const struct comparison *compa
 	return EXIT_ERROR;
 }
 
-static int print(const struct compare *compare, const struct comparison *comparison)
+static int print_text(FILE *out, const struct comparison *comparison, bool color)
+{
+	compare__print_text(out, comparison, color);
+	return compare__print_why(out, comparison);
+}
+
+static int print_page(FILE *out, void *of)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	int err;
+
+	if (!stream)
+		return -ENOMEM;
+	err = print_text(stream, of, false);
+	if (fclose(stream) && !err)
+		err = -ENOMEM;
+	if (!err)
+		err = html__compare(out, of, text);
+	free(text);
+	return err;
+}
+
+static int print(const struct compare *compare, struct comparison *comparison)
 {
 	struct json_object *object;
 	int err = 0;
 
+	if (compare->html)
+		return page__write(compare->html, print_page, comparison);
 	if (compare->options.csv) {
 		compare__print_csv(stdout, comparison);
 	} else if (!compare->options.json) {
-		compare__print_text(stdout, comparison,
-				    isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
-		err = compare__print_why(stdout, comparison);
+		err = print_text(stdout, comparison, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
 	} else {
 		object = compare__json(comparison);
 		err = compare__add_why(object, comparison);
@@ -192,7 +226,7 @@ static int print(const struct compare *compare, const struct comparison *compari
 	return EXIT_ERROR;
 }
 
-static int conclude(const struct compare *compare, const struct comparison *comparison)
+static int conclude(const struct compare *compare, struct comparison *comparison)
 {
 	int code;
 
