@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The page of a comparison: verdicts in words, percentiles of both groups, heat maps in one scale, their difference.
-/* exported comparePage */
 const SIDES = ["OFF", "ON"];
 
 function prepareGroups(all) {

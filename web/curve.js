@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Percentiles on an axis of nines: p90, p99, p99.9 have the same distance. The band is the width of a slot, which is
 // the most that a value can be off.
-/* exported percentileCurve */
 const CURVE = { width: 620, height: 270, left: 64, right: 64, top: 10, bottom: 30 };
 
 function nines(n) {

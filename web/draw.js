@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elements, colours, axes and the hint under the pointer. Texts are set as text, never as HTML.
-/* exported el, svgEl, clear, hint, theme, COLORS, logTicks, timeTicks, sortable, LEFT, widthOf */
 const LEFT = 76; // px before each picture with a time axis
 const RIGHT = 8;
 
@@ -38,7 +37,6 @@ function fill(node, attributes, children) {
 function el(name, attributes, ...children) {
 	return fill(document.createElement(name), attributes, children);
 }
-
 function svgEl(name, attributes, ...children) {
 	return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Heat maps: time to the right, log latency upwards, colour by the square root of the number of events.
-/* exported heatMap, heatScale */
 const ROWS = 4; // per octave
 const HEAT_HEIGHT = 132;
 

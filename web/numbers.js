@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The slots of include/latscope/hist.h and the arithmetic of src/core/hist.c, so that a span of the page has the numbers
 // of `latscope report --from --to`. All numbers are below 2^53.
-/* exported SLOTS, emptyHist, addHist, quantile, mean, fmtNs, fmtCount, fmtShare, fmtSec, usValue, slotHighNs, QUANTILES */
 const SUB = 32;
 const OVERFLOW = SUB + SUB * 36;
 const SLOTS = OVERFLOW + 1;
@@ -17,7 +16,6 @@ function slotLowNs(slot) {
 function slotHighNs(slot) {
 	return slot === OVERFLOW ? Infinity : slotLowNs(slot + 1);
 }
-
 function emptyHist() {
 	return { slots: new Float64Array(SLOTS), n: 0, sum: 0, max: 0, tail: 0, counts: [] };
 }
@@ -67,7 +65,6 @@ function quantileSlot(hist, q) {
 function quantile(hist, q) {
 	return quantileSlot(hist, q)[0];
 }
-
 function mean(hist) {
 	return hist.n ? hist.sum / hist.n : 0;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The page of a recording: state, the address, brushing, keys of the keyboard.
-/* global comparePage */
 const data = loadData();
 const state = { from: 0, to: 0, probe: "", by: "", filter: "", hidden: new Set(), metrics: new Set() };
 const at = (id) => document.getElementById(id);
@@ -62,7 +61,8 @@ function select(first, end) {
 
 function probeNow() {
 	const all = measured();
-	return all.find((probe) => probe.name === state.probe) || all.find((probe) => probe.why && probe.why.conclusion) || all[0];
+	const first = findings(data.series, data.edges, [0, data.edges.length])[0];
+	return all.find((probe) => probe.name === state.probe) || (first && first.probe) || all[0];
 }
 
 // ---- head ----
@@ -100,7 +100,7 @@ function renderFound() {
 	const line = (one) => {
 		const part = partOf(one.probe, one.pair.part), whom = one.pair.victim, share = fmtShare(one.ns, one.total);
 		const text = one.other ? [el("b", null, one.pair.culprit), " slowed ", el("b", null, whom), " by " + fmtNs(one.ns)]
-			: [el("b", null, whom), " lost " + fmtNs(one.ns) + (one.pair.culprit ? " to itself" : "")];
+			: [el("b", null, whom), " lost " + fmtNs(one.ns) + (one.pair.culprit ? " to itself or others of its name" : "")];
 		return el("li", { class: one.other ? null : "own" }, el("button", { type: "button", onclick: () => {
 			state.probe = one.probe.name;
 			select(one.core[0], one.core[1]);
@@ -125,23 +125,18 @@ function brush(picture, title) {
 		const found = edges.findIndex((edge) => ns < edge.end);
 		return found < 0 ? edges.length - 1 : found;
 	};
-	const shade = (left, right) => {
-		const node = el("div", { class: "shade" });
+	const put = (kind, left, right) => {
+		const node = el("div", { class: kind });
 		node.style.left = left + "px";
 		node.style.width = Math.max(0, right - left) + "px";
 		frame.append(node);
 	};
-	const edge = (left) => {
-		const node = el("div", { class: "edge" });
-		node.style.left = left + "px";
-		frame.append(node);
-	};
 	const show = (first, last) => {
 		frame.querySelectorAll(".shade, .edge").forEach((node) => node.remove());
-		shade(LEFT, x(edges[first].start));
-		shade(x(edges[last].end), width - RIGHT);
-		edge(x(edges[first].start));
-		edge(x(edges[last].end));
+		put("shade", LEFT, x(edges[first].start));
+		put("shade", x(edges[last].end), width - RIGHT);
+		put("edge", x(edges[first].start), 0);
+		put("edge", x(edges[last].end), 0);
 	};
 	let from = -1;
 	if (!isWhole() && span[0] < span[1])
@@ -224,7 +219,7 @@ function renderTime() {
 				brush(heatMap({ columns: metric.columns, edges: data.edges, scale: heatScale([metric.columns]), title: "Heat map of " + title, start, end }), title)));
 		});
 	}
-	box.append(correlatedStrip(start, end) || "", timeAxisOf(start, end));
+	box.append(correlatedStrip(start, end) || "", timeAxisOf(start, end), ...correlationNotes(data.report));
 }
 
 // ---- the chosen probe ----
@@ -281,7 +276,7 @@ function renderDetail() {
 	box.append(el("div", { class: "two" }, el("div", null, el("h3", null, "Percentiles"), percentileCurve(lines, "Percentiles of " + probe.name),
 		el("p", { class: "legend" }, ...lines.map((line) => el("span", null, el("i", { class: "swatch c" + COLORS.indexOf(line.color) }), line.name))),
 		el("p", { class: "note" }, "The band is what a histogram leaves open: 1/32 of the value.")),
-	el("div", null, el("h3", null, "Accounting"), accountingTable(probe, hists, data.counts), el("h3", null, "Slow together"), correlationTable(data.report))));
+	el("div", null, el("h3", null, "Accounting"), accountingTable(probe, hists, data.counts))));
 	if (probe.why)
 		renderWhy(box, probe, span);
 	renderKeys(box, probe, span);

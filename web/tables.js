@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Numbers of a span: metrics, keys, accounting; and what is known of the whole recording.
-/* exported metricsTable, keysTable, accountingTable, aboutTables, correlationTable */
 function number(text, value, title) {
 	return { text, value, title };
 }
-
 function latency(hist, ns, title) {
 	return hist.n ? number(fmtNs(ns), usValue(ns), title) : { text: "–" };
 }
@@ -59,7 +57,7 @@ function accountingTable(probe, hists, counts) {
 		const of = (name) => hists[i].counts[counts.findIndex((count) => count.name === name)] || 0;
 		const terms = counts.filter((count) => count.term && of(count.name));
 		const sum = terms.reduce((all, count) => all + of(count.name), hists[i].n);
-		const others = counts.filter((count) => count.name && !count.term && count.name !== "seen" && of(count.name));
+		const others = counts.filter((count) => count.name && !count.term && !count.name.endsWith("_ns") && count.name !== "seen" && of(count.name));
 		return [{ text: metric.name }, number(fmtCount(of("seen")), of("seen")), number(fmtCount(hists[i].n), hists[i].n),
 			{ text: terms.map((count) => fmtCount(of(count.name)) + " " + count.name).join(", ") || "none" },
 			{ text: of("seen") === sum ? "balances" : "does not balance: off by " + fmtCount(of("seen") - sum) },
@@ -112,16 +110,11 @@ function aboutTables(report, module) {
 	return parts;
 }
 
-// What was slow together: `timeline` and `correlation` of the JSON.
-function correlationTable(report) {
-	const found = report.correlation ? report.correlation.pairs : [], others = report.covariates || [];
-	const value = (x) => x === null || x === undefined ? { text: "–" } : number(x.toFixed(2), x);
-	const rows = found.map((pair) => [{ text: pair.probes.join(" and ") }, { text: pair.verdict || "cannot tell" }, value(pair.rho),
-		{ text: pair.rho_low === null ? "–" : pair.rho_low.toFixed(2) + " to " + pair.rho_high.toFixed(2) },
-		{ text: pair.intervals_in_both_worst_quarters + " (" + (pair.by_chance || 0).toFixed(1) + " by chance)" },
-		{ text: pair.reason || "" }]).concat(others.map((one) => [{ text: one.probe + " and " + one.table + " " + one.key },
-		{ text: one.verdict || "cannot tell" }, value(one.rho), { text: "–" }, { text: "–" }, { text: "" }]));
-	if (!rows.length)
-		return el("p", { class: "empty" }, "One probe alone: nothing to compare over time.");
-	return sortable([["probes", "name"], ["verdict", "name"], ["rho"], ["interval"], ["intervals in both worst quarters"], ["note", "name"]], rows);
+// What was slow together, in sentences: `correlation` and `covariates` of the JSON.
+function correlationNotes(report) {
+	const rho = (one) => one.rho === null ? "" : ", rho " + one.rho.toFixed(2) + (one.rho_low === null ? "" : " (" + one.rho_low.toFixed(2) + " to " + one.rho_high.toFixed(2) + ")");
+	const both = (one) => one.rho === null ? "" : "; slow together in " + one.intervals_in_both_worst_quarters + " intervals, " + one.by_chance.toFixed(1) + " by chance";
+	return (report.correlation ? report.correlation.pairs : []).map((one) => one.probes.join(" and ") + ": " + (one.verdict || "cannot tell") + rho(one) + both(one) + (one.reason ? ": " + one.reason : ""))
+		.concat((report.covariates || []).filter((one) => one.rho !== null).map((one) => one.probe + " and " + one.table + " " + one.key + ": " + (one.verdict || "cannot tell") + rho(one)))
+		.map((text) => el("p", { class: "note" }, text));
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Why samples were slow, in a span: parts over time, who made whom wait, the slowest events.
-/* exported findings, partsPicture, matrix, slowTable */
 function sumOf(columns, span) {
 	let sum = 0;
 	for (let i = span[0]; i < Math.min(span[1], columns.length); i++)
@@ -32,16 +31,16 @@ function bare(name) {
 // Who slowed whom, and when: pairs of this span with a culprit, the largest first; then the largest part without one.
 function findings(series, edges, span) {
 	const found = [];
+	const other = (one) => one.pair.culprit && bare(one.pair.culprit) !== bare(one.pair.victim);
 	for (const probe of series.filter((one) => one.why)) {
 		const total = probe.why.parts.reduce((sum, part) => sum + sumOf(part.columns, span), 0);
 		const all = probe.why.pairs.map((pair) => ({ probe, pair, ns: sumOf(pair.columns, span), total })).filter((one) => one.ns);
-		const other = (one) => one.pair.culprit && one.pair.culprit !== one.pair.victim;
-		found.push(...all.filter(other).filter((one) => one.ns > total * 0.02).sort((a, b) => b.ns - a.ns).slice(0, 3));
+		found.push(...all.filter(other).filter((one) => one.ns > total * 0.01).sort((a, b) => b.ns - a.ns).slice(0, 3));
 		found.push(...all.filter((one) => !other(one) && one.ns > total * 0.25).sort((a, b) => b.ns - a.ns).slice(0, 1));
 	}
 	return found.map((one) => {
 		const core = coreSpan(one.pair.columns, span);
-		return { ...one, core, other: one.pair.culprit && one.pair.culprit !== one.pair.victim,
+		return { ...one, core, other: Boolean(other(one)),
 			from: edges[core[0]].start, to: edges[core[1] - 1].end };
 	}).sort((a, b) => b.other - a.other || b.ns / b.total - a.ns / a.total);
 }
@@ -81,7 +80,6 @@ function partsPicture(probe, of, hidden, toggle) {
 function total(map, key, ns) {
 	map.set(key, (map.get(key) || 0) + ns);
 }
-
 function largest(map, most) {
 	return [...map].filter(([, ns]) => ns).sort((a, b) => b[1] - a[1]).slice(0, most).map(([key]) => key);
 }

@@ -59,6 +59,9 @@ static int write_in(int dir, const char *name, int (*print)(FILE *out, void *of)
 
 	snprintf(at, sizeof(at), "/proc/self/fd/%d", dir);
 	err = outfile__open(&file, at, name);
+	/* Left by a latscope that was killed; or planted, which unlink() does not follow. */
+	if (err == -EEXIST && !unlink(file.temporary))
+		err = outfile__open(&file, at, name);
 	if (err)
 		return err;
 	*unread = print(file.stream, of);
@@ -90,9 +93,6 @@ static int write_as(const char *path, const struct caller *caller,
 	}
 	err = write_in(dir, name, print, of, &unread);
 	close(dir);
-	if (err == -EEXIST)
-		return fail(path, "a temporary file of that name exists beside it",
-			    "remove it, or choose another file");
 	if (err)
 		return fail(path, strerror(-err), "choose another file");
 	if (unread)

@@ -79,13 +79,13 @@ static void print_pairs(FILE *out, const struct html_why *why)
 {
 	char text[UNITS_TEXT];
 
-	if (!why->used || !why->nr_pairs)
+	if (!why->used || !why->nr_shown)
 		return;
 	fprintf(out, "<p>");
 	html_page__text(out, why->summary.sentence);
 	fprintf(out, "</p>\n<table><thead><tr><th>victim</th><th>culprit</th><th>part</th>"
 		     "<th>share</th><th>time</th></tr></thead>\n<tbody>\n");
-	for (unsigned int i = 0; i < why->nr_pairs; i++) {
+	for (size_t i = 0; i < why->summary.nr_lines && i < HTML_PAIRS; i++) {
 		const struct why_line *line = &why->summary.lines[i];
 
 		fprintf(out, "<tr>");

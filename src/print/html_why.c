@@ -7,9 +7,72 @@
 
 #include <json-c/json.h>
 
+#include <core/names.h>
 #include <store/json_print.h>
 
 #define FRAMES 16 /* of a stack */
+
+static bool same_name(const char *one, const char *other)
+{
+	size_t len = names__length(one);
+
+	return len == names__length(other) && !strncmp(one, other, len);
+}
+
+static struct html_pair *find_pair(struct html_why *why, const char *victim, const char *part,
+				   const char *culprit)
+{
+	for (size_t i = 0; i < why->nr_pairs; i++) {
+		struct html_pair *pair = &why->pairs[i];
+
+		if (!strcmp(pair->part, part) && same_name(pair->victim, victim) &&
+		    same_name(pair->culprit, culprit))
+			return pair;
+	}
+	return NULL;
+}
+
+static void add_line(struct html_why *why, const struct why_line *line)
+{
+	const char *culprit = line->culprit ? line->culprit : "";
+	struct html_pair *pair = find_pair(why, line->victim, line->part, culprit);
+
+	if (!pair) {
+		pair = &why->pairs[why->nr_pairs++];
+		*pair = (struct html_pair){ .victim = line->victim,
+					    .part = line->part,
+					    .culprit = culprit };
+	}
+	pair->victims |= strcmp(pair->victim, line->victim) != 0;
+	pair->culprits |= strcmp(pair->culprit, culprit) != 0;
+	pair->ns += line->ns;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	uint64_t a = ((const struct html_pair *)left)->ns,
+		 b = ((const struct html_pair *)right)->ns;
+
+	return a > b ? -1 : a < b;
+}
+
+static int start_pairs(struct html_why *why, const struct run_probe *probe)
+{
+	int err = why_summary__of(&why->summary, probe);
+
+	if (err)
+		return err;
+	why->pairs = calloc(why->summary.nr_lines + 1, sizeof(*why->pairs));
+	if (!why->pairs)
+		return -ENOMEM;
+	for (size_t i = 0; i < why->summary.nr_lines; i++)
+		add_line(why, &why->summary.lines[i]);
+	qsort(why->pairs, why->nr_pairs, sizeof(*why->pairs), by_time);
+	why->nr_shown = why->nr_pairs < HTML_PAIRS ? why->nr_pairs : HTML_PAIRS;
+	for (size_t i = 0; !err && i < why->nr_shown; i++)
+		err = html_series__open(&why->pairs[i].sums.series);
+	return err;
+}
 
 int html_why__start(struct html_why *why, const struct run_probe *probe)
 {
@@ -19,24 +82,20 @@ int html_why__start(struct html_why *why, const struct run_probe *probe)
 	why->slow = calloc((size_t)HTML_SLOW_SPANS * HTML_SLOW_EACH, sizeof(*why->slow));
 	if (!why->slow)
 		return -ENOMEM;
-	err = why_summary__of(&why->summary, probe);
-	if (err)
-		return err;
-	why->nr_pairs = why->summary.nr_lines < HTML_PAIRS ? (unsigned int)why->summary.nr_lines
-							   : HTML_PAIRS;
+	err = start_pairs(why, probe);
 	for (unsigned int i = 0; !err && i < WHY_PARTS; i++)
 		err = html_series__open(&why->parts[i].series);
-	for (unsigned int i = 0; !err && i <= HTML_PAIRS; i++)
-		err = html_series__open(&why->pairs[i].series);
-	return err;
+	return err ? err : html_series__open(&why->others.series);
 }
 
 void html_why__clear(struct html_why *why)
 {
 	for (unsigned int i = 0; i < WHY_PARTS; i++)
 		html_series__clear(&why->parts[i].series);
-	for (unsigned int i = 0; i <= HTML_PAIRS; i++)
-		html_series__clear(&why->pairs[i].series);
+	for (size_t i = 0; i < why->nr_shown; i++)
+		html_series__clear(&why->pairs[i].sums.series);
+	html_series__clear(&why->others.series);
+	free(why->pairs);
 	why_summary__clear(&why->summary);
 	free(why->slow);
 }
@@ -57,24 +116,6 @@ static uint64_t number_of(const struct table *table, size_t row, unsigned int co
 		       : 0;
 }
 
-static bool same(const char *one, const char *other)
-{
-	return !strcmp(one ? one : "", other ? other : "");
-}
-
-static struct html_sums *find_pair(struct html_why *why, const char *victim, const char *part,
-				   const char *culprit)
-{
-	for (unsigned int i = 0; i < why->nr_pairs; i++) {
-		const struct why_line *line = &why->summary.lines[i];
-
-		if (same(line->culprit, culprit) && same(line->victim, victim) &&
-		    same(line->part, part))
-			return &why->pairs[i];
-	}
-	return &why->pairs[HTML_PAIRS];
-}
-
 static void add(struct html_sums *to, uint64_t ns, uint64_t events)
 {
 	to->ns += ns;
@@ -87,11 +128,15 @@ static void add_pair(struct html_why *why, const struct run_probe *probe, size_t
 	uint64_t ns = number_of(table, row, WHY_NS), events = number_of(table, row, WHY_EVENTS);
 	const char *name = text_of(table, row, WHY_PART);
 	int part = why__find_part(probe->name, name);
+	const struct html_pair *pair = find_pair(why, text_of(table, row, WHY_VICTIM), name,
+						 text_of(table, row, WHY_CULPRIT));
 
 	if (part >= 0 && part < WHY_PARTS)
 		add(&why->parts[part], ns, events);
-	add(find_pair(why, text_of(table, row, WHY_VICTIM), name, text_of(table, row, WHY_CULPRIT)),
-	    ns, events);
+	if (pair && pair < why->pairs + why->nr_shown)
+		add(&why->pairs[pair - why->pairs].sums, ns, events);
+	else
+		add(&why->others, ns, events);
 }
 
 /* The slowest events of each span, in any order. */
@@ -131,8 +176,9 @@ void html_why__end_column(struct html_why *why)
 		return;
 	for (unsigned int i = 0; i < WHY_PARTS; i++)
 		end_sums(&why->parts[i]);
-	for (unsigned int i = 0; i <= HTML_PAIRS; i++)
-		end_sums(&why->pairs[i]);
+	for (size_t i = 0; i < why->nr_shown; i++)
+		end_sums(&why->pairs[i].sums);
+	end_sums(&why->others);
 }
 
 /* ---- JSON ---- */
@@ -155,18 +201,28 @@ static struct json_object *parts_json(struct html_why *why, const struct run_pro
 	return array;
 }
 
+/* Without the ID of a task, if there are several of this name. */
+static struct json_object *name_json(const char *name, bool several)
+{
+	size_t len = several ? names__length(name) : strlen(name);
+
+	return json_object_new_string_len(name, (int)len);
+}
+
 static struct json_object *pairs_json(struct html_why *why)
 {
 	struct json_object *array = json_object_new_array();
 
-	for (unsigned int i = 0; i < why->nr_pairs; i++) {
-		const struct why_line *line = &why->summary.lines[i];
+	for (size_t i = 0; i < why->nr_shown; i++) {
+		struct html_pair *pair = &why->pairs[i];
 		struct json_object *object = json_object_new_object();
 
-		fields__text(object, "victim", line->victim);
-		fields__text(object, "part", line->part);
-		fields__text(object, "culprit", line->culprit);
-		json_object_object_add(object, "sums", html_series__json(&why->pairs[i].series));
+		json_object_object_add(object, "victim", name_json(pair->victim, pair->victims));
+		fields__text(object, "part", pair->part);
+		json_object_object_add(object, "culprit",
+				       *pair->culprit ? name_json(pair->culprit, pair->culprits)
+						      : NULL);
+		json_object_object_add(object, "sums", html_series__json(&pair->sums.series));
 		json_object_array_add(array, object);
 	}
 	return array;
@@ -248,8 +304,8 @@ struct json_object *html_why__json(struct html_why *why, const struct run *run,
 	fields__count(object, "metric", why__metric(probe->name));
 	json_object_object_add(object, "parts", parts_json(why, probe));
 	json_object_object_add(object, "pairs", pairs_json(why));
-	fields__count(object, "nr_others", why->summary.nr_lines - why->nr_pairs);
-	json_object_object_add(object, "others", html_series__json(&why->pairs[HTML_PAIRS].series));
+	fields__count(object, "nr_others", why->nr_pairs - why->nr_shown);
+	json_object_object_add(object, "others", html_series__json(&why->others.series));
 	for (size_t i = 0; i < (size_t)HTML_SLOW_SPANS * HTML_SLOW_EACH; i++) {
 		if (why->slow[i].ns)
 			json_object_array_add(slow, slow_json(run, probe, &why->slow[i]));

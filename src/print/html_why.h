@@ -3,6 +3,8 @@
 #ifndef LATSCOPE_PRINT_HTML_WHY_H
 #define LATSCOPE_PRINT_HTML_WHY_H
 
+#include <stdbool.h>
+
 #include <core/run.h>
 #include <stats/why.h>
 
@@ -19,13 +21,22 @@ struct html_sums {
 	struct html_series series;
 };
 
+/* Tasks of one name are one victim, and one culprit. */
+struct html_pair {
+	const char *victim, *part, *culprit; /* of the first of them; culprit "": none */
+	bool victims, culprits; /* there are several */
+	uint64_t ns;
+	struct html_sums sums;
+};
+
 /* Zeroed before html_why__start(). */
 struct html_why {
 	bool used;
-	unsigned int nr_pairs; /* without the others */
+	size_t nr_pairs, nr_shown; /* HTML_PAIRS of them at most */
 	struct why_summary summary;
 	struct html_sums parts[WHY_PARTS];
-	struct html_sums pairs[HTML_PAIRS + 1]; /* the last: all others */
+	struct html_pair *pairs; /* the largest first */
+	struct html_sums others; /* of pairs that are not shown */
 	struct why_slow *slow; /* HTML_SLOW_SPANS * HTML_SLOW_EACH; ns == 0: none */
 };
 
