@@ -23,6 +23,7 @@ static const struct command {
 	  "user/kernel crossings: cost of entering and leaving the kernel" },
 	{ "tierlat", cmd_record, "memory tiers: loaded latency of each, and what to migrate" },
 	{ "why", cmd_record, "why waits were slow: their parts, and who caused them" },
+	{ "top", cmd_record, "the same live on one screen, and recordings step by step" },
 	{ "report", cmd_report, "print a recording" },
 	{ "compare", cmd_compare, "compare two groups of recordings" },
 	{ "validate", cmd_validate, "test the probes against known latencies on this machine" },

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* record, and memlat, runqlat, iolat, rmid and tierlat, which are record with one probe. */
+/*
+ * record; memlat, runqlat, iolat, rmid and tierlat, which are record with one probe; why and top,
+ * which show the same in another way.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <core/split.h>
@@ -24,9 +26,11 @@
 #include "cmd.h"
 #include "log.h"
 #include "options.h"
+#include "outcome.h"
 #include "output.h"
 #include "rmid.h"
 #include "tierlat.h"
+#include "top.h"
 #include "why.h"
 
 #define MOST_INTERVAL_NS 1000000000ULL
@@ -36,7 +40,9 @@
 
 struct record {
 	const char *command;
-	const struct probe_ops *only; /* NULL: the command is record */
+	int argc;
+	char **argv;
+	const struct probe_ops *only; /* NULL: the command is record, why or top */
 	struct options options;
 	struct lat_config config;
 	struct run *run;
@@ -48,6 +54,8 @@ struct record {
 	struct tierlat_command tierlat;
 	bool is_why; /* the command is why */
 	struct why_command why;
+	bool is_top; /* the command is top */
+	struct top_command top;
 	struct workload_user user; /* of the workload */
 };
 
@@ -128,6 +136,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return EINVAL;
 	if (record->is_why)
 		return ARGP_ERR_UNKNOWN;
+	if (record->is_top)
+		return top__parse(&record->top, key, arg);
 	switch (key) {
 	case KEY_WITH_WHY:
 		record->why.wanted = true;
@@ -173,6 +183,14 @@ static struct argp describe_command(struct record *record)
 		options->own_title = "Threshold:";
 		options->groups |=
 			OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE | OPTIONS_WORKLOAD;
+	} else if (record->is_top) {
+		own.options = top_options;
+		own.doc = top_doc;
+		own.args_doc = NULL;
+		options->own_title = "Screen:";
+		options->takes_workload = false;
+		options->groups = OPTIONS_WINDOW | OPTIONS_FILTER | OPTIONS_SPLIT | OPTIONS_PROBE |
+				  OPTIONS_OUTPUT;
 	} else {
 		own.options = record->only ? NULL : record_options;
 		own.doc = record->only ? probe_doc : record_doc;
@@ -197,14 +215,18 @@ static int parse(struct record *record, int argc, char **argv)
 	tierlat__init(&record->tierlat, options);
 	record->why.options = options;
 	record->why.wanted = record->is_why;
+	record->top.options = options;
 	got = options__parse(options, &own, record, argc, argv, stdout);
 	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
 	if (!got && options->csv && !record->only)
 		got = options__fail(options,
 				    "--csv is for one probe; the recording's directory has "
 				    "the CSV of each");
+	record->why.wanted |= record->is_top && !record->top.without_why;
 	if (!got)
 		got = why__check(&record->why, record->is_why, &record->config.why);
+	if (!got && record->is_top)
+		got = top__check(&record->top);
 	if (!got && record->only == &tierlat_ops)
 		got = tierlat__check(&record->tierlat);
 	if (got < 0)
@@ -419,10 +441,10 @@ static int open_probes(struct record *record)
 static int open_output(struct record *record)
 {
 	const struct options *options = &record->options;
-	const char *dir = options->output;
+	const char *dir = record->is_top ? NULL : options->output;
 	int code;
 
-	if (!dir && !record->only && !record->is_why)
+	if (!dir && !record->only && !record->is_why && !record->is_top)
 		dir = DEFAULT_DIR;
 	code = output__create(&record->recording, dir, options);
 	if (!code)
@@ -431,7 +453,7 @@ static int open_output(struct record *record)
 		return code;
 	if (options->csv && has_table(record))
 		recording__add(&record->recording, &writer_live_csv);
-	if (!options->interval_ns || options->csv)
+	if (!options->interval_ns || options->csv || record->is_top)
 		return EXIT_DONE;
 	if (options->json)
 		recording__add(&record->recording, &writer_live_json);
@@ -569,35 +591,6 @@ static int print_result(const struct record *record)
 	return EXIT_DONE;
 }
 
-static void warn_of_workload(const struct record *record, const struct session_result *result)
-{
-	unsigned long long outlived = record->run->workload_outlived;
-	int status = record->run->workload_status;
-	char why[RUN_TEXT];
-
-	if (record->run->workload_uncounted) {
-		log__warn("processes that the workload started and that outlived the window",
-			  "cannot be counted",
-			  "/proc hides the processes of other users (mount option hidepid)");
-	} else if (outlived) {
-		snprintf(why, sizeof(why), "%llu process%s that it started outlived the window",
-			 outlived, outlived == 1 ? "" : "es");
-		log__warn("workload", why, "latscope does not end them");
-	}
-	if (result->workload_ended_early) {
-		log__warn("workload", "still running at the end of the window; terminated", NULL);
-		return;
-	}
-	if (!record->run->workload || !status || status == RUN_NOT_ENDED)
-		return;
-	if (WIFSIGNALED(status))
-		snprintf(why, sizeof(why), "was killed by signal %d (%s); the recording ends there",
-			 WTERMSIG(status), strsignal(WTERMSIG(status)));
-	else
-		snprintf(why, sizeof(why), "exited with status %d", WEXITSTATUS(status));
-	log__warn("workload", why, NULL);
-}
-
 static int explain_fault(struct record *record, const struct session_result *result, int err)
 {
 	char what[PATH_MAX + RUN_TEXT];
@@ -632,6 +625,13 @@ static void write_failed(const struct writer *writer, int err)
 	output__failed(writer, err);
 }
 
+/* Nothing may be printed on a screen. */
+static void keep_silent(const char *probe, const char *why)
+{
+	(void)probe;
+	(void)why;
+}
+
 static void warn(const char *probe, const char *why)
 {
 	log__warn(probe, why, NULL);
@@ -652,7 +652,14 @@ static int measure(struct record *record)
 	struct session_result result;
 	int err, code;
 
+	if (record->is_top) {
+		code = top__show(&record->top, record->run, &record->recording, &config);
+		if (code)
+			return code;
+		config.warn = keep_silent;
+	}
 	err = session__run(record->session, &config, &result);
+	top__hide(&record->top);
 	log__progress_end();
 	code = err ? explain_fault(record, &result, err) : EXIT_DONE;
 	if (result.left_by)
@@ -661,10 +668,10 @@ static int measure(struct record *record)
 		recording__discard(&record->recording);
 		return code;
 	}
-	warn_of_workload(record, &result);
+	outcome__of_workload(record->run, &result);
 	if (result.room && !code)
 		code = output__no_room(&record->recording, result.room);
-	err = print_result(record);
+	err = record->is_top ? EXIT_DONE : print_result(record);
 	return code ? code : err;
 }
 
@@ -726,6 +733,9 @@ static int run_record(struct record *record)
 	char why[RUN_TEXT];
 	int code;
 
+	code = record->is_top ? top__begin(&record->top, record->argc, record->argv) : EXIT_DONE;
+	if (code)
+		return code;
 	if (session__new(&record->session, record->run))
 		return out_of_memory(record);
 	code = prepare(record);
@@ -741,7 +751,10 @@ int cmd_record(int argc, char **argv)
 {
 	struct record record = { .command = argv[0],
 				 .only = probe__find(argv[0]),
-				 .is_why = !strcmp(argv[0], "why") };
+				 .is_why = !strcmp(argv[0], "why"),
+				 .is_top = !strcmp(argv[0], "top"),
+				 .argc = argc,
+				 .argv = argv };
 	int got, code;
 
 	got = parse(&record, argc, argv);
@@ -749,10 +762,13 @@ int cmd_record(int argc, char **argv)
 		return got < 0 ? EXIT_USAGE : EXIT_DONE;
 	if (record.tierlat.reset)
 		return tierlat__reset(&record.tierlat);
+	if (record.top.replay)
+		return top__replay(&record.top);
 	record.run = calloc(1, sizeof(*record.run));
 	if (!record.run)
 		return out_of_memory(&record);
 	code = run_record(&record);
+	top__end(&record.top);
 	run__free(record.run);
 	return code;
 }

@@ -271,20 +271,27 @@ void why__read_slow(const struct run_why *why, size_t row, struct why_slow *slow
 	}
 }
 
-void why__keep_slowest(struct run_why *why)
+unsigned int why__add_slowest(const struct run_why *why, struct why_slow *slowest, unsigned int nr,
+			      unsigned int most)
 {
 	unsigned int at;
 
 	for (size_t row = 0; row < table__rows(why->events); row++) {
 		uint64_t ns = (uint64_t)integer(why, row, WHY_SLOW_NS);
 
-		for (at = why->nr_slowest; at && why->slowest[at - 1].ns < ns; at--)
-			if (at < WHY_SLOWEST)
-				why->slowest[at] = why->slowest[at - 1];
-		if (at == WHY_SLOWEST)
+		for (at = nr; at && slowest[at - 1].ns < ns; at--)
+			if (at < most)
+				slowest[at] = slowest[at - 1];
+		if (at == most)
 			continue;
-		why__read_slow(why, row, &why->slowest[at]);
-		if (why->nr_slowest < WHY_SLOWEST)
-			why->nr_slowest++;
+		why__read_slow(why, row, &slowest[at]);
+		if (nr < most)
+			nr++;
 	}
+	return nr;
+}
+
+void why__keep_slowest(struct run_why *why)
+{
+	why->nr_slowest = why__add_slowest(why, why->slowest, why->nr_slowest, WHY_SLOWEST);
 }

@@ -125,6 +125,13 @@ void why__free(struct run_why *why);
 /* A row of the table of events. */
 void why__read_slow(const struct run_why *why, size_t row, struct why_slow *slow);
 
+/*
+ * Adds the rows of the table of events to the `nr` slowest events and keeps at most `most`.
+ * Returns how many there are now.
+ */
+unsigned int why__add_slowest(const struct run_why *why, struct why_slow *slowest, unsigned int nr,
+			      unsigned int most);
+
 /* Keeps the slowest of the rows that the table of events holds. */
 void why__keep_slowest(struct run_why *why);
 

@@ -14,6 +14,7 @@ struct privilege_needs {
 	bool removes_dir; /* may have to remove its directory, until privilege__keep_dir() */
 	pid_t workload; /* end this process, until privilege__end_workload(); 0: none */
 	unsigned int capability; /* use this capability; 0: none */
+	bool terminal; /* set the modes of the terminal */
 	bool times_calls; /* time system calls, which a filter would slow down */
 };
 

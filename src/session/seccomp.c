@@ -141,6 +141,9 @@ static const int bpf_commands[] = {
 /* Terminal ioctls: is it one, and how wide? Not TIOCSTI, which puts input into it. */
 static const int ioctls[] = { TCGETS, TIOCGWINSZ };
 
+/* For a full-screen display. */
+static const int terminal_ioctls[] = { TCSETS, TCSETSW, TCSETSF, TCFLSH };
+
 /* libcap-ng reads these before it drops more. */
 static const int prctls[] = { PR_CAPBSET_READ, PR_CAP_AMBIENT };
 
@@ -195,7 +198,7 @@ static int allow_signals(scmp_filter_ctx filter, pid_t workload)
 	return err;
 }
 
-static int add_rules(scmp_filter_ctx filter, pid_t workload)
+static int add_rules(scmp_filter_ctx filter, pid_t workload, bool terminal)
 {
 	int err = 0;
 
@@ -207,12 +210,15 @@ static int add_rules(scmp_filter_ctx filter, pid_t workload)
 		err = allow_each(filter, SCMP_SYS(prctl), 0, prctls, COUNT(prctls));
 	if (!err)
 		err = allow_each(filter, SCMP_SYS(ioctl), 1, ioctls, COUNT(ioctls));
+	if (!err && terminal)
+		err = allow_each(filter, SCMP_SYS(ioctl), 1, terminal_ioctls,
+				 COUNT(terminal_ioctls));
 	if (!err)
 		err = allow_masked(filter);
 	return err ? err : allow_signals(filter, workload);
 }
 
-int seccomp__install(pid_t workload)
+int seccomp__install(pid_t workload, bool terminal)
 {
 	/* For all threads, logged, and as a binary tree. */
 	static const enum scmp_filter_attr attributes[] = { SCMP_FLTATR_CTL_TSYNC,
@@ -226,7 +232,7 @@ int seccomp__install(pid_t workload)
 	for (size_t i = 0; !err && i < COUNT(attributes); i++)
 		err = seccomp_attr_set(filter, attributes[i],
 				       attributes[i] == SCMP_FLTATR_CTL_OPTIMIZE ? 2 : 1);
-	err = err ? err : add_rules(filter, workload);
+	err = err ? err : add_rules(filter, workload, terminal);
 	err = err ? err : seccomp_load(filter);
 	seccomp_release(filter);
 	return err;

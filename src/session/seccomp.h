@@ -7,9 +7,13 @@
 #ifndef LATSCOPE_SESSION_SECCOMP_H
 #define LATSCOPE_SESSION_SECCOMP_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
-/* Signals may only be sent to `workload`; 0: to none. Sets no_new_privs. 0 or -errno. */
-int seccomp__install(pid_t workload);
+/*
+ * Signals may only be sent to `workload`; 0: to none. `terminal`: its modes may be set. Sets
+ * no_new_privs. 0 or -errno.
+ */
+int seccomp__install(pid_t workload, bool terminal);
 
 #endif

@@ -34,6 +34,7 @@ struct session {
 	struct workload workload;
 	struct descendants descendants; /* of the workload */
 	const struct session_task *task; /* NULL: none */
+	const struct session_watcher *watcher; /* NULL: none */
 	int signals; /* signalfd of the signals that end the window */
 	struct workload_origin origin; /* the state before latscope changed it */
 	uint64_t last_ns; /* end of the last interval, since the window opened */
@@ -337,9 +338,11 @@ static void put_back(struct session *session, struct session_result *result)
  * Sleeps until `at` (since the window opened). True: a signal or the workload's end closes the
  * window.
  */
-static bool window_ends(struct session *session, uint64_t at, struct session_result *result)
+static bool window_ends(struct session *session, uint64_t at, uint64_t *interval_ns,
+			struct session_result *result)
 {
-	struct pollfd fds[2] = { { .fd = session->signals, .events = POLLIN },
+	struct pollfd fds[3] = { { .fd = session->signals, .events = POLLIN },
+				 { .fd = -1, .events = POLLIN },
 				 { .fd = -1, .events = POLLIN } };
 	uint64_t elapsed = elapsed_ns(session);
 	struct timespec left = clock__timespec(at > elapsed ? at - elapsed : 0);
@@ -349,12 +352,16 @@ static bool window_ends(struct session *session, uint64_t at, struct session_res
 		fds[1].fd = session->task->done;
 	if (session->workload.pid)
 		fds[1].fd = session->workload.ended;
-	if (ppoll(fds, 2, &left, NULL) <= 0)
+	if (session->watcher)
+		fds[2].fd = session->watcher->fd;
+	if (ppoll(fds, 3, &left, NULL) <= 0)
 		return false;
 	if (fds[0].revents && read(session->signals, &info, sizeof(info)) == sizeof(info)) {
 		result->interrupted = true;
 		return true;
 	}
+	if (fds[2].revents && !session->watcher->ready(session->watcher->arg, interval_ns))
+		return true;
 	if (session->task)
 		return fds[1].revents;
 	return fds[1].revents && workload__reap(&session->workload, &session->run->workload_status);
@@ -374,14 +381,18 @@ static void watch(struct session *session, const struct session_config *config,
 		  struct session_result *result)
 {
 	uint64_t end = config->duration_ns ? config->duration_ns : UINT64_MAX;
-	uint64_t next = config->interval_ns, patience = patience_ns(session), wake, elapsed = 0;
+	uint64_t interval_ns = config->interval_ns, before;
+	uint64_t next = interval_ns, patience = patience_ns(session), wake, elapsed = 0;
 	uint64_t shown = 0;
 	bool ends = false;
 
 	while (!ends && elapsed < end) {
 		wake = earlier(earlier(next, end), elapsed + patience);
-		ends = window_ends(session, wake, result);
+		before = interval_ns;
+		ends = window_ends(session, wake, &interval_ns, result);
 		elapsed = elapsed_ns(session);
+		if (interval_ns != before)
+			next = session->last_ns + interval_ns;
 		if (config->progress && elapsed - shown >= PROGRESS_NS / 2) {
 			config->progress(config->progress_arg, elapsed, config->duration_ns);
 			shown = elapsed;
@@ -393,8 +404,7 @@ static void watch(struct session *session, const struct session_config *config,
 		if (!ends && elapsed >= next && elapsed < end) {
 			end_interval(session, result, elapsed);
 			ends = session->broken || is_full(session, result);
-			next += (elapsed - next) / config->interval_ns * config->interval_ns +
-				config->interval_ns;
+			next += (elapsed - next) / interval_ns * interval_ns + interval_ns;
 		}
 	}
 }
@@ -430,6 +440,7 @@ static int drop_privileges(struct session *session, const struct session_config 
 		.recording = config->recording,
 		.removes_dir = config->workload || config->written_later,
 		.workload = session->workload.pid,
+		.terminal = config->watcher != NULL,
 	};
 	const struct probe *probe;
 	int err;
@@ -500,6 +511,7 @@ int session__run(struct session *session, const struct session_config *config,
 	if (err)
 		return err;
 	session->task = config->task;
+	session->watcher = config->watcher;
 	open_window(session, result);
 	err = release(session, config);
 	if (err) {

@@ -22,12 +22,21 @@ struct session_task {
 	int done; /* readable when the window must close */
 };
 
+/* A file descriptor of the caller that is watched together with the session's own. */
+struct session_watcher {
+	int fd;
+	/* Called when it is readable. May change the interval. False: close the window. */
+	bool (*ready)(void *arg, uint64_t *interval_ns);
+	void *arg;
+};
+
 struct session_config {
 	uint64_t duration_ns; /* 0: until the workload ends or a signal arrives */
 	uint64_t interval_ns;
 	char *const *workload; /* argv, NULL-terminated; NULL: none */
 	struct workload_user user; /* of the workload */
 	const struct session_task *task; /* NULL: none; not with a workload */
+	const struct session_watcher *watcher; /* NULL: none; else the caller uses the terminal */
 	bool again; /* the caller opens further sessions: keep privileges and type information */
 	struct recording *recording; /* NULL: nothing is kept */
 	bool written_later; /* by the caller: the session only keeps the privileges for it */

@@ -146,7 +146,7 @@ int rundb_check__open(sqlite3 **db, const char *path, struct rundb_budget *budge
 	err = find_file(path, file, &bytes);
 	if (err)
 		return err;
-	budget->steps = STEPS_LEAST + STEPS_PER_BYTE * bytes;
+	budget->steps = budget->all = STEPS_LEAST + STEPS_PER_BYTE * bytes;
 	err = rundb_file__open_to_read(db, file);
 	if (!err)
 		err = restrict_to_reading(*db, budget);

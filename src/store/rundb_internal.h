@@ -50,6 +50,7 @@ void rundb_file__let_readers_in(sqlite3 *db);
 /* Must not move until the database is closed. */
 struct rundb_budget {
 	uint64_t steps; /* steps of SQLite's virtual machine that are still allowed */
+	uint64_t all; /* at the beginning, and each time that reading starts again */
 };
 
 /* `path` is the file or the directory of the recording. */

@@ -783,6 +783,7 @@ void rundb__rewind(struct rundb *db, bool keys)
 	sqlite3_finalize(db->intervals);
 	db->intervals = NULL;
 	db->last_start_ns = 0;
+	db->budget.steps = db->budget.all;
 	forget_deltas(db);
 	db->without_keys = !keys;
 }

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "top.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <store/rundb.h>
+#include <tui/replay.h>
+
+#include "cmd.h"
+#include "log.h"
+#include "why.h"
+
+#define SECOND_NS 1000000000ULL
+#define DEFAULT_DIR "runs"
+
+enum { KEY_REPLAY = 0x4000, KEY_NO_WHY };
+
+const struct argp_option top_options[] = {
+	{ "replay", KEY_REPLAY, "DIR", 0, "Step through this recording instead", 0 },
+	WHY_OVER_OPTION,
+	{ "no-why", KEY_NO_WHY, 0, 0, "Do not explain slow samples: costs less", 0 },
+	{ 0 },
+};
+
+const char top_doc[] =
+	"Shows on one screen, for each probe: rate, percentiles, a heat map of the last minutes, "
+	"and who waited most. Enter explains a row: percentiles, where its slow time went, who "
+	"caused it, its slow events. The key h lists the keys. With --replay it shows a recording "
+	"in the same way; the arrow keys step in time, also while it is still being written.\v"
+	"Examples:\n"
+	"  latscope top                              page faults, run queue, block I/O\n"
+	"  latscope top -i 200ms --by process        five times a second\n"
+	"  latscope top --cgroup /system.slice -o runs/   r records into runs/\n"
+	"  latscope top --replay runs/20260102T030405Z\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+
+error_t top__parse(struct top_command *command, int key, char *arg)
+{
+	switch (key) {
+	case KEY_REPLAY:
+		command->replay = arg;
+		return 0;
+	case KEY_NO_WHY:
+		command->without_why = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+int top__check(struct top_command *command)
+{
+	struct options *options = command->options;
+
+	if (!options->by) {
+		command->default_splits = true;
+		options->by = 1U << LAT_BY_PROCESS | 1U << LAT_BY_CGROUP | 1U << LAT_BY_DISK;
+	}
+	if (!options->interval_ns)
+		options->interval_ns = SECOND_NS;
+	return 0;
+}
+
+static int check_terminal(void)
+{
+	char why[RUN_TEXT];
+	const char *todo;
+
+	if (!terminal__check(why, &todo))
+		return EXIT_DONE;
+	log__error("cannot show a screen", why, todo);
+	return EXIT_ERROR;
+}
+
+int top__replay(const struct top_command *command)
+{
+	struct replay *replay = NULL;
+	int code = check_terminal(), err;
+
+	if (code)
+		return code;
+	err = replay__new(&replay, command->replay);
+	if (!err)
+		err = replay__run(replay);
+	replay__free(replay);
+	if (err)
+		log__error(command->replay, rundb__explain(err),
+			   err == -ENOENT ? "give the directory of a recording, or its run.db"
+					  : NULL);
+	return err ? EXIT_ERROR : EXIT_DONE;
+}
+
+/*
+ * The command line of a recording: the same options, except those that only top has. NULL: out of
+ * memory.
+ */
+static char **record_line(const struct top_command *command, int argc, char **argv)
+{
+	char **line = calloc((size_t)argc + 8, sizeof(*line));
+	int nr = 0;
+
+	if (!line)
+		return NULL;
+	line[nr++] = "latscope";
+	line[nr++] = "record";
+	if (!command->without_why)
+		line[nr++] = "--why";
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--no-why"))
+			line[nr++] = argv[i];
+	if (command->default_splits) {
+		line[nr++] = "--by";
+		line[nr++] = "process,cgroup,disk";
+	}
+	if (!command->options->output) {
+		line[nr++] = "-o";
+		line[nr++] = DEFAULT_DIR;
+	}
+	return line;
+}
+
+int top__begin(struct top_command *command, int argc, char **argv)
+{
+	int code = check_terminal(), err;
+	char **line;
+
+	if (code)
+		return code;
+	command->live = calloc(1, sizeof(*command->live));
+	line = record_line(command, argc, argv);
+	err = command->live && line ? recorder__begin(&command->live->recorder, line) : -ENOMEM;
+	free(line);
+	if (err) {
+		log__error("top", strerror(-err), NULL);
+		return EXIT_ERROR;
+	}
+	command->live->where = command->options->output ? command->options->output : DEFAULT_DIR;
+	return EXIT_DONE;
+}
+
+int top__show(struct top_command *command, const struct run *run, struct recording *recording,
+	      struct session_config *config)
+{
+	int err = live__open(command->live, run);
+
+	if (err) {
+		live__close(command->live);
+		log__error("cannot show a screen", strerror(-err), NULL);
+		return EXIT_ERROR;
+	}
+	recording__add(recording, &writer_screen)->state = command->live;
+	config->watcher = &command->live->watcher;
+	return EXIT_DONE;
+}
+
+void top__hide(struct top_command *command)
+{
+	if (command->live)
+		live__close(command->live);
+}
+
+void top__end(struct top_command *command)
+{
+	if (command->live)
+		recorder__end(&command->live->recorder);
+	free(command->live);
+	command->live = NULL;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Options of `top`, and its screen. */
+#ifndef LATSCOPE_CLI_TOP_H
+#define LATSCOPE_CLI_TOP_H
+
+#include <tui/live.h>
+
+#include "options.h"
+
+struct top_command {
+	const char *replay; /* path of a recording; NULL: live */
+	bool without_why;
+	bool default_splits; /* --by was not given */
+	struct live *live; /* NULL until top__begin() */
+	struct options *options;
+};
+
+extern const struct argp_option top_options[];
+extern const char top_doc[];
+
+error_t top__parse(struct top_command *command, int key, char *arg);
+
+/* Sets the defaults, after why__check(). -EINVAL: see options->error. */
+int top__check(struct top_command *command);
+
+/* top --replay. Returns the exit code. */
+int top__replay(const struct top_command *command);
+
+/*
+ * Checks the terminal and starts the process that records on request; before anything is opened.
+ * argv: the command line, from which a recording takes its options. Returns an exit code.
+ */
+int top__begin(struct top_command *command, int argc, char **argv);
+
+/* Opens the screen; before the window. Returns an exit code. */
+int top__show(struct top_command *command, const struct run *run, struct recording *recording,
+	      struct session_config *config);
+
+/* Restores the terminal; may be called twice. */
+void top__hide(struct top_command *command);
+
+/* Ends a recording that runs. */
+void top__end(struct top_command *command);
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What each key does. */
+#include "view.h"
+
+#include <curses.h>
+#include <string.h>
+
+#define ESCAPE 27
+#define DELETE 127
+#define BACKSPACE 8
+#define CTRL_L 12
+
+static enum view_action type_filter(struct view *view, int key)
+{
+	size_t length = strlen(view->filter);
+
+	switch (key) {
+	case ESCAPE:
+		view->filter[0] = '\0';
+		view->typing = false;
+		return ACTION_NONE;
+	case '\r':
+	case '\n':
+	case KEY_ENTER:
+		view->typing = false;
+		return ACTION_NONE;
+	case KEY_BACKSPACE:
+	case DELETE:
+	case BACKSPACE:
+		while (length && (view->filter[--length] & 0xc0) == 0x80)
+			;
+		view->filter[length] = '\0';
+		return ACTION_NONE;
+	}
+	if (key >= ' ' && key <= 0xff && length + 1 < sizeof(view->filter)) {
+		view->filter[length] = (char)key;
+		view->filter[length + 1] = '\0';
+	}
+	return ACTION_NONE;
+}
+
+static void move_by(size_t *at, long by)
+{
+	if (by < 0 && *at < (size_t)-by)
+		*at = 0;
+	else
+		*at = (size_t)((long)*at + by);
+}
+
+static bool move_cursor(struct view *view, int key)
+{
+	size_t *at = view->page == PAGE_DETAIL ? &view->scroll : &view->cursor;
+	long page = view->lines > 1 ? (long)view->lines - 1 : 1;
+
+	switch (key) {
+	case KEY_UP:
+	case 'k':
+		move_by(at, -1);
+		return true;
+	case KEY_DOWN:
+	case 'j':
+		move_by(at, 1);
+		return true;
+	case KEY_PPAGE:
+		move_by(at, -page);
+		return true;
+	case KEY_NPAGE:
+		move_by(at, page);
+		return true;
+	}
+	return false;
+}
+
+static enum view_action step_in_time(int key)
+{
+	switch (key) {
+	case KEY_LEFT:
+		return ACTION_BACK;
+	case KEY_RIGHT:
+		return ACTION_FORWARD;
+	case '[':
+		return ACTION_FAR_BACK;
+	case ']':
+		return ACTION_FAR_FORWARD;
+	case KEY_HOME:
+		return ACTION_FIRST;
+	case KEY_END:
+		return ACTION_LAST;
+	}
+	return ACTION_NONE;
+}
+
+static void open_detail(struct view *view)
+{
+	const struct run_key *key;
+
+	if (view->cursor >= view->nr_rows)
+		return;
+	key = view->rows[view->cursor].key;
+	view->key = key->key;
+	strcpy(view->name, key->name);
+	view->scroll = 0;
+	view->page = PAGE_DETAIL;
+}
+
+static void choose_probe(struct view *view, unsigned int probe)
+{
+	if (probe >= view->model.run->nr_probes)
+		return;
+	view->probe = probe;
+	view->cursor = view->first = 0;
+	view->page = PAGE_TABLE;
+	view__choose_split(view, false);
+}
+
+static enum view_action press_on_any_page(struct view *view, int key)
+{
+	switch (key) {
+	case 'q':
+		return ACTION_QUIT;
+	case ' ':
+		return ACTION_PAUSE;
+	case '+':
+	case '=':
+		return ACTION_LONGER;
+	case '-':
+		return ACTION_SHORTER;
+	case 'r':
+		return ACTION_RECORD;
+	case 'h':
+	case '?':
+		view->page = PAGE_HELP;
+		return ACTION_NONE;
+	case CTRL_L:
+		clearok(curscr, TRUE);
+		return ACTION_NONE;
+	}
+	if (key >= '1' && key <= '0' + RUN_PROBES)
+		choose_probe(view, (unsigned int)(key - '1'));
+	return step_in_time(key);
+}
+
+static void press_on_table(struct view *view, int key)
+{
+	switch (key) {
+	case 's':
+		view->sort = (view->sort + 1) % SORTS;
+		view->cursor = view->first = 0;
+		return;
+	case 'b':
+		view__choose_split(view, true);
+		view->cursor = view->first = 0;
+		return;
+	case '/':
+		view->typing = true;
+		view->cursor = view->first = 0;
+		return;
+	case ESCAPE:
+		view->filter[0] = '\0';
+		return;
+	case '\r':
+	case '\n':
+	case KEY_ENTER:
+		open_detail(view);
+	}
+}
+
+enum view_action keys__press(struct view *view, int key)
+{
+	bool leaves = key == ESCAPE || key == '\r' || key == '\n' || key == KEY_ENTER;
+
+	view->note[0] = '\0';
+	if (view->typing)
+		return type_filter(view, key);
+	if (view->page == PAGE_HELP) {
+		view->page = PAGE_TABLE;
+		return ACTION_NONE;
+	}
+	if (move_cursor(view, key))
+		return ACTION_NONE;
+	if (view->page == PAGE_DETAIL && (leaves || key == 'q')) {
+		view->page = PAGE_TABLE;
+		return ACTION_NONE;
+	}
+	if (view->page == PAGE_TABLE)
+		press_on_table(view, key);
+	return press_on_any_page(view, key);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The screen of a live window: a writer gets its intervals, and the session watches the keys. */
+#ifndef LATSCOPE_TUI_LIVE_H
+#define LATSCOPE_TUI_LIVE_H
+
+#include <session/session.h>
+#include <store/writer.h>
+
+#include "recorder.h"
+#include "view.h"
+
+struct live {
+	struct view view;
+	struct recorder recorder;
+	struct session_watcher watcher; /* for the session's config */
+	uint64_t cpu_ns, wall_ns; /* at the last interval: for the cost */
+	uint64_t next_frame;
+	const char *where; /* directory of recordings, for messages */
+};
+
+/* Opens the screen for the probes of the run. 0 or -errno; call live__close() in either case. */
+int live__open(struct live *live, const struct run *run);
+
+/* Restores the terminal. */
+void live__close(struct live *live);
+
+/* A message from a probe. */
+void live__warn(struct live *live, const char *probe, const char *why);
+
+/* The writer's state is the struct live. */
+extern const struct writer_ops writer_screen;
+
+#endif

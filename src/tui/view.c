@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "view.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <core/counts.h>
+#include <core/hist.h>
+#include <core/summary.h>
+#include <core/units.h>
+
+#include "heat.h"
+#include "paint.h"
+
+#define NUMBERS 41 /* columns of a probe's numbers */
+#define FOOTER 3
+#define LEAST_ROWS 5 /* of the table, with its head */
+#define MOST_LINES 8 /* of a probe */
+
+static const char *const help[] = {
+	"1 to 8       choose the probe whose table is shown",
+	"b            next split: process, cgroup, disk ...",
+	"s            next sort: waited, events, p50, p99, p99.9, max, name",
+	"/            filter by a part of the name; Enter ends it, Escape clears it",
+	"up, down     choose a row; also Page Up, Page Down, j, k",
+	"Enter        the row's percentiles, parts, culprits and slow events",
+	"space        pause; in a recording: play",
+	"+ -          longer or shorter interval; in a recording: intervals per step",
+	"left, right  in a recording: step in time; [ ] by ten, Home and End",
+	"r            live: record from now on; r again ends the recording",
+	"Ctrl-L       draw everything again",
+	"h            this help; any key goes back",
+	"q            quit",
+	"",
+	"waited: sum of all latencies of the interval. Heat map: a column for each",
+	"interval, latency upwards, colour by the square root of the events; without",
+	"data it is empty, without events it is dark (text: a dot).",
+};
+
+int view__open(struct view *view)
+{
+	int err = terminal__open(&view->terminal);
+
+	if (err)
+		return err;
+	heat__begin(view->terminal.heat);
+	paint__begin(view->terminal.color, view->terminal.utf8);
+	view->cost = -1;
+	return 0;
+}
+
+void view__close(struct view *view)
+{
+	terminal__close(&view->terminal);
+	free(view->rows);
+	view->rows = NULL;
+	model__clear(&view->model);
+}
+
+void view__choose_split(struct view *view, bool next)
+{
+	uint32_t by = view->model.run->probes[view->probe].by;
+	unsigned int at = view->by;
+
+	if (!by || (!next && by & 1U << at))
+		return;
+	do
+		at = (at + 1) % LAT_BY_COUNT;
+	while (!(by & 1U << at));
+	view->by = at;
+	view->page = PAGE_TABLE;
+}
+
+void view__begin(struct view *view)
+{
+	const struct run *run = view->model.run;
+
+	for (unsigned int i = run->nr_probes; i; i--)
+		if (run->probes[i - 1].nr_metrics && !run->probes[i - 1].refused[0])
+			view->probe = i - 1;
+	view__choose_split(view, false);
+}
+
+/* ---- title ---- */
+
+static void draw_title(const struct view *view)
+{
+	const struct model *model = &view->model;
+	char text[RUN_TEXT], length[UNITS_TEXT];
+	struct tm local;
+	time_t now = time(NULL);
+
+	paint__line(0, 0, COLS, PAINT_BAR);
+	if (view->replay) {
+		paint__format(0, 0, COLS - 24, PAINT_BAR, "latscope top  %s  %.3f s to %.3f s",
+			      model->run->start_utc, (double)model->start_ns / 1e9,
+			      (double)model->end_ns / 1e9);
+		snprintf(text, sizeof(text), "%llu/%llu%s%s",
+			 (unsigned long long)(view->nr_frames ? model->frame + 1 : 0),
+			 (unsigned long long)view->nr_frames, view->running ? " recording" : "",
+			 view->paused ? "" : " playing");
+		paint__right(0, COLS - 24, 24, PAINT_BAR, text);
+		return;
+	}
+	localtime_r(&now, &local);
+	strftime(text, sizeof(text), "%H:%M:%S", &local);
+	paint__format(0, 0, COLS - 30, PAINT_BAR, "latscope top  %s  up %.0f s  interval %s", text,
+		      (double)model->end_ns / 1e9, units__duration(length, view->interval_ns));
+	snprintf(text, sizeof(text), "%s%s", view->recording ? "recording " : "",
+		 view->paused ? "paused" : "");
+	paint__right(0, COLS - 30, 30, PAINT_BAR, text);
+}
+
+/* ---- one block for each probe ---- */
+
+uint64_t view__columns(void)
+{
+	int columns = COLS - NUMBERS - HEAT_AXIS;
+
+	return columns > MODEL_COLUMNS ? MODEL_COLUMNS : columns > 0 ? (uint64_t)columns : 1;
+}
+
+uint64_t view__last_column(const struct view *view)
+{
+	uint64_t columns = view__columns(), last = view->model.frame;
+
+	if (!view->replay)
+		return last;
+	last = last + columns / 2 > columns - 1 ? last + columns / 2 : columns - 1;
+	return last < view->nr_frames ? last : view->nr_frames ? view->nr_frames - 1 : 0;
+}
+
+static const char *quantile(const struct summary *summary, enum summary_quantile which,
+			    char text[UNITS_TEXT])
+{
+	return summary->events ? units__ns(text, (double)summary->quantiles_ns[which]) : "-";
+}
+
+static void draw_numbers(const struct view *view, unsigned int at, int y, int lines)
+{
+	const struct model *model = &view->model;
+	const struct run_probe *probe = &model->run->probes[at];
+	const struct lat_hist *hist = &model->data[at].metrics[0].hist;
+	char one[UNITS_TEXT], two[UNITS_TEXT], three[UNITS_TEXT];
+	struct summary summary;
+
+	summary__of(&summary, hist);
+	paint__format(y, 10, 31, PAINT_PLAIN, "%13s   max %s",
+		      units__rate(one,
+				  summary__rate(summary.events, model->end_ns - model->start_ns)),
+		      summary.events ? units__ns(two, (double)summary.max_ns) : "-");
+	if (lines < 2)
+		return;
+	paint__format(y + 1, 2, NUMBERS - 2, PAINT_PLAIN, "p50 %s  p99 %s  p99.9 %s",
+		      quantile(&summary, SUMMARY_P50, one), quantile(&summary, SUMMARY_P99, two),
+		      quantile(&summary, SUMMARY_P999, three));
+	if (lines < 3)
+		return;
+	paint__format(y + 2, 2, NUMBERS - 2, PAINT_DIM, "%s, %s, %s > %s", probe->metrics[0].name,
+		      probe->method,
+		      summary.events ? units__share(one, summary.tail, summary.events) : "-",
+		      units__duration(two, model->run->tail_ns));
+}
+
+static void draw_probe(const struct view *view, unsigned int at, int y, int lines)
+{
+	const struct run_probe *probe = &view->model.run->probes[at];
+	enum paint_style style = at == view->probe ? PAINT_CHOSEN : PAINT_STRONG;
+
+	paint__format(y, 0, 10, style, "%u %s", at + 1, probe->name);
+	if (probe->refused[0]) {
+		paint__format(y, 11, COLS - 11, PAINT_ALERT, "cannot measure: %s", probe->refused);
+		return;
+	}
+	if (!probe->nr_metrics) {
+		paint__text(y, 11, COLS - 11, PAINT_DIM, "a table, no histogram; see report");
+		return;
+	}
+	if (!view->model.any)
+		return;
+	draw_numbers(view, at, y, lines);
+	heat__draw(&view->model, at, view__last_column(view),
+		   &(struct heat_place){ y, NUMBERS, lines, COLS - NUMBERS });
+}
+
+static bool has_heat(const struct run_probe *probe)
+{
+	return probe->nr_metrics && !probe->refused[0];
+}
+
+/* Lines of each probe that has a heat map; the others have one. */
+static int lines_of_heat(const struct run *run)
+{
+	int room = LINES - 1 - FOOTER - LEAST_ROWS, probes = 0, lines;
+
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		if (has_heat(&run->probes[i]))
+			probes++;
+		else
+			room--;
+	}
+	if (!probes)
+		return 1;
+	lines = LINES * 2 / 5 / probes;
+	if (lines < 3)
+		lines = 3;
+	if (lines > MOST_LINES)
+		lines = MOST_LINES;
+	if (lines * probes > room)
+		lines = room / probes;
+	return lines < 1 ? 1 : lines;
+}
+
+/* ---- footer ---- */
+
+static void draw_accounting(const struct view *view, int y)
+{
+	const struct lat_cell *cell = &view->model.data[view->probe].metrics[0];
+	const struct run_probe *probe = &view->model.run->probes[view->probe];
+	char text[512], count[UNITS_TEXT];
+	size_t used;
+
+	if (!probe->nr_metrics || probe->refused[0])
+		return;
+	used = (size_t)snprintf(text, sizeof(text), "%s: %s seen", probe->name,
+				units__count(count, cell->counts[LAT_SEEN]));
+	used += (size_t)snprintf(text + used, sizeof(text) - used, " = %s recorded",
+				 units__count(count, run__recorded(cell)));
+	for (unsigned int i = 0; i < LAT_TERMS; i++)
+		if (counts__is_term(i) && cell->counts[i])
+			used += (size_t)snprintf(text + used, sizeof(text) - used, " + %s %s",
+						 units__count(count, cell->counts[i]),
+						 counts__name(i));
+	if (run__imbalance(cell))
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "; sum is off by %lld",
+					 (long long)run__imbalance(cell));
+	if (probe->recursion_missed)
+		snprintf(text + used, sizeof(text) - used, "; %s not seen (all)",
+			 units__count(count, probe->recursion_missed));
+	paint__text(y, 0, COLS, PAINT_PLAIN, text);
+}
+
+/* Of this process, and of the programs in the kernel. */
+static void cost_text(const struct view *view, char text[RUN_TEXT])
+{
+	struct summary_cost price;
+	char share[UNITS_TEXT];
+	double programs = 0;
+	bool known = false;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned int i = 0; i < view->model.run->nr_probes; i++) {
+		summary__of_cost(&price, view->model.run, &view->model.run->probes[i]);
+		if (!price.known)
+			continue;
+		known = true;
+		programs += price.cpu_share;
+	}
+	if (view->cost >= 0)
+		used = (size_t)snprintf(text, RUN_TEXT, "top %s of a CPU",
+					units__ratio(share, view->cost));
+	if (known)
+		snprintf(text + used, RUN_TEXT - used, "%sprobes %s",
+			 used ? ", " : "cost: ", units__ratio(share, programs));
+}
+
+static void draw_footer(const struct view *view, int y)
+{
+	const struct run_probe *probe = &view->model.run->probes[view->probe];
+	char cost[RUN_TEXT];
+
+	draw_accounting(view, y);
+	if (!probe->refused[0])
+		paint__format(y + 1, 0, COLS, PAINT_DIM, "method %s: %s", probe->method,
+			      probe->mechanism);
+	paint__line(y + 2, 0, COLS, PAINT_BAR);
+	cost_text(view, cost);
+	paint__right(y + 2, COLS - 42, 42, PAINT_BAR, cost);
+	if (view->typing)
+		paint__format(y + 2, 0, COLS - 42, PAINT_CHOSEN, "/%s_", view->filter);
+	else if (view->filter[0])
+		paint__format(y + 2, 0, COLS - 42, PAINT_CHOSEN, "filter: %s", view->filter);
+	else
+		paint__text(y + 2, 0, COLS - 42, PAINT_BAR,
+			    view->replay ? "h help  <- -> time  Enter detail  q"
+					 : "h help  Enter why  / filter  r record");
+	if (view->note[0]) {
+		paint__line(y + 1, 0, COLS, PAINT_PLAIN);
+		paint__text(y + 1, 0, COLS, PAINT_ALERT, view->note);
+	}
+}
+
+static void draw_help(int y, int lines)
+{
+	paint__line(y, 0, COLS, PAINT_BAR);
+	paint__text(y, 0, COLS, PAINT_BAR, "Keys");
+	for (int i = 0; i < (int)(sizeof(help) / sizeof(help[0])) && i + 1 < lines; i++)
+		paint__text(y + 1 + i, 1, COLS - 1, PAINT_PLAIN, help[i]);
+}
+
+static void draw_all(struct view *view)
+{
+	const struct run *run = view->model.run;
+	int heat = lines_of_heat(run), y = 1, lines;
+
+	draw_title(view);
+	if (view->page == PAGE_HELP) {
+		draw_help(y, LINES - y - FOOTER);
+	} else {
+		for (unsigned int i = 0; i < run->nr_probes; i++, y += lines) {
+			lines = has_heat(&run->probes[i]) ? heat : 1;
+			draw_probe(view, i, y, lines);
+		}
+		if (view->page == PAGE_DETAIL)
+			detail__draw(view, y, LINES - y - FOOTER);
+		else if (table_view__draw(view, y, LINES - y - FOOTER))
+			paint__text(y, 0, COLS, PAINT_ALERT, "out of memory");
+	}
+	draw_footer(view, LINES - FOOTER);
+}
+
+void view__draw(struct view *view)
+{
+	erase();
+	if (terminal__is_large_enough())
+		draw_all(view);
+	else
+		paint__format(0, 0, COLS, PAINT_PLAIN, "too small: %dx%d; latscope top needs %dx%d",
+			      COLS, LINES, TERMINAL_COLUMNS, TERMINAL_LINES);
+	refresh();
+}

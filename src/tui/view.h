@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The screen: draws a model. The same for a live window and for a recording. */
+#ifndef LATSCOPE_TUI_VIEW_H
+#define LATSCOPE_TUI_VIEW_H
+
+#include <stdbool.h>
+
+#include "model.h"
+#include "terminal.h"
+
+#define VIEW_FILTER 64
+
+enum view_sort {
+	SORT_WAITED,
+	SORT_EVENTS,
+	SORT_P50,
+	SORT_P99,
+	SORT_P999,
+	SORT_MAX,
+	SORT_NAME,
+	SORTS,
+};
+
+enum view_page { PAGE_TABLE, PAGE_DETAIL, PAGE_HELP };
+
+/* A row of the table of keys. */
+struct view_row {
+	const struct run_key *key;
+	double weight; /* by which rows are sorted */
+};
+
+struct view {
+	struct model model;
+	struct terminal terminal;
+	bool replay; /* a recording, not a live window */
+	bool running; /* replay: still being written */
+	bool paused; /* live: the frame stays; replay: does not play */
+	uint64_t interval_ns; /* live: length of a frame */
+	uint64_t per_frame; /* replay: intervals in a frame */
+	uint64_t nr_frames; /* replay: in the recording */
+	const char *source; /* replay: path of the recording; live: NULL */
+	double cost; /* of this process: share of a CPU; negative: not known yet */
+	char note[RUN_TEXT]; /* what happened; empty: nothing */
+	bool recording; /* live: a recording runs */
+
+	unsigned int probe; /* whose keys are shown: index in the run */
+	unsigned int by; /* split, as enum lat_by */
+	enum view_sort sort;
+	enum view_page page;
+	char filter[VIEW_FILTER]; /* part of a name; empty: all */
+	bool typing; /* the filter */
+	struct view_row *rows; /* owned; of the last drawing */
+	size_t nr_rows;
+	size_t cursor, first; /* row of the cursor, and first row shown */
+	size_t lines; /* rows that fit */
+	size_t scroll; /* first line of the detail */
+	struct lat_key key; /* of the detail */
+	char name[RUN_NAME];
+};
+
+/* Opens the terminal. 0 or -errno; the caller must call view__close() in either case. */
+int view__open(struct view *view);
+void view__close(struct view *view);
+
+/* Chooses the first probe that measures, and its first split. */
+void view__begin(struct view *view);
+
+void view__draw(struct view *view);
+
+/* The heat maps: how many frames they show, and the last one. */
+uint64_t view__columns(void);
+uint64_t view__last_column(const struct view *view);
+
+/* The next split of the probe that has one; the first, if `next` is false and it lacks this one. */
+void view__choose_split(struct view *view, bool next);
+
+/* ---- table.c ---- */
+
+/* Fills in the rows, and draws them in `lines` lines from y. 0 or -ENOMEM. */
+int table_view__draw(struct view *view, int y, int lines);
+
+/* ---- detail.c ---- */
+
+/* Everything about the key of the detail. */
+void detail__draw(struct view *view, int y, int lines);
+
+/* The histogram of the key in the current frame; NULL: it has no events. */
+const struct run_key *detail__key(const struct view *view);
+
+/* ---- keys.c ---- */
+
+/* What a key asks of the source of the data. */
+enum view_action {
+	ACTION_NONE, /* only the screen changes */
+	ACTION_QUIT,
+	ACTION_PAUSE,
+	ACTION_LONGER, /* interval, or frame */
+	ACTION_SHORTER,
+	ACTION_RECORD,
+	ACTION_BACK, /* in time */
+	ACTION_FORWARD,
+	ACTION_FAR_BACK,
+	ACTION_FAR_FORWARD,
+	ACTION_FIRST,
+	ACTION_LAST,
+};
+
+enum view_action keys__press(struct view *view, int key);
+
+#endif
