@@ -28,6 +28,7 @@ static const struct command {
 	{ "compare", cmd_compare, "compare two groups of recordings" },
 	{ "validate", cmd_validate, "test the probes against known latencies on this machine" },
 	{ "doctor", cmd_doctor, "show which methods work on this machine, and why others do not" },
+	{ "serve", cmd_serve, "measure until stopped; export to Prometheus" },
 	{ "load", cmd_load, "generate a known load: page faults, CPU hogs, ping-pong, direct I/O" },
 };
 

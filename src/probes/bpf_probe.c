@@ -261,6 +261,7 @@ static void free_probe(struct bpf_probe *probe)
 	light__free(probe);
 	free(probe->rows);
 	free(probe->key_of);
+	free(probe->settled);
 	free(probe);
 }
 
@@ -523,13 +524,27 @@ int bpf_probe__stop(struct probe *common, uint64_t at_ns)
 	return 0;
 }
 
+/* Compares the totals, which were just read, with the kernel's account of the window so far. */
+static void check_so_far(struct bpf_probe *probe)
+{
+	struct verify verify = probe->verify;
+
+	verify__read(&verify, probe, VERIFY_AFTER_CLOSE);
+	cost__missed(&probe->cost, probe, probe->common.entry);
+	verify__conclude(&verify, probe, probe->common.entry);
+}
+
 int bpf_probe__interval(struct probe *common, uint64_t at_ns)
 {
 	struct bpf_probe *probe = bpf_probe(common);
 	struct run_data *total = &common->entry->total;
 	int err;
 
+	if (common->check)
+		verify__read(&probe->verify, probe, VERIFY_BEFORE_CLOSE);
 	err = bpf_probe__read(probe, total, common->delta, common->names);
+	if (common->check)
+		check_so_far(probe);
 	if (!err)
 		err = why__interval(probe, at_ns);
 	return !err && probe->ops->tick ? probe->ops->tick(probe, total) : err;

@@ -76,6 +76,9 @@ struct probe {
 	struct run_data *delta; /* the part of the totals that is of this interval */
 	struct names *names; /* names of tasks, cgroups and disks */
 	struct symbols *symbols; /* for the stacks of slow samples; NULL: not wanted */
+	/* In the next interval: leave the keys to a later one; compare with the kernel's account.
+	 */
+	bool skip_keys, check;
 	/* Set by open(): what the process must keep until the window closes. */
 	unsigned int capability; /* CAP_...; 0: none */
 	bool times_calls; /* it times system calls, which a filter would slow down */

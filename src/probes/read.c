@@ -204,6 +204,36 @@ static bool have_keys(const struct bpf_probe *probe, uint32_t first, uint32_t nr
 	return false;
 }
 
+/*
+ * Most rows get nothing between two readings, and copying a row takes a microsecond. If its sum
+ * and its first slot, which holds the samples that add nothing to the sum, are the same, the row
+ * is. A sample that reached the sum, but not yet its slot, is found by one more reading.
+ */
+static bool is_unchanged(const struct bpf_probe *probe, uint32_t row, const struct lat_hist *now,
+			 const struct sparse *total)
+{
+	bool has_first = total->nr && !total->slots[0].slot;
+
+	return probe->settled[row] && !probe->moved[probe->key_of[row] - 1] &&
+	       __atomic_load_n(&now->sum_ns, __ATOMIC_ACQUIRE) == total->sum_ns &&
+	       __atomic_load_n(&now->slots[0], __ATOMIC_ACQUIRE) ==
+		       (has_first ? total->slots[0].count : 0);
+}
+
+static int read_row(const struct bpf_probe *probe, uint32_t row, const struct lat_hist *now,
+		    struct sparse *total, struct sparse *delta)
+{
+	int err;
+
+	if (!probe->closed && is_unchanged(probe, row, now, total)) {
+		sparse__zero(delta);
+		return 0;
+	}
+	err = read_key(probe, probe->key_of[row] - 1, now, total, delta);
+	probe->settled[row] = !delta->nr && !delta->sum_ns;
+	return err;
+}
+
 static int read_some(const struct bpf_probe *probe, uint32_t first, uint32_t nr,
 		     const struct run_data *total, const struct run_data *delta)
 {
@@ -219,7 +249,7 @@ static int read_some(const struct bpf_probe *probe, uint32_t first, uint32_t nr,
 		uint32_t key = probe->key_of[first + i];
 
 		if (key)
-			err = read_key(probe, key - 1, &view.rows[i], &total->keys[key - 1].hist,
+			err = read_row(probe, first + i, &view.rows[i], &total->keys[key - 1].hist,
 				       &delta->keys[key - 1].hist);
 	}
 	munmap(view.map, view.size);
@@ -244,7 +274,8 @@ static int start_keys(struct bpf_probe *probe, struct run_data *total, struct ru
 {
 	probe->rows = calloc(LAT_ROWS_TOTAL(probe->config.rows), sizeof(*probe->rows));
 	probe->key_of = calloc(LAT_ROWS_TOTAL(probe->config.rows), sizeof(*probe->key_of));
-	if (!probe->rows || !probe->key_of || light__new(probe))
+	probe->settled = calloc(LAT_ROWS_TOTAL(probe->config.rows), sizeof(*probe->settled));
+	if (!probe->rows || !probe->key_of || !probe->settled || light__new(probe))
 		return -ENOMEM;
 	return add_other_keys(probe, total, delta, names);
 }
@@ -257,6 +288,11 @@ int bpf_probe__read(struct bpf_probe *probe, struct run_data *total, struct run_
 	read_cells(probe, total, delta);
 	if (!probe->config.by)
 		return 0;
+	if (probe->common.skip_keys) {
+		for (size_t i = 0; i < delta->nr_keys; i++)
+			sparse__zero(&delta->keys[i].hist);
+		return 0;
+	}
 	if (!probe->rows)
 		err = start_keys(probe, total, delta, names);
 	if (!err)

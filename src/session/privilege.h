@@ -15,6 +15,7 @@ struct privilege_needs {
 	pid_t workload; /* end this process, until privilege__end_workload(); 0: none */
 	unsigned int capability; /* use this capability; 0: none */
 	bool terminal; /* set the modes of the terminal */
+	bool serves; /* accept connections on sockets that are open */
 	bool times_calls; /* time system calls, which a filter would slow down */
 };
 

@@ -120,6 +120,13 @@ static const int allowed[] = {
 	SCMP_SYS(waitid),
 };
 
+/* Connections: accepting them, reading requests, writing answers. */
+static const int serving[] = {
+	SCMP_SYS(accept),     SCMP_SYS(accept4),  SCMP_SYS(getpeername), SCMP_SYS(getsockname),
+	SCMP_SYS(getsockopt), SCMP_SYS(recvfrom), SCMP_SYS(sendfile),	 SCMP_SYS(sendmsg),
+	SCMP_SYS(setsockopt), SCMP_SYS(shutdown),
+};
+
 /* Using maps, programs and iterators that exist. None can be loaded. */
 static const int bpf_commands[] = {
 	BPF_MAP_LOOKUP_ELEM,
@@ -198,10 +205,12 @@ static int allow_signals(scmp_filter_ctx filter, pid_t workload)
 	return err;
 }
 
-static int add_rules(scmp_filter_ctx filter, pid_t workload, bool terminal)
+static int add_rules(scmp_filter_ctx filter, pid_t workload, bool terminal, bool serves)
 {
 	int err = 0;
 
+	for (size_t i = 0; serves && !err && i < COUNT(serving); i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, serving[i], 0);
 	for (size_t i = 0; !err && i < COUNT(allowed); i++)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
 	if (!err)
@@ -218,7 +227,7 @@ static int add_rules(scmp_filter_ctx filter, pid_t workload, bool terminal)
 	return err ? err : allow_signals(filter, workload);
 }
 
-int seccomp__install(pid_t workload, bool terminal)
+int seccomp__install(pid_t workload, bool terminal, bool serves)
 {
 	/* For all threads, logged, and as a binary tree. */
 	static const enum scmp_filter_attr attributes[] = { SCMP_FLTATR_CTL_TSYNC,
@@ -232,7 +241,7 @@ int seccomp__install(pid_t workload, bool terminal)
 	for (size_t i = 0; !err && i < COUNT(attributes); i++)
 		err = seccomp_attr_set(filter, attributes[i],
 				       attributes[i] == SCMP_FLTATR_CTL_OPTIMIZE ? 2 : 1);
-	err = err ? err : add_rules(filter, workload, terminal);
+	err = err ? err : add_rules(filter, workload, terminal, serves);
 	err = err ? err : seccomp_load(filter);
 	seccomp_release(filter);
 	return err;

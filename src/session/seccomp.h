@@ -11,9 +11,10 @@
 #include <sys/types.h>
 
 /*
- * Signals may only be sent to `workload`; 0: to none. `terminal`: its modes may be set. Sets
- * no_new_privs. 0 or -errno.
+ * Signals may only be sent to `workload`; 0: to none. `terminal`: its modes may be set. `serves`:
+ * connections may be accepted on sockets that are open; no socket can be made. Sets no_new_privs.
+ * 0 or -errno.
  */
-int seccomp__install(pid_t workload, bool terminal);
+int seccomp__install(pid_t workload, bool terminal, bool serves);
 
 #endif

@@ -38,6 +38,8 @@ struct session {
 	int signals; /* signalfd of the signals that end the window */
 	struct workload_origin origin; /* the state before latscope changed it */
 	uint64_t last_ns; /* end of the last interval, since the window opened */
+	uint64_t check_ns, checked_ns; /* as in the config; when it was done */
+	unsigned int keys_every, intervals; /* as in the config; since the keys were read */
 	bool broken; /* no probe can be read any more */
 	void (*warn)(const char *probe, const char *why); /* NULL: no warnings */
 	struct recording *recording;
@@ -227,14 +229,34 @@ static uint64_t elapsed_ns(const struct session *session)
 	return clock__now_ns() - session->run->start_mono_ns;
 }
 
+/* Which of the slower readings does this interval have? */
+static void choose_readings(struct session *session, uint64_t end, bool last)
+{
+	bool check = session->check_ns && end - session->checked_ns >= session->check_ns;
+	bool keys = last || ++session->intervals >= session->keys_every;
+
+	if (keys)
+		session->intervals = 0;
+	if (check)
+		session->checked_ns = end;
+	for (unsigned int i = 0; i < session->run->nr_probes; i++) {
+		if (!session->probes[i])
+			continue;
+		session->probes[i]->skip_keys = !keys;
+		session->probes[i]->check = check && !last;
+	}
+}
+
 /* Reads all probes and passes the interval, which ends at `end`, to the recording. */
-static void end_interval(struct session *session, struct session_result *result, uint64_t end)
+static void end_interval(struct session *session, struct session_result *result, uint64_t end,
+			 bool last)
 {
 	struct run *run = session->run;
 	struct run_interval interval = { session->last_ns, end, session->delta };
 	const struct writer *writer = NULL;
 	int err;
 
+	choose_readings(session, end, last);
 	session->broken = !step_all(session, result, PROBE_INTERVAL, end);
 	if (session->broken)
 		return;
@@ -360,7 +382,8 @@ static bool window_ends(struct session *session, uint64_t at, uint64_t *interval
 		result->interrupted = true;
 		return true;
 	}
-	if (fds[2].revents && !session->watcher->ready(session->watcher->arg, interval_ns))
+	if (fds[2].revents && session->watcher->ready &&
+	    !session->watcher->ready(session->watcher->arg, interval_ns))
 		return true;
 	if (session->task)
 		return fds[1].revents;
@@ -399,10 +422,12 @@ static void watch(struct session *session, const struct session_config *config,
 		}
 		if (config->workload)
 			descendants__reap(&session->descendants, session->workload.pid);
+		if (session->watcher && session->watcher->awake)
+			session->watcher->awake(session->watcher->arg);
 		step_all(session, result, PROBE_POLL, elapsed);
 		ends = ends || is_done(session);
 		if (!ends && elapsed >= next && elapsed < end) {
-			end_interval(session, result, elapsed);
+			end_interval(session, result, elapsed, false);
 			ends = session->broken || is_full(session, result);
 			next += (elapsed - next) / interval_ns * interval_ns + interval_ns;
 		}
@@ -440,7 +465,8 @@ static int drop_privileges(struct session *session, const struct session_config 
 		.recording = config->recording,
 		.removes_dir = config->workload || config->written_later,
 		.workload = session->workload.pid,
-		.terminal = config->watcher != NULL,
+		.terminal = config->watcher && config->watcher->terminal,
+		.serves = config->watcher && config->watcher->serves,
 	};
 	const struct probe *probe;
 	int err;
@@ -496,6 +522,8 @@ int session__run(struct session *session, const struct session_config *config,
 	session->run->workload_status = RUN_NOT_ENDED;
 	session->write_failed = config->write_failed;
 	session->warn = config->warn;
+	session->check_ns = config->check_ns;
+	session->keys_every = config->keys_every;
 	for (unsigned int i = 0; i < session->run->nr_probes; i++)
 		if (session->probes[i])
 			warn_of_trouble(session, session->probes[i]);
@@ -525,7 +553,7 @@ int session__run(struct session *session, const struct session_config *config,
 
 	end = close_window(session, result);
 	if (!session->broken)
-		end_interval(session, result, end);
+		end_interval(session, result, end, true);
 	describe_probes(session, result);
 	describe_lives(session, result);
 	fault(session, result, SESSION_READ, stacks__describe(session->symbols, session->run));

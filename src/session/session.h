@@ -22,12 +22,17 @@ struct session_task {
 	int done; /* readable when the window must close */
 };
 
-/* A file descriptor of the caller that is watched together with the session's own. */
+/* What the caller does meanwhile. */
 struct session_watcher {
-	int fd;
+	int fd; /* watched together with the session's own descriptors */
 	/* Called when it is readable. May change the interval. False: close the window. */
 	bool (*ready)(void *arg, uint64_t *interval_ns);
+	/* Called when the window wakes up: when `fd` is readable, and several times a second. */
+	void (*awake)(void *arg); /* may be NULL, as the other one */
 	void *arg;
+	/* The filter of system calls lets them: */
+	bool terminal; /* set the modes of the terminal */
+	bool serves; /* accept connections on sockets that are open */
 };
 
 struct session_config {
@@ -36,13 +41,15 @@ struct session_config {
 	char *const *workload; /* argv, NULL-terminated; NULL: none */
 	struct workload_user user; /* of the workload */
 	const struct session_task *task; /* NULL: none; not with a workload */
-	const struct session_watcher *watcher; /* NULL: none; else the caller uses the terminal */
+	const struct session_watcher *watcher; /* NULL: none */
 	bool again; /* the caller opens further sessions: keep privileges and type information */
 	struct recording *recording; /* NULL: nothing is kept */
 	bool written_later; /* by the caller: the session only keeps the privileges for it */
 	/* Called several times a second with the progress of the window. May be NULL. */
 	void (*progress)(void *arg, uint64_t elapsed_ns, uint64_t duration_ns);
 	void *progress_arg;
+	unsigned int keys_every; /* read the keys only in each n-th interval; 0: in all */
+	uint64_t check_ns; /* compare with the kernel's account this often; 0: only at the end */
 	/* Called at once with a warning of a probe. May be NULL. */
 	void (*warn)(const char *probe, const char *why);
 	/* Called at once for the first writer that fails; the window goes on. As `recording`. */

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* serve: measures until it is stopped, and shows the result to Prometheus. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <serve/listen.h>
+#include <serve/serve.h>
+#include <session/session.h>
+
+#include "cmd.h"
+#include "log.h"
+#include "options.h"
+#include "output.h"
+
+#define ADDRESS "127.0.0.1:9469"
+#define CGROUPS 100
+#define MAX_CGROUPS 10000
+#define TOKEN 256
+#define LEAST_TOKEN 16
+
+enum key { KEY_LISTEN = 0x200, KEY_TOKEN, KEY_CGROUPS, KEY_MAX_KEYS };
+
+struct service {
+	struct options options;
+	const char *listen_text, *token_file;
+	struct listen_address address;
+	uint64_t cgroups, max_keys;
+	char token[TOKEN];
+	struct lat_config config;
+	struct run *run;
+	struct session *session;
+	struct recording recording;
+	struct serve *serve;
+};
+
+static const struct argp_option serve_options[] = {
+	{ "listen", KEY_LISTEN, "ADDRESS:PORT", 0, "Listen here (" ADDRESS ")", 0 },
+	{ "token-file", KEY_TOKEN, "FILE", 0, "Require the token in FILE of every client", 0 },
+	{ "cgroups", KEY_CGROUPS, "N", 0, "Export at most N cgroups per metric (100)", 0 },
+	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Maximum cgroups per probe; the rest: (other) (1024)",
+	  0 },
+	{ 0 },
+};
+
+static const char serve_doc[] =
+	"Measures page-fault, run-queue and block-I/O latency by cgroup until it is stopped, and "
+	"exports them to Prometheus at /metrics: as classic histograms, or as native ones if "
+	"Prometheus asks for them.\v"
+	"Examples:\n"
+	"  sudo latscope serve                       on " ADDRESS "\n"
+	"  curl http://" ADDRESS "/metrics\n"
+	"  sudo latscope serve --listen 0.0.0.0:9469 --token-file /etc/latscope/token\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct service *service = state->input;
+	struct options *options = &service->options;
+
+	switch (key) {
+	case KEY_LISTEN:
+		service->listen_text = arg;
+		return 0;
+	case KEY_TOKEN:
+		service->token_file = arg;
+		return 0;
+	case KEY_CGROUPS:
+		return options__count(options, "--cgroups", arg, 1, MAX_CGROUPS, &service->cgroups);
+	case KEY_MAX_KEYS:
+		return options__count(options, "--max-keys", arg, 1, 65536, &service->max_keys);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static int parse(struct service *service, int argc, char **argv)
+{
+	const struct argp own = { .options = serve_options, .parser = parse_own, .doc = serve_doc };
+	struct options *options = &service->options;
+	int got;
+
+	options->command = "serve";
+	options->own_title = "Exporter:";
+	options->groups = OPTIONS_WINDOW;
+	service->listen_text = ADDRESS;
+	service->cgroups = CGROUPS;
+	service->max_keys = OPTIONS_MAX_KEYS;
+	got = options__parse(options, &own, service, argc, argv, stdout);
+	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
+	if (!got && listen__parse(&service->address, service->listen_text))
+		got = options__fail(options, "--listen '%.64s': use ADDRESS:PORT, such as " ADDRESS,
+				    service->listen_text);
+	if (got < 0)
+		log__usage("serve", options->error);
+	return got;
+}
+
+/* Prints an error and returns the exit code. */
+static int failed(const char *what, const char *why, const char *todo)
+{
+	log__error(what, why, todo);
+	return EXIT_ERROR;
+}
+
+/* Without blanks at its ends. Only its owner may read the file. */
+static int read_token(struct service *service)
+{
+	char what[PATH_MAX + RUN_TEXT], *end = service->token;
+	int fd = open(service->token_file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+	ssize_t len;
+
+	snprintf(what, sizeof(what), "cannot use the token in %s", service->token_file);
+	if (fd < 0)
+		return failed(what, strerror(errno), NULL);
+	len = fstat(fd, &st) ? -1 : read(fd, service->token, sizeof(service->token) - 1);
+	close(fd);
+	if (len < 0)
+		return failed(what, strerror(errno), NULL);
+	if (!S_ISREG(st.st_mode) || st.st_mode & S_IROTH)
+		return failed(what, "everybody may read it", "use chmod 600");
+	while (isgraph((unsigned char)*end))
+		end++;
+	if (end[strspn(end, " \t\r\n")])
+		return failed(what, "it is more than one word of 255 letters", NULL);
+	*end = '\0';
+	if (end - service->token < LEAST_TOKEN)
+		return failed(what, "it has less than 16 letters", "use openssl rand -hex 16");
+	return EXIT_DONE;
+}
+
+static int open_socket(struct service *service, int *socket)
+{
+	char what[RUN_TEXT];
+
+	*socket = listen__open(&service->address);
+	if (*socket == -EBADF)
+		return failed("cannot listen", "systemd passed something that is no socket",
+			      "see latscope.socket");
+	snprintf(what, sizeof(what), "cannot listen on %s", service->address.text);
+	if (*socket < 0)
+		return failed(what, strerror(-*socket),
+			      *socket == -EADDRINUSE	  ? "choose another with --listen"
+			      : *socket == -EADDRNOTAVAIL ? "choose an address of this machine"
+							  : NULL);
+	if (service->address.is_local || service->token[0])
+		return EXIT_DONE;
+	close(*socket);
+	return failed(what, "other machines could read what runs here",
+		      "require a token with --token-file, or listen on 127.0.0.1 behind a proxy "
+		      "with TLS");
+}
+
+static int open_probes(struct service *service)
+{
+	struct probe_request request = { .config = &service->config };
+	bool any = false;
+
+	service->config.tail_ns = OPTIONS_TAIL_NS;
+	service->config.by = 1U << LAT_BY_CGROUP;
+	service->config.rows = (uint32_t)service->max_keys + 1;
+	for (size_t i = 0; probe_list[i]; i++) {
+		const struct run_probe *entry = &service->run->probes[service->run->nr_probes];
+		const struct probe_ops *ops = probe_list[i];
+
+		if (!ops->by_default)
+			continue;
+		if (session__add(service->session, ops, &request))
+			log__refused(ops->name, NULL, probe__reason(entry->refused, NULL));
+		else
+			any = true;
+	}
+	return any ? EXIT_DONE : EXIT_CANNOT;
+}
+
+static void warn(const char *probe, const char *why)
+{
+	log__warn(probe, why, NULL);
+}
+
+static void write_failed(const struct writer *writer, int err)
+{
+	log__error(writer->ops->name, strerror(-err), NULL);
+}
+
+static int explain(const struct session_result *result, int err)
+{
+	if (result->left_by)
+		log__error(result->left_by, result->left, NULL);
+	if (!err)
+		return EXIT_DONE;
+	if (result->fault == SESSION_PRIVILEGE)
+		return cmd__privileges_kept(result->why[0] ? result->why : strerror(-err));
+	if (result->fault == SESSION_READ && result->probe)
+		log__error(result->probe, result->why[0] ? result->why : strerror(-err), NULL);
+	else if (result->fault != SESSION_WRITE)
+		log__error("serve", strerror(-err), NULL);
+	return EXIT_ERROR;
+}
+
+static int measure(struct service *service, int socket)
+{
+	const struct serve_config config = {
+		.run = service->run,
+		.socket = socket,
+		.token = service->token[0] ? service->token : NULL,
+		.max_series = (unsigned int)service->cgroups,
+		.max_keys = (unsigned int)service->max_keys,
+	};
+	struct session_config window = {
+		.duration_ns = service->options.duration_ns,
+		.interval_ns = service->run->interval_ns,
+		.write_failed = write_failed,
+		.warn = warn,
+	};
+	struct session_result result;
+	int err;
+
+	err = serve__new(&service->serve, &config);
+	if (err) {
+		close(socket);
+		return failed("serve", strerror(-err), NULL);
+	}
+	serve__attach(service->serve, &window, &service->recording);
+	log__note("listening on http://%s/", service->address.text);
+	err = session__run(service->session, &window, &result);
+	return explain(&result, err);
+}
+
+/* The socket first: an error there needs no probe. */
+static int run_service(struct service *service)
+{
+	const struct recording_settings none = { 0 };
+	int socket = -1, code;
+
+	code = service->token_file ? read_token(service) : EXIT_DONE;
+	if (!code)
+		code = open_socket(service, &socket);
+	if (code)
+		return code;
+	code = cmd__check_kernel("serve", service->options.verbose);
+	if (!code && session__new(&service->session, service->run))
+		code = failed("serve", "out of memory", NULL);
+	if (!code && recording__describe(service->run, &none))
+		code = failed("serve", "out of memory", NULL);
+	if (!code)
+		code = open_probes(service);
+	if (code)
+		close(socket);
+	else
+		code = measure(service, socket);
+	return code;
+}
+
+int cmd_serve(int argc, char **argv)
+{
+	struct service service = { 0 };
+	int got, code;
+
+	got = parse(&service, argc, argv);
+	if (got)
+		return got < 0 ? EXIT_USAGE : EXIT_DONE;
+	service.run = calloc(1, sizeof(*service.run));
+	if (!service.run)
+		return failed("serve", "out of memory", NULL);
+	service.run->interval_ns =
+		service.options.interval_ns ? service.options.interval_ns : SERVE_INTERVAL_NS;
+	service.run->tail_ns = OPTIONS_TAIL_NS;
+	code = run_service(&service);
+	session__free(service.session);
+	serve__free(service.serve);
+	run__free(service.run);
+	return code;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What Prometheus reads, in its three formats:
+ *
+ *   text 0.0.4 and OpenMetrics 1.0   histograms with classic buckets. Their edges are powers of two
+ *                                    of a microsecond, which are edges of our slots, so the counts
+ *                                    are exact. A bucket of Prometheus includes its upper edge and
+ *                                    ours does not: a sample of exactly 4096000 ns is in the next.
+ *   protobuf, delimited              histograms also with native buckets of schema 3, which are
+ *                                    1/8 of a power of two of a second wide (9 %). A slot, at most
+ *                                    1/32 wide, is counted where its upper edge is: a sample can be
+ *                                    one slot too high, never too low.
+ */
+#ifndef LATSCOPE_SERVE_EXPOSITION_H
+#define LATSCOPE_SERVE_EXPOSITION_H
+
+#include <latscope/event.h>
+
+#include "bytes.h"
+
+enum exposition_format {
+	EXPOSITION_TEXT,
+	EXPOSITION_OPENMETRICS,
+	EXPOSITION_PROTOBUF,
+	EXPOSITION_FORMATS,
+};
+
+enum exposition_type { EXPOSITION_COUNTER, EXPOSITION_GAUGE, EXPOSITION_HISTOGRAM };
+
+struct exposition_label {
+	const char *name;
+	const char *value; /* any text; NULL or empty: the label is absent */
+};
+
+#define EXPOSITION_LABELS 6
+#define EXPOSITION_NAME 128
+
+struct exposition {
+	enum exposition_format format;
+	struct bytes out;
+	char name[EXPOSITION_NAME]; /* of the family that is open */
+	enum exposition_type type;
+	size_t family; /* protobuf: where the family began */
+	bool is_open;
+};
+
+/* For the header Content-Type. */
+const char *exposition__content_type(enum exposition_format format);
+
+/* The format that the header Accept asks for; NULL: no header. */
+enum exposition_format exposition__choose(const char *accept);
+
+/* Begins a family; what follows are its samples. A counter's name ends in _total. */
+void exposition__family(struct exposition *to, enum exposition_type type, const char *name,
+			const char *help);
+
+/* A sample of a counter or gauge. The labels end with one without name. */
+void exposition__value(struct exposition *to, const struct exposition_label *labels, double value);
+
+/*
+ * A sample of a histogram in seconds. `coarse`: every second power of two is an edge of the classic
+ * buckets, and protobuf has only native ones.
+ */
+void exposition__histogram(struct exposition *to, const struct exposition_label *labels,
+			   const struct lat_hist *hist, bool coarse);
+
+/* Ends the last family and the exposition. */
+void exposition__end(struct exposition *to);
+
+/* ---- shared by the formats ---- */
+
+#define EXPOSITION_EDGES 32
+
+struct exposition_edge {
+	double seconds; /* upper edge */
+	char text[24]; /* the same for a label */
+	uint32_t slots; /* slots below it */
+};
+
+/* The upper edges of the classic buckets without the last, +Inf. Returns their number. */
+unsigned int exposition__edges(bool coarse, const struct exposition_edge **edges);
+
+void exposition_text__family(struct exposition *to, const char *help);
+void exposition_text__value(struct exposition *to, const struct exposition_label *labels,
+			    double value);
+void exposition_text__histogram(struct exposition *to, const struct exposition_label *labels,
+				const struct lat_hist *hist, bool coarse);
+
+void exposition_proto__family(struct exposition *to, const char *help);
+void exposition_proto__end_family(struct exposition *to);
+void exposition_proto__value(struct exposition *to, const struct exposition_label *labels,
+			     double value);
+void exposition_proto__histogram(struct exposition *to, const struct exposition_label *labels,
+				 const struct lat_hist *hist, bool coarse);
+
+/* The native bucket of schema 3 in which a slot is counted. */
+int exposition_proto__bucket(uint32_t slot);
+
+#endif

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <core/account.h>
+#include <core/counts.h>
+#include <core/summary.h>
+
+#define EACH_PROBE(probe, run)                                  \
+	for (const struct run_probe *probe = (run)->probes;     \
+	     probe < (run)->probes + (run)->nr_probes; probe++) \
+		if (!probe->refused[0])
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+/* "handle_mm_fault", "run queue" to a part of a name. */
+static void make_name(char name[EXPOSITION_NAME], const char *prefix, const struct run_probe *probe,
+		      const struct run_metric *metric)
+{
+	snprintf(name, EXPOSITION_NAME, "latscope_%s%.40s_%.60s_seconds", prefix, probe->name,
+		 metric->name);
+	for (char *at = name; *at; at++)
+		if (*at == ' ' || *at == '-')
+			*at = '_';
+}
+
+static void put_whole(const struct run_probe *probe, struct exposition *to)
+{
+	char name[EXPOSITION_NAME], help[RUN_TEXT];
+
+	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
+		make_name(name, "", probe, &probe->metrics[i]);
+		snprintf(help, sizeof(help), "Whole machine: %.200s.", probe->metrics[i].what);
+		exposition__family(to, EXPOSITION_HISTOGRAM, name, help);
+		exposition__histogram(to, NULL, &probe->total.metrics[i].hist, false);
+	}
+}
+
+static void put_series(const struct series *series, unsigned int index,
+		       const struct run_probe *probe, unsigned int metric, struct exposition *to)
+{
+	char name[EXPOSITION_NAME], help[RUN_TEXT];
+	struct lat_hist hist;
+
+	make_name(name, "cgroup_", probe, &probe->metrics[metric]);
+	snprintf(help, sizeof(help), "By cgroup: %.200s.", probe->metrics[metric].what);
+	exposition__family(to, EXPOSITION_HISTOGRAM, name, help);
+	for (size_t i = 0; i < series->nr; i++) {
+		const struct exported *one = &series->all[i];
+		const struct exposition_label labels[] = { { "cgroup", one->name }, { 0 } };
+
+		if (one->probe == index && one->metric == metric)
+			exposition__histogram(to, labels, sparse__expand(&one->hist, &hist), true);
+	}
+}
+
+static void put_histograms(const struct metrics *metrics, struct exposition *to)
+{
+	const struct run *run = metrics->run;
+
+	EACH_PROBE(probe, run)
+	put_whole(probe, to);
+	EACH_PROBE(probe, run)
+	for (unsigned int i = 0; probe->by && i < probe->nr_metrics; i++)
+		put_series(metrics->series, (unsigned int)(probe - run->probes), probe, i, to);
+}
+
+/* ---- can the numbers be trusted? ---- */
+
+static void put_terms(const struct run *run, struct exposition *to)
+{
+	exposition__family(to, EXPOSITION_COUNTER, "latscope_accounted_events_total",
+			   "Events by what became of them: seen = recorded and the other terms.");
+	EACH_PROBE(probe, run)
+	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
+		const struct lat_cell *cell = &probe->total.metrics[i];
+		struct exposition_label labels[] = { { "probe", probe->name },
+						     { "metric", probe->metrics[i].name },
+						     { "term", "recorded" },
+						     { 0 } };
+
+		exposition__value(to, labels, (double)run__recorded(cell));
+		for (unsigned int term = 0; term < LAT_TERMS; term++) {
+			labels[2].value = counts__name(term);
+			exposition__value(to, labels, (double)cell->counts[term]);
+		}
+	}
+}
+
+static void put_balance(const struct run *run, struct exposition *to)
+{
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_accounting_balanced",
+			   "1 if each event that was seen is accounted for.");
+	EACH_PROBE(probe, run)
+	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
+		const struct exposition_label labels[] = { { "probe", probe->name },
+							   { "metric", probe->metrics[i].name },
+							   { 0 } };
+
+		exposition__value(to, labels, !run__imbalance(&probe->total.metrics[i]));
+	}
+}
+
+static void put_lost(const struct run *run, struct exposition *to)
+{
+	uint64_t ns;
+
+	exposition__family(to, EXPOSITION_COUNTER, "latscope_lost_events_total",
+			   "Events that ended, but are not in the histogram.");
+	EACH_PROBE(probe, run)
+	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
+		const struct exposition_label labels[] = { { "probe", probe->name },
+							   { "metric", probe->metrics[i].name },
+							   { 0 } };
+
+		exposition__value(to, labels, (double)run__lost(probe, i));
+	}
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_lost_seconds",
+			   "Upper bound of the time of these events; absent if it is not known.");
+	EACH_PROBE(probe, run)
+	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
+		const struct exposition_label labels[] = { { "probe", probe->name },
+							   { "metric", probe->metrics[i].name },
+							   { 0 } };
+
+		if (run__lost_ns(probe, i, &ns))
+			exposition__value(to, labels, seconds(ns));
+	}
+}
+
+typedef double checked_value(const struct run_checked *checked);
+
+static double agrees(const struct run_checked *checked)
+{
+	return !account__disagrees(checked);
+}
+
+static void put_check(const struct run *run, struct exposition *to, const char *name,
+		      const char *help, checked_value *value)
+{
+	exposition__family(to, EXPOSITION_GAUGE, name, help);
+	EACH_PROBE(probe, run)
+	{
+		const struct run_check *check = &probe->check;
+		struct exposition_label labels[] = { { "probe", probe->name },
+						     { "sum", "events" },
+						     { "source", check->source },
+						     { 0 } };
+
+		if (check->source[0] && check->events.known)
+			exposition__value(to, labels, value(&check->events));
+		labels[1].value = "time";
+		if (check->source[0] && check->time.known)
+			exposition__value(to, labels, value(&check->time));
+	}
+}
+
+static void put_cost(const struct run *run, struct exposition *to)
+{
+	struct summary_cost price;
+
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_probe_event_cost_seconds",
+			   "CPU time of the probe per event, timed by the kernel at the start.");
+	EACH_PROBE(probe, run)
+	{
+		const struct exposition_label labels[] = { { "probe", probe->name }, { 0 } };
+
+		summary__of_cost(&price, run, probe);
+		if (price.timed && price.known)
+			exposition__value(to, labels, price.ns_per_event / 1e9);
+	}
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_probe_cpu_ratio",
+			   "The same for all events so far, as a share of one CPU.");
+	EACH_PROBE(probe, run)
+	{
+		const struct exposition_label labels[] = { { "probe", probe->name }, { 0 } };
+
+		summary__of_cost(&price, run, probe);
+		if (price.timed && price.known)
+			exposition__value(to, labels, price.cpu_share);
+	}
+}
+
+static void put_trust(const struct run *run, struct exposition *to)
+{
+	put_terms(run, to);
+	put_balance(run, to);
+	put_lost(run, to);
+	put_check(run, to, "latscope_kernel_check_agrees",
+		  "1 if the probe's sum agrees with the kernel's own account.", agrees);
+	put_check(run, to, "latscope_kernel_check_off_ratio",
+		  "The probe's sum minus the kernel's, as a share of the kernel's.",
+		  account__off_share);
+	put_cost(run, to);
+}
+
+/* ---- what runs ---- */
+
+static void put_probes(const struct run *run, struct exposition *to)
+{
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_probe_up",
+			   "1 if the probe measures, 0 if this machine cannot.");
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		const struct run_probe *probe = &run->probes[i];
+		const struct exposition_label labels[] = { { "probe", probe->name }, { 0 } };
+
+		exposition__value(to, labels, !probe->refused[0]);
+	}
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_probe_info",
+			   "How the probe measures; the value is always 1.");
+	EACH_PROBE(probe, run)
+	{
+		const struct exposition_label labels[] = { { "probe", probe->name },
+							   { "method", probe->method },
+							   { "mechanism", probe->mechanism },
+							   { 0 } };
+
+		exposition__value(to, labels, 1);
+	}
+}
+
+static void put_keys(const struct metrics *metrics, struct exposition *to)
+{
+	const struct run *run = metrics->run;
+
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_keys",
+			   "Cgroups that have a row in the kernel, by metric.");
+	EACH_PROBE(probe, run)
+	if (probe->by) {
+		const struct exposition_label labels[] = { { "probe", probe->name }, { 0 } };
+
+		exposition__value(to, labels, (double)probe->total.nr_keys);
+	}
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_keys_limit",
+			   "Rows in the kernel; cgroups without a row are counted as (other).");
+	exposition__value(to, NULL, metrics->max_keys);
+}
+
+/* Of this process; nothing is shown where /proc cannot be read. */
+static void put_process(struct exposition *to)
+{
+	FILE *statm = fopen("/proc/self/statm", "re");
+	unsigned long long pages;
+	struct rusage usage;
+
+	if (statm && fscanf(statm, "%*u %llu", &pages) == 1) {
+		exposition__family(to, EXPOSITION_GAUGE, "process_resident_memory_bytes",
+				   "Resident memory of latscope.");
+		exposition__value(to, NULL, (double)pages * (double)sysconf(_SC_PAGESIZE));
+	}
+	if (statm)
+		fclose(statm);
+	if (getrusage(RUSAGE_SELF, &usage))
+		return;
+	exposition__family(to, EXPOSITION_COUNTER, "process_cpu_seconds_total",
+			   "CPU time of latscope, without that of its programs in the kernel.");
+	exposition__value(to, NULL,
+			  (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+				  (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+}
+
+static void put_own(const struct metrics *metrics, struct exposition *to)
+{
+	const struct exposition_label labels[] = { { "version", LATSCOPE_VERSION }, { 0 } };
+
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_build_info",
+			   "Version of latscope; the value is always 1.");
+	exposition__value(to, labels, 1);
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_window_seconds",
+			   "Time since the probes began to count.");
+	exposition__value(to, NULL, seconds(metrics->run->duration_ns));
+	exposition__family(to, EXPOSITION_COUNTER, "latscope_http_requests_total",
+			   "Requests that were answered.");
+	exposition__value(to, NULL, (double)metrics->requests);
+}
+
+void metrics__write(const struct metrics *metrics, struct exposition *to)
+{
+	put_own(metrics, to);
+	put_probes(metrics->run, to);
+	put_trust(metrics->run, to);
+	put_keys(metrics, to);
+	put_process(to);
+	put_histograms(metrics, to);
+	exposition__end(to);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the exporter shows. A value that is not known is absent, never 0. Times are in seconds.
+ * latscope-serve(1) describes each family.
+ */
+#ifndef LATSCOPE_SERVE_METRICS_H
+#define LATSCOPE_SERVE_METRICS_H
+
+#include <core/run.h>
+
+#include "exposition.h"
+#include "series.h"
+
+struct metrics {
+	const struct run *run; /* totals since the window opened */
+	const struct series *series;
+	unsigned int max_keys;
+	uint64_t refused_connections, requests; /* of the exporter itself */
+};
+
+void metrics__write(const struct metrics *metrics, struct exposition *to);
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "serve.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "http.h"
+#include "metrics.h"
+#include "page.h"
+#include "series.h"
+
+struct serve {
+	struct serve_config config;
+	struct http *http;
+	struct session_watcher watcher; /* of the session */
+	struct series series;
+	uint64_t version; /* of what the exporter shows: it changes when the keys are read */
+	unsigned int intervals; /* since then */
+};
+
+static const char index_page[] =
+	"<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>latscope</title>"
+	"<h1>latscope " LATSCOPE_VERSION "</h1><ul>"
+	"<li><a href=\"/metrics\">/metrics</a>: for Prometheus"
+	"<li><a href=\"/report?last=10m\">/report?last=10m</a>: the last ten minutes as a page"
+	"<li><a href=\"/healthz\">/healthz</a>: do the probes measure?</ul></html>\n";
+
+static void put_text(struct http_answer *answer, unsigned int status, const char *text)
+{
+	answer->status = status;
+	answer->type = "text/plain; charset=utf-8";
+	answer->body = strdup(text);
+	answer->len = strlen(text);
+}
+
+static void put_metrics(struct serve *serve, const struct http_request *request,
+			struct http_answer *answer)
+{
+	const struct metrics metrics = {
+		.run = serve->config.run,
+		.series = &serve->series,
+		.max_keys = serve->config.max_keys,
+		.requests = http__requests(serve->http),
+	};
+	struct exposition to = { .format = exposition__choose(request->accept) };
+
+	answer->type = exposition__content_type(to.format);
+	answer->slot = to.format;
+	answer->version = serve->version;
+	if (http__has(serve->http, answer->slot, answer->version))
+		return;
+	metrics__write(&metrics, &to);
+	if (to.out.failed) {
+		bytes__free(&to.out);
+		answer->version = 0;
+		return;
+	}
+	answer->body = to.out.at;
+	answer->len = to.out.len;
+}
+
+/* Does any probe measure, and does every one that does agree with its own account? */
+static bool is_healthy(const struct run *run)
+{
+	unsigned int measuring = 0;
+
+	for (unsigned int i = 0; i < run->nr_probes; i++)
+		measuring += !run->probes[i].refused[0];
+	return measuring > 0;
+}
+
+static void put_page(const struct http_request *request, struct http_answer *answer)
+{
+	int err = page__make(request->last, &answer->body, &answer->len);
+
+	answer->type = "text/html; charset=utf-8";
+	if (err)
+		put_text(answer, err == -ENOSYS ? 501 : 500,
+			 err == -ENOSYS ? "this version has no page\n" : "the page failed\n");
+}
+
+static void answer(void *arg, const struct http_request *request, struct http_answer *to)
+{
+	struct serve *serve = arg;
+
+	if (!strcmp(request->path, "/metrics")) {
+		put_metrics(serve, request, to);
+	} else if (!strcmp(request->path, "/healthz")) {
+		if (is_healthy(serve->config.run))
+			put_text(to, 200, "ok\n");
+		else
+			put_text(to, 503, "no probe measures\n");
+	} else if (!strcmp(request->path, "/report")) {
+		put_page(request, to);
+	} else if (!strcmp(request->path, "/")) {
+		put_text(to, 200, index_page);
+		to->type = "text/html; charset=utf-8";
+	} else {
+		put_text(to, 404, "no such page; see /\n");
+	}
+}
+
+int serve__new(struct serve **out, const struct serve_config *config)
+{
+	struct serve *serve = calloc(1, sizeof(*serve));
+	const struct http_config http = {
+		.socket = config->socket, .token = config->token, .answer = answer, .arg = serve
+	};
+	int err;
+
+	if (!serve)
+		return -ENOMEM;
+	serve->config = *config;
+	serve->series.most = config->max_series;
+	serve->version = 1;
+	err = http__new(&serve->http, &http);
+	if (err) {
+		free(serve);
+		return err;
+	}
+	*out = serve;
+	return 0;
+}
+
+void serve__free(struct serve *serve)
+{
+	if (!serve)
+		return;
+	http__free(serve->http);
+	series__free(&serve->series);
+	free(serve);
+}
+
+/* ---- the writer ---- */
+
+static int start(struct writer *writer, const struct run *run)
+{
+	(void)writer;
+	(void)run;
+	return 0;
+}
+
+static int take_interval(struct writer *writer, const struct run *run,
+			 const struct run_interval *interval)
+{
+	struct serve *serve = writer->state;
+
+	if (++serve->intervals >= SERVE_KEYS_EVERY) {
+		serve->intervals = 0;
+		serve->version++;
+	}
+	return series__add(&serve->series, run, interval);
+}
+
+static int end(struct writer *writer, const struct run *run)
+{
+	(void)writer;
+	(void)run;
+	return 0;
+}
+
+static const struct writer_ops writer_serve = {
+	.name = "serve",
+	.open = start,
+	.interval = take_interval,
+	.close = end,
+};
+
+static void awake(void *arg)
+{
+	struct serve *serve = arg;
+
+	http__run(serve->http);
+}
+
+void serve__attach(struct serve *serve, struct session_config *config, struct recording *recording)
+{
+	config->keys_every = SERVE_KEYS_EVERY;
+	config->check_ns = SERVE_CHECK_NS;
+	serve->watcher = (struct session_watcher){ .fd = http__descriptor(serve->http),
+						   .awake = awake,
+						   .arg = serve,
+						   .serves = true };
+	config->watcher = &serve->watcher;
+	config->recording = recording;
+	recording__add(recording, &writer_serve)->state = serve;
+}

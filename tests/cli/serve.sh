@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of cli.sh
+# Functions for tests of serve; source it after cli.sh.
+
+address='' # of the exporter
+server=''
+servers=() # process IDs that end with the test
+
+end_servers() {
+	[ ${#servers[@]} = 0 ] || kill "${servers[@]}" 2>/dev/null
+	[ ${#servers[@]} = 0 ] || wait "${servers[@]}" 2>/dev/null
+	[ -z "${cgroup-}" ] || rmdir "$cgroup" 2>/dev/null
+}
+on_exit end_servers
+
+# serve_start ARG...: starts latscope serve on a free port as $server, and waits until it listens at $address
+serve_start() {
+	"${as[@]}" "$latscope" serve --listen 127.0.0.1:0 "$@" >"$dir/serve.out" 2>"$dir/serve.err" &
+	server=$!
+	servers+=("$server")
+	wait_for grep -q '^listening on' "$dir/serve.err" || return
+	address=$(sed -n 's|^listening on http://\(.*\)/$|\1|p' "$dir/serve.err")
+	sed -i '/^listening on/d' "$dir/serve.err"
+	wait_for get /healthz
+}
+
+# serve_stop: ends it with SIGTERM, and sets $status
+serve_stop() {
+	kill -TERM "$server"
+	wait "$server"
+	status=$?
+}
+
+# get PATH [OPTION...]: prints the answer of the exporter
+get() { curl -sSf --max-time 20 "${@:2}" "http://$address$1"; }
+get_status() { curl -s --max-time 20 -o /dev/null -w '%{http_code}' "${@:2}" "http://$address$1"; }
+
+# has TEXT: $dir/metrics has a line that begins with it
+has() { grep -qF "$1" "$dir/metrics" || { grep -v '_bucket{' "$dir/metrics" | head -n 40 && false; }; }
+
+# quiet CMD...: it succeeds and prints nothing
+quiet() {
+	local said
+
+	said=$("$@" 2>&1) || { echo "$said" && return 1; }
+	[ -z "$said" ] || { echo "$said" && false; }
+}
+
+# free_port: prints a port that nobody listens on
+free_port() {
+	local port
+
+	while :; do
+		port=$((20000 + RANDOM % 12000))
+		(exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo "$port" && return; }
+	done
+}
+
+# prometheus_start: starts two that scrape the exporter every second: "text", and "native", with native histograms
+declare -A prometheus=()
+prometheus_start() {
+	local kind port
+
+	for kind in text native; do
+		port=$(free_port)
+		cat >"$dir/$kind.yml" <<-END
+			global: { scrape_interval: 1s, scrape_timeout: 1s }
+			scrape_configs:
+			- job_name: latscope
+			  static_configs: [ { targets: [ "$address" ] } ]
+		END
+		prometheus --config.file="$dir/$kind.yml" --storage.tsdb.path="$dir/$kind.tsdb" \
+			--web.listen-address="127.0.0.1:$port" --log.level=warn \
+			"--enable-feature=$([ $kind = native ] && echo native-histograms)" 2>"$dir/$kind.log" &
+		servers+=($!)
+		prometheus[$kind]=127.0.0.1:$port
+	done
+}
+
+# ask KIND QUERY: prints the value of a query of one series
+ask() {
+	curl -sSf --max-time 10 --data-urlencode "query=$2" "http://${prometheus[$1]}/api/v1/query" |
+		jq -er '.data.result | if length == 1 then .[0].value[1] else error("\(length) results") end'
+}
+
+# answers KIND QUERY VALUE
+answers() { [ "$(ask "$1" "$2" 2>/dev/null)" = "$3" ]; }
+
+# cgroup_new: makes a cgroup of version 2 as $cgroup; false: it cannot
+cgroup_new() {
+	local mount
+
+	mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
+	[ -n "$mount" ] && mkdir "$mount/latscope-test-$$" 2>/dev/null && cgroup=$mount/latscope-test-$$
+}

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# suite: native
+# serve: the exporter, read by curl, promtool and a real Prometheus. All ports are on the loopback device.
+# shellcheck disable=SC2119 # options of serve are optional
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+. tests/cli/serve.sh
+skip_unless_able
+
+# ---- wrong usage ----
+
+wrong 'an address that is a name' "--listen 'localhost:1': use ADDRESS:PORT" serve --listen localhost:1
+wrong 'an address without a port' "--listen '127.0.0.1': use ADDRESS:PORT" serve --listen 127.0.0.1
+wrong 'a port that does not exist' 'use ADDRESS:PORT' serve --listen 127.0.0.1:65536
+wrong 'no cgroups' '--cgroups 0: use a number from 1' serve --cgroups 0
+refuses 'a remote address without a token' 1 'cannot listen on 0.0.0.0:[0-9]+: other machines could read.*--token-file' \
+	serve --listen 0.0.0.0:0
+refuses 'a token file that does not exist' 1 'cannot use the token in .*/none: No such file' \
+	serve --token-file "$dir/none"
+echo 0123456789abcdef0 >"$dir/open"
+chmod 644 "$dir/open"
+refuses 'a token that everybody may read' 1 'everybody may read it; use chmod 600' serve --token-file "$dir/open"
+(umask 077 && echo short >"$dir/short")
+refuses 'a short token' 1 'less than 16 letters' serve --token-file "$dir/short"
+
+# ---- the exporter ----
+
+serve_start
+run serve --listen "$address"
+ok 'the port is in use' refused 1 "cannot listen on $address: Address already in use; choose another with --listen"
+
+ok '/healthz' tap_match "$(get /healthz)" '^ok$'
+ok '/ has links' tap_match "$(get /)" '/metrics.*/report.*/healthz'
+is 'an unknown page' "$(get_status /no/such)" 404
+is 'POST is refused' "$(get_status /metrics -d x=1)" 405
+is 'HEAD is answered' "$(get_status /metrics -I)" 200
+get /metrics >"$dir/metrics"
+ok 'promtool finds nothing' quiet promtool check metrics <"$dir/metrics"
+ok 'the accounting balances' has 'latscope_accounting_balanced{probe="runqlat",metric="run_queue"} 1'
+ok 'the method is told' has 'latscope_probe_info{probe="runqlat",method="'
+ok 'the build is told' has 'latscope_build_info{version="'
+lacks_unknown() { ! grep -E ' (NaN|-1)$' "$dir/metrics"; }
+ok 'what is unknown is absent' lacks_unknown
+get /metrics -H 'Accept: application/openmetrics-text' >"$dir/open"
+is 'OpenMetrics has an end' "$(tail -n 1 "$dir/open")" '# EOF'
+ok 'OpenMetrics: a counter without its suffix' grep -q '^# TYPE latscope_accounted_events counter$' "$dir/open"
+
+# ---- Prometheus ----
+
+prometheus_start
+ok 'Prometheus reads the text' wait_for answers text 'up' '1'
+ok 'Prometheus reads native histograms' wait_for answers native 'up' '1'
+
+# A cgroup with a load that ends: what Prometheus has of it later is all of it.
+if cgroup_new; then
+	(echo "$BASHPID" >"$cgroup/cgroup.procs" && exec "$latscope" load -q pingpong -d 2s)
+	rmdir "$cgroup"
+	name=/${cgroup##*/}
+	metric=latscope_cgroup_runqlat_run_queue_seconds
+	count() { get /metrics | sed -n "s|^${metric}_count{cgroup=\"$name\"} ||p"; }
+	settled() { local one; one=$(count) && sleep 2 && [ -n "$one" ] && [ "$one" = "$(count)" ]; }
+	ok 'the cgroup is exported' wait_for settled
+	counted=$(count)
+	ok 'it waited often' test "${counted:-0}" -gt 1000
+	ok 'text: the count is equal' wait_for answers text "${metric}_count{cgroup=\"$name\"}" "$counted"
+	ok 'native: the count is equal' wait_for answers native "histogram_count($metric{cgroup=\"$name\"})" "$counted"
+else
+	skip 'the load of a cgroup' 'no cgroup can be made here'
+fi
+
+serve_stop
+is 'SIGTERM ends it' "$status" 0
+ok 'nothing was said' quiet cat "$dir/serve.err"
+done_testing
