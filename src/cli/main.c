@@ -29,6 +29,7 @@ static const struct command {
 	{ "validate", cmd_validate, "test the probes against known latencies on this machine" },
 	{ "doctor", cmd_doctor, "show which methods work on this machine, and why others do not" },
 	{ "serve", cmd_serve, "measure until stopped; export to Prometheus" },
+	{ "snapshot", cmd_snapshot, "make a recording of what serve has kept" },
 	{ "load", cmd_load, "generate a known load: page faults, CPU hogs, ping-pong, direct I/O" },
 };
 

@@ -8,6 +8,8 @@
 
 #include "options.h"
 
+#define OUTPUT_DIR "runs" /* default of -o for commands that always keep a recording */
+
 /* `parent` NULL: no recording is kept. */
 int output__create(struct recording *recording, const char *parent, const struct options *options);
 

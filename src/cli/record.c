@@ -36,7 +36,6 @@
 #define MOST_INTERVAL_NS 1000000000ULL
 #define LEAST_INTERVAL_NS 10000000ULL
 #define INTERVALS 60
-#define DEFAULT_DIR "runs"
 
 struct record {
 	const char *command;
@@ -445,7 +444,7 @@ static int open_output(struct record *record)
 	int code;
 
 	if (!dir && !record->only && !record->is_why && !record->is_top)
-		dir = DEFAULT_DIR;
+		dir = OUTPUT_DIR;
 	code = output__create(&record->recording, dir, options);
 	if (!code)
 		code = output__lend(&record->lent, &record->recording);

@@ -9,9 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <serve/keeper.h>
 #include <serve/listen.h>
+#include <serve/recorder.h>
 #include <serve/serve.h>
 #include <session/session.h>
+#include <store/rundb.h>
 
 #include "cmd.h"
 #include "log.h"
@@ -20,31 +23,54 @@
 
 #define ADDRESS "127.0.0.1:9469"
 #define CGROUPS 100
+#define RING (256ULL << 20)
+#define LAST_NS 600000000000ULL
 #define MAX_CGROUPS 10000
 #define TOKEN 256
 #define LEAST_TOKEN 16
 
-enum key { KEY_LISTEN = 0x200, KEY_TOKEN, KEY_CGROUPS, KEY_MAX_KEYS };
+enum key {
+	KEY_LISTEN = 0x200,
+	KEY_TOKEN,
+	KEY_CGROUPS,
+	KEY_MAX_KEYS,
+	KEY_RING,
+	KEY_RING_DIR,
+	KEY_NO_RING,
+	KEY_LAST,
+	KEY_TRIGGER
+};
 
 struct service {
 	struct options options;
 	const char *listen_text, *token_file;
 	struct listen_address address;
-	uint64_t cgroups, max_keys;
+	uint64_t cgroups, max_keys, ring;
+	const char *ring_dir;
+	struct keeper_config keeper;
 	char token[TOKEN];
 	struct lat_config config;
 	struct run *run;
 	struct session *session;
 	struct recording recording;
+	struct recorder *recorder;
+	struct restore *lent; /* gives the flight recorder's files back to root */
 	struct serve *serve;
 };
 
 static const struct argp_option serve_options[] = {
-	{ "listen", KEY_LISTEN, "ADDRESS:PORT", 0, "Listen here (" ADDRESS ")", 0 },
+	{ "listen", KEY_LISTEN, "ADDRESS", 0, "Listen here (" ADDRESS ")", 0 },
 	{ "token-file", KEY_TOKEN, "FILE", 0, "Require the token in FILE of every client", 0 },
 	{ "cgroups", KEY_CGROUPS, "N", 0, "Export at most N cgroups per metric (100)", 0 },
 	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Maximum cgroups per probe; the rest: (other) (1024)",
 	  0 },
+	{ .doc = "Flight recorder:", .group = 2 },
+	{ "ring", KEY_RING, "SIZE", 0, "Size on disk (256M)", 0 },
+	{ "ring-dir", KEY_RING_DIR, "DIR", 0, "Directory (" RECORDER_DIR ")", 0 },
+	{ "no-ring", KEY_NO_RING, 0, 0, "No flight recorder", 0 },
+	{ "last", KEY_LAST, "TIME", 0, "Length of the snapshots made here (10m)", 0 },
+	{ "trigger", KEY_TRIGGER, "CONDITION", 0,
+	  "Make a snapshot when it is met: 'runqlat.p99>5ms for 10s'; repeatable", 0 },
 	{ 0 },
 };
 
@@ -57,6 +83,26 @@ static const char serve_doc[] =
 	"  curl http://" ADDRESS "/metrics\n"
 	"  sudo latscope serve --listen 0.0.0.0:9469 --token-file /etc/latscope/token\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+
+static int parse_trigger(struct service *service, const char *arg)
+{
+	struct options *options = &service->options;
+	struct keeper_config *keeper = &service->keeper;
+
+	if (keeper->nr_triggers == KEEPER_TRIGGERS)
+		return options__fail(options, "more than %d options --trigger", KEEPER_TRIGGERS);
+	switch (trigger__parse(&keeper->triggers[keeper->nr_triggers], arg)) {
+	case 0:
+		keeper->nr_triggers++;
+		return 0;
+	case -ENOENT:
+		return options__fail(
+			options, "--trigger '%.64s': use p50 to p99.9999, max, mean or rate", arg);
+	default:
+		return options__fail(options, "--trigger '%.64s': use PROBE.WHAT>LIMIT [for TIME]",
+				     arg);
+	}
+}
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
@@ -74,6 +120,18 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return options__count(options, "--cgroups", arg, 1, MAX_CGROUPS, &service->cgroups);
 	case KEY_MAX_KEYS:
 		return options__count(options, "--max-keys", arg, 1, 65536, &service->max_keys);
+	case KEY_RING:
+		return options__size(options, "--ring", arg, RECORDER_LEAST, &service->ring);
+	case KEY_RING_DIR:
+		service->ring_dir = arg;
+		return 0;
+	case KEY_LAST:
+		return options__duration(options, "--last", arg, &service->keeper.last_ns);
+	case KEY_TRIGGER:
+		return parse_trigger(service, arg);
+	case KEY_NO_RING:
+		service->ring = 0;
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -90,11 +148,16 @@ static int parse(struct service *service, int argc, char **argv)
 	service->listen_text = ADDRESS;
 	service->cgroups = CGROUPS;
 	service->max_keys = OPTIONS_MAX_KEYS;
+	service->ring = RING;
+	service->keeper.last_ns = LAST_NS;
+	service->ring_dir = getenv("STATE_DIRECTORY") ? getenv("STATE_DIRECTORY") : RECORDER_DIR;
 	got = options__parse(options, &own, service, argc, argv, stdout);
 	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
 	if (!got && listen__parse(&service->address, service->listen_text))
 		got = options__fail(options, "--listen '%.64s': use ADDRESS:PORT, such as " ADDRESS,
 				    service->listen_text);
+	if (!got && service->keeper.nr_triggers && !service->ring)
+		got = options__fail(options, "--trigger needs the flight recorder");
 	if (got < 0)
 		log__usage("serve", options->error);
 	return got;
@@ -203,14 +266,40 @@ static int explain(const struct session_result *result, int err)
 	return EXIT_ERROR;
 }
 
+static void kept(const char *dir, const char *reason, int err)
+{
+	char what[RUN_TEXT];
+
+	if (!err) {
+		log__note("snapshot for %s in %s", reason, dir);
+		return;
+	}
+	snprintf(what, sizeof(what), "cannot make a snapshot for %.200s", reason);
+	log__error(what, rundb__explain(err), NULL);
+}
+
+static int open_keeper(struct service *service, struct keeper **keeper)
+{
+	struct keeper_config *config = &service->keeper;
+
+	for (unsigned int i = 0; i < config->nr_triggers; i++)
+		if (!trigger__applies(&config->triggers[i], service->run))
+			log__warn(config->triggers[i].text, "no probe here measures that", NULL);
+	config->run = service->run;
+	config->ring = &service->recording;
+	config->done = kept;
+	return keeper__new(keeper, config);
+}
+
 static int measure(struct service *service, int socket)
 {
-	const struct serve_config config = {
+	struct serve_config config = {
 		.run = service->run,
 		.socket = socket,
 		.token = service->token[0] ? service->token : NULL,
 		.max_series = (unsigned int)service->cgroups,
 		.max_keys = (unsigned int)service->max_keys,
+		.recorder = service->recorder,
 	};
 	struct session_config window = {
 		.duration_ns = service->options.duration_ns,
@@ -221,7 +310,9 @@ static int measure(struct service *service, int socket)
 	struct session_result result;
 	int err;
 
-	err = serve__new(&service->serve, &config);
+	err = config.recorder ? open_keeper(service, &config.keeper) : 0;
+	if (!err)
+		err = serve__new(&service->serve, &config);
 	if (err) {
 		close(socket);
 		return failed("serve", strerror(-err), NULL);
@@ -230,6 +321,21 @@ static int measure(struct service *service, int socket)
 	log__note("listening on http://%s/", service->address.text);
 	err = session__run(service->session, &window, &result);
 	return explain(&result, err);
+}
+
+static int open_recorder(struct service *service)
+{
+	char what[PATH_MAX + RUN_TEXT];
+	int err;
+
+	if (!service->ring)
+		return EXIT_DONE;
+	err = recorder__new(&service->recorder, service->run, &service->recording,
+			    service->ring_dir, service->ring);
+	if (!err)
+		return output__lend(&service->lent, &service->recording);
+	snprintf(what, sizeof(what), "cannot keep a flight recorder in %s", service->ring_dir);
+	return failed(what, rundir__explain(err), "choose another directory with --ring-dir");
 }
 
 /* The socket first: an error there needs no probe. */
@@ -250,6 +356,8 @@ static int run_service(struct service *service)
 		code = failed("serve", "out of memory", NULL);
 	if (!code)
 		code = open_probes(service);
+	if (!code)
+		code = open_recorder(service);
 	if (code)
 		close(socket);
 	else
@@ -275,5 +383,5 @@ int cmd_serve(int argc, char **argv)
 	session__free(service.session);
 	serve__free(service.serve);
 	run__free(service.run);
-	return code;
+	return output__end(service.lent, &service.recording, code);
 }

@@ -282,12 +282,43 @@ static void put_own(const struct metrics *metrics, struct exposition *to)
 	exposition__value(to, NULL, (double)metrics->requests);
 }
 
+static void put_recorder(const struct recorder *recorder, struct exposition *to)
+{
+	struct recorder_state state = recorder__state(recorder);
+
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_recorder_bytes",
+			   "Size of the flight recorder on disk.");
+	exposition__value(to, NULL, (double)state.bytes);
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_recorder_span_seconds",
+			   "Time that the flight recorder has, by level.");
+	for (unsigned int i = 0; i < RECORDER_LEVELS; i++) {
+		const struct exposition_label labels[] = {
+			{ "level", i == RECORDER_FINE ? "fine" : "coarse" }, { 0 }
+		};
+
+		exposition__value(to, labels, seconds(state.span_ns[i]));
+	}
+	exposition__family(to, EXPOSITION_COUNTER, "latscope_recorder_lost_intervals_total",
+			   "Intervals that the flight recorder could not write.");
+	exposition__value(to, NULL, (double)state.lost);
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_recorder_writes",
+			   "1 if the last interval was written, 0 after an error.");
+	exposition__value(to, NULL, !state.err);
+}
+
 void metrics__write(const struct metrics *metrics, struct exposition *to)
 {
 	put_own(metrics, to);
 	put_probes(metrics->run, to);
 	put_trust(metrics->run, to);
 	put_keys(metrics, to);
+	if (metrics->recorder)
+		put_recorder(metrics->recorder, to);
+	if (metrics->keeper) {
+		exposition__family(to, EXPOSITION_COUNTER, "latscope_snapshots_total",
+				   "Snapshots made for signals and triggers.");
+		exposition__value(to, NULL, (double)keeper__snapshots(metrics->keeper));
+	}
 	put_process(to);
 	put_histograms(metrics, to);
 	exposition__end(to);

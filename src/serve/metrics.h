@@ -9,13 +9,17 @@
 #include <core/run.h>
 
 #include "exposition.h"
+#include "keeper.h"
+#include "recorder.h"
 #include "series.h"
 
 struct metrics {
 	const struct run *run; /* totals since the window opened */
 	const struct series *series;
 	unsigned int max_keys;
-	uint64_t refused_connections, requests; /* of the exporter itself */
+	uint64_t requests; /* of the exporter itself */
+	const struct recorder *recorder; /* NULL: none */
+	const struct keeper *keeper; /* NULL: none */
 };
 
 void metrics__write(const struct metrics *metrics, struct exposition *to);

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "http.h"
+#include "keeper.h"
 #include "metrics.h"
 #include "page.h"
+#include "recorder.h"
 #include "series.h"
 
 struct serve {
@@ -16,7 +18,7 @@ struct serve {
 	struct session_watcher watcher; /* of the session */
 	struct series series;
 	uint64_t version; /* of what the exporter shows: it changes when the keys are read */
-	unsigned int intervals; /* since then */
+	unsigned int intervals, keys_every; /* since then; from one reading of keys to the next */
 };
 
 static const char index_page[] =
@@ -42,6 +44,8 @@ static void put_metrics(struct serve *serve, const struct http_request *request,
 		.series = &serve->series,
 		.max_keys = serve->config.max_keys,
 		.requests = http__requests(serve->http),
+		.recorder = serve->config.recorder,
+		.keeper = serve->config.keeper,
 	};
 	struct exposition to = { .format = exposition__choose(request->accept) };
 
@@ -114,6 +118,9 @@ int serve__new(struct serve **out, const struct serve_config *config)
 	serve->config = *config;
 	serve->series.most = config->max_series;
 	serve->version = 1;
+	serve->keys_every = config->run->interval_ns < SERVE_KEYS_NS
+				    ? (unsigned int)(SERVE_KEYS_NS / config->run->interval_ns)
+				    : 1;
 	err = http__new(&serve->http, &http);
 	if (err) {
 		free(serve);
@@ -129,6 +136,8 @@ void serve__free(struct serve *serve)
 		return;
 	http__free(serve->http);
 	series__free(&serve->series);
+	keeper__free(serve->config.keeper);
+	recorder__free(serve->config.recorder);
 	free(serve);
 }
 
@@ -141,22 +150,42 @@ static int start(struct writer *writer, const struct run *run)
 	return 0;
 }
 
+static void test_triggers(struct serve *serve, uint64_t end_ns)
+{
+	const struct run_data *sum;
+	uint64_t start_ns;
+
+	sum = recorder__sum(serve->config.recorder, &start_ns);
+	if (serve->config.keeper)
+		keeper__test(serve->config.keeper, sum, start_ns, end_ns);
+}
+
 static int take_interval(struct writer *writer, const struct run *run,
 			 const struct run_interval *interval)
 {
 	struct serve *serve = writer->state;
+	int err;
 
-	if (++serve->intervals >= SERVE_KEYS_EVERY) {
+	if (++serve->intervals >= serve->keys_every) {
 		serve->intervals = 0;
 		serve->version++;
 	}
-	return series__add(&serve->series, run, interval);
+	err = series__add(&serve->series, run, interval);
+	if (err || !serve->config.recorder)
+		return err;
+	err = recorder__add(serve->config.recorder, interval, !serve->intervals);
+	if (!err && !serve->intervals)
+		test_triggers(serve, interval->end_ns);
+	return err;
 }
 
 static int end(struct writer *writer, const struct run *run)
 {
-	(void)writer;
+	struct serve *serve = writer->state;
+
 	(void)run;
+	if (serve->config.recorder)
+		recorder__end(serve->config.recorder);
 	return 0;
 }
 
@@ -172,11 +201,13 @@ static void awake(void *arg)
 	struct serve *serve = arg;
 
 	http__run(serve->http);
+	if (serve->config.keeper)
+		keeper__work(serve->config.keeper);
 }
 
 void serve__attach(struct serve *serve, struct session_config *config, struct recording *recording)
 {
-	config->keys_every = SERVE_KEYS_EVERY;
+	config->keys_every = serve->keys_every;
 	config->check_ns = SERVE_CHECK_NS;
 	serve->watcher = (struct session_watcher){ .fd = http__descriptor(serve->http),
 						   .awake = awake,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The service: what is done with the intervals of a session that has no end. The exporter shows the
- * totals. All of it runs in the one thread of the session: requests are answered between two
- * readings of the probes, so nothing needs a lock.
+ * totals, the flight recorder keeps the last intervals. All of it runs in the one thread of the
+ * session: requests are answered between two readings of the probes, so nothing needs a lock.
  */
 #ifndef LATSCOPE_SERVE_SERVE_H
 #define LATSCOPE_SERVE_SERVE_H
@@ -11,9 +11,11 @@
 #include <store/recording.h>
 
 struct serve;
+struct recorder;
+struct keeper;
 
 #define SERVE_INTERVAL_NS 100000000ULL
-#define SERVE_KEYS_EVERY 10 /* intervals */
+#define SERVE_KEYS_NS 1000000000ULL /* the keys are read this often */
 #define SERVE_CHECK_NS 10000000000ULL
 
 struct serve_config {
@@ -22,6 +24,8 @@ struct serve_config {
 	const char *token; /* NULL: none is needed */
 	unsigned int max_series; /* cgroups with their own histograms, by metric */
 	unsigned int max_keys; /* rows in the kernel */
+	struct recorder *recorder; /* taken over; NULL: none */
+	struct keeper *keeper; /* taken over; NULL: none */
 };
 
 /* 0 or -errno. */

@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,11 +34,13 @@ static void settle(void *arg, int socket)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
+static int give_back_dir(int fd, const struct stat *st);
+
 /*
  * An attacker may control the writer: symbolic links are not followed, and a file with a second
  * hard link keeps its owner. -EMLINK: so does a file of the recording that has one.
  */
-static int give_back(int dir, const char *name)
+static int give_back(int dir, const char *name, bool deep)
 {
 	int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), err = 0;
 	struct stat st;
@@ -46,6 +50,8 @@ static int give_back(int dir, const char *name)
 		return 0;
 	if (fd < 0 || fstat(fd, &st))
 		err = -errno;
+	else if (S_ISDIR(st.st_mode) && deep)
+		err = give_back_dir(fd, &st);
 	else if (!S_ISREG(st.st_mode) || !st.st_uid)
 		err = 0;
 	else if (st.st_nlink > 1)
@@ -57,7 +63,12 @@ static int give_back(int dir, const char *name)
 	return err;
 }
 
-static int give_back_files(int fd)
+static bool is_dot(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+static int give_back_files(int fd, bool deep)
 {
 	DIR *dir = fdopendir(fd);
 	struct dirent *entry;
@@ -66,11 +77,25 @@ static int give_back_files(int fd)
 	if (!dir)
 		return -errno;
 	while ((entry = readdir(dir))) {
-		err = give_back(fd, entry->d_name);
+		err = is_dot(entry->d_name) ? 0 : give_back(fd, entry->d_name, deep);
 		first = first ? first : err;
 	}
 	closedir(dir);
 	return first;
+}
+
+/*
+ * A segment of a flight recorder, which is a directory in the recording's, and no deeper. The
+ * directory first, as below. `fd` is only a path.
+ */
+static int give_back_dir(int fd, const struct stat *st)
+{
+	int dir;
+
+	if (st->st_uid && fchownat(fd, "", 0, 0, AT_EMPTY_PATH))
+		return -errno;
+	dir = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return dir < 0 ? -errno : give_back_files(dir, false);
 }
 
 /* The directory first: this process cannot override the permissions of another owner. */
@@ -85,7 +110,7 @@ static int undo(void *arg)
 	if (st.st_uid && (fchown(dir, 0, 0) || fchmod(dir, 0700)))
 		return -errno;
 	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : give_back_files(fd);
+	return fd < 0 ? -errno : give_back_files(fd, true);
 }
 
 int lend__begin(struct restore **restore, struct recording *recording)

@@ -27,7 +27,7 @@ static void settle(int socket)
 
 static void confine(void)
 {
-	seccomp__install(0, false);
+	seccomp__install(0, false, false);
 }
 
 void stacks__begin(struct symbols **symbols, struct run *run)

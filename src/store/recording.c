@@ -38,6 +38,15 @@ static int check_path(const char *parent, const char *label)
 	return rundb__check_path(path);
 }
 
+static void add_files(struct recording *recording)
+{
+	recording__add(recording, &writer_db)->log_pages =
+		size_limits__log_pages(recording->max_size);
+	recording__add(recording, &writer_csv);
+	recording__add(recording, &writer_rows);
+	recording__add(recording, &writer_summary);
+}
+
 int recording__create(struct recording *recording, const char *parent,
 		      const struct recording_settings *settings)
 {
@@ -58,11 +67,18 @@ int recording__create(struct recording *recording, const char *parent,
 	}
 	recording->max_size = settings->max_size;
 	recording->min_free = size_limits__floor(&recording->rundir, settings->min_free);
-	recording__add(recording, &writer_db)->log_pages =
-		size_limits__log_pages(settings->max_size);
-	recording__add(recording, &writer_csv);
-	recording__add(recording, &writer_rows);
-	recording__add(recording, &writer_summary);
+	add_files(recording);
+	return 0;
+}
+
+int recording__create_in(struct recording *recording, const struct rundir *above, const char *name)
+{
+	int err = rundir__create_in(&recording->rundir, above, name);
+
+	if (err)
+		return err;
+	snprintf(recording->dir, sizeof(recording->dir), "%s", name);
+	add_files(recording);
 	return 0;
 }
 

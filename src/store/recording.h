@@ -39,6 +39,12 @@ struct recording {
 int recording__create(struct recording *recording, const char *parent,
 		      const struct recording_settings *settings);
 
+/*
+ * The same in a directory that rundir__create() made, also after privileges were dropped. Errors of
+ * rundir__create_in().
+ */
+int recording__create_in(struct recording *recording, const struct rundir *above, const char *name);
+
 /* Closes the directory; the files must be closed. */
 void recording__free(struct recording *recording);
 

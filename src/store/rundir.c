@@ -177,6 +177,34 @@ int rundir__create(struct rundir *rundir, const char *parent, time_t when, const
 	return err;
 }
 
+int rundir__create_in(struct rundir *rundir, const struct rundir *above, const char *name)
+{
+	int err = 0;
+
+	memset(rundir, 0, sizeof(*rundir));
+	rundir->owner = above->owner;
+	rundir->is_entered = above->is_entered;
+	snprintf(rundir->name, sizeof(rundir->name), "%s", name);
+	rundir->parent = openat(above->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (rundir->parent < 0)
+		return -errno;
+	if (mkdirat(rundir->parent, name, 0700)) {
+		err = -errno;
+		goto close_parent;
+	}
+	rundir->fd = openat(rundir->parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (rundir->fd < 0) {
+		err = -errno;
+		goto close_parent;
+	}
+	snprintf(rundir->at, sizeof(rundir->at), "/proc/self/fd/%d", rundir->fd);
+	return 0;
+
+close_parent:
+	close(rundir->parent);
+	return err;
+}
+
 const char *rundir__explain(int err)
 {
 	switch (err) {

@@ -36,6 +36,12 @@ struct rundir {
 int rundir__create(struct rundir *rundir, const char *parent, time_t when, const char *label,
 		   char *path, size_t size);
 
+/*
+ * Makes a directory in one that was made by rundir__create(), also after privileges were dropped.
+ * -EEXIST or another error of mkdir().
+ */
+int rundir__create_in(struct rundir *rundir, const struct rundir *above, const char *name);
+
 /* The message for an error of rundir__create(); strerror() for other errors. */
 const char *rundir__explain(int err);
 

@@ -15,10 +15,10 @@ on_exit end_servers
 
 # serve_start ARG...: starts latscope serve on a free port as $server, and waits until it listens at $address
 serve_start() {
-	"${as[@]}" "$latscope" serve --listen 127.0.0.1:0 "$@" >"$dir/serve.out" 2>"$dir/serve.err" &
+	"${as[@]}" "$latscope" serve --listen 127.0.0.1:0 --ring-dir "$dir/ring" --ring 16M "$@" >"$dir/serve.out" 2>"$dir/serve.err" &
 	server=$!
 	servers+=("$server")
-	wait_for grep -q '^listening on' "$dir/serve.err" || return
+	wait_for grep -q '^listening on' "$dir/serve.err" || { cat "$dir/serve.err" && return 1; }
 	address=$(sed -n 's|^listening on http://\(.*\)/$|\1|p' "$dir/serve.err")
 	sed -i '/^listening on/d' "$dir/serve.err"
 	wait_for get /healthz
@@ -93,3 +93,16 @@ cgroup_new() {
 	mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
 	[ -n "$mount" ] && mkdir "$mount/latscope-test-$$" 2>/dev/null && cgroup=$mount/latscope-test-$$
 }
+
+# ring: prints the directory of the newest flight recorder
+ring() { printf '%s\n' "$dir"/ring/*-ring | tail -n 1; }
+
+# snapshot_new ARG...: makes a snapshot as $snapshot, and sets $out, $err and $status
+snapshot_new() {
+	rm -rf "$dir/snapshots"
+	run snapshot -q -o "$dir/snapshots" "$@" "$dir/ring"
+	snapshot=$(recording "$dir/snapshots")
+}
+
+# json PROBE FILTER: of the snapshot
+json() { "$latscope" report --json "$snapshot" | jq -er --arg probe "$1" '.. | objects | select(.module? == $probe) | '"$2"; }

@@ -66,6 +66,28 @@ if cgroup_new; then
 	ok 'it waited often' test "${counted:-0}" -gt 1000
 	ok 'text: the count is equal' wait_for answers text "${metric}_count{cgroup=\"$name\"}" "$counted"
 	ok 'native: the count is equal' wait_for answers native "histogram_count($metric{cgroup=\"$name\"})" "$counted"
+
+	# Both have the whole load. A bucket is 9 % wide, and a slot of 3 % may be in the next one.
+	snapshot_new --last 1m
+	# shellcheck disable=SC2016 # of jq
+	quantile() {
+		json runqlat "first(.keys[]? | select(.name == \"$name\")) | .percentiles.p$1_us / 1e6"
+	}
+	# near KIND QUANTILE NAME FACTOR: what Prometheus says is at most this far from the report
+	near() {
+		local series="${metric}_bucket{cgroup=\"$name\"}" theirs ours
+
+		[ "$1" = text ] || series="$metric{cgroup=\"$name\"}"
+		theirs=$(ask "$1" "histogram_quantile($2, $series)") && ours=$(quantile "$3") || return
+		awk -v a="$theirs" -v b="$ours" -v most="$4" \
+			'BEGIN { print a, b; exit !(a > 0 && b > 0 && a / b <= most && b / a <= most) }'
+	}
+	is 'the report has the same count' "$(json runqlat "first(.keys[]? | select(.name == \"$name\")) | .total_events")" \
+		"$counted"
+	for q in '0.5 50' '0.99 99' '0.999 99_9'; do
+		ok "native: p${q#* } is that of the report" near native "${q% *}" "${q#* }" 1.13
+		ok "text: p${q#* } is that of the report" near text "${q% *}" "${q#* }" 4
+	done
 else
 	skip 'the load of a cgroup' 'no cgroup can be made here'
 fi

@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# suite: native
+# The flight recorder of serve: snapshots, triggers, kill -9, restarts, full disks.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+. tests/cli/serve.sh
+skip_unless_able
+own_mounts
+
+wrong 'a ring that is too small' '--ring 1M: use a size from 16 MiB' serve --ring 1M
+wrong 'a trigger without a limit' "--trigger 'runqlat.p99': use PROBE.WHAT>LIMIT" serve --trigger runqlat.p99
+wrong 'a trigger on what is unknown' "--trigger 'runqlat.p9x>1ms': use p50" serve --trigger 'runqlat.p9x>1ms'
+wrong 'a trigger without a time' 'use PROBE.WHAT>LIMIT' serve --trigger 'runqlat.p99>1ms for x'
+wrong 'a trigger without a recorder' '--trigger needs the flight recorder' serve --no-ring --trigger 'runqlat.p99>1ms'
+touch "$dir/file"
+refuses 'a ring in a file' 1 "cannot keep a flight recorder in $dir/file: Not a directory; choose another.*--ring-dir" \
+	serve --listen 127.0.0.1:0 -q --ring-dir "$dir/file"
+refuses 'a snapshot of nothing' 1 "cannot read the flight recorder in $dir: there is no flight recorder" snapshot "$dir"
+
+# span LEVEL SECONDS: the flight recorder has so much
+span() {
+	get /metrics | awk -v name="latscope_recorder_span_seconds{level=\"$1\"}" -v least="$2" \
+		'$1 == name && $2 >= least { found = 1 } END { exit !found }'
+}
+
+# balances: every probe of the snapshot accounts for each event, and its keys have all but those of a moment
+balances() {
+	local bad
+
+	bad=$("$latscope" report --json "$snapshot" |
+		jq -c '.. | objects | select(.module? and .accounting?) | [.module, .accounting.balanced, .total_events,
+			([.keys[]? | select(.metric == .metric)] | group_by(.metric) | map(map(.total_events) | add) | first)] |
+			select((.[1] | not) or ((.[2] - .[3]) | fabs) > 100 + .[2] / 1000)')
+	[ -z "$bad" ] || { echo "$bad" && false; }
+}
+
+# seconds LOW HIGH: length of the snapshot
+seconds() {
+	awk -v got="$(json runqlat .duration_sec)" -v low="$1" -v high="$2" \
+		'BEGIN { print got; exit !(got >= low && got <= high) }'
+}
+
+# ---- snapshots of a recorder that runs ----
+
+serve_start --trigger 'runqlat.rate>0 for 2s' --trigger 'runqlat.max>1h'
+wait_for span coarse 5
+snapshot_new --last 3s
+ok 'a snapshot' ended 0 '' ''
+ok 'it has the time that was asked for' seconds 1.9 3.1
+ok 'it balances' balances
+is 'its intervals are short' "$(sqlite3 "$snapshot/run.db" 'SELECT count(*) > 15 FROM interval')" 1
+check 'compare reads it' 0 '.*' '.' compare "$snapshot" "$snapshot"
+is 'it says that it is complete' "$(jq .complete "$snapshot/runqlat.summary.json")" true
+
+made() { compgen -G "$(ring)/*-snapshot/runqlat.csv" >/dev/null; }
+ok 'the trigger that is met makes a snapshot' wait_for made
+is 'the other does not' "$(compgen -G "$(ring)/*-snapshot" | wc -l)" 1
+snapshot=$(compgen -G "$(ring)/*-snapshot")
+ok 'it balances, too' balances
+is 'it has its reason' "$(sqlite3 "$snapshot/run.db" 'SELECT value FROM label')" 'runqlat.rate>0 for 2s'
+kill -USR1 "$server"
+two() { [ "$(compgen -G "$(ring)/*-snapshot/runqlat.csv" | wc -l)" = 2 ]; }
+ok 'SIGUSR1 makes one' wait_for two
+
+# ---- the end, and the next start ----
+
+kill -KILL "$server"
+wait "$server" 2>/dev/null
+sleep 1 # what was lent is given back
+snapshot_new --last 1h
+ok 'after kill -9: a snapshot' ended 0 '' ''
+ok 'after kill -9: it has the time before' seconds 4 600
+ok 'after kill -9: it balances' balances
+foreign() { find "$dir/ring" ! -user 0 | grep .; }
+ok 'the files belong to root again' quiet eval '! foreign'
+
+killed=$(ring)
+sleep 1.1 # the name of the next one differs
+serve_start
+ok 'it starts again, and what was left stays' test -d "$killed"
+wait_for span coarse 2
+run snapshot -q --last 1h -o "$dir/older" "$killed"
+ok 'the ring before can be read' ended 0 '' ''
+serve_stop
+is 'it ends' "$status" 0
+snapshot_new --last 1h
+ok 'after its end: a snapshot' ended 0 '' ''
+ok 'after its end: it balances' balances
+is 'after its end: every segment is one file' "$(find "$(ring)" -name 'run.db-*' | wc -l)" 0
+
+# ---- a full disk ----
+
+mkdir "$dir/small"
+mount -t tmpfs -o size=8M tmpfs "$dir/small"
+serve_start --ring-dir "$dir/small"
+wait_for span coarse 2
+dd if=/dev/zero of="$dir/small/fill" bs=1M status=none 2>/dev/null
+lost() { get /metrics | grep -qE '^latscope_recorder_lost_intervals_total [1-9]'; }
+"$latscope" load -q mixed -d 3s
+ok 'a full disk: lost intervals are counted' wait_for lost
+is 'a full disk: the exporter answers' "$(get_status /metrics)" 200
+run snapshot -q --last 1h -o "$dir/full" "$dir/small"
+ok 'a full disk: what was written can be read' ended 0 '' ''
+rm "$dir/small/fill"
+writes() { get /metrics | grep -qx 'latscope_recorder_writes 1'; }
+sleep 3
+ok 'a full disk: it goes on when there is room' wait_for writes
+serve_stop
+is 'a full disk: it ends' "$status" 0
+umount "$dir/small"
+done_testing
