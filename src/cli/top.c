@@ -10,10 +10,10 @@
 
 #include "cmd.h"
 #include "log.h"
+#include "output.h"
 #include "why.h"
 
 #define SECOND_NS 1000000000ULL
-#define DEFAULT_DIR "runs"
 
 enum { KEY_REPLAY = 0x4000, KEY_NO_WHY };
 
@@ -115,7 +115,7 @@ static char **record_line(const struct top_command *command, int argc, char **ar
 	}
 	if (!command->options->output) {
 		line[nr++] = "-o";
-		line[nr++] = DEFAULT_DIR;
+		line[nr++] = OUTPUT_DIR;
 	}
 	return line;
 }
@@ -129,13 +129,13 @@ int top__begin(struct top_command *command, int argc, char **argv)
 		return code;
 	command->live = calloc(1, sizeof(*command->live));
 	line = record_line(command, argc, argv);
-	err = command->live && line ? recorder__begin(&command->live->recorder, line) : -ENOMEM;
+	err = command->live && line ? tui_recorder__begin(&command->live->recorder, line) : -ENOMEM;
 	free(line);
 	if (err) {
 		log__error("top", strerror(-err), NULL);
 		return EXIT_ERROR;
 	}
-	command->live->where = command->options->output ? command->options->output : DEFAULT_DIR;
+	command->live->where = command->options->output ? command->options->output : OUTPUT_DIR;
 	return EXIT_DONE;
 }
 
@@ -163,7 +163,7 @@ void top__hide(struct top_command *command)
 void top__end(struct top_command *command)
 {
 	if (command->live)
-		recorder__end(&command->live->recorder);
+		tui_recorder__end(&command->live->recorder);
 	free(command->live);
 	command->live = NULL;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Both groups of a comparison over time. The recordings of a group are added up, from the start of each. */
+/*
+ * Both groups of a comparison over time. The recordings of a group are added up, from the start of
+ * each.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

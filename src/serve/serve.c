@@ -209,10 +209,9 @@ void serve__attach(struct serve *serve, struct session_config *config, struct re
 {
 	config->keys_every = serve->keys_every;
 	config->check_ns = SERVE_CHECK_NS;
-	serve->watcher = (struct session_watcher){ .fd = http__descriptor(serve->http),
-						   .awake = awake,
-						   .arg = serve,
-						   .serves = true };
+	serve->watcher = (struct session_watcher){
+		.fd = http__descriptor(serve->http), .awake = awake, .arg = serve, .serves = true
+	};
 	config->watcher = &serve->watcher;
 	config->recording = recording;
 	recording__add(recording, &writer_serve)->state = serve;

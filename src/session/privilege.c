@@ -172,7 +172,9 @@ int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT])
 		return err;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return fail(why, -errno, "no_new_privs");
-	err = needs->times_calls ? 0 : seccomp__install(needs->workload, needs->terminal, needs->serves);
+	if (needs->times_calls)
+		return 0;
+	err = seccomp__install(needs->workload, needs->terminal, needs->serves);
 	return err ? fail(why, err, "cannot install the filter of system calls") : 0;
 }
 

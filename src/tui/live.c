@@ -35,7 +35,7 @@ static void record_or_end(struct live *live)
 {
 	struct view *view = &live->view;
 
-	if (recorder__toggle(&live->recorder)) {
+	if (tui_recorder__toggle(&live->recorder)) {
 		snprintf(view->note, sizeof(view->note), "cannot record: its process has ended");
 		return;
 	}
@@ -83,7 +83,8 @@ static void hear_recorder(struct live *live)
 {
 	bool ended = false;
 
-	if (!recorder__read(&live->recorder, live->view.note, &ended) && live->recorder.socket >= 0)
+	if (!tui_recorder__read(&live->recorder, live->view.note, &ended) &&
+	    live->recorder.socket >= 0)
 		epoll_ctl(live->view.terminal.ready, EPOLL_CTL_DEL, live->recorder.socket, NULL);
 	if (ended)
 		live->view.recording = false;
@@ -122,9 +123,8 @@ int live__open(struct live *live, const struct run *run)
 
 	live->view.model.run = run;
 	live->view.interval_ns = run->interval_ns;
-	live->watcher = (struct session_watcher){ .ready = handle_input,
-						   .arg = live,
-						   .terminal = true };
+	live->watcher =
+		(struct session_watcher){ .ready = handle_input, .arg = live, .terminal = true };
 	err = view__open(&live->view);
 	if (err)
 		return err;

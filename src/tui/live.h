@@ -11,7 +11,7 @@
 
 struct live {
 	struct view view;
-	struct recorder recorder;
+	struct tui_recorder recorder;
 	struct session_watcher watcher; /* for the session's config */
 	uint64_t cpu_ns, wall_ns; /* at the last interval: for the cost */
 	uint64_t next_frame;

@@ -91,7 +91,7 @@ static void wait_for_orders(struct waiting *waiting)
 	_exit(0);
 }
 
-int recorder__begin(struct recorder *recorder, char *const argv[])
+int tui_recorder__begin(struct tui_recorder *recorder, char *const argv[])
 {
 	struct waiting waiting = { .argv = argv };
 	sigset_t mask;
@@ -119,7 +119,7 @@ int recorder__begin(struct recorder *recorder, char *const argv[])
 	return 0;
 }
 
-int recorder__toggle(const struct recorder *recorder)
+int tui_recorder__toggle(const struct tui_recorder *recorder)
 {
 	if (recorder->socket < 0)
 		return -ENOENT;
@@ -144,7 +144,7 @@ static void take_text(char *text, char line[RUN_TEXT], bool *ended)
 	}
 }
 
-bool recorder__read(const struct recorder *recorder, char line[RUN_TEXT], bool *ended)
+bool tui_recorder__read(const struct tui_recorder *recorder, char line[RUN_TEXT], bool *ended)
 {
 	char text[4096];
 	ssize_t got;
@@ -158,7 +158,7 @@ bool recorder__read(const struct recorder *recorder, char line[RUN_TEXT], bool *
 	return got < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-void recorder__end(struct recorder *recorder)
+void tui_recorder__end(struct tui_recorder *recorder)
 {
 	char text[4096];
 	ssize_t got;

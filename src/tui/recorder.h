@@ -11,24 +11,24 @@
 
 #include <core/run.h>
 
-struct recorder {
+struct tui_recorder {
 	int socket; /* to the process; -1: there is none */
 	pid_t pid;
 };
 
 /* `argv`: the command line after the name of the program, NULL-terminated. 0 or -errno. */
-int recorder__begin(struct recorder *recorder, char *const argv[]);
+int tui_recorder__begin(struct tui_recorder *recorder, char *const argv[]);
 
 /* Starts a recording, or ends the one that runs. 0 or -errno. */
-int recorder__toggle(const struct recorder *recorder);
+int tui_recorder__toggle(const struct tui_recorder *recorder);
 
 /*
  * Reads what the recording said last into `line`, unless it said nothing. *ended: it has ended.
  * Never waits. False: nothing more will follow.
  */
-bool recorder__read(const struct recorder *recorder, char line[RUN_TEXT], bool *ended);
+bool tui_recorder__read(const struct tui_recorder *recorder, char line[RUN_TEXT], bool *ended);
 
 /* Ends the process; waits until a recording is written. */
-void recorder__end(struct recorder *recorder);
+void tui_recorder__end(struct tui_recorder *recorder);
 
 #endif

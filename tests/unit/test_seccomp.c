@@ -23,7 +23,7 @@ static int outcome(long (*call)(void))
 
 	assert_true(pid >= 0);
 	if (!pid) {
-		if (seccomp__install(WORKLOAD, false))
+		if (seccomp__install(WORKLOAD, false, false))
 			_exit(255);
 		_exit(call() < 0 ? errno : 0);
 	}
@@ -208,7 +208,7 @@ static void test_all_threads_have_the_filter(void **state)
 	assert_true(pid >= 0);
 	if (!pid) {
 		if (pthread_create(&thread, NULL, open_socket_later, NULL) ||
-		    seccomp__install(0, false) || write(ends[1], "", 1) != 1)
+		    seccomp__install(0, false, false) || write(ends[1], "", 1) != 1)
 			_exit(255);
 		pthread_join(thread, &err);
 		_exit((int)(intptr_t)err);
