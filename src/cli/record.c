@@ -737,6 +737,8 @@ static int run_record(struct record *record)
 		return code;
 	if (session__new(&record->session, record->run))
 		return out_of_memory(record);
+	if (record->is_top)
+		session__skip_stacks(record->session);
 	code = prepare(record);
 	if (!code)
 		code = measure(record);

@@ -22,21 +22,37 @@ static int make_room(struct sparse *sparse, uint64_t nr)
 	return 0;
 }
 
+#define BLOCK 8
+
+/* The first slot from `slot` on that is not empty, or HIST_SLOTS. Most slots are empty. */
+static uint32_t next_slot(const struct lat_hist *hist, uint32_t slot)
+{
+	const __u64 *at;
+
+	for (; slot + BLOCK <= HIST_SLOTS; slot += BLOCK) {
+		at = &hist->slots[slot];
+		if (at[0] | at[1] | at[2] | at[3] | at[4] | at[5] | at[6] | at[7])
+			break;
+	}
+	while (slot < HIST_SLOTS && !hist->slots[slot])
+		slot++;
+	return slot;
+}
+
 int sparse__set(struct sparse *sparse, const struct lat_hist *hist)
 {
 	uint64_t nr = 0;
+	uint32_t slot;
 	int err;
 
-	for (uint32_t i = 0; i < HIST_SLOTS; i++)
-		nr += hist->slots[i] > 0;
+	for (slot = next_slot(hist, 0); slot < HIST_SLOTS; slot = next_slot(hist, slot + 1))
+		nr++;
 	err = make_room(sparse, nr);
 	if (err)
 		return err;
 	sparse->nr = 0;
-	for (uint32_t i = 0; sparse->nr < nr; i++) {
-		if (hist->slots[i])
-			sparse->slots[sparse->nr++] = (struct sparse_slot){ i, hist->slots[i] };
-	}
+	for (slot = next_slot(hist, 0); slot < HIST_SLOTS; slot = next_slot(hist, slot + 1))
+		sparse->slots[sparse->nr++] = (struct sparse_slot){ slot, hist->slots[slot] };
 	sparse->sum_ns = hist->sum_ns;
 	sparse->max_ns = hist->max_ns;
 	sparse->tail = hist->tail;

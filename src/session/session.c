@@ -31,6 +31,7 @@ struct session {
 	struct names *names;
 	struct life_watch *life; /* NULL: not wanted, or not possible */
 	struct symbols *symbols; /* NULL: no stacks are taken, or there is no way to name them */
+	bool skips_stacks; /* nobody wants their names */
 	struct workload workload;
 	struct descendants descendants; /* of the workload */
 	const struct session_task *task; /* NULL: none */
@@ -125,6 +126,11 @@ void session__free(struct session *session)
 	free(session);
 }
 
+void session__skip_stacks(struct session *session)
+{
+	session->skips_stacks = true;
+}
+
 int session__add(struct session *session, const struct probe_ops *ops,
 		 const struct probe_request *request)
 {
@@ -135,7 +141,7 @@ int session__add(struct session *session, const struct probe_ops *ops,
 
 	snprintf(entry->name, sizeof(entry->name), "%s", ops->name);
 	/* Now, because the process that finds names must not have a copy of the kernel's types. */
-	if (request->config && request->config->why && !session->symbols)
+	if (request->config && request->config->why && !session->symbols && !session->skips_stacks)
 		stacks__begin(&session->symbols, session->run);
 	err = probe__open(&probe, ops, request, entry->refused);
 	if (err) {

@@ -60,6 +60,12 @@ struct session_config {
 int session__new(struct session **session, struct run *run);
 
 /*
+ * From now on no names are looked up for the stacks of slow samples. For a caller that does not show
+ * them: finding names takes CPU time during the window.
+ */
+void session__skip_stacks(struct session *session);
+
+/*
  * Opens a probe and adds it to the run. If it cannot be opened, run->probes[] has the reason, and
  * the others can still measure. -EINVAL: the request is wrong; -EOPNOTSUPP: this machine cannot, or
  * another -errno. The caller may free `request` afterwards.

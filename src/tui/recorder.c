@@ -18,6 +18,10 @@
 
 #define ENDED '\001' /* sent to the parent when a recording has ended */
 
+/* What the parent sends. It can only send and read: the filter of system calls forbids shutdown(). */
+#define TOGGLE 't'
+#define QUIT 'q'
+
 /* In the process that waits: the recording that runs. */
 struct waiting {
 	int socket;
@@ -78,7 +82,7 @@ static void wait_for_orders(struct waiting *waiting)
 			reap_recording(waiting, WNOHANG);
 		if (!fds[0].revents)
 			continue;
-		if (read(waiting->socket, &byte, 1) <= 0)
+		if (read(waiting->socket, &byte, 1) <= 0 || byte == QUIT)
 			break;
 		if (waiting->child)
 			kill(waiting->child, SIGINT);
@@ -119,11 +123,14 @@ int tui_recorder__begin(struct tui_recorder *recorder, char *const argv[])
 	return 0;
 }
 
+static int order(const struct tui_recorder *recorder, char what)
+{
+	return send(recorder->socket, &what, 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+}
+
 int tui_recorder__toggle(const struct tui_recorder *recorder)
 {
-	if (recorder->socket < 0)
-		return -ENOENT;
-	return send(recorder->socket, "", 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+	return recorder->socket < 0 ? -ENOENT : order(recorder, TOGGLE);
 }
 
 /* Keeps the last line of the text. */
@@ -165,7 +172,7 @@ void tui_recorder__end(struct tui_recorder *recorder)
 
 	if (recorder->socket < 0)
 		return;
-	shutdown(recorder->socket, SHUT_WR);
+	order(recorder, QUIT);
 	while ((got = read(recorder->socket, text, sizeof(text) - 1)) > 0) {
 		bool ended = false;
 		char line[RUN_TEXT] = "";
