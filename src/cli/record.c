@@ -222,6 +222,7 @@ static int parse(struct record *record, int argc, char **argv)
 				    "--csv is for one probe; the recording's directory has "
 				    "the CSV of each");
 	record->why.wanted |= record->is_top && !record->top.without_why;
+	record->with_softirq |= record->top.with_softirq;
 	if (!got)
 		got = why__check(&record->why, record->is_why, &record->config.why);
 	if (!got && record->is_top)

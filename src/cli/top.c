@@ -15,11 +15,12 @@
 
 #define SECOND_NS 1000000000ULL
 
-enum { KEY_REPLAY = 0x4000, KEY_NO_WHY };
+enum { KEY_REPLAY = 0x4000, KEY_SOFTIRQ, KEY_NO_WHY };
 
 const struct argp_option top_options[] = {
 	{ "replay", KEY_REPLAY, "DIR", 0, "Step through this recording instead", 0 },
 	WHY_OVER_OPTION,
+	{ "softirq", KEY_SOFTIRQ, 0, 0, "Also how long softirq handlers run", 0 },
 	{ "no-why", KEY_NO_WHY, 0, 0, "Do not explain slow samples: costs less", 0 },
 	{ 0 },
 };
@@ -42,6 +43,9 @@ error_t top__parse(struct top_command *command, int key, char *arg)
 	case KEY_REPLAY:
 		command->replay = arg;
 		return 0;
+	case KEY_SOFTIRQ:
+		command->with_softirq = true;
+		return 0;
 	case KEY_NO_WHY:
 		command->without_why = true;
 		return 0;
@@ -49,10 +53,22 @@ error_t top__parse(struct top_command *command, int key, char *arg)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static bool chooses_probes(const struct options *options)
+{
+	const struct target *target = &options->target;
+
+	return options->duration_ns || options->interval_ns || options->by || options->method ||
+	       options->metric || options->tail_ns || options->output || target->pid ||
+	       target->tid || target->cgroup || target->comm || target->disk;
+}
+
 int top__check(struct top_command *command)
 {
 	struct options *options = command->options;
 
+	if (command->replay && (chooses_probes(options) || command->with_softirq))
+		return options__fail(options, "--replay shows what was recorded; leave out the "
+					      "options of a measurement");
 	if (!options->by) {
 		command->default_splits = true;
 		options->by = 1U << LAT_BY_PROCESS | 1U << LAT_BY_CGROUP | 1U << LAT_BY_DISK;
