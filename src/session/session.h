@@ -60,8 +60,8 @@ struct session_config {
 int session__new(struct session **session, struct run *run);
 
 /*
- * From now on no names are looked up for the stacks of slow samples. For a caller that does not show
- * them: finding names takes CPU time during the window.
+ * From now on no names are looked up for the stacks of slow samples. For a caller that does not
+ * show them: finding names takes CPU time during the window.
  */
 void session__skip_stacks(struct session *session);
 

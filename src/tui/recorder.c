@@ -18,7 +18,9 @@
 
 #define ENDED '\001' /* sent to the parent when a recording has ended */
 
-/* What the parent sends. It can only send and read: the filter of system calls forbids shutdown(). */
+/*
+ * What the parent sends. It can only send and read: the filter of system calls forbids shutdown().
+ */
 #define TOGGLE 't'
 #define QUIT 'q'
 
