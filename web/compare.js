@@ -35,9 +35,7 @@ function ratioPicture(one) {
 	return frame;
 }
 
-function nameOf(row) {
-	return row.probe + " " + row.metric + (row.key ? ", " + row.by + " " + row.key : "");
-}
+const nameOf = (row) => row.probe + " " + row.metric + (row.key ? ", " + row.by + " " + row.key : "");
 
 function verdictTable(row) {
 	const rows = row.statistics.map((one) => [{ text: one.statistic }, number(valueText(one, one.off), one.off), number(valueText(one, one.on), one.on),

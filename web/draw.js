@@ -34,21 +34,15 @@ function fill(node, attributes, children) {
 	return node;
 }
 
-function el(name, attributes, ...children) {
-	return fill(document.createElement(name), attributes, children);
-}
-function svgEl(name, attributes, ...children) {
-	return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
-}
+const el = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
+const svgEl = (name, attributes, ...children) => fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
 function clear(node) {
 	node.replaceChildren();
 	return node;
 }
 
-function widthOf() {
-	return Math.max(480, document.getElementById("page").clientWidth);
-}
+const widthOf = () => Math.max(480, document.getElementById("page").clientWidth);
 
 const hintBox = document.getElementById("hint");
 

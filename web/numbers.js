@@ -13,12 +13,8 @@ function slotLowNs(slot) {
 	return Math.floor((scaled * 1000 + SUB - 1) / SUB);
 }
 
-function slotHighNs(slot) {
-	return slot === OVERFLOW ? Infinity : slotLowNs(slot + 1);
-}
-function emptyHist() {
-	return { slots: new Float64Array(SLOTS), n: 0, sum: 0, max: 0, tail: 0, counts: [] };
-}
+const slotHighNs = (slot) => slot === OVERFLOW ? Infinity : slotLowNs(slot + 1);
+const emptyHist = () => ({ slots: new Float64Array(SLOTS), n: 0, sum: 0, max: 0, tail: 0, counts: [] });
 
 // Adds a column of a series: a histogram, or sums without slots.
 function addHist(to, cell) {
@@ -62,22 +58,14 @@ function quantileSlot(hist, q) {
 	return [hist.max, last];
 }
 
-function quantile(hist, q) {
-	return quantileSlot(hist, q)[0];
-}
-function mean(hist) {
-	return hist.n ? hist.sum / hist.n : 0;
-}
+const quantile = (hist, q) => quantileSlot(hist, q)[0];
+const mean = (hist) => hist.n ? hist.sum / hist.n : 0;
 
 // As in the JSON of latscope: us, three decimals.
-function usValue(ns) {
-	return String(Number((ns / 1000).toFixed(3)));
-}
+const usValue = (ns) => String(Number((ns / 1000).toFixed(3)));
 
 // Three digits: "870 ns", "1.23 ms".
-function digits(value) {
-	return value >= 99.95 ? value.toFixed(0) : value >= 9.995 ? value.toFixed(1) : value.toFixed(2);
-}
+const digits = (value) => value >= 99.95 ? value.toFixed(0) : value >= 9.995 ? value.toFixed(1) : value.toFixed(2);
 
 function fmtNs(ns) {
 	const units = [["s", 1e9], ["ms", 1e6], ["µs", 1e3]];
@@ -88,15 +76,11 @@ function fmtNs(ns) {
 	return ns.toFixed(0) + " ns";
 }
 
-function fmtCount(n) {
-	return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
-}
+const fmtCount = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 function fmtShare(part, whole) {
 	const share = whole ? part / whole * 100 : 0;
 	return share && share < 0.01 ? "<0.01 %" : digits(share).replace(/^0.00$/, "0") + " %";
 }
 
-function fmtSec(ns) {
-	return String(Number((ns / 1e9).toFixed(3))) + " s";
-}
+const fmtSec = (ns) => String(Number((ns / 1e9).toFixed(3))) + " s";

@@ -3,10 +3,7 @@
 const data = loadData();
 const state = { from: 0, to: 0, probe: "", by: "", filter: "", hidden: new Set(), metrics: new Set() };
 const at = (id) => document.getElementById(id);
-
-function measured() {
-	return data.series.filter((probe) => probe.metrics);
-}
+const measured = () => data.series.filter((probe) => probe.metrics);
 
 function wholeSpan() {
 	const edges = data.edges;
@@ -18,9 +15,7 @@ function isWhole() {
 	return state.from <= start && state.to >= end;
 }
 
-function spanNow() {
-	return isWhole() ? [0, data.edges.length] : spanOf(data.edges, state.from, state.to);
-}
+const spanNow = () => isWhole() ? [0, data.edges.length] : spanOf(data.edges, state.from, state.to);
 
 // ---- the address: #t=12..30&probe=iolat&by=disk ----
 
@@ -54,9 +49,8 @@ function change(what) {
 
 function select(first, end) {
 	const edges = data.edges;
-	if (!edges.length)
-		return;
-	change(first >= end ? { from: wholeSpan()[0], to: wholeSpan()[1] } : { from: edges[first].start, to: edges[end - 1].end });
+	if (edges.length)
+		change(first >= end ? { from: wholeSpan()[0], to: wholeSpan()[1] } : { from: edges[first].start, to: edges[end - 1].end });
 }
 
 function probeNow() {
@@ -186,20 +180,19 @@ function rampKey() {
 	return el("span", { class: "scale" }, "one event", canvas, "most (root scale); hatched: no data; ", el("span", { class: "worse" }, "▬"), " maximum");
 }
 
-function isShown(probe, metric, i) {
-	return state.metrics.has(probe.name + "." + metric.name) !== (i === 0);
-}
+const isShown = (probe, metric, i) => state.metrics.has(probe.name + "." + metric.name) !== (i === 0);
 
-function toggleMetric(name) {
-	if (!state.metrics.delete(name))
-		state.metrics.add(name);
+// Adds the name to the set, or removes it.
+function toggleIn(set, name) {
+	if (!set.delete(name))
+		set.add(name);
 	render();
 }
 
 function renderTime() {
 	const box = clear(at("time")), [start, end] = wholeSpan();
 	const buttons = measured().flatMap((probe) => probe.metrics.map((metric, i) => el("button", { type: "button", title: metric.what,
-		"aria-pressed": String(isShown(probe, metric, i)), onclick: () => toggleMetric(probe.name + "." + metric.name) }, probe.name + " " + metric.name)));
+		"aria-pressed": String(isShown(probe, metric, i)), onclick: () => toggleIn(state.metrics, probe.name + "." + metric.name) }, probe.name + " " + metric.name)));
 	box.append(el("h2", null, "Latency over time"));
 	if (!data.edges.length || !measured().length) {
 		box.append(el("p", { class: "empty" }, data.edges.length ? "No probe measured anything." : "The recording has no interval."));
@@ -224,16 +217,10 @@ function renderTime() {
 
 // ---- the chosen probe ----
 
-function seconds(span) {
-	return span[0] < span[1] ? (data.edges[span[1] - 1].end - data.edges[span[0]].start) / 1e9 : 0;
-}
+const seconds = (span) => span[0] < span[1] ? (data.edges[span[1] - 1].end - data.edges[span[0]].start) / 1e9 : 0;
 
 function renderWhy(box, probe, span) {
-	const [start, end] = wholeSpan(), toggle = (name) => {
-		if (!state.hidden.delete(name))
-			state.hidden.add(name);
-		render();
-	};
+	const [start, end] = wholeSpan(), toggle = (name) => toggleIn(state.hidden, name);
 	const of = { start, end, edges: data.edges, span, width: widthOf() };
 	box.append(el("h2", null, "Why it was slow"));
 	if (isWhole() && probe.why.conclusion)

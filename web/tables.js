@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Numbers of a span: metrics, keys, accounting; and what is known of the whole recording.
-function number(text, value, title) {
-	return { text, value, title };
-}
-function latency(hist, ns, title) {
-	return hist.n ? number(fmtNs(ns), usValue(ns), title) : { text: "–" };
-}
+const number = (text, value, title) => ({ text, value, title });
+const latency = (hist, ns, title) => hist.n ? number(fmtNs(ns), usValue(ns), title) : { text: "–" };
 
 function metricsTable(probe, hists, seconds) {
 	const columns = [["metric", "name"], ["events"], ["per second"], ...QUANTILES.map(([name]) => [name]), ["max"], ["mean"], ["tail"]];

@@ -19,14 +19,10 @@ function coreSpan(columns, span) {
 	return [first, end];
 }
 
-function partOf(probe, name) {
-	return probe.why.parts.find((part) => part.name === name) || { name, what: name };
-}
+const partOf = (probe, name) => probe.why.parts.find((part) => part.name === name) || { name, what: name };
 
 // "batch (7)" without its ID.
-function bare(name) {
-	return name.replace(/ \(\d+\)$/, "");
-}
+const bare = (name) => name.replace(/ \(\d+\)$/, "");
 
 // Who slowed whom, and when: pairs of this span with a culprit, the largest first; then the largest part without one.
 function findings(series, edges, span) {
@@ -80,9 +76,7 @@ function partsPicture(probe, of, hidden, toggle) {
 function total(map, key, ns) {
 	map.set(key, (map.get(key) || 0) + ns);
 }
-function largest(map, most) {
-	return [...map].filter(([, ns]) => ns).sort((a, b) => b[1] - a[1]).slice(0, most).map(([key]) => key);
-}
+const largest = (map, most) => [...map].filter(([, ns]) => ns).sort((a, b) => b[1] - a[1]).slice(0, most).map(([key]) => key);
 
 // Victims in lines, culprits in columns, the share of the slow time in cells.
 function matrix(probe, span) {

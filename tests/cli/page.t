@@ -1,0 +1,164 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# suite: native
+# Pages of report --html and compare --html in a browser: they open, ask nobody, show the numbers of report --json for the same
+# span, in the dark, in the light and without scripts; and stay small.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+
+skip_unless_able
+for tool in chromium node jq sqlite3 perl; do
+	command -v $tool >/dev/null || skip_all "$tool is not installed"
+done
+
+# chrome FILE#FRAGMENT OPTION...: runs the browser; $dir/console has what it logged
+chrome() {
+	timeout -k 5 60 chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
+		--user-data-dir="$dir/profile" --window-size=1300,1800 --virtual-time-budget=5000 \
+		--enable-logging=stderr --log-file=/dev/null "${@:2}" "file://$1" 2>"$dir/log"
+	grep CONSOLE "$dir/log" >"$dir/console" || :
+}
+dom() { chrome "$1" --dump-dom >"$dir/dom"; }
+silent() { ! grep . "$dir/console"; }
+
+# page ARG...: writes $dir/page.html
+page() { check "$1" 0 '^(latscope: )?page in ' '' report --html "$dir/page.html" "${@:2}"; }
+
+# Names that try to leave the page. perl's $0 is also the name of the task.
+cat >"$dir/hostile.pl" <<'END'
+$0 = "</script><b>x";
+my $end = time + 3;
+while (time < $end) {
+	my $x = "x" x 2000000;
+	open my $f, ">", "$ARGV[0]/written" or die;
+	print $f $x;
+	$f->flush; $f->sync;
+	close $f;
+	select undef, undef, undef, 0.02;
+}
+END
+sed -i '1i use IO::Handle;' "$dir/hostile.pl"
+run record -q -o "$dir/runs" -i 250ms --why --by process,disk --max-keys 64 \
+	--label "x=</script><script>document.title='gone'</script>"$'\e[31m\u202e\xff' -- perl "$dir/hostile.pl" "$dir"
+recording=$(recording "$dir/runs")
+ok 'a recording of a hostile process' test -s "$recording/run.db"
+page 'report writes a page' "$recording"
+is 'that only its owner can read' "$(stat -c %a "$dir/page.html")" 600
+is 'and leaves no other file' "$(find "$dir" -maxdepth 1 -name '.*')" ''
+is 'the page names no address but that of SVG' "$(grep -oE '[a-z]+://[^"]*' "$dir/page.html" | sort -u)" 'http://www.w3.org/2000/svg'
+is 'no name ends a script' "$(grep -o '</script' "$dir/page.html" | wc -l)" 2
+is 'nor has escape sequences' "$(LC_ALL=C grep -c $'\e\|\xff\|\xe2\x80\xae' "$dir/page.html")" 0
+within 'a short recording is a small page' 20000 "$(stat -c %s "$dir/page.html")" 600000
+
+dom "$dir/page.html"
+ok 'the page opens without an error' silent
+like 'it shows the name as text' "$(<"$dir/dom")" '&lt;/script&gt;&lt;b&gt;x'
+like 'and its title' "$(<"$dir/dom")" '<title>latscope report 2'
+
+# The rows of a metric and of a key in the page, and the same of report --json.
+of_page() { node tests/cli/page/values.js <"$dir/dom" | jq -c "select(.[0] == \"$1\" and length == 11) | [.[1], .[3:10][]]"; }
+numbers='[.total_events, .percentiles.p50_us, .percentiles.p90_us, .percentiles.p99_us, .percentiles.p99_9_us, .percentiles.p99_99_us,
+	.max_us, .mean_us] | if .[0] == 0 then [0] + ([range(7)] | map("–")) else . end'
+of_report() { jq -c ".probes[] | select(.module == \"$1\") | .metrics[] | select(.metric == \"$2\") | $numbers" <<<"$out"; }
+same_numbers() {
+	local metric wanted got
+
+	for metric in $(jq -r ".probes[] | select(.module == \"$1\") | .metrics[].metric" <<<"$out"); do
+		got=$(of_page "$metric") wanted=$(of_report "$1" "$metric")
+		[ -n "$wanted" ] && [ "$got" = "$wanted" ] || { echo "$metric: page $got, report $wanted" && return 1; }
+	done
+	[ -n "${metric-}" ]
+}
+keys_of_page() { node tests/cli/page/values.js <"$dir/dom" | jq -c 'select(length == 9 and .[1] != .[0]) | [.[0], .[3], .[4], .[5], .[6], .[7]]' | sort; }
+same_keys() {
+	local all
+
+	all=$(jq -c '.probes[] | select(.module == "iolat") | .metrics[0].metric as $first | .keys[] |
+		select(.by == "disk" and .metric == $first) |
+		[.name, .total_events, .mean_us, .percentiles.p50_us, .percentiles.p99_us, .max_us]' <<<"$out" | sort)
+	[ -n "$all" ] && [ "$(keys_of_page)" = "$all" ] || { printf 'page:\n%s\nreport:\n%s\n' "$(keys_of_page)" "$all" && false; }
+}
+run report --json "$recording"
+for probe in memlat iolat; do
+	dom "$dir/page.html#probe=$probe&by=disk"
+	ok "the numbers of $probe are those of report --json" same_numbers $probe
+	[ $probe = memlat ] || ok 'and those of its disks' same_keys
+done
+run report --from 500ms --to 1.7s --json "$recording"
+for probe in memlat iolat; do
+	dom "$dir/page.html#t=0.5..1.7&probe=$probe&by=disk"
+	ok "the numbers of $probe in a span are those of --from and --to" same_numbers $probe
+	[ $probe = memlat ] || ok 'and those of its disks' same_keys
+done
+ok 'a span has no error' silent
+like 'the address keeps the span' "$(<"$dir/dom")" 'id="span">0.[45][0-9.]* s to 1.[67]'
+
+colours() { read -r colours bright < <(node tests/cli/page/png.js "$dir/shot.png"); }
+chrome "$dir/page.html" --screenshot="$dir/shot.png" && colours
+within 'a picture in the light has colours' 200 "$colours" 1000000
+within 'and is light' 80 "$bright" 99
+chrome "$dir/page.html" --force-dark-mode --screenshot="$dir/shot.png" && colours
+within 'a picture in the dark has colours' 200 "$colours" 1000000
+within 'and is dark' 3 "$bright" 30
+chrome "$dir/page.html" --blink-settings=scriptEnabled=false --screenshot="$dir/shot.png" && colours
+within 'without scripts pictures and tables remain' 20 "$colours" 1000000
+like 'which are in the file' "$(<"$dir/page.html")" '<svg viewBox=.*<td>iolat|<td>device</td>'
+
+# grown NAME FACTOR SLOTS: a copy of the recording with FACTOR times the intervals, of which the new ones have at most SLOTS slots
+# of each series
+grown() {
+	mkdir "$dir/$1" && cp "$recording/run.db" "$dir/$1/"
+	sqlite3 "$dir/$1/run.db" "
+		CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2 - 1) SELECT i FROM n;
+		CREATE TEMP TABLE w AS SELECT max(id) AS last, max(end_ns) AS ns FROM interval;
+		CREATE TEMP TABLE old AS SELECT id FROM interval;
+		INSERT INTO interval SELECT id + i * w.last, start_ns + i * w.ns, end_ns + i * w.ns FROM interval, n, w ORDER BY 1;
+		INSERT INTO sums SELECT interval + i * w.last, series, count, sum_ns, max_ns, tail FROM sums, n, w WHERE $3;
+		INSERT INTO slots SELECT interval + i * w.last, series, slot, count FROM slots, n, w WHERE $3;
+		UPDATE meta SET value = (SELECT max(end_ns) FROM interval) WHERE name = 'duration_ns';"
+}
+grown ten 50 true
+page 'ten minutes of intervals' --top 20 "$dir/ten"
+within 'are less than 1.5 MB' 200000 "$(stat -c %s "$dir/page.html")" 1500000
+diag "$(sqlite3 "$dir/ten/run.db" 'SELECT count(*) FROM interval') intervals: $(stat -c %s "$dir/page.html") bytes"
+
+grown long 8400 'interval = (SELECT min(id) FROM old) AND series = 1'
+sqlite3 "$dir/long/run.db" "UPDATE sums SET max_ns = 5123456789 WHERE interval = 54321 OR
+	(series = 1 AND interval = (SELECT max(interval) FROM sums WHERE interval < 60000 AND series = 1))"
+page '100,000 intervals' "$dir/long"
+within 'are less than 1.5 MB, too' 100000 "$(stat -c %s "$dir/page.html")" 1500000
+dom "$dir/page.html#probe=memlat"
+ok 'they open without an error' silent
+like 'with a note that they were joined' "$(<"$dir/dom")" 'id="thinned">[0-9,]* intervals: [0-9]* are one column'
+run report --json "$dir/long"
+ok 'sums and maxima are kept' same_numbers memlat
+like 'also that of one interval' "$(of_page "$(jq -r '.probes[0].metric' <<<"$out")")" '5123456.789'
+
+run record -q -o "$dir/one" -d 300ms -- true
+page 'a recording of one interval' "$dir/one"/2*
+dom "$dir/page.html" && ok 'opens without an error' silent
+mkdir "$dir/empty" && cp "$recording/run.db" "$dir/empty/"
+sqlite3 "$dir/empty/run.db" "DELETE FROM interval; DELETE FROM slots; DELETE FROM sums; DELETE FROM acct; DELETE FROM memlat_why;
+	DELETE FROM memlat_slow; DELETE FROM iolat_why; DELETE FROM iolat_slow; UPDATE meta SET value = 0 WHERE name = 'complete'"
+page 'an empty recording' "$dir/empty"
+dom "$dir/page.html" && ok 'opens without an error' silent
+like 'and says so' "$(<"$dir/dom")" 'The recording has no interval.*|cut off'
+cp -r "$dir/empty" "$dir/none"
+sqlite3 "$dir/none/run.db" "DELETE FROM series; DELETE FROM metric; UPDATE probe SET refused = 'not <b>here</b>'"
+page 'a recording without a probe' "$dir/none"
+dom "$dir/page.html" && ok 'opens without an error' silent
+like 'and says why' "$(<"$dir/dom")" 'not &lt;b&gt;here'
+cp -r "$recording" "$dir/newer" && sqlite3 "$dir/newer/run.db" 'PRAGMA user_version = 99'
+refuses 'a newer schema' 1 'another version of latscope' report --html "$dir/newer.html" "$dir/newer"
+ok 'then there is no page' test ! -e "$dir/newer.html"
+
+cp -r "$recording" "$dir/other"
+check 'compare writes a page' 0 'page in ' '' compare --html "$dir/page.html" "$recording" "$dir/ten"
+dom "$dir/page.html"
+ok 'it opens without an error' silent
+like 'it has verdicts in words' "$(<"$dir/dom")" 'no difference shown|worse|better'
+like 'and a difference' "$(<"$dir/dom")" 'aria-label="Difference of memlat'
+chrome "$dir/page.html" --screenshot="$dir/shot.png" && colours
+within 'and colours' 150 "$colours" 1000000
+done_testing
