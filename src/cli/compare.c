@@ -255,6 +255,7 @@ int cmd_compare(int argc, char **argv)
 	err = parse(&compare, argc, argv);
 	if (err)
 		return err < 0 ? EXIT_USAGE : EXIT_DONE;
+	log__set_level(compare.options.quiet ? LOG_QUIET : LOG_NORMAL);
 	err = comparison__run(&comparison, &compare.rules, compare.options.args[0],
 			      compare.options.args[1]);
 	code = err ? explain(&compare, &comparison, err) : conclude(&compare, &comparison);

@@ -412,6 +412,7 @@ int cmd_report(int argc, char **argv)
 		log__error(argv[0], "out of memory", NULL);
 		return EXIT_ERROR;
 	}
+	log__set_level(report.options.quiet ? LOG_QUIET : LOG_NORMAL);
 	code = print_recording(&report, report.options.args[0], &runs[0], &runs[1]);
 	free(runs);
 	return code;

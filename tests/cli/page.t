@@ -66,7 +66,7 @@ same_numbers() {
 
 	for metric in $(jq -r ".probes[] | select(.module == \"$1\") | .metrics[].metric" <<<"$out"); do
 		got=$(of_page "$metric") wanted=$(of_report "$1" "$metric")
-		[ -n "$wanted" ] && [ "$got" = "$wanted" ] || { echo "$metric: page $got, report $wanted" && return 1; }
+		[ "$got" = "${wanted:-none}" ] || { echo "$metric: page $got, report $wanted" && return 1; }
 	done
 	[ -n "${metric-}" ]
 }
@@ -77,7 +77,7 @@ same_keys() {
 	all=$(jq -c '.probes[] | select(.module == "iolat") | .metrics[0].metric as $first | .keys[] |
 		select(.by == "disk" and .metric == $first) |
 		[.name, .total_events, .mean_us, .percentiles.p50_us, .percentiles.p99_us, .max_us]' <<<"$out" | sort)
-	[ -n "$all" ] && [ "$(keys_of_page)" = "$all" ] || { printf 'page:\n%s\nreport:\n%s\n' "$(keys_of_page)" "$all" && false; }
+	[ "$(keys_of_page)" = "${all:-none}" ] || { printf 'page:\n%s\nreport:\n%s\n' "$(keys_of_page)" "$all" && false; }
 }
 run report --json "$recording"
 for probe in memlat iolat; do
