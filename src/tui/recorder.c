@@ -18,9 +18,7 @@
 
 #define ENDED '\001' /* sent to the parent when a recording has ended */
 
-/*
- * What the parent sends. It can only send and read: the filter of system calls forbids shutdown().
- */
+/* What the parent sends. It uses only send() and read(): others are forbidden after dropping root. */
 #define TOGGLE 't'
 #define QUIT 'q'
 
@@ -122,6 +120,7 @@ int tui_recorder__begin(struct tui_recorder *recorder, char *const argv[])
 	}
 	close(ends[0]);
 	recorder->socket = ends[1];
+	fcntl(recorder->socket, F_SETFL, O_NONBLOCK);
 	return 0;
 }
 
@@ -160,7 +159,7 @@ bool tui_recorder__read(const struct tui_recorder *recorder, char line[RUN_TEXT]
 
 	if (recorder->socket < 0)
 		return false;
-	while ((got = recv(recorder->socket, text, sizeof(text) - 1, MSG_DONTWAIT)) > 0) {
+	while ((got = read(recorder->socket, text, sizeof(text) - 1)) > 0) {
 		text[got] = '\0';
 		take_text(text, line, ended);
 	}
@@ -175,6 +174,7 @@ void tui_recorder__end(struct tui_recorder *recorder)
 	if (recorder->socket < 0)
 		return;
 	order(recorder, QUIT);
+	fcntl(recorder->socket, F_SETFL, 0);
 	while ((got = read(recorder->socket, text, sizeof(text) - 1)) > 0) {
 		bool ended = false;
 		char line[RUN_TEXT] = "";
