@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# suite: native
+# The alert rules for Prometheus and the dashboard for Grafana: each alert in both directions, and no metric that is not exported.
+# shellcheck disable=SC2119 # options of serve are optional
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+. tests/cli/serve.sh
+skip_unless_able
+
+rules=packaging/prometheus/latscope.rules.yml
+dashboard=packaging/grafana/latscope.json
+ok 'promtool accepts the rules' promtool check rules "$rules"
+cp "$rules" tests/cli/serve-rules.yml "$dir"
+ok 'each alert fires when it should, and only then' promtool test rules "$dir/serve-rules.yml"
+
+# The queries as rules, so that promtool parses them.
+jq -r '.panels[].targets[].expr' "$dashboard" >"$dir/queries"
+sed 's/\$__rate_interval/5m/g; s/\$instance/.*/g' "$dir/queries" |
+	jq -nR '{groups: [{name: "queries", rules: [[inputs] | to_entries[] | {record: "q\(.key)", expr: .value}]}]}' >"$dir/queries.yml"
+ok 'promtool accepts the queries of the dashboard' promtool check rules "$dir/queries.yml"
+is 'no two panels overlap' "$(jq '[.panels[].gridPos | range(.x; .x + .w) as $x | range(.y; .y + .h) as $y | [$x, $y]] |
+	length - (unique | length)' "$dashboard")" 0
+
+# not_exported: prints names of metrics that the rules and the dashboard have and the exporter does not
+not_exported() {
+	local name
+
+	grep -ohE '\b(latscope|process)_[a-z_]+' "$rules" "$dir/queries" | sort -u | while read -r name; do
+		[ "$name" = latscope_memlat_ ] || grep -q "^$name[{ ]" "$dir/metrics" || echo "$name"
+	done
+}
+serve_start
+"$latscope" load -q mixed -d 2s --dir "$dir"
+checked() { get /metrics | grep -q '^latscope_kernel_check_agrees'; }
+wait_for checked
+get /metrics >"$dir/metrics"
+is 'all metrics are exported' "$(not_exported)" ''
+serve_stop
+is 'it ends' "$status" 0
+done_testing
