@@ -5,12 +5,19 @@
 #include <fts.h>
 #include <limits.h>
 #include <mntent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "clock.h"
 #include "vec.h"
+
+#define LEAST_PLACES 1024
+#define MOST 16384 /* known ones, before all are forgotten */
+#define WALK_NS 100000000ULL
+#define FUTILE 4 /* walks in that time */
 
 struct cgroup {
 	uint64_t id;
@@ -22,6 +29,10 @@ struct cgroups {
 	size_t root_len;
 	struct cgroup *known;
 	size_t nr;
+	uint32_t *places; /* hash table of 1 + indices in `known`; 0: free */
+	size_t nr_places; /* a power of two, more than nr; 0: there is none */
+	uint64_t walked_ns; /* since then: */
+	unsigned int futile; /* walks that did not find what they were for */
 };
 
 /* The first mount of cgroup2. All of them show the same tree. */
@@ -72,30 +83,69 @@ void cgroups__free(struct cgroups *cgroups)
 	for (size_t i = 0; i < cgroups->nr; i++)
 		free(cgroups->known[i].path);
 	free(cgroups->known);
+	free(cgroups->places);
 	free(cgroups);
+}
+
+static uint32_t *place_of(const struct cgroups *cgroups, uint64_t id)
+{
+	size_t at = id * 0x9e3779b97f4a7c15 >> 32;
+
+	for (;; at++) {
+		uint32_t *place = &cgroups->places[at & (cgroups->nr_places - 1)];
+
+		if (!*place || cgroups->known[*place - 1].id == id)
+			return place;
+	}
 }
 
 static struct cgroup *find_known(const struct cgroups *cgroups, uint64_t id)
 {
-	for (size_t i = 0; i < cgroups->nr; i++) {
-		if (cgroups->known[i].id == id)
-			return &cgroups->known[i];
-	}
-	return NULL;
+	const uint32_t *place = cgroups->nr_places ? place_of(cgroups, id) : NULL;
+
+	return place && *place ? &cgroups->known[*place - 1] : NULL;
+}
+
+static bool grow_places(struct cgroups *cgroups)
+{
+	size_t nr = cgroups->nr_places ? 2 * cgroups->nr_places : LEAST_PLACES;
+	uint32_t *places = calloc(nr, sizeof(*places));
+
+	if (!places)
+		return false;
+	free(cgroups->places);
+	cgroups->places = places;
+	cgroups->nr_places = nr;
+	for (size_t i = 0; i < cgroups->nr; i++)
+		*place_of(cgroups, cgroups->known[i].id) = (uint32_t)i + 1;
+	return true;
+}
+
+/* A service sees cgroups come and go for months: it forgets all of them now and then. */
+static void forget_all(struct cgroups *cgroups)
+{
+	for (size_t i = 0; i < cgroups->nr; i++)
+		free(cgroups->known[i].path);
+	cgroups->nr = 0;
+	free(cgroups->known);
+	cgroups->known = NULL;
+	memset(cgroups->places, 0, cgroups->nr_places * sizeof(*cgroups->places));
 }
 
 /* Takes ownership of the path. Without memory the path is dropped; the name is then the bare ID. */
 static void remember(struct cgroups *cgroups, uint64_t id, char *path)
 {
-	struct cgroup *known;
+	struct cgroup *known = NULL;
 
-	known = vec__grow(cgroups->known, cgroups->nr, sizeof(*known));
+	if (2 * cgroups->nr < cgroups->nr_places || grow_places(cgroups))
+		known = vec__grow(cgroups->known, cgroups->nr, sizeof(*known));
 	if (!known) {
 		free(path);
 		return;
 	}
 	cgroups->known = known;
 	cgroups->known[cgroups->nr++] = (struct cgroup){ .id = id, .path = path };
+	*place_of(cgroups, id) = (uint32_t)cgroups->nr;
 }
 
 static void walk(struct cgroups *cgroups)
@@ -121,13 +171,28 @@ static void walk(struct cgroups *cgroups)
 	fts_close(tree);
 }
 
+/* Where many cgroups are short-lived, their ids do not cost one walk each. */
+static bool may_walk(struct cgroups *cgroups)
+{
+	uint64_t now = clock__now_ns();
+
+	if (now - cgroups->walked_ns >= WALK_NS) {
+		cgroups->walked_ns = now;
+		cgroups->futile = 0;
+	}
+	return cgroups->futile < FUTILE;
+}
+
 const char *cgroups__path(struct cgroups *cgroups, uint64_t id)
 {
 	struct cgroup *known = find_known(cgroups, id);
 
-	if (!known) {
+	if (!known && may_walk(cgroups)) {
+		if (cgroups->nr >= MOST)
+			forget_all(cgroups);
 		walk(cgroups);
 		known = find_known(cgroups, id);
+		cgroups->futile += !known;
 	}
 	if (!known)
 		remember(cgroups, id, NULL);

@@ -18,8 +18,8 @@ int cgroups__new(struct cgroups **cgroups, const char *root);
 void cgroups__free(struct cgroups *cgroups);
 
 /*
- * Path below the mount, "/" for the root; NULL if there is no such cgroup. Walks the tree once for
- * each unknown id, so ids of removed cgroups cost one walk each.
+ * Path below the mount, "/" for the root; NULL if there is no such cgroup. Walks the tree for an
+ * unknown id, so ids of removed cgroups cost one walk each, but not more than a few in 100 ms.
  */
 const char *cgroups__path(struct cgroups *cgroups, uint64_t id);
 

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <core/account.h>
+#include <core/cgroup_name.h>
 #include <core/counts.h>
+#include <core/sanitize.h>
 #include <core/summary.h>
 
 #define EACH_PROBE(probe, run)                                  \
@@ -62,6 +64,42 @@ static void put_series(const struct series *series, unsigned int index,
 	}
 }
 
+/* Has an earlier one the same cgroup? */
+static bool is_known(const struct series *series, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (!strcmp(series->all[i].name, series->all[at].name))
+			return true;
+	return false;
+}
+
+static void put_cgroups(const struct series *series, struct exposition *to)
+{
+	struct cgroup_name name;
+	char path[4096];
+
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_cgroup_info",
+			   "What the path of a cgroup says; the value is always 1.");
+	for (size_t i = 0; i < series->nr; i++) {
+		const struct exported *one = &series->all[i];
+		const struct exposition_label labels[] = { { "cgroup", one->name },
+							   { "path", path },
+							   { "unit", name.unit },
+							   { "container", name.container },
+							   { "runtime", name.runtime },
+							   { "pod", name.pod },
+							   { 0 } };
+
+		if (!one->path || is_known(series, i))
+			continue;
+		cgroup_name__parse(&name, one->path);
+		sanitize__in_place(name.unit);
+		sanitize__in_place(name.container);
+		sanitize__text(path, sizeof(path), one->path);
+		exposition__value(to, labels, 1);
+	}
+}
+
 static void put_histograms(const struct metrics *metrics, struct exposition *to)
 {
 	const struct run *run = metrics->run;
@@ -71,6 +109,7 @@ static void put_histograms(const struct metrics *metrics, struct exposition *to)
 	EACH_PROBE(probe, run)
 	for (unsigned int i = 0; probe->by && i < probe->nr_metrics; i++)
 		put_series(metrics->series, (unsigned int)(probe - run->probes), probe, i, to);
+	put_cgroups(metrics->series, to);
 }
 
 /* ---- can the numbers be trusted? ---- */

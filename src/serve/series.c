@@ -49,6 +49,7 @@ static void start(struct exported *one, unsigned int probe, const struct run_key
 		  const char *name, uint64_t now)
 {
 	sparse__clear(&one->hist);
+	free(one->path);
 	memset(one, 0, sizeof(*one));
 	snprintf(one->name, sizeof(one->name), "%s", name);
 	one->probe = probe;
@@ -88,6 +89,17 @@ static ssize_t choose(struct series *series, unsigned int probe, const struct ru
 	return (ssize_t)series->nr++;
 }
 
+static void set_cgroup(const struct series *series, struct exported *one, uint64_t id)
+{
+	const char *path = series->cgroups ? cgroups__path(series->cgroups, id) : NULL;
+
+	one->cgroup = id;
+	if (!path || (one->path && !strcmp(one->path, path)))
+		return;
+	free(one->path);
+	one->path = strdup(path);
+}
+
 static int add_key(struct series *series, unsigned int probe, const struct run_key *key, size_t at,
 		   uint64_t now)
 {
@@ -103,9 +115,9 @@ static int add_key(struct series *series, unsigned int probe, const struct run_k
 	}
 	one = &series->all[*known - 1];
 	one->last_ns = now;
-	if (one->name[0] != '(')
-		one->cgroup = key->key.id;
-	else /* there may be room for it next time */
+	if (one->name[0] != '(' && one->cgroup != key->key.id)
+		set_cgroup(series, one, key->key.id);
+	if (one->name[0] == '(') /* there may be room for it next time */
 		*known = key->key.id == RUN_OTHER_ID ? *known : 0;
 	return sparse__add(&one->hist, &key->hist);
 }
@@ -147,8 +159,11 @@ int series__add(struct series *series, const struct run *run, const struct run_i
 
 void series__free(struct series *series)
 {
-	for (size_t i = 0; i < series->nr; i++)
+	for (size_t i = 0; i < series->nr; i++) {
 		sparse__clear(&series->all[i].hist);
+		free(series->all[i].path);
+	}
+	cgroups__free(series->cgroups);
 	free(series->all);
 	for (unsigned int i = 0; i < RUN_PROBES; i++)
 		free(series->of_key[i].index);

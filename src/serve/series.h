@@ -14,6 +14,7 @@
 #ifndef LATSCOPE_SERVE_SERIES_H
 #define LATSCOPE_SERVE_SERIES_H
 
+#include <core/cgroups.h>
 #include <core/run.h>
 
 #define SERIES_OTHER "(other)"
@@ -23,6 +24,7 @@
 struct exported {
 	char name[RUN_NAME];
 	uint64_t cgroup; /* the last one of this name; 0: none */
+	char *path; /* the whole path; NULL: unknown, or not a cgroup; owned */
 	unsigned int probe, metric;
 	uint64_t last_ns; /* when it last had a sample, since the window opened */
 	struct sparse hist;
@@ -32,13 +34,14 @@ struct series {
 	struct exported *all; /* owned; those that are (other) come first and stay */
 	size_t nr;
 	size_t most; /* of a metric */
+	struct cgroups *cgroups; /* for the paths; NULL: there are none */
 	struct {
 		uint32_t *index; /* owned; by position of the key: 1 + index in `all`; 0: unknown */
 		size_t nr;
 	} of_key[RUN_PROBES];
 };
 
-/* Zero it, then set `most`. Adds an interval. 0 or -ENOMEM. */
+/* Zero it, then set `most` and `cgroups`. Adds an interval. 0 or -ENOMEM. */
 int series__add(struct series *series, const struct run *run, const struct run_interval *interval);
 
 void series__free(struct series *series);

@@ -121,13 +121,19 @@ int serve__new(struct serve **out, const struct serve_config *config)
 	serve->keys_every = config->run->interval_ns < SERVE_KEYS_NS
 				    ? (unsigned int)(SERVE_KEYS_NS / config->run->interval_ns)
 				    : 1;
+	err = cgroups__new(&serve->series.cgroups, "");
+	if (err == -ENOMEM)
+		goto err_free;
 	err = http__new(&serve->http, &http);
-	if (err) {
-		free(serve);
-		return err;
-	}
+	if (err)
+		goto err_free;
 	*out = serve;
 	return 0;
+
+err_free:
+	series__free(&serve->series);
+	free(serve);
+	return err;
 }
 
 void serve__free(struct serve *serve)

@@ -82,6 +82,9 @@ if cgroup_new; then
 		awk -v a="$theirs" -v b="$ours" -v most="$4" \
 			'BEGIN { print a, b; exit !(a > 0 && b > 0 && a / b <= most && b / a <= most) }'
 	}
+	get /metrics >"$dir/metrics"
+	ok 'its path is told' has "latscope_cgroup_info{cgroup=\"$name\",path=\"$name\"} 1"
+	ok 'promtool finds nothing with cgroups' quiet promtool check metrics <"$dir/metrics"
 	is 'the report has the same count' "$(json runqlat "first(.keys[]? | select(.name == \"$name\")) | .total_events")" \
 		"$counted"
 	for q in '0.5 50' '0.99 99' '0.999 99_9'; do
