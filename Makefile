@@ -3,6 +3,7 @@
 #   arch.mk     what depends on the architecture    harden.mk   hardening options of compiler and linker
 #   compile.mk  the program                         bpf.mk      BPF objects and skeletons
 #   kmod.mk     kernel modules                      install.mk  installation and man pages
+#   package.mk  Debian packages
 #   unit.mk     unit tests, with sanitizers         programs.mk programs that the test scripts run
 #   check.mk    targets that run tests              bench.mk    benchmarks
 OUT := .output
@@ -20,11 +21,14 @@ else
 endif
 
 VERSION := 0.2.0
+# A source package has its commit in a file, a git tree knows it; + stands for uncommitted changes.
+COMMIT := $(shell cat COMMIT 2>/dev/null || git describe --always --abbrev=12 --exclude='*' --dirty=+ 2>/dev/null)
 WERROR ?= $(filter tests,$(MAKECMDGOALS))
 
 all: $(OUT)/latscope ## Build .output/latscope (the default)
 
-include mk/compile.mk mk/web.mk mk/bpf.mk mk/kmod.mk mk/install.mk mk/unit.mk mk/programs.mk mk/faults.mk mk/check.mk mk/bench.mk
+include mk/compile.mk mk/web.mk mk/bpf.mk mk/kmod.mk mk/install.mk mk/package.mk mk/unit.mk \
+	mk/programs.mk mk/faults.mk mk/check.mk mk/bench.mk
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z_ -]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +48,12 @@ demo: ## Install what is missing, build, record 10 s of a mixed load
 format: ## Format the C files
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
 
+print-version:
+	@echo $(VERSION)
+
+print-commit:
+	@echo $(COMMIT)
+
 # Downloaded kernels (vm) stay: make did not build them.
 clean: ## Delete what was built
 	$(Q)find $(OUT) -mindepth 1 -maxdepth 1 ! -name vm -exec rm -rf {} + 2>/dev/null || true
@@ -53,4 +63,4 @@ distclean: ## Delete what was built or downloaded
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all help deps demo format clean distclean
+.PHONY: all help deps demo format print-version print-commit clean distclean

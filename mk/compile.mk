@@ -20,6 +20,11 @@ OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
 STRICT := $(if $(WERROR),$(shell mkdir -p $(OUT); [ -e $(OUT)/strict ] || touch $(OUT)/strict; echo $(OUT)/strict))
 lax = $(if $(WERROR),,&& rm -f $(OUT)/strict)
 
+# Only one object knows the commit, and it is compiled again when the commit changes.
+$(OUT)/src/cli/version.o: CPPFLAGS += -DLATSCOPE_COMMIT='"$(COMMIT)"'
+$(OUT)/src/cli/version.o: $(shell mkdir -p $(OUT); [ "$$(cat $(OUT)/commit 2>/dev/null)" = '$(COMMIT)' ] || \
+	echo '$(COMMIT)' >$(OUT)/commit; echo $(OUT)/commit)
+
 $(OUT)/latscope: $(OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(HARDEN_LINK) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@

@@ -5,7 +5,9 @@
 #include <print/streams.h>
 
 #include "cmd.h"
+#include "complete.h"
 #include "log.h"
+#include "version.h"
 
 static const struct command {
 	const char *name;
@@ -48,6 +50,26 @@ static void help(FILE *out)
 		     "  latscope report runs/20260102T030405Z\n");
 }
 
+/* The words of the line after "latscope"; the last one is to be completed. */
+static int complete(int argc, char **argv)
+{
+	char *command[] = { argv[0], NULL };
+
+	if (argc == 1) {
+		for (size_t i = 0; i < NR_COMMANDS; i++)
+			complete__offer(argv[0], commands[i].name, commands[i].help);
+		complete__offer(argv[0], "help", "print the commands");
+		complete__offer(argv[0], "--help", "print the commands");
+		complete__offer(argv[0], "--version", "print the version");
+		return EXIT_DONE;
+	}
+	complete__start(argv + 1, argc - 1);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(argv[0], commands[i].name))
+			return commands[i].function(1, command);
+	return EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -59,9 +81,11 @@ static int run(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		puts("latscope " LATSCOPE_VERSION);
+		version__print(stdout);
 		return EXIT_DONE;
 	}
+	if (!strcmp(argv[1], "--complete") && argc > 2)
+		return complete(argc - 2, argv + 2);
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].function(argc - 1, argv + 1);

@@ -11,6 +11,8 @@
 #include <core/units.h>
 #include <store/size_limits.h>
 
+#include "complete.h"
+
 #define MAX_PID (1 << 22) /* PID_MAX_LIMIT of 64-bit kernels */
 #define MAX_TOP 1000000
 #define MAX_KEYS 65536
@@ -452,7 +454,7 @@ struct match {
 static void match_long(const struct argp_option *option, const char *name, size_t len,
 		       struct match *match)
 {
-	for (; option && (option->name || option->key); option++) {
+	for (; options__more(option); option++) {
 		bool exact;
 
 		if (!option->name || strncmp(option->name, name, len))
@@ -489,7 +491,7 @@ static const struct argp_option *find_short(const struct tables *tables, int let
 	for (const struct argp_child *child = tables->children; child->argp; child++) {
 		const struct argp_option *option = child->argp->options;
 
-		for (; option && (option->name || option->key); option++) {
+		for (; options__more(option); option++) {
 			if (option->key == letter)
 				return option;
 		}
@@ -536,6 +538,10 @@ int options__parse(struct options *options, const struct argp *own, void *input,
 	int err;
 
 	build(&tables, options, own, input);
+	if (complete__wanted()) {
+		complete__answer(options->command, tables.children, options->takes_workload);
+		return 1;
+	}
 	options->top = OPTIONS_TOP;
 	options->max_keys = OPTIONS_MAX_KEYS;
 	options->recording.min_free = SIZE_LIMITS_MIN_FREE;

@@ -64,10 +64,16 @@ struct options {
 /*
  * Parses argv[1..]; argv[0] is the command's name; strings point into argv. `own` has the command's
  * own options and texts, no children; its parser gets `input`. NULL: no own options. Returns 0; 1
- * after it printed the help to `help`; -EINVAL for wrong usage, see options->error.
+ * after it printed the help to `help`, or a completion; -EINVAL for wrong usage, see options->error.
  */
 int options__parse(struct options *options, const struct argp *own, void *input, int argc,
 		   char **argv, FILE *help);
+
+/* Is this an entry of a table, not its end? Titles are entries without a name. */
+static inline bool options__more(const struct argp_option *option)
+{
+	return option && (option->name || option->key || option->doc);
+}
 
 /* For a command's own checks: stores the message and returns -EINVAL. */
 int options__fail(struct options *options, const char *format, ...)

@@ -4,11 +4,7 @@
 # The man pages build, are installed, and describe the same options as --help.
 set -u
 cd "$(dirname "$0")/../.." || exit
-. tests/tap.sh
-
-latscope=.output/latscope
-dir=$(mktemp -d)
-on_exit rm -rf "$dir"
+. tests/cli/cli.sh
 
 # Print options as lines "-d, --duration TIME", from a command's --help and from a page's source.
 help_options() {
@@ -82,8 +78,10 @@ ok 'make install' make -s install DESTDIR="$dir/root" PREFIX=/usr
 for page in "${pages[@]}"; do
 	ok "make install: $page" installed "$page"
 done
+ok 'make install: completions of three shells' grep -q -e --complete \
+	"$dir"/root/usr/share/{bash-completion/completions/latscope,zsh/vendor-completions/_latscope,fish/vendor_completions.d/latscope.fish}
 ok 'make install: the program runs' "$dir/root/usr/bin/latscope" --version
-is 'make install: it is the only program' "$(find "$dir/root" -type f ! -path '*/man/*' -printf '%P\n')" usr/bin/latscope
+is 'make install: it is the only program' "$(find "$dir/root" -type f ! -path '*/man/*' ! -path '*complet*' -printf '%P\n')" usr/bin/latscope
 latscope=$dir/root/usr/bin/latscope refuses 'make install: no fault can be injected into it' 2 \
 	"validate: .*option '--break=drop'" validate --break=drop
 is 'make install: it has no code for that' "$(grep -ao 'LAT_INJECT[A-Z_]*\|inject_fault\|inject__[a-z]*' "$dir/root/usr/bin/latscope")" ''

@@ -66,7 +66,7 @@ wrong 'load of an unknown kind' "unknown load 'heavy'; choose from touch, " load
 wrong 'load for no time' "--duration 'x': invalid duration" load hog -d x
 wrong 'load by too many' '--tasks [0-9]+: use a number from 1' load hog --tasks 1000000
 
-check '--version' 0 '' '^latscope [0-9]+\.[0-9]+\.[0-9]+$' --version
+check '--version' 0 '' $'^latscope [0-9]+\\.[0-9]+\\.[0-9]+\ncommit: ([0-9a-f]{12}\\+?|unknown)\nmethods:\n  memlat +fentry, ' --version
 check '--help' 0 '' 'Usage: latscope COMMAND.*sudo latscope record' --help
 ok '--help fits' fits
 mapfile -t commands < <(sed -nE 's/^  ([a-z]+) .*/\1/p' <<<"$out" | grep -vE 'sudo|latscope')

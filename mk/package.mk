@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Debian packages, and the suites that install them. DEB_ARCH= is Debian's name of the architecture to build for.
+DEB_ARCH ?= $(shell dpkg --print-architecture)
+
+deb: ## Build the Debian packages into .output/deb; DEB_ARCH=arm64 cross-builds
+	$(Q)scripts/deps build package
+	$(Q)packaging/make-deb -a $(DEB_ARCH) $(OUT)/deb
+
+check-packages: ## Install the packages in fresh Debian roots: minutes; not part of check
+	$(Q)scripts/deps build package
+	$(Q)tests/packages/debian.t
+
+.PHONY: deb check-packages

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Completion: `latscope --complete WORD...` prints what the last word can become, one answer per
+ * line with a tab and a description, for the scripts in packaging/completions. An answer :files,
+ * :dirs or :command stands for what the shell itself knows.
+ */
+#ifndef LATSCOPE_CLI_COMPLETE_H
+#define LATSCOPE_CLI_COMPLETE_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+/* The words after the command's name; the last one is incomplete. */
+void complete__start(char **words, int nr);
+bool complete__wanted(void);
+
+/* Prints the answer if it starts with the text that is completed. */
+void complete__offer(const char *text, const char *value, const char *about);
+
+/* The whole answer of a command whose options are in the tables of `children`. */
+void complete__answer(const char *command, const struct argp_child *children, bool takes_workload);
+
+#endif

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "complete_values.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <core/host.h>
+#include <core/split.h>
+#include <loadgen/load.h>
+#include <probes/probe.h>
+#include <probes/ringlat/ring.h>
+
+#include "complete.h"
+
+#define CGROUPS "/sys/fs/cgroup"
+
+/* What is completed: text is "--by=process,di", or without --by= the next word. */
+struct value {
+	const char *command;
+	const char *text;
+	size_t kept; /* length of what comes before the value: "--by=process," */
+};
+
+static void offer(const struct value *value, const char *name, const char *about)
+{
+	char whole[PATH_MAX];
+
+	if (value->kept + strlen(name) >= sizeof(whole))
+		return;
+	memcpy(whole, value->text, value->kept);
+	strcpy(whole + value->kept, name);
+	complete__offer(value->text, whole, about);
+}
+
+static void read_comm(const char *pid, char comm[LAT_COMM_LEN])
+{
+	char path[64];
+	FILE *file;
+
+	comm[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%.20s/comm", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (fgets(comm, LAT_COMM_LEN, file))
+		comm[strcspn(comm, "\n")] = '\0';
+	fclose(file);
+}
+
+static void offer_processes(const struct value *value, bool by_name)
+{
+	char comm[LAT_COMM_LEN];
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+
+	if (!proc)
+		return;
+	while ((entry = readdir(proc))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		read_comm(entry->d_name, comm);
+		if (!by_name)
+			offer(value, entry->d_name, comm);
+		else if (comm[0])
+			offer(value, comm, NULL);
+	}
+	closedir(proc);
+}
+
+/* The cgroups in the directory that the text names so far, each with a slash to go on. */
+static void offer_cgroups(const struct value *value)
+{
+	const char *typed = value->text + value->kept;
+	const char *slash = strrchr(typed, '/');
+	char dir[PATH_MAX / 2], path[PATH_MAX];
+	struct dirent *entry;
+	struct stat status;
+	DIR *cgroups;
+
+	if (slash)
+		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - typed), typed);
+	else
+		snprintf(dir, sizeof(dir), CGROUPS);
+	cgroups = opendir(dir);
+	if (!cgroups)
+		return;
+	if (!slash)
+		offer(value, CGROUPS "/", NULL);
+	while (slash && (entry = readdir(cgroups))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name);
+		if (stat(path, &status) || !S_ISDIR(status.st_mode))
+			continue;
+		offer(value, path, NULL);
+	}
+	closedir(cgroups);
+}
+
+/* Loop devices without a file have none. */
+static bool has_size(const char *disk)
+{
+	char path[PATH_MAX];
+	bool found;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/block/%s/size", disk);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	found = fgetc(file) != '0';
+	fclose(file);
+	return found;
+}
+
+static void offer_disks(const struct value *value)
+{
+	struct dirent *entry;
+	DIR *disks = opendir("/sys/block");
+
+	if (!disks)
+		return;
+	while ((entry = readdir(disks)))
+		if (entry->d_name[0] != '.' && has_size(entry->d_name))
+			offer(value, entry->d_name, NULL);
+	closedir(disks);
+}
+
+static void offer_splits(const struct value *value)
+{
+	for (unsigned int by = 0; by < LAT_BY_COUNT; by++)
+		if (split__name(by))
+			offer(value, split__name(by), NULL);
+}
+
+static void offer_probes(const struct value *value)
+{
+	for (size_t i = 0; probe_list[i]; i++)
+		offer(value, probe_list[i]->name, probe_list[i]->what);
+}
+
+/* Those of the command's probe; of all probes if the command is none. */
+static void offer_methods(const struct value *value)
+{
+	const struct probe_ops *own = probe__find(value->command);
+
+	if (!strcmp(value->command, "ringlat")) {
+		for (size_t i = 0; ring_methods[i]; i++)
+			offer(value, ring_methods[i]->name, ring_methods[i]->mechanism);
+		return;
+	}
+	if (!strcmp(value->command, "tierlat")) {
+		offer(value, "perf", NULL);
+		offer(value, "msr", NULL);
+		return;
+	}
+	for (size_t i = 0; probe_list[i]; i++) {
+		const struct probe_ops *ops = probe_list[i];
+
+		if (own && own != ops)
+			continue;
+		for (unsigned int nth = 0; nth < ops->nr_methods; nth++)
+			offer(value, probe__nth_method(ops, nth)->name, ops->name);
+	}
+}
+
+static void offer_users(const struct value *value)
+{
+	const struct passwd *user;
+
+	setpwent();
+	while ((user = getpwent()))
+		offer(value, user->pw_name, user->pw_gecos);
+	endpwent();
+}
+
+static void offer_pids(const struct value *value)
+{
+	offer_processes(value, false);
+}
+
+static void offer_comms(const struct value *value)
+{
+	offer_processes(value, true);
+}
+
+static void offer_metric(const struct value *value)
+{
+	if (strcmp(value->command, "compare"))
+		offer(value, "wakeup", "runqlat");
+}
+
+static void offer_parts(const struct value *value)
+{
+	offer(value, "reference", NULL);
+	offer(value, "reaction", NULL);
+	offer(value, "overhead", NULL);
+}
+
+static void offer_verdict(const struct value *value)
+{
+	offer(value, "worse", NULL);
+}
+
+static const struct {
+	const char *option;
+	void (*offer)(const struct value *value);
+	bool list; /* several values with commas */
+} kinds[] = {
+	{ "pid", offer_pids, false },	  { "tid", offer_pids, false },
+	{ "comm", offer_comms, false },	  { "cgroup", offer_cgroups, false },
+	{ "disk", offer_disks, false },	  { "by", offer_splits, true },
+	{ "probe", offer_probes, false }, { "method", offer_methods, false },
+	{ "user", offer_users, false },	  { "metric", offer_metric, false },
+	{ "only", offer_parts, false },	  { "fail-on", offer_verdict, false },
+};
+
+void complete__values(const char *command, const struct argp_option *option, const char *text)
+{
+	const char *equals = !strncmp(text, "--", 2) ? strchr(text, '=') : NULL;
+	struct value value = { command, text, equals ? (size_t)(equals + 1 - text) : 0 };
+	const char *comma = strrchr(text, ',');
+
+	if (!strcmp(option->arg, "DIR")) {
+		puts(":dirs");
+		return;
+	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].option, option->name))
+			continue;
+		if (kinds[i].list && comma)
+			value.kept = (size_t)(comma + 1 - text);
+		kinds[i].offer(&value);
+	}
+}
+
+void complete__arguments(const char *command, const char *text)
+{
+	if (!strcmp(command, "load")) {
+		for (size_t i = 0; load_kinds[i]; i++)
+			complete__offer(text, load_kinds[i]->name, load_kinds[i]->help);
+	} else if (!strcmp(command, "report") || !strcmp(command, "compare")) {
+		puts(":dirs");
+	}
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Completion of values: processes, cgroups, disks, splits, probes, methods, loads. */
+#ifndef LATSCOPE_CLI_COMPLETE_VALUES_H
+#define LATSCOPE_CLI_COMPLETE_VALUES_H
+
+#include <argp.h>
+
+/* The values of an option of a command that start with text. */
+void complete__values(const char *command, const struct argp_option *option, const char *text);
+
+/* The arguments of a command that are no options. */
+void complete__arguments(const char *command, const char *text);
+
+#endif

@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# suite: native fast
+# Completion: the answers of latscope --complete, and of real shells that ask it.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+
+export PATH=$built:$PATH
+
+# answers WORD...: the values, on one line
+answers() { "$latscope" --complete "$@" | cut -f1 | sort | paste -sd' '; }
+
+# shellcheck disable=SC2016 # for bash within
+# ask_bash LINE: what bash makes of the line, sorted
+ask_bash() {
+	bash --norc -c '
+		. packaging/completions/latscope.bash
+		compopt() { :; }
+		read -ra COMP_WORDS <<<"${1//=/ = }"
+		[[ $1 != *[\ =] ]] || COMP_WORDS+=("")
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		_latscope
+		printf "%s\n" "${COMPREPLY[@]}"' _ "$1" | sort -u | paste -sd' '
+}
+
+# shellcheck disable=SC2016 # the shells expand these
+ask_fish() { XDG_DATA_HOME=$dir XDG_CONFIG_HOME=$dir HOME=$dir fish --no-config -c '
+	source packaging/completions/latscope.fish; complete -C "$argv[1]"' "$1" | cut -f1 | sort | paste -sd' '; }
+
+# shellcheck disable=SC2016
+# zsh completes only on a terminal: it presses tab there, and the screen shows the answers.
+ask_zsh() {
+	zsh -f -c '
+		zmodload zsh/zpty
+		zpty shell "HOME='"$dir"' zsh -f -i"
+		zpty -w shell "PS1=; fpath=($PWD/packaging/completions \$fpath); autoload -U compinit; compinit -u -d '"$dir"'/dump; LISTMAX=0; print REA""DY"
+		zpty -r -m shell line "*READY*"
+		zpty -w -n shell "$1"$'\''\t'\''
+		zpty -r -m shell line "*$2*" && print found' _ "$1" "$2"
+}
+
+# same_options COMMAND: completion offers what --help lists
+same_options() {
+	diff <("$latscope" "$1" --help | grep -oE '^  (-[A-Za-z], |    )--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort) \
+		<("$latscope" --complete "$1" -- | cut -f1 | tr -d = | sort)
+}
+
+is 'commands' "$(answers "" | tr ' ' '\n' | grep -vE '^(-|help)')" \
+	"$("$latscope" --help | sed -nE 's/^  ([a-z]+) {2,}[^ ].*/\1/p' | sort)"
+is 'part of a command' "$(answers re)" 'record report'
+is 'no such command' "$(answers nothing --)" ''
+for command in $(answers "" | tr ' ' '\n' | grep -vE '^(-|help)'); do
+	ok "$command: the options of --help" same_options "$command"
+done
+is 'a split' "$(answers runqlat --by cg)" 'cgroup'
+is 'a split after =' "$(answers runqlat --by=th)" '--by=thread'
+is 'a split in a list' "$(answers runqlat --by process,di)" 'process,disk'
+is 'methods of a probe' "$(answers memlat --method "")" 'fentry kprobe perf-event'
+is 'methods of ringlat' "$(answers ringlat --method "")" 'kvm module user'
+is 'probes' "$(answers report --probe r)" 'ringlat rmid runqlat'
+is 'loads' "$(answers load "")" 'dio hog mixed pingpong touch'
+ok 'a process' tap_match " $(answers runqlat -p "${$%?}") " " $$ "
+ok 'a process after options without value' tap_match " $(answers runqlat -qp $$) " " $$ "
+is 'directories' "$(answers record -o "")" ':dirs'
+is 'recordings' "$(answers compare a "")" ':dirs'
+is 'a workload' "$(answers record -d 1s -- "")" ':command'
+is 'an argument of a workload' "$(answers record -- dd --by)" ':files'
+is 'a value that nobody knows' "$(answers record -d "")" ''
+is 'an option that does not exist' "$(answers record --nothing=)" ''
+
+# A process may have any name.
+cp "$(command -v sleep)" "$dir/sleep"
+ln -s sleep "$dir/$(printf 'a\033[31mb')"
+"$dir/$(printf 'a\033[31mb')" 60 &
+on_exit kill $!
+ok 'no escape sequence' test -z "$("$latscope" --complete runqlat --comm "" | tr -cd '\033')"
+
+disk=$(for path in /sys/block/*; do [ "$(<"$path/size")" = 0 ] || echo "${path##*/}"; done | sort | paste -sd' ')
+is 'disks' "$(answers iolat --disk "")" "$disk"
+cgroup=$(find /sys/fs/cgroup -mindepth 1 -maxdepth 1 -type d | head -1)
+if [ -n "$cgroup" ]; then
+	ok 'a cgroup' tap_match " $(answers record --cgroup "${cgroup%?}") " " $cgroup "
+else
+	skip 'a cgroup' 'there is none'
+fi
+
+is 'bash: a command' "$(ask_bash 'latscope rep')" 'report'
+is 'bash: a split after =' "$(ask_bash 'latscope runqlat --by=process,di')" 'process,disk'
+is 'bash: methods' "$(ask_bash 'latscope memlat --method ')" 'fentry kprobe perf-event'
+mkdir "$dir/runs"
+is 'bash: directories' "$(ask_bash "latscope report $dir/ru")" "$dir/runs"
+is 'bash: a workload' "$(ask_bash 'latscope record -- mkfif')" 'mkfifo'
+if command -v fish >/dev/null; then
+	is 'fish: a command' "$(ask_fish 'latscope rep')" 'report'
+	is 'fish: methods' "$(ask_fish 'latscope memlat --method ')" 'fentry kprobe perf-event'
+else
+	skip 'fish' 'fish is not installed'
+fi
+if command -v zsh >/dev/null; then
+	is 'zsh: a command' "$(ask_zsh 'latscope rep' 'latscope report')" 'found'
+	is 'zsh: a split' "$(ask_zsh 'latscope runqlat --by=process,di' 'process,disk')" 'found'
+else
+	skip 'zsh' 'zsh is not installed'
+fi
+done_testing
