@@ -59,6 +59,13 @@ static int try_method(const struct probe_ops *ops, const struct probe_method *me
 	return err ? err : probe__close(probe, left);
 }
 
+/* The one command that helps most on this machine. */
+static void print_next(bool can_measure)
+{
+	puts(can_measure ? "Next: latscope record -d 10s"
+			 : "Next: man latscope-doctor    (no probe of record can run here)");
+}
+
 /* Tries all methods of a probe. Returns how many work. */
 static int examine(const struct probe_ops *ops)
 {
@@ -174,7 +181,8 @@ int cmd_doctor(int argc, char **argv)
 	struct options options = { .command = argv[0] };
 	struct argp own = { .doc = doctor_doc };
 	struct utsname kernel;
-	bool all = true;
+	unsigned int works = 0;
+	bool all = true, drops;
 	int got, code;
 
 	got = options__parse(&options, &own, NULL, argc, argv, stdout);
@@ -187,13 +195,21 @@ int cmd_doctor(int argc, char **argv)
 		return code;
 	uname(&kernel);
 	printf("latscope " LATSCOPE_VERSION " on Linux %s %s\n", kernel.release, kernel.machine);
-	for (size_t i = 0; probe_list[i]; i++)
-		if (probe_list[i]->nr_methods)
-			all = examine(probe_list[i]) && all;
+	for (size_t i = 0; probe_list[i]; i++) {
+		bool can;
+
+		if (!probe_list[i]->nr_methods)
+			continue;
+		can = examine(probe_list[i]) > 0;
+		works += can;
+		all = can && all;
+	}
 	examine_conflict();
 	examine_ring();
 	examine_tiers();
-	all = examine_privileges() && all;
+	drops = examine_privileges();
 	printf("\n* is the default; --method NAME chooses another.\n");
+	print_next(works && drops);
+	all = drops && all;
 	return all ? EXIT_DONE : EXIT_CANNOT;
 }

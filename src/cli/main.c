@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <print/streams.h>
 
@@ -50,6 +51,17 @@ static void help(FILE *out)
 		     "  latscope report runs/20260102T030405Z\n");
 }
 
+/* Somebody types "latscope" to see what it does. */
+static void first_steps(void)
+{
+	fputs("latscope measures how long page faults, waits for a CPU and block I/O take.\n\n"
+	      "  sudo latscope doctor            what can this machine measure?\n"
+	      "  sudo latscope record -d 10s     measure for ten seconds\n"
+	      "  sudo latscope why -d 10s        what was slow, and who caused it?\n\n"
+	      "'latscope --help' lists the commands, 'man latscope' has a tutorial.\n",
+	      stderr);
+}
+
 /* The words of the line after "latscope"; the last one is to be completed. */
 static int complete(int argc, char **argv)
 {
@@ -73,7 +85,10 @@ static int complete(int argc, char **argv)
 static int run(int argc, char **argv)
 {
 	if (argc < 2) {
-		help(stderr);
+		if (isatty(STDERR_FILENO))
+			first_steps();
+		else
+			help(stderr);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {

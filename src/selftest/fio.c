@@ -56,7 +56,8 @@ static int explain_failure(struct fio *fio, int status, int from)
 	if (status < 0)
 		return reference__fail(fio->why, status, "cannot run fio: %s", strerror(-status));
 	if (status == NOT_FOUND)
-		return reference__fail(fio->why, -EOPNOTSUPP, "fio is not installed");
+		return reference__fail(fio->why, -EOPNOTSUPP,
+				       "fio is not installed; install the package fio");
 	got = pread(from, said, sizeof(said) - 1, 0);
 	said[got > 0 ? got : 0] = '\0';
 	said[strcspn(said, "\n")] = '\0';

@@ -75,6 +75,7 @@ is 'doctor knows the probes' "$modules" 5
 ok 'doctor: its exit code tells whether each can run, in nothing but data' \
 	ended "$(($(grep -c '^  \* ' <<<"$recorded") == modules ? 0 : 77))" '' '^latscope [0-9.]+ on Linux .*\* is the default'
 ok 'doctor fits' fits
+like 'doctor ends with what to do next' "$(tail -n 1 <<<"$out")" '^Next: latscope record -d 10s$'
 used=$(sed -nE 's/^([a-z]+):.*/\1/p; s/^  \* ([a-z_-]+) .*/\1/p' <<<"$recorded" | paste -sd ' ')
 run record -q --rmid --softirq --json -d 50ms -o "$dir/runs"
 is 'record uses the methods that doctor marked' "$(jq -r '.probes[] | .module, .mechanism.method // empty' <<<"$out" | paste -sd ' ')" \

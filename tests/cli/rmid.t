@@ -24,7 +24,7 @@ fi
 wrong 'no such method' "--method 'ladder': unknown method" rmid --method ladder -d 1s
 if [ ! -e /proc/latscope_rmid ]; then
 	refuses 'without the kernel module: --method module is refused' 77 \
-		"rmid cannot be measured by method module on this machine: not loaded; needs the kernel module: 'make modules' builds it, .*insmod" \
+		"rmid cannot be measured by method module on this machine: not loaded; needs the kernel module: the package latscope-dkms or 'make modules' builds it, .*insmod" \
 		rmid --method module -d 1s
 	check 'without the kernel module: says what it does instead, and what to do' 0 \
 		'^latscope: rmid: attributing by process instead of by RMID: module: not loaded; needs .*insmod[^[:cntrl:]]*$' \

@@ -7,6 +7,7 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 
 check 'no command' 2 '^Usage: latscope COMMAND.* record .* report ' ''
+like 'no command, on a terminal: what to try' "$(script -qec "$latscope" /dev/null)" 'sudo latscope doctor .*sudo latscope record -d 10s'
 refuses 'an unknown command' 2 "nosuch: unknown command; see 'latscope --help'" nosuch
 refuses 'an unknown option before the command' 2 '--nosuch: unknown command' --nosuch
 wrong 'an unknown option' "unknown option '--nosuch'" record --nosuch

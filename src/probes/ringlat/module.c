@@ -84,7 +84,8 @@ static int open_device(char why[RUN_TEXT])
 				  "no permission to open " RINGLAT_DEVICE "; run it as root");
 	return ring__fail(why, -EOPNOTSUPP,
 			  "there is no " RINGLAT_DEVICE
-			  "; the kernel module ringlat is not loaded (modprobe ringlat)");
+			  "; the kernel module ringlat is not loaded ('modprobe ringlat' loads "
+			  "it, the package latscope-dkms builds it)");
 }
 
 static int check_protocol(int device, char why[RUN_TEXT])
