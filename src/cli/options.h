@@ -64,7 +64,8 @@ struct options {
 /*
  * Parses argv[1..]; argv[0] is the command's name; strings point into argv. `own` has the command's
  * own options and texts, no children; its parser gets `input`. NULL: no own options. Returns 0; 1
- * after it printed the help to `help`, or a completion; -EINVAL for wrong usage, see options->error.
+ * after it printed the help to `help`, or a completion; -EINVAL for wrong usage:
+ * options->error.
  */
 int options__parse(struct options *options, const struct argp *own, void *input, int argc,
 		   char **argv, FILE *help);

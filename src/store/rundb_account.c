@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "rundb_version.h"
 #include "sql.h"
 
 /* A sum that could not be checked has no numbers. UINT64_MAX, no limit, is stored as -1. */
@@ -63,9 +64,7 @@ int rundb_account__read(sqlite3 *db, int64_t probe, struct run_check *check)
 	sqlite3_stmt *row;
 	int err;
 
-	err = sql__prepare(db, &row,
-			   "SELECT sum, source, why, ours_low, ours_high, kernel_low, kernel_high,"
-			   " tolerance FROM kernel_check WHERE probe = ?");
+	err = rundb_version__prepare(db, &row, RUNDB_SELECT_CHECKS);
 	if (err)
 		return err;
 	sqlite3_bind_int64(row, 1, probe);

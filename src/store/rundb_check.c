@@ -10,6 +10,7 @@
 
 #include <core/run.h>
 
+#include "rundb_version.h"
 #include "sql.h"
 
 #define LOG_WAIT_MS 2000
@@ -174,17 +175,13 @@ static int read_number(sqlite3 *db, const char *sql, int64_t *value)
 
 static int check_version(sqlite3 *db)
 {
-	int64_t application = 0, version = 0;
+	int64_t application = 0;
 	int err;
 
 	err = read_number(db, "PRAGMA application_id", &application);
-	if (!err)
-		err = read_number(db, "PRAGMA user_version", &version);
 	if (err)
 		return err;
-	if (application != SQL_APPLICATION_ID)
-		return -EMEDIUMTYPE;
-	return version == RUN_SCHEMA ? 0 : -EPROTONOSUPPORT;
+	return application == SQL_APPLICATION_ID ? rundb_version__check(db) : -EMEDIUMTYPE;
 }
 
 static bool begins(const char *text, const char *with)

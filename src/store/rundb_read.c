@@ -17,6 +17,7 @@
 #include "rundb_internal.h"
 #include "rundb_span.h"
 #include "rundb_table.h"
+#include "rundb_version.h"
 #include "rundb_why.h"
 #include "rundir.h"
 #include "sql.h"
@@ -86,7 +87,7 @@ static int read_one(sqlite3 *db, const char *sql, int64_t *value)
 
 typedef int consume_row(struct rundb *db, sqlite3_stmt *row, void *to);
 
-/* Calls the function with every row; stops at the first error. */
+/* Stops at the first error. */
 static int walk_rows(struct rundb *db, sqlite3_stmt *statement, consume_row *consume, void *to)
 {
 	int err;
@@ -99,29 +100,40 @@ static int walk_rows(struct rundb *db, sqlite3_stmt *statement, consume_row *con
 	return err;
 }
 
-static int each_row(struct rundb *db, const char *sql, consume_row *consume, void *to)
+/* Walks the rows of a statement that was prepared with the result err, and finalizes it. */
+static int walk_prepared(struct rundb *db, int err, sqlite3_stmt *statement, consume_row *consume,
+			 void *to)
 {
-	sqlite3_stmt *statement;
-	int err;
-
-	err = sql__prepare(db->db, &statement, sql);
 	if (!err)
 		err = walk_rows(db, statement, consume, to);
 	sqlite3_finalize(statement);
 	return err;
 }
 
+static int each_row(struct rundb *db, const char *sql, consume_row *consume, void *to)
+{
+	sqlite3_stmt *statement;
+	int err = sql__prepare(db->db, &statement, sql);
+
+	return walk_prepared(db, err, statement, consume, to);
+}
+
+/* The same for what depends on the version of the file. */
+static int each_selected(struct rundb *db, enum rundb_select select, consume_row *consume)
+{
+	sqlite3_stmt *statement;
+	int err = rundb_version__prepare(db->db, &statement, select);
+
+	return walk_prepared(db, err, statement, consume, NULL);
+}
+
 /* The same for the rows of the intervals in the span. */
 static int each_in_span(struct rundb *db, const char *sql, consume_row *consume, void *to)
 {
 	sqlite3_stmt *statement;
-	int err;
+	int err = rundb_span__prepare(db->db, &db->span, &statement, sql, "interval", "");
 
-	err = rundb_span__prepare(db->db, &db->span, &statement, sql, "interval", "");
-	if (!err)
-		err = walk_rows(db, statement, consume, to);
-	sqlite3_finalize(statement);
-	return err;
+	return walk_prepared(db, err, statement, consume, to);
 }
 
 static int take_meta(struct rundb *db, sqlite3_stmt *row, void *to)
@@ -307,26 +319,20 @@ static int count_series(struct rundb *db)
 
 static int read_head(struct rundb *db)
 {
-	static const struct {
-		const char *sql;
-		consume_row *consume;
-	} parts[] = {
-		{ "SELECT name, value FROM meta", take_meta },
-		{ "SELECT name, value FROM label ORDER BY id", take_label },
-		{ "SELECT id, name, method, mechanism, refused, split, in_flight_count,"
-		  " in_flight_oldest_ns, recursion_missed, cost_runs, cost_run_ns, cost_timed_ns,"
-		  " cost_timed_events, in_flight_sum_ns, in_flight_before, why_slow, why_slow_ns,"
-		  " why_sent, why_dropped, why_over_low_ns, why_over_high_ns FROM probe"
-		  " ORDER BY id",
-		  take_probe },
-		{ "SELECT id, probe, name, what FROM metric ORDER BY id", take_metric },
-		{ "SELECT id, metric, split, key, name FROM series ORDER BY id", take_series },
-	};
 	int err;
 
 	err = count_series(db);
-	for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
-		err = each_row(db, parts[i].sql, parts[i].consume, NULL);
+	if (!err)
+		err = each_row(db, "SELECT name, value FROM meta", take_meta, NULL);
+	if (!err)
+		err = each_row(db, "SELECT name, value FROM label ORDER BY id", take_label, NULL);
+	if (!err)
+		err = each_selected(db, RUNDB_SELECT_PROBES, take_probe);
+	if (!err)
+		err = each_selected(db, RUNDB_SELECT_METRICS, take_metric);
+	if (!err)
+		err = each_row(db, "SELECT id, metric, split, key, name FROM series ORDER BY id",
+			       take_series, NULL);
 	return err;
 }
 

@@ -11,6 +11,7 @@
 #include <core/run.h>
 #include <core/sanitize.h>
 
+#include "rundb_version.h"
 #include "sql.h"
 
 #define MOST_REAL 1e100 /* keeps sums and their squares finite */
@@ -199,10 +200,7 @@ static int read_columns(sqlite3 *db, const char *name, struct declared *declared
 	sqlite3_stmt *row;
 	int err;
 
-	err = sql__prepare(db, &row,
-			   "SELECT name, unit, what, kind, is_key, mean_of, mean_per, mean_scale"
-			   " FROM table_column"
-			   " WHERE of_table = ? ORDER BY position");
+	err = rundb_version__prepare(db, &row, RUNDB_SELECT_COLUMNS);
 	if (err)
 		return err;
 	sqlite3_bind_text(row, 1, name, -1, SQLITE_STATIC);

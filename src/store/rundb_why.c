@@ -9,6 +9,7 @@
 
 #include "rundb_internal.h"
 #include "rundb_table.h"
+#include "rundb_version.h"
 #include "sql.h"
 
 int rundb_why__totals(struct run_probe *probe, sqlite3_stmt *row, int column)
@@ -146,7 +147,7 @@ int rundb_why__read_frames(sqlite3 *db, struct run *run)
 	sqlite3_stmt *row;
 	int err;
 
-	err = sql__prepare(db, &row, "SELECT pid, address, name, place, truncated FROM frame");
+	err = rundb_version__prepare(db, &row, RUNDB_SELECT_FRAMES);
 	while (!err && (err = sql__step(row)) > 0)
 		err = take_frame(row, run);
 	sqlite3_finalize(row);

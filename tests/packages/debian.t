@@ -108,6 +108,8 @@ for suite in bookworm trixie; do
 	ok "$suite: a histogram" histogram
 	ok "$suite: validate" validates
 	ok "$suite: records" inside sh -c 'cd /root && latscope record -q -o runs -i 1s -- latscope load mixed -d 2s && latscope report runs/*'
+	gunzip <tests/cli/recordings/0.1-mixed.db.gz >"$root/root/old.db"
+	like "$suite: reads a recording of 0.1" "$(inside latscope report /root/old.db 2>&1)" 'seen 54,893 = 54,889 recorded'
 	ok "$suite: man pages are there" test -s "$root/usr/share/man/man1/latscope-record.1.gz"
 	ok "$suite: purges" inside apt-get -qy purge latscope
 	is "$suite: no trace is left" "$(files)" ''
