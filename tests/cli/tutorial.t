@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit
 skip_unless_able
 
 export PATH=$built:$PATH
-commands() { sed -n '/^# TUTORIAL/,/^# SEE/p' man/latscope.1.scd | sed -nE 's/^\t?\*(latscope .*)\*(\+\+)?$/\1/p' | tr -d "\\"; }
+commands() { sed -n '/^# TUTORIAL/,/^# SEE/p' man/latscope.1.scd | sed -nE 's/^\t?\*(latscope .*)\*(\+\+)?$/\1/p' | tr -d "\\134"; }
 
 nr=0
 mkdir "$dir/tutorial"
