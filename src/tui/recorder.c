@@ -18,7 +18,7 @@
 
 #define ENDED '\001' /* sent to the parent when a recording has ended */
 
-/* What the parent sends. It uses only send() and read(): others are forbidden after dropping root. */
+/* What the parent sends. It uses only send() and read(): seccomp.c refuses recv(), shutdown(). */
 #define TOGGLE 't'
 #define QUIT 'q'
 
