@@ -5,7 +5,7 @@ CORRELATION := $(OUT)/bench/correlation.o $(OUT)/bench/synthetic.o
 
 $(OUT)/bench/power: $(POWER)
 $(OUT)/bench/correlation: $(CORRELATION)
-$(OUT)/bench/power $(OUT)/bench/correlation: $(BASE_SRC:%.c=$(OUT)/%.o) $(ASM)
+$(OUT)/bench/power $(OUT)/bench/correlation: $(BASE_SRC:%.c=$(OUT)/%.o) $(OUT)/src/print/web_files.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS_BASE) -o $@
 

@@ -20,11 +20,7 @@ void complete__start(char **words, int nr)
 {
 	request.words = words;
 	request.nr = nr;
-}
-
-bool complete__wanted(void)
-{
-	return request.nr > 0;
+	options__answer_by(complete__answer);
 }
 
 /* A name with a line break would be two answers, and the shell would print escape sequences. */

@@ -12,7 +12,6 @@
 
 /* The words after the command's name; the last one is incomplete. */
 void complete__start(char **words, int nr);
-bool complete__wanted(void);
 
 /* Prints the answer if it starts with the text that is completed. */
 void complete__offer(const char *text, const char *value, const char *about);

@@ -11,8 +11,6 @@
 #include <core/units.h>
 #include <store/size_limits.h>
 
-#include "complete.h"
-
 #define MAX_PID (1 << 22) /* PID_MAX_LIMIT of 64-bit kernels */
 #define MAX_TOP 1000000
 #define MAX_KEYS 65536
@@ -20,6 +18,9 @@
 #define MIN_INTERVAL_NS 1000000
 #define MIN_MAX_SIZE (1 << 20)
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Answers in place of parsing; NULL: parse. */
+static options_answer *answer;
 
 /* Options without a letter. */
 enum key {
@@ -529,6 +530,11 @@ static void explain(struct options *options, const struct tables *tables, int ar
 	options__fail(options, "invalid options");
 }
 
+void options__answer_by(options_answer *other)
+{
+	answer = other;
+}
+
 int options__parse(struct options *options, const struct argp *own, void *input, int argc,
 		   char **argv, FILE *help)
 {
@@ -538,8 +544,8 @@ int options__parse(struct options *options, const struct argp *own, void *input,
 	int err;
 
 	build(&tables, options, own, input);
-	if (complete__wanted()) {
-		complete__answer(options->command, tables.children, options->takes_workload);
+	if (answer) {
+		answer(options->command, tables.children, options->takes_workload);
 		return 1;
 	}
 	options->top = OPTIONS_TOP;

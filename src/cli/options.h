@@ -70,6 +70,11 @@ struct options {
 int options__parse(struct options *options, const struct argp *own, void *input, int argc,
 		   char **argv, FILE *help);
 
+/* Called with the tables of a command's options in place of parsing: see complete.h. */
+typedef void options_answer(const char *command, const struct argp_child *children,
+			    bool takes_workload);
+void options__answer_by(options_answer *answer);
+
 /* Is this an entry of a table, not its end? Titles are entries without a name. */
 static inline bool options__more(const struct argp_option *option)
 {
