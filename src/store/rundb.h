@@ -43,8 +43,8 @@ int rundb__open(struct rundb **db, const char *path, struct run *run);
 /*
  * The same of a part: only the intervals whose middle is in [from_ns, to_ns), also for
  * rundb__intervals() and rundb__next(). run->span_to_ns is then not 0, and what is known only of
- * the whole recording is absent: waits in flight, recursion_missed, the kernel's account, lifetimes.
- * -ENODATA: there is no such interval. 0 and UINT64_MAX: the whole recording.
+ * the whole recording is absent: waits in flight, recursion_missed, the kernel's account and
+ * lifetimes. -ENODATA: there is no such interval. 0 and UINT64_MAX: the whole recording.
  */
 int rundb__open_span(struct rundb **db, const char *path, struct run *run, uint64_t from_ns,
 		     uint64_t to_ns);
