@@ -85,6 +85,7 @@ struct run_probe {
 	unsigned int nr_metrics; /* metrics[0] is the one in <probe>.csv; 0: it has a table */
 	struct run_metric metrics[RUN_METRICS];
 	uint32_t by; /* splits: mask of 1 << enum lat_by */
+	unsigned int generation; /* changes when the keys of `total` are given up for others */
 	struct run_data total;
 	struct lat_in_flight in_flight; /* waits in flight when the window closed */
 	bool in_flight_age_known;

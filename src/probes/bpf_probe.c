@@ -16,6 +16,7 @@
 #include "light_keys.h"
 #include "methods.h"
 #include "refusal.h"
+#include "renew.h"
 
 int bpf_probe__keep_link(struct bpf_probe *probe, struct bpf_link *link)
 {
@@ -534,12 +535,29 @@ static void check_so_far(struct bpf_probe *probe)
 	verify__conclude(&verify, probe, probe->common.entry);
 }
 
+static int renew(struct bpf_probe *probe, uint64_t at_ns)
+{
+	struct probe *common = &probe->common;
+	int err = 0;
+
+	if (probe->renewing)
+		err = renew__end(probe, common->entry, common->delta);
+	probe->renewing = false;
+	if (!err && common->renews && !common->skip_keys && !probe->closed &&
+	    renew__is_due(probe, at_ns))
+		probe->renewing = !renew__begin(probe, at_ns);
+	return err;
+}
+
 int bpf_probe__interval(struct probe *common, uint64_t at_ns)
 {
 	struct bpf_probe *probe = bpf_probe(common);
 	struct run_data *total = &common->entry->total;
 	int err;
 
+	err = renew(probe, at_ns);
+	if (err)
+		return err;
 	if (common->check)
 		verify__read(&probe->verify, probe, VERIFY_BEFORE_CLOSE);
 	err = bpf_probe__read(probe, total, common->delta, common->names);

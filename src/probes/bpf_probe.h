@@ -99,6 +99,8 @@ struct bpf_probe {
 	uint32_t *key_of; /* by row: the number of its key, from 1; 0: no key yet */
 	struct lat_owner *owners; /* mapped, by row: the map `owners` */
 	bool *settled; /* by row: nothing was new at the last reading */
+	bool renewing; /* see renew.h: between its two steps */
+	uint64_t renewed_ns;
 	size_t nr_keys; /* keys of data that are not "(other)" */
 	struct light *light; /* keys without a row; NULL: none yet */
 	struct lat_hist **moved; /* by key: what is added to its row; NULL: nothing */

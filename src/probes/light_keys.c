@@ -78,6 +78,25 @@ void light__free(struct bpf_probe *probe)
 	free(probe->light);
 }
 
+void light__stop(const struct bpf_probe *probe)
+{
+	probe->light->next_row = probe->config.rows;
+}
+
+void light__restart(struct bpf_probe *probe, size_t others)
+{
+	struct light *light = probe->light;
+
+	for (size_t i = others; i < LAT_ROWS_TOTAL(probe->config.rows); i++) {
+		free(probe->moved[i]);
+		probe->moved[i] = NULL;
+	}
+	memset(light->weights, 0, light->slots * sizeof(*light->weights));
+	light->used = 0;
+	light->next_row = probe->config.first_rows;
+	light->longest = 0;
+}
+
 /* ---- weights ---- */
 
 /* The place of a key, used or free: the table is never full. */

@@ -76,6 +76,7 @@ struct probe {
 	struct run_data *delta; /* the part of the totals that is of this interval */
 	struct names *names; /* names of tasks, cgroups and disks */
 	struct symbols *symbols; /* for the stacks of slow samples; NULL: not wanted */
+	bool renews; /* the window has no end: keys are given up for new ones */
 	/* In the next interval: leave the keys to a later one; compare with the kernel's account.
 	 */
 	bool skip_keys, check;

@@ -53,6 +53,7 @@ struct recorder {
 	struct ring rings[RECORDER_LEVELS];
 	struct run_data sum[RUN_PROBES]; /* the coarse interval so far */
 	uint64_t sum_start_ns, sum_end_ns;
+	unsigned int generation; /* sum of those of the probes */
 	bool has_sum, is_summed; /* it has begun, it is complete */
 	uint64_t lost;
 	int err;
@@ -321,12 +322,35 @@ static void end_sum(struct recorder *recorder)
 	recorder->is_summed = true;
 }
 
+static unsigned int generation(const struct run *run)
+{
+	unsigned int sum = 0;
+
+	for (unsigned int i = 0; i < run->nr_probes; i++)
+		sum += run->probes[i].generation;
+	return sum;
+}
+
+/* A segment knows keys by their positions, which have changed: new segments begin. */
+static void forget_keys(struct recorder *recorder)
+{
+	if (recorder->has_sum)
+		end_sum(recorder);
+	recorder__end(recorder);
+	for (unsigned int i = 0; i < RUN_PROBES; i++)
+		run__clear_data(&recorder->sum[i]);
+	forget_sum(recorder);
+	recorder->generation = generation(recorder->run);
+}
+
 int recorder__add(struct recorder *recorder, const struct run_interval *interval, bool whole)
 {
 	int err;
 
 	if (recorder->is_summed)
 		forget_sum(recorder);
+	if (generation(recorder->run) != recorder->generation)
+		forget_keys(recorder);
 	err = add_up(recorder, interval);
 	if (err)
 		return err;

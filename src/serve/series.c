@@ -137,6 +137,14 @@ static int make_room(struct series *series, unsigned int probe, size_t nr)
 	return 0;
 }
 
+static void forget_positions(struct series *series, unsigned int probe, unsigned int generation)
+{
+	if (series->of_key[probe].nr)
+		memset(series->of_key[probe].index, 0,
+		       series->of_key[probe].nr * sizeof(*series->of_key[probe].index));
+	series->of_key[probe].generation = generation;
+}
+
 static bool has_samples(const struct run_key *key)
 {
 	return key->key.by == LAT_BY_CGROUP && (key->hist.nr || key->hist.sum_ns);
@@ -149,6 +157,8 @@ int series__add(struct series *series, const struct run *run, const struct run_i
 	for (unsigned int probe = 0; !err && probe < run->nr_probes; probe++) {
 		const struct run_data *delta = &interval->delta[probe];
 
+		if (series->of_key[probe].generation != run->probes[probe].generation)
+			forget_positions(series, probe, run->probes[probe].generation);
 		err = make_room(series, probe, delta->nr_keys);
 		for (size_t i = 0; !err && i < delta->nr_keys; i++)
 			if (has_samples(&delta->keys[i]))

@@ -38,6 +38,7 @@ struct series {
 	struct {
 		uint32_t *index; /* owned; by position of the key: 1 + index in `all`; 0: unknown */
 		size_t nr;
+		unsigned int generation; /* of the keys */
 	} of_key[RUN_PROBES];
 };
 

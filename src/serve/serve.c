@@ -219,6 +219,7 @@ void serve__attach(struct serve *serve, struct session_config *config, struct re
 		.fd = http__descriptor(serve->http), .awake = awake, .arg = serve, .serves = true
 	};
 	config->watcher = &serve->watcher;
+	config->renews = true;
 	config->recording = recording;
 	recording__add(recording, &writer_serve)->state = serve;
 }

@@ -530,9 +530,12 @@ int session__run(struct session *session, const struct session_config *config,
 	session->warn = config->warn;
 	session->check_ns = config->check_ns;
 	session->keys_every = config->keys_every;
-	for (unsigned int i = 0; i < session->run->nr_probes; i++)
-		if (session->probes[i])
-			warn_of_trouble(session, session->probes[i]);
+	for (unsigned int i = 0; i < session->run->nr_probes; i++) {
+		if (!session->probes[i])
+			continue;
+		session->probes[i]->renews = config->renews;
+		warn_of_trouble(session, session->probes[i]);
+	}
 	watch_lives(session);
 	if (!config->again)
 		kernel__forget();

@@ -48,6 +48,7 @@ struct session_config {
 	/* Called several times a second with the progress of the window. May be NULL. */
 	void (*progress)(void *arg, uint64_t elapsed_ns, uint64_t duration_ns);
 	void *progress_arg;
+	bool renews; /* keys that have no sample any more make room for new ones: see renew.h */
 	unsigned int keys_every; /* read the keys only in each n-th interval; 0: in all */
 	uint64_t check_ns; /* compare with the kernel's account this often; 0: only at the end */
 	/* Called at once with a warning of a probe. May be NULL. */

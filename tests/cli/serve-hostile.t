@@ -95,9 +95,42 @@ if cgroup_new; then
 	ok 'promtool finds nothing' quiet promtool check metrics <"$dir/metrics"
 	is 'no control character' "$(LC_ALL=C grep -c $'[\x01-\x08\x0b-\x1f]' "$dir/metrics")" 0
 	ok 'all of it is UTF-8' iconv -f UTF-8 -t UTF-8 -o /dev/null "$dir/metrics"
-	find "$cgroup" -mindepth 1 -depth -type d -exec rmdir {} +
+	find "$cgroup" -depth -type d -exec rmdir {} +
 else
 	skip 'odd names' 'no cgroup can be made here'
+fi
+
+# ---- more cgroups than rows ----
+
+if cgroup_new; then
+	serve_stop
+	serve_start --max-keys 32
+	# load_in FIRST LAST: a short load in each of these new cgroups, which are then removed
+	load_in() {
+		local i
+
+		for ((i = $1; i <= $2; i++)); do
+			mkdir "$cgroup/$i"
+			(echo "$BASHPID" >"$cgroup/$i/cgroup.procs" && exec "$latscope" load -q pingpong -d 100ms)
+			sleep 1
+			rmdir "$cgroup/$i"
+		done
+	}
+	load_in 1 20
+	sleep 10
+	load_in 21 26
+	get /metrics >"$dir/metrics"
+	late() { grep -cE "^latscope_cgroup_runqlat_run_queue_seconds_count.cgroup=\"/${cgroup##*/}/2[1-6]\"} [1-9]" "$dir/metrics"; }
+	is 'rows are used again: late cgroups are counted' "$(late)" 6
+	snapshot_new --last 1m
+	ok 'the flight recorder has early and late ones' tap_match \
+		"$(json runqlat '[.keys[]?.name] | sort | join(" ")')" "/${cgroup##*/}/2 .*/${cgroup##*/}/26"
+	is 'and its accounting balances' "$(json runqlat .accounting.balanced)" true
+	serve_stop
+	is 'it ends in order' "$status" 0
+	serve_start --no-ring
+else
+	skip 'more cgroups than rows' 'no cgroup can be made here'
 fi
 
 memory=$(get /metrics | sed -n 's/^process_resident_memory_bytes //p')

@@ -91,7 +91,7 @@ cgroup_new() {
 	local mount
 
 	mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
-	[ -n "$mount" ] && mkdir "$mount/latscope-test-$$" 2>/dev/null && cgroup=$mount/latscope-test-$$
+	[ -n "$mount" ] && cgroup=$(mktemp -d "$mount/latscope-test-XXXXXX" 2>/dev/null) && chmod 755 "$cgroup"
 }
 
 # ring: prints the directory of the newest flight recorder
