@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the path of a cgroup says: the unit of systemd, the container, the pod. Knows what systemd,
- * docker, containerd (Kubernetes, nerdctl), CRI-O, podman, nspawn and LXC make, with the systemd and
- * with the cgroupfs driver. It is only text: nothing is asked of any of them.
+ * docker, containerd (Kubernetes, nerdctl), CRI-O, podman, nspawn and LXC make, with the systemd
+ * and with the cgroupfs driver. It is only text: nothing is asked of any of them.
  */
 #ifndef LATSCOPE_CORE_CGROUP_NAME_H
 #define LATSCOPE_CORE_CGROUP_NAME_H

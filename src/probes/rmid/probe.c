@@ -44,8 +44,9 @@ static const struct probe_method methods[] = {
 	[MODULE] = {
 		.name = "module",
 		.mechanism = "by RMID, spans from the tracepoints of the kernel module rmid",
-		.needs = "the kernel module: the package latscope-dkms or 'make modules' builds it, "
-			 "'sudo modprobe rmid' or 'sudo insmod .output/kmod/$(uname -r)/rmid.ko' "
+		.needs = "the kernel module: the package latscope-dkms or 'make modules' builds "
+			 "it, 'sudo modprobe rmid' or "
+			 "'sudo insmod .output/kmod/$(uname -r)/rmid.ko' "
 			 "loads it",
 		.programs = { "renamed", "allocated", "freed", "listed", "was_read", "sampled" },
 		.loaded = { "existing" },
