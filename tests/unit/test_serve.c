@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The parts of serve that need no probe: exposition, exported cgroups, triggers, addresses. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <core/hist.h>
+#include <serve/exposition.h>
+#include <serve/listen.h>
+#include <serve/series.h>
+#include <serve/trigger.h>
+
+static void add(struct lat_hist *hist, uint64_t ns, uint64_t count)
+{
+	hist->slots[hist_slot(ns)] += count;
+	hist->sum_ns += ns * count;
+	if (hist->max_ns < ns)
+		hist->max_ns = ns;
+}
+
+/* What a histogram with one sample of each of these looks like in text. */
+static void test_text_counts_are_exact_at_the_edges(void **state)
+{
+	struct exposition to = { .format = EXPOSITION_TEXT };
+	struct lat_hist hist = { 0 };
+
+	(void)state;
+	add(&hist, 1999, 1);
+	add(&hist, 2000, 2); /* the first of the next slot */
+	add(&hist, 4095999, 4);
+	exposition__family(&to, EXPOSITION_HISTOGRAM, "a_seconds", "A.");
+	exposition__histogram(&to, NULL, &hist, false);
+	exposition__end(&to);
+	bytes__add(&to.out, "", 1);
+	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"1e-06\"} 0\n"));
+	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"2e-06\"} 1\n"));
+	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"4e-06\"} 3\n"));
+	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"0.002048\"} 3\n"));
+	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"0.004096\"} 7\n"));
+	assert_non_null(strstr(to.out.at, "a_seconds_bucket{le=\"+Inf\"} 7\n"));
+	assert_non_null(strstr(to.out.at, "a_seconds_sum 0.016389995\n"));
+	assert_non_null(strstr(to.out.at, "a_seconds_count 7\n"));
+	bytes__free(&to.out);
+}
+
+static void test_labels_are_escaped_and_empty_ones_absent(void **state)
+{
+	static const struct exposition_label labels[] = {
+		{ "a", "x\"y\\z\nw" }, { "b", "" }, { "c", NULL }, { "d", "e" }, { 0 }
+	};
+	struct exposition to = { .format = EXPOSITION_TEXT };
+
+	(void)state;
+	exposition__family(&to, EXPOSITION_GAUGE, "g", "G.");
+	exposition__value(&to, labels, 0.5);
+	exposition__value(&to, NULL, 3);
+	bytes__add(&to.out, "", 1);
+	assert_non_null(strstr(to.out.at, "g{a=\"x\\\"y\\\\z\\nw\",d=\"e\"} 0.5\ng 3\n"));
+	bytes__free(&to.out);
+}
+
+/* Bucket i of schema 3 is (2^((i-1)/8), 2^(i/8)] seconds. */
+static void test_native_buckets_have_the_upper_edges_of_the_slots(void **state)
+{
+	(void)state;
+	for (uint32_t slot = 1; slot < HIST_OVERFLOW_SLOT; slot++) {
+		double high = (double)hist_slot_scaled_low(slot + 1) / HIST_SUB / 1e6;
+		int bucket = exposition_proto__bucket(slot);
+
+		assert_true(high <= pow(2, bucket / 8.0) * (1 + 1e-12));
+		assert_true(high > pow(2, (bucket - 1) / 8.0) * (1 - 1e-12));
+		assert_true(slot == 1 || bucket >= exposition_proto__bucket(slot - 1));
+	}
+	assert_int_equal(exposition_proto__bucket(HIST_OVERFLOW_SLOT),
+			 exposition_proto__bucket(HIST_OVERFLOW_SLOT - 1) + 1);
+}
+
+static void test_protobuf_of_one_sample(void **state)
+{
+	static const unsigned char expected[] = {
+		0x52, /* length of the family */
+		0x0a, 1,    'h', /* name */
+		0x12, 2,    'H', '.', /* help */
+		0x18, 4, /* a histogram */
+		0x22, 0x47, /* a metric */
+	};
+	struct exposition to = { .format = EXPOSITION_PROTOBUF };
+	struct lat_hist hist = { 0 };
+
+	(void)state;
+	add(&hist, 1000000, 3);
+	exposition__family(&to, EXPOSITION_HISTOGRAM, "h", "H.");
+	exposition__histogram(&to, NULL, &hist, true);
+	exposition__end(&to);
+	assert_false(to.out.failed);
+	assert_int_equal(to.out.len, (size_t)(unsigned char)to.out.at[0] + 1);
+	assert_memory_equal(to.out.at + 1, expected + 1, 9);
+	bytes__free(&to.out);
+}
+
+static void test_accept_chooses_the_format(void **state)
+{
+	(void)state;
+	assert_int_equal(exposition__choose(NULL), EXPOSITION_TEXT);
+	assert_int_equal(exposition__choose("*/*"), EXPOSITION_TEXT);
+	assert_int_equal(exposition__choose("application/openmetrics-text;version=1.0.0,"
+					    "text/plain;version=0.0.4;q=0.5"),
+			 EXPOSITION_OPENMETRICS);
+	assert_int_equal(exposition__choose("application/vnd.google.protobuf;"
+					    "proto=io.prometheus.client.MetricFamily;"
+					    "encoding=delimited,text/plain;q=0.3"),
+			 EXPOSITION_PROTOBUF);
+	assert_int_equal(exposition__choose("text/plain,application/openmetrics-text"),
+			 EXPOSITION_TEXT);
+}
+
+/* ---- exported cgroups ---- */
+
+static struct run_probe *set_up(struct run *run, struct run_data *delta, unsigned int keys)
+{
+	char name[RUN_NAME];
+
+	run->nr_probes = 1;
+	run->probes[0].nr_metrics = 1;
+	for (unsigned int i = 0; i < keys; i++) {
+		const struct lat_key key = { .id = i + 1, .by = LAT_BY_CGROUP };
+
+		snprintf(name, sizeof(name), i ? "/%u" : "cgroup %u", i);
+		assert_int_equal(run__add_key(delta, &key, name), 0);
+	}
+	return run->probes;
+}
+
+static uint64_t count_of(const struct series *series, const char *name)
+{
+	for (size_t i = 0; i < series->nr; i++)
+		if (!strcmp(series->all[i].name, name))
+			return sparse__count(&series->all[i].hist);
+	return 0;
+}
+
+static void add_interval(struct series *series, const struct run *run, struct run_data *delta,
+			 uint64_t end_ns)
+{
+	const struct run_interval interval = { 0, end_ns, delta };
+
+	assert_int_equal(series__add(series, run, &interval), 0);
+	run__zero_data(delta);
+}
+
+static void test_cgroups_beyond_the_limit_are_other(void **state)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	struct run_data *delta = calloc(RUN_PROBES, sizeof(*delta));
+	struct series series = { .most = 2 };
+
+	(void)state;
+	set_up(run, delta, 5);
+	for (unsigned int i = 0; i < 5; i++)
+		sparse__add_slot(&delta->keys[i].hist, 7, i + 1);
+	add_interval(&series, run, delta, 1);
+	assert_int_equal(count_of(&series, SERIES_UNKNOWN), 1);
+	assert_int_equal(count_of(&series, SERIES_OTHER) + count_of(&series, "/1") +
+				 count_of(&series, "/2"),
+			 14);
+	assert_true(count_of(&series, SERIES_OTHER) > 0);
+
+	/* After a long pause a new one takes the place of an idle one; (other) keeps what it has. */
+	sparse__add_slot(&delta->keys[4].hist, 7, 10);
+	add_interval(&series, run, delta, SERIES_IDLE_NS + 2);
+	assert_int_equal(count_of(&series, "/4"), 10);
+	series__free(&series);
+	run__clear_data(delta);
+	free(delta);
+	free(run);
+}
+
+static void test_a_new_cgroup_of_the_same_name_goes_on(void **state)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	struct run_data *delta = calloc(RUN_PROBES, sizeof(*delta));
+	const struct lat_key again = { .id = 99, .by = LAT_BY_CGROUP };
+	struct series series = { .most = 10 };
+
+	(void)state;
+	set_up(run, delta, 2);
+	sparse__add_slot(&delta->keys[1].hist, 7, 3);
+	add_interval(&series, run, delta, 1);
+	assert_int_equal(run__add_key(delta, &again, "/1"), 0);
+	sparse__add_slot(&delta->keys[2].hist, 7, 4);
+	add_interval(&series, run, delta, 2);
+	assert_int_equal(count_of(&series, "/1"), 7);
+	assert_int_equal(series.nr, 1);
+
+	/* The positions of the keys change: see renew.h. */
+	run->probes[0].generation++;
+	snprintf(delta->keys[0].name, RUN_NAME, "/new");
+	sparse__add_slot(&delta->keys[0].hist, 7, 1);
+	snprintf(delta->keys[1].name, RUN_NAME, "/newer");
+	sparse__add_slot(&delta->keys[1].hist, 7, 2);
+	add_interval(&series, run, delta, 3);
+	assert_int_equal(count_of(&series, "/1"), 7);
+	assert_int_equal(count_of(&series, "/newer"), 2);
+	series__free(&series);
+	run__clear_data(delta);
+	free(delta);
+	free(run);
+}
+
+/* ---- triggers ---- */
+
+static void test_conditions_are_parsed(void **state)
+{
+	struct trigger trigger;
+
+	(void)state;
+	assert_int_equal(trigger__parse(&trigger, "runqlat.p99.9>5ms for 10s"), 0);
+	assert_string_equal(trigger.probe, "runqlat");
+	assert_string_equal(trigger.metric, "");
+	assert_true(fabs(trigger.quantile - 0.999) < 1e-9 && trigger.above == 5e6);
+	assert_int_equal(trigger.for_ns, 10000000000);
+	assert_int_equal(trigger__parse(&trigger, " iolat.device.max > 1s"), 0);
+	assert_string_equal(trigger.metric, "device");
+	assert_int_equal(trigger__parse(&trigger, "iolat.rate>100"), 0);
+	assert_int_equal(trigger__parse(&trigger, "iolat.p0>1s"), -ENOENT);
+	assert_int_equal(trigger__parse(&trigger, "iolat.p100>1s"), -ENOENT);
+	assert_int_equal(trigger__parse(&trigger, "iolat>1s"), -EINVAL);
+	assert_int_equal(trigger__parse(&trigger, ".p99>1s"), -EINVAL);
+	assert_int_equal(trigger__parse(&trigger, "iolat.p99>"), -EINVAL);
+	assert_int_equal(trigger__parse(&trigger, "iolat.p99>1s for"), -EINVAL);
+}
+
+static void test_a_condition_must_hold_without_a_pause(void **state)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	struct run_data *delta = calloc(RUN_PROBES, sizeof(*delta));
+	struct trigger trigger;
+
+	(void)state;
+	set_up(run, delta, 0);
+	snprintf(run->probes[0].name, RUN_NAME, "runqlat");
+	assert_int_equal(trigger__parse(&trigger, "runqlat.p50>1ms for 2s"), 0);
+	assert_true(trigger__applies(&trigger, run));
+	add(&delta->metrics[0].hist, 2000000, 10);
+	assert_false(trigger__test(&trigger, run, delta, 1000000000));
+	run__zero_data(delta); /* no samples: not met */
+	assert_false(trigger__test(&trigger, run, delta, 1000000000));
+	add(&delta->metrics[0].hist, 2000000, 10);
+	assert_false(trigger__test(&trigger, run, delta, 1000000000));
+	assert_true(trigger__test(&trigger, run, delta, 1000000000));
+	assert_int_equal(trigger__parse(&trigger, "memlat.p50>1ms"), 0);
+	assert_false(trigger__applies(&trigger, run));
+	free(delta);
+	free(run);
+}
+
+static void test_addresses(void **state)
+{
+	static const struct {
+		const char *text, *shown;
+		bool is_local;
+	} good[] = {
+		{ "127.0.0.1:9469", "127.0.0.1:9469", true },
+		{ "[::1]:1", "[::1]:1", true },
+		{ ":9469", "127.0.0.1:9469", true },
+		{ "0.0.0.0:0", "0.0.0.0:0", false },
+		{ "[::]:80", "[::]:80", false },
+		{ "127.1.2.3:5", "127.1.2.3:5", true },
+	};
+	static const char *const bad[] = { "",	      "9469",	  "a:1",	"::1:80",
+					   "1.2.3:4", "1.2.3.4:", "1.2.3.4:-1", "[::1]" };
+	struct listen_address address;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(listen__parse(&address, good[i].text), 0);
+		assert_string_equal(address.text, good[i].shown);
+		assert_int_equal(address.is_local, good[i].is_local);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(listen__parse(&address, bad[i]), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text_counts_are_exact_at_the_edges),
+		cmocka_unit_test(test_labels_are_escaped_and_empty_ones_absent),
+		cmocka_unit_test(test_native_buckets_have_the_upper_edges_of_the_slots),
+		cmocka_unit_test(test_protobuf_of_one_sample),
+		cmocka_unit_test(test_accept_chooses_the_format),
+		cmocka_unit_test(test_cgroups_beyond_the_limit_are_other),
+		cmocka_unit_test(test_a_new_cgroup_of_the_same_name_goes_on),
+		cmocka_unit_test(test_conditions_are_parsed),
+		cmocka_unit_test(test_a_condition_must_hold_without_a_pause),
+		cmocka_unit_test(test_addresses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
