@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
 # The alert rules for Prometheus and the dashboard for Grafana: each alert in both directions, and no metric that is not exported.
-# shellcheck disable=SC2119 # options of serve are optional
+# shellcheck disable=SC2016,SC2119 # of jq and sed; options of serve are optional
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -28,7 +28,7 @@ not_exported() {
 	local name
 
 	grep -ohE '\b(latscope|process)_[a-z_]+' "$rules" "$dir/queries" | sort -u | while read -r name; do
-		[ "$name" = latscope_memlat_ ] || grep -q "^$name[{ ]" "$dir/metrics" || echo "$name"
+		[ "$name" = latscope_memlat_ ] || grep -q "^${name}[{ ]" "$dir/metrics" || echo "$name"
 	done
 }
 serve_start

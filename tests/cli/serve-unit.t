@@ -28,7 +28,7 @@ with() {
 	local list
 
 	list=$(printf ',+%s' "$@")
-	as=(setpriv --reuid=$user --regid=$user --clear-groups "--inh-caps=-all$list" "--bounding-set=-all$list"
+	as=(setpriv "--reuid=$user" "--regid=$user" --clear-groups "--inh-caps=-all$list" "--bounding-set=-all$list"
 		"--ambient-caps=-all$list")
 }
 capabilities=$(sed -n 's/^AmbientCapabilities=//p' "$unit")

@@ -171,7 +171,7 @@ static void test_cgroups_beyond_the_limit_are_other(void **state)
 			 14);
 	assert_true(count_of(&series, SERIES_OTHER) > 0);
 
-	/* After a long pause a new one takes the place of an idle one; (other) keeps what it has. */
+	/* After a long pause a new one takes the place of an idle one. */
 	sparse__add_slot(&delta->keys[4].hist, 7, 10);
 	add_interval(&series, run, delta, SERIES_IDLE_NS + 2);
 	assert_int_equal(count_of(&series, "/4"), 10);
