@@ -86,11 +86,8 @@ allowed() {
 }
 plain=("${as[@]}")
 as=(strace -f -qq -o "$dir/calls" "${as[@]}")
-serve_start
+serve_start -d 6s --trigger 'runqlat.rate>0'
 get /metrics >/dev/null
-kill -USR1 "$(pgrep -P "$server" -x latscope)"
-wait_for compgen -G "$dir/ring/*-ring/*-snapshot/runqlat.csv"
-kill -TERM "$(pgrep -P "$server" -x latscope)"
 wait "$server"
 as=("${plain[@]}")
 allowed
