@@ -2,6 +2,7 @@
 #include "sparse.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,81 @@ int sparse__set(struct sparse *sparse, const struct lat_hist *hist)
 	sparse->sum_ns = hist->sum_ns;
 	sparse->max_ns = hist->max_ns;
 	sparse->tail = hist->tail;
+	return 0;
+}
+
+static uint64_t load(const __u64 *at)
+{
+	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+/* Is one of the BLOCK slots not empty? Programs add to them meanwhile. */
+static bool has_some(const __u64 *slots)
+{
+	uint64_t any = 0;
+
+	for (int i = 0; i < BLOCK; i++)
+		any |= load(&slots[i]);
+	return any;
+}
+
+int sparse__read(struct sparse *sparse, const struct lat_hist *shared)
+{
+	struct sparse_slot found[HIST_SLOTS];
+	uint64_t nr = 0, samples = 0, count;
+	int err;
+
+	for (uint32_t slot = 0; slot < HIST_SLOTS; slot++) {
+		if (!(slot % BLOCK) && slot + BLOCK <= HIST_SLOTS &&
+		    !has_some(&shared->slots[slot])) {
+			slot += BLOCK - 1;
+			continue;
+		}
+		count = load(&shared->slots[slot]);
+		if (!count)
+			continue;
+		found[nr++] = (struct sparse_slot){ slot, count };
+		samples += count;
+	}
+	err = make_room(sparse, nr);
+	if (err)
+		return err;
+	if (nr)
+		memcpy(sparse->slots, found, nr * sizeof(*found));
+	sparse->nr = nr;
+	sparse->sum_ns = load(&shared->sum_ns);
+	sparse->max_ns = load(&shared->max_ns);
+	sparse->tail = load(&shared->tail);
+	if (sparse->tail > samples)
+		sparse->tail = samples;
+	return 0;
+}
+
+int sparse__delta(struct sparse *delta, const struct sparse *now, const struct sparse *before)
+{
+	uint64_t max = now->max_ns, edge = 0, at = 0, count;
+	uint32_t top = HIST_SLOTS;
+	int err = make_room(delta, now->nr);
+
+	if (err)
+		return err;
+	delta->nr = 0;
+	for (uint64_t i = 0; i < now->nr; i++) {
+		count = now->slots[i].count;
+		while (at < before->nr && before->slots[at].slot < now->slots[i].slot)
+			at++;
+		if (at < before->nr && before->slots[at].slot == now->slots[i].slot)
+			count -= before->slots[at].count;
+		if (!count)
+			continue;
+		top = now->slots[i].slot;
+		delta->slots[delta->nr++] = (struct sparse_slot){ top, count };
+	}
+	if (delta->nr)
+		edge = top == HIST_OVERFLOW_SLOT ? max : hist_slot_low_ns(top + 1) - 1;
+	delta->sum_ns = now->sum_ns - before->sum_ns;
+	delta->tail = now->tail - before->tail;
+	delta->max_ns = max > before->max_ns || edge > max ? max : edge;
 	return 0;
 }
 

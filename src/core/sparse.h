@@ -28,6 +28,15 @@ struct sparse {
 /* Converts the histogram. 0, or -ENOMEM and `sparse` is unchanged. */
 int sparse__set(struct sparse *sparse, const struct lat_hist *hist);
 
+/*
+ * The same from memory that programs add to meanwhile: slots first, and the tail is at most their
+ * sum, as by hist__cut_tail().
+ */
+int sparse__read(struct sparse *sparse, const struct lat_hist *shared);
+
+/* As hist__delta(). `before` has no slot that `now` has not. */
+int sparse__delta(struct sparse *delta, const struct sparse *now, const struct sparse *before);
+
 /* Fills in a full histogram and returns it. */
 const struct lat_hist *sparse__expand(const struct sparse *sparse, struct lat_hist *hist);
 

@@ -263,6 +263,9 @@ static void free_probe(struct bpf_probe *probe)
 	free(probe->rows);
 	free(probe->key_of);
 	free(probe->settled);
+	if (probe->spare)
+		sparse__clear(probe->spare);
+	free(probe->spare);
 	free(probe);
 }
 

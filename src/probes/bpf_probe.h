@@ -99,6 +99,7 @@ struct bpf_probe {
 	uint32_t *key_of; /* by row: the number of its key, from 1; 0: no key yet */
 	struct lat_owner *owners; /* mapped, by row: the map `owners` */
 	bool *settled; /* by row: nothing was new at the last reading */
+	struct sparse *spare; /* work space of a reading */
 	bool renewing; /* see renew.h: between its two steps */
 	uint64_t renewed_ns;
 	size_t nr_keys; /* keys of data that are not "(other)" */

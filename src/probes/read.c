@@ -181,11 +181,30 @@ int bpf_probe__read_row(const struct bpf_probe *probe, size_t key, struct lat_hi
 	return 0;
 }
 
+/* The row of a key from which nothing was moved. */
+static int read_unmoved(struct sparse *now, const struct lat_hist *row, struct sparse *total,
+			struct sparse *delta)
+{
+	const struct sparse before = *total;
+	int err = sparse__read(now, row);
+
+	if (!err)
+		err = sparse__delta(delta, now, total);
+	if (err)
+		return err;
+	*total = *now;
+	*now = before; /* its memory is for the next one */
+	return 0;
+}
+
 static int read_key(const struct bpf_probe *probe, size_t key, const struct lat_hist *row,
 		    struct sparse *total, struct sparse *delta)
 {
 	struct lat_hist now, gained;
 	int err;
+
+	if (!probe->moved || !probe->moved[key])
+		return read_unmoved(probe->spare, row, total, delta);
 
 	copy_row(&now, row);
 	hist__cut_tail(&now);
@@ -275,7 +294,8 @@ static int start_keys(struct bpf_probe *probe, struct run_data *total, struct ru
 	probe->rows = calloc(LAT_ROWS_TOTAL(probe->config.rows), sizeof(*probe->rows));
 	probe->key_of = calloc(LAT_ROWS_TOTAL(probe->config.rows), sizeof(*probe->key_of));
 	probe->settled = calloc(LAT_ROWS_TOTAL(probe->config.rows), sizeof(*probe->settled));
-	if (!probe->rows || !probe->key_of || !probe->settled || light__new(probe))
+	probe->spare = calloc(1, sizeof(*probe->spare));
+	if (!probe->rows || !probe->key_of || !probe->settled || !probe->spare || light__new(probe))
 		return -ENOMEM;
 	return add_other_keys(probe, total, delta, names);
 }

@@ -382,6 +382,39 @@ static void sparse_is_set_anew(void **state)
 	sparse__clear(&twice);
 }
 
+/* Rounds of new samples; each is read and subtracted in both forms. */
+static void sparse_reads_and_subtracts_as_dense(void **state)
+{
+	struct lat_hist hist = { 0 }, before = { 0 }, delta, back;
+	struct sparse now = { 0 }, old = { 0 }, gained = { 0 };
+
+	(void)state;
+	for (unsigned int round = 0; round < 200; round++) {
+		for (uint64_t i = unit_random() % 40; i; i--) {
+			uint32_t slot = (uint32_t)(unit_random() % HIST_SLOTS);
+
+			hist.slots[slot] += 1 + unit_random() % 3;
+			hist.sum_ns += unit_random() % 1000;
+			hist.tail += unit_random() % 4; /* now and then more than there are */
+			if (hist_slot_low_ns(slot) > hist.max_ns)
+				hist.max_ns = hist_slot_low_ns(slot);
+		}
+		assert_int_equal(sparse__read(&now, &hist), 0);
+		hist__cut_tail(&hist);
+		assert_memory_equal(sparse__expand(&now, &back), &hist, sizeof(hist));
+		assert_int_equal(sparse__delta(&gained, &now, &old), 0);
+		hist__delta(&delta, &hist, &before);
+		assert_memory_equal(sparse__expand(&gained, &back), &delta, sizeof(delta));
+		for (uint64_t i = 0; i < gained.nr; i++)
+			assert_true(gained.slots[i].count);
+		assert_int_equal(sparse__read(&old, &hist), 0);
+		before = hist;
+	}
+	sparse__clear(&now);
+	sparse__clear(&old);
+	sparse__clear(&gained);
+}
+
 static void sparse_does_not_overflow(void **state)
 {
 	struct sparse sparse = { 0 };
@@ -412,6 +445,7 @@ int main(void)
 		cmocka_unit_test(no_copy_has_more_tail_than_samples),
 		cmocka_unit_test(sparse_is_the_same),
 		cmocka_unit_test(sparse_is_set_anew),
+		cmocka_unit_test(sparse_reads_and_subtracts_as_dense),
 		cmocka_unit_test(sparse_does_not_overflow),
 	};
 
