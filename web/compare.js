@@ -105,7 +105,7 @@ function compareMetric(all, edges, at, box) {
 
 function renderCompare(all, edges) {
 	const compare = all.compare, lines = verdictLines(compare), counts = Object.entries(compare.verdicts).filter(([, nr]) => nr);
-	const about = (side) => compare[side].map((one) => one.path + " (" + one.start_utc + ", " + one.duration_sec + " s)").join(", ");
+	const about = (side) => compare[side].map((one) => one.path + " (" + one.start_utc + ", " + fmtSec(one.duration_sec * 1e9) + ")").join(", ");
 	const box = clear(document.getElementById("detail"));
 	clear(document.getElementById("about")).append(el("b", null, "comparison"), ": " + counts.map(([name, nr]) => nr + " " + name.replace(/_/g, " ")).join(", "));
 	clear(document.getElementById("found")).append(el("h2", null, "What changed from OFF to ON"), lines.length ? el("ul", { class: "verdicts" }, ...lines)

@@ -76,6 +76,7 @@ function fmtNs(ns) {
 	return ns.toFixed(0) + " ns";
 }
 
+const fmtRate = (rate) => rate >= 999.5 ? fmtCount(rate) : digits(rate);
 const fmtCount = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 function fmtShare(part, whole) {

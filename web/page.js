@@ -68,7 +68,7 @@ function renderAbout() {
 	const off = modules.filter((probe) => probe.accounting.kernel_check &&
 		[probe.accounting.kernel_check.events, probe.accounting.kernel_check.time_ns].some((sum) => sum && !sum.agrees));
 	const refused = data.series.filter((probe) => probe.refused);
-	const parts = [el("b", null, report.start_utc), ", " + report.duration_sec + " s, kernel ", el("b", null, host.kernel || "unknown"),
+	const parts = [el("b", null, report.start_utc), ", " + fmtSec(report.duration_sec * 1e9) + ", kernel ", el("b", null, host.kernel || "unknown"),
 		host.cpus_online ? ", " + host.cpus_online + " CPUs" : "", report.workload ? ", " + report.workload.command : ""];
 	const warn = (text) => parts.push(" · ", el("span", { class: "bad" }, text));
 	if (!report.complete)

@@ -8,7 +8,7 @@ function metricsTable(probe, hists, seconds) {
 	const rows = probe.metrics.map((metric, i) => {
 		const hist = hists[i];
 		return [{ text: metric.name, title: metric.what }, number(fmtCount(hist.n), hist.n),
-			number(seconds ? digits(hist.n / seconds) : "–", seconds ? hist.n / seconds : 0),
+			number(seconds ? fmtRate(hist.n / seconds) : "–", seconds ? hist.n / seconds : 0),
 			...QUANTILES.map(([, q]) => latency(hist, quantile(hist, q))), latency(hist, hist.max), latency(hist, mean(hist)),
 			number(hist.n ? fmtShare(hist.tail, hist.n) : "–", hist.tail, fmtCount(hist.tail) + " events")];
 	});
@@ -99,7 +99,7 @@ function aboutTables(report, module) {
 			["how", module.mechanism.text], ["kernel check", checkText(module.accounting && module.accounting.kernel_check)],
 			["cost", costText(module.mechanism.cost)], ["in flight at end", inFlightText(module.accounting)],
 			["lost", module.accounting && module.accounting.lost !== null ? fmtCount(module.accounting.lost) : null]]));
-	parts.push(el("h3", null, "Recording and host"), pairs([["start", report.start_utc], ["duration", report.duration_sec + " s"],
+	parts.push(el("h3", null, "Recording and host"), pairs([["start", report.start_utc], ["duration", fmtSec(report.duration_sec * 1e9)],
 		["workload", report.workload && report.workload.command], ["filter", report.filter],
 		["complete", report.complete ? "yes" : report.running ? "no, it was still being recorded" : "no, it was cut off"], ...labels,
 		...known.map((name) => [name.replace("_", " "), host[name]])]));
