@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The files of web/, as mk/web.mk prepares them. */
+#ifdef __CET__
+#include <cet.h> /* marks the object: it has no code that could jump */
+#endif
+
 	.section .rodata
 
 	.globl web_style, web_style_end, web_body, web_body_end

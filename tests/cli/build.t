@@ -70,7 +70,7 @@ unmarked() {
 		[ ! -e "${object%.o}.d" ] || readelf "$2" "$object" 2>/dev/null | grep -qE "$1" || echo "$object"
 	done
 }
-is 'large frames of the stack are probed' "$(unmarked 'producer.*-fstack-clash-protection' --debug-dump=info | grep -v _code.o)" ''
+is 'large frames of the stack are probed' "$(unmarked 'producer.*-fstack-clash-protection' --debug-dump=info | grep -vE "_(code|files)\.o")" ''
 if [ "$(uname -m)" = x86_64 ]; then
 	is 'each object is fit for CET, assembly too' "$(unmarked 'IBT, SHSTK' -n)" ''
 else
