@@ -321,8 +321,8 @@ function start() {
 	window.addEventListener("keydown", onKey);
 	window.addEventListener("resize", render);
 	darkQuery.addEventListener("change", render);
-	window.addEventListener("beforeprint", render);
-	window.addEventListener("afterprint", render);
+	// Paper is light. Chromium 156 prints no text on the first page after a render here, so only if needed.
+	["beforeprint", "afterprint"].forEach((event) => window.addEventListener(event, () => darkQuery.matches && render()));
 }
 
 start();

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 
 skip_unless_able
-for tool in chromium node jq sqlite3 perl; do
+for tool in chromium node jq sqlite3 perl pdftotext; do
 	command -v $tool >/dev/null || skip_all "$tool is not installed"
 done
 
@@ -92,7 +92,7 @@ for probe in memlat iolat; do
 	[ $probe = memlat ] || ok 'and those of its disks' same_keys
 done
 ok 'a span has no error' silent
-like 'the address keeps the span' "$(<"$dir/dom")" 'id="span">0.[45][0-9.]* s to 1.[67]'
+like 'the address keeps the span' "$(<"$dir/dom")" 'id="span">0\.[3-7][0-9.]* s to (1\.[4-9]|2\.)'
 
 colours() { read -r colours bright < <(node tests/cli/page/png.js "$dir/shot.png"); }
 chrome "$dir/page.html" --screenshot="$dir/shot.png" && colours
@@ -101,6 +101,15 @@ within 'and is light' 80 "$bright" 99
 chrome "$dir/page.html" --force-dark-mode --screenshot="$dir/shot.png" && colours
 within 'a picture in the dark has colours' 200 "$colours" 1000000
 within 'and is dark' 3 "$bright" 30
+
+# printed OPTION...: the size of the paper, and the headings on the first sheet
+printed() {
+	chrome "$dir/page.html" "$@" --print-to-pdf="$dir/page.pdf"
+	pdfinfo "$dir/page.pdf" | grep -o 'A4'
+	pdftotext -l 1 "$dir/page.pdf" - | grep -xE 'latscope|Latency over time'
+}
+is 'it prints on A4, with its headings' "$(printed)" $'A4\nlatscope\nLatency over time'
+is 'and so does one in the dark' "$(printed --force-dark-mode)" $'A4\nlatscope\nLatency over time'
 chrome "$dir/page.html" --blink-settings=scriptEnabled=false --screenshot="$dir/shot.png" && colours
 within 'without scripts pictures and tables remain' 20 "$colours" 1000000
 like 'which are in the file' "$(<"$dir/page.html")" '<svg viewBox=.*<td>iolat|<td>device</td>'
