@@ -123,7 +123,8 @@ neighbour() {
 		"$(query "SELECT sum($5) FROM iolat_why WHERE $victim AND $by_hog")" "$bytes"
 	is "$what: and no others" "$(query "SELECT sum($6) FROM iolat_why WHERE $victim AND $by_hog")" 0
 	is "$what: events have the disk" "$(query 'SELECT DISTINCT disk FROM iolat_slow')" "${1#/dev/}"
-	is "$what: and the operation" "$(query "SELECT DISTINCT op, bytes FROM iolat_slow WHERE process = 'victim'")" 'read|4096'
+	is "$what: and the operation" "$(query "SELECT process, op, bytes FROM iolat_slow WHERE NOT
+		(process = 'victim' AND op = 'read' AND bytes = 4096 OR process = 'hog' AND op = '$2' AND bytes % 16384 = 0)")" ''
 }
 
 # Only the victim, and by the command that explains all probes.
