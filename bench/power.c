@@ -14,6 +14,7 @@
 #include <stats/inference.h>
 #include <stats/judge.h>
 #include <stats/group.h>
+#include <stats/sequential.h>
 
 #include "alternative.h"
 #include "synthetic.h"
@@ -91,6 +92,24 @@ static const struct scenario scenarios[] = {
 	  0 },
 };
 
+/* A whole experiment of ab, with its looks. */
+struct trial {
+	const char *name;
+	unsigned int most; /* runs on each side */
+	double effect; /* plan by it; 0: `most` runs */
+	double factor, limit; /* as above */
+};
+
+static const struct trial trials[] = {
+	{ "wrong.experiment.3", 3, 0, 1, 5 },
+	{ "wrong.experiment.10", 10, 0, 1, 5 },
+	{ "wrong.experiment.20", 20, 0, 1, 5 },
+	{ "wrong.experiment.effect_20", 40, 0.2, 1, 5 },
+	{ "wrong.experiment.effect_50", 40, 0.5, 1, 5 },
+	{ "found.double_tail.experiment.10", 10, 0, 2, 90 },
+	{ "found.half_more_tail.experiment.effect_50", 60, 0.5, 1.5, 80 },
+};
+
 static const struct scenario alternatives[] = {
 	{ "alternative.bootstrap.runs.3", RUNS, 3, 3, 1, false, 0, 1, 0 },
 	{ "alternative.bootstrap.runs.5", RUNS, 5, 5, 1, false, 0, 1, 0 },
@@ -105,7 +124,7 @@ static const struct scenario alternatives[] = {
 	{ "alternative.block_bootstrap.200_intervals", INTERVALS, 200, 200, 1, true, 0, 1, 0 },
 };
 
-static const unsigned int pool_runs[] = { 1, 3, 5, 10 };
+static const unsigned int pool_runs[] = { 1, 3, 5, 10 }, experiment_runs[] = { 6, 10, 20 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -220,6 +239,90 @@ static bool ours(const struct scenario *scenario, const struct group_made *off,
 	return scenario->factor > 1 ? statistics[JUDGE_TAIL].verdict == JUDGE_WORSE : found;
 }
 
+/* The most runs that a test needs, as ab plans. */
+static size_t needed(const struct judged *const statistics, size_t nr, double effect, double level)
+{
+	size_t tests = 0, most = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		tests += statistics[i].tested;
+	for (size_t i = 0; i < nr; i++) {
+		if (statistics[i].tested && !isnan(statistics[i].spread)) {
+			size_t runs = sequential__needed(statistics[i].spread, effect,
+							 level / (double)tests);
+
+			most = runs > most ? runs : most;
+		}
+	}
+	return most;
+}
+
+/* Judges the first runs of both groups; returns whether any statistic has a verdict. */
+static bool judge_first(const struct group_made *off, const struct group_made *on, size_t runs,
+			double level, struct judged statistics[JUDGE_STATISTICS])
+{
+	struct judge_rules rules = rules_of(&(struct scenario){ .kind = RUNS });
+	struct judge_group groups[2] = { { off->observations, runs, runs, windows(), runs },
+					 { on->observations, runs, runs, windows(), runs } };
+	struct judged *family[] = { statistics };
+	bool found = false;
+
+	rules.confidence = 1 - level;
+	rules.statistics = 1U << JUDGE_TAIL | 1U << JUDGE_QUANTILE | 1U << (JUDGE_QUANTILE + 2);
+	judge__statistics(&rules, &groups[0], &groups[1], statistics);
+	if (judge__verdicts(&rules, family, 1) < 0)
+		die("out of memory");
+	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
+		found |= statistics[i].verdict != JUDGE_NO_DIFFERENCE;
+	return found;
+}
+
+/* One that ends early with a verdict counts as having it. */
+static bool has_verdict(const struct trial *trial, const struct group_made *off,
+			const struct group_made *on)
+{
+	struct sequential plan = {
+		.planned = trial->most, .most = trial->most, .effect = trial->effect, .alpha = 0.05
+	};
+	struct judged statistics[JUDGE_STATISTICS];
+
+	for (size_t runs = 1;; runs++) {
+		double level = plan.alpha - plan.spent;
+		bool found;
+
+		if (sequential__plans_again(&plan, runs)) {
+			judge_first(off, on, runs, level, statistics);
+			sequential__plan(&plan, runs,
+					 needed(statistics, JUDGE_STATISTICS, plan.effect, level));
+		}
+		if (!sequential__is_look(&plan, runs))
+			continue;
+		level = sequential__level(&plan, runs);
+		found = judge_first(off, on, runs, level, statistics);
+		if (found || runs >= plan.planned)
+			return trial->factor > 1 ? statistics[JUDGE_TAIL].verdict == JUDGE_WORSE
+						 : found;
+		plan.spent += level;
+	}
+}
+
+static void run_trial(const struct trial *trial)
+{
+	static struct group_made off, on;
+	struct scenario runs = { .kind = RUNS };
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < pairs; i++) {
+		make_group(&runs, 1, 1, trial->most, &off);
+		make_group(&runs, trial->factor, 1, trial->most, &on);
+		found += has_verdict(trial, &off, &on);
+	}
+	synthetic__print_share(trial->name, (double)found / pairs, pairs,
+			       trial->factor > 1 ? "least" : "limit", trial->limit);
+	clear(&off);
+	clear(&on);
+}
+
 static bool theirs(const struct scenario *scenario, const struct group_made *off,
 		   const struct group_made *on)
 {
@@ -293,7 +396,7 @@ static void shuffle(unsigned int *order, unsigned int nr)
 
 /* All metrics are one family, as in compare. */
 static bool pool_pair(const struct group *pool, const unsigned int *order, unsigned int runs,
-		      bool batches)
+		      bool batches, double confidence)
 {
 	static struct observation observations[2][MOST_OBSERVATIONS];
 	static uint64_t windows_ns[2][MOST_OBSERVATIONS];
@@ -302,6 +405,7 @@ static bool pool_pair(const struct group *pool, const unsigned int *order, unsig
 	unsigned int nr =
 		pool->nr_series < POOL_FAMILY ? (unsigned int)pool->nr_series : POOL_FAMILY;
 
+	rules.confidence = confidence;
 	for (unsigned int i = 0; i < nr; i++) {
 		struct judge_group groups[2];
 
@@ -325,6 +429,28 @@ static bool pool_pair(const struct group *pool, const unsigned int *order, unsig
 	return false;
 }
 
+/* An experiment with recordings of the pool, up to `runs` of each side. */
+static bool pool_experiment(const struct group *pool, const unsigned int *order, unsigned int runs)
+{
+	struct sequential plan = { .planned = runs, .most = runs, .alpha = 0.05 };
+	unsigned int both[2 * MOST_OBSERVATIONS];
+
+	for (unsigned int i = 1;; i++) {
+		double level;
+
+		if (!sequential__is_look(&plan, i))
+			continue;
+		level = sequential__level(&plan, i);
+		memcpy(both, order, i * sizeof(*both));
+		memcpy(both + i, order + runs, i * sizeof(*both));
+		if (pool_pair(pool, both, i, false, 1 - level))
+			return true;
+		if (i >= runs)
+			return false;
+		plan.spent += level;
+	}
+}
+
 static void read_pool(const char *path, const char *probe, bool batches, struct group *pool)
 {
 	int err;
@@ -336,13 +462,14 @@ static void read_pool(const char *path, const char *probe, bool batches, struct 
 		die(rundb__explain(err));
 }
 
-static void run_pool(const char *path, const char *probe, unsigned int runs)
+static void run_pool(const char *path, const char *probe, unsigned int runs, bool experiment)
 {
 	unsigned int order[MOST_OBSERVATIONS], found = 0;
 	struct group pool;
 	char name[128];
 
-	snprintf(name, sizeof(name), "wrong.recorded.%s.runs.%u", probe ? probe : "all", runs);
+	snprintf(name, sizeof(name), "wrong.recorded.%s.%s.%u", probe ? probe : "all",
+		 experiment ? "experiment" : "runs", runs);
 	read_pool(path, probe, runs == 1, &pool);
 	if (pool.nr > MOST_OBSERVATIONS || pool.nr < 2 * runs)
 		die("too many recordings in the pool, or too few");
@@ -350,7 +477,8 @@ static void run_pool(const char *path, const char *probe, unsigned int runs)
 		order[i] = i;
 	for (unsigned int i = 0; i < pairs; i++) {
 		shuffle(order, (unsigned int)pool.nr);
-		found += pool_pair(&pool, order, runs, runs == 1);
+		found += experiment ? pool_experiment(&pool, order, runs)
+				    : pool_pair(&pool, order, runs, runs == 1, 0.95);
 	}
 	synthetic__print_share(name, (double)found / pairs, pairs, "limit", 5);
 	group__clear(&pool);
@@ -380,11 +508,15 @@ int main(int argc, char **argv)
 	synthetic__seed(seed);
 	if (argc > optind) {
 		for (size_t i = 0; i < COUNT_OF(pool_runs); i++)
-			run_pool(argv[optind], argv[optind + 1], pool_runs[i]);
+			run_pool(argv[optind], argv[optind + 1], pool_runs[i], false);
+		for (size_t i = 0; i < COUNT_OF(experiment_runs); i++)
+			run_pool(argv[optind], argv[optind + 1], experiment_runs[i], true);
 		return 0;
 	}
 	for (size_t i = 0; i < COUNT_OF(scenarios); i++)
 		run_scenario(&scenarios[i], false);
+	for (size_t i = 0; i < COUNT_OF(trials); i++)
+		run_trial(&trials[i]);
 	for (size_t i = 0; alternative && i < COUNT_OF(alternatives); i++)
 		run_scenario(&alternatives[i], true);
 	return 0;

@@ -12,13 +12,14 @@ enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_ERROR = 1,
 	EXIT_USAGE = 2,
-	EXIT_WORSE = 3, /* compare, validate: the answer is "worse" */
+	EXIT_WORSE = 3, /* compare, ab, validate: the answer is "worse" */
 	EXIT_CANNOT = 77, /* this machine cannot */
 };
 
 int cmd_record(int argc, char **argv); /* and each probe but ringlat, by argv[0] */
 int cmd_report(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_ab(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_ringlat(int argc, char **argv);

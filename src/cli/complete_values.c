@@ -16,6 +16,7 @@
 #include <loadgen/load.h>
 #include <probes/probe.h>
 #include <probes/ringlat/ring.h>
+#include <stats/judge.h>
 
 #include "complete.h"
 
@@ -193,8 +194,12 @@ static void offer_comms(const struct value *value)
 
 static void offer_metric(const struct value *value)
 {
-	if (strcmp(value->command, "compare"))
-		offer(value, "wakeup", "runqlat");
+	if (!strcmp(value->command, "compare") || !strcmp(value->command, "ab")) {
+		for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
+			offer(value, judge__name(i), NULL);
+		return;
+	}
+	offer(value, "wakeup", "runqlat");
 }
 
 static void offer_parts(const struct value *value)

@@ -29,6 +29,7 @@ static const struct command {
 	{ "top", cmd_record, "the same live on one screen, and recordings step by step" },
 	{ "report", cmd_report, "print a recording" },
 	{ "compare", cmd_compare, "compare two groups of recordings" },
+	{ "ab", cmd_ab, "run two sides in turn, and tell whether one is worse" },
 	{ "validate", cmd_validate, "test the probes against known latencies on this machine" },
 	{ "doctor", cmd_doctor, "show which methods work on this machine, and why others do not" },
 	{ "serve", cmd_serve, "measure until stopped; export to Prometheus" },

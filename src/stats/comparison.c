@@ -112,7 +112,7 @@ static void withdraw_tail(const struct comparison *comparison, struct judged *ta
 {
 	if (comparison->tail_ns)
 		return;
-	*tail = (struct judged){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, 0, "" };
+	*tail = (struct judged){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, 0, "" };
 	snprintf(tail->why, RUN_TEXT, "%s", comparison->tail_why);
 }
 

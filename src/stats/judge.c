@@ -374,9 +374,26 @@ static double doubt(const struct group_summary groups[2], unsigned int statistic
 	return statistic == JUDGE_MEAN ? fabs(groups[1].mean_bias - groups[0].mean_bias) : 0;
 }
 
-static const struct judged not_judged = {
-	.off = NAN, .on = NAN, .ratio = NAN, .low = NAN, .high = NAN, .p = NAN, .adjusted = NAN
-};
+static const struct judged not_judged = { .off = NAN,
+					  .on = NAN,
+					  .ratio = NAN,
+					  .low = NAN,
+					  .high = NAN,
+					  .p = NAN,
+					  .adjusted = NAN,
+					  .spread = NAN };
+
+/* Both groups pooled: with 3 runs each, the spread of one group alone says little. */
+static double spread_of(const struct judge_rules *rules, const struct contrast_group parts[2])
+{
+	double free[2] = { parts[0].observations - 1, parts[1].observations - 1 }, sum = 0;
+
+	if (rules->batches)
+		return NAN;
+	for (unsigned int i = 0; i < 2; i++)
+		sum += free[i] * (parts[i].variance + parts[i].known * parts[i].observations);
+	return sqrt(sum / (free[0] + free[1]));
+}
 
 static void judge_one(const struct judge_rules *rules, const struct group_summary groups[2],
 		      unsigned int statistic, struct judged *judged)
@@ -401,6 +418,7 @@ static void judge_one(const struct judge_rules *rules, const struct group_summar
 	judged->low = exp(contrast.low - doubt(groups, statistic));
 	judged->high = exp(contrast.high + doubt(groups, statistic));
 	judged->p = contrast.p;
+	judged->spread = spread_of(rules, parts);
 	judged->tested = rules->statistics & 1U << statistic;
 }
 
@@ -454,6 +472,7 @@ static void judge_rate(const struct judge_rules *rules, const struct judge_group
 	judged->low = exp(contrast.low);
 	judged->high = exp(contrast.high);
 	judged->p = contrast.p;
+	judged->spread = spread_of(rules, parts);
 	judged->tested = rules->statistics & 1U << statistic;
 }
 

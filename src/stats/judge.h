@@ -72,6 +72,7 @@ struct judged {
 	double low, high; /* its interval, for this statistic alone */
 	double p; /* two-sided, for this statistic alone */
 	double adjusted; /* p, for the number of tests */
+	double spread; /* standard deviation of the logarithm from run to run; NAN with batches */
 	bool tested;
 	enum judge_verdict verdict;
 	char why[RUN_TEXT]; /* why there is no verdict, or why to doubt it; may be empty */

@@ -30,8 +30,8 @@ struct rundir {
  * Makes a directory that did not exist, below `parent`, which is also made if it is missing. In
  * `label` (may be NULL), '-' replaces each character except letters, digits, '.', '_' and '-'.
  * `path` is only for messages; use rundir->at to open files. -ENOTDIR: a parent is a file; -EACCES,
- * -EROFS, -ENOSPC, -ENAMETOOLONG ...: as mkdir(); -ENOLINK, -EREMCHG: see place.h; -ESTALE: another
- * process replaced it at once.
+ * -EROFS, -ENOSPC, -ENAMETOOLONG ...: as mkdir(); -ENOLINK, -EREMCHG: see trusted_path.h; -ESTALE:
+ * another process replaced it at once.
  */
 int rundir__create(struct rundir *rundir, const char *parent, time_t when, const char *label,
 		   char *path, size_t size);

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <core/units.h>
+#include <experiment/experiment.h>
+#include <experiment/text.h>
+#include <print/compare.h>
+#include <store/json_print.h>
+
+#include "cmd.h"
+#include "log.h"
+#include "options.h"
+#include "output.h"
+
+#define RUNS 10 /* default of -n, without --effect */
+#define RUNS_FOR_EFFECT 100 /* and with it */
+#define MOST_WORDS 64
+
+static const char ab_doc[] =
+	"Runs two sides, OFF and ON, in turn and in random order, each run a recording, and tells "
+	"whether latencies are worse with ON. A CMD is a line for the shell. Without WORKLOAD the "
+	"two CMDs are what is measured. With WORKLOAD, CMD prepares the side (sets a sysctl, for "
+	"example) and must end; then the workload is measured.\v"
+	"Ends early if half of the runs already have the answer. The looks share the error "
+	"probability of --confidence. Statistics: as in compare; by default tail, p50 and p99.\n\n"
+	"Examples:\n"
+	"  latscope ab --off 'sleep 10' --on 'latscope load touch -d 10s'\n"
+	"  latscope ab -n 20 --off './set 60' --on './set 10' -- ./workload\n"
+	"  latscope ab --effect 10% -P runqlat --metric p99 --off ./old --on ./new\n"
+	"  latscope ab --resume runs/20260102T030405Z\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 3 something is worse, 77 not\n"
+	"supported here.";
+
+enum key {
+	KEY_OFF = 0x200,
+	KEY_ON,
+	KEY_EFFECT,
+	KEY_SEED,
+	KEY_RESUME,
+	KEY_RECORD,
+	KEY_METRIC,
+	KEY_CONFIDENCE,
+	KEY_MIN_EFFECT,
+};
+
+struct ab {
+	struct options options;
+	struct experiment experiment;
+	const char *commands[2];
+	const char *resume; /* a directory */
+	const char *parent; /* of the new directory */
+	char *record; /* options for record, in one text */
+	bool has_seed;
+};
+
+static const struct argp_option ab_options[] = {
+	{ "off", KEY_OFF, "CMD", 0, "Shell command of the side OFF", 0 },
+	{ "on", KEY_ON, "CMD", 0, "Shell command of the side ON", 0 },
+	{ "runs", 'n', "N", 0, "Runs on each side (10; with --effect at most 100)", 0 },
+	{ "effect", KEY_EFFECT, "PERCENT", 0, "As many runs as it takes to find this difference",
+	  0 },
+	{ "probe", 'P', "NAME", 0, "Judge only this probe", 0 },
+	{ "metric", KEY_METRIC, "STATISTIC", 0, "Test this statistic; repeatable, or all", 0 },
+	{ "confidence", KEY_CONFIDENCE, "PERCENT", 0, "Confidence of the verdicts (95)", 0 },
+	{ "min-effect", KEY_MIN_EFFECT, "PERCENT", 0, "Ignore differences up to this (0)", 0 },
+	{ "record", KEY_RECORD, "OPTIONS", 0, "More options of record, in one text", 0 },
+	{ "seed", KEY_SEED, "N", 0, "Order of the runs (random)", 0 },
+	{ "output", 'o', "DIR", 0, "Create the experiment in DIR (" OUTPUT_DIR ")", 0 },
+	{ "resume", KEY_RESUME, "DIR", 0, "Go on with the experiment in DIR", 0 },
+	{ 0 },
+};
+
+static int add_metric(struct ab *ab, const char *text)
+{
+	struct judge_rules *rules = &ab->experiment.plan.rules;
+	int statistic = judge__find(text);
+
+	if (!strcmp(text, "all"))
+		rules->statistics = (1U << JUDGE_STATISTICS) - 1;
+	else if (statistic < 0)
+		return options__fail(&ab->options,
+				     "--metric '%s': unknown statistic; choose from tail, p50, "
+				     "p90, p99, p99.9, p99.99, mean, rate, tail/s, all",
+				     text);
+	else
+		rules->statistics |= 1U << statistic;
+	return 0;
+}
+
+static int set_text(char **to, const char *text)
+{
+	free(*to);
+	*to = strdup(text);
+	return *to ? 0 : ENOMEM;
+}
+
+static int set_runs(struct ab *ab, const char *text)
+{
+	uint64_t runs = 0;
+	int err = options__count(&ab->options, "--runs", text, 1, PLAN_MOST_RUNS, &runs);
+
+	ab->experiment.plan.most = runs;
+	return err;
+}
+
+static int set_seed(struct ab *ab, const char *text)
+{
+	ab->has_seed = true;
+	return options__count(&ab->options, "--seed", text, 0, INT64_MAX,
+			      &ab->experiment.plan.seed);
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct ab *ab = state->input;
+	struct plan *plan = &ab->experiment.plan;
+
+	switch (key) {
+	case KEY_OFF:
+	case KEY_ON:
+		ab->commands[key == KEY_ON] = arg;
+		return 0;
+	case 'n':
+		return set_runs(ab, arg);
+	case KEY_EFFECT:
+		return options__percent(&ab->options, "--effect", arg, 0.1, 1e7, &plan->effect);
+	case 'P':
+		return set_text(&plan->probe, arg);
+	case KEY_METRIC:
+		return add_metric(ab, arg);
+	case KEY_CONFIDENCE:
+		return options__percent(&ab->options, "--confidence", arg, 50, 99.999,
+					&plan->rules.confidence);
+	case KEY_MIN_EFFECT:
+		return options__percent(&ab->options, "--min-effect", arg, 0, 1e7,
+					&plan->rules.min_effect);
+	case KEY_RECORD:
+		return set_text(&ab->record, arg);
+	case KEY_SEED:
+		return set_seed(ab, arg);
+	case 'o':
+		ab->parent = arg;
+		return 0;
+	case KEY_RESUME:
+		ab->resume = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Everything of a resumed experiment is in its plan. */
+static int check_resume(struct ab *ab)
+{
+	const struct plan *plan = &ab->experiment.plan;
+	struct options *options = &ab->options;
+
+	if (ab->commands[0] || ab->commands[1] || plan->most || plan->effect > 0 || plan->probe ||
+	    plan->rules.statistics || ab->record || ab->has_seed || ab->parent ||
+	    options->nr_args || options->duration_ns || options->interval_ns)
+		return options__fail(options, "--resume goes on as planned; leave out the other "
+					      "options");
+	return 0;
+}
+
+static int check(struct ab *ab)
+{
+	struct options *options = &ab->options;
+
+	if (ab->resume)
+		return check_resume(ab);
+	for (unsigned int i = 0; i < 2; i++)
+		if (!ab->commands[i])
+			return options__fail(options, "missing --%s 'CMD'", i ? "on" : "off");
+	return 0;
+}
+
+static int parse(struct ab *ab, int argc, char **argv)
+{
+	struct argp own = { .options = ab_options,
+			    .parser = parse_own,
+			    .args_doc = "--off CMD --on CMD [-- WORKLOAD ARG...]",
+			    .doc = ab_doc };
+	int got = options__parse(&ab->options, &own, ab, argc, argv, stdout);
+
+	if (!got)
+		got = check(ab);
+	if (got < 0)
+		log__usage(argv[0], ab->options.error);
+	return got;
+}
+
+/* The options of record: -d, -i and those in the text of --record. */
+static char **record_options(const struct ab *ab)
+{
+	char *words[MOST_WORDS + 6], duration[32], interval[32], *rest = ab->record, *word;
+	static char with_duration[] = "-d", with_interval[] = "-i";
+	size_t nr = 0;
+
+	snprintf(duration, sizeof(duration), "%" PRIu64 "ns", ab->options.duration_ns);
+	snprintf(interval, sizeof(interval), "%" PRIu64 "ns", ab->options.interval_ns);
+	if (ab->options.duration_ns) {
+		words[nr++] = with_duration;
+		words[nr++] = duration;
+	}
+	if (ab->options.interval_ns) {
+		words[nr++] = with_interval;
+		words[nr++] = interval;
+	}
+	while (rest && nr < MOST_WORDS && (word = strsep(&rest, " \t")))
+		if (*word)
+			words[nr++] = word;
+	words[nr] = NULL;
+	return plan__copy_list(words);
+}
+
+static int make_plan(struct ab *ab)
+{
+	struct plan *plan = &ab->experiment.plan;
+
+	plan->rules.run_spread = JUDGE_RUN_SPREAD;
+	if (!plan->rules.statistics)
+		plan->rules.statistics =
+			1U << JUDGE_TAIL | 1U << judge__find("p50") | 1U << judge__find("p99");
+	if (!plan->most)
+		plan->most = plan->effect > 0 ? RUNS_FOR_EFFECT : RUNS;
+	plan->planned = plan->most;
+	if (!ab->has_seed && getrandom(&plan->seed, sizeof(plan->seed), 0) < 0)
+		return -errno;
+	plan->seed &= INT64_MAX;
+	plan->record = record_options(ab);
+	if (ab->options.nr_args)
+		plan->workload = plan__copy_list(ab->options.args);
+	for (unsigned int i = 0; i < 2; i++)
+		plan->commands[i] = strdup(ab->commands[i]);
+	return plan->record && plan->commands[0] && plan->commands[1] &&
+			       (plan->workload || !ab->options.nr_args)
+		       ? 0
+		       : -ENOMEM;
+}
+
+/* ---- what the user sees ---- */
+
+static void progress(const struct experiment *experiment)
+{
+	const struct plan *plan = &experiment->plan;
+	size_t done = experiment->done[0] + experiment->done[1], all = 2 * plan->planned;
+	char rest[UNITS_TEXT] = "?";
+
+	if (plan->concluded) {
+		log__progress_end();
+		return;
+	}
+	if (experiment->runs)
+		units__duration(rest, experiment->spent_ns / experiment->runs / 1000000000 *
+					      (all - done) * 1000000000);
+	log__progress("run %zu of %s%zu%s%s", done + 1, plan->effect > 0 ? "about " : "", all,
+		      experiment->runs ? "; remaining: about " : "", experiment->runs ? rest : "");
+}
+
+static int explain(const struct ab *ab, const char *what, int err)
+{
+	const struct experiment *experiment = &ab->experiment;
+	char hint[PATH_MAX + RUN_TEXT], kept[RUN_TEXT];
+	bool ran = experiment->done[0] + experiment->done[1] > 0;
+
+	log__progress_end();
+	snprintf(hint, sizeof(hint), "latscope ab --resume %s goes on", experiment->path);
+	if (err == -EINTR) {
+		snprintf(kept, sizeof(kept), "%zu runs of OFF and %zu of ON are kept",
+			 experiment->done[0], experiment->done[1]);
+		log__error("ab: stopped by a signal", kept, hint);
+		return EXIT_ERROR;
+	}
+	if (!ran && experiment->child.log >= 0)
+		snprintf(hint, sizeof(hint), "see %s/output.log", experiment->path);
+	log__error(what, experiment->why[0] ? experiment->why : strerror(-err),
+		   experiment->child.log >= 0 ? hint : NULL);
+	return experiment->code == EXIT_CANNOT || experiment->code == EXIT_USAGE ? experiment->code
+										 : EXIT_ERROR;
+}
+
+static int print_json(const struct ab *ab)
+{
+	struct json_object *object = compare__json(&ab->experiment.comparison);
+	int err = compare__add_why(object, &ab->experiment.comparison);
+
+	if (!err)
+		err = experiment_text__add_json(object, &ab->experiment);
+	return json__print(object, stdout, true) ? -ENOMEM : err;
+}
+
+static int print(const struct ab *ab)
+{
+	const struct comparison *comparison = &ab->experiment.comparison;
+	int err;
+
+	if (ab->options.json)
+		return print_json(ab);
+	if (ab->options.csv) {
+		compare__print_csv(stdout, comparison);
+		return 0;
+	}
+	compare__print_text(stdout, comparison, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
+	err = compare__print_why(stdout, comparison);
+	return err ? err : experiment_text__print(stdout, &ab->experiment);
+}
+
+static int run(struct ab *ab)
+{
+	struct experiment *experiment = &ab->experiment;
+	char what[PATH_MAX + RUN_TEXT];
+	int err;
+
+	if (ab->resume) {
+		snprintf(what, sizeof(what), "cannot resume %s", ab->resume);
+		err = experiment__open(experiment, ab->resume);
+	} else {
+		const char *parent = ab->parent ? ab->parent : OUTPUT_DIR;
+
+		snprintf(what, sizeof(what), "cannot create an experiment in %s", parent);
+		err = make_plan(ab);
+		if (!err)
+			err = experiment__create(experiment, parent, "ab");
+	}
+	if (!err) {
+		snprintf(what, sizeof(what), "the experiment stopped");
+		experiment->progress = progress;
+		err = experiment__go(experiment);
+	}
+	if (err)
+		return explain(ab, what, err);
+	if (print(ab)) {
+		log__error("ab", "out of memory", NULL);
+		return EXIT_ERROR;
+	}
+	log__note("experiment in %s", experiment->path);
+	return experiment->comparison.verdicts[JUDGE_WORSE] ? EXIT_WORSE : EXIT_DONE;
+}
+
+int cmd_ab(int argc, char **argv)
+{
+	struct ab *ab = calloc(1, sizeof(*ab));
+	int got, code;
+
+	if (!ab) {
+		log__error("ab", "out of memory", NULL);
+		return EXIT_ERROR;
+	}
+	ab->options = (struct options){ .command = argv[0],
+					.groups = OPTIONS_WINDOW | OPTIONS_FORMAT,
+					.takes_workload = true };
+	ab->experiment.plan.rules.confidence = 0.95;
+	got = parse(ab, argc, argv);
+	if (got) {
+		code = got < 0 ? EXIT_USAGE : EXIT_DONE;
+		plan__clear(&ab->experiment.plan);
+	} else {
+		log__set_level(ab->options.quiet ? LOG_QUIET : LOG_NORMAL);
+		code = run(ab);
+		experiment__close(&ab->experiment);
+	}
+	free(ab);
+	return code;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <core/sanitize.h>
+#include <store/rundir.h>
+#include <store/trusted_path.h>
+
+#define LOG "output.log"
+#define MOST_TRIES 1000
+
+const char *const directory__sides[2] = { "off", "on" };
+
+static int explain(struct experiment *experiment, int err)
+{
+	if (err && !experiment->why[0])
+		snprintf(experiment->why, RUN_TEXT, "%s", rundir__explain(err));
+	return err;
+}
+
+int directory__create(struct experiment *experiment, const char *parent, const char *label)
+{
+	struct rundir rundir, below;
+	int err;
+
+	err = rundir__create(&rundir, parent, time(NULL), label, experiment->path, PATH_MAX);
+	if (err)
+		return explain(experiment, err);
+	for (unsigned int i = 0; !err && i < 2; i++) {
+		rundir__enter(&rundir);
+		err = rundir__create_in(&below, &rundir, directory__sides[i]);
+		rundir__leave(&rundir);
+		if (!err)
+			rundir__close(&below);
+	}
+	rundir__close(&rundir);
+	return explain(experiment, err);
+}
+
+/* The log belongs to the owner, so that nobody else reads what the commands print. */
+static int open_log(struct experiment *experiment)
+{
+	int err = caller__enter(&experiment->owner), fd = -1;
+	struct stat st;
+
+	if (err)
+		return err;
+	fd = openat(experiment->dir, LOG,
+		    O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	err = fd < 0 ? -errno : 0;
+	caller__leave();
+	if (!err && (fstat(fd, &st) || !S_ISREG(st.st_mode)))
+		err = -EBADMSG;
+	if (err && fd >= 0)
+		close(fd);
+	else
+		experiment->child.log = fd;
+	return err;
+}
+
+int directory__open(struct experiment *experiment)
+{
+	int at, err = 0;
+
+	experiment->owner = caller__find();
+	at = trusted_path__open(experiment->path, &experiment->owner);
+	if (at < 0)
+		return explain(experiment, at);
+	experiment->dir = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (experiment->dir < 0)
+		err = -errno;
+	close(at);
+	if (err)
+		return explain(experiment, err);
+	snprintf(experiment->at, sizeof(experiment->at), "/proc/self/fd/%d", experiment->dir);
+	return 0;
+}
+
+static int count_side(const struct experiment *experiment, const char *name, size_t *count)
+{
+	int fd = openat(experiment->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int err = -errno;
+
+	*count = 0;
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while ((entry = readdir(dir)))
+		*count += entry->d_name[0] != '.';
+	closedir(dir);
+	return 0;
+}
+
+int directory__count(struct experiment *experiment)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < 2; i++)
+		err = count_side(experiment, directory__sides[i], &experiment->done[i]);
+	if (!err)
+		err = open_log(experiment);
+	return explain(experiment, err);
+}
+
+int directory__write_plan(struct experiment *experiment)
+{
+	int err = caller__enter(&experiment->owner);
+
+	if (!err)
+		err = plan__write(&experiment->plan, experiment->at);
+	caller__leave();
+	return explain(experiment, err);
+}
+
+int directory__begin_run(const struct experiment *experiment, unsigned int side,
+			 char name[NAME_MAX + 1])
+{
+	size_t number = experiment->done[side] + 1;
+	int err = caller__enter(&experiment->owner);
+
+	if (err)
+		return err;
+	snprintf(name, NAME_MAX + 1, "%s-%03zu", directory__sides[side], number);
+	for (int i = 2; mkdirat(experiment->dir, name, 0700); i++) {
+		err = errno == EEXIST && i <= MOST_TRIES ? 0 : -errno;
+		if (err)
+			break;
+		snprintf(name, NAME_MAX + 1, "%s-%03zu-%d", directory__sides[side], number, i);
+	}
+	caller__leave();
+	return err;
+}
+
+int directory__find_recording(const struct experiment *experiment, const char *name,
+			      char recording[NAME_MAX + 1])
+{
+	int fd = openat(experiment->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	recording[0] = '\0';
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return -ENOENT;
+	}
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			snprintf(recording, NAME_MAX + 1, "%s", entry->d_name);
+	closedir(dir);
+	return recording[0] ? 0 : -ENOENT;
+}
+
+static int move(const struct experiment *experiment, const char *name, const char *recording,
+		unsigned int side, size_t number)
+{
+	int from = openat(experiment->dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int to = openat(experiment->dir, directory__sides[side],
+			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char kept[32];
+	int err = from < 0 || to < 0 ? -errno : 0;
+
+	snprintf(kept, sizeof(kept), "%03zu", number);
+	if (!err && renameat(from, recording, to, kept))
+		err = -errno;
+	if (from >= 0)
+		close(from);
+	if (to >= 0)
+		close(to);
+	return err;
+}
+
+int directory__keep_run(struct experiment *experiment, unsigned int side, const char *name,
+			const char *recording)
+{
+	int err = caller__enter(&experiment->owner);
+
+	if (!err)
+		err = move(experiment, name, recording, side, experiment->done[side] + 1);
+	if (!err)
+		unlinkat(experiment->dir, name, AT_REMOVEDIR);
+	caller__leave();
+	if (!err)
+		experiment->done[side]++;
+	return explain(experiment, err);
+}
+
+void directory__last_line(const struct experiment *experiment, off_t from, char line[RUN_TEXT])
+{
+	off_t end = lseek(experiment->child.log, 0, SEEK_END);
+	char text[4096], *at;
+	ssize_t got;
+
+	line[0] = '\0';
+	if (end - from >= (off_t)sizeof(text))
+		from = end - (off_t)sizeof(text) + 1;
+	got = pread(experiment->child.log, text, sizeof(text) - 1, from);
+	while (got > 0 && (text[got - 1] == '\n' || text[got - 1] == '\r'))
+		got--;
+	if (got <= 0)
+		return;
+	text[got] = '\0';
+	at = strrchr(text, '\n');
+	sanitize__text(line, RUN_TEXT, at ? at + 1 : text);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The files of an experiment. Made as its owner: links that the owner planted gain nothing. */
+#ifndef LATSCOPE_EXPERIMENT_DIRECTORY_H
+#define LATSCOPE_EXPERIMENT_DIRECTORY_H
+
+#include "experiment.h"
+
+extern const char *const directory__sides[2]; /* "off", "on" */
+
+/* Makes it, with the directories of both sides. -errno with `why`. */
+int directory__create(struct experiment *experiment, const char *parent, const char *label);
+
+/* Opens it and the log. -errno with `why`. */
+int directory__open(struct experiment *experiment);
+
+/* Counts the recordings in off/ and on/. */
+int directory__count(struct experiment *experiment);
+
+int directory__write_plan(struct experiment *experiment);
+
+/* Makes a directory for the next recording of a side; `name` gets its name. */
+int directory__begin_run(const struct experiment *experiment, unsigned int side,
+			 char name[NAME_MAX + 1]);
+
+/* Path of the recording in the directory `name`. -ENOENT: there is none. */
+int directory__find_recording(const struct experiment *experiment, const char *name,
+			      char recording[NAME_MAX + 1]);
+
+/* The recording counts: moves it to the others of its side, and removes the directory `name`. */
+int directory__keep_run(struct experiment *experiment, unsigned int side, const char *name,
+			const char *recording);
+
+/* The last line that the commands printed from this place of the log on; empty: none. */
+void directory__last_line(const struct experiment *experiment, off_t from, char line[RUN_TEXT]);
+
+#endif
