@@ -79,8 +79,8 @@ run ab --effect 900% -q -o "$dir/effect" "${known[@]}"
 like 'a large effect needs few runs' "$out" 'experiment: [3-9] runs on each side of [3-9] planned'
 run ab --effect 0.1% -n 4 -q --json --metric rate -o "$dir/small" "${sides[@]}" -- sleep .05
 ok 'a small one needs more than there may be' jq -e '.experiment | .planned_runs == 4 and .powers[0].needed_runs > 4' <<<"$out"
-run ab --off 'sleep .3' --on "$latscope load touch -d 300ms" -n 3 -P memlat --metric tail/s -o "$dir/seed"
-like 'an idle machine against page faults' "$out" '1 more \(memlat tail/s\)'
+run ab --off 'sleep .3' --on "$dir/$load load touch -d 300ms" -n 3 -P memlat --metric rate --record "--comm $load" -o "$dir/seed"
+like 'nothing against page faults' "$out" '1 more \(memlat rate\)'
 
 # What fails.
 refuses 'a side that cannot be prepared' 1 'run 1 of ON: the command of ON exited with status 7: no such file; see ' \
