@@ -56,7 +56,7 @@ static const struct argp_option compare_options[] = {
 	{ "min-effect", KEY_MIN_EFFECT, "PERCENT", 0, "Ignore differences up to this (0)", 0 },
 	{ "run-spread", KEY_RUN_SPREAD, "PERCENT", 0,
 	  "Assumed variation from run to run (" TEXT_OF(JUDGE_RUN_SPREAD_PERCENT) ")", 0 },
-	{ "tail-us", KEY_TAIL_US, "N", 0, "Events of N us or more are the tail", 0 },
+	{ "tail-us", KEY_TAIL_US, "N", 0, "Tail: N us or more, or iolat=N, a list", 0 },
 	{ "fail-on", KEY_FAIL_ON, "VERDICT", 0, "Exit with 3 if there is this verdict: worse", 0 },
 	{ 0 },
 };
@@ -87,8 +87,6 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct compare *compare = state->input;
 	struct judge_rules *judge = &compare->rules.judge;
-	uint64_t us = 0;
-	int err;
 
 	switch (key) {
 	case 'P':
@@ -109,10 +107,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return options__percent(&compare->options, "--run-spread", arg, 0, 1000,
 					&judge->run_spread);
 	case KEY_TAIL_US:
-		err = options__count(&compare->options, "--tail-us", arg, 1, 1ULL << HIST_OCTAVES,
-				     &us);
-		compare->rules.tail_ns = us * 1000;
-		return err;
+		return options__tails(&compare->options, arg, &compare->rules.tails);
 	case KEY_FAIL_ON:
 		return set_fail_on(compare, arg);
 	default:
@@ -228,10 +223,15 @@ static int print(const struct compare *compare, struct comparison *comparison)
 
 static int conclude(const struct compare *compare, struct comparison *comparison)
 {
+	const struct tails *tails = &compare->rules.tails;
 	int code;
 
-	if (compare->rules.tail_ns && !comparison->tail_ns) {
-		log__error("--tail-us", comparison->tail_why,
+	for (unsigned int i = 0; i < comparison->nr_tails; i++) {
+		const struct comparison_tail *tail = &comparison->tails[i];
+
+		if (tail->ns || !tails__of(tails, tail->probe))
+			continue;
+		log__error("--tail-us", tail->why,
 			   "use a whole number up to 63, or a power of two");
 		return EXIT_ERROR;
 	}

@@ -14,7 +14,6 @@
 #define MAX_PID (1 << 22) /* PID_MAX_LIMIT of 64-bit kernels */
 #define MAX_TOP 1000000
 #define MAX_KEYS 65536
-#define MAX_TAIL_US (1ULL << HIST_OCTAVES)
 #define MIN_INTERVAL_NS 1000000
 #define MIN_MAX_SIZE (1 << 20)
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -68,7 +67,7 @@ static const struct argp_option split_options[] = {
 };
 
 static const struct argp_option probe_options[] = {
-	{ "tail-us", KEY_TAIL_US, "N", 0, "Events of N us or more are the tail (8)", 0 },
+	{ "tail-us", KEY_TAIL_US, "N", 0, "Tail: N us or more (8), or iolat=N (1024), a list", 0 },
 	{ "method", KEY_METHOD, "NAME", 0, "Use this method and no other; see doctor", 0 },
 	{ "metric", KEY_METRIC, "NAME", 0, "Also measure this metric: wakeup (runqlat)", 0 },
 	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Maximum keys per probe; the rest: (other) (1024)", 0 },
@@ -126,6 +125,26 @@ int options__duration(struct options *options, const char *name, const char *tex
 	default:
 		return options__fail(options, "%s '%s': invalid duration; use 10s, 500ms, 2m or 1h",
 				     name, text);
+	}
+}
+
+int options__tails(struct options *options, const char *text, struct tails *tails)
+{
+	char wrong[RUN_TEXT];
+
+	switch (tails__parse(tails, text, wrong)) {
+	case 0:
+		return 0;
+	case -ERANGE:
+		return options__fail(options, "--tail-us %s: use a number from 1 to %llu", wrong,
+				     TAILS_MOST_US);
+	case -E2BIG:
+		return options__fail(options, "--tail-us %s: too many probes", text);
+	default:
+		return options__fail(options,
+				     "--tail-us '%s': not a whole number; use 100, iolat=1000 or "
+				     "a list",
+				     wrong);
 	}
 }
 
@@ -214,16 +233,6 @@ static int set_by(struct options *options, const char *text)
 	return 0;
 }
 
-static int set_tail(struct options *options, const char *text)
-{
-	uint64_t us = 0;
-	int err;
-
-	err = options__count(options, "--tail-us", text, 1, MAX_TAIL_US, &us);
-	options->tail_ns = us * 1000;
-	return err;
-}
-
 static int add_label(struct options *options, const char *text)
 {
 	size_t len = strcspn(text, "=");
@@ -287,7 +296,7 @@ static int parse_window(struct options *options, int key, const char *arg)
 	case KEY_METHOD:
 		return set_text(options, "--method", arg, &options->method);
 	case KEY_TAIL_US:
-		return set_tail(options, arg);
+		return options__tails(options, arg, &options->tails);
 	case KEY_MAX_KEYS:
 		return set_u32(options, "--max-keys", arg, MAX_KEYS, &options->max_keys);
 	}

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <core/tails.h>
 #include <session/target.h>
 #include <store/recording.h>
 
@@ -25,7 +26,6 @@ enum options_group {
 };
 
 #define OPTIONS_TOP 10
-#define OPTIONS_TAIL_NS 8000 /* default of tail_ns */
 #define OPTIONS_MAX_KEYS 1024
 
 struct options {
@@ -39,7 +39,7 @@ struct options {
 	/* Not given: numbers are 0 and texts NULL, except top, max_keys and min_free. */
 	uint64_t duration_ns;
 	uint64_t interval_ns;
-	uint64_t tail_ns;
+	struct tails tails;
 	struct target target;
 	uint32_t by; /* mask of 1 << enum lat_by */
 	unsigned int top;
@@ -91,6 +91,7 @@ int options__count(struct options *options, const char *name, const char *text, 
 		   uint64_t high, uint64_t *value);
 int options__size(struct options *options, const char *name, const char *text, uint64_t low,
 		  uint64_t *bytes);
+int options__tails(struct options *options, const char *text, struct tails *tails);
 int options__percent(struct options *options, const char *name, const char *text, double low,
 		     double high, double *share);
 

@@ -223,6 +223,10 @@ static int parse(struct record *record, int argc, char **argv)
 				    "the CSV of each");
 	record->why.wanted |= record->is_top && !record->top.without_why;
 	record->with_softirq |= record->top.with_softirq;
+	for (unsigned int i = 0; !got && i < options->tails.nr; i++)
+		if (!probe__find(options->tails.of[i].probe))
+			got = options__fail(options, "--tail-us '%s': unknown probe",
+					    options->tails.of[i].probe);
 	if (!got)
 		got = why__check(&record->why, record->is_why, &record->config.why);
 	if (!got && record->is_top)
@@ -341,7 +345,6 @@ static int set_config(struct record *record)
 	char why[TARGET_WHY];
 	int err;
 
-	config->tail_ns = options->tail_ns ? options->tail_ns : OPTIONS_TAIL_NS;
 	config->by = options->by;
 	config->rows = options->max_keys + 1;
 	err = target__resolve(&options->target, config, why);
@@ -406,6 +409,9 @@ static int open_probe(struct record *record, const struct probe_ops *ops)
 	int err;
 
 	record->config.metrics = asked(&record->options, ops).metrics;
+	record->config.tail_ns = tails__of(&record->options.tails, ops->name);
+	if (!record->config.tail_ns)
+		record->config.tail_ns = ops->tail_ns;
 	err = session__add(record->session, ops, &request);
 	if (err == -ENOMEM)
 		return out_of_memory(record);
@@ -503,7 +509,6 @@ static int describe_run(struct record *record)
 
 	run->interval_ns =
 		options->interval_ns ? options->interval_ns : default_interval_ns(record);
-	run->tail_ns = record->config.tail_ns;
 	run->filter = target__describe(&options->target, &record->config, NULL);
 	if (options->nr_args) {
 		run->workload = join(options->args);

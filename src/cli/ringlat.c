@@ -137,7 +137,7 @@ static void refused(const struct ring_method *method, const char *why)
 
 static int open_probe(struct ringlat *ringlat)
 {
-	static const struct lat_config config = { .tail_ns = OPTIONS_TAIL_NS };
+	const struct lat_config config = { .tail_ns = ringlat_ops.tail_ns };
 	const struct ring_method *method = ringlat->config.method;
 	const struct probe_request request = { .config = &config, .own = &ringlat->config };
 	char text[2 * RUN_TEXT];
@@ -210,7 +210,6 @@ static int describe(struct ringlat *ringlat)
 	struct run *run = ringlat->run;
 
 	run->interval_ns = UNITS_MAX_NS; /* there are no intervals */
-	run->tail_ns = OPTIONS_TAIL_NS;
 	return recording__describe(run, &ringlat->options.recording) ? out_of_memory() : EXIT_DONE;
 }
 

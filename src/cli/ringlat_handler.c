@@ -41,7 +41,7 @@ static int run_session(struct session *session, struct child *child, char why[RU
 
 static int watch_child(struct run *run, struct child *child, char why[RUN_TEXT])
 {
-	struct lat_config config = { .tail_ns = OPTIONS_TAIL_NS,
+	struct lat_config config = { .tail_ns = PROBE_TAIL_NS,
 				     .rows = ROWS,
 				     .tgid = (__u32)child->pid };
 	const struct probe_request request = { .config = &config };

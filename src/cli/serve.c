@@ -224,7 +224,6 @@ static int open_probes(struct service *service)
 	struct probe_request request = { .config = &service->config };
 	bool any = false;
 
-	service->config.tail_ns = OPTIONS_TAIL_NS;
 	service->config.by = 1U << LAT_BY_CGROUP;
 	service->config.rows = (uint32_t)service->max_keys + 1;
 	for (size_t i = 0; probe_list[i]; i++) {
@@ -233,6 +232,7 @@ static int open_probes(struct service *service)
 
 		if (!ops->by_default)
 			continue;
+		service->config.tail_ns = ops->tail_ns;
 		if (session__add(service->session, ops, &request))
 			log__refused(ops->name, NULL, probe__reason(entry->refused, NULL));
 		else
@@ -378,7 +378,6 @@ int cmd_serve(int argc, char **argv)
 		return failed("serve", "out of memory", NULL);
 	service.run->interval_ns =
 		service.options.interval_ns ? service.options.interval_ns : SERVE_INTERVAL_NS;
-	service.run->tail_ns = OPTIONS_TAIL_NS;
 	code = run_service(&service);
 	session__free(service.session);
 	serve__free(service.serve);

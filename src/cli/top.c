@@ -58,8 +58,8 @@ static bool chooses_probes(const struct options *options)
 	const struct target *target = &options->target;
 
 	return options->duration_ns || options->interval_ns || options->by || options->method ||
-	       options->metric || options->tail_ns || options->output || target->pid ||
-	       target->tid || target->cgroup || target->comm || target->disk;
+	       options->metric || options->tails.ns || options->tails.nr || options->output ||
+	       target->pid || target->tid || target->cgroup || target->comm || target->disk;
 }
 
 int top__check(struct top_command *command)

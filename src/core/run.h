@@ -85,6 +85,7 @@ struct run_probe {
 	unsigned int nr_metrics; /* metrics[0] is the one in <probe>.csv; 0: it has a table */
 	struct run_metric metrics[RUN_METRICS];
 	uint32_t by; /* splits: mask of 1 << enum lat_by */
+	uint64_t tail_ns; /* samples of so much or more are its tail; 0: it has none */
 	unsigned int generation; /* changes when the keys of `total` are given up for others */
 	struct run_data total;
 	struct lat_in_flight in_flight; /* waits in flight when the window closed */
@@ -115,7 +116,6 @@ struct run {
 	uint64_t duration_ns;
 	uint64_t span_from_ns, span_to_ns; /* of a recording; 0 and 0: it is the whole */
 	uint64_t interval_ns;
-	uint64_t tail_ns;
 	char *workload; /* command line; NULL: none */
 	int workload_status; /* as waitpid() gives it; RUN_NOT_ENDED: that is not known */
 	uint64_t workload_outlived; /* processes that it had started and that outlived the window */

@@ -42,11 +42,11 @@ static struct json_object *statistic_json(const struct comparison *comparison,
 	return object;
 }
 
-static struct json_object *total_json(const struct comparison *comparison,
+static struct json_object *total_json(const struct comparison_row *row,
 				      const struct comparison_total *total)
 {
 	struct json_object *object = json_object_new_object();
-	bool tail = comparison->tail_ns && total->events;
+	bool tail = row->tail->ns && total->events;
 
 	fields__number(object, "tail_share",
 		       tail ? (double)total->tail / (double)total->events : NAN);
@@ -55,7 +55,7 @@ static struct json_object *total_json(const struct comparison *comparison,
 	fields__number(object, "rate_per_sec", summary__rate(total->events, total->duration_ns));
 	fields__number(object, "max_us", total->events ? (double)total->max_ns / 1e3 : NAN);
 	fields__count(object, "events", total->events);
-	if (comparison->tail_ns)
+	if (row->tail->ns)
 		fields__count(object, "tail_events", total->tail);
 	return object;
 }
@@ -71,12 +71,14 @@ static struct json_object *row_json(const struct comparison *comparison,
 	fields__text(object, "by",
 		     row->by == GROUP_WHOLE ? NULL : split__name((unsigned int)row->by));
 	fields__text(object, "key", row->by == GROUP_WHOLE ? NULL : row->key);
+	fields__number(object, "tail_threshold_us",
+		       row->tail->ns ? (double)row->tail->ns / 1e3 : NAN);
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
 		json_object_array_add(statistics,
 				      statistic_json(comparison, &row->statistics[i], i));
 	json_object_object_add(object, "statistics", statistics);
-	json_object_object_add(object, "off", total_json(comparison, &row->total[0]));
-	json_object_object_add(object, "on", total_json(comparison, &row->total[1]));
+	json_object_object_add(object, "off", total_json(row, &row->total[0]));
+	json_object_object_add(object, "on", total_json(row, &row->total[1]));
 	return object;
 }
 
@@ -151,8 +153,6 @@ struct json_object *compare__json(const struct comparison *comparison)
 	fields__number(object, "run_spread", rules->batches ? rules->run_spread : NAN);
 	fields__number(object, "confidence", rules->confidence);
 	fields__number(object, "min_effect", rules->min_effect);
-	fields__number(object, "tail_threshold_us",
-		       comparison->tail_ns ? (double)comparison->tail_ns / 1e3 : NAN);
 	fields__count(object, "statistics_tested", comparison->family);
 	json_object_object_add(object, "off", group_json(&comparison->groups[0]));
 	json_object_object_add(object, "on", group_json(&comparison->groups[1]));

@@ -218,13 +218,15 @@ static void max_row(const struct page *page, const struct comparison_total total
 	fputc('\n', page->out);
 }
 
-static void count_rows(const struct page *page, const struct comparison_total total[2])
+static void count_rows(const struct page *page, const struct comparison_row *row)
 {
+	const struct comparison_total *total = row->total;
+
 	char off[TEXT], on[TEXT];
 
 	fprintf(page->out, "%-6s %9s %9s\n", "events", count(off, total[0].events),
 		count(on, total[1].events));
-	if (page->comparison->tail_ns)
+	if (row->tail->ns)
 		fprintf(page->out, "%-6s %9s %9s\n", "  tail", count(off, total[0].tail),
 			count(on, total[1].tail));
 }
@@ -269,9 +271,9 @@ static void describe_tail(const struct page *page, const struct comparison_row *
 	struct wrap wrap = { 0 };
 	char text[TEXT];
 
-	if (!page->comparison->tail_ns)
+	if (!row->tail->ns)
 		return;
-	wrap__add(&wrap, "tail: %s or more;", units__duration(text, page->comparison->tail_ns));
+	wrap__add(&wrap, "tail: %s or more;", units__duration(text, row->tail->ns));
 	for (unsigned int i = 0; i < 2; i++) {
 		if (row->total[i].events)
 			add_wilson(&wrap, i ? ", ON" : " OFF", &row->total[i]);
@@ -316,7 +318,7 @@ static void print_row(const struct page *page, const struct comparison_row *row)
 		statistic_row(page, &row->statistics[i], i);
 	max_row(page, row->total);
 	reasons(page, row->statistics);
-	count_rows(page, row->total);
+	count_rows(page, row);
 	describe_tail(page, row);
 }
 

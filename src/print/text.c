@@ -243,11 +243,11 @@ static void tail(const struct page *page, const struct lat_hist *hist)
 {
 	char share[UNITS_TEXT], count[UNITS_TEXT], limit[UNITS_TEXT];
 
-	if (!page->run->tail_ns || !hist__count(hist))
+	if (!page->probe->tail_ns || !hist__count(hist))
 		return;
 	fprintf(page->out, "  tail: %s, %s events of %s or more\n",
 		units__share(share, hist->tail, hist__count(hist)), units__count(count, hist->tail),
-		units__duration(limit, page->run->tail_ns));
+		units__duration(limit, page->probe->tail_ns));
 }
 
 /* Printed together with another count, or used only for the check. */

@@ -20,6 +20,7 @@
  */
 #define SKEW_SHARE 0.01
 #define CHECK_EVERY 16
+#define TAIL_NS 1024000 /* the edge of a bucket; disks need longer than the other probes */
 
 #define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
 
@@ -449,6 +450,7 @@ const struct bpf_probe_ops iolat_ops = {
 		.by_default = true,
 		.explains = true,
 		.name = "iolat",
+		.tail_ns = TAIL_NS,
 		.nr_metrics = 3,
 		.metrics = { { "device", "block request, first issue to the driver to completion" },
 			     { "queued", "block request, allocated to first issue" },

@@ -334,6 +334,7 @@ const struct bpf_probe_ops memlat_ops = {
 		.by_default = true,
 		.explains = true,
 		.name = "memlat",
+		.tail_ns = PROBE_TAIL_NS,
 		.nr_metrics = 1,
 		.metrics = { { "handle_mm_fault",
 			       "page fault, handle_mm_fault() entry to return" } },

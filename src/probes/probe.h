@@ -16,6 +16,7 @@
 struct probe_ops;
 struct symbols;
 
+#define PROBE_TAIL_NS 8000 /* of probes that measure the kernel; a disk is slower */
 #define PROBE_PROGRAMS 8
 #define PROBE_AGAIN 4
 
@@ -124,6 +125,7 @@ struct probe_ops {
 	bool needs_bpf; /* it needs BPF */
 	unsigned int nr_metrics;
 	struct run_metric metrics[RUN_METRICS];
+	uint64_t tail_ns; /* default threshold of the tail */
 	/* The optional metrics, which are the last ones: mask of 1 << index. */
 	uint32_t optional;
 	uint32_t splits; /* mask of 1 << enum lat_by */

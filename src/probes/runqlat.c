@@ -246,6 +246,7 @@ const struct bpf_probe_ops runqlat_ops = {
 		.by_default = true,
 		.explains = true,
 		.name = "runqlat",
+		.tail_ns = PROBE_TAIL_NS,
 		.nr_metrics = RUNQLAT_METRICS,
 		.metrics = { [RUNQLAT_RUN_QUEUE] = { "run_queue",
 						     "wait for a CPU, runnable to running" },

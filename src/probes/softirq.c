@@ -96,6 +96,7 @@ const struct bpf_probe_ops softirq_ops = {
 		BPF_PROBE_LIFECYCLE,
 		.name = "softirq",
 		.what = "softirqs: how long their handlers run, by vector",
+		.tail_ns = PROBE_TAIL_NS,
 		.nr_metrics = 1,
 		.metrics = { { "handler", "softirq handler, entry to exit" } },
 		.splits = 1U << LAT_BY_VECTOR,

@@ -186,6 +186,7 @@ static void copy_probe(struct run_probe *to, const struct run_probe *from)
 	to->nr_metrics = from->nr_metrics;
 	memcpy(to->metrics, from->metrics, sizeof(to->metrics));
 	to->by = from->by;
+	to->tail_ns = from->tail_ns;
 	snprintf(to->check.why, sizeof(to->check.why),
 		 "the flight recorder has no part of the kernel's account");
 }
@@ -209,7 +210,6 @@ static int begin_recording(struct snapshot *snapshot, struct recording *recordin
 	shift_utc(run->start_utc, at - from->start_mono_ns);
 	run->start_mono_ns = at;
 	run->interval_ns = from->interval_ns;
-	run->tail_ns = from->tail_ns;
 	run->workload_status = RUN_NOT_ENDED;
 	run->nr_probes = from->nr_probes;
 	for (unsigned int i = 0; i < from->nr_probes; i++)

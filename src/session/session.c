@@ -140,6 +140,8 @@ int session__add(struct session *session, const struct probe_ops *ops,
 	int err;
 
 	snprintf(entry->name, sizeof(entry->name), "%s", ops->name);
+	if (request->config && ops->tail_ns)
+		entry->tail_ns = request->config->tail_ns;
 	/* Now, because the process that finds names must not have a copy of the kernel's types. */
 	if (request->config && request->config->why && !session->symbols && !session->skips_stacks)
 		stacks__begin(&session->symbols, session->run);

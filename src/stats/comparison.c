@@ -108,12 +108,12 @@ static void add_up(const struct group *group, const struct group_series *series,
 }
 
 /* Without a common threshold the tail is not tested. */
-static void withdraw_tail(const struct comparison *comparison, struct judged *tail)
+static void withdraw_tail(const struct comparison_tail *threshold, struct judged *tail)
 {
-	if (comparison->tail_ns)
+	if (threshold->ns)
 		return;
 	*tail = (struct judged){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, false, 0, "" };
-	snprintf(tail->why, RUN_TEXT, "%s", comparison->tail_why);
+	snprintf(tail->why, RUN_TEXT, "%s", threshold->why);
 }
 
 /*
@@ -152,6 +152,7 @@ static int add_row(struct comparison *comparison, const struct run_probe *probe,
 	row = &grown[comparison->nr++];
 	memset(row, 0, sizeof(*row));
 	row->probe = probe;
+	row->tail = &comparison->tails[comparison->nr_tails - 1];
 	row->metric = metric;
 	row->by = by;
 	row->key = key;
@@ -170,8 +171,8 @@ static int add_row(struct comparison *comparison, const struct run_probe *probe,
 		}
 	}
 	judge__statistics(&comparison->rules.judge, &parts[0], &parts[1], row->statistics);
-	withdraw_tail(comparison, &row->statistics[JUDGE_TAIL]);
-	withdraw_tail(comparison, &row->statistics[JUDGE_TAIL_RATE]);
+	withdraw_tail(row->tail, &row->statistics[JUDGE_TAIL]);
+	withdraw_tail(row->tail, &row->statistics[JUDGE_TAIL_RATE]);
 	withdraw_stamps(comparison, row);
 	return 0;
 }
@@ -262,6 +263,15 @@ static int add_metric(struct comparison *comparison, const struct run_probe *pro
 	return err;
 }
 
+static void choose_tail(struct comparison *comparison, const char *probe)
+{
+	struct comparison_tail *tail = &comparison->tails[comparison->nr_tails++];
+
+	snprintf(tail->probe, RUN_NAME, "%s", probe);
+	tail->ns = match__tail(comparison->groups, probe,
+			       tails__of(&comparison->rules.tails, probe), tail->why);
+}
+
 static int add_probes(struct comparison *comparison)
 {
 	const struct run *run = first_run(comparison);
@@ -272,6 +282,7 @@ static int add_probes(struct comparison *comparison)
 
 		if (!wanted(comparison, probe) || refused(comparison, probe->name))
 			continue;
+		choose_tail(comparison, probe->name);
 		err = checks__probe(comparison->groups, probe->name, &comparison->warnings);
 		for (unsigned int j = 0; !err && j < probe->nr_metrics; j++)
 			err = add_metric(comparison, probe, j);
@@ -324,7 +335,6 @@ int comparison__run(struct comparison *comparison, const struct comparison_rules
 	err = read_groups(comparison, paths);
 	if (err)
 		return err;
-	comparison->tail_ns = match__tail(comparison->groups, rules->tail_ns, comparison->tail_why);
 	refuse_probes(comparison);
 	err = checks__groups(comparison->groups, &comparison->warnings);
 	if (!err)

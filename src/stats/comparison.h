@@ -6,6 +6,8 @@
 #ifndef LATSCOPE_STATS_COMPARISON_H
 #define LATSCOPE_STATS_COMPARISON_H
 
+#include <core/tails.h>
+
 #include "group.h"
 #include "judge.h"
 #include "notes.h"
@@ -16,7 +18,7 @@ struct comparison_rules {
 	const char *probe; /* only this one; NULL: all */
 	uint32_t by; /* splits to compare: mask of 1 << enum lat_by */
 	unsigned int top; /* maximum keys of a split; 0: all */
-	uint64_t tail_ns; /* threshold; 0: the recordings' own */
+	struct tails tails; /* thresholds; not chosen: the recordings' own */
 };
 
 /* All events of a group. */
@@ -26,9 +28,17 @@ struct comparison_total {
 	struct share_interval wilson; /* of the tail's share */
 };
 
+/* The threshold of the tail of a probe, for both groups. */
+struct comparison_tail {
+	char probe[RUN_NAME];
+	uint64_t ns; /* 0: the tail cannot be compared */
+	char why[RUN_TEXT]; /* then */
+};
+
 /* One latency of a probe, or of a key. */
 struct comparison_row {
 	const struct run_probe *probe; /* as in the first recording of OFF */
+	const struct comparison_tail *tail;
 	unsigned int metric;
 	int by; /* enum lat_by or GROUP_WHOLE */
 	const char *key;
@@ -44,8 +54,8 @@ struct comparison_refusal {
 struct comparison {
 	struct comparison_rules rules;
 	struct group groups[2]; /* OFF, ON */
-	uint64_t tail_ns; /* 0: the tail cannot be compared, tail_why */
-	char tail_why[RUN_TEXT];
+	struct comparison_tail tails[RUN_PROBES]; /* of those that are compared */
+	unsigned int nr_tails;
 	struct comparison_row *rows; /* by probe, metric, split, then the most time first */
 	size_t nr;
 	struct comparison_refusal refusals[RUN_PROBES];

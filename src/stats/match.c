@@ -94,53 +94,60 @@ bool match__probe(const struct group groups[2], const char *probe, char why[RUN_
 	return true;
 }
 
+static uint64_t threshold(const struct group_recording *recording, const char *probe)
+{
+	const struct run_probe *found = group__probe(recording->run, probe);
+
+	return found ? found->tail_ns : 0;
+}
+
 /* Can the tails of all recordings be counted from this threshold on? */
-static bool fits_all(const struct group groups[2], uint64_t tail_ns)
+static bool fits_all(const struct group groups[2], const char *probe, uint64_t tail_ns)
 {
 	if (observation__is_edge(tail_ns))
 		return true;
 	for (unsigned int i = 0; i < 2; i++) {
 		for (size_t j = 0; j < groups[i].nr; j++) {
-			if (groups[i].recordings[j].run->tail_ns != tail_ns)
+			if (threshold(&groups[i].recordings[j], probe) != tail_ns)
 				return false;
 		}
 	}
 	return true;
 }
 
-static uint64_t choose(const struct group groups[2])
+static uint64_t choose(const struct group groups[2], const char *probe)
 {
 	for (unsigned int i = 0; i < 2; i++) {
 		for (size_t j = 0; j < groups[i].nr; j++) {
-			uint64_t tail_ns = groups[i].recordings[j].run->tail_ns;
+			uint64_t tail_ns = threshold(&groups[i].recordings[j], probe);
 
-			if (tail_ns && fits_all(groups, tail_ns))
+			if (tail_ns && fits_all(groups, probe, tail_ns))
 				return tail_ns;
 		}
 	}
 	return 0;
 }
 
-static void recount(struct group *group, uint64_t tail_ns)
+static void recount(struct group *group, const char *probe, uint64_t tail_ns)
 {
 	for (size_t i = 0; i < group->nr_series; i++) {
 		struct group_series *series = group->series[i];
 
-		for (size_t j = 0; j < series->nr; j++) {
+		for (size_t j = 0; !strcmp(series->probe, probe) && j < series->nr; j++) {
 			struct observation *observation = &series->observations[j];
 
-			if (group->recordings[observation->recording].run->tail_ns != tail_ns)
+			if (threshold(&group->recordings[observation->recording], probe) != tail_ns)
 				observation__count_tail(observation, tail_ns);
 		}
 	}
 }
 
-uint64_t match__tail(struct group groups[2], uint64_t wanted, char why[RUN_TEXT])
+uint64_t match__tail(struct group groups[2], const char *probe, uint64_t wanted, char why[RUN_TEXT])
 {
-	uint64_t tail_ns = wanted ? wanted : choose(groups);
+	uint64_t tail_ns = wanted ? wanted : choose(groups, probe);
 	char text[UNITS_TEXT];
 
-	if (!tail_ns || !fits_all(groups, tail_ns)) {
+	if (!tail_ns || !fits_all(groups, probe, tail_ns)) {
 		if (wanted)
 			snprintf(why, RUN_TEXT, "%s is not the edge of a histogram slot",
 				 units__duration(text, wanted));
@@ -150,7 +157,7 @@ uint64_t match__tail(struct group groups[2], uint64_t wanted, char why[RUN_TEXT]
 				 "of them an edge of a slot");
 		return 0;
 	}
-	recount(&groups[0], tail_ns);
-	recount(&groups[1], tail_ns);
+	recount(&groups[0], probe, tail_ns);
+	recount(&groups[1], probe, tail_ns);
 	return tail_ns;
 }

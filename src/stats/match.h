@@ -12,10 +12,11 @@
 bool match__probe(const struct group groups[2], const char *probe, char why[RUN_TEXT]);
 
 /*
- * Chooses one tail threshold for all recordings: `wanted`, or if that is 0 the first recording's
- * threshold that is possible for all. Recounts the tail where a recording has another threshold. 0
- * and the reason if no threshold is possible for all.
+ * Chooses one tail threshold of a probe for all recordings: `wanted`, or if that is 0 the first
+ * recording's threshold that is possible for all. Recounts the tail where a recording has another
+ * threshold. 0 and the reason if no threshold is possible for all.
  */
-uint64_t match__tail(struct group groups[2], uint64_t wanted, char why[RUN_TEXT]);
+uint64_t match__tail(struct group groups[2], const char *probe, uint64_t wanted,
+		     char why[RUN_TEXT]);
 
 #endif

@@ -220,31 +220,29 @@ static struct json_object *log2_counts(const struct lat_hist *hist)
 	return array;
 }
 
-static struct json_object *metric(const struct run *run, const struct run_metric *what,
+static struct json_object *metric(const struct run_probe *probe, const struct run_metric *what,
 				  const struct lat_cell *cell)
 {
 	struct json_object *object = json_object_new_object();
 
 	put_text(object, "metric", what->name);
 	put_text(object, "what", what->what);
-	put_summary(object, &cell->hist, run->tail_ns);
+	put_summary(object, &cell->hist, probe->tail_ns);
 	put(object, "accounting", accounting(cell));
 	put(object, "log2_counts", log2_counts(&cell->hist));
 	return object;
 }
 
-static struct json_object *metrics(const struct run *run, const struct run_probe *probe,
-				   const struct run_data *data)
+static struct json_object *metrics(const struct run_probe *probe, const struct run_data *data)
 {
 	struct json_object *array = json_object_new_array();
 
 	for (unsigned int i = 0; i < probe->nr_metrics; i++)
-		json_object_array_add(array, metric(run, &probe->metrics[i], &data->metrics[i]));
+		json_object_array_add(array, metric(probe, &probe->metrics[i], &data->metrics[i]));
 	return array;
 }
 
-static struct json_object *key(const struct run *run, const struct run_probe *probe,
-			       const struct run_key *of)
+static struct json_object *key(const struct run_probe *probe, const struct run_key *of)
 {
 	struct json_object *object = json_object_new_object();
 	bool other = of->key.id == RUN_OTHER_ID;
@@ -254,14 +252,13 @@ static struct json_object *key(const struct run *run, const struct run_probe *pr
 	put_text(object, "metric", probe->metrics[of->key.metric].name);
 	put(object, "id", other ? NULL : json_object_new_uint64(of->key.id));
 	put_text(object, "name", of->name);
-	put_summary(object, sparse__expand(&of->hist, &hist), run->tail_ns);
+	put_summary(object, sparse__expand(&of->hist, &hist), probe->tail_ns);
 	put(object, "sum_us", us((double)of->hist.sum_ns));
 	return object;
 }
 
 /* The keys of a probe, ranked. The object of a key is made only when it is printed. */
 struct key_list {
-	const struct run *run;
 	const struct run_probe *probe;
 	const struct run_key **keys;
 	size_t nr;
@@ -279,7 +276,7 @@ static struct json_object *make_key(const void *of, size_t index)
 {
 	const struct key_list *list = of;
 
-	return key(list->run, list->probe, list->keys[index]);
+	return key(list->probe, list->keys[index]);
 }
 
 /* By split and metric; within these, the keys with most time first. */
@@ -302,13 +299,12 @@ static int rank_keys(struct key_list *list)
 	return list->keys ? 0 : -ENOMEM;
 }
 
-static struct json_object *keys(const struct run *run, const struct run_probe *probe)
+static struct json_object *keys(const struct run_probe *probe)
 {
 	struct key_list *list = calloc(1, sizeof(*list));
 
 	if (!list)
 		return NULL;
-	list->run = run;
 	list->probe = probe;
 	if (rank_keys(list)) {
 		free_keys(list);
@@ -361,12 +357,12 @@ static void put_probe(struct json_object *to, const struct run *run, const struc
 	}
 	put_text(to, "metric", probe->metrics[0].name);
 	put(to, "duration_sec", seconds(run->duration_ns));
-	put_summary(to, &primary->hist, run->tail_ns);
+	put_summary(to, &primary->hist, probe->tail_ns);
 	put(to, "accounting", probe_accounting(run, probe));
 	put(to, "mechanism", mechanism(run, probe));
-	put(to, "metrics", metrics(run, probe, &probe->total));
+	put(to, "metrics", metrics(probe, &probe->total));
 	if (probe->by)
-		put(to, "keys", keys(run, probe));
+		put(to, "keys", keys(probe));
 	if (probe->why)
 		put(to, "why", why(probe->why));
 }
@@ -515,7 +511,7 @@ struct json_object *json__interval(const struct run *run, const struct run_inter
 		one = json_object_new_object();
 		put_text(one, "module", probe->name);
 		if (probe->nr_metrics)
-			put(one, "metrics", metrics(run, probe, &interval->delta[i]));
+			put(one, "metrics", metrics(probe, &interval->delta[i]));
 		if (probe->table)
 			put(one, "rows", table__json_rows(probe->table));
 		if (probe->why)

@@ -24,8 +24,6 @@ int rundb_meta__take(struct run *run, sqlite3_stmt *row)
 		return rundb_row__number(row, 1, &run->duration_ns);
 	if (!strcmp(name, "interval_ns"))
 		return rundb_row__number(row, 1, &run->interval_ns);
-	if (!strcmp(name, "tail_ns"))
-		return rundb_row__number(row, 1, &run->tail_ns);
 	if (!strcmp(name, "workload"))
 		return rundb_row__owned(row, 1, &run->workload);
 	if (!strcmp(name, "workload_status"))

@@ -208,6 +208,8 @@ static int take_probe(struct rundb *db, sqlite3_stmt *row, void *to)
 	err = take_probe_end(probe, row, 6);
 	if (!err)
 		err = rundb_why__totals(probe, row, 15);
+	if (!err)
+		err = rundb_row__number(row, 21, &probe->tail_ns);
 	if (db->span.is_set)
 		rundb_span__forget(probe);
 	return err;

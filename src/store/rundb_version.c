@@ -16,7 +16,8 @@ static const char *const statements[RUN_SCHEMA + 1][RUNDB_SELECTS] = {
 		[RUNDB_SELECT_PROBES] =
 			"SELECT id, name, method, mechanism, refused, split, open_count,"
 			" open_oldest_ns, recursion_missed, cost_runs, cost_run_ns, cost_timed_ns,"
-			" cost_timed_events, open_sum_ns, open_before, 0, 0, 0, 0, 0, 0 FROM module"
+			" cost_timed_events, open_sum_ns, open_before, 0, 0, 0, 0, 0, 0,"
+			" (SELECT value FROM meta WHERE name = 'tail_ns') FROM module"
 			" ORDER BY id",
 		[RUNDB_SELECT_METRICS] = "SELECT id, module, name, what FROM metric ORDER BY id",
 		[RUNDB_SELECT_CHECKS] = "SELECT sum, source, why, " SUMS " WHERE module = ?",
@@ -31,7 +32,7 @@ static const char *const statements[RUN_SCHEMA + 1][RUNDB_SELECTS] = {
 			" in_flight_oldest_ns, recursion_missed, cost_runs, cost_run_ns,"
 			" cost_timed_ns, cost_timed_events, in_flight_sum_ns, in_flight_before,"
 			" why_slow, why_slow_ns, why_sent, why_dropped, why_over_low_ns,"
-			" why_over_high_ns FROM probe ORDER BY id",
+			" why_over_high_ns, tail_ns FROM probe ORDER BY id",
 		[RUNDB_SELECT_METRICS] = "SELECT id, probe, name, what FROM metric ORDER BY id",
 		[RUNDB_SELECT_CHECKS] = "SELECT sum, source, why, " SUMS " WHERE probe = ?",
 		[RUNDB_SELECT_COLUMNS] =

@@ -49,7 +49,8 @@ static const char schema[] =
 	" recursion_missed INTEGER, cost_runs INTEGER, cost_run_ns INTEGER,"
 	" cost_timed_ns INTEGER, cost_timed_events INTEGER, in_flight_sum_ns INTEGER,"
 	" in_flight_before INTEGER, why_slow INTEGER, why_slow_ns INTEGER, why_sent INTEGER,"
-	" why_dropped INTEGER, why_over_low_ns INTEGER, why_over_high_ns INTEGER);"
+	" why_dropped INTEGER, why_over_low_ns INTEGER, why_over_high_ns INTEGER,"
+	" tail_ns INTEGER);"
 	"CREATE TABLE metric(id INTEGER PRIMARY KEY, probe INTEGER, name TEXT, what TEXT);"
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, metric INTEGER, split TEXT, key INTEGER,"
 	" name TEXT);"
@@ -91,8 +92,8 @@ enum statement {
 static const char *const statements[STATEMENTS] = {
 	[ADD_META] = "INSERT OR REPLACE INTO meta VALUES(?, ?)",
 	[ADD_LABEL] = "INSERT INTO label(name, value) VALUES(?, ?)",
-	[ADD_PROBE] = "INSERT INTO probe(id, name, method, mechanism, refused, split)"
-		      " VALUES(?, ?, ?, ?, ?, ?)",
+	[ADD_PROBE] = "INSERT INTO probe(id, name, method, mechanism, refused, split, tail_ns)"
+		      " VALUES(?, ?, ?, ?, ?, ?, ?)",
 	[ADD_METRIC] = "INSERT INTO metric VALUES(?, ?, ?, ?)",
 	[ADD_SERIES] = "INSERT INTO series VALUES(?, ?, ?, ?, ?)",
 	[ADD_EDGES] = "INSERT INTO slot_edges VALUES(?, ?, ?, ?)",
@@ -180,7 +181,6 @@ static void put_run(struct rundb_writer *writer, const struct run *run)
 	put_text(writer, "start_utc", run->start_utc);
 	put_number(writer, "start_mono_ns", run->start_mono_ns);
 	put_number(writer, "interval_ns", run->interval_ns);
-	put_number(writer, "tail_ns", run->tail_ns);
 	put_text(writer, "workload", run->workload);
 	put_text(writer, "filter", run->filter);
 	put_text(writer, "host", run->host);
@@ -195,8 +195,9 @@ static void put_probe(struct rundb_writer *writer, unsigned int index,
 	char split[SPLIT_TEXT], name[RUN_NAME];
 	const struct table *table;
 
-	put(writer, ADD_PROBE, "ittttt", (int64_t)index + 1, probe->name, probe->method,
-	    probe->mechanism, probe->refused, split__list(probe->by, split));
+	put(writer, ADD_PROBE, "ittttti", (int64_t)index + 1, probe->name, probe->method,
+	    probe->mechanism, probe->refused, split__list(probe->by, split),
+	    (int64_t)probe->tail_ns);
 	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
 		int64_t id = metric_id(index, i);
 

@@ -163,7 +163,7 @@ static void draw_numbers(const struct view *view, unsigned int at, int y, int li
 	paint__format(y + 2, 2, NUMBERS - 2, PAINT_DIM, "%s, %s, %s > %s", probe->metrics[0].name,
 		      probe->method,
 		      summary.events ? units__share(one, summary.tail, summary.events) : "-",
-		      units__duration(two, model->run->tail_ns));
+		      units__duration(two, probe->tail_ns));
 }
 
 static void draw_probe(const struct view *view, unsigned int at, int y, int lines)

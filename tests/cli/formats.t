@@ -36,6 +36,14 @@ is 'report --json is the same as record --json, and the time line' \
 	"$(jq -S 'del(.timeline, .correlation, .contributors)' <<<"$out")" "$(jq -S . <<<"$whole")"
 ok 'the time line has every interval' jq -e "(.timeline.intervals | length) == $(intervals "$recorded")" <<<"$out"
 json 'report --json is one object' 'length == 1 and .[0].schema == 3'
+thresholds='[.probes[] | {(.module): .tail_threshold_us}] | add | tojson'
+is 'each probe has a threshold of its own' "$(jq -r "$thresholds" <<<"$out")" '{"memlat":8,"runqlat":8,"iolat":1024}'
+run record -q --json -d 50ms --tail-us 64,iolat=4000,runqlat=100 -o "$dir/tails"
+is 'and may be given one' "$(jq -r "$thresholds" <<<"$out")" '{"memlat":64,"runqlat":100,"iolat":4000}'
+run report --json "$(recording "$dir/tails")"
+is 'which is kept' "$(jq -r "$thresholds" <<<"$out")" '{"memlat":64,"runqlat":100,"iolat":4000}'
+run compare --json -P runqlat "$(recording "$dir/tails")" "$recorded"
+is 'compare counts the tails from the same threshold' "$(jq -c '[.comparisons[].tail_threshold_us] | unique' <<<"$out")" '[100]'
 run report --json -P runqlat "$recorded"
 json 'report --json -P: of one probe' '[.[].probes[].module] == ["runqlat"]'
 run report --intervals --json "$recorded"

@@ -32,6 +32,7 @@ wrong 'a tail of letters' "--tail-us 'long': not a whole number" record --tail-u
 wrong 'a negative tail' "--tail-us '-8': not a whole number" record --tail-us -8
 wrong 'no tail' '--tail-us 0: use a number from 1' record --tail-us 0
 wrong 'a tail that overflows' '--tail-us 99999999999999999999: use a number' record --tail-us 99999999999999999999
+wrong 'a tail of an unknown probe' "--tail-us 'disklat': unknown probe" record --tail-us 8,disklat=100
 wrong 'an unknown split' "--by 'colour': unknown split; choose from process,thread," record --by colour
 wrong 'a split half known' "--by 'process,colour': unknown split; choose from" record --by process,colour
 wrong 'a split that does not apply' '--by disk does not apply here' memlat --by process,disk

@@ -21,7 +21,6 @@ static inline struct run *recording_begin(const char *module, const char *method
 	strcpy(run->start_utc, "2026-11-20T23:15:00Z");
 	run->start_mono_ns = ++start * 1000000000000;
 	run->interval_ns = RECORDING_INTERVAL_NS;
-	run->tail_ns = SAMPLE_TAIL_NS;
 	run->complete = true;
 	run->host = strdup("{\"kernel\":\"6.1.0\",\"cpus_online\":2}");
 	made = sample_probe(run, module, method, "for tests");

@@ -59,6 +59,7 @@ static inline struct run_probe *sample_probe(struct run *run, const char *name, 
 	strcpy(probe->name, name);
 	strcpy(probe->method, method);
 	strcpy(probe->mechanism, mechanism);
+	probe->tail_ns = SAMPLE_TAIL_NS;
 	return probe;
 }
 
@@ -76,7 +77,6 @@ static inline struct run *sample_bare(void)
 	run->start_mono_ns = 123456789012;
 	run->duration_ns = 10000000000;
 	run->interval_ns = 1000000000;
-	run->tail_ns = SAMPLE_TAIL_NS;
 	run->workload = strdup("fio --name=\"a b\"");
 	run->workload_status = 3 << 8;
 	run->complete = true;

@@ -370,7 +370,7 @@ static void write_with_tail(const char *name, uint64_t tail_ns, uint64_t tail)
 	struct recording_mix mix = { 100000, tail, 20, 0 };
 	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
 
-	run->tail_ns = tail_ns;
+	run->probes[0].tail_ns = tail_ns;
 	recording_write(run, dir, name, 20, recording_mix, &mix);
 }
 
@@ -383,14 +383,14 @@ static void thresholds_that_differ(void **state)
 	write_with_tail("off", 8000, 1000);
 	write_with_tail("on", 30000, 1000);
 	assert_int_equal(compare(), 0);
-	assert_int_equal(comparison.tail_ns, 8000);
+	assert_int_equal(comparison.tails[0].ns, 8000);
 	assert_int_equal(comparison.rows[0].total[1].tail, 1000);
-	rules.tail_ns = 30000;
+	rules.tails.ns = 30000;
 	assert_int_equal(compare_with(&rules), 0);
 	assert_int_equal(comparison.rows[0].total[0].tail, 0);
-	rules.tail_ns = 30001;
+	rules.tails.ns = 30001;
 	assert_int_equal(compare_with(&rules), 0);
-	assert_int_equal(comparison.tail_ns, 0);
+	assert_int_equal(comparison.tails[0].ns, 0);
 }
 
 static void a_group_without_threshold_has_that_of_the_other(void **state)
@@ -399,7 +399,7 @@ static void a_group_without_threshold_has_that_of_the_other(void **state)
 	write_with_tail("off", 0, 1000);
 	write_with_tail("on", 8000, 1000);
 	assert_int_equal(compare(), 0);
-	assert_int_equal(comparison.tail_ns, 8000);
+	assert_int_equal(comparison.tails[0].ns, 8000);
 }
 
 static void thresholds_that_cannot_be_joined(void **state)
@@ -410,7 +410,7 @@ static void thresholds_that_cannot_be_joined(void **state)
 	write_with_tail("off", 8001, 1000);
 	write_with_tail("on", 8003, 1000);
 	assert_int_equal(compare(), 0);
-	assert_int_equal(comparison.tail_ns, 0);
+	assert_int_equal(comparison.tails[0].ns, 0);
 	assert_false(statistic(JUDGE_TAIL)->tested);
 	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "different thresholds"));
 	assert_true(statistic(JUDGE_MEAN)->tested);
@@ -423,7 +423,7 @@ static void thresholds_that_cannot_be_joined(void **state)
 	write_with_tail("off", 8001, 1000);
 	write_with_tail("on", 8001, 1000);
 	assert_int_equal(compare(), 0);
-	assert_int_equal(comparison.tail_ns, 8001);
+	assert_int_equal(comparison.tails[0].ns, 8001);
 }
 
 static void add_keys(struct run_data *delta, unsigned int interval, const void *arg)

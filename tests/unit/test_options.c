@@ -66,7 +66,7 @@ static void everything_at_once(void **state)
 	assert_int_equal(parse(&options,
 			       "-d 10s --interval=500ms -p 12 --tid 13 --cgroup /a --comm sh "
 			       "--disk sda --by process,op --by disk --top 3 --method hash "
-			       "--tail-us 8 --max-keys 5 -o out --label a=b --label c= "
+			       "--tail-us 8,iolat=1000 --max-keys 5 -o out --label a=b --label c= "
 			       "--json -qv"),
 			 0);
 	assert_int_equal(options.duration_ns, 10000000000);
@@ -79,7 +79,9 @@ static void everything_at_once(void **state)
 	assert_int_equal(options.by, 1U << LAT_BY_PROCESS | 1U << LAT_BY_OP | 1U << LAT_BY_DISK);
 	assert_int_equal(options.top, 3);
 	assert_string_equal(options.method, "hash");
-	assert_int_equal(options.tail_ns, 8000);
+	assert_int_equal(options.tails.ns, 8000);
+	assert_int_equal(tails__of(&options.tails, "memlat"), 8000);
+	assert_int_equal(tails__of(&options.tails, "iolat"), 1000000);
 	assert_int_equal(options.max_keys, 5);
 	assert_string_equal(options.output, "out");
 	assert_int_equal(options.recording.nr_labels, 2);
@@ -114,6 +116,13 @@ static const struct {
 	{ "--top 0", "--top 0: use a number from 1 to 1000000" },
 	{ "--max-keys 65537", "--max-keys 65537: use a number from 1 to 65536" },
 	{ "--tail-us 0", "--tail-us 0: use a number from 1 to 68719476736" },
+	{ "--tail-us 8,iolat=0", "--tail-us iolat=0: use a number from 1 to 68719476736" },
+	{ "--tail-us iolat=",
+	  "--tail-us 'iolat=': not a whole number; use 100, iolat=1000 or a list" },
+	{ "--tail-us =5", "--tail-us '=5': not a whole number; use 100, iolat=1000 or a list" },
+	{ "--tail-us 8,,9", "--tail-us '': not a whole number; use 100, iolat=1000 or a list" },
+	{ "--tail-us a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1",
+	  "--tail-us a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1: too many probes" },
 	{ "--by cpu", "--by 'cpu': unknown split; choose from process,thread,cgroup,disk,op,mode,"
 		      "type,access,page,vector" },
 	{ "--cgroup=", "--cgroup is empty" },

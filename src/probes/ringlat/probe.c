@@ -92,6 +92,7 @@ static int close_ringlat(struct probe *probe, char why[RUN_TEXT])
 }
 
 const struct probe_ops ringlat_ops = {
+	.tail_ns = PROBE_TAIL_NS,
 	.name = "ringlat",
 	.what = "crossing from user to kernel mode and back",
 	.open = open_ringlat,
