@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <latscope/hist.h>
+
 struct unit {
 	const char *name;
 	uint64_t ns;
@@ -285,5 +287,27 @@ const char *units__size(char buf[UNITS_TEXT], uint64_t bytes)
 		snprintf(buf, UNITS_TEXT, "%.4g %ciB", value, prefixes[power - 1]);
 	else
 		snprintf(buf, UNITS_TEXT, "%.0f B", value);
+	return buf;
+}
+
+/* 512, 1K, 2K ... 64G */
+static const char *edge(char buf[UNITS_TEXT], unsigned int bucket)
+{
+	static const char scale[] = " KMG";
+
+	if (bucket > HIST_OCTAVES)
+		return "inf";
+	snprintf(buf, UNITS_TEXT, "%u", 1U << bucket % 10);
+	if (bucket >= 10)
+		snprintf(buf + strlen(buf), 2, "%c", scale[bucket / 10]);
+	return buf;
+}
+
+const char *units__bucket(char buf[UNITS_TEXT], unsigned int bucket)
+{
+	char low[UNITS_TEXT], high[UNITS_TEXT];
+
+	snprintf(buf, UNITS_TEXT, "[%.8s, %.8s)", bucket ? edge(low, bucket) : "0",
+		 edge(high, bucket + 1));
 	return buf;
 }

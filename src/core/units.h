@@ -38,6 +38,8 @@ const char *units__count(char buf[UNITS_TEXT], uint64_t count); /* "12,345" */
 const char *units__short_count(char buf[UNITS_TEXT], uint64_t count);
 const char *units__rate(char buf[UNITS_TEXT], double per_second); /* "12,345/s", "0.25/s" */
 const char *units__share(char buf[UNITS_TEXT], uint64_t part, uint64_t whole); /* "0.84 %" */
+/* Range of a log2 bucket in us: "[512, 1K)"; K, M and G are powers of 1024. */
+const char *units__bucket(char buf[UNITS_TEXT], unsigned int bucket);
 const char *units__ratio(char buf[UNITS_TEXT], double ratio); /* the same, of a share */
 
 #endif

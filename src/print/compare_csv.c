@@ -49,12 +49,39 @@ static void print_statistic(FILE *out, const struct comparison *comparison,
 	fputc('\n', out);
 }
 
+/* Counts, and the ratio of the shares. */
+static void print_bucket(FILE *out, const struct comparison_row *row, unsigned int bucket)
+{
+	const struct comparison_total *off = &row->total[0], *on = &row->total[1];
+	double ratio = ((double)on->buckets[bucket] / (double)on->events) /
+		       ((double)off->buckets[bucket] / (double)off->events);
+
+	csv__field(out, row->probe->name);
+	text(out, row->probe->metrics[row->metric].name);
+	text(out, row->by == GROUP_WHOLE ? "" : split__name((unsigned int)row->by));
+	text(out, row->key);
+	fprintf(out, ",bucket %u", bucket);
+	number(out, (double)off->buckets[bucket]);
+	number(out, (double)on->buckets[bucket]);
+	number(out, ratio);
+	fputs(",,,,,,\n", out);
+}
+
+static void print_row(FILE *out, const struct comparison *comparison,
+		      const struct comparison_row *row)
+{
+	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
+		print_statistic(out, comparison, row, i);
+	for (unsigned int i = 0; i < HIST_LOG2_BUCKETS; i++)
+		if (row->total[0].buckets[i] || row->total[1].buckets[i])
+			print_bucket(out, row, i);
+}
+
 void compare__print_csv(FILE *out, const struct comparison *comparison)
 {
 	fputs("probe,metric,by,key,statistic,off,on,ratio,ratio_low,ratio_high,p,p_adjusted,"
 	      "verdict,reason\n",
 	      out);
-	for (size_t i = 0; i < comparison->nr * JUDGE_STATISTICS; i++)
-		print_statistic(out, comparison, &comparison->rows[i / JUDGE_STATISTICS],
-				i % JUDGE_STATISTICS);
+	for (size_t i = 0; i < comparison->nr; i++)
+		print_row(out, comparison, &comparison->rows[i]);
 }

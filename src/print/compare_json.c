@@ -46,7 +46,9 @@ static struct json_object *total_json(const struct comparison_row *row,
 				      const struct comparison_total *total)
 {
 	struct json_object *object = json_object_new_object();
+	struct json_object *buckets = json_object_new_array();
 	bool tail = row->tail->ns && total->events;
+	unsigned int nr = HIST_LOG2_BUCKETS;
 
 	fields__number(object, "tail_share",
 		       tail ? (double)total->tail / (double)total->events : NAN);
@@ -57,6 +59,11 @@ static struct json_object *total_json(const struct comparison_row *row,
 	fields__count(object, "events", total->events);
 	if (row->tail->ns)
 		fields__count(object, "tail_events", total->tail);
+	while (nr && !total->buckets[nr - 1])
+		nr--;
+	for (unsigned int i = 0; i < nr; i++)
+		json_object_array_add(buckets, json_object_new_uint64(total->buckets[i]));
+	json_object_object_add(object, "log2_counts", buckets);
 	return object;
 }
 

@@ -286,6 +286,33 @@ static void describe_tail(const struct page *page, const struct comparison_row *
 	wrap__print(&wrap, page->out, 0, 2);
 }
 
+/* Both distributions by log2 bucket: counts, shares, and the ratio of the shares. */
+static void print_buckets(const struct page *page, const struct comparison_row *row)
+{
+	const struct comparison_total *off = &row->total[0], *on = &row->total[1];
+	char range[TEXT], counts[2][TEXT], shares[2][TEXT], ratio[TEXT];
+	unsigned int first = 0, last = HIST_LOG2_BUCKETS;
+
+	if (!off->events && !on->events)
+		return;
+	while (!off->buckets[first] && !on->buckets[first])
+		first++;
+	while (!off->buckets[last - 1] && !on->buckets[last - 1])
+		last--;
+	fprintf(page->out, "%-12s %9s %8s %11s %8s %8s\n", "us", judge__groups[0], "share",
+		judge__groups[1], "share", "ON / OFF");
+	for (unsigned int i = first; i < last; i++) {
+		double off_share = off->events ? (double)off->buckets[i] / (double)off->events : 0;
+		double on_share = on->events ? (double)on->buckets[i] / (double)on->events : 0;
+
+		fprintf(page->out, "%-12s %9s %8s %11s %8s %8s\n", units__bucket(range, i),
+			count(counts[0], off->buckets[i]), share(shares[0], off_share),
+			count(counts[1], on->buckets[i]), share(shares[1], on_share),
+			off_share > 0 && on->events ? factor(ratio, on_share / off_share, false)
+						    : "-");
+	}
+}
+
 static void row_heading(const struct page *page, const struct comparison_row *row)
 {
 	const struct run_metric *metric = &row->probe->metrics[row->metric];
@@ -320,6 +347,8 @@ static void print_row(const struct page *page, const struct comparison_row *row)
 	reasons(page, row->statistics);
 	count_rows(page, row);
 	describe_tail(page, row);
+	if (row->by == GROUP_WHOLE)
+		print_buckets(page, row);
 }
 
 static uint64_t time_of(const struct group *group)

@@ -146,19 +146,6 @@ static void doubts(const struct page *page)
 	mismatch(page, "time", &page->probe->check.time);
 }
 
-/* Edge of a log2 bucket in us: 512, 1K, 2K ... 64G, where K, M and G are powers of 1024. */
-static const char *edge(char buf[UNITS_TEXT], unsigned int bucket)
-{
-	static const char scale[] = " KMG";
-
-	if (bucket > HIST_OCTAVES)
-		return "inf";
-	snprintf(buf, UNITS_TEXT, "%u", 1U << bucket % 10);
-	if (bucket >= 10)
-		snprintf(buf + strlen(buf), 2, "%c", scale[bucket / 10]);
-	return buf;
-}
-
 /* All digits if they fit into the column. */
 static const char *column_count(char buf[UNITS_TEXT], uint64_t count)
 {
@@ -178,7 +165,7 @@ static void bar(const struct page *page, uint64_t count, uint64_t most)
 
 static void histogram(const struct page *page, const struct lat_hist *hist)
 {
-	char low[UNITS_TEXT], high[UNITS_TEXT], range[2 * UNITS_TEXT], count[UNITS_TEXT];
+	char range[UNITS_TEXT], count[UNITS_TEXT];
 	uint64_t buckets[HIST_LOG2_BUCKETS], most = 0;
 	int first = -1, top = hist__top_bucket(hist);
 	char share[UNITS_TEXT];
@@ -192,9 +179,8 @@ static void histogram(const struct page *page, const struct lat_hist *hist)
 	}
 	fprintf(page->out, "\n  %-12s %15s %8s\n", "us", "events", "share");
 	for (int i = first; i <= top; i++) {
-		snprintf(range, sizeof(range), "[%s, %s)", i ? edge(low, (unsigned int)i) : "0",
-			 edge(high, (unsigned int)i + 1));
-		fprintf(page->out, "  %-12s %15s %8s ", range, column_count(count, buckets[i]),
+		fprintf(page->out, "  %-12s %15s %8s ", units__bucket(range, (unsigned int)i),
+			column_count(count, buckets[i]),
 			units__share(share, buckets[i], hist__count(hist)));
 		bar(page, buckets[i], most);
 	}

@@ -12,6 +12,7 @@
 #include <core/units.h>
 
 #include "judge.h"
+#include "match.h"
 
 static const struct run *run_of(const struct group *group, size_t recording)
 {
@@ -293,10 +294,42 @@ static int check_stamps(const struct group groups[2], const char *probe, struct 
 		probe, least * 100, most * 100);
 }
 
+/* The methods cost differently, and may begin and end at other places. */
+static int check_methods(const struct group groups[2], const char *probe, unsigned int metrics,
+			 struct notes *warnings)
+{
+	const struct run_probe *first = group__probe(run_of(&groups[0], 0), probe), *other;
+	bool same = true, all = true;
+	int err = 0;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		for (size_t j = 0; j < groups[i].nr; j++) {
+			other = group__probe(run_of(&groups[i], j), probe);
+			all = all && other->nr_metrics == metrics;
+			if (!same || !strcmp(first->method, other->method))
+				continue;
+			same = false;
+			err = notes__add(
+				warnings,
+				"%s: method %s on %s, but %s on %s: the methods may explain "
+				"a difference",
+				probe, first->method, judge__groups[0], other->method,
+				judge__groups[i]);
+		}
+	}
+	if (!err && !all)
+		err = notes__add(
+			warnings,
+			"%s: not all recordings have the same metrics; only those that all "
+			"have are compared",
+			probe);
+	return err;
+}
+
 int checks__probe(const struct group groups[2], const char *probe, struct notes *warnings)
 {
-	unsigned int metrics = group__probe(run_of(&groups[0], 0), probe)->nr_metrics;
-	int err = 0;
+	unsigned int metrics = match__metrics(groups, probe);
+	int err = check_methods(groups, probe, metrics, warnings);
 
 	for (unsigned int i = 0; !err && i < 2; i++) {
 		err = check_balance(&groups[i], probe, warnings);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/hist.h>
 #include <core/split.h>
 #include <core/vec.h>
 
@@ -93,6 +94,8 @@ static bool refused(const struct comparison *comparison, const char *probe)
 static void add_up(const struct group *group, const struct group_series *series, double confidence,
 		   struct comparison_total *total)
 {
+	struct lat_hist pool = { 0 };
+
 	for (size_t i = 0; i < group->nr; i++)
 		total->duration_ns += group->recordings[i].run->duration_ns;
 	for (size_t i = 0; series && i < series->nr; i++) {
@@ -100,10 +103,12 @@ static void add_up(const struct group *group, const struct group_series *series,
 
 		total->events += observation->events;
 		total->tail += observation->hist.tail;
+		sparse__add_to(&pool, &observation->hist);
 		total->sum_ns += observation->hist.sum_ns;
 		if (total->max_ns < observation->hist.max_ns)
 			total->max_ns = observation->hist.max_ns;
 	}
+	hist__log2(&pool, total->buckets);
 	total->wilson = share__wilson(total->tail, total->events, confidence);
 }
 
@@ -275,6 +280,7 @@ static void choose_tail(struct comparison *comparison, const char *probe)
 static int add_probes(struct comparison *comparison)
 {
 	const struct run *run = first_run(comparison);
+	unsigned int nr;
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
@@ -284,7 +290,8 @@ static int add_probes(struct comparison *comparison)
 			continue;
 		choose_tail(comparison, probe->name);
 		err = checks__probe(comparison->groups, probe->name, &comparison->warnings);
-		for (unsigned int j = 0; !err && j < probe->nr_metrics; j++)
+		nr = match__metrics(comparison->groups, probe->name);
+		for (unsigned int j = 0; !err && j < nr; j++)
 			err = add_metric(comparison, probe, j);
 	}
 	return err;

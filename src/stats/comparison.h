@@ -24,6 +24,7 @@ struct comparison_rules {
 /* All events of a group. */
 struct comparison_total {
 	uint64_t events, tail, sum_ns, max_ns;
+	uint64_t buckets[HIST_LOG2_BUCKETS]; /* events by log2 bucket */
 	uint64_t duration_ns; /* of all its recordings */
 	struct share_interval wilson; /* of the tail's share */
 };

@@ -35,15 +35,15 @@ static const struct run_probe *refused_on(const struct group *group, const char 
 	return NULL;
 }
 
-static bool same_way(const struct run_probe *a, const struct run_probe *b)
+/* The number of metrics that both have: optional ones are the last. */
+static unsigned int in_common(const struct run_probe *a, const struct run_probe *b)
 {
-	if (strcmp(a->method, b->method) || a->nr_metrics != b->nr_metrics)
-		return false;
-	for (unsigned int i = 0; i < a->nr_metrics; i++) {
-		if (strcmp(a->metrics[i].name, b->metrics[i].name))
-			return false;
-	}
-	return true;
+	unsigned int nr = 0;
+
+	while (nr < a->nr_metrics && nr < b->nr_metrics &&
+	       !strcmp(a->metrics[nr].name, b->metrics[nr].name))
+		nr++;
+	return nr;
 }
 
 static bool lacks_probe(const struct group *group, const char *name, const char *label,
@@ -81,10 +81,10 @@ bool match__probe(const struct group groups[2], const char *probe, char why[RUN_
 	for (unsigned int i = 0; i < 2; i++) {
 		for (size_t j = 0; j < groups[i].nr; j++) {
 			other = probe_of(&groups[i], j, probe);
-			if (same_way(first, other))
+			if (in_common(first, other))
 				continue;
 			snprintf(why, RUN_TEXT,
-				 "different methods: %.40s by method %.40s, but %.40s by method "
+				 "different metrics: %.40s by method %.40s, but %.40s by method "
 				 "%.40s on %s; record both with one --method",
 				 first->metrics[0].name, first->method, other->metrics[0].name,
 				 other->method, judge__groups[i]);
@@ -92,6 +92,20 @@ bool match__probe(const struct group groups[2], const char *probe, char why[RUN_
 		}
 	}
 	return true;
+}
+
+unsigned int match__metrics(const struct group groups[2], const char *probe)
+{
+	const struct run_probe *first = probe_of(&groups[0], 0, probe);
+	unsigned int nr = first->nr_metrics, common;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		for (size_t j = 0; j < groups[i].nr; j++) {
+			common = in_common(first, probe_of(&groups[i], j, probe));
+			nr = common < nr ? common : nr;
+		}
+	}
+	return nr;
 }
 
 static uint64_t threshold(const struct group_recording *recording, const char *probe)

@@ -6,10 +6,13 @@
 #include "group.h"
 
 /*
- * True if every recording of both groups has this probe, with latencies measured by the same
- * method; otherwise false and the reason.
+ * True if every recording of both groups has this probe, and the same first metric; otherwise false
+ * and the reason.
  */
 bool match__probe(const struct group groups[2], const char *probe, char why[RUN_TEXT]);
+
+/* How many metrics of such a probe all recordings have: the first ones. */
+unsigned int match__metrics(const struct group groups[2], const char *probe);
 
 /*
  * Chooses one tail threshold of a probe for all recordings: `wanted`, or if that is 0 the first

@@ -319,7 +319,7 @@ static void not_measured_alike(void **state)
 	assert_int_equal(comparison.nr_refusals, 1);
 	assert_string_equal(comparison.refusals[0].probe, "memlat");
 	assert_string_equal(comparison.refusals[0].why,
-			    "different methods: handle_mm_fault by method kprobe, but page_fault "
+			    "different metrics: handle_mm_fault by method kprobe, but page_fault "
 			    "by method perf-event on ON; record both with one --method");
 }
 
@@ -328,8 +328,56 @@ static void another_method(void **state)
 	(void)state;
 	write_as("off", "kprobe", "handle_mm_fault");
 	write_as("on", "fentry", "handle_mm_fault");
-	assert_int_equal(compare(), -ENODATA);
-	assert_non_null(strstr(comparison.refusals[0].why, "method fentry on ON"));
+	assert_int_equal(compare(), 0);
+	assert_int_equal(comparison.nr_refusals, 0);
+	assert_string_equal(
+		comparison.warnings.lines[0],
+		"memlat: method kprobe on OFF, but fentry on ON: the methods may explain "
+		"a difference");
+}
+
+/* A metric that one recording has in addition is left out, whichever group it is in. */
+static void metrics_in_common(void **state)
+{
+	struct recording_mix mix = { 100000, 1000, 20, 0 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+
+		if (i)
+			sample_metric(&run->probes[0], "more", "made up");
+		recording_write(run, dir, i ? "off" : "on", 20, recording_mix, &mix);
+	}
+	assert_int_equal(compare(), 0);
+	assert_int_equal(comparison.nr, 1);
+	assert_string_equal(comparison.warnings.lines[0],
+			    "memlat: not all recordings have the same metrics; only those that all "
+			    "have are compared");
+}
+
+/* 1,000 of 100,000 at 20 us, against 4,000 of 50,000. */
+static void distributions(void **state)
+{
+	char *printed;
+
+	(void)state;
+	write_mix("off", 100000, 1000, 20);
+	write_mix("on", 50000, 4000, 20);
+	assert_int_equal(compare(), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct comparison_total *total = &comparison.rows[0].total[i];
+		uint64_t sum = 0;
+
+		assert_int_equal(total->buckets[4], i ? 4000 : 1000);
+		for (unsigned int j = 0; j < HIST_LOG2_BUCKETS; j++)
+			sum += total->buckets[j];
+		assert_int_equal(sum, total->events);
+	}
+	printed = text();
+	assert_order(printed, "us                 OFF    share          ON    share ON / OFF",
+		     "[16, 32)         1,000   1.00 %       4,000   8.00 %    x8.00");
+	free(printed);
 }
 
 static void a_probe_that_one_group_lacks(void **state)
@@ -677,9 +725,10 @@ static void as_csv(void **state)
 	compare__print_csv(out, &comparison);
 	fclose(out);
 	assert_non_null(strstr(printed, "\nmemlat,handle_mm_fault,,,tail,0.00841"));
+	assert_non_null(strstr(printed, "\nmemlat,handle_mm_fault,,,bucket 4,136,186,0.080"));
 	for (line = strtok(printed, "\n"); line; line = strtok(NULL, "\n"))
 		lines++;
-	assert_int_equal(lines, 1 + JUDGE_STATISTICS);
+	assert_int_equal(lines, 1 + JUDGE_STATISTICS + 2 /* buckets with events */);
 	free(printed);
 }
 
@@ -699,6 +748,8 @@ int main(void)
 		TEST(no_recordings),
 		TEST(not_measured_alike),
 		TEST(another_method),
+		TEST(metrics_in_common),
+		TEST(distributions),
 		TEST(a_probe_that_one_group_lacks),
 		TEST(a_refused_probe),
 		TEST(thresholds_that_differ),
