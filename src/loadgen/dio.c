@@ -8,22 +8,21 @@
 #include "primitives.h"
 #include "workers.h"
 
-#define FILE_BYTES (64UL << 20)
-#define BLOCK_BYTES 4096UL
-#define TASKS 4
 #define ROUND 16 /* I/Os */
+#define PARTS 10000 /* resolution of the share of writes */
 
 struct file {
 	int fd;
 	const char *why; /* why direct I/O is not possible; NULL: it is */
 	unsigned int tasks; /* each has a part of the file */
+	size_t bytes, block;
 };
 
 struct part {
 	const struct file *file;
 	off_t start;
 	size_t bytes;
-	uint64_t random;
+	uint64_t random, next; /* the block that a sequential load transfers next */
 	char *buffer; /* one block, aligned to its size */
 };
 
@@ -58,16 +57,18 @@ static int pass_cache(const struct part *part, bool is_write, off_t offset)
 		return 0;
 	if (is_write && fdatasync(part->file->fd))
 		return -errno;
-	return -posix_fadvise(part->file->fd, offset, BLOCK_BYTES, POSIX_FADV_DONTNEED);
+	return -posix_fadvise(part->file->fd, offset, (off_t)part->file->block,
+			      POSIX_FADV_DONTNEED);
 }
 
-static int random_io(struct part *part)
+static int transfer(const struct load_config *config, struct part *part)
 {
-	uint64_t blocks = part->bytes / BLOCK_BYTES;
-	off_t offset = part->start + load__random(&part->random) % blocks * BLOCK_BYTES;
-	bool is_write = load__random(&part->random) % 4 == 0;
-	int err =
-		direct_file__transfer(part->file->fd, is_write, part->buffer, BLOCK_BYTES, offset);
+	size_t size = part->file->block;
+	uint64_t blocks = part->bytes / size;
+	uint64_t block = config->sequential ? part->next++ : load__random(&part->random);
+	off_t offset = part->start + (off_t)(block % blocks * size);
+	bool is_write = (double)(load__random(&part->random) % PARTS) < config->writes * PARTS;
+	int err = direct_file__transfer(part->file->fd, is_write, part->buffer, size, offset);
 
 	return err ? err : pass_cache(part, is_write, offset);
 }
@@ -75,18 +76,19 @@ static int random_io(struct part *part)
 static int dio_work(const struct load_config *config, unsigned int index, const void *arg)
 {
 	struct part part = { .file = arg };
+	size_t block = part.file->block;
 	int err;
 
-	part.bytes = FILE_BYTES / part.file->tasks / BLOCK_BYTES * BLOCK_BYTES;
+	part.bytes = part.file->bytes / part.file->tasks / block * block;
 	part.start = (off_t)(index * part.bytes);
 	part.random = load__seed(config->seed, index);
-	part.buffer = aligned_alloc(BLOCK_BYTES, BLOCK_BYTES);
+	part.buffer = aligned_alloc(LOAD_BLOCK, block);
 	if (!part.buffer)
 		return -ENOMEM;
-	memset(part.buffer, 0x5a, BLOCK_BYTES);
+	memset(part.buffer, 0x5a, block);
 	err = direct_file__fill(part.file->fd, part.start, part.bytes);
 	for (unsigned int count = 1; !err; count++) {
-		err = random_io(&part);
+		err = transfer(config, &part);
 		if (count % ROUND == 0)
 			workers__pause(config);
 	}
@@ -95,7 +97,9 @@ static int dio_work(const struct load_config *config, unsigned int index, const 
 
 static int dio_run(const struct load_config *config)
 {
-	struct file file = { .tasks = config->tasks ? config->tasks : TASKS };
+	struct file file = { .tasks = config->tasks ? config->tasks : LOAD_DIO_TASKS,
+			     .bytes = config->bytes ? config->bytes : LOAD_FILE_BYTES,
+			     .block = config->block ? config->block : LOAD_BLOCK };
 	int err = open_file(&file, config->dir);
 
 	if (err)
@@ -107,7 +111,8 @@ static int dio_run(const struct load_config *config)
 
 const struct load_ops load_dio = {
 	.name = "dio",
-	.help = "random direct reads and writes in a 64 MiB file: block I/O",
+	.help = "direct reads and writes in a file of 64 MiB: block I/O",
 	.uses_dir = true,
+	.uses_bytes = true,
 	.run = dio_run,
 };

@@ -17,12 +17,23 @@ struct load_config {
 	uint64_t pause_ns; /* of each process, between two rounds; 0: none */
 	const char *dir; /* of the temporary file */
 	uint64_t seed; /* of the random numbers */
+	uint64_t bytes; /* touch: memory of all processes; dio: the file; 0: the default */
+	/* Of dio: */
+	uint64_t block; /* bytes of a request, a multiple of 4096; 0: 4096 */
+	double writes; /* share of the requests */
+	bool sequential; /* each process goes through its part of the file; false: at random */
 };
+
+#define LOAD_WRITES 0.25 /* default of `writes` */
+#define LOAD_BLOCK 4096 /* and of `block` */
+#define LOAD_FILE_BYTES (64UL << 20) /* of dio */
+#define LOAD_DIO_TASKS 4
 
 struct load_ops {
 	const char *name;
 	const char *help;
 	bool uses_dir;
+	bool uses_bytes;
 	int (*run)(const struct load_config *config);
 };
 

@@ -34,11 +34,14 @@ static int touch_run(const struct load_config *config)
 	if (!tasks)
 		tasks = cpus < MAX_DEFAULT_TASKS ? cpus : MAX_DEFAULT_TASKS;
 	bytes = TOTAL_BYTES / tasks < ROUND_BYTES ? TOTAL_BYTES / tasks : ROUND_BYTES;
+	if (config->bytes)
+		bytes = config->bytes / tasks > load__page() ? config->bytes / tasks : load__page();
 	return workers__run(tasks, touch_work, config, &bytes);
 }
 
 const struct load_ops load_touch = {
 	.name = "touch",
 	.help = "map memory, write to each page, unmap: page faults",
+	.uses_bytes = true,
 	.run = touch_run,
 };

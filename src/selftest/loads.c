@@ -37,7 +37,9 @@ struct loads {
 
 static int run_kind(const char *kind, uint64_t duration_ns, unsigned int tasks)
 {
-	struct load_config config = { .duration_ns = duration_ns, .tasks = tasks };
+	struct load_config config = { .duration_ns = duration_ns,
+				      .tasks = tasks,
+				      .writes = LOAD_WRITES };
 
 	return load__find(kind)->run(&config);
 }

@@ -65,6 +65,35 @@ refuses 'no place for the file of dio' 1 \
 check 'a place in memory' 0 \
 	'^latscope: load: cannot use direct I/O in /dev/shm: its file system is in memory; using the page cache; choose' '' \
 	load dio --dir /dev/shm -d 100ms
+wrong 'more memory than there is' '--size is more than half of this machine' load touch --size 1000T
+wrong 'a size for a kind that has none' '--size does not apply to hog' load hog --size 1G
+wrong 'a request for a kind that makes none' '--block, --writes and --sequential are for dio' load touch --sequential
+wrong 'a block that no disk has' '--block: use a multiple of 4K up to 64M' load dio --block 5000
+wrong 'more writes than requests' '--writes 101%: use 0 to 100 percent' load dio --writes 101%
+wrong 'a file smaller than its blocks' 'each of 4 processes needs 4 blocks in it; use a larger --size' load dio --size 1M --block 1M
+
+# calls CALL ARG...: prints what the child processes of a load ask the kernel, without the blocks that fill the file at first
+calls() {
+	strace -f -qq -e trace="$1" -o "$dir/calls" "$latscope" load -q -d 200ms --dir "$dir/io" "${@:2}"
+	awk 'NR == 1 { parent = $1 } $1 != parent && !/, 1048576, /' "$dir/calls"
+}
+requests() { calls pread64,pwrite64 dio --tasks 1 --size 2M "$@" | sed -nE 's/.* (pread64|pwrite64)\(.*, ([0-9]+), ([0-9]+)\) = .*/\1 \2 \3/p'; }
+if strace -qq true 2>/dev/null; then
+	requests --sequential --writes 0 --block 64K >"$dir/made"
+	is 'sequential reads: nothing but reads of the block' "$(cut -d ' ' -f 1,2 "$dir/made" | sort -u)" 'pread64 65536'
+	is 'each follows the one before, from the start again at the end' \
+		"$(awk 'NR > 1 && $3 != (at + 65536) % 2097152 { bad++ } { at = $3 } END { print bad + 0, (NR > 32) }' "$dir/made")" '0 1'
+	requests --writes 100 >"$dir/made"
+	is 'writes only' "$(cut -d ' ' -f 1,2 "$dir/made" | sort -u)" 'pwrite64 4096'
+	ok 'at random' test "$(cut -d ' ' -f 3 "$dir/made" | head -n 64 | sort -u | wc -l)" -gt 40
+	requests --writes 70% | head -n 400 >"$dir/made"
+	ok "70 % are writes: $(grep -c pwrite64 "$dir/made") of $(wc -l <"$dir/made")" \
+		awk '/pwrite64/ { n++ } END { exit !(NR > 50 && n / NR > 0.7 - 3 * sqrt(0.21 / NR) && n / NR < 0.7 + 3 * sqrt(0.21 / NR)) }' "$dir/made"
+	is 'touch: each of two processes has half' \
+		"$(calls mmap touch --size 6M --tasks 2 | grep -o 'mmap(NULL, [0-9]*' | sort -u)" 'mmap(NULL, 3145728'
+else
+	skip 'what the loads ask the kernel' 'strace does not run here'
+fi
 [ "$(id -u)" != 0 ] || unprivileged check 'it needs no privilege' 0 '' '' load hog -d 100ms
 
 skip_unless_able
