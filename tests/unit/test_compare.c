@@ -441,6 +441,36 @@ static void thresholds_that_differ(void **state)
 	assert_int_equal(comparison.tails[0].ns, 0);
 }
 
+static void mix_both(struct run_data *delta, unsigned int interval, const void *arg)
+{
+	recording_mix(&delta[0], interval, arg);
+	recording_mix(&delta[1], interval, arg);
+}
+
+static void a_threshold_for_each_probe(void **state)
+{
+	struct recording_mix mix = { 100000, 1000, 20, 0 };
+	struct comparison_rules rules = defaults;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
+
+		sample_metric(sample_probe(run, "iolat", "stamps", "for tests"), "device", "made up");
+		recording_write(run, dir, i ? "on" : "off", 20, mix_both, &mix);
+	}
+	strcpy(rules.tails.of[rules.tails.nr].probe, "memlat");
+	rules.tails.of[rules.tails.nr++].ns = 32000;
+	assert_int_equal(compare_with(&rules), 0);
+	assert_int_equal(comparison.nr, 2);
+	assert_int_equal(comparison.rows[0].tail->ns, 32000);
+	assert_int_equal(comparison.rows[1].tail->ns, SAMPLE_TAIL_NS);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(comparison.rows[0].total[i].tail, 0);
+		assert_int_equal(comparison.rows[1].total[i].tail, 1000);
+	}
+}
+
 static void a_group_without_threshold_has_that_of_the_other(void **state)
 {
 	(void)state;
@@ -753,6 +783,7 @@ int main(void)
 		TEST(a_probe_that_one_group_lacks),
 		TEST(a_refused_probe),
 		TEST(thresholds_that_differ),
+		TEST(a_threshold_for_each_probe),
 		TEST(thresholds_that_cannot_be_joined),
 		TEST(a_group_without_threshold_has_that_of_the_other),
 		TEST(names_of_keys_lose_the_number),

@@ -126,6 +126,23 @@ static void names(void **state)
 	assert_string_equal(judge__word(JUDGE_NO_DIFFERENCE), "no difference shown");
 }
 
+/* Means in steps of 10 %: sums of squares 2 and 5 log(1.1)^2, with 2 and 3 degrees of freedom. */
+static void spread_from_run_to_run(void **state)
+{
+	double ns[2] = { 100000, 200000 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 7; i++) {
+		add_observation(i > 2, (uint64_t)ns[i > 2], 100000, 0);
+		ns[i > 2] *= 1.1;
+	}
+	judge();
+	assert_true(fabs(pair.statistics[JUDGE_MEAN].spread - log(1.1) * sqrt(7.0 / 5)) < 1e-4);
+	pair.rules.batches = true;
+	judge();
+	assert_true(isnan(pair.statistics[JUDGE_MEAN].spread));
+}
+
 static void worse_and_better(void **state)
 {
 	const struct judged *tail = &pair.statistics[JUDGE_TAIL];
@@ -595,6 +612,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(names),
+		TEST(spread_from_run_to_run),
 		TEST(worse_and_better),
 		TEST(more_events_are_not_more_tail),
 		TEST(identical_runs),
