@@ -417,7 +417,8 @@ static __always_inline void record_wait(struct lat_cell *cell, struct task_struc
 {
 	__u64 ns = wait->before + wait->now - wait->queued;
 
-	slow->moved_ns = wait->moved ? 0 : wait->before;
+	slow->before_ns = wait->moved ? 0 : wait->before;
+	slow->joined = wait->unseen;
 
 	/* After a missed end, our own stamp is that of an earlier wait. */
 	if (wait->own_start && !(wait->unseen && wait->queued)) {
@@ -444,8 +445,8 @@ static __always_inline void record_wait(struct lat_cell *cell, struct task_struc
 	if (!why_slow(&config, &why_control, ns))
 		return;
 	slow->ns = ns;
-	if (slow->moved_ns > ns)
-		slow->moved_ns = ns;
+	if (slow->before_ns > ns)
+		slow->before_ns = ns;
 }
 
 SEC("tp_btf/sched_switch")

@@ -344,7 +344,8 @@ struct slow {
 	struct task_struct *victim, *prev;
 	struct runqlat_task *own;
 	__u64 ns;
-	__u64 moved_ns; /* of it, in the queue of another CPU */
+	__u64 before_ns; /* of it, what the kernel had added before: see joined */
+	bool joined; /* with waits whose ends were not seen; else the task was moved after before_ns */
 	__u64 now; /* by the scheduler's clock; 0: unknown */
 	__u64 end_ns; /* CLOCK_MONOTONIC */
 };
@@ -425,7 +426,7 @@ static __always_inline void explain(void *ctx, const struct slow *slow)
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct place *place = bpf_map_lookup_elem(&places, &cpu);
 	struct why_cell *cell = why_begin(&why, slow->ns);
-	__u64 here = slow->ns - slow->moved_ns, known = 0, quota;
+	__u64 here = slow->ns - slow->before_ns, known = 0, quota;
 	struct why_scratch *scratch;
 
 	if (!place || !cell)
@@ -436,7 +437,8 @@ static __always_inline void explain(void *ctx, const struct slow *slow)
 	quota = end_quota(slow->victim, slow->own, here);
 	walk_turns(place, slow, &victim, here - quota);
 	scratch->part_ns[WHY_RUNQLAT_QUOTA] = quota;
-	scratch->part_ns[WHY_RUNQLAT_MOVED] = slow->moved_ns;
+	if (!slow->joined) /* who had the CPU in a wait that ended before is unknown */
+		scratch->part_ns[WHY_RUNQLAT_MOVED] = slow->before_ns;
 #pragma unroll
 	for (int part = 1; part < WHY_RUNQLAT_PARTS; part++)
 		known += scratch->part_ns[part];

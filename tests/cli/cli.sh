@@ -135,3 +135,11 @@ complete() {
 
 # fits: $out has at most 80 columns and no trailing blanks
 fits() { ! LC_ALL=C.UTF-8 grep -nE '.{81,}|[[:blank:]]$' <<<"$out"; }
+
+# cgroup_new: makes a cgroup of version 2 as $cgroup; false: it cannot
+cgroup_new() {
+	local mount
+
+	mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
+	[ -n "$mount" ] && cgroup=$(mktemp -d "$mount/latscope-test-XXXXXX" 2>/dev/null) && chmod 755 "$cgroup"
+}

@@ -86,14 +86,6 @@ ask() {
 # answers KIND QUERY VALUE
 answers() { [ "$(ask "$1" "$2" 2>/dev/null)" = "$3" ]; }
 
-# cgroup_new: makes a cgroup of version 2 as $cgroup; false: it cannot
-cgroup_new() {
-	local mount
-
-	mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
-	[ -n "$mount" ] && cgroup=$(mktemp -d "$mount/latscope-test-XXXXXX" 2>/dev/null) && chmod 755 "$cgroup"
-}
-
 # ring: prints the directory of the newest flight recorder
 ring() { printf '%s\n' "$dir"/ring/*-ring | tail -n 1; }
 

@@ -57,14 +57,15 @@ choose() {
 		[ "$(query "SELECT sum(ns) FROM runqlat_why WHERE culprit LIKE 'hog1 (%'")" -gt 0 ]
 }
 
-# choose_by OPTION: the same for the victim of culprits, which runs meanwhile
+# choose_by OPTION: the same for the victim of culprits, which runs meanwhile, and never on another CPU
 choose_by() {
 	local pid victim status
 
 	"$built/tests/reference/culprits" one "$why_cpu" 3000 >/dev/null &
 	pid=$!
 	wait_for pgrep -P $pid -x victim && victim=$(pgrep -P $pid -x victim)
-	choose -d 1s "$1" "$victim"
+	[ "$1" != --cgroup ] || { echo "$victim" >"$cgroup/cgroup.procs" && victim=$cgroup; }
+	choose -d 1s "$1" "$victim" && tap_same "$(query "SELECT sum(ns) FROM runqlat_why WHERE part = 'moved'")" ''
 	status=$?
 	wait $pid
 	return $status
@@ -72,6 +73,12 @@ choose_by() {
 ok '--comm chooses victims' choose --comm victim -- "${culprits[@]}"
 ok '--pid chooses victims' choose_by --pid
 ok '--tid chooses victims' choose_by --tid
+if cgroup_new; then
+	ok '--cgroup chooses victims' choose_by --cgroup
+	rmdir "$cgroup"
+else
+	skip '--cgroup' 'no cgroup v2 can be made here'
+fi
 
 # A process is called first, then second, then it ends; many end in the window.
 # shellcheck disable=SC2016 # for the shell within
