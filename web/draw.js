@@ -81,10 +81,7 @@ function sortable(columns, rows, caption) {
 	const state = { by: -1, down: true };
 	const cell = (one, i) => el("td", { class: columns[i][1], "data-value": one.value, title: one.title },
 		one.node || one.text);
-	const show = () => clear(body).append(...rows.map((row) => {
-		const line = el("tr", { class: row.class, onclick: row.onclick }, ...row.map(cell));
-		return line;
-	}));
+	const show = () => clear(body).append(...rows.map((row) => el("tr", null, ...row.map(cell))));
 	const sort = (i) => {
 		const of = (row) => row[i].value === undefined ? row[i].text : Number(row[i].value);
 		state.down = state.by === i ? !state.down : true;

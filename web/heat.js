@@ -10,20 +10,21 @@ function rowOfSlot(slot) {
 
 const ROW_OF = Array.from({ length: SLOTS }, (_, slot) => rowOfSlot(slot));
 
+// The events of a column by row.
+function rowsOf(cell) {
+	const rows = new Map();
+	for (let i = 0; cell && i < cell.slots.length; i += 2)
+		rows.set(ROW_OF[cell.slots[i]], (rows.get(ROW_OF[cell.slots[i]]) || 0) + cell.slots[i + 1]);
+	return rows;
+}
+
 // The rows that have events, and the most events in a cell; of several series together, so that they share one scale.
 function heatScale(allColumns) {
 	const scale = { low: Infinity, high: -Infinity, most: 1 };
-	for (const columns of allColumns) {
-		for (const cell of columns) {
-			const rows = new Map();
-			for (let i = 0; cell && i < cell.slots.length; i += 2) {
-				const row = ROW_OF[cell.slots[i]], count = (rows.get(row) || 0) + cell.slots[i + 1];
-				rows.set(row, count);
-				scale.most = Math.max(scale.most, count);
-				scale.low = Math.min(scale.low, row);
-				scale.high = Math.max(scale.high, row);
-			}
-		}
+	for (const [row, count] of allColumns.flat().flatMap((cell) => [...rowsOf(cell)])) {
+		scale.most = Math.max(scale.most, count);
+		scale.low = Math.min(scale.low, row);
+		scale.high = Math.max(scale.high, row);
 	}
 	if (scale.low > scale.high)
 		Object.assign(scale, { low: 10 * ROWS, high: 20 * ROWS });
@@ -43,10 +44,7 @@ function hatch(context, color) {
 	const tile = document.createElement("canvas"), draw = tile.getContext("2d");
 	tile.width = tile.height = 6;
 	draw.strokeStyle = color;
-	draw.beginPath();
-	draw.moveTo(0, 6);
-	draw.lineTo(6, 0);
-	draw.stroke();
+	draw.stroke(new Path2D("M0 6L6 0"));
 	return context.createPattern(tile, "repeat");
 }
 
@@ -54,13 +52,8 @@ function drawCells(context, of, look) {
 	const { columns, edges, scale, x, y } = of;
 	columns.forEach((cell, i) => {
 		const left = x(edges[i].start), width = Math.max(1, x(edges[i].end) - left);
-		const rows = new Map();
 		context.clearRect(left, 0, width + 0.5, of.height);
-		for (let s = 0; cell && s < cell.slots.length; s += 2) {
-			const row = ROW_OF[cell.slots[s]];
-			rows.set(row, (rows.get(row) || 0) + cell.slots[s + 1]);
-		}
-		for (const [row, count] of rows) {
+		for (const [row, count] of rowsOf(cell)) {
 			context.fillStyle = of.color ? of.color(count, i, row) : mix(look.ramp, Math.sqrt(count / scale.most));
 			context.fillRect(left, y(row + 1), width + 0.3, y(row) - y(row + 1) + 0.3);
 		}
@@ -81,10 +74,7 @@ function drawAxes(context, of, look) {
 		const at = Math.round(of.y(Math.log2(ns) * ROWS)) + 0.5;
 		context.fillText(fmtNs(ns).replace(/\.0+ /, " "), LEFT - 6, at);
 		context.globalAlpha = 0.5;
-		context.beginPath();
-		context.moveTo(LEFT, at);
-		context.lineTo(of.x(of.end), at);
-		context.stroke();
+		context.stroke(new Path2D("M" + LEFT + " " + at + "H" + of.x(of.end)));
 		context.globalAlpha = 1;
 	}
 }
@@ -116,18 +106,15 @@ function hoverLines(of, event, canvas) {
 	const ns = of.start + (px - LEFT) / (box.width - LEFT - RIGHT) * (of.end - of.start);
 	const at = of.edges.findIndex((edge) => ns >= edge.start && ns < edge.end), cell = of.columns[at];
 	const row = Math.floor(of.scale.low + (of.height - py) / of.height * (of.scale.high - of.scale.low));
-	let here = 0;
 	if (px < LEFT || at < 0)
 		return px < LEFT ? null : ["no data"];
 	const when = fmtSec(of.edges[at].start) + " to " + fmtSec(of.edges[at].end);
 	if (!cell || !cell.n)
 		return [when, "no events"];
-	for (let s = 0; s < cell.slots.length; s += 2)
-		here += ROW_OF[cell.slots[s]] === row ? cell.slots[s + 1] : 0;
 	if (of.lines)
 		return [when].concat(of.lines(at, row));
 	const hist = addHist(emptyHist(), cell);
-	return [when, fmtNs(2 ** (row / ROWS)) + " to " + fmtNs(2 ** ((row + 1) / ROWS)) + ": " + fmtCount(here) + " events",
+	return [when, fmtNs(2 ** (row / ROWS)) + " to " + fmtNs(2 ** ((row + 1) / ROWS)) + ": " + fmtCount(rowsOf(cell).get(row) || 0) + " events",
 		fmtCount(cell.n) + " events, p50 " + fmtNs(quantile(hist, 0.5)) + ", p99 " + fmtNs(quantile(hist, 0.99)) +
 		", max " + fmtNs(cell.max)];
 }

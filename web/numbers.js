@@ -84,4 +84,7 @@ function fmtShare(part, whole) {
 	return share && share < 0.01 ? "<0.01 %" : digits(share).replace(/^0.00$/, "0") + " %";
 }
 
+// "-0.03 %", as the text of `latscope report` has it.
+const fmtSigned = (share) => share ? (share < 0 ? "-" : "+") + fmtShare(Math.abs(share), 1) : "0 %";
+
 const fmtSec = (ns) => String(Number((ns / 1e9).toFixed(3))) + " s";

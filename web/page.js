@@ -104,7 +104,8 @@ function renderFound() {
 	if (!data.series.some((probe) => probe.why))
 		return;
 	box.append(el("h2", null, "Who slowed whom"), found.length ? el("ol", null, ...found.slice(0, 6).map(line))
-		: el("p", { class: "empty" }, "Nothing was slow in this span."));
+		: el("p", { class: "empty" }, data.series.some((probe) => probe.why && slowTime(probe, spanNow())) ? "No pair has much of the slow time of this span."
+			: "Nothing was slow in this span."));
 }
 
 // ---- time line ----

@@ -64,7 +64,7 @@ function accountingTable(probe, hists, counts) {
 
 function checkText(check) {
 	const one = (sum, name) => !sum ? null : name + (sum.agrees ? " agree" : " DISAGREE: off by " + fmtCount(sum.off)) +
-		" (" + (sum.off_share * 100).toPrecision(2).replace("0.0", "0") + " %)";
+		" (" + fmtSigned(sum.off_share) + ")";
 	if (!check)
 		return "the kernel has no account of this, or it belongs to the whole recording";
 	return [check.source, one(check.events, "events"), one(check.time_ns, "time"), check.reason].filter(Boolean).join("; ");

@@ -29,7 +29,7 @@ function findings(series, edges, span) {
 	const found = [];
 	const other = (one) => one.pair.culprit && bare(one.pair.culprit) !== bare(one.pair.victim);
 	for (const probe of series.filter((one) => one.why)) {
-		const total = probe.why.parts.reduce((sum, part) => sum + sumOf(part.columns, span), 0);
+		const total = slowTime(probe, span);
 		const all = probe.why.pairs.map((pair) => ({ probe, pair, ns: sumOf(pair.columns, span), total })).filter((one) => one.ns);
 		found.push(...all.filter(other).filter((one) => one.ns > total * 0.01).sort((a, b) => b.ns - a.ns).slice(0, 3));
 		found.push(...all.filter((one) => !other(one) && one.ns > total * 0.25).sort((a, b) => b.ns - a.ns).slice(0, 1));
@@ -73,24 +73,30 @@ function partsPicture(probe, of, hidden, toggle) {
 	el("b", null, fmtNs(sumOf(part.columns, of.span)))))), frame);
 }
 
-function total(map, key, ns) {
-	map.set(key, (map.get(key) || 0) + ns);
-}
+const total = (map, key, ns) => map.set(key, (map.get(key) || 0) + ns);
 const largest = (map, most) => [...map].filter(([, ns]) => ns).sort((a, b) => b[1] - a[1]).slice(0, most).map(([key]) => key);
+
+const slowTime = (probe, span) => probe.why.parts.reduce((sum, part) => sum + sumOf(part.columns, span), 0);
+
+// What the matrix leaves out, in a sentence.
+function leftOut(probe, span, left, all) {
+	const others = sumOf(probe.why.othersColumns, span);
+	return left && el("p", { class: "note", id: "left-out" }, "Not shown: " + fmtNs(left) + " (" + fmtShare(left, all) + ") of victims and culprits with less" +
+		(others ? "; " + fmtNs(others) + " of that is of pairs that are not among the " + probe.why.pairs.length + " largest of the whole recording." : "."));
+}
 
 // Victims in lines, culprits in columns, the share of the slow time in cells.
 function matrix(probe, span) {
-	const cells = new Map(), victims = new Map(), culprits = new Map();
-	let all = sumOf(probe.why.othersColumns, span), most = 0;
+	const cells = new Map(), victims = new Map(), culprits = new Map(), all = slowTime(probe, span);
 	for (const pair of probe.why.pairs) {
 		const ns = sumOf(pair.columns, span), culprit = pair.culprit || "nobody: " + pair.part;
-		all += ns;
 		total(victims, pair.victim, ns);
 		total(culprits, culprit, ns);
 		total(cells, pair.victim + "\n" + culprit, ns);
 	}
 	const down = largest(victims, 10), across = largest(culprits, 9);
-	down.forEach((victim) => across.forEach((culprit) => { most = Math.max(most, cells.get(victim + "\n" + culprit) || 0); }));
+	const table = down.flatMap((victim) => across.map((culprit) => cells.get(victim + "\n" + culprit) || 0));
+	const most = Math.max(1, ...table), shown = table.reduce((sum, ns) => sum + ns, 0);
 	if (!all)
 		return el("p", { class: "empty" }, "Nothing was slow in this span.");
 	return el("div", { class: "scroll" }, el("table", { class: "matrix" }, el("caption", null, "Victims in lines, culprits in columns: share of " +
@@ -99,7 +105,7 @@ function matrix(probe, span) {
 		const ns = cells.get(victim + "\n" + culprit) || 0, level = ns ? Math.ceil(Math.sqrt(ns / most) * 5) : 0;
 		return el("td", { class: "m" + level, "data-value": ns, title: fmtNs(ns) + ": " + victim + " because of " + culprit },
 			ns ? fmtShare(ns, all) : "");
-	}))))));
+	}))))), leftOut(probe, span, all - shown, all) || null);
 }
 
 function stackNode(event) {
@@ -107,13 +113,13 @@ function stackNode(event) {
 	if (!event.kernel.length && !event.user.length)
 		return { text: "–", node: el("span", null, "–") };
 	return { text: "", node: el("details", null, el("summary", null, (event.kernel[0] || event.user[0])),
-		part("kernel", event.kernel), part("user", event.user)) };
+		el("div", null, "thread " + event.stack_tid), part("kernel", event.kernel), part("user", event.user)) };
 }
 
 function slowTable(probe, edges, span) {
 	const low = span[0] < span[1] ? edges[span[0]].start : 0, high = span[0] < span[1] ? edges[span[1] - 1].end : 0;
 	const inside = probe.why.slow.filter((event) => event.time_ns >= low && event.time_ns <= high).sort((a, b) => b.ns - a.ns);
-	const rows = inside.slice(0, 60).map((event) => {
+	const shown = inside.slice(0, 60), rows = shown.map((event) => {
 		const parts = Object.entries(event.parts).sort((a, b) => b[1] - a[1]);
 		const request = event.disk ? event.op + " of " + fmtCount(event.bytes) + " bytes on " + event.disk : "";
 		return [number(fmtSec(event.time_ns), event.time_ns), number(fmtNs(event.ns), event.ns),
@@ -125,5 +131,6 @@ function slowTable(probe, edges, span) {
 	if (!rows.length)
 		return el("p", { class: "empty" }, "No slow events in this span.");
 	return sortable([["end"], ["took"], ["who", "name"], ["CPU"], ["parts", "name"], ["because of", "name"], ["what", "name"], ["stack", "name"]], rows,
-		"The slowest of each span of time are kept: " + fmtCount(inside.length) + " here");
+		"The slowest of each span of time are kept: " + fmtCount(inside.length) + " here" +
+		(shown.length < inside.length ? ", of which the slowest " + shown.length + " are shown" : ""));
 }

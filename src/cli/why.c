@@ -68,9 +68,9 @@ int why__check(struct why_command *command, bool only, uint32_t *why)
 			       : 0;
 	if (only && (options->by & (options->by - 1) || options->by & ~tasks))
 		return options__fail(options, "--by takes one of process, thread, cgroup");
-	*why = 1 + (by & 1U << LAT_BY_CGROUP   ? LAT_BY_CGROUP
-		    : by & 1U << LAT_BY_THREAD ? LAT_BY_THREAD
-					       : LAT_BY_PROCESS);
+	*why = 1 + (!by || by & 1U << LAT_BY_PROCESS ? LAT_BY_PROCESS
+		    : by & 1U << LAT_BY_THREAD	     ? LAT_BY_THREAD
+						     : LAT_BY_CGROUP);
 	if (only)
 		options->by = 0;
 	return 0;

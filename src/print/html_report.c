@@ -144,18 +144,6 @@ static struct json_object *flags(const struct html_data *data, const bool *by_in
 	return object;
 }
 
-static void add_marks(struct json_object *to, const struct html_data *data,
-		      const struct timeline *timeline)
-{
-	struct json_object *worst = json_object_new_object();
-
-	for (unsigned int i = 0; i < timeline->nr_probes; i++)
-		json_object_object_add(worst, timeline->probes[i].probe->name,
-				       flags(data, timeline->probes[i].is_worst));
-	json_object_object_add(to, "worst", worst);
-	json_object_object_add(to, "correlated", flags(data, timeline->correlated));
-}
-
 /* What the series have too, or what would make the page large. */
 static void shorten(struct json_object *report)
 {
@@ -185,7 +173,7 @@ static struct json_object *data_json(struct html_data *data, const struct html_r
 	shorten(report);
 	json_object_object_add(object, "kind", json_object_new_string("report"));
 	html_data__json(data, object);
-	add_marks(object, data, of->timeline);
+	json_object_object_add(object, "correlated", flags(data, of->timeline->correlated));
 	json_object_object_add(object, "report", report);
 	return object;
 }
