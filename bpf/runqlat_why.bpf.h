@@ -345,7 +345,7 @@ struct slow {
 	struct runqlat_task *own;
 	__u64 ns;
 	__u64 before_ns; /* of it, what the kernel had added before: see joined */
-	bool joined; /* with waits whose ends were not seen; else the task was moved after before_ns */
+	bool joined; /* with waits whose ends were not seen; else the task was moved then */
 	__u64 now; /* by the scheduler's clock; 0: unknown */
 	__u64 end_ns; /* CLOCK_MONOTONIC */
 };
