@@ -509,6 +509,7 @@ static int describe_run(struct record *record)
 
 	run->interval_ns =
 		options->interval_ns ? options->interval_ns : default_interval_ns(record);
+	run->why_by = record->config.why;
 	run->filter = target__describe(&options->target, &record->config, NULL);
 	if (options->nr_args) {
 		run->workload = join(options->args);

@@ -135,3 +135,30 @@ const char *frame__text(const struct frame *frame, uint64_t address, bool brief,
 		snprintf(out, FRAME_TEXT, "%s%s%.*s", name, *name ? " " : "", length, place);
 	return out;
 }
+
+struct frames_walk frames__walk(const struct frames *frames, uint64_t pid, const char *stack,
+				unsigned int most)
+{
+	if (!pid)
+		frames__skip_tracing(frames, &stack);
+	return (struct frames_walk){ .frames = frames, .pid = pid, .stack = stack, .most = most };
+}
+
+const char *frames__walk_next(struct frames_walk *walk, char out[FRAME_TEXT])
+{
+	uint64_t address;
+	bool more;
+
+	if (walk->ended)
+		return NULL;
+	more = frames__next(&walk->stack, &address);
+	if (more && walk->most) {
+		walk->most--;
+		walk->last = frames__find(walk->frames, walk->pid, address);
+		return frame__text(walk->last, address, true, out);
+	}
+	walk->ended = true;
+	if (more)
+		return "...";
+	return walk->last && walk->last->truncated ? "(truncated: no frame pointer)" : NULL;
+}

@@ -39,6 +39,23 @@ void frames__skip_tracing(const struct frames *frames, const char **stack);
 
 #define FRAME_TEXT 512
 
+struct frames_walk {
+	const struct frames *frames;
+	uint64_t pid;
+	const char *stack; /* the rest */
+	unsigned int most; /* frames that may still be given */
+	const struct frame *last;
+	bool ended;
+};
+
+/* Starts with the innermost frame; in the kernel (pid 0) without those of latscope's program. */
+struct frames_walk frames__walk(const struct frames *frames, uint64_t pid, const char *stack,
+				unsigned int most);
+
+/* The next brief text: a frame, "..." if there are more than `most`, or that the stack is truncated.
+ * NULL: that was all. */
+const char *frames__walk_next(struct frames_walk *walk, char out[FRAME_TEXT]);
+
 /*
  * "read+0x1d libc.so.6+0x2a1c3 (build ID)"; `brief`: "read+0x1d", or "libc.so.6+0x2a1c3" if the
  * name is unknown. The address, if neither is known (or frame is NULL). Returns out.

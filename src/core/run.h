@@ -129,6 +129,7 @@ struct run {
 	struct run_life *lives; /* of keys by process, in order of their ids; owned */
 	size_t nr_lives;
 	char lives_why[RUN_TEXT]; /* not empty: why there are none, or some are missing */
+	uint32_t why_by; /* 1 + enum lat_by of victims and culprits; 0: nothing is explained */
 	struct frames frames; /* names for the stacks of slow samples; sorted */
 	char frames_why[RUN_TEXT]; /* not empty: why some names are missing */
 	unsigned int nr_probes;

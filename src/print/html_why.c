@@ -231,18 +231,13 @@ static struct json_object *pairs_json(struct html_why *why)
 /* Names of the frames, innermost first. */
 static struct json_object *stack_json(const struct frames *frames, uint64_t pid, const char *stack)
 {
+	struct frames_walk walk = frames__walk(frames, pid, stack, FRAMES);
 	struct json_object *array = json_object_new_array();
+	const char *frame;
 	char text[FRAME_TEXT];
-	uint64_t address;
 
-	if (!pid)
-		frames__skip_tracing(frames, &stack);
-	for (unsigned int i = 0; i < FRAMES && frames__next(&stack, &address); i++) {
-		const struct frame *frame = frames__find(frames, pid, address);
-
-		json_object_array_add(
-			array, json_object_new_string(frame__text(frame, address, true, text)));
-	}
+	while ((frame = frames__walk_next(&walk, text)))
+		json_object_array_add(array, json_object_new_string(frame));
 	return array;
 }
 

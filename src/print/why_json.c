@@ -6,6 +6,7 @@
 
 #include <json-c/json.h>
 
+#include <core/split.h>
 #include <stats/why.h>
 #include <store/json_print.h>
 
@@ -114,6 +115,7 @@ static void add_one(struct json_object *why, const struct run *run, const struct
 	struct why_summary summary;
 
 	if (!why_summary__of(&summary, probe)) {
+		fields__text(why, "by", run->why_by ? split__name(run->why_by - 1) : NULL);
 		fields__text(why, "conclusion", summary.sentence);
 		json_object_object_add(why, "parts_ns", json_parts(probe, summary.part_ns));
 	}

@@ -86,26 +86,16 @@ static void print_pairs(FILE *out, const struct why_summary *summary, unsigned i
 /* The first frames of a stack; pid 0: of the kernel. */
 static void print_stack(FILE *out, const struct frames *frames, uint64_t pid, const char *stack)
 {
-	const struct frame *frame = NULL;
+	struct frames_walk walk = frames__walk(frames, pid, stack, FRAMES);
+	const char *frame, *before = "";
 	struct wrap wrap = { 0 };
 	char text[FRAME_TEXT];
-	uint64_t address;
-	int shown = 0;
 
 	if (!*stack)
 		return;
 	wrap__add(&wrap, pid ? "user:" : "kernel:");
-	if (!pid)
-		frames__skip_tracing(frames, &stack);
-	while (shown < FRAMES && frames__next(&stack, &address)) {
-		frame = frames__find(frames, pid, address);
-		wrap__add(&wrap, "%s %.60s", shown++ ? " <" : "",
-			  frame__text(frame, address, true, text));
-	}
-	if (*stack)
-		wrap__add(&wrap, " < ...");
-	else if (frame && frame->truncated)
-		wrap__add(&wrap, " < (truncated: no frame pointer)");
+	for (; (frame = frames__walk_next(&walk, text)); before = " <")
+		wrap__add(&wrap, "%s %.60s", before, frame);
 	wrap__print(&wrap, out, 6, 2);
 }
 

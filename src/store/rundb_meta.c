@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
 #include <string.h>
+
+#include <core/split.h>
 
 #include "rundb_internal.h"
 
@@ -11,6 +14,17 @@ static int read_status(sqlite3_stmt *row, int column, int *status)
 	err = rundb_row__number(row, column, &value);
 	*status = (int)(value & 0xffff);
 	return err;
+}
+
+static int read_split(sqlite3_stmt *row, int column, uint32_t *by)
+{
+	char name[RUN_NAME];
+	int split;
+
+	rundb_row__text(row, column, name, sizeof(name));
+	split = split__find(name);
+	*by = split < 0 ? 0 : 1 + (uint32_t)split;
+	return split < 0 ? -EUCLEAN : 0;
 }
 
 int rundb_meta__take(struct run *run, sqlite3_stmt *row)
@@ -40,6 +54,8 @@ int rundb_meta__take(struct run *run, sqlite3_stmt *row)
 		return rundb_row__flag(row, 1, &run->complete);
 	if (!strcmp(name, "process_why"))
 		rundb_row__text(row, 1, run->lives_why, sizeof(run->lives_why));
+	if (!strcmp(name, "why_by"))
+		return read_split(row, 1, &run->why_by);
 	if (!strcmp(name, "frames_why"))
 		rundb_row__text(row, 1, run->frames_why, sizeof(run->frames_why));
 	if (!strcmp(name, "start_utc"))

@@ -184,6 +184,8 @@ static void put_run(struct rundb_writer *writer, const struct run *run)
 	put_text(writer, "workload", run->workload);
 	put_text(writer, "filter", run->filter);
 	put_text(writer, "host", run->host);
+	if (run->why_by)
+		put_text(writer, "why_by", split__name(run->why_by - 1));
 	put_number(writer, "complete", 0);
 	for (unsigned int i = 0; i < run->nr_labels; i++)
 		put(writer, ADD_LABEL, "tt", run->labels[i].key, run->labels[i].value);

@@ -171,19 +171,17 @@ static bool is_event_of(const struct view *view, const struct why_slow *slow)
 static void put_stack(struct page *page, uint64_t pid, const char *stack)
 {
 	const struct frames *frames = &page->view->model.run->frames;
+	struct frames_walk walk = frames__walk(frames, pid, stack, FRAMES);
 	char line[MOST_LINE], text[FRAME_TEXT];
-	uint64_t address;
+	const char *frame, *before = "";
 	size_t used;
 
 	if (!*stack || !frames->nr)
 		return;
 	used = (size_t)snprintf(line, sizeof(line), "    %s", pid ? "user:" : "kernel:");
-	if (!pid)
-		frames__skip_tracing(frames, &stack);
-	for (int i = 0; i < FRAMES && frames__next(&stack, &address); i++)
-		used += (size_t)snprintf(
-			line + used, sizeof(line) - used, "%s %.60s", i ? " <" : "",
-			frame__text(frames__find(frames, pid, address), address, true, text));
+	for (; (frame = frames__walk_next(&walk, text)); before = " <")
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s %.60s", before,
+					 frame);
 	put(page, PAINT_DIM, "%s", line);
 }
 
@@ -209,6 +207,8 @@ static void put_event(struct page *page, const struct why_slow *slow)
 					 i ? "," : ";", slow->culprits[i].name,
 					 units__ns(time, (double)slow->culprits[i].ns));
 	put(page, PAINT_PLAIN, "%s", line);
+	if (slow->stack_tid && page->view->model.run->frames.nr)
+		put(page, PAINT_DIM, "    stack of thread %lld", (long long)slow->stack_tid);
 	put_stack(page, 0, slow->kernel_stack);
 	put_stack(page, (uint64_t)slow->stack_pid, slow->user_stack);
 }
@@ -264,6 +264,7 @@ static void put_whole(struct page *page)
 static void put_why(struct page *page)
 {
 	const struct model_why *why = &page->view->model.why[page->view->probe];
+	uint32_t run_by = page->view->model.run->why_by;
 	const struct model_pair **pairs;
 	char over[UNITS_TEXT];
 	size_t nr;
@@ -274,6 +275,12 @@ static void put_why(struct page *page)
 		    page->view->replay
 			    ? "no parts of slow samples; record with --why"
 			    : "no parts of slow samples: this probe cannot explain them");
+		return;
+	}
+	if (run_by && run_by - 1 != page->view->by) {
+		put(page, PAINT_DIM, "slow samples are explained by %s, not by %s",
+		    split__name(run_by - 1), split__name(page->view->by));
+		put_events(page);
 		return;
 	}
 	nr = choose(page, is_victim, &pairs);

@@ -86,9 +86,10 @@ for probe in memlat iolat; do
 	ok "the numbers of $probe are those of report --json" same_numbers $probe
 	[ $probe = memlat ] || ok 'and those of its disks' same_keys
 done
-run report --from 500ms --to 1.7s --json "$recording"
+# At both ends there is an interval of which more than half is within, or not.
+run report --from 600ms --to 1.6s --json "$recording"
 for probe in memlat iolat; do
-	dom "$dir/page.html#t=0.5..1.7&probe=$probe&by=disk"
+	dom "$dir/page.html#t=0.6..1.6&probe=$probe&by=disk"
 	ok "the numbers of $probe in a span are those of --from and --to" same_numbers $probe
 	[ $probe = memlat ] || ok 'and those of its disks' same_keys
 done

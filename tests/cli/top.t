@@ -108,7 +108,9 @@ shows 'a heat map of half blocks' '▀▀'
 ok 'the footer is the last line' footer_is_last 24
 press b
 shows 'b: another split' '^cgroup +\*waited|[^a-z]cgroup +\*waited'
-press b
+press Enter
+shows 'Enter: not by this split' 'slow samples are explained by process, not by cgroup'
+press Enter b
 shows 'b: the first split again' 'process +\*waited'
 for sort in events p50 p99 p99.9 max; do
 	press s

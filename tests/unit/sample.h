@@ -77,6 +77,7 @@ static inline struct run *sample_bare(void)
 	run->start_mono_ns = 123456789012;
 	run->duration_ns = 10000000000;
 	run->interval_ns = 1000000000;
+	run->why_by = 1 + LAT_BY_CGROUP;
 	run->workload = strdup("fio --name=\"a b\"");
 	run->workload_status = 3 << 8;
 	run->complete = true;

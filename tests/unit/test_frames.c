@@ -105,6 +105,37 @@ static void frames_of_the_tracing_program_are_skipped(void **state)
 	frames__clear(&frames);
 }
 
+static void assert_walk(const struct frames *frames, uint64_t pid, const char *stack,
+			unsigned int most, const char *wanted)
+{
+	struct frames_walk walk = frames__walk(frames, pid, stack, most);
+	char out[FRAME_TEXT], all[4 * FRAME_TEXT] = "";
+	const char *text;
+
+	while ((text = frames__walk_next(&walk, out)))
+		strcat(strcat(all, text), " ");
+	assert_null(frames__walk_next(&walk, out));
+	assert_string_equal(all, wanted);
+}
+
+static void a_walk_says_how_the_stack_ends(void **state)
+{
+	struct frames frames = { 0 };
+
+	(void)state;
+	add(&frames, 0, 0x81, "bpf_prog_1234_stamps_switch+0x1", "[bpf]", false);
+	add(&frames, 0, 0x84, "__schedule+0x4", "[kernel]", false);
+	add(&frames, 7, 0x1, "read+0x1", "libc+0x1", false);
+	add(&frames, 7, 0x2, "main+0x2", "a+0x2", true);
+	frames__sort(&frames);
+	assert_walk(&frames, 0, "81 84 ff", 6, "__schedule+0x4 0xff ");
+	assert_walk(&frames, 7, "1 2", 2, "read+0x1 main+0x2 (truncated: no frame pointer) ");
+	assert_walk(&frames, 7, "1 2", 1, "read+0x1 ... ");
+	assert_walk(&frames, 7, "2 1", 6, "main+0x2 read+0x1 ");
+	assert_walk(&frames, 7, "", 6, "");
+	frames__clear(&frames);
+}
+
 static void names_longer_than_a_text_are_cut(void **state)
 {
 	struct frames frames = { 0 };
@@ -198,6 +229,7 @@ int main(void)
 		cmocka_unit_test(the_text_says_what_is_known),
 		cmocka_unit_test(a_stack_is_taken_apart),
 		cmocka_unit_test(frames_of_the_tracing_program_are_skipped),
+		cmocka_unit_test(a_walk_says_how_the_stack_ends),
 		cmocka_unit_test(names_longer_than_a_text_are_cut),
 		cmocka_unit_test_setup_teardown(frames_are_read_back, unit_make_dir,
 						unit_remove_dir),

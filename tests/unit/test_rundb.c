@@ -131,6 +131,7 @@ static void assert_same_run(const struct run *a, const struct run *b)
 		assert_int_equal(a->lives[i].ended, b->lives[i].ended);
 	}
 	assert_string_equal(a->lives_why, b->lives_why);
+	assert_int_equal(a->why_by, b->why_by);
 	assert_int_equal(a->nr_probes, b->nr_probes);
 	for (unsigned int i = 0; i < a->nr_probes; i++)
 		assert_same_probe(&a->probes[i], &b->probes[i]);
@@ -706,6 +707,7 @@ static void errors_are_distinct(void **state)
 		int err;
 	} changes[] = {
 		{ "UPDATE probe SET tail_ns = 'x'", -EUCLEAN },
+		{ "INSERT INTO meta VALUES ('why_by', 'x')", -EUCLEAN },
 		{ "UPDATE slots SET slot = 5000 WHERE slot = (SELECT max(slot) FROM slots)",
 		  -EUCLEAN },
 		{ "UPDATE slots SET count = -1 WHERE series = 1", -EUCLEAN },
