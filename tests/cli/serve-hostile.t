@@ -105,20 +105,26 @@ fi
 if cgroup_new; then
 	serve_stop
 	serve_start --max-keys 32
-	# load_in FIRST LAST: a short load in each of these new cgroups, which are then removed
+	# load_in NAME...: a short load in each of these new cgroups at once, which are removed after the next reading
 	load_in() {
-		local i
+		local i loads=()
 
-		for ((i = $1; i <= $2; i++)); do
+		for i in "$@"; do
 			mkdir "$cgroup/$i"
-			(echo "$BASHPID" >"$cgroup/$i/cgroup.procs" && exec "$latscope" load -q pingpong -d 100ms)
-			sleep 1
+			(echo "$BASHPID" >"$cgroup/$i/cgroup.procs" && exec "$latscope" load -q pingpong -d 100ms) &
+			loads+=($!)
+		done
+		wait "${loads[@]}"
+		sleep 1
+		for i in "$@"; do
 			rmdir "$cgroup/$i"
 		done
 	}
-	load_in 1 20
+	for first in 1 6 11 16; do
+		load_in $((first)) $((first + 1)) $((first + 2)) $((first + 3)) $((first + 4))
+	done
 	sleep 10
-	load_in 21 26
+	load_in 21 22 23 24 25 26
 	get /metrics >"$dir/metrics"
 	late() { grep -cE "^latscope_cgroup_runqlat_run_queue_seconds_count.cgroup=\"/${cgroup##*/}/2[1-6]\"} [1-9]" "$dir/metrics"; }
 	is 'rows are used again: late cgroups are counted' "$(late)" 6

@@ -61,12 +61,13 @@ choose() {
 choose_by() {
 	local pid victim status
 
-	"$built/tests/reference/culprits" one "$why_cpu" 3000 >/dev/null &
+	"$built/tests/reference/culprits" one "$why_cpu" 60000 >/dev/null &
 	pid=$!
 	wait_for pgrep -P $pid -x victim && victim=$(pgrep -P $pid -x victim)
 	[ "$1" != --cgroup ] || { echo "$victim" >"$cgroup/cgroup.procs" && victim=$cgroup; }
 	choose -d 1s "$1" "$victim" && tap_same "$(query "SELECT sum(ns) FROM runqlat_why WHERE part = 'moved'")" ''
 	status=$?
+	kill $pid
 	wait $pid
 	return $status
 }
