@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Installation of the program, its man pages and its completions.
+# Installation of the program, its man pages and completions, and of what a service needs. Where files go below DESTDIR is
+# decided by PREFIX, SYSCONFDIR, UNITDIR, TMPFILESDIR and ZSHDIR: by default where systemd and zsh look.
+usr = $(if $(filter /usr,$(PREFIX)),$(1),$(2))
+SYSCONFDIR ?= $(call usr,/etc,$(PREFIX)/etc)
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
+ZSHDIR ?= $(PREFIX)/share/zsh/$(call usr,vendor-completions,site-functions)
+INSTALL := install -Dm644
 MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
 
 $(OUT)/man/%: man/%.scd
@@ -7,13 +14,25 @@ $(OUT)/man/%: man/%.scd
 	$(Q)mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 
-install: all $(MAN) ## Install the program, man pages and completions below DESTDIR/PREFIX
+install: install_program install_exporter ## Install all but the kernel modules below DESTDIR/PREFIX
+
+install_program: all $(MAN) ## Install the program, man pages and completions
 	install -Dm755 $(OUT)/latscope $(DESTDIR)$(PREFIX)/bin/latscope
 	$(Q)for page in $(MAN); do \
-		install -Dm644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; \
+		$(INSTALL) $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit; \
 	done
-	install -Dm644 packaging/completions/latscope.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/latscope
-	install -Dm644 packaging/completions/_latscope $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_latscope
-	install -Dm644 packaging/completions/latscope.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/latscope.fish
+	$(INSTALL) packaging/completions/latscope.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/latscope
+	$(INSTALL) packaging/completions/_latscope $(DESTDIR)$(ZSHDIR)/_latscope
+	$(INSTALL) packaging/completions/latscope.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/latscope.fish
 
-.PHONY: install
+# The file with its options may have been changed: it stays. The units name the program and this file as installed.
+install_exporter: ## Install the units, their options, the dashboard and the alert rules
+	$(INSTALL) -t $(DESTDIR)$(UNITDIR) packaging/systemd/latscope-exporter.service packaging/systemd/latscope-exporter.socket
+	$(Q)sed -i 's|/usr/bin/|$(PREFIX)/bin/|; s|/etc/default/|$(SYSCONFDIR)/default/|' $(DESTDIR)$(UNITDIR)/latscope-exporter.service
+	$(INSTALL) packaging/systemd/latscope-exporter.tmpfiles $(DESTDIR)$(TMPFILESDIR)/latscope-exporter.conf
+	$(Q)test -e $(DESTDIR)$(SYSCONFDIR)/default/latscope-exporter || \
+		$(INSTALL) packaging/systemd/latscope-exporter.default $(DESTDIR)$(SYSCONFDIR)/default/latscope-exporter
+	$(INSTALL) packaging/grafana/latscope.json $(DESTDIR)$(PREFIX)/share/latscope/grafana/latscope.json
+	$(INSTALL) packaging/prometheus/latscope.rules.yml $(DESTDIR)$(PREFIX)/share/latscope/prometheus/latscope.rules.yml
+
+.PHONY: install install_program install_exporter

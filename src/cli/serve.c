@@ -204,7 +204,7 @@ static int open_socket(struct service *service, int *socket)
 	*socket = listen__open(&service->address);
 	if (*socket == -EBADF)
 		return failed("cannot listen", "systemd passed something that is no socket",
-			      "see latscope.socket");
+			      "see latscope-exporter.socket");
 	snprintf(what, sizeof(what), "cannot listen on %s", service->address.text);
 	if (*socket < 0)
 		return failed(what, strerror(-*socket),

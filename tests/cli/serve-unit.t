@@ -10,13 +10,13 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/serve.sh
 skip_unless_able
 
-unit=packaging/systemd/latscope.service
+unit=packaging/systemd/latscope-exporter.service
 exposure=$(systemd-analyze security --offline=true "$unit" 2>/dev/null | sed -n 's/.*exposure level for [^ ]*: \([0-9.]*\) .*/\1/p')
 less() { awk -v got="$1" -v most="$2" 'BEGIN { print got; exit !(got != "" && got < most) }'; }
 ok 'the exposure is less than 2.0' less "$exposure" 2
-sed "s|/usr/bin/latscope|$latscope|; /^Documentation/d" "$unit" >"$dir/latscope.service"
-sed '/^Documentation/d' packaging/systemd/latscope.socket >"$dir/latscope.socket"
-ok 'systemd accepts both' quiet systemd-analyze verify "$dir/latscope.service" "$dir/latscope.socket"
+sed "s|/usr/bin/latscope|$latscope|; /^Documentation/d" "$unit" >"$dir/latscope-exporter.service"
+sed '/^Documentation/d' packaging/systemd/latscope-exporter.socket >"$dir/latscope-exporter.socket"
+ok 'systemd accepts both' quiet systemd-analyze verify "$dir/latscope-exporter.service" "$dir/latscope-exporter.socket"
 
 # with CAPABILITY...: how the service is started, by a user that no account has
 user=65533
