@@ -3,7 +3,7 @@
 DEB_ARCH ?= $(shell dpkg --print-architecture)
 
 deb: ## Build the Debian packages into .output/deb; DEB_ARCH=arm64 cross-builds
-	$(Q)scripts/deps build package
+	$(Q)scripts/deps build deb
 	$(Q)packaging/make-deb -a $(DEB_ARCH) $(OUT)/deb
 
 check-packages: ## Install the packages in fresh Debian roots: minutes; not part of check
