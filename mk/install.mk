@@ -9,10 +9,11 @@ ZSHDIR ?= $(PREFIX)/share/zsh/$(call usr,vendor-completions,site-functions)
 INSTALL := install -Dm644
 MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
 
+# The first line says that it has tables: man then runs tbl.
 $(OUT)/man/%: man/%.scd
 	$(call msg,MAN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)scdoc < $< > $@
+	$(Q){ printf "%s\n" "'\\\" t" && scdoc < $<; } > $@
 
 install: install_program install_exporter ## Install all but the kernel modules below DESTDIR/PREFIX
 

@@ -1,50 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: packages
-# The Debian packages: built twice in different directories with the same bytes, accepted by lintian, and installed in fresh
-# roots of Debian 12 and 13, where latscope measures without a compiler and is purged without a trace.
+# The Debian packages: built in a fresh Debian 12 and a fresh Debian 13, each twice in different directories with the same bytes,
+# accepted by the lintian of that release, and installed in a fresh root of it, where latscope measures without a compiler, takes
+# over what an earlier version left, and is purged without a trace.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
-[ "$(id -u)" = 0 ] || skip_all 'only root can make a root'
-own_mounts
+. tests/packages/root.sh
 
-cache=${LATSCOPE_VM_CACHE:-$PWD/.output/vm}/debian
-version=$(make -s print-version)
-arch=$(dpkg --print-architecture)
-work=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
-# The mounts below it are of this namespace, and end with it: no deletion may reach them.
-remove() { umount -R "$work"/root/* 2>/dev/null; rm -rf --one-file-system "$work"; }
-on_exit remove
+# builds SUITE DIR: builds the packages in a fresh root of SUITE
+builds() { mkdir -p "$2" && tests/distro -s deb -b "$2" "$1" packaging/make-deb "$2"; }
 
-# fresh SUITE: a new root in $root; the first one of a release is kept in the cache
-fresh() {
-	root=$work/root/$1
-	mkdir -p "$cache" "$work/root"
-	if [ ! -e "$cache/$1.tar" ]; then
-		debootstrap --variant=minbase "$1" "$work/new" http://deb.debian.org/debian &&
-			tar -C "$work/new" -cf "$cache/$1.tar.new" . && mv "$cache/$1.tar.new" "$cache/$1.tar"
-		rm -rf "$work/new"
-	fi
-	rm -rf --one-file-system "$root" && mkdir "$root" && tar -C "$root" -xf "$cache/$1.tar" || return
-	cp /etc/resolv.conf "$root/etc/resolv.conf"
-	mount -t proc proc "$root/proc" && mount --rbind /sys "$root/sys" && mount --make-rslave "$root/sys" &&
-		mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev" && mount -t tmpfs tmpfs "$root/run"
-}
-
-# inside CMD...: in the root, which has no environment but these
-inside() {
-	chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive HOME=/root "$@"
-}
-
-packages() {
-	inside apt-get -q update && cp "$work"/one/latscope_*.deb "$root/root/" &&
-		inside sh -c 'apt-get -qy --no-install-recommends install /root/latscope_*.deb'
-}
-
-# What exists in the root, but for what apt and dpkg note about packages, and those that came with it.
-files() { inside find / -xdev -path /root -prune -o -path /var/cache -prune -o -path /var/lib/apt -prune -o -path /var/lib/dpkg -prune -o \
-	-path /var/log -prune -o -path /tmp -prune -o -name '*latscope*' -print; }
+# Every file of the root with its kind, owner and mode, but for what apt and dpkg note about packages.
+files() { inside find / -xdev '(' -path /root -o -path /var/cache -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/log -o -path /tmp ')' \
+	-prune -o -printf '%p %y %U %m %l\n' | sort; }
 
 no_compiler() {
 	local name
@@ -77,31 +47,68 @@ validates() {
 same_bytes() {
 	local path
 
-	for path in "$work"/one/*.deb; do
-		cmp "$path" "$work/another/directory/${path##*/}" || return
+	for path in "$built_in"/*.deb; do
+		cmp "$path" "$work/another/directory/$suite/${path##*/}" || return
 	done
 }
 
 accepts() {
 	local said
 
-	said=$(lintian --allow-root --pedantic -I -E --show-overrides --tag-display-limit 0 "$work"/one/*.changes 2>&1)
-	echo "$said"
+	said=$(tests/distro -s deb -b "$built_in" "$suite" sh -c 'lintian --allow-root --pedantic -I -E --show-overrides --tag-display-limit 0 "$0"/*.changes 2>&1' "$built_in")
+	echo "$said" | tee "$work/lintian"
 	! grep -q '^[EWIPX]: ' <<<"$said"
 }
 
-ok 'make-deb builds' packaging/make-deb "$work/one"
-ok 'make-deb builds again, elsewhere' packaging/make-deb "$work/another/directory"
-ok 'both builds have the same bytes' same_bytes
-ok 'lintian accepts the packages' accepts
-is 'latscope depends on no compiler' \
-	"$(dpkg-deb -f "$work/one/latscope_${version}_$arch.deb" Depends Recommends | grep -oE 'gcc|clang|llvm|dkms|headers')" ''
-for suite in bookworm trixie; do
-	if ! fresh "$suite" >"$work/log" 2>&1; then
+# get PATH: what the exporter answers
+get() {
+	inside bash -c 'exec 3<>/dev/tcp/127.0.0.1/9469 && printf "GET %s HTTP/1.0\r\n\r\n" "$0" >&3 && cat <&3' "$1" 2>/dev/null
+}
+
+# scrapes: the service runs by hand, as there is no systemd here, with the options of its unit
+scrapes() {
+	local server said code=0
+
+	chroot "$root" latscope serve -q -d 30s &
+	server=$!
+	wait_for get /healthz >"$work/health"
+	said=$(get /metrics)
+	kill "$server"
+	wait "$server" || code=$?
+	grep -E '^latscope_probe_up' <<<"$said"
+	[ "$code" = 77 ] || grep -q '^latscope_probe_up{probe="runqlat"} 1' <<<"$said"
+}
+
+# upgrades: from the version before, by which a recording is made first
+upgrades() {
+	local old
+
+	mkdir "$built_in/before" && tests/distro -s deb -b "$built_in" "$suite" tests/packages/before "$built_in/before" &&
+		put_ours "$built_in/before" latscope && old=$(inside latscope --version | head -n 1) && echo "from $old" &&
+		[ "$old" != "latscope $version" ] &&
+		inside sh -c 'cd /root && latscope record -q -o before -- latscope load mixed -d 1s >/dev/null && latscope report before/* >before.txt' &&
+		put_ours "$built_in" latscope && [ "$(inside latscope --version | head -n 1)" = "latscope $version" ]
+}
+
+# The number of events of each probe.
+events() { grep -oE '[0-9,]+ events, ' "$@" | tr -d ' \n'; }
+
+[ $# -gt 0 ] || set -- bookworm trixie
+for suite in "$@"; do
+	built_in=$work/one/$suite
+	ok "$suite: make-deb builds" builds "$suite" "$built_in"
+	ok "$suite: make-deb builds again, elsewhere" builds "$suite" "$work/another/directory/$suite"
+	ok "$suite: both builds have the same bytes" same_bytes
+	ok "$suite: lintian accepts the packages" accepts
+	is "$suite: latscope depends on no compiler" \
+		"$(dpkg-deb -f "$built_in/latscope_${version}_$arch.deb" Depends Recommends | grep -oE 'gcc|clang|llvm|dkms|headers')" ''
+	if ! fresh "$suite" >"$work/log" 2>&1 || ! sources "$suite" >>"$work/log" 2>&1; then
 		skip "$suite" "cannot make a root: $(tail -n 1 "$work/log")"
 		continue
 	fi
-	ok "$suite: installs" packages
+	files >"$work/files"
+	ok "$suite: upgrades from the version before" upgrades
+	is "$suite: reads its recording" "$(inside sh -c 'latscope report /root/before/*' | events)" "$(events "$root/root/before.txt")"
 	ok "$suite: no compiler came with it" no_compiler
 	like "$suite: --version" "$(inside latscope --version)" "^latscope $version.*commit: [0-9a-f]{12}"
 	ok "$suite: doctor" doctor
@@ -111,8 +118,11 @@ for suite in bookworm trixie; do
 	gunzip <tests/cli/recordings/0.1-mixed.db.gz >"$root/root/old.db"
 	like "$suite: reads a recording of 0.1" "$(inside latscope report /root/old.db 2>&1)" 'seen 54,893 = 54,889 recorded'
 	ok "$suite: man pages are there" test -s "$root/usr/share/man/man1/latscope-record.1.gz"
-	ok "$suite: purges" inside apt-get -qy purge latscope
-	is "$suite: no trace is left" "$(files)" ''
-	umount -R "$root"/{proc,sys,dev,run}
+	ok "$suite: the exporter installs" put_ours "$built_in" latscope-exporter
+	ok "$suite: the exporter answers" scrapes
+	ok "$suite: it keeps a flight recorder" compgen -G "$root/var/lib/latscope/*-ring" 
+	ok "$suite: purges" inside apt-get -qy --autoremove purge latscope latscope-exporter
+	is "$suite: no trace is left" "$(files | diff "$work/files" - | grep '^[<>]')" ''
+	leave
 done
 done_testing

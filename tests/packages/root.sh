@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of the suites, and of cli.sh
+# Functions for tests of the packages in fresh roots of Debian; source it after cli.sh. Packages are downloaded in the root, by its
+# own apt: that of this machine is not used.
+[ "$(id -u)" = 0 ] || skip_all 'only root can make a root'
+own_mounts "$@"
+
+cache=${LATSCOPE_VM_CACHE:-$PWD/.output/vm}/debian
+version=$(make -s print-version)
+arch=$(dpkg --print-architecture)
+work=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
+root=''
+# The mounts below it are of this namespace, and end with it: no deletion may reach them.
+remove() { umount -R "$work"/root/*/* 2>/dev/null; rm -rf --one-file-system "$work"; }
+on_exit remove
+
+# fresh SUITE: a new root in $root; the first one of a release is kept in the cache
+fresh() {
+	root=$work/root/$1
+	mkdir -p "$cache" "$work/root"
+	if [ ! -e "$cache/$1.tar" ]; then
+		debootstrap --variant=minbase "$1" "$work/new" http://deb.debian.org/debian &&
+			tar -C "$work/new" -cf "$cache/$1.tar.new" . && mv "$cache/$1.tar.new" "$cache/$1.tar"
+		rm -rf "$work/new"
+	fi
+	rm -rf --one-file-system "$root" && mkdir "$root" && tar -C "$root" -xf "$cache/$1.tar" || return
+	cp /etc/resolv.conf "$root/etc/resolv.conf"
+	mount -t proc proc "$root/proc" && mount --rbind /sys "$root/sys" && mount --make-rslave "$root/sys" &&
+		mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev" && mount -t tmpfs tmpfs "$root/run" &&
+		echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/tests"
+}
+
+leave() { umount -R "$root"/{proc,sys,dev,run}; }
+
+# inside CMD...: in the root, which has no environment but these
+inside() {
+	chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive HOME=/root "$@"
+}
+
+# sources SUITE...: the root's apt knows these releases of Debian, with their security updates
+sources() {
+	local suite
+
+	for suite in "$@"; do
+		echo "deb http://deb.debian.org/debian $suite main"
+		case $suite in *-backports) ;; *) echo "deb http://deb.debian.org/debian-security $suite-security main" ;; esac
+	done >"$root/etc/apt/sources.list"
+	inside apt-get -q update
+}
+
+# put NAME...: installs packages of Debian; NAME=VERSION and ./FILE work, too
+put() { inside apt-get -qy --no-install-recommends install "$@"; }
+
+# put_ours DIR NAME...: installs our packages from DIR
+put_ours() {
+	local name files=()
+
+	for name in "${@:2}"; do
+		cp "$1/${name}"_*.deb "$root/root/" || return
+		files+=("/root/$(basename "$1/${name}"_*.deb)")
+	done
+	put "${files[@]}"
+}
