@@ -6,7 +6,7 @@ SYSCONFDIR ?= $(call usr,/etc,$(PREFIX)/etc)
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 ZSHDIR ?= $(PREFIX)/share/zsh/$(call usr,vendor-completions,site-functions)
-INSTALL := install -Dm644
+INSTALL ?= install
 MAN := $(patsubst man/%.scd,$(OUT)/man/%,$(wildcard man/*.scd))
 
 # The first line says that it has tables: man then runs tbl.
@@ -18,22 +18,22 @@ $(OUT)/man/%: man/%.scd
 install: install_program install_exporter ## Install all but the kernel modules below DESTDIR/PREFIX
 
 install_program: all $(MAN) ## Install the program, man pages and completions
-	install -Dm755 $(OUT)/latscope $(DESTDIR)$(PREFIX)/bin/latscope
+	$(INSTALL) -Dm755 $(OUT)/latscope $(DESTDIR)$(PREFIX)/bin/latscope
 	$(Q)for page in $(MAN); do \
-		$(INSTALL) $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit; \
+		$(INSTALL) -Dm644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit; \
 	done
-	$(INSTALL) packaging/completions/latscope.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/latscope
-	$(INSTALL) packaging/completions/_latscope $(DESTDIR)$(ZSHDIR)/_latscope
-	$(INSTALL) packaging/completions/latscope.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/latscope.fish
+	$(INSTALL) -Dm644 packaging/completions/latscope.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/latscope
+	$(INSTALL) -Dm644 packaging/completions/_latscope $(DESTDIR)$(ZSHDIR)/_latscope
+	$(INSTALL) -Dm644 packaging/completions/latscope.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/latscope.fish
 
 # The file with its options may have been changed: it stays. The units name the program and this file as installed.
 install_exporter: ## Install the units, their options, the dashboard and the alert rules
-	$(INSTALL) -t $(DESTDIR)$(UNITDIR) packaging/systemd/latscope-exporter.service packaging/systemd/latscope-exporter.socket
+	$(INSTALL) -Dm644 -t $(DESTDIR)$(UNITDIR) packaging/systemd/latscope-exporter.service packaging/systemd/latscope-exporter.socket
 	$(Q)sed -i 's|/usr/bin/|$(PREFIX)/bin/|; s|/etc/default/|$(SYSCONFDIR)/default/|' $(DESTDIR)$(UNITDIR)/latscope-exporter.service
-	$(INSTALL) packaging/systemd/latscope-exporter.tmpfiles $(DESTDIR)$(TMPFILESDIR)/latscope-exporter.conf
+	$(INSTALL) -Dm644 packaging/systemd/latscope-exporter.tmpfiles $(DESTDIR)$(TMPFILESDIR)/latscope-exporter.conf
 	$(Q)test -e $(DESTDIR)$(SYSCONFDIR)/default/latscope-exporter || \
-		$(INSTALL) packaging/systemd/latscope-exporter.default $(DESTDIR)$(SYSCONFDIR)/default/latscope-exporter
-	$(INSTALL) packaging/grafana/latscope.json $(DESTDIR)$(PREFIX)/share/latscope/grafana/latscope.json
-	$(INSTALL) packaging/prometheus/latscope.rules.yml $(DESTDIR)$(PREFIX)/share/latscope/prometheus/latscope.rules.yml
+		$(INSTALL) -Dm644 packaging/systemd/latscope-exporter.default $(DESTDIR)$(SYSCONFDIR)/default/latscope-exporter
+	$(INSTALL) -Dm644 packaging/grafana/latscope.json $(DESTDIR)$(PREFIX)/share/latscope/grafana/latscope.json
+	$(INSTALL) -Dm644 packaging/prometheus/latscope.rules.yml $(DESTDIR)$(PREFIX)/share/latscope/prometheus/latscope.rules.yml
 
 .PHONY: install install_program install_exporter

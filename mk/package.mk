@@ -8,6 +8,6 @@ deb: ## Build the Debian packages into .output/deb; DEB_ARCH=arm64 cross-builds
 
 check-packages: ## Install the packages in fresh Debian roots: minutes; not part of check
 	$(Q)scripts/deps build package
-	$(Q)tests/packages/debian.t
+	$(Q)tests/packages/all
 
 .PHONY: deb check-packages

@@ -47,9 +47,12 @@ done
 mkdir -p "$root/lib/modules/6.10.11-amd64"
 ln -s "/lib/modules/${releases[0]#*:}/build" "$root/lib/modules/6.10.11-amd64/build"
 ok '6.10 is left out' left_out 6.10.11-amd64
-ok 'an upgrade to it does not fail' inside dkms autoinstall -k 6.10.11-amd64
+ok 'an upgrade to it does not fail' inside /etc/kernel/postinst.d/dkms 6.10.11-amd64
 is 'and nothing was built for it' "$(built_for 6.10.11-amd64)" 0
 rm -r "$root/lib/modules/6.10.11-amd64"
+inside dkms uninstall -m latscope-rmid -v "$version" -k "${releases[0]#*:}" >/dev/null
+ok 'an upgrade to a tested kernel builds them' inside /etc/kernel/postinst.d/dkms "${releases[0]#*:}"
+is 'both are there' "$(built_for "${releases[0]#*:}")" 2
 leave
 
 # In the guest the directory of the kernel's own modules hides that of the root, where DKMS has put ours.
