@@ -55,6 +55,7 @@ same_bytes() {
 accepts() {
 	local said
 
+	# shellcheck disable=SC2016 # for the shell within
 	said=$(tests/distro -s deb -b "$built_in" "$suite" sh -c 'lintian --allow-root --pedantic -I -E --show-overrides --tag-display-limit 0 "$0"/*.changes 2>&1' "$built_in")
 	echo "$said" | tee "$work/lintian"
 	! grep -q '^[EWIPX]: ' <<<"$said"
@@ -62,6 +63,7 @@ accepts() {
 
 # get PATH: what the exporter answers
 get() {
+	# shellcheck disable=SC2016 # for the shell within
 	inside bash -c 'exec 3<>/dev/tcp/127.0.0.1/9469 && printf "GET %s HTTP/1.0\r\n\r\n" "$0" >&3 && cat <&3' "$1" 2>/dev/null
 }
 
@@ -94,7 +96,7 @@ upgrades() {
 events() { grep -oE '[0-9,]+ events, ' "$@" | tr -d ' \n'; }
 
 built_in=$(readlink -m "$1") suite=$2
-fresh "$suite" >"$work/log" 2>&1 && sources "$suite" >>"$work/log" 2>&1 || skip_all "cannot make a root: $(tail -n 1 "$work/log")"
+fresh_with "$suite" "$suite"
 ok "$suite: make-deb builds" builds "$suite" "$built_in"
 ok "$suite: make-deb builds again, elsewhere" builds "$suite" "$work/another/directory/$suite"
 ok "$suite: both builds have the same bytes" same_bytes

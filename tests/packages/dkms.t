@@ -13,8 +13,7 @@ debs=$(readlink -e "$1") suite=$2
 declare -A series_of=([bookworm]='6.1 6.12' [trixie]=7)
 declare -A sources_of=([bookworm]=bookworm [trixie]='trixie trixie-backports')
 # shellcheck disable=SC2086 # a list
-fresh "$suite" >"$work/log" 2>&1 && sources ${sources_of[$suite]} >>"$work/log" 2>&1 ||
-	skip_all "cannot make a root: $(tail -n 1 "$work/log")"
+fresh_with "$suite" ${sources_of[$suite]}
 
 # built_for RELEASE: what DKMS has for this kernel
 built_for() { inside dkms status -k "$1" | grep -c ': installed'; }

@@ -48,6 +48,13 @@ sources() {
 	inside apt-get -q update
 }
 
+# fresh_with SUITE SUITE...: a new root of the first, with the sources of the others; without it there is nothing to test
+fresh_with() {
+	if ! fresh "$1" >"$work/log" 2>&1 || ! sources "${@:2}" >>"$work/log" 2>&1; then
+		skip_all "cannot make a root: $(tail -n 1 "$work/log")"
+	fi
+}
+
 # put NAME...: installs packages of Debian; NAME=VERSION and ./FILE work, too
 put() { inside apt-get -qy --no-install-recommends install "$@"; }
 
