@@ -29,11 +29,15 @@ for name in $(echo "$capabilities" | tr , " "); do list=$list,+$name; done
 exec chroot . setpriv --no-new-privs --bounding-set "-all$list" --inh-caps "-all" env -i PATH=/usr/bin:/bin HOME=/root "$@"'
 
 # contained CAPABILITIES CMD...: with the PIDs of the host, as by --pid=host
-contained() { OWN_PIDS=${OWN_PIDS-} unshare --mount --uts --ipc ${OWN_PIDS:+--pid --fork} bash -c "$start" - "$root" "$@"; }
+contained() { unshare --mount --uts --ipc ${OWN_PIDS:+--pid --fork} bash -c "$start" - "$root" "$@"; }
+export OWN_PIDS=''
 
 # tries [CAPABILITIES] CMD...: sets $text and $status
 tries() { text=$(contained "$@" 2>&1) && status=0 || status=$?; }
-shows() { [ "$status" = "$1" ] && grep -qE "$2" <<<"$text" || { echo "exit status $status: $text" && false; }; }
+shows() {
+	echo "exit status $status: $text"
+	[ "$status" = "$1" ] && grep -qE "$2" <<<"$text"
+}
 
 like 'the recipe has capabilities' "$given" '^bpf,perfmon,'
 tries "$given" latscope runqlat -d 1s
