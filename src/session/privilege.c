@@ -161,6 +161,12 @@ static int drop_user(const struct privilege_needs *needs, const struct caller *u
 
 int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT])
 {
+	const struct seccomp_needs calls = {
+		.workload = needs->workload,
+		.terminal = needs->terminal,
+		.serves = needs->serves,
+		.sends = needs->sends,
+	};
 	const struct caller user = choose_user();
 	int dir, err;
 
@@ -174,7 +180,7 @@ int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT])
 		return fail(why, -errno, "no_new_privs");
 	if (needs->times_calls)
 		return 0;
-	err = seccomp__install(needs->workload, needs->terminal, needs->serves);
+	err = seccomp__install(&calls);
 	return err ? fail(why, err, "cannot install the filter of system calls") : 0;
 }
 

@@ -16,6 +16,7 @@ struct privilege_needs {
 	unsigned int capability; /* use this capability; 0: none */
 	bool terminal; /* set the modes of the terminal */
 	bool serves; /* accept connections on sockets that are open */
+	bool sends; /* start threads, and connect to other machines */
 	bool times_calls; /* time system calls, which a filter would slow down */
 };
 

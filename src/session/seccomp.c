@@ -2,10 +2,12 @@
 #include "seccomp.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <linux/bpf.h>
 
@@ -127,6 +129,13 @@ static const int serving[] = {
 	SCMP_SYS(setsockopt), SCMP_SYS(shutdown),
 };
 
+/* Connections to others, in a thread, and questions for their addresses. */
+static const int sending[] = {
+	SCMP_SYS(connect),  SCMP_SYS(eventfd2), SCMP_SYS(pipe2),	   SCMP_SYS(recvmsg),
+	SCMP_SYS(recvmmsg), SCMP_SYS(sendmmsg), SCMP_SYS(set_robust_list), SCMP_SYS(socketpair),
+};
+static const int domains[] = { AF_INET, AF_INET6 };
+
 /* Using maps, programs and iterators that exist. None can be loaded. */
 static const int bpf_commands[] = {
 	BPF_MAP_LOOKUP_ELEM,
@@ -205,29 +214,56 @@ static int allow_signals(scmp_filter_ctx filter, pid_t workload)
 	return err;
 }
 
-static int add_rules(scmp_filter_ctx filter, pid_t workload, bool terminal, bool serves)
+static int allow_all(scmp_filter_ctx filter, const int *calls, size_t nr)
 {
 	int err = 0;
 
-	for (size_t i = 0; serves && !err && i < COUNT(serving); i++)
-		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, serving[i], 0);
-	for (size_t i = 0; !err && i < COUNT(allowed); i++)
-		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
+	for (size_t i = 0; !err && i < nr; i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
+	return err;
+}
+
+/*
+ * No process can be made. clone3() has its flags in memory, where no filter sees them; the libc
+ * then uses clone().
+ */
+static int allow_sending(scmp_filter_ctx filter)
+{
+	int err;
+
+	err = allow_all(filter, sending, COUNT(sending));
+	if (!err)
+		err = allow_each(filter, SCMP_SYS(socket), 0, domains, COUNT(domains));
+	if (!err)
+		err = allow_when(filter, SCMP_SYS(clone),
+				 SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+	return err;
+}
+
+static int add_rules(scmp_filter_ctx filter, const struct seccomp_needs *needs)
+{
+	int err;
+
+	err = allow_all(filter, allowed, COUNT(allowed));
+	if (!err && (needs->serves || needs->sends))
+		err = allow_all(filter, serving, COUNT(serving));
+	if (!err && needs->sends)
+		err = allow_sending(filter);
 	if (!err)
 		err = allow_each(filter, SCMP_SYS(bpf), 0, bpf_commands, COUNT(bpf_commands));
 	if (!err)
 		err = allow_each(filter, SCMP_SYS(prctl), 0, prctls, COUNT(prctls));
 	if (!err)
 		err = allow_each(filter, SCMP_SYS(ioctl), 1, ioctls, COUNT(ioctls));
-	if (!err && terminal)
+	if (!err && needs->terminal)
 		err = allow_each(filter, SCMP_SYS(ioctl), 1, terminal_ioctls,
 				 COUNT(terminal_ioctls));
 	if (!err)
 		err = allow_masked(filter);
-	return err ? err : allow_signals(filter, workload);
+	return err ? err : allow_signals(filter, needs->workload);
 }
 
-int seccomp__install(pid_t workload, bool terminal, bool serves)
+int seccomp__install(const struct seccomp_needs *needs)
 {
 	/* For all threads, logged, and as a binary tree. */
 	static const enum scmp_filter_attr attributes[] = { SCMP_FLTATR_CTL_TSYNC,
@@ -241,7 +277,7 @@ int seccomp__install(pid_t workload, bool terminal, bool serves)
 	for (size_t i = 0; !err && i < COUNT(attributes); i++)
 		err = seccomp_attr_set(filter, attributes[i],
 				       attributes[i] == SCMP_FLTATR_CTL_OPTIMIZE ? 2 : 1);
-	err = err ? err : add_rules(filter, workload, terminal, serves);
+	err = err ? err : add_rules(filter, needs);
 	err = err ? err : seccomp_load(filter);
 	seccomp_release(filter);
 	return err;

@@ -10,11 +10,14 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/*
- * Signals may only be sent to `workload`; 0: to none. `terminal`: its modes may be set. `serves`:
- * connections may be accepted on sockets that are open; no socket can be made. Sets no_new_privs.
- * 0 or -errno.
- */
-int seccomp__install(pid_t workload, bool terminal, bool serves);
+struct seccomp_needs {
+	pid_t workload; /* signals may only be sent to it; 0: to none */
+	bool terminal; /* its modes may be set */
+	bool serves; /* connections may be accepted on sockets that are open */
+	bool sends; /* threads and connections can be made; no socket can listen */
+};
+
+/* Sets no_new_privs. 0 or -errno. */
+int seccomp__install(const struct seccomp_needs *needs);
 
 #endif

@@ -475,6 +475,7 @@ static int drop_privileges(struct session *session, const struct session_config 
 		.workload = session->workload.pid,
 		.terminal = config->watcher && config->watcher->terminal,
 		.serves = config->watcher && config->watcher->serves,
+		.sends = config->watcher && config->watcher->sends,
 	};
 	const struct probe *probe;
 	int err;

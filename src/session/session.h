@@ -33,6 +33,7 @@ struct session_watcher {
 	/* The filter of system calls lets them: */
 	bool terminal; /* set the modes of the terminal */
 	bool serves; /* accept connections on sockets that are open */
+	bool sends; /* start threads, and connect to other machines */
 };
 
 struct session_config {

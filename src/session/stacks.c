@@ -27,7 +27,7 @@ static void settle(int socket)
 
 static void confine(void)
 {
-	seccomp__install(0, false, false);
+	seccomp__install(&(struct seccomp_needs){ 0 });
 }
 
 void stacks__begin(struct symbols **symbols, struct run *run)

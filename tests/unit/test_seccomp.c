@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -16,20 +17,27 @@
 #define WORKLOAD 4194303 /* beyond the most that a PID can be */
 
 /* The errno of a system call under the filter; 0: it succeeded. */
-static int outcome(long (*call)(void))
+static int outcome_with(const struct seccomp_needs *needs, long (*call)(void))
 {
 	int status;
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
 	if (!pid) {
-		if (seccomp__install(WORKLOAD, false, false))
+		if (seccomp__install(needs))
 			_exit(255);
 		_exit(call() < 0 ? errno : 0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	return WEXITSTATUS(status);
+}
+
+static int outcome(long (*call)(void))
+{
+	const struct seccomp_needs needs = { .workload = WORKLOAD };
+
+	return outcome_with(&needs, call);
 }
 
 static long run_program(void)
@@ -181,6 +189,52 @@ static void test_files_are_read(void **state)
 	assert_int_equal(outcome(read_file), 0);
 }
 
+static void *do_nothing(void *arg)
+{
+	return arg;
+}
+
+static long start_thread(void)
+{
+	pthread_t thread;
+	void *err = NULL;
+
+	errno = pthread_create(&thread, NULL, do_nothing, NULL);
+	return errno || pthread_join(thread, &err) ? -1 : 0;
+}
+
+static long connect_to_nobody(void)
+{
+	const struct sockaddr_in at = { .sin_family = AF_INET,
+					.sin_port = htons(1),
+					.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	return fd < 0 ? -1 : connect(fd, (const struct sockaddr *)&at, sizeof(at));
+}
+
+static long listen_somewhere(void)
+{
+	const struct sockaddr_in any = { .sin_family = AF_INET };
+
+	return bind(socket(AF_INET, SOCK_STREAM, 0), (const struct sockaddr *)&any, sizeof(any));
+}
+
+static void test_a_sender_makes_threads_and_connections_only(void **state)
+{
+	const struct seccomp_needs needs = { .sends = true };
+
+	(void)state;
+	assert_int_equal(outcome_with(&needs, start_thread), 0);
+	assert_int_equal(outcome_with(&needs, connect_to_nobody), ECONNREFUSED);
+	assert_int_equal(outcome(connect_to_nobody), ENOSYS);
+	assert_int_not_equal(outcome(start_thread), 0);
+	assert_int_equal(outcome_with(&needs, listen_somewhere), ENOSYS);
+	assert_int_equal(outcome_with(&needs, fork_process), ENOSYS);
+	assert_int_equal(outcome_with(&needs, run_program), ENOSYS);
+	assert_int_equal(outcome_with(&needs, open_socket), ENOSYS); /* of AF_UNIX */
+}
+
 static int ends[2]; /* of a pipe: a byte lets the thread go, which was there before the filter */
 
 static void *open_socket_later(void *unused)
@@ -208,7 +262,7 @@ static void test_all_threads_have_the_filter(void **state)
 	assert_true(pid >= 0);
 	if (!pid) {
 		if (pthread_create(&thread, NULL, open_socket_later, NULL) ||
-		    seccomp__install(0, false, false) || write(ends[1], "", 1) != 1)
+		    seccomp__install(&(struct seccomp_needs){ 0 }) || write(ends[1], "", 1) != 1)
 			_exit(255);
 		pthread_join(thread, &err);
 		_exit((int)(intptr_t)err);
@@ -227,6 +281,7 @@ int main(void)
 		cmocka_unit_test(test_limits_are_read_but_not_set),
 		cmocka_unit_test(test_maps_are_read_but_no_program_is_loaded),
 		cmocka_unit_test(test_files_are_read),
+		cmocka_unit_test(test_a_sender_makes_threads_and_connections_only),
 		cmocka_unit_test(test_all_threads_have_the_filter),
 	};
 

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The sender, with a server that answers what a test tells it, or not at all. */
+#include "unit.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include <microhttpd.h>
+#include <zlib.h>
+
+#include <core/clock.h>
+#include <serve/listen.h>
+#include <serve/sender.h>
+
+#define REQUESTS 64
+#define PAUSE_NS 1000000ULL
+#define PATIENCE_NS 20000000000ULL
+
+static struct {
+	struct MHD_Daemon *daemon;
+	pthread_mutex_t lock;
+	/* What it answers to the first requests; to later ones the last. -1: it hangs up */
+	int statuses[REQUESTS];
+	int nr_statuses;
+	const char *retry_after;
+	int requests;
+	struct bytes bodies[REQUESTS];
+	char type[REQUESTS][64], encoding[REQUESTS][64], extra[REQUESTS][64];
+	struct listen_address address;
+} server = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void keep_header(struct MHD_Connection *connection, const char *name, char to[64])
+{
+	const char *value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+
+	snprintf(to, 64, "%s", value ? value : "");
+}
+
+static enum MHD_Result finish(struct MHD_Connection *connection, int at)
+{
+	static char text[] = "no \033[31mcolour\nsecond line";
+	int status = server.statuses[at < server.nr_statuses ? at : server.nr_statuses - 1];
+	struct MHD_Response *response;
+	enum MHD_Result queued;
+
+	keep_header(connection, "Content-Type", server.type[at]);
+	keep_header(connection, "Content-Encoding", server.encoding[at]);
+	keep_header(connection, "X-Extra", server.extra[at]);
+	if (status < 0)
+		return MHD_NO;
+	response = MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_PERSISTENT);
+	if (server.retry_after)
+		MHD_add_response_header(response, "Retry-After", server.retry_after);
+	queued = MHD_queue_response(connection, (unsigned int)status, response);
+	MHD_destroy_response(response);
+	return queued;
+}
+
+static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, const char *path,
+			      const char *method, const char *version, const char *data,
+			      size_t *size, void **state)
+{
+	enum MHD_Result done = MHD_YES;
+	int at;
+
+	(void)arg;
+	(void)path;
+	(void)method;
+	(void)version;
+	pthread_mutex_lock(&server.lock);
+	if (!*state) {
+		assert_true(server.requests < REQUESTS);
+		*state = (void *)(intptr_t)(++server.requests);
+	} else {
+		at = (int)(intptr_t)*state - 1;
+		if (*size)
+			bytes__add(&server.bodies[at], data, *size);
+		else
+			done = finish(connection, at);
+		*size = 0;
+	}
+	pthread_mutex_unlock(&server.lock);
+	return done;
+}
+
+/* An address on which nobody listens until server_start(). */
+static void choose_address(void)
+{
+	int fd;
+
+	assert_int_equal(listen__parse(&server.address, "127.0.0.1:0"), 0);
+	fd = listen__open(&server.address);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void server_start(void)
+{
+	int fd = listen__open(&server.address);
+
+	assert_true(fd >= 0);
+	server.daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, handle,
+					 NULL, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_END);
+	assert_non_null(server.daemon);
+}
+
+static int prepare(void **state)
+{
+	(void)state;
+	server.statuses[0] = 200;
+	server.nr_statuses = 1;
+	choose_address();
+	return 0;
+}
+
+static int clean(void **state)
+{
+	(void)state;
+	if (server.daemon)
+		MHD_stop_daemon(server.daemon);
+	for (int i = 0; i < REQUESTS; i++)
+		bytes__free(&server.bodies[i]);
+	server.daemon = NULL;
+	server.retry_after = NULL;
+	server.requests = 0;
+	return 0;
+}
+
+static struct sender *new_sender(struct sender_config config)
+{
+	static const char *const headers[] = { "X-Extra: yes", NULL };
+	struct sender *sender;
+	char url[128];
+
+	snprintf(url, sizeof(url), "http://%s/in", server.address.text);
+	config.url = url;
+	config.content_type = "text/x-test";
+	config.headers = headers;
+	config.pause_ns = PAUSE_NS;
+	config.longest_pause_ns = 4 * PAUSE_NS;
+	config.keeps_results = true;
+	assert_int_equal(sender__new(&sender, &config), 0);
+	return sender;
+}
+
+#define DEFAULTS ((struct sender_config){ SENDER_DEFAULTS })
+
+static void push(struct sender *sender, const char *text, uint64_t id)
+{
+	assert_int_equal(sender__push(sender, strdup(text), strlen(text), id), 0);
+}
+
+static struct sender_counts counts_of(struct sender *sender)
+{
+	struct sender_counts counts;
+
+	sender__counts(sender, &counts);
+	assert_int_equal(counts.pushed,
+			 counts.sent + counts.refused + counts.dropped + counts.queued);
+	return counts;
+}
+
+static void expect_result(struct sender *sender, uint64_t id, enum sender_outcome outcome)
+{
+	enum sender_outcome got;
+	uint64_t got_id;
+
+	assert_true(sender__result(sender, &got_id, &got));
+	assert_int_equal(got_id, id);
+	assert_int_equal(got, outcome);
+}
+
+static void expect_no_result(struct sender *sender)
+{
+	enum sender_outcome got;
+	uint64_t id;
+
+	assert_false(sender__result(sender, &id, &got));
+}
+
+static void expect_body(int at, const char *text)
+{
+	assert_true(at < server.requests);
+	assert_int_equal(server.bodies[at].len, strlen(text));
+	assert_memory_equal(server.bodies[at].at, text, strlen(text));
+}
+
+static void test_bodies_arrive_in_order_with_their_headers(void **state)
+{
+	struct sender *sender;
+
+	(void)state;
+	server_start();
+	sender = new_sender(DEFAULTS);
+	push(sender, "one", 1);
+	push(sender, "two", 2);
+	sender__end(sender, PATIENCE_NS);
+	assert_int_equal(server.requests, 2);
+	expect_body(0, "one");
+	expect_body(1, "two");
+	assert_string_equal(server.type[0], "text/x-test");
+	assert_string_equal(server.extra[1], "yes");
+	assert_string_equal(server.encoding[0], "");
+	expect_result(sender, 1, SENDER_SENT);
+	expect_result(sender, 2, SENDER_SENT);
+	expect_no_result(sender);
+	assert_int_equal(counts_of(sender).sent, 2);
+	assert_int_equal(counts_of(sender).bytes, 6);
+	assert_false(counts_of(sender).fails);
+	sender__free(sender);
+}
+
+static void test_a_compressed_body_is_the_same(void **state)
+{
+	struct sender_config config = DEFAULTS;
+	char text[4096], back[sizeof(text)];
+	z_stream stream = { 0 };
+	struct sender *sender;
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	config.gzip = true;
+	server.statuses[0] = 503;
+	server.statuses[1] = 200;
+	server.nr_statuses = 2;
+	server_start();
+	sender = new_sender(config);
+	push(sender, text, 1);
+	sender__end(sender, PATIENCE_NS);
+	assert_string_equal(server.encoding[1], "gzip");
+	assert_true(server.bodies[1].len < 200);
+	stream.next_in = (Bytef *)server.bodies[1].at;
+	stream.avail_in = (uInt)server.bodies[1].len;
+	stream.next_out = (Bytef *)back;
+	stream.avail_out = sizeof(back);
+	assert_int_equal(inflateInit2(&stream, 15 + 16), Z_OK);
+	assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+	assert_int_equal(stream.total_out, strlen(text));
+	assert_memory_equal(back, text, strlen(text));
+	inflateEnd(&stream);
+	assert_int_equal(counts_of(sender).bytes, server.bodies[1].len);
+	assert_int_equal(counts_of(sender).queued_bytes, 0);
+	sender__free(sender);
+}
+
+static void test_a_body_is_sent_again_after_a_temporary_failure(void **state)
+{
+	static const int statuses[] = { 503, 429, -1, 504, 502, 408, 200 };
+	struct sender *sender;
+
+	(void)state;
+	memcpy(server.statuses, statuses, sizeof(statuses));
+	server.nr_statuses = 7;
+	server_start();
+	sender = new_sender(DEFAULTS);
+	push(sender, "one", 1);
+	push(sender, "two", 2);
+	sender__end(sender, PATIENCE_NS);
+	/* libcurl itself sends a request again if an idle connection was closed. */
+	for (int i = 0; i < server.requests - 1; i++)
+		expect_body(i, "one");
+	expect_body(server.requests - 1, "two");
+	assert_int_equal(counts_of(sender).sent, 2);
+	assert_in_range(counts_of(sender).retries, 5, 6);
+	assert_int_equal(server.requests, 8);
+	assert_true(strstr(counts_of(sender).why, "HTTP status 408, no ?[31mcolour"));
+	sender__free(sender);
+}
+
+static void test_a_refused_body_is_not_sent_again(void **state)
+{
+	static const int statuses[] = { 400, 500, 200 };
+	struct sender *sender;
+
+	(void)state;
+	memcpy(server.statuses, statuses, sizeof(statuses));
+	server.nr_statuses = 3;
+	server_start();
+	sender = new_sender(DEFAULTS);
+	push(sender, "bad", 1);
+	push(sender, "worse", 2);
+	push(sender, "good", 3);
+	sender__end(sender, PATIENCE_NS);
+	assert_int_equal(server.requests, 3);
+	expect_result(sender, 1, SENDER_REFUSED);
+	expect_result(sender, 2, SENDER_REFUSED);
+	expect_result(sender, 3, SENDER_SENT);
+	assert_int_equal(counts_of(sender).refused, 2);
+	sender__free(sender);
+}
+
+static void test_a_failure_of_the_server_can_be_temporary(void **state)
+{
+	struct sender_config config = DEFAULTS;
+	struct sender *sender;
+
+	(void)state;
+	config.retries_500 = true;
+	server.statuses[0] = 500;
+	server.statuses[1] = 200;
+	server.nr_statuses = 2;
+	server_start();
+	sender = new_sender(config);
+	push(sender, "one", 1);
+	sender__end(sender, PATIENCE_NS);
+	expect_result(sender, 1, SENDER_SENT);
+	assert_int_equal(counts_of(sender).retries, 1);
+	sender__free(sender);
+}
+
+/* Waits until the sender had an answer that it does not like. */
+static void wait_for_failure(struct sender *sender)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	uint64_t end = clock__now_ns() + PATIENCE_NS;
+
+	while (!counts_of(sender).fails && clock__now_ns() < end)
+		nanosleep(&moment, NULL);
+	assert_true(counts_of(sender).fails);
+}
+
+static void test_the_server_says_how_long_to_wait(void **state)
+{
+	struct sender *sender;
+
+	(void)state;
+	server.statuses[0] = 503;
+	server.retry_after = "3600";
+	server_start();
+	sender = new_sender(DEFAULTS);
+	push(sender, "one", 1);
+	wait_for_failure(sender);
+	sender__end(sender, 50 * PAUSE_NS);
+	assert_int_equal(server.requests, 1);
+	expect_result(sender, 1, SENDER_DROPPED);
+	sender__free(sender);
+}
+
+static void test_a_server_that_comes_later_gets_everything(void **state)
+{
+	struct sender *sender = new_sender(DEFAULTS);
+
+	(void)state;
+	push(sender, "one", 1);
+	push(sender, "two", 2);
+	wait_for_failure(sender);
+	assert_int_equal(counts_of(sender).queued, 2);
+	assert_true(strstr(counts_of(sender).why, "onnect"));
+	server_start();
+	sender__end(sender, PATIENCE_NS);
+	expect_body(0, "one");
+	expect_body(1, "two");
+	assert_int_equal(counts_of(sender).sent, 2);
+	sender__free(sender);
+}
+
+static void test_a_full_queue_drops_the_oldest(void **state)
+{
+	struct sender_config config = DEFAULTS;
+	struct sender *sender;
+
+	(void)state;
+	config.most = 10;
+	sender = new_sender(config);
+	push(sender, "12345", 1);
+	wait_for_failure(sender);
+	push(sender, "1234", 2);
+	push(sender, "1234", 3);
+	push(sender, "1234", 4);
+	push(sender, "more than the queue", 5);
+	assert_true(counts_of(sender).queued_bytes <= 10);
+	server_start();
+	sender__end(sender, PATIENCE_NS);
+	/* The first may have been in flight, which keeps its place; then there is no room for two. */
+	assert_true(counts_of(sender).sent == 2 || counts_of(sender).sent == 1);
+	assert_true(counts_of(sender).dropped >= 3);
+	expect_body(server.requests - 1, "1234");
+	sender__free(sender);
+}
+
+/* The kernel accepts the connection, and nobody answers. */
+static void test_the_end_does_not_wait_for_a_server_that_hangs(void **state)
+{
+	int fd = listen__open(&server.address);
+	struct sender *sender = new_sender(DEFAULTS);
+
+	(void)state;
+	push(sender, "one", 1);
+	push(sender, "two", 2);
+	sender__end(sender, PAUSE_NS);
+	expect_result(sender, 1, SENDER_DROPPED);
+	expect_result(sender, 2, SENDER_DROPPED);
+	sender__free(sender);
+	close(fd);
+}
+
+static void test_urls(void **state)
+{
+	static const char *const good[] = { "http://localhost", "https://a.example:4318/v1/metrics",
+					    "http://[::1]:8123/?database=x", "HTTP://u:p@a/" };
+	static const char *const bad[] = { "",		"localhost:4318",  "ftp://a/",
+					   "http://",	"http://a:99999/", "/v1/metrics",
+					   "http:// a/" };
+	char why[POST_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert_int_equal(post__check(good[i], why), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		why[0] = '\0';
+		assert_int_equal(post__check(bad[i], why), -EINVAL);
+		assert_true(why[0]);
+	}
+	post__describe("http://user:secret@a.example:1/x?password=y", why);
+	assert_string_equal(why, "http://a.example:1/x");
+}
+
+#define WITH_SERVER(test) cmocka_unit_test_setup_teardown(test, prepare, clean)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_SERVER(test_bodies_arrive_in_order_with_their_headers),
+		WITH_SERVER(test_a_compressed_body_is_the_same),
+		WITH_SERVER(test_a_body_is_sent_again_after_a_temporary_failure),
+		WITH_SERVER(test_a_refused_body_is_not_sent_again),
+		WITH_SERVER(test_a_failure_of_the_server_can_be_temporary),
+		WITH_SERVER(test_the_server_says_how_long_to_wait),
+		WITH_SERVER(test_a_server_that_comes_later_gets_everything),
+		WITH_SERVER(test_a_full_queue_drops_the_oldest),
+		WITH_SERVER(test_the_end_does_not_wait_for_a_server_that_hangs),
+		cmocka_unit_test(test_urls),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
