@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Unit tests (tests/unit) and the tests with emulated counters (tests/emu/test_*), built with the sanitizers.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-BASE_SRC := $(filter-out src/print/ringlat_%.c src/print/tierlat_text.c src/print/rmid_text.c, \
+BASE_SRC := $(filter-out src/print/ringlat_%.c src/print/tierlat_text.c src/print/rmid_text.c src/print/whole.c, \
 	$(wildcard src/core/*.c src/store/*.c src/stats/*.c src/print/*.c)) src/cli/options.c src/cli/log.c
 RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
-BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/print/ringlat_*.c) src/print/tierlat_text.c src/print/rmid_text.c \
+BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/print/ringlat_*.c) src/print/tierlat_text.c src/print/rmid_text.c src/print/whole.c \
 	$(call sources,src/probes/ringlat/*.c src/probes/tierlat/*.c) \
 	$(filter-out %/probe.c %/account.c %/events.c,$(wildcard src/probes/rmid/*.c)) \
 	src/loadgen/pointer_chase.c src/loadgen/primitives.c $(RMID_SRC))

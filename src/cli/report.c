@@ -6,12 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <core/fault_cost.h>
 #include <core/hist.h>
-#include <print/html.h>
 #include <print/probe_text.h>
 #include <print/report.h>
 #include <print/text.h>
+#include <print/whole.h>
 #include <print/why.h>
 #include <stats/group.h>
 #include <store/csv.h>
@@ -36,8 +35,6 @@ static const char report_doc[] =
 	"  latscope report --json runs/20260102T030405Z | jq .\n"
 	"  latscope report --html page.html runs/20260102T030405Z\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage.";
-
-#define PAGE_KEYS 20 /* of each split, unless --top says otherwise */
 
 enum key { KEY_ALL_INTERVALS = 0x200, KEY_CONFIDENCE, KEY_FROM, KEY_HTML, KEY_SLOW_US, KEY_TO };
 
@@ -130,12 +127,6 @@ static int select_probe(const struct report *report, const struct run *run, stru
 	return -ENOENT;
 }
 
-/* Statistics over all probes. */
-struct whole {
-	struct timeline timeline;
-	struct correlation correlation;
-};
-
 /* `whole` may be NULL. */
 static int print_json(const struct run *run, const struct whole *whole)
 {
@@ -170,33 +161,6 @@ static int print_csv(struct rundb *db, const struct run *run)
 	return 0;
 }
 
-static int print_text(FILE *out, const struct text_style *style, const struct run *run,
-		      const struct whole *whole)
-{
-	int err = 0;
-
-	text__run(out, run);
-	text__incomplete(out, run);
-	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
-		if (rmid__has_rows(&run->probes[i]))
-			err = rmid__print(out, run, &run->probes[i], style->top);
-		else
-			text__probe(out, run, &run->probes[i], style);
-		if (!err)
-			err = why_text__print(out, run, &run->probes[i], style->top);
-	}
-	if (err)
-		return err;
-	why_text__missing_names(out, run);
-	text__processes(out, run, style->top);
-	if (whole) {
-		report__print_timeline(out, &whole->timeline, style->top);
-		report__print_correlation(out, &whole->correlation);
-	}
-	text__fault_cost(out, run);
-	return 0;
-}
-
 static int print_whole(const struct report *report, struct rundb *db, const struct run *run,
 		       const struct whole *whole)
 {
@@ -210,50 +174,28 @@ static int print_whole(const struct report *report, struct rundb *db, const stru
 		return print_json(run, whole);
 	if (report->options.csv)
 		return print_csv(db, run);
-	return print_text(stdout, &style, run, whole);
+	return whole__print_text(stdout, &style, run, whole);
 }
 
 struct page {
-	struct html_report html;
+	struct rundb *db;
+	const struct run *run;
 	const struct whole *whole;
+	unsigned int top;
 };
 
 static int print_page(FILE *out, void *of)
 {
-	struct text_style style = { .all_metrics = true };
-	struct page *page = of;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *stream;
-	int err;
+	const struct page *page = of;
 
-	stream = open_memstream(&text, &size);
-	if (!stream)
-		return -ENOMEM;
-	style.top = page->html.top;
-	err = print_text(stream, &style, page->html.run, page->whole);
-	if (fclose(stream) && !err)
-		err = -ENOMEM;
-	page->html.text = text;
-	if (!err)
-		err = html__report(out, &page->html);
-	free(text);
-	return err;
+	return whole__print_page(out, page->db, page->run, page->whole, page->top);
 }
 
-/* A page has room for more keys than a terminal. */
 static int write_page(const struct report *report, struct rundb *db, const struct run *run,
 		      const struct whole *whole)
 {
-	struct page page = {
-		.html = { .db = db,
-			  .run = run,
-			  .timeline = &whole->timeline,
-			  .correlation = &whole->correlation,
-			  .top = report->options.top == OPTIONS_TOP ? PAGE_KEYS
-								    : report->options.top },
-		.whole = whole,
-	};
+	unsigned int top = report->options.top;
+	struct page page = { db, run, whole, top == OPTIONS_TOP ? WHOLE_PAGE_KEYS : top };
 
 	return page__write(report->html, print_page, &page) ? -ECANCELED : 0;
 }
@@ -266,18 +208,11 @@ static int read_and_print(const struct report *report, struct rundb *db, const s
 
 	if (report->probe || report->options.csv)
 		return print_whole(report, db, run, NULL);
-	whole = calloc(1, sizeof(*whole));
-	if (!whole)
-		return -ENOMEM;
-	err = timeline__read(&whole->timeline, db, run, &report->rules);
-	if (!err)
-		err = correlation__read(&whole->correlation, &whole->timeline, db);
+	err = whole__new(&whole, db, run, &report->rules);
 	if (!err)
 		err = report->html ? write_page(report, db, run, whole)
 				   : print_whole(report, db, run, whole);
-	correlation__clear(&whole->correlation);
-	timeline__clear(&whole->timeline);
-	free(whole);
+	whole__free(whole);
 	return err;
 }
 
@@ -379,7 +314,7 @@ int cmd_report(int argc, char **argv)
 			     .groups = OPTIONS_FORMAT | OPTIONS_SPLIT | OPTIONS_METRICS,
 			     .max_args = 1 },
 		.to_ns = UINT64_MAX,
-		.rules = { .confidence = 0.95, .lines = REPORT_LINES },
+		.rules = WHOLE_RULES,
 	};
 	struct argp own = {
 		.options = report_options, .parser = parse_own, .args_doc = "DIR", .doc = report_doc

@@ -14,6 +14,7 @@
 #define CONNECTIONS 32
 #define REQUEST_BYTES 8192 /* memory of a connection, most of it for the headers */
 #define PATIENCE_S 10
+#define LATE_PATIENCE_S 60 /* for reading an answer that may be large */
 #define RUNS 8 /* accepting and answering are different rounds */
 
 #if MHD_VERSION < 0x00097002
@@ -24,7 +25,7 @@ typedef enum MHD_Result mhd_result;
 
 struct connection {
 	int fd; /* -1: free */
-	uint64_t since_ns;
+	uint64_t until_ns;
 };
 
 struct http {
@@ -38,6 +39,9 @@ struct http {
 		unsigned int status;
 	} kept[HTTP_KEPT];
 	uint64_t requests;
+	struct MHD_Connection *waiting; /* for an answer that comes later; NULL: none does */
+	struct http_answer late; /* of the connection that waited, while it is asked again */
+	bool is_late;
 };
 
 bool http__has(const struct http *http, unsigned int slot, uint64_t version)
@@ -62,9 +66,14 @@ static struct MHD_Response *make(const struct http_answer *answer)
 {
 	struct MHD_Response *response;
 
-	response =
-		MHD_create_response_from_buffer(answer->len, answer->body, MHD_RESPMEM_MUST_FREE);
+	if (answer->is_file)
+		response = MHD_create_response_from_fd(answer->len, answer->file);
+	else
+		response = MHD_create_response_from_buffer(answer->len, answer->body,
+							   MHD_RESPMEM_MUST_FREE);
 	if (!response) {
+		if (answer->is_file)
+			close(answer->file);
 		free(answer->body);
 		return NULL;
 	}
@@ -127,6 +136,45 @@ static bool may_ask(const struct http *http, struct MHD_Connection *connection, 
 	return given && is_same(given, http->authorization);
 }
 
+static struct connection *find(struct http *http, int fd)
+{
+	for (size_t i = 0; i < CONNECTIONS; i++)
+		if (http->connections[i].fd == fd)
+			return &http->connections[i];
+	return NULL;
+}
+
+static struct connection *place_of(struct http *http, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? find(http, info->connect_fd) : NULL;
+}
+
+/* The connection waits, for as long as it takes. */
+static mhd_result put_off(struct http *http, struct MHD_Connection *connection)
+{
+	struct connection *place = place_of(http, connection);
+
+	if (place)
+		place->until_ns = UINT64_MAX;
+	http->waiting = connection;
+	MHD_suspend_connection(connection);
+	return MHD_YES;
+}
+
+void http__answer_later(struct http *http, const struct http_answer *answer)
+{
+	struct connection *place = place_of(http, http->waiting);
+
+	if (place)
+		place->until_ns = clock__now_ns() + LATE_PATIENCE_S * 1000000000ULL;
+	http->late = *answer;
+	http->is_late = true;
+	MHD_resume_connection(http->waiting);
+}
+
 static mhd_result handle(void *arg, struct MHD_Connection *connection, const char *path,
 			 const char *method, const char *version, const char *data, size_t *size,
 			 void **state)
@@ -139,6 +187,11 @@ static mhd_result handle(void *arg, struct MHD_Connection *connection, const cha
 	(void)data;
 	(void)size;
 	(void)state;
+	if (http->is_late && connection == http->waiting) {
+		http->is_late = false;
+		http->waiting = NULL;
+		return send_now(connection, &http->late);
+	}
 	http->requests++;
 	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
 		return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "use GET\n");
@@ -148,19 +201,13 @@ static mhd_result handle(void *arg, struct MHD_Connection *connection, const cha
 	request.accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept");
 	request.last = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "last");
 	http->config.answer(http->config.arg, &request, &answer);
+	if (answer.is_later)
+		return put_off(http, connection);
 	if (answer.version)
 		return send_kept(http, connection, &answer);
 	if (!answer.body)
 		return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
 	return send_now(connection, &answer);
-}
-
-static struct connection *find(struct http *http, int fd)
-{
-	for (size_t i = 0; i < CONNECTIONS; i++)
-		if (http->connections[i].fd == fd)
-			return &http->connections[i];
-	return NULL;
 }
 
 static void notice(void *arg, struct MHD_Connection *connection, void **state,
@@ -182,7 +229,8 @@ static void notice(void *arg, struct MHD_Connection *connection, void **state,
 	}
 	place = find(http, -1);
 	if (place)
-		*place = (struct connection){ info->connect_fd, clock__now_ns() };
+		*place = (struct connection){ info->connect_fd,
+					      clock__now_ns() + PATIENCE_S * 1000000000ULL };
 }
 
 /*
@@ -196,7 +244,7 @@ static void end_old(struct http *http)
 	for (size_t i = 0; i < CONNECTIONS; i++) {
 		struct connection *place = &http->connections[i];
 
-		if (place->fd >= 0 && now - place->since_ns > PATIENCE_S * 1000000000ULL)
+		if (place->fd >= 0 && now > place->until_ns)
 			shutdown(place->fd, SHUT_RDWR);
 	}
 }
@@ -226,8 +274,8 @@ int http__new(struct http **out, const struct http_config *config)
 		http->connections[i].fd = -1;
 	if (copy_token(http, config->token))
 		goto err_free;
-	http->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, http,
-					MHD_OPTION_LISTEN_SOCKET, config->socket,
+	http->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+					handle, http, MHD_OPTION_LISTEN_SOCKET, config->socket,
 					MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS,
 					MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
 					MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)PATIENCE_S,
@@ -243,6 +291,18 @@ err_free:
 	return -ENOMEM;
 }
 
+/* libmicrohttpd cannot end while a connection waits. */
+static void end_waiting(struct http *http)
+{
+	struct http_answer answer = { .status = MHD_HTTP_SERVICE_UNAVAILABLE };
+
+	if (!http->waiting)
+		return;
+	if (!http->is_late)
+		http__answer_later(http, &answer);
+	http__run(http);
+}
+
 void http__free(struct http *http)
 {
 	if (!http)
@@ -250,6 +310,7 @@ void http__free(struct http *http)
 	for (size_t i = 0; i < HTTP_KEPT; i++)
 		if (http->kept[i].response)
 			MHD_destroy_response(http->kept[i].response);
+	end_waiting(http);
 	MHD_stop_daemon(http->daemon);
 	free(http->authorization);
 	free(http);

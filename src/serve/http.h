@@ -31,6 +31,10 @@ struct http_answer {
 	size_t len;
 	unsigned int slot; /* below HTTP_KEPT: the place of the version */
 	uint64_t version;
+	/* A file of `len` bytes instead of the body, taken over, if is_file. */
+	bool is_file;
+	int file;
+	bool is_later; /* there is no answer yet: http__answer_later() */
 };
 
 #define HTTP_KEPT 4
@@ -52,6 +56,9 @@ void http__free(struct http *http); /* NULL is allowed */
 /* Readable when http__run() has something to do; also call it a few times a second. */
 int http__descriptor(const struct http *http);
 void http__run(struct http *http);
+
+/* Answers the one request that was put off. Only one can be. */
+void http__answer_later(struct http *http, const struct http_answer *answer);
 
 uint64_t http__requests(const struct http *http);
 

@@ -57,20 +57,20 @@ int post__check(const char *text, char why[POST_TEXT])
 	return err;
 }
 
-void post__describe(const char *text, char to[POST_TEXT])
+void post__describe(const char *url, char shown[POST_TEXT])
 {
-	CURLU *url = curl_url();
-	char *shown = NULL;
+	CURLU *parts = curl_url();
+	char *text = NULL;
 
-	if (url && !curl_url_set(url, CURLUPART_URL, text, 0)) {
-		curl_url_set(url, CURLUPART_USER, NULL, 0);
-		curl_url_set(url, CURLUPART_PASSWORD, NULL, 0);
-		curl_url_set(url, CURLUPART_QUERY, NULL, 0);
-		shown = part(url, CURLUPART_URL);
+	if (parts && !curl_url_set(parts, CURLUPART_URL, url, 0)) {
+		curl_url_set(parts, CURLUPART_USER, NULL, 0);
+		curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0);
+		curl_url_set(parts, CURLUPART_QUERY, NULL, 0);
+		text = part(parts, CURLUPART_URL);
 	}
-	sanitize__text(to, POST_TEXT, shown ? shown : "a URL");
-	curl_free(shown);
-	curl_url_cleanup(url);
+	sanitize__text(shown, POST_TEXT, text ? text : "a URL");
+	curl_free(text);
+	curl_url_cleanup(parts);
 }
 
 static bool is_local(const char *text)

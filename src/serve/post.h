@@ -40,7 +40,7 @@ struct post_answer {
 int post__check(const char *url, char why[POST_TEXT]);
 
 /* The URL without a user, a password and a query, to be shown. */
-void post__describe(const char *url, char text[POST_TEXT]);
+void post__describe(const char *url, char shown[POST_TEXT]);
 
 /*
  * Copies the configuration. The first one of a process must be made while it has one thread, and

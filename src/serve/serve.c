@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/units.h>
+
 #include "http.h"
 #include "keeper.h"
 #include "metrics.h"
@@ -12,11 +14,14 @@
 #include "recorder.h"
 #include "series.h"
 
+#define LAST_NS 600000000000ULL /* of a page, if the request does not say */
+
 struct serve {
 	struct serve_config config;
 	struct http *http;
 	struct session_watcher watcher; /* of the session */
 	struct series series;
+	struct page page;
 	uint64_t version; /* of what the exporter shows: it changes when the keys are read */
 	unsigned int intervals, keys_every; /* since then; from one reading of keys to the next */
 };
@@ -74,14 +79,43 @@ static bool is_healthy(const struct run *run)
 	return measuring > 0;
 }
 
-static void put_page(const struct http_request *request, struct http_answer *answer)
+/* Begins a page; finish_page() answers. */
+static void put_page(struct serve *serve, const struct http_request *request,
+		     struct http_answer *answer)
 {
-	int err = page__make(request->last, &answer->body, &answer->len);
+	uint64_t last_ns = LAST_NS;
+	int err;
 
-	answer->type = "text/html; charset=utf-8";
-	if (err)
-		put_text(answer, err == -ENOSYS ? 501 : 500,
-			 err == -ENOSYS ? "this version has no page\n" : "the page failed\n");
+	if (!serve->config.recorder) {
+		put_text(answer, 404, "no flight recorder: the service runs with --no-ring\n");
+		return;
+	}
+	err = request->last ? units__parse_duration(request->last, &last_ns) : 0;
+	if (!err)
+		err = page__begin(&serve->page, last_ns);
+	if (!err)
+		answer->is_later = true;
+	else if (err == -EINVAL || err == -ERANGE)
+		put_text(answer, 400, "use a time up to 1h, such as /report?last=10m\n");
+	else if (err == -EBUSY)
+		put_text(answer, 503, "another page is being made; try again\n");
+	else
+		put_text(answer, 500, "cannot make the page\n");
+}
+
+static void finish_page(struct serve *serve)
+{
+	struct http_answer answer = { .status = 200, .type = "text/html; charset=utf-8" };
+	int got = page__end(&serve->page, &answer.file, &answer.len);
+
+	if (!got)
+		return;
+	answer.is_file = got > 0;
+	if (got == -ENOENT)
+		put_text(&answer, 503, "the flight recorder has nothing yet; try again\n");
+	else if (got < 0)
+		put_text(&answer, 500, "the page failed\n");
+	http__answer_later(serve->http, &answer);
 }
 
 static void answer(void *arg, const struct http_request *request, struct http_answer *to)
@@ -96,7 +130,7 @@ static void answer(void *arg, const struct http_request *request, struct http_an
 		else
 			put_text(to, 503, "no probe measures\n");
 	} else if (!strcmp(request->path, "/report")) {
-		put_page(request, to);
+		put_page(serve, request, to);
 	} else if (!strcmp(request->path, "/")) {
 		put_text(to, 200, index_page);
 		to->type = "text/html; charset=utf-8";
@@ -206,6 +240,7 @@ static void awake(void *arg)
 {
 	struct serve *serve = arg;
 
+	finish_page(serve);
 	http__run(serve->http);
 	if (serve->config.keeper)
 		keeper__work(serve->config.keeper);
@@ -219,6 +254,8 @@ void serve__attach(struct serve *serve, struct session_config *config, struct re
 		.fd = http__descriptor(serve->http), .awake = awake, .arg = serve, .serves = true
 	};
 	config->watcher = &serve->watcher;
+	serve->page.ring = recording;
+	serve->watcher.forks = serve->config.recorder != NULL;
 	config->renews = true;
 	config->recording = recording;
 	recording__add(recording, &writer_serve)->state = serve;

@@ -166,6 +166,7 @@ int privilege__drop(const struct privilege_needs *needs, char why[RUN_TEXT])
 		.terminal = needs->terminal,
 		.serves = needs->serves,
 		.sends = needs->sends,
+		.forks = needs->forks,
 	};
 	const struct caller user = choose_user();
 	int dir, err;

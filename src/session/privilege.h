@@ -17,6 +17,7 @@ struct privilege_needs {
 	bool terminal; /* set the modes of the terminal */
 	bool serves; /* accept connections on sockets that are open */
 	bool sends; /* start threads, and connect to other machines */
+	bool forks; /* make processes that run the same program */
 	bool times_calls; /* time system calls, which a filter would slow down */
 };
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -224,7 +225,7 @@ static int allow_all(scmp_filter_ctx filter, const int *calls, size_t nr)
 }
 
 /*
- * No process can be made. clone3() has its flags in memory, where no filter sees them; the libc
+ * Threads, not processes. clone3() has its flags in memory, where no filter sees them; the libc
  * then uses clone().
  */
 static int allow_sending(scmp_filter_ctx filter)
@@ -240,6 +241,18 @@ static int allow_sending(scmp_filter_ctx filter)
 	return err;
 }
 
+/* As fork() of the libc does. They cannot run another program. */
+static int allow_forks(scmp_filter_ctx filter)
+{
+	const scmp_datum_t ids = CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+	int err;
+
+	err = allow_when(filter, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_EQ, ids | SIGCHLD));
+	if (!err)
+		err = allow_when(filter, SCMP_SYS(clone), SCMP_A0(SCMP_CMP_EQ, SIGCHLD));
+	return err ? err : seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(set_robust_list), 0);
+}
+
 static int add_rules(scmp_filter_ctx filter, const struct seccomp_needs *needs)
 {
 	int err;
@@ -249,6 +262,8 @@ static int add_rules(scmp_filter_ctx filter, const struct seccomp_needs *needs)
 		err = allow_all(filter, serving, COUNT(serving));
 	if (!err && needs->sends)
 		err = allow_sending(filter);
+	if (!err && needs->forks)
+		err = allow_forks(filter);
 	if (!err)
 		err = allow_each(filter, SCMP_SYS(bpf), 0, bpf_commands, COUNT(bpf_commands));
 	if (!err)

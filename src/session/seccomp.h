@@ -15,6 +15,7 @@ struct seccomp_needs {
 	bool terminal; /* its modes may be set */
 	bool serves; /* connections may be accepted on sockets that are open */
 	bool sends; /* threads and connections can be made; no socket can listen */
+	bool forks; /* processes can be made; they have the same filter */
 };
 
 /* Sets no_new_privs. 0 or -errno. */

@@ -476,6 +476,7 @@ static int drop_privileges(struct session *session, const struct session_config 
 		.terminal = config->watcher && config->watcher->terminal,
 		.serves = config->watcher && config->watcher->serves,
 		.sends = config->watcher && config->watcher->sends,
+		.forks = config->watcher && config->watcher->forks,
 	};
 	const struct probe *probe;
 	int err;

@@ -34,6 +34,7 @@ struct session_watcher {
 	bool terminal; /* set the modes of the terminal */
 	bool serves; /* accept connections on sockets that are open */
 	bool sends; /* start threads, and connect to other machines */
+	bool forks; /* make processes that run the same program */
 };
 
 struct session_config {

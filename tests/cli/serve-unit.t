@@ -49,6 +49,8 @@ ok 'it can get none' grep -q '^NoNewPrivs:.1$' "/proc/$server/status"
 ok 'its system calls are filtered' grep -q '^Seccomp:.2$' "/proc/$server/status"
 written() { compgen -G "$dir/ring/*-ring/fine-*/run.db" >/dev/null; }
 ok 'it keeps a flight recorder' wait_for written
+sleep 2
+is 'it makes a page of it' "$(get_status /report)" 200
 serve_stop
 is 'it ends' "$status" 0
 
@@ -88,6 +90,8 @@ plain=("${as[@]}")
 as=(strace -f -qq -o "$dir/calls" "${as[@]}")
 serve_start -d 6s --trigger 'runqlat.rate>0'
 get /metrics >/dev/null
+sleep 2
+get /report >/dev/null
 wait "$server"
 as=("${plain[@]}")
 allowed

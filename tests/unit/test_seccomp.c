@@ -235,6 +235,30 @@ static void test_a_sender_makes_threads_and_connections_only(void **state)
 	assert_int_equal(outcome_with(&needs, open_socket), ENOSYS); /* of AF_UNIX */
 }
 
+static long fork_and_wait(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	return pid < 0 || waitpid(pid, &status, 0) != pid || status ? -1 : 0;
+}
+
+static void test_processes_are_made_but_run_no_program(void **state)
+{
+	const struct seccomp_needs needs = { .forks = true };
+	const struct seccomp_needs both = { .forks = true, .sends = true, .serves = true };
+
+	(void)state;
+	assert_int_equal(outcome_with(&needs, fork_and_wait), 0);
+	assert_int_equal(outcome(fork_and_wait), ENOSYS);
+	assert_int_equal(outcome_with(&needs, run_program), ENOSYS);
+	assert_int_not_equal(outcome_with(&needs, start_thread), 0);
+	assert_int_equal(outcome_with(&both, fork_and_wait), 0);
+	assert_int_equal(outcome_with(&both, start_thread), 0);
+}
+
 static int ends[2]; /* of a pipe: a byte lets the thread go, which was there before the filter */
 
 static void *open_socket_later(void *unused)
@@ -282,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_maps_are_read_but_no_program_is_loaded),
 		cmocka_unit_test(test_files_are_read),
 		cmocka_unit_test(test_a_sender_makes_threads_and_connections_only),
+		cmocka_unit_test(test_processes_are_made_but_run_no_program),
 		cmocka_unit_test(test_all_threads_have_the_filter),
 	};
 

@@ -374,7 +374,7 @@ static void test_a_full_queue_drops_the_oldest(void **state)
 	assert_true(counts_of(sender).queued_bytes <= 10);
 	server_start();
 	sender__end(sender, PATIENCE_NS);
-	/* The first may have been in flight, which keeps its place; then there is no room for two. */
+	/* The first may have been in flight, and keeps its place; then there is no room for two. */
 	assert_true(counts_of(sender).sent == 2 || counts_of(sender).sent == 1);
 	assert_true(counts_of(sender).dropped >= 3);
 	expect_body(server.requests - 1, "1234");

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "whole.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <core/fault_cost.h>
+
+#include "html.h"
+#include "probe_text.h"
+#include "why.h"
+
+int whole__new(struct whole **out, struct rundb *db, const struct run *run,
+	       const struct timeline_rules *rules)
+{
+	struct whole *whole = calloc(1, sizeof(*whole));
+	int err;
+
+	*out = whole;
+	if (!whole)
+		return -ENOMEM;
+	err = timeline__read(&whole->timeline, db, run, rules);
+	return err ? err : correlation__read(&whole->correlation, &whole->timeline, db);
+}
+
+void whole__free(struct whole *whole)
+{
+	if (!whole)
+		return;
+	correlation__clear(&whole->correlation);
+	timeline__clear(&whole->timeline);
+	free(whole);
+}
+
+int whole__print_text(FILE *out, const struct text_style *style, const struct run *run,
+		      const struct whole *whole)
+{
+	int err = 0;
+
+	text__run(out, run);
+	text__incomplete(out, run);
+	for (unsigned int i = 0; !err && i < run->nr_probes; i++) {
+		if (rmid__has_rows(&run->probes[i]))
+			err = rmid__print(out, run, &run->probes[i], style->top);
+		else
+			text__probe(out, run, &run->probes[i], style);
+		if (!err)
+			err = why_text__print(out, run, &run->probes[i], style->top);
+	}
+	if (err)
+		return err;
+	why_text__missing_names(out, run);
+	text__processes(out, run, style->top);
+	if (whole) {
+		report__print_timeline(out, &whole->timeline, style->top);
+		report__print_correlation(out, &whole->correlation);
+	}
+	text__fault_cost(out, run);
+	return 0;
+}
+
+int whole__print_page(FILE *out, struct rundb *db, const struct run *run, const struct whole *whole,
+		      unsigned int top)
+{
+	const struct text_style style = { .all_metrics = true, .top = top };
+	struct html_report html = { .db = db,
+				    .run = run,
+				    .timeline = &whole->timeline,
+				    .correlation = &whole->correlation,
+				    .top = top };
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream;
+	int err;
+
+	stream = open_memstream(&text, &size);
+	if (!stream)
+		return -ENOMEM;
+	err = whole__print_text(stream, &style, run, whole);
+	if (fclose(stream) && !err)
+		err = -ENOMEM;
+	html.text = text;
+	if (!err)
+		err = html__report(out, &html);
+	free(text);
+	return err;
+}
