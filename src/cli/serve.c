@@ -11,6 +11,7 @@
 
 #include <serve/keeper.h>
 #include <serve/listen.h>
+#include <serve/otlp.h>
 #include <serve/recorder.h>
 #include <serve/serve.h>
 #include <session/session.h>
@@ -38,7 +39,10 @@ enum key {
 	KEY_RING_DIR,
 	KEY_NO_RING,
 	KEY_LAST,
-	KEY_TRIGGER
+	KEY_TRIGGER,
+	KEY_OTLP,
+	KEY_OTLP_TEMPORALITY,
+	KEY_OTLP_INTERVAL
 };
 
 struct service {
@@ -48,6 +52,7 @@ struct service {
 	uint64_t cgroups, max_keys, ring;
 	const char *ring_dir;
 	struct keeper_config keeper;
+	struct otlp_config otlp; /* url: NULL: none */
 	char token[TOKEN];
 	struct lat_config config;
 	struct run *run;
@@ -55,6 +60,7 @@ struct service {
 	struct recording recording;
 	struct recorder *recorder;
 	struct restore *lent; /* gives the flight recorder's files back to root */
+	struct otlp *sender; /* until `serve` has it */
 	struct serve *serve;
 };
 
@@ -64,6 +70,10 @@ static const struct argp_option serve_options[] = {
 	{ "cgroups", KEY_CGROUPS, "N", 0, "Export at most N cgroups per metric (100)", 0 },
 	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Maximum cgroups per probe; the rest: (other) (1024)",
 	  0 },
+	{ "otlp", KEY_OTLP, "URL", 0, "Also send the metrics to this OpenTelemetry collector", 0 },
+	{ "otlp-temporality", KEY_OTLP_TEMPORALITY, "KIND", 0, "cumulative or delta (cumulative)",
+	  0 },
+	{ "otlp-interval", KEY_OTLP_INTERVAL, "TIME", 0, "From one sending to the next (60s)", 0 },
 	{ .doc = "Flight recorder:", .group = 2 },
 	{ "ring", KEY_RING, "SIZE", 0, "Size on disk (256M)", 0 },
 	{ "ring-dir", KEY_RING_DIR, "DIR", 0, "Directory (" RECORDER_DIR ")", 0 },
@@ -104,6 +114,27 @@ static int parse_trigger(struct service *service, const char *arg)
 	}
 }
 
+static int parse_otlp(struct service *service, const char *arg)
+{
+	char why[POST_TEXT];
+
+	service->otlp.url = arg;
+	if (!post__check(arg, why))
+		return 0;
+	return options__fail(&service->options,
+			     "--otlp '%.64s': %s; use a URL such as http://127.0.0.1:4318", arg,
+			     why);
+}
+
+static int parse_temporality(struct service *service, const char *arg)
+{
+	service->otlp.delta = !strcmp(arg, "delta");
+	if (service->otlp.delta || !strcmp(arg, "cumulative"))
+		return 0;
+	return options__fail(&service->options,
+			     "--otlp-temporality '%.64s': use cumulative or delta", arg);
+}
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct service *service = state->input;
@@ -129,6 +160,12 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return options__duration(options, "--last", arg, &service->keeper.last_ns);
 	case KEY_TRIGGER:
 		return parse_trigger(service, arg);
+	case KEY_OTLP:
+		return parse_otlp(service, arg);
+	case KEY_OTLP_TEMPORALITY:
+		return parse_temporality(service, arg);
+	case KEY_OTLP_INTERVAL:
+		return options__duration(options, "--otlp-interval", arg, &service->otlp.every_ns);
 	case KEY_NO_RING:
 		service->ring = 0;
 		return 0;
@@ -150,6 +187,7 @@ static int parse(struct service *service, int argc, char **argv)
 	service->max_keys = OPTIONS_MAX_KEYS;
 	service->ring = RING;
 	service->keeper.last_ns = LAST_NS;
+	service->otlp.every_ns = OTLP_EVERY_NS;
 	service->ring_dir = getenv("STATE_DIRECTORY") ? getenv("STATE_DIRECTORY") : RECORDER_DIR;
 	got = options__parse(options, &own, service, argc, argv, stdout);
 	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
@@ -291,6 +329,18 @@ static int open_keeper(struct service *service, struct keeper **keeper)
 	return keeper__new(keeper, config);
 }
 
+static void otlp_changed(const char *url, const char *why)
+{
+	char what[POST_TEXT + 32];
+
+	if (!why) {
+		log__note("%s takes metrics again", url);
+		return;
+	}
+	snprintf(what, sizeof(what), "cannot send metrics to %s", url);
+	log__error(what, why, NULL);
+}
+
 static int measure(struct service *service, int socket)
 {
 	struct serve_config config = {
@@ -310,6 +360,7 @@ static int measure(struct service *service, int socket)
 	struct session_result result;
 	int err;
 
+	config.otlp = service->sender;
 	err = config.recorder ? open_keeper(service, &config.keeper) : 0;
 	if (!err)
 		err = serve__new(&service->serve, &config);
@@ -317,6 +368,7 @@ static int measure(struct service *service, int socket)
 		close(socket);
 		return failed("serve", strerror(-err), NULL);
 	}
+	service->sender = NULL; /* now of `serve` */
 	serve__attach(service->serve, &window, &service->recording);
 	log__note("listening on http://%s/", service->address.text);
 	err = session__run(service->session, &window, &result);
@@ -338,6 +390,20 @@ static int open_recorder(struct service *service)
 	return failed(what, rundir__explain(err), "choose another directory with --ring-dir");
 }
 
+static int open_sender(struct service *service)
+{
+	int err;
+
+	if (!service->otlp.url)
+		return EXIT_DONE;
+	service->otlp.changed = otlp_changed;
+	err = otlp__new(&service->sender, &service->otlp);
+	if (err == -EINVAL)
+		return failed("cannot use " OTLP_HEADERS, "it is not a list of name=value",
+			      "separate the pairs by commas");
+	return err ? failed("serve", strerror(-err), NULL) : EXIT_DONE;
+}
+
 /* The socket first: an error there needs no probe. */
 static int run_service(struct service *service)
 {
@@ -354,6 +420,8 @@ static int run_service(struct service *service)
 		code = failed("serve", "out of memory", NULL);
 	if (!code && recording__describe(service->run, &none))
 		code = failed("serve", "out of memory", NULL);
+	if (!code)
+		code = open_sender(service);
 	if (!code)
 		code = open_probes(service);
 	if (!code)
@@ -381,6 +449,7 @@ int cmd_serve(int argc, char **argv)
 	code = run_service(&service);
 	session__free(service.session);
 	serve__free(service.serve);
+	otlp__free(service.sender);
 	run__free(service.run);
 	return output__end(service.lent, &service.recording, code);
 }

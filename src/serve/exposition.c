@@ -13,6 +13,7 @@ static const char *const types[EXPOSITION_FORMATS] = {
 	[EXPOSITION_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
 	[EXPOSITION_PROTOBUF] = "application/vnd.google.protobuf; "
 				"proto=io.prometheus.client.MetricFamily; encoding=delimited",
+	[EXPOSITION_OTLP] = "application/json",
 };
 
 const char *exposition__content_type(enum exposition_format format)
@@ -68,6 +69,8 @@ static void end_family(struct exposition *to)
 {
 	if (to->is_open && to->format == EXPOSITION_PROTOBUF)
 		exposition_proto__end_family(to);
+	if (to->is_open && to->format == EXPOSITION_OTLP)
+		exposition_otlp__end_family(to);
 	to->is_open = false;
 }
 
@@ -80,6 +83,8 @@ void exposition__family(struct exposition *to, enum exposition_type type, const 
 	to->is_open = true;
 	if (to->format == EXPOSITION_PROTOBUF)
 		exposition_proto__family(to, help);
+	else if (to->format == EXPOSITION_OTLP)
+		exposition_otlp__family(to, help);
 	else
 		exposition_text__family(to, help);
 }
@@ -88,6 +93,8 @@ void exposition__value(struct exposition *to, const struct exposition_label *lab
 {
 	if (to->format == EXPOSITION_PROTOBUF)
 		exposition_proto__value(to, labels, value);
+	else if (to->format == EXPOSITION_OTLP)
+		exposition_otlp__value(to, labels, value);
 	else
 		exposition_text__value(to, labels, value);
 }
@@ -97,6 +104,8 @@ void exposition__histogram(struct exposition *to, const struct exposition_label 
 {
 	if (to->format == EXPOSITION_PROTOBUF)
 		exposition_proto__histogram(to, labels, hist, coarse);
+	else if (to->format == EXPOSITION_OTLP)
+		exposition_otlp__histogram(to, labels, hist);
 	else
 		exposition_text__histogram(to, labels, hist, coarse);
 }

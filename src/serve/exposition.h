@@ -10,6 +10,9 @@
  *                                    1/8 of a power of two of a second wide (9 %). A slot, at most
  *                                    1/32 wide, is counted where its upper edge is: a sample can be
  *                                    one slot too high, never too low.
+ *
+ * And what an OpenTelemetry collector is sent: OTLP as JSON, with exponential histograms of scale
+ * 3, which have the same buckets.
  */
 #ifndef LATSCOPE_SERVE_EXPOSITION_H
 #define LATSCOPE_SERVE_EXPOSITION_H
@@ -22,6 +25,7 @@ enum exposition_format {
 	EXPOSITION_TEXT,
 	EXPOSITION_OPENMETRICS,
 	EXPOSITION_PROTOBUF,
+	EXPOSITION_OTLP, /* never asked for by a client */
 	EXPOSITION_FORMATS,
 };
 
@@ -42,6 +46,10 @@ struct exposition {
 	enum exposition_type type;
 	size_t family; /* protobuf: where the family began */
 	bool is_open;
+	/* OTLP: */
+	bool has_points; /* the family */
+	uint64_t start_ns, time_ns; /* Unix time: when counting began, and now */
+	struct otlp_past *past; /* counters are differences to it; NULL: they are totals */
 };
 
 /* For the header Content-Type. */
@@ -92,6 +100,14 @@ void exposition_proto__value(struct exposition *to, const struct exposition_labe
 			     double value);
 void exposition_proto__histogram(struct exposition *to, const struct exposition_label *labels,
 				 const struct lat_hist *hist, bool coarse);
+
+/* exposition_otlp.h has more. */
+void exposition_otlp__family(struct exposition *to, const char *help);
+void exposition_otlp__end_family(struct exposition *to);
+void exposition_otlp__value(struct exposition *to, const struct exposition_label *labels,
+			    double value);
+void exposition_otlp__histogram(struct exposition *to, const struct exposition_label *labels,
+				const struct lat_hist *hist);
 
 /* The native bucket of schema 3 in which a slot is counted. */
 int exposition_proto__bucket(uint32_t slot);

@@ -345,6 +345,34 @@ static void put_recorder(const struct recorder *recorder, struct exposition *to)
 	exposition__value(to, NULL, !state.err);
 }
 
+/* Bodies are requests of OTLP, each with all metrics of a moment. */
+static void put_otlp(const struct sender_counts *counts, struct exposition *to)
+{
+	const struct {
+		const char *result;
+		uint64_t count;
+	} bodies[] = { { "sent", counts->sent },
+		       { "refused", counts->refused },
+		       { "dropped", counts->dropped } };
+
+	exposition__family(to, EXPOSITION_COUNTER, "latscope_otlp_bodies_total",
+			   "Bodies by what became of them; refused and dropped ones are lost.");
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+		const struct exposition_label labels[] = { { "result", bodies[i].result }, { 0 } };
+
+		exposition__value(to, labels, (double)bodies[i].count);
+	}
+	exposition__family(to, EXPOSITION_COUNTER, "latscope_otlp_retries_total",
+			   "Bodies that were sent again.");
+	exposition__value(to, NULL, (double)counts->retries);
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_otlp_queue_bytes",
+			   "Bodies that wait for the collector.");
+	exposition__value(to, NULL, (double)counts->queued_bytes);
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_otlp_works",
+			   "1 if the last body was taken, 0 after an error.");
+	exposition__value(to, NULL, !counts->fails);
+}
+
 void metrics__write(const struct metrics *metrics, struct exposition *to)
 {
 	put_own(metrics, to);
@@ -358,6 +386,8 @@ void metrics__write(const struct metrics *metrics, struct exposition *to)
 				   "Snapshots made for signals and triggers.");
 		exposition__value(to, NULL, (double)keeper__snapshots(metrics->keeper));
 	}
+	if (metrics->otlp)
+		put_otlp(metrics->otlp, to);
 	put_process(to);
 	put_histograms(metrics, to);
 	exposition__end(to);

@@ -11,6 +11,7 @@
 #include "exposition.h"
 #include "keeper.h"
 #include "recorder.h"
+#include "sender.h"
 #include "series.h"
 
 struct metrics {
@@ -20,6 +21,7 @@ struct metrics {
 	uint64_t requests; /* of the exporter itself */
 	const struct recorder *recorder; /* NULL: none */
 	const struct keeper *keeper; /* NULL: none */
+	const struct sender_counts *otlp; /* NULL: nothing is sent */
 };
 
 void metrics__write(const struct metrics *metrics, struct exposition *to);

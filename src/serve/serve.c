@@ -10,6 +10,7 @@
 #include "http.h"
 #include "keeper.h"
 #include "metrics.h"
+#include "otlp.h"
 #include "page.h"
 #include "recorder.h"
 #include "series.h"
@@ -41,17 +42,27 @@ static void put_text(struct http_answer *answer, unsigned int status, const char
 	answer->len = strlen(text);
 }
 
-static void put_metrics(struct serve *serve, const struct http_request *request,
-			struct http_answer *answer)
+/* `counts` is only for the result to refer to. */
+static struct metrics metrics_of(const struct serve *serve, struct sender_counts *counts)
 {
-	const struct metrics metrics = {
+	if (serve->config.otlp)
+		otlp__counts(serve->config.otlp, counts);
+	return (struct metrics){
 		.run = serve->config.run,
 		.series = &serve->series,
 		.max_keys = serve->config.max_keys,
 		.requests = http__requests(serve->http),
 		.recorder = serve->config.recorder,
 		.keeper = serve->config.keeper,
+		.otlp = serve->config.otlp ? counts : NULL,
 	};
+}
+
+static void put_metrics(struct serve *serve, const struct http_request *request,
+			struct http_answer *answer)
+{
+	struct sender_counts counts;
+	const struct metrics metrics = metrics_of(serve, &counts);
 	struct exposition to = { .format = exposition__choose(request->accept) };
 
 	answer->type = exposition__content_type(to.format);
@@ -176,6 +187,7 @@ void serve__free(struct serve *serve)
 		return;
 	http__free(serve->http);
 	series__free(&serve->series);
+	otlp__free(serve->config.otlp);
 	keeper__free(serve->config.keeper);
 	recorder__free(serve->config.recorder);
 	free(serve);
@@ -200,6 +212,14 @@ static void test_triggers(struct serve *serve, uint64_t end_ns)
 		keeper__test(serve->config.keeper, sum, start_ns, end_ns);
 }
 
+static void send_metrics(struct serve *serve, uint64_t at_ns, bool is_last)
+{
+	struct sender_counts counts;
+	const struct metrics metrics = metrics_of(serve, &counts);
+
+	otlp__work(serve->config.otlp, &metrics, at_ns, is_last);
+}
+
 static int take_interval(struct writer *writer, const struct run *run,
 			 const struct run_interval *interval)
 {
@@ -211,6 +231,8 @@ static int take_interval(struct writer *writer, const struct run *run,
 		serve->version++;
 	}
 	err = series__add(&serve->series, run, interval);
+	if (!err && serve->config.otlp && !serve->intervals)
+		send_metrics(serve, run->start_mono_ns + interval->end_ns, false);
 	if (err || !serve->config.recorder)
 		return err;
 	err = recorder__add(serve->config.recorder, interval, !serve->intervals);
@@ -223,9 +245,12 @@ static int end(struct writer *writer, const struct run *run)
 {
 	struct serve *serve = writer->state;
 
-	(void)run;
 	if (serve->config.recorder)
 		recorder__end(serve->config.recorder);
+	if (serve->config.otlp) {
+		send_metrics(serve, run->start_mono_ns + run->duration_ns, true);
+		otlp__end(serve->config.otlp);
+	}
 	return 0;
 }
 
@@ -255,6 +280,7 @@ void serve__attach(struct serve *serve, struct session_config *config, struct re
 	};
 	config->watcher = &serve->watcher;
 	serve->page.ring = recording;
+	serve->watcher.sends = serve->config.otlp != NULL;
 	serve->watcher.forks = serve->config.recorder != NULL;
 	config->renews = true;
 	config->recording = recording;

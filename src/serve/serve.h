@@ -13,6 +13,7 @@
 struct serve;
 struct recorder;
 struct keeper;
+struct otlp;
 
 #define SERVE_INTERVAL_NS 100000000ULL
 #define SERVE_KEYS_NS 1000000000ULL /* the keys are read this often */
@@ -26,6 +27,7 @@ struct serve_config {
 	unsigned int max_keys; /* rows in the kernel */
 	struct recorder *recorder; /* taken over; NULL: none */
 	struct keeper *keeper; /* taken over; NULL: none */
+	struct otlp *otlp; /* taken over; NULL: none */
 };
 
 /* 0 or -errno. */

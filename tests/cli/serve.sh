@@ -15,12 +15,17 @@ on_exit end_servers
 
 # serve_start ARG...: starts latscope serve on a free port as $server, and waits until it listens at $address
 serve_start() {
-	"${as[@]}" "$latscope" serve --listen 127.0.0.1:0 --ring-dir "$dir/ring" --ring 16M "$@" >"$dir/serve.out" 2>"$dir/serve.err" &
+	local said
+
+	: >"$dir/serve.err"
+	"${as[@]}" "$latscope" serve --listen 127.0.0.1:0 --ring-dir "$dir/ring" --ring 16M "$@" >"$dir/serve.out" 2>>"$dir/serve.err" &
 	server=$!
 	servers+=("$server")
 	wait_for grep -q '^listening on' "$dir/serve.err" || { cat "$dir/serve.err" && return 1; }
 	address=$(sed -n 's|^listening on http://\(.*\)/$|\1|p' "$dir/serve.err")
-	sed -i '/^listening on/d' "$dir/serve.err"
+	# Not sed -i: serve would go on writing to the old file.
+	said=$(sed '/^listening on/d' "$dir/serve.err")
+	printf '%s' "$said" >"$dir/serve.err"
 	wait_for get /healthz
 }
 

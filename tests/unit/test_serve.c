@@ -12,6 +12,7 @@
 
 #include <core/hist.h>
 #include <serve/exposition.h>
+#include <serve/exposition_otlp.h>
 #include <serve/listen.h>
 #include <serve/series.h>
 #include <serve/trigger.h>
@@ -102,6 +103,79 @@ static void test_protobuf_of_one_sample(void **state)
 	assert_int_equal(to.out.len, (size_t)(unsigned char)to.out.at[0] + 1);
 	assert_memory_equal(to.out.at + 1, expected + 1, 9);
 	bytes__free(&to.out);
+}
+
+/* A body with one histogram; the caller frees it. */
+static char *otlp_body(struct otlp_past *past, const struct lat_hist *hist, const char *cgroup)
+{
+	const struct exposition_label labels[] = { { "cgroup", cgroup }, { 0 } };
+	struct exposition to = {
+		.format = EXPOSITION_OTLP, .start_ns = 1000, .time_ns = 2000, .past = past
+	};
+
+	exposition_otlp__begin(&to, "host");
+	exposition__family(&to, EXPOSITION_GAUGE, "nothing", "No points.");
+	exposition__family(&to, EXPOSITION_HISTOGRAM, "a_seconds", "A.");
+	exposition__histogram(&to, labels, hist, true);
+	exposition__end(&to);
+	exposition_otlp__end(&to);
+	bytes__add(&to.out, "", 1);
+	assert_false(to.out.failed);
+	return to.out.at;
+}
+
+/* 1 ms is the lower edge of its slot, which ends at 1.024 ms: 2^(-80/8) to 2^(-79/8) s. */
+static void test_otlp_of_one_histogram(void **state)
+{
+	struct lat_hist hist = { 0 };
+	char *body;
+
+	(void)state;
+	add(&hist, 10, 2);
+	add(&hist, 1000000, 3);
+	body = otlp_body(NULL, &hist, "a\"b\\");
+	assert_null(strstr(body, "nothing"));
+	assert_non_null(strstr(body, "\"stringValue\":\"a\\\"b\\\\\"}"));
+	assert_non_null(strstr(body, "\"count\":\"5\",\"sum\":0.003000020,\"scale\":3,"
+				     "\"zeroCount\":\"2\""));
+	assert_non_null(strstr(body, "\"positive\":{\"offset\":-80,\"bucketCounts\":[\"3\"]}"));
+	assert_non_null(strstr(body, "\"startTimeUnixNano\":\"1000\""));
+	assert_non_null(strstr(body, "\"aggregationTemporality\":2"));
+	free(body);
+}
+
+static void test_otlp_differences_are_those_to_the_body_before(void **state)
+{
+	struct otlp_past *past = otlp_past__new();
+	struct lat_hist hist = { 0 };
+	char *body;
+
+	(void)state;
+	add(&hist, 1000000, 3);
+	body = otlp_body(past, &hist, "a");
+	assert_non_null(strstr(body, "\"count\":\"3\""));
+	assert_non_null(strstr(body, "\"aggregationTemporality\":1"));
+	free(body);
+	add(&hist, 1000000, 4);
+	body = otlp_body(past, &hist, "a");
+	assert_non_null(strstr(body, "\"count\":\"4\",\"sum\":0.004000000"));
+	assert_non_null(strstr(body, "\"startTimeUnixNano\":\"2000\""));
+	free(body);
+	body = otlp_body(past, &hist, "a");
+	assert_null(strstr(body, "a_seconds"));
+	free(body);
+	memset(&hist, 0, sizeof(hist));
+	add(&hist, 1000000, 2); /* it began again */
+	body = otlp_body(past, &hist, "a");
+	assert_non_null(strstr(body, "\"count\":\"2\""));
+	free(body);
+	body = otlp_body(past, &hist, "b");
+	assert_non_null(strstr(body, "\"count\":\"2\""));
+	free(body);
+	body = otlp_body(past, &hist, "a"); /* was away: it is new */
+	assert_non_null(strstr(body, "\"count\":\"2\""));
+	free(body);
+	otlp_past__free(past);
 }
 
 static void test_accept_chooses_the_format(void **state)
@@ -294,6 +368,8 @@ int main(void)
 		cmocka_unit_test(test_labels_are_escaped_and_empty_ones_absent),
 		cmocka_unit_test(test_native_buckets_have_the_upper_edges_of_the_slots),
 		cmocka_unit_test(test_protobuf_of_one_sample),
+		cmocka_unit_test(test_otlp_of_one_histogram),
+		cmocka_unit_test(test_otlp_differences_are_those_to_the_body_before),
 		cmocka_unit_test(test_accept_chooses_the_format),
 		cmocka_unit_test(test_cgroups_beyond_the_limit_are_other),
 		cmocka_unit_test(test_a_new_cgroup_of_the_same_name_goes_on),
