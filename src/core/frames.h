@@ -52,8 +52,10 @@ struct frames_walk {
 struct frames_walk frames__walk(const struct frames *frames, uint64_t pid, const char *stack,
 				unsigned int most);
 
-/* The next brief text: a frame, "..." if there are more than `most`, or that the stack is truncated.
- * NULL: that was all. */
+/*
+ * The next brief text: a frame, "..." if there are more than `most`, or that the stack is truncated.
+ * NULL: that was all.
+ */
 const char *frames__walk_next(struct frames_walk *walk, char out[FRAME_TEXT]);
 
 /*

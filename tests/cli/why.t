@@ -100,7 +100,7 @@ names_last() {
 		(SELECT victim_id FROM runqlat_why WHERE victim GLOB 'first (*')")" = 1 ] ||
 		{ query "SELECT DISTINCT victim FROM runqlat_why" && false; }
 }
-ok 'processes that end or change their names have names' names_last
+ok 'processes that end or change their names have names' retry names_last
 check 'a ring buffer too small says so' 0 '' 'found no room; see --events' \
 	runqlat --why -q --events 1 --over 1us -- "$latscope" load pingpong -d 1s
 check 'a threshold below the median is raised, and it says so' 0 'over 1 us: [0-9,]+/s samples; only those over .* are explained' 'at least 1.00 us to ' \
