@@ -53,8 +53,8 @@ struct frames_walk frames__walk(const struct frames *frames, uint64_t pid, const
 				unsigned int most);
 
 /*
- * The next brief text: a frame, "..." if there are more than `most`, or that the stack is truncated.
- * NULL: that was all.
+ * The next brief text: a frame, "..." if there are more than `most`, or that the stack is
+ * truncated. NULL: that was all.
  */
 const char *frames__walk_next(struct frames_walk *walk, char out[FRAME_TEXT]);
 
