@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <core/clock.h>
 #include <print/whole.h>
 #include <store/rundb.h>
 
@@ -21,8 +22,7 @@
 #define LONGEST_NS 3600000000000ULL /* what the ring keeps */
 #define NICE 10
 #define DESCRIPTORS 1024 /* the service has less */
-#define SUFFIX "-page"
-#define NAME "0" SUFFIX /* of the snapshot; one process makes one at a time */
+#define WORK_NS 10000000ULL /* at a time: requests and probes wait meanwhile */
 
 /* ---- the process ---- */
 
@@ -39,26 +39,6 @@ static void close_connections(void)
 		if (!getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) && domain != AF_UNIX)
 			close(fd);
 	}
-}
-
-static int copy_ring(const struct rundir *ring, struct recording *recording, uint64_t last_ns,
-		     pid_t parent)
-{
-	struct snapshot *snapshot;
-	int err, got = 1;
-
-	err = snapshot__new(&snapshot, ring->fd, last_ns);
-	if (err)
-		return err;
-	err = recording__create_in(recording, ring, NAME);
-	recording->nr_writers = 1; /* run.db is all that a page needs */
-	while (!err && got > 0) {
-		got = snapshot__step(snapshot, recording);
-		if (getppid() != parent)
-			err = -ECANCELED;
-	}
-	snapshot__free(snapshot);
-	return err ? err : got;
 }
 
 static int print(FILE *out, const char *dir)
@@ -80,25 +60,19 @@ static int print(FILE *out, const char *dir)
 	return err;
 }
 
-/* Errors are exit codes. */
-static int make(const struct page *page, uint64_t last_ns, int file, pid_t parent)
+/* Errors are exit codes. If the service was killed meanwhile, nobody else deletes the snapshot. */
+static int make(const struct page *page, int file)
 {
-	struct recording recording = { 0 };
-	const struct rundir *ring = &page->ring->rundir;
-	FILE *out;
+	FILE *out = fdopen(file, "w");
 	int err;
 
 	if (setpriority(PRIO_PROCESS, 0, NICE))
 		errno = 0;
 	close_connections();
-	ring_files__delete(ring->fd, NAME, false);
-	err = copy_ring(ring, &recording, last_ns, parent);
-	out = fdopen(file, "w");
-	if (!err)
-		err = out ? print(out, recording.rundir.at) : -errno;
+	err = out ? print(out, page->recording.rundir.at) : -errno;
 	if (!err && (ferror(out) || fclose(out)))
 		err = -EIO;
-	ring_files__delete(ring->fd, NAME, false);
+	ring_files__delete(page->ring->rundir.fd, PAGE_SNAPSHOT, false);
 	return -err;
 }
 
@@ -109,8 +83,9 @@ static int open_file(int dir)
 {
 	int file = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
-	if (file >= 0 || errno != EOPNOTSUPP)
-		return file < 0 ? -errno : file;
+	if (file >= 0)
+		return file;
+	/* The file system cannot, as overlayfs before 6.3. */
 	file = openat(dir, "page.html", O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600);
 	if (file < 0)
 		return -errno;
@@ -118,21 +93,44 @@ static int open_file(int dir)
 	return file;
 }
 
+static void end_snapshot(struct page *page)
+{
+	snapshot__free(page->snapshot);
+	page->snapshot = NULL;
+	if (page->recording.dir[0])
+		recording__free(&page->recording);
+	memset(&page->recording, 0, sizeof(page->recording));
+	ring_files__delete(page->ring->rundir.fd, PAGE_SNAPSHOT, false);
+}
+
 int page__begin(struct page *page, uint64_t last_ns)
 {
-	pid_t parent = getpid();
+	const struct rundir *ring = &page->ring->rundir;
 	int err;
 
 	if (last_ns > LONGEST_NS)
 		return -EINVAL;
-	if (page->process)
+	if (page->snapshot || page->process)
 		return -EBUSY;
+	err = snapshot__new(&page->snapshot, ring->fd, last_ns);
+	if (!err)
+		err = recording__create_in(&page->recording, ring, PAGE_SNAPSHOT);
+	page->recording.nr_writers = 1; /* run.db is all that a page needs */
+	if (err && page->snapshot)
+		end_snapshot(page);
+	return err;
+}
+
+static int start(struct page *page)
+{
+	int err;
+
 	page->file = open_file(page->ring->rundir.fd);
 	if (page->file < 0)
 		return page->file;
 	page->process = fork();
 	if (!page->process)
-		_exit(make(page, last_ns, page->file, parent));
+		_exit(make(page, page->file));
 	if (page->process > 0)
 		return 0;
 	err = -errno;
@@ -141,26 +139,43 @@ int page__begin(struct page *page, uint64_t last_ns)
 	return err;
 }
 
-int page__end(struct page *page, int *file, size_t *len)
+/* 1: the snapshot is not complete yet. */
+static int copy(struct page *page)
 {
-	struct stat st;
+	uint64_t end = clock__now_ns() + WORK_NS;
+	int got = 1;
+
+	while (got > 0 && clock__now_ns() < end)
+		got = snapshot__step(page->snapshot, &page->recording);
+	if (got > 0)
+		return got;
+	snapshot__free(page->snapshot);
+	page->snapshot = NULL;
+	if (!got)
+		got = start(page);
+	if (got)
+		end_snapshot(page);
+	return got;
+}
+
+static int wait_for_process(struct page *page, int *file, size_t *len)
+{
 	int status, err = 0;
+	struct stat st;
 	pid_t got;
 
-	if (!page->process)
-		return 0;
 	got = waitpid(page->process, &status, WNOHANG);
 	if (!got)
 		return 0;
+	page->process = 0;
+	end_snapshot(page);
 	if (got < 0 || !WIFEXITED(status))
 		err = -EIO;
 	else
 		err = -WEXITSTATUS(status);
-	page->process = 0;
 	if (!err && fstat(page->file, &st))
 		err = -errno;
 	if (err) {
-		page__clean(page);
 		close(page->file);
 		return err;
 	}
@@ -169,7 +184,20 @@ int page__end(struct page *page, int *file, size_t *len)
 	return 1;
 }
 
-void page__clean(const struct page *page)
+int page__work(struct page *page, int *file, size_t *len)
 {
-	ring_files__delete(page->ring->rundir.fd, NAME, false);
+	int got = page->snapshot ? copy(page) : 0;
+
+	if (got)
+		return got > 0 ? 0 : got;
+	return page->process ? wait_for_process(page, file, len) : 0;
+}
+
+void page__clear(struct page *page)
+{
+	if (page->snapshot)
+		end_snapshot(page);
+	if (page->process)
+		close(page->file);
+	page->process = 0;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The page /report: the last minutes of the flight recorder, as `latscope report --html` shows
- * them. A process of its own makes it, one at a time, so that probes and scrapes do not wait and
- * its memory is given back. It makes a snapshot next to the segments of the ring, and deletes it;
- * the page itself is in a file without a name.
+ * them, one at a time. First a snapshot is made next to the segments of the ring, in steps, so that
+ * probes and scrapes do not wait. Then a process of its own prints the page into a file without a
+ * name, and its memory is given back. The snapshot is deleted.
+ *
+ * The process does not read the ring: SQLite's locks on files that are open in the service do not
+ * work in a process that was forked.
  */
 #ifndef LATSCOPE_SERVE_PAGE_H
 #define LATSCOPE_SERVE_PAGE_H
@@ -15,25 +18,31 @@
 
 #include <store/recording.h>
 
+#define PAGE_SNAPSHOT "0-page" /* its directory, in that of the ring */
+
+struct snapshot;
+
 struct page {
 	const struct recording *ring;
-	pid_t process; /* that makes it; 0: none */
+	struct snapshot *snapshot; /* that is being made; NULL: none */
+	struct recording recording; /* the snapshot's */
+	pid_t process; /* that prints it; 0: none */
 	int file; /* the page, once it has ended */
 };
 
 /*
  * Begins a page with the last `last_ns`. 0; -EBUSY: one is being made; -EINVAL: longer than an
- * hour; or another -errno.
+ * hour; -ENOENT: the ring has nothing yet; or another -errno.
  */
 int page__begin(struct page *page, uint64_t last_ns);
 
 /*
- * 0: it is not complete yet; 1: *file and *len are set, and the caller closes the file; or -errno:
- * it failed. -ENOENT: the ring has nothing yet.
+ * Call often: works on it for a few ms. 0: it is not complete yet, or there is none; 1: *file and
+ * *len are set, and the caller closes the file; or -errno: it failed.
  */
-int page__end(struct page *page, int *file, size_t *len);
+int page__work(struct page *page, int *file, size_t *len);
 
-/* Deletes what a process that was killed left behind. */
-void page__clean(const struct page *page);
+/* Ends it. */
+void page__clear(struct page *page);
 
 #endif

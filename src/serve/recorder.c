@@ -14,6 +14,7 @@
 #include <store/rundir.h>
 #include <store/writer.h>
 
+#include "page.h"
 #include "ring_files.h"
 
 #define SEGMENTS 8 /* parts of a level's size: a segment ends when it has one */
@@ -64,6 +65,17 @@ const char *recorder__level(enum recorder_level level)
 	return levels[level].name;
 }
 
+/* What the page of a service that was killed has left. */
+static void clean_ring(int parent, const char *name)
+{
+	int ring = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (ring < 0)
+		return;
+	ring_files__delete(ring, PAGE_SNAPSHOT, false);
+	close(ring);
+}
+
 /* Deletes what does not fit into half of the size, oldest first. Returns the bytes of the rest. */
 static uint64_t delete_rings(const struct rundir *rundir, uint64_t bytes)
 {
@@ -74,6 +86,7 @@ static uint64_t delete_rings(const struct rundir *rundir, uint64_t bytes)
 	while (nr-- > 0) {
 		if (!strcmp(names[nr].name, rundir->name))
 			continue;
+		clean_ring(rundir->parent, names[nr].name);
 		size = ring_files__size(rundir->parent, names[nr].name, true);
 		if (sum + size > bytes / 2)
 			ring_files__delete(rundir->parent, names[nr].name, true);

@@ -108,6 +108,8 @@ static void put_page(struct serve *serve, const struct http_request *request,
 		answer->is_later = true;
 	else if (err == -EINVAL || err == -ERANGE)
 		put_text(answer, 400, "use a time up to 1h, such as /report?last=10m\n");
+	else if (err == -ENOENT)
+		put_text(answer, 503, "the flight recorder has nothing yet; try again\n");
 	else if (err == -EBUSY)
 		put_text(answer, 503, "another page is being made; try again\n");
 	else
@@ -117,14 +119,12 @@ static void put_page(struct serve *serve, const struct http_request *request,
 static void finish_page(struct serve *serve)
 {
 	struct http_answer answer = { .status = 200, .type = "text/html; charset=utf-8" };
-	int got = page__end(&serve->page, &answer.file, &answer.len);
+	int got = page__work(&serve->page, &answer.file, &answer.len);
 
 	if (!got)
 		return;
 	answer.is_file = got > 0;
-	if (got == -ENOENT)
-		put_text(&answer, 503, "the flight recorder has nothing yet; try again\n");
-	else if (got < 0)
+	if (got < 0)
 		put_text(&answer, 500, "the page failed\n");
 	http__answer_later(serve->http, &answer);
 }
@@ -185,6 +185,7 @@ void serve__free(struct serve *serve)
 {
 	if (!serve)
 		return;
+	page__clear(&serve->page);
 	http__free(serve->http);
 	series__free(&serve->series);
 	otlp__free(serve->config.otlp);

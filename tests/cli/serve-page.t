@@ -60,8 +60,10 @@ get_status '/report?last=1h' >/dev/null &
 sleep 0.1
 kill -KILL "$server"
 wait "$server" 2>/dev/null
+serve_start
 gone() { [ -z "$(find "$dir/ring" -name '*-page')" ]; }
-ok 'the service is killed meanwhile: no file is left' wait_for gone
+ok 'the service is killed meanwhile: the next one leaves no file' wait_for gone
+serve_stop
 
 serve_start --no-ring
 is 'without a flight recorder' "$(get_status /report)" 404

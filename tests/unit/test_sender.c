@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -381,6 +382,28 @@ static void test_a_full_queue_drops_the_oldest(void **state)
 	sender__free(sender);
 }
 
+/* The kernel accepts the connection, and nobody answers: what was sent must stay. */
+static void test_a_full_queue_keeps_what_is_being_sent(void **state)
+{
+	struct sender_config config = DEFAULTS;
+	struct pollfd listening = { .fd = listen__open(&server.address), .events = POLLIN };
+	struct sender *sender;
+
+	(void)state;
+	config.most = 10;
+	sender = new_sender(config);
+	push(sender, "12345", 1);
+	assert_int_equal(poll(&listening, 1, 20000), 1);
+	push(sender, "12345", 2);
+	push(sender, "12345", 3);
+	push(sender, "more than the queue", 4);
+	expect_result(sender, 2, SENDER_DROPPED);
+	expect_result(sender, 4, SENDER_DROPPED);
+	expect_no_result(sender);
+	sender__free(sender);
+	close(listening.fd);
+}
+
 /* The kernel accepts the connection, and nobody answers. */
 static void test_the_end_does_not_wait_for_a_server_that_hangs(void **state)
 {
@@ -431,6 +454,7 @@ int main(void)
 		WITH_SERVER(test_the_server_says_how_long_to_wait),
 		WITH_SERVER(test_a_server_that_comes_later_gets_everything),
 		WITH_SERVER(test_a_full_queue_drops_the_oldest),
+		WITH_SERVER(test_a_full_queue_keeps_what_is_being_sent),
 		WITH_SERVER(test_the_end_does_not_wait_for_a_server_that_hangs),
 		cmocka_unit_test(test_urls),
 	};
