@@ -78,7 +78,10 @@ static int explain(const struct command *command, int err)
 
 	snprintf(what, sizeof(what), "cannot read the flight recorder in %s", command->ring);
 	log__error(what, err == -ENOENT ? "there is no flight recorder" : rundb__explain(err),
-		   err == -EACCES ? "only root can" : NULL);
+		   err == -EACCES ? "only root can"
+		   : err == -ENOENT
+			   ? "start 'latscope serve', or install the package latscope-exporter"
+			   : NULL);
 	return EXIT_ERROR;
 }
 

@@ -12,6 +12,8 @@
 #include <bpf/libbpf.h>
 #include <cap-ng.h>
 
+#include <core/host.h>
+
 #define ENOTSUPP_OF_KERNEL 524 /* include/linux/errno.h: internal to the kernel, but returned */
 #define LOG_BEGIN "-- BEGIN PROG LOAD LOG --\n"
 #define LOG_END "-- END PROG LOAD LOG --"
@@ -172,7 +174,7 @@ int refusal__check(char why[RUN_TEXT])
 	}
 	if (!has_privilege() && !geteuid()) {
 		snprintf(why, RUN_TEXT,
-			 "root has neither CAP_BPF nor CAP_PERFMON here; give the container both "
+			 "root lacks CAP_BPF or CAP_PERFMON here; give the container both "
 			 "(--cap-add), or run it on the host");
 		return -EPERM;
 	}
@@ -192,7 +194,11 @@ int refusal__check(char why[RUN_TEXT])
 		return -ENOENT;
 	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
-		snprintf(why, RUN_TEXT, "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
+		snprintf(
+			why, RUN_TEXT,
+			"this kernel has no BTF (CONFIG_DEBUG_INFO_BTF); run one that has it, such "
+			"as that of Debian's package linux-image-%s",
+			host__not_x86() ? "arm64" : "amd64");
 		return -ENOENT;
 	}
 	return 0;

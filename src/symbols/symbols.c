@@ -256,7 +256,7 @@ static void explain(const struct symbols *symbols, char *why)
 {
 	static const char *const reasons[LACKS] = {
 		[LACK_KERNEL] = "the kernel hides its addresses",
-		[LACK_LIBDW] = "built without libdw: no function names of programs",
+		[LACK_LIBDW] = "built without the package libdw-dev: no function names of programs",
 		[LACK_PROCESS] = "a process had exited (%u times)",
 		[LACK_OPEN] = "%u files could not be opened",
 		[LACK_CHANGED] = "%u files were changed meanwhile",

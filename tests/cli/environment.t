@@ -119,7 +119,7 @@ else
 	skip 'in a user namespace of nobody: a probe' 'this machine permits none'
 fi
 refused_everywhere 'without capabilities' 1 \
-	'root has neither CAP_BPF nor CAP_PERFMON here; give the container both \(--cap-add\), or run it on the host'
+	'root lacks CAP_BPF or CAP_PERFMON here; give the container both \(--cap-add\), or run it on the host'
 refused_everywhere forbidden 77 \
 	'the system call bpf\(\) is forbidden here, by a seccomp filter or another security policy; run it outside the container, or relax the policy'
 
@@ -136,7 +136,7 @@ least check 'CAP_BPF and CAP_PERFMON are enough' 0 '^recording in ' 'memlat .*ru
 	record -d 50ms -o "$dir/theirs"
 ok 'with them, the recording is complete' complete "$(recording "$dir/theirs")"
 
-no_btf='this kernel has no BTF \(CONFIG_DEBUG_INFO_BTF\)'
+no_btf='this kernel has no BTF \(CONFIG_DEBUG_INFO_BTF\); run one that has it, such as that of .*linux-image-a[a-z]+64'
 without_btf refuses 'no BTF: record' 77 "record: $no_btf" record -d 1s -o "$dir/never"
 without_btf refuses 'no BTF: a probe' 77 "runqlat: $no_btf" runqlat -d 1s
 without_btf refuses 'no BTF: doctor' 77 "doctor: $no_btf" doctor

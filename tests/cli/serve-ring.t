@@ -17,7 +17,7 @@ wrong 'a trigger without a recorder' '--trigger needs the flight recorder' serve
 touch "$dir/file"
 refuses 'a ring in a file' 1 "cannot keep a flight recorder in $dir/file: Not a directory; choose another.*--ring-dir" \
 	serve --listen 127.0.0.1:0 -q --ring-dir "$dir/file"
-refuses 'a snapshot of nothing' 1 "cannot read the flight recorder in $dir: there is no flight recorder" snapshot "$dir"
+refuses 'a snapshot of nothing' 1 "cannot read the flight recorder in $dir: there is no flight recorder; .*package latscope-exporter" snapshot "$dir"
 
 # span LEVEL SECONDS: the flight recorder has so much
 span() {

@@ -52,11 +52,12 @@ same_bytes() {
 	done
 }
 
+# Only lintian of Debian 13 knows that there is a newer policy than that of Debian 12, which the package is for, too.
 accepts() {
 	local said
 
 	# shellcheck disable=SC2016 # for the shell within
-	said=$(tests/distro -s deb -b "$built_in" "$suite" sh -c 'lintian --allow-root --pedantic -I -E --show-overrides --tag-display-limit 0 "$0"/*.changes 2>&1' "$built_in")
+	said=$(tests/distro -s deb -b "$built_in" "$suite" sh -c 'lintian --allow-root --pedantic -I -E --show-overrides --tag-display-limit 0 --suppress-tags out-of-date-standards-version "$0"/*.changes 2>&1' "$built_in")
 	echo "$said" | tee "$work/lintian"
 	! grep -q '^[EWIPX]: ' <<<"$said"
 }
