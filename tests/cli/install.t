@@ -8,9 +8,9 @@ cd "$(dirname "$0")/../.." || exit
 
 to=$dir/to
 # what CMD...: what make installs into $to, one path a line
-what() {
+what() { # -o: other suites run the program at the same time
 	rm -rf "$to"
-	make -s "$@" DESTDIR="$to" >/dev/null || return
+	make -s -o .output/latscope "$@" DESTDIR="$to" >/dev/null || return
 	(cd "$to" && find . -type f | cut -c2- | grep -v /man1/ | sort)
 }
 in_usr='/etc/default/latscope-exporter
@@ -58,4 +58,12 @@ if command -v systemd-tmpfiles >/dev/null; then
 else
 	skip 'an old flight recorder is deleted' 'there is no systemd-tmpfiles'
 fi
+
+# ---- one version ----
+
+version=$(make -s print-version)
+like '--version' "$("$latscope" --version | head -n 1)" "^latscope $version\$"
+is 'the Debian changelog has this version' "$(sed -nE '1s/.*\((.*)\).*/\1/p' packaging/debian/changelog)" "$version"
+is 'the rpm spec has this version' "$(sed -n 's/^Version: *//p' packaging/latscope.spec)" "$version"
+like 'NEWS begins with this version' "$(grep -m 1 -E '^[0-9]+\.[0-9]' NEWS)" "^$version( |\$)"
 done_testing

@@ -68,6 +68,9 @@ wrong 'load of an unknown kind' "unknown load 'heavy'; choose from touch, " load
 wrong 'load for no time' "--duration 'x': invalid duration" load hog -d x
 wrong 'load by too many' '--tasks [0-9]+: use a number from 1' load hog --tasks 1000000
 
+# first_minute: what "latscope" alone prints on a terminal
+first_minute() { script -qec "$latscope" /dev/null </dev/null | tr -d '\r'; }
+like 'alone on a terminal, it says what to try' "$(first_minute)" 'sudo latscope doctor .*sudo latscope record -d 10s .*sudo latscope why .*man latscope'
 check '--version' 0 '' $'^latscope [0-9]+\\.[0-9]+\\.[0-9]+\ncommit: ([0-9a-f]{12}\\+?|unknown)\nmethods:\n  memlat +fentry, ' --version
 check '--help' 0 '' 'Usage: latscope COMMAND.*sudo latscope record' --help
 ok '--help fits' fits
