@@ -7,6 +7,7 @@
 #	wrong 'a negative duration' 'invalid duration' record -d -1
 . tests/tap.sh
 
+arguments=("$@") # of the suite
 built=${LATSCOPE_BUILT:-$PWD/.output}
 latscope=$built/latscope
 dir=$(mktemp -d)
@@ -76,12 +77,12 @@ skip_unless_able() {
 	[ "$status" != 77 ] || skip_all "runqlat does not run here: $err"
 }
 
-# own_mounts [ARG...]: runs the suite again, with these arguments, in a mount namespace of its own, so that its mounts end with it
+# own_mounts: runs the suite again, with its arguments, in a mount namespace of its own, so that its mounts end with it
 own_mounts() {
 	[ "$(readlink /proc/self/ns/mnt)" != "${CLI_MOUNTS-}" ] || return 0
 	unshare -m true 2>/dev/null || skip_all 'cannot make a mount namespace'
 	# shellcheck disable=SC2016 # for the shell within
-	exec unshare -m bash -c 'CLI_MOUNTS=$(readlink /proc/self/ns/mnt) exec "$0" "$@"' "$0" "$@"
+	exec unshare -m bash -c 'CLI_MOUNTS=$(readlink /proc/self/ns/mnt) exec "$0" "$@"' "$0" "${arguments[@]}"
 }
 
 # wait_for CMD...: waits until it succeeds, for at most two minutes

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: packages
 # dkms.t DIR SUITE: latscope-dkms in a fresh root of Debian's SUITE. DKMS builds and installs both kernel modules for the kernels of
-# that release that the VM has, leaves other kernels alone, and the modules load and measure there. DIR has the packages built for
+# that release that the VM has, leaves other kernels alone, and they load and measure there. DIR has the packages built for
 # SUITE. The purge removes everything.
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -79,7 +79,7 @@ for entry in "${releases[@]}"; do
 		ok "${entry#*:}: $name measures, or says what this CPU lacks" said "$name (0|77)"
 		ok "${entry#*:}: $name is removed" said "removed $name"
 	done
-	ok "${entry#*:}: it is the module of DKMS" said 'version .*/updates/dkms/rmid.ko.*'
+	ok "${entry#*:}: DKMS has built it" said 'version .*/updates/dkms/rmid.ko.*'
 done
 mount -t proc proc "$root/proc" && mount -t tmpfs tmpfs "$root/run"
 ok 'purges' inside apt-get -qy purge latscope-dkms latscope

@@ -3,7 +3,7 @@
 # Functions for tests of the packages in fresh roots of Debian; source it after cli.sh. Packages are downloaded in the root, by its
 # own apt: that of this machine is not used.
 [ "$(id -u)" = 0 ] || skip_all 'only root can make a root'
-own_mounts "$@"
+own_mounts
 
 cache=${LATSCOPE_VM_CACHE:-$PWD/.output/vm}/debian
 version=$(make -s print-version)
