@@ -25,10 +25,12 @@ in_usr='/etc/default/latscope-exporter
 /usr/share/zsh/vendor-completions/_latscope'
 is 'in /usr: where Debian has them' "$(what install PREFIX=/usr)" "$in_usr"
 is 'man pages' "$(cd "$to/usr/share/man/man1" && ls)" "$(cd man && printf '%s\n' *.scd | sed 's/\.scd$//')"
+# shellcheck disable=SC2016 # systemd's
 like 'in /usr: the service' "$(grep -E '^(Env|Exec)' "$to/usr/lib/systemd/system/latscope-exporter.service" | paste -sd' ')" \
 	'^EnvironmentFile=-/etc/default/latscope-exporter ExecStart=/usr/bin/latscope serve \$ARGS$'
 is 'in /usr/local: below it' "$(what install)" \
 	"$(sed 's|/usr||; s|^|/usr/local|; s|vendor-completions/_|site-functions/_|' <<<"$in_usr" | sort)"
+# shellcheck disable=SC2016 # systemd's
 like 'in /usr/local: the service' \
 	"$(grep -E '^(Env|Exec)' "$to/usr/local/lib/systemd/system/latscope-exporter.service" | paste -sd' ')" \
 	'^EnvironmentFile=-/usr/local/etc/default/latscope-exporter ExecStart=/usr/local/bin/latscope serve \$ARGS$'

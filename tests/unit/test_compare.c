@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "recording.h"
-#include "sheet.h"
+#include "compared.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -8,83 +7,6 @@
 #include <sqlite3.h>
 
 #include "store/json.h"
-#include "print/compare.h"
-#include "stats/match.h"
-
-static struct comparison comparison;
-
-static int begin(void **state)
-{
-	memset(&comparison, 0, sizeof(comparison));
-	return unit_make_dir(state);
-}
-
-static int end(void **state)
-{
-	comparison__clear(&comparison);
-	return unit_remove_dir(state);
-}
-
-static void write_mix(const char *name, uint64_t events, uint64_t tail, unsigned int intervals)
-{
-	struct recording_mix mix = { events, tail, intervals, 0 };
-
-	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, name,
-			intervals, recording_mix, &mix);
-}
-
-static const struct comparison_rules defaults = {
-	.judge = { .confidence = 0.95,
-		   .statistics = (1U << JUDGE_STATISTICS) - 1,
-		   .run_spread = JUDGE_RUN_SPREAD },
-	.top = 10,
-};
-
-static int compare_with(const struct comparison_rules *rules)
-{
-	char off[64], on[64];
-
-	snprintf(off, sizeof(off), "%s/off", dir);
-	snprintf(on, sizeof(on), "%s/on", dir);
-	comparison__clear(&comparison);
-	return comparison__run(&comparison, rules, off, on);
-}
-
-static int compare(void)
-{
-	return compare_with(&defaults);
-}
-
-static const struct judged *statistic(unsigned int which)
-{
-	assert_true(comparison.nr > 0);
-	return &comparison.rows[0].statistics[which];
-}
-
-static void assert_warned(const char *part)
-{
-	for (size_t i = 0; i < comparison.warnings.nr; i++) {
-		if (strstr(comparison.warnings.lines[i], part))
-			return;
-	}
-	fail_msg("no warning has '%s'", part);
-}
-
-static char *text(void)
-{
-	struct sheet *sheet = sheet_begin();
-
-	compare__print_text(sheet->out, &comparison, false);
-	return sheet_end(sheet);
-}
-
-static void assert_order(const char *printed, const char *first, const char *then)
-{
-	const char *at = strstr(printed, first);
-
-	if (!at || !strstr(at, then))
-		fail_msg("not '%s' before '%s' in:\n%s", first, then, printed);
-}
 
 /*
  * 136 slow events of 16,165 against 186 of 273,286: more, and yet a twelfth of the share. It has
@@ -302,60 +224,6 @@ static void no_recordings(void **state)
 	assert_non_null(strstr(comparison.groups[1].failed, "/on/x"));
 }
 
-static void write_as(const char *name, const char *method, const char *metric)
-{
-	struct recording_mix mix = { 100000, 1000, 20, 0 };
-
-	recording_write(recording_begin("memlat", method, metric), dir, name, 20, recording_mix,
-			&mix);
-}
-
-static void not_measured_alike(void **state)
-{
-	(void)state;
-	write_as("off", "kprobe", "handle_mm_fault");
-	write_as("on", "perf-event", "page_fault");
-	assert_int_equal(compare(), -ENODATA);
-	assert_int_equal(comparison.nr_refusals, 1);
-	assert_string_equal(comparison.refusals[0].probe, "memlat");
-	assert_string_equal(comparison.refusals[0].why,
-			    "different metrics: handle_mm_fault by method kprobe, but page_fault "
-			    "by method perf-event on ON; record both with one --method");
-}
-
-static void another_method(void **state)
-{
-	(void)state;
-	write_as("off", "kprobe", "handle_mm_fault");
-	write_as("on", "fentry", "handle_mm_fault");
-	assert_int_equal(compare(), 0);
-	assert_int_equal(comparison.nr_refusals, 0);
-	assert_string_equal(
-		comparison.warnings.lines[0],
-		"memlat: method kprobe on OFF, but fentry on ON: the methods may explain "
-		"a difference");
-}
-
-/* A metric that one recording has in addition is left out, whichever group it is in. */
-static void metrics_in_common(void **state)
-{
-	struct recording_mix mix = { 100000, 1000, 20, 0 };
-
-	(void)state;
-	for (unsigned int i = 0; i < 2; i++) {
-		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
-
-		if (i)
-			sample_metric(&run->probes[0], "more", "made up");
-		recording_write(run, dir, i ? "off" : "on", 20, recording_mix, &mix);
-	}
-	assert_int_equal(compare(), 0);
-	assert_int_equal(comparison.nr, 1);
-	assert_string_equal(comparison.warnings.lines[0],
-			    "memlat: not all recordings have the same metrics; only those that all "
-			    "have are compared");
-}
-
 /* 1,000 of 100,000 at 20 us, against 4,000 of 50,000. */
 static void distributions(void **state)
 {
@@ -378,130 +246,6 @@ static void distributions(void **state)
 	assert_order(printed, "us                 OFF    share          ON    share ON / OFF",
 		     "[16, 32)         1,000   1.00 %       4,000   8.00 %    x8.00");
 	free(printed);
-}
-
-static void a_probe_that_one_group_lacks(void **state)
-{
-	struct recording_mix mix = { 100000, 1000, 20, 0 };
-	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
-
-	(void)state;
-	sample_metric(sample_probe(run, "runqlat", "stamps", "for tests"), "run_queue", "made up");
-	recording_write(run, dir, "off", 20, recording_mix, &mix);
-	run = recording_begin("memlat", "kprobe", "handle_mm_fault");
-	strcpy(sample_probe(run, "iolat", "", "")->refused, "not permitted");
-	recording_write(run, dir, "on", 20, recording_mix, &mix);
-	assert_int_equal(compare(), 0);
-	assert_int_equal(comparison.nr, 1);
-	assert_int_equal(comparison.nr_refusals, 2);
-	assert_string_equal(comparison.refusals[0].why, "not recorded on ON");
-	assert_string_equal(comparison.refusals[1].why, "not recorded on OFF");
-}
-
-static void a_refused_probe(void **state)
-{
-	struct recording_mix mix = { 100000, 1000, 20, 0 };
-
-	(void)state;
-	for (unsigned int i = 0; i < 2; i++) {
-		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
-
-		strcpy(sample_probe(run, "iolat", "", "")->refused, "not permitted");
-		recording_write(run, dir, i ? "on" : "off", 20, recording_mix, &mix);
-	}
-	assert_int_equal(compare(), 0);
-	assert_string_equal(comparison.refusals[0].why, "could not run on OFF: not permitted");
-}
-
-static void write_with_tail(const char *name, uint64_t tail_ns, uint64_t tail)
-{
-	struct recording_mix mix = { 100000, tail, 20, 0 };
-	struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
-
-	run->probes[0].tail_ns = tail_ns;
-	recording_write(run, dir, name, 20, recording_mix, &mix);
-}
-
-static void thresholds_that_differ(void **state)
-{
-	struct comparison_rules rules = defaults;
-
-	(void)state;
-	/* The tail of ON was counted from elsewhere on: only the slots have the reference. */
-	write_with_tail("off", 8000, 1000);
-	write_with_tail("on", 30000, 1000);
-	assert_int_equal(compare(), 0);
-	assert_int_equal(comparison.tails[0].ns, 8000);
-	assert_int_equal(comparison.rows[0].total[1].tail, 1000);
-	rules.tails.ns = 30000;
-	assert_int_equal(compare_with(&rules), 0);
-	assert_int_equal(comparison.rows[0].total[0].tail, 0);
-	rules.tails.ns = 30001;
-	assert_int_equal(compare_with(&rules), 0);
-	assert_int_equal(comparison.tails[0].ns, 0);
-}
-
-static void mix_both(struct run_data *delta, unsigned int interval, const void *arg)
-{
-	recording_mix(&delta[0], interval, arg);
-	recording_mix(&delta[1], interval, arg);
-}
-
-static void a_threshold_for_each_probe(void **state)
-{
-	struct recording_mix mix = { 100000, 1000, 20, 0 };
-	struct comparison_rules rules = defaults;
-
-	(void)state;
-	for (unsigned int i = 0; i < 2; i++) {
-		struct run *run = recording_begin("memlat", "kprobe", "handle_mm_fault");
-
-		sample_metric(sample_probe(run, "iolat", "stamps", "for tests"), "device", "made up");
-		recording_write(run, dir, i ? "on" : "off", 20, mix_both, &mix);
-	}
-	strcpy(rules.tails.of[rules.tails.nr].probe, "memlat");
-	rules.tails.of[rules.tails.nr++].ns = 32000;
-	assert_int_equal(compare_with(&rules), 0);
-	assert_int_equal(comparison.nr, 2);
-	assert_int_equal(comparison.rows[0].tail->ns, 32000);
-	assert_int_equal(comparison.rows[1].tail->ns, SAMPLE_TAIL_NS);
-	for (unsigned int i = 0; i < 2; i++) {
-		assert_int_equal(comparison.rows[0].total[i].tail, 0);
-		assert_int_equal(comparison.rows[1].total[i].tail, 1000);
-	}
-}
-
-static void a_group_without_threshold_has_that_of_the_other(void **state)
-{
-	(void)state;
-	write_with_tail("off", 0, 1000);
-	write_with_tail("on", 8000, 1000);
-	assert_int_equal(compare(), 0);
-	assert_int_equal(comparison.tails[0].ns, 8000);
-}
-
-static void thresholds_that_cannot_be_joined(void **state)
-{
-	char *printed;
-
-	(void)state;
-	write_with_tail("off", 8001, 1000);
-	write_with_tail("on", 8003, 1000);
-	assert_int_equal(compare(), 0);
-	assert_int_equal(comparison.tails[0].ns, 0);
-	assert_false(statistic(JUDGE_TAIL)->tested);
-	assert_non_null(strstr(statistic(JUDGE_TAIL)->why, "different thresholds"));
-	assert_true(statistic(JUDGE_MEAN)->tested);
-	printed = text();
-	assert_order(printed, "tail           -         -         -", "no difference shown");
-	free(printed);
-	/* If both groups have the same threshold, it may be any value. */
-	unit_remove(dir);
-	unit_make_dir(NULL);
-	write_with_tail("off", 8001, 1000);
-	write_with_tail("on", 8001, 1000);
-	assert_int_equal(compare(), 0);
-	assert_int_equal(comparison.tails[0].ns, 8001);
 }
 
 static void add_keys(struct run_data *delta, unsigned int interval, const void *arg)
@@ -762,8 +506,6 @@ static void as_csv(void **state)
 	free(printed);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -776,16 +518,7 @@ int main(void)
 		TEST(replicates),
 		TEST(two_runs),
 		TEST(no_recordings),
-		TEST(not_measured_alike),
-		TEST(another_method),
-		TEST(metrics_in_common),
 		TEST(distributions),
-		TEST(a_probe_that_one_group_lacks),
-		TEST(a_refused_probe),
-		TEST(thresholds_that_differ),
-		TEST(a_threshold_for_each_probe),
-		TEST(thresholds_that_cannot_be_joined),
-		TEST(a_group_without_threshold_has_that_of_the_other),
 		TEST(names_of_keys_lose_the_number),
 		TEST(keys),
 		TEST(what_makes_it_doubtful),

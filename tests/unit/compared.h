@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Two groups of made-up recordings, off/ and on/, and what compare says of them. */
+#ifndef LATSCOPE_TESTS_COMPARED_H
+#define LATSCOPE_TESTS_COMPARED_H
+
+#include "recording.h"
+#include "sheet.h"
+
+#include "print/compare.h"
+
+static struct comparison comparison;
+
+static inline int begin(void **state)
+{
+	memset(&comparison, 0, sizeof(comparison));
+	return unit_make_dir(state);
+}
+
+static inline int end(void **state)
+{
+	comparison__clear(&comparison);
+	return unit_remove_dir(state);
+}
+
+static inline void write_mix(const char *name, uint64_t events, uint64_t tail,
+			     unsigned int intervals)
+{
+	struct recording_mix mix = { events, tail, intervals, 0 };
+
+	recording_write(recording_begin("memlat", "kprobe", "handle_mm_fault"), dir, name,
+			intervals, recording_mix, &mix);
+}
+
+__attribute__((unused)) static const struct comparison_rules defaults = {
+	.judge = { .confidence = 0.95,
+		   .statistics = (1U << JUDGE_STATISTICS) - 1,
+		   .run_spread = JUDGE_RUN_SPREAD },
+	.top = 10,
+};
+
+static inline int compare_with(const struct comparison_rules *rules)
+{
+	char off[64], on[64];
+
+	snprintf(off, sizeof(off), "%s/off", dir);
+	snprintf(on, sizeof(on), "%s/on", dir);
+	comparison__clear(&comparison);
+	return comparison__run(&comparison, rules, off, on);
+}
+
+static inline int compare(void)
+{
+	return compare_with(&defaults);
+}
+
+static inline const struct judged *statistic(unsigned int which)
+{
+	assert_true(comparison.nr > 0);
+	return &comparison.rows[0].statistics[which];
+}
+
+static inline void assert_warned(const char *part)
+{
+	for (size_t i = 0; i < comparison.warnings.nr; i++) {
+		if (strstr(comparison.warnings.lines[i], part))
+			return;
+	}
+	fail_msg("no warning has '%s'", part);
+}
+
+static inline char *text(void)
+{
+	struct sheet *sheet = sheet_begin();
+
+	compare__print_text(sheet->out, &comparison, false);
+	return sheet_end(sheet);
+}
+
+static inline void assert_order(const char *printed, const char *first, const char *then)
+{
+	const char *at = strstr(printed, first);
+
+	if (!at || !strstr(at, then))
+		fail_msg("not '%s' before '%s' in:\n%s", first, then, printed);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+#endif
