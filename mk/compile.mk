@@ -9,7 +9,7 @@ LIBS_BASE := -ljson-c -lsqlite3 -lm
 # Without libdw, addresses in user stacks have no function names.
 LIBDW := $(if $(shell printf '\043include <elfutils/libdwfl.h>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo y),-ldw)
 $(OUT)/src/symbols/elf.o $(OUT)/san/src/symbols/elf.o: CPPFLAGS += $(if $(LIBDW),-DLATSCOPE_LIBDW)
-LIBS := $(LIBDW) -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp -lmicrohttpd -lcurl -lncursesw -ltinfo
+LIBS := $(LIBDW) -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp -lmicrohttpd -lncursesw -ltinfo
 
 SRC := $(filter-out src/probes/inject.c,$(call sources,src/*/*.c src/*/*/*.c))
 ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S) src/print/web_files.S)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "post.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
 #include <core/sanitize.h>
@@ -13,8 +15,46 @@
 #define CONNECT_S 10L
 #define LINE 160 /* of the server's text */
 
+/*
+ * libcurl is loaded when something is to be sent: it brings two dozen libraries, which would cost
+ * every other use of latscope time and memory.
+ */
+#define CALLS(X)                                                                              \
+	X(url)                                                                                \
+	X(url_get) X(url_set) X(url_cleanup) X(url_strerror) X(free) X(slist_append)          \
+		X(slist_free_all) X(easy_init) X(easy_setopt) X(easy_perform) X(easy_getinfo) \
+			X(easy_strerror) X(easy_cleanup) X(global_init)
+#define DECLARE(name) __typeof__(curl_##name) *name;
+
+static struct {
+	CALLS(DECLARE)
+} curl;
+
+static int load_curl(char why[POST_TEXT])
+{
+	static const char *const files[] = { "libcurl-gnutls.so.4", "libcurl.so.4" };
+	void *library = NULL;
+
+	if (curl.global_init) /* the last one: all are there */
+		return 0;
+	for (unsigned int i = 0; !library && i < sizeof(files) / sizeof(files[0]); i++)
+		library = dlopen(files[i], RTLD_NOW);
+	if (!library) {
+		snprintf(why, POST_TEXT, "libcurl is missing; install it (libcurl3-gnutls)");
+		return -ENOPKG;
+	}
+#define FIND(name)                                                            \
+	curl.name = (__typeof__(curl_##name) *)dlsym(library, "curl_" #name); \
+	if (!curl.name) {                                                     \
+		snprintf(why, POST_TEXT, "libcurl has no curl_" #name);       \
+		return -ENOPKG;                                               \
+	}
+	CALLS(FIND)
+	return 0;
+}
+
 struct post {
-	CURL *curl;
+	CURL *handle;
 	struct curl_slist *headers;
 	bool (*stops)(void *arg);
 	void *arg;
@@ -23,12 +63,12 @@ struct post {
 	char error[CURL_ERROR_SIZE];
 };
 
-/* A part of a URL, to be freed with curl_free(); NULL: it has none. */
+/* A part of a URL, to be freed with curl.free(); NULL: it has none. */
 static char *part(CURLU *url, CURLUPart which)
 {
 	char *text = NULL;
 
-	return curl_url_get(url, which, &text, 0) ? NULL : text;
+	return curl.url_get(url, which, &text, 0) ? NULL : text;
 }
 
 static bool is_http(CURLU *url)
@@ -37,54 +77,61 @@ static bool is_http(CURLU *url)
 	bool is =
 		scheme && host && host[0] && (!strcmp(scheme, "http") || !strcmp(scheme, "https"));
 
-	curl_free(scheme);
-	curl_free(host);
+	curl.free(scheme);
+	curl.free(host);
 	return is;
 }
 
 int post__check(const char *text, char why[POST_TEXT])
 {
-	CURLU *url = curl_url();
-	CURLUcode code = url ? curl_url_set(url, CURLUPART_URL, text, 0) : CURLUE_OUT_OF_MEMORY;
-	int err = 0;
+	CURLUcode code = CURLUE_OUT_OF_MEMORY;
+	int err = load_curl(why);
+	CURLU *url;
 
+	if (err)
+		return err;
+	url = curl.url();
+	if (url)
+		code = curl.url_set(url, CURLUPART_URL, text, 0);
 	if (code || !is_http(url)) {
 		snprintf(why, POST_TEXT, "%s",
-			 code ? curl_url_strerror(code) : "not http or https");
+			 code ? curl.url_strerror(code) : "not http or https");
 		err = -EINVAL;
 	}
-	curl_url_cleanup(url);
+	curl.url_cleanup(url);
 	return err;
 }
 
 void post__describe(const char *url, char shown[POST_TEXT])
 {
-	CURLU *parts = curl_url();
+	CURLU *parts = load_curl(shown) ? NULL : curl.url();
 	char *text = NULL;
 
-	if (parts && !curl_url_set(parts, CURLUPART_URL, url, 0)) {
-		curl_url_set(parts, CURLUPART_USER, NULL, 0);
-		curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0);
-		curl_url_set(parts, CURLUPART_QUERY, NULL, 0);
+	if (parts && !curl.url_set(parts, CURLUPART_URL, url, 0)) {
+		curl.url_set(parts, CURLUPART_USER, NULL, 0);
+		curl.url_set(parts, CURLUPART_PASSWORD, NULL, 0);
+		curl.url_set(parts, CURLUPART_QUERY, NULL, 0);
 		text = part(parts, CURLUPART_URL);
 	}
 	sanitize__text(shown, POST_TEXT, text ? text : "a URL");
-	curl_free(text);
-	curl_url_cleanup(parts);
+	if (!parts)
+		return;
+	curl.free(text);
+	curl.url_cleanup(parts);
 }
 
 static bool is_local(const char *text)
 {
-	CURLU *url = curl_url();
+	CURLU *url = curl.url();
 	char *host = NULL;
 	bool is;
 
-	if (url && !curl_url_set(url, CURLUPART_URL, text, 0))
+	if (url && !curl.url_set(url, CURLUPART_URL, text, 0))
 		host = part(url, CURLUPART_HOST);
 	is = host &&
 	     (!strcmp(host, "localhost") || !strncmp(host, "127.", 4) || !strcmp(host, "[::1]"));
-	curl_free(host);
-	curl_url_cleanup(url);
+	curl.free(host);
+	curl.url_cleanup(url);
 	return is;
 }
 
@@ -114,7 +161,7 @@ static int go_on(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t
 
 static int add_header(struct post *post, const char *text)
 {
-	struct curl_slist *longer = curl_slist_append(post->headers, text);
+	struct curl_slist *longer = curl.slist_append(post->headers, text);
 
 	if (!longer)
 		return -ENOMEM;
@@ -140,34 +187,37 @@ static int add_headers(struct post *post, const struct post_config *config)
 
 static int set_options(struct post *post, const struct post_config *config)
 {
-	CURL *curl = post->curl;
+	CURL *handle = post->handle;
 	CURLcode code = 0;
 
-	code |= curl_easy_setopt(curl, CURLOPT_URL, config->url);
-	code |= curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	code |= curl_easy_setopt(curl, CURLOPT_POST, 1L);
-	code |= curl_easy_setopt(curl, CURLOPT_HTTPHEADER, post->headers);
-	code |= curl_easy_setopt(curl, CURLOPT_USERAGENT, "latscope/" LATSCOPE_VERSION);
-	code |= curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	code |= curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
-	code |= curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)config->timeout_s);
-	code |= curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, post->error);
-	code |= curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
-	code |= curl_easy_setopt(curl, CURLOPT_WRITEDATA, post);
-	code |= curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, go_on);
-	code |= curl_easy_setopt(curl, CURLOPT_XFERINFODATA, post);
-	code |= curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+	code |= curl.easy_setopt(handle, CURLOPT_URL, config->url);
+	code |= curl.easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+	code |= curl.easy_setopt(handle, CURLOPT_POST, 1L);
+	code |= curl.easy_setopt(handle, CURLOPT_HTTPHEADER, post->headers);
+	code |= curl.easy_setopt(handle, CURLOPT_USERAGENT, "latscope/" LATSCOPE_VERSION);
+	code |= curl.easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+	code |= curl.easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+	code |= curl.easy_setopt(handle, CURLOPT_TIMEOUT, (long)config->timeout_s);
+	code |= curl.easy_setopt(handle, CURLOPT_ERRORBUFFER, post->error);
+	code |= curl.easy_setopt(handle, CURLOPT_WRITEFUNCTION, take);
+	code |= curl.easy_setopt(handle, CURLOPT_WRITEDATA, post);
+	code |= curl.easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, go_on);
+	code |= curl.easy_setopt(handle, CURLOPT_XFERINFODATA, post);
+	code |= curl.easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
 	if (is_local(config->url))
-		code |= curl_easy_setopt(curl, CURLOPT_PROXY, "");
+		code |= curl.easy_setopt(handle, CURLOPT_PROXY, "");
 	return code ? -EINVAL : 0;
 }
 
 int post__new(struct post **out, const struct post_config *config)
 {
+	char why[POST_TEXT];
 	struct post *post;
-	int err;
+	int err = load_curl(why);
 
-	if (curl_global_init(CURL_GLOBAL_DEFAULT))
+	if (err)
+		return err;
+	if (curl.global_init(CURL_GLOBAL_DEFAULT))
 		return -ENOMEM;
 	post = calloc(1, sizeof(*post));
 	if (!post)
@@ -175,8 +225,8 @@ int post__new(struct post **out, const struct post_config *config)
 	post->stops = config->stops;
 	post->arg = config->arg;
 	post->most = config->most;
-	post->curl = curl_easy_init();
-	err = post->curl ? add_headers(post, config) : -ENOMEM;
+	post->handle = curl.easy_init();
+	err = post->handle ? add_headers(post, config) : -ENOMEM;
 	if (!err)
 		err = set_options(post, config);
 	if (err) {
@@ -191,8 +241,8 @@ void post__free(struct post *post)
 {
 	if (!post)
 		return;
-	curl_easy_cleanup(post->curl);
-	curl_slist_free_all(post->headers);
+	curl.easy_cleanup(post->handle);
+	curl.slist_free_all(post->headers);
 	free(post);
 }
 
@@ -217,7 +267,7 @@ static int explain_failure(const struct post *post, CURLcode code, struct post_a
 {
 	answer->status = 0;
 	sanitize__text(answer->why, sizeof(answer->why),
-		       post->error[0] ? post->error : curl_easy_strerror(code));
+		       post->error[0] ? post->error : curl.easy_strerror(code));
 	switch (code) {
 	case CURLE_ABORTED_BY_CALLBACK:
 		return -ECANCELED;
@@ -238,15 +288,15 @@ int post__send(struct post *post, const void *body, size_t len, struct post_answ
 	*answer = (struct post_answer){ 0 };
 	post->body = &answer->body;
 	post->error[0] = '\0';
-	code = curl_easy_setopt(post->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
+	code = curl.easy_setopt(post->handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
 	if (!code)
-		code = curl_easy_setopt(post->curl, CURLOPT_POSTFIELDS, body);
+		code = curl.easy_setopt(post->handle, CURLOPT_POSTFIELDS, body);
 	if (!code)
-		code = curl_easy_perform(post->curl);
+		code = curl.easy_perform(post->handle);
 	if (code)
 		return explain_failure(post, code, answer);
-	curl_easy_getinfo(post->curl, CURLINFO_RESPONSE_CODE, &answer->status);
-	if (!curl_easy_getinfo(post->curl, CURLINFO_RETRY_AFTER, &wait) && wait > 0)
+	curl.easy_getinfo(post->handle, CURLINFO_RESPONSE_CODE, &answer->status);
+	if (!curl.easy_getinfo(post->handle, CURLINFO_RETRY_AFTER, &wait) && wait > 0)
 		answer->wait_s = wait < 86400 ? (unsigned int)wait : 86400;
 	if (answer->status / 100 != 2)
 		explain_status(answer);

@@ -36,7 +36,10 @@ struct post_answer {
 	char why[POST_TEXT]; /* what failed, sanitized; empty if the status is 2xx */
 };
 
-/* 0 or -EINVAL, with the reason in `why`: something that is no URL of HTTP with a host. */
+/*
+ * 0, or with the reason in `why` -EINVAL: something that is no URL of HTTP with a host, or -ENOPKG:
+ * there is no libcurl.
+ */
 int post__check(const char *url, char why[POST_TEXT]);
 
 /* The URL without a user, a password and a query, to be shown. */
@@ -44,7 +47,7 @@ void post__describe(const char *url, char shown[POST_TEXT]);
 
 /*
  * Copies the configuration. The first one of a process must be made while it has one thread, and
- * before a filter of system calls: libraries are loaded. 0, -EINVAL or -ENOMEM.
+ * before a filter of system calls: libraries are loaded. 0, -EINVAL, -ENOMEM or -ENOPKG.
  */
 int post__new(struct post **post, const struct post_config *config);
 void post__free(struct post *post); /* NULL is allowed */

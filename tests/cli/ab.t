@@ -63,18 +63,18 @@ ok 'and stays as it is' whole "$(experiment c)" 3
 # own, so that the recordings have nothing else of the machine.
 load=ab$$
 ln "$latscope" "$dir/$load" 2>/dev/null || cp "$latscope" "$dir/$load"
-known=(-P runqlat --metric p50 --record "--comm $load" --off "$dir/$load load pingpong -d 300ms" --on "$dir/$load load hog -d 300ms")
+known=(-P runqlat --metric mean --record "--comm $load" --off "$dir/$load load pingpong -d 300ms" --on "$dir/$load load hog -d 300ms")
 run ab -n 8 -o "$dir/known" "${known[@]}"
 is 'something is worse: the exit status' "$status" 3
-like 'the verdict' "$out" '1 worse \(runqlat p50\)'
+like 'the verdict' "$out" '1 worse \(runqlat mean\)'
 like 'half of the runs were enough' "$out" 'experiment: 4 runs on each side of 8 planned.*ended early: this look has the answer'
 ok 'only these were made' whole "$(experiment known)" 4
 run ab --resume "$(experiment known)"
 is 'judged again, it is still worse' "$status" 3
-run ab -n 8 -q -o "$dir/known-2" -P runqlat --metric p50 --record "--comm $load" --on "$dir/$load load pingpong -d 300ms" \
+run ab -n 8 -q -o "$dir/known-2" -P runqlat --metric mean --record "--comm $load" --on "$dir/$load load pingpong -d 300ms" \
 	--off "$dir/$load load hog -d 300ms"
 is 'the other way round it is better' "$status" 0
-like 'and ends early, too' "$out" '1 better \(runqlat p50\).*ended early'
+like 'and ends early, too' "$out" '1 better \(runqlat mean\).*ended early'
 run ab --effect 900% -q -o "$dir/effect" "${known[@]}"
 like 'a large effect needs few runs' "$out" 'experiment: [3-9] runs on each side of [3-9] planned'
 run ab --effect 0.1% -n 4 -q --json --metric rate -o "$dir/small" "${sides[@]}" -- sleep .05

@@ -81,7 +81,7 @@ done
 ok 'make install: completions of three shells' grep -q -e --complete \
 	"$dir"/root/usr/share/{bash-completion/completions/latscope,zsh/vendor-completions/_latscope,fish/vendor_completions.d/latscope.fish}
 ok 'make install: the program runs' "$dir/root/usr/bin/latscope" --version
-is 'make install: it is the only program' "$(find "$dir/root" -type f ! -path '*/man/*' ! -path '*complet*' -printf '%P\n')" usr/bin/latscope
+is 'make install: it is the only program' "$(find "$dir/root" -type f -perm /111 -printf '%P\n')" usr/bin/latscope
 latscope=$dir/root/usr/bin/latscope refuses 'make install: no fault can be injected into it' 2 \
 	"validate: .*option '--break=drop'" validate --break=drop
 is 'make install: it has no code for that' "$(grep -ao 'LAT_INJECT[A-Z_]*\|inject_fault\|inject__[a-z]*' "$dir/root/usr/bin/latscope")" ''

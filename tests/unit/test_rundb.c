@@ -707,7 +707,7 @@ static void errors_are_distinct(void **state)
 		int err;
 	} changes[] = {
 		{ "UPDATE probe SET tail_ns = 'x'", -EUCLEAN },
-		{ "INSERT INTO meta VALUES ('why_by', 'x')", -EUCLEAN },
+		{ "UPDATE meta SET value = 'x' WHERE name = 'why_by'", -EUCLEAN },
 		{ "UPDATE slots SET slot = 5000 WHERE slot = (SELECT max(slot) FROM slots)",
 		  -EUCLEAN },
 		{ "UPDATE slots SET count = -1 WHERE series = 1", -EUCLEAN },
