@@ -19,11 +19,12 @@
  * libcurl is loaded when something is to be sent: it brings two dozen libraries, which would cost
  * every other use of latscope time and memory.
  */
-#define CALLS(X)                                                                              \
-	X(url)                                                                                \
-	X(url_get) X(url_set) X(url_cleanup) X(url_strerror) X(free) X(slist_append)          \
-		X(slist_free_all) X(easy_init) X(easy_setopt) X(easy_perform) X(easy_getinfo) \
-			X(easy_strerror) X(easy_cleanup) X(global_init)
+/* clang-format off */
+#define CALLS(X) \
+	X(url) X(url_get) X(url_set) X(url_cleanup) X(url_strerror) X(free) \
+	X(slist_append) X(slist_free_all) X(global_init) \
+	X(easy_init) X(easy_setopt) X(easy_perform) X(easy_getinfo) X(easy_strerror) X(easy_cleanup)
+/* clang-format on */
 #define DECLARE(name) __typeof__(curl_##name) *name;
 
 static struct {
