@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <probes/kernel.h>
+#include <probes/why.h>
 #include <serve/keeper.h>
 #include <serve/listen.h>
 #include <serve/otlp.h>
@@ -38,6 +40,7 @@ enum key {
 	KEY_RING,
 	KEY_RING_DIR,
 	KEY_NO_RING,
+	KEY_NO_WHY,
 	KEY_LAST,
 	KEY_TRIGGER,
 	KEY_OTLP,
@@ -55,6 +58,8 @@ struct service {
 	struct otlp_config otlp; /* url: NULL: none */
 	char token[TOKEN];
 	struct lat_config config;
+	struct why_request why;
+	bool skips_why;
 	struct run *run;
 	struct session *session;
 	struct recording recording;
@@ -78,6 +83,7 @@ static const struct argp_option serve_options[] = {
 	{ "ring", KEY_RING, "SIZE", 0, "Size on disk (256M)", 0 },
 	{ "ring-dir", KEY_RING_DIR, "DIR", 0, "Directory (" RECORDER_DIR ")", 0 },
 	{ "no-ring", KEY_NO_RING, 0, 0, "No flight recorder", 0 },
+	{ "no-why", KEY_NO_WHY, 0, 0, "Do not record what made the slowest 1 % wait", 0 },
 	{ "last", KEY_LAST, "TIME", 0, "Length of the snapshots made here (10m)", 0 },
 	{ "trigger", KEY_TRIGGER, "CONDITION", 0,
 	  "Make a snapshot when it is met: 'runqlat.p99>5ms for 10s'; repeatable", 0 },
@@ -169,6 +175,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case KEY_NO_RING:
 		service->ring = 0;
 		return 0;
+	case KEY_NO_WHY:
+		service->skips_why = true;
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -259,11 +268,15 @@ static int open_socket(struct service *service, int *socket)
 
 static int open_probes(struct service *service)
 {
-	struct probe_request request = { .config = &service->config };
+	struct probe_request request = { .config = &service->config, .why = &service->why };
 	bool any = false;
 
 	service->config.by = 1U << LAT_BY_CGROUP;
 	service->config.rows = (uint32_t)service->max_keys + 1;
+	if (service->ring && !service->skips_why && kernel__has_function("bpf_loop"))
+		service->config.why = service->run->why_by = 1 + LAT_BY_CGROUP;
+	service->why.skips_stacks = true; /* names need a process with more privileges */
+	session__skip_stacks(service->session);
 	for (size_t i = 0; probe_list[i]; i++) {
 		const struct run_probe *entry = &service->run->probes[service->run->nr_probes];
 		const struct probe_ops *ops = probe_list[i];

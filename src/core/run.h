@@ -139,6 +139,7 @@ struct run {
 struct run_interval {
 	uint64_t start_ns, end_ns; /* since the window opened */
 	const struct run_data *delta; /* one per probe of the run; empty for refused probes */
+	uint64_t rows_ns; /* subtracted from the time of the rows of tables; earlier ones get 0 */
 };
 
 /* Frees what the run owns, not the run itself. */

@@ -144,6 +144,25 @@ int table__set_text(struct table *table, unsigned int column, const char *value)
 	return 0;
 }
 
+int table__copy_row(struct table *table, const struct table *from, size_t row, uint64_t time_ns)
+{
+	int err = table__add_row(table, time_ns < table->last_ns ? table->last_ns : time_ns);
+
+	for (unsigned int i = 0; !err && i < table->rows.nr_columns; i++) {
+		struct table_value value = table__value(from, row, i);
+
+		if (!value.known)
+			continue;
+		if (value.kind == TABLE_TEXT)
+			err = table__set_text(table, i, value.text);
+		else if (value.kind == TABLE_REAL)
+			table__set_real(table, i, value.real);
+		else
+			table__set_integer(table, i, value.integer);
+	}
+	return err;
+}
+
 size_t table__rows(const struct table *table)
 {
 	return table->rows.nr;

@@ -71,6 +71,12 @@ void table__set_integer(struct table *table, unsigned int column, int64_t value)
 void table__set_real(struct table *table, unsigned int column, double value);
 int table__set_text(struct table *table, unsigned int column, const char *value);
 
+/*
+ * Adds a copy of a row of another table, which has the same columns, with this time, or that of the
+ * last row if that is later. 0 or -ENOMEM.
+ */
+int table__copy_row(struct table *table, const struct table *from, size_t row, uint64_t time_ns);
+
 size_t table__rows(const struct table *table);
 uint64_t table__time_ns(const struct table *table, size_t row);
 struct table_value table__value(const struct table *table, size_t row, unsigned int column);

@@ -17,6 +17,7 @@
 #include <symbols/symbols.h>
 
 #include "bpf_probe.h"
+#include "why_pairs.h"
 
 #define FIRST_NS 100000000ULL /* of the window, until the first threshold by a quantile */
 #define KEPT 5 /* slow events of an interval */
@@ -26,10 +27,9 @@ struct why_reader {
 	struct symbols *symbols; /* NULL: stacks get no names */
 	struct why_control *control;
 	const struct why_cell *cells; /* mapped, one per CPU */
-	const struct why_pair *pairs; /* mapped */
+	struct why_pairs pairs;
 	size_t cells_size, pairs_size;
 	struct ring_buffer *events;
-	struct why_amount seen[WHY_PAIRS]; /* pairs as of the last interval */
 	struct lat_hist hist; /* of the metric that is explained, when the threshold was set last */
 	uint64_t set_ns; /* when that was, CLOCK_MONOTONIC */
 	struct why_event kept[KEPT]; /* slowest of the interval */
@@ -87,15 +87,15 @@ int why__size(struct bpf_probe *probe)
 	return err;
 }
 
-static const void *map_memory(const struct bpf_probe *probe, const char *name, size_t entry,
-			      size_t *size)
+static void *map_memory(const struct bpf_probe *probe, const char *name, size_t entry, int access,
+			size_t *size)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(probe->obj, name);
 	size_t page = sysconf(_SC_PAGESIZE);
 	void *at;
 
 	*size = (bpf_map__max_entries(map) * entry + page - 1) / page * page;
-	at = mmap(NULL, *size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+	at = mmap(NULL, *size, access, MAP_SHARED, bpf_map__fd(map), 0);
 	return at == MAP_FAILED ? NULL : at;
 }
 
@@ -135,14 +135,14 @@ int why__open(struct bpf_probe *probe, struct why_control *control,
 	probe->why = reader;
 	reader->request = *request;
 	reader->control = control;
-	reader->cells =
-		map_memory(probe, "why_cells", sizeof(struct why_cell), &reader->cells_size);
-	reader->pairs =
-		map_memory(probe, "why_pairs", sizeof(struct why_pair), &reader->pairs_size);
+	reader->cells = map_memory(probe, "why_cells", sizeof(struct why_cell), PROT_READ,
+				   &reader->cells_size);
+	reader->pairs.pairs = map_memory(probe, "why_pairs", sizeof(struct why_pair),
+					 PROT_READ | PROT_WRITE, &reader->pairs_size);
 	reader->events = ring_buffer__new(
 		bpf_map__fd(bpf_object__find_map_by_name(probe->obj, "why_events")), keep_event,
 		reader, NULL);
-	if (!reader->cells || !reader->pairs || !reader->events)
+	if (!reader->cells || !reader->pairs.pairs || !reader->events)
 		return errno ? -errno : -ENOMEM;
 	control->over_ns = control->event_ns = request->over_ns ? request->over_ns : UINT64_MAX;
 	return 0;
@@ -156,8 +156,8 @@ void why__close(struct bpf_probe *probe)
 		return;
 	if (reader->cells)
 		munmap((void *)reader->cells, reader->cells_size);
-	if (reader->pairs)
-		munmap((void *)reader->pairs, reader->pairs_size);
+	if (reader->pairs.pairs)
+		munmap(reader->pairs.pairs, reader->pairs_size);
 	ring_buffer__free(reader->events);
 	free(reader);
 	probe->why = NULL;
@@ -341,9 +341,10 @@ static void set_amount(struct bpf_probe *probe, const struct why_amount *amount)
  * A pair without a place, which is one of the first, has neither victim nor culprit. Tasks that had
  * the CPU too long ago have no name.
  */
-static int add_pair(struct bpf_probe *probe, const struct why_pair *pair, bool placed,
+static int add_pair(void *context, const struct why_pair *pair, bool placed,
 		    const struct why_amount *gained)
 {
+	struct bpf_probe *probe = context;
 	struct table *table = probe->common.entry->why->parts;
 	const char *part = why__part(probe->common.ops->name, pair->part);
 	char victim[RUN_NAME], culprit[RUN_NAME] = "(other)";
@@ -369,44 +370,6 @@ static int add_pair(struct bpf_probe *probe, const struct why_pair *pair, bool p
 	if (placed && pair->culprit.id)
 		set_id(table, WHY_CULPRIT_ID, pair->culprit.id);
 	set_amount(probe, gained);
-	return err;
-}
-
-static struct why_amount read_amount(const struct why_amount *of)
-{
-	return (struct why_amount){
-		.ns = __atomic_load_n(&of->ns, __ATOMIC_RELAXED),
-		.count = __atomic_load_n(&of->count, __ATOMIC_RELAXED),
-		.read_bytes = __atomic_load_n(&of->read_bytes, __ATOMIC_RELAXED),
-		.written_bytes = __atomic_load_n(&of->written_bytes, __ATOMIC_RELAXED),
-	};
-}
-
-static int read_pairs(struct bpf_probe *probe)
-{
-	struct why_reader *reader = probe->why;
-	struct why_amount now, gained;
-	struct why_pair pair;
-	int err = 0;
-
-	for (uint32_t i = 0; !err && i < WHY_PAIRS; i++) {
-		const struct why_amount *seen = &reader->seen[i];
-		bool placed = i >= WHY_PARTS;
-
-		if (placed &&
-		    __atomic_load_n(&reader->pairs[i].state, __ATOMIC_ACQUIRE) != WHY_READY)
-			continue;
-		now = read_amount(&reader->pairs[i].amount);
-		if (now.ns == seen->ns && now.count == seen->count)
-			continue;
-		pair = reader->pairs[i];
-		pair.part = placed ? pair.part : i;
-		gained = (struct why_amount){ now.ns - seen->ns, now.count - seen->count,
-					      now.read_bytes - seen->read_bytes,
-					      now.written_bytes - seen->written_bytes };
-		err = add_pair(probe, &pair, placed, &gained);
-		reader->seen[i] = now;
-	}
 	return err;
 }
 
@@ -487,6 +450,8 @@ static int set_texts(struct bpf_probe *probe, const struct why_event *event)
 		err = set_name(table, WHY_SLOW_COMM, event->comm);
 	if (!err && event->waker_tid)
 		err = set_name(table, WHY_SLOW_WAKER, event->waker);
+	if (err || probe->why_request.skips_stacks)
+		return err;
 	if (!err)
 		err = set_stack(table, WHY_SLOW_KERNEL_STACK, event->kernel_stack,
 				event->kernel_size);
@@ -581,13 +546,14 @@ int why__interval(struct bpf_probe *probe, uint64_t at_ns)
 {
 	int err;
 
-	if (!probe->why)
+	if (!probe->why || probe->common.skip_keys)
 		return 0;
+	probe->why->pairs.retires = probe->common.renews;
 	read_cells(probe, probe->common.entry->why);
 	err = read_events(probe); /* in order of time after the last interval */
 	probe->why_row_ns = at_ns - probe->start_ns;
 	if (!err)
-		err = read_pairs(probe);
+		err = why_pairs__read(&probe->why->pairs, add_pair, probe);
 	adapt(probe, at_ns);
 	return err;
 }

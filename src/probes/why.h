@@ -6,6 +6,7 @@
 #ifndef LATSCOPE_PROBES_WHY_H
 #define LATSCOPE_PROBES_WHY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <latscope/why.h>
@@ -26,6 +27,7 @@ struct why_request {
 	uint64_t over_ns; /* 0: by the quantile */
 	double quantile; /* 0: WHY_QUANTILE */
 	unsigned int events; /* room of the ring buffer; 0: WHY_EVENTS_DEFAULT */
+	bool skips_stacks;
 };
 
 struct bpf_probe;

@@ -36,6 +36,11 @@ struct segment {
 	uint64_t number, start_ns, end_ns, bytes;
 };
 
+/* Of one probe, as struct run_why has them. */
+struct why_totals {
+	uint64_t slow, slow_ns, sent, dropped, over_low_ns, over_high_ns;
+};
+
 struct ring {
 	const struct level *level;
 	uint64_t most; /* bytes */
@@ -45,6 +50,7 @@ struct ring {
 	int dir; /* of the segment that is being written; -1: none */
 	char at[NAME]; /* its path for the writer */
 	struct writer writer;
+	struct why_totals why[RUN_PROBES]; /* of the segment that is being written */
 	uint64_t retry_ns; /* after an error: when to go on */
 };
 
@@ -54,6 +60,7 @@ struct recorder {
 	struct ring rings[RECORDER_LEVELS];
 	struct run_data sum[RUN_PROBES]; /* the coarse interval so far */
 	uint64_t sum_start_ns, sum_end_ns;
+	struct why_totals why[RUN_PROBES]; /* since the window opened, as of the last interval */
 	unsigned int generation; /* sum of those of the probes */
 	bool has_sum, is_summed; /* it has begun, it is complete */
 	uint64_t lost;
@@ -163,6 +170,69 @@ static void delete_old(const struct recorder *recorder, struct ring *ring, uint6
 	}
 }
 
+/* ---- why: a segment has what came in its intervals ---- */
+
+static struct why_totals totals_of(const struct run_why *why)
+{
+	return (struct why_totals){ why->slow,	  why->slow_ns,	    why->sent,
+				    why->dropped, why->over_low_ns, why->over_high_ns };
+}
+
+static void set_totals(struct run_why *why, const struct why_totals *totals)
+{
+	why->slow = totals->slow;
+	why->slow_ns = totals->slow_ns;
+	why->sent = totals->sent;
+	why->dropped = totals->dropped;
+	why->over_low_ns = totals->over_low_ns;
+	why->over_high_ns = totals->over_high_ns;
+}
+
+/* All rows of an interval have one threshold. */
+static void add_threshold(struct why_totals *to, const struct table *parts)
+{
+	uint64_t over;
+
+	if (!table__rows(parts))
+		return;
+	over = (uint64_t)table__value(parts, 0, WHY_OVER_NS).integer;
+	if (!to->over_low_ns || over < to->over_low_ns)
+		to->over_low_ns = over;
+	if (over > to->over_high_ns)
+		to->over_high_ns = over;
+}
+
+static void add_gains(const struct recorder *recorder, struct ring *ring)
+{
+	for (unsigned int i = 0; i < recorder->run->nr_probes; i++) {
+		const struct run_why *why = recorder->run->probes[i].why;
+		const struct why_totals *before = &recorder->why[i];
+		struct why_totals *to = &ring->why[i];
+
+		if (!why)
+			continue;
+		to->slow += why->slow - before->slow;
+		to->slow_ns += why->slow_ns - before->slow_ns;
+		to->sent += why->sent - before->sent;
+		to->dropped += why->dropped - before->dropped;
+		add_threshold(to, why->parts);
+	}
+}
+
+static void exchange_totals(struct run *run, struct why_totals totals[RUN_PROBES])
+{
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		struct run_why *why = run->probes[i].why;
+		struct why_totals before;
+
+		if (!why)
+			continue;
+		before = totals_of(why);
+		set_totals(why, &totals[i]);
+		totals[i] = before;
+	}
+}
+
 /* What a segment says of itself differs from what the run says. */
 struct head {
 	char start_utc[RUN_NAME];
@@ -196,7 +266,9 @@ static int end_segment(struct recorder *recorder, struct ring *ring)
 	if (ring->dir < 0)
 		return 0;
 	head = exchange(run, &head);
+	exchange_totals(run, ring->why);
 	err = ring->writer.ops->close(&ring->writer, run);
+	exchange_totals(run, ring->why);
 	exchange(run, &head);
 	segment->bytes = ring_files__size(ring->dir, ".", false);
 	close(ring->dir);
@@ -249,6 +321,7 @@ static int begin_segment(struct recorder *recorder, struct ring *ring, uint64_t 
 		return err;
 	}
 	ring->all[ring->nr++] = (struct segment){ ring->number, start_ns, start_ns, 0 };
+	memset(ring->why, 0, sizeof(ring->why));
 	return 0;
 }
 
@@ -266,9 +339,12 @@ static int write_interval(struct recorder *recorder, struct ring *ring,
 	segment = &ring->all[ring->nr - 1];
 	own.start_ns -= segment->start_ns;
 	own.end_ns -= segment->start_ns;
+	own.rows_ns = segment->start_ns;
 	err = ring->writer.ops->interval(&ring->writer, recorder->run, &own);
-	if (!err)
+	if (!err) {
 		segment->end_ns = interval->end_ns;
+		add_gains(recorder, ring);
+	}
 	segment->bytes = ring_files__size(ring->dir, ".", false);
 	return err;
 }
@@ -328,8 +404,9 @@ static void forget_sum(struct recorder *recorder)
 
 static void end_sum(struct recorder *recorder)
 {
-	const struct run_interval sum = { recorder->sum_start_ns, recorder->sum_end_ns,
-					  recorder->sum };
+	const struct run_interval sum = { .start_ns = recorder->sum_start_ns,
+					  .end_ns = recorder->sum_end_ns,
+					  .delta = recorder->sum };
 
 	add_to(recorder, &recorder->rings[RECORDER_COARSE], &sum, true);
 	recorder->is_summed = true;
@@ -371,6 +448,9 @@ int recorder__add(struct recorder *recorder, const struct run_interval *interval
 	recorder->sum_end_ns = interval->end_ns;
 	if (whole)
 		end_sum(recorder);
+	for (unsigned int i = 0; i < recorder->run->nr_probes; i++)
+		if (recorder->run->probes[i].why)
+			recorder->why[i] = totals_of(recorder->run->probes[i].why);
 	return 0;
 }
 

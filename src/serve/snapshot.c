@@ -16,7 +16,7 @@
 #include "ring_files.h"
 
 #define INTERVALS_AT_ONCE 20
-#define SECONDS_APART 2000000000ULL /* else the coarse level has failed */
+#define SECONDS_APART 2000000000ULL /* else the end of the coarse level is not that of all */
 
 /* The segments of a level, open by their directories: deleted ones can still be read. */
 struct level {
@@ -90,6 +90,45 @@ static void find_span(const struct level *level, struct run *run, uint64_t *begi
 	}
 }
 
+static bool has_keys(const struct run *segment, const struct run_interval *interval)
+{
+	for (unsigned int i = 0; i < segment->nr_probes; i++)
+		for (size_t j = 0; j < interval->delta[i].nr_keys; j++)
+			if (interval->delta[i].keys[j].hist.nr)
+				return true;
+	return false;
+}
+
+/* When keys were last read in a segment; 0: they were not. */
+static uint64_t find_keys(int dir, struct run *run)
+{
+	struct run_interval interval;
+	struct rundb *db;
+	uint64_t end = 0;
+	char path[64];
+
+	path_of(dir, path);
+	if (rundb__open(&db, path, run))
+		return 0;
+	while (rundb__next(db, &interval) > 0)
+		if (has_keys(run, &interval))
+			end = run->start_mono_ns + interval.end_ns;
+	rundb__close(db);
+	run__clear(run);
+	return end;
+}
+
+/* The coarse level has failed, or the machine is so busy that its intervals are long. */
+static uint64_t last_keys(const struct snapshot *snapshot, uint64_t coarse_end)
+{
+	const struct level *fine = &snapshot->levels[RECORDER_FINE];
+	uint64_t end = 0;
+
+	for (size_t i = fine->nr; i > 0 && !end; i--)
+		end = find_keys(fine->dirs[i - 1], snapshot->segment);
+	return end > coarse_end ? end : coarse_end;
+}
+
 static int find_spans(struct snapshot *snapshot, uint64_t last_ns)
 {
 	uint64_t fine_end, coarse_begin, coarse_end;
@@ -100,7 +139,7 @@ static int find_spans(struct snapshot *snapshot, uint64_t last_ns)
 		  &coarse_end);
 	snapshot->end_ns = coarse_end; /* keys were read then */
 	if (fine_end > coarse_end + SECONDS_APART)
-		snapshot->end_ns = fine_end;
+		snapshot->end_ns = last_keys(snapshot, coarse_end);
 	if (!snapshot->end_ns)
 		return -ENOENT;
 	if (!snapshot->fine_ns)
@@ -204,7 +243,7 @@ static int begin_recording(struct snapshot *snapshot, struct recording *recordin
 	const struct run *from = snapshot->segment;
 	struct run *run = snapshot->run;
 	const struct writer *failed;
-	int err;
+	int err = 0;
 
 	memcpy(run->start_utc, from->start_utc, sizeof(run->start_utc));
 	shift_utc(run->start_utc, at - from->start_mono_ns);
@@ -212,8 +251,14 @@ static int begin_recording(struct snapshot *snapshot, struct recording *recordin
 	run->interval_ns = from->interval_ns;
 	run->workload_status = RUN_NOT_ENDED;
 	run->nr_probes = from->nr_probes;
-	for (unsigned int i = 0; i < from->nr_probes; i++)
+	run->why_by = from->why_by;
+	for (unsigned int i = 0; i < from->nr_probes; i++) {
 		copy_probe(&run->probes[i], &from->probes[i]);
+		if (from->probes[i].why)
+			err = why__new(&run->probes[i].why, run->probes[i].name);
+		if (err)
+			return err;
+	}
 	err = copy_text(&run->host, from->host);
 	if (!err)
 		err = recording__open(recording, run, &failed);
@@ -315,18 +360,6 @@ static bool is_wanted(const struct snapshot *snapshot, const struct run_interval
 	return snapshot->level == RECORDER_FINE || start + interval->end_ns <= snapshot->fine_ns;
 }
 
-/*
- * The recording begins where keys were read, so that its keys have no samples of an earlier time.
- */
-static bool has_keys(const struct snapshot *snapshot, const struct run_interval *interval)
-{
-	for (unsigned int i = 0; i < snapshot->segment->nr_probes; i++)
-		for (size_t j = 0; j < interval->delta[i].nr_keys; j++)
-			if (interval->delta[i].keys[j].hist.nr)
-				return true;
-	return false;
-}
-
 static int fill_delta(struct snapshot *snapshot, const struct run_interval *interval)
 {
 	int err = 0;
@@ -346,6 +379,56 @@ static int fill_delta(struct snapshot *snapshot, const struct run_interval *inte
 	return err;
 }
 
+/* ---- why ---- */
+
+static int copy_rows(struct table *to, const struct table *from, int64_t shift_ns)
+{
+	int err = 0;
+
+	for (size_t row = 0; !err && row < table__rows(from); row++) {
+		int64_t at = (int64_t)table__time_ns(from, row) + shift_ns;
+
+		err = table__copy_row(to, from, row, at > 0 ? (uint64_t)at : 0);
+	}
+	return err;
+}
+
+/* How many samples were slow is known of whole segments only. */
+static void add_totals(struct run_why *to, const struct table *parts)
+{
+	for (size_t row = 0; row < table__rows(parts); row++) {
+		uint64_t over = (uint64_t)table__value(parts, row, WHY_OVER_NS).integer;
+
+		to->slow_ns += (uint64_t)table__value(parts, row, WHY_NS).integer;
+		if (!to->over_low_ns || over < to->over_low_ns)
+			to->over_low_ns = over;
+		if (over > to->over_high_ns)
+			to->over_high_ns = over;
+	}
+}
+
+static int copy_why(struct snapshot *snapshot)
+{
+	int64_t shift = (int64_t)(snapshot->segment->start_mono_ns - snapshot->run->start_mono_ns);
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < snapshot->segment->nr_probes; i++) {
+		const struct run_why *from = snapshot->segment->probes[i].why;
+		struct run_why *to = snapshot->run->probes[i].why;
+
+		if (!from || !to)
+			continue;
+		err = copy_rows(to->parts, from->parts, shift);
+		if (!err)
+			err = copy_rows(to->events, from->events, shift);
+		if (err)
+			return err;
+		add_totals(to, from->parts);
+		why__keep_slowest(to);
+	}
+	return err;
+}
+
 static int copy_interval(struct snapshot *snapshot, struct recording *recording,
 			 const struct run_interval *interval)
 {
@@ -354,7 +437,8 @@ static int copy_interval(struct snapshot *snapshot, struct recording *recording,
 	int err = 0;
 
 	if (!is_wanted(snapshot, interval)) {
-		snapshot->is_aligned = has_keys(snapshot, interval);
+		/* It begins where keys were read, so that they have no samples of an earlier time. */
+		snapshot->is_aligned = has_keys(snapshot->segment, interval);
 		return 0;
 	}
 	if (!snapshot->is_open)
@@ -363,6 +447,8 @@ static int copy_interval(struct snapshot *snapshot, struct recording *recording,
 		err = map_keys(snapshot);
 	if (!err)
 		err = fill_delta(snapshot, interval);
+	if (!err)
+		err = copy_why(snapshot);
 	if (err)
 		return err;
 	own.start_ns = start + interval->start_ns - snapshot->run->start_mono_ns;

@@ -260,7 +260,9 @@ static void end_interval(struct session *session, struct session_result *result,
 			 bool last)
 {
 	struct run *run = session->run;
-	struct run_interval interval = { session->last_ns, end, session->delta };
+	struct run_interval interval = { .start_ns = session->last_ns,
+					 .end_ns = end,
+					 .delta = session->delta };
 	const struct writer *writer = NULL;
 	int err;
 

@@ -114,13 +114,16 @@ static int bind_value(sqlite3_stmt *insert, int index, const struct table_value 
 	}
 }
 
-static int insert_row(sqlite3_stmt *insert, int64_t interval, const struct table *table, size_t row)
+static int insert_row(sqlite3_stmt *insert, int64_t interval, uint64_t start_ns,
+		      const struct table *table, size_t row)
 {
+	uint64_t at = table__time_ns(table, row);
 	int failed, err;
 
 	failed = sqlite3_bind_int64(insert, 1, interval);
 	if (!failed)
-		failed = sqlite3_bind_int64(insert, 2, (int64_t)table__time_ns(table, row));
+		failed =
+			sqlite3_bind_int64(insert, 2, at > start_ns ? (int64_t)(at - start_ns) : 0);
 	for (unsigned int i = 0; !failed && i < table__columns(table); i++) {
 		struct table_value value = table__value(table, row, i);
 
@@ -131,12 +134,13 @@ static int insert_row(sqlite3_stmt *insert, int64_t interval, const struct table
 	return err;
 }
 
-int rundb_table__insert(sqlite3_stmt *insert, int64_t interval, const struct table *table)
+int rundb_table__insert(sqlite3_stmt *insert, int64_t interval, uint64_t start_ns,
+			const struct table *table)
 {
 	int err = 0;
 
 	for (size_t row = 0; !err && row < table__rows(table); row++)
-		err = insert_row(insert, interval, table, row);
+		err = insert_row(insert, interval, start_ns, table, row);
 	return err;
 }
 

@@ -26,8 +26,9 @@ int rundb_table__create(sqlite3 *db, const char *name, const struct table *table
 int rundb_table__prepare(sqlite3 *db, sqlite3_stmt **insert, const char *name,
 			 const struct table *table);
 
-/* Writes all rows of the table as rows of one interval. */
-int rundb_table__insert(sqlite3_stmt *insert, int64_t interval, const struct table *table);
+/* Writes all rows of the table as rows of one interval, with times since start_ns. */
+int rundb_table__insert(sqlite3_stmt *insert, int64_t interval, uint64_t start_ns,
+			const struct table *table);
 
 /*
  * Makes an empty table with the columns that the file declares. *table is NULL if it declares none.

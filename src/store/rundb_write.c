@@ -470,7 +470,8 @@ static void put_data(struct rundb_writer *writer, unsigned int index, const stru
 	}
 }
 
-static void put_rows(struct rundb_writer *writer, unsigned int index, const struct run_probe *probe)
+static void put_rows(struct rundb_writer *writer, unsigned int index, const struct run_probe *probe,
+		     uint64_t start_ns)
 {
 	const struct table *table;
 	char name[RUN_NAME];
@@ -479,7 +480,7 @@ static void put_rows(struct rundb_writer *writer, unsigned int index, const stru
 		table = run__table(probe, i, name);
 		if (table)
 			writer->err = rundb_table__insert(writer->rows[index][i],
-							  writer->last_interval, table);
+							  writer->last_interval, start_ns, table);
 	}
 }
 
@@ -497,7 +498,7 @@ static int db__interval(struct writer *writer, const struct run *run,
 			continue;
 		if (run->probes[i].nr_metrics)
 			put_data(db, i, &run->probes[i], &interval->delta[i]);
-		put_rows(db, i, &run->probes[i]);
+		put_rows(db, i, &run->probes[i], interval->rows_ns);
 	}
 	return end(db);
 }

@@ -91,6 +91,77 @@ ok 'after its end: a snapshot' ended 0 '' ''
 ok 'after its end: it balances' balances
 is 'after its end: every segment is one file' "$(find "$(ring)" -name 'run.db-*' | wc -l)" 0
 
+# ---- why ----
+
+# segments QUERY: prints its answers for every segment of the ring
+segments() {
+	local segment
+
+	for segment in "$(ring)"/"$1"-*/run.db; do
+		sqlite3 -readonly "$segment" "$2"
+	done | sort -u
+}
+
+# slow LEVEL [CONDITION]: prints the time of all parts in the ring
+slow() {
+	segments "$1" "SELECT sum(ns) FROM runqlat_why ${2-}" | awk '{ sum += $1 } END { printf "%d", sum }'
+}
+
+# is_blamed VICTIM CULPRIT: in the slow waits of one cgroup the other had the CPU, and no longer than it really did
+is_blamed() {
+	local used own blamed
+
+	used=$(awk '$1 == "usage_usec" { printf "%d", $2 * 1000 }' "$2/cpu.stat")
+	IFS='|' read -r blamed own <<<"$(sqlite3 -readonly "$snapshot/run.db" "
+		SELECT sum(ns * (part = 'other' AND culprit LIKE '%${2##*/}')), sum(ns * (part = 'own'))
+		FROM runqlat_why WHERE victim LIKE '%${1##*/}'")"
+	within 'why: the other cgroup has the CPU' $((used / 5)) "$blamed" $((used + used / 50))
+	within 'why: it has one thread that works, so hardly own time' 0 "$own" $((blamed / 50))
+}
+
+# hogs: of two cgroups, on one CPU
+hogs() {
+	local group pids=()
+
+	for group in "$victim" "$cgroup"; do
+		# shellcheck disable=SC2016 # for the shell within
+		sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" \
+			taskset -c "$(($(nproc) - 1))" timeout 4 sh -c 'while :; do :; done' &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+}
+
+if cgroup_new && victim=$cgroup && cgroup_new; then
+	serve_start
+	hogs
+	wait_for span coarse 5
+	snapshot_new --last 1h
+	is_blamed "$victim" "$cgroup"
+	is_blamed "$cgroup" "$victim"
+	check 'why: report says it' 0 "" "% of the slow time of .*${victim##*/}|${cgroup##*/}" report "$snapshot"
+	is 'why: the parts of an event sum to it' "$(sqlite3 "$snapshot/run.db" "SELECT count(*) > 0, sum(ns <> unknown_ns +
+		own_ns + other_ns + kernel_ns + realtime_ns + idle_ns + quota_ns + moved_ns) FROM runqlat_slow")" '1|0'
+	is 'why: an event is within the snapshot' "$(sqlite3 "$snapshot/run.db" "SELECT max(time_ns) <= max(end_ns) AND
+		min(time_ns) > 0 FROM runqlat_slow, interval")" 1
+	serve_stop
+	sums="SELECT why_slow > 0, why_slow_ns - (SELECT sum(ns) FROM runqlat_why) FROM probe WHERE name = 'runqlat'"
+	is 'why: the pairs of a segment sum to its slow time' "$(segments fine "$sums")" '1|0'
+	fine=$(slow fine)
+	# Only this level has the part of a second at the end.
+	within 'why: both levels have it' $((fine - $(slow fine 'WHERE interval = (SELECT max(id) FROM interval)'))) \
+		"$(slow coarse)" "$fine"
+	rmdir "$victim" "$cgroup"
+
+	serve_start --no-why
+	wait_for span coarse 2
+	snapshot_new --last 1h
+	is 'without why: there is none' "$(sqlite3 "$snapshot/run.db" ".tables %why")" ''
+	serve_stop
+else
+	skip 'why' 'no cgroup v2 can be made here'
+fi
+
 # ---- a full disk ----
 
 mkdir "$dir/small"
