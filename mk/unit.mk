@@ -29,7 +29,7 @@ $(addprefix $(OUT)/tests/unit/test_,life refusal seccomp symbols): LIBS_BASE := 
 $(OUT)/tests/unit/test_serve: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes exposition exposition_otlp exposition_proto exposition_text listen series trigger)
 $(OUT)/tests/unit/test_why_pairs: $(OUT)/san/src/probes/why_pairs.o
 $(OUT)/tests/unit/test_experiment: $(OUT)/san/src/experiment/plan.o
-$(OUT)/tests/unit/test_sender: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes listen post sender)
+$(OUT)/tests/unit/test_sender: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes gzip listen post sender)
 $(OUT)/tests/unit/test_sender: LIBS_BASE += -lmicrohttpd -lz
 $(OUT)/tests/unit/test_hostile: $(addprefix $(OUT)/san/src/cli/,report.o compare.o page.o)
 $(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)

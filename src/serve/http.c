@@ -11,6 +11,8 @@
 
 #include <core/clock.h>
 
+#include "gzip.h"
+
 #define CONNECTIONS 32
 #define REQUEST_BYTES 8192 /* memory of a connection, most of it for the headers */
 #define PATIENCE_S 10
@@ -79,6 +81,10 @@ static struct MHD_Response *make(const struct http_answer *answer)
 	}
 	if (answer->type)
 		MHD_add_response_header(response, "Content-Type", answer->type);
+	if (answer->is_gzip)
+		MHD_add_response_header(response, "Content-Encoding", "gzip");
+	if (answer->version)
+		MHD_add_response_header(response, "Vary", "Accept, Accept-Encoding");
 	MHD_add_response_header(response, "Connection", "close");
 	return response;
 }
@@ -199,6 +205,8 @@ static mhd_result handle(void *arg, struct MHD_Connection *connection, const cha
 		return send_text(connection, MHD_HTTP_UNAUTHORIZED,
 				 "send the token: Authorization: Bearer TOKEN\n");
 	request.accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept");
+	request.takes_gzip = gzip__is_accepted(
+		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept-Encoding"));
 	request.last = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "last");
 	http->config.answer(http->config.arg, &request, &answer);
 	if (answer.is_later)

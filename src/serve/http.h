@@ -18,6 +18,7 @@ struct http_request {
 	const char *path; /* without the query */
 	const char *accept; /* header; NULL: none */
 	const char *last; /* argument of the query; NULL: none */
+	bool takes_gzip; /* a body in gzip is welcome */
 };
 
 struct http_answer {
@@ -31,13 +32,14 @@ struct http_answer {
 	size_t len;
 	unsigned int slot; /* below HTTP_KEPT: the place of the version */
 	uint64_t version;
+	bool is_gzip; /* the body is */
 	/* A file of `len` bytes instead of the body, taken over, if is_file. */
 	bool is_file;
 	int file;
 	bool is_later; /* there is no answer yet: http__answer_later() */
 };
 
-#define HTTP_KEPT 4
+#define HTTP_KEPT 8
 
 struct http_config {
 	int socket; /* listens; taken over */

@@ -8,12 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zlib.h>
-
 #include <core/clock.h>
 
+#include "gzip.h"
+
 #define ANSWER 4096 /* bytes that are kept, for the message */
-#define GZIP_BITS (15 + 16) /* zlib: with a header of gzip */
 
 struct body {
 	struct body *next;
@@ -120,29 +119,6 @@ static bool stops(void *arg)
 	return is_over(arg);
 }
 
-/* Returns a new buffer; NULL: it stays as it is. */
-static void *pack(const void *from, size_t len, size_t *packed)
-{
-	z_stream stream = { .next_in = (z_const Bytef *)from, .avail_in = (uInt)len };
-	unsigned char *to = NULL;
-	uLong most;
-
-	if (len > UINT32_MAX / 2 || deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
-						 GZIP_BITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-		return NULL;
-	most = deflateBound(&stream, (uLong)len);
-	to = malloc(most);
-	stream.next_out = to;
-	stream.avail_out = (uInt)most;
-	if (to && deflate(&stream, Z_FINISH) != Z_STREAM_END) {
-		free(to);
-		to = NULL;
-	}
-	*packed = stream.total_out;
-	deflateEnd(&stream);
-	return to;
-}
-
 /* Only this thread touches a body that is in flight, but its length is in the counts. */
 static bool pack_body(struct sender *sender, struct body *body)
 {
@@ -151,7 +127,7 @@ static bool pack_body(struct sender *sender, struct body *body)
 
 	if (!sender->config.gzip || body->is_packed)
 		return true;
-	packed = pack(body->at, body->len, &len);
+	packed = gzip__pack(body->at, body->len, false, &len);
 	if (!packed)
 		return false;
 	free(body->at);

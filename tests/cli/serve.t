@@ -47,6 +47,14 @@ get /metrics -H 'Accept: application/openmetrics-text' >"$dir/open"
 is 'OpenMetrics has an end' "$(tail -n 1 "$dir/open")" '# EOF'
 ok 'OpenMetrics: a counter without its suffix' grep -q '^# TYPE latscope_accounted_events counter$' "$dir/open"
 
+# encoding OPTION...: of an answer
+encoding() { get /metrics -o /dev/null -D - "$@" | tr -d '\r' | awk -F ': ' 'tolower($1) == "content-encoding" { print $2 }'; }
+is 'gzip for those that take it' "$(encoding -H 'Accept-Encoding: br, gzip')" gzip
+is 'not for others' "$(encoding)$(encoding -H 'Accept-Encoding: br')$(encoding -H 'Accept-Encoding: gzip;q=0, br')" ''
+names() { sed -n 's/^# TYPE \([^ ]*\).*/\1/p'; }
+is 'it has the same metrics' "$(get /metrics --compressed | names)" "$(get /metrics | names)"
+is 'gzip and protobuf' "$(encoding -H 'Accept-Encoding: gzip' -H 'Accept: application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited')" gzip
+
 # ---- Prometheus ----
 
 prometheus_start
