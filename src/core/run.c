@@ -77,7 +77,7 @@ struct table *run__table(const struct run_probe *probe, unsigned int which, char
 	return which == 1 ? probe->why->parts : probe->why->events;
 }
 
-int run__fold_tables(struct run *run)
+int run__end_rows(struct run *run, bool folds)
 {
 	char name[RUN_NAME];
 	int err = 0;
@@ -86,8 +86,10 @@ int run__fold_tables(struct run *run)
 		struct table *table =
 			run__table(&run->probes[i / RUN_TABLES], i % RUN_TABLES, name);
 
-		if (table)
+		if (table && folds)
 			err = table__fold(table);
+		else if (table)
+			table__rewind(table);
 	}
 	return err;
 }

@@ -151,8 +151,8 @@ void run__free(struct run *run);
 /* A table of a probe and its name, "runqlat_why"; NULL: it has none of that number. */
 struct table *run__table(const struct run_probe *probe, unsigned int which, char name[RUN_NAME]);
 
-/* Ends the interval of all tables: table__fold(). 0 or -ENOMEM. */
-int run__fold_tables(struct run *run);
+/* Ends the interval of all tables: table__fold(), or table__rewind(). 0 or -ENOMEM. */
+int run__end_rows(struct run *run, bool folds);
 
 /* NULL: its lifetime is unknown. */
 const struct run_life *run__find_life(const struct run *run, uint64_t id);

@@ -304,6 +304,7 @@ void serve__attach(struct serve *serve, struct session_config *config, struct re
 	serve->watcher.sends = serve->config.otlp != NULL;
 	serve->watcher.forks = serve->config.recorder != NULL;
 	config->renews = true;
+	recording->is_endless = true;
 	config->recording = recording;
 	recording__add(recording, &writer_serve)->state = serve;
 }

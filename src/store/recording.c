@@ -170,7 +170,7 @@ int recording__interval(struct recording *recording, struct run *run,
 		note(&first, err, writer, failed);
 	}
 	rundir__leave(&recording->rundir);
-	err = run__fold_tables(run);
+	err = run__end_rows(run, !recording->is_endless);
 	note(&first, err, NULL, failed);
 	return first;
 }

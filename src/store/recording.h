@@ -29,6 +29,7 @@ struct recording {
 	uint64_t max_size, min_free; /* bytes; 0: no limit */
 	struct writer writers[RECORDING_WRITERS];
 	size_t nr_writers;
+	bool is_endless; /* nobody wants the sketches of tables, which grow with the window */
 	enum { RECORDING_CLOSED, RECORDING_OPEN, RECORDING_FAILED } states[RECORDING_WRITERS];
 };
 

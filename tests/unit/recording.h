@@ -50,7 +50,7 @@ static inline void recording_write(struct run *run, const char *where, const cha
 			run__zero_data(&deltas[j]);
 		fill(deltas, i, arg);
 		assert_int_equal(writer.ops->interval(&writer, run, &interval), 0);
-		assert_int_equal(run__fold_tables(run), 0);
+		assert_int_equal(run__end_rows(run, true), 0);
 		for (unsigned int j = 0; j < run->nr_probes; j++)
 			assert_int_equal(run__add_data(&run->probes[j].total, &deltas[j]), 0);
 	}

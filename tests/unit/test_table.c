@@ -576,7 +576,7 @@ static void no_line_of_a_report_is_too_long(void **state)
 	    1234567.891, 123456789012);
 	add(run->probes[0].table, 1, 1, "b", NAN, -1);
 	table__text_rows(out, "tierlat", run->probes[0].table);
-	assert_int_equal(run__fold_tables(run), 0);
+	assert_int_equal(run__end_rows(run, true), 0);
 	text__probe(out, run, &run->probes[0], &style);
 	fclose(out);
 	assert_non_null(strstr(text, " more\n\n2048 of the smallest, in total\n"));
