@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <probes/kernel.h>
 #include <probes/why.h>
 #include <serve/keeper.h>
 #include <serve/listen.h>
@@ -273,8 +272,9 @@ static int open_probes(struct service *service)
 
 	service->config.by = 1U << LAT_BY_CGROUP;
 	service->config.rows = (uint32_t)service->max_keys + 1;
-	if (service->ring && !service->skips_why && kernel__has_function("bpf_loop"))
+	if (service->ring && !service->skips_why)
 		service->config.why = service->run->why_by = 1 + LAT_BY_CGROUP;
+	service->why.is_optional = true;
 	service->why.skips_stacks = true; /* names need a process with more privileges */
 	session__skip_stacks(service->session);
 	for (size_t i = 0; probe_list[i]; i++) {

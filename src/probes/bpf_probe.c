@@ -293,6 +293,10 @@ int bpf_probe__open(struct probe **out, const struct probe_ops *ops,
 	cost__new(&probe->cost, !request->untimed);
 	err = probe->cpus < 0 ? probe->cpus
 			      : methods__try(ops, request->method, attempt, probe, why);
+	if (err && probe->config.why && probe->why_request.is_optional) {
+		probe->config.why = 0;
+		err = methods__try(ops, request->method, attempt, probe, why);
+	}
 	if (err) {
 		free_probe(probe);
 		return err;
