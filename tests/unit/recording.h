@@ -43,8 +43,9 @@ static inline void recording_write(struct run *run, const char *where, const cha
 	assert_int_equal(mkdir(writer.dir, 0777), 0);
 	assert_int_equal(writer.ops->open(&writer, run), 0);
 	for (unsigned int i = 0; i < intervals; i++) {
-		struct run_interval interval = { i * RECORDING_INTERVAL_NS,
-						 (i + 1) * RECORDING_INTERVAL_NS, deltas };
+		const struct run_interval interval = { .start_ns = i * RECORDING_INTERVAL_NS,
+						       .end_ns = (i + 1) * RECORDING_INTERVAL_NS,
+						       .delta = deltas };
 
 		for (unsigned int j = 0; j < run->nr_probes; j++)
 			run__zero_data(&deltas[j]);

@@ -525,7 +525,9 @@ static void live_json_is_a_line_an_interval(void **state)
 {
 	struct run *run = sample_run();
 	struct run_data *deltas = calloc(3, sizeof(*deltas));
-	struct run_interval interval = { 1000000000, 2500000001, deltas };
+	struct run_interval interval = { .start_ns = 1000000000,
+					 .end_ns = 2500000001,
+					 .delta = deltas };
 	struct writer writer = { .ops = &writer_live_json };
 	struct json_object *object;
 	char *text = NULL, *second;

@@ -153,7 +153,7 @@ static void names_longer_than_a_text_are_cut(void **state)
 static void write_run(void)
 {
 	struct run *run = sample_bare();
-	struct run_interval interval = { 0, 1000000000, NULL };
+	struct run_interval interval = { .end_ns = 1000000000 };
 	struct run_data *deltas = calloc(RUN_PROBES, sizeof(*deltas));
 	struct writer writer = { .ops = &writer_db, .dir = dir };
 

@@ -79,7 +79,9 @@ static int record(void **state)
 	assert_int_equal(recording__open(&recording, run, NULL), 0);
 	for (unsigned int i = 0; i < 24; i++) {
 		uint64_t start = i * 1000000000ULL;
-		struct run_interval interval = { start, start + 1000000000, deltas };
+		struct run_interval interval = { .start_ns = start,
+						 .end_ns = start + 1000000000,
+						 .delta = deltas };
 
 		run__zero_data(&deltas[0]);
 		run__zero_data(&deltas[2]);

@@ -41,7 +41,9 @@ static int add_interval(struct recording *recording, unsigned int seed)
 {
 	struct run_data *delta = &recording->deltas[0];
 	uint64_t start = recording->intervals++ * 1000000000ULL;
-	struct run_interval interval = { start, start + 1000000000, recording->deltas };
+	struct run_interval interval = { .start_ns = start,
+					 .end_ns = start + 1000000000,
+					 .delta = recording->deltas };
 	int err;
 
 	run__zero_data(delta);
@@ -296,7 +298,7 @@ static void large_numbers(void **state)
 
 	(void)state;
 	assert_int_equal(begin(&recording, dir), 0);
-	interval = (struct run_interval){ 0, 1ULL << 62, recording.deltas };
+	interval = (struct run_interval){ .end_ns = 1ULL << 62, .delta = recording.deltas };
 	hist = &recording.deltas[2].metrics[0].hist;
 	hist->slots[HIST_OVERFLOW_SLOT] = INT64_MAX;
 	hist->sum_ns = hist->max_ns = hist->tail = INT64_MAX;

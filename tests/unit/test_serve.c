@@ -222,7 +222,7 @@ static uint64_t count_of(const struct series *series, const char *name)
 static void add_interval(struct series *series, const struct run *run, struct run_data *delta,
 			 uint64_t end_ns)
 {
-	const struct run_interval interval = { 0, end_ns, delta };
+	const struct run_interval interval = { .end_ns = end_ns, .delta = delta };
 
 	assert_int_equal(series__add(series, run, &interval), 0);
 	run__zero_data(delta);

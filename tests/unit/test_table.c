@@ -433,7 +433,9 @@ static void record(struct run *run, struct recording *recording, unsigned int in
 	assert_int_equal(recording__open(recording, run, &failed), 0);
 	for (unsigned int i = 0; i < intervals; i++) {
 		uint64_t start = i * 1000000000ULL;
-		struct run_interval interval = { start, start + 1000000000, deltas };
+		struct run_interval interval = { .start_ns = start,
+						 .end_ns = start + 1000000000,
+						 .delta = deltas };
 
 		add(run->probes[0].table, interval.end_ns, 0, "near", 90 + i, 100);
 		add(run->probes[0].table, interval.end_ns, 0, "far", i ? 180 : NAN, i ? 5 : 0);
@@ -473,7 +475,8 @@ static void a_mean_may_be_a_ratio_of_sums(void **state)
 	struct recording recording = { 0 };
 	struct recording_settings options = { 0 };
 	struct run *run = begin_run(), *read = calloc(1, sizeof(*read));
-	struct run_interval interval = { 0, 1, calloc(RUN_PROBES, sizeof(struct run_data)) };
+	struct run_interval interval = { .end_ns = 1,
+					 .delta = calloc(RUN_PROBES, sizeof(struct run_data)) };
 	const struct writer *failed;
 	struct table *table;
 	struct rundb *db;

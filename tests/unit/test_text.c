@@ -437,7 +437,9 @@ static void live_lines(void **state)
 {
 	struct run *run = sample_run();
 	struct run_data *deltas = calloc(3, sizeof(*deltas));
-	struct run_interval interval = { 1000000000, 2000000000, deltas };
+	struct run_interval interval = { .start_ns = 1000000000,
+					 .end_ns = 2000000000,
+					 .delta = deltas };
 	struct sheet *sheet = sheet_begin();
 	struct writer writer = { .ops = &writer_live, .state = sheet->out };
 
