@@ -437,7 +437,7 @@ static int copy_interval(struct snapshot *snapshot, struct recording *recording,
 	int err = 0;
 
 	if (!is_wanted(snapshot, interval)) {
-		/* It begins where keys were read, so that they have no samples of an earlier time. */
+		/* It begins where keys were read: they have no samples of an earlier time. */
 		snapshot->is_aligned = has_keys(snapshot->segment, interval);
 		return 0;
 	}

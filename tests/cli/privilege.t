@@ -220,7 +220,7 @@ few_users() {
 	finish
 }
 if [ "$(uname -m)" = x86_64 ] && unshare -U true 2>/dev/null; then
-	few_users "$latscope" ringlat --method user -q -n 1000
+	few_users "$latscope" ringlat --method user -q -n 20000
 	ok 'where there is no spare user, nobody has to do' ended 0 '' 'minor_fault'
 else
 	skip 'where there is no spare user, nobody has to do' 'no user namespaces here, or no x86-64'

@@ -77,7 +77,7 @@ ok 'the probe of the common schema balances' \
 	says '.probes[0] | .module == "ringlat" and .metric == "minor_fault" and all(.metrics[]; .accounting.balanced)'
 ok 'ticks and ns are the same times' says '.ring as $r | all($r.events[].ways[];
 	(.ns.p50 - .cycles.p50 * 1e6 / $r.tsc_khz) | fabs < 0.1)'
-run ringlat --method user -n 3000 --json --histogram
+run ringlat --method user -n 20000 --json --histogram
 ok 'the histogram has every crossing' says 'all(.ring.events[]; .kept == ([.ways[0].histogram[][2]] | add))'
 
 count_faults 1024
