@@ -17,6 +17,7 @@
 
 #include <core/clock.h>
 
+#include "demangle.h"
 #include "kallsyms.h"
 #include "lookup.h"
 #include "mappings.h"
@@ -179,6 +180,7 @@ static int name_all(struct collector *collector)
 	for (size_t i = 0; i < nr; i++)
 		place(collector, &lookups[i], &shared->slots[i + 1]);
 	lookup__sort(lookups, nr);
+	demangle__load();
 	shared->lacks[LACK_PROCESS] = (uint32_t)collector->mappings.missed;
 	for (size_t i = 0; i < nr; i = end) {
 		for (end = i + 1; end < nr && lookups[end].file == lookups[i].file;)

@@ -27,6 +27,8 @@ int lookup__elf(struct lookup *lookups, size_t nr, int fd, const char *debug_dir
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "demangle.h"
+
 #define NOT_LOADED (~0ULL)
 #define X86_64_RBP 6 /* its number in DWARF */
 #define REACH (1U << 16) /* of a symbol without a size: hand-written assembly */
@@ -213,6 +215,15 @@ static void read_frames(struct lookup *lookups, size_t nr, Dwfl_Module *module, 
 			lacks_frame_pointer(cfi, lookups[i].at - bias);
 }
 
+static void answer(const struct lookup *lookup)
+{
+	size_t len = strcspn(lookup->name, "@"); /* the version */
+	char *plain = demangle__name(lookup->name, len);
+
+	lookup__answer(lookup, plain ? plain : lookup->name, plain ? strlen(plain) : len);
+	free(plain);
+}
+
 static int read_module(struct lookup *lookups, size_t nr, Dwfl_Module *module)
 {
 	const unsigned char *bits;
@@ -233,7 +244,7 @@ static int read_module(struct lookup *lookups, size_t nr, Dwfl_Module *module)
 		print_hex(symbol->build_id, sizeof(symbol->build_id), bits,
 			  len > 0 ? (size_t)len : 0);
 		if (lookups[i].name && lookups[i].at != NOT_LOADED)
-			lookup__answer(&lookups[i], lookups[i].name, strcspn(lookups[i].name, "@"));
+			answer(&lookups[i]);
 	}
 	return 0;
 }

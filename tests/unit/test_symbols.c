@@ -221,6 +221,21 @@ static void test_program_at_a_fixed_address_has_its_functions(void **state)
 	assert_walker("walker");
 }
 
+static void test_names_of_cpp_are_as_in_the_source(void **state)
+{
+	char why[RUN_TEXT];
+	struct symbols *symbols;
+
+	(void)state;
+	build("walker", "-Dinner=_ZN2db5queryEii -Douter=_Zouter");
+	symbols = name_walker("walker", why);
+	assert_no_reason(why);
+	assert_frame(symbols, 0, 0, "db::query(int, int)", "walker");
+	assert_int_equal(symbols__frame(symbols, 0, 0)->offset, 1);
+	assert_frame(symbols, 0, 1, "_Zouter", "walker"); /* its grammar is wrong */
+	symbols__free(symbols);
+}
+
 static void test_deleted_program_has_its_functions(void **state)
 {
 	struct symbols *symbols;
@@ -649,6 +664,7 @@ int main(void)
 		TEST(test_program_that_exited_has_its_functions),
 		TEST(test_static_pie_has_its_functions),
 		TEST(test_program_at_a_fixed_address_has_its_functions),
+		TEST(test_names_of_cpp_are_as_in_the_source),
 		TEST(test_deleted_program_has_its_functions),
 		TEST(test_file_that_was_changed_is_not_used),
 		TEST(test_stripped_program_has_names_of_its_debug_file),
