@@ -40,7 +40,7 @@ chown 65534 "$dir/closed"
 check 'below a directory that is closed to us but for privilege' 0 'recording in ' balances \
 	record -d 100ms -o "$dir/closed/runs"
 check 'record makes the directory' 0 "^recording in $dir/new/runs/[0-9]{8}T[0-9]{6}Z-night-1$" \
-	'memlat .*balances.*runqlat .*balances.*iolat .*balances' \
+	'memlat .*(balances|recursion_missed).*runqlat .*balances.*iolat .*balances' \
 	record -d 50ms -o "$dir/new/runs" --label name='night 1'
 first=$(recording "$dir/new/runs")
 ok 'the recording is complete' complete "$first"
@@ -128,7 +128,7 @@ if disk ro 2>/dev/null; then
 	finish
 	ok 'a disk that fills up: the error, and the result' ended 1 \
 		"^latscope: cannot write to $dir/disk/[^ ]*Z: No space left on device; earlier intervals are kept$" \
-		'memlat .*balances.*runqlat .*balances.*iolat .*balances'
+		'memlat .*(balances|recursion_missed).*runqlat .*balances.*iolat .*balances'
 	kept=$(recording "$dir/disk")
 	is 'the result itself lacks nothing' "$(grep incomplete <<<"$out")" ''
 	check 'run.db is read as far as it got' 0 '' '^incomplete: .*cut off.*runqlat .*balances' report "$kept"

@@ -25,7 +25,7 @@ those() {
 ends_well() {
 	kill -INT "$pid"
 	finish
-	ok "$1: result" ended 0 '' 'memlat .*balances.*runqlat .*balances.*iolat .*balances'
+	ok "$1: result" ended 0 '' 'memlat .*(balances|recursion_missed).*runqlat .*balances.*iolat .*balances'
 	ok "$1: the recording is complete" complete "$(recording "$dir/runs")"
 }
 
@@ -64,7 +64,7 @@ is 'then the recording belongs to root' "$(owners)" 0:0
 ok 'nothing else is left running' gone "$undoer"
 ok 'processes have names' jq -e '[.keys[] | select(.by == "process" and (.name | test("^[^ ]+ \\([0-9]+\\)$")))]
 	| length > 0' "$(recording "$dir/runs")/runqlat.summary.json"
-check 'report after it' 0 '' 'memlat .*balances' report "$(recording "$dir/runs")"
+check 'report after it' 0 '' 'memlat .*(balances|recursion_missed)' report "$(recording "$dir/runs")"
 
 caller=$(id -u daemon)
 as=(env "SUDO_UID=$caller" SUDO_GID=12346)

@@ -12,7 +12,7 @@ skip_unless_able
 # whole TITLE: tests that the recording of start succeeded, with all its files and its result
 whole() {
 	finish
-	ok "$1: exit status, result" ended 0 '' 'memlat .*balances.*runqlat .*balances.*iolat .*balances'
+	ok "$1: exit status, result" ended 0 '' 'memlat .*(balances|recursion_missed).*runqlat .*balances.*iolat .*balances'
 	ok "$1: the recording is complete" complete "$(recording "$dir/runs")"
 }
 
@@ -121,7 +121,7 @@ read -r opened last < <(sqlite3 -readonly -separator ' ' "$recorded/run.db" \
 diag "of $(((killed - opened) / 1000000)) ms the last $(((killed - opened - last) / 1000000)) are lost"
 is 'kill -9: only run.db and its log are left' "$(cd "$recorded" && echo *)" 'run.db run.db-shm run.db-wal'
 check 'kill -9: report says that it was cut off' 0 '' \
-	'^workload: .*incomplete: the recording was cut off.*memlat .*balances.*runqlat .*balances' report "$recorded"
+	'^workload: .*incomplete: the recording was cut off.*memlat .*(balances|recursion_missed).*runqlat .*balances' report "$recorded"
 chmod -R a+rX "$recorded"
 unprivileged check 'kill -9: others can read it if they may' 0 '' 'incomplete: .*balances' report "$recorded"
 check 'kill -9: the intervals' 0 '' 'runqlat ' report --intervals "$recorded"
