@@ -15,13 +15,14 @@
 #include "vec.h"
 
 #define LEAST_PLACES 1024
-#define MOST 16384 /* known ones, before all are forgotten */
+#define MOST_GONE 4096 /* known ones that are gone, beyond as many as there are */
 #define WALK_NS 100000000ULL
 #define FUTILE 4 /* walks in that time */
 
 struct cgroup {
 	uint64_t id;
 	char *path; /* NULL: there is no such cgroup */
+	uint64_t walk; /* the last one that found it */
 };
 
 struct cgroups {
@@ -29,6 +30,8 @@ struct cgroups {
 	size_t root_len;
 	struct cgroup *known;
 	size_t nr;
+	uint64_t walks; /* so many */
+	size_t found; /* by the last walk */
 	uint32_t *places; /* hash table of 1 + indices in `known`; 0: free */
 	size_t nr_places; /* a power of two, more than nr; 0: there is none */
 	uint64_t walked_ns; /* since then: */
@@ -106,6 +109,13 @@ static struct cgroup *find_known(const struct cgroups *cgroups, uint64_t id)
 	return place && *place ? &cgroups->known[*place - 1] : NULL;
 }
 
+static void fill_places(struct cgroups *cgroups)
+{
+	memset(cgroups->places, 0, cgroups->nr_places * sizeof(*cgroups->places));
+	for (size_t i = 0; i < cgroups->nr; i++)
+		*place_of(cgroups, cgroups->known[i].id) = (uint32_t)i + 1;
+}
+
 static bool grow_places(struct cgroups *cgroups)
 {
 	size_t nr = cgroups->nr_places ? 2 * cgroups->nr_places : LEAST_PLACES;
@@ -116,20 +126,28 @@ static bool grow_places(struct cgroups *cgroups)
 	free(cgroups->places);
 	cgroups->places = places;
 	cgroups->nr_places = nr;
-	for (size_t i = 0; i < cgroups->nr; i++)
-		*place_of(cgroups, cgroups->known[i].id) = (uint32_t)i + 1;
+	fill_places(cgroups);
 	return true;
 }
 
-/* A service sees cgroups come and go for months: it forgets all of them now and then. */
-static void forget_all(struct cgroups *cgroups)
+/*
+ * A service sees cgroups come and go for months. Those that the last walk did not find keep their
+ * paths until there are many: their last samples are read after they are gone.
+ */
+static void forget_gone(struct cgroups *cgroups)
 {
-	for (size_t i = 0; i < cgroups->nr; i++)
-		free(cgroups->known[i].path);
-	cgroups->nr = 0;
-	free(cgroups->known);
-	cgroups->known = NULL;
-	memset(cgroups->places, 0, cgroups->nr_places * sizeof(*cgroups->places));
+	size_t kept = 0;
+
+	if (cgroups->nr <= 2 * cgroups->found + MOST_GONE)
+		return;
+	for (size_t i = 0; i < cgroups->nr; i++) {
+		if (cgroups->known[i].walk == cgroups->walks)
+			cgroups->known[kept++] = cgroups->known[i];
+		else
+			free(cgroups->known[i].path);
+	}
+	cgroups->nr = kept;
+	fill_places(cgroups);
 }
 
 /* Takes ownership of the path. Without memory the path is dropped; the name is then the bare ID. */
@@ -144,8 +162,24 @@ static void remember(struct cgroups *cgroups, uint64_t id, char *path)
 		return;
 	}
 	cgroups->known = known;
-	cgroups->known[cgroups->nr++] = (struct cgroup){ .id = id, .path = path };
+	cgroups->known[cgroups->nr++] =
+		(struct cgroup){ .id = id, .path = path, .walk = cgroups->walks };
 	*place_of(cgroups, id) = (uint32_t)cgroups->nr;
+}
+
+/* One that exists. */
+static void find(struct cgroups *cgroups, uint64_t id, const char *below)
+{
+	struct cgroup *known = find_known(cgroups, id);
+	char *path = known && known->path ? NULL : strdup(*below ? below : "/");
+
+	cgroups->found++;
+	if (!known && path)
+		remember(cgroups, id, path);
+	if (!known)
+		return;
+	known->walk = cgroups->walks;
+	known->path = path ? path : known->path;
 }
 
 static void walk(struct cgroups *cgroups)
@@ -158,17 +192,13 @@ static void walk(struct cgroups *cgroups)
 	tree = fts_open(paths, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, NULL);
 	if (!tree)
 		return;
-	while ((entry = fts_read(tree))) {
-		const char *below = entry->fts_path + mount_len;
-		char *path;
-
-		if (entry->fts_info != FTS_D || find_known(cgroups, entry->fts_statp->st_ino))
-			continue;
-		path = strdup(*below ? below : "/");
-		if (path)
-			remember(cgroups, entry->fts_statp->st_ino, path);
-	}
+	cgroups->walks++;
+	cgroups->found = 0;
+	while ((entry = fts_read(tree)))
+		if (entry->fts_info == FTS_D)
+			find(cgroups, entry->fts_statp->st_ino, entry->fts_path + mount_len);
 	fts_close(tree);
+	forget_gone(cgroups);
 }
 
 /* Where many cgroups are short-lived, their ids do not cost one walk each. */
@@ -188,8 +218,6 @@ const char *cgroups__path(struct cgroups *cgroups, uint64_t id)
 	struct cgroup *known = find_known(cgroups, id);
 
 	if (!known && may_walk(cgroups)) {
-		if (cgroups->nr >= MOST)
-			forget_all(cgroups);
 		walk(cgroups);
 		known = find_known(cgroups, id);
 		cgroups->futile += !known;

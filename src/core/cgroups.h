@@ -20,6 +20,7 @@ void cgroups__free(struct cgroups *cgroups);
 /*
  * Path below the mount, "/" for the root; NULL if there is no such cgroup. Walks the tree for an
  * unknown id, so ids of removed cgroups cost one walk each, but not more than a few in 100 ms.
+ * Keeps the paths of the last few thousand that are gone.
  */
 const char *cgroups__path(struct cgroups *cgroups, uint64_t id);
 

@@ -127,10 +127,15 @@ void names__free(struct names *names)
 	free(names);
 }
 
+const char *names__cgroup_path(const struct names *names, uint64_t id)
+{
+	return names->cgroups ? cgroups__path(names->cgroups, id) : NULL;
+}
+
 /* Of a long path, keeps the end: it says more than the beginning. */
 static void name_cgroup(const struct names *names, uint64_t id, char out[RUN_NAME])
 {
-	const char *path = names->cgroups ? cgroups__path(names->cgroups, id) : NULL;
+	const char *path = names__cgroup_path(names, id);
 	size_t len;
 
 	if (!path) {

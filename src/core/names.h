@@ -32,6 +32,9 @@ int names__disk(const struct names *names, const char *name, uint32_t *id);
  */
 int names__cgroup(const struct names *names, const char *path, uint64_t *id);
 
+/* The whole path of a cgroup, also of one that is gone; NULL: not known. As it is: sanitize it. */
+const char *names__cgroup_path(const struct names *names, uint64_t id);
+
 /* Length of a name without the ID of its task, which differs in each run: 3 for "web (12)". */
 size_t names__length(const char *name);
 

@@ -322,10 +322,18 @@ int bpf_probe__read(struct bpf_probe *probe, struct run_data *total, struct run_
 	return err ? err : read_rows(probe, total, delta);
 }
 
+/* The name that a cgroup had is better than none. */
+static bool is_forgotten(const struct names *names, const struct lat_key *key)
+{
+	return key->by == LAT_BY_CGROUP && !names__cgroup_path(names, key->id);
+}
+
 void bpf_probe__rename(const struct bpf_probe *probe, struct run_data *data, struct names *names)
 {
-	for (size_t i = 0; i < probe->nr_keys; i++)
-		if (probe->rows[i] < probe->config.rows)
-			names__key(names, &data->keys[i].key, probe->owners[probe->rows[i]].comm,
-				   data->keys[i].name);
+	for (size_t i = 0; i < probe->nr_keys; i++) {
+		struct run_key *key = &data->keys[i];
+
+		if (probe->rows[i] < probe->config.rows && !is_forgotten(names, &key->key))
+			names__key(names, &key->key, probe->owners[probe->rows[i]].comm, key->name);
+	}
 }

@@ -176,6 +176,48 @@ static void cgroup_names(void **state)
 			    "...e/kubepods-burstable-pod0123.slice/cri-containerd-4567.scope");
 }
 
+/* How many of so many cgroups that are gone still have their name, after one more was asked for? */
+static unsigned int named_of(unsigned int nr)
+{
+	const char *above = "sys/fs/cgroup/crowd", *late = "sys/fs/cgroup/late";
+	uint64_t *ids = calloc(nr, sizeof(*ids));
+	unsigned int named = 0;
+	struct names *own;
+	char path[64];
+	struct stat st;
+
+	assert_int_equal(names__new(&own, dir), 0);
+	unit_write(dir, "sys/fs/cgroup/crowd/cgroup.procs", "");
+	for (unsigned int i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "%s/%u", above, i);
+		assert_int_equal(mkdir(unit_path(dir, path), 0700), 0);
+		assert_int_equal(stat(unit_path(dir, path), &st), 0);
+		ids[i] = st.st_ino;
+	}
+	assert_string_equal(names__cgroup_path(own, ids[0]), "/crowd/0");
+	assert_int_equal(mkdir(unit_path(dir, late), 0700), 0);
+	for (unsigned int i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "%s/%u", above, i);
+		assert_int_equal(rmdir(unit_path(dir, path)), 0);
+	}
+	assert_int_equal(stat(unit_path(dir, late), &st), 0);
+	assert_string_equal(names__cgroup_path(own, st.st_ino), "/late");
+	for (unsigned int i = 0; i < nr; i++)
+		named += names__cgroup_path(own, ids[i]) != NULL;
+	assert_int_equal(rmdir(unit_path(dir, late)), 0);
+	assert_string_equal(names__cgroup_path(own, slice_id), "/system.slice/db.service");
+	names__free(own);
+	free(ids);
+	return named;
+}
+
+static void cgroups_that_are_gone_keep_their_names_until_they_are_too_many(void **state)
+{
+	(void)state;
+	assert_int_equal(named_of(4000), 4000);
+	assert_int_equal(named_of(5000), 0);
+}
+
 static void cgroups_by_path(void **state)
 {
 	uint64_t id = 0;
@@ -218,6 +260,7 @@ int main(void)
 		cmocka_unit_test(names_of_disks),
 		cmocka_unit_test(disks_by_name),
 		cmocka_unit_test(cgroup_names),
+		cmocka_unit_test(cgroups_that_are_gone_keep_their_names_until_they_are_too_many),
 		cmocka_unit_test(cgroups_by_path),
 		cmocka_unit_test(no_cgroup2_is_no_error),
 		cmocka_unit_test(a_disk_that_is_gone_keeps_its_name),
