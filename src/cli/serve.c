@@ -358,6 +358,7 @@ static int measure(struct service *service, int socket)
 {
 	struct serve_config config = {
 		.run = service->run,
+		.names = session__names(service->session),
 		.socket = socket,
 		.token = service->token[0] ? service->token : NULL,
 		.max_series = (unsigned int)service->cgroups,

@@ -311,7 +311,8 @@ int bpf_probe__read(struct bpf_probe *probe, struct run_data *total, struct run_
 	if (probe->common.skip_keys) {
 		for (size_t i = 0; i < delta->nr_keys; i++)
 			sparse__zero(&delta->keys[i].hist);
-		return 0;
+		/* Their names now: a cgroup may be gone when its row is read. */
+		return probe->rows ? add_new_keys(probe, total, delta, names) : 0;
 	}
 	if (!probe->rows)
 		err = start_keys(probe, total, delta, names);

@@ -91,7 +91,7 @@ static ssize_t choose(struct series *series, unsigned int probe, const struct ru
 
 static void set_cgroup(const struct series *series, struct exported *one, uint64_t id)
 {
-	const char *path = series->cgroups ? cgroups__path(series->cgroups, id) : NULL;
+	const char *path = series->names ? names__cgroup_path(series->names, id) : NULL;
 
 	one->cgroup = id;
 	if (!path || (one->path && !strcmp(one->path, path)))
@@ -173,7 +173,6 @@ void series__free(struct series *series)
 		sparse__clear(&series->all[i].hist);
 		free(series->all[i].path);
 	}
-	cgroups__free(series->cgroups);
 	free(series->all);
 	for (unsigned int i = 0; i < RUN_PROBES; i++)
 		free(series->of_key[i].index);

@@ -14,7 +14,7 @@
 #ifndef LATSCOPE_SERVE_SERIES_H
 #define LATSCOPE_SERVE_SERIES_H
 
-#include <core/cgroups.h>
+#include <core/names.h>
 #include <core/run.h>
 
 #define SERIES_OTHER "(other)"
@@ -34,7 +34,7 @@ struct series {
 	struct exported *all; /* owned; those that are (other) come first and stay */
 	size_t nr;
 	size_t most; /* of a metric */
-	struct cgroups *cgroups; /* for the paths; NULL: there are none */
+	const struct names *names; /* for the paths; NULL: they are not known */
 	struct {
 		uint32_t *index; /* owned; by position of the key: 1 + index in `all`; 0: unknown */
 		size_t nr;
@@ -42,7 +42,7 @@ struct series {
 	} of_key[RUN_PROBES];
 };
 
-/* Zero it, then set `most` and `cgroups`. Adds an interval. 0 or -ENOMEM. */
+/* Zero it, then set `most` and `names`. Adds an interval. 0 or -ENOMEM. */
 int series__add(struct series *series, const struct run *run, const struct run_interval *interval);
 
 void series__free(struct series *series);

@@ -182,13 +182,11 @@ int serve__new(struct serve **out, const struct serve_config *config)
 		return -ENOMEM;
 	serve->config = *config;
 	serve->series.most = config->max_series;
+	serve->series.names = config->names;
 	serve->version = 1;
 	serve->keys_every = config->run->interval_ns < SERVE_KEYS_NS
 				    ? (unsigned int)(SERVE_KEYS_NS / config->run->interval_ns)
 				    : 1;
-	err = cgroups__new(&serve->series.cgroups, "");
-	if (err == -ENOMEM)
-		goto err_free;
 	err = http__new(&serve->http, &http);
 	if (err)
 		goto err_free;

@@ -21,6 +21,7 @@ struct otlp;
 
 struct serve_config {
 	struct run *run;
+	const struct names *names; /* of the session */
 	int socket; /* listens; taken over */
 	const char *token; /* NULL: none is needed */
 	unsigned int max_series; /* cgroups with their own histograms, by metric */

@@ -131,6 +131,11 @@ void session__skip_stacks(struct session *session)
 	session->skips_stacks = true;
 }
 
+const struct names *session__names(const struct session *session)
+{
+	return session->names;
+}
+
 int session__add(struct session *session, const struct probe_ops *ops,
 		 const struct probe_request *request)
 {

@@ -68,6 +68,9 @@ int session__new(struct session **session, struct run *run);
  */
 void session__skip_stacks(struct session *session);
 
+/* Those of its keys, as long as the session exists. */
+const struct names *session__names(const struct session *session);
+
 /*
  * Opens a probe and adds it to the run. If it cannot be opened, run->probes[] has the reason, and
  * the others can still measure. -EINVAL: the request is wrong; -EOPNOTSUPP: this machine cannot, or

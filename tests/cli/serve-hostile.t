@@ -100,6 +100,23 @@ else
 	skip 'odd names' 'no cgroup can be made here'
 fi
 
+# ---- cgroups that are soon gone ----
+
+# The keys are read once a second, new ones get their names ten times a second.
+if cgroup_new; then
+	for i in 1 2 3 4 5 6 7 8; do
+		mkdir "$cgroup/$i"
+		(echo "$BASHPID" >"$cgroup/$i/cgroup.procs" && exec "$latscope" load -q pingpong -d 300ms)
+		rmdir "$cgroup/$i"
+	done
+	short() { get /metrics | grep -c "^latscope_cgroup_info.*path=\"/${cgroup##*/}/[1-8]\"}"; }
+	named() { [ "$(short)" -ge 6 ]; }
+	ok 'cgroups of 0.3 s have their names and paths' wait_for named
+	rmdir "$cgroup"
+else
+	skip 'cgroups that are soon gone' 'no cgroup can be made here'
+fi
+
 # ---- more cgroups than rows ----
 
 if cgroup_new; then
