@@ -25,6 +25,7 @@ struct keeper {
 	struct snapshot *snapshot; /* NULL: none is being made */
 	struct recording recording;
 	char reason[RUN_TEXT];
+	const char *next; /* reason of the one that waits for it; NULL: none does */
 	uint64_t last_ns; /* when a trigger asked for one, since the window opened */
 	bool any; /* one has */
 	uint64_t made;
@@ -110,14 +111,16 @@ static void finish(struct keeper *keeper, int err)
 	keeper->config.done(dir, keeper->reason, err);
 }
 
-/* The reason is a label of the recording. */
+/* The reason is a label of the recording, and stays valid. One request can wait. */
 static void begin(struct keeper *keeper, const char *reason)
 {
 	struct run *run;
 	int err;
 
-	if (keeper->snapshot)
+	if (keeper->snapshot) {
+		keeper->next = keeper->next ? keeper->next : reason;
 		return;
+	}
 	snprintf(keeper->reason, sizeof(keeper->reason), "%s", reason);
 	delete_old(keeper);
 	err = snapshot__new(&keeper->snapshot, keeper->config.ring->rundir.fd,
@@ -158,6 +161,10 @@ void keeper__work(struct keeper *keeper)
 
 	while (read(keeper->signals, &info, sizeof(info)) == sizeof(info))
 		begin(keeper, "SIGUSR1");
+	if (keeper->next && !keeper->snapshot) {
+		begin(keeper, keeper->next);
+		keeper->next = NULL;
+	}
 	while (keeper->snapshot && got > 0 && clock__now_ns() < end)
 		got = snapshot__step(keeper->snapshot, &keeper->recording);
 	if (keeper->snapshot && got <= 0)

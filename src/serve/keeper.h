@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Snapshots that the service makes by itself, in the directory of its flight recorder: for SIGUSR1,
- * and when a trigger's condition is met. One is made at a time, in steps. A trigger makes at most
- * one in five minutes. The eight newest are kept.
+ * and when a trigger's condition is met. One is made at a time, in steps; one more can wait for it.
+ * All triggers together make at most one in five minutes. The eight newest are kept.
  */
 #ifndef LATSCOPE_SERVE_KEEPER_H
 #define LATSCOPE_SERVE_KEEPER_H

@@ -62,8 +62,13 @@ snapshot=$(compgen -G "$(ring)/*-snapshot")
 ok 'it balances, too' balances
 is 'it has its reason' "$(sqlite3 "$snapshot/run.db" 'SELECT value FROM label')" 'runqlat.rate>0 for 2s'
 kill -USR1 "$server"
-two() { [ "$(compgen -G "$(ring)/*-snapshot/runqlat.csv" | wc -l)" = 2 ]; }
-ok 'SIGUSR1 makes one' wait_for two
+snapshots() { [ "$(get /metrics | sed -n 's/^latscope_snapshots_total //p')" = "$1" ]; }
+begun() { [ "$(compgen -G "$(ring)/*-snapshot" | wc -l)" = 2 ]; }
+wait_for begun
+kill -USR1 "$server" # while the first one is being made, mostly
+ok 'SIGUSR1 makes one, and a second one makes another' wait_for snapshots 3
+sleep 2.5 # the condition of the trigger is met again
+ok 'a trigger makes one in five minutes' snapshots 3
 
 # ---- the end, and the next start ----
 
