@@ -2,12 +2,14 @@
 #include "serve.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <core/units.h>
 
 #include "gzip.h"
+#include "health.h"
 #include "http.h"
 #include "keeper.h"
 #include "metrics.h"
@@ -33,7 +35,8 @@ static const char index_page[] =
 	"<h1>latscope " LATSCOPE_VERSION "</h1><ul>"
 	"<li><a href=\"/metrics\">/metrics</a>: for Prometheus"
 	"<li><a href=\"/report?last=10m\">/report?last=10m</a>: the last ten minutes as a page"
-	"<li><a href=\"/healthz\">/healthz</a>: do the probes measure?</ul></html>\n";
+	"<li><a href=\"/healthz\">/healthz</a>: do the probes measure and account for each event?"
+	"</ul></html>\n";
 
 static void put_text(struct http_answer *answer, unsigned int status, const char *text)
 {
@@ -100,14 +103,13 @@ static void put_metrics(struct serve *serve, const struct http_request *request,
 		pack(answer);
 }
 
-/* Does any probe measure, and does every one that does agree with its own account? */
-static bool is_healthy(const struct run *run)
+static void put_health(const struct serve *serve, struct http_answer *answer)
 {
-	unsigned int measuring = 0;
+	char why[RUN_TEXT], text[RUN_TEXT + 1];
+	bool good = health__is_good(serve->config.run, why);
 
-	for (unsigned int i = 0; i < run->nr_probes; i++)
-		measuring += !run->probes[i].refused[0];
-	return measuring > 0;
+	snprintf(text, sizeof(text), "%s\n", why);
+	put_text(answer, good ? 200 : 503, text);
 }
 
 /* Begins a page; finish_page() answers. */
@@ -156,10 +158,7 @@ static void answer(void *arg, const struct http_request *request, struct http_an
 	if (!strcmp(request->path, "/metrics")) {
 		put_metrics(serve, request, to);
 	} else if (!strcmp(request->path, "/healthz")) {
-		if (is_healthy(serve->config.run))
-			put_text(to, 200, "ok\n");
-		else
-			put_text(to, 503, "no probe measures\n");
+		put_health(serve, to);
 	} else if (!strcmp(request->path, "/report")) {
 		put_page(serve, request, to);
 	} else if (!strcmp(request->path, "/")) {

@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <cmocka.h>
 
 #include <core/hist.h>
 #include <serve/exposition.h>
 #include <serve/exposition_otlp.h>
+#include <serve/health.h>
 #include <serve/listen.h>
 #include <serve/series.h>
 #include <serve/trigger.h>
@@ -334,6 +336,56 @@ static void test_a_condition_must_hold_without_a_pause(void **state)
 	free(run);
 }
 
+static void test_health_is_that_every_probe_accounts_for_each_event(void **state)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	struct lat_cell *cell = &run->probes[1].total.metrics[1];
+	char text[RUN_TEXT];
+
+	(void)state;
+	run->nr_probes = 2;
+	snprintf(run->probes[0].refused, RUN_TEXT, "no such event");
+	snprintf(run->probes[1].refused, RUN_TEXT, "no such event");
+	assert_false(health__is_good(run, text));
+	assert_string_equal(text, "no probe measures");
+
+	run->probes[1].refused[0] = '\0';
+	run->probes[1].nr_metrics = 2;
+	snprintf(run->probes[1].name, RUN_NAME, "iolat");
+	snprintf(run->probes[1].metrics[1].name, RUN_NAME, "queued");
+	cell->counts[LAT_SEEN] = 1000000;
+	cell->counts[LAT_FILTERED] = 999000;
+	cell->hist.slots[9] = 1000;
+	assert_true(health__is_good(run, text));
+	assert_string_equal(text, "ok");
+	cell->counts[LAT_FILTERED] = 0;
+	assert_false(health__is_good(run, text));
+	assert_string_equal(text, "iolat queued: 999000 events are not accounted for");
+	cell->counts[LAT_SEEN] = 500;
+	assert_false(health__is_good(run, text));
+	assert_string_equal(text, "iolat queued: 500 events are counted twice");
+	run->probes[0].total.metrics[0].counts[LAT_SEEN] = 1000000; /* it does not measure */
+	cell->counts[LAT_SEEN] = 1000;
+	assert_true(health__is_good(run, text));
+	free(run);
+}
+
+/* One event per CPU can be between two of its counts when the cells are read. */
+static void test_health_allows_an_event_in_progress_on_each_cpu(void **state)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	char text[RUN_TEXT];
+
+	(void)state;
+	run->nr_probes = 1;
+	run->probes[0].nr_metrics = 1;
+	run->probes[0].total.metrics[0].counts[LAT_SEEN] = (uint64_t)get_nprocs_conf();
+	assert_true(health__is_good(run, text));
+	run->probes[0].total.metrics[0].counts[LAT_SEEN]++;
+	assert_false(health__is_good(run, text));
+	free(run);
+}
+
 static void test_addresses(void **state)
 {
 	static const struct {
@@ -375,6 +427,8 @@ int main(void)
 		cmocka_unit_test(test_a_new_cgroup_of_the_same_name_goes_on),
 		cmocka_unit_test(test_conditions_are_parsed),
 		cmocka_unit_test(test_a_condition_must_hold_without_a_pause),
+		cmocka_unit_test(test_health_is_that_every_probe_accounts_for_each_event),
+		cmocka_unit_test(test_health_allows_an_event_in_progress_on_each_cpu),
 		cmocka_unit_test(test_addresses),
 	};
 
