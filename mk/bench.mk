@@ -2,10 +2,12 @@
 # Benchmarks.
 POWER := $(OUT)/bench/power.o $(OUT)/bench/alternative.o $(OUT)/bench/synthetic.o
 CORRELATION := $(OUT)/bench/correlation.o $(OUT)/bench/synthetic.o
+CONTRAST := $(OUT)/bench/contrast.o
 
 $(OUT)/bench/power: $(POWER)
 $(OUT)/bench/correlation: $(CORRELATION)
-$(OUT)/bench/power $(OUT)/bench/correlation: $(BASE_SRC:%.c=$(OUT)/%.o) $(OUT)/src/print/web_files.o
+$(OUT)/bench/contrast: $(CONTRAST)
+$(OUT)/bench/power $(OUT)/bench/correlation $(OUT)/bench/contrast: $(BASE_SRC:%.c=$(OUT)/%.o) $(OUT)/src/print/web_files.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS_BASE) -o $@
 
@@ -16,9 +18,9 @@ $(OUT)/bench/empty: $(OUT)/bench/empty.o
 
 bench: ## Measure the figures of docs/performance.md, as ratios
 	$(Q)scripts/deps build check bench
-	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/rmid_alloc
+	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/contrast $(OUT)/bench/rmid_alloc
 	$(Q)bench/run
 
--include $(POWER:.o=.d) $(CORRELATION:.o=.d)
+-include $(POWER:.o=.d) $(CORRELATION:.o=.d) $(CONTRAST:.o=.d)
 
 .PHONY: bench
