@@ -99,6 +99,8 @@ static __always_inline void split_completion(const struct ending *done, __u32 me
 	if (start) {
 		sample.pid_tgid = start->pid_tgid;
 		sample.cgroup = start->cgroup;
+	}
+	if (start && config_names(&config)) {
 		__builtin_memcpy(sample.comm, start->comm, sizeof(sample.comm));
 		__builtin_memcpy(sample.leader_comm, start->leader_comm, sizeof(sample.comm));
 	}
@@ -437,9 +439,11 @@ static __always_inline void keep(const struct request_view *rq, const struct own
 		current = bpf_get_current_task_btf();
 		start.cgroup = task_cgroup(current, false);
 		start.unwanted = filter_by_task(&config) && !task_wanted(&config, current, false);
+	}
+	if (config_names(&config)) {
 		bpf_get_current_comm(&start.comm, sizeof(start.comm));
 		bpf_probe_read_kernel_str(&start.leader_comm, sizeof(start.leader_comm),
-					  leader_comm(current, false));
+					  leader_comm(bpf_get_current_task_btf(), false));
 	}
 	if (bpf_map_update_elem(&start_ts, &id, &start, BPF_ANY))
 		count_start(LAT_NOT_KEPT);

@@ -278,7 +278,13 @@ static __always_inline bool config_split(const volatile struct lat_config *confi
 	return config->by & (1U << by);
 }
 
-/* The task that waited. */
+/* Does a split need the names of tasks? */
+static __always_inline bool config_names(const volatile struct lat_config *config)
+{
+	return config->by & (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD);
+}
+
+/* The task that waited. The names are only set if a split needs them. */
 struct identity {
 	__u32 tgid;
 	__u32 tid;
@@ -373,9 +379,11 @@ static __always_inline void split_by_task(const struct split *split, struct lat_
 
 	if (!(split->config->by & LAT_BY_TASK))
 		return;
-	who.tgid = READ(raw, task, tgid);
-	who.tid = READ(raw, task, pid);
-	who.leader_comm = leader_comm(task, raw);
+	if (config_names(split->config)) {
+		who.tgid = READ(raw, task, tgid);
+		who.tid = READ(raw, task, pid);
+		who.leader_comm = leader_comm(task, raw);
+	}
 	if (config_split(split->config, LAT_BY_CGROUP))
 		who.cgroup = task_cgroup(task, raw);
 	split_by_identity(split, cell, metric, &who, ns);
