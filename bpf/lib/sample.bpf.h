@@ -259,6 +259,15 @@ static __noinline bool add_light(void *map, const struct lat_key *key, const cha
 	return true;
 }
 
+static __always_inline void split_add_at(const struct split *split, struct lat_cell *cell,
+					 const struct lat_key *key, __u32 row, const char *comm,
+					 __u64 ns)
+{
+	split_add_row(split, cell, key, row, ns);
+	if (!row && !add_light(split->light, key, comm, ns, split->config->tail_ns))
+		__sync_fetch_and_add(&split->control->unnamed_ns, ns);
+}
+
 /*
  * Adds a sample to the row of one key. `comm` is the name of the task behind it, in memory of any
  * kind; NULL if the key is not a task.
@@ -266,11 +275,26 @@ static __noinline bool add_light(void *map, const struct lat_key *key, const cha
 static __always_inline void split_add(const struct split *split, struct lat_cell *cell,
 				      const struct lat_key *key, const char *comm, __u64 ns)
 {
-	__u32 row = split_row(split, key, comm);
+	split_add_at(split, cell, key, split_row(split, key, comm), comm, ns);
+}
 
-	split_add_row(split, cell, key, row, ns);
-	if (!row && !add_light(split->light, key, comm, ns, split->config->tail_ns))
-		__sync_fetch_and_add(&split->control->unnamed_ns, ns);
+/*
+ * The same for a cgroup. There are fewer cgroups than tasks, so its row is mostly found without the
+ * hash, which takes longer than the rest of a sample.
+ */
+static __always_inline void split_add_cgroup(const struct split *split, struct lat_cell *cell,
+					     const struct lat_key *key, __u64 ns)
+{
+	volatile __u64 *recent = &split->control->recent[LAT_RECENT_AT(key->id, key->metric)];
+	__u64 kept = *recent;
+	__u32 row = kept;
+
+	if (!row || kept >> 32 != (__u32)key->id) {
+		row = split_row(split, key, NULL);
+		if (row)
+			*recent = key->id << 32 | row;
+	}
+	split_add_at(split, cell, key, row, NULL, ns);
 }
 
 static __always_inline bool config_split(const volatile struct lat_config *config, __u32 by)
@@ -334,7 +358,7 @@ static __always_inline void split_rename(const struct split *split, __u32 metric
 	}
 }
 
-/* As split_add(), for a key that is a task or its cgroup, which may be unknown. */
+/* As split_add(), for a key that is a task, which may be unknown. */
 static __always_inline void split_add_known(const struct split *split, struct lat_cell *cell,
 					    const struct lat_key *key, bool known, const char *comm,
 					    __u64 ns)
@@ -366,7 +390,10 @@ static __always_inline void split_by_identity(const struct split *split, struct 
 	if (config_split(split->config, LAT_BY_CGROUP)) {
 		key.by = LAT_BY_CGROUP;
 		key.id = who ? who->cgroup : 0;
-		split_add_known(split, cell, &key, who, NULL, ns);
+		if (who)
+			split_add_cgroup(split, cell, &key, ns);
+		else
+			split_add_row(split, cell, &key, 0, ns);
 	}
 }
 

@@ -177,14 +177,24 @@ enum lat_inject {
 };
 #endif
 
+/*
+ * Rows of cgroups that had samples, by id and metric: one word each, so that it is read and written
+ * at once. The lower half of an id, which the kernel uses again only after 2^32 cgroups, is above
+ * the row; 0: none. User space empties it when rows get other keys.
+ */
+#define LAT_RECENT 512 /* a power of two */
+#define LAT_RECENT_AT(id, metric) (((__u32)(id)*4 + (metric)) & (LAT_RECENT - 1))
+_Static_assert(LAT_METRICS <= 4, "each metric of a cgroup has a place of its own");
+
 /* What user space changes while the programs run. */
 struct lat_control {
 	__u16 armed; /* samples count only while this is 1 */
 	__u16 closed; /* 1 from the end of the window: waits in flight stay as they are then */
 	__u32 next_row;
 	__u64 unnamed_ns; /* time of samples whose keys had no room in `light` */
+	__u64 recent[LAT_RECENT];
 };
-_Static_assert(sizeof(struct lat_control) == 16, "lat_control has no padding");
+_Static_assert(sizeof(struct lat_control) == 16 + 8 * LAT_RECENT, "lat_control has no padding");
 
 /* Waits in flight at the end of the window. */
 struct lat_in_flight {

@@ -50,6 +50,8 @@ int renew__begin(struct bpf_probe *probe, uint64_t now_ns)
 	wait_for_programs(); /* none adds a key any more */
 	if (probe__each_entry(map, delete_key, &fd))
 		return -EIO;
+	wait_for_programs(); /* none finds a row any more, except by control->recent */
+	memset(probe->control->recent, 0, sizeof(probe->control->recent));
 	wait_for_programs(); /* none has a row of a key any more */
 	return 0;
 }

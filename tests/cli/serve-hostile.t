@@ -137,6 +137,14 @@ if cgroup_new; then
 			rmdir "$cgroup/$i"
 		done
 	}
+	early() { get /metrics | sed -n "s|^latscope_cgroup_runqlat_run_queue_seconds_count{cgroup=\"/${cgroup##*/}/early\"} ||p"; }
+	load_early() { (echo "$BASHPID" >"$cgroup/early/cgroup.procs" && exec taskset -c 0 "$latscope" load -q pingpong -d 1s); }
+	mkdir "$cgroup/early"
+	"$latscope" load -q pingpong -d 1s # has rows of its own then
+	load_early
+	has_early() { [ "$(early)" -gt 0 ]; }
+	wait_for has_early && sleep 1.1
+	first_early=$(early)
 	for first in 1 6 11 16; do
 		load_in $((first)) $((first + 1)) $((first + 2)) $((first + 3)) $((first + 4))
 	done
@@ -145,6 +153,10 @@ if cgroup_new; then
 	get /metrics >"$dir/metrics"
 	late() { grep -cE "^latscope_cgroup_runqlat_run_queue_seconds_count.cgroup=\"/${cgroup##*/}/2[1-6]\"} [1-9]" "$dir/metrics"; }
 	is 'rows are used again: late cgroups are counted' "$(late)" 6
+	# It had a row before, and has another one now.
+	load_early
+	more() { [ "$(early)" -gt $((first_early + 100)) ]; }
+	ok 'rows are used again: an early cgroup is still counted' wait_for more
 	snapshot_new --last 1m
 	ok 'the flight recorder has early and late ones' tap_match \
 		"$(json runqlat '[.keys[]?.name] | sort | join(" ")')" "/${cgroup##*/}/2 .*/${cgroup##*/}/26"
