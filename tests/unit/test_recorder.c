@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The flight recorder, by made-up intervals: it keeps as much time as it should, and its size. */
+#include "recording.h"
+#include "unit.h"
+
+#include <core/hist.h>
+#include <serve/recorder.h>
+#include <serve/ring_files.h>
+
+#define SECOND 1000000000ULL
+#define KEYS 200
+#define SAMPLES 60
+
+struct ring {
+	struct run *run;
+	struct recording recording;
+	struct recorder *recorder;
+	struct run_data delta[RUN_PROBES];
+	uint64_t end_ns; /* of the last interval */
+};
+
+static void begin(struct ring *ring, uint64_t bytes)
+{
+	memset(ring, 0, sizeof(*ring));
+	ring->run = recording_begin("runqlat", "stamps", "run_queue");
+	assert_int_equal(recorder__new(&ring->recorder, ring->run, &ring->recording, dir, bytes),
+			 0);
+}
+
+/* Adds an interval with samples of so many keys. */
+static void add(struct ring *ring, uint64_t length_ns, unsigned int keys)
+{
+	const struct run_interval interval = { .start_ns = ring->end_ns,
+					       .end_ns = ring->end_ns + length_ns,
+					       .delta = ring->delta };
+	struct run_data *delta = ring->delta;
+	char name[RUN_NAME];
+
+	for (unsigned int i = delta->nr_keys; i < keys; i++) {
+		const struct lat_key key = { .id = i + 1, .by = LAT_BY_CGROUP };
+
+		snprintf(name, sizeof(name), "/cgroup-%u", i);
+		assert_int_equal(run__add_key(delta, &key, name), 0);
+		assert_int_equal(run__add_key(&ring->run->probes[0].total, &key, name), 0);
+	}
+	for (unsigned int i = 0; i < keys; i++)
+		for (unsigned int j = 0; j < SAMPLES; j++)
+			sparse__add_slot(&delta->keys[i].hist, unit_random() % 400, 1);
+	delta->metrics[0].hist.slots[5] = delta->metrics[0].counts[LAT_SEEN] = 1;
+	ring->end_ns += length_ns;
+	assert_int_equal(recorder__add(ring->recorder, &interval, true), 0);
+	run__zero_data(delta);
+}
+
+static void finish(struct ring *ring)
+{
+	struct recorder_state state = recorder__state(ring->recorder);
+
+	assert_int_equal(state.lost, 0);
+	assert_int_equal(state.err, 0);
+	recorder__end(ring->recorder);
+	recorder__free(ring->recorder);
+	recording__free(&ring->recording);
+	run__clear_data(&ring->delta[0]);
+	sample_free(ring->run);
+}
+
+static uint64_t bytes_of(const struct ring *ring)
+{
+	const struct rundir *rundir = &ring->recording.rundir;
+
+	return ring_files__size(rundir->parent, rundir->name, true);
+}
+
+/* The number of its oldest segment. */
+static uint64_t oldest(const struct ring *ring, enum recorder_level level)
+{
+	struct ring_name *names;
+	long nr = ring_files__list(ring->recording.rundir.fd, recorder__level(level), NULL, &names);
+	uint64_t number = nr > 0 ? names[0].number : 0;
+
+	free(names);
+	return number;
+}
+
+static void test_it_has_five_minutes_and_an_hour(void **state)
+{
+	struct recorder_state has;
+	struct ring ring;
+
+	(void)state;
+	begin(&ring, 256 << 20);
+	for (int i = 0; i < 360; i++)
+		add(&ring, 10 * SECOND, 2);
+	assert_int_equal(recorder__state(ring.recorder).span_ns[RECORDER_COARSE], 3600 * SECOND);
+	assert_int_equal(oldest(&ring, RECORDER_COARSE), 1);
+	for (int i = 0; i < 360; i++) {
+		add(&ring, 10 * SECOND, 2);
+		has = recorder__state(ring.recorder);
+		/* A level has at most one segment more than it should. */
+		assert_in_range(has.span_ns[RECORDER_FINE], 300 * SECOND, 340 * SECOND);
+		assert_in_range(has.span_ns[RECORDER_COARSE], 3600 * SECOND, 3910 * SECOND);
+	}
+	assert_true(oldest(&ring, RECORDER_COARSE) > 1);
+	finish(&ring);
+}
+
+static void test_it_does_not_exceed_its_size(void **state)
+{
+	uint64_t most = 0, bytes;
+	struct ring ring;
+
+	(void)state;
+	begin(&ring, RECORDER_LEAST);
+	for (int i = 0; i < 600 && oldest(&ring, RECORDER_COARSE) < 4; i++) {
+		add(&ring, SECOND, KEYS);
+		bytes = bytes_of(&ring);
+		most = bytes > most ? bytes : most;
+	}
+	assert_true(oldest(&ring, RECORDER_FINE) > 4 && oldest(&ring, RECORDER_COARSE) == 4);
+	assert_in_range(most, RECORDER_LEAST / 2, RECORDER_LEAST);
+	assert_true(recorder__state(ring.recorder).span_ns[RECORDER_COARSE] < 600 * SECOND);
+	finish(&ring);
+}
+
+/* What is left of an earlier process counts. */
+static void test_the_ring_before_counts(void **state)
+{
+	struct ring before, ring;
+	uint64_t old, most = 0;
+
+	(void)state;
+	begin(&before, RECORDER_LEAST);
+	for (int i = 0; i < 15; i++)
+		add(&before, SECOND, KEYS);
+	old = bytes_of(&before);
+	finish(&before);
+	assert_in_range(old, 1 << 20, RECORDER_LEAST / 2);
+	begin(&ring, RECORDER_LEAST);
+	for (int i = 0; i < 600 && oldest(&ring, RECORDER_COARSE) < 3; i++) {
+		add(&ring, SECOND, KEYS);
+		most = bytes_of(&ring) > most ? bytes_of(&ring) : most;
+	}
+	assert_int_equal(oldest(&ring, RECORDER_COARSE), 3);
+	assert_in_range(most + old, RECORDER_LEAST / 2, RECORDER_LEAST);
+	finish(&ring);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_it_has_five_minutes_and_an_hour, unit_make_dir,
+						unit_remove_dir),
+		cmocka_unit_test_setup_teardown(test_it_does_not_exceed_its_size, unit_make_dir,
+						unit_remove_dir),
+		cmocka_unit_test_setup_teardown(test_the_ring_before_counts, unit_make_dir,
+						unit_remove_dir),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
