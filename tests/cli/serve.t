@@ -15,7 +15,7 @@ wrong 'an address that is a name' "--listen 'localhost:1': use ADDRESS:PORT" ser
 wrong 'an address without a port' "--listen '127.0.0.1': use ADDRESS:PORT" serve --listen 127.0.0.1
 wrong 'a port that does not exist' 'use ADDRESS:PORT' serve --listen 127.0.0.1:65536
 wrong 'no cgroups' '--cgroups 0: use a number from 1' serve --cgroups 0
-refuses 'a remote address without a token' 1 'cannot listen on 0.0.0.0:[0-9]+: other machines could read.*--token-file' \
+refuses 'a remote address without a token' 1 'cannot listen on 0.0.0.0:[0-9]+: other machines could read.*--token-file.* behind a proxy with TLS' \
 	serve --listen 0.0.0.0:0
 refuses 'a token file that does not exist' 1 'cannot use the token in .*/none: No such file' \
 	serve --token-file "$dir/none"
@@ -45,6 +45,13 @@ lacks_unknown() { ! grep -E ' (NaN|-1)$' "$dir/metrics"; }
 ok 'what is unknown is absent' lacks_unknown
 get /metrics -H 'Accept: application/openmetrics-text' >"$dir/open"
 is 'OpenMetrics has an end' "$(tail -n 1 "$dir/open")" '# EOF'
+# samples FILE: the names of all samples
+samples() { grep -oE '^[a-z_]+' "$1" | sort -u; }
+same_samples() { # a value may become known between two requests
+	get /metrics >"$dir/metrics" && get /metrics -H 'Accept: application/openmetrics-text' >"$dir/open" &&
+		[ "$(samples "$dir/metrics")" = "$(samples "$dir/open")" ]
+}
+ok 'OpenMetrics has the samples of the text' wait_for same_samples
 ok 'OpenMetrics: a counter without its suffix' grep -q '^# TYPE latscope_accounted_events counter$' "$dir/open"
 
 # encoding OPTION...: of an answer
@@ -57,8 +64,9 @@ is 'gzip and protobuf' "$(encoding -H 'Accept-Encoding: gzip' -H 'Accept: applic
 
 # ---- Prometheus ----
 
+# The first one asks for OpenMetrics, the second one for protobuf. promtool has read the text above.
 prometheus_start
-ok 'Prometheus reads the text' wait_for answers text 'up' '1'
+ok 'Prometheus reads OpenMetrics' wait_for answers text 'up' '1'
 ok 'Prometheus reads native histograms' wait_for answers native 'up' '1'
 
 # A cgroup with a load that ends: what Prometheus has of it later is all of it.
