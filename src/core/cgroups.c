@@ -18,6 +18,7 @@
 #define MOST_GONE 4096 /* known ones that are gone, beyond as many as there are */
 #define WALK_NS 100000000ULL
 #define FUTILE 4 /* walks in that time */
+#define REST 50 /* times as long as the last walk took: then another one takes 2 % of a CPU */
 
 struct cgroup {
 	uint64_t id;
@@ -32,6 +33,7 @@ struct cgroups {
 	size_t nr;
 	uint64_t walks; /* so many */
 	size_t found; /* by the last walk */
+	uint64_t took_ns, ended_ns; /* CPU time of the last walk; its end */
 	uint32_t *places; /* hash table of 1 + indices in `known`; 0: free */
 	size_t nr_places; /* a power of two, more than nr; 0: there is none */
 	uint64_t walked_ns; /* since then: */
@@ -182,10 +184,20 @@ static void find(struct cgroups *cgroups, uint64_t id, const char *below)
 	known->path = path ? path : known->path;
 }
 
+/* CPU time of this thread. */
+static uint64_t used_ns(void)
+{
+	struct timespec used = { 0 };
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
 static void walk(struct cgroups *cgroups)
 {
 	char *const paths[] = { cgroups->mount, NULL };
 	size_t mount_len = strlen(cgroups->mount);
+	uint64_t start = used_ns();
 	FTSENT *entry;
 	FTS *tree;
 
@@ -199,6 +211,13 @@ static void walk(struct cgroups *cgroups)
 			find(cgroups, entry->fts_statp->st_ino, entry->fts_path + mount_len);
 	fts_close(tree);
 	forget_gone(cgroups);
+	cgroups->ended_ns = clock__now_ns();
+	cgroups->took_ns = used_ns() - start;
+}
+
+bool cgroups__has_rested(const struct cgroups *cgroups)
+{
+	return clock__now_ns() - cgroups->ended_ns >= REST * cgroups->took_ns;
 }
 
 /* Where many cgroups are short-lived, their ids do not cost one walk each. */

@@ -5,6 +5,7 @@
 #ifndef LATSCOPE_CORE_CGROUPS_H
 #define LATSCOPE_CORE_CGROUPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ void cgroups__free(struct cgroups *cgroups);
  * Keeps the paths of the last few thousand that are gone.
  */
 const char *cgroups__path(struct cgroups *cgroups, uint64_t id);
+
+/* Has it been long enough since the last walk? Then one more takes at most 2 % of a CPU. */
+bool cgroups__has_rested(const struct cgroups *cgroups);
 
 /* Id of a cgroup, by its path below the mount or by its full path. -ENOENT, -ENOTDIR, -EACCES. */
 int cgroups__find(const struct cgroups *cgroups, const char *path, uint64_t *id);

@@ -132,6 +132,11 @@ const char *names__cgroup_path(const struct names *names, uint64_t id)
 	return names->cgroups ? cgroups__path(names->cgroups, id) : NULL;
 }
 
+bool names__are_cheap(const struct names *names)
+{
+	return !names->cgroups || cgroups__has_rested(names->cgroups);
+}
+
 /* Of a long path, keeps the end: it says more than the beginning. */
 static void name_cgroup(const struct names *names, uint64_t id, char out[RUN_NAME])
 {

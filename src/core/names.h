@@ -3,6 +3,7 @@
 #ifndef LATSCOPE_CORE_NAMES_H
 #define LATSCOPE_CORE_NAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "run.h"
@@ -34,6 +35,9 @@ int names__cgroup(const struct names *names, const char *path, uint64_t *id);
 
 /* The whole path of a cgroup, also of one that is gone; NULL: not known. As it is: sanitize it. */
 const char *names__cgroup_path(const struct names *names, uint64_t id);
+
+/* Can new cgroups be named now at little cost? Otherwise a caller with time should wait. */
+bool names__are_cheap(const struct names *names);
 
 /* Length of a name without the ID of its task, which differs in each run: 3 for "web (12)". */
 size_t names__length(const char *name);

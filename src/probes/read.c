@@ -312,7 +312,9 @@ int bpf_probe__read(struct bpf_probe *probe, struct run_data *total, struct run_
 		for (size_t i = 0; i < delta->nr_keys; i++)
 			sparse__zero(&delta->keys[i].hist);
 		/* Their names now: a cgroup may be gone when its row is read. */
-		return probe->rows ? add_new_keys(probe, total, delta, names) : 0;
+		return probe->rows && names__are_cheap(names)
+			       ? add_new_keys(probe, total, delta, names)
+			       : 0;
 	}
 	if (!probe->rows)
 		err = start_keys(probe, total, delta, names);

@@ -194,7 +194,9 @@ static unsigned int named_of(unsigned int nr)
 		assert_int_equal(stat(unit_path(dir, path), &st), 0);
 		ids[i] = st.st_ino;
 	}
+	assert_true(names__are_cheap(own));
 	assert_string_equal(names__cgroup_path(own, ids[0]), "/crowd/0");
+	assert_false(names__are_cheap(own)); /* a walk has just ended */
 	assert_int_equal(mkdir(unit_path(dir, late), 0700), 0);
 	for (unsigned int i = 0; i < nr; i++) {
 		snprintf(path, sizeof(path), "%s/%u", above, i);
@@ -216,6 +218,20 @@ static void cgroups_that_are_gone_keep_their_names_until_they_are_too_many(void 
 	(void)state;
 	assert_int_equal(named_of(4000), 4000);
 	assert_int_equal(named_of(5000), 0);
+}
+
+static void names_are_cheap_again_after_a_pause(void **state)
+{
+	struct names *own;
+
+	(void)state;
+	assert_int_equal(names__new(&own, dir), 0);
+	assert_true(names__are_cheap(own));
+	assert_string_equal(names__cgroup_path(own, slice_id), "/system.slice/db.service");
+	for (int i = 0; i < 1000 && !names__are_cheap(own); i++)
+		usleep(10000);
+	assert_true(names__are_cheap(own));
+	names__free(own);
 }
 
 static void cgroups_by_path(void **state)
@@ -261,6 +277,7 @@ int main(void)
 		cmocka_unit_test(disks_by_name),
 		cmocka_unit_test(cgroup_names),
 		cmocka_unit_test(cgroups_that_are_gone_keep_their_names_until_they_are_too_many),
+		cmocka_unit_test(names_are_cheap_again_after_a_pause),
 		cmocka_unit_test(cgroups_by_path),
 		cmocka_unit_test(no_cgroup2_is_no_error),
 		cmocka_unit_test(a_disk_that_is_gone_keeps_its_name),
