@@ -364,7 +364,8 @@ static void test_health_is_that_every_probe_accounts_for_each_event(void **state
 	cell->counts[LAT_SEEN] = 500;
 	assert_false(health__is_good(run, text));
 	assert_string_equal(text, "iolat queued: 500 events are counted twice");
-	run->probes[0].total.metrics[0].counts[LAT_SEEN] = 1000000; /* it does not measure */
+	run->probes[0].nr_metrics = 1; /* it does not measure */
+	run->probes[0].total.metrics[0].counts[LAT_SEEN] = 1000000;
 	cell->counts[LAT_SEEN] = 1000;
 	assert_true(health__is_good(run, text));
 	free(run);
