@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +28,7 @@
 #include "module.h"
 #include "priority.h"
 #include "rmid.skel.h"
+#include "states.h"
 
 #define POLL_NS 50000000ULL /* how often records are read */
 #define RING_OF_CPU (1U << 20) /* bytes per CPU: 100 ms of 180,000 switches per second */
@@ -69,8 +69,7 @@ struct rmid {
 	struct bpf_link *links[PROBE_PROGRAMS];
 	unsigned int nr_links;
 	struct ring_buffer *ring;
-	struct lat_rmid_cpu *states; /* the map, by CPU */
-	size_t states_size;
+	struct states states;
 	struct cpus cpus; /* possible CPUs */
 	bool *unsampled; /* by CPU: the kernel module does not sample it */
 	bool *timed; /* by CPU: latscope's timer ticks there */
@@ -145,20 +144,6 @@ static int load(struct rmid *rmid)
 	if (!err)
 		err = size_maps(rmid);
 	return err ? err : bpf_object__load_skeleton(rmid->skel->skeleton); /* also maps .bss */
-}
-
-static int map_states(struct rmid *rmid)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *at;
-
-	rmid->states_size = (rmid->cpus.nr * sizeof(*rmid->states) + page - 1) / page * page;
-	at = mmap(NULL, rmid->states_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		  bpf_map__fd(rmid->skel->maps.cpus), 0);
-	if (at == MAP_FAILED)
-		return -errno;
-	rmid->states = at;
-	return 0;
 }
 
 static int settle(struct rmid *rmid);
@@ -245,14 +230,12 @@ static void release(struct rmid *rmid)
 		bpf_link__destroy(rmid->links[--rmid->nr_links]);
 	events__close(&rmid->events);
 	ring_buffer__free(rmid->ring);
-	if (rmid->states)
-		munmap(rmid->states, rmid->states_size);
+	states__unmap(&rmid->states);
 	rmid_bpf__destroy(rmid->skel);
 	attribution__clear(&rmid->attribution);
 	if (rmid->module >= 0)
 		close(rmid->module);
 	rmid->ring = NULL;
-	rmid->states = NULL;
 	rmid->skel = NULL;
 	rmid->module = -1;
 }
@@ -288,7 +271,7 @@ static int attempt(void *context, const struct probe_method *method, char reason
 	if (!err)
 		err = load(rmid);
 	if (!err)
-		err = map_states(rmid);
+		err = states__map(&rmid->states, bpf_map__fd(rmid->skel->maps.cpus), rmid->cpus.nr);
 	if (!err)
 		err = open_ring(rmid);
 	if (!err)
@@ -411,15 +394,6 @@ static struct rows_layout layout_of(const struct rmid *rmid)
 	return (struct rows_layout){ rmid->counters, rmid->nr_counters, is_method(rmid, MODULE) };
 }
 
-static uint64_t sum_lost_others(const struct rmid *rmid)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
-		sum += __atomic_load_n(&rmid->states[cpu].lost_others, __ATOMIC_RELAXED);
-	return sum;
-}
-
 static void add_up(const struct rmid *rmid, struct rmid_account *account)
 {
 	const struct attribution *attribution = &rmid->attribution;
@@ -435,13 +409,8 @@ static void add_up(const struct rmid *rmid, struct rmid_account *account)
 		.missing_ns = rmid->missing_ns,
 		.wall_ns = rmid->wall_ns,
 		.told_ns = rmid->told_ns,
-		.lost_others = sum_lost_others(rmid),
 	};
-	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++) {
-		account->lost_spans += rmid->states[cpu].lost_spans;
-		account->hidden += rmid->states[cpu].hidden;
-		account->failed_reads += rmid->states[cpu].failed_reads;
-	}
+	states__add_up(&rmid->states, account);
 }
 
 /* Describes what happened in the window. */
@@ -553,7 +522,7 @@ static void part_with_silent(struct rmid *rmid)
 		if (rmid->cpus.online[cpu])
 			continue;
 		slots__leave(slots, cpu, PROCESSES_OFFLINE);
-		__atomic_store_n(&rmid->states[cpu].left, 1, __ATOMIC_RELAXED);
+		states__leave(&rmid->states, cpu);
 		rmid->timed[cpu] = false; /* the kernel has disabled its events */
 	}
 }
@@ -578,7 +547,7 @@ static int start(struct probe *probe, uint64_t start_ns)
  */
 static int mend_losses(struct rmid *rmid)
 {
-	uint64_t lost = sum_lost_others(rmid);
+	uint64_t lost = states__lost_others(&rmid->states);
 	bool any = lost != rmid->lost_others || rmid->attribution.owners_lost;
 
 	rmid->lost_others = lost;
@@ -588,64 +557,14 @@ static int mend_losses(struct rmid *rmid)
 	return module__dump(rmid->module);
 }
 
-/* Copies the state of a CPU with its open batch; false: it changed during each copy. */
-static bool copy_state(const struct lat_rmid_cpu *state, struct lat_rmid_cpu *copy)
-{
-	__u32 version;
-
-	for (int tries = 0; tries < 8; tries++) {
-		version = __atomic_load_n(&state->version, __ATOMIC_ACQUIRE);
-		memcpy(copy, state, sizeof(*copy));
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(version & 1) && version == __atomic_load_n(&state->version, __ATOMIC_RELAXED))
-			return !copy->left;
-	}
-	return false;
-}
-
-/*
- * Takes the open batch of a CPU if its slot has passed: nothing is added to it any more, and the
- * CPU sends it only at its next switch, which may be much later.
- */
-static int take_open_batch(struct rmid *rmid, const struct lat_rmid_cpu *state, uint64_t until)
-{
-	const struct lat_rmid_batch *batch = &state->batch;
-
-	if (!batch->nr ||
-	    (!rmid->stopped && batch->head.time_ns / RMID_SLOT_NS >= until / RMID_SLOT_NS) ||
-	    !slots__reaches(rmid->attribution.slots, batch->head.cpu, batch->start_ns))
-		return 0;
-	return attribution__take_batch(&rmid->attribution, batch);
-}
-
-/* The open span of a CPU has lasted at least until `until`. */
-static int extend_span(struct rmid *rmid, unsigned int cpu, const struct lat_rmid_cpu *state,
-		       uint64_t until)
-{
-	struct attribution *attribution = &rmid->attribution;
-	uint32_t process = PROCESSES_IDLE;
-
-	if (state->tgid)
-		process = processes__find(attribution->processes, state->tgid, state->born_ns);
-	if (process == UINT32_MAX)
-		return -ENOMEM;
-	processes__ran(attribution->processes, process, until);
-	return slots__extend(attribution->slots, cpu, process, state->since_ns, until);
-}
-
 static int take_states(struct rmid *rmid, uint64_t until)
 {
-	struct lat_rmid_cpu state;
 	int err = 0;
 
-	for (unsigned int cpu = 0; !err && cpu < rmid->cpus.nr; cpu++) {
-		if (!rmid->cpus.online[cpu] || rmid->timed[cpu] ||
-		    !copy_state(&rmid->states[cpu], &state))
-			continue;
-		err = take_open_batch(rmid, &state, until);
-		if (!err && state.since_ns)
-			err = extend_span(rmid, cpu, &state, until);
-	}
+	for (unsigned int cpu = 0; !err && cpu < rmid->cpus.nr; cpu++)
+		if (rmid->cpus.online[cpu] && !rmid->timed[cpu])
+			err = states__take(&rmid->states, cpu, &rmid->attribution, until,
+					   rmid->stopped);
 	return err;
 }
 
