@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "book.h"
 
 void book__init(struct rmid_book *book)

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Which process has which RMID: births, threads, deaths and the queue. A process that finds no free
  * RMID waits in a queue; the one that has waited longest is served first.

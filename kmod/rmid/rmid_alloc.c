@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "rmid_alloc.h"
 
 /* Free RMIDs become ready in the order of the queue, so checking its head is enough. */

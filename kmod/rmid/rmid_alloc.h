@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Allocates RMIDs 1 to `count`: first the one that has been free for longest, and none before it
  * has been free for `limbo_ns`. RMID 0 is never allocated and means failure.
