@@ -251,7 +251,10 @@ static void on_switch(const struct line *line)
 	}
 }
 
-/* The thread that called exec has the PID of the leader, which has ended or is about to end. */
+/*
+ * The thread that called exec has the PID of the leader, which has ended or is about to end. Who is
+ * switched to under that PID from now on is not the leader, come back.
+ */
 static void on_exec(const struct line *line)
 {
 	uint32_t pid = tid_field(line, "pid"), old = tid_field(line, "old_pid");
@@ -261,6 +264,7 @@ static void on_exec(const struct line *line)
 		return;
 	by_tid[old] = by_tid[pid] && by_tid[old] ? who : 0;
 	by_tid[pid] = who;
+	graves[pid] = 0;
 }
 
 static void on_write_msr(const struct line *line)
