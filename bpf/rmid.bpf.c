@@ -18,6 +18,8 @@
 const volatile __u32 counters = 0; /* number of perf events to read: the first ones of `events` */
 const volatile __u32 cpus_possible = 1;
 const volatile __u32 cell_size = RMID_CELL_SIZE; /* with counters: size of all counters of a cell */
+/* User space emulates RMIDs: programs tell of each task that begins, calls exec or ends. */
+const volatile __u32 emulated = 0;
 struct lat_rmid_control control = {};
 
 struct {
@@ -360,6 +362,44 @@ static __always_inline void resume_span(struct lat_rmid_cpu *state, __u32 cpu,
 	state->pid = 0;
 }
 
+static __always_inline void fill_head(struct lat_rmid_head *head, enum lat_rmid_record record,
+				      __u64 now)
+{
+	head->time_ns = now;
+	head->cpu = bpf_get_smp_processor_id();
+	head->record = record;
+}
+
+/* For records that are not spans; interrupts may be on. */
+static __always_inline void count_lost(void)
+{
+	struct lat_rmid_cpu *state = state_of(bpf_get_smp_processor_id());
+
+	if (state)
+		__sync_fetch_and_add(&state->lost_others, 1);
+}
+
+/* Kernel threads have no RMID. */
+static __always_inline void tell_task(struct task_struct *task, enum lat_rmid_life life,
+				      int threads)
+{
+	struct lat_rmid_task told = {};
+
+	if (!emulated || task->flags & PF_KTHREAD)
+		return;
+	fill_head(&told.head, RMID_TASK, bpf_ktime_get_ns());
+	told.head.flags = life;
+	told.key = (__u64)task->signal;
+	told.born_ns = task->group_leader->start_boottime;
+	told.tgid = task->tgid;
+	told.pid = task->pid;
+	told.threads = threads;
+	told.runner = (__u32)bpf_get_current_pid_tgid();
+	bpf_probe_read_kernel_str(told.comm, sizeof(told.comm), task->group_leader->comm);
+	if (bpf_ringbuf_output(&ring, &told, sizeof(told), BPF_RB_NO_WAKEUP))
+		count_lost();
+}
+
 /* The CPU was offline: no process had it since the span began, and no switches were missed. */
 static __always_inline void come_back(struct lat_rmid_cpu *state)
 {
@@ -375,6 +415,9 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 	struct lat_rmid_cpu *state = armed_state(cpu);
 	__u64 now, missed;
 
+	if (emulated && !preempt && task_state(prev, false) & TASK_DEAD)
+		tell_task(prev, is_last(prev) ? RMID_ENDS_ALL : RMID_ENDS,
+			  prev->signal->live.counter);
 	if (!state)
 		return 0;
 	open_state(state);
@@ -438,23 +481,6 @@ int prime(void *ctx)
 
 /* ---- who there is ---- */
 
-static __always_inline void fill_head(struct lat_rmid_head *head, enum lat_rmid_record record,
-				      __u64 now)
-{
-	head->time_ns = now;
-	head->cpu = bpf_get_smp_processor_id();
-	head->record = record;
-}
-
-/* For records that are not spans; interrupts may be on. */
-static __always_inline void count_lost(void)
-{
-	struct lat_rmid_cpu *state = state_of(bpf_get_smp_processor_id());
-
-	if (state)
-		__sync_fetch_and_add(&state->lost_others, 1);
-}
-
 static __always_inline void tell_process(struct task_struct *task, const char *comm)
 {
 	struct lat_rmid_process process = {};
@@ -486,14 +512,43 @@ int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 	return 0;
 }
 
+/* The task is about to run for the first time. Threads of io_uring do not pass through fork. */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(began, struct task_struct *task)
+{
+	tell_task(task, RMID_BEGINS, 1);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(execed, struct task_struct *task)
+{
+	tell_task(task, RMID_EXECS, 0);
+	return 0;
+}
+
+/*
+ * A leader that has ended is counted until the others have. A thread that begins meanwhile may be
+ * counted here and by `began`: the end of all its process tells.
+ */
+static __always_inline void tell_existing(struct task_struct *leader)
+{
+	int threads = leader->signal->nr_threads - !!leader->exit_state;
+
+	if (threads > 0)
+		tell_task(leader, RMID_EXISTS, threads);
+}
+
 /* Runs once, after the other programs are attached: reports the existing processes. */
 SEC("iter/task")
 int existing(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
-	if (task && task->pid && task->pid == task->tgid)
+	if (task && task->pid && task->pid == task->tgid) {
 		tell_process(task, task->comm);
+		tell_existing(task);
+	}
 	return 0;
 }
 

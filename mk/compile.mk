@@ -13,7 +13,9 @@ LIBS := $(LIBDW) -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp -lmicrohttpd -l
 
 SRC := $(filter-out src/probes/inject.c,$(call sources,src/*/*.c src/*/*/*.c))
 ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S) src/print/web_files.S)
-OBJ := $(SRC:%.c=$(OUT)/%.o) $(ASM)
+# The allocator of the kernel module rmid also emulates RMIDs without it.
+SHARED := kmod/rmid/rmid_alloc.c kmod/rmid/procs.c kmod/rmid/book.c
+OBJ := $(SRC:%.c=$(OUT)/%.o) $(SHARED:%.c=$(OUT)/%.o) $(ASM)
 
 # A warning of a newer compiler must not stop a user's build, so only test builds set WERROR. They compile everything
 # again if something was compiled without -Werror since.

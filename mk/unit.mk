@@ -6,7 +6,7 @@ BASE_SRC := $(filter-out src/print/ringlat_%.c src/print/tierlat_text.c src/prin
 RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
 BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/print/ringlat_*.c) src/print/tierlat_text.c src/print/rmid_text.c src/print/whole.c \
 	$(call sources,src/probes/ringlat/*.c src/probes/tierlat/*.c) \
-	$(filter-out %/probe.c %/account.c %/events.c,$(wildcard src/probes/rmid/*.c)) \
+	$(filter-out %/probe.c %/describe.c %/account.c %/events.c,$(wildcard src/probes/rmid/*.c)) \
 	src/loadgen/pointer_chase.c src/loadgen/primitives.c $(RMID_SRC))
 UNIT := $(patsubst tests/unit/%.c,$(OUT)/tests/unit/%,$(call sources,tests/unit/test_*.c))
 EMU := $(patsubst tests/emu/%.c,$(OUT)/tests/emu/%,$(call sources,tests/emu/test_*.c))

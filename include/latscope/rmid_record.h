@@ -38,6 +38,7 @@ enum lat_rmid_record {
 	RMID_PROCESS, /* struct lat_rmid_process */
 	RMID_OWNER, /* struct lat_rmid_owner, from the kernel module */
 	RMID_READ, /* struct lat_rmid_read, from the kernel module */
+	RMID_TASK, /* struct lat_rmid_task, where user space emulates RMIDs */
 };
 
 /* The owner of a span. */
@@ -56,7 +57,21 @@ enum lat_rmid_flag {
 };
 
 /* What happened to the RMID of a struct lat_rmid_owner: its head's flags. */
-enum lat_rmid_fate { RMID_ALLOCATED, RMID_FREED, RMID_LISTED };
+enum lat_rmid_fate {
+	RMID_ALLOCATED,
+	RMID_FREED,
+	RMID_LISTED,
+	RMID_AWAITED, /* emulated: the process found none, and waits since time_ns */
+};
+
+/* What happened to the task of a struct lat_rmid_task: its head's flags. */
+enum lat_rmid_life {
+	RMID_BEGINS, /* it is about to run for the first time */
+	RMID_EXISTS, /* the leader of a process that existed before */
+	RMID_ENDS, /* it has run for the last time */
+	RMID_ENDS_ALL, /* likewise, and so have all threads of its process */
+	RMID_EXECS,
+};
 
 struct lat_rmid_head {
 	__u64 time_ns; /* span: its end */
@@ -138,6 +153,19 @@ struct lat_rmid_read {
 	struct latscope_rmid_read read;
 };
 _Static_assert(sizeof(struct lat_rmid_read) == 64, "lat_rmid_read has no padding");
+
+struct lat_rmid_task {
+	struct lat_rmid_head head;
+	/* Its signal_struct: no other process has the address while a task of this one is left. */
+	__u64 key;
+	__u64 born_ns;
+	__u32 tgid;
+	__u32 pid;
+	__u32 threads; /* RMID_EXISTS: that will end; RMID_ENDS: that have not begun to exit */
+	__u32 runner; /* the task that ran at the time */
+	char comm[RMID_COMM_LEN];
+};
+_Static_assert(sizeof(struct lat_rmid_task) == 64, "lat_rmid_task has no padding");
 
 /*
  * Map `cpus`, key = CPU: the open span of that CPU, written by the programs on it, which exclude

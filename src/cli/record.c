@@ -233,6 +233,8 @@ static int parse(struct record *record, int argc, char **argv)
 		got = top__check(&record->top);
 	if (!got && record->only == &tierlat_ops)
 		got = tierlat__check(&record->tierlat);
+	if (!got && record->only == &rmid_ops)
+		got = rmid__check(&record->rmid);
 	if (got < 0)
 		log__usage(record->command, options->error);
 	return got;
@@ -579,6 +581,12 @@ static int print_json(const struct record *record)
 	return json__print(object, stdout, !record->options.interval_ns);
 }
 
+/* The probe has printed what --dump and --trace ask for. */
+static bool prints_rmids(const struct record *record)
+{
+	return record->rmid.config.dump || record->rmid.config.trace;
+}
+
 /* main() checks whether stdout could be written. */
 static int print_result(const struct record *record)
 {
@@ -586,7 +594,7 @@ static int print_result(const struct record *record)
 
 	if (record->options.json)
 		err = print_json(record);
-	else if (!record->options.csv)
+	else if (!record->options.csv && !prints_rmids(record))
 		err = print_text(record);
 	else if (!has_table(record))
 		csv__histogram(stdout, &record->run->probes[0].total.metrics[0].hist);

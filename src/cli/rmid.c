@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include <linux/types.h>
+
 #include <probes/rmid/counters.h>
+#include <uapi/latscope/rmid.h>
 
 #define MAX_TOP 1000000
 
-enum { KEY_COUNTERS = 0x1000, KEY_METHOD, KEY_TOP };
+enum { KEY_COUNTERS = 0x1000, KEY_DUMP, KEY_METHOD, KEY_RMIDS, KEY_TOP, KEY_TRACE };
 
 #define COUNTERS "cycles, instructions, llc-misses, llc-references, branch-misses, page-faults"
 #define COUNTERS_HELP \
@@ -16,8 +19,11 @@ enum { KEY_COUNTERS = 0x1000, KEY_METHOD, KEY_TOP };
 
 const struct argp_option rmid_options[] = {
 	{ "counters", KEY_COUNTERS, "LIST", 0, COUNTERS_HELP, 0 },
+	{ "dump", KEY_DUMP, 0, 0, "Print who has which RMID at the end, not the table", 0 },
 	{ "method", KEY_METHOD, "NAME", 0, "Use only this method: module or switches", 0 },
+	{ "rmids", KEY_RMIDS, "N", 0, "switches: emulate N RMIDs (as the CPU has, up to 512)", 0 },
 	{ "top", KEY_TOP, "N", 0, "Show this many processes (10)", 0 },
+	{ "trace", KEY_TRACE, 0, 0, "Print each allocation of an RMID, not the table", 0 },
 	{ 0 },
 };
 
@@ -29,6 +35,7 @@ const char rmid_doc[] =
 	"  latscope rmid -d 5s                       who had the CPUs\n"
 	"  latscope rmid -i 1s                       a table a second\n"
 	"  latscope rmid -d 1s --csv                 every millisecond of every process\n"
+	"  latscope rmid --rmids 8 --trace -d 5s     see 8 emulated RMIDs go round\n"
 	"  latscope rmid --counters page-faults -o runs/ -- ./workload\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
@@ -58,6 +65,19 @@ static error_t set_counters(struct rmid_command *command, const char *list)
 	}
 }
 
+int rmid__check(struct rmid_command *command)
+{
+	struct options *options = command->options;
+	bool own = command->config.dump || command->config.trace;
+
+	if (own && (options->csv || options->json || options->interval_ns))
+		return options__fail(options, "--dump and --trace have a format of their own; "
+					      "leave out --csv, --json and -i");
+	if (command->config.rmids && options->method && strcmp(options->method, "switches") != 0)
+		return options__fail(options, "--rmids is only for the method switches");
+	return 0;
+}
+
 error_t rmid__parse(struct rmid_command *command, int key, char *arg)
 {
 	uint64_t value = 0;
@@ -66,6 +86,17 @@ error_t rmid__parse(struct rmid_command *command, int key, char *arg)
 	switch (key) {
 	case KEY_COUNTERS:
 		return set_counters(command, arg);
+	case KEY_DUMP:
+		command->config.dump = stdout;
+		return 0;
+	case KEY_TRACE:
+		command->config.trace = stdout;
+		return 0;
+	case KEY_RMIDS:
+		err = options__count(command->options, "--rmids", arg, 1, LATSCOPE_RMID_MAX,
+				     &value);
+		command->config.rmids = (uint32_t)value;
+		return err;
 	case KEY_METHOD:
 		command->options->method = arg;
 		return 0;

@@ -16,6 +16,8 @@ extern const struct argp_option rmid_options[];
 extern const char rmid_doc[];
 
 void rmid__init(struct rmid_command *command, struct options *options);
+/* After all options were parsed: 0, or EINVAL with a message in the options. */
+int rmid__check(struct rmid_command *command);
 error_t rmid__parse(struct rmid_command *command, int key, char *arg);
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <core/process_stat.h>
 #include <core/vec.h>
 
 struct process {
@@ -27,20 +28,14 @@ struct processes {
 /* False: the process has ended, or this user cannot see it. */
 static bool read_stat(const char *pid, struct process *process)
 {
-	char path[64], text[512], *after;
-	FILE *stream;
-	size_t len;
+	struct process_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
-	stream = fopen(path, "re");
-	if (!stream)
-		return false;
-	len = fread(text, 1, sizeof(text) - 1, stream);
-	fclose(stream);
-	text[len] = '\0';
 	process->pid = atoi(pid);
-	after = strrchr(text, ')'); /* the name may contain one, too */
-	return after && sscanf(after, ") %c %d", &process->state, &process->parent) == 2;
+	if (process_stat__read("", process->pid, &stat))
+		return false;
+	process->parent = stat.parent;
+	process->state = stat.state;
+	return true;
 }
 
 static int by_pid(const void *left, const void *right)

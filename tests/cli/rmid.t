@@ -64,7 +64,7 @@ finish
 ok '--top: also of an interval' ended 0 '' $'^[0-9.]+ s[^\n]*\n +pid[^\n]*\n +[0-9]+ [^\n]*\n( +- [^\n]*\n)* +[0-9]+ more processes\n'
 
 run rmid -q -d 200ms --csv --method switches
-like 'CSV: what the columns are' "${out%%$'\n'*}" '^time_ns,process,pid,comm,cpu_ns,switches,incomplete$'
+like 'CSV: what the columns are' "${out%%$'\n'*}" '^time_ns,process,pid,comm,cpu_ns,switches,incomplete,rmid$'
 # shellcheck disable=SC2016 # awk's
 balance='NR > 1 && $1 > 1e6 && $1 < 199e6 { sum[$1] += $5 } END { for (t in sum) if (sum[t] != cpus * 1e6) { print t, sum[t]; bad = 1 }; exit bad }'
 ok 'CSV: the rows of a slot add up to the time of all CPUs' awk -F, -v cpus="$(nproc --all)" "$balance" <<<"$out"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Lives and deaths that stress-ng does not have: each is gone through again and again, and the
- * module is asked meanwhile. Needs the module with RMIDs enough, and root. Exit status: 0; 1 and
- * what is wrong.
+ * module is asked meanwhile, unless -q is given. Needs the module with RMIDs enough, and root. Exit
+ * status: 0; 1 and what is wrong.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +27,7 @@
 #define PATIENCE 20000
 
 static char *self; /* the path of this program */
+static bool quiet; /* asks nothing */
 
 static void die(const char *what)
 {
@@ -41,6 +42,12 @@ static void must(bool good, const char *what)
 		die(what);
 }
 
+/* What the module answered. */
+static void told(bool good, const char *what)
+{
+	must(quiet || good, what);
+}
+
 struct entry {
 	unsigned int rmid; /* 0 also if there is none such */
 	unsigned int threads;
@@ -49,11 +56,13 @@ struct entry {
 
 static struct entry ask(pid_t pid)
 {
-	FILE *stream = fopen(LATSCOPE_RMID_PROC, "r");
+	FILE *stream = quiet ? NULL : fopen(LATSCOPE_RMID_PROC, "r");
 	struct entry entry = { 0 };
 	char line[256];
 	unsigned int tgid;
 
+	if (quiet)
+		return entry;
 	must(stream, "no " LATSCOPE_RMID_PROC);
 	while (!entry.there && fgets(line, sizeof(line), stream))
 		entry.there =
@@ -68,7 +77,7 @@ static struct entry await_threads(unsigned int threads)
 {
 	struct entry entry = ask(getpid());
 
-	for (int i = 0; i < PATIENCE && entry.threads != threads; i++) {
+	for (int i = 0; !quiet && i < PATIENCE && entry.threads != threads; i++) {
 		usleep(1000);
 		entry = ask(getpid());
 	}
@@ -104,8 +113,8 @@ static void *outlive(void *unused)
 	struct entry entry;
 
 	entry = await_threads(1);
-	must(entry.threads == 1, "the leader has gone, and is counted still");
-	must(entry.rmid == before, "the RMID went with the leader");
+	told(entry.threads == 1, "the leader has gone, and is counted still");
+	told(entry.rmid == before, "the RMID went with the leader");
 	return unused;
 }
 
@@ -114,7 +123,7 @@ static void leader_goes_first(void)
 	pthread_t thread;
 
 	before = ask(getpid()).rmid;
-	must(before, "no RMID");
+	told(before, "no RMID");
 	must(!pthread_create(&thread, NULL, outlive, NULL), "pthread_create");
 	pthread_detach(thread);
 	syscall(SYS_exit, 0); /* of this thread alone */
@@ -125,7 +134,7 @@ static void *exec_here(void *unused)
 	char rmid[16];
 
 	snprintf(rmid, sizeof(rmid), "%u", before);
-	execl(self, self, "after-exec", rmid, NULL);
+	execl(self, self, quiet ? "quiet" : "after-exec", rmid, NULL);
 	die("exec");
 	return unused;
 }
@@ -135,7 +144,7 @@ static void thread_calls_exec(void)
 	pthread_t thread;
 
 	before = ask(getpid()).rmid;
-	must(before, "no RMID");
+	told(before, "no RMID");
 	must(!pthread_create(&thread, NULL, exec_here, NULL), "pthread_create");
 	pause();
 }
@@ -144,8 +153,8 @@ static int after_exec(const char *rmid)
 {
 	struct entry entry = await_threads(1); /* the old leader may not quite have gone */
 
-	must(entry.rmid == strtoul(rmid, NULL, 10), "exec changed the RMID");
-	must(entry.threads == 1, "exec left threads behind");
+	told(entry.rmid == strtoul(rmid, NULL, 10), "exec changed the RMID");
+	told(entry.threads == 1, "exec left threads behind");
 	return 0;
 }
 
@@ -162,7 +171,7 @@ static void zombie(void)
 	/* It was told dead, but may have to be switched away from. */
 	for (int i = 0; i < PATIENCE && ask(pid).there; i++)
 		usleep(1000);
-	must(!ask(pid).there, "a zombie is in the list");
+	told(!ask(pid).there, "a zombie is in the list");
 	reap(pid);
 }
 
@@ -223,7 +232,7 @@ static void all_at_once(void)
 
 	for (int i = 0; i < 8; i++)
 		must(!pthread_create(&thread, NULL, sleep_on, NULL), "pthread_create");
-	must(ask(getpid()).threads == 9, "9 threads were counted otherwise");
+	told(ask(getpid()).threads == 9, "9 threads were counted otherwise");
 }
 
 /* Makes io_uring take a thread to wait for a pipe: one that no fork tells of. Returns its ring. */
@@ -261,7 +270,7 @@ static void worker_of_io_uring(void)
 
 	must(!pipe(ends), "pipe");
 	start_worker(ends[0]);
-	must(await_threads(2).threads == 2, "io_uring's thread was not counted");
+	told(await_threads(2).threads == 2, "io_uring's thread was not counted");
 	must(write(ends[1], "", 1) == 1, "write");
 }
 
@@ -282,12 +291,15 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "after-exec"))
 		return after_exec(argv[2]);
-	if (argc != 2) {
-		fputs("usage: lives ROUNDS\n", stderr);
+	if (argc == 3 && !strcmp(argv[1], "quiet"))
+		return 0;
+	quiet = argc == 3 && !strcmp(argv[1], "-q");
+	if (argc != 2 + quiet) {
+		fputs("usage: lives [-q] ROUNDS\n", stderr);
 		return 2;
 	}
 	self = argv[0];
-	for (long round = strtol(argv[1], NULL, 10); round > 0; round--)
+	for (long round = strtol(argv[argc - 1], NULL, 10); round > 0; round--)
 		for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++) {
 			printf("%s\n", lives[i].name);
 			fflush(stdout);

@@ -405,7 +405,7 @@ static void a_reading_without_a_value_is_none(void **state)
 /* ---- rows ---- */
 
 static const unsigned int two_counters[] = { 0, 2 };
-static const struct rows_layout layout = { two_counters, 2, true };
+static const struct rows_layout layout = { two_counters, 2, true, true };
 
 static struct table *rows_of(void)
 {

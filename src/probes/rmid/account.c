@@ -15,6 +15,20 @@ static void tell_balance(const struct rmid_account *account, FILE *out)
 		100.0 * (double)account->missing_ns / wall);
 }
 
+void rmid_account__tell_emulation(const struct emulation_state *state, FILE *out)
+{
+	fprintf(out, "; %u RMIDs are emulated, at most %u were in use", state->rmids, state->most);
+	if (state->refused || state->waiting)
+		fprintf(out, "; no RMID was free %llu times, %u processes wait for one",
+			(unsigned long long)state->refused, state->waiting);
+	if (state->untracked)
+		fprintf(out, ", %llu processes found no room",
+			(unsigned long long)state->untracked);
+	if (state->miscounted)
+		fprintf(out, ", the end of %llu processes was not seen",
+			(unsigned long long)state->miscounted);
+}
+
 void rmid_account__tell(const struct rmid_account *account, FILE *out)
 {
 	tell_balance(account, out);

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "emulation.h"
+
 struct rmid_account {
 	uint64_t records; /* records received */
 	uint64_t lost_spans, lost_others; /* records lost */
@@ -19,6 +21,9 @@ struct rmid_account {
 	uint64_t wall_ns; /* present CPUs times the window */
 	uint64_t told_ns; /* sum of all rows: must be equal, otherwise something is wrong */
 };
+
+/* What the emulation of RMIDs did. */
+void rmid_account__tell_emulation(const struct emulation_state *state, FILE *out);
 
 void rmid_account__tell(const struct rmid_account *account, FILE *out);
 

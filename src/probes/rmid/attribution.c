@@ -129,6 +129,18 @@ static int take_process(struct attribution *attribution, const struct lat_rmid_p
 	return 0;
 }
 
+/* Only where RMIDs are emulated; it has no number of its own. */
+static int take_waiting(struct attribution *attribution, const struct latscope_rmid_owner *owner)
+{
+	uint32_t index = processes__find(attribution->processes, owner->tgid, owner->start_ns);
+
+	if (index == UINT32_MAX)
+		return -ENOMEM;
+	processes__name(attribution->processes, index, owner->comm);
+	processes__await_rmid(attribution->processes, index, owner->since_ns);
+	return 0;
+}
+
 /*
  * A record sent on request repeats what was known: it leaves no gap, as it has a number, too. Its
  * name may be outdated.
@@ -138,6 +150,8 @@ static int take_owner(struct attribution *attribution, const struct lat_rmid_own
 	const struct latscope_rmid_owner *owner = &record->owner;
 	uint32_t index;
 
+	if (record->head.flags == RMID_AWAITED)
+		return take_waiting(attribution, owner);
 	if (!owner->rmid || owner->rmid > LATSCOPE_RMID_MAX) {
 		attribution->malformed++;
 		return 0;

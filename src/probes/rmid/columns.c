@@ -16,11 +16,18 @@ static const struct table_column fixed[ROWS_COLUMNS] = {
 			      TABLE_INTEGER, false },
 };
 
-/* Columns with RMIDs only, after the counters. */
-enum { RMID_ID, LLC_BYTES, TOTAL_BYTES, TOTAL_NS, LOCAL_BYTES, LOCAL_NS, RMID_COLUMNS };
+/* After the counters, with RMIDs only. */
+static const struct table_column of_rmid = {
+	.name = "rmid",
+	.unit = "",
+	.what = "resource monitoring ID; 0: the process waits for one",
+	.kind = TABLE_INTEGER,
+};
 
-static const struct table_column of_rmids[RMID_COLUMNS] = {
-	[RMID_ID] = { "rmid", "", "resource monitoring ID", TABLE_INTEGER, false },
+/* After that, with readings of the caches only. */
+enum { LLC_BYTES, TOTAL_BYTES, TOTAL_NS, LOCAL_BYTES, LOCAL_NS, CACHE_COLUMNS };
+
+static const struct table_column of_caches[CACHE_COLUMNS] = {
 	[LLC_BYTES] = { "llc_bytes", "B", "occupancy of the L3 caches that were read",
 			TABLE_INTEGER, false },
 	[TOTAL_BYTES] = { "mbm_total_bytes", "B", "memory traffic since the previous reading",
@@ -35,7 +42,7 @@ static const struct table_column of_rmids[RMID_COLUMNS] = {
 
 int rows__new_table(struct table **table, const struct rows_layout *layout)
 {
-	struct table_column columns[ROWS_COLUMNS + RMID_COUNTERS + RMID_COLUMNS];
+	struct table_column columns[ROWS_COLUMNS + RMID_COUNTERS + 1 + CACHE_COLUMNS];
 	unsigned int nr = 0;
 
 	for (; nr < ROWS_COLUMNS; nr++)
@@ -47,8 +54,10 @@ int rows__new_table(struct table **table, const struct rows_layout *layout)
 			.name = kind->column, .unit = "", .what = kind->what, .kind = TABLE_INTEGER
 		};
 	}
-	for (unsigned int i = 0; layout->rmids && i < RMID_COLUMNS; i++)
-		columns[nr++] = of_rmids[i];
+	if (layout->rmids)
+		columns[nr++] = of_rmid;
+	for (unsigned int i = 0; layout->caches && i < CACHE_COLUMNS; i++)
+		columns[nr++] = of_caches[i];
 	return table__new(table, columns, nr);
 }
 
@@ -62,27 +71,29 @@ static void set_cache(struct table *table, unsigned int column, const struct rmi
 		table__set_integer(table, column + 1, (int64_t)cache->span_ns);
 }
 
-static void set_rmid(struct table *table, unsigned int at, const struct process *process,
-		     const struct rmid_sums *sums)
+static void set_caches(struct table *table, unsigned int at, const struct rmid_sums *sums)
 {
-	if (process->rmid)
-		table__set_integer(table, at + RMID_ID, process->rmid);
 	set_cache(table, at + LLC_BYTES, &sums->cache[LATSCOPE_RMID_OCCUPANCY - 1], false);
 	set_cache(table, at + TOTAL_BYTES, &sums->cache[LATSCOPE_RMID_MBM_TOTAL - 1], true);
 	set_cache(table, at + LOCAL_BYTES, &sums->cache[LATSCOPE_RMID_MBM_LOCAL - 1], true);
 }
 
 /* If a part of a counter is unknown, the counter is unknown: the rest would look like all of it. */
-static void set_sums(struct table *table, const struct rows_layout *layout,
+static void set_sums(struct table *table, const struct rows_layout *layout, uint64_t end_ns,
 		     const struct process *process, const struct rmid_sums *sums)
 {
+	unsigned int at = ROWS_COLUMNS + layout->nr_counters;
+	uint32_t rmid;
+
 	table__set_integer(table, ROWS_CPU_NS, (int64_t)sums->cpu_ns);
 	table__set_integer(table, ROWS_SWITCHES, (int64_t)sums->switches);
 	for (unsigned int i = 0; i < layout->nr_counters; i++)
 		if (sums->cpu_ns && sums->counted_ns[i] == sums->cpu_ns)
 			table__set_integer(table, ROWS_COLUMNS + i, (int64_t)sums->values[i]);
-	if (layout->rmids)
-		set_rmid(table, ROWS_COLUMNS + layout->nr_counters, process, sums);
+	if (layout->rmids && processes__rmid_before(process, end_ns, &rmid))
+		table__set_integer(table, at, rmid);
+	if (layout->caches)
+		set_caches(table, at + layout->rmids, sums);
 }
 
 static int begin_row(struct table *table, uint64_t time_ns, const struct slot *slot,
@@ -112,7 +123,8 @@ int rows__add(struct table *table, const struct rows_layout *layout, const struc
 
 		err = begin_row(table, time_ns, slot, process, process->comm);
 		if (!err)
-			set_sums(table, layout, process, &slot->cells[i].sums);
+			set_sums(table, layout, slot->start_ns + RMID_SLOT_NS, process,
+				 &slot->cells[i].sums);
 	}
 	if (err || !slot->missing_ns)
 		return err;

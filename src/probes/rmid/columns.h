@@ -25,7 +25,8 @@ enum rows_column {
 struct rows_layout {
 	const unsigned int *counters; /* indices of counters_kinds[], in read order */
 	unsigned int nr_counters;
-	bool rmids; /* RMIDs, and the cache readings by RMID */
+	bool rmids;
+	bool caches; /* readings of the caches' monitoring counters */
 };
 
 int rows__new_table(struct table **table, const struct rows_layout *layout);

@@ -81,6 +81,19 @@ int module__dump(int fd)
 	return write(fd, word, sizeof(word) - 1) < 0 ? -errno : 0;
 }
 
+int module__copy(int fd, FILE *out)
+{
+	char text[HEAD];
+	ssize_t length;
+	off_t at = 0;
+
+	while ((length = pread(fd, text, sizeof(text), at)) > 0) {
+		fwrite(text, 1, (size_t)length, out);
+		at += length;
+	}
+	return length < 0 ? -errno : 0;
+}
+
 static bool reads_caches(const struct module_state *before, const struct module_state *now)
 {
 	return now->l3_scale && now->reads_due > before->reads_due;

@@ -28,6 +28,7 @@ int module__open(const char *path);
 
 int module__read(int fd, struct module_state *state); /* 0, -errno, -EUCLEAN */
 int module__dump(int fd);
+int module__copy(int fd, FILE *out); /* all of the file; 0, -errno */
 bool module__uses_rdt(int fd); /* does it write PQR_ASSOC? */
 
 /*

@@ -18,17 +18,19 @@
 #include <probes/bpf_probe.h>
 #include <probes/methods.h>
 
-#include "account.h"
 #include "attribution.h"
 #include "columns.h"
 #include "conflict.h"
 #include "counters.h"
 #include "cpus.h"
+#include "emulation.h"
 #include "events.h"
+#include "internal.h"
 #include "module.h"
 #include "priority.h"
 #include "rmid.skel.h"
 #include "states.h"
+#include "trace.h"
 
 #define POLL_NS 50000000ULL /* how often records are read */
 #define RING_OF_CPU (1U << 20) /* bytes per CPU: 100 ms of 180,000 switches per second */
@@ -37,11 +39,9 @@
 #define LAG_NS 1000000000ULL /* a CPU without a record for so long will send none */
 #define TIDY_NS 250000000ULL /* how often ended processes are removed */
 
-enum { MODULE, SWITCHES };
-
 /* The methods. Programs are in the order of attachment: see attach_programs(). */
-static const struct probe_method methods[] = {
-	[MODULE] = {
+const struct probe_method rmid_methods[] = {
+	[RMID_BY_MODULE] = {
 		.name = "module",
 		.mechanism = "by RMID, spans from the tracepoints of the kernel module rmid",
 		.needs = "the kernel module: the package latscope-dkms or 'make modules' builds "
@@ -52,62 +52,21 @@ static const struct probe_method methods[] = {
 		.loaded = { "existing" },
 		.x86 = true,
 	},
-	[SWITCHES] = {
+	[RMID_BY_SWITCHES] = {
 		.name = "switches",
 		.mechanism = "by process, spans between the switches of each CPU "
 			     "(tp_btf/sched_switch)",
 		.needs = "BTF and the tracepoint sched_switch",
-		.programs = { "forked", "renamed", "switched" },
+		.programs = { "switched", "began", "execed", "forked", "renamed" },
 		.loaded = { "prime", "existing" },
 	},
 };
-
-struct rmid {
-	struct probe common; /* first */
-	const struct probe_method *method;
-	struct rmid_bpf *skel;
-	struct bpf_link *links[PROBE_PROGRAMS];
-	unsigned int nr_links;
-	struct ring_buffer *ring;
-	struct states states;
-	struct cpus cpus; /* possible CPUs */
-	bool *unsampled; /* by CPU: the kernel module does not sample it */
-	bool *timed; /* by CPU: latscope's timer ticks there */
-	unsigned int counters[RMID_COUNTERS];
-	unsigned int nr_counters;
-	uint32_t lacking; /* requested counters that this machine lacks */
-	int lacking_why; /* errno for the first of these */
-	struct events events;
-	struct module_state before, after; /* at the start and end of the window */
-	int module; /* descriptor of its file; -1: not used */
-	struct attribution attribution;
-	uint64_t lost_others; /* at the last reading */
-	uint64_t start_ns, tidied_ns;
-	bool started; /* the window is open: rows go to the table */
-	uint64_t slots, incomplete_slots, missing_ns;
-	/* CPU time of the window, and the part of it that is in rows. */
-	uint64_t wall_ns, told_ns;
-	bool stopped; /* the programs are detached */
-	int err; /* of reading a record */
-	char notes[2][2 * RUN_TEXT]; /* messages for the user */
-	unsigned int nr_notes; /* that were not returned yet */
-};
-
-static struct rmid *of(struct probe *probe)
-{
-	return (struct rmid *)probe;
-}
-
-static bool is_method(const struct rmid *rmid, int which)
-{
-	return rmid->method == &methods[which];
-}
 
 /* ---- opening ---- */
 
 static int select_programs(struct rmid *rmid)
 {
-	bool tick = is_method(rmid, SWITCHES) && rmid->nr_counters;
+	bool tick = rmid__uses(rmid, RMID_BY_SWITCHES) && rmid->nr_counters;
 	int err = methods__select(rmid->method, false, rmid->skel->obj);
 
 	return err || !tick ? err : bpf_program__set_autoload(rmid->skel->progs.tick, true);
@@ -138,6 +97,7 @@ static int load(struct rmid *rmid)
 		return -errno;
 	rmid->skel->rodata->counters = rmid->nr_counters;
 	rmid->skel->rodata->cpus_possible = rmid->cpus.nr;
+	rmid->skel->rodata->emulated = rmid__uses(rmid, RMID_BY_SWITCHES);
 	if (rmid->nr_counters)
 		rmid->skel->rodata->cell_size = sizeof(struct lat_rmid_cell);
 	err = select_programs(rmid);
@@ -148,13 +108,37 @@ static int load(struct rmid *rmid)
 
 static int settle(struct rmid *rmid);
 
+static int take_owner(void *context, const struct lat_rmid_owner *record, uint32_t runner)
+{
+	struct rmid *rmid = context;
+
+	if (rmid->trace)
+		trace__print(rmid->trace, record, runner);
+	return attribution__take(&rmid->attribution, record, sizeof(*record));
+}
+
+/* Tasks after the end of the window are not taken: --dump is of then. */
+static int take_any(struct rmid *rmid, void *record, size_t size)
+{
+	const struct lat_rmid_head *head = record;
+	bool whole = size >= sizeof(*head);
+
+	if (whole && head->record == RMID_OWNER && size >= sizeof(struct lat_rmid_owner))
+		return take_owner(rmid, record, 0);
+	if (!whole || head->record != RMID_TASK || size < sizeof(struct lat_rmid_task))
+		return attribution__take(&rmid->attribution, record, size);
+	if (!rmid->emulation || (rmid->end_ns && head->time_ns > rmid->end_ns))
+		return 0;
+	return emulation__take(rmid->emulation, record);
+}
+
 /* After a delay the ring holds many slots: complete ones are returned at once, to save memory. */
 static int take_record(void *context, void *record, size_t size)
 {
 	struct rmid *rmid = context;
 
 	if (!rmid->err)
-		rmid->err = attribution__take(&rmid->attribution, record, size);
+		rmid->err = take_any(rmid, record, size);
 	if (!rmid->err && rmid->attribution.records % AT_ONCE == 0)
 		rmid->err = settle(rmid);
 	return 0;
@@ -196,23 +180,24 @@ static int attach(struct rmid *rmid, const char *name)
 }
 
 /*
- * Order: first the programs that see tasks begin and end, then the list of existing tasks, then the
- * programs that send spans. So no span comes from an unknown task.
+ * Order: first the programs that see tasks begin and end, then the list of existing tasks, then
+ * `sampled`, which sends spans. So no span comes from an unknown task. Those that see them end come
+ * before those that see them begin. `switched` sends spans only once it is armed.
  */
 static int attach_programs(struct rmid *rmid)
 {
 	const char *const *names = rmid->method->programs;
 	int err = 0, i = 0;
 
-	for (; !err && names[i + 1]; i++)
+	for (; !err && names[i + rmid__uses(rmid, RMID_BY_MODULE)]; i++)
 		err = attach(rmid, names[i]);
-	if (!err && is_method(rmid, MODULE))
+	if (!err && rmid__uses(rmid, RMID_BY_MODULE))
 		err = module__dump(rmid->module);
 	if (!err)
 		err = probe__run_iterator(rmid->skel->progs.existing);
 	if (!err)
 		err = drain(rmid);
-	return err ? err : attach(rmid, names[i]);
+	return err || !names[i] ? err : attach(rmid, names[i]);
 }
 
 static int open_module(struct rmid *rmid)
@@ -233,6 +218,8 @@ static void release(struct rmid *rmid)
 	states__unmap(&rmid->states);
 	rmid_bpf__destroy(rmid->skel);
 	attribution__clear(&rmid->attribution);
+	emulation__free(rmid->emulation);
+	rmid->emulation = NULL;
 	if (rmid->module >= 0)
 		close(rmid->module);
 	rmid->ring = NULL;
@@ -249,6 +236,12 @@ static int start_timers(struct rmid *rmid)
 			    rmid->cpus.nr);
 }
 
+static int emulate(struct rmid *rmid)
+{
+	return emulation__new(&rmid->emulation, rmid->rmids ? rmid->rmids : emulation__rmids(),
+			      take_owner, rmid);
+}
+
 static void explain(int err, const struct probe_method *method, char reason[RUN_TEXT])
 {
 	if (err == -ENODEV)
@@ -263,11 +256,17 @@ static int attempt(void *context, const struct probe_method *method, char reason
 	int err = 0;
 
 	rmid->method = method;
-	if (is_method(rmid, MODULE))
+	if (rmid__uses(rmid, RMID_BY_MODULE) && rmid->rmids) {
+		snprintf(reason, RUN_TEXT, "its RMIDs are not emulated; leave out --rmids");
+		return -EOPNOTSUPP;
+	}
+	if (rmid__uses(rmid, RMID_BY_MODULE))
 		err = open_module(rmid);
 	if (!err)
 		err = attribution__init(&rmid->attribution, rmid->cpus.nr);
-	rmid->attribution.by_rmid = is_method(rmid, MODULE);
+	if (!err && rmid__uses(rmid, RMID_BY_SWITCHES))
+		err = emulate(rmid);
+	rmid->attribution.by_rmid = rmid__uses(rmid, RMID_BY_MODULE);
 	if (!err)
 		err = load(rmid);
 	if (!err)
@@ -278,21 +277,13 @@ static int attempt(void *context, const struct probe_method *method, char reason
 		err = open_events(rmid);
 	if (!err)
 		err = attach_programs(rmid);
-	if (!err && is_method(rmid, SWITCHES) && rmid->nr_counters)
+	if (!err && rmid__uses(rmid, RMID_BY_SWITCHES) && rmid->nr_counters)
 		err = start_timers(rmid);
 	if (err) {
 		release(rmid);
 		explain(err, method, reason);
 	}
 	return err;
-}
-
-/* perf_event_open() says "no such file" of an event that no PMU counts. */
-static const char *explain_lack(int err)
-{
-	return err == ENOENT || err == ENODEV || err == EOPNOTSUPP
-		       ? "the machine has no such counter"
-		       : strerror(err);
 }
 
 /* Opens the counters that this machine has. */
@@ -308,7 +299,7 @@ static int choose_counters(struct rmid *rmid, const struct rmid_config *config, 
 			rmid->counters[rmid->nr_counters++] = kind;
 		} else if (!config->counters_optional) {
 			snprintf(why, RUN_TEXT, "no perf event %s: %s", counters_kinds[kind].name,
-				 explain_lack(-err));
+				 rmid__explain_lack(-err));
 			return -EOPNOTSUPP;
 		} else {
 			rmid->lacking |= 1U << kind;
@@ -344,13 +335,13 @@ static void take_notes(struct rmid *rmid, const char *why)
 {
 	const struct conflict *conflict = NULL;
 
-	if (is_method(rmid, MODULE) && module__uses_rdt(rmid->module))
+	if (rmid__uses(rmid, RMID_BY_MODULE) && module__uses_rdt(rmid->module))
 		conflict = conflict__find("");
 	if (conflict)
 		snprintf(rmid->notes[rmid->nr_notes++], sizeof(rmid->notes[0]),
 			 "cache values may be wrong, another tool may use RDT: %s; %s",
 			 conflict->why, conflict->todo);
-	if (why[0] && !host__not_x86())
+	if (why[0] && !rmid->rmids && !host__not_x86())
 		snprintf(rmid->notes[rmid->nr_notes++], sizeof(rmid->notes[0]),
 			 "attributing by process instead of by RMID: %s", why);
 }
@@ -367,6 +358,9 @@ static int open_rmid(struct probe **out, const struct probe_ops *ops,
 		return -ENOMEM;
 	rmid->common.ops = ops;
 	rmid->module = -1;
+	rmid->rmids = config->rmids;
+	rmid->trace = config->trace;
+	rmid->dump = config->dump;
 	err = read_cpus(rmid);
 	if (!err)
 		err = choose_counters(rmid, config, why);
@@ -385,97 +379,8 @@ static int open_rmid(struct probe **out, const struct probe_ops *ops,
 static int close_rmid(struct probe *probe, char why[RUN_TEXT])
 {
 	(void)why;
-	free_rmid(of(probe));
+	free_rmid(rmid__of(probe));
 	return 0;
-}
-
-static struct rows_layout layout_of(const struct rmid *rmid)
-{
-	return (struct rows_layout){ rmid->counters, rmid->nr_counters, is_method(rmid, MODULE) };
-}
-
-static void add_up(const struct rmid *rmid, struct rmid_account *account)
-{
-	const struct attribution *attribution = &rmid->attribution;
-
-	*account = (struct rmid_account){
-		.records = attribution->records,
-		.malformed = attribution->malformed,
-		.no_value = attribution->no_value,
-		.ticks = attribution->ticks,
-		.ticks_in_time = attribution->ticks_in_time,
-		.slots = rmid->slots,
-		.incomplete_slots = rmid->incomplete_slots,
-		.missing_ns = rmid->missing_ns,
-		.wall_ns = rmid->wall_ns,
-		.told_ns = rmid->told_ns,
-	};
-	states__add_up(&rmid->states, account);
-}
-
-/* Describes what happened in the window. */
-static void conclude(const struct rmid *rmid, FILE *out)
-{
-	struct rmid_account account;
-
-	add_up(rmid, &account);
-	if (!account.slots || !account.wall_ns)
-		return;
-	rmid_account__tell(&account, out);
-	if (is_method(rmid, MODULE)) {
-		fputs("; ", out);
-		module__tell(&rmid->before, &rmid->after, account.no_value, out);
-	}
-}
-
-/* Lists the perf events that exist and those that do not, and whether RDT is used. */
-static void tell_columns(const struct rmid *rmid, FILE *out)
-{
-	const char *between = "; perf events: ";
-
-	for (unsigned int i = 0; i < rmid->nr_counters; i++, between = ", ")
-		fprintf(out, "%s%s", between, counters_kinds[rmid->counters[i]].name);
-	between = "; not available: ";
-	for (unsigned int kind = 0; kind < COUNTERS_KINDS; kind++) {
-		if (!(rmid->lacking & 1U << kind))
-			continue;
-		fprintf(out, "%s%s", between, counters_kinds[kind].name);
-		between = ", ";
-	}
-	if (rmid->lacking)
-		fprintf(out, " (%s)", explain_lack(rmid->lacking_why));
-	if (!is_method(rmid, MODULE))
-		fputs("; caches and memory traffic need the kernel module rmid and RDT", out);
-}
-
-static int tell(const struct rmid *rmid, char text[RUN_HOW])
-{
-	FILE *out;
-
-	memset(text, 0, RUN_HOW);
-	out = fmemopen(text, RUN_HOW - 1, "w");
-	if (!out)
-		return -errno;
-	fputs(rmid->method->mechanism, out);
-	tell_columns(rmid, out);
-	conclude(rmid, out);
-	fclose(out);
-	return 0;
-}
-
-static int describe(struct probe *probe)
-{
-	const struct rmid *rmid = of(probe);
-	struct rows_layout layout = layout_of(rmid);
-	struct run_probe *entry = probe->entry;
-	int err;
-
-	snprintf(entry->name, sizeof(entry->name), "%s", probe->ops->name);
-	snprintf(entry->method, sizeof(entry->method), "%s", rmid->method->name);
-	err = tell(rmid, entry->mechanism);
-	if (!err && !entry->table)
-		err = rows__new_table(&entry->table, &layout);
-	return err;
 }
 
 /* ---- running ---- */
@@ -494,17 +399,17 @@ static int prime(const struct rmid *rmid, unsigned int cpu)
 /* From now on the programs measure. Spans before start() are ignored. */
 static int prepare(struct probe *probe, uint64_t at_ns)
 {
-	struct rmid *rmid = of(probe);
-	int err = is_method(rmid, MODULE) ? module__read(rmid->module, &rmid->before) : 0;
+	struct rmid *rmid = rmid__of(probe);
+	int err = rmid__uses(rmid, RMID_BY_MODULE) ? module__read(rmid->module, &rmid->before) : 0;
 
 	(void)at_ns;
-	if (!err && is_method(rmid, MODULE))
+	if (!err && rmid__uses(rmid, RMID_BY_MODULE))
 		err = cpus__parse(rmid->before.unsampled, rmid->unsampled, rmid->cpus.nr);
 	if (err)
 		return err;
 	__atomic_store_n(&rmid->skel->bss->control.armed, 1, __ATOMIC_SEQ_CST);
 	for (unsigned int cpu = 0; !err && cpu < rmid->cpus.nr; cpu++)
-		if (is_method(rmid, SWITCHES) && rmid->cpus.online[cpu])
+		if (rmid__uses(rmid, RMID_BY_SWITCHES) && rmid->cpus.online[cpu])
 			err = prime(rmid, cpu);
 	return err;
 }
@@ -529,7 +434,7 @@ static void part_with_silent(struct rmid *rmid)
 
 static int start(struct probe *probe, uint64_t start_ns)
 {
-	struct rmid *rmid = of(probe);
+	struct rmid *rmid = rmid__of(probe);
 
 	rmid->start_ns = start_ns;
 	rmid->started = true;
@@ -551,7 +456,7 @@ static int mend_losses(struct rmid *rmid)
 	bool any = lost != rmid->lost_others || rmid->attribution.owners_lost;
 
 	rmid->lost_others = lost;
-	if (!any || !is_method(rmid, MODULE))
+	if (!any || rmid->emulation)
 		return 0;
 	attribution__doubt(&rmid->attribution, clock__now_ns());
 	return module__dump(rmid->module);
@@ -570,7 +475,7 @@ static int take_states(struct rmid *rmid, uint64_t until)
 
 static int put_slot(struct rmid *rmid, const struct slot *slot)
 {
-	struct rows_layout layout = layout_of(rmid);
+	struct rows_layout layout = rmid__layout(rmid);
 
 	rmid->slots++;
 	rmid->incomplete_slots += slot->missing_ns || slot->doubtful;
@@ -598,16 +503,28 @@ static int settle(struct rmid *rmid)
 	return err;
 }
 
+/* With an emulation: records of tasks were lost, or not written, since the last check. */
+static bool missed_any(struct rmid *rmid)
+{
+	struct rmid_account account = { 0 };
+	uint64_t before = rmid->missed;
+
+	states__add_up(&rmid->states, &account);
+	rmid->missed = account.lost_others + account.hidden;
+	return rmid->missed != before;
+}
+
 /* Removes processes that have ended. */
-static void tidy_up(struct rmid *rmid, uint64_t now)
+static int tidy_up(struct rmid *rmid, uint64_t now)
 {
 	uint64_t settled = slots__settled_ns(rmid->attribution.slots);
 
 	if (now < rmid->tidied_ns + TIDY_NS)
-		return;
+		return 0;
 	rmid->tidied_ns = now;
 	if (settled > LAG_NS)
 		processes__forget(rmid->attribution.processes, settled - LAG_NS);
+	return rmid->emulation && missed_any(rmid) ? emulation__check(rmid->emulation, "", now) : 0;
 }
 
 /* `until` is before the ring is read, so all records up to then are in it. */
@@ -616,7 +533,11 @@ static int take_all(struct rmid *rmid, uint64_t until)
 	int err;
 
 	err = drain(rmid);
-	if (!err && is_method(rmid, SWITCHES))
+	if (!err && rmid->emulation)
+		err = emulation__serve(rmid->emulation, until);
+	if (rmid->trace)
+		fflush(rmid->trace);
+	if (!err && rmid__uses(rmid, RMID_BY_SWITCHES))
 		err = take_states(rmid, until);
 	return err;
 }
@@ -624,7 +545,7 @@ static int take_all(struct rmid *rmid, uint64_t until)
 /* Does not use `at_ns`: time passes while the probes before this one take the step. */
 static int poll_rmid(struct probe *probe, uint64_t at_ns)
 {
-	struct rmid *rmid = of(probe);
+	struct rmid *rmid = rmid__of(probe);
 	uint64_t until = clock__now_ns();
 	int err;
 
@@ -638,14 +559,13 @@ static int poll_rmid(struct probe *probe, uint64_t at_ns)
 		return err;
 	if (!cpus__look(&rmid->cpus))
 		part_with_silent(rmid);
-	tidy_up(rmid, until);
-	return 0;
+	return tidy_up(rmid, until);
 }
 
 /* Reads the records first, so that the rows of an interval are those of its slots. */
 static int end_interval(struct probe *probe, uint64_t at_ns)
 {
-	return of(probe)->stopped ? 0 : poll_rmid(probe, at_ns);
+	return rmid__of(probe)->stopped ? 0 : poll_rmid(probe, at_ns);
 }
 
 /*
@@ -656,21 +576,39 @@ static void fall_silent(struct rmid *rmid)
 {
 	const struct timespec two_ticks = { .tv_nsec = 2 * RMID_SLOT_NS };
 
-	if (is_method(rmid, MODULE) || rmid->nr_counters)
+	if (rmid__uses(rmid, RMID_BY_MODULE) || rmid->nr_counters)
 		nanosleep(&two_ticks, NULL);
 	__atomic_store_n(&rmid->skel->bss->control.armed, 0, __ATOMIC_SEQ_CST);
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		nanosleep(&two_ticks, NULL);
 }
 
+/* Writes who has an RMID now. */
+static int write_dump(struct rmid *rmid)
+{
+	int err = 0;
+
+	if (rmid->trace)
+		trace__end(rmid->trace, rmid->end_ns);
+	if (!rmid->dump)
+		return 0;
+	if (!rmid->emulation)
+		return module__copy(rmid->module, rmid->dump);
+	if (missed_any(rmid))
+		err = emulation__check(rmid->emulation, "", rmid->end_ns);
+	emulation__dump(rmid->emulation, rmid->missed, rmid->dump);
+	return err;
+}
+
 static int stop(struct probe *probe, uint64_t end_ns)
 {
-	struct rmid *rmid = of(probe);
+	struct rmid *rmid = rmid__of(probe);
 	const struct slot *slot;
 	int err;
 
+	rmid->end_ns = end_ns;
 	slots__end(rmid->attribution.slots, end_ns);
-	err = is_method(rmid, MODULE) ? module__read(rmid->module, &rmid->after) : 0;
+	err = rmid__uses(rmid, RMID_BY_MODULE) ? module__read(rmid->module, &rmid->after) : 0;
 	fall_silent(rmid);
 	rmid->stopped = true;
 	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
@@ -683,14 +621,14 @@ static int stop(struct probe *probe, uint64_t end_ns)
 		err = settle(rmid);
 	while (!err && (slot = slots__rest(rmid->attribution.slots)))
 		err = put_slot(rmid, slot);
-	return err;
+	return err ? err : write_dump(rmid);
 }
 
 /* ---- the probe ---- */
 
 static const char *trouble(struct probe *probe)
 {
-	struct rmid *rmid = of(probe);
+	struct rmid *rmid = rmid__of(probe);
 
 	return rmid->nr_notes ? rmid->notes[--rmid->nr_notes] : NULL;
 }
@@ -699,10 +637,10 @@ const struct probe_ops rmid_ops = {
 	.name = "rmid",
 	.what = "CPU time, counters and caches by process and millisecond",
 	.needs_bpf = true,
-	.methods = methods,
-	.nr_methods = sizeof(methods) / sizeof(methods[0]),
+	.methods = rmid_methods,
+	.nr_methods = sizeof(rmid_methods) / sizeof(rmid_methods[0]),
 	.open = open_rmid,
-	.describe = describe,
+	.describe = rmid__describe,
 	.steps = {
 		[PROBE_PREPARE] = prepare,
 		[PROBE_START] = start,

@@ -6,6 +6,8 @@
 #ifndef LATSCOPE_PROBES_RMID_PROBE_H
 #define LATSCOPE_PROBES_RMID_PROBE_H
 
+#include <stdio.h>
+
 #include <probes/probe.h>
 
 extern const struct probe_ops rmid_ops;
@@ -14,6 +16,9 @@ extern const struct probe_ops rmid_ops;
 struct rmid_config {
 	uint32_t counters; /* mask of 1 << counters_kinds[] */
 	bool counters_optional; /* those that this machine lacks are left out */
+	uint32_t rmids; /* emulate so many; 0: method module, or emulate the default number */
+	FILE *trace; /* write here who gets and loses an RMID; NULL: do not */
+	FILE *dump; /* at the end, write here who has one, as /proc/latscope_rmid; NULL: do not */
 };
 
 #endif

@@ -169,12 +169,26 @@ void processes__give_rmid(struct processes *processes, uint32_t rmid, uint32_t i
 	struct tenant *tenants = processes->tenants[rmid];
 
 	processes->all[index].rmid = rmid;
+	processes->all[index].rmid_since_ns = since_ns;
 	if (tenants[0].process == index && tenants[0].since_ns == since_ns)
 		return; /* reported again */
 	tenants[1] = tenants[0];
 	if (tenants[1].until_ns > since_ns)
 		tenants[1].until_ns = since_ns; /* the record of its end was lost */
 	tenants[0] = (struct tenant){ index, since_ns, UINT64_MAX };
+}
+
+void processes__await_rmid(struct processes *processes, uint32_t index, uint64_t since_ns)
+{
+	processes->all[index].awaits_ns = since_ns;
+}
+
+bool processes__rmid_before(const struct process *process, uint64_t time_ns, uint32_t *rmid)
+{
+	bool has = process->rmid && process->rmid_since_ns < time_ns;
+
+	*rmid = has ? process->rmid : 0;
+	return has || (process->awaits_ns && process->awaits_ns < time_ns);
 }
 
 void processes__take_rmid(struct processes *processes, uint32_t rmid, uint64_t time_ns)

@@ -31,6 +31,8 @@ struct process {
 	uint64_t born_ns; /* CLOCK_BOOTTIME */
 	uint64_t ended_ns; /* 0: alive, as far as known */
 	uint32_t rmid; /* 0: none */
+	uint64_t rmid_since_ns;
+	uint64_t awaits_ns; /* it found no RMID, and waits for one since then; 0: it never did */
 	uint32_t next; /* next with the same hash, or next free; 0: none */
 	char comm[RMID_COMM_LEN]; /* from the kernel; empty: unknown */
 };
@@ -65,7 +67,15 @@ void processes__ran(struct processes *processes, uint32_t index, uint64_t time_n
 /* Records of the kernel module: alloc or existing, and free. */
 void processes__give_rmid(struct processes *processes, uint32_t rmid, uint32_t index,
 			  uint64_t since_ns);
+/* The process found no free RMID. */
+void processes__await_rmid(struct processes *processes, uint32_t index, uint64_t since_ns);
 void processes__take_rmid(struct processes *processes, uint32_t rmid, uint64_t time_ns);
+
+/*
+ * Did it have an RMID, or wait for one, before time_ns? Then *rmid is the RMID that it had last, 0
+ * while it waits. False: unknown.
+ */
+bool processes__rmid_before(const struct process *process, uint64_t time_ns, uint32_t *rmid);
 
 /* The owner of the RMID in a span that ended then; or PROCESSES_UNKNOWN. */
 uint32_t processes__owner(const struct processes *processes, uint32_t rmid, uint64_t time_ns);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "process_stat.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+int process_stat__read(const char *root, int pid, struct process_stat *stat)
+{
+	char path[PATH_MAX], text[1024], *after;
+	FILE *stream;
+	size_t len;
+
+	snprintf(path, sizeof(path), "%s/proc/%d/stat", root, pid);
+	stream = fopen(path, "re");
+	if (!stream)
+		return -ENOENT;
+	len = fread(text, 1, sizeof(text) - 1, stream);
+	fclose(stream);
+	text[len] = '\0';
+	after = strrchr(text, ')'); /* the name may contain one, too */
+	if (!len)
+		return -ENOENT;
+	return after && sscanf(after,
+			       ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			       "%*d %u %*d %" SCNu64,
+			       &stat->state, &stat->parent, &stat->threads, &stat->start_ticks) == 4
+		       ? 0
+		       : -EBADMSG;
+}

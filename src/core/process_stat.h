@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What /proc/PID/stat says of a process. */
+#ifndef LATSCOPE_CORE_PROCESS_STAT_H
+#define LATSCOPE_CORE_PROCESS_STAT_H
+
+#include <stdint.h>
+
+struct process_stat {
+	char state;
+	int parent;
+	unsigned int threads;
+	uint64_t start_ticks; /* since boot, sysconf(_SC_CLK_TCK) a second */
+};
+
+/*
+ * `root` is a prefix of /proc, "" for this machine. 0; -ENOENT: the process has ended, or this user
+ * cannot see it; -EBADMSG: the file is not as expected.
+ */
+int process_stat__read(const char *root, int pid, struct process_stat *stat);
+
+#endif
