@@ -5,6 +5,7 @@ REFERENCE_OBJ := $(patsubst %.c,$(OUT)/%.o,$(wildcard src/selftest/reference/*.c
 REFERENCE := $(patsubst %.c,$(OUT)/%,$(call sources,tests/reference/*.c tests/ringlat/*.c))
 TORTURE := $(patsubst %.c,$(OUT)/%,$(wildcard tests/torture/*.c))
 MSRFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/msrfs/*.c))
+RESCTRLFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/resctrlfs/*.c)) $(OUT)/src/core/process_stat.o
 RMID_OBJ := $(patsubst %.c,$(OUT)/%.o,$(filter kmod/%,$(RMID_SRC)))
 
 $(OUT)/tests/reference/requests.o: | $(OUT)/requests.skel.h
@@ -22,6 +23,10 @@ $(TORTURE): %: %.o
 $(OUT)/tests/emu/msrfs/msrfs: $(MSRFS)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -lfuse3 -ljson-c -lm -o $@
+
+$(OUT)/tests/emu/resctrlfs/resctrlfs: $(RESCTRLFS)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $^ -lfuse3 -o $@
 
 $(OUT)/tests/rmid/check: $(OUT)/tests/rmid/check.o $(OUT)/tests/rmid/live.o
 $(OUT)/tests/rmid/lives: $(OUT)/tests/rmid/lives.o
@@ -53,7 +58,7 @@ $(OUT)/tests/probes/why: $(OUT)/tests/probes/why.o $(filter-out %/main.o,$(OBJ))
 
 # What the fast suites run, and what the others need besides.
 FAST_PROGRAMS := $(REFERENCE) $(OUT)/tests/probes/why $(OUT)/bench/power $(OUT)/bench/correlation \
-	$(if $(filter x86,$(ARCH)),$(OUT)/tests/emu/msrfs/msrfs $(addprefix $(OUT)/tests/rmid/,check lives))
+	$(if $(filter x86,$(ARCH)),$(addprefix $(OUT)/tests/emu/,msrfs/msrfs resctrlfs/resctrlfs) $(addprefix $(OUT)/tests/rmid/,check lives))
 SLOW_PROGRAMS := $(TORTURE) $(if $(filter x86,$(ARCH)),$(MUTANTS) $(OUT)/tests/rmid/fuzz)
 
--include $(MSRFS:.o=.d) $(REFERENCE:=.d) $(TORTURE:=.d) $(OUT)/tests/probes/why.d
+-include $(MSRFS:.o=.d) $(RESCTRLFS:.o=.d) $(REFERENCE:=.d) $(TORTURE:=.d) $(OUT)/tests/probes/why.d

@@ -11,7 +11,15 @@
 
 #define MAX_TOP 1000000
 
-enum { KEY_COUNTERS = 0x1000, KEY_DUMP, KEY_METHOD, KEY_RMIDS, KEY_TOP, KEY_TRACE };
+enum {
+	KEY_COUNTERS = 0x1000,
+	KEY_DUMP,
+	KEY_METHOD,
+	KEY_RESCTRL_ROOT,
+	KEY_RMIDS,
+	KEY_TOP,
+	KEY_TRACE
+};
 
 #define COUNTERS "cycles, instructions, llc-misses, llc-references, branch-misses, page-faults"
 #define COUNTERS_HELP \
@@ -20,8 +28,9 @@ enum { KEY_COUNTERS = 0x1000, KEY_DUMP, KEY_METHOD, KEY_RMIDS, KEY_TOP, KEY_TRAC
 const struct argp_option rmid_options[] = {
 	{ "counters", KEY_COUNTERS, "LIST", 0, COUNTERS_HELP, 0 },
 	{ "dump", KEY_DUMP, 0, 0, "Print who has which RMID at the end, not the table", 0 },
-	{ "method", KEY_METHOD, "NAME", 0, "Use only this method: module or switches", 0 },
-	{ "rmids", KEY_RMIDS, "N", 0, "switches: emulate N RMIDs (as the CPU has, up to 512)", 0 },
+	{ "method", KEY_METHOD, "NAME", 0, "Use only this method: module, resctrl or switches", 0 },
+	{ "resctrl-root", KEY_RESCTRL_ROOT, "DIR", OPTION_HIDDEN, 0, 0 },
+	{ "rmids", KEY_RMIDS, "N", 0, "Emulate N RMIDs, or make N groups of resctrl", 0 },
 	{ "top", KEY_TOP, "N", 0, "Show this many processes (10)", 0 },
 	{ "trace", KEY_TRACE, 0, 0, "Print each allocation of an RMID, not the table", 0 },
 	{ 0 },
@@ -73,8 +82,8 @@ int rmid__check(struct rmid_command *command)
 	if (own && (options->csv || options->json || options->interval_ns))
 		return options__fail(options, "--dump and --trace have a format of their own; "
 					      "leave out --csv, --json and -i");
-	if (command->config.rmids && options->method && strcmp(options->method, "switches") != 0)
-		return options__fail(options, "--rmids is only for the method switches");
+	if (command->config.rmids && options->method && !strcmp(options->method, "module"))
+		return options__fail(options, "--rmids is for the methods resctrl and switches");
 	return 0;
 }
 
@@ -97,6 +106,9 @@ error_t rmid__parse(struct rmid_command *command, int key, char *arg)
 				     &value);
 		command->config.rmids = (uint32_t)value;
 		return err;
+	case KEY_RESCTRL_ROOT:
+		command->config.resctrl_root = arg;
+		return 0;
 	case KEY_METHOD:
 		command->options->method = arg;
 		return 0;

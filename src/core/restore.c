@@ -15,13 +15,27 @@ struct restore {
 	int socket; /* a byte: nothing left to do; end of file: the parent is gone */
 };
 
+/* Returns true if there is something left to do. */
+static bool wait_for_end(int socket, const struct restore_ops *ops, void *arg)
+{
+	ssize_t got;
+	char byte;
+
+	if (ops->serve) {
+		ops->serve(arg, socket);
+		return true;
+	}
+	do {
+		got = read(socket, &byte, 1);
+	} while (got < 0 && errno == EINTR);
+	return got == 0;
+}
+
 /* A Ctrl-C, or the end of the terminal session, ends the parent and must not end this process. */
 static void wait_to_restore(int socket, const struct restore_ops *ops, void *arg)
 {
 	int err = 0;
 	sigset_t all;
-	ssize_t got;
-	char byte;
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
@@ -29,10 +43,7 @@ static void wait_to_restore(int socket, const struct restore_ops *ops, void *arg
 	prctl(PR_SET_NAME, "latscope-undo");
 	if (ops->settle)
 		ops->settle(arg, socket);
-	do {
-		got = read(socket, &byte, 1);
-	} while (got < 0 && errno == EINTR);
-	if (got == 0)
+	if (wait_for_end(socket, ops, arg))
 		err = ops->undo(arg);
 	_exit(err < 0 && err >= -UINT8_MAX ? -err : err ? EIO : 0);
 }
@@ -68,6 +79,11 @@ err_close:
 err_free:
 	free(made);
 	return err;
+}
+
+int restore__socket(const struct restore *restore)
+{
+	return restore->socket;
 }
 
 int restore__end(struct restore *restore, bool undone)

@@ -15,6 +15,11 @@ struct restore_ops {
 	void (*settle)(void *arg, int socket);
 	/* Called in the restore process when latscope ends, or by restore__end(). 0 or -errno. */
 	int (*undo)(void *arg);
+	/*
+	 * Called in the restore process: does what latscope asks by the other end of the socket,
+	 * until end of file. NULL: latscope asks nothing. With it, undo() is always called.
+	 */
+	void (*serve)(void *arg, int socket);
 };
 
 /*
@@ -22,6 +27,9 @@ struct restore_ops {
  * and its own copies of descriptors. 0 or -errno.
  */
 int restore__begin(struct restore **restore, const struct restore_ops *ops, void *arg);
+
+/* latscope's end of the socket, for requests to serve(). */
+int restore__socket(const struct restore *restore);
 
 /*
  * Ends the restore process. With `undone`, nothing is left to do: returns 0. Otherwise the process

@@ -115,7 +115,7 @@ static int undo(void *arg)
 
 int lend__begin(struct restore **restore, struct recording *recording)
 {
-	static const struct restore_ops ops = { settle, undo };
+	static const struct restore_ops ops = { .settle = settle, .undo = undo };
 
 	if (!recording->dir[0] || geteuid() || recording->rundir.owner.by_sudo)
 		return 0;

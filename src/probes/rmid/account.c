@@ -15,12 +15,14 @@ static void tell_balance(const struct rmid_account *account, FILE *out)
 		100.0 * (double)account->missing_ns / wall);
 }
 
-void rmid_account__tell_emulation(const struct emulation_state *state, FILE *out)
+void rmid_account__tell_emulation(const struct emulation_state *state, bool groups, FILE *out)
 {
-	fprintf(out, "; %u RMIDs are emulated, at most %u were in use", state->rmids, state->most);
+	fprintf(out, "; %u %s, at most %u were in use", state->rmids,
+		groups ? "groups stand for RMIDs" : "RMIDs are emulated", state->most);
 	if (state->refused || state->waiting)
-		fprintf(out, "; no RMID was free %llu times, %u processes wait for one",
-			(unsigned long long)state->refused, state->waiting);
+		fprintf(out, "; no %s was free %llu times, %u processes wait for one",
+			groups ? "group" : "RMID", (unsigned long long)state->refused,
+			state->waiting);
 	if (state->untracked)
 		fprintf(out, ", %llu processes found no room",
 			(unsigned long long)state->untracked);

@@ -3,6 +3,7 @@
 #ifndef LATSCOPE_PROBES_RMID_ACCOUNT_H
 #define LATSCOPE_PROBES_RMID_ACCOUNT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -22,8 +23,8 @@ struct rmid_account {
 	uint64_t told_ns; /* sum of all rows: must be equal, otherwise something is wrong */
 };
 
-/* What the emulation of RMIDs did. */
-void rmid_account__tell_emulation(const struct emulation_state *state, FILE *out);
+/* What the emulation of RMIDs did, for which groups of resctrl may stand. */
+void rmid_account__tell_emulation(const struct emulation_state *state, bool groups, FILE *out);
 
 void rmid_account__tell(const struct rmid_account *account, FILE *out);
 

@@ -38,7 +38,8 @@ static const struct {
 } signs[] = {
 	{ GROUPS,
 	  is_mounted,
-	  { "resctrl is mounted (" GROUPS " names a group)", "unmount /sys/fs/resctrl first" } },
+	  { "resctrl is mounted (" GROUPS " names a group)",
+	    "use the method resctrl, or unmount /sys/fs/resctrl for the kernel module" } },
 	{ LOCK,
 	  is_there,
 	  { "pqos has been used since boot (" LOCK " is there)", "do not run both at once" } },

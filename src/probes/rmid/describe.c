@@ -20,7 +20,7 @@ struct rows_layout rmid__layout(const struct rmid *rmid)
 	return (struct rows_layout){ .counters = rmid->counters,
 				     .nr_counters = rmid->nr_counters,
 				     .rmids = true,
-				     .caches = rmid__uses(rmid, RMID_BY_MODULE) };
+				     .caches = !rmid__uses(rmid, RMID_BY_SWITCHES) };
 }
 
 static void add_up(const struct rmid *rmid, struct rmid_account *account)
@@ -46,7 +46,9 @@ static void tell_emulation(const struct rmid *rmid, FILE *out)
 {
 	struct emulation_state state = emulation__state(rmid->emulation);
 
-	rmid_account__tell_emulation(&state, out);
+	rmid_account__tell_emulation(&state, rmid->resctrl != NULL, out);
+	if (rmid->resctrl)
+		resctrl__tell(rmid->resctrl, out);
 }
 
 /* Describes what happened in the window. */
@@ -82,7 +84,7 @@ static void tell_columns(const struct rmid *rmid, FILE *out)
 	}
 	if (rmid->lacking)
 		fprintf(out, " (%s)", rmid__explain_lack(rmid->lacking_why));
-	if (!rmid__uses(rmid, RMID_BY_MODULE))
+	if (rmid__uses(rmid, RMID_BY_SWITCHES))
 		fputs("; caches and memory traffic need the kernel module rmid and RDT", out);
 }
 

@@ -11,13 +11,14 @@
 #include "emulation.h"
 #include "events.h"
 #include "module.h"
+#include "resctrl.h"
 #include "states.h"
 
 struct bpf_link;
 struct ring_buffer;
 struct rmid_bpf;
 
-enum rmid_method { RMID_BY_MODULE, RMID_BY_SWITCHES };
+enum rmid_method { RMID_BY_MODULE, RMID_BY_RESCTRL, RMID_BY_SWITCHES };
 
 extern const struct probe_method rmid_methods[];
 
@@ -41,6 +42,8 @@ struct rmid {
 	int module; /* descriptor of its file; -1: not used */
 	struct attribution attribution;
 	struct emulation *emulation; /* NULL: method module */
+	struct resctrl *resctrl; /* NULL: another method */
+	const char *resctrl_root;
 	FILE *trace, *dump; /* see struct rmid_config */
 	uint32_t rmids; /* to emulate; 0: the default */
 	uint64_t end_ns; /* of the window; 0: it is open */

@@ -28,6 +28,7 @@
 #include "internal.h"
 #include "module.h"
 #include "priority.h"
+#include "resctrl_tree.h"
 #include "rmid.skel.h"
 #include "states.h"
 #include "trace.h"
@@ -52,6 +53,14 @@ const struct probe_method rmid_methods[] = {
 		.loaded = { "existing" },
 		.x86 = true,
 	},
+	[RMID_BY_RESCTRL] = {
+		.name = "resctrl",
+		.mechanism = "by process, spans between the switches of each CPU "
+			     "(tp_btf/sched_switch); caches by groups of resctrl",
+		.needs = "resctrl, BTF and the tracepoint sched_switch",
+		.programs = { "switched", "began", "execed", "forked", "renamed" },
+		.loaded = { "prime", "existing" },
+	},
 	[RMID_BY_SWITCHES] = {
 		.name = "switches",
 		.mechanism = "by process, spans between the switches of each CPU "
@@ -66,7 +75,7 @@ const struct probe_method rmid_methods[] = {
 
 static int select_programs(struct rmid *rmid)
 {
-	bool tick = rmid__uses(rmid, RMID_BY_SWITCHES) && rmid->nr_counters;
+	bool tick = !rmid__uses(rmid, RMID_BY_MODULE) && rmid->nr_counters;
 	int err = methods__select(rmid->method, false, rmid->skel->obj);
 
 	return err || !tick ? err : bpf_program__set_autoload(rmid->skel->progs.tick, true);
@@ -97,7 +106,7 @@ static int load(struct rmid *rmid)
 		return -errno;
 	rmid->skel->rodata->counters = rmid->nr_counters;
 	rmid->skel->rodata->cpus_possible = rmid->cpus.nr;
-	rmid->skel->rodata->emulated = rmid__uses(rmid, RMID_BY_SWITCHES);
+	rmid->skel->rodata->emulated = !rmid__uses(rmid, RMID_BY_MODULE);
 	if (rmid->nr_counters)
 		rmid->skel->rodata->cell_size = sizeof(struct lat_rmid_cell);
 	err = select_programs(rmid);
@@ -108,13 +117,42 @@ static int load(struct rmid *rmid)
 
 static int settle(struct rmid *rmid);
 
+/* A process has got, lost or not found a group of resctrl. */
+static int follow_owner(struct rmid *rmid, const struct lat_rmid_owner *record)
+{
+	const struct latscope_rmid_owner *owner = &record->owner;
+
+	switch (record->head.flags) {
+	case RMID_ALLOCATED:
+		return resctrl__give(rmid->resctrl, owner->rmid, owner->tgid);
+	case RMID_FREED:
+		return resctrl__take(rmid->resctrl, owner->rmid, owner->time_ns);
+	case RMID_AWAITED:
+		return resctrl__wait(rmid->resctrl, owner->tgid);
+	}
+	return 0;
+}
+
 static int take_owner(void *context, const struct lat_rmid_owner *record, uint32_t runner)
 {
 	struct rmid *rmid = context;
+	int err;
 
 	if (rmid->trace)
 		trace__print(rmid->trace, record, runner);
-	return attribution__take(&rmid->attribution, record, sizeof(*record));
+	err = attribution__take(&rmid->attribution, record, sizeof(*record));
+	return err || !rmid->resctrl ? err : follow_owner(rmid, record);
+}
+
+static int take_reading(void *context, const struct latscope_rmid_read *read)
+{
+	struct rmid *rmid = context;
+	struct lat_rmid_read record = {
+		.head = { .time_ns = read->time_ns, .record = RMID_READ },
+		.read = *read,
+	};
+
+	return attribution__take(&rmid->attribution, &record, sizeof(record));
 }
 
 /* Tasks after the end of the window are not taken: --dump is of then. */
@@ -208,9 +246,14 @@ static int open_module(struct rmid *rmid)
 	return rmid->module == -ENOENT ? -ENODEV : rmid->module;
 }
 
-/* After a failed attempt, frees only what the next one makes again. */
-static void release(struct rmid *rmid)
+/*
+ * After a failed attempt, frees only what the next one makes again. -errno: groups of resctrl could
+ * not be removed.
+ */
+static int release(struct rmid *rmid)
 {
+	int err;
+
 	while (rmid->nr_links)
 		bpf_link__destroy(rmid->links[--rmid->nr_links]);
 	events__close(&rmid->events);
@@ -220,11 +263,14 @@ static void release(struct rmid *rmid)
 	attribution__clear(&rmid->attribution);
 	emulation__free(rmid->emulation);
 	rmid->emulation = NULL;
+	err = resctrl__close(rmid->resctrl);
+	rmid->resctrl = NULL;
 	if (rmid->module >= 0)
 		close(rmid->module);
 	rmid->ring = NULL;
 	rmid->skel = NULL;
 	rmid->module = -1;
+	return err;
 }
 
 /* No timer on isolated CPUs: counters are known there only for slots within one span. */
@@ -236,10 +282,20 @@ static int start_timers(struct rmid *rmid)
 			    rmid->cpus.nr);
 }
 
-static int emulate(struct rmid *rmid)
+/* The groups of resctrl stand for RMIDs: which process gets which is decided in the same way. */
+static int emulate(struct rmid *rmid, char reason[RUN_TEXT])
 {
-	return emulation__new(&rmid->emulation, rmid->rmids ? rmid->rmids : emulation__rmids(),
-			      take_owner, rmid);
+	uint32_t rmids = rmid->rmids ? rmid->rmids : emulation__rmids();
+	int err;
+
+	if (rmid__uses(rmid, RMID_BY_RESCTRL)) {
+		err = resctrl__open(&rmid->resctrl, rmid->resctrl_root, rmid->rmids, take_reading,
+				    rmid, reason);
+		if (err)
+			return err;
+		rmids = resctrl__groups(rmid->resctrl);
+	}
+	return emulation__new(&rmid->emulation, rmids, take_owner, rmid);
 }
 
 static void explain(int err, const struct probe_method *method, char reason[RUN_TEXT])
@@ -264,8 +320,8 @@ static int attempt(void *context, const struct probe_method *method, char reason
 		err = open_module(rmid);
 	if (!err)
 		err = attribution__init(&rmid->attribution, rmid->cpus.nr);
-	if (!err && rmid__uses(rmid, RMID_BY_SWITCHES))
-		err = emulate(rmid);
+	if (!err && !rmid__uses(rmid, RMID_BY_MODULE))
+		err = emulate(rmid, reason);
 	rmid->attribution.by_rmid = rmid__uses(rmid, RMID_BY_MODULE);
 	if (!err)
 		err = load(rmid);
@@ -277,7 +333,7 @@ static int attempt(void *context, const struct probe_method *method, char reason
 		err = open_events(rmid);
 	if (!err)
 		err = attach_programs(rmid);
-	if (!err && rmid__uses(rmid, RMID_BY_SWITCHES) && rmid->nr_counters)
+	if (!err && !rmid__uses(rmid, RMID_BY_MODULE) && rmid->nr_counters)
 		err = start_timers(rmid);
 	if (err) {
 		release(rmid);
@@ -320,14 +376,17 @@ static int read_cpus(struct rmid *rmid)
 	return err;
 }
 
-static void free_rmid(struct rmid *rmid)
+static int free_rmid(struct rmid *rmid)
 {
+	int err;
+
 	priority__restore();
-	release(rmid);
+	err = release(rmid);
 	cpus__free(&rmid->cpus);
 	free(rmid->unsampled);
 	free(rmid->timed);
 	free(rmid);
+	return err;
 }
 
 /* Messages: a better method does not work, or another tool uses RDT. */
@@ -342,8 +401,10 @@ static void take_notes(struct rmid *rmid, const char *why)
 			 "cache values may be wrong, another tool may use RDT: %s; %s",
 			 conflict->why, conflict->todo);
 	if (why[0] && !rmid->rmids && !host__not_x86())
-		snprintf(rmid->notes[rmid->nr_notes++], sizeof(rmid->notes[0]),
-			 "attributing by process instead of by RMID: %s", why);
+		snprintf(rmid->notes[rmid->nr_notes++], sizeof(rmid->notes[0]), "%s: %s",
+			 rmid->resctrl ? "using resctrl instead of the kernel module"
+				       : "attributing by process instead of by RMID",
+			 why);
 }
 
 static int open_rmid(struct probe **out, const struct probe_ops *ops,
@@ -361,6 +422,7 @@ static int open_rmid(struct probe **out, const struct probe_ops *ops,
 	rmid->rmids = config->rmids;
 	rmid->trace = config->trace;
 	rmid->dump = config->dump;
+	rmid->resctrl_root = config->resctrl_root;
 	err = read_cpus(rmid);
 	if (!err)
 		err = choose_counters(rmid, config, why);
@@ -378,9 +440,13 @@ static int open_rmid(struct probe **out, const struct probe_ops *ops,
 
 static int close_rmid(struct probe *probe, char why[RUN_TEXT])
 {
-	(void)why;
-	free_rmid(rmid__of(probe));
-	return 0;
+	int err = free_rmid(rmid__of(probe));
+
+	if (err)
+		snprintf(why, RUN_TEXT,
+			 "cannot remove the groups of resctrl: %s; use rmdir %s/mon_groups/%s*",
+			 strerror(-err), RESCTRL_TREE, RESCTRL_PREFIX);
+	return err;
 }
 
 /* ---- running ---- */
@@ -409,9 +475,9 @@ static int prepare(struct probe *probe, uint64_t at_ns)
 		return err;
 	__atomic_store_n(&rmid->skel->bss->control.armed, 1, __ATOMIC_SEQ_CST);
 	for (unsigned int cpu = 0; !err && cpu < rmid->cpus.nr; cpu++)
-		if (rmid__uses(rmid, RMID_BY_SWITCHES) && rmid->cpus.online[cpu])
+		if (!rmid__uses(rmid, RMID_BY_MODULE) && rmid->cpus.online[cpu])
 			err = prime(rmid, cpu);
-	return err;
+	return err || !rmid->resctrl ? err : resctrl__begin(rmid->resctrl);
 }
 
 /* Leaves out CPUs that will send nothing for a known reason. Others join with their first span. */
@@ -443,7 +509,7 @@ static int start(struct probe *probe, uint64_t start_ns)
 		if (rmid->cpus.present[cpu])
 			slots__join(rmid->attribution.slots, cpu, start_ns);
 	part_with_silent(rmid);
-	return 0;
+	return rmid->resctrl ? resctrl__start(rmid->resctrl) : 0;
 }
 
 /*
@@ -535,9 +601,12 @@ static int take_all(struct rmid *rmid, uint64_t until)
 	err = drain(rmid);
 	if (!err && rmid->emulation)
 		err = emulation__serve(rmid->emulation, until);
+	if (!err && rmid->resctrl)
+		err = rmid->end_ns ? resctrl__stop(rmid->resctrl, rmid->end_ns)
+				   : resctrl__poll(rmid->resctrl);
 	if (rmid->trace)
 		fflush(rmid->trace);
-	if (!err && rmid__uses(rmid, RMID_BY_SWITCHES))
+	if (!err && !rmid__uses(rmid, RMID_BY_MODULE))
 		err = take_states(rmid, until);
 	return err;
 }

@@ -16,7 +16,8 @@ extern const struct probe_ops rmid_ops;
 struct rmid_config {
 	uint32_t counters; /* mask of 1 << counters_kinds[] */
 	bool counters_optional; /* those that this machine lacks are left out */
-	uint32_t rmids; /* emulate so many; 0: method module, or emulate the default number */
+	uint32_t rmids; /* so many, emulated or as groups of resctrl; 0: the default, or `module` */
+	const char *resctrl_root; /* see resctrl_tree.h */
 	FILE *trace; /* write here who gets and loses an RMID; NULL: do not */
 	FILE *dump; /* at the end, write here who has one, as /proc/latscope_rmid; NULL: do not */
 };

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Groups of resctrl, on an emulated tree with the kernel's protocol and known values. */
+#include "../unit/unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include "core/clock.h"
+#include "probes/rmid/resctrl.h"
+#include "probes/rmid/resctrl_tree.h"
+
+#define RESCTRLFS ".output/tests/emu/resctrlfs/resctrlfs"
+#define CANNOT_MOUNT 4 /* exit status, libfuse's */
+#define FIRST 5000000U
+#define TOLD 4096
+
+static char *dir;
+static char root[64];
+static pid_t server;
+
+static struct latscope_rmid_read told[TOLD];
+static unsigned int nr_told;
+static char why[RUN_TEXT];
+
+static bool is_served(void)
+{
+	int status;
+
+	for (int i = 0; i < 2000; i++) {
+		if (!access(unit_path(root, "ctl"), F_OK))
+			return true;
+		if (waitpid(server, &status, WNOHANG) != server) {
+			usleep(10000);
+			continue;
+		}
+		if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_MOUNT) {
+			puts("1..0 # SKIP a FUSE file system cannot be mounted here");
+			unit_remove(dir);
+			exit(0);
+		}
+		return false;
+	}
+	return false;
+}
+
+static int mount_it(void **state)
+{
+	(void)state;
+	nr_told = 0;
+	dir = unit_tmpdir();
+	snprintf(root, sizeof(root), "%s/fs", dir);
+	mkdir(root, 0700);
+	server = unit_fork();
+	if (!server) {
+		execl(RESCTRLFS, RESCTRLFS, root, (char *)NULL);
+		_exit(127);
+	}
+	return is_served() ? 0 : -1;
+}
+
+static int unmount_it(void **state)
+{
+	int status;
+
+	(void)state;
+	kill(server, SIGTERM);
+	waitpid(server, &status, 0);
+	unit_remove(dir);
+	return 0;
+}
+
+static void tell(const char *line)
+{
+	int fd = open(unit_path(root, "ctl"), O_WRONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, line, strlen(line)), strlen(line));
+	close(fd);
+}
+
+static void make(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "sys/fs/resctrl/%s", name);
+	assert_int_equal(mkdir(unit_path(root, path), 0755), 0);
+}
+
+/* The tasks of a group, with a blank before each; NULL: there is no such group. */
+static char *tasks_of(const char *name)
+{
+	char *state = unit_read(root, "state"), *line, *rest = state, *found = NULL;
+	size_t length = strlen(name);
+
+	while (!found && (line = strsep(&rest, "\n")))
+		if (!strncmp(line, name, length) && line[length] == ':')
+			found = strdup(line + length + 1);
+	free(state);
+	return found;
+}
+
+static void assert_tasks(const char *name, const char *wanted)
+{
+	char *tasks = tasks_of(name);
+
+	assert_non_null(tasks);
+	assert_string_equal(tasks, wanted);
+	free(tasks);
+}
+
+/* Groups of this process that exist. */
+static unsigned int count_ours(void)
+{
+	char *state = unit_read(root, "state"), *at = state;
+	unsigned int count = 0;
+
+	while ((at = strstr(at, RESCTRL_PREFIX))) {
+		count++;
+		at++;
+	}
+	free(state);
+	return count;
+}
+
+static int keep(void *context, const struct latscope_rmid_read *read)
+{
+	(void)context;
+	assert_true(nr_told < TOLD);
+	told[nr_told++] = *read;
+	return 0;
+}
+
+static struct resctrl *open_it(uint32_t wanted)
+{
+	struct resctrl *resctrl;
+
+	why[0] = '\0';
+	if (resctrl__open(&resctrl, root, wanted, keep, NULL, why)) {
+		print_error("%s\n", why);
+		fail();
+	}
+	return resctrl;
+}
+
+static void refused(const char *root_of, const char *wanted)
+{
+	struct resctrl *resctrl;
+
+	why[0] = '\0';
+	assert_int_equal(resctrl__open(&resctrl, root_of, 0, keep, NULL, why), -EOPNOTSUPP);
+	if (!strstr(why, wanted)) {
+		print_error("'%s' has no '%s'\n", why, wanted);
+		fail();
+	}
+	assert_int_equal(count_ours(), 0);
+}
+
+static const char *ours(unsigned int number)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), RESCTRL_PREFIX "%d-%u", getpid(), number);
+	return name;
+}
+
+static void half_of_the_rmids_are_left_to_others(void **state)
+{
+	struct resctrl *resctrl = open_it(0);
+
+	(void)state;
+	assert_int_equal(resctrl__groups(resctrl), 8);
+	assert_int_equal(count_ours(), 8);
+	assert_int_equal(resctrl__close(resctrl), 0);
+	assert_int_equal(count_ours(), 0);
+}
+
+/* Of 16 RMIDs, one is the root's and three are of others. */
+static void it_takes_as_many_as_there_are(void **state)
+{
+	struct resctrl *resctrl;
+
+	(void)state;
+	make("batch");
+	make("mon_groups/theirs");
+	make("mon_groups/latscope-1-1"); /* process 1 lives: not ours */
+	resctrl = open_it(100);
+	assert_int_equal(resctrl__groups(resctrl), 12);
+	assert_int_equal(resctrl__close(resctrl), 0);
+	assert_int_equal(count_ours(), 1);
+	assert_tasks("theirs", "");
+	assert_tasks("batch", "");
+}
+
+static void without_an_rmid_it_is_refused(void **state)
+{
+	(void)state;
+	tell("rmids 2");
+	make("mon_groups/theirs");
+	refused(root, "groups of other programs have all 2 RMIDs; remove one of them");
+}
+
+static void groups_of_a_killed_latscope_are_removed(void **state)
+{
+	struct resctrl *resctrl;
+
+	(void)state;
+	make("mon_groups/latscope-4999999-3"); /* beyond any PID */
+	make("mon_groups/latscope-");
+	make("mon_groups/latscope-4999999-3x");
+	resctrl = open_it(1);
+	assert_null(tasks_of("latscope-4999999-3"));
+	assert_tasks("latscope-", "");
+	assert_tasks("latscope-4999999-3x", "");
+	assert_int_equal(resctrl__close(resctrl), 0);
+}
+
+static void what_is_missing_is_said(void **state)
+{
+	(void)state;
+	tell("rmids 1");
+	refused(root, "the CPU does not monitor its L3 cache");
+	tell("mounted 0");
+	refused(root, "the CPU does not monitor its L3 cache");
+}
+
+/* Nothing but an emulated tree may be written to, whoever chooses it. */
+static void a_chosen_root_must_be_emulated(void **state)
+{
+	char *other = unit_tmpdir(), path[128];
+
+	(void)state;
+	unit_write(other, "sys/fs/resctrl/tasks", "");
+	unit_write(other, "proc/1/stat", "");
+	refused(other, "must be a FUSE file system");
+	refused("/nowhere", "must be a FUSE file system");
+	snprintf(path, sizeof(path), "%s/link", other);
+	assert_int_equal(symlink(root, path), 0);
+	refused(path, "must be a FUSE file system");
+	unit_remove(other);
+}
+
+static void links_are_not_followed(void **state)
+{
+	char *other = unit_tmpdir(), path[128];
+	int fd = open(other, O_RDONLY | O_DIRECTORY);
+
+	(void)state;
+	unit_write(other, "real/file", "x");
+	snprintf(path, sizeof(path), "%s/link", other);
+	assert_int_equal(symlink("real", path), 0);
+	close(resctrl_tree__at(fd, "real/file", O_RDONLY));
+	assert_int_equal(resctrl_tree__at(fd, "link/file", O_RDONLY), -ELOOP);
+	assert_int_equal(resctrl_tree__at(fd, "../etc", O_RDONLY), -EXDEV);
+	close(fd);
+	unit_remove(other);
+}
+
+static void all_threads_are_moved_when_it_begins(void **state)
+{
+	struct resctrl *resctrl = open_it(2);
+
+	(void)state;
+	tell("task 5000000 5000000\ntask 5000000 5000001\ntask 5000100 5000100");
+	assert_int_equal(resctrl__give(resctrl, 2, FIRST), 0);
+	assert_tasks(ours(2), "");
+	assert_int_equal(resctrl__begin(resctrl), 0);
+	assert_tasks(ours(2), " 5000000 5000001");
+	assert_int_equal(resctrl__give(resctrl, 1, FIRST + 100), 0);
+	assert_tasks(ours(1), " 5000100");
+	assert_int_equal(resctrl__close(resctrl), 0);
+}
+
+/* Each listing of its threads is followed by one more, made by one that was not moved yet. */
+static void threads_that_begin_meanwhile_are_moved_too(void **state)
+{
+	struct resctrl *resctrl = open_it(1);
+	char wanted[512] = "";
+
+	(void)state;
+	tell("task 5000000 5000000\nspawn 5000000 20");
+	assert_int_equal(resctrl__begin(resctrl), 0);
+	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	for (unsigned int i = 0; i <= 20; i++)
+		snprintf(wanted + strlen(wanted), sizeof(wanted) - strlen(wanted), " %u",
+			 FIRST + i);
+	assert_tasks(ours(1), wanted);
+	assert_int_equal(resctrl__close(resctrl), 0);
+}
+
+static char *conclusion(const struct resctrl *resctrl)
+{
+	static char text[1024];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	resctrl__tell(resctrl, out);
+	fclose(out);
+	return text;
+}
+
+static void processes_of_others_stay_where_they_are(void **state)
+{
+	struct resctrl *resctrl;
+
+	(void)state;
+	make("batch");
+	make("mon_groups/theirs");
+	tell("task 5000000 5000000 theirs\ntask 5000100 5000100 batch");
+	tell("task 5000200 5000200\ntask 5000200 5000201 theirs"); /* one thread of two */
+	resctrl = open_it(4);
+	assert_int_equal(resctrl__begin(resctrl), 0);
+	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	assert_int_equal(resctrl__give(resctrl, 2, FIRST + 100), 0);
+	assert_int_equal(resctrl__give(resctrl, 3, FIRST + 200), 0);
+	assert_int_equal(resctrl__wait(resctrl, FIRST), 0);
+	assert_tasks("theirs", " 5000000 5000201");
+	assert_tasks("batch", " 5000100");
+	assert_tasks(ours(3), "");
+	assert_int_equal(resctrl__start(resctrl), 0);
+	assert_int_equal(resctrl__poll(resctrl), 0);
+	assert_int_equal(nr_told, 0); /* their groups are not read */
+	assert_non_null(strstr(conclusion(resctrl), "2 groups of other programs are left alone"));
+	assert_non_null(strstr(conclusion(resctrl), "3 processes are in groups of other programs"));
+	assert_int_equal(resctrl__close(resctrl), 0);
+	assert_tasks("theirs", " 5000000 5000201");
+}
+
+/* A child is in the group of its parent; if there is none for it, it must leave that. */
+static void who_waits_leaves_the_group_of_its_parent(void **state)
+{
+	struct resctrl *resctrl = open_it(1);
+	char line[128];
+
+	(void)state;
+	tell("task 5000000 5000000");
+	assert_int_equal(resctrl__begin(resctrl), 0);
+	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	snprintf(line, sizeof(line), "task 5000100 5000100 %s", ours(1));
+	tell(line);
+	assert_tasks(ours(1), " 5000000 5000100");
+	assert_int_equal(resctrl__wait(resctrl, FIRST + 100), 0);
+	assert_tasks(ours(1), " 5000000");
+	assert_int_equal(resctrl__close(resctrl), 0);
+}
+
+static void who_has_ended_is_counted(void **state)
+{
+	struct resctrl *resctrl = open_it(1);
+
+	(void)state;
+	assert_int_equal(resctrl__begin(resctrl), 0);
+	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	assert_non_null(strstr(conclusion(resctrl), "1 processes ended before they had a group"));
+	assert_int_equal(resctrl__close(resctrl), 0);
+}
+
+/* ---- values ---- */
+
+static uint64_t sum(uint32_t event)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned int i = 0; i < nr_told; i++)
+		bytes += told[i].event == event ? told[i].bytes : 0;
+	return bytes;
+}
+
+/*
+ * Between two readings of a cache, a task moves 4096 bytes through the first and twice as many
+ * through the second; a quarter of them is local.
+ */
+static void traffic_is_the_difference_of_two_readings(void **state)
+{
+	struct resctrl *resctrl = open_it(1);
+	uint64_t end_ns;
+
+	(void)state;
+	tell("task 5000000 5000000\ntask 5000000 5000001");
+	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	assert_int_equal(resctrl__begin(resctrl), 0);
+	assert_int_equal(resctrl__start(resctrl), 0);
+	assert_int_equal(nr_told, 0);
+	assert_int_equal(resctrl__poll(resctrl), 0);
+	assert_int_equal(nr_told, 6); /* of two caches */
+	assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 2 * 3 * 4096);
+	assert_int_equal(sum(LATSCOPE_RMID_MBM_LOCAL), 2 * 3 * 1024);
+	assert_int_equal(sum(LATSCOPE_RMID_OCCUPANCY), 2 * 3 * 1000);
+	for (unsigned int i = 0; i < nr_told; i++) {
+		assert_int_equal(told[i].rmid, 1);
+		assert_true(told[i].domain < 2);
+		assert_int_equal(told[i].time_ns, told[0].time_ns);
+		assert_true(told[i].event == LATSCOPE_RMID_OCCUPANCY
+				    ? told[i].since_ns == told[i].time_ns
+				    : told[i].since_ns < told[i].time_ns);
+	}
+	end_ns = clock__now_ns() + 1000;
+	assert_int_equal(resctrl__stop(resctrl, end_ns), 0);
+	assert_int_equal(nr_told, 12);
+	assert_int_equal(told[11].time_ns, end_ns - 1);
+	assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 2 * 2 * 3 * 4096);
+	assert_int_equal(resctrl__close(resctrl), 0);
+}
+
+/* What the group counted for its former process is not the next one's. */
+static void a_new_owner_begins_anew(void **state)
+{
+	struct resctrl *resctrl = open_it(1);
+
+	(void)state;
+	tell("task 5000000 5000000\ntask 5000100 5000100");
+	assert_int_equal(resctrl__begin(resctrl), 0);
+	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	tell("end 5000000");
+	assert_int_equal(resctrl__take(resctrl, 1, clock__now_ns()), 0);
+	nr_told = 0;
+	assert_int_equal(resctrl__give(resctrl, 1, FIRST + 100), 0);
+	assert_int_equal(resctrl__poll(resctrl), 0);
+	assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 3 * 4096);
+	assert_int_equal(resctrl__close(resctrl), 0);
+}
+
+/* If there was no value when it was moved in, the next one is only what is compared with. */
+static void a_new_owner_does_not_have_what_was_not_read(void **state)
+{
+	struct resctrl *resctrl = open_it(1);
+
+	(void)state;
+	tell("task 5000000 5000000\ntask 5000100 5000100");
+	assert_int_equal(resctrl__begin(resctrl), 0);
+	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	assert_int_equal(resctrl__take(resctrl, 1, clock__now_ns()), 0);
+	tell("answer mbm_total_bytes Unavailable");
+	assert_int_equal(resctrl__give(resctrl, 1, FIRST + 100), 0);
+	tell("answer mbm_total_bytes");
+	nr_told = 0;
+	assert_int_equal(resctrl__poll(resctrl), 0);
+	assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 0);
+	assert_int_equal(resctrl__poll(resctrl), 0);
+	assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 2 * 3 * 4096);
+	assert_int_equal(resctrl__close(resctrl), 0);
+}
+
+static void what_is_no_number_is_no_value(void **state)
+{
+	static const char *const answers[] = { "Unavailable", "Error", "Unassigned", "-1", "x" };
+	struct resctrl *resctrl = open_it(1);
+	char line[64];
+
+	(void)state;
+	tell("task 5000000 5000000");
+	assert_int_equal(resctrl__begin(resctrl), 0);
+	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	for (unsigned int i = 0; i < 5; i++) {
+		nr_told = 0;
+		snprintf(line, sizeof(line), "answer mbm_total_bytes %s", answers[i]);
+		tell(line);
+		assert_int_equal(resctrl__poll(resctrl), 0);
+		assert_int_equal(nr_told, 4); /* the others have values */
+		assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 0);
+	}
+	assert_non_null(strstr(conclusion(resctrl), "10 readings had no value"));
+	nr_told = 0;
+	tell("answer mbm_total_bytes");
+	assert_int_equal(resctrl__poll(resctrl), 0);
+	assert_int_equal(sum(LATSCOPE_RMID_MBM_TOTAL), 3 * 4096);
+	assert_int_equal(resctrl__close(resctrl), 0);
+}
+
+/* As when all CPUs of a cache go offline. */
+static void a_cache_may_vanish(void **state)
+{
+	struct resctrl *resctrl = open_it(1);
+
+	(void)state;
+	tell("task 5000000 5000000");
+	assert_int_equal(resctrl__begin(resctrl), 0);
+	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	tell("domains 1");
+	assert_int_equal(resctrl__poll(resctrl), 0);
+	assert_int_equal(nr_told, 3);
+	assert_non_null(strstr(conclusion(resctrl), "3 readings had no value"));
+	assert_int_equal(resctrl__close(resctrl), 0);
+}
+
+/* ---- the end ---- */
+
+static void opened_and_killed(int how)
+{
+	pid_t child = unit_fork();
+	int status;
+
+	if (!child) {
+		struct resctrl *resctrl;
+
+		if (resctrl__open(&resctrl, root, 3, keep, NULL, why))
+			_exit(1);
+		resctrl__begin(resctrl);
+		if (resctrl__give(resctrl, 1, FIRST))
+			_exit(1);
+		raise(how);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == how);
+	for (int i = 0; i < 2000 && count_ours(); i++)
+		usleep(10000);
+	assert_int_equal(count_ours(), 0);
+}
+
+static void groups_are_removed_if_it_is_killed(void **state)
+{
+	char *tasks;
+
+	(void)state;
+	tell("task 5000000 5000000");
+	opened_and_killed(SIGKILL);
+	opened_and_killed(SIGTERM);
+	tasks = tasks_of("/"); /* and those of this machine that were looked at */
+	assert_memory_equal(tasks, " 5000000", 8);
+	free(tasks);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, mount_it, unmount_it)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(half_of_the_rmids_are_left_to_others),
+		TEST(it_takes_as_many_as_there_are),
+		TEST(without_an_rmid_it_is_refused),
+		TEST(groups_of_a_killed_latscope_are_removed),
+		TEST(what_is_missing_is_said),
+		TEST(a_chosen_root_must_be_emulated),
+		TEST(links_are_not_followed),
+		TEST(all_threads_are_moved_when_it_begins),
+		TEST(threads_that_begin_meanwhile_are_moved_too),
+		TEST(processes_of_others_stay_where_they_are),
+		TEST(who_waits_leaves_the_group_of_its_parent),
+		TEST(who_has_ended_is_counted),
+		TEST(traffic_is_the_difference_of_two_readings),
+		TEST(a_new_owner_begins_anew),
+		TEST(a_new_owner_does_not_have_what_was_not_read),
+		TEST(what_is_no_number_is_no_value),
+		TEST(a_cache_may_vanish),
+		TEST(groups_are_removed_if_it_is_killed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
