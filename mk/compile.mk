@@ -12,7 +12,7 @@ $(OUT)/src/symbols/elf.o $(OUT)/san/src/symbols/elf.o: CPPFLAGS += $(if $(LIBDW)
 LIBS := $(LIBDW) -lbpf -lelf -lz $(LIBS_BASE) -lcap-ng -lseccomp -lmicrohttpd -lncursesw -ltinfo
 
 SRC := $(filter-out src/probes/inject.c,$(call sources,src/*/*.c src/*/*/*.c))
-ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S) src/print/web_files.S)
+ASM := $(patsubst %.S,$(OUT)/%.o,$(call sources,src/*/*/*.S) src/print/web_files.S src/serve/clickhouse_files.S)
 # The allocator of the kernel module rmid also emulates RMIDs without it.
 SHARED := kmod/rmid/rmid_alloc.c kmod/rmid/procs.c kmod/rmid/book.c
 OBJ := $(SRC:%.c=$(OUT)/%.o) $(SHARED:%.c=$(OUT)/%.o) $(ASM)
@@ -42,3 +42,4 @@ $(OUT)/%.o: %.S
 	$(Q)$(CC) $(HARDEN) $(CPPFLAGS) -MMD -MP -c $< -o $@
 
 -include $(OBJ:.o=.d)
+$(OUT)/src/serve/clickhouse_files.o: $(wildcard packaging/clickhouse/*.sql)

@@ -26,6 +26,7 @@ int cmd_ringlat(int argc, char **argv);
 int cmd_load(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);
+int cmd_fleet(int argc, char **argv);
 
 /*
  * Checks that the kernel can load BPF programs; if not, prints why `what` cannot run. `verbose`:

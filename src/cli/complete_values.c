@@ -19,6 +19,7 @@
 #include <stats/judge.h>
 
 #include "complete.h"
+#include "fleet_command.h"
 
 #define CGROUPS "/sys/fs/cgroup"
 
@@ -251,6 +252,9 @@ void complete__arguments(const char *command, const char *text)
 	if (!strcmp(command, "load")) {
 		for (size_t i = 0; load_kinds[i]; i++)
 			complete__offer(text, load_kinds[i]->name, load_kinds[i]->help);
+	} else if (!strcmp(command, "fleet")) {
+		for (size_t i = 0; fleet_commands[i].name; i++)
+			complete__offer(text, fleet_commands[i].name, fleet_commands[i].help);
 	} else if (!strcmp(command, "report") || !strcmp(command, "compare")) {
 		puts(":dirs");
 	}

@@ -34,6 +34,7 @@ static const struct command {
 	{ "doctor", cmd_doctor, "show which methods work on this machine, and why others do not" },
 	{ "serve", cmd_serve, "measure until stopped; export to Prometheus" },
 	{ "snapshot", cmd_snapshot, "make a recording of what serve has kept" },
+	{ "fleet", cmd_fleet, "many machines: the tables of serve --clickhouse" },
 	{ "load", cmd_load, "generate a known load: page faults, CPU hogs, ping-pong, direct I/O" },
 };
 

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* fleet: the rows of many machines in ClickHouse. Its subcommands are in fleet_*.c. */
+#include "fleet_command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "log.h"
+
+#define KEEP_ROWS 14
+#define KEEP 400
+#define MAX_KEEP 36500
+#define TIMEOUT_S 3600
+#define MOST_ANSWER (64 << 20)
+
+enum key { KEY_CLICKHOUSE = 0x200, KEY_LOGIN, KEY_CLUSTER, KEY_KEEP_ROWS, KEY_KEEP };
+
+const struct fleet_command fleet_commands[] = {
+	{ "init", fleet__init, "create the tables, or change how long they keep" },
+	{ "rollup", fleet__rollup, "sum up complete hours and days; delete what is too old" },
+	{ 0 },
+};
+
+static const struct argp_option fleet_options[] = {
+	{ "clickhouse", KEY_CLICKHOUSE, "URL", 0, "Server, such as http://127.0.0.1:8123", 0 },
+	{ "clickhouse-login", KEY_LOGIN, "FILE", 0, "File with USER:PASSWORD", 0 },
+	{ "cluster", KEY_CLUSTER, "NAME", 0, "init: the server is a shard of this cluster", 0 },
+	{ "keep-rows", KEY_KEEP_ROWS, "DAYS", 0, "init: keep rows for DAYS (14)", 0 },
+	{ "keep", KEY_KEEP, "DAYS", 0, "init: keep roll-ups for DAYS (400)", 0 },
+	{ 0 },
+};
+
+static const char fleet_intro[] =
+	"Works with what 'latscope serve --clickhouse' of many machines has stored.\vCommands:\n";
+
+static const char fleet_examples[] =
+	"\nExamples:\n"
+	"  latscope fleet init --clickhouse http://127.0.0.1:8123\n"
+	"  latscope fleet rollup --clickhouse http://127.0.0.1:8123     every hour\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+
+static const char *fleet_doc(void)
+{
+	static char doc[2048];
+	size_t used = strlen(strcpy(doc, fleet_intro));
+
+	for (size_t i = 0; fleet_commands[i].name && used < sizeof(doc); i++)
+		used += (size_t)snprintf(doc + used, sizeof(doc) - used, "  %-9s %s\n",
+					 fleet_commands[i].name, fleet_commands[i].help);
+	if (used < sizeof(doc))
+		snprintf(doc + used, sizeof(doc) - used, "%s", fleet_examples);
+	return doc;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct fleet *fleet = state->input;
+	struct options *options = &fleet->options;
+
+	switch (key) {
+	case KEY_CLICKHOUSE:
+		fleet->url = arg;
+		return 0;
+	case KEY_LOGIN:
+		fleet->login_file = arg;
+		return 0;
+	case KEY_CLUSTER:
+		if (arg[strspn(arg,
+			       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")])
+			return options__fail(&fleet->options,
+					     "--cluster '%.64s': use letters, digits and _", arg);
+		fleet->cluster = arg;
+		return 0;
+	case KEY_KEEP_ROWS:
+		return options__count(options, "--keep-rows", arg, 1, MAX_KEEP, &fleet->keep_rows);
+	case KEY_KEEP:
+		return options__count(options, "--keep", arg, 1, MAX_KEEP, &fleet->keep);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct fleet_command *find(struct fleet *fleet)
+{
+	struct options *options = &fleet->options;
+	char names[RUN_TEXT] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; fleet_commands[i].name; i++) {
+		if (options->nr_args && !strcmp(options->args[0], fleet_commands[i].name))
+			return &fleet_commands[i];
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
+					 fleet_commands[i].name);
+	}
+	if (options->nr_args)
+		options__fail(options, "unknown command '%.32s'; choose from %s", options->args[0],
+			      names);
+	else
+		options__fail(options, "missing command; choose from %s", names);
+	return NULL;
+}
+
+int cmd_fleet(int argc, char **argv)
+{
+	struct fleet fleet = {
+		.options = { .command = argv[0], .max_args = 1 },
+		.keep_rows = KEEP_ROWS,
+		.keep = KEEP,
+	};
+	const struct argp own = {
+		fleet_options, parse_own, "COMMAND", fleet_doc(), NULL, NULL, NULL
+	};
+	const struct fleet_command *command = NULL;
+	int got, code;
+
+	got = options__parse(&fleet.options, &own, &fleet, argc, argv, stdout);
+	if (got > 0)
+		return EXIT_DONE;
+	if (!got)
+		command = find(&fleet);
+	if (!command) {
+		log__usage(argv[0], fleet.options.error);
+		return EXIT_USAGE;
+	}
+	log__set_level(fleet.options.quiet ? LOG_QUIET : LOG_NORMAL);
+	code = command->run(&fleet);
+	clickhouse_server__free(fleet.server);
+	return code;
+}
+
+int fleet__failed(const struct fleet *fleet, const char *what, int err, const char *why)
+{
+	char text[CLICKHOUSE_URL], url[POST_TEXT];
+
+	post__describe(fleet->url, url);
+	snprintf(text, sizeof(text), "%s %s", what, url);
+	log__error(text, why,
+		   err == -EPERM    ? "give the user with --clickhouse-login"
+		   : err == -ENOENT ? "run 'latscope fleet init'"
+		   : err == -ESTALE ? "use the latscope that made it, or another database"
+				    : NULL);
+	return err == -ENOPKG ? EXIT_CANNOT : EXIT_ERROR;
+}
+
+static int wrong_address(struct fleet *fleet, int err, const char *why)
+{
+	char what[PATH_MAX + RUN_TEXT];
+
+	if (err == -EINVAL) {
+		options__fail(&fleet->options,
+			      "--clickhouse '%.64s': %s; use a URL such as http://127.0.0.1:8123",
+			      fleet->url, why);
+		log__usage("fleet", fleet->options.error);
+		return EXIT_USAGE;
+	}
+	snprintf(what, sizeof(what), "cannot use the login in %s",
+		 fleet->login_file ? fleet->login_file : CLICKHOUSE_USER);
+	log__error(err == -ENOPKG ? "fleet" : what, why, NULL);
+	return err == -ENOPKG ? EXIT_CANNOT : EXIT_ERROR;
+}
+
+int fleet__connect(struct fleet *fleet)
+{
+	char why[POST_TEXT];
+	int err;
+
+	if (!fleet->url) {
+		options__fail(&fleet->options, "missing --clickhouse URL");
+		log__usage("fleet", fleet->options.error);
+		return EXIT_USAGE;
+	}
+	err = clickhouse__address(&fleet->address, fleet->url, fleet->login_file, why);
+	if (err)
+		return wrong_address(fleet, err, why);
+	err = clickhouse_server__new(&fleet->server, &fleet->address, TIMEOUT_S, MOST_ANSWER);
+	return err ? fleet__failed(fleet, "cannot use", err, strerror(-err)) : EXIT_DONE;
+}
+
+int fleet__open(struct fleet *fleet)
+{
+	char why[POST_TEXT];
+	int code = fleet__connect(fleet), err;
+
+	if (code)
+		return code;
+	err = clickhouse_server__check(fleet->server, NULL, why);
+	return err ? fleet__failed(fleet, "cannot use", err, why) : EXIT_DONE;
+}
+
+/* Headers of the copy point to the texts of the first one, which live as long. */
+int fleet__use(const struct fleet *fleet, const char *database, struct clickhouse_server **server)
+{
+	struct clickhouse_address address = fleet->address;
+	int err;
+
+	snprintf(address.database, sizeof(address.database), "%s", database);
+	err = clickhouse_server__new(server, &address, TIMEOUT_S, MOST_ANSWER);
+	return err ? fleet__failed(fleet, "cannot use", err, strerror(-err)) : EXIT_DONE;
+}
+
+int fleet__use_shard(struct fleet *fleet)
+{
+	char local[CLICKHOUSE_NAME + 8];
+	struct clickhouse_server *server;
+	int code;
+
+	if (!fleet__says_yes(fleet->server, FLEET_IS_SHARD))
+		return EXIT_DONE;
+	snprintf(local, sizeof(local), "%s_local", fleet->address.database);
+	code = fleet__use(fleet, local, &server);
+	if (code)
+		return code;
+	clickhouse_server__free(fleet->server);
+	fleet->server = server;
+	return EXIT_DONE;
+}
+
+bool fleet__says_yes(struct clickhouse_server *server, const char *sql)
+{
+	struct post_answer answer;
+	bool yes;
+
+	if (clickhouse_server__ask(server, sql, &answer))
+		return false;
+	yes = answer.body.at[0] == '1';
+	bytes__free(&answer.body);
+	return yes;
+}

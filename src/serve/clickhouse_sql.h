@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The statements of packaging/clickhouse. The files are part of the program. */
+#ifndef LATSCOPE_SERVE_CLICKHOUSE_SQL_H
+#define LATSCOPE_SERVE_CLICKHOUSE_SQL_H
+
+#include "bytes.h"
+
+/* Each a file, as text with a '\0' at its end. */
+extern const char clickhouse_tables[], clickhouse_distributed[], clickhouse_retention[];
+extern const char clickhouse_ttl[], clickhouse_hours[], clickhouse_days[];
+
+struct clickhouse_word {
+	const char *name; /* "rows_days" for {rows_days}; NULL after the last */
+	char value[96];
+};
+
+/*
+ * Appends the next statement of the file with the words filled in, and a '\0', to *to, which it
+ * empties first. Advances *at. False: there is no further one, or no memory (to->failed).
+ */
+bool clickhouse_sql__next(const char **at, const struct clickhouse_word *words, struct bytes *to);
+
+#endif
