@@ -233,7 +233,7 @@ static int set_by(struct options *options, const char *text)
 	return 0;
 }
 
-static int add_label(struct options *options, const char *text)
+int options__label(struct options *options, const char *text)
 {
 	size_t len = strcspn(text, "=");
 	struct run_label *label;
@@ -309,7 +309,7 @@ static int parse_output(struct options *options, int key, const char *arg)
 	case 'o':
 		return set_text(options, "--output", arg, &options->output);
 	case KEY_LABEL:
-		return add_label(options, arg);
+		return options__label(options, arg);
 	case KEY_MAX_SIZE:
 		return options__size(options, "--max-size", arg, MIN_MAX_SIZE,
 				     &options->recording.max_size);

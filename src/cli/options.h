@@ -91,6 +91,7 @@ int options__count(struct options *options, const char *name, const char *text, 
 		   uint64_t high, uint64_t *value);
 int options__size(struct options *options, const char *name, const char *text, uint64_t low,
 		  uint64_t *bytes);
+int options__label(struct options *options, const char *text); /* into options->recording */
 int options__tails(struct options *options, const char *text, struct tails *tails);
 int options__percent(struct options *options, const char *name, const char *text, double low,
 		     double high, double *share);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <probes/why.h>
+#include <serve/clickhouse.h>
 #include <serve/keeper.h>
 #include <serve/listen.h>
 #include <serve/otlp.h>
@@ -44,7 +45,13 @@ enum key {
 	KEY_TRIGGER,
 	KEY_OTLP,
 	KEY_OTLP_TEMPORALITY,
-	KEY_OTLP_INTERVAL
+	KEY_OTLP_INTERVAL,
+	KEY_CLICKHOUSE,
+	KEY_CLICKHOUSE_LOGIN,
+	KEY_CLICKHOUSE_INTERVAL,
+	KEY_CLICKHOUSE_SPOOL,
+	KEY_CLICKHOUSE_SIZE,
+	KEY_LABEL_ROWS
 };
 
 struct service {
@@ -55,6 +62,9 @@ struct service {
 	const char *ring_dir;
 	struct keeper_config keeper;
 	struct otlp_config otlp; /* url: NULL: none */
+	struct clickhouse_config clickhouse; /* the same */
+	struct clickhouse_address server;
+	char spool[PATH_MAX];
 	char token[TOKEN];
 	struct lat_config config;
 	struct why_request why;
@@ -65,6 +75,7 @@ struct service {
 	struct recorder *recorder;
 	struct restore *lent; /* gives the flight recorder's files back to root */
 	struct otlp *sender; /* until `serve` has it */
+	struct clickhouse *store; /* the same */
 	struct serve *serve;
 };
 
@@ -78,6 +89,15 @@ static const struct argp_option serve_options[] = {
 	{ "otlp-temporality", KEY_OTLP_TEMPORALITY, "KIND", 0, "cumulative or delta (cumulative)",
 	  0 },
 	{ "otlp-interval", KEY_OTLP_INTERVAL, "TIME", 0, "From one sending to the next (60s)", 0 },
+	{ .doc = "Many machines:", .group = 1 },
+	{ "clickhouse", KEY_CLICKHOUSE, "URL", 0,
+	  "Also store rows for 'latscope fleet', such as http://127.0.0.1:8123", 0 },
+	{ "clickhouse-login", KEY_CLICKHOUSE_LOGIN, "FILE", 0, "File with USER:PASSWORD", 0 },
+	{ "clickhouse-interval", KEY_CLICKHOUSE_INTERVAL, "TIME", 0, "Length of a row (60s)", 0 },
+	{ "clickhouse-spool", KEY_CLICKHOUSE_SPOOL, "FILE", 0,
+	  "Where rows wait for the server (" CLICKHOUSE_SPOOL_NAME " in the ring's directory)", 0 },
+	{ "clickhouse-spool-size", KEY_CLICKHOUSE_SIZE, "SIZE", 0, "Its size on disk (64M)", 0 },
+	{ "label", KEY_LABEL_ROWS, "KEY=VALUE", 0, "Add a label to the rows; repeatable", 0 },
 	{ .doc = "Flight recorder:", .group = 2 },
 	{ "ring", KEY_RING, "SIZE", 0, "Size on disk (256M)", 0 },
 	{ "ring-dir", KEY_RING_DIR, "DIR", 0, "Directory (" RECORDER_DIR ")", 0 },
@@ -140,6 +160,17 @@ static int parse_temporality(struct service *service, const char *arg)
 			     "--otlp-temporality '%.64s': use cumulative or delta", arg);
 }
 
+static int parse_row_interval(struct service *service, const char *arg)
+{
+	uint64_t *every = &service->clickhouse.every_ns;
+	int err = options__duration(&service->options, "--clickhouse-interval", arg, every);
+
+	if (!err && (*every < CLICKHOUSE_LEAST_NS || *every > CLICKHOUSE_MOST_NS))
+		err = options__fail(&service->options,
+				    "--clickhouse-interval '%.32s': use 1s to 1h", arg);
+	return err;
+}
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct service *service = state->input;
@@ -171,6 +202,22 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return parse_temporality(service, arg);
 	case KEY_OTLP_INTERVAL:
 		return options__duration(options, "--otlp-interval", arg, &service->otlp.every_ns);
+	case KEY_CLICKHOUSE:
+		service->clickhouse.url = arg;
+		return 0;
+	case KEY_CLICKHOUSE_LOGIN:
+		service->clickhouse.login_file = arg;
+		return 0;
+	case KEY_CLICKHOUSE_INTERVAL:
+		return parse_row_interval(service, arg);
+	case KEY_CLICKHOUSE_SPOOL:
+		service->clickhouse.spool = arg;
+		return 0;
+	case KEY_CLICKHOUSE_SIZE:
+		return options__size(options, "--clickhouse-spool-size", arg, SPOOL_LEAST,
+				     &service->clickhouse.spool_most);
+	case KEY_LABEL_ROWS:
+		return options__label(options, arg);
 	case KEY_NO_RING:
 		service->ring = 0;
 		return 0;
@@ -179,6 +226,18 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
+}
+
+/* A login that cannot be read is no wrong usage: open_store() reports it. */
+static int check_clickhouse(struct service *service)
+{
+	char why[POST_TEXT];
+
+	if (clickhouse__address(&service->server, service->clickhouse.url, NULL, why) != -EINVAL)
+		return 0;
+	return options__fail(&service->options,
+			     "--clickhouse '%.64s': %s; use a URL such as http://127.0.0.1:8123",
+			     service->clickhouse.url, why);
 }
 
 static int parse(struct service *service, int argc, char **argv)
@@ -196,12 +255,16 @@ static int parse(struct service *service, int argc, char **argv)
 	service->ring = RING;
 	service->keeper.last_ns = LAST_NS;
 	service->otlp.every_ns = OTLP_EVERY_NS;
+	service->clickhouse.every_ns = CLICKHOUSE_EVERY_NS;
+	service->clickhouse.spool_most = CLICKHOUSE_SPOOL;
 	service->ring_dir = getenv("STATE_DIRECTORY") ? getenv("STATE_DIRECTORY") : RECORDER_DIR;
 	got = options__parse(options, &own, service, argc, argv, stdout);
 	log__set_level(options->quiet ? LOG_QUIET : LOG_NORMAL);
 	if (!got && listen__parse(&service->address, service->listen_text))
 		got = options__fail(options, "--listen '%.64s': use ADDRESS:PORT, such as " ADDRESS,
 				    service->listen_text);
+	if (!got && service->clickhouse.url)
+		got = check_clickhouse(service);
 	if (!got && service->keeper.nr_triggers && !service->ring)
 		got = options__fail(options, "--trigger needs the flight recorder");
 	if (got < 0)
@@ -375,6 +438,7 @@ static int measure(struct service *service, int socket)
 	int err;
 
 	config.otlp = service->sender;
+	config.clickhouse = service->store;
 	err = config.recorder ? open_keeper(service, &config.keeper) : 0;
 	if (!err)
 		err = serve__new(&service->serve, &config);
@@ -383,6 +447,7 @@ static int measure(struct service *service, int socket)
 		return failed("serve", strerror(-err), NULL);
 	}
 	service->sender = NULL; /* now of `serve` */
+	service->store = NULL;
 	serve__attach(service->serve, &window, &service->recording);
 	log__note("listening on http://%s/", service->address.text);
 	err = session__run(service->session, &window, &result);
@@ -418,6 +483,54 @@ static int open_sender(struct service *service)
 	return err ? failed("serve", strerror(-err), NULL) : EXIT_DONE;
 }
 
+static void store_changed(const char *url, const char *why)
+{
+	char what[POST_TEXT + 32];
+
+	if (!why) {
+		log__note("%s takes rows again", url);
+		return;
+	}
+	snprintf(what, sizeof(what), "cannot store rows in %s", url);
+	log__error(what, why, "they wait in the spool");
+}
+
+static int open_store(struct service *service)
+{
+	struct clickhouse_config *config = &service->clickhouse;
+	char what[PATH_MAX + RUN_TEXT], why[POST_TEXT];
+	int err;
+
+	if (!config->url)
+		return EXIT_DONE;
+	snprintf(what, sizeof(what), "cannot use the login in %s",
+		 config->login_file ? config->login_file : CLICKHOUSE_USER);
+	err = clickhouse__address(&service->server, config->url, config->login_file, why);
+	if (err == -ENOPKG) {
+		log__error("serve", why, NULL);
+		return EXIT_CANNOT;
+	}
+	if (err)
+		return failed(what, why, "use a file with USER:PASSWORD and chmod 600");
+	if (!config->spool) {
+		snprintf(service->spool, sizeof(service->spool), "%s/%s", service->ring_dir,
+			 CLICKHOUSE_SPOOL_NAME);
+		config->spool = service->spool;
+	}
+	config->max_series = (unsigned int)service->cgroups;
+	config->changed = store_changed;
+	config->nr_labels = service->options.recording.nr_labels;
+	memcpy(config->labels, service->options.recording.labels, sizeof(config->labels));
+	err = clickhouse__new(&service->store, config, &service->server);
+	snprintf(what, sizeof(what), "cannot use the spool %s", config->spool);
+	return err ? failed(what,
+			    err == -EBUSY     ? "another latscope uses it"
+			    : err == -EREMCHG ? "it is of another user"
+					      : rundir__explain(err),
+			    "choose another file with --clickhouse-spool")
+		   : EXIT_DONE;
+}
+
 /* The socket first: an error there needs no probe. */
 static int run_service(struct service *service)
 {
@@ -436,6 +549,8 @@ static int run_service(struct service *service)
 		code = failed("serve", "out of memory", NULL);
 	if (!code)
 		code = open_sender(service);
+	if (!code)
+		code = open_store(service);
 	if (!code)
 		code = open_probes(service);
 	if (!code)
@@ -464,6 +579,7 @@ int cmd_serve(int argc, char **argv)
 	session__free(service.session);
 	serve__free(service.serve);
 	otlp__free(service.sender);
+	clickhouse__free(service.store);
 	run__free(service.run);
 	return output__end(service.lent, &service.recording, code);
 }

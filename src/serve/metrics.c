@@ -373,6 +373,44 @@ static void put_otlp(const struct sender_counts *counts, struct exposition *to)
 	exposition__value(to, NULL, !counts->fails);
 }
 
+static void put_clickhouse(const struct clickhouse_counts *counts, struct exposition *to)
+{
+	const struct {
+		const char *result;
+		uint64_t count;
+	} rows[] = { { "stored", counts->stored },
+		     { "refused", counts->refused },
+		     { "lost", counts->lost } };
+
+	exposition__family(to, EXPOSITION_COUNTER, "latscope_clickhouse_rows_total",
+			   "Rows by what became of them; refused and lost ones are not stored.");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct exposition_label labels[] = { { "result", rows[i].result }, { 0 } };
+
+		exposition__value(to, labels, (double)rows[i].count);
+	}
+	exposition__family(to, EXPOSITION_COUNTER, "latscope_clickhouse_retries_total",
+			   "Batches that were sent again.");
+	exposition__value(to, NULL, (double)counts->sender.retries);
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_spool_rows",
+			   "Rows that wait for the server.");
+	exposition__value(to, NULL, (double)counts->spool.rows);
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_spool_bytes",
+			   "Size of the file in which they wait.");
+	exposition__value(to, NULL, (double)counts->spool.bytes);
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_spool_writes",
+			   "1 if the last batch was written to it, 0 after an error.");
+	exposition__value(to, NULL, !counts->spool.err);
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_works",
+			   "1 if the last batch was taken, 0 after an error.");
+	exposition__value(to, NULL, !counts->sender.fails);
+	if (!counts->skew_known)
+		return;
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_clock_skew_seconds",
+			   "This machine's clock minus the server's, in whole seconds.");
+	exposition__value(to, NULL, counts->skew_s);
+}
+
 void metrics__write(const struct metrics *metrics, struct exposition *to)
 {
 	put_own(metrics, to);
@@ -388,6 +426,8 @@ void metrics__write(const struct metrics *metrics, struct exposition *to)
 	}
 	if (metrics->otlp)
 		put_otlp(metrics->otlp, to);
+	if (metrics->clickhouse)
+		put_clickhouse(metrics->clickhouse, to);
 	put_process(to);
 	put_histograms(metrics, to);
 	exposition__end(to);

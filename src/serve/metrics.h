@@ -8,6 +8,7 @@
 
 #include <core/run.h>
 
+#include "clickhouse.h"
 #include "exposition.h"
 #include "keeper.h"
 #include "recorder.h"
@@ -22,6 +23,7 @@ struct metrics {
 	const struct recorder *recorder; /* NULL: none */
 	const struct keeper *keeper; /* NULL: none */
 	const struct sender_counts *otlp; /* NULL: nothing is sent */
+	const struct clickhouse_counts *clickhouse; /* NULL: nothing is stored */
 };
 
 void metrics__write(const struct metrics *metrics, struct exposition *to);

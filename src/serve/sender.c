@@ -143,6 +143,8 @@ static bool pack_body(struct sender *sender, struct body *body)
 
 static bool is_temporary(const struct sender *sender, long status)
 {
+	if (sender->config.retries)
+		return status / 100 != 2 && sender->config.retries(status);
 	switch (status) {
 	case 0: /* no answer */
 	case 408:
@@ -156,13 +158,18 @@ static bool is_temporary(const struct sender *sender, long status)
 	}
 }
 
+static bool is_ready(const struct sender *sender, struct post_answer *answer)
+{
+	return !sender->config.ready || sender->config.ready(sender->config.arg, answer->why);
+}
+
 /* Sends the first of the queue. False: it must be sent again, not before *wait_s seconds. */
 static bool send_first(struct sender *sender, struct body *body, unsigned int *wait_s)
 {
 	struct post_answer answer = { .why = "out of memory" };
 	bool again;
 
-	if (pack_body(sender, body))
+	if (is_ready(sender, &answer) && pack_body(sender, body))
 		post__send(sender->post, body->at, body->len, &answer);
 	bytes__free(&answer.body);
 	again = is_temporary(sender, answer.status);

@@ -31,6 +31,11 @@ struct sender_config {
 	size_t most; /* bytes in the queue */
 	unsigned int timeout_s; /* of a request */
 	uint64_t pause_ns, longest_pause_ns; /* after the first failure, doubled with each */
+	/* Called by the thread before a body is sent. False with a reason: later. NULL: always. */
+	bool (*ready)(void *arg, char why[POST_TEXT]);
+	/* Is a body sent again after this status? NULL: as above. */
+	bool (*retries)(long status);
+	void *arg;
 };
 
 /* A configuration with the usual limits: 8 MiB, 30 s, from 1 s to 1 min. */

@@ -167,6 +167,14 @@ int series__add(struct series *series, const struct run *run, const struct run_i
 	return err;
 }
 
+const char *series__path(const struct series *series, const char *name)
+{
+	for (size_t i = 0; i < series->nr; i++)
+		if (series->all[i].path && !strcmp(series->all[i].name, name))
+			return series->all[i].path;
+	return NULL;
+}
+
 void series__free(struct series *series)
 {
 	for (size_t i = 0; i < series->nr; i++) {

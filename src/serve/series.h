@@ -45,6 +45,9 @@ struct series {
 /* Zero it, then set `most` and `names`. Adds an interval. 0 or -ENOMEM. */
 int series__add(struct series *series, const struct run *run, const struct run_interval *interval);
 
+/* The path of a cgroup of that name; NULL: unknown. */
+const char *series__path(const struct series *series, const char *name);
+
 void series__free(struct series *series);
 
 #endif

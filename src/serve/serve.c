@@ -8,6 +8,7 @@
 
 #include <core/units.h>
 
+#include "clickhouse.h"
 #include "gzip.h"
 #include "health.h"
 #include "http.h"
@@ -46,11 +47,18 @@ static void put_text(struct http_answer *answer, unsigned int status, const char
 	answer->len = strlen(text);
 }
 
+struct counts {
+	struct sender_counts otlp;
+	struct clickhouse_counts clickhouse;
+};
+
 /* `counts` is only for the result to refer to. */
-static struct metrics metrics_of(const struct serve *serve, struct sender_counts *counts)
+static struct metrics metrics_of(const struct serve *serve, struct counts *counts)
 {
 	if (serve->config.otlp)
-		otlp__counts(serve->config.otlp, counts);
+		otlp__counts(serve->config.otlp, &counts->otlp);
+	if (serve->config.clickhouse)
+		counts->clickhouse = clickhouse__counts(serve->config.clickhouse);
 	return (struct metrics){
 		.run = serve->config.run,
 		.series = &serve->series,
@@ -58,7 +66,8 @@ static struct metrics metrics_of(const struct serve *serve, struct sender_counts
 		.requests = http__requests(serve->http),
 		.recorder = serve->config.recorder,
 		.keeper = serve->config.keeper,
-		.otlp = serve->config.otlp ? counts : NULL,
+		.otlp = serve->config.otlp ? &counts->otlp : NULL,
+		.clickhouse = serve->config.clickhouse ? &counts->clickhouse : NULL,
 	};
 }
 
@@ -81,7 +90,7 @@ static void pack(struct http_answer *answer)
 static void put_metrics(struct serve *serve, const struct http_request *request,
 			struct http_answer *answer)
 {
-	struct sender_counts counts;
+	struct counts counts;
 	const struct metrics metrics = metrics_of(serve, &counts);
 	struct exposition to = { .format = exposition__choose(request->accept) };
 
@@ -206,6 +215,7 @@ void serve__free(struct serve *serve)
 	http__free(serve->http);
 	series__free(&serve->series);
 	otlp__free(serve->config.otlp);
+	clickhouse__free(serve->config.clickhouse);
 	keeper__free(serve->config.keeper);
 	recorder__free(serve->config.recorder);
 	free(serve);
@@ -232,7 +242,7 @@ static void test_triggers(struct serve *serve, uint64_t end_ns)
 
 static void send_metrics(struct serve *serve, uint64_t at_ns, bool is_last)
 {
-	struct sender_counts counts;
+	struct counts counts;
 	const struct metrics metrics = metrics_of(serve, &counts);
 
 	otlp__work(serve->config.otlp, &metrics, at_ns, is_last);
@@ -249,6 +259,9 @@ static int take_interval(struct writer *writer, const struct run *run,
 		serve->version++;
 	}
 	err = series__add(&serve->series, run, interval);
+	if (!err && serve->config.clickhouse)
+		err = clickhouse__add(serve->config.clickhouse, run, interval, !serve->intervals,
+				      &serve->series);
 	if (!err && serve->config.otlp && !serve->intervals)
 		send_metrics(serve, run->start_mono_ns + interval->end_ns, false);
 	if (err || !serve->config.recorder)
@@ -269,6 +282,8 @@ static int end(struct writer *writer, const struct run *run)
 		send_metrics(serve, run->start_mono_ns + run->duration_ns, true);
 		otlp__end(serve->config.otlp);
 	}
+	if (serve->config.clickhouse)
+		clickhouse__end(serve->config.clickhouse, run, &serve->series);
 	return 0;
 }
 
@@ -287,6 +302,8 @@ static void awake(void *arg)
 	http__run(serve->http);
 	if (serve->config.keeper)
 		keeper__work(serve->config.keeper);
+	if (serve->config.clickhouse)
+		clickhouse__work(serve->config.clickhouse);
 }
 
 void serve__attach(struct serve *serve, struct session_config *config, struct recording *recording)
@@ -298,7 +315,7 @@ void serve__attach(struct serve *serve, struct session_config *config, struct re
 	};
 	config->watcher = &serve->watcher;
 	serve->page.ring = recording;
-	serve->watcher.sends = serve->config.otlp != NULL;
+	serve->watcher.sends = serve->config.otlp || serve->config.clickhouse;
 	serve->watcher.forks = serve->config.recorder != NULL;
 	config->renews = true;
 	recording->is_endless = true;

@@ -14,6 +14,7 @@ struct serve;
 struct recorder;
 struct keeper;
 struct otlp;
+struct clickhouse;
 
 #define SERVE_INTERVAL_NS 100000000ULL
 #define SERVE_KEYS_NS 1000000000ULL /* the keys are read this often */
@@ -29,6 +30,7 @@ struct serve_config {
 	struct recorder *recorder; /* taken over; NULL: none */
 	struct keeper *keeper; /* taken over; NULL: none */
 	struct otlp *otlp; /* taken over; NULL: none */
+	struct clickhouse *clickhouse; /* taken over; NULL: none */
 };
 
 /* 0 or -errno. */
