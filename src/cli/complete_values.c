@@ -252,6 +252,7 @@ void complete__arguments(const char *command, const char *text)
 	if (!strcmp(command, "load")) {
 		for (size_t i = 0; load_kinds[i]; i++)
 			complete__offer(text, load_kinds[i]->name, load_kinds[i]->help);
+		complete__offer(text, "fleet", NULL);
 	} else if (!strcmp(command, "fleet")) {
 		for (size_t i = 0; fleet_commands[i].name; i++)
 			complete__offer(text, fleet_commands[i].name, fleet_commands[i].help);

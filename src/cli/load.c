@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* load: built-in workloads. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <core/units.h>
 #include <loadgen/load.h>
+#include <serve/fleet_load.h>
 
 #include "cmd.h"
 #include "log.h"
@@ -13,6 +17,12 @@
 
 #define DURATION_NS 10000000000ULL
 #define DIR "/var/tmp"
+
+#define FLEET "fleet"
+#define FLEET_NS 300000000000ULL
+#define FLEET_TASKS 2
+#define FLEET_TIMEOUT_S 30
+#define MINUTE_NS 60000000000ULL
 
 #define MOST_BLOCK (64ULL << 20)
 #define LEAST_PARTS 4 /* blocks of a process's part of the file */
@@ -25,7 +35,14 @@ enum key {
 	KEY_SIZE,
 	KEY_BLOCK,
 	KEY_WRITES,
-	KEY_SEQUENTIAL
+	KEY_SEQUENTIAL,
+	KEY_CLICKHOUSE,
+	KEY_LOGIN,
+	KEY_HOSTS,
+	KEY_SERIES,
+	KEY_SLOTS,
+	KEY_TOGETHER,
+	KEY_AGO
 };
 
 struct load {
@@ -33,6 +50,12 @@ struct load {
 	struct load_config config;
 	const struct load_ops *ops;
 	bool for_dio; /* an option that only dio has was given */
+	bool is_fleet, for_fleet; /* the same */
+	const char *url, *login_file;
+	struct clickhouse_address address;
+	struct fleet_load_config fleet;
+	uint64_t ago_ns;
+	bool has_duration;
 };
 
 static const struct argp_option load_options[] = {
@@ -46,6 +69,14 @@ static const struct argp_option load_options[] = {
 	{ "writes", KEY_WRITES, "PERCENT", 0, "dio: share of writes among the requests (25)", 0 },
 	{ "sequential", KEY_SEQUENTIAL, 0, 0, "dio: one block after the other, not at random", 0 },
 	{ "seed", KEY_SEED, "N", 0, "Seed of the random numbers (0)", 0 },
+	{ "clickhouse", KEY_CLICKHOUSE, "URL", 0, "fleet: server with the tables", 0 },
+	{ "clickhouse-login", KEY_LOGIN, "FILE", 0, "fleet: file with USER:PASSWORD", 0 },
+	{ "hosts", KEY_HOSTS, "N", 0, "fleet: number of hosts (10000)", 0 },
+	{ "series", KEY_SERIES, "N", 0, "fleet: rows of a host for each minute (60)", 0 },
+	{ "slots", KEY_SLOTS, "N", 0, "fleet: slots of a row that are not empty (40)", 0 },
+	{ "together", KEY_TOGETHER, "N", 0, "fleet: hosts in a request (100)", 0 },
+	{ "ago", KEY_AGO, "TIME", 0, "fleet: the rows begin so long ago (as long as they last)",
+	  0 },
 	{ 0 },
 };
 
@@ -71,8 +102,44 @@ static const char *load_doc(void)
 		used += (size_t)snprintf(doc + used, sizeof(doc) - used, "  %-9s %s\n",
 					 load_kinds[i]->name, load_kinds[i]->help);
 	if (used < sizeof(doc))
-		snprintf(doc + used, sizeof(doc) - used, "%s", load_examples);
+		snprintf(doc + used, sizeof(doc) - used, "  %-9s %s\n%s", FLEET,
+			 "rows of many hosts for ClickHouse, as of serve --clickhouse",
+			 load_examples);
 	return doc;
+}
+
+static error_t parse_fleet(struct load *load, int key, char *arg)
+{
+	struct options *options = &load->options;
+	struct fleet_load_config *fleet = &load->fleet;
+
+	switch (key) {
+	case KEY_CLICKHOUSE:
+		load->url = arg;
+		break;
+	case KEY_LOGIN:
+		load->login_file = arg;
+		break;
+	case KEY_HOSTS:
+		load->for_fleet = true;
+		return options__count(options, "--hosts", arg, 1, 1000000, &fleet->hosts);
+	case KEY_SERIES:
+		load->for_fleet = true;
+		return options__count(options, "--series", arg, 1, 10000, &fleet->series);
+	case KEY_SLOTS:
+		load->for_fleet = true;
+		return options__count(options, "--slots", arg, 1, 300, &fleet->slots);
+	case KEY_TOGETHER:
+		load->for_fleet = true;
+		return options__count(options, "--together", arg, 1, 10000, &fleet->together);
+	case KEY_AGO:
+		load->for_fleet = true;
+		return options__duration(options, "--ago", arg, &load->ago_ns);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	load->for_fleet = true;
+	return 0;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -84,6 +151,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'd':
+		load->has_duration = true;
 		return options__duration(&load->options, "--duration", arg, &config->duration_ns);
 	case KEY_PAUSE:
 		return options__duration(&load->options, "--pause", arg, &config->pause_ns);
@@ -107,7 +175,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		load->for_dio = config->sequential = true;
 		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return parse_fleet(load, key, arg);
 }
 
 static int find_kind(struct load *load)
@@ -117,15 +185,20 @@ static int find_kind(struct load *load)
 	size_t used = 0;
 
 	load->ops = name ? load__find(name) : NULL;
-	if (load->ops)
+	load->is_fleet = name && !strcmp(name, FLEET);
+	if (load->for_fleet && !load->is_fleet)
+		return options__fail(&load->options, "--clickhouse, --clickhouse-login, --hosts, "
+						     "--series, --slots, --together and --ago are "
+						     "for fleet");
+	if (load->ops || load->is_fleet)
 		return 0;
 	for (size_t i = 0; load_kinds[i] && used < sizeof(names); i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
 					 load_kinds[i]->name);
 	if (name)
-		return options__fail(&load->options, "unknown load '%.32s'; choose from %s", name,
-				     names);
-	return options__fail(&load->options, "missing load; choose from %s", names);
+		return options__fail(&load->options, "unknown load '%.32s'; choose from %s, " FLEET,
+				     name, names);
+	return options__fail(&load->options, "missing load; choose from %s, " FLEET, names);
 }
 
 static int check_sizes(struct load *load)
@@ -154,6 +227,29 @@ static int check_sizes(struct load *load)
 	return 0;
 }
 
+static int check_fleet(struct load *load)
+{
+	struct options *options = &load->options;
+	const struct load_config *config = &load->config;
+	char why[POST_TEXT];
+
+	if (config->bytes || config->block || load->for_dio || config->pause_ns)
+		return options__fail(options, "--size, --block, --writes, --sequential and --pause "
+					      "are not for " FLEET);
+	if (!load->url)
+		return options__fail(options, FLEET " needs --clickhouse URL");
+	if (clickhouse__address(&load->address, load->url, NULL, why) == -EINVAL)
+		return options__fail(options,
+				     "--clickhouse '%.64s': %s; use a URL such as "
+				     "http://127.0.0.1:8123",
+				     load->url, why);
+	if (!load->has_duration)
+		load->config.duration_ns = FLEET_NS;
+	if (config->duration_ns < MINUTE_NS)
+		return options__fail(options, "--duration: " FLEET " needs a minute or more");
+	return 0;
+}
+
 /* 0: continue; 1: the help was printed; -EINVAL: the error was printed. */
 static int parse(struct load *load, int argc, char **argv)
 {
@@ -164,7 +260,7 @@ static int parse(struct load *load, int argc, char **argv)
 	if (!got)
 		got = find_kind(load);
 	if (!got)
-		got = check_sizes(load);
+		got = load->is_fleet ? check_fleet(load) : check_sizes(load);
 	if (got < 0)
 		log__usage(argv[0], load->options.error);
 	if (load->options.quiet)
@@ -188,17 +284,94 @@ static int check_dir(const struct load *load)
 	return err;
 }
 
+/* Bytes on disk for a row that is stored; 0: the server does not say. */
+static double ask_row_bytes(struct clickhouse_server *server)
+{
+	struct post_answer answer;
+	double bytes;
+
+	if (clickhouse_server__ask(
+		    server,
+		    "SELECT sum(bytes) / sum(rows) FROM system.parts WHERE active AND "
+		    "database = currentDatabase() AND table = 'rows'",
+		    &answer))
+		return 0;
+	bytes = strtod(answer.body.at, NULL);
+	bytes__free(&answer.body);
+	return isfinite(bytes) ? bytes : 0;
+}
+
+static void print_fleet(const struct fleet_load_result *result, double row_bytes)
+{
+	char rows[UNITS_TEXT], events[UNITS_TEXT], rate[UNITS_TEXT];
+	double s = (double)result->ns / 1e9;
+
+	printf("%s rows with %s events in %.1f s: %s\n", units__count(rows, result->rows),
+	       units__count(events, result->events), s,
+	       units__rate(rate, (double)result->rows / s));
+	printf("%.0f bytes a row sent, compressed, in %llu requests\n",
+	       result->rows ? (double)result->bytes / (double)result->rows : 0,
+	       (unsigned long long)result->requests);
+	if (row_bytes > 0)
+		printf("%.0f bytes a row on disk\n", row_bytes);
+}
+
+static int fail_fleet(const char *what, int err, const char *why)
+{
+	log__error(what, why[0] ? why : strerror(-err),
+		   err == -ENOENT ? "run 'latscope fleet init'" : NULL);
+	return err == -ENOPKG ? EXIT_CANNOT : EXIT_ERROR;
+}
+
+static int run_fleet(struct load *load)
+{
+	struct fleet_load_config *fleet = &load->fleet;
+	struct fleet_load_result result;
+	struct clickhouse_server *server;
+	char why[POST_TEXT] = "";
+	uint64_t now_s = 0;
+	int err = clickhouse__address(&load->address, load->url, load->login_file, why);
+
+	if (err)
+		return fail_fleet("cannot use --clickhouse", err, why);
+	err = clickhouse_server__new(&server, &load->address, FLEET_TIMEOUT_S, 4096);
+	if (err)
+		return fail_fleet("load", err, why);
+	err = clickhouse_server__check(server, &now_s, why);
+	fleet->address = &load->address;
+	fleet->tasks = load->config.tasks ? load->config.tasks : FLEET_TASKS;
+	fleet->seed = load->config.seed;
+	fleet->minutes = load->config.duration_ns / MINUTE_NS;
+	fleet->start_s =
+		now_s - (load->ago_ns ? load->ago_ns : load->config.duration_ns) / 1000000000;
+	fleet->start_s -= fleet->start_s % 60;
+	if (!err) {
+		err = fleet_load__run(fleet, &result);
+		memcpy(why, result.why, sizeof(why));
+	}
+	if (!err)
+		print_fleet(&result, ask_row_bytes(server));
+	clickhouse_server__free(server);
+	return err ? fail_fleet("cannot store rows", err, why) : EXIT_DONE;
+}
+
 int cmd_load(int argc, char **argv)
 {
 	struct load load = {
 		.options = { .command = argv[0], .max_args = 1 },
 		.config = { .duration_ns = DURATION_NS, .dir = DIR, .writes = LOAD_WRITES },
+		.fleet = { .hosts = FLEET_LOAD_HOSTS,
+			   .series = FLEET_LOAD_SERIES,
+			   .slots = FLEET_LOAD_SLOTS,
+			   .together = FLEET_LOAD_TOGETHER },
 	};
 	int err;
 
 	err = parse(&load, argc, argv);
 	if (err)
 		return err < 0 ? EXIT_USAGE : EXIT_DONE;
+	if (load.is_fleet)
+		return run_fleet(&load);
 	if (load.ops->uses_dir && check_dir(&load))
 		return EXIT_ERROR;
 	err = load.ops->run(&load.config);
