@@ -47,7 +47,7 @@ int fleet__use_shard(struct fleet *fleet);
 /* Does the server answer 1? An error is a no: old servers lack tables that newer ones have. */
 bool fleet__says_yes(struct clickhouse_server *server, const char *sql);
 
-/* Prints an error of the server of --clickhouse and returns the exit code. `err` as from check(). */
+/* Prints an error of clickhouse_server__check() and returns the exit code. */
 int fleet__failed(const struct fleet *fleet, const char *what, int err, const char *why);
 
 #endif

@@ -144,10 +144,7 @@ static int open_sender(struct clickhouse *clickhouse)
 	size_t nr = 0;
 	int err;
 
-	/* insert_distributed_sync: on a cluster, wait until the shards have the rows. */
 	clickhouse__url(&clickhouse->address, CLICKHOUSE_INSERT, clickhouse->insert);
-	strncat(clickhouse->insert, "&insert_distributed_sync=1",
-		sizeof(clickhouse->insert) - strlen(clickhouse->insert) - 1);
 	post__describe(clickhouse->insert, clickhouse->shown);
 	while (clickhouse->address.headers[nr]) {
 		clickhouse->headers[nr] = clickhouse->address.headers[nr];

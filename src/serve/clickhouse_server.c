@@ -135,7 +135,9 @@ void clickhouse__url(const struct clickhouse_address *address, const char *query
 
 	if (!query)
 		return;
-	used += (size_t)snprintf(url + used, CLICKHOUSE_URL - used, "&query=");
+	/* On a cluster, an insert waits until the shards have the rows. */
+	used += (size_t)snprintf(url + used, CLICKHOUSE_URL - used,
+				 "&insert_distributed_sync=1&query=");
 	for (; *query && used + 4 < CLICKHOUSE_URL; query++)
 		used += (size_t)snprintf(url + used, CLICKHOUSE_URL - used,
 					 strchr(plain, *query) ? "%c" : "%%%02X",

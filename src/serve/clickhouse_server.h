@@ -65,8 +65,8 @@ int clickhouse_server__ask(struct clickhouse_server *server, const char *sql,
 			   struct post_answer *answer);
 
 /*
- * Does it have our schema? *now_s: its clock, seconds since 1970 (may be NULL). 0 or with the reason
- * in `why` an error of clickhouse_server__ask(), or -ESTALE: it has another version.
+ * Does it have our schema? *now_s: its clock, seconds since 1970 (may be NULL). 0, or with the
+ * reason in `why` an error of clickhouse_server__ask(), or -ESTALE: it has another version.
  */
 int clickhouse_server__check(struct clickhouse_server *server, uint64_t *now_s,
 			     char why[POST_TEXT]);
