@@ -34,6 +34,7 @@ install_exporter: ## Install the units, their options, the dashboard and the ale
 	$(Q)test -e $(DESTDIR)$(SYSCONFDIR)/default/latscope-exporter || \
 		$(INSTALL) -Dm644 packaging/systemd/latscope-exporter.default $(DESTDIR)$(SYSCONFDIR)/default/latscope-exporter
 	$(INSTALL) -Dm644 packaging/grafana/latscope.json $(DESTDIR)$(PREFIX)/share/latscope/grafana/latscope.json
+	$(INSTALL) -Dm644 -t $(DESTDIR)$(PREFIX)/share/latscope/clickhouse packaging/clickhouse/*.sql
 	$(INSTALL) -Dm644 packaging/prometheus/latscope.rules.yml $(DESTDIR)$(PREFIX)/share/latscope/prometheus/latscope.rules.yml
 
 .PHONY: install install_program install_exporter

@@ -20,6 +20,12 @@ in_usr='/etc/default/latscope-exporter
 /usr/lib/tmpfiles.d/latscope-exporter.conf
 /usr/share/bash-completion/completions/latscope
 /usr/share/fish/vendor_completions.d/latscope.fish
+/usr/share/latscope/clickhouse/days.sql
+/usr/share/latscope/clickhouse/distributed.sql
+/usr/share/latscope/clickhouse/hours.sql
+/usr/share/latscope/clickhouse/retention.sql
+/usr/share/latscope/clickhouse/tables.sql
+/usr/share/latscope/clickhouse/ttl.sql
 /usr/share/latscope/grafana/latscope.json
 /usr/share/latscope/prometheus/latscope.rules.yml
 /usr/share/zsh/vendor-completions/_latscope'
