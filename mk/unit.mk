@@ -32,6 +32,9 @@ $(OUT)/tests/unit/test_recorder: $(patsubst %,$(OUT)/san/src/serve/%.o,recorder 
 $(OUT)/tests/unit/test_why_pairs: $(OUT)/san/src/probes/why_pairs.o
 $(OUT)/tests/unit/test_experiment: $(OUT)/san/src/experiment/plan.o
 $(OUT)/tests/unit/test_sender: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes gzip listen post sender)
+$(OUT)/tests/unit/test_spool: $(OUT)/san/src/serve/spool.o
+$(OUT)/tests/unit/test_spool: LIBS_BASE += -lz
+$(OUT)/tests/unit/test_clickhouse: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes clickhouse_rows clickhouse_server clickhouse_sql post)
 $(OUT)/tests/unit/test_sender: LIBS_BASE += -lmicrohttpd -lz
 $(OUT)/tests/unit/test_hostile: $(addprefix $(OUT)/san/src/cli/,report.o compare.o page.o)
 $(UNIT) $(EMU): $(OUT)/%: $(OUT)/san/%.o $(BASE_SAN) $(ASM)

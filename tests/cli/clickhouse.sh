@@ -5,6 +5,14 @@
 clickhouse='' # URL of the last server that was started
 declare -A clickhouse_http=() clickhouse_tcp=() clickhouse_pid=() # by name
 
+# A server that is asked to end waits for connections.
+end_clickhouse() {
+	[ ${#clickhouse_pid[@]} = 0 ] || kill -KILL "${clickhouse_pid[@]}" 2>/dev/null
+	end_servers
+	rm -rf "$dir"
+}
+on_exit end_clickhouse
+
 # clickhouse_config NAME: of a server on loopback with all its files in $dir/NAME. Its cluster `fleet` has two shards, one and two.
 # The user `writer` needs a password.
 clickhouse_config() {
@@ -51,7 +59,6 @@ clickhouse_start() {
 		[ -e "$dir/$name/config.xml" ] || clickhouse_config "$name"
 		clickhouse-server "--config-file=$dir/$name/config.xml" >"$dir/$name/out" 2>&1 &
 		clickhouse_pid[$name]=$!
-		servers+=($!)
 	done
 	for name in "$@"; do
 		clickhouse=http://127.0.0.1:${clickhouse_http[$name]}
@@ -63,6 +70,7 @@ clickhouse_start() {
 clickhouse_kill() {
 	kill -KILL "${clickhouse_pid[$1]}"
 	wait "${clickhouse_pid[$1]}" 2>/dev/null
+	unset "clickhouse_pid[$1]"
 }
 
 # sql QUERY [DATABASE]: prints the answer of $clickhouse

@@ -1,0 +1,198 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# suite: native
+# serve --clickhouse, with Debian's ClickHouse: each row is stored once, whatever ends in between. What the server has is compared
+# with the flight recorder of the same window, slot by slot.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+. tests/cli/serve.sh
+. tests/cli/clickhouse.sh
+skip_unless_able
+skip_unless_clickhouse
+own_mounts
+unset LATSCOPE_CLICKHOUSE_USER LATSCOPE_CLICKHOUSE_PASSWORD
+
+# ---- bad input ----
+
+wrong 'a URL without a scheme' "--clickhouse 'localhost:8123': .*; use a URL such as" serve --clickhouse localhost:8123
+wrong 'a password in the URL' "--clickhouse .*it has a user or a password, which others can see" serve --clickhouse http://me:secret@127.0.0.1
+wrong 'a query in the URL' "--clickhouse .*only \?database=NAME may follow" serve --clickhouse 'http://127.0.0.1/?query=DROP'
+wrong 'an interval that is too short' "--clickhouse-interval '10ms': use 1s to 1h" serve --clickhouse-interval 10ms
+wrong 'a label without a value' "--label 'a': use KEY=VALUE" serve --label a
+echo writer:secret >"$dir/login"
+refuses 'a login that everybody may read' 1 "cannot use the login in $dir/login: everybody may read it; use a file" \
+	serve -q --listen 127.0.0.1:0 --clickhouse http://127.0.0.1:1 --clickhouse-login "$dir/login"
+chmod 600 "$dir/login"
+ln -s /dev/null "$dir/link.spool"
+refuses 'a spool that is a link' 1 "cannot use the spool $dir/link.spool: .*; choose another file with --clickhouse-spool" \
+	serve -q --listen 127.0.0.1:0 --ring-dir "$dir/ring" --clickhouse http://127.0.0.1:1 --clickhouse-spool "$dir/link.spool"
+install -m600 -o 65533 /dev/null "$dir/other.spool"
+refuses 'a spool of another user' 1 "cannot use the spool $dir/other.spool: it is of another user" \
+	serve -q --listen 127.0.0.1:0 --ring-dir "$dir/ring" --clickhouse http://127.0.0.1:1 --clickhouse-spool "$dir/other.spool"
+
+# ---- while there is no server, and one without tables ----
+
+metric() { get /metrics | sed -n "s|^latscope_clickhouse_$1 ||p"; }
+at_least() { [ "$(metric "$1")" -ge "$2" ]; }
+said() { grep -qF "$1" "$dir/serve.err"; }
+# host NAME ARG...: as serve_start, on a machine of that name
+host() {
+	# shellcheck disable=SC2016 # of sh
+	as=(unshare -u sh -c 'hostname "$0" && exec "$@"' "$1")
+	serve_start --clickhouse "$clickhouse" --clickhouse-interval 1s "${@:2}"
+	as=()
+}
+
+clickhouse_http[one]=$(free_port)
+clickhouse=http://127.0.0.1:${clickhouse_http[one]}
+host red --label role=db --label "odd='\\"
+ok 'rows wait for a server' wait_for at_least spool_rows 20
+ok 'it is said why' wait_for said "latscope: cannot store rows in $clickhouse/: "
+is 'it is said once' "$(grep -c 'cannot store rows' "$dir/serve.err")" 1
+clickhouse_start one
+refuses 'a spool that another process uses' 1 'cannot use the spool .*: another latscope uses it' \
+	serve -q --listen 127.0.0.1:0 --ring-dir "$dir/ring" --clickhouse "$clickhouse"
+check 'init' 0 'tables in the database latscope: rows are kept 14 days' '' fleet init --clickhouse "$clickhouse"
+ok 'then the rows are stored' wait_for at_least 'rows_total{result="stored"}' 20
+ok 'it is said' wait_for said "$clickhouse/ takes rows again"
+ok 'none waits' wait_for at_least works 1
+is 'none is lost' "$(metric 'rows_total{result="lost"}')$(metric 'rows_total{result="refused"}')" 00
+is 'the clock is that of the server' "$(metric clock_skew_seconds | tr -d -)" 0
+
+loads=()
+
+# ---- the server is killed, again and again, while it takes rows ----
+
+"$latscope" load -q mixed -d 12s --dir "$dir" &
+load=$!
+for _ in 1 2 3; do
+	sleep 1.5
+	clickhouse_kill one
+	sleep 1
+	clickhouse_start one
+done
+wait $load
+stored() { [ "$(metric spool_rows)" = 0 ]; }
+ok 'what waited is stored' wait_for stored
+serve_stop
+is 'it ends' "$status" 0
+is 'nothing waits in the end' "$(stat -c %s "$dir/ring/clickhouse.spool")" 0
+
+# slots_of HOST, slots_recorded: of the whole host, "probe metric slot count"; sums_of, sums_recorded: events, time, maximum, tail
+slots_of() { sql "SELECT probe, metric, slot, sum(n) FROM (SELECT * FROM rows FINAL WHERE host = '$1' AND split = '')
+	ARRAY JOIN hist.slot AS slot, hist.n AS n GROUP BY probe, metric, slot ORDER BY probe, metric, slot FORMAT TabSeparated"; }
+sums_of() { sql "SELECT probe, metric, sum(recorded), sum(sum_ns), max(max_ns), sum(tail), sum(seen) FROM rows FINAL
+	WHERE host = '$1' AND split = '' GROUP BY probe, metric HAVING sum(recorded) > 0 ORDER BY probe, metric FORMAT TabSeparated"; }
+in_recording() { sqlite3 -readonly -separator $'\t' "$snapshot/run.db" "$1"; }
+slots_recorded() { in_recording "SELECT probe.name, metric.name, slot, sum(count) FROM slots JOIN series ON series.id = slots.series
+	JOIN metric ON metric.id = series.metric JOIN probe ON probe.id = metric.probe WHERE series.id = series.metric
+	GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"; }
+sums_recorded() { in_recording "SELECT probe.name, metric.name, sum(count), sum(sum_ns), max(max_ns), sum(tail), (SELECT sum(count) FROM acct
+	WHERE acct.metric = metric.id AND acct.name = 'seen') FROM sums JOIN series ON series.id = sums.series
+	JOIN metric ON metric.id = series.metric JOIN probe ON probe.id = metric.probe WHERE series.id = series.metric
+	GROUP BY 1, 2 HAVING sum(count) > 0 ORDER BY 1, 2"; }
+same() { diff <("$1") <("$2" "$3"); }
+snapshot_new --last 1h
+ok 'a snapshot of all of it' ended 0 '' ''
+echo "# $(slots_recorded | wc -l) slots"
+ok 'it has many slots' test "$(slots_recorded | wc -l)" -gt 300
+ok 'the server has the slots of the recording, one by one' same slots_recorded slots_of red
+ok 'and its sums' same sums_recorded sums_of red
+is 'no batch is missing' "$(sql "SELECT max(number) + 1 - uniq(number), max(number) > 8 FROM rows")" '0	1'
+is 'no row contradicts itself' "$(sql "SELECT count() FROM rows WHERE problem != ''")" 0
+is 'labels, kernel, method' "$(sql "SELECT DISTINCT labels, kernel, method != '' FROM rows FORMAT TabSeparated")" \
+	"['odd=\\'\\\\','role=db']	$(uname -r)	1"
+
+# ---- serve is killed while rows wait; the next one sends them ----
+
+rows_of() { sql "SELECT count(), count(DISTINCT number), max(number) + 1 FROM rows FINAL WHERE host = '$1' FORMAT TabSeparated"; }
+clickhouse_kill one
+host green --no-ring
+ok 'rows wait again' wait_for at_least spool_rows 25
+waited=$(metric spool_rows)
+kill -KILL "$server"
+wait "$server" 2>/dev/null
+clickhouse_start one
+host blue --no-ring
+ok 'the next process finds them' wait_for at_least 'rows_total{result="stored"}' "$waited"
+serve_stop
+read -r rows batches last <<<"$(rows_of green)"
+ok 'all are stored' test "$rows" -ge "$waited"
+is 'once' "$batches" "$last"
+
+# ---- answers that are lost ----
+
+node tests/cli/lossy-proxy.js "$clickhouse" 2 >"$dir/proxy" &
+servers+=($!)
+wait_for test -s "$dir/proxy"
+direct=$clickhouse
+clickhouse=http://127.0.0.1:$(<"$dir/proxy")
+host grey
+# Two cgroups that are one service.
+service=''
+if cgroup_new && mkdir "$cgroup"/{a,b} "$cgroup"/{a,b}/web.service; then
+	service=web.service
+	for half in a b; do
+		(echo "$BASHPID" >"$cgroup/$half/web.service/cgroup.procs" && exec "$latscope" load -q pingpong -d 1500ms) &
+		loads+=($!)
+	done
+	wait "${loads[@]}"
+fi
+ok 'rows are sent again after an answer is lost' wait_for at_least retries_total 2
+ok 'and stored' wait_for at_least 'rows_total{result="stored"}' 20
+serve_stop
+clickhouse=$direct
+snapshot_new --last 1h
+ok 'the server has the slots of the recording again' same slots_recorded slots_of grey
+if [ -n "$service" ]; then
+	rmdir "$cgroup"/{a,b}/web.service "$cgroup"/{a,b} "$cgroup"
+	events=$(in_recording "SELECT sum(count) FROM sums JOIN series ON series.id = sums.series JOIN metric ON metric.id = series.metric
+		WHERE series.split = 'cgroup' AND series.name LIKE '%web.service' AND metric.name = 'run_queue'")
+	is 'cgroups of one service are one row with all their events' "$(sql "SELECT sum(recorded) FROM rows FINAL
+		WHERE host = 'grey' AND key = 'web.service' AND metric = 'run_queue'")" "$events"
+	ok 'they are many' test "$events" -gt 1000
+else
+	skip 'cgroups of one service' 'cannot make cgroups of version 2'
+fi
+
+# ---- a full disk: the newest rows remain, and what is lost is counted ----
+
+mkdir "$dir/small"
+if mount -t tmpfs -o size=28k none "$dir/small" 2>/dev/null; then
+	clickhouse_kill one
+	host pink --no-ring --clickhouse-spool "$dir/small/spool"
+	ok 'full: rows are lost' wait_for at_least 'rows_total{result="lost"}' 10
+	ok 'full: others still wait' at_least spool_rows 5
+	clickhouse_start one
+	ok 'full: they are stored' wait_for stored
+	serve_stop
+	read -r rows batches last <<<"$(rows_of pink)"
+	ok 'full: the first ones are missing' test "$batches" -lt "$last"
+	is 'full: the last ones are not' "$(sql "SELECT count(DISTINCT number) FROM rows WHERE host = 'pink' AND number >= $((last - 3))")" 3
+	umount "$dir/small"
+else
+	skip 'a full disk' 'cannot mount a tmpfs'
+fi
+
+# ---- refused ----
+
+export LATSCOPE_CLICKHOUSE_USER=writer LATSCOPE_CLICKHOUSE_PASSWORD=wrong
+host black --no-ring
+unset LATSCOPE_CLICKHOUSE_USER LATSCOPE_CLICKHOUSE_PASSWORD
+ok 'a wrong password is said' wait_for said 'HTTP status 401'
+is 'it is not shown' "$(grep -c wrong "$dir/serve.err")" 0
+ok 'the rows wait' wait_for at_least spool_rows 5
+serve_stop
+host white --no-ring --clickhouse-login "$dir/login"
+ok 'with the right one they are stored' wait_for at_least 'rows_total{result="stored"}' 10
+is 'no user or password is on the command line' "$(tr '\0' ' ' <"/proc/$server/cmdline" | grep -c secret)" 0
+serve_stop
+ok 'also those that waited' test "$(sql "SELECT count() FROM rows WHERE host = 'black'")" -ge 5
+sql 'DROP TABLE schema_version'
+sql 'CREATE VIEW schema_version AS SELECT toUInt32(0) AS version'
+host brown --no-ring
+ok 'a schema of another version is said' wait_for said 'it has version 0 of the schema, this latscope uses 1'
+serve_stop
+is 'nothing is stored in it' "$(sql "SELECT count() FROM rows WHERE host = 'brown'")" 0
+done_testing

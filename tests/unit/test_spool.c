@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The spool: what is put is read once, in order, whatever ends; what is lost is counted. */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include <serve/spool.h>
+
+#define MOST (64U << 10)
+#define STEP 4096
+
+static char *dir, path[128];
+
+static int prepare(void **state)
+{
+	(void)state;
+	dir = unit_tmpdir();
+	snprintf(path, sizeof(path), "%s/spool", dir);
+	return 0;
+}
+
+static int clean(void **state)
+{
+	(void)state;
+	unit_remove(dir);
+	return 0;
+}
+
+static struct spool *open_spool(uint64_t most)
+{
+	struct spool *spool;
+
+	assert_int_equal(spool__new(&spool, path, most), 0);
+	return spool;
+}
+
+/* Batch number `at` has its number as text, `len` bytes long. */
+static int put(struct spool *spool, unsigned int at, size_t len)
+{
+	char *text = calloc(1, len + 16);
+	int err;
+
+	snprintf(text, 16, "%u;", at);
+	err = spool__put(spool, text, len, 10 + at);
+	free(text);
+	return err;
+}
+
+/* Reads one batch, and returns its number; -1: there is none. */
+static int take(struct spool *spool)
+{
+	struct spool_body body;
+	int at;
+
+	if (spool__read(spool, 0, &body))
+		return -1;
+	assert_int_equal(body.batches, 1);
+	at = atoi(body.at);
+	assert_int_equal(body.rows, 10 + at);
+	free(body.at);
+	spool__done(spool, body.last);
+	return at;
+}
+
+static off_t size(void)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_size;
+}
+
+static void test_batches_are_read_in_order(void **state)
+{
+	struct spool *spool = open_spool(MOST);
+
+	(void)state;
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(put(spool, i, 100 + i * 3000), 0);
+	assert_int_equal(spool__counts(spool).rows, 10 + 11 + 12 + 13 + 14);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(take(spool), i);
+	assert_int_equal(take(spool), -1);
+	assert_int_equal(size(), 0);
+	spool__free(spool);
+}
+
+static void test_what_was_not_done_is_found_again(void **state)
+{
+	struct spool *spool = open_spool(MOST);
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++)
+		put(spool, i, 5000);
+	assert_int_equal(take(spool), 0);
+	spool__free(spool);
+	spool = open_spool(MOST);
+	put(spool, 4, 10);
+	for (int i = 1; i < 5; i++)
+		assert_int_equal(take(spool), i);
+	assert_int_equal(take(spool), -1);
+	spool__free(spool);
+}
+
+static void test_several_are_read_together(void **state)
+{
+	struct spool *spool = open_spool(MOST);
+	struct spool_body body;
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++)
+		put(spool, i, 100);
+	assert_int_equal(spool__read(spool, 300, &body), 0);
+	assert_int_equal(body.batches, 3);
+	assert_int_equal(body.len, 300);
+	assert_int_equal(body.rows, 10 + 11 + 12);
+	assert_string_equal((char *)body.at + 200, "2;");
+	free(body.at);
+	spool__done(spool, body.last);
+	assert_int_equal(take(spool), 3);
+	spool__free(spool);
+}
+
+/* The oldest are overwritten, and their rows counted; the file does not grow. */
+static void test_a_full_spool_loses_the_oldest(void **state)
+{
+	struct spool *spool = open_spool(MOST);
+	uint64_t lost = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 100; i++)
+		assert_int_equal(put(spool, i, STEP), 0); /* two steps with its header */
+	assert_true(size() <= (off_t)MOST);
+	for (unsigned int i = 0; i < 92; i++)
+		lost += 10 + i;
+	assert_int_equal(spool__counts(spool).batches, 8);
+	assert_int_equal(spool__counts(spool).lost_rows, lost);
+	spool__free(spool);
+	spool = open_spool(MOST);
+	for (int i = 92; i < 100; i++)
+		assert_int_equal(take(spool), i);
+	assert_int_equal(take(spool), -1);
+	spool__free(spool);
+}
+
+static void test_batches_of_any_size_are_found_again(void **state)
+{
+	(void)state;
+	for (unsigned int at = 0; at < 300;) {
+		struct spool *spool = open_spool(MOST);
+		unsigned int nr = 1 + (unsigned int)(unit_random() % 9);
+		int last = (int)at - 1, got;
+		uint64_t rows;
+
+		for (unsigned int i = 0; i < nr; i++, at++)
+			assert_int_equal(put(spool, at, 1 + unit_random() % 20000), 0);
+		rows = spool__counts(spool).rows;
+		spool__free(spool);
+		spool = open_spool(MOST);
+		assert_int_equal(spool__counts(spool).rows, rows);
+		while ((got = take(spool)) >= 0) {
+			assert_true(got > last);
+			last = got;
+			rows -= 10 + (unsigned int)got;
+		}
+		assert_int_equal(last, at - 1);
+		assert_int_equal(rows, 0);
+		spool__free(spool);
+	}
+}
+
+/* What is being sent is in memory: it is not lost when it is overwritten. */
+static void test_a_batch_that_is_being_sent_is_not_lost(void **state)
+{
+	struct spool *spool = open_spool(MOST);
+	struct spool_body body;
+
+	(void)state;
+	put(spool, 0, STEP);
+	assert_int_equal(spool__read(spool, 0, &body), 0);
+	for (unsigned int i = 1; i < 9; i++)
+		put(spool, i, STEP);
+	assert_int_equal(spool__counts(spool).lost_rows, 0);
+	spool__done(spool, body.last);
+	free(body.at);
+	assert_int_equal(take(spool), 1);
+	put(spool, 9, STEP);
+	put(spool, 10, STEP);
+	assert_int_equal(spool__counts(spool).lost_rows, 10 + 2);
+	spool__free(spool);
+}
+
+static void test_a_batch_that_does_not_fit_is_lost(void **state)
+{
+	struct spool *spool = open_spool(MOST);
+
+	(void)state;
+	put(spool, 0, 10);
+	assert_int_equal(put(spool, 1, MOST), -EFBIG);
+	assert_int_equal(spool__counts(spool).lost_rows, 11);
+	assert_int_equal(spool__counts(spool).err, -EFBIG);
+	assert_int_equal(take(spool), 0);
+	spool__free(spool);
+}
+
+/* At each length the file may have been cut, and with any byte changed, no half batch is read. */
+static void test_a_damaged_batch_is_not_read(void **state)
+{
+	struct spool *spool = open_spool(MOST);
+	unsigned char byte;
+	int fd;
+
+	(void)state;
+	put(spool, 0, 300);
+	put(spool, 1, 300);
+	spool__free(spool);
+	fd = open(path, O_RDWR);
+	for (off_t at = 0; at < 340; at += at < 32 ? 1 : 61) {
+		assert_int_equal(pread(fd, &byte, 1, at), 1);
+		byte ^= 0x20;
+		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+		spool = open_spool(MOST);
+		assert_int_equal(spool__counts(spool).batches, 1);
+		spool__free(spool);
+		byte ^= 0x20;
+		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+	}
+	assert_int_equal(ftruncate(fd, STEP + 200), 0);
+	close(fd);
+	spool = open_spool(MOST);
+	assert_int_equal(take(spool), 0);
+	assert_int_equal(take(spool), -1);
+	spool__free(spool);
+}
+
+static int hold(void)
+{
+	struct spool *spool;
+
+	return spool__new(&spool, path, MOST) == -EBUSY ? 0 : 1;
+}
+
+static void test_one_process_at_a_time(void **state)
+{
+	struct spool *spool = open_spool(MOST);
+
+	(void)state;
+	assert_int_equal(unit_in_child(hold), 0);
+	spool__free(spool);
+}
+
+static void test_links_are_not_followed(void **state)
+{
+	struct spool *spool;
+	char other[160];
+
+	(void)state;
+	snprintf(other, sizeof(other), "%s/other", dir);
+	assert_int_equal(symlink(other, path), 0);
+	assert_int_equal(spool__new(&spool, path, MOST), -ELOOP);
+	unlink(path);
+	close(open(other, O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(link(other, path), 0);
+	assert_int_equal(spool__new(&spool, path, MOST), -EREMCHG);
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(spool__new(&spool, path, MOST), -EREMCHG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, prepare, clean)
+		TEST(test_batches_are_read_in_order),
+		TEST(test_what_was_not_done_is_found_again),
+		TEST(test_several_are_read_together),
+		TEST(test_a_full_spool_loses_the_oldest),
+		TEST(test_batches_of_any_size_are_found_again),
+		TEST(test_a_batch_that_is_being_sent_is_not_lost),
+		TEST(test_a_batch_that_does_not_fit_is_lost),
+		TEST(test_a_damaged_batch_is_not_read),
+		TEST(test_one_process_at_a_time),
+		TEST(test_links_are_not_followed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
