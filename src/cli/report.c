@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <core/hist.h>
+#include <core/pressure.h>
 #include <print/probe_text.h>
 #include <print/report.h>
 #include <print/text.h>
@@ -127,23 +128,9 @@ static int select_probe(const struct report *report, const struct run *run, stru
 	return -ENOENT;
 }
 
-/* `whole` may be NULL. */
-static int print_json(const struct run *run, const struct whole *whole)
+/* The rows of a table, for all intervals. */
+static int print_rows(struct rundb *db, const struct table *table)
 {
-	struct json_object *object = json__run(run);
-
-	why_json__add(object, run);
-	if (object && whole) {
-		report__add_timeline(object, &whole->timeline);
-		report__add_correlation(object, &whole->correlation);
-	}
-	return json__print(object, stdout, true);
-}
-
-/* The table rows of a probe, for all intervals. */
-static int print_rows(struct rundb *db, const struct run *run)
-{
-	const struct table *table = run->probes[0].table;
 	struct run_interval interval;
 	int err;
 
@@ -156,7 +143,7 @@ static int print_rows(struct rundb *db, const struct run *run)
 static int print_csv(struct rundb *db, const struct run *run)
 {
 	if (run->probes[0].table)
-		return print_rows(db, run);
+		return print_rows(db, run->probes[0].table);
 	csv__histogram(stdout, &run->probes[0].total.metrics[0].hist);
 	return 0;
 }
@@ -171,7 +158,7 @@ static int print_whole(const struct report *report, struct rundb *db, const stru
 	};
 
 	if (report->options.json)
-		return print_json(run, whole);
+		return whole__print_json(stdout, run, whole);
 	if (report->options.csv)
 		return print_csv(db, run);
 	return whole__print_text(stdout, &style, run, whole);
@@ -271,6 +258,20 @@ static bool names_several(const char *path)
 	return several;
 }
 
+/* The pressure has no probe, but rows. */
+static bool is_of_pressure(const struct report *report)
+{
+	return report->options.csv && report->probe && !strcmp(report->probe, PRESSURE_NAME);
+}
+
+static int print_pressure(const struct report *report, struct rundb *db, const struct run *run)
+{
+	if (run->pressure.table)
+		return print_rows(db, run->pressure.table);
+	log__error(report->probe, "not in this recording", NULL);
+	return -ENODATA;
+}
+
 static int print_recording(const struct report *report, const char *path, struct run *run,
 			   struct run *view)
 {
@@ -285,6 +286,10 @@ static int print_recording(const struct report *report, const char *path, struct
 		else if (err != -ENOENT || !names_several(path))
 			log__error(path, rundb__explain(err), remedy(err));
 		return EXIT_ERROR;
+	}
+	if (is_of_pressure(report)) {
+		err = print_pressure(report, db, run);
+		goto close_db;
 	}
 	first = select_probe(report, run, view);
 	if (first < 0) {

@@ -81,6 +81,11 @@ int cgroups__new(struct cgroups **cgroups, const char *root)
 	return 0;
 }
 
+const char *cgroups__mount(const struct cgroups *cgroups)
+{
+	return cgroups->mount;
+}
+
 void cgroups__free(struct cgroups *cgroups)
 {
 	if (!cgroups)

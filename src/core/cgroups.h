@@ -18,6 +18,9 @@ struct cgroups;
 int cgroups__new(struct cgroups **cgroups, const char *root);
 void cgroups__free(struct cgroups *cgroups);
 
+/* Full path of the mount, with `root`. */
+const char *cgroups__mount(const struct cgroups *cgroups);
+
 /*
  * Path below the mount, "/" for the root; NULL if there is no such cgroup. Walks the tree for an
  * unknown id, so ids of removed cgroups cost one walk each, but not more than a few in 100 ms.

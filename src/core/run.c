@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hist.h"
+#include "pressure.h"
 #include "vec.h"
 
 /* a program takes about a microsecond, so a CPU does not count without a pause for that long */
@@ -32,6 +33,8 @@ void run__clear(struct run *run)
 		free(run->probes[i].filter);
 		run->probes[i].filter = NULL;
 	}
+	table__free(run->pressure.table);
+	run->pressure.table = NULL;
 	free(run->workload);
 	free(run->host);
 	free(run->filter);
@@ -77,14 +80,26 @@ struct table *run__table(const struct run_probe *probe, unsigned int which, char
 	return which == 1 ? probe->why->parts : probe->why->events;
 }
 
+struct table *run__nth_table(const struct run *run, unsigned int nth, char name[RUN_NAME])
+{
+	unsigned int probe = (nth - 1) / RUN_TABLES;
+
+	if (!nth) {
+		strcpy(name, PRESSURE_NAME);
+		return run->pressure.table;
+	}
+	if (probe >= run->nr_probes)
+		return NULL;
+	return run__table(&run->probes[probe], (nth - 1) % RUN_TABLES, name);
+}
+
 int run__end_rows(struct run *run, bool folds)
 {
 	char name[RUN_NAME];
 	int err = 0;
 
-	for (unsigned int i = 0; !err && i < run->nr_probes * RUN_TABLES; i++) {
-		struct table *table =
-			run__table(&run->probes[i / RUN_TABLES], i % RUN_TABLES, name);
+	for (unsigned int i = 0; !err && i < RUN_ALL_TABLES; i++) {
+		struct table *table = run__nth_table(run, i, name);
 
 		if (table && folds)
 			err = table__fold(table);

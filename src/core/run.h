@@ -23,6 +23,7 @@
 #define RUN_METRICS 6 /* maximum metrics of a probe */
 #define RUN_PROBES 8
 #define RUN_TABLES 3 /* maximum tables of a probe */
+#define RUN_ALL_TABLES (1 + RUN_PROBES * RUN_TABLES) /* and of a run */
 #define RUN_LABELS 16
 #define RUN_NAME 64
 #define RUN_TEXT 256
@@ -105,6 +106,12 @@ struct run_life {
 	bool ended; /* before the window closed */
 };
 
+/* Pressure of the machine by interval: see pressure.h. */
+struct run_pressure {
+	struct table *table; /* NULL: not recorded; owned */
+	char why[RUN_TEXT]; /* not empty: what of it is unknown, and why */
+};
+
 struct run_label {
 	char key[RUN_NAME];
 	char value[RUN_TEXT];
@@ -132,6 +139,7 @@ struct run {
 	uint32_t why_by; /* 1 + enum lat_by of victims and culprits; 0: nothing is explained */
 	struct frames frames; /* names for the stacks of slow samples; sorted */
 	char frames_why[RUN_TEXT]; /* not empty: why some names are missing */
+	struct run_pressure pressure;
 	unsigned int nr_probes;
 	struct run_probe probes[RUN_PROBES];
 };
@@ -150,6 +158,9 @@ void run__free(struct run *run);
 
 /* A table of a probe and its name, "runqlat_why"; NULL: it has none of that number. */
 struct table *run__table(const struct run_probe *probe, unsigned int which, char name[RUN_NAME]);
+
+/* The same of all tables of the run, `nth` below RUN_ALL_TABLES. The first one is the pressure. */
+struct table *run__nth_table(const struct run *run, unsigned int nth, char name[RUN_NAME]);
 
 /* Ends the interval of all tables: table__fold(), or table__rewind(). 0 or -ENOMEM. */
 int run__end_rows(struct run *run, bool folds);

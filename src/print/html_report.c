@@ -170,6 +170,7 @@ static struct json_object *data_json(struct html_data *data, const struct html_r
 
 	report__add_timeline(report, of->timeline);
 	report__add_correlation(report, of->correlation);
+	report__add_pressure_pairs(report, of->correlation);
 	shorten(report);
 	json_object_object_add(object, "kind", json_object_new_string("report"));
 	html_data__json(data, object);

@@ -23,4 +23,15 @@ void report__print_correlation(FILE *out, const struct correlation *correlation)
 void report__add_correlation(struct json_object *to,
 			     const struct correlation *correlation); /* "covariates" */
 
+struct json_object *report__pair_json(const struct correlation_series *series,
+				      const struct timeline_probe *probe,
+				      const struct correlation_pair *pair);
+
+/* The pressure: its time line, and which probes follow it. Nothing if it was not recorded. */
+void report__print_pressure(FILE *out, const struct correlation *correlation);
+void report__add_pressure(struct json_object *to,
+			  const struct correlation *correlation); /* "pressure" */
+void report__add_pressure_pairs(struct json_object *to,
+				const struct correlation *correlation); /* "pressure_pairs" */
+
 #endif

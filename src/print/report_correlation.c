@@ -27,8 +27,7 @@ static void print_pair(FILE *out, const struct correlation_series *series,
 {
 	struct wrap wrap = { 0 };
 
-	wrap__add(&wrap, "%s and %s of %s: ", probe->probe->name, series->name,
-		  series->probe->name);
+	wrap__add(&wrap, "%s and %s of %s: ", probe->probe->name, series->name, series->of);
 	add_mean(&wrap, pair->worst, pair->worst_nr, "of its worst quarter");
 	wrap__add(&wrap, ", ");
 	add_mean(&wrap, pair->other, pair->other_nr, "of the others");
@@ -44,7 +43,7 @@ void report__print_correlation(FILE *out, const struct correlation *correlation)
 	const struct timeline *timeline = correlation->timeline;
 	struct wrap wrap = { 0 };
 
-	if (!correlation->nr)
+	if (!correlation->nr_keys)
 		return;
 	wrap__add(&wrap, "Covariates of the slow events: mean in the worst quarter of a probe's "
 			 "intervals, and in the others; Spearman's rho with the slow share, p "
@@ -52,23 +51,24 @@ void report__print_correlation(FILE *out, const struct correlation *correlation)
 	fputc('\n', out);
 	wrap__print(&wrap, out, 0, 2);
 	for (unsigned int j = 0; j < timeline->nr_probes; j++) {
-		for (unsigned int i = 0; i < correlation->nr; i++)
+		for (unsigned int i = 0; i < correlation->nr_keys; i++)
 			print_pair(out, &correlation->series[i], &timeline->probes[j],
 				   &correlation->series[i].pairs[j]);
 	}
 }
 
-static struct json_object *pair_json(const struct correlation_series *series,
-				     const struct timeline_probe *probe,
-				     const struct correlation_pair *pair)
+struct json_object *report__pair_json(const struct correlation_series *series,
+				      const struct timeline_probe *probe,
+				      const struct correlation_pair *pair)
 {
 	struct json_object *object = json_object_new_object();
-	const struct table *table = series->probe->table;
 
 	fields__text(object, "probe", probe->probe->name);
-	fields__text(object, "table", series->probe->name);
-	fields__text(object, "key", series->name);
-	fields__text(object, "column", table__column(table, series->column)->name);
+	if (series->family == CORRELATION_LATENCY) {
+		fields__text(object, "table", series->of);
+		fields__text(object, "key", series->name);
+	}
+	fields__text(object, "column", table__column(series->table, series->column)->name);
 	fields__number(object, "mean_in_worst_quarter", pair->worst);
 	fields__count(object, "intervals_in_worst_quarter", pair->worst_nr);
 	fields__number(object, "mean_in_others", pair->other);
@@ -79,6 +79,8 @@ static struct json_object *pair_json(const struct correlation_series *series,
 	fields__number(object, "rho_high", pair->found.high);
 	fields__number(object, "p", pair->found.p);
 	fields__number(object, "p_adjusted", pair->adjusted);
+	if (series->family != CORRELATION_LATENCY)
+		fields__text(object, "reason", pair->why[0] ? pair->why : NULL);
 	return object;
 }
 
@@ -87,14 +89,15 @@ void report__add_correlation(struct json_object *to, const struct correlation *c
 	const struct timeline *timeline = correlation->timeline;
 	struct json_object *array;
 
-	if (!correlation->nr)
+	if (!correlation->nr_keys)
 		return;
 	array = json_object_new_array();
 	for (unsigned int j = 0; j < timeline->nr_probes; j++) {
-		for (unsigned int i = 0; i < correlation->nr; i++)
-			json_object_array_add(array, pair_json(&correlation->series[i],
-							       &timeline->probes[j],
-							       &correlation->series[i].pairs[j]));
+		for (unsigned int i = 0; i < correlation->nr_keys; i++)
+			json_object_array_add(array,
+					      report__pair_json(&correlation->series[i],
+								&timeline->probes[j],
+								&correlation->series[i].pairs[j]));
 	}
 	json_object_object_add(to, "covariates", array);
 }

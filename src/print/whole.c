@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <core/fault_cost.h>
+#include <store/json.h>
 
 #include "html.h"
 #include "probe_text.h"
@@ -54,9 +55,23 @@ int whole__print_text(FILE *out, const struct text_style *style, const struct ru
 	if (whole) {
 		report__print_timeline(out, &whole->timeline, style->top);
 		report__print_correlation(out, &whole->correlation);
+		report__print_pressure(out, &whole->correlation);
 	}
 	text__fault_cost(out, run);
 	return 0;
+}
+
+int whole__print_json(FILE *out, const struct run *run, const struct whole *whole)
+{
+	struct json_object *object = json__run(run);
+
+	why_json__add(object, run);
+	if (object && whole) {
+		report__add_timeline(object, &whole->timeline);
+		report__add_correlation(object, &whole->correlation);
+		report__add_pressure(object, &whole->correlation);
+	}
+	return json__print(object, out, true);
 }
 
 int whole__print_page(FILE *out, struct rundb *db, const struct run *run, const struct whole *whole,

@@ -31,6 +31,9 @@ void whole__free(struct whole *whole); /* NULL is allowed */
 int whole__print_text(FILE *out, const struct text_style *style, const struct run *run,
 		      const struct whole *whole);
 
+/* The same as JSON. */
+int whole__print_json(FILE *out, const struct run *run, const struct whole *whole);
+
 /* `top`: keys of a split; 0: all. Errors as html__report(). */
 int whole__print_page(FILE *out, struct rundb *db, const struct run *run, const struct whole *whole,
 		      unsigned int top);

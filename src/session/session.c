@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <core/clock.h>
+#include <core/pressure.h>
 #include <probes/kernel.h>
 
 #include "descendants.h"
@@ -29,6 +30,7 @@ struct session {
 	struct probe *probes[RUN_PROBES]; /* as run->probes; NULL: it could not be opened */
 	struct run_data delta[RUN_PROBES];
 	struct names *names;
+	struct pressure *pressure; /* NULL: not recorded */
 	struct life_watch *life; /* NULL: not wanted, or not possible */
 	struct symbols *symbols; /* NULL: no stacks are taken, or there is no way to name them */
 	bool skips_stacks; /* nobody wants their names */
@@ -118,6 +120,7 @@ void session__free(struct session *session)
 	session__close(session, why);
 	for (unsigned int i = 0; i < RUN_PROBES; i++)
 		run__clear_data(&session->delta[i]);
+	pressure__close(session->pressure);
 	life__close(session->life);
 	symbols__free(session->symbols);
 	descendants__clear(&session->descendants);
@@ -277,6 +280,9 @@ static void end_interval(struct session *session, struct session_result *result,
 		return;
 	run->duration_ns = end;
 	session->last_ns = end;
+	if (session->pressure)
+		fault(session, result, SESSION_READ,
+		      pressure__read(session->pressure, run->pressure.table, elapsed_ns(session)));
 	err = recording__interval(session->recording, run, &interval, &writer);
 	recording_fault(session, result, writer, err);
 }
@@ -302,6 +308,23 @@ static void watch_lives(struct session *session)
 		life__open(&session->life, run->lives_why);
 }
 
+/*
+ * Of recordings only, since they have a time line. Their intervals may be read late, so the
+ * pressure of an interval is that between two readings, as with the probes.
+ */
+static void watch_pressure(struct session *session, struct session_result *result)
+{
+	struct run_pressure *to = &session->run->pressure;
+	int err;
+
+	if (!session->recording->dir[0] || session->recording->is_endless)
+		return;
+	err = pressure__open(&session->pressure, "", to->why);
+	if (!err)
+		err = table__new(&to->table, pressure_columns, PRESSURE_COLUMNS);
+	fault(session, result, SESSION_READ, err);
+}
+
 static void describe_lives(struct session *session, struct session_result *result)
 {
 	int err;
@@ -318,6 +341,8 @@ static void open_window(struct session *session, struct session_result *result)
 
 	step_all(session, result, PROBE_PREPARE, 0);
 	recording__start(run);
+	if (session->pressure)
+		pressure__read(session->pressure, NULL, 0);
 	if (session->life)
 		life__arm(session->life, run->start_mono_ns);
 	for (enum probe_step step = PROBE_BEFORE_OPEN; step <= PROBE_START; step++)
@@ -548,6 +573,7 @@ int session__run(struct session *session, const struct session_config *config,
 		warn_of_trouble(session, session->probes[i]);
 	}
 	watch_lives(session);
+	watch_pressure(session, result);
 	if (!config->again)
 		kernel__forget();
 	err = start_workload(session, config);

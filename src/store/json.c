@@ -12,6 +12,7 @@
 #include <core/account.h>
 #include <core/counts.h>
 #include <core/hist.h>
+#include <core/pressure.h>
 #include <core/process_shares.h>
 #include <core/sanitize.h>
 #include <core/split.h>
@@ -521,5 +522,7 @@ struct json_object *json__interval(const struct run *run, const struct run_inter
 		json_object_array_add(probes, one);
 	}
 	put(object, "probes", probes);
+	if (run->pressure.table)
+		put(object, PRESSURE_NAME, table__json_rows(run->pressure.table));
 	return object;
 }

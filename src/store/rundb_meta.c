@@ -56,6 +56,8 @@ int rundb_meta__take(struct run *run, sqlite3_stmt *row)
 		rundb_row__text(row, 1, run->lives_why, sizeof(run->lives_why));
 	if (!strcmp(name, "why_by"))
 		return read_split(row, 1, &run->why_by);
+	if (!strcmp(name, "pressure_why"))
+		rundb_row__text(row, 1, run->pressure.why, sizeof(run->pressure.why));
 	if (!strcmp(name, "frames_why"))
 		rundb_row__text(row, 1, run->frames_why, sizeof(run->frames_why));
 	if (!strcmp(name, "start_utc"))

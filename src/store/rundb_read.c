@@ -11,6 +11,7 @@
 
 #include <core/counts.h>
 #include <core/hist.h>
+#include <core/pressure.h>
 #include <core/split.h>
 #include <core/vec.h>
 
@@ -37,13 +38,7 @@ struct series {
 };
 
 /* The parts of an interval that are read; the last ones are rows of tables. */
-enum part {
-	PART_SLOTS,
-	PART_SUMS,
-	PART_ACCT,
-	PART_ROWS,
-	PARTS = PART_ROWS + RUN_PROBES * RUN_TABLES
-};
+enum part { PART_SLOTS, PART_SUMS, PART_ACCT, PART_ROWS, PARTS = PART_ROWS + RUN_ALL_TABLES };
 
 struct rundb {
 	sqlite3 *db;
@@ -348,14 +343,12 @@ static int read_tables(struct rundb *db)
 		if (!db->span.is_set)
 			err = rundb_account__read(db->db, db->probe_ids[i], &probe->check);
 		if (!err)
-			err = rundb_table__load(db->db, probe->name, &probe->table);
-		if (!err && probe->table)
-			err = rundb_table__top_k(db->db, &db->span, probe->name, probe->table, NULL,
-						 NULL);
+			err = rundb_table__sum(db->db, &db->span, probe->name, &probe->table);
 		if (!err)
 			err = rundb_why__read(db->db, &db->span, probe);
 	}
-	return err;
+	return err ? err
+		   : rundb_table__sum(db->db, &db->span, PRESSURE_NAME, &db->run->pressure.table);
 }
 
 static int compare_ids(const void *left, const void *right)
@@ -686,8 +679,8 @@ static int prepare_parts(struct rundb *db)
 		err = sql__prepare(db->db, &db->parts[PART_SUMS], metrics ? SUMS OF_METRICS : SUMS);
 	if (!err)
 		err = sql__prepare(db->db, &db->parts[PART_ACCT], ACCT);
-	for (unsigned int i = 0; !err && i < db->run->nr_probes * RUN_TABLES; i++) {
-		table = run__table(&db->run->probes[i / RUN_TABLES], i % RUN_TABLES, name);
+	for (unsigned int i = 0; !err && i < RUN_ALL_TABLES; i++) {
+		table = run__nth_table(db->run, i, name);
 		if (table)
 			err = rundb_table__select(db->db, &db->parts[PART_ROWS + i], name, table);
 	}
@@ -741,8 +734,8 @@ static int read_interval(struct rundb *db, int64_t id)
 		err = read_part(db, PART_SUMS, id, take_sum, &target);
 	if (!err && !db->without_keys)
 		err = read_part(db, PART_ACCT, id, take_acct, &target);
-	for (unsigned int i = 0; !err && i < db->run->nr_probes * RUN_TABLES; i++) {
-		table = run__table(&db->run->probes[i / RUN_TABLES], i % RUN_TABLES, name);
+	for (unsigned int i = 0; !err && i < RUN_ALL_TABLES; i++) {
+		table = run__nth_table(db->run, i, name);
 		if (table)
 			err = rundb_table__read(db->parts[PART_ROWS + i], id, table);
 	}

@@ -317,6 +317,14 @@ int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *n
 	return err;
 }
 
+int rundb_table__sum(sqlite3 *db, const struct rundb_span *span, const char *name,
+		     struct table **table)
+{
+	int err = rundb_table__load(db, name, table);
+
+	return err || !*table ? err : rundb_table__top_k(db, span, name, *table, NULL, NULL);
+}
+
 int rundb_table__select(sqlite3 *db, sqlite3_stmt **select, const char *name,
 			const struct table *table)
 {

@@ -42,6 +42,10 @@ int rundb_table__load(sqlite3 *db, const char *name, struct table **table);
 int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *name,
 		       struct table *table, void (*each)(void *context), void *context);
 
+/* Both: the table of that name with the sums of its rows; *table is NULL if there is none. */
+int rundb_table__sum(sqlite3 *db, const struct rundb_span *span, const char *name,
+		     struct table **table);
+
 /* Prepares the statement for rundb_table__read(). */
 int rundb_table__select(sqlite3 *db, sqlite3_stmt **select, const char *name,
 			const struct table *table);

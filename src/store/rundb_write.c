@@ -123,7 +123,7 @@ struct rundb_writer {
 	/* in pages: limit of the log, and its length at the next checkpoint */
 	int log_pages, fold_at;
 	sqlite3_stmt *statements[STATEMENTS];
-	sqlite3_stmt *rows[RUN_PROBES][RUN_TABLES]; /* NULL: there is no such table */
+	sqlite3_stmt *rows[RUN_ALL_TABLES]; /* NULL: there is no such table */
 	struct known known[RUN_PROBES];
 	int64_t last_series;
 	int64_t last_interval;
@@ -194,8 +194,7 @@ static void put_run(struct rundb_writer *writer, const struct run *run)
 static void put_probe(struct rundb_writer *writer, unsigned int index,
 		      const struct run_probe *probe)
 {
-	char split[SPLIT_TEXT], name[RUN_NAME];
-	const struct table *table;
+	char split[SPLIT_TEXT];
 
 	put(writer, ADD_PROBE, "ittttti", (int64_t)index + 1, probe->name, probe->method,
 	    probe->mechanism, probe->refused, split__list(probe->by, split),
@@ -207,11 +206,20 @@ static void put_probe(struct rundb_writer *writer, unsigned int index,
 		    probe->metrics[i].what);
 		put(writer, ADD_SERIES, "iitit", id, id, "", (int64_t)0, "");
 	}
-	for (unsigned int i = 0; !writer->err && i < RUN_TABLES; i++) {
-		table = run__table(probe, i, name);
+}
+
+static void put_tables(struct rundb_writer *writer, const struct run *run)
+{
+	const struct table *table;
+	char name[RUN_NAME];
+
+	for (unsigned int i = 0; !writer->err && i < RUN_ALL_TABLES; i++) {
+		table = run__nth_table(run, i, name);
 		if (table)
 			writer->err = rundb_table__create(writer->db, name, table);
 	}
+	if (run->pressure.why[0])
+		put_text(writer, "pressure_why", run->pressure.why);
 }
 
 /* The edges of all slots, so that queries need not know the bucket scheme. */
@@ -229,9 +237,9 @@ static void disconnect(struct rundb_writer *writer)
 		sqlite3_finalize(writer->statements[i]);
 		writer->statements[i] = NULL;
 	}
-	for (unsigned int i = 0; i < RUN_PROBES * RUN_TABLES; i++) {
-		sqlite3_finalize(writer->rows[i / RUN_TABLES][i % RUN_TABLES]);
-		writer->rows[i / RUN_TABLES][i % RUN_TABLES] = NULL;
+	for (unsigned int i = 0; i < RUN_ALL_TABLES; i++) {
+		sqlite3_finalize(writer->rows[i]);
+		writer->rows[i] = NULL;
 	}
 	sqlite3_close(writer->db);
 	writer->db = NULL;
@@ -258,12 +266,10 @@ static int prepare_rows(struct rundb_writer *writer, const struct run *run)
 	char name[RUN_NAME];
 	int err = 0;
 
-	for (unsigned int i = 0; !err && i < run->nr_probes * RUN_TABLES; i++) {
-		table = run__table(&run->probes[i / RUN_TABLES], i % RUN_TABLES, name);
+	for (unsigned int i = 0; !err && i < RUN_ALL_TABLES; i++) {
+		table = run__nth_table(run, i, name);
 		if (table)
-			err = rundb_table__prepare(writer->db,
-						   &writer->rows[i / RUN_TABLES][i % RUN_TABLES],
-						   name, table);
+			err = rundb_table__prepare(writer->db, &writer->rows[i], name, table);
 	}
 	return err;
 }
@@ -302,6 +308,7 @@ static int create(struct rundb_writer *writer, const struct run *run, const char
 	put_edges(writer);
 	for (unsigned int i = 0; i < run->nr_probes; i++)
 		put_probe(writer, i, &run->probes[i]);
+	put_tables(writer, run);
 	err = end(writer);
 	/*
 	 * The mode is stored in the file: change it before the rename, where a kill cannot do harm.
@@ -470,17 +477,16 @@ static void put_data(struct rundb_writer *writer, unsigned int index, const stru
 	}
 }
 
-static void put_rows(struct rundb_writer *writer, unsigned int index, const struct run_probe *probe,
-		     uint64_t start_ns)
+static void put_rows(struct rundb_writer *writer, const struct run *run, uint64_t start_ns)
 {
 	const struct table *table;
 	char name[RUN_NAME];
 
-	for (unsigned int i = 0; !writer->err && i < RUN_TABLES; i++) {
-		table = run__table(probe, i, name);
+	for (unsigned int i = 0; !writer->err && i < RUN_ALL_TABLES; i++) {
+		table = run__nth_table(run, i, name);
 		if (table)
-			writer->err = rundb_table__insert(writer->rows[index][i],
-							  writer->last_interval, start_ns, table);
+			writer->err = rundb_table__insert(writer->rows[i], writer->last_interval,
+							  start_ns, table);
 	}
 }
 
@@ -494,12 +500,10 @@ static int db__interval(struct writer *writer, const struct run *run,
 	put(db, ADD_INTERVAL, "iii", db->last_interval, (int64_t)interval->start_ns,
 	    (int64_t)interval->end_ns);
 	for (unsigned int i = 0; i < run->nr_probes; i++) {
-		if (run->probes[i].refused[0])
-			continue;
-		if (run->probes[i].nr_metrics)
+		if (!run->probes[i].refused[0] && run->probes[i].nr_metrics)
 			put_data(db, i, &run->probes[i], &interval->delta[i]);
-		put_rows(db, i, &run->probes[i], interval->rows_ns);
 	}
+	put_rows(db, run, interval->rows_ns);
 	return end(db);
 }
 

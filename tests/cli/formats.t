@@ -16,7 +16,7 @@ wait_for has_intervals "$(recording "$dir/runs")" 5
 kill -INT "$pid"
 finish
 json '-i --json is NDJSON: intervals, then the whole' 'length >= 3
-	and all(.[:-1][]; keys == ["end_sec", "probes", "schema", "start_sec"])
+	and all(.[:-1][]; keys == ["end_sec", "pressure", "probes", "schema", "start_sec"])
 	and (.[-1] | has("start_utc") and .complete)'
 is '-i --json: an object a line' "$(wc -l <<<"$out")" "$(jq -s length <<<"$out")"
 json '-i --json: one interval follows the other' '.[-1].duration_sec == .[-2].end_sec
@@ -33,7 +33,7 @@ whole=$(tail -n 1 <<<"$out")
 recorded=$(recording "$dir/runs")
 run report --json "$recorded"
 is 'report --json is the same as record --json, and the time line' \
-	"$(jq -S 'del(.timeline, .correlation, .contributors)' <<<"$out")" "$(jq -S . <<<"$whole")"
+	"$(jq -S 'del(.timeline, .correlation, .contributors, .pressure)' <<<"$out")" "$(jq -S . <<<"$whole")"
 ok 'the time line has every interval' jq -e "(.timeline.intervals | length) == $(intervals "$recorded")" <<<"$out"
 json 'report --json is one object' 'length == 1 and .[0].schema == 3'
 thresholds='[.probes[] | {(.module): .tail_threshold_us}] | add | tojson'

@@ -160,7 +160,10 @@ agrees() {
 ok '--json agrees with itself' agrees
 check 'its intervals' 0 '' 'time line: 1 interval of 50 ms per line' report --all-intervals "$together"
 ok 'they fit a terminal, too' fits
-is 'each has a line' "$(grep -cE '^[* ] +[0-9]+\.[0-9]{3}  ' <<<"$out")" "$(intervals "$together")"
+lines() { sed -n "$1" <<<"$out" | grep -cE '^[* ] +[0-9]+\.[0-9]{3}  '; }
+is 'each has a line' "$(lines '/^time line/,/^Correlation/p')" "$(intervals "$together")"
+# shellcheck disable=SC2016 # sed's
+is 'and one of the pressure' "$(lines '/^Pressure/,$p')" "$(intervals "$together")"
 
 # At 95 % it would correctly fail in one of twenty runs.
 check 'at times of their own: it says nothing of the kind' 0 '' 'runqlat and iolat: no correlation shown: ' \

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pressure of the whole machine: stalls for CPU, memory and I/O (PSI), reclaim, swap and CPU
+ * limits, as changes of the kernel's counters by interval. docs/format.md lists the columns.
+ */
+#ifndef LATSCOPE_CORE_PRESSURE_H
+#define LATSCOPE_CORE_PRESSURE_H
+
+#include "run.h"
+
+#define PRESSURE_NAME "pressure" /* of the table in a recording */
+
+enum pressure_column {
+	PRESSURE_CPU_SOME, /* stalls, in ns */
+	PRESSURE_MEMORY_SOME,
+	PRESSURE_IO_SOME,
+	PRESSURE_MEMORY_FULL,
+	PRESSURE_IO_FULL,
+	PRESSURE_THROTTLED,
+	PRESSURE_MAJOR_FAULTS, /* from here on: counts */
+	PRESSURE_REFAULTS,
+	PRESSURE_SCANNED,
+	PRESSURE_RECLAIMED,
+	PRESSURE_SCANNED_KSWAPD,
+	PRESSURE_SCANNED_DIRECT,
+	PRESSURE_DIRECT_STALLS,
+	PRESSURE_SWAPPED_IN,
+	PRESSURE_SWAPPED_OUT,
+	PRESSURE_OOM_KILLS,
+	PRESSURE_COLUMNS,
+};
+
+extern const struct table_column pressure_columns[PRESSURE_COLUMNS];
+
+struct pressure;
+
+/*
+ * Opens the kernel's files; needs no privilege. `root` is a prefix of every path, "" for this
+ * machine. `why` gets what is missing and the reasons, or stays empty: those columns are then
+ * unknown. 0 or -ENOMEM.
+ */
+int pressure__open(struct pressure **pressure, const char *root, char why[RUN_TEXT]);
+void pressure__close(struct pressure *pressure);
+
+/*
+ * Adds a row of what the counters gained since the last call. NULL: only remembers them, for the
+ * start. 0 or -errno.
+ */
+int pressure__read(struct pressure *pressure, struct table *table, uint64_t time_ns);
+
+#endif

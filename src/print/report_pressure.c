@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Text and JSON of the pressure: when tasks waited for it, and which probes follow it. */
+#include <math.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include <core/units.h>
+#include <store/json_print.h>
+
+#include "report.h"
+#include "wrap.h"
+
+#define COLUMNS (sizeof(shown) / sizeof(shown[0]))
+
+/* What the time line has. */
+static const struct {
+	enum pressure_column column;
+	const char *title;
+} shown[] = {
+	{ PRESSURE_CPU_SOME, "cpu" },		{ PRESSURE_MEMORY_SOME, "memory" },
+	{ PRESSURE_MEMORY_FULL, "mem full" },	{ PRESSURE_IO_SOME, "io" },
+	{ PRESSURE_MAJOR_FAULTS, "major flt" }, { PRESSURE_RECLAIMED, "reclaimed" },
+};
+
+/* The pressures that a probe is asked to follow; the other columns are details. */
+static const struct {
+	enum pressure_column column;
+	const char *name;
+} asked[] = {
+	{ PRESSURE_CPU_SOME, "CPU pressure" },
+	{ PRESSURE_MEMORY_SOME, "memory pressure" },
+	{ PRESSURE_IO_SOME, "I/O pressure" },
+};
+
+static const char *value_text(char text[UNITS_TEXT], const struct correlation_series *series,
+			      double value)
+{
+	if (isnan(value))
+		return strcpy(text, "-");
+	return series->unit == CORRELATION_SHARE ? units__ratio(text, value)
+						 : units__rate(text, value);
+}
+
+/* The mean over intervals `from` to `to`, by their length; NAN: it is known in none. */
+static double mean_over(const struct correlation *correlation,
+			const struct correlation_series *series, size_t from, size_t to)
+{
+	const struct timeline *timeline = correlation->timeline;
+	double sum = 0, length = 0;
+
+	for (size_t i = from; i < to && i < timeline->nr; i++) {
+		double ns = (double)(timeline->end_ns[i] - timeline->start_ns[i]);
+
+		if (isnan(series->values[i]))
+			continue;
+		sum += series->values[i] * ns;
+		length += ns;
+	}
+	return length > 0 ? sum / length : NAN;
+}
+
+static void print_line(FILE *out, const struct correlation *correlation, size_t from, size_t to)
+{
+	char text[UNITS_TEXT];
+
+	for (size_t i = 0; i < COLUMNS; i++) {
+		const struct correlation_series *series =
+			correlation__pressure(correlation, shown[i].column);
+
+		fprintf(out, " %10s",
+			value_text(text, series, mean_over(correlation, series, from, to)));
+	}
+	fputc('\n', out);
+}
+
+static void print_lines(FILE *out, const struct correlation *correlation)
+{
+	const struct timeline *timeline = correlation->timeline;
+
+	fprintf(out, "%9s", "end (s)");
+	for (size_t i = 0; i < COLUMNS; i++)
+		fprintf(out, " %10s", shown[i].title);
+	fputc('\n', out);
+	for (size_t i = 0; timeline->nr > 1 && i < timeline->nr_lines; i++) {
+		size_t from = i * timeline->per_line, to = from + timeline->per_line;
+
+		to = to < timeline->nr ? to : timeline->nr;
+		fprintf(out, "%9.3f", (double)timeline->end_ns[to - 1] / 1e9);
+		print_line(out, correlation, from, to);
+	}
+	fprintf(out, "%9s", "mean");
+	print_line(out, correlation, 0, timeline->nr);
+}
+
+static void add_mean(struct wrap *wrap, const struct correlation_series *series, double mean,
+		     size_t intervals, const char *where)
+{
+	char text[UNITS_TEXT];
+
+	if (!intervals)
+		wrap__add(wrap, "unknown in intervals %s", where);
+	else
+		wrap__add(wrap, "%s in %zu interval%s %s", value_text(text, series, mean),
+			  intervals, intervals == 1 ? "" : "s", where);
+}
+
+static void add_means(struct wrap *wrap, const struct correlation_series *series,
+		      const struct correlation_pair *pair)
+{
+	add_mean(wrap, series, pair->worst, pair->worst_nr, "of its worst quarter");
+	wrap__add(wrap, ", ");
+	add_mean(wrap, series, pair->other, pair->other_nr, "of the others");
+	wrap__add(wrap, ": %s: %+.2f [%+.2f, %+.2f], p = %.2g", timeline__word(pair->verdict),
+		  pair->found.rho, pair->found.low, pair->found.high, pair->adjusted);
+}
+
+/* Does the probe follow the pressure? One sentence, whatever the answer is. */
+static void print_answer(FILE *out, const struct correlation_series *series,
+			 const struct timeline_probe *probe, const struct correlation_pair *pair,
+			 const char *name)
+{
+	static const char *const verbs[] = { "is not shown to follow", "follows", "falls with" };
+	struct wrap wrap = { 0 };
+
+	if (isnan(pair->adjusted)) {
+		wrap__add(&wrap, "%s: cannot tell whether it follows %s: %s", probe->probe->name,
+			  name, pair->why);
+	} else {
+		wrap__add(&wrap, "%s %s %s: ", probe->probe->name, verbs[pair->verdict], name);
+		add_means(&wrap, series, pair);
+	}
+	wrap__print(&wrap, out, 2, 2);
+}
+
+/* Of the other columns, those that have a verdict: only rho, since they repeat the answer. */
+static void print_details(FILE *out, const struct correlation *correlation, unsigned int probe)
+{
+	struct wrap wrap = { 0 };
+
+	for (unsigned int i = correlation->nr_keys; i < correlation->nr; i++) {
+		const struct correlation_series *series = &correlation->series[i];
+		const struct correlation_pair *pair = &series->pairs[probe];
+
+		if (series->family != CORRELATION_DETAILS || pair->verdict == TIMELINE_NOT_SHOWN)
+			continue;
+		wrap__add(&wrap, "%s %s %+.2f", wrap.len ? "," : "also correlated:", series->name,
+			  pair->found.rho);
+	}
+	if (wrap.len)
+		wrap__print(&wrap, out, 4, 2);
+}
+
+void report__print_pressure(FILE *out, const struct correlation *correlation)
+{
+	const struct timeline *timeline = correlation->timeline;
+	const char *why = timeline->run->pressure.why;
+	struct wrap wrap = { 0 };
+
+	if (!timeline->nr || correlation->nr == correlation->nr_keys)
+		return;
+	fputc('\n', out);
+	wrap__add(&wrap, "Pressure of the whole machine: share of the time in which a task waited "
+			 "(PSI; full: while none worked), major page faults and reclaimed pages");
+	wrap__print(&wrap, out, 0, 2);
+	print_lines(out, correlation);
+	if (why[0]) {
+		wrap__add(&wrap, "unknown: %s", why);
+		wrap__print(&wrap, out, 2, 2);
+	}
+	if (timeline->nr < 2)
+		return;
+	for (unsigned int j = 0; j < timeline->nr_probes; j++) {
+		for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+			const struct correlation_series *series =
+				correlation__pressure(correlation, asked[i].column);
+
+			print_answer(out, series, &timeline->probes[j], &series->pairs[j],
+				     asked[i].name);
+		}
+		print_details(out, correlation, j);
+	}
+}
+
+/* The column's name, but for shares without its unit: "memory_some", "major_faults". */
+static const char *field(char name[RUN_NAME], const struct correlation_series *series)
+{
+	strcpy(name, series->name);
+	for (char *at = name; (at = strchr(at, ' '));)
+		*at = '_';
+	return name;
+}
+
+static struct json_object *column_json(const struct correlation *correlation,
+				       const struct correlation_series *series)
+{
+	const struct table_column *column = table__column(series->table, series->column);
+	struct json_object *object = json_object_new_object();
+	char name[RUN_NAME];
+
+	fields__text(object, "name", field(name, series));
+	fields__text(object, "unit", series->unit == CORRELATION_SHARE ? "share" : "1/s");
+	fields__text(object, "what", column->what);
+	fields__number(object, "mean",
+		       mean_over(correlation, series, 0, correlation->timeline->nr));
+	fields__number(object, "max", series->most);
+	return object;
+}
+
+static struct json_object *interval_json(const struct correlation *correlation, size_t at)
+{
+	struct json_object *object = json_object_new_object();
+	char name[RUN_NAME];
+
+	fields__number(object, "start_sec", (double)correlation->timeline->start_ns[at] / 1e9);
+	fields__number(object, "end_sec", (double)correlation->timeline->end_ns[at] / 1e9);
+	for (unsigned int i = correlation->nr_keys; i < correlation->nr; i++)
+		fields__number(object, field(name, &correlation->series[i]),
+			       correlation->series[i].values[at]);
+	return object;
+}
+
+static struct json_object *pairs_json(const struct correlation *correlation)
+{
+	const struct timeline *timeline = correlation->timeline;
+	struct json_object *pairs = json_object_new_array();
+
+	for (unsigned int i = correlation->nr_keys; i < correlation->nr; i++) {
+		const struct correlation_series *series = &correlation->series[i];
+
+		for (unsigned int j = 0; j < timeline->nr_probes; j++)
+			json_object_array_add(pairs, report__pair_json(series, &timeline->probes[j],
+								       &series->pairs[j]));
+	}
+	return pairs;
+}
+
+void report__add_pressure_pairs(struct json_object *to, const struct correlation *correlation)
+{
+	if (correlation->nr > correlation->nr_keys)
+		json_object_object_add(to, "pressure_pairs", pairs_json(correlation));
+}
+
+void report__add_pressure(struct json_object *to, const struct correlation *correlation)
+{
+	const struct timeline *timeline = correlation->timeline;
+	struct json_object *object, *columns, *intervals;
+
+	if (correlation->nr == correlation->nr_keys)
+		return;
+	object = json_object_new_object();
+	columns = json_object_new_array();
+	intervals = json_object_new_array();
+	for (unsigned int i = correlation->nr_keys; i < correlation->nr; i++)
+		json_object_array_add(columns, column_json(correlation, &correlation->series[i]));
+	for (size_t i = 0; i < timeline->nr; i++)
+		json_object_array_add(intervals, interval_json(correlation, i));
+	fields__text(object, "unknown",
+		     timeline->run->pressure.why[0] ? timeline->run->pressure.why : NULL);
+	json_object_object_add(object, "columns", columns);
+	json_object_object_add(object, "intervals", intervals);
+	json_object_object_add(object, "pairs", pairs_json(correlation));
+	json_object_object_add(to, "pressure", object);
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "recording.h"
+#include "sheet.h"
+
+#include <json-c/json.h>
+#include <math.h>
+
+#include "core/pressure.h"
+#include "print/report.h"
+
+#define INTERVALS 60
+#define PSI(some, full)                                           \
+	"some avg10=1.00 avg60=2.00 avg300=3.00 total=" some "\n" \
+	"full avg10=0.00 avg60=0.00 avg300=0.00 total=" full "\n"
+
+/* ---- reading the kernel's files ---- */
+
+static struct pressure *pressure;
+static struct table *table;
+static char why[RUN_TEXT];
+
+static void write_psi(const char *cpu, const char *memory, const char *io)
+{
+	unit_write(dir, "proc/pressure/cpu", cpu);
+	unit_write(dir, "proc/pressure/memory", memory);
+	unit_write(dir, "proc/pressure/io", io);
+}
+
+static void write_limited(const char *group, const char *limit, const char *us)
+{
+	char name[128], text[128];
+
+	snprintf(name, sizeof(name), "sys/fs/cgroup/%s/cpu.max", group);
+	unit_write(dir, name, limit);
+	snprintf(name, sizeof(name), "sys/fs/cgroup/%s/cpu.stat", group);
+	snprintf(text, sizeof(text), "usage_usec 9\nnr_throttled 3\nthrottled_usec %s\n", us);
+	unit_write(dir, name, text);
+}
+
+static void open_here(void)
+{
+	assert_int_equal(table__new(&table, pressure_columns, PRESSURE_COLUMNS), 0);
+	assert_int_equal(pressure__open(&pressure, dir, why), 0);
+	assert_int_equal(pressure__read(pressure, NULL, 0), 0);
+}
+
+static int close_here(void **state)
+{
+	pressure__close(pressure);
+	table__free(table);
+	return unit_remove_dir(state);
+}
+
+/* The newest row's value; -1: unknown. */
+static int64_t value(enum pressure_column column)
+{
+	struct table_value found = table__value(table, table__rows(table) - 1, column);
+
+	return found.known ? found.integer : -1;
+}
+
+static void rows_are_what_the_counters_gained(void **state)
+{
+	(void)state;
+	write_psi(PSI("100", "7"), PSI("1000", "500"), PSI("30", "20"));
+	unit_write(dir, "proc/vmstat",
+		   "pgmajfault 5\npgscan_anon 10\npgscan_file 20\npgscan_direct 3\n"
+		   "pgscan_direct_throttle 4\nallocstall_normal 1\nallocstall_movable 2\n"
+		   "workingset_refault_anon 1\nworkingset_refault_file 2\npswpin 8\npswpout 9\n");
+	open_here();
+	write_psi(PSI("150", "99"), PSI("1300", "600"), PSI("30", "25"));
+	unit_write(dir, "proc/vmstat",
+		   "pgmajfault 9\npgscan_anon 11\npgscan_file 40\npgscan_direct 5\n"
+		   "pgscan_direct_throttle 400\nallocstall_normal 2\nallocstall_movable 6\n"
+		   "workingset_refault_anon 1\nworkingset_refault_file 7\npswpin 8\npswpout 10\n");
+	assert_int_equal(pressure__read(pressure, table, 1000000000), 0);
+	assert_int_equal(value(PRESSURE_CPU_SOME), 50000);
+	assert_int_equal(value(PRESSURE_MEMORY_SOME), 300000);
+	assert_int_equal(value(PRESSURE_MEMORY_FULL), 100000);
+	assert_int_equal(value(PRESSURE_IO_SOME), 0);
+	assert_int_equal(value(PRESSURE_IO_FULL), 5000);
+	assert_int_equal(value(PRESSURE_MAJOR_FAULTS), 4);
+	assert_int_equal(value(PRESSURE_SCANNED), 21);
+	assert_int_equal(value(PRESSURE_SCANNED_DIRECT), 2);
+	assert_int_equal(value(PRESSURE_DIRECT_STALLS), 5);
+	assert_int_equal(value(PRESSURE_REFAULTS), 5);
+	assert_int_equal(value(PRESSURE_SWAPPED_IN), 0);
+	assert_int_equal(value(PRESSURE_SWAPPED_OUT), 1);
+}
+
+static void what_a_kernel_lacks_is_unknown_not_zero(void **state)
+{
+	(void)state;
+	unit_write(dir, "proc/vmstat", "pgmajfault 5\nworkingset_refault 4\n");
+	open_here();
+	unit_write(dir, "proc/vmstat", "pgmajfault 6\nworkingset_refault 6\n");
+	assert_int_equal(pressure__read(pressure, table, 1), 0);
+	assert_int_equal(value(PRESSURE_MAJOR_FAULTS), 1);
+	assert_int_equal(value(PRESSURE_REFAULTS), 2); /* before Linux 5.9 */
+	for (unsigned int i = 0; i < PRESSURE_COLUMNS; i++)
+		if (i != PRESSURE_MAJOR_FAULTS && i != PRESSURE_REFAULTS)
+			assert_int_equal(value((enum pressure_column)i), -1);
+	assert_non_null(strstr(why, "PSI: no /proc/pressure"));
+	assert_non_null(strstr(why, "psi=1"));
+	assert_non_null(strstr(why, "throttling: no cgroups of version 2"));
+	assert_null(strstr(why, "vmstat"));
+}
+
+static void nothing_at_all_is_no_error(void **state)
+{
+	(void)state;
+	open_here();
+	assert_int_equal(pressure__read(pressure, table, 1), 0);
+	for (unsigned int i = 0; i < PRESSURE_COLUMNS; i++)
+		assert_int_equal(value((enum pressure_column)i), -1);
+	assert_non_null(strstr(why, "reclaim: /proc/vmstat: No such file"));
+}
+
+static void a_counter_that_falls_is_unknown(void **state)
+{
+	(void)state;
+	unit_write(dir, "proc/vmstat", "pgmajfault 50\npswpin 5\n");
+	open_here();
+	unit_write(dir, "proc/vmstat", "pgmajfault 40\npswpin 6\n");
+	assert_int_equal(pressure__read(pressure, table, 1), 0);
+	assert_int_equal(value(PRESSURE_MAJOR_FAULTS), -1);
+	assert_int_equal(value(PRESSURE_SWAPPED_IN), 1);
+}
+
+static void throttling_is_that_of_cgroups_with_a_limit(void **state)
+{
+	(void)state;
+	unit_write(dir, "proc/self/mounts", "none /sys/fs/cgroup cgroup2 rw 0 0\n");
+	write_limited("a", "50000 100000", "1000");
+	write_limited("a/b", "20000 100000", "70");
+	write_limited("free", "max 100000", "5");
+	open_here();
+	assert_null(strstr(why, "throttling"));
+	write_limited("a", "50000 100000", "1400");
+	write_limited("free", "max 100000", "900");
+	assert_int_equal(pressure__read(pressure, table, 1), 0);
+	assert_int_equal(value(PRESSURE_THROTTLED), 400000);
+	/* One that is removed takes nothing away; the kernel then refuses to be read. */
+	unit_write(dir, "sys/fs/cgroup/a/cpu.stat", "");
+	write_limited("a/b", "20000 100000", "75");
+	assert_int_equal(pressure__read(pressure, table, 2), 0);
+	assert_int_equal(value(PRESSURE_THROTTLED), 5000);
+}
+
+static void without_a_limit_throttling_is_unknown(void **state)
+{
+	(void)state;
+	unit_write(dir, "proc/self/mounts", "none /sys/fs/cgroup cgroup2 rw 0 0\n");
+	write_limited("free", "max 100000", "5");
+	open_here();
+	assert_int_equal(pressure__read(pressure, table, 1), 0);
+	assert_int_equal(value(PRESSURE_THROTTLED), -1);
+	assert_non_null(strstr(why, "throttling: no cgroup has a CPU limit"));
+}
+
+/* ---- in a recording ---- */
+
+static struct run read_run;
+static struct rundb *db;
+static struct timeline timeline;
+static struct correlation correlation;
+
+static bool bursts(unsigned int interval)
+{
+	return "..............##..##..##......##........##..##....##........"[interval] == '#';
+}
+
+/* The same in every test, and nothing to do with the bursts. */
+static int64_t scatter(unsigned int interval)
+{
+	return interval * 271 % 1000;
+}
+
+/*
+ * Tasks wait for memory during the probe's bursts, at most half of the time; for the CPU at random;
+ * never for I/O. Swap is unknown.
+ */
+static void fill(struct run_data *delta, unsigned int interval, const void *arg)
+{
+	struct table *rows = *(struct table *const *)arg;
+	unsigned int slow = bursts(interval) ? 40 : 0;
+	int64_t part = RECORDING_INTERVAL_NS / 1000, noise = scatter(interval + 100) / 10;
+
+	sample_record(&delta[0].metrics[0], 10000, 1000 - slow);
+	sample_record(&delta[0].metrics[0], 1000000, slow);
+	if (!rows)
+		return;
+	assert_int_equal(table__add_row(rows, (interval + 1) * RECORDING_INTERVAL_NS), 0);
+	table__set_integer(rows, PRESSURE_MEMORY_SOME, part * ((slow ? 400 : 50) + noise));
+	table__set_integer(rows, PRESSURE_CPU_SOME, part * scatter(interval));
+	table__set_integer(rows, PRESSURE_IO_SOME, 0);
+	table__set_integer(rows, PRESSURE_MAJOR_FAULTS, slow ? 300 + noise : noise);
+}
+
+static void make(const struct table_column *columns, unsigned int nr)
+{
+	static const struct timeline_rules rules = { .confidence = 0.95, .lines = REPORT_LINES };
+	struct run *run = recording_begin("memlat", "fentry", "fault");
+
+	if (columns)
+		assert_int_equal(table__new(&run->pressure.table, columns, nr), 0);
+	strcpy(run->pressure.why, "throttling: for tests");
+	recording_write(run, dir, "run", INTERVALS, fill, &run->pressure.table);
+	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
+	assert_int_equal(timeline__read(&timeline, db, &read_run, &rules), 0);
+	assert_int_equal(correlation__read(&correlation, &timeline, db), 0);
+}
+
+static int end(void **state)
+{
+	correlation__clear(&correlation);
+	timeline__clear(&timeline);
+	rundb__close(db);
+	run__clear(&read_run);
+	return unit_remove_dir(state);
+}
+
+static const struct correlation_pair *pair_of(enum pressure_column column)
+{
+	return &correlation__pressure(&correlation, column)->pairs[0];
+}
+
+static void a_probe_follows_the_pressure_that_comes_with_its_bursts(void **state)
+{
+	const struct correlation_pair *pair;
+
+	(void)state;
+	make(pressure_columns, PRESSURE_COLUMNS);
+	assert_int_equal(correlation.nr_keys, 0);
+	pair = pair_of(PRESSURE_MEMORY_SOME);
+	assert_int_equal(pair->verdict, TIMELINE_POSITIVE);
+	assert_int_equal(pair->worst_nr, 14);
+	assert_int_equal(pair->other_nr, 46);
+	assert_true(fabs(pair->worst - 0.45) < 0.03 && fabs(pair->other - 0.1) < 0.03);
+	pair = pair_of(PRESSURE_MAJOR_FAULTS);
+	assert_int_equal(pair->verdict, TIMELINE_POSITIVE);
+	assert_true(fabs(pair->worst - 350) < 30);
+}
+
+static void it_does_not_follow_what_comes_at_random(void **state)
+{
+	(void)state;
+	make(pressure_columns, PRESSURE_COLUMNS);
+	assert_int_equal(pair_of(PRESSURE_CPU_SOME)->verdict, TIMELINE_NOT_SHOWN);
+	assert_false(isnan(pair_of(PRESSURE_CPU_SOME)->adjusted));
+}
+
+static void it_does_not_follow_what_there_is_none_of(void **state)
+{
+	(void)state;
+	make(pressure_columns, PRESSURE_COLUMNS);
+	assert_int_equal(pair_of(PRESSURE_IO_SOME)->verdict, TIMELINE_NOT_SHOWN);
+	assert_string_equal(pair_of(PRESSURE_IO_SOME)->why, "there was none in 60 intervals");
+	assert_string_equal(pair_of(PRESSURE_SWAPPED_IN)->why, "it is unknown");
+	assert_true(isnan(correlation__pressure(&correlation, PRESSURE_SWAPPED_IN)->values[7]));
+}
+
+/* Three questions of one probe: not the details, which repeat them. */
+static void only_the_questions_are_corrected_together(void **state)
+{
+	const struct correlation_pair *memory;
+
+	(void)state;
+	make(pressure_columns, PRESSURE_COLUMNS);
+	memory = pair_of(PRESSURE_MEMORY_SOME);
+	assert_true(fabs(memory->adjusted / memory->found.p - 2) < 1e-9); /* and CPU */
+}
+
+static void a_sentence_answers_each_question(void **state)
+{
+	struct json_object *object = json_object_new_object(), *found, *part;
+	struct sheet *sheet = sheet_begin();
+	char *text;
+
+	(void)state;
+	make(pressure_columns, PRESSURE_COLUMNS);
+	report__print_pressure(sheet->out, &correlation);
+	text = sheet_end(sheet);
+	for (char *at = text; (at = strstr(at, "\n    "));) /* joins the lines of a sentence */
+		memmove(at + 1, at + 5, strlen(at + 5) + 1), *at = ' ';
+	assert_non_null(strstr(text, "\n  memlat follows memory pressure: 4"));
+	assert_non_null(strstr(text, " in 14 intervals of its worst quarter, "));
+	assert_non_null(strstr(text, "of the others: positive correlation: +0."));
+	assert_non_null(strstr(text, "\n  memlat is not shown to follow CPU pressure: "));
+	assert_non_null(strstr(text, "memlat: cannot tell whether it follows I/O pressure: "
+				     "there was none in 60 intervals"));
+	assert_non_null(strstr(text, "also correlated: major faults +0."));
+	assert_non_null(strstr(text, "unknown: throttling: for tests"));
+	assert_non_null(strstr(text, " mean "));
+	free(text);
+	report__add_pressure(object, &correlation);
+	assert_true(json_object_object_get_ex(object, "pressure", &found));
+	assert_true(json_object_object_get_ex(found, "intervals", &part));
+	assert_int_equal(json_object_array_length(part), INTERVALS);
+	part = json_object_array_get_idx(part, 0);
+	assert_true(json_object_object_get_ex(part, "pages_swapped_in", &found) && !found);
+	assert_true(json_object_object_get_ex(part, "io_some", &found) && found);
+	assert_true(json_object_get_double(found) == 0);
+	json_object_put(object);
+}
+
+static void recordings_without_it_say_nothing(void **state)
+{
+	struct json_object *object = json_object_new_object();
+	struct sheet *sheet = sheet_begin();
+	char *text;
+
+	(void)state;
+	make(NULL, 0);
+	assert_null(correlation__pressure(&correlation, PRESSURE_CPU_SOME));
+	report__print_pressure(sheet->out, &correlation);
+	report__add_pressure(object, &correlation);
+	text = sheet_end(sheet);
+	assert_string_equal(text, "");
+	assert_int_equal(json_object_object_length(object), 0);
+	json_object_put(object);
+	free(text);
+}
+
+/* A file may have any columns under this name. */
+static void other_columns_are_not_taken_for_it(void **state)
+{
+	struct table_column columns[PRESSURE_COLUMNS];
+
+	(void)state;
+	memcpy(columns, pressure_columns, sizeof(columns));
+	columns[PRESSURE_OOM_KILLS].name = "other";
+	make(columns, PRESSURE_COLUMNS);
+	assert_non_null(read_run.pressure.table);
+	assert_int_equal(correlation.nr, 0);
+}
+
+#define ON_FILES(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, close_here)
+#define ON_RECORDING(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON_FILES(rows_are_what_the_counters_gained),
+		ON_FILES(what_a_kernel_lacks_is_unknown_not_zero),
+		ON_FILES(nothing_at_all_is_no_error),
+		ON_FILES(a_counter_that_falls_is_unknown),
+		ON_FILES(throttling_is_that_of_cgroups_with_a_limit),
+		ON_FILES(without_a_limit_throttling_is_unknown),
+		ON_RECORDING(a_probe_follows_the_pressure_that_comes_with_its_bursts),
+		ON_RECORDING(it_does_not_follow_what_comes_at_random),
+		ON_RECORDING(it_does_not_follow_what_there_is_none_of),
+		ON_RECORDING(only_the_questions_are_corrected_together),
+		ON_RECORDING(a_sentence_answers_each_question),
+		ON_RECORDING(recordings_without_it_say_nothing),
+		ON_RECORDING(other_columns_are_not_taken_for_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
