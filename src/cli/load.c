@@ -62,9 +62,9 @@ static const struct argp_option load_options[] = {
 	{ "duration", 'd', "TIME", 0, "Run for TIME (10s)", 0 },
 	{ "tasks", KEY_TASKS, "N", 0, "Number of processes of each kind", 0 },
 	{ "pause", KEY_PAUSE, "TIME", 0, "Pause of each process between two rounds", 0 },
-	{ "dir", KEY_DIR, "DIR", 0, "Directory of dio's temporary file (" DIR ")", 0 },
-	{ "size", KEY_SIZE, "SIZE", 0, "touch: memory in a round (16M each); dio: the file (64M)",
-	  0 },
+	{ "dir", KEY_DIR, "DIR", 0, "Directory of the file of dio, pressure (" DIR ")", 0 },
+	{ "size", KEY_SIZE, "SIZE", 0,
+	  "touch: memory in a round (16M each); dio: file (64M); pressure: memory limit (32M)", 0 },
 	{ "block", KEY_BLOCK, "SIZE", 0, "dio: a request (4K)", 0 },
 	{ "writes", KEY_WRITES, "PERCENT", 0, "dio: share of writes among the requests (25)", 0 },
 	{ "sequential", KEY_SEQUENTIAL, 0, 0, "dio: one block after the other, not at random", 0 },
@@ -81,8 +81,8 @@ static const struct argp_option load_options[] = {
 };
 
 static const char load_intro[] =
-	"Runs a load of a KIND until the time is up or Ctrl-C. Needs no privilege and leaves "
-	"nothing behind.\vKinds:\n";
+	"Runs a load of a KIND until the time is up or Ctrl-C. Leaves nothing behind, and "
+	"needs no privilege except for pressure.\vKinds:\n";
 
 static const char load_examples[] =
 	"\nExamples:\n"
@@ -90,8 +90,9 @@ static const char load_examples[] =
 	"  latscope load touch --size 1G             a large region, touched again and again\n"
 	"  latscope load dio --dir /mnt --tasks 8    queue depth 8, the disk of /mnt\n"
 	"  latscope load dio --sequential --writes 100% --block 1M\n"
-	"  sudo latscope runqlat -- latscope load hog -d 5s\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage.";
+	"  sudo latscope runqlat -- latscope load hog -d 5s\n"
+	"  sudo latscope record --report -- latscope load pressure\n\n"
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 static const char *load_doc(void)
 {
@@ -216,6 +217,11 @@ static int check_sizes(struct load *load)
 		return options__fail(options, "--block, --writes and --sequential are for dio");
 	if (!load->ops->uses_dir && config->bytes > memory / 2)
 		return options__fail(options, "--size is more than half of this machine's memory");
+	if (load->ops->needs_cgroup && config->bytes && config->bytes < LOAD_PRESSURE_LEAST)
+		return options__fail(options, "--size: pressure needs 8M or more");
+	if (load->ops->needs_cgroup && config->bytes > memory / 4)
+		return options__fail(options, "--size is more than a quarter of this machine's "
+					      "memory");
 	if (block % LOAD_BLOCK || block > MOST_BLOCK)
 		return options__fail(options, "--block: use a multiple of 4K up to 64M");
 	if (!strcmp(load->ops->name, "dio") && bytes / tasks / block < LEAST_PARTS)
@@ -268,6 +274,23 @@ static int parse(struct load *load, int argc, char **argv)
 	return got;
 }
 
+/* Explains before anything is written. Returns the exit code. */
+static int check_cgroup(void)
+{
+	int err = load__check_cgroup();
+
+	if (!err)
+		return EXIT_DONE;
+	if (err == -ENODEV) {
+		log__error("load: cannot limit memory", "no memory controller for a new cgroup",
+			   "enable it in cgroup.subtree_control of the root cgroup");
+		return EXIT_CANNOT;
+	}
+	log__error("load: cannot make a cgroup", strerror(-err),
+		   err == -EACCES || err == -EPERM ? "run it as root" : NULL);
+	return EXIT_ERROR;
+}
+
 static int check_dir(const struct load *load)
 {
 	const char *why = NULL;
@@ -279,7 +302,7 @@ static int check_dir(const struct load *load)
 		 err ? "create a temporary file" : "use direct I/O", load->config.dir);
 	if (err)
 		log__error(what, strerror(-err), "choose another directory with --dir");
-	else if (why)
+	else if (why && !load->ops->needs_cgroup) /* that needs the page cache */
 		log__warn(what, why, "using the page cache; choose another directory with --dir");
 	return err;
 }
@@ -365,7 +388,7 @@ int cmd_load(int argc, char **argv)
 			   .slots = FLEET_LOAD_SLOTS,
 			   .together = FLEET_LOAD_TOGETHER },
 	};
-	int err;
+	int err, code;
 
 	err = parse(&load, argc, argv);
 	if (err)
@@ -374,9 +397,17 @@ int cmd_load(int argc, char **argv)
 		return run_fleet(&load);
 	if (load.ops->uses_dir && check_dir(&load))
 		return EXIT_ERROR;
+	code = load.ops->needs_cgroup ? check_cgroup() : EXIT_DONE;
+	if (code)
+		return code;
 	err = load.ops->run(&load.config);
 	if (!err)
 		return EXIT_DONE;
+	if (err == -EMEDIUMTYPE) {
+		log__error("load: cannot make pressure", "the file system of --dir is in memory",
+			   "choose a directory on a disk with --dir");
+		return EXIT_ERROR;
+	}
 	log__error(argv[0], err == -ECANCELED ? "a worker process was killed" : strerror(-err),
 		   NULL);
 	return EXIT_ERROR;

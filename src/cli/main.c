@@ -35,7 +35,7 @@ static const struct command {
 	{ "serve", cmd_serve, "measure until stopped; export to Prometheus" },
 	{ "snapshot", cmd_snapshot, "make a recording of what serve has kept" },
 	{ "fleet", cmd_fleet, "many machines: the tables of serve --clickhouse" },
-	{ "load", cmd_load, "generate a known load: page faults, CPU hogs, ping-pong, direct I/O" },
+	{ "load", cmd_load, "generate a known load: page faults, CPU hogs, I/O, memory pressure" },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))

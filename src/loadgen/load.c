@@ -7,7 +7,7 @@
 #include "workers.h"
 
 const struct load_ops *const load_kinds[] = {
-	&load_touch, &load_hog, &load_pingpong, &load_dio, &load_mixed, NULL,
+	&load_touch, &load_hog, &load_pingpong, &load_dio, &load_pressure, &load_mixed, NULL,
 };
 
 const struct load_ops *load__find(const char *name)

@@ -17,7 +17,8 @@ struct load_config {
 	uint64_t pause_ns; /* of each process, between two rounds; 0: none */
 	const char *dir; /* of the temporary file */
 	uint64_t seed; /* of the random numbers */
-	uint64_t bytes; /* touch: memory of all processes; dio: the file; 0: the default */
+	/* touch: memory of all processes; dio: the file; pressure: the limit; 0: the default */
+	uint64_t bytes;
 	/* Of dio: */
 	uint64_t block; /* bytes of a request, a multiple of 4096; 0: 4096 */
 	double writes; /* share of the requests */
@@ -28,12 +29,15 @@ struct load_config {
 #define LOAD_BLOCK 4096 /* and of `block` */
 #define LOAD_FILE_BYTES (64UL << 20) /* of dio */
 #define LOAD_DIO_TASKS 4
+#define LOAD_PRESSURE_BYTES (32UL << 20) /* memory of the cgroup */
+#define LOAD_PRESSURE_LEAST (8UL << 20) /* less, and the processes themselves might not fit */
 
 struct load_ops {
 	const char *name;
 	const char *help;
 	bool uses_dir;
 	bool uses_bytes;
+	bool needs_cgroup; /* of its own, with a limit of memory */
 	int (*run)(const struct load_config *config);
 };
 
@@ -48,5 +52,11 @@ const struct load_ops *load__find(const char *name);
  * possible there, or NULL; without it the load uses the page cache, and writes it back.
  */
 int load__check_dir(const char *dir, const char **why);
+
+/*
+ * Can a cgroup with a limit of memory be made? 0; -ENODEV: there is no memory controller for it; or
+ * another -errno.
+ */
+int load__check_cgroup(void);
 
 #endif

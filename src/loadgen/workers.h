@@ -7,7 +7,8 @@
 
 #include "load.h"
 
-extern const struct load_ops load_touch, load_hog, load_pingpong, load_dio, load_mixed;
+extern const struct load_ops load_touch, load_hog, load_pingpong, load_dio, load_pressure,
+	load_mixed;
 
 /*
  * Runs in child number index until the child is killed, so it must not need any cleanup. It may
