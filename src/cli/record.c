@@ -13,14 +13,9 @@
 
 #include <core/split.h>
 #include <print/probe_text.h>
-#include <print/streams.h>
-#include <print/text.h>
-#include <print/why.h>
 #include <session/session.h>
 #include <session/target.h>
 #include <session/workload.h>
-#include <store/csv.h>
-#include <store/json.h>
 #include <store/recording.h>
 
 #include "cmd.h"
@@ -28,6 +23,7 @@
 #include "options.h"
 #include "outcome.h"
 #include "output.h"
+#include "result.h"
 #include "rmid.h"
 #include "tierlat.h"
 #include "top.h"
@@ -36,6 +32,7 @@
 #define MOST_INTERVAL_NS 1000000000ULL
 #define LEAST_INTERVAL_NS 10000000ULL
 #define INTERVALS 60
+#define REPORT_INTERVAL_NS 100000000ULL /* of a workload, which may take only some seconds */
 
 struct record {
 	const char *command;
@@ -48,7 +45,7 @@ struct record {
 	struct session *session;
 	struct recording recording;
 	struct restore *lent; /* gives the recording back to root */
-	bool with_rmid, with_tiers, with_softirq; /* of record */
+	bool with_rmid, with_tiers, with_softirq, with_report; /* of record */
 	struct rmid_command rmid;
 	struct tierlat_command tierlat;
 	bool is_why; /* the command is why */
@@ -58,7 +55,14 @@ struct record {
 	struct workload_user user; /* of the workload */
 };
 
-enum key { KEY_WITH_RMID = 0x200, KEY_WITH_SOFTIRQ, KEY_WITH_WHY, KEY_TIERS, KEY_TIERS_AT };
+enum key {
+	KEY_WITH_RMID = 0x200,
+	KEY_WITH_SOFTIRQ,
+	KEY_WITH_WHY,
+	KEY_TIERS,
+	KEY_TIERS_AT,
+	KEY_REPORT
+};
 
 #define WITH_WHY_OPTION                                                                          \
 	{                                                                                        \
@@ -74,6 +78,8 @@ static const struct argp_option record_options[] = {
 	WITH_WHY_OPTION,
 	WHY_OVER_OPTION,
 	WHY_EVENTS_OPTION,
+	{ .doc = "Result:", .group = 3 },
+	{ "report", KEY_REPORT, 0, 0, "Print what report prints: time line, correlation", 0 },
 	{ 0 },
 };
 
@@ -90,6 +96,8 @@ static const char record_doc[] =
 	"  latscope record -d 10s                    ten seconds, into runs/\n"
 	"  latscope record -o runs/ -- make -j8      while a command runs\n"
 	"  latscope record -d 1m --by process,disk   who waited, and for which disk\n"
+	"  latscope record --report -- latscope load pressure\n"
+	"                                            do latencies follow memory pressure?\n"
 	"  latscope record -d 1h -i 10s --label host=db1\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
@@ -146,6 +154,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_WITH_SOFTIRQ:
 		record->with_softirq = true;
+		return 0;
+	case KEY_REPORT:
+		record->with_report = true;
 		return 0;
 	case KEY_TIERS_AT:
 		record->with_tiers = true;
@@ -499,6 +510,8 @@ static uint64_t default_interval_ns(const struct record *record)
 	uint64_t duration_ns = record->options.duration_ns;
 	uint64_t part = (duration_ns + INTERVALS - 1) / INTERVALS;
 
+	if (record->with_report && record->options.nr_args && !duration_ns)
+		return REPORT_INTERVAL_NS;
 	if (!duration_ns || part > MOST_INTERVAL_NS || record->only == &tierlat_ops)
 		return MOST_INTERVAL_NS;
 	return part < LEAST_INTERVAL_NS ? LEAST_INTERVAL_NS : part;
@@ -536,51 +549,6 @@ static void progress(void *arg, uint64_t elapsed_ns, uint64_t duration_ns)
 		log__progress("%.1f s; Ctrl-C ends it", elapsed_ns / 1e9);
 }
 
-/* A probe that has a table instead of metrics. */
-static int print_table(const struct record *record, const struct run_probe *entry)
-{
-	if (rmid__has_rows(entry))
-		return rmid__print(stdout, record->run, entry, record->options.top);
-	tierlat_print__summary(stdout, record->run, entry);
-	return 0;
-}
-
-static int print_text(const struct record *record)
-{
-	const struct run_probe *entry = record->run->probes;
-	int err = 0;
-
-	struct text_style style = {
-		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
-		.all_metrics = record->options.verbose,
-		.top = record->options.top,
-	};
-
-	text__run(stdout, record->run);
-	for (; record->is_why && !err && entry < record->run->probes + record->run->nr_probes;
-	     entry++)
-		err = why_text__print(stdout, record->run, entry, style.top);
-	for (; !err && entry < record->run->probes + record->run->nr_probes; entry++) {
-		if (entry->table)
-			err = print_table(record, entry);
-		else
-			text__probe(stdout, record->run, entry, &style);
-		if (!err)
-			err = why_text__print(stdout, record->run, entry, style.top);
-	}
-	why_text__missing_names(stdout, record->run);
-	text__processes(stdout, record->run, style.top);
-	return err;
-}
-
-static int print_json(const struct record *record)
-{
-	struct json_object *object = json__run(record->run);
-
-	why_json__add(object, record->run);
-	return json__print(object, stdout, !record->options.interval_ns);
-}
-
 /* The probe has printed what --dump and --trace ask for. */
 static bool prints_rmids(const struct record *record)
 {
@@ -590,19 +558,20 @@ static bool prints_rmids(const struct record *record)
 /* main() checks whether stdout could be written. */
 static int print_result(const struct record *record)
 {
-	int err = 0;
+	struct result result = {
+		.run = record->run,
+		.options = &record->options,
+		.has_table = has_table(record),
+		.is_why = record->is_why,
+		.has_printed = prints_rmids(record),
+	};
+	int code;
 
-	if (record->options.json)
-		err = print_json(record);
-	else if (!record->options.csv && !prints_rmids(record))
-		err = print_text(record);
-	else if (!has_table(record))
-		csv__histogram(stdout, &record->run->probes[0].total.metrics[0].hist);
-	if (err)
-		return out_of_memory(record);
-	streams__flush();
+	if (record->with_report && record->run->complete)
+		result.recording = record->recording.rundir.at;
+	code = result__print(&result);
 	output__show(&record->recording);
-	return EXIT_DONE;
+	return code;
 }
 
 static int explain_fault(struct record *record, const struct session_result *result, int err)

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "result.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <print/probe_text.h>
+#include <print/streams.h>
+#include <print/text.h>
+#include <print/whole.h>
+#include <print/why.h>
+#include <store/csv.h>
+#include <store/json.h>
+#include <store/rundb.h>
+
+#include "cmd.h"
+#include "log.h"
+
+static struct text_style style_of(const struct result *result)
+{
+	return (struct text_style){
+		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+		.all_metrics = result->options->verbose,
+		.top = result->options->top,
+	};
+}
+
+/* A probe that has a table instead of metrics. */
+static int print_table(const struct result *result, const struct run_probe *entry)
+{
+	if (rmid__has_rows(entry))
+		return rmid__print(stdout, result->run, entry, result->options->top);
+	tierlat_print__summary(stdout, result->run, entry);
+	return 0;
+}
+
+static int print_text(const struct result *result)
+{
+	const struct run *run = result->run;
+	const struct run_probe *entry = run->probes;
+	struct text_style style = style_of(result);
+	int err = 0;
+
+	text__run(stdout, run);
+	for (; result->is_why && !err && entry < run->probes + run->nr_probes; entry++)
+		err = why_text__print(stdout, run, entry, style.top);
+	for (; !err && entry < run->probes + run->nr_probes; entry++) {
+		if (entry->table)
+			err = print_table(result, entry);
+		else
+			text__probe(stdout, run, entry, &style);
+		if (!err)
+			err = why_text__print(stdout, run, entry, style.top);
+	}
+	why_text__missing_names(stdout, run);
+	text__processes(stdout, run, style.top);
+	return err;
+}
+
+static int print_json(const struct result *result)
+{
+	struct json_object *object = json__run(result->run);
+
+	why_json__add(object, result->run);
+	return json__print(object, stdout, !result->options->interval_ns);
+}
+
+static int print_whole(const struct result *result, struct rundb *db, const struct run *run)
+{
+	static const struct timeline_rules rules = WHOLE_RULES;
+	struct text_style style = style_of(result);
+	struct whole *whole;
+	int err = whole__new(&whole, db, run, &rules);
+
+	if (!err)
+		err = result->options->json ? whole__print_json(stdout, run, whole)
+					    : whole__print_text(stdout, &style, run, whole);
+	whole__free(whole);
+	return err;
+}
+
+/* As report does: from run.db, which is complete by now. */
+static int print_report(const struct result *result)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	struct rundb *db;
+	int err = run ? rundb__open(&db, result->recording, run) : -ENOMEM;
+
+	if (!err) {
+		err = print_whole(result, db, run);
+		rundb__close(db);
+	}
+	if (err)
+		log__error("cannot read the recording", rundb__explain(err), NULL);
+	run__free(run);
+	return err ? EXIT_ERROR : EXIT_DONE;
+}
+
+int result__print(const struct result *result)
+{
+	int err = 0, code = EXIT_DONE;
+
+	if (result->recording)
+		code = print_report(result);
+	else if (result->options->json)
+		err = print_json(result);
+	else if (!result->options->csv && !result->has_printed)
+		err = print_text(result);
+	else if (!result->has_table)
+		csv__histogram(stdout, &result->run->probes[0].total.metrics[0].hist);
+	if (err) {
+		log__error(result->options->command, "out of memory", NULL);
+		return EXIT_ERROR;
+	}
+	streams__flush();
+	return code;
+}
