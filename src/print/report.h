@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include <stats/correlation.h>
+#include <stats/rising.h>
 
 struct json_object;
 
@@ -33,5 +34,9 @@ void report__add_pressure(struct json_object *to,
 			  const struct correlation *correlation); /* "pressure" */
 void report__add_pressure_pairs(struct json_object *to,
 				const struct correlation *correlation); /* "pressure_pairs" */
+
+/* The processes that rose with the slow events. Nothing without rmid. */
+void report__print_rising(FILE *out, const struct rising *rising);
+void report__add_rising(struct json_object *to, const struct rising *rising); /* "rising" */
 
 #endif

@@ -185,21 +185,7 @@ const struct writer_ops writer_live_rmid = {
 
 bool rmid__has_rows(const struct run_probe *probe)
 {
-	static const char *const names[ROWS_COLUMNS] = {
-		[ROWS_PROCESS] = "process",   [ROWS_PID] = "pid",
-		[ROWS_COMM] = "comm",	      [ROWS_CPU_NS] = "cpu_ns",
-		[ROWS_SWITCHES] = "switches", [ROWS_INCOMPLETE] = "incomplete",
-	};
-	const struct table *table = probe->table;
-	bool are = table && !strcmp(probe->name, "rmid") && table__columns(table) >= ROWS_COLUMNS;
-
-	for (unsigned int i = 0; are && i < table__columns(table); i++) {
-		const struct table_column *column = table__column(table, i);
-
-		are = column->kind == (i == ROWS_COMM ? TABLE_TEXT : TABLE_INTEGER) &&
-		      (i >= ROWS_COLUMNS || !strcmp(column->name, names[i]));
-	}
-	return are;
+	return rmid_totals__know(probe);
 }
 
 static void tell_others(FILE *out, const struct table *table)

@@ -21,13 +21,16 @@ int whole__new(struct whole **out, struct rundb *db, const struct run *run,
 	if (!whole)
 		return -ENOMEM;
 	err = timeline__read(&whole->timeline, db, run, rules);
-	return err ? err : correlation__read(&whole->correlation, &whole->timeline, db);
+	if (!err)
+		err = correlation__read(&whole->correlation, &whole->timeline, db);
+	return err ? err : rising__read(&whole->rising, &whole->timeline, db);
 }
 
 void whole__free(struct whole *whole)
 {
 	if (!whole)
 		return;
+	rising__clear(&whole->rising);
 	correlation__clear(&whole->correlation);
 	timeline__clear(&whole->timeline);
 	free(whole);
@@ -56,6 +59,7 @@ int whole__print_text(FILE *out, const struct text_style *style, const struct ru
 		report__print_timeline(out, &whole->timeline, style->top);
 		report__print_correlation(out, &whole->correlation);
 		report__print_pressure(out, &whole->correlation);
+		report__print_rising(out, &whole->rising);
 	}
 	text__fault_cost(out, run);
 	return 0;
@@ -70,6 +74,7 @@ int whole__print_json(FILE *out, const struct run *run, const struct whole *whol
 		report__add_timeline(object, &whole->timeline);
 		report__add_correlation(object, &whole->correlation);
 		report__add_pressure(object, &whole->correlation);
+		report__add_rising(object, &whole->rising);
 	}
 	return json__print(object, out, true);
 }

@@ -20,6 +20,7 @@
 struct whole {
 	struct timeline timeline;
 	struct correlation correlation;
+	struct rising rising;
 };
 
 /* Reads the intervals. Errors of rundb.h, and -ENOMEM. whole__free() also after an error. */

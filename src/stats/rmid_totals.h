@@ -3,7 +3,7 @@
 #ifndef LATSCOPE_STATS_RMID_TOTALS_H
 #define LATSCOPE_STATS_RMID_TOTALS_H
 
-#include <core/table.h>
+#include <core/run.h>
 
 struct rmid_total {
 	int64_t process; /* 0: time without a process; `comm` says which */
@@ -26,5 +26,8 @@ struct rmid_totals {
  */
 int rmid_totals__of(struct rmid_totals *totals, const struct table *table, bool whole);
 void rmid_totals__clear(struct rmid_totals *totals);
+
+/* Is it rmid, with the expected columns? A file may contain anything. */
+bool rmid_totals__know(const struct run_probe *probe);
 
 #endif

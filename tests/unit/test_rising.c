@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "recording.h"
+#include "sheet.h"
+
+#include <json-c/json.h>
+#include <math.h>
+
+#include "print/report.h"
+
+#define INTERVALS 60
+#define SLOTS 4 /* rows of a process in an interval: more would only take longer */
+#define SLOT_NS 1000000
+
+static const struct table_column columns[] = {
+	{ .name = "process", .unit = "", .what = "number", .kind = TABLE_INTEGER, .key = true },
+	{ .name = "pid", .unit = "", .what = "process ID", .kind = TABLE_INTEGER, .key = true },
+	{ .name = "comm", .unit = "", .what = "name", .kind = TABLE_TEXT, .key = true },
+	{ .name = "cpu_ns", .unit = "ns", .what = "time on CPUs", .kind = TABLE_INTEGER },
+	{ .name = "switches", .unit = "", .what = "switches", .kind = TABLE_INTEGER },
+	{ .name = "incomplete", .unit = "", .what = "1: lost", .kind = TABLE_INTEGER },
+	{ .name = "llc_misses", .unit = "", .what = "misses", .kind = TABLE_INTEGER },
+	{ .name = "llc_bytes", .unit = "B", .what = "occupancy", .kind = TABLE_INTEGER },
+};
+enum { PROCESS, PID, COMM, CPU, SWITCHES, INCOMPLETE, MISSES, BYTES, COLUMNS };
+
+static struct run read_run;
+static struct rundb *db;
+static struct timeline timeline;
+static struct rising rising;
+
+static bool bursts(unsigned int interval)
+{
+	return "..............##..##..##......##........##..##....##........"[interval] == '#';
+}
+
+/* A value of -1 is unknown. */
+static void add_row(struct table *table, uint64_t time_ns, int64_t process, const char *comm,
+		    int64_t cpu_ns, int64_t misses)
+{
+	assert_int_equal(table__add_row(table, time_ns), 0);
+	table__set_integer(table, PROCESS, process);
+	if (process)
+		table__set_integer(table, PID, 1000 + process);
+	assert_int_equal(table__set_text(table, COMM, comm), 0);
+	table__set_integer(table, CPU, cpu_ns);
+	table__set_integer(table, SWITCHES, 1);
+	table__set_integer(table, INCOMPLETE, 0);
+	if (misses >= 0)
+		table__set_integer(table, MISSES, misses);
+}
+
+/*
+ * During the bursts of the probe, "hog" runs, a new process each time; "squeezed" runs less;
+ * "steady" runs as always, with misses that vary at random; the CPUs are idle (no process) more
+ * often. The rows of a burst's last slot come with the next interval.
+ */
+static void fill(struct run_data *delta, unsigned int interval, const void *arg)
+{
+	struct table *table = *(struct table *const *)arg;
+	bool now = bursts(interval);
+	uint64_t end = (interval + 1) * RECORDING_INTERVAL_NS;
+
+	sample_record(&delta[0].metrics[0], 10000, now ? 960 : 1000);
+	sample_record(&delta[0].metrics[0], 1000000, now ? 40 : 0);
+	if (!table)
+		return;
+	if (interval && bursts(interval - 1))
+		add_row(table, end - RECORDING_INTERVAL_NS, interval - 1 + 100, "hog", 900000, 7);
+	for (unsigned int i = 0; i < SLOTS; i++) {
+		uint64_t at = end - (SLOTS - i) * 10 * SLOT_NS;
+
+		if (now)
+			add_row(table, at, interval + 100, "hog", 900000, 7);
+		add_row(table, at, 1, "squeezed", now ? 50000 : 200000, -1);
+		add_row(table, at, 2, "steady", 400000 + interval * 271 % 100,
+			interval * 271 % 1000);
+		add_row(table, at, 0, "swapper", now ? 500000 : 10, 0);
+	}
+}
+
+static void make(const struct table_column *of, unsigned int nr)
+{
+	static const struct timeline_rules rules = { .confidence = 0.95, .lines = REPORT_LINES };
+	struct run *run = recording_begin("runqlat", "stamps", "wait");
+	struct table *table = NULL;
+
+	if (of) {
+		assert_int_equal(table__new(&table, of, nr), 0);
+		sample_probe(run, "rmid", "switches", "for tests")->table = table;
+	}
+	recording_write(run, dir, "run", INTERVALS, fill, &table);
+	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
+	assert_int_equal(timeline__read(&timeline, db, &read_run, &rules), 0);
+	assert_int_equal(rising__read(&rising, &timeline, db), 0);
+}
+
+static int end(void **state)
+{
+	rising__clear(&rising);
+	timeline__clear(&timeline);
+	rundb__close(db);
+	run__clear(&read_run);
+	return unit_remove_dir(state);
+}
+
+static const struct correlation_series *series_of(const char *comm, unsigned int column)
+{
+	for (unsigned int i = 0; i < rising.nr; i++)
+		if (rising.series[i].column == column &&
+		    !strcmp(rising.groups[rising.series[i].key].comm, comm))
+			return &rising.series[i];
+	fail_msg("%s has no such series", comm);
+	return NULL;
+}
+
+static bool rose(const char *comm, unsigned int column)
+{
+	return rising__rose(&series_of(comm, column)->pairs[0]);
+}
+
+static void the_one_that_runs_with_the_slow_events_rose(void **state)
+{
+	(void)state;
+	make(columns, COLUMNS);
+	assert_true(rose("hog", CPU));
+	assert_true(rose("hog", MISSES));
+	assert_false(rising.is_incomplete);
+}
+
+static void a_steady_one_is_innocent(void **state)
+{
+	(void)state;
+	make(columns, COLUMNS);
+	assert_false(rose("steady", CPU));
+	assert_false(rose("steady", MISSES));
+	assert_false(isnan(series_of("steady", CPU)->pairs[0].adjusted));
+}
+
+static void one_that_had_less_did_not_rise(void **state)
+{
+	(void)state;
+	make(columns, COLUMNS);
+	assert_int_equal(series_of("squeezed", CPU)->pairs[0].verdict, TIMELINE_NEGATIVE);
+	assert_false(rose("squeezed", CPU));
+}
+
+/* One recording has hundreds of short processes of one name. */
+static void processes_of_a_name_are_one(void **state)
+{
+	(void)state;
+	make(columns, COLUMNS);
+	assert_int_equal(rising.nr_groups, 3); /* idle CPUs are no process */
+	for (unsigned int i = 0; i < rising.nr_groups; i++)
+		if (!strcmp(rising.groups[i].comm, "hog"))
+			assert_string_equal(rising.groups[i].name, "hog (14 processes)");
+		else if (!strcmp(rising.groups[i].comm, "steady"))
+			assert_string_equal(rising.groups[i].name, "steady (1002)");
+}
+
+/* 14 and 15 are a burst: four slots each, and one that came with the next interval. */
+static void the_time_of_a_row_decides(void **state)
+{
+	const double *values;
+
+	(void)state;
+	make(columns, COLUMNS);
+	values = series_of("hog", CPU)->values;
+	assert_true(values[13] == 0);
+	assert_true(fabs(values[14] - 5 * 0.9e-3) < 1e-9);
+	assert_true(fabs(values[15] - 5 * 0.9e-3) < 1e-9);
+	assert_true(values[16] == 0);
+	assert_true(fabs(series_of("steady", MISSES)->values[2] - 4 * 542) < 1e-6);
+}
+
+/* Not a counter of 0. */
+static void misses_without_a_counter_are_unknown(void **state)
+{
+	(void)state;
+	make(columns, COLUMNS);
+	assert_true(isnan(series_of("squeezed", MISSES)->values[20]));
+	assert_string_equal(series_of("squeezed", MISSES)->pairs[0].why, "it is unknown");
+	assert_true(series_of("hog", MISSES)->values[0] == 0); /* it did not run */
+}
+
+static void it_is_printed(void **state)
+{
+	struct json_object *object = json_object_new_object(), *list;
+	struct sheet *sheet = sheet_begin();
+	char *text;
+
+	(void)state;
+	make(columns, COLUMNS);
+	report__print_rising(sheet->out, &rising);
+	text = sheet_end(sheet);
+	for (char *at = text; (at = strchr(at, '\n'));) /* one line */
+		*at = ' ';
+	assert_non_null(strstr(text, "runqlat:     hog (14 processes): CPU time rose: 0.0045 CPUs "
+				     "in 14"));
+	assert_non_null(strstr(text, "cache misses rose: 35.0/s in 14"));
+	assert_null(strstr(text, "steady"));
+	assert_null(strstr(text, "squeezed"));
+	free(text);
+	report__add_rising(object, &rising);
+	assert_true(json_object_object_get_ex(object, "rising", &list));
+	assert_int_equal(json_object_array_length(list), rising.nr);
+	json_object_put(object);
+}
+
+static void without_rmid_there_is_nothing(void **state)
+{
+	struct sheet *sheet = sheet_begin();
+	char *text;
+
+	(void)state;
+	make(NULL, 0);
+	report__print_rising(sheet->out, &rising);
+	text = sheet_end(sheet);
+	assert_string_equal(text, "");
+	free(text);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_one_that_runs_with_the_slow_events_rose),
+		TEST(a_steady_one_is_innocent),
+		TEST(one_that_had_less_did_not_rise),
+		TEST(processes_of_a_name_are_one),
+		TEST(the_time_of_a_row_decides),
+		TEST(misses_without_a_counter_are_unknown),
+		TEST(it_is_printed),
+		TEST(without_rmid_there_is_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
