@@ -109,7 +109,7 @@ if [ -r /proc/pressure/memory ]; then
 		follows_it
 	}
 	follows_it() {
-		[[ $(tr -s ' \n' ' ' <<<"$out") =~ memlat\ follows\ memory\ pressure:\ [^:]*worst\ quarter,\ [^:]*of\ the\ others:\ positive\ correlation:\ \+0 ]]
+		[[ $(tr -s ' \n' ' ' <<<"$out") =~ memlat\ follows\ memory\ pressure:\ [^:]*worst\ quarter,\ [^:]*of\ the\ others:\ positive\ correlation:\ \+[01] ]]
 	}
 	again follows
 	ok 'page faults follow memory pressure' follows_it

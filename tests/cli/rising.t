@@ -46,7 +46,7 @@ ok 'the hog rose with the slow waits' hog_rose
 ok 'it fits' fits
 is 'the steady process did not' "$(grep -c "rising-steady .*: .* rose:" <<<"$out")" 0
 is 'nor did the victim' "$(grep -c "rising-victim .*: .* rose:" <<<"$out")" 0
-like 'the doubt is stated' "$(tr -s ' \n' ' ' <<<"$out")" 'rising-hog [^;]* of the others: positive correlation: \+0\.[0-9]* \[.*, .*\], p = .*'
+like 'the doubt is stated' "$(tr -s ' \n' ' ' <<<"$out")" 'rising-hog [^;]* of the others: positive correlation: \+[01]\.[0-9]* \[.*, .*\], p = .*'
 run report --json --slow-us 2000 "$(recording "$dir/runs")"
 ok 'JSON: the hog had several times as much CPU time in the worst quarter' jq -e '.rising | map(select(.probe == "runqlat" and .column == "cpu_ns")) |
 	(map(select(.process | startswith("rising-hog"))) | length == 1 and all(.rose and .mean_in_worst_quarter > 3 * .mean_in_others)) and

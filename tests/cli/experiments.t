@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# suite: native alone
+# The commands of docs/experiments.md print the lines that the page shows.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+
+skip_unless_able
+PATH=$PWD/.output:$PATH
+
+# rows: the command and the line of each row of the table, one per line, divided by a tab
+# shellcheck disable=SC2016 # the backticks of Markdown
+rows() { sed -nE 's/^\|.*\| `(latscope [^`]*)` \| `([^`]*)` \|$/\1\t\2/p' docs/experiments.md; }
+
+# pattern LINE: a regex for the line with any numbers
+pattern() { sed -E 's/[][().*+^$|?{}\\]/\\&/g; s/[0-9]+([,.0-9]|\\\.)*/[0-9.,]+/g; s/\\\+\[/[-+]?[/g' <<<"$1"; }
+
+# attempt COMMAND LINE: runs the command; it printed the line, or could not run here
+attempt() {
+	rm -rf "$dir/at"
+	mkdir "$dir/at"
+	out=$(cd "$dir/at" && timeout 100 bash -c "$1" 2>"$dir/stderr" </dev/null)
+	status=$?
+	prints "$2"
+}
+prints() { [ "$status" = 77 ] || { [ "$status" = 0 ] && tap_match "$(tr -s ' \n' ' ' <<<"$out")" "$(pattern "$1")"; }; }
+
+nr=0
+while IFS=$'\t' read -r command line; do
+	nr=$((nr + 1))
+	again attempt "$command" "$line" # other load may disturb it
+	if [ "$status" = 77 ]; then
+		skip "$command" "$(tail -n 1 "$dir/stderr")"
+	else
+		ok "$command" prints "$line"
+	fi
+done < <(rows)
+is 'all rows were found' "$nr" "$(grep -c '^|.*| `latscope' docs/experiments.md)"
+ok 'no row is without its line' test "$nr" -ge 12
+done_testing
