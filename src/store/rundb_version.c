@@ -26,13 +26,20 @@ static const char *const statements[RUN_SCHEMA + 1][RUNDB_SELECTS] = {
 			" WHERE module = (SELECT id FROM module WHERE name = ?) ORDER BY position",
 		[RUNDB_SELECT_FRAMES] = "SELECT 0, 0, 0, 0, 0 FROM meta WHERE 0",
 	},
+	/*
+	 * The first recordings of version 3 have no probe.tail_ns, but one threshold in meta. Where
+	 * the inner table has no such column, SQL takes the name from the outer statement.
+	 */
 	[RUN_SCHEMA] = {
 		[RUNDB_SELECT_PROBES] =
 			"SELECT id, name, method, mechanism, refused, split, in_flight_count,"
 			" in_flight_oldest_ns, recursion_missed, cost_runs, cost_run_ns,"
 			" cost_timed_ns, cost_timed_events, in_flight_sum_ns, in_flight_before,"
 			" why_slow, why_slow_ns, why_sent, why_dropped, why_over_low_ns,"
-			" why_over_high_ns, tail_ns FROM probe ORDER BY id",
+			" why_over_high_ns,"
+			" (SELECT tail_ns FROM probe AS own WHERE own.id = probe.id) FROM probe,"
+			" (SELECT (SELECT value FROM meta WHERE name = 'tail_ns') AS tail_ns)"
+			" ORDER BY id",
 		[RUNDB_SELECT_METRICS] = "SELECT id, probe, name, what FROM metric ORDER BY id",
 		[RUNDB_SELECT_CHECKS] = "SELECT sum, source, why, " SUMS " WHERE probe = ?",
 		[RUNDB_SELECT_COLUMNS] =
