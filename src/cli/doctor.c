@@ -13,6 +13,7 @@
 #include <session/privilege.h>
 
 #include "cmd.h"
+#include "first.h"
 #include "log.h"
 #include "options.h"
 
@@ -57,13 +58,6 @@ static int try_method(const struct probe_ops *ops, const struct probe_method *me
 	int err = probe__open(&probe, ops, &request, why);
 
 	return err ? err : probe__close(probe, left);
-}
-
-/* The one command that helps most on this machine. */
-static void print_next(bool can_measure)
-{
-	puts(can_measure ? "Next: latscope record -d 10s"
-			 : "Next: man latscope-doctor    (no probe of record can run here)");
 }
 
 /* Tries all methods of a probe. Returns how many work. */
@@ -201,7 +195,7 @@ int cmd_doctor(int argc, char **argv)
 		if (!probe_list[i]->nr_methods)
 			continue;
 		can = examine(probe_list[i]) > 0;
-		works += can;
+		works += can && probe_list[i]->by_default;
 		all = can && all;
 	}
 	examine_conflict();
@@ -209,7 +203,7 @@ int cmd_doctor(int argc, char **argv)
 	examine_tiers();
 	drops = examine_privileges();
 	printf("\n* is the default; --method NAME chooses another.\n");
-	print_next(works && drops);
+	first__next(works, drops);
 	all = drops && all;
 	return all ? EXIT_DONE : EXIT_CANNOT;
 }

@@ -7,6 +7,7 @@
 
 #include "cmd.h"
 #include "complete.h"
+#include "first.h"
 #include "log.h"
 #include "version.h"
 
@@ -53,17 +54,6 @@ static void help(FILE *out)
 		     "  latscope report runs/20260102T030405Z\n");
 }
 
-/* Somebody types "latscope" to see what it does. */
-static void first_steps(void)
-{
-	fputs("latscope measures how long page faults, waits for a CPU and block I/O take.\n\n"
-	      "  sudo latscope doctor            what can this machine measure?\n"
-	      "  sudo latscope record -d 10s     measure for ten seconds\n"
-	      "  sudo latscope why -d 10s        what was slow, and who caused it?\n\n"
-	      "'latscope --help' lists the commands, 'man latscope' has a tutorial.\n",
-	      stderr);
-}
-
 /* The words of the line after "latscope"; the last one is to be completed. */
 static int complete(int argc, char **argv)
 {
@@ -88,7 +78,7 @@ static int run(int argc, char **argv)
 {
 	if (argc < 2) {
 		if (isatty(STDERR_FILENO))
-			first_steps();
+			first__steps();
 		else
 			help(stderr);
 		return EXIT_USAGE;

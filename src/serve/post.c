@@ -41,7 +41,7 @@ static int load_curl(char why[POST_TEXT])
 	for (unsigned int i = 0; !library && i < sizeof(files) / sizeof(files[0]); i++)
 		library = dlopen(files[i], RTLD_NOW);
 	if (!library) {
-		snprintf(why, POST_TEXT, "libcurl is missing; install it (libcurl3-gnutls)");
+		snprintf(why, POST_TEXT, "libcurl is missing; install the package libcurl3-gnutls");
 		return -ENOPKG;
 	}
 #define FIND(name)                                                            \

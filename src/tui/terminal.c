@@ -39,7 +39,8 @@ int terminal__check(char why[RUN_TEXT], const char **todo)
 	sanitize__text(text, sizeof(text), name);
 	if (setupterm(NULL, STDOUT_FILENO, &got) != OK) {
 		snprintf(why, RUN_TEXT, "unknown terminal '%s'", text);
-		*todo = "set TERM to its type, such as xterm; or record -i 1s for lines of text";
+		*todo = "install the package ncurses-term, set TERM to a known type such as xterm, "
+			"or record -i 1s for lines of text";
 		return -ENOTTY;
 	}
 	if (!cursor_address || !clear_screen) {

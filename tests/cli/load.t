@@ -104,7 +104,9 @@ is 'doctor knows the probes' "$modules" 5
 ok 'doctor: its exit code tells whether each can run, in nothing but data' \
 	ended "$(($(grep -c '^  \* ' <<<"$recorded") == modules ? 0 : 77))" '' '^latscope [0-9.]+ on Linux .*\* is the default'
 ok 'doctor fits' fits
-like 'doctor ends with what to do next' "$(tail -n 1 <<<"$out")" '^Next: latscope record -d 10s$'
+next=$(tail -n 1 <<<"$out" | sed 's/^Next: //')
+is 'doctor ends with what to do next, in the words in which it was called' "$next" "${SUDO_UID:+sudo }$latscope record -d 10s"
+ok 'which works' bash -c "cd '$dir' && ${next/10s/50ms} -q -o next >/dev/null"
 used=$(sed -nE 's/^([a-z]+):.*/\1/p; s/^  \* ([a-z_-]+) .*/\1/p' <<<"$recorded" | paste -sd ' ')
 run record -q --rmid --softirq --json -d 50ms -o "$dir/runs"
 is 'record uses the methods that doctor marked' "$(jq -r '.probes[] | .module, .mechanism.method // empty' <<<"$out" | paste -sd ' ')" \

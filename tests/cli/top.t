@@ -90,7 +90,7 @@ screen 80x24 TERM=dumb top
 shows 'TERM=dumb: a clear line' "^latscope: cannot show a screen: terminal 'dumb' cannot place the cursor; "
 quits 'TERM=dumb' 1
 screen 80x24 TERM=nonesuch top
-shows 'an unknown terminal: a clear line' "unknown terminal 'nonesuch'; set TERM"
+shows 'an unknown terminal: a clear line' "unknown terminal 'nonesuch'; install the"
 screen 80x24 '' top --replay "$dir/none"
 shows 'no recording: a clear line' 'latscope: .*/none: .*; give the directory of a recording'
 quits 'no recording' 1

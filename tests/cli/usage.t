@@ -7,7 +7,6 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 
 check 'no command' 2 '^Usage: latscope COMMAND.* record .* report ' ''
-like 'no command, on a terminal: what to try' "$(script -qec "$latscope" /dev/null)" 'sudo latscope doctor .*sudo latscope record -d 10s'
 refuses 'an unknown command' 2 "nosuch: unknown command; see 'latscope --help'" nosuch
 refuses 'an unknown option before the command' 2 '--nosuch: unknown command' --nosuch
 wrong 'an unknown option' "unknown option '--nosuch'" record --nosuch
@@ -68,9 +67,17 @@ wrong 'load of an unknown kind' "unknown load 'heavy'; choose from touch, " load
 wrong 'load for no time' "--duration 'x': invalid duration" load hog -d x
 wrong 'load by too many' '--tasks [0-9]+: use a number from 1' load hog --tasks 1000000
 
-# first_minute: what "latscope" alone prints on a terminal
-first_minute() { script -qec "$latscope" /dev/null </dev/null | tr -d '\r'; }
-like 'alone on a terminal, it says what to try' "$(first_minute)" 'sudo latscope doctor .*sudo latscope record -d 10s .*sudo latscope why .*man latscope'
+# first_minute COMMAND: what "latscope" alone prints on a terminal, called by this COMMAND
+first_minute() { PATH=$built:$PATH script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
+steps=' latscope doctor .* latscope record -d 10s .* latscope why '
+like 'alone on a terminal, it says what to try' "$(SUDO_UID=1000 first_minute latscope)" "${steps// latscope/ sudo latscope}.*'man latscope'"
+like 'in the words in which it was called' "$(SUDO_UID=1000 first_minute "$latscope")" " sudo $latscope doctor .* sudo $latscope record"
+ln -s "$latscope" "$dir/a space"
+like 'but for names that need quotes' "$(SUDO_UID=1000 first_minute "'$dir/a space'")" ' sudo latscope doctor '
+if [ "$(id -u)" = 0 ]; then
+	like 'without sudo for root, who may have none' "$(env -u SUDO_UID latscope="$latscope" built="$built" bash -c \
+		"$(declare -f first_minute); first_minute latscope")" "^[^']*  latscope doctor "
+fi
 check '--version' 0 '' $'^latscope [0-9]+\\.[0-9]+\\.[0-9]+\ncommit: ([0-9a-f]{12}\\+?|unknown)\nmethods:\n  memlat +fentry, ' --version
 check '--help' 0 '' 'Usage: latscope COMMAND.*sudo latscope record' --help
 ok '--help fits' fits

@@ -96,10 +96,12 @@ static int check_protocol(int device, char why[RUN_TEXT])
 		return ring__fail(why, -errno, "the kernel module does not answer: %s",
 				  strerror(errno));
 	if (info.version != RINGLAT_VERSION)
-		return ring__fail(why, -EOPNOTSUPP,
-				  "the kernel module has version %u, this program needs %d; use "
-				  "both from one source tree",
-				  info.version, RINGLAT_VERSION);
+		return ring__fail(
+			why, -EOPNOTSUPP,
+			"the kernel module has version %u, this program needs %d; install "
+			"the packages latscope and latscope-dkms of one version, or build "
+			"both from one source tree",
+			info.version, RINGLAT_VERSION);
 	if (!info.events)
 		return ring__fail(why, -EOPNOTSUPP, "%.*s", (int)sizeof(info.refusal),
 				  info.refusal);
