@@ -59,10 +59,11 @@ static int complete(int argc, char **argv)
 {
 	char *command[] = { argv[0], NULL };
 
-	if (argc == 1) {
+	if (argc == 1 || (argc == 2 && !strcmp(argv[0], "help")))
 		for (size_t i = 0; i < NR_COMMANDS; i++)
-			complete__offer(argv[0], commands[i].name, commands[i].help);
-		complete__offer(argv[0], "help", "print the commands");
+			complete__offer(argv[argc - 1], commands[i].name, commands[i].help);
+	if (argc == 1) {
+		complete__offer(argv[0], "help", "print the commands, or the options of one");
 		complete__offer(argv[0], "--help", "print the commands");
 		complete__offer(argv[0], "--version", "print the version");
 		return EXIT_DONE;
@@ -74,6 +75,18 @@ static int complete(int argc, char **argv)
 	return EXIT_DONE;
 }
 
+/* The options of a command: latscope help record. */
+static int help_of(char *command)
+{
+	char *argv[] = { command, "--help", NULL };
+
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(command, commands[i].name))
+			return commands[i].function(2, argv);
+	log__error(command, "unknown command", "see 'latscope --help'");
+	return EXIT_USAGE;
+}
+
 static int run(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -83,6 +96,8 @@ static int run(int argc, char **argv)
 			help(stderr);
 		return EXIT_USAGE;
 	}
+	if (!strcmp(argv[1], "help") && argc > 2)
+		return help_of(argv[2]);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		help(stdout);
 		return EXIT_DONE;

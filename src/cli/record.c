@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <core/split.h>
+#include <core/units.h>
 #include <print/probe_text.h>
 #include <session/session.h>
 #include <session/target.h>
@@ -676,6 +677,7 @@ static int check_workload(const struct record *record)
 {
 	const struct options *options = &record->options;
 	char what[PATH_MAX + RUN_TEXT];
+	uint64_t ns;
 	int err;
 
 	if (!options->nr_args)
@@ -684,7 +686,10 @@ static int check_workload(const struct record *record)
 	if (!err)
 		return EXIT_DONE;
 	snprintf(what, sizeof(what), "cannot run '%s'", options->args[0]);
-	log__error(what, strerror(-err), "the workload must be an executable file");
+	log__error(what, strerror(-err),
+		   units__parse_duration(options->args[0], &ns)
+			   ? "the workload must be an executable file"
+			   : "a duration needs -d before it");
 	return EXIT_ERROR;
 }
 

@@ -49,6 +49,7 @@ same_options() {
 is 'commands' "$(answers "" | tr ' ' '\n' | grep -vE '^(-|help)')" \
 	"$("$latscope" --help | sed -nE 's/^  ([a-z]+) {2,}[^ ].*/\1/p' | sort)"
 is 'part of a command' "$(answers re)" 'record report'
+is 'a command after help' "$(answers help re)" 'record report'
 is 'no such command' "$(answers nothing --)" ''
 for command in $(answers "" | tr ' ' '\n' | grep -vE '^(-|help)'); do
 	ok "$command: the options of --help" same_options "$command"

@@ -79,6 +79,8 @@ if [ "$(id -u)" = 0 ]; then
 		"$(declare -f first_minute); first_minute latscope")" "^[^']*  latscope doctor "
 fi
 check '--version' 0 '' $'^latscope [0-9]+\\.[0-9]+\\.[0-9]+\ncommit: ([0-9a-f]{12}\\+?|unknown)\nmethods:\n  memlat +fentry, ' --version
+check 'help COMMAND' 0 '' '^Usage: latscope runqlat .*--duration' help runqlat
+refuses 'help of an unknown command' 2 "nosuch: unknown command; see 'latscope --help'" help nosuch
 check '--help' 0 '' 'Usage: latscope COMMAND.*sudo latscope record' --help
 ok '--help fits' fits
 mapfile -t commands < <(sed -nE 's/^  ([a-z]+) .*/\1/p' <<<"$out" | grep -vE 'sudo|latscope')

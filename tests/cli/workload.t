@@ -12,6 +12,7 @@ must='the workload must be an executable file'
 refuses 'it is missing' 1 "cannot run '/no/such': No such file or directory; $must" record -o "$dir/never" -- /no/such
 refuses 'it is not in PATH' 1 "cannot run 'no-such-command': No such file or directory; $must" \
 	runqlat -- no-such-command
+refuses 'it is a duration' 1 "cannot run '5s': No such file or directory; a duration needs -d before it" runqlat 5s
 touch "$dir/plain"
 refuses 'it is not executable' 1 "cannot run '$dir/plain': Permission denied; $must" runqlat -- "$dir/plain"
 refuses 'it is a directory' 1 "cannot run '/etc': Permission denied; $must" runqlat -- /etc
