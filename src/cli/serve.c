@@ -144,8 +144,11 @@ static int parse_otlp(struct service *service, const char *arg)
 	char why[POST_TEXT];
 
 	service->otlp.url = arg;
-	if (!post__check(arg, why))
+	switch (post__check(arg, why)) {
+	case 0:
+	case -ENOPKG: /* not a wrong usage: open_sender() says it */
 		return 0;
+	}
 	return options__fail(&service->options,
 			     "--otlp '%.64s': %s; use a URL such as http://127.0.0.1:4318", arg,
 			     why);
@@ -471,10 +474,13 @@ static int open_recorder(struct service *service)
 
 static int open_sender(struct service *service)
 {
+	char why[POST_TEXT];
 	int err;
 
 	if (!service->otlp.url)
 		return EXIT_DONE;
+	if (post__check(service->otlp.url, why))
+		return failed("cannot send metrics", why, NULL);
 	service->otlp.changed = otlp_changed;
 	err = otlp__new(&service->sender, &service->otlp);
 	if (err == -EINVAL)

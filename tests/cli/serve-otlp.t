@@ -15,6 +15,22 @@ wrong 'an unknown temporality' "--otlp-temporality 'both': use cumulative or del
 OTEL_EXPORTER_OTLP_HEADERS='no pair' refuses 'headers that are none' 1 'cannot use OTEL_EXPORTER_OTLP_HEADERS: .*list of name=value' \
 	serve -q --listen 127.0.0.1:0 --ring-dir "$dir/ring" --otlp http://127.0.0.1:1
 
+# without_curl CMD...: runs it where this library is missing
+# shellcheck disable=SC2016 # for the shell within
+without_curl() {
+	local as=(unshare --mount bash -c 'for file in $(ldconfig -p | sed -n "s/.*libcurl.* => //p"); do
+		mount --bind /dev/null "$(readlink -f "$file")" || exit 99; done; exec "$@"' _)
+
+	"$@"
+}
+if [ "$(id -u)" = 0 ] && unshare --mount true 2>/dev/null; then
+	without_curl refuses 'no libcurl: it says which package has it' 1 \
+		'cannot send metrics: libcurl is missing; install the package libcurl3-gnutls$' \
+		serve -q --listen 127.0.0.1:0 --no-ring --otlp http://127.0.0.1:1
+else
+	skip 'no libcurl: it says which package has it' 'only root can hide it'
+fi
+
 # receiver_start NAME: a collector at $collector, which keeps bodies in $got
 receiver_start() {
 	got=$dir/$1
