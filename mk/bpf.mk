@@ -16,13 +16,14 @@ $(filter $(OUT)/src/probes/% $(OUT)/src/session/%,$(OBJ)): | $(SKELS)
 
 $(OUT)/%.bpf.o: %.bpf.c $(BPF_LIB) $(CONTRACT) $(STRICT)
 	$(call msg,BPF,$@)
+	$(Q)command -v $(CLANG) >/dev/null || $(call needs,$(CLANG))
 	$(Q)mkdir -p $(@D)
 	$(Q)$(BPF_CC) -c $< -o $@ $(lax)
 	$(Q)$(LLVM_STRIP) -g $@
 
 $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(call msg,SKEL,$@)
-	$(Q)command -v $(BPFTOOL) >/dev/null || { echo "bpftool is missing: 'make deps' installs what the build needs" >&2; exit 1; }
+	$(Q)command -v $(BPFTOOL) >/dev/null || $(call needs,$(BPFTOOL))
 	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
 
 # Skeletons of the tests and of the benchmarks.

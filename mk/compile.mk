@@ -27,6 +27,17 @@ $(OUT)/src/cli/version.o: CPPFLAGS += -DLATSCOPE_COMMIT='"$(COMMIT)"'
 $(OUT)/src/cli/version.o: $(shell mkdir -p $(OUT); [ "$$(cat $(OUT)/commit 2>/dev/null)" = '$(COMMIT)' ] || \
 	echo '$(COMMIT)' >$(OUT)/commit; echo $(OUT)/commit)
 
+# Once, before the first compile: is there all that the build needs? The error names what is missing, not a consequence.
+needs = { echo "make: $(1) is missing: 'scripts/deps build', as root, installs what the build needs" >&2; exit 1; }
+HEADERS := bpf/libbpf.h cap-ng.h curl/curl.h curses.h gelf.h json-c/json.h microhttpd.h seccomp.h sqlite3.h zlib.h
+$(OUT)/needs: scripts/deps
+	$(Q)mkdir -p $(@D)
+	$(Q)command -v $(firstword $(CC)) >/dev/null || $(call needs,$(firstword $(CC)))
+	$(Q)for header in $(HEADERS); do \
+		echo "#include <$$header>" | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 || $(call needs,$$header); done
+	$(Q)touch $@
+$(OBJ): | $(OUT)/needs
+
 $(OUT)/latscope: $(OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(HARDEN_LINK) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@

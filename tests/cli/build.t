@@ -39,6 +39,16 @@ elsewhere() (cd "$dir/elsewhere" && "$@")
 mkdir "$dir/elsewhere"
 cp -r Makefile bpf include mk scripts "$dir/elsewhere"
 
+# lacks WHAT VARIABLE=VALUE: make says that WHAT is missing, and what installs it
+lacks() {
+	make -s OUT="$dir/lacking-${2%%=*}" "$2" >/dev/null 2>"$dir/said"
+	grep -qF "$1 is missing: 'scripts/deps build', as root, installs what the build needs" "$dir/said" || { cat "$dir/said" && false; }
+}
+for variable in CC CLANG BPFTOOL; do
+	ok "$variable is missing: make says what to do" lacks no-such-tool $variable=no-such-tool
+done
+ok 'a header is missing: make says what to do' lacks no/such.h HEADERS=no/such.h
+
 ok 'there are BPF objects' test "${#objects[@]}" -ge 5
 for arch in x86 arm64; do
 	ok "$arch: the BPF objects are built" built "$dir/$arch" ARCH=$arch
