@@ -29,7 +29,7 @@ _latscope()
 		[[ $value != :* ]] || continue
 		COMPREPLY+=("${value#"$prefix"}")
 	done < <("${COMP_WORDS[0]}" --complete "${words[@]}" 2>/dev/null)
-	# A list goes on after a comma, and a value follows "=".
-	[[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *[,=] ]] || compopt -o nospace
+	# A list goes on after a comma, a path after a slash, and a value follows "=".
+	[[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *[,=/] ]] || compopt -o nospace
 }
 complete -F _latscope latscope

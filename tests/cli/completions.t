@@ -12,16 +12,16 @@ export PATH=$built:$PATH
 answers() { "$latscope" --complete "$@" | cut -f1 | sort | paste -sd' '; }
 
 # shellcheck disable=SC2016 # for bash within
-# ask_bash LINE: what bash makes of the line, sorted
+# ask_bash LINE: what bash makes of the line, sorted; with a plus where the word goes on
 ask_bash() {
 	bash --norc -c '
 		. packaging/completions/latscope.bash
-		compopt() { :; }
+		compopt() { [ "$*" != "-o nospace" ] || glue=+; }
 		read -ra COMP_WORDS <<<"${1//=/ = }"
 		[[ $1 != *[\ =] ]] || COMP_WORDS+=("")
 		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 		_latscope
-		printf "%s\n" "${COMPREPLY[@]}"' _ "$1" | sort -u | paste -sd' '
+		printf "%s\n" "${COMPREPLY[@]/%/${glue-}}"' _ "$1" | sort -u | paste -sd' '
 }
 
 # shellcheck disable=SC2016 # the shells expand these
@@ -29,15 +29,18 @@ ask_fish() { XDG_DATA_HOME=$dir XDG_CONFIG_HOME=$dir HOME=$dir fish --no-config 
 	source packaging/completions/latscope.fish; complete -C "$argv[1]"' "$1" | cut -f1 | sort | paste -sd' '; }
 
 # shellcheck disable=SC2016
-# zsh completes only on a terminal: it presses tab there, and the screen shows the answers.
+# zsh completes only on a terminal: it presses tab there, and the screen shows the answers. With MORE that is typed after the tab, and
+# the screen shows <ARGUMENTS>.
+# ask_zsh LINE WANTED [MORE]
 ask_zsh() {
 	timeout 60 zsh -f -c '
 		zmodload zsh/zpty
 		zpty shell "HOME='"$dir"' zsh -f -i"
-		zpty -w shell "PS1=; fpath=($PWD/packaging/completions \$fpath); autoload -U compinit; compinit -u -d '"$dir"'/dump; LISTMAX=0; print REA""DY"
+		zpty -w shell "PS1=; fpath=($PWD/packaging/completions \$fpath); autoload -U compinit; compinit -u -d '"$dir"'/dump; LISTMAX=0
+			latscope() { [[ \$1 = --complete ]] && command latscope \"\$@\" || print -r \"<\$*>\"; }; print REA""DY"
 		zpty -r -m shell line "*READY*"
-		zpty -w -n shell "$1"$'\''\t'\''
-		zpty -r -m shell line "*$2*" && print found' _ "$1" "$2"
+		zpty -w -n shell "$1"$'\''\t'\''"$3"
+		zpty -r -m shell line "*$2*" && print found' _ "$1" "$2" "${3-}"
 }
 
 # same_options COMMAND: completion offers what --help lists
@@ -77,8 +80,10 @@ ln -s sleep "$dir/$(printf 'a\033[31mb')"
 on_exit kill $!
 ok 'no escape sequence' test -z "$("$latscope" --complete runqlat --comm "" | tr -cd '\033')"
 
-disk=$(for path in /sys/block/*; do [ "$(<"$path/size")" = 0 ] || echo "${path##*/}"; done | sort | paste -sd' ')
-is 'disks' "$(answers iolat --disk "")" "$disk"
+# Other suites make and remove loop devices.
+lasting() { tr ' ' '\n' | grep -vE '^(loop|dm-|md|ram|zram|nbd)' | sort | paste -sd' '; }
+disk=$(for path in /sys/block/*; do [ "$(<"$path/size")" = 0 ] || echo "${path##*/}"; done 2>/dev/null | lasting)
+is 'disks' "$(answers iolat --disk "" | lasting)" "$disk"
 cgroup=$(find /sys/fs/cgroup -mindepth 1 -maxdepth 1 -type d | head -1)
 if [ -n "$cgroup" ]; then
 	ok 'a cgroup' tap_match " $(answers record --cgroup "${cgroup%?}") " " $cgroup "
@@ -88,6 +93,8 @@ fi
 
 is 'bash: a command' "$(ask_bash 'latscope rep')" 'report'
 is 'bash: a split after =' "$(ask_bash 'latscope runqlat --by=process,di')" 'process,disk'
+is 'bash: a value follows' "$(ask_bash 'latscope runqlat --meth')" '--method=+'
+is 'bash: a path goes on' "$(ask_bash 'latscope runqlat --cgroup ')" '/sys/fs/cgroup/+'
 mkdir "$dir/runs"
 is 'bash: directories' "$(ask_bash "latscope report $dir/ru")" "$dir/runs"
 is 'bash: a workload' "$(ask_bash 'latscope record -- mkfif')" 'mkfifo'
@@ -98,6 +105,8 @@ else
 fi
 if command -v zsh >/dev/null; then
 	is 'zsh: a command' "$(ask_zsh 'latscope rep' 'latscope report')" 'found'
+	is 'zsh: a value follows' "$(ask_zsh 'latscope runqlat --meth' '<runqlat --method=raw>' $'raw\n')" 'found'
+	is 'zsh: a path goes on' "$(ask_zsh 'latscope runqlat --cgroup ' '<runqlat --cgroup /sys/fs/cgroup/more>' $'more\n')" 'found'
 	is 'zsh: a split' "$(ask_zsh 'latscope runqlat --by=process,di' 'process,disk')" 'found'
 else
 	skip 'zsh' 'zsh is not installed'
