@@ -9,12 +9,17 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/packages/root.sh
 
-# builds SUITE DIR: builds the packages in a fresh root of SUITE
-builds() { mkdir -p "$2" && tests/distro -s deb -b "$2" "$1" packaging/make-deb "$2"; }
-
 # Every file of the root with its kind, owner and mode, but for what apt and dpkg note about packages.
 files() { inside find / -xdev '(' -path /root -o -path /var/cache -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/log -o -path /tmp ')' \
 	-prune -o -printf '%p %y %U %m %l\n' | sort; }
+
+# What differs from before, except for files of packages that apt keeps: libc6 of Debian 13 recommends libidn2, which came with latscope.
+left() {
+	files | diff "$work/files" - | grep '^[<>]' | while read -r sign path rest; do
+		[ "$sign" = '>' ] && inside dpkg -S "$path" >/dev/null 2>&1 || echo "$sign $path $rest"
+	done
+	inside dpkg -l | grep latscope
+}
 
 no_compiler() {
 	local name
@@ -33,7 +38,7 @@ doctor() {
 	inside latscope doctor >"$work/doctor" || code=$?
 	cat "$work/doctor"
 	[ "$code" = 0 ] || [ "$code" = 77 ] || return
-	tail -n 1 "$work/doctor" | grep -q '^Next: '
+	grep -q 'the package latscope-dkms' "$work/doctor" && tail -n 1 "$work/doctor" | grep -q '^Next: '
 }
 
 # 3: a check failed, which is a matter of load on a busy machine, not of the package.
@@ -42,24 +47,6 @@ validates() {
 
 	inside latscope validate --only reference || code=$?
 	[ "$code" = 0 ] || [ "$code" = 77 ]
-}
-
-same_bytes() {
-	local path
-
-	for path in "$built_in"/*.deb; do
-		cmp "$path" "$work/another/directory/$suite/${path##*/}" || return
-	done
-}
-
-# Only lintian of Debian 13 knows that there is a newer policy than that of Debian 12, which the package is for, too.
-accepts() {
-	local said
-
-	# shellcheck disable=SC2016 # for the shell within
-	said=$(tests/distro -s deb -b "$built_in" "$suite" sh -c 'lintian --allow-root --pedantic -I -E --show-overrides --tag-display-limit 0 --suppress-tags out-of-date-standards-version "$0"/*.changes 2>&1' "$built_in")
-	echo "$said" | tee "$work/lintian"
-	! grep -q '^[EWIPX]: ' <<<"$said"
 }
 
 # get PATH: what the exporter answers
@@ -100,10 +87,9 @@ built_in=$(readlink -m "$1") suite=$2
 fresh_with "$suite" "$suite"
 ok "$suite: make-deb builds" builds "$suite" "$built_in"
 ok "$suite: make-deb builds again, elsewhere" builds "$suite" "$work/another/directory/$suite"
-ok "$suite: both builds have the same bytes" same_bytes
-ok "$suite: lintian accepts the packages" accepts
-is "$suite: latscope depends on no compiler" \
-	"$(dpkg-deb -f "$built_in/latscope_${version}_$arch.deb" Depends Recommends | grep -oE 'gcc|clang|llvm|dkms|headers')" ''
+ok "$suite: both builds have the same bytes" same_bytes "$built_in" "$work/another/directory/$suite"
+ok "$suite: lintian accepts the packages" lintian_accepts "$suite" "$built_in"
+is "$suite: latscope depends on no compiler" "$(compilers_of "$built_in/latscope_${version}_$arch.deb")" ''
 files >"$work/files"
 ok "$suite: upgrades from the version before" upgrades
 is "$suite: reads its recording" "$(inside sh -c 'latscope report /root/before/*' | events)" "$(events "$root/root/before.txt")"
@@ -111,6 +97,13 @@ ok "$suite: no compiler came with it" no_compiler
 like "$suite: --version" "$(inside latscope --version)" "^latscope $version.*commit: [0-9a-f]{12}"
 ok "$suite: doctor" doctor
 ok "$suite: a histogram" histogram
+if inside ldconfig -p | grep -q libcurl; then
+	skip "$suite: what needs a library that is missing names its package" 'it is there'
+else
+	like "$suite: what needs a library that is missing names its package" \
+		"$(inside latscope serve -q --no-ring --listen 127.0.0.1:0 --otlp http://127.0.0.1:4318 -d 1s 2>&1)" 'libcurl is missing; install the package libcurl3-gnutls'
+	ok "$suite: which apt finds" inside apt-get -s --no-install-recommends install libcurl3-gnutls
+fi
 ok "$suite: validate" validates
 ok "$suite: records" inside sh -c 'cd /root && latscope record -q -o runs -i 1s -- latscope load mixed -d 2s && latscope report runs/*'
 gunzip <tests/cli/recordings/0.1-mixed.db.gz >"$root/root/old.db"
@@ -120,6 +113,6 @@ ok "$suite: the exporter installs" put_ours "$built_in" latscope-exporter
 ok "$suite: the exporter answers" scrapes
 ok "$suite: it keeps a flight recorder" compgen -G "$root/var/lib/latscope/*-ring"
 ok "$suite: purges" inside apt-get -qy --autoremove purge latscope latscope-exporter
-is "$suite: no trace is left" "$(files | diff "$work/files" - | grep '^[<>]')" ''
+is "$suite: no trace is left" "$(left)" ''
 leave
 done_testing

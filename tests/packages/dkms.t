@@ -3,7 +3,7 @@
 # suite: packages
 # dkms.t DIR SUITE: latscope-dkms in a fresh root of Debian's SUITE. DKMS builds and installs both kernel modules for the kernels of
 # that release that the VM has, leaves other kernels alone, and they load and measure there. DIR has the packages built for
-# SUITE. The purge removes everything.
+# SUITE. Debian's test of DKMS packages, autopkgtest-pkg-dkms, passes with these kernels. The purge removes everything.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -81,7 +81,16 @@ for entry in "${releases[@]}"; do
 	done
 	ok "${entry#*:}: DKMS has built it" said 'version .*/updates/dkms/rmid.ko.*'
 done
-mount -t proc proc "$root/proc" && mount -t tmpfs tmpfs "$root/run"
+mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && mount -t tmpfs tmpfs "$root/run"
+if command -v autopkgtest >/dev/null; then
+	autopkgtests "$debs" dkms-autopkgtest >"$work/autopkgtest"
+	ok 'autopkgtest-pkg-dkms passes' autopkgtest_says dkms-autopkgtest PASS
+	for entry in "${releases[@]}"; do
+		ok "autopkgtest-pkg-dkms: ${entry#*:}" grep -q "I: PASS ${entry#*:}" "$work/autopkgtest"
+	done
+else
+	skip 'autopkgtest-pkg-dkms passes' "there is no autopkgtest; 'scripts/deps package' installs it"
+fi
 ok 'purges' inside apt-get -qy purge latscope-dkms latscope
 is 'no trace is left' "$(inside find /etc /usr /var /lib/modules -xdev -path /var/lib/apt -prune -o \
 	'(' -name '*latscope*' -o -name 'rmid.ko*' -o -name 'ringlat.ko*' ')' ! -path '/usr/src/linux*' -print)" ''

@@ -68,3 +68,47 @@ put_ours() {
 	done
 	put "${files[@]}"
 }
+
+# builds SUITE DIR [ARCH]: builds the packages of the last commit in a fresh root of SUITE, by default for this machine
+builds() {
+	mkdir -p "$2" && tests/distro -s "deb${3:+-$3}" -b "$2" "$1" packaging/make-deb ${3:+-a "$3"} "$2"
+}
+
+# same_bytes DIR1 DIR2: every package of DIR1 is in DIR2
+same_bytes() {
+	local path
+
+	for path in "$1"/*.deb; do
+		cmp "$path" "$2/${path##*/}" || return
+	done
+}
+
+# lintian_accepts SUITE DIR: the lintian of that release has no objection to the packages in DIR, except to what they override.
+# Only that of Debian 13 knows that there is a newer policy than that of Debian 12, which the packages are for, too.
+lintian_accepts() {
+	local said
+
+	# shellcheck disable=SC2016 # for the shell within
+	said=$(tests/distro -s deb -b "$2" "$1" sh -c 'lintian --allow-root --pedantic -I -E --show-overrides --tag-display-limit 0 --suppress-tags out-of-date-standards-version "$0"/*.changes 2>&1' "$2")
+	echo "$said"
+	! grep -q '^[EWIPX]: ' <<<"$said"
+}
+
+# compilers_of FILE: what a package depends on and only compiling needs
+compilers_of() { dpkg-deb -f "$1" Depends Pre-Depends Recommends | grep -oE 'gcc|clang|llvm|dkms|headers'; }
+
+# autopkgtests DIR TEST...: runs these tests of packaging/debian/tests in $root, with the packages in DIR, as Debian does. Prints
+# what they print; $work/summary has a line for each. Nothing is put back between them: the root is ours.
+autopkgtests() {
+	local test names=()
+
+	for test in "${@:2}"; do
+		names+=(--test-name "$test")
+	done
+	rm -f "$work/summary"
+	env -i PATH="$PATH" LC_ALL=C.UTF-8 HOME=/root autopkgtest "${names[@]}" --ignore-restrictions breaks-testbed --summary-file "$work/summary" \
+		"$1/latscope_${version}_$arch.changes" -- chroot "$root" 2>&1
+}
+
+# autopkgtest_says TEST PASS|SKIP
+autopkgtest_says() { grep -qE "^$1 +$2" "$work/summary" || { tail -n 200 "$work/summary" "$work/autopkgtest" && false; }; }

@@ -24,9 +24,10 @@ say() { echo "$*" >>"$LATSCOPE_VM_IO/found"; }
 get() { exec 3<>/dev/tcp/127.0.0.1/9469 && printf "GET $1 HTTP/1.0\r\n\r\n" >&3 && timeout 20 cat <&3; }
 answers() { local i; for i in {1..60}; do get /healthz 2>/dev/null | grep -q "^ok" && return; sleep 1; done; return 1; }
 say "first $(ps -p 1 -o comm= 2>/dev/null || cat /proc/1/comm)"
-say "running $(systemctl is-system-running)"
-say "enabled $(systemctl is-enabled $unit latscope-exporter.socket | tr "\n" " ")"
+say "running $(systemctl is-system-running) $(systemctl --failed --plain --no-legend | cut -d " " -f 1 | tr "\n" " ")"
+say "enabled $(systemctl --root=/ is-enabled $unit latscope-exporter.socket | tr "\n" " ")"
 answers && say answers
+packaging/debian/tests/exporter >"$LATSCOPE_VM_IO/autopkgtest" 2>&1 && say "autopkgtest passes"
 get /metrics >"$LATSCOPE_VM_IO/metrics"
 pid=$(systemctl show -P MainPID $unit)
 say "user $(stat -c %u /proc/$pid | sed "s/^6[1-5]...$/dynamic/")"
@@ -60,9 +61,10 @@ ended_well() { [ $status = 0 ] || { cat "$work/vm" && false; }; }
 
 ok 'the machine boots and ends' ended_well
 ok 'systemd is its first process' found 'first systemd'
-ok 'nothing failed' found 'running \(running\|starting\)'
+ok 'nothing failed' found 'running \(running\|starting\) *'
 ok 'the service is enabled, the socket is not' found 'enabled enabled disabled '
 ok 'the service answers' found answers
+ok 'the autopkgtest of the service passes' found 'autopkgtest passes'
 for probe in memlat runqlat iolat; do
 	ok "$probe measures" grep -q "^latscope_probe_up{probe=\"$probe\"} 1" "$work/io/metrics"
 done
