@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <math.h>
-
 #include <core/split.h>
 #include <store/csv.h>
 
@@ -11,20 +9,6 @@ double compare__scale(unsigned int statistic)
 	return statistic == JUDGE_TAIL || judge__is_rate(statistic) ? 1 : 1e-3;
 }
 
-/* An unknown value is an empty field. */
-static void number(FILE *out, double value)
-{
-	fputc(',', out);
-	if (isfinite(value))
-		fprintf(out, "%.6g", value);
-}
-
-static void text(FILE *out, const char *value)
-{
-	fputc(',', out);
-	csv__field(out, value);
-}
-
 static void print_statistic(FILE *out, const struct comparison *comparison,
 			    const struct comparison_row *row, unsigned int statistic)
 {
@@ -33,19 +17,19 @@ static void print_statistic(FILE *out, const struct comparison *comparison,
 	bool wanted = comparison->rules.judge.statistics & 1U << statistic;
 
 	csv__field(out, row->probe->name);
-	text(out, row->probe->metrics[row->metric].name);
-	text(out, row->by == GROUP_WHOLE ? "" : split__name((unsigned int)row->by));
-	text(out, row->key);
-	text(out, judge__name(statistic));
-	number(out, judged->off * scale);
-	number(out, judged->on * scale);
-	number(out, judged->ratio);
-	number(out, judged->low);
-	number(out, judged->high);
-	number(out, judged->p);
-	number(out, judged->adjusted);
-	text(out, wanted ? judge__verdict(judged) : "");
-	text(out, judged->why);
+	csv__next_field(out, row->probe->metrics[row->metric].name);
+	csv__next_field(out, row->by == GROUP_WHOLE ? "" : split__name((unsigned int)row->by));
+	csv__next_field(out, row->key);
+	csv__next_field(out, judge__name(statistic));
+	csv__next_number(out, judged->off * scale);
+	csv__next_number(out, judged->on * scale);
+	csv__next_number(out, judged->ratio);
+	csv__next_number(out, judged->low);
+	csv__next_number(out, judged->high);
+	csv__next_number(out, judged->p);
+	csv__next_number(out, judged->adjusted);
+	csv__next_field(out, wanted ? judge__verdict(judged) : "");
+	csv__next_field(out, judged->why);
 	fputc('\n', out);
 }
 
@@ -57,13 +41,13 @@ static void print_bucket(FILE *out, const struct comparison_row *row, unsigned i
 		       ((double)off->buckets[bucket] / (double)off->events);
 
 	csv__field(out, row->probe->name);
-	text(out, row->probe->metrics[row->metric].name);
-	text(out, row->by == GROUP_WHOLE ? "" : split__name((unsigned int)row->by));
-	text(out, row->key);
+	csv__next_field(out, row->probe->metrics[row->metric].name);
+	csv__next_field(out, row->by == GROUP_WHOLE ? "" : split__name((unsigned int)row->by));
+	csv__next_field(out, row->key);
 	fprintf(out, ",bucket %u", bucket);
-	number(out, (double)off->buckets[bucket]);
-	number(out, (double)on->buckets[bucket]);
-	number(out, ratio);
+	csv__next_number(out, (double)off->buckets[bucket]);
+	csv__next_number(out, (double)on->buckets[bucket]);
+	csv__next_number(out, ratio);
 	fputs(",,,,,,\n", out);
 }
 

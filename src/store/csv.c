@@ -2,6 +2,7 @@
 #include "csv.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,19 @@ void csv__field(FILE *out, const char *text)
 		fputc(*text, out);
 	}
 	fputc('"', out);
+}
+
+void csv__next_field(FILE *out, const char *text)
+{
+	fputc(',', out);
+	csv__field(out, text);
+}
+
+void csv__next_number(FILE *out, double value)
+{
+	fputc(',', out);
+	if (isfinite(value))
+		fprintf(out, "%.6g", value);
 }
 
 static void key_row(FILE *out, const struct run_key *key)

@@ -23,4 +23,8 @@ int csv__split(FILE *out, const struct run_data *data, enum lat_by by, unsigned 
  */
 void csv__field(FILE *out, const char *text);
 
+/* A comma and a text, or a number of six digits; an unknown number is an empty field. */
+void csv__next_field(FILE *out, const char *text);
+void csv__next_number(FILE *out, double value);
+
 #endif
