@@ -126,6 +126,7 @@ void synthetic__start(const struct synthetic *model, struct synthetic_run *run)
 	run->location = log(LOCATION) + model->run_location * synthetic__normal();
 	run->tail = log(part / (1 - part)) + model->run_tail * synthetic__normal();
 	run->rate = log(model->rate) + model->run_rate * synthetic__normal();
+	run->length = model->run_length > 0 ? exp(model->run_length * synthetic__normal()) : 1;
 	for (unsigned int i = 0; i < 3; i++)
 		run->states[i] = synthetic__normal();
 }
@@ -170,12 +171,15 @@ void synthetic__interval(const struct synthetic *model, struct synthetic_run *ru
 	double location = run->location + model->location * run->states[0];
 	double tail = 1 / (1 + exp(-run->tail - model->tail_drift * run->states[1]));
 	double rate = exp(run->rate + model->rate_drift * run->states[2]);
-	double before = 0, after;
+	double before = 0, after, pareto;
 
 	if (edges[1].log == 0)
 		fill_edges();
 	for (uint32_t slot = 0; slot < HIST_OVERFLOW_SLOT; slot++) {
-		after = below(edges[slot + 1].log, edges[slot + 1].pareto, location, tail);
+		pareto = model->run_length > 0
+				 ? pareto_below((double)hist_slot_low_ns(slot + 1) / run->length)
+				 : edges[slot + 1].pareto;
+		after = below(edges[slot + 1].log, pareto, location, tail);
 		add_events(hist, slot, poisson(rate * (after - before)));
 		before = after;
 		if (rate * (1 - before) < 1e-6)

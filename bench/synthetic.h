@@ -17,12 +17,13 @@ struct synthetic {
 	double rate; /* events per interval */
 	/* Spreads of the logarithms of location, odds of the Pareto part, and rate: between runs */
 	double run_location, run_tail, run_rate;
+	double run_length; /* the same of how far the Pareto part reaches */
 	double location, tail_drift, rate_drift; /* and between intervals */
 	double correlation; /* between neighbouring intervals: AR(1) */
 };
 
 struct synthetic_run {
-	double location, tail, rate; /* of this run */
+	double location, tail, rate, length; /* of this run */
 	double states[3]; /* of the three drifts */
 };
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Benchmarks.
 POWER := $(OUT)/bench/power.o $(OUT)/bench/alternative.o $(OUT)/bench/synthetic.o
+FLEET := $(OUT)/bench/fleet.o $(OUT)/bench/synthetic.o
 CORRELATION := $(OUT)/bench/correlation.o $(OUT)/bench/synthetic.o
 CONTRAST := $(OUT)/bench/contrast.o
 
 $(OUT)/bench/power: $(POWER)
 $(OUT)/bench/correlation: $(CORRELATION)
 $(OUT)/bench/contrast: $(CONTRAST)
-$(OUT)/bench/power $(OUT)/bench/correlation $(OUT)/bench/contrast: $(BASE_SRC:%.c=$(OUT)/%.o) $(OUT)/src/print/web_files.o
+$(OUT)/bench/fleet: $(FLEET)
+$(addprefix $(OUT)/bench/,power correlation contrast fleet): $(BASE_SRC:%.c=$(OUT)/%.o) $(OUT)/src/print/web_files.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS_BASE) -o $@
 
@@ -21,6 +23,6 @@ bench: ## Measure the figures of docs/performance.md, as ratios
 	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/contrast $(OUT)/bench/rmid_alloc
 	$(Q)bench/run
 
--include $(POWER:.o=.d) $(CORRELATION:.o=.d) $(CONTRAST:.o=.d)
+-include $(POWER:.o=.d) $(FLEET:.o=.d) $(CORRELATION:.o=.d) $(CONTRAST:.o=.d)
 
 .PHONY: bench

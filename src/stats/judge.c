@@ -501,7 +501,7 @@ static bool below_resolution(const struct judged *judged)
 	       (double)(hist_slot_low_ns(slot + 1) - hist_slot_low_ns(slot));
 }
 
-static void conclude(const struct judge_rules *rules, unsigned int statistic, size_t family,
+void judge__conclude(const struct judge_rules *rules, unsigned int statistic, size_t family,
 		     struct judged *judged)
 {
 	double alpha = 1 - rules->confidence;
@@ -551,7 +551,7 @@ ssize_t judge__verdicts(const struct judge_rules *rules, struct judged *const fa
 		if (!judged->tested)
 			continue;
 		judged->adjusted = p[at++];
-		conclude(rules, (unsigned int)(i % JUDGE_STATISTICS), tested, judged);
+		judge__conclude(rules, (unsigned int)(i % JUDGE_STATISTICS), tested, judged);
 	}
 	free(p);
 	return err ? err : (ssize_t)tested;

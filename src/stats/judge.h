@@ -105,4 +105,8 @@ void judge__statistics(const struct judge_rules *rules, const struct judge_group
  */
 ssize_t judge__verdicts(const struct judge_rules *rules, struct judged *const family[], size_t nr);
 
+/* Sets the verdict from ratio, p and adjusted, which is p as one of `family` tests. */
+void judge__conclude(const struct judge_rules *rules, unsigned int statistic, size_t family,
+		     struct judged *judged);
+
 #endif

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native fast
-# How often compare is wrong, and how often it finds a real difference: bench/compare-power with smaller numbers.
+# How often compare and fleet compare are wrong, and how often they find a real difference: bench/compare-power with smaller
+# numbers.
 # The numbers are the same in every run.
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -20,6 +21,6 @@ while read -r figure value _ limit _; do
 	limit=*) ok "$figure: $value %, at most $at" within "$value" "$at" ;;
 	least=*) ok "$figure: $value %, at least $at" beyond "$value" "$at" ;;
 	esac
-done < <(.output/bench/power -n $pairs)
+done < <(.output/bench/power -n $pairs && .output/bench/fleet -n $pairs)
 ok 'there are figures' test "${tap_count-0}" -gt 10
 done_testing
