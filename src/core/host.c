@@ -216,6 +216,7 @@ char *host__describe(const char *root)
 	char *copy;
 
 	put_text(host, "latscope", LATSCOPE_VERSION);
+	put_line(host, "hostname", root, "/proc/sys/kernel/hostname");
 	put_line(host, "kernel", root, "/proc/sys/kernel/osrelease");
 	put_line(host, "kernel_version", root, "/proc/sys/kernel/version");
 	if (!uname(&uts))

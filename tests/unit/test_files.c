@@ -575,6 +575,7 @@ static void host_of_a_fake_machine(void **state)
 
 	(void)state;
 	unit_write(dir, "proc/sys/kernel/osrelease", "6.1.0-test\n");
+	unit_write(dir, "proc/sys/kernel/hostname", "web7\n");
 	unit_write(dir, "proc/cpuinfo",
 		   "processor\t: 0\nmodel name\t: Fast CPU\nflags\t\t: fpu hypervisor sse\n\n"
 		   "processor\t: 1\nmodel name\t: Other CPU\n");
@@ -590,6 +591,7 @@ static void host_of_a_fake_machine(void **state)
 	text = host__describe(dir);
 	host = json_tokener_parse(text);
 	assert_field(host, "kernel", "\"6.1.0-test\"");
+	assert_field(host, "hostname", "\"web7\"");
 	assert_field(host, "cpu_model", "\"Fast CPU\"");
 	assert_field(host, "hypervisor", "true");
 	assert_field(host, "cpus_online", "7");
