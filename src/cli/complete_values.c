@@ -135,8 +135,42 @@ static void offer_disks(const struct value *value)
 	closedir(disks);
 }
 
+/* What fleet groups by; labels are not known here. */
+static void offer_names(const struct value *value)
+{
+	offer(value, "service", "systemd unit or container");
+	offer(value, "kernel", NULL);
+	offer(value, "host", NULL);
+}
+
+static void offer_condition(const struct value *value)
+{
+	offer(value, "kernel=", "a version, such as 6.1");
+	offer(value, "service=", "systemd unit or container");
+	offer(value, "host=", NULL);
+}
+
+static void offer_time(const struct value *value)
+{
+	offer(value, "1h", NULL);
+	offer(value, "1d", NULL);
+	offer(value, "7d", NULL);
+	if (!strcmp(value->command, "fleet"))
+		offer(value, "all", NULL);
+}
+
+static void offer_percentiles(const struct value *value)
+{
+	for (unsigned int i = 0; i < SUMMARY_QUANTILES; i++)
+		offer(value, summary__labels[i], NULL);
+}
+
 static void offer_splits(const struct value *value)
 {
+	if (!strcmp(value->command, "fleet")) {
+		offer_names(value);
+		return;
+	}
 	for (unsigned int by = 0; by < LAT_BY_COUNT; by++)
 		if (split__name(by))
 			offer(value, split__name(by), NULL);
@@ -195,6 +229,10 @@ static void offer_comms(const struct value *value)
 
 static void offer_metric(const struct value *value)
 {
+	if (!strcmp(value->command, "fleet")) {
+		offer_percentiles(value);
+		return;
+	}
 	if (!strcmp(value->command, "compare") || !strcmp(value->command, "ab")) {
 		for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
 			offer(value, judge__name(i), NULL);
@@ -220,12 +258,14 @@ static const struct {
 	void (*offer)(const struct value *value);
 	bool list; /* several values with commas */
 } kinds[] = {
-	{ "pid", offer_pids, false },	  { "tid", offer_pids, false },
-	{ "comm", offer_comms, false },	  { "cgroup", offer_cgroups, false },
-	{ "disk", offer_disks, false },	  { "by", offer_splits, true },
-	{ "probe", offer_probes, false }, { "method", offer_methods, false },
-	{ "user", offer_users, false },	  { "metric", offer_metric, false },
-	{ "only", offer_parts, false },	  { "fail-on", offer_verdict, false },
+	{ "pid", offer_pids, false },	     { "tid", offer_pids, false },
+	{ "comm", offer_comms, false },	     { "cgroup", offer_cgroups, false },
+	{ "disk", offer_disks, false },	     { "by", offer_splits, true },
+	{ "probe", offer_probes, false },    { "method", offer_methods, false },
+	{ "user", offer_users, false },	     { "metric", offer_metric, false },
+	{ "where", offer_condition, false }, { "against", offer_condition, false },
+	{ "last", offer_time, false },	     { "only", offer_parts, false },
+	{ "fail-on", offer_verdict, false },
 };
 
 void complete__values(const char *command, const struct argp_option *option, const char *text)
@@ -247,6 +287,18 @@ void complete__values(const char *command, const struct argp_option *option, con
 	}
 }
 
+/* The commands of fleet, and the metrics that follow a question. */
+static void offer_questions(const char *text)
+{
+	const struct value value = { "fleet", text, 0 };
+
+	offer_percentiles(&value);
+	for (size_t i = 0; fleet_commands[i].name; i++)
+		if (strcmp(fleet_commands[i].name, FLEET_PERCENTILE) != 0)
+			offer(&value, fleet_commands[i].name, fleet_commands[i].help);
+	offer_probes(&value);
+}
+
 void complete__arguments(const char *command, const char *text)
 {
 	if (!strcmp(command, "load")) {
@@ -254,8 +306,7 @@ void complete__arguments(const char *command, const char *text)
 			complete__offer(text, load_kinds[i]->name, load_kinds[i]->help);
 		complete__offer(text, "fleet", NULL);
 	} else if (!strcmp(command, "fleet")) {
-		for (size_t i = 0; fleet_commands[i].name; i++)
-			complete__offer(text, fleet_commands[i].name, fleet_commands[i].help);
+		offer_questions(text);
 	} else if (!strcmp(command, "report") || !strcmp(command, "compare")) {
 		puts(":dirs");
 	}

@@ -2,12 +2,14 @@
 /* fleet: the rows of many machines in ClickHouse. Its subcommands are in fleet_*.c. */
 #include "fleet_command.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd.h"
 #include "log.h"
+#include "output.h"
 
 #define KEEP_ROWS 14
 #define KEEP 400
@@ -18,8 +20,12 @@
 enum key { KEY_CLICKHOUSE = 0x200, KEY_LOGIN, KEY_CLUSTER, KEY_KEEP_ROWS, KEY_KEEP };
 
 const struct fleet_command fleet_commands[] = {
-	{ "init", fleet__init, "create the tables, or change how long they keep" },
-	{ "rollup", fleet__rollup, "sum up complete hours and days; delete what is too old" },
+	{ FLEET_PERCENTILE, fleet__percentile, "a percentile of all events, such as p99.9", true },
+	{ "top", fleet__top, "which services waited most", true },
+	{ "compare", fleet__compare, "is a latency worse on some hosts than on others?", true },
+	{ "init", fleet__init, "create the tables, or change how long they keep", false },
+	{ "rollup", fleet__rollup, "sum up complete hours and days; delete what is too old",
+	  false },
 	{ 0 },
 };
 
@@ -29,17 +35,40 @@ static const struct argp_option fleet_options[] = {
 	{ "cluster", KEY_CLUSTER, "NAME", 0, "init: the server is a shard of this cluster", 0 },
 	{ "keep-rows", KEY_KEEP_ROWS, "DAYS", 0, "init: keep rows for DAYS (14)", 0 },
 	{ "keep", KEY_KEEP, "DAYS", 0, "init: keep roll-ups for DAYS (400)", 0 },
+	{ "dir", FLEET_ASK_DIR, "DIR", 0, "Ask the recordings below DIR (" OUTPUT_DIR ")", 0 },
+	{ "by", FLEET_ASK_BY, "LIST", 0, "Group by host, kernel, service or labels", 0 },
+	{ "where", FLEET_ASK_WHERE, "NAME=VALUE", 0, "Only hosts (services) with that; repeatable",
+	  0 },
+	{ "against", FLEET_ASK_AGAINST, "NAME=VALUE", 0, "compare: the other hosts; repeatable",
+	  0 },
+	{ "last", FLEET_ASK_LAST, "TIME", 0, "Of the last TIME (7d; top: 1h), or 'all'", 0 },
+	{ "top", FLEET_ASK_TOP, "N", 0, "Show N groups, those with the most time (10; 0: all)", 0 },
+	{ "metric", FLEET_ASK_METRIC, "STATISTIC", 0, "compare: test only this one; repeatable",
+	  0 },
+	{ "confidence", FLEET_ASK_CONFIDENCE, "PERCENT", 0,
+	  "Confidence of intervals and verdicts (95)", 0 },
+	{ "min-effect", FLEET_ASK_MIN_EFFECT, "PERCENT", 0,
+	  "compare: ignore differences up to this (0)", 0 },
+	{ "fail-on", FLEET_ASK_FAIL_ON, "VERDICT", 0,
+	  "compare: exit with 3 if there is this verdict: worse", 0 },
+	{ "sql", FLEET_ASK_SQL, 0, 0, "Print the SQL instead of asking", 0 },
 	{ 0 },
 };
 
 static const char fleet_intro[] =
-	"Works with what 'latscope serve --clickhouse' of many machines has stored.\vCommands:\n";
+	"Answers questions about many machines: from the tables that 'latscope serve --clickhouse' "
+	"fills, or from a directory of recordings. METRIC is a probe, or PROBE.METRIC.\v"
+	"Commands:\n";
 
 static const char fleet_examples[] =
 	"\nExamples:\n"
+	"  latscope fleet p99.9 runqlat --by service,kernel --last 7d --clickhouse URL\n"
+	"  latscope fleet p50,p99 iolat.total --dir runs/ --by host\n"
+	"  latscope fleet compare runqlat --where kernel=6.1 --against kernel=6.12\n"
 	"  latscope fleet init --clickhouse http://127.0.0.1:8123\n"
 	"  latscope fleet rollup --clickhouse http://127.0.0.1:8123     every hour\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
+	"Exit status: 0 done, 1 error, 2 wrong usage, 3 --fail-on matched, 77 not\n"
+	"supported here.";
 
 static const char *fleet_doc(void)
 {
@@ -78,7 +107,14 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case KEY_KEEP:
 		return options__count(options, "--keep", arg, 1, MAX_KEEP, &fleet->keep);
 	}
-	return ARGP_ERR_UNKNOWN;
+	return fleet_ask__parse(key, arg, fleet);
+}
+
+static bool is_called(const struct fleet_command *command, const char *name)
+{
+	if (!strcmp(command->name, FLEET_PERCENTILE))
+		return name[0] == 'p' && isdigit((unsigned char)name[1]);
+	return !strcmp(command->name, name);
 }
 
 static const struct fleet_command *find(struct fleet *fleet)
@@ -88,8 +124,9 @@ static const struct fleet_command *find(struct fleet *fleet)
 	size_t used = 0;
 
 	for (size_t i = 0; fleet_commands[i].name; i++) {
-		if (options->nr_args && !strcmp(options->args[0], fleet_commands[i].name))
-			return &fleet_commands[i];
+		if (options->nr_args && is_called(&fleet_commands[i], options->args[0]))
+			return fleet_ask__check(fleet, &fleet_commands[i]) ? NULL
+									   : &fleet_commands[i];
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
 					 fleet_commands[i].name);
 	}
@@ -104,13 +141,13 @@ static const struct fleet_command *find(struct fleet *fleet)
 int cmd_fleet(int argc, char **argv)
 {
 	struct fleet fleet = {
-		.options = { .command = argv[0], .max_args = 1 },
+		.options = { .command = argv[0], .groups = OPTIONS_FORMAT, .max_args = 2 },
 		.keep_rows = KEEP_ROWS,
 		.keep = KEEP,
+		.ask.question = { .top = OPTIONS_TOP, .confidence = 0.95 },
 	};
-	const struct argp own = {
-		fleet_options, parse_own, "COMMAND", fleet_doc(), NULL, NULL, NULL
-	};
+	const struct argp own = { fleet_options, parse_own, "COMMAND [METRIC]", fleet_doc(), NULL,
+				  NULL,		 NULL };
 	const struct fleet_command *command = NULL;
 	int got, code;
 

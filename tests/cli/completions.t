@@ -58,6 +58,10 @@ for command in $(answers "" | tr ' ' '\n' | grep -vE '^(-|help)'); do
 	ok "$command: the options of --help" same_options "$command"
 done
 is 'a split' "$(answers runqlat --by cg)" 'cgroup'
+is 'a name of fleet in a list' "$(answers fleet --by service,ke)" 'service,kernel'
+is 'a condition of fleet' "$(answers fleet compare --against=ho)" '--against=host='
+is 'a percentile of fleet' "$(answers fleet p99.99)" 'p99.99'
+is 'a metric of fleet' "$(answers fleet p99 runq)" 'runqlat'
 is 'a split after =' "$(answers runqlat --by=th)" '--by=thread'
 is 'a split in a list' "$(answers runqlat --by process,di)" 'process,disk'
 is 'methods of a probe' "$(answers memlat --method "")" 'fentry kprobe perf-event'

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "source_directory.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <json-c/json.h>
+
+#include <core/hist.h>
+#include <core/sanitize.h>
+#include <core/vec.h>
+#include <serve/clickhouse_rows.h>
+#include <store/rundb.h>
+
+#define DEPTH 3 /* DIR/HOST/DAY/RECORDING */
+#define UNKNOWN "(unknown)"
+#define NS 1000000000ULL
+
+struct reading {
+	struct fleet_data *data;
+	uint64_t now_s;
+	char **known; /* which recordings were read: host, start and clock */
+	size_t nr_known;
+	size_t found; /* recordings, also those that cannot be read or lie in another time */
+	/* Of the present recording: */
+	struct run *run;
+	const struct run_probe *probe;
+	unsigned int metric;
+	char host[RUN_NAME], kernel[RUN_NAME];
+	int64_t start_s;
+};
+
+/* ---- what a recording says about itself ---- */
+
+static const char *label_of(const struct run *run, const char *name)
+{
+	for (unsigned int i = 0; i < run->nr_labels; i++)
+		if (!strcmp(run->labels[i].key, name))
+			return run->labels[i].value;
+	return "";
+}
+
+static void host_field(const struct json_object *host, const char *name, char out[RUN_NAME])
+{
+	struct json_object *field = NULL;
+
+	out[0] = '\0';
+	if (host && json_object_object_get_ex(host, name, &field) &&
+	    json_object_is_type(field, json_type_string))
+		sanitize__text(out, RUN_NAME, json_object_get_string(field));
+}
+
+/* The directory between DIR and the recording; empty: there is none. */
+static void directory_of(const FTSENT *entry, char out[RUN_NAME])
+{
+	out[0] = '\0';
+	if (entry->fts_level < 2)
+		return;
+	while (entry->fts_level > 1)
+		entry = entry->fts_parent;
+	sanitize__text(out, RUN_NAME, entry->fts_name);
+}
+
+static void name_host(struct reading *reading, const FTSENT *entry)
+{
+	struct json_object *host =
+		reading->run->host ? json_tokener_parse(reading->run->host) : NULL;
+
+	if (!json_object_is_type(host, json_type_object)) {
+		json_object_put(host);
+		host = NULL;
+	}
+	host_field(host, "kernel", reading->kernel);
+	sanitize__text(reading->host, RUN_NAME, label_of(reading->run, "host"));
+	if (!reading->host[0])
+		host_field(host, "hostname", reading->host);
+	if (!reading->host[0])
+		directory_of(entry, reading->host);
+	if (!reading->host[0])
+		strcpy(reading->host, UNKNOWN);
+	json_object_put(host);
+}
+
+static int64_t start_of(const struct run *run)
+{
+	struct tm tm = { 0 };
+	const char *end = strptime(run->start_utc, "%Y-%m-%dT%H:%M:%SZ", &tm);
+
+	return end && !*end ? (int64_t)timegm(&tm) : -1;
+}
+
+/* The same names as in the tables of serve --clickhouse. */
+static void service_of(const struct run_key *key, char out[FLEET_VALUE])
+{
+	if (!strncmp(key->name, "cgroup ", 7))
+		strcpy(out, UNKNOWN);
+	else
+		clickhouse_rows__service(out, key->name, strchr(key->name, '/') ? key->name : NULL);
+}
+
+/* ---- what the question asks of it ---- */
+
+static const char *value_of(const struct reading *reading, const char *name, const char *service)
+{
+	if (!strcmp(name, "host"))
+		return reading->host;
+	if (!strcmp(name, "kernel"))
+		return reading->kernel;
+	if (!strcmp(name, "service"))
+		return service;
+	return label_of(reading->run, name);
+}
+
+static bool is_on(const struct reading *reading, unsigned int side, const char *service)
+{
+	const struct fleet_side *wanted = &reading->data->question->sides[side];
+
+	for (size_t i = 0; i < wanted->nr; i++) {
+		const struct fleet_condition *condition = &wanted->conditions[i];
+
+		if (!fleet_condition__holds(condition, value_of(reading, condition->name, service)))
+			return false;
+	}
+	return true;
+}
+
+static int add_hist(struct reading *reading, const struct sparse *hist, const char *service)
+{
+	const struct fleet_question *question = reading->data->question;
+	const char *values[FLEET_BY];
+	int err = 0;
+
+	for (size_t i = 0; i < question->nr_by; i++)
+		values[i] = value_of(reading, question->by[i], service);
+	for (unsigned int i = 0; !err && i < fleet_question__sides(question); i++)
+		if (is_on(reading, i, service))
+			err = fleet_data__add(reading->data, reading->host,
+					      reading->probe->metrics[reading->metric].name, values,
+					      i, hist);
+	return err;
+}
+
+static int add_services(struct reading *reading)
+{
+	const struct run_data *data = &reading->probe->total;
+	char service[FLEET_VALUE];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < data->nr_keys; i++) {
+		const struct run_key *key = &data->keys[i];
+
+		if (key->key.by != LAT_BY_CGROUP || key->key.metric != reading->metric)
+			continue;
+		service_of(key, service);
+		err = add_hist(reading, &key->hist, service);
+	}
+	return err;
+}
+
+static int add_whole(struct reading *reading)
+{
+	struct sparse hist = { 0 };
+	int err;
+
+	err = sparse__set(&hist, &reading->probe->total.metrics[reading->metric].hist);
+	if (!err)
+		err = add_hist(reading, &hist, "");
+	sparse__clear(&hist);
+	return err;
+}
+
+/* ---- what is said about the host ---- */
+
+static void refuse(struct fleet_host *host, const char *why)
+{
+	host->refused++;
+	snprintf(host->refused_why, sizeof(host->refused_why), "%s", why);
+}
+
+static bool is_future(const struct reading *reading, struct fleet_host *host)
+{
+	int64_t end_s = reading->start_s + (int64_t)(reading->run->duration_ns / NS);
+
+	/* A recording of now may have started in this second. */
+	if (end_s <= (int64_t)reading->now_s + 60)
+		return false;
+	host->ahead++;
+	if (host->ahead_s < end_s - (int64_t)reading->now_s)
+		host->ahead_s = end_s - (int64_t)reading->now_s;
+	return true;
+}
+
+static const char *doubt(const struct reading *reading)
+{
+	const struct run_data *data = &reading->probe->total;
+	struct sparse whole = { 0 };
+	const char *why;
+
+	if (sparse__set(&whole, &data->metrics[reading->metric].hist))
+		return "out of memory";
+	why = fleet_data__doubt(&whole, reading->run->duration_ns);
+	sparse__clear(&whole);
+	for (size_t i = 0; !why && i < data->nr_keys; i++)
+		why = fleet_data__doubt(&data->keys[i].hist, reading->run->duration_ns);
+	return why;
+}
+
+/* The span of time is that of the intervals which were read. */
+static void account(struct reading *reading, struct fleet_host *host)
+{
+	const struct run *run = reading->run;
+	const struct lat_cell *cell = &reading->probe->total.metrics[reading->metric];
+	int64_t from = reading->start_s + (int64_t)(run->span_from_ns / NS);
+	int64_t to = from + (int64_t)(run->duration_ns / NS);
+
+	if (host->first_s > from)
+		host->first_s = from;
+	if (host->last_s < to)
+		host->last_s = to;
+	host->covered_ns += run->duration_ns;
+	host->recorded += run__recorded(cell);
+	if (run->span_to_ns)
+		host->lost_known = false;
+	else
+		host->lost += run__lost(reading->probe, reading->metric);
+}
+
+/* A copy of a recording has the same host, start and clock. 1: it is new. */
+static int is_new(struct reading *reading)
+{
+	char **grown, *text;
+
+	if (asprintf(&text, "%s %s %llu", reading->host, reading->run->start_utc,
+		     (unsigned long long)reading->run->start_mono_ns) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < reading->nr_known; i++) {
+		if (strcmp(reading->known[i], text))
+			continue;
+		free(text);
+		return 0;
+	}
+	grown = vec__grow(reading->known, reading->nr_known, sizeof(*grown));
+	if (!grown) {
+		free(text);
+		return -ENOMEM;
+	}
+	reading->known = grown;
+	grown[reading->nr_known++] = text;
+	return 1;
+}
+
+/* ---- one recording ---- */
+
+static bool find_metric(struct reading *reading)
+{
+	const struct fleet_question *question = reading->data->question;
+	const struct run *run = reading->run;
+
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
+		reading->probe = &run->probes[i];
+		if (strcmp(reading->probe->name, question->probe) || reading->probe->refused[0])
+			continue;
+		for (reading->metric = 0; reading->metric < reading->probe->nr_metrics;
+		     reading->metric++)
+			if (!question->metric[0] ||
+			    !strcmp(question->metric,
+				    reading->probe->metrics[reading->metric].name))
+				return true;
+	}
+	return false;
+}
+
+/* Is any side interested in this host? Conditions on services are not known yet. */
+static bool concerns(const struct reading *reading)
+{
+	const struct fleet_question *question = reading->data->question;
+
+	for (unsigned int i = 0; i < fleet_question__sides(question); i++) {
+		const struct fleet_side *side = &question->sides[i];
+		size_t holds = 0;
+
+		for (size_t j = 0; j < side->nr; j++) {
+			const struct fleet_condition *condition = &side->conditions[j];
+
+			holds += !strcmp(condition->name, "service") ||
+				 fleet_condition__holds(condition,
+							value_of(reading, condition->name, ""));
+		}
+		if (holds == side->nr)
+			return true;
+	}
+	return false;
+}
+
+static int add_recording(struct reading *reading)
+{
+	bool by_service = fleet_question__needs_services(reading->data->question);
+	struct fleet_host *host = fleet_data__host(reading->data, reading->host);
+	const char *why;
+	int got;
+
+	if (!host)
+		return -ENOMEM;
+	got = is_new(reading);
+	if (got <= 0) {
+		host->twice += !got;
+		return got;
+	}
+	if (is_future(reading, host))
+		return 0;
+	why = doubt(reading);
+	if (why) {
+		refuse(host, why);
+		return 0;
+	}
+	account(reading, host);
+	got = fleet_data__method(reading->data, reading->probe->method);
+	if (!got && by_service && !(reading->probe->by & 1U << LAT_BY_CGROUP))
+		return notes__add(
+			&reading->data->notes,
+			"a recording of %s was not split by cgroup, so it has no services",
+			reading->host);
+	if (got)
+		return got;
+	return by_service ? add_services(reading) : add_whole(reading);
+}
+
+/* The part of the recording that the question asks for, in ns since its window opened. */
+static int open_span(struct reading *reading, const char *path, struct rundb **db)
+{
+	const struct fleet_question *question = reading->data->question;
+	int64_t skipped;
+	int err;
+
+	err = rundb__open(db, path, reading->run);
+	if (err)
+		return err;
+	reading->start_s = start_of(reading->run);
+	skipped = (int64_t)question->from_s - reading->start_s;
+	if (reading->start_s < 0)
+		err = -EUCLEAN;
+	if (err || skipped <= 0)
+		return err;
+	rundb__close(*db);
+	*db = NULL;
+	run__clear(reading->run);
+	memset(reading->run, 0, sizeof(*reading->run));
+	return rundb__open_span(db, path, reading->run, (uint64_t)skipped * NS, UINT64_MAX);
+}
+
+static int left_out(struct reading *reading, const char *path, int err)
+{
+	char shown[RUN_TEXT];
+
+	if (err == -ENOMEM)
+		return err;
+	sanitize__text(shown, sizeof(shown), path);
+	return notes__add(&reading->data->notes, "%s is left out: %s", shown, rundb__explain(err));
+}
+
+static int read_recording(struct reading *reading, const FTSENT *entry)
+{
+	struct rundb *db = NULL;
+	int err;
+
+	reading->found++;
+	reading->run = calloc(1, sizeof(*reading->run));
+	if (!reading->run)
+		return -ENOMEM;
+	err = open_span(reading, entry->fts_path, &db);
+	if (err && err != -ENODATA) {
+		err = left_out(reading, entry->fts_path, err);
+	} else if (!err) {
+		name_host(reading, entry);
+		if (find_metric(reading) && concerns(reading))
+			err = add_recording(reading);
+	} else {
+		err = 0; /* it ended before the time that is asked for */
+	}
+	if (db)
+		rundb__close(db);
+	run__free(reading->run);
+	reading->run = NULL;
+	return err;
+}
+
+static int by_name(const FTSENT **left, const FTSENT **right)
+{
+	return strcmp((*left)->fts_name, (*right)->fts_name);
+}
+
+static int walk(struct reading *reading, FTS *tree)
+{
+	FTSENT *entry;
+	int err = 0;
+
+	while (!err && (entry = fts_read(tree))) {
+		if (entry->fts_info == FTS_DNR && entry->fts_level == 0)
+			err = -entry->fts_errno;
+		else if (entry->fts_info == FTS_NS && entry->fts_level == 0)
+			err = -entry->fts_errno;
+		else if (entry->fts_info == FTS_DNR)
+			err = left_out(reading, entry->fts_path, -entry->fts_errno);
+		if (entry->fts_info != FTS_D)
+			continue;
+		if (rundb__is_in(entry->fts_accpath) > 0)
+			err = read_recording(reading, entry);
+		else if (entry->fts_level < DEPTH)
+			continue;
+		fts_set(tree, entry, FTS_SKIP);
+	}
+	return err;
+}
+
+int source_directory__read(struct fleet_data *data, const char *dir, uint64_t now_s)
+{
+	struct reading reading = { .data = data, .now_s = now_s };
+	char *paths[] = { (char *)dir, NULL };
+	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
+	int err = tree ? walk(&reading, tree) : -errno;
+
+	if (tree)
+		fts_close(tree);
+	while (reading.nr_known)
+		free(reading.known[--reading.nr_known]);
+	free(reading.known);
+	if (!err && !reading.found)
+		err = -ENOENT;
+	return !err && !data->nr ? -ENODATA : err;
+}
