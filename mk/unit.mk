@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Unit tests (tests/unit) and the tests with emulated counters (tests/emu/test_*), built with the sanitizers.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-BASE_SRC := $(filter-out src/print/ringlat_%.c src/print/tierlat_text.c src/print/rmid_text.c src/print/whole.c, \
+BASE_SRC := $(filter-out src/print/ringlat_%.c src/print/tierlat_%.c src/print/rmid_text.c src/print/whole.c, \
 	$(wildcard src/core/*.c src/store/*.c src/stats/*.c src/print/*.c)) src/cli/options.c src/cli/log.c
 RMID_SRC := $(addprefix kmod/rmid/,rmid_alloc.c procs.c book.c count.c turns.c) tests/rmid/twin.c
-BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/print/ringlat_*.c) src/print/tierlat_text.c src/print/rmid_text.c src/print/whole.c \
+BASE_SAN := $(patsubst %.c,$(OUT)/san/%.o,$(BASE_SRC) $(wildcard src/print/ringlat_*.c src/print/tierlat_*.c) src/print/rmid_text.c src/print/whole.c \
 	$(call sources,src/probes/ringlat/*.c src/probes/tierlat/*.c) \
 	$(filter-out %/probe.c %/describe.c %/account.c %/events.c,$(wildcard src/probes/rmid/*.c)) \
 	src/loadgen/pointer_chase.c src/loadgen/primitives.c $(RMID_SRC))
@@ -31,6 +31,7 @@ $(OUT)/tests/unit/test_metrics: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes expo
 $(OUT)/tests/unit/test_recorder: $(patsubst %,$(OUT)/san/src/serve/%.o,recorder ring_files)
 $(OUT)/tests/unit/test_fleet: $(OUT)/san/src/serve/bytes.o $(patsubst %,$(OUT)/san/src/fleet/%.o,answer answer_notes data question sql)
 $(OUT)/tests/unit/test_why_pairs: $(OUT)/san/src/probes/why_pairs.o
+$(OUT)/tests/unit/test_moves: $(patsubst %,$(OUT)/san/src/loadgen/tiers/%.o,command emulator machine map moves queue state tor)
 $(OUT)/tests/unit/test_experiment: $(OUT)/san/src/experiment/plan.o
 $(OUT)/tests/unit/test_sender: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes gzip listen post sender)
 $(OUT)/tests/unit/test_spool: $(OUT)/san/src/serve/spool.o

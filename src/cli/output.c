@@ -110,7 +110,7 @@ int output__failed(const struct writer *writer, int err)
 		log__error(what, "run.db was moved, removed or replaced in the meantime", NULL);
 		return EXIT_ERROR;
 	}
-	snprintf(what, sizeof(what), "cannot write to %s", dir ? shown : "standard output");
+	snprintf(what, sizeof(what), "cannot write to %s", shown ? shown : "standard output");
 	log__error(what, strerror(-err),
 		   !dir || rundb__is_in(dir) > 0 ? "earlier intervals are kept"
 						 : "without run.db this is not a recording");

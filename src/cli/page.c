@@ -29,27 +29,6 @@ static int fail(const char *path, const char *why, const char *todo)
 	return EXIT_ERROR;
 }
 
-/* Opens the directory of the file, as latscope opens that of a recording. */
-static int open_dir(const char *path, const struct caller *caller)
-{
-	char copy[PATH_MAX], *dir;
-	struct stat st;
-	int fd, err;
-
-	dir = dirname(strcpy(copy, path));
-	/* trusted_path__open() would make it. */
-	if (stat(dir, &st))
-		return -errno;
-	fd = trusted_path__open(dir, caller);
-	if (fd < 0)
-		return fd;
-	err = trusted_path__check(fd, caller, false);
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
-}
-
 static int write_in(int dir, const char *name, int (*print)(FILE *out, void *of), void *of,
 		    int *unread)
 {
@@ -83,7 +62,7 @@ static int write_as(const char *path, const struct caller *caller,
 {
 	char copy[PATH_MAX];
 	const char *name = basename(strcpy(copy, path));
-	int dir = open_dir(path, caller), unread = 0, err;
+	int dir = trusted_path__open_above(path, caller), unread = 0, err;
 
 	if (dir < 0)
 		return fail(path, rundir__explain(dir), "choose another file");

@@ -469,6 +469,8 @@ static int open_output(struct record *record)
 	code = output__create(&record->recording, dir, options);
 	if (!code)
 		code = output__lend(&record->lent, &record->recording);
+	if (!code)
+		code = tierlat__add_writer(&record->tierlat, &record->recording);
 	if (code)
 		return code;
 	if (options->csv && has_table(record))

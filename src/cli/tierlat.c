@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include <core/units.h>
+#include <print/probe_text.h>
 #include <print/streams.h>
 #include <probes/tierlat/sysfs.h>
+#include <store/append_file.h>
 
 #include "cmd.h"
 #include "log.h"
@@ -33,6 +35,7 @@ enum key {
 	KEY_RESET,
 	KEY_MAX_SHIFT,
 	KEY_RAW,
+	KEY_DECISIONS,
 };
 
 const struct argp_option tierlat_options[] = {
@@ -48,6 +51,7 @@ const struct argp_option tierlat_options[] = {
 	{ "max-shift", KEY_MAX_SHIFT, "S", 0,
 	  "Colloid: move at most this share per interval (0.02)", 0 },
 	{ "raw", KEY_RAW, 0, 0, "Add the counts of each CHA to --csv, --json, -o", 0 },
+	{ "decisions", KEY_DECISIONS, "FILE", 0, "Append what Colloid would move to FILE", 0 },
 	{ "method", KEY_METHOD, "NAME", 0, "perf or msr (default: what works here)", 0 },
 	{ "take", KEY_TAKE, 0, 0, "msr: also use counters that are in use", 0 },
 	{ "reset", KEY_RESET, 0, 0, "msr: reset the counters to their power-on state, and exit",
@@ -69,7 +73,8 @@ const char tierlat_doc[] =
 	"  sudo latscope tierlat -i 1s               one line per tier every second\n"
 	"  sudo latscope tierlat -d 10s --csv        for a script\n"
 	"  sudo latscope tierlat -d 1m -i 100ms -o runs/\n"
-	"  latscope tierlat --model icx --msr-root DIR --boxes 28\n\n"
+	"  latscope tierlat --model icx --msr-root DIR --boxes 28\n"
+	"  latscope load tiers -- latscope tierlat --weight 0.25 -i 100ms\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 void tierlat__init(struct tierlat_command *command, struct options *options)
@@ -180,6 +185,9 @@ error_t tierlat__parse(struct tierlat_command *command, int key, char *arg)
 	case KEY_RESET:
 		command->reset = true;
 		return 0;
+	case KEY_DECISIONS:
+		command->decisions = arg;
+		return 0;
 	case KEY_RAW:
 		command->config.rows.raw = true;
 		return 0;
@@ -217,6 +225,27 @@ int tierlat__check(struct tierlat_command *command)
 			"--interval %s is too long; use 10 min or less, because counters wrap",
 			units__duration(text, options->interval_ns));
 	return 0;
+}
+
+int tierlat__add_writer(const struct tierlat_command *command, struct recording *recording)
+{
+	char what[PATH_MAX + RUN_TEXT];
+	struct writer *writer;
+	FILE *file;
+	int err;
+
+	if (!command->decisions)
+		return EXIT_DONE;
+	err = append_file__open(&file, command->decisions, false);
+	if (!err) {
+		writer = recording__add(recording, &writer_decisions);
+		writer->state = file;
+		writer->shown = command->decisions;
+		return EXIT_DONE;
+	}
+	snprintf(what, sizeof(what), "cannot write decisions to %s", command->decisions);
+	log__error(what, append_file__explain(err), "choose another file");
+	return EXIT_ERROR;
 }
 
 int tierlat__reset(const struct tierlat_command *command)

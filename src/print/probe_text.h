@@ -26,6 +26,8 @@ extern const struct writer_ops writer_live_rmid;
 
 /* After each interval, to stdout: a line for each tier, and one for each decision. */
 extern const struct writer_ops writer_live_tierlat;
+/* Its state is a FILE *, which it closes. */
+extern const struct writer_ops writer_decisions;
 
 /* The means over the window. */
 void tierlat_print__summary(FILE *out, const struct run *run, const struct run_probe *probe);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -166,4 +167,26 @@ int trusted_path__check(int fd, const struct caller *caller, bool strict)
 	if (st.st_mode & S_ISVTX && (!st.st_uid || st.st_uid == caller->uid))
 		return 0;
 	return -EREMCHG;
+}
+
+int trusted_path__open_above(const char *path, const struct caller *caller)
+{
+	char copy[PATH_MAX], *dir;
+	struct stat st;
+	int fd, err;
+
+	if (strlen(path) >= sizeof(copy))
+		return -ENAMETOOLONG;
+	dir = dirname(strcpy(copy, path));
+	/* trusted_path__open() would make it. */
+	if (stat(dir, &st))
+		return -errno;
+	fd = trusted_path__open(dir, caller);
+	if (fd < 0)
+		return fd;
+	err = trusted_path__check(fd, caller, false);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
 }

@@ -15,6 +15,12 @@
 int trusted_path__open(const char *path, const struct caller *caller);
 
 /*
+ * Opens the directory that a file is to be made in, which must exist and pass
+ * trusted_path__check(). A descriptor or -errno.
+ */
+int trusted_path__open_above(const char *path, const struct caller *caller);
+
+/*
  * May root or a caller make a directory in this one? -EREMCHG: other users can rename or remove it.
  * With `strict` it must also belong to root.
  */

@@ -73,6 +73,9 @@ struct msr {
 /* msr_find.c: as tier_method_ops.find() */
 int msr__find(struct tier *tier);
 
+/* msr_root.c: -EPERM: others than root can change what is in --msr-root. */
+int msr__check_root(struct tier *tier);
+
 /* 0 also if there is no register file to lock. -EBUSY: another latscope uses these registers. */
 int msr__lock(struct tier *tier);
 

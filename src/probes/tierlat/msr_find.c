@@ -351,7 +351,9 @@ int msr__find(struct tier *tier)
 	msr->lock = -1;
 	for (unsigned int i = 0; i < TIER_SOCKETS; i++)
 		msr__forget_files(&msr->sockets[i]);
-	err = find_cpus(tier, msr);
+	err = msr__check_root(tier);
+	if (!err)
+		err = find_cpus(tier, msr);
 	if (!err && !tier->config.look)
 		err = msr__lock(tier);
 	for (unsigned int i = 0; !err && i < tier->nr_sockets; i++) {
