@@ -12,6 +12,7 @@
 #include <serve/fleet_load.h>
 
 #include "cmd.h"
+#include "load_tiers.h"
 #include "log.h"
 #include "options.h"
 
@@ -26,6 +27,8 @@
 
 #define MOST_BLOCK (64ULL << 20)
 #define LEAST_PARTS 4 /* blocks of a process's part of the file */
+
+#define TIERS_ONLY "--tiers, --requests, --share and a command are for tiers"
 
 enum key {
 	KEY_DIR = 0x200,
@@ -42,7 +45,10 @@ enum key {
 	KEY_SERIES,
 	KEY_SLOTS,
 	KEY_TOGETHER,
-	KEY_AGO
+	KEY_AGO,
+	KEY_TIERS,
+	KEY_REQUESTS,
+	KEY_SHARE
 };
 
 struct load {
@@ -56,18 +62,24 @@ struct load {
 	struct fleet_load_config fleet;
 	uint64_t ago_ns;
 	bool has_duration;
+	struct tiers_config tiers;
+	bool for_tiers; /* the same of tiers */
+	char **command; /* of tiers; NULL: none */
 };
 
 static const struct argp_option load_options[] = {
 	{ "duration", 'd', "TIME", 0, "Run for TIME (10s)", 0 },
 	{ "tasks", KEY_TASKS, "N", 0, "Number of processes of each kind", 0 },
 	{ "pause", KEY_PAUSE, "TIME", 0, "Pause of each process between two rounds", 0 },
-	{ "dir", KEY_DIR, "DIR", 0, "Directory of the file of dio, pressure (" DIR ")", 0 },
+	{ "dir", KEY_DIR, "DIR", 0, "Directory of dio, pressure or tiers (" DIR ")", 0 },
 	{ "size", KEY_SIZE, "SIZE", 0,
 	  "touch: memory in a round (16M each); dio: file (64M); pressure: memory limit (32M)", 0 },
 	{ "block", KEY_BLOCK, "SIZE", 0, "dio: a request (4K)", 0 },
 	{ "writes", KEY_WRITES, "PERCENT", 0, "dio: share of writes among the requests (25)", 0 },
 	{ "sequential", KEY_SEQUENTIAL, 0, 0, "dio: one block after the other, not at random", 0 },
+	{ "tiers", KEY_TIERS, "N", 0, "tiers: 2 or 3 of them (2)", 0 },
+	{ "requests", KEY_REQUESTS, "N", 0, "tiers: requests that are in flight (80)", 0 },
+	{ "share", KEY_SHARE, "PERCENT", 0, "tiers: how many go to the first at first (20)", 0 },
 	{ "seed", KEY_SEED, "N", 0, "Seed of the random numbers (0)", 0 },
 	{ "clickhouse", KEY_CLICKHOUSE, "URL", 0, "fleet: server with the tables", 0 },
 	{ "clickhouse-login", KEY_LOGIN, "FILE", 0, "fleet: file with USER:PASSWORD", 0 },
@@ -82,7 +94,8 @@ static const struct argp_option load_options[] = {
 
 static const char load_intro[] =
 	"Runs a load of a KIND until the time is up or Ctrl-C. Leaves nothing behind, and "
-	"needs no privilege except for pressure.\vKinds:\n";
+	"needs no privilege except for pressure. tiers prints how to measure it, or runs a "
+	"COMMAND that does.\vKinds:\n";
 
 static const char load_examples[] =
 	"\nExamples:\n"
@@ -91,7 +104,8 @@ static const char load_examples[] =
 	"  latscope load dio --dir /mnt --tasks 8    queue depth 8, the disk of /mnt\n"
 	"  latscope load dio --sequential --writes 100% --block 1M\n"
 	"  sudo latscope runqlat -- latscope load hog -d 5s\n"
-	"  sudo latscope record --report -- latscope load pressure\n\n"
+	"  sudo latscope record --report -- latscope load pressure\n"
+	"  latscope load tiers -- latscope tierlat --weight 0.25 -i 100ms\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 static const char *load_doc(void)
@@ -143,6 +157,31 @@ static error_t parse_fleet(struct load *load, int key, char *arg)
 	return 0;
 }
 
+static error_t parse_tiers(struct load *load, int key, char *arg)
+{
+	struct options *options = &load->options;
+	struct tiers_config *tiers = &load->tiers;
+	uint64_t nr = 0;
+	error_t err;
+
+	switch (key) {
+	case KEY_TIERS:
+		err = options__count(options, "--tiers", arg, TIERS_LEAST, TIERS_MOST, &nr);
+		tiers->tiers = (unsigned int)nr;
+		break;
+	case KEY_REQUESTS:
+		err = options__count(options, "--requests", arg, 1, 1000000, &tiers->requests);
+		break;
+	case KEY_SHARE:
+		err = options__percent(options, "--share", arg, 0.1, 99.9, &tiers->share);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	load->for_tiers = true;
+	return err;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct load *load = state->input;
@@ -176,7 +215,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		load->for_dio = config->sequential = true;
 		return 0;
 	}
-	return parse_fleet(load, key, arg);
+	err = parse_tiers(load, key, arg);
+	return err == ARGP_ERR_UNKNOWN ? parse_fleet(load, key, arg) : err;
 }
 
 static int find_kind(struct load *load)
@@ -211,6 +251,8 @@ static int check_sizes(struct load *load)
 	uint64_t block = config->block ? config->block : LOAD_BLOCK;
 	uint64_t bytes = config->bytes ? config->bytes : LOAD_FILE_BYTES;
 
+	if ((load->for_tiers || load->command) && load->ops->run)
+		return options__fail(options, TIERS_ONLY);
 	if (config->bytes && !load->ops->uses_bytes)
 		return options__fail(options, "--size does not apply to %s", load->ops->name);
 	if ((load->for_dio || config->block) && strcmp(load->ops->name, "dio"))
@@ -242,6 +284,8 @@ static int check_fleet(struct load *load)
 	if (config->bytes || config->block || load->for_dio || config->pause_ns)
 		return options__fail(options, "--size, --block, --writes, --sequential and --pause "
 					      "are not for " FLEET);
+	if (load->for_tiers || load->command)
+		return options__fail(options, TIERS_ONLY);
 	if (!load->url)
 		return options__fail(options, FLEET " needs --clickhouse URL");
 	if (clickhouse__address(&load->address, load->url, NULL, why) == -EINVAL)
@@ -256,17 +300,34 @@ static int check_fleet(struct load *load)
 	return 0;
 }
 
+/* Cuts the command off the arguments. Returns how many are left. */
+static int cut_command(struct load *load, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--"))
+			continue;
+		load->command = &argv[i + 1];
+		return i;
+	}
+	return argc;
+}
+
 /* 0: continue; 1: the help was printed; -EINVAL: the error was printed. */
 static int parse(struct load *load, int argc, char **argv)
 {
-	struct argp own = { load_options, parse_option, "KIND", load_doc(), NULL, NULL, NULL };
+	struct argp own = { load_options, parse_option, "KIND [-- COMMAND ARG...]",
+			    load_doc(),	  NULL,		NULL,
+			    NULL };
 	int got;
 
+	argc = cut_command(load, argc, argv);
 	got = options__parse(&load->options, &own, load, argc, argv, stdout);
 	if (!got)
 		got = find_kind(load);
 	if (!got)
 		got = load->is_fleet ? check_fleet(load) : check_sizes(load);
+	if (!got && load->command && !load->command[0])
+		got = options__fail(&load->options, "missing command after '--'");
 	if (got < 0)
 		log__usage(argv[0], load->options.error);
 	if (load->options.quiet)
@@ -387,6 +448,7 @@ int cmd_load(int argc, char **argv)
 			   .series = FLEET_LOAD_SERIES,
 			   .slots = FLEET_LOAD_SLOTS,
 			   .together = FLEET_LOAD_TOGETHER },
+		.tiers = { NULL, TIERS_LEAST, TIERS_REQUESTS, TIERS_SHARE },
 	};
 	int err, code;
 
@@ -395,6 +457,10 @@ int cmd_load(int argc, char **argv)
 		return err < 0 ? EXIT_USAGE : EXIT_DONE;
 	if (load.is_fleet)
 		return run_fleet(&load);
+	load.tiers.dir = load.config.dir;
+	if (!load.ops->run)
+		return load_tiers__run(&load.tiers, load.command, load.config.duration_ns,
+				       load.options.quiet);
 	if (load.ops->uses_dir && check_dir(&load))
 		return EXIT_ERROR;
 	code = load.ops->needs_cgroup ? check_cgroup() : EXIT_DONE;

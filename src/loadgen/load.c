@@ -6,8 +6,14 @@
 
 #include "workers.h"
 
+static const struct load_ops load_tiers = {
+	.name = "tiers",
+	.help = "emulated counters of memory tiers, for tierlat",
+};
+
 const struct load_ops *const load_kinds[] = {
-	&load_touch, &load_hog, &load_pingpong, &load_dio, &load_pressure, &load_mixed, NULL,
+	&load_touch,	&load_hog,   &load_pingpong, &load_dio,
+	&load_pressure, &load_mixed, &load_tiers,    NULL,
 };
 
 const struct load_ops *load__find(const char *name)

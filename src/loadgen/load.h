@@ -38,6 +38,7 @@ struct load_ops {
 	bool uses_dir;
 	bool uses_bytes;
 	bool needs_cgroup; /* of its own, with a limit of memory */
+	/* NULL: emulated tiers, see tiers/tiers.h */
 	int (*run)(const struct load_config *config);
 };
 

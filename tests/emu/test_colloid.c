@@ -8,7 +8,7 @@
 #include <json-c/json.h>
 #include <math.h>
 
-#include "msrfs/random.h"
+#include <loadgen/tiers/random.h>
 #include "probes/tierlat/colloid.h"
 #include "probes/tierlat/columns.h"
 

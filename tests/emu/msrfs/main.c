@@ -4,15 +4,15 @@
  *
  *   msrfs /tmp/m 'machine gen=icx sockets=2 boxes=40' 'stream name=near rate=1e8 latency=90' &
  *
- * It serves until it is unmounted, gets a signal or its parent is gone. command.c has the commands,
- * which the file `ctl` takes as well; files.h lists the files.
+ * It serves until it is unmounted, gets a signal or its parent is gone. command.c in
+ * src/loadgen/tiers has the commands, which the file `ctl` takes as well; files.h lists the files.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 
-#include "emulator.h"
-#include "files.h"
+#include <loadgen/tiers/emulator.h>
+#include <loadgen/tiers/files.h>
 
 static struct emulator emulator;
 
@@ -37,5 +37,9 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	emulator__mark(&emulator);
+	if (files__load()) {
+		fprintf(stderr, "msrfs: there is no libfuse\n");
+		return 4;
+	}
 	return files__serve(&emulator, argv[0], argv[1]);
 }

@@ -165,6 +165,7 @@ char *emulator__state(struct emulator *emulator, size_t *length)
 	json_object_object_add(state, "error", json_object_new_string(emulator->error));
 	json_object_object_add(state, "streams", streams(&emulator->machine));
 	add_double(state, "p", emulator->machine.loop.p);
+	add_int(state, "moves", emulator->moves);
 	add_int(state, "opens", emulator->opens);
 	add_int(state, "accesses", emulator->accesses);
 	json_object_object_add(state, "reads", by_part(emulator->reads));

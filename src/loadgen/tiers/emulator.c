@@ -162,3 +162,15 @@ void emulator__mark(struct emulator *emulator)
 	emulator->accesses = emulator->opens = 0;
 	emulator->logged = 0;
 }
+
+void emulator__move(struct emulator *emulator, double p)
+{
+	struct machine *machine = &emulator->machine;
+
+	emulator__now(emulator);
+	machine__settle(machine);
+	machine->loop.p = p;
+	if (machine->loop.requests)
+		machine__balance(machine);
+	emulator->moves++;
+}

@@ -1,29 +1,59 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "files.h"
 
+#include <errno.h>
+
+#ifdef LATSCOPE_FUSE
+
 #define FUSE_USE_VERSION 35
 #define _FILE_OFFSET_BITS 64 /* libfuse insists */
-#include <errno.h>
+#include <dlfcn.h>
 #include <fuse3/fuse.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "emulator.h"
+#include "moves.h"
 
 #define ARRAY_SIZE(x) (sizeof(x) / sizeof((x)[0]))
 
-enum file { ROOT, CPUS, CPU, MSR, CTL, STATE, CHANGED, WRITES };
+/* libfuse changed its ABI in 3.17: this program needs the one that it was compiled for. */
+#if FUSE_MINOR_VERSION >= 17
+#define LIBFUSE "libfuse3.so.4"
+#else
+#define LIBFUSE "libfuse3.so.3"
+#endif
+
+static struct {
+	__typeof__(fuse_main_real) *main_real;
+	__typeof__(fuse_get_context) *get_context;
+} fuse;
+
+int files__load(void)
+{
+	void *library = dlopen(LIBFUSE, RTLD_NOW);
+
+	if (!library)
+		return -ENOPKG;
+	*(void **)&fuse.main_real = dlsym(library, "fuse_main_real");
+	*(void **)&fuse.get_context = dlsym(library, "fuse_get_context");
+	return fuse.main_real && fuse.get_context ? 0 : -ENOPKG;
+}
+
+enum file { ROOT, CPUS, CPU, MSR, CTL, MOVE, STATE, CHANGED, WRITES };
 
 static const struct {
 	const char *path;
 	enum file file;
 	mode_t mode;
 } fixed[] = {
-	{ "/", ROOT, S_IFDIR | 0755 },		 { "/cpu", CPUS, S_IFDIR | 0755 },
-	{ "/ctl", CTL, S_IFREG | 0200 },	 { "/state", STATE, S_IFREG | 0400 },
-	{ "/changed", CHANGED, S_IFREG | 0400 }, { "/writes", WRITES, S_IFREG | 0400 },
+	{ "/", ROOT, S_IFDIR | 0755 },	       { "/cpu", CPUS, S_IFDIR | 0755 },
+	{ "/ctl", CTL, S_IFREG | 0200 },       { "/move", MOVE, S_IFREG | 0200 },
+	{ "/state", STATE, S_IFREG | 0400 },   { "/changed", CHANGED, S_IFREG | 0400 },
+	{ "/writes", WRITES, S_IFREG | 0400 },
 };
 
 /* An open file. */
@@ -32,11 +62,12 @@ struct handle {
 	unsigned int cpu;
 	char *text; /* of state and writes, as they were when it was opened */
 	size_t length;
+	struct moves moves; /* of move: what was written through this handle */
 };
 
 static struct emulator *emulator(void)
 {
-	return fuse_get_context()->private_data;
+	return fuse.get_context()->private_data;
 }
 
 static bool is_online(unsigned long cpu)
@@ -66,6 +97,8 @@ static int files_getattr(const char *path, struct stat *stat, struct fuse_file_i
 	unsigned int cpu;
 
 	(void)info;
+	stat->st_uid = getuid();
+	stat->st_gid = getgid();
 	if (find_cpu(path, &file, &cpu)) {
 		stat->st_mode = file == MSR ? S_IFREG | 0600 : S_IFDIR | 0755;
 		stat->st_nlink = 1;
@@ -215,12 +248,16 @@ static int carry_out(const char *buffer, size_t size)
 static int files_write(const char *path, const char *buffer, size_t size, off_t offset,
 		       struct fuse_file_info *info)
 {
-	const struct handle *handle = (const struct handle *)(uintptr_t)info->fh;
+	struct handle *handle = (struct handle *)(uintptr_t)info->fh;
 	uint64_t value;
 
 	(void)path;
 	if (handle->file == CTL)
 		return carry_out(buffer, size);
+	if (handle->file == MOVE) {
+		moves__take(&handle->moves, emulator(), buffer, size);
+		return size;
+	}
 	if (size % 8 || handle->file != MSR)
 		return -EINVAL;
 	memcpy(&value, buffer, sizeof(value));
@@ -253,8 +290,23 @@ int files__serve(struct emulator *served, const char *program, const char *mount
 		.write = files_write,
 		.truncate = files_truncate,
 	};
-	char *args[] = { (char *)program,    "-f", "-s", "-ofsname=msrfs,default_permissions",
+	char *args[] = { (char *)program,    "-f", "-s", "-ofsname=latscope,default_permissions",
 			 (char *)mountpoint, NULL };
 
-	return fuse_main(ARRAY_SIZE(args) - 1, args, &operations, served);
+	return fuse.main_real(ARRAY_SIZE(args) - 1, args, &operations, sizeof(operations), served);
 }
+
+#else
+
+int files__load(void)
+{
+	return -EOPNOTSUPP;
+}
+
+int files__serve(struct emulator *served, const char *program, const char *mountpoint)
+{
+	(void)served, (void)program, (void)mountpoint;
+	return 1;
+}
+
+#endif

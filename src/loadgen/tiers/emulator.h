@@ -2,8 +2,8 @@
 /*
  * A machine with its clock, the requested faults, and an account of all accesses to its registers.
  */
-#ifndef MSRFS_EMULATOR_H
-#define MSRFS_EMULATOR_H
+#ifndef LATSCOPE_LOADGEN_TIERS_EMULATOR_H
+#define LATSCOPE_LOADGEN_TIERS_EMULATOR_H
 
 #include <stddef.h>
 
@@ -48,6 +48,7 @@ struct emulator {
 
 	/* Since the last mark; `found` is the machine at that time. */
 	uint64_t accesses, opens;
+	uint64_t moves; /* since the start */
 	uint64_t reads[MAP_NONE + 1], writes[MAP_NONE + 1];
 	unsigned int logged; /* may be more than the log has room for */
 	struct logged log[EMULATOR_LOG];
@@ -73,6 +74,9 @@ void emulator__mark(struct emulator *emulator);
 
 /* Runs one line, see command.c. -EINVAL: it is invalid, see emulator->error. */
 int emulator__command(struct emulator *emulator, const char *line);
+
+/* The share p of the requests of the loop goes to the first stream from now on. */
+void emulator__move(struct emulator *emulator, double p);
 
 /* Texts, to be freed; NULL: no memory. */
 char *emulator__state(struct emulator *emulator, size_t *length);

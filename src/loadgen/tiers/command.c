@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Commands of msrfs, on its command line and in its file `ctl`: a verb and KEY=VALUE words.
+ * Commands of the emulator, in its file `ctl`: a verb and KEY=VALUE words.
  *
  *   machine gen=icx sockets=2 cpus=4 boxes=40   a new one, without streams; CPUs in all
  *   time virtual=1 step=1000    time that goes on by 1 us with each access; 0: the real one
