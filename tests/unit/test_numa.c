@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Pages by node, nodes by tier: the texts of the kernel, made up below a temporary root. */
+#include "unit.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "core/numa_maps.h"
+#include "core/numa_nodes.h"
+
+#define NODES "sys/devices/system/node/"
+
+static void test_lines_of_the_kernel_are_parsed(void **state)
+{
+	struct numa_mapping mapping;
+
+	(void)state;
+	assert_true(numa_maps__parse("7f0000000000 default anon=10 dirty=10 N0=6 N1=4 "
+				     "kernelpagesize_kB=4\n",
+				     &mapping));
+	assert_int_equal(mapping.start, 0x7f0000000000);
+	assert_int_equal(mapping.page_bytes, 4096);
+	assert_int_equal(mapping.pages[0], 6);
+	assert_int_equal(mapping.pages[1], 4);
+	assert_false(mapping.file || mapping.hugetlb || mapping.bound);
+	assert_true(numa_maps__parse("400000 bind=static:1 file=/tmp/a\\040N0=9 mapped=2 mapmax=3 "
+				     "N63=2 kernelpagesize_kB=4",
+				     &mapping));
+	assert_true(mapping.file && mapping.bound);
+	assert_int_equal(mapping.pages[0], 0);
+	assert_int_equal(mapping.pages[63], 2);
+	assert_true(numa_maps__parse("7f00 weighted interleave:0-1 huge anon=1 dirty=1 N1=1 "
+				     "kernelpagesize_kB=2048",
+				     &mapping));
+	assert_true(mapping.hugetlb && !mapping.bound);
+	assert_int_equal(mapping.page_bytes, 2 << 20);
+	assert_true(numa_maps__parse("7ffc00 default stack anon=3 dirty=3 active=0", &mapping));
+}
+
+static void test_other_lines_are_refused(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"x default N0=1",
+		"7f00default N0=1",
+		"7f00 default N64=1",
+		"7f00 default N0=",
+		"7f00 default N0=1x",
+		"7f00 default N0=99999999999999999999",
+		"7f00 default N0=1 kernelpagesize_kB=0",
+		"7f00 default N0=1 kernelpagesize_kB=4k",
+		"fffffffffffffffff default",
+	};
+	struct numa_mapping mapping;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(numa_maps__parse(bad[i], &mapping));
+}
+
+static void test_mappings_of_a_process_add_up_in_bytes(void **state)
+{
+	struct numa_pages pages = { 0 };
+
+	(void)state;
+	unit_write(dir, "proc/7/numa_maps",
+		   "1000 default anon=3 N0=2 N1=1 kernelpagesize_kB=4\n"
+		   "7000 default huge N1=2 kernelpagesize_kB=2048\n"
+		   "9000 default stack\n");
+	assert_int_equal(numa_maps__add(&pages, dir, 7), 0);
+	assert_int_equal(pages.bytes[0], 2 * 4096);
+	assert_int_equal(pages.bytes[1], 4096 + (4 << 20));
+	assert_int_equal(pages.mappings, 3);
+	assert_int_equal(numa_maps__add(&pages, dir, 8), -ESRCH);
+	unit_write(dir, "proc/9/stat", "");
+	assert_int_equal(numa_maps__add(&pages, dir, 9), -ENOENT);
+	unit_write(dir, "proc/9/numa_maps", "nothing known\n");
+	assert_int_equal(numa_maps__add(&pages, dir, 9), -EUCLEAN);
+}
+
+/* The kernel's own text: as much as was touched must be on the nodes, more or less the rest. */
+static void test_touched_pages_are_seen_in_this_process(void **state)
+{
+	const size_t size = 16 << 20;
+	struct numa_pages before = { 0 }, after = { 0 };
+	uint64_t gained = 0;
+	void *memory;
+
+	(void)state;
+	if (access("/proc/self/numa_maps", R_OK))
+		skip();
+	assert_int_equal(numa_maps__add(&before, "", getpid()), 0);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(memory != MAP_FAILED);
+	memset(memory, 1, size);
+	assert_int_equal(numa_maps__add(&after, "", getpid()), 0);
+	for (unsigned int i = 0; i < NUMA_NODES; i++)
+		gained += after.bytes[i] - before.bytes[i];
+	munmap(memory, size);
+	assert_in_range(gained, size, size + (4 << 20));
+}
+
+static void test_lists_of_nodes_are_masks(void **state)
+{
+	static const char *const bad[] = { "x", "1-", "2-1", "64", "1,", "1;2", "-1", "1-2-3" };
+	uint64_t mask;
+
+	(void)state;
+	assert_int_equal(numa_list__parse("0-2,5,63", &mask), 0);
+	assert_int_equal(mask, 0x8000000000000027);
+	assert_int_equal(numa_list__parse("", &mask), 0);
+	assert_int_equal(mask, 0);
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(numa_list__parse(bad[i], &mask), -EUCLEAN);
+}
+
+/* Two sockets, nodes 0 and 1, and CXL memory of the second one, node 4. */
+static void make_machine(void)
+{
+	unit_write(dir, NODES "online", "0-1,4\n");
+	unit_write(dir, NODES "has_memory", "0-1,4\n");
+	unit_write(dir, NODES "has_cpu", "0-1\n");
+	unit_write(dir, NODES "node0/cpulist", "0-3\n");
+	unit_write(dir, NODES "node1/cpulist", "4-7\n");
+	unit_write(dir, NODES "node4/cpulist", "\n");
+	unit_write(dir, NODES "node4/distance", "24 14 10\n");
+	unit_write(dir, NODES "node4/access0/initiators/read_latency", "250\n");
+	unit_write(dir, NODES "node4/access0/initiators/read_bandwidth", "8000\n");
+	unit_write(dir, NODES "node4/meminfo",
+		   "Node 4 MemTotal:        1024 kB\nNode 4 MemFree:          512 kB\n");
+	unit_write(dir, NODES "node0/meminfo",
+		   "Node 0 MemTotal:        2048 kB\nNode 0 MemFree:           64 kB\n");
+	unit_write(dir, "sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
+	unit_write(dir, "sys/devices/system/cpu/cpu4/topology/physical_package_id", "1\n");
+	unit_write(dir, "sys/devices/virtual/memory_tiering/memory_tier4/nodelist", "0-1\n");
+	unit_write(dir, "sys/devices/virtual/memory_tiering/memory_tier22/nodelist", "4\n");
+}
+
+static void test_nodes_have_sockets_tiers_and_latencies(void **state)
+{
+	struct numa_nodes nodes;
+
+	(void)state;
+	make_machine();
+	assert_int_equal(numa_nodes__read(&nodes, dir), 0);
+	assert_int_equal(nodes.nr, 5);
+	assert_int_equal(nodes.nodes[1].socket, 1);
+	assert_int_equal(nodes.nodes[4].socket, 1);
+	assert_int_equal(nodes.nodes[0].memory_tier, 4);
+	assert_int_equal(nodes.nodes[4].memory_tier, 22);
+	assert_int_equal(nodes.nodes[4].read_latency_ns, 250);
+	assert_int_equal(nodes.nodes[4].read_bandwidth_mb, 8000);
+	assert_int_equal(nodes.nodes[0].read_latency_ns, 0);
+	assert_int_equal(nodes.nodes[4].total_bytes, 1 << 20);
+	assert_int_equal(numa_nodes__free_bytes(0x11, dir), (512 + 64) << 10);
+	assert_false(nodes.nodes[2].online);
+}
+
+static void test_tiers_are_nodes_seen_from_a_socket(void **state)
+{
+	struct numa_nodes nodes;
+
+	(void)state;
+	make_machine();
+	assert_int_equal(numa_nodes__read(&nodes, dir), 0);
+	assert_int_equal(numa_nodes__mask(&nodes, NUMA_LOCAL_DRAM, 0), 1 << 0);
+	assert_int_equal(numa_nodes__mask(&nodes, NUMA_REMOTE_DRAM, 0), 1 << 1);
+	assert_int_equal(numa_nodes__mask(&nodes, NUMA_LOCAL_EXT, 0), 0);
+	assert_int_equal(numa_nodes__mask(&nodes, NUMA_REMOTE_EXT, 0), 1 << 4);
+	assert_int_equal(numa_nodes__mask(&nodes, NUMA_LOCAL_EXT, 1), 1 << 4);
+	assert_int_equal(numa_class__of_tier("local-cxl"), NUMA_LOCAL_EXT);
+	assert_int_equal(numa_class__of_tier("far-dram"), NUMA_REMOTE_DRAM);
+	assert_int_equal(numa_class__of_tier("local-tape"), -1);
+}
+
+static void test_unexpected_texts_of_nodes_are_refused(void **state)
+{
+	struct numa_nodes nodes;
+
+	(void)state;
+	assert_int_equal(numa_nodes__read(&nodes, dir), -ENOENT);
+	make_machine();
+	unit_write(dir, NODES "has_cpu", "none\n");
+	assert_int_equal(numa_nodes__read(&nodes, dir), -EUCLEAN);
+}
+
+#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, unit_remove_dir)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines_of_the_kernel_are_parsed),
+		cmocka_unit_test(test_other_lines_are_refused),
+		IN_DIR(test_mappings_of_a_process_add_up_in_bytes),
+		cmocka_unit_test(test_touched_pages_are_seen_in_this_process),
+		cmocka_unit_test(test_lists_of_nodes_are_masks),
+		IN_DIR(test_nodes_have_sockets_tiers_and_latencies),
+		IN_DIR(test_tiers_are_nodes_seen_from_a_socket),
+		IN_DIR(test_unexpected_texts_of_nodes_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
