@@ -33,7 +33,11 @@ static int print_table(const struct result *result, const struct run_probe *entr
 	if (rmid__has_rows(entry))
 		return rmid__print(stdout, result->run, entry, result->options->top);
 	tierlat_print__summary(stdout, result->run, entry);
-	return 0;
+	if (entry->more[RUN_CHA])
+		tierlat_print__chas(stdout, entry->more[RUN_CHA]);
+	return entry->more[RUN_PAGES]
+		       ? tierlat_print__pages(stdout, entry->more[RUN_PAGES], OPTIONS_TOP)
+		       : 0;
 }
 
 static int print_text(const struct result *result)

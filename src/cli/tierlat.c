@@ -36,6 +36,8 @@ enum key {
 	KEY_MAX_SHIFT,
 	KEY_RAW,
 	KEY_DECISIONS,
+	KEY_PER_CHA,
+	KEY_PAGES,
 };
 
 const struct argp_option tierlat_options[] = {
@@ -51,6 +53,8 @@ const struct argp_option tierlat_options[] = {
 	{ "max-shift", KEY_MAX_SHIFT, "S", 0,
 	  "Colloid: move at most this share per interval (0.02)", 0 },
 	{ "raw", KEY_RAW, 0, 0, "Add the counts of each CHA to --csv, --json, -o", 0 },
+	{ "per-cha", KEY_PER_CHA, 0, 0, "Also show each CHA", 0 },
+	{ "pages", KEY_PAGES, 0, 0, "Also show which processes have pages in which tier", 0 },
 	{ "decisions", KEY_DECISIONS, "FILE", 0, "Append what Colloid would move to FILE", 0 },
 	{ "method", KEY_METHOD, "NAME", 0, "perf or msr (default: what works here)", 0 },
 	{ "take", KEY_TAKE, 0, 0, "msr: also use counters that are in use", 0 },
@@ -184,6 +188,12 @@ error_t tierlat__parse(struct tierlat_command *command, int key, char *arg)
 		return 0;
 	case KEY_RESET:
 		command->reset = true;
+		return 0;
+	case KEY_PER_CHA:
+		command->config.per_cha = true;
+		return 0;
+	case KEY_PAGES:
+		command->config.pages = true;
 		return 0;
 	case KEY_DECISIONS:
 		command->decisions = arg;

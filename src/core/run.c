@@ -28,6 +28,10 @@ void run__clear(struct run *run)
 		run__clear_data(&run->probes[i].total);
 		table__free(run->probes[i].table);
 		run->probes[i].table = NULL;
+		for (unsigned int j = 0; j < RUN_MORE; j++) {
+			table__free(run->probes[i].more[j]);
+			run->probes[i].more[j] = NULL;
+		}
 		why__free(run->probes[i].why);
 		run->probes[i].why = NULL;
 		free(run->probes[i].filter);
@@ -68,10 +72,22 @@ const struct run_life *run__find_life(const struct run *run, uint64_t id)
 	return bsearch(&wanted, run->lives, run->nr_lives, sizeof(wanted), by_id);
 }
 
+const char *run__more(unsigned int i)
+{
+	static const char *const names[RUN_MORE] = { [RUN_CHA] = "cha", [RUN_PAGES] = "pages" };
+
+	return names[i];
+}
+
 struct table *run__table(const struct run_probe *probe, unsigned int which, char name[RUN_NAME])
 {
-	static const char *const suffixes[RUN_TABLES] = { "", "_why", "_slow" };
+	static const char *const suffixes[] = { "", "_why", "_slow" };
 
+	if (which >= RUN_TABLES - RUN_MORE) {
+		which -= RUN_TABLES - RUN_MORE;
+		snprintf(name, RUN_NAME, "%.50s_%s", probe->name, run__more(which));
+		return probe->more[which];
+	}
 	snprintf(name, RUN_NAME, "%.50s%s", probe->name, suffixes[which]);
 	if (!which)
 		return probe->table;

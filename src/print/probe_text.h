@@ -32,4 +32,13 @@ extern const struct writer_ops writer_decisions;
 /* The means over the window. */
 void tierlat_print__summary(FILE *out, const struct run *run, const struct run_probe *probe);
 
+/* --per-cha: a line for each CHA and tier. The table has cha_columns. */
+void tierlat_print__chas(FILE *out, const struct table *table);
+
+/*
+ * --pages: for each node its pages, and the `top` processes that have most of them; 0: all. The
+ * table has pages_columns. 0 or -ENOMEM.
+ */
+int tierlat_print__pages(FILE *out, const struct table *table, unsigned int top);
+
 #endif

@@ -515,6 +515,12 @@ static void table(const struct page *page)
 		  units__duration(time, page->run->duration_ns));
 	wrap__print(&wrap, page->out, 0, 2);
 	table__text_top_k(page->out, probe->table, page->style->top);
+	for (unsigned int i = 0; i < RUN_MORE; i++) {
+		if (!probe->more[i])
+			continue;
+		fprintf(page->out, "\n%s_%s\n", probe->name, run__more(i));
+		table__text_top_k(page->out, probe->more[i], page->style->top);
+	}
 	fputc('\n', page->out);
 	method(page);
 }

@@ -323,6 +323,9 @@ static void put_table(struct json_object *to, const struct run *run, const struc
 	put(to, "top_k", table__json_top_k(probe->table));
 	if (table__others_keys(probe->table))
 		put(to, "others", table__json_others(probe->table));
+	for (unsigned int i = 0; i < RUN_MORE; i++)
+		if (probe->more[i])
+			put(to, run__more(i), table__json_top_k(probe->more[i]));
 }
 
 /* Totals of the slow samples, and all pairs of victim and culprit. */

@@ -343,7 +343,7 @@ static int read_tables(struct rundb *db)
 		if (!db->span.is_set)
 			err = rundb_account__read(db->db, db->probe_ids[i], &probe->check);
 		if (!err)
-			err = rundb_table__sum(db->db, &db->span, probe->name, &probe->table);
+			err = rundb_table__load_own(db->db, &db->span, probe);
 		if (!err)
 			err = rundb_why__read(db->db, &db->span, probe);
 	}

@@ -345,3 +345,20 @@ int rundb_table__read(sqlite3_stmt *row, int64_t interval, struct table *table)
 	sqlite3_reset(row);
 	return err;
 }
+
+int rundb_table__load_own(sqlite3 *db, const struct rundb_span *span, struct run_probe *probe)
+{
+	const unsigned int more = RUN_TABLES - RUN_MORE;
+	char name[RUN_NAME];
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < RUN_TABLES; i++) {
+		struct table **table = i < more ? &probe->table : &probe->more[i - more];
+
+		if (i && i < more) /* those of rundb_why__read() */
+			continue;
+		run__table(probe, i, name);
+		err = rundb_table__sum(db, span, name, table);
+	}
+	return err;
+}

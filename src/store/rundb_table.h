@@ -45,6 +45,8 @@ int rundb_table__top_k(sqlite3 *db, const struct rundb_span *span, const char *n
 /* Both: the table of that name with the sums of its rows; *table is NULL if there is none. */
 int rundb_table__sum(sqlite3 *db, const struct rundb_span *span, const char *name,
 		     struct table **table);
+/* Loads the probe's table and its further ones, of which the file may have none. */
+int rundb_table__load_own(sqlite3 *db, const struct rundb_span *span, struct run_probe *probe);
 
 /* Prepares the statement for rundb_table__read(). */
 int rundb_table__select(sqlite3 *db, sqlite3_stmt **select, const char *name,

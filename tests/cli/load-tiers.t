@@ -90,6 +90,54 @@ like 'three tiers' "$known" 'local-ddr .*; local-cxl .*; remote-ddr 150.0 ns, 50
 ok 'the third one is as slow as it is' about "$(column latency_ns remote-ddr)" 150 .05
 is 'requests move between the first and CXL' "$(column move_to local-ddr)" local-ddr
 
+# Per CHA: the emulator spreads the reads unevenly, and each CHA measures the latency of one tier.
+by_cha_anew() {
+	rm -rf "$dir/cha"
+	in_loop --share 50% -d 10s -- --max-shift 0.000001 -d 300ms --per-cha -o "$dir/cha"
+	by_cha_is_true
+}
+by_cha_is_true() {
+	# shellcheck disable=SC2016 # awk's
+	awk -F, -v near="$near" -v far="$far" -v all="$(sed -nE 's/.*local-ddr [0-9.]+ ns, ([0-9.]+) M.*/\1/p' <<<"$known")" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ tier = $at["tier"]; ns = $at["latency_ns"]; rate = $at["requests_per_s"] / 1e6 }
+		tier == "local-ddr" { sum += rate; if (rate > most) most = rate; if (!least || rate < least) least = rate }
+		ns != "" { n[tier]++; true_ns = tier == "local-ddr" ? near : far; off += ns < .95 * true_ns || ns > 1.05 * true_ns }
+		END {
+			print sum, all, most, least, n["local-ddr"], n["remote-ddr"], off + 0
+			exit !(sum > .95 * all && sum < 1.05 * all && most > 1.1 * least && n["local-ddr"] == 3 && n["remote-ddr"] == 3 && !off)
+		}' "$(recording "$dir/cha")/tierlat_cha.csv"
+}
+again by_cha_anew
+ok 'the reads of all CHAs are those of the tier, unevenly, and each latency is true' by_cha_is_true
+like 'a line for each CHA and tier' "$out" ' 0 +5 remote-ddr +[0-9.]+ +[0-9.]+ M +[0-9.]+ ns'
+is 'six CHAs, two tiers' "$(grep -cE '^ +0 +[0-5] (local|remote)-ddr' <<<"$out")" 12
+
+# Pages: of a process that holds 64 MiB, with a name that is not for a terminal.
+if [ "$(id -u)" = 0 ] && [ -e /proc/self/numa_maps ]; then
+	perl -e '$0 = "ev\e[2Jil) S 1"; $held = "a" x (64 << 20); $held .= "b"; open F, ">", $ARGV[0]; close F; sleep 600' "$dir/holds" &
+	holder=$!
+	wait_for test -e "$dir/holds"
+	run load tiers --dir "$dir/at" -q -d 10s -- "$latscope" tierlat -q --pages -d 50ms --json -o "$dir/pages"
+	held=$(jq "[.probes[0].pages[] | select(.pid == $holder)]" <<<"$out")
+	is 'pages of a process: its name is sanitized' "$(jq -r '.[0].name' <<<"$held")" 'ev?[2Jil) S 1'
+	ok 'pages of a process: as many as it holds' jq -e 'map(.bytes.max) | add | . >= 67108864 and . < 2 * 67108864 + 33554432' <<<"$held"
+	like 'the method says how many processes' "$(jq -r '.probes[0].mechanism.text' <<<"$out")" 'pages of [0-9]+ processes at the end'
+	run report -P tierlat "$(recording "$dir/pages")"
+	largest=$(awk -F, 'NR == 2 { print $5 }' "$(recording "$dir/pages")/tierlat_pages.csv")
+	like 'report has them, the largest first' "$out" "tierlat_pages.*over all rows[^,]*, tier local-ddr, node [0-9]+, pid $largest,"
+	run load tiers --dir "$dir/at" -q -d 10s -- "$latscope" tierlat -q --pages -d 50ms
+	like 'as text, with shares' "$out" 'local-ddr +[0-9]+ .* %  [0-9]+ process.* [KMG]iB .* % .* \([0-9]+\)'
+	ok 'as text, without escape sequences' tap_same "$(tr -dc '\033' <<<"$out")" ''
+	kill "$holder"
+fi
+mkdir "$dir/no-numa"
+# shellcheck disable=SC2016 # the inner shell's
+run load tiers --dir "$dir/at" -q -d 10s -- \
+	sh -c 'root=$1 && shift && exec "$0" tierlat -q "$@" --sysfs-root "$root" --pages -d 50ms' "$latscope" "$dir/no-numa"
+is 'a kernel without NUMA: exit status' "$status" 77
+like 'a kernel without NUMA: that is said' "$err" 'no pages by node .this kernel has no NUMA.; leave out --pages$'
+
 # The file of decisions has those of the rows.
 printed_moves() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	$at["shift"] != "" { print $1 "," $at["socket"] "," $at["p"] "," $at["p_target"] "," $at["shift"] "," $at["move_to"] }'; }

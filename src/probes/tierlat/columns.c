@@ -58,6 +58,20 @@ const struct table_column tier_columns[TIER_RAW_COLUMNS] = {
 	[TIER_RAW_CLOCK_NS] = { "clock_ns", "ns", "length of a clock: own, or of the nearest box "
 				"with one", TABLE_REAL, false },
 };
+
+/* Known only where the CHA counts it: each measures the latency of one tier. */
+const struct table_column cha_columns[CHA_COLUMNS] = {
+	[CHA_SOCKET] = { "socket", "", "physical package", TABLE_INTEGER, true },
+	[CHA_TIER] = { "tier", "", "kind of memory, seen from the socket", TABLE_TEXT, true },
+	[CHA_BOX] = { "cha", "", "CHA (AMD: a CPU of the L3)", TABLE_INTEGER, true },
+	[CHA_RATE] = { "requests_per_s", "1/s", "demand reads of this CHA", TABLE_REAL, false },
+	[CHA_OUTSTANDING] = { "outstanding", "", "mean number of requests open at a time in it",
+			      TABLE_REAL, false },
+	[CHA_LATENCY] = { "latency_ns", "ns", "mean time from it to memory and back", TABLE_REAL,
+			  false, "outstanding", "requests_per_s", 1000000000 },
+	[CHA_CLOCK] = { "clock_mhz", "MHz", "its clock, or that of the nearest one that counts it",
+			TABLE_REAL, false },
+};
 /* clang-format on */
 
 struct tier_rows {
@@ -258,4 +272,41 @@ int tier_rows__add(struct tier_rows *rows, struct table *table, uint64_t time_ns
 	for (unsigned int i = 0; !err && i < rows->sockets; i++)
 		err = add_socket(rows, table, time_ns, i, &samples[i * rows->tiers]);
 	return err || !rows->config.raw ? err : add_boxes(rows, table, time_ns);
+}
+
+static int add_cha(struct table *table, uint64_t time_ns, int socket, const struct tier_raw *raw,
+		   const char *tier)
+{
+	double open = (double)raw->occupancy * raw->clock_ns;
+	int err = table__add_row(table, time_ns);
+
+	if (err)
+		return err;
+	table__set_integer(table, CHA_SOCKET, socket);
+	table__set_integer(table, CHA_BOX, raw->id);
+	table__set_real(table, CHA_CLOCK, 1e3 / raw->clock_ns);
+	if (raw->inserts_known)
+		table__set_real(table, CHA_RATE, (double)raw->inserts * 1e9 / raw->ns);
+	if (raw->own && isfinite(open)) {
+		table__set_real(table, CHA_OUTSTANDING, open / raw->ns);
+		if (raw->inserts_known && raw->inserts)
+			table__set_real(table, CHA_LATENCY, open / (double)raw->inserts);
+	}
+	return table__set_text(table, CHA_TIER, tier);
+}
+
+int tier_rows__add_chas(const struct tier_rows *rows, struct table *table, uint64_t time_ns)
+{
+	struct tier_raw raw;
+	int err = 0;
+
+	for (unsigned int i = 0; i < rows->sockets; i++) {
+		unsigned int all = tier__boxes(rows->tier, i) * rows->tiers;
+
+		for (unsigned int n = 0; !err && n < all; n++)
+			if (tier__raw(rows->tier, i, n / rows->tiers, n % rows->tiers, &raw))
+				err = add_cha(table, time_ns, tier__socket(rows->tier, i), &raw,
+					      rows->model->tiers[raw.tier].name);
+	}
+	return err;
 }

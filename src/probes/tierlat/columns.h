@@ -51,6 +51,20 @@ enum tier_column {
 
 extern const struct table_column tier_columns[TIER_RAW_COLUMNS];
 
+/* What each CHA counted, for --per-cha. */
+enum cha_column {
+	CHA_SOCKET,
+	CHA_TIER,
+	CHA_BOX,
+	CHA_RATE,
+	CHA_OUTSTANDING,
+	CHA_LATENCY,
+	CHA_CLOCK,
+	CHA_COLUMNS,
+};
+
+extern const struct table_column cha_columns[CHA_COLUMNS];
+
 struct tier_rows_config {
 	double weight;
 	struct colloid_params colloid;
@@ -74,5 +88,8 @@ bool tier_rows__is_raw(const struct table *table, size_t row);
  */
 int tier_rows__add(struct tier_rows *rows, struct table *table, uint64_t time_ns,
 		   const struct tier_sample *samples);
+
+/* Adds a row for each CHA and each tier that it counted in the last read. 0 or -ENOMEM. */
+int tier_rows__add_chas(const struct tier_rows *rows, struct table *table, uint64_t time_ns);
 
 #endif

@@ -2,10 +2,15 @@
 #include "probe.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+
+#include <core/numa_nodes.h>
+
+#include "pages.h"
 
 const struct tierlat_config tierlat_defaults = {
 	.counters = { .root = "", .restore = true, .min_inserts = TIER_MIN_INSERTS },
@@ -19,7 +24,11 @@ struct tierlat {
 	struct tier *tier;
 	struct tier_rows *rows;
 	struct tier_sample *samples;
-	bool raw;
+	bool raw, per_cha, pages;
+	const char *root; /* of /proc and /sys */
+	bool stopped; /* the next interval is the last */
+	bool scanned;
+	struct pages_count count; /* if so */
 	unsigned int near, far; /* of the decision */
 	const struct tier_model *forced; /* by the request; NULL: found out */
 	bool told_forced;
@@ -96,6 +105,19 @@ static int open_tier(struct tierlat *tierlat, const struct tier_config *config, 
 	return err;
 }
 
+/* Before anything is programmed. */
+static int check_nodes(const struct tierlat *tierlat, char why[RUN_TEXT])
+{
+	struct numa_nodes nodes;
+	int err = tierlat->pages ? numa_nodes__read(&nodes, tierlat->root) : 0;
+
+	if (!err)
+		return 0;
+	snprintf(why, RUN_TEXT, "no pages by node (%s); leave out --pages",
+		 err == -ENOENT ? "this kernel has no NUMA" : strerror(-err));
+	return -EOPNOTSUPP;
+}
+
 static int open_tierlat(struct probe **opened, const struct probe_ops *ops,
 			const struct probe_request *request, char why[RUN_TEXT])
 {
@@ -109,7 +131,14 @@ static int open_tierlat(struct probe **opened, const struct probe_ops *ops,
 	tierlat->common.ops = ops;
 	tierlat->forced = config->counters.model;
 	tierlat->raw = config->rows.raw;
-	err = open_tier(tierlat, &config->counters, why);
+	tierlat->per_cha = config->per_cha;
+	tierlat->pages = config->pages;
+	tierlat->root = config->counters.root ? config->counters.root : "";
+	if (tierlat->pages)
+		tierlat->common.capability = CAP_SYS_PTRACE; /* numa_maps of other users */
+	err = check_nodes(tierlat, why);
+	if (!err)
+		err = open_tier(tierlat, &config->counters, why);
 	if (err)
 		goto err_free;
 	err = prepare(tierlat, &config->rows);
@@ -146,6 +175,45 @@ static void describe_pair(const struct tierlat *tierlat, char text[TIER_TEXT])
 			 model->tiers[far].name);
 }
 
+/* "; pages of 12 processes at the end, 3 not permitted": nothing before the end. */
+static void describe_pages(const struct tierlat *tierlat, char text[TIER_TEXT])
+{
+	const struct {
+		uint64_t nr;
+		const char *what;
+	} missing[] = {
+		{ tierlat->count.refused, "not permitted" },
+		{ tierlat->count.ended, "ended meanwhile" },
+		{ tierlat->count.unclear, "with an unexpected text" },
+	};
+	int used;
+
+	text[0] = '\0';
+	if (!tierlat->scanned)
+		return;
+	used = snprintf(text, TIER_TEXT, "; pages of %llu processes at the end",
+			(unsigned long long)tierlat->count.with_pages);
+	for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
+		if (missing[i].nr)
+			used += snprintf(text + used, TIER_TEXT - used, ", %llu %s",
+					 (unsigned long long)missing[i].nr, missing[i].what);
+}
+
+/* The tables that were asked for; 0 or an error of table__new(). */
+static int make_tables(const struct tierlat *tierlat, struct run_probe *entry)
+{
+	int err = 0;
+
+	if (!entry->table)
+		err = table__new(&entry->table, tier_columns,
+				 tierlat->raw ? TIER_RAW_COLUMNS : TIER_COLUMNS);
+	if (!err && tierlat->per_cha && !entry->more[RUN_CHA])
+		err = table__new(&entry->more[RUN_CHA], cha_columns, CHA_COLUMNS);
+	if (!err && tierlat->pages && !entry->more[RUN_PAGES])
+		err = table__new(&entry->more[RUN_PAGES], pages_columns, PAGES_COLUMNS);
+	return err;
+}
+
 static int describe(struct probe *probe)
 {
 	struct tierlat *tierlat = of(probe);
@@ -153,15 +221,16 @@ static int describe(struct probe *probe)
 	struct tier *tier = tierlat->tier;
 	const struct tier_model *model = tier__model(tier);
 	unsigned int boxes = 0, sockets = tier__sockets(tier);
-	char pair[TIER_TEXT];
+	char pair[TIER_TEXT], pages[TIER_TEXT];
 
 	for (unsigned int i = 0; i < sockets; i++)
 		boxes += tier__boxes(tier, i);
 	describe_pair(tierlat, pair);
+	describe_pages(tierlat, pages);
 	snprintf(entry->name, sizeof(entry->name), "%s", probe->ops->name);
 	snprintf(entry->method, sizeof(entry->method), "%s", tier__method(tier));
 	snprintf(entry->mechanism, sizeof(entry->mechanism),
-		 "%s; %u %s%s on %u socket%s%s, by the events of %s%s%s%s", tier__mechanism(tier),
+		 "%s; %u %s%s on %u socket%s%s, by the events of %s%s%s%s%s", tier__mechanism(tier),
 		 boxes, model->kind == TIER_AMD_L3 ? "L3" : "CHA", boxes == 1 ? "" : "s", sockets,
 		 sockets == 1 ? "" : "s",
 		 tier__scales(tier) ? "; rates scaled from some of them" : "", model->title,
@@ -169,21 +238,45 @@ static int describe(struct probe *probe)
 		 model->derived ? "; its occupancy events are derived: only the inserts of its "
 				  "tiers are published"
 				: "",
-		 pair);
-	return entry->table ? 0
-			    : table__new(&entry->table, tier_columns,
-					 tierlat->raw ? TIER_RAW_COLUMNS : TIER_COLUMNS);
+		 pair, pages);
+	return make_tables(tierlat, entry);
+}
+
+/* After the last read of the counters: it takes long, and page tables are read from memory. */
+static int add_pages(struct probe *probe, uint64_t time_ns)
+{
+	struct tierlat *tierlat = of(probe);
+	int err = pages__add(probe->entry->more[RUN_PAGES], time_ns, tier__model(tierlat->tier),
+			     tierlat->root, &tierlat->count);
+
+	tierlat->scanned = !err;
+	if (err)
+		snprintf(probe->why, RUN_TEXT, "no pages by node: %s", strerror(-err));
+	return err;
 }
 
 static int end_interval(struct probe *probe, uint64_t at_ns)
 {
 	struct tierlat *tierlat = of(probe);
+	struct run_probe *entry = probe->entry;
+	uint64_t time_ns = at_ns - tierlat->start_ns;
 	int err;
 
 	err = tier__read(tierlat->tier, tierlat->samples, probe->why);
-	return err ? err
-		   : tier_rows__add(tierlat->rows, probe->entry->table, at_ns - tierlat->start_ns,
-				    tierlat->samples);
+	if (!err)
+		err = tier_rows__add(tierlat->rows, entry->table, time_ns, tierlat->samples);
+	if (!err && tierlat->per_cha)
+		err = tier_rows__add_chas(tierlat->rows, entry->more[RUN_CHA], time_ns);
+	if (!err && tierlat->pages && tierlat->stopped && !tierlat->scanned)
+		err = add_pages(probe, time_ns);
+	return err;
+}
+
+static int stop(struct probe *probe, uint64_t at_ns)
+{
+	(void)at_ns;
+	of(probe)->stopped = true;
+	return 0;
 }
 
 static const char *trouble(struct probe *probe)
@@ -224,7 +317,7 @@ const struct probe_ops tierlat_ops = {
 	.what = "loaded latency of memory by tier",
 	.open = open_tierlat,
 	.describe = describe,
-	.steps = { [PROBE_START] = start, [PROBE_INTERVAL] = end_interval },
+	.steps = { [PROBE_START] = start, [PROBE_STOP] = stop, [PROBE_INTERVAL] = end_interval },
 	.trouble = trouble,
 	.close = close_tierlat,
 };

@@ -15,6 +15,8 @@ extern const struct probe_ops tierlat_ops;
 /* Its own options. */
 struct tierlat_config {
 	struct tier_config counters;
+	bool per_cha; /* a table of what each CHA counted */
+	bool pages; /* a table of the pages of processes, at the end */
 	struct tier_rows_config rows; /* the probe chooses near and far itself */
 };
 
