@@ -253,6 +253,11 @@ static void offer_verdict(const struct value *value)
 	offer(value, "worse", NULL);
 }
 
+static void offer_like(const struct value *value)
+{
+	offer(value, "xperf", NULL);
+}
+
 static const struct {
 	const char *option;
 	void (*offer)(const struct value *value);
@@ -265,7 +270,7 @@ static const struct {
 	{ "user", offer_users, false },	     { "metric", offer_metric, false },
 	{ "where", offer_condition, false }, { "against", offer_condition, false },
 	{ "last", offer_time, false },	     { "only", offer_parts, false },
-	{ "fail-on", offer_verdict, false },
+	{ "fail-on", offer_verdict, false }, { "like", offer_like, false },
 };
 
 void complete__values(const char *command, const struct argp_option *option, const char *text)

@@ -113,7 +113,7 @@ static void examine_ring(void)
 	if (print_not_x86("all"))
 		return;
 	for (size_t i = 0; ring_methods[i]; i++) {
-		if (ring__open(&ring, ring_methods[i], print_refused, why))
+		if (ring__open(&ring, ring_methods[i], false, print_refused, why))
 			continue;
 		ring__close(ring);
 		print_finding(works ? " " : "*", ring_methods[i]->name, "yes",

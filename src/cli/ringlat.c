@@ -17,6 +17,7 @@
 #include <probes/ringlat/probe.h>
 #include <session/privilege.h>
 #include <session/session.h>
+#include <store/append_file.h>
 #include <store/json.h>
 #include <store/recording.h>
 
@@ -26,13 +27,14 @@
 #include "output.h"
 #include "ringlat_handler.h"
 
-enum key { KEY_METHOD = 0x300, KEY_HISTOGRAM, KEY_WITH_MEMLAT };
+enum key { KEY_METHOD = 0x300, KEY_HISTOGRAM, KEY_WITH_MEMLAT, KEY_LIKE, KEY_RAW };
 
 struct ringlat {
 	struct options options;
 	struct ringlat_config config;
 	bool histogram;
 	bool with_memlat;
+	const char *raw; /* file for the stamps; NULL: none */
 	struct run *run;
 	struct session *session;
 	struct recording recording;
@@ -45,6 +47,9 @@ static const struct argp_option ringlat_options[] = {
 	{ "histogram", KEY_HISTOGRAM, NULL, 0, "Show their histogram", 0 },
 	{ "with-memlat", KEY_WITH_MEMLAT, NULL, 0,
 	  "Also measure the page-fault handler, and show both together", 0 },
+	{ "like", KEY_LIKE, "NAME", 0,
+	  "Measure as xperf does: fresh pages, means, nothing subtracted", 0 },
+	{ "raw", KEY_RAW, "FILE", 0, "Write the stamps of each crossing to FILE", 0 },
 	{ 0 },
 };
 
@@ -58,6 +63,7 @@ static const char ringlat_doc[] =
 	"  latscope ringlat --method user --histogram\n"
 	"  latscope ringlat --json | jq .ring        for a script\n"
 	"  sudo latscope ringlat --with-memlat       the crossing's share of a fault\n"
+	"  sudo latscope ringlat --like xperf --raw stamps.csv\n"
 	"  sudo latscope ringlat -o runs/            keep a recording\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
@@ -81,6 +87,14 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 				      &ringlat->config.crossings);
 	case KEY_HISTOGRAM:
 		ringlat->histogram = true;
+		return 0;
+	case KEY_LIKE:
+		ringlat->config.like_xperf = !strcmp(arg, "xperf");
+		return ringlat->config.like_xperf
+			       ? 0
+			       : options__fail(&ringlat->options, "--like '%.64s': use xperf", arg);
+	case KEY_RAW:
+		ringlat->raw = arg;
 		return 0;
 	case KEY_WITH_MEMLAT:
 		ringlat->with_memlat = true;
@@ -159,8 +173,8 @@ static int open_probe(struct ringlat *ringlat)
 /* What the user can do: try again, or use the method with the fewest requirements. */
 static const char *todo_undisturbed(const struct ring_method *method)
 {
-	return method == ring__find("user") ? "try a quieter machine, or more crossings (-n)"
-					    : "try --method user, or a quieter machine";
+	return !strcmp(method->name, "user") ? "try a quieter machine, or more crossings (-n)"
+					     : "try --method user, or a quieter machine";
 }
 
 static int measure(struct ringlat *ringlat)
@@ -310,6 +324,34 @@ static int finish(struct ringlat *ringlat)
 	return added ? added : printed ? printed : kept;
 }
 
+static int raw_failed(const struct ringlat *ringlat, const char *why, const char *todo)
+{
+	char what[PATH_MAX + RUN_TEXT];
+
+	snprintf(what, sizeof(what), "cannot write stamps to %s", ringlat->raw);
+	log__error(what, why, todo);
+	return EXIT_ERROR;
+}
+
+static int open_raw(struct ringlat *ringlat)
+{
+	int err = ringlat->raw ? append_file__open(&ringlat->config.raw, ringlat->raw, true) : 0;
+
+	return err ? raw_failed(ringlat, append_file__explain(err), "choose another file")
+		   : EXIT_DONE;
+}
+
+/* What was not written shows here at the latest. */
+static int close_raw(struct ringlat *ringlat, int code)
+{
+	bool failed_before = ringlat->config.raw && ferror(ringlat->config.raw);
+
+	errno = 0;
+	if (!ringlat->config.raw || (!fclose(ringlat->config.raw) && !failed_before))
+		return code;
+	return raw_failed(ringlat, errno ? strerror(errno) : "not all was written", NULL);
+}
+
 /* Checks the machine first: if it fails, no directory is made. */
 static int run_ringlat(struct ringlat *ringlat)
 {
@@ -320,6 +362,8 @@ static int run_ringlat(struct ringlat *ringlat)
 		code = cmd__check_kernel("ringlat --with-memlat", options->verbose);
 	if (!code && session__new(&ringlat->session, ringlat->run))
 		code = out_of_memory();
+	if (!code)
+		code = open_raw(ringlat);
 	if (!code)
 		code = open_probe(ringlat);
 	if (!code)
@@ -332,9 +376,9 @@ static int run_ringlat(struct ringlat *ringlat)
 		code = measure(ringlat);
 	session__free(ringlat->session);
 	if (!code)
-		return finish(ringlat);
+		return close_raw(ringlat, finish(ringlat));
 	recording__discard(&ringlat->recording);
-	return code;
+	return close_raw(ringlat, code);
 }
 
 int cmd_ringlat(int argc, char **argv)
@@ -347,6 +391,9 @@ int cmd_ringlat(int argc, char **argv)
 	int got, code;
 
 	got = options__parse(&ringlat.options, &own, &ringlat, argc, argv, stdout);
+	if (!got && ringlat.with_memlat && ringlat.config.like_xperf)
+		got = options__fail(&ringlat.options, "--with-memlat needs warm crossings: leave "
+						      "out --like");
 	log__set_level(ringlat.options.quiet ? LOG_QUIET : LOG_NORMAL);
 	if (got < 0)
 		log__usage(argv[0], ringlat.options.error);

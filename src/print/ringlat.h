@@ -13,6 +13,9 @@ struct json_object;
 /* At most 80 columns. */
 void ringlat__print_text(FILE *out, const struct ring_result *result, bool histogram);
 
+/* --like xperf: platforms and directions, next to the figures of xperf. */
+void ringlat__print_xperf(FILE *out, const struct ring_result *result);
+
 /* A line for each way of each event; or, as histogram, for each of its buckets. */
 void ringlat__print_csv(FILE *out, const struct ring_result *result, bool histogram);
 

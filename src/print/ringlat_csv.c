@@ -7,7 +7,7 @@ static void summary_line(FILE *out, const struct ring_result *result,
 	uint64_t khz = result->tsc_khz;
 	struct ring_summary summary;
 
-	ring_summary__of(&summary, &count->ways[way], &count->empty[way]);
+	ring_summary__of(&summary, &count->ways[way], ring_count__baseline(result, count, way));
 	fprintf(out, "%s,%s,%s,%llu,%llu", result->method->name, count->event->name,
 		ring_count__way(count, way), (unsigned long long)count->attempted,
 		(unsigned long long)count->kept);
@@ -22,7 +22,7 @@ static void summary_line(FILE *out, const struct ring_result *result,
 static void bucket_lines(FILE *out, const struct ring_result *result,
 			 const struct ring_count *count, unsigned int way)
 {
-	double baseline = ring_hist__quantile(&count->empty[way], 500);
+	double baseline = ring_count__baseline(result, count, way);
 	struct ring_bucket bucket = { 0 };
 
 	while (ring_hist__next(&count->ways[way], &bucket))

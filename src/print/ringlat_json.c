@@ -58,9 +58,10 @@ static struct json_object *way_json(const struct ring_result *result,
 	struct json_object *object = json_object_new_object();
 	struct ring_summary summary;
 
-	ring_summary__of(&summary, &count->ways[way], &count->empty[way]);
+	ring_summary__of(&summary, &count->ways[way], ring_count__baseline(result, count, way));
 	put(object, "way", json_object_new_string(ring_count__way(count, way)));
 	put(object, "baseline_cycles", number(summary.baseline, 1));
+	put(object, "empty_cycles", number(ring_count__empty_cycles(count, way), 1));
 	put(object, "baseline_windows", json_object_new_uint64(count->empty[way].count));
 	put(object, "sum_cycles", json_object_new_uint64(count->ways[way].sum));
 	put(object, "cycles", summary_json(&summary, 0));

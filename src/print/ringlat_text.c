@@ -31,7 +31,7 @@ static void summary_rows(FILE *out, const struct ring_result *result,
 {
 	struct ring_summary summary;
 
-	ring_summary__of(&summary, &count->ways[way], &count->empty[way]);
+	ring_summary__of(&summary, &count->ways[way], ring_count__baseline(result, count, way));
 	const double columns[] = { summary.min, summary.p50, summary.mean,
 				   summary.p99, summary.max, summary.baseline };
 
@@ -101,10 +101,9 @@ static void histogram_row(FILE *out, const struct row *row, uint64_t total, uint
 }
 
 /* Calls the function for every row, in order. A row is complete when the next one starts. */
-static void each_row(const struct ring_count *count, unsigned int way,
+static void each_row(const struct ring_count *count, unsigned int way, uint64_t baseline,
 		     void (*take)(void *to, const struct row *row), void *to)
 {
-	uint64_t baseline = (uint64_t)ring_hist__quantile(&count->empty[way], 500);
 	struct ring_bucket bucket = { 0 };
 	struct row row = { 0 };
 
@@ -144,13 +143,15 @@ static void take_row(void *to, const struct row *row)
 	histogram_row(page->out, row, page->total, page->most);
 }
 
-static void histogram_of(FILE *out, const struct ring_count *count, unsigned int way)
+static void histogram_of(FILE *out, const struct ring_result *result,
+			 const struct ring_count *count, unsigned int way)
 {
 	struct page page = { .out = out, .total = count->ways[way].count };
+	uint64_t baseline = (uint64_t)ring_count__baseline(result, count, way);
 
 	fprintf(out, "\n  %-16s %11s %8s\n", ring_count__way(count, way), "crossings", "share");
-	each_row(count, way, take_most, &page);
-	each_row(count, way, take_row, &page);
+	each_row(count, way, baseline, take_most, &page);
+	each_row(count, way, baseline, take_row, &page);
 }
 
 static void event(FILE *out, const struct ring_result *result, const struct ring_count *count,
@@ -170,7 +171,7 @@ static void event(FILE *out, const struct ring_result *result, const struct ring
 		summary_rows(out, result, count, way);
 	account(out, count);
 	for (unsigned int way = 0; histogram && way < count->nr_ways; way++)
-		histogram_of(out, count, way);
+		histogram_of(out, result, count, way);
 }
 
 static void head(FILE *out, const struct ring_result *result)
@@ -196,6 +197,8 @@ static void head(FILE *out, const struct ring_result *result)
 void ringlat__print_text(FILE *out, const struct ring_result *result, bool histogram)
 {
 	head(out, result);
+	if (result->method->gross)
+		ringlat__print_xperf(out, result);
 	for (unsigned int i = 0; i < result->nr_events; i++)
 		event(out, result, &result->events[i], histogram);
 }

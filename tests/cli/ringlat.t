@@ -40,6 +40,8 @@ wrong 'an unknown method' "--method 'magic': unknown method" ringlat --method ma
 wrong 'no crossings' '--crossings 0: use a number from 1' ringlat -n 0
 wrong 'crossings of letters' "--crossings 'many': not a whole number" ringlat -n many
 wrong 'an argument' "unexpected argument 'now'" ringlat now
+wrong 'like nothing known' "--like 'lmbench': use xperf" ringlat --like lmbench
+wrong 'like xperf, with memlat' '--with-memlat needs warm crossings: leave out --like' ringlat --like xperf --with-memlat
 wrong 'two formats' '--json and --csv exclude each other' ringlat --json --csv
 
 check 'user: text' 0 '' 'ringlat by user: round trips.*minor_fault: .*round_trip cycles .*attempted = .* kept.*syscall: .*vdso: ' \
@@ -123,6 +125,48 @@ finish
 is 'SIGINT at once: exit status' "$status" 0
 ok 'SIGINT at once: JSON says so' says '.ring.interrupted and all(.ring.events[]; .kept > 0)'
 ok 'SIGINT at once: a recording is whole, or not there' whole_or_none "$dir/at-once"
+
+# Like xperf: a fresh page each time, means, nothing subtracted. The file of stamps gives the same mean by other arithmetic.
+like_xperf() { run ringlat --method user --like xperf -n 20000 --json --raw "$dir/stamps.$((++try_nr))"; }
+try_nr=0
+like_xperf
+stamps=$dir/stamps.$try_nr
+is 'like xperf: exit status' "$status" 0
+ok 'like xperf: one kind of crossing, as stamped' says '.ring.events | length == 1 and .[0].event == "fresh_fault" and
+	.[0].ways[0].baseline_cycles == 0 and .[0].ways[0].empty_cycles > 0 and .[0].kept > 500'
+is 'the stamps: a line for each crossing' "$(tail -n +2 "$stamps" | wc -l)" 20000
+is 'the stamps: its head' "$(head -1 "$stamps")" event,window,crossing,verdict,u2k_u,u2k_k,k2u_k,k2u_u
+is 'the stamps: two of four by this method' "$(awk -F, 'NR > 1 && ($5 == "" || $6 != "" || $7 != "" || $8 == "")' "$stamps" | wc -l)" 0
+is 'the stamps: as many are kept, and their sum is that of the result' \
+	"$(awk -F, '$4 == "kept" { n++; sum += $8 - $5 } END { printf "%d %d\n", n, sum }' "$stamps")" \
+	"$(jq -r '.ring.events[0] | "\(.kept) \(.ways[0].sum_cycles)"' <<<"$out")"
+is 'the stamps: the mean' "$(awk -F, '$4 == "kept" { n++; sum += $8 - $5 } END { printf "%.1f\n", sum / n }' "$stamps")" \
+	"$(jq -r '.ring.events[0].ways[0].cycles.mean * 10 | round / 10' <<<"$out" | awk '{ printf "%.1f\n", $1 }')"
+ok 'the stamps: each write faults before the next' awk -F, 'NR > 1 { bad += $5 < last || $8 < $5; last = $8 } END { exit bad > 0 }' "$stamps"
+check 'like xperf: text' 0 '' 'platform +user to kernel +kernel to user.* ~600 +~370.* ~440 +~270.*by user +- +-.*round trip [0-9.]+' \
+	ringlat --method user --like xperf -n 20000
+ok 'like xperf: text fits' fits
+check 'like xperf: a recording' 0 'recording in ' fresh_fault ringlat --method user --like xperf -n 20000 -o "$dir/like"
+like 'it says that nothing is subtracted' "$(jq -r .mechanism.text "$(recording "$dir/like")/ringlat.summary.json")" 'like xperf: nothing subtracted'
+refuses 'stamps do not replace a file' 1 'cannot write stamps to .*: File exists; choose another file' \
+	ringlat --method user -n 600 --raw "$stamps"
+ln -s "$dir/nowhere" "$dir/link"
+refuses 'stamps do not follow a link' 1 'cannot write stamps to .*/link: ' ringlat --method user -n 600 --raw "$dir/link"
+ok 'nothing is made there' test ! -e "$dir/nowhere"
+run ringlat --method user -n 600 --raw "$dir/all"
+is 'stamps of every event' "$(cut -d, -f1 "$dir/all" | sort -u | paste -sd' ')" 'event minor_fault syscall vdso'
+before_fresh() {
+	local before after
+
+	read -ra before </proc/$$/stat
+	run ringlat --method user --like xperf -n "$1" --json
+	read -ra after </proc/$$/stat
+	faults=$((after[10] - before[10]))
+}
+before_fresh 1024
+few=$faults
+before_fresh 101024
+ok 'like xperf: the kernel counted a fault for each crossing' between 99500 101500 $((faults - few))
 
 # method NAME REASON: it has samples of every event, or says why not
 method() {

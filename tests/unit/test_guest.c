@@ -72,7 +72,8 @@ static void pages_are_where_they_should_be(void **state)
 		assert_int_equal(entry & 0x20, 0x20);
 		assert_int_equal(at(GUEST_PT + page / GUEST_PAGE * 8) & 0x60, 0x60);
 	}
-	assert_int_equal(translate(GUEST_ABSENT), 0);
+	for (uint64_t i = 0; i < GUEST_ABSENT_PAGES; i++)
+		assert_int_equal(translate(GUEST_ABSENT + i * GUEST_PAGE), 0);
 	assert_int_equal(translate(0), 0);
 	assert_int_equal(at(GUEST_PML4 + 8), 0);
 	assert_int_equal(at(GUEST_PDPT + 8), 0);

@@ -6,6 +6,7 @@
 
 #include "core/hist.h"
 #include "core/host.h"
+#include "print/ringlat.h"
 #include "probes/ringlat/ring.h"
 
 static struct ring_hist *new_hist(void)
@@ -115,7 +116,7 @@ static void baseline_is_taken_off(void **state)
 	struct ring_summary summary;
 
 	(void)state;
-	ring_summary__of(&summary, hist, empty);
+	ring_summary__of(&summary, hist, ring_hist__quantile(empty, 500));
 	assert_int_equal(summary.kept, 0);
 	assert_true(summary.p50 == 0 && summary.mean == 0);
 	for (unsigned int i = 0; i < 3; i++)
@@ -123,7 +124,7 @@ static void baseline_is_taken_off(void **state)
 	for (unsigned int i = 0; i < 4; i++)
 		ring_hist__add(hist, 141 + 10 * i);
 	ring_hist__add(hist, 5); /* a window that was shorter than an empty one: 0, not wrapped */
-	ring_summary__of(&summary, hist, empty);
+	ring_summary__of(&summary, hist, ring_hist__quantile(empty, 500));
 	assert_int_equal(summary.kept, 5);
 	assert_true(summary.baseline == 41);
 	assert_true(summary.min == 0);
@@ -147,7 +148,7 @@ static void statistics_have_the_right_names(void **state)
 		cycles[rank] = cycles[rank - 1] * 1.01;
 		ring_hist__add(hist, (uint64_t)cycles[rank]);
 	}
-	ring_summary__of(&summary, hist, empty);
+	ring_summary__of(&summary, hist, ring_hist__quantile(empty, 500));
 	assert_true(fabs(summary.p50 / cycles[500] - 1) < 1.0 / 32);
 	assert_true(fabs(summary.p99 / cycles[990] - 1) < 1.0 / 32);
 	assert_true(fabs(summary.p999 / cycles[999] - 1) < 1.0 / 32);
@@ -426,6 +427,20 @@ static const struct ring_method fake_round_trips = {
 	.window_of = fake_window,
 };
 
+/* Like xperf: what is stamped is the result. */
+static const struct ring_method fake_gross = {
+	.name = "fake",
+	.mechanism = "made up",
+	.between = "nothing",
+	.events = &way_and_back,
+	.nr_events = 1,
+	.window = 100,
+	.gross = true,
+	.window_of = fake_window,
+};
+
+static FILE *raw_to; /* for the next measure_by(); NULL: not wanted */
+
 static int measure_by(const struct ring_method *by, uint64_t crossings,
 		      bool (*go_on)(const struct ring_count *, uint64_t),
 		      struct ring_result *result, char why[RUN_TEXT])
@@ -437,6 +452,8 @@ static int measure_by(const struct ring_method *by, uint64_t crossings,
 	fake.crossings = 0;
 	ring->method = by;
 	ring__begin(ring, crossings, result);
+	if (raw_to)
+		ring__keep_raw(ring, raw_to);
 	do
 		err = ring__next(ring, why);
 	while (err > 0 && (!go_on || go_on(&result->events[0], crossings)));
@@ -468,6 +485,102 @@ static void round_trips_that_end_before_they_begin_are_dropped(void **state)
 	free(result);
 }
 
+static void nothing_is_subtracted_like_xperf(void **state)
+{
+	struct ring_result *result = calloc(1, sizeof(*result));
+	struct run_probe *probe = calloc(1, sizeof(*probe));
+	const struct ring_count *count = &result->events[0];
+	char why[RUN_TEXT], *text = NULL;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	assert_int_equal(measure_by(&fake_gross, 1000, NULL, result, why), 0);
+	assert_true(ring_count__baseline(result, count, RING_USER_TO_KERNEL) == 0);
+	assert_true(ring_count__empty_cycles(count, RING_USER_TO_KERNEL) == 10);
+	assert_true(ring_count__empty_cycles(count, RING_KERNEL_TO_USER) == 20);
+	out = open_memstream(&text, &size);
+	ringlat__print_xperf(out, result);
+	fclose(out);
+	assert_non_null(strstr(text, "by fake"));
+	assert_non_null(strstr(text, " 110.0             220.0\n"));
+	assert_non_null(strstr(text, " 10.0              20.0\n"));
+	assert_non_null(strstr(text, " ~440              ~270\n"));
+	free(text);
+	result->tsc_khz = 1000000; /* a cycle is a ns */
+	ring_result__to_probe(result, 0, probe);
+	assert_int_equal(probe->total.metrics[0].hist.sum_ns, 1000 * 110);
+	assert_int_equal(probe->total.metrics[1].hist.sum_ns, 1000 * 220);
+	assert_non_null(strstr(probe->mechanism, "nothing subtracted"));
+	free(probe);
+	free(result);
+}
+
+/* From the file alone: the accounting and the sums of the result. */
+static void the_raw_stamps_give_the_result(void **state)
+{
+	struct ring_result *result = calloc(1, sizeof(*result));
+	const struct ring_count *count = &result->events[0];
+	unsigned long long windows = 0, kept = 0, u2k = 0, k2u = 0, exits = 0, unhooked = 0;
+	unsigned long long window, crossing, stamp[4];
+	char why[RUN_TEXT], *text = NULL, verdict[32], *line, *rest;
+	size_t size;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.every_third = RING_VM_EXITS;
+	fake.odd_unhooked = true;
+	raw_to = open_memstream(&text, &size);
+	assert_int_equal(measure_by(&fake_method, 1050, NULL, result, why), 0);
+	fclose(raw_to);
+	raw_to = NULL;
+	line = strtok_r(text, "\n", &rest);
+	assert_string_equal(line, "event,window,crossing,verdict,u2k_u,u2k_k,k2u_k,k2u_u");
+	while ((line = strtok_r(NULL, "\n", &rest))) {
+		int got = sscanf(line, "fault,%llu,%llu,%31[a-z_],%llu,%llu,%llu,%llu", &window,
+				 &crossing, verdict, &stamp[0], &stamp[1], &stamp[2], &stamp[3]);
+
+		assert_true(got == 7 || !strcmp(verdict, "vm_exits") ||
+			    !strcmp(verdict, "not_hooked"));
+		assert_true(crossing < 100 && window >= windows);
+		windows = window;
+		exits += !strcmp(verdict, "vm_exits");
+		unhooked += !strcmp(verdict, "not_hooked");
+		if (strcmp(verdict, "kept"))
+			continue;
+		kept++;
+		u2k += stamp[1] - stamp[0];
+		k2u += stamp[3] - stamp[2];
+	}
+	assert_int_equal(windows, 10);
+	assert_int_equal(kept + exits + unhooked, 1050);
+	assert_int_equal(kept, count->kept);
+	assert_int_equal(exits, count->misses[RING_VM_EXITS]);
+	assert_int_equal(unhooked, count->misses[RING_NOT_HOOKED]);
+	assert_int_equal(u2k, count->ways[RING_USER_TO_KERNEL].sum);
+	assert_int_equal(k2u, count->ways[RING_KERNEL_TO_USER].sum);
+	free(text);
+	free(result);
+}
+
+static void each_method_can_measure_like_xperf(void **state)
+{
+	(void)state;
+	for (size_t i = 0; ring_methods[i]; i++) {
+		const struct ring_method *like = ring_methods[i]->like_xperf;
+
+		assert_string_equal(like->name, ring_methods[i]->name);
+		assert_true(like->gross && !ring_methods[i]->gross);
+		assert_int_equal(like->nr_events, 1);
+		assert_string_equal(like->events->name, RING_FRESH);
+		assert_int_equal(ring_methods[i]->nr_events, RING_EVENTS);
+		assert_int_equal(like->guest, ring_methods[i]->guest);
+		assert_int_equal(like->capability, ring_methods[i]->capability);
+		assert_true(like->window <= RING_WINDOW);
+	}
+}
+
 static void driver_counts_everything(void **state)
 {
 	struct ring_result *result = calloc(1, sizeof(*result));
@@ -490,10 +603,10 @@ static void driver_counts_everything(void **state)
 	assert_int_equal(count->ways[0].count, count->kept);
 	assert_int_equal(fake.crossings, 3050 + 300); /* and the warm-up, which is in no summary */
 	ring_summary__of(&summary, &count->ways[RING_USER_TO_KERNEL],
-			 &count->empty[RING_USER_TO_KERNEL]);
+			 ring_count__baseline(result, count, RING_USER_TO_KERNEL));
 	assert_true(summary.min == 100 && summary.max == 100 && summary.baseline == 10);
 	ring_summary__of(&summary, &count->ways[RING_KERNEL_TO_USER],
-			 &count->empty[RING_KERNEL_TO_USER]);
+			 ring_count__baseline(result, count, RING_KERNEL_TO_USER));
 	assert_true(summary.min == 200 && summary.max == 200 && summary.baseline == 20);
 	assert_true(result->tsc_khz > 100000);
 	free(result);
@@ -591,6 +704,9 @@ int main(void)
 						unit_remove_dir),
 		cmocka_unit_test(verw_is_reported),
 		cmocka_unit_test(round_trips_that_end_before_they_begin_are_dropped),
+		cmocka_unit_test(nothing_is_subtracted_like_xperf),
+		cmocka_unit_test(the_raw_stamps_give_the_result),
+		cmocka_unit_test(each_method_can_measure_like_xperf),
 		cmocka_unit_test(driver_counts_everything),
 		cmocka_unit_test(driver_gives_no_summary_of_nothing),
 		cmocka_unit_test(driver_insists_on_a_baseline),

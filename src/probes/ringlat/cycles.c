@@ -83,11 +83,8 @@ static double net_mean(const struct ring_hist *hist, double baseline)
 	return hist->count ? net((double)hist->sum / (double)hist->count, baseline) : 0;
 }
 
-void ring_summary__of(struct ring_summary *summary, const struct ring_hist *hist,
-		      const struct ring_hist *empty)
+void ring_summary__of(struct ring_summary *summary, const struct ring_hist *hist, double baseline)
 {
-	double baseline = ring_hist__quantile(empty, 500);
-
 	summary->kept = hist->count;
 	summary->baseline = baseline;
 	summary->min = net((double)hist->min, baseline);

@@ -48,9 +48,8 @@ struct ring_summary {
 	double min, p50, mean, p99, p999, max;
 };
 
-/* The baseline is the median of `empty`: windows of the same code without a crossing. */
-void ring_summary__of(struct ring_summary *summary, const struct ring_hist *hist,
-		      const struct ring_hist *empty);
+/* The baseline is subtracted: the median of windows of the same code without a crossing; or 0. */
+void ring_summary__of(struct ring_summary *summary, const struct ring_hist *hist, double baseline);
 
 /*
  * Converts to a histogram of ns. Sum and maximum are exact; a sample above RING_EXACT counts as the

@@ -10,7 +10,7 @@
 
 extern const char guest_user_start[], guest_user_end[];
 extern const char guest_user_empty[], guest_user_page_fault[], guest_user_syscall[];
-extern const char guest_user_int[], guest_user_cpuid[];
+extern const char guest_user_int[], guest_user_cpuid[], guest_user_fresh[];
 extern const char guest_kernel_start[], guest_kernel_end[], guest_kernel_syscall[];
 
 /* At GUEST_REPORT: how the guest stopped, and by which unexpected exception. */

@@ -82,6 +82,26 @@ symbol user_page_fault
 2:	end	%r12
 	loop_on	1b
 
+/* As xperf does it, with an address of a page of its own for each sample. */
+symbol user_fresh
+	lea	2f(%rip), %r14
+1:	mfence
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	mov	%rax, 0(%rdi)
+	crossing fresh_u2k
+	movb	(%r15), %al
+	ud2
+2:	rdtsc
+	mfence
+	shl	$32, %rdx
+	or	%rdx, %rax
+	mov	%rax, %r12
+	mov	0(%rdi), %r8
+	add	$GUEST_PAGE, %r15
+	loop_on	1b
+
 symbol user_syscall
 	lea	2f(%rip), %r14
 1:	begin	%r8

@@ -27,6 +27,7 @@
 #define GUEST_USER_CODE 0x20000
 #define GUEST_USER_STACK 0x30000 /* its top, and the end of the mapping that starts at the code */
 #define GUEST_ABSENT 0x31000 /* never mapped: the page faults hit this address */
+#define GUEST_ABSENT_PAGES 200 /* and so many are absent from there on */
 #define GUEST_SAMPLES 0x100000 /* struct ring_sample of a window */
 #define GUEST_SAMPLES_END 0x104000
 

@@ -30,18 +30,24 @@
 _Static_assert(GUEST_SAMPLES_END - GUEST_SAMPLES == RING_WINDOW * sizeof(struct ring_sample),
 	       "a window has room");
 
-enum { PAGE_FAULT, SYSCALL, INT80 };
+enum { PAGE_FAULT, SYSCALL, INT80, FRESH };
+
+_Static_assert(GUEST_ABSENT + GUEST_ABSENT_PAGES * GUEST_PAGE <= GUEST_SAMPLES,
+	       "a window has a page for each crossing");
 
 static const struct ring_event events[] = {
 	[PAGE_FAULT] = { "fault", "a read of an absent page: #PF, and IRETQ back", false },
 	[SYSCALL] = { "syscall", "SYSCALL, and SYSRETQ back", false },
 	[INT80] = { "int80", "INT 0x80 through an interrupt gate, and IRETQ back", false },
+	[FRESH] = { RING_FRESH, "a read of another absent page each time: #PF, and IRETQ back",
+		    false },
 };
 
 static const char *const loops[] = {
 	[PAGE_FAULT] = guest_user_page_fault,
 	[SYSCALL] = guest_user_syscall,
 	[INT80] = guest_user_int,
+	[FRESH] = guest_user_fresh,
 };
 
 struct kvm {
@@ -448,13 +454,35 @@ static int kvm_window(struct ring *ring, unsigned int event, bool empty,
 	return ring->vm_exits == 1 ? RING_KEPT : RING_VM_EXITS;
 }
 
+static int kvm_fresh_window(struct ring *ring, unsigned int event, bool empty,
+			    struct ring_sample *samples, unsigned int nr, char why[RUN_TEXT])
+{
+	return kvm_window(ring, FRESH + event, empty, samples, nr, why);
+}
+
+static const struct ring_method like_xperf = {
+	.name = "kvm",
+	.mechanism = "the CPU's own part of a crossing, in a private guest (no kernel entry code)",
+	.events = &events[FRESH],
+	.nr_events = 1,
+	.window = GUEST_ABSENT_PAGES,
+	.guest = true,
+	.gross = true,
+	.between = "user to kernel: SHL, OR and a store behind the stamp, no code of a kernel; "
+		   "kernel to user: SHL, OR, MOV and LFENCE. xperf's kernel has no LFENCE there",
+	.open = kvm_open,
+	.close = kvm_close,
+	.window_of = kvm_fresh_window,
+};
+
 const struct ring_method ring_kvm = {
 	.name = "kvm",
 	.mechanism = "the CPU's own part of a crossing, in a private guest (no kernel entry code)",
 	.events = events,
-	.nr_events = sizeof(events) / sizeof(events[0]),
+	.nr_events = FRESH,
 	.window = WINDOW,
 	.guest = true,
+	.like_xperf = &like_xperf,
 	.open = kvm_open,
 	.close = kvm_close,
 	.window_of = kvm_window,

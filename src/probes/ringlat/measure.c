@@ -73,6 +73,34 @@ static void add_samples(struct ring_count *count, const struct ring_sample *samp
 	}
 }
 
+static void put_stamp(FILE *out, uint64_t stamp)
+{
+	if (stamp)
+		fprintf(out, ",%llu", (unsigned long long)stamp);
+	else
+		fputc(',', out);
+}
+
+/* Between two windows: within one, nothing is written. */
+static void write_raw(struct ring *ring, const struct ring_event *event, enum ring_verdict window,
+		      unsigned int nr)
+{
+	for (unsigned int i = 0; ring->raw && i < nr; i++) {
+		const struct ring_sample *sample = &ring->samples[i];
+		enum ring_verdict verdict = window ? window : judge(sample, event->round_trip);
+		bool round_trip = event->round_trip;
+
+		fprintf(ring->raw, "%s,%llu,%u,%s", event->name,
+			(unsigned long long)ring->nr_windows, i, ring_verdict__name(verdict));
+		put_stamp(ring->raw, sample->user_out);
+		put_stamp(ring->raw, round_trip ? 0 : sample->kernel_in);
+		put_stamp(ring->raw, round_trip ? 0 : sample->kernel_out);
+		put_stamp(ring->raw, sample->user_in);
+		fputc('\n', ring->raw);
+	}
+	ring->nr_windows++;
+}
+
 static int measure_empty(struct ring *ring, unsigned int event, struct ring_count *count,
 			 char why[RUN_TEXT])
 {
@@ -117,13 +145,14 @@ static int measure_window(struct ring *ring, unsigned int event, struct ring_cou
 	if (verdict < 0)
 		return verdict;
 	count->attempted += nr;
-	if (verdict != RING_KEPT) {
+	if (verdict == RING_KEPT) {
+		count->vm_exits += ring->vm_exits;
+		count->clock_ns += clock__now_ns() - start;
+		add_samples(count, ring->samples, nr);
+	} else {
 		count->misses[verdict] += nr;
-		return 0;
 	}
-	count->vm_exits += ring->vm_exits;
-	count->clock_ns += clock__now_ns() - start;
-	add_samples(count, ring->samples, nr);
+	write_raw(ring, count->event, verdict, nr);
 	return 0;
 }
 
@@ -245,7 +274,15 @@ void ring__begin(struct ring *ring, uint64_t crossings, struct ring_result *resu
 	ring->result = result;
 	ring->crossings = crossings;
 	ring->event = ring->windows = 0;
+	ring->nr_windows = 0;
+	ring->raw = NULL;
 	ring->failed = false;
+}
+
+void ring__keep_raw(struct ring *ring, FILE *raw)
+{
+	ring->raw = raw;
+	fputs("event,window,crossing,verdict,u2k_u,u2k_k,k2u_k,k2u_u\n", raw);
 }
 
 int ring__end(struct ring *ring, char why[RUN_TEXT])

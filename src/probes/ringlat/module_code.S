@@ -14,6 +14,7 @@
 
 #include "cet.h"
 
+#define PAGE 4096
 #define FRAME 48 /* error code, rip, cs, rflags, rsp, ss */
 #define USER_CS 0x33
 #define USER_SS 0x2b
@@ -49,6 +50,10 @@
 	mov	%r8, 8(%rbx)
 	mov	%r10, 16(%rbx)
 	mov	%rax, 24(%rbx)
+	loop_on	\from
+.endm
+
+.macro loop_on from
 	add	$32, %rbx
 	dec	%rbp
 	jnz	\from
@@ -78,6 +83,39 @@
 	rdtsc
 	lfence
 	xor	%r12d, %r12d
+.endm
+
+/*
+ * As xperf does it: MFENCE alone, and the stamp goes to memory within the window. user_out is in
+ * the sample from here on, and not in registers.
+ */
+.macro begin_fresh
+	mov	$RINGLAT_COOKIE, %r12d
+	xor	%r8d, %r8d
+	mfence
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	mov	%rax, 0(%rbx)
+.endm
+
+/* Without the cookie, so the kernel maps the page, which cools the caches for the next crossing. */
+.macro end_fresh from
+	mov	%rax, %r10
+	mov	%rdx, %r14
+	rdtsc
+	mfence
+	xor	%r12d, %r12d
+	shl	$32, %rdx
+	or	%rdx, %rax
+	shl	$32, %r14
+	or	%r14, %r10
+	mov	%r8, 8(%rbx)
+	mov	%r10, 16(%rbx)
+	mov	%rax, 24(%rbx)
+	movb	$1, (%rdi)
+	add	$PAGE, %rdi
+	loop_on	\from
 .endm
 
 /* What the entry code does between its two stamps is in no window. */
@@ -127,17 +165,37 @@ module__load:
 	end
 	next_sample 1b
 
-function module__page_fault_empty
-	lea	2f(%rip), %r13
+/* What the entry code would find on its stack. */
+.macro frame
 	movq	$ERROR_USER_READ_ABSENT, (%rsp)
 	mov	%r13, 8(%rsp)
 	movq	$USER_CS, 16(%rsp)
 	movq	$USER_SS, 40(%rsp)
+.endm
+
+function module__page_fault_empty
+	lea	2f(%rip), %r13
+	frame
 1:	begin
 2:	prologue_page_fault
 	stub_stamps
 	end
 	next_sample 1b
+
+/* rdi: as many pages as crossings, which the kernel maps one by one. */
+function module__fresh
+	lea	2f(%rip), %r13
+1:	begin_fresh
+2:	.byte	0x8a, 0x07		/* movb (%rdi), %al */
+	end_fresh 1b
+
+function module__fresh_empty
+	lea	2f(%rip), %r13
+	frame
+1:	begin_fresh
+2:	prologue_page_fault
+	stub_stamps
+	end_fresh 1b
 
 function module__syscall
 	lea	2f(%rip), %r13

@@ -11,6 +11,8 @@
 typedef void module_loop(struct ring_sample *samples, uint64_t nr, const void *absent);
 
 module_loop module__page_fault, module__page_fault_empty;
+/* `absent`: pages that are not mapped yet, one for each sample, which it maps. */
+module_loop module__fresh, module__fresh_empty;
 module_loop module__syscall, module__syscall_empty;
 module_loop module__syscall_fenced_empty; /* with the crossing of module__syscall() */
 

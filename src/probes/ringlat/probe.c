@@ -33,7 +33,8 @@ static int open_ringlat(struct probe **out, const struct probe_ops *ops,
 	ringlat->common.times_calls = true;
 	ringlat->config = *(const struct ringlat_config *)request->own;
 	ringlat->tail_ns = request->config->tail_ns;
-	err = ring__open(&ringlat->ring, ringlat->config.method, ringlat->config.refused, why);
+	err = ring__open(&ringlat->ring, ringlat->config.method, ringlat->config.like_xperf,
+			 ringlat->config.refused, why);
 	if (err) {
 		free(ringlat);
 		return err;
@@ -56,6 +57,8 @@ static int start(struct probe *probe, uint64_t at_ns)
 
 	(void)at_ns;
 	ring__begin(ringlat->ring, ringlat->config.crossings, ringlat->config.result);
+	if (ringlat->config.raw)
+		ring__keep_raw(ringlat->ring, ringlat->config.raw);
 	return 0;
 }
 

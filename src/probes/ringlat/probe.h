@@ -15,6 +15,8 @@ extern const struct probe_ops ringlat_ops;
 /* Its own options, which must be given. */
 struct ringlat_config {
 	const struct ring_method *method; /* NULL: the best that works */
+	bool like_xperf; /* as that patch of Linux measured */
+	FILE *raw; /* for the stamps of each crossing; NULL: not wanted */
 	uint64_t crossings; /* of each kind */
 	struct ring_result *result; /* filled in while it measures */
 	/* Called for each method that does not work; NULL: not wanted. */

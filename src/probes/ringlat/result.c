@@ -28,6 +28,17 @@ const char *ring_count__way(const struct ring_count *count, unsigned int way)
 	return count->event->round_trip ? "round_trip" : names[way];
 }
 
+double ring_count__empty_cycles(const struct ring_count *count, unsigned int way)
+{
+	return ring_hist__quantile(&count->empty[way], 500);
+}
+
+double ring_count__baseline(const struct ring_result *result, const struct ring_count *count,
+			    unsigned int way)
+{
+	return result->method->gross ? 0 : ring_count__empty_cycles(count, way);
+}
+
 /* Their names in the accounting. */
 static const enum lat_count terms[RING_VERDICTS] = {
 	[RING_SWITCHED] = LAT_EXCLUDED,	      [RING_INTERRUPTED] = LAT_EXCLUDED,
@@ -40,7 +51,7 @@ static void add_metric(const struct ring_result *result, const struct ring_count
 {
 	struct run_metric *metric = &probe->metrics[probe->nr_metrics];
 	struct lat_cell *cell = &probe->total.metrics[probe->nr_metrics++];
-	double baseline = ring_hist__quantile(&count->empty[way], 500);
+	double baseline = ring_count__baseline(result, count, way);
 
 	snprintf(metric->name, sizeof(metric->name), "%s%s%s", count->event->name,
 		 count->event->round_trip ? "" : "_",
@@ -59,8 +70,9 @@ void ring_result__to_probe(const struct ring_result *result, uint64_t tail_ns,
 
 	snprintf(probe->name, sizeof(probe->name), "ringlat");
 	snprintf(probe->method, sizeof(probe->method), "%s", method->name);
-	snprintf(probe->mechanism, sizeof(probe->mechanism), "%s; %s; empty windows subtracted",
-		 method->mechanism, ring_place__name(result->where.place));
+	snprintf(probe->mechanism, sizeof(probe->mechanism), "%s; %s; %s", method->mechanism,
+		 ring_place__name(result->where.place),
+		 method->gross ? "like xperf: nothing subtracted" : "empty windows subtracted");
 	for (unsigned int i = 0; i < result->nr_events; i++) {
 		for (unsigned int way = 0; way < result->events[i].nr_ways; way++)
 			add_metric(result, &result->events[i], way, tail_ns, probe);

@@ -48,7 +48,7 @@ static int bind_to_cpu(struct opened *opened, char why[RUN_TEXT])
 	return 0;
 }
 
-int ring__open(struct ring **ring, const struct ring_method *only,
+int ring__open(struct ring **ring, const struct ring_method *only, bool like_xperf,
 	       void (*refused)(const struct ring_method *method, const char *why),
 	       char why[RUN_TEXT])
 {
@@ -64,8 +64,8 @@ int ring__open(struct ring **ring, const struct ring_method *only,
 	for (size_t i = 0; err && ring_methods[i]; i++) {
 		if (only && ring_methods[i] != only)
 			continue;
-		opened->ring.method = ring_methods[i];
-		err = ring_methods[i]->open(&opened->ring, why);
+		opened->ring.method = like_xperf ? ring_methods[i]->like_xperf : ring_methods[i];
+		err = opened->ring.method->open(&opened->ring, why);
 		if (err && refused)
 			refused(ring_methods[i], why);
 	}

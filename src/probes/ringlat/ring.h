@@ -7,11 +7,14 @@
 #ifndef LATSCOPE_PROBES_RINGLAT_RING_H
 #define LATSCOPE_PROBES_RINGLAT_RING_H
 
+#include <stdio.h>
+
 #include "cycles.h"
 #include "where.h"
 
 #define RING_EVENTS 3 /* maximum events of a method */
 #define RING_DEFAULT_CROSSINGS 1000000
+#define RING_FRESH "fresh_fault" /* the event of methods that measure like xperf */
 
 enum ring_way { RING_USER_TO_KERNEL, RING_KERNEL_TO_USER, RING_WAYS };
 
@@ -51,6 +54,10 @@ struct ring_method {
 	unsigned int nr_events;
 	unsigned int window; /* crossings per window, at most RING_WINDOW */
 	bool guest; /* measures in its own guest */
+	bool gross; /* results are as stamped: no empty window is subtracted */
+	const char *between; /* if gross: what is counted with the crossing */
+	/* The same method, measuring as xperf does: a fresh page each time, and gross. */
+	const struct ring_method *like_xperf;
 	unsigned int capability; /* capability needed until the end, CAP_...; 0: none */
 
 	/* Not 0: it does not work here; `why` has the reason and the remedy. */
@@ -85,6 +92,8 @@ struct ring {
 	/* From ring__begin() to ring__end(). */
 	struct ring_result *result;
 	uint64_t crossings; /* of each event */
+	FILE *raw; /* the stamps of all crossings, as CSV; NULL: not wanted */
+	uint64_t nr_windows; /* in it */
 	uint64_t start_ns;
 	unsigned int event; /* the one that is measured */
 	unsigned int windows; /* crossings of this event so far */
@@ -122,10 +131,11 @@ extern const struct ring_method *const ring_methods[];
 const struct ring_method *ring__find(const char *name);
 
 /*
- * Opens the first method that works, or `only`. Binds the calling thread to its current CPU. Calls
- * `refused`, which may be NULL, for each method that does not work.
+ * Opens the first method that works, or `only`, or what measures like xperf instead of it. Binds
+ * the calling thread to its current CPU. Calls `refused`, which may be NULL, for each method that
+ * does not work.
  */
-int ring__open(struct ring **ring, const struct ring_method *only,
+int ring__open(struct ring **ring, const struct ring_method *only, bool like_xperf,
 	       void (*refused)(const struct ring_method *method, const char *why),
 	       char why[RUN_TEXT]);
 
@@ -137,6 +147,9 @@ void ring__close(struct ring *ring);
  * valid.
  */
 void ring__begin(struct ring *ring, uint64_t crossings, struct ring_result *result);
+
+/* After ring__begin(): also writes the stamps of each crossing, with the verdict on it. */
+void ring__keep_raw(struct ring *ring, FILE *raw);
 
 /*
  * Measures one more window. 1: continue; 0: all events have their crossings. -ENODATA: every window
@@ -153,6 +166,11 @@ int ring__end(struct ring *ring, char why[RUN_TEXT]);
 /* Converts the result to a probe of a recording: one or two metrics per event. */
 void ring_result__to_probe(const struct ring_result *result, uint64_t tail_ns,
 			   struct run_probe *module);
+
+/* The median of an empty window, and what of it is subtracted. */
+double ring_count__empty_cycles(const struct ring_count *count, unsigned int way);
+double ring_count__baseline(const struct ring_result *result, const struct ring_count *count,
+			    unsigned int way);
 
 const char *ring_verdict__name(enum ring_verdict verdict); /* "vm_exits" */
 const char *ring_count__way(const struct ring_count *count, unsigned int way); /* "u2k" */

@@ -12,13 +12,19 @@ static int refuse(struct ring *ring, char why[RUN_TEXT])
 	return ring__fail(why, -EOPNOTSUPP, "%s", host__not_x86());
 }
 
-const struct ring_method ring_module = { .name = "module", .open = refuse };
-const struct ring_method ring_kvm = { .name = "kvm", .open = refuse };
-const struct ring_method ring_user = { .name = "user", .open = refuse };
+static const struct ring_method none = { .name = "none", .open = refuse };
+const struct ring_method ring_module = { .name = "module", .like_xperf = &none, .open = refuse };
+const struct ring_method ring_kvm = { .name = "kvm", .like_xperf = &none, .open = refuse };
+const struct ring_method ring_user = { .name = "user", .like_xperf = &none, .open = refuse };
 
 void ring__begin(struct ring *ring, uint64_t crossings, struct ring_result *result)
 {
 	(void)ring, (void)crossings, (void)result;
+}
+
+void ring__keep_raw(struct ring *ring, FILE *raw)
+{
+	(void)ring, (void)raw;
 }
 
 int ring__next(struct ring *ring, char why[RUN_TEXT])

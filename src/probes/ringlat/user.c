@@ -20,8 +20,9 @@
 
 #define PAGE 4096
 #define WINDOW 512 /* shorter than a time slice: a switch costs one window, not many */
+#define FRESH_WINDOW 128 /* each page is cleared, which takes longer */
 
-enum { MINOR_FAULT, SYSCALL, VDSO };
+enum { MINOR_FAULT, SYSCALL, VDSO, FRESH };
 
 /* Both clocks are the same call; only one enters the kernel. */
 static const struct ring_event events[] = {
@@ -35,6 +36,10 @@ static const struct ring_event events[] = {
 		      true },
 	[VDSO] = { "vdso", "the same clock_gettime() by the vDSO: no crossing, for contrast",
 		   true },
+	[FRESH] = { RING_FRESH,
+		    "a write to a fresh page each time, round trip with kernel entry, handler "
+		    "(allocates and clears the page) and exit",
+		    true },
 };
 
 struct user {
@@ -111,6 +116,27 @@ static void cross_by_fault(const char *region, struct ring_sample *samples, unsi
 	}
 }
 
+/* The instructions and stamps of xperf. */
+static void cross_by_write(char *region, struct ring_sample *samples, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		uint64_t low, high;
+
+		__asm__ volatile("mfence\n\t"
+				 "rdtsc\n\t"
+				 "shl $32, %%rdx\n\t"
+				 "or %%rdx, %%rax\n\t"
+				 "mov %%rax, (%2)\n\t"
+				 "movl $0x12345678, (%3)\n\t"
+				 "rdtsc\n\t"
+				 "mfence"
+				 : "=&a"(low), "=&d"(high)
+				 : "r"(&samples[i].user_out), "r"(region + (size_t)i * PAGE)
+				 : "memory");
+		samples[i].user_in = high << 32 | low;
+	}
+}
+
 static void cross_by_syscall(struct ring_sample *samples, unsigned int nr)
 {
 	struct timespec at;
@@ -145,6 +171,8 @@ static void cross(const struct user *user, unsigned int event, bool empty,
 		cross_nothing(samples, nr);
 	else if (event == MINOR_FAULT)
 		cross_by_fault(user->region, samples, nr);
+	else if (event == FRESH)
+		cross_by_write(user->region, samples, nr);
 	else if (event == SYSCALL)
 		cross_by_syscall(samples, nr);
 	else
@@ -160,7 +188,8 @@ static int user_window(struct ring *ring, unsigned int event, bool empty,
 {
 	struct user *user = ring->state;
 	struct rusage before, after;
-	long wanted = event == MINOR_FAULT && !empty ? (long)nr : 0;
+	bool faults = event == MINOR_FAULT || event == FRESH;
+	long wanted = faults && !empty ? (long)nr : 0;
 
 	if (madvise(user->region, WINDOW * PAGE, MADV_DONTNEED))
 		return ring__fail(why, -errno, "cannot release pages: %s", strerror(errno));
@@ -174,12 +203,33 @@ static int user_window(struct ring *ring, unsigned int event, bool empty,
 	return RING_KEPT;
 }
 
+static int user_fresh_window(struct ring *ring, unsigned int event, bool empty,
+			     struct ring_sample *samples, unsigned int nr, char why[RUN_TEXT])
+{
+	return user_window(ring, FRESH + event, empty, samples, nr, why);
+}
+
+static const struct ring_method like_xperf = {
+	.name = "user",
+	.mechanism = "round trips from user mode, including the kernel's work",
+	.events = &events[FRESH],
+	.nr_events = 1,
+	.window = FRESH_WINDOW,
+	.gross = true,
+	.between = "only the two stamps of user mode exist: between them are both crossings, the "
+		   "kernel's entry and exit code, and its handler, which no user can take off",
+	.open = user_open,
+	.close = user_close,
+	.window_of = user_fresh_window,
+};
+
 const struct ring_method ring_user = {
 	.name = "user",
 	.mechanism = "round trips from user mode, including the kernel's work",
 	.events = events,
-	.nr_events = sizeof(events) / sizeof(events[0]),
+	.nr_events = FRESH,
 	.window = WINDOW,
+	.like_xperf = &like_xperf,
 	.open = user_open,
 	.close = user_close,
 	.window_of = user_window,
