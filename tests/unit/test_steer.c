@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The decision which share of the pages to move, in a closed loop with two simulated tiers that
+ * queue: so many requests are in flight, and each tier's latency grows with its own rate.
+ */
+#include "unit.h"
+
+#include <math.h>
+
+#include "probes/tierlat/steer.h"
+
+#define EQUAL 0.05
+#define BOUND 60 /* quanta */
+
+/* ns, requests per second; how suddenly the latency grows near the capacity */
+struct queue {
+	double idle, service, capacity, power;
+};
+
+struct machine {
+	struct queue near, far;
+	double requests; /* in flight */
+};
+
+/* That of tests/emu; and two whose tiers are fast up to their capacity. */
+static const struct machine gentle = { { 80, 20, 4e8, 1 }, { 150, 20, 2e8, 1 }, 80 };
+static const struct machine steep = { { 80, 60, 4e8, 4 }, { 150, 60, 2e8, 4 }, 80 };
+static const struct machine steeper = { { 80, 100, 4e8, 8 }, { 200, 100, 1e8, 8 }, 100 };
+
+struct state {
+	double near_ns, far_ns, rate;
+};
+
+static double latency(const struct queue *queue, double rate)
+{
+	double used = rate / queue->capacity;
+
+	return used >= 1 ? INFINITY
+			 : queue->idle + queue->service * pow(used, queue->power) / (1 - used);
+}
+
+/* By Little's law; the number in flight rises with the rate. */
+static struct state balance(const struct machine *machine, double p)
+{
+	double low = 0, high = 2e9;
+	struct state state;
+
+	for (unsigned int i = 0; i < 60; i++) {
+		double rate = (low + high) / 2, near = p * rate, far = rate - near, in_flight;
+
+		state = (struct state){ latency(&machine->near, near), latency(&machine->far, far),
+					rate };
+		in_flight = (near * state.near_ns + far * state.far_ns) * 1e-9;
+		if (in_flight < machine->requests)
+			low = rate;
+		else
+			high = rate;
+	}
+	state.near_ns = latency(&machine->near, p * low);
+	state.far_ns = latency(&machine->far, (1 - p) * low);
+	state.rate = low;
+	return state;
+}
+
+static double imbalance(const struct state *state)
+{
+	return fabs(state->near_ns - state->far_ns) / fmax(state->near_ns, state->far_ns);
+}
+
+static double unit(void)
+{
+	return (double)(unit_random() >> 11) / 9007199254740992.0;
+}
+
+static double noisy(double value, double noise)
+{
+	double normal = -6;
+
+	for (unsigned int i = 0; i < 12; i++)
+		normal += unit();
+	return value * (1 + noise * normal);
+}
+
+static struct steer_load measure(const struct state *state, double p, double noise)
+{
+	double near = p * state->rate, far = (1 - p) * state->rate;
+
+	return (struct steer_load){ .known = true,
+				    .placement = p,
+				    .load = { noisy(near * state->near_ns, noise),
+					      noisy(near, noise), noisy(far * state->far_ns, noise),
+					      noisy(far, noise) } };
+}
+
+static void begin(struct steer *steer)
+{
+	const struct steer_config config = { COLLOID_DELTA, COLLOID_MAX_SHIFT };
+
+	steer__begin(steer, &config);
+}
+
+/* One quantum; *p follows. */
+static struct steer_answer quantum(struct steer *steer, const struct machine *machine, double *p,
+				   double noise)
+{
+	struct state state = balance(machine, *p);
+	struct steer_load load = measure(&state, *p, noise);
+	struct steer_answer answer = steer__decide(steer, &load);
+
+	if (answer.verdict == STEER_MOVE) {
+		assert_true(fabs(answer.shift) <= COLLOID_MAX_SHIFT);
+		*p = fmin(fmax(*p + answer.shift, 0.001), 0.999);
+		steer__moved(steer, answer.shift, answer.shift);
+	}
+	return answer;
+}
+
+/* The quantum from which on the tiers are equal, of 120; *moves: after the first 60. */
+static unsigned int settle(struct steer *steer, const struct machine *machine, double *p,
+			   double noise)
+{
+	unsigned int since = 0;
+
+	for (unsigned int i = 0; i < 2 * BOUND; i++) {
+		struct state state;
+
+		assert_int_not_equal(quantum(steer, machine, p, noise).verdict, STEER_STOP);
+		state = balance(machine, *p);
+		if (imbalance(&state) > EQUAL)
+			since = i + 1;
+	}
+	return since;
+}
+
+static void settles(const struct machine *like, const double *loads, unsigned int nr_loads,
+		    double noise, unsigned int may_be_late)
+{
+	unsigned int worst = 0, late = 0, all = 0;
+
+	for (unsigned int i = 0; i < nr_loads * 11; i++) {
+		struct machine machine = *like;
+		double p = fmin(fmax(i % 11 / 10.0, 0.001), 0.999);
+		struct steer steer;
+		unsigned int quanta;
+
+		machine.requests = loads[i / 11];
+		begin(&steer);
+		quanta = settle(&steer, &machine, &p, noise);
+		worst = quanta > worst ? quanta : worst;
+		late += quanta > BOUND;
+		all++;
+		machine.requests = loads[(i / 11 + 1) % nr_loads];
+		quanta = settle(&steer, &machine, &p, noise);
+		worst = quanta > worst ? quanta : worst;
+		late += quanta > BOUND;
+		all++;
+	}
+	print_message("noise %.0f %%: of %u, %u took more than %u quanta, at most %u\n",
+		      noise * 100, all, late, BOUND, worst);
+	assert_true(late <= may_be_late);
+}
+
+static void test_it_settles_from_any_start(void **state)
+{
+	static const double loads[] = { 60, 80, 100, 150 };
+
+	(void)state;
+	settles(&gentle, loads, 4, 0, 0);
+	settles(&gentle, loads, 4, 0.01, 0);
+	settles(&gentle, loads, 4, 0.03, 1);
+}
+
+static void test_it_settles_on_steep_curves(void **state)
+{
+	static const double loads[] = { 80, 100, 150 };
+
+	(void)state;
+	settles(&steep, loads, 3, 0, 0);
+	settles(&steep, loads, 3, 0.03, 3);
+	settles(&steeper, loads, 3, 0, 0);
+	settles(&steeper, loads, 3, 0.03, 6);
+}
+
+/* No limit cycle: once settled, almost nothing moves, and the tiers stay equal. */
+static void test_it_holds_for_1000_quanta(void **state)
+{
+	(void)state;
+	for (unsigned int start = 0; start <= 10; start++) {
+		double p = fmin(fmax(start / 10.0, 0.001), 0.999);
+		struct steer steer;
+		unsigned int moves = 0;
+
+		begin(&steer);
+		settle(&steer, &gentle, &p, 0.03);
+		for (unsigned int i = 0; i < 1000; i++) {
+			struct state now;
+
+			moves += quantum(&steer, &gentle, &p, 0.03).verdict == STEER_MOVE;
+			now = balance(&gentle, p);
+			assert_true(imbalance(&now) <= EQUAL);
+		}
+		assert_in_range(moves, 0, 5);
+	}
+}
+
+/* If the default tier is always faster, all goes there, and it stays. */
+static void test_all_goes_to_a_tier_that_is_always_faster(void **state)
+{
+	struct machine idle = gentle;
+	struct steer_answer answer = { 0 };
+	struct steer steer;
+	double p = 0.5;
+
+	(void)state;
+	idle.requests = 10;
+	begin(&steer);
+	for (unsigned int i = 0; i < BOUND; i++) {
+		struct state now = balance(&idle, fmax(fmin(p, 0.999), 0.001));
+		struct steer_load load = measure(&now, fmax(fmin(p, 0.999), 0.001), 0.03);
+
+		load.placement = p;
+		answer = steer__decide(&steer, &load);
+		if (answer.verdict == STEER_MOVE) {
+			p += answer.shift;
+			assert_true(p <= 1);
+			steer__moved(&steer, answer.shift, answer.shift);
+		}
+	}
+	assert_true(p > 0.999);
+	assert_int_equal(answer.verdict, STEER_STAY);
+	assert_string_equal(answer.why, "nothing left to move");
+}
+
+static void test_noise_alone_moves_little(void **state)
+{
+	struct machine machine = gentle;
+	unsigned int moves = 0;
+
+	(void)state;
+	for (unsigned int run = 0; run < 20; run++) {
+		struct steer steer;
+		double p = 0.74; /* equal */
+
+		begin(&steer);
+		for (unsigned int i = 0; i < 100; i++)
+			moves += quantum(&steer, &machine, &p, 0.03).verdict == STEER_MOVE;
+		assert_true(fabs(p - 0.74) < 0.03);
+	}
+	assert_in_range(moves, 0, 30);
+}
+
+/* Decisions after so many quanta that are all the same. */
+static struct steer_answer repeat(struct steer *steer, struct steer_load load, unsigned int quanta,
+				  double follows)
+{
+	struct steer_answer answer = { 0 };
+
+	for (unsigned int i = 0; i < quanta; i++) {
+		answer = steer__decide(steer, &load);
+		if (answer.verdict == STEER_MOVE)
+			steer__moved(steer, answer.shift, answer.shift * follows);
+	}
+	return answer;
+}
+
+/* The default tier takes 80 ns, the alternate one 160 ns, half of the requests each. */
+static const struct steer_load unequal = { .known = true,
+					   .placement = 0.5,
+					   .load = { 80, 1, 160, 1 } };
+
+static void test_stolen_counters_stop_it(void **state)
+{
+	struct steer_load load = unequal;
+	struct steer steer;
+
+	(void)state;
+	begin(&steer);
+	load.stolen = true;
+	assert_int_equal(repeat(&steer, load, STEER_PATIENCE - 1, 1).verdict, STEER_UNKNOWN);
+	assert_int_equal(repeat(&steer, unequal, 1, 1).verdict, STEER_MOVE);
+	assert_int_equal(repeat(&steer, load, STEER_PATIENCE, 1).verdict, STEER_STOP);
+	/* Once stopped, it does not begin again. */
+	assert_int_equal(repeat(&steer, unequal, 1, 1).verdict, STEER_STOP);
+}
+
+static void test_a_placement_that_does_not_follow_stops_it(void **state)
+{
+	struct steer_answer answer;
+	struct steer steer;
+
+	(void)state;
+	begin(&steer);
+	answer = repeat(&steer, unequal, STEER_PATIENCE + 1, 0.2);
+	assert_int_equal(answer.verdict, STEER_STOP);
+	assert_string_equal(answer.why, "the placement does not follow");
+	begin(&steer);
+	assert_int_equal(repeat(&steer, unequal, 20, 0.3).verdict, STEER_MOVE);
+	/* Pages that went the other way did not follow either. */
+	begin(&steer);
+	assert_int_equal(repeat(&steer, unequal, STEER_PATIENCE + 1, -1).verdict, STEER_STOP);
+}
+
+static void test_tiers_that_both_become_slower_stop_it(void **state)
+{
+	struct steer_load load = unequal;
+	struct steer_answer answer = { 0 };
+	struct steer steer;
+	unsigned int quanta = 0;
+
+	(void)state;
+	begin(&steer);
+	for (; quanta < 20 && answer.verdict != STEER_STOP; quanta++) {
+		answer = repeat(&steer, load, 1, 1);
+		load.load.occ_l *= 1.1;
+		load.load.occ_r *= 1.1;
+	}
+	assert_int_equal(answer.verdict, STEER_STOP);
+	assert_string_equal(answer.why, "both tiers became slower");
+	assert_int_equal(quanta, STEER_RISES + 1);
+	/* One tier that becomes slower is what moves are for. */
+	begin(&steer);
+	load = unequal;
+	for (unsigned int i = 0; i < 20; i++) {
+		assert_int_not_equal(repeat(&steer, load, 1, 1).verdict, STEER_STOP);
+		load.load.occ_l *= 1.02;
+	}
+}
+
+static void test_without_latency_nothing_moves(void **state)
+{
+	struct steer_load load = unequal;
+	struct steer steer;
+
+	(void)state;
+	begin(&steer);
+	load.known = false;
+	assert_int_equal(repeat(&steer, load, 100, 1).verdict, STEER_UNKNOWN);
+	load.known = true;
+	load.load.ins_r = 0;
+	assert_int_equal(repeat(&steer, load, 100, 1).verdict, STEER_UNKNOWN);
+}
+
+/* The dead band is Colloid's delta, less the error: 2 % is equal, 7 % is not. */
+static void test_differences_within_delta_are_equal(void **state)
+{
+	struct steer_load load = unequal;
+	struct steer steer;
+
+	(void)state;
+	begin(&steer);
+	load.load = (struct colloid_load){ 100, 1, 102, 1 };
+	assert_int_equal(repeat(&steer, load, 200, 1).verdict, STEER_STAY);
+	begin(&steer);
+	load.load = (struct colloid_load){ 100, 1, 107, 1 };
+	assert_int_equal(steer__decide(&steer, &load).verdict, STEER_WAIT);
+	for (unsigned int i = 0; i < 60; i++)
+		if (steer__decide(&steer, &load).verdict == STEER_MOVE)
+			return;
+	fail();
+}
+
+/* Equal latency is not always the highest rate: docs/tierlat.md has this table. */
+static void test_equal_latency_is_near_the_highest_rate(void **state)
+{
+	static const struct machine *const machines[] = { &gentle, &steep, &steeper };
+	static const char *const names[] = { "gentle", "steep", "steeper" };
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		double local = balance(machines[i], 0.999).rate, best = 0, at = 0, p = 0.5, ours;
+		struct steer steer;
+
+		for (double q = 0.001; q < 1; q += 0.001) {
+			double rate = balance(machines[i], q).rate;
+
+			if (rate > best) {
+				best = rate;
+				at = q;
+			}
+		}
+		begin(&steer);
+		settle(&steer, machines[i], &p, 0.03);
+		ours = balance(machines[i], p).rate;
+		print_message("%-8s all local 1, 1:1 %.2f, by bandwidth %.2f, ours %.2f at %.3f, "
+			      "best %.2f at %.3f\n",
+			      names[i], balance(machines[i], 0.5).rate / local,
+			      balance(machines[i],
+				      machines[i]->near.capacity / (machines[i]->near.capacity +
+								    machines[i]->far.capacity))
+					      .rate /
+				      local,
+			      ours / local, p, best / local, at);
+		assert_true(ours > local);
+		assert_true(ours > 0.9 * best);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_it_settles_from_any_start),
+		cmocka_unit_test(test_it_settles_on_steep_curves),
+		cmocka_unit_test(test_it_holds_for_1000_quanta),
+		cmocka_unit_test(test_all_goes_to_a_tier_that_is_always_faster),
+		cmocka_unit_test(test_noise_alone_moves_little),
+		cmocka_unit_test(test_stolen_counters_stop_it),
+		cmocka_unit_test(test_a_placement_that_does_not_follow_stops_it),
+		cmocka_unit_test(test_tiers_that_both_become_slower_stop_it),
+		cmocka_unit_test(test_without_latency_nothing_moves),
+		cmocka_unit_test(test_differences_within_delta_are_equal),
+		cmocka_unit_test(test_equal_latency_is_near_the_highest_rate),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
