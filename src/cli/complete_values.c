@@ -16,6 +16,7 @@
 #include <loadgen/load.h>
 #include <probes/probe.h>
 #include <probes/ringlat/ring.h>
+#include <probes/tierlat/act.h>
 #include <stats/judge.h>
 
 #include "complete.h"
@@ -258,6 +259,12 @@ static void offer_like(const struct value *value)
 	offer(value, "xperf", NULL);
 }
 
+static void offer_acting(const struct value *value)
+{
+	for (size_t i = 0; act_methods[i]; i++)
+		offer(value, act_methods[i], NULL);
+}
+
 static const struct {
 	const char *option;
 	void (*offer)(const struct value *value);
@@ -271,6 +278,7 @@ static const struct {
 	{ "where", offer_condition, false }, { "against", offer_condition, false },
 	{ "last", offer_time, false },	     { "only", offer_parts, false },
 	{ "fail-on", offer_verdict, false }, { "like", offer_like, false },
+	{ "act", offer_acting, false },
 };
 
 void complete__values(const char *command, const struct argp_option *option, const char *text)

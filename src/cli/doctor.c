@@ -9,7 +9,7 @@
 #include <probes/probe.h>
 #include <probes/ringlat/ring.h>
 #include <probes/rmid/conflict.h>
-#include <probes/tierlat/tier.h>
+#include <probes/tierlat/act.h>
 #include <session/privilege.h>
 
 #include "cmd.h"
@@ -122,6 +122,17 @@ static void examine_ring(void)
 	}
 }
 
+static void examine_acting(void)
+{
+	char why[TIER_TEXT];
+	int err;
+
+	for (size_t i = 0; act_methods[i]; i++) {
+		err = act__look(act_methods[i], "", why);
+		print_finding(" ", act_methods[i], err ? "no" : "yes", why);
+	}
+}
+
 /* Does not affect the exit status: record uses tierlat only with --tiers. */
 static void examine_tiers(void)
 {
@@ -154,6 +165,7 @@ static void examine_tiers(void)
 		print_finding(" ", methods[i].name, "yes", text);
 		tier__close(tier, why);
 	}
+	examine_acting();
 }
 
 static bool examine_privileges(void)

@@ -2,6 +2,7 @@
 #include "tierlat.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,12 @@ enum key {
 	KEY_DECISIONS,
 	KEY_PER_CHA,
 	KEY_PAGES,
+	KEY_ACT,
+	KEY_CGROUP,
+	KEY_SYSTEM,
+	KEY_SOCKET,
+	KEY_DRY_RUN,
+	KEY_KEEP,
 };
 
 const struct argp_option tierlat_options[] = {
@@ -64,6 +71,14 @@ const struct argp_option tierlat_options[] = {
 	{ "cpu", KEY_CPU, "LIST", 0, "msr: read on these CPUs, one per socket", 0 },
 	{ "msr-root", KEY_MSR_ROOT, "DIR", 0, "msr: registers are in DIR/N/msr, not /dev/cpu", 0 },
 	{ "model", KEY_MODEL, "NAME", 0, "Use the events and registers of this CPU model", 0 },
+	{ "act", KEY_ACT, "METHOD", 0, "Move pages until the tiers are equally slow: move_pages",
+	  0 },
+	{ "pid", 'p', "PID", 0, "act: pages of this process", 0 },
+	{ "cgroup", KEY_CGROUP, "PATH", 0, "act: of this cgroup (v2) and its descendants", 0 },
+	{ "system", KEY_SYSTEM, 0, 0, "act: of all processes", 0 },
+	{ "socket", KEY_SOCKET, "N", 0, "act: balance the tiers of this socket", 0 },
+	{ "dry-run", KEY_DRY_RUN, 0, 0, "act: say what would move, and move nothing", 0 },
+	{ "keep", KEY_KEEP, 0, 0, "act: leave pages where they are at the end", 0 },
 	{ "sysfs-root", KEY_ROOT, "DIR", OPTION_HIDDEN, 0, 0 },
 	{ 0 },
 };
@@ -72,11 +87,12 @@ const char tierlat_doc[] =
 	"Measures the mean latency of memory reads that miss the caches, by socket and tier "
 	"(local DDR, remote DDR, persistent memory, CXL), under the present load, from the "
 	"uncore counters of the caching and home agents (CHA). Prints what Colloid would move "
-	"between two tiers.\v"
+	"between two tiers; with --act, it moves pages.\v"
 	"Examples:\n"
 	"  sudo latscope tierlat -i 1s               one line per tier every second\n"
 	"  sudo latscope tierlat -d 10s --csv        for a script\n"
 	"  sudo latscope tierlat -d 1m -i 100ms -o runs/\n"
+	"  sudo latscope tierlat --act move_pages --pid 1234 --dry-run -i 1s\n"
 	"  latscope tierlat --model icx --msr-root DIR --boxes 28\n"
 	"  latscope load tiers -- latscope tierlat --weight 0.25 -i 100ms\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
@@ -132,6 +148,10 @@ static int parse_share(struct tierlat_command *command, const char *name, const 
 	char *end;
 
 	*value = strtod(arg, &end);
+	if (end != arg && *end == '%') {
+		*value /= 100;
+		end++;
+	}
 	if (end != arg && !*end && *value > 0 && *value <= 1)
 		return 0;
 	return options__fail(command->options,
@@ -165,6 +185,42 @@ static int parse_numbers(struct tierlat_command *command, int key, const char *a
 	return ARGP_ERR_UNKNOWN;
 }
 
+/* What to move, and of which processes. */
+static int parse_act(struct tierlat_command *command, int key, char *arg)
+{
+	struct options *options = command->options;
+	struct act_config *act = &command->config.act;
+	uint64_t number = 0;
+	int err;
+
+	switch (key) {
+	case KEY_ACT:
+		act->method = arg;
+		return 0;
+	case KEY_CGROUP:
+		act->target.cgroup = arg;
+		return 0;
+	case KEY_SYSTEM:
+		act->target.system = true;
+		return 0;
+	case KEY_DRY_RUN:
+		act->dry_run = true;
+		return 0;
+	case KEY_KEEP:
+		act->keep = true;
+		return 0;
+	case 'p':
+		err = options__count(options, "--pid", arg, 1, INT_MAX, &number);
+		act->target.pid = (pid_t)number;
+		return err;
+	case KEY_SOCKET:
+		err = options__count(options, "--socket", arg, 0, INT_MAX, &number);
+		act->socket = (int)number;
+		return err;
+	}
+	return parse_numbers(command, key, arg);
+}
+
 error_t tierlat__parse(struct tierlat_command *command, int key, char *arg)
 {
 	switch (key) {
@@ -177,6 +233,7 @@ error_t tierlat__parse(struct tierlat_command *command, int key, char *arg)
 		return 0;
 	case KEY_ROOT:
 		command->config.counters.root = arg;
+		command->config.act.root = arg;
 		return 0;
 	case KEY_CPU:
 		return parse_cpus(command, arg);
@@ -202,7 +259,38 @@ error_t tierlat__parse(struct tierlat_command *command, int key, char *arg)
 		command->config.rows.raw = true;
 		return 0;
 	}
-	return parse_numbers(command, key, arg);
+	return parse_act(command, key, arg);
+}
+
+static bool is_known(const char *method)
+{
+	for (size_t i = 0; act_methods[i]; i++)
+		if (!strcmp(act_methods[i], method))
+			return true;
+	return false;
+}
+
+static int check_act(const struct tierlat_command *command)
+{
+	const struct act_config *act = &command->config.act;
+	int targets = !!act->target.pid + !!act->target.cgroup + act->target.system;
+	struct options *options = command->options;
+
+	if (!act->method && (targets || act->dry_run || act->keep || act->socket >= 0))
+		return options__fail(options, "--pid, --cgroup, --system, --socket, --dry-run and "
+					      "--keep are for --act");
+	if (!act->method)
+		return 0;
+	if (!is_known(act->method))
+		return options__fail(options, "--act '%.32s': unknown method; use %s", act->method,
+				     act_methods[0]);
+	if (targets != 1)
+		return options__fail(options, "--act needs one of --pid, --cgroup and --system");
+	if (act->dry_run && act->keep)
+		return options__fail(options, "--dry-run moves nothing: leave out --keep");
+	if (command->reset)
+		return options__fail(options, "--reset measures nothing: leave out --act");
+	return 0;
 }
 
 /* Refuses an option that only another method has. */
@@ -211,7 +299,10 @@ int tierlat__check(struct tierlat_command *command)
 	const struct tier_config *config = &command->config.counters;
 	struct options *options = command->options;
 	char text[UNITS_TEXT];
+	int err = check_act(command);
 
+	if (err)
+		return err;
 	if (config->method == TIER_PERF &&
 	    (config->msr_root || config->cpus || config->boxes || config->take || command->reset))
 		return options__fail(options, "--msr-root, --cpu, --boxes, --take and --reset are "

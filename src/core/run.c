@@ -74,7 +74,7 @@ const struct run_life *run__find_life(const struct run *run, uint64_t id)
 
 const char *run__more(unsigned int i)
 {
-	static const char *const names[RUN_MORE] = { [RUN_CHA] = "cha", [RUN_PAGES] = "pages" };
+	static const char *const names[RUN_MORE] = { "cha", "pages", "actions" };
 
 	return names[i];
 }

@@ -515,12 +515,14 @@ static void table(const struct page *page)
 		  units__duration(time, page->run->duration_ns));
 	wrap__print(&wrap, page->out, 0, 2);
 	table__text_top_k(page->out, probe->table, page->style->top);
-	for (unsigned int i = 0; i < RUN_MORE; i++) {
+	for (unsigned int i = 0; i < RUN_ACTIONS; i++) {
 		if (!probe->more[i])
 			continue;
 		fprintf(page->out, "\n%s_%s\n", probe->name, run__more(i));
 		table__text_top_k(page->out, probe->more[i], page->style->top);
 	}
+	if (probe->more[RUN_ACTIONS])
+		actions__text(page->out, probe->more[RUN_ACTIONS]);
 	fputc('\n', page->out);
 	method(page);
 }

@@ -39,6 +39,12 @@ void text__key_name(FILE *out, const char *name);
 void table__text_rows(FILE *out, const char *probe, const struct table *table);
 void table__text_top_k(FILE *out, const struct table *table, unsigned int top);
 
+/* What a probe changed: a line for each kind of action, and why. */
+void actions__text(FILE *out, const struct table *actions);
+
+/* The newest interval's actions, a line each. */
+void actions__text_rows(FILE *out, const struct table *actions);
+
 /* Prints the whole cost of a page fault; nothing if the run lacks a part. */
 void text__fault_cost(FILE *out, const struct run *run);
 

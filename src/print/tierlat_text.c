@@ -8,6 +8,7 @@
 #include <probes/tierlat/columns.h>
 
 #include "streams.h"
+#include "text.h"
 #include "wrap.h"
 
 #define CELL 12
@@ -128,9 +129,12 @@ static int live__interval(struct writer *writer, const struct run *run,
 {
 	(void)writer;
 	(void)interval;
-	for (unsigned int i = 0; i < run->nr_probes; i++)
+	for (unsigned int i = 0; i < run->nr_probes; i++) {
 		if (run->probes[i].table)
 			print_rows(run->probes[i].table);
+		if (run->probes[i].more[RUN_ACTIONS])
+			actions__text_rows(stdout, run->probes[i].more[RUN_ACTIONS]);
+	}
 	streams__flush();
 	return 0;
 }
@@ -260,6 +264,8 @@ void tierlat_print__summary(FILE *out, const struct run *run, const struct run_p
 		explain_decision(out);
 	for (size_t at = 0; at < table__keys(probe->table); at++)
 		gap(out, probe->table, at);
+	if (probe->more[RUN_ACTIONS])
+		actions__text(out, probe->more[RUN_ACTIONS]);
 	fputc('\n', out);
 	wrap__add(&wrap, "method: %s: %s", probe->method, probe->mechanism);
 	wrap__print(&wrap, out, 2, 2);

@@ -518,6 +518,9 @@ struct json_object *json__interval(const struct run *run, const struct run_inter
 			put(one, "metrics", metrics(probe, &interval->delta[i]));
 		if (probe->table)
 			put(one, "rows", table__json_rows(probe->table));
+		for (unsigned int j = 0; j < RUN_MORE; j++)
+			if (probe->more[j])
+				put(one, run__more(j), table__json_rows(probe->more[j]));
 		if (probe->why)
 			put(one, "why", table__json_rows(probe->why->parts));
 		if (probe->why)

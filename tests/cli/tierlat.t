@@ -124,6 +124,14 @@ wrong 'a part that tierlat lacks' 'tierlat has no overhead part' validate tierla
 wrong 'what only msr has' 'are for --method msr' tierlat --method perf --boxes 2
 wrong 'a reset by perf' 'are for --method msr' tierlat --method perf --reset
 wrong 'a reset that measures' '--reset measures nothing: leave out -d, -i and -o' tierlat --reset -d 1s
+wrong 'an unknown way to act' "--act 'magic': unknown method; use move_pages" tierlat --act magic --system
+wrong 'acting on nothing' '--act needs one of --pid, --cgroup and --system' tierlat --act move_pages
+wrong 'acting on two targets' '--act needs one of --pid, --cgroup and --system' tierlat --act move_pages --system --pid 1
+wrong 'a dry run of nothing' '--dry-run and --keep are for --act' tierlat --dry-run
+wrong 'a dry run that keeps' '--dry-run moves nothing: leave out --keep' tierlat --act move_pages --system --dry-run --keep
+wrong 'a reset that acts' '--reset measures nothing: leave out --act' tierlat --reset --act move_pages --system
+wrong 'more than all pages' "--max-shift '101%': invalid number" tierlat --max-shift 101%
+wrong 'a percentage of what' "--max-shift '2%x': invalid number" tierlat --max-shift 2%x
 wrong 'raw rows that nobody sees' '--raw adds rows: use it with --csv' tierlat --raw
 wrong 'raw rows in an object without rows' '--raw adds rows' tierlat --raw --json
 wrong 'no shift' "--max-shift '0': invalid number; use one above 0 and up to 1" tierlat --max-shift 0

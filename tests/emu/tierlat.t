@@ -403,4 +403,10 @@ else
 	check 'record says what to do about counters in use' 0 'tierlat cannot .* is in use.*; end the program that uses it' \
 		'tierlat: not measured: ' record -q --tiers-at "icx:6:$emu/cpu" -d 100ms -o "$dir/runs"
 fi
+if [ ! -e /sys/devices/system/node/node1 ]; then
+	found
+	refuses 'pages cannot move on one node' 77 'there is one NUMA node; --act needs two with memory' \
+		tierlat -q "${args[@]}" --socket 0 --act move_pages --pid $$ -d 100ms
+	ok 'pages cannot move on one node: registers are put back' as_found
+fi
 done_testing

@@ -17,12 +17,14 @@ const struct tierlat_config tierlat_defaults = {
 	.rows = { .weight = TIER_WEIGHT,
 		  .colloid = { COLLOID_DELTA, COLLOID_EPSILON },
 		  .max_shift = COLLOID_MAX_SHIFT },
+	.act = { .root = "", .socket = -1 },
 };
 
 struct tierlat {
 	struct probe common; /* first */
 	struct tier *tier;
 	struct tier_rows *rows;
+	struct actor *actor; /* NULL: nothing is moved */
 	struct tier_sample *samples;
 	bool raw, per_cha, pages;
 	const char *root; /* of /proc and /sys */
@@ -71,6 +73,18 @@ static int prepare(struct tierlat *tierlat, const struct tier_rows_config *confi
 	if (!tierlat->samples)
 		return -ENOMEM;
 	return tier_rows__new(&tierlat->rows, tierlat->tier, &rows);
+}
+
+/* Pages move if the configuration has a method for it. */
+static int prepare_act(struct tierlat *tierlat, const struct tierlat_config *config,
+		       char why[RUN_TEXT])
+{
+	const struct steer_config steer = { config->rows.colloid.delta, config->rows.max_shift };
+	const struct actor_pair pair = { tierlat->near, tierlat->far };
+
+	return config->act.method ? actor__new(&tierlat->actor, &config->act, &steer, tierlat->tier,
+					       &pair, why)
+				  : 0;
 }
 
 static void free_tierlat(struct tierlat *tierlat)
@@ -142,6 +156,8 @@ static int open_tierlat(struct probe **opened, const struct probe_ops *ops,
 	if (err)
 		goto err_free;
 	err = prepare(tierlat, &config->rows);
+	if (!err)
+		err = prepare_act(tierlat, config, why);
 	if (err)
 		goto err_close;
 	*opened = &tierlat->common;
@@ -211,6 +227,8 @@ static int make_tables(const struct tierlat *tierlat, struct run_probe *entry)
 		err = table__new(&entry->more[RUN_CHA], cha_columns, CHA_COLUMNS);
 	if (!err && tierlat->pages && !entry->more[RUN_PAGES])
 		err = table__new(&entry->more[RUN_PAGES], pages_columns, PAGES_COLUMNS);
+	if (!err && tierlat->actor && !entry->more[RUN_ACTIONS])
+		err = table__new(&entry->more[RUN_ACTIONS], action_columns, ACTION_COLUMNS);
 	return err;
 }
 
@@ -221,24 +239,26 @@ static int describe(struct probe *probe)
 	struct tier *tier = tierlat->tier;
 	const struct tier_model *model = tier__model(tier);
 	unsigned int boxes = 0, sockets = tier__sockets(tier);
-	char pair[TIER_TEXT], pages[TIER_TEXT];
+	char pair[TIER_TEXT], pages[TIER_TEXT], act[TIER_TEXT] = "";
 
 	for (unsigned int i = 0; i < sockets; i++)
 		boxes += tier__boxes(tier, i);
 	describe_pair(tierlat, pair);
 	describe_pages(tierlat, pages);
+	if (tierlat->actor)
+		actor__describe(tierlat->actor, act);
 	snprintf(entry->name, sizeof(entry->name), "%s", probe->ops->name);
 	snprintf(entry->method, sizeof(entry->method), "%s", tier__method(tier));
 	snprintf(entry->mechanism, sizeof(entry->mechanism),
-		 "%s; %u %s%s on %u socket%s%s, by the events of %s%s%s%s%s", tier__mechanism(tier),
-		 boxes, model->kind == TIER_AMD_L3 ? "L3" : "CHA", boxes == 1 ? "" : "s", sockets,
-		 sockets == 1 ? "" : "s",
+		 "%s; %u %s%s on %u socket%s%s, by the events of %s%s%s%s%s%s",
+		 tier__mechanism(tier), boxes, model->kind == TIER_AMD_L3 ? "L3" : "CHA",
+		 boxes == 1 ? "" : "s", sockets, sockets == 1 ? "" : "s",
 		 tier__scales(tier) ? "; rates scaled from some of them" : "", model->title,
 		 tierlat->forced ? ", chosen by --model" : "",
 		 model->derived ? "; its occupancy events are derived: only the inserts of its "
 				  "tiers are published"
 				: "",
-		 pair, pages);
+		 pair, pages, act);
 	return make_tables(tierlat, entry);
 }
 
@@ -267,6 +287,9 @@ static int end_interval(struct probe *probe, uint64_t at_ns)
 		err = tier_rows__add(tierlat->rows, entry->table, time_ns, tierlat->samples);
 	if (!err && tierlat->per_cha)
 		err = tier_rows__add_chas(tierlat->rows, entry->more[RUN_CHA], time_ns);
+	if (!err && tierlat->actor)
+		err = actor__quantum(tierlat->actor, entry->more[RUN_ACTIONS], time_ns,
+				     tierlat->samples);
 	if (!err && tierlat->pages && tierlat->stopped && !tierlat->scanned)
 		err = add_pages(probe, time_ns);
 	return err;
@@ -291,6 +314,9 @@ static const char *trouble(struct probe *probe)
 			 tierlat->forced->title);
 		return text;
 	}
+	now = tierlat->actor ? actor__trouble(tierlat->actor) : NULL;
+	if (now)
+		return now;
 	now = tier__trouble(tierlat->tier);
 	if (!now || !strcmp(tier__trouble_kind(tierlat->tier), tierlat->told))
 		return NULL;
@@ -303,13 +329,14 @@ static int close_tierlat(struct probe *probe, char why[RUN_TEXT])
 {
 	struct tierlat *tierlat = of(probe);
 	char reason[TIER_TEXT];
-	int err;
+	int err, left;
 
+	left = actor__close(tierlat->actor, why);
 	err = tier__close(tierlat->tier, reason);
 	if (err)
 		snprintf(why, RUN_TEXT, "%.200s; reboot, or let perf use them once", reason);
 	free_tierlat(tierlat);
-	return err;
+	return err ? err : left;
 }
 
 const struct probe_ops tierlat_ops = {

@@ -8,6 +8,7 @@
 
 #include <probes/probe.h>
 
+#include "actor.h"
 #include "columns.h"
 
 extern const struct probe_ops tierlat_ops;
@@ -18,6 +19,7 @@ struct tierlat_config {
 	bool per_cha; /* a table of what each CHA counted */
 	bool pages; /* a table of the pages of processes, at the end */
 	struct tier_rows_config rows; /* the probe chooses near and far itself */
+	struct act_config act;
 };
 
 extern const struct tierlat_config tierlat_defaults;

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * move_pages(2) of pages chosen at random. A transparent huge page moves as a whole, so each piece
+ * of memory is looked at again after a move.
+ */
+#include "act_internal.h"
+
+#include <errno.h>
+#include <linux/mempolicy.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <core/clock.h>
+
+#define PIECE 512 /* pages: as large as a huge page, and aligned as one */
+#define AT_ONCE 64 /* pages moved of a piece, so that many pieces are chosen */
+#define LEAST_TRIES 8
+#define LEAST_MEMORY 65536
+#define MOST_MEMORY (1ULL << 26)
+
+struct piece {
+	void *pages[PIECE];
+	int before[PIECE], after[PIECE]; /* node, or -errno */
+	unsigned int nr;
+};
+
+struct job {
+	struct act_mover *mover;
+	pid_t pid;
+	uint32_t started;
+	uint64_t from, until_ns;
+	unsigned int to;
+	uint64_t page_bytes;
+	struct act_done *done;
+	struct piece piece;
+};
+
+static int call(pid_t pid, unsigned long nr, void **pages, const int *nodes, int *status)
+{
+	long got = syscall(SYS_move_pages, pid, nr, pages, nodes, status, nodes ? MPOL_MF_MOVE : 0);
+
+	/* A positive number is of pages that were not moved: `status` has the reasons. */
+	return got < 0 ? -errno : 0;
+}
+
+/* xorshift64* */
+static uint64_t draw(struct act_mover *mover)
+{
+	mover->seed ^= mover->seed >> 12;
+	mover->seed ^= mover->seed << 25;
+	mover->seed ^= mover->seed >> 27;
+	return mover->seed * 0x2545f4914f6cdd1d;
+}
+
+static bool is_in(uint64_t mask, int node)
+{
+	return node >= 0 && node < NUMA_NODES && mask >> node & 1;
+}
+
+static int keep(struct job *job, unsigned int i)
+{
+	struct act_memory *memory = job->mover->memory;
+
+	if (!memory)
+		return 0;
+	return act_memory__keep(memory, (uint64_t)(uintptr_t)job->piece.pages[i], job->pid,
+				job->started, (unsigned int)job->piece.before[i]);
+}
+
+/* Counts what the move of a piece did, with the pages that moved along. */
+static int count_moved(struct job *job)
+{
+	struct piece *piece = &job->piece;
+	int err = call(job->pid, piece->nr, piece->pages, NULL, piece->after);
+
+	for (unsigned int i = 0; !err && i < piece->nr; i++) {
+		if (!is_in(job->from, piece->before[i]) || piece->after[i] != (int)job->to)
+			continue;
+		job->done->moved += job->page_bytes;
+		err = keep(job, i);
+	}
+	return err;
+}
+
+/* Moves up to `most` pages of a piece. Returns how many were tried, or -errno. */
+static int move_piece(struct job *job, unsigned int most)
+{
+	struct piece *piece = &job->piece;
+	unsigned int first = (unsigned int)(draw(job->mover) % PIECE), nr = 0;
+	int nodes[AT_ONCE], status[AT_ONCE], err;
+	void *pages[AT_ONCE];
+
+	err = call(job->pid, piece->nr, piece->pages, NULL, piece->before);
+	for (unsigned int n = 0; !err && n < piece->nr && nr < most && nr < AT_ONCE; n++) {
+		unsigned int i = (first + n) % piece->nr;
+
+		if (!is_in(job->from, piece->before[i]))
+			continue;
+		nodes[nr] = (int)job->to;
+		pages[nr++] = piece->pages[i];
+		err = keep(job, i);
+	}
+	if (err || !nr)
+		return err;
+	err = call(job->pid, nr, pages, nodes, status);
+	job->done->tried += nr * job->page_bytes;
+	for (unsigned int i = 0; !err && i < nr; i++)
+		job->done->full |= status[i] == -ENOMEM;
+	if (!err)
+		err = count_moved(job);
+	return err ? err : (int)nr;
+}
+
+static void set_piece(struct job *job, uint64_t start, uint64_t end, uint64_t which)
+{
+	uint64_t size = PIECE * job->page_bytes, at = (start / size + which) * size;
+
+	job->piece.nr = 0;
+	for (unsigned int i = 0; i < PIECE; i++, at += job->page_bytes)
+		if (at >= start && at < end)
+			job->piece.pages[job->piece.nr++] = (void *)(uintptr_t)at;
+}
+
+/* Of a mapping, in which `pages` are where they can be moved from. */
+static int move_in(struct job *job, uint64_t start, uint64_t end, uint64_t pages, double bytes)
+{
+	uint64_t size = PIECE * job->page_bytes;
+	uint64_t pieces = (end + size - 1) / size - start / size;
+	uint64_t begun = job->done->moved, tried = job->done->tried;
+	double sparse = (double)(end - start) / job->page_bytes / pages;
+	double tries = LEAST_TRIES + 4 * sparse * bytes / (AT_ONCE * (double)job->page_bytes);
+
+	for (; tries > 0 && !job->done->full && !job->done->late; tries--) {
+		double left = bytes - (double)(job->done->moved - begun);
+		int got;
+
+		if (left < job->page_bytes || job->done->tried - tried > 2 * bytes)
+			break;
+		set_piece(job, start, end, draw(job->mover) % pieces);
+		got = move_piece(job, (unsigned int)(left / job->page_bytes < AT_ONCE
+							     ? left / job->page_bytes
+							     : AT_ONCE));
+		if (got < 0)
+			return got;
+		job->done->late = clock__now_ns() >= job->until_ns;
+	}
+	return 0;
+}
+
+/* The end of the mapping that starts there; 0: it is gone. Both files are in order. */
+static uint64_t find_end(FILE *maps, uint64_t start)
+{
+	unsigned long long low, high;
+	char line[512];
+
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%llx-%llx ", &low, &high) == 2 && low >= start)
+			return low == start && high > low ? high : 0;
+	}
+	return 0;
+}
+
+static uint64_t pages_in(const struct numa_mapping *mapping, uint64_t mask)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < NUMA_NODES; i++)
+		sum += is_in(mask, i) ? mapping->pages[i] : 0;
+	return sum;
+}
+
+/* Each mapping gives its share; what is less than a page is carried over to the next. */
+static int walk(struct job *job, FILE *numa, FILE *maps, double share)
+{
+	struct numa_mapping mapping;
+	char *line = NULL;
+	size_t size = 0;
+	double want = 0;
+	int err = 0;
+
+	while (!err && !job->done->full && !job->done->late && getline(&line, &size, numa) > 0) {
+		uint64_t pages, end, moved = job->done->moved;
+
+		if (!numa_maps__parse(line, &mapping) || mapping.hugetlb || mapping.bound)
+			continue;
+		pages = pages_in(&mapping, job->from);
+		want += share * pages * mapping.page_bytes;
+		if (!pages || want < mapping.page_bytes)
+			continue;
+		end = find_end(maps, mapping.start);
+		job->page_bytes = mapping.page_bytes;
+		if (!end)
+			continue;
+		err = move_in(job, mapping.start, end, pages, want);
+		want -= (double)(job->done->moved - moved);
+	}
+	free(line);
+	return err;
+}
+
+int act_pages__move(struct act_mover *mover, pid_t pid, uint64_t from, unsigned int to,
+		    uint64_t bytes, uint64_t from_bytes, uint64_t until_ns, struct act_done *done)
+{
+	struct job *job = calloc(1, sizeof(*job));
+	FILE *numa, *maps;
+	int err;
+
+	if (!job)
+		return -ENOMEM;
+	*job = (struct job){ .mover = mover,
+			     .pid = pid,
+			     .started = (uint32_t)act_targets__started("", pid),
+			     .from = from,
+			     .until_ns = until_ns,
+			     .to = to,
+			     .done = done };
+	err = numa_maps__open(&numa, "", pid, "numa_maps");
+	if (err)
+		goto out;
+	err = numa_maps__open(&maps, "", pid, "maps");
+	if (!err) {
+		err = walk(job, numa, maps, (double)bytes / from_bytes);
+		fclose(maps);
+	}
+	fclose(numa);
+out:
+	free(job);
+	return err;
+}
+
+struct act_memory *act_memory__new(uint64_t pages)
+{
+	struct act_memory *memory;
+	size_t size = LEAST_MEMORY;
+
+	while (size < 2 * pages && size < MOST_MEMORY)
+		size *= 2;
+	memory = mmap(NULL, sizeof(*memory) + size * sizeof(memory->pages[0]),
+		      PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	memory->size = size;
+	return memory;
+}
+
+void act_memory__free(struct act_memory *memory)
+{
+	if (memory)
+		munmap(memory, sizeof(*memory) + memory->size * sizeof(memory->pages[0]));
+}
+
+int act_memory__keep(struct act_memory *memory, uint64_t address, pid_t pid, uint32_t started,
+		     unsigned int node)
+{
+	size_t at = ((address >> 12) + (uint64_t)pid * 0x9e3779b9) * 0x9e3779b97f4a7c15 >> 32;
+
+	for (;; at++) {
+		struct act_page *page = &memory->pages[at & (memory->size - 1)];
+
+		if (page->pid == (uint32_t)pid && page->address >> 12 == address >> 12)
+			return 0;
+		if (page->pid)
+			continue;
+		if (memory->nr >= memory->size / 4 * 3)
+			return -ENOSPC;
+		page->address = (address & ~0xfffULL) | node;
+		page->started = started;
+		/* The restore process takes an entry with a PID as complete. */
+		__atomic_store_n(&page->pid, (uint32_t)pid, __ATOMIC_RELEASE);
+		memory->nr++;
+		return 0;
+	}
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct act_page *a = left, *b = right;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* A batch of pages of one process. Returns how many are not back. */
+static uint64_t move_back(const struct act_page *pages, unsigned int nr)
+{
+	int nodes[PIECE], status[PIECE];
+	void *addresses[PIECE];
+	uint64_t left = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		addresses[i] = (void *)(uintptr_t)(pages[i].address & ~0xfffULL);
+		nodes[i] = (int)(pages[i].address & 0xfff);
+	}
+	if (call((pid_t)pages[0].pid, nr, addresses, nodes, status) == -ESRCH)
+		return 0; /* its pages are gone with it */
+	if (call((pid_t)pages[0].pid, nr, addresses, NULL, status))
+		return nr;
+	for (unsigned int i = 0; i < nr; i++)
+		left += status[i] >= 0 && status[i] != nodes[i];
+	return left;
+}
+
+int act_memory__undo(const struct act_memory *memory, const char *root, uint64_t *left)
+{
+	struct act_page *all = calloc(memory->nr + 1, sizeof(*all));
+	size_t nr = 0, next;
+	bool same = false;
+
+	*left = 0;
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < memory->size && nr <= memory->nr; i++)
+		if (memory->pages[i].pid)
+			all[nr++] = memory->pages[i];
+	qsort(all, nr, sizeof(*all), by_place);
+	for (size_t i = 0; i < nr; i = next) {
+		if (!i || all[i].pid != all[i - 1].pid)
+			same = (uint32_t)act_targets__started(root, (pid_t)all[i].pid) ==
+			       all[i].started;
+		for (next = i; next < nr && next < i + PIECE && all[next].pid == all[i].pid;)
+			next++;
+		if (same)
+			*left += move_back(&all[i], (unsigned int)(next - i));
+	}
+	free(all);
+	return *left ? -EAGAIN : 0;
+}

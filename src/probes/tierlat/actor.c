@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "actor.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <core/numa_nodes.h>
+
+#define LEAST_LIMIT_NS 5000000ULL
+#define LEAST_BYTES 4096
+
+/* clang-format off */
+const struct table_column action_columns[ACTION_COLUMNS] = {
+	[ACTION_NAME] = { "action", "", "move, would move (--dry-run), stay, wait, full, stop",
+			  TABLE_TEXT, true },
+	[ACTION_TO] = { "to", "", "tier that the pages move to", TABLE_TEXT, true },
+	[ACTION_WHY] = { "why", "", "reason of the action", TABLE_TEXT, true },
+	[ACTION_METHOD] = { "method", "", "how pages are moved", TABLE_TEXT, false },
+	[ACTION_LATENCY_DEFAULT] = { "latency_default_ns", "ns", "of the default tier in this "
+				     "interval", TABLE_REAL, false },
+	[ACTION_LATENCY_ALTERNATE] = { "latency_alternate_ns", "ns", "of the alternate tier",
+				       TABLE_REAL, false },
+	[ACTION_P] = { "p", "", "share of the requests that go to the default tier", TABLE_REAL,
+		       false },
+	[ACTION_BEFORE] = { "placement_before", "", "share of the bytes on the default tier",
+			    TABLE_REAL, false },
+	[ACTION_TARGET] = { "placement_target", "", "where the action wants it", TABLE_REAL,
+			    false },
+	[ACTION_ASKED] = { "asked_bytes", "B", "bytes to move", TABLE_INTEGER, false },
+	[ACTION_MOVED] = { "moved_bytes", "B", "bytes found on the other tier after the move",
+			   TABLE_INTEGER, false },
+	[ACTION_AFTER] = { "placement_after", "", "the share, read again after the action",
+			   TABLE_REAL, false },
+	[ACTION_VERIFIED] = { "verified", "", "1: the placement changed by at least half of what "
+			      "was asked; 0: it did not", TABLE_INTEGER, false },
+};
+/* clang-format on */
+
+struct actor {
+	struct act_config config;
+	struct steer steer;
+	struct act *act; /* NULL: it stopped */
+	const struct tier_model *model;
+	struct actor_pair pair;
+	int socket;
+	unsigned int samples; /* per read */
+	struct numa_nodes nodes;
+	struct act_nodes masks;
+	uint64_t last_ns;
+	char trouble[TIER_TEXT]; /* empty: none */
+	bool told_full;
+};
+
+static int choose_socket(struct actor *actor, const struct tier *tier, char why[TIER_TEXT])
+{
+	actor->socket = actor->config.socket;
+	for (unsigned int i = 0; i < tier__sockets(tier); i++) {
+		if (actor->socket < 0 && tier__sockets(tier) == 1)
+			actor->socket = tier__socket(tier, i);
+		if (actor->socket == tier__socket(tier, i))
+			return 0;
+	}
+	snprintf(why, TIER_TEXT, "--act needs --socket N: one of the %u sockets measured",
+		 tier__sockets(tier));
+	return -EINVAL;
+}
+
+static int find_nodes(struct actor *actor, char why[TIER_TEXT])
+{
+	const unsigned int tiers[2] = { actor->pair.near, actor->pair.far };
+	uint64_t masks[2];
+	int err;
+
+	err = numa_nodes__read(&actor->nodes, actor->config.root);
+	if (err) {
+		snprintf(why, TIER_TEXT, "cannot read the NUMA nodes: %s", strerror(-err));
+		return err == -ENOENT ? -EOPNOTSUPP : err;
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		const char *name = actor->model->tiers[tiers[i]].name;
+		int class = numa_class__of_tier(name);
+
+		masks[i] = class < 0 ? 0
+				     : numa_nodes__mask(&actor->nodes, (enum numa_class) class,
+							actor->socket);
+		if (masks[i])
+			continue;
+		snprintf(why, TIER_TEXT, "no NUMA node is %s memory of socket %d; see --tier", name,
+			 actor->socket);
+		return -EOPNOTSUPP;
+	}
+	actor->masks = (struct act_nodes){ masks[0], masks[1] };
+	return 0;
+}
+
+static int open_actor(struct actor *actor, const struct tier *tier, char why[TIER_TEXT])
+{
+	int err;
+
+	if (actor->pair.near == actor->pair.far || actor->model->kind != TIER_TOR) {
+		snprintf(why, TIER_TEXT, "--act needs two tiers whose requests are counted");
+		return -EOPNOTSUPP;
+	}
+	err = choose_socket(actor, tier, why);
+	/* One node is a better reason than no node for a tier. */
+	if (!err)
+		err = act__look(actor->config.method, actor->config.root, why);
+	if (!err)
+		err = find_nodes(actor, why);
+	return err ? err : act__open(&actor->act, &actor->config, &actor->masks, why);
+}
+
+int actor__new(struct actor **opened, const struct act_config *config,
+	       const struct steer_config *steer, const struct tier *tier,
+	       const struct actor_pair *pair, char why[TIER_TEXT])
+{
+	struct actor *actor = calloc(1, sizeof(*actor));
+	int err;
+
+	if (!actor)
+		return -ENOMEM;
+	actor->config = *config;
+	actor->model = tier__model(tier);
+	actor->pair = *pair;
+	actor->samples = tier__samples(tier);
+	steer__begin(&actor->steer, steer);
+	err = open_actor(actor, tier, why);
+	if (err)
+		free(actor);
+	else
+		*opened = actor;
+	return err;
+}
+
+static const struct tier_latency *find(const struct actor *actor, const struct tier_sample *samples,
+				       unsigned int tier)
+{
+	for (unsigned int i = 0; i < actor->samples; i++)
+		if (samples[i].socket == actor->socket && samples[i].tier == tier)
+			return &samples[i].latency;
+	return NULL;
+}
+
+static struct steer_load load_of(const struct actor *actor, const struct tier_sample *samples)
+{
+	const struct tier_latency *near = find(actor, samples, actor->pair.near);
+	const struct tier_latency *far = find(actor, samples, actor->pair.far);
+	struct steer_load load = { 0 };
+
+	if (!near || !far)
+		return load;
+	load.stolen = near->boxes_lost || far->boxes_lost;
+	load.known =
+		near->latency_known && far->latency_known && near->rate_known && far->rate_known;
+	if (load.known)
+		load.load = (struct colloid_load){ near->outstanding, near->rate, far->outstanding,
+						   far->rate };
+	return load;
+}
+
+/* What was measured, in the newest row. */
+static int set_measured(const struct actor *actor, struct table *table,
+			const struct steer_load *load)
+{
+	const struct colloid_load *measured = &load->load;
+	double share = load->placement;
+
+	if (load->known) {
+		table__set_real(table, ACTION_LATENCY_DEFAULT,
+				measured->occ_l / measured->ins_l * 1e9);
+		table__set_real(table, ACTION_LATENCY_ALTERNATE,
+				measured->occ_r / measured->ins_r * 1e9);
+		table__set_real(table, ACTION_P,
+				measured->ins_l / (measured->ins_l + measured->ins_r));
+	}
+	table__set_real(table, ACTION_BEFORE, share);
+	return table__set_text(table, ACTION_METHOD, actor->config.method);
+}
+
+static int set_action(const struct actor *actor, struct table *table, const char *action,
+		      const char *why, double shift)
+{
+	const struct tier_class *tiers = actor->model->tiers;
+	const char *to = shift > 0   ? tiers[actor->pair.near].name
+			 : shift < 0 ? tiers[actor->pair.far].name
+				     : "none";
+	int err = table__set_text(table, ACTION_NAME, action);
+
+	if (!err)
+		err = table__set_text(table, ACTION_TO, to);
+	return err ? err : table__set_text(table, ACTION_WHY, why);
+}
+
+/* Puts everything back; the measurement goes on. */
+static int stop(struct actor *actor, struct table *table, const char *why)
+{
+	char left[TIER_TEXT] = "";
+	int err;
+
+	snprintf(actor->trouble, sizeof(actor->trouble), "moves no more pages: %.200s", why);
+	err = act__close(actor->act, left);
+	actor->act = NULL;
+	if (err)
+		snprintf(actor->trouble, sizeof(actor->trouble), "moves no more pages: %.100s; %s",
+			 why, left);
+	return set_action(actor, table, "stop", why, 0);
+}
+
+static int full(struct actor *actor, struct table *table, double shift)
+{
+	unsigned int tier = shift > 0 ? actor->pair.near : actor->pair.far;
+
+	if (!actor->told_full)
+		snprintf(actor->trouble, sizeof(actor->trouble),
+			 "no page was moved: the nodes of %s are full",
+			 actor->model->tiers[tier].name);
+	actor->told_full = true;
+	return set_action(actor, table, "full", "no room on the nodes", shift);
+}
+
+/* Tells the decision what became of it. What there was no time for did not fail. */
+static void tell(struct actor *actor, double shift, double done, int64_t bytes,
+		 const struct act_done *moved)
+{
+	if (moved->late)
+		shift *= fmin(1, (double)moved->tried / (double)llabs((long long)bytes));
+	if (shift != 0 && !isnan(done))
+		steer__moved(&actor->steer, shift, done);
+}
+
+static int move(struct actor *actor, struct table *table, const struct steer_answer *answer,
+		const struct act_place *before, uint64_t limit_ns)
+{
+	double all = (double)(before->near_bytes + before->far_bytes), shift = answer->shift, done;
+	int64_t bytes = (int64_t)(shift * all);
+	char why[TIER_TEXT];
+	struct act_place after;
+	struct act_done moved;
+	int err;
+
+	if (llabs((long long)bytes) < LEAST_BYTES)
+		return set_action(actor, table, "stay", "less than a page to move", 0);
+	table__set_integer(table, ACTION_ASKED, llabs((long long)bytes));
+	table__set_real(table, ACTION_TARGET, act_place__share(before) + shift);
+	if (actor->config.dry_run)
+		return set_action(actor, table, "would move", answer->why, shift);
+	err = act__move(actor->act, bytes, limit_ns, &moved, why);
+	if (!err)
+		err = act__place(actor->act, &after, why);
+	if (err)
+		return stop(actor, table, why);
+	table__set_integer(table, ACTION_MOVED, (int64_t)moved.moved);
+	table__set_real(table, ACTION_AFTER, act_place__share(&after));
+	if (moved.full && !moved.moved)
+		return full(actor, table, shift);
+	done = act_place__share(&after) - act_place__share(before);
+	table__set_integer(table, ACTION_VERIFIED, done / shift >= 0.5);
+	tell(actor, shift, done, bytes, &moved);
+	return set_action(actor, table, "move", answer->why, shift);
+}
+
+int actor__quantum(struct actor *actor, struct table *table, uint64_t time_ns,
+		   const struct tier_sample *samples)
+{
+	static const char *const names[] = {
+		[STEER_UNKNOWN] = "wait", [STEER_STAY] = "stay", [STEER_WAIT] = "wait"
+	};
+	uint64_t length = time_ns - actor->last_ns;
+	struct steer_load load = load_of(actor, samples);
+	struct steer_answer answer;
+	struct act_place place;
+	char why[TIER_TEXT];
+	int err;
+
+	actor->last_ns = time_ns;
+	if (!actor->act)
+		return 0;
+	err = table__add_row(table, time_ns);
+	if (err)
+		return err;
+	if (act__place(actor->act, &place, why))
+		return stop(actor, table, why);
+	load.placement = act_place__share(&place);
+	err = set_measured(actor, table, &load);
+	if (err)
+		return err;
+	if (isnan(load.placement))
+		return set_action(actor, table, "wait", "no memory on these nodes", 0);
+	answer = steer__decide(&actor->steer, &load);
+	if (answer.verdict == STEER_STOP)
+		return stop(actor, table, answer.why);
+	if (answer.verdict != STEER_MOVE)
+		return set_action(actor, table, names[answer.verdict], answer.why, 0);
+	length /= 2;
+	return move(actor, table, &answer, &place,
+		    length > LEAST_LIMIT_NS ? length : LEAST_LIMIT_NS);
+}
+
+const char *actor__trouble(struct actor *actor)
+{
+	static char text[TIER_TEXT];
+
+	if (!actor->trouble[0])
+		return NULL;
+	snprintf(text, sizeof(text), "%s", actor->trouble);
+	actor->trouble[0] = '\0';
+	return text;
+}
+
+static void list_nodes(const struct actor *actor, uint64_t mask, char text[TIER_TEXT])
+{
+	size_t used = strlen(text);
+
+	for (unsigned int i = 0; i < actor->nodes.nr && used < TIER_TEXT - 48; i++) {
+		const struct numa_node *node = &actor->nodes.nodes[i];
+
+		if (!(mask >> i & 1))
+			continue;
+		used += (size_t)snprintf(text + used, TIER_TEXT - used, " node %u", i);
+		if (node->memory_tier >= 0)
+			used += (size_t)snprintf(text + used, TIER_TEXT - used, " (memory_tier%d)",
+						 node->memory_tier);
+		if (node->read_latency_ns)
+			used += (size_t)snprintf(text + used, TIER_TEXT - used, " (HMAT %llu ns)",
+						 (unsigned long long)node->read_latency_ns);
+	}
+}
+
+void actor__describe(const struct actor *actor, char text[TIER_TEXT])
+{
+	snprintf(text, TIER_TEXT, "; pages %s by %s between",
+		 actor->config.dry_run ? "would move" : "move", actor->config.method);
+	list_nodes(actor, actor->masks.near, text);
+	snprintf(text + strlen(text), TIER_TEXT - strlen(text), " and");
+	list_nodes(actor, actor->masks.far, text);
+}
+
+int actor__close(struct actor *actor, char why[TIER_TEXT])
+{
+	int err;
+
+	if (!actor)
+		return 0;
+	err = act__close(actor->act, why);
+	free(actor);
+	return err;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What stops --act from moving pages, with a machine made up below a temporary root: no page is
+ * really moved here. tests/emu/test_act.c moves some.
+ */
+#include "unit.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "probes/tierlat/act.h"
+#include "probes/tierlat/act_internal.h"
+
+#define NODES "sys/devices/system/node/"
+#define STAT " 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+
+/* Two nodes, and 100 pages of process 7 on the second one. */
+static void make_machine(void)
+{
+	unit_write(dir, NODES "online", "0-1\n");
+	unit_write(dir, NODES "has_memory", "0-1\n");
+	unit_write(dir, NODES "has_cpu", "0\n");
+	unit_write(dir, NODES "node0/meminfo",
+		   "Node 0 MemTotal:  320000 kB\nNode 0 MemFree:  10300 kB\n");
+	unit_write(dir, NODES "node1/meminfo",
+		   "Node 1 MemTotal:  320000 kB\nNode 1 MemFree: 100000 kB\n");
+	unit_write(dir, "proc/7/stat", "7 (a b) c) S" STAT "5000 1\n");
+	unit_write(dir, "proc/7/numa_maps", "1000 default N0=25 N1=75 kernelpagesize_kB=4\n");
+	unit_write(dir, "run/.empty", "");
+}
+
+static const struct act_nodes nodes = { .near = 1, .far = 2 };
+
+static int open_act(struct act **act, const struct act_target *target, char why[TIER_TEXT])
+{
+	const struct act_config config = {
+		.method = "move_pages", .target = *target, .keep = true, .socket = -1, .root = dir
+	};
+
+	return act__open(act, &config, &nodes, why);
+}
+
+static const struct act_target process = { .pid = 7 };
+
+static struct act *begin(const struct act_target *target)
+{
+	char why[TIER_TEXT];
+	struct act *act;
+
+	if (!open_act(&act, target, why))
+		return act;
+	print_message("%s\n", why);
+	fail();
+	return NULL;
+}
+
+static void end(struct act *act)
+{
+	char why[TIER_TEXT];
+
+	assert_int_equal(act__close(act, why), 0);
+}
+
+static void test_placement_is_read_by_node(void **state)
+{
+	struct act_place place;
+	char why[TIER_TEXT];
+	struct act *act;
+
+	(void)state;
+	make_machine();
+	act = begin(&process);
+	assert_int_equal(act__place(act, &place, why), 0);
+	assert_int_equal(place.near_bytes, 25 * 4096);
+	assert_int_equal(place.far_bytes, 75 * 4096);
+	assert_int_equal(place.processes, 1);
+	assert_true(fabs(act_place__share(&place) - 0.25) < 1e-12);
+	end(act);
+	assert_true(isnan(act_place__share(&(struct act_place){ 0 })));
+}
+
+/* 1/32 of a node, 10000 kB, stays free: node 0 has room for 300 kB. */
+static void test_a_full_node_takes_nothing(void **state)
+{
+	struct act_done done;
+	char why[TIER_TEXT];
+	struct act *act;
+
+	(void)state;
+	make_machine();
+	act = begin(&process);
+	assert_int_equal(act__move(act, 301 << 10, 1000000, &done, why), 0);
+	assert_true(done.full);
+	assert_int_equal(done.moved, 0);
+	end(act);
+}
+
+static void test_a_node_that_lost_its_memory_takes_nothing(void **state)
+{
+	struct act_done done;
+	char why[TIER_TEXT];
+	struct act *act;
+
+	(void)state;
+	make_machine();
+	act = begin(&process);
+	unit_write(dir, NODES "has_memory", "1\n");
+	unit_write(dir, NODES "online", "1\n");
+	assert_int_equal(act__move(act, 4096, 1000000, &done, why), 0);
+	assert_true(done.full);
+	end(act);
+}
+
+static void test_one_node_is_refused(void **state)
+{
+	char why[TIER_TEXT];
+	struct act *act;
+
+	(void)state;
+	make_machine();
+	unit_write(dir, NODES "has_memory", "0\n");
+	assert_int_equal(open_act(&act, &process, why), -EOPNOTSUPP);
+	assert_string_equal(why, "there is one NUMA node; --act needs two with memory");
+}
+
+static void test_two_actors_are_refused(void **state)
+{
+	char why[TIER_TEXT];
+	struct act *act, *second;
+
+	(void)state;
+	make_machine();
+	act = begin(&process);
+	assert_int_equal(open_act(&second, &process, why), -EBUSY);
+	assert_non_null(strstr(why, "another latscope moves pages"));
+	end(act);
+	end(begin(&process));
+}
+
+/* The number of a process that ended may be another one's by now. */
+static void test_another_process_of_the_same_number_is_left_alone(void **state)
+{
+	struct act_place place;
+	char why[TIER_TEXT];
+	struct act *act;
+
+	(void)state;
+	make_machine();
+	act = begin(&process);
+	unit_write(dir, "proc/7/stat", "7 (other) S" STAT "5001 1\n");
+	assert_int_equal(act__place(act, &place, why), -ESRCH);
+	assert_non_null(strstr(why, "gone"));
+	end(act);
+	unit_write(dir, "proc/7/stat", "");
+	assert_int_equal(open_act(&act, &process, why), -ESRCH);
+}
+
+static void test_a_cgroup_is_read_with_those_below_it(void **state)
+{
+	const struct act_target target = { .cgroup = "a" };
+	struct act_place place;
+	char why[TIER_TEXT];
+	struct act *act;
+
+	(void)state;
+	make_machine();
+	assert_int_equal(open_act(&act, &target, why), -ENOENT);
+	unit_write(dir, "sys/fs/cgroup/a/cgroup.procs", "7\n99\n");
+	unit_write(dir, "sys/fs/cgroup/a/b/cgroup.procs", "8\n");
+	unit_write(dir, "proc/8/numa_maps", "1000 default N0=75 kernelpagesize_kB=4\n");
+	act = begin(&target);
+	assert_int_equal(act__place(act, &place, why), 0);
+	assert_int_equal(place.near_bytes, 100 * 4096);
+	assert_int_equal(place.processes, 2);
+	assert_int_equal(place.unread, 1);
+	unlink(unit_path(dir, "sys/fs/cgroup/a/cgroup.procs"));
+	assert_int_equal(act__place(act, &place, why), -ESRCH);
+	end(act);
+}
+
+static void test_the_first_node_of_a_page_is_kept(void **state)
+{
+	struct act_memory *memory = act_memory__new(100);
+	unsigned int kept = 0;
+
+	(void)state;
+	assert_non_null(memory);
+	assert_int_equal(act_memory__keep(memory, 0x5000, 7, 1, 1), 0);
+	assert_int_equal(act_memory__keep(memory, 0x5000, 7, 1, 0), 0);
+	assert_int_equal(memory->nr, 1);
+	for (size_t i = 0; i < memory->size; i++)
+		if (memory->pages[i].pid == 7)
+			assert_int_equal(memory->pages[i].address, 0x5001);
+	/* Another process, and another page, are other pages. */
+	assert_int_equal(act_memory__keep(memory, 0x5000, 8, 1, 0), 0);
+	assert_int_equal(act_memory__keep(memory, 0x6000, 7, 1, 0), 0);
+	assert_int_equal(memory->nr, 3);
+	for (uint64_t i = 16; !act_memory__keep(memory, i << 12, 9, 1, 0); i++)
+		kept++;
+	assert_int_equal(kept + 3, memory->size / 4 * 3);
+	act_memory__free(memory);
+}
+
+#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, unit_remove_dir)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_DIR(test_placement_is_read_by_node),
+		IN_DIR(test_a_full_node_takes_nothing),
+		IN_DIR(test_a_node_that_lost_its_memory_takes_nothing),
+		IN_DIR(test_one_node_is_refused),
+		IN_DIR(test_two_actors_are_refused),
+		IN_DIR(test_another_process_of_the_same_number_is_left_alone),
+		IN_DIR(test_a_cgroup_is_read_with_those_below_it),
+		cmocka_unit_test(test_the_first_node_of_a_page_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
