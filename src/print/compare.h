@@ -23,6 +23,19 @@ int compare__add_why(struct json_object *object, const struct comparison *compar
 /* A line per statistic. */
 void compare__print_csv(FILE *out, const struct comparison *comparison);
 
+/*
+ * The fields of one statistic for other tables than those of a comparison: name, value of ON,
+ * ratio, interval, verdict in 59 columns; with `reference` only name and value.
+ */
+void compare__print_value(FILE *out, const struct judged *judged, unsigned int statistic,
+			  bool reference, bool color);
+
+/* The same as the last ten fields of a line of CSV, and as JSON. */
+void compare__csv_statistic(FILE *out, const struct judge_rules *rules, const struct judged *judged,
+			    unsigned int statistic);
+struct json_object *compare__json_statistic(const struct judge_rules *rules,
+					    const struct judged *judged, unsigned int statistic);
+
 /* The factor of a statistic in CSV and JSON, where latencies are in us. */
 double compare__scale(unsigned int statistic);
 

@@ -9,17 +9,12 @@ double compare__scale(unsigned int statistic)
 	return statistic == JUDGE_TAIL || judge__is_rate(statistic) ? 1 : 1e-3;
 }
 
-static void print_statistic(FILE *out, const struct comparison *comparison,
-			    const struct comparison_row *row, unsigned int statistic)
+void compare__csv_statistic(FILE *out, const struct judge_rules *rules, const struct judged *judged,
+			    unsigned int statistic)
 {
-	const struct judged *judged = &row->statistics[statistic];
 	double scale = compare__scale(statistic);
-	bool wanted = comparison->rules.judge.statistics & 1U << statistic;
+	bool wanted = rules->statistics & 1U << statistic;
 
-	csv__field(out, row->probe->name);
-	csv__next_field(out, row->probe->metrics[row->metric].name);
-	csv__next_field(out, row->by == GROUP_WHOLE ? "" : split__name((unsigned int)row->by));
-	csv__next_field(out, row->key);
 	csv__next_field(out, judge__name(statistic));
 	csv__next_number(out, judged->off * scale);
 	csv__next_number(out, judged->on * scale);
@@ -31,6 +26,17 @@ static void print_statistic(FILE *out, const struct comparison *comparison,
 	csv__next_field(out, wanted ? judge__verdict(judged) : "");
 	csv__next_field(out, judged->why);
 	fputc('\n', out);
+}
+
+static void print_statistic(FILE *out, const struct comparison *comparison,
+			    const struct comparison_row *row, unsigned int statistic)
+{
+	csv__field(out, row->probe->name);
+	csv__next_field(out, row->probe->metrics[row->metric].name);
+	csv__next_field(out, row->by == GROUP_WHOLE ? "" : split__name((unsigned int)row->by));
+	csv__next_field(out, row->key);
+	compare__csv_statistic(out, &comparison->rules.judge, &row->statistics[statistic],
+			       statistic);
 }
 
 /* Counts, and the ratio of the shares. */

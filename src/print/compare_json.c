@@ -15,8 +15,8 @@ static const char *observation_of(unsigned int statistic)
 	return statistic == JUDGE_TAIL ? "share" : "us";
 }
 
-static struct json_object *statistic_json(const struct comparison *comparison,
-					  const struct judged *judged, unsigned int statistic)
+struct json_object *compare__json_statistic(const struct judge_rules *rules,
+					    const struct judged *judged, unsigned int statistic)
 {
 	struct json_object *object = json_object_new_object();
 	double scale = compare__scale(statistic);
@@ -36,8 +36,7 @@ static struct json_object *statistic_json(const struct comparison *comparison,
 	fields__number(object, "p_adjusted", judged->adjusted);
 	fields__flag(object, "tested", judged->tested);
 	fields__text(object, "verdict",
-		     comparison->rules.judge.statistics & 1U << statistic ? judge__verdict(judged)
-									  : NULL);
+		     rules->statistics & 1U << statistic ? judge__verdict(judged) : NULL);
 	fields__text(object, "reason", judged->why[0] ? judged->why : NULL);
 	return object;
 }
@@ -81,8 +80,8 @@ static struct json_object *row_json(const struct comparison *comparison,
 	fields__number(object, "tail_threshold_us",
 		       row->tail->ns ? (double)row->tail->ns / 1e3 : NAN);
 	for (unsigned int i = 0; i < JUDGE_STATISTICS; i++)
-		json_object_array_add(statistics,
-				      statistic_json(comparison, &row->statistics[i], i));
+		json_object_array_add(statistics, compare__json_statistic(&comparison->rules.judge,
+									  &row->statistics[i], i));
 	json_object_object_add(object, "statistics", statistics);
 	json_object_object_add(object, "off", total_json(row, &row->total[0]));
 	json_object_object_add(object, "on", total_json(row, &row->total[1]));

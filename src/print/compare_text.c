@@ -204,6 +204,25 @@ static void statistic_row(const struct page *page, const struct judged *judged,
 	print_verdict(page, judged, rules->statistics & 1U << statistic);
 }
 
+void compare__print_value(FILE *out, const struct judged *judged, unsigned int statistic,
+			  bool reference, bool color)
+{
+	bool as_percent = !(judged->ratio >= WIDE_RATIO || judged->high >= WIDE_RATIO);
+	const struct page page = { .out = out, .color = color };
+	char value[TEXT] = "-";
+
+	if (!isnan(judged->on))
+		writing_of(statistic)->value(value, judged->on);
+	fprintf(out, "%-6s %9s", judge__name(statistic), value);
+	if (reference) {
+		fputs("                         reference\n", out);
+		return;
+	}
+	print_relative(&page, judged->ratio, as_percent);
+	print_interval(&page, judged, as_percent);
+	print_verdict(&page, judged, true);
+}
+
 static void max_row(const struct page *page, const struct comparison_total total[2])
 {
 	double off = (double)total[0].max_ns, on = (double)total[1].max_ns;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,20 +85,44 @@ static void put(FILE *out, const char *from, const char *to)
 	fwrite(from, 1, (size_t)(to - from), out);
 }
 
-void html_page__begin(FILE *out, const char *title)
+/* Nothing is ever fetched, and no script runs but the one with this hash, if any. */
+static void print_head(FILE *out, const char *title, bool script)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", out);
-	/* Nothing is ever fetched, and no script runs but the one with this hash. */
 	fputs("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	      "style-src 'unsafe-inline'; script-src 'sha256-",
+	      "style-src 'unsafe-inline'; ",
 	      out);
-	put(out, web_hash, web_hash_end);
-	fputs("'; base-uri 'none'; form-action 'none'\">\n", out);
+	if (script) {
+		fputs("script-src 'sha256-", out);
+		put(out, web_hash, web_hash_end);
+		fputs("'; ", out);
+	}
+	fputs("base-uri 'none'; form-action 'none'\">\n", out);
 	fputs("<meta name=\"viewport\" content=\"width=device-width\">\n<title>", out);
 	html_page__text(out, title);
 	fputs("</title>\n<style>", out);
 	put(out, web_style, web_style_end);
 	fputs("</style>\n</head>\n<body>\n", out);
+}
+
+void html_page__begin_plain(FILE *out, const char *title)
+{
+	print_head(out, title, false);
+	fputs("<h1>", out);
+	html_page__text(out, title);
+	fputs("</h1>\n", out);
+}
+
+void html_page__end_plain(FILE *out, const char *text)
+{
+	fputs("<pre>", out);
+	escape_lines(out, text);
+	fputs("</pre>\n</body>\n</html>\n", out);
+}
+
+void html_page__begin(FILE *out, const char *title)
+{
+	print_head(out, title, true);
 	put(out, web_body, web_body_end);
 	fputs("<div id=\"static\">\n", out);
 }

@@ -26,6 +26,10 @@ void html_page__begin(FILE *out, const char *title);
 /* `data` is freed. `text`: what a terminal shows. 0 or -ENOMEM. */
 int html_page__end(FILE *out, struct json_object *data, const char *text);
 
+/* A page that has no script and no data. `text`: what a terminal shows; printed at the end. */
+void html_page__begin_plain(FILE *out, const char *title);
+void html_page__end_plain(FILE *out, const char *text);
+
 /* ---- html_svg.c: pictures without a script ---- */
 
 #define HTML_SVG_COLUMNS 120
