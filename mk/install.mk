@@ -25,6 +25,7 @@ install_program: all $(MAN) ## Install the program, man pages and completions
 	$(INSTALL) -Dm644 packaging/completions/latscope.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/latscope
 	$(INSTALL) -Dm644 packaging/completions/_latscope $(DESTDIR)$(ZSHDIR)/_latscope
 	$(INSTALL) -Dm644 packaging/completions/latscope.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/latscope.fish
+	$(INSTALL) -Dm644 -t $(DESTDIR)$(PREFIX)/share/latscope/matrix share/latscope/matrix/*.matrix
 
 # The file with its options may have been changed: it stays. The units name the program and this file as installed.
 install_exporter: ## Install the units, their options, the dashboard and the alert rules

@@ -32,7 +32,7 @@ $(OUT)/tests/unit/test_recorder: $(patsubst %,$(OUT)/san/src/serve/%.o,recorder 
 $(OUT)/tests/unit/test_fleet: $(OUT)/san/src/serve/bytes.o $(patsubst %,$(OUT)/san/src/fleet/%.o,answer answer_notes data question sql)
 $(OUT)/tests/unit/test_why_pairs: $(OUT)/san/src/probes/why_pairs.o
 $(OUT)/tests/unit/test_moves: $(patsubst %,$(OUT)/san/src/loadgen/tiers/%.o,command emulator machine map moves queue state tor)
-$(OUT)/tests/unit/test_experiment: $(OUT)/san/src/experiment/plan.o
+$(OUT)/tests/unit/test_experiment: $(patsubst %,$(OUT)/san/src/experiment/%.o,matrix plan)
 $(OUT)/tests/unit/test_sender: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes gzip listen post sender)
 $(OUT)/tests/unit/test_spool: $(OUT)/san/src/serve/spool.o
 $(OUT)/tests/unit/test_spool: LIBS_BASE += -lz

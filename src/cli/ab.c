@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 
 #include <core/units.h>
 #include <experiment/experiment.h>
+#include <experiment/matrix.h>
+#include <experiment/table.h>
 #include <experiment/text.h>
 #include <print/compare.h>
 #include <store/json_print.h>
@@ -17,6 +20,7 @@
 #include "log.h"
 #include "options.h"
 #include "output.h"
+#include "page.h"
 
 #define RUNS 10 /* default of -n, without --effect */
 #define RUNS_FOR_EFFECT 100 /* and with it */
@@ -26,13 +30,15 @@ static const char ab_doc[] =
 	"Runs two sides, OFF and ON, in turn and in random order, each run a recording, and tells "
 	"whether latencies are worse with ON. A CMD is a line for the shell. Without WORKLOAD the "
 	"two CMDs are what is measured. With WORKLOAD, CMD prepares the side (sets a sysctl, for "
-	"example) and must end; then the workload is measured.\v"
+	"example) and must end; then the workload is measured. --matrix compares many cells with "
+	"one of them.\v"
 	"Ends early if half of the runs already have the answer. The looks share the error "
 	"probability of --confidence. Statistics: as in compare; by default tail, p50 and p99.\n\n"
 	"Examples:\n"
 	"  latscope ab --off 'sleep 10' --on 'latscope load touch -d 10s'\n"
 	"  latscope ab -n 20 --off './set 60' --on './set 10' -- ./workload\n"
 	"  latscope ab --effect 10% -P runqlat --metric p99 --off ./old --on ./new\n"
+	"  latscope ab --matrix fio --only rw=randread -n 5 -P iolat\n"
 	"  latscope ab --resume runs/20260102T030405Z\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 3 something is worse, 77 not\n"
 	"supported here.";
@@ -47,12 +53,18 @@ enum key {
 	KEY_METRIC,
 	KEY_CONFIDENCE,
 	KEY_MIN_EFFECT,
+	KEY_MATRIX,
+	KEY_ONLY,
+	KEY_HTML,
 };
 
 struct ab {
 	struct options options;
 	struct experiment experiment;
 	const char *commands[2];
+	const char *matrix; /* a file, or the name of one that is installed */
+	char *only; /* cells of it */
+	const char *html; /* the file of the page */
 	const char *resume; /* a directory */
 	const char *parent; /* of the new directory */
 	char *record; /* options for record, in one text */
@@ -62,7 +74,10 @@ struct ab {
 static const struct argp_option ab_options[] = {
 	{ "off", KEY_OFF, "CMD", 0, "Shell command of the side OFF", 0 },
 	{ "on", KEY_ON, "CMD", 0, "Shell command of the side ON", 0 },
-	{ "runs", 'n', "N", 0, "Runs on each side (10; with --effect at most 100)", 0 },
+	{ "matrix", KEY_MATRIX, "FILE", 0, "Run each cell of this file; fio is installed", 0 },
+	{ "only", KEY_ONLY, "LIST", 0, "Only the cells with NAME=VALUE,...; repeatable", 0 },
+	{ "html", KEY_HTML, "FILE", 0, "Also write a page: a picture for each cell", 0 },
+	{ "runs", 'n', "N", 0, "Runs of each side (10; with --effect at most 100)", 0 },
 	{ "effect", KEY_EFFECT, "PERCENT", 0, "As many runs as it takes to find this difference",
 	  0 },
 	{ "probe", 'P', "NAME", 0, "Judge only this probe", 0 },
@@ -116,6 +131,18 @@ static int set_seed(struct ab *ab, const char *text)
 			      &ab->experiment.plan.seed);
 }
 
+/* More values, or more of an axis. */
+static int add_only(struct ab *ab, const char *text)
+{
+	char *both;
+
+	if (asprintf(&both, "%s%s%s", ab->only ? ab->only : "", ab->only ? "," : "", text) < 0)
+		return ENOMEM;
+	free(ab->only);
+	ab->only = both;
+	return 0;
+}
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct ab *ab = state->input;
@@ -140,6 +167,14 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case KEY_MIN_EFFECT:
 		return options__percent(&ab->options, "--min-effect", arg, 0, 1e7,
 					&plan->rules.min_effect);
+	case KEY_MATRIX:
+		ab->matrix = arg;
+		return 0;
+	case KEY_ONLY:
+		return add_only(ab, arg);
+	case KEY_HTML:
+		ab->html = arg;
+		return 0;
 	case KEY_RECORD:
 		return set_text(&ab->record, arg);
 	case KEY_SEED:
@@ -161,12 +196,62 @@ static int check_resume(struct ab *ab)
 	const struct plan *plan = &ab->experiment.plan;
 	struct options *options = &ab->options;
 
-	if (ab->commands[0] || ab->commands[1] || plan->most || plan->effect > 0 || plan->probe ||
-	    plan->rules.statistics || ab->record || ab->has_seed || ab->parent ||
-	    options->nr_args || options->duration_ns || options->interval_ns)
+	if (ab->commands[0] || ab->commands[1] || ab->matrix || ab->only || plan->most ||
+	    plan->effect > 0 || plan->probe || plan->rules.statistics || ab->record ||
+	    ab->has_seed || ab->parent || options->nr_args || options->duration_ns ||
+	    options->interval_ns)
 		return options__fail(options, "--resume goes on as planned; leave out the other "
 					      "options");
 	return 0;
+}
+
+/* FILE of --matrix. A plain name is that of one in share/latscope/matrix, next to our bin. */
+static int matrix_path(const struct ab *ab, char path[PATH_MAX])
+{
+	char program[PATH_MAX / 2];
+	ssize_t len;
+
+	if (strpbrk(ab->matrix, "./")) {
+		snprintf(path, PATH_MAX, "%s", ab->matrix);
+		return 0;
+	}
+	len = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	if (len < 0)
+		return -errno;
+	program[len] = '\0';
+	snprintf(path, PATH_MAX, "%s/../share/latscope/matrix/%.200s.matrix", dirname(program),
+		 ab->matrix);
+	return 0;
+}
+
+static int read_matrix(struct ab *ab)
+{
+	struct matrix *matrix = calloc(1, sizeof(*matrix));
+	char path[PATH_MAX];
+	int err = matrix ? matrix_path(ab, path) : -ENOMEM;
+
+	if (!err)
+		err = matrix__read(matrix, path);
+	if (!err && ab->only)
+		err = matrix__choose(matrix, ab->only);
+	if (!err)
+		err = matrix__plan(matrix, &ab->experiment.plan);
+	if (err)
+		err = options__fail(&ab->options, "--matrix %s: %s", ab->matrix,
+				    matrix && matrix->error[0] ? matrix->error : strerror(-err));
+	if (matrix)
+		matrix__clear(matrix);
+	free(matrix);
+	return err;
+}
+
+static int check_matrix(struct ab *ab)
+{
+	if (ab->commands[0] || ab->commands[1] || ab->experiment.plan.effect > 0)
+		return options__fail(&ab->options,
+				     "--matrix has the commands and makes -n runs of each; leave "
+				     "out --off, --on and --effect");
+	return read_matrix(ab);
 }
 
 static int check(struct ab *ab)
@@ -175,6 +260,10 @@ static int check(struct ab *ab)
 
 	if (ab->resume)
 		return check_resume(ab);
+	if (ab->matrix)
+		return check_matrix(ab);
+	if (ab->only || ab->html)
+		return options__fail(options, "--%s needs --matrix", ab->only ? "only" : "html");
 	for (unsigned int i = 0; i < 2; i++)
 		if (!ab->commands[i])
 			return options__fail(options, "missing --%s 'CMD'", i ? "on" : "off");
@@ -185,7 +274,8 @@ static int parse(struct ab *ab, int argc, char **argv)
 {
 	struct argp own = { .options = ab_options,
 			    .parser = parse_own,
-			    .args_doc = "--off CMD --on CMD [-- WORKLOAD ARG...]",
+			    .args_doc = "--off CMD --on CMD [-- WORKLOAD ARG...]\n"
+					"--matrix FILE [-- WORKLOAD ARG...]",
 			    .doc = ab_doc };
 	int got = options__parse(&ab->options, &own, ab, argc, argv, stdout);
 
@@ -237,12 +327,10 @@ static int make_plan(struct ab *ab)
 	plan->record = record_options(ab);
 	if (ab->options.nr_args)
 		plan->workload = plan__copy_list(ab->options.args);
-	for (unsigned int i = 0; i < 2; i++)
-		plan->commands[i] = strdup(ab->commands[i]);
-	return plan->record && plan->commands[0] && plan->commands[1] &&
-			       (plan->workload || !ab->options.nr_args)
-		       ? 0
-		       : -ENOMEM;
+	for (unsigned int i = 0; !plan->matrix && i < 2; i++)
+		if (plan__add_side(plan, judge__groups[i], ab->commands[i]))
+			return -ENOMEM;
+	return plan->record && (plan->workload || !ab->options.nr_args) ? 0 : -ENOMEM;
 }
 
 /* ---- what the user sees ---- */
@@ -250,7 +338,8 @@ static int make_plan(struct ab *ab)
 static void progress(const struct experiment *experiment)
 {
 	const struct plan *plan = &experiment->plan;
-	size_t done = experiment->done[0] + experiment->done[1], all = 2 * plan->planned;
+	size_t done = experiment__done(experiment), all = experiment__planned(experiment);
+	const char *name = plan->sides[plan__next(plan, experiment->done)].name;
 	char rest[UNITS_TEXT] = "?";
 
 	if (plan->concluded) {
@@ -260,7 +349,8 @@ static void progress(const struct experiment *experiment)
 	if (experiment->runs)
 		units__duration(rest, experiment->spent_ns / experiment->runs / 1000000000 *
 					      (all - done) * 1000000000);
-	log__progress("run %zu of %s%zu%s%s", done + 1, plan->effect > 0 ? "about " : "", all,
+	log__progress("run %zu of %s%zu%s%.40s%s%s", done + 1, plan->effect > 0 ? "about " : "",
+		      all, plan->matrix ? ": " : "", plan->matrix ? name : "",
 		      experiment->runs ? "; remaining: about " : "", experiment->runs ? rest : "");
 }
 
@@ -268,13 +358,17 @@ static int explain(const struct ab *ab, const char *what, int err)
 {
 	const struct experiment *experiment = &ab->experiment;
 	char hint[PATH_MAX + RUN_TEXT], kept[RUN_TEXT];
-	bool ran = experiment->done[0] + experiment->done[1] > 0;
+	bool ran = experiment__done(experiment) > 0;
 
 	log__progress_end();
 	snprintf(hint, sizeof(hint), "latscope ab --resume %s goes on", experiment->path);
 	if (err == -EINTR) {
-		snprintf(kept, sizeof(kept), "%zu runs of OFF and %zu of ON are kept",
-			 experiment->done[0], experiment->done[1]);
+		if (experiment->plan.matrix)
+			snprintf(kept, sizeof(kept), "%zu of %zu runs are kept",
+				 experiment__done(experiment), experiment__planned(experiment));
+		else
+			snprintf(kept, sizeof(kept), "%zu runs of OFF and %zu of ON are kept",
+				 experiment->done[0], experiment->done[1]);
 		log__error("ab: stopped by a signal", kept, hint);
 		return EXIT_ERROR;
 	}
@@ -294,6 +388,38 @@ static int print_json(const struct ab *ab)
 	if (!err)
 		err = experiment_text__add_json(object, &ab->experiment);
 	return json__print(object, stdout, true) ? -ENOMEM : err;
+}
+
+/* Returns an exit code. */
+static int print_matrix(struct ab *ab)
+{
+	struct experiment *experiment = &ab->experiment;
+	struct cell_table table;
+	int err = cell_table__read(&table, experiment), code = EXIT_DONE;
+
+	if (err) {
+		log__error("cannot compare the cells",
+			   experiment->why[0] ? experiment->why : strerror(-err), NULL);
+		code = EXIT_ERROR;
+	} else if (ab->options.json) {
+		err = cell_table__print_json(stdout, &table);
+	} else if (ab->options.csv) {
+		cell_table__print_csv(stdout, &table);
+	} else {
+		cell_table__print_text(stdout, &table,
+				       isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
+	}
+	if (!err && ab->html)
+		code = page__write(ab->html, cell_table__print_html, &table);
+	if (code == EXIT_DONE && table.verdicts[JUDGE_WORSE])
+		code = EXIT_WORSE;
+	if (err && code != EXIT_ERROR) {
+		log__error("ab", "out of memory", NULL);
+		code = EXIT_ERROR;
+	}
+	log__note("experiment in %s", experiment->path);
+	cell_table__clear(&table);
+	return code;
 }
 
 static int print(const struct ab *ab)
@@ -336,6 +462,12 @@ static int run(struct ab *ab)
 	}
 	if (err)
 		return explain(ab, what, err);
+	if (experiment->plan.matrix)
+		return print_matrix(ab);
+	if (ab->html) {
+		log__error("ab --html", "the experiment has no matrix", "use compare --html");
+		return EXIT_ERROR;
+	}
 	if (print(ab)) {
 		log__error("ab", "out of memory", NULL);
 		return EXIT_ERROR;
@@ -366,6 +498,8 @@ int cmd_ab(int argc, char **argv)
 		code = run(ab);
 		experiment__close(&ab->experiment);
 	}
+	free(ab->only);
+	free(ab->record);
 	free(ab);
 	return code;
 }

@@ -16,7 +16,21 @@
 #define LOG "output.log"
 #define MOST_TRIES 1000
 
-const char *const directory__sides[2] = { "off", "on" };
+/* A name can have any byte; its number makes it unique. */
+void directory__side(const struct plan *plan, size_t side, char name[DIRECTORY_SIDE])
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789=,._+%";
+
+	if (!plan->matrix) {
+		snprintf(name, DIRECTORY_SIDE, "%s", side ? "on" : "off");
+		return;
+	}
+	snprintf(name, DIRECTORY_SIDE, "%03zu-%s", side + 1, plan->sides[side].name);
+	for (char *at = name + 4; *at; at++)
+		if (!strchr(plain, *at))
+			*at = '_';
+}
 
 static int explain(struct experiment *experiment, int err)
 {
@@ -27,15 +41,17 @@ static int explain(struct experiment *experiment, int err)
 
 int directory__create(struct experiment *experiment, const char *parent, const char *label)
 {
+	char name[DIRECTORY_SIDE];
 	struct rundir rundir, below;
 	int err;
 
 	err = rundir__create(&rundir, parent, time(NULL), label, experiment->path, PATH_MAX);
 	if (err)
 		return explain(experiment, err);
-	for (unsigned int i = 0; !err && i < 2; i++) {
+	for (size_t i = 0; !err && i < experiment->plan.nr_sides; i++) {
+		directory__side(&experiment->plan, i, name);
 		rundir__enter(&rundir);
-		err = rundir__create_in(&below, &rundir, directory__sides[i]);
+		err = rundir__create_in(&below, &rundir, name);
 		rundir__leave(&rundir);
 		if (!err)
 			rundir__close(&below);
@@ -104,10 +120,13 @@ static int count_side(const struct experiment *experiment, const char *name, siz
 
 int directory__count(struct experiment *experiment)
 {
+	char name[DIRECTORY_SIDE];
 	int err = 0;
 
-	for (unsigned int i = 0; !err && i < 2; i++)
-		err = count_side(experiment, directory__sides[i], &experiment->done[i]);
+	for (size_t i = 0; !err && i < experiment->plan.nr_sides; i++) {
+		directory__side(&experiment->plan, i, name);
+		err = count_side(experiment, name, &experiment->done[i]);
+	}
 	if (!err)
 		err = open_log(experiment);
 	return explain(experiment, err);
@@ -123,20 +142,21 @@ int directory__write_plan(struct experiment *experiment)
 	return explain(experiment, err);
 }
 
-int directory__begin_run(const struct experiment *experiment, unsigned int side,
-			 char name[NAME_MAX + 1])
+int directory__begin_run(const struct experiment *experiment, size_t side, char name[NAME_MAX + 1])
 {
 	size_t number = experiment->done[side] + 1;
 	int err = caller__enter(&experiment->owner);
+	char of[DIRECTORY_SIDE];
 
 	if (err)
 		return err;
-	snprintf(name, NAME_MAX + 1, "%s-%03zu", directory__sides[side], number);
+	directory__side(&experiment->plan, side, of);
+	snprintf(name, NAME_MAX + 1, "%s-%03zu", of, number);
 	for (int i = 2; mkdirat(experiment->dir, name, 0700); i++) {
 		err = errno == EEXIST && i <= MOST_TRIES ? 0 : -errno;
 		if (err)
 			break;
-		snprintf(name, NAME_MAX + 1, "%s-%03zu-%d", directory__sides[side], number, i);
+		snprintf(name, NAME_MAX + 1, "%s-%03zu-%d", of, number, i);
 	}
 	caller__leave();
 	return err;
@@ -163,14 +183,15 @@ int directory__find_recording(const struct experiment *experiment, const char *n
 }
 
 static int move(const struct experiment *experiment, const char *name, const char *recording,
-		unsigned int side, size_t number)
+		size_t side, size_t number)
 {
 	int from = openat(experiment->dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int to = openat(experiment->dir, directory__sides[side],
-			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	char kept[32];
-	int err = from < 0 || to < 0 ? -errno : 0;
+	char kept[32], of[DIRECTORY_SIDE];
+	int to, err;
 
+	directory__side(&experiment->plan, side, of);
+	to = openat(experiment->dir, of, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	err = from < 0 || to < 0 ? -errno : 0;
 	snprintf(kept, sizeof(kept), "%03zu", number);
 	if (!err && renameat(from, recording, to, kept))
 		err = -errno;
@@ -181,7 +202,7 @@ static int move(const struct experiment *experiment, const char *name, const cha
 	return err;
 }
 
-int directory__keep_run(struct experiment *experiment, unsigned int side, const char *name,
+int directory__keep_run(struct experiment *experiment, size_t side, const char *name,
 			const char *recording)
 {
 	int err = caller__enter(&experiment->owner);

@@ -36,11 +36,11 @@ static size_t length(char *const *list)
 }
 
 /* latscope record -q -o DIR OPTION... -- WORKLOAD. The words belong to others. */
-static char **record_line(const struct plan *plan, unsigned int side, char *dir)
+static char **record_line(const struct plan *plan, size_t side, char *dir)
 {
 	static char latscope[] = "latscope", record[] = "record", quiet[] = "-q", output[] = "-o",
 		    end[] = "--", sh[] = "sh", run[] = "-c";
-	char *shell[] = { sh, run, plan->commands[side], NULL };
+	char *shell[] = { sh, run, plan->sides[side].command, NULL };
 	char *const *workload = plan->workload ? plan->workload : shell;
 	char **line = calloc(length(plan->record) + length(workload) + RECORD_WORDS, sizeof(*line));
 	size_t nr = 0;
@@ -75,9 +75,9 @@ static int explain_end(struct experiment *experiment, const char *what, int stat
 }
 
 /* Sets up a side, if the workload is another command. */
-static int prepare_side(struct experiment *experiment, unsigned int side)
+static int prepare_side(struct experiment *experiment, size_t side)
 {
-	char *line[] = { "sh", "-c", experiment->plan.commands[side], NULL };
+	char *line[] = { "sh", "-c", experiment->plan.sides[side].command, NULL };
 	off_t log = lseek(experiment->child.log, 0, SEEK_END);
 	char what[64];
 	int status, err;
@@ -87,7 +87,7 @@ static int prepare_side(struct experiment *experiment, unsigned int side)
 	err = child__run(&experiment->child, "sh", line, &status);
 	if (err)
 		return err == -EINTR ? err : fail(experiment, err, strerror(-err));
-	snprintf(what, sizeof(what), "the command of %s", judge__groups[side]);
+	snprintf(what, sizeof(what), "the command of %.40s", experiment->plan.sides[side].name);
 	return status ? explain_end(experiment, what, status, log) : 0;
 }
 
@@ -125,7 +125,7 @@ static int check_recording(struct experiment *experiment, const char *name, cons
 	return err;
 }
 
-static int record_side(struct experiment *experiment, unsigned int side)
+static int record_side(struct experiment *experiment, size_t side)
 {
 	char name[NAME_MAX + 1], recording[NAME_MAX + 1], dir[PATH_MAX + NAME_MAX + 2];
 	off_t log = lseek(experiment->child.log, 0, SEEK_END);
@@ -151,7 +151,7 @@ static int record_side(struct experiment *experiment, unsigned int side)
 	return err ? err : directory__keep_run(experiment, side, name, recording);
 }
 
-static int run_side(struct experiment *experiment, unsigned int side)
+static int run_side(struct experiment *experiment, size_t side)
 {
 	uint64_t begin = clock__now_ns();
 	int err = prepare_side(experiment, side);
@@ -162,8 +162,8 @@ static int run_side(struct experiment *experiment, unsigned int side)
 		char why[RUN_TEXT];
 
 		snprintf(why, sizeof(why), "%s", experiment->why);
-		snprintf(experiment->why, RUN_TEXT, "run %zu of %s: %.220s",
-			 experiment->done[side] + 1, judge__groups[side], why);
+		snprintf(experiment->why, RUN_TEXT, "run %zu of %.60s: %.160s",
+			 experiment->done[side] + 1, experiment->plan.sides[side].name, why);
 	}
 	experiment->spent_ns += clock__now_ns() - begin;
 	experiment->runs++;
@@ -172,16 +172,17 @@ static int run_side(struct experiment *experiment, unsigned int side)
 
 /* ---- looks ---- */
 
-static int compare(struct experiment *experiment, double level)
+int experiment__compare(struct experiment *experiment, size_t off, size_t on, double level)
 {
 	struct comparison_rules rules = { .judge = experiment->plan.rules,
 					  .probe = experiment->plan.probe };
-	char sides[2][PATH_MAX + 8];
+	char name[DIRECTORY_SIDE], sides[2][PATH_MAX + DIRECTORY_SIDE + 1];
 	int err;
 
-	for (unsigned int i = 0; i < 2; i++)
-		snprintf(sides[i], sizeof(sides[i]), "%s/%s", experiment->path,
-			 directory__sides[i]);
+	for (unsigned int i = 0; i < 2; i++) {
+		directory__side(&experiment->plan, i ? on : off, name);
+		snprintf(sides[i], sizeof(sides[i]), "%s/%s", experiment->path, name);
+	}
 	if (experiment->compared)
 		comparison__clear(&experiment->comparison);
 	rules.judge.confidence = 1 - level;
@@ -243,7 +244,7 @@ static int plan_again(struct experiment *experiment)
 	struct sequential now = sequence(&experiment->plan);
 	struct experiment_power *powers;
 	ssize_t nr;
-	int err = compare(experiment, now.alpha - now.spent);
+	int err = experiment__compare(experiment, 0, 1, now.alpha - now.spent);
 
 	if (err)
 		return err;
@@ -268,7 +269,7 @@ static bool is_answered(const struct comparison *comparison)
 static int look(struct experiment *experiment, double level)
 {
 	struct plan *plan = &experiment->plan;
-	int err = compare(experiment, level);
+	int err = experiment__compare(experiment, 0, 1, level);
 
 	if (err)
 		return err;
@@ -298,13 +299,31 @@ static int consider(struct experiment *experiment)
 	return err;
 }
 
-static unsigned int next_side(const struct experiment *experiment)
+size_t experiment__done(const struct experiment *experiment)
 {
-	const size_t *done = experiment->done;
+	size_t sum = 0;
 
-	if (done[0] != done[1])
-		return done[0] < done[1] ? 0 : 1;
-	return plan__first(&experiment->plan, done[0]);
+	for (size_t i = 0; i < experiment->plan.nr_sides; i++)
+		sum += experiment->done[i];
+	return sum;
+}
+
+size_t experiment__planned(const struct experiment *experiment)
+{
+	return experiment->plan.planned * experiment->plan.nr_sides;
+}
+
+/* After a run: is this enough? A matrix has no looks. */
+static int conclude(struct experiment *experiment)
+{
+	struct plan *plan = &experiment->plan;
+
+	if (!plan->matrix)
+		return experiment->done[0] == experiment->done[1] ? consider(experiment) : 0;
+	if (plan->concluded || experiment__done(experiment) < experiment__planned(experiment))
+		return 0;
+	plan->concluded = true;
+	return directory__write_plan(experiment);
 }
 
 int experiment__go(struct experiment *experiment)
@@ -313,16 +332,15 @@ int experiment__go(struct experiment *experiment)
 	int err = 0;
 
 	while (!err) {
-		if (experiment->done[0] == experiment->done[1])
-			err = consider(experiment);
+		err = conclude(experiment);
 		if (experiment->progress)
 			experiment->progress(experiment);
 		if (err || plan->concluded)
 			break;
-		err = run_side(experiment, next_side(experiment));
+		err = run_side(experiment, plan__next(plan, experiment->done));
 	}
-	if (!err && !experiment->compared)
-		err = compare(experiment, experiment__level(experiment));
+	if (!err && !plan->matrix && !experiment->compared)
+		err = experiment__compare(experiment, 0, 1, experiment__level(experiment));
 	return err;
 }
 

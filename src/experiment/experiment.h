@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An experiment: are latencies worse with ON than with OFF? Runs both sides in turn, in random
- * order, each run a recording by `latscope record`, and compares them at planned looks. Its
- * directory:
+ * An experiment: are latencies worse with ON than with OFF, or in the other cells of a matrix than
+ * in its reference? Runs all sides in turn, in random order, each run a recording by `latscope
+ * record`. OFF and ON are compared at planned looks, cells at the end (table.h). Its directory:
  *
  *   plan.json       what it is to do, and its looks so far
- *   off/001 ...     the recordings of the runs that count, also of on/
+ *   off/001 ...     the recordings of the runs that count, also of on/; 001-rw=read/001 of a cell
  *   on-004 ...      a recording that does not count: its run was interrupted or failed
  *   output.log      what the commands printed
  */
@@ -28,7 +28,7 @@ struct experiment {
 	int dir;
 	struct caller owner;
 	struct child_rules child;
-	size_t done[2]; /* runs of each side that count */
+	size_t done[PLAN_MOST_SIDES]; /* runs of each side that count */
 	uint64_t spent_ns; /* on runs of this process, of which there are: */
 	size_t runs;
 	struct comparison comparison; /* of the last look */
@@ -50,12 +50,19 @@ int experiment__create(struct experiment *experiment, const char *parent, const 
 int experiment__open(struct experiment *experiment, const char *path);
 
 /*
- * Runs until the plan has its answer. 0: `comparison` has it. -EINTR: a signal; what is there can
- * be resumed. Others: `why`, `hint` and `code` say what failed.
+ * Runs until the plan has its answer. 0: `comparison` has it, but not of a matrix. -EINTR: a
+ * signal; what is there can be resumed. Others: `why`, `hint` and `code` say what failed.
  */
 int experiment__go(struct experiment *experiment);
 
 void experiment__close(struct experiment *experiment);
+
+/* Compares two sides; `comparison` has the result. The errors of experiment__go(). */
+int experiment__compare(struct experiment *experiment, size_t off, size_t on, double level);
+
+/* Runs of all sides: those that count, and those that are planned. */
+size_t experiment__done(const struct experiment *experiment);
+size_t experiment__planned(const struct experiment *experiment);
 
 /* Did it end before all planned runs? */
 bool experiment__ended_early(const struct experiment *experiment);

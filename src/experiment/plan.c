@@ -12,20 +12,52 @@
 #include <unistd.h>
 
 #include <core/run.h>
+#include <core/vec.h>
 #include <store/atomic_file.h>
 
 #define FILE_NAME "plan.json"
-#define MOST_BYTES (1 << 20)
+#define MOST_BYTES (1 << 24)
 #define MOST_WORDS 4096
 
-/* splitmix64 (G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014), by the pair's number. */
-unsigned int plan__first(const struct plan *plan, size_t pair)
+/* splitmix64 (G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014), by the run's number. */
+static uint64_t random_of(const struct plan *plan, size_t run)
 {
-	uint64_t z = plan->seed + (pair + 1) * 0x9e3779b97f4a7c15ULL;
+	uint64_t z = plan->seed + (run + 1) * 0x9e3779b97f4a7c15ULL;
 
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
 	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return (z ^ z >> 31) >> 63;
+	return z ^ z >> 31;
+}
+
+/* The order by a random number of each run. */
+size_t plan__next(const struct plan *plan, const size_t *done)
+{
+	size_t least = done[0], next = 0;
+	uint64_t random, lowest = UINT64_MAX;
+
+	for (size_t i = 0; i < plan->nr_sides; i++)
+		least = done[i] < least ? done[i] : least;
+	for (size_t i = 0; i < plan->nr_sides; i++) {
+		random = random_of(plan, least * plan->nr_sides + i);
+		if (done[i] > least || random > lowest)
+			continue;
+		lowest = random;
+		next = i;
+	}
+	return next;
+}
+
+int plan__add_side(struct plan *plan, const char *name, const char *command)
+{
+	struct plan_side *grown = vec__grow(plan->sides, plan->nr_sides, sizeof(*grown));
+	struct plan_side *side;
+
+	if (!grown)
+		return -ENOMEM;
+	plan->sides = grown;
+	side = &grown[plan->nr_sides++];
+	*side = (struct plan_side){ strdup(name), strdup(command) };
+	return side->name && side->command ? 0 : -ENOMEM;
 }
 
 double plan__spent(const struct plan *plan)
@@ -64,8 +96,11 @@ char **plan__copy_list(char *const *list)
 
 void plan__clear(struct plan *plan)
 {
-	free(plan->commands[0]);
-	free(plan->commands[1]);
+	for (size_t i = 0; i < plan->nr_sides; i++) {
+		free(plan->sides[i].name);
+		free(plan->sides[i].command);
+	}
+	free(plan->sides);
 	free_list(plan->workload);
 	free_list(plan->record);
 	free(plan->probe);
@@ -104,14 +139,28 @@ static struct json_object *looks_of(const struct plan *plan)
 	return array;
 }
 
+static struct json_object *sides_of(const struct plan *plan)
+{
+	struct json_object *array = json_object_new_array(), *side;
+
+	for (size_t i = 0; i < plan->nr_sides; i++) {
+		side = json_object_new_object();
+		json_object_object_add(side, "name", text_of(plan->sides[i].name));
+		json_object_object_add(side, "command", text_of(plan->sides[i].command));
+		json_object_array_add(array, side);
+	}
+	return array;
+}
+
 static struct json_object *object_of(const struct plan *plan)
 {
 	struct json_object *to = json_object_new_object();
 	const struct judge_rules *rules = &plan->rules;
 
 	json_object_object_add(to, "format", json_object_new_int(PLAN_FORMAT));
-	json_object_object_add(to, "off", text_of(plan->commands[0]));
-	json_object_object_add(to, "on", text_of(plan->commands[1]));
+	json_object_object_add(to, "matrix", json_object_new_boolean(plan->matrix));
+	json_object_object_add(to, "sides", sides_of(plan));
+	json_object_object_add(to, "reference", json_object_new_uint64(plan->reference));
 	json_object_object_add(to, "workload", list_of(plan->workload));
 	json_object_object_add(to, "record", list_of(plan->record));
 	json_object_object_add(to, "probe", text_of(plan->probe));
@@ -231,6 +280,36 @@ static bool get_looks(const struct json_object *from, struct plan *plan)
 	return plan__spent(plan) <= 1 - plan->rules.confidence + 1e-9;
 }
 
+static bool get_side(const struct json_object *from, struct plan *plan)
+{
+	char *name = NULL, *command = NULL;
+	bool good = get_text(from, "name", &name) && get_text(from, "command", &command) && name &&
+		    command && !plan__add_side(plan, name, command);
+
+	free(name);
+	free(command);
+	return good;
+}
+
+static bool get_sides(const struct json_object *from, struct plan *plan)
+{
+	struct json_object *value;
+	size_t nr;
+
+	if (!get(from, "matrix", json_type_boolean, &value))
+		return false;
+	plan->matrix = json_object_get_boolean(value);
+	if (!get(from, "sides", json_type_array, &value))
+		return false;
+	nr = json_object_array_length(value);
+	if (nr < 2 || nr > (plan->matrix ? PLAN_MOST_SIDES : 2))
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		if (!get_side(json_object_array_get_idx(value, i), plan))
+			return false;
+	return get_count(from, "reference", 0, plan->matrix ? nr - 1 : 0, &plan->reference);
+}
+
 static bool fill(struct plan *plan, const struct json_object *from)
 {
 	struct judge_rules *rules = &plan->rules;
@@ -238,9 +317,7 @@ static bool fill(struct plan *plan, const struct json_object *from)
 	size_t statistics = 0;
 	bool good;
 
-	good = get_text(from, "off", &plan->commands[0]) &&
-	       get_text(from, "on", &plan->commands[1]) && plan->commands[0] && plan->commands[1] &&
-	       get_list(from, "workload", &plan->workload) &&
+	good = get_sides(from, plan) && get_list(from, "workload", &plan->workload) &&
 	       get_list(from, "record", &plan->record) && plan->record &&
 	       (!plan->workload || plan->workload[0]) && get_text(from, "probe", &plan->probe) &&
 	       get_share(from, "confidence", 0.99999, &rules->confidence) &&

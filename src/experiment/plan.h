@@ -15,15 +15,24 @@
 #define PLAN_FORMAT 1
 #define PLAN_MOST_RUNS 1000 /* on each side */
 #define PLAN_LOOKS 8
+#define PLAN_MOST_SIDES 512
 
 struct plan_look {
 	size_t runs; /* on each side */
 	double level; /* error probability that it spent */
 };
 
-/* All strings and lists are owned; the lists end with NULL. */
+struct plan_side {
+	char *name; /* "OFF", "ON", or that of a cell */
+	char *command; /* for sh */
+};
+
+/* All strings and lists are owned; the lists of words end with NULL. */
 struct plan {
-	char *commands[2]; /* of OFF and ON, for sh */
+	bool matrix; /* the sides are the cells of a matrix; otherwise they are OFF and ON */
+	struct plan_side *sides;
+	size_t nr_sides;
+	size_t reference; /* the side that the others are compared with: 0, OFF */
 	char **workload; /* NULL: the commands are the workloads */
 	char **record; /* further options of record */
 	char *probe; /* judge only this one; NULL: all */
@@ -37,8 +46,14 @@ struct plan {
 	bool concluded; /* after the last look */
 };
 
-/* Which side comes first in this pair: 0 OFF, 1 ON. */
-unsigned int plan__first(const struct plan *plan, size_t pair);
+/*
+ * Which side comes next, if each has `done` runs? All sides have a run before one has another;
+ * their order is random each time.
+ */
+size_t plan__next(const struct plan *plan, const size_t *done);
+
+/* A copy of both texts is added. 0 or -ENOMEM. */
+int plan__add_side(struct plan *plan, const char *name, const char *command);
 
 double plan__spent(const struct plan *plan);
 

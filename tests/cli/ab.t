@@ -84,7 +84,7 @@ like 'nothing against page faults' "$out" '1 more \(memlat rate\)'
 
 # What fails.
 refuses 'a side that cannot be prepared' 1 'run 1 of ON: the command of ON exited with status 7: no such file; see ' \
-	ab -n 3 --seed 1 -q -o "$dir/f1" --off 'echo no such file; exit 7' --on 'echo no such file; exit 7' -- true
+	ab -n 3 --seed 6 -q -o "$dir/f1" --off 'echo no such file; exit 7' --on 'echo no such file; exit 7' -- true
 run ab -n 3 --seed 1 -q -o "$dir/f2" --off 'echo broken; exit 3' --on 'echo broken; exit 3'
 like 'a workload that fails' "$err" 'run 1 of O[NF]*: the workload exited with status 3: .*; see .*/output.log'
 is 'its exit status' "$status" 1

@@ -8,6 +8,8 @@ cd "$(dirname "$0")/../.." || exit
 
 skip_unless_able
 PATH=$PWD/.output:$PATH
+FIO_DIR=$(mktemp -d /var/tmp/latscope-test-XXXXXX) || exit # on a disk
+export FIO_DIR
 
 # rows: the command and the line of each row of the table, one per line, divided by a tab
 # shellcheck disable=SC2016 # the backticks of Markdown
@@ -36,6 +38,7 @@ while IFS=$'\t' read -r command line; do
 		ok "$command" prints "$line"
 	fi
 done < <(rows)
+rm -r "$FIO_DIR"
 is 'all rows were found' "$nr" "$(grep -c '^|.*| `latscope' docs/experiments.md)"
 ok 'no row is without its line' test "$nr" -ge 12
 done_testing

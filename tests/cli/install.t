@@ -27,6 +27,7 @@ in_usr='/etc/default/latscope-exporter
 /usr/share/latscope/clickhouse/tables.sql
 /usr/share/latscope/clickhouse/ttl.sql
 /usr/share/latscope/grafana/latscope.json
+/usr/share/latscope/matrix/fio.matrix
 /usr/share/latscope/prometheus/latscope.rules.yml
 /usr/share/zsh/vendor-completions/_latscope'
 is 'in /usr: where Debian has them' "$(what install PREFIX=/usr)" "$in_usr"

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "experiment/matrix.h"
 #include "experiment/plan.h"
 #include "stats/sequential.h"
 
@@ -81,22 +82,180 @@ static void planning_again_stays_in_bounds(void **state)
 	assert_false(sequential__plans_again(&plan, 3));
 }
 
+#define CELLS 5
+
+static size_t next_of(uint64_t seed, size_t nr, const size_t *done)
+{
+	struct plan plan = { .seed = seed, .nr_sides = nr };
+
+	return plan__next(&plan, done);
+}
+
 static void order_is_random_and_repeatable(void **state)
 {
-	struct plan plan = { .seed = 1 }, same = { .seed = 1 }, other = { .seed = 2 };
-	unsigned int first = 0, differ = 0, changes = 0;
+	size_t first = 0, differ = 0, changes = 0;
 
 	(void)state;
 	for (size_t i = 0; i < 10000; i++) {
-		first += plan__first(&plan, i);
-		assert_int_equal(plan__first(&plan, i), plan__first(&same, i));
-		differ += plan__first(&plan, i) != plan__first(&other, i);
-		changes += plan__first(&plan, i) != plan__first(&plan, i + 1);
+		const size_t done[] = { i, i }, more[] = { i + 1, i + 1 };
+
+		first += next_of(1, 2, done);
+		assert_int_equal(next_of(1, 2, done), next_of(1, 2, done));
+		differ += next_of(1, 2, done) != next_of(2, 2, done);
+		changes += next_of(1, 2, done) != next_of(1, 2, more);
 	}
 	/* Six standard deviations. */
 	assert_in_range(first, 4700, 5300);
 	assert_in_range(differ, 4700, 5300);
 	assert_in_range(changes, 4700, 5300);
+}
+
+/* Each round has all cells, and each place of a round has each cell equally often. */
+static void rounds_have_all_cells_in_random_order(void **state)
+{
+	size_t done[CELLS] = { 0 }, at[CELLS][CELLS] = { 0 }, next;
+
+	(void)state;
+	for (size_t run = 0; run < 10000 * CELLS; run++) {
+		next = next_of(3, CELLS, done);
+		assert_int_equal(done[next], run / CELLS);
+		done[next]++;
+		at[run % CELLS][next]++;
+	}
+	for (size_t i = 0; i < CELLS * CELLS; i++)
+		assert_in_range(at[i / CELLS][i % CELLS], 1760, 2240); /* 2000, standard dev. 40 */
+}
+
+/* ---- the file of a matrix ---- */
+
+static const char cells[] =
+	"# comment\n\n"
+	"rw: read  write\n"
+	"  depth: 1 8 32\n"
+	"file: /dev/x\n"
+	"reference: depth=8\n"
+	"run: fio --rw={rw} -d {depth} {file} ${HOME} {{depth} {} { x; } {a b}\n";
+
+static void matrix_is_a_product(void **state)
+{
+	static const char *const names[] = { "rw=read,depth=1",	 "rw=read,depth=8",
+					     "rw=read,depth=32", "rw=write,depth=1",
+					     "rw=write,depth=8", "rw=write,depth=32" };
+	struct matrix matrix;
+	struct plan plan = { 0 };
+
+	(void)state;
+	assert_int_equal(matrix__parse(&matrix, cells), 0);
+	assert_int_equal(matrix__plan(&matrix, &plan), 0);
+	assert_int_equal(plan.nr_sides, 6);
+	for (size_t i = 0; i < 6; i++)
+		assert_string_equal(plan.sides[i].name, names[i]);
+	assert_int_equal(plan.reference, 1);
+	assert_true(plan.matrix);
+	assert_string_equal(plan.sides[5].command,
+			    "fio --rw=write -d 32 /dev/x ${HOME} {depth} {} { x; } {a b}");
+	plan__clear(&plan);
+	matrix__clear(&matrix);
+}
+
+static void only_chosen_cells_are_planned(void **state)
+{
+	struct matrix matrix;
+	struct plan plan = { 0 };
+
+	(void)state;
+	assert_int_equal(matrix__parse(&matrix, cells), 0);
+	assert_int_equal(matrix__choose(&matrix, "depth=32,depth=1,rw=write"), 0);
+	assert_int_equal(matrix__plan(&matrix, &plan), 0);
+	assert_int_equal(plan.nr_sides, 2);
+	assert_string_equal(plan.sides[0].name, "depth=1");
+	assert_string_equal(plan.sides[1].name, "depth=32");
+	assert_int_equal(plan.reference, 0); /* it was not chosen: the first */
+	plan__clear(&plan);
+	assert_int_equal(matrix__choose(&matrix, "depth=2"), -EINVAL);
+	assert_string_equal(matrix.error, "'depth=2': the axis depth has no such value");
+	assert_int_equal(matrix__choose(&matrix, "dep=1"), -EINVAL);
+	assert_int_equal(matrix__choose(&matrix, "depth"), -EINVAL);
+	assert_int_equal(matrix__choose(&matrix, ""), -EINVAL);
+	matrix__clear(&matrix);
+}
+
+/* What sh makes of a value is the value. */
+static void values_are_words_of_the_shell(void **state)
+{
+	struct matrix matrix;
+	struct plan plan = { 0 };
+	char got[64] = "";
+	FILE *pipe;
+
+	(void)state;
+	assert_int_equal(matrix__parse(&matrix, "x: $(id);`id`|'\"*&> b\nrun: printf %s\\\\n {x}"),
+			 0);
+	assert_int_equal(matrix__plan(&matrix, &plan), 0);
+	pipe = popen(plan.sides[0].command, "r");
+	assert_non_null(pipe);
+	assert_non_null(fgets(got, sizeof(got), pipe));
+	pclose(pipe);
+	assert_string_equal(got, "$(id);`id`|'\"*&>\n");
+	plan__clear(&plan);
+	matrix__clear(&matrix);
+}
+
+static void wrong_matrices_are_refused(void **state)
+{
+	static const char *const wrong[][2] = {
+		{ "a: 1 2\nrun: x {b}", "the command has {b}, but no axis has this name" },
+		{ "a:\nrun: x", "the axis a has no values" },
+		{ "a: 1\na: 2\nrun: x", "the axis a is there twice" },
+		{ "a: 1 2", "no line 'run: COMMAND'" },
+		{ "a: 1 2\nrun:", "line 2: run: nothing follows" },
+		{ "a: 1 2\nrun: x\nrun: y", "line 3: run: it is there twice" },
+		{ "a 1 2\nrun: x", "line 1 is not 'NAME: VALUE...' or 'run: COMMAND'" },
+		{ "1: 1 2\nrun: x", "line 1 is not 'NAME: VALUE...' or 'run: COMMAND'" },
+		{ "a: 1\nrun: x {a}", "one cell has nothing to be compared with" },
+		{ "run: x", "one cell has nothing to be compared with" },
+		{ "a: 1 2\nreference: a=3\nrun: x", "'a=3': the axis a has no such value" },
+		{ "a: 1 2 3 4 5 6 7 8\nb: 1 2 3 4 5 6 7 8\nc: 1 2 3 4 5 6 7 8 9\nrun: x",
+		  "576 cells; the limit is 512: choose some by --only" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct matrix matrix;
+		struct plan plan = { 0 };
+		int err = matrix__parse(&matrix, wrong[i][0]);
+
+		if (!err)
+			err = matrix__plan(&matrix, &plan);
+		assert_int_equal(err, -EINVAL);
+		assert_string_equal(matrix.error, wrong[i][1]);
+		plan__clear(&plan);
+		matrix__clear(&matrix);
+	}
+}
+
+static void sizes_are_limited(void **state)
+{
+	char text[8192] = "a: 1 2\nrun: ";
+	struct matrix matrix;
+	struct plan plan = { 0 };
+
+	(void)state;
+	memset(text + strlen(text), 'x', MATRIX_COMMAND + 1);
+	assert_int_equal(matrix__parse(&matrix, text), 0);
+	assert_int_equal(matrix__plan(&matrix, &plan), -EINVAL);
+	plan__clear(&plan);
+	matrix__clear(&matrix);
+	strcpy(text, "a:");
+	for (int i = 0; i <= MATRIX_VALUES; i++)
+		strcat(text, " 1");
+	assert_int_equal(matrix__parse(&matrix, text), -EINVAL);
+	matrix__clear(&matrix);
+	text[0] = '\0';
+	for (int i = 0; i <= MATRIX_AXES; i++)
+		snprintf(text + strlen(text), 16, "a%d: 1\n", i);
+	assert_int_equal(matrix__parse(&matrix, text), -EINVAL);
+	matrix__clear(&matrix);
 }
 
 /* ---- the plan's file ---- */
@@ -117,7 +276,10 @@ static int remove_dir(void **state)
 }
 
 static char off[] = "echo \"off\" | cat >'a b'", on[] = "\033[31m\n\tset -e", one[] = "./run",
-	    two[] = "--name=\xc3\xa9 \"x\"", probe[] = "runqlat";
+	    off_name[] = "OFF", on_name[] = "ON", two[] = "--name=\xc3\xa9 \"x\"",
+	    probe[] = "runqlat";
+
+static struct plan_side sides[] = { { off_name, off }, { on_name, on } };
 
 static struct plan example(char **words, char **record)
 {
@@ -125,7 +287,8 @@ static struct plan example(char **words, char **record)
 	words[1] = two;
 	words[2] = NULL;
 	record[0] = NULL;
-	return (struct plan){ .commands = { off, on },
+	return (struct plan){ .sides = sides,
+			      .nr_sides = 2,
 			      .workload = words,
 			      .record = record,
 			      .probe = probe,
@@ -149,8 +312,10 @@ static void plan_is_read_back(void **state)
 	(void)state;
 	assert_int_equal(plan__write(&plan, dir), 0);
 	assert_int_equal(plan__read(&back, at, getuid()), 0);
-	assert_string_equal(back.commands[0], off);
-	assert_string_equal(back.commands[1], on);
+	assert_string_equal(back.sides[0].command, off);
+	assert_string_equal(back.sides[1].command, on);
+	assert_string_equal(back.sides[1].name, "ON");
+	assert_int_equal(back.nr_sides, 2);
 	assert_string_equal(back.workload[0], one);
 	assert_string_equal(back.workload[1], two);
 	assert_null(back.workload[2]);
@@ -184,7 +349,7 @@ static void broken_plans_are_refused(void **state)
 			assert_int_equal(pwrite(fd, &bad[j], 1, i), 1);
 			err = plan__read(&back, at, getuid());
 			if (!err)
-				assert_true(back.most <= PLAN_MOST_RUNS && back.commands[1] &&
+				assert_true(back.most <= PLAN_MOST_RUNS && back.nr_sides == 2 &&
 					    back.nr_looks <= PLAN_LOOKS &&
 					    back.planned <= PLAN_MOST_RUNS);
 			else
@@ -224,6 +389,12 @@ int main(void)
 		cmocka_unit_test(runs_for_an_effect),
 		cmocka_unit_test(planning_again_stays_in_bounds),
 		cmocka_unit_test(order_is_random_and_repeatable),
+		cmocka_unit_test(rounds_have_all_cells_in_random_order),
+		cmocka_unit_test(matrix_is_a_product),
+		cmocka_unit_test(only_chosen_cells_are_planned),
+		cmocka_unit_test(values_are_words_of_the_shell),
+		cmocka_unit_test(wrong_matrices_are_refused),
+		cmocka_unit_test(sizes_are_limited),
 		cmocka_unit_test(plan_is_read_back),
 		cmocka_unit_test(broken_plans_are_refused),
 		cmocka_unit_test(plan_of_others_is_refused),

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A matrix: one command in all combinations of named values, each a cell. Its file:
+ *
+ *   # comment
+ *   rw: read write              an axis and its values
+ *   depth: 1 8 32
+ *   reference: depth=8          the cell to compare with; by default the first
+ *   run: fio --rw={rw} --iodepth={depth}
+ *
+ * {name} becomes the value as one word of the shell, {{ becomes {. Braces around anything else than
+ * a name stay, and so does ${name}, which is the shell's.
+ */
+#ifndef LATSCOPE_EXPERIMENT_MATRIX_H
+#define LATSCOPE_EXPERIMENT_MATRIX_H
+
+#include <core/run.h>
+
+#include "plan.h"
+
+#define MATRIX_AXES 16
+#define MATRIX_VALUES 64 /* of an axis */
+#define MATRIX_COMMAND 4096 /* bytes */
+
+struct matrix_axis {
+	const char *name;
+	const char *values[MATRIX_VALUES];
+	size_t nr;
+	uint64_t only; /* mask of the values that were chosen; 0: all */
+	uint64_t reference; /* the same for the reference */
+};
+
+struct matrix {
+	char *text; /* owned; the others point into it */
+	struct matrix_axis axes[MATRIX_AXES];
+	size_t nr;
+	const char *command;
+	char error[RUN_TEXT];
+};
+
+/* -EINVAL and other -errno: `error` says why. The caller must always call matrix__clear(). */
+int matrix__read(struct matrix *matrix, const char *path);
+int matrix__parse(struct matrix *matrix, const char *text);
+
+/* Only these values: "depth=1,depth=8,rw=read". The same errors. */
+int matrix__choose(struct matrix *matrix, const char *only);
+
+/* Adds the cells to the sides of a plan, with its reference. The same errors. */
+int matrix__plan(struct matrix *matrix, struct plan *plan);
+
+void matrix__clear(struct matrix *matrix);
+
+#endif
