@@ -5,8 +5,13 @@
 clickhouse='' # URL of the last server that was started
 declare -A clickhouse_http=() clickhouse_tcp=() clickhouse_pid=() # by name
 
-# A server that is asked to end waits for connections.
+# A server that is asked to end waits for connections. One that ended before says why.
 end_clickhouse() {
+	local name
+
+	for name in "${!clickhouse_pid[@]}"; do
+		! gone "${clickhouse_pid[$name]}" || clickhouse_died "$name"
+	done
 	[ ${#clickhouse_pid[@]} = 0 ] || kill -KILL "${clickhouse_pid[@]}" 2>/dev/null
 	end_servers
 	rm -rf "$dir"
@@ -47,6 +52,13 @@ clickhouse_config() {
 	END
 }
 
+# clickhouse_died NAME: tells of a server that is gone
+clickhouse_died() {
+	wait "${clickhouse_pid[$1]}" 2>/dev/null
+	diag "the server $1 ended by itself, with status $?"
+	diag "$(tail -v -n 20 "$dir/$1"/{out,errors,log} 2>&1)"
+}
+
 # clickhouse_start NAME...: starts servers, again if they were killed; the last one is at $clickhouse
 clickhouse_start() {
 	local name
@@ -62,7 +74,7 @@ clickhouse_start() {
 	done
 	for name in "$@"; do
 		clickhouse=http://127.0.0.1:${clickhouse_http[$name]}
-		wait_for curl -sSf "$clickhouse/ping" || { cat "$dir/$name/out" "$dir/$name/errors" && return 1; }
+		wait_for curl -sSf "$clickhouse/ping" || { clickhouse_died "$name" && return 1; }
 	done
 }
 

@@ -88,7 +88,7 @@ fleet_recording "$runs/bad1" liar 6.1.0 $((now - 60)) 3
 sqlite3 "$runs/bad1/run.db" 'UPDATE sums SET sum_ns = sum_ns * 1000000'
 fleet_recording "$runs/bad2" negative 6.1.0 $((now - 60)) 3
 sqlite3 "$runs/bad2/run.db" 'UPDATE slots SET count = -5 WHERE slot = 120'
-fleet_recording "$runs/bad3" tomorrow 6.1.0 $((now + 86400)) 3
+fleet_recording "$runs/bad3" tomorrow 6.1.0 $(($(date +%s) + 86400)) 3
 cp -r "$runs/old1" "$runs/copy"
 ask --json p50,p99 runqlat
 is 'what cannot be true does not count' "$(jq -c '.groups' <<<"$out")" "$answer"
@@ -176,7 +176,7 @@ ask --json p50,p99 runqlat
 answer=$(jq -c '.groups' <<<"$out")
 fleet_recording "$dir/bad1" liar 6.1.0 $((now - 60)) 3
 fleet_recording "$dir/bad2" negative 6.1.0 $((now - 60)) 3
-fleet_recording "$dir/bad3" tomorrow 6.1.0 $((now + 86400)) 3
+fleet_recording "$dir/bad3" tomorrow 6.1.0 $(($(date +%s) + 86400)) 3
 sqlite3 "$dir/bad1/run.db" 'UPDATE sums SET sum_ns = sum_ns * 1000000'
 sqlite3 "$dir/bad2/run.db" 'UPDATE slots SET count = -5 WHERE slot = 120'
 for i in 1 2 3; do
@@ -190,11 +190,13 @@ like 'ClickHouse: a negative count is reported' "$notes" 'negative reports what 
 like 'ClickHouse: a clock that is ahead is reported' "$notes" 'the clock of tomorrow is ahead by up to 24.0 h: 1 of its intervals'
 sql 'TRUNCATE TABLE rows'
 
-# The same minutes, but three days ago: then complete days are in the roll-up, and the others in rows.
-midnight=$((now / 86400 * 86400))
+# The same minutes, but three days ago: then complete days are in the roll-up, and the others in rows. Those of today are of today
+# also just after midnight.
+now=$(date +%s) midnight=$((now / 86400 * 86400))
+recent=$((now - 3600 > midnight ? now - 3600 : midnight))
 for i in 1 2 3 4 5 6; do
 	fleet_recording "$runs/old$i" "h$i" 6.1.0-27-amd64 $((midnight - 3 * 86400 + i * 60)) "$i"
-	fleet_recording "$runs/new$i" "g$i" 6.12.3-amd64 $((now - 3600 - i)) "1$i" 17
+	fleet_recording "$runs/new$i" "g$i" 6.12.3-amd64 "$recent" "1$i" 17
 done
 label_odd
 for recording in "$runs"/*; do

@@ -39,14 +39,15 @@ load() {
 	events=$(sed -nE 's/.* rows with ([0-9,]+) events.*/\1/p' <<<"$out" | tr -d ,)
 }
 rollup() { run fleet rollup --clickhouse "$clickhouse"; }
-# The day before yesterday at 10:00 and 11:00, in seconds from now. Not a whole day, so that it is in one day.
-now=$(date +%s) day=$(($(date +%s) / 86400 * 86400 - 172800))
-ten=$((now - day - 36000))s eleven=$((now - day - 39600))s
+# The day before yesterday. Not a whole day, so that it is in one day. Each load counts from its own now, and aims at the middle
+# of a minute, as it begins with a whole one: however long the suite takes, the same load has the same rows.
+now=$(date +%s) day=$((now / 86400 * 86400 - 172800))
+ago() { echo $(($(date +%s) - day - $1 * 3600 - 30))s; }
 
-load --ago $ten
+load --ago "$(ago 10)"
 ok 'load' ended 0 '' '288 rows with [0-9,]+ events'
 total=$events
-load --ago $ten
+load --ago "$(ago 10)"
 is 'the same load is the same rows' "$events" "$total"
 is 'sent twice, they count once' "$(sql 'SELECT count(), sum(recorded) FROM rows FINAL')" "288	$total"
 rollup
@@ -67,12 +68,12 @@ is 'what is unknown is not 0' "$(sql "SELECT countIf(isNull(seen)), countIf(isNu
 	"$(sql "SELECT count(), count() FROM hours WHERE split != ''")"
 
 # An hour that comes later, and late rows of the one that is there.
-load --ago $eleven --seed 1
+load --ago "$(ago 11)" --seed 1
 total=$((total + events))
 rollup
 is 'another hour of the day' "$(sql 'SELECT sum(recorded), uniq(hour) FROM hours')" "$total	2"
 is 'the day has both' "$(sql 'SELECT sum(recorded) FROM days')" "$total"
-load --ago $ten --seed 2
+load --ago "$(ago 10)" --seed 2
 total=$((total + events))
 rollup
 is 'late rows' "$(sql 'SELECT sum(recorded), uniq(hour) FROM hours')" "$total	2"
@@ -144,9 +145,9 @@ for shard in one two; do
 	check "cluster: init on $shard" 0 '.' '' fleet init --clickhouse "$clickhouse" --cluster fleet
 done
 refuses 'cluster: a shard is no single server' 1 'the server is a shard of a cluster; add --cluster' fleet init --clickhouse "$clickhouse"
-load --ago $ten
+load --ago "$(ago 10)"
 total=$events
-load --ago $ten
+load --ago "$(ago 10)"
 is 'cluster: all rows, once' "$(sql 'SELECT count(), sum(recorded) FROM rows FINAL')" "288	$total"
 ok 'cluster: each shard has a part' test "$(sql 'SELECT uniq(host) BETWEEN 1 AND 11 FROM rows' latscope_local)" = 1
 for shard in one two; do
@@ -161,7 +162,7 @@ ok 'cluster: the days, too' same_slots days
 clickhouse_kill one
 refuses 'cluster: a shard that is away' 1 'cannot store rows: ' load fleet --clickhouse "$clickhouse" --hosts 40 -d 1m --series 4
 clickhouse_start one
-load --hosts 12 --ago $ten
+load --hosts 12 --ago "$(ago 10)"
 is 'cluster: nothing is lost' "$(sql 'SELECT sum(recorded) FROM rows FINAL WHERE start < now() - 90000')" "$total"
 
 # ---- the engine of a new version ----
