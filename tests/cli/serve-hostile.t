@@ -150,9 +150,9 @@ if cgroup_new; then
 	done
 	sleep 10
 	load_in 21 22 23 24 25 26
-	get /metrics >"$dir/metrics"
-	late() { grep -cE "^latscope_cgroup_runqlat_run_queue_seconds_count.cgroup=\"/${cgroup##*/}/2[1-6]\"} [1-9]" "$dir/metrics"; }
-	is 'rows are used again: late cgroups are counted' "$(late)" 6
+	late() { get /metrics | grep -cE "^latscope_cgroup_runqlat_run_queue_seconds_count.cgroup=\"/${cgroup##*/}/2[1-6]\"} [1-9]"; }
+	all_late() { [ "$(late)" = 6 ]; }
+	ok 'rows are used again: late cgroups are counted' wait_for all_late
 	# It had a row before, and has another one now.
 	load_early
 	more() { [ "$(early)" -gt $((first_early + 100)) ]; }
