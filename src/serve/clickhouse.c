@@ -84,11 +84,24 @@ static bool is_ending(void *arg)
 	return end && clock__now_ns() >= end;
 }
 
+/*
+ * Our clock minus the server's, which told its second at some time from asked_s to now. All of them
+ * are of time(), which can be some ms behind.
+ */
+static int64_t skew(uint64_t asked_s, uint64_t server_s)
+{
+	uint64_t now_s = (uint64_t)time(NULL);
+
+	if (server_s < asked_s)
+		return (int64_t)(asked_s - server_s);
+	return server_s > now_s ? -(int64_t)(server_s - now_s) : 0;
+}
+
 /* Rows for a schema that is not ours must not be sent: they could fit by chance. */
 static bool check_schema(void *arg, char why[POST_TEXT])
 {
 	struct clickhouse *clickhouse = arg;
-	uint64_t now = clock__now_ns(), server_s;
+	uint64_t now = clock__now_ns(), asked_s = (uint64_t)time(NULL), server_s;
 	int err;
 
 	if (clickhouse->checked_ns && now - clickhouse->checked_ns < CHECK_NS)
@@ -102,7 +115,7 @@ static bool check_schema(void *arg, char why[POST_TEXT])
 	}
 	if (err)
 		return false;
-	atomic_store(&clickhouse->skew_s, (int64_t)(unix_ns() / 1000000000 - server_s));
+	atomic_store(&clickhouse->skew_s, skew(asked_s, server_s));
 	atomic_store(&clickhouse->skew_known, true);
 	return true;
 }
