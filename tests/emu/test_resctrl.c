@@ -441,6 +441,29 @@ static void a_new_owner_does_not_have_what_was_not_read(void **state)
 	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
+/* However many there is time for: none is left out, or read before its turn. */
+static void groups_are_read_in_turn(void **state)
+{
+	struct resctrl *resctrl = open_it(4);
+	uint32_t expected = 1;
+
+	(void)state;
+	tell("task 5000000 5000000\ntask 5000100 5000100\n"
+	     "task 5000200 5000200\ntask 5000300 5000300");
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(resctrl__give(resctrl, i + 1, FIRST + 100 * i), 0);
+	assert_int_equal(resctrl__begin(resctrl), 0);
+	assert_int_equal(resctrl__start(resctrl), 0);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(resctrl__poll(resctrl), 0);
+	assert_true(nr_told >= 6 * 20); /* at least one group each time */
+	for (unsigned int i = 0; i < nr_told; i += 6) {
+		assert_int_equal(told[i].rmid, expected);
+		expected = expected % 4 + 1;
+	}
+	assert_int_equal(resctrl__close(resctrl), 0);
+}
+
 static void what_is_no_number_is_no_value(void **state)
 {
 	static const char *const answers[] = { "Unavailable", "Error", "Unassigned", "-1", "x" };
@@ -541,6 +564,7 @@ int main(void)
 		TEST(traffic_is_the_difference_of_two_readings),
 		TEST(a_new_owner_begins_anew),
 		TEST(a_new_owner_does_not_have_what_was_not_read),
+		TEST(groups_are_read_in_turn),
 		TEST(what_is_no_number_is_no_value),
 		TEST(a_cache_may_vanish),
 		TEST(groups_are_removed_if_it_is_killed),

@@ -486,11 +486,12 @@ int resctrl__start(struct resctrl *resctrl)
 int resctrl__poll(struct resctrl *resctrl)
 {
 	uint64_t until_ns = clock__now_ns() + BUDGET_NS;
+	uint32_t before = resctrl->at;
 	bool time_left = true;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < resctrl->nr_groups; i++) {
-		uint32_t group = (resctrl->at + i) % resctrl->nr_groups + 1;
+		uint32_t group = (before + i) % resctrl->nr_groups + 1;
 
 		if (!resctrl->groups[group].moved)
 			continue;
