@@ -16,7 +16,7 @@ int process_stat__read(const char *root, int pid, struct process_stat *stat)
 	snprintf(path, sizeof(path), "%s/proc/%d/stat", root, pid);
 	stream = fopen(path, "re");
 	if (!stream)
-		return -ENOENT;
+		return -errno;
 	len = fread(text, 1, sizeof(text) - 1, stream);
 	fclose(stream);
 	text[len] = '\0';

@@ -264,6 +264,22 @@ static void write_stat(uint32_t tgid, const char *state, unsigned int threads, u
 	unit_write(dir, path, text);
 }
 
+/* It is not known to have ended: nothing is freed. */
+static void who_cannot_be_looked_at_lives(void **state)
+{
+	(void)state;
+	dir = unit_tmpdir();
+	emulate(8);
+	begin(100000, 500, START);
+	write_stat(501, "S", 1, 0); /* makes the directories */
+	assert_int_equal(mkdir(unit_path(dir, "proc/500"), 0700), 0);
+	assert_int_equal(symlink("stat", unit_path(dir, "proc/500/stat")), 0);
+	assert_int_equal(emulation__check(emulation, dir, START + 9), 0);
+	assert_int_equal(emulation__state(emulation).assigned, 1);
+	assert_int_equal(emulation__state(emulation).miscounted, 0);
+	unit_remove(dir);
+}
+
 /* Of six, the first two live; the others are gone, a zombie, another process, and dead. */
 static void lost_ends_are_found_in_proc(void **state)
 {
@@ -619,6 +635,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_lost_end_is_noticed_when_its_memory_is_used_again,
 					  tear_down),
 		cmocka_unit_test_teardown(lost_ends_are_found_in_proc, tear_down),
+		cmocka_unit_test_teardown(who_cannot_be_looked_at_lives, tear_down),
 		cmocka_unit_test_teardown(a_late_record_does_not_turn_time_back, tear_down),
 		cmocka_unit_test(the_default_is_at_most_512),
 		cmocka_unit_test_teardown(the_dump_is_that_of_the_module, tear_down),
