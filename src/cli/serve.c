@@ -532,6 +532,7 @@ static int open_store(struct service *service)
 	return err ? failed(what,
 			    err == -EBUSY     ? "another latscope uses it"
 			    : err == -EREMCHG ? "it is of another user"
+			    : err == -EEXIST  ? "it has something else in it"
 					      : rundir__explain(err),
 			    "choose another file with --clickhouse-spool")
 		   : EXIT_DONE;

@@ -156,6 +156,21 @@ static int find_all(struct spool *spool)
 	return 0;
 }
 
+/*
+ * The file of something else, named by mistake, would be overwritten. What a batch that was put
+ * half leaves of a new file begins with zeros.
+ */
+static bool is_foreign(const struct spool *spool)
+{
+	uint64_t magic;
+
+	return spool->next == 1 &&
+	       (spool->size < sizeof(magic)
+			? spool->size > 0
+			: pread(spool->fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic &&
+				  magic != MAGIC);
+}
+
 /* ---- the file ---- */
 
 /* Nobody else may have put a file there that is written to as root. */
@@ -206,6 +221,8 @@ int spool__new(struct spool **out, const char *path, uint64_t most)
 	if (!err) {
 		spool->size = (uint64_t)st.st_size;
 		err = find_all(spool);
+		if (!err && is_foreign(spool))
+			err = -EEXIST;
 	}
 	if (err) {
 		spool__free(spool);

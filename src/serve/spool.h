@@ -33,8 +33,8 @@ struct spool_counts {
 /*
  * Opens or makes the file, which only its owner may read; to be called before privileges are
  * dropped. Root follows no link of others: see trusted_path.h. `most`: size in bytes. -EBUSY:
- * another process uses it; -EREMCHG: it belongs to another user, or has a second name; or an error
- * of open().
+ * another process uses it; -EREMCHG: it belongs to another user, or has a second name; -EEXIST: it
+ * has something else in it; or an error of open().
  */
 int spool__new(struct spool **spool, const char *path, uint64_t most);
 void spool__free(struct spool *spool); /* NULL is allowed */

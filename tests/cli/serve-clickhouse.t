@@ -51,6 +51,10 @@ ok 'rows wait for a server' wait_for at_least spool_rows 20
 ok 'it is said why' wait_for said "latscope: cannot store rows in $clickhouse/: "
 is 'it is said once' "$(grep -c 'cannot store rows' "$dir/serve.err")" 1
 clickhouse_start one
+echo precious >"$dir/something"
+refuses 'the file of something else' 1 "cannot use the spool $dir/something: it has something else in it" \
+	serve -q --listen 127.0.0.1:0 --ring-dir "$dir/ring" --clickhouse http://127.0.0.1:1 --clickhouse-spool "$dir/something"
+is 'it stays as it was' "$(<"$dir/something")" precious
 refuses 'a spool that another process uses' 1 'cannot use the spool .*: another latscope uses it' \
 	serve -q --listen 127.0.0.1:0 --ring-dir "$dir/ring" --clickhouse "$clickhouse"
 check 'init' 0 'tables in the database latscope: rows are kept 14 days' '' fleet init --clickhouse "$clickhouse"

@@ -268,6 +268,43 @@ static void test_links_are_not_followed(void **state)
 	assert_int_equal(spool__new(&spool, path, MOST), -EREMCHG);
 }
 
+static void test_the_file_of_something_else_stays(void **state)
+{
+	static const char *const texts[] = { "root:x:0:0:root:/root:/bin/bash\n", "7" };
+	struct spool *spool;
+	char *found;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		unit_write(dir, "spool", texts[i]);
+		assert_int_equal(spool__new(&spool, path, MOST), -EEXIST);
+		found = unit_read(dir, "spool");
+		assert_string_equal(found, texts[i]);
+		free(found);
+	}
+}
+
+/* The data of the first batch is damaged; then its header is missing, too. */
+static void test_half_a_first_batch_is_overwritten(void **state)
+{
+	const char none[40] = "";
+	struct spool *spool = open_spool(MOST);
+	int fd;
+
+	(void)state;
+	put(spool, 0, 300);
+	spool__free(spool);
+	fd = open(path, O_RDWR);
+	assert_int_equal(pwrite(fd, none, sizeof(none), 100), sizeof(none));
+	spool__free(open_spool(MOST));
+	assert_int_equal(pwrite(fd, none, sizeof(none), 0), sizeof(none));
+	close(fd);
+	spool = open_spool(MOST);
+	put(spool, 1, 300);
+	assert_int_equal(take(spool), 1);
+	spool__free(spool);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +319,8 @@ int main(void)
 		TEST(test_a_damaged_batch_is_not_read),
 		TEST(test_one_process_at_a_time),
 		TEST(test_links_are_not_followed),
+		TEST(test_the_file_of_something_else_stays),
+		TEST(test_half_a_first_batch_is_overwritten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
