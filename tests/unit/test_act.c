@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sys/syscall.h>
 
 #include "probes/tierlat/act.h"
 #include "probes/tierlat/act_internal.h"
@@ -191,13 +192,39 @@ static void test_the_first_node_of_a_page_is_kept(void **state)
 	for (size_t i = 0; i < memory->size; i++)
 		if (memory->pages[i].pid == 7)
 			assert_int_equal(memory->pages[i].address, 0x5001);
-	/* Another process, and another page, are other pages. */
+	/* Another process, also of the same number, and another page, are other pages. */
 	assert_int_equal(act_memory__keep(memory, 0x5000, 8, 1, 0), 0);
+	assert_int_equal(act_memory__keep(memory, 0x5000, 7, 2, 0), 0);
 	assert_int_equal(act_memory__keep(memory, 0x6000, 7, 1, 0), 0);
-	assert_int_equal(memory->nr, 3);
+	assert_int_equal(memory->nr, 4);
 	for (uint64_t i = 16; !act_memory__keep(memory, i << 12, 9, 1, 0); i++)
 		kept++;
-	assert_int_equal(kept + 3, memory->size / 4 * 3);
+	assert_int_equal(kept + 4, memory->size / 4 * 3);
+	act_memory__free(memory);
+}
+
+/* The page of an earlier process of this number was on node 63, which this machine does not have. */
+static void test_pages_go_back_in_their_own_process(void **state)
+{
+	static char pages[2][4096] __attribute__((aligned(4096)));
+	uint32_t started = (uint32_t)act_targets__started("", getpid());
+	struct act_memory *memory = act_memory__new(100);
+	uint64_t left;
+
+	(void)state;
+	if (syscall(SYS_move_pages, 0, 0, NULL, NULL, NULL, 0))
+		skip();
+	assert_non_null(memory);
+	memset(pages, 1, sizeof(pages));
+	assert_int_equal(act_memory__keep(memory, (uintptr_t)pages[0], getpid(), started, 0), 0);
+	assert_int_equal(act_memory__keep(memory, (uintptr_t)pages[1], getpid(), started - 1, 63),
+			 0);
+	assert_int_equal(act_memory__undo(memory, "", &left), 0);
+	assert_int_equal(left, 0);
+	/* The other way round, it is this process's page that cannot go back. */
+	assert_int_equal(act_memory__keep(memory, (uintptr_t)pages[1], getpid(), started, 63), 0);
+	assert_int_equal(act_memory__undo(memory, "", &left), -EAGAIN);
+	assert_int_equal(left, 1);
 	act_memory__free(memory);
 }
 
@@ -214,6 +241,7 @@ int main(void)
 		IN_DIR(test_another_process_of_the_same_number_is_left_alone),
 		IN_DIR(test_a_cgroup_is_read_with_those_below_it),
 		cmocka_unit_test(test_the_first_node_of_a_page_is_kept),
+		cmocka_unit_test(test_pages_go_back_in_their_own_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -260,7 +260,8 @@ int act_memory__keep(struct act_memory *memory, uint64_t address, pid_t pid, uin
 	for (;; at++) {
 		struct act_page *page = &memory->pages[at & (memory->size - 1)];
 
-		if (page->pid == (uint32_t)pid && page->address >> 12 == address >> 12)
+		if (page->pid == (uint32_t)pid && page->started == started &&
+		    page->address >> 12 == address >> 12)
 			return 0;
 		if (page->pid)
 			continue;
@@ -275,12 +276,20 @@ int act_memory__keep(struct act_memory *memory, uint64_t address, pid_t pid, uin
 	}
 }
 
+/* A number can have been that of several processes, one after the other. */
+static bool is_same_process(const struct act_page *a, const struct act_page *b)
+{
+	return a->pid == b->pid && a->started == b->started;
+}
+
 static int by_place(const void *left, const void *right)
 {
 	const struct act_page *a = left, *b = right;
 
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
+	if (a->started != b->started)
+		return a->started < b->started ? -1 : 1;
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
@@ -318,10 +327,11 @@ int act_memory__undo(const struct act_memory *memory, const char *root, uint64_t
 			all[nr++] = memory->pages[i];
 	qsort(all, nr, sizeof(*all), by_place);
 	for (size_t i = 0; i < nr; i = next) {
-		if (!i || all[i].pid != all[i - 1].pid)
+		if (!i || !is_same_process(&all[i], &all[i - 1]))
 			same = (uint32_t)act_targets__started(root, (pid_t)all[i].pid) ==
 			       all[i].started;
-		for (next = i; next < nr && next < i + PIECE && all[next].pid == all[i].pid;)
+		for (next = i;
+		     next < nr && next < i + PIECE && is_same_process(&all[next], &all[i]);)
 			next++;
 		if (same)
 			*left += move_back(&all[i], (unsigned int)(next - i));
