@@ -12,31 +12,17 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <core/process_stat.h>
 #include <core/vec.h>
 
 #define CGROUPS "/sys/fs/cgroup"
 #define DEEPEST 32 /* levels of cgroups */
-#define START_TIME 19 /* words after the name in /proc/PID/stat */
 
 uint64_t act_targets__started(const char *root, pid_t pid)
 {
-	char line[1024], *at, *rest;
-	FILE *stream;
-	size_t got;
+	struct process_stat stat;
 
-	if (numa_maps__open(&stream, root, pid, "stat"))
-		return 0;
-	got = fread(line, 1, sizeof(line) - 1, stream);
-	fclose(stream);
-	line[got] = '\0';
-	/* The name may hold blanks and brackets. */
-	at = strrchr(line, ')');
-	if (!at)
-		return 0;
-	at = strtok_r(at + 1, " ", &rest);
-	for (unsigned int i = 0; at && i < START_TIME; i++)
-		at = strtok_r(NULL, " ", &rest);
-	return at ? strtoull(at, NULL, 10) : 0;
+	return process_stat__read(root, pid, &stat) ? 0 : stat.start_ticks;
 }
 
 static int open_cgroup(struct act_targets *targets, char why[TIER_TEXT])
