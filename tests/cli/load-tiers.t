@@ -237,5 +237,23 @@ if [ "$(id -u)" = 0 ]; then
 		tierlat --model icx --boxes 2 --msr-root "$dir/ours/tree" -d 10ms
 	refuses 'registers of root are for root' 77 'there is no .*/0/msr' \
 		tierlat --model icx --boxes 2 --msr-root "$dir/ours" -d 10ms
+	# A FUSE file system says what it likes of its owners, and its user says what it is called.
+	if [ "$(uname -m)" = x86_64 ]; then
+		mkdir "$dir/fuse"
+		# shellcheck disable=SC2016 # of sh
+		as=(unshare -m sh -c '
+			exec 3<>/dev/fuse
+			mount -i -t fuse -o "fd=3,rootmode=40000,user_id=65533,group_id=65533,allow_other" "$1" "$0" || exit
+			.output/tests/emu/msrfs/msrfs /dev/fd/3 &
+			exec 3>&-
+			shift
+			exec "$@"' "$dir/fuse")
+		for source in theirs 'theirs,user_id=0,x'; do
+			as[6]=$source
+			refuses "registers of a FUSE file system of another user: $source" 1 'others than root can change .*/fuse, so root writes no' \
+				tierlat --model icx --boxes 2 --msr-root "$dir/fuse/cpu" -d 10ms
+		done
+		as=()
+	fi
 fi
 done_testing

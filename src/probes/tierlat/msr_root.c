@@ -37,7 +37,8 @@ static bool is_served_by_root(dev_t device)
 	snprintf(wanted, sizeof(wanted), "%u:%u", major(device), minor(device));
 	mounts = fopen(MOUNTS, "re");
 	while (mounts && !found && getline(&line, &size, mounts) > 0) {
-		const char *options = strstr(line, " - ");
+		/* The last field. The one before is the source: any text of the user's. */
+		const char *options = strrchr(line, ' ');
 
 		found = sscanf(line, "%*d %*d %31s", at) == 1 && !strcmp(at, wanted) && options &&
 			strstr(options, ",user_id=0,");
