@@ -98,9 +98,10 @@ static bool next_order(unsigned char *bytes, size_t nr)
 /* How many assignments there are, or more than `most`. */
 static double count_ways(const struct assignments *to, double most)
 {
+	size_t off = to->singles - to->in_on, fewer = to->in_on < off ? to->in_on : off;
 	double count = 1;
 
-	for (size_t i = 0; i < to->in_on && count <= most; i++)
+	for (size_t i = 0; i < fewer && count <= most; i++)
 		count = count * (double)(to->singles - i) / (double)(i + 1);
 	for (size_t i = 0; i < to->pairs && count <= most; i++)
 		count *= 2;

@@ -100,6 +100,20 @@ static void test_groups_far_apart_have_the_least_p_of_all_assignments(void **sta
 	}
 }
 
+/* 17 choose 3 is 680, 17 choose 8 is more than are tried. */
+static void test_a_large_group_may_be_on_either_side(void **state)
+{
+	(void)state;
+	add_groups(14, 2000, 3, 8000);
+	judge();
+	assert_float_equal(fleet.judged[0].p, 1. / 680, 1e-9);
+	end(state);
+	begin(state);
+	add_groups(3, 8000, 14, 2000);
+	judge();
+	assert_float_equal(fleet.judged[0].p, 1. / 680, 1e-9);
+}
+
 static void test_the_other_direction_is_better(void **state)
 {
 	(void)state;
@@ -321,6 +335,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, begin, end)
 	const struct CMUnitTest tests[] = {
 		TEST(groups_far_apart_have_the_least_p_of_all_assignments),
+		TEST(a_large_group_may_be_on_either_side),
 		TEST(the_other_direction_is_better),
 		TEST(equal_groups_have_no_difference),
 		TEST(more_events_do_not_make_more_hosts),
