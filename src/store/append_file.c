@@ -13,7 +13,7 @@
 #include "trusted_path.h"
 
 /* A second name may be anywhere: for root it may be a file that root would never write to. */
-static int check(int fd, const struct caller *caller)
+static int check(int fd, bool fresh, const struct caller *caller)
 {
 	struct stat st;
 
@@ -23,17 +23,17 @@ static int check(int fd, const struct caller *caller)
 		return -EINVAL;
 	if (st.st_nlink > 1 || (st.st_uid != caller->uid && st.st_uid))
 		return -EREMCHG;
-	return 0;
+	return fresh && st.st_size ? -EEXIST : 0;
 }
 
-static int open_in(int dir, const char *name, bool fresh, const struct caller *caller)
+static int open_in(int dir, const char *name, const struct caller *caller)
 {
 	int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	int fd, err = caller__enter(caller);
 
 	if (err)
 		return err;
-	fd = openat(dir, name, flags | (fresh ? O_EXCL : 0), 0644);
+	fd = openat(dir, name, flags, 0644);
 	err = fd < 0 ? -errno : 0;
 	caller__leave();
 	if (err == -ENXIO) /* a pipe that nobody reads */
@@ -49,11 +49,11 @@ int append_file__open(FILE **file, const char *path, bool fresh)
 
 	if (dir < 0)
 		return dir;
-	fd = open_in(dir, basename(strcpy(copy, path)), fresh, &caller);
+	fd = open_in(dir, basename(strcpy(copy, path)), &caller);
 	close(dir);
 	if (fd < 0)
 		return fd;
-	err = check(fd, &caller);
+	err = check(fd, fresh, &caller);
 	*file = err ? NULL : fdopen(fd, "a");
 	if (*file)
 		return 0;

@@ -8,9 +8,9 @@
 
 /*
  * Opens a regular file for appending, or makes it, with the rights of the user who called latscope.
- * Call it before privileges are dropped. With `fresh` the file must not exist yet. 0 or -errno:
- * -ENOLINK, a symbolic link; -EINVAL, not a regular file; -EREMCHG, other users can replace it, or
- * it is theirs.
+ * Call it before privileges are dropped. With `fresh` the file must be new, or empty. 0 or -errno:
+ * -EEXIST, it is not; -ENOLINK, a symbolic link; -EINVAL, not a regular file; -EREMCHG, other users
+ * can replace it, or it is theirs.
  */
 int append_file__open(FILE **file, const char *path, bool fresh);
 

@@ -151,6 +151,9 @@ check 'like xperf: a recording' 0 'recording in ' fresh_fault ringlat --method u
 like 'it says that nothing is subtracted' "$(jq -r .mechanism.text "$(recording "$dir/like")/ringlat.summary.json")" 'like xperf: nothing subtracted'
 refuses 'stamps do not replace a file' 1 'cannot write stamps to .*: File exists; choose another file' \
 	ringlat --method user -n 600 --raw "$stamps"
+: >"$dir/again"
+run ringlat --method user -n 600 --raw "$dir/again"
+is 'a file that a failed attempt left empty is no obstacle' "$status" 0
 ln -s "$dir/nowhere" "$dir/link"
 refuses 'stamps do not follow a link' 1 'cannot write stamps to .*/link: ' ringlat --method user -n 600 --raw "$dir/link"
 ok 'nothing is made there' test ! -e "$dir/nowhere"
