@@ -5,23 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <core/disks.h>
 #include <core/names.h>
-
-/* PROC_PID_INIT_INO: the inode number of the first PID namespace. */
-#define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
-
-/* The BPF programs see the numbers of the first PID namespace. */
-static bool numbers_differ(void)
-{
-	struct stat st;
-
-	return !stat("/proc/self/ns/pid", &st) && st.st_ino != INITIAL_PID_NAMESPACE;
-}
+#include <core/pid_namespace.h>
 
 static int resolve_task(const char *option, uint32_t id, char why[TARGET_WHY])
 {
@@ -30,7 +19,7 @@ static int resolve_task(const char *option, uint32_t id, char why[TARGET_WHY])
 
 	if (!id)
 		return 0;
-	if (numbers_differ()) {
+	if (pid_namespace__differs()) {
 		snprintf(why, TARGET_WHY,
 			 "%s %u: numbers differ in a PID namespace; run it on the host", option,
 			 id);

@@ -72,6 +72,14 @@ is 'no two processes of a slot have the same RMID' \
 check 'the output says how many wait' 0 '' 'RMIDs[[:space:]]+are[[:space:]]+emulated.*no[[:space:]]+RMID[[:space:]]+was[[:space:]]+free.*processes[[:space:]]+wait' \
 	rmid -q -d 50ms --method switches --rmids 1
 
+# There, /proc has other numbers for the processes than the kernel's records: latscope itself is not to be found by them.
+as=(unshare -pf --mount-proc)
+run rmid -q -d 50ms --dump --method switches --rmids 2
+ok 'a PID namespace: who lives keeps its RMID' test "$(head_of assigned)" -gt 0
+is 'a PID namespace: nobody is taken for dead' "$(head_of miscounted)" 0
+refuses 'a PID namespace: no groups of resctrl' 77 'numbers differ in a PID namespace; run it on the host' rmid -d 50ms --method resctrl
+as=()
+
 # One that has a few RMIDs more than there are processes, so that they go round, and one with all.
 run rmid -q -d 50ms --dump --method switches
 for rmids in $(($(list | wc -l) + 30)) 512; do

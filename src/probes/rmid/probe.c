@@ -15,6 +15,7 @@
 
 #include <core/clock.h>
 #include <core/host.h>
+#include <core/pid_namespace.h>
 #include <probes/bpf_probe.h>
 #include <probes/methods.h>
 
@@ -580,6 +581,14 @@ static bool missed_any(struct rmid *rmid)
 	return rmid->missed != before;
 }
 
+/* Not where /proc has other processes under these numbers, or none. */
+static int find_lost_ends(struct rmid *rmid, uint64_t now)
+{
+	if (!missed_any(rmid) || pid_namespace__differs())
+		return 0;
+	return emulation__check(rmid->emulation, "", now);
+}
+
 /* Removes processes that have ended. */
 static int tidy_up(struct rmid *rmid, uint64_t now)
 {
@@ -590,7 +599,7 @@ static int tidy_up(struct rmid *rmid, uint64_t now)
 	rmid->tidied_ns = now;
 	if (settled > LAG_NS)
 		processes__forget(rmid->attribution.processes, settled - LAG_NS);
-	return rmid->emulation && missed_any(rmid) ? emulation__check(rmid->emulation, "", now) : 0;
+	return rmid->emulation ? find_lost_ends(rmid, now) : 0;
 }
 
 /* `until` is before the ring is read, so all records up to then are in it. */
@@ -663,8 +672,7 @@ static int write_dump(struct rmid *rmid)
 		return 0;
 	if (!rmid->emulation)
 		return module__copy(rmid->module, rmid->dump);
-	if (missed_any(rmid))
-		err = emulation__check(rmid->emulation, "", rmid->end_ns);
+	err = find_lost_ends(rmid, rmid->end_ns);
 	emulation__dump(rmid->emulation, rmid->missed, rmid->dump);
 	return err;
 }

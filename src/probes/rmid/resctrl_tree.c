@@ -15,6 +15,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <core/pid_namespace.h>
+
 #define RESCTRL_MAGIC 0x7655821 /* RDTGROUP_SUPER_MAGIC, <linux/magic.h> */
 #define FUSE_MAGIC 0x65735546
 #define GROUPS "mon_groups"
@@ -87,6 +89,11 @@ static int open_chosen(struct resctrl_tree *tree, const char *root, char why[RUN
 
 static int open_own(struct resctrl_tree *tree, char why[RUN_TEXT])
 {
+	/* Processes of other numbers would be moved. */
+	if (pid_namespace__differs()) {
+		snprintf(why, RUN_TEXT, "numbers differ in a PID namespace; run it on the host");
+		return -EOPNOTSUPP;
+	}
 	tree->resctrl = resctrl_tree__at(AT_FDCWD, RESCTRL_TREE, O_RDONLY | O_DIRECTORY);
 	tree->proc = resctrl_tree__at(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY);
 	if (tree->resctrl == -ENOENT)

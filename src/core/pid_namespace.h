@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The numbers of processes. */
+#ifndef LATSCOPE_CORE_PID_NAMESPACE_H
+#define LATSCOPE_CORE_PID_NAMESPACE_H
+
+#include <stdbool.h>
+
+/*
+ * Is latscope in a PID namespace of its own? Then /proc and system calls have other numbers for a
+ * process than the BPF programs, which see those of the first one.
+ */
+bool pid_namespace__differs(void);
+
+#endif
