@@ -275,6 +275,8 @@ static void who_cannot_be_looked_at_lives(void **state)
 	assert_int_equal(mkdir(unit_path(dir, "proc/500"), 0700), 0);
 	assert_int_equal(symlink("stat", unit_path(dir, "proc/500/stat")), 0);
 	assert_int_equal(emulation__check(emulation, dir, START + 9), 0);
+	assert_false(emulation__has_gone(emulation));
+	assert_int_equal(emulation__check(emulation, dir, START + 9), 0);
 	assert_int_equal(emulation__state(emulation).assigned, 1);
 	assert_int_equal(emulation__state(emulation).miscounted, 0);
 	unit_remove(dir);
@@ -295,13 +297,51 @@ static void lost_ends_are_found_in_proc(void **state)
 	write_stat(503, "Z", 1, (100003 * 1000 + 503) / tick);
 	write_stat(504, "S", 1, (100004 * 1000 + 504) / tick + 1);
 	write_stat(505, "X", 1, (100005 * 1000 + 505) / tick);
+	assert_int_equal(emulation__check(emulation, dir, START + 8), 0);
+	assert_int_equal(emulation__state(emulation).assigned, 6);
+	assert_true(emulation__has_gone(emulation));
 	assert_int_equal(emulation__check(emulation, dir, START + 9), 0);
+	assert_false(emulation__has_gone(emulation));
 	assert_int_equal(emulation__state(emulation).assigned, 2);
 	assert_int_equal(emulation__state(emulation).miscounted, 4);
 	for (unsigned int i = 6; i < nr_told; i++) {
 		assert_int_equal(told[i].head.flags, RMID_FREED);
 		assert_in_range(told[i].owner.tgid, 502, 505);
 	}
+	unit_remove(dir);
+}
+
+/* It has ended, but its record is still to come. */
+static void who_ends_just_now_is_freed_by_its_record(void **state)
+{
+	(void)state;
+	dir = unit_tmpdir();
+	emulate(8);
+	begin(100000, 500, START);
+	assert_int_equal(emulation__check(emulation, dir, START + 5), 0);
+	assert_int_equal(nr_told, 1);
+	end(100000, 500, START + 8);
+	assert_int_equal(last(RMID_FREED)->time_ns, START + 8);
+	assert_int_equal(emulation__check(emulation, dir, START + 9), 0);
+	assert_int_equal(emulation__state(emulation).miscounted, 0);
+	unit_remove(dir);
+}
+
+/* Two are gone after the end of the window; of one, a record says that it ended since then. */
+static void who_ends_after_the_window_is_there_at_its_end(void **state)
+{
+	const struct lat_rmid_task later = { .head.flags = RMID_ENDS_ALL, .key = 100001 };
+
+	(void)state;
+	dir = unit_tmpdir();
+	emulate(8);
+	begin(100000, 500, START);
+	begin(100001, 501, START);
+	emulation__look(emulation, dir);
+	emulation__ended_later(emulation, &later);
+	assert_int_equal(emulation__check(emulation, dir, START + 9), 0);
+	assert_int_equal(nr_told, 3);
+	assert_int_equal(last(RMID_FREED)->tgid, 500);
 	unit_remove(dir);
 }
 
@@ -635,6 +675,8 @@ int main(void)
 		cmocka_unit_test_teardown(a_lost_end_is_noticed_when_its_memory_is_used_again,
 					  tear_down),
 		cmocka_unit_test_teardown(lost_ends_are_found_in_proc, tear_down),
+		cmocka_unit_test_teardown(who_ends_after_the_window_is_there_at_its_end, tear_down),
+		cmocka_unit_test_teardown(who_ends_just_now_is_freed_by_its_record, tear_down),
 		cmocka_unit_test_teardown(who_cannot_be_looked_at_lives, tear_down),
 		cmocka_unit_test_teardown(a_late_record_does_not_turn_time_back, tear_down),
 		cmocka_unit_test(the_default_is_at_most_512),

@@ -21,6 +21,8 @@
 
 struct emulation {
 	struct rmid_book book;
+	uint64_t *gone; /* by place: start of the process that the last check did not find */
+	bool has_gone; /* it did not find some */
 	uint32_t most;
 	emulation_told *told;
 	void *context;
@@ -61,10 +63,12 @@ int emulation__new(struct emulation **out, uint32_t rmids, emulation_told *told,
 	struct emulation *emulation = calloc(1, sizeof(*emulation));
 	struct rmid_info *infos = calloc(rmids + 1, sizeof(*infos));
 	struct rmid_process *processes = calloc(places, sizeof(*processes));
+	uint64_t *gone = calloc(places, sizeof(*gone));
 	__u64 *keys = calloc(places, sizeof(*keys));
 
-	if (!emulation || !infos || !processes || !keys) {
+	if (!emulation || !infos || !processes || !gone || !keys) {
 		free(emulation);
+		free(gone);
 		free(infos);
 		free(processes);
 		free(keys);
@@ -73,6 +77,7 @@ int emulation__new(struct emulation **out, uint32_t rmids, emulation_told *told,
 	rmid_alloc__init(&emulation->book.alloc, infos, rmids, LATSCOPE_RMID_LIMBO_NS);
 	procs__init(&emulation->book.procs, keys, processes, limit);
 	book__init(&emulation->book);
+	emulation->gone = gone;
 	emulation->told = told;
 	emulation->context = context;
 	*out = emulation;
@@ -86,6 +91,7 @@ void emulation__free(struct emulation *emulation)
 	free(emulation->book.alloc.infos);
 	free(emulation->book.procs.places);
 	free(emulation->book.procs.keys);
+	free(emulation->gone);
 	free(emulation);
 }
 
@@ -270,20 +276,56 @@ static bool lives(const char *root, const struct rmid_process *process)
 	       (stat.threads > 1 || !strchr("ZX", stat.state));
 }
 
+/* Was it gone at the last check, too? Its record, if there is one, has been taken since then. */
+static bool is_gone(struct emulation *emulation, uint32_t place, const char *root)
+{
+	const struct rmid_process *process = &emulation->book.procs.places[place];
+	uint64_t *gone = &emulation->gone[place], before = *gone;
+
+	*gone = lives(root, process) ? 0 : process->start_ns;
+	if (!*gone || before == process->start_ns)
+		return *gone;
+	emulation->has_gone = true;
+	return false;
+}
+
 int emulation__check(struct emulation *emulation, const char *root, uint64_t now_ns)
 {
 	struct rmid_book *book = &emulation->book;
 	struct lat_rmid_task task = here(now_ns);
 	int err = 0;
 
+	emulation->has_gone = false;
 	for (uint32_t place = 0; !err && place < procs__size(&book->procs); place++) {
 		task.key = book->procs.keys[place];
-		if (!task.key || lives(root, &book->procs.places[place]))
+		if (!task.key || !is_gone(emulation, place, root))
 			continue;
 		book->counts.miscounted++;
 		err = bury(emulation, &task);
 	}
 	return err ? err : serve_all(emulation, &task);
+}
+
+void emulation__look(struct emulation *emulation, const char *root)
+{
+	const struct rmid_procs *procs = &emulation->book.procs;
+
+	for (uint32_t place = 0; place < procs__size(procs); place++)
+		if (procs->keys[place] && !lives(root, &procs->places[place]))
+			emulation->gone[place] = procs->places[place].start_ns;
+}
+
+void emulation__ended_later(struct emulation *emulation, const struct lat_rmid_task *task)
+{
+	uint32_t place = book__place(&emulation->book, task->key);
+
+	if (place != PROCS_NONE && task->head.flags == RMID_ENDS_ALL)
+		emulation->gone[place] = 0;
+}
+
+bool emulation__has_gone(const struct emulation *emulation)
+{
+	return emulation->has_gone;
 }
 
 struct emulation_state emulation__state(const struct emulation *emulation)

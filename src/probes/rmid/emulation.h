@@ -7,6 +7,7 @@
 #ifndef LATSCOPE_PROBES_RMID_EMULATION_H
 #define LATSCOPE_PROBES_RMID_EMULATION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -39,10 +40,20 @@ int emulation__take(struct emulation *emulation, const struct lat_rmid_task *tas
 int emulation__serve(struct emulation *emulation, uint64_t now_ns);
 
 /*
- * Records may be missing: ends the processes that /proc does not have any more. `root` is a prefix
- * of /proc, "" for this machine.
+ * Records may be missing: ends the processes that /proc does not have, and did not have at the last
+ * check. In between, the records of those that ended just now are taken. `root` is a prefix of
+ * /proc, "" for this machine.
  */
 int emulation__check(struct emulation *emulation, const char *root, uint64_t now_ns);
+
+/* At the end: notes who is gone for the check that follows, after the last records. */
+void emulation__look(struct emulation *emulation, const char *root);
+
+/* A record of after the end: who ends by then lived at the end. */
+void emulation__ended_later(struct emulation *emulation, const struct lat_rmid_task *task);
+
+/* Did the last check find some that the next one may end? */
+bool emulation__has_gone(const struct emulation *emulation);
 
 struct emulation_state {
 	uint32_t rmids;

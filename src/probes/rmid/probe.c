@@ -166,9 +166,12 @@ static int take_any(struct rmid *rmid, void *record, size_t size)
 		return take_owner(rmid, record, 0);
 	if (!whole || head->record != RMID_TASK || size < sizeof(struct lat_rmid_task))
 		return attribution__take(&rmid->attribution, record, size);
-	if (!rmid->emulation || (rmid->end_ns && head->time_ns > rmid->end_ns))
+	if (!rmid->emulation)
 		return 0;
-	return emulation__take(rmid->emulation, record);
+	if (!rmid->end_ns || head->time_ns <= rmid->end_ns)
+		return emulation__take(rmid->emulation, record);
+	emulation__ended_later(rmid->emulation, record);
+	return 0;
 }
 
 /* After a delay the ring holds many slots: complete ones are returned at once, to save memory. */
@@ -584,7 +587,9 @@ static bool missed_any(struct rmid *rmid)
 /* Not where /proc has other processes under these numbers, or none. */
 static int find_lost_ends(struct rmid *rmid, uint64_t now)
 {
-	if (!missed_any(rmid) || pid_namespace__differs())
+	bool missed = missed_any(rmid);
+
+	if ((!missed && !emulation__has_gone(rmid->emulation)) || pid_namespace__differs())
 		return 0;
 	return emulation__check(rmid->emulation, "", now);
 }
@@ -686,6 +691,8 @@ static int stop(struct probe *probe, uint64_t end_ns)
 	rmid->end_ns = end_ns;
 	slots__end(rmid->attribution.slots, end_ns);
 	err = rmid__uses(rmid, RMID_BY_MODULE) ? module__read(rmid->module, &rmid->after) : 0;
+	if (rmid->dump && rmid->emulation)
+		emulation__look(rmid->emulation, "");
 	fall_silent(rmid);
 	rmid->stopped = true;
 	for (unsigned int cpu = 0; cpu < rmid->cpus.nr; cpu++)
