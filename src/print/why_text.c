@@ -31,13 +31,16 @@ static void heading(FILE *out, const struct run_probe *probe)
 			units__count(
 				all,
 				hist__count(&probe->total.metrics[why__metric(probe->name)].hist)));
-	else /* a recording that was cut off, or a part of one */
+	else if (why->slow_ns) /* a recording that was cut off, or a part of one */
 		wrap__add(&wrap, "%s: samples that took at least ", probe->name);
+	else
+		wrap__add(&wrap, "%s: no sample took at least ", probe->name);
 	wrap__add(&wrap, "%s", units__ns(low, (double)why->over_low_ns));
 	if (why->over_low_ns != why->over_high_ns)
 		wrap__add(&wrap, " to %s (the threshold followed the load)",
 			  units__ns(high, (double)why->over_high_ns));
-	wrap__add(&wrap, ": slow time %s", units__ns(sum, (double)why->slow_ns));
+	if (why->slow_ns)
+		wrap__add(&wrap, ": slow time %s", units__ns(sum, (double)why->slow_ns));
 	wrap__print(&wrap, out, 0, 2);
 }
 

@@ -23,6 +23,7 @@ wrong 'runqlat: --over without --why' '--over and --events need --why' runqlat -
 wrong 'softirq does not explain' "unknown option '--why'" softirq --why
 skip_unless_able
 refuses 'a method that cannot explain' 77 'runqlat.*tp_btf.*cannot do --why' runqlat --why --method tp_btf -d 1s
+check 'why: nothing was slow' 0 '' 'runqlat: no sample took at least 100 s' why -q --over 100s -d 300ms
 check 'why: the other probe goes on' 0 'runqlat.*tp_btf.*cannot do --why' 'memlat: ' why --method tp_btf -d 1s
 
 . tests/probes/why.sh
