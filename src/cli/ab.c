@@ -374,8 +374,10 @@ static int explain(const struct ab *ab, const char *what, int err)
 	}
 	if (!ran && experiment->child.log >= 0)
 		snprintf(hint, sizeof(hint), "see %s/output.log", experiment->path);
+	if (!ab->resume && experiment->child.log < 0)
+		snprintf(hint, sizeof(hint), "choose another directory with -o");
 	log__error(what, experiment->why[0] ? experiment->why : strerror(-err),
-		   experiment->child.log >= 0 ? hint : NULL);
+		   !ab->resume || experiment->child.log >= 0 ? hint : NULL);
 	return experiment->code == EXIT_CANNOT || experiment->code == EXIT_USAGE ? experiment->code
 										 : EXIT_ERROR;
 }

@@ -13,6 +13,8 @@ wrong 'an unknown statistic' "--metric 'p98': unknown statistic; choose from tai
 wrong 'an effect of nothing' '--effect 0: use 0.1 to ' ab --effect 0 --off true --on true
 wrong 'another plan for an old experiment' '--resume goes on as planned; leave out the other' ab --resume "$dir" -n 3
 refuses 'no experiment' 1 "cannot resume $dir: it has no plan.json, so it is no experiment" ab --resume "$dir"
+refuses 'a directory that cannot be made' 1 'cannot create an experiment in /proc: .*; choose another directory with -o' \
+	ab --off true --on true -o /proc
 refuses 'no directory' 1 "cannot resume $dir/none: No such file or directory" ab --resume "$dir/none"
 skip_unless_able
 
