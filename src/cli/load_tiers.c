@@ -46,12 +46,11 @@ static void show_reference(const struct tiers *tiers)
 
 	if (tiers__read(tiers, &reference))
 		return;
-	printf("load tiers: p %.3f after %llu moves", reference.p,
-	       (unsigned long long)reference.moves);
+	printf("load tiers: p %.3f after %llu move%s\n", reference.p,
+	       (unsigned long long)reference.moves, reference.moves == 1 ? "" : "s");
 	for (unsigned int i = 0; i < tiers->count; i++)
-		printf("; %s %.1f ns, %.1f M reads/s", reference.tier[i].name,
+		printf("  %s: %.1f ns, %.1f M reads/s\n", reference.tier[i].name,
 		       reference.tier[i].latency_ns, reference.tier[i].rate / 1e6);
-	putchar('\n');
 	streams__flush();
 }
 

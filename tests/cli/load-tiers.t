@@ -28,7 +28,7 @@ nothing_left() { [ -z "$(ls -A "$dir/at")" ] && ! grep -F "$dir/at" /proc/self/m
 ok 'it ends with its time' tap_same "$status" 0
 ok 'and leaves nothing behind' nothing_left
 
-# in_loop ARG... -- ARG...: load tiers ARG... -- latscope tierlat ARG...; sets $known to the line at the end
+# in_loop ARG... -- ARG...: load tiers ARG... -- latscope tierlat ARG...; sets $known to the lines at the end, as one
 in_loop() {
 	local load=()
 
@@ -37,8 +37,8 @@ in_loop() {
 		shift
 	done
 	run load tiers --dir "$dir/at" "${load[@]}" -- "$latscope" tierlat -q "${@:2}"
-	known=$(tail -1 <<<"$out")
-	as_said=$(sed -nE 's/^load tiers: p ([0-9.]+) after ([0-9]+) moves; [a-z-]+ ([0-9.]+) ns.*; [a-z-]+ ([0-9.]+) ns.*/\1 \2 \3 \4/p' <<<"$known")
+	known=$(sed -n '/^load tiers: p /,$p' <<<"$out" | tr -s '\n ' '  ' | sed 's/ $//')
+	as_said=$(sed -nE 's/^load tiers: p ([0-9.]+) after ([0-9]+) moves? [a-z-]+: ([0-9.]+) ns.* [a-z-]+: ([0-9.]+) ns.*/\1 \2 \3 \4/p' <<<"$known")
 	read -r p moves near far <<<"$as_said"
 }
 
@@ -86,7 +86,7 @@ three() {
 	about "$(column latency_ns remote-ddr)" 150 .05 && about "$(column requests_per_s remote-ddr)" 5e7 .05
 }
 again three
-like 'three tiers' "$known" 'local-ddr .*; local-cxl .*; remote-ddr 150.0 ns, 50.0 M reads/s$'
+like 'three tiers' "$known" 'local-ddr: .* local-cxl: .* remote-ddr: 150.0 ns, 50.0 M reads/s$'
 ok 'the third one is as slow as it is' about "$(column latency_ns remote-ddr)" 150 .05
 is 'requests move between the first and CXL' "$(column move_to local-ddr)" local-ddr
 
@@ -98,7 +98,7 @@ by_cha_anew() {
 }
 by_cha_is_true() {
 	# shellcheck disable=SC2016 # awk's
-	awk -F, -v near="$near" -v far="$far" -v all="$(sed -nE 's/.*local-ddr [0-9.]+ ns, ([0-9.]+) M.*/\1/p' <<<"$known")" '
+	awk -F, -v near="$near" -v far="$far" -v all="$(sed -nE 's/.*local-ddr: [0-9.]+ ns, ([0-9.]+) M.*/\1/p' <<<"$known")" '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{ tier = $at["tier"]; ns = $at["latency_ns"]; rate = $at["requests_per_s"] / 1e6 }
 		tier == "local-ddr" { sum += rate; if (rate > most) most = rate; if (!least || rate < least) least = rate }
