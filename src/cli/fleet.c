@@ -173,10 +173,11 @@ int fleet__failed(const struct fleet *fleet, const char *what, int err, const ch
 	post__describe(fleet->url, url);
 	snprintf(text, sizeof(text), "%s %s", what, url);
 	log__error(text, why,
-		   err == -EPERM    ? "give the user with --clickhouse-login"
-		   : err == -ENOENT ? "run 'latscope fleet init'"
-		   : err == -ESTALE ? "use the latscope that made it, or another database"
-				    : NULL);
+		   err == -EPERM	  ? "give the user with --clickhouse-login"
+		   : err == -ENOENT	  ? "run 'latscope fleet init'"
+		   : err == -ESTALE	  ? "use the latscope that made it, or another database"
+		   : err == -ECONNREFUSED ? "check the URL, and that the server runs"
+					  : NULL);
 	return err == -ENOPKG ? EXIT_CANNOT : EXIT_ERROR;
 }
 

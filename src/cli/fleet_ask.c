@@ -11,6 +11,7 @@
 #include <fleet/answer.h>
 #include <fleet/source_clickhouse.h>
 #include <fleet/source_directory.h>
+#include <probes/probe.h>
 #include <store/json_print.h>
 #include <store/rundb.h>
 
@@ -230,6 +231,10 @@ static int make_question(struct fleet *fleet)
 		return options__fail(options, "missing metric; give a probe, such as runqlat");
 	if (fleet_question__metric(question, metric ? metric : "runqlat"))
 		return options__fail(options, "'%.64s': use PROBE or PROBE.METRIC", metric);
+	if (!probe__find(question->probe))
+		return options__fail(options,
+				     "unknown probe '%.63s'; use memlat, runqlat, iolat or softirq",
+				     question->probe);
 	if (question->kind == FLEET_COMPARE && (!question->sides[0].nr || !question->sides[1].nr))
 		return options__fail(options, "compare needs --where and --against");
 	if (question->kind == FLEET_TOP && !question->nr_by)
@@ -244,6 +249,19 @@ static int make_question(struct fleet *fleet)
 
 /* ---- errors ---- */
 
+static const char *what_finds_more(const struct fleet *fleet)
+{
+	const struct fleet_question *question = &fleet->ask.question;
+	bool is_narrow = question->sides[0].nr || strchr(fleet->options.args[1] ?: "", '.');
+
+	if (!fleet->url && fleet_question__needs_services(question))
+		return "record with --by cgroup, or use --by host";
+	if (!question->from_s)
+		return "check the name of the metric and --where";
+	return is_narrow ? "check the name of the metric and --where, or use --last all"
+			 : "look further back with --last TIME or --last all";
+}
+
 static int explain_nothing(const struct fleet *fleet)
 {
 	const struct fleet_question *question = &fleet->ask.question;
@@ -252,8 +270,7 @@ static int explain_nothing(const struct fleet *fleet)
 	snprintf(what, sizeof(what), "fleet %.63s%s%.63s", question->probe,
 		 question->metric[0] ? "." : "", question->metric);
 	log__error(what, question->from_s ? "there is no data of this time" : "there is no data",
-		   question->from_s ? "look further back with --last TIME or --last all"
-				    : "check the name of the metric and --where");
+		   what_finds_more(fleet));
 	return EXIT_ERROR;
 }
 

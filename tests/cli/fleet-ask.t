@@ -13,6 +13,7 @@ cd "$(dirname "$0")/../.." || exit
 now=$(date +%s) runs=$dir/runs
 
 wrong 'no metric' 'missing metric; give a probe, such as runqlat' fleet p99
+wrong 'no probe' "unknown probe 'METRIC'; use memlat, runqlat, iolat or softirq" fleet p99 METRIC
 wrong 'no percentile' "'p100': invalid percentile" fleet p100 runqlat
 wrong 'a list with an empty element' "'p50,': invalid percentile" fleet p50, runqlat
 wrong 'a metric without a name' "'runqlat.': use PROBE or PROBE.METRIC" fleet p50 runqlat.
@@ -31,7 +32,7 @@ wrong 'two sources' 'give --dir or --clickhouse, not both' fleet p50 runqlat --d
 wrong 'a time of nothing' '--last 0: use a time above 0' fleet p50 runqlat --last 0
 refuses 'no directory' 1 "cannot read recordings in $dir/none: there is none" fleet p50 runqlat --dir "$dir/none"
 refuses 'no recordings' 1 "cannot read recordings in $dir: there is none; give a directory" fleet p50 runqlat --dir "$dir"
-refuses 'no server' 1 'cannot use http://127.0.0.1:1/: .*' fleet p50 runqlat --clickhouse http://127.0.0.1:1
+refuses 'no server' 1 'cannot use http://127.0.0.1:1/: .*; check the URL, and that the server runs' fleet p50 runqlat --clickhouse http://127.0.0.1:1
 
 for i in 1 2 3 4 5 6; do
 	fleet_recording "$runs/old$i" "h$i" 6.1.0-27-amd64 $((now - 7200 - i)) "$i"
@@ -47,6 +48,11 @@ ask() { run fleet "${@:2}" "${source[@]}" ${1:+"$1"}; }
 slots() { jq -c '.groups[0].slots[]' <<<"$out" | tr -d '[]'; }
 slots_of() { sqlite3 -separator , "$dir/all/run.db" "SELECT slot, count FROM slots WHERE series = $1 ORDER BY slot"; }
 
+refuses 'a metric that no host has' 1 'there is no data of this time; check the name of the metric and --where' \
+	fleet p99 runqlat.none --dir "$runs"
+refuses 'hosts that do not exist' 1 'there is no data of this time; check the name of the metric and --where' \
+	fleet p99 runqlat --where host=none --dir "$runs"
+refuses 'a probe that no host has' 1 'there is no data of this time; look further back' fleet p99 softirq --dir "$runs"
 ask --json p50,p90,p99,p99.9 runqlat
 is 'every slot is the sum of all hosts' "$(slots)" "$(slots_of 7)"
 is 'percentiles are those of one recording with all events' "$(jq -c '[.groups[0].statistics[].us]' <<<"$out")" \
