@@ -74,12 +74,12 @@ static const struct argp_option load_options[] = {
 	{ "dir", KEY_DIR, "DIR", 0, "Directory of dio, pressure or tiers (" DIR ")", 0 },
 	{ "size", KEY_SIZE, "SIZE", 0,
 	  "touch: memory in a round (16M each); dio: file (64M); pressure: memory limit (32M)", 0 },
-	{ "block", KEY_BLOCK, "SIZE", 0, "dio: a request (4K)", 0 },
+	{ "block", KEY_BLOCK, "SIZE", 0, "dio: size of a request (4K)", 0 },
 	{ "writes", KEY_WRITES, "PERCENT", 0, "dio: share of writes among the requests (25)", 0 },
 	{ "sequential", KEY_SEQUENTIAL, 0, 0, "dio: one block after the other, not at random", 0 },
-	{ "tiers", KEY_TIERS, "N", 0, "tiers: 2 or 3 of them (2)", 0 },
+	{ "tiers", KEY_TIERS, "N", 0, "tiers: number of tiers, 2 or 3 (2)", 0 },
 	{ "requests", KEY_REQUESTS, "N", 0, "tiers: requests that are in flight (80)", 0 },
-	{ "share", KEY_SHARE, "PERCENT", 0, "tiers: how many go to the first at first (20)", 0 },
+	{ "share", KEY_SHARE, "PERCENT", 0, "tiers: share of the first tier at the start (20)", 0 },
 	{ "seed", KEY_SEED, "N", 0, "Seed of the random numbers (0)", 0 },
 	{ "clickhouse", KEY_CLICKHOUSE, "URL", 0, "fleet: server with the tables", 0 },
 	{ "clickhouse-login", KEY_LOGIN, "FILE", 0, "fleet: file with USER:PASSWORD", 0 },
@@ -87,8 +87,7 @@ static const struct argp_option load_options[] = {
 	{ "series", KEY_SERIES, "N", 0, "fleet: rows of a host for each minute (60)", 0 },
 	{ "slots", KEY_SLOTS, "N", 0, "fleet: slots of a row that are not empty (40)", 0 },
 	{ "together", KEY_TOGETHER, "N", 0, "fleet: hosts in a request (100)", 0 },
-	{ "ago", KEY_AGO, "TIME", 0, "fleet: the rows begin so long ago (as long as they last)",
-	  0 },
+	{ "ago", KEY_AGO, "TIME", 0, "fleet: first row so long ago (the rows end now)", 0 },
 	{ 0 },
 };
 
@@ -100,7 +99,7 @@ static const char load_intro[] =
 static const char load_examples[] =
 	"\nExamples:\n"
 	"  latscope load mixed -d 10s                all kinds at once\n"
-	"  latscope load touch --size 1G             a large region, touched again and again\n"
+	"  latscope load touch --size 1G             a large region, again and again\n"
 	"  latscope load dio --dir /mnt --tasks 8    queue depth 8, the disk of /mnt\n"
 	"  latscope load dio --sequential --writes 100% --block 1M\n"
 	"  sudo latscope runqlat -- latscope load hog -d 5s\n"
@@ -118,8 +117,7 @@ static const char *load_doc(void)
 					 load_kinds[i]->name, load_kinds[i]->help);
 	if (used < sizeof(doc))
 		snprintf(doc + used, sizeof(doc) - used, "  %-9s %s\n%s", FLEET,
-			 "rows of many hosts for ClickHouse, as of serve --clickhouse",
-			 load_examples);
+			 "rows of many hosts, as serve --clickhouse sends them", load_examples);
 	return doc;
 }
 

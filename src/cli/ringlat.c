@@ -44,7 +44,7 @@ struct ringlat {
 static const struct argp_option ringlat_options[] = {
 	{ "method", KEY_METHOD, "NAME", 0, "Use only this method: module, kvm or user", 0 },
 	{ "crossings", 'n', "N", 0, "Crossings of each kind (1000000)", 0 },
-	{ "histogram", KEY_HISTOGRAM, NULL, 0, "Show their histogram", 0 },
+	{ "histogram", KEY_HISTOGRAM, NULL, 0, "Show the histogram of each direction", 0 },
 	{ "with-memlat", KEY_WITH_MEMLAT, NULL, 0,
 	  "Also measure the page-fault handler, and show both together", 0 },
 	{ "like", KEY_LIKE, "NAME", 0,
@@ -59,7 +59,7 @@ static const char ringlat_doc[] =
 	"module; kvm, the crossing alone, in a private guest that runs nothing else; "
 	"user, without privilege, round trips only, which include the kernel's work.\v"
 	"Examples:\n"
-	"  sudo latscope ringlat                     the best that this machine can\n"
+	"  sudo latscope ringlat                     by the best method here\n"
 	"  latscope ringlat --method user --histogram\n"
 	"  latscope ringlat --json | jq .ring        for a script\n"
 	"  sudo latscope ringlat --with-memlat       the crossing's share of a fault\n"

@@ -27,7 +27,7 @@ enum {
 
 const struct argp_option rmid_options[] = {
 	{ "counters", KEY_COUNTERS, "LIST", 0, COUNTERS_HELP, 0 },
-	{ "dump", KEY_DUMP, 0, 0, "Print who has which RMID at the end, not the table", 0 },
+	{ "dump", KEY_DUMP, 0, 0, "At the end print who has which RMID, no table", 0 },
 	{ "method", KEY_METHOD, "NAME", 0, "Use only this method: module, resctrl or switches", 0 },
 	{ "resctrl-root", KEY_RESCTRL_ROOT, "DIR", OPTION_HIDDEN, 0, 0 },
 	{ "rmids", KEY_RMIDS, "N", 0, "Emulate N RMIDs, or make N groups of resctrl", 0 },

@@ -116,7 +116,8 @@ static const char serve_doc[] =
 	"Examples:\n"
 	"  sudo latscope serve                       on " ADDRESS "\n"
 	"  curl http://" ADDRESS "/metrics\n"
-	"  sudo latscope serve --listen 0.0.0.0:9469 --token-file /etc/latscope/token\n\n"
+	"  sudo latscope serve --listen 0.0.0.0:9469 --token-file /etc/latscope/token\n"
+	"  sudo latscope serve --clickhouse http://db:8123 --label role=web\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 static int parse_trigger(struct service *service, const char *arg)

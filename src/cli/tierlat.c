@@ -61,7 +61,7 @@ const struct argp_option tierlat_options[] = {
 	  "Colloid: move at most this share per interval (0.02)", 0 },
 	{ "raw", KEY_RAW, 0, 0, "Add the counts of each CHA to --csv, --json, -o", 0 },
 	{ "per-cha", KEY_PER_CHA, 0, 0, "Also show each CHA", 0 },
-	{ "pages", KEY_PAGES, 0, 0, "Also show which processes have pages in which tier", 0 },
+	{ "pages", KEY_PAGES, 0, 0, "Also show whose pages are in which tier", 0 },
 	{ "decisions", KEY_DECISIONS, "FILE", 0, "Append what Colloid would move to FILE", 0 },
 	{ "method", KEY_METHOD, "NAME", 0, "perf or msr (default: what works here)", 0 },
 	{ "take", KEY_TAKE, 0, 0, "msr: also use counters that are in use", 0 },

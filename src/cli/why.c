@@ -20,7 +20,7 @@ const char why_doc[] =
 	"  latscope runqlat --why -d 10s             only waits for a CPU\n"
 	"  latscope why --by cgroup --over p99.9 -d 1m\n"
 	"  latscope why -o runs/ -- make -j8         while a command runs\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 this machine cannot.";
+	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 
 static int set_over(struct why_command *command, const char *text)
 {

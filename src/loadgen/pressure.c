@@ -161,7 +161,7 @@ static int pressure_run(const struct load_config *config)
 
 const struct load_ops load_pressure = {
 	.name = "pressure",
-	.help = "read more than fits into a cgroup's memory, with pauses: reclaim, I/O",
+	.help = "reads of more than fits into a cgroup's memory: reclaim, I/O",
 	.uses_dir = true,
 	.uses_bytes = true,
 	.needs_cgroup = true,
