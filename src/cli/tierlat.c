@@ -71,14 +71,14 @@ const struct argp_option tierlat_options[] = {
 	{ "cpu", KEY_CPU, "LIST", 0, "msr: read on these CPUs, one per socket", 0 },
 	{ "msr-root", KEY_MSR_ROOT, "DIR", 0, "msr: registers are in DIR/N/msr, not /dev/cpu", 0 },
 	{ "model", KEY_MODEL, "NAME", 0, "Use the events and registers of this CPU model", 0 },
-	{ "act", KEY_ACT, "METHOD", 0, "Move pages until the tiers are equally slow: move_pages",
-	  0 },
+	{ "act", KEY_ACT, "METHOD", 0,
+	  "Move pages until the tiers are equally slow: move_pages, or weighted-interleave", 0 },
 	{ "pid", 'p', "PID", 0, "act: pages of this process", 0 },
 	{ "cgroup", KEY_CGROUP, "PATH", 0, "act: of this cgroup (v2) and its descendants", 0 },
 	{ "system", KEY_SYSTEM, 0, 0, "act: of all processes", 0 },
 	{ "socket", KEY_SOCKET, "N", 0, "act: balance the tiers of this socket", 0 },
 	{ "dry-run", KEY_DRY_RUN, 0, 0, "act: say what would move, and move nothing", 0 },
-	{ "keep", KEY_KEEP, 0, 0, "act: leave pages where they are at the end", 0 },
+	{ "keep", KEY_KEEP, 0, 0, "act: leave pages or weights as they are at the end", 0 },
 	{ "sysfs-root", KEY_ROOT, "DIR", OPTION_HIDDEN, 0, 0 },
 	{ 0 },
 };
@@ -93,6 +93,7 @@ const char tierlat_doc[] =
 	"  sudo latscope tierlat -d 10s --csv        for a script\n"
 	"  sudo latscope tierlat -d 1m -i 100ms -o runs/\n"
 	"  sudo latscope tierlat --act move_pages --pid 1234 --dry-run -i 1s\n"
+	"  sudo latscope tierlat --act weighted-interleave --system -i 1s\n"
 	"  latscope tierlat --model icx --msr-root DIR --boxes 28\n"
 	"  latscope load tiers -- latscope tierlat --weight 0.25 -i 100ms\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
@@ -282,8 +283,8 @@ static int check_act(const struct tierlat_command *command)
 	if (!act->method)
 		return 0;
 	if (!is_known(act->method))
-		return options__fail(options, "--act '%.32s': unknown method; use %s", act->method,
-				     act_methods[0]);
+		return options__fail(options, "--act '%.32s': unknown method; use %s or %s",
+				     act->method, act_methods[0], act_methods[1]);
 	if (targets != 1)
 		return options__fail(options, "--act needs one of --pid, --cgroup and --system");
 	if (act->dry_run && act->keep)

@@ -72,6 +72,7 @@ bool numa_maps__parse(const char *line, struct numa_mapping *mapping)
 		return false;
 	word = strtok_r(copy, " \n", &rest);
 	mapping->bound = word && !strncmp(word, "bind", 4);
+	mapping->weighted = word && !strcmp(word, "weighted");
 	for (; good && word; word = strtok_r(NULL, " \n", &rest))
 		good = take_word(word, mapping);
 	free(copy);
@@ -111,8 +112,12 @@ int numa_maps__add(struct numa_pages *pages, const char *root, pid_t pid)
 			break;
 		}
 		pages->mappings++;
-		for (unsigned int i = 0; i < NUMA_NODES; i++)
-			pages->bytes[i] += mapping.pages[i] * mapping.page_bytes;
+		for (unsigned int i = 0; i < NUMA_NODES; i++) {
+			uint64_t bytes = mapping.pages[i] * mapping.page_bytes;
+
+			pages->bytes[i] += bytes;
+			pages->weighted[i] += mapping.weighted ? bytes : 0;
+		}
 		errno = 0;
 	}
 	if (!err && ferror(stream))

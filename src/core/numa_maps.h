@@ -18,6 +18,7 @@ struct numa_mapping {
 	bool file; /* of a file or of shared memory */
 	bool hugetlb;
 	bool bound; /* the process chose its nodes by "bind" */
+	bool weighted; /* or by "weighted interleave" */
 };
 
 /* False: the line is not a mapping, or has a node beyond NUMA_NODES. */
@@ -25,6 +26,7 @@ bool numa_maps__parse(const char *line, struct numa_mapping *mapping);
 
 struct numa_pages {
 	uint64_t bytes[NUMA_NODES];
+	uint64_t weighted[NUMA_NODES]; /* those with weighted interleave */
 	uint64_t mappings;
 };
 

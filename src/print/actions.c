@@ -105,6 +105,8 @@ void actions__text_rows(FILE *out, const struct table *actions)
 		add_text(&wrap, " (%s)", value_of(actions, row, "why"));
 		add_share(&wrap, "; placement %.3f", value_of(actions, row, "placement_before"));
 		add_share(&wrap, " -> %.3f", value_of(actions, row, "placement_after"));
+		add_share(&wrap, ", weights for %.3f", value_of(actions, row, "weights_before"));
+		add_share(&wrap, " -> %.3f", value_of(actions, row, "weights_after"));
 		if (asked.known)
 			add_bytes(&wrap, ", %s asked", (double)asked.integer);
 		if (moved.known)

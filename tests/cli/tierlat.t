@@ -124,7 +124,7 @@ wrong 'a part that tierlat lacks' 'tierlat has no overhead part' validate tierla
 wrong 'what only msr has' 'are for --method msr' tierlat --method perf --boxes 2
 wrong 'a reset by perf' 'are for --method msr' tierlat --method perf --reset
 wrong 'a reset that measures' '--reset measures nothing: leave out -d, -i and -o' tierlat --reset -d 1s
-wrong 'an unknown way to act' "--act 'magic': unknown method; use move_pages" tierlat --act magic --system
+wrong 'an unknown way to act' "--act 'magic': unknown method; use move_pages or weighted-interleave" tierlat --act magic --system
 wrong 'acting on nothing' '--act needs one of --pid, --cgroup and --system' tierlat --act move_pages
 wrong 'acting on two targets' '--act needs one of --pid, --cgroup and --system' tierlat --act move_pages --system --pid 1
 wrong 'a dry run of nothing' '--dry-run and --keep are for --act' tierlat --dry-run

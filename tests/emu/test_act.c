@@ -30,6 +30,7 @@
 static struct {
 	pid_t pid;
 	int input;
+	FILE *output;
 	char *memory;
 } held;
 
@@ -42,11 +43,11 @@ struct loop {
 	unsigned int moves;
 };
 
-static void start_holding(bool huge)
+/* How: NULL, "huge" or "weighted". */
+static void start_holding(const char *how)
 {
 	int input[2], output[2];
 	unsigned long address;
-	FILE *stream;
 
 	assert_int_equal(pipe(input), 0);
 	assert_int_equal(pipe(output), 0);
@@ -55,22 +56,31 @@ static void start_holding(bool huge)
 		dup2(input[0], 0);
 		dup2(output[1], 1);
 		close(input[1]);
-		execl(HOLD, HOLD, "16", huge ? "huge" : NULL, NULL);
+		execl(HOLD, HOLD, "16", how, NULL);
 		_exit(127);
 	}
 	close(input[0]);
 	close(output[1]);
 	held.input = input[1];
-	stream = fdopen(output[0], "r");
-	assert_int_equal(fscanf(stream, "address=%lx", &address), 1);
-	fclose(stream);
+	held.output = fdopen(output[0], "r");
+	assert_int_equal(fscanf(held.output, "address=%lx%*c", &address), 1);
 	held.memory = (char *)address;
 }
 
 static void stop_holding(void)
 {
 	close(held.input);
+	fclose(held.output);
 	waitpid(held.pid, NULL, 0);
+}
+
+/* The process frees so many quarters of its memory, and touches them again. */
+static void renew(unsigned int quarters)
+{
+	for (unsigned int i = 0; i < quarters; i++) {
+		assert_int_equal(write(held.input, "x", 1), 1);
+		assert_int_equal(fgetc(held.output), '.');
+	}
 }
 
 /* Nodes of all pages; with `node` >= 0 moves the pages from `first` on there. */
@@ -384,7 +394,7 @@ static void huge_pages_are_put_back(void **state)
 
 	(void)state;
 	stop_holding();
-	start_holding(true);
+	start_holding("huge");
 	config = config_of(false, false);
 	begin(&loop, 0.25, 80, &config);
 	pages_call(before, 0, -1);
@@ -395,7 +405,7 @@ static void huge_pages_are_put_back(void **state)
 	pages_call(after, 0, -1);
 	assert_memory_equal(before, after, sizeof(before));
 	stop_holding();
-	start_holding(false);
+	start_holding(NULL);
 }
 
 static void a_dry_run_moves_nothing(void **state)
@@ -442,8 +452,7 @@ static void a_process_that_ends_stops_it(void **state)
 	begin(&loop, 0.5, 80, &config);
 	quantum(&loop);
 	kill(held.pid, SIGKILL);
-	waitpid(held.pid, NULL, 0);
-	close(held.input);
+	stop_holding();
 	table__rewind(loop.actions);
 	loop.time_ns += 1000000000;
 	assert_int_equal(actor__quantum(loop.actor, loop.actions, loop.time_ns, loop.rig.samples),
@@ -452,7 +461,96 @@ static void a_process_that_ends_stops_it(void **state)
 	assert_non_null(actor__trouble(loop.actor));
 	assert_null(actor__trouble(loop.actor));
 	end(&loop);
-	start_holding(false);
+	start_holding(NULL);
+}
+
+static unsigned int weight_of(unsigned int node)
+{
+	unsigned int weight = 0;
+	char path[128];
+	FILE *stream;
+
+	snprintf(path, sizeof(path), ACT_WEIGHTS "/node%u", node);
+	stream = fopen(path, "re");
+	assert_non_null(stream);
+	assert_int_equal(fscanf(stream, "%u", &weight), 1);
+	fclose(stream);
+	return weight;
+}
+
+static bool has_weights(void)
+{
+	char why[TIER_TEXT];
+
+	return !act__look("weighted-interleave", "", why);
+}
+
+static const struct act_nodes two_nodes = { 1 << NEAR_NODE, 1 << FAR_NODE };
+
+/* All new pages, and no old one. */
+static void new_pages_follow_the_weights(void **state)
+{
+	static const double shares[] = { 0.75, 0.25, 0.9 };
+	struct act_config config = config_of(false, false);
+	unsigned int near = weight_of(NEAR_NODE), far = weight_of(FAR_NODE);
+	char why[TIER_TEXT];
+	struct act_place place;
+	struct act *act;
+
+	(void)state;
+	config.method = "weighted-interleave";
+	assert_int_equal(act__open(&act, &config, &two_nodes, why), 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		double before = true_share();
+
+		assert_int_equal(act__weigh(act, shares[i], &place, why), 0);
+		assert_true(fabs(true_share() - before) < 1e-9);
+		renew(4);
+		print_message("weights %u:%u: %.4f of the new pages\n", weight_of(NEAR_NODE),
+			      weight_of(FAR_NODE), true_share());
+		assert_true(fabs(true_share() - shares[i]) < 0.02);
+		assert_int_equal(act__place(act, &place, why), 0);
+		/* Besides, it has its libraries, some 2 MB. */
+		assert_true(fabs((double)place.far_bytes / PAGE / PAGES - (1 - true_share())) <
+			    0.02);
+	}
+	assert_int_equal(act__close(act, why), 0);
+	assert_int_equal(weight_of(NEAR_NODE), near);
+	assert_int_equal(weight_of(FAR_NODE), far);
+}
+
+/* The closed loop: a quarter of the pages is replaced in each quantum. */
+static void weights_converge(void **state)
+{
+	struct loop loop = { .noise = 0.03, .seed = 6 };
+	struct act_config config = config_of(false, false);
+	unsigned int near = weight_of(NEAR_NODE), above = 0;
+
+	(void)state;
+	config.method = "weighted-interleave";
+	begin(&loop, 0.3, 80, &config);
+	for (unsigned int i = 0; i < 150; i++) {
+		assert_string_not_equal(quantum(&loop), "stop");
+		renew(1);
+		above += i >= 90 && imbalance() > EQUAL;
+	}
+	print_message("by weights: placement %.3f, not equal in %u of 60 quanta\n", true_share(),
+		      above);
+	assert_in_range(above, 0, 6);
+	end(&loop);
+	assert_int_equal(weight_of(NEAR_NODE), near);
+}
+
+static void weighted_pages(void **state)
+{
+	if (!has_weights())
+		return;
+	stop_holding();
+	start_holding("weighted");
+	new_pages_follow_the_weights(state);
+	weights_converge(state);
+	stop_holding();
+	start_holding(NULL);
 }
 
 static bool has_far_node(void)
@@ -466,7 +564,7 @@ static bool has_far_node(void)
 static int begin_group(void **state)
 {
 	emu__begin(state);
-	start_holding(false);
+	start_holding(NULL);
 	return 0;
 }
 
@@ -487,6 +585,7 @@ int main(void)
 		cmocka_unit_test(a_dry_run_moves_nothing),
 		cmocka_unit_test(two_actors_are_refused),
 		cmocka_unit_test(a_process_that_ends_stops_it),
+		cmocka_unit_test(weighted_pages),
 	};
 
 	if (!has_far_node()) {

@@ -407,6 +407,8 @@ if [ ! -e /sys/devices/system/node/node1 ]; then
 	found
 	refuses 'pages cannot move on one node' 77 'there is one NUMA node; --act needs two with memory' \
 		tierlat -q "${args[@]}" --socket 0 --act move_pages --pid $$ -d 100ms
+	refuses 'nor can new ones go elsewhere' 77 'there is one NUMA node; --act needs two with memory' \
+		tierlat -q "${args[@]}" --socket 0 --act weighted-interleave --pid $$ -d 100ms
 	ok 'pages cannot move on one node: registers are put back' as_found
 fi
 done_testing

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "probes/tierlat/act_weights.h"
 #include "probes/tierlat/steer.h"
 
 #define EQUAL 0.05
@@ -249,6 +250,85 @@ static void test_noise_alone_moves_little(void **state)
 	assert_in_range(moves, 0, 30);
 }
 
+/* Pages of a process that replaces so much of them in a quantum. */
+struct turnover {
+	double rate; /* of the pages that are ever replaced */
+	double stays; /* share of those that never are */
+	double weighted, young, old; /* shares on the near node: by weights, and of the pages */
+};
+
+static double placement(const struct turnover *pages)
+{
+	return pages->stays * pages->old + (1 - pages->stays) * pages->young;
+}
+
+/* One quantum of an actor that only sets weights. */
+static void weigh(struct steer *steer, const struct machine *machine, struct turnover *pages,
+		  double noise)
+{
+	double p = fmin(fmax(placement(pages), 0.001), 0.999);
+	struct state state = balance(machine, p);
+	struct steer_load load = measure(&state, p, noise);
+	struct steer_answer answer;
+
+	steer__follow(steer, p);
+	answer = steer__decide(steer, &load);
+	assert_int_not_equal(answer.verdict, STEER_STOP);
+	if (answer.verdict == STEER_MOVE)
+		pages->weighted = act_weights__aim(p, pages->weighted, answer.shift);
+	pages->young += pages->rate * (pages->weighted - pages->young);
+}
+
+/* So many quanta; returns in how many of the last 500 the tiers were not equal. */
+static unsigned int weigh_long(struct turnover *pages, double noise, unsigned int quanta)
+{
+	unsigned int above = 0;
+	struct steer steer;
+
+	begin(&steer);
+	for (unsigned int i = 0; i < quanta + 500; i++) {
+		struct state now;
+
+		weigh(&steer, &gentle, pages, noise);
+		now = balance(&gentle, fmin(fmax(placement(pages), 0.001), 0.999));
+		above += i >= quanta && imbalance(&now) > EQUAL;
+	}
+	return above;
+}
+
+/* Whether pages are replaced at once or slowly, the weights do not overshoot for good. */
+static void test_weights_settle_at_any_turnover(void **state)
+{
+	static const double rates[] = { 1, 0.5, 0.2, 0.05, 0.02 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 5; i++) {
+		for (unsigned int start = 0; start <= 4; start++) {
+			double q = start / 4.0;
+			struct turnover pages = { rates[i], 0, q, q, q };
+			unsigned int above = weigh_long(&pages, 0.03, 100 + 30 / rates[i]);
+
+			print_message("turnover %.2f from %.2f: not equal in %u of 500 at %.3f\n",
+				      rates[i], q, above, placement(&pages));
+			assert_true(above <= 10);
+		}
+	}
+}
+
+/* Where they stay, nothing stops, and the weights stay near the placement. */
+static void test_weights_wait_for_pages_that_stay(void **state)
+{
+	struct turnover none = { 0, 0, 0.98, 1, 1 }, half = { 0.5, 0.5, 1, 1, 1 };
+
+	(void)state;
+	weigh_long(&none, 0.03, 0);
+	assert_true(fabs(none.weighted - 0.899) < 1e-9);
+	/* 0.9 is the lowest that weights of at least 0.1 less can give: 0.5 + 0.8 / 2. */
+	weigh_long(&half, 0.03, 0);
+	assert_true(fabs(half.weighted - placement(&half) + 0.1) < 0.02);
+	assert_true(placement(&half) < 0.92);
+}
+
 /* Decisions after so many quanta that are all the same. */
 static struct steer_answer repeat(struct steer *steer, struct steer_load load, unsigned int quanta,
 				  double follows)
@@ -403,6 +483,8 @@ int main(void)
 		cmocka_unit_test(test_it_holds_for_1000_quanta),
 		cmocka_unit_test(test_all_goes_to_a_tier_that_is_always_faster),
 		cmocka_unit_test(test_noise_alone_moves_little),
+		cmocka_unit_test(test_weights_settle_at_any_turnover),
+		cmocka_unit_test(test_weights_wait_for_pages_that_stay),
 		cmocka_unit_test(test_stolen_counters_stop_it),
 		cmocka_unit_test(test_a_placement_that_does_not_follow_stops_it),
 		cmocka_unit_test(test_tiers_that_both_become_slower_stop_it),

@@ -22,7 +22,10 @@
 /* Only root can make or open it, so nobody else can hold the lock. */
 #define LOCK "/run/latscope-act.lock"
 
-const char *const act_methods[] = { "move_pages", NULL };
+#define MOVE_PAGES "move_pages"
+#define INTERLEAVE "weighted-interleave"
+
+const char *const act_methods[] = { MOVE_PAGES, INTERLEAVE, NULL };
 
 struct act {
 	struct act_mover mover;
@@ -69,11 +72,17 @@ static int undo(void *arg)
 	const struct act_mover *mover = arg;
 	uint64_t left;
 
+	if (mover->weights)
+		return act_weights__undo(mover->weights);
 	return mover->memory ? act_memory__undo(mover->memory, mover->targets.root, &left) : 0;
 }
 
 static const struct restore_ops restore_ops = { .undo = undo };
 
+/*
+ * It inherits latscope's end of the restore process's socket. So that one, which waits for the end
+ * of both, never undoes while this one still acts.
+ */
 static int start_mover(struct act *act)
 {
 	int ends[2], err;
@@ -139,6 +148,7 @@ static void free_act(struct act *act)
 	if (act->lock >= 0)
 		close(act->lock);
 	act_memory__free(act->mover.memory);
+	act_weights__free(act->mover.weights);
 	free(act);
 }
 
@@ -149,9 +159,12 @@ static int prepare(struct act *act, const struct act_config *config, char why[TI
 	err = act_targets__open(&act->mover.targets, why);
 	if (!err && !config->dry_run)
 		err = take_lock(act, why);
-	if (!err)
+	if (!err && act__weighs(config->method))
+		err = act_weights__open(&act->mover.weights, &act->mover.nodes, config->root,
+					!config->dry_run, why);
+	else if (!err)
 		err = make_memory(act, config, why);
-	if (!err && act->mover.memory)
+	if (!err && !config->keep && !config->dry_run)
 		err = restore__begin(&act->restore, &restore_ops, &act->mover);
 	return err ? err : start_mover(act);
 }
@@ -226,12 +239,28 @@ int act__place(struct act *act, struct act_place *place, char why[TIER_TEXT])
 int act__move(struct act *act, int64_t bytes, uint64_t limit_ns, struct act_done *done,
 	      char why[TIER_TEXT])
 {
-	const struct act_order order = { bytes, limit_ns };
+	const struct act_order order = { .bytes = bytes, .limit_ns = limit_ns };
 	struct act_reply reply;
 	int err = bytes ? ask(act, &order, &reply, why) : 0;
 
 	*done = bytes && !err ? reply.done : (struct act_done){ 0 };
 	return err;
+}
+
+int act__weigh(struct act *act, double share, struct act_place *place, char why[TIER_TEXT])
+{
+	const struct act_order order = { .weigh = true, .share = share };
+	struct act_reply reply;
+	int err = ask(act, &order, &reply, why);
+
+	if (!err)
+		*place = reply.place;
+	return err;
+}
+
+bool act__weighs(const char *method)
+{
+	return !strcmp(method, INTERLEAVE);
 }
 
 int act__close(struct act *act, char why[TIER_TEXT])
@@ -243,34 +272,62 @@ int act__close(struct act *act, char why[TIER_TEXT])
 	end_mover(act);
 	err = restore__end(act->restore, false);
 	if (err)
-		snprintf(why, TIER_TEXT, "not all pages could be put back: %s", strerror(-err));
+		snprintf(why, TIER_TEXT, "not all %s could be put back: %s",
+			 act->mover.weights ? "weights" : "pages", strerror(-err));
 	free_act(act);
 	return err;
 }
 
-int act__look(const char *method, const char *root, char why[TIER_TEXT])
+static int look_for_nodes(const char *root, char why[TIER_TEXT])
 {
-	struct numa_nodes *nodes;
+	struct numa_nodes *nodes = calloc(1, sizeof(*nodes));
 	unsigned int memory = 0;
 	int err;
 
-	if (strcmp(method, act_methods[0])) {
-		snprintf(why, TIER_TEXT, "unknown method");
-		return -EINVAL;
-	}
-	nodes = calloc(1, sizeof(*nodes));
 	if (!nodes)
 		return -ENOMEM;
 	err = numa_nodes__read(nodes, root);
 	for (unsigned int i = 0; !err && i < nodes->nr; i++)
 		memory += nodes->nodes[i].memory;
 	free(nodes);
-	if (err || memory < 2) {
+	if (!err && memory >= 2)
+		return 0;
+	snprintf(why, TIER_TEXT,
+		 err ? "the kernel has no NUMA; --act needs two nodes with memory"
+		     : "there is one NUMA node; --act needs two with memory");
+	return -EOPNOTSUPP;
+}
+
+static int look_for_weights(const char *root, char why[TIER_TEXT])
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s" ACT_WEIGHTS, root);
+	if (access(path, F_OK)) {
 		snprintf(why, TIER_TEXT,
-			 err ? "the kernel has no NUMA; --act needs two nodes with memory"
-			     : "there is one NUMA node; --act needs two with memory");
+			 "the kernel has no " ACT_WEIGHTS
+			 "; it takes Linux 6.9, or --act " MOVE_PAGES);
 		return -EOPNOTSUPP;
 	}
+	snprintf(why, TIER_TEXT,
+		 "tierlat --act: weights of new pages, for processes with the policy weighted "
+		 "interleave");
+	return 0;
+}
+
+int act__look(const char *method, const char *root, char why[TIER_TEXT])
+{
+	int err;
+
+	if (!act__weighs(method) && strcmp(method, MOVE_PAGES)) {
+		snprintf(why, TIER_TEXT, "unknown method");
+		return -EINVAL;
+	}
+	err = look_for_nodes(root, why);
+	if (err)
+		return err;
+	if (act__weighs(method))
+		return look_for_weights(root, why);
 	if (syscall(SYS_move_pages, 0, 0, NULL, NULL, NULL, 0)) {
 		snprintf(why, TIER_TEXT, "move_pages: %s", strerror(errno));
 		return -EOPNOTSUPP;

@@ -20,8 +20,10 @@ struct act_target {
 	bool system; /* every process but latscope */
 };
 
+#define ACT_WEIGHTS "/sys/kernel/mm/mempolicy/weighted_interleave"
+
 struct act_config {
-	const char *method; /* "move_pages"; NULL: nothing is moved */
+	const char *method; /* of act_methods; NULL: nothing is moved */
 	struct act_target target;
 	bool dry_run; /* measure the placement, move nothing */
 	bool keep; /* at the end, pages stay where they are */
@@ -39,6 +41,7 @@ struct act_place {
 	uint64_t near_bytes, far_bytes;
 	unsigned int processes; /* that were read */
 	unsigned int unread; /* that ended meanwhile, or may not be read */
+	double weighted; /* share of new pages that the weights give to the near nodes */
 };
 
 /* What a move did. */
@@ -63,6 +66,12 @@ int act__place(struct act *act, struct act_place *place, char why[TIER_TEXT]);
 /* Moves about so many bytes, to the near nodes if > 0. Takes about `limit_ns` at most. */
 int act__move(struct act *act, int64_t bytes, uint64_t limit_ns, struct act_done *done,
 	      char why[TIER_TEXT]);
+
+/* Sets the weights for that share of new pages, reads them back, and reads the placement. */
+int act__weigh(struct act *act, double share, struct act_place *place, char why[TIER_TEXT]);
+
+/* Does the method set weights, which move no old page? */
+bool act__weighs(const char *method);
 
 /* Puts back what was found, unless it is kept, and frees. */
 int act__close(struct act *act, char why[TIER_TEXT]);

@@ -8,6 +8,7 @@
 #include <core/numa_maps.h>
 
 #include "act.h"
+#include "act_weights.h"
 
 /* The processes of a target. */
 struct act_pids {
@@ -61,6 +62,8 @@ int act_memory__undo(const struct act_memory *memory, const char *root, uint64_t
 
 struct act_order {
 	int64_t bytes; /* 0: only say where they are */
+	bool weigh; /* set the weights for `share` first */
+	double share;
 	uint64_t limit_ns;
 };
 
@@ -76,6 +79,7 @@ struct act_mover {
 	struct act_targets targets;
 	struct act_nodes nodes;
 	struct act_memory *memory; /* NULL: pages are kept */
+	struct act_weights *weights; /* NULL: pages are moved */
 	uint64_t seed;
 };
 

@@ -18,13 +18,16 @@
 
 #define RESERVE 32 /* this part of a node stays free */
 
-static uint64_t bytes_in(const struct numa_pages *pages, uint64_t mask)
+/* With weights: of the mappings that they govern. */
+static uint64_t bytes_in(const struct act_mover *mover, const struct numa_pages *pages,
+			 uint64_t mask)
 {
+	const uint64_t *bytes = mover->weights ? pages->weighted : pages->bytes;
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < NUMA_NODES; i++)
 		if (mask >> i & 1)
-			sum += pages->bytes[i];
+			sum += bytes[i];
 	return sum;
 }
 
@@ -39,7 +42,7 @@ int act_mover__place(const struct act_mover *mover, const struct act_pids *pids,
 		int got = numa_maps__add(&pages, mover->targets.root, pids->pids[i]);
 
 		if (bytes)
-			bytes[i] = got ? 0 : bytes_in(&pages, from);
+			bytes[i] = got ? 0 : bytes_in(mover, &pages, from);
 		if (got == -ENOMEM || got == -ENOENT || got == -EUCLEAN)
 			err = got;
 		if (got) {
@@ -48,8 +51,8 @@ int act_mover__place(const struct act_mover *mover, const struct act_pids *pids,
 			continue;
 		}
 		place->processes++;
-		place->near_bytes += bytes_in(&pages, mover->nodes.near);
-		place->far_bytes += bytes_in(&pages, mover->nodes.far);
+		place->near_bytes += bytes_in(mover, &pages, mover->nodes.near);
+		place->far_bytes += bytes_in(mover, &pages, mover->nodes.far);
 	}
 	return err ? err : place->processes ? 0 : last;
 }
@@ -105,13 +108,23 @@ static int move(struct act_mover *mover, const struct act_pids *pids, const uint
 	return err;
 }
 
+static int weigh(struct act_mover *mover, const struct act_order *order, double *now)
+{
+	int err = order->weigh ? act_weights__set(mover->weights, order->share) : 0;
+
+	return err ? err : act_weights__share(mover->weights, now);
+}
+
 static int obey(struct act_mover *mover, const struct act_order *order, struct act_reply *reply)
 {
+	double weighted = NAN;
 	uint64_t from = order->bytes > 0 ? mover->nodes.far : mover->nodes.near, *bytes;
 	struct act_pids pids;
 	int err;
 
-	err = act_targets__list(&mover->targets, &pids);
+	err = mover->weights ? weigh(mover, order, &weighted) : 0;
+	if (!err)
+		err = act_targets__list(&mover->targets, &pids);
 	if (err)
 		return err;
 	bytes = calloc(pids.nr + 1, sizeof(*bytes));
@@ -121,6 +134,7 @@ static int obey(struct act_mover *mover, const struct act_order *order, struct a
 		if (!err)
 			err = act_mover__place(mover, &pids, &reply->place, 0, NULL);
 	}
+	reply->place.weighted = weighted;
 	free(bytes);
 	free(pids.pids);
 	return err;
@@ -140,6 +154,10 @@ static void explain(int err, char why[TIER_TEXT])
 		text = "a node went offline";
 	else if (err == -ENOSPC)
 		text = "no room to keep where more pages were";
+	else if (err == -EBUSY)
+		text = "another program changed the weights";
+	else if (err == -EIO)
+		text = "the kernel did not take the weights";
 	snprintf(why, TIER_TEXT, "%s", text);
 }
 

@@ -9,13 +9,16 @@
 
 #include <core/numa_nodes.h>
 
+#include "act_weights.h"
+
 #define LEAST_LIMIT_NS 5000000ULL
 #define LEAST_BYTES 4096
+#define LEAST_WEIGHT 0.0025 /* weights give no share more exactly */
 
 /* clang-format off */
 const struct table_column action_columns[ACTION_COLUMNS] = {
-	[ACTION_NAME] = { "action", "", "move, would move (--dry-run), stay, wait, full, stop",
-			  TABLE_TEXT, true },
+	[ACTION_NAME] = { "action", "", "move, would move (--dry-run), set weights, would set "
+			  "weights, stay, wait, full, stop", TABLE_TEXT, true },
 	[ACTION_TO] = { "to", "", "tier that the pages move to", TABLE_TEXT, true },
 	[ACTION_WHY] = { "why", "", "reason of the action", TABLE_TEXT, true },
 	[ACTION_METHOD] = { "method", "", "how pages are moved", TABLE_TEXT, false },
@@ -35,7 +38,12 @@ const struct table_column action_columns[ACTION_COLUMNS] = {
 	[ACTION_AFTER] = { "placement_after", "", "the share, read again after the action",
 			   TABLE_REAL, false },
 	[ACTION_VERIFIED] = { "verified", "", "1: the placement changed by at least half of what "
-			      "was asked; 0: it did not", TABLE_INTEGER, false },
+			      "was asked, or the weights read back as set; 0: it did not",
+			      TABLE_INTEGER, false },
+	[ACTION_WEIGHTS_BEFORE] = { "weights_before", "", "share of new pages that the weights "
+				    "give to the default tier", TABLE_REAL, false },
+	[ACTION_WEIGHTS_AFTER] = { "weights_after", "", "the share, read again after the action",
+				   TABLE_REAL, false },
 };
 /* clang-format on */
 
@@ -52,6 +60,7 @@ struct actor {
 	uint64_t last_ns;
 	char trouble[TIER_TEXT]; /* empty: none */
 	bool told_full;
+	bool weighed; /* the weights are this actor's */
 };
 
 static int choose_socket(struct actor *actor, const struct tier *tier, char why[TIER_TEXT])
@@ -200,12 +209,12 @@ static int stop(struct actor *actor, struct table *table, const char *why)
 	char left[TIER_TEXT] = "";
 	int err;
 
-	snprintf(actor->trouble, sizeof(actor->trouble), "moves no more pages: %.200s", why);
+	snprintf(actor->trouble, sizeof(actor->trouble), "--act ends: %.200s", why);
 	err = act__close(actor->act, left);
 	actor->act = NULL;
 	if (err)
-		snprintf(actor->trouble, sizeof(actor->trouble), "moves no more pages: %.100s; %s",
-			 why, left);
+		snprintf(actor->trouble, sizeof(actor->trouble), "--act ends: %.100s; %s", why,
+			 left);
 	return set_action(actor, table, "stop", why, 0);
 }
 
@@ -262,6 +271,36 @@ static int move(struct actor *actor, struct table *table, const struct steer_ans
 	return set_action(actor, table, "move", answer->why, shift);
 }
 
+static int weigh(struct actor *actor, struct table *table, const struct steer_answer *answer,
+		 const struct act_place *before)
+{
+	double placement = act_place__share(before), shift = answer->shift, aim;
+	double now = actor->weighed ? before->weighted : placement;
+	bool dry = actor->config.dry_run;
+	struct act_place after;
+	char why[TIER_TEXT];
+
+	aim = act_weights__aim(placement, now, shift);
+	if (fabs(aim - before->weighted) < LEAST_WEIGHT)
+		return set_action(actor, table, "wait", "old pages stay where they are", 0);
+	table__set_real(table, ACTION_TARGET, aim);
+	if (dry)
+		return set_action(actor, table, "would set weights", answer->why, shift);
+	if (act__weigh(actor->act, aim, &after, why))
+		return stop(actor, table, why);
+	actor->weighed = true;
+	table__set_real(table, ACTION_WEIGHTS_AFTER, after.weighted);
+	table__set_integer(table, ACTION_VERIFIED, 1);
+	return set_action(actor, table, "set weights", answer->why, shift);
+}
+
+/* What is written if there is no page whose placement counts. */
+static const char *no_memory(const struct actor *actor)
+{
+	return act__weighs(actor->config.method) ? "no memory with weighted interleave"
+						 : "no memory on these nodes";
+}
+
 int actor__quantum(struct actor *actor, struct table *table, uint64_t time_ns,
 		   const struct tier_sample *samples)
 {
@@ -284,16 +323,22 @@ int actor__quantum(struct actor *actor, struct table *table, uint64_t time_ns,
 	if (act__place(actor->act, &place, why))
 		return stop(actor, table, why);
 	load.placement = act_place__share(&place);
+	if (!isnan(place.weighted))
+		table__set_real(table, ACTION_WEIGHTS_BEFORE, place.weighted);
 	err = set_measured(actor, table, &load);
 	if (err)
 		return err;
 	if (isnan(load.placement))
-		return set_action(actor, table, "wait", "no memory on these nodes", 0);
+		return set_action(actor, table, "wait", no_memory(actor), 0);
+	if (act__weighs(actor->config.method))
+		steer__follow(&actor->steer, load.placement);
 	answer = steer__decide(&actor->steer, &load);
 	if (answer.verdict == STEER_STOP)
 		return stop(actor, table, answer.why);
 	if (answer.verdict != STEER_MOVE)
 		return set_action(actor, table, names[answer.verdict], answer.why, 0);
+	if (act__weighs(actor->config.method))
+		return weigh(actor, table, &answer, &place);
 	length /= 2;
 	return move(actor, table, &answer, &place,
 		    length > LEAST_LIMIT_NS ? length : LEAST_LIMIT_NS);
@@ -331,7 +376,8 @@ static void list_nodes(const struct actor *actor, uint64_t mask, char text[TIER_
 
 void actor__describe(const struct actor *actor, char text[TIER_TEXT])
 {
-	snprintf(text, TIER_TEXT, "; pages %s by %s between",
+	snprintf(text, TIER_TEXT, "; %spages %s by %s between",
+		 act__weighs(actor->config.method) ? "new " : "",
 		 actor->config.dry_run ? "would move" : "move", actor->config.method);
 	list_nodes(actor, actor->masks.near, text);
 	snprintf(text + strlen(text), TIER_TEXT - strlen(text), " and");

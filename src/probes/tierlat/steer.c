@@ -18,6 +18,7 @@
 #define RECENT 0.25 /* weight of a quantum in the drift */
 #define DRIFTS 4 /* standard errors of the drift: the ratio is another one by now */
 #define FOLLOWED 0.25 /* of a shift, by the placement */
+#define SEEN 0.25 /* of the largest shift: a smaller change says nothing of the slope */
 
 static double square(double value)
 {
@@ -26,9 +27,9 @@ static double square(double value)
 
 void steer__begin(struct steer *steer, const struct steer_config *config)
 {
-	*steer = (struct steer){ .config = *config,
-				 .noise2 = square(FIRST_NOISE),
-				 .slope = LEAST_SLOPE };
+	*steer = (struct steer){
+		.config = *config, .noise2 = square(FIRST_NOISE), .slope = LEAST_SLOPE, .seen = NAN
+	};
 }
 
 static double noise2(const struct steer *steer)
@@ -179,4 +180,16 @@ void steer__moved(struct steer *steer, double asked, double done)
 	steer->error2 += square(UNSURE * steer->slope * done);
 	steer->drift = steer->odd = 0;
 	steer->fresh = done;
+}
+
+void steer__follow(struct steer *steer, double placement)
+{
+	double change = placement - steer->seen;
+
+	steer->last_shift = steer->moved_l = 0;
+	if (fabs(change) < steer->config.max_shift * SEEN)
+		return;
+	if (!isnan(change))
+		steer__moved(steer, change, change);
+	steer->seen = placement;
 }

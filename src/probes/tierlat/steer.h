@@ -51,6 +51,7 @@ struct steer {
 	double slope; /* by how much the ratio falls if the placement rises by 1 */
 	double fresh; /* the move before this quantum; 0: none */
 	double last_shift; /* 0: none yet, or the load changed since */
+	double seen; /* placement that steer__follow() has taken into account; NAN: none */
 	/* Contradictions: */
 	unsigned int stolen, not_followed, rises;
 	double moved_l, moved_r; /* latencies when the last move was decided; 0: none */
@@ -64,5 +65,11 @@ struct steer_answer steer__decide(struct steer *steer, const struct steer_load *
 
 /* How much of the shift was found on the other tier afterwards; of the same sign. */
 void steer__moved(struct steer *steer, double asked, double done);
+
+/*
+ * For an actor whose pages follow late: before each steer__decide(), instead of steer__moved(). A
+ * placement that does not follow, and latencies that rise meanwhile, are then no contradictions.
+ */
+void steer__follow(struct steer *steer, double placement);
 
 #endif
