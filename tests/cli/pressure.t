@@ -95,8 +95,9 @@ has_group() { [ -n "$(groups)" ] && [ -n "$(cat "$(groups)/cgroup.procs")" ]; }
 ok 'its processes are in a cgroup of their own' wait_for has_group
 limit=$(cat "$(groups)"/memory.max "$(groups)"/memory.limit_in_bytes 2>/dev/null)
 is 'with the limit' "$limit" $((32 << 20))
-processes=$(pgrep -P "$pid" | wc -l)
-ok 'all but the reader, and the process that removes it' test "$(wc -l <"$(groups)/cgroup.procs")" = $((processes - 2))
+# One after the other is started and enters.
+all_but_two() { [ "$(wc -l <"$(groups)/cgroup.procs")" = $(($(pgrep -P "$pid" | wc -l) - 2)) ]; }
+ok 'all but the reader, and the process that removes it' wait_for all_but_two
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 no_group() { [ -z "$(groups)" ]; }
