@@ -13,8 +13,8 @@ struct process_stat {
 };
 
 /*
- * `root` is a prefix of /proc, "" for this machine. 0; -ENOENT: the process has ended, or /proc hides
- * it from this user; -EBADMSG: the file is not as expected; or why it cannot be opened.
+ * `root` is a prefix of /proc, "" for this machine. 0; -ENOENT: the process has ended, or /proc
+ * hides it from this user; -EBADMSG: the file is not as expected; or why it cannot be opened.
  */
 int process_stat__read(const char *root, int pid, struct process_stat *stat);
 

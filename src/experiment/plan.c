@@ -180,7 +180,7 @@ static struct json_object *object_of(const struct plan *plan)
 int plan__write(const struct plan *plan, const char *dir)
 {
 	struct json_object *object = object_of(plan);
-	struct outfile file;
+	struct outfile file = { 0 };
 	const char *text;
 	int err;
 

@@ -162,7 +162,7 @@ static int find_all(struct spool *spool)
  */
 static bool is_foreign(const struct spool *spool)
 {
-	uint64_t magic;
+	uint64_t magic = 0;
 
 	return spool->next == 1 &&
 	       (spool->size < sizeof(magic)
