@@ -72,7 +72,7 @@ const struct argp_option tierlat_options[] = {
 	{ "msr-root", KEY_MSR_ROOT, "DIR", 0, "msr: registers are in DIR/N/msr, not /dev/cpu", 0 },
 	{ "model", KEY_MODEL, "NAME", 0, "Use the events and registers of this CPU model", 0 },
 	{ "act", KEY_ACT, "METHOD", 0,
-	  "Move pages until the tiers are equally slow: move_pages, or weighted-interleave", 0 },
+	  "Make the tiers equally slow by move_pages or weighted-interleave", 0 },
 	{ "pid", 'p', "PID", 0, "act: pages of this process", 0 },
 	{ "cgroup", KEY_CGROUP, "PATH", 0, "act: of this cgroup (v2) and its descendants", 0 },
 	{ "system", KEY_SYSTEM, 0, 0, "act: of all processes", 0 },
