@@ -29,6 +29,7 @@ struct fleet_host {
 	char refused_why[RUN_NAME];
 	uint64_t ahead; /* rows or recordings that lie in the future */
 	int64_t ahead_s; /* the latest, how far */
+	bool lacks_services; /* a recording was not split by cgroup; this is noted once */
 	uint64_t twice; /* recordings that are there twice; each counts once */
 };
 

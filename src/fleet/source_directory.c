@@ -297,6 +297,17 @@ static bool concerns(const struct reading *reading)
 	return false;
 }
 
+/* Once for each host. */
+static int note_no_services(struct reading *reading, struct fleet_host *host)
+{
+	if (host->lacks_services)
+		return 0;
+	host->lacks_services = true;
+	return notes__add(&reading->data->notes,
+			  "%s has recordings without services: they were not split by cgroup",
+			  reading->host);
+}
+
 static int add_recording(struct reading *reading)
 {
 	bool by_service = fleet_question__needs_services(reading->data->question);
@@ -321,10 +332,7 @@ static int add_recording(struct reading *reading)
 	account(reading, host);
 	got = fleet_data__method(reading->data, reading->probe->method);
 	if (!got && by_service && !(reading->probe->by & 1U << LAT_BY_CGROUP))
-		return notes__add(
-			&reading->data->notes,
-			"a recording of %s was not split by cgroup, so it has no services",
-			reading->host);
+		return note_no_services(reading, host);
 	if (got)
 		return got;
 	return by_service ? add_services(reading) : add_whole(reading);

@@ -52,6 +52,13 @@ refuses 'a metric that no host has' 1 'there is no data of this time; check the 
 	fleet p99 runqlat.none --dir "$runs"
 refuses 'hosts that do not exist' 1 'there is no data of this time; check the name of the metric and --where' \
 	fleet p99 runqlat --where host=none --dir "$runs"
+for i in 1 2; do
+	fleet_recording "$dir/whole/$i" h1 6.1.0-27-amd64 $((now - 7200 - i)) "$i"
+	sqlite3 "$dir/whole/$i/run.db" "UPDATE module SET split = ''"
+done
+run fleet top --dir "$dir/whole" --last 1d
+like 'no services: the answer says what to do' "$status $err" '^1 .*no data of this time; record with --by cgroup, or use --by host'
+is 'and that once for each host' "$(grep -c 'h1 has recordings without services: they were not split by cgroup' <<<"$err")" 1
 refuses 'a probe that no host has' 1 'there is no data of this time; look further back' fleet p99 softirq --dir "$runs"
 ask --json p50,p90,p99,p99.9 runqlat
 is 'every slot is the sum of all hosts' "$(slots)" "$(slots_of 7)"
