@@ -272,6 +272,17 @@ static int print_pressure(const struct report *report, struct rundb *db, const s
 	return -ENODATA;
 }
 
+static void explain_no_probe(const struct report *report, const struct run *run)
+{
+	char hint[RUN_TEXT] = "";
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < run->nr_probes && used < sizeof(hint); i++)
+		used += (size_t)snprintf(hint + used, sizeof(hint) - used, "%s%s",
+					 i ? ", " : "choose from ", run->probes[i].name);
+	log__error(report->probe, "no such probe in this recording", hint[0] ? hint : NULL);
+}
+
 static int print_recording(const struct report *report, const char *path, struct run *run,
 			   struct run *view)
 {
@@ -294,7 +305,7 @@ static int print_recording(const struct report *report, const char *path, struct
 	first = select_probe(report, run, view);
 	if (first < 0) {
 		err = first;
-		log__error(report->probe, "no such probe in this recording", NULL);
+		explain_no_probe(report, run);
 		goto close_db;
 	}
 	if (report->options.csv && view->probes[0].refused[0]) {

@@ -92,7 +92,7 @@ ok 'CSV of the splits' grep -qx 'key,events,mean_us,p50_us,p99_us,p999_us,max_us
 ok 'the summaries are JSON' jq -es 'length == 3' "$recorded"/*.summary.json
 
 # report of files that are no recording, or are damaged.
-refuses 'report of a probe that is not in it' 1 'nosuch: no such probe in this recording' \
+refuses 'report of a probe that is not in it' 1 'nosuch: no such probe in this recording; choose from memlat, runqlat, iolat' \
 	report -P nosuch "$recorded"
 refuses 'report of nothing' 1 'there is no recording; give the directory of a recording, or its run.db' \
 	report "$dir/nosuch"
