@@ -15,7 +15,7 @@ function prepareGroups(all) {
 function valueText(one, value) {
 	if (value === null)
 		return "–";
-	return one.unit === "us" ? fmtNs(value * 1000) : one.unit === "share" ? fmtShare(value, 1) : digits(value) + "/s";
+	return one.unit === "us" ? fmtNs(value * 1000) : one.unit === "share" ? fmtShare(value, 1) : fmtRate(value) + "/s";
 }
 
 function ratioText(one) {

@@ -106,12 +106,16 @@ function aboutTables(report, module) {
 	return parts;
 }
 
+const PRESSURES = { cpu_some_ns: "CPU pressure", memory_some_ns: "memory pressure", io_some_ns: "I/O pressure" };
+// Pressures, and of the other columns, which are details, those that correlate.
+const answers = (one) => one.rho !== null && (PRESSURES[one.column] || /^(positive|negative) /.test(one.verdict));
+const pressureName = (column) => PRESSURES[column] || column.replace(/_ns$/, "").replace(/_/g, " ");
 // What was slow together, in sentences: `correlation`, `covariates` and `pressure_pairs` of the JSON.
 function correlationNotes(report) {
 	const rho = (one) => one.rho === null ? "" : ", rho " + one.rho.toFixed(2) + (one.rho_low === null ? "" : " (" + one.rho_low.toFixed(2) + " to " + one.rho_high.toFixed(2) + ")");
-	const both = (one) => one.rho === null ? "" : "; slow together in " + one.intervals_in_both_worst_quarters + " intervals, " + one.by_chance.toFixed(1) + " by chance";
+	const both = (one) => one.rho === null ? "" : "; slow together in " + one.intervals_in_both_worst_quarters + (one.intervals_in_both_worst_quarters === 1 ? " interval, " : " intervals, ") + one.by_chance.toFixed(1) + " by chance";
 	return (report.correlation ? report.correlation.pairs : []).map((one) => one.probes.join(" and ") + ": " + (one.verdict || "cannot tell") + rho(one) + both(one) + (one.reason ? ": " + one.reason : ""))
 		.concat((report.covariates || []).filter((one) => one.rho !== null).map((one) => one.probe + " and " + one.table + " " + one.key + ": " + (one.verdict || "cannot tell") + rho(one)))
-		.concat((report.pressure_pairs || []).filter((one) => one.rho !== null).map((one) => one.probe + " and " + one.column + " of the pressure: " + (one.verdict || "cannot tell") + rho(one)))
+		.concat((report.pressure_pairs || []).filter(answers).map((one) => one.probe + " and " + pressureName(one.column) + ": " + (one.verdict || "cannot tell") + rho(one)))
 		.map((text) => el("p", { class: "note" }, text));
 }

@@ -56,6 +56,7 @@ ok 'the page opens without an error' silent
 like 'it shows the name as text' "$(<"$dir/dom")" '&lt;/script&gt;&lt;b&gt;x'
 like 'a stack has its thread' "$(<"$dir/dom")" '<div>thread [0-9]+</div>'
 like 'and its title' "$(<"$dir/dom")" '<title>latscope report 2'
+is 'no column has the name that it has in files' "$(grep -cE ' and [a-z_]+_ns' "$dir/dom")" 0
 
 # The rows of a metric and of a key in the page, and the same of report --json.
 of_page() { node tests/cli/page/values.js <"$dir/dom" | jq -c "select(.[0] == \"$1\" and length == 11) | [.[1], .[3:10][]]"; }
