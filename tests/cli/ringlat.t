@@ -153,7 +153,7 @@ refuses 'stamps do not replace a file' 1 'cannot write stamps to .*: File exists
 	ringlat --method user -n 600 --raw "$stamps"
 : >"$dir/again"
 run ringlat --method user -n 600 --raw "$dir/again"
-is 'a file that a failed attempt left empty is no obstacle' "$status" 0
+is 'a file that a failed attempt left empty can be used' "$status" 0
 ln -s "$dir/nowhere" "$dir/link"
 refuses 'stamps do not follow a link' 1 'cannot write stamps to .*/link: ' ringlat --method user -n 600 --raw "$dir/link"
 ok 'nothing is made there' test ! -e "$dir/nowhere"

@@ -203,7 +203,7 @@ static void test_the_first_node_of_a_page_is_kept(void **state)
 	act_memory__free(memory);
 }
 
-/* The page of an earlier process of this number was on node 63, which this machine lacks. */
+/* The page of an earlier process of this number was on node 63, which does not exist here. */
 static void test_pages_go_back_in_their_own_process(void **state)
 {
 	static char pages[2][4096] __attribute__((aligned(4096)));
