@@ -13,8 +13,15 @@ end_instance() {
 	[ ! -e "$instance" ] || { echo 0 >"$instance/events/enable" && rmdir "$instance"; }
 }
 
+# In the VM of another architecture the programs of the tests are those of the host.
+programs_run() {
+	[ -x .output/tests/rmid/check ] || return
+	.output/tests/rmid/check >/dev/null 2>&1
+	[ $? -lt 126 ]
+}
+
 traces_can_be_made() {
-	[ -x .output/tests/rmid/check ] && mkdir "$instance" 2>/dev/null || return
+	programs_run && mkdir "$instance" 2>/dev/null || return
 	on_exit end_instance_and_dir
 	end_instance
 }
