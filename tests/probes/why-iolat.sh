@@ -37,7 +37,7 @@ load_alone() { "$dir/victim" --name=victim --filename="$1" "${as[@]}" --rw=randr
 load_writeback() { with_victim "$1" write_back "${@:2}"; }
 
 write_back() {
-	sh -c "echo \$\$ >$1/cgroup.procs && exec dd if=/dev/zero of=/mnt/file bs=64k count=$2 status=none"
+	sh -c "echo \$\$ >$1/cgroup.procs && exec dd if=/dev/zero of=/mnt/file bs=64k count=$2 conv=notrunc status=none"
 	while awk '$1 == "Dirty:" || $1 == "Writeback:" { sum += $2 } END { exit sum < 256 }' /proc/meminfo; do sleep 0.2; done
 }
 
@@ -208,9 +208,7 @@ requeues() {
 writeback() {
 	local group=/sys/fs/cgroup/writer
 
-	# A mounted file system reads ahead its bitmaps, unless told not to.
-	ok 'writeback: a file system' mkfs.ext4 -q -E nodiscard,lazy_itable_init=0,lazy_journal_init=0 /dev/vdc &&
-		mount -o noinit_itable,no_prefetch_block_bitmaps /dev/vdc /mnt || return
+	ok 'writeback: a file system' make_file || return
 	ok 'writeback: a cgroup' make_group $group || return
 	echo 64 >/sys/block/vdc/queue/max_sectors_kb # so that there are some hundred requests
 	echo 1 >/proc/sys/vm/dirty_background_ratio
@@ -222,6 +220,14 @@ writeback() {
 	share 'writeback: the cgroup is blamed' "$victim AND $by_others" 75 "culprit = '/writer'"
 	share 'writeback: and not the thread that writes' "$victim AND $by_others" 90 "culprit NOT LIKE 'kworker%'"
 	share 'writeback: as a victim it is the cgroup, too' "NOT ($victim)" 90 "victim = '/writer'"
+}
+
+# A file that the cgroup writes over. The file system has nothing to write itself then: no bitmaps, no journal, no times; and it
+# reads none ahead. What it writes is not of the cgroup.
+make_file() {
+	mkfs.ext4 -q -E nodiscard,lazy_itable_init=0 -O ^has_journal /dev/vdc && mount /dev/vdc /mnt &&
+		dd if=/dev/zero of=/mnt/file bs=64k count=400 status=none && umount /mnt &&
+		mount -o lazytime,noinit_itable,no_prefetch_block_bitmaps /dev/vdc /mnt
 }
 
 make_group() {
