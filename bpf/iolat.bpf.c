@@ -26,7 +26,8 @@ struct ending {
 	struct lat_cell *cells;
 	__u64 now;
 	const struct iolat_start *start; /* NULL: not looked up, or none */
-	__u32 device;
+	struct gendisk *disk; /* NULL: not needed, or none */
+	__u32 device; /* its ID */
 	__u32 error;
 	struct why_end *end; /* set only with config.why */
 };
@@ -42,6 +43,7 @@ struct iolat_sample {
 	__u64 ns;
 	__u64 pid_tgid; /* of the submitter, as what follows; not with `unknown` */
 	__u64 cgroup;
+	struct gendisk *disk;
 	__u32 metric;
 	__u32 device;
 	__u32 op;
@@ -67,7 +69,8 @@ __noinline int split_sample(struct iolat_sample *sample)
 	if (config_split(&config, LAT_BY_DISK)) {
 		key.by = LAT_BY_DISK;
 		key.id = sample->device;
-		split_add(&split, cell, &key, NULL, sample->ns);
+		split_add(&split, cell, &key, sample->disk ? sample->disk->disk_name : NULL,
+			  sample->ns);
 	}
 	if (config_split(&config, LAT_BY_OP)) {
 		key.by = LAT_BY_OP;
@@ -90,6 +93,7 @@ static __always_inline void split_completion(const struct ending *done, __u32 me
 	const struct iolat_start *start = done->start;
 	struct iolat_sample sample = {
 		.ns = ns,
+		.disk = done->disk,
 		.metric = metric,
 		.device = done->device,
 		.op = request_op(&done->rq),
@@ -299,8 +303,10 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 	__u32 why;
 
 	done.now = bpf_ktime_get_ns();
-	if (needs_device())
-		done.device = request_device(rq, raw);
+	if (needs_device()) {
+		done.disk = request_disk(rq, raw);
+		done.device = disk_id(done.disk, raw);
+	}
 	done.cells = control.armed ? cells_here(&cells) : NULL;
 	if (done.cells)
 		count_all(done.cells, LAT_SEEN);

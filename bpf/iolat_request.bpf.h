@@ -120,13 +120,16 @@ static __always_inline __u64 start_time(const struct request_view *view, __u64 l
 	return view->start_ns ? view->start_ns + lag_ns : 0;
 }
 
-static __always_inline __u32 request_device(struct request *rq, bool raw)
+static __always_inline __u32 disk_id(struct gendisk *disk, bool raw)
 {
-	struct gendisk *disk = request_disk(rq, raw);
-
 	if (!disk)
 		return 0;
 	return (__u32)READ(raw, disk, major) << 20 | (__u32)READ(raw, disk, first_minor);
+}
+
+static __always_inline __u32 request_device(struct request *rq, bool raw)
+{
+	return disk_id(request_disk(rq, raw), raw);
 }
 
 /* Filter early, so that requests in flight are only the wanted ones. */

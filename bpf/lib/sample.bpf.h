@@ -269,8 +269,8 @@ static __always_inline void split_add_at(const struct split *split, struct lat_c
 }
 
 /*
- * Adds a sample to the row of one key. `comm` is the name of the task behind it, in memory of any
- * kind; NULL if the key is not a task.
+ * Adds a sample to the row of one key. `comm` is the name of the task or disk behind it, in memory
+ * of any kind; NULL if the key is neither.
  */
 static __always_inline void split_add(const struct split *split, struct lat_cell *cell,
 				      const struct lat_key *key, const char *comm, __u64 ns)

@@ -112,7 +112,7 @@ _Static_assert(sizeof(struct lat_key) == 16, "lat_key has no padding");
  */
 struct lat_owner {
 	struct lat_key key;
-	char comm[LAT_COMM_LEN]; /* of the task behind the key; empty: the key is not a task */
+	char comm[LAT_COMM_LEN]; /* of the task or disk behind the key; empty: it is neither */
 	__u32 ready; /* written last, when the rest is complete */
 	__u32 pad;
 };

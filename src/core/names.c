@@ -54,7 +54,11 @@ static bool read_disk(const struct names *names, uint64_t id, char out[RUN_NAME]
 	return true;
 }
 
-static void name_disk(struct names *names, uint64_t id, char out[RUN_NAME])
+/*
+ * `seen` is the name that the disk had at its first request, or empty: it may be gone before its
+ * link is read.
+ */
+static void name_disk(struct names *names, uint64_t id, const char *seen, char out[RUN_NAME])
 {
 	struct disk *disks;
 
@@ -64,8 +68,11 @@ static void name_disk(struct names *names, uint64_t id, char out[RUN_NAME])
 			return;
 		}
 	}
-	if (!read_disk(names, id, out))
-		return;
+	if (!read_disk(names, id, out)) {
+		if (!seen[0])
+			return;
+		snprintf(out, RUN_NAME, "%s", seen);
+	}
 	disks = vec__grow(names->disks, names->nr_disks, sizeof(*disks));
 	if (!disks) /* not kept: the link is read again next time */
 		return;
@@ -86,7 +93,7 @@ static void learn_disks(struct names *names)
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir))) {
 		if (sscanf(entry->d_name, "%u:%u", &major, &minor) == 2)
-			name_disk(names, (uint64_t)major << MINOR_BITS | minor, name);
+			name_disk(names, (uint64_t)major << MINOR_BITS | minor, "", name);
 	}
 	if (dir)
 		closedir(dir);
@@ -156,13 +163,18 @@ static void name_cgroup(const struct names *names, uint64_t id, char out[RUN_NAM
 	sanitize__text(out + 3, RUN_NAME - 3, path + len - (RUN_NAME - 4));
 }
 
-static void name_task(uint64_t id, const char *comm, char out[RUN_NAME])
+/* A name as the kernel has it, without a terminator if it is long; NULL: none. */
+static void kernel_text(const char *comm, char text[LAT_COMM_LEN])
 {
-	char text[LAT_COMM_LEN], raw[LAT_COMM_LEN] = "";
+	char raw[LAT_COMM_LEN] = "";
 
 	if (comm)
 		strncpy(raw, comm, sizeof(raw) - 1);
-	sanitize__text(text, sizeof(text), raw);
+	sanitize__text(text, LAT_COMM_LEN, raw);
+}
+
+static void name_task(uint64_t id, const char *text, char out[RUN_NAME])
+{
 	snprintf(out, RUN_NAME, "%s%s(%" PRIu64 ")", text, text[0] ? " " : "", id);
 }
 
@@ -170,15 +182,17 @@ const char *names__key(struct names *names, const struct lat_key *key, const cha
 		       char out[RUN_NAME])
 {
 	const char *listed = split__id_name(key->by, key->id);
+	char text[LAT_COMM_LEN];
 
+	kernel_text(comm, text);
 	if (key->id == RUN_OTHER_ID)
 		snprintf(out, RUN_NAME, "(other)");
 	else if (listed)
 		snprintf(out, RUN_NAME, "%s", listed);
 	else if (key->by == LAT_BY_PROCESS || key->by == LAT_BY_THREAD)
-		name_task(key->id, comm, out);
+		name_task(key->id, text, out);
 	else if (key->by == LAT_BY_DISK)
-		name_disk(names, key->id, out);
+		name_disk(names, key->id, text, out);
 	else if (key->by == LAT_BY_CGROUP)
 		name_cgroup(names, key->id, out);
 	else

@@ -134,6 +134,17 @@ static void a_disk_that_is_gone_keeps_its_name(void **state)
 	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 48, NULL), "sdy");
 }
 
+/* It came and went between two readings: only the kernel has seen it. */
+static void a_short_lived_disk_has_the_name_that_the_kernel_saw(void **state)
+{
+	(void)state;
+	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 64, NULL), "8:64");
+	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 64, "sd\033z"), "sd?z");
+	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 64, NULL), "sd?z");
+	unit_link(dir, "sys/dev/block/8:80", "../../devices/pci/block/sdq");
+	assert_string_equal(name_of(LAT_BY_DISK, 8ULL << 20 | 80, "sdx"), "sdq");
+}
+
 static void disks_by_name(void **state)
 {
 	static const char *const unknown[] = { "",   "sdz", "odd",   "../sda",	     ".",
@@ -281,6 +292,7 @@ int main(void)
 		cmocka_unit_test(cgroups_by_path),
 		cmocka_unit_test(no_cgroup2_is_no_error),
 		cmocka_unit_test(a_disk_that_is_gone_keeps_its_name),
+		cmocka_unit_test(a_short_lived_disk_has_the_name_that_the_kernel_saw),
 	};
 
 	return cmocka_run_group_tests_name("names", tests, make_tree, remove_tree);
