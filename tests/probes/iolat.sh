@@ -356,9 +356,11 @@ refused_splits() {
 
 # ---- null_blk: each request takes a given time ----
 
+no_null_disk() { ! lsmod | grep -q '^null_blk' || modprobe -r null_blk; }
+
 # null_disk NS [IRQMODE]: makes nullb0 complete each request after NS, in a timer's interrupt; IRQMODE 0: at once, in the task
 null_disk() {
-	! lsmod | grep -q '^null_blk' || modprobe -r null_blk
+	no_null_disk
 	modprobe null_blk nr_devices=1 queue_mode=2 "irqmode=${2:-2}" "completion_nsec=$1"
 }
 
@@ -391,6 +393,29 @@ known_delay() {
 		within "$method: $what: the sum is between the delays and fio's" $((count * $1)) \
 			"$(fact "$method" iolat.sum_ns)" "$(fio_said '.clat_ns.mean * .total_ios | ceil')"
 		balance "$method: $what" "$method"
+	done
+}
+
+# ---- a disk that comes and goes between two readings ----
+
+brief_window() {
+	begin
+	watch_all iolat --by disk -i 1h
+	await_recorders
+	null_disk 10000
+	await 'reads of the disk' dd if=/dev/nullb0 of=/dev/null bs=4k count=8 iflag=direct status=none
+	no_null_disk
+	close_window
+}
+
+brief_disk() {
+	local method
+
+	no_null_disk
+	window brief_window || return
+	for method in "${methods[@]}"; do
+		is "$method: a disk of a moment has its name" "$(sqlite3 -readonly "$w/$method"/*/run.db "SELECT DISTINCT name
+			FROM series WHERE split = 'disk' AND name LIKE 'nullb%'")" nullb0
 	done
 }
 
@@ -471,7 +496,7 @@ known_delays() {
 	on 6.1 known_delay 1000000 none
 	on 6.12 known_delay 1000000 mq-deadline
 	on 6.1 known_delay 3000000 none
-	modprobe -r null_blk
+	brief_disk
 }
 
 delayed_reads() {
@@ -525,6 +550,7 @@ if ! methods iolat; then
 	:
 elif [ -n "${compact-}" ]; then
 	delayed_reads
+	[ -n "$repeated" ] || brief_disk
 	# Once on each kernel; the long tests do it with none and voluntary.
 	[[ $(preemption) =~ none|voluntary|lazy ]] || stamped_by_plugs
 	! [[ $(preemption) =~ lazy|full|rt ]] || ! command -v fio >/dev/null || preempted_requests
