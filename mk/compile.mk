@@ -28,7 +28,7 @@ lax = $(if $(WERROR),,&& rm -f $(OUT)/strict)
 
 # Only one object knows the commit, and it is compiled again when the commit changes.
 $(OUT)/src/cli/version.o: CPPFLAGS += -DLATSCOPE_COMMIT='"$(COMMIT)"'
-$(OUT)/src/cli/version.o: $(shell mkdir -p $(OUT); [ "$$(cat $(OUT)/commit 2>/dev/null)" = '$(COMMIT)' ] || \
+$(OUT)/src/cli/version.o: $(shell mkdir -p $(OUT); echo '$(COMMIT)' | cmp -s - $(OUT)/commit || \
 	echo '$(COMMIT)' >$(OUT)/commit; echo $(OUT)/commit)
 
 # Once, before the first compile: is there all that the build needs? The error names what is missing, not a consequence.
