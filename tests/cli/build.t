@@ -44,6 +44,11 @@ lacks() {
 	make -s OUT="$dir/lacking-${2%%=*}" "$2" >/dev/null 2>"$dir/said"
 	grep -qF "$1 is missing: 'scripts/deps build', as root, installs what the build needs" "$dir/said" || { cat "$dir/said" && false; }
 }
+# archive: an archive of the tree has neither a commit in a file nor one in git
+archive() { GIT_DIR="$dir/no-such" make -s OUT="$dir/archive" "$dir/archive/src/cli/version.o"; }
+cp -r src "$dir/elsewhere"
+ok 'an archive of the tree, which knows no commit, is built' elsewhere archive
+
 for variable in CC CLANG BPFTOOL; do
 	ok "$variable is missing: make says what to do" lacks no-such-tool $variable=no-such-tool
 done
