@@ -101,6 +101,8 @@ static void describe(const struct command *command)
 static int copy(struct command *command)
 {
 	const char *parent = command->options.output ? command->options.output : OUTPUT_DIR;
+	size_t damaged;
+	char what[64];
 	int got, code;
 
 	code = output__create(&command->recording, parent, &command->options);
@@ -110,6 +112,12 @@ static int copy(struct command *command)
 	do {
 		got = snapshot__step(command->snapshot, &command->recording);
 	} while (got > 0);
+	damaged = snapshot__damaged(command->snapshot);
+	if (damaged) {
+		snprintf(what, sizeof(what), "%zu segment%s of the flight recorder", damaged,
+			 damaged == 1 ? "" : "s");
+		log__warn(what, "damaged", "what cannot be read of it is missing in the recording");
+	}
 	if (!got) {
 		output__show(&command->recording);
 		return EXIT_DONE;

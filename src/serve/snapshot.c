@@ -33,6 +33,7 @@ struct snapshot {
 	struct run *run; /* the recording */
 	struct run_data delta[RUN_PROBES];
 	uint64_t begin_ns, fine_ns, end_ns; /* CLOCK_MONOTONIC; the fine level begins at fine_ns */
+	size_t damaged; /* segments */
 	bool is_open; /* the recording is */
 	bool is_aligned; /* keys were read at the end of the last interval */
 };
@@ -61,28 +62,41 @@ static int open_level(struct level *level, int dir, enum recorder_level which)
 	return level->dirs ? 0 : -ENOMEM;
 }
 
+/* Also a file that is empty or full of zeros: its directory reached the disk, its data did not. */
+static bool is_damage(int err)
+{
+	return err == -EUCLEAN || err == -EMEDIUMTYPE;
+}
+
 /* A segment that was being made when its recorder was killed has no run.db yet. */
-static int load(int dir, struct run *run)
+static int load(struct snapshot *snapshot, int dir)
 {
 	char path[64];
+	int err;
 
 	path_of(dir, path);
-	return rundb__load(path, run);
+	err = rundb__load(path, snapshot->segment);
+	snapshot->damaged += is_damage(err);
+	return err;
 }
 
 /* When a level begins and ends; both 0 if it has nothing. */
-static void find_span(const struct level *level, struct run *run, uint64_t *begin, uint64_t *end)
+static void find_span(struct snapshot *snapshot, enum recorder_level which, uint64_t *begin,
+		      uint64_t *end)
 {
+	const struct level *level = &snapshot->levels[which];
+	struct run *run = snapshot->segment;
+
 	*begin = *end = 0;
 	for (size_t i = 0; i < level->nr && !*begin; i++) {
-		if (load(level->dirs[i], run))
+		if (load(snapshot, level->dirs[i]))
 			continue;
 		if (run->duration_ns)
 			*begin = run->start_mono_ns;
 		run__clear(run);
 	}
 	for (size_t i = level->nr; i > 0 && !*end; i--) {
-		if (load(level->dirs[i - 1], run))
+		if (load(snapshot, level->dirs[i - 1]))
 			continue;
 		if (run->duration_ns)
 			*end = run->start_mono_ns + run->duration_ns;
@@ -133,15 +147,14 @@ static int find_spans(struct snapshot *snapshot, uint64_t last_ns)
 {
 	uint64_t fine_end, coarse_begin, coarse_end;
 
-	find_span(&snapshot->levels[RECORDER_FINE], snapshot->segment, &snapshot->fine_ns,
-		  &fine_end);
-	find_span(&snapshot->levels[RECORDER_COARSE], snapshot->segment, &coarse_begin,
-		  &coarse_end);
+	find_span(snapshot, RECORDER_FINE, &snapshot->fine_ns, &fine_end);
+	find_span(snapshot, RECORDER_COARSE, &coarse_begin, &coarse_end);
 	snapshot->end_ns = coarse_end; /* keys were read then */
 	if (fine_end > coarse_end + SECONDS_APART)
 		snapshot->end_ns = last_keys(snapshot, coarse_end);
 	if (!snapshot->end_ns)
-		return -ENOENT;
+		return snapshot->damaged ? -EUCLEAN : -ENOENT;
+	snapshot->damaged = 0; /* counted again when they are read */
 	if (!snapshot->fine_ns)
 		snapshot->fine_ns = UINT64_MAX;
 	snapshot->begin_ns = snapshot->end_ns > last_ns ? snapshot->end_ns - last_ns : 0;
@@ -175,6 +188,11 @@ int snapshot__new(struct snapshot **out, int dir, uint64_t last_ns)
 struct run *snapshot__run(struct snapshot *snapshot)
 {
 	return snapshot->run;
+}
+
+size_t snapshot__damaged(const struct snapshot *snapshot)
+{
+	return snapshot->damaged;
 }
 
 static void close_segment(struct snapshot *snapshot)
@@ -319,7 +337,7 @@ static void copy_costs(struct snapshot *snapshot)
 			snapshot->run->probes[i].cost = snapshot->segment->probes[i].cost;
 }
 
-/* Opens the next segment. 0: there are no more. */
+/* Opens the next segment. 0: there are no more. One that a power cut damaged is left out. */
 static int open_segment(struct snapshot *snapshot)
 {
 	struct level *level = &snapshot->levels[snapshot->level];
@@ -334,7 +352,8 @@ static int open_segment(struct snapshot *snapshot)
 	}
 	path_of(level->dirs[level->next++], path);
 	err = rundb__open(&snapshot->db, path, snapshot->segment);
-	if (err == -ENOENT) { /* see load() */
+	if (err == -ENOENT || is_damage(err)) { /* see load() */
+		snapshot->damaged += is_damage(err);
 		snapshot->db = NULL;
 		return 1;
 	}
@@ -460,7 +479,7 @@ static int copy_interval(struct snapshot *snapshot, struct recording *recording,
 static int end_recording(struct snapshot *snapshot, struct recording *recording)
 {
 	if (!snapshot->is_open)
-		return -ENOENT;
+		return snapshot->damaged ? -EUCLEAN : -ENOENT;
 	snapshot->run->complete = true;
 	return recording__close(recording, snapshot->run, NULL);
 }
@@ -476,9 +495,10 @@ int snapshot__step(struct snapshot *snapshot, struct recording *recording)
 	}
 	for (int i = 0; !err && i < INTERVALS_AT_ONCE; i++) {
 		got = rundb__next(snapshot->db, &interval);
-		if (got < 0)
+		if (got < 0 && !is_damage(got))
 			return got;
-		if (!got) {
+		snapshot->damaged += got < 0;
+		if (got <= 0) {
 			close_segment(snapshot);
 			return 1;
 		}

@@ -24,6 +24,9 @@ void snapshot__free(struct snapshot *snapshot); /* NULL is allowed */
 /* What the recording says of itself. Labels can be added before the first step. */
 struct run *snapshot__run(struct snapshot *snapshot);
 
+/* Segments so far that are damaged. What can be read of them is copied. */
+size_t snapshot__damaged(const struct snapshot *snapshot);
+
 /* Copies some intervals. 1: there are more; 0: the recording is complete; or -errno. */
 int snapshot__step(struct snapshot *snapshot, struct recording *recording);
 

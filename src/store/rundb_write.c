@@ -408,6 +408,8 @@ static int db__open(struct writer *writer, const struct run *run)
 		err = -errno;
 	if (!err)
 		err = connect_to(made, path, pragmas);
+	if (!err && writer->no_sync)
+		err = sql__exec(made->db, "PRAGMA synchronous=OFF");
 	if (!err)
 		err = prepare_rows(made, run);
 	if (!err)

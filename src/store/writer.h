@@ -25,6 +25,7 @@ struct writer {
 	const struct writer_ops *ops;
 	const char *dir; /* the run's directory; NULL for those that write to a stream */
 	const char *shown; /* the same for messages; NULL: use dir */
+	bool no_sync; /* db: never wait for the disk; after a power cut the file may be damaged */
 	int log_pages; /* db: length of the log at a checkpoint, in pages of 4 KiB; 0: 64 MB */
 	void *state; /* the writer's own; live: a FILE *, stdout if NULL at open() */
 };

@@ -89,6 +89,18 @@ ok 'it starts again, and what was left stays' test -d "$killed"
 wait_for span coarse 2
 run snapshot -q --last 1h -o "$dir/older" "$killed"
 ok 'the ring before can be read' ended 0 '' ''
+# As after a power cut: SQLite finds garbage where its pages should be, or nothing.
+rm -f "$killed"/fine-000001/run.db-wal
+printf '%65536s' x | dd of="$killed/fine-000001/run.db" bs=4096 seek=1 conv=notrunc status=none
+run snapshot --last 1h -o "$dir/hurt" "$killed"
+ok 'a damaged segment is left out' ended 0 \
+	'1 segment of the flight recorder: damaged; what cannot be read of it is missing in the recording' ''
+for segment in "$killed"/{fine,coarse}-*; do
+	rm -f "$segment"/run.db-wal
+	: >"$segment/run.db"
+done
+run snapshot --last 1h -o "$dir/hurt" "$killed"
+ok 'nothing but damaged segments is an error' ended 1 'cannot read the flight recorder in .*: this recording is damaged' ''
 serve_stop
 is 'it ends' "$status" 0
 snapshot_new --last 1h

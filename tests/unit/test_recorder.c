@@ -72,15 +72,25 @@ static uint64_t bytes_of(const struct ring *ring)
 	return ring_files__size(rundir->parent, rundir->name, true);
 }
 
-/* The number of its oldest segment. */
-static uint64_t oldest(const struct ring *ring, enum recorder_level level)
+/* The number of its oldest segment, or of its newest. */
+static uint64_t number_of(const struct ring *ring, enum recorder_level level, bool is_newest)
 {
 	struct ring_name *names;
 	long nr = ring_files__list(ring->recording.rundir.fd, recorder__level(level), NULL, &names);
-	uint64_t number = nr > 0 ? names[0].number : 0;
+	uint64_t number = nr > 0 ? names[is_newest ? nr - 1 : 0].number : 0;
 
 	free(names);
 	return number;
+}
+
+static uint64_t oldest(const struct ring *ring, enum recorder_level level)
+{
+	return number_of(ring, level, false);
+}
+
+static uint64_t newest(const struct ring *ring, enum recorder_level level)
+{
+	return number_of(ring, level, true);
 }
 
 static void test_it_has_five_minutes_and_an_hour(void **state)
@@ -146,6 +156,45 @@ static void test_the_ring_before_counts(void **state)
 	finish(&ring);
 }
 
+static int syncs;
+
+int fdatasync(int fd)
+{
+	(void)fd;
+	syncs++;
+	return 0;
+}
+
+int fsync(int fd)
+{
+	return fdatasync(fd);
+}
+
+static void nothing(struct run_data *delta, unsigned int interval, const void *arg)
+{
+	(void)delta;
+	(void)interval;
+	(void)arg;
+}
+
+/* A sync would delay the requests that it measures. Other recordings wait for the disk. */
+static void test_it_does_not_wait_for_the_disk(void **state)
+{
+	struct ring ring;
+
+	(void)state;
+	recording_write(recording_begin("runqlat", "stamps", "run_queue"), dir, "other", 1, nothing,
+			NULL);
+	assert_true(syncs > 0);
+	syncs = 0;
+	begin(&ring, 256 << 20);
+	for (int i = 0; i < 20; i++)
+		add(&ring, 10 * SECOND, 2);
+	assert_true(oldest(&ring, RECORDER_FINE) == 1 && newest(&ring, RECORDER_FINE) > 4);
+	finish(&ring);
+	assert_int_equal(syncs, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +203,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_it_does_not_exceed_its_size, unit_make_dir,
 						unit_remove_dir),
 		cmocka_unit_test_setup_teardown(test_the_ring_before_counts, unit_make_dir,
+						unit_remove_dir),
+		cmocka_unit_test_setup_teardown(test_it_does_not_wait_for_the_disk, unit_make_dir,
 						unit_remove_dir),
 	};
 
