@@ -81,6 +81,7 @@ struct {
 /* What a submitter is called. */
 struct submitter {
 	struct why_name name;
+	struct why_who who;
 	__u64 cgroup;
 	char comm[LAT_COMM_LEN];
 	char process[LAT_COMM_LEN];
@@ -129,7 +130,7 @@ static __always_inline struct submitter *submitter_of(__u32 tid)
 static __noinline int rename_submitter(struct submitter *who, struct task_struct *task)
 {
 	__builtin_memset(who, 0, sizeof(*who));
-	why_describe(&config, &who->name.who, task);
+	why_describe(&config, &who->who, task);
 	who->cgroup = task_cgroup(task, false);
 	bpf_probe_read_kernel_str(who->comm, LAT_COMM_LEN, task->comm);
 	bpf_probe_read_kernel_str(who->process, LAT_COMM_LEN, leader_comm(task, false));
@@ -152,7 +153,7 @@ static __always_inline __u64 note_submitter(struct task_struct *task)
 		who->name.as_of = as_of;
 		who->name.cgroups = cgroups;
 	}
-	return who->name.who.id;
+	return who->who.id;
 }
 
 /*
@@ -366,8 +367,8 @@ static __always_inline void find_who(struct why_who *who, const struct owner *ow
 {
 	const struct submitter *submitter = owner->tgid ? submitter_of(owner->tid) : NULL;
 
-	if (submitter && submitter->name.tid == owner->tid && submitter->name.who.id == owner->id)
-		*who = submitter->name.who;
+	if (submitter && submitter->name.tid == owner->tid && submitter->who.id == owner->id)
+		*who = submitter->who;
 	else
 		who->id = owner->id;
 }

@@ -15,7 +15,22 @@
  */
 #define WALK_TURNS (WHY_TURNS - WHY_BLOCK)
 #define MOST_SETTLED 128
-#define WHY_NAMES 1024
+
+/*
+ * Each turn refers to a name in a ring of names. The later turns of a task refer to the same one,
+ * until as many others have been taken as there are turns in the ring; then its name is taken
+ * again. A turn takes at most one, so no name of a turn in the ring is overwritten. Which thread
+ * IDs there are does not matter.
+ */
+#define NAMES (2 * WHY_TURNS)
+#define KNOWN 1024 /* tasks that are looked up; of those with the same place, the last one */
+_Static_assert(NAMES <= 1 << 16, "a turn has 16 bits for it");
+
+struct known {
+	struct why_name name;
+	__u32 number; /* of the name */
+	__u32 pad;
+};
 
 struct why_control why_control = {};
 
@@ -29,7 +44,8 @@ __u32 names_changed = 0;
 /* What a CPU knows of its turns, and its work space. */
 struct place {
 	struct why_turns ring;
-	struct why_name names[WHY_NAMES]; /* of threads, as of their last turns */
+	struct known known[KNOWN]; /* by TID */
+	struct why_who names[NAMES];
 	struct why_scratch scratch;
 } __attribute__((aligned(64)));
 
@@ -73,32 +89,38 @@ static __always_inline __u32 task_class(struct task_struct *task)
 	return task->prio < MAX_RT_PRIO ? WHY_RT : WHY_TASK;
 }
 
-static __always_inline void note_name(struct place *place, struct task_struct *task, __u32 tid)
+/* Returns the place of its name. */
+static __always_inline __u32 note_name(struct place *place, struct task_struct *task, __u32 tid)
 {
-	struct why_name *name = &place->names[tid % WHY_NAMES];
-	__u32 as_of = names_changed;
+	struct known *known = &place->known[tid % KNOWN];
+	__u32 as_of = names_changed, number = place->ring.names;
 	__u64 cgroups = 0;
 
 	if (why_by() == LAT_BY_CGROUP)
 		cgroups = (__u64)task->cgroups;
-	if (why_named(name, task, tid, as_of, cgroups))
-		return;
-	name->task = (__u64)task;
-	name->tid = tid;
-	name->as_of = as_of;
-	name->cgroups = cgroups;
-	why_describe(&config, &name->who, task);
+	if (why_named(&known->name, task, tid, as_of, cgroups) &&
+	    number - known->number < WHY_TURNS)
+		return known->number % NAMES;
+	known->name.task = (__u64)task;
+	known->name.tid = tid;
+	known->name.as_of = as_of;
+	known->name.cgroups = cgroups;
+	known->number = number;
+	place->ring.names = number + 1;
+	number %= NAMES;
+	why_describe(&config, &place->names[number], task);
+	return number;
 }
 
 static __always_inline void add_to_ring(struct why_turns *ring, struct task_struct *task,
-					__u32 class, __u64 end_ns)
+					__u32 class, __u32 name, __u64 end_ns)
 {
 	__u64 next = ring->next;
 	struct why_turn *turn = &ring->turns[next % WHY_TURNS];
 
-	turn->end_ns = end_ns;
-	turn->tid = task->pid;
-	turn->tgid_class = task->tgid | class << 24;
+	*turn = (struct why_turn){
+		.end_ns = end_ns, .tid = task->pid, .tgid = task->tgid, .class = class, .name = name
+	};
 	if (next && end_ns > ring->sums.end_ns) /* the start of the first turn is unknown */
 		ring->sums.class_ns[class] += end_ns - ring->sums.end_ns;
 	ring->sums.end_ns = end_ns;
@@ -113,7 +135,7 @@ static __always_inline void add_to_ring(struct why_turns *ring, struct task_stru
  */
 static __always_inline void note_turn(struct task_struct *prev, struct task_struct *next, __u64 now)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), tid = prev->pid;
+	__u32 cpu = bpf_get_smp_processor_id(), tid = prev->pid, name = 0;
 	struct why_turns *ring;
 	struct place *place;
 	__u64 arrival;
@@ -126,12 +148,12 @@ static __always_inline void note_turn(struct task_struct *prev, struct task_stru
 	ring = &place->ring;
 	if (ring->running != tid) {
 		arrival = tid ? prev->sched_info.last_arrival : 0;
-		add_to_ring(ring, prev, WHY_HIDDEN, arrival && arrival < now ? arrival : now);
+		add_to_ring(ring, prev, WHY_HIDDEN, 0, arrival && arrival < now ? arrival : now);
 	}
-	add_to_ring(ring, prev, task_class(prev), now);
-	ring->running = next->pid;
 	if (tid)
-		note_name(place, prev, tid);
+		name = note_name(place, prev, tid);
+	add_to_ring(ring, prev, task_class(prev), name, now);
+	ring->running = next->pid;
 }
 
 /* ---- the quota of a cgroup ---- */
@@ -218,11 +240,9 @@ struct walk {
 	__u64 first, last; /* blocks that are left of a search */
 };
 
-static __always_inline __u32 turn_part(__u32 tgid_class, __u32 victim)
+static __always_inline __u32 turn_part(__u32 class, __u32 tgid, __u32 victim)
 {
-	__u32 tgid = tgid_class & 0xffffff;
-
-	switch (tgid_class >> 24) {
+	switch (class) {
 	case WHY_IDLE:
 		return WHY_RUNQLAT_IDLE;
 	case WHY_HIDDEN:
@@ -240,20 +260,10 @@ static __always_inline __u32 turn_part(__u32 tgid_class, __u32 victim)
 	(1U << WHY_RUNQLAT_OWN | 1U << WHY_RUNQLAT_OTHER | 1U << WHY_RUNQLAT_KERNEL | \
 	 1U << WHY_RUNQLAT_REALTIME)
 
-static __always_inline void find_who(struct why_sum *sum, struct place *place)
-{
-	const struct why_name *name = &place->names[sum->tid % WHY_NAMES];
-
-	if (name->tid == sum->tid)
-		sum->who = name->who;
-	else if (why_by() != LAT_BY_CGROUP)
-		sum->who.id = sum->id;
-}
-
 /* The time of a turn that belongs to the wait. */
 static __always_inline void add_turn(struct walk *walk, const struct why_turn *turn, __u64 ns)
 {
-	__u32 part = turn_part(turn->tgid_class, walk->tgid), id = turn->tid;
+	__u32 part = turn_part(turn->class, turn->tgid, walk->tgid), id = turn->tid;
 	struct why_scratch *scratch = &walk->place->scratch;
 	struct why_sum *sum;
 
@@ -265,11 +275,11 @@ static __always_inline void add_turn(struct walk *walk, const struct why_turn *t
 		return;
 	}
 	if (why_by() == LAT_BY_PROCESS)
-		id = turn->tgid_class & 0xffffff;
+		id = turn->tgid;
 	sum = why_sum_of(&why_pairs, scratch, id, part, walk->victim);
 	if (!sum->part) {
 		why_start_sum(sum, id, part, turn->tid);
-		find_who(sum, walk->place);
+		sum->who = walk->place->names[turn->name % NAMES];
 	}
 	sum->amount.ns += ns;
 }
@@ -327,7 +337,7 @@ static __always_inline void add_classes(struct walk *walk, __u64 newest)
 		edge = 0;
 #pragma unroll
 	for (__u64 class = 0; class < WHY_CLASSES; class ++) {
-		part = turn_part(class << 24, walk->tgid);
+		part = turn_part(class, 0, walk->tgid);
 		ns = from->class_ns[class] - before->class_ns[class] + edge;
 		ns = ns > all ? ns - all : 0;
 		ns += to->class_ns[class] - from->class_ns[class];

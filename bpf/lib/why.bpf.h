@@ -178,12 +178,12 @@ static __always_inline void why_add(const struct why *why, struct why_cell *cell
 
 /* ---- who a task is, as of the last time that it was seen ---- */
 
+/* What a name is of. */
 struct why_name {
 	__u64 task;
 	__u32 tid;
 	__u32 as_of; /* how often a task had taken another name until then */
 	__u64 cgroups; /* 0: it does not matter which */
-	struct why_who who;
 };
 
 /* Is it the name of this task, and not an old one? */

@@ -155,8 +155,9 @@ enum why_class {
 
 struct why_turn {
 	__u64 end_ns; /* by the scheduler's clock of that CPU */
-	__u32 tid;
-	__u32 tgid_class; /* tgid | enum why_class << 24: process IDs have at most 22 bits */
+	__u64 tid : 22, tgid : 22; /* the kernel has no larger ones */
+	__u64 class : 4; /* enum why_class */
+	__u64 name : 16; /* its place in the ring of names */
 };
 _Static_assert(sizeof(struct why_turn) == 16, "why_turn has no padding");
 
@@ -169,7 +170,7 @@ struct why_sums {
 struct why_turns {
 	__u64 next; /* turns so far */
 	__u32 running; /* TID of the task that has the CPU */
-	__u32 pad;
+	__u32 names; /* taken so far */
 	struct why_sums sums;
 	struct why_turn turns[WHY_TURNS];
 	struct why_sums blocks[WHY_BLOCKS]; /* sums after each WHY_BLOCK turns */

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native slow
-# why with 5,000 threads that take turns of microseconds: no time is lost, and what is unknown is said.
+# why with 5,000 threads that take turns of microseconds: no time is lost, and what is unknown is said. With threads whose IDs
+# have the same place in tables: each culprit has its own name.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -59,7 +60,45 @@ many() {
 	within "by $1 on CPU $2: less than 2 % is unknown" 0 "$(unknown)" 19
 }
 
+# misnamed: culprits that have no name, or that of another thread
+misnamed() {
+	query "SELECT DISTINCT culprit FROM runqlat_why WHERE culprit_id AND culprit NOT GLOB '?* ([0-9]*)' OR
+		culprit GLOB '[cm][0-9]*' AND culprit NOT IN ('c' || culprit_id || ' (' || culprit_id || ')',
+			'm' || culprit_id || ' (' || culprit_id || ')')"
+}
+
+# printed KEY: the values of this key in $out, as a list
+printed() { sed -n "s/^$1=//p" <<<"$out" | sort -u | paste -sd ,; }
+
+# collide BY: short processes with the same place are all blamed, each by its own name. The ring of names goes round while the one
+# that stays does not run: it has its own name nevertheless, and not that of one of the two that were named then.
+collide() {
+	rm -rf "$dir/runs"
+	run runqlat --why --by "$1" --comm victim --over 1ms -q -o "$dir/runs" -- \
+		"$built/tests/reference/collide" "$last" 80 40
+	db=$(echo "$dir"/runs/*/run.db)
+	tap_same "$status:$err" 0: && tap_same "$(misnamed)" '' || return
+	tap_same "$(query "SELECT DISTINCT culprit FROM runqlat_why WHERE culprit GLOB 'c[0-9]*'" | sort)" \
+		"$(sed -n 's/^short_pid=\(.*\)/c\1 (\1)/p' <<<"$out" | sort -u)" || return
+	tap_same "$(query "SELECT DISTINCT culprit FROM runqlat_why WHERE culprit_id = $(printed stayer_pid)")" \
+		"stayer ($(printed stayer_pid))" || return
+	tap_same "$(query "SELECT DISTINCT culprit FROM runqlat_why WHERE culprit_id IN ($(printed two_pid))")" '' || return
+	tap_same "$(query "SELECT sum(ns) FROM runqlat_why WHERE part = 'realtime' AND culprit = '(other)'")" ''
+}
+
+# three CMD...: an agent of this machine hides turns
+three() {
+	local try
+
+	for ((try = 0; try < 3; try++)); do
+		! "$@" || return 0
+	done
+	return 1
+}
+
 last=$(($(nproc) - 1))
+ok 'processes with the same place have their names' three collide process
+ok 'threads, too' three collide thread
 many process "0,$last"
 is 'two CPUs: own is the process itself' "$(query "SELECT DISTINCT culprit_id <> victim_id FROM runqlat_why
 	WHERE part = 'own' AND culprit <> '(other)'")" 0
@@ -68,4 +107,5 @@ many thread "$last"
 within 'one CPU: it is known what had the CPU before the turns that are kept' 900 \
 	"$(share "part IN ('own', 'other')")" 1000
 like 'one CPU: culprits without a name are said' "$out" '\(other\) +(own|other) '
+is 'one CPU: the others have their own names' "$(misnamed)" ''
 done_testing

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * multitude THREADS VICTIMS SWITCHES: threads that all want a CPU, and give it up after 5 us each
- * time, until that has happened so many times. The first ones are called "victim".
+ * time, until that has happened so many times. The first ones are called "victim", the others "m"
+ * and their ID.
  */
 #include <limits.h>
 #include <sched.h>
@@ -17,10 +18,11 @@ static pthread_barrier_t all_there;
 
 static void *take_turns(void *name)
 {
+	char own[16];
 	uint64_t end;
 
-	if (name)
-		prctl(PR_SET_NAME, name);
+	snprintf(own, sizeof(own), "m%d", gettid());
+	prctl(PR_SET_NAME, name ? name : own);
 	pthread_barrier_wait(&all_there);
 	while (atomic_fetch_sub(&left, 1) - 1 < ULONG_MAX / 2) {
 		end = clock__now_ns() + TURN_NS;
