@@ -5,11 +5,12 @@
 #include <core/sanitize.h>
 #include <core/units.h>
 
+#include "actions.h"
 #include "text.h"
 #include "wrap.h"
 
-static const struct table_aggregate *aggregate(const struct table *actions, size_t key,
-					       const char *name)
+const struct table_aggregate *actions__aggregate(const struct table *actions, size_t key,
+						 const char *name)
 {
 	static const struct table_aggregate none;
 	int column = table__find_column(actions, name);
@@ -27,7 +28,7 @@ static void add_text(struct wrap *wrap, const char *format, struct table_value v
 		wrap__add(wrap, format, sanitize__text(text, sizeof(text), value.text));
 }
 
-static struct table_value key_of(const struct table *actions, size_t key, const char *name)
+struct table_value actions__key(const struct table *actions, size_t key, const char *name)
 {
 	int column = table__find_column(actions, name);
 
@@ -36,7 +37,7 @@ static struct table_value key_of(const struct table *actions, size_t key, const 
 	return table__key(actions, key, (unsigned int)column);
 }
 
-static struct table_value value_of(const struct table *actions, size_t row, const char *name)
+struct table_value actions__value(const struct table *actions, size_t row, const char *name)
 {
 	int column = table__find_column(actions, name);
 
@@ -55,16 +56,16 @@ static void add_bytes(struct wrap *wrap, const char *format, double bytes)
 
 static void print_key(FILE *out, const struct table *actions, size_t key)
 {
-	const struct table_aggregate *before = aggregate(actions, key, "placement_before");
-	const struct table_aggregate *after = aggregate(actions, key, "placement_after");
-	const struct table_aggregate *moved = aggregate(actions, key, "moved_bytes");
-	const struct table_aggregate *asked = aggregate(actions, key, "asked_bytes");
-	const struct table_aggregate *verified = aggregate(actions, key, "verified");
+	const struct table_aggregate *before = actions__aggregate(actions, key, "placement_before");
+	const struct table_aggregate *after = actions__aggregate(actions, key, "placement_after");
+	const struct table_aggregate *moved = actions__aggregate(actions, key, "moved_bytes");
+	const struct table_aggregate *asked = actions__aggregate(actions, key, "asked_bytes");
+	const struct table_aggregate *verified = actions__aggregate(actions, key, "verified");
 	struct wrap wrap = { 0 };
 
-	add_text(&wrap, "%s", key_of(actions, key, "action"));
-	add_text(&wrap, " to %s", key_of(actions, key, "to"));
-	add_text(&wrap, " (%s)", key_of(actions, key, "why"));
+	add_text(&wrap, "%s", actions__key(actions, key, "action"));
+	add_text(&wrap, " to %s", actions__key(actions, key, "to"));
+	add_text(&wrap, " (%s)", actions__key(actions, key, "why"));
 	if (before->rows)
 		wrap__add(&wrap, ": %llu times", (unsigned long long)before->rows);
 	if (asked->rows)
@@ -96,17 +97,19 @@ static void add_share(struct wrap *wrap, const char *format, struct table_value 
 void actions__text_rows(FILE *out, const struct table *actions)
 {
 	for (size_t row = 0; row < table__rows(actions); row++) {
-		struct table_value asked = value_of(actions, row, "asked_bytes");
-		struct table_value moved = value_of(actions, row, "moved_bytes");
+		struct table_value asked = actions__value(actions, row, "asked_bytes");
+		struct table_value moved = actions__value(actions, row, "moved_bytes");
 		struct wrap wrap = { 0 };
 
-		add_text(&wrap, "act: %s", value_of(actions, row, "action"));
-		add_text(&wrap, " to %s", value_of(actions, row, "to"));
-		add_text(&wrap, " (%s)", value_of(actions, row, "why"));
-		add_share(&wrap, "; placement %.3f", value_of(actions, row, "placement_before"));
-		add_share(&wrap, " -> %.3f", value_of(actions, row, "placement_after"));
-		add_share(&wrap, ", weights for %.3f", value_of(actions, row, "weights_before"));
-		add_share(&wrap, " -> %.3f", value_of(actions, row, "weights_after"));
+		add_text(&wrap, "act: %s", actions__value(actions, row, "action"));
+		add_text(&wrap, " to %s", actions__value(actions, row, "to"));
+		add_text(&wrap, " (%s)", actions__value(actions, row, "why"));
+		add_share(&wrap, "; placement %.3f",
+			  actions__value(actions, row, "placement_before"));
+		add_share(&wrap, " -> %.3f", actions__value(actions, row, "placement_after"));
+		add_share(&wrap, ", weights for %.3f",
+			  actions__value(actions, row, "weights_before"));
+		add_share(&wrap, " -> %.3f", actions__value(actions, row, "weights_after"));
 		if (asked.known)
 			add_bytes(&wrap, ", %s asked", (double)asked.integer);
 		if (moved.known)

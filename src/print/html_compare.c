@@ -272,6 +272,7 @@ static int print_page(FILE *out, const struct both *both, const char *text)
 	html_page__begin(out, "latscope compare");
 	for (unsigned int i = 0; !err && i < both->nr_wanted; i++)
 		err = print_pictures(out, both, i);
+	html_page__end_static(out);
 	return err ? err : html_page__end(out, data_json(both), text);
 }
 

@@ -172,6 +172,9 @@ static int add_probe(struct html_data *data, unsigned int index, const struct ru
 		err = sparse__add(&to->keys[i].sum, &delta->keys[to->keys[i].index].hist);
 	if (!err && probe->why)
 		err = html_why__add(&to->why, probe, data->column, data->columns);
+	if (!err && probe->more[RUN_ACTIONS])
+		html_actions__add(&data->actions, probe->more[RUN_ACTIONS], data->column,
+				  data->columns);
 	return err;
 }
 

@@ -7,6 +7,7 @@
 
 #include <core/run.h>
 
+#include "html_actions.h"
 #include "html_page.h"
 #include "html_series.h"
 #include "html_why.h"
@@ -39,6 +40,7 @@ struct html_data {
 		struct lat_cell metrics[RUN_METRICS];
 	} * cells; /* by probe: of the current column */
 	struct html_svg *pictures; /* by probe */
+	struct html_actions actions; /* of tierlat */
 	struct html_series edges; /* of each column: ns since the end of the last, length in ns */
 	struct html_probe probes[RUN_PROBES];
 };

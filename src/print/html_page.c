@@ -69,6 +69,13 @@ void html_page__text(FILE *out, const char *text)
 	free(clean);
 }
 
+void html_page__cell(FILE *out, const char *text)
+{
+	fputs("<td>", out);
+	html_page__text(out, text);
+	fputs("</td>", out);
+}
+
 void html_page__format(FILE *out, const char *format, ...)
 {
 	char text[2 * RUN_HOW];
@@ -155,11 +162,16 @@ static int put_json(FILE *out, struct json_object *data)
 	return err;
 }
 
+void html_page__end_static(FILE *out)
+{
+	fputs("</div>\n", out);
+}
+
 int html_page__end(FILE *out, struct json_object *data, const char *text)
 {
 	int err;
 
-	fputs("</div>\n<details id=\"text\"><summary>The same as text</summary>\n<pre>", out);
+	fputs("<details id=\"text\"><summary>The same as text</summary>\n<pre>", out);
 	escape_lines(out, text);
 	fputs("</pre></details>\n<script type=\"application/json\" id=\"data\">", out);
 	err = put_json(out, data);

@@ -17,11 +17,18 @@ struct json_object;
 /* A text in an element or in an attribute: sanitized and escaped. */
 void html_page__text(FILE *out, const char *text);
 
+/* The same as a cell of a table. */
+void html_page__cell(FILE *out, const char *text);
+
 /* printf() of such a text. */
 void html_page__format(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Everything before the contents for readers without the script; then those; then end(). */
+/*
+ * Everything before the contents for readers without the script; then those; then end_static();
+ * then contents for all readers; then end().
+ */
 void html_page__begin(FILE *out, const char *title);
+void html_page__end_static(FILE *out);
 
 /* `data` is freed. `text`: what a terminal shows. 0 or -ENOMEM. */
 int html_page__end(FILE *out, struct json_object *data, const char *text);

@@ -17,18 +17,11 @@
 
 /* ---- without the script ---- */
 
-static void cell(FILE *out, const char *text)
-{
-	fprintf(out, "<td>");
-	html_page__text(out, text);
-	fprintf(out, "</td>");
-}
-
 static void time_cell(FILE *out, const struct summary *summary, double ns)
 {
 	char text[UNITS_TEXT];
 
-	cell(out, summary->events ? units__ns(text, ns) : "-");
+	html_page__cell(out, summary->events ? units__ns(text, ns) : "-");
 }
 
 static void print_summary(FILE *out, const char *name, const struct lat_hist *hist)
@@ -38,8 +31,8 @@ static void print_summary(FILE *out, const char *name, const struct lat_hist *hi
 
 	summary__of(&summary, hist);
 	fprintf(out, "<tr>");
-	cell(out, name);
-	cell(out, units__count(text, summary.events));
+	html_page__cell(out, name);
+	html_page__cell(out, units__count(text, summary.events));
 	for (unsigned int i = 0; i < SUMMARY_QUANTILES; i++)
 		time_cell(out, &summary, (double)summary.quantiles_ns[i]);
 	time_cell(out, &summary, (double)summary.max_ns);
@@ -89,11 +82,11 @@ static void print_pairs(FILE *out, const struct html_why *why)
 		const struct why_line *line = &why->summary.lines[i];
 
 		fprintf(out, "<tr>");
-		cell(out, line->victim);
-		cell(out, line->culprit ? line->culprit : "-");
-		cell(out, line->part);
-		cell(out, units__share(text, line->ns, why->summary.total_ns));
-		cell(out, units__ns(text, (double)line->ns));
+		html_page__cell(out, line->victim);
+		html_page__cell(out, line->culprit ? line->culprit : "-");
+		html_page__cell(out, line->part);
+		html_page__cell(out, units__share(text, line->ns, why->summary.total_ns));
+		html_page__cell(out, units__ns(text, (double)line->ns));
 		fprintf(out, "</tr>\n");
 	}
 	fprintf(out, "</tbody></table>\n");
@@ -204,6 +197,8 @@ static int print_page(FILE *out, struct html_data *data, const struct html_repor
 	html_page__begin(out, title);
 	for (unsigned int i = 0; !err && i < report->run->nr_probes; i++)
 		err = print_probe(out, data, i);
+	html_page__end_static(out);
+	html_actions__print(out, &data->actions, data->first_ns, data->end_ns);
 	return err ? err : html_page__end(out, data_json(data, report), report->text);
 }
 

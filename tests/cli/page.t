@@ -141,6 +141,78 @@ chrome "$dir/page.html" --blink-settings=scriptEnabled=false --screenshot="$dir/
 within 'without scripts pictures and tables remain' 20 "$colours" 1000000
 like 'which are in the file' "$(<"$dir/page.html")" '<svg viewBox=.*<td>iolat|<td>device</td>'
 
+# ---- what tierlat --act did ----
+
+# A copy of the recording with an action in each interval: waits, moves to two tiers, a stop for a reason that tries to leave the
+# page. In one interval no latency is known.
+mkdir "$dir/acted" && cp "$recording/run.db" "$dir/acted/"
+sqlite3 "$dir/acted/run.db" "
+	CREATE TEMP TABLE p AS SELECT * FROM probe WHERE name = 'memlat';
+	UPDATE p SET id = (SELECT max(id) + 1 FROM probe), name = 'tierlat', method = 'msr';
+	INSERT INTO probe SELECT * FROM p;
+	CREATE TABLE tierlat(interval INTEGER, time_ns INTEGER, socket INTEGER);
+	CREATE TABLE tierlat_actions(interval INTEGER, time_ns INTEGER, action TEXT, 'to' TEXT, why TEXT, latency_default_ns REAL,
+		latency_alternate_ns REAL, placement_before REAL, placement_after REAL, moved_bytes INTEGER);
+	INSERT INTO table_column (of_table, position, name, unit, what, kind, is_key, mean_scale) VALUES
+		('tierlat', 0, 'socket', '', '', 'INTEGER', 1, 0), ('tierlat_actions', 0, 'action', '', '', 'TEXT', 1, 0),
+		('tierlat_actions', 1, 'to', '', '', 'TEXT', 1, 0), ('tierlat_actions', 2, 'why', '', '', 'TEXT', 1, 0),
+		('tierlat_actions', 3, 'latency_default_ns', 'ns', '', 'REAL', 0, 0),
+		('tierlat_actions', 4, 'latency_alternate_ns', 'ns', '', 'REAL', 0, 0),
+		('tierlat_actions', 5, 'placement_before', '', '', 'REAL', 0, 0),
+		('tierlat_actions', 6, 'placement_after', '', '', 'REAL', 0, 0),
+		('tierlat_actions', 7, 'moved_bytes', 'B', '', 'INTEGER', 0, 0);
+	INSERT INTO tierlat SELECT id, end_ns, 0 FROM interval;
+	INSERT INTO tierlat_actions SELECT id, end_ns, 'move', 'local-cxl', 'default tier slower', 220.5 - 10 * id, 101.25 + 3 * id,
+		1 - 0.02 * id, 0.98 - 0.02 * id, 1000 * id FROM interval;
+	UPDATE tierlat_actions SET action = 'wait', 'to' = 'none', placement_after = NULL, moved_bytes = NULL WHERE interval IN (1, 2);
+	UPDATE tierlat_actions SET latency_default_ns = NULL, latency_alternate_ns = NULL WHERE interval = 2;
+	UPDATE tierlat_actions SET 'to' = 'local-ddr' WHERE interval IN (5, 6, 8);
+	UPDATE tierlat_actions SET action = 'stop', 'to' = 'none', why = '</svg></script><b>x', latency_default_ns = NULL,
+		latency_alternate_ns = NULL, placement_before = NULL, placement_after = NULL, moved_bytes = NULL WHERE interval = 9"
+page 'actions' "$dir/acted"
+dom "$dir/page.html"
+ok 'actions: the page opens without an error' silent
+sed -n '/<section id="actions">/,/<\/section>/p' "$dir/dom" >"$dir/actions"
+like 'actions: there is a picture, with a text for those who do not see it' "$(<"$dir/actions")" '<svg [^>]*role="img" aria-label="Latency of both'
+is 'actions: no reason ends the picture' "$(grep -c '</svg>' "$dir/actions"):$(grep -c '<b>' "$dir/actions")" 1:0
+
+# path CLASS NUMBER: the y of each point of a line, or the x of each mark of a lane
+path() { grep "class=\"$1\"" "$dir/actions" | sed -n "${2}s/.* d=\"\([^\"]*\)\".*/\1/p" | sed 's/h0//g; s/[ML]/\n/g' | sed 1d; }
+recorded() { sqlite3 "$dir/acted/run.db" "$1"; }
+for line in 'near latency_default_ns 10 (SELECT max(max(latency_default_ns),max(latency_alternate_ns))FROM(tierlat_actions))' \
+	'far latency_alternate_ns 10 (SELECT max(max(latency_default_ns),max(latency_alternate_ns))FROM(tierlat_actions))' \
+	'share placement_before 140 1'; do
+	read -r class column top most <<<"$line"
+	is "actions: the line of $column has its points" "$(path "line $class" 2 | cut -d ' ' -f 2)" \
+		"$(recorded "SELECT printf('%.1f', $top + 110 * (1 - $column / $most)) FROM tierlat_actions WHERE $column IS NOT NULL")"
+done
+columns=$(recorded 'SELECT count(*) FROM interval')
+lane=0
+for kind in "'move' AND \"to\" = 'local-cxl'" "'move' AND \"to\" = 'local-ddr'" "'stop'"; do
+	lane=$((lane + 1))
+	is "actions: a mark for each $kind" "$(path mark $lane | cut -d ' ' -f 1)" \
+		"$(recorded "SELECT printf('%.1f', 230 + (interval - 0.5) * 600 / $columns) FROM tierlat_actions WHERE action = $kind")"
+done
+run report --json "$dir/acted"
+# shellcheck disable=SC2016 # jq's
+is 'actions: the numbers in the table are those of report --json' \
+	"$(perl -ne 'print join("|", map { s/&lt;/</gr =~ s/&gt;/>/gr } /<td>(.*?)<\/td>/g), "\n" if /^<tr><td>/' "$dir/actions")" \
+	"$(jq -r '.probes[] | select(.module == "tierlat").actions[] | [.action, .to, .why, .placement_before.rows,
+		.latency_default_ns.mean, .latency_alternate_ns.mean, .placement_before.mean, .placement_after.mean, .moved_bytes.mean] |
+		map(. // "-") | join("|")' <<<"$out" | awk -F'|' -v OFS='|' '
+			{ $4 = $4 ? $4 : 1; for (i = 5; i <= 9; i++) if ($i != "-") $i = sprintf(i < 7 ? "%.1f ns" : i < 9 ? "%.3f" : "%.0f", $i); print }')"
+shown_in_print() {
+	chrome "$dir/page.html" "$@" --print-to-pdf="$dir/page.pdf"
+	pdftotext -layout "$dir/page.pdf" - | grep -oE 'Actions of tierlat|move to local-cxl: [0-9]+' | sort -u | paste -sd ' '
+}
+wanted="Actions of tierlat move to local-cxl: $(recorded "SELECT count(*) FROM tierlat_actions WHERE action = 'move' AND \"to\" = 'local-cxl'")"
+is 'actions: they are shown' "$(shown_in_print)" "$wanted"
+is 'actions: also without scripts' "$(shown_in_print --blink-settings=scriptEnabled=false)" "$wanted"
+for mode in '' --force-dark-mode; do
+	chrome "$dir/page.html" --window-size=1300,9000 ${mode:+"$mode"} --screenshot="$dir/shot.png" && colours
+	within "actions: a picture ${mode:-in the light} has colours" 200 "$colours" 1000000
+done
+
 # grown NAME FACTOR SLOTS: a copy of the recording with FACTOR times the intervals, of which the new ones have at most SLOTS slots
 # of each series
 grown() {
