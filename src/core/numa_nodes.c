@@ -9,29 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "first_line.h"
+
 #define NODES "/sys/devices/system/node"
 #define TIERS "/sys/devices/virtual/memory_tiering"
 #define LINE 4096
-
-/* The first line of root/path, without its end. */
-static int first_line(char line[LINE], const char *root, const char *path)
-{
-	char full[PATH_MAX];
-	FILE *stream;
-	char *got;
-
-	if (snprintf(full, sizeof(full), "%s%s", root, path) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	stream = fopen(full, "re");
-	if (!stream)
-		return -errno;
-	got = fgets(line, LINE, stream);
-	fclose(stream);
-	if (!got)
-		line[0] = '\0'; /* a list without members */
-	line[strcspn(line, "\n")] = '\0';
-	return 0;
-}
 
 static bool take_node(const char **at, unsigned long *node)
 {
@@ -68,10 +50,10 @@ int numa_list__parse(const char *text, uint64_t *mask)
 static int read_mask(uint64_t *mask, const char *root, const char *path)
 {
 	char line[LINE];
-	int err = first_line(line, root, path);
+	int err = first_line__read(root, path, line, sizeof(line));
 
 	*mask = 0;
-	return err ? err : numa_list__parse(line, mask);
+	return err && err != -EUCLEAN ? err : numa_list__parse(line, mask); /* empty: no node */
 }
 
 static uint64_t read_number(const char *root, unsigned int node, const char *name)
@@ -80,7 +62,7 @@ static uint64_t read_number(const char *root, unsigned int node, const char *nam
 	uint64_t value;
 
 	snprintf(path, sizeof(path), NODES "/node%u/%s", node, name);
-	if (first_line(line, root, path) || !isdigit((unsigned char)line[0]))
+	if (first_line__read(root, path, line, sizeof(line)) || !isdigit((unsigned char)line[0]))
 		return 0;
 	value = strtoull(line, &end, 10);
 	return *end ? 0 : value;
@@ -115,11 +97,13 @@ static int read_socket(const char *root, unsigned int node)
 	int cpu, socket;
 
 	snprintf(path, sizeof(path), NODES "/node%u/cpulist", node);
-	if (first_line(line, root, path) || sscanf(line, "%d", &cpu) != 1)
+	if (first_line__read(root, path, line, sizeof(line)) || sscanf(line, "%d", &cpu) != 1)
 		return -1;
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/physical_package_id",
 		 cpu);
-	return first_line(line, root, path) || sscanf(line, "%d", &socket) != 1 ? -1 : socket;
+	return first_line__read(root, path, line, sizeof(line)) || sscanf(line, "%d", &socket) != 1
+		       ? -1
+		       : socket;
 }
 
 /* The socket of the nearest node with CPUs. distance: one number for each node online. */
@@ -130,7 +114,7 @@ static int nearest_socket(const struct numa_nodes *nodes, const char *root, unsi
 	int socket = -1;
 
 	snprintf(path, sizeof(path), NODES "/node%u/distance", node);
-	if (first_line(line, root, path))
+	if (first_line__read(root, path, line, sizeof(line)))
 		return -1;
 	for (unsigned int i = 0; i < nodes->nr; i++) {
 		long distance;

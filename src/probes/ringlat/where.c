@@ -9,6 +9,8 @@
 
 #include <json-c/json.h>
 
+#include <core/first_line.h>
+
 #include "cycles.h"
 
 /*
@@ -34,22 +36,6 @@ const char *ring_place__name(enum ring_place place)
 	return names[place];
 }
 
-static void read_first_line(const char *root, const char *path, char line[RUN_TEXT])
-{
-	char full[PATH_MAX];
-	FILE *stream;
-
-	line[0] = '\0';
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	stream = fopen(full, "re");
-	if (!stream)
-		return;
-	if (!fgets(line, RUN_TEXT, stream))
-		line[0] = '\0';
-	fclose(stream);
-	line[strcspn(line, "\n")] = '\0';
-}
-
 /* The hypervisor or emulator that the machine's name shows; NULL: none. */
 static const char *named_after(const char *root, char line[RUN_TEXT])
 {
@@ -73,14 +59,14 @@ static const char *named_after(const char *root, char line[RUN_TEXT])
 
 	for (unsigned int i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		snprintf(path, sizeof(path), "/sys/class/dmi/id/%s", files[i]);
-		read_first_line(root, path, line);
+		first_line__read(root, path, line, RUN_TEXT);
 		for (unsigned int k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
 			if (strcasestr(line, names[k]))
 				return line;
 		}
 	}
-	read_first_line(root, "/sys/hypervisor/type",
-			line); /* in Xen PV domains nothing else shows it */
+	/* In Xen PV domains nothing else shows it. */
+	first_line__read(root, "/sys/hypervisor/type", line, RUN_TEXT);
 	return line[0] ? line : NULL;
 }
 

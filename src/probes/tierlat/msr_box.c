@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <core/first_line.h>
+
 #include "msr.h"
 
 #define LOCKDOWN "/sys/kernel/security/lockdown"
@@ -69,10 +71,10 @@ static int explain_write(struct tier *tier, const struct msr_socket *socket, uin
 	if (err != -EPERM && err != -EACCES)
 		return tier__fail(tier, err, NULL, "cannot write MSR 0x%x on CPU %u: %s", address,
 				  socket->cpus[socket->at], msr__text(err));
-	if (!sysfs__line(tier->root, LOCKDOWN, line, sizeof(line)) && !strstr(line, "[none]"))
+	if (!first_line__read(tier->root, LOCKDOWN, line, sizeof(line)) && !strstr(line, "[none]"))
 		return tier__fail(tier, -EOPNOTSUPP, "use --method perf",
 				  "the kernel is locked down and does not allow writes of MSRs");
-	if (!sysfs__line(tier->root, ALLOW_WRITES, line, sizeof(line)) && !strcmp(line, "off"))
+	if (!first_line__read(tier->root, ALLOW_WRITES, line, sizeof(line)) && !strcmp(line, "off"))
 		return tier__fail(tier, -EOPNOTSUPP, "boot with msr.allow_writes=on",
 				  "the msr module does not allow writes");
 	return tier__fail(tier, -EACCES, "run it as root, or with CAP_SYS_RAWIO",

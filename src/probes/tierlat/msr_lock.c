@@ -12,6 +12,8 @@
 #include <sys/sysmacros.h>
 #include <fcntl.h>
 
+#include <core/first_line.h>
+
 #include "msr.h"
 
 #define LOCKS "/proc/locks"
@@ -49,7 +51,7 @@ static int explain_held(struct tier *tier, int fd)
 		return tier__fail(tier, -EBUSY, "end it first",
 				  "another latscope is using these counters");
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	if (!sysfs__line("", path, name, sizeof(name)))
+	if (!first_line__read("", path, name, sizeof(name)))
 		return tier__fail(tier, -EBUSY, "end it first",
 				  "these counters are used by %s, PID %d", name, pid);
 	return tier__fail(tier, -EBUSY, "try again in a moment",

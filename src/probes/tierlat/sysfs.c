@@ -9,29 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/first_line.h>
+
 #define LINE 4096
 #define PMUS "/sys/bus/event_source/devices"
 #define PCI "/sys/bus/pci/devices"
-
-int sysfs__line(const char *root, const char *path, char *line, size_t size)
-{
-	char full[PATH_MAX];
-	FILE *stream;
-	char *got;
-
-	if (snprintf(full, sizeof(full), "%s%s", root, path) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	stream = fopen(full, "re");
-	if (!stream)
-		return -errno;
-	errno = 0;
-	got = fgets(line, (int)size, stream);
-	fclose(stream);
-	if (!got)
-		return errno ? -errno : -EUCLEAN;
-	line[strcspn(line, "\n")] = '\0';
-	return 0;
-}
 
 /* Parses a decimal number up to `most`; advances *at. */
 static int take_number(const char **at, unsigned long most, unsigned long *value)
@@ -140,7 +122,7 @@ int sysfs__package(const char *root, unsigned int cpu)
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/topology/physical_package_id",
 		 cpu);
-	err = sysfs__line(root, path, line, sizeof(line));
+	err = first_line__read(root, path, line, sizeof(line));
 	if (err)
 		return err;
 	err = take_number(&at, INT_MAX, &package);
@@ -152,7 +134,7 @@ int sysfs__online(const char *root, unsigned int *cpus, unsigned int most)
 	char line[LINE];
 	int err;
 
-	err = sysfs__line(root, "/sys/devices/system/cpu/online", line, sizeof(line));
+	err = first_line__read(root, "/sys/devices/system/cpu/online", line, sizeof(line));
 	return err ? err : sysfs_cpus__parse(line, cpus, most);
 }
 
@@ -165,14 +147,14 @@ static int read_pmu(const char *root, const char *name, struct sysfs_pmu *pmu)
 
 	snprintf(pmu->name, sizeof(pmu->name), "%s", name);
 	snprintf(path, sizeof(path), PMUS "/%s/type", name);
-	err = sysfs__line(root, path, line, sizeof(line));
+	err = first_line__read(root, path, line, sizeof(line));
 	if (!err)
 		err = take_number(&at, UINT32_MAX, &type);
 	if (err || *at)
 		return err ? err : -EUCLEAN;
 	pmu->type = (uint32_t)type;
 	snprintf(path, sizeof(path), PMUS "/%s/cpumask", name);
-	err = sysfs__line(root, path, line, sizeof(line));
+	err = first_line__read(root, path, line, sizeof(line));
 	if (err)
 		return err;
 	nr = sysfs_cpus__parse(line, pmu->cpus, SYSFS_CPUS);
@@ -272,7 +254,7 @@ int sysfs__formats(const char *root, const char *pmu, uint64_t bits[2])
 		if (snprintf(path, sizeof(path), "%s/%s", dir_path, entry->d_name) >= PATH_MAX)
 			err = -ENAMETOOLONG;
 		if (!err)
-			err = sysfs__line("", path, line, sizeof(line));
+			err = first_line__read("", path, line, sizeof(line));
 		if (!err)
 			err = sysfs_format__parse(line, &which, &these);
 		if (!err && which < 2)
@@ -289,7 +271,7 @@ uint64_t sysfs__llc_bytes(const char *root, unsigned int cpu)
 	const char *at = line;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cache/index3/size", cpu);
-	if (sysfs__line(root, path, line, sizeof(line)) || take_number(&at, UINT32_MAX, &size))
+	if (first_line__read(root, path, line, sizeof(line)) || take_number(&at, UINT32_MAX, &size))
 		return 0;
 	if (!strcmp(at, "K"))
 		return (uint64_t)size << 10;
@@ -301,11 +283,11 @@ static bool is_device(const char *root, const char *name, uint16_t device)
 	char path[PATH_MAX], line[64], wanted[16];
 
 	snprintf(path, sizeof(path), PCI "/%s/vendor", name);
-	if (sysfs__line(root, path, line, sizeof(line)) || strcmp(line, "0x8086"))
+	if (first_line__read(root, path, line, sizeof(line)) || strcmp(line, "0x8086"))
 		return false;
 	snprintf(path, sizeof(path), PCI "/%s/device", name);
 	snprintf(wanted, sizeof(wanted), "0x%04x", device);
-	return !sysfs__line(root, path, line, sizeof(line)) && !strcmp(line, wanted);
+	return !first_line__read(root, path, line, sizeof(line)) && !strcmp(line, wanted);
 }
 
 /* Without privileges the file ends after 64 bytes. */

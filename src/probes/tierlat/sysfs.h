@@ -55,7 +55,4 @@ uint64_t sysfs__llc_bytes(const char *root, unsigned int cpu);
 /* Is there an entry of this prefix in a directory? */
 bool sysfs__has(const char *root, const char *dir, const char *prefix);
 
-/* First line of a file. 0 or -errno. */
-int sysfs__line(const char *root, const char *path, char *line, size_t size);
-
 #endif
