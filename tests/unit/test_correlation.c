@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "recording.h"
+#include "bursts.h"
 #include "sheet.h"
 
 #include <json-c/json.h>
 #include <math.h>
-
-#include "print/report.h"
-
-#define INTERVALS 60
 
 static const struct table_column columns[] = {
 	[0] = { "socket", "", "package", TABLE_INTEGER, true },
@@ -15,16 +11,6 @@ static const struct table_column columns[] = {
 	[2] = { "rate", "1/s", "requests", TABLE_REAL, false },
 	[3] = { "latency_ns", "ns", "latency", TABLE_REAL, false },
 };
-
-static struct run read_run;
-static struct rundb *db;
-static struct timeline timeline;
-static struct correlation correlation;
-
-static bool bursts(unsigned int interval)
-{
-	return "..............##..##..##......##........##..##....##........"[interval] == '#';
-}
 
 static void add_row(struct table *table, unsigned int interval, const char *tier, double latency)
 {
@@ -39,11 +25,9 @@ static void add_row(struct table *table, unsigned int interval, const char *tier
 static void fill(struct run_data *delta, unsigned int interval, const void *arg)
 {
 	struct table *table = *(struct table *const *)arg;
-	unsigned int slow = bursts(interval) ? 40 : 0;
+	unsigned int slow = bursts_record(delta, interval);
 	double noise = (double)(unit_random() % 1000) / 1000;
 
-	sample_record(&delta[0].metrics[0], 10000, 1000 - slow);
-	sample_record(&delta[0].metrics[0], 1000000, slow);
 	if (!table)
 		return;
 	add_row(table, interval, "slow", (slow ? 200 : 90) + noise);
@@ -57,7 +41,6 @@ static void fill(struct run_data *delta, unsigned int interval, const void *arg)
 
 static void make(bool with_table)
 {
-	static const struct timeline_rules rules = { .confidence = 0.95, .lines = REPORT_LINES };
 	struct run *run = recording_begin("memlat", "fentry", "fault");
 	struct table *table = NULL;
 
@@ -65,19 +48,7 @@ static void make(bool with_table)
 		assert_int_equal(table__new(&table, columns, 4), 0);
 		sample_probe(run, "tierlat", "perf", "for tests")->table = table;
 	}
-	recording_write(run, dir, "run", INTERVALS, fill, &table);
-	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
-	assert_int_equal(timeline__read(&timeline, db, &read_run, &rules), 0);
-	assert_int_equal(correlation__read(&correlation, &timeline, db), 0);
-}
-
-static int end(void **state)
-{
-	correlation__clear(&correlation);
-	timeline__clear(&timeline);
-	rundb__close(db);
-	run__clear(&read_run);
-	return unit_remove_dir(state);
+	bursts_correlate(run, fill, &table);
 }
 
 static void the_slow_tier_is_correlation_the_tail(void **state)
@@ -172,15 +143,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_slow_tier_is_correlation_the_tail,
-						unit_make_dir, end),
-		cmocka_unit_test_setup_teardown(unrelated_series_are_not_shown, unit_make_dir, end),
+						unit_make_dir, bursts_end),
+		cmocka_unit_test_setup_teardown(unrelated_series_are_not_shown, unit_make_dir,
+						bursts_end),
 		cmocka_unit_test_setup_teardown(rarely_known_covariates_are_not_judged,
-						unit_make_dir, end),
+						unit_make_dir, bursts_end),
 		cmocka_unit_test_setup_teardown(covariates_of_too_few_intervals_are_not_judged,
-						unit_make_dir, end),
-		cmocka_unit_test_setup_teardown(it_is_printed, unit_make_dir, end),
+						unit_make_dir, bursts_end),
+		cmocka_unit_test_setup_teardown(it_is_printed, unit_make_dir, bursts_end),
 		cmocka_unit_test_setup_teardown(without_a_table_there_is_nothing, unit_make_dir,
-						end),
+						bursts_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

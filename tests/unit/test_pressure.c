@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "recording.h"
+#include "bursts.h"
 #include "sheet.h"
 
 #include <json-c/json.h>
 #include <math.h>
 
 #include "core/pressure.h"
-#include "print/report.h"
 
-#define INTERVALS 60
 #define PSI(some, full)                                           \
 	"some avg10=1.00 avg60=2.00 avg300=3.00 total=" some "\n" \
 	"full avg10=0.00 avg60=0.00 avg300=0.00 total=" full "\n"
@@ -160,16 +158,6 @@ static void without_a_limit_throttling_is_unknown(void **state)
 
 /* ---- in a recording ---- */
 
-static struct run read_run;
-static struct rundb *db;
-static struct timeline timeline;
-static struct correlation correlation;
-
-static bool bursts(unsigned int interval)
-{
-	return "..............##..##..##......##........##..##....##........"[interval] == '#';
-}
-
 /* The same in every test, and nothing to do with the bursts. */
 static int64_t scatter(unsigned int interval)
 {
@@ -183,11 +171,9 @@ static int64_t scatter(unsigned int interval)
 static void fill(struct run_data *delta, unsigned int interval, const void *arg)
 {
 	struct table *rows = *(struct table *const *)arg;
-	unsigned int slow = bursts(interval) ? 40 : 0;
+	unsigned int slow = bursts_record(delta, interval);
 	int64_t part = RECORDING_INTERVAL_NS / 1000, noise = scatter(interval + 100) / 10;
 
-	sample_record(&delta[0].metrics[0], 10000, 1000 - slow);
-	sample_record(&delta[0].metrics[0], 1000000, slow);
 	if (!rows)
 		return;
 	assert_int_equal(table__add_row(rows, (interval + 1) * RECORDING_INTERVAL_NS), 0);
@@ -199,25 +185,12 @@ static void fill(struct run_data *delta, unsigned int interval, const void *arg)
 
 static void make(const struct table_column *columns, unsigned int nr)
 {
-	static const struct timeline_rules rules = { .confidence = 0.95, .lines = REPORT_LINES };
 	struct run *run = recording_begin("memlat", "fentry", "fault");
 
 	if (columns)
 		assert_int_equal(table__new(&run->pressure.table, columns, nr), 0);
 	strcpy(run->pressure.why, "throttling: for tests");
-	recording_write(run, dir, "run", INTERVALS, fill, &run->pressure.table);
-	assert_int_equal(rundb__open(&db, unit_path(dir, "run"), &read_run), 0);
-	assert_int_equal(timeline__read(&timeline, db, &read_run, &rules), 0);
-	assert_int_equal(correlation__read(&correlation, &timeline, db), 0);
-}
-
-static int end(void **state)
-{
-	correlation__clear(&correlation);
-	timeline__clear(&timeline);
-	rundb__close(db);
-	run__clear(&read_run);
-	return unit_remove_dir(state);
+	bursts_correlate(run, fill, &run->pressure.table);
 }
 
 static const struct correlation_pair *pair_of(enum pressure_column column)
@@ -336,7 +309,7 @@ static void other_columns_are_not_taken_for_it(void **state)
 }
 
 #define ON_FILES(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, close_here)
-#define ON_RECORDING(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, end)
+#define ON_RECORDING(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, bursts_end)
 
 int main(void)
 {
