@@ -317,7 +317,6 @@ void complete__arguments(const char *command, const char *text)
 	if (!strcmp(command, "load")) {
 		for (size_t i = 0; load_kinds[i]; i++)
 			complete__offer(text, load_kinds[i]->name, load_kinds[i]->help);
-		complete__offer(text, "fleet", NULL);
 	} else if (!strcmp(command, "fleet")) {
 		offer_questions(text);
 	} else if (!strcmp(command, "report") || !strcmp(command, "compare")) {

@@ -12,14 +12,13 @@
 #include <serve/fleet_load.h>
 
 #include "cmd.h"
+#include "load_help.h"
 #include "load_tiers.h"
 #include "log.h"
 #include "options.h"
 
 #define DURATION_NS 10000000000ULL
-#define DIR "/var/tmp"
 
-#define FLEET "fleet"
 #define FLEET_NS 300000000000ULL
 #define FLEET_TASKS 2
 #define FLEET_TIMEOUT_S 30
@@ -28,35 +27,12 @@
 #define MOST_BLOCK (64ULL << 20)
 #define LEAST_PARTS 4 /* blocks of a process's part of the file */
 
-#define TIERS_ONLY "--tiers, --requests, --share and a command are for tiers"
-
-enum key {
-	KEY_DIR = 0x200,
-	KEY_TASKS,
-	KEY_PAUSE,
-	KEY_SEED,
-	KEY_SIZE,
-	KEY_BLOCK,
-	KEY_WRITES,
-	KEY_SEQUENTIAL,
-	KEY_CLICKHOUSE,
-	KEY_LOGIN,
-	KEY_HOSTS,
-	KEY_SERIES,
-	KEY_SLOTS,
-	KEY_TOGETHER,
-	KEY_AGO,
-	KEY_TIERS,
-	KEY_REQUESTS,
-	KEY_SHARE
-};
-
 struct load {
 	struct options options;
 	struct load_config config;
 	const struct load_ops *ops;
 	bool for_dio; /* an option that only dio has was given */
-	bool is_fleet, for_fleet; /* the same */
+	bool for_fleet; /* the same */
 	const char *url, *login_file;
 	struct clickhouse_address address;
 	struct fleet_load_config fleet;
@@ -67,85 +43,31 @@ struct load {
 	char **command; /* of tiers; NULL: none */
 };
 
-static const struct argp_option load_options[] = {
-	{ "duration", 'd', "TIME", 0, "Run for TIME (10s)", 0 },
-	{ "tasks", KEY_TASKS, "N", 0, "Number of processes of each kind", 0 },
-	{ "pause", KEY_PAUSE, "TIME", 0, "Pause of each process between two rounds", 0 },
-	{ "dir", KEY_DIR, "DIR", 0, "Directory of dio, pressure or tiers (" DIR ")", 0 },
-	{ "size", KEY_SIZE, "SIZE", 0,
-	  "touch: memory in a round (16M each); dio: file (64M); pressure: memory limit (32M)", 0 },
-	{ "block", KEY_BLOCK, "SIZE", 0, "dio: size of a request (4K)", 0 },
-	{ "writes", KEY_WRITES, "PERCENT", 0, "dio: share of writes among the requests (25)", 0 },
-	{ "sequential", KEY_SEQUENTIAL, 0, 0, "dio: one block after the other, not at random", 0 },
-	{ "tiers", KEY_TIERS, "N", 0, "tiers: number of tiers, 2 or 3 (2)", 0 },
-	{ "requests", KEY_REQUESTS, "N", 0, "tiers: requests that are in flight (80)", 0 },
-	{ "share", KEY_SHARE, "PERCENT", 0, "tiers: share of the first tier at the start (20)", 0 },
-	{ "seed", KEY_SEED, "N", 0, "Seed of the random numbers (0)", 0 },
-	{ "clickhouse", KEY_CLICKHOUSE, "URL", 0, "fleet: server with the tables", 0 },
-	{ "clickhouse-login", KEY_LOGIN, "FILE", 0, "fleet: file with USER:PASSWORD", 0 },
-	{ "hosts", KEY_HOSTS, "N", 0, "fleet: number of hosts (10000)", 0 },
-	{ "series", KEY_SERIES, "N", 0, "fleet: rows of a host for each minute (60)", 0 },
-	{ "slots", KEY_SLOTS, "N", 0, "fleet: slots of a row that are not empty (40)", 0 },
-	{ "together", KEY_TOGETHER, "N", 0, "fleet: hosts in a request (100)", 0 },
-	{ "ago", KEY_AGO, "TIME", 0, "fleet: first row so long ago (the rows end now)", 0 },
-	{ 0 },
-};
-
-static const char load_intro[] =
-	"Runs a load of a KIND until the time is up or Ctrl-C. Leaves nothing behind, and "
-	"needs no privilege except for pressure. tiers prints how to measure it, or runs a "
-	"COMMAND that does.\vKinds:\n";
-
-static const char load_examples[] =
-	"\nExamples:\n"
-	"  latscope load mixed -d 10s                all kinds at once\n"
-	"  latscope load touch --size 1G             a large region, again and again\n"
-	"  latscope load dio --dir /mnt --tasks 8    queue depth 8, the disk of /mnt\n"
-	"  latscope load dio --sequential --writes 100% --block 1M\n"
-	"  sudo latscope runqlat -- latscope load hog -d 5s\n"
-	"  sudo latscope record --report -- latscope load pressure\n"
-	"  latscope load tiers -- latscope tierlat --weight 0.25 -i 100ms\n\n"
-	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
-
-static const char *load_doc(void)
-{
-	static char doc[2048];
-	size_t used = strlen(strcpy(doc, load_intro));
-
-	for (size_t i = 0; load_kinds[i] && used < sizeof(doc); i++)
-		used += (size_t)snprintf(doc + used, sizeof(doc) - used, "  %-9s %s\n",
-					 load_kinds[i]->name, load_kinds[i]->help);
-	if (used < sizeof(doc))
-		snprintf(doc + used, sizeof(doc) - used, "  %-9s %s\n%s", FLEET,
-			 "rows of many hosts, as serve --clickhouse sends them", load_examples);
-	return doc;
-}
-
 static error_t parse_fleet(struct load *load, int key, char *arg)
 {
 	struct options *options = &load->options;
 	struct fleet_load_config *fleet = &load->fleet;
 
 	switch (key) {
-	case KEY_CLICKHOUSE:
+	case LOAD_KEY_CLICKHOUSE:
 		load->url = arg;
 		break;
-	case KEY_LOGIN:
+	case LOAD_KEY_LOGIN:
 		load->login_file = arg;
 		break;
-	case KEY_HOSTS:
+	case LOAD_KEY_HOSTS:
 		load->for_fleet = true;
 		return options__count(options, "--hosts", arg, 1, 1000000, &fleet->hosts);
-	case KEY_SERIES:
+	case LOAD_KEY_SERIES:
 		load->for_fleet = true;
 		return options__count(options, "--series", arg, 1, 10000, &fleet->series);
-	case KEY_SLOTS:
+	case LOAD_KEY_SLOTS:
 		load->for_fleet = true;
 		return options__count(options, "--slots", arg, 1, 300, &fleet->slots);
-	case KEY_TOGETHER:
+	case LOAD_KEY_TOGETHER:
 		load->for_fleet = true;
 		return options__count(options, "--together", arg, 1, 10000, &fleet->together);
-	case KEY_AGO:
+	case LOAD_KEY_AGO:
 		load->for_fleet = true;
 		return options__duration(options, "--ago", arg, &load->ago_ns);
 	default:
@@ -163,14 +85,14 @@ static error_t parse_tiers(struct load *load, int key, char *arg)
 	error_t err;
 
 	switch (key) {
-	case KEY_TIERS:
+	case LOAD_KEY_TIERS:
 		err = options__count(options, "--tiers", arg, TIERS_LEAST, TIERS_MOST, &nr);
 		tiers->tiers = (unsigned int)nr;
 		break;
-	case KEY_REQUESTS:
+	case LOAD_KEY_REQUESTS:
 		err = options__count(options, "--requests", arg, 1, 1000000, &tiers->requests);
 		break;
-	case KEY_SHARE:
+	case LOAD_KEY_SHARE:
 		err = options__percent(options, "--share", arg, 0.1, 99.9, &tiers->share);
 		break;
 	default:
@@ -191,25 +113,25 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'd':
 		load->has_duration = true;
 		return options__duration(&load->options, "--duration", arg, &config->duration_ns);
-	case KEY_PAUSE:
+	case LOAD_KEY_PAUSE:
 		return options__duration(&load->options, "--pause", arg, &config->pause_ns);
-	case KEY_SEED:
+	case LOAD_KEY_SEED:
 		return options__count(&load->options, "--seed", arg, 0, UINT32_MAX, &config->seed);
-	case KEY_TASKS:
+	case LOAD_KEY_TASKS:
 		err = options__count(&load->options, "--tasks", arg, 1, LOAD_MAX_TASKS, &tasks);
 		config->tasks = (unsigned int)tasks;
 		return err;
-	case KEY_DIR:
+	case LOAD_KEY_DIR:
 		config->dir = arg;
 		return 0;
-	case KEY_SIZE:
+	case LOAD_KEY_SIZE:
 		return options__size(&load->options, "--size", arg, 1 << 16, &config->bytes);
-	case KEY_BLOCK:
+	case LOAD_KEY_BLOCK:
 		return options__size(&load->options, "--block", arg, LOAD_BLOCK, &config->block);
-	case KEY_WRITES:
+	case LOAD_KEY_WRITES:
 		load->for_dio = true;
 		return options__percent(&load->options, "--writes", arg, 0, 100, &config->writes);
-	case KEY_SEQUENTIAL:
+	case LOAD_KEY_SEQUENTIAL:
 		load->for_dio = config->sequential = true;
 		return 0;
 	}
@@ -224,20 +146,22 @@ static int find_kind(struct load *load)
 	size_t used = 0;
 
 	load->ops = name ? load__find(name) : NULL;
-	load->is_fleet = name && !strcmp(name, FLEET);
-	if (load->for_fleet && !load->is_fleet)
+	if (load->for_fleet && load->ops != &load_fleet)
 		return options__fail(&load->options, "--clickhouse, --clickhouse-login, --hosts, "
 						     "--series, --slots, --together and --ago are "
 						     "for fleet");
-	if (load->ops || load->is_fleet)
+	if ((load->for_tiers || load->command) && load->ops && load->ops != &load_tiers)
+		return options__fail(&load->options, "--tiers, --requests, --share and a command "
+						     "are for tiers");
+	if (load->ops)
 		return 0;
 	for (size_t i = 0; load_kinds[i] && used < sizeof(names); i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
 					 load_kinds[i]->name);
 	if (name)
-		return options__fail(&load->options, "unknown load '%.32s'; choose from %s, " FLEET,
-				     name, names);
-	return options__fail(&load->options, "missing load; choose from %s, " FLEET, names);
+		return options__fail(&load->options, "unknown load '%.32s'; choose from %s", name,
+				     names);
+	return options__fail(&load->options, "missing load; choose from %s", names);
 }
 
 static int check_sizes(struct load *load)
@@ -249,8 +173,6 @@ static int check_sizes(struct load *load)
 	uint64_t block = config->block ? config->block : LOAD_BLOCK;
 	uint64_t bytes = config->bytes ? config->bytes : LOAD_FILE_BYTES;
 
-	if ((load->for_tiers || load->command) && load->ops->run)
-		return options__fail(options, TIERS_ONLY);
 	if (config->bytes && !load->ops->uses_bytes)
 		return options__fail(options, "--size does not apply to %s", load->ops->name);
 	if ((load->for_dio || config->block) && strcmp(load->ops->name, "dio"))
@@ -281,11 +203,9 @@ static int check_fleet(struct load *load)
 
 	if (config->bytes || config->block || load->for_dio || config->pause_ns)
 		return options__fail(options, "--size, --block, --writes, --sequential and --pause "
-					      "are not for " FLEET);
-	if (load->for_tiers || load->command)
-		return options__fail(options, TIERS_ONLY);
+					      "are not for fleet");
 	if (!load->url)
-		return options__fail(options, FLEET " needs --clickhouse URL");
+		return options__fail(options, "fleet needs --clickhouse URL");
 	if (clickhouse__address(&load->address, load->url, NULL, why) == -EINVAL)
 		return options__fail(options,
 				     "--clickhouse '%.64s': %s; use a URL such as "
@@ -294,7 +214,7 @@ static int check_fleet(struct load *load)
 	if (!load->has_duration)
 		load->config.duration_ns = FLEET_NS;
 	if (config->duration_ns < MINUTE_NS)
-		return options__fail(options, "--duration: " FLEET " needs a minute or more");
+		return options__fail(options, "--duration: fleet needs a minute or more");
 	return 0;
 }
 
@@ -313,17 +233,16 @@ static int cut_command(struct load *load, int argc, char **argv)
 /* 0: continue; 1: the help was printed; -EINVAL: the error was printed. */
 static int parse(struct load *load, int argc, char **argv)
 {
-	struct argp own = { load_options, parse_option, "KIND [-- COMMAND ARG...]",
-			    load_doc(),	  NULL,		NULL,
-			    NULL };
+	struct argp own = { .parser = parse_option };
 	int got;
 
 	argc = cut_command(load, argc, argv);
+	load_help__set(&own, argc, argv);
 	got = options__parse(&load->options, &own, load, argc, argv, stdout);
 	if (!got)
 		got = find_kind(load);
 	if (!got)
-		got = load->is_fleet ? check_fleet(load) : check_sizes(load);
+		got = load->ops == &load_fleet ? check_fleet(load) : check_sizes(load);
 	if (!got && load->command && !load->command[0])
 		got = options__fail(&load->options, "missing command after '--'");
 	if (got < 0)
@@ -441,7 +360,7 @@ int cmd_load(int argc, char **argv)
 {
 	struct load load = {
 		.options = { .command = argv[0], .max_args = 1 },
-		.config = { .duration_ns = DURATION_NS, .dir = DIR, .writes = LOAD_WRITES },
+		.config = { .duration_ns = DURATION_NS, .dir = LOAD_DIR, .writes = LOAD_WRITES },
 		.fleet = { .hosts = FLEET_LOAD_HOSTS,
 			   .series = FLEET_LOAD_SERIES,
 			   .slots = FLEET_LOAD_SLOTS,
@@ -453,10 +372,10 @@ int cmd_load(int argc, char **argv)
 	err = parse(&load, argc, argv);
 	if (err)
 		return err < 0 ? EXIT_USAGE : EXIT_DONE;
-	if (load.is_fleet)
+	if (load.ops == &load_fleet)
 		return run_fleet(&load);
 	load.tiers.dir = load.config.dir;
-	if (!load.ops->run)
+	if (load.ops == &load_tiers)
 		return load_tiers__run(&load.tiers, load.command, load.config.duration_ns,
 				       load.options.quiet);
 	if (load.ops->uses_dir && check_dir(&load))

@@ -6,14 +6,19 @@
 
 #include "workers.h"
 
-static const struct load_ops load_tiers = {
+const struct load_ops load_tiers = {
 	.name = "tiers",
 	.help = "emulated counters of memory tiers, for tierlat",
 };
 
+const struct load_ops load_fleet = {
+	.name = "fleet",
+	.help = "rows of many hosts, as serve --clickhouse sends them",
+};
+
 const struct load_ops *const load_kinds[] = {
-	&load_touch,	&load_hog,   &load_pingpong, &load_dio,
-	&load_pressure, &load_mixed, &load_tiers,    NULL,
+	&load_touch, &load_hog,	  &load_pingpong, &load_dio, &load_pressure,
+	&load_mixed, &load_tiers, &load_fleet,	  NULL,
 };
 
 const struct load_ops *load__find(const char *name)

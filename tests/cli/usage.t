@@ -64,6 +64,24 @@ wrong 'CSV of intervals' '--csv cannot print intervals; use --json' report --csv
 wrong 'doctor with an argument' "unexpected argument 'me'" doctor me
 wrong 'load of nothing' 'missing load; choose from touch, .*mixed' load
 wrong 'load of an unknown kind' "unknown load 'heavy'; choose from touch, " load heavy
+# The help of a kind has its options alone, and an example of it; those of another kind are refused, and not unknown.
+shown() { grep -oE '^ +(-., )?--[a-z-]+' <<<"$out" | grep -oE '[a-z-]+$' | sed 's/^--//' | sort | paste -sd ' '; }
+while read -r kind options; do
+	check "load $kind --help" 0 '' "^Usage: latscope load .*$kind.*Examples:.*latscope load $kind" load "$kind" --help
+	is "load $kind --help: its options" "$(shown)" "$(tr ' ' '\n' <<<"duration help quiet verbose $options" | sort | paste -sd ' ')"
+	ok "load $kind --help fits" fits
+done <<'END'
+touch tasks pause size
+hog tasks pause
+pingpong tasks pause
+dio tasks pause dir size block writes sequential seed
+pressure tasks dir size seed
+mixed tasks pause dir seed
+tiers dir tiers requests share
+fleet tasks seed clickhouse clickhouse-login hosts series slots together ago
+END
+check 'load dio --help: the part of the text that is about it' 0 '' '--size=SIZE +File \(64M\)[[:space:]]' load dio -h
+wrong 'an option that the help of this load does not show' '--size does not apply to hog' load hog --size 1G
 wrong 'load for no time' "--duration 'x': invalid duration" load hog -d x
 wrong 'load by too many' '--tasks [0-9]+: use a number from 1' load hog --tasks 1000000
 
