@@ -24,17 +24,18 @@ static const char *cell(char text[CELL], bool known, double value, int digits, c
 
 static void cha_row(FILE *out, const struct table *table, size_t at)
 {
-	const struct table_value open = table__mean(table, at, CHA_OUTSTANDING);
+	const struct table_value in_flight = table__mean(table, at, CHA_OUTSTANDING);
 	const struct table_value rate = table__mean(table, at, CHA_RATE);
 	const struct table_value ns = table__mean(table, at, CHA_LATENCY);
 	const struct table_value clock = table__mean(table, at, CHA_CLOCK);
 	const struct table_aggregate *range = table__aggregate(table, at, CHA_LATENCY);
 	char cells[6][CELL];
 
-	fprintf(out, "%6lld %4lld %-11.11s %7s %9s %9s %9s %9s %6s\n",
+	fprintf(out, "%6lld %4lld %-11.11s %9s %9s %9s %9s %9s %6s\n",
 		(long long)table__key(table, at, CHA_SOCKET).integer,
 		(long long)table__key(table, at, CHA_BOX).integer,
-		table__key(table, at, CHA_TIER).text, cell(cells[0], open.known, open.real, 2, ""),
+		table__key(table, at, CHA_TIER).text,
+		cell(cells[0], in_flight.known, in_flight.real, 2, ""),
 		cell(cells[1], rate.known, rate.real / 1e6, 2, " M"),
 		cell(cells[2], ns.known, ns.real, 1, " ns"),
 		cell(cells[3], range->rows, range->low, 1, " ns"),
@@ -49,8 +50,8 @@ void tierlat_print__chas(FILE *out, const struct table *table)
 	wrap__add(&wrap, "Each CHA: it measures the latency of one tier, and counts the reads of "
 			 "others where it has a counter left.");
 	wrap__print(&wrap, out, 0, 0);
-	fprintf(out, "%6s %4s %-11s %7s %9s %9s %9s %9s %6s\n", "socket", "CHA", "tier", "open",
-		"reads/s", "latency", "lowest", "highest", "MHz");
+	fprintf(out, "%6s %4s %-11s %9s %9s %9s %9s %9s %6s\n", "socket", "CHA", "tier",
+		"in flight", "reads/s", "latency", "lowest", "highest", "MHz");
 	for (size_t at = 0; at < table__keys(table); at++)
 		cha_row(out, table, at);
 	fputc('\n', out);

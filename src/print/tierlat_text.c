@@ -55,7 +55,7 @@ static int live__open(struct writer *writer, const struct run *run)
 {
 	(void)writer;
 	(void)run;
-	printf("%10s %6s %-11s %7s %8s %8s %8s %8s %6s\n", "time", "socket", "tier", "open",
+	printf("%10s %6s %-11s %9s %7s %7s %8s %8s %6s\n", "time", "socket", "tier", "in flight",
 	       "reads/s", "B/s", "latency", "ewma", "MHz");
 	streams__flush();
 	return 0;
@@ -65,7 +65,7 @@ static void row(FILE *out, const struct table *table, size_t at)
 {
 	const struct table_value socket = table__value(table, at, TIER_SOCKET);
 	const struct table_value name = table__value(table, at, TIER_NAME);
-	const struct table_value open = table__value(table, at, TIER_OUTSTANDING);
+	const struct table_value in_flight = table__value(table, at, TIER_OUTSTANDING);
 	const struct table_value rate = table__value(table, at, TIER_RATE);
 	const struct table_value bandwidth = table__value(table, at, TIER_BANDWIDTH);
 	const struct table_value ns = table__value(table, at, TIER_LATENCY);
@@ -74,9 +74,9 @@ static void row(FILE *out, const struct table *table, size_t at)
 	const struct table_value clock = table__value(table, at, TIER_CLOCK);
 	char cells[6][CELL];
 
-	fprintf(out, "%8.3f s %6lld %-11.11s %7s %8s %8s %8s %8s %6s\n",
+	fprintf(out, "%8.3f s %6lld %-11.11s %9s %7s %7s %8s %8s %6s\n",
 		(double)table__time_ns(table, at) / 1e9, (long long)socket.integer, name.text,
-		number(cells[0], &open, "%.2f", 1), scaled(cells[1], &rate),
+		number(cells[0], &in_flight, "%.2f", 1), scaled(cells[1], &rate),
 		scaled(cells[2], &bandwidth), latency(cells[3], &ns, &clocks),
 		latency(cells[4], &ewma, &unknown), number(cells[5], &clock, "%.0f", 1));
 }
@@ -169,7 +169,7 @@ static const struct table_aggregate *range_of(const struct table *table, size_t 
 static void key(FILE *out, const struct table *table, size_t at)
 {
 	const struct table_value name = table__key(table, at, TIER_NAME);
-	const struct table_value open = table__mean(table, at, TIER_OUTSTANDING);
+	const struct table_value in_flight = table__mean(table, at, TIER_OUTSTANDING);
 	const struct table_value rate = table__mean(table, at, TIER_RATE);
 	const struct table_value bandwidth = table__mean(table, at, TIER_BANDWIDTH);
 	const struct table_value ns = table__mean(table, at, TIER_LATENCY);
@@ -181,9 +181,9 @@ static void key(FILE *out, const struct table *table, size_t at)
 	bool in_ns = ns.known;
 	char cells[7][CELL];
 
-	fprintf(out, "%6lld %-11.11s %7s %7s %7s %8s %8s %8s %8s\n",
+	fprintf(out, "%6lld %-11.11s %9s %7s %7s %8s %8s %8s %8s\n",
 		(long long)table__key(table, at, TIER_SOCKET).integer, name.text,
-		number(cells[0], &open, "%.2f", 1), scaled(cells[1], &rate),
+		number(cells[0], &in_flight, "%.2f", 1), scaled(cells[1], &rate),
 		scaled(cells[2], &bandwidth), latency(cells[3], &ns, &clocks),
 		latency(cells[4], in_ns ? &low : &unknown, &low),
 		latency(cells[5], in_ns ? &high : &unknown, &high),
@@ -192,8 +192,8 @@ static void key(FILE *out, const struct table *table, size_t at)
 
 static void head(FILE *out)
 {
-	fprintf(out, "%6s %-11s %7s %7s %7s %8s %8s %8s %8s\n", "socket", "tier", "open", "reads/s",
-		"B/s", "latency", "lowest", "highest", "ewma");
+	fprintf(out, "%6s %-11s %9s %7s %7s %8s %8s %8s %8s\n", "socket", "tier", "in flight",
+		"reads/s", "B/s", "latency", "lowest", "highest", "ewma");
 }
 
 /* Lists what the means do not include. */

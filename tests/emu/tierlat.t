@@ -103,11 +103,13 @@ table="local-ddr .*$near.*remote-ddr .*$far.*Colloid at the end: p 0\.6[3-9].* t
 table+="$emu/cpu/N/msr.*12 CHAs on 2[[:space:]]+sockets.*by[[:space:]]+--model" live='MHz.*Colloid: p 0\.6[3-9]'
 again prints "$table" -d 300ms
 ok 'a table' ended 0 "$forced\$" "$table"
+like 'it names the requests in flight' "$out" 'tier +in flight +reads/s'
 unlike_gaps() { [[ $out != *'known in'* ]] || { echo "$out" && false; }; }
 ok 'which says of no gaps' unlike_gaps
 ok 'it fits' fits
 again prints "$live" -d 300ms -i 100ms
 ok 'live' ended 0 "$forced\$" "$live"
+like 'it names them live' "$out" 'tier +in flight +reads/s'
 ok 'it fits live' fits
 check 'one tier only' 0 "$forced\$" 'remote-ddr' tierlat "${args[@]}" -d 100ms --csv --tier remote-ddr
 ok 'which is all there is' tap_same "$(column latency_ns local-ddr)" ''

@@ -18,7 +18,7 @@ const struct table_column tier_columns[TIER_RAW_COLUMNS] = {
 			false },
 	[TIER_BANDWIDTH] = { "bandwidth_b_per_s", "B/s", "these times 64 bytes", TABLE_REAL,
 			     false },
-	[TIER_OUTSTANDING] = { "outstanding", "", "mean number of requests open at a time",
+	[TIER_OUTSTANDING] = { "outstanding", "", "mean number of requests in flight",
 			       TABLE_REAL, false },
 	/* Over several rows the mean is that of all requests, by Little's law. */
 	[TIER_LATENCY] = { "latency_ns", "ns", "mean time from CHA to memory and back",
@@ -65,7 +65,7 @@ const struct table_column cha_columns[CHA_COLUMNS] = {
 	[CHA_TIER] = { "tier", "", "kind of memory, seen from the socket", TABLE_TEXT, true },
 	[CHA_BOX] = { "cha", "", "CHA (AMD: a CPU of the L3)", TABLE_INTEGER, true },
 	[CHA_RATE] = { "requests_per_s", "1/s", "demand reads of this CHA", TABLE_REAL, false },
-	[CHA_OUTSTANDING] = { "outstanding", "", "mean number of requests open at a time in it",
+	[CHA_OUTSTANDING] = { "outstanding", "", "mean number of requests in flight in it",
 			      TABLE_REAL, false },
 	[CHA_LATENCY] = { "latency_ns", "ns", "mean time from it to memory and back", TABLE_REAL,
 			  false, "outstanding", "requests_per_s", 1000000000 },

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From counts to latencies, by pure functions. Little's law: the mean number of open requests is
- * their rate times their mean latency. So
+ * From counts to latencies, by pure functions. Little's law: the mean number of requests in
+ * flight is their rate times their mean latency. So
  *
- *   latency [clocks] = (sum over clocks of open requests) / (requests begun) = OCCUPANCY / INSERTS
+ *   latency [clocks] = (sum over clocks of in flight) / (requests begun) = OCCUPANCY / INSERTS
  *   latency [ns]     = latency [clocks] * elapsed [ns] / clocks elapsed
  *
  * The clock is the uncore's, counted by the boxes. It scales with load; the TSC does not.
@@ -66,7 +66,7 @@ struct tier_latency {
 	double latency_ns; /* NAN: known in clocks only. Valid if latency_known, as the next two: */
 	double latency_clocks;
 	double clock_hz; /* mean uncore clock of the boxes */
-	double outstanding; /* mean number of open requests of the whole socket */
+	double outstanding; /* mean number of requests in flight of the whole socket */
 };
 
 /*
