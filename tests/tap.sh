@@ -106,10 +106,14 @@ gone() {
 	[[ ${stat##*) } = [ZX]* ]]
 }
 
-# on_exit COMMAND [ARG...]: runs COMMAND at the end of the script. A forked child that gets a signal before its exec runs
-# the trap too, hence the comparison of process IDs.
-# shellcheck disable=SC2064 # the command as it is now
-on_exit() { trap "[ \$BASHPID != \$\$ ] || $(printf '%q ' "$@")" EXIT; }
+# on_exit COMMAND [ARG...]: runs COMMAND at the end of the script, before those of earlier calls. A forked child that gets a
+# signal before its exec runs the trap too, hence the comparison of process IDs.
+tap_at_exit=''
+# shellcheck disable=SC2064 # the commands as they are now
+on_exit() {
+	tap_at_exit="$(printf '%q ' "$@"); $tap_at_exit"
+	trap "[ \$BASHPID != \$\$ ] || { $tap_at_exit}" EXIT
+}
 
 # ---- internal ----
 

@@ -13,6 +13,8 @@ latscope=$built/latscope
 dir=$(mktemp -d)
 chmod 755 "$dir" # for those who are not root
 on_exit rm -rf "$dir"
+cgroups=() # of cgroup_new
+on_exit remove_cgroups
 out='' err='' status='' # of the last run
 as=() # what it is run under
 
@@ -81,6 +83,7 @@ skip_unless_able() {
 own_mounts() {
 	[ "$(readlink /proc/self/ns/mnt)" != "${CLI_MOUNTS-}" ] || return 0
 	unshare -m true 2>/dev/null || skip_all 'cannot make a mount namespace'
+	rm -rf "$dir"
 	# shellcheck disable=SC2016 # for the shell within
 	exec unshare -m bash -c 'CLI_MOUNTS=$(readlink /proc/self/ns/mnt) exec "$0" "$@"' "$0" "${arguments[@]}"
 }
@@ -137,10 +140,21 @@ complete() {
 # fits: $out has at most 80 columns and no trailing blanks
 fits() { ! LC_ALL=C.UTF-8 grep -nE '.{81,}|[[:blank:]]$' <<<"$out"; }
 
-# cgroup_new: makes a cgroup of version 2 as $cgroup; false: it cannot
+# cgroup_new: makes a cgroup of version 2 as $cgroup, which the end of the script removes with all below it; false: it cannot
 cgroup_new() {
 	local mount
 
 	mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
-	[ -n "$mount" ] && cgroup=$(mktemp -d "$mount/latscope-test-XXXXXX" 2>/dev/null) && chmod 755 "$cgroup"
+	[ -n "$mount" ] && cgroup=$(mktemp -d "$mount/latscope-test-XXXXXX" 2>/dev/null) && cgroups+=("$cgroup") && chmod 755 "$cgroup"
+}
+
+# The processes in it need a moment to end.
+cgroup_gone() { [ ! -d "$1" ] || find "$1" -depth -type d -exec rmdir {} +; }
+remove_cgroups() {
+	local one
+
+	for one in "${cgroups[@]}"; do
+		[ ! -e "$one/cgroup.kill" ] || echo 1 >"$one/cgroup.kill"
+		eventually cgroup_gone "$one"
+	done 2>/dev/null
 }

@@ -152,4 +152,21 @@ out=$(tests/run no-such-suite 2>&1)
 is 'an unknown name: exit status' $? 2
 like 'an unknown name: says which there are' "$out" 'no-such-suite.*lint'
 
+# A suite that has a command of its own for the end, and leaves a cgroup with another one and a process in it.
+made=$(bash -c '. tests/cli/cli.sh
+	on_exit true
+	echo "$dir"
+	cgroup_new || exit
+	mkdir "$cgroup/below"
+	(echo "$BASHPID" >"$cgroup/below/cgroup.procs" && exec sleep 601 >/dev/null) &
+	wait_for grep -q . "$cgroup/below/cgroup.procs"
+	echo "$cgroup"')
+# shellcheck disable=SC2086 # to be split
+is 'a suite leaves nothing of what it makes' "$(ls -d $made 2>/dev/null)" ''
+if [ "$(wc -w <<<"$made")" = 2 ]; then
+	ok 'nor the processes in it' none_runs '^sleep 601$'
+else
+	skip 'a cgroup' 'no cgroup can be made here'
+fi
+
 done_testing

@@ -30,10 +30,6 @@ leave() {
 		rmdir "$cgroup/$i"
 	done
 }
-clean() {
-	find "$cgroup" -depth -mindepth 1 -type d -exec rmdir {} + 2>/dev/null
-}
-on_exit clean
 
 resident() { awk '/^VmRSS:/ { printf "%d", $2 * 1024 }' "/proc/$server/status"; }
 # both: prints the bytes of the service and of the process that gives its files back, which has most pages in common with it

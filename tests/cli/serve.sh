@@ -9,7 +9,6 @@ servers=() # process IDs that end with the test
 end_servers() {
 	[ ${#servers[@]} = 0 ] || kill "${servers[@]}" 2>/dev/null
 	[ ${#servers[@]} = 0 ] || wait "${servers[@]}" 2>/dev/null
-	[ -z "${cgroup-}" ] || rmdir "$cgroup" 2>/dev/null
 }
 on_exit end_servers
 
