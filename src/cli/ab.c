@@ -74,7 +74,7 @@ struct ab {
 static const struct argp_option ab_options[] = {
 	{ "off", KEY_OFF, "CMD", 0, "Shell command of the side OFF", 0 },
 	{ "on", KEY_ON, "CMD", 0, "Shell command of the side ON", 0 },
-	{ "matrix", KEY_MATRIX, "FILE", 0, "Run each cell of this file; fio is installed", 0 },
+	{ "matrix", KEY_MATRIX, "FILE", 0, "Run each cell of FILE; fio comes with latscope", 0 },
 	{ "only", KEY_ONLY, "LIST", 0, "Only the cells with NAME=VALUE,...; repeatable", 0 },
 	{ "html", KEY_HTML, "FILE", 0, "Also write a page: a picture for each cell", 0 },
 	{ "runs", 'n', "N", 0, "Runs of each side (10; with --effect at most 100)", 0 },

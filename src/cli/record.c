@@ -98,7 +98,7 @@ static const char record_doc[] =
 	"  latscope record -o runs/ -- make -j8      while a command runs\n"
 	"  latscope record -d 1m --by process,disk   who waited, and for which disk\n"
 	"  latscope record --report -- latscope load pressure\n"
-	"                                            are they longer with less memory?\n"
+	"                                            do they follow memory pressure?\n"
 	"  latscope record -d 1h -i 10s --label host=db1\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 

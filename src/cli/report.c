@@ -25,9 +25,9 @@
 #include "page.h"
 
 static const char report_doc[] =
-	"Prints a recording from its run.db, even if the recording was cut off or still runs. "
-	"Adds a time line of all probes, the correlation of their slow intervals, and the top "
-	"contributors to the slow events.\v"
+	"Prints a recording from its run.db, even if the recording was cut off or is still "
+	"running. Adds a time line of all probes, the correlation of their slow intervals, and the "
+	"top contributors to the slow events.\v"
 	"Examples:\n"
 	"  latscope report runs/20260102T030405Z\n"
 	"  latscope report -v --top 20 runs/20260102T030405Z\n"

@@ -44,7 +44,7 @@ const char rmid_doc[] =
 	"  latscope rmid -d 5s                       who had the CPUs\n"
 	"  latscope rmid -i 1s                       a table a second\n"
 	"  latscope rmid -d 1s --csv                 every millisecond of every process\n"
-	"  latscope rmid --rmids 8 --trace -d 5s     see 8 emulated RMIDs go round\n"
+	"  latscope rmid --rmids 8 --trace -d 5s     how 8 emulated RMIDs are reused\n"
 	"  latscope rmid --counters page-faults -o runs/ -- ./workload\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
 

@@ -35,7 +35,7 @@ static const struct argp_option snapshot_options[] = {
 
 static const char snapshot_doc[] =
 	"Makes a recording of the last minutes that the flight recorder of 'latscope serve' has in "
-	"DIR (" RECORDER_DIR "). report and compare read it. The service may run or be dead.\v"
+	"DIR (" RECORDER_DIR "). report and compare read it. The service need not be running.\v"
 	"Examples:\n"
 	"  sudo latscope snapshot                    the last ten minutes, into runs/\n"
 	"  sudo latscope snapshot --last 1h -o /tmp --label incident=42\n\n"
