@@ -25,6 +25,7 @@ struct ending {
 	__u32 by;
 	struct lat_cell *cells;
 	__u64 now;
+	__u64 cgroup; /* of the submitter; 0: not known */
 	const struct iolat_start *start; /* NULL: not looked up, or none */
 	struct gendisk *disk; /* NULL: not needed, or none */
 	__u32 device; /* its ID */
@@ -43,13 +44,13 @@ struct iolat_sample {
 	__u64 ns;
 	__u64 pid_tgid; /* of the submitter, as what follows; not with `unknown` */
 	__u64 cgroup;
-	struct gendisk *disk;
+	/* The verifier does not know what these point to. */
+	const struct gendisk *disk;
+	const struct iolat_start *start; /* has the names */
 	__u32 metric;
 	__u32 device;
 	__u32 op;
 	__u32 unknown;
-	char comm[LAT_COMM_LEN];
-	char leader_comm[LAT_COMM_LEN];
 };
 
 /* Global and not inlined, so that the verifier checks it once and not for every path. */
@@ -82,8 +83,8 @@ __noinline int split_sample(struct iolat_sample *sample)
 	who.tgid = sample->pid_tgid >> 32;
 	who.tid = sample->pid_tgid;
 	who.cgroup = sample->cgroup;
-	who.comm = sample->comm;
-	who.leader_comm = sample->leader_comm;
+	who.comm = sample->start->comm;
+	who.leader_comm = sample->start->leader_comm;
 	split_by_identity(&split, cell, sample->metric, sample->unknown ? NULL : &who, sample->ns);
 	return 0;
 }
@@ -97,17 +98,13 @@ static __always_inline void split_completion(const struct ending *done, __u32 me
 		.metric = metric,
 		.device = done->device,
 		.op = request_op(&done->rq),
-		.unknown = !start,
+		.cgroup = done->cgroup,
+		.start = start,
+		.unknown = keeps_in_hash() ? !start : !done->cgroup,
 	};
 
-	if (start) {
+	if (start)
 		sample.pid_tgid = start->pid_tgid;
-		sample.cgroup = start->cgroup;
-	}
-	if (start && config_names(&config)) {
-		__builtin_memcpy(sample.comm, start->comm, sizeof(sample.comm));
-		__builtin_memcpy(sample.leader_comm, start->leader_comm, sizeof(sample.comm));
-	}
 	split_sample(&sample);
 }
 
@@ -233,17 +230,19 @@ static __always_inline __u64 own_stamps(struct ending *done, struct request *rq,
 {
 	struct own_stamps own = {};
 
-	if (ours && !config.identity)
+	if (ours && !keeps_in_hash())
 		own = table_take(line_of(rq, raw), &done->rq);
 	if (looked_up || (ours && !own.issue_ns)) {
 		done->start = find(&done->rq);
 		if (done->start) {
 			own.lag_ns = done->start->lag_ns;
+			own.cgroup = done->start->cgroup;
 			if (!is_done(done->start->issue_ns))
 				own.issue_ns = done->start->issue_ns;
 		}
 	}
 	done->lag_ns = own.lag_ns;
+	done->cgroup = own.cgroup;
 	return own.issue_ns;
 }
 
@@ -342,7 +341,7 @@ static __always_inline bool first_saw(struct request *rq, const struct request_v
 {
 	const struct iolat_start *start;
 
-	if (!config.identity && table_has(line_of(rq, false), view, done))
+	if (!keeps_in_hash() && table_has(line_of(rq, false), view, done))
 		return true;
 	start = find(view);
 	return start && start->issue_ns && is_done(start->issue_ns) == done;
@@ -368,7 +367,7 @@ static __always_inline void leave_mark(struct request *rq)
 
 	if (mark_entry(&view, IOLAT_DONE))
 		return;
-	if (config.identity || !table_put(line_of(rq, false), &view, IOLAT_DONE))
+	if (keeps_in_hash() || !table_put(line_of(rq, false), &view, IOLAT_DONE))
 		bpf_map_update_elem(&start_ts, &id, &start, BPF_ANY);
 }
 
@@ -378,7 +377,7 @@ static __always_inline void take_mark(struct request *rq, const struct request_v
 
 	if (mark_entry(view, 0))
 		return;
-	if (config.identity || !table_has(line_of(rq, false), view, true))
+	if (keeps_in_hash() || !table_has(line_of(rq, false), view, true))
 		bpf_map_delete_elem(&start_ts, &id);
 	else
 		table_take(line_of(rq, false), view);
@@ -465,12 +464,12 @@ static __always_inline int issue(struct request *request, bool raw)
 
 	if (request_is_passthrough(&rq) || other_disk(request, raw))
 		return 0;
-	if (config.identity || looked_up)
+	if (keeps_in_hash() || looked_up)
 		start = find(&rq);
 	if (!raw)
 		why_issued(request, &rq, start && start->requeues, own.issue_ns);
 	if (!start) {
-		if (config.identity || !table_put(line_of(request, raw), &rq, own.issue_ns))
+		if (keeps_in_hash() || !table_put(line_of(request, raw), &rq, own.issue_ns))
 			keep(&rq, &own, false);
 	} else if (!start->requeues) { /* seen at submission */
 		start->queue_ns = rq.start_ns;
@@ -507,6 +506,7 @@ static __always_inline int requeue(struct request *request, bool own, bool raw)
 		stamps = table_take(line_of(request, raw), &rq);
 	fresh.issue_ns = stamps.issue_ns;
 	fresh.lag_ns = stamps.lag_ns;
+	fresh.cgroup = stamps.cgroup;
 	if (!own && !fresh.issue_ns)
 		fresh.issue_ns = rq.issue_ns;
 	/* Still 0 if it was issued before the attach: so it stays a missed start. */
@@ -556,26 +556,21 @@ int BPF_PROG(raw_requeue, struct request *rq)
 }
 
 /* A request begins. If its place still has an entry, the end of the one before was missed. */
-static __always_inline int submit(const struct request_view *rq, const struct iolat_start *start,
-				  const struct own_stamps *own)
+static __always_inline int submit(struct request *request, const struct request_view *rq,
+				  const struct iolat_start *start, __u64 lag_ns, bool again)
 {
+	const struct own_stamps own = { .lag_ns = lag_ns };
+
 	if (start) {
 		if (start->issue_ns && !is_done(start->issue_ns) && !start->unwanted)
 			count_start(LAT_ABANDONED);
 		forget(start, rq->id);
 	}
-	keep(rq, own, false);
+	if (keeps_in_hash())
+		keep(rq, &own, false);
+	else if (!table_begin(line_of(request, false), rq, lag_ns, again))
+		keep(rq, &own, true);
 	return 0;
-}
-
-/*
- * Has the first of two programs already stored this start? Its stamp is better: the task may have
- * been preempted before the second program read the clock.
- */
-static __always_inline bool first_started(__u64 queue_ns, __u64 issue_ns, __u64 lag_ns,
-					  __u64 plug_ns, bool again)
-{
-	return again && !issue_ns && lag_ns && queue_ns == plug_ns;
 }
 
 static __always_inline int submit_started(struct request *rq, bool again)
@@ -583,7 +578,6 @@ static __always_inline int submit_started(struct request *rq, bool again)
 	struct request_view view = request_view(rq, false);
 	__u64 id = view.id, now = bpf_ktime_get_ns(),
 	      plug_ns = config.cached ? plug_time(false) : 0;
-	const struct own_stamps own = { .lag_ns = plug_ns ? now - plug_ns : 0 };
 	const struct iolat_start *start = NULL;
 
 	if (other_disk(rq, false))
@@ -591,11 +585,11 @@ static __always_inline int submit_started(struct request *rq, bool again)
 	why_submitted(rq);
 	view.start_ns = plug_ns ?: now; /* the kernel may stamp it only after this */
 	/* Only to keep `looked_up` correct, and to count missed ends. */
-	if (looked_up || config.again)
+	if (looked_up || (config.again && keeps_in_hash()))
 		start = bpf_map_lookup_elem(&start_ts, &id);
 	if (start && first_started(start->queue_ns, start->issue_ns, start->lag_ns, plug_ns, again))
 		return 0;
-	return submit(&view, start, &own);
+	return submit(rq, &view, start, plug_ns ? now - plug_ns : 0, again);
 }
 
 /*
@@ -605,9 +599,7 @@ static __always_inline int submit_started(struct request *rq, bool again)
 static __always_inline int start(struct request *request, bool again, bool raw)
 {
 	struct request_view rq = { .id = (__u64)request };
-	struct iolat_stamp *stamp;
 	struct own_stamps own = {};
-	bool left;
 
 	if (config.why && !raw && !other_disk(request, raw))
 		why_submitted(request);
@@ -615,19 +607,8 @@ static __always_inline int start(struct request *request, bool again, bool raw)
 	if (!rq.start_ns || other_disk(request, raw))
 		return 0;
 	own.lag_ns = bpf_ktime_get_ns() - rq.start_ns;
-	stamp = table_place(line_of(request, raw), rq.id, &left);
-	if (!stamp) {
+	if (!table_begin(line_of(request, raw), &rq, own.lag_ns, again))
 		keep(&rq, &own, true);
-		return 0;
-	}
-	if (left &&
-	    first_started(stamp->queue_ns, stamp->issue_ns, stamp->lag_ns, rq.start_ns, again))
-		return 0;
-	if (left)
-		count_left(stamp);
-	stamp->queue_ns = rq.start_ns;
-	stamp->lag_ns = own.lag_ns;
-	stamp->issue_ns = 0;
 	return 0;
 }
 
@@ -635,14 +616,18 @@ static __always_inline int submit_inserted(struct request *rq)
 {
 	struct request_view view = request_view(rq, false);
 	__u64 id = view.id;
-	struct iolat_start *start = bpf_map_lookup_elem(&start_ts, &id);
+	struct iolat_start *start = NULL;
 
 	if (other_disk(rq, false))
 		return 0;
+	if (keeps_in_hash() || looked_up)
+		start = bpf_map_lookup_elem(&start_ts, &id);
 	if (start && start->queue_ns == view.start_ns) /* comes back, by a requeue or unissued */
 		return 0;
+	if (!keeps_in_hash() && table_find(line_of(rq, false), &view))
+		return 0;
 	why_submitted(rq);
-	return submit(&view, start, &(struct own_stamps){});
+	return submit(rq, &view, start, 0, false);
 }
 
 /* Where the submitter is still `current`: block_io_start since 6.5 (5a80bd075f3b), else insert. */
@@ -698,10 +683,14 @@ int BPF_PROG(hashed_insert, struct request *rq)
 static __always_inline int forget_merged(struct request *rq)
 {
 	__u64 id = (__u64)rq;
-	struct iolat_start *start = bpf_map_lookup_elem(&start_ts, &id);
+	struct iolat_start *start = NULL;
 
+	if (keeps_in_hash() || looked_up)
+		start = bpf_map_lookup_elem(&start_ts, &id);
 	if (start)
 		forget(start, id);
+	if (!keeps_in_hash())
+		table_drop(line_of(rq, false), id);
 	return 0;
 }
 

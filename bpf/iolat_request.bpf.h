@@ -168,19 +168,30 @@ static __always_inline void count_start(__u32 which)
 		__sync_fetch_and_add(&all[IOLAT_DEVICE].counts[which], 1);
 }
 
+/* Are requests kept in `start_ts`? The table has only the cgroup of the submitter. */
+static __always_inline bool keeps_in_hash(void)
+{
+	return config.identity && (config_names(&config) || filter_by_task(&config));
+}
+
+/* The cgroup of the current task, if it is needed. */
+static __always_inline __u64 current_cgroup(void)
+{
+	return config.identity ? task_cgroup(bpf_get_current_task_btf(), false) : 0;
+}
+
 static __always_inline bool is_done(__u64 issue_ns)
 {
 	return config.again && issue_ns == IOLAT_DONE;
 }
 
-/*
- * Does the entry at the request's place belong to this request, and not to an earlier one? Before
- * the issue, a merge can lower its start_time_ns, see is_of().
- */
+/* Does the entry at the request's place belong to this request? As is_of(). */
 static __always_inline bool stamp_is_of(const struct iolat_stamp *stamp,
 					const struct request_view *rq)
 {
-	return stamp->issue_ns ? stamp->queue_ns == rq->start_ns : rq->start_ns <= stamp->queue_ns;
+	if (stamp->issue_ns)
+		return stamp->queue_ns == rq->start_ns;
+	return !stamp->lag_ns || rq->start_ns <= stamp->queue_ns;
 }
 
 /* A place in the request's line: its own, if it has one (`left`), or a free one; or NULL. */
@@ -204,6 +215,38 @@ static __always_inline void count_left(const struct iolat_stamp *stamp)
 		count_start(LAT_ABANDONED);
 }
 
+/*
+ * Has the first of two programs already stored this start? Its stamp is better: the task may have
+ * been preempted before the second program read the clock.
+ */
+static __always_inline bool first_started(__u64 queue_ns, __u64 issue_ns, __u64 lag_ns,
+					  __u64 plug_ns, bool again)
+{
+	return again && !issue_ns && lag_ns && queue_ns == plug_ns;
+}
+
+/* The current task submits a request. false: its line has no room. */
+static __always_inline bool table_begin(__u32 line, const struct request_view *rq, __u64 lag_ns,
+					bool again)
+{
+	struct iolat_stamp *stamp;
+	bool left;
+
+	stamp = table_place(line, rq->id, &left);
+	if (!stamp)
+		return false;
+	if (left &&
+	    first_started(stamp->queue_ns, stamp->issue_ns, stamp->lag_ns, rq->start_ns, again))
+		return true;
+	if (left)
+		count_left(stamp);
+	stamp->queue_ns = rq->start_ns;
+	stamp->lag_ns = lag_ns;
+	stamp->issue_ns = 0;
+	stamp->cgroup = current_cgroup();
+	return true;
+}
+
 static __always_inline bool table_put(__u32 line, const struct request_view *rq, __u64 issue_ns)
 {
 	struct iolat_stamp *stamp;
@@ -221,6 +264,8 @@ static __always_inline bool table_put(__u32 line, const struct request_view *rq,
 		count_left(stamp);
 	if (!same || stamp->issue_ns)
 		stamp->lag_ns = 0;
+	if (!same)
+		stamp->cgroup = current_cgroup();
 	stamp->queue_ns = rq->start_ns;
 	stamp->issue_ns = issue_ns;
 	return true;
@@ -230,6 +275,7 @@ static __always_inline bool table_put(__u32 line, const struct request_view *rq,
 struct own_stamps {
 	__u64 issue_ns; /* 0: none */
 	__u64 lag_ns;
+	__u64 cgroup; /* 0: not known */
 };
 
 /*
@@ -249,6 +295,7 @@ static __always_inline struct own_stamps table_take(__u32 line, const struct req
 		} else {
 			own.issue_ns = is_done(stamp->issue_ns) ? 0 : stamp->issue_ns;
 			own.lag_ns = stamp->lag_ns;
+			own.cgroup = stamp->cgroup;
 			if (request_goes_on(rq)) {
 				stamp->issue_ns = 0;
 				return own;
@@ -260,16 +307,33 @@ static __always_inline struct own_stamps table_take(__u32 line, const struct req
 	return own;
 }
 
-/* Is there a stamp of this request, from its issue or (`done`) from its completion? */
-static __always_inline bool table_has(__u32 line, const struct request_view *rq, bool done)
+/* Removes the stamp of a request that is not issued. */
+static __always_inline void table_drop(__u32 line, __u64 id)
+{
+	struct iolat_stamp *stamp = table[line];
+
+	for (int i = 0; i < IOLAT_WAYS; i++, stamp++)
+		if (stamp->request == id)
+			store_ordered(&stamp->request, 0);
+}
+
+static __always_inline const struct iolat_stamp *table_find(__u32 line,
+							    const struct request_view *rq)
 {
 	const struct iolat_stamp *stamp = table[line];
 
-	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
+	for (int i = 0; i < IOLAT_WAYS; i++, stamp++)
 		if (stamp->request == rq->id && stamp->queue_ns == rq->start_ns)
-			return stamp->issue_ns && is_done(stamp->issue_ns) == done;
-	}
-	return false;
+			return stamp;
+	return NULL;
+}
+
+/* Is there a stamp of this request, from its issue or (`done`) from its completion? */
+static __always_inline bool table_has(__u32 line, const struct request_view *rq, bool done)
+{
+	const struct iolat_stamp *stamp = table_find(line, rq);
+
+	return stamp && stamp->issue_ns && is_done(stamp->issue_ns) == done;
 }
 
 static __always_inline void forget(const struct iolat_start *start, __u64 id)

@@ -248,8 +248,9 @@ struct iolat_start {
 _Static_assert(sizeof(struct iolat_start) == 80, "iolat_start has no padding");
 
 /*
- * Iolat's `table`, in .bss: own stamps of requests in flight, if the submitter is not needed. Two
- * places per cache line; if both are taken, the request goes to `start_ts`.
+ * Iolat's `table`, in .bss: own stamps of requests in flight, and the cgroup of the submitter. If
+ * more of the submitter is needed, or both places of its line are taken, the request goes to
+ * `start_ts`.
  */
 #define IOLAT_LINES (1 << 13)
 #define IOLAT_WAYS 2
@@ -261,8 +262,10 @@ struct iolat_stamp {
 	/* 0: not issued, or its data are done; IOLAT_DONE: it has completed */
 	__u64 issue_ns;
 	__u64 lag_ns; /* how far start_time_ns is behind the own clock; 0: not at all */
+	__u64 cgroup; /* of the submitter; 0: not known, or not needed */
+	__u64 pad[3];
 };
-_Static_assert(sizeof(struct iolat_stamp) == 32, "iolat_stamp has no padding");
+_Static_assert(sizeof(struct iolat_stamp) == 64, "iolat_stamp: one cache line");
 
 /* Value of softirq's map `starts`, key = cpu. */
 struct softirq_start {

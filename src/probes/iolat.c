@@ -352,12 +352,15 @@ static void kernel_in_flight(const struct bpf_probe *probe, struct lat_in_flight
 	globfree(&disks);
 }
 
-static void count_table(const struct iolat_stamp (*table)[IOLAT_WAYS], struct lat_in_flight *waits)
+/* `all`: also requests that are not issued, as programs see each of them begin. */
+static void count_stamp(const struct iolat_stamp *stamp, bool all, struct lat_in_flight *waits)
 {
-	for (int line = 0; line < IOLAT_LINES; line++)
-		for (int way = 0; way < IOLAT_WAYS; way++)
-			if (table[line][way].request && table[line][way].issue_ns > IOLAT_DONE)
-				probe__count_in_flight(waits, 1, table[line][way].issue_ns);
+	if (!stamp->request)
+		return;
+	if (stamp->issue_ns > IOLAT_DONE)
+		probe__count_in_flight(waits, 1, stamp->issue_ns);
+	else if (all && !stamp->issue_ns && stamp->queue_ns)
+		probe__count_in_flight(waits, 1, stamp->queue_ns);
 }
 
 static int count_request(void *waits, const void *id, const void *value)
@@ -381,7 +384,10 @@ static int iolat_in_flight(struct bpf_probe *probe, struct lat_in_flight *waits,
 		kernel_in_flight(probe, waits);
 		return 0;
 	}
-	count_table(iolat->skel->bss->table, waits);
+	for (int line = 0; line < IOLAT_LINES; line++)
+		for (int way = 0; way < IOLAT_WAYS; way++)
+			count_stamp(&iolat->skel->bss->table[line][way], probe->config.identity,
+				    waits);
 	return probe__each_entry(iolat->skel->maps.start_ts, count_request, waits);
 }
 

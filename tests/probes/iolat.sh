@@ -312,8 +312,8 @@ foreign() {
 
 filter_window() {
 	begin
-	start io dio "/dev/$disk" $((100 * soak)) || return
-	start other dio "/dev/$disk" $((100 * soak)) || return
+	cgroup=${cgroups:+$cgroups/wanted/below} start io dio "/dev/$disk" $((100 * soak)) || return
+	cgroup=${cgroups:+$cgroups/other} start other dio "/dev/$disk" $((100 * soak)) || return
 	capture || return
 	watch_filters
 	work_captured io other
@@ -324,12 +324,27 @@ watch_filters() {
 	watch comm iolat '' --comm dio --disk "$disk"
 	watch nobody iolat '' --comm nobody --disk "$disk"
 	watch all iolat '' --disk "$disk"
+	watch cgroups iolat '' --disk "$disk" --by cgroup
 }
 
-# A filter by task selects by the submitter.
-filters() {
-	local count all
+# by_cgroup ALL COUNT: tests that of all requests no more than COUNT are of the first program, and the rest of the second
+by_cgroup() {
+	local metric wanted other
 
+	for metric in iolat queued total; do
+		wanted=$(fact cgroups "$metric.cgroup.$(stat -c %i "$cgroups/wanted/below").events")
+		other=$(fact cgroups "$metric.cgroup.$(stat -c %i "$cgroups/other").events")
+		within "--by cgroup: $metric: its requests" $(($1 - $2)) "$wanted" "$2"
+		is "--by cgroup: $metric: all have their cgroup" $((wanted + other)) "$1"
+	done
+	balance '--by cgroup' cgroups
+}
+
+# A filter by task selects by the submitter, and so does a split by cgroup.
+filters() {
+	local count all cgroups=''
+
+	make_cgroups || cgroups=''
 	window filter_window || return
 	count=$(printed io count) all=$(printed own reads)
 	captured_all filters reads $((2 * count))
@@ -341,6 +356,11 @@ filters() {
 	is '--comm: nobody: none' "$(fact nobody iolat.events)" 0
 	balance '-p' pid
 	is 'a filter takes the method that sees submitters' "$(fact pid iolat.method)" tp_btf
+	if [ -n "$cgroups" ]; then
+		by_cgroup "$all" "$count"
+	else
+		skip 'iolat: --by cgroup' 'no cgroup v2 can be made here'
+	fi
 }
 
 refused_splits() {
@@ -444,10 +464,11 @@ flight_window() {
 	start late dio -W -q 8 "/dev/$disk" 8 || return
 	send early
 	watch_disk
+	watch cgroups iolat '' --disk "$disk" --by cgroup
 	await_recorders
 	land early
 	send late
-	stop_recorders "${methods[@]}"
+	stop_recorders "${methods[@]}" cgroups
 	land late
 	close_window
 }
@@ -460,7 +481,7 @@ in_flight() {
 	patience_of_the_kernel=$(<"$hung")
 	echo 0 >"$hung"
 	window flight_window || return
-	for method in "${methods[@]}"; do
+	for method in "${methods[@]}" cgroups; do
 		missed=8
 		[ "$method" != stamps ] || missed=0
 		is "$method: in flight at the start" "$(fact "$method" iolat.missed_start)" $missed

@@ -17,6 +17,17 @@ has_printed() {
 	[[ $'\n'$slurped = *$'\n'"$2"$'\n'* ]] || gone "${programs[$1]}"
 }
 
+# make_cgroups: creates $cgroups/wanted/below and $cgroups/other
+make_cgroups() {
+	local top
+
+	top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$top" ] || return
+	cgroups=$top/latscope-test-$$
+	mkdir -p "$cgroups"/wanted/below "$cgroups"/other || return
+	at_exit+=("rmdir $cgroups/wanted/below $cgroups/wanted $cgroups/other $cgroups")
+}
+
 # start NAME PROGRAM ARG...: starts it, waits until it is ready, and sets $pid. PROGRAM is one of tests/reference, or a path.
 # It runs in the cgroup $cgroup, if that is set. Fails if it cannot create its latency here: that is a skipped test, and in
 # the VM a failed one.

@@ -236,16 +236,6 @@ colliding_tasks() {
 
 # ---- filters select by the task that waits ----
 
-make_cgroups() {
-	local top
-
-	top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-	[ -n "$top" ] || return
-	cgroups=$top/latscope-test-$$
-	mkdir -p "$cgroups"/wanted/below "$cgroups"/other || return
-	at_exit+=("rmdir $cgroups/wanted/below $cgroups/wanted $cgroups/other $cgroups")
-}
-
 # filtered_to DESC NAME CHILD...: tests that only CHILD and its parent are recorded, and that waits of others are counted
 filtered_to() {
 	local key strangers=''

@@ -123,7 +123,7 @@ torture_block() {
 	}
 	begin_capture block
 	begin_recorders iolat --by disk
-	[ -z "$scsi" ] || begin_only iolat --disk "$scsi" --by disk
+	[ -z "$scsi" ] || begin_only iolat --disk "$scsi" --by disk,cgroup
 	end_beginning
 	work_on_all
 	end_recorders
