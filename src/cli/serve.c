@@ -502,6 +502,15 @@ static void store_changed(const char *url, const char *why)
 	log__error(what, why, "they wait in the spool");
 }
 
+static void store_dropped(const char *url, uint64_t rows, const char *why)
+{
+	char what[POST_TEXT + 64];
+
+	snprintf(what, sizeof(what), "%llu rows are dropped: %s does not take them",
+		 (unsigned long long)rows, url);
+	log__error(what, why, NULL);
+}
+
 static int open_store(struct service *service)
 {
 	struct clickhouse_config *config = &service->clickhouse;
@@ -526,6 +535,7 @@ static int open_store(struct service *service)
 	}
 	config->max_series = (unsigned int)service->cgroups;
 	config->changed = store_changed;
+	config->dropped = store_dropped;
 	config->nr_labels = service->options.recording.nr_labels;
 	memcpy(config->labels, service->options.recording.labels, sizeof(config->labels));
 	err = clickhouse__new(&service->store, config, &service->server);

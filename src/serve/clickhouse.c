@@ -24,6 +24,8 @@
 #define CHECK_NS 600000000000ULL /* until it is asked again */
 #define LAST_NS 3000000000ULL /* patience at the end */
 #define ANSWER 4096
+#define TRIES 3 /* requests until a batch is put off */
+#define STRIKES 4 /* after which it is dropped: see spool__put_off() */
 
 /* What the probe had lost when the last batch ended. */
 struct lost {
@@ -168,6 +170,7 @@ static int open_sender(struct clickhouse *clickhouse)
 	config.content_type = "text/tab-separated-values; charset=utf-8";
 	config.headers = clickhouse->headers;
 	config.keeps_results = true;
+	config.tries = TRIES;
 	config.most = BODY_MOST;
 	config.ready = check_schema;
 	config.retries = is_sent_again;
@@ -402,6 +405,16 @@ int clickhouse__add(struct clickhouse *clickhouse, const struct run *run,
 
 /* ---- sending ---- */
 
+static void drop_refused(struct clickhouse *clickhouse)
+{
+	struct sender_counts counts;
+
+	sender__counts(clickhouse->sender, &counts);
+	clickhouse->refused += clickhouse->body.rows;
+	spool__done(clickhouse->spool);
+	clickhouse->config.dropped(clickhouse->shown, clickhouse->body.rows, counts.why);
+}
+
 /* One that is refused may be due to one batch of it: the others are sent alone. */
 static void take_result(struct clickhouse *clickhouse, enum sender_outcome outcome)
 {
@@ -410,16 +423,18 @@ static void take_result(struct clickhouse *clickhouse, enum sender_outcome outco
 	clickhouse->sending = false;
 	if (outcome == SENDER_DROPPED)
 		return; /* it is still in the spool */
-	if (outcome == SENDER_REFUSED && body->batches > 1) {
+	if (outcome != SENDER_SENT && body->batches > 1) {
 		clickhouse->alone = true;
 		return;
 	}
-	if (outcome == SENDER_SENT)
-		clickhouse->stored += body->rows;
-	else
-		clickhouse->refused += body->rows;
-	spool__done(clickhouse->spool, body->last);
 	clickhouse->alone = false;
+	if (outcome == SENDER_SENT) {
+		clickhouse->stored += body->rows;
+		spool__done(clickhouse->spool);
+	} else if (outcome == SENDER_REFUSED ||
+		   spool__put_off(clickhouse->spool, clickhouse->stored) >= STRIKES) {
+		drop_refused(clickhouse);
+	}
 }
 
 static void tell_changes(struct clickhouse *clickhouse)

@@ -4,6 +4,9 @@
  * packaging/clickhouse/tables.sql. The rows of an interval are one batch, which is in the spool
  * until the server has taken it, also beyond the end of the process. A batch may be sent twice; the
  * table then keeps one of each row. Only the sender's thread waits for the server.
+ *
+ * A batch that fails three times is put off: the others are sent first. One that is put off four
+ * times, each time after others were stored, is dropped. If nothing is stored, nothing is dropped.
  */
 #ifndef LATSCOPE_SERVE_CLICKHOUSE_H
 #define LATSCOPE_SERVE_CLICKHOUSE_H
@@ -33,6 +36,8 @@ struct clickhouse_config {
 	struct run_label labels[RUN_LABELS];
 	/* Called when storing begins to fail, with the reason, and when it works again (NULL). */
 	void (*changed)(const char *url, const char *why);
+	/* Called when rows are dropped because the server does not take them. */
+	void (*dropped)(const char *url, uint64_t rows, const char *why);
 };
 
 struct clickhouse_counts {

@@ -19,6 +19,7 @@ struct body {
 	void *at;
 	size_t len;
 	uint64_t id;
+	unsigned int failures; /* only of the thread */
 	bool is_packed;
 	enum sender_outcome outcome; /* once it is done */
 };
@@ -81,6 +82,7 @@ static void finish(struct sender *sender, struct body **at, enum sender_outcome 
 	sender->counts.sent += outcome == SENDER_SENT;
 	sender->counts.refused += outcome == SENDER_REFUSED;
 	sender->counts.dropped += outcome == SENDER_DROPPED;
+	sender->counts.put_off += outcome == SENDER_PUT_OFF;
 	if (outcome == SENDER_SENT)
 		sender->counts.bytes += body->len;
 	if (!sender->config.keeps_results) {
@@ -163,16 +165,18 @@ static bool is_ready(const struct sender *sender, struct post_answer *answer)
 	return !sender->config.ready || sender->config.ready(sender->config.arg, answer->why);
 }
 
-/* Sends the first of the queue. False: it must be sent again, not before *wait_s seconds. */
+/* Sends the first of the queue. False: nothing must be sent for *wait_s seconds. */
 static bool send_first(struct sender *sender, struct body *body, unsigned int *wait_s)
 {
 	struct post_answer answer = { .why = "out of memory" };
+	bool is_sent = is_ready(sender, &answer) && pack_body(sender, body);
 	bool again;
 
-	if (is_ready(sender, &answer) && pack_body(sender, body))
+	if (is_sent)
 		post__send(sender->post, body->at, body->len, &answer);
 	bytes__free(&answer.body);
 	again = is_temporary(sender, answer.status);
+	body->failures += is_sent && again;
 	*wait_s = answer.wait_s;
 
 	pthread_mutex_lock(&sender->lock);
@@ -183,6 +187,8 @@ static bool send_first(struct sender *sender, struct body *body, unsigned int *w
 	if (!again)
 		finish(sender, &sender->queue.first,
 		       sender->counts.fails ? SENDER_REFUSED : SENDER_SENT);
+	else if (sender->config.tries && body->failures >= sender->config.tries)
+		finish(sender, &sender->queue.first, SENDER_PUT_OFF);
 	pthread_mutex_unlock(&sender->lock);
 	return !again;
 }

@@ -5,7 +5,8 @@
  * dropped, and counted.
  *
  * A body is refused if the server answers that it will never take it. It is sent again after no
- * answer, and after the status 408, 429, 502, 503 and 504; with `retries_500` after every 5xx.
+ * answer, and after the status 408, 429, 502, 503 and 504; with `retries_500` after every 5xx. With
+ * `tries` it leaves the queue after so many failures, so that others are not behind it for ever.
  *
  * The thread is started with the first body, so it has the privileges and the filter of system
  * calls that the process has then (privilege.h: `sends`).
@@ -28,6 +29,7 @@ struct sender_config {
 	bool gzip; /* compress the bodies */
 	bool retries_500;
 	bool keeps_results; /* for sender__result() */
+	unsigned int tries; /* requests until a body is put off; 0: it is not */
 	size_t most; /* bytes in the queue */
 	unsigned int timeout_s; /* of a request */
 	uint64_t pause_ns, longest_pause_ns; /* after the first failure, doubled with each */
@@ -42,10 +44,10 @@ struct sender_config {
 #define SENDER_DEFAULTS \
 	.most = 8 << 20, .timeout_s = 30, .pause_ns = 1000000000, .longest_pause_ns = 60000000000
 
-enum sender_outcome { SENDER_SENT, SENDER_REFUSED, SENDER_DROPPED };
+enum sender_outcome { SENDER_SENT, SENDER_REFUSED, SENDER_DROPPED, SENDER_PUT_OFF };
 
 struct sender_counts {
-	uint64_t pushed, sent, refused, dropped; /* bodies; the rest is in the queue */
+	uint64_t pushed, sent, refused, dropped, put_off; /* bodies; the rest is in the queue */
 	uint64_t retries; /* requests that were sent again */
 	uint64_t bytes; /* of bodies that were sent, as they were sent */
 	uint64_t queued, queued_bytes;

@@ -32,6 +32,9 @@ _Static_assert(sizeof(struct header) == 40, "no padding");
 struct batch {
 	uint64_t number, offset;
 	uint32_t len, rows;
+	unsigned int put_off, strikes; /* see spool__put_off() */
+	uint64_t progress; /* when it was put off last */
+	bool is_read; /* it is what spool__read() gave last */
 };
 
 struct spool {
@@ -43,7 +46,7 @@ struct spool {
 	uint64_t next; /* number */
 	struct batch *batches; /* owned; the oldest first */
 	size_t nr;
-	uint64_t sent; /* number of the last batch that is being sent; 0: none */
+	uint64_t overwritten_rows; /* of what spool__read() gave last */
 	uint64_t lost_rows;
 	int err;
 };
@@ -73,15 +76,6 @@ static int add(struct spool *spool, const struct batch *batch)
 	spool->batches = grown;
 	grown[spool->nr++] = *batch;
 	return 0;
-}
-
-/* The first `count` are not needed any more. */
-static void remove_first(struct spool *spool, size_t count)
-{
-	spool->nr -= count;
-	if (spool->nr)
-		memmove(spool->batches, spool->batches + count,
-			spool->nr * sizeof(*spool->batches));
 }
 
 /* ---- what an earlier process left ---- */
@@ -252,13 +246,19 @@ static void empty(struct spool *spool)
 
 /* ---- putting ---- */
 
-/* The oldest are lost, except what is being sent: that is in memory. */
-static void lose_first(struct spool *spool, size_t count)
+/* They are lost, except what is being sent: that is in memory. */
+static void lose(struct spool *spool, size_t first, size_t count)
 {
+	struct batch *batches = spool->batches + first;
+
 	for (size_t i = 0; i < count; i++)
-		if (spool->batches[i].number > spool->sent)
-			spool->lost_rows += spool->batches[i].rows;
-	remove_first(spool, count);
+		if (batches[i].is_read)
+			spool->overwritten_rows += batches[i].rows;
+		else
+			spool->lost_rows += batches[i].rows;
+	spool->nr -= count;
+	if (spool->nr > first)
+		memmove(batches, batches + count, (spool->nr - first) * sizeof(*batches));
 }
 
 /* Those that a batch there would overwrite are older than all others. */
@@ -272,7 +272,7 @@ static void make_room(struct spool *spool, uint64_t offset, uint64_t size)
 		if (batch->offset < offset + size && offset < batch->offset + span(batch->len))
 			count = i + 1;
 	}
-	lose_first(spool, count);
+	lose(spool, 0, count);
 }
 
 static int write_at(const struct spool *spool, const void *data, size_t len, uint64_t offset)
@@ -351,7 +351,7 @@ int spool__put(struct spool *spool, const void *data, size_t len, uint32_t rows)
 
 /* ---- reading ---- */
 
-static int append(struct spool *spool, const struct batch *batch, struct spool_body *body)
+static int append(struct spool *spool, struct batch *batch, struct spool_body *body)
 {
 	struct header header;
 	void *data = NULL, *grown;
@@ -368,30 +368,59 @@ static int append(struct spool *spool, const struct batch *batch, struct spool_b
 		body->last = batch->number;
 		body->rows += batch->rows;
 		body->batches++;
+		batch->is_read = true;
 	}
 	free(data);
 	return grown ? 0 : -ENOMEM;
 }
 
+/* What was given last was not done: it was overwritten in the meantime, or is read again. */
+static void begin_reading(struct spool *spool)
+{
+	spool->lost_rows += spool->overwritten_rows;
+	spool->overwritten_rows = 0;
+	for (size_t i = 0; i < spool->nr; i++)
+		spool->batches[i].is_read = false;
+}
+
+/* The oldest of those that were put off least often. */
+static size_t find_next(const struct spool *spool)
+{
+	size_t next = 0;
+
+	for (size_t i = 1; i < spool->nr; i++)
+		if (spool->batches[i].put_off < spool->batches[next].put_off)
+			next = i;
+	return next;
+}
+
+static void append_further(struct spool *spool, size_t first, size_t most, struct spool_body *body)
+{
+	for (size_t i = first; i < spool->nr; i++) {
+		struct batch *batch = &spool->batches[i];
+
+		if (batch->put_off)
+			continue;
+		if (body->len + batch->len > most || append(spool, batch, body))
+			return;
+	}
+}
+
 int spool__read(struct spool *spool, size_t most, struct spool_body *body)
 {
-	*body = (struct spool_body){ 0 };
-	spool->sent = 0;
-	for (size_t i = 0; i < spool->nr; i++) {
-		int err;
+	size_t at = 0;
+	int err = -EIO;
 
-		if (body->batches && body->len + spool->batches[i].len > most)
-			break;
-		err = append(spool, &spool->batches[i], body);
-		if (err == -EIO && !body->batches) {
-			lose_first(spool, 1);
-			i--; /* the next one is the first now */
-			continue;
-		}
-		if (err)
-			break;
+	*body = (struct spool_body){ 0 };
+	begin_reading(spool);
+	while (err == -EIO && spool->nr) {
+		at = find_next(spool);
+		err = append(spool, &spool->batches[at], body);
+		if (err == -EIO)
+			lose(spool, at, 1);
 	}
-	spool->sent = body->last;
+	if (!err && !spool->batches[at].put_off)
+		append_further(spool, at + 1, most, body);
 	return body->batches ? 0 : -ENOENT;
 }
 
@@ -405,16 +434,36 @@ static void mark(const struct spool *spool, const struct batch *batch)
 		return;
 }
 
-void spool__done(struct spool *spool, uint64_t last)
+void spool__done(struct spool *spool)
 {
-	size_t count = 0;
+	size_t left = 0;
 
-	while (count < spool->nr && spool->batches[count].number <= last)
-		mark(spool, &spool->batches[count++]);
-	remove_first(spool, count);
-	spool->sent = 0;
+	for (size_t i = 0; i < spool->nr; i++)
+		if (spool->batches[i].is_read)
+			mark(spool, &spool->batches[i]);
+		else
+			spool->batches[left++] = spool->batches[i];
+	spool->nr = left;
+	spool->overwritten_rows = 0;
 	if (!spool->nr)
 		empty(spool);
+}
+
+unsigned int spool__put_off(struct spool *spool, uint64_t progress)
+{
+	unsigned int strikes = 0;
+
+	for (size_t i = 0; i < spool->nr; i++) {
+		struct batch *batch = &spool->batches[i];
+
+		if (!batch->is_read)
+			continue;
+		batch->put_off++;
+		batch->strikes += progress > batch->progress;
+		batch->progress = progress;
+		strikes = batch->strikes;
+	}
+	return strikes;
 }
 
 struct spool_counts spool__counts(const struct spool *spool)

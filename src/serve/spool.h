@@ -52,13 +52,21 @@ struct spool_body {
 
 /*
  * The oldest batches, one after the other: at least one, and further ones while they are not more
- * than `most` bytes together. Until spool__done() they stay in the file. 0; -ENOENT: there is none;
- * or -ENOMEM. A batch that cannot be read is lost.
+ * than `most` bytes together. Those that were put off come after all others, each alone. Until
+ * spool__done() they stay in the file. 0; -ENOENT: there is none; or -ENOMEM. A batch that cannot
+ * be read is lost.
  */
 int spool__read(struct spool *spool, size_t most, struct spool_body *body);
 
-/* What spool__read() gave last, up to the batch `last`, is not needed any more. */
-void spool__done(struct spool *spool, uint64_t last);
+/* What spool__read() gave last is not needed any more. */
+void spool__done(struct spool *spool);
+
+/*
+ * What spool__read() gave last is read again after all others. `progress` grows while other batches
+ * are stored. Returns its strikes: how often it was put off after `progress` had grown, which says
+ * that it is this batch that cannot be stored. This is forgotten when the process ends.
+ */
+unsigned int spool__put_off(struct spool *spool, uint64_t progress);
 
 struct spool_counts spool__counts(const struct spool *spool);
 

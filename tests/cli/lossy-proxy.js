@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A proxy before a server of HTTP that loses answers: the server has done what it was asked for, and the client gets no answer.
-// usage: lossy-proxy.js URL COUNT: loses the first COUNT answers to inserts; prints its own port
+// usage: lossy-proxy.js URL COUNT [NUMBER]: loses the first COUNT answers to inserts; refuses those with rows of the interval NUMBER
+// by the status 500; prints its own port
 "use strict";
 const http = require("http");
+const zlib = require("zlib");
 
-const [, , url, count] = process.argv;
+const [, , url, count, number] = process.argv;
 let left = Number(count);
 
-const server = http.createServer((request, response) => {
+// The fourth column is the number of the interval.
+const isBad = (body) =>
+	zlib
+		.gunzipSync(body)
+		.toString()
+		.split("\n")
+		.some((row) => row.split("\t")[3] === number);
+
+const pass = (request, response, body) => {
 	const target = new URL(request.url, url);
 	const forward = http.request(target, { method: request.method, headers: request.headers }, (answer) => {
 		const parts = [];
@@ -22,6 +32,20 @@ const server = http.createServer((request, response) => {
 		});
 	});
 	forward.on("error", () => request.socket.destroy());
-	request.pipe(forward);
+	forward.end(body);
+};
+
+const server = http.createServer((request, response) => {
+	const parts = [];
+	request.on("data", (part) => parts.push(part));
+	request.on("end", () => {
+		const body = Buffer.concat(parts);
+		if (number && request.url.includes("INSERT") && isBad(body)) {
+			response.writeHead(500);
+			response.end("Code: 999, the rows of this interval are not wanted");
+			return;
+		}
+		pass(request, response, body);
+	});
 });
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));

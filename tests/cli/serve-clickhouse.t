@@ -160,6 +160,26 @@ else
 	skip 'cgroups of one service' 'cannot make cgroups of version 2'
 fi
 
+# ---- a batch that the server never takes: others pass it, and it is dropped ----
+
+node tests/cli/lossy-proxy.js "$clickhouse" 0 2 >"$dir/proxy2" &
+servers+=($!)
+wait_for test -s "$dir/proxy2"
+clickhouse=http://127.0.0.1:$(<"$dir/proxy2")
+host violet --no-ring
+ok 'refused for ever: other rows are stored' wait_for at_least 'rows_total{result="stored"}' 30
+ok 'refused for ever: it is dropped in the end' wait_for at_least 'rows_total{result="refused"}' 1
+refused=$(metric 'rows_total{result="refused"}')
+ok 'refused for ever: it is said, with what the server says' \
+	said "latscope: $refused rows are dropped: $clickhouse/ does not take them: HTTP status 500, Code: 999, the rows of this interval"
+ok 'refused for ever: no other waits' wait_for stored
+serve_stop
+clickhouse=$direct
+read -r rows batches last <<<"$(rows_of violet)"
+is 'refused for ever: one batch is missing' "$((last - batches)) $(sql "SELECT count() FROM rows WHERE host = 'violet' AND number = 2")" '1 0'
+ok 'refused for ever: there were others after it' test "$last" -gt 8
+is 'refused for ever: no row is stored twice' "$(sql "SELECT uniqExact(number, probe, metric, split, key) FROM rows WHERE host = 'violet'")" "$rows"
+
 # ---- a full disk: the newest rows remain, and what is lost is counted ----
 
 mkdir "$dir/small"

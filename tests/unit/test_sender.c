@@ -158,8 +158,8 @@ static struct sender_counts counts_of(struct sender *sender)
 	struct sender_counts counts;
 
 	sender__counts(sender, &counts);
-	assert_int_equal(counts.pushed,
-			 counts.sent + counts.refused + counts.dropped + counts.queued);
+	assert_int_equal(counts.pushed, counts.sent + counts.refused + counts.dropped +
+						counts.put_off + counts.queued);
 	return counts;
 }
 
@@ -312,6 +312,34 @@ static void test_a_failure_of_the_server_can_be_temporary(void **state)
 	sender__free(sender);
 }
 
+/* Then others are sent, and it can be pushed again. */
+static void test_a_body_that_always_fails_is_put_off(void **state)
+{
+	static const int statuses[] = { 503, 500, 500, 200 };
+	struct sender_config config = DEFAULTS;
+	struct sender *sender;
+
+	(void)state;
+	config.retries_500 = true;
+	config.tries = 3;
+	memcpy(server.statuses, statuses, sizeof(statuses));
+	server.nr_statuses = 4;
+	server_start();
+	sender = new_sender(config);
+	push(sender, "bad", 1);
+	push(sender, "good", 2);
+	sender__end(sender, PATIENCE_NS);
+	assert_int_equal(server.requests, 4);
+	expect_body(2, "bad");
+	expect_body(3, "good");
+	expect_result(sender, 1, SENDER_PUT_OFF);
+	expect_result(sender, 2, SENDER_SENT);
+	expect_no_result(sender);
+	assert_int_equal(counts_of(sender).put_off, 1);
+	assert_int_equal(counts_of(sender).queued_bytes, 0);
+	sender__free(sender);
+}
+
 /* Waits until the sender had an answer that it does not like. */
 static void wait_for_failure(struct sender *sender)
 {
@@ -451,6 +479,7 @@ int main(void)
 		WITH_SERVER(test_a_body_is_sent_again_after_a_temporary_failure),
 		WITH_SERVER(test_a_refused_body_is_not_sent_again),
 		WITH_SERVER(test_a_failure_of_the_server_can_be_temporary),
+		WITH_SERVER(test_a_body_that_always_fails_is_put_off),
 		WITH_SERVER(test_the_server_says_how_long_to_wait),
 		WITH_SERVER(test_a_server_that_comes_later_gets_everything),
 		WITH_SERVER(test_a_full_queue_drops_the_oldest),

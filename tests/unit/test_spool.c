@@ -59,7 +59,7 @@ static int take(struct spool *spool)
 	at = atoi(body.at);
 	assert_int_equal(body.rows, 10 + at);
 	free(body.at);
-	spool__done(spool, body.last);
+	spool__done(spool);
 	return at;
 }
 
@@ -117,7 +117,7 @@ static void test_several_are_read_together(void **state)
 	assert_int_equal(body.rows, 10 + 11 + 12);
 	assert_string_equal((char *)body.at + 200, "2;");
 	free(body.at);
-	spool__done(spool, body.last);
+	spool__done(spool);
 	assert_int_equal(take(spool), 3);
 	spool__free(spool);
 }
@@ -170,20 +170,27 @@ static void test_batches_of_any_size_are_found_again(void **state)
 	}
 }
 
-/* What is being sent is in memory: it is not lost when it is overwritten. */
-static void test_a_batch_that_is_being_sent_is_not_lost(void **state)
+/* Batch 0 is read, and then overwritten by the last of eight others. */
+static void overwrite_what_is_read(struct spool *spool)
 {
-	struct spool *spool = open_spool(MOST);
 	struct spool_body body;
 
-	(void)state;
 	put(spool, 0, STEP);
 	assert_int_equal(spool__read(spool, 0, &body), 0);
 	for (unsigned int i = 1; i < 9; i++)
 		put(spool, i, STEP);
-	assert_int_equal(spool__counts(spool).lost_rows, 0);
-	spool__done(spool, body.last);
 	free(body.at);
+}
+
+/* What is being sent is in memory: it is not lost when it is overwritten. */
+static void test_a_batch_that_is_being_sent_is_not_lost(void **state)
+{
+	struct spool *spool = open_spool(MOST);
+
+	(void)state;
+	overwrite_what_is_read(spool);
+	assert_int_equal(spool__counts(spool).lost_rows, 0);
+	spool__done(spool);
 	assert_int_equal(take(spool), 1);
 	put(spool, 9, STEP);
 	put(spool, 10, STEP);
@@ -201,6 +208,98 @@ static void test_a_batch_that_does_not_fit_is_lost(void **state)
 	assert_int_equal(spool__counts(spool).lost_rows, 11);
 	assert_int_equal(spool__counts(spool).err, -EFBIG);
 	assert_int_equal(take(spool), 0);
+	spool__free(spool);
+}
+
+/* Reads one batch and puts it off; returns its strikes. */
+static unsigned int put_off(struct spool *spool, int expected, uint64_t progress)
+{
+	struct spool_body body;
+
+	assert_int_equal(spool__read(spool, 1000, &body), 0);
+	assert_int_equal(body.batches, 1);
+	assert_int_equal(atoi(body.at), expected);
+	free(body.at);
+	return spool__put_off(spool, progress);
+}
+
+static void test_a_batch_that_is_put_off_comes_after_the_others(void **state)
+{
+	struct spool *spool = open_spool(MOST);
+	struct spool_body body;
+
+	(void)state;
+	put(spool, 0, 1000);
+	put(spool, 1, 1000);
+	put_off(spool, 0, 0);
+	put(spool, 2, 100);
+	put(spool, 3, 100);
+	assert_int_equal(spool__counts(spool).batches, 4);
+	put_off(spool, 1, 0);
+	assert_int_equal(spool__read(spool, 5000, &body), 0);
+	assert_int_equal(body.batches, 2);
+	assert_string_equal(body.at, "2;");
+	free(body.at);
+	spool__done(spool);
+	put_off(spool, 0, 0);
+	assert_int_equal(take(spool), 1);
+	assert_int_equal(take(spool), 0);
+	assert_int_equal(take(spool), -1);
+	assert_int_equal(size(), 0);
+	assert_int_equal(spool__counts(spool).lost_rows, 0);
+	spool__free(spool);
+}
+
+/* Only a batch that fails while others are stored is the reason. */
+static void test_strikes_count_while_others_are_stored(void **state)
+{
+	struct spool *spool = open_spool(MOST);
+
+	(void)state;
+	put(spool, 0, 1000);
+	put(spool, 1, 1000);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(put_off(spool, i % 2, 0), 0);
+	assert_int_equal(put_off(spool, 0, 10), 1);
+	assert_int_equal(put_off(spool, 1, 10), 1);
+	assert_int_equal(put_off(spool, 0, 10), 1);
+	assert_int_equal(put_off(spool, 1, 20), 2);
+	assert_int_equal(put_off(spool, 0, 20), 2);
+	spool__done(spool);
+	assert_int_equal(take(spool), 1);
+	assert_int_equal(take(spool), -1);
+	spool__free(spool);
+}
+
+/* In the next process it is the first again. */
+static void test_a_batch_that_was_put_off_survives(void **state)
+{
+	struct spool *spool = open_spool(MOST);
+
+	(void)state;
+	put(spool, 0, 100);
+	put(spool, 1, 1000);
+	put_off(spool, 0, 5);
+	assert_int_equal(take(spool), 1);
+	spool__free(spool);
+	spool = open_spool(MOST);
+	assert_int_equal(put_off(spool, 0, 0), 0);
+	assert_int_equal(take(spool), 0);
+	assert_int_equal(take(spool), -1);
+	spool__free(spool);
+}
+
+static void test_a_batch_that_was_put_off_can_be_overwritten(void **state)
+{
+	struct spool *spool = open_spool(MOST);
+
+	(void)state;
+	overwrite_what_is_read(spool);
+	assert_int_equal(spool__put_off(spool, 1), 0);
+	put_off(spool, 1, 1);
+	put(spool, 9, STEP);
+	assert_int_equal(take(spool), 2);
+	assert_int_equal(spool__counts(spool).lost_rows, 10 + 11);
 	spool__free(spool);
 }
 
@@ -316,6 +415,10 @@ int main(void)
 		TEST(test_batches_of_any_size_are_found_again),
 		TEST(test_a_batch_that_is_being_sent_is_not_lost),
 		TEST(test_a_batch_that_does_not_fit_is_lost),
+		TEST(test_a_batch_that_is_put_off_comes_after_the_others),
+		TEST(test_strikes_count_while_others_are_stored),
+		TEST(test_a_batch_that_was_put_off_survives),
+		TEST(test_a_batch_that_was_put_off_can_be_overwritten),
 		TEST(test_a_damaged_batch_is_not_read),
 		TEST(test_one_process_at_a_time),
 		TEST(test_links_are_not_followed),
