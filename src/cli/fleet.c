@@ -241,10 +241,11 @@ int fleet__use_shard(struct fleet *fleet)
 {
 	char local[CLICKHOUSE_NAME + 8];
 	struct clickhouse_server *server;
-	int code;
+	bool is_shard;
+	int code = fleet__ask_yes(fleet, fleet->server, FLEET_IS_SHARD, &is_shard);
 
-	if (!fleet__says_yes(fleet->server, FLEET_IS_SHARD))
-		return EXIT_DONE;
+	if (code || !is_shard)
+		return code;
 	snprintf(local, sizeof(local), "%s_local", fleet->address.database);
 	code = fleet__use(fleet, local, &server);
 	if (code)
@@ -254,14 +255,15 @@ int fleet__use_shard(struct fleet *fleet)
 	return EXIT_DONE;
 }
 
-bool fleet__says_yes(struct clickhouse_server *server, const char *sql)
+int fleet__ask_yes(const struct fleet *fleet, struct clickhouse_server *server, const char *sql,
+		   bool *yes)
 {
 	struct post_answer answer;
-	bool yes;
+	int err = clickhouse_server__ask(server, sql, &answer);
 
-	if (clickhouse_server__ask(server, sql, &answer))
-		return false;
-	yes = answer.body.at[0] == '1';
-	bytes__free(&answer.body);
-	return yes;
+	*yes = !err && answer.body.at[0] == '1';
+	if (!err)
+		bytes__free(&answer.body);
+	return err && err != -ENOENT ? fleet__failed(fleet, "cannot use", err, answer.why)
+				     : EXIT_DONE;
 }

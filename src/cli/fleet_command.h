@@ -83,8 +83,12 @@ int fleet__use(const struct fleet *fleet, const char *database, struct clickhous
 /* On a cluster: from now on its own tables, not those that ask all shards. */
 int fleet__use_shard(struct fleet *fleet);
 
-/* Does the server answer 1? An error is a no: old servers lack tables that newer ones have. */
-bool fleet__says_yes(struct clickhouse_server *server, const char *sql);
+/*
+ * Does the server answer 1? A table that it does not have is a no: old servers lack some that newer
+ * ones have. Returns an exit code; it has printed the error.
+ */
+int fleet__ask_yes(const struct fleet *fleet, struct clickhouse_server *server, const char *sql,
+		   bool *yes);
 
 /* Prints an error of clickhouse_server__check() and returns the exit code. */
 int fleet__failed(const struct fleet *fleet, const char *what, int err, const char *why);

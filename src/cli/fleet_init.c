@@ -58,6 +58,7 @@ static int create_tables(const struct fleet *fleet, const char *database)
 	struct clickhouse_word words[] = { { .name = "rows_days" }, { .name = "days" }, { 0 } };
 	struct clickhouse_server *server = NULL;
 	int code = create_database(fleet, database);
+	bool deletes = false; /* by itself */
 
 	snprintf(words[0].value, sizeof(words[0].value), "%llu",
 		 (unsigned long long)fleet->keep_rows);
@@ -68,8 +69,12 @@ static int create_tables(const struct fleet *fleet, const char *database)
 		code = run_file(fleet, server, clickhouse_tables, words);
 	if (!code)
 		code = run_file(fleet, server, clickhouse_retention, words);
-	if (!code && fleet__says_yes(server, "SELECT count() FROM system.merge_tree_settings "
-					     "WHERE name = 'ttl_only_drop_parts'"))
+	if (!code)
+		code = fleet__ask_yes(fleet, server,
+				      "SELECT count() FROM system.merge_tree_settings "
+				      "WHERE name = 'ttl_only_drop_parts'",
+				      &deletes);
+	if (!code && deletes)
 		code = run_file(fleet, server, clickhouse_ttl, words);
 	clickhouse_server__free(server);
 	return code;
@@ -78,11 +83,13 @@ static int create_tables(const struct fleet *fleet, const char *database)
 /* Tables of one server do not become those of a shard, or the other way round. */
 static int check_kind(const struct fleet *fleet)
 {
-	bool exists = fleet__says_yes(fleet->server, "EXISTS TABLE rows");
-	bool is_shard = fleet__says_yes(fleet->server, FLEET_IS_SHARD);
+	bool exists, is_shard = false;
+	int code = fleet__ask_yes(fleet, fleet->server, "EXISTS TABLE rows", &exists);
 
-	if (!exists || is_shard == (fleet->cluster != NULL))
-		return EXIT_DONE;
+	if (!code)
+		code = fleet__ask_yes(fleet, fleet->server, FLEET_IS_SHARD, &is_shard);
+	if (code || !exists || is_shard == (fleet->cluster != NULL))
+		return code;
 	log__error("cannot create the tables",
 		   is_shard ? "the server is a shard of a cluster"
 			    : "the database has the tables of a single server",

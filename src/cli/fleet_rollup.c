@@ -102,8 +102,10 @@ static int ask_numbers(const struct rollup *rollup, const char *sql, struct numb
 	*numbers = (struct numbers){ 0 };
 	for (char *at = text; at && *at; at = end + strspn(end, "\t\n")) {
 		all = vec__grow(numbers->all, numbers->nr, sizeof(*all));
-		if (!all)
+		if (!all) {
+			code = fleet__failed(rollup->fleet, CANNOT, -ENOMEM, strerror(ENOMEM));
 			break;
+		}
 		numbers->all = all;
 		all[numbers->nr++] = strtoull(at, &end, 10);
 		if (end == at) {
@@ -304,7 +306,7 @@ static int report_too_late(const struct rollup *rollup)
 		 "HAVING toUnixTimestamp(last) >= %llu)",
 		 rollup->oldest, rollup->now - TOLD_S);
 	code = ask_numbers(rollup, sql, &numbers);
-	if (numbers.nr && numbers.all[0]) {
+	if (!code && numbers.nr && numbers.all[0]) {
 		snprintf(what, sizeof(what), "late rows of %llu hours are in no roll-up",
 			 numbers.all[0]);
 		log__warn(what, "other rows of these hours may be deleted already",

@@ -133,8 +133,11 @@ void clickhouse__url(const struct clickhouse_address *address, const char *query
 	size_t used = (size_t)snprintf(url, CLICKHOUSE_URL, "%s?database=%s", address->url,
 				       address->database);
 
-	if (!query)
+	if (!query) {
+		/* Else the server says 200 and may fail in the middle of the answer. */
+		snprintf(url + used, CLICKHOUSE_URL - used, "&wait_end_of_query=1");
 		return;
+	}
 	/* On a cluster, an insert waits until the shards have the rows. */
 	used += (size_t)snprintf(url + used, CLICKHOUSE_URL - used,
 				 "&insert_distributed_sync=1&query=");

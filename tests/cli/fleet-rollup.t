@@ -89,6 +89,58 @@ done
 rollup
 is 'then it is whole' "$(sql 'SELECT sum(recorded) FROM hours')/$(sql 'SELECT sum(recorded) FROM days')" "$total/$total"
 
+# ---- each request that fails, and each allocation, is an error ----
+
+node tests/cli/failing-proxy.js "$clickhouse" >"$dir/proxy" &
+servers+=($!)
+wait_for test -s "$dir/proxy"
+proxy=http://127.0.0.1:$(<"$dir/proxy")
+# fails_at HOW NUMBER ARG...: latscope ends with an error and a message, or it made fewer requests ($requests)
+fails_at() {
+	curl -sS "$proxy/$1/$2" >/dev/null
+	run "${@:3}" --clickhouse "$proxy"
+	requests=$(curl -sS "$proxy/end")
+	[ "$requests" -lt "$2" ] || [ "$status $(grep -c '^latscope: cannot .*; \|^latscope: cannot .*: ' <<<"$err")" = '1 1' ] || {
+		echo "request $2: status $status, $err" && false
+	}
+}
+# fails_always TITLE HOW LEAST ARG...: so for each of at least LEAST requests
+fails_always() {
+	local at bad=''
+
+	for ((at = 1; at < 200; at++)); do
+		[ "${*:4}" != 'fleet rollup' ] || sql 'INSERT INTO arrivals SELECT hour, now() FROM arrivals'
+		fails_at "$2" $at "${@:4}" || bad+=" $at"
+		[ "$requests" -ge $at ] || break
+	done
+	is "$1: each of the $requests requests" "$bad" ''
+	ok "$1: they are at least $3, and without a failure it succeeds" eval "[ $requests -ge $3 ] && [ $status = 0 ]"
+}
+for how in refuse lose; do
+	fails_always "rollup, $how" $how 12 fleet rollup
+	fails_always "init, $how" $how 8 fleet init --keep 300
+	fails_always "a question, $how" $how 5 fleet p99 runqlat --last 3d
+done
+is 'then all is still there' "$(sql 'SELECT sum(recorded) FROM hours')/$(sql 'SELECT sum(recorded) FROM days')" "$total/$total"
+gcc -shared -fPIC -O2 -o "$dir/no_memory.so" tests/cli/no_memory.c
+# no_memory: sets $failed, the number of allocations that failed, and $bad, those after which it did not say so
+no_memory() {
+	failed=0 bad=''
+	for ((at = 1; at < 100; at++)); do
+		sql 'INSERT INTO arrivals SELECT hour, now() FROM arrivals'
+		as=(env "NO_MEMORY=$at" "LD_PRELOAD=$dir/no_memory.so")
+		rollup
+		as=()
+		[[ $err = *'no memory'* ]] || break
+		failed=$((failed + 1))
+		[[ $status = 1 && $err = *"latscope: "*annot\ allocate\ memory* ]] || bad+=" $at"
+	done
+}
+no_memory
+is 'out of memory is an error' "$bad" ''
+ok 'there were several allocations' test "$failed" -ge 5
+is 'without one that fails it succeeds' "$status" 0
+
 # ---- hosts that lie, clocks that are ahead ----
 
 columns='start, host, run, number, interval_ns, probe, metric, split, key, kernel, method, hist.slot, hist.n, recorded, sum_ns, max_ns, tail, seen'

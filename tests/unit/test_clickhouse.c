@@ -103,7 +103,7 @@ static void test_urls(void **state)
 		assert_int_equal(address(wrong[i], &to), -EINVAL);
 	assert_int_equal(address("http://a:8123", &to), 0);
 	clickhouse__url(&to, NULL, url);
-	assert_string_equal(url, "http://a:8123/?database=latscope");
+	assert_string_equal(url, "http://a:8123/?database=latscope&wait_end_of_query=1");
 	assert_int_equal(address("https://a/proxy?database=b_2", &to), 0);
 	clickhouse__url(&to, "SELECT 'a&b' %", url);
 	assert_string_equal(url, "https://a/proxy?database=b_2&insert_distributed_sync=1&query="
