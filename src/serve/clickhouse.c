@@ -465,18 +465,24 @@ void clickhouse__work(struct clickhouse *clickhouse)
 	clickhouse->body.at = NULL;
 }
 
-/* What came since the last batch is one more, if it has any length. */
+/* What came since the last batch is one more, if it has any length; others may still wait. */
 void clickhouse__end(struct clickhouse *clickhouse, const struct run *run,
 		     const struct series *named)
 {
+	const uint64_t last_ns = clock__now_ns() + LAST_NS;
+	const struct timespec moment = { .tv_nsec = 10000000 };
 	enum sender_outcome outcome;
 	uint64_t id;
 
 	if (clickhouse->end_ns > clickhouse->start_ns)
 		end_batch(clickhouse, run, named);
+	atomic_store(&clickhouse->last_ns, last_ns);
 	clickhouse__work(clickhouse);
-	atomic_store(&clickhouse->last_ns, clock__now_ns() + LAST_NS);
-	sender__end(clickhouse->sender, LAST_NS);
+	while (clickhouse->sending && clock__now_ns() < last_ns) {
+		nanosleep(&moment, NULL);
+		clickhouse__work(clickhouse);
+	}
+	sender__end(clickhouse->sender, 0);
 	while (sender__result(clickhouse->sender, &id, &outcome))
 		take_result(clickhouse, outcome);
 	tell_changes(clickhouse);
