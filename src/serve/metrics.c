@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <core/account.h>
@@ -373,6 +374,17 @@ static void put_otlp(const struct sender_counts *counts, struct exposition *to)
 	exposition__value(to, NULL, !counts->fails);
 }
 
+static void put_spool_age(uint64_t oldest_s, struct exposition *to)
+{
+	uint64_t now_s = (uint64_t)time(NULL);
+
+	if (!oldest_s)
+		return;
+	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_spool_age_seconds",
+			   "How long the oldest rows have waited; absent if none waits.");
+	exposition__value(to, NULL, now_s > oldest_s ? (double)(now_s - oldest_s) : 0);
+}
+
 static void put_clickhouse(const struct clickhouse_counts *counts, struct exposition *to)
 {
 	const struct {
@@ -392,6 +404,9 @@ static void put_clickhouse(const struct clickhouse_counts *counts, struct exposi
 	exposition__family(to, EXPOSITION_COUNTER, "latscope_clickhouse_retries_total",
 			   "Batches that were sent again.");
 	exposition__value(to, NULL, (double)counts->sender.retries);
+	exposition__family(to, EXPOSITION_COUNTER, "latscope_clickhouse_put_off_total",
+			   "Batches that failed several times, and wait until others are stored.");
+	exposition__value(to, NULL, (double)counts->sender.put_off);
 	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_spool_rows",
 			   "Rows that wait for the server.");
 	exposition__value(to, NULL, (double)counts->spool.rows);
@@ -401,6 +416,7 @@ static void put_clickhouse(const struct clickhouse_counts *counts, struct exposi
 	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_spool_writes",
 			   "1 if the last batch was written to it, 0 after an error.");
 	exposition__value(to, NULL, !counts->spool.err);
+	put_spool_age(counts->spool.oldest_s, to);
 	exposition__family(to, EXPOSITION_GAUGE, "latscope_clickhouse_works",
 			   "1 if the last batch was taken, 0 after an error.");
 	exposition__value(to, NULL, !counts->sender.fails);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <zlib.h>
@@ -17,20 +18,21 @@
 #include <store/trusted_path.h>
 
 #define STEP 4096ULL
-#define MAGIC 0x316c6f6f7073534cULL /* "LSspool1" */
+#define MAGIC 0x326c6f6f7073534cULL /* "LSspool2" */
 
 struct header {
 	uint64_t magic;
 	uint64_t number;
+	uint64_t put_s; /* since 1970 */
 	uint32_t len, rows;
 	uint32_t data_sum; /* CRC-32 of what follows */
 	uint32_t sum; /* of the header up to here */
 	uint64_t done; /* not 0: it needs not be sent */
 };
-_Static_assert(sizeof(struct header) == 40, "no padding");
+_Static_assert(sizeof(struct header) == 48, "no padding");
 
 struct batch {
-	uint64_t number, offset;
+	uint64_t number, offset, put_s;
 	uint32_t len, rows;
 	unsigned int put_off, strikes; /* see spool__put_off() */
 	uint64_t progress; /* when it was put off last */
@@ -119,6 +121,7 @@ static int64_t find_batch(struct spool *spool, uint64_t offset)
 	if (!read_header(spool, offset, &header) || offset + span(header.len) < offset)
 		return 0;
 	batch.number = header.number;
+	batch.put_s = header.put_s;
 	batch.len = header.len;
 	batch.rows = header.rows;
 	if (batch.len > spool->size || header.number == UINT64_MAX)
@@ -289,6 +292,7 @@ static int write_batch(struct spool *spool, const struct batch *batch, const voi
 {
 	struct header header = { .magic = MAGIC,
 				 .number = batch->number,
+				 .put_s = batch->put_s,
 				 .len = batch->len,
 				 .rows = batch->rows,
 				 .data_sum = sum(data, batch->len) };
@@ -330,7 +334,10 @@ static void stop_growing(struct spool *spool)
 
 int spool__put(struct spool *spool, const void *data, size_t len, uint32_t rows)
 {
-	struct batch batch = { .number = spool->next, .len = (uint32_t)len, .rows = rows };
+	struct batch batch = { .number = spool->next,
+			       .put_s = (uint64_t)time(NULL),
+			       .len = (uint32_t)len,
+			       .rows = rows };
 	uint64_t size = span(len), offset = spool->end;
 
 	spool->err = size > spool->most || len > INT_MAX ? -EFBIG : 0;
@@ -470,6 +477,7 @@ struct spool_counts spool__counts(const struct spool *spool)
 {
 	struct spool_counts counts = { .batches = spool->nr,
 				       .bytes = spool->size,
+				       .oldest_s = spool->nr ? spool->batches[0].put_s : 0,
 				       .lost_rows = spool->lost_rows,
 				       .err = spool->err };
 

@@ -26,6 +26,7 @@ struct spool;
 struct spool_counts {
 	uint64_t batches, rows; /* that wait */
 	uint64_t bytes; /* of the file */
+	uint64_t oldest_s; /* when the oldest that waits was put, since 1970; 0: none waits */
 	uint64_t lost_rows; /* since spool__new(), for any of these reasons */
 	int err; /* of the last batch that was put; 0: it was written */
 };

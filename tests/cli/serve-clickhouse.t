@@ -48,6 +48,7 @@ clickhouse_http[one]=$(free_port)
 clickhouse=http://127.0.0.1:${clickhouse_http[one]}
 host red --label role=db --label "odd='\\"
 ok 'rows wait for a server' wait_for at_least spool_rows 20
+ok 'it is known for how long' at_least spool_age_seconds 1
 ok 'it is said why' wait_for said "latscope: cannot store rows in $clickhouse/: "
 is 'it is said once' "$(grep -c 'cannot store rows' "$dir/serve.err")" 1
 clickhouse_start one
@@ -61,6 +62,8 @@ check 'init' 0 'tables in the database latscope: rows are kept 14 days' '' fleet
 ok 'then the rows are stored' wait_for at_least 'rows_total{result="stored"}' 20
 ok 'it is said' wait_for said "$clickhouse/ takes rows again"
 ok 'none waits' wait_for at_least works 1
+age_is_absent() { [ "$(metric spool_rows)$(metric spool_age_seconds)" = 0 ]; }
+ok 'the age of rows is absent while none waits' wait_for age_is_absent
 is 'none is lost' "$(metric 'rows_total{result="lost"}')$(metric 'rows_total{result="refused"}')" 00
 is 'the clock is that of the server' "$(metric clock_skew_seconds)" 0
 
@@ -145,6 +148,7 @@ if cgroup_new && mkdir "$cgroup"/{a,b} "$cgroup"/{a,b}/web.service; then
 fi
 ok 'rows are sent again after an answer is lost' wait_for at_least retries_total 2
 ok 'and stored' wait_for at_least 'rows_total{result="stored"}' 20
+ok 'none waits after that' wait_for stored
 serve_stop
 clickhouse=$direct
 snapshot_new --last 1h
@@ -172,6 +176,7 @@ ok 'refused for ever: it is dropped in the end' wait_for at_least 'rows_total{re
 refused=$(metric 'rows_total{result="refused"}')
 ok 'refused for ever: it is said, with what the server says' \
 	said "latscope: $refused rows are dropped: $clickhouse/ does not take them: HTTP status 500, Code: 999, the rows of this interval"
+ok 'refused for ever: it was put off each time' at_least put_off_total 4
 ok 'refused for ever: no other waits' wait_for stored
 serve_stop
 clickhouse=$direct

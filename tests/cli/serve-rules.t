@@ -31,9 +31,23 @@ not_exported() {
 		[ "$name" = latscope_memlat_ ] || grep -q "^${name}[{ ]" "$dir/metrics" || echo "$name"
 	done
 }
-serve_start
+# A server of ClickHouse with the schema that takes no rows: then some wait.
+node -e 'require("http").createServer((request, response) => {
+	response.statusCode = request.url.includes("INSERT") ? 500 : 200;
+	response.end(`1\t${Math.floor(Date.now() / 1000)}\n`);
+}).listen(0, "127.0.0.1", function () { console.log(this.address().port); })' >"$dir/port" &
+servers+=($!)
+wait_for test -s "$dir/port"
+serve_start --clickhouse "http://127.0.0.1:$(<"$dir/port")" --clickhouse-interval 1s
 "$latscope" load -q mixed -d 2s --dir "$dir"
-checked() { get /metrics | grep -q '^latscope_kernel_check_agrees'; }
+checked() {
+	local name
+
+	get /metrics >"$dir/metrics"
+	for name in kernel_check_agrees clickhouse_clock_skew_seconds clickhouse_spool_age_seconds; do
+		grep -q "^latscope_${name}[ {]" "$dir/metrics" || return
+	done
+}
 wait_for checked
 get /metrics >"$dir/metrics"
 is 'all metrics are exported' "$(not_exported)" ''
