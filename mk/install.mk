@@ -17,7 +17,7 @@ $(OUT)/man/%: man/%.scd
 
 install: install_program install_exporter ## Install all but the kernel modules below DESTDIR/PREFIX
 
-install_program: all $(MAN) ## Install the program, man pages and completions
+install_program: all $(MAN) ## Install the program, man pages, completions and the timer of fleet rollup
 	$(INSTALL) -Dm755 $(OUT)/latscope $(DESTDIR)$(PREFIX)/bin/latscope
 	$(Q)for page in $(MAN); do \
 		$(INSTALL) -Dm644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit; \
@@ -26,14 +26,20 @@ install_program: all $(MAN) ## Install the program, man pages and completions
 	$(INSTALL) -Dm644 packaging/completions/_latscope $(DESTDIR)$(ZSHDIR)/_latscope
 	$(INSTALL) -Dm644 packaging/completions/latscope.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/latscope.fish
 	$(INSTALL) -Dm644 -t $(DESTDIR)$(PREFIX)/share/latscope/matrix share/latscope/matrix/*.matrix
+	$(call units,latscope-rollup,timer)
 
-# The file with its options may have been changed: it stays. The units name the program and this file as installed.
+# $(call units,NAME,KIND): NAME.service, NAME.KIND, and the file with the options of the service. That file may have been changed: it
+# stays. The service names the program and this file as installed.
+define units
+$(INSTALL) -Dm644 -t $(DESTDIR)$(UNITDIR) packaging/systemd/$(1).service packaging/systemd/$(1).$(2)
+	$(Q)sed -i 's|/usr/bin/|$(PREFIX)/bin/|; s|/etc/default/|$(SYSCONFDIR)/default/|' $(DESTDIR)$(UNITDIR)/$(1).service
+	$(Q)test -e $(DESTDIR)$(SYSCONFDIR)/default/$(1) || \
+		$(INSTALL) -Dm644 packaging/systemd/$(1).default $(DESTDIR)$(SYSCONFDIR)/default/$(1)
+endef
+
 install_exporter: ## Install the units, their options, the dashboard and the alert rules
-	$(INSTALL) -Dm644 -t $(DESTDIR)$(UNITDIR) packaging/systemd/latscope-exporter.service packaging/systemd/latscope-exporter.socket
-	$(Q)sed -i 's|/usr/bin/|$(PREFIX)/bin/|; s|/etc/default/|$(SYSCONFDIR)/default/|' $(DESTDIR)$(UNITDIR)/latscope-exporter.service
+	$(call units,latscope-exporter,socket)
 	$(INSTALL) -Dm644 packaging/systemd/latscope-exporter.tmpfiles $(DESTDIR)$(TMPFILESDIR)/latscope-exporter.conf
-	$(Q)test -e $(DESTDIR)$(SYSCONFDIR)/default/latscope-exporter || \
-		$(INSTALL) -Dm644 packaging/systemd/latscope-exporter.default $(DESTDIR)$(SYSCONFDIR)/default/latscope-exporter
 	$(INSTALL) -Dm644 packaging/grafana/latscope.json $(DESTDIR)$(PREFIX)/share/latscope/grafana/latscope.json
 	$(INSTALL) -Dm644 -t $(DESTDIR)$(PREFIX)/share/latscope/clickhouse packaging/clickhouse/*.sql
 	$(INSTALL) -Dm644 packaging/prometheus/latscope.rules.yml $(DESTDIR)$(PREFIX)/share/latscope/prometheus/latscope.rules.yml

@@ -14,9 +14,12 @@ what() { # -o: other suites run the program at the same time
 	(cd "$to" && find . -type f | cut -c2- | grep -v /man1/ | sort)
 }
 in_usr='/etc/default/latscope-exporter
+/etc/default/latscope-rollup
 /usr/bin/latscope
 /usr/lib/systemd/system/latscope-exporter.service
 /usr/lib/systemd/system/latscope-exporter.socket
+/usr/lib/systemd/system/latscope-rollup.service
+/usr/lib/systemd/system/latscope-rollup.timer
 /usr/lib/tmpfiles.d/latscope-exporter.conf
 /usr/share/bash-completion/completions/latscope
 /usr/share/fish/vendor_completions.d/latscope.fish
@@ -41,6 +44,10 @@ is 'in /usr/local: below it' "$(what install)" \
 like 'in /usr/local: the service' \
 	"$(grep -E '^(Env|Exec)' "$to/usr/local/lib/systemd/system/latscope-exporter.service" | paste -sd' ')" \
 	'^EnvironmentFile=-/usr/local/etc/default/latscope-exporter ExecStart=/usr/local/bin/latscope serve \$ARGS$'
+# shellcheck disable=SC2016 # systemd's
+like 'in /usr/local: the roll-up' \
+	"$(grep -E '^(Env|Exec)' "$to/usr/local/lib/systemd/system/latscope-rollup.service" | paste -sd' ')" \
+	'^EnvironmentFile=-/usr/local/etc/default/latscope-rollup ExecStart=/usr/local/bin/latscope fleet rollup \$ARGS$'
 echo 'ARGS="--no-ring"' >"$to/usr/local/etc/default/latscope-exporter"
 make -s install_exporter DESTDIR="$to" >/dev/null
 is "installed again: the administrator's options stay" "$(cat "$to/usr/local/etc/default/latscope-exporter")" 'ARGS="--no-ring"'

@@ -8,15 +8,12 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/cli/serve.sh
+. tests/cli/unit.sh
 skip_unless_able
 
 unit=packaging/systemd/latscope-exporter.service
-exposure=$(systemd-analyze security --offline=true "$unit" 2>/dev/null | sed -n 's/.*exposure level for [^ ]*: \([0-9.]*\) .*/\1/p')
-less() { awk -v got="$1" -v most="$2" 'BEGIN { print got; exit !(got != "" && got < most) }'; }
-ok 'the exposure is less than 2.0' less "$exposure" 2
-sed "s|/usr/bin/latscope|$latscope|; /^Documentation/d" "$unit" >"$dir/latscope-exporter.service"
-sed '/^Documentation/d' packaging/systemd/latscope-exporter.socket >"$dir/latscope-exporter.socket"
-ok 'systemd accepts both' quiet systemd-analyze verify "$dir/latscope-exporter.service" "$dir/latscope-exporter.socket"
+unit_is_confined
+unit_is_accepted socket
 
 # with CAPABILITY...: how the service is started, by a user that no account has
 user=65533
@@ -56,38 +53,8 @@ is 'it ends' "$status" 0
 
 # ---- the unit's filter of system calls ----
 
-# expand NAME: the system calls of a set of systemd
-expand() {
-	systemd-analyze syscall-filter "@$1" | sed 1d | grep -v '^ *#' | while read -r name; do
-		case $name in
-		@*) expand "${name#@}" ;;
-		?*) printf '%s\n' "$name" ;;
-		esac
-	done
-}
-# allowed: those that the unit allows, sorted
-allowed() {
-	local line name list=/dev/null
-
-	while read -r line; do
-		for name in ${line#\~}; do
-			if [[ $name = @* ]]; then
-				expand "${name#@}"
-			else
-				echo "$name"
-			fi
-		done | sort -u >"$dir/part"
-		if [[ $line = \~* ]]; then
-			comm -23 "$list" "$dir/part" >"$dir/next"
-		else
-			sort -u "$list" "$dir/part" >"$dir/next"
-		fi
-		mv "$dir/next" "$dir/allowed"
-		list=$dir/allowed
-	done < <(sed -n 's/^SystemCallFilter=//p' "$unit")
-}
 plain=("${as[@]}")
-as=(strace -f -qq -o "$dir/calls" "${as[@]}")
+as=("${unit_strace[@]}" "${as[@]}")
 serve_start -d 6s --trigger 'runqlat.rate>0'
 get /metrics >/dev/null
 sleep 2
@@ -95,10 +62,8 @@ get /report >/dev/null
 wait "$server"
 as=("${plain[@]}")
 allowed
-# What the kernel refuses without privileges need not be allowed.
-sed -n '/execve("[^"]*latscope"/,$p' "$dir/calls" | grep -v ' = -1 EPERM' | sed -E 's/^[0-9]+ +//; s/\(.*//' | grep -xE '[a-z_0-9]+' | sort -u >"$dir/used"
+unit_allows_all
 ok 'it was traced' grep -qx seccomp "$dir/used"
-is 'the unit allows every call that it makes' "$(comm -23 "$dir/used" "$dir/allowed")" ''
 
 # ---- a socket from systemd ----
 

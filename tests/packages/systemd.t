@@ -25,7 +25,7 @@ get() { exec 3<>/dev/tcp/127.0.0.1/9469 && printf "GET $1 HTTP/1.0\r\n\r\n" >&3 
 answers() { local i; for i in {1..60}; do get /healthz 2>/dev/null | grep -q "^ok" && return; sleep 1; done; return 1; }
 say "first $(ps -p 1 -o comm= 2>/dev/null || cat /proc/1/comm)"
 say "running $(systemctl is-system-running) $(systemctl --failed --plain --no-legend | cut -d " " -f 1 | tr "\n" " ")"
-say "enabled $(systemctl --root=/ is-enabled $unit latscope-exporter.socket | tr "\n" " ")"
+say "enabled $(systemctl --root=/ is-enabled $unit latscope-exporter.socket latscope-rollup.timer | tr "\n" " ")"
 answers && say answers
 packaging/debian/tests/exporter >"$LATSCOPE_VM_IO/autopkgtest" 2>&1 && say "autopkgtest passes"
 get /metrics >"$LATSCOPE_VM_IO/metrics"
@@ -50,7 +50,7 @@ echo "ARGS=\"--nothing\"" >/etc/default/latscope-exporter
 systemctl start $unit
 for i in {1..60}; do systemctl is-active -q $unit || break; sleep 1; done
 say "wrong options $(systemctl show -P Result $unit) $(systemctl show -P ExecMainStatus $unit) $(systemctl show -P NRestarts $unit) $(systemctl is-active $unit)"
-dpkg --purge latscope-exporter >"$LATSCOPE_VM_IO/purge" 2>&1 && say purged
+dpkg --purge latscope-exporter latscope >"$LATSCOPE_VM_IO/purge" 2>&1 && say purged
 say "left $(find /etc /var /usr /run -xdev -name "*latscope*" ! -path "/var/lib/dpkg/*" ! -path "/run/latscope-vm*" ! -name "*latscope-vm*" | grep -v /latscope/ | xargs -rn1 dpkg -S 2>&1 | grep -v "^latscope: " | tr "\n" " ")"
 journalctl -b --no-pager -u $unit >"$LATSCOPE_VM_IO/journal" 2>/dev/null'
 mkdir "$work/io"
@@ -62,7 +62,7 @@ ended_well() { [ $status = 0 ] || { cat "$work/vm" && false; }; }
 ok 'the machine boots and ends' ended_well
 ok 'systemd is its first process' found 'first systemd'
 ok 'nothing failed' found 'running \(running\|starting\) *'
-ok 'the service is enabled, the socket is not' found 'enabled enabled disabled '
+ok 'the service is enabled, the socket and the timer of rollup are not' found 'enabled enabled disabled disabled '
 ok 'the service answers' found answers
 ok 'the autopkgtest of the service passes' found 'autopkgtest passes'
 for probe in memlat runqlat iolat; do
