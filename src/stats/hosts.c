@@ -684,7 +684,9 @@ struct hosts_interval hosts__interval(const struct sparse *const *hists, size_t 
 	add_up(hists, hosts, &sum);
 	events = hist__count(&sum);
 	effective = events ? effective_hosts(hists, hosts) : 0;
-	if (with < HOSTS_LEAST)
+	if (!events)
+		snprintf(interval.why, RUN_TEXT, "no events");
+	else if (with < HOSTS_LEAST)
 		snprintf(interval.why, RUN_TEXT, "too few hosts");
 	else if (effective < HOSTS_LEAST_EFFECTIVE)
 		snprintf(interval.why, RUN_TEXT, "one host has most of the events");

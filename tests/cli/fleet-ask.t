@@ -76,6 +76,10 @@ like 'top has the most time first' "$out" $'service +hosts +p50 +p99 +p99.9 +tot
 ask --json p50 runqlat --by host --top 3
 is '--top shows so many groups' "$(jq -c '[(.groups | length), .groups_left_out]' <<<"$out")" '[3,9]'
 is 'one host has no interval' "$(jq -r '.groups[0].statistics[0] | [.low_us, .reason] | @csv' <<<"$out")" ',"too few hosts"'
+ask '' p99 iolat
+like 'a metric without events: as text' "$status $out" '^0 iolat device of 12 hosts.*hosts +events +p99 .* 0 +0 +- +no events'
+ask --json p99 iolat
+is 'a metric without events: as JSON' "$(jq -c '.groups[0] | [.events, .statistics[0].reason]' <<<"$out")" '[0,"no events"]'
 
 compare=(compare runqlat --where kernel=6.1 --against kernel=6.12)
 ask '' "${compare[@]}" --fail-on worse

@@ -322,6 +322,7 @@ static void test_an_interval_needs_hosts_and_events(void **state)
 {
 	(void)state;
 	add_groups(4, 2000, 0, 0);
+	assert_string_equal(hosts__interval(fleet.hists[1], 4, 0.5, 0.95).why, "no events");
 	assert_string_equal(hosts__interval(fleet.hists[0], 2, 0.5, 0.95).why, "too few hosts");
 	assert_true(isnan(hosts__interval(fleet.hists[0], 2, 0.5, 0.95).low));
 	assert_string_equal(hosts__interval(fleet.hists[0], 4, 0.9999, 0.95).why, "too few events");
