@@ -89,7 +89,7 @@ ENGINE = MergeTree
 PARTITION BY toDate(hour)
 ORDER BY (probe, metric, split, key, hour);
 
--- By day (UTC) and host, in the same way.
+-- By day (UTC) and host, in the same way. The columns are repeated because in 18.16 AS copies all columns of a table, also `hour`.
 CREATE TABLE IF NOT EXISTS days
 (
     day Date,
