@@ -46,6 +46,16 @@ struct http {
 	bool is_late;
 };
 
+/* One that is being sent is freed when it was sent. */
+void http__forget(struct http *http)
+{
+	for (size_t i = 0; i < HTTP_KEPT; i++) {
+		if (http->kept[i].response)
+			MHD_destroy_response(http->kept[i].response);
+		http->kept[i].response = NULL;
+	}
+}
+
 bool http__has(const struct http *http, unsigned int slot, uint64_t version)
 {
 	return http->kept[slot].response && http->kept[slot].version == version;
@@ -121,8 +131,6 @@ static mhd_result send_kept(struct http *http, struct MHD_Connection *connection
 
 		if (!response)
 			return MHD_NO;
-		if (http->kept[slot].response)
-			MHD_destroy_response(http->kept[slot].response);
 		http->kept[slot].response = response;
 		http->kept[slot].version = answer->version;
 		http->kept[slot].status = answer->status;
@@ -315,9 +323,7 @@ void http__free(struct http *http)
 {
 	if (!http)
 		return;
-	for (size_t i = 0; i < HTTP_KEPT; i++)
-		if (http->kept[i].response)
-			MHD_destroy_response(http->kept[i].response);
+	http__forget(http);
 	end_waiting(http);
 	MHD_stop_daemon(http->daemon);
 	free(http->authorization);

@@ -48,6 +48,9 @@ struct http_config {
 	void *arg;
 };
 
+/* There is a new version: none of the bodies that are kept is sent any more. */
+void http__forget(struct http *http);
+
 /* Is the body with this version kept? */
 bool http__has(const struct http *http, unsigned int slot, uint64_t version);
 

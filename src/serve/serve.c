@@ -2,6 +2,7 @@
 #include "serve.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "recorder.h"
 #include "series.h"
 
+#define LARGE (128 << 10) /* bytes of memory that is mapped alone */
 #define LAST_NS 600000000000ULL /* of a page, if the request does not say */
 
 struct serve {
@@ -188,6 +190,7 @@ int serve__new(struct serve **out, const struct serve_config *config)
 
 	if (!serve)
 		return -ENOMEM;
+	mallopt(M_MMAP_THRESHOLD, LARGE); /* what is freed is given back at once */
 	serve->config = *config;
 	serve->series.most = config->max_series;
 	serve->series.names = config->names;
@@ -257,6 +260,7 @@ static int take_interval(struct writer *writer, const struct run *run,
 	if (++serve->intervals >= serve->keys_every) {
 		serve->intervals = 0;
 		serve->version++;
+		http__forget(serve->http);
 	}
 	err = series__add(&serve->series, run, interval);
 	if (!err && serve->config.clickhouse)
