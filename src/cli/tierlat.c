@@ -72,7 +72,7 @@ const struct argp_option tierlat_options[] = {
 	{ "msr-root", KEY_MSR_ROOT, "DIR", 0, "msr: registers are in DIR/N/msr, not /dev/cpu", 0 },
 	{ "model", KEY_MODEL, "NAME", 0, "Use the events and registers of this CPU model", 0 },
 	{ "act", KEY_ACT, "METHOD", 0,
-	  "Make the tiers equally slow by move_pages or weighted-interleave", 0 },
+	  "Make the tiers equally slow by move_pages, weighted-interleave or damon", 0 },
 	{ "pid", 'p', "PID", 0, "act: pages of this process", 0 },
 	{ "cgroup", KEY_CGROUP, "PATH", 0, "act: of this cgroup (v2) and its descendants", 0 },
 	{ "system", KEY_SYSTEM, 0, 0, "act: of all processes", 0 },
@@ -94,6 +94,7 @@ const char tierlat_doc[] =
 	"  sudo latscope tierlat -d 1m -i 100ms -o runs/\n"
 	"  sudo latscope tierlat --act move_pages --pid 1234 --dry-run -i 1s\n"
 	"  sudo latscope tierlat --act weighted-interleave --system -i 1s\n"
+	"  sudo latscope tierlat --act damon --cgroup NAME -i 2s\n"
 	"  latscope tierlat --model icx --msr-root DIR --boxes 28\n"
 	"  latscope load tiers -- latscope tierlat --weight 0.25 -i 100ms\n\n"
 	"Exit status: 0 done, 1 error, 2 wrong usage, 77 not supported here.";
@@ -283,10 +284,16 @@ static int check_act(const struct tierlat_command *command)
 	if (!act->method)
 		return 0;
 	if (!is_known(act->method))
-		return options__fail(options, "--act '%.32s': unknown method; use %s or %s",
-				     act->method, act_methods[0], act_methods[1]);
+		return options__fail(options, "--act '%.32s': unknown method; use %s, %s or %s",
+				     act->method, act_methods[0], act_methods[1], act_methods[2]);
 	if (targets != 1)
 		return options__fail(options, "--act needs one of --pid, --cgroup and --system");
+	if (act__is_damon(act->method) && act->target.pid)
+		return options__fail(options, "--act damon --pid: DAMON moves by physical address "
+					      "and cannot be limited to a process; use --cgroup, "
+					      "--system or --act move_pages");
+	if (act__is_damon(act->method) && act->keep)
+		return options__fail(options, "--act damon puts no page back: leave out --keep");
 	if (act->dry_run && act->keep)
 		return options__fail(options, "--dry-run moves nothing: leave out --keep");
 	if (command->reset)

@@ -124,9 +124,11 @@ wrong 'a part that tierlat lacks' 'tierlat has no overhead part' validate tierla
 wrong 'what only msr has' 'are for --method msr' tierlat --method perf --boxes 2
 wrong 'a reset by perf' 'are for --method msr' tierlat --method perf --reset
 wrong 'a reset that measures' '--reset measures nothing: leave out -d, -i and -o' tierlat --reset -d 1s
-wrong 'an unknown way to act' "--act 'magic': unknown method; use move_pages or weighted-interleave" tierlat --act magic --system
+wrong 'an unknown way to act' "--act 'magic': unknown method; use move_pages, weighted-interleave or damon" tierlat --act magic --system
 wrong 'acting on nothing' '--act needs one of --pid, --cgroup and --system' tierlat --act move_pages
 wrong 'acting on two targets' '--act needs one of --pid, --cgroup and --system' tierlat --act move_pages --system --pid 1
+wrong 'a process by DAMON' 'cannot be limited to a process; use --cgroup' tierlat --act damon --pid 1
+wrong 'pages that DAMON keeps' '--act damon puts no page back' tierlat --act damon --system --keep
 wrong 'a dry run of nothing' '--dry-run and --keep are for --act' tierlat --dry-run
 wrong 'a dry run that keeps' '--dry-run moves nothing: leave out --keep' tierlat --act move_pages --system --dry-run --keep
 wrong 'a reset that acts' '--reset measures nothing: leave out --act' tierlat --reset --act move_pages --system

@@ -24,8 +24,9 @@
 
 #define MOVE_PAGES "move_pages"
 #define INTERLEAVE "weighted-interleave"
+#define DAMON "damon"
 
-const char *const act_methods[] = { MOVE_PAGES, INTERLEAVE, NULL };
+const char *const act_methods[] = { MOVE_PAGES, INTERLEAVE, DAMON, NULL };
 
 struct act {
 	struct act_mover mover;
@@ -74,6 +75,8 @@ static int undo(void *arg)
 
 	if (mover->weights)
 		return act_weights__undo(mover->weights);
+	if (mover->damon)
+		return act_damon__undo(mover->damon);
 	return mover->memory ? act_memory__undo(mover->memory, mover->targets.root, &left) : 0;
 }
 
@@ -149,6 +152,7 @@ static void free_act(struct act *act)
 		close(act->lock);
 	act_memory__free(act->mover.memory);
 	act_weights__free(act->mover.weights);
+	act_damon__free(act->mover.damon);
 	free(act);
 }
 
@@ -162,10 +166,15 @@ static int prepare(struct act *act, const struct act_config *config, char why[TI
 	if (!err && act__weighs(config->method))
 		err = act_weights__open(&act->mover.weights, &act->mover.nodes, config->root,
 					!config->dry_run, why);
+	else if (!err && act__is_damon(config->method))
+		err = act_damon__open(&act->mover.damon, &act->mover.nodes, &config->target,
+				      config->root, why);
 	else if (!err)
 		err = make_memory(act, config, why);
-	if (!err && !config->keep && !config->dry_run)
+	if (!err && !config->dry_run && (!config->keep || act->mover.damon))
 		err = restore__begin(&act->restore, &restore_ops, &act->mover);
+	if (!err && !config->dry_run && act->mover.damon)
+		err = act_damon__start(act->mover.damon, why);
 	return err ? err : start_mover(act);
 }
 
@@ -197,7 +206,7 @@ int act__open(struct act **opened, const struct act_config *config, const struct
 	}
 	if (!why[0])
 		snprintf(why, TIER_TEXT, "cannot prepare to move pages: %s", strerror(-err));
-	restore__end(act->restore, true);
+	restore__end(act->restore, !act->mover.damon);
 	free_act(act);
 	return err;
 }
@@ -263,6 +272,11 @@ bool act__weighs(const char *method)
 	return !strcmp(method, INTERLEAVE);
 }
 
+bool act__is_damon(const char *method)
+{
+	return !strcmp(method, DAMON);
+}
+
 int act__close(struct act *act, char why[TIER_TEXT])
 {
 	int err;
@@ -271,7 +285,9 @@ int act__close(struct act *act, char why[TIER_TEXT])
 		return 0;
 	end_mover(act);
 	err = restore__end(act->restore, false);
-	if (err)
+	if (err && act->mover.damon)
+		snprintf(why, TIER_TEXT, "DAMON could not be turned off: %s", strerror(-err));
+	else if (err)
 		snprintf(why, TIER_TEXT, "not all %s could be put back: %s",
 			 act->mover.weights ? "weights" : "pages", strerror(-err));
 	free_act(act);
@@ -319,7 +335,7 @@ int act__look(const char *method, const char *root, char why[TIER_TEXT])
 {
 	int err;
 
-	if (!act__weighs(method) && strcmp(method, MOVE_PAGES)) {
+	if (!act__weighs(method) && !act__is_damon(method) && strcmp(method, MOVE_PAGES)) {
 		snprintf(why, TIER_TEXT, "unknown method");
 		return -EINVAL;
 	}
@@ -328,6 +344,8 @@ int act__look(const char *method, const char *root, char why[TIER_TEXT])
 		return err;
 	if (act__weighs(method))
 		return look_for_weights(root, why);
+	if (act__is_damon(method))
+		return act_damon__look(root, why);
 	if (syscall(SYS_move_pages, 0, 0, NULL, NULL, NULL, 0)) {
 		snprintf(why, TIER_TEXT, "move_pages: %s", strerror(errno));
 		return -EOPNOTSUPP;

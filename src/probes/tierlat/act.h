@@ -26,7 +26,7 @@ struct act_config {
 	const char *method; /* of act_methods; NULL: nothing is moved */
 	struct act_target target;
 	bool dry_run; /* measure the placement, move nothing */
-	bool keep; /* at the end, pages stay where they are */
+	bool keep; /* at the end, pages stay where they are; with damon they always do */
 	int socket; /* whose tiers; -1: the only one */
 	const char *root; /* path prefix of /proc, /sys and /run; "": this machine */
 };
@@ -47,8 +47,10 @@ struct act_place {
 /* What a move did. */
 struct act_done {
 	uint64_t tried, moved; /* bytes: of pages that were asked to move; that are there now */
+	uint64_t applied; /* bytes that DAMON says it moved */
 	bool full; /* the nodes have no room */
 	bool late; /* the time was over before all was tried */
+	bool early; /* nothing was tried: DAMON has not watched for long enough */
 };
 
 struct act;
@@ -72,6 +74,9 @@ int act__weigh(struct act *act, double share, struct act_place *place, char why[
 
 /* Does the method set weights, which move no old page? */
 bool act__weighs(const char *method);
+
+/* Does DAMON move the pages? It takes no process as a target, and puts no page back. */
+bool act__is_damon(const char *method);
 
 /* Puts back what was found, unless it is kept, and frees. */
 int act__close(struct act *act, char why[TIER_TEXT]);

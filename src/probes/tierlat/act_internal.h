@@ -8,6 +8,7 @@
 #include <core/numa_maps.h>
 
 #include "act.h"
+#include "act_damon.h"
 #include "act_weights.h"
 
 /* The processes of a target. */
@@ -80,6 +81,7 @@ struct act_mover {
 	struct act_nodes nodes;
 	struct act_memory *memory; /* NULL: pages are kept */
 	struct act_weights *weights; /* NULL: pages are moved */
+	struct act_damon *damon; /* NULL: by move_pages(2) */
 	uint64_t seed;
 };
 

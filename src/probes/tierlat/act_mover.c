@@ -94,6 +94,9 @@ static int move(struct act_mover *mover, const struct act_pids *pids, const uint
 		done->full = to == -ENOSPC;
 		return done->full ? 0 : to;
 	}
+	if (mover->damon)
+		return act_damon__move(mover->damon, nearer, (unsigned int)to, wanted,
+				       order->limit_ns, done);
 	for (size_t i = 0; i < pids->nr; i++)
 		sum += from_bytes[i];
 	for (size_t i = 0; !err && i < pids->nr && !done->full && !done->late; i++) {
@@ -108,6 +111,19 @@ static int move(struct act_mover *mover, const struct act_pids *pids, const uint
 	return err;
 }
 
+/* What a move by DAMON did, by the two placements. */
+static int judge(struct act_mover *mover, const struct act_order *order,
+		 const struct act_place *before, const struct act_place *after,
+		 struct act_done *done)
+{
+	bool nearer = order->bytes > 0;
+	uint64_t had = nearer ? before->near_bytes : before->far_bytes;
+	uint64_t has = nearer ? after->near_bytes : after->far_bytes;
+
+	done->moved = has > had ? has - had : 0;
+	return done->full ? 0 : act_damon__judge(mover->damon, done);
+}
+
 static int weigh(struct act_mover *mover, const struct act_order *order, double *now)
 {
 	int err = order->weigh ? act_weights__set(mover->weights, order->share) : 0;
@@ -119,6 +135,7 @@ static int obey(struct act_mover *mover, const struct act_order *order, struct a
 {
 	double weighted = NAN;
 	uint64_t from = order->bytes > 0 ? mover->nodes.far : mover->nodes.near, *bytes;
+	struct act_place before;
 	struct act_pids pids;
 	int err;
 
@@ -129,10 +146,13 @@ static int obey(struct act_mover *mover, const struct act_order *order, struct a
 		return err;
 	bytes = calloc(pids.nr + 1, sizeof(*bytes));
 	err = bytes ? act_mover__place(mover, &pids, &reply->place, from, bytes) : -ENOMEM;
+	before = reply->place;
 	if (!err && order->bytes) {
 		err = move(mover, &pids, bytes, order, &reply->done);
 		if (!err)
 			err = act_mover__place(mover, &pids, &reply->place, 0, NULL);
+		if (!err && mover->damon)
+			err = judge(mover, order, &before, &reply->place, &reply->done);
 	}
 	reply->place.weighted = weighted;
 	free(bytes);
@@ -140,11 +160,15 @@ static int obey(struct act_mover *mover, const struct act_order *order, struct a
 	return err;
 }
 
-static void explain(int err, char why[TIER_TEXT])
+static void explain(const struct act_mover *mover, int err, char why[TIER_TEXT])
 {
-	const char *text = strerror(-err);
+	const char *text = strerror(-err), *damon = NULL;
 
-	if (err == -ESRCH)
+	if (mover->damon)
+		damon = act_damon__explain(err);
+	if (damon)
+		text = damon;
+	else if (err == -ESRCH)
 		text = "the processes are gone, or have no memory";
 	else if (err == -EACCES || err == -EPERM)
 		text = "no permission: it takes root or CAP_SYS_PTRACE";
@@ -200,7 +224,7 @@ void act_mover__run(struct act_mover *mover, int socket)
 		memset(&reply, 0, sizeof(reply));
 		reply.err = obey(mover, &order, &reply);
 		if (reply.err)
-			explain(reply.err, reply.why);
+			explain(mover, reply.err, reply.why);
 		if (send(socket, &reply, sizeof(reply), MSG_NOSIGNAL) != sizeof(reply))
 			break;
 	}

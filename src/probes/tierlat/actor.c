@@ -230,12 +230,17 @@ static int full(struct actor *actor, struct table *table, double shift)
 	return set_action(actor, table, "full", "no room on the nodes", shift);
 }
 
-/* Tells the decision what became of it. What there was no time for did not fail. */
+/*
+ * Tells the decision what became of it. What there was no time for did not fail. What DAMON did not
+ * move has been judged by act_damon.h.
+ */
 static void tell(struct actor *actor, double shift, double done, int64_t bytes,
 		 const struct act_done *moved)
 {
 	if (moved->late)
 		shift *= fmin(1, (double)moved->tried / (double)llabs((long long)bytes));
+	if (act__is_damon(actor->config.method))
+		shift = done / shift > 0 ? done : 0;
 	if (shift != 0 && !isnan(done))
 		steer__moved(&actor->steer, shift, done);
 }
@@ -265,6 +270,8 @@ static int move(struct actor *actor, struct table *table, const struct steer_ans
 	table__set_real(table, ACTION_AFTER, act_place__share(&after));
 	if (moved.full && !moved.moved)
 		return full(actor, table, shift);
+	if (moved.early)
+		return set_action(actor, table, "wait", "DAMON has watched for less than 2 s", 0);
 	done = act_place__share(&after) - act_place__share(before);
 	table__set_integer(table, ACTION_VERIFIED, done / shift >= 0.5);
 	tell(actor, shift, done, bytes, &moved);
