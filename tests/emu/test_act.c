@@ -29,6 +29,7 @@
 /* The process whose pages move. */
 static struct {
 	pid_t pid;
+	const char *cgroup; /* NULL: none of its own */
 	int input;
 	FILE *output;
 	char *memory;
@@ -43,7 +44,16 @@ struct loop {
 	unsigned int moves;
 };
 
-/* How: NULL, "huge" or "weighted". */
+static void write_text(const char *path, const char *text)
+{
+	FILE *stream = fopen(path, "we");
+
+	assert_non_null(stream);
+	fputs(text, stream);
+	assert_int_equal(fclose(stream), 0);
+}
+
+/* How: NULL, "huge", "weighted" or "hot". */
 static void start_holding(const char *how)
 {
 	int input[2], output[2];
@@ -56,6 +66,8 @@ static void start_holding(const char *how)
 		dup2(input[0], 0);
 		dup2(output[1], 1);
 		close(input[1]);
+		if (held.cgroup)
+			write_text(held.cgroup, "0");
 		execl(HOLD, HOLD, "16", how, NULL);
 		_exit(127);
 	}
@@ -553,6 +565,105 @@ static void weighted_pages(void **state)
 	start_holding(NULL);
 }
 
+#define CGROUP "/sys/fs/cgroup/damon"
+#define NR_KDAMONDS "/sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds"
+#define DAMON_STAT "/sys/module/damon_stat/parameters/enabled"
+#define DAMON_SHIFT 0.02
+
+static void has_text(const char *path, const char *text)
+{
+	char found[64] = "";
+	FILE *stream = fopen(path, "re");
+
+	assert_non_null(stream);
+	assert_non_null(fgets(found, sizeof(found), stream));
+	fclose(stream);
+	assert_string_equal(found, text);
+}
+
+/* The kernel's own user of DAMON, of Linux 6.17 and later, excludes others. */
+static void end_damon_stat(void)
+{
+	char why[TIER_TEXT];
+
+	if (access(DAMON_STAT, F_OK))
+		return;
+	write_text(DAMON_STAT, "Y");
+	assert_int_equal(act__look("damon", "", why), -EBUSY);
+	assert_non_null(strstr(why, "damon_stat"));
+	write_text(DAMON_STAT, "N");
+}
+
+/* Counts quanta until the tiers are equal, and checks that no quantum moves more than its shift. */
+static unsigned int settle_in_steps(struct loop *loop, unsigned int quanta, double *most)
+{
+	unsigned int since = 0;
+
+	for (unsigned int i = 0; i < quanta; i++) {
+		double before = true_share();
+
+		if (!strcmp(quantum(loop), "stop")) {
+			print_message("%s\n", table__value(loop->actions, 0, ACTION_WHY).text);
+			fail();
+		}
+		*most = fmax(*most, fabs(true_share() - before));
+		since = imbalance() > EQUAL ? i + 1 : since;
+	}
+	return since;
+}
+
+static void damon_converges(struct act_config *config)
+{
+	struct loop loop = { .noise = 0.03, .seed = 11 };
+	unsigned int first, again, moves;
+	double most = 0, share;
+
+	begin(&loop, 0.5, 80, config);
+	has_text(NR_KDAMONDS, "2\n");
+	sleep(4); /* it has to watch first */
+	first = settle_in_steps(&loop, 40, &most);
+	share = true_share();
+	moves = loop.moves;
+	emu__tell("loop requests=150");
+	again = settle_in_steps(&loop, 60, &most);
+	print_message("DAMON from 0.5: equal after %u quanta, placement %.3f, %u moves; after a "
+		      "step of the load %u, placement %.3f; at most %.4f in a quantum\n",
+		      first, share, moves, again, true_share(), most);
+	assert_in_range(first, 1, 39);
+	assert_in_range(again, 1, 59);
+	/* The process also has libraries, some 2 MB: a share of all is more of the 16 MB. */
+	assert_true(most <= DAMON_SHIFT * (1 + 4.0 / MEGABYTES));
+	end(&loop);
+	has_text(NR_KDAMONDS, "0\n");
+}
+
+static void it_converges_by_damon(void **state)
+{
+	struct act_config config = config_of(false, false);
+	char why[TIER_TEXT];
+
+	(void)state;
+	end_damon_stat();
+	/* Otherwise it would move what is accessed, too. */
+	write_text("/proc/sys/kernel/numa_balancing", "0");
+	if (act__look("damon", "", why)) {
+		print_message("no DAMON: %s\n", why);
+		fail();
+	}
+	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	assert_int_equal(mkdir(CGROUP, 0755), 0);
+	stop_holding();
+	held.cgroup = CGROUP "/cgroup.procs";
+	start_holding("hot");
+	config.method = "damon";
+	config.target = (struct act_target){ .cgroup = "damon" };
+	damon_converges(&config);
+	stop_holding();
+	held.cgroup = NULL;
+	start_holding(NULL);
+	rmdir(CGROUP);
+}
+
 static bool has_far_node(void)
 {
 	static struct numa_nodes nodes;
@@ -586,6 +697,7 @@ int main(void)
 		cmocka_unit_test(two_actors_are_refused),
 		cmocka_unit_test(a_process_that_ends_stops_it),
 		cmocka_unit_test(weighted_pages),
+		cmocka_unit_test(it_converges_by_damon),
 	};
 
 	if (!has_far_node()) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * hold MB [huge|weighted]: touches so much memory, prints its address, and keeps it until its input
- * ends. The pages are of 4 KiB, or huge ones where the kernel has some. With `weighted`, they are
- * on the nodes 0 and 1 by weighted interleave; for each byte of input the next quarter is freed and
- * touched again, and a byte printed.
+ * hold MB [huge|weighted|hot]: touches so much memory, prints its address, and keeps it until its
+ * input ends. The pages are of 4 KiB, or huge ones where the kernel has some. With `weighted`, they
+ * are on the nodes 0 and 1 by weighted interleave; for each byte of input the next quarter is freed
+ * and touched again, and a byte printed. With `hot`, all pages are read again and again.
  */
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,9 @@
 #include <unistd.h>
 
 #define WEIGHTED_INTERLEAVE 6
+#define PAGE 4096
+#define PAUSE 2 /* ms */
+#define FLUSHED 64
 
 static void renew(char *memory, size_t size)
 {
@@ -21,6 +25,31 @@ static void renew(char *memory, size_t size)
 	memset(memory, 1, size);
 	putchar('.');
 	fflush(stdout);
+}
+
+/* The kernel flushes the whole TLB after the protection of so many pages has changed. */
+static void flush_tlb(void)
+{
+	static char pages[FLUSHED * PAGE] __attribute__((aligned(PAGE)));
+
+	memset(pages, 1, sizeof(pages));
+	mprotect(pages, sizeof(pages), PROT_READ);
+	mprotect(pages, sizeof(pages), PROT_READ | PROT_WRITE);
+}
+
+/*
+ * Until there is input, or its end. The accessed bit of a page is set when it enters the TLB: an
+ * emulated one can be so large that none leaves it again.
+ */
+static void keep_hot(const volatile char *memory, size_t size)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	while (!poll(&input, 1, PAUSE)) {
+		flush_tlb();
+		for (size_t at = 0; at < size; at += PAGE)
+			(void)memory[at];
+	}
 }
 
 int main(int argc, char **argv)
@@ -44,6 +73,8 @@ int main(int argc, char **argv)
 	memset(memory, 1, size);
 	printf("address=%p\n", (void *)memory);
 	fflush(stdout);
+	if (!strcmp(how, "hot"))
+		keep_hot(memory, size);
 	for (size_t part = 0; read(STDIN_FILENO, &byte, 1) > 0; part = (part + 1) % 4)
 		if (weighted)
 			renew(memory + part * (size / 4), size / 4);
