@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <core/first_line.h>
 #include <core/numa_nodes.h>
 
 #include "act_weights.h"
@@ -122,6 +123,20 @@ static int open_actor(struct actor *actor, const struct tier *tier, char why[TIE
 	return err ? err : act__open(&actor->act, &actor->config, &actor->masks, why);
 }
 
+/* Of memory that is accessed, to the node of the CPU that accesses it. */
+static void look_for_balancing(struct actor *actor)
+{
+	char line[16];
+
+	if (!actor->config.dry_run &&
+	    !first_line__read(actor->config.root, "/proc/sys/kernel/numa_balancing", line,
+			      sizeof(line)) &&
+	    strcmp(line, "0"))
+		snprintf(actor->trouble, sizeof(actor->trouble),
+			 "NUMA balancing of the kernel moves pages, too; switch it off by sysctl "
+			 "kernel.numa_balancing=0");
+}
+
 int actor__new(struct actor **opened, const struct act_config *config,
 	       const struct steer_config *steer, const struct tier *tier,
 	       const struct actor_pair *pair, char why[TIER_TEXT])
@@ -137,10 +152,12 @@ int actor__new(struct actor **opened, const struct act_config *config,
 	actor->samples = tier__samples(tier);
 	steer__begin(&actor->steer, steer);
 	err = open_actor(actor, tier, why);
-	if (err)
+	if (err) {
 		free(actor);
-	else
+	} else {
+		look_for_balancing(actor);
 		*opened = actor;
+	}
 	return err;
 }
 
