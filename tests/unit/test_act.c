@@ -138,6 +138,27 @@ static void test_two_actors_are_refused(void **state)
 	end(begin(&process));
 }
 
+static void test_no_permission_is_said(void **state)
+{
+	bool root = !geteuid();
+	char why[TIER_TEXT];
+	struct act *act;
+	int err;
+
+	(void)state;
+	make_machine();
+	assert_int_equal(chmod(dir, 0755), 0);
+	assert_int_equal(chmod(unit_path(dir, "run"), 0555), 0);
+	if (root)
+		assert_int_equal(seteuid(65534), 0);
+	err = open_act(&act, &process, why);
+	if (root)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(err, -EACCES);
+	assert_string_equal(
+		why, "cannot open /run/latscope-act.lock: Permission denied; run it as root");
+}
+
 /* The number of a process that ended may be another one's by now. */
 static void test_another_process_of_the_same_number_is_left_alone(void **state)
 {
@@ -238,6 +259,7 @@ int main(void)
 		IN_DIR(test_a_node_that_lost_its_memory_takes_nothing),
 		IN_DIR(test_one_node_is_refused),
 		IN_DIR(test_two_actors_are_refused),
+		IN_DIR(test_no_permission_is_said),
 		IN_DIR(test_another_process_of_the_same_number_is_left_alone),
 		IN_DIR(test_a_cgroup_is_read_with_those_below_it),
 		cmocka_unit_test(test_the_first_node_of_a_page_is_kept),

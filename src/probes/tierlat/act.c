@@ -125,7 +125,8 @@ static int make_memory(struct act *act, const struct act_config *config, char wh
 	err = act_mover__place(&act->mover, &pids, &place, 0, NULL);
 	free(pids.pids);
 	if (err) {
-		snprintf(why, TIER_TEXT, "cannot read where the pages are: %s", strerror(-err));
+		snprintf(why, TIER_TEXT, "cannot read where the pages are: %s%s", strerror(-err),
+			 err == -EACCES ? "; run it as root" : "");
 		return err;
 	}
 	act->mover.memory = act_memory__new((place.near_bytes + place.far_bytes) /
