@@ -16,7 +16,8 @@ void names__free(struct names *names);
 
 /*
  * "sda", "comm (12)", "/system.slice", "read", "(other)"; the number if there is no name. `comm` is
- * that of struct lat_owner, of a task or a disk; NULL or empty if unknown. The result is sanitized. Returns out.
+ * that of struct lat_owner, of a task or a disk; NULL or empty if unknown. The result is sanitized.
+ * Returns out.
  */
 const char *names__key(struct names *names, const struct lat_key *key, const char *comm,
 		       char out[RUN_NAME]);
