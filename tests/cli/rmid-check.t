@@ -67,13 +67,18 @@ sed -E "/seq=9 /i\\$other" "$good" >"$dir/reborn"
 for property in unique last leak; do
 	ok "right: a PID is used again before the last switch: $property" judge "$dir/reborn" $property
 done
-# A thread calls exec after the last switch of its leader, and is preempted before it ends.
-sed -E "/prev_pid=201/d; /rmid_free/s/sh-201/sh-200/" "$good" |
-	sed -e "/rmid_free/i\\$(at sh-200 0 6 sched_process_exec 'filename=x pid=200 old_pid=201')" \
-		-e "/rmid_free/i\\$(switch sh 200 0 6 R 100)" -e "/rmid_free/i\\$(switch sh 100 0 6 S 200)" \
-		-e "/rmid_free/a\\$(switch sh 200 0 6 X 100)" >"$dir/exec"
-for property in unique last leak; do
-	ok "right: exec by a thread, which has the PID of its leader then: $property" judge "$dir/exec" $property
+# A thread calls exec after the last switch of its leader, and is preempted before it ends, or before the trace tells of the exec.
+exec=$(at sh-200 0 6 sched_process_exec 'filename=x pid=200 old_pid=201')
+away=$(switch sh 200 0 6 R 100) back=$(switch sh 100 0 6 S 200)
+for when in after before; do
+	lines=("$exec" "$away" "$back")
+	[ $when = after ] || lines=("$away" "$back" "$exec")
+	sed -E "/prev_pid=201/d; /rmid_free/s/sh-201/sh-200/" "$good" |
+		sed -e "/rmid_free/i\\${lines[0]}" -e "/rmid_free/i\\${lines[1]}" -e "/rmid_free/i\\${lines[2]}" \
+			-e "/rmid_free/a\\$(switch sh 200 0 6 X 100)" >"$dir/exec"
+	for property in unique last leak; do
+		ok "right: exec by a thread, preempted $when the event: $property" judge "$dir/exec" $property
+	done
 done
 sed "/rmid_free/a\\$(at sh-200 1 6 sched_process_exit 'comm=sh pid=200 prio=120')" "$dir/late" >"$dir/bad"
 ok 'found: but it went on' broken last

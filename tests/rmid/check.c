@@ -45,6 +45,7 @@ struct cpu {
 	uint64_t pqr;
 	bool pqr_known;
 	uint64_t sampled_ns; /* 0: not yet */
+	uint32_t running; /* the thread that was switched to last, by the PID it had then */
 	uint32_t leaver; /* the thread whose switch must be the next one here; 0: any may */
 	uint64_t line; /* the one before, of this CPU */
 };
@@ -235,36 +236,45 @@ static void watch_leaver(const struct line *line)
 	cpu->leaver = 0;
 }
 
+/*
+ * The thread that called exec has the PID of the leader, which has ended or is about to end. Who is
+ * switched to under that PID from now on is not the leader, come back.
+ */
+static void rename_thread(uint32_t pid, uint32_t old)
+{
+	uint32_t who = by_tgid[pid];
+
+	by_tid[old] = by_tid[pid] && by_tid[old] ? who : 0;
+	by_tid[pid] = who;
+	graves[pid] = 0;
+}
+
 static void on_switch(const struct line *line)
 {
 	struct cpu *cpu = &cpus[line->cpu % MAX_CPU];
-	uint32_t next = tid_field(line, "next_pid"), rmid;
+	uint32_t next = tid_field(line, "next_pid"), prev = tid_field(line, "prev_pid"), rmid;
 
+	/* It may be preempted under its new PID before the event of the exec. */
+	if (graves[prev] && prev != cpu->running && graves[prev] == by_tid[cpu->running])
+		rename_thread(prev, cpu->running);
+	cpu->running = next;
 	revive(next);
 	rmid = processes[by_tid[next]].rmid;
 	if (cpu->pqr_known && dumped)
 		judge(PQR, cpu->pqr == rmid, line, "RMID %u runs while PQR_ASSOC is %#" PRIx64,
 		      rmid, cpu->pqr);
 	if (is_dead_switch(line)) {
-		judge_late(line, tid_field(line, "prev_pid"));
-		on_dead(tid_field(line, "prev_pid"));
+		judge_late(line, prev);
+		on_dead(prev);
 	}
 }
 
-/*
- * The thread that called exec has the PID of the leader, which has ended or is about to end. Who is
- * switched to under that PID from now on is not the leader, come back.
- */
 static void on_exec(const struct line *line)
 {
 	uint32_t pid = tid_field(line, "pid"), old = tid_field(line, "old_pid");
-	uint32_t who = by_tgid[pid];
 
-	if (pid == old || !who)
-		return;
-	by_tid[old] = by_tid[pid] && by_tid[old] ? who : 0;
-	by_tid[pid] = who;
-	graves[pid] = 0;
+	if (pid != old && by_tgid[pid])
+		rename_thread(pid, old);
 }
 
 static void on_write_msr(const struct line *line)
