@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native slow
-# why with 5,000 threads that take turns of microseconds: no time is lost, and what is unknown is said. With threads whose IDs
-# have the same place in tables: each culprit has its own name.
+# why with 5,000 threads, each of which has the CPU for microseconds at a time: no time is lost, and unknown time is reported as
+# such. Then with threads whose IDs are equal modulo the size of the table of names: each culprit has its own name.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 skip_unless_able
 
 switches=1000000
-# An edge of a slot, so that the histogram knows how many samples are slow. Of more than 10,000 a
-# second, not all are explained.
-over_us=16384
+# An edge of a slot, so that the histogram knows how many samples are slow. Of more than 10,000 a second, not all are explained:
+# the victims cannot have that many, because each of their slow waits takes so long.
+over_us=8192 victims=64
 db='' # of the last recording
 
 query() { sqlite3 -readonly "$db" "$1"; }
@@ -40,11 +40,11 @@ share() {
 
 unknown() { share "part = 'unknown'"; }
 
-# record_many BY CPUS: records 5,000 threads on these CPUs, of which 250 are victims
+# record_many BY CPUS: records 5,000 threads on these CPUs, of which $victims are victims
 record_many() {
 	rm -rf "$dir/runs"
 	run runqlat --why --by "$1" --comm victim --over ${over_us}us -q -o "$dir/runs" -- \
-		taskset -c "$2" "$built/tests/reference/multitude" 5000 250 $switches
+		taskset -c "$2" "$built/tests/reference/multitude" 5000 $victims $switches
 	db=$(echo "$dir"/runs/*/run.db)
 	diag "$(named)"
 }
