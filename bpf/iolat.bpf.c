@@ -464,7 +464,7 @@ static __always_inline int issue(struct request *request, bool raw)
 
 	if (request_is_passthrough(&rq) || other_disk(request, raw))
 		return 0;
-	if (keeps_in_hash() || looked_up)
+	if (may_be_in_hash())
 		start = find(&rq);
 	if (!raw)
 		why_issued(request, &rq, start && start->requeues, own.issue_ns);
@@ -555,6 +555,16 @@ int BPF_PROG(raw_requeue, struct request *rq)
 	return requeue(rq, true, true);
 }
 
+/* The current task submits a request, which the table or, if its line has no room, the hash has. */
+static __always_inline void begin(struct request *request, const struct request_view *rq,
+				  __u64 lag_ns, bool again, bool raw)
+{
+	const struct own_stamps own = { .lag_ns = lag_ns };
+
+	if (!table_begin(line_of(request, raw), rq, lag_ns, again))
+		keep(rq, &own, true);
+}
+
 /* A request begins. If its place still has an entry, the end of the one before was missed. */
 static __always_inline int submit(struct request *request, const struct request_view *rq,
 				  const struct iolat_start *start, __u64 lag_ns, bool again)
@@ -568,8 +578,8 @@ static __always_inline int submit(struct request *request, const struct request_
 	}
 	if (keeps_in_hash())
 		keep(rq, &own, false);
-	else if (!table_begin(line_of(request, false), rq, lag_ns, again))
-		keep(rq, &own, true);
+	else
+		begin(request, rq, lag_ns, again, false);
 	return 0;
 }
 
@@ -599,16 +609,13 @@ static __always_inline int submit_started(struct request *rq, bool again)
 static __always_inline int start(struct request *request, bool again, bool raw)
 {
 	struct request_view rq = { .id = (__u64)request };
-	struct own_stamps own = {};
 
 	if (config.why && !raw && !other_disk(request, raw))
 		why_submitted(request);
 	rq.start_ns = config.cached ? plug_time(raw) : 0;
 	if (!rq.start_ns || other_disk(request, raw))
 		return 0;
-	own.lag_ns = bpf_ktime_get_ns() - rq.start_ns;
-	if (!table_begin(line_of(request, raw), &rq, own.lag_ns, again))
-		keep(&rq, &own, true);
+	begin(request, &rq, bpf_ktime_get_ns() - rq.start_ns, again, raw);
 	return 0;
 }
 
@@ -620,7 +627,7 @@ static __always_inline int submit_inserted(struct request *rq)
 
 	if (other_disk(rq, false))
 		return 0;
-	if (keeps_in_hash() || looked_up)
+	if (may_be_in_hash())
 		start = bpf_map_lookup_elem(&start_ts, &id);
 	if (start && start->queue_ns == view.start_ns) /* comes back, by a requeue or unissued */
 		return 0;
@@ -685,7 +692,7 @@ static __always_inline int forget_merged(struct request *rq)
 	__u64 id = (__u64)rq;
 	struct iolat_start *start = NULL;
 
-	if (keeps_in_hash() || looked_up)
+	if (may_be_in_hash())
 		start = bpf_map_lookup_elem(&start_ts, &id);
 	if (start)
 		forget(start, id);

@@ -174,6 +174,12 @@ static __always_inline bool keeps_in_hash(void)
 	return config.identity && (config_names(&config) || filter_by_task(&config));
 }
 
+/* Can `start_ts` have an entry of the request? */
+static __always_inline bool may_be_in_hash(void)
+{
+	return keeps_in_hash() || looked_up;
+}
+
 /* The cgroup of the current task, if it is needed. */
 static __always_inline __u64 current_cgroup(void)
 {

@@ -13,8 +13,6 @@ end_clickhouse() {
 		! gone "${clickhouse_pid[$name]}" || clickhouse_died "$name"
 	done
 	[ ${#clickhouse_pid[@]} = 0 ] || kill -KILL "${clickhouse_pid[@]}" 2>/dev/null
-	end_servers
-	rm -rf "$dir"
 }
 on_exit end_clickhouse
 

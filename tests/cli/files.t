@@ -12,7 +12,6 @@ user=65534
 leave() {
 	umount "$dir/disk" 2>/dev/null
 	[ -z "${loop-}" ] || losetup -d "$loop"
-	rm -rf "$dir"
 }
 on_exit leave
 

@@ -18,7 +18,6 @@ mux() { tmux -S "$dir/tmux$server" -f /dev/null "$@"; }
 clean_up() {
 	mux kill-server 2>/dev/null
 	[ -z "${load-}" ] || kill "$load" 2>/dev/null
-	rm -rf "$dir"
 }
 on_exit clean_up
 

@@ -16,7 +16,6 @@ server=$!
 leave() {
 	kill "$server" "${target-}" 2>/dev/null
 	wait
-	rm -rf "$dir"
 }
 on_exit leave
 mounted_or_gone() { [ -e "$emu/ctl" ] || gone "$server"; }

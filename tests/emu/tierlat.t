@@ -14,7 +14,6 @@ server=$!
 leave() {
 	kill "$server" 2>/dev/null
 	wait "$server"
-	rm -rf "$dir"
 }
 on_exit leave
 

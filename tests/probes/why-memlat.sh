@@ -163,7 +163,7 @@ traced() {
 	END { printf "%d\n", sum * 1000 }' $tracing/trace
 }
 
-# reclaim LIMIT SIDE: in a cgroup whose LIMIT is reached; sets $traced
+# reclaim LIMIT SIDE: runs the load in a cgroup that reaches its LIMIT (high or max); sets $traced, the time of the reclaim by the tracepoints
 reclaim() {
 	local group=/sys/fs/cgroup/why limit=$1 side=$2
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * collide CPU ROUNDS NAMED: in each round, 24 short processes whose IDs are the same modulo 1024
- * have the CPU one after the other, and a process "stayer" before them, while a process "victim"
- * waits for it. Those of the first NAMED rounds are called "c" and their ID, the others "collide".
+ * collide CPU ROUNDS NAMED: in each round, a process "victim" waits for the CPU. Meanwhile a
+ * process "stayer" has it, and then 24 short processes, one after the other, whose IDs are the same
+ * modulo 1024. Those of the first NAMED rounds are called "c" and their ID, the others "collide".
  * Before each of the other rounds, two processes whose IDs are the same modulo 1024 take turns
  * 8,400 times: so many tasks that are not looked up again.
  *

@@ -22,10 +22,9 @@ programs_run() {
 
 traces_can_be_made() {
 	programs_run && mkdir "$instance" 2>/dev/null || return
-	on_exit end_instance_and_dir
+	on_exit end_instance
 	end_instance
 }
-end_instance_and_dir() { end_instance && rm -rf "$dir"; }
 
 # Events of the kernel alone, by the clock of latscope.
 start_instance() {

@@ -70,8 +70,7 @@ struct act_damon {
 
 static void pause_for(uint64_t ns)
 {
-	const struct timespec time = { .tv_sec = (time_t)(ns / 1000000000),
-				       .tv_nsec = (long)(ns % 1000000000) };
+	const struct timespec time = clock__timespec(ns);
 
 	nanosleep(&time, NULL);
 }
