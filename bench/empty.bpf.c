@@ -1,38 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs that do nothing, on the hooks of the probes: their cost is the lower bound for any
- * probe.
+ * The limit that no probe can be cheaper than: programs on the hooks of the probes that do nothing,
+ * and the same with one reading of the clock, for hooks where a probe cannot do without.
  */
 #include "kernel.bpf.h"
 
-SEC("tp_btf/sched_switch")
-int empty_sched_switch(void *ctx)
-{
-	return 0;
-}
+#define LIMIT(type, hook)                   \
+	SEC(type "/" #hook)                 \
+	int empty_##hook(void *ctx)         \
+	{                                   \
+		return 0;                   \
+	}                                   \
+	SEC(type "/" #hook)                 \
+	int empty_##hook##_clock(void *ctx) \
+	{                                   \
+		bpf_ktime_get_ns();         \
+		return 0;                   \
+	}
 
-SEC("tp_btf/block_rq_issue")
-int empty_block_rq_issue(void *ctx)
-{
-	return 0;
-}
+LIMIT("tp_btf", sched_switch)
+LIMIT("tp_btf", sched_wakeup)
+LIMIT("tp_btf", block_io_start)
+LIMIT("tp_btf", block_rq_issue)
+LIMIT("tp_btf", block_rq_complete)
 
-SEC("tp_btf/block_rq_complete")
-int empty_block_rq_complete(void *ctx)
-{
-	return 0;
-}
+/* Entry and return of the function that handles a page fault. */
+#define FAULT_LIMIT(type, name)             \
+	SEC(type "/handle_mm_fault")        \
+	int empty_##name(void *ctx)         \
+	{                                   \
+		return 0;                   \
+	}                                   \
+	SEC(type "/handle_mm_fault")        \
+	int empty_##name##_clock(void *ctx) \
+	{                                   \
+		bpf_ktime_get_ns();         \
+		return 0;                   \
+	}
 
-SEC("fentry/handle_mm_fault")
-int empty_fault_enter(void *ctx)
-{
-	return 0;
-}
-
-SEC("fexit/handle_mm_fault")
-int empty_fault_leave(void *ctx)
-{
-	return 0;
-}
+FAULT_LIMIT("fentry", fault_enter)
+FAULT_LIMIT("fexit", fault_leave)
 
 char LICENSE[] SEC("license") = "GPL";

@@ -13,7 +13,7 @@ $(addprefix $(OUT)/bench/,power correlation contrast fleet): $(BASE_SRC:%.c=$(OU
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS_BASE) -o $@
 
-$(OUT)/bench/empty.o: | $(OUT)/empty.skel.h
+$(OUT)/bench/empty.o: $(OUT)/empty.skel.h
 $(OUT)/bench/empty: $(OUT)/bench/empty.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
