@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * contrast OFF ON: how much the values of the file ON, one a line, differ from those of OFF, as
- * `compare` judges runs: Welch's t test of the logarithms. Prints "DIFFERENCE LOW HIGH", the
- * difference of the geometric means and its 95 % interval, in percent of OFF.
+ * contrast OFF ON: how much the values of the file ON, one a line, differ from those of OFF on the
+ * same lines: they were measured in turn, so what disturbs one disturbs mostly also the other.
+ * Student's t test of the logarithms of their ratios. Prints "DIFFERENCE LOW HIGH", the geometric
+ * mean of the differences and its 95 % interval, in percent of OFF.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,28 +12,36 @@
 
 #define CONFIDENCE 0.95
 
-/* The observations of a file; 0: there are fewer than two, or one is not positive. */
-static int read_group(struct contrast_group *group, const char *path)
+/* The ratios of both files. Returns 0 if there are fewer than two, or if one is not positive. */
+static int read_pairs(struct contrast_group *group, FILE *off_file, FILE *on_file)
 {
-	FILE *file = fopen(path, "re");
-	double value, sum = 0, squares = 0, nr = 0;
+	double off, on, ratio, sum = 0, squares = 0, nr = 0;
 
-	if (!file)
-		return 0;
-	while (fscanf(file, "%lf", &value) == 1 && value > 0) {
-		sum += log(value);
-		squares += log(value) * log(value);
+	while (fscanf(off_file, "%lf", &off) == 1 && off > 0 && fscanf(on_file, "%lf", &on) == 1 &&
+	       on > 0) {
+		ratio = log(on / off);
+		sum += ratio;
+		squares += ratio * ratio;
 		nr++;
 	}
-	if (!feof(file))
-		nr = 0;
-	fclose(file);
-	if (nr < 2)
+	if (!feof(off_file) || nr < 2)
 		return 0;
 	*group = (struct contrast_group){ .centre = sum / nr,
 					  .variance = (squares - sum * sum / nr) / (nr - 1),
 					  .observations = nr };
 	return 1;
+}
+
+static int read_files(struct contrast_group *group, const char *off, const char *on)
+{
+	FILE *off_file = fopen(off, "re"), *on_file = fopen(on, "re");
+	int done = off_file && on_file && read_pairs(group, off_file, on_file);
+
+	if (off_file)
+		fclose(off_file);
+	if (on_file)
+		fclose(on_file);
+	return done;
 }
 
 static double percent(double logarithm)
@@ -42,18 +51,19 @@ static double percent(double logarithm)
 
 int main(int argc, char **argv)
 {
-	struct contrast_group off, on;
+	struct contrast_group none = {}, ratios;
 	struct contrast found;
 
 	if (argc != 3) {
 		fprintf(stderr, "usage: contrast OFF ON\n");
 		return 2;
 	}
-	if (!read_group(&off, argv[1]) || !read_group(&on, argv[2])) {
+	if (!read_files(&ratios, argv[1], argv[2])) {
 		fprintf(stderr, "contrast: each file needs two positive numbers or more\n");
 		return 1;
 	}
-	found = contrast__of(&off, &on, CONFIDENCE, 0);
+	none.observations = ratios.observations;
+	found = contrast__of(&none, &ratios, CONFIDENCE, 0);
 	printf("%.3g %.3g %.3g\n", percent(found.difference), percent(found.low),
 	       percent(found.high));
 	return 0;

@@ -37,6 +37,16 @@ start_tool() {
 	! gone "$tool_pid" || die "$* ended: $(tail -n 3 "$values/tool.out")"
 }
 
+# start_serve OPTION...: starts latscope serve, and waits until it measures, and has timed its own programs
+start_serve() {
+	settle=0 start_tool "$latscope" serve --listen 127.0.0.1:0 "$@"
+	for ((i = 0; i < 300; i++)); do
+		! grep -q '^listening on' "$values/tool.out" || break
+		sleep 0.1
+	done
+	sleep 0.5
+}
+
 stop_tool() {
 	[ -n "$tool_pid" ] || return 0
 	kill "$tool_pid" 2>/dev/null
