@@ -37,6 +37,22 @@ start_tool() {
 	! gone "$tool_pid" || die "$* ended: $(tail -n 3 "$values/tool.out")"
 }
 
+# rezolus SAMPLER: prints the command that attaches the programs of this sampler of rezolus, whose source is in $REZOLUS; "none": it is not
+rezolus() {
+	local agent=${REZOLUS-}/src/agent object=$root/.output/bench/rezolus_${1////_}.bpf.o arch
+
+	if [ -z "${REZOLUS-}" ]; then
+		echo none
+		return
+	fi
+	arch=$(uname -m)
+	if ! clang -target bpf -O2 -g -D__TARGET_ARCH_"${arch/x86_64/x86}" -I "$agent/bpf/$arch" -I "$agent/bpf" \
+		-c "$agent/samplers/$1/mod.bpf.c" -o "$object"; then
+		die "cannot compile rezolus's $1"
+	fi
+	echo "$root/.output/bench/attach $object tp_btf"
+}
+
 # start_serve OPTION...: starts latscope serve, and waits until it measures, and has timed its own programs
 start_serve() {
 	settle=0 start_tool "$latscope" serve --listen 127.0.0.1:0 "$@"

@@ -15,12 +15,14 @@ $(addprefix $(OUT)/bench/,power correlation contrast fleet): $(BASE_SRC:%.c=$(OU
 
 $(OUT)/bench/empty.o: $(OUT)/empty.skel.h
 $(OUT)/bench/empty: $(OUT)/bench/empty.o
+$(OUT)/bench/attach: $(OUT)/bench/attach.o
+$(OUT)/bench/empty $(OUT)/bench/attach:
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
 
 bench: ## Measure the figures of docs/performance.md, as ratios
 	$(Q)scripts/deps build check bench
-	$(Q)$(MAKE) tests $(OUT)/bench/empty $(OUT)/bench/contrast $(OUT)/bench/rmid_alloc
+	$(Q)$(MAKE) tests $(addprefix $(OUT)/bench/,empty attach contrast rmid_alloc)
 	$(Q)bench/run
 
 -include $(POWER:.o=.d) $(FLEET:.o=.d) $(CORRELATION:.o=.d) $(CONTRAST:.o=.d)
