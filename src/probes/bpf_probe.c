@@ -172,21 +172,33 @@ static void release(struct bpf_probe *probe)
 	probe->obj = NULL;
 }
 
-/* One attempt: opens, loads and attaches the method's programs. */
-static int try_method(struct bpf_probe *probe)
+static int load(struct bpf_probe *probe)
 {
 	struct bpf_object_skeleton *skeleton;
 	int err;
 
+	kernel_types__begin(&probe->types);
 	err = probe->ops->open(probe, &skeleton);
-	if (err)
-		return err;
-	probe->obj = *skeleton->obj;
-	err = select_programs(probe);
+	if (!err) {
+		probe->obj = *skeleton->obj;
+		err = select_programs(probe);
+	}
 	if (!err)
 		err = size_maps(probe);
 	if (!err)
+		err = kernel_types__write(&probe->types, probe->obj);
+	if (!err)
 		err = bpf_object__load_skeleton(skeleton); /* also maps .bss */
+	kernel_types__end(&probe->types);
+	return err;
+}
+
+/* One attempt: opens, loads and attaches the method's programs. */
+static int try_method(struct bpf_probe *probe)
+{
+	int err;
+
+	err = load(probe);
 	if (!err)
 		err = map_cells(probe);
 	if (!err)

@@ -16,6 +16,7 @@
 #include "cost.h"
 #include "inject.h"
 #include "kernel_check.h"
+#include "kernel_types.h"
 #include "probe.h"
 #include "why.h"
 
@@ -33,7 +34,7 @@ struct bpf_probe;
 struct bpf_probe_ops {
 	struct probe_ops common; /* first: see BPF_PROBE_LIFECYCLE */
 
-	/* Opens the skeleton and sets its config. */
+	/* Opens the skeleton with the options of probe->types, and sets its config. */
 	int (*open)(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton);
 	/* Can this method be tried on this kernel? If not, gives the reason. NULL: always. */
 	int (*suits)(const struct probe_method *method, char why[RUN_TEXT]);
@@ -70,6 +71,7 @@ struct bpf_probe {
 	const struct bpf_probe_ops *ops;
 	const struct probe_method *method;
 	struct lat_config config;
+	struct kernel_types types; /* while it is loaded */
 	struct bpf_object *obj; /* owned by the skeleton */
 	void *skel; /* owned by the ops */
 	struct lat_control *control; /* in the skeleton's .bss */

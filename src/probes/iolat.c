@@ -153,7 +153,7 @@ static int iolat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skel
 
 	if (!iolat)
 		return -ENOMEM;
-	iolat->skel = iolat_bpf__open();
+	iolat->skel = iolat_bpf__open_opts(&probe->types.options);
 	if (!iolat->skel) {
 		err = -errno;
 		free(iolat);

@@ -21,7 +21,7 @@
 /* Loaded on first use. */
 static struct btf *vmlinux_btf;
 
-static const struct btf *kernel_btf(void)
+const struct btf *kernel__btf(void)
 {
 	if (!vmlinux_btf)
 		vmlinux_btf = btf__load_vmlinux_btf();
@@ -37,7 +37,7 @@ void kernel__forget(void)
 
 int kernel__tracepoint_args(const char *name)
 {
-	const struct btf *btf = kernel_btf();
+	const struct btf *btf = kernel__btf();
 	const struct btf_type *type;
 	char trace[RUN_NAME];
 	int id;
@@ -60,14 +60,14 @@ bool kernel__has_tracepoint(const char *name)
 
 bool kernel__has_function(const char *name)
 {
-	const struct btf *btf = kernel_btf();
+	const struct btf *btf = kernel__btf();
 
 	return btf && btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
 }
 
 bool kernel__has_member(const char *structure, const char *member)
 {
-	const struct btf *btf = kernel_btf();
+	const struct btf *btf = kernel__btf();
 	const struct btf_type *type;
 	int id;
 
@@ -93,7 +93,7 @@ static int value_in(const struct btf *btf, const struct btf_type *type, const ch
 
 int kernel__enum_value(const char *enumerator)
 {
-	const struct btf *btf = kernel_btf();
+	const struct btf *btf = kernel__btf();
 	unsigned int types = btf ? btf__type_cnt(btf) : 0;
 	const struct btf_type *type;
 	int value = -ENOENT;
@@ -210,7 +210,7 @@ bool kernel__preempts(void)
  */
 bool kernel__preempts_tracepoints(void)
 {
-	const struct btf *btf = kernel_btf();
+	const struct btf *btf = kernel__btf();
 
 	return kernel__preempts() && btf &&
 	       btf__find_by_name_kind(btf, "class_srcu_fast_notrace_t", BTF_KIND_TYPEDEF) > 0;

@@ -8,6 +8,11 @@
 
 #include <core/run.h>
 
+struct btf;
+
+/* The kernel's type information; NULL: there is none. Valid until kernel__forget(). */
+const struct btf *kernel__btf(void);
+
 /* Does the running kernel have the tracepoint? */
 bool kernel__has_tracepoint(const char *name);
 

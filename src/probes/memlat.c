@@ -74,7 +74,7 @@ static int memlat_suits(const struct probe_method *method, char why[RUN_TEXT])
 
 static int memlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton)
 {
-	struct memlat_bpf *skel = memlat_bpf__open();
+	struct memlat_bpf *skel = memlat_bpf__open_opts(&probe->types.options);
 
 	if (!skel)
 		return -errno;

@@ -91,7 +91,7 @@ static int runqlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **sk
 
 	if (!runqlat)
 		return -ENOMEM;
-	runqlat->skel = runqlat_bpf__open();
+	runqlat->skel = runqlat_bpf__open_opts(&probe->types.options);
 	if (!runqlat->skel) {
 		err = -errno;
 		free(runqlat);

@@ -27,7 +27,7 @@ static const struct probe_method methods[] = {
 
 static int softirq_open(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton)
 {
-	struct softirq_bpf *skel = softirq_bpf__open();
+	struct softirq_bpf *skel = softirq_bpf__open_opts(&probe->types.options);
 
 	if (!skel)
 		return -errno;
