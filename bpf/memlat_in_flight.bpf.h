@@ -95,6 +95,29 @@ static __always_inline __u32 calls_unseen(struct task_struct *task, const struct
 	return stack.calls > stack.known ? stack.calls - stack.known : 0;
 }
 
+/* What find_code() finds. */
+struct {
+	char name[MEMLAT_SYMBOL]; /* of a function; set by user space */
+	__u64 start;
+	char text[MEMLAT_SYMBOL]; /* "name+0x0/0x310": with its size */
+} symbol = {};
+
+/*
+ * Finds the code of a function. /proc/kallsyms tells the same, but writing out and reading its text
+ * takes 50 ms.
+ */
+SEC("syscall")
+int find_code(void *context)
+{
+	__u64 start = 0;
+
+	if (bpf_kallsyms_lookup_name(symbol.name, sizeof(symbol.name), 0, &start))
+		return 0;
+	bpf_snprintf(symbol.text, sizeof(symbol.text), "%pS", &start, sizeof(start));
+	symbol.start = start;
+	return 0;
+}
+
 /*
  * Runs once, after the attach. No program saw the entry of a fault that is in progress; the stack
  * of the task shows it. fentry and kprobe do not see its end either.

@@ -336,6 +336,7 @@ struct memlat_call {
 };
 _Static_assert(sizeof(struct memlat_call) == 32, "memlat_call: two to a cache line, no padding");
 
+#define MEMLAT_SYMBOL 64 /* room for the name of a function and its size */
 #define MEMLAT_FRAMES 127 /* of a stack: the kernel's default limit */
 
 /* Code of a kernel function: its first byte, and the byte after its last; 0 and 0: unknown. */

@@ -16,8 +16,6 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include <symbols/kallsyms.h>
-
 /* Loaded on first use. */
 static struct btf *vmlinux_btf;
 
@@ -214,41 +212,4 @@ bool kernel__preempts_tracepoints(void)
 
 	return kernel__preempts() && btf &&
 	       btf__find_by_name_kind(btf, "class_srcu_fast_notrace_t", BTF_KIND_TYPEDEF) > 0;
-}
-
-/* A function ends at the next symbol with a higher address. Returns whether its end is known. */
-static bool take_symbol(const struct kallsym *symbol, const char *name, struct memlat_code *code)
-{
-	if (code->end)
-		return true;
-	if (!code->start && !strcmp(symbol->name, name))
-		code->start = symbol->address;
-	else if (code->start && symbol->address > code->start)
-		code->end = symbol->address;
-	return code->end;
-}
-
-/*
- * /proc/kallsyms is sorted by address, unless addresses are hidden. Reads only up to the last of
- * the functions.
- */
-int kernel__code(size_t nr, const char *const names[], struct memlat_code *const codes[])
-{
-	struct kallsyms symbols;
-	struct kallsym symbol;
-	size_t found = 0;
-	int err;
-
-	for (size_t i = 0; i < nr; i++)
-		*codes[i] = (struct memlat_code){ 0 };
-	err = kallsyms__open(&symbols, KALLSYMS_PATH);
-	if (err)
-		return err;
-	while (found < nr && kallsyms__next(&symbols, &symbol)) {
-		found = 0;
-		for (size_t i = 0; i < nr; i++)
-			found += take_symbol(&symbol, names[i], codes[i]);
-	}
-	kallsyms__close(&symbols);
-	return found == nr ? 0 : -ENOENT;
 }

@@ -22,9 +22,6 @@ int kernel__tracepoint_args(const char *name);
 /* Is there a function of that name to attach to? */
 bool kernel__has_function(const char *name);
 
-/* Address ranges of functions. -ENOENT: one is unknown, or hidden from this process. */
-int kernel__code(size_t nr, const char *const names[], struct memlat_code *const codes[]);
-
 /* Does a structure of the kernel have this member? */
 bool kernel__has_member(const char *structure, const char *member);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -153,11 +154,23 @@ static int attach_why(struct bpf_probe *probe)
 	return err;
 }
 
+/*
+ * Before 6.10 rethook_find_ret_addr() warns, which for some machines is a panic, if a kretprobe is
+ * on the stack of a task that begins to run while another one reads it. The kernel's types do not
+ * show it; this member came with 6.9.
+ */
+static bool stacks_are_safe(void)
+{
+	return kernel__has_member("blk_plug", "cur_ktime");
+}
+
 static int memlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 {
 	const char *thp = thp_program(probe);
 	int err = thp ? probe__load_too(obj, thp) : 0;
 
+	if (!err && stacks_are_safe())
+		err = probe__load_too(obj, "find_code");
 	return err ? err : prepare_why(probe, obj);
 }
 
@@ -202,28 +215,47 @@ static int attach_more(struct bpf_probe *probe)
  */
 #define ENTRY_CALL 16
 
-/*
- * Before 6.10 rethook_find_ret_addr() warns, which for some machines is a panic, if a kretprobe is
- * on the stack of a task that begins to run while another one reads it. The kernel's types do not
- * show it; this member came with 6.9.
- */
-static bool stacks_are_safe(void)
+/* -ENOENT: there is no such function, or the kernel does not tell this process. */
+static int find_code(struct memlat_bpf *skel, const char *name, struct memlat_code *code)
 {
-	return kernel__has_member("blk_plug", "cur_ktime");
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+	const char *size;
+	int err;
+
+	memset(&skel->bss->symbol, 0, sizeof(skel->bss->symbol));
+	snprintf(skel->bss->symbol.name, MEMLAT_SYMBOL, "%s", name);
+	err = bpf_prog_test_run_opts(bpf_program__fd(skel->progs.find_code), &options);
+	if (err)
+		return err;
+	code->start = skel->bss->symbol.start;
+	size = strstr(skel->bss->symbol.text, "+0x0/");
+	if (!code->start || !size)
+		return -ENOENT;
+	code->end = code->start + strtoull(size + strlen("+0x0/"), NULL, 16);
+	return 0;
+}
+
+/* The functions on the stack of a task that is in a fault. */
+static int find_codes(struct bpf_probe *probe)
+{
+	struct memlat_bpf *skel = probe->skel;
+	int err = find_code(skel, "handle_mm_fault", &skel->bss->handler);
+
+	if (!err && probe->method->metric)
+		err = find_code(skel, EXCEPTION, &skel->bss->exception);
+	return err;
 }
 
 /* Marks the faults in progress. If that is impossible, memlat_conclude() says so. */
 static int mark_faults(struct bpf_probe *probe)
 {
-	static const char *const names[] = { "handle_mm_fault", EXCEPTION };
 	struct memlat_bpf *skel = probe->skel;
-	struct memlat_code *const codes[] = { &skel->bss->handler, &skel->bss->exception };
 	int err;
 
 	if (!stacks_are_safe())
 		probe->unmarked = "this kernel (before 6.10) may warn when stacks are read";
-	else if (kernel__code(probe->method->metric ? 2 : 1, names, codes))
-		probe->unmarked = "latscope cannot read /proc/kallsyms";
+	else if (find_codes(probe))
+		probe->unmarked = "the kernel does not tell where its functions are";
 	if (probe->unmarked)
 		return 0;
 	skel->bss->handler.start += ENTRY_CALL;
