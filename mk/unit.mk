@@ -23,8 +23,8 @@ $(EMU): $(EMU_LIB)
 $(OUT)/san/tests/unit/test_rmid_kernel.o: CPPFLAGS := -Itests/rmid/kernel $(CPPFLAGS)
 
 $(OUT)/san/tests/unit/test_life.o: | $(OUT)/life.skel.h
-$(OUT)/tests/unit/test_life: $(OUT)/san/src/probes/refusal.o
-$(OUT)/tests/unit/test_kernel_types: $(OUT)/san/src/probes/kernel.o | $(SKELS)
+$(OUT)/tests/unit/test_life: $(addprefix $(OUT)/san/src/probes/,kernel.o refusal.o tracing.o)
+$(OUT)/tests/unit/test_kernel_types: $(addprefix $(OUT)/san/src/probes/,kernel.o tracing.o) | $(SKELS)
 $(OUT)/tests/unit/test_symbols: $(addprefix $(OUT)/san/src/symbols/,collector.o demangle.o elf.o kallsyms.o lookup.o mappings.o)
 $(addprefix $(OUT)/tests/unit/test_,kernel_types life refusal seccomp symbols): LIBS_BASE := $(LIBS)
 $(OUT)/tests/unit/test_serve: $(patsubst %,$(OUT)/san/src/serve/%.o,bytes exposition exposition_otlp exposition_proto exposition_text health listen series trigger)

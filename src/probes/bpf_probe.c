@@ -17,6 +17,7 @@
 #include "methods.h"
 #include "refusal.h"
 #include "renew.h"
+#include "tracing.h"
 
 int bpf_probe__keep_link(struct bpf_probe *probe, struct bpf_link *link)
 {
@@ -126,7 +127,7 @@ int bpf_probe__attach(struct bpf_probe *probe, const char *name)
 {
 	struct bpf_program *program = bpf_object__find_program_by_name(probe->obj, name);
 
-	return bpf_probe__keep_link(probe, bpf_program__attach(program));
+	return bpf_probe__keep_link(probe, tracing__attach(program));
 }
 
 static int attach_all(struct bpf_probe *probe, const char *const *names, int max)

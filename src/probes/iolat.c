@@ -13,6 +13,7 @@
 
 #include "iolat.skel.h"
 #include "kernel.h"
+#include "tracing.h"
 
 /*
  * The kernel's stamps count as correct if they change the mean latency by less than this share, a
@@ -225,7 +226,7 @@ static int start_check(struct bpf_probe *probe)
 	/* Removes entries left by the last check. No program uses the table between two checks. */
 	memset(iolat->skel->bss->table, 0, sizeof(iolat->skel->bss->table));
 	iolat->skel->bss->checking = 1;
-	iolat->check = bpf_program__attach(iolat->skel->progs.hashed_issue);
+	iolat->check = tracing__attach(iolat->skel->progs.hashed_issue);
 	if (!iolat->check) {
 		iolat->skel->bss->checking = 0;
 		return -errno;

@@ -13,6 +13,7 @@
 #include <core/vec.h>
 
 #include "kernel.h"
+#include "tracing.h"
 
 #define NAMES 4096 /* a power of two, far more than an object has */
 
@@ -215,6 +216,7 @@ struct btf *kernel_types__cut(const struct btf *kernel, const struct btf *object
 
 void kernel_types__begin(struct kernel_types *types)
 {
+	tracing__begin();
 	*types = (struct kernel_types){ .options.sz = sizeof(types->options) };
 	types->fd = memfd_create("latscope", MFD_CLOEXEC);
 	if (types->fd < 0)

@@ -12,6 +12,7 @@
 #include <core/vec.h>
 #include <probes/bpf_probe.h>
 #include <probes/refusal.h>
+#include <probes/tracing.h>
 
 #include "life.skel.h"
 
@@ -41,7 +42,7 @@ static int load(struct life_watch *watch)
 		err = bpf_object__load_skeleton(watch->skel->skeleton); /* also maps .bss */
 	if (err)
 		return err;
-	watch->skel->links.exited = bpf_program__attach(watch->skel->progs.exited);
+	watch->skel->links.exited = tracing__attach(watch->skel->progs.exited);
 	return watch->skel->links.exited ? 0 : -errno;
 }
 

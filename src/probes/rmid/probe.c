@@ -18,6 +18,7 @@
 #include <core/pid_namespace.h>
 #include <probes/bpf_probe.h>
 #include <probes/methods.h>
+#include <probes/tracing.h>
 
 #include "attribution.h"
 #include "columns.h"
@@ -213,7 +214,7 @@ static int open_events(struct rmid *rmid)
 static int attach(struct rmid *rmid, const char *name)
 {
 	struct bpf_program *program = bpf_object__find_program_by_name(rmid->skel->obj, name);
-	struct bpf_link *link = bpf_program__attach(program);
+	struct bpf_link *link = tracing__attach(program);
 
 	if (!link)
 		return -errno;
