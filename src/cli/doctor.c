@@ -6,6 +6,7 @@
 
 #include <core/host.h>
 #include <print/wrap.h>
+#include <probes/opening.h>
 #include <probes/probe.h>
 #include <probes/ringlat/ring.h>
 #include <probes/rmid/conflict.h>
@@ -50,14 +51,15 @@ static int try_method(const struct probe_ops *ops, const struct probe_method *me
 		      char why[RUN_TEXT])
 {
 	static const struct lat_config config = { .tail_ns = 1 };
-	struct probe_request request = { .config = &config,
-					 .method = method->name,
-					 .untimed = true };
-	struct probe *probe;
+	struct opening opening = {
+		.ops = ops,
+		.request = { .config = &config, .method = method->name, .untimed = true }
+	};
 	char left[RUN_TEXT];
-	int err = probe__open(&probe, ops, &request, why);
 
-	return err ? err : probe__close(probe, left);
+	opening__all(&opening, 1);
+	snprintf(why, RUN_TEXT, "%s", opening.why);
+	return opening.err ? opening.err : probe__close(opening.probe, left);
 }
 
 /* Tries all methods of a probe. Returns how many work. */

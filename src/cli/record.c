@@ -410,28 +410,38 @@ static int refuse(const struct record *record, const struct probe_ops *ops, cons
 	return err == -EOPNOTSUPP ? EXIT_CANNOT : EXIT_ERROR;
 }
 
-static int open_probe(struct record *record, const struct probe_ops *ops)
+/* Each probe has its own config: some members depend on the probe. */
+static void prepare_probe(const struct record *record, const struct probe_ops *ops,
+			  struct lat_config *config, struct opening *opening)
 {
-	struct run_probe *entry = &record->run->probes[record->run->nr_probes];
 	const char *wanted = record->options.method;
-	struct probe_request request = {
-		.config = &record->config,
-		.method = wanted && probe__find_method(ops, wanted) ? wanted : NULL,
-		.own = own_options(record, ops),
-		.why = &record->why.request,
-	};
-	int err;
 
-	record->config.metrics = asked(&record->options, ops).metrics;
-	record->config.tail_ns = tails__of(&record->options.tails, ops->name);
-	if (!record->config.tail_ns)
-		record->config.tail_ns = ops->tail_ns;
-	err = session__add(record->session, ops, &request);
-	if (err == -ENOMEM)
+	*config = record->config;
+	config->metrics = asked(&record->options, ops).metrics;
+	config->tail_ns = tails__of(&record->options.tails, ops->name);
+	if (!config->tail_ns)
+		config->tail_ns = ops->tail_ns;
+	*opening = (struct opening){
+		.ops = ops,
+		.request = { .config = config,
+			     .method = wanted && probe__find_method(ops, wanted) ? wanted : NULL,
+			     .own = own_options(record, ops),
+			     .why = &record->why.request },
+	};
+}
+
+/* Returns the exit code for the case that no other probe runs. */
+static int end_opening(const struct record *record, const struct opening *opening,
+		       struct run_probe *entry)
+{
+	if (opening->err == -ENOMEM)
 		return out_of_memory(record);
-	if (ops->nr_metrics)
-		entry->filter = target__describe(&record->options.target, &record->config, ops);
-	return err ? refuse(record, ops, request.method, entry->refused, err) : EXIT_DONE;
+	if (opening->ops->nr_metrics)
+		entry->filter = target__describe(&record->options.target, opening->request.config,
+						 opening->ops);
+	return opening->err ? refuse(record, opening->ops, opening->request.method, entry->refused,
+				     opening->err)
+			    : EXIT_DONE;
 }
 
 static bool any_works(const struct run *run)
@@ -445,11 +455,19 @@ static bool any_works(const struct run *run)
 /* Names the probes that cannot run; it is an error only if none can. */
 static int open_probes(struct record *record)
 {
+	struct lat_config configs[RUN_PROBES];
+	struct opening openings[RUN_PROBES];
 	const struct probe_ops *ops = NULL;
+	unsigned int nr = 0;
 	int code = EXIT_DONE;
 
-	while ((ops = next_probe(record, ops)))
-		code = open_probe(record, ops);
+	while ((ops = next_probe(record, ops))) {
+		prepare_probe(record, ops, &configs[nr], &openings[nr]);
+		nr++;
+	}
+	session__add_all(record->session, openings, nr);
+	for (unsigned int i = 0; i < nr; i++)
+		code = end_opening(record, &openings[i], &record->run->probes[i]);
 	if (record->with_rmid && probe__filters_tasks(&record->config))
 		log__warn("rmid measures all processes", "the filter is for the other probes",
 			  NULL);

@@ -334,7 +334,9 @@ static int open_socket(struct service *service, int *socket)
 
 static int open_probes(struct service *service)
 {
-	struct probe_request request = { .config = &service->config, .why = &service->why };
+	struct lat_config configs[RUN_PROBES];
+	struct opening openings[RUN_PROBES];
+	unsigned int nr = 0;
 	bool any = false;
 
 	service->config.by = 1U << LAT_BY_CGROUP;
@@ -345,14 +347,21 @@ static int open_probes(struct service *service)
 	service->why.skips_stacks = true; /* names need a process with more privileges */
 	session__skip_stacks(service->session);
 	for (size_t i = 0; probe_list[i]; i++) {
-		const struct run_probe *entry = &service->run->probes[service->run->nr_probes];
-		const struct probe_ops *ops = probe_list[i];
-
-		if (!ops->by_default)
+		if (!probe_list[i]->by_default)
 			continue;
-		service->config.tail_ns = ops->tail_ns;
-		if (session__add(service->session, ops, &request))
-			log__refused(ops->name, NULL, probe__reason(entry->refused, NULL));
+		configs[nr] = service->config;
+		configs[nr].tail_ns = probe_list[i]->tail_ns;
+		openings[nr] = (struct opening){ .ops = probe_list[i],
+						 .request = { .config = &configs[nr],
+							      .why = &service->why } };
+		nr++;
+	}
+	session__add_all(service->session, openings, nr);
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct run_probe *entry = &service->run->probes[i];
+
+		if (openings[i].err)
+			log__refused(entry->name, NULL, probe__reason(entry->refused, NULL));
 		else
 			any = true;
 	}

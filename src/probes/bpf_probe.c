@@ -15,6 +15,7 @@
 #include "kernel.h"
 #include "light_keys.h"
 #include "methods.h"
+#include "opening.h"
 #include "refusal.h"
 #include "renew.h"
 #include "tracing.h"
@@ -173,6 +174,17 @@ static void release(struct bpf_probe *probe)
 	probe->obj = NULL;
 }
 
+/* Other probes may load theirs meanwhile. */
+static int load_programs(struct bpf_object_skeleton *skeleton)
+{
+	int err;
+
+	opening__end_turn();
+	err = bpf_object__load_skeleton(skeleton); /* also maps .bss */
+	opening__begin_turn();
+	return err;
+}
+
 static int load(struct bpf_probe *probe)
 {
 	struct bpf_object_skeleton *skeleton;
@@ -189,7 +201,7 @@ static int load(struct bpf_probe *probe)
 	if (!err)
 		err = kernel_types__write(&probe->types, probe->obj);
 	if (!err)
-		err = bpf_object__load_skeleton(skeleton); /* also maps .bss */
+		err = load_programs(skeleton);
 	kernel_types__end(&probe->types);
 	return err;
 }

@@ -88,13 +88,6 @@ uint32_t probe__find_metric(const struct probe_ops *ops, const char *name)
 	return 0;
 }
 
-int probe__open(struct probe **probe, const struct probe_ops *ops,
-		const struct probe_request *request, char why[RUN_TEXT])
-{
-	why[0] = '\0';
-	return ops->open(probe, ops, request, why);
-}
-
 int probe__close(struct probe *probe, char why[RUN_TEXT])
 {
 	why[0] = '\0';

@@ -123,6 +123,7 @@ struct probe_ops {
 	bool by_default; /* `record` uses it if no probe is named */
 	bool explains; /* one of its methods can say why samples were slow */
 	bool needs_bpf; /* it needs BPF */
+	bool takes_turns; /* its open() ends its turn while the kernel loads: see opening.h */
 	unsigned int nr_metrics;
 	struct run_metric metrics[RUN_METRICS];
 	uint64_t tail_ns; /* default threshold of the tail */
@@ -186,9 +187,7 @@ const char *probe__beyond(const struct probe_method *method, const struct lat_co
  */
 const char *probe__reason(const char *why, const char *method);
 
-/* As ops->open() and ops->close(). Closing NULL is allowed. */
-int probe__open(struct probe **probe, const struct probe_ops *ops,
-		const struct probe_request *request, char why[RUN_TEXT]);
+/* As ops->close(). Closing NULL is allowed. */
 int probe__close(struct probe *probe, char why[RUN_TEXT]);
 
 /* Takes a step; does nothing if the probe has none. */

@@ -19,8 +19,10 @@
 #define LOG_END "-- END PROG LOAD LOG --"
 #define STATISTICS "processed " /* 12 insns (limit 1000000) max_states_per_insn 0 ... */
 
-static struct {
-	FILE *log; /* output for logs */
+static FILE *log_to; /* output for logs; NULL: none */
+
+/* Of the last attempt of this thread. */
+static _Thread_local struct {
 	char complaint[RUN_TEXT]; /* the first line of libbpf; later lines are consequences */
 	char program[RUN_NAME]; /* the first one with a log; empty: none */
 	char verdict[RUN_TEXT]; /* why the verifier refused it; empty: it did not */
@@ -28,7 +30,7 @@ static struct {
 
 void refusal__show_log(FILE *to)
 {
-	last.log = to;
+	log_to = to;
 }
 
 /*
@@ -75,8 +77,8 @@ static void take_log(const char *text, char *begin)
 	if (sscanf(text, "libbpf: prog '%63[^']'", last.program) != 1)
 		snprintf(last.program, sizeof(last.program), "?");
 	find_verdict(log);
-	if (last.log)
-		fprintf(last.log, "verifier's log of program %s:\n%s\n", last.program, log);
+	if (log_to)
+		fprintf(log_to, "verifier's log of program %s:\n%s\n", last.program, log);
 }
 
 static int keep(enum libbpf_print_level level, const char *format, va_list args)

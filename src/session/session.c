@@ -139,33 +139,57 @@ const struct names *session__names(const struct session *session)
 	return session->names;
 }
 
-int session__add(struct session *session, const struct probe_ops *ops,
-		 const struct probe_request *request)
+/* Of a probe that is about to be opened. */
+static void add_entry(struct session *session, const struct opening *opening)
 {
-	unsigned int i = session->run->nr_probes++;
-	struct run_probe *entry = &session->run->probes[i];
-	struct probe *probe;
-	int err;
+	const struct lat_config *config = opening->request.config;
+	struct run_probe *entry = &session->run->probes[session->run->nr_probes++];
 
-	snprintf(entry->name, sizeof(entry->name), "%s", ops->name);
-	if (request->config && ops->tail_ns)
-		entry->tail_ns = request->config->tail_ns;
+	snprintf(entry->name, sizeof(entry->name), "%s", opening->ops->name);
+	if (config && opening->ops->tail_ns)
+		entry->tail_ns = config->tail_ns;
 	/* Now, because the process that finds names must not have a copy of the kernel's types. */
-	if (request->config && request->config->why && !session->symbols && !session->skips_stacks)
+	if (config && config->why && !session->symbols && !session->skips_stacks)
 		stacks__begin(&session->symbols, session->run);
-	err = probe__open(&probe, ops, request, entry->refused);
-	if (err) {
-		if (!entry->refused[0])
-			snprintf(entry->refused, sizeof(entry->refused), "%s", strerror(-err));
-		return err;
+}
+
+/* 0 or -errno, as opening->err. */
+static int take_probe(struct session *session, unsigned int i, const struct opening *opening)
+{
+	struct run_probe *entry = &session->run->probes[i];
+	struct probe *probe = opening->probe;
+
+	if (opening->err) {
+		snprintf(entry->refused, sizeof(entry->refused), "%s",
+			 opening->why[0] ? opening->why : strerror(-opening->err));
+		return opening->err;
 	}
-	entry->refused[0] = '\0';
 	session->probes[i] = probe;
 	probe->entry = entry;
 	probe->delta = &session->delta[i];
 	probe->names = session->names;
 	probe->symbols = session->symbols;
-	return ops->describe(probe);
+	return probe->ops->describe(probe);
+}
+
+void session__add_all(struct session *session, struct opening openings[], unsigned int nr)
+{
+	unsigned int first = session->run->nr_probes;
+
+	for (unsigned int i = 0; i < nr; i++)
+		add_entry(session, &openings[i]);
+	opening__all(openings, nr);
+	for (unsigned int i = 0; i < nr; i++)
+		openings[i].err = take_probe(session, first + i, &openings[i]);
+}
+
+int session__add(struct session *session, const struct probe_ops *ops,
+		 const struct probe_request *request)
+{
+	struct opening opening = { .ops = ops, .request = *request };
+
+	session__add_all(session, &opening, 1);
+	return opening.err;
 }
 
 /* Keeps only the first error. err 0 is none. */

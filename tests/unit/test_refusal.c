@@ -2,6 +2,8 @@
 /* Is the cause found in what libbpf prints? Nothing is loaded. */
 #include "unit.h"
 
+#include <pthread.h>
+
 #include "probes/refusal.c"
 
 #define BEGIN "libbpf: prog '%s': -- BEGIN PROG LOAD LOG --\n%s"
@@ -293,6 +295,27 @@ static void log_is_shown_where_asked_for(void **state)
 	free(expected);
 }
 
+/* A refusal in another thread, from its beginning. */
+static void *refuse_elsewhere(void *state)
+{
+	refusal__capture();
+	refuse("switch", log_of_core);
+	return state;
+}
+
+static void each_thread_explains_its_own_attempt(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	refuse("wakeup", log_of_6_18);
+	assert_int_equal(pthread_create(&thread, NULL, refuse_elsewhere, NULL), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_string_equal(explain(-EACCES),
+			    "the kernel's verifier refused program wakeup: R1 32-bit pointer "
+			    "arithmetic prohibited (-v shows its log)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +335,7 @@ int main(void)
 		cmocka_unit_test_setup(next_attempt_forgets_the_last, begin_attempt),
 		cmocka_unit_test_setup(errors_without_a_log, begin_attempt),
 		cmocka_unit_test_setup(log_is_shown_where_asked_for, begin_attempt),
+		cmocka_unit_test_setup(each_thread_explains_its_own_attempt, begin_attempt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * With LD_PRELOAD: bpf() fails for the programs that FAIL_LOAD and FAIL_ATTACH name, with the given
+ * errno ("stamps_switch=7 mark=24"); a name has at most 15 characters. With SLOW_LOAD=PATH, loads
+ * of our programs wait while PATH exists.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FDS 4096
+
+static char name_of[FDS][BPF_OBJ_NAME_LEN]; /* of the programs */
+
+/* The errno that the variable `list` gives for the program; 0: none. */
+static int planned(const char *list, const char *name)
+{
+	const char *at = getenv(list);
+	char entry[BPF_OBJ_NAME_LEN + 1];
+
+	snprintf(entry, sizeof(entry), "%.*s=", BPF_OBJ_NAME_LEN - 1, name);
+	at = at && name[0] ? strstr(at, entry) : NULL;
+	return at ? atoi(at + strlen(entry)) : 0;
+}
+
+static int failure(long command, const union bpf_attr *attr)
+{
+	if (command == BPF_PROG_LOAD)
+		return planned("FAIL_LOAD", attr->prog_name);
+	if (command == BPF_LINK_CREATE && attr->link_create.prog_fd < FDS)
+		return planned("FAIL_ATTACH", name_of[attr->link_create.prog_fd]);
+	if (command == BPF_RAW_TRACEPOINT_OPEN && attr->raw_tracepoint.prog_fd < FDS)
+		return planned("FAIL_ATTACH", name_of[attr->raw_tracepoint.prog_fd]);
+	return 0;
+}
+
+/* Not one that only shows what the kernel can do. */
+static bool is_ours(const char *name)
+{
+	return name[0] && strncmp(name, "libbpf", 6) && strcmp(name, "latscope");
+}
+
+static void wait_for_go(void)
+{
+	const char *path = getenv("SLOW_LOAD");
+
+	while (path && !access(path, F_OK))
+		usleep(1000);
+}
+
+long syscall(long number, ...)
+{
+	long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	const union bpf_attr *attr;
+	long args[6], got;
+	va_list list;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		args[i] = va_arg(list, long);
+	va_end(list);
+	attr = (const union bpf_attr *)args[1];
+	if (number != SYS_bpf)
+		return real(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+	if (failure(args[0], attr)) {
+		errno = failure(args[0], attr);
+		return -1;
+	}
+	if (args[0] == BPF_PROG_LOAD && is_ours(attr->prog_name))
+		wait_for_go();
+	got = real(number, args[0], args[1], args[2]);
+	if (args[0] == BPF_PROG_LOAD && got >= 0 && got < FDS)
+		memcpy(name_of[got], attr->prog_name, BPF_OBJ_NAME_LEN);
+	return got;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Do probes open at the same time, but use what they share in turns? */
+#include "unit.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+static bool no_threads;
+
+/* As if the process may have no more threads. */
+#define pthread_create(...) (no_threads ? EAGAIN : pthread_create(__VA_ARGS__))
+
+#include "probes/opening.c"
+
+#undef pthread_create
+
+#define PROBES 3
+#define PATIENCE_S 60
+
+static atomic_uint in_turn, overlaps, loading, most_loading, opened;
+static pthread_t caller;
+static bool blocked[PROBES];
+static pthread_t thread_of[PROBES];
+static unsigned int order[PROBES];
+static unsigned int together; /* loads that wait for each other */
+
+static unsigned int number(const struct probe_ops *ops)
+{
+	return (unsigned int)(ops->name[0] - '0');
+}
+
+static bool all_blocked(void)
+{
+	sigset_t set;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &set);
+	return sigismember(&set, SIGINT) == 1 && sigismember(&set, SIGCHLD) == 1 &&
+	       sigismember(&set, SIGALRM) == 1;
+}
+
+static void load(void)
+{
+	unsigned int now = atomic_fetch_add(&loading, 1) + 1;
+	unsigned int most = atomic_load(&most_loading);
+
+	while (now > most && !atomic_compare_exchange_weak(&most_loading, &most, now))
+		;
+	/* An alarm ends the test if they never come. */
+	while (atomic_load(&most_loading) < together)
+		usleep(100);
+	atomic_fetch_sub(&loading, 1);
+}
+
+static void enter(void)
+{
+	atomic_fetch_add(&overlaps, atomic_fetch_add(&in_turn, 1));
+}
+
+static void leave(void)
+{
+	usleep(1000); /* others would come in */
+	atomic_fetch_add(&overlaps, atomic_fetch_sub(&in_turn, 1) - 1);
+}
+
+static int open_fake(struct probe **probe, const struct probe_ops *ops,
+		     const struct probe_request *request, char why[RUN_TEXT])
+{
+	unsigned int i = number(ops);
+
+	enter();
+	order[atomic_fetch_add(&opened, 1)] = i;
+	thread_of[i] = pthread_self();
+	blocked[i] = all_blocked();
+	leave();
+	if (ops->takes_turns) {
+		opening__end_turn();
+		load();
+		opening__begin_turn();
+	}
+	enter();
+	leave();
+	if (request->method) {
+		snprintf(why, RUN_TEXT, "%s failed", ops->name);
+		return -EOPNOTSUPP;
+	}
+	*probe = (struct probe *)&thread_of[i];
+	return 0;
+}
+
+static const struct probe_ops with_turns[PROBES] = {
+	{ .name = "0", .takes_turns = true, .open = open_fake },
+	{ .name = "1", .takes_turns = true, .open = open_fake },
+	{ .name = "2", .takes_turns = true, .open = open_fake },
+};
+
+static const struct probe_ops without = { .name = "2", .open = open_fake };
+
+static int begin(void **state)
+{
+	(void)state;
+	in_turn = overlaps = loading = most_loading = opened = 0;
+	no_threads = false;
+	together = 1;
+	caller = pthread_self();
+	alarm(PATIENCE_S);
+	return 0;
+}
+
+static void loads_are_at_the_same_time_and_the_rest_is_not(void **state)
+{
+	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
+					    { .ops = &with_turns[1] },
+					    { .ops = &with_turns[2] } };
+
+	(void)state;
+	together = PROBES;
+	opening__all(openings, PROBES);
+	assert_int_equal(most_loading, PROBES);
+	assert_int_equal(opened, PROBES);
+	assert_int_equal(overlaps, 0);
+	for (unsigned int i = 0; i < PROBES; i++) {
+		assert_int_equal(openings[i].err, 0);
+		assert_ptr_equal(openings[i].probe, &thread_of[i]);
+	}
+}
+
+static void last_one_begins_in_the_calling_thread(void **state)
+{
+	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
+					    { .ops = &with_turns[1] },
+					    { .ops = &without } };
+
+	(void)state;
+	opening__all(openings, PROBES);
+	assert_int_equal(order[0], 1);
+	assert_true(pthread_equal(thread_of[1], caller));
+	assert_false(pthread_equal(thread_of[0], caller));
+	assert_true(pthread_equal(thread_of[2], caller));
+}
+
+static void only_the_calling_thread_gets_signals(void **state)
+{
+	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
+					    { .ops = &with_turns[1] },
+					    { .ops = &with_turns[2] } };
+
+	(void)state;
+	opening__all(openings, PROBES);
+	assert_true(blocked[0]);
+	assert_true(blocked[1]);
+	assert_false(blocked[2]);
+	assert_false(all_blocked());
+}
+
+static void each_error_is_that_of_its_probe(void **state)
+{
+	struct opening openings[PROBES] = {
+		{ .ops = &with_turns[0], .request.method = "refuse" },
+		{ .ops = &with_turns[1] },
+		{ .ops = &with_turns[2], .request.method = "refuse" },
+	};
+
+	(void)state;
+	together = PROBES;
+	opening__all(openings, PROBES);
+	assert_int_equal(openings[0].err, -EOPNOTSUPP);
+	assert_string_equal(openings[0].why, "0 failed");
+	assert_null(openings[0].probe);
+	assert_int_equal(openings[1].err, 0);
+	assert_string_equal(openings[1].why, "");
+	assert_non_null(openings[1].probe);
+	assert_int_equal(openings[2].err, -EOPNOTSUPP);
+	assert_string_equal(openings[2].why, "2 failed");
+	assert_null(openings[2].probe);
+}
+
+static void without_threads_one_follows_the_other(void **state)
+{
+	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
+					    { .ops = &with_turns[1] },
+					    { .ops = &with_turns[2] } };
+
+	(void)state;
+	no_threads = true;
+	opening__all(openings, PROBES);
+	assert_int_equal(opened, PROBES);
+	assert_int_equal(most_loading, 1);
+	for (unsigned int i = 0; i < PROBES; i++) {
+		assert_true(pthread_equal(thread_of[i], caller));
+		assert_int_equal(openings[i].err, 0);
+	}
+}
+
+static void none_and_one(void **state)
+{
+	struct opening opening = { .ops = &with_turns[0] };
+
+	(void)state;
+	opening__all(NULL, 0);
+	assert_int_equal(opened, 0);
+	opening__all(&opening, 1);
+	assert_int_equal(opened, 1);
+	assert_true(pthread_equal(thread_of[0], caller));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(loads_are_at_the_same_time_and_the_rest_is_not, begin),
+		cmocka_unit_test_setup(last_one_begins_in_the_calling_thread, begin),
+		cmocka_unit_test_setup(only_the_calling_thread_gets_signals, begin),
+		cmocka_unit_test_setup(each_error_is_that_of_its_probe, begin),
+		cmocka_unit_test_setup(without_threads_one_follows_the_other, begin),
+		cmocka_unit_test_setup(none_and_one, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
