@@ -42,12 +42,19 @@ static int fail(char why[RUN_TEXT], int err, const char *format, ...)
 	return err;
 }
 
-/* The user who called latscope, if that is not root; else a user without processes. */
+/*
+ * The user who called latscope, if that is not root; else a user without processes. It is chosen
+ * once, because finding a user without processes takes several ms.
+ */
 static struct caller choose_user(void)
 {
-	struct caller user = caller__find();
+	static struct caller user;
 
-	return user.uid ? user : spare__find();
+	if (!user.uid)
+		user = caller__find();
+	if (!user.uid)
+		user = spare__find();
+	return user;
 }
 
 static bool is_root(void)
@@ -214,6 +221,7 @@ static int try_apart(attempt *make, struct recording *recording, char why[RUN_TE
 	int result[2], err;
 	pid_t pid;
 
+	choose_user(); /* here, so that both processes know it */
 	if (pipe2(result, O_CLOEXEC))
 		return fail(why, -errno, "pipe");
 	pid = fork();
