@@ -4,12 +4,14 @@ POWER := $(OUT)/bench/power.o $(OUT)/bench/alternative.o $(OUT)/bench/synthetic.
 FLEET := $(OUT)/bench/fleet.o $(OUT)/bench/synthetic.o
 CORRELATION := $(OUT)/bench/correlation.o $(OUT)/bench/synthetic.o
 CONTRAST := $(OUT)/bench/contrast.o
+CELLS := $(OUT)/bench/cells.o
 
 $(OUT)/bench/power: $(POWER)
 $(OUT)/bench/correlation: $(CORRELATION)
 $(OUT)/bench/contrast: $(CONTRAST)
+$(OUT)/bench/cells: $(CELLS)
 $(OUT)/bench/fleet: $(FLEET)
-$(addprefix $(OUT)/bench/,power correlation contrast fleet): $(BASE_SRC:%.c=$(OUT)/%.o) $(OUT)/src/print/web_files.o
+$(addprefix $(OUT)/bench/,power correlation contrast fleet cells): $(BASE_SRC:%.c=$(OUT)/%.o) $(OUT)/src/print/web_files.o
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(LIBS_BASE) -o $@
 
@@ -22,9 +24,9 @@ $(OUT)/bench/empty $(OUT)/bench/attach:
 
 bench: ## Measure the figures of docs/performance.md, as ratios
 	$(Q)scripts/deps build check bench
-	$(Q)$(MAKE) tests $(addprefix $(OUT)/bench/,empty attach contrast rmid_alloc)
+	$(Q)$(MAKE) tests $(addprefix $(OUT)/bench/,empty attach contrast rmid_alloc cells)
 	$(Q)bench/run
 
--include $(POWER:.o=.d) $(FLEET:.o=.d) $(CORRELATION:.o=.d) $(CONTRAST:.o=.d)
+-include $(POWER:.o=.d) $(FLEET:.o=.d) $(CORRELATION:.o=.d) $(CONTRAST:.o=.d) $(CELLS:.o=.d)
 
 .PHONY: bench

@@ -51,6 +51,9 @@ $(OUT)/%.o: %.c $(STRICT)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(STD) $(WARN) $(HARDEN) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@ $(lax)
 
+# It adds up 1,185 slots for each CPU.
+$(OUT)/src/core/hist.o: CFLAGS += -O3
+
 $(OUT)/%.o: %.S
 	$(call msg,AS,$@)
 	$(Q)mkdir -p $(@D)

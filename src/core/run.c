@@ -200,6 +200,29 @@ void run__copy_cell(struct lat_cell *copy, const struct lat_cell *cell)
 	}
 }
 
+/* A sample adds to the sum, or, if it is 0, to the first slot. */
+static bool is_used(const struct lat_cell *cell)
+{
+	uint64_t any = cell->hist.sum_ns | cell->hist.slots[0];
+
+	for (unsigned int i = 0; i < LAT_COUNTS; i++)
+		any |= cell->counts[i];
+	return any;
+}
+
+void run__add_cells(struct lat_cell *sum, const struct lat_cell *first, size_t stride, int cpus)
+{
+	const char *at = (const char *)first;
+	struct lat_cell copy;
+
+	for (int cpu = 0; cpu < cpus; cpu++, at += stride) {
+		if (!is_used((const struct lat_cell *)at))
+			continue;
+		run__copy_cell(&copy, (const struct lat_cell *)at);
+		hist__add_cell(sum, &copy);
+	}
+}
+
 static bool same_key(const struct lat_key *a, const struct lat_key *b)
 {
 	return a->id == b->id && a->by == b->by && a->metric == b->metric;

@@ -208,6 +208,12 @@ bool run__term_ns(const struct lat_cell *cell, unsigned int term, uint64_t *ns);
 void run__copy_cell(struct lat_cell *copy, const struct lat_cell *cell);
 
 /*
+ * Adds the cells of all CPUs to `sum`, with copies as above. They are `stride` bytes apart. Of a
+ * CPU on which nothing was counted yet, only a few lines are read: there may be many such CPUs.
+ */
+void run__add_cells(struct lat_cell *sum, const struct lat_cell *first, size_t stride, int cpus);
+
+/*
  * NULL if there is none. A linear search: keep the indices of keys that are used again. The pointer
  * is valid until the next run__add_key().
  */

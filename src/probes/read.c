@@ -43,14 +43,11 @@ uint64_t bpf_probe__seen(const struct bpf_probe *probe)
 static void read_cells(const struct bpf_probe *probe, struct run_data *total,
 		       struct run_data *delta)
 {
-	struct lat_cell now, copy;
+	struct lat_cell now;
 
 	for (unsigned int i = 0; i < probe->nr_metrics; i++) {
 		memset(&now, 0, sizeof(now));
-		for (int cpu = 0; cpu < probe->cpus; cpu++) {
-			run__copy_cell(&copy, &cells_of(probe, cpu)[i]);
-			hist__add_cell(&now, &copy);
-		}
+		run__add_cells(&now, &cells_of(probe, 0)[i], probe->cell_stride, probe->cpus);
 		/* These counts are not in the cells: see light__read(). */
 		now.counts[LAT_OTHER_MOST_NS] = total->metrics[i].counts[LAT_OTHER_MOST_NS];
 		hist__delta_cell(&delta->metrics[i], &now, &total->metrics[i]);
@@ -60,13 +57,10 @@ static void read_cells(const struct bpf_probe *probe, struct run_data *total,
 
 void bpf_probe__read_hist(const struct bpf_probe *probe, unsigned int metric, struct lat_hist *hist)
 {
-	struct lat_cell copy;
+	struct lat_cell sum = { 0 };
 
-	memset(hist, 0, sizeof(*hist));
-	for (int cpu = 0; cpu < probe->cpus; cpu++) {
-		run__copy_cell(&copy, &cells_of(probe, cpu)[metric]);
-		hist__add(hist, &copy.hist);
-	}
+	run__add_cells(&sum, &cells_of(probe, 0)[metric], probe->cell_stride, probe->cpus);
+	*hist = sum.hist;
 }
 
 int bpf_probe__add_key(struct bpf_probe *probe, struct run_data *total, struct run_data *delta,

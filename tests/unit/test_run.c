@@ -73,6 +73,39 @@ static void a_copy_has_no_half_events(void **state)
 	munmap(shared_cell, size);
 }
 
+static void cells_of_all_cpus_are_added_without_unused_ones(void **state)
+{
+	enum { CPUS = 4, METRICS = 2 };
+	struct lat_cell(*cells)[METRICS] = calloc(CPUS, sizeof(*cells)), sum = { 0 };
+
+	(void)state;
+	assert_non_null(cells);
+	cells[0][1].counts[LAT_SEEN] = cells[0][1].hist.slots[3] = 2;
+	cells[0][1].hist.sum_ns = 200;
+	cells[0][1].hist.max_ns = 120;
+	cells[1][1].hist.slots[3] = 100; /* never counted: its slots are not read */
+	cells[2][1].counts[LAT_ABANDONED] = 5; /* counted without an event */
+	cells[3][1].counts[LAT_SEEN] = cells[3][1].hist.slots[HIST_SLOTS - 1] = 1;
+	cells[3][1].hist.sum_ns = cells[3][1].hist.max_ns = 1000;
+	cells[3][0].counts[LAT_SEEN] = cells[3][0].hist.slots[3] = 50; /* another metric */
+	run__add_cells(&sum, &cells[0][1], sizeof(*cells), CPUS);
+	assert_int_equal(sum.counts[LAT_SEEN], 3);
+	assert_int_equal(sum.counts[LAT_ABANDONED], 5);
+	assert_int_equal(sum.hist.slots[3], 2);
+	assert_int_equal(sum.hist.slots[HIST_SLOTS - 1], 1);
+	assert_int_equal(sum.hist.sum_ns, 1200);
+	assert_int_equal(sum.hist.max_ns, 1000);
+	run__add_cells(&sum, &cells[0][1], sizeof(*cells), 1); /* it adds */
+	assert_int_equal(sum.counts[LAT_SEEN], 5);
+	cells[1][1].hist.slots[0] = 1; /* a sample of 0, of which no event is counted */
+	run__add_cells(&sum, &cells[1][1], sizeof(*cells), 1);
+	assert_int_equal(sum.hist.slots[0], 1);
+	cells[1][0].hist.sum_ns = cells[1][0].hist.slots[7] = 9;
+	run__add_cells(&sum, &cells[1][0], sizeof(*cells), 1);
+	assert_int_equal(sum.hist.slots[7], 9);
+	free(cells);
+}
+
 static void names_of_counts(void **state)
 {
 	unsigned int named = 0;
@@ -231,6 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(conservation),
 		cmocka_unit_test(a_copy_has_no_half_events),
+		cmocka_unit_test(cells_of_all_cpus_are_added_without_unused_ones),
 		cmocka_unit_test(names_of_counts),
 		cmocka_unit_test(counts_have_the_names_of_the_documentation),
 		cmocka_unit_test(keys_are_found_and_added),
