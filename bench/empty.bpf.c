@@ -41,4 +41,21 @@ LIMIT("tp_btf", block_rq_complete)
 FAULT_LIMIT("fentry", fault_enter)
 FAULT_LIMIT("fexit", fault_leave)
 
+/* Software events at both ends of a page fault. */
+#define EVENT_LIMIT(name)                   \
+	SEC("perf_event")                   \
+	int empty_##name(void *ctx)         \
+	{                                   \
+		return 0;                   \
+	}                                   \
+	SEC("perf_event")                   \
+	int empty_##name##_clock(void *ctx) \
+	{                                   \
+		bpf_ktime_get_ns();         \
+		return 0;                   \
+	}
+
+EVENT_LIMIT(event_start)
+EVENT_LIMIT(event_end)
+
 char LICENSE[] SEC("license") = "GPL";
