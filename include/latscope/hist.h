@@ -64,13 +64,20 @@ static inline __attribute__((always_inline)) __u64 hist_scale(__u64 ns)
 	return (ns << HIST_SUB_BITS) / 1000;
 }
 
-/* Slot of v; the caller must exclude v >= 2^41. */
+/*
+ * Slot of v; the caller must exclude v >= 2^41. Below 8 us, as most waits for a CPU and most page
+ * faults are, its octave is found by comparing alone: the rest takes three times as long.
+ */
 static inline __attribute__((always_inline)) __u32 hist_scaled_slot(__u64 v)
 {
 	__u32 octave;
 
-	if (v < HIST_SUB)
+	if (v < 2 * HIST_SUB)
 		return (__u32)v;
+	if (v < 4 * HIST_SUB)
+		return HIST_SUB + (__u32)(v >> 1);
+	if (v < 8 * HIST_SUB)
+		return 2 * HIST_SUB + (__u32)(v >> 2);
 	octave = hist_ilog2(v) - HIST_SUB_BITS;
 	return HIST_SUB + (octave << HIST_SUB_BITS) + (__u32)(v >> octave) - HIST_SUB;
 }
