@@ -24,7 +24,8 @@ enum memlat_bit {
 	CALL_FAILED = 1 << 5,
 	CALL_THP = 1 << 6,
 	CALL_HUGETLB = 1 << 7,
-	CALL_VMA_LOCK = 1 << 8, /* the call was the attempt under the VMA's lock */
+	/* the call was the attempt under the VMA's lock; without meaning where there is none */
+	CALL_VMA_LOCK = 1 << 8,
 	CALL_NEW = 1 << 9, /* fault_enter() saw the entry, fault_enter_again() not yet */
 };
 
@@ -120,14 +121,12 @@ static __always_inline void record(struct lat_cell *cell, __u64 ns, __u32 bits)
 /* ---- handle_mm_fault(), entry to return: fentry and kprobe ---- */
 
 /* Only for splits. */
-static __always_inline __u32 call_bits(__u32 flags, bool has_regs, struct vm_area_struct *vma)
+static __always_inline __u32 call_bits(__u32 flags, struct vm_area_struct *vma)
 {
 	__u32 bits = 0;
 
 	if (flags & FAULT_FLAG(USER))
 		bits |= CALL_USER;
-	if (!has_regs)
-		bits |= CALL_GUP;
 	if (flags & FAULT_FLAG(WRITE))
 		bits |= CALL_WRITE;
 	if (flags & FAULT_FLAG(INSTRUCTION))
@@ -157,18 +156,26 @@ static __always_inline bool follows_unseen(__u32 flags)
 }
 
 /*
- * Handles a call that continues a fault; false: the call is the first of a fault. A further attempt
- * has TRIED, except after a failed attempt under the VMA's lock: that one returned "retry". A retry
- * that is abandoned for a signal leaves its place taken, and a later fault at the same address must
- * not inherit it. If the first call is unknown, the rest would be too short a sample: it gets no
- * start, and its return counts as missed_start.
+ * Is the call by its flags the first of a fault? A further attempt has TRIED, except after a failed
+ * attempt under the VMA's lock: that one returned "retry".
+ */
+static __always_inline bool begins_fault(__u32 flags)
+{
+	return !(flags & FAULT_FLAG(TRIED)) && (!knows_vma_lock() || under_vma_lock(flags));
+}
+
+/*
+ * Handles a call that continues a fault; false: the call is the first of a fault. A retry that is
+ * abandoned for a signal leaves its place taken, and a later fault at the same address must not
+ * inherit it. If the first call is unknown, the rest would be too short a sample: it gets no start,
+ * and its return counts as missed_start.
  */
 static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, __u32 bits)
 {
 	bool tried = flags & FAULT_FLAG(TRIED), same;
 	struct memlat_call *call;
 
-	if (!tried && (!knows_vma_lock() || under_vma_lock(flags)))
+	if (begins_fault(flags))
 		return false;
 	call = call_find(id);
 	if (!call)
@@ -191,25 +198,28 @@ static __always_inline bool call_goes_on(__u64 id, __u64 address, __u32 flags, _
 	return true;
 }
 
-/* `again`: the second program at this entry, see below; the first one counts the losses. */
-static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u64 address,
-				      __u32 flags, bool has_regs, bool again)
+/* The arguments of handle_mm_fault(), each read only where it is needed. */
+typedef const unsigned long long fault_args;
+#define ARG_VMA(args) ((struct vm_area_struct *)(args)[0])
+#define ARG_ADDRESS(args) ((args)[1])
+#define ARG_FLAGS(args) ((__u32)(args)[2])
+#define ARG_REGS(args) ((args)[3])
+#define ARG_RESULT(args) ((__u32)(args)[4])
+
+static __always_inline void call_begins(struct memlat_call *call, __u64 address, __u32 bits)
+{
+	call->address = address;
+	call->state = bits;
+	call->start_ns = bpf_ktime_get_ns();
+}
+
+/* A call that may continue a fault, or for which the first place is taken. */
+static __noinline int call_enter_rare(__u64 id, __u64 address, __u32 flags, __u32 bits, bool again)
 {
 	struct memlat_call *call;
-	__u32 bits = again ? 0 : CALL_NEW;
 	bool held, unseen;
 
-	if (control.closed)
-		return 0;
-	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf(), false))
-		return 0;
 	bits |= lock_bit(flags);
-	if (config.by) {
-		bits |= call_bits(flags, has_regs, vma);
-		take_mark(); /* of a call whose return was missed */
-	} else if (config.why && !has_regs) {
-		bits |= CALL_GUP;
-	}
 	if (call_goes_on(id, address, flags, bits))
 		return 0;
 	unseen = follows_unseen(flags);
@@ -223,11 +233,44 @@ static __always_inline int call_enter(__u64 id, struct vm_area_struct *vma, __u6
 		count_start_loss(LAT_ABANDONED);
 		call->id = id;
 	}
-	call->address = address;
-	call->bits = bits;
-	call->pending = false;
-	call->tries = 0;
-	call->start_ns = unseen ? 0 : bpf_ktime_get_ns();
+	call_begins(call, address, bits);
+	if (unseen)
+		call->start_ns = 0;
+	return 0;
+}
+
+/* Most calls: the first one of a fault, and its place is free. False: nothing is done. */
+static __always_inline bool call_enter_first(__u64 id, fault_args *args, __u32 bits)
+{
+	struct memlat_call *call = place_at(first_place(id_tid(id)));
+
+	if (!begins_fault(ARG_FLAGS(args)) || !call_take(call, id))
+		return false;
+	call_begins(call, ARG_ADDRESS(args), bits | CALL_VMA_LOCK);
+	return true;
+}
+
+/* `again`: the second program at this entry, see below; the first one counts the losses. */
+static __always_inline int call_enter(__u64 id, fault_args *args, bool again)
+{
+	__u32 bits = 0;
+
+	if (control.closed)
+		return 0;
+	if (!plain) {
+		if (filter_by_task(&config) &&
+		    !task_wanted(&config, bpf_get_current_task_btf(), false))
+			return 0;
+		bits = again ? 0 : CALL_NEW;
+		if (!ARG_REGS(args))
+			bits |= CALL_GUP;
+		if (config.by) {
+			bits |= call_bits(ARG_FLAGS(args), ARG_VMA(args));
+			take_mark(); /* of a call whose return was missed */
+		}
+	}
+	if (!call_enter_first(id, args, bits))
+		call_enter_rare(id, ARG_ADDRESS(args), ARG_FLAGS(args), bits, again);
 	return 0;
 }
 
@@ -269,8 +312,8 @@ static __always_inline struct vm_area_struct *held_vma(struct vm_area_struct *vm
 		       : vma;
 }
 
-static __always_inline void explain_call(const struct memlat_call *call, __u64 now,
-					 struct vm_area_struct *vma)
+static __noinline int explain_call(const struct memlat_call *call, __u64 now,
+				   struct vm_area_struct *vma)
 {
 	struct slow slow = {
 		.id = call->id,
@@ -282,30 +325,38 @@ static __always_inline void explain_call(const struct memlat_call *call, __u64 n
 	};
 
 	explain_slow(&slow, vma);
+	return 0;
 }
 
-static __always_inline void call_ended(struct lat_cell *cell, const struct memlat_call *call,
-				       __u64 now, __u32 result, struct vm_area_struct *vma)
+/* A fault has ended, in a time that is not negative. */
+static __always_inline void call_measured(struct lat_cell *cell, const struct memlat_call *call,
+					  __u64 now, __u32 result, struct vm_area_struct *vma)
 {
-	__u32 tries = call->tries, bits = 0;
+	__u32 bits = result ? result_bits(result) : 0;
 
 	COUNT(&config, cell->counts[LAT_SEEN]);
-	if (tries)
-		COUNT_MORE(&config, cell->counts[LAT_JOINED], tries);
-	if (now < call->start_ns) {
-		COUNT(&config, cell->counts[LAT_NEGATIVE]);
-		return;
-	}
-	if (result) { /* not the plain minor fault */
-		bits = result_bits(result);
-		if (bits & CALL_FAILED)
-			COUNT(&config, cell->counts[LAT_ERRORS]);
-	}
+	if (bits & CALL_FAILED)
+		COUNT(&config, cell->counts[LAT_ERRORS]);
 	if (config.by)
 		bits |= call->bits | take_mark();
 	record(cell, now - call->start_ns, bits);
 	if (why_slow(&config, &why_control, now - call->start_ns))
 		explain_call(call, now, held_vma(vma, result));
+}
+
+static __always_inline void call_ended(struct lat_cell *cell, const struct memlat_call *call,
+				       __u64 now, __u32 result, struct vm_area_struct *vma)
+{
+	__u32 tries = call->tries;
+
+	if (tries)
+		COUNT_MORE(&config, cell->counts[LAT_JOINED], tries);
+	if (now >= call->start_ns) {
+		call_measured(cell, call, now, result, vma);
+		return;
+	}
+	COUNT(&config, cell->counts[LAT_SEEN]);
+	COUNT(&config, cell->counts[LAT_NEGATIVE]);
 }
 
 /*
@@ -384,26 +435,64 @@ static __always_inline int call_leave_at(struct memlat_call *call, struct vm_are
 }
 
 /*
+ * Most returns: the fault had one call, and it is in the first place. False: nothing is done.
+ * `entry`: the program gets the arguments of the entry, too. While samples count, the window is not
+ * closed.
+ */
+static __always_inline bool call_leave_first(__u64 id, fault_args *args, bool entry, __u64 now)
+{
+	struct memlat_call *call = place_at(first_place(id_tid(id)));
+	__u32 result = ARG_RESULT(args);
+	struct lat_cell *cell;
+
+	if (call->id != id || (entry && call->address != ARG_ADDRESS(args)) ||
+	    call->state > MEMLAT_ONE_CALL || !call->start_ns || now < call->start_ns ||
+	    !control.armed)
+		return false;
+	if (result && result & (FAULT_RESULT(RETRY) | (plain ? result_error() : 0)))
+		return false;
+	cell = cells_here(&cells);
+	if (!cell)
+		return false;
+	if (plain) {
+		cell->counts[LAT_SEEN]++;
+		hist_add(&cell->hist, now - call->start_ns, config.tail_ns);
+	} else {
+		call_measured(cell, call, now, result, entry ? ARG_VMA(args) : NULL);
+	}
+	call_free(call);
+	return true;
+}
+
+/*
  * The context of fentry and fexit is in the frame of their common trampoline: its address is the
  * same at entry and return of a call, and lower in an inner call.
  */
 SEC("fentry/handle_mm_fault")
-int BPF_PROG(fault_enter, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
-	     struct pt_regs *regs)
+int fault_enter(fault_args *ctx)
 {
-	return call_enter(call_id(frame_of(ctx)), vma, address, flags, regs, false);
+	return call_enter(call_id(frame_of(ctx)), ctx, false);
+}
+
+static __noinline int fault_leave_rare(fault_args *ctx, __u64 id, __u64 now)
+{
+	struct memlat_call *call = call_find(id);
+	__u32 result = ARG_RESULT(ctx);
+	__u64 address = ARG_ADDRESS(ctx);
+
+	if (result & FAULT_RESULT(RETRY) && (!call || call->address != address))
+		return call_leave_unknown(id, address, lock_bit(ARG_FLAGS(ctx)), false);
+	return call_leave_at(call, ARG_VMA(ctx), address, now, result);
 }
 
 SEC("fexit/handle_mm_fault")
-int BPF_PROG(fault_leave, struct vm_area_struct *vma, unsigned long address, unsigned int flags,
-	     struct pt_regs *regs, vm_fault_t result)
+int fault_leave(fault_args *ctx)
 {
 	__u64 now = bpf_ktime_get_ns(), id = call_id(frame_of(ctx));
-	struct memlat_call *call = call_find(id);
 
-	if (result & FAULT_RESULT(RETRY) && (!call || call->address != address))
-		return call_leave_unknown(id, address, lock_bit(flags), false);
-	return call_leave_at(call, vma, address, now, result);
+	if (!call_leave_first(id, ctx, true, now))
+		fault_leave_rare(ctx, id, now);
+	return 0;
 }
 
 /*
@@ -411,32 +500,31 @@ int BPF_PROG(fault_leave, struct vm_area_struct *vma, unsigned long address, uns
  * on that CPU until it resumes; then the copy does its work. An event is lost if both are skipped.
  */
 SEC("fentry/handle_mm_fault")
-int BPF_PROG(fault_enter_again, struct vm_area_struct *vma, unsigned long address,
-	     unsigned int flags, struct pt_regs *regs)
+int fault_enter_again(fault_args *ctx)
 {
 	__u64 id = call_id(frame_of(ctx));
 	struct memlat_call *call = call_find(id);
 
-	if (call && call->bits & CALL_NEW && call->address == address && !call->pending) {
+	if (call && call->bits & CALL_NEW && call->address == ARG_ADDRESS(ctx) && !call->pending) {
 		call->bits &= ~CALL_NEW;
 		return 0;
 	}
-	return call_enter(id, vma, address, flags, regs, true);
+	return call_enter(id, ctx, true);
 }
 
 /* The first program has already freed the call, or marked it as pending. */
 SEC("fexit/handle_mm_fault")
-int BPF_PROG(fault_leave_again, struct vm_area_struct *vma, unsigned long address,
-	     unsigned int flags, struct pt_regs *regs, vm_fault_t result)
+int fault_leave_again(fault_args *ctx)
 {
 	__u64 now = bpf_ktime_get_ns(), id = call_id(frame_of(ctx));
 	struct memlat_call *call = call_find(id);
+	__u32 result = ARG_RESULT(ctx);
 
 	if (!call && result & FAULT_RESULT(RETRY))
-		return call_leave_unknown(id, address, lock_bit(flags), true);
+		return call_leave_unknown(id, ARG_ADDRESS(ctx), lock_bit(ARG_FLAGS(ctx)), true);
 	if (!call || (call->pending && result & FAULT_RESULT(RETRY)))
 		return 0;
-	return call_leave_at(call, vma, address, now, result);
+	return call_leave_at(call, ARG_VMA(ctx), ARG_ADDRESS(ctx), now, result);
 }
 
 /* The call in progress gets a transparent huge page. */
@@ -459,23 +547,33 @@ int BPF_PROG(thp_leave, struct vm_fault *vmf, vm_fault_t result)
 }
 
 SEC("kprobe/handle_mm_fault")
-int BPF_KPROBE(fault_enter_kprobe, struct vm_area_struct *vma, unsigned long address,
-	       unsigned int flags, struct pt_regs *regs)
+int BPF_KPROBE(fault_enter_kprobe, unsigned long long vma, unsigned long long address,
+	       unsigned long long flags, unsigned long long regs)
 {
-	return call_enter(call_id(frame_of((void *)PT_REGS_SP(ctx))), vma, address, flags, regs,
-			  false);
+	fault_args args[] = { vma, address, flags, regs };
+
+	return call_enter(call_id(frame_of((void *)PT_REGS_SP(ctx))), args, false);
 }
 
-SEC("kretprobe/handle_mm_fault")
-int BPF_KRETPROBE(fault_leave_kprobe, unsigned long result)
+static __noinline int fault_leave_kprobe_rare(__u64 id, __u32 result, __u64 now)
 {
-	__u64 now = bpf_ktime_get_ns();
-	__u64 id = call_id(frame_of((void *)(PT_REGS_SP(ctx) - KRETPROBE_SP_SHIFT)));
 	struct memlat_call *call = call_find(id);
 
 	if (!call && result & FAULT_RESULT(RETRY))
 		return call_leave_unknown(id, 0, CALL_VMA_LOCK, false);
 	return call_leave(call, now, result, NULL);
+}
+
+SEC("kretprobe/handle_mm_fault")
+int BPF_KRETPROBE(fault_leave_kprobe, unsigned long long result)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 id = call_id(frame_of((void *)(PT_REGS_SP(ctx) - KRETPROBE_SP_SHIFT)));
+	fault_args args[] = { 0, 0, 0, 0, result };
+
+	if (!call_leave_first(id, args, false, now))
+		fault_leave_kprobe_rare(id, result, now);
+	return 0;
 }
 
 SEC("kretprobe/do_huge_pmd_anonymous_page")

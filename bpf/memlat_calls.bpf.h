@@ -10,6 +10,8 @@
 #include "sample.bpf.h"
 
 const volatile struct lat_config config = {};
+/* No filter, no split, no parts of slow faults, and each program is attached once. */
+const volatile bool plain = false;
 struct lat_control control = {};
 struct lat_in_flight waits_in_flight = {};
 
@@ -58,7 +60,7 @@ static __always_inline __u32 id_tid(__u64 id)
 /* The search for calls of a task starts here; few other tasks share the place. */
 static __always_inline __u32 first_place(__u32 tid)
 {
-	return tid * 0x9e3779b97f4a7c15ULL >> (64 - MEMLAT_CALL_BITS) & ~1;
+	return tid * 0x9e3779b1U >> (32 - MEMLAT_CALL_BITS) & ~1;
 }
 
 /* The barrier keeps the compiler from computing the address again at every use. */
@@ -68,6 +70,17 @@ static __always_inline struct memlat_call *place_at(__u32 place)
 
 	barrier_var(call);
 	return call;
+}
+
+/* Takes a place if it is free. */
+static __always_inline bool call_take(struct memlat_call *call, __u64 id)
+{
+	__u64 owner = call->id;
+
+	if (!owner)
+		owner = __sync_val_compare_and_swap(&call->id, 0, id);
+	barrier_var(owner); /* else two conditions are computed and then joined */
+	return !owner;
 }
 
 /*
@@ -85,8 +98,7 @@ static __always_inline struct memlat_call *call_claim(__u64 id, bool *held)
 
 		owner = call->id;
 		*held = owner;
-		if (owner ? id_tid(owner) == id_tid(id) && owner <= id
-			  : !__sync_val_compare_and_swap(&call->id, 0, id))
+		if (owner ? id_tid(owner) == id_tid(id) && owner <= id : call_take(call, id))
 			return call;
 	}
 	return NULL;

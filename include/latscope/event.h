@@ -330,10 +330,16 @@ struct memlat_call {
 	__u64 id; /* TID << 32 | low half of the address of the call's frame; 0: a free place */
 	__u64 start_ns; /* of the fault; 0: not stamped yet */
 	__u64 address;
-	__u16 bits; /* enum memlat_bit */
-	__u16 pending; /* the call is over, it returned "retry" */
-	__u32 tries; /* calls that returned "retry" so far */
+	union {
+		struct {
+			__u16 bits; /* enum memlat_bit */
+			__u16 pending; /* the call is over, it returned "retry" */
+			__u32 tries; /* calls that returned "retry" so far */
+		};
+		__u64 state; /* all of it; at most MEMLAT_ONE_CALL: nothing but bits */
+	};
 };
+#define MEMLAT_ONE_CALL 0xffff
 _Static_assert(sizeof(struct memlat_call) == 32, "memlat_call: two to a cache line, no padding");
 
 #define MEMLAT_SYMBOL 64 /* room for the name of a function and its size */

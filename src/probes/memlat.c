@@ -80,6 +80,8 @@ static int memlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **ske
 	if (!skel)
 		return -errno;
 	PROBE_CONFIGURE(skel, probe);
+	skel->rodata->plain = !probe->config.by && !probe->config.why && !probe->config.again &&
+			      !probe__filters_tasks(&probe->config);
 	probe->skel = skel;
 	*skeleton = skel->skeleton;
 	return 0;
