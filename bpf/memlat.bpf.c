@@ -11,23 +11,7 @@
  * programs missed events in between. A retried fault is one sample, from its first call to its last
  * return: the same function calls again, so the frame has the same address.
  */
-#include "memlat_in_flight.bpf.h"
-#include "memlat_why.bpf.h"
-
-/* Properties of a fault. */
-enum memlat_bit {
-	CALL_USER = 1 << 0,
-	CALL_GUP = 1 << 1,
-	CALL_WRITE = 1 << 2,
-	CALL_EXEC = 1 << 3,
-	CALL_MAJOR = 1 << 4,
-	CALL_FAILED = 1 << 5,
-	CALL_THP = 1 << 6,
-	CALL_HUGETLB = 1 << 7,
-	/* the call was the attempt under the VMA's lock; without meaning where there is none */
-	CALL_VMA_LOCK = 1 << 8,
-	CALL_NEW = 1 << 9, /* fault_enter() saw the entry, fault_enter_again() not yet */
-};
+#include "memlat_event.bpf.h"
 
 #define FAULT_FLAG(name) bpf_core_enum_value(enum fault_flag, FAULT_FLAG_##name)
 #define FAULT_RESULT(name) bpf_core_enum_value(enum vm_fault_reason, VM_FAULT_##name)
@@ -51,71 +35,6 @@ static __always_inline __u32 result_error(void)
 {
 	return FAULT_RESULT(OOM) | FAULT_RESULT(SIGBUS) | FAULT_RESULT(SIGSEGV) |
 	       FAULT_RESULT(HWPOISON) | FAULT_RESULT(HWPOISON_LARGE) | FAULT_RESULT(FALLBACK);
-}
-
-static __always_inline void count_start_loss(__u32 which)
-{
-	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
-
-	if (cell)
-		__sync_fetch_and_add(&cell->counts[which], 1);
-}
-
-static __always_inline void split_by_bits(const struct split *split, struct lat_cell *cell,
-					  __u32 by, __u64 ns, __u32 value)
-{
-	struct lat_key key = { .by = by, .id = value };
-
-	if (config_split(&config, by))
-		split_add(split, cell, &key, NULL, ns);
-}
-
-/* The mark of a fault of a huge page in the current task; NULL: there is none. */
-static __always_inline struct memlat_task *task_mark(__u64 flags)
-{
-	return bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, flags);
-}
-
-/* Takes the bits that were set during a call. */
-static __always_inline __u32 take_mark(void)
-{
-	struct memlat_task *task = config_split(&config, LAT_BY_PAGE) ? task_mark(0) : NULL;
-	__u32 bits = task ? task->bits : 0;
-
-	if (task)
-		task->bits = 0;
-	return bits;
-}
-
-/* Adds a finished fault to the histogram and to the splits that are on. */
-static __always_inline void record(struct lat_cell *cell, __u64 ns, __u32 bits)
-{
-	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
-
-	if (!config.by) {
-		hist_add_cell(&config, &cell->hist, ns);
-		return;
-	}
-	if (!inject_fault(&config, 0, cell, &ns))
-		return;
-	hist_add_cell(&config, &cell->hist, ns);
-	split_by_task(&split, cell, 0, bpf_get_current_task_btf(), false, ns);
-	split_by_bits(&split, cell, LAT_BY_MODE, ns,
-		      bits & CALL_GUP	 ? LAT_MODE_GUP
-		      : bits & CALL_USER ? LAT_MODE_USER
-					 : LAT_MODE_KERNEL);
-	split_by_bits(&split, cell, LAT_BY_TYPE, ns,
-		      bits & CALL_FAILED  ? LAT_TYPE_FAILED
-		      : bits & CALL_MAJOR ? LAT_TYPE_MAJOR
-					  : LAT_TYPE_MINOR);
-	split_by_bits(&split, cell, LAT_BY_ACCESS, ns,
-		      bits & CALL_WRITE	 ? LAT_ACCESS_WRITE
-		      : bits & CALL_EXEC ? LAT_ACCESS_EXEC
-					 : LAT_ACCESS_READ);
-	split_by_bits(&split, cell, LAT_BY_PAGE, ns,
-		      bits & CALL_HUGETLB ? LAT_PAGE_HUGETLB
-		      : bits & CALL_THP	  ? LAT_PAGE_THP
-					  : LAT_PAGE_BASE);
 }
 
 /* ---- handle_mm_fault(), entry to return: fentry and kprobe ---- */
@@ -145,14 +64,7 @@ static __always_inline __u32 call_bits(__u32 flags, struct vm_area_struct *vma)
  */
 static __always_inline bool follows_unseen(__u32 flags)
 {
-	bool may = marked && knows_vma_lock() && !under_vma_lock(flags);
-	struct memlat_task *own = may ? task_mark(0) : NULL;
-
-	if (!own || !own->before)
-		return false;
-	own->before = 0;
-	__sync_fetch_and_add(&marked, -1);
-	return true;
+	return marked && knows_vma_lock() && !under_vma_lock(flags) && unmark();
 }
 
 /*
@@ -205,13 +117,6 @@ typedef const unsigned long long fault_args;
 #define ARG_FLAGS(args) ((__u32)(args)[2])
 #define ARG_REGS(args) ((args)[3])
 #define ARG_RESULT(args) ((__u32)(args)[4])
-
-static __always_inline void call_begins(struct memlat_call *call, __u64 address, __u32 bits)
-{
-	call->address = address;
-	call->state = bits;
-	call->start_ns = bpf_ktime_get_ns();
-}
 
 /* A call that may continue a fault, or for which the first place is taken. */
 static __noinline int call_enter_rare(__u64 id, __u64 address, __u32 flags, __u32 bits, bool again)
@@ -274,15 +179,6 @@ static __always_inline int call_enter(__u64 id, fault_args *args, bool again)
 	return 0;
 }
 
-static __always_inline void call_unknown(struct lat_cell *cell, __u32 count)
-{
-	COUNT(&config, cell->counts[LAT_SEEN]);
-	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf(), false))
-		COUNT(&config, cell->counts[LAT_FILTERED]);
-	else
-		COUNT(&config, cell->counts[count]);
-}
-
 /* The place stays taken until the fault continues. */
 static __always_inline void call_retried(struct lat_cell *cell, struct memlat_call *call,
 					 __u32 result)
@@ -332,61 +228,80 @@ static __noinline int explain_call(const struct memlat_call *call, __u64 now,
 static __always_inline void call_measured(struct lat_cell *cell, const struct memlat_call *call,
 					  __u64 now, __u32 result, struct vm_area_struct *vma)
 {
-	__u32 bits = result ? result_bits(result) : 0;
+	__u64 ns = now - call->start_ns;
+	__u32 bits = 0;
 
 	COUNT(&config, cell->counts[LAT_SEEN]);
-	if (bits & CALL_FAILED)
-		COUNT(&config, cell->counts[LAT_ERRORS]);
 	if (config.by)
-		bits |= call->bits | take_mark();
-	record(cell, now - call->start_ns, bits);
-	if (why_slow(&config, &why_control, now - call->start_ns))
+		bits = call->bits | result_bits(result) | take_mark();
+	record(cell, ns, bits);
+	if (why_slow(&config, &why_control, ns))
 		explain_call(call, now, held_vma(vma, result));
 }
 
-static __always_inline void call_ended(struct lat_cell *cell, const struct memlat_call *call,
-				       __u64 now, __u32 result, struct vm_area_struct *vma)
+/* Adds a fault that has ended, and frees its place. */
+static __always_inline void call_ends(struct memlat_call *call, __u64 now, __u32 result,
+				      struct vm_area_struct *vma)
 {
-	__u32 tries = call->tries;
+	struct lat_cell *cell = cells_here(&cells);
 
-	if (tries)
-		COUNT_MORE(&config, cell->counts[LAT_JOINED], tries);
-	if (now >= call->start_ns) {
-		call_measured(cell, call, now, result, vma);
+	if (!cell)
 		return;
+	if (plain) {
+		cell->counts[LAT_SEEN]++;
+		hist_add(&cell->hist, now - call->start_ns, config.tail_ns);
+	} else {
+		call_measured(cell, call, now, result, vma);
+	}
+	call_free(call);
+}
+
+/* Counts a fault that has ended; false: it cannot be measured. */
+static __always_inline bool call_measurable(struct lat_cell *cell, const struct memlat_call *call,
+					    __u64 now, __u32 result)
+{
+	if (!call->start_ns || call->pending) {
+		call_unknown(cell, LAT_MISSED_START);
+		return false;
+	}
+	if (call->tries)
+		COUNT_MORE(&config, cell->counts[LAT_JOINED], call->tries);
+	if (now >= call->start_ns) {
+		if (result & result_error())
+			COUNT(&config, cell->counts[LAT_ERRORS]);
+		return true;
 	}
 	COUNT(&config, cell->counts[LAT_SEEN]);
 	COUNT(&config, cell->counts[LAT_NEGATIVE]);
+	return false;
 }
 
 /*
- * Counts the return of a call; `call`: its entry, or NULL. `vma`: that of the fault, or NULL if the
- * program does not get it.
+ * Counts the return of a call; `call`: its entry, or NULL. Returns the call if it is the end of a
+ * fault that call_ends() is to add.
  */
-static __always_inline int call_leave(struct memlat_call *call, __u64 now, __u32 result,
-				      struct vm_area_struct *vma)
+static __always_inline struct memlat_call *call_leave(struct memlat_call *call, __u64 now,
+						      __u32 result)
 {
 	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
 
 	if (control.closed)
-		return 0;
+		return NULL;
 	if (!call) {
 		if (cell)
 			call_unknown(cell, LAT_MISSED_START);
-		return 0;
+		return NULL;
 	}
-	if (result && result & FAULT_RESULT(RETRY)) {
+	if (result & FAULT_RESULT(RETRY)) {
 		call_retried(cell, call, result);
-		return 0;
+		return NULL;
 	}
 	if (call->pending) /* the retry never happened; this is the return of another fault */
 		count_start_loss(LAT_ABANDONED);
-	if (cell && call->start_ns && !call->pending)
-		call_ended(cell, call, now, result, vma);
-	else if (cell)
-		call_unknown(cell, LAT_MISSED_START);
+	if (cell && call_measurable(cell, call, now, result))
+		return call;
 	call_free(call);
-	return 0;
+	return NULL;
 }
 
 /*
@@ -426,42 +341,28 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 bit
  * For a program that also gets the arguments at the return. If the call in the table has another
  * address, it belongs to an earlier fault, and no program saw the end of that fault.
  */
-static __always_inline int call_leave_at(struct memlat_call *call, struct vm_area_struct *vma,
-					 __u64 address, __u64 now, __u32 result)
+static __always_inline struct memlat_call *call_leave_at(struct memlat_call *call, __u64 address,
+							 __u64 now, __u32 result)
 {
 	if (call)
 		call->pending = call->address != address;
-	return call_leave(call, now, result, vma);
+	return call_leave(call, now, result);
 }
 
 /*
- * Most returns: the fault had one call, and it is in the first place. False: nothing is done.
- * `entry`: the program gets the arguments of the entry, too. While samples count, the window is not
- * closed.
+ * Most returns: the fault had one call without an error, which is in the first place. `entry`: the
+ * program gets the arguments of the entry, too. While samples count, the window is not closed.
  */
-static __always_inline bool call_leave_first(__u64 id, fault_args *args, bool entry, __u64 now)
+static __always_inline bool ends_plainly(const struct memlat_call *call, __u64 id, fault_args *args,
+					 bool entry, __u64 now)
 {
-	struct memlat_call *call = place_at(first_place(id_tid(id)));
 	__u32 result = ARG_RESULT(args);
-	struct lat_cell *cell;
 
 	if (call->id != id || (entry && call->address != ARG_ADDRESS(args)) ||
 	    call->state > MEMLAT_ONE_CALL || !call->start_ns || now < call->start_ns ||
 	    !control.armed)
 		return false;
-	if (result && result & (FAULT_RESULT(RETRY) | (plain ? result_error() : 0)))
-		return false;
-	cell = cells_here(&cells);
-	if (!cell)
-		return false;
-	if (plain) {
-		cell->counts[LAT_SEEN]++;
-		hist_add(&cell->hist, now - call->start_ns, config.tail_ns);
-	} else {
-		call_measured(cell, call, now, result, entry ? ARG_VMA(args) : NULL);
-	}
-	call_free(call);
-	return true;
+	return !result || !(result & (FAULT_RESULT(RETRY) | result_error()));
 }
 
 /*
@@ -474,24 +375,28 @@ int fault_enter(fault_args *ctx)
 	return call_enter(call_id(frame_of(ctx)), ctx, false);
 }
 
-static __noinline int fault_leave_rare(fault_args *ctx, __u64 id, __u64 now)
+static __noinline struct memlat_call *fault_leave_rare(fault_args *ctx, __u64 id, __u64 now)
 {
 	struct memlat_call *call = call_find(id);
 	__u32 result = ARG_RESULT(ctx);
 	__u64 address = ARG_ADDRESS(ctx);
 
-	if (result & FAULT_RESULT(RETRY) && (!call || call->address != address))
-		return call_leave_unknown(id, address, lock_bit(ARG_FLAGS(ctx)), false);
-	return call_leave_at(call, ARG_VMA(ctx), address, now, result);
+	if (!(result & FAULT_RESULT(RETRY)) || (call && call->address == address))
+		return call_leave_at(call, address, now, result);
+	call_leave_unknown(id, address, lock_bit(ARG_FLAGS(ctx)), false);
+	return NULL;
 }
 
 SEC("fexit/handle_mm_fault")
 int fault_leave(fault_args *ctx)
 {
 	__u64 now = bpf_ktime_get_ns(), id = call_id(frame_of(ctx));
+	struct memlat_call *call = place_at(first_place(id_tid(id)));
 
-	if (!call_leave_first(id, ctx, true, now))
-		fault_leave_rare(ctx, id, now);
+	if (!ends_plainly(call, id, ctx, true, now))
+		call = fault_leave_rare(ctx, id, now);
+	if (call)
+		call_ends(call, now, ARG_RESULT(ctx), ARG_VMA(ctx));
 	return 0;
 }
 
@@ -524,7 +429,10 @@ int fault_leave_again(fault_args *ctx)
 		return call_leave_unknown(id, ARG_ADDRESS(ctx), lock_bit(ARG_FLAGS(ctx)), true);
 	if (!call || (call->pending && result & FAULT_RESULT(RETRY)))
 		return 0;
-	return call_leave_at(call, ARG_VMA(ctx), ARG_ADDRESS(ctx), now, result);
+	call = call_leave_at(call, ARG_ADDRESS(ctx), now, result);
+	if (call)
+		call_ends(call, now, result, ARG_VMA(ctx));
+	return 0;
 }
 
 /* The call in progress gets a transparent huge page. */
@@ -555,13 +463,14 @@ int BPF_KPROBE(fault_enter_kprobe, unsigned long long vma, unsigned long long ad
 	return call_enter(call_id(frame_of((void *)PT_REGS_SP(ctx))), args, false);
 }
 
-static __noinline int fault_leave_kprobe_rare(__u64 id, __u32 result, __u64 now)
+static __noinline struct memlat_call *fault_leave_kprobe_rare(__u64 id, __u32 result, __u64 now)
 {
 	struct memlat_call *call = call_find(id);
 
-	if (!call && result & FAULT_RESULT(RETRY))
-		return call_leave_unknown(id, 0, CALL_VMA_LOCK, false);
-	return call_leave(call, now, result, NULL);
+	if (call || !(result & FAULT_RESULT(RETRY)))
+		return call_leave(call, now, result);
+	call_leave_unknown(id, 0, CALL_VMA_LOCK, false);
+	return NULL;
 }
 
 SEC("kretprobe/handle_mm_fault")
@@ -569,10 +478,13 @@ int BPF_KRETPROBE(fault_leave_kprobe, unsigned long long result)
 {
 	__u64 now = bpf_ktime_get_ns();
 	__u64 id = call_id(frame_of((void *)(PT_REGS_SP(ctx) - KRETPROBE_SP_SHIFT)));
+	struct memlat_call *call = place_at(first_place(id_tid(id)));
 	fault_args args[] = { 0, 0, 0, 0, result };
 
-	if (!call_leave_first(id, args, false, now))
-		fault_leave_kprobe_rare(id, result, now);
+	if (!ends_plainly(call, id, args, false, now))
+		call = fault_leave_kprobe_rare(id, result, now);
+	if (call)
+		call_ends(call, now, result, NULL);
 	return 0;
 }
 
@@ -587,9 +499,10 @@ int BPF_KRETPROBE(thp_leave_kprobe, unsigned long result)
  * Where user space sees the end of the task earlier than this program, and closes the window, they
  * are among the waits in flight.
  */
-static __always_inline int forget_task(__u32 tid)
+static __always_inline int forget_task(struct task_struct *task)
 {
-	__u32 place = first_place(tid);
+	__u32 tid = task->pid, place = first_place(tid);
+	struct memlat_task *own;
 
 	if (control.closed)
 		return 0;
@@ -597,120 +510,32 @@ static __always_inline int forget_task(__u32 tid)
 	for (int i = 0; i < MEMLAT_PLACES; i++) {
 		struct memlat_call *call = place_at(place + i);
 
-		if (id_tid(call->id) == tid) {
-			count_start_loss(LAT_ABANDONED);
-			call_free(call);
-		}
+		if (id_tid(call->id) != tid)
+			continue;
+		count_start_loss(LAT_ABANDONED);
+		event_free(call, i && is_event(call->id) ? NULL : call);
 	}
+	own = elsewhere || marked ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
+	if (own && own->call.start_ns) {
+		count_start_loss(LAT_ABANDONED);
+		event_free(&own->call, NULL);
+	}
+	if (own && own->before)
+		__sync_fetch_and_add(&marked, -1);
 	return 0;
 }
 
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(task_exit, struct task_struct *task)
 {
-	return forget_task(task->pid);
+	return forget_task(task);
 }
 
 /* The second copy: see fault_enter_again(). */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(task_exit_again, struct task_struct *task)
 {
-	return forget_task(task->pid);
-}
-
-/* ---- software perf events ---- */
-
-SEC("perf_event")
-int event_start(struct bpf_perf_event_data *ctx)
-{
-	struct task_struct *current = bpf_get_current_task_btf();
-	struct memlat_task *task;
-
-	if (filter_by_task(&config) && !task_wanted(&config, current, false))
-		return 0;
-	task = bpf_task_storage_get(&tasks, current, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!task) {
-		count_start_loss(LAT_NOT_KEPT);
-		return 0;
-	}
-	/* A failed fault has no end event, so its start is still here. */
-	if (task->start_ns)
-		count_start_loss(LAT_ABANDONED);
-	task->address = ctx->addr;
-	task->before = 0;
-	task->bits = from_user_mode(ctx) ? CALL_USER : 0;
-	task->start_ns = bpf_ktime_get_ns();
-	if (config.why)
-		event_call_begins(task->start_ns);
-	return 0;
-}
-
-static __always_inline void explain_event(__u64 address, __u64 start, __u64 now)
-{
-	struct slow slow = {
-		.id = call_id(EVENT_FRAME),
-		.start_ns = start,
-		.end_ns = now,
-		.ns = now - start,
-		.address = address,
-		.own_memory = true,
-	};
-
-	explain_slow(&slow, NULL);
-}
-
-static __always_inline int event_end(struct bpf_perf_event_data *ctx, __u32 bits)
-{
-	struct task_struct *current = bpf_get_current_task_btf();
-	struct memlat_task *task;
-	struct lat_cell *cell;
-	__u64 now, start = 0;
-
-	now = bpf_ktime_get_ns();
-	task = bpf_task_storage_get(&tasks, current, NULL, 0);
-	if (task) {
-		start = task->start_ns;
-		task->start_ns = 0;
-		task->before = 0;
-	}
-	cell = control.armed ? cells_here(&cells) : NULL;
-	if (!cell)
-		return 0;
-	cell->counts[LAT_SEEN]++;
-	if (!start)
-		cell->counts[filter_by_task(&config) && !task_wanted(&config, current, false)
-				     ? LAT_FILTERED
-				     : LAT_MISSED_START]++;
-	else if (task->address != ctx->addr)
-		cell->counts[LAT_UNMATCHED]++;
-	else if (now < start)
-		cell->counts[LAT_NEGATIVE]++;
-	else
-		record(cell, now - start, task->bits | bits);
-	if (start && start <= now && task->address == ctx->addr &&
-	    why_slow(&config, &why_control, now - start))
-		explain_event(ctx->addr, start, now);
-	return 0;
-}
-
-static __always_inline int end_event(struct bpf_perf_event_data *ctx, __u32 bits)
-{
-	event_end(ctx, bits);
-	if (config.why)
-		event_call_ends();
-	return 0;
-}
-
-SEC("perf_event")
-int event_minor(struct bpf_perf_event_data *ctx)
-{
-	return end_event(ctx, 0);
-}
-
-SEC("perf_event")
-int event_major(struct bpf_perf_event_data *ctx)
-{
-	return end_event(ctx, CALL_MAJOR);
+	return forget_task(task);
 }
 
 SEC("raw_tp/task_rename")

@@ -28,11 +28,13 @@ struct {
 	__type(value, struct memlat_task);
 } tasks SEC(".maps");
 
-/* Open calls, for fentry and kprobe. Much cheaper than a hash or task storage. */
+/* Open calls. Much cheaper than a hash or task storage. */
 struct memlat_call calls[MEMLAT_CALLS] __attribute__((aligned(64))) = {};
 
 /* Tasks with a fault that began before the attach, and of which no further attempt was seen. */
 __u32 marked = 0;
+/* perf-event: faults in progress that are not in the first place of their task. */
+__u32 elsewhere = 0;
 
 /*
  * Low 32 bits of an address on the kernel stack. A 32-bit move turns a pointer, with which the
@@ -125,6 +127,39 @@ static __always_inline void call_free(struct memlat_call *call)
 {
 	call->start_ns = 0;
 	store_ordered(&call->id, 0);
+}
+
+/* ---- the method perf-event ---- */
+
+/* In the id of these faults, instead of an address. They do not nest. */
+#define EVENT_FRAME 1
+
+static __always_inline bool is_event(__u64 id)
+{
+	return (__u32)id == EVENT_FRAME;
+}
+
+/*
+ * The fault in progress of a task, in any place, or in the task's storage: there it has no id.
+ * NULL: there is none.
+ */
+static __always_inline struct memlat_call *event_find(struct task_struct *task, __u64 id)
+{
+	struct memlat_call *call = call_find(id);
+	struct memlat_task *own;
+
+	if (call || !elsewhere)
+		return call;
+	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	return own && own->call.start_ns ? &own->call : NULL;
+}
+
+/* `first`: the first place of the task. */
+static __always_inline void event_free(struct memlat_call *call, const struct memlat_call *first)
+{
+	if (call != first)
+		__sync_fetch_and_add(&elsewhere, -1);
+	call_free(call);
 }
 
 #endif

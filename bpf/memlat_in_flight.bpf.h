@@ -60,13 +60,23 @@ static __always_inline void count_calls(struct task_struct *task)
 		count_frame(i);
 }
 
-static __always_inline void count_known(struct task_struct *task, const struct memlat_task *own)
+/* perf-event: the start of the fault in progress; 0: there is none. The task may run meanwhile. */
+static __always_inline __u64 event_started(struct task_struct *task)
+{
+	struct memlat_call *call = event_find(task, (__u64)task->pid << 32 | EVENT_FRAME);
+
+	return call ? *(volatile __u64 *)&call->start_ns : 0;
+}
+
+static __always_inline void count_known(struct task_struct *task)
 {
 	__u32 tid = task->pid, place = first_place(tid);
 
-	stack.known = own && own->start_ns;
-	if (exception.end) /* perf-event: calls in the table are these, too */
+	stack.known = 0;
+	if (exception.end) {
+		stack.known = event_started(task) != 0;
 		return;
+	}
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < MEMLAT_PLACES; i++) {
 		struct memlat_call *call = place_at(place + i);
@@ -81,13 +91,13 @@ static __always_inline void count_known(struct task_struct *task, const struct m
  * its stack cannot be read. Returns 0 also if it ran meanwhile, because then the two counts do not
  * match.
  */
-static __always_inline __u32 calls_unseen(struct task_struct *task, const struct memlat_task *own)
+static __always_inline __u32 calls_unseen(struct task_struct *task)
 {
 	__u64 switches = task_switches(task);
 
 	if (task_runs(task, false))
 		return 0;
-	count_known(task, own);
+	count_known(task);
 	count_calls(task);
 	barrier();
 	if (task_runs(task, false) || task_switches(task) != switches)
@@ -131,8 +141,7 @@ int mark(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	own = bpf_task_storage_get(&tasks, task, NULL, 0);
-	calls = calls_unseen(task, own);
+	calls = calls_unseen(task);
 	if (!calls)
 		return 0;
 	own = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -153,15 +162,13 @@ int in_flight(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	own = bpf_task_storage_get(&tasks, task, NULL, 0);
-	if (!own)
-		return 0;
-	start_ns = *(volatile __u64 *)&own->start_ns;
+	start_ns = event_started(task);
 	if (start_ns)
 		count_in_flight(&waits_in_flight, start_ns, bpf_ktime_get_ns());
-	if (!own->before || (filter_by_task(&config) && !task_wanted(&config, task, false)))
+	own = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (!own || !own->before || (filter_by_task(&config) && !task_wanted(&config, task, false)))
 		return 0;
-	calls = calls_unseen(task, own);
+	calls = calls_unseen(task);
 	if (calls > own->before) /* the entry of a later one was missed */
 		calls = own->before;
 	count_in_flight_before(&waits_in_flight, calls, attached_ns, bpf_ktime_get_ns());

@@ -414,6 +414,7 @@ struct slow {
 	struct backing backing;
 	struct why_who victim;
 	bool own_memory; /* the fault is in the memory of the task, not of another process */
+	bool not_followed; /* it is not in the table of calls */
 };
 
 static __always_inline const struct why_call *find_state(const struct slow *slow)
@@ -467,7 +468,7 @@ static __always_inline void divide(struct slow *slow, struct vm_area_struct *vma
 {
 	const struct why_call *state = find_state(slow);
 
-	if (slow->start_ns < why_attached_ns) {
+	if (slow->start_ns < why_attached_ns || slow->not_followed) {
 		slow->part_ns[WHY_MEMLAT_UNKNOWN] = slow->ns;
 		return;
 	}
@@ -572,29 +573,6 @@ static __always_inline void explain_slow(struct slow *slow, struct vm_area_struc
 	int sent = explain(slow, vma);
 
 	barrier_var(sent);
-}
-
-/* ---- the method perf-event: its fault is in the table of calls, too ---- */
-
-#define EVENT_FRAME 1 /* of all these calls: they do not nest */
-
-static __always_inline void event_call_begins(__u64 start_ns)
-{
-	__u64 id = call_id(EVENT_FRAME);
-	struct memlat_call *call;
-	bool held;
-
-	call = call_claim(id, &held);
-	if (call)
-		call->start_ns = start_ns;
-}
-
-static __always_inline void event_call_ends(void)
-{
-	struct memlat_call *call = call_find(call_id(EVENT_FRAME));
-
-	if (call)
-		call_free(call);
 }
 
 #endif

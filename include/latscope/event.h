@@ -319,8 +319,8 @@ struct runqlat_clock {
 _Static_assert(sizeof(struct runqlat_clock) == 64, "runqlat_clock: one cache line");
 
 /*
- * A call of handle_mm_fault(): memlat's `calls`, in .bss, hashed by TID. A call takes the first
- * free place of the few from there on.
+ * A call of handle_mm_fault(), or a fault of the method perf-event: memlat's `calls`, in .bss,
+ * hashed by TID. A call takes the first free place of the few from there on.
  */
 #define MEMLAT_CALL_BITS 14
 #define MEMLAT_CALLS (1 << MEMLAT_CALL_BITS)
@@ -354,11 +354,11 @@ _Static_assert(sizeof(struct memlat_code) == 16, "memlat_code has no padding");
 
 /* Value of memlat's task storage. */
 struct memlat_task {
-	__u64 start_ns; /* perf-event: of the fault in progress; 0: none */
-	__u64 address;
+	struct memlat_call
+		call; /* perf-event: the fault in progress, if no place was free for it */
 	__u32 bits; /* enum memlat_bit: what was found out during a call */
 	__u32 before; /* calls in progress at the attach, whose entry was not seen */
 };
-_Static_assert(sizeof(struct memlat_task) == 24, "memlat_task has no padding");
+_Static_assert(sizeof(struct memlat_task) == 40, "memlat_task has no padding");
 
 #endif

@@ -56,6 +56,7 @@ static const struct probe_method methods[] = {
 		.needs = "software perf events on every CPU (CONFIG_PERF_EVENTS)",
 		.metric = "page_fault",
 		.what = "page fault, start of the handler to its accounting",
+		.programs = { "task_exit" },
 		.loaded = { "mark", "in_flight", "event_start", "event_minor", "event_major" },
 		.lacks = CALL_SPLITS,
 		.explains = true,
@@ -110,19 +111,16 @@ static const struct {
 	{ "why_node_end", "mm_vmscan_node_reclaim_end" },
 	{ "why_compaction_begin", "mm_compaction_begin" },
 	{ "why_compaction_end", "mm_compaction_end" },
-	{ "task_exit", NULL }, /* of perf-event; the other methods have it */
 };
 
 #define WHY_PROGRAMS (sizeof(why_programs) / sizeof(why_programs[0]))
 
-static bool wants_why_program(const struct bpf_probe *probe, unsigned int i)
+static bool wants_why_program(unsigned int i)
 {
 	const char *name = why_programs[i].program, *point = why_programs[i].point;
 
 	if (!strcmp(name, "why_migrate"))
 		return kernel__has_member("sched_entity", "sched_delayed");
-	if (!strcmp(name, "task_exit"))
-		return probe->method == &methods[PERF_EVENT];
 	return !point || kernel__has_tracepoint(point);
 }
 
@@ -137,7 +135,7 @@ static int prepare_why(struct bpf_probe *probe, struct bpf_object *obj)
 		return 0;
 	}
 	for (unsigned int i = 0; !err && i < WHY_PROGRAMS; i++)
-		if (wants_why_program(probe, i))
+		if (wants_why_program(i))
 			err = probe__load_too(obj, why_programs[i].program);
 	if (!err)
 		err = bpf_map__set_max_entries(skel->maps.why_calls, MEMLAT_CALLS);
@@ -150,7 +148,7 @@ static int attach_why(struct bpf_probe *probe)
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < WHY_PROGRAMS; i++)
-		if (wants_why_program(probe, i))
+		if (wants_why_program(i))
 			err = bpf_probe__attach(probe, why_programs[i].program);
 	skel->bss->why_attached_ns = clock__now_ns();
 	return err;

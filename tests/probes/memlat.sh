@@ -268,6 +268,75 @@ mixed_faults() {
 	done
 }
 
+# place_of TID: sets $place to the first one that the task may have in the table of calls: see first_place()
+place_of() { place=$((($1 * 0x9e3779b1 & 0xffffffff) >> 18 & ~1)); }
+
+# next_alike LAST: sets $pid to the next ID that is free and whose first place is from $first to LAST; fails if there is none
+next_alike() {
+	local most
+
+	most=$(</proc/sys/kernel/pid_max)
+	while [ $((++pid)) -lt "$most" ]; do
+		place_of "$pid"
+		[ "$place" -lt "$first" ] || [ "$place" -gt "$1" ] || [ -e "/proc/$pid" ] || return 0
+	done
+	return 1
+}
+
+# alike_window PAIRS LEAST COUNT: LEAST to COUNT processes, of which the first places are in PAIRS pairs next to each other.
+# If another process gets the ID that was chosen, the one that was to have it is not one of them.
+alike_window() {
+	local pid=$((1000 + RANDOM % 1000)) first last chosen place i=0
+
+	begin
+	alike=()
+	place_of $pid
+	first=$place last=$((place + 2 * ($1 - 1)))
+	while [ ${#alike[@]} -lt "$3" ] && next_alike $last; do
+		chosen=$pid
+		echo $((chosen - 2)) >/proc/sys/kernel/ns_last_pid # start creates one process before
+		start "alike$((i++))" uffd $((40 * soak)) 5 || return
+		place_of "$pid"
+		[ "$place" -lt "$first" ] || [ "$place" -gt "$last" ] || alike+=("$pid")
+		pid=$chosen
+	done
+	watch_all memlat --by process
+	work
+	[ ${#alike[@]} -ge "$2" ] || no_reference="only ${#alike[@]} processes have the same places"
+}
+
+alike_have_all() {
+	local pid
+
+	for pid in "${alike[@]}"; do
+		all_there "$1" "memlat.process.$pid.events" "$(printed alike0 pages)" || return
+	done
+}
+
+# alike_faults PAIRS LEAST COUNT: as alike_window; faults in progress at the same time of tasks that have the same places in the table
+alike_faults() {
+	local method pid alike pages
+
+	calm=alike_have_all window alike_window "$@" || return
+	pages=$(printed alike0 pages)
+	for method in "${methods[@]}"; do
+		for pid in "${alike[@]}"; do
+			is "$method: $3 with the same places: the faults of each" "$(fact "$method" "memlat.process.$pid.events")" "$pages"
+			is "$method: $3 with the same places: all of them slow" \
+				"$(at_least "$method" "memlat.process.$pid" 5000000)" "$pages"
+		done
+		is "$method: $3 with the same places: none is another's" "$(fact "$method" memlat.unmatched)" 0
+		balance "$method: $3 with the same places" "$method"
+	done
+}
+
+# 19 tasks or more that have 18 places altogether: the others are in task storage, which only this method uses.
+too_many_alike() {
+	local methods=(perf-event)
+
+	[ -n "${LATSCOPE_VM-}" ] || alike_faults 6 19 20
+}
+
 stuck_window() {
 	begin
 	start stuck stuck "$1" || return
@@ -317,6 +386,7 @@ refused_splits() {
 software_events() {
 	skipped_faults
 	leftover_starts
+	too_many_alike
 }
 
 if ! methods memlat; then
@@ -343,6 +413,7 @@ else
 	on 6.1 gup_faults
 	on 6.12 gup_faults -r
 	on 6.1 mixed_faults
+	on 6.12 alike_faults 1 2 3
 	stuck_faults
 	on 6.12 refused_splits
 fi
