@@ -17,13 +17,15 @@
  */
 #include "filter.bpf.h"
 #include "sample.bpf.h"
+#include "runqlat_cpu.bpf.h"
 #include "runqlat_task.bpf.h"
 
 const volatile struct lat_config config = {};
+/* Neither filters nor --why nor metric wakeup: only then the functions *_usual() may count. */
+const volatile bool plain = false;
 struct lat_control control = {};
 struct lat_in_flight waits_in_flight = {};
 
-CELLS_MAP(RUNQLAT_METRICS) cells SEC(".maps");
 struct keys_map keys SEC(".maps");
 struct owners_map owners SEC(".maps");
 struct rows_map rows SEC(".maps");
@@ -97,6 +99,29 @@ static __always_inline int count_switch(enum lat_count which)
 	return 0;
 }
 
+/* ---- usual switches ---- */
+
+/* An argument of sched_switch, read again: this is cheaper than to keep it over a call. */
+#define SWITCHED(n) ((struct task_struct *)*(volatile __u64 *)&ctx[n])
+#define PREV SWITCHED(1)
+#define NEXT SWITCHED(2)
+
+/* The line of a task of which nothing special is known; else NULL. */
+static __always_inline struct runqlat_task *usual_line(struct task_struct *task)
+{
+	__u32 tid = task->pid;
+	struct runqlat_task *line = line_of(tid);
+
+	barrier_var(line); /* else the compiler computes it again for each access */
+	return line->task == (__u64)task && line->tid_alone == tid ? line : NULL;
+}
+
+/* This CPU, while samples count; else NULL. */
+static __always_inline struct runqlat_cpu *armed_cpu(void)
+{
+	return control.armed ? cpu_here() : NULL;
+}
+
 /* ---- metric wakeup, on the methods that have task storage ---- */
 
 /*
@@ -139,30 +164,10 @@ static __always_inline void end_request(struct lat_cell *cells_of_cpu, struct ta
 		record(cell, RUNQLAT_WAKEUP, next, false, now - start);
 }
 
-/* ---- stamps: the clock ---- */
+/* ---- stamps ---- */
 
-/* An older offset is read again: slewed by 500 ppm, the clocks differ by 0.5 us then. */
-#define OFFSET_AGE_NS (1 << 20)
-/* Limit for the offset of another CPU. */
-#define OTHER_AGE_NS (1LL << 30)
 /* If the run queue's clock is older than this, our own stamp replaces the kernel's. */
 #define STALE_NS 1000
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE); /* aligns the values to pages, and so to cache lines */
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct runqlat_clock);
-} clocks SEC(".maps");
-
-/* By CPU: the perf event cpu-clock, which reads the scheduler's clock. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} events SEC(".maps");
 
 /* Own stamps, by TID, of tasks that have no storage. */
 struct {
@@ -174,104 +179,6 @@ struct {
 
 __u64 attached_ns = 0; /* when all programs were attached */
 __u32 strays_lost = 0; /* 1: a task had no room in it */
-
-/* The run queue's clock: the scheduler's clock of that CPU at its last update. */
-static __always_inline __u64 queue_clock(struct task_struct *task)
-{
-	return task->se.cfs_rq->rq->clock;
-}
-
-/*
- * Reading the event stores the scheduler's clock in it. (The count cannot be used: it stands still
- * while the kernel reschedules the events of a CPU.) The clock was read between `before` and
- * `after`. The earlier time gives the smallest offset, so a wait is never too short. An NMI or a
- * hypervisor in between makes the offset too small: it is only used if the old one may be as wrong.
- */
-static __always_inline void read_offset(struct runqlat_clock *clock)
-{
-	__u64 before = bpf_ktime_get_ns(), after, clock_ns = 0;
-	__s64 counted = bpf_perf_event_read(&events, BPF_F_CURRENT_CPU);
-
-	after = bpf_ktime_get_ns();
-	bpf_probe_read_kernel(&clock_ns, sizeof(clock_ns), (const void *)clock->stamp);
-	if (counted < 0 || clock_ns == clock->clock_ns) { /* ended when the CPU went offline */
-		clock->stamp = 0;
-		return;
-	}
-	clock->clock_ns = clock_ns;
-	if (clock->at_ns && after - before > clock->error_ns + ((before - clock->at_ns) >> 10))
-		return;
-	clock->offset_ns = before - clock_ns;
-	clock->error_ns = after - before;
-	clock->at_ns = before;
-}
-
-/*
- * The clock of a CPU, if its offset is new enough. That CPU may have read the offset after `now`
- * was read here.
- */
-static __always_inline struct runqlat_clock *clock_of(__u32 cpu, __u64 now)
-{
-	struct runqlat_clock *clock = bpf_map_lookup_elem(&clocks, &cpu);
-
-	return clock && clock->at_ns && (__s64)(now - clock->at_ns) < OTHER_AGE_NS ? clock : NULL;
-}
-
-/*
- * For a CPU without an event, because it came online later. User space has checked that the clocks
- * of all CPUs agree.
- */
-static __always_inline struct runqlat_clock *other_clock(__u64 now)
-{
-	struct runqlat_clock *clock = clock_of(0, now);
-
-	return clock ? clock : clock_of(1, now);
-}
-
-/* The scheduler's clock of this CPU at `now` (CLOCK_MONOTONIC), at least `stale`; 0: unknown. */
-static __always_inline __u64 scheduler_clock(__u64 now, __u64 stale)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct runqlat_clock *clock = bpf_map_lookup_elem(&clocks, &cpu);
-
-	if (clock && clock->stamp && (__s64)(now - clock->at_ns) > OFFSET_AGE_NS)
-		read_offset(clock);
-	if (!clock || !clock->stamp)
-		clock = other_clock(now);
-	if (!clock || !clock->at_ns)
-		return 0;
-	if ((__s64)(now - clock->offset_ns - stale) >= 0)
-		return now - clock->offset_ns;
-	clock->at_ns = 0; /* there was a suspend in between */
-	return stale;
-}
-
-/* Runs in the process that opened the events, once for each of its files. */
-SEC("iter/task_file")
-int find_stamps(struct bpf_iter__task_file *ctx)
-{
-	struct task_struct *task = ctx->task;
-	struct file *file = ctx->file;
-	struct runqlat_clock *clock;
-	__u64 clock_ns = 0, count_ns = 0;
-	struct perf_event *event;
-	__u32 cpu;
-
-	if (!task || !file || (__u32)task->tgid != bpf_get_current_pid_tgid() >> 32)
-		return 0;
-	event = file->private_data; /* if it is no event, its number does not match below */
-	cpu = BPF_CORE_READ(event, cpu);
-	clock = bpf_map_lookup_elem(&clocks, &cpu);
-	if (!clock || clock->stamp || clock->event != ctx->fd)
-		return 0;
-	bpf_core_read(&clock_ns, sizeof(clock_ns), &event->hw.prev_count);
-	bpf_core_read(&count_ns, sizeof(count_ns), &event->count);
-	clock->base_ns = clock_ns - count_ns;
-	store_ordered(&clock->stamp, (__u64)&event->hw.prev_count);
-	return 0;
-}
-
-/* ---- stamps ---- */
 
 /* May a sleeping task stay on its run queue? Then its stamp need not mean a wait. */
 static __always_inline bool stamps_deceive(void)
@@ -299,34 +206,48 @@ int BPF_PROG(stamps_migrate, struct task_struct *task)
 	return 0;
 }
 
-/*
- * The kernel has just stamped the task that wakes up, so the stamp equals the run queue's clock.
- * Otherwise the stamp comes from a move during its sleep. Then our own stamp replaces the kernel's
- * stamp, and what the kernel has added for this wait. (With `why` on all kernels.)
- */
-SEC("tp_btf/sched_wakeup")
-int BPF_PROG(stamps_wakeup, struct task_struct *task)
+static __noinline int stamp_woken(struct task_struct *task)
 {
-	__u64 queued = task->sched_info.last_queued, now;
-	struct runqlat_task *own;
-	__u32 tid;
+	struct runqlat_task *own = find_own(task);
+	__u64 now = bpf_ktime_get_ns();
+	__u32 tid = task->pid;
 
-	if (config.why && queued)
-		note_wakeup(task, queued);
-	if (!stamps_deceive())
-		return 0;
-	if (!queued || queued == queue_clock(task))
-		return 0;
-	now = bpf_ktime_get_ns();
-	own = find_own(task);
 	if (!own) {
-		tid = task->pid;
 		if (bpf_map_update_elem(&strays, &tid, &now, BPF_ANY))
 			strays_lost = 1;
 	} else if (!own->preempted) {
 		own->queued_ns = now;
 	}
 	return 0;
+}
+
+/*
+ * The kernel has just stamped the task that wakes up, so the stamp equals the run queue's clock.
+ * Otherwise the stamp comes from a move during its sleep. Then our own stamp replaces the kernel's
+ * stamp, and what the kernel has added for this wait.
+ */
+static __always_inline int check_stamp(struct task_struct *task, __u64 queued)
+{
+	if (queued && queued != queue_clock(task))
+		stamp_woken(task);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(stamps_wakeup, struct task_struct *task)
+{
+	return check_stamp(task, task->sched_info.last_queued);
+}
+
+/* The same with --why, on all kernels. */
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(stamps_wakeup_why, struct task_struct *task)
+{
+	__u64 queued = task->sched_info.last_queued;
+
+	if (queued)
+		note_wakeup(task, queued);
+	return stamps_deceive() ? check_stamp(task, queued) : 0;
 }
 
 static __always_inline __u64 take_stray(__u32 tid)
@@ -449,8 +370,8 @@ static __always_inline void record_wait(struct lat_cell *cell, struct task_struc
 		slow->before_ns = ns;
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_struct *prev,
+					struct task_struct *next)
 {
 	__u32 state = preempt ? 0 : task_state(prev, false);
 	bool queues = prev->pid && !state;
@@ -497,6 +418,80 @@ int BPF_PROG(stamps_switch, bool preempt, struct task_struct *prev, struct task_
 		explain(ctx, &slow);
 	}
 	return 0;
+}
+
+/*
+ * The task that loses the CPU sleeps, is preempted or is the idle task. If it is preempted, `stamp`
+ * says whether it needs our own stamp. False: anything else is the case.
+ */
+static __always_inline bool stamps_out_usual(__u64 *ctx, bool stamp, __u64 now)
+{
+	__u32 state = task_state(PREV, false);
+	struct runqlat_task *own;
+
+	if (state)
+		return !(state & TASK_DEAD) && !ctx[0];
+	if (!stamp || !PREV->pid)
+		return true;
+	own = usual_line(PREV);
+	if (own)
+		own->queued_ns = now;
+	return own;
+}
+
+/*
+ * The usual switch, in as few instructions as possible: from a task that sleeps or is preempted, or
+ * from the idle task, to one whose wait the kernel has stamped. Returns false, and has changed
+ * nothing, if anything else is the case: then stamps_switch_any() counts.
+ */
+static __always_inline bool stamps_switch_usual(__u64 *ctx)
+{
+	struct runqlat_task *own = usual_line(NEXT);
+	__u64 own_now, stale, now, queued, arrivals, delay, start, ns;
+	struct runqlat_cpu *here;
+	struct lat_cell *cell;
+
+	if (!own)
+		return false;
+	own_now = bpf_ktime_get_ns();
+	here = armed_cpu();
+	if (!here || own_now - here->clock.at_ns > OFFSET_AGE_NS)
+		return false;
+	now = own_now - here->clock.offset_ns;
+	stale = queue_clock(NEXT);
+	queued = NEXT->sched_info.last_queued;
+	if ((__s64)(now - stale) < 0 || stale < queued || !queued)
+		return false;
+	arrivals = own->arrivals;
+	if (NEXT->sched_info.pcount != arrivals)
+		return false;
+	delay = NEXT->sched_info.run_delay - own->run_delay;
+	start = own->queued_ns;
+	ns = start ? own_now - start : delay + now - queued;
+	if ((__s64)ns < 0 || !stamps_out_usual(ctx, now - stale >= STALE_NS, own_now))
+		return false;
+
+	cell = &here->metrics[RUNQLAT_RUN_QUEUE];
+	if (start) {
+		own->queued_ns = 0;
+		cell->counts[LAT_FALLBACK]++;
+		cell->counts[LAT_FALLBACK_NS] += ns;
+	}
+	own->arrivals = arrivals + 1;
+	delay += stale - queued; /* as the kernel will have counted */
+	own->run_delay += delay;
+	cell->counts[LAT_KERNEL_NS] += delay;
+	cell->counts[LAT_SEEN]++;
+	record(cell, RUNQLAT_RUN_QUEUE, NEXT, false, ns);
+	return true;
+}
+
+SEC("tp_btf/sched_switch")
+int stamps_switch(__u64 *ctx)
+{
+	if (plain && stamps_switch_usual(ctx))
+		return 0;
+	return stamps_switch_any(ctx, ctx[0], PREV, NEXT);
 }
 
 /* A new task has not waited yet: its storage starts at zero. */
@@ -641,8 +636,8 @@ static __always_inline void stored_out(struct task_struct *prev, bool preempt, _
 		drop_own(prev);
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(stored_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+static __noinline int stored_switch_any(bool preempt, struct task_struct *prev,
+					struct task_struct *next)
 {
 	__u64 now = bpf_ktime_get_ns(), queued;
 	struct runqlat_task *own;
@@ -667,6 +662,48 @@ int BPF_PROG(stored_switch, bool preempt, struct task_struct *prev, struct task_
 	if (cell)
 		record_since(cell, next, false, queued, now);
 	return 0;
+}
+
+/* As stamps_out_usual(), where a task that sleeps has its stamp deleted. */
+static __always_inline bool stored_out_usual(__u64 *ctx, __u64 now)
+{
+	struct runqlat_task *own = usual_line(PREV);
+	__u32 state = task_state(PREV, false);
+
+	if (!own)
+		return !PREV->pid;
+	if (state && (state & TASK_DEAD || ctx[0]))
+		return false;
+	own->queued_ns = state ? 0 : now;
+	return true;
+}
+
+/* As stamps_switch_usual(). */
+static __always_inline bool stored_switch_usual(__u64 *ctx)
+{
+	struct runqlat_task *own = usual_line(NEXT);
+	struct runqlat_cpu *here;
+	__u64 now, queued;
+
+	if (!own)
+		return false;
+	now = bpf_ktime_get_ns();
+	here = armed_cpu();
+	queued = own->queued_ns;
+	if (!here || !queued || queued > now || !stored_out_usual(ctx, now))
+		return false;
+	own->queued_ns = 0;
+	here->metrics[RUNQLAT_RUN_QUEUE].counts[LAT_SEEN]++;
+	record(&here->metrics[RUNQLAT_RUN_QUEUE], RUNQLAT_RUN_QUEUE, NEXT, false, now - queued);
+	return true;
+}
+
+SEC("tp_btf/sched_switch")
+int stored_switch(__u64 *ctx)
+{
+	if (plain && stored_switch_usual(ctx))
+		return 0;
+	return stored_switch_any(ctx[0], PREV, NEXT);
 }
 
 SEC("iter/task")

@@ -16,28 +16,20 @@ struct {
 } tasks SEC(".maps");
 
 /*
- * Much cheaper than task storage, which takes a call: one cache line per task, by TID. User space
- * sizes it to RUNQLAT_LINES.
+ * Much cheaper than task storage, which takes a call, or a map, which takes a look-up: one cache
+ * line per task, by TID.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE); /* aligns the values to pages, and so to cache lines */
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct runqlat_task);
-} task_lines SEC(".maps");
+static struct runqlat_task task_lines[RUNQLAT_LINES] __attribute__((aligned(64)));
 
 static __always_inline struct runqlat_task *line_of(__u32 tid)
 {
-	__u32 line = tid % RUNQLAT_LINES;
-
-	return bpf_map_lookup_elem(&task_lines, &line);
+	return &task_lines[tid % RUNQLAT_LINES];
 }
 
 static __always_inline bool is_line_of(const struct runqlat_task *line, struct task_struct *task,
 				       __u32 tid)
 {
-	return line && line->task == (__u64)task && line->tid == tid;
+	return line->task == (__u64)task && line->tid == tid;
 }
 
 /* What is kept of a task; NULL: nothing, because the programs did not see it begin. */
@@ -61,7 +53,7 @@ static __noinline int make_own(struct task_struct *task, struct runqlat_task *fr
 	struct runqlat_task *line = line_of(tid);
 	__u64 old;
 
-	if (!line || is_line_of(line, task, tid))
+	if (is_line_of(line, task, tid))
 		return 0;
 	old = __sync_val_compare_and_swap(&line->task, 0, (__u64)task);
 	if (old == (__u64)task && (!line->tid || line->tid == tid))

@@ -281,12 +281,21 @@ _Static_assert(sizeof(struct softirq_start) == 16, "softirq_start has no padding
  */
 struct runqlat_task {
 	__u64 task; /* the task_struct that has this entry; 0: it is free */
-	__u32 tid; /* of that task; 0: the entry is being made */
-	__u8 moved; /* stamps: it was moved in its sleep */
-	__u8 unknown; /* stamps: it waited at the attach, and may have been moved in its sleep */
-	/* it was on its way to sleep, so it waits already; a wakeup does not start its wait */
-	__u8 preempted;
-	__u8 pad;
+	union {
+		struct {
+			__u32 tid; /* of that task; 0: the entry is being made */
+			__u8 moved; /* stamps: it was moved in its sleep */
+			/* stamps: it waited at the attach, and may have been moved in its sleep */
+			__u8 unknown;
+			/*
+			 * it was on its way to sleep, so it waits already; a wakeup does not start
+			 * its wait
+			 */
+			__u8 preempted;
+			__u8 pad;
+		};
+		__u64 tid_alone; /* tid, if none of the three is set */
+	};
 	__u64 run_delay; /* stamps: the kernel's sum of waits at the last switch-in */
 	__u64 arrivals; /* stamps: the kernel's count of waits at the last switch-in */
 	__u64 queued_ns; /* own stamp of becoming runnable; 0: none */
@@ -302,10 +311,7 @@ _Static_assert(sizeof(struct runqlat_task) == 64, "runqlat_task has no padding")
 /* The metrics of runqlat. */
 enum runqlat_metric { RUNQLAT_RUN_QUEUE, RUNQLAT_WAKEUP, RUNQLAT_METRICS };
 
-/*
- * Runqlat's map `clocks`, key = cpu: converts CLOCK_MONOTONIC to the scheduler's clock of that CPU.
- * One cache line each, because each CPU writes its own.
- */
+/* Converts CLOCK_MONOTONIC to the scheduler's clock of one CPU. */
 struct runqlat_clock {
 	__u64 stamp; /* where in the kernel its last reading is; 0: it cannot be read */
 	__u64 base_ns; /* user space: the clock where the event began to count */
@@ -317,6 +323,13 @@ struct runqlat_clock {
 	__u32 pad[3];
 };
 _Static_assert(sizeof(struct runqlat_clock) == 64, "runqlat_clock: one cache line");
+
+/* Runqlat's map `cells`, key = cpu: one look-up finds all that a switch needs of its CPU. */
+struct runqlat_cpu {
+	struct lat_cell metrics[RUNQLAT_METRICS];
+	struct runqlat_clock clock;
+};
+_Static_assert(sizeof(struct runqlat_cpu) % 64 == 0, "runqlat_cpu is of whole cache lines");
 
 /*
  * A call of handle_mm_fault(), or a fault of the method perf-event: memlat's `calls`, in .bss,

@@ -45,19 +45,15 @@ static int open_event(int cpu)
 }
 
 /* 0 also if the CPU is offline. */
-static int open_cpu(struct queue_clock *clock, int cpu, int events, int clocks)
+static int open_cpu(struct queue_clock *clock, int cpu, int events)
 {
-	struct runqlat_clock fresh = {};
-	int fd = open_event(cpu), err;
+	int fd = open_event(cpu);
 
 	if (fd < 0)
 		return errno == ENODEV || errno == ENXIO ? 0 : -errno;
 	clock->events[cpu] = fd;
-	fresh.event = fd;
-	err = bpf_map_update_elem(clocks, &cpu, &fresh, BPF_ANY);
-	if (!err)
-		err = bpf_map_update_elem(events, &cpu, &fd, BPF_ANY);
-	return err;
+	clock->of_cpu[cpu].clock.event = fd;
+	return bpf_map_update_elem(events, &cpu, &fd, BPF_ANY);
 }
 
 /* Only our own files matter; before 6.1 the iterator cannot be limited to them. */
@@ -83,19 +79,19 @@ static int first_cpu(const struct queue_clock *clock)
 	return cpu;
 }
 
-static int read_bounds(const struct queue_clock *clock, int clocks, int cpu, struct bounds *bounds)
+static int read_bounds(const struct queue_clock *clock, int cpu, struct bounds *bounds)
 {
+	const struct runqlat_clock *here = &clock->of_cpu[cpu].clock;
 	uint64_t before, counted, after;
-	struct runqlat_clock here;
 
-	if (bpf_map_lookup_elem(clocks, &cpu, &here) || !here.stamp)
+	if (!here->stamp)
 		return -ENOENT;
 	for (int i = 0; i < TRIES; i++) {
 		before = clock__now_ns();
 		if (read(clock->events[cpu], &counted, sizeof(counted)) != sizeof(counted))
 			return -EIO;
 		after = clock__now_ns();
-		counted += here.base_ns;
+		counted += here->base_ns;
 		if (!i || (int64_t)(before - counted) > bounds->low)
 			bounds->low = before - counted;
 		if (!i || (int64_t)(after - counted) < bounds->high)
@@ -105,7 +101,7 @@ static int read_bounds(const struct queue_clock *clock, int clocks, int cpu, str
 }
 
 /* Do all CPUs have the same clock, as far as can be measured? */
-static int check_agreement(const struct queue_clock *clock, int clocks)
+static int check_agreement(const struct queue_clock *clock)
 {
 	struct bounds all = { INT64_MIN, INT64_MAX }, one;
 	int err;
@@ -113,7 +109,7 @@ static int check_agreement(const struct queue_clock *clock, int clocks)
 	for (int cpu = 0; cpu < clock->cpus; cpu++) {
 		if (clock->events[cpu] < 0)
 			continue;
-		err = read_bounds(clock, clocks, cpu, &one);
+		err = read_bounds(clock, cpu, &one);
 		if (err)
 			return err;
 		if (one.low > all.low)
@@ -188,31 +184,48 @@ static int check_step(const struct queue_clock *clock)
 	return -ERANGE;
 }
 
-int queue_clock__open(struct queue_clock *clock, const struct bpf_map *events,
-		      const struct bpf_map *clocks, const struct bpf_program *reader)
+static int open_all(struct queue_clock *clock, int events)
 {
 	int err = 0, opened = 0;
 
-	clock->cpus = bpf_map__max_entries(clocks);
-	clock->events = malloc(clock->cpus * sizeof(*clock->events));
-	if (!clock->events)
-		return -ENOMEM;
 	for (int cpu = 0; cpu < clock->cpus; cpu++)
 		clock->events[cpu] = -1;
 	for (int cpu = 0; !err && cpu < clock->cpus; cpu++) {
-		err = open_cpu(clock, cpu, bpf_map__fd(events), bpf_map__fd(clocks));
+		err = open_cpu(clock, cpu, events);
 		opened += clock->events[cpu] >= 0;
 	}
-	if (!err && !opened)
-		err = -ENODEV;
+	return !err && !opened ? -ENODEV : err;
+}
+
+static int open_and_check(struct queue_clock *clock, int events, const struct bpf_program *reader)
+{
+	int err = open_all(clock, events);
+
 	if (!err)
 		err = find_stamps(reader);
 	if (!err)
 		err = check_stability(clock);
 	if (!err)
 		err = check_step(clock);
-	if (!err)
-		err = check_agreement(clock, bpf_map__fd(clocks));
+	return err ? err : check_agreement(clock);
+}
+
+int queue_clock__open(struct queue_clock *clock, const struct bpf_map *events,
+		      const struct bpf_map *cells, const struct bpf_program *reader)
+{
+	size_t page = sysconf(_SC_PAGESIZE), size;
+	int err = -ENOMEM;
+
+	clock->cpus = bpf_map__max_entries(cells);
+	size = (clock->cpus * sizeof(*clock->of_cpu) + page - 1) / page * page;
+	clock->of_cpu = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(cells), 0);
+	if (clock->of_cpu == MAP_FAILED)
+		return -errno;
+	clock->events = malloc(clock->cpus * sizeof(*clock->events));
+	if (clock->events)
+		err = open_and_check(clock, bpf_map__fd(events), reader);
+	munmap(clock->of_cpu, size);
+	clock->of_cpu = NULL;
 	if (err)
 		queue_clock__close(clock);
 	return err;

@@ -11,9 +11,12 @@
 
 #include <bpf/libbpf.h>
 
+struct runqlat_cpu;
+
 struct queue_clock {
 	int cpus;
 	int *events; /* by CPU; -1: none */
+	struct runqlat_cpu *of_cpu; /* mapped while they are being opened */
 };
 
 /*
@@ -22,7 +25,7 @@ struct queue_clock {
  * open.
  */
 int queue_clock__open(struct queue_clock *clock, const struct bpf_map *events,
-		      const struct bpf_map *clocks, const struct bpf_program *reader);
+		      const struct bpf_map *cells, const struct bpf_program *reader);
 
 void queue_clock__close(struct queue_clock *clock);
 

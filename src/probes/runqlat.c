@@ -60,28 +60,36 @@ struct runqlat {
 	struct queue_clock clock; /* method stamps */
 };
 
-/* Since 6.12 a stamp does not always mean a wait; these programs find out. */
-static const char *const guards[] = { "stamps_migrate", "stamps_wakeup" };
-#define NR_GUARDS (sizeof(guards) / sizeof(guards[0]))
-
 static bool uses_stamps(const struct bpf_probe *probe)
 {
 	return probe->method == &methods[0];
 }
 
-static bool is_raw(const struct bpf_probe *probe)
+#define MORE_PROGRAMS 3
+
+/*
+ * The programs that only some kernels or options need. Since 6.12 a stamp does not always mean a
+ * wait: stamps_migrate and stamps_wakeup find out.
+ */
+static int more_programs(const struct bpf_probe *probe, const char *names[MORE_PROGRAMS])
 {
-	return probe->method == &methods[2];
+	bool deceived = uses_stamps(probe) && kernel__has_member("sched_entity", "sched_delayed");
+	int nr = 0;
+
+	if (deceived)
+		names[nr++] = "stamps_migrate";
+	if (uses_stamps(probe) && probe->config.why)
+		names[nr++] = "stamps_wakeup_why";
+	else if (deceived)
+		names[nr++] = "stamps_wakeup";
+	if (probe->config.metrics & WAKEUP)
+		names[nr++] = "requested";
+	return nr;
 }
 
-static bool needs_guards(const struct bpf_probe *probe)
+static bool is_plain(const struct lat_config *config)
 {
-	return uses_stamps(probe) && kernel__has_member("sched_entity", "sched_delayed");
-}
-
-static bool wants_wakeups(const struct bpf_probe *probe)
-{
-	return probe->config.metrics & WAKEUP;
+	return !config->why && !(config->metrics & WAKEUP) && !probe__filters_tasks(config);
 }
 
 static int runqlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton)
@@ -98,6 +106,7 @@ static int runqlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **sk
 		return err;
 	}
 	PROBE_CONFIGURE(runqlat->skel, probe);
+	runqlat->skel->rodata->plain = is_plain(&probe->config);
 	probe->skel = runqlat;
 	*skeleton = runqlat->skel->skeleton;
 	return 0;
@@ -106,20 +115,14 @@ static int runqlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **sk
 static int runqlat_prepare(struct bpf_probe *probe, struct bpf_object *obj)
 {
 	struct runqlat *runqlat = probe->skel;
-	int err = 0;
+	const char *names[MORE_PROGRAMS];
+	int nr = more_programs(probe, names), err = 0;
 
-	if (!is_raw(probe))
-		err = bpf_map__set_max_entries(runqlat->skel->maps.task_lines, RUNQLAT_LINES);
-	if (!err && uses_stamps(probe)) {
-		err = bpf_map__set_max_entries(runqlat->skel->maps.clocks, probe->cpus);
-		if (!err)
-			err = bpf_map__set_max_entries(runqlat->skel->maps.events, probe->cpus);
-	}
-	for (size_t i = 0; !err && needs_guards(probe) && i < NR_GUARDS; i++)
-		err = probe__load_too(obj, guards[i]);
-	if (!err && probe->config.why && !needs_guards(probe))
-		err = probe__load_too(obj, "stamps_wakeup");
-	return !err && wants_wakeups(probe) ? probe__load_too(obj, "requested") : err;
+	if (uses_stamps(probe))
+		err = bpf_map__set_max_entries(runqlat->skel->maps.events, probe->cpus);
+	for (int i = 0; !err && i < nr; i++)
+		err = probe__load_too(obj, names[i]);
+	return err;
 }
 
 static const char *loaded_program(const struct bpf_probe *probe, int i)
@@ -131,19 +134,16 @@ static const char *loaded_program(const struct bpf_probe *probe, int i)
 static int start_method(struct bpf_probe *probe)
 {
 	struct runqlat *runqlat = probe->skel;
-	int err = 0;
+	const char *names[MORE_PROGRAMS];
+	int nr = more_programs(probe, names), err = 0;
 
-	for (size_t i = 0; !err && needs_guards(probe) && i < NR_GUARDS; i++)
-		err = bpf_probe__attach(probe, guards[i]);
-	if (!err && probe->config.why && !needs_guards(probe))
-		err = bpf_probe__attach(probe, "stamps_wakeup");
-	if (!err && wants_wakeups(probe))
-		err = bpf_probe__attach(probe, "requested");
+	for (int i = 0; !err && i < nr; i++)
+		err = bpf_probe__attach(probe, names[i]);
 	if (err || !uses_stamps(probe))
 		return err;
 	runqlat->skel->bss->attached_ns = clock__now_ns();
 	return queue_clock__open(&runqlat->clock, runqlat->skel->maps.events,
-				 runqlat->skel->maps.clocks, runqlat->skel->progs.find_stamps);
+				 runqlat->skel->maps.cells, runqlat->skel->progs.find_stamps);
 }
 
 static int runqlat_start(struct bpf_probe *probe, struct lat_control **control)
