@@ -127,13 +127,14 @@ static __always_inline struct lat_rmid_cell *cell_at(struct lat_rmid_cpu *state,
 	return (void *)&state->cells[at];
 }
 
-static __always_inline struct lat_rmid_cell *add_cell(struct lat_rmid_cpu *state, __u32 place,
-						      const struct lat_rmid_span *span)
+/* Returns the number of the new cell; 0: no room. */
+static __always_inline __u32 add_cell(struct lat_rmid_cpu *state, __u32 place,
+				      const struct lat_rmid_span *span)
 {
 	struct lat_rmid_cell *cell = cell_at(state, state->batch.nr + 1);
 
 	if (!cell)
-		return NULL;
+		return 0;
 	if (!state->batch.nr)
 		state->batch.start_ns = span->start_ns;
 	cell->born_ns = span->born_ns;
@@ -147,29 +148,28 @@ static __always_inline struct lat_rmid_cell *add_cell(struct lat_rmid_cpu *state
 		if (i < counters)
 			cell->counters[i] = (struct lat_rmid_counter){};
 	state->index[place] = ++state->batch.nr;
-	return cell;
+	return state->batch.nr;
 }
 
 #define PLACES 8 /* places of the index to look for a cell in */
 
-/* The cell of the span's process, which may be new. NULL: no room. */
-static __always_inline struct lat_rmid_cell *cell_of(struct lat_rmid_cpu *state,
-						     const struct lat_rmid_span *span)
+/* The number of the cell of the span's process, which may be new; 0: no room. */
+static __always_inline __u32 cell_of(struct lat_rmid_cpu *state, const struct lat_rmid_span *span)
 {
 	__u32 hash = ((span->id + span->who) * 0x9e3779b1U) >> 16;
 
 	for (__u32 i = 0; i < PLACES; i++) {
-		__u32 place = (hash + i) % RMID_INDEX;
+		__u32 place = (hash + i) % RMID_INDEX, number = state->index[place];
 		struct lat_rmid_cell *cell;
 
-		if (!state->index[place])
+		if (!number)
 			return add_cell(state, place, span);
-		cell = cell_at(state, state->index[place]);
+		cell = cell_at(state, number);
 		if (cell && cell->id == span->id && cell->who == span->who &&
 		    cell->born_ns == span->born_ns)
-			return cell;
+			return number;
 	}
-	return NULL;
+	return 0;
 }
 
 static __always_inline void send_batch(struct lat_rmid_cpu *state)
@@ -185,6 +185,7 @@ static __always_inline void send_batch(struct lat_rmid_cpu *state)
 	    bpf_ringbuf_output(&ring, batch, size, BPF_RB_NO_WAKEUP))
 		state->lost_spans++;
 	batch->nr = 0;
+	state->last_cell = 0;
 	__builtin_memset(state->index, 0, sizeof(state->index));
 }
 
@@ -208,12 +209,14 @@ static __always_inline void add_counters(struct lat_rmid_cell *cell,
 static __always_inline void add_span(struct lat_rmid_cpu *state, const struct lat_rmid_span *span)
 {
 	struct lat_rmid_batch *batch = &state->batch;
-	struct lat_rmid_cell *cell = cell_of(state, span);
+	__u32 number = cell_of(state, span);
+	struct lat_rmid_cell *cell;
 
-	if (!cell) {
+	if (!number) {
 		send_batch(state);
-		cell = cell_of(state, span);
+		number = cell_of(state, span);
 	}
+	cell = cell_at(state, number);
 	if (!cell)
 		return; /* cannot happen, because the batch is empty */
 	batch->head = span->head;
@@ -222,6 +225,8 @@ static __always_inline void add_span(struct lat_rmid_cpu *state, const struct la
 	cell->switches += span->switches;
 	cell->flags |= span->head.flags & RMID_LAST;
 	add_counters(cell, span);
+	state->older_cell = state->last_cell;
+	state->last_cell = number;
 }
 
 static __always_inline void send_span(struct lat_rmid_cpu *state, struct lat_rmid_span *span)
@@ -262,16 +267,25 @@ static __always_inline void end_span(struct lat_rmid_cpu *state, __u32 cpu, __u6
 	take_span(state, cpu, &span);
 }
 
-/* Begins the span of `task`. */
+static __always_inline void open_span(struct lat_rmid_cpu *state, struct task_struct *task,
+				      __u32 pid, __u32 tgid, __u64 born_ns, __u64 now)
+{
+	state->tgid = tgid;
+	state->born_ns = born_ns;
+	state->since_ns = now;
+	state->switches = 0;
+	state->pid = pid;
+	state->ran_ns = task->se.sum_exec_runtime;
+}
+
+/* Begins the span of `task`, whose cell is not known. */
 static __always_inline void begin_span(struct lat_rmid_cpu *state, struct task_struct *task,
 				       __u64 now)
 {
-	state->tgid = task->tgid;
-	state->born_ns = task->tgid ? task->group_leader->start_boottime : 0;
-	state->since_ns = now;
-	state->switches = 0;
-	state->pid = task->pid;
-	state->ran_ns = task->se.sum_exec_runtime;
+	__u32 tgid = task->tgid;
+
+	open_span(state, task, task->pid, tgid, tgid ? task->group_leader->start_boottime : 0, now);
+	state->cell = 0;
 }
 
 /*
@@ -310,10 +324,8 @@ static __always_inline bool is_last(struct task_struct *task)
  * program ran for each: the kernel skips it while another program runs on that CPU. The run queue
  * is found from either task, except from the idle task.
  */
-static __always_inline __u64 count_switches(struct task_struct *prev, struct task_struct *next)
+static __always_inline __u64 count_switches(struct task_struct *task)
 {
-	struct task_struct *task = next->pid ? next : prev;
-
 	if (!bpf_core_field_exists(task->se.cfs_rq))
 		return 0;
 	return task->se.cfs_rq->rq->nr_switches;
@@ -381,13 +393,13 @@ static __always_inline void count_lost(void)
 
 /* Kernel threads have no RMID. */
 static __always_inline void tell_task(struct task_struct *task, enum lat_rmid_life life,
-				      int threads)
+				      int threads, __u64 now)
 {
 	struct lat_rmid_task told = {};
 
 	if (!emulated || task->flags & PF_KTHREAD)
 		return;
-	fill_head(&told.head, RMID_TASK, bpf_ktime_get_ns());
+	fill_head(&told.head, RMID_TASK, now);
 	told.head.flags = life;
 	told.key = (__u64)task->signal;
 	told.born_ns = task->group_leader->start_boottime;
@@ -400,40 +412,127 @@ static __always_inline void tell_task(struct task_struct *task, enum lat_rmid_li
 		count_lost();
 }
 
+/* If the task has run for the last time, tells so. */
+static __always_inline int tell_end(struct task_struct *task, bool preempt, __u64 now)
+{
+	if (!emulated || preempt || !(task_state(task, false) & TASK_DEAD))
+		return 0;
+	tell_task(task, is_last(task) ? RMID_ENDS_ALL : RMID_ENDS, task->signal->live.counter, now);
+	return 0;
+}
+
 /* The CPU was offline: no process had it since the span began, and no switches were missed. */
 static __always_inline void come_back(struct lat_rmid_cpu *state)
 {
 	state->left = 0;
 	state->since_ns = 0;
 	state->count = 0;
+	state->cell = 0;
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
+/* Without counters: a cell by its number; NULL: there is none. */
+static __always_inline struct lat_rmid_cell *plain_cell(struct lat_rmid_cpu *state, __u32 number)
+{
+	__u64 at = (__u64)number - 1;
+
+	if (at >= RMID_CELLS / RMID_CELL_SIZE)
+		return NULL;
+	at *= RMID_CELL_SIZE;
+	barrier_var(at);
+	return (void *)&state->cells[at];
+}
+
+/*
+ * The usual switch, in as few instructions as possible: the last one was seen, and the span that
+ * ends is in the slot of the open batch, which has a cell for its process. Returns false, and has
+ * changed nothing, if anything else is the case: then switched_any() does it.
+ */
+static __always_inline bool switched_usual(struct lat_rmid_cpu *state, __u64 *ctx, __u64 now)
+{
+	struct lat_rmid_cell *cell = plain_cell(state, state->cell);
+	__u32 pid = NEXT->pid, tgid, last;
+	struct task_struct *queued;
+	__u64 count, born_ns;
+
+	if (!cell || now >= state->edge_ns || state->left)
+		return false;
+	if (task_state(PREV, false) & TASK_DEAD)
+		return false;
+	queued = NEXT;
+	if (!pid)
+		queued = PREV;
+	count = count_switches(queued);
+	if (count != state->count + 1)
+		return false;
+	state->count = count;
+	tgid = NEXT->tgid;
+	if (tgid == state->tgid) {
+		state->switches++;
+		state->pid = 0;
+		return true;
+	}
+	cell->cpu_ns += now - state->since_ns;
+	cell->switches += state->switches + 1;
+	state->batch.head.time_ns = now;
+	last = state->last_cell;
+	state->last_cell = state->cell;
+	born_ns = tgid ? NEXT->group_leader->start_boottime : 0;
+	open_span(state, NEXT, pid, tgid, born_ns, now);
+	cell = plain_cell(state, last);
+	state->cell = cell && cell->id == tgid && cell->born_ns == born_ns ? last : 0;
+	return true;
+}
+
+/*
+ * If the span that begins now is of the same process as the last but one, its cell is known without
+ * the index: so it is if two processes wake up each other, or one has the CPU now and then.
+ */
+static __always_inline void know_cell(struct lat_rmid_cpu *state, __u64 now)
+{
+	const struct lat_rmid_head *head = &state->batch.head;
+	const struct lat_rmid_cell *cell = plain_cell(state, state->older_cell);
+
+	if (!counters && cell && state->batch.nr && head->time_ns == now &&
+	    head->flags == RMID_SWITCHED && cell->id == state->tgid &&
+	    cell->born_ns == state->born_ns)
+		state->cell = state->older_cell;
+}
+
+static __noinline int switched_any(struct lat_rmid_cpu *state, bool preempt,
+				   struct task_struct *prev, struct task_struct *next, __u64 now)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct lat_rmid_cpu *state = armed_state(cpu);
-	__u64 now, missed;
+	__u64 missed;
 
-	if (emulated && !preempt && task_state(prev, false) & TASK_DEAD)
-		tell_task(prev, is_last(prev) ? RMID_ENDS_ALL : RMID_ENDS,
-			  prev->signal->live.counter);
-	if (!state)
-		return 0;
-	open_state(state);
-	now = bpf_ktime_get_ns();
+	tell_end(prev, preempt, now);
 	if (state->left)
 		come_back(state);
-	missed = missed_switches(state, count_switches(prev, next));
+	missed = missed_switches(state, count_switches(next->pid ? next : prev));
 	if (missed)
 		resume_span(state, cpu, prev, missed, now);
 	if (prev->tgid == next->tgid && state->since_ns && now < edge_of(state, state->since_ns)) {
 		state->switches++;
 		state->pid = 0;
-	} else {
-		end_span(state, cpu, now, RMID_SWITCHED | (is_last(prev) ? RMID_LAST : 0));
-		begin_span(state, next, now);
+		return 0;
 	}
+	end_span(state, cpu, now, RMID_SWITCHED | (is_last(prev) ? RMID_LAST : 0));
+	begin_span(state, next, now);
+	know_cell(state, now);
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int switched(__u64 *ctx)
+{
+	struct lat_rmid_cpu *state = armed_state(bpf_get_smp_processor_id());
+	__u64 now;
+
+	if (!state)
+		return tell_end(PREV, ctx[0], bpf_ktime_get_ns());
+	open_state(state);
+	now = bpf_ktime_get_ns();
+	if (!switched_usual(state, ctx, now))
+		switched_any(state, ctx[0], PREV, NEXT, now);
 	close_state(state);
 	return 0;
 }
@@ -516,14 +615,14 @@ int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(began, struct task_struct *task)
 {
-	tell_task(task, RMID_BEGINS, 1);
+	tell_task(task, RMID_BEGINS, 1, bpf_ktime_get_ns());
 	return 0;
 }
 
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(execed, struct task_struct *task)
 {
-	tell_task(task, RMID_EXECS, 0);
+	tell_task(task, RMID_EXECS, 0, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -536,7 +635,7 @@ static __always_inline void tell_existing(struct task_struct *leader)
 	int threads = leader->signal->nr_threads - !!leader->exit_state;
 
 	if (threads > 0)
-		tell_task(leader, RMID_EXISTS, threads);
+		tell_task(leader, RMID_EXISTS, threads, bpf_ktime_get_ns());
 }
 
 /* Runs once, after the other programs are attached: reports the existing processes. */

@@ -101,11 +101,6 @@ static __always_inline int count_switch(enum lat_count which)
 
 /* ---- usual switches ---- */
 
-/* An argument of sched_switch, read again: this is cheaper than to keep it over a call. */
-#define SWITCHED(n) ((struct task_struct *)*(volatile __u64 *)&ctx[n])
-#define PREV SWITCHED(1)
-#define NEXT SWITCHED(2)
-
 /* The line of a task of which nothing special is known; else NULL. */
 static __always_inline struct runqlat_task *usual_line(struct task_struct *task)
 {

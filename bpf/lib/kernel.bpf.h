@@ -76,6 +76,11 @@ static __always_inline bool task_runs(struct task_struct *task, bool raw)
 	return raw ? BPF_CORE_READ_BITFIELD_PROBED(task, on_cpu) : task->on_cpu;
 }
 
+/* An argument of sched_switch, read again: this is cheaper than to keep it over a call. */
+#define SWITCHED(n) ((struct task_struct *)*(volatile __u64 *)&ctx[n])
+#define PREV SWITCHED(1)
+#define NEXT SWITCHED(2)
+
 /* Does the task sleep until I/O is done, as far as the kernel says so? */
 static __always_inline bool task_waits_for_io(struct task_struct *task)
 {

@@ -173,28 +173,34 @@ _Static_assert(sizeof(struct lat_rmid_task) == 64, "lat_rmid_task has no padding
  * `version` was even, and the same before and after.
  */
 struct lat_rmid_cpu {
+	/* what each switch reads or writes: one cache line */
 	__u32 version;
 	__u32 tgid; /* 0: idle */
 	__u64 born_ns;
 	__u64 since_ns; /* 0: unknown */
+	__u64 ran_ns; /* CPU time of the thread when the span began; only with `pid` */
+	__u64 count; /* switches by the scheduler's count; 0: none was seen */
+	__u64 edge_ns; /* end of the slot in which the last span began */
 	__u32 switches;
-	__u32 valid; /* mask of 1 << counter: the three fields below are valid */
+	__s32 pid; /* the single thread of the span; 0: several, or unknown */
+	/* Cells of the open batch by number, from 1; 0: none, or not known. Not with counters. */
+	__u32 cell; /* of the process of the open span, which begins where the batch ends */
+	__u32 last_cell; /* of the span before */
+
+	__u32 older_cell; /* of the span before that */
+	__u32 left; /* set by user space: the CPU went offline, so the open span has no end */
+	__u64 hidden; /* switches that were not seen */
 	__u64 lost_spans; /* that found no room in the ring; likewise the records below */
 	__u64 lost_others; /* written by any CPU */
 	__u64 failed_reads; /* of a perf event */
+	__u64 valid; /* mask of 1 << counter: the three fields below are valid */
 	__u64 values[RMID_COUNTERS]; /* of the perf events, at the last reading */
 	__u64 enabled_ns[RMID_COUNTERS];
 	__u64 running_ns[RMID_COUNTERS];
-	__u64 count; /* switches by the scheduler's count; 0: none was seen */
-	__u64 hidden; /* how many of them were not seen */
-	__u64 ran_ns; /* CPU time of the thread when the span began; only with `pid` */
-	__s32 pid; /* the single thread of the span; 0: several, or unknown */
-	__u32 left; /* set by user space: the CPU went offline, so the open span has no end */
-	__u64 edge_ns; /* end of the slot in which the last span began */
-	__u8 index[RMID_INDEX]; /* hash table of the open batch: number of the cell, plus 1 */
+	__u8 index[RMID_INDEX]; /* hash table of the open batch: number of the cell, from 1 */
 	struct lat_rmid_batch batch; /* the open batch; nr 0: none */
 	__u8 cells[RMID_CELLS];
-	__u64 pad[4]; /* pads to whole cache lines, so that CPUs do not share one */
+	__u64 pad[2]; /* pads to whole cache lines, so that CPUs do not share one */
 };
 _Static_assert(sizeof(struct lat_rmid_cpu) % 64 == 0, "lat_rmid_cpu is of whole cache lines");
 
