@@ -20,92 +20,107 @@
 /* Inputs for counting a completion. The config is read once, because reads are never removed. */
 struct ending {
 	struct request_view rq;
-	__u64 tail_ns;
 	__u64 lag_ns; /* of rq.start_ns */
+	__u64 tail_ns;
 	__u32 by;
+	__u32 again;
+	__u32 error;
 	struct lat_cell *cells;
 	__u64 now;
-	__u64 cgroup; /* of the submitter; 0: not known */
+	struct iolat_submitter submitter;
 	const struct iolat_start *start; /* NULL: not looked up, or none */
 	struct gendisk *disk; /* NULL: not needed, or none */
 	__u32 device; /* its ID */
-	__u32 error;
+	struct iolat_samples *samples; /* set only with splits */
 	struct why_end *end; /* set only with config.why */
 };
 
 static __always_inline void count_all(struct lat_cell *cells_now, __u32 which)
 {
+	bool again = config.again;
+
 	for (int i = 0; i < IOLAT_METRICS; i++)
-		COUNT(&config, cells_now[i].counts[which]);
+		COUNT_BY(again, cells_now[i].counts[which], 1);
 }
 
-/* What the splits need of a completion. */
-struct iolat_sample {
-	__u64 ns;
-	__u64 pid_tgid; /* of the submitter, as what follows; not with `unknown` */
-	__u64 cgroup;
-	/* The verifier does not know what these point to. */
-	const struct gendisk *disk;
-	const struct iolat_start *start; /* has the names */
-	__u32 metric;
-	__u32 device;
-	__u32 op;
-	__u32 unknown;
-};
+/* Adds the samples of a completion to the rows of one key, or if that is not known, to (other). */
+static __always_inline void split_key(struct iolat_cells *all, const struct iolat_samples *samples,
+				      __u32 by, bool known, __u64 id, const char *comm)
+{
+	const volatile __u64 *words = recent_words(&control, id, by);
+
+#pragma unroll
+	for (__u32 metric = 0; metric < IOLAT_METRICS; metric++) {
+		const struct lat_key key = { .id = id, .by = by, .metric = metric };
+		const struct sample sample = { samples->ns[metric], samples->slot[metric] };
+
+		if (!(samples->metrics & 1U << metric))
+			continue;
+		if (known)
+			split_add_word(&split, &all->metrics[metric], &key, &words[metric], comm,
+				       sample);
+		else
+			split_add_row(&split, &all->metrics[metric], &key, 0, sample);
+	}
+}
 
 /* Global and not inlined, so that the verifier checks it once and not for every path. */
-__noinline int split_sample(struct iolat_sample *sample)
+__noinline int split_samples(struct iolat_cells *all, struct iolat_samples *done)
 {
-	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
-	struct identity who;
-	struct lat_key key;
-	struct lat_cell *cell = cells_here(&cells);
+	__u32 by = config.by;
+	bool known;
 
-	if (!sample || !cell || sample->metric >= IOLAT_METRICS)
+	if (!all || !done)
 		return 0;
-	cell += sample->metric;
-	/* Keep the pointer: verifiers lose the bound of `metric`, so compute it once. */
-	barrier_var(cell);
-	key = (struct lat_key){ .metric = sample->metric };
-	if (config_split(&config, LAT_BY_DISK)) {
-		key.by = LAT_BY_DISK;
-		key.id = sample->device;
-		split_add(&split, cell, &key, sample->disk ? sample->disk->disk_name : NULL,
-			  sample->ns);
-	}
-	if (config_split(&config, LAT_BY_OP)) {
-		key.by = LAT_BY_OP;
-		key.id = sample->op;
-		split_add(&split, cell, &key, NULL, sample->ns);
-	}
-	if (!(config.by & LAT_BY_TASK))
-		return 0;
-	who.tgid = sample->pid_tgid >> 32;
-	who.tid = sample->pid_tgid;
-	who.cgroup = sample->cgroup;
-	who.comm = sample->start->comm;
-	who.leader_comm = sample->start->leader_comm;
-	split_by_identity(&split, cell, sample->metric, sample->unknown ? NULL : &who, sample->ns);
+	known = done->cgroup;
+	if (by & 1U << LAT_BY_DISK)
+		split_key(all, done, LAT_BY_DISK, true, done->device,
+			  done->disk ? done->disk->disk_name : NULL);
+	if (by & 1U << LAT_BY_OP)
+		split_key(all, done, LAT_BY_OP, true, done->op, NULL);
+	if (by & 1U << LAT_BY_PROCESS)
+		split_key(all, done, LAT_BY_PROCESS, known, done->pid_tgid >> 32,
+			  done->start ? done->start->leader_comm : NULL);
+	if (by & 1U << LAT_BY_THREAD)
+		split_key(all, done, LAT_BY_THREAD, known, (__u32)done->pid_tgid,
+			  done->start ? done->start->comm : NULL);
+	if (by & 1U << LAT_BY_CGROUP)
+		split_key(all, done, LAT_BY_CGROUP, known, done->cgroup, NULL);
 	return 0;
 }
 
-static __always_inline void split_completion(const struct ending *done, __u32 metric, __u64 ns)
+/* A place for the samples of this completion, which end_samples() gives back. */
+static __always_inline struct iolat_samples *begin_samples(const struct ending *done, bool second)
 {
-	const struct iolat_start *start = done->start;
-	struct iolat_sample sample = {
-		.ns = ns,
-		.disk = done->disk,
-		.metric = metric,
-		.device = done->device,
-		.op = request_op(&done->rq),
-		.cgroup = done->cgroup,
-		.start = start,
-		.unknown = keeps_in_hash() ? !start : !done->cgroup,
-	};
+	struct iolat_cells *all = (struct iolat_cells *)done->cells;
+	struct iolat_samples *samples;
+	__u64 place = second;
 
-	if (start)
-		sample.pid_tgid = start->pid_tgid;
-	split_sample(&sample);
+	if (!done->again)
+		place = all->nested++;
+	barrier_var(place); /* as in bounded_slot() */
+	samples = &all->samples[place & (IOLAT_NESTED - 1)];
+	samples->metrics = 0;
+	return samples;
+}
+
+static __always_inline void end_samples(const struct ending *done)
+{
+	if (!done->again)
+		((struct iolat_cells *)done->cells)->nested--;
+}
+
+static __always_inline void split_completion(const struct ending *done)
+{
+	struct iolat_samples *samples = done->samples;
+
+	samples->pid_tgid = done->submitter.pid_tgid;
+	samples->cgroup = done->submitter.cgroup;
+	samples->disk = done->disk;
+	samples->start = done->start;
+	samples->device = done->device;
+	samples->op = request_op(&done->rq);
+	split_samples((struct iolat_cells *)done->cells, samples);
 }
 
 static __always_inline void count_error(const struct ending *done, struct lat_cell *cell)
@@ -136,6 +151,7 @@ static __always_inline void finish(struct ending *done, __u32 metric, __u64 from
 {
 	struct lat_cell *cell = &done->cells[metric];
 	__u64 ns = to - from;
+	struct sample sample;
 
 	if (!from || !to) {
 		count_missed(done, cell);
@@ -145,13 +161,15 @@ static __always_inline void finish(struct ending *done, __u32 metric, __u64 from
 		COUNT(&config, cell->counts[LAT_NEGATIVE]);
 		return;
 	}
-	if (!done->by) {
-		hist_add_cell(&config, &cell->hist, ns);
+	if (!done->by || inject_fault(&config, metric, cell, &ns)) {
+		sample = sample_of(ns);
+		hist_add_by(done->again, &cell->hist, sample, done->tail_ns);
 		count_error(done, cell);
-	} else if (inject_fault(&config, metric, cell, &ns)) {
-		hist_add_cell(&config, &cell->hist, ns);
-		count_error(done, cell);
-		split_completion(done, metric, ns);
+		if (done->by) {
+			done->samples->ns[metric] = sample.ns;
+			done->samples->slot[metric] = sample.slot;
+			done->samples->metrics |= 1U << metric;
+		}
 	}
 	if (config.why && metric == IOLAT_TOTAL)
 		done->end->start_ns = from;
@@ -219,9 +237,9 @@ static __always_inline __u32 left_out(const struct ending *done)
 		return LAT_FILTERED;
 	if (!config.identity || !filter_by_task(&config))
 		return LAT_TERMS;
-	if (!done->start)
+	if (!done->submitter.cgroup)
 		return LAT_MISSED_START;
-	return done->start->unwanted ? LAT_FILTERED : LAT_TERMS;
+	return done->submitter.unwanted ? LAT_FILTERED : LAT_TERMS;
 }
 
 /* Sets what our stamps know of the request; returns the time of its first issue, 0: unknown. */
@@ -230,19 +248,19 @@ static __always_inline __u64 own_stamps(struct ending *done, struct request *rq,
 {
 	struct own_stamps own = {};
 
-	if (ours && !keeps_in_hash())
+	if (ours)
 		own = table_take(line_of(rq, raw), &done->rq);
 	if (looked_up || (ours && !own.issue_ns)) {
 		done->start = find(&done->rq);
 		if (done->start) {
 			own.lag_ns = done->start->lag_ns;
-			own.cgroup = done->start->cgroup;
+			own.submitter = done->start->submitter;
 			if (!is_done(done->start->issue_ns))
 				own.issue_ns = done->start->issue_ns;
 		}
 	}
 	done->lag_ns = own.lag_ns;
-	done->cgroup = own.cgroup;
+	done->submitter = own.submitter;
 	return own.issue_ns;
 }
 
@@ -318,16 +336,23 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 	if (config.why && !raw) {
 		end = (struct why_end){ .issue_ns = issue_ns, .second = second };
 		done.end = &end;
-		why_completed(&end, rq, &done.rq, done.now);
+		why_completed(&end, rq, done.now);
 	}
 	if (done.cells) {
 		done.by = config.by;
+		done.again = config.again;
 		done.tail_ns = config.tail_ns;
+		if (done.by)
+			done.samples = begin_samples(&done, second);
 		why = left_out(&done);
 		if (why == LAT_TERMS)
 			finish_all(&done, issue_ns);
 		else
 			leave_out(&done, why, issue_ns);
+		if (done.by && done.samples->metrics)
+			split_completion(&done);
+		if (done.by)
+			end_samples(&done);
 	}
 	let_go(&done);
 	if (config.why && !raw)
@@ -341,7 +366,7 @@ static __always_inline bool first_saw(struct request *rq, const struct request_v
 {
 	const struct iolat_start *start;
 
-	if (!keeps_in_hash() && table_has(line_of(rq, false), view, done))
+	if (table_has(line_of(rq, false), view, done))
 		return true;
 	start = find(view);
 	return start && start->issue_ns && is_done(start->issue_ns) == done;
@@ -358,17 +383,21 @@ static __always_inline bool mark_entry(const struct request_view *view, __u64 is
 	return true;
 }
 
-/* Marks for the second program here that the first one has done the work. */
-static __always_inline void leave_mark(struct request *rq)
+/*
+ * Marks for the second program here that the first one has done the work. Not inlined, for the sake
+ * of the stack.
+ */
+static __noinline int leave_mark(struct request *rq)
 {
 	struct request_view view = request_view(rq, false);
 	struct iolat_start start = { .queue_ns = view.start_ns, .issue_ns = IOLAT_DONE };
 	__u64 id = view.id;
 
 	if (mark_entry(&view, IOLAT_DONE))
-		return;
-	if (keeps_in_hash() || !table_put(line_of(rq, false), &view, IOLAT_DONE))
+		return 0;
+	if (!table_put(line_of(rq, false), &view, IOLAT_DONE))
 		bpf_map_update_elem(&start_ts, &id, &start, BPF_ANY);
+	return 0;
 }
 
 static __always_inline void take_mark(struct request *rq, const struct request_view *view)
@@ -377,7 +406,7 @@ static __always_inline void take_mark(struct request *rq, const struct request_v
 
 	if (mark_entry(view, 0))
 		return;
-	if (keeps_in_hash() || !table_has(line_of(rq, false), view, true))
+	if (!table_has(line_of(rq, false), view, true))
 		bpf_map_delete_elem(&start_ts, &id);
 	else
 		table_take(line_of(rq, false), view);
@@ -426,25 +455,18 @@ int BPF_PROG(raw_complete, struct request *rq, int error, unsigned int nr_bytes)
 /* ---- the start: submission and issue ---- */
 
 /*
- * Makes the entry of a request. The submitter, if a filter or a split needs it, is `current`.
- * `counted`: as in struct iolat_start.
+ * Makes the entry of a request that the table cannot have. The submitter, if a filter or a split
+ * needs it, is `current`.
  */
-static __always_inline void keep(const struct request_view *rq, const struct own_stamps *own,
-				 bool counted)
+static __always_inline void keep(const struct request_view *rq, const struct own_stamps *own)
 {
 	struct iolat_start start = { .queue_ns = rq->start_ns,
 				     .issue_ns = own->issue_ns,
 				     .lag_ns = own->lag_ns,
-				     .counted = counted };
-	struct task_struct *current;
+				     .submitter = current_submitter(),
+				     .counted = 1 };
 	__u64 id = rq->id;
 
-	if (config.identity) {
-		start.pid_tgid = bpf_get_current_pid_tgid();
-		current = bpf_get_current_task_btf();
-		start.cgroup = task_cgroup(current, false);
-		start.unwanted = filter_by_task(&config) && !task_wanted(&config, current, false);
-	}
 	if (config_names(&config)) {
 		bpf_get_current_comm(&start.comm, sizeof(start.comm));
 		bpf_probe_read_kernel_str(&start.leader_comm, sizeof(start.leader_comm),
@@ -452,7 +474,7 @@ static __always_inline void keep(const struct request_view *rq, const struct own
 	}
 	if (bpf_map_update_elem(&start_ts, &id, &start, BPF_ANY))
 		count_start(LAT_NOT_KEPT);
-	else if (counted)
+	else
 		__sync_fetch_and_add(&looked_up, 1);
 }
 
@@ -464,13 +486,13 @@ static __always_inline int issue(struct request *request, bool raw)
 
 	if (request_is_passthrough(&rq) || other_disk(request, raw))
 		return 0;
-	if (may_be_in_hash())
+	if (looked_up)
 		start = find(&rq);
 	if (!raw)
 		why_issued(request, &rq, start && start->requeues, own.issue_ns);
 	if (!start) {
-		if (keeps_in_hash() || !table_put(line_of(request, raw), &rq, own.issue_ns))
-			keep(&rq, &own, false);
+		if (!table_put(line_of(request, raw), &rq, own.issue_ns))
+			keep(&rq, &own);
 	} else if (!start->requeues) { /* seen at submission */
 		start->queue_ns = rq.start_ns;
 		start->issue_ns = own.issue_ns;
@@ -506,7 +528,7 @@ static __always_inline int requeue(struct request *request, bool own, bool raw)
 		stamps = table_take(line_of(request, raw), &rq);
 	fresh.issue_ns = stamps.issue_ns;
 	fresh.lag_ns = stamps.lag_ns;
-	fresh.cgroup = stamps.cgroup;
+	fresh.submitter = stamps.submitter;
 	if (!own && !fresh.issue_ns)
 		fresh.issue_ns = rq.issue_ns;
 	/* Still 0 if it was issued before the attach: so it stays a missed start. */
@@ -555,37 +577,32 @@ int BPF_PROG(raw_requeue, struct request *rq)
 	return requeue(rq, true, true);
 }
 
-/* The current task submits a request, which the table or, if its line has no room, the hash has. */
+/* The current task submits a request, which the table has if it can, or else `start_ts`. */
 static __always_inline void begin(struct request *request, const struct request_view *rq,
 				  __u64 lag_ns, bool again, bool raw)
 {
 	const struct own_stamps own = { .lag_ns = lag_ns };
 
 	if (!table_begin(line_of(request, raw), rq, lag_ns, again))
-		keep(rq, &own, true);
+		keep(rq, &own);
 }
 
-/* A request begins. If its place still has an entry, the end of the one before was missed. */
+/* A request begins. If it still has an entry, the end of the one before was missed. */
 static __always_inline int submit(struct request *request, const struct request_view *rq,
 				  const struct iolat_start *start, __u64 lag_ns, bool again)
 {
-	const struct own_stamps own = { .lag_ns = lag_ns };
-
 	if (start) {
-		if (start->issue_ns && !is_done(start->issue_ns) && !start->unwanted)
+		if (start->issue_ns && !is_done(start->issue_ns) && !start->submitter.unwanted)
 			count_start(LAT_ABANDONED);
 		forget(start, rq->id);
 	}
-	if (keeps_in_hash())
-		keep(rq, &own, false);
-	else
-		begin(request, rq, lag_ns, again, false);
+	begin(request, rq, lag_ns, again, false);
 	return 0;
 }
 
 static __always_inline int submit_started(struct request *rq, bool again)
 {
-	struct request_view view = request_view(rq, false);
+	struct request_view view = { .id = (__u64)rq };
 	__u64 id = view.id, now = bpf_ktime_get_ns(),
 	      plug_ns = config.cached ? plug_time(false) : 0;
 	const struct iolat_start *start = NULL;
@@ -595,7 +612,7 @@ static __always_inline int submit_started(struct request *rq, bool again)
 	why_submitted(rq);
 	view.start_ns = plug_ns ?: now; /* the kernel may stamp it only after this */
 	/* Only to keep `looked_up` correct, and to count missed ends. */
-	if (looked_up || (config.again && keeps_in_hash()))
+	if (looked_up)
 		start = bpf_map_lookup_elem(&start_ts, &id);
 	if (start && first_started(start->queue_ns, start->issue_ns, start->lag_ns, plug_ns, again))
 		return 0;
@@ -627,11 +644,11 @@ static __always_inline int submit_inserted(struct request *rq)
 
 	if (other_disk(rq, false))
 		return 0;
-	if (may_be_in_hash())
+	if (looked_up)
 		start = bpf_map_lookup_elem(&start_ts, &id);
 	if (start && start->queue_ns == view.start_ns) /* comes back, by a requeue or unissued */
 		return 0;
-	if (!keeps_in_hash() && table_find(line_of(rq, false), &view))
+	if (table_find(line_of(rq, false), &view))
 		return 0;
 	why_submitted(rq);
 	return submit(rq, &view, start, 0, false);
@@ -692,12 +709,11 @@ static __always_inline int forget_merged(struct request *rq)
 	__u64 id = (__u64)rq;
 	struct iolat_start *start = NULL;
 
-	if (may_be_in_hash())
+	if (looked_up)
 		start = bpf_map_lookup_elem(&start_ts, &id);
 	if (start)
 		forget(start, id);
-	if (!keeps_in_hash())
-		table_drop(line_of(rq, false), id);
+	table_drop(line_of(rq, false), id);
 	return 0;
 }
 
@@ -716,8 +732,6 @@ int BPF_PROG(merged_again, struct request *rq)
 SEC("raw_tp/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {
-	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
-
 	split_rename(&split, IOLAT_METRICS, task, comm);
 	if (config.why)
 		__sync_fetch_and_add(&names_changed, 1);

@@ -20,7 +20,41 @@ __u32 looked_up = 0;
 
 enum iolat_metric { IOLAT_DEVICE, IOLAT_QUEUED, IOLAT_TOTAL, IOLAT_METRICS };
 
-CELLS_MAP(IOLAT_METRICS) cells SEC(".maps");
+/* The samples of a completion, for the splits. */
+struct iolat_samples {
+	__u64 pid_tgid; /* of the submitter */
+	__u64 cgroup; /* 0: the submitter is unknown */
+	/* The verifier does not know what these point to. */
+	const struct gendisk *disk;
+	const struct iolat_start *start; /* has the names; NULL: they are not needed */
+	__u64 ns[IOLAT_METRICS];
+	__u16 slot[IOLAT_METRICS];
+	__u8 metrics; /* mask of 1 << those that have a sample */
+	__u8 op;
+	__u32 device;
+} __attribute__((aligned(64)));
+
+/*
+ * Value of `cells`: after the cells, of which alone user space knows, the samples of a completion,
+ * because the stack has no room for them. There are several: of a program and of its second copy;
+ * or before 6.1 (05b24ff9b2cf), where a program can interrupt itself, of each that is under way.
+ */
+#define IOLAT_NESTED 4
+
+struct iolat_cells {
+	struct lat_cell metrics[IOLAT_METRICS];
+	struct iolat_samples samples[IOLAT_NESTED];
+	__u64 nested;
+	__u64 pad[7];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct iolat_cells);
+} cells SEC(".maps");
 struct keys_map keys SEC(".maps");
 struct owners_map owners SEC(".maps");
 struct rows_map rows SEC(".maps");
@@ -168,27 +202,70 @@ static __always_inline void count_start(__u32 which)
 		__sync_fetch_and_add(&all[IOLAT_DEVICE].counts[which], 1);
 }
 
-/* Are requests kept in `start_ts`? The table has only the cgroup of the submitter. */
-static __always_inline bool keeps_in_hash(void)
+/* ---- submitters ---- */
+
+static const struct split split = { &keys, &owners, &rows, &light, &control, &config };
+
+/* Does the key have a row for each metric? */
+static __always_inline bool has_rows(__u32 by, __u32 id)
 {
-	return config.identity && (config_names(&config) || filter_by_task(&config));
+#pragma unroll
+	for (__u32 metric = 0; metric < IOLAT_METRICS; metric++) {
+		struct lat_key key = { .id = id, .by = by, .metric = metric };
+
+		if (!find_row(&split, &key, recent_word(&control, &key)))
+			return false;
+	}
+	return true;
 }
 
-/* Can `start_ts` have an entry of the request? */
-static __always_inline bool may_be_in_hash(void)
+/* Global and not inlined, because it is rare, and so that the verifier checks it once. */
+__noinline int lacks_rows(__u32 tgid, __u32 tid)
 {
-	return keeps_in_hash() || looked_up;
+	return (config_split(&config, LAT_BY_PROCESS) && !has_rows(LAT_BY_PROCESS, tgid)) ||
+	       (config_split(&config, LAT_BY_THREAD) && !has_rows(LAT_BY_THREAD, tid));
 }
 
-/* The cgroup of the current task, if it is needed. */
-static __always_inline __u64 current_cgroup(void)
+static __always_inline bool rows_are_recent(__u32 by, __u32 id)
 {
-	return config.identity ? task_cgroup(bpf_get_current_task_btf(), false) : 0;
+	return !config_split(&config, by) || recent_rows(&control, by, id, IOLAT_METRICS);
 }
+
+/*
+ * Is the name of the submitter needed? Only at a key's first samples, which make its rows, and at
+ * all of a key that gets none.
+ */
+static __always_inline bool needs_name(const struct iolat_submitter *who)
+{
+	__u32 tgid = who->pid_tgid >> 32, tid = who->pid_tgid;
+
+	if (!config_names(&config) || who->unwanted)
+		return false;
+	if (rows_are_recent(LAT_BY_PROCESS, tgid) && rows_are_recent(LAT_BY_THREAD, tid))
+		return false;
+	return lacks_rows(tgid, tid);
+}
+
+/* The current task, if a filter or a split needs the submitter. */
+static __always_inline struct iolat_submitter current_submitter(void)
+{
+	struct iolat_submitter who = {};
+	struct task_struct *task;
+
+	if (!config.identity)
+		return who;
+	task = bpf_get_current_task_btf();
+	who.pid_tgid = (__u64)task->tgid << 32 | (__u32)task->pid;
+	who.cgroup = config_split(&config, LAT_BY_CGROUP) ? task_cgroup(task, false) : 1;
+	who.unwanted = filter_by_task(&config) && !task_wanted(&config, task, false);
+	return who;
+}
+
+/* ---- the table ---- */
 
 static __always_inline bool is_done(__u64 issue_ns)
 {
-	return config.again && issue_ns == IOLAT_DONE;
+	return issue_ns == IOLAT_DONE && config.again;
 }
 
 /* Does the entry at the request's place belong to this request? As is_of(). */
@@ -206,6 +283,7 @@ static __always_inline struct iolat_stamp *table_place(__u32 line, __u64 id, boo
 	struct iolat_stamp *stamp = table[line];
 
 	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
+		barrier_var(stamp);
 		*left = stamp->request == id;
 		if (*left ||
 		    (!stamp->request && !__sync_val_compare_and_swap(&stamp->request, 0, id)))
@@ -217,7 +295,7 @@ static __always_inline struct iolat_stamp *table_place(__u32 line, __u64 id, boo
 /* An earlier request left its stamp: its end was missed, if it was issued. */
 static __always_inline void count_left(const struct iolat_stamp *stamp)
 {
-	if (stamp->issue_ns && !is_done(stamp->issue_ns))
+	if (stamp->issue_ns && !is_done(stamp->issue_ns) && !stamp->submitter.unwanted)
 		count_start(LAT_ABANDONED);
 }
 
@@ -231,7 +309,23 @@ static __always_inline bool first_started(__u64 queue_ns, __u64 issue_ns, __u64 
 	return again && !issue_ns && lag_ns && queue_ns == plug_ns;
 }
 
-/* The current task submits a request. false: its line has no room. */
+/*
+ * Stores that the current task has submitted the request. false: its name is needed, and the stamp
+ * is free again.
+ */
+static __always_inline bool set_submitter(struct iolat_stamp *stamp)
+{
+	struct iolat_submitter who = current_submitter();
+
+	if (needs_name(&who)) {
+		store_ordered(&stamp->request, 0);
+		return false;
+	}
+	stamp->submitter = who;
+	return true;
+}
+
+/* The current task submits a request. false: it has to be kept in `start_ts`. */
 static __always_inline bool table_begin(__u32 line, const struct request_view *rq, __u64 lag_ns,
 					bool again)
 {
@@ -249,10 +343,10 @@ static __always_inline bool table_begin(__u32 line, const struct request_view *r
 	stamp->queue_ns = rq->start_ns;
 	stamp->lag_ns = lag_ns;
 	stamp->issue_ns = 0;
-	stamp->cgroup = current_cgroup();
-	return true;
+	return set_submitter(stamp);
 }
 
+/* The request is issued, or (IOLAT_DONE) it has completed. false: as above. */
 static __always_inline bool table_put(__u32 line, const struct request_view *rq, __u64 issue_ns)
 {
 	struct iolat_stamp *stamp;
@@ -270,18 +364,16 @@ static __always_inline bool table_put(__u32 line, const struct request_view *rq,
 		count_left(stamp);
 	if (!same || stamp->issue_ns)
 		stamp->lag_ns = 0;
-	if (!same)
-		stamp->cgroup = current_cgroup();
 	stamp->queue_ns = rq->start_ns;
 	stamp->issue_ns = issue_ns;
-	return true;
+	return same || is_done(issue_ns) || set_submitter(stamp);
 }
 
 /* Own stamps of a request. */
 struct own_stamps {
 	__u64 issue_ns; /* 0: none */
 	__u64 lag_ns;
-	__u64 cgroup; /* 0: not known */
+	struct iolat_submitter submitter;
 };
 
 /*
@@ -294,6 +386,7 @@ static __always_inline struct own_stamps table_take(__u32 line, const struct req
 	struct own_stamps own = {};
 
 	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
+		barrier_var(stamp); /* keep the pointer, instead of computing it each time */
 		if (stamp->request != rq->id)
 			continue;
 		if (!stamp_is_of(stamp, rq)) {
@@ -301,7 +394,7 @@ static __always_inline struct own_stamps table_take(__u32 line, const struct req
 		} else {
 			own.issue_ns = is_done(stamp->issue_ns) ? 0 : stamp->issue_ns;
 			own.lag_ns = stamp->lag_ns;
-			own.cgroup = stamp->cgroup;
+			own.submitter = stamp->submitter;
 			if (request_goes_on(rq)) {
 				stamp->issue_ns = 0;
 				return own;
@@ -372,7 +465,7 @@ static __always_inline struct iolat_start *find(const struct request_view *rq)
 
 	if (!start || is_of(start, rq))
 		return start;
-	if (!is_done(start->issue_ns) && !start->unwanted)
+	if (!is_done(start->issue_ns) && !start->submitter.unwanted)
 		count_start(LAT_ABANDONED);
 	forget(start, id);
 	return NULL;

@@ -290,13 +290,13 @@ static __always_inline struct disk *disk_of(__u32 queue)
 }
 
 /* Adds a completion to the ring, and forgets that it is in flight. */
-static __noinline int note_completion(struct why_end *end, struct request *rq,
-				      const struct request_view *view, __u64 now)
+static __noinline int note_completion(struct why_end *end, struct request *rq, __u64 now)
 {
-	struct flight *flight = find_flight(line_of(rq, false), view->id);
+	const struct request_view view = request_view(rq, false);
+	struct flight *flight = find_flight(line_of(rq, false), view.id);
 	struct completion *done;
 	struct disk *disk;
-	__u64 issue_ns = end->issue_ns ?: view->issue_ns;
+	__u64 issue_ns = end->issue_ns ?: view.issue_ns;
 
 	end->issue_ns = issue_ns;
 	end->queue = rq->q->id;
@@ -311,27 +311,26 @@ static __noinline int note_completion(struct why_end *end, struct request *rq,
 		done->owner = flight->owner;
 		issue_ns = flight->again_ns ?: issue_ns;
 		flight->again_ns = 0;
-		if (!request_goes_on(view))
+		if (!request_goes_on(&view))
 			store_ordered(&flight->request, 0);
 	} else {
 		__builtin_memset(&done->owner, 0, sizeof(done->owner));
 	}
 	done->end_ns = now;
 	done->issue_ns = issue_ns ?: now;
-	done->request = view->id;
+	done->request = view.id;
 	done->queue = end->queue;
-	done->op = request_op(view);
-	done->bytes = view->bytes;
-	done->sequence = request_ends_sequence(view);
+	done->op = request_op(&view);
+	done->bytes = view.bytes;
+	done->sequence = request_ends_sequence(&view);
 	store_ordered(&done->number, end->number);
 	return 0;
 }
 
 /* A request has completed. */
-static __always_inline void why_completed(struct why_end *end, struct request *rq,
-					  const struct request_view *view, __u64 now)
+static __always_inline void why_completed(struct why_end *end, struct request *rq, __u64 now)
 {
-	int done = note_completion(end, rq, view, now);
+	int done = note_completion(end, rq, now);
 
 	barrier_var(done); /* as in memlat_why.bpf.h */
 }

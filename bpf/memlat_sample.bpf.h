@@ -30,12 +30,12 @@ static __always_inline void count_start_loss(__u32 which)
 }
 
 static __always_inline void split_by_bits(const struct split *split, struct lat_cell *cell,
-					  __u32 by, __u64 ns, __u32 value)
+					  __u32 by, struct sample sample, __u32 value)
 {
 	struct lat_key key = { .by = by, .id = value };
 
 	if (config_split(&config, by))
-		split_add(split, cell, &key, NULL, ns);
+		split_add(split, cell, &key, NULL, sample);
 }
 
 /* The mark of a fault of a huge page in the current task; NULL: there is none. */
@@ -75,24 +75,26 @@ __noinline int record_split(__u64 ns, __u32 bits)
 {
 	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
 	struct lat_cell *cell = cells_here(&cells);
+	struct sample sample;
 
 	if (!cell || !inject_fault(&config, 0, cell, &ns))
 		return 0;
-	hist_add_cell(&config, &cell->hist, ns);
-	split_by_task(&split, cell, 0, bpf_get_current_task_btf(), false, ns);
-	split_by_bits(&split, cell, LAT_BY_MODE, ns,
+	sample = sample_of(ns);
+	hist_add_cell(&config, &cell->hist, sample);
+	split_by_task(&split, cell, 0, bpf_get_current_task_btf(), false, sample);
+	split_by_bits(&split, cell, LAT_BY_MODE, sample,
 		      bits & CALL_GUP	 ? LAT_MODE_GUP
 		      : bits & CALL_USER ? LAT_MODE_USER
 					 : LAT_MODE_KERNEL);
-	split_by_bits(&split, cell, LAT_BY_TYPE, ns,
+	split_by_bits(&split, cell, LAT_BY_TYPE, sample,
 		      bits & CALL_FAILED  ? LAT_TYPE_FAILED
 		      : bits & CALL_MAJOR ? LAT_TYPE_MAJOR
 					  : LAT_TYPE_MINOR);
-	split_by_bits(&split, cell, LAT_BY_ACCESS, ns,
+	split_by_bits(&split, cell, LAT_BY_ACCESS, sample,
 		      bits & CALL_WRITE	 ? LAT_ACCESS_WRITE
 		      : bits & CALL_EXEC ? LAT_ACCESS_EXEC
 					 : LAT_ACCESS_READ);
-	split_by_bits(&split, cell, LAT_BY_PAGE, ns,
+	split_by_bits(&split, cell, LAT_BY_PAGE, sample,
 		      bits & CALL_HUGETLB ? LAT_PAGE_HUGETLB
 		      : bits & CALL_THP	  ? LAT_PAGE_THP
 					  : LAT_PAGE_BASE);
@@ -104,7 +106,7 @@ static __always_inline void record(struct lat_cell *cell, __u64 ns, __u32 bits)
 	if (config.by)
 		record_split(ns, bits);
 	else
-		hist_add_cell(&config, &cell->hist, ns);
+		hist_add_cell(&config, &cell->hist, sample_of(ns));
 }
 
 static __always_inline void call_begins(struct memlat_call *call, __u64 address, __u32 bits)

@@ -43,6 +43,7 @@ static __always_inline void record(struct lat_cell *cell, __u32 metric, struct t
 				   bool raw, __u64 ns)
 {
 	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
+	struct sample sample;
 
 	if (!config.by) {
 		hist_add(&cell->hist, ns, config.tail_ns);
@@ -50,8 +51,9 @@ static __always_inline void record(struct lat_cell *cell, __u32 metric, struct t
 	}
 	if (!inject_fault(&config, metric, cell, &ns))
 		return;
-	hist_add(&cell->hist, ns, config.tail_ns);
-	split_by_task(&split, cell, metric, task, raw, ns);
+	sample = sample_of(ns);
+	hist_add_sample(&cell->hist, sample, config.tail_ns);
+	split_by_task(&split, cell, metric, task, raw, sample);
 }
 
 static __always_inline bool wakeups_wanted(void)

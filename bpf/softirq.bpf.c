@@ -46,10 +46,11 @@ static __always_inline void record(struct lat_cell *cell, __u32 vector, __u64 ns
 {
 	const struct split split = { &keys, &owners, &rows, &light, &control, &config };
 	const struct lat_key key = { .by = LAT_BY_VECTOR, .id = vector };
+	const struct sample sample = sample_of(ns);
 
-	hist_add_cell(&config, &cell->hist, ns);
+	hist_add_cell(&config, &cell->hist, sample);
 	if (config.by)
-		split_add(&split, cell, &key, NULL, ns);
+		split_add(&split, cell, &key, NULL, sample);
 }
 
 static __always_inline int end(__u32 vector)

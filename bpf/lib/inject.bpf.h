@@ -31,8 +31,8 @@ static __always_inline bool inject_fault(const volatile struct lat_config *confi
 		hist_add(&cell->hist, *ns, config->tail_ns);
 	}
 	if (inject == LAT_INJECT_SHIFT) {
-		cell->hist.slots[bounded_slot(*ns)]--; /* where it will be added */
-		cell->hist.slots[bounded_slot(2 * *ns)]++;
+		cell->hist.slots[bounded_slot(hist_slot(*ns))]--; /* where it will be added */
+		cell->hist.slots[bounded_slot(hist_slot(2 * *ns))]++;
 	}
 	if (inject == LAT_INJECT_UNIT)
 		*ns *= 1000;

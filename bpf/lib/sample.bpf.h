@@ -58,13 +58,11 @@ static __always_inline struct lat_cell *cells_here(void *cells)
 }
 
 /*
- * Slot of a sample. Old verifiers must see its bound at the access. So it is in one 64-bit
- * register, which the compiler must neither copy nor narrow between the check and the access.
+ * Old verifiers must see the bound of a slot at the access. So it is in one 64-bit register, which
+ * the compiler must neither copy nor narrow between the check and the access.
  */
-static __always_inline __u64 bounded_slot(__u64 ns)
+static __always_inline __u64 bounded_slot(__u64 slot)
 {
-	__u64 slot = hist_slot(ns);
-
 	barrier_var(slot);
 	if (slot > HIST_OVERFLOW_SLOT) /* never */
 		slot = HIST_OVERFLOW_SLOT;
@@ -72,17 +70,42 @@ static __always_inline __u64 bounded_slot(__u64 ns)
 	return slot;
 }
 
+/* A latency, and its slot, which takes longer to compute than the rest of a sample. */
+struct sample {
+	__u64 ns;
+	__u64 slot;
+};
+
+/* Global and not inlined, because it is rare, and so that the verifier checks it once. */
+__noinline int slot_of_long(__u64 ns)
+{
+	return hist_slot(ns);
+}
+
+/* With a bound of `ns` the compiler leaves out what only longer ones need. */
+static __always_inline struct sample sample_of(__u64 ns)
+{
+	struct sample sample = { .ns = ns };
+
+	sample.slot = ns < 1ULL << 30 ? hist_slot(ns) : slot_of_long(ns);
+	return sample;
+}
+
 /* Adds to a histogram that only this program writes on this CPU. */
+static __always_inline void hist_add_sample(struct lat_hist *hist, struct sample sample,
+					    __u64 tail_ns)
+{
+	hist->slots[bounded_slot(sample.slot)]++;
+	hist->sum_ns += sample.ns;
+	if (sample.ns > hist->max_ns)
+		hist->max_ns = sample.ns;
+	if (sample.ns >= tail_ns)
+		hist->tail++;
+}
+
 static __always_inline void hist_add(struct lat_hist *hist, __u64 ns, __u64 tail_ns)
 {
-	__u64 slot = bounded_slot(ns);
-
-	hist->slots[slot]++;
-	hist->sum_ns += ns;
-	if (ns > hist->max_ns)
-		hist->max_ns = ns;
-	if (ns >= tail_ns)
-		hist->tail++;
+	hist_add_sample(hist, sample_of(ns), tail_ns);
 }
 
 static __always_inline void raise_max(__u64 *at, __u64 ns)
@@ -98,37 +121,43 @@ static __always_inline void raise_max(__u64 *at, __u64 ns)
 }
 
 /* The same for a row, which all CPUs share. */
-static __always_inline void hist_add_shared(struct lat_hist *hist, __u64 ns, __u64 tail_ns)
+static __always_inline void hist_add_shared(struct lat_hist *hist, struct sample sample,
+					    __u64 tail_ns)
 {
-	__u64 slot = bounded_slot(ns);
-
-	__sync_fetch_and_add(&hist->slots[slot], 1);
-	__sync_fetch_and_add(&hist->sum_ns, ns);
-	if (ns >= tail_ns)
+	__sync_fetch_and_add(&hist->slots[bounded_slot(sample.slot)], 1);
+	__sync_fetch_and_add(&hist->sum_ns, sample.ns);
+	if (sample.ns >= tail_ns)
 		__sync_fetch_and_add(&hist->tail, 1);
-	raise_max(&hist->max_ns, ns);
+	raise_max(&hist->max_ns, sample.ns);
 }
 
 /*
  * Adds to a count of this CPU's cell. If the programs are attached twice, one may be preempted
  * between load and store while the other counts in the same cell: only then an atomic is used.
  */
-#define COUNT_MORE(config, to, n)                       \
+#define COUNT_MORE(config, to, n) COUNT_BY((config)->again, to, n)
+#define COUNT_BY(again, to, n)                          \
 	({                                              \
-		if ((config)->again)                    \
+		if (again)                              \
 			__sync_fetch_and_add(&(to), n); \
 		else                                    \
 			(to) += (n);                    \
 	})
 #define COUNT(config, to) COUNT_MORE(config, to, 1)
 
-static __always_inline void hist_add_cell(const volatile struct lat_config *config,
-					  struct lat_hist *hist, __u64 ns)
+static __always_inline void hist_add_by(bool again, struct lat_hist *hist, struct sample sample,
+					__u64 tail_ns)
 {
-	if (config->again)
-		hist_add_shared(hist, ns, config->tail_ns);
+	if (again)
+		hist_add_shared(hist, sample, tail_ns);
 	else
-		hist_add(hist, ns, config->tail_ns);
+		hist_add_sample(hist, sample, tail_ns);
+}
+
+static __always_inline void hist_add_cell(const volatile struct lat_config *config,
+					  struct lat_hist *hist, struct sample sample)
+{
+	hist_add_by(config->again, hist, sample, config->tail_ns);
 }
 
 #ifdef LATSCOPE_FAULTS
@@ -172,44 +201,113 @@ struct split {
 	const volatile struct lat_config *config;
 };
 
-static __always_inline void write_owner(void *owners, __u32 row, const struct lat_key *key,
-					const char *comm)
+static __noinline int write_owner(void *owners, __u32 row, const struct lat_key *key,
+				  const char *comm)
 {
 	struct lat_owner *owner = bpf_map_lookup_elem(owners, &row);
 
 	if (!owner)
-		return;
+		return 0;
 	owner->key = *key;
 	if (comm)
 		bpf_probe_read_kernel_str(owner->comm, LAT_COMM_LEN, comm);
 	store_ordered(&owner->ready, 1);
+	return 0;
+}
+
+/* The words of `recent` where the rows of a key may be. */
+static __always_inline volatile __u64 *recent_words(struct lat_control *control, __u64 id, __u32 by)
+{
+	__u64 at = LAT_RECENT_AT(id, by);
+
+	barrier_var(at); /* so that old verifiers see the bound */
+	at &= LAT_RECENT - LAT_RECENT_METRICS;
+	return control->recent + at;
+}
+
+static __always_inline volatile __u64 *recent_word(struct lat_control *control,
+						   const struct lat_key *key)
+{
+	__u64 metric = key->metric;
+
+	barrier_var(metric);
+	metric &= LAT_RECENT_METRICS - 1;
+	return recent_words(control, key->id, key->by) + metric;
+}
+
+/* The row that a word of `recent` has for a key, if it is below 1 << LAT_RECENT_ROW_BITS. */
+static __always_inline __u64 row_in_word(__u64 word, __u64 id, __u32 by)
+{
+	return word ^ LAT_RECENT_WORD(id, by, 0);
+}
+
+/* Are the rows of the first metrics of a key all there? */
+static __always_inline bool recent_rows(struct lat_control *control, __u32 by, __u32 id,
+					__u32 metrics)
+{
+	volatile __u64 *words = recent_words(control, id, by);
+	__u64 rows = 0;
+
+#pragma unroll
+	for (__u32 metric = 0; metric < metrics; metric++)
+		rows |= row_in_word(words[metric], id, by);
+	return rows < 1U << LAT_RECENT_ROW_BITS;
+}
+
+/*
+ * Row of a key by the hash; 0: it has none. This and the next one are rare, therefore not inlined.
+ * (They cannot take a struct split: a constant does not contain the address of a map.)
+ */
+static __noinline __u32 known_row(void *keys, struct lat_control *control,
+				  const struct lat_key *key)
+{
+	__u32 *row = bpf_map_lookup_elem(keys, key);
+
+	if (!row)
+		return 0;
+	*recent_word(control, key) = LAT_RECENT_WORD(key->id, key->by, *row);
+	return *row;
+}
+
+/* Takes a row for a key; 0: none is left, or another CPU has made the key in between. */
+static __noinline __u32 take_row(void *keys, struct lat_control *control, __u32 first_rows,
+				 const struct lat_key *key)
+{
+	__u32 row = __sync_fetch_and_add(&control->next_row, 1);
+
+	if (row >= first_rows || bpf_map_update_elem(keys, key, &row, BPF_NOEXIST))
+		return 0;
+	return row;
+}
+
+/* Row of a key that has one, otherwise 0. The hash takes longer than the rest of a sample. */
+static __always_inline __u32 find_row(const struct split *split, const struct lat_key *key,
+				      const volatile __u64 *word)
+{
+	__u64 row = row_in_word(*word, key->id, key->by);
+
+	return row < 1U << LAT_RECENT_ROW_BITS ? row : known_row(split->keys, split->control, key);
 }
 
 /* Row of a key, made at its first sample, which also gives its name; 0 when no row is left. */
 static __always_inline __u32 split_row(const struct split *split, const struct lat_key *key,
-				       const char *comm)
+				       const volatile __u64 *word, const char *comm)
 {
-	__u32 *row = bpf_map_lookup_elem(split->keys, key), fresh;
+	__u32 row = find_row(split, key, word);
 
-	if (row)
-		return *row;
-	if (split->control->next_row >= split->config->first_rows)
-		return 0;
-	fresh = __sync_fetch_and_add(&split->control->next_row, 1);
-	if (fresh >= split->config->first_rows)
-		return 0;
-	/* Another CPU may have made the key in between: its row is used, this one stays empty. */
-	if (!bpf_map_update_elem(split->keys, key, &fresh, BPF_NOEXIST)) {
-		write_owner(split->owners, fresh, key, comm);
-		return fresh;
-	}
-	row = bpf_map_lookup_elem(split->keys, key);
-	return row ? *row : 0;
+	if (row || split->control->next_row >= split->config->first_rows)
+		return row;
+	row = take_row(split->keys, split->control, split->config->first_rows, key);
+	if (!row) /* that of the other CPU; the one that was taken stays empty */
+		return known_row(split->keys, split->control, key);
+	write_owner(split->owners, row, key, comm);
+	return row;
 }
 
 /* Adds a sample to a row; row 0: to (other). */
 static __always_inline void split_add_row(const struct split *split, struct lat_cell *cell,
-					  const struct lat_key *key, __u32 row, __u64 ns)
+					  const struct lat_key *key, __u32 row,
+					  struct sample sample)
 {
 	struct lat_hist *hist;
 
@@ -219,7 +317,7 @@ static __always_inline void split_add_row(const struct split *split, struct lat_
 	}
 	hist = bpf_map_lookup_elem(split->rows, &row);
 	if (hist)
-		hist_add_shared(hist, ns, split->config->tail_ns);
+		hist_add_shared(hist, sample, split->config->tail_ns);
 }
 
 static const struct lat_light light_zero = {};
@@ -237,18 +335,14 @@ static __always_inline struct lat_light *light_of(void *map, const struct lat_ke
 	return light;
 }
 
-/*
- * Adds a sample of a key that has no row to the map `light`; false: the map is full. Not inlined,
- * because it is rare. (It cannot take a struct split: a constant does not contain the address of a
- * map.)
- */
+/* Adds a sample of a key that has no row to the map `light`; false: the map is full. */
 static __noinline bool add_light(void *map, const struct lat_key *key, const char *comm, __u64 ns,
 				 __u64 tail_ns)
 {
 	struct lat_light *light = light_of(map, key, comm);
-	__u64 bucket = hist_slot_bucket(bounded_slot(ns));
+	__u64 bucket = hist_slot_bucket(hist_slot(ns));
 
-	barrier_var(bucket);
+	barrier_var(bucket); /* as in bounded_slot() */
 	if (!light || bucket >= HIST_LOG2_BUCKETS)
 		return false;
 	__sync_fetch_and_add(&light->counts[bucket], 1);
@@ -259,42 +353,26 @@ static __noinline bool add_light(void *map, const struct lat_key *key, const cha
 	return true;
 }
 
-static __always_inline void split_add_at(const struct split *split, struct lat_cell *cell,
-					 const struct lat_key *key, __u32 row, const char *comm,
-					 __u64 ns)
+/*
+ * Adds a sample to the row of one key, with its word of `recent`. `comm` is the name of the task or
+ * disk behind the key, in memory of any kind; NULL if it is neither.
+ */
+static __always_inline void split_add_word(const struct split *split, struct lat_cell *cell,
+					   const struct lat_key *key, const volatile __u64 *word,
+					   const char *comm, struct sample sample)
 {
-	split_add_row(split, cell, key, row, ns);
-	if (!row && !add_light(split->light, key, comm, ns, split->config->tail_ns))
-		__sync_fetch_and_add(&split->control->unnamed_ns, ns);
+	__u32 row = split_row(split, key, word, comm);
+
+	split_add_row(split, cell, key, row, sample);
+	if (!row && !add_light(split->light, key, comm, sample.ns, split->config->tail_ns))
+		__sync_fetch_and_add(&split->control->unnamed_ns, sample.ns);
 }
 
-/*
- * Adds a sample to the row of one key. `comm` is the name of the task or disk behind it, in memory
- * of any kind; NULL if the key is neither.
- */
 static __always_inline void split_add(const struct split *split, struct lat_cell *cell,
-				      const struct lat_key *key, const char *comm, __u64 ns)
+				      const struct lat_key *key, const char *comm,
+				      struct sample sample)
 {
-	split_add_at(split, cell, key, split_row(split, key, comm), comm, ns);
-}
-
-/*
- * The same for a cgroup. There are fewer cgroups than tasks, so its row is mostly found without the
- * hash, which takes longer than the rest of a sample.
- */
-static __always_inline void split_add_cgroup(const struct split *split, struct lat_cell *cell,
-					     const struct lat_key *key, __u64 ns)
-{
-	volatile __u64 *recent = &split->control->recent[LAT_RECENT_AT(key->id, key->metric)];
-	__u64 kept = *recent;
-	__u32 row = kept;
-
-	if (!row || kept >> 32 != (__u32)key->id) {
-		row = split_row(split, key, NULL);
-		if (row)
-			*recent = key->id << 32 | row;
-	}
-	split_add_at(split, cell, key, row, NULL, ns);
+	split_add_word(split, cell, key, recent_word(split->control, key), comm, sample);
 }
 
 static __always_inline bool config_split(const volatile struct lat_config *config, __u32 by)
@@ -307,15 +385,6 @@ static __always_inline bool config_names(const volatile struct lat_config *confi
 {
 	return config->by & (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD);
 }
-
-/* The task that waited. The names are only set if a split needs them. */
-struct identity {
-	__u32 tgid;
-	__u32 tid;
-	__u64 cgroup;
-	const char *comm; /* of the thread */
-	const char *leader_comm; /* the name of the process */
-};
 
 /*
  * The name of a task's process is the name of its leader, also when the leader has exited. At the
@@ -330,8 +399,6 @@ static __always_inline const char *leader_comm(struct task_struct *task, bool ra
 		return task->comm;
 	return leader->comm;
 }
-
-#define LAT_BY_TASK (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
 
 static __always_inline void rename_key(const struct split *split, __u32 by, __u64 id, __u32 metric,
 				       const char *comm)
@@ -358,62 +425,28 @@ static __always_inline void split_rename(const struct split *split, __u32 metric
 	}
 }
 
-/* As split_add(), for a key that is a task, which may be unknown. */
-static __always_inline void split_add_known(const struct split *split, struct lat_cell *cell,
-					    const struct lat_key *key, bool known, const char *comm,
-					    __u64 ns)
-{
-	if (known)
-		split_add(split, cell, key, comm, ns);
-	else
-		split_add_row(split, cell, key, 0, ns);
-}
-
-/*
- * The splits by the task that waited. `who` is NULL if it is unknown: the sample goes to (other).
- */
-static __always_inline void split_by_identity(const struct split *split, struct lat_cell *cell,
-					      __u32 metric, const struct identity *who, __u64 ns)
+/* The splits by the task that waited. */
+static __always_inline void split_by_task(const struct split *split, struct lat_cell *cell,
+					  __u32 metric, struct task_struct *task, bool raw,
+					  struct sample sample)
 {
 	struct lat_key key = { .metric = metric };
 
 	if (config_split(split->config, LAT_BY_PROCESS)) {
 		key.by = LAT_BY_PROCESS;
-		key.id = who ? who->tgid : 0;
-		split_add_known(split, cell, &key, who, who ? who->leader_comm : NULL, ns);
+		key.id = (__u32)READ(raw, task, tgid);
+		split_add(split, cell, &key, leader_comm(task, raw), sample);
 	}
 	if (config_split(split->config, LAT_BY_THREAD)) {
 		key.by = LAT_BY_THREAD;
-		key.id = who ? who->tid : 0;
-		split_add_known(split, cell, &key, who, who ? who->comm : NULL, ns);
+		key.id = (__u32)READ(raw, task, pid);
+		split_add(split, cell, &key, task->comm, sample);
 	}
 	if (config_split(split->config, LAT_BY_CGROUP)) {
 		key.by = LAT_BY_CGROUP;
-		key.id = who ? who->cgroup : 0;
-		if (who)
-			split_add_cgroup(split, cell, &key, ns);
-		else
-			split_add_row(split, cell, &key, 0, ns);
+		key.id = task_cgroup(task, raw);
+		split_add(split, cell, &key, NULL, sample);
 	}
-}
-
-/* The same for a task that is available. */
-static __always_inline void split_by_task(const struct split *split, struct lat_cell *cell,
-					  __u32 metric, struct task_struct *task, bool raw,
-					  __u64 ns)
-{
-	struct identity who = { .comm = task->comm };
-
-	if (!(split->config->by & LAT_BY_TASK))
-		return;
-	if (config_names(split->config)) {
-		who.tgid = READ(raw, task, tgid);
-		who.tid = READ(raw, task, pid);
-		who.leader_comm = leader_comm(task, raw);
-	}
-	if (config_split(split->config, LAT_BY_CGROUP))
-		who.cgroup = task_cgroup(task, raw);
-	split_by_identity(split, cell, metric, &who, ns);
 }
 
 #endif

@@ -178,13 +178,22 @@ enum lat_inject {
 #endif
 
 /*
- * Rows of cgroups that had samples, by id and metric: one word each, so that it is read and written
- * at once. The lower half of an id, which the kernel uses again only after 2^32 cgroups, is above
- * the row; 0: none. User space empties it when rows get other keys.
+ * Rows of keys that had samples lately: one word each, so that it is read and written at once.
+ * Above the row it has the dimension, from 1, and the lower half of the ID, which tells two keys of
+ * a dimension apart: IDs are smaller, except those of cgroups, where the kernel uses a lower half
+ * again only after 2^32 cgroups. The metric is in the place. 0: none. User space empties it when
+ * rows get other keys.
  */
-#define LAT_RECENT 512 /* a power of two */
-#define LAT_RECENT_AT(id, metric) (((__u32)(id)*4 + (metric)) & (LAT_RECENT - 1))
-_Static_assert(LAT_METRICS <= 4, "each metric of a cgroup has a place of its own");
+#define LAT_RECENT (1 << 14)
+#define LAT_RECENT_METRICS 4 /* words of a key */
+#define LAT_RECENT_ROW_BITS 28
+#define LAT_RECENT_AT(id, by)                                                      \
+	(((__u32)(id) + (by) * (LAT_RECENT / LAT_RECENT_METRICS / LAT_BY_COUNT)) * \
+	 LAT_RECENT_METRICS % LAT_RECENT)
+#define LAT_RECENT_WORD(id, by, row) \
+	((__u64)(id) << 32 | ((__u64)(by) + 1) << LAT_RECENT_ROW_BITS | (row))
+_Static_assert(LAT_METRICS <= LAT_RECENT_METRICS, "each metric of a key has a word");
+_Static_assert(LAT_BY_COUNT < 1 << (32 - LAT_RECENT_ROW_BITS), "a dimension is above the row");
 
 /* What user space changes while the programs run. */
 struct lat_control {
@@ -232,25 +241,31 @@ struct lat_life_control {
 };
 _Static_assert(sizeof(struct lat_life_control) == 16, "lat_life_control has no padding");
 
+/* The task that submitted a request, as far as filters or splits need it. */
+struct iolat_submitter {
+	__u64 pid_tgid;
+	/* 0: the submitter is unknown, or not needed; 1: only its cgroup is not needed */
+	__u64 cgroup;
+	__u64 unwanted; /* the filters left it out */
+};
+
 /* Value of iolat's `start_ts`, key (u64)struct request *. */
 struct iolat_start {
 	__u64 queue_ns; /* when the block layer got it, by the kernel; distinguishes requests */
 	__u64 issue_ns; /* first issue to the driver; 0: not yet */
-	__u64 pid_tgid; /* of the submitter */
-	__u64 cgroup;
 	__u64 lag_ns; /* as in struct iolat_stamp */
-	__u32 unwanted; /* the filters left it out */
-	__u16 requeues; /* times the driver gave it back */
-	__u16 counted; /* it is in the count `looked_up` */
-	char comm[LAT_COMM_LEN]; /* of the submitter */
+	struct iolat_submitter submitter;
+	__u32 requeues; /* times the driver gave it back */
+	__u32 counted; /* it is in the count `looked_up` */
+	char comm[LAT_COMM_LEN]; /* of the submitter; empty: not needed */
 	char leader_comm[LAT_COMM_LEN]; /* of its process */
 };
-_Static_assert(sizeof(struct iolat_start) == 80, "iolat_start has no padding");
+_Static_assert(sizeof(struct iolat_start) == 88, "iolat_start has no padding");
 
 /*
- * Iolat's `table`, in .bss: own stamps of requests in flight, and the cgroup of the submitter. If
- * more of the submitter is needed, or both places of its line are taken, the request goes to
- * `start_ts`.
+ * Iolat's `table`, in .bss: own stamps of requests in flight, and who submitted them. If the name
+ * of the submitter is needed, as it has no row yet, or if both places of its line are taken, the
+ * request goes to `start_ts`.
  */
 #define IOLAT_LINES (1 << 13)
 #define IOLAT_WAYS 2
@@ -262,8 +277,8 @@ struct iolat_stamp {
 	/* 0: not issued, or its data are done; IOLAT_DONE: it has completed */
 	__u64 issue_ns;
 	__u64 lag_ns; /* how far start_time_ns is behind the own clock; 0: not at all */
-	__u64 cgroup; /* of the submitter; 0: not known, or not needed */
-	__u64 pad[3];
+	struct iolat_submitter submitter;
+	__u64 pad;
 };
 _Static_assert(sizeof(struct iolat_stamp) == 64, "iolat_stamp: one cache line");
 

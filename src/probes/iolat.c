@@ -356,7 +356,7 @@ static void kernel_in_flight(const struct bpf_probe *probe, struct lat_in_flight
 /* `all`: also requests that are not issued, as programs see each of them begin. */
 static void count_stamp(const struct iolat_stamp *stamp, bool all, struct lat_in_flight *waits)
 {
-	if (!stamp->request)
+	if (!stamp->request || stamp->submitter.unwanted)
 		return;
 	if (stamp->issue_ns > IOLAT_DONE)
 		probe__count_in_flight(waits, 1, stamp->issue_ns);
@@ -369,7 +369,7 @@ static int count_request(void *waits, const void *id, const void *value)
 	const struct iolat_start *start = value;
 
 	(void)id;
-	if (!start->unwanted && start->issue_ns != IOLAT_DONE)
+	if (!start->submitter.unwanted && start->issue_ns != IOLAT_DONE)
 		probe__count_in_flight(waits, 1,
 				       start->issue_ns ? start->issue_ns : start->queue_ns);
 	return 0;

@@ -340,6 +340,79 @@ by_cgroup() {
 	balance '--by cgroup' cgroups
 }
 
+# ---- which submitter a request is counted for ----
+
+# submitters_window ARG...
+submitters_window() {
+	begin
+	start io submitters "/dev/$disk" "$@" || return
+	capture || return
+	watch submitters iolat tp_btf --disk "$disk" --by process,thread ${max_keys-}
+	work_captured io
+}
+
+# submitter_keys METRIC SPLIT: prints the names and events of the keys of programs that submitters has made
+submitter_keys() {
+	sqlite3 -readonly -separator ' ' "$w"/submitters/*/run.db "SELECT series.name, sum(sums.count) FROM sums
+		JOIN series ON series.id = sums.series JOIN metric ON metric.id = series.metric
+		WHERE metric.name = '$1' AND split = '$2' AND series.name GLOB 'sub[0-9]*' GROUP BY series.name ORDER BY 1"
+}
+
+# of_submitters COUNT: prints what submitter_keys does if COUNT requests of each program were seen
+of_submitters() {
+	local i
+
+	for ((i = 0; i < 3; i++)); do
+		echo "sub$i ($(printed io "pid$i")) $1"
+	done
+}
+
+# each_submitter COUNT: each of the three has its name and COUNT requests. Some machines run no program for some requests;
+# then each has at most COUNT, and all together what another program has seen.
+each_submitter() {
+	local all=$(($(printed own reads) + $(printed own writes))) got sum=0 count
+
+	got=$(submitter_keys "$2" "$3")
+	if [ "$all" = $((3 * $1)) ]; then
+		tap_same "$got" "$(of_submitters "$1")"
+		return
+	fi
+	while read -r _ _ count; do
+		[ "$count" -le "$1" ] || { echo "$got" && return 1; }
+		sum=$((sum + count))
+	done <<<"$got"
+	[ $sum = "$all" ] || { echo "$got, of $all" && return 1; }
+}
+
+# their_names WHAT COUNT
+their_names() {
+	local metric split
+
+	captured_all "$1" "$([ "$2" = 1 ] && echo writes || echo reads)" $((3 * $2))
+	for metric in device queued total; do
+		for split in process thread; do
+			ok "$1: $metric by $split: each has its own, and its name" each_submitter "$2" $metric $split
+		done
+	done
+	balance "$1" submitters
+}
+
+# Programs find the row of a process by the lower bits of its ID; the name is only kept for the first requests.
+submitters() {
+	[[ " ${methods[*]} " = *' tp_btf '* ]] || return
+	! window submitters_window 3 $((50 * soak)) 4096 || their_names 'IDs with the same lower bits' $((50 * soak))
+	! window submitters_window 3 0 0 || their_names 'gone before the completion' 1
+	max_keys='--max-keys 16'
+	if window submitters_window 200 3 0; then
+		is 'more processes than keys: all are counted' "$(sqlite3 -readonly "$w"/submitters/*/run.db "SELECT sum(count) FROM sums
+			JOIN series ON series.id = sums.series JOIN metric ON metric.id = series.metric
+			WHERE metric.name = 'device' AND split = 'process'")" "$(printed own reads)"
+		within 'more processes than keys: some have names' 2 "$(submitter_keys device process | wc -l)" 16
+		balance 'more processes than keys' submitters
+	fi
+	max_keys=
+}
+
 # A filter by task selects by the submitter, and so does a split by cgroup.
 filters() {
 	local count all cgroups=''
@@ -507,6 +580,7 @@ all_requests() {
 		unstamped
 		on 6.12 filters
 		on 6.1 foreign
+		submitters
 	else
 		skip 'iolat on a loop device' 'no loop device can be had'
 	fi
