@@ -70,8 +70,8 @@ int event_start(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * `id`: 0 if the fault is not in the table. Global, as record_split(). Kernels before 6.8 check such
- * functions also if nobody calls them, and without `why` its maps do not exist.
+ * `id`: 0 if the fault is not in the table. Global, as record_split(). Kernels before 6.8 check
+ * such functions also if nobody calls them, and without `why` its maps do not exist.
  */
 __noinline int explain_event(__u64 id, __u64 start_ns, __u64 address, __u64 now)
 {
