@@ -249,7 +249,7 @@ static __always_inline __u64 own_stamps(struct ending *done, struct request *rq,
 	struct own_stamps own = {};
 
 	if (ours)
-		own = table_take(line_of(rq, raw), &done->rq);
+		own = take_stamps(line_of(rq, raw), &done->rq);
 	if (looked_up || (ours && !own.issue_ns)) {
 		done->start = find(&done->rq);
 		if (done->start) {
@@ -409,7 +409,7 @@ static __always_inline void take_mark(struct request *rq, const struct request_v
 	if (!table_has(line_of(rq, false), view, true))
 		bpf_map_delete_elem(&start_ts, &id);
 	else
-		table_take(line_of(rq, false), view);
+		take_stamps(line_of(rq, false), view);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -525,7 +525,7 @@ static __always_inline int requeue(struct request *request, bool own, bool raw)
 		return 0;
 	}
 	if (own || checking)
-		stamps = table_take(line_of(request, raw), &rq);
+		stamps = take_stamps(line_of(request, raw), &rq);
 	fresh.issue_ns = stamps.issue_ns;
 	fresh.lag_ns = stamps.lag_ns;
 	fresh.submitter = stamps.submitter;
