@@ -15,7 +15,7 @@ struct lat_control control = {};
 /* Method stamps: the issue program is attached, so use its stamps. */
 __u32 checking = 0;
 
-/* Entries of `start_ts` that the table does not lead to: with none, none is looked up. */
+/* Entries of `start_ts`, except marks of completions: with none, none is looked up. */
 __u32 looked_up = 0;
 
 enum iolat_metric { IOLAT_DEVICE, IOLAT_QUEUED, IOLAT_TOTAL, IOLAT_METRICS };
@@ -279,16 +279,25 @@ static __always_inline bool stamp_is_of(const struct iolat_stamp *stamp,
 	return !stamp->lag_ns || rq->start_ns <= stamp->queue_ns;
 }
 
-/* A place in the request's line: its own, if it has one (`left`), or a free one; or NULL. */
+/*
+ * A place in the request's line: its own, if it has one (`left`), or a free one; or NULL. A free one
+ * is only taken if none is its own: otherwise it would have two.
+ */
 static __always_inline struct iolat_stamp *table_place(__u32 line, __u64 id, bool *left)
 {
 	struct iolat_stamp *stamp = table[line];
 
+	*left = true;
 	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
 		barrier_var(stamp);
-		*left = stamp->request == id;
-		if (*left ||
-		    (!stamp->request && !__sync_val_compare_and_swap(&stamp->request, 0, id)))
+		if (stamp->request == id)
+			return stamp;
+	}
+	*left = false;
+	stamp = table[line];
+	for (int i = 0; i < IOLAT_WAYS; i++, stamp++) {
+		barrier_var(stamp);
+		if (!stamp->request && !__sync_val_compare_and_swap(&stamp->request, 0, id))
 			return stamp;
 	}
 	return NULL;

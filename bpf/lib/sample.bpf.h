@@ -211,6 +211,8 @@ static __noinline int write_owner(void *owners, __u32 row, const struct lat_key 
 	owner->key = *key;
 	if (comm)
 		bpf_probe_read_kernel_str(owner->comm, LAT_COMM_LEN, comm);
+	else
+		owner->comm[0] = 0; /* the row may have had another key */
 	store_ordered(&owner->ready, 1);
 	return 0;
 }
