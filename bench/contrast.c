@@ -12,19 +12,24 @@
 
 #define CONFIDENCE 0.95
 
-/* The ratios of both files. Returns 0 if there are fewer than two, or if one is not positive. */
+/* The ratios of both files. Returns 0 if there are fewer than two, or if a value has no other. */
 static int read_pairs(struct contrast_group *group, FILE *off_file, FILE *on_file)
 {
 	double off, on, ratio, sum = 0, squares = 0, nr = 0;
 
-	while (fscanf(off_file, "%lf", &off) == 1 && off > 0 && fscanf(on_file, "%lf", &on) == 1 &&
-	       on > 0) {
+	for (;;) {
+		int got = fscanf(off_file, "%lf", &off), other = fscanf(on_file, "%lf", &on);
+
+		if (got == EOF && other == EOF)
+			break;
+		if (got != 1 || other != 1 || off <= 0 || on <= 0)
+			return 0;
 		ratio = log(on / off);
 		sum += ratio;
 		squares += ratio * ratio;
 		nr++;
 	}
-	if (!feof(off_file) || nr < 2)
+	if (nr < 2)
 		return 0;
 	*group = (struct contrast_group){ .centre = sum / nr,
 					  .variance = (squares - sum * sum / nr) / (nr - 1),
@@ -59,7 +64,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (!read_files(&ratios, argv[1], argv[2])) {
-		fprintf(stderr, "contrast: each file needs two positive numbers or more\n");
+		fprintf(stderr,
+			"contrast: both files need the same number of positive numbers, two or more\n");
 		return 1;
 	}
 	none.observations = ratios.observations;

@@ -351,7 +351,7 @@ static __always_inline struct memlat_call *call_leave_at(struct memlat_call *cal
 
 /*
  * Most returns: the fault had one call without an error, which is in the first place. `entry`: the
- * program gets the arguments of the entry, too. While samples count, the window is not closed.
+ * program gets the arguments of the entry, too. While it is armed, the window is not closed.
  */
 static __always_inline bool ends_plainly(const struct memlat_call *call, __u64 id, fault_args *args,
 					 bool entry, __u64 now)
@@ -520,8 +520,10 @@ static __always_inline int forget_task(struct task_struct *task)
 		count_start_loss(LAT_ABANDONED);
 		event_free(&own->call, NULL);
 	}
-	if (own && own->before)
+	if (own && own->before) {
+		own->before = 0; /* the second copy must not count it, too */
 		__sync_fetch_and_add(&marked, -1);
+	}
 	return 0;
 }
 

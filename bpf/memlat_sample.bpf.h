@@ -44,7 +44,10 @@ static __always_inline struct memlat_task *task_mark(__u64 flags)
 	return bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, flags);
 }
 
-/* The fault of the current task that was in progress at the attach has ended. Was there one? */
+/*
+ * A fault of the current task that was in progress at the attach is over, or a new one begins. Was
+ * there one?
+ */
 static __noinline int unmark(void)
 {
 	struct memlat_task *own = task_mark(0);

@@ -222,6 +222,10 @@ void kernel_types__begin(struct kernel_types *types)
 	if (types->fd < 0)
 		return;
 	snprintf(types->path, sizeof(types->path), "/proc/self/fd/%d", types->fd);
+	if (access(types->path, R_OK)) { /* /proc is not mounted */
+		kernel_types__end(types);
+		return;
+	}
 	types->options.btf_custom_path = types->path;
 }
 

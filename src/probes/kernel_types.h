@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel's types that a BPF object refers to. libbpf searches all types of the kernel, more
- * than a hundred thousand, for each type of an object. Searching these few takes no time.
+ * than a hundred thousand, for each type of an object. Searching these few takes hardly any time.
  */
 #ifndef LATSCOPE_PROBES_KERNEL_TYPES_H
 #define LATSCOPE_PROBES_KERNEL_TYPES_H

@@ -47,7 +47,7 @@ static bool start(pthread_t *thread, struct opening *opening)
 	return !err;
 }
 
-/* iolat is the last of them: it takes longest, so it begins. */
+/* The last one, iolat, takes longest, so it goes first, in this thread. */
 static unsigned int choose_first(const struct opening openings[], unsigned int nr)
 {
 	while (nr > 1 && !openings[nr - 1].ops->takes_turns)

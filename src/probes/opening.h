@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Opens several probes. Most of the time the kernel's verifier reads their programs, which it can
- * do on several CPUs: each probe has a thread. Only there do they run at the same time; in all else
- * they take turns, so probes need no locks.
+ * do on several CPUs: each probe has a thread. While the verifier works for one, another may run; in
+ * all else they take turns, so probes need no locks.
  */
 #ifndef LATSCOPE_PROBES_OPENING_H
 #define LATSCOPE_PROBES_OPENING_H
@@ -12,7 +12,7 @@
 /* A probe to open, and what became of it. */
 struct opening {
 	const struct probe_ops *ops;
-	struct probe_request request; /* not shared with another opening, as what it points to */
+	struct probe_request request;
 	struct probe *probe; /* NULL: it could not be opened */
 	char why[RUN_TEXT];
 	int err; /* as ops->open() */

@@ -21,6 +21,7 @@
 
 #include <latscope/why.h>
 #include <probes/bpf_probe.h>
+#include <probes/opening.h>
 
 static const char *const parts[] = { "unknown", "cpu",	   "runnable",	"io",
 				     "blocked", "reclaim", "compaction" };
@@ -238,8 +239,9 @@ int main(int argc, char **argv)
 {
 	struct lat_config config = { .tail_ns = UINT64_MAX, .why = 1 + LAT_BY_PROCESS, .rows = 1 };
 	struct why_request why = { .over_ns = UINT64_MAX, .events = 4096 };
-	struct probe_request request = { .config = &config, .why = &why };
-	char reason[RUN_TEXT] = "";
+	struct opening opening = { .ops = &memlat_ops.common,
+				   .request = { .config = &config, .why = &why } };
+	char left[RUN_TEXT];
 	struct probe *probe;
 	struct child child;
 	int status;
@@ -247,17 +249,19 @@ int main(int argc, char **argv)
 	if (argc < 4)
 		return 2;
 	read_symbols();
-	request.method = argv[1];
+	opening.request.method = argv[1];
 	prepare_child(&child, argv + 3);
 	config.tgid = child.pid;
-	if (bpf_probe__open(&probe, &memlat_ops.common, &request, reason)) {
-		fprintf(stderr, "why: %s\n", reason);
+	opening__all(&opening, 1);
+	if (opening.err) {
+		fprintf(stderr, "why: %s\n", opening.why);
 		kill(child.pid, SIGKILL);
 		return 77;
 	}
+	probe = opening.probe;
 	status = watch(&child, bpf_probe(probe), strtoull(argv[2], NULL, 10) * 1000,
 		       argc > 4 && !strcmp(argv[4], "-w"));
 	print_all(bpf_probe(probe));
-	bpf_probe__close(probe, reason);
+	bpf_probe__close(probe, left);
 	return status;
 }
