@@ -451,10 +451,11 @@ refused_splits() {
 
 no_null_disk() { ! lsmod | grep -q '^null_blk' || modprobe -r null_blk; }
 
-# null_disk NS [IRQMODE]: makes nullb0 complete each request after NS, in a timer's interrupt; IRQMODE 0: at once, in the task
+# null_disk NS [IRQMODE [PARAMETER=VALUE...]]: makes nullb0 complete each request after NS, in a timer's interrupt; IRQMODE 0:
+# at once, in the task
 null_disk() {
 	no_null_disk
-	modprobe null_blk nr_devices=1 queue_mode=2 "irqmode=${2:-2}" "completion_nsec=$1"
+	modprobe null_blk nr_devices=1 queue_mode=2 "irqmode=${2:-2}" "completion_nsec=$1" "${@:3}"
 }
 
 fio_window() {
@@ -486,6 +487,63 @@ known_delay() {
 		within "$method: $what: the sum is between the delays and fio's" $((count * $1)) \
 			"$(fact "$method" iolat.sum_ns)" "$(fio_said '.clat_ns.mean * .total_ios | ceil')"
 		balance "$method: $what" "$method"
+	done
+}
+
+# ---- requests of several queues, which share the lines of iolat's table ----
+
+# queues_window QUEUES COUNT: a process on a CPU of each queue reads COUNT blocks, 200 at a time
+queues_window() {
+	begin
+	capture || return
+	watch_disk
+	await_recorders
+	fio --name=read --filename="/dev/$disk" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=200 \
+		"--numjobs=$1" "--cpus_allowed=0-$(($1 - 1))" --cpus_allowed_policy=split "--number_ios=$2" --size=1g >"$w/fio"
+	release own
+	await 'what was captured' has_printed own 'done=1'
+	close_window
+}
+
+# of_processes METHOD: prints each metric's processes, with the number of their events
+of_processes() {
+	sqlite3 -readonly -separator ' ' "$w/$1"/*/run.db "SELECT metric.name, rtrim(series.name, ' (0123456789)'), sum(sums.count)
+		FROM sums JOIN series ON series.id = sums.series JOIN metric ON metric.id = series.metric
+		WHERE split = 'process' GROUP BY series.id ORDER BY 1, 2"
+}
+
+# each_process QUEUES COUNT: prints what of_processes does if each process has its COUNT requests, and no other task has any
+each_process() {
+	local metric i
+
+	for metric in device queued total; do
+		for ((i = 0; i < $1; i++)); do
+			echo "$metric fio $2"
+		done
+	done
+}
+
+# The device takes few requests at a time, so the others wait, and the kernel's worker issues them. A line of the table has two
+# places, and often the request in the first one ends while that in the second one waits.
+same_lines() {
+	local method metric queues count=$((1000 * soak)) what='queues with the same lines'
+
+	ok "$what: the device" null_disk 1000000 2 submit_queues=4 poll_queues=0 hw_queue_depth=8 || return
+	disk=nullb0
+	queues=$(compgen -G '/sys/block/nullb0/mq/*' | wc -l)
+	[ "$queues" -gt 1 ] || { skip "$what" 'one CPU, so null_blk has one queue' && return; }
+	setting nullb0 scheduler mq-deadline
+	setting nullb0 nr_requests 256
+	setting nullb0 nomerges 2
+	window queues_window "$queues" "$count" || return
+	captured_all "$what" reads $((queues * count))
+	for method in "${methods[@]}"; do
+		for metric in iolat queued total; do
+			is "$method: $what: $metric: all have a sample" "$(fact "$method" "$metric.events")" $((queues * count))
+		done
+		balance "$method: $what" "$method"
+		! sees_submitter "$method" ||
+			is "$method: $what: of each process" "$(of_processes "$method")" "$(each_process "$queues" "$count")"
 	done
 }
 
@@ -591,6 +649,7 @@ known_delays() {
 	on 6.1 known_delay 1000000 none
 	on 6.12 known_delay 1000000 mq-deadline
 	on 6.1 known_delay 3000000 none
+	same_lines
 	brief_disk
 }
 
