@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 	}
 	if (!read_files(&ratios, argv[1], argv[2])) {
 		fprintf(stderr,
-			"contrast: both files need the same number of positive numbers, two or more\n");
+			"contrast: both files need as many positive numbers, two or more\n");
 		return 1;
 	}
 	none.observations = ratios.observations;

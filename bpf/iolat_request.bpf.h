@@ -280,8 +280,8 @@ static __always_inline bool stamp_is_of(const struct iolat_stamp *stamp,
 }
 
 /*
- * A place in the request's line: its own, if it has one (`left`), or a free one; or NULL. A free one
- * is only taken if none is its own: otherwise it would have two.
+ * A place in the request's line: its own, if it has one (`left`), or a free one; or NULL. A free
+ * one is only taken if none is its own: otherwise it would have two.
  */
 static __always_inline struct iolat_stamp *table_place(__u32 line, __u64 id, bool *left)
 {

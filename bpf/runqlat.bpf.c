@@ -492,13 +492,17 @@ int stamps_switch(__u64 *ctx)
 }
 
 /* A new task has not waited yet: its storage starts at zero. */
-SEC("tp_btf/task_newtask")
-int BPF_PROG(newtask, struct task_struct *task)
+static __always_inline int make_fresh(struct task_struct *task)
 {
 	struct runqlat_task fresh = {};
 
-	make_own(task, &fresh);
-	return 0;
+	return make_own(task, &fresh);
+}
+
+SEC("tp_btf/task_newtask")
+int BPF_PROG(newtask, struct task_struct *task)
+{
+	return make_fresh(task);
 }
 
 /*
@@ -508,10 +512,7 @@ int BPF_PROG(newtask, struct task_struct *task)
 SEC("tp_btf/task_newtask")
 int BPF_PROG(newtask_again, struct task_struct *task)
 {
-	struct runqlat_task fresh = {};
-
-	make_own(task, &fresh);
-	return 0;
+	return make_fresh(task);
 }
 
 /* Runs once, after the attach: makes the storage of all existing tasks. */
@@ -540,11 +541,7 @@ int prime(struct bpf_iter__task *ctx)
 SEC("iter/task")
 int stored_prime(struct bpf_iter__task *ctx)
 {
-	struct runqlat_task fresh = {};
-
-	if (ctx->task)
-		make_own(ctx->task, &fresh);
-	return 0;
+	return ctx->task ? make_fresh(ctx->task) : 0;
 }
 
 /* Runs once, when the window has closed: counts the waits in flight and their age. */

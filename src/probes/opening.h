@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Opens several probes. Most of the time the kernel's verifier reads their programs, which it can
- * do on several CPUs: each probe has a thread. While the verifier works for one, another may run; in
- * all else they take turns, so probes need no locks.
+ * do on several CPUs: each probe has a thread. While the verifier works for one, another may run;
+ * in all else they take turns, so probes need no locks.
  */
 #ifndef LATSCOPE_PROBES_OPENING_H
 #define LATSCOPE_PROBES_OPENING_H

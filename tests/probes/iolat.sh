@@ -347,7 +347,7 @@ submitters_window() {
 	begin
 	start io submitters "/dev/$disk" "$@" || return
 	capture || return
-	watch submitters iolat tp_btf --disk "$disk" --by process,thread ${max_keys-}
+	watch submitters iolat tp_btf --disk "$disk" --by process,thread ${max_keys:+--max-keys "$max_keys"}
 	work_captured io
 }
 
@@ -370,10 +370,10 @@ of_submitters() {
 # each_submitter COUNT: each of the three has its name and COUNT requests. Some machines run no program for some requests;
 # then each has at most COUNT, and all together what another program has seen.
 each_submitter() {
-	local all=$(($(printed own reads) + $(printed own writes))) got sum=0 count
+	local total=$(($(printed own reads) + $(printed own writes))) got sum=0 count
 
 	got=$(submitter_keys "$2" "$3")
-	if [ "$all" = $((3 * $1)) ]; then
+	if [ "$total" = $((3 * $1)) ]; then
 		tap_same "$got" "$(of_submitters "$1")"
 		return
 	fi
@@ -381,7 +381,7 @@ each_submitter() {
 		[ "$count" -le "$1" ] || { echo "$got" && return 1; }
 		sum=$((sum + count))
 	done <<<"$got"
-	[ $sum = "$all" ] || { echo "$got, of $all" && return 1; }
+	[ $sum = "$total" ] || { echo "$got, of $total" && return 1; }
 }
 
 # their_names WHAT COUNT
@@ -402,7 +402,7 @@ submitters() {
 	[[ " ${methods[*]} " = *' tp_btf '* ]] || return
 	! window submitters_window 3 $((50 * soak)) 4096 || their_names 'IDs with the same lower bits' $((50 * soak))
 	! window submitters_window 3 0 0 || their_names 'gone before the completion' 1
-	max_keys='--max-keys 16'
+	max_keys=16
 	if window submitters_window 200 3 0; then
 		is 'more processes than keys: all are counted' "$(sqlite3 -readonly "$w"/submitters/*/run.db "SELECT sum(count) FROM sums
 			JOIN series ON series.id = sums.series JOIN metric ON metric.id = series.metric
