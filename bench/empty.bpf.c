@@ -5,57 +5,29 @@
  */
 #include "kernel.bpf.h"
 
-#define LIMIT(type, hook)                   \
-	SEC(type "/" #hook)                 \
-	int empty_##hook(void *ctx)         \
-	{                                   \
-		return 0;                   \
-	}                                   \
-	SEC(type "/" #hook)                 \
-	int empty_##hook##_clock(void *ctx) \
-	{                                   \
-		bpf_ktime_get_ns();         \
-		return 0;                   \
-	}
-
-LIMIT("tp_btf", sched_switch)
-LIMIT("tp_btf", sched_wakeup)
-LIMIT("tp_btf", block_io_start)
-LIMIT("tp_btf", block_rq_issue)
-LIMIT("tp_btf", block_rq_complete)
-
-/* Entry and return of the function that handles a page fault. */
-#define FAULT_LIMIT(type, name)             \
-	SEC(type "/handle_mm_fault")        \
+#define LIMIT(section, name)                \
+	SEC(section)                        \
 	int empty_##name(void *ctx)         \
 	{                                   \
 		return 0;                   \
 	}                                   \
-	SEC(type "/handle_mm_fault")        \
+	SEC(section)                        \
 	int empty_##name##_clock(void *ctx) \
 	{                                   \
 		bpf_ktime_get_ns();         \
 		return 0;                   \
 	}
 
-FAULT_LIMIT("fentry", fault_enter)
-FAULT_LIMIT("fexit", fault_leave)
+LIMIT("tp_btf/sched_switch", sched_switch)
+LIMIT("tp_btf/sched_wakeup", sched_wakeup)
+LIMIT("tp_btf/block_io_start", block_io_start)
+LIMIT("tp_btf/block_rq_issue", block_rq_issue)
+LIMIT("tp_btf/block_rq_complete", block_rq_complete)
 
-/* Software events at both ends of a page fault. */
-#define EVENT_LIMIT(name)                   \
-	SEC("perf_event")                   \
-	int empty_##name(void *ctx)         \
-	{                                   \
-		return 0;                   \
-	}                                   \
-	SEC("perf_event")                   \
-	int empty_##name##_clock(void *ctx) \
-	{                                   \
-		bpf_ktime_get_ns();         \
-		return 0;                   \
-	}
-
-EVENT_LIMIT(event_start)
-EVENT_LIMIT(event_end)
+/* Both ends of a page fault, by functions and by software events. */
+LIMIT("fentry/handle_mm_fault", fault_enter)
+LIMIT("fexit/handle_mm_fault", fault_leave)
+LIMIT("perf_event", event_start)
+LIMIT("perf_event", event_end)
 
 char LICENSE[] SEC("license") = "GPL";

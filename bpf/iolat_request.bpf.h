@@ -234,8 +234,8 @@ static __always_inline bool rows_are_recent(__u32 by, __u32 id)
 }
 
 /*
- * Is the name of the submitter needed? Only at a key's first samples, which make its rows, and at
- * all of a key that gets none.
+ * Is the name of the submitter needed? Only as long as a key lacks a row in a metric: at its first
+ * samples, or always if it gets no row, or if a metric has no samples.
  */
 static __always_inline bool needs_name(const struct iolat_submitter *who)
 {

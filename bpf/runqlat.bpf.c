@@ -418,8 +418,8 @@ static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_str
 }
 
 /*
- * The task that loses the CPU sleeps, is preempted or is the idle task. If it is preempted, `stamp`
- * says whether it needs our own stamp. False: anything else is the case.
+ * The task that loses the CPU: it sleeps, is preempted or is the idle task; otherwise returns
+ * false. If it is preempted, `stamp` says whether it needs our own stamp.
  */
 static __always_inline bool stamps_out_usual(__u64 *ctx, bool stamp, __u64 now)
 {
@@ -658,7 +658,7 @@ static __noinline int stored_switch_any(bool preempt, struct task_struct *prev,
 	return 0;
 }
 
-/* As stamps_out_usual(), where a task that sleeps has its stamp deleted. */
+/* As stamps_out_usual(), but deletes the stamp of a task that sleeps. */
 static __always_inline bool stored_out_usual(__u64 *ctx, __u64 now)
 {
 	struct runqlat_task *own = usual_line(PREV);

@@ -82,7 +82,10 @@ __noinline int slot_of_long(__u64 ns)
 	return hist_slot(ns);
 }
 
-/* With a bound of `ns` the compiler leaves out what only longer ones need. */
+/*
+ * Where `ns` has a bound, the compiler leaves out the division and the test for the last slot,
+ * which only longer samples need.
+ */
 static __always_inline struct sample sample_of(__u64 ns)
 {
 	struct sample sample = { .ns = ns };
@@ -315,7 +318,7 @@ static __always_inline void split_add_row(const struct split *split, struct lat_
 
 	if (!row) {
 		row = LAT_OTHER_ROW(split->config->rows, key->by, key->metric);
-		cell->counts[LAT_OTHER_KEY]++;
+		COUNT(split->config, cell->counts[LAT_OTHER_KEY]);
 	}
 	hist = bpf_map_lookup_elem(split->rows, &row);
 	if (hist)

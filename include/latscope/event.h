@@ -181,8 +181,8 @@ enum lat_inject {
  * Rows of keys that had samples lately: one word each, so that it is read and written at once.
  * Above the row it has the dimension, from 1, and the lower half of the ID, which tells two keys of
  * a dimension apart: IDs are smaller, except those of cgroups, where the kernel uses a lower half
- * again only after 2^32 cgroups. The metric is in the place. 0: none. User space empties it when
- * rows get other keys.
+ * again only after 2^31 files of cgroups. The metric is in the place. 0: none. User space empties
+ * it when rows get other keys.
  */
 #define LAT_RECENT (1 << 14)
 #define LAT_RECENT_METRICS 4 /* words of a key */
@@ -244,7 +244,7 @@ _Static_assert(sizeof(struct lat_life_control) == 16, "lat_life_control has no p
 /* The task that submitted a request, as far as filters or splits need it. */
 struct iolat_submitter {
 	__u64 pid_tgid;
-	/* 0: the submitter is unknown, or not needed; 1: only its cgroup is not needed */
+	/* 0: the submitter is unknown, or not needed; 1: it is known, but its cgroup not needed */
 	__u64 cgroup;
 	__u64 unwanted; /* the filters left it out */
 };

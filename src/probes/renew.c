@@ -84,7 +84,11 @@ static void cut_keys(struct run_data *data, size_t nr)
 int renew__end(struct bpf_probe *probe, struct run_probe *entry, struct run_data *delta)
 {
 	size_t others = 0;
-	int err = empty_rows(probe);
+	int err;
+
+	/* Again, for a program that was preempted for longer than renew__begin() has waited. */
+	memset(probe->control->recent, 0, sizeof(probe->control->recent));
+	err = empty_rows(probe);
 
 	if (err)
 		return err;
