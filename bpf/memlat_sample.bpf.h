@@ -80,7 +80,9 @@ __noinline int record_split(__u64 ns, __u32 bits)
 	struct lat_cell *cell = cells_here(&cells);
 	struct sample sample;
 
-	if (!cell || !inject_fault(&config, 0, cell, &ns))
+	if (!cell)
+		return 0;
+	if (!inject_fault(&config, 0, cell, &ns))
 		return 0;
 	sample = sample_of(ns);
 	hist_add_cell(&config, &cell->hist, sample);

@@ -17,9 +17,9 @@ struct {
 
 /*
  * Much cheaper than task storage, which takes a call, or a map, which takes a look-up: one cache
- * line per task, by TID.
+ * line per task, by TID. Whole pages, which user space leaves out of its memory.
  */
-static struct runqlat_task task_lines[RUNQLAT_LINES] __attribute__((aligned(64)));
+struct runqlat_task task_lines[RUNQLAT_LINES] __attribute__((aligned(4096))) = {};
 
 static __always_inline struct runqlat_task *line_of(__u32 tid)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernel.h"
 
+#include <cap-ng.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -150,8 +151,12 @@ const char *kernel__lacks(void)
 /* A mount of debugfs that no path leads to; it ends with its descriptor. -1: not permitted. */
 static int mount_debugfs(void)
 {
-	int fs = fsopen("debugfs", FSOPEN_CLOEXEC), mount = -1;
+	int fs = -1, mount = -1;
 
+	/* Without it the call fails, and a unit of systemd may not even make it. */
+	capng_get_caps_process();
+	if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN))
+		fs = fsopen("debugfs", FSOPEN_CLOEXEC);
 	if (fs < 0)
 		return -1;
 	if (!fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))

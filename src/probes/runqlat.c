@@ -2,8 +2,11 @@
 #include "bpf_probe.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <core/clock.h>
 
@@ -130,6 +133,21 @@ static const char *loaded_program(const struct bpf_probe *probe, int i)
 	return probe->method->loaded[0] ? probe->method->loaded[i] : NULL;
 }
 
+/*
+ * libbpf maps all data of the programs. Nobody reads the lines of tasks here, so nothing is put in
+ * their place, which libbpf unmaps at the end. With pages of more than 4 KiB they stay.
+ */
+static int leave_out_lines(struct runqlat_bpf *skel)
+{
+	void *lines = skel->bss->task_lines;
+
+	if ((uintptr_t)lines % (size_t)sysconf(_SC_PAGESIZE))
+		return 0;
+	lines = mmap(lines, sizeof(skel->bss->task_lines), PROT_NONE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	return lines == MAP_FAILED ? -errno : 0;
+}
+
 /* What the method needs in addition to its programs. */
 static int start_method(struct bpf_probe *probe)
 {
@@ -150,8 +168,10 @@ static int runqlat_start(struct bpf_probe *probe, struct lat_control **control)
 {
 	struct runqlat *runqlat = probe->skel;
 	const char *prime = loaded_program(probe, 0);
-	int err = start_method(probe);
+	int err = leave_out_lines(runqlat->skel);
 
+	if (!err)
+		err = start_method(probe);
 	*control = &runqlat->skel->bss->control;
 	probe->why_control = &runqlat->skel->bss->why_control;
 	return !err && prime ? bpf_probe__iterate(probe, prime) : err;
