@@ -69,6 +69,7 @@ int session__new(struct session **out, struct run *run)
 	if (err)
 		goto free_session;
 	session->signals = signals__hold(&session->origin.mask);
+	signals__note_ignored(session->origin.ignored);
 	if (session->signals < 0) {
 		err = session->signals;
 		goto free_names;

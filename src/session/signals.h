@@ -4,11 +4,24 @@
 #define LATSCOPE_SESSION_SIGNALS_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 /*
  * Blocks them, stores the previous mask in `before`, and returns a descriptor that is readable when
  * one has arrived, or -errno.
  */
 int signals__hold(sigset_t *before);
+
+/*
+ * Two signals that libc's threads keep for themselves (nptl(7)). The first thread takes them: if
+ * they were ignored, a program that is executed later would no longer inherit that.
+ */
+#define SIGNALS_OF_THREADS 2
+
+/* Which of them are ignored. */
+void signals__note_ignored(bool ignored[SIGNALS_OF_THREADS]);
+
+/* Ignores them again; for the child that becomes another program. */
+void signals__ignore_again(const bool ignored[SIGNALS_OF_THREADS]);
 
 #endif

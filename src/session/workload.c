@@ -109,6 +109,7 @@ static _Noreturn void child(int go, int result, char *const argv[],
 	} while (got < 0 && errno == EINTR);
 	if (got != 1)
 		_exit(127);
+	signals__ignore_again(origin->ignored);
 	sigprocmask(SIG_SETMASK, &origin->mask, NULL);
 	setrlimit(RLIMIT_NOFILE, &origin->files);
 	if (!become(user))

@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "signals.h"
+
 struct workload {
 	pid_t pid; /* 0: none */
 	int go; /* a byte starts the child; if it is closed without one, the child exits */
@@ -21,6 +23,7 @@ struct workload {
 /* The state that a workload inherits, as if latscope had not changed it. */
 struct workload_origin {
 	sigset_t mask;
+	bool ignored[SIGNALS_OF_THREADS];
 	struct rlimit files; /* RLIMIT_NOFILE: a probe may raise it */
 };
 
