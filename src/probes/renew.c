@@ -39,6 +39,12 @@ static int delete_key(void *map, const void *key, const void *row)
 	return bpf_map_delete_elem(*(const int *)map, key) && errno != ENOENT ? -errno : 0;
 }
 
+/* No row is found without the hash any more. */
+static void forget_recent(struct lat_control *control)
+{
+	memset(control->recent, 0, sizeof(control->recent));
+}
+
 int renew__begin(struct bpf_probe *probe, uint64_t now_ns)
 {
 	const struct bpf_map *map = bpf_object__find_map_by_name(probe->obj, "keys");
@@ -51,7 +57,7 @@ int renew__begin(struct bpf_probe *probe, uint64_t now_ns)
 	if (probe__each_entry(map, delete_key, &fd))
 		return -EIO;
 	wait_for_programs(); /* none finds a row any more, except by control->recent */
-	memset(probe->control->recent, 0, sizeof(probe->control->recent));
+	forget_recent(probe->control);
 	wait_for_programs(); /* none has a row of a key any more */
 	return 0;
 }
@@ -87,7 +93,7 @@ int renew__end(struct bpf_probe *probe, struct run_probe *entry, struct run_data
 	int err;
 
 	/* Again, for a program that was preempted for longer than renew__begin() has waited. */
-	memset(probe->control->recent, 0, sizeof(probe->control->recent));
+	forget_recent(probe->control);
 	err = empty_rows(probe);
 
 	if (err)
