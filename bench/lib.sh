@@ -37,7 +37,8 @@ start_tool() {
 	! gone "$tool_pid" || die "$* ended: $(tail -n 3 "$values/tool.out")"
 }
 
-# rezolus SAMPLER: prints the command that attaches the programs of this sampler of rezolus, whose source is in $REZOLUS; "none": it is not
+# rezolus SAMPLER: compiles this sampler of rezolus from the source in $REZOLUS, and prints the command that attaches its programs.
+# Prints "none" if $REZOLUS is not set.
 rezolus() {
 	local agent=${REZOLUS-}/src/agent object=$root/.output/bench/rezolus_${1////_}.bpf.o arch
 
