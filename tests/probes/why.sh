@@ -147,7 +147,7 @@ retry() {
 	return 1
 }
 
-idle_share=0 quota_share=40 clock_share=1
+idle_share=20 quota_share=40 clock_share=1
 [ -z "${LATSCOPE_VM-}" ] || idle_share=90 quota_share=90 clock_share=3
 
 ok 'one hog: the victim waits for it alone, as long as it ran' retry blames_one

@@ -30,6 +30,7 @@
 #define PROCESSES 3
 #define TURN_NS (5 * NSEC_PER_MSEC)
 #define MOVE_NS (2 * NSEC_PER_MSEC)
+#define IDLE_NS (NSEC_PER_MSEC / 5)
 
 struct shared {
 	_Atomic uint64_t end_ns; /* 0: not yet */
@@ -108,7 +109,7 @@ static void work(int which, uint64_t end)
 			;
 	} else if (victim && is("idle")) {
 		while (clock__now_ns() < end)
-			nap(MOVE_NS);
+			nap(IDLE_NS);
 	} else if (victim && is("own")) {
 		if (pthread_create(&thread, NULL, second_thread, &end))
 			_exit(REFERENCE_FAILED);
