@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * attach OBJECT TYPE: loads the programs of an object file whose sections are of this type, such as
- * tp_btf, and keeps them attached until it is killed. It is for programs of other tools.
+ * attach OBJECT TYPE: loads BPF programs of another tool from its object file, those of one type
+ * (such as tp_btf), and keeps them attached until it is killed.
  */
 #include <bpf/libbpf.h>
 #include <stdio.h>

@@ -48,13 +48,7 @@ struct iolat_cells {
 	__u64 pad[7];
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct iolat_cells);
-} cells SEC(".maps");
+CELLS_MAP(struct iolat_cells) cells SEC(".maps");
 struct keys_map keys SEC(".maps");
 struct owners_map owners SEC(".maps");
 struct rows_map rows SEC(".maps");

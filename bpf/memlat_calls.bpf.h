@@ -15,7 +15,7 @@ const volatile bool plain = false;
 struct lat_control control = {};
 struct lat_in_flight waits_in_flight = {};
 
-CELLS_MAP(1) cells SEC(".maps");
+CELLS_MAP(struct lat_cell) cells SEC(".maps");
 struct keys_map keys SEC(".maps");
 struct owners_map owners SEC(".maps");
 struct rows_map rows SEC(".maps");

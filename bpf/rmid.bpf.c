@@ -127,6 +127,12 @@ static __always_inline struct lat_rmid_cell *cell_at(struct lat_rmid_cpu *state,
 	return (void *)&state->cells[at];
 }
 
+/* Is it the cell of this process, or of the idle task (0, 0)? */
+static __always_inline bool is_cell_of(const struct lat_rmid_cell *cell, __u64 tgid, __u64 born_ns)
+{
+	return cell && cell->id == tgid && cell->born_ns == born_ns;
+}
+
 /* Returns the number of the new cell; 0: no room. */
 static __always_inline __u32 add_cell(struct lat_rmid_cpu *state, __u32 place,
 				      const struct lat_rmid_span *span)
@@ -165,8 +171,7 @@ static __always_inline __u32 cell_of(struct lat_rmid_cpu *state, const struct la
 		if (!number)
 			return add_cell(state, place, span);
 		cell = cell_at(state, number);
-		if (cell && cell->id == span->id && cell->who == span->who &&
-		    cell->born_ns == span->born_ns)
+		if (is_cell_of(cell, span->id, span->born_ns) && cell->who == span->who)
 			return number;
 	}
 	return 0;
@@ -278,7 +283,7 @@ static __always_inline void open_span(struct lat_rmid_cpu *state, struct task_st
 	state->ran_ns = task->se.sum_exec_runtime;
 }
 
-/* Begins the span of `task`, whose cell is not known. */
+/* Begins the span of `task`. It is not known which cell its process has. */
 static __always_inline void begin_span(struct lat_rmid_cpu *state, struct task_struct *task,
 				       __u64 now)
 {
@@ -479,7 +484,7 @@ static __always_inline bool switched_usual(struct lat_rmid_cpu *state, __u64 *ct
 	born_ns = tgid ? NEXT->group_leader->start_boottime : 0;
 	open_span(state, NEXT, pid, tgid, born_ns, now);
 	cell = plain_cell(state, last);
-	state->cell = cell && cell->id == tgid && cell->born_ns == born_ns ? last : 0;
+	state->cell = is_cell_of(cell, tgid, born_ns) ? last : 0;
 	return true;
 }
 
@@ -492,9 +497,8 @@ static __always_inline void know_cell(struct lat_rmid_cpu *state, __u64 now)
 	const struct lat_rmid_head *head = &state->batch.head;
 	const struct lat_rmid_cell *cell = plain_cell(state, state->older_cell);
 
-	if (!counters && cell && state->batch.nr && head->time_ns == now &&
-	    head->flags == RMID_SWITCHED && cell->id == state->tgid &&
-	    cell->born_ns == state->born_ns)
+	if (!counters && state->batch.nr && head->time_ns == now && head->flags == RMID_SWITCHED &&
+	    is_cell_of(cell, state->tgid, state->born_ns))
 		state->cell = state->older_cell;
 }
 

@@ -437,9 +437,9 @@ static __always_inline bool stamps_out_usual(__u64 *ctx, bool stamp, __u64 now)
 }
 
 /*
- * The usual switch, in as few instructions as possible: from a task that sleeps or is preempted, or
- * from the idle task, to one whose wait the kernel has stamped. Returns false, and has changed
- * nothing, if anything else is the case: then stamps_switch_any() counts.
+ * The usual switch, in as few instructions as possible: the kernel has stamped the wait that ends,
+ * and the task that loses the CPU sleeps, is preempted or is the idle task. Returns false, and has
+ * changed nothing, if anything else is the case: then stamps_switch_any() counts.
  */
 static __always_inline bool stamps_switch_usual(__u64 *ctx)
 {

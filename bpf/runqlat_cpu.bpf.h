@@ -8,14 +8,7 @@
 
 #include "sample.bpf.h"
 
-/* User space sizes it to one entry per CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct runqlat_cpu);
-} cells SEC(".maps");
+CELLS_MAP(struct runqlat_cpu) cells SEC(".maps");
 
 static __always_inline struct runqlat_cpu *cpu_here(void)
 {

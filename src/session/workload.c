@@ -75,7 +75,6 @@ static int become(const struct workload_user *user)
 	return 0;
 }
 
-/* The child: waits for a byte, then becomes the command. If the parent died, none comes. */
 /*
  * Closes the descriptors that exec would close. Until exec is done, which may take long on a slow
  * file system, this process would keep our BPF programs attached.
@@ -96,6 +95,7 @@ static void close_ours(int go, int result)
 		closedir(dir);
 }
 
+/* The child: waits for a byte, then becomes the command. If the parent died, none comes. */
 static _Noreturn void child(int go, int result, char *const argv[],
 			    const struct workload_origin *origin, const struct workload_user *user)
 {
