@@ -109,7 +109,7 @@ neighbour() {
 	local what="a neighbour, $2" bytes run_ns try
 
 	# A victim that a busy host keeps from sending its next request waits for nobody meanwhile.
-	for try in {1..6}; do
+	for try in {1..12}; do
 		explain 1ms neighbour "$1" "rand$2" "$3" || return
 		bytes=$(jq ".jobs[0].$2.io_bytes" "$dir/hog.json")
 		[ "$(query "SELECT sum($5) FROM iolat_why WHERE $victim AND $by_hog")" -lt $((bytes * 98 / 100)) ] || break
