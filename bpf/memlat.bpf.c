@@ -21,7 +21,7 @@ static __always_inline bool knows_vma_lock(void)
 	return bpf_core_enum_value_exists(enum fault_flag, FAULT_FLAG_VMA_LOCK);
 }
 
-static __always_inline bool under_vma_lock(__u32 flags)
+static __always_inline bool under_vma_lock(__u64 flags)
 {
 	return knows_vma_lock() && flags & FAULT_FLAG(VMA_LOCK);
 }
@@ -64,14 +64,14 @@ static __always_inline __u32 call_bits(__u32 flags, struct vm_area_struct *vma)
  */
 static __always_inline bool follows_unseen(__u32 flags)
 {
-	return marked && knows_vma_lock() && !under_vma_lock(flags) && unmark();
+	return others.marked && knows_vma_lock() && !under_vma_lock(flags) && unmark();
 }
 
 /*
  * Is the call by its flags the first of a fault? A further attempt has TRIED, except after a failed
  * attempt under the VMA's lock: that one returned "retry".
  */
-static __always_inline bool begins_fault(__u32 flags)
+static __always_inline bool begins_fault(__u64 flags)
 {
 	return !(flags & FAULT_FLAG(TRIED)) && (!knows_vma_lock() || under_vma_lock(flags));
 }
@@ -144,39 +144,48 @@ static __noinline int call_enter_rare(__u64 id, __u64 address, __u32 flags, __u3
 	return 0;
 }
 
-/* Most calls: the first one of a fault, and its place is free. False: nothing is done. */
+/*
+ * Most calls: the first one of a fault, and its place is free. False: nothing is done. The flags
+ * are 32 bits of a register: bits above them have no meaning, and none of them is looked at.
+ */
 static __always_inline bool call_enter_first(__u64 id, fault_args *args, __u32 bits)
 {
 	struct memlat_call *call = place_at(first_place(id_tid(id)));
 
-	if (!begins_fault(ARG_FLAGS(args)) || !call_take(call, id))
+	if (!begins_fault(args[2]) || !call_take(call, id))
 		return false;
 	call_begins(call, ARG_ADDRESS(args), bits | CALL_VMA_LOCK);
 	return true;
 }
 
-/* `again`: the second program at this entry, see below; the first one counts the losses. */
-static __always_inline int call_enter(__u64 id, fault_args *args, bool again)
+static __always_inline int call_enter_with(__u64 id, fault_args *args, __u32 bits, bool again)
 {
-	__u32 bits = 0;
-
-	if (control.closed)
-		return 0;
-	if (!plain) {
-		if (filter_by_task(&config) &&
-		    !task_wanted(&config, bpf_get_current_task_btf(), false))
-			return 0;
-		bits = again ? 0 : CALL_NEW;
-		if (!ARG_REGS(args))
-			bits |= CALL_GUP;
-		if (config.by) {
-			bits |= call_bits(ARG_FLAGS(args), ARG_VMA(args));
-			take_mark(); /* of a call whose return was missed */
-		}
-	}
 	if (!call_enter_first(id, args, bits))
 		call_enter_rare(id, ARG_ADDRESS(args), ARG_FLAGS(args), bits, again);
 	return 0;
+}
+
+/*
+ * `frame`: see call_id(), which is called where it is needed: so it takes no registers before.
+ * `again`: the second program at this entry, see below; the first one counts the losses.
+ */
+static __always_inline int call_enter(const void *frame, fault_args *args, bool again)
+{
+	__u32 bits = again ? 0 : CALL_NEW;
+
+	if (control.closed)
+		return 0;
+	if (plain)
+		return call_enter_with(call_id(frame), args, 0, again);
+	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf(), false))
+		return 0;
+	if (!ARG_REGS(args))
+		bits |= CALL_GUP;
+	if (config.by) {
+		bits |= call_bits(ARG_FLAGS(args), ARG_VMA(args));
+		take_mark(); /* of a call whose return was missed */
+	}
+	return call_enter_with(call_id(frame), args, bits, again);
 }
 
 /* The place stays taken until the fault continues. */
@@ -247,12 +256,7 @@ static __always_inline void call_ends(struct memlat_call *call, __u64 now, __u32
 
 	if (!cell)
 		return;
-	if (plain) {
-		cell->counts[LAT_SEEN]++;
-		hist_add(&cell->hist, now - call->start_ns, config.tail_ns);
-	} else {
-		call_measured(cell, call, now, result, vma);
-	}
+	call_measured(cell, call, now, result, vma);
 	call_free(call);
 }
 
@@ -349,6 +353,11 @@ static __always_inline struct memlat_call *call_leave_at(struct memlat_call *cal
 	return call_leave(call, now, result);
 }
 
+static __always_inline bool succeeds(__u32 result)
+{
+	return !result || !(result & (FAULT_RESULT(RETRY) | result_error()));
+}
+
 /*
  * Most returns: the fault had one call without an error, which is in the first place. `entry`: the
  * program gets the arguments of the entry, too. While it is armed, the window is not closed.
@@ -362,7 +371,7 @@ static __always_inline bool ends_plainly(const struct memlat_call *call, __u64 i
 	    call->state > MEMLAT_ONE_CALL || !call->start_ns || now < call->start_ns ||
 	    !control.armed)
 		return false;
-	return !result || !(result & (FAULT_RESULT(RETRY) | result_error()));
+	return succeeds(result);
 }
 
 /*
@@ -372,7 +381,7 @@ static __always_inline bool ends_plainly(const struct memlat_call *call, __u64 i
 SEC("fentry/handle_mm_fault")
 int fault_enter(fault_args *ctx)
 {
-	return call_enter(call_id(frame_of(ctx)), ctx, false);
+	return call_enter(ctx, ctx, false);
 }
 
 static __noinline struct memlat_call *fault_leave_rare(fault_args *ctx, __u64 id, __u64 now)
@@ -387,16 +396,33 @@ static __noinline struct memlat_call *fault_leave_rare(fault_args *ctx, __u64 id
 	return NULL;
 }
 
-SEC("fexit/handle_mm_fault")
-int fault_leave(fault_args *ctx)
+static __always_inline int fault_leave_any(fault_args *ctx, struct memlat_call *call, __u64 id,
+					   __u64 now)
 {
-	__u64 now = bpf_ktime_get_ns(), id = call_id(frame_of(ctx));
-	struct memlat_call *call = place_at(first_place(id_tid(id)));
-
 	if (!ends_plainly(call, id, ctx, true, now))
 		call = fault_leave_rare(ctx, id, now);
 	if (call)
 		call_ends(call, now, ARG_RESULT(ctx), ARG_VMA(ctx));
+	return 0;
+}
+
+static __noinline int fault_leave_unusual(fault_args *ctx, struct memlat_call *call, __u64 id,
+					  __u64 now)
+{
+	return fault_leave_any(ctx, call, id, now);
+}
+
+SEC("fexit/handle_mm_fault")
+int fault_leave(fault_args *ctx)
+{
+	__u64 now = bpf_ktime_get_ns(), id = call_id(ctx);
+	struct memlat_call *call = place_at(first_place(id_tid(id)));
+
+	if (!usual_ns)
+		return fault_leave_any(ctx, call, id, now);
+	if (call->id != id || call->address != ARG_ADDRESS(ctx) || call->state > MEMLAT_ONE_CALL ||
+	    !succeeds(ARG_RESULT(ctx)) || !ends_usually(call, now))
+		fault_leave_unusual(ctx, call, id, now);
 	return 0;
 }
 
@@ -407,21 +433,21 @@ int fault_leave(fault_args *ctx)
 SEC("fentry/handle_mm_fault")
 int fault_enter_again(fault_args *ctx)
 {
-	__u64 id = call_id(frame_of(ctx));
+	__u64 id = call_id(ctx);
 	struct memlat_call *call = call_find(id);
 
 	if (call && call->bits & CALL_NEW && call->address == ARG_ADDRESS(ctx) && !call->pending) {
 		call->bits &= ~CALL_NEW;
 		return 0;
 	}
-	return call_enter(id, ctx, true);
+	return call_enter(ctx, ctx, true);
 }
 
 /* The first program has already freed the call, or marked it as pending. */
 SEC("fexit/handle_mm_fault")
 int fault_leave_again(fault_args *ctx)
 {
-	__u64 now = bpf_ktime_get_ns(), id = call_id(frame_of(ctx));
+	__u64 now = bpf_ktime_get_ns(), id = call_id(ctx);
 	struct memlat_call *call = call_find(id);
 	__u32 result = ARG_RESULT(ctx);
 
@@ -460,7 +486,7 @@ int BPF_KPROBE(fault_enter_kprobe, unsigned long long vma, unsigned long long ad
 {
 	fault_args args[] = { vma, address, flags, regs };
 
-	return call_enter(call_id(frame_of((void *)PT_REGS_SP(ctx))), args, false);
+	return call_enter((void *)PT_REGS_SP(ctx), args, false);
 }
 
 static __noinline struct memlat_call *fault_leave_kprobe_rare(__u64 id, __u32 result, __u64 now)
@@ -477,10 +503,13 @@ SEC("kretprobe/handle_mm_fault")
 int BPF_KRETPROBE(fault_leave_kprobe, unsigned long long result)
 {
 	__u64 now = bpf_ktime_get_ns();
-	__u64 id = call_id(frame_of((void *)(PT_REGS_SP(ctx) - KRETPROBE_SP_SHIFT)));
+	__u64 id = call_id((void *)(PT_REGS_SP(ctx) - KRETPROBE_SP_SHIFT));
 	struct memlat_call *call = place_at(first_place(id_tid(id)));
 	fault_args args[] = { 0, 0, 0, 0, result };
 
+	if (usual_ns && call->id == id && call->state <= MEMLAT_ONE_CALL && succeeds(result) &&
+	    ends_usually(call, now))
+		return 0;
 	if (!ends_plainly(call, id, args, false, now))
 		call = fault_leave_kprobe_rare(id, result, now);
 	if (call)
@@ -515,14 +544,14 @@ static __always_inline int forget_task(struct task_struct *task)
 		count_start_loss(LAT_ABANDONED);
 		event_free(call, i && is_event(call->id) ? NULL : call);
 	}
-	own = elsewhere || marked ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
+	own = others.any ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
 	if (own && own->call.start_ns) {
 		count_start_loss(LAT_ABANDONED);
 		event_free(&own->call, NULL);
 	}
 	if (own && own->before) {
 		own->before = 0; /* the second copy must not count it, too */
-		__sync_fetch_and_add(&marked, -1);
+		__sync_fetch_and_add(&others.marked, -1);
 	}
 	return 0;
 }

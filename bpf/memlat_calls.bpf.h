@@ -12,6 +12,12 @@
 const volatile struct lat_config config = {};
 /* No filter, no split, no parts of slow faults, and each program is attached once. */
 const volatile bool plain = false;
+/*
+ * A shorter fault is not in the tail, and its slot is found by comparing alone. It is less than the
+ * clock, so a fault whose start is unknown, 0, is not shorter. 0: for splits, or if programs are
+ * attached twice.
+ */
+const volatile __u64 usual_ns = 0;
 struct lat_control control = {};
 struct lat_in_flight waits_in_flight = {};
 
@@ -31,10 +37,16 @@ struct {
 /* Open calls. Much cheaper than a hash or task storage. */
 struct memlat_call calls[MEMLAT_CALLS] __attribute__((aligned(64))) = {};
 
-/* Tasks with a fault that began before the attach, and of which no further attempt was seen. */
-__u32 marked = 0;
-/* perf-event: faults in progress that are not in the first place of their task. */
-__u32 elsewhere = 0;
+/* What there is hardly ever: nearly always, one look tells that there is none of it. */
+union {
+	struct {
+		/* Tasks with a fault that began before the attach, and no further attempt seen. */
+		__u32 marked;
+		/* perf-event: faults in progress that are not in the first place of their task. */
+		__u32 elsewhere;
+	};
+	__u64 any;
+} others = {};
 
 /*
  * Low 32 bits of an address on the kernel stack. A 32-bit move turns a pointer, with which the
@@ -48,10 +60,15 @@ static __always_inline __u64 frame_of(const void *address)
 	return frame;
 }
 
-/* Ids of one task compare as its frames do: a kernel stack does not cross a multiple of 4 GiB. */
-static __always_inline __u64 call_id(__u64 frame)
+/*
+ * The id of a call by its frame. Ids of one task compare as its frames do: a kernel stack does not
+ * cross a multiple of 4 GiB. The frame is computed last, so it need not be kept over the helper.
+ */
+static __always_inline __u64 call_id(const void *frame)
 {
-	return bpf_get_current_pid_tgid() << 32 | frame;
+	__u64 task = bpf_get_current_pid_tgid() << 32;
+
+	return task | frame_of(frame);
 }
 
 static __always_inline __u32 id_tid(__u64 id)
@@ -77,10 +94,8 @@ static __always_inline struct memlat_call *place_at(__u32 place)
 /* Takes a place if it is free. */
 static __always_inline bool call_take(struct memlat_call *call, __u64 id)
 {
-	__u64 owner = call->id;
+	__u64 owner = __sync_val_compare_and_swap(&call->id, 0, id);
 
-	if (!owner)
-		owner = __sync_val_compare_and_swap(&call->id, 0, id);
 	barrier_var(owner); /* else two conditions are computed and then joined */
 	return !owner;
 }
@@ -134,6 +149,11 @@ static __always_inline void call_free(struct memlat_call *call)
 /* In the id of these faults, instead of an address. They do not nest. */
 #define EVENT_FRAME 1
 
+static __always_inline __u64 event_id(__u32 tid)
+{
+	return (__u64)tid << 32 | EVENT_FRAME;
+}
+
 static __always_inline bool is_event(__u64 id)
 {
 	return (__u32)id == EVENT_FRAME;
@@ -148,7 +168,7 @@ static __always_inline struct memlat_call *event_find(struct task_struct *task, 
 	struct memlat_call *call = call_find(id);
 	struct memlat_task *own;
 
-	if (call || !elsewhere)
+	if (call || !others.elsewhere)
 		return call;
 	own = bpf_task_storage_get(&tasks, task, NULL, 0);
 	return own && own->call.start_ns ? &own->call : NULL;
@@ -158,7 +178,7 @@ static __always_inline struct memlat_call *event_find(struct task_struct *task, 
 static __always_inline void event_free(struct memlat_call *call, const struct memlat_call *first)
 {
 	if (call != first)
-		__sync_fetch_and_add(&elsewhere, -1);
+		__sync_fetch_and_add(&others.elsewhere, -1);
 	call_free(call);
 }
 

@@ -8,14 +8,7 @@
 
 #include "memlat_sample.bpf.h"
 
-static __always_inline void event_begins(struct memlat_call *call, struct bpf_perf_event_data *ctx)
-{
-	bool user = config_split(&config, LAT_BY_MODE) && from_user_mode(ctx);
-
-	call_begins(call, ctx->addr, user ? CALL_USER : 0);
-}
-
-/* A place for a fault whose first place is taken; NULL: there is none. */
+/* A place for a fault of a task that has its first place taken; NULL: there is none. */
 static __always_inline struct memlat_call *event_claim(__u64 id)
 {
 	struct memlat_task *own;
@@ -31,42 +24,53 @@ static __always_inline struct memlat_call *event_claim(__u64 id)
 
 /*
  * The first place is taken, or the task may have a fault elsewhere: a fault that failed has no end
- * event, so its start is still there.
+ * event, so its start is still there. Or the task may have one that began before the attach.
  */
-static __noinline int event_start_rare(struct bpf_perf_event_data *ctx, __u64 id)
+static __noinline int event_start_rare(__u64 id, __u64 address, __u32 bits)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	struct memlat_call *call = event_find(current, id);
+	struct memlat_call *call;
 
+	if (others.marked)
+		unmark();
+	call = event_find(current, id);
 	if (call) {
 		count_start_loss(LAT_ABANDONED);
 	} else {
 		call = event_claim(id);
 		if (call && call != place_at(first_place(id_tid(id))))
-			__sync_fetch_and_add(&elsewhere, 1);
+			__sync_fetch_and_add(&others.elsewhere, 1);
 	}
 	if (call)
-		event_begins(call, ctx);
+		call_begins(call, address, bits);
 	else
 		count_start_loss(LAT_NOT_KEPT);
+	return 0;
+}
+
+static __always_inline int event_begins(struct bpf_perf_event_data *ctx, __u32 bits)
+{
+	__u64 id = event_id(bpf_get_current_pid_tgid());
+	struct memlat_call *call = place_at(first_place(id_tid(id)));
+
+	if (!others.any && call_take(call, id))
+		call_begins(call, ctx->addr, bits);
+	else
+		event_start_rare(id, ctx->addr, bits);
 	return 0;
 }
 
 SEC("perf_event")
 int event_start(struct bpf_perf_event_data *ctx)
 {
-	__u64 id = call_id(EVENT_FRAME);
-	struct memlat_call *call = place_at(first_place(id_tid(id)));
+	bool user;
 
+	if (plain)
+		return event_begins(ctx, 0);
 	if (filter_by_task(&config) && !task_wanted(&config, bpf_get_current_task_btf(), false))
 		return 0;
-	if (marked)
-		unmark();
-	if (!elsewhere && call_take(call, id))
-		event_begins(call, ctx);
-	else
-		event_start_rare(ctx, id);
-	return 0;
+	user = config_split(&config, LAT_BY_MODE) && from_user_mode(ctx);
+	return event_begins(ctx, user ? CALL_USER : 0);
 }
 
 /*
@@ -116,17 +120,17 @@ static __noinline struct memlat_call *event_end_rare(__u64 id)
 	struct memlat_call *call = event_find(bpf_get_current_task_btf(), id);
 	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
 
-	if (marked)
+	if (others.marked)
 		unmark();
 	if (!call && cell)
 		call_unknown(cell, LAT_MISSED_START);
 	return call;
 }
 
-static __always_inline int end_event(struct bpf_perf_event_data *ctx, __u32 bits)
+static __always_inline int end_event_any(struct bpf_perf_event_data *ctx, struct memlat_call *first,
+					 __u64 id, __u64 now, __u32 bits)
 {
-	__u64 now = bpf_ktime_get_ns(), id = call_id(EVENT_FRAME);
-	struct memlat_call *first = place_at(first_place(id_tid(id))), *call = first;
+	struct memlat_call *call = first;
 
 	if (call->id != id)
 		call = event_end_rare(id);
@@ -134,6 +138,24 @@ static __always_inline int end_event(struct bpf_perf_event_data *ctx, __u32 bits
 		return 0;
 	event_ended(call, ctx, now, bits);
 	event_free(call, first);
+	return 0;
+}
+
+static __noinline int end_event_unusual(struct bpf_perf_event_data *ctx, struct memlat_call *first,
+					__u64 id, __u64 now)
+{
+	return end_event_any(ctx, first, id, now, 0);
+}
+
+static __always_inline int end_event(struct bpf_perf_event_data *ctx, __u32 bits)
+{
+	__u64 now = bpf_ktime_get_ns(), id = event_id(bpf_get_current_pid_tgid());
+	struct memlat_call *first = place_at(first_place(id_tid(id)));
+
+	if (!usual_ns)
+		return end_event_any(ctx, first, id, now, bits);
+	if (first->id != id || first->address != ctx->addr || !ends_usually(first, now))
+		end_event_unusual(ctx, first, id, now); /* without splits, no bits are used */
 	return 0;
 }
 

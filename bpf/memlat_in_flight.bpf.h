@@ -63,7 +63,7 @@ static __always_inline void count_calls(struct task_struct *task)
 /* perf-event: the start of the fault in progress; 0: there is none. The task may run meanwhile. */
 static __always_inline __u64 event_started(struct task_struct *task)
 {
-	struct memlat_call *call = event_find(task, (__u64)task->pid << 32 | EVENT_FRAME);
+	struct memlat_call *call = event_find(task, event_id(task->pid));
 
 	return call ? *(volatile __u64 *)&call->start_ns : 0;
 }
@@ -147,7 +147,7 @@ int mark(struct bpf_iter__task *ctx)
 	own = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (own) {
 		own->before = calls;
-		__sync_fetch_and_add(&marked, 1);
+		__sync_fetch_and_add(&others.marked, 1);
 	}
 	return 0;
 }

@@ -21,6 +21,7 @@
 #define HIST_OCTAVES 36
 #define HIST_OVERFLOW_SLOT (HIST_SUB + HIST_SUB * HIST_OCTAVES)
 #define HIST_SLOTS (HIST_OVERFLOW_SLOT + 1)
+#define HIST_SHORT_NS 8000 /* below it, a slot is found by comparing alone */
 #define HIST_LIMIT_NS ((1ULL << HIST_OCTAVES) * 1000)
 
 /* The log2 view: bucket 0 is [0,2) us, bucket k is [2^k,2^(k+1)) us, the last one is overflow. */
@@ -68,24 +69,24 @@ static inline __attribute__((always_inline)) __u64 hist_scale(__u64 ns)
  * Slot of v; the caller must exclude v >= 2^41. Below 8 us, as most waits for a CPU and most page
  * faults are, its octave is found by comparing alone: the rest takes three times as long.
  */
-static inline __attribute__((always_inline)) __u32 hist_scaled_slot(__u64 v)
+static inline __attribute__((always_inline)) __u64 hist_scaled_slot(__u64 v)
 {
-	__u32 octave;
+	__u64 octave;
 
 	if (v < 2 * HIST_SUB)
-		return (__u32)v;
+		return v;
 	if (v < 4 * HIST_SUB)
-		return HIST_SUB + (__u32)(v >> 1);
+		return HIST_SUB + (v >> 1);
 	if (v < 8 * HIST_SUB)
-		return 2 * HIST_SUB + (__u32)(v >> 2);
+		return 2 * HIST_SUB + (v >> 2);
 	octave = hist_ilog2(v) - HIST_SUB_BITS;
-	return HIST_SUB + (octave << HIST_SUB_BITS) + (__u32)(v >> octave) - HIST_SUB;
+	return HIST_SUB + (octave << HIST_SUB_BITS) + (v >> octave) - HIST_SUB;
 }
 
 /* Slot of a latency in ns; always below HIST_SLOTS. */
 static inline __attribute__((always_inline)) __u32 hist_slot(__u64 ns)
 {
-	return ns < HIST_LIMIT_NS ? hist_scaled_slot(hist_scale(ns)) : HIST_OVERFLOW_SLOT;
+	return ns < HIST_LIMIT_NS ? (__u32)hist_scaled_slot(hist_scale(ns)) : HIST_OVERFLOW_SLOT;
 }
 
 /* Lower edge of a slot in 1/32 us; a slot holds [low(slot), low(slot + 1)). */

@@ -74,6 +74,14 @@ static int memlat_suits(const struct probe_method *method, char why[RUN_TEXT])
 	return -EOPNOTSUPP;
 }
 
+/* See there. */
+static uint64_t usual_ns(uint64_t tail_ns)
+{
+	uint64_t now = clock__now_ns(), limit = now < HIST_SHORT_NS ? now : HIST_SHORT_NS;
+
+	return tail_ns < limit ? tail_ns : limit;
+}
+
 static int memlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skeleton)
 {
 	struct memlat_bpf *skel = memlat_bpf__open_opts(&probe->types.options);
@@ -83,6 +91,8 @@ static int memlat_open(struct bpf_probe *probe, struct bpf_object_skeleton **ske
 	PROBE_CONFIGURE(skel, probe);
 	skel->rodata->plain = !probe->config.by && !probe->config.why && !probe->config.again &&
 			      !probe__filters_tasks(&probe->config);
+	if (!probe->config.by && !probe->config.again)
+		skel->rodata->usual_ns = usual_ns(probe->config.tail_ns);
 	probe->skel = skel;
 	*skeleton = skel->skeleton;
 	return 0;

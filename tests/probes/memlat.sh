@@ -168,6 +168,28 @@ fast_faults() {
 	fi
 }
 
+plain_window() {
+	begin
+	start plain touch $((500 * soak)) || return
+	watch_all memlat -p "$pid" --tail-us 4
+	work
+}
+
+# Without splits, short faults are counted in a straight line.
+plain_faults() {
+	local method events most
+
+	calm='has_all plain minflt_window' window plain_window || return
+	for method in "${methods[@]}"; do
+		events=$(fact "$method" memlat.events) most=$(most_ns "$method" memlat 0 "$forever")
+		is "$method: no splits: what getrusage counts" "$events" "$(printed plain minflt_window)"
+		within "$method: no splits: the slots have the sum" \
+			$((most * 31 / 32 - 32 * events)) "$(fact "$method" memlat.sum_ns)" "$most"
+		is "$method: no splits: the tail begins at 4 us" "$(fact "$method" memlat.tail)" "$(at_least "$method" memlat 4000)"
+		balance "$method: no splits" "$method"
+	done
+}
+
 cold_window() {
 	begin
 	start cold cold "$disk_fs/cold-$$" $((100 * soak)) || return
@@ -399,12 +421,14 @@ elif [ -n "${compact-}" ]; then
 	fi
 	[[ " ${methods[*]} " != *' perf-event '* ]] || software_events
 	fast_faults user write
+	plain_faults
 	[ -n "$repeated" ] || stuck_faults
 else
 	slow_faults uffd 5 $((20 * soak))
 	[[ " ${methods[*]} " != *' perf-event '* ]] || software_events
 	on 6.1 slow_faults 'uffd, many at once' 20 -t 512 $((3072 * soak))
 	fast_faults user write
+	plain_faults
 	on 6.1 fast_faults user read -r
 	on 6.12 fast_faults kernel write -s kernel
 	on 6.12 fast_faults kernel read -s kernel -r
