@@ -523,18 +523,11 @@ int BPF_KRETPROBE(thp_leave_kprobe, unsigned long result)
 	return mark_thp(result);
 }
 
-/*
- * A task exits: removes its calls in progress, which were never retried or whose return was missed.
- * Where user space sees the end of the task earlier than this program, and closes the window, they
- * are among the waits in flight.
- */
-static __always_inline int forget_task(struct task_struct *task)
+/* Removes the calls of an ID from the table. Each counts as abandoned. */
+static __always_inline void forget_calls(__u32 tid)
 {
-	__u32 tid = task->pid, place = first_place(tid);
-	struct memlat_task *own;
+	__u32 place = first_place(tid);
 
-	if (control.closed)
-		return 0;
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < MEMLAT_PLACES; i++) {
 		struct memlat_call *call = place_at(place + i);
@@ -544,6 +537,20 @@ static __always_inline int forget_task(struct task_struct *task)
 		count_start_loss(LAT_ABANDONED);
 		event_free(call, i && is_event(call->id) ? NULL : call);
 	}
+}
+
+/*
+ * A task exits: removes its calls in progress, which were never retried or whose return was missed.
+ * Where user space sees the end of the task earlier than this program, and closes the window, they
+ * are among the waits in flight.
+ */
+static __always_inline int forget_task(struct task_struct *task)
+{
+	struct memlat_task *own;
+
+	if (control.closed)
+		return 0;
+	forget_calls(task->pid);
 	own = others.any ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
 	if (own && own->call.start_ns) {
 		count_start_loss(LAT_ABANDONED);
@@ -567,6 +574,18 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(task_exit_again, struct task_struct *task)
 {
 	return forget_task(task);
+}
+
+/*
+ * A thread that is not the first one of its process executes a program: it gets the ID of the
+ * process. What is left of its calls is found neither by its new ID nor when it exits.
+ */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(task_exec, struct task_struct *task, int old_tid)
+{
+	if (!control.closed && old_tid != task->pid)
+		forget_calls(old_tid);
+	return 0;
 }
 
 SEC("raw_tp/task_rename")

@@ -28,7 +28,7 @@ static const struct probe_method methods[] = {
 		.needs = "a kernel that has BPF trampolines "
 			 "(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) and permits them",
 		/* In this order every start that is seen has its end seen. */
-		.programs = { "fault_leave", "task_exit", "fault_enter" },
+		.programs = { "fault_leave", "task_exit", "task_exec", "fault_enter" },
 		.end_program = "fault_leave",
 		.end_again = "fault_leave_again",
 		.start_program = "fault_enter",
@@ -43,7 +43,8 @@ static const struct probe_method methods[] = {
 		.mechanism =
 			"kprobe and kretprobe of handle_mm_fault(); table of calls in progress",
 		.needs = "CONFIG_KPROBE_EVENTS, and no lockdown",
-		.programs = { "fault_enter_kprobe", "fault_leave_kprobe", "task_exit" },
+		.programs = { "fault_enter_kprobe", "fault_leave_kprobe", "task_exit",
+			      "task_exec" },
 		.end_program = "fault_leave_kprobe",
 		.loaded = { "mark", "in_flight" },
 		.explains = true,
@@ -56,7 +57,7 @@ static const struct probe_method methods[] = {
 		.needs = "software perf events on every CPU (CONFIG_PERF_EVENTS)",
 		.metric = "page_fault",
 		.what = "page fault, start of the handler to its accounting",
-		.programs = { "task_exit" },
+		.programs = { "task_exit", "task_exec" },
 		.loaded = { "mark", "in_flight", "event_start", "event_minor", "event_major" },
 		.lacks = CALL_SPLITS,
 		.explains = true,

@@ -138,6 +138,23 @@ leftover_starts() {
 	balance 'perf-event: a start that is left' perf-event
 }
 
+renumbered_window() {
+	begin
+	start renumbered renumbered || return
+	watch_all memlat -p "$pid"
+	work
+}
+
+# The start of a fault that failed, of a thread that then gets another ID by exec: it does not stay in the table.
+renumbered_starts() {
+	local methods=(perf-event)
+
+	window renumbered_window || return
+	is 'perf-event: the start that a thread leaves by exec is removed' \
+		"$(fact perf-event memlat.abandoned)" "$(printed renumbered failed)"
+	balance 'perf-event: the start that a thread leaves by exec' perf-event
+}
+
 touch_window() {
 	local method splits
 
@@ -408,6 +425,7 @@ refused_splits() {
 software_events() {
 	skipped_faults
 	leftover_starts
+	renumbered_starts
 	too_many_alike
 }
 
