@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The method perf-event: software perf events at both ends of a fault. Faults of a task do not nest
- * here. Nearly all are in the first place of their task; the few others are counted in `elsewhere`.
+ * here. Nearly all are in the first place of their task; the few others are counted in
+ * others.elsewhere.
  */
 #ifndef LATSCOPE_MEMLAT_EVENT_BPF_H
 #define LATSCOPE_MEMLAT_EVENT_BPF_H
@@ -74,8 +75,9 @@ int event_start(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * `id`: 0 if the fault is not in the table. Global, as record_split(). Kernels before 6.8 check
- * such functions also if nobody calls them, and without `why` its maps do not exist.
+ * `id`: 0 if the fault is not in the table. The function is global: see record_split(). Kernels
+ * before 6.8 verify each global function, called or not, and without `why` the maps that this one
+ * uses do not exist: so the test of config.why is in it.
  */
 __noinline int explain_event(__u64 id, __u64 start_ns, __u64 address, __u64 now)
 {

@@ -19,6 +19,9 @@
 #define TASK_SPLITS (1U << LAT_BY_PROCESS | 1U << LAT_BY_THREAD | 1U << LAT_BY_CGROUP)
 #define CALL_SPLITS (1U << LAT_BY_ACCESS | 1U << LAT_BY_PAGE)
 
+/* For the ends of tasks. */
+#define TASK_NEEDS "BPF tracepoints with BTF, and task storage (Linux 5.13)"
+
 enum { FENTRY, KPROBE, PERF_EVENT };
 
 static const struct probe_method methods[] = {
@@ -42,7 +45,7 @@ static const struct probe_method methods[] = {
 		.name = "kprobe",
 		.mechanism =
 			"kprobe and kretprobe of handle_mm_fault(); table of calls in progress",
-		.needs = "CONFIG_KPROBE_EVENTS, and no lockdown",
+		.needs = "CONFIG_KPROBE_EVENTS, no lockdown, and " TASK_NEEDS,
 		.programs = { "fault_enter_kprobe", "fault_leave_kprobe", "task_exit",
 			      "task_exec" },
 		.end_program = "fault_leave_kprobe",
@@ -54,7 +57,7 @@ static const struct probe_method methods[] = {
 		.mechanism =
 			"software perf events at entry and end of the whole fault (VMA lookup and "
 			"mmap_lock wait included; GUP and failed faults not)",
-		.needs = "software perf events on every CPU (CONFIG_PERF_EVENTS)",
+		.needs = "software perf events on every CPU (CONFIG_PERF_EVENTS), and " TASK_NEEDS,
 		.metric = "page_fault",
 		.what = "page fault, start of the handler to its accounting",
 		.programs = { "task_exit", "task_exec" },
