@@ -83,6 +83,8 @@ module=
 [ ! -e /proc/latscope_rmid ] || module=yes
 [ -z "$module" ] || duties module
 duties switches
+turns
+reuse
 
 # adds_up TITLE ARG...: tests that rows, idle and lost add up to CPUs x window
 adds_up() {

@@ -88,3 +88,68 @@ duties() {
 	ok "$1: every slot has the time of every CPU" whole_slots
 	ok "$1: all rows add up to the time of all CPUs" wall
 }
+
+# shares: prints, for each process of turns, what it has of switches and of CPU time, and whether that is what the scheduler
+# counted, within 5 and 20 %. Its death is not in the scheduler's account.
+shares() {
+	local told
+
+	told=$(sed -nE 's/^pid=([0-9]+) ran_ns=([0-9]+) switches=([0-9]+)$/(\1,\2,\3)/p' <<<"$out" | paste -sd,)
+	rows ", told(pid, ran, switched) AS (VALUES $told), counted AS (SELECT told.*, total(cpu_ns) AS got,
+			total(switches) AS switches, count(DISTINCT process) AS processes FROM told LEFT JOIN rmid USING (pid) GROUP BY told.pid)
+		SELECT format('process %d: %d switches of %d, %d of %d ns: %s', pid, switches, switched, got, ran,
+			iif(processes = 1 AND switches BETWEEN switched * 0.95 - 5 AND switched * 1.05 + 10
+				AND got BETWEEN ran * 0.8 AND ran * 1.2 + 2e6, 'right', 'wrong')) FROM counted"
+}
+
+turns_are_right() {
+	measure --method switches --counters none -- "$built/tests/reference/turns" 1000
+	verdicts=$(shares)
+	echo "$verdicts"
+	all_right
+}
+
+# turns: tests three processes that take turns on a CPU within a slot: switches and time of one go to no other
+turns() {
+	local verdicts=''
+
+	again turns_are_right
+	ok 'three processes in turn: switches and CPU time of each are those of the scheduler' all_right
+	diag "$verdicts"
+}
+
+# lives: prints, for the PID that reuse used most often, how many processes have it, how many of these had a CPU more than
+# once, and their CPU time, and whether that is true. Strangers may have it in between.
+lives() {
+	local told
+
+	told=$(sed -nE 's/^reused=([0-9]+) processes=([0-9]+) twice=([0-9]+) ran_ns=([0-9]+) .*/(\1,\2,\3,\4)/p' <<<"$out" | paste -sd,)
+	rows ", told(pid, lives, twice, ran) AS (VALUES $told),
+			each AS (SELECT pid, sum(cpu_ns) AS got, sum(switches) > 1 AS twice FROM rmid GROUP BY process),
+			counted AS (SELECT told.*, total(got) AS got, count(each.pid) AS processes, total(each.twice) AS got_twice
+				FROM told LEFT JOIN each USING (pid) GROUP BY told.pid ORDER BY lives DESC LIMIT 1)
+		SELECT format('PID %d: %d processes of %d, %d of %d more than once, %d of %d ns: %s', pid, processes, lives,
+			got_twice, twice, got, ran,
+			iif(processes BETWEEN lives * 0.98 AND lives * 1.05 AND got_twice BETWEEN twice * 0.98 AND twice * 1.05
+				AND got BETWEEN ran * 0.8 AND ran * 1.2, 'right', 'wrong')) FROM counted"
+}
+
+lives_are_right() {
+	measure --method switches --counters none -- "$built/tests/reference/reuse" 1000
+	verdicts=$(lives)
+	echo "$verdicts"
+	all_right
+}
+
+# reuse: tests processes that have the same PID within a slot, one after the other
+reuse() {
+	local verdicts=''
+
+	if [ ! -w /proc/sys/kernel/ns_last_pid ]; then
+		skip 'a PID that is used again within a slot' 'this kernel cannot be asked for a PID'
+		return
+	fi
+	again lives_are_right
+	ok 'a PID that is used again within a slot: each process is told apart' all_right
+	diag "$verdicts"
+}
