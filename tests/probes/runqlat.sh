@@ -234,6 +234,75 @@ colliding_tasks() {
 	done
 }
 
+# ---- a PID that is used again ----
+
+reuse_window() {
+	begin
+	start lives reuse "$lives" || return
+	watch_all runqlat --by process
+	work
+}
+
+# keys_are_all METHOD: the waits of all processes are those of the metric
+keys_are_all() {
+	local fact events=0
+
+	for fact in "${!facts[@]}"; do
+		[[ $fact != "$1 runqlat.process."*.events ]] || events=$((events + facts[$fact]))
+	done
+	[ $events = "$(fact "$1" runqlat.events)" ] ||
+		{ echo "$events waits of processes, $(fact "$1" runqlat.events) of all" && false; }
+}
+
+# joined_is_hidden METHOD: what was joined is no more than the switches that the kernel counts and no program saw
+joined_is_hidden() {
+	jq -e '.accounting.kernel_check.events | . == null or .ours[1] <= .kernel[1] + .tolerance' \
+		"$w/$1"/*/runqlat.summary.json >/dev/null ||
+		{ jq -c .accounting.kernel_check.events "$w/$1"/*/runqlat.summary.json && false; }
+}
+
+# no_later KEY: the kernel stamps a wait before the program of tp_btf does, and both end at the switch, by a clock that goes on
+# then. So the shorter waits, where a clock that stands still shows, are no shorter with stamps.
+no_later() {
+	local low high least
+
+	[[ " ${methods[*]} " = *' stamps tp_btf '* ]] || return 0
+	read_slots tp_btf "$1"
+	[ "$samples" -ge 50 ] || return 0
+	decile 2
+	least=$((low * 3 / 4))
+	read_slots stamps "$1"
+	decile 2
+	is_within $least "$high" "$forever"
+}
+
+# right_lives METHOD: of the PID that was used most often, the waits of all its processes are those that the kernel counts
+right_lives() {
+	local pid delay pcount
+
+	slurp "$w/lives.out"
+	read -r _ pid delay pcount < <(sed -nE \
+		's/^reused=([0-9]+) processes=([0-9]+) .*run_delay_life_ns=([0-9]+) pcount_life=([0-9]+)$/\2 \1 \3 \4/p' \
+		<<<"$slurped" | sort -rn)
+	waited "$1" "runqlat.process.$pid" "$delay" "$pcount" && near "$1" "runqlat.process.$pid" "$delay" "$pcount" &&
+		keys_are_all "$1" && joined_is_hidden "$1" && no_later "runqlat.process.$pid" && tap_same "$(fact "$1" runqlat.negative)" 0
+}
+
+reused_pid() {
+	local method lives=500
+
+	[ -z "${LATSCOPE_VM-}" ] || lives=100
+	if [ ! -w /proc/sys/kernel/ns_last_pid ]; then
+		skip 'runqlat: a PID that is used again' 'this kernel cannot be asked for a PID'
+		return
+	fi
+	calm=right_lives window reuse_window || return
+	for method in "${methods[@]}"; do
+		ok "$method: a PID that is used again: waits and their sum are those of schedstat" right_lives "$method"
+		balance "$method: a PID that is used again" "$method"
+	done
+}
+
 # ---- filters select by the task that waits ----
 
 # filtered_to DESC NAME CHILD...: tests that only CHILD and its parent are recorded, and that waits of others are counted
@@ -484,6 +553,7 @@ all_waits() {
 	long_waits
 	crowd $((4 * $(nproc))) "$soak"
 	on 6.12 colliding_tasks
+	on 6.12 reused_pid
 	on 6.12 crowd -t 3 $((2 * $(nproc))) "$soak"
 	if make_cgroups; then
 		on 6.1 filters

@@ -12,7 +12,8 @@
  *          one sees
  *
  * ROUNDS is what each thread does. The threads are called waits-worker, and all their waits from
- * ready=1 to done=1 are in run_queue_... and wakeup_..., but for those of the first peer.
+ * ready=1 to done=1 are in run_queue_... and wakeup_..., but for those of the first peer. The lines
+ * worker=TID, before ready=1, say which threads there are.
  */
 #include <sched.h>
 #include <sys/prctl.h>
@@ -172,6 +173,8 @@ int main(int argc, char **argv)
 		threads[i] = reference_thread(worker, (void *)(uintptr_t)i);
 	pthread_barrier_wait(&barrier);
 	await_all(nr);
+	for (unsigned int i = 0; i < nr; i++)
+		printf("worker=%d\n", tids[i]);
 	capture_switch_on(&capture, true);
 	reference_wait("ready", window.wait);
 
