@@ -400,16 +400,21 @@ static __noinline int leave_mark(struct request *rq)
 	return 0;
 }
 
+/*
+ * Removes the mark that leave_mark() has left. A request that continues keeps its stamps: only the
+ * mark is removed from them, as the next completion is not done yet.
+ */
 static __always_inline void take_mark(struct request *rq, const struct request_view *view)
 {
+	__u32 line = line_of(rq, false);
 	__u64 id = view->id;
 
 	if (mark_entry(view, 0))
 		return;
-	if (!table_has(line_of(rq, false), view, true))
-		bpf_map_delete_elem(&start_ts, &id);
+	if (table_has(line, view, true))
+		take_stamps(line, view);
 	else
-		take_stamps(line_of(rq, false), view);
+		bpf_map_delete_elem(&start_ts, &id);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -592,8 +597,8 @@ static __always_inline int submit(struct request *request, const struct request_
 				  const struct iolat_start *start, __u64 lag_ns, bool again)
 {
 	if (start) {
-		if (start->issue_ns && !is_done(start->issue_ns) && !start->submitter.unwanted)
-			count_start(LAT_ABANDONED);
+		if (start->issue_ns)
+			count_missed_end(start->issue_ns, &start->submitter);
 		forget(start, rq->id);
 	}
 	begin(request, rq, lag_ns, again, false);
@@ -603,17 +608,15 @@ static __always_inline int submit(struct request *request, const struct request_
 static __always_inline int submit_started(struct request *rq, bool again)
 {
 	struct request_view view = { .id = (__u64)rq };
-	__u64 id = view.id, now = bpf_ktime_get_ns(),
-	      plug_ns = config.cached ? plug_time(false) : 0;
-	const struct iolat_start *start = NULL;
+	__u64 now = bpf_ktime_get_ns(), plug_ns = config.cached ? plug_time(false) : 0;
+	const struct iolat_start *start;
 
 	if (other_disk(rq, false))
 		return 0;
 	why_submitted(rq);
 	view.start_ns = plug_ns ?: now; /* the kernel may stamp it only after this */
 	/* Only to keep `looked_up` correct, and to count missed ends. */
-	if (looked_up)
-		start = bpf_map_lookup_elem(&start_ts, &id);
+	start = entry_of(view.id);
 	if (start && first_started(start->queue_ns, start->issue_ns, start->lag_ns, plug_ns, again))
 		return 0;
 	return submit(rq, &view, start, plug_ns ? now - plug_ns : 0, again);
@@ -639,13 +642,11 @@ static __always_inline int start(struct request *request, bool again, bool raw)
 static __always_inline int submit_inserted(struct request *rq)
 {
 	struct request_view view = request_view(rq, false);
-	__u64 id = view.id;
-	struct iolat_start *start = NULL;
+	struct iolat_start *start;
 
 	if (other_disk(rq, false))
 		return 0;
-	if (looked_up)
-		start = bpf_map_lookup_elem(&start_ts, &id);
+	start = entry_of(view.id);
 	if (start && start->queue_ns == view.start_ns) /* comes back, by a requeue or unissued */
 		return 0;
 	if (table_find(line_of(rq, false), &view))
@@ -707,10 +708,8 @@ int BPF_PROG(hashed_insert, struct request *rq)
 static __always_inline int forget_merged(struct request *rq)
 {
 	__u64 id = (__u64)rq;
-	struct iolat_start *start = NULL;
+	struct iolat_start *start = entry_of(id);
 
-	if (looked_up)
-		start = bpf_map_lookup_elem(&start_ts, &id);
 	if (start)
 		forget(start, id);
 	table_drop(line_of(rq, false), id);

@@ -297,11 +297,18 @@ static __always_inline struct iolat_stamp *table_place(__u32 line, __u64 id, boo
 	return NULL;
 }
 
+/* The completion of a request was not seen, unless its mark says that it was. */
+static __always_inline void count_missed_end(__u64 issue_ns, const struct iolat_submitter *who)
+{
+	if (!is_done(issue_ns) && !who->unwanted)
+		count_start(LAT_ABANDONED);
+}
+
 /* An earlier request left its stamp: its end was missed, if it was issued. */
 static __always_inline void count_left(const struct iolat_stamp *stamp)
 {
-	if (stamp->issue_ns && !is_done(stamp->issue_ns) && !stamp->submitter.unwanted)
-		count_start(LAT_ABANDONED);
+	if (stamp->issue_ns)
+		count_missed_end(stamp->issue_ns, &stamp->submitter);
 }
 
 /*
@@ -453,6 +460,12 @@ static __always_inline bool table_has(__u32 line, const struct request_view *rq,
 	return stamp && stamp->issue_ns && is_done(stamp->issue_ns) == done;
 }
 
+/* The entry of `start_ts` for a request at this address; NULL: there is none. */
+static __always_inline struct iolat_start *entry_of(__u64 id)
+{
+	return looked_up ? bpf_map_lookup_elem(&start_ts, &id) : NULL;
+}
+
 static __always_inline void forget(const struct iolat_start *start, __u64 id)
 {
 	if (start->counted)
@@ -483,8 +496,7 @@ static __always_inline struct iolat_start *find(const struct request_view *rq)
 
 	if (!start || is_of(start, rq))
 		return start;
-	if (!is_done(start->issue_ns) && !start->submitter.unwanted)
-		count_start(LAT_ABANDONED);
+	count_missed_end(start->issue_ns, &start->submitter);
 	forget(start, id);
 	return NULL;
 }
