@@ -13,21 +13,18 @@
  * and at completion, `current` can be any task: kblockd, a worker, or an interrupted one.
  */
 #include "iolat_request.bpf.h"
+#include "iolat_usual.bpf.h"
 #include "iolat_why.bpf.h"
 
 /* ---- the end: completion ---- */
 
-/* Inputs for counting a completion. The config is read once, because reads are never removed. */
+/* Inputs for counting a completion. */
 struct ending {
 	struct request_view rq;
-	__u64 lag_ns; /* of rq.start_ns */
-	__u64 tail_ns;
-	__u32 by;
-	__u32 again;
+	struct own_stamps own; /* zero where they are not known */
 	__u32 error;
 	struct lat_cell *cells;
 	__u64 now;
-	struct iolat_submitter submitter;
 	const struct iolat_start *start; /* NULL: not looked up, or none */
 	struct gendisk *disk; /* NULL: not needed, or none */
 	__u32 device; /* its ID */
@@ -43,70 +40,19 @@ static __always_inline void count_all(struct lat_cell *cells_now, __u32 which)
 		COUNT_BY(again, cells_now[i].counts[which], 1);
 }
 
-/* Adds the samples of a completion to the rows of one key, or if that is not known, to (other). */
-static __always_inline void split_key(struct iolat_cells *all, const struct iolat_samples *samples,
-				      __u32 by, bool known, __u64 id, const char *comm)
-{
-	const volatile __u64 *words = recent_words(&control, id, by);
-
-#pragma unroll
-	for (__u32 metric = 0; metric < IOLAT_METRICS; metric++) {
-		const struct lat_key key = { .id = id, .by = by, .metric = metric };
-		const struct sample sample = { samples->ns[metric], samples->slot[metric] };
-
-		if (!(samples->metrics & 1U << metric))
-			continue;
-		if (known)
-			split_add_word(&split, &all->metrics[metric], &key, &words[metric], comm,
-				       sample);
-		else
-			split_add_row(&split, &all->metrics[metric], &key, 0, sample);
-	}
-}
-
-/* Global and not inlined, so that the verifier checks it once and not for every path. */
-__noinline int split_samples(struct iolat_cells *all, struct iolat_samples *done)
-{
-	__u32 by = config.by;
-	bool known;
-
-	if (!all || !done)
-		return 0;
-	known = done->cgroup;
-	if (by & 1U << LAT_BY_DISK)
-		split_key(all, done, LAT_BY_DISK, true, done->device,
-			  done->disk ? done->disk->disk_name : NULL);
-	if (by & 1U << LAT_BY_OP)
-		split_key(all, done, LAT_BY_OP, true, done->op, NULL);
-	if (by & 1U << LAT_BY_PROCESS)
-		split_key(all, done, LAT_BY_PROCESS, known, done->pid_tgid >> 32,
-			  done->start ? done->start->leader_comm : NULL);
-	if (by & 1U << LAT_BY_THREAD)
-		split_key(all, done, LAT_BY_THREAD, known, (__u32)done->pid_tgid,
-			  done->start ? done->start->comm : NULL);
-	if (by & 1U << LAT_BY_CGROUP)
-		split_key(all, done, LAT_BY_CGROUP, known, done->cgroup, NULL);
-	return 0;
-}
-
 /* A place for the samples of this completion, which end_samples() gives back. */
 static __always_inline struct iolat_samples *begin_samples(const struct ending *done, bool second)
 {
 	struct iolat_cells *all = (struct iolat_cells *)done->cells;
-	struct iolat_samples *samples;
-	__u64 place = second;
+	struct iolat_samples *samples = config.again ? samples_at(all, second) : next_samples(all);
 
-	if (!done->again)
-		place = all->nested++;
-	barrier_var(place); /* as in bounded_slot() */
-	samples = &all->samples[place & (IOLAT_NESTED - 1)];
 	samples->metrics = 0;
 	return samples;
 }
 
 static __always_inline void end_samples(const struct ending *done)
 {
-	if (!done->again)
+	if (!config.again)
 		((struct iolat_cells *)done->cells)->nested--;
 }
 
@@ -114,8 +60,8 @@ static __always_inline void split_completion(const struct ending *done)
 {
 	struct iolat_samples *samples = done->samples;
 
-	samples->pid_tgid = done->submitter.pid_tgid;
-	samples->cgroup = done->submitter.cgroup;
+	samples->pid_tgid = done->own.submitter.pid_tgid;
+	samples->cgroup = done->own.submitter.cgroup;
 	samples->disk = done->disk;
 	samples->start = done->start;
 	samples->device = done->device;
@@ -161,11 +107,11 @@ static __always_inline void finish(struct ending *done, __u32 metric, __u64 from
 		COUNT(&config, cell->counts[LAT_NEGATIVE]);
 		return;
 	}
-	if (!done->by || inject_fault(&config, metric, cell, &ns)) {
+	if (!config.by || inject_fault(&config, metric, cell, &ns)) {
 		sample = sample_of(ns);
-		hist_add_by(done->again, &cell->hist, sample, done->tail_ns);
+		hist_add_cell(&config, &cell->hist, sample);
 		count_error(done, cell);
-		if (done->by) {
+		if (config.by) {
 			done->samples->ns[metric] = sample.ns;
 			done->samples->slot[metric] = sample.slot;
 			done->samples->metrics |= 1U << metric;
@@ -179,7 +125,7 @@ static __always_inline void finish(struct ending *done, __u32 metric, __u64 from
 static __always_inline void finish_all(struct ending *done, __u64 issue_ns)
 {
 	const struct request_view *rq = &done->rq;
-	__u64 start_ns = start_time(rq, done->lag_ns);
+	__u64 start_ns = start_time(rq, done->own.lag_ns);
 	__u64 now = done->now;
 
 	if (request_ends_sequence(rq)) {
@@ -190,9 +136,10 @@ static __always_inline void finish_all(struct ending *done, __u64 issue_ns)
 	}
 	finish(done, IOLAT_DEVICE, issue_ns, now);
 	finish(done, IOLAT_QUEUED, start_ns, issue_ns);
-	if (start_ns && done->lag_ns) {
+	if (start_ns && done->own.lag_ns) {
 		COUNT(&config, done->cells[IOLAT_QUEUED].counts[LAT_CHECKED]);
-		COUNT_MORE(&config, done->cells[IOLAT_QUEUED].counts[LAT_SKEW_NS], done->lag_ns);
+		COUNT_MORE(&config, done->cells[IOLAT_QUEUED].counts[LAT_SKEW_NS],
+			   done->own.lag_ns);
 	}
 	if (request_goes_on(rq))
 		COUNT(&config, done->cells[IOLAT_TOTAL].counts[LAT_CONTINUED]);
@@ -221,7 +168,7 @@ static __always_inline void leave_out(const struct ending *done, __u32 why, __u6
 	const struct request_view *rq = &done->rq;
 	bool second = why != LAT_EXCLUDED && request_ends_sequence(rq);
 	bool data = why != LAT_EXCLUDED && request_goes_on(rq);
-	__u64 start_ns = start_time(rq, done->lag_ns);
+	__u64 start_ns = start_time(rq, done->own.lag_ns);
 
 	leave_out_metric(done, IOLAT_DEVICE, second ? LAT_EXCLUDED : why, issue_ns, done->now);
 	leave_out_metric(done, IOLAT_QUEUED, second ? LAT_EXCLUDED : why, start_ns, issue_ns);
@@ -237,39 +184,37 @@ static __always_inline __u32 left_out(const struct ending *done)
 		return LAT_FILTERED;
 	if (!config.identity || !filter_by_task(&config))
 		return LAT_TERMS;
-	if (!done->submitter.cgroup)
+	if (!done->own.submitter.cgroup)
 		return LAT_MISSED_START;
-	return done->submitter.unwanted ? LAT_FILTERED : LAT_TERMS;
+	return done->own.submitter.unwanted ? LAT_FILTERED : LAT_TERMS;
 }
 
 /* Sets what our stamps know of the request; returns the time of its first issue, 0: unknown. */
 static __always_inline __u64 own_stamps(struct ending *done, struct request *rq, bool ours,
 					bool raw)
 {
-	struct own_stamps own = {};
+	struct own_stamps *own = &done->own;
 
 	if (ours)
-		own = take_stamps(line_of(rq, raw), &done->rq);
-	if (looked_up || (ours && !own.issue_ns)) {
+		take_stamps(line_of(rq, raw), &done->rq, own);
+	if (looked_up || (ours && !own->issue_ns)) {
 		done->start = find(&done->rq);
 		if (done->start) {
-			own.lag_ns = done->start->lag_ns;
-			own.submitter = done->start->submitter;
+			own->lag_ns = done->start->lag_ns;
+			own->submitter = done->start->submitter;
 			if (!is_done(done->start->issue_ns))
-				own.issue_ns = done->start->issue_ns;
+				own->issue_ns = done->start->issue_ns;
 		}
 	}
-	done->lag_ns = own.lag_ns;
-	done->submitter = own.submitter;
-	return own.issue_ns;
+	return own->issue_ns;
 }
 
 /* By the kernel, but never before our own start: the clock cached in the plug may be. */
 static __always_inline __u64 kernel_issue_time(const struct ending *done)
 {
-	__u64 start_ns = start_time(&done->rq, done->lag_ns), issue_ns = done->rq.issue_ns;
+	__u64 start_ns = start_time(&done->rq, done->own.lag_ns), issue_ns = done->rq.issue_ns;
 
-	return issue_ns && done->lag_ns && issue_ns < start_ns ? start_ns : issue_ns;
+	return issue_ns && done->own.lag_ns && issue_ns < start_ns ? start_ns : issue_ns;
 }
 
 /*
@@ -339,19 +284,16 @@ static __always_inline int complete(struct request *rq, int error, __u32 nr_byte
 		why_completed(&end, rq, done.now);
 	}
 	if (done.cells) {
-		done.by = config.by;
-		done.again = config.again;
-		done.tail_ns = config.tail_ns;
-		if (done.by)
+		if (config.by)
 			done.samples = begin_samples(&done, second);
 		why = left_out(&done);
 		if (why == LAT_TERMS)
 			finish_all(&done, issue_ns);
 		else
 			leave_out(&done, why, issue_ns);
-		if (done.by && done.samples->metrics)
+		if (config.by && done.samples->metrics)
 			split_completion(&done);
-		if (done.by)
+		if (config.by)
 			end_samples(&done);
 	}
 	let_go(&done);
@@ -407,24 +349,29 @@ static __noinline int leave_mark(struct request *rq)
 static __always_inline void take_mark(struct request *rq, const struct request_view *view)
 {
 	__u32 line = line_of(rq, false);
+	struct own_stamps own = {};
 	__u64 id = view->id;
 
 	if (mark_entry(view, 0))
 		return;
 	if (table_has(line, view, true))
-		take_stamps(line, view);
+		take_stamps(line, view, &own);
 	else
 		bpf_map_delete_elem(&start_ts, &id);
 }
 
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(stamps_complete, struct request *rq, int error, unsigned int nr_bytes)
+static __noinline int stamps_complete_any(struct request *rq, int error, __u32 nr_bytes)
 {
 	return complete(rq, error, nr_bytes, false, false, false);
 }
 
 SEC("tp_btf/block_rq_complete")
-int BPF_PROG(hashed_complete, struct request *rq, int error, unsigned int nr_bytes)
+int stamps_complete(__u64 *ctx)
+{
+	return complete_usual(ctx, false) ? 0 : stamps_complete_any((void *)ARG(0), ARG(1), ARG(2));
+}
+
+static __noinline int hashed_complete_any(struct request *rq, int error, __u32 nr_bytes)
 {
 	__u32 bytes = rq->__data_len;
 
@@ -432,6 +379,12 @@ int BPF_PROG(hashed_complete, struct request *rq, int error, unsigned int nr_byt
 	if (config.again && nr_bytes >= bytes)
 		leave_mark(rq);
 	return 0;
+}
+
+SEC("tp_btf/block_rq_complete")
+int hashed_complete(__u64 *ctx)
+{
+	return complete_usual(ctx, true) ? 0 : hashed_complete_any((void *)ARG(0), ARG(1), ARG(2));
 }
 
 /*
@@ -530,7 +483,7 @@ static __always_inline int requeue(struct request *request, bool own, bool raw)
 		return 0;
 	}
 	if (own || checking)
-		stamps = take_stamps(line_of(request, raw), &rq);
+		take_stamps(line_of(request, raw), &rq, &stamps);
 	fresh.issue_ns = stamps.issue_ns;
 	fresh.lag_ns = stamps.lag_ns;
 	fresh.submitter = stamps.submitter;
@@ -544,10 +497,15 @@ static __always_inline int requeue(struct request *request, bool own, bool raw)
 	return 0;
 }
 
+static __noinline int hashed_issue_any(struct request *rq)
+{
+	return issue(rq, false);
+}
+
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(hashed_issue, struct request *rq)
 {
-	return issue(rq, false);
+	return issue_usual(rq) ? 0 : hashed_issue_any(rq);
 }
 
 SEC("tp_btf/block_rq_issue")
@@ -669,10 +627,15 @@ int BPF_PROG(submit_start_again, struct request *rq)
 	return submit_started(rq, true);
 }
 
+static __noinline int hashed_start_any(struct request *rq)
+{
+	return start(rq, false, false);
+}
+
 SEC("tp_btf/block_io_start")
 int BPF_PROG(hashed_start, struct request *rq)
 {
-	return start(rq, false, false);
+	return start_usual(rq) ? 0 : hashed_start_any(rq);
 }
 
 SEC("tp_btf/block_io_start")

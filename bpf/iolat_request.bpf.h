@@ -25,7 +25,7 @@ struct iolat_samples {
 	__u64 pid_tgid; /* of the submitter */
 	__u64 cgroup; /* 0: the submitter is unknown */
 	/* The verifier does not know what these point to. */
-	const struct gendisk *disk;
+	struct gendisk *disk;
 	const struct iolat_start *start; /* has the names; NULL: they are not needed */
 	__u64 ns[IOLAT_METRICS];
 	__u16 slot[IOLAT_METRICS];
@@ -423,12 +423,10 @@ __noinline __u64 table_take(__u32 line, const struct request_view *rq, struct ow
 	return issue_ns;
 }
 
-static __always_inline struct own_stamps take_stamps(__u32 line, const struct request_view *rq)
+static __always_inline void take_stamps(__u32 line, const struct request_view *rq,
+					struct own_stamps *own)
 {
-	struct own_stamps own = {};
-
-	own.issue_ns = table_take(line, rq, &own);
-	return own;
+	own->issue_ns = table_take(line, rq, own);
 }
 
 /* Removes the stamp of a request that is not issued. */
@@ -499,6 +497,66 @@ static __always_inline struct iolat_start *find(const struct request_view *rq)
 	count_missed_end(start->issue_ns, &start->submitter);
 	forget(start, id);
 	return NULL;
+}
+
+/* ---- samples by key ---- */
+
+/* Adds the samples of a completion to the rows of one key, or if that is not known, to (other). */
+static __always_inline void split_key(struct iolat_cells *all, const struct iolat_samples *samples,
+				      __u32 by, bool known, __u64 id, const char *comm)
+{
+	const volatile __u64 *words = recent_words(&control, id, by);
+
+#pragma unroll
+	for (__u32 metric = 0; metric < IOLAT_METRICS; metric++) {
+		const struct lat_key key = { .id = id, .by = by, .metric = metric };
+		const struct sample sample = { samples->ns[metric], samples->slot[metric] };
+
+		if (!(samples->metrics & 1U << metric))
+			continue;
+		if (known)
+			split_add_word(&split, &all->metrics[metric], &key, &words[metric], comm,
+				       sample);
+		else
+			split_add_row(&split, &all->metrics[metric], &key, 0, sample);
+	}
+}
+
+/* Global and not inlined, so that the verifier checks it once and not for every path. */
+__noinline int split_samples(struct iolat_cells *all, struct iolat_samples *done)
+{
+	__u32 by = config.by;
+	bool known;
+
+	if (!all || !done)
+		return 0;
+	known = done->cgroup;
+	if (by & 1U << LAT_BY_DISK)
+		split_key(all, done, LAT_BY_DISK, true, done->device,
+			  done->disk ? done->disk->disk_name : NULL);
+	if (by & 1U << LAT_BY_OP)
+		split_key(all, done, LAT_BY_OP, true, done->op, NULL);
+	if (by & 1U << LAT_BY_PROCESS)
+		split_key(all, done, LAT_BY_PROCESS, known, done->pid_tgid >> 32,
+			  done->start ? done->start->leader_comm : NULL);
+	if (by & 1U << LAT_BY_THREAD)
+		split_key(all, done, LAT_BY_THREAD, known, (__u32)done->pid_tgid,
+			  done->start ? done->start->comm : NULL);
+	if (by & 1U << LAT_BY_CGROUP)
+		split_key(all, done, LAT_BY_CGROUP, known, done->cgroup, NULL);
+	return 0;
+}
+
+static __always_inline struct iolat_samples *samples_at(struct iolat_cells *all, __u64 place)
+{
+	barrier_var(place); /* as in bounded_slot() */
+	return &all->samples[place & (IOLAT_NESTED - 1)];
+}
+
+/* A place for the samples of this completion, until `nested` is lowered again. */
+static __always_inline struct iolat_samples *next_samples(struct iolat_cells *all)
+{
+	return samples_at(all, all->nested++);
 }
 
 #endif

@@ -7,6 +7,11 @@ const volatile enum lat_inject inject = LAT_INJECT_NONE;
 __u64 nr_injected; /* samples that were given to inject_fault() */
 __u64 last_start_ns[LAT_METRICS]; /* of the last of them */
 
+static __always_inline bool injects(void)
+{
+	return inject != LAT_INJECT_NONE;
+}
+
 /* As if the sample began at the start of the sample before it. */
 static __always_inline __u64 since_last_start(__u64 *last_start, __u64 ns)
 {

@@ -86,12 +86,14 @@ __noinline int slot_of_long(__u64 ns)
  * Where `ns` has a bound, the compiler leaves out the division and the test for the last slot,
  * which only longer samples need.
  */
+static __always_inline __u64 slot_of(__u64 ns)
+{
+	return ns < HIST_SCALE_SHORT_NS ? hist_slot(ns) : slot_of_long(ns);
+}
+
 static __always_inline struct sample sample_of(__u64 ns)
 {
-	struct sample sample = { .ns = ns };
-
-	sample.slot = ns < 1ULL << 30 ? hist_slot(ns) : slot_of_long(ns);
-	return sample;
+	return (struct sample){ .ns = ns, .slot = slot_of(ns) };
 }
 
 /* Adds to a histogram that only this program writes on this CPU. */
@@ -166,25 +168,20 @@ static __always_inline void hist_add_shared(struct lat_hist *hist, struct sample
 	})
 #define COUNT(config, to) COUNT_MORE(config, to, 1)
 
-static __always_inline void hist_add_by(bool again, struct lat_hist *hist, struct sample sample,
-					__u64 tail_ns)
-{
-	if (again)
-		hist_add_shared(hist, sample, tail_ns);
-	else
-		hist_add_sample(hist, sample, tail_ns);
-}
-
 static __always_inline void hist_add_cell(const volatile struct lat_config *config,
 					  struct lat_hist *hist, struct sample sample)
 {
-	hist_add_by(config->again, hist, sample, config->tail_ns);
+	if (config->again)
+		hist_add_shared(hist, sample, config->tail_ns);
+	else
+		hist_add_sample(hist, sample, config->tail_ns);
 }
 
 #ifdef LATSCOPE_FAULTS
 #include "inject.bpf.h"
 #else
 #define inject_fault(config, metric, cell, ns) true
+#define injects() false
 #endif
 
 static __always_inline void add_in_flight(struct lat_in_flight *waits, __u64 count, __u64 age)

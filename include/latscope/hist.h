@@ -22,6 +22,7 @@
 #define HIST_OVERFLOW_SLOT (HIST_SUB + HIST_SUB * HIST_OCTAVES)
 #define HIST_SLOTS (HIST_OVERFLOW_SLOT + 1)
 #define HIST_SHORT_NS 8000 /* below it, a slot is found by comparing alone */
+#define HIST_SCALE_SHORT_NS (1ULL << 30) /* hist_scale_short() is exact below it */
 #define HIST_LIMIT_NS ((1ULL << HIST_OCTAVES) * 1000)
 
 /* The log2 view: bucket 0 is [0,2) us, bucket k is [2^k,2^(k+1)) us, the last one is overflow. */
@@ -58,10 +59,15 @@ static inline __attribute__((always_inline)) __u32 hist_ilog2(__u64 v)
  * constant is 2^37 / 125 rounded up by 28 / 125. It makes the quotient greater by less than 0.007.
  * A quotient that is not an integer is at least 0.008 below the next one. So the result is exact.
  */
+static inline __attribute__((always_inline)) __u64 hist_scale_short(__u64 ns)
+{
+	return ((ns << 2) * 1099511628ULL) >> 37;
+}
+
 static inline __attribute__((always_inline)) __u64 hist_scale(__u64 ns)
 {
-	if (ns < 1ULL << 30)
-		return ((ns << 2) * 1099511628ULL) >> 37;
+	if (ns < HIST_SCALE_SHORT_NS)
+		return hist_scale_short(ns);
 	return (ns << HIST_SUB_BITS) / 1000;
 }
 
@@ -81,6 +87,31 @@ static inline __attribute__((always_inline)) __u64 hist_scaled_slot(__u64 v)
 		return 2 * HIST_SUB + (v >> 2);
 	octave = hist_ilog2(v) - HIST_SUB_BITS;
 	return HIST_SUB + (octave << HIST_SUB_BITS) + (v >> octave) - HIST_SUB;
+}
+
+/*
+ * Octave of v; 0: v is below 2 us. Up to 64 ms it is found by comparing alone, which is quicker
+ * than hist_ilog2() if the values of a probe mostly take the same path.
+ */
+#define HIST_OCTAVE_OF_2(v, k) ((v) < 2ULL * HIST_SUB << (k) ? (k) : (k) + 1)
+#define HIST_OCTAVE_OF_4(v, k) \
+	((v) < 4ULL * HIST_SUB << (k) ? HIST_OCTAVE_OF_2(v, k) : HIST_OCTAVE_OF_2(v, (k) + 2))
+#define HIST_OCTAVE_OF_8(v, k) \
+	((v) < 16ULL * HIST_SUB << (k) ? HIST_OCTAVE_OF_4(v, k) : HIST_OCTAVE_OF_4(v, (k) + 4))
+
+static inline __attribute__((always_inline)) __u32 hist_octave(__u64 v)
+{
+	if (v < 256ULL * HIST_SUB)
+		return HIST_OCTAVE_OF_8(v, 0);
+	if (v < 65536ULL * HIST_SUB)
+		return HIST_OCTAVE_OF_8(v, 8);
+	return hist_ilog2(v) - HIST_SUB_BITS;
+}
+
+/* Slot of v, whose octave is known. */
+static inline __attribute__((always_inline)) __u32 hist_octave_slot(__u64 v, __u32 octave)
+{
+	return (octave << HIST_SUB_BITS) + (__u32)(v >> octave);
 }
 
 /* Slot of a latency in ns; always below HIST_SLOTS. */

@@ -166,6 +166,8 @@ static int iolat_open(struct bpf_probe *probe, struct bpf_object_skeleton **skel
 	probe->config.cached = caches_time();
 	iolat->skel->rodata->sees_start = kernel__has_tracepoint("block_io_start");
 	iolat->check_stays = kernel__has_member("blk_plug", "cur_ktime");
+	iolat->skel->rodata->plain =
+		!probe->config.why && !probe__filters_tasks(&probe->config) && !probe->config.again;
 	PROBE_CONFIGURE(iolat->skel, probe);
 	probe->skel = iolat;
 	*skeleton = iolat->skel->skeleton;

@@ -53,6 +53,24 @@ static void slots_follow_the_definition_everywhere(void **state)
 		assert_int_equal(hist_scale(ns), (uint64_t)(((unsigned __int128)ns << 5) / 1000));
 }
 
+/* The slot of a time below HIST_SCALE_SHORT_NS, by its octave. */
+static uint32_t octave_slot(uint64_t ns)
+{
+	uint64_t v = hist_scale_short(ns);
+
+	return hist_octave_slot(v, hist_octave(v));
+}
+
+static void slots_by_octave_are_the_same(void **state)
+{
+	(void)state;
+	for (uint32_t slot = 1; hist_slot_low_ns(slot) < HIST_SCALE_SHORT_NS; slot++) {
+		assert_int_equal(octave_slot(hist_slot_low_ns(slot) - 1), slot - 1);
+		assert_int_equal(octave_slot(hist_slot_low_ns(slot)), slot);
+	}
+	assert_int_equal(octave_slot(HIST_SCALE_SHORT_NS - 1), hist_slot(HIST_SCALE_SHORT_NS - 1));
+}
+
 static void octaves_begin_at_powers_of_two_of_us(void **state)
 {
 	(void)state;
@@ -432,6 +450,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slots_follow_the_definition_at_every_edge),
 		cmocka_unit_test(slots_follow_the_definition_everywhere),
+		cmocka_unit_test(slots_by_octave_are_the_same),
 		cmocka_unit_test(octaves_begin_at_powers_of_two_of_us),
 		cmocka_unit_test(slots_are_monotone_and_narrow),
 		cmocka_unit_test(log2_buckets_are_exact),
