@@ -77,8 +77,9 @@ static uint64_t use_one_pid(uint64_t count)
 
 	while (lives.processes < count && live(pid, &lives) == pid)
 		;
-	printf("reused=%d processes=%llu twice=%llu ran_ns=%llu run_delay_life_ns=%llu pcount_life=%llu\n",
-	       pid, (unsigned long long)lives.processes, (unsigned long long)lives.twice,
+	printf("reused=%d processes=%llu twice=%llu ", pid, (unsigned long long)lives.processes,
+	       (unsigned long long)lives.twice);
+	printf("ran_ns=%llu run_delay_life_ns=%llu pcount_life=%llu\n",
 	       (unsigned long long)lives.sum.ran_ns, (unsigned long long)lives.sum.run_delay_ns,
 	       (unsigned long long)lives.sum.pcount);
 	return lives.processes;
