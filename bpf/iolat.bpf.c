@@ -98,6 +98,7 @@ static __always_inline void finish(struct ending *done, __u32 metric, __u64 from
 	struct lat_cell *cell = &done->cells[metric];
 	__u64 ns = to - from;
 	struct sample sample;
+	bool counts = true;
 
 	if (!from || !to) {
 		count_missed(done, cell);
@@ -107,7 +108,9 @@ static __always_inline void finish(struct ending *done, __u32 metric, __u64 from
 		COUNT(&config, cell->counts[LAT_NEGATIVE]);
 		return;
 	}
-	if (!config.by || inject_fault(&config, metric, cell, &ns)) {
+	if (config.by)
+		counts = inject_fault(&config, metric, cell, &ns);
+	if (counts) {
 		sample = sample_of(ns);
 		hist_add_cell(&config, &cell->hist, sample);
 		count_error(done, cell);

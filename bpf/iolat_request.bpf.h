@@ -48,7 +48,7 @@ struct iolat_cells {
 	__u64 pad[7];
 };
 
-CELLS_MAP(struct iolat_cells) cells SEC(".maps");
+CELLS_MAP(iolat_cells) cells SEC(".maps");
 struct keys_map keys SEC(".maps");
 struct owners_map owners SEC(".maps");
 struct rows_map rows SEC(".maps");

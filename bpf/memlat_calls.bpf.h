@@ -21,7 +21,7 @@ const volatile __u64 usual_ns = 0;
 struct lat_control control = {};
 struct lat_in_flight waits_in_flight = {};
 
-CELLS_MAP(struct lat_cell) cells SEC(".maps");
+CELLS_MAP(lat_cell) cells SEC(".maps");
 struct keys_map keys SEC(".maps");
 struct owners_map owners SEC(".maps");
 struct rows_map rows SEC(".maps");

@@ -8,7 +8,7 @@
 
 #include "sample.bpf.h"
 
-CELLS_MAP(struct runqlat_cpu) cells SEC(".maps");
+CELLS_MAP(runqlat_cpu) cells SEC(".maps");
 
 static __always_inline struct runqlat_cpu *cpu_here(void)
 {

@@ -9,7 +9,7 @@
 const volatile struct lat_config config = {};
 struct lat_control control = {};
 
-CELLS_MAP(1) cells SEC(".maps");
+CELLS_MAP(lat_cell) cells SEC(".maps");
 struct keys_map keys SEC(".maps");
 struct owners_map owners SEC(".maps");
 struct rows_map rows SEC(".maps");

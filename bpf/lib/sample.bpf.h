@@ -10,13 +10,13 @@
 #include <latscope/event.h>
 
 /* User space sizes these: cells to one entry per CPU, rows by lat_config.rows. */
-#define CELLS_MAP(cells_of_cpu)                    \
-	struct {                                   \
-		__uint(type, BPF_MAP_TYPE_ARRAY);  \
-		__uint(map_flags, BPF_F_MMAPABLE); \
-		__uint(max_entries, 1);            \
-		__type(key, __u32);                \
-		__type(value, cells_of_cpu);       \
+#define CELLS_MAP(cells_of_cpu)                     \
+	struct {                                    \
+		__uint(type, BPF_MAP_TYPE_ARRAY);   \
+		__uint(map_flags, BPF_F_MMAPABLE);  \
+		__uint(max_entries, 1);             \
+		__type(key, __u32);                 \
+		__type(value, struct cells_of_cpu); \
 	}
 
 struct keys_map {
