@@ -11,7 +11,7 @@
 /* No filter except by disk, no --why, and each program is attached once. Set before the load. */
 const volatile bool plain = false;
 
-/* Is it a wanted read or write, not of a flush sequence, whose start the kernel has stamped? */
+/* A wanted read or write, which has a start by the kernel, and is not part of a flush sequence. */
 static __always_inline bool request_is_usual(struct request *rq)
 {
 	__u32 set = config.io_stat;

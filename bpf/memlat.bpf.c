@@ -183,7 +183,7 @@ static __always_inline int call_enter(const void *frame, fault_args *args, bool 
 		bits |= CALL_GUP;
 	if (config.by) {
 		bits |= call_bits(ARG_FLAGS(args), ARG_VMA(args));
-		take_mark(); /* of a call whose return was missed */
+		take_mark(); /* left by an earlier call, whose return was missed */
 	}
 	return call_enter_with(call_id(frame), args, bits, again);
 }
@@ -540,7 +540,7 @@ static __always_inline void forget_calls(__u32 tid)
 }
 
 /*
- * A task exits: removes its calls in progress, which were never retried or whose return was missed.
+ * A task exits: removes its calls from the table: never retried, or the return was missed.
  * Where user space sees the end of the task earlier than this program, and closes the window, they
  * are among the waits in flight.
  */

@@ -108,7 +108,7 @@ static inline __attribute__((always_inline)) __u32 hist_octave(__u64 v)
 	return hist_ilog2(v) - HIST_SUB_BITS;
 }
 
-/* Slot of v, whose octave is known. */
+/* Slot of v, by its octave. */
 static inline __attribute__((always_inline)) __u32 hist_octave_slot(__u64 v, __u32 octave)
 {
 	return (octave << HIST_SUB_BITS) + (__u32)(v >> octave);

@@ -102,9 +102,10 @@ shares() {
 				AND got BETWEEN ran * 0.8 AND ran * 1.2 + 2e6, 'right', 'wrong')) FROM counted"
 }
 
-turns_are_right() {
-	measure --method switches --counters none -- "$built/tests/reference/turns" 1000
-	verdicts=$(shares)
+# account_holds VERDICTS PROGRAM: measures PROGRAM of tests/reference; VERDICTS compares with what it printed
+account_holds() {
+	measure --method switches --counters none -- "$built/tests/reference/$2" 1000
+	verdicts=$("$1")
 	echo "$verdicts"
 	all_right
 }
@@ -113,7 +114,7 @@ turns_are_right() {
 turns() {
 	local verdicts=''
 
-	again turns_are_right
+	again account_holds shares turns
 	ok 'three processes in turn: switches and CPU time of each are those of the scheduler' all_right
 	diag "$verdicts"
 }
@@ -134,13 +135,6 @@ lives() {
 				AND got BETWEEN ran * 0.8 AND ran * 1.2, 'right', 'wrong')) FROM counted"
 }
 
-lives_are_right() {
-	measure --method switches --counters none -- "$built/tests/reference/reuse" 1000
-	verdicts=$(lives)
-	echo "$verdicts"
-	all_right
-}
-
 # reuse: tests processes that have the same PID within a slot, one after the other
 reuse() {
 	local verdicts=''
@@ -149,7 +143,7 @@ reuse() {
 		skip 'a PID that is used again within a slot' 'this kernel cannot be asked for a PID'
 		return
 	fi
-	again lives_are_right
+	again account_holds lives reuse
 	ok 'a PID that is used again within a slot: each process is told apart' all_right
 	diag "$verdicts"
 }

@@ -94,8 +94,6 @@ static pid_t start(enum task first)
 
 static struct reference_sched account(pid_t pid, enum task task)
 {
-	while (!atomic_load(&shared->tids[task]))
-		load__sleep(NSEC_PER_MSEC);
 	return reference_parked(pid, atomic_load(&shared->tids[task]), REFERENCE_PARK_END);
 }
 
@@ -127,8 +125,8 @@ int main(int argc, char **argv)
 		while (!atomic_load(&shared->tids[task]))
 			load__sleep(NSEC_PER_MSEC);
 	give_turn(order[0]);
-	load__sleep(shared->rounds * 400 *
-		    USEC); /* that long at least: so it does not look often */
+	/* They take that long at least. Until then it does not look, which would disturb them. */
+	load__sleep(shared->rounds * 400 * USEC);
 	for (enum task task = A; task < PROCESSES; task++)
 		report(pids[task], task);
 	for (enum task task = A; task < PROCESSES; task++) {
