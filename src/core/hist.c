@@ -38,12 +38,26 @@ void hist__delta(struct lat_hist *delta, const struct lat_hist *now, const struc
 	delta->max_ns = grew || edge > max ? max : edge;
 }
 
-void hist__cut_tail(struct lat_hist *copy)
+uint64_t hist__fit_tail(uint64_t now, uint64_t before, uint64_t least, uint64_t most)
 {
-	uint64_t count = hist__count(copy);
+	int64_t gained = (int64_t)(now - before); /* below 0 if `before` has what is still to come */
 
-	if (copy->tail > count)
-		copy->tail = count;
+	if (gained < (int64_t)least)
+		return before + least;
+	return before + (gained > (int64_t)most ? most : (uint64_t)gained);
+}
+
+void hist__settle_tail(struct lat_hist *now, const struct lat_hist *before, uint64_t tail_ns)
+{
+	uint32_t first = hist_slot(tail_ns);
+	uint64_t least = 0, most;
+
+	for (uint32_t slot = first + 1; slot < HIST_SLOTS; slot++)
+		least += now->slots[slot] - before->slots[slot];
+	most = least + now->slots[first] - before->slots[first];
+	if (hist_slot_low_ns(first) == tail_ns)
+		least = most;
+	now->tail = hist__fit_tail(now->tail, before->tail, least, most);
 }
 
 double hist__mean_ns(const struct lat_hist *hist)

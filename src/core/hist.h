@@ -20,10 +20,16 @@ void hist__add(struct lat_hist *to, const struct lat_hist *from);
 void hist__delta(struct lat_hist *delta, const struct lat_hist *now, const struct lat_hist *before);
 
 /*
- * For a copy that was made, first slot first, while samples came: removes from the tail the samples
- * that are not in the slots of the copy.
+ * What the tail became, `now`, if it was `before` and the slots say that it got `least` to `most`.
  */
-void hist__cut_tail(struct lat_hist *copy);
+uint64_t hist__fit_tail(uint64_t now, uint64_t before, uint64_t least, uint64_t most);
+
+/*
+ * For `now`, a copy that was made while samples came, its tail first, and the copy `before`: a
+ * sample is in its slot a moment before it is in the tail. Gives the tail all that came since
+ * `before` to slots from tail_ns on, and no more than came to those that reach tail_ns.
+ */
+void hist__settle_tail(struct lat_hist *now, const struct lat_hist *before, uint64_t tail_ns);
 
 /* 0 if empty. */
 double hist__mean_ns(const struct lat_hist *hist);

@@ -78,7 +78,8 @@ static bool has_some(const __u64 *slots)
 int sparse__read(struct sparse *sparse, const struct lat_hist *shared)
 {
 	struct sparse_slot found[HIST_SLOTS];
-	uint64_t nr = 0, samples = 0, count;
+	const uint64_t tail = load(&shared->tail);
+	uint64_t nr = 0, count;
 	int err;
 
 	for (uint32_t slot = 0; slot < HIST_SLOTS; slot++) {
@@ -91,7 +92,6 @@ int sparse__read(struct sparse *sparse, const struct lat_hist *shared)
 		if (!count)
 			continue;
 		found[nr++] = (struct sparse_slot){ slot, count };
-		samples += count;
 	}
 	err = make_room(sparse, nr);
 	if (err)
@@ -101,10 +101,23 @@ int sparse__read(struct sparse *sparse, const struct lat_hist *shared)
 	sparse->nr = nr;
 	sparse->sum_ns = load(&shared->sum_ns);
 	sparse->max_ns = load(&shared->max_ns);
-	sparse->tail = load(&shared->tail);
-	if (sparse->tail > samples)
-		sparse->tail = samples;
+	sparse->tail = tail;
 	return 0;
+}
+
+static uint64_t gained_from(const struct sparse *now, const struct sparse *before, uint32_t first)
+{
+	return sparse__count_from(now, first) - sparse__count_from(before, first);
+}
+
+void sparse__settle_tail(struct sparse *now, const struct sparse *before, uint64_t tail_ns)
+{
+	uint32_t first = hist_slot(tail_ns);
+	bool is_edge = hist_slot_low_ns(first) == tail_ns;
+
+	now->tail = hist__fit_tail(now->tail, before->tail,
+				   gained_from(now, before, first + !is_edge),
+				   gained_from(now, before, first));
 }
 
 int sparse__delta(struct sparse *delta, const struct sparse *now, const struct sparse *before)

@@ -28,11 +28,11 @@ struct sparse {
 /* Converts the histogram. 0, or -ENOMEM and `sparse` is unchanged. */
 int sparse__set(struct sparse *sparse, const struct lat_hist *hist);
 
-/*
- * The same from memory that programs add to meanwhile: slots first, and the tail is at most their
- * sum, as by hist__cut_tail().
- */
+/* The same from memory that programs add to meanwhile: its tail first. */
 int sparse__read(struct sparse *sparse, const struct lat_hist *shared);
+
+/* As hist__settle_tail(). */
+void sparse__settle_tail(struct sparse *now, const struct sparse *before, uint64_t tail_ns);
 
 /* As hist__delta(). `before` has no slot that `now` has not. */
 int sparse__delta(struct sparse *delta, const struct sparse *now, const struct sparse *before);

@@ -50,6 +50,7 @@ static void read_cells(const struct bpf_probe *probe, struct run_data *total,
 		run__add_cells(&now, &cells_of(probe, 0)[i], probe->cell_stride, probe->cpus);
 		/* These counts are not in the cells: see light__read(). */
 		now.counts[LAT_OTHER_MOST_NS] = total->metrics[i].counts[LAT_OTHER_MOST_NS];
+		hist__settle_tail(&now.hist, &total->metrics[i].hist, probe->config.tail_ns);
 		hist__delta_cell(&delta->metrics[i], &now, &total->metrics[i]);
 		total->metrics[i] = now;
 	}
@@ -149,17 +150,17 @@ static int map_rows(const struct bpf_probe *probe, uint32_t first, uint32_t nr, 
 }
 
 /*
- * Slots first, as hist__cut_tail() requires. From mapped memory: during a system call for a map,
+ * The tail first, as hist__settle_tail() requires. From mapped memory: during a system call for a map,
  * the kernel runs no programs of kprobes and perf events on that CPU, even while the caller is
  * preempted.
  */
 static void copy_row(struct lat_hist *copy, const struct lat_hist *row)
 {
+	copy->tail = __atomic_load_n(&row->tail, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; i < HIST_SLOTS; i++)
 		copy->slots[i] = __atomic_load_n(&row->slots[i], __ATOMIC_ACQUIRE);
 	copy->sum_ns = __atomic_load_n(&row->sum_ns, __ATOMIC_ACQUIRE);
 	copy->max_ns = __atomic_load_n(&row->max_ns, __ATOMIC_ACQUIRE);
-	copy->tail = __atomic_load_n(&row->tail, __ATOMIC_ACQUIRE);
 }
 
 int bpf_probe__read_row(const struct bpf_probe *probe, size_t key, struct lat_hist *copy)
@@ -176,14 +177,17 @@ int bpf_probe__read_row(const struct bpf_probe *probe, size_t key, struct lat_hi
 }
 
 /* The row of a key from which nothing was moved. */
-static int read_unmoved(struct sparse *now, const struct lat_hist *row, struct sparse *total,
-			struct sparse *delta)
+static int read_unmoved(const struct bpf_probe *probe, const struct lat_hist *row,
+			struct sparse *total, struct sparse *delta)
 {
 	const struct sparse before = *total;
+	struct sparse *now = probe->spare;
 	int err = sparse__read(now, row);
 
-	if (!err)
-		err = sparse__delta(delta, now, total);
+	if (err)
+		return err;
+	sparse__settle_tail(now, total, probe->config.tail_ns);
+	err = sparse__delta(delta, now, total);
 	if (err)
 		return err;
 	*total = *now;
@@ -198,12 +202,12 @@ static int read_key(const struct bpf_probe *probe, size_t key, const struct lat_
 	int err;
 
 	if (!probe->moved || !probe->moved[key])
-		return read_unmoved(probe->spare, row, total, delta);
+		return read_unmoved(probe, row, total, delta);
 
 	copy_row(&now, row);
-	hist__cut_tail(&now);
 	light__adjust(probe, key, &now);
 	sparse__expand(total, &gained);
+	hist__settle_tail(&now, &gained, probe->config.tail_ns);
 	hist__delta(&gained, &now, &gained);
 	err = sparse__set(delta, &gained);
 	return err ? err : sparse__set(total, &now);

@@ -337,18 +337,41 @@ static void delta_may_be_in_place(void **state)
 	assert_int_equal(before.hist.tail, 1);
 }
 
-static void no_copy_has_more_tail_than_samples(void **state)
+/*
+ * Before: 2 samples below the slot of the threshold, 5 in it, 3 above, and a tail of 6. Since then:
+ * 1, 2 and 4. `tail` is that of the copy, `is_edge` whether the threshold begins its slot.
+ */
+static uint64_t settled(uint64_t tail, int is_edge)
 {
-	struct lat_hist hist = { .tail = 4 };
+	struct lat_hist before = { .tail = 6 }, now = { .tail = tail };
+	uint32_t slot = 700;
+	struct sparse old = { 0 }, new = { 0 };
 
+	before.slots[slot - 1] = 2, now.slots[slot - 1] = 3;
+	before.slots[slot] = 5, now.slots[slot] = 7;
+	before.slots[HIST_OVERFLOW_SLOT] = 3, now.slots[HIST_OVERFLOW_SLOT] = 7;
+	assert_int_equal(sparse__set(&old, &before), 0);
+	assert_int_equal(sparse__set(&new, &now), 0);
+	hist__settle_tail(&now, &before, hist_slot_low_ns(slot) + !is_edge);
+	sparse__settle_tail(&new, &old, hist_slot_low_ns(slot) + !is_edge);
+	assert_int_equal(new.tail, now.tail);
+	sparse__clear(&old);
+	sparse__clear(&new);
+	return now.tail;
+}
+
+static void tail_is_what_the_slots_allow(void **state)
+{
 	(void)state;
-	hist.slots[700] = 3;
-	hist.slots[HIST_OVERFLOW_SLOT] = 2;
-	hist__cut_tail(&hist);
-	assert_int_equal(hist.tail, 4);
-	hist.tail = 6;
-	hist__cut_tail(&hist);
-	assert_int_equal(hist.tail, 5);
+	assert_int_equal(settled(5, 0), 10); /* `before` has one that is still to come */
+	assert_int_equal(settled(6, 0), 10);
+	assert_int_equal(settled(10, 0), 10);
+	assert_int_equal(settled(11, 0), 11);
+	assert_int_equal(settled(12, 0), 12);
+	assert_int_equal(settled(13, 0), 12);
+	assert_int_equal(settled(5, 1), 12);
+	assert_int_equal(settled(12, 1), 12);
+	assert_int_equal(settled(13, 1), 12);
 }
 
 /* The same samples one by one, in no order, into both forms. */
@@ -413,12 +436,11 @@ static void sparse_reads_and_subtracts_as_dense(void **state)
 
 			hist.slots[slot] += 1 + unit_random() % 3;
 			hist.sum_ns += unit_random() % 1000;
-			hist.tail += unit_random() % 4; /* now and then more than there are */
+			hist.tail += unit_random() % 4;
 			if (hist_slot_low_ns(slot) > hist.max_ns)
 				hist.max_ns = hist_slot_low_ns(slot);
 		}
 		assert_int_equal(sparse__read(&now, &hist), 0);
-		hist__cut_tail(&hist);
 		assert_memory_equal(sparse__expand(&now, &back), &hist, sizeof(hist));
 		assert_int_equal(sparse__delta(&gained, &now, &old), 0);
 		hist__delta(&delta, &hist, &before);
@@ -461,7 +483,7 @@ int main(void)
 		cmocka_unit_test(deltas_add_up),
 		cmocka_unit_test(max_of_a_delta),
 		cmocka_unit_test(delta_may_be_in_place),
-		cmocka_unit_test(no_copy_has_more_tail_than_samples),
+		cmocka_unit_test(tail_is_what_the_slots_allow),
 		cmocka_unit_test(sparse_is_the_same),
 		cmocka_unit_test(sparse_is_set_anew),
 		cmocka_unit_test(sparse_reads_and_subtracts_as_dense),
