@@ -10,6 +10,7 @@
 #include "probe_checks.h"
 
 #define READS 2000
+#define WHOLE_BYTES (128UL << 10) /* so long that WAKEUP is a small part of it */
 #define PATIENCE_NS (3 * NSEC_PER_SEC) /* a slow disk does fewer reads */
 #define TOTAL 2 /* number of the metric */
 #define SHARE 0.9 /* of the kernel's sum: the probe sees the completion a little earlier */
@@ -32,6 +33,7 @@ static int open_reads(struct validate *validate, struct window *window)
 	struct reference_dio asked;
 
 	ask_reads(validate, &asked);
+	asked.whole_bytes = WHOLE_BYTES;
 	return window__open(window, &disk_work, &asked);
 }
 

@@ -255,11 +255,12 @@ else
 	skip "others' page faults are left out" 'memlat cannot run here'
 fi
 
-# break_it PROBE FAULT: repeated only if the reference itself failed, which is an error and no verdict
+# break_it PROBE FAULT: repeated only if the reference itself failed, which is an error and no verdict, or if all requests
+# were short because others read the disk before: then a quarter of one may be less than what its reader's wakeup takes.
 break_it() {
 	for _ in 1 2 3 4 5; do
 		latscope=$faults run "$1" --only reference --break "$2"
-		[ "$status" = 1 ] || return
+		[ "$status" = 1 ] || [ "$1 $2 $status" = 'iolat late 0' ] || return
 	done
 }
 

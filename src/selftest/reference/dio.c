@@ -10,10 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "sched.h"
+
+#define WHOLE_READS 128 /* show whether one is one request */
+#define WHOLE_TRIES 4
 
 struct reference_dio_worker {
 	struct reference_dio *dio;
@@ -125,6 +129,7 @@ static int make_file(struct reference_dio *dio)
 	if (dio->fd < 0)
 		return reference__fail(dio->why, dio->fd, "cannot create %s%s: %s",
 				       in ? "a file in " : "", dio->path, strerror(-dio->fd));
+	fallocate(dio->fd, 0, 0, (off_t)dio->size); /* if it can: then it is in one piece */
 	refusal = direct_file__switch(dio->fd);
 	if (refusal)
 		return reference__fail(dio->why, -EOPNOTSUPP, "no direct I/O to %s: %s", dio->path,
@@ -169,6 +174,36 @@ static int find_size_and_disk(struct reference_dio *dio)
 	return 0;
 }
 
+/* The requests that `nr` direct reads of so many bytes take, and those of others. 0: unknown. */
+static uint64_t requests_of(const struct reference_dio *dio, char *buffer, uint64_t bytes,
+			    uint64_t nr)
+{
+	struct reference_disk before, after;
+
+	if (!reference_disk__read(dio->disk, &before))
+		return 0;
+	for (uint64_t i = 0; i < nr; i++)
+		if (direct_file__transfer(dio->fd, false, buffer, bytes, (off_t)(i * bytes)))
+			return 0;
+	return reference_disk__settled(dio->disk, &after)
+		       ? after.field[REFERENCE_READS] - before.field[REFERENCE_READS]
+		       : 0;
+}
+
+/* Does the disk take direct reads of so many bytes in one request each? Others may read, too. */
+static bool reads_whole(const struct reference_dio *dio, uint64_t bytes)
+{
+	uint64_t nr = dio->size / bytes < WHOLE_READS ? dio->size / bytes : WHOLE_READS;
+	char *buffer = nr ? load__map((bytes + load__page() - 1) / load__page()) : NULL;
+	uint64_t requests = 0;
+
+	for (int i = 0; buffer && i < WHOLE_TRIES && requests != nr; i++)
+		requests = requests_of(dio, buffer, bytes, nr);
+	if (buffer)
+		munmap(buffer, bytes);
+	return nr && requests == nr;
+}
+
 static int start_worker(struct reference_dio *dio, unsigned int index, char *buffer)
 {
 	struct reference_dio_worker *worker = &dio->workers[index];
@@ -200,7 +235,11 @@ int reference_dio__open(struct reference_dio *dio)
 {
 	int err = open_path(dio);
 
-	return err ? err : find_size_and_disk(dio);
+	if (!err)
+		err = find_size_and_disk(dio);
+	if (!err && dio->whole_bytes && reads_whole(dio, dio->whole_bytes))
+		dio->bytes = dio->whole_bytes;
+	return err;
 }
 
 int reference_dio__prepare(struct reference_dio *dio)

@@ -72,6 +72,7 @@ struct reference_dio {
 	uint64_t count; /* upper bound if there is a duration */
 	uint64_t duration_ns; /* 0: until `count` are done */
 	uint64_t bytes; /* a multiple of 512 */
+	uint64_t whole_bytes; /* instead, if the disk reads so many in one request; 0: no */
 	uint64_t size; /* of a new file */
 	uint64_t seed;
 
