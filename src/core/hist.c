@@ -40,7 +40,7 @@ void hist__delta(struct lat_hist *delta, const struct lat_hist *now, const struc
 
 uint64_t hist__fit_tail(uint64_t now, uint64_t before, uint64_t least, uint64_t most)
 {
-	int64_t gained = (int64_t)(now - before); /* below 0 if `before` has what is still to come */
+	int64_t gained = (int64_t)(now - before); /* below 0: `before` got what is still to come */
 
 	if (gained < (int64_t)least)
 		return before + least;

@@ -115,9 +115,9 @@ void sparse__settle_tail(struct sparse *now, const struct sparse *before, uint64
 	uint32_t first = hist_slot(tail_ns);
 	bool is_edge = hist_slot_low_ns(first) == tail_ns;
 
-	now->tail = hist__fit_tail(now->tail, before->tail,
-				   gained_from(now, before, first + !is_edge),
-				   gained_from(now, before, first));
+	now->tail =
+		hist__fit_tail(now->tail, before->tail, gained_from(now, before, first + !is_edge),
+			       gained_from(now, before, first));
 }
 
 int sparse__delta(struct sparse *delta, const struct sparse *now, const struct sparse *before)

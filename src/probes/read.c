@@ -150,8 +150,8 @@ static int map_rows(const struct bpf_probe *probe, uint32_t first, uint32_t nr, 
 }
 
 /*
- * The tail first, as hist__settle_tail() requires. From mapped memory: during a system call for a map,
- * the kernel runs no programs of kprobes and perf events on that CPU, even while the caller is
+ * The tail first, as hist__settle_tail() requires. From mapped memory: during a system call for a
+ * map, the kernel runs no programs of kprobes and perf events on that CPU, even while the caller is
  * preempted.
  */
 static void copy_row(struct lat_hist *copy, const struct lat_hist *row)
