@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hist.h"
+
 #define STEP 16 /* slots to add at a time: doubling would waste memory */
 
 static int make_room(struct sparse *sparse, uint64_t nr)
