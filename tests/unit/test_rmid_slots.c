@@ -411,6 +411,49 @@ static void a_batch_counts_once(void **state)
 	assert_int_equal(slot->missing_ns, 0);
 }
 
+/* What was added of it was the time of its first process alone; no switch was added with it. */
+static void an_open_span_that_a_batch_begins_with(void **state)
+{
+	struct batch batch = batch_at(0, START + 100, RMID_BATCH);
+	const struct slot *slot;
+
+	(void)state;
+	join(1);
+	add(0, 9, START, START + 100);
+	assert_int_equal(slots__extend(slots, 0, 7, START + 100, START + 250), 0);
+	assert_int_equal(slots__extend(slots, 0, 7, START + 100, START + 300), 0);
+	append(&batch, 7, 400)->switches = 7;
+	append(&batch, 8, 300)->switches = 5;
+	send(&batch);
+	add(0, 9, START + 800, START + MS);
+	slot = next(START);
+	assert_int_equal(cpu_ns(slot, 7), 400);
+	assert_int_equal(sums_of(slot, 7).switches, 7);
+	assert_int_equal(cpu_ns(slot, 8), 300);
+	assert_int_equal(sums_of(slot, 8).switches, 5);
+	assert_int_equal(slot->missing_ns, 0);
+}
+
+/* Before the window, the batch may have had other processes than that of the open span. */
+static void an_open_span_in_a_batch_that_the_window_cuts(void **state)
+{
+	struct batch batch = batch_at(0, START - 500, RMID_BATCH);
+	const struct slot *slot;
+
+	(void)state;
+	slots__start(slots, START - 300);
+	slots__end(slots, START - 100);
+	slots__join(slots, 0, START - 300);
+	assert_int_equal(slots__extend(slots, 0, 8, START - 400, START - 200), 0);
+	append(&batch, 7, 100)->switches = 4;
+	append(&batch, 8, 300)->switches = 4;
+	send(&batch);
+	slot = slots__rest(slots);
+	assert_int_equal(cpu_ns(slot, 8), 100 + 75);
+	assert_int_equal(cpu_ns(slot, 7), 25);
+	assert_int_equal(slot->missing_ns, 0);
+}
+
 static void a_batch_that_was_lost_is_missing(void **state)
 {
 	struct batch batch = batch_at(0, START + 400, RMID_BATCH);
@@ -649,6 +692,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(readings_after_the_end_do_not_count, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_batch_counts_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_open_span_that_a_batch_begins_with, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(an_open_span_in_a_batch_that_the_window_cuts,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_batch_that_was_lost_is_missing, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_window_cuts_a_batch, set_up, tear_down),

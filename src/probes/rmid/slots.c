@@ -11,6 +11,11 @@
 
 #define AWAY_NOT UINT32_MAX
 
+/* The span of a CPU that was added before it ended; until_ns 0: none was. */
+struct open_span {
+	uint64_t since_ns, until_ns;
+};
+
 struct slots {
 	uint64_t start_ns, end_ns; /* samples outside it are ignored */
 	uint64_t first; /* number of the oldest slot not yet returned; slot n begins at n ms */
@@ -21,6 +26,7 @@ struct slots {
 	unsigned int cpus;
 	uint64_t *done_ns; /* by CPU: all before this time is settled; 0: the CPU never joined */
 	uint32_t *away; /* by CPU: the process of its time while it sends nothing; or AWAY_NOT */
+	struct open_span *open; /* by CPU */
 };
 
 int slots__new(struct slots **out, unsigned int cpus)
@@ -31,9 +37,10 @@ int slots__new(struct slots **out, unsigned int cpus)
 		return -ENOMEM;
 	slots->done_ns = calloc(cpus, sizeof(*slots->done_ns));
 	slots->away = calloc(cpus, sizeof(*slots->away));
+	slots->open = calloc(cpus, sizeof(*slots->open));
 	slots->room = 64;
 	slots->ring = calloc(slots->room, sizeof(*slots->ring));
-	if (!slots->done_ns || !slots->away || !slots->ring) {
+	if (!slots->done_ns || !slots->away || !slots->open || !slots->ring) {
 		slots__free(slots);
 		return -ENOMEM;
 	}
@@ -65,6 +72,7 @@ void slots__free(struct slots *slots)
 	free(slots->ring);
 	free(slots->done_ns);
 	free(slots->away);
+	free(slots->open);
 	free(slots);
 }
 
@@ -354,9 +362,12 @@ static void add_cell_counters(struct rmid_sums *sums, const struct lat_rmid_cell
 	}
 }
 
-/* `before`: the time of the previous cells. With running sums, rounding loses nothing. */
+/*
+ * A cell with `ns` that are new, or may be. `before`: the time of the previous cells. With running
+ * sums, rounding loses nothing.
+ */
 static int add_cell_part(struct slots *slots, const struct lat_rmid_batch *batch, uint32_t i,
-			 uint32_t owner, const struct part *part, uint64_t before)
+			 uint32_t owner, const struct part *part, uint64_t before, uint64_t ns)
 {
 	const struct lat_rmid_cell *cell = slots__cell(batch, i);
 	struct rmid_sums *sums = sums_at(slots, owner, batch->start_ns);
@@ -364,7 +375,7 @@ static int add_cell_part(struct slots *slots, const struct lat_rmid_batch *batch
 
 	if (!sums)
 		return -ENOMEM;
-	cpu_ns = share(before + cell->cpu_ns, part->from, part->to, part->whole) -
+	cpu_ns = share(before + ns, part->from, part->to, part->whole) -
 		 share(before, part->from, part->to, part->whole);
 	sums->cpu_ns += cpu_ns;
 	sums->switches += share(cell->switches, part->from, part->to, part->whole);
@@ -373,11 +384,26 @@ static int add_cell_part(struct slots *slots, const struct lat_rmid_batch *batch
 	return 0;
 }
 
+/*
+ * How much of the batch was added before it ended. An open span is only added if nothing before it
+ * is missing. So it was the first one of the batch, and that of its first cell.
+ */
+static uint64_t added_before(const struct slots *slots, const struct lat_rmid_batch *batch)
+{
+	const struct open_span *open = &slots->open[batch->head.cpu];
+	uint64_t ns = open->until_ns - open->since_ns;
+
+	if (!open->until_ns || open->since_ns != batch->start_ns ||
+	    open->until_ns != slots->done_ns[batch->head.cpu])
+		return 0;
+	return ns <= slots__cell(batch, 0)->cpu_ns ? ns : 0;
+}
+
 int slots__add_batch(struct slots *slots, const struct lat_rmid_batch *batch,
 		     const uint32_t *owners)
 {
-	uint64_t *done, start = batch->start_ns, end = batch->head.time_ns, before = 0;
-	struct part part = { .whole = end - start };
+	uint64_t *done, start = batch->start_ns, end = batch->head.time_ns, before = 0, ns, added;
+	struct part part;
 	int err;
 
 	let_go(slots);
@@ -388,11 +414,15 @@ int slots__add_batch(struct slots *slots, const struct lat_rmid_batch *batch,
 	if (end <= *done || start == end || start >= slots->end_ns)
 		return 0;
 	err = add_gap(slots, batch->head.cpu, start);
+	added = added_before(slots, batch);
+	start += added;
+	part.whole = end - start;
 	part.from = later(start, *done) - start;
-	part.to = earlier(end, slots->end_ns) - start;
+	part.to = later(start, earlier(end, slots->end_ns)) - start;
 	for (uint32_t i = 0; !err && i < batch->nr; i++) {
-		err = add_cell_part(slots, batch, i, owners[i], &part, before);
-		before += slots__cell(batch, i)->cpu_ns;
+		ns = slots__cell(batch, i)->cpu_ns - (i ? 0 : added);
+		err = add_cell_part(slots, batch, i, owners[i], &part, before, ns);
+		before += ns;
 	}
 	*done = end;
 	return err;
@@ -433,10 +463,13 @@ int slots__extend(struct slots *slots, unsigned int cpu, uint32_t process, uint6
 	struct lat_rmid_span span = { .head.time_ns = now_ns,
 				      .head.cpu = cpu,
 				      .start_ns = since_ns };
+	int err;
 
 	if (!slots__reaches(slots, cpu, since_ns) || now_ns < since_ns)
 		return 0;
-	return slots__add(slots, &span, process);
+	err = slots__add(slots, &span, process);
+	slots->open[cpu] = (struct open_span){ since_ns, now_ns };
+	return err;
 }
 
 int slots__give_up(struct slots *slots, uint64_t until_ns)

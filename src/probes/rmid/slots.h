@@ -73,8 +73,9 @@ int slots__add(struct slots *slots, const struct lat_rmid_span *span, uint32_t p
 
 /*
  * Adds a batch with its cells, which belong to the processes in `owners`. A batch that was already
- * added is ignored. If only part of it is new or inside the window, each process gets its share of
- * that part. -EINVAL: no such CPU, or invalid; -ENOMEM.
+ * added is ignored. If its first span was added while it was open, only the rest is new. If only
+ * part of it is inside the window, each process gets its share of that part. -EINVAL: no such CPU,
+ * or invalid; -ENOMEM.
  */
 int slots__add_batch(struct slots *slots, const struct lat_rmid_batch *batch,
 		     const uint32_t *owners);
