@@ -13,7 +13,7 @@
  *   raw_tp  the same with a hash, for kernels that have no task storage here (before 5.13).
  *
  * sched_switch runs under the run-queue lock, so nothing is allocated there: the iterator makes the
- * task storage of existing tasks, task_newtask that of new ones.
+ * entries of existing tasks, task_newtask those of new ones (runqlat_life.bpf.h).
  */
 #include "filter.bpf.h"
 #include "sample.bpf.h"
@@ -491,58 +491,7 @@ int stamps_switch(__u64 *ctx)
 	return stamps_switch_any(ctx, ctx[0], PREV, NEXT);
 }
 
-/* A new task has not waited yet: its storage starts at zero. */
-static __always_inline int make_fresh(struct task_struct *task)
-{
-	struct runqlat_task fresh = {};
-
-	return make_own(task, &fresh);
-}
-
-SEC("tp_btf/task_newtask")
-int BPF_PROG(newtask, struct task_struct *task)
-{
-	return make_fresh(task);
-}
-
-/*
- * The same for kernels (7.0) that preempt a program at a tracepoint, and do not run it for other
- * tasks on that CPU until its task resumes. Scheduler tracepoints run with interrupts off.
- */
-SEC("tp_btf/task_newtask")
-int BPF_PROG(newtask_again, struct task_struct *task)
-{
-	return make_fresh(task);
-}
-
-/* Runs once, after the attach: makes the storage of all existing tasks. */
-SEC("iter/task")
-int prime(struct bpf_iter__task *ctx)
-{
-	struct task_struct *task = ctx->task;
-	struct runqlat_task fresh = {};
-
-	if (!task)
-		return 0;
-	fresh.arrivals = task->sched_info.pcount;
-	/* In this order, a wait that ends between the two counts as joined and is not lost. */
-	store_ordered(&fresh.queued_ns, 0);
-	fresh.run_delay = task->sched_info.run_delay;
-	if (stamps_deceive()) {
-		fresh.queued_ns = take_stray(task->pid);
-		/* A task that waits may have been moved during its sleep before. */
-		fresh.unknown = task->sched_info.last_queued && task_is_active(task);
-	}
-	make_own(task, &fresh);
-	return 0;
-}
-
-/* The same for methods that do not use the kernel's account. */
-SEC("iter/task")
-int stored_prime(struct bpf_iter__task *ctx)
-{
-	return ctx->task ? make_fresh(ctx->task) : 0;
-}
+#include "runqlat_life.bpf.h"
 
 /* Runs once, when the window has closed: counts the waits in flight and their age. */
 SEC("iter/task")
@@ -620,14 +569,16 @@ static __always_inline void stored_out(struct task_struct *prev, bool preempt, _
 
 	if (preempt && asleep)
 		count_switch(LAT_UNSTAMPED);
+	if (!preempt && state & TASK_DEAD) {
+		drop_own(prev);
+		return;
+	}
 	if (!own)
 		return;
 	own->preempted = preempt && asleep;
 	own->queued_ns = preempt || !asleep ? now : 0;
 	if (own->queued_ns)
 		own->request_ns = 0; /* as in stamps_out() */
-	if (!preempt && state & TASK_DEAD)
-		drop_own(prev);
 }
 
 static __noinline int stored_switch_any(bool preempt, struct task_struct *prev,

@@ -44,24 +44,22 @@ static __always_inline struct runqlat_task *find_own(struct task_struct *task)
 }
 
 /*
- * Makes the entry of a task that has none, with what `fresh` says. The iterator and task_newtask
- * may do so at once for the same task: the second leaves it to the first.
+ * Makes the line of a task, with what `fresh` says; 0: another task has it. The iterator and
+ * task_newtask may do so at once for the same task: the second leaves it to the first. A line that
+ * a new task has already is that of a task whose end was not seen, with the same ID and memory.
  */
-static __noinline int make_own(struct task_struct *task, struct runqlat_task *fresh)
+static __noinline int make_line(struct task_struct *task, const struct runqlat_task *fresh,
+				bool is_new)
 {
 	__u32 tid = task->pid;
 	struct runqlat_task *line = line_of(tid);
 	__u64 old;
 
-	if (is_line_of(line, task, tid))
-		return 0;
 	old = __sync_val_compare_and_swap(&line->task, 0, (__u64)task);
-	if (old == (__u64)task && (!line->tid || line->tid == tid))
+	if (old && old != (__u64)task)
 		return 0;
-	if (old && old != (__u64)task) {
-		bpf_task_storage_get(&tasks, task, fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
-		return 0;
-	}
+	if (old && (!line->tid || (!is_new && line->tid == tid)))
+		return 1;
 	store_ordered(&line->tid, 0); /* of a task whose end was not seen, in the same memory */
 	line->moved = fresh->moved;
 	line->unknown = fresh->unknown;
@@ -72,19 +70,36 @@ static __noinline int make_own(struct task_struct *task, struct runqlat_task *fr
 	line->request_ns = 0;
 	line->quota_of = 0;
 	store_ordered(&line->tid, tid);
+	return 1;
+}
+
+/* Makes the entry of a task: its line, or task storage. Not under the run queue's lock. */
+static __always_inline int make_own(struct task_struct *task, struct runqlat_task *fresh,
+				    bool is_new)
+{
+	if (!make_line(task, fresh, is_new))
+		bpf_task_storage_get(&tasks, task, fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	return 0;
 }
 
-/* The task has lost its CPU for the last time. */
-static __always_inline void drop_own(struct task_struct *task)
+static __always_inline void drop_line(struct task_struct *task, __u32 tid)
 {
-	__u32 tid = task->pid;
 	struct runqlat_task *line = line_of(tid);
 
 	if (!is_line_of(line, task, tid))
 		return;
 	store_ordered(&line->tid, 0);
 	store_ordered(&line->task, 0);
+}
+
+/*
+ * The task has lost its CPU for the last time. If another thread has executed a program meanwhile,
+ * the first thread of the process has that one's ID now.
+ */
+static __always_inline void drop_own(struct task_struct *task)
+{
+	drop_line(task, task->pid);
+	drop_line(task, task->tgid);
 }
 
 #endif

@@ -28,7 +28,7 @@ static const struct probe_method methods[] = {
 			"BPF tracepoints with BTF, CONFIG_SCHED_INFO, CONFIG_FAIR_GROUP_SCHED, and "
 			"a fine clock of the scheduler that is the same on all CPUs, readable by "
 			"perf event cpu-clock",
-		.programs = { "stamps_switch", "newtask" },
+		.programs = { "stamps_switch", "newtask", "stamps_exec" },
 		.end_program = "stamps_switch",
 		.again = { "newtask_again" },
 		.loaded = { "prime", "stamps_in_flight", "find_stamps" },
@@ -39,8 +39,8 @@ static const struct probe_method methods[] = {
 		.name = "tp_btf",
 		.mechanism = "own clock from wakeup or preemption to sched_switch, in task storage",
 		.needs = "BPF tracepoints with BTF, and task storage (Linux 5.13)",
-		.programs = { "stored_switch", "stored_wakeup_old", "stored_wakeup_new",
-			      "newtask" },
+		.programs = { "stored_switch", "stored_wakeup_old", "stored_wakeup_new", "newtask",
+			      "stored_exec" },
 		.end_program = "stored_switch",
 		.again = { "newtask_again" },
 		.loaded = { "stored_prime", "stored_in_flight" },

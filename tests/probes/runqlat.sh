@@ -200,6 +200,8 @@ crowd() {
 		balance "$method: sleepers $*" "$method"
 		[ "$method" != stamps ] ||
 			ok "stamps: sleepers $*: the kernel's account of one is read to the ns" child_to_the_ns stamps
+		[[ $* != '-t '* ]] || ok "$method: sleepers $*: those that sleep at the end are not in flight" \
+			[ "$(fact "$method" runqlat.in_flight)" -lt $(($(children crowd | wc -l) * $2)) ]
 	done
 }
 
@@ -300,6 +302,79 @@ reused_pid() {
 	for method in "${methods[@]}"; do
 		ok "$method: a PID that is used again: waits and their sum are those of schedstat" right_lives "$method"
 		balance "$method: a PID that is used again" "$method"
+	done
+}
+
+# ---- a thread that gets another ID ----
+
+heir_window() {
+	begin
+	start heir heir 200 || return
+	watch_all runqlat -p "$pid" --by thread
+	work
+}
+
+# right_heir METHOD: it has the waits that the kernel counts, but for a few while it executes the program, and after it has read
+# its account. Of these few, what came before a move, or all, may be unknown, but of no others.
+right_heir() {
+	local pcount
+
+	pcount=$(($(printed heir after) - $(printed heir before)))
+	is_within $((pcount * 95 / 100 - 10)) "$(fact "$1" "runqlat.thread.$(printed heir pid).events")" $((pcount + 10)) &&
+		is_within 0 $(($(fact "$1" runqlat.partial) + $(fact "$1" runqlat.map_full))) 10
+}
+
+changed_id() {
+	local method
+
+	calm=right_heir window heir_window || return
+	for method in "${methods[@]}"; do
+		ok "$method: a thread that gets the ID of its process by exec has the waits that the kernel counts" \
+			right_heir "$method"
+		balance "$method: a thread that gets another ID" "$method"
+	done
+}
+
+# ---- a task that loses its CPU on its way to sleep ----
+
+# Recorders without a filter go the short way.
+drowsy_window() {
+	local method
+
+	begin
+	start drowsy drowsy $(($(nproc) - 1)) $((run_ns / 1000000)) $((60 * soak)) || return
+	for method in "${methods[@]}"; do
+		watch "$method" runqlat "$method" -t "$(printed drowsy drowsy_tid)" --by thread
+		[ "$method" = raw_tp ] || watch "$method-usual" runqlat "$method" --by thread
+	done
+	work
+}
+
+# right_drowsy NAME: as many waits as the thread's own account of switches says, and as long as the other one ran
+right_drowsy() {
+	local key waits least
+
+	key=runqlat.thread.$(printed drowsy drowsy_tid) waits=$(printed drowsy waits)
+	least=$waits
+	[ -n "${LATSCOPE_VM-}" ] || least=$((waits * 95 / 100 - 3))
+	is_within "$least" "$(fact "$1" "$key.events")" $((waits + 3)) || { echo "($1: waits)" && return 1; }
+	is_within "$(printed drowsy run_sum_ns)" "$(fact "$1" "$key.sum_ns")" \
+		$(($(printed drowsy gap_sum_ns) + $(most_ns "$1" "$key" 0 $((run_ns / 2))))) || { echo "($1: ns waited)" && false; }
+}
+
+drowsy_calm() { right_drowsy "$1" && { [ "$1" = raw_tp ] || right_drowsy "$1-usual"; }; }
+
+drowsy_waits() {
+	local method run_ns=3000000
+
+	calm=drowsy_calm window drowsy_window || return
+	diag "drowsy: $(printed drowsy waits) waits, of which schedstat counts $(printed drowsy counted)"
+	[ "$(preemption)" != full ] || within 'drowsy: the kernel does not count all of its waits' \
+		0 "$(printed drowsy counted)" $(($(printed drowsy waits) - 3))
+	for method in "${methods[@]}"; do
+		ok "$method: preempted on its way to sleep: it waits, and for as long" right_drowsy "$method"
+		[ "$method" = raw_tp ] || ok "$method: and without filters" right_drowsy "$method-usual"
+		balance "$method: preempted on its way to sleep" "$method"
 	done
 }
 
@@ -506,6 +581,28 @@ woken_in_the_window() {
 	done
 }
 
+twice_window() {
+	local tasks=12
+
+	[ -z "${LATSCOPE_VM-}" ] || tasks=4
+	begin
+	start moved moved $tasks 2 || return
+	watch_all runqlat --by process
+	work
+}
+
+mostly_whole() { is_within $(($(printed moved tasks) / 2)) "$(whole_children "$1" moved)" "$(printed moved tasks)"; }
+
+# What was noted of the move is forgotten with the wait that ends the sleep, also the short way.
+woken_twice() {
+	local method
+
+	calm=mostly_whole window twice_window || return
+	for method in "${methods[@]}"; do
+		ok "$method: moved in their sleep, and woken up twice: no wait is missing" mostly_whole "$method"
+	done
+}
+
 awake_window() {
 	local method
 
@@ -555,6 +652,7 @@ all_waits() {
 	on 6.12 colliding_tasks
 	on 6.12 reused_pid
 	on 6.12 crowd -t 3 $((2 * $(nproc))) "$soak"
+	on 6.12 changed_id
 	if make_cgroups; then
 		on 6.1 filters
 	else
@@ -562,10 +660,12 @@ all_waits() {
 	fi
 	asleep_all_the_while
 	woken_in_the_window
+	on 6.12 woken_twice
 	all_shapes
 	[ -n "${LATSCOPE_VM-}" ] || woken_before_sleep
 	if chrt -f 1 true 2>/dev/null; then
 		on 6.12 joined_waits
+		on 6.1 drowsy_waits
 		on 6.1 open_wait
 		early_wait
 	else
@@ -577,6 +677,7 @@ if ! methods runqlat; then
 	:
 elif [ -n "${compact-}" ]; then
 	long_waits
+	[ "$(preemption)" != full ] || drowsy_waits
 	decile_waits idle 60
 	summed_waits repin 20
 else

@@ -9,6 +9,11 @@
  * a hog, works for some milliseconds and goes to sleep, and its parent, which looks on from another
  * CPU, has it move at once. In the window of -w all of them are asleep: none waits for a CPU. If
  * WAKE is 1, each is woken up once; slept_ns= is what each had slept by then, at least.
+ *
+ * If WAKE is 2, the tasks are made and moved within the window, and woken up twice: at first all at
+ * once, then one after the other, each when its CPU has not switched for more than a millisecond.
+ * Then there is a line for each: child=, its PID, and run_delay_ns= and pcount=, what the scheduler
+ * has counted since fork.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -22,6 +27,14 @@
 #define WORK_NS (6 * NSEC_PER_MSEC)
 #define NICE 15
 #define MOST_TASKS 1000
+#define BUSY_NS (3 * NSEC_PER_MSEC / 2)
+
+/* What pause() calls. */
+#ifdef SYS_pause
+#define PARKED SYS_pause
+#else
+#define PARKED SYS_ppoll
+#endif
 
 static cpu_set_t there, here; /* the CPU of the tasks, and that of their parent */
 
@@ -101,33 +114,45 @@ static void move_once_asleep(pid_t pid)
 		reference_die(REFERENCE_FAILED, "cannot move a task: %s", strerror(errno));
 }
 
-static void wake_all(const pid_t *pids, size_t tasks, uint64_t moved_ns)
+static void await_wakeup(void)
 {
 	char byte;
 
+	if (read(woken[0], &byte, 1) != 1)
+		reference_die(REFERENCE_FAILED, "a task did not wake up");
+}
+
+static void wake_all(const pid_t *pids, size_t tasks, uint64_t moved_ns)
+{
 	printf("slept_ns=%llu\n", (unsigned long long)(clock__now_ns() - moved_ns));
 	for (size_t i = 0; i < tasks; i++)
 		kill(pids[i], SIGUSR1);
 	for (size_t i = 0; i < tasks; i++)
-		if (read(woken[0], &byte, 1) != 1)
-			reference_die(REFERENCE_FAILED, "a task did not wake up");
+		await_wakeup();
 }
 
-int main(int argc, char **argv)
+static void wake_each(const pid_t *pids, size_t tasks)
 {
-	struct reference_window window = {};
-	pid_t pids[MOST_TASKS], hog;
-	size_t tasks;
+	struct reference_sched sched;
+
+	for (size_t i = 0; i < tasks; i++) {
+		kill(pids[i], SIGUSR1);
+		load__spin(BUSY_NS);
+		await_wakeup();
+	}
+	for (size_t i = 0; i < tasks; i++) {
+		sched = reference_parked(pids[i], pids[i], PARKED);
+		printf("started=%d\nchild=%d run_delay_ns=%llu pcount=%llu\n", pids[i], pids[i],
+		       (unsigned long long)sched.run_delay_ns, (unsigned long long)sched.pcount);
+	}
+}
+
+/* Returns when all are asleep on another CPU than before. */
+static uint64_t make_and_move(pid_t *pids, size_t tasks)
+{
+	pid_t hog = start(spin);
 	uint64_t moved_ns;
 
-	argv = reference_arguments(&window, argc, argv, 2, "moved [-w] TASKS WAKE");
-	tasks = reference_number(argv[0], "TASKS", 1, MOST_TASKS);
-	if (pipe(woken))
-		reference_die(REFERENCE_FAILED, "no pipe");
-	choose_cpus();
-	sched_setaffinity(0, sizeof(here), &here);
-	reference_begin();
-	hog = start(spin);
 	for (size_t i = 0; i < tasks; i++) {
 		pids[i] = start(work_and_sleep);
 		move_once_asleep(pids[i]);
@@ -135,9 +160,33 @@ int main(int argc, char **argv)
 	moved_ns = clock__now_ns();
 	kill(hog, SIGKILL);
 	waitpid(hog, NULL, 0);
+	return moved_ns;
+}
+
+int main(int argc, char **argv)
+{
+	struct reference_window window = {};
+	uint64_t wake, moved_ns = 0;
+	pid_t pids[MOST_TASKS];
+	size_t tasks;
+
+	argv = reference_arguments(&window, argc, argv, 2, "moved [-w] TASKS WAKE");
+	tasks = reference_number(argv[0], "TASKS", 1, MOST_TASKS);
+	wake = reference_number(argv[1], "WAKE", 0, 2);
+	if (pipe(woken))
+		reference_die(REFERENCE_FAILED, "no pipe");
+	choose_cpus();
+	sched_setaffinity(0, sizeof(here), &here);
+	reference_begin();
+	if (wake < 2)
+		moved_ns = make_and_move(pids, tasks);
 	reference_open(&window);
-	if (reference_number(argv[1], "WAKE", 0, 1))
+	if (wake == 2)
+		moved_ns = make_and_move(pids, tasks);
+	if (wake)
 		wake_all(pids, tasks, moved_ns);
+	if (wake == 2)
+		wake_each(pids, tasks);
 	printf("tasks=%zu\n", tasks);
 	reference_close(&window);
 	for (size_t i = 0; i < tasks; i++)

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * drowsy [-w] CPU RUN_MS COUNT: waits for a CPU of a task that loses it on its way to sleep.
+ *
+ * Two threads are pinned on CPU. The drowsy one (SCHED_OTHER) asks for a wait for many futexes, of
+ * which the last one does not have the value that it says. So the kernel sets the state "asleep",
+ * adds the thread to one futex after the other, finds that out, and takes all of it back: the
+ * thread never sleeps, but it is mostly about to. The other one (SCHED_FIFO) sleeps 2 * RUN_MS,
+ * then runs for RUN_MS, COUNT times. Where the kernel preempts system calls, the drowsy one loses
+ * its CPU on its way to sleep, and the kernel's own account does not count that wait.
+ *
+ * Reference of the thread drowsy_tid, from ready=1 to done=1, in which it is parked: waits=, how
+ * often it got the CPU, by its own account of switches; counted=, how many of these schedstat
+ * counts; gaps= and gap_sum_ns=, the interruptions of more than RUN_MS / 2 that it saw itself;
+ * run_sum_ns=, how long the other one ran, by its clock.
+ */
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+#include "reference.h"
+
+#define FUTEXES 128
+
+static int cpu;
+static unsigned int count;
+static uint64_t run_ns;
+static uint32_t word; /* always 0 */
+static int start[2], ended[2];
+static atomic_int tids[2];
+static atomic_bool stop;
+static long switches;
+static struct reference_span gaps, runs;
+
+static long switches_now(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+static void begin(int thread)
+{
+	load__pin(cpu);
+	atomic_store(&tids[thread], (int)syscall(SYS_gettid));
+	reference_sched__park_start(start[0]);
+}
+
+static _Noreturn void end(void)
+{
+	if (write(ended[1], "", 1) != 1)
+		reference_die(REFERENCE_FAILED, "cannot write to a pipe");
+	reference_sched__park_end();
+}
+
+static void *nearly_sleep(void *unused)
+{
+	struct futex_waitv waits[FUTEXES] = {};
+	uint64_t last, now;
+	long before;
+
+	(void)unused;
+	for (int i = 0; i < FUTEXES; i++) {
+		waits[i].uaddr = (uintptr_t)&word;
+		waits[i].val = i == FUTEXES - 1;
+		waits[i].flags = FUTEX_32 | FUTEX_PRIVATE_FLAG;
+	}
+	reference_sched__outweigh();
+	begin(0);
+	before = switches_now();
+	last = clock__now_ns();
+	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
+		if (syscall(SYS_futex_waitv, waits, FUTEXES, 0, NULL, 0) >= 0 || errno != EAGAIN)
+			reference_die(REFERENCE_CANNOT, "no wait for several futexes: %s",
+				      strerror(errno));
+		now = clock__now_ns();
+		if (now - last > run_ns / 2)
+			reference__add(&gaps, now - last);
+		last = now;
+	}
+	switches = switches_now() - before;
+	end();
+}
+
+static void *take_cpu(void *unused)
+{
+	struct sched_param param = { .sched_priority = REFERENCE_HOG_PRIORITY };
+
+	(void)unused;
+	if (sched_setscheduler(0, SCHED_FIFO, &param))
+		reference_die(REFERENCE_CANNOT, "cannot use SCHED_FIFO: %s", strerror(errno));
+	begin(1);
+	for (unsigned int i = 0; i < count; i++) {
+		load__sleep(2 * run_ns);
+		reference__add(&runs, load__spin(run_ns));
+	}
+	load__sleep(2 * run_ns);
+	atomic_store(&stop, true);
+	end();
+}
+
+static uint64_t parked_pcount(long where)
+{
+	while (!atomic_load(&tids[0]) || !atomic_load(&tids[1]))
+		load__sleep(NSEC_PER_MSEC);
+	reference_parked(getpid(), atomic_load(&tids[1]), where);
+	return reference_parked(getpid(), atomic_load(&tids[0]), where).pcount;
+}
+
+int main(int argc, char **argv)
+{
+	struct reference_window window = {};
+	uint64_t before;
+	char byte;
+
+	argv = reference_arguments(&window, argc, argv, 3, "drowsy [-w] CPU RUN_MS COUNT");
+	cpu = reference_number(argv[0], "CPU", 0, CPU_SETSIZE - 1);
+	run_ns = reference_number(argv[1], "RUN_MS", 1, 300) * NSEC_PER_MSEC;
+	count = reference_number(argv[2], "COUNT", 1, 100000);
+	if (pipe(start) || pipe(ended))
+		reference_die(REFERENCE_FAILED, "no pipe");
+	reference_begin();
+	reference_thread(nearly_sleep, NULL);
+	reference_thread(take_cpu, NULL);
+	before = parked_pcount(REFERENCE_PARK_START);
+	printf("drowsy_tid=%d\n", atomic_load(&tids[0]));
+	reference_open(&window);
+	close(start[1]);
+	for (int i = 0; i < 2; i++)
+		if (read(ended[0], &byte, 1) != 1)
+			reference_die(REFERENCE_FAILED, "a thread ended early");
+	printf("counted=%llu ", (unsigned long long)(parked_pcount(REFERENCE_PARK_END) - before));
+	printf("waits=%ld gaps=%llu gap_sum_ns=%llu run_sum_ns=%llu\n", switches + 1,
+	       (unsigned long long)gaps.count, (unsigned long long)gaps.sum_ns,
+	       (unsigned long long)runs.sum_ns);
+	reference_close(&window);
+	return 0;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * heir [-w] ROUNDS: waits for a CPU of a thread that gets another ID.
+ *
+ * A thread that is not the first one of its process executes a program: by that it gets the ID of
+ * the process. Then it sleeps ROUNDS times.
+ *
+ * Reference: before= and after=, how often the thread has got a CPU, by schedstat, at ready=1,
+ * where it is parked, and at done=1. A few waits more follow until the end of the window.
+ */
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+#include "reference.h"
+
+static char *program, *rounds;
+static int start[2];
+static atomic_int tid;
+
+static void *execute(void *unused)
+{
+	char *const arguments[] = { program, rounds, "after", NULL };
+
+	(void)unused;
+	atomic_store(&tid, (int)syscall(SYS_gettid));
+	reference_sched__park_start(start[0]);
+	execv("/proc/self/exe", arguments);
+	reference_die(REFERENCE_FAILED, "cannot execute: %s", strerror(errno));
+}
+
+/* Runs after the exec: the only thread has the ID of the process, and its own account. */
+static int go_on(uint64_t count)
+{
+	struct reference_sched sched;
+
+	for (uint64_t i = 0; i < count; i++)
+		load__sleep(NSEC_PER_MSEC);
+	if (reference_sched__read(getpid(), getpid(), &sched))
+		reference_die(REFERENCE_CANNOT, "this kernel has no schedstat");
+	printf("after=%llu\ndone=1\n", (unsigned long long)sched.pcount);
+	fflush(stdout);
+	reference_read_line();
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct reference_window window = {};
+	struct reference_sched sched;
+	pthread_t thread;
+
+	program = argv[0];
+	if (argc == 3 && !strcmp(argv[2], "after"))
+		return go_on(reference_number(argv[1], "ROUNDS", 1, 100000));
+	argv = reference_arguments(&window, argc, argv, 1, "heir [-w] ROUNDS");
+	rounds = argv[0];
+	reference_number(rounds, "ROUNDS", 1, 100000);
+	if (pipe(start))
+		reference_die(REFERENCE_FAILED, "no pipe");
+	reference_begin();
+	thread = reference_thread(execute, NULL);
+	while (!atomic_load(&tid))
+		load__sleep(NSEC_PER_MSEC);
+	sched = reference_parked(getpid(), atomic_load(&tid), REFERENCE_PARK_START);
+	printf("before=%llu\n", (unsigned long long)sched.pcount);
+	reference_open(&window);
+	close(start[1]);
+	pthread_join(thread, NULL);
+	return REFERENCE_FAILED; /* the program that is executed ends instead */
+}
