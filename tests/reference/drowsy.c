@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * drowsy [-w] CPU RUN_MS COUNT: waits for a CPU of a task that loses it on its way to sleep.
+ * drowsy [-w] CPU RUN_US COUNT: waits for a CPU of a task that loses it on its way to sleep.
  *
  * Two threads are pinned on CPU. The drowsy one (SCHED_OTHER) asks for a wait for many futexes, of
  * which the last one does not have the value that it says. So the kernel sets the state "asleep",
  * adds the thread to one futex after the other, finds that out, and takes all of it back: the
- * thread never sleeps, but it is mostly about to. The other one (SCHED_FIFO) sleeps 2 * RUN_MS,
- * then runs for RUN_MS, COUNT times. Where the kernel preempts system calls, the drowsy one loses
- * its CPU on its way to sleep, and the kernel's own account does not count that wait.
+ * thread never sleeps, but it is mostly about to. The other one (SCHED_FIFO) sleeps 3 * RUN_US,
+ * then runs for RUN_US, and wakes up the drowsy one, COUNT times. Where the kernel preempts system
+ * calls, the drowsy one loses its CPU on its way to sleep, and the kernel's own account does not
+ * count that wait. The wakeup does not end it.
  *
  * Reference of the thread drowsy_tid, from ready=1 to done=1, in which it is parked: waits=, how
  * often it got the CPU, by its own account of switches; counted=, how many of these schedstat
- * counts; gaps= and gap_sum_ns=, the interruptions of more than RUN_MS / 2 that it saw itself;
- * run_sum_ns=, how long the other one ran, by its clock.
+ * counts; waited_ns=, the time in which it had no CPU, by its own clocks; run_sum_ns=, how long the
+ * other one ran, by its clock.
  */
 #include <linux/futex.h>
 #include <sched.h>
@@ -31,7 +32,8 @@ static int start[2], ended[2];
 static atomic_int tids[2];
 static atomic_bool stop;
 static long switches;
-static struct reference_span gaps, runs;
+static uint64_t waited_ns;
+static struct reference_span runs;
 
 static long switches_now(void)
 {
@@ -39,6 +41,14 @@ static long switches_now(void)
 
 	getrusage(RUSAGE_THREAD, &usage);
 	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+static uint64_t off_cpu_now(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return clock__now_ns() - (used.tv_sec * NSEC_PER_SEC + used.tv_nsec);
 }
 
 static void begin(int thread)
@@ -58,7 +68,6 @@ static _Noreturn void end(void)
 static void *nearly_sleep(void *unused)
 {
 	struct futex_waitv waits[FUTEXES] = {};
-	uint64_t last, now;
 	long before;
 
 	(void)unused;
@@ -70,16 +79,12 @@ static void *nearly_sleep(void *unused)
 	reference_sched__outweigh();
 	begin(0);
 	before = switches_now();
-	last = clock__now_ns();
-	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
-		if (syscall(SYS_futex_waitv, waits, FUTEXES, 0, NULL, 0) >= 0 || errno != EAGAIN)
+	waited_ns = off_cpu_now();
+	while (!atomic_load_explicit(&stop, memory_order_relaxed))
+		if (syscall(SYS_futex_waitv, waits, FUTEXES, 0, NULL, 0) < 0 && errno != EAGAIN)
 			reference_die(REFERENCE_CANNOT, "no wait for several futexes: %s",
 				      strerror(errno));
-		now = clock__now_ns();
-		if (now - last > run_ns / 2)
-			reference__add(&gaps, now - last);
-		last = now;
-	}
+	waited_ns = off_cpu_now() - waited_ns;
 	switches = switches_now() - before;
 	end();
 }
@@ -93,10 +98,11 @@ static void *take_cpu(void *unused)
 		reference_die(REFERENCE_CANNOT, "cannot use SCHED_FIFO: %s", strerror(errno));
 	begin(1);
 	for (unsigned int i = 0; i < count; i++) {
-		load__sleep(2 * run_ns);
+		load__sleep(3 * run_ns);
 		reference__add(&runs, load__spin(run_ns));
+		syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1);
 	}
-	load__sleep(2 * run_ns);
+	load__sleep(3 * run_ns);
 	atomic_store(&stop, true);
 	end();
 }
@@ -115,9 +121,9 @@ int main(int argc, char **argv)
 	uint64_t before;
 	char byte;
 
-	argv = reference_arguments(&window, argc, argv, 3, "drowsy [-w] CPU RUN_MS COUNT");
+	argv = reference_arguments(&window, argc, argv, 3, "drowsy [-w] CPU RUN_US COUNT");
 	cpu = reference_number(argv[0], "CPU", 0, CPU_SETSIZE - 1);
-	run_ns = reference_number(argv[1], "RUN_MS", 1, 300) * NSEC_PER_MSEC;
+	run_ns = reference_number(argv[1], "RUN_US", 1, 300000) * 1000;
 	count = reference_number(argv[2], "COUNT", 1, 100000);
 	if (pipe(start) || pipe(ended))
 		reference_die(REFERENCE_FAILED, "no pipe");
@@ -132,9 +138,8 @@ int main(int argc, char **argv)
 		if (read(ended[0], &byte, 1) != 1)
 			reference_die(REFERENCE_FAILED, "a thread ended early");
 	printf("counted=%llu ", (unsigned long long)(parked_pcount(REFERENCE_PARK_END) - before));
-	printf("waits=%ld gaps=%llu gap_sum_ns=%llu run_sum_ns=%llu\n", switches + 1,
-	       (unsigned long long)gaps.count, (unsigned long long)gaps.sum_ns,
-	       (unsigned long long)runs.sum_ns);
+	printf("waits=%ld waited_ns=%llu run_sum_ns=%llu\n", switches + 1,
+	       (unsigned long long)waited_ns, (unsigned long long)runs.sum_ns);
 	reference_close(&window);
 	return 0;
 }

@@ -2,8 +2,8 @@
 /*
  * heir [-w] ROUNDS: waits for a CPU of a thread that gets another ID.
  *
- * A thread that is not the first one of its process executes a program: by that it gets the ID of
- * the process. Then it sleeps ROUNDS times.
+ * A thread that is not the first one of its process sleeps ROUNDS times, then executes a program:
+ * by that it gets the ID of the process. Then it sleeps ROUNDS times again.
  *
  * Reference: before= and after=, how often the thread has got a CPU, by schedstat, at ready=1,
  * where it is parked, and at done=1. A few waits more follow until the end of the window.
@@ -13,15 +13,23 @@
 
 #include "reference.h"
 
-static char *program, *rounds;
+static char *program, *rounds_text;
+static uint64_t rounds;
 static int start[2];
 static atomic_int tid;
 
+static void sleep_often(void)
+{
+	for (uint64_t i = 0; i < rounds; i++)
+		load__sleep(NSEC_PER_MSEC);
+}
+
 static void *execute(void *unused)
 {
-	char *const arguments[] = { program, rounds, "after", NULL };
+	char *const arguments[] = { program, rounds_text, "after", NULL };
 
 	(void)unused;
+	sleep_often();
 	atomic_store(&tid, (int)syscall(SYS_gettid));
 	reference_sched__park_start(start[0]);
 	execv("/proc/self/exe", arguments);
@@ -29,12 +37,11 @@ static void *execute(void *unused)
 }
 
 /* Runs after the exec: the only thread has the ID of the process, and its own account. */
-static int go_on(uint64_t count)
+static int go_on(void)
 {
 	struct reference_sched sched;
 
-	for (uint64_t i = 0; i < count; i++)
-		load__sleep(NSEC_PER_MSEC);
+	sleep_often();
 	if (reference_sched__read(getpid(), getpid(), &sched))
 		reference_die(REFERENCE_CANNOT, "this kernel has no schedstat");
 	printf("after=%llu\ndone=1\n", (unsigned long long)sched.pcount);
@@ -46,15 +53,16 @@ static int go_on(uint64_t count)
 int main(int argc, char **argv)
 {
 	struct reference_window window = {};
+	bool after = argc == 3 && !strcmp(argv[2], "after");
 	struct reference_sched sched;
 	pthread_t thread;
 
 	program = argv[0];
-	if (argc == 3 && !strcmp(argv[2], "after"))
-		return go_on(reference_number(argv[1], "ROUNDS", 1, 100000));
-	argv = reference_arguments(&window, argc, argv, 1, "heir [-w] ROUNDS");
-	rounds = argv[0];
-	reference_number(rounds, "ROUNDS", 1, 100000);
+	rounds_text =
+		after ? argv[1] : *reference_arguments(&window, argc, argv, 1, "heir [-w] ROUNDS");
+	rounds = reference_number(rounds_text, "ROUNDS", 1, 100000);
+	if (after)
+		return go_on();
 	if (pipe(start))
 		reference_die(REFERENCE_FAILED, "no pipe");
 	reference_begin();
