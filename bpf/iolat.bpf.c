@@ -558,8 +558,7 @@ static __always_inline int submit(struct request *request, const struct request_
 				  const struct iolat_start *start, __u64 lag_ns, bool again)
 {
 	if (start) {
-		if (start->issue_ns)
-			count_missed_end(start->issue_ns, &start->submitter);
+		count_missed_end(start->issue_ns, &start->submitter);
 		forget(start, rq->id);
 	}
 	begin(request, rq, lag_ns, again, false);

@@ -297,18 +297,19 @@ static __always_inline struct iolat_stamp *table_place(__u32 line, __u64 id, boo
 	return NULL;
 }
 
-/* The completion of a request was not seen, unless its mark says that it was. */
+/*
+ * An earlier request left its stamp: its end was missed, unless it was never issued, as after a
+ * merge, or its mark says that the end was seen.
+ */
 static __always_inline void count_missed_end(__u64 issue_ns, const struct iolat_submitter *who)
 {
-	if (!is_done(issue_ns) && !who->unwanted)
+	if (issue_ns && !is_done(issue_ns) && !who->unwanted)
 		count_start(LAT_ABANDONED);
 }
 
-/* An earlier request left its stamp: its end was missed, if it was issued. */
 static __always_inline void count_left(const struct iolat_stamp *stamp)
 {
-	if (stamp->issue_ns)
-		count_missed_end(stamp->issue_ns, &stamp->submitter);
+	count_missed_end(stamp->issue_ns, &stamp->submitter);
 }
 
 /*
@@ -484,8 +485,8 @@ static __always_inline bool is_of(const struct iolat_start *start, const struct 
 }
 
 /*
- * Returns the entry of a request, or NULL. The kernel reuses the memory of requests: if the entry
- * belongs to an earlier request there, its end was missed, and the entry is deleted.
+ * Returns the entry of a request, or NULL. The kernel reuses the memory of requests: an entry of an
+ * earlier request there is deleted.
  */
 static __always_inline struct iolat_start *find(const struct request_view *rq)
 {
