@@ -22,6 +22,12 @@ $(EMU): $(EMU_LIB)
 # It compiles files of a kernel module; tests/rmid/kernel has stand-ins for the kernel's headers.
 $(OUT)/san/tests/unit/test_rmid_kernel.o: CPPFLAGS := -Itests/rmid/kernel $(CPPFLAGS)
 
+# They compile BPF programs for this machine; tests/bpf/host has stand-ins for the helpers. The warnings are those of another
+# compiler than clang.
+USUAL := $(patsubst %,$(OUT)/san/tests/unit/test_usual_%.o,requests faults)
+$(USUAL): CPPFLAGS := -Itests/bpf/host -Ibpf -Ibpf/lib -D__TARGET_ARCH_$(ARCH) $(CPPFLAGS)
+$(USUAL): WARN := -w
+
 $(OUT)/san/tests/unit/test_life.o: | $(OUT)/life.skel.h
 $(OUT)/tests/unit/test_life: $(addprefix $(OUT)/san/src/probes/,kernel.o refusal.o tracing.o)
 $(OUT)/tests/unit/test_kernel_types: $(addprefix $(OUT)/san/src/probes/,kernel.o tracing.o) | $(SKELS)

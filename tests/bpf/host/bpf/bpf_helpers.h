@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Stands in for libbpf's header where a test compiles BPF programs for this machine. The helpers
+ * are functions of tests/bpf/host/kernel.h. They take no const: the test defines it away.
+ */
+#ifndef LATSCOPE_TESTS_HOST_BPF_HELPERS_H
+#define LATSCOPE_TESTS_HOST_BPF_HELPERS_H
+
+#define SEC(name)
+#define __uint(name, value) int(*name)[value]
+#define __type(name, value) typeof(value) *name
+#undef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#undef __noinline
+#define __noinline __attribute__((noinline))
+#define barrier() __asm__ __volatile__("" ::: "memory")
+#define barrier_var(value) __asm__ __volatile__("" : "+r"(value))
+#ifndef __clang__
+#define __builtin_assume(condition) ((void)0)
+#endif
+
+struct task_struct;
+
+__u64 bpf_ktime_get_ns(void);
+__u32 bpf_get_smp_processor_id(void);
+__u64 bpf_get_current_pid_tgid(void);
+struct task_struct *bpf_get_current_task_btf(void);
+long bpf_get_current_task(void);
+long bpf_get_current_comm(void *to, __u32 size);
+long bpf_probe_read_kernel_str(void *to, __u32 size, void *from);
+void *bpf_map_lookup_elem(void *map, void *key);
+long bpf_map_update_elem(void *map, void *key, void *value, __u64 flags);
+long bpf_map_delete_elem(void *map, void *key);
+void *bpf_task_storage_get(void *map, void *task, void *value, __u64 flags);
+void *bpf_ringbuf_reserve(void *ring, __u64 size, __u64 flags);
+void bpf_ringbuf_submit(void *data, __u64 flags);
+long bpf_loop(__u32 count, void *body, void *context, __u64 flags);
+long bpf_get_task_stack(void *task, void *to, __u32 size, __u64 flags);
+long bpf_find_vma(void *task, __u64 address, void *body, void *context, __u64 flags);
+long bpf_kallsyms_lookup_name(char *name, int size, int flags, __u64 *address);
+long bpf_snprintf(char *to, __u32 size, char *format, __u64 *data, __u32 data_size);
+
+#endif

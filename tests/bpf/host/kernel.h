@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A kernel for BPF programs that a test compiles for this machine: a clock that the test sets, a
+ * current task, maps. Included after the programs, by one file only.
+ */
+#ifndef LATSCOPE_TESTS_HOST_KERNEL_H
+#define LATSCOPE_TESTS_HOST_KERNEL_H
+
+static __u64 now_ns;
+static struct task_struct *current;
+
+/* Random numbers that can be repeated. */
+static __u64 random_state;
+
+static void random_begin(__u64 seed)
+{
+	random_state = (seed + 1) * 0x9e3779b97f4a7c15ULL;
+	for (int i = 0; i < 20; i++) /* near seeds begin alike */
+		random_state ^= random_state << 13, random_state ^= random_state >> 7,
+			random_state ^= random_state << 17;
+}
+
+/* A number below `limit`. */
+static __u32 below(__u32 limit)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (__u32)((random_state >> 20) % limit);
+}
+
+static bool one_in(__u32 limit)
+{
+	return !below(limit);
+}
+
+/* ---- maps ---- */
+
+#define HOST_KEY 16 /* maximum size of a key */
+
+/* A map of the programs. Without keys it is an array. */
+struct host_map {
+	void *map;
+	size_t key_size, value_size, max, used;
+	unsigned char *keys;
+	unsigned char *values;
+};
+
+static struct host_map host_maps[8];
+
+static struct host_map *host_map_of(const void *map)
+{
+	for (size_t i = 0; i < sizeof(host_maps) / sizeof(host_maps[0]); i++)
+		if (host_maps[i].map == map)
+			return &host_maps[i];
+	abort();
+}
+
+/* The place of a key of a hash; `used` if it has none. */
+static size_t host_place(const struct host_map *map, const void *key)
+{
+	size_t place = 0;
+
+	while (place < map->used && memcmp(map->keys + place * HOST_KEY, key, map->key_size))
+		place++;
+	return place;
+}
+
+void *bpf_map_lookup_elem(void *at, void *key)
+{
+	struct host_map *map = host_map_of(at);
+	size_t place = map->keys ? host_place(map, key) : *(const __u32 *)key;
+
+	return place < (map->keys ? map->used : map->max) ? map->values + place * map->value_size
+							  : NULL;
+}
+
+long bpf_map_update_elem(void *at, void *key, void *value, __u64 flags)
+{
+	struct host_map *map = host_map_of(at);
+	size_t place = host_place(map, key);
+
+	if (place < map->used && flags == BPF_NOEXIST)
+		return -17; /* EEXIST */
+	if (place == map->max)
+		return -7; /* E2BIG */
+	if (place == map->used)
+		memcpy(map->keys + map->used++ * HOST_KEY, key, map->key_size);
+	memcpy(map->values + place * map->value_size, value, map->value_size);
+	return 0;
+}
+
+long bpf_map_delete_elem(void *at, void *key)
+{
+	struct host_map *map = host_map_of(at);
+	size_t place = host_place(map, key), last = map->used - 1;
+
+	if (place == map->used)
+		return -2; /* ENOENT */
+	memcpy(map->keys + place * HOST_KEY, map->keys + last * HOST_KEY, HOST_KEY);
+	memcpy(map->values + place * map->value_size, map->values + last * map->value_size,
+	       map->value_size);
+	map->used--;
+	return 0;
+}
+
+/* ---- helpers ---- */
+
+__u64 bpf_ktime_get_ns(void)
+{
+	return now_ns;
+}
+
+__u32 bpf_get_smp_processor_id(void)
+{
+	return 0;
+}
+
+__u64 bpf_get_current_pid_tgid(void)
+{
+	return (__u64)current->tgid << 32 | (__u32)current->pid;
+}
+
+struct task_struct *bpf_get_current_task_btf(void)
+{
+	return current;
+}
+
+long bpf_get_current_task(void)
+{
+	return (long)current;
+}
+
+long bpf_get_current_comm(void *to, __u32 size)
+{
+	memcpy(to, current->comm, size);
+	return 0;
+}
+
+long bpf_probe_read_kernel_str(void *to, __u32 size, void *from)
+{
+	snprintf(to, size, "%s", (const char *)from);
+	return 0;
+}
+
+/* What only --why and the iterators need does nothing. */
+
+void *bpf_ringbuf_reserve(void *ring, __u64 size, __u64 flags)
+{
+	return NULL;
+}
+
+void bpf_ringbuf_submit(void *data, __u64 flags)
+{
+}
+
+long bpf_loop(__u32 count, void *body, void *context, __u64 flags)
+{
+	return 0;
+}
+
+long bpf_get_task_stack(void *task, void *to, __u32 size, __u64 flags)
+{
+	return 0;
+}
+
+long bpf_find_vma(void *task, __u64 address, void *body, void *context, __u64 flags)
+{
+	return 0;
+}
+
+long bpf_kallsyms_lookup_name(char *name, int size, int flags, __u64 *address)
+{
+	return -1;
+}
+
+long bpf_snprintf(char *to, __u32 size, char *format, __u64 *data, __u32 data_size)
+{
+	return 0;
+}
+
+#endif

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Memlat counts each fault once and at its full length, by its straight paths as by its general
+ * functions. A simulated kernel runs the programs for random faults of tasks that share the places
+ * of the table: faults that nest, are retried, fail, or whose retry never comes, and tasks that
+ * end. Times are at each edge where the code branches.
+ *
+ * Where the kernel skips no program, the samples must be those that the simulation has counted
+ * itself. Where it skips some, what the programs leave must be the same to the last bit with the
+ * straight paths and without them.
+ */
+#define const /* the test sets the config */
+/* The one instruction of BPF in the programs: the low half of an address. */
+#define asm
+#define volatile(...) frame = (__u32)(unsigned long)address
+#include <memlat.bpf.c>
+#undef volatile
+#undef asm
+#undef const
+
+#include "unit.h"
+
+#include "../bpf/host/kernel.h"
+
+#define TASKS 12
+#define DEPTH 3
+#define FRAME 64 /* words of the stack of a call */
+
+enum method { BY_FENTRY, BY_EVENT, BY_KPROBE, METHODS };
+
+/* A call in progress of the fault handler. */
+struct fault {
+	__u64 address, flags, registers;
+	__u64 began_ns;
+	__u32 tries; /* attempts that returned "retry" */
+	bool between; /* two attempts */
+};
+
+/* What the programs leave. */
+struct left {
+	struct lat_cell cell;
+	struct memlat_call calls[MEMLAT_CALLS];
+	struct memlat_task storage[TASKS];
+	__u64 others;
+};
+
+static struct left general, straight;
+static struct lat_cell memory __attribute__((aligned(64)));
+static struct memlat_task storage[TASKS];
+static bool has_storage[TASKS];
+
+/* How this run is. */
+static struct {
+	enum method method;
+	__u32 skips; /* of so many programs, the kernel skips one; 0: none */
+	__u32 calm; /* of so many steps, one is of another task, and the others are short */
+	bool no_storage;
+} kind;
+
+static struct task_struct tasks_of[TASKS];
+static struct signal_struct process;
+static __u64 frames[TASKS][FRAME * (DEPTH + 2)] __attribute__((aligned(4096)));
+static struct fault faults[TASKS][DEPTH];
+static __u32 depths[TASKS];
+
+/* What the programs should count. */
+static struct {
+	struct lat_hist hist;
+	__u64 errors, joined, seen, continued;
+} expected;
+
+void *bpf_task_storage_get(void *map, void *task, void *value, __u64 flags)
+{
+	size_t at = (size_t)((struct task_struct *)task - tasks_of);
+
+	if (!has_storage[at] && (!flags || kind.no_storage))
+		return NULL;
+	has_storage[at] = true;
+	return &storage[at];
+}
+
+/* ---- a run ---- */
+
+/* All tasks have the first place of the first one, or one of the next few. */
+static void begin_tasks(void)
+{
+	__u32 apart = one_in(3) ? MEMLAT_CALLS : 6 * below(2), tid = 1000;
+
+	for (__u32 i = 0; i < TASKS; i++, tid++) {
+		while (first_place(tid) - first_place(1000) > apart)
+			tid++;
+		tasks_of[i] = (struct task_struct){ .pid = (int)tid,
+						    .tgid = (int)(1000 + (i & 1)),
+						    .group_leader = &tasks_of[i],
+						    .signal = &process };
+		depths[i] = 0;
+	}
+	current = &tasks_of[0];
+}
+
+static void begin_run(__u64 seed, bool usual, bool skips)
+{
+	static __u64 tails[] = { 4000, 8000, 1000000 };
+	struct lat_config chosen = { 0 };
+
+	random_begin(seed);
+	now_ns = 1ULL << 40;
+	kind.method = below(BY_KPROBE + 1);
+	kind.skips = skips ? 3 + below(30) : 0;
+	kind.calm = 1 + 6 * below(3);
+	kind.no_storage = skips && one_in(4);
+	chosen.tail_ns = tails[below(3)];
+	chosen.tgid = skips && one_in(4) ? 1000 : 0;
+	memcpy((void *)&config, &chosen, sizeof(chosen));
+	plain = usual && !chosen.tgid;
+	usual_ns = !usual ? 0 : chosen.tail_ns < HIST_SHORT_NS ? chosen.tail_ns : HIST_SHORT_NS;
+	memset(&memory, 0, sizeof(memory));
+	memset(&expected, 0, sizeof(expected));
+	memset(calls, 0, sizeof(calls));
+	memset(&control, 0, sizeof(control));
+	memset(storage, 0, sizeof(storage));
+	memset(has_storage, 0, sizeof(has_storage));
+	host_maps[0] = (struct host_map){ &cells, sizeof(__u32), sizeof(memory), 1,
+					  0,	  NULL,		 (void *)&memory };
+	others.any = 0;
+	others.marked = !usual; /* of no task: so perf-event takes the long way */
+	control.armed = 1;
+	begin_tasks();
+}
+
+static void keep_left(struct left *left)
+{
+	others.marked = 0;
+	left->cell = memory;
+	left->others = others.any;
+	memcpy(left->calls, calls, sizeof(calls));
+	memcpy(left->storage, storage, sizeof(storage));
+	for (int i = 0; i < MEMLAT_CALLS; i++) {
+		if (!left->calls[i].id)
+			memset(&left->calls[i], 0, sizeof(left->calls[0]));
+		left->calls[i].bits &= CALL_VMA_LOCK | CALL_MAJOR; /* others are for splits */
+	}
+}
+
+/* ---- programs ---- */
+
+static bool is_seen(void)
+{
+	return !kind.skips || !one_in(kind.skips);
+}
+
+static __u64 *frame_at(__u32 task, __u32 depth)
+{
+	return &frames[task][FRAME * (DEPTH - depth)];
+}
+
+static void enter(__u32 task, __u32 depth)
+{
+	struct fault *fault = &faults[task][depth];
+	__u64 *frame = frame_at(task, depth), above = (__u64)below(4) << 32;
+
+	if (!is_seen())
+		return;
+#if defined(__TARGET_ARCH_x86)
+	if (kind.method == BY_KPROBE) {
+		struct pt_regs registers = { .sp = (unsigned long)frame,
+					     .si = fault->address,
+					     .dx = fault->flags | above,
+					     .cx = fault->registers };
+
+		fault_enter_kprobe(&registers);
+		return;
+	}
+#endif
+	frame[1] = fault->address;
+	frame[2] = fault->flags | above; /* 32 bits have a meaning */
+	frame[3] = fault->registers;
+	fault_enter(frame);
+}
+
+static void leave(__u32 task, __u32 depth, __u32 result)
+{
+	struct fault *fault = &faults[task][depth];
+	__u64 *frame = frame_at(task, depth), above = (__u64)below(4) << 32;
+
+	if (!is_seen())
+		return;
+#if defined(__TARGET_ARCH_x86)
+	if (kind.method == BY_KPROBE) {
+		struct pt_regs registers = { .sp = (unsigned long)frame + sizeof(long),
+					     .ax = result | above };
+
+		fault_leave_kprobe(&registers);
+		return;
+	}
+#endif
+	frame[1] = fault->address;
+	frame[2] = fault->flags;
+	frame[4] = result | above;
+	fault_leave(frame);
+}
+
+static void run_event(int (*program)(struct bpf_perf_event_data *), __u64 address)
+{
+	struct bpf_perf_event_data data = { .addr = address };
+
+	if (is_seen())
+		program(&data);
+}
+
+/* ---- page faults ---- */
+
+/* Time passes, and another task may be current. */
+static void step(void)
+{
+	static __u64 edges[] = {
+		0,    1,    31,	  32,	62,   63,   999,  1000, 1999,	 2000,
+		3999, 4000, 4001, 7999, 8000, 8001, 8032, 9000, 1000000, 1ULL << 30
+	};
+
+	if (one_in(3))
+		now_ns += edges[below(sizeof(edges) / sizeof(edges[0]))];
+	else
+		now_ns += kind.calm == 1 ? below(600) : below(16);
+	if (one_in(500))
+		now_ns += 5000000000ULL;
+	if (kind.skips && one_in(60))
+		now_ns -= below(100);
+	if (one_in(kind.calm))
+		current = &tasks_of[below(TASKS)];
+}
+
+/* A fault has ended, and must be counted. */
+static void count_expected(struct fault *fault, bool failed)
+{
+	__u64 ns = now_ns - fault->began_ns;
+
+	expected.seen += 1 + fault->tries;
+	expected.continued += fault->tries;
+	expected.joined += fault->tries;
+	expected.errors += failed;
+	expected.hist.slots[hist_slot(ns)]++;
+	expected.hist.sum_ns += ns;
+	if (ns > expected.hist.max_ns)
+		expected.hist.max_ns = ns;
+	expected.hist.tail += ns >= config.tail_ns;
+}
+
+static void begin_fault(__u32 task)
+{
+	__u32 depth = depths[task]++;
+	bool user = !depth && !one_in(8);
+
+	faults[task][depth] =
+		(struct fault){ .address = 0x1000 + 0x1000 * below(3),
+				.flags = user ? FAULT_FLAG_VMA_LOCK | FAULT_FLAG_USER : 0,
+				.registers = !depth,
+				.began_ns = now_ns };
+	enter(task, depth);
+}
+
+/* The next attempt, or a signal ends the fault. */
+static void retry(__u32 task)
+{
+	struct fault *fault = &faults[task][depths[task] - 1];
+
+	fault->between = false;
+	if (kind.skips && one_in(6)) {
+		depths[task]--;
+		return;
+	}
+	if (fault->flags & FAULT_FLAG_VMA_LOCK)
+		fault->flags &= ~FAULT_FLAG_VMA_LOCK;
+	else
+		fault->flags |= FAULT_FLAG_TRIED;
+	enter(task, depths[task] - 1);
+}
+
+static void end_attempt(__u32 task)
+{
+	static __u32 results[] = { 0,
+				   0,
+				   0x200 /* VM_FAULT_LOCKED */,
+				   VM_FAULT_MAJOR,
+				   VM_FAULT_COMPLETED,
+				   VM_FAULT_OOM,
+				   VM_FAULT_SIGBUS,
+				   VM_FAULT_HWPOISON,
+				   VM_FAULT_HWPOISON_LARGE | 0x10000,
+				   VM_FAULT_SIGSEGV,
+				   VM_FAULT_FALLBACK };
+	__u32 depth = depths[task] - 1, which = below(sizeof(results) / sizeof(results[0]));
+
+	if (one_in(6)) {
+		leave(task, depth, VM_FAULT_RETRY | (one_in(2) ? VM_FAULT_MAJOR : 0));
+		faults[task][depth].tries++;
+		faults[task][depth].between = true;
+		return;
+	}
+	leave(task, depth, results[which]);
+	count_expected(&faults[task][depth], which >= 5);
+	depths[task]--;
+}
+
+static void act_calls(__u32 task)
+{
+	__u32 depth = depths[task];
+
+	if (depth && faults[task][depth - 1].between)
+		retry(task);
+	else if (!depth || (depth < DEPTH && one_in(10)))
+		begin_fault(task);
+	else
+		end_attempt(task);
+}
+
+static void act_events(__u32 task)
+{
+	struct fault *fault = &faults[task][0];
+
+	if (!depths[task]) {
+		*fault =
+			(struct fault){ .address = 0x1000 + 0x1000 * below(3), .began_ns = now_ns };
+		run_event(event_start, fault->address);
+		depths[task] = 1;
+		return;
+	}
+	depths[task] = 0;
+	if (one_in(8)) /* it has failed, which no event shows */
+		return;
+	run_event(one_in(2) ? event_minor : event_major, fault->address);
+	count_expected(fault, false);
+}
+
+static void end_task(__u32 task)
+{
+	__u64 arguments[] = { (__u64)&tasks_of[task] };
+
+	task_exit(arguments);
+	depths[task] = 0;
+	memset(&storage[task], 0, sizeof(storage[0]));
+	has_storage[task] = false;
+}
+
+static void simulate(__u64 seed, bool usual, bool skips, struct left *left)
+{
+	__u32 task;
+
+	begin_run(seed, usual, skips);
+	for (int i = 0; i < 2000; i++) {
+		step();
+		task = (__u32)(current - tasks_of);
+		if (skips && one_in(500))
+			control.armed = !one_in(4);
+		if (one_in(300))
+			end_task(task);
+		else if (kind.method == BY_EVENT)
+			act_events(task);
+		else
+			act_calls(task);
+	}
+	keep_left(left);
+}
+
+/* ---- tests ---- */
+
+static void same_count(__u64 seed, int which, __u64 got, __u64 wanted)
+{
+	if (got != wanted)
+		fail_msg("seed %llu: count %d is %llu, not %llu", seed, which, got, wanted);
+}
+
+static void same_histogram(__u64 seed, struct lat_hist *got, struct lat_hist *wanted)
+{
+	for (int i = 0; i < HIST_SLOTS; i++)
+		if (got->slots[i] != wanted->slots[i])
+			fail_msg("seed %llu: slot %d has %llu, not %llu", seed, i, got->slots[i],
+				 wanted->slots[i]);
+	if (memcmp(got, wanted, sizeof(*got)))
+		fail_msg("seed %llu: the sum, the maximum or the tail is another one", seed);
+}
+
+/* Calls that find no place are not measured: so there are none. */
+static void each_fault_is_counted_once_and_in_full(void **state)
+{
+	__u64 seeds = getenv("LATSCOPE_SOAK") ? 20000 : 400, recorded = 0;
+
+	(void)state;
+	for (__u64 seed = 0; seed < seeds; seed++) {
+		struct lat_cell *cell = &straight.cell;
+
+		simulate(seed, seed % 8, false, &straight);
+		if (cell->counts[LAT_NOT_KEPT])
+			continue;
+		same_histogram(seed, &cell->hist, &expected.hist);
+		same_count(seed, LAT_ERRORS, cell->counts[LAT_ERRORS], expected.errors);
+		same_count(seed, LAT_JOINED, cell->counts[LAT_JOINED], expected.joined);
+		same_count(seed, LAT_MISSED_START, cell->counts[LAT_MISSED_START], 0);
+		recorded += hist__count(&cell->hist);
+	}
+	assert_true(recorded > 100 * seeds);
+}
+
+static void straight_paths_do_what_the_general_ones_do(void **state)
+{
+	__u64 seeds = getenv("LATSCOPE_SOAK") ? 20000 : 400;
+
+	(void)state;
+	for (__u64 seed = 0; seed < seeds; seed++) {
+		simulate(seed, false, true, &general);
+		simulate(seed, true, true, &straight);
+		same_histogram(seed, &straight.cell.hist, &general.cell.hist);
+		for (int i = 0; i < LAT_COUNTS; i++)
+			same_count(seed, i, straight.cell.counts[i], general.cell.counts[i]);
+		if (memcmp(&general, &straight, sizeof(general)))
+			fail_msg("seed %llu: other faults are in progress", seed);
+		assert_int_equal(run__imbalance(&straight.cell), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_fault_is_counted_once_and_in_full),
+		cmocka_unit_test(straight_paths_do_what_the_general_ones_do),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

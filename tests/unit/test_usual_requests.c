@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The straight paths of iolat (bpf/iolat_usual.bpf.h) do what its general functions do. A simulated
+ * kernel runs the programs for random requests, with the straight paths and without them. What
+ * the programs leave behind must be the same to the last bit: histograms, counts, rows, and what
+ * they keep of requests in flight.
+ *
+ * Requests merge, come back, complete in parts or with an error, fail before they are issued, are
+ * part of flush sequences, and share the lines of the table. The kernel may skip any program. The
+ * clocks of CPUs differ a little. Times are short and long, and at each edge where code branches.
+ */
+#define const /* the test sets the config */
+#include <iolat.bpf.c>
+#undef const
+
+#include "unit.h"
+
+#include "../bpf/host/kernel.h"
+
+#define ROWS 64
+#define ENTRIES 256
+#define REQUESTS 24
+#define TASKS 4
+#define DISKS 3
+#define MAJOR 7U
+#define FLUSH_SEQ (1U << 1)
+#define IO_STAT (1U << 7)
+
+/* All memory of the maps. */
+struct memory {
+	struct iolat_cells cells;
+	struct lat_hist rows[LAT_ROWS_TOTAL(ROWS)];
+	struct lat_owner owners[ROWS];
+	unsigned char keys_keys[ENTRIES * HOST_KEY], light_keys[ENTRIES * HOST_KEY];
+	unsigned char start_keys[ENTRIES * HOST_KEY];
+	__u32 keys[ENTRIES];
+	struct lat_light light[ENTRIES];
+	struct iolat_start start[ENTRIES];
+};
+
+/* What the programs leave. */
+struct left {
+	struct memory memory;
+	size_t used[3]; /* keys, light, start_ts */
+	struct iolat_stamp table[IOLAT_LINES][IOLAT_WAYS];
+	struct lat_control control;
+	__u32 looked_up;
+};
+
+static struct memory memory;
+static struct left general, straight;
+
+/* How this run is. */
+static struct {
+	bool stamps; /* the method */
+	bool sees_submitter, merges, requeues;
+	__u32 skips; /* of so many programs, the kernel skips one; 0: none */
+	__u32 jump; /* of so many steps, one may take a long time */
+} kind;
+
+static struct task_struct tasks_of[TASKS];
+static struct blk_plug plugs[TASKS];
+static struct css_set css_sets[2];
+static struct cgroup cgroups[2];
+static struct kernfs_node nodes[2];
+static struct gendisk disks[DISKS];
+static struct request_queue queues[DISKS];
+static struct blk_mq_hw_ctx contexts[DISKS];
+static struct request requests[REQUESTS];
+static enum { FREE, BEGUN, ISSUED } states[REQUESTS];
+
+/* ---- a run ---- */
+
+static void set_map(size_t at, void *map, size_t key_size, size_t value_size, size_t max,
+		    void *keys, void *values)
+{
+	host_maps[at] = (struct host_map){ map, key_size, value_size, max, 0, keys, values };
+}
+
+static void begin_maps(size_t kept)
+{
+	memset(&memory, 0, sizeof(memory));
+	set_map(0, &keys, sizeof(struct lat_key), sizeof(__u32), ENTRIES, memory.keys_keys,
+		memory.keys);
+	set_map(1, &light, sizeof(struct lat_key), sizeof(struct lat_light), ENTRIES,
+		memory.light_keys, memory.light);
+	set_map(2, &start_ts, sizeof(__u64), sizeof(struct iolat_start), kept, memory.start_keys,
+		memory.start);
+	set_map(3, &cells, sizeof(__u32), sizeof(struct iolat_cells), 1, NULL, &memory.cells);
+	set_map(4, &owners, sizeof(__u32), sizeof(struct lat_owner), ROWS, NULL, memory.owners);
+	set_map(5, &rows, sizeof(__u32), sizeof(struct lat_hist), LAT_ROWS_TOTAL(ROWS), NULL,
+		memory.rows);
+	memset(table, 0, sizeof(table));
+	memset(&control, 0, sizeof(control));
+	control.armed = 1;
+	control.next_row = 1;
+	looked_up = 0;
+	checking = kind.stamps && one_in(2);
+}
+
+static void begin_tasks(void)
+{
+	memset(plugs, 0, sizeof(plugs));
+	for (__u32 i = 0; i < 2; i++) {
+		nodes[i].id = 100 + i;
+		cgroups[i].kn = &nodes[i];
+		css_sets[i].dfl_cgrp = &cgroups[i];
+	}
+	for (__u32 i = 0; i < TASKS; i++) {
+		tasks_of[i] = (struct task_struct){ .pid = (int)(10 + i),
+						    .tgid = (int)(10 + (i & 2)),
+						    .group_leader = &tasks_of[i & 2],
+						    .cgroups = &css_sets[i & 1] };
+		snprintf(tasks_of[i].comm, sizeof(tasks_of[i].comm), "task%u", i);
+	}
+}
+
+static void begin_disks(void)
+{
+	__u32 tags = one_in(3) ? 1 + below(8) : REQUESTS, on;
+
+	for (__u32 i = 0; i < DISKS; i++) {
+		disks[i] = (struct gendisk){ .major = MAJOR, .first_minor = (int)i };
+		snprintf(disks[i].disk_name, sizeof(disks[i].disk_name), "loop%u", i);
+		queues[i] = (struct request_queue){ .id = (int)below(3), .disk = &disks[i] };
+		contexts[i].queue_num = below(2);
+	}
+	for (__u32 i = 0; i < REQUESTS; i++) {
+		on = below(DISKS);
+		requests[i] = (struct request){ .q = &queues[on],
+						.mq_hctx = &contexts[on],
+						.tag = (int)(i % tags),
+						.internal_tag = one_in(2) ? -1 : (int)(i % tags) };
+		states[i] = FREE;
+	}
+}
+
+static void begin_run(__u64 seed, bool usual)
+{
+	struct lat_config chosen = { .rows = ROWS, .flush_seq = FLUSH_SEQ };
+
+	random_begin(seed);
+	now_ns = 1ULL << 40;
+	kind.stamps = one_in(2);
+	kind.sees_submitter = !kind.stamps && one_in(2);
+	kind.merges = one_in(2);
+	kind.requeues = one_in(3);
+	kind.skips = one_in(2) ? 0 : 3 + below(20);
+	kind.jump = 10 + 500 * below(3);
+	chosen.cached = one_in(2);
+	chosen.io_stat = one_in(2) ? IO_STAT : 0;
+	chosen.identity = kind.sees_submitter;
+	chosen.by = one_in(2) ? 1U << LAT_BY_DISK | 1U << LAT_BY_OP : 0;
+	if (kind.sees_submitter)
+		chosen.by |= 1U << below(LAT_BY_DISK);
+	chosen.disk = one_in(3) ? MAJOR << 20 | 1 : 0;
+	chosen.tail_ns = one_in(3) ? 8000 : 1024000;
+	chosen.first_rows = one_in(3) ? 3 : ROWS;
+	memcpy((void *)&config, &chosen, sizeof(chosen));
+	plain = usual;
+	begin_maps(one_in(2) ? ENTRIES : 2);
+	begin_tasks();
+	begin_disks();
+}
+
+/* Clears what has no meaning: stamps and entries that are free, the work space of completions. */
+static void keep_left(struct left *left)
+{
+	left->memory = memory;
+	memset(left->memory.cells.samples, 0, sizeof(left->memory.cells.samples));
+	for (int i = 0; i < 3; i++)
+		left->used[i] = host_maps[i].used;
+	memset(left->memory.start + left->used[2], 0,
+	       (ENTRIES - left->used[2]) * sizeof(left->memory.start[0]));
+	memset(left->memory.start_keys + left->used[2] * HOST_KEY, 0,
+	       (ENTRIES - left->used[2]) * HOST_KEY);
+	memcpy(left->table, table, sizeof(table));
+	for (int line = 0; line < IOLAT_LINES; line++)
+		for (int way = 0; way < IOLAT_WAYS; way++)
+			if (!left->table[line][way].request)
+				memset(&left->table[line][way], 0, sizeof(struct iolat_stamp));
+	left->control = control;
+	left->looked_up = looked_up;
+}
+
+/* ---- the block layer ---- */
+
+static bool is_seen(void)
+{
+	return !kind.skips || !one_in(kind.skips);
+}
+
+static void run(int (*program)(__u64 *), struct request *rq, __u64 error, __u64 bytes)
+{
+	__u64 arguments[] = { (__u64)rq, error, bytes };
+
+	if (is_seen())
+		program(arguments);
+}
+
+/* Time passes, and another task is current. */
+static void step(void)
+{
+	static const __u64 edges[] = { 0,	 1,	  31,	   32,	     999,  1000,
+				       1999,	 2000,	  7999,	   8000,     8001, 63999999,
+				       64000000, 1023999, 1024000, 500000000 };
+	static const __u64 jumps[] = { (1ULL << 30) - 1, 1ULL << 30,	(1ULL << 30) + 1,
+				       2000000000,	 4300000000ULL, 70000000000ULL };
+
+	if (one_in(kind.jump))
+		now_ns += jumps[below(sizeof(jumps) / sizeof(jumps[0]))];
+	else if (one_in(2))
+		now_ns += edges[below(sizeof(edges) / sizeof(edges[0]))];
+	else
+		now_ns += below(1U << (1 + below(18)));
+	if (one_in(60))
+		now_ns -= below(150);
+	current = &tasks_of[below(TASKS)];
+	if (one_in(4))
+		current->plug = one_in(2) ? NULL : &plugs[current - tasks_of];
+	if (current->plug && one_in(3))
+		current->plug->cur_ktime = one_in(3) ? 0 : now_ns - below(2000);
+}
+
+/* The time by which the kernel stamps. */
+static __u64 stamp(void)
+{
+	return config.cached && current->plug && current->plug->cur_ktime ? current->plug->cur_ktime
+									  : now_ns;
+}
+
+static __u32 op_of(const struct request *rq)
+{
+	return rq->cmd_flags & REQ_OP_MASK;
+}
+
+static void set_flags(struct request *rq)
+{
+	static const __u32 ops[] = { REQ_OP_READ,
+				     REQ_OP_READ,
+				     REQ_OP_READ,
+				     REQ_OP_WRITE,
+				     REQ_OP_WRITE,
+				     REQ_OP_WRITE,
+				     REQ_OP_FLUSH,
+				     REQ_OP_DISCARD,
+				     REQ_OP_SECURE_ERASE,
+				     REQ_OP_DRV_OUT,
+				     9 /* write zeroes */ };
+
+	rq->cmd_flags = ops[below(sizeof(ops) / sizeof(ops[0]))] | below(16) << 8;
+	rq->rq_flags = one_in(8) ? 0 : IO_STAT;
+	rq->__data_len = op_of(rq) == REQ_OP_FLUSH ? 0 : 512 + 512 * below(8);
+	rq->nr_phys_segments = (unsigned short)(1 + below(3));
+	if (op_of(rq) != REQ_OP_WRITE || !one_in(5))
+		return;
+	rq->rq_flags |= FLUSH_SEQ;
+	if (one_in(3))
+		rq->__data_len = rq->nr_phys_segments = 0;
+}
+
+static void begin_request(struct request *rq)
+{
+	set_flags(rq);
+	rq->start_time_ns = rq->rq_flags & IO_STAT ? stamp() : one_in(2) ? 0 : now_ns - 12345;
+	rq->io_start_time_ns = 0;
+	rq->state = MQ_RQ_IDLE;
+	if (kind.sees_submitter)
+		run((void *)submit_start, rq, 0, 0);
+	else if (config.cached)
+		run((void *)hashed_start, rq, 0, 0);
+	if (rq->rq_flags & IO_STAT && one_in(3)) { /* since 6.13 it is stamped only now */
+		step();
+		rq->start_time_ns = stamp();
+	}
+}
+
+static void issue_request(struct request *rq)
+{
+	rq->state = 1;
+	if (op_of(rq) == REQ_OP_WRITE && !rq->__data_len) /* a flush without data */
+		return;
+	if (!one_in(10))
+		rq->io_start_time_ns = stamp();
+	if (!kind.stamps || checking)
+		run((void *)hashed_issue, rq, 0, 0);
+}
+
+/* The request is merged into another one, which gets its start if that is earlier. */
+static void merge_request(const struct request *rq)
+{
+	__u32 other = below(REQUESTS);
+
+	if (states[other] == BEGUN && rq->start_time_ns < requests[other].start_time_ns)
+		requests[other].start_time_ns = rq->start_time_ns;
+	if (kind.sees_submitter)
+		run((void *)merged, (struct request *)rq, 0, 0);
+}
+
+/* Returns whether all of it has completed. */
+static bool complete_request(struct request *rq)
+{
+	bool goes_on = rq->rq_flags & FLUSH_SEQ && rq->__data_len;
+	__u32 bytes = rq->__data_len;
+	int (*program)(__u64 *) = kind.stamps ? stamps_complete : hashed_complete;
+	__u64 error = one_in(12) ? 5 : 0;
+
+	if (bytes > 512 && one_in(10)) {
+		run(program, rq, error, 512);
+		rq->__data_len -= 512;
+		return false;
+	}
+	run(program, rq, error, bytes + (one_in(20) ? 512 : 0));
+	if (!goes_on)
+		return true;
+	rq->__data_len = 0;
+	if (one_in(2))
+		rq->rq_flags &= ~FLUSH_SEQ;
+	return false;
+}
+
+static void requeue_request(struct request *rq)
+{
+	run((void *)(kind.stamps ? stamps_requeue : hashed_requeue), rq, 0, 0);
+	rq->state = MQ_RQ_IDLE;
+}
+
+/* Something happens to a request. */
+static void act(__u32 i)
+{
+	struct request *rq = &requests[i];
+
+	step();
+	if (states[i] == FREE) {
+		begin_request(rq);
+		states[i] = BEGUN;
+	} else if (states[i] == BEGUN && kind.merges && one_in(12)) {
+		merge_request(rq);
+		states[i] = FREE;
+	} else if (states[i] == BEGUN && !one_in(25)) {
+		issue_request(rq);
+		states[i] = ISSUED;
+	} else if (states[i] == ISSUED && kind.requeues && one_in(15)) {
+		requeue_request(rq);
+		states[i] = BEGUN;
+	} else if (states[i] == ISSUED && kind.skips && one_in(30)) {
+		issue_request(rq); /* once more, and nobody saw why */
+	} else if (complete_request(rq)) {
+		states[i] = FREE;
+	}
+}
+
+/* The check of the kernel's stamps begins and ends, and so does the window. */
+static void switch_over(void)
+{
+	if (kind.stamps && one_in(800)) {
+		checking = !checking;
+		if (checking)
+			memset(table, 0, sizeof(table));
+	}
+	if (one_in(500))
+		control.armed = one_in(4);
+}
+
+static void simulate(__u64 seed, bool usual, struct left *left)
+{
+	begin_run(seed, usual);
+	for (int i = 0; i < 1500; i++) {
+		switch_over();
+		act(below(REQUESTS));
+	}
+	keep_left(left);
+}
+
+/* ---- tests ---- */
+
+static void same_counts(__u64 seed, const struct lat_cell *a, const struct lat_cell *b)
+{
+	for (int i = 0; i < LAT_COUNTS; i++)
+		if (a->counts[i] != b->counts[i])
+			fail_msg("seed %llu: count %d is %llu, in general %llu", seed, i,
+				 b->counts[i], a->counts[i]);
+	if (memcmp(&a->hist, &b->hist, sizeof(a->hist)))
+		fail_msg("seed %llu: the histogram is another one", seed);
+}
+
+static void same_table(__u64 seed)
+{
+	for (int line = 0; line < IOLAT_LINES; line++)
+		if (memcmp(general.table[line], straight.table[line], sizeof(general.table[0])))
+			fail_msg("seed %llu: line %d has another stamp", seed, line);
+}
+
+static void straight_paths_do_what_the_general_ones_do(void **state)
+{
+	__u64 seeds = getenv("LATSCOPE_SOAK") ? 20000 : 400, recorded = 0;
+
+	(void)state;
+	for (__u64 seed = 0; seed < seeds; seed++) {
+		simulate(seed, false, &general);
+		simulate(seed, true, &straight);
+		for (int metric = 0; metric < IOLAT_METRICS; metric++)
+			same_counts(seed, &general.memory.cells.metrics[metric],
+				    &straight.memory.cells.metrics[metric]);
+		same_table(seed);
+		if (memcmp(&general, &straight, sizeof(general)))
+			fail_msg("seed %llu: rows, keys or entries are others", seed);
+		recorded += hist__count(&straight.memory.cells.metrics[IOLAT_TOTAL].hist);
+	}
+	assert_true(recorded > 20 * seeds);
+}
+
+/* seen is the sum of all terms, whatever happens. */
+static void accounts_balance(void **state)
+{
+	(void)state;
+	for (__u64 seed = 0; seed < 100; seed++) {
+		simulate(seed, true, &straight);
+		for (int metric = 0; metric < IOLAT_METRICS; metric++)
+			assert_int_equal(run__imbalance(&straight.memory.cells.metrics[metric]), 0);
+		assert_int_equal(straight.memory.cells.nested, 0);
+	}
+}
+
+/*
+ * Nothing is missed where the kernel skips no program, also if a request merges before its issue. A
+ * request that came back may merge, too; only with submitters, a program sees that.
+ */
+static void nothing_is_abandoned_if_no_program_is_skipped(void **state)
+{
+	__u64 runs = 0;
+
+	(void)state;
+	for (__u64 seed = 0; seed < 400; seed++) {
+		simulate(seed, seed % 2, &straight);
+		if (kind.skips || kind.stamps ||
+		    (kind.requeues && kind.merges && !kind.sees_submitter))
+			continue;
+		runs++;
+		if (straight.memory.cells.metrics[IOLAT_DEVICE].counts[LAT_ABANDONED])
+			fail_msg("seed %llu: %llu are abandoned", seed,
+				 straight.memory.cells.metrics[IOLAT_DEVICE].counts[LAT_ABANDONED]);
+	}
+	assert_true(runs > 50);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(straight_paths_do_what_the_general_ones_do),
+		cmocka_unit_test(accounts_balance),
+		cmocka_unit_test(nothing_is_abandoned_if_no_program_is_skipped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
