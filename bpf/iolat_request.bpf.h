@@ -76,7 +76,7 @@ struct request_view {
 	__u32 flags; /* operation and REQ_ flags */
 	__u32 rq_flags;
 	__u32 bytes; /* still to be done */
-	__u32 segments; /* of its data, when it started; with --by op only */
+	__u32 segments; /* of its data, when it started; with --by op and --why only */
 };
 
 /* Has the kernel set start_time_ns? Always for the flushes that it makes itself. */
@@ -97,7 +97,7 @@ static __always_inline struct request_view request_view(struct request *rq, bool
 		view.start_ns = READ(raw, rq, start_time_ns);
 	view.issue_ns = READ(raw, rq, io_start_time_ns);
 	view.bytes = READ(raw, rq, __data_len);
-	if (config_split(&config, LAT_BY_OP))
+	if (config_split(&config, LAT_BY_OP) || config.why)
 		view.segments = READ(raw, rq, nr_phys_segments);
 	return view;
 }

@@ -30,6 +30,7 @@ reads_of() { awk -v disk="$1" '$3 == disk { print $4 }' /proc/diskstats; }
 
 load_neighbour() { with_victim "$1" hog "$1" --rw="$2" --bs=16k --iodepth=10 --number_ios="$3"; }
 load_syncs() { with_victim "$1" hog "$1" --rw=randwrite --bs=4k --fdatasync=1 --number_ios="$2"; }
+load_sequences() { hog "$1" --rw=randwrite --bs=4k --ioengine=psync --sync=dsync --number_ios="$2"; }
 load_discards() { with_victim "$1" hog "$1" --rw=randtrim --ioengine=sync --bs=4k --number_ios="$2"; }
 load_alone() { "$dir/victim" --name=victim --filename="$1" "${as[@]}" --rw=randread --bs=4k --iodepth="$2" --number_ios="$3" >/dev/null; }
 
@@ -194,6 +195,17 @@ flushes() {
 	is 'discards: nothing is flushed' "$(slow "part = 'flush'")" 0
 }
 
+# sequences DEVICE COUNT: a write that has to reach the medium is a write, though as a whole it ends with a flush
+sequences() {
+	grep -qx 'write back' "/sys/block/${1#/dev/}/queue/write_cache" || {
+		skip 'flush sequences' 'the disk has no volatile cache' && return
+	}
+	explain 1us sequences "$@" || return
+	adds_up 'flush sequences'
+	is 'flush sequences: there are writes and flushes' \
+		"$(query "SELECT DISTINCT op FROM iolat_slow WHERE process = 'hog' ORDER BY op")" $'flush\nwrite'
+}
+
 # A host adapter that is busy for each third command.
 requeues() {
 	modprobe scsi_debug dev_size_mb=64 ndelay=5000000 every_nth=3 opts=0x8000 max_queue=1 && modprobe sd_mod
@@ -250,6 +262,7 @@ if [ -z "${LATSCOPE_VM-}" ]; then
 	at_exit=("losetup -d $disk" "${at_exit[@]}")
 	explain 1us neighbour "$disk" randread 20000
 	adds_up 'loop device'
+	sequences "$disk" 50
 	done_testing
 	exit
 fi
