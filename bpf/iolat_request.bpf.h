@@ -515,11 +515,13 @@ static __always_inline void split_key(struct iolat_cells *all, const struct iola
 
 		if (!(samples->metrics & 1U << metric))
 			continue;
-		if (known)
+		if (known) {
 			split_add_word(&split, &all->metrics[metric], &key, &words[metric], comm,
 				       sample);
-		else
-			split_add_row(&split, &all->metrics[metric], &key, 0, sample);
+			continue;
+		}
+		split_add_row(&split, &all->metrics[metric], &key, 0, sample);
+		__sync_fetch_and_add(&control.unnamed_ns, sample.ns); /* it can be of any key */
 	}
 }
 
