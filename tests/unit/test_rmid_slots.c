@@ -445,12 +445,12 @@ static void an_open_span_in_a_batch_that_the_window_cuts(void **state)
 	slots__end(slots, START - 100);
 	slots__join(slots, 0, START - 300);
 	assert_int_equal(slots__extend(slots, 0, 8, START - 400, START - 200), 0);
-	append(&batch, 7, 100)->switches = 4;
-	append(&batch, 8, 300)->switches = 4;
+	append(&batch, 7, 200)->switches = 4;
+	append(&batch, 8, 200)->switches = 4;
 	send(&batch);
 	slot = slots__rest(slots);
-	assert_int_equal(cpu_ns(slot, 8), 100 + 75);
-	assert_int_equal(cpu_ns(slot, 7), 25);
+	assert_int_equal(cpu_ns(slot, 8), 100 + 50);
+	assert_int_equal(cpu_ns(slot, 7), 50);
 	assert_int_equal(slot->missing_ns, 0);
 }
 
