@@ -479,8 +479,12 @@ static __always_inline void forget(const struct iolat_start *start, __u64 id)
  */
 static __always_inline bool is_of(const struct iolat_start *start, const struct request_view *rq)
 {
-	if (start->issue_ns || start->requeues)
-		return start->queue_ns == rq->start_ns;
+	if (start->queue_ns == rq->start_ns)
+		return true;
+	if (start->requeues) /* it may have merged since */
+		return rq->start_ns && rq->start_ns < start->queue_ns;
+	if (start->issue_ns)
+		return false;
 	return !start->lag_ns || rq->start_ns <= start->queue_ns;
 }
 

@@ -444,12 +444,73 @@ static void nothing_is_abandoned_if_no_program_is_skipped(void **state)
 	assert_true(runs > 50);
 }
 
+/* A run without skipped programs, by the method tp_btf without splits and filters. */
+static void begin_simple_run(void)
+{
+	begin_run(0, true);
+	kind.skips = 0;
+	kind.stamps = false;
+	config.cached = config.identity = config.by = config.disk = 0;
+	begin_maps(ENTRIES);
+	requests[0].rq_flags = IO_STAT;
+	requests[0].cmd_flags = REQ_OP_READ;
+	requests[0].__data_len = 4096;
+	requests[0].start_time_ns = now_ns;
+}
+
+/* A merge after a requeue gives it the start of the other request: it is still the same one. */
+static void a_request_that_came_back_keeps_its_first_issue_if_it_merges(void **state)
+{
+	struct lat_cell *metrics = memory.cells.metrics;
+	struct request *rq = &requests[0];
+
+	(void)state;
+	begin_simple_run();
+	now_ns += 10000;
+	issue_request(rq);
+	now_ns += 10000;
+	requeue_request(rq);
+	rq->start_time_ns -= 5000;
+	now_ns += 1000000;
+	issue_request(rq);
+	now_ns += 100000;
+	run(hashed_complete, rq, 0, rq->__data_len);
+	assert_int_equal(metrics[IOLAT_DEVICE].hist.sum_ns, 1110000);
+	assert_int_equal(metrics[IOLAT_QUEUED].hist.sum_ns, 15000);
+	assert_int_equal(metrics[IOLAT_TOTAL].hist.sum_ns, 1125000);
+	assert_int_equal(metrics[IOLAT_DEVICE].counts[LAT_ABANDONED], 0);
+	assert_int_equal(looked_up, 0);
+	assert_int_equal(host_maps[2].used, 0);
+}
+
+/* Another request at the address of one that came back, of which the end was missed. */
+static void a_later_request_at_the_same_address_is_another_one(void **state)
+{
+	struct lat_cell *metrics = memory.cells.metrics;
+	struct request *rq = &requests[0];
+
+	(void)state;
+	begin_simple_run();
+	issue_request(rq);
+	requeue_request(rq);
+	now_ns += 1000000;
+	rq->start_time_ns = now_ns;
+	issue_request(rq);
+	now_ns += 100000;
+	run(hashed_complete, rq, 0, rq->__data_len);
+	assert_int_equal(metrics[IOLAT_DEVICE].hist.sum_ns, 100000);
+	assert_int_equal(metrics[IOLAT_DEVICE].counts[LAT_ABANDONED], 1);
+	assert_int_equal(looked_up, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(straight_paths_do_what_the_general_ones_do),
 		cmocka_unit_test(accounts_balance),
 		cmocka_unit_test(nothing_is_abandoned_if_no_program_is_skipped),
+		cmocka_unit_test(a_request_that_came_back_keeps_its_first_issue_if_it_merges),
+		cmocka_unit_test(a_later_request_at_the_same_address_is_another_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
