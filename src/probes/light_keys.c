@@ -83,6 +83,16 @@ void light__stop(const struct bpf_probe *probe)
 	probe->light->next_row = probe->config.rows;
 }
 
+static uint64_t heaviest_ns(const struct light *light)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < light->slots; i++)
+		if (light->weights[i].used && light->weights[i].ns > ns)
+			ns = light->weights[i].ns;
+	return ns;
+}
+
 void light__restart(struct bpf_probe *probe, size_t others)
 {
 	struct light *light = probe->light;
@@ -91,6 +101,8 @@ void light__restart(struct bpf_probe *probe, size_t others)
 		free(probe->moved[i]);
 		probe->moved[i] = NULL;
 	}
+	/* The rows (other) stay, so any key may have had there what the heaviest one had. */
+	light->forgotten_ns += heaviest_ns(light);
 	memset(light->weights, 0, light->slots * sizeof(*light->weights));
 	light->used = 0;
 	light->next_row = probe->config.first_rows;
