@@ -145,6 +145,21 @@ static bool in_user_namespace(void)
 	return inside || outside || count != 4294967295UL;
 }
 
+/* A time namespace may have other clocks than the kernel, whose times are compared with ours. */
+static bool in_another_time(void)
+{
+	FILE *file = fopen("/proc/self/timens_offsets", "re");
+	long long sec = 0, nsec = 0;
+	bool is_other = false;
+
+	if (!file)
+		return false;
+	while (!is_other && fscanf(file, "%*s %lld %lld", &sec, &nsec) == 2)
+		is_other = sec || nsec;
+	fclose(file);
+	return is_other;
+}
+
 static bool has_privilege(void)
 {
 	capng_get_caps_process();
@@ -172,6 +187,12 @@ int refusal__check(char why[RUN_TEXT])
 		snprintf(why, RUN_TEXT,
 			 "this is a user namespace (a container without privileges), "
 			 "where the kernel permits no BPF; run it on the host");
+		return -EOPNOTSUPP;
+	}
+	if (in_another_time()) {
+		snprintf(why, RUN_TEXT,
+			 "this is a time namespace with other clocks than the kernel's; run it on "
+			 "the host");
 		return -EOPNOTSUPP;
 	}
 	if (!has_privilege() && !geteuid()) {

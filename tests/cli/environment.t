@@ -54,6 +54,20 @@ without_capabilities() {
 	"$@"
 }
 
+# in_a_time_namespace CMD...: whose clocks began earlier
+in_a_time_namespace() {
+	local as=(unshare -T --monotonic 1000)
+
+	"$@"
+}
+
+# in_a_time_namespace_of_the_kernel CMD...: with the same clocks as outside
+in_a_time_namespace_of_the_kernel() {
+	local as=(unshare -T)
+
+	"$@"
+}
+
 # in_a_user_namespace CMD...: as root of a container without privileges
 in_a_user_namespace() {
 	local as=(unshare -Ur)
@@ -117,6 +131,12 @@ if setpriv --reuid=65534 --regid=65534 --clear-groups unshare -Ur true 2>/dev/nu
 	in_a_user_namespace_of_nobody refuses 'in a user namespace of nobody: a probe' 77 "iolat: $elsewhere$" iolat -d 1s
 else
 	skip 'in a user namespace of nobody: a probe' 'this machine permits none'
+fi
+if unshare -T --monotonic 1000 true 2>/dev/null; then
+	refused_everywhere 'in a time namespace' 77 "this is a time namespace with other clocks than the kernel's; run it on the host"
+	in_a_time_namespace_of_the_kernel check 'in a time namespace without another clock' 0 '' 'runqlat .*balances' runqlat -d 50ms
+else
+	skip 'in a time namespace' 'this kernel has none'
 fi
 refused_everywhere 'without capabilities' 1 \
 	'root lacks CAP_BPF or CAP_PERFMON here; give the container both \(--cap-add\), or run it on the host'
