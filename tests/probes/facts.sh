@@ -5,6 +5,7 @@
 #	METRIC.events .sum_ns .max_ns .tail           of the metric; the first metric of a probe has the probe's name
 #	METRIC.SPLIT.KEY.events .sum_ns .max_ns       of one key of a split
 #	METRIC.seen .filtered .missed_start ...       the terms of the accounting
+#	PROBE.program_ns                              time of the programs for one event, while it was measured
 #	PROBE.in_flight .in_flight_ns .in_flight_before .method .recursion_missed
 #
 #	fact NAME KEY                      prints a number; 0 if the recording has no such number

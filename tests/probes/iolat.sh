@@ -220,10 +220,12 @@ captured_window() {
 # agrees METHOD METRIC OP: compares each decile with that of "own"; it may differ by an eighth and the time of some programs.
 # Three in a hundred requests may be seen by only one of both.
 agrees() {
-	local i=0 percent low high own metric=$2 slack=2000
+	local i=0 percent low high own metric=$2 slack=2000 programs
 
 	[ "$metric" != iolat ] || metric=device
 	[ -z "${LATSCOPE_VM-}" ] || slack=15000
+	programs=$(fact "$1" iolat.program_ns)
+	[ "$programs" -le $slack ] || slack=$programs
 	read_slots "$1" "$2.op.$3"
 	for percent in 10 20 30 40 50 60 70 80 90; do
 		read_printed own "${metric}_p${percent}_ns"
