@@ -218,25 +218,30 @@ captured_window() {
 }
 
 # agrees METHOD METRIC OP: compares each decile with that of "own"; it may differ by an eighth and the time of some programs.
+# On 6.1, whose stamp of the start is always true, iolat takes that one, and a slow host needs 30 us until a program runs after it.
 # Three in a hundred requests may be seen by only one of both.
 agrees() {
-	local i=0 percent low high own metric=$2 slack=2000 programs
+	local i=0 percent low high own metric=$2 slack=2000 other
 
 	[ "$metric" != iolat ] || metric=device
-	[ -z "${LATSCOPE_VM-}" ] || slack=15000
-	programs=$(fact "$1" iolat.program_ns)
-	[ "$programs" -le $slack ] || slack=$programs
+	[ -z "${LATSCOPE_VM-}" ] || slack=$((15000 + $(fact "$1" iolat.program_ns)))
 	read_slots "$1" "$2.op.$3"
 	for percent in 10 20 30 40 50 60 70 80 90; do
 		read_printed own "${metric}_p${percent}_ns"
-		own=$answer
+		own=$answer other=$answer
+		if [[ ${LATSCOPE_VM-}-$metric = @(6.1|6.1-rt)-@(queued|total) ]]; then
+			read_printed own "kernel_${metric}_p${percent}_ns"
+			other=$answer
+		fi
 		slot_of $((samples * (percent - 3) / 100))
 		low=${lows[i]-0}
 		slot_of $((samples * (percent + 3) / 100))
 		high=${highs[i]-0}
-		is_within $((low - own / 8 - slack)) "$own" $((high + own / 8 + slack)) || {
-			echo "p$percent of $metric" && return 1
-		}
+		if ! is_within $((low - own / 8 - slack)) $((own > other ? own : other)) "$forever" ||
+			! is_within 0 $((own < other ? own : other)) $((high + own / 8 + slack)); then
+			echo "p$percent of $metric"
+			return 1
+		fi
 	done
 }
 
