@@ -83,18 +83,20 @@ void light__stop(const struct bpf_probe *probe)
 	probe->light->next_row = probe->config.rows;
 }
 
-static uint64_t heaviest_ns(const struct light *light)
+/* Raises `most` to the heaviest weight of each metric. */
+static void find_heaviest(const struct light *light, uint64_t most[LAT_METRICS])
 {
-	uint64_t ns = 0;
+	for (size_t i = 0; i < light->slots; i++) {
+		const struct weight *weight = &light->weights[i];
 
-	for (size_t i = 0; i < light->slots; i++)
-		if (light->weights[i].used && light->weights[i].ns > ns)
-			ns = light->weights[i].ns;
-	return ns;
+		if (weight->used && weight->ns > most[weight->key.metric])
+			most[weight->key.metric] = weight->ns;
+	}
 }
 
 void light__restart(struct bpf_probe *probe, size_t others)
 {
+	uint64_t most[LAT_METRICS] = { 0 }, heaviest = 0;
 	struct light *light = probe->light;
 
 	for (size_t i = others; i < LAT_ROWS_TOTAL(probe->config.rows); i++) {
@@ -102,7 +104,10 @@ void light__restart(struct bpf_probe *probe, size_t others)
 		probe->moved[i] = NULL;
 	}
 	/* The rows (other) stay, so any key may have had there what the heaviest one had. */
-	light->forgotten_ns += heaviest_ns(light);
+	find_heaviest(light, most);
+	for (unsigned int i = 0; i < LAT_METRICS; i++)
+		heaviest = most[i] > heaviest ? most[i] : heaviest;
+	light->forgotten_ns += heaviest;
 	memset(light->weights, 0, light->slots * sizeof(*light->weights));
 	light->used = 0;
 	light->next_row = probe->config.first_rows;
@@ -393,12 +398,7 @@ static void bound_others(const struct bpf_probe *probe, struct run_data *total,
 	uint64_t most[LAT_METRICS] = { 0 }, unknown;
 	const struct light *light = probe->light;
 
-	for (size_t i = 0; i < light->slots; i++) {
-		const struct weight *weight = &light->weights[i];
-
-		if (weight->used && weight->ns > most[weight->key.metric])
-			most[weight->key.metric] = weight->ns;
-	}
+	find_heaviest(light, most);
 	unknown = light->forgotten_ns +
 		  __atomic_load_n(&probe->control->unnamed_ns, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < probe->nr_metrics; i++) {

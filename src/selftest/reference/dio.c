@@ -174,6 +174,11 @@ static int find_size_and_disk(struct reference_dio *dio)
 	return 0;
 }
 
+static size_t pages_of(uint64_t bytes)
+{
+	return (bytes + load__page() - 1) / load__page();
+}
+
 /* The requests that `nr` direct reads of so many bytes take, and those of others. 0: unknown. */
 static uint64_t requests_of(const struct reference_dio *dio, char *buffer, uint64_t bytes,
 			    uint64_t nr)
@@ -194,7 +199,7 @@ static uint64_t requests_of(const struct reference_dio *dio, char *buffer, uint6
 static bool reads_whole(const struct reference_dio *dio, uint64_t bytes)
 {
 	uint64_t nr = dio->size / bytes < WHOLE_READS ? dio->size / bytes : WHOLE_READS;
-	char *buffer = nr ? load__map((bytes + load__page() - 1) / load__page()) : NULL;
+	char *buffer = nr ? load__map(pages_of(bytes)) : NULL;
 	uint64_t requests = 0;
 
 	for (int i = 0; buffer && i < WHOLE_TRIES && requests != nr; i++)
@@ -217,7 +222,7 @@ static int start_worker(struct reference_dio *dio, unsigned int index, char *buf
 
 static int start_workers(struct reference_dio *dio)
 {
-	size_t pages = (dio->bytes + load__page() - 1) / load__page();
+	size_t pages = pages_of(dio->bytes);
 	char *buffers = load__map(dio->depth * pages);
 	int err = 0;
 
