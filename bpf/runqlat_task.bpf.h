@@ -45,8 +45,8 @@ static __always_inline struct runqlat_task *find_own(struct task_struct *task)
 
 /*
  * Makes the line of a task, with what `fresh` says; 0: another task has it. The iterator and
- * task_newtask may do so at once for the same task: the second leaves it to the first. A line that
- * a new task has already is that of a task whose end was not seen, with the same ID and memory.
+ * task_newtask may do so at once for the same task: the second leaves it to the first. If a new
+ * task finds a line with its own ID and memory, another task left it, whose end no program saw.
  */
 static __noinline int make_line(struct task_struct *task, const struct runqlat_task *fresh,
 				bool is_new)

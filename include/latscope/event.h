@@ -200,7 +200,7 @@ struct lat_control {
 	__u16 armed; /* samples count only while this is 1 */
 	__u16 closed; /* 1 from the end of the window: waits in flight stay as they are then */
 	__u32 next_row;
-	__u64 unnamed_ns; /* time of samples whose keys are unknown, or had no room in `light` */
+	__u64 unnamed_ns; /* time of samples that no key has: it is unknown, or `light` was full */
 	__u64 recent[LAT_RECENT];
 };
 _Static_assert(sizeof(struct lat_control) == 16 + 8 * LAT_RECENT, "lat_control has no padding");

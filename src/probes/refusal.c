@@ -145,7 +145,7 @@ static bool in_user_namespace(void)
 	return inside || outside || count != 4294967295UL;
 }
 
-/* A time namespace may have other clocks than the kernel, whose times are compared with ours. */
+/* Are our clocks not the kernel's? Times of both are compared, and a time namespace moves ours. */
 static bool in_another_time(void)
 {
 	FILE *file = fopen("/proc/self/timens_offsets", "re");

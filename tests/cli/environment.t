@@ -54,7 +54,7 @@ without_capabilities() {
 	"$@"
 }
 
-# in_a_time_namespace CMD...: whose clocks began earlier
+# in_a_time_namespace CMD...: with a monotonic clock that is 1,000 s ahead
 in_a_time_namespace() {
 	local as=(unshare -T --monotonic 1000)
 
