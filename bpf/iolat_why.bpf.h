@@ -14,17 +14,10 @@
 #define RING 1024
 #define WAYS 4
 
-struct why_control why_control = {};
 /* Is there a tracepoint that sees the submitter of every request? Set before the load. */
 const volatile __u32 sees_start = 0;
 /* How often a task has taken another name. */
 __u32 names_changed = 0;
-
-struct why_cells_map why_cells SEC(".maps");
-struct why_pairs_map why_pairs SEC(".maps");
-struct why_events_map why_events SEC(".maps");
-
-static const struct why why = { &why_cells, &why_pairs };
 
 /* The task or cgroup that a request belongs to. */
 struct owner {
@@ -130,7 +123,7 @@ static __always_inline struct submitter *submitter_of(__u32 tid)
 static __noinline int rename_submitter(struct submitter *who, struct task_struct *task)
 {
 	__builtin_memset(who, 0, sizeof(*who));
-	why_describe(&config, &who->who, task);
+	why_describe(&who->who, task);
 	who->cgroup = task_cgroup(task, false);
 	bpf_probe_read_kernel_str(who->comm, LAT_COMM_LEN, task->comm);
 	bpf_probe_read_kernel_str(who->process, LAT_COMM_LEN, leader_comm(task, false));
@@ -375,8 +368,7 @@ static __always_inline void find_who(struct why_who *who, const struct owner *ow
 static __always_inline struct why_sum *sum_of(struct work *work, const struct completion *done,
 					      __u32 part)
 {
-	struct why_sum *sum =
-		why_sum_of(&why_pairs, &work->scratch, done->owner.id, part, &work->victim);
+	struct why_sum *sum = why_sum_of(&work->scratch, done->owner.id, part, &work->victim);
 
 	if (!sum->part) {
 		why_start_sum(sum, done->owner.id, part, done->owner.tid);
@@ -521,7 +513,7 @@ static __noinline int add_all(struct work *work, struct why_cell *cell, __u64 ns
 	for (int part = 1; part < WHY_IOLAT_PARTS; part++)
 		known += work->scratch.part_ns[part];
 	work->scratch.part_ns[WHY_IOLAT_UNKNOWN] = ns - known;
-	why_add_all(&why, cell, &work->scratch, &work->victim, OF_CULPRITS);
+	why_add_all(cell, &work->scratch, &work->victim, OF_CULPRITS);
 	return 0;
 }
 
@@ -574,7 +566,7 @@ __noinline int explain(struct why_end *end)
 	if (!divide_all(work, end))
 		return 0;
 	ns = work->own.end_ns - end->start_ns;
-	cell = why_begin(&why, ns);
+	cell = why_begin(ns);
 	if (!cell)
 		return 0;
 	add_all(work, cell, ns);
@@ -586,7 +578,7 @@ __noinline int explain(struct why_end *end)
 /* The completion has been counted. If it is a sample, its start is set. */
 static __always_inline void why_explain(struct why_end *end, struct request *rq, __u64 now)
 {
-	if (!end->number || !end->start_ns || !why_slow(&config, &why_control, now - end->start_ns))
+	if (!end->number || !end->start_ns || !why_slow(now - end->start_ns))
 		return;
 	end->disk = request_device(rq, false);
 	end->sector = rq->__sector;

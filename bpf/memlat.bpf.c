@@ -244,7 +244,7 @@ static __always_inline void call_measured(struct lat_cell *cell, const struct me
 	if (config.by)
 		bits = call->bits | result_bits(result) | take_mark();
 	record(cell, ns, bits);
-	if (why_slow(&config, &why_control, ns))
+	if (why_slow(ns))
 		explain_call(call, now, held_vma(vma, result));
 }
 

@@ -111,7 +111,7 @@ static __always_inline void event_ended(const struct memlat_call *call,
 		cell->counts[LAT_NEGATIVE]++;
 	} else {
 		record(cell, now - start, call->bits | bits);
-		if (why_slow(&config, &why_control, now - start))
+		if (why_slow(now - start))
 			explain_event(call->id, start, call->address, now);
 	}
 }

@@ -12,13 +12,8 @@
 
 #include "why.bpf.h"
 
-struct why_control why_control = {};
 /* When all programs that follow calls were attached. */
 __u64 why_attached_ns = 0;
-
-struct why_cells_map why_cells SEC(".maps");
-struct why_pairs_map why_pairs SEC(".maps");
-struct why_events_map why_events SEC(".maps");
 
 /* Where the task of an open call has been since its start. */
 struct why_call {
@@ -538,25 +533,22 @@ static __always_inline bool send(const struct slow *slow, struct task_struct *ta
 	return true;
 }
 
-static const struct why_who nobody = {};
-
 /* Adds a slow fault. Was an event sent? Not inlined: it is the rare case. */
 static __noinline int explain(struct slow *slow, struct vm_area_struct *vma)
 {
-	const struct why why = { &why_cells, &why_pairs };
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct why_cell *cell = why_begin(&why, slow->ns);
+	struct why_cell *cell = why_begin(slow->ns);
+	struct why_who nobody = {}; /* not constant: a pointer to constants cannot be passed on */
 	bool sent;
 
 	if (!cell)
 		return 0;
 	divide(slow, vma);
-	why_describe(&config, &slow->victim, task);
+	why_describe(&slow->victim, task);
 #pragma clang loop unroll(disable)
 	for (__u32 part = 0; part < WHY_MEMLAT_PARTS; part++)
-		why_add(&why, cell, &slow->victim,
-			part == WHY_MEMLAT_IO ? &slow->backing.disk : &nobody, part,
-			slow->part_ns[part]);
+		why_add(cell, &slow->victim, part == WHY_MEMLAT_IO ? &slow->backing.disk : &nobody,
+			part, slow->part_ns[part]);
 	if (slow->ns < why_control.event_ns)
 		return 0;
 	sent = send(slow, task);

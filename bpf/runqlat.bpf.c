@@ -360,7 +360,7 @@ static __always_inline void record_wait(struct lat_cell *cell, struct task_struc
 	}
 	cell->counts[LAT_JOINED] += wait->unseen;
 	record(cell, RUNQLAT_RUN_QUEUE, next, false, ns);
-	if (!why_slow(&config, &why_control, ns))
+	if (!why_slow(ns))
 		return;
 	slow->ns = ns;
 	if (slow->before_ns > ns)

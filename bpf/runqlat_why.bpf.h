@@ -32,12 +32,6 @@ struct known {
 	__u32 pad;
 };
 
-struct why_control why_control = {};
-
-struct why_cells_map why_cells SEC(".maps");
-struct why_pairs_map why_pairs SEC(".maps");
-struct why_events_map why_events SEC(".maps");
-
 /* How often a task has taken another name. */
 __u32 names_changed = 0;
 
@@ -70,8 +64,6 @@ struct wakeup {
 };
 
 static struct wakeup wakeups[WAKEUPS] __attribute__((aligned(64)));
-
-static const struct why why = { &why_cells, &why_pairs };
 
 static __always_inline __u32 why_by(void)
 {
@@ -108,7 +100,7 @@ static __always_inline __u32 note_name(struct place *place, struct task_struct *
 	known->number = number;
 	place->ring.names = number + 1;
 	number %= NAMES;
-	why_describe(&config, &place->names[number], task);
+	why_describe(&place->names[number], task);
 	return number;
 }
 
@@ -237,7 +229,6 @@ struct walk {
 	struct why_who *victim;
 	__u32 tgid; /* of the victim */
 	__u32 pad;
-	__u64 first, last; /* blocks that are left of a search */
 };
 
 static __always_inline __u32 turn_part(__u32 class, __u32 tgid, __u32 victim)
@@ -276,7 +267,7 @@ static __always_inline void add_turn(struct walk *walk, const struct why_turn *t
 	}
 	if (why_by() == LAT_BY_PROCESS)
 		id = turn->tgid;
-	sum = why_sum_of(&why_pairs, scratch, id, part, walk->victim);
+	sum = why_sum_of(scratch, id, part, walk->victim);
 	if (!sum->part) {
 		why_start_sum(sum, id, part, turn->tid);
 		sum->who = walk->place->names[turn->name % NAMES];
@@ -299,45 +290,55 @@ static long walk_turn(__u32 n, struct walk *walk)
 	return start == walk->low;
 }
 
-static long search_block(__u32 n, struct walk *walk)
-{
-	__u64 middle = (walk->first + walk->last) / 2;
+struct search {
+	const struct why_sums *blocks;
+	__u64 ns;
+	__u64 first, last; /* blocks that are left */
+};
 
-	if (walk->place->ring.blocks[middle % WHY_BLOCKS].end_ns >= walk->low)
-		walk->last = middle;
+static long search_block(__u32 n, struct search *search)
+{
+	__u64 middle = (search->first + search->last) / 2;
+
+	if (search->blocks[middle % WHY_BLOCKS].end_ns >= search->ns)
+		search->last = middle;
 	else
-		walk->first = middle + 1;
-	return walk->first >= walk->last;
+		search->first = middle + 1;
+	return search->first >= search->last;
 }
 
 /*
- * The part of the wait before the turns in the ring, which began after block `newest`: by class. A
- * task of the victim's process counts as another one there. The wait begins within a block: `edge`
- * is the time of that block after the beginning. If a class has more time in the block than there
- * was before the beginning, the excess belongs to the wait.
+ * The part of the wait before the turns in the ring, from `low` to `high`, when block `newest` was
+ * the last one: by class. A task of the victim's process counts as another one there. The wait
+ * begins within a block: `edge` is the time of that block after the beginning. If a class has more
+ * time in the block than there was before the beginning, the excess belongs to the wait. Global, so
+ * that the verifier checks it once.
  */
-static __always_inline void add_classes(struct walk *walk, __u64 newest)
+__noinline int add_classes(struct place *place, __u64 newest, __u64 low, __u64 high)
 {
-	struct place *place = walk->place;
-	const struct why_sums *before, *from, *to = &place->ring.blocks[newest % WHY_BLOCKS];
-	__u64 blocks = place->ring.next / WHY_BLOCK, left = walk->high - walk->low, all = 0;
-	__u64 edge, ns;
+	const struct why_sums *before, *from, *to;
+	__u64 blocks, left = high - low, all = 0, edge, ns;
+	struct search search = { .ns = low, .last = newest };
 	__u32 part;
 
-	walk->first = blocks >= WHY_BLOCKS ? blocks - WHY_BLOCKS + 2 : 1;
-	walk->last = newest;
-	bpf_loop(10, search_block, walk, 0); /* halves WHY_BLOCKS to one */
-	from = &place->ring.blocks[walk->last % WHY_BLOCKS];
-	before = &place->ring.blocks[(walk->last - 1) % WHY_BLOCKS];
+	if (!place)
+		return 0;
+	to = &place->ring.blocks[newest % WHY_BLOCKS];
+	blocks = place->ring.next / WHY_BLOCK;
+	search.blocks = place->ring.blocks;
+	search.first = blocks >= WHY_BLOCKS ? blocks - WHY_BLOCKS + 2 : 1;
+	bpf_loop(10, search_block, &search, 0); /* halves WHY_BLOCKS to one */
+	from = &place->ring.blocks[search.last % WHY_BLOCKS];
+	before = &place->ring.blocks[(search.last - 1) % WHY_BLOCKS];
 #pragma unroll
 	for (int class = 0; class < WHY_CLASSES; class ++)
 		all += from->class_ns[class] - before->class_ns[class];
-	edge = from->end_ns - walk->low;
+	edge = from->end_ns - low;
 	if (edge > all) /* the wait began before all that is known */
 		edge = 0;
 #pragma unroll
 	for (__u64 class = 0; class < WHY_CLASSES; class ++) {
-		part = turn_part(class, 0, walk->tgid);
+		part = turn_part(class, 0, -1);
 		ns = from->class_ns[class] - before->class_ns[class] + edge;
 		ns = ns > all ? ns - all : 0;
 		ns += to->class_ns[class] - from->class_ns[class];
@@ -346,6 +347,7 @@ static __always_inline void add_classes(struct walk *walk, __u64 newest)
 		place->scratch.part_ns[part] += ns;
 		place->scratch.unnamed_ns[part] += ns;
 	}
+	return 0;
 }
 
 /* ---- a slow wait ---- */
@@ -426,7 +428,7 @@ static __always_inline void walk_turns(struct place *place, const struct slow *s
 	walk.tgid = slow->victim->tgid;
 	bpf_loop(nr, walk_turn, &walk, 0);
 	if (block && walk.high > walk.low)
-		add_classes(&walk, block);
+		add_classes(place, block, walk.low, walk.high);
 }
 
 /* Divides a slow wait into parts, which sum to it. */
@@ -435,14 +437,14 @@ static __always_inline void explain(void *ctx, const struct slow *slow)
 	struct why_who victim = {};
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct place *place = bpf_map_lookup_elem(&places, &cpu);
-	struct why_cell *cell = why_begin(&why, slow->ns);
+	struct why_cell *cell = why_begin(slow->ns);
 	__u64 here = slow->ns - slow->before_ns, known = 0, quota;
 	struct why_scratch *scratch;
 
 	if (!place || !cell)
 		return;
 	scratch = &place->scratch;
-	why_describe(&config, &victim, slow->victim);
+	why_describe(&victim, slow->victim);
 	why_clear(scratch);
 	quota = end_quota(slow->victim, slow->own, here);
 	walk_turns(place, slow, &victim, here - quota);
@@ -453,7 +455,7 @@ static __always_inline void explain(void *ctx, const struct slow *slow)
 	for (int part = 1; part < WHY_RUNQLAT_PARTS; part++)
 		known += scratch->part_ns[part];
 	scratch->part_ns[WHY_RUNQLAT_UNKNOWN] = slow->ns - known;
-	why_add_all(&why, cell, scratch, &victim, OF_CULPRITS);
+	why_add_all(cell, scratch, &victim, OF_CULPRITS);
 	if (slow->ns >= why_control.event_ns)
 		send_event(ctx, cell, slow, scratch);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a slow sample is explained. A probe declares the maps with these types and passes them in;
- * this file has no map and no global. A probe without `config.why` has no code for it.
+ * How a slow sample is explained. Included once by a probe, after its `config`. Without
+ * `config.why` the maps do not exist, so code for them must not be reached.
  *
  * All maps are in memory that user space reads: a system call for a map keeps the kprobes and perf
  * events of its CPU from running programs.
@@ -12,65 +12,59 @@
 #include "sample.bpf.h"
 #include <latscope/why.h>
 
-/* User space sizes it: one entry per CPU; one in all if there is no `why`. */
-struct why_cells_map {
+/* User space sizes it: one entry per CPU. */
+struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct why_cell);
-};
+} why_cells SEC(".maps");
 
 /* User space sizes it to WHY_PAIRS. */
-struct why_pairs_map {
+struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct why_pair);
-};
+} why_pairs SEC(".maps");
 
 /* User space sizes it by its option. */
-struct why_events_map {
+struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
-};
+} why_events SEC(".maps");
 
-/* One probe's places for its slow samples. */
-struct why {
-	void *cells;
-	void *pairs;
-};
+struct why_control why_control = {};
 
 /* The task's process, thread or cgroup, as lat_config.why says. A process has its leader's name. */
-static __always_inline void why_describe(const volatile struct lat_config *config,
-					 struct why_who *who, struct task_struct *task)
+static __always_inline void why_describe(struct why_who *who, struct task_struct *task)
 {
 	const char *comm = task->comm;
 
-	if (config->why - 1 == LAT_BY_CGROUP) {
+	if (config.why - 1 == LAT_BY_CGROUP) {
 		who->id = task_cgroup(task, false);
 		return;
 	}
 	who->id = task->pid;
-	if (config->why - 1 == LAT_BY_PROCESS) {
+	if (config.why - 1 == LAT_BY_PROCESS) {
 		who->id = task->tgid;
 		comm = leader_comm(task, false);
 	}
 	bpf_probe_read_kernel_str(who->comm, LAT_COMM_LEN, comm);
 }
 
-static __always_inline bool why_slow(const volatile struct lat_config *config,
-				     const struct why_control *control, __u64 ns)
+static __always_inline bool why_slow(__u64 ns)
 {
-	return config->why && ns >= control->over_ns;
+	return config.why && ns >= why_control.over_ns;
 }
 
 /* Counts a slow sample in the cell of this CPU, which the caller adds the parts to. */
-static __always_inline struct why_cell *why_begin(const struct why *why, __u64 ns)
+static __always_inline struct why_cell *why_begin(__u64 ns)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct why_cell *cell = bpf_map_lookup_elem(why->cells, &cpu);
+	struct why_cell *cell = bpf_map_lookup_elem(&why_cells, &cpu);
 
 	if (!cell) /* never: the map has an entry per possible CPU */
 		return NULL;
@@ -129,51 +123,64 @@ static __always_inline void add_amount(struct why_pair *pair, const struct why_a
 		__sync_fetch_and_add(&pair->amount.written_bytes, amount->written_bytes);
 }
 
-/*
- * Adds an amount to a pair, in one more sample. Two CPUs that claim the same pair at once may give
- * it two places; user space adds them up. Not inlined: it is the rare case.
- */
-static __noinline int why_add_pair(void *pairs, const struct why_who *victim,
-				   const struct why_who *culprit, __u32 part,
-				   const struct why_amount *amount)
+/* As small as can be: the stacks of all functions on the way to it have 512 bytes. */
+struct why_search {
+	const struct why_who *victim, *culprit;
+	__u32 part;
+	__u32 place; /* of the pair, when found; until then that for pairs without a place */
+};
+
+static long why_try_place(__u32 n, struct why_search *search)
 {
-	__u32 hash = pair_hash(victim->id, culprit->id, part), place;
+	const struct why_who *victim = search->victim, *culprit = search->culprit;
+	__u32 part = search->part;
+	__u32 place = (pair_hash(victim->id, culprit->id, part) + n) & (WHY_PAIRS - 1);
 	struct why_pair *pair;
 
-#pragma clang loop unroll(disable)
-	for (int i = 0; i < WHY_PROBES; i++) {
-		place = (hash + i) & (WHY_PAIRS - 1);
-		if (place < WHY_PARTS)
-			continue;
-		pair = bpf_map_lookup_elem(pairs, &place);
-		if (!pair)
-			return 0;
-		if (pair->state == WHY_READY ? same_pair(pair, victim, culprit, part)
-					     : claim_pair(pair, victim, culprit, part)) {
-			rename_who(&pair->victim, victim);
-			rename_who(&pair->culprit, culprit);
-			add_amount(pair, amount);
-			return 0;
-		}
-	}
-	place = part;
-	pair = bpf_map_lookup_elem(pairs, &place);
+	if (place < WHY_PARTS)
+		return 0;
+	pair = bpf_map_lookup_elem(&why_pairs, &place);
+	if (!pair)
+		return 1;
+	if (!(pair->state == WHY_READY ? same_pair(pair, victim, culprit, part)
+				       : claim_pair(pair, victim, culprit, part)))
+		return 0;
+	rename_who(&pair->victim, victim);
+	rename_who(&pair->culprit, culprit);
+	search->place = place;
+	return 1;
+}
+
+/*
+ * Adds an amount to a pair, in one more sample. Two CPUs that claim the same pair at once may give
+ * it two places; user space adds them up. Global, so that the verifier checks it once and not for
+ * each way to it, for which new kernels take hundreds of MB.
+ */
+__noinline int why_add_pair(const struct why_who *victim, const struct why_who *culprit, __u32 part,
+			    const struct why_amount *amount)
+{
+	struct why_search search = { victim, culprit, part, part };
+	struct why_pair *pair;
+
+	if (!config.why || !victim || !culprit || !amount)
+		return 0;
+	bpf_loop(WHY_PROBES, why_try_place, &search, 0);
+	pair = bpf_map_lookup_elem(&why_pairs, &search.place);
 	if (pair)
 		add_amount(pair, amount);
 	return 0;
 }
 
 /* Adds a part of a slow sample to the cell and to its pair. `part` is less than WHY_PARTS. */
-static __always_inline void why_add(const struct why *why, struct why_cell *cell,
-				    const struct why_who *victim, const struct why_who *culprit,
-				    __u32 part, __u64 ns)
+static __always_inline void why_add(struct why_cell *cell, const struct why_who *victim,
+				    const struct why_who *culprit, __u32 part, __u64 ns)
 {
 	const struct why_amount amount = { .ns = ns };
 
 	if (!ns || part >= WHY_PARTS)
 		return;
 	__sync_fetch_and_add(&cell->part_ns[part], ns);
-	why_add_pair(why->pairs, victim, culprit, part, &amount);
+	why_add_pair(victim, culprit, part, &amount);
 }
 
 /* ---- who a task is, as of the last time that it was seen ---- */
@@ -224,8 +231,8 @@ static __always_inline void why_clear(struct why_scratch *scratch)
 	scratch->settled = 0;
 }
 
-/* Keeps the largest sums for the event. */
-static __always_inline void why_rank(struct why_scratch *scratch, const struct why_sum *sum)
+/* Keeps the largest sums for the event. Not inlined, for the sake of the callers' stacks. */
+static __noinline int why_rank(struct why_scratch *scratch, const struct why_sum *sum)
 {
 	struct why_culprit *least = &scratch->largest[0];
 
@@ -235,29 +242,29 @@ static __always_inline void why_rank(struct why_scratch *scratch, const struct w
 
 		if (culprit->ns && culprit->who.id == sum->who.id && culprit->part == sum->part) {
 			culprit->ns += sum->amount.ns; /* it was settled before */
-			return;
+			return 0;
 		}
 		if (culprit->ns < least->ns)
 			least = culprit;
 	}
 	if (sum->amount.ns <= least->ns)
-		return;
+		return 0;
 	least->who = sum->who;
 	least->ns = sum->amount.ns;
 	least->tid = sum->tid;
 	least->part = sum->part;
+	return 0;
 }
 
 /* Adds a sum to its pair, and frees its place. */
-static __noinline int why_settle(void *pairs, struct why_scratch *scratch, struct why_sum *sum,
-				 const struct why_who *victim)
+static __always_inline void why_settle(struct why_scratch *scratch, struct why_sum *sum,
+				       const struct why_who *victim)
 {
 	if (!sum->part)
-		return 0;
-	why_add_pair(pairs, victim, &sum->who, sum->part, &sum->amount);
+		return;
+	why_add_pair(victim, &sum->who, sum->part, &sum->amount);
 	why_rank(scratch, sum);
 	sum->part = 0;
-	return 0;
 }
 
 static __always_inline bool why_fits(const struct why_sum *sum, __u64 id, __u32 part)
@@ -269,8 +276,7 @@ static __always_inline bool why_fits(const struct why_sum *sum, __u64 id, __u32 
  * The sum of a culprit, which may have one of two places; if its part is 0, it is new, and the
  * caller must say who it is.
  */
-static __always_inline struct why_sum *why_sum_of(void *pairs, struct why_scratch *scratch,
-						  __u64 id, __u32 part,
+static __always_inline struct why_sum *why_sum_of(struct why_scratch *scratch, __u64 id, __u32 part,
 						  const struct why_who *victim)
 {
 	__u32 hash = (__u32)(id + part) * 0x9e3779b1;
@@ -282,7 +288,7 @@ static __always_inline struct why_sum *why_sum_of(void *pairs, struct why_scratc
 	if (why_fits(other, id, part))
 		return other;
 	scratch->settled++;
-	why_settle(pairs, scratch, sum, victim);
+	why_settle(scratch, sum, victim);
 	return sum;
 }
 
@@ -296,14 +302,13 @@ static __always_inline void why_start_sum(struct why_sum *sum, __u64 id, __u32 p
 }
 
 struct why_settling {
-	void *pairs;
 	struct why_scratch *scratch;
 	const struct why_who *victim;
 };
 
 static long why_settle_one(__u32 n, struct why_settling *all)
 {
-	why_settle(all->pairs, all->scratch, &all->scratch->sums[n % WHY_SUMS], all->victim);
+	why_settle(all->scratch, &all->scratch->sums[n % WHY_SUMS], all->victim);
 	return 0;
 }
 
@@ -311,11 +316,10 @@ static long why_settle_one(__u32 n, struct why_settling *all)
  * Adds what the scratch has to the cell and to the pairs. Parts that are not in the mask
  * `of_culprits` have no sums.
  */
-static __always_inline void why_add_all(const struct why *why, struct why_cell *cell,
-					struct why_scratch *scratch, const struct why_who *victim,
-					__u32 of_culprits)
+static __always_inline void why_add_all(struct why_cell *cell, struct why_scratch *scratch,
+					const struct why_who *victim, __u32 of_culprits)
 {
-	struct why_settling all = { why->pairs, scratch, victim };
+	struct why_settling all = { scratch, victim };
 	struct why_who none = {};
 
 	bpf_loop(WHY_SUMS, why_settle_one, &all, 0);
@@ -328,7 +332,7 @@ static __always_inline void why_add_all(const struct why *why, struct why_cell *
 			amount.ns = scratch->part_ns[part];
 		__sync_fetch_and_add(&cell->part_ns[part], scratch->part_ns[part]);
 		if (amount.ns)
-			why_add_pair(why->pairs, victim, &none, part, &amount);
+			why_add_pair(victim, &none, part, &amount);
 	}
 }
 
