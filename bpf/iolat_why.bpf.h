@@ -172,7 +172,7 @@ static __always_inline void set_owner(struct owner *owner, struct request *rq)
 	owner->tgid = cgroup ? 0 : task->tgid;
 	owner->id = note_submitter(task);
 	if (cgroup)
-		owner->id = cgroup | (config.why - 1 == LAT_BY_CGROUP ? 0 : WHY_OF_CGROUP);
+		owner->id = cgroup | (why_by() == LAT_BY_CGROUP ? 0 : WHY_OF_CGROUP);
 }
 
 /* ---- requests in flight ---- */

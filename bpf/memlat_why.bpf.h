@@ -538,7 +538,8 @@ static __noinline int explain(struct slow *slow, struct vm_area_struct *vma)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct why_cell *cell = why_begin(slow->ns);
-	struct why_who nobody = {}; /* not constant: a pointer to constants cannot be passed on */
+	/* On the stack: the verifier lets no global function take a pointer to constants. */
+	struct why_who none = {}, *culprit;
 	bool sent;
 
 	if (!cell)
@@ -546,9 +547,10 @@ static __noinline int explain(struct slow *slow, struct vm_area_struct *vma)
 	divide(slow, vma);
 	why_describe(&slow->victim, task);
 #pragma clang loop unroll(disable)
-	for (__u32 part = 0; part < WHY_MEMLAT_PARTS; part++)
-		why_add(cell, &slow->victim, part == WHY_MEMLAT_IO ? &slow->backing.disk : &nobody,
-			part, slow->part_ns[part]);
+	for (__u32 part = 0; part < WHY_MEMLAT_PARTS; part++) {
+		culprit = part == WHY_MEMLAT_IO ? &slow->backing.disk : &none;
+		why_add(cell, &slow->victim, culprit, part, slow->part_ns[part]);
+	}
 	if (slow->ns < why_control.event_ns)
 		return 0;
 	sent = send(slow, task);

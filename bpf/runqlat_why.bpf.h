@@ -65,11 +65,6 @@ struct wakeup {
 
 static struct wakeup wakeups[WAKEUPS] __attribute__((aligned(64)));
 
-static __always_inline __u32 why_by(void)
-{
-	return config.why - 1;
-}
-
 /* ---- turns ---- */
 
 static __always_inline __u32 task_class(struct task_struct *task)
@@ -338,7 +333,7 @@ __noinline int add_classes(struct place *place, __u64 newest, __u64 low, __u64 h
 		edge = 0;
 #pragma unroll
 	for (__u64 class = 0; class < WHY_CLASSES; class ++) {
-		part = turn_part(class, 0, -1);
+		part = turn_part(class, 0, -1); /* never the victim's */
 		ns = from->class_ns[class] - before->class_ns[class] + edge;
 		ns = ns > all ? ns - all : 0;
 		ns += to->class_ns[class] - from->class_ns[class];

@@ -38,17 +38,23 @@ struct {
 
 struct why_control why_control = {};
 
+/* What victims and culprits are: enum lat_by. */
+static __always_inline __u32 why_by(void)
+{
+	return config.why - 1;
+}
+
 /* The task's process, thread or cgroup, as lat_config.why says. A process has its leader's name. */
 static __always_inline void why_describe(struct why_who *who, struct task_struct *task)
 {
 	const char *comm = task->comm;
 
-	if (config.why - 1 == LAT_BY_CGROUP) {
+	if (why_by() == LAT_BY_CGROUP) {
 		who->id = task_cgroup(task, false);
 		return;
 	}
 	who->id = task->pid;
-	if (config.why - 1 == LAT_BY_PROCESS) {
+	if (why_by() == LAT_BY_PROCESS) {
 		who->id = task->tgid;
 		comm = leader_comm(task, false);
 	}
@@ -126,15 +132,15 @@ static __always_inline void add_amount(struct why_pair *pair, const struct why_a
 /* As small as can be: the stacks of all functions on the way to it have 512 bytes. */
 struct why_search {
 	const struct why_who *victim, *culprit;
-	__u32 part;
+	__u16 part;
+	__u16 first; /* place to try */
 	__u32 place; /* of the pair, when found; until then that for pairs without a place */
 };
 
 static long why_try_place(__u32 n, struct why_search *search)
 {
 	const struct why_who *victim = search->victim, *culprit = search->culprit;
-	__u32 part = search->part;
-	__u32 place = (pair_hash(victim->id, culprit->id, part) + n) & (WHY_PAIRS - 1);
+	__u32 part = search->part, place = (search->first + n) & (WHY_PAIRS - 1);
 	struct why_pair *pair;
 
 	if (place < WHY_PARTS)
@@ -159,11 +165,14 @@ static long why_try_place(__u32 n, struct why_search *search)
 __noinline int why_add_pair(const struct why_who *victim, const struct why_who *culprit, __u32 part,
 			    const struct why_amount *amount)
 {
-	struct why_search search = { victim, culprit, part, part };
+	struct why_search search = {
+		.victim = victim, .culprit = culprit, .part = part, .place = part
+	};
 	struct why_pair *pair;
 
 	if (!config.why || !victim || !culprit || !amount)
 		return 0;
+	search.first = pair_hash(victim->id, culprit->id, part);
 	bpf_loop(WHY_PROBES, why_try_place, &search, 0);
 	pair = bpf_map_lookup_elem(&why_pairs, &search.place);
 	if (pair)
