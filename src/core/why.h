@@ -67,6 +67,9 @@ struct why_slow_culprit {
 	uint64_t ns;
 };
 
+/* The sector of a request that has no place on the disk, by the kernel. */
+#define WHY_NO_SECTOR UINT64_MAX
+
 /* A row of the table of slow events. */
 struct why_slow {
 	uint64_t time_ns; /* since the window opened */
@@ -77,7 +80,7 @@ struct why_slow {
 	struct why_slow_culprit culprits[WHY_CULPRITS];
 	char kernel_stack[WHY_STACK], user_stack[WHY_STACK];
 	char disk[WHY_NAME], op[WHY_NAME]; /* of its request; empty: it is none */
-	uint64_t sector, bytes;
+	uint64_t sector, bytes; /* WHY_NO_SECTOR: a flush */
 };
 
 struct run_why {

@@ -92,7 +92,8 @@ static struct json_object *json_slow(const struct run *run, const struct run_pro
 	if (*slow->disk) {
 		fields__text(object, "disk", slow->disk);
 		fields__text(object, "op", slow->op);
-		fields__count(object, "sector", slow->sector);
+		if (slow->sector != WHY_NO_SECTOR)
+			fields__count(object, "sector", slow->sector);
 		fields__count(object, "bytes", slow->bytes);
 	}
 	json_object_object_add(object, "parts_ns", json_parts(probe, slow->part_ns));

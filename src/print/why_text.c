@@ -118,9 +118,10 @@ static void print_event(FILE *out, const struct run *run, const struct run_probe
 		wrap__add(&wrap, ", woken up by %s (%lld)", slow->waker,
 			  (long long)slow->waker_tid);
 	if (*slow->disk)
-		wrap__add(&wrap, ", %s of %s on %s, sector %llu", slow->op,
-			  units__size(time, slow->bytes), slow->disk,
-			  (unsigned long long)slow->sector);
+		wrap__add(&wrap, ", %s of %s on %s", slow->op, units__size(time, slow->bytes),
+			  slow->disk);
+	if (*slow->disk && slow->sector != WHY_NO_SECTOR)
+		wrap__add(&wrap, ", sector %llu", (unsigned long long)slow->sector);
 	wrap__print(&wrap, out, 2, 2);
 	for (unsigned int i = 0; i < WHY_PARTS; i++) {
 		if (!slow->part_ns[i])

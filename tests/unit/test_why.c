@@ -260,20 +260,28 @@ static void the_slowest_events_are_kept(void **state)
 	free_probe(probe);
 }
 
-static void a_slow_request_has_its_disk(void **state)
+static struct run_probe *probe_with_request(const char *op, int64_t sector, int64_t bytes)
 {
 	struct run_probe *probe = new_probe_of("iolat");
 	const unsigned int column = WHY_SLOW_PARTS + WHY_IOLAT_PARTS;
 	struct table *table = probe->why->events;
+
+	add(probe, "victim", "other", "culprit", 70);
+	add_event(probe, 70);
+	assert_int_equal(table__set_text(table, column + WHY_REQUEST_DISK, "vda"), 0);
+	assert_int_equal(table__set_text(table, column + WHY_REQUEST_OP, op), 0);
+	table__set_integer(table, column + WHY_REQUEST_SECTOR, sector);
+	table__set_integer(table, column + WHY_REQUEST_BYTES, bytes);
+	why__keep_slowest(probe->why);
+	return probe;
+}
+
+static void a_slow_request_has_its_disk(void **state)
+{
+	struct run_probe *probe = probe_with_request("read", 2048, 4096);
 	const struct why_slow *slow = &probe->why->slowest[0];
 
 	(void)state;
-	add_event(probe, 70);
-	assert_int_equal(table__set_text(table, column + WHY_REQUEST_DISK, "vda"), 0);
-	assert_int_equal(table__set_text(table, column + WHY_REQUEST_OP, "read"), 0);
-	table__set_integer(table, column + WHY_REQUEST_SECTOR, 2048);
-	table__set_integer(table, column + WHY_REQUEST_BYTES, 4096);
-	why__keep_slowest(probe->why);
 	assert_string_equal(slow->disk, "vda");
 	assert_string_equal(slow->op, "read");
 	assert_int_equal(slow->sector, 2048);
@@ -281,6 +289,35 @@ static void a_slow_request_has_its_disk(void **state)
 	for (unsigned int i = WHY_IOLAT_PARTS; i < WHY_PARTS; i++)
 		assert_int_equal(slow->part_ns[i], 0);
 	free_probe(probe);
+}
+
+/* The text about a slow request of a disk. */
+static char *text_of_request(const char *op, int64_t sector, int64_t bytes)
+{
+	struct run_probe *probe = probe_with_request(op, sector, bytes);
+	const struct run run = { 0 };
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_int_equal(table__fold(probe->why->parts), 0);
+	assert_int_equal(why_text__print(out, &run, probe, 5), 0);
+	fclose(out);
+	free_probe(probe);
+	return text;
+}
+
+/* The kernel says -1 for its sector. */
+static void a_flush_has_no_sector(void **state)
+{
+	char *read = text_of_request("read", 2048, 4096), *flush = text_of_request("flush", -1, 0);
+
+	(void)state;
+	assert_non_null(strstr(read, "read of 4 KiB on vda, sector"));
+	assert_non_null(strstr(flush, "flush of 0 B on vda"));
+	assert_null(strstr(flush, "sector"));
+	free(read);
+	free(flush);
 }
 
 /* The longest names that the kernel has, and a sentence with three of them. */
@@ -330,6 +367,7 @@ int main(void)
 		cmocka_unit_test(nothing_slow_gives_no_sentence),
 		cmocka_unit_test(the_slowest_events_are_kept),
 		cmocka_unit_test(a_slow_request_has_its_disk),
+		cmocka_unit_test(a_flush_has_no_sector),
 		cmocka_unit_test(text_stays_within_80_columns),
 	};
 
