@@ -18,7 +18,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -60,13 +59,10 @@ static void choose_cpus(void)
 
 static pid_t start(void (*work)(void))
 {
-	pid_t pid = fork();
+	pid_t pid = reference_fork();
 
-	if (pid < 0)
-		reference_die(REFERENCE_FAILED, "cannot fork: %s", strerror(errno));
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sched_setaffinity(0, sizeof(there), &there);
 	work();
 	_exit(0);

@@ -28,6 +28,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,6 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -143,6 +145,18 @@ static inline pthread_t reference_thread(void *(*run)(void *), void *arg)
 	if (load__thread(&thread, run, arg))
 		reference_die(REFERENCE_FAILED, "cannot make a thread");
 	return thread;
+}
+
+/* As fork(); the child ends with this program. */
+static inline pid_t reference_fork(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		reference_die(REFERENCE_FAILED, "cannot fork: %s", strerror(errno));
+	if (!pid)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return pid;
 }
 
 /* Byte by byte, so that it does not read the second line with the first. */

@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -78,13 +77,10 @@ static void *run(void *task)
 
 static pid_t start(enum task first)
 {
-	pid_t pid = fork();
+	pid_t pid = reference_fork();
 
-	if (pid < 0)
-		reference_die(REFERENCE_FAILED, "cannot fork: %s", strerror(errno));
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	load__pin(load__cpu_from_end(0));
 	if (first == C)
 		reference_thread(run, (void *)(uintptr_t)c);
