@@ -173,7 +173,7 @@ static __always_inline int call_enter(const void *frame, fault_args *args, bool 
 {
 	__u32 bits = again ? 0 : CALL_NEW;
 
-	if (control.closed)
+	if (control.closed_ns)
 		return 0;
 	if (plain)
 		return call_enter_with(call_id(frame), args, 0, again);
@@ -289,7 +289,7 @@ static __always_inline struct memlat_call *call_leave(struct memlat_call *call, 
 {
 	struct lat_cell *cell = control.armed ? cells_here(&cells) : NULL;
 
-	if (control.closed)
+	if (control.closed_ns)
 		return NULL;
 	if (!call) {
 		if (cell)
@@ -320,7 +320,7 @@ static __always_inline int call_leave_unknown(__u64 id, __u64 address, __u32 bit
 	struct memlat_call *call;
 	bool held;
 
-	if (control.closed)
+	if (control.closed_ns)
 		return 0;
 	if (cell)
 		call_unknown(cell, LAT_CONTINUED);
@@ -548,7 +548,7 @@ static __always_inline int forget_task(struct task_struct *task)
 {
 	struct memlat_task *own;
 
-	if (control.closed)
+	if (control.closed_ns)
 		return 0;
 	forget_calls(task->pid);
 	own = others.any ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
@@ -583,7 +583,7 @@ int BPF_PROG(task_exit_again, struct task_struct *task)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(task_exec, struct task_struct *task, int old_tid)
 {
-	if (!control.closed && old_tid != task->pid)
+	if (!control.closed_ns && old_tid != task->pid)
 		forget_calls(old_tid);
 	return 0;
 }

@@ -10,7 +10,8 @@
  *           keep run_delay as of the last switch-in and add the difference. If the kernel's stamp
  *           is missing or wrong, our own stamp replaces all of that.
  *   tp_btf  wakeup to switch by our own clock, the start in task storage.
- *   raw_tp  the same with a hash, for kernels that have no task storage here (before 5.13).
+ *   raw_tp  the same with a hash, for kernels that have no task storage here (before 5.13):
+ *           runqlat_hashed.bpf.h.
  *
  * sched_switch runs under the run-queue lock, so nothing is allocated there: the iterator makes the
  * entries of existing tasks, task_newtask those of new ones (runqlat_life.bpf.h).
@@ -30,13 +31,6 @@ struct keys_map keys SEC(".maps");
 struct owners_map owners SEC(".maps");
 struct rows_map rows SEC(".maps");
 struct light_map light SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1 << 16);
-	__type(key, __u32);
-	__type(value, __u64);
-} start_ts SEC(".maps");
 
 /* Counts a wait of `task` that has ended. `cell` is that of this CPU and the metric. */
 static __always_inline void record(struct lat_cell *cell, __u32 metric, struct task_struct *task,
@@ -212,7 +206,7 @@ static __noinline int stamp_woken(struct task_struct *task)
 	if (!own) {
 		if (bpf_map_update_elem(&strays, &tid, &now, BPF_ANY))
 			strays_lost = 1;
-	} else if (!own->preempted) {
+	} else if (!own->preempted && !own->ended) {
 		own->queued_ns = now;
 	}
 	return 0;
@@ -367,6 +361,38 @@ static __always_inline void record_wait(struct lat_cell *cell, struct task_struc
 		slow->before_ns = ns;
 }
 
+/* When a wait began, by our own clock; before that if the program missed its ends. */
+static __always_inline __u64 began_at(const struct wait *wait)
+{
+	__u64 last = wait->kernel_ns;
+
+	if (wait->own_start)
+		return wait->own_start;
+	if (wait->queued && wait->now > wait->queued)
+		last = wait->now - wait->queued;
+	return wait->own_now - wait->before - last;
+}
+
+/* The window has closed: if the wait was in flight then, its start is kept for the iterator. */
+static __always_inline int keep_in_flight(struct wait *wait, struct runqlat_task *own,
+					  const struct sched_info *info)
+{
+	__u64 began;
+
+	if (!own || own->ended)
+		return 0;
+	take_wait(wait, own, info);
+	began = began_at(wait);
+	if (began >= control.closed_ns)
+		return 0;
+	own->ended = 1;
+	if (wait->own_start || !(wait->unknown || wait->moved))
+		own->queued_ns = began;
+	own->unknown = wait->unknown;
+	own->moved = wait->moved;
+	return 0;
+}
+
 static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_struct *prev,
 					struct task_struct *next)
 {
@@ -388,7 +414,7 @@ static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_str
 	wait.own_now = bpf_ktime_get_ns();
 	wait.now = scheduler_clock(wait.own_now, stale);
 	note_turn(prev, next, wait.now ? wait.now : stale);
-	if (queues)
+	if (queues && !control.closed_ns)
 		stamps_out(prev, wait.own_now, wait.now ? wait.now - stale : 0);
 	if (!next->pid)
 		return count_switch(LAT_IDLE);
@@ -397,6 +423,8 @@ static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_str
 	wait.queued = next->sched_info.last_queued;
 	/* The kernel adds exactly this right after us. */
 	wait.kernel_ns = wait.queued && stale > wait.queued ? stale - wait.queued : 0;
+	if (control.closed_ns)
+		return keep_in_flight(&wait, own, &next->sched_info);
 	if (own)
 		take_wait(&wait, own, &next->sched_info);
 	cell = seen(next, false, wait.moved || wait.unknown ? 0 : wait.before + wait.kernel_ns);
@@ -407,6 +435,8 @@ static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_str
 	if (!cell)
 		return 0;
 	cell->counts[LAT_KERNEL_NS] += wait.before + wait.kernel_ns;
+	if (wait.before && began_at(&wait) < control.opened_ns)
+		cell->counts[LAT_EARLY_NS] += wait.before;
 	record_wait(cell, next, &wait, &slow);
 	if (config.why && slow.ns) {
 		slow.own = own;
@@ -465,7 +495,8 @@ static __always_inline bool stamps_switch_usual(__u64 *ctx)
 	delay = NEXT->sched_info.run_delay - own->run_delay;
 	start = own->queued_ns;
 	ns = start ? own_now - start : delay + now - queued;
-	if ((__s64)ns < 0 || !stamps_out_usual(ctx, now - stale >= STALE_NS, own_now))
+	if ((__s64)ns < 0 || (delay && own_now - ns < control.opened_ns) ||
+	    !stamps_out_usual(ctx, now - stale >= STALE_NS, own_now))
 		return false;
 
 	cell = &here->metrics[RUNQLAT_RUN_QUEUE];
@@ -493,6 +524,12 @@ int stamps_switch(__u64 *ctx)
 
 #include "runqlat_life.bpf.h"
 
+/* What the kernel added when the task migrated in the wait that is in flight. */
+static __always_inline __u64 moved_before(struct task_struct *task, const struct runqlat_task *own)
+{
+	return own ? task->sched_info.run_delay - own->run_delay : 0;
+}
+
 /* Runs once, when the window has closed: counts the waits in flight and their age. */
 SEC("iter/task")
 int stamps_in_flight(struct bpf_iter__task *ctx)
@@ -501,14 +538,16 @@ int stamps_in_flight(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct runqlat_task *own;
 
+	if (!task || !task->pid)
+		return 0;
+	own = find_own(task);
 	/* A task that was moved during its sleep has a stamp, too. */
-	if (!task || !task->pid || !task_is_active(task))
+	if (!(own && own->ended) && !task_is_active(task))
 		return 0;
 	queued = task->sched_info.last_queued;
 	now = queue_clock(task);
-	own = find_own(task);
 	own_start = own ? own->queued_ns : 0;
-	if (!queued && !own_start)
+	if (!queued && !own_start && !(own && own->ended))
 		return 0;
 	if (filter_by_task(&config) && !task_wanted(&config, task, false))
 		return 0;
@@ -519,7 +558,7 @@ int stamps_in_flight(struct bpf_iter__task *ctx)
 	else if (own && own->moved) /* it is unknown since when it is runnable */
 		count_in_flight(&waits_in_flight, now, now);
 	else
-		count_in_flight(&waits_in_flight, queued, now);
+		count_in_flight(&waits_in_flight, queued - moved_before(task, own), now);
 	return 0;
 }
 
@@ -529,7 +568,7 @@ static __always_inline int stored_wakeup(struct task_struct *task)
 {
 	struct runqlat_task *own;
 
-	if (task_runs(task, false))
+	if (control.closed_ns || task_runs(task, false))
 		return 0;
 	own = find_own(task);
 	if (own && !own->preempted)
@@ -581,6 +620,16 @@ static __always_inline void stored_out(struct task_struct *prev, bool preempt, _
 		own->request_ns = 0; /* as in stamps_out() */
 }
 
+/* As keep_in_flight(). */
+static __always_inline int stored_keep(struct task_struct *next)
+{
+	struct runqlat_task *own = find_own(next);
+
+	if (own && own->queued_ns)
+		own->ended = 1;
+	return 0;
+}
+
 static __noinline int stored_switch_any(bool preempt, struct task_struct *prev,
 					struct task_struct *next)
 {
@@ -588,6 +637,8 @@ static __noinline int stored_switch_any(bool preempt, struct task_struct *prev,
 	struct runqlat_task *own;
 	struct lat_cell *cell;
 
+	if (control.closed_ns)
+		return stored_keep(next);
 	if (prev->pid)
 		stored_out(prev, preempt, now);
 	if (!next->pid)
@@ -662,79 +713,13 @@ int stored_in_flight(struct bpf_iter__task *ctx)
 		return 0;
 	own = find_own(task);
 	queued = own ? *(volatile __u64 *)&own->queued_ns : 0;
-	if (!queued || task_runs(task, false))
+	if (!queued || (!own->ended && task_runs(task, false)))
 		return 0;
 	count_in_flight(&waits_in_flight, queued, bpf_ktime_get_ns());
 	return 0;
 }
 
-/* ---- raw_tp ---- */
-
-/* In the lowest bit of a start: the task was preempted on its way to sleep. */
-#define PREEMPTED 1ULL
-
-static __always_inline void hashed_start(struct task_struct *task, __u64 now)
-{
-	__u32 tid = BPF_CORE_READ(task, pid);
-	struct lat_cell *cell;
-
-	/* Filter already here, so that waits in flight are only the wanted ones. */
-	if (filter_by_task(&config) && !task_wanted(&config, task, true))
-		return;
-	if (!bpf_map_update_elem(&start_ts, &tid, &now, BPF_ANY) || !control.armed)
-		return;
-	cell = cells_here(&cells);
-	if (cell)
-		__sync_fetch_and_add(&cell->counts[LAT_NOT_KEPT], 1);
-}
-
-SEC("raw_tp/sched_wakeup")
-int BPF_PROG(hashed_wakeup, struct task_struct *task)
-{
-	__u32 tid = BPF_CORE_READ(task, pid);
-	__u64 *start = bpf_map_lookup_elem(&start_ts, &tid);
-
-	if (!task_runs(task, true) && (!start || !(*start & PREEMPTED)))
-		hashed_start(task, bpf_ktime_get_ns() & ~PREEMPTED);
-	return 0;
-}
-
-SEC("raw_tp/sched_wakeup_new")
-int BPF_PROG(hashed_wakeup_new, struct task_struct *task)
-{
-	hashed_start(task, bpf_ktime_get_ns() & ~PREEMPTED);
-	return 0;
-}
-
-SEC("raw_tp/sched_switch")
-int BPF_PROG(hashed_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
-{
-	__u32 prev_tid = BPF_CORE_READ(prev, pid), next_tid = BPF_CORE_READ(next, pid);
-	__u64 now = bpf_ktime_get_ns() | PREEMPTED, *start, queued = 0;
-	struct lat_cell *cell;
-
-	if (prev_tid) {
-		if (!task_state(prev, true)) {
-			hashed_start(prev, now & ~PREEMPTED);
-		} else if (preempt) {
-			count_switch(LAT_UNSTAMPED);
-			hashed_start(prev, now);
-		} else {
-			bpf_map_delete_elem(&start_ts, &prev_tid);
-		}
-	}
-	if (!next_tid)
-		return count_switch(LAT_IDLE);
-	start = bpf_map_lookup_elem(&start_ts, &next_tid);
-	if (start) {
-		queued = *start;
-		bpf_map_delete_elem(&start_ts, &next_tid);
-	}
-	cell = seen(next, true, 0); /* filtered tasks have no start */
-	if (cell)
-		record_since(cell, next, true, queued, now);
-	return 0;
-}
+#include "runqlat_hashed.bpf.h"
 
 SEC("raw_tp/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *comm)

@@ -64,6 +64,7 @@ static __noinline int make_line(struct task_struct *task, const struct runqlat_t
 	line->moved = fresh->moved;
 	line->unknown = fresh->unknown;
 	line->preempted = 0;
+	line->ended = 0;
 	line->run_delay = fresh->run_delay;
 	line->arrivals = fresh->arrivals;
 	line->queued_ns = fresh->queued_ns;

@@ -49,6 +49,7 @@ enum lat_count {
 	LAT_UNSTAMPED, /* runqlat: tasks preempted on their way to sleep: the kernel has no stamp */
 	LAT_IDLE, /* runqlat: switches to the idle task */
 	LAT_KERNEL_NS, /* runqlat: waiting time that the kernel has added for the same events, ns */
+	LAT_EARLY_NS, /* runqlat: what of it the kernel may have added before the window opened */
 	LAT_COUNTS = 28,
 };
 
@@ -197,13 +198,15 @@ _Static_assert(LAT_BY_COUNT < 1 << (32 - LAT_RECENT_ROW_BITS), "a dimension is a
 
 /* What user space changes while the programs run. */
 struct lat_control {
-	__u16 armed; /* samples count only while this is 1 */
-	__u16 closed; /* 1 from the end of the window: waits in flight stay as they are then */
+	__u32 armed; /* samples count only while this is 1 */
 	__u32 next_row;
+	__u64 opened_ns; /* when the window opened; 0: not yet */
+	/* When it closed; 0: not yet. From then on waits in flight stay as they are. */
+	__u64 closed_ns;
 	__u64 unnamed_ns; /* time of samples that no key has: it is unknown, or `light` was full */
 	__u64 recent[LAT_RECENT];
 };
-_Static_assert(sizeof(struct lat_control) == 16 + 8 * LAT_RECENT, "lat_control has no padding");
+_Static_assert(sizeof(struct lat_control) == 32 + 8 * LAT_RECENT, "lat_control has no padding");
 
 /* Waits in flight at the end of the window. */
 struct lat_in_flight {
@@ -307,9 +310,10 @@ struct runqlat_task {
 			 * its wait
 			 */
 			__u8 preempted;
-			__u8 pad;
+			/* its wait was in flight when the window closed, and has ended since */
+			__u8 ended;
 		};
-		__u64 tid_alone; /* tid, if none of the three is set */
+		__u64 tid_alone; /* tid, if none of the four is set */
 	};
 	__u64 run_delay; /* stamps: the kernel's sum of waits at the last switch-in */
 	__u64 arrivals; /* stamps: the kernel's count of waits at the last switch-in */

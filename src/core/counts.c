@@ -33,6 +33,7 @@ static const char *const names[LAT_COUNTS] = {
 	[LAT_UNSTAMPED] = "unstamped",
 	[LAT_IDLE] = "idle",
 	[LAT_KERNEL_NS] = "kernel_ns",
+	[LAT_EARLY_NS] = "early_ns",
 };
 
 const char *counts__name(unsigned int count)

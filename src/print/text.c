@@ -240,7 +240,7 @@ static void tail(const struct page *page, const struct lat_hist *hist)
 static bool is_no_remark(unsigned int count)
 {
 	return count == LAT_IDLE || count == LAT_FILTERED_NS || count == LAT_MISSED_START_NS ||
-	       count == LAT_UNMATCHED_NS || count == LAT_KERNEL_NS;
+	       count == LAT_UNMATCHED_NS || count == LAT_KERNEL_NS || count == LAT_EARLY_NS;
 }
 
 /* The counts that are not in the conservation line. */

@@ -475,8 +475,11 @@ int bpf_probe__before_open(struct probe *common, uint64_t at_ns)
 
 static void arm(const struct bpf_probe *probe, bool armed)
 {
-	__atomic_store_n(&probe->control->closed, !armed, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&probe->control->armed, armed, __ATOMIC_SEQ_CST);
+	struct lat_control *control = probe->control;
+	__u64 *at_ns = armed ? &control->opened_ns : &control->closed_ns;
+
+	__atomic_store_n(at_ns, clock__now_ns(), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&control->armed, armed, __ATOMIC_SEQ_CST);
 }
 
 int bpf_probe__arm(struct probe *common, uint64_t at_ns)

@@ -206,6 +206,8 @@ static const char *beyond_time(const struct bpf_probe *probe, const __u64 *count
 		return "time not, as a filter leaves out waits";
 	if (counts[LAT_PARTIAL] || counts[LAT_MAP_FULL])
 		return "time not, as some tasks are hidden from BPF";
+	if (probe->method != &methods[0] && counts[LAT_MISSED_START])
+		return "time not, as some waits began before the attach";
 	if (probe->method != &methods[0] && kernel__has_member("sched_entity", "sched_delayed"))
 		return "time not, as this kernel counts the sleep of moved tasks as waits";
 	return NULL;
@@ -240,13 +242,14 @@ static void runqlat_expect(const struct bpf_probe *probe, const struct run_probe
 	}
 	check->time.known = true;
 	/* A migration moves the first part of a wait into the sum before the wait has ended. */
-	check->time.tolerance = entry->in_flight.sum_ns;
+	check->time.ours_high = entry->in_flight.sum_ns;
 	if (probe->method == &methods[0]) {
-		check->time.ours_low = check->time.ours_high = counts[LAT_KERNEL_NS];
+		check->time.ours_low = counts[LAT_KERNEL_NS] - counts[LAT_EARLY_NS];
+		check->time.ours_high += counts[LAT_KERNEL_NS];
 		return;
 	}
-	check->time.ours_high = cell->hist.sum_ns;
-	check->time.tolerance += counts[LAT_SEEN] * OWN_CLOCK_NS;
+	check->time.ours_high += cell->hist.sum_ns;
+	check->time.tolerance = counts[LAT_SEEN] * OWN_CLOCK_NS;
 	snprintf(check->why, RUN_TEXT,
 		 "the kernel reads most wakeups of an idle CPU as waits of 0");
 }

@@ -3,21 +3,30 @@
  * With LD_PRELOAD: bpf() fails for the programs that FAIL_LOAD and FAIL_ATTACH name, with the given
  * errno ("stamps_switch=7 mark=24"); a name has at most 15 characters. With SLOW_LOAD=PATH, loads
  * of our programs wait while PATH exists.
+ *
+ * With HOLD=PREFIX, there is a file PREFIX.PID of two bytes. The first says where the process waits
+ * as long as it says so: "1" after the attach, before the window opens; "2" after the window has
+ * closed, before what is in flight is counted; at first it is that of HOLD_FIRST, or "0". The
+ * second is the first one's value once the process waits.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <linux/bpf.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define FDS 4096
 
+static volatile char *hold;
 static char name_of[FDS][BPF_OBJ_NAME_LEN]; /* of the programs */
 
 /* The errno that the variable `list` gives for the program; 0: none. */
@@ -56,6 +65,49 @@ static void wait_for_go(void)
 		usleep(1000);
 }
 
+/* The process may not open a file any more when it needs this one. */
+__attribute__((constructor)) static void map_hold(void)
+{
+	const char *prefix = getenv("HOLD"), *first = getenv("HOLD_FIRST");
+	char path[PATH_MAX], bytes[2] = "00";
+	int fd;
+
+	if (!prefix)
+		return;
+	if (first)
+		bytes[0] = first[0];
+	snprintf(path, sizeof(path), "%s.%d", prefix, getpid());
+	fd = open(path, O_CREAT | O_RDWR, 0600);
+	if (fd < 0 || write(fd, bytes, sizeof(bytes)) != sizeof(bytes))
+		abort();
+	hold = mmap(NULL, sizeof(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (hold == MAP_FAILED)
+		abort();
+	close(fd);
+}
+
+/*
+ * The attach ends with an iterator, or with none; then the programs are asked what they have
+ * missed. What counts is an iterator, or the reading of a whole map.
+ */
+static void wait_if_held(long command)
+{
+	static bool attached;
+	char where = '0';
+
+	if (!hold)
+		return;
+	attached |= command == BPF_LINK_CREATE || command == BPF_RAW_TRACEPOINT_OPEN;
+	if (command == BPF_OBJ_GET_INFO_BY_FD && attached)
+		where = '1';
+	else if (command == BPF_ITER_CREATE || command == BPF_MAP_LOOKUP_BATCH)
+		where = '2';
+	while (where != '0' && hold[0] == where) {
+		hold[1] = where;
+		usleep(1000);
+	}
+}
+
 long syscall(long number, ...)
 {
 	long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
@@ -76,6 +128,7 @@ long syscall(long number, ...)
 	}
 	if (args[0] == BPF_PROG_LOAD && is_ours(attr->prog_name))
 		wait_for_go();
+	wait_if_held(args[0]);
 	got = real(number, args[0], args[1], args[2]);
 	if (args[0] == BPF_PROG_LOAD && got >= 0 && got < FDS)
 		memcpy(name_of[got], attr->prog_name, BPF_OBJ_NAME_LEN);

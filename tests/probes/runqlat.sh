@@ -445,112 +445,6 @@ check_children() {
 	filtered_to "$1" "$2" $(children wanted)
 }
 
-# ---- waits in flight at the end ----
-
-loop='while :; do :; done' loops=()
-at_exit+=(end_loops)
-
-end_loops() {
-	[ ${#loops[@]} = 0 ] || kill "${loops[@]}"
-	loops=()
-}
-
-# unchanged TASK FILE: succeeds if the account of TASK is still that of FILE: it has not had a CPU since
-unchanged() { [ "$(<"/proc/$1/schedstat")" = "$(<"$2")" ]; }
-
-changed() { ! unchanged "$@"; }
-
-# stuck TASK: succeeds if it has not had a CPU for a while
-stuck() {
-	cat "/proc/$1/schedstat" >"$w/account"
-	nap 0.1
-	unchanged "$1" "$w/account"
-}
-
-# A real-time task has a CPU for itself, until a task of higher priority starts; the kernel may throttle the latter, but not
-# in favour of the former. The task has waited as long as its account has not changed while the other one's has. If
-# it gets the CPU before, or the CPU stands still, the window is repeated. Sets $waited_ns.
-stuck_window() {
-	local cpu=$(($(nproc) - 1)) since
-
-	begin
-	chrt -f 1 taskset -c $cpu bash -c "$loop" &
-	loops=($!)
-	watch_all runqlat -t "${loops[0]}"
-	await_recorders
-	cat "/proc/${loops[0]}/schedstat" >"$w/account"
-	await 'a turn of the waiter' changed "${loops[0]}" "$w/account"
-	chrt -f 2 taskset -c $cpu bash -c "$loop" &
-	loops+=($!)
-	await 'an end of its turns' stuck "${loops[0]}"
-	cat "/proc/${loops[0]}/schedstat" >"$w/account"
-	cat "/proc/${loops[1]}/schedstat" >"$w/above"
-	since=${EPOCHREALTIME/./}
-	nap 0.2
-	waited_ns=$(((${EPOCHREALTIME/./} - since) * 1000))
-	close_window
-	unchanged "${loops[0]}" "$w/account" && changed "${loops[1]}" "$w/above"
-}
-
-open_wait() {
-	local began waited_ns method stuck=''
-
-	for _ in 1 2 3 4 5; do
-		began=${EPOCHREALTIME/./}
-		stuck_window && stuck=1 && break
-		end_loops
-	done
-	ok 'a wait without an end comes about' [ -n "$stuck" ]
-	end_loops
-	for method in "${methods[@]}"; do
-		is "$method: a wait without an end is in flight" "$(fact "$method" runqlat.in_flight)" 1
-		within "$method: a wait without an end: its age" \
-			"$waited_ns" "$(fact "$method" runqlat.in_flight_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
-		balance "$method: a wait without an end" "$method"
-	done
-}
-
-# The same two tasks, but the window opens during the wait, and the task of higher priority ends before it closes.
-early_window() {
-	local cpu=$(($(nproc) - 1))
-
-	begin
-	chrt -f 1 taskset -c $cpu bash -c "$loop" &
-	loops=($!)
-	chrt -f 2 taskset -c $cpu bash -c "$loop" &
-	loops+=($!)
-	await 'an end of its turns' stuck "${loops[0]}"
-	cat "/proc/${loops[0]}/schedstat" >"$w/account"
-	watch_all runqlat -t "${loops[0]}"
-	await_recorders
-	unchanged "${loops[0]}" "$w/account" || no_reference='the task got a CPU too early'
-	kill "${loops[1]}"
-	loops=("${loops[0]}")
-	await 'its turn' changed "${loops[0]}" "$w/account"
-	nap 0.1
-	close_window
-	end_loops
-}
-
-# Some hosts hide the end of this wait; then nothing is recorded.
-early_seen() {
-	[ $(($(fact "$1" runqlat.missed_start) + $(fact "$1" runqlat.events))) -gt 0 ] || { echo 'no end of a wait' && false; }
-}
-
-# Own clocks do not know its start. The kernel has stamped it, but since 6.12 that may be the time of a move.
-early_wait() {
-	local began=${EPOCHREALTIME/./} method
-
-	calm=early_seen window early_window || return
-	for method in "${methods[@]}"; do
-		[ "$method" = stamps ] ||
-			is "$method: a wait since before the attach has no start" "$(fact "$method" runqlat.missed_start)" 1
-		within "$method: a wait since before the attach: nothing is longer" \
-			0 "$(fact "$method" runqlat.max_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
-		balance "$method: a wait since before the attach" "$method"
-	done
-}
-
 moved_window() {
 	local tasks=12
 
@@ -654,6 +548,7 @@ woken_before_sleep() {
 }
 
 . tests/probes/waits.sh
+. tests/probes/edges.sh
 
 all_waits() {
 	long_waits
@@ -676,9 +571,11 @@ all_waits() {
 		on 6.12 joined_waits
 		on 6.1 drowsy_waits
 		on 6.1 open_wait
+		on 6.1 late_end
 		early_wait
+		moved_waiters
 	else
-		skip 'runqlat: joined waits, one without an end, and one since before the attach' 'no SCHED_FIFO here'
+		skip 'runqlat: joined waits, waits at the edges of the window, and of tasks that are moved' 'no SCHED_FIFO here'
 	fi
 }
 

@@ -119,7 +119,7 @@ static void names_of_counts(void **state)
 		named++;
 		assert_int_equal(counts__find(name), i);
 	}
-	assert_int_equal(named, LAT_KERNEL_NS + 1);
+	assert_int_equal(named, LAT_EARLY_NS + 1);
 	assert_int_equal(counts__find("recorded"), -ENOENT);
 	assert_false(counts__is_term(LAT_SEEN));
 	assert_true(counts__is_term(LAT_CONTINUED));
@@ -160,6 +160,7 @@ static void counts_have_the_names_of_the_documentation(void **state)
 		{ LAT_UNSTAMPED, "unstamped" },
 		{ LAT_IDLE, "idle" },
 		{ LAT_KERNEL_NS, "kernel_ns" },
+		{ LAT_EARLY_NS, "early_ns" },
 	};
 
 	(void)state;

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # shared with window.sh
+# Waits at the edges of runqlat's window: that begin before it, and that have not ended when it closes.
+
+loop='while :; do :; done' loops=()
+at_exit+=(end_loops)
+
+end_loops() {
+	[ ${#loops[@]} = 0 ] || kill "${loops[@]}"
+	loops=()
+}
+
+# unchanged TASK FILE: succeeds if the account of TASK is still that of FILE: it has not had a CPU since
+unchanged() { [ "$(<"/proc/$1/schedstat")" = "$(<"$2")" ]; }
+
+changed() { ! unchanged "$@"; }
+
+# stuck TASK: succeeds if it has not had a CPU for a while
+stuck() {
+	cat "/proc/$1/schedstat" >"$w/account"
+	nap 0.1
+	unchanged "$1" "$w/account"
+}
+
+# A real-time task has a CPU for itself, until a task of higher priority starts; the kernel may throttle the latter, but not
+# in favour of the former. The task has waited as long as its account has not changed while the other one's has. If
+# it gets the CPU before, or the CPU stands still, the window is repeated. Sets $waited_ns.
+stuck_window() {
+	local cpu=$(($(nproc) - 1)) since
+
+	begin
+	chrt -f 1 taskset -c $cpu bash -c "$loop" &
+	loops=($!)
+	watch_all runqlat -t "${loops[0]}"
+	await_recorders
+	cat "/proc/${loops[0]}/schedstat" >"$w/account"
+	await 'a turn of the waiter' changed "${loops[0]}" "$w/account"
+	chrt -f 2 taskset -c $cpu bash -c "$loop" &
+	loops+=($!)
+	await 'an end of its turns' stuck "${loops[0]}"
+	cat "/proc/${loops[0]}/schedstat" >"$w/account"
+	cat "/proc/${loops[1]}/schedstat" >"$w/above"
+	since=${EPOCHREALTIME/./}
+	nap 0.2
+	waited_ns=$(((${EPOCHREALTIME/./} - since) * 1000))
+	close_window
+	unchanged "${loops[0]}" "$w/account" && changed "${loops[1]}" "$w/above"
+}
+
+open_wait() {
+	local began waited_ns method stuck=''
+
+	for _ in 1 2 3 4 5; do
+		began=${EPOCHREALTIME/./}
+		stuck_window && stuck=1 && break
+		end_loops
+	done
+	ok 'a wait without an end comes about' [ -n "$stuck" ]
+	end_loops
+	for method in "${methods[@]}"; do
+		is "$method: a wait without an end is in flight" "$(fact "$method" runqlat.in_flight)" 1
+		within "$method: a wait without an end: its age" \
+			"$waited_ns" "$(fact "$method" runqlat.in_flight_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
+		balance "$method: a wait without an end" "$method"
+	done
+}
+
+# hold WHERE: has all recorders wait there, see tests/cli/fail_bpf.c; 0: has them go on
+hold() {
+	local name
+
+	for name in "${!recorders[@]}"; do
+		printf '%s' "$1" 1<>"$scratch/hold.${recorders[$name]}"
+	done
+}
+
+# await_held WHERE: until all recorders wait there
+await_held() {
+	local name
+
+	for name in "${!recorders[@]}"; do
+		await "$name waits" grep -qs "$1$1" "$scratch/hold.${recorders[$name]}"
+	done
+}
+
+# watch_held WHERE ARG...: starts a recorder for each method, and will have them wait
+watch_held() {
+	LD_PRELOAD=$scratch/fail_bpf.so HOLD=$scratch/hold HOLD_FIRST=$1 watch_all runqlat "${@:2}"
+}
+
+make_hold() {
+	[ -e "$scratch/fail_bpf.so" ] || gcc -shared -fPIC -O2 -o "$scratch/fail_bpf.so" tests/cli/fail_bpf.c
+}
+
+# The same, but the task of higher priority ends when the windows have closed and before the recorders have counted what
+# is in flight.
+late_window() {
+	local cpu=$(($(nproc) - 1)) since
+
+	begin
+	chrt -f 1 taskset -c $cpu bash -c "$loop" &
+	loops=($!)
+	watch_held 0 -t "${loops[0]}"
+	await_recorders
+	chrt -f 2 taskset -c $cpu bash -c "$loop" &
+	loops+=($!)
+	await 'an end of its turns' stuck "${loops[0]}"
+	cat "/proc/${loops[0]}/schedstat" >"$w/account"
+	since=${EPOCHREALTIME/./}
+	nap 0.2
+	waited_ns=$(((${EPOCHREALTIME/./} - since) * 1000))
+	hold 2
+	kill "${recorders[@]}"
+	await_held 2
+	unchanged "${loops[0]}" "$w/account" || no_reference='the task got a CPU too early'
+	kill "${loops[1]}"
+	loops=("${loops[0]}")
+	await 'its turn' changed "${loops[0]}" "$w/account"
+	hold 0
+	close_window
+	end_loops
+}
+
+late_end() {
+	local began waited_ns method
+
+	make_hold || return
+	began=${EPOCHREALTIME/./}
+	window late_window || return
+	for method in "${methods[@]}"; do
+		is "$method: a wait that ends right after the window is in flight" "$(fact "$method" runqlat.in_flight)" 1
+		within "$method: a wait that ends right after the window: its age" \
+			"$waited_ns" "$(fact "$method" runqlat.in_flight_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
+	done
+}
+
+# ---- tasks that are moved while they wait ----
+
+# All of the waits is after the attach.
+moved_before_window() {
+	begin
+	watch_held 1
+	await_held 1
+	start pushed pushed before 3 1000 || return
+	hold 0
+	work
+}
+
+moved_within_window() {
+	begin
+	start pushed pushed within 3 1000 || return
+	watch_all runqlat
+	work
+}
+
+# early_whole METHOD: all that the moves added is in what the kernel may have added before the window
+early_whole() { [ "$1" != stamps ] || is_within "$(printed pushed moved_ns)" "$(fact stamps runqlat.early_ns)" "$forever"; }
+
+# The kernel adds a part of a wait when it moves the task: before the window opens, though the wait ends in it; or in the
+# window, though the wait does not end. Other tasks of the machine may have such waits too.
+moved_waiters() {
+	local method
+
+	make_hold || return
+	calm=early_whole window moved_before_window || return
+	for method in "${methods[@]}"; do
+		[ "$method" != stamps ] || ok 'stamps: moved before the window: what the kernel added then' early_whole stamps
+		balance "$method: moved before the window" "$method"
+	done
+	window moved_within_window || return
+	for method in "${methods[@]}"; do
+		within "$method: moved, and waiting at the end: they are in flight" 3 "$(fact "$method" runqlat.in_flight)" "$forever"
+		within "$method: moved, and waiting at the end: their age" \
+			"$(printed pushed waited_ns)" "$(fact "$method" runqlat.in_flight_ns)" "$forever"
+		balance "$method: moved, and waiting at the end" "$method"
+	done
+}
+
+# The same two tasks, but the window opens during the wait, and the task of higher priority ends before it closes.
+early_window() {
+	local cpu=$(($(nproc) - 1))
+
+	begin
+	chrt -f 1 taskset -c $cpu bash -c "$loop" &
+	loops=($!)
+	chrt -f 2 taskset -c $cpu bash -c "$loop" &
+	loops+=($!)
+	await 'an end of its turns' stuck "${loops[0]}"
+	cat "/proc/${loops[0]}/schedstat" >"$w/account"
+	watch_all runqlat -t "${loops[0]}"
+	await_recorders
+	unchanged "${loops[0]}" "$w/account" || no_reference='the task got a CPU too early'
+	kill "${loops[1]}"
+	loops=("${loops[0]}")
+	await 'its turn' changed "${loops[0]}" "$w/account"
+	nap 0.1
+	close_window
+	end_loops
+}
+
+# Some hosts hide the end of this wait; then nothing is recorded.
+early_seen() {
+	[ $(($(fact "$1" runqlat.missed_start) + $(fact "$1" runqlat.events))) -gt 0 ] || { echo 'no end of a wait' && false; }
+}
+
+# Own clocks do not know its start. The kernel has stamped it, but since 6.12 that may be the time of a move.
+early_wait() {
+	local began=${EPOCHREALTIME/./} method
+
+	calm=early_seen window early_window || return
+	for method in "${methods[@]}"; do
+		[ "$method" = stamps ] ||
+			is "$method: a wait since before the attach has no start" "$(fact "$method" runqlat.missed_start)" 1
+		within "$method: a wait since before the attach: nothing is longer" \
+			0 "$(fact "$method" runqlat.max_ns)" $(((${EPOCHREALTIME/./} - began) * 1000))
+		balance "$method: a wait since before the attach" "$method"
+	done
+}

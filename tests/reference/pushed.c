@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * pushed [-w] before|within TASKS WAIT_MS: tasks that are moved while they wait for a CPU.
+ *
+ * TASKS tasks of the lowest priority wait on the last CPU behind a hog of the highest of ordinary
+ * tasks. When each has waited for WAIT_MS, their parent, which is real-time and on another CPU, has
+ * all of them move there and back at once. They get no CPU by that, but the kernel adds what they
+ * have waited so far to its sum.
+ *
+ *   before   that happens before ready=1; in the window the hog ends, and each gets the CPU
+ *   within   all of it happens in the window; at done=1 they still wait
+ *
+ * moved_ns= is what the kernel added by the moves, waited_ns= how long each had waited by then, at
+ * least. With `before`, run_delay_ns= is what it has added for all waits once they have ended.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "reference.h"
+
+#define MOST_TASKS 100
+
+struct waiter {
+	pid_t pid;
+	struct reference_sched waits; /* since the hog began, it has not had the CPU */
+};
+
+struct pushed {
+	struct waiter waiters[MOST_TASKS];
+	size_t tasks;
+	uint64_t wait_ns;
+	pid_t hog;
+	cpu_set_t there, here; /* the CPU of the tasks, and that of their parent */
+};
+
+static void choose_cpus(struct pushed *pushed)
+{
+	struct sched_param above_all = { .sched_priority = 1 };
+	cpu_set_t may;
+	int cpu = load__cpu_from_end(0), other = load__cpu_from_end(1);
+
+	sched_getaffinity(0, sizeof(may), &may);
+	if (CPU_COUNT(&may) < 2)
+		reference_die(REFERENCE_CANNOT, "there is one CPU only");
+	CPU_ZERO(&pushed->there);
+	CPU_ZERO(&pushed->here);
+	CPU_SET(cpu, &pushed->there);
+	CPU_SET(other, &pushed->here);
+	if (sched_setaffinity(0, sizeof(pushed->here), &pushed->here) ||
+	    sched_setscheduler(0, SCHED_FIFO, &above_all))
+		reference_die(REFERENCE_CANNOT, "cannot be real-time: %s", strerror(errno));
+}
+
+/* A task that always wants to run, there: SCHED_OTHER with the highest priority, or SCHED_IDLE. */
+static pid_t start(const struct pushed *pushed, int policy)
+{
+	static const struct sched_param none;
+	pid_t pid = reference_fork();
+
+	if (pid)
+		return pid;
+	sched_setaffinity(0, sizeof(pushed->there), &pushed->there);
+	if (sched_setscheduler(0, policy, &none) ||
+	    (policy == SCHED_OTHER && setpriority(PRIO_PROCESS, 0, -20)))
+		_exit(1);
+	for (;;)
+		;
+}
+
+static struct reference_sched account_of(pid_t pid)
+{
+	struct reference_sched sched;
+
+	if (reference_sched__read(pid, pid, &sched))
+		reference_die(REFERENCE_CANNOT, "no schedstat of process %d", pid);
+	return sched;
+}
+
+static bool got_cpu(const struct waiter *waiter)
+{
+	return account_of(waiter->pid).pcount != waiter->waits.pcount;
+}
+
+/* Until none has had the CPU for wait_ns. */
+static void await_waits(struct pushed *pushed)
+{
+	bool waited;
+
+	do {
+		for (size_t i = 0; i < pushed->tasks; i++)
+			pushed->waiters[i].waits = account_of(pushed->waiters[i].pid);
+		load__sleep(pushed->wait_ns);
+		waited = true;
+		for (size_t i = 0; i < pushed->tasks; i++)
+			waited &= !got_cpu(&pushed->waiters[i]);
+	} while (!waited);
+}
+
+static void move(const struct waiter *waiter, const cpu_set_t *where)
+{
+	if (sched_setaffinity(waiter->pid, sizeof(*where), where))
+		reference_die(REFERENCE_FAILED, "cannot move a task: %s", strerror(errno));
+}
+
+/* False: one has had the CPU meanwhile. */
+static bool push(struct pushed *pushed)
+{
+	uint64_t moved_ns = 0;
+	bool waited = true;
+
+	for (size_t i = 0; i < pushed->tasks; i++) {
+		const struct waiter *waiter = &pushed->waiters[i];
+
+		move(waiter, &pushed->here);
+		move(waiter, &pushed->there);
+		moved_ns +=
+			reference_sched__since(waiter->waits, account_of(waiter->pid)).run_delay_ns;
+		waited &= !got_cpu(waiter);
+	}
+	if (waited)
+		printf("moved_ns=%llu\nwaited_ns=%llu\n", (unsigned long long)moved_ns,
+		       (unsigned long long)pushed->wait_ns);
+	return waited;
+}
+
+/* Starts the tasks, lets them wait and moves them. */
+static void wait_and_push(struct pushed *pushed)
+{
+	unsigned int tries = 20;
+
+	for (size_t i = 0; i < pushed->tasks; i++)
+		pushed->waiters[i].pid = start(pushed, SCHED_IDLE);
+	pushed->hog = start(pushed, SCHED_OTHER);
+	do {
+		if (!tries--)
+			reference_die(REFERENCE_FAILED, "tasks of the lowest priority get the CPU");
+		await_waits(pushed);
+	} while (!push(pushed));
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void let_run(struct pushed *pushed)
+{
+	uint64_t deadline = clock__now_ns() + 60 * NSEC_PER_SEC, run_delay_ns = 0;
+
+	end(pushed->hog);
+	for (size_t i = 0; i < pushed->tasks; i++) {
+		struct waiter *waiter = &pushed->waiters[i];
+
+		while (!got_cpu(waiter)) {
+			if (clock__now_ns() > deadline)
+				reference_die(REFERENCE_FAILED, "a task gets no CPU");
+			load__sleep(NSEC_PER_MSEC);
+		}
+		kill(waiter->pid, SIGSTOP);
+	}
+	for (size_t i = 0; i < pushed->tasks; i++) {
+		struct waiter *waiter = &pushed->waiters[i];
+
+		waitpid(waiter->pid, NULL, WUNTRACED);
+		run_delay_ns +=
+			reference_sched__since(waiter->waits, account_of(waiter->pid)).run_delay_ns;
+	}
+	printf("run_delay_ns=%llu\n", (unsigned long long)run_delay_ns);
+}
+
+int main(int argc, char **argv)
+{
+	static struct pushed pushed;
+	struct reference_window window = {};
+	bool before;
+
+	argv = reference_arguments(&window, argc, argv, 3,
+				   "pushed [-w] before|within TASKS WAIT_MS");
+	before = !strcmp(argv[0], "before");
+	if (!before && strcmp(argv[0], "within"))
+		reference_die(REFERENCE_USAGE, "'%s' is neither before nor within", argv[0]);
+	pushed.tasks = reference_number(argv[1], "TASKS", 1, MOST_TASKS);
+	pushed.wait_ns = reference_time(argv[2], "WAIT_MS", NSEC_PER_MSEC);
+	choose_cpus(&pushed);
+	reference_begin();
+	if (before)
+		wait_and_push(&pushed);
+	reference_open(&window);
+	if (before)
+		let_run(&pushed);
+	else
+		wait_and_push(&pushed);
+	reference_close(&window);
+	if (!before)
+		end(pushed.hog); /* first, as nobody else has a CPU to die on */
+	for (size_t i = 0; i < pushed.tasks; i++)
+		end(pushed.waiters[i].pid);
+	return 0;
+}
