@@ -361,7 +361,7 @@ static __always_inline void record_wait(struct lat_cell *cell, struct task_struc
 		slow->before_ns = ns;
 }
 
-/* When a wait began, by our own clock; before that if the program missed its ends. */
+/* When the wait began, by our own clock. Too early if ends of earlier waits were missed. */
 static __always_inline __u64 began_at(const struct wait *wait)
 {
 	__u64 last = wait->kernel_ns;
@@ -373,7 +373,7 @@ static __always_inline __u64 began_at(const struct wait *wait)
 	return wait->own_now - wait->before - last;
 }
 
-/* The window has closed: if the wait was in flight then, its start is kept for the iterator. */
+/* A wait ends after the close: if it was in flight then, keeps its start for the iterator. */
 static __always_inline int keep_in_flight(struct wait *wait, struct runqlat_task *own,
 					  const struct sched_info *info)
 {
@@ -382,15 +382,31 @@ static __always_inline int keep_in_flight(struct wait *wait, struct runqlat_task
 	if (!own || own->ended)
 		return 0;
 	take_wait(wait, own, info);
+	if (wait->unseen) { /* these are of earlier waits */
+		wait->before = 0;
+		if (wait->queued)
+			wait->own_start = 0;
+	}
 	began = began_at(wait);
 	if (began >= control.closed_ns)
 		return 0;
-	own->ended = 1;
 	if (wait->own_start || !(wait->unknown || wait->moved))
 		own->queued_ns = began;
 	own->unknown = wait->unknown;
 	own->moved = wait->moved;
+	*(volatile __u8 *)&own->ended = 1; /* last, as the iterator may read meanwhile */
 	return 0;
+}
+
+/*
+ * May the kernel have added `before` before the window opened? It is unknown when if the task was
+ * moved in its sleep, or if ends of earlier waits were missed. Global, so that the verifier does
+ * not follow both answers to the end.
+ */
+__noinline int added_early(const struct wait *wait)
+{
+	return wait && (__s64)wait->before > 0 &&
+	       (wait->moved || wait->unseen || began_at(wait) < control.opened_ns);
 }
 
 static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_struct *prev,
@@ -404,7 +420,7 @@ static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_str
 	struct lat_cell *cell;
 	__u64 stale;
 
-	if (state & TASK_DEAD)
+	if (state & TASK_DEAD && !control.closed_ns)
 		drop_own(prev);
 	if (!queues && !next->pid) {
 		note_turn(prev, next, queue_clock(next));
@@ -435,7 +451,7 @@ static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_str
 	if (!cell)
 		return 0;
 	cell->counts[LAT_KERNEL_NS] += wait.before + wait.kernel_ns;
-	if (wait.before && began_at(&wait) < control.opened_ns)
+	if (added_early(&wait))
 		cell->counts[LAT_EARLY_NS] += wait.before;
 	record_wait(cell, next, &wait, &slow);
 	if (config.why && slow.ns) {
@@ -524,41 +540,64 @@ int stamps_switch(__u64 *ctx)
 
 #include "runqlat_life.bpf.h"
 
-/* What the kernel added when the task migrated in the wait that is in flight. */
+/* What the kernel has added to run_delay when the task migrated in the wait that is in flight. */
 static __always_inline __u64 moved_before(struct task_struct *task, const struct runqlat_task *own)
 {
-	return own ? task->sched_info.run_delay - own->run_delay : 0;
+	if (!own || own->arrivals != task->sched_info.pcount)
+		return 0; /* unknown, or it includes earlier waits */
+	return task->sched_info.run_delay - own->run_delay;
 }
 
-/* Runs once, when the window has closed: counts the waits in flight and their age. */
+/* Counts a wait that began at `start`, by our own clock, if the window was open then. */
+static __always_inline void count_until_close(__u64 start)
+{
+	if (start < control.closed_ns)
+		count_in_flight(&waits_in_flight, start, control.closed_ns);
+}
+
+/* The same for a wait since the kernel's stamp `queued`. */
+static __always_inline void count_since_stamp(struct task_struct *task, __u64 queued,
+					      const struct runqlat_task *own)
+{
+	struct runqlat_clock *clock = other_clock(bpf_ktime_get_ns());
+
+	queued -= moved_before(task, own);
+	if (clock)
+		count_until_close(queued + clock->offset_ns);
+	else
+		count_in_flight(&waits_in_flight, queued, queue_clock(task));
+}
+
+/* Runs once, when the window has closed: counts the waits in flight at the close, and their age. */
 SEC("iter/task")
 int stamps_in_flight(struct bpf_iter__task *ctx)
 {
-	__u64 queued, now, own_start, own_now = bpf_ktime_get_ns();
 	struct task_struct *task = ctx->task;
 	struct runqlat_task *own;
+	__u64 queued, own_start;
+	bool ended;
 
 	if (!task || !task->pid)
 		return 0;
+	queued = *(volatile __u64 *)&task->sched_info.last_queued;
 	own = find_own(task);
+	ended = own && *(volatile __u8 *)&own->ended;
 	/* A task that was moved during its sleep has a stamp, too. */
-	if (!(own && own->ended) && !task_is_active(task))
+	if (!ended && !task_is_active(task))
 		return 0;
-	queued = task->sched_info.last_queued;
-	now = queue_clock(task);
-	own_start = own ? own->queued_ns : 0;
-	if (!queued && !own_start && !(own && own->ended))
+	own_start = own ? *(volatile __u64 *)&own->queued_ns : 0;
+	if (!queued && !own_start && !ended)
 		return 0;
 	if (filter_by_task(&config) && !task_wanted(&config, task, false))
 		return 0;
 	if (own_start)
-		count_in_flight(&waits_in_flight, own_start, own_now);
+		count_until_close(own_start);
 	else if (own && own->unknown)
-		count_in_flight_before(&waits_in_flight, 1, attached_ns, own_now);
+		count_in_flight_before(&waits_in_flight, 1, attached_ns, control.closed_ns);
 	else if (own && own->moved) /* it is unknown since when it is runnable */
-		count_in_flight(&waits_in_flight, now, now);
-	else
-		count_in_flight(&waits_in_flight, queued - moved_before(task, own), now);
+		count_in_flight(&waits_in_flight, control.closed_ns, control.closed_ns);
+	else if (queued)
+		count_since_stamp(task, queued, own);
 	return 0;
 }
 
@@ -708,14 +747,16 @@ int stored_in_flight(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct runqlat_task *own;
 	__u64 queued;
+	bool runs;
 
 	if (!task || !task->pid || (filter_by_task(&config) && !task_wanted(&config, task, false)))
 		return 0;
+	runs = task_runs(task, false); /* before `ended`, which is set when it gets a CPU */
 	own = find_own(task);
 	queued = own ? *(volatile __u64 *)&own->queued_ns : 0;
-	if (!queued || (!own->ended && task_runs(task, false)))
+	if (!queued || (runs && !*(volatile __u8 *)&own->ended))
 		return 0;
-	count_in_flight(&waits_in_flight, queued, bpf_ktime_get_ns());
+	count_until_close(queued);
 	return 0;
 }
 

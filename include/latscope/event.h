@@ -49,7 +49,7 @@ enum lat_count {
 	LAT_UNSTAMPED, /* runqlat: tasks preempted on their way to sleep: the kernel has no stamp */
 	LAT_IDLE, /* runqlat: switches to the idle task */
 	LAT_KERNEL_NS, /* runqlat: waiting time that the kernel has added for the same events, ns */
-	LAT_EARLY_NS, /* runqlat: what of it the kernel may have added before the window opened */
+	LAT_EARLY_NS, /* runqlat: the part of kernel_ns that may be from before the window opened */
 	LAT_COUNTS = 28,
 };
 

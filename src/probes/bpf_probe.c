@@ -668,14 +668,19 @@ int probe__each_entry(const struct bpf_map *map, probe_entry *each, void *contex
 	return err;
 }
 
+void probe__add_in_flight(struct lat_in_flight *waits, uint64_t count, uint64_t age_ns)
+{
+	waits->count += count;
+	waits->sum_ns += count * age_ns;
+	if (age_ns > waits->oldest_ns)
+		waits->oldest_ns = age_ns;
+}
+
 void probe__count_in_flight(struct lat_in_flight *waits, uint64_t count, uint64_t start_ns)
 {
-	uint64_t now = clock__now_ns(), age = now > start_ns ? now - start_ns : 0;
+	uint64_t now = clock__now_ns();
 
-	waits->count += count;
-	waits->sum_ns += count * age;
-	if (age > waits->oldest_ns)
-		waits->oldest_ns = age;
+	probe__add_in_flight(waits, count, now > start_ns ? now - start_ns : 0);
 }
 
 int probe__load_too(struct bpf_object *obj, const char *name)

@@ -177,10 +177,19 @@ static int runqlat_start(struct bpf_probe *probe, struct lat_control **control)
 	return !err && prime ? bpf_probe__iterate(probe, prime) : err;
 }
 
-static int count_wait(void *waits, const void *tid, const void *queued_ns)
+struct until_close {
+	struct lat_in_flight *waits;
+	uint64_t closed_ns;
+};
+
+static int count_wait(void *context, const void *tid, const void *queued)
 {
+	const struct until_close *until = context;
+	uint64_t queued_ns = *(const uint64_t *)queued;
+
 	(void)tid;
-	probe__count_in_flight(waits, 1, *(const uint64_t *)queued_ns);
+	if (queued_ns < until->closed_ns)
+		probe__add_in_flight(until->waits, 1, until->closed_ns - queued_ns);
 	return 0;
 }
 
@@ -188,11 +197,12 @@ static int runqlat_in_flight(struct bpf_probe *probe, struct lat_in_flight *wait
 {
 	struct runqlat_bpf *skel = ((struct runqlat *)probe->skel)->skel;
 	const char *in_flight = loaded_program(probe, 1);
+	struct until_close until = { waits, probe->control->closed_ns };
 	int err;
 
 	*age_known = true;
 	if (!in_flight)
-		return probe__each_entry(skel->maps.start_ts, count_wait, waits);
+		return probe__each_entry(skel->maps.start_ts, count_wait, &until);
 	skel->bss->waits_in_flight = (struct lat_in_flight){ 0 };
 	err = bpf_probe__iterate(probe, in_flight);
 	*waits = skel->bss->waits_in_flight;
@@ -207,7 +217,7 @@ static const char *beyond_time(const struct bpf_probe *probe, const __u64 *count
 	if (counts[LAT_PARTIAL] || counts[LAT_MAP_FULL])
 		return "time not, as some tasks are hidden from BPF";
 	if (probe->method != &methods[0] && counts[LAT_MISSED_START])
-		return "time not, as some waits began before the attach";
+		return "time not, as the start of some waits is unknown";
 	if (probe->method != &methods[0] && kernel__has_member("sched_entity", "sched_delayed"))
 		return "time not, as this kernel counts the sleep of moved tasks as waits";
 	return NULL;

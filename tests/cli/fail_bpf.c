@@ -4,10 +4,10 @@
  * errno ("stamps_switch=7 mark=24"); a name has at most 15 characters. With SLOW_LOAD=PATH, loads
  * of our programs wait while PATH exists.
  *
- * With HOLD=PREFIX, there is a file PREFIX.PID of two bytes. The first says where the process waits
- * as long as it says so: "1" after the attach, before the window opens; "2" after the window has
- * closed, before what is in flight is counted; at first it is that of HOLD_FIRST, or "0". The
- * second is the first one's value once the process waits.
+ * With HOLD=PREFIX, there is a file PREFIX.PID of two bytes. The process waits while the first byte
+ * is "1" after the attach, before its window opens, and while it is "2" after the window has
+ * closed, before what is in flight is counted. It copies that byte to the second one when it waits.
+ * HOLD_FIRST is the first byte at the start, "0" if not set.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -87,8 +87,8 @@ __attribute__((constructor)) static void map_hold(void)
 }
 
 /*
- * The attach ends with an iterator, or with none; then the programs are asked what they have
- * missed. What counts is an iterator, or the reading of a whole map.
+ * After the attach, the programs are first asked what they have missed, just before the window
+ * opens. Events in flight are counted by an iterator, or by reading a whole map.
  */
 static void wait_if_held(long command)
 {

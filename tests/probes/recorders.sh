@@ -6,6 +6,7 @@
 #	watch NAME PROBE METHOD ARG...   starts one
 #	watch_all PROBE ARG...           starts one for each of $methods
 #	await_recorders                  waits until all of them record
+#	watch_held, hold, await_held     have them wait before the window opens, or after it has closed
 #	stop_recorders NAME...           ends them and reads what they recorded, see facts.sh
 
 # watch_all PROBE ARG...: starts a recorder for each of $methods, with the method's name
@@ -50,4 +51,32 @@ stop_recorders() {
 		[ "$status$slurped" = 0 ] || is "recorder $name ends well" "status $status: $slurped" ''
 	done
 	read_facts "$@"
+}
+
+# ---- recorders that wait at a step, see HOLD in tests/cli/fail_bpf.c ----
+
+# hold WHERE: has all recorders wait there; 0: has them go on
+hold() {
+	local name
+
+	for name in "${!recorders[@]}"; do
+		printf '%s' "$1" 1<>"$scratch/hold.${recorders[$name]}"
+	done
+}
+
+# await_held WHERE: until all recorders wait there
+await_held() {
+	local name
+
+	for name in "${!recorders[@]}"; do
+		await "$name waits" grep -qs "$1$1" "$scratch/hold.${recorders[$name]}"
+	done
+}
+
+# watch_held WHERE PROBE ARG...: as watch_all, but they wait there
+watch_held() { LD_PRELOAD=$scratch/fail_bpf.so HOLD=$scratch/hold HOLD_FIRST=$1 watch_all "${@:2}"; }
+
+# make_hold: before the first watch_held
+make_hold() {
+	[ -e "$scratch/fail_bpf.so" ] || gcc -shared -fPIC -O2 -o "$scratch/fail_bpf.so" tests/cli/fail_bpf.c
 }

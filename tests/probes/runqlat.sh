@@ -571,7 +571,7 @@ all_waits() {
 		on 6.12 joined_waits
 		on 6.1 drowsy_waits
 		on 6.1 open_wait
-		on 6.1 late_end
+		late_end
 		early_wait
 		moved_waiters
 	else

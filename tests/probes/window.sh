@@ -111,6 +111,7 @@ begin() {
 drop_all() {
 	local name all=("${programs[@]}" "${recorders[@]}")
 
+	[ ! -e "$scratch/fail_bpf.so" ] || hold 0 # else they would not end
 	if [ ${#all[@]} -gt 0 ]; then
 		kill "${all[@]}" 2>/dev/null
 		wait "${all[@]}" 2>/dev/null

@@ -23,7 +23,7 @@
 
 struct waiter {
 	pid_t pid;
-	struct reference_sched waits; /* since the hog began, it has not had the CPU */
+	struct reference_sched waits; /* its account when it was last seen waiting */
 };
 
 struct pushed {
@@ -82,19 +82,17 @@ static bool got_cpu(const struct waiter *waiter)
 	return account_of(waiter->pid).pcount != waiter->waits.pcount;
 }
 
-/* Until none has had the CPU for wait_ns. */
-static void await_waits(struct pushed *pushed)
+/* For wait_ns; false: one has had the CPU meanwhile. */
+static bool all_wait(struct pushed *pushed)
 {
-	bool waited;
+	bool waited = true;
 
-	do {
-		for (size_t i = 0; i < pushed->tasks; i++)
-			pushed->waiters[i].waits = account_of(pushed->waiters[i].pid);
-		load__sleep(pushed->wait_ns);
-		waited = true;
-		for (size_t i = 0; i < pushed->tasks; i++)
-			waited &= !got_cpu(&pushed->waiters[i]);
-	} while (!waited);
+	for (size_t i = 0; i < pushed->tasks; i++)
+		pushed->waiters[i].waits = account_of(pushed->waiters[i].pid);
+	load__sleep(pushed->wait_ns);
+	for (size_t i = 0; i < pushed->tasks; i++)
+		waited &= !got_cpu(&pushed->waiters[i]);
+	return waited;
 }
 
 static void move(const struct waiter *waiter, const cpu_set_t *where)
@@ -127,7 +125,7 @@ static bool push(struct pushed *pushed)
 /* Starts the tasks, lets them wait and moves them. */
 static void wait_and_push(struct pushed *pushed)
 {
-	unsigned int tries = 20;
+	unsigned int tries = 60;
 
 	for (size_t i = 0; i < pushed->tasks; i++)
 		pushed->waiters[i].pid = start(pushed, SCHED_IDLE);
@@ -135,8 +133,7 @@ static void wait_and_push(struct pushed *pushed)
 	do {
 		if (!tries--)
 			reference_die(REFERENCE_FAILED, "tasks of the lowest priority get the CPU");
-		await_waits(pushed);
-	} while (!push(pushed));
+	} while (!all_wait(pushed) || !push(pushed));
 }
 
 static void end(pid_t pid)
