@@ -373,27 +373,45 @@ static __always_inline __u64 began_at(const struct wait *wait)
 	return wait->own_now - wait->before - last;
 }
 
-/* A wait ends after the close: if it was in flight then, keeps its start for the iterator. */
-static __always_inline int keep_in_flight(struct wait *wait, struct runqlat_task *own,
-					  const struct sched_info *info)
+/*
+ * Reads the wait of `next` that ends, by the kernel's stamp and both clocks. Returns the clock of
+ * the run queue.
+ */
+static __always_inline __u64 read_wait(struct wait *wait, struct task_struct *next)
 {
+	__u64 stale = queue_clock(next);
+
+	wait->own_now = bpf_ktime_get_ns();
+	wait->now = scheduler_clock(wait->own_now, stale);
+	wait->queued = next->sched_info.last_queued;
+	/* The kernel adds exactly this right after us. */
+	wait->kernel_ns = wait->queued && stale > wait->queued ? stale - wait->queued : 0;
+	return stale;
+}
+
+/* A wait ends after the close: if it was in flight then, keeps its start for the iterator. */
+static __always_inline int stamps_keep(struct task_struct *next)
+{
+	struct runqlat_task *own = next->pid ? find_own(next) : NULL;
+	struct wait wait = {};
 	__u64 began;
 
 	if (!own || own->ended)
 		return 0;
-	take_wait(wait, own, info);
-	if (wait->unseen) { /* these are of earlier waits */
-		wait->before = 0;
-		if (wait->queued)
-			wait->own_start = 0;
+	read_wait(&wait, next);
+	take_wait(&wait, own, &next->sched_info);
+	if (wait.unseen) { /* these are of earlier waits */
+		wait.before = 0;
+		if (wait.queued)
+			wait.own_start = 0;
 	}
-	began = began_at(wait);
+	began = began_at(&wait);
 	if (began >= control.closed_ns)
 		return 0;
-	if (wait->own_start || !(wait->unknown || wait->moved))
+	if (wait.own_start || !(wait.unknown || wait.moved))
 		own->queued_ns = began;
-	own->unknown = wait->unknown;
-	own->moved = wait->moved;
+	own->unknown = wait.unknown;
+	own->moved = wait.moved;
 	*(volatile __u8 *)&own->ended = 1; /* last, as the iterator may read meanwhile */
 	return 0;
 }
@@ -420,27 +438,22 @@ static __noinline int stamps_switch_any(void *ctx, bool preempt, struct task_str
 	struct lat_cell *cell;
 	__u64 stale;
 
-	if (state & TASK_DEAD && !control.closed_ns)
+	if (control.closed_ns)
+		return stamps_keep(next);
+	if (state & TASK_DEAD)
 		drop_own(prev);
 	if (!queues && !next->pid) {
 		note_turn(prev, next, queue_clock(next));
 		return count_switch(LAT_IDLE);
 	}
-	stale = queue_clock(next);
-	wait.own_now = bpf_ktime_get_ns();
-	wait.now = scheduler_clock(wait.own_now, stale);
+	stale = read_wait(&wait, next);
 	note_turn(prev, next, wait.now ? wait.now : stale);
-	if (queues && !control.closed_ns)
+	if (queues)
 		stamps_out(prev, wait.own_now, wait.now ? wait.now - stale : 0);
 	if (!next->pid)
 		return count_switch(LAT_IDLE);
 
 	own = find_own(next);
-	wait.queued = next->sched_info.last_queued;
-	/* The kernel adds exactly this right after us. */
-	wait.kernel_ns = wait.queued && stale > wait.queued ? stale - wait.queued : 0;
-	if (control.closed_ns)
-		return keep_in_flight(&wait, own, &next->sched_info);
 	if (own)
 		take_wait(&wait, own, &next->sched_info);
 	cell = seen(next, false, wait.moved || wait.unknown ? 0 : wait.before + wait.kernel_ns);
@@ -659,7 +672,7 @@ static __always_inline void stored_out(struct task_struct *prev, bool preempt, _
 		own->request_ns = 0; /* as in stamps_out() */
 }
 
-/* As keep_in_flight(). */
+/* As stamps_keep(). */
 static __always_inline int stored_keep(struct task_struct *next)
 {
 	struct runqlat_task *own = find_own(next);
