@@ -6,6 +6,12 @@
 loop='while :; do :; done' loops=()
 at_exit+=(end_loops)
 
+# start_loop PRIORITY: adds a real-time task on the last CPU
+start_loop() {
+	chrt -f "$1" taskset -c $(($(nproc) - 1)) bash -c "$loop" &
+	loops+=($!)
+}
+
 end_loops() {
 	[ ${#loops[@]} = 0 ] || kill "${loops[@]}"
 	loops=()
@@ -23,21 +29,27 @@ stuck() {
 	unchanged "$1" "$w/account"
 }
 
+# give_turn: ends the task of higher priority, so that the other one, which has waited until now, gets the CPU
+give_turn() {
+	unchanged "${loops[0]}" "$w/account" || no_reference='the task got a CPU too early'
+	kill "${loops[1]}"
+	loops=("${loops[0]}")
+	await 'its turn' changed "${loops[0]}" "$w/account"
+}
+
 # A real-time task has a CPU for itself, until a task of higher priority starts; the kernel may throttle the latter, but not
 # in favour of the former. The task has waited as long as its account has not changed while the other one's has. If
 # it gets the CPU before, or the CPU stands still, the window is repeated. Sets $waited_ns.
 stuck_window() {
-	local cpu=$(($(nproc) - 1)) since
+	local since
 
 	begin
-	chrt -f 1 taskset -c $cpu bash -c "$loop" &
-	loops=($!)
+	start_loop 1
 	watch_all runqlat -t "${loops[0]}"
 	await_recorders
 	cat "/proc/${loops[0]}/schedstat" >"$w/account"
 	await 'a turn of the waiter' changed "${loops[0]}" "$w/account"
-	chrt -f 2 taskset -c $cpu bash -c "$loop" &
-	loops+=($!)
+	start_loop 2
 	await 'an end of its turns' stuck "${loops[0]}"
 	cat "/proc/${loops[0]}/schedstat" >"$w/account"
 	cat "/proc/${loops[1]}/schedstat" >"$w/above"
@@ -69,15 +81,13 @@ open_wait() {
 # As stuck_window, but the task of higher priority ends when the windows have closed and before the recorders have counted what
 # is in flight.
 late_window() {
-	local cpu=$(($(nproc) - 1)) since
+	local since
 
 	begin
-	chrt -f 1 taskset -c $cpu bash -c "$loop" &
-	loops=($!)
+	start_loop 1
 	watch_held 0 runqlat -t "${loops[0]}"
 	await_recorders
-	chrt -f 2 taskset -c $cpu bash -c "$loop" &
-	loops+=($!)
+	start_loop 2
 	await 'an end of its turns' stuck "${loops[0]}"
 	cat "/proc/${loops[0]}/schedstat" >"$w/account"
 	since=${EPOCHREALTIME/./}
@@ -86,10 +96,7 @@ late_window() {
 	hold 2
 	kill "${recorders[@]}"
 	await_held 2
-	unchanged "${loops[0]}" "$w/account" || no_reference='the task got a CPU too early'
-	kill "${loops[1]}"
-	loops=("${loops[0]}")
-	await 'its turn' changed "${loops[0]}" "$w/account"
+	give_turn
 	hold 0
 	close_window
 	end_loops
@@ -165,21 +172,14 @@ moved_waiters() {
 
 # As stuck_window, but the window opens during the wait, and the task of higher priority ends before it closes.
 early_window() {
-	local cpu=$(($(nproc) - 1))
-
 	begin
-	chrt -f 1 taskset -c $cpu bash -c "$loop" &
-	loops=($!)
-	chrt -f 2 taskset -c $cpu bash -c "$loop" &
-	loops+=($!)
+	start_loop 1
+	start_loop 2
 	await 'an end of its turns' stuck "${loops[0]}"
 	cat "/proc/${loops[0]}/schedstat" >"$w/account"
 	watch_all runqlat -t "${loops[0]}"
 	await_recorders
-	unchanged "${loops[0]}" "$w/account" || no_reference='the task got a CPU too early'
-	kill "${loops[1]}"
-	loops=("${loops[0]}")
-	await 'its turn' changed "${loops[0]}" "$w/account"
+	give_turn
 	nap 0.1
 	close_window
 	end_loops

@@ -15,7 +15,6 @@
  */
 #include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -63,7 +62,6 @@ static _Noreturn void work(unsigned int which, uint64_t scale, uint64_t start, u
 	uint64_t period = duties[which].period_ns * scale,
 		 busy = period * duties[which].percent / 100;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	pin(which % 2);
 	for (uint64_t second = start; second < start + seconds * NSEC_PER_SEC;
 	     second += NSEC_PER_SEC) {
@@ -122,9 +120,7 @@ int main(int argc, char **argv)
 	reference_sched__outweigh(); /* come late less often */
 	start = (clock__now_ns() / NSEC_PER_MSEC + 50) * NSEC_PER_MSEC;
 	for (unsigned int i = 0; i < CHILDREN; i++) {
-		pids[i] = fork();
-		if (pids[i] < 0)
-			reference_die(REFERENCE_FAILED, "cannot fork: %s", strerror(errno));
+		pids[i] = reference_fork();
 		if (!pids[i])
 			work(i, scale, start, seconds);
 	}

@@ -11,7 +11,6 @@
  */
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
@@ -20,12 +19,9 @@
 /* A child that never runs its own code again and so has no fault of its own after its start. */
 static pid_t start_child(void)
 {
-	pid_t child = fork();
+	pid_t child = reference_fork();
 
-	if (child < 0)
-		reference_die(REFERENCE_FAILED, "cannot fork: %s", strerror(errno));
 	if (!child) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		raise(SIGSTOP);
 		_exit(0);
 	}

@@ -191,7 +191,7 @@ int main(int argc, char **argv)
 		wait_and_push(&pushed);
 	reference_close(&window);
 	if (!before)
-		end(pushed.hog); /* first, as nobody else has a CPU to die on */
+		end(pushed.hog); /* first: the others need its CPU to exit */
 	for (size_t i = 0; i < pushed.tasks; i++)
 		end(pushed.waiters[i].pid);
 	return 0;

@@ -25,7 +25,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "reference.h"
@@ -86,7 +85,6 @@ static _Noreturn void run_child(struct shared *shared, struct child *child)
 {
 	static struct worker workers[MAX_THREADS];
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close(shared->start[1]);
 	for (unsigned int i = 0; i < shared->threads; i++)
 		workers[i] = (struct worker){ shared, child, i };
@@ -101,10 +99,8 @@ static void start_children(struct shared *shared)
 	fflush(stdout);
 	for (unsigned int i = 0; i < shared->children; i++) {
 		struct child *child = &shared->child[i];
-		pid_t pid = fork();
+		pid_t pid = reference_fork();
 
-		if (pid < 0)
-			reference_die(REFERENCE_FAILED, "cannot fork: %s", strerror(errno));
 		if (!pid)
 			run_child(shared, child);
 		child->pid = pid;
