@@ -5,10 +5,14 @@
  */
 #include "unit.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <sys/syscall.h>
 
+#include "core/process_stat.h"
 #include "probes/tierlat/act.h"
 #include "probes/tierlat/act_internal.h"
 
@@ -224,6 +228,14 @@ static void test_the_first_node_of_a_page_is_kept(void **state)
 	act_memory__free(memory);
 }
 
+static void need_move_pages(void)
+{
+	void *none = NULL;
+
+	if (syscall(SYS_move_pages, 0, 0, none, none, none, 0))
+		skip();
+}
+
 /* The page of an earlier process of this number was on node 63, which does not exist here. */
 static void test_pages_go_back_in_their_own_process(void **state)
 {
@@ -233,8 +245,7 @@ static void test_pages_go_back_in_their_own_process(void **state)
 	uint64_t left;
 
 	(void)state;
-	if (syscall(SYS_move_pages, 0, 0, NULL, NULL, NULL, 0))
-		skip();
+	need_move_pages();
 	assert_non_null(memory);
 	memset(pages, 1, sizeof(pages));
 	assert_int_equal(act_memory__keep(memory, (uintptr_t)pages[0], getpid(), started, 0), 0);
@@ -247,6 +258,147 @@ static void test_pages_go_back_in_their_own_process(void **state)
 	assert_int_equal(act_memory__undo(memory, "", &left), -EAGAIN);
 	assert_int_equal(left, 1);
 	act_memory__free(memory);
+}
+
+/* The process whose end an act meets. It ends at the first call about it, if it is `mortal`. */
+static struct {
+	pid_t pid;
+	bool mortal;
+	bool met; /* the call came */
+} victim;
+
+static void end_victim(void)
+{
+	siginfo_t info;
+
+	assert_int_equal(kill(victim.pid, SIGKILL), 0);
+	assert_int_equal(waitid(P_PID, (id_t)victim.pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+/* Instead of that of the C library. */
+long syscall(long number, ...)
+{
+	long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	long arguments[6];
+	va_list list;
+
+	va_start(list, number);
+	for (unsigned int i = 0; i < 6; i++)
+		arguments[i] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_move_pages && victim.mortal && (pid_t)arguments[0] == victim.pid) {
+		victim.mortal = false;
+		victim.met = true;
+		end_victim();
+	}
+	return real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
+		    arguments[5]);
+}
+
+static void *wait_in_thread(void *arg)
+{
+	while (true)
+		pause();
+	return arg;
+}
+
+static void wait_for_ever(void)
+{
+	wait_in_thread(NULL);
+}
+
+/* A process of which only the second thread is left: its first one has ended. */
+static void leave_a_thread(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, wait_in_thread, NULL))
+		_exit(1);
+	syscall(SYS_exit, 0);
+}
+
+static char page[4096] __attribute__((aligned(4096))); /* which each victim has */
+
+static void begin_victim(bool mortal, void (*live)(void))
+{
+	memset(page, 1, sizeof(page));
+	victim.mortal = mortal;
+	victim.met = false;
+	victim.pid = unit_fork();
+	if (!victim.pid)
+		live();
+}
+
+static void wait_for_victim(void)
+{
+	assert_int_equal(waitpid(victim.pid, NULL, 0), victim.pid);
+}
+
+/* It has ended, and its parent does not know yet. */
+static void test_a_process_that_ends_meanwhile_stops_nothing(void **state)
+{
+	struct act_mover mover = { .nodes = nodes, .seed = 1 };
+	struct act_done done = { 0 };
+
+	(void)state;
+	need_move_pages();
+	begin_victim(true, wait_for_ever);
+	assert_int_equal(act_pages__move(&mover, victim.pid, 1, 0, 1 << 20, 1 << 20, UINT64_MAX,
+					 &done),
+			 -ESRCH);
+	assert_true(victim.met);
+	assert_int_equal(done.moved, 0);
+	wait_for_victim();
+}
+
+/* Of a page that was on node 63, which does not exist here: it is left if it is looked at. */
+static uint64_t left_of_victim(void)
+{
+	struct act_memory *memory = act_memory__new(1);
+	uint32_t started = (uint32_t)act_targets__started("", victim.pid);
+	uint64_t left;
+	int err;
+
+	assert_non_null(memory);
+	assert_int_not_equal(started, 0);
+	assert_int_equal(act_memory__keep(memory, (uintptr_t)page, victim.pid, started, 63), 0);
+	err = act_memory__undo(memory, "", &left);
+	assert_int_equal(err, left ? -EAGAIN : 0);
+	act_memory__free(memory);
+	return left;
+}
+
+static void test_pages_of_a_process_that_has_ended_are_gone(void **state)
+{
+	(void)state;
+	need_move_pages();
+	begin_victim(false, wait_for_ever);
+	end_victim();
+	assert_int_equal(left_of_victim(), 0);
+	wait_for_victim();
+	begin_victim(true, wait_for_ever);
+	assert_int_equal(left_of_victim(), 0);
+	assert_true(victim.met);
+	wait_for_victim();
+}
+
+static bool has_state(pid_t pid, char wanted)
+{
+	struct process_stat stat;
+
+	return !process_stat__read("", pid, &stat) && stat.state == wanted;
+}
+
+static void test_pages_of_threads_that_go_on_are_not_gone(void **state)
+{
+	(void)state;
+	need_move_pages();
+	begin_victim(false, leave_a_thread);
+	while (!has_state(victim.pid, 'Z'))
+		usleep(1000);
+	assert_int_equal(left_of_victim(), 1);
+	end_victim();
+	wait_for_victim();
 }
 
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, unit_remove_dir)
@@ -264,6 +416,9 @@ int main(void)
 		IN_DIR(test_a_cgroup_is_read_with_those_below_it),
 		cmocka_unit_test(test_the_first_node_of_a_page_is_kept),
 		cmocka_unit_test(test_pages_go_back_in_their_own_process),
+		cmocka_unit_test(test_a_process_that_ends_meanwhile_stops_nothing),
+		cmocka_unit_test(test_pages_of_a_process_that_has_ended_are_gone),
+		cmocka_unit_test(test_pages_of_threads_that_go_on_are_not_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

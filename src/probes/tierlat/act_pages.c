@@ -5,7 +5,9 @@
  */
 #include "act_internal.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/mempolicy.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,12 +40,15 @@ struct job {
 	struct piece piece;
 };
 
+/* -ESRCH: it has ended. The kernel says EINVAL from when it ends until its parent knows. */
 static int call(pid_t pid, unsigned long nr, void **pages, const int *nodes, int *status)
 {
 	long got = syscall(SYS_move_pages, pid, nr, pages, nodes, status, nodes ? MPOL_MF_MOVE : 0);
 
 	/* A positive number is of pages that were not moved: `status` has the reasons. */
-	return got < 0 ? -errno : 0;
+	if (got >= 0)
+		return 0;
+	return errno == EINVAL ? -ESRCH : -errno;
 }
 
 /* xorshift64* */
@@ -293,9 +298,31 @@ static int by_place(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* A batch of pages of one process. Returns how many are not back. */
-static uint64_t move_back(const struct act_page *pages, unsigned int nr)
+/* A thread that has the memory of a process whose first thread has ended; 0: none has. */
+static pid_t find_thread(const char *root, pid_t pid)
 {
+	char path[PATH_MAX];
+	struct dirent *entry;
+	pid_t found = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/proc/%d/task", root, pid);
+	dir = opendir(path);
+	while (dir && !found && (entry = readdir(dir))) {
+		pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (thread > 0 && !call(thread, 0, NULL, NULL, NULL))
+			found = thread;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* A batch of pages of one process. Returns how many are not back. */
+static uint64_t move_back(const struct act_page *pages, unsigned int nr, const char *root)
+{
+	pid_t pid = (pid_t)pages[0].pid;
 	int nodes[PIECE], status[PIECE];
 	void *addresses[PIECE];
 	uint64_t left = 0;
@@ -304,9 +331,11 @@ static uint64_t move_back(const struct act_page *pages, unsigned int nr)
 		addresses[i] = (void *)(uintptr_t)(pages[i].address & ~0xfffULL);
 		nodes[i] = (int)(pages[i].address & 0xfff);
 	}
-	if (call((pid_t)pages[0].pid, nr, addresses, nodes, status) == -ESRCH)
+	if (call(pid, 0, NULL, NULL, NULL) == -ESRCH)
+		pid = find_thread(root, pid);
+	if (!pid || call(pid, nr, addresses, nodes, status) == -ESRCH)
 		return 0; /* its pages are gone with it */
-	if (call((pid_t)pages[0].pid, nr, addresses, NULL, status))
+	if (call(pid, nr, addresses, NULL, status))
 		return nr;
 	for (unsigned int i = 0; i < nr; i++)
 		left += status[i] >= 0 && status[i] != nodes[i];
@@ -334,7 +363,7 @@ int act_memory__undo(const struct act_memory *memory, const char *root, uint64_t
 		     next < nr && next < i + PIECE && is_same_process(&all[next], &all[i]);)
 			next++;
 		if (same)
-			*left += move_back(&all[i], (unsigned int)(next - i));
+			*left += move_back(&all[i], (unsigned int)(next - i), root);
 	}
 	free(all);
 	return *left ? -EAGAIN : 0;
