@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * hold MB [huge|weighted|hot]: touches so much memory, prints its address, and keeps it until its
- * input ends. The pages are of 4 KiB, or huge ones where the kernel has some. With `weighted`, they
- * are on the nodes 0 and 1 by weighted interleave; for each byte of input the next quarter is freed
- * and touched again, and a byte printed. With `hot`, all pages are read again and again.
+ * hold MB [huge|weighted|hot|pinned]: touches so much memory, prints its address, and keeps it
+ * until its input ends. The pages are of 4 KiB, or huge ones where the kernel has some. With
+ * `weighted`, they are on the nodes 0 and 1 by weighted interleave; for each byte of input the next
+ * quarter is freed and touched again, and a byte printed. With `hot`, all pages are read again and
+ * again. With `pinned`, a byte of input makes a page that is not on node 0 one that cannot move,
+ * and a byte is printed.
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define WEIGHTED_INTERLEAVE 6
@@ -25,6 +29,25 @@ static void renew(char *memory, size_t size)
 	memset(memory, 1, size);
 	putchar('.');
 	fflush(stdout);
+}
+
+/* A pipe refers to the first such page from now on. */
+static void pin(char *memory, size_t size)
+{
+	int ends[2], node = 0;
+
+	for (char *at = memory; at < memory + size; at += PAGE) {
+		struct iovec page = { at, PAGE };
+		void *address = at;
+
+		if (syscall(SYS_move_pages, 0, 1UL, &address, NULL, &node, 0) || node <= 0)
+			continue;
+		if (pipe(ends) || vmsplice(ends[1], &page, 1, 0) != PAGE)
+			return;
+		putchar('.');
+		fflush(stdout);
+		return;
+	}
 }
 
 /* The kernel flushes the whole TLB after the protection of so many pages has changed. */
@@ -78,5 +101,7 @@ int main(int argc, char **argv)
 	for (size_t part = 0; read(STDIN_FILENO, &byte, 1) > 0; part = (part + 1) % 4)
 		if (weighted)
 			renew(memory + part * (size / 4), size / 4);
+		else if (!strcmp(how, "pinned"))
+			pin(memory, size);
 	return 0;
 }

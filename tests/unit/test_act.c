@@ -199,6 +199,11 @@ static void test_a_cgroup_is_read_with_those_below_it(void **state)
 	assert_int_equal(place.near_bytes, 100 * 4096);
 	assert_int_equal(place.processes, 2);
 	assert_int_equal(place.unread, 1);
+	/* Others may come. */
+	unit_write(dir, "sys/fs/cgroup/a/cgroup.procs", "");
+	unit_write(dir, "sys/fs/cgroup/a/b/cgroup.procs", "");
+	assert_int_equal(act__place(act, &place, why), 0);
+	assert_true(isnan(act_place__share(&place)));
 	unlink(unit_path(dir, "sys/fs/cgroup/a/cgroup.procs"));
 	assert_int_equal(act__place(act, &place, why), -ESRCH);
 	end(act);
@@ -260,10 +265,11 @@ static void test_pages_go_back_in_their_own_process(void **state)
 	act_memory__free(memory);
 }
 
-/* The process whose end an act meets. It ends at the first call about it, if it is `mortal`. */
+/* The process whose end an act meets: at the call about it after so many; -1: never. */
 static struct {
 	pid_t pid;
-	bool mortal;
+	int survives;
+	bool full; /* there is no room for its pages */
 	bool met; /* the call came */
 } victim;
 
@@ -286,10 +292,16 @@ long syscall(long number, ...)
 	for (unsigned int i = 0; i < 6; i++)
 		arguments[i] = va_arg(list, long);
 	va_end(list);
-	if (number == SYS_move_pages && victim.mortal && (pid_t)arguments[0] == victim.pid) {
-		victim.mortal = false;
-		victim.met = true;
-		end_victim();
+	if (number == SYS_move_pages && victim.pid && (pid_t)arguments[0] == victim.pid) {
+		if (!victim.survives) {
+			victim.met = true;
+			end_victim();
+		}
+		victim.survives--;
+		if (victim.full && arguments[3]) {
+			errno = ENOMEM;
+			return -1;
+		}
 	}
 	return real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
 		    arguments[5]);
@@ -319,11 +331,11 @@ static void leave_a_thread(void)
 
 static char page[4096] __attribute__((aligned(4096))); /* which each victim has */
 
-static void begin_victim(bool mortal, void (*live)(void))
+static void begin_victim(int survives, void (*live)(void))
 {
 	memset(page, 1, sizeof(page));
-	victim.mortal = mortal;
-	victim.met = false;
+	victim.survives = survives;
+	victim.full = victim.met = false;
 	victim.pid = unit_fork();
 	if (!victim.pid)
 		live();
@@ -332,22 +344,45 @@ static void begin_victim(bool mortal, void (*live)(void))
 static void wait_for_victim(void)
 {
 	assert_int_equal(waitpid(victim.pid, NULL, 0), victim.pid);
+	victim.pid = 0;
+}
+
+/* Moves pages of it from node 0 to node 0. */
+static int move_victim(struct act_done *done)
+{
+	struct act_mover mover = { .nodes = nodes, .seed = 1 };
+
+	*done = (struct act_done){ 0 };
+	return act_pages__move(&mover, victim.pid, 1, 0, 1 << 20, 1 << 20, UINT64_MAX, done);
 }
 
 /* It has ended, and its parent does not know yet. */
 static void test_a_process_that_ends_meanwhile_stops_nothing(void **state)
 {
-	struct act_mover mover = { .nodes = nodes, .seed = 1 };
-	struct act_done done = { 0 };
+	struct act_done done;
 
 	(void)state;
 	need_move_pages();
-	begin_victim(true, wait_for_ever);
-	assert_int_equal(act_pages__move(&mover, victim.pid, 1, 0, 1 << 20, 1 << 20, UINT64_MAX,
-					 &done),
-			 -ESRCH);
-	assert_true(victim.met);
-	assert_int_equal(done.moved, 0);
+	for (int survives = 0; survives < 3; survives++) {
+		begin_victim(survives, wait_for_ever);
+		assert_int_equal(move_victim(&done), -ESRCH);
+		assert_true(victim.met);
+		assert_int_equal(done.moved, 0);
+		wait_for_victim();
+	}
+}
+
+static void test_a_node_that_becomes_full_stops_nothing(void **state)
+{
+	struct act_done done;
+
+	(void)state;
+	need_move_pages();
+	begin_victim(-1, wait_for_ever);
+	victim.full = true;
+	assert_int_equal(move_victim(&done), 0);
+	assert_true(done.full);
+	end_victim();
 	wait_for_victim();
 }
 
@@ -372,14 +407,13 @@ static void test_pages_of_a_process_that_has_ended_are_gone(void **state)
 {
 	(void)state;
 	need_move_pages();
-	begin_victim(false, wait_for_ever);
-	end_victim();
-	assert_int_equal(left_of_victim(), 0);
-	wait_for_victim();
-	begin_victim(true, wait_for_ever);
-	assert_int_equal(left_of_victim(), 0);
-	assert_true(victim.met);
-	wait_for_victim();
+	for (int survives = 0; survives < 3; survives++) {
+		begin_victim(survives, wait_for_ever);
+		assert_int_equal(left_of_victim(), 0);
+		assert_true(victim.met);
+		assert_int_equal(act_targets__started("", victim.pid), 0);
+		wait_for_victim();
+	}
 }
 
 static bool has_state(pid_t pid, char wanted)
@@ -393,7 +427,7 @@ static void test_pages_of_threads_that_go_on_are_not_gone(void **state)
 {
 	(void)state;
 	need_move_pages();
-	begin_victim(false, leave_a_thread);
+	begin_victim(-1, leave_a_thread);
 	while (!has_state(victim.pid, 'Z'))
 		usleep(1000);
 	assert_int_equal(left_of_victim(), 1);
@@ -417,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_the_first_node_of_a_page_is_kept),
 		cmocka_unit_test(test_pages_go_back_in_their_own_process),
 		cmocka_unit_test(test_a_process_that_ends_meanwhile_stops_nothing),
+		cmocka_unit_test(test_a_node_that_becomes_full_stops_nothing),
 		cmocka_unit_test(test_pages_of_a_process_that_has_ended_are_gone),
 		cmocka_unit_test(test_pages_of_threads_that_go_on_are_not_gone),
 	};

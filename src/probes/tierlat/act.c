@@ -122,6 +122,10 @@ static int make_memory(struct act *act, const struct act_config *config, char wh
 	err = act_targets__list(&act->mover.targets, &pids);
 	if (err)
 		return err;
+	if (!pids.nr) {
+		snprintf(why, TIER_TEXT, "the cgroup has no process");
+		return -ESRCH;
+	}
 	err = act_mover__place(&act->mover, &pids, &place, 0, NULL);
 	free(pids.pids);
 	if (err) {

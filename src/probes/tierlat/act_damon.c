@@ -408,16 +408,30 @@ int act_damon__start(struct act_damon *damon, char why[TIER_TEXT])
 	return err;
 }
 
+/* "on" or "off". The kernel answers EBUSY while another program reads or writes it, too. */
+static int read_state(const struct act_damon *damon, unsigned int which, char state[LINE])
+{
+	char path[PATH_MAX];
+	int err = -EBUSY;
+
+	snprintf(path, sizeof(path), KDAMONDS "/%u/state", which);
+	for (unsigned int i = 0; i < BUSY_TRIES && err == -EBUSY; i++) {
+		if (i)
+			pause_for(BUSY_PAUSE);
+		err = first_line__read(damon->root, path, state, LINE);
+	}
+	return err;
+}
+
 /* Of what another program changed, DAMON says nothing: the kdamonds are fewer, or do not run. */
 static int check(const struct act_damon *damon, unsigned int which)
 {
-	char path[PATH_MAX], state[LINE];
+	char state[LINE];
 	uint64_t nr;
 
 	if (get_number(damon->root, KDAMONDS "/nr_kdamonds", 10, &nr) || nr != TIERS)
 		return -EBUSY;
-	snprintf(path, sizeof(path), KDAMONDS "/%u/state", which);
-	if (first_line__read(damon->root, path, state, sizeof(state)) || !strcmp(state, "off"))
+	if (read_state(damon, which, state) || !strcmp(state, "off"))
 		return -EBUSY;
 	return 0;
 }
@@ -575,7 +589,7 @@ const char *act_damon__explain(int err)
 /* Leaves alone what another program has made since. */
 int act_damon__undo(const struct act_damon *damon)
 {
-	char path[PATH_MAX], state[LINE];
+	char state[LINE];
 	uint64_t nr = 0;
 	int err;
 
@@ -587,9 +601,7 @@ int act_damon__undo(const struct act_damon *damon)
 	if (nr != TIERS)
 		return -EBUSY;
 	for (unsigned int which = 0; which < TIERS; which++) {
-		snprintf(path, sizeof(path), KDAMONDS "/%u/state", which);
-		err = first_line__read(damon->root, path, state, sizeof(state));
-		if (!err && strcmp(state, "off"))
+		if (read_state(damon, which, state) || strcmp(state, "off"))
 			put(damon, "off", "%u/state", which);
 	}
 	return put(damon, "0", "nr_kdamonds");

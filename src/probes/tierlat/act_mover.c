@@ -54,7 +54,8 @@ int act_mover__place(const struct act_mover *mover, const struct act_pids *pids,
 		place->near_bytes += bytes_in(mover, &pages, mover->nodes.near);
 		place->far_bytes += bytes_in(mover, &pages, mover->nodes.far);
 	}
-	return err ? err : place->processes ? 0 : last;
+	/* A cgroup without a process may get others. */
+	return err ? err : place->processes || !pids->nr ? 0 : last;
 }
 
 /* The node of a mask with the most room for so many bytes; -ENOSPC: none has. */
@@ -105,7 +106,7 @@ static int move(struct act_mover *mover, const struct act_pids *pids, const uint
 		err = act_pages__move(mover, pids->pids[i], from, (unsigned int)to,
 				      (uint64_t)((double)wanted * from_bytes[i] / sum),
 				      from_bytes[i], until, done);
-		if (err == -ESRCH || err == -EACCES)
+		if (err == -ESRCH || err == -EACCES || err == -EPERM)
 			err = 0; /* it ended, or may not use the node: the placement shows it */
 	}
 	return err;
@@ -129,6 +130,16 @@ static int weigh(struct act_mover *mover, const struct act_order *order, double 
 	int err = order->weigh ? act_weights__set(mover->weights, order->share) : 0;
 
 	return err ? err : act_weights__share(mover->weights, now);
+}
+
+static bool is_gone(const struct act_mover *mover)
+{
+	struct act_pids pids;
+	int err = act_targets__list(&mover->targets, &pids);
+
+	if (!err)
+		free(pids.pids);
+	return err == -ESRCH;
 }
 
 static int obey(struct act_mover *mover, const struct act_order *order, struct act_reply *reply)
@@ -157,7 +168,8 @@ static int obey(struct act_mover *mover, const struct act_order *order, struct a
 	reply->place.weighted = weighted;
 	free(bytes);
 	free(pids.pids);
-	return err;
+	/* Of a cgroup that is gone, DAMON says other things. */
+	return err && mover->damon && is_gone(mover) ? -ESRCH : err;
 }
 
 static void explain(const struct act_mover *mover, int err, char why[TIER_TEXT])

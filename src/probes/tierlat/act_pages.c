@@ -40,14 +40,17 @@ struct job {
 	struct piece piece;
 };
 
-/* -ESRCH: it has ended. The kernel says EINVAL from when it ends until its parent knows. */
+/*
+ * A positive number: the kernel did not move so many of the pages, and did not try those after the
+ * first of them. -ESRCH: the process has ended; until its parent has waited for it, the kernel says
+ * EINVAL. -ENOMEM: the node is full.
+ */
 static int call(pid_t pid, unsigned long nr, void **pages, const int *nodes, int *status)
 {
 	long got = syscall(SYS_move_pages, pid, nr, pages, nodes, status, nodes ? MPOL_MF_MOVE : 0);
 
-	/* A positive number is of pages that were not moved: `status` has the reasons. */
 	if (got >= 0)
-		return 0;
+		return (int)got;
 	return errno == EINVAL ? -ESRCH : -errno;
 }
 
@@ -112,9 +115,8 @@ static int move_piece(struct job *job, unsigned int most)
 		return err;
 	err = call(job->pid, nr, pages, nodes, status);
 	job->done->tried += nr * job->page_bytes;
-	for (unsigned int i = 0; !err && i < nr; i++)
-		job->done->full |= status[i] == -ENOMEM;
-	if (!err)
+	job->done->full = err == -ENOMEM;
+	if (err >= 0 || job->done->full)
 		err = count_moved(job);
 	return err ? err : (int)nr;
 }
@@ -298,7 +300,7 @@ static int by_place(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* A thread that has the memory of a process whose first thread has ended; 0: none has. */
+/* One that has the memory of a process whose first thread has ended; 0: none has. */
 static pid_t find_thread(const char *root, pid_t pid)
 {
 	char path[PATH_MAX];
@@ -319,11 +321,23 @@ static pid_t find_thread(const char *root, pid_t pid)
 	return found;
 }
 
-/* A batch of pages of one process. Returns how many are not back. */
-static uint64_t move_back(const struct act_page *pages, unsigned int nr, const char *root)
+/* A thread that has the memory of the page's process; 0: the process has ended. */
+static pid_t find_process(const char *root, const struct act_page *page)
 {
-	pid_t pid = (pid_t)pages[0].pid;
-	int nodes[PIECE], status[PIECE];
+	pid_t pid = (pid_t)page->pid;
+
+	if ((uint32_t)act_targets__started(root, pid) != page->started)
+		return 0;
+	return call(pid, 0, NULL, NULL, NULL) == -ESRCH ? find_thread(root, pid) : pid;
+}
+
+/*
+ * Up to PIECE pages of one process. Returns how many are not back. A page that the kernel cannot
+ * move keeps it from those after it, so the others are tried without it.
+ */
+static uint64_t move_back(pid_t pid, const struct act_page *pages, unsigned int nr)
+{
+	int nodes[PIECE], status[PIECE], err;
 	void *addresses[PIECE];
 	uint64_t left = 0;
 
@@ -331,12 +345,12 @@ static uint64_t move_back(const struct act_page *pages, unsigned int nr, const c
 		addresses[i] = (void *)(uintptr_t)(pages[i].address & ~0xfffULL);
 		nodes[i] = (int)(pages[i].address & 0xfff);
 	}
-	if (call(pid, 0, NULL, NULL, NULL) == -ESRCH)
-		pid = find_thread(root, pid);
-	if (!pid || call(pid, nr, addresses, nodes, status) == -ESRCH)
-		return 0; /* its pages are gone with it */
-	if (call(pid, nr, addresses, NULL, status))
-		return nr;
+	err = call(pid, nr, addresses, nodes, status);
+	if (err && err != -ESRCH && err != -ENOMEM && nr > 1)
+		return move_back(pid, pages, nr / 2) + move_back(pid, pages + nr / 2, nr - nr / 2);
+	err = call(pid, nr, addresses, NULL, status);
+	if (err)
+		return err == -ESRCH ? 0 : nr; /* its pages are gone with it */
 	for (unsigned int i = 0; i < nr; i++)
 		left += status[i] >= 0 && status[i] != nodes[i];
 	return left;
@@ -346,7 +360,7 @@ int act_memory__undo(const struct act_memory *memory, const char *root, uint64_t
 {
 	struct act_page *all = calloc(memory->nr + 1, sizeof(*all));
 	size_t nr = 0, next;
-	bool same = false;
+	pid_t pid = 0;
 
 	*left = 0;
 	if (!all)
@@ -357,13 +371,12 @@ int act_memory__undo(const struct act_memory *memory, const char *root, uint64_t
 	qsort(all, nr, sizeof(*all), by_place);
 	for (size_t i = 0; i < nr; i = next) {
 		if (!i || !is_same_process(&all[i], &all[i - 1]))
-			same = (uint32_t)act_targets__started(root, (pid_t)all[i].pid) ==
-			       all[i].started;
+			pid = find_process(root, &all[i]);
 		for (next = i;
 		     next < nr && next < i + PIECE && is_same_process(&all[next], &all[i]);)
 			next++;
-		if (same)
-			*left += move_back(&all[i], (unsigned int)(next - i), root);
+		if (pid)
+			*left += move_back(pid, &all[i], (unsigned int)(next - i));
 	}
 	free(all);
 	return *left ? -EAGAIN : 0;

@@ -22,7 +22,12 @@ uint64_t act_targets__started(const char *root, pid_t pid)
 {
 	struct process_stat stat;
 
-	return process_stat__read(root, pid, &stat) ? 0 : stat.start_ticks;
+	if (process_stat__read(root, pid, &stat))
+		return 0;
+	/* Its parent has not waited for it yet. Of several threads the first one may end first. */
+	if ((stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1)
+		return 0;
+	return stat.start_ticks;
 }
 
 static int open_cgroup(struct act_targets *targets, char why[TIER_TEXT])
