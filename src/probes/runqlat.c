@@ -210,13 +210,16 @@ static int runqlat_in_flight(struct bpf_probe *probe, struct lat_in_flight *wait
 }
 
 /* Why the kernel's sum of waits cannot be compared with ours; NULL: it can. */
-static const char *beyond_time(const struct bpf_probe *probe, const __u64 *counts)
+static const char *beyond_time(const struct bpf_probe *probe, const struct run_probe *entry)
 {
+	const __u64 *counts = entry->total.metrics[0].counts;
+
 	if (probe__filters_tasks(&probe->config))
 		return "time not, as a filter leaves out waits";
 	if (counts[LAT_PARTIAL] || counts[LAT_MAP_FULL])
 		return "time not, as some tasks are hidden from BPF";
-	if (probe->method != &methods[0] && counts[LAT_MISSED_START])
+	/* With stamps, a wait without a known start matters if it goes on: the task may move. */
+	if ((probe->method != &methods[0] && counts[LAT_MISSED_START]) || entry->in_flight.before)
 		return "time not, as the start of some waits is unknown";
 	if (probe->method != &methods[0] && kernel__has_member("sched_entity", "sched_delayed"))
 		return "time not, as this kernel counts the sleep of moved tasks as waits";
@@ -233,7 +236,7 @@ static void runqlat_expect(const struct bpf_probe *probe, const struct run_probe
 {
 	const struct lat_cell *cell = &entry->total.metrics[0];
 	const __u64 *counts = cell->counts;
-	const char *why = beyond_time(probe, counts);
+	const char *why = beyond_time(probe, entry);
 	uint64_t unstamped = counts[LAT_UNSTAMPED];
 
 	if (probe->method == &methods[0])
@@ -254,7 +257,9 @@ static void runqlat_expect(const struct bpf_probe *probe, const struct run_probe
 	/* A migration moves the first part of a wait into the sum before the wait has ended. */
 	check->time.ours_high = entry->in_flight.sum_ns;
 	if (probe->method == &methods[0]) {
-		check->time.ours_low = counts[LAT_KERNEL_NS] - counts[LAT_EARLY_NS];
+		check->time.ours_low = counts[LAT_KERNEL_NS] > counts[LAT_EARLY_NS]
+					       ? counts[LAT_KERNEL_NS] - counts[LAT_EARLY_NS]
+					       : 0;
 		check->time.ours_high += counts[LAT_KERNEL_NS];
 		return;
 	}

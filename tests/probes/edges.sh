@@ -137,6 +137,15 @@ moved_within_window() {
 	work
 }
 
+# The recorders are attached during the waits.
+moved_across_attach() {
+	begin
+	start pushed pushed across 3 1000 || return
+	nap 1
+	watch_all runqlat
+	work
+}
+
 # early_whole METHOD: all that the moves added is in what the kernel may have added before the window, and nothing of what it
 # added afterwards
 early_whole() {
@@ -151,6 +160,9 @@ pushed_wait() {
 	is_within 3 "$(fact "$1" runqlat.in_flight)" "$forever" &&
 		is_within "$(printed pushed waited_ns)" "$(fact "$1" runqlat.in_flight_ns)" "$forever"
 }
+
+# all_in_flight METHOD: the pushed tasks are in flight
+all_in_flight() { is_within 3 "$(fact "$1" runqlat.in_flight)" "$forever"; }
 
 # The kernel adds a part of a wait when it moves the task: before the window opens, though the wait ends in it; or in the
 # window, though the wait does not end. Other tasks of the machine may have such waits too.
@@ -168,6 +180,10 @@ moved_waiters() {
 		ok "$method: moved, and waiting at the end: they are in flight, and as old as their waits" pushed_wait "$method"
 		balance "$method: moved, and waiting at the end" "$method"
 	done
+	[[ " ${methods[*]} " = *' stamps '* ]] || return 0
+	window moved_across_attach || return
+	ok 'stamps: waiting since before the attach, and moved: they are in flight' all_in_flight stamps
+	balance 'stamps: waiting since before the attach, and moved' stamps
 }
 
 # As stuck_window, but the window opens during the wait, and the task of higher priority ends before it closes.

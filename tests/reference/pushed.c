@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * pushed [-w] before|within TASKS WAIT_MS: tasks that are moved while they wait for a CPU.
+ * pushed [-w] before|across|within TASKS WAIT_MS: tasks that are moved while they wait for a CPU.
  *
  * TASKS tasks of the lowest priority wait on the last CPU behind a hog of the highest of ordinary
  * tasks. When each has waited for WAIT_MS, their parent, which is real-time and on another CPU, has
@@ -8,6 +8,7 @@
  * have waited so far to its sum.
  *
  *   before   that happens before ready=1; in the window the hog ends, and each gets the CPU
+ *   across   they wait before ready=1, and are moved in the window; at done=1 they still wait
  *   within   all of it happens in the window; at done=1 they still wait
  *
  * moved_ns= is what the kernel added by the moves, waited_ns= how long each had waited by then, at
@@ -122,14 +123,18 @@ static bool push(struct pushed *pushed)
 	return waited;
 }
 
-/* Starts the tasks, lets them wait and moves them. */
+static void start_all(struct pushed *pushed)
+{
+	for (size_t i = 0; i < pushed->tasks; i++)
+		pushed->waiters[i].pid = start(pushed, SCHED_IDLE);
+	pushed->hog = start(pushed, SCHED_OTHER);
+}
+
+/* Lets the tasks wait, and moves them. */
 static void wait_and_push(struct pushed *pushed)
 {
 	unsigned int tries = 60;
 
-	for (size_t i = 0; i < pushed->tasks; i++)
-		pushed->waiters[i].pid = start(pushed, SCHED_IDLE);
-	pushed->hog = start(pushed, SCHED_OTHER);
 	do {
 		if (!tries--)
 			reference_die(REFERENCE_FAILED, "tasks of the lowest priority get the CPU");
@@ -171,24 +176,30 @@ int main(int argc, char **argv)
 {
 	static struct pushed pushed;
 	struct reference_window window = {};
-	bool before;
+	bool before, across;
 
 	argv = reference_arguments(&window, argc, argv, 3,
-				   "pushed [-w] before|within TASKS WAIT_MS");
+				   "pushed [-w] before|across|within TASKS WAIT_MS");
 	before = !strcmp(argv[0], "before");
-	if (!before && strcmp(argv[0], "within"))
-		reference_die(REFERENCE_USAGE, "'%s' is neither before nor within", argv[0]);
+	across = !strcmp(argv[0], "across");
+	if (!before && !across && strcmp(argv[0], "within"))
+		reference_die(REFERENCE_USAGE, "'%s' is not before, across or within", argv[0]);
 	pushed.tasks = reference_number(argv[1], "TASKS", 1, MOST_TASKS);
 	pushed.wait_ns = reference_time(argv[2], "WAIT_MS", NSEC_PER_MSEC);
 	choose_cpus(&pushed);
 	reference_begin();
+	if (before || across)
+		start_all(&pushed);
 	if (before)
 		wait_and_push(&pushed);
 	reference_open(&window);
-	if (before)
+	if (before) {
 		let_run(&pushed);
-	else
+	} else {
+		if (!across)
+			start_all(&pushed);
 		wait_and_push(&pushed);
+	}
 	reference_close(&window);
 	if (!before)
 		end(pushed.hog); /* first: the others need its CPU to exit */
