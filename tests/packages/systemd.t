@@ -36,8 +36,9 @@ say "recorder $(ls /var/lib/latscope | grep -c -- -ring)"
 systemctl show -P MemoryPeak $unit | sed "s/^/memory /" >>"$LATSCOPE_VM_IO/found"
 echo "ARGS=\"--ring 16M --trigger '\''runqlat.rate>1 for 1s'\'' --listen 127.0.0.1:9469\"" >/etc/default/latscope-exporter
 systemctl restart $unit && answers && say "options $(tr "\0" " " </proc/$(systemctl show -P MainPID $unit)/cmdline)"
-sleep 5
-say "snapshots $(get /metrics | sed -n "s/^latscope_snapshots_total.* //p" | head -n 1)"
+snapshots() { get /metrics | sed -n "s/^latscope_snapshots_total.* //p" | head -n 1; }
+for i in {1..60}; do made=$(snapshots); case $made in [1-9]*) break ;; esac; sleep 1; done
+say "snapshots $made"
 systemctl kill -s USR1 $unit; sleep 3
 latscope snapshot -o /tmp/snapshot >/dev/null 2>&1 && say "snapshot $(latscope report /tmp/snapshot/* 2>/dev/null | grep -c "events,")"
 systemctl stop $unit && say "stopped $(systemctl show -P Result $unit) $(systemctl show -P ExecMainStatus $unit)"
