@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit
 skip_unless_able
 
 serve_start
-has_span() { get /metrics | grep -qE '^latscope_recorder_span_seconds.level="coarse".*[3-9]'; }
+has_span() { get /metrics | grep -qE '^latscope_recorder_span_seconds.level="coarse". ([3-9]|[1-9][0-9])'; }
 wait_for has_span
 "$latscope" load -q mixed -d 2s
 sleep 1.1
@@ -33,23 +33,36 @@ for what in '[.probes[] | .module, .total_events, .max_us, .accounting.seen, .pe
 	is "the page has the numbers of a snapshot: $what" "$(of_page "$what")" "$(of_snapshot "$what")"
 done
 ok 'it has events' test "$(of_page '.probes | map(select(.module == "runqlat"))[0].total_events')" -gt 100
-shorter=$(get '/report?last=2s' >"$page" && of_page .duration_sec)
-ok 'it has the time that was asked for' tap_match "$shorter" '^(1\.|2$|2\.0)'
+# It begins with a whole interval, and an interval of a busy machine may be a long one.
+get '/report?last=2s' >"$page"
+snapshot_new --last 10s
+longest_ms=$(sqlite3 -readonly "$snapshot/run.db" 'SELECT max(end_ns - start_ns) / 1000000 FROM interval')
+within 'it has the time that was asked for' 1000 "$(of_page '.duration_sec * 1000 | floor')" $((2001 + longest_ms))
 
 # ---- bounds ----
 
-# Two at once: only one is made.
-get_status '/report?last=1h' >"$dir/first" &
-first=$!
-other=$(for _ in 1 2 3 4; do get_status '/report?last=1h'; done | sort | uniq -c | tr -s ' \n' ' ')
-wait "$first"
-ok 'one page at a time' tap_match "$(cat "$dir/first") $other" '(^200 .*503|^503 .*200)'
+# While one page is asked for, others are: of two at once, only one is made. The codes of all tries are in $dir/codes.
+ask_page() { get_status '/report?last=1h' && echo; }
+two_pages() {
+	local one
+
+	ask_page >>"$dir/codes" &
+	one=$!
+	until gone "$one"; do
+		ask_page >>"$dir/codes"
+	done
+	wait "$one"
+	one_page
+}
+one_page() { tap_same "$(sort -u "$dir/codes" | paste -sd ' ')" '200 503'; }
+again two_pages # on a busy machine they may come one after the other
+ok 'one page at a time' one_page
 is 'a time that is none' "$(get_status '/report?last=x')" 400
 is 'a time that is too long' "$(get_status '/report?last=2h')" 400
 is 'no time: ten minutes' "$(get_status /report)" 200
 curl -s --max-time 0.05 -o /dev/null "http://$address/report?last=1h"
-again() { [ "$(get_status '/report?last=1s')" = 200 ]; }
-ok 'a client that goes away does no harm' wait_for again
+has_page() { [ "$(get_status '/report?last=1s')" = 200 ]; }
+ok 'a client that goes away does no harm' wait_for has_page
 
 # ---- what is left ----
 
@@ -61,8 +74,8 @@ sleep 0.1
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 serve_start
-gone() { [ -z "$(find "$dir/ring" -name '*-page')" ]; }
-ok 'the service is killed meanwhile: the next one leaves no file' wait_for gone
+no_page_left() { [ -z "$(find "$dir/ring" -name '*-page')" ]; }
+ok 'the service is killed meanwhile: the next one leaves no file' wait_for no_page_left
 serve_stop
 
 serve_start --no-ring
