@@ -57,7 +57,11 @@ agrees() {
 		{ cat "$dir/traced" && jq -c '.probes[0].keys[] | {name, total_events, mean_us}' <<<"$out" && false; }
 }
 
-measure
+measures_well() {
+	measure
+	agrees block
+}
+again measures_well # a handler may lose its CPU between the two clocks
 is 'it ends well' "$status" 0
 ok 'block: handlers and their mean are those of the trace' agrees block
 # shellcheck disable=SC2016 # jq's
