@@ -54,7 +54,7 @@ for signal in STOP KILL; do
 done
 ok 'nor look into the recording' fails "${as_nobody[@]}" ls "$(recording "$dir/runs")"
 ok 'nor rename run.db' fails "${as_nobody[@]}" mv "$(recording "$dir/runs")/run.db" "$(recording "$dir/runs")/x"
-undoer=$(pgrep -P "$pid" -x latscope-undo)
+undoer=$(eventually pgrep -P "$pid" -x latscope-undo)
 like 'the process that gives it back has one capability' "$(rights "$undoer")" \
 	"^Uid 0 0 0 0, .*CapPrm 0000000000000001, CapEff 0000000000000001, CapBnd $none, CapAmb $none, NoNewPrivs 1"
 is 'and two descriptors, none of a terminal or of BPF' \
@@ -88,12 +88,12 @@ is 'while it tries to write there: the exit status' "$status" 137
 ok 'then the directory belongs to root, too' eventually owned_by 0:0
 start
 for signal in TERM QUIT USR1; do
-	pkill -$signal -P "$pid" -x latscope-undo
+	eventually pkill -$signal -P "$pid" -x latscope-undo # once it has this name
 done
 ends_well 'a signal to the process that gives the recording back'
 is 'does not end it' "$(owners)" 0:0
 start
-pkill -KILL -P "$pid" -x latscope-undo
+eventually pkill -KILL -P "$pid" -x latscope-undo
 kill -INT "$pid"
 finish
 is 'if nothing can give it back: the exit status' "$status" 1
