@@ -64,7 +64,7 @@ if one=$(loop_disk "$dir/one") && other=$(loop_disk "$dir/other"); then
 	ok 'too many are told at the top' says \
 		$'[0-9]/s\n  MISMATCH: events differ from /sys/block/\\*/stat by \\+.*not[[:space:]]+rely.*\\[.*checked against .*: events \\+'
 	ok 'in JSON' reads_json '.events.agrees == false and .events.off > 1900'
-	run record -q -o "$dir/runs" -d 50ms -- dd "if=/dev/$one" of=/dev/null iflag=direct bs=4k count=2000 status=none
+	run record -q -o "$dir/runs" -- dd "if=/dev/$one" of=/dev/null iflag=direct bs=4k count=2000 status=none
 	check 'report tells it too' 0 '' 'MISMATCH: events differ' report "$(recording "$dir/runs")"
 	umount "/sys/block/$one/stat"
 
