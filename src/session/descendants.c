@@ -60,16 +60,16 @@ static int read_all(struct processes *processes)
 {
 	struct process process;
 	struct dirent *entry;
-	DIR *dir = opendir("/proc");
+	DIR *proc = opendir("/proc");
 	int err = 0;
 
-	if (!dir)
+	if (!proc)
 		return -errno;
-	while (!err && (entry = readdir(dir))) {
+	while (!err && (entry = readdir(proc))) {
 		if (isdigit((unsigned char)entry->d_name[0]) && read_stat(entry->d_name, &process))
 			err = add(processes, &process);
 	}
-	closedir(dir);
+	closedir(proc);
 	if (processes->nr)
 		qsort(processes->all, processes->nr, sizeof(*processes->all), by_pid);
 	return err;
@@ -108,6 +108,43 @@ int descendants__watch(struct descendants *descendants)
 	return err;
 }
 
+/*
+ * /proc/PID/task/TID/children lists hidden processes, too. The main thread gets those whose parent
+ * has ended. A kernel without CONFIG_PROC_CHILDREN has no such file: -ENOENT.
+ */
+static int read_children(struct processes *children)
+{
+	struct process child = { .parent = getpid() };
+	char path[64];
+	FILE *stream;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	stream = fopen(path, "re");
+	if (!stream)
+		return -errno;
+	while (!err && fscanf(stream, "%d", &child.pid) == 1)
+		err = add(children, &child);
+	fclose(stream);
+	return err;
+}
+
+static void reap_each(const struct descendants *descendants, pid_t workload)
+{
+	struct processes processes = { 0 };
+
+	if (read_children(&processes))
+		read_all(&processes);
+	for (size_t i = 0; i < processes.nr; i++) {
+		const struct process *process = &processes.all[i];
+
+		if (process->parent == getpid() && process->pid != workload &&
+		    !is_other(descendants, process->pid))
+			waitpid(process->pid, NULL, WNOHANG);
+	}
+	free(processes.all);
+}
+
 void descendants__reap(const struct descendants *descendants, pid_t workload)
 {
 	siginfo_t info;
@@ -115,11 +152,14 @@ void descendants__reap(const struct descendants *descendants, pid_t workload)
 	for (;;) {
 		info.si_pid = 0;
 		/* Not reaped: its status belongs to the code that waits for it. */
-		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid ||
-		    info.si_pid == workload || is_other(descendants, info.si_pid))
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
 			return;
+		if (info.si_pid == workload || is_other(descendants, info.si_pid))
+			break;
 		waitpid(info.si_pid, NULL, WNOHANG);
 	}
+	/* Until it is reaped, which may be never, waitid() tells only of this one. */
+	reap_each(descendants, workload);
 }
 
 static bool is_descendant(const struct descendants *descendants, const struct processes *processes,
@@ -149,24 +189,18 @@ static bool is_hidden(void)
 }
 
 /*
- * /proc/PID/task/TID/children lists hidden processes, too. This process inherits the children of a
- * process that ended, so without children there is nothing to count.
+ * This process inherits the children of a process that ended, so without children there is nothing
+ * to count.
  */
 static bool may_have_children(const struct descendants *descendants)
 {
-	bool other = true;
-	char path[64];
-	FILE *stream;
-	int pid;
+	struct processes children = { 0 };
+	bool any = read_children(&children) != 0;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
-	stream = fopen(path, "re");
-	if (!stream)
-		return true;
-	while (other && fscanf(stream, "%d", &pid) == 1)
-		other = is_other(descendants, pid);
-	fclose(stream);
-	return !other;
+	for (size_t i = 0; !any && i < children.nr; i++)
+		any = !is_other(descendants, children.all[i].pid);
+	free(children.all);
+	return any;
 }
 
 int descendants__count(const struct descendants *descendants, uint64_t *count)

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Which children are reaped: real processes, whose parent has ended. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+/* A kernel without CONFIG_PROC_CHILDREN. */
+static bool without_list;
+
+static FILE *open_list(const char *path, const char *mode)
+{
+	errno = ENOENT;
+	return without_list ? NULL : fopen(path, mode);
+}
+
+#define fopen open_list
+#include "session/descendants.c"
+#undef fopen
+
+#define STATUS 7
+
+static struct descendants descendants;
+
+static int begin(void **state)
+{
+	(void)state;
+	without_list = false;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	descendants__clear(&descendants);
+	return 0;
+}
+
+/* Ended, but not reaped. */
+static void wait_for_end(pid_t child)
+{
+	siginfo_t info;
+
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+}
+
+static pid_t ended_child(void)
+{
+	pid_t child = unit_fork();
+
+	if (!child)
+		_exit(STATUS);
+	wait_for_end(child);
+	return child;
+}
+
+/* Its parent has ended before it. */
+static pid_t ended_orphan(void)
+{
+	pid_t parent, orphan;
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	parent = unit_fork();
+	if (!parent) {
+		orphan = fork();
+		if (orphan)
+			_exit(write(ends[1], &orphan, sizeof(orphan)) != sizeof(orphan));
+		_exit(0);
+	}
+	assert_int_equal(read(ends[0], &orphan, sizeof(orphan)), sizeof(orphan));
+	assert_int_equal(waitpid(parent, NULL, 0), parent);
+	close(ends[0]);
+	close(ends[1]);
+	wait_for_end(orphan);
+	return orphan;
+}
+
+static void assert_reaped(pid_t child)
+{
+	assert_int_equal(kill(child, 0), -1);
+	assert_int_equal(errno, ESRCH);
+}
+
+/* Whoever waits for it gets its status. */
+static void assert_left(pid_t child)
+{
+	int status;
+
+	assert_int_equal(waitpid(child, &status, WNOHANG), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == STATUS);
+}
+
+/* As with a script that has a job in the background and then executes latscope. */
+static void orphans_are_reaped_behind_a_child_from_before(void **state)
+{
+	pid_t other = ended_child(), orphans[2];
+
+	(void)state;
+	assert_int_equal(descendants__watch(&descendants), 0);
+	orphans[0] = ended_orphan();
+	orphans[1] = ended_orphan();
+	descendants__reap(&descendants, 0);
+	assert_reaped(orphans[0]);
+	assert_reaped(orphans[1]);
+	assert_left(other);
+}
+
+static void orphans_are_reaped_behind_the_workload(void **state)
+{
+	pid_t workload, orphan;
+
+	(void)state;
+	assert_int_equal(descendants__watch(&descendants), 0);
+	workload = ended_child();
+	orphan = ended_orphan();
+	descendants__reap(&descendants, workload);
+	assert_reaped(orphan);
+	assert_left(workload);
+}
+
+static void without_a_list_of_children_they_are_found(void **state)
+{
+	without_list = true;
+	orphans_are_reaped_behind_a_child_from_before(state);
+	descendants__clear(&descendants);
+	orphans_are_reaped_behind_the_workload(state);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(orphans_are_reaped_behind_a_child_from_before),
+		TEST(orphans_are_reaped_behind_the_workload),
+		TEST(without_a_list_of_children_they_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
