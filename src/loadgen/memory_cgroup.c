@@ -19,7 +19,8 @@
 #include <core/restore.h>
 
 #define PREFIX "latscope-pressure-" /* then the PID of the owner */
-#define TRIES 200 /* of the removal, 10 ms each: processes need a moment to end */
+/* Of the removal, 10 ms each. A killed process ends only once the disk has answered it. */
+#define TRIES 6000
 
 struct memory_cgroup {
 	char path[PATH_MAX];

@@ -108,10 +108,14 @@ is 'with the limit' "$limit" $((32 << 20))
 # One after the other is started and enters.
 all_but_two() { [ "$(wc -l <"$(groups)/cgroup.procs")" = $(($(pgrep -P "$pid" | wc -l) - 2)) ]; }
 ok 'all but the reader, and the process that removes it' wait_for all_but_two
+# A cgroup in it does what a process does that waits for the disk: until it is gone, the removal fails.
+mkdir "$(groups)/busy"
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
+sleep 3
+rmdir "$(groups)/busy"
 no_group() { [ -z "$(groups)" ]; }
-ok 'kill -9: the cgroup is removed' wait_for no_group
+ok 'kill -9: the cgroup is removed as soon as it can be' wait_for no_group
 
 # One command answers: do latencies follow memory pressure? Major faults do: reclaim makes them. A window may be disturbed.
 if [ -r /proc/pressure/memory ]; then
