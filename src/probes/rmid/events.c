@@ -31,18 +31,22 @@ static struct perf_event_attr counting(unsigned int kind)
 	};
 }
 
-int events__probe(unsigned int kind)
+int events__probe(unsigned int kind, const bool *online, unsigned int cpus)
 {
 	struct perf_event_attr attr = counting(kind);
-	int fd = open_event(&attr, 0);
+	int fd = -ENODEV;
 
+	/* CPU 0 may be offline, too. */
+	for (unsigned int cpu = 0; fd == -ENODEV && cpu < cpus; cpu++)
+		if (online[cpu])
+			fd = open_event(&attr, (int)cpu);
 	if (fd < 0)
 		return fd;
 	close(fd);
 	return 0;
 }
 
-/* Opens one and stores it. Returns its descriptor. */
+/* Opens one and stores it. Returns its descriptor. -ENODEV: the CPU is offline by now. */
 static int add_event(struct events *events, const struct perf_event_attr *attr, unsigned int cpu)
 {
 	int fd = open_event(attr, (int)cpu), *fds;
@@ -78,11 +82,13 @@ int events__open(struct events *events, unsigned int kind, int map, unsigned int
 	raise_limit(events->nr + cpus);
 	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
 		uint32_t key = at + cpu;
-		int fd = online[cpu] ? add_event(events, &attr, cpu) : 0;
+		int fd = online[cpu] ? add_event(events, &attr, cpu) : -ENODEV;
 
+		if (fd == -ENODEV)
+			continue;
 		if (fd < 0)
 			return fd;
-		if (online[cpu] && bpf_map_update_elem(map, &key, &fd, BPF_ANY))
+		if (bpf_map_update_elem(map, &key, &fd, BPF_ANY))
 			return -errno;
 	}
 	return 0;
@@ -115,7 +121,7 @@ static int start_timer(int fd)
 	return phase__start(&ops, &fd, &met);
 }
 
-int events__tick(struct events *events, int program, const bool *online, unsigned int cpus)
+int events__tick(struct events *events, int program, bool *timed, unsigned int cpus)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -128,9 +134,10 @@ int events__tick(struct events *events, int program, const bool *online, unsigne
 
 	raise_limit(events->nr + cpus);
 	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
-		if (!online[cpu])
+		fd = timed[cpu] ? add_event(events, &attr, cpu) : -ENODEV;
+		timed[cpu] = fd != -ENODEV;
+		if (!timed[cpu])
 			continue;
-		fd = add_event(events, &attr, cpu);
 		if (fd < 0)
 			return fd;
 		if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program))

@@ -8,8 +8,8 @@
 
 #include "counters.h"
 
-/* 0 if this machine has the kind, else -errno. */
-int events__probe(unsigned int kind);
+/* 0 if this machine has the kind, else -errno: that of the first CPU that is still online. */
+int events__probe(unsigned int kind, const bool *online, unsigned int cpus);
 
 struct events {
 	int *fds; /* -1: none */
@@ -17,17 +17,17 @@ struct events {
 };
 
 /*
- * Opens kind on the online CPUs and stores the events in the map from key `at`. After -errno,
- * events__close() closes what was opened.
+ * Opens kind on the online CPUs and stores the events in the map from key `at`. One that went
+ * offline since `online` was read has none. After -errno, events__close() closes what was opened.
  */
 int events__open(struct events *events, unsigned int kind, int map, unsigned int at,
 		 const bool *online, unsigned int cpus);
 
 /*
- * Runs the program on these CPUs every RMID_SLOT_NS, at the edges of slots. Errors as
- * events__open().
+ * Runs the program on these CPUs every RMID_SLOT_NS, at the edges of slots. Clears timed[cpu] of a
+ * CPU that is offline by now. Errors as events__open().
  */
-int events__tick(struct events *events, int program, const bool *online, unsigned int cpus);
+int events__tick(struct events *events, int program, bool *timed, unsigned int cpus);
 
 void events__close(struct events *events);
 

@@ -355,7 +355,7 @@ static int choose_counters(struct rmid *rmid, const struct rmid_config *config, 
 	for (unsigned int kind = 0; kind < COUNTERS_KINDS; kind++) {
 		if (!(config->counters & 1U << kind) || rmid->nr_counters == RMID_COUNTERS)
 			continue;
-		err = events__probe(kind);
+		err = events__probe(kind, rmid->cpus.online, rmid->cpus.nr);
 		if (!err) {
 			rmid->counters[rmid->nr_counters++] = kind;
 		} else if (!config->counters_optional) {
