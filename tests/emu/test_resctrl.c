@@ -223,6 +223,8 @@ static void what_is_missing_is_said(void **state)
 	refused(root, "the CPU does not monitor its L3 cache");
 	tell("mounted 0");
 	refused(root, "the CPU does not monitor its L3 cache");
+	tell("mounted 1\nrmids 16\ndomains 0");
+	refused(root, "resctrl lists no L3 cache");
 }
 
 /* Nothing but an emulated tree may be written to, whoever chooses it. */
@@ -506,6 +508,22 @@ static void a_cache_may_vanish(void **state)
 	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
+/* After the caches were listed, and before the files of this one were opened. */
+static void a_cache_may_vanish_before_it_is_read(void **state)
+{
+	struct resctrl *resctrl;
+
+	(void)state;
+	tell("vanish 1");
+	resctrl = open_it(1);
+	tell("task 5000000 5000000");
+	assert_int_equal(resctrl__begin(resctrl), 0);
+	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
+	assert_int_equal(resctrl__poll(resctrl), 0);
+	assert_int_equal(nr_told, 3); /* of the other one */
+	assert_int_equal(resctrl__close(resctrl), 0);
+}
+
 /* ---- the end ---- */
 
 static void opened_and_killed(int how)
@@ -567,6 +585,7 @@ int main(void)
 		TEST(groups_are_read_in_turn),
 		TEST(what_is_no_number_is_no_value),
 		TEST(a_cache_may_vanish),
+		TEST(a_cache_may_vanish_before_it_is_read),
 		TEST(groups_are_removed_if_it_is_killed),
 	};
 

@@ -34,7 +34,7 @@ static const char *const features[EVENTS] = {
 
 /* One file of one group. */
 struct counter {
-	int fd; /* -1: there is none */
+	int fd; /* negative: there is none */
 	uint64_t past, past_ns; /* traffic: the previous value; time 0: there was none */
 };
 
@@ -182,8 +182,8 @@ static int make_groups(struct resctrl *resctrl, uint32_t wanted, char why[RUN_TE
 	return err == -ENOSPC ? -EOPNOTSUPP : err;
 }
 
-/* The directories mon_L3_NN of a group: one for each L3 cache. */
-static int find_domains(struct resctrl *resctrl)
+/* The directories mon_L3_NN of a group: one for each L3 cache that has a CPU online. */
+static int find_domains(struct resctrl *resctrl, char why[RUN_TEXT])
 {
 	int dir = resctrl_tree__at(resctrl->tree.resctrl, "mon_data", O_RDONLY | O_DIRECTORY);
 	DIR *list = dir < 0 ? NULL : fdopendir(dir);
@@ -198,7 +198,10 @@ static int find_domains(struct resctrl *resctrl)
 		    resctrl->nr_domains < DOMAINS)
 			resctrl->domains[resctrl->nr_domains++] = id;
 	closedir(list);
-	return resctrl->nr_domains ? 0 : -ENODEV;
+	if (resctrl->nr_domains)
+		return 0;
+	snprintf(why, RUN_TEXT, "resctrl lists no L3 cache");
+	return -EOPNOTSUPP;
 }
 
 static struct counter *counter_of(const struct resctrl *resctrl, uint32_t group, uint32_t domain,
@@ -208,6 +211,7 @@ static struct counter *counter_of(const struct resctrl *resctrl, uint32_t group,
 				  1];
 }
 
+/* There is none if the last CPU of the cache went offline since the caches were listed. */
 static int open_counter(struct resctrl *resctrl, uint32_t group, uint32_t domain, uint32_t event)
 {
 	char name[RESCTRL_NAME], path[PATH_MAX];
@@ -218,7 +222,7 @@ static int open_counter(struct resctrl *resctrl, uint32_t group, uint32_t domain
 		 resctrl->domains[domain], features[event - 1]);
 	fd = resctrl_tree__at(resctrl->tree.resctrl, path, O_RDONLY);
 	counter_of(resctrl, group, domain, event)->fd = fd;
-	return fd < 0 ? fd : 0;
+	return fd < 0 && fd != -ENOENT && fd != -ENODEV ? fd : 0;
 }
 
 static void raise_limit(rlim_t files)
@@ -268,7 +272,7 @@ static int make_pool(struct resctrl *resctrl, uint32_t wanted, uint32_t mask, ch
 	if (!err)
 		err = make_groups(resctrl, wanted, why);
 	if (!err)
-		err = find_domains(resctrl);
+		err = find_domains(resctrl, why);
 	return err ? err : open_counters(resctrl, mask);
 }
 

@@ -197,6 +197,10 @@ static void list_domains(const struct listing *listing)
 		snprintf(name, sizeof(name), "mon_L3_%02u", i);
 		list(listing, name);
 	}
+	if (state.vanishing && state.domains) {
+		state.vanishing--;
+		state.domains--;
+	}
 }
 
 static void list_thread(void *to, int tid)

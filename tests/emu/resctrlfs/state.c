@@ -305,6 +305,8 @@ int state__command(struct state *state, const char *line)
 		state->rmids = (unsigned int)first;
 	else if (sscanf(line, "domains %d", &first) == 1 && first <= STATE_DOMAINS)
 		state->domains = (unsigned int)first;
+	else if (sscanf(line, "vanish %d", &first) == 1)
+		state->vanishing = first;
 	else if (sscanf(line, "mounted %d", &first) == 1)
 		state->mounted = first != 0;
 	else

@@ -38,6 +38,7 @@ struct state {
 	struct state_task *tasks;
 	size_t nr_tasks;
 	unsigned int rmids, domains;
+	int vanishing; /* so many listings of domains; after each, the last domain is gone */
 	bool mounted;
 	const char *answer[STATE_EVENTS]; /* instead of a number; NULL: a number */
 	int spawner, spawns; /* this process makes so many threads, each after it was listed */
@@ -47,8 +48,8 @@ struct state {
 
 void state__init(struct state *state);
 
-/* `task TGID TID [GROUP]`, `end TGID`, `spawn TGID COUNT`, `rmids N`, `domains N`, `mounted 0|1`,
- * `answer EVENT [TEXT]`. 0, -EINVAL. */
+/* `task TGID TID [GROUP]`, `end TGID`, `spawn TGID COUNT`, `rmids N`, `domains N`, `vanish COUNT`,
+ * `mounted 0|1`, `answer EVENT [TEXT]`. 0, -EINVAL. */
 int state__command(struct state *state, const char *line);
 
 int state__group(const struct state *state, const char *name, bool control); /* -1: none */
