@@ -17,6 +17,7 @@
 static struct {
 	uint64_t registers[2][REGISTERS];
 	bool offline[CPUS];
+	bool removes; /* the file of a CPU that goes offline */
 	int write_error;
 	uint64_t now;
 	unsigned int open, locks;
@@ -33,7 +34,7 @@ static int fake_open(const char *path, int flags)
 	if (cpu >= CPUS)
 		return -ENOENT;
 	if (machine.offline[cpu])
-		return -ENXIO;
+		return machine.removes ? -ENOENT : -ENXIO;
 	machine.open++;
 	return (int)cpu;
 }
@@ -252,6 +253,22 @@ static void another_cpu_stands_in(void **state)
 	}
 }
 
+/* Where /dev is devtmpfs. */
+static void another_cpu_stands_in_for_one_without_a_file(void **state)
+{
+	(void)state;
+	config.boxes = 4;
+	machine.removes = machine.offline[0] = machine.offline[4] = true;
+	machine.first = 1;
+	assert_int_equal(open_model("icx"), 0);
+	assert_int_equal(tier__read(tier, samples, why), 0);
+	finish();
+	for (unsigned int i = 0; i < CPUS; i++)
+		machine.offline[i] = true;
+	assert_refused("icx", -EOPNOTSUPP, "there is no /dev/cpu/0/msr");
+	assert_string_equal(todo, "load the msr module: modprobe msr");
+}
+
 static void a_package_without_a_cpu_is_an_error(void **state)
 {
 	(void)state;
@@ -352,6 +369,7 @@ int main(void)
 		cmocka_unit_test_setup(boxes_are_as_many_as_pci_says, begin),
 		cmocka_unit_test_setup(each_package_is_read_on_a_cpu_of_its_own, begin),
 		cmocka_unit_test_setup(another_cpu_stands_in, begin),
+		cmocka_unit_test_setup(another_cpu_stands_in_for_one_without_a_file, begin),
 		cmocka_unit_test_setup(a_package_without_a_cpu_is_an_error, begin),
 		cmocka_unit_test_setup(lockdown_is_named, begin),
 		cmocka_unit_test_setup(counters_in_use_are_left_alone, begin),

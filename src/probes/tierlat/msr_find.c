@@ -309,7 +309,8 @@ static int open_socket(struct tier *tier, struct msr_socket *socket)
 	int err;
 
 	err = open_cpu(tier, socket);
-	if (err == -ENXIO || err == -EIO)
+	/* -ENOENT: offline by now, and the kernel has removed its file; or none has one. */
+	if (err == -ENXIO || err == -EIO || err == -ENOENT)
 		err = msr__next_cpu(tier, socket) ? err : 0;
 	if (err)
 		return explain_open(tier, socket->cpus[socket->at], err);
