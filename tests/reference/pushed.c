@@ -21,6 +21,7 @@
 #include "reference.h"
 
 #define MOST_TASKS 100
+#define SETTLE_NS (50 * NSEC_PER_MSEC) /* until a hog wants to run, or a task gets its turn */
 
 struct waiter {
 	pid_t pid;
@@ -53,15 +54,15 @@ static void choose_cpus(struct pushed *pushed)
 		reference_die(REFERENCE_CANNOT, "cannot be real-time: %s", strerror(errno));
 }
 
-/* A task that always wants to run, there: SCHED_OTHER with the highest priority, or SCHED_IDLE. */
-static pid_t start(const struct pushed *pushed, int policy)
+/* A task that always wants to run: SCHED_OTHER with the highest priority, or SCHED_IDLE. */
+static pid_t start(const cpu_set_t *where, int policy)
 {
 	static const struct sched_param none;
 	pid_t pid = reference_fork();
 
 	if (pid)
 		return pid;
-	sched_setaffinity(0, sizeof(pushed->there), &pushed->there);
+	sched_setaffinity(0, sizeof(*where), where);
 	if (sched_setscheduler(0, policy, &none) ||
 	    (policy == SCHED_OTHER && setpriority(PRIO_PROCESS, 0, -20)))
 		_exit(1);
@@ -102,12 +103,23 @@ static void move(const struct waiter *waiter, const cpu_set_t *where)
 		reference_die(REFERENCE_FAILED, "cannot move a task: %s", strerror(errno));
 }
 
-/* False: one has had the CPU meanwhile. */
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/*
+ * False: one has had the CPU meanwhile. A task that is moved to a CPU where no other wants to run
+ * owes nothing any more, and would get a turn once it is back: so there is a hog, too.
+ */
 static bool push(struct pushed *pushed)
 {
+	pid_t hog = start(&pushed->here, SCHED_OTHER);
 	uint64_t moved_ns = 0;
 	bool waited = true;
 
+	load__sleep(SETTLE_NS);
 	for (size_t i = 0; i < pushed->tasks; i++) {
 		const struct waiter *waiter = &pushed->waiters[i];
 
@@ -115,8 +127,11 @@ static bool push(struct pushed *pushed)
 		move(waiter, &pushed->there);
 		moved_ns +=
 			reference_sched__since(waiter->waits, account_of(waiter->pid)).run_delay_ns;
-		waited &= !got_cpu(waiter);
 	}
+	end(hog);
+	load__sleep(SETTLE_NS);
+	for (size_t i = 0; i < pushed->tasks; i++)
+		waited &= !got_cpu(&pushed->waiters[i]);
 	if (waited)
 		printf("moved_ns=%llu\nwaited_ns=%llu\n", (unsigned long long)moved_ns,
 		       (unsigned long long)pushed->wait_ns);
@@ -126,8 +141,8 @@ static bool push(struct pushed *pushed)
 static void start_all(struct pushed *pushed)
 {
 	for (size_t i = 0; i < pushed->tasks; i++)
-		pushed->waiters[i].pid = start(pushed, SCHED_IDLE);
-	pushed->hog = start(pushed, SCHED_OTHER);
+		pushed->waiters[i].pid = start(&pushed->there, SCHED_IDLE);
+	pushed->hog = start(&pushed->there, SCHED_OTHER);
 }
 
 /* Lets the tasks wait, and moves them. */
@@ -141,16 +156,13 @@ static void wait_and_push(struct pushed *pushed)
 	} while (!all_wait(pushed) || !push(pushed));
 }
 
-static void end(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-}
-
 static void let_run(struct pushed *pushed)
 {
 	uint64_t deadline = clock__now_ns() + 60 * NSEC_PER_SEC, run_delay_ns = 0;
 
+	for (size_t i = 0; i < pushed->tasks; i++)
+		if (got_cpu(&pushed->waiters[i]))
+			reference_die(REFERENCE_FAILED, "a task got the CPU before the window");
 	end(pushed->hog);
 	for (size_t i = 0; i < pushed->tasks; i++) {
 		struct waiter *waiter = &pushed->waiters[i];
