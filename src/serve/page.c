@@ -115,8 +115,9 @@ int page__begin(struct page *page, uint64_t last_ns)
 	err = snapshot__new(&page->snapshot, ring->fd, last_ns);
 	if (!err)
 		err = recording__create_in(&page->recording, ring, PAGE_SNAPSHOT);
-	page->recording.nr_writers = 1; /* run.db is all that a page needs */
-	if (err && page->snapshot)
+	if (!err)
+		page->recording.nr_writers = 1; /* run.db is all that a page needs */
+	else if (page->snapshot)
 		end_snapshot(page);
 	return err;
 }

@@ -10,6 +10,8 @@ cd "$(dirname "$0")/../.." || exit
 skip_unless_able
 
 serve_start
+has_page() { [ "$(get_status '/report?last=1s')" = 200 ]; }
+ok 'a page is asked for before there is anything: then again, until it is made' wait_for has_page
 has_span() { get /metrics | grep -qE '^latscope_recorder_span_seconds.level="coarse". ([3-9]|[1-9][0-9])'; }
 wait_for has_span
 "$latscope" load -q mixed -d 2s
@@ -61,7 +63,6 @@ is 'a time that is none' "$(get_status '/report?last=x')" 400
 is 'a time that is too long' "$(get_status '/report?last=2h')" 400
 is 'no time: ten minutes' "$(get_status /report)" 200
 curl -s --max-time 0.05 -o /dev/null "http://$address/report?last=1h"
-has_page() { [ "$(get_status '/report?last=1s')" = 200 ]; }
 ok 'a client that goes away does no harm' wait_for has_page
 
 # ---- what is left ----
