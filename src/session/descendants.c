@@ -109,8 +109,8 @@ int descendants__watch(struct descendants *descendants)
 }
 
 /*
- * /proc/PID/task/TID/children lists hidden processes, too. The main thread gets those whose parent
- * has ended. A kernel without CONFIG_PROC_CHILDREN has no such file: -ENOENT.
+ * /proc/PID/task/TID/children lists hidden processes, too. A process whose parent has ended becomes
+ * a child of the main thread. A kernel without CONFIG_PROC_CHILDREN has no such file: -ENOENT.
  */
 static int read_children(struct processes *children)
 {
