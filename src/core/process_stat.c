@@ -30,3 +30,8 @@ int process_stat__read(const char *root, int pid, struct process_stat *stat)
 		       ? 0
 		       : -EBADMSG;
 }
+
+bool process_stat__lives(const struct process_stat *stat)
+{
+	return stat->threads > 1 || !strchr("ZX", stat->state);
+}

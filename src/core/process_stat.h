@@ -3,6 +3,7 @@
 #ifndef LATSCOPE_CORE_PROCESS_STAT_H
 #define LATSCOPE_CORE_PROCESS_STAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct process_stat {
@@ -17,5 +18,8 @@ struct process_stat {
  * hides it from this user; -EBADMSG: the file is not as expected; or why it cannot be opened.
  */
 int process_stat__read(const char *root, int pid, struct process_stat *stat);
+
+/* Is a thread of it left? A zombie has none, but the first thread can end before others. */
+bool process_stat__lives(const struct process_stat *stat);
 
 #endif

@@ -265,20 +265,18 @@ static void test_pages_go_back_in_their_own_process(void **state)
 	act_memory__free(memory);
 }
 
-/* The process whose end an act meets: at the call about it after so many; -1: never. */
+/* A process whose pages are moved, and that is killed meanwhile. */
 static struct {
 	pid_t pid;
-	int survives;
+	int survives; /* so many calls of move_pages(2); -1: all */
 	bool full; /* there is no room for its pages */
-	bool met; /* the call came */
+	bool met; /* it was killed at a call */
 } victim;
 
 static void end_victim(void)
 {
-	siginfo_t info;
-
 	assert_int_equal(kill(victim.pid, SIGKILL), 0);
-	assert_int_equal(waitid(P_PID, (id_t)victim.pid, &info, WEXITED | WNOWAIT), 0);
+	unit_await_end(victim.pid);
 }
 
 /* Instead of that of the C library. */

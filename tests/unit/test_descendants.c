@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which children are reaped: real processes, whose parent has ended. */
+/* Orphans of the workload are reaped, other children are not. All are real processes. */
 #include "unit.h"
 
 #include <errno.h>
@@ -36,21 +36,13 @@ static int end(void **state)
 	return 0;
 }
 
-/* Ended, but not reaped. */
-static void wait_for_end(pid_t child)
-{
-	siginfo_t info;
-
-	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-}
-
 static pid_t ended_child(void)
 {
 	pid_t child = unit_fork();
 
 	if (!child)
 		_exit(STATUS);
-	wait_for_end(child);
+	unit_await_end(child);
 	return child;
 }
 
@@ -72,7 +64,7 @@ static pid_t ended_orphan(void)
 	assert_int_equal(waitpid(parent, NULL, 0), parent);
 	close(ends[0]);
 	close(ends[1]);
-	wait_for_end(orphan);
+	unit_await_end(orphan);
 	return orphan;
 }
 

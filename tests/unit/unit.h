@@ -41,6 +41,14 @@ static inline pid_t unit_fork(void)
 	return child;
 }
 
+/* Waits until a child has ended, and leaves it a zombie. */
+static inline void unit_await_end(pid_t child)
+{
+	siginfo_t info;
+
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+}
+
 /* Runs a check in a child, and returns its exit status. */
 static inline int unit_in_child(int (*check)(void))
 {

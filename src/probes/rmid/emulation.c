@@ -263,7 +263,6 @@ int emulation__serve(struct emulation *emulation, uint64_t now_ns)
 	return serve_all(emulation, &cause);
 }
 
-/* Is a thread of it left? A zombie has none. */
 static bool lives(const char *root, const struct rmid_process *process)
 {
 	uint64_t tick_ns = 1000000000ULL / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -272,8 +271,7 @@ static bool lives(const char *root, const struct rmid_process *process)
 
 	if (err)
 		return err != -ENOENT;
-	return stat.start_ticks == process->start_ns / tick_ns &&
-	       (stat.threads > 1 || !strchr("ZX", stat.state));
+	return stat.start_ticks == process->start_ns / tick_ns && process_stat__lives(&stat);
 }
 
 /* Was it gone at the last check, too? Its record, if there is one, has been taken since then. */

@@ -92,21 +92,31 @@ static int put_once(const char *path, const char *text)
 	return err;
 }
 
-/* The kernel answers EBUSY while it obeys another command, too. */
+/*
+ * The kernel answers EBUSY while it obeys another command, or another program reads or writes. If
+ * that is so and there is a try left, waits a little.
+ */
+static bool try_again(int err, unsigned int *tries)
+{
+	if (err != -EBUSY || ++*tries == BUSY_TRIES)
+		return false;
+	pause_for(BUSY_PAUSE);
+	return true;
+}
+
 static int put_text(const struct act_damon *damon, const char *text, const char *format,
 		    va_list names)
 {
 	char path[PATH_MAX];
-	int used = snprintf(path, sizeof(path), "%s" KDAMONDS "/", damon->root), err = -EBUSY;
+	int used = snprintf(path, sizeof(path), "%s" KDAMONDS "/", damon->root), err;
+	unsigned int tries = 0;
 
 	if (used >= PATH_MAX ||
 	    vsnprintf(path + used, sizeof(path) - (size_t)used, format, names) >= PATH_MAX - used)
 		return -ENAMETOOLONG;
-	for (unsigned int i = 0; i < BUSY_TRIES && err == -EBUSY; i++) {
-		if (i)
-			pause_for(BUSY_PAUSE);
+	do {
 		err = put_once(path, text);
-	}
+	} while (try_again(err, &tries));
 	return err;
 }
 
@@ -408,18 +418,17 @@ int act_damon__start(struct act_damon *damon, char why[TIER_TEXT])
 	return err;
 }
 
-/* "on" or "off". The kernel answers EBUSY while another program reads or writes it, too. */
+/* "on" or "off" */
 static int read_state(const struct act_damon *damon, unsigned int which, char state[LINE])
 {
+	unsigned int tries = 0;
 	char path[PATH_MAX];
-	int err = -EBUSY;
+	int err;
 
 	snprintf(path, sizeof(path), KDAMONDS "/%u/state", which);
-	for (unsigned int i = 0; i < BUSY_TRIES && err == -EBUSY; i++) {
-		if (i)
-			pause_for(BUSY_PAUSE);
+	do {
 		err = first_line__read(damon->root, path, state, LINE);
-	}
+	} while (try_again(err, &tries));
 	return err;
 }
 

@@ -300,7 +300,7 @@ static int by_place(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* One that has the memory of a process whose first thread has ended; 0: none has. */
+/* If the first thread of a process has ended, others still have its memory: one of them, or 0. */
 static pid_t find_thread(const char *root, pid_t pid)
 {
 	char path[PATH_MAX];

@@ -22,10 +22,7 @@ uint64_t act_targets__started(const char *root, pid_t pid)
 {
 	struct process_stat stat;
 
-	if (process_stat__read(root, pid, &stat))
-		return 0;
-	/* Its parent has not waited for it yet. Of several threads the first one may end first. */
-	if ((stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1)
+	if (process_stat__read(root, pid, &stat) || !process_stat__lives(&stat))
 		return 0;
 	return stat.start_ticks;
 }
