@@ -30,5 +30,6 @@ $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 $(OUT)/empty.skel.h: $(OUT)/bench/empty.bpf.o
 $(OUT)/requests.skel.h: $(OUT)/tests/bpf/requests.bpf.o
 $(OUT)/capture.skel.h: $(OUT)/tests/bpf/capture.bpf.o
-$(addprefix $(OUT)/,empty.skel.h requests.skel.h capture.skel.h):
+$(OUT)/switches.skel.h: $(OUT)/tests/bpf/switches.bpf.o
+$(patsubst %,$(OUT)/%.skel.h,empty requests capture switches):
 	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $(<:.bpf.o=))_bpf > $@

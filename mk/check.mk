@@ -1,39 +1,38 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Targets that build and run tests. Each installs the packages that it needs. `tests/run -h` says how to run one suite.
 RUN := tests/run $(JOBS:%=-j %)
+PARALLEL := $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 programs: all $(FAST_PROGRAMS) $(SLOW_PROGRAMS) # all that test scripts run
 unit-tests: $(UNIT); @:
-fast-tests: all $(FAST_PROGRAMS) $(UNIT) $(EMU); @:
 
 tests: programs $(UNIT) $(EMU) ## Build every test
 
-test-unit: ## Run the unit tests, except slow ones: less than 30 s
+test-unit: ## Run the unit tests: less than 30 s
 	$(Q)scripts/deps build unit
-	$(Q)$(MAKE) WERROR=1 unit-tests
-	$(Q)$(RUN) -t fast unit
+	$(Q)$(MAKE) $(PARALLEL) WERROR=1 unit-tests
+	$(Q)$(RUN) unit
 
-check-fast: ## Run the fast suites (unit, lint, emu, half of cli): less than 3 minutes
-	$(Q)scripts/deps build fast
-	$(Q)$(MAKE) WERROR=1 fast-tests
-	$(Q)$(RUN) -t fast
-
-check: ## Run every suite: about 25 minutes
+check: ## Run all that does not depend on the speed of this machine: 10 minutes
+check-host: ## Compare the probes with what this machine's own kernel does: 10 minutes
+check-kernels: ## Run the suites of Debian's kernels in a VM; K=7 or K=torture: a part of them, C=-c: those that have not passed
 soak: ## Run every suite with larger counts: hours
 mutants: ## Inject one small fault after the other; does a test notice? About an hour
 matrix: ## Run the suites that show what runs on which kernel, and print a table
-check: SUITES := $(RUN)
-soak: SUITES := LATSCOPE_SOAK=1 $(RUN)
+check: SUITES := $(RUN) check
+check-host: SUITES := $(RUN) host
+check-kernels: SUITES := $(RUN) $(C) $(or $(K),kernels)
+soak: SUITES := LATSCOPE_SOAK=1 $(RUN) check host kernels
 mutants: SUITES := tests/mutants/run
 matrix: SUITES := tests/matrix -t
-check soak mutants matrix:
-	$(Q)scripts/deps build check arm64 distro
-	$(Q)$(MAKE) tests
+check check-host check-kernels soak mutants matrix:
+	$(Q)scripts/deps build check $(if $(filter check-kernels soak matrix,$@),arm64 distro)
+	$(Q)$(MAKE) $(PARALLEL) tests
 	$(Q)$(SUITES)
 
 check-bochs: ## Test ringlat's private guest on an emulated Intel CPU: minutes; not part of check
 	$(Q)scripts/deps build check bochs
-	$(Q)$(MAKE) tests
+	$(Q)$(MAKE) $(PARALLEL) tests
 	$(Q)tests/ringlat/bochs
 
-.PHONY: programs unit-tests fast-tests tests test-unit check-fast check soak mutants matrix check-bochs
+.PHONY: programs unit-tests tests test-unit check check-host check-kernels soak mutants matrix check-bochs

@@ -10,8 +10,9 @@ RESCTRLFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/resctrlfs/*.c)) $(OU
 RMID_OBJ := $(patsubst %.c,$(OUT)/%.o,$(filter kmod/%,$(RMID_SRC)))
 
 $(OUT)/tests/reference/requests.o: | $(OUT)/requests.skel.h
+$(OUT)/tests/reference/disturbance.o: | $(OUT)/switches.skel.h
 $(OUT)/tests/torture/capture.o: | $(OUT)/capture.skel.h
-$(addprefix $(OUT)/tests/reference/,leftover requests skipped): LIBS_REFERENCE := $(LIBS)
+$(addprefix $(OUT)/tests/reference/,disturbance leftover requests skipped): LIBS_REFERENCE := $(LIBS)
 
 $(REFERENCE): %: %.o $(REFERENCE_OBJ)
 	$(call msg,LINK,$@)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native fast
+# suite: native
 # How often compare and fleet compare are wrong, and how often they find a real difference: bench/compare-power with smaller
 # numbers.
 # The numbers are the same in every run.

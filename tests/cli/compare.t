@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
+. tests/measure.sh
 
 wrong 'nothing to compare' 'missing argument; give two groups of recordings' compare
 wrong 'one side only' 'missing argument; give two groups of recordings' compare a
@@ -123,7 +124,7 @@ idle_and_busy() {
 	idle=$(recording "$dir/idle") busy=$(recording "$dir/busy")
 	[ "$(intervals "$idle")" -ge 10 ] && [ "$(intervals "$busy")" -ge 10 ]
 }
-again idle_and_busy
+measure idle_and_busy
 is 'an interval is a 60th of the duration, if nothing else is said' \
 	"$(sqlite3 "$idle/run.db" "SELECT value FROM meta WHERE name = 'interval_ns'")" 16666667
 for side in "$idle" "$busy"; do
@@ -142,8 +143,8 @@ run compare --fail-on worse -P runqlat --metric rate "$idle" "$busy"
 is '--fail-on worse does not fail because there is more' "$status" 0
 
 many_off=$dir/off/many many_on=$dir/on/many
-again pair_differs
-again five_differ
+measure pair_differs
+measure five_differ
 
 like '--help has the default that is used' "$("$latscope" compare --help)" 'run to run[[:space:]]+\(100\)'
 check 'one against one' 0 '' "^OFF: 1 recording, .* from [0-9]+ and [0-9]+[[:space:]]intervals.*run_queue.*worse \(" \
@@ -173,7 +174,7 @@ same_again() {
 	five off/many same
 	false
 }
-again same_again
+measure same_again
 same
 ok 'five against five of the same' ended 0 '' '0 worse; 0 better'
 check 'one figure' 0 '' 'for 1 test .*p50 [^

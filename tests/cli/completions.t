@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native fast
+# suite: native
 # Completion: the answers of latscope --complete, and of real shells that ask it.
 set -u
 cd "$(dirname "$0")/../.." || exit

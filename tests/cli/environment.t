@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native fast
+# suite: native
 # If the machine lacks something, or a named thing does not exist: one line, and exit status 77 or 1.
 set -u
 cd "$(dirname "$0")/../.." || exit

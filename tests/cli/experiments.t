@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
+. tests/measure.sh
 
 skip_unless_able
 PATH=$PWD/.output:$PATH
@@ -31,7 +32,7 @@ prints() { [ "$status" = 77 ] || { [ "$status" = 0 ] && tap_match "$(tr -s ' \n'
 nr=0
 while IFS=$'\t' read -r command line; do
 	nr=$((nr + 1))
-	again attempt "$command" "$line" # other load may disturb it
+	measure attempt "$command" "$line" # other load may disturb it
 	if [ "$status" = 77 ]; then
 		skip "$command" "$(tail -n 1 "$dir/stderr")"
 	else

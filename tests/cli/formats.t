@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native fast
+# suite: native
 # Output formats: JSON parses, CSV is as documented, text fits a terminal; and report prints the same.
 # shellcheck disable=SC2016 # jq's
 set -u

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: fast
 # report --html: options, and what cannot be written. tests/cli/page.t opens pages in a browser.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
+. tests/measure.sh
 
 wrong 'a page as JSON' '--html writes the whole recording' report --html page.html --json a
 wrong 'a page of one probe' '--html writes the whole recording' report --html page.html -P iolat a
@@ -23,7 +23,7 @@ four_intervals() {
 	recording=$(recording "$dir/runs")
 	tap_same "$(intervals "$recording")" 4
 }
-again four_intervals
+measure four_intervals
 [ "$status" = 0 ] || { skip 'files' "memlat does not run here: $err" && done_testing && exit; }
 cannot() { refuses "$1" 1 "cannot write $2: $3" report --html "$2" "$recording"; }
 cannot 'no directory' "$dir/none/page.html" 'No such file or directory'

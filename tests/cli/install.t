@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: fast
 # make install: where the files go, and that what is installed names what is installed.
 set -u
 cd "$(dirname "$0")/../.." || exit

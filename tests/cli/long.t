@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native fast
+# suite: native
 # The time of report grows linearly with the number of intervals.
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native fast
+# suite: native
 # The man pages build, are installed, and describe the same options as --help.
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native fast
+# suite: native
 # Destinations of a recording and of the printed result, and errors when writing them.
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
+. tests/measure.sh
 
 wrong 'a confidence of nothing' '--confidence 0: use 50 to 99.999 percent' report --confidence 0 a
 wrong 'nothing is slow' '--slow-us 0: use a number from 1' report --slow-us 0 a
@@ -77,8 +78,8 @@ switch "$cpu" . && switch "$disk" .
 
 begun() { test -e "$(recording "$1")/run.db"; }
 
-# measure NAME CPU DISK: records while the two are disturbed in the phases that are '#'
-measure() {
+# observe NAME CPU DISK: records while the two are disturbed in the phases that are '#'
+observe() {
 	local i recorder
 
 	rm -rf "${dir:?}/$1"
@@ -108,7 +109,7 @@ pair() {
 is_together() { jq -e '.verdict == "positive correlation" and .rho_low > 0' <<<"$(pair runqlat iolat)"; }
 disturb_together() {
 	together_us=$((2 * together_us))
-	measure together '..##.#..#...##.#.#..##.#' '..##.#..#...##.#.#..##.#'
+	observe together '..##.#..#...##.#.#..##.#' '..##.#..#...##.#.#..##.#'
 	together=$(recording "$dir/together")
 	run report --slow-us $together_us --json "$together"
 	pair runqlat iolat
@@ -117,15 +118,15 @@ disturb_together() {
 is_apart() { jq -e '.rho < 0.4 and .rho > -0.4' <<<"$(pair runqlat iolat)"; }
 disturb_apart() {
 	apart_us=$((2 * apart_us))
-	measure apart '..##.#..#...##.#.#..##.#' '.#.#..##...#.#.###..#.#.'
+	observe apart '..##.#..#...##.#.#..##.#' '.#.#..##...#.#.###..#.#.'
 	apart=$(recording "$dir/apart")
 	run report --slow-us $apart_us --confidence 99.9 --json "$apart"
 	pair runqlat iolat
 	is_apart && jq -e '.verdict == "no correlation shown"' <<<"$(pair runqlat iolat)"
 }
 together_us=100 apart_us=100
-again disturb_together
-again disturb_apart
+measure disturb_together
+measure disturb_apart
 
 check 'both at the same time: it says so' 0 '' \
 	$'runqlat and iolat: positive correlation: \\+.*\n    both are in their worst quarter in [0-9]+ of [0-9]+' \

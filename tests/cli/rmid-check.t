@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native fast
+# suite: native
 # The checker of traces of the kernel module rmid: a valid trace passes, and each fault in it is found, with the property
 # that it violates.
 set -u

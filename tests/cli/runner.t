@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native fast
+# suite: native
 # The test runner: it starts suites as their tags say, and fails each suite that does not deserve to pass.
 # shellcheck disable=SC2016 # expanded by the suites
 set -u

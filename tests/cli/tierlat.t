@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native fast
+# suite: native
 # Errors of tierlat on machines where it cannot measure. tests/emu tests its measurements.
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
+. tests/measure.sh
 [ "$(id -u)" = 0 ] || skip_all 'only root can measure'
 command -v tmux >/dev/null || skip_all 'tmux is not installed'
 run memlat -d 10ms
@@ -141,7 +142,7 @@ shows 'space pauses' 'paused'
 # stands_still: sets $frozen to the line of the accounting, once it does not change any more. It can be drawn after "paused".
 stands_still() { frozen=$(seen | grep 'memlat: ') && sleep 0.5 && tap_same "$(seen | grep 'memlat: ')" "$frozen"; }
 is_frozen() { [[ $(seen) = *"$frozen"* ]] || { printf 'no %s in:\n%s\n' "$frozen" "$(seen)" && false; }; }
-again stands_still
+measure stands_still
 press h
 shows 'h: help' 'Keys.*choose the probe whose table is shown'
 press h
@@ -247,7 +248,7 @@ four_intervals() {
 	"$latscope" report --intervals --json "$replay" >"$dir/intervals"
 	tap_same "$(wc -l <"$dir/intervals")" 4
 }
-again four_intervals
+measure four_intervals
 is 'the recording has intervals' "$(wc -l <"$dir/intervals")" 4
 
 # interval N: a regex of the screen for interval N, from what report prints

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native fast
+# suite: native
 # Wrong usage: one line, and exit status 2, for root and others. --help is complete.
 set -u
 cd "$(dirname "$0")/../.." || exit

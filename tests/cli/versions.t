@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: fast
 # Every release reads the recordings of all releases before it. tests/cli/recordings has short ones, made by those releases;
 # the figures here are those that the same release printed. 0.2-early is of the first commits with version 3 of the format.
 set -u

@@ -6,9 +6,6 @@
 # sees_calls METHOD: succeeds for methods at handle_mm_fault(); perf-event sees less.
 sees_calls() { [ "$1" != perf-event ]; }
 
-# has_all PROGRAM KEY METHOD: at least as many faults as PROGRAM has printed for KEY
-has_all() { all_there "$3" memlat.events "$(printed "$1" "$2")"; }
-
 # uffd_window DELAY_MS ARG...: runs `uffd ARG...` with this delay
 uffd_window() {
 	begin
@@ -41,20 +38,12 @@ least_of_storm() {
 	fi
 }
 
-# The host can stop the VM at a moment when many programs are preempted: then the window is repeated.
-storm_is_seen() {
-	local least
-
-	least=$(least_of_storm "$1")
-	[ "$(fact "$1" memlat.events)" -ge "$least" ] || { echo "$(fact "$1" memlat.events), not $least" && false; }
-}
-
 # A storm of faults on a kernel that preempts our programs while they run: each missing fault is reported as missing, and no
 # recorded fault is too short.
 preempted_faults() {
 	local method pages delay_ns=20000000
 
-	calm=storm_is_seen window storm_window || return
+	window storm_window || return
 	pages=$(printed slow pages)
 	for method in "${methods[@]}"; do
 		within "$method: preempted: a fault is recorded or said to be missing" \
@@ -72,7 +61,7 @@ preempted_faults() {
 slow_faults() {
 	local method pages what=$1 delay_ns=$(($2 * 1000000))
 
-	calm='has_all slow pages' window uffd_window "${@:2}" || return
+	window uffd_window "${@:2}" || return
 	for method in "${methods[@]}"; do
 		pages=$(($(printed slow pages) - $(lost "$method")))
 		is "$method: $what: one sample a fault" "$(fact "$method" memlat.events)" "$pages"
@@ -172,7 +161,7 @@ touch_window() {
 fast_faults() {
 	local method mode=$1 access=$2 what="touch, $2 by $1"
 
-	calm='has_all fast minflt_window' window touch_window "${@:3}" || return
+	window touch_window "${@:3}" || return
 	for method in "${methods[@]}"; do
 		is "$method: $what: what getrusage counts" "$(fact "$method" memlat.events)" "$(printed fast minflt_window)"
 		is "$method: $what: minor" "$(fact "$method" memlat.type.minor.events)" "$(printed fast minflt_window)"
@@ -196,7 +185,7 @@ plain_window() {
 plain_faults() {
 	local method events most
 
-	calm='has_all plain minflt_window' window plain_window || return
+	window plain_window || return
 	for method in "${methods[@]}"; do
 		events=$(fact "$method" memlat.events) most=$(most_ns "$method" memlat 0 "$forever")
 		is "$method: no splits: what getrusage counts" "$events" "$(printed plain minflt_window)"
@@ -218,7 +207,7 @@ cold_window() {
 cold_faults() {
 	local method pages
 
-	calm='has_all cold majflt_window' window cold_window || return
+	window cold_window || return
 	pages=$(printed cold majflt_window)
 	for method in "${methods[@]}"; do
 		is "$method: cold: what getrusage counts as major" "$(fact "$method" memlat.type.major.events)" "$pages"
@@ -249,7 +238,7 @@ thp_window() {
 huge_faults() {
 	local method
 
-	calm='has_all huge minflt_window' window thp_window || return
+	window thp_window || return
 	for method in "${methods[@]}"; do
 		is "$method: thp: what getrusage counts" "$(fact "$method" memlat.events)" "$(printed huge minflt_window)"
 		! sees_calls "$method" || is "$method: thp: all by huge pages" "$(keys "$method" memlat.page)" 'thp '
@@ -264,13 +253,11 @@ gup_window() {
 	work
 }
 
-gup_has_all() { ! sees_calls "$1" || has_all gup minflt_window "$1"; }
-
 # gup_faults ARG...: faults without an exception; the events of perf-event do not count them
 gup_faults() {
 	local method wanted what="gup${1+ $1}"
 
-	calm=gup_has_all window gup_window "$@" || return
+	window gup_window "$@" || return
 	for method in "${methods[@]}"; do
 		wanted=0
 		! sees_calls "$method" || wanted=$(printed gup minflt_window)
@@ -288,16 +275,11 @@ mixed_window() {
 	work
 }
 
-mixed_has_all() {
-	all_there "$1" "memlat.process.$(printed slow pid).events" "$(printed slow pages)" &&
-		all_there "$1" "memlat.process.$(printed fast pid).events" "$(printed fast minflt_window)"
-}
-
 # Faults of two processes at the same time, among those of all others.
 mixed_faults() {
 	local method slow fast
 
-	calm=mixed_has_all window mixed_window || return
+	window mixed_window || return
 	slow=memlat.process.$(printed slow pid) fast=memlat.process.$(printed fast pid)
 	for method in "${methods[@]}"; do
 		is "$method: two processes: the slow one's faults" "$(fact "$method" "$slow.events")" "$(printed slow pages)"
@@ -344,19 +326,11 @@ alike_window() {
 	[ ${#alike[@]} -ge "$2" ] || no_reference="only ${#alike[@]} processes have the same places"
 }
 
-alike_have_all() {
-	local pid
-
-	for pid in "${alike[@]}"; do
-		all_there "$1" "memlat.process.$pid.events" "$(printed alike0 pages)" || return
-	done
-}
-
 # alike_faults PAIRS LEAST COUNT: as alike_window; faults in progress at the same time of tasks that have the same places in the table
 alike_faults() {
 	local method pid alike pages
 
-	calm=alike_have_all window alike_window "$@" || return
+	window alike_window "$@" || return
 	pages=$(printed alike0 pages)
 	for method in "${methods[@]}"; do
 		for pid in "${alike[@]}"; do

@@ -2,14 +2,15 @@
 # shellcheck shell=bash
 # rmid compared with the scheduler's account of each process.
 [ -n "${dir-}" ] || . tests/cli/cli.sh
+. tests/measure.sh
 soak=${LATSCOPE_SOAK:+20} soak=${soak:-1} # what counts are multiplied by
 percent=${percent:-1}                     # what CPU time may be off by
 
 # rows SQL: queries the last recording; t0 is the start of its window
 rows() { sqlite3 -readonly "$recording/run.db" "WITH m AS (SELECT value AS t0 FROM meta WHERE name = 'start_mono_ns') $1"; }
 
-# measure ARG...: makes a recording, and sets $recording and $out, its output
-measure() {
+# observe ARG...: makes a recording, and sets $recording and $out, its output
+observe() {
 	rm -rf "$dir/rmid"
 	run rmid -q -o "$dir/rmid" "$@"
 	recording=$(recording "$dir/rmid")
@@ -61,32 +62,24 @@ seconds() {
 
 all_right() { [[ $verdicts = *right* && $verdicts != *wrong* ]]; } # from seconds
 
-# duties METHOD: tests four processes of known duty. The kernel's stamp of a switch and ours are taken at different moments,
-# and differ by more if a virtual machine loses its CPU in between: then it measures again. If no try is within
-# $percent %, this machine stands still too often, but within 30 % no process gets the time of another. In the VM on one
-# CPU nothing stands still, so there is no such allowance (rmid-guest).
+# duties METHOD: tests four processes of known duty
 duties() {
-	local steal late tries verdicts='' coarse='' percent=$percent
+	local verdicts=''
 
-	for tries in 1 2 3 4 5; do
-		measure --method "$1" -- "$built/tests/reference/duty" $((3 * soak)) ${LATSCOPE_VM:+10}
-		steal=$(sed -n 's/^steal_ns=//p' <<<"$out") late=$(sed -n 's/^late=//p' <<<"$out")
-		[ "${late:-0}" -lt $((3 * soak)) ] || continue
-		verdicts=$(seconds)
-		all_right && break
-		diag "try $tries: $verdicts"
-		coarse=$(percent=30 && seconds)
-	done
-	[ -n "${LATSCOPE_VM-}" ] || all_right || percent=30 verdicts=$coarse
+	measure observe_duties "$1"
 	ok "$1: four processes are measured" ended 0 '' 'late=.*rmid: '
-	if [ -n "$verdicts" ]; then
-		ok "$1: the CPU time of each in each second is that of schedstat, within $percent %" all_right
-		diag "$verdicts"
-	else
-		skip "$1: CPU time by process" "the machine is too busy for the reference: late $late times"
-	fi
+	ok "$1: the CPU time of each in each second is that of schedstat, within $percent %" all_right
+	diag "$verdicts"
 	ok "$1: every slot has the time of every CPU" whole_slots
 	ok "$1: all rows add up to the time of all CPUs" wall
+}
+
+observe_duties() {
+	local steal
+
+	observe --method "$1" -- "$built/tests/reference/duty" $((3 * soak)) ${LATSCOPE_VM:+10}
+	steal=$(sed -n 's/^steal_ns=//p' <<<"$out")
+	verdicts=$(seconds)
 }
 
 # shares: prints, for each process of turns, what it has of switches and of CPU time, and whether that is what the scheduler
@@ -104,7 +97,7 @@ shares() {
 
 # account_holds VERDICTS PROGRAM: measures PROGRAM of tests/reference; VERDICTS compares with what it printed
 account_holds() {
-	measure --method switches --counters none -- "$built/tests/reference/$2" 1000
+	observe --method switches --counters none -- "$built/tests/reference/$2" 1000
 	verdicts=$("$1")
 	echo "$verdicts"
 	all_right
@@ -114,7 +107,7 @@ account_holds() {
 turns() {
 	local verdicts=''
 
-	again account_holds shares turns
+	measure account_holds shares turns
 	ok 'three processes in turn: switches and CPU time of each are those of the scheduler' all_right
 	diag "$verdicts"
 }
@@ -143,7 +136,7 @@ reuse() {
 		skip 'a PID that is used again within a slot' 'this kernel cannot be asked for a PID'
 		return
 	fi
-	again account_holds lives reuse
+	measure account_holds lives reuse
 	ok 'a PID that is used again within a slot: each process is told apart' all_right
 	diag "$verdicts"
 }

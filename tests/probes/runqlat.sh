@@ -26,17 +26,14 @@ whole() { [ "$(fact "$1" "$2.events")" = "$3" ]; }
 waited() { counted "$1" "$2" "$4"; }
 
 # near NAME KEY RUN_DELAY PCOUNT: the sum is within 0.5 % of the kernel's, if no wait is missing there and with stamps
-# (otherwise schedstat includes a sleep). If not, the window is repeated: our stamps and the kernel's are taken at
-# different moments, and differ by more if a virtual machine loses its CPU in between. In the VM the code between both
-# is emulated: 50 us per wait are allowed. The clock of the run queue stands still from a wakeup to the switch that it
-# causes, so the kernel's wait is shorter: by 1 ms at most there, and some 20 us elsewhere. It can also be longer by
-# that, if the wakeup makes the task lose the CPU.
+# (otherwise schedstat includes a sleep). Our stamps and the kernel's are taken at different moments. The clock of the run
+# queue stands still from a wakeup to the switch that it causes, so the kernel's wait is shorter: by some 20 us. It can also
+# be longer by that, if the wakeup makes the task lose the CPU.
 near() {
-	local low=0 off=$(($3 * 5 / 1000 + $4 * 20000)) more=0
+	local low=0 off=$(($3 * 5 / 1000 + $4 * 20000))
 
-	[ -z "${LATSCOPE_VM-}" ] || off=$((off + $4 * 50000)) more=$(($4 * 1000000))
 	! whole "$1" "$2" "$4" || ! whole stamps "$2" "$4" || low=$(($3 - off))
-	is_within $low "$(fact "$1" "$2.sum_ns")" $(($3 + off + more)) || { echo "($2: ns waited)" && false; }
+	is_within $low "$(fact "$1" "$2.sum_ns")" $(($3 + off)) || { echo "($2: ns waited)" && false; }
 }
 
 hog_window() {
@@ -46,22 +43,12 @@ hog_window() {
 	work
 }
 
-# In the VM the host often takes a CPU away between two stamps, so the sum is compared with two other clocks: it is at least
-# the time that the hog ran, and at most the gaps that the waiter saw, plus short waits.
+# The sum is compared with two more clocks: it is at least the time that the hog ran, and at most the gaps that the waiter saw,
+# plus short waits.
 near_hog() {
-	if [ -z "${LATSCOPE_VM-}" ]; then
-		near "$1" runqlat "$(printed hog run_delay_ns)" "$(printed hog pcount)"
-	else
+	near "$1" runqlat "$(printed hog run_delay_ns)" "$(printed hog pcount)" &&
 		is_within "$(printed hog run_sum_ns)" "$(fact "$1" runqlat.sum_ns)" \
 			$(($(printed hog gap_sum_ns) + $(most_ns "$1" runqlat 0 $((run_ns / 2)))))
-	fi
-}
-
-# Some hosts, but not the VM, hide the switch that ends the last wait, and no later wait includes it.
-right_hog() {
-	near_hog "$1" || return
-	[ -n "${LATSCOPE_VM-}" ] ||
-		{ waited "$1" runqlat "$(printed hog run_delay_ns)" "$(printed hog pcount)" && to_the_ns "$1"; }
 }
 
 # to_the_ns METHOD: stamps has read all of the kernel's account
@@ -71,7 +58,7 @@ to_the_ns() { [ "$1" != stamps ] || tap_same "$(fact stamps runqlat.kernel_ns)" 
 long_waits() {
 	local method run_ns=5000000
 
-	calm=right_hog window hog_window || return
+	window hog_window || return
 	for method in "${methods[@]}"; do
 		long_ones "$method: hog" "$method" "$(printed hog joined)"
 		ok "$method: hog: waits are those of schedstat" \
@@ -174,11 +161,6 @@ child_to_the_ns() {
 	[ "$1" != stamps ] || tap_same "$(fact alone runqlat.kernel_ns)" "$(printed crowd "child=$child" run_delay_ns)"
 }
 
-right_crowd() {
-	near_crowd "$1" || return
-	[ -n "${LATSCOPE_VM-}" ] || { each_child waited "$1" crowd && child_to_the_ns "$1"; }
-}
-
 # some_whole DESC METHOD: tests that near_crowd has compared something
 some_whole() {
 	if [ -z "${LATSCOPE_VM-}" ] && [ "$(whole_children "$2" crowd)" = 0 ]; then
@@ -192,7 +174,7 @@ some_whole() {
 crowd() {
 	local method child=''
 
-	calm=right_crowd window crowd_window "$@" || return
+	window crowd_window "$@" || return
 	for method in "${methods[@]}"; do
 		ok "$method: sleepers $*: each process's waits are those of schedstat" each_child waited "$method" crowd
 		ok "$method: sleepers $*: and their sum, near enough" near_crowd "$method"
@@ -230,7 +212,7 @@ colliding_tasks() {
 		skip 'tasks with the same entry have waits of their own' 'kernel.pid_max is too small'
 		return
 	fi
-	calm=right_colliders window colliding_window || return
+	window colliding_window || return
 	for method in "${methods[@]}"; do
 		ok "$method: tasks with the same entry have waits of their own" right_colliders "$method"
 	done
@@ -298,7 +280,7 @@ reused_pid() {
 		skip 'runqlat: a PID that is used again' 'this kernel cannot be asked for a PID'
 		return
 	fi
-	calm=right_lives window reuse_window || return
+	window reuse_window || return
 	for method in "${methods[@]}"; do
 		ok "$method: a PID that is used again: waits and their sum are those of schedstat" right_lives "$method"
 		balance "$method: a PID that is used again" "$method"
@@ -328,7 +310,7 @@ right_heir() {
 changed_id() {
 	local method
 
-	calm=right_heir window heir_window || return
+	window heir_window || return
 	for method in "${methods[@]}"; do
 		ok "$method: a thread that gets the ID of its process by exec has the waits that the kernel counts" \
 			right_heir "$method"
@@ -352,14 +334,15 @@ drowsy_window() {
 }
 
 # right_drowsy NAME: as many waits as the thread's own account of switches says, together as long as the other one ran and no
-# longer than it had no CPU. (In the VM a CPU may stand still between two readings of clocks.) It is known how many of them the
+# longer than it had no CPU. It is known how many of them the
 # kernel does not count.
 right_drowsy() {
-	local key waits least most=$forever
+	local key waits least most
 
 	key=runqlat.thread.$(printed drowsy drowsy_tid) waits=$(printed drowsy waits)
 	least=$waits
-	[ -n "${LATSCOPE_VM-}" ] || least=$((waits * 95 / 100 - 3)) most=$(($(printed drowsy waited_ns) + waits * 20000))
+	most=$(($(printed drowsy waited_ns) + waits * 20000))
+	[ -n "${LATSCOPE_VM-}" ] || least=$((waits * 95 / 100 - 3))
 	is_within "$least" "$(fact "$1" "$key.events")" $((waits + 20)) || { echo "($1: waits)" && return 1; }
 	is_within "$(printed drowsy run_sum_ns)" "$(fact "$1" "$key.sum_ns")" "$most" || { echo "($1: ns waited)" && return 1; }
 	is_within $((waits - $(printed drowsy counted) - 20)) "$(fact "$1" runqlat.unstamped)" "$forever" ||
@@ -369,12 +352,10 @@ right_drowsy() {
 # uncounted: where the kernel preempts system calls, its account lacks many of these waits
 uncounted() { [ "$(preemption)" != full ] || is_within 40 $(($(printed drowsy waits) - $(printed drowsy counted))) "$forever"; }
 
-drowsy_calm() { uncounted && right_drowsy "$1" && { [ "$1" = raw_tp ] || right_drowsy "$1-usual"; }; }
-
 drowsy_waits() {
 	local method
 
-	calm=drowsy_calm window drowsy_window || return
+	window drowsy_window || return
 	diag "drowsy: $(printed drowsy waits) waits, of which schedstat counts $(printed drowsy counted)"
 	ok 'preempted on its way to sleep: it comes about where the kernel preempts system calls' uncounted
 	for method in "${methods[@]}"; do
@@ -415,18 +396,11 @@ filter_window() {
 	work
 }
 
-# The same for the selected tasks.
-right_filters() {
-	[ -z "${LATSCOPE_VM-}" ] || return 0
-	waited "$1-p" runqlat "$(printed wanted "child=$child" run_delay_ns)" "$(printed wanted "child=$child" pcount)" &&
-		each_child waited "$1-comm" wanted && each_child waited "$1-cgroup" wanted
-}
-
 # Two programs at once; filters select one of them by its name, by a parent of its cgroup, or by one process.
 filters() {
 	local method child
 
-	calm=right_filters window filter_window || return
+	window filter_window || return
 	for method in "${methods[@]}"; do
 		ok "$method: -p: the waits of the process" waited "$method-p" runqlat \
 			"$(printed wanted "child=$child" run_delay_ns)" "$(printed wanted "child=$child" pcount)"
@@ -455,13 +429,11 @@ moved_window() {
 	work
 }
 
-none_in_flight() { [ "$(fact "$1" runqlat.in_flight)" = 0 ] || { echo "$(fact "$1" runqlat.in_flight) are in flight" && false; }; }
-
-# If their parent waits for a CPU as the window closes, the window is repeated.
+# Nothing may be in flight but what waits as the window closes.
 asleep_all_the_while() {
 	local method
 
-	calm=none_in_flight window moved_window 0 || return
+	window moved_window 0 || return
 	for method in "${methods[@]}"; do
 		is "$method: tasks that were moved in their sleep: none waits" "$(fact "$method" runqlat.in_flight)" 0
 	done
@@ -500,7 +472,7 @@ mostly_whole() {
 woken_twice() {
 	local method
 
-	calm=mostly_whole window twice_window || return
+	window twice_window || return
 	for method in "${methods[@]}"; do
 		ok "$method: moved in their sleep, and woken up twice: no wait is missing" mostly_whole "$method"
 	done
@@ -525,17 +497,12 @@ slept() {
 	is_within $((slept * 95 / 100)) "$(fact "$1" wakeup.events)" $((slept + 1 + forgotten / 4))
 }
 
-awake_calm() {
-	[ "$(printed awake forgotten)" -ge 12 ] || { echo 'hardly a wakeup came before a sleep' && return 1; }
-	[ "$1" = raw_tp ] || slept "$1"
-}
-
 # A task that is woken up before it sleeps continues; when it loses the CPU later, the wait is not due to that wakeup. Not in
 # the VM: its CPUs take turns, so no CPU wakes up a task that another one runs.
 woken_before_sleep() {
 	local method
 
-	calm=awake_calm window awake_window || return
+	window awake_window || return
 	if [ "$(printed awake forgotten)" -lt 12 ]; then
 		skip 'runqlat: awake' 'in no window did wakeups come before the sleep'
 		return

@@ -5,13 +5,9 @@
 # recorded, and nothing is lost.
 
 # slack NS: sets $below and $above, by which a recorder may differ from a capture's NS: 1/16 and 3 us, the time of the programs
-# at one tracepoint. In the VM, which emulates them, more.
+# at one tracepoint
 slack() {
-	if [ -z "${LATSCOPE_VM-}" ]; then
-		below=$(($1 / 16 + 3000)) above=$(($1 / 16 + 3000))
-	else
-		below=$(($1 / 2 + 10000)) above=$(($1 + 50000))
-	fi
+	below=$(($1 / 16 + 3000)) above=$(($1 / 16 + 3000))
 }
 
 # The programs have a short way for switches without filters and metric wakeup: recorders of their own go that way.
@@ -94,7 +90,6 @@ summed() {
 is_sum() {
 	local sum each=3000
 
-	[ -z "${LATSCOPE_VM-}" ] || each=50000
 	sum=$(printed waits run_queue_sum_ns)
 	is_within $((sum * 97 / 100)) "$1" $((sum * 103 / 100 + each * $(printed waits run_queue_count)))
 }
@@ -109,14 +104,11 @@ usual_sum() {
 	is_sum $sum
 }
 
-deciles_calm() { waits_deciles "$1" && wakeup_deciles "$1" && usual_deciles "$1"; }
-sums_calm() { summed "$1" && usual_sum "$1"; }
-
 # summed_waits SHAPE ROUNDS
 summed_waits() {
 	local method
 
-	calm=sums_calm window waits_window "$@" || return
+	window waits_window "$@" || return
 	for method in "${methods[@]}"; do
 		ok "$method: $1: the sum is that of the capture" summed "$method"
 		[ "$method" = raw_tp ] || ok "$method: $1: without filters, too" usual_sum "$method"
@@ -128,7 +120,7 @@ summed_waits() {
 decile_waits() {
 	local method
 
-	calm=deciles_calm window waits_window "$@" || return
+	window waits_window "$@" || return
 	for method in "${methods[@]}"; do
 		ok "$method: $1: every decile is that of the capture" waits_deciles "$method"
 		if [ "$method" != raw_tp ]; then
@@ -138,8 +130,6 @@ decile_waits() {
 		balance "$method: $1" "$method"
 	done
 }
-
-peer_calm() { [ "$1" = raw_tp ] || peer_saw "$1"; }
 
 # The request and the switch are between the peer's two readings of the clock, and most of that time.
 peer_saw() { deciles "$1" wakeup wakeup peer && wakeup_deciles "$1"; }
@@ -160,7 +150,7 @@ peers() {
 	local method rounds=300
 
 	[ -z "${LATSCOPE_VM-}" ] || rounds=60
-	calm=peer_calm window waits_window peer $rounds || return
+	window waits_window peer $rounds || return
 	for method in "${methods[@]}"; do
 		[ "$method" != raw_tp ] || continue
 		ok "$method: peer: wakeup is no more than what the peer saw" peer_saw "$method"

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # What `latscope why` blames, compared with programs that make each other wait and measure by their own clocks how long they
 # had the CPU: tests/reference/culprits.c. Needs tests/tap.sh.
+. tests/measure.sh
 
 why_dir=$(mktemp -d)
 why_cgroup=''
@@ -136,35 +137,24 @@ finds_wakers() {
 		blame one 1ms 1000 && is_within 0 "$(slow_events waker_tid)" $(($(slow_events 1) / 10))
 }
 
-# retry CMD...: a host that is busy with others disturbs, so each is tried a few times; a real fault shows each time
-retry() {
-	local try
-
-	for ((try = 0; try < 8; try++)); do
-		! "$@" >"$why_dir/said" 2>&1 || return 0
-		diag "try $try: $*: $(<"$why_dir/said")"
-	done
-	return 1
-}
-
 idle_share=20 quota_share=40 clock_share=1
 [ -z "${LATSCOPE_VM-}" ] || idle_share=90 quota_share=90 clock_share=3
 
-ok 'one hog: the victim waits for it alone, as long as it ran' retry blames_one
-ok 'two hogs: each is blamed for its share' retry blames_two
-ok 'a real-time hog: it is blamed' retry blames_realtime
-ok 'an idle CPU: nobody is blamed' retry blames_idle $idle_share
+measured 'one hog: the victim waits for it alone, as long as it ran' blames_one
+measured 'two hogs: each is blamed for its share' blames_two
+measured 'a real-time hog: it is blamed' blames_realtime
+measured 'an idle CPU: nobody is blamed' blames_idle $idle_share
 if [[ ${LATSCOPE_VM-}${LATSCOPE_SOAK-} != @(6.1|7) ]]; then # these do not depend on the kernel
-	ok 'two threads: their own process is blamed' retry blames_own
-	ok 'a waker is named if there was one' retry finds_wakers
+	measured 'two threads: their own process is blamed' blames_own
+	measured 'a waker is named if there was one' finds_wakers
 fi
 if [ "$(nproc)" -gt 1 ]; then
-	ok 'a move: what came before it is told apart' retry blames_move
+	measured 'a move: what came before it is told apart' blames_move
 else
 	skip 'a move' 'there is one CPU'
 fi
 if make_cgroup 2>/dev/null; then
-	ok 'cpu.max: the quota is blamed, as long as cpu.stat says' retry blames_quota $quota_share
+	measured 'cpu.max: the quota is blamed, as long as cpu.stat says' blames_quota $quota_share
 else
 	skip 'cpu.max' 'cannot make a cgroup with a quota'
 fi

@@ -9,8 +9,8 @@
 #	3. Once all recorders record, the programs work. Then they print their reference: what the kernel counted, or bounds.
 #	4. The recorders end, then the programs. The test compares facts of the recordings with the reference.
 #
-# All methods see the same events this way, and a machine with several CPUs loads them at the same time. A window in
-# which a reference did not come about, for example because the host was busy, is repeated.
+# All methods see the same events this way, and a machine with several CPUs loads them at the same time. The VM's time is
+# virtual, so every reference comes about. Elsewhere a window may be disturbed: see tests/measure.sh.
 #
 # Example, a test of memlat with the recorder "best" and the program "fast":
 #
@@ -32,9 +32,8 @@
 #
 # Functions of this file:
 #
-#	window COMMAND...           runs COMMAND, a function like touch_window, until its references come about
+#	window COMMAND...           runs COMMAND, a function like touch_window
 #	begin, work, close_window   the steps of a window, see below
-#	all_there NAME KEY COUNT    for $calm: whether the machine ran our BPF programs for every event
 #	on SERIES COMMAND...        runs COMMAND on one kernel of the VM only
 #	await WHAT COMMAND...       waits until COMMAND succeeds; a test WHAT fails if that takes too long
 #
@@ -43,6 +42,8 @@
 
 [ -z "${scratch-}" ] || return 0 # sourced already, by another test
 . tests/tap.sh
+. tests/measure.sh
+. tests/measure.sh
 . tests/probes/doctor.sh
 . tests/probes/programs.sh
 . tests/probes/recorders.sh
@@ -54,8 +55,7 @@ latscope=$built/latscope
 reference=$built/tests/reference
 soak=${LATSCOPE_SOAK:+5} soak=${soak:-1} # multiplies counts
 patience=120 # s, for what takes a fraction of a second on an idle machine
-windows=6    # tries, until a window is not disturbed
-[ -z "${LATSCOPE_VM-}" ] || patience=300 windows=15 # there a busy host disturbs every second one
+[ -z "${LATSCOPE_VM-}" ] || patience=300
 # A directory of a file system that is on a disk and can do direct I/O.
 disk_fs=$PWD/.output
 [ -z "${LATSCOPE_VM-}" ] || disk_fs=/mnt
@@ -139,40 +139,14 @@ close_window() {
 	done
 }
 
-# window COMMAND...: COMMAND runs a window by the functions above. It is repeated, up to $windows times, if a program
-# reports that its reference did not come about. If the variable calm holds a command, it is also repeated if
-# `$calm METHOD` fails for one of $methods, and says why.
+# window COMMAND...: COMMAND runs a window by the functions above. Fails, with a test that says why, if a program reports that
+# its reference did not come about.
 window() {
-	local try why
-
-	for ((try = 1; try <= windows; try++)); do
-		no_reference=''
-		"$@" || return
-		why=$no_reference
-		[ -n "$why" ] || why=$(disturbed) || return 0
-		diag "$*: window $try is disturbed: $why"
-	done
-	[ -n "$no_reference" ] || return 0 # the tests that follow judge the last window
-	is "$1: a reference comes about in one of $windows windows" "$no_reference" ''
-	return 1
-}
-
-# disturbed: succeeds if $calm fails for one of $methods; prints the method and the output of $calm
-disturbed() {
-	local method said
-
-	[ -n "${calm-}" ] || return
-	for method in "${methods[@]}"; do
-		said=$($calm "$method") || { echo "$method: $said" && return; }
-	done
-	return 1
-}
-
-# all_there NAME KEY COUNT: succeeds if the recorder has at least COUNT events. Some machines run no BPF program while
-# certain tasks are current, whatever the method: such a window is repeated. The VM runs all programs, so nothing is
-# repeated there.
-all_there() {
-	[ -n "${LATSCOPE_VM-}" ] || [ "$(fact "$1" "$2")" -ge "$3" ] || { echo "$1: $2 is $(fact "$1" "$2"), not $3" && false; }
+	no_reference=''
+	begin_evidence
+	"$@" || return
+	end_evidence
+	[ -z "$no_reference" ] || { is "$1: the reference comes about" "$no_reference" '' && false; }
 }
 
 # on SERIES COMMAND...: the long tests run in the VM on two kernels. A test that does not depend on the kernel runs on one of

@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# suite: native
+# ab: the order of the runs, its verdict, what it leaves, and going on after each way to stop it.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+. tests/measure.sh
+
+wrong 'nothing to run' "missing --off 'CMD'" ab
+wrong 'one side only' "missing --on 'CMD'" ab --off true
+wrong 'no runs' '--runs 0: use a number from 1 to 1000' ab -n 0 --off true --on true
+wrong 'an unknown statistic' "--metric 'p98': unknown statistic; choose from tail, p50, " ab --metric p98 --off true --on true
+wrong 'an effect of nothing' '--effect 0: use 0.1 to ' ab --effect 0 --off true --on true
+wrong 'another plan for an old experiment' '--resume goes on as planned; leave out the other' ab --resume "$dir" -n 3
+refuses 'no experiment' 1 "cannot resume $dir: it has no plan.json, so it is no experiment" ab --resume "$dir"
+refuses 'a directory that cannot be made' 1 'cannot create an experiment in /proc: .*; choose another directory with -o' \
+	ab --off true --on true -o /proc
+refuses 'no directory' 1 "cannot resume $dir/none: No such file or directory" ab --resume "$dir/none"
+skip_unless_able
+
+# The sides write their name into a file, so that the order is known. The workload is short.
+order=$dir/order
+sides=(--off "echo off >>$order" --on "echo on >>$order")
+workload=(-P runqlat --metric p50 -- sleep .05)
+experiment() { printf '%s\n' "$dir/$1"/2*Z-ab*; }
+
+# whole DIR COUNT: both sides have so many complete recordings, and nothing else is left
+whole() {
+	local side recordings recording
+
+	for side in off on; do
+		recordings=("$1/$side"/*)
+		[ "${#recordings[@]}" = "$2" ] || { echo "$side has ${#recordings[@]} recordings" && return 1; }
+		for recording in "${recordings[@]}"; do
+			complete "$recording" || return
+		done
+	done
+	tap_match "$(cd "$1" && echo *)" '^off on output.log plan.json$'
+}
+
+run ab -n 3 --seed 7 -o "$dir/a" "${sides[@]}" "${workload[@]}"
+like 'an experiment says what it did' "$out" 'experiment: 3 runs on each side of 3 planned, in random order'
+like 'it says where it is' "$err" "experiment in $dir/a/2"
+first=$(<"$order")
+run ab -n 1 --seed 7 -o "$dir/b" "${sides[@]}" "${workload[@]}"
+is 'one seed gives one order' "$(tail -n 2 "$order")" "$(head -n 2 <<<"$first")"
+ok 'each pair has both sides' test "$(paste - - <<<"$first" | grep -cE '^(off.on|on.off)$')" = 3
+like 'one run says what it assumes' "$out" '3 runs on each side measure how runs differ.*so far a spread is assumed: use -n 3 or more'
+
+run ab -n 3 --json -o "$dir/c" "${sides[@]}" -- sleep .05
+ok 'all planned runs are made, and only these' whole "$(experiment c)" 3
+# shellcheck disable=SC2016 # jq's
+ok 'JSON has the looks and what the runs can find' jq -e '.experiment | .runs == 3 and .planned_runs == 3 and
+	(.ended_early | not) and (.looks | length == 1 and .[0].runs == 3) and ([.looks[].error_probability] | add) <= 0.0500001 and
+	(.powers | length > 0 and all(.needed_runs >= 3 and .spread >= 0 and .finds > 0))' <<<"$out"
+run compare --json --metric tail --metric p50 --metric p99 "$(experiment c)/off" "$(experiment c)/on"
+compared=$(jq -c '[.comparisons[].statistics[] | [.verdict, .p]]' <<<"$out")
+run ab --json --resume "$(experiment c)"
+is 'a finished experiment is only judged again, as compare does' "$(jq -c '[.comparisons[].statistics[] | [.verdict, .p]]' <<<"$out")" "$compared"
+run ab --csv --resume "$(experiment c)"
+like 'CSV is that of compare' "$out" '^probe,metric,by,key,statistic,off,on,'
+ok 'and stays as it is' whole "$(experiment c)" 3
+
+# A difference that is known: two tasks that wake each other, against more endless loops than CPUs. The load has a name of its
+# own, so that the recordings have nothing else of the machine.
+load=ab$$
+ln "$latscope" "$dir/$load" 2>/dev/null || cp "$latscope" "$dir/$load"
+known=(-P runqlat --metric mean --record "--comm $load" --off "$dir/$load load pingpong -d 300ms" --on "$dir/$load load hog -d 300ms")
+# decides STATUS DIR ARG...: an experiment that ends early; what else runs here can make its runs too unlike each other for that
+decides() {
+	rm -rf "$2"
+	run ab -n 8 -q -o "$2" "${@:3}"
+	[ "$status" = "$1" ] && tap_match "$out" 'ended early'
+}
+measure decides 3 "$dir/known" "${known[@]}"
+is 'something is worse: the exit status' "$status" 3
+like 'the verdict' "$out" '1 worse \(runqlat mean\)'
+like 'half of the runs were enough' "$out" 'experiment: 4 runs on each side of 8 planned.*ended early: this look has the answer'
+ok 'only these were made' whole "$(experiment known)" 4
+run ab --resume "$(experiment known)"
+is 'judged again, it is still worse' "$status" 3
+measure decides 0 "$dir/known-2" -P runqlat --metric mean --record "--comm $load" --on "$dir/$load load pingpong -d 300ms" \
+	--off "$dir/$load load hog -d 300ms"
+is 'the other way round it is better' "$status" 0
+like 'and ends early, too' "$out" '1 better \(runqlat mean\).*ended early'
+run ab --effect 900% -q -o "$dir/effect" "${known[@]}"
+like 'a large effect needs few runs' "$out" 'experiment: [3-9] runs on each side of [3-9] planned'
+run ab --effect 0.1% -n 4 -q --json --metric rate -o "$dir/small" "${sides[@]}" -- sleep .05
+ok 'a small one needs more than there may be' jq -e '.experiment | .planned_runs == 4 and .powers[0].needed_runs > 4' <<<"$out"
+run ab --off 'sleep .3' --on "$dir/$load load touch -d 300ms" -n 3 -P memlat --metric rate --record "--comm $load" -o "$dir/seed"
+like 'nothing against page faults' "$out" '1 more \(memlat rate\)'
+
+# What fails.
+refuses 'a side that cannot be prepared' 1 'run 1 of ON: the command of ON exited with status 7: no such file; see ' \
+	ab -n 3 --seed 6 -q -o "$dir/f1" --off 'echo no such file; exit 7' --on 'echo no such file; exit 7' -- true
+run ab -n 3 --seed 1 -q -o "$dir/f2" --off 'echo broken; exit 3' --on 'echo broken; exit 3'
+like 'a workload that fails' "$err" 'run 1 of O[NF]*: the workload exited with status 3: .*; see .*/output.log'
+is 'its exit status' "$status" 1
+ok 'its recording does not count' test -z "$(find "$(experiment f2)/off" "$(experiment f2)/on" -mindepth 1)"
+run ab -n 3 -q -o "$dir/f3" --record '--no-such-option' --off true --on true
+is 'an option that record does not know' "$status" 2
+like 'what record said' "$err" "the recorder exited with status 2: latscope record: .*no-such-option"
+run ab -n 3 -q -o "$dir/f4" --record '--method raw_tp --max-size 10K' --off true --on true
+is 'a limit that record refuses' "$status" 2
+unprivileged run ab -n 3 -q -o "$dir/f5" --off true --on true
+is 'without privileges it writes nothing where it may not' "$status" 1
+mkdir -m 777 "$dir/open"
+unprivileged run ab -n 3 -q -o "$dir/open" --off true --on true
+like 'or says why it cannot measure' "$err" 'the experiment stopped: run 1 of O[NF]*: the recorder exited with status'
+
+# Stopped and resumed.
+: >"$order"
+"$latscope" ab -n 4 --seed 7 -o "$dir/stop" "${sides[@]}" -P runqlat --metric p50 -- sleep .3 >"$dir/stdout" 2>"$dir/stderr" &
+pid=$!
+has_order() { [ "$(wc -l <"$order")" -ge "$1" ]; }
+wait_for has_order 4
+kill -INT "$pid"
+finish
+is 'stopped by a signal: the exit status' "$status" 1
+like 'it says what is kept and how to go on' "$err" "stopped by a signal: [0-9] runs of OFF and [0-9] of ON are kept; latscope ab --resume $dir/stop/"
+stopped=$(experiment stop)
+"$latscope" ab --resume "$stopped" >/dev/null 2>&1 &
+pid=$!
+wait_for has_order 6
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+has_ended() { ! pgrep -f -- "[-]o $stopped"; } # its recorder
+wait_for has_ended
+run ab --resume "$stopped"
+like 'killed and resumed, it ends' "$out" 'experiment: [24] runs on each side of 4 planned'
+is 'with as many of both' "$(ls "$stopped/off")" "$(ls "$stopped/on")"
+ok 'and what was cut off is kept next to them' test -n "$(ls -d "$stopped"/o*-0* 2>/dev/null)"
+
+# A plan of somebody else: its commands would run as root.
+cp -r "$(experiment c)" "$dir/theirs"
+chown 65533 "$dir/theirs/plan.json"
+refuses 'a plan of another user' 1 'its plan.json belongs to another user, or others may write it' ab --resume "$dir/theirs"
+chown 0 "$dir/theirs/plan.json"
+chmod 666 "$dir/theirs/plan.json"
+refuses 'a plan that others can write' 1 'its plan.json belongs to another user, or others may write it' ab --resume "$dir/theirs"
+chmod 600 "$dir/theirs/plan.json"
+sed -i 's/"format": *1/"format":9/' "$dir/theirs/plan.json"
+refuses 'a plan of a later version' 1 'its plan.json is of a later version' ab --resume "$dir/theirs"
+echo '{"format":1,"off":"true"}' >"$dir/theirs/plan.json"
+refuses 'half a plan' 1 'its plan.json is not a plan' ab --resume "$dir/theirs"
+ln -sf /etc/passwd "$dir/theirs/plan.json"
+refuses 'a link in its place' 1 'cannot resume' ab --resume "$dir/theirs"
+rm "$dir/theirs/plan.json"
+mkfifo "$dir/theirs/plan.json"
+refuses 'a pipe in its place' 1 'its plan.json is not a plan' ab --resume "$dir/theirs"
+ln -s "$(experiment c)" "$dir/link"
+chown -h 65533 "$dir/link"
+refuses 'a link of another user to it' 1 'cannot resume' ab --resume "$dir/link"
+
+# For the user who called sudo.
+mkdir "$dir/user"
+chown 65534 "$dir/user"
+SUDO_UID=65534 SUDO_GID=65534 run ab -n 1 -o "$dir/user" --off true --on true
+is 'what it makes belongs to the user who called sudo' "$(find "$dir/user" ! -user 65534)" ''
+done_testing

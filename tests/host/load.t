@@ -1,0 +1,122 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# suite: native
+# doctor predicts what record does; load makes each kind of load and leaves nothing behind.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+. tests/measure.sh
+
+# Each load has a session of its own, which identifies its processes.
+shopt -s nullglob
+mkdir "$dir/io"
+kinds=(touch hog pingpong dio mixed)
+
+# begin SECONDS SIGNAL: starts all kinds at once, $pids; the shell makes background processes ignore SIGINT
+begin() {
+	local kind
+
+	pids=()
+	for kind in "${kinds[@]}"; do
+		setsid env --default-signal=INT "$latscope" load "$kind" -q -d "$1" --dir "$dir/io" >"$dir/$kind" 2>&1 &
+		pids+=($!)
+	done
+}
+
+alone() { [ -z "$(pgrep -s "$1")" ]; }
+at_work() { [ "$(pgrep -cs "$1")" -ge 2 ]; }
+
+# judge TITLE: tests that each load has succeeded, has no children left, and has printed nothing
+judge() {
+	local i
+
+	for i in "${!kinds[@]}"; do
+		wait "${pids[i]}"
+		is "$1: ${kinds[i]}: exit status" $? 0
+		ok "$1: ${kinds[i]}: no process is left" alone "${pids[i]}"
+		is "$1: ${kinds[i]}: nothing is said" "$(<"$dir/${kinds[i]}")" ''
+	done
+	is "$1: no file is left" "$(find "$dir/io" -mindepth 1)" ''
+}
+
+begin 1s
+judge 'its time is up'
+for signal in INT TERM; do
+	begin 1h
+	for i in "${!kinds[@]}"; do
+		ok "${kinds[i]} has processes until SIG$signal" wait_for at_work "${pids[i]}"
+		kill -$signal "${pids[i]}"
+	done
+	judge "SIG$signal"
+done
+begin 1h
+for i in "${!kinds[@]}"; do
+	wait_for at_work "${pids[i]}"
+	kill -KILL "${pids[i]}"
+done
+for i in "${!kinds[@]}"; do
+	wait "${pids[i]}" 2>/dev/null
+	ok "kill -9: ${kinds[i]}: no process is left" wait_for alone "${pids[i]}"
+done
+is 'kill -9: no file is left' "$(find "$dir/io" -mindepth 1)" ''
+
+refuses 'no place for the file of dio' 1 \
+	'load: cannot create a temporary file in /no/such: No such file or directory; choose another directory with --dir' \
+	load dio --dir /no/such -d 1s
+check 'a place in memory' 0 \
+	'^latscope: load: cannot use direct I/O in /dev/shm: its file system is in memory; using the page cache; choose' '' \
+	load dio --dir /dev/shm -d 100ms
+wrong 'more memory than there is' '--size is more than half of this machine' load touch --size 1000T
+wrong 'a size for a kind that has none' '--size does not apply to hog' load hog --size 1G
+wrong 'a request for a kind that makes none' '--block, --writes and --sequential are for dio' load touch --sequential
+wrong 'a block that no disk has' '--block: use a multiple of 4K up to 64M' load dio --block 5000
+wrong 'more writes than requests' '--writes 101%: use 0 to 100 percent' load dio --writes 101%
+wrong 'a file smaller than its blocks' 'each of 4 processes needs 4 blocks in it; use a larger --size' load dio --size 1M --block 1M
+
+# calls CALL ARG...: prints what the child processes of a load ask the kernel, without the blocks that fill the file at first
+calls() {
+	strace -f -qq -e trace="$1" -o "$dir/calls" "$latscope" load -q -d "${span_ms-200}ms" --dir "$dir/io" "${@:2}"
+	awk 'NR == 1 { parent = $1 } $1 != parent && !/, 1048576, /' "$dir/calls"
+}
+requests() { calls pread64,pwrite64 dio --tasks 1 --size 2M "$@" | sed -nE 's/.* (pread64|pwrite64)\(.*, ([0-9]+), ([0-9]+)\) = .*/\1 \2 \3/p'; }
+# makes COUNT ARG...: $dir/made has at least so many requests of a load. A busy disk takes longer: each try has twice the time.
+makes() {
+	span_ms=$((2 * span_ms))
+	requests "${@:2}" >"$dir/made"
+	[ "$(wc -l <"$dir/made")" -ge "$1" ]
+}
+if strace -qq true 2>/dev/null; then
+	span_ms=100 measure makes 33 --sequential --writes 0 --block 64K
+	is 'sequential reads: nothing but reads of the block' "$(cut -d ' ' -f 1,2 "$dir/made" | sort -u)" 'pread64 65536'
+	is 'each follows the one before, from the start again at the end' \
+		"$(awk 'NR > 1 && $3 != (at + 65536) % 2097152 { bad++ } { at = $3 } END { print bad + 0, (NR > 32) }' "$dir/made")" '0 1'
+	span_ms=100 measure makes 64 --writes 100
+	is 'writes only' "$(cut -d ' ' -f 1,2 "$dir/made" | sort -u)" 'pwrite64 4096'
+	ok 'at random' test "$(cut -d ' ' -f 3 "$dir/made" | head -n 64 | sort -u | wc -l)" -gt 40
+	span_ms=100 measure makes 400 --writes 70%
+	head -n 400 "$dir/made" >"$dir/first"
+	ok "70 % are writes: $(grep -c pwrite64 "$dir/first") of $(wc -l <"$dir/first")" \
+		awk '/pwrite64/ { n++ } END { exit !(NR > 50 && n / NR > 0.7 - 3 * sqrt(0.21 / NR) && n / NR < 0.7 + 3 * sqrt(0.21 / NR)) }' "$dir/first"
+	is 'touch: each of two processes has half' \
+		"$(calls mmap touch --size 6M --tasks 2 | grep -o 'mmap(NULL, [0-9]*' | sort -u)" 'mmap(NULL, 3145728'
+else
+	skip 'what the loads ask the kernel' 'strace does not run here'
+fi
+[ "$(id -u)" != 0 ] || unprivileged check 'it needs no privilege' 0 '' '' load hog -d 100ms
+
+skip_unless_able
+run doctor
+recorded=$(sed '/^ringlat:/,$d' <<<"$out") # the rest is no part of record
+modules=$(grep -cE '^[a-z]+:' <<<"$recorded")
+is 'doctor knows the probes' "$modules" 5
+ok 'doctor: its exit code tells whether each can run, in nothing but data' \
+	ended "$(($(grep -c '^  \* ' <<<"$recorded") == modules ? 0 : 77))" '' '^latscope [0-9.]+ on Linux .*\* is the default'
+ok 'doctor fits' fits
+next=$(tail -n 1 <<<"$out" | sed 's/^Next: //')
+is 'doctor ends with what to do next, in the words in which it was called' "$next" "${SUDO_UID:+sudo }$latscope record -d 10s"
+ok 'which works' bash -c "cd '$dir' && ${next/10s/50ms} -q -o next >/dev/null"
+used=$(sed -nE 's/^([a-z]+):.*/\1/p; s/^  \* ([a-z_-]+) .*/\1/p' <<<"$recorded" | paste -sd ' ')
+run record -q --rmid --softirq --json -d 50ms -o "$dir/runs"
+is 'record uses the methods that doctor marked' "$(jq -r '.probes[] | .module, .mechanism.method // empty' <<<"$out" | paste -sd ' ')" \
+	"$used"
+done_testing

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# suite: alone
+# Memory and start-up time of latscope itself, and a second make, which has nothing to do.
+# shellcheck disable=SC2016 # awk's
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+
+ok 'a second make has nothing to do' env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -q
+skip_unless_able
+
+# kb FIELD...: prints the sum of these fields of the started process
+kb() {
+	local pattern
+
+	printf -v pattern '%s:|' "$@"
+	awk -v wanted="^(${pattern%|})$" '$1 ~ wanted { sum += $2 } END { print sum }' "/proc/$pid/status"
+}
+
+start -i 50ms
+wait_for has_intervals "$(recording "$dir/runs")" 20
+resident=$(kb RssAnon RssFile)
+ok 'record needs less than 15 MB of memory' test "$resident" -lt 15000
+diag "$resident kB resident, of it $(kb RssAnon) kB its own; $(kb VmHWM) kB while it loaded"
+kill -INT "$pid"
+finish
+
+start --why --over 1us -i 50ms
+wait_for has_intervals "$(recording "$dir/runs")" 20
+resident=$(kb RssAnon RssFile RssShmem)
+ok 'record --why needs less than 30 MB of memory' test "$resident" -lt 30000
+diag "$resident kB resident, of it $(kb RssAnon) kB its own; $(kb VmHWM) kB while it loaded"
+kill -INT "$pid"
+finish
+
+# The maximum number of keys per split in each probe, of processes that live at the same time.
+touch "$dir/written"
+start -i 100ms --by process,cgroup,disk --max-keys 1024
+ok 'there are 1,100 processes' "$built/tests/reference/throng" 1100 5 "$dir/written"
+kill -INT "$pid"
+most=$(kb VmHWM)
+while now=$(kb VmHWM) && [ -n "$now" ]; do
+	most=$now
+done
+finish
+keys=$(sqlite3 -readonly "$(recording "$dir/runs")/run.db" "SELECT count(*) FROM series WHERE split = 'process'")
+ok "they are keys: $keys" test "$keys" -gt 1500
+ok 'record with 1,024 keys needs at most 40 MB of memory' test "$most" -le 40000
+diag "$most kB at most"
+
+# Time from the start of the process to the open window: only shown, as a busy machine takes longer.
+perl -MTime::HiRes=clock_gettime,CLOCK_MONOTONIC -e 'printf "%d\n", 1e9 * clock_gettime(CLOCK_MONOTONIC); exec @ARGV' \
+	"$latscope" record -q -d 50ms -o "$dir/timed" >"$dir/stdout"
+opened=$(sqlite3 "$(recording "$dir/timed")/run.db" "SELECT value FROM meta WHERE name = 'start_mono_ns'")
+started=$(head -n 1 "$dir/stdout")
+ok 'the window opens after the start' test "$opened" -gt "$started"
+diag "$(((opened - started) / 1000000)) ms from the start to the open window"
+done_testing

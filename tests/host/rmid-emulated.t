@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# suite: native
+# rmid by resctrl, on an emulated tree: the rows have what the tree counted, and no group is left behind.
+set -u
+cd "$(dirname "$0")/../.." || exit
+. tests/cli/cli.sh
+. tests/measure.sh
+
+[ "$(id -u)" = 0 ] || skip_all 'only root can measure'
+run rmid -d 10ms --method switches
+[ "$status" != 77 ] || skip_all "rmid does not run here: $err"
+emu=$dir/emu
+mkdir "$emu"
+.output/tests/emu/resctrlfs/resctrlfs "$emu" 'rmids 1000' &
+server=$!
+leave() {
+	kill "$server" "${target-}" 2>/dev/null
+	wait
+}
+on_exit leave
+mounted_or_gone() { [ -e "$emu/ctl" ] || gone "$server"; }
+wait_for mounted_or_gone
+if gone "$server"; then
+	wait "$server"
+	[ $? != 4 ] || skip_all 'a FUSE file system, as the emulator is, cannot be mounted here' # libfuse's status
+	exit 1
+fi
+method=(--method resctrl --resctrl-root "$emu" --counters none)
+
+refuses 'a root that is not emulated' 77 '--resctrl-root is for tests: it must be a FUSE file system' \
+	rmid --method resctrl --resctrl-root "$dir" -d 10ms
+mkdir "$emu/sys/fs/resctrl/mon_groups/theirs"
+groups() { cut -d: -f1 "$emu/state" | paste -sd' '; }
+
+# values: of the one process of which all is known: $rmid is its group, and $bytes what the rows have
+values() {
+	rm -rf "$dir/runs"
+	before=$(wc -l <"$emu/reads")
+	run rmid -q -o "$dir/runs" -d 500ms --rmids 700 "${method[@]}"
+	tail -n +$((before + 1)) "$emu/reads" >"$dir/reads"
+	recording=$(recording "$dir/runs")
+	rmid=$(sqlite3 -readonly "$recording/run.db" "SELECT DISTINCT rmid FROM rmid WHERE pid = $target AND rmid > 0")
+	[ -n "$rmid" ]
+}
+column() { sqlite3 -readonly "$recording/run.db" "SELECT $1 FROM rmid WHERE pid = $target"; }
+
+# counted EVENT: what the tree counted for the group of $rmid in the window, which begins with its second reading
+counted() {
+	# shellcheck disable=SC2016 # awk's
+	awk -v group="-$rmid\$" -v event="$1" '
+		$1 ~ group && $3 == event {
+			if (++n[$2] == 2)
+				first[$2] = $4
+			last[$2] = $4
+		}
+		END { for (d in last) sum += last[d] - first[d]; print sum + 0 }' "$dir/reads"
+}
+
+sleep 600 &
+target=$!
+measure values
+ok 'a process has a group' ended 0 '' 'rmid: .*method: resctrl: .*groups[[:space:]]+stand[[:space:]]+for[[:space:]]+RMIDs.*1[[:space:]]+groups[[:space:]]+of[[:space:]]+other[[:space:]]+programs[[:space:]]+are[[:space:]]+left[[:space:]]+alone'
+for event in mbm_total_bytes mbm_local_bytes; do
+	ok "$event: there is traffic" test "$(column "sum($event)")" -gt 0
+	is "$event: is what the tree counted, over both caches" "$(column "sum($event)")" "$(counted $event)"
+done
+is 'llc_bytes: is that of both caches' "$(column 'DISTINCT llc_bytes' | grep .)" 3000
+duration=$(sqlite3 -readonly "$recording/run.db" "SELECT value FROM meta WHERE name = 'duration_ns'")
+ok 'mbm_total_ns: is time of the window' test "$(column 'sum(mbm_total_ns)')" -gt 0 -a "$(column 'sum(mbm_total_ns)')" -le "$duration"
+is 'no group is left, that of others is' "$(groups)" '/ theirs'
+as_printed=$out
+run report "$recording"
+is 'report prints the same' "$(sed -n '/^rmid:/,$p' <<<"$out")" "$(sed -n '/^rmid:/,$p' <<<"$as_printed")"
+
+[ -e /proc/latscope_rmid ] || check 'it is preferred to switches' 0 '^latscope: rmid: using resctrl instead of the kernel module: module: [^[:cntrl:]]*$' \
+	'method: resctrl' rmid -d 50ms --resctrl-root "$emu" --counters none
+check 'few groups: others wait, and have no values' 0 '' \
+	'2[[:space:]]+groups[[:space:]]+stand.*no[[:space:]]+group[[:space:]]+was[[:space:]]+free.*processes[[:space:]]+wait' \
+	rmid -q -d 100ms --rmids 2 "${method[@]}"
+run rmid -q -d 100ms --rmids 2 --csv "${method[@]}"
+like 'the columns are those of the kernel module' "${out%%$'\n'*}" \
+	'switches,incomplete,rmid,llc_bytes,mbm_total_bytes,mbm_total_ns,mbm_local_bytes,mbm_local_ns$'
+# shellcheck disable=SC2016 # awk's
+is 'who waits has no value' "$(awk -F, 'NR > 1 && $8 == 0 && $8 != "" && $9 $10 $12 != ""' <<<"$out")" ''
+ok 'and has rows' test "$(awk -F, 'NR > 1 && $8 == "0"' <<<"$out" | grep -c .)" -gt 0
+
+# ended_by SIGNAL: latscope gets it in the window
+ended_by() {
+	"$latscope" rmid -q --rmids 3 "${method[@]}" >/dev/null 2>&1 &
+	pid=$!
+	wait_for grep -q "^latscope-$pid-.*: ." "$emu/state"
+	kill "-$1" "$pid"
+	wait "$pid" 2>/dev/null
+	wait_for is_restored
+}
+is_restored() { [ "$(groups)" = '/ theirs' ]; }
+ok 'Ctrl-C: no group is left' ended_by INT
+ok 'kill -9: no group is left' ended_by KILL
+
+printf 'rmids 2' >"$emu/ctl"
+refuses 'no RMID is left' 77 'rmid cannot be measured by method resctrl on this machine: groups of other programs have all 2 RMIDs' \
+	rmid -d 10ms "${method[@]}"
+printf 'rmids 1000' >"$emu/ctl"
+run doctor
+if [ -e /sys/fs/resctrl/info ]; then
+	skip 'doctor: why not resctrl' 'it is mounted'
+else
+	like 'doctor: why not resctrl' "$out" $'resctrl +no\n +(this kernel or CPU has no resctrl|not mounted; needs)'
+fi
+done_testing

@@ -1,5 +1,0 @@
-#!/bin/sh
-# SPDX-License-Identifier: BSD-2-Clause
-# suite: slower
-# Random workloads on kernel 7.
-exec "$(dirname "$0")/in-vm" 7

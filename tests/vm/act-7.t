@@ -1,5 +1,0 @@
-#!/bin/sh
-# SPDX-License-Identifier: BSD-2-Clause
-# suite: slow
-# tierlat --act moves pages between two NUMA nodes, on kernel 7.
-exec "$(dirname "$0")/../emu/act-vm" 7

@@ -1,5 +1,0 @@
-#!/bin/sh
-# SPDX-License-Identifier: BSD-2-Clause
-# suite: slowest
-# Every method of every probe compared with known latencies, on kernel 6.1. With full preemption, one for each.
-exec "$(dirname "$0")/../probes/in-vm" 6.1 none full
