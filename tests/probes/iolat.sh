@@ -734,7 +734,11 @@ preempted_requests() {
 
 if ! methods iolat; then
 	:
-elif [ -n "${compact-}" ]; then
+elif [ "$extent" = check ]; then
+	delayed_reads
+	on 6.1 brief_disk
+	on 6.12 same_lines
+elif [ "$extent" = compact ]; then
 	delayed_reads
 	[ -n "$repeated" ] || brief_disk
 	# Once on each kernel; the long tests do it with none and voluntary.

@@ -55,13 +55,14 @@ latscope=$built/latscope
 reference=$built/tests/reference
 soak=${LATSCOPE_SOAK:+5} soak=${soak:-1} # multiplies counts
 patience=120 # s, for what takes a fraction of a second on an idle machine
-[ -z "${LATSCOPE_VM-}" ] || patience=300
+[ -z "${LATSCOPE_VM-}" ] || patience=1000000 # there time runs on while a CPU waits for the host
 # A directory of a file system that is on a disk and can do direct I/O.
 disk_fs=$PWD/.output
 [ -z "${LATSCOPE_VM-}" ] || disk_fs=/mnt
 
 scratch=$(mktemp -d)
 begun=0 # windows so far
+extent=${extent-long}
 mkdir "$scratch"/{1..99} # the directories of windows, made by one process
 mkfifo "$scratch/never"
 exec {never}<>"$scratch/never"
