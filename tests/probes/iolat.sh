@@ -737,7 +737,6 @@ if ! methods iolat; then
 elif [ "$extent" = check ]; then
 	delayed_reads
 	on 6.1 brief_disk
-	on 6.12 same_lines
 elif [ "$extent" = compact ]; then
 	delayed_reads
 	[ -n "$repeated" ] || brief_disk
