@@ -88,6 +88,9 @@ own_mounts() {
 	exec unshare -m bash -c 'CLI_MOUNTS=$(readlink /proc/self/ns/mnt) exec "$0" "$@"' "$0" "${arguments[@]}"
 }
 
+# stored NAME: unpacks recordings of tests/cli/recordings/make as $dir/NAME
+stored() { tar -xJf "tests/cli/recordings/$1.tar.xz" -C "$dir" --no-same-owner; }
+
 # wait_for CMD...: waits until it succeeds, for at most two minutes
 wait_for() {
 	local until=$((SECONDS + 120))
