@@ -44,6 +44,7 @@ is 'report --json is the same as record --json, and the time line' \
 	"$(jq -S 'del(.timeline, .correlation, .contributors, .pressure)' <<<"$out")" "$(jq -S . <<<"$whole")"
 run report --intervals --json "$kept"
 is 'report --intervals --json is the same as record -i --json' "$out" "$parts"
+# shellcheck disable=SC2016 # for sh
 run record -v --top 3 --by process,thread,cgroup,disk,op,mode,type --tail-us 64,iolat=4000,runqlat=100 --label name=twice -o "$dir/text" -- \
 	sh -c 'dd if=/dev/zero of="$0" bs=4k count=8 conv=fsync status=none; exit 3' "$dir/io"
 text=$out kept=$(recording "$dir/text")
