@@ -75,16 +75,16 @@ for probe in memlat iolat; do
 	[ $probe = memlat ] || ok 'and those of its disks' same_keys
 done
 # At both ends there is an interval of which more than half is within, or not.
-run report --from 600ms --to 1.6s --json "$recording"
+run report --from 4.1s --to 5.1s --json "$recording"
 for probe in memlat iolat; do
-	dom "$dir/page.html#t=0.6..1.6&probe=$probe&by=disk"
+	dom "$dir/page.html#t=4.1..5.1&probe=$probe&by=disk"
 	ok "the numbers of $probe in a span are those of --from and --to" same_numbers $probe
 	[ $probe = memlat ] || ok 'and those of its disks' same_keys
 done
 ok 'a span has no error' silent
 is 'the address keeps the span' "$(grep -oP 'id="span">\K[^<]*' "$dir/dom")" "$(sqlite3 "$recording/run.db" "
 	SELECT printf('%g s to %g s (%d intervals)', round(min(start_ns) / 1e9, 3), round(max(end_ns) / 1e9, 3), count(*)) FROM interval
-	WHERE start_ns + (end_ns - start_ns) / 2 BETWEEN 600000000 AND 1600000000")"
+	WHERE start_ns + (end_ns - start_ns) / 2 BETWEEN 4100000000 AND 5100000000")"
 
 # A page that says how much of the slow time its table leaves out: one pair has 60 of 100, 50 pairs share the rest. The kernel's
 # account is off by a thirtieth of a percent.
@@ -144,7 +144,7 @@ sqlite3 "$dir/acted/run.db" "
 		('tierlat_actions', 6, 'placement_after', '', '', 'REAL', 0, 0),
 		('tierlat_actions', 7, 'moved_bytes', 'B', '', 'INTEGER', 0, 0);
 	INSERT INTO tierlat SELECT id, end_ns, 0 FROM interval;
-	INSERT INTO tierlat_actions SELECT id, end_ns, 'move', 'local-cxl', 'default tier slower', 220.5 - 10 * id, 101.25 + 3 * id,
+	INSERT INTO tierlat_actions SELECT id, end_ns, 'move', 'local-cxl', 'default tier slower', 220.5 - 5 * id, 101.25 + 3 * id,
 		1 - 0.02 * id, 0.98 - 0.02 * id, 1000 * id FROM interval;
 	UPDATE tierlat_actions SET action = 'wait', 'to' = 'none', placement_after = NULL, moved_bytes = NULL WHERE interval IN (1, 2);
 	UPDATE tierlat_actions SET latency_default_ns = NULL, latency_alternate_ns = NULL WHERE interval = 2;
