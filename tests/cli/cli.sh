@@ -7,6 +7,7 @@
 #	wrong 'a negative duration' 'invalid duration' record -d -1
 . tests/tap.sh
 
+umask 022 # whatever that of the caller is
 arguments=("$@") # of the suite
 built=${LATSCOPE_BUILT:-$PWD/.output}
 latscope=$built/latscope
