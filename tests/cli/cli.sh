@@ -7,6 +7,7 @@
 #	wrong 'a negative duration' 'invalid duration' record -d -1
 . tests/tap.sh
 
+umask 022 # whatever that of the caller is
 arguments=("$@") # of the suite
 built=${LATSCOPE_BUILT:-$PWD/.output}
 latscope=$built/latscope
@@ -87,6 +88,9 @@ own_mounts() {
 	# shellcheck disable=SC2016 # for the shell within
 	exec unshare -m bash -c 'CLI_MOUNTS=$(readlink /proc/self/ns/mnt) exec "$0" "$@"' "$0" "${arguments[@]}"
 }
+
+# stored NAME: unpacks recordings of tests/cli/recordings/make as $dir/NAME
+stored() { tar -xJf "tests/cli/recordings/$1.tar.xz" -C "$dir" --no-same-owner; }
 
 # wait_for CMD...: waits until it succeeds, for at most two minutes
 wait_for() {
