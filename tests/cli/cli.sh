@@ -21,7 +21,7 @@ as=() # what it is run under
 
 # run ARG...: runs latscope, and sets $out, $err and $status; 124 if it hangs
 run() {
-	out=$("${as[@]}" timeout -k 5 300 "$latscope" "$@" 2>"$dir/stderr")
+	out=$("${as[@]}" timeout -k 5 "$((tap_patience * 3))" "$latscope" "$@" 2>"$dir/stderr")
 	status=$?
 	err=$(<"$dir/stderr")
 }
@@ -92,9 +92,9 @@ own_mounts() {
 # stored NAME: unpacks recordings of tests/cli/recordings/make as $dir/NAME
 stored() { tar -xJf "tests/cli/recordings/$1.tar.xz" -C "$dir" --no-same-owner; }
 
-# wait_for CMD...: waits until it succeeds, for at most two minutes
+# wait_for CMD...: waits until it succeeds, as eventually does, but prints nothing
 wait_for() {
-	local until=$((SECONDS + 120))
+	local until=$((SECONDS + tap_patience))
 
 	while [ $SECONDS -lt $until ]; do
 		! "$@" >/dev/null 2>&1 || return 0
