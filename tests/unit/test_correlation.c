@@ -34,6 +34,8 @@ static void fill(struct run_data *delta, unsigned int interval, const void *arg)
 	add_row(table, interval, "even", 100 + 10 * (double)(unit_random() % 1000) / 1000);
 	/* Unknown in all intervals but these. */
 	add_row(table, interval, "seldom", interval % 20 ? NAN : 300);
+	/* Known in all intervals without slow events, and in 4 with them. */
+	add_row(table, interval, "calm", interval < 20 || !slow ? 100 + noise : NAN);
 	/* Known in 9, of which 6 are slow. */
 	add_row(table, interval, "few",
 		interval < 3 || (slow && interval < 24) ? 100 + slow + noise : NAN);
@@ -57,7 +59,7 @@ static void the_slow_tier_is_correlation_the_tail(void **state)
 
 	(void)state;
 	make(true);
-	assert_int_equal(correlation.nr, 4);
+	assert_int_equal(correlation.nr, 5);
 	assert_string_equal(correlation.series[0].name, "socket 1, tier slow");
 	pair = &correlation.series[0].pairs[0];
 	assert_int_equal(pair->worst_nr + pair->other_nr, INTERVALS);
@@ -100,10 +102,18 @@ static void covariates_of_too_few_intervals_are_not_judged(void **state)
 
 	(void)state;
 	make(true);
-	pair = &correlation.series[3].pairs[0];
+	pair = &correlation.series[4].pairs[0];
 	assert_int_equal(pair->worst_nr, 6);
 	assert_int_equal(pair->other_nr, 3);
 	assert_true(isnan(pair->found.p) && isnan(pair->adjusted));
+}
+
+static void covariates_of_too_few_slow_intervals_are_not_judged(void **state)
+{
+	(void)state;
+	make(true);
+	assert_string_equal(correlation.series[3].pairs[0].why,
+			    "memlat has slow events in 4 intervals, 5 are needed");
 }
 
 static void it_is_printed(void **state)
@@ -121,7 +131,7 @@ static void it_is_printed(void **state)
 	free(text);
 	report__add_correlation(object, &correlation);
 	assert_true(json_object_object_get_ex(object, "covariates", &list));
-	assert_int_equal(json_object_array_length(list), 4);
+	assert_int_equal(json_object_array_length(list), 5);
 	json_object_put(object);
 }
 
@@ -149,6 +159,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rarely_known_covariates_are_not_judged,
 						unit_make_dir, bursts_end),
 		cmocka_unit_test_setup_teardown(covariates_of_too_few_intervals_are_not_judged,
+						unit_make_dir, bursts_end),
+		cmocka_unit_test_setup_teardown(covariates_of_too_few_slow_intervals_are_not_judged,
 						unit_make_dir, bursts_end),
 		cmocka_unit_test_setup_teardown(it_is_printed, unit_make_dir, bursts_end),
 		cmocka_unit_test_setup_teardown(without_a_table_there_is_nothing, unit_make_dir,

@@ -249,6 +249,17 @@ static void samples_of_a_slot_are_spread_over_it(void **state)
 				 low + width * (2 * (unsigned int)i - 1) / 20);
 }
 
+static void the_slot_of_the_maximum_ends_there(void **state)
+{
+	struct lat_hist hist = { 0 };
+	uint64_t low = hist_slot_low_ns(hist_slot(1024 * 1000));
+
+	(void)state;
+	for (unsigned int i = 1; i <= 10; i++)
+		add_sample(&hist, low + 100 * i);
+	assert_int_equal(hist__quantile_ns(&hist, 0.5), low + 450);
+}
+
 static void empty_and_overflow_have_answers(void **state)
 {
 	struct lat_hist hist = { 0 };
@@ -479,6 +490,7 @@ int main(void)
 		cmocka_unit_test(quantiles_are_within_a_slot),
 		cmocka_unit_test(quantiles_do_not_fall),
 		cmocka_unit_test(samples_of_a_slot_are_spread_over_it),
+		cmocka_unit_test(the_slot_of_the_maximum_ends_there),
 		cmocka_unit_test(empty_and_overflow_have_answers),
 		cmocka_unit_test(deltas_add_up),
 		cmocka_unit_test(max_of_a_delta),
