@@ -309,7 +309,6 @@ static void move(struct thread *thread, __u32 from, __u32 to)
 	update_clock(to);
 	info_enqueue(thread);
 	thread->kernel.on_rq = 1;
-	now_ns++; /* no wakeup has the time of a move */
 }
 
 /* The CPU has picked a task that sleeps on its run queue. */
@@ -504,8 +503,10 @@ static void act_move(void)
 {
 	struct thread *thread = random_thread(can_move);
 
-	if (thread)
-		move(thread, below(CPUS), (thread->cpu + 1 + below(CPUS - 1)) % CPUS);
+	if (!thread)
+		return;
+	move(thread, below(CPUS), (thread->cpu + 1 + below(CPUS - 1)) % CPUS);
+	now_ns++; /* a stamp of that time is of no wakeup */
 }
 
 static void act(void)

@@ -168,7 +168,7 @@ static void show(struct thread *thread)
 {
 	struct bpf_iter__task shown = { .task = &thread->kernel };
 
-	if (thread->status == FREE || thread->status == ZOMBIE || thread->hidden ||
+	if (thread->status == FREE || thread->status == ZOMBIE || thread->hidden || thread->known ||
 	    kind.method == RAW_TP)
 		return;
 	current = &cpus[0].idle.kernel;
@@ -176,8 +176,6 @@ static void show(struct thread *thread)
 		prime(&shown);
 	else
 		stored_prime(&shown);
-	if (thread->known)
-		return;
 	thread->known = true;
 	thread->account.run_delay = thread->kernel.sched_info.run_delay;
 }

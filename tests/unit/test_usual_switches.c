@@ -149,11 +149,14 @@ static void judge_wakeup(const struct thread *next)
 }
 
 /* The longest sample that is not false. */
-static __u64 longest(const struct account *account)
+static __u64 longest(const struct thread *next)
 {
-	bool unstamped = account->on_way || account->unseen_on_way;
+	const struct account *account = &next->account;
+	/* An own stamp stays that no kernel's stamp, or nothing kept of the task, shows to be old. */
+	bool stays =
+		account->on_way || account->unseen_on_way || (!next->known && scheduler.delays);
 
-	if (kind.method == STAMPS && !(account->unseen && unstamped))
+	if (kind.method == STAMPS && !(account->unseen && stays))
 		return account->unseen_ns + end_ns - account->stamped + kind.late_ns;
 	return end_ns - (account->unseen ? account->unseen_first : account->earliest) +
 	       kind.late_ns;
@@ -173,7 +176,7 @@ static void judge(struct thread *next)
 	}
 	/* In a hash by ID, a new ID may have the start of another one. */
 	if (change->sampled && !(kind.method == RAW_TP && account->begun_anew))
-		is_within(next, "the sample", change->ns, 0, longest(account));
+		is_within(next, "the sample", change->ns, 0, longest(next));
 	if (config.metrics)
 		judge_wakeup(next);
 	account->recorded_ns += change->ns;
