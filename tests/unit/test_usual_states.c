@@ -117,7 +117,7 @@ static void run_cpu(char act, __u32 on)
 	if (act == 't')
 		update_clock(on);
 	else if (act == 'c')
-		memory.cells[on].clock.stamp = 0;
+		memory.cells[on].clock = (struct runqlat_clock){ 0 };
 	else if (act == 'a')
 		cpus[on].ahead_ns += 1000000;
 	else if (act != 'g')
@@ -185,6 +185,10 @@ static void begin(enum method method, bool delays, __u32 tgid, bool wakeups)
 	said[0] = '\0';
 	begin_scheduler();
 	begin_maps(ENTRIES);
+	for (__u32 on = 0; on < CPUS; on++) { /* it has been read, so the straight path counts */
+		memory.cells[on].clock.offset_ns = CLOCK_BEGAN_NS;
+		memory.cells[on].clock.at_ns = now_ns;
+	}
 	for (int i = 0; i < 3; i++) {
 		make_thread(&threads[i], 1 + i, NULL, true);
 		threads[i].status = ASLEEP;
