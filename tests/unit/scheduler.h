@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A simulated scheduler: threads, CPUs, and the stamps and clocks that kernel/sched/core.c and
- * stats.h make. It keeps an account of each wait for a CPU by true time. Included by one file, after
- * tests/bpf/host/kernel.h; that file defines tell_switch(), switched() and forget().
+ * stats.h make. It keeps an account of each wait for a CPU by true time. Included by one file,
+ * after tests/bpf/host/kernel.h; that file defines tell_switch(), switched() and forget().
  */
 #ifndef LATSCOPE_TESTS_SCHEDULER_H
 #define LATSCOPE_TESTS_SCHEDULER_H

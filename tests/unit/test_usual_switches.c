@@ -152,7 +152,7 @@ static void judge_wakeup(const struct thread *next)
 static __u64 longest(const struct thread *next)
 {
 	const struct account *account = &next->account;
-	/* An own stamp stays that no kernel's stamp, or nothing kept of the task, shows to be old. */
+	/* An own stamp may stay if the kernel has none, or if nothing is kept of the task. */
 	bool stays =
 		account->on_way || account->unseen_on_way || (!next->known && scheduler.delays);
 
