@@ -6,6 +6,8 @@
 #	check 'help' 0 '' '^usage: ' record --help
 #	wrong 'a negative duration' 'invalid duration' record -d -1
 . tests/tap.sh
+umask 022
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND # latscope would give up root for the caller
 
 arguments=("$@") # of the suite
 built=${LATSCOPE_BUILT:-$PWD/.output}
@@ -87,6 +89,21 @@ own_mounts() {
 	# shellcheck disable=SC2016 # for the shell within
 	exec unshare -m bash -c 'CLI_MOUNTS=$(readlink /proc/self/ns/mnt) exec "$0" "$@"' "$0" "${arguments[@]}"
 }
+
+# loop_new FILE [OPTION...]: makes a loop device of the file as $loop; it goes when nobody has it open any more, so at the latest
+# with the script and what this has started, however they end
+loop_new() {
+	loop=$(losetup -f --show "${@:2}" "$1" 2>/dev/null) && exec {loop_held}<"$loop" && losetup -d "$loop"
+}
+
+# second_over: waits for the next second of the clock, as names of recordings have whole seconds
+second_over() {
+	local now
+
+	printf -v now '%(%s)T'
+	wait_for is_past "$now"
+}
+is_past() { [ "$(printf '%(%s)T')" -gt "$1" ]; }
 
 # wait_for CMD...: waits until it succeeds, for at most two minutes
 wait_for() {

@@ -7,32 +7,6 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh
 
-# matrix LINE...: writes the file
-file=$dir/cells.matrix
-matrix() { printf '%s\n' "$@" >"$file"; }
-
-matrix 'a: 1 2' 'run: true {b}'
-wrong 'an unknown name' "--matrix $file: the command has \{b\}, but no axis has this name" ab --matrix "$file"
-matrix 'a:' 'run: true'
-wrong 'an axis without values' "--matrix $file: the axis a has no values" ab --matrix "$file"
-matrix 'a: 1' 'a: 2' 'run: true'
-wrong 'an axis that is there twice' "--matrix $file: the axis a is there twice" ab --matrix "$file"
-matrix "a: $(seq -s ' ' 24)" "b: $(seq -s ' ' 24)" 'run: true'
-wrong 'too many cells' "--matrix $file: 576 cells; the limit is 512: choose some by --only" ab --matrix "$file"
-wrong 'no file' "--matrix $dir/none: No such file or directory" ab --matrix "$dir/none"
-wrong 'a name that is not installed' '--matrix none: No such file or directory' ab --matrix none
-wrong 'a directory' "--matrix $dir: it is not a regular file" ab --matrix "$dir"
-head -c 70000 /dev/zero >"$dir/zeros.matrix"
-wrong 'a file that is no text' 'it is not a text of at most 64 KB' ab --matrix "$dir/zeros.matrix"
-matrix 'a: 1 2' 'run: true'
-wrong 'a value that is not there' "'a=3': the axis a has no such value" ab --matrix "$file" --only a=3
-wrong 'one cell' 'one cell has nothing to be compared with' ab --matrix "$file" --only a=1
-wrong 'a side, too' 'leave out --off, --on and --effect' ab --matrix "$file" --off true
-wrong 'an effect, too' 'leave out --off, --on and --effect' ab --matrix "$file" --effect 10%
-wrong 'cells without a matrix' '--only needs --matrix' ab --only a=1 --off true --on true
-wrong 'a page without a matrix' '--html needs --matrix' ab --html "$dir/page" --off true --on true
-wrong 'another matrix for an old experiment' '--resume goes on as planned' ab --resume "$dir" --matrix "$file"
-wrong 'the installed one' "--matrix fio: 'depth=3': the axis depth has no such value" ab --matrix fio --only depth=3
 skip_unless_able
 experiment() { printf '%s\n' "$dir/$1"/2*Z-ab*; }
 

@@ -7,16 +7,6 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh
 
-wrong 'nothing to run' "missing --off 'CMD'" ab
-wrong 'one side only' "missing --on 'CMD'" ab --off true
-wrong 'no runs' '--runs 0: use a number from 1 to 1000' ab -n 0 --off true --on true
-wrong 'an unknown statistic' "--metric 'p98': unknown statistic; choose from tail, p50, " ab --metric p98 --off true --on true
-wrong 'an effect of nothing' '--effect 0: use 0.1 to ' ab --effect 0 --off true --on true
-wrong 'another plan for an old experiment' '--resume goes on as planned; leave out the other' ab --resume "$dir" -n 3
-refuses 'no experiment' 1 "cannot resume $dir: it has no plan.json, so it is no experiment" ab --resume "$dir"
-refuses 'a directory that cannot be made' 1 'cannot create an experiment in /proc: .*; choose another directory with -o' \
-	ab --off true --on true -o /proc
-refuses 'no directory' 1 "cannot resume $dir/none: No such file or directory" ab --resume "$dir/none"
 skip_unless_able
 
 # The sides write their name into a file, so that the order is known. The workload is short.

@@ -7,11 +7,6 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh
 
-wrong 'four tiers' '--tiers 4: use a number from 2 to 3' load tiers --tiers 4
-wrong 'a share of all' '--share' load tiers --share 100
-wrong 'tiers of another load' '--tiers, --requests, --share and a command are for tiers' load hog --tiers 2
-wrong 'a command of another load' 'a command are for tiers' load hog -- true
-wrong 'no command' "missing command after '--'" load tiers --
 unlinked() { ! ldd "$latscope" | grep fuse; }
 ok 'the program is not linked with libfuse' unlinked
 mkdir "$dir/lib" "$dir/at"

@@ -66,12 +66,6 @@ refuses 'no place for the file of dio' 1 \
 check 'a place in memory' 0 \
 	'^latscope: load: cannot use direct I/O in /dev/shm: its file system is in memory; using the page cache; choose' '' \
 	load dio --dir /dev/shm -d 100ms
-wrong 'more memory than there is' '--size is more than half of this machine' load touch --size 1000T
-wrong 'a size for a kind that has none' '--size does not apply to hog' load hog --size 1G
-wrong 'a request for a kind that makes none' '--block, --writes and --sequential are for dio' load touch --sequential
-wrong 'a block that no disk has' '--block: use a multiple of 4K up to 64M' load dio --block 5000
-wrong 'more writes than requests' '--writes 101%: use 0 to 100 percent' load dio --writes 101%
-wrong 'a file smaller than its blocks' 'each of 4 processes needs 4 blocks in it; use a larger --size' load dio --size 1M --block 1M
 
 # calls CALL ARG...: prints what the child processes of a load ask the kernel, without the blocks that fill the file at first
 calls() {

@@ -37,13 +37,6 @@ between() {
 	[ "$3" -ge "$1" ] && [ "$3" -le "$2" ]
 }
 
-wrong 'an unknown method' "--method 'magic': unknown method" ringlat --method magic
-wrong 'no crossings' '--crossings 0: use a number from 1' ringlat -n 0
-wrong 'crossings of letters' "--crossings 'many': not a whole number" ringlat -n many
-wrong 'an argument' "unexpected argument 'now'" ringlat now
-wrong 'like nothing known' "--like 'lmbench': use xperf" ringlat --like lmbench
-wrong 'like xperf, with memlat' '--with-memlat needs warm crossings: leave out --like' ringlat --like xperf --with-memlat
-wrong 'two formats' '--json and --csv exclude each other' ringlat --json --csv
 
 check 'user: text' 0 '' 'ringlat by user: round trips.*minor_fault: .*round_trip cycles .*attempted = .* kept.*syscall: .*vdso: ' \
 	ringlat --method user -n 20000

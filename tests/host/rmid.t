@@ -7,13 +7,6 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh
 
-wrong '--counters: no such event' "--counters 'cycle': unknown counter; use none, or some of cycles, .*page-faults" rmid --counters cycle
-wrong '--counters: too many' "--counters 'c.*': 4 at most" \
-	rmid --counters cycles,instructions,llc-misses,llc-references,page-faults
-wrong '--top: no number' "--top 'x': not a whole number" rmid --top x
-wrong 'no filter' "unknown option '-p'" rmid -p 1
-check '--help' 0 '' 'Usage: latscope rmid .*--counters=LIST.*Examples:.*Exit status' rmid --help
-unprivileged refuses 'not root' 1 'rmid: needs root, or CAP_BPF and CAP_PERFMON; run it with sudo' rmid -d 1s
 [ "$(id -u)" = 0 ] || { done_testing && exit; }
 
 run rmid -d 10ms --method switches

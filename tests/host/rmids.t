@@ -8,11 +8,6 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh
 
-wrong '--rmids 0' '--rmids 0: use a number from 1 to 1023' rmid --rmids 0
-wrong '--rmids 1024' '--rmids 1024: use a number from 1 to 1023' rmid --rmids 1024
-wrong '--rmids with the kernel module' '--rmids is for the methods resctrl and switches' rmid --rmids 8 --method module
-wrong '--dump with --csv' '--dump and --trace have a format of their own; leave out --csv, --json and -i' rmid --dump --csv
-wrong '--trace with -i' '--dump and --trace have a format of their own' rmid --trace -i 1s
 [ "$(id -u)" = 0 ] || { done_testing && exit; }
 run rmid -d 10ms --method switches
 if [ "$status" = 77 ]; then

@@ -15,21 +15,6 @@ unset LATSCOPE_CLICKHOUSE_USER LATSCOPE_CLICKHOUSE_PASSWORD
 
 # ---- bad input ----
 
-wrong 'a URL without a scheme' "--clickhouse 'localhost:8123': .*; use a URL such as" serve --clickhouse localhost:8123
-wrong 'a password in the URL' "--clickhouse .*it has a user or a password, which others can see" serve --clickhouse http://me:secret@127.0.0.1
-wrong 'a query in the URL' "--clickhouse .*only \?database=NAME may follow" serve --clickhouse 'http://127.0.0.1/?query=DROP'
-wrong 'an interval that is too short' "--clickhouse-interval '10ms': use 1s to 1h" serve --clickhouse-interval 10ms
-wrong 'a label without a value' "--label 'a': use KEY=VALUE" serve --label a
-echo writer:secret >"$dir/login"
-refuses 'a login that everybody may read' 1 "cannot use the login in $dir/login: everybody may read it; use a file" \
-	serve -q --listen 127.0.0.1:0 --clickhouse http://127.0.0.1:1 --clickhouse-login "$dir/login"
-chmod 600 "$dir/login"
-ln -s /dev/null "$dir/link.spool"
-refuses 'a spool that is a link' 1 "cannot use the spool $dir/link.spool: .*; choose another file with --clickhouse-spool" \
-	serve -q --listen 127.0.0.1:0 --ring-dir "$dir/ring" --clickhouse http://127.0.0.1:1 --clickhouse-spool "$dir/link.spool"
-install -m600 -o 65533 /dev/null "$dir/other.spool"
-refuses 'a spool of another user' 1 "cannot use the spool $dir/other.spool: it is of another user" \
-	serve -q --listen 127.0.0.1:0 --ring-dir "$dir/ring" --clickhouse http://127.0.0.1:1 --clickhouse-spool "$dir/other.spool"
 
 # ---- while there is no server, and one without tables ----
 

@@ -9,11 +9,6 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/serve.sh
 skip_unless_able
 
-wrong 'a URL without a scheme' "--otlp 'localhost:4318': .*; use a URL such as" serve --otlp localhost:4318
-wrong 'a URL of another protocol' "--otlp 'ftp://a': .*; use a URL such as" serve --otlp ftp://a
-wrong 'an unknown temporality' "--otlp-temporality 'both': use cumulative or delta" serve --otlp-temporality both
-OTEL_EXPORTER_OTLP_HEADERS='no pair' refuses 'headers that are none' 1 'cannot use OTEL_EXPORTER_OTLP_HEADERS: .*list of name=value' \
-	serve -q --listen 127.0.0.1:0 --ring-dir "$dir/ring" --otlp http://127.0.0.1:1
 
 # without_curl CMD...: runs it where this library is missing
 # shellcheck disable=SC2016 # for the shell within

@@ -9,15 +9,6 @@ cd "$(dirname "$0")/../.." || exit
 skip_unless_able
 own_mounts
 
-wrong 'a ring that is too small' '--ring 1M: use a size from 16 MiB' serve --ring 1M
-wrong 'a trigger without a limit' "--trigger 'runqlat.p99': use PROBE.WHAT>LIMIT" serve --trigger runqlat.p99
-wrong 'a trigger on what is unknown' "--trigger 'runqlat.p9x>1ms': use p50" serve --trigger 'runqlat.p9x>1ms'
-wrong 'a trigger without a time' 'use PROBE.WHAT>LIMIT' serve --trigger 'runqlat.p99>1ms for x'
-wrong 'a trigger without a recorder' '--trigger needs the flight recorder' serve --no-ring --trigger 'runqlat.p99>1ms'
-touch "$dir/file"
-refuses 'a ring in a file' 1 "cannot keep a flight recorder in $dir/file: Not a directory; choose another.*--ring-dir" \
-	serve --listen 127.0.0.1:0 -q --ring-dir "$dir/file"
-refuses 'a snapshot of nothing' 1 "cannot read the flight recorder in $dir: there is no flight recorder; .*package latscope-exporter" snapshot "$dir"
 
 # span LEVEL SECONDS: the flight recorder has so much
 span() {

@@ -9,21 +9,6 @@ cd "$(dirname "$0")/../.." || exit
 . tests/cli/serve.sh
 skip_unless_able
 
-# ---- wrong usage ----
-
-wrong 'an address that is a name' "--listen 'localhost:1': use ADDRESS:PORT" serve --listen localhost:1
-wrong 'an address without a port' "--listen '127.0.0.1': use ADDRESS:PORT" serve --listen 127.0.0.1
-wrong 'a port that does not exist' 'use ADDRESS:PORT' serve --listen 127.0.0.1:65536
-wrong 'no cgroups' '--cgroups 0: use a number from 1' serve --cgroups 0
-refuses 'a remote address without a token' 1 'cannot listen on 0.0.0.0:[0-9]+: other machines could read.*--token-file.* behind a proxy with TLS' \
-	serve --listen 0.0.0.0:0
-refuses 'a token file that does not exist' 1 'cannot use the token in .*/none: No such file' \
-	serve --token-file "$dir/none"
-echo 0123456789abcdef0 >"$dir/open"
-chmod 644 "$dir/open"
-refuses 'a token that everybody may read' 1 'everybody may read it; use chmod 600' serve --token-file "$dir/open"
-(umask 077 && echo short >"$dir/short")
-refuses 'a short token' 1 'less than 16 letters' serve --token-file "$dir/short"
 
 # ---- the exporter ----
 
