@@ -54,7 +54,8 @@ calm() { disturbance=''; }
 start_evidence() {
 	# bash warns of a second coprocess
 	{ coproc EVIDENCE { exec "${LATSCOPE_BUILT:-$PWD/.output}/tests/reference/disturbance" $$ 2>/dev/null; }; } 2>/dev/null
-	evidence=${EVIDENCE_PID}
+	evidence=$EVIDENCE_PID
+	disown "$evidence" # for a script that waits for all its jobs, or kills them
 	exec {evidence_in}>&"${EVIDENCE[1]}" {evidence_out}<&"${EVIDENCE[0]}"
 	on_exit kill "$evidence"
 }
@@ -68,6 +69,7 @@ read_evidence() {
 
 # weigh_evidence BEFORE AFTER: prints what disturbed in between
 weigh_evidence() {
+	[ -n "$1" ] && [ -n "$2" ] || return 0
 	awk -v before="$1" -v after="$2" 'BEGIN {
 		split(before, b)
 		split(after, a)
