@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone
-# why: its options, its output, and what it blames, on this machine.
+# why on this machine's own kernel and in its time: what it blames, whom its filters choose, and its output.
+# tests/kernels/why-* have every culprit on others.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -86,7 +87,7 @@ names_last() {
 		(SELECT victim_id FROM runqlat_why WHERE victim GLOB 'first (*')")" = 1 ] ||
 		{ query "SELECT DISTINCT victim FROM runqlat_why" && false; }
 }
-ok 'processes that end or change their names have names' retry names_last
+measured 'processes that end or change their names have names' names_last
 check 'a ring buffer too small says so' 0 '' 'found no room; see --events' \
 	runqlat --why -q --events 1 --over 1us -- "$latscope" load pingpong -d 1s
 check 'a threshold below the median is raised, and it says so' 0 'over 1 us: [0-9,]+/s samples; only those over .* are explained' 'at least 1.00 us to ' \

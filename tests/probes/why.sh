@@ -111,9 +111,11 @@ make_cgroup() {
 	if [ -e $root/cpu/cpu.cfs_quota_us ] || [ -e $root/cpu/cgroup.procs ]; then
 		mkdir $root/cpu/latscope-why.$$ && why_cgroup=$root/cpu/latscope-why.$$ &&
 			echo 20000 >$why_cgroup/cpu.cfs_quota_us
-	else
+	elif [ -n "${LATSCOPE_VM-}" ] || grep -qw cpu $root/cgroup.subtree_control; then # else it would stay so
 		echo +cpu >$root/cgroup.subtree_control && mkdir $root/latscope-why.$$ && why_cgroup=$root/latscope-why.$$ &&
 			echo '20000 100000' >$why_cgroup/cpu.max
+	else
+		return 1
 	fi
 }
 
@@ -142,9 +144,9 @@ idle_share=20 quota_share=40 clock_share=1
 
 measured 'one hog: the victim waits for it alone, as long as it ran' blames_one
 measured 'two hogs: each is blamed for its share' blames_two
-measured 'a real-time hog: it is blamed' blames_realtime
+[ -z "${LATSCOPE_VM-}" ] || measured 'a real-time hog: it is blamed' blames_realtime
 measured 'an idle CPU: nobody is blamed' blames_idle $idle_share
-if [[ ${LATSCOPE_VM-}${LATSCOPE_SOAK-} != @(6.1|7) ]]; then # these do not depend on the kernel
+if [[ -n ${LATSCOPE_VM-} && $LATSCOPE_VM${LATSCOPE_SOAK-} != @(6.1|7) ]]; then # these do not depend on the kernel
 	measured 'two threads: their own process is blamed' blames_own
 	measured 'a waker is named if there was one' finds_wakers
 fi
