@@ -1,13 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# ab --matrix: what is refused, the order of the cells, the table against compare, and going on after a signal.
+# ab --matrix with real runs on this machine: the order of the cells, the verdict on a known difference, the table against compare,
+# and going on after a signal. tests/unit/test_experiment.c has the statistics, in simulated runs.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 . tests/measure.sh
 
 skip_unless_able
+# matrix LINE...: writes the file
+file=$dir/cells.matrix
+matrix() { printf '%s\n' "$@" >"$file"; }
 experiment() { printf '%s\n' "$dir/$1"/2*Z-ab*; }
 
 # Each round has all cells. The order depends on the seed only.
@@ -25,15 +29,15 @@ is 'one seed gives one order' "$(tail -n 3 "$order")" "$(head -n 3 <<<"$first")"
 load=mx$$
 ln "$latscope" "$dir/$load" 2>/dev/null || cp "$latscope" "$dir/$load"
 matrix 'kind: hog pingpong' 'try: 1 2' 'reference: kind=pingpong' "run: $dir/$load load {kind} -d 300ms; : {try}"
-known() {
-	rm -rf "$dir/known"
-	run ab --matrix "$file" --only try=1 -n 4 -P runqlat --metric mean --record "--comm $load" -o "$dir/known" --html "$dir/page.html"
-	[ "$status" = 3 ]
-}
-measure known
+measure run ab --matrix "$file" --only try=1 -n 4 -P runqlat --metric mean --record "--comm $load" -o "$dir/known" --html "$dir/page.html"
 is 'a cell is worse than the reference: the exit status' "$status" 3
 like 'the table' "$out" 'kind=hog +mean .*\] worse.*kind=pingpong +mean [^]]* reference.*matrix: 2 cells, 4 runs of each, in random order'
 like 'its sum' "$out" 'verdicts: 1 worse, 0 better'
+like 'and on the page' "$(sed -n '/<pre>/,$p' "$dir/page.html")" 'kind=hog +mean .* worse'
+run ab --csv --resume "$(experiment known)"
+like 'CSV' "$out" '^cell,probe,metric,statistic,reference,value,ratio,.*kind=hog,runqlat,run_queue,mean,.*,worse,'
+run ab --resume "$(experiment known)"
+calm
 ok 'at most 80 columns' fits
 known=$(experiment known)
 is 'a directory for each cell' "$(cd "$known" && echo *)" '001-kind=hog 002-kind=pingpong output.log plan.json'
@@ -45,11 +49,8 @@ ok 'JSON has the cells and the reference' jq -e '.reference == "kind=pingpong" a
 	([.rows[] | select(.cell == .reference) | .statistics[].verdict | select(.)] == [])' <<<"$out"
 run compare --json -P runqlat --metric mean "$known/002-kind=pingpong" "$known/001-kind=hog"
 is 'the figures are those of compare' "$cell" "$(jq -c ".comparisons[] | select(.metric == \"run_queue\") | $mean" <<<"$out")"
-run ab --csv --resume "$known"
-like 'CSV' "$out" '^cell,probe,metric,statistic,reference,value,ratio,.*kind=hog,runqlat,run_queue,mean,.*,worse,'
 ok 'the page has a picture of each cell' test "$(grep -c '<svg' "$dir/page.html")" = 2
 ok 'and no script' test "$(grep -c '<script' "$dir/page.html")" = 0
-like 'and the table' "$(sed -n '/<pre>/,$p' "$dir/page.html")" 'kind=hog +mean .* worse'
 run ab --resume "$known" --html "$dir/none/page.html" -q
 is 'a page that cannot be written' "$status" 1
 
@@ -74,7 +75,7 @@ kill -INT "$pid"
 finish
 is 'stopped by a signal: the exit status' "$status" 1
 like 'it says what is kept' "$err" 'stopped by a signal: [1-5] of 6 runs are kept; latscope ab --resume'
-script -qec "$latscope ab --resume $(experiment stop)" /dev/null >"$dir/terminal" </dev/null
+script -qec "$(printf '%q ' "$latscope" ab --resume "$(experiment stop)")" /dev/null >"$dir/terminal" </dev/null
 like 'resumed, it says what remains' "$(<"$dir/terminal")" 'run [2-6] of 6: cell=[xyz].*run 6 of 6: cell=[xyz]; remaining: about'
 is 'and ends with all runs of each cell' "$(cd "$(experiment stop)" && echo 00?-cell=?/*)" \
 	'001-cell=x/001 001-cell=x/002 002-cell=y/001 002-cell=y/002 003-cell=z/001 003-cell=z/002'

@@ -88,7 +88,7 @@ adds_up() {
 load() { "$latscope" load "$@" -q -d 60s & }
 for method in switches ${module:+module}; do
 	adds_up "$method, no load" --method "$method" -d 400ms
-	load hog --tasks 8
+	load hog --tasks 4
 	adds_up "$method, overloaded, with intervals" --method "$method" -d 400ms -i 70ms
 	as=(taskset -c 0)
 	adds_up "$method, overloaded, on one CPU" --method "$method" -d 400ms
