@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# serve --clickhouse, with Debian's ClickHouse: each row is stored once, whatever ends in between. What the server has is compared
+# serve --clickhouse, with a real server, Debian's ClickHouse: each row is stored once, whatever ends in between. What the server has is compared
 # with the flight recorder of the same window, slot by slot.
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -13,8 +13,9 @@ skip_unless_clickhouse
 own_mounts
 unset LATSCOPE_CLICKHOUSE_USER LATSCOPE_CLICKHOUSE_PASSWORD
 
-# ---- bad input ----
 
+echo writer:secret >"$dir/login"
+chmod 600 "$dir/login"
 
 # ---- while there is no server, and one without tables ----
 
@@ -58,10 +59,11 @@ loads=()
 
 "$latscope" load -q mixed -d 12s --dir "$dir" &
 load=$!
-for _ in 1 2 3; do
-	sleep 1.5
+for _ in 1 2 3; do # of the server's deaths
+	before=$(metric 'rows_total{result="stored"}')
+	wait_for at_least 'rows_total{result="stored"}' $((before + 1))
 	clickhouse_kill one
-	sleep 1
+	wait_for at_least spool_rows 5
 	clickhouse_start one
 done
 wait $load

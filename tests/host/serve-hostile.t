@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# serve with clients that are many, slow, broken or without the token, and with names that are odd. All of it on the loopback
-# device.
+# serve with real connections that are many, slow, broken or without the token, and with real cgroups that are odd, short or too
+# many. All of it on the loopback device.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
@@ -132,18 +132,20 @@ if cgroup_new; then
 			loads+=($!)
 		done
 		wait "${loads[@]}"
-		sleep 1
+		read_twice
 		for i in "$@"; do
 			rmdir "$cgroup/$i"
 		done
 	}
+	# read_twice: until the keys were read, all after this
+	read_twice() { second_over && second_over; }
 	early() { get /metrics | sed -n "s|^latscope_cgroup_runqlat_run_queue_seconds_count{cgroup=\"/${cgroup##*/}/early\"} ||p"; }
 	load_early() { (echo "$BASHPID" >"$cgroup/early/cgroup.procs" && exec taskset -c 0 "$latscope" load -q pingpong -d 1s); }
 	mkdir "$cgroup/early"
 	"$latscope" load -q pingpong -d 1s # has rows of its own then
 	load_early
 	has_early() { [ "$(early)" -gt 0 ]; }
-	wait_for has_early && sleep 1.1
+	wait_for has_early && read_twice
 	first_early=$(early)
 	for first in 1 6 11 16; do
 		load_in $((first)) $((first + 1)) $((first + 2)) $((first + 3)) $((first + 4))

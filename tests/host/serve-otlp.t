@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# serve --otlp: metrics for an OpenTelemetry collector, which is one that keeps what it gets (otlp-receiver.js). What it got is
+# serve --otlp over real connections: metrics for an OpenTelemetry collector, which is one that keeps what it gets (otlp-receiver.js). What it got is
 # compared with the schema (otlp-check.js) and with a scrape.
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -97,7 +97,8 @@ fails() { get /metrics | grep -qx 'latscope_otlp_works 0'; }
 ok 'a collector that is busy is noticed' wait_for fails
 said() { grep -qx "latscope: cannot send metrics to http://$collector/v1/metrics: HTTP status 503, not today" "$dir/serve.err"; }
 ok 'it is said' wait_for said
-sleep 2
+puts_off() { [ "$(grep -c . "$got/refused")" -ge 3 ]; }
+ok 'it is tried again' wait_for puts_off
 is 'it is said once' "$(wc -l <"$dir/serve.err")" 1
 rm "$got/status"
 works() { get /metrics | grep -qx 'latscope_otlp_works 1'; }

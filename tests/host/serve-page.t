@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: native
-# /report of serve: the last minutes as a page.
+# /report of serve: the last minutes of this machine as a page, over real connections. tests/cli/page.t has the page.
 # shellcheck disable=SC2119 # options of serve are optional
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -16,7 +16,7 @@ ok 'a page is asked for before there is anything: then again, until it is made' 
 has_span() { get /metrics | grep -qE '^latscope_recorder_span_seconds.level="coarse". ([3-9]|[1-9][0-9])'; }
 wait_for has_span
 "$latscope" load -q mixed -d 2s
-sleep 1.1
+second_over
 
 # ---- the page is that of a snapshot ----
 
@@ -55,11 +55,8 @@ two_pages() {
 		ask_page >>"$dir/codes"
 	done
 	wait "$one"
-	one_page
-}
-one_page() { tap_same "$(sort -u "$dir/codes" | paste -sd ' ')" '200 503'; }
-measure two_pages # on a busy machine they may come one after the other
-ok 'one page at a time' one_page
+	tap_same "$(sort -u "$dir/codes" | paste -sd ' ')" '200 503'; }
+measured 'one page at a time' two_pages # on a busy machine they may come one after the other
 is 'a time that is none' "$(get_status '/report?last=x')" 400
 is 'a time that is too long' "$(get_status '/report?last=2h')" 400
 is 'no time: ten minutes' "$(get_status /report)" 200
