@@ -92,18 +92,20 @@ own_mounts() {
 
 # loop_new FILE [OPTION...]: makes a loop device of the file as $loop; it goes when nobody has it open any more, so at the latest
 # with the script and what this has started, however they end
+# shellcheck disable=SC2034 # the descriptor is only held
 loop_new() {
 	loop=$(losetup -f --show "${@:2}" "$1" 2>/dev/null) && exec {loop_held}<"$loop" && losetup -d "$loop"
 }
 
-# second_over: waits for the next second of the clock, as names of recordings have whole seconds
-second_over() {
+# seconds_over N: waits until the clock has gone on by N seconds, for what is done by the clock: recordings of one second would have
+# the same name
+seconds_over() {
 	local now
 
 	printf -v now '%(%s)T'
-	wait_for is_past "$now"
+	wait_for is_past $((now + $1))
 }
-is_past() { [ "$(printf '%(%s)T')" -gt "$1" ]; }
+is_past() { [ "$(printf '%(%s)T')" -ge "$1" ]; }
 
 # wait_for CMD...: waits until it succeeds, for at most two minutes
 wait_for() {

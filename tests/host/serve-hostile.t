@@ -132,25 +132,23 @@ if cgroup_new; then
 			loads+=($!)
 		done
 		wait "${loads[@]}"
-		read_twice
+		seconds_over 2 # keys are read once a second
 		for i in "$@"; do
 			rmdir "$cgroup/$i"
 		done
 	}
-	# read_twice: until the keys were read, all after this
-	read_twice() { second_over && second_over; }
 	early() { get /metrics | sed -n "s|^latscope_cgroup_runqlat_run_queue_seconds_count{cgroup=\"/${cgroup##*/}/early\"} ||p"; }
 	load_early() { (echo "$BASHPID" >"$cgroup/early/cgroup.procs" && exec taskset -c 0 "$latscope" load -q pingpong -d 1s); }
 	mkdir "$cgroup/early"
 	"$latscope" load -q pingpong -d 1s # has rows of its own then
 	load_early
 	has_early() { [ "$(early)" -gt 0 ]; }
-	wait_for has_early && read_twice
+	wait_for has_early && seconds_over 2
 	first_early=$(early)
 	for first in 1 6 11 16; do
 		load_in $((first)) $((first + 1)) $((first + 2)) $((first + 3)) $((first + 4))
 	done
-	sleep 10
+	seconds_over 10 # a row that is to be used again
 	load_in 21 22 23 24 25 26
 	late() { get /metrics | grep -cE "^latscope_cgroup_runqlat_run_queue_seconds_count.cgroup=\"/${cgroup##*/}/2[1-6]\"} [1-9]"; }
 	all_late() { [ "$(late)" = 6 ]; }

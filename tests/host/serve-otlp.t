@@ -66,7 +66,7 @@ serve_start --no-ring --otlp "http://$collector" --otlp-interval 1s
 unset OTEL_EXPORTER_OTLP_HEADERS
 if load_in_cgroup; then
 	scraped() { metric "${wait_name}_$1{cgroup=\"$name\"}"; }
-	settled() { local one; one=$(scraped count) && sleep 1.2 && [ -n "$one" ] && [ "$one" = "$(scraped count)" ]; }
+	settled() { local one; one=$(scraped count) && seconds_over 2 && [ -n "$one" ] && [ "$one" = "$(scraped count)" ]; }
 	wait_for settled
 	# same NAME: the last body has what a scrape has now, which is more than before if a reading of the keys was late
 	same() {

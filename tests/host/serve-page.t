@@ -16,7 +16,7 @@ ok 'a page is asked for before there is anything: then again, until it is made' 
 has_span() { get /metrics | grep -qE '^latscope_recorder_span_seconds.level="coarse". ([3-9]|[1-9][0-9])'; }
 wait_for has_span
 "$latscope" load -q mixed -d 2s
-second_over
+seconds_over 2
 
 # ---- the page is that of a snapshot ----
 
@@ -37,10 +37,13 @@ for what in '[.probes[] | .module, .total_events, .max_us, .accounting.seen, .pe
 done
 ok 'it has events' test "$(of_page '.probes | map(select(.module == "runqlat"))[0].total_events')" -gt 100
 # It begins with a whole interval, and an interval of a busy machine may be a long one.
+begin_evidence
 get '/report?last=2s' >"$page"
 snapshot_new --last 10s
+end_evidence
 longest_ms=$(sqlite3 -readonly "$snapshot/run.db" 'SELECT max(end_ns - start_ns) / 1000000 FROM interval')
 within 'it has the time that was asked for' 1000 "$(of_page '.duration_sec * 1000 | floor')" $((2001 + longest_ms))
+calm
 
 # ---- bounds ----
 
@@ -69,7 +72,8 @@ ok 'a client that goes away does no harm' wait_for has_page
 is 'no process is left' "$(pgrep -P "$server" | wc -l)" "$([ "$(id -u)" = 0 ] && echo 1 || echo 0)"
 is 'no file is left' "$(find "$dir/ring" -mindepth 2 -maxdepth 2 ! -name 'fine-*' ! -name 'coarse-*')" ''
 get_status '/report?last=1h' >/dev/null &
-sleep 0.1
+asked=$!
+until [ -n "$(find "$dir/ring" -name '*-page')" ] || gone "$asked"; do :; done
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 serve_start

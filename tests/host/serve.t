@@ -61,7 +61,7 @@ if cgroup_new; then
 	name=/${cgroup##*/}
 	metric=latscope_cgroup_runqlat_run_queue_seconds
 	count() { get /metrics | sed -n "s|^${metric}_count{cgroup=\"$name\"} ||p"; }
-	settled() { local one; one=$(count) && sleep 2 && [ -n "$one" ] && [ "$one" = "$(count)" ]; }
+	settled() { local one; one=$(count) && seconds_over 2 && [ -n "$one" ] && [ "$one" = "$(count)" ]; }
 	ok 'the cgroup is exported' wait_for settled
 	ok 'it waited often' test "$(count)" -gt 1000
 	# scraped KIND QUERY: Prometheus has what a scrape has now: more than before, if a reading of the keys was late
