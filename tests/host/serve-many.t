@@ -10,13 +10,15 @@ cd "$(dirname "$0")/../.." || exit
 skip_unless_able
 cgroup_new || skip_all 'no cgroup can be made here'
 
+# paths FIRST LAST: sets $paths to those of these cgroups
+paths() { mapfile -t paths < <(seq -f "$cgroup/%.0f" "$1" "$2"); }
 # enter FIRST LAST: makes these cgroups, in each of which a process starts and waits for a CPU
 enter() {
-	local i path started=()
+	local path paths started=()
 
-	for ((i = $1; i <= $2; i++)); do
-		path=$cgroup/$i
-		mkdir "$path"
+	paths "$1" "$2"
+	mkdir "${paths[@]}"
+	for path in "${paths[@]}"; do
 		(echo "$BASHPID" >"$path/cgroup.procs" && exec sleep .02) &
 		started+=($!)
 	done
@@ -24,11 +26,10 @@ enter() {
 }
 # leave FIRST LAST: removes them
 leave() {
-	local i
+	local paths
 
-	for ((i = $1; i <= $2; i++)); do
-		rmdir "$cgroup/$i"
-	done
+	paths "$1" "$2"
+	rmdir "${paths[@]}"
 }
 
 resident() { awk '/^VmRSS:/ { printf "%d", $2 * 1024 }' "/proc/$server/status"; }
