@@ -79,25 +79,27 @@ turns
 reuse
 calm
 
-# adds_up TITLE ARG...: tests that rows, idle and lost add up to CPUs x window
+# adds_up TITLE TASKS ARG...: tests that rows, idle and lost add up to CPUs x window, while so many tasks want a CPU
 adds_up() {
-	observe "${@:2}"
+	local load=''
+
+	if [ "$2" != 0 ]; then
+		"$latscope" load hog -q --tasks "$2" -d 1h &
+		load=$!
+	fi
+	observe "${@:3}"
+	[ -z "$load" ] || { kill "$load" && wait "$load"; }
 	ok "$1: rows, idle and lost add up to the time of all CPUs" wall
 	ok "$1: so they do in every slot" whole_slots
 }
-load() { "$latscope" load "$@" -q -d 60s & }
 for method in switches ${module:+module}; do
-	adds_up "$method, no load" --method "$method" -d 400ms
-	load hog --tasks 4
-	adds_up "$method, overloaded, with intervals" --method "$method" -d 400ms -i 70ms
+	adds_up "$method, no load" 0 --method "$method" -d 400ms
+	adds_up "$method, overloaded, with intervals" 8 --method "$method" -d 400ms -i 70ms
 	as=(taskset -c 0)
-	adds_up "$method, overloaded, on one CPU" --method "$method" -d 400ms
+	adds_up "$method, overloaded, on one CPU" 8 --method "$method" -d 400ms
 	as=()
-	adds_up "$method, a task begins and ends" --method "$method" -- .output/tests/reference/storm 50 true
-	# shellcheck disable=SC2046 # jobs' output is a list
-	kill $(jobs -p)
-	wait
-done 2>/dev/null
+	adds_up "$method, overloaded, a task begins and ends" 8 --method "$method" -- .output/tests/reference/storm 50 true
+done
 run rmid -q -d 300ms -i 70ms --json --method switches
 # shellcheck disable=SC2016 # jq's
 ok 'JSON: the rows of all intervals add up to the time of all CPUs' jq -es --argjson cpus "$(nproc --all)" '
@@ -195,11 +197,11 @@ stopped() {
 	kill -STOP $pid
 	until=$(($(switches) + $2))
 	wait_for switched "$until"
+	kill $load
+	wait $load
 	kill -CONT $pid
 	kill -INT $pid
 	finish
-	kill $load
-	wait $load
 	recording=$(recording "$dir/rmid")
 }
 

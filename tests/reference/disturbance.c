@@ -19,11 +19,11 @@
 
 #include <bpf/libbpf.h>
 
-#include <switches.skel.h>
+#include <disturbance.skel.h>
 
 #include "reference.h"
 
-static struct switches_bpf *bpf;
+static struct disturbance_bpf *bpf;
 
 static uint64_t now_ns(void)
 {
@@ -79,12 +79,12 @@ static void print_counters(void)
 
 static void attach(int root)
 {
-	bpf = switches_bpf__open();
+	bpf = disturbance_bpf__open();
 	if (!bpf)
 		return;
 	bpf->rodata->root = root;
-	if (switches_bpf__load(bpf) || switches_bpf__attach(bpf)) {
-		switches_bpf__destroy(bpf);
+	if (disturbance_bpf__load(bpf) || disturbance_bpf__attach(bpf)) {
+		disturbance_bpf__destroy(bpf);
 		bpf = NULL;
 	}
 }
@@ -99,6 +99,6 @@ int main(int argc, char **argv)
 	attach((int)strtol(argv[1], NULL, 10));
 	while (fgets(line, sizeof(line), stdin))
 		print_counters();
-	switches_bpf__destroy(bpf);
+	disturbance_bpf__destroy(bpf);
 	return 0;
 }

@@ -16,7 +16,7 @@ struct task_struct___family {
 
 const volatile int root = 0;
 __u64 switches = 0;
-/* By CPU. If such a process has it now, it has had it since since_ns, and others_ns is without it. */
+/* By CPU. If such a process has it now, since since_ns, others_ns is without that. */
 __u64 others_ns[MAX_CPUS] = {};
 __u64 since_ns[MAX_CPUS] = {};
 
