@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
+# suite: alone
 # ab --matrix with real runs on this machine: the order of the cells, the verdict on a known difference, the table against compare,
 # and going on after a signal. tests/unit/test_experiment.c has the statistics, in simulated runs.
 set -u

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
+# suite: alone
 # ab with real runs on this machine: their order, the verdict on a known difference, what it leaves, and going on after each way to
 # stop it. tests/unit/test_experiment.c has the statistics, in simulated runs.
 set -u

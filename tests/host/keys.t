@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
+# suite: alone
 # More keys than rows, while tasks on several CPUs get rows and latscope reads them at the same time: the heaviest keys are shown,
 # with an upper bound for any other key. tests/unit/test_table.c has the arithmetic.
 set -u

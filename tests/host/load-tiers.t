@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
+# suite: alone
 # load tiers in real time: tierlat measures the emulated tiers as they are, and its decisions move their requests. In virtual time
 # tests/emu/test_*.c have that; cli/load-tiers.t has what is left behind.
 set -u

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native alone
+# suite: alone
 # Pressure of this machine, its memory and its disk, in the time line of recordings; load pressure; and what record --report says
 # about both.
 set -u

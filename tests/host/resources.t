@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # suite: alone
-# The memory of latscope itself, with this machine's libraries, kernel and processes; and a second make, which has nothing to do.
+# The memory of latscope itself, with this machine's libraries, kernel and processes.
 # shellcheck disable=SC2016 # awk's
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh
 
-ok 'a second make has nothing to do' env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -q
 skip_unless_able
 
 # kb FIELD...: prints the sum of these fields of the started process

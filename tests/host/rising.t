@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native alone
+# suite: alone
 # report names the process that ran while waits were slow, and no other: a hog in bursts, and a steady process, of a real-time
 # policy on CPUs that run at the same time, which the VM does not have.
 set -u

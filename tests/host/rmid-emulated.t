@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
+# suite: alone
 # rmid by resctrl, on an emulated tree, of the processes of this machine and in its time: the rows have what the tree counted, and no
 # group is left behind. tests/emu/test_*.c have the tree.
 set -u

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
+# suite: alone
 # rmid on this machine's own kernel, some switches of which may be hidden: the accuracy of CPU times, what is lost, its memory, output
 # and recordings. tests/kernels/rmid-* and compact-* have the methods on other kernels.
 set -u

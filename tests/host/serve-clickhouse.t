@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
-# serve --clickhouse, with a real server, Debian's ClickHouse: each row is stored once, whatever ends in between. What the server has is compared
-# with the flight recorder of the same window, slot by slot.
+# suite: slow
+# serve --clickhouse, with a real server, Debian's ClickHouse: each row is stored once, whatever ends in between. What the server
+# has is compared with the flight recorder of the same window, slot by slot.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/cli/cli.sh

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
 # serve --otlp over real connections: metrics for an OpenTelemetry collector, which is one that keeps what it gets (otlp-receiver.js). What it got is
 # compared with the schema (otlp-check.js) and with a scrape.
 set -u

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
 # /report of serve: the last minutes of this machine as a page, over real connections. tests/cli/page.t has the page.
 # shellcheck disable=SC2119 # options of serve are optional
 set -u

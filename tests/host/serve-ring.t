@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
+# suite: alone
 # The flight recorder of serve, as it records this machine: snapshots, triggers, kill -9, restarts, full disks, and what why says of
 # two cgroups. tests/kernels/serve-* set the clock.
 set -u

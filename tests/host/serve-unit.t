@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
 # The unit and the socket, by this machine's systemd: how exposed it is, that its capabilities are enough and needed, that they are
 # dropped, and that a passed socket is used. tests/kernels/serve-* start the unit.
 # shellcheck disable=SC2119 # options of serve are optional

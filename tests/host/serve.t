@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
 # serve: the exporter, read by curl, promtool and a real Prometheus, about a real load. All ports are on the loopback device.
 # shellcheck disable=SC2119 # options of serve are optional
 set -u

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
+# suite: alone
 # tierlat on emulated registers, in real time and with the other probes on this machine: the printed latencies are right. In virtual
 # time tests/emu/test_*.c have them; cli/tierlat-registers.t has what becomes of the registers.
 set -u

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native
 # Every command of the tutorial in latscope(1) runs on this machine, in its order, as it is printed there.
 set -u
 cd "$(dirname "$0")/../.." || exit

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# suite: native slow
+# suite: alone
 # why at a rate of switches that the VM does not reach, of 5,000 threads, each of which has the CPU for microseconds at a time: no
 # time is lost, and unknown time is reported as such. Then with threads whose IDs are equal modulo the size of the table of names:
 # each culprit has its own name.
