@@ -10,7 +10,7 @@ RESCTRLFS := $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/emu/resctrlfs/*.c)) $(OU
 RMID_OBJ := $(patsubst %.c,$(OUT)/%.o,$(filter kmod/%,$(RMID_SRC)))
 
 $(OUT)/tests/reference/requests.o: | $(OUT)/requests.skel.h
-$(OUT)/tests/reference/disturbance.o: | $(OUT)/switches.skel.h
+$(OUT)/tests/reference/disturbance.o: | $(OUT)/disturbance.skel.h
 $(OUT)/tests/torture/capture.o: | $(OUT)/capture.skel.h
 $(addprefix $(OUT)/tests/reference/,disturbance leftover requests skipped): LIBS_REFERENCE := $(LIBS)
 

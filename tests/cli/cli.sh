@@ -6,6 +6,8 @@
 #	check 'help' 0 '' '^usage: ' record --help
 #	wrong 'a negative duration' 'invalid duration' record -d -1
 . tests/tap.sh
+umask 022
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND # latscope would give up root for the caller
 
 umask 022 # whatever that of the caller is
 arguments=("$@") # of the suite
@@ -91,6 +93,23 @@ own_mounts() {
 
 # stored NAME: unpacks recordings of tests/cli/recordings/make as $dir/NAME
 stored() { tar -xJf "tests/cli/recordings/$1.tar.xz" -C "$dir" --no-same-owner; }
+
+# loop_new FILE [OPTION...]: makes a loop device of the file as $loop; it goes when nobody has it open any more, so at the latest
+# with the script and what this has started, however they end
+# shellcheck disable=SC2034 # the descriptor is only held
+loop_new() {
+	loop=$(losetup -f --show "${@:2}" "$1" 2>/dev/null) && exec {loop_held}<"$loop" && losetup -d "$loop"
+}
+
+# seconds_over N: waits until the clock has gone on by N seconds, for what is done by the clock: recordings of one second would have
+# the same name
+seconds_over() {
+	local now
+
+	printf -v now '%(%s)T'
+	wait_for is_past $((now + $1))
+}
+is_past() { [ "$(printf '%(%s)T')" -ge "$1" ]; }
 
 # wait_for CMD...: waits until it succeeds, as eventually does, but prints nothing
 wait_for() {

@@ -114,9 +114,11 @@ make_cgroup() {
 	if [ -e $root/cpu/cpu.cfs_quota_us ] || [ -e $root/cpu/cgroup.procs ]; then
 		mkdir $root/cpu/latscope-why.$$ && why_cgroup=$root/cpu/latscope-why.$$ &&
 			echo 20000 >$why_cgroup/cpu.cfs_quota_us
-	else
+	elif [ -n "${LATSCOPE_VM-}" ] || grep -qw cpu $root/cgroup.subtree_control; then # else it would stay so
 		echo +cpu >$root/cgroup.subtree_control && mkdir $root/latscope-why.$$ && why_cgroup=$root/latscope-why.$$ &&
 			echo '20000 100000' >$why_cgroup/cpu.max
+	else
+		return 1
 	fi
 }
 
