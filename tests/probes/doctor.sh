@@ -43,6 +43,7 @@ methods() {
 		read -ra methods <<<"${all_methods[$1]}"
 		return
 	fi
+	# shellcheck disable=SC2154 # the caller sets $latscope
 	[ -n "${doctor-}" ] || doctor=$("$latscope" doctor)
 	export doctor # the next scripts of a guest need not ask again
 	diag "matrix: begin $1 $(uname -r) $(uname -m) $(preemption)"

@@ -164,9 +164,9 @@ check-6.12) tests='two realtime idle own waker' ;;
 *) tests='one two realtime idle own waker move quota' ;;
 esac
 for test in $tests; do
-	if [ $test = move ] && [ "$(nproc)" = 1 ]; then
+	if [ "$test" = move ] && [ "$(nproc)" = 1 ]; then
 		skip 'a move' 'there is one CPU'
-	elif [ $test = quota ] && ! make_cgroup 2>/dev/null; then
+	elif [ "$test" = quota ] && ! make_cgroup 2>/dev/null; then
 		skip 'cpu.max' 'cannot make a cgroup with a quota'
 	else
 		measured "${claims[$test]}" "blames_$test"
