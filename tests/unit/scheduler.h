@@ -369,7 +369,7 @@ static void take_id(struct thread *thread)
 	leader->kernel.group_leader = &thread->kernel;
 	leader->released = !scheduler.keeps_ids;
 	leader->known = leader->account.sure = false;
-	leader->account.begun_anew = true;
+	leader->account.begun_anew = thread->account.begun_anew = true;
 	if (leader->status == ZOMBIE)
 		reap(leader);
 }

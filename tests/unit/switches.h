@@ -47,7 +47,7 @@ static struct memory memory __attribute__((aligned(64)));
 static struct {
 	__u64 seed;
 	enum method method;
-	__u32 hides; /* of so many switches, one runs no program; 0: none */
+	__u32 hides; /* of so many switches, one runs no program, from the open on; 0: none */
 	__u32 skipped; /* mask of 1 << event: programs that are skipped at times */
 	bool no_storage, hides_threads, jumps;
 	__u64 reading_ns; /* how long it takes to read a clock, before and after */
@@ -230,7 +230,7 @@ static bool tell_switch(__u32 on, bool preempt, struct thread *prev, struct thre
 	bool seen;
 
 	end_ns = now_ns;
-	if (kind.hides && one_in(kind.hides))
+	if (kind.hides && control.opened_ns && one_in(kind.hides))
 		return false;
 	seen = tell(SWITCH, on, preempt, (__u64)&prev->kernel, (__u64)&next->kernel);
 	for (int metric = 0; metric < RUNQLAT_METRICS; metric++)

@@ -153,13 +153,24 @@ static __u64 longest(const struct thread *next)
 {
 	const struct account *account = &next->account;
 	/* An own stamp may stay if the kernel has none, or if nothing is kept of the task. */
-	bool stays =
-		account->on_way || account->unseen_on_way || (!next->known && scheduler.delays);
+	bool stays = account->on_way || account->unseen_on_way ||
+		     ((!next->known || next->exec_from) && scheduler.delays);
 
 	if (kind.method == STAMPS && !(account->unseen && stays))
 		return account->unseen_ns + end_ns - account->stamped + kind.late_ns;
 	return end_ns - (account->unseen ? account->unseen_first : account->earliest) +
 	       kind.late_ns;
+}
+
+/*
+ * In a hash by ID, a new ID may have the start of another one. And while a task executes a program,
+ * nothing shows a sleep in which it was moved, if its wakeup is not seen.
+ */
+static bool is_bounded(const struct thread *next)
+{
+	if (kind.method == RAW_TP)
+		return !next->account.begun_anew;
+	return !(next->exec_from && kind.skipped & 1U << WAKEUP);
 }
 
 static void judge(struct thread *next)
@@ -174,8 +185,7 @@ static void judge(struct thread *next)
 		account->least_ns += end_ns - account->latest - kind.early_ns;
 		is_in_full(next, change, most);
 	}
-	/* In a hash by ID, a new ID may have the start of another one. */
-	if (change->sampled && !(kind.method == RAW_TP && account->begun_anew))
+	if (change->sampled && is_bounded(next))
 		is_within(next, "the sample", change->ns, 0, longest(next));
 	if (config.metrics)
 		judge_wakeup(next);
@@ -192,7 +202,8 @@ static void judge(struct thread *next)
 static void note_unseen(struct account *account)
 {
 	if (!account->unseen++)
-		account->unseen_first = account->earliest;
+		account->unseen_first =
+			kind.method == STAMPS ? account->stamped : account->earliest;
 	account->unseen_ns += end_ns - account->stamped;
 	account->unseen_on_way |= account->on_way;
 }
