@@ -196,8 +196,9 @@ if grep -q '^iolat:' "$dir/plain" && head -c 16M /dev/urandom >"$dir/image" && l
 		"pass", "sum of total, by fio\u0027s clock", "pass"] and .checks[$at].got == "2,000"'
 	calm
 	ok 'fio: --disk is never written to' fields '[.checks[].check] | index("fio\u0027s writes") | not'
-	latscope=$faults run iolat --only reference --disk "$loop" --break drop
+	latscope=$faults measure run iolat --only reference --disk "$loop" --break drop # fio has 3 s for its reads
 	like 'fio: what is lost is found' "$(said)" "FAIL +fio's reads +2,000 +1,8"
+	calm
 	sync "$loop" "$dir/image"
 	is 'a disk is as it was' "$(sha1sum <"$dir/image")" "$sum"
 	is 'a disk is as it was, to those who read it' "$(sha1sum <"$loop")" "$sum"
