@@ -410,7 +410,7 @@ elif [ "$extent" = check ]; then
 	on 6.1 fast_faults user write
 	on 6.12 plain_faults
 	on 6.12 stuck_fault never 1 1 0
-	on 6.12 stuck_fault another 1 0 1
+	on 6.1 stuck_fault another 1 0 1
 	on 6.1 stuck_fault ends 0 0 1
 	on 6.1 renumbered_starts
 	on 6.1 gup_faults

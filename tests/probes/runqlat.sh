@@ -556,7 +556,7 @@ elif [ "$extent" = check ]; then
 	on 6.1 late_end
 	on 6.1 early_wait
 	on 6.12 moved_waiters
-	on 6.12 changed_id
+	on 6.1 changed_id
 elif [ "$extent" = compact ]; then
 	long_waits
 	[ "$(preemption)" != full ] || drowsy_waits
