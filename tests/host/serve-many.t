@@ -81,7 +81,7 @@ leave 1 $many
 
 # ---- many that come and go ----
 
-warm=500 more=1000 pause=0 # together 1,500
+warm=1000 more=1000 pause=0
 [ -z "${LATSCOPE_SOAK-}" ] || warm=2000 more=18000 pause=3.5 # s for 50 of them
 # churn NUMBER: so many cgroups come and go
 churn() {
