@@ -78,32 +78,28 @@ static int map_clock(void)
 	return emu_clock == MAP_FAILED ? -1 : 0;
 }
 
-int emu__begin(void **state)
+void emu__begin(void)
 {
-	(void)state;
 	dir = unit_tmpdir();
 	snprintf(mountpoint, sizeof(mountpoint), "%s/msrfs", dir);
-	if (mkdir(mountpoint, 0700))
-		return -1;
+	assert_int_equal(mkdir(mountpoint, 0700), 0);
 	stay();
 	server = fork();
 	if (!server)
 		serve();
-	if (!is_served())
-		return -1;
-	return map_clock();
+	assert_true(is_served());
+	assert_int_equal(map_clock(), 0);
 }
 
-int emu__end(void **state)
+void emu__end(void)
 {
 	int status;
 
-	(void)state;
 	close(ctl);
 	kill(server, SIGTERM);
 	waitpid(server, &status, 0);
 	unit_remove(dir);
-	return !WIFEXITED(status); /* libfuse has a status of its own for a signal */
+	assert_true(WIFEXITED(status)); /* libfuse has a status of its own for a signal */
 }
 
 const char *emu__root(void)

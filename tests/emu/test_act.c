@@ -281,11 +281,10 @@ static bool soak(void)
 	return getenv("LATSCOPE_SOAK") && *getenv("LATSCOPE_SOAK");
 }
 
-static void it_converges_from_any_start(void **state)
+TEST(it_converges_from_any_start)
 {
 	static const double starts[] = { 0, 1, 0.3, 0.6 };
 
-	(void)state;
 	for (unsigned int i = 0; i < (soak() ? 4 : 2); i++) {
 		struct loop loop = { .noise = 0.03, .seed = i + 1 };
 		struct act_config config = config_of(false, true);
@@ -303,7 +302,7 @@ static void it_converges_from_any_start(void **state)
 }
 
 /* 1000 quanta under soak; tests/unit/test_steer.c has as many of a simulated placement. */
-static void it_holds_without_a_cycle(void **state)
+TEST(it_holds_without_a_cycle)
 {
 	struct loop loop = { .noise = 0.03, .seed = 9 };
 	struct act_config config = config_of(false, true);
@@ -311,7 +310,6 @@ static void it_holds_without_a_cycle(void **state)
 	unsigned int above = 0;
 	double low = 1, high = 0;
 
-	(void)state;
 	begin(&loop, 0.5, 80, &config);
 	assert_true(settle(&loop, 60) < 60);
 	loop.moves = 0;
@@ -350,7 +348,7 @@ static void print_line(const char *name)
  * The alternatives on the same load. The rate can be higher at another placement than that of equal
  * latency: docs/tierlat.md.
  */
-static void it_is_faster_than_no_action(void **state)
+TEST(it_is_faster_than_no_action)
 {
 	static const struct {
 		const char *name;
@@ -360,7 +358,6 @@ static void it_is_faster_than_no_action(void **state)
 		      { "weights by bandwidth", 2 / 3.0 } };
 	static const unsigned int loads[] = { 60, 150 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct loop loop = { .noise = 0.03, .seed = 5 };
 		struct act_config config = config_of(false, true);
@@ -381,13 +378,12 @@ static void it_is_faster_than_no_action(void **state)
 	}
 }
 
-static void all_pages_are_put_back(void **state)
+TEST(all_pages_are_put_back)
 {
 	static int before[PAGES], after[PAGES];
 	struct loop loop = { .noise = 0.03, .seed = 2 };
 	struct act_config config = config_of(false, false);
 
-	(void)state;
 	begin(&loop, 0.2, 80, &config);
 	pages_call(before, 0, -1);
 	for (unsigned int i = 0; i < 20; i++)
@@ -398,13 +394,12 @@ static void all_pages_are_put_back(void **state)
 	assert_memory_equal(before, after, sizeof(before));
 }
 
-static void huge_pages_are_put_back(void **state)
+TEST(huge_pages_are_put_back)
 {
 	static int before[PAGES], after[PAGES];
 	struct loop loop = { .seed = 2 };
 	struct act_config config;
 
-	(void)state;
 	stop_holding();
 	start_holding("huge");
 	config = config_of(false, false);
@@ -420,13 +415,12 @@ static void huge_pages_are_put_back(void **state)
 	start_holding(NULL);
 }
 
-static void a_dry_run_moves_nothing(void **state)
+TEST(a_dry_run_moves_nothing)
 {
 	struct loop loop = { .noise = 0.03, .seed = 3 };
 	struct act_config config = config_of(true, false);
 	unsigned int would = 0;
 
-	(void)state;
 	begin(&loop, 0.25, 80, &config);
 	for (unsigned int i = 0; i < 10; i++)
 		would += !strcmp(quantum(&loop), "would move");
@@ -436,14 +430,13 @@ static void a_dry_run_moves_nothing(void **state)
 	end(&loop);
 }
 
-static void two_actors_are_refused(void **state)
+TEST(two_actors_are_refused)
 {
 	struct loop loop = { .seed = 3 };
 	struct act_config config = config_of(false, true);
 	char why[TIER_TEXT] = "";
 	struct actor *first;
 
-	(void)state;
 	begin(&loop, 0.5, 80, &config);
 	first = loop.actor;
 	assert_int_equal(open_actor(&loop, &config, why), -EBUSY);
@@ -455,12 +448,11 @@ static void two_actors_are_refused(void **state)
 }
 
 /* The process ends: the loop says so once and does nothing more. */
-static void a_process_that_ends_stops_it(void **state)
+TEST(a_process_that_ends_stops_it)
 {
 	struct loop loop = { .seed = 4 };
 	struct act_config config = config_of(false, false);
 
-	(void)state;
 	begin(&loop, 0.5, 80, &config);
 	quantum(&loop);
 	kill(held.pid, SIGKILL);
@@ -500,7 +492,7 @@ static bool has_weights(void)
 static const struct act_nodes two_nodes = { 1 << NEAR_NODE, 1 << FAR_NODE };
 
 /* All new pages, and no old one. */
-static void new_pages_follow_the_weights(void **state)
+static void new_pages_follow_the_weights(void)
 {
 	static const double shares[] = { 0.75, 0.25, 0.9 };
 	struct act_config config = config_of(false, false);
@@ -509,7 +501,6 @@ static void new_pages_follow_the_weights(void **state)
 	struct act_place place;
 	struct act *act;
 
-	(void)state;
 	config.method = "weighted-interleave";
 	assert_int_equal(act__open(&act, &config, &two_nodes, why), 0);
 	for (unsigned int i = 0; i < 3; i++) {
@@ -532,13 +523,12 @@ static void new_pages_follow_the_weights(void **state)
 }
 
 /* The closed loop: a quarter of the pages is replaced in each quantum. */
-static void weights_converge(void **state)
+static void weights_converge(void)
 {
 	struct loop loop = { .noise = 0.03, .seed = 6 };
 	struct act_config config = config_of(false, false);
 	unsigned int near = weight_of(NEAR_NODE), above = 0;
 
-	(void)state;
 	config.method = "weighted-interleave";
 	begin(&loop, 0.3, 80, &config);
 	for (unsigned int i = 0; i < 150; i++) {
@@ -553,14 +543,14 @@ static void weights_converge(void **state)
 	assert_int_equal(weight_of(NEAR_NODE), near);
 }
 
-static void weighted_pages(void **state)
+TEST(weighted_pages)
 {
 	if (!has_weights())
 		return;
 	stop_holding();
 	start_holding("weighted");
-	new_pages_follow_the_weights(state);
-	weights_converge(state);
+	new_pages_follow_the_weights();
+	weights_converge();
 	stop_holding();
 	start_holding(NULL);
 }
@@ -637,12 +627,11 @@ static void damon_converges(struct act_config *config)
 	has_text(NR_KDAMONDS, "0\n");
 }
 
-static void it_converges_by_damon(void **state)
+TEST(it_converges_by_damon)
 {
 	struct act_config config = config_of(false, false);
 	char why[TIER_TEXT];
 
-	(void)state;
 	end_damon_stat();
 	/* Otherwise it would move what is accessed, too. */
 	write_text("/proc/sys/kernel/numa_balancing", "0");
@@ -672,38 +661,24 @@ static bool has_far_node(void)
 	       !nodes.nodes[FAR_NODE].cpus;
 }
 
-static int begin_group(void **state)
+static void begin_group(void)
 {
-	emu__begin(state);
+	emu__begin();
 	start_holding(NULL);
-	return 0;
 }
 
-static int end_group(void **state)
+static void end_group(void)
 {
 	stop_holding();
-	return emu__end(state);
+	emu__end();
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_converges_from_any_start),
-		cmocka_unit_test(it_holds_without_a_cycle),
-		cmocka_unit_test(it_is_faster_than_no_action),
-		cmocka_unit_test(all_pages_are_put_back),
-		cmocka_unit_test(huge_pages_are_put_back),
-		cmocka_unit_test(a_dry_run_moves_nothing),
-		cmocka_unit_test(two_actors_are_refused),
-		cmocka_unit_test(a_process_that_ends_stops_it),
-		cmocka_unit_test(weighted_pages),
-		cmocka_unit_test(it_converges_by_damon),
-	};
-
 	if (!has_far_node()) {
 		puts("1..0 # SKIP needs a second NUMA node without CPUs; vm/act-6.12 has one");
 		return 0;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	return cmocka_run_group_tests(tests, begin_group, end_group);
+	return unit_run((unit_function *const[]){ begin_group, end_group });
 }

@@ -50,11 +50,10 @@ static void assert_trouble(struct rig *rig, const char *says)
 	}
 }
 
-static void a_box_that_faults_is_left_out(void **state)
+TEST(a_box_that_faults_is_left_out)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	emu__tell("fault access=read socket=0 reg=%#x err=5", COUNTER);
 	assert_trouble(&rig, "");
@@ -64,11 +63,10 @@ static void a_box_that_faults_is_left_out(void **state)
 	rig__finish(&rig);
 }
 
-static void a_short_read_is_no_value(void **state)
+TEST(a_short_read_is_no_value)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	emu__tell("fault access=read socket=0 reg=%#x err=0", COUNTER);
 	assert_trouble(&rig, "");
@@ -90,11 +88,10 @@ static void assert_nothing_is_known(struct rig *rig)
 }
 
 /* One transient error, or a few with good intervals in between, costs only these intervals. */
-static void a_read_that_fails_once_does_not_end_it(void **state)
+TEST(a_read_that_fails_once_does_not_end_it)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	for (unsigned int i = 0; i < 2 * TIER_PATIENCE; i++) {
 		emu__tell("fault access=read err=5");
@@ -109,11 +106,10 @@ static void a_read_that_fails_once_does_not_end_it(void **state)
 	rig__finish(&rig);
 }
 
-static void if_nothing_can_be_read_it_ends(void **state)
+TEST(if_nothing_can_be_read_it_ends)
 {
 	static const int errors[] = { EIO, 0 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct rig rig;
 
@@ -130,11 +126,10 @@ static void if_nothing_can_be_read_it_ends(void **state)
 }
 
 /* The other socket continues, and registers that cannot be restored are reported. */
-static void a_cpu_may_go_offline(void **state)
+TEST(a_cpu_may_go_offline)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	emu__tell("offline cpu=2");
 	if (!rig__read(&rig, 1e7)) {
@@ -161,12 +156,11 @@ static void write_topology(const char *root)
 	}
 }
 
-static void another_cpu_of_the_socket_stands_in(void **state)
+TEST(another_cpu_of_the_socket_stands_in)
 {
 	char *root = unit_tmpdir();
 	struct rig rig;
 
-	(void)state;
 	write_topology(root);
 	setup = six;
 	setup.gen = &rig_generations[2];
@@ -184,11 +178,10 @@ static void another_cpu_of_the_socket_stands_in(void **state)
 	unit_remove(root);
 }
 
-static void a_cpu_may_be_online_again_before_the_end(void **state)
+TEST(a_cpu_may_be_online_again_before_the_end)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	rig_closed = true;
 	emu__tell("offline cpu=2");
@@ -199,12 +192,11 @@ static void a_cpu_may_be_online_again_before_the_end(void **state)
 }
 
 /* Fault 9: the event of another tool must not count as occupancy; the other tool restores it. */
-static void a_counter_that_was_stolen_is_noticed(void **state)
+TEST(a_counter_that_was_stolen_is_noticed)
 {
 	uint64_t value;
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	emu__tell("advance ns=5e6");
 	emu__tell("poke socket=1 reg=%#x value=0x400000", CONTROL);
@@ -217,12 +209,11 @@ static void a_counter_that_was_stolen_is_noticed(void **state)
 }
 
 /* All problems of one interval are reported with the first, and the socket has no values. */
-static void every_box_that_was_stolen_is_counted(void **state)
+TEST(every_box_that_was_stolen_is_counted)
 {
 	const char *trouble;
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	for (unsigned int i = 0; i < 6; i++)
 		emu__tell("poke socket=1 reg=%#x value=0x400000", 0xe01 + 0xe * i);
@@ -243,12 +234,11 @@ static void every_box_that_was_stolen_is_counted(void **state)
 }
 
 /* Read too late, counters may have wrapped any number of times: two hours make 90 ns of 31. */
-static void a_late_read_is_no_value(void **state)
+TEST(a_late_read_is_no_value)
 {
 	const char *trouble;
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	assert_int_equal(rig__read(&rig, 7200 * EMU_SECOND), 0);
 	trouble = tier__trouble(rig.tier);
@@ -264,11 +254,10 @@ static void a_late_read_is_no_value(void **state)
 	rig__finish(&rig);
 }
 
-static void failed_boxes_are_reported(void **state)
+TEST(failed_boxes_are_reported)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	emu__tell("fault access=write socket=0 reg=%#x err=5", BOX);
 	assert_trouble(&rig, "CHA 2 (CPU 0): cannot be written: Input/output error");
@@ -280,12 +269,11 @@ static void failed_boxes_are_reported(void **state)
 }
 
 /* The same when another tool has changed the filter of all counters of a box. */
-static void a_filter_that_was_changed_is_noticed(void **state)
+TEST(a_filter_that_was_changed_is_noticed)
 {
 	struct rig_setup skx = { .gen = &rig_generations[0], .boxes = 6 };
 	struct rig rig;
 
-	(void)state;
 	rig__machine(&skx);
 	rig__start(&rig, &skx);
 	assert_int_equal(rig__read(&rig, 1e7), 0);
@@ -299,11 +287,10 @@ static void a_filter_that_was_changed_is_noticed(void **state)
 }
 
 /* A count that went back by less than 2^48 looks like a wrap: 2^48 clocks in 10 ms are none. */
-static void a_counter_that_was_reset_is_noticed(void **state)
+TEST(a_counter_that_was_reset_is_noticed)
 {
 	struct rig rig;
 
-	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
 		begin(&rig);
 		emu__tell("poke socket=1 reg=%#x value=0", COUNTER + i);
@@ -313,11 +300,10 @@ static void a_counter_that_was_reset_is_noticed(void **state)
 }
 
 /* Another program resets the box and leaves it, or freezes it. */
-static void a_box_that_was_reset_or_frozen_is_noticed(void **state)
+TEST(a_box_that_was_reset_or_frozen_is_noticed)
 {
 	static const unsigned int values[] = { 0x1, 0x2, 0x3, 0x100 };
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		struct rig rig;
 
@@ -333,11 +319,10 @@ static void a_box_that_was_reset_or_frozen_is_noticed(void **state)
 }
 
 /* If another tool freezes all boxes of a socket, nothing can be measured there. */
-static void a_frozen_socket_is_not_idle(void **state)
+TEST(a_frozen_socket_is_not_idle)
 {
 	struct rig rig;
 
-	(void)state;
 	begin(&rig);
 	emu__tell("poke socket=1 reg=0x700 value=0x8000000000000000");
 	assert_int_equal(rig__read(&rig, 1e7), 0); /* it still counted before */
@@ -377,11 +362,10 @@ static void assert_box_is_lost(struct rig *rig)
 	free(rig->samples);
 }
 
-static void boxes_without_a_clock_are_watched_too(void **state)
+TEST(boxes_without_a_clock_are_watched_too)
 {
 	static const unsigned int boxes[] = { BOX, BOX + 0xe }, values[] = { 0x2, 0x3, 0x100 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct rig rig;
 
@@ -402,11 +386,10 @@ static void boxes_without_a_clock_are_watched_too(void **state)
 }
 
 /* The boxes without a clock stand still like idle ones; those with a clock show the fault. */
-static void a_frozen_socket_of_three_tiers_is_not_idle(void **state)
+TEST(a_frozen_socket_of_three_tiers_is_not_idle)
 {
 	struct rig rig;
 
-	(void)state;
 	begin_three(&rig);
 	emu__tell("poke socket=1 reg=0x700 value=0x8000000000000000");
 	assert_int_equal(rig__read(&rig, 1e7), 0);
@@ -440,9 +423,8 @@ static void assert_refused(int err, const char *fault)
 	assert_int_equal(rig__left_behind(), 0);
 }
 
-static void permission_errors_refuse_the_start(void **state)
+TEST(permission_errors_refuse_the_start)
 {
-	(void)state;
 	assert_refused(-EACCES, "fault access=open err=1");
 	assert_refused(-EACCES, "fault access=open err=13");
 	assert_refused(-EACCES, "fault access=write err=1"); /* lockdown allows to read */
@@ -453,13 +435,12 @@ static void permission_errors_refuse_the_start(void **state)
  * Each single access of the start fails in turn: the start may fail or not, but it leaves nothing
  * behind.
  */
-static void every_step_of_the_start_unwinds(void **state)
+TEST(every_step_of_the_start_unwinds)
 {
 	setup = six;
 	setup.gen = &rig_generations[2];
 	setup.sockets = 1;
 	setup.boxes = 3;
-	(void)state;
 	for (unsigned int i = 1;; i++) {
 		struct rig rig;
 		double accesses;
@@ -483,7 +464,7 @@ static void every_step_of_the_start_unwinds(void **state)
 }
 
 /* The same at the end: a register that cannot be restored does not prevent the others. */
-static void the_end_puts_back_what_it_can(void **state)
+TEST(the_end_puts_back_what_it_can)
 {
 	static const struct {
 		const char *access;
@@ -497,7 +478,6 @@ static void the_end_puts_back_what_it_can(void **state)
 		{ "read", CONTROL + 4, false }, /* its filter */
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct rig rig;
 
@@ -554,11 +534,10 @@ static bool is_killed_after(const struct rig_setup *machine, unsigned int writes
 }
 
 /* At any write, also while the filter of a box changes to another tier. */
-static void killed_it_leaves_nothing_behind(void **state)
+TEST(killed_it_leaves_nothing_behind)
 {
 	static const unsigned int generations[] = { 0, 2 };
 
-	(void)state;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (unsigned int i = 0; i < 2; i++) {
 		struct rig_setup two = { .boxes = 2, .take = true, .restore = true };
@@ -583,12 +562,11 @@ static void killed_it_leaves_nothing_behind(void **state)
 /*
  * The restore process is root and may open the registers again, unlike the process that measures.
  */
-static void the_restore_process_restores_what_its_parent_cannot(void **state)
+TEST(the_restore_process_restores_what_its_parent_cannot)
 {
 	struct rig_setup restoring = six;
 	struct rig rig;
 
-	(void)state;
 	restoring.restore = true;
 	restoring.gen = &rig_generations[2];
 	for (unsigned int both = 0; both < 2; both++) {
@@ -606,32 +584,4 @@ static void the_restore_process_restores_what_its_parent_cannot(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_restore_process_restores_what_its_parent_cannot),
-		cmocka_unit_test(a_box_that_faults_is_left_out),
-		cmocka_unit_test(a_short_read_is_no_value),
-		cmocka_unit_test(a_read_that_fails_once_does_not_end_it),
-		cmocka_unit_test(if_nothing_can_be_read_it_ends),
-		cmocka_unit_test(a_cpu_may_go_offline),
-		cmocka_unit_test(another_cpu_of_the_socket_stands_in),
-		cmocka_unit_test(a_cpu_may_be_online_again_before_the_end),
-		cmocka_unit_test(a_counter_that_was_stolen_is_noticed),
-		cmocka_unit_test(every_box_that_was_stolen_is_counted),
-		cmocka_unit_test(a_late_read_is_no_value),
-		cmocka_unit_test(failed_boxes_are_reported),
-		cmocka_unit_test(a_filter_that_was_changed_is_noticed),
-		cmocka_unit_test(a_counter_that_was_reset_is_noticed),
-		cmocka_unit_test(a_box_that_was_reset_or_frozen_is_noticed),
-		cmocka_unit_test(a_frozen_socket_is_not_idle),
-		cmocka_unit_test(boxes_without_a_clock_are_watched_too),
-		cmocka_unit_test(a_frozen_socket_of_three_tiers_is_not_idle),
-		cmocka_unit_test(permission_errors_refuse_the_start),
-		cmocka_unit_test(every_step_of_the_start_unwinds),
-		cmocka_unit_test(the_end_puts_back_what_it_can),
-		cmocka_unit_test(killed_it_leaves_nothing_behind),
-	};
-
-	return cmocka_run_group_tests(tests, emu__begin, emu__end);
-}
+UNIT_MAIN(emu__begin, emu__end)

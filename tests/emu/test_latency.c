@@ -36,9 +36,8 @@ static void assert_tiers(const struct rig *rig, double share)
 }
 
 /* Fault 11: none of the original's constants is valid for another CPU. */
-static void every_generation_is_right(void **state)
+TEST(every_generation_is_right)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		struct rig_setup setup = { .gen = &rig_generations[i], .sockets = 2 };
 		struct rig rig;
@@ -56,7 +55,7 @@ static void every_generation_is_right(void **state)
 }
 
 /* Those of one socket, which have one tier, and Cooper Lake, which has four. */
-static void further_generations_are_right(void **state)
+TEST(further_generations_are_right)
 {
 	static const struct rig_generation gens[] = {
 		{ "cpx", "local,remote", "drd", 28, true },
@@ -64,7 +63,6 @@ static void further_generations_are_right(void **state)
 		{ "grr", "memory", "drd_opt", 6, false },
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
 		struct rig_setup setup = { .gen = &gens[i], .sockets = i ? 1 : 4 };
 		struct rig rig;
@@ -86,12 +84,11 @@ static void further_generations_are_right(void **state)
 }
 
 /* Sockets differ in their clocks: each one must use its own. */
-static void sockets_have_clocks_of_their_own(void **state)
+TEST(sockets_have_clocks_of_their_own)
 {
 	struct rig_setup setup = { .gen = &rig_generations[2], .sockets = 2 };
 	struct rig rig;
 
-	(void)state;
 	rig__machine(&setup);
 	emu__tell("clock socket=1 hz=1.1e9");
 	rig__start(&rig, &setup);
@@ -101,9 +98,8 @@ static void sockets_have_clocks_of_their_own(void **state)
 	rig__finish(&rig);
 }
 
-static void a_clock_that_changes_is_followed(void **state)
+TEST(a_clock_that_changes_is_followed)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 12 };
 		struct rig rig;
@@ -120,9 +116,8 @@ static void a_clock_that_changes_is_followed(void **state)
 	}
 }
 
-static void skewed_traffic_is_seen_whole(void **state)
+TEST(skewed_traffic_is_seen_whole)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		const struct rig_generation *gen = &rig_generations[i];
 		struct rig_setup setup = { .gen = gen, .sockets = 2 };
@@ -144,11 +139,10 @@ static void skewed_traffic_is_seen_whole(void **state)
  * Each tier has 117 open requests in a box, which in 19 minutes at 2 GHz are 95 % of 2^48: the
  * occupancies wrap in 19 of 20 intervals, and never twice. Clocks would take 39 hours.
  */
-static void counters_may_wrap_in_every_interval(void **state)
+TEST(counters_may_wrap_in_every_interval)
 {
 	const double minutes_19 = 19 * 60 * EMU_SECOND, rate = 20 * 117 / 90e-9;
 
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 20 };
 		struct rig rig;
@@ -171,9 +165,8 @@ static void counters_may_wrap_in_every_interval(void **state)
 }
 
 /* All counters are about to wrap when they begin, in intervals that users choose. */
-static void counters_may_wrap_in_short_intervals(void **state)
+TEST(counters_may_wrap_in_short_intervals)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 12 };
 		struct rig rig;
@@ -192,7 +185,7 @@ static void counters_may_wrap_in_short_intervals(void **state)
 	}
 }
 
-static void tiers_are_distinguished(void **state)
+TEST(tiers_are_distinguished)
 {
 	static const char *const names[] = { "local-ddr", "remote-ddr", "local-pmm", "remote-pmm",
 					     "local-cxl" };
@@ -200,7 +193,6 @@ static void tiers_are_distinguished(void **state)
 	const struct tier_model *model;
 	struct rig rig;
 
-	(void)state;
 	rig__machine(&setup);
 	emu__tell("stream name=pmm memory=pmm rate=5e7 latency=300");
 	emu__tell("stream name=pmm2 memory=pmm remote=1 rate=4e7 latency=400");
@@ -225,13 +217,12 @@ static void tiers_are_distinguished(void **state)
  * With more than three tiers each box counts only some, so rates are wrong if addresses spread
  * unevenly: this shows by how much. Latencies need no scaling, and are right.
  */
-static void four_skewed_tiers_have_right_latencies(void **state)
+TEST(four_skewed_tiers_have_right_latencies)
 {
 	static const double latency[] = { 90, 180, 300, 400 }, rate[] = { 2e8, 1e8, 5e7, 4e7 };
 	struct rig_setup setup = { .gen = &rig_generations[2], .tiers = "all" };
 	double off = 0;
 
-	(void)state;
 	for (unsigned int seed = 0; seed < 250; seed++) {
 		struct rig rig;
 
@@ -256,12 +247,11 @@ static void four_skewed_tiers_have_right_latencies(void **state)
 	assert_true(off < 0.25);
 }
 
-static void too_few_requests_give_no_latency(void **state)
+TEST(too_few_requests_give_no_latency)
 {
 	struct rig_setup setup = { .gen = &rig_generations[2], .min_inserts = 1000 };
 	struct rig rig;
 
-	(void)state;
 	rig__machine(&setup);
 	emu__tell("stream name=near rate=0");
 	emu__tell("stream name=far rate=10000");
@@ -282,12 +272,11 @@ static void too_few_requests_give_no_latency(void **state)
  * frozen. A sample takes longer than the interval here, and a box is frozen for a twentieth of the
  * time.
  */
-static void slow_reads_do_no_harm(void **state)
+TEST(slow_reads_do_no_harm)
 {
 	struct rig_setup setup = { .gen = &rig_generations[2], .boxes = 6 };
 	struct rig rig;
 
-	(void)state;
 	rig__machine(&setup);
 	rig__start(&rig, &setup);
 	emu__tell("time step=200000");
@@ -299,7 +288,7 @@ static void slow_reads_do_no_harm(void **state)
 	rig__finish(&rig);
 }
 
-static void an_idle_tier_decides_nothing(void **state)
+TEST(an_idle_tier_decides_nothing)
 {
 	struct rig_setup setup = { .gen = &rig_generations[2] };
 	struct colloid_search search;
@@ -308,7 +297,6 @@ static void an_idle_tier_decides_nothing(void **state)
 	struct colloid_load load;
 	struct rig rig;
 
-	(void)state;
 	rig__machine(&setup);
 	emu__tell("stream name=far rate=0");
 	rig__start(&rig, &setup);
@@ -322,13 +310,12 @@ static void an_idle_tier_decides_nothing(void **state)
 	rig__finish(&rig);
 }
 
-static void the_mean_begins_with_the_first_interval(void **state)
+TEST(the_mean_begins_with_the_first_interval)
 {
 	struct rig_setup setup = { .gen = &rig_generations[2] };
 	struct tier_ewma mean = { 0 };
 	struct rig rig;
 
-	(void)state;
 	rig__machine(&setup);
 	rig__start(&rig, &setup);
 	assert_int_equal(rig__read(&rig, 1e7), 0);
@@ -338,9 +325,8 @@ static void the_mean_begins_with_the_first_interval(void **state)
 	rig__finish(&rig);
 }
 
-static void a_register_gives_the_number_of_boxes(void **state)
+TEST(a_register_gives_the_number_of_boxes)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 26, .count = true };
 		struct rig rig;
@@ -459,11 +445,10 @@ static void random_configuration(struct rig_setup setup, struct reference refere
 	rig__finish(&rig);
 }
 
-static void a_thousand_configurations_are_right(void **state)
+TEST(a_thousand_configurations_are_right)
 {
 	unsigned int count = getenv("LATSCOPE_SOAK") ? 20000 : 1000;
 
-	(void)state;
 	worst = 0;
 	for (unsigned int i = 0; i < count; i++) {
 		struct reference reference = { .tiers = 2, .skew = { 1, one_of(2) ? 8 : 1 } };
@@ -476,11 +461,10 @@ static void a_thousand_configurations_are_right(void **state)
 }
 
 /* On Ice Lake, and Sapphire, Emerald and Granite Rapids; others have two. Boxes from the fewest. */
-static void a_thousand_of_three_tiers_are_right(void **state)
+TEST(a_thousand_of_three_tiers_are_right)
 {
 	unsigned int count = getenv("LATSCOPE_SOAK") ? 20000 : 1000;
 
-	(void)state;
 	worst = 0;
 	for (unsigned int i = 0; i < count; i++) {
 		struct reference reference = { .tiers = 3, .skew = { 10, 10 } };
@@ -495,26 +479,4 @@ static void a_thousand_of_three_tiers_are_right(void **state)
 		      count, worst * 100);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_generation_is_right),
-		cmocka_unit_test(further_generations_are_right),
-		cmocka_unit_test(sockets_have_clocks_of_their_own),
-		cmocka_unit_test(a_clock_that_changes_is_followed),
-		cmocka_unit_test(skewed_traffic_is_seen_whole),
-		cmocka_unit_test(counters_may_wrap_in_every_interval),
-		cmocka_unit_test(counters_may_wrap_in_short_intervals),
-		cmocka_unit_test(tiers_are_distinguished),
-		cmocka_unit_test(four_skewed_tiers_have_right_latencies),
-		cmocka_unit_test(too_few_requests_give_no_latency),
-		cmocka_unit_test(slow_reads_do_no_harm),
-		cmocka_unit_test(an_idle_tier_decides_nothing),
-		cmocka_unit_test(the_mean_begins_with_the_first_interval),
-		cmocka_unit_test(a_register_gives_the_number_of_boxes),
-		cmocka_unit_test(a_thousand_configurations_are_right),
-		cmocka_unit_test(a_thousand_of_three_tiers_are_right),
-	};
-
-	return cmocka_run_group_tests(tests, emu__begin, emu__end);
-}
+UNIT_MAIN(emu__begin, emu__end)

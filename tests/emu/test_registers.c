@@ -92,9 +92,8 @@ static void assert_programmed(const struct programmed *map, unsigned int sockets
 }
 
 /* Fault 9: whatever was there before. The registers contain random values. */
-static void every_register_is_as_documented(void **state)
+TEST(every_register_is_as_documented)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		const struct rig_generation *gen = &rig_generations[i];
 		struct rig_setup setup = { .gen = gen, .sockets = 2, .take = true };
@@ -132,9 +131,8 @@ static void assert_box_of_three(const struct programmed *map, uint64_t enable, u
 	assert_int_equal(get(0, box + map->filter0), 0);
 }
 
-static void three_tiers_are_as_documented(void **state)
+TEST(three_tiers_are_as_documented)
 {
-	(void)state;
 	for (unsigned int i = 2; i < RIG_GENERATIONS - 1; i++) {
 		struct rig_setup setup = { .gen = &rig_generations[i],
 					   .tiers = "local-ddr,remote-ddr,local-pmm",
@@ -156,9 +154,8 @@ static void three_tiers_are_as_documented(void **state)
 }
 
 /* Counters that another program uses must not be touched, unless that was requested. */
-static void counters_in_use_are_left_alone(void **state)
+TEST(counters_in_use_are_left_alone)
 {
-	(void)state;
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		const struct programmed *map = &programmed[i];
 		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 2 };
@@ -246,9 +243,8 @@ static void assert_each_counter_is_read_once(const char *names)
 	free(rig.samples);
 }
 
-static void a_sample_reads_each_counter_once(void **state)
+TEST(a_sample_reads_each_counter_once)
 {
-	(void)state;
 	assert_each_counter_is_read_once("local-ddr,remote-ddr");
 	assert_each_counter_is_read_once("local-ddr,remote-ddr,local-pmm");
 }
@@ -278,13 +274,12 @@ static double one_sample(struct rig *rig)
  * subtracted. Both are measured by turns, and the least of each counts: other programs' use of the
  * caches and the hypervisor only add time.
  */
-static void a_sample_costs_little(void **state)
+TEST(a_sample_costs_little)
 {
 	double bare = INFINITY, whole = INFINITY;
 	struct rig rig;
 	int fd;
 
-	(void)state;
 	begin_big(&rig, "all");
 	fd = emu__open(0);
 	assert_true(fd >= 0);
@@ -299,16 +294,10 @@ static void a_sample_costs_little(void **state)
 	rig__finish(&rig);
 }
 
-int main(void)
+static void begin(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_register_is_as_documented),
-		cmocka_unit_test(three_tiers_are_as_documented),
-		cmocka_unit_test(counters_in_use_are_left_alone),
-		cmocka_unit_test(a_sample_reads_each_counter_once),
-		cmocka_unit_test(a_sample_costs_little),
-	};
-
 	__sanitizer_install_malloc_and_free_hooks(count_allocation, count_nothing);
-	return cmocka_run_group_tests(tests, emu__begin, emu__end);
+	emu__begin();
 }
+
+UNIT_MAIN(begin, emu__end)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Groups of resctrl, on an emulated tree with the kernel's protocol and known values. */
-#include "../unit/unit.h"
+#include "../unit/test.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -45,9 +45,8 @@ static bool is_served(void)
 	return false;
 }
 
-static int mount_it(void **state)
+static void mount_it(void)
 {
-	(void)state;
 	nr_told = 0;
 	dir = unit_tmpdir();
 	snprintf(root, sizeof(root), "%s/fs", dir);
@@ -57,18 +56,16 @@ static int mount_it(void **state)
 		execl(RESCTRLFS, RESCTRLFS, root, (char *)NULL);
 		_exit(127);
 	}
-	return is_served() ? 0 : -1;
+	assert_true(is_served());
 }
 
-static int unmount_it(void **state)
+static void unmount_it(void)
 {
 	int status;
 
-	(void)state;
 	kill(server, SIGTERM);
 	waitpid(server, &status, 0);
 	unit_remove(dir);
-	return 0;
 }
 
 static void tell(const char *line)
@@ -165,11 +162,10 @@ static const char *ours(unsigned int number)
 	return name;
 }
 
-static void half_of_the_rmids_are_left_to_others(void **state)
+TEST(half_of_the_rmids_are_left_to_others, mount_it, unmount_it)
 {
 	struct resctrl *resctrl = open_it(0);
 
-	(void)state;
 	assert_int_equal(resctrl__groups(resctrl), 8);
 	assert_int_equal(count_ours(), 8);
 	assert_int_equal(resctrl__close(resctrl), 0);
@@ -177,11 +173,10 @@ static void half_of_the_rmids_are_left_to_others(void **state)
 }
 
 /* Of 16 RMIDs, one is the root's and three are of others. */
-static void it_takes_as_many_as_there_are(void **state)
+TEST(it_takes_as_many_as_there_are, mount_it, unmount_it)
 {
 	struct resctrl *resctrl;
 
-	(void)state;
 	make("batch");
 	make("mon_groups/theirs");
 	make("mon_groups/latscope-1-1"); /* process 1 lives: not ours */
@@ -193,19 +188,17 @@ static void it_takes_as_many_as_there_are(void **state)
 	assert_tasks("batch", "");
 }
 
-static void without_an_rmid_it_is_refused(void **state)
+TEST(without_an_rmid_it_is_refused, mount_it, unmount_it)
 {
-	(void)state;
 	tell("rmids 2");
 	make("mon_groups/theirs");
 	refused(root, "groups of other programs have all 2 RMIDs; remove one of them");
 }
 
-static void groups_of_a_killed_latscope_are_removed(void **state)
+TEST(groups_of_a_killed_latscope_are_removed, mount_it, unmount_it)
 {
 	struct resctrl *resctrl;
 
-	(void)state;
 	make("mon_groups/latscope-4999999-3"); /* beyond any PID */
 	make("mon_groups/latscope-");
 	make("mon_groups/latscope-4999999-3x");
@@ -216,9 +209,8 @@ static void groups_of_a_killed_latscope_are_removed(void **state)
 	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
-static void what_is_missing_is_said(void **state)
+TEST(what_is_missing_is_said, mount_it, unmount_it)
 {
-	(void)state;
 	tell("rmids 1");
 	refused(root, "the CPU does not monitor its L3 cache");
 	tell("mounted 0");
@@ -228,11 +220,10 @@ static void what_is_missing_is_said(void **state)
 }
 
 /* Nothing but an emulated tree may be written to, whoever chooses it. */
-static void a_chosen_root_must_be_emulated(void **state)
+TEST(a_chosen_root_must_be_emulated, mount_it, unmount_it)
 {
 	char *other = unit_tmpdir(), path[128];
 
-	(void)state;
 	unit_write(other, "sys/fs/resctrl/tasks", "");
 	unit_write(other, "proc/1/stat", "");
 	refused(other, "must be a FUSE file system");
@@ -243,12 +234,11 @@ static void a_chosen_root_must_be_emulated(void **state)
 	unit_remove(other);
 }
 
-static void links_are_not_followed(void **state)
+TEST(links_are_not_followed, mount_it, unmount_it)
 {
 	char *other = unit_tmpdir(), path[128];
 	int fd = open(other, O_RDONLY | O_DIRECTORY);
 
-	(void)state;
 	unit_write(other, "real/file", "x");
 	snprintf(path, sizeof(path), "%s/link", other);
 	assert_int_equal(symlink("real", path), 0);
@@ -259,11 +249,10 @@ static void links_are_not_followed(void **state)
 	unit_remove(other);
 }
 
-static void all_threads_are_moved_when_it_begins(void **state)
+TEST(all_threads_are_moved_when_it_begins, mount_it, unmount_it)
 {
 	struct resctrl *resctrl = open_it(2);
 
-	(void)state;
 	tell("task 5000000 5000000\ntask 5000000 5000001\ntask 5000100 5000100");
 	assert_int_equal(resctrl__give(resctrl, 2, FIRST), 0);
 	assert_tasks(ours(2), "");
@@ -275,12 +264,11 @@ static void all_threads_are_moved_when_it_begins(void **state)
 }
 
 /* Each listing of its threads is followed by one more, made by one that was not moved yet. */
-static void threads_that_begin_meanwhile_are_moved_too(void **state)
+TEST(threads_that_begin_meanwhile_are_moved_too, mount_it, unmount_it)
 {
 	struct resctrl *resctrl = open_it(1);
 	char wanted[512] = "";
 
-	(void)state;
 	tell("task 5000000 5000000\nspawn 5000000 20");
 	assert_int_equal(resctrl__begin(resctrl), 0);
 	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
@@ -301,11 +289,10 @@ static char *conclusion(const struct resctrl *resctrl)
 	return text;
 }
 
-static void processes_of_others_stay_where_they_are(void **state)
+TEST(processes_of_others_stay_where_they_are, mount_it, unmount_it)
 {
 	struct resctrl *resctrl;
 
-	(void)state;
 	make("batch");
 	make("mon_groups/theirs");
 	tell("task 5000000 5000000 theirs\ntask 5000100 5000100 batch");
@@ -329,12 +316,11 @@ static void processes_of_others_stay_where_they_are(void **state)
 }
 
 /* A child is in the group of its parent; if there is none for it, it must leave that. */
-static void who_waits_leaves_the_group_of_its_parent(void **state)
+TEST(who_waits_leaves_the_group_of_its_parent, mount_it, unmount_it)
 {
 	struct resctrl *resctrl = open_it(1);
 	char line[128];
 
-	(void)state;
 	tell("task 5000000 5000000");
 	assert_int_equal(resctrl__begin(resctrl), 0);
 	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
@@ -346,11 +332,10 @@ static void who_waits_leaves_the_group_of_its_parent(void **state)
 	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
-static void who_has_ended_is_counted(void **state)
+TEST(who_has_ended_is_counted, mount_it, unmount_it)
 {
 	struct resctrl *resctrl = open_it(1);
 
-	(void)state;
 	assert_int_equal(resctrl__begin(resctrl), 0);
 	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
 	assert_non_null(strstr(conclusion(resctrl), "1 processes ended before they had a group"));
@@ -372,12 +357,11 @@ static uint64_t sum(uint32_t event)
  * Between two readings of a cache, a task moves 4096 bytes through the first and twice as many
  * through the second; a quarter of them is local.
  */
-static void traffic_is_the_difference_of_two_readings(void **state)
+TEST(traffic_is_the_difference_of_two_readings, mount_it, unmount_it)
 {
 	struct resctrl *resctrl = open_it(1);
 	uint64_t end_ns;
 
-	(void)state;
 	tell("task 5000000 5000000\ntask 5000000 5000001");
 	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
 	assert_int_equal(resctrl__begin(resctrl), 0);
@@ -405,11 +389,10 @@ static void traffic_is_the_difference_of_two_readings(void **state)
 }
 
 /* What the group counted for its former process is not the next one's. */
-static void a_new_owner_begins_anew(void **state)
+TEST(a_new_owner_begins_anew, mount_it, unmount_it)
 {
 	struct resctrl *resctrl = open_it(1);
 
-	(void)state;
 	tell("task 5000000 5000000\ntask 5000100 5000100");
 	assert_int_equal(resctrl__begin(resctrl), 0);
 	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
@@ -423,11 +406,10 @@ static void a_new_owner_begins_anew(void **state)
 }
 
 /* If there was no value when it was moved in, the next one is only what is compared with. */
-static void a_new_owner_does_not_have_what_was_not_read(void **state)
+TEST(a_new_owner_does_not_have_what_was_not_read, mount_it, unmount_it)
 {
 	struct resctrl *resctrl = open_it(1);
 
-	(void)state;
 	tell("task 5000000 5000000\ntask 5000100 5000100");
 	assert_int_equal(resctrl__begin(resctrl), 0);
 	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
@@ -444,12 +426,11 @@ static void a_new_owner_does_not_have_what_was_not_read(void **state)
 }
 
 /* However many there is time for: none is left out, or read before its turn. */
-static void groups_are_read_in_turn(void **state)
+TEST(groups_are_read_in_turn, mount_it, unmount_it)
 {
 	struct resctrl *resctrl = open_it(4);
 	uint32_t expected = 1;
 
-	(void)state;
 	tell("task 5000000 5000000\ntask 5000100 5000100\n"
 	     "task 5000200 5000200\ntask 5000300 5000300");
 	for (uint32_t i = 0; i < 4; i++)
@@ -466,13 +447,12 @@ static void groups_are_read_in_turn(void **state)
 	assert_int_equal(resctrl__close(resctrl), 0);
 }
 
-static void what_is_no_number_is_no_value(void **state)
+TEST(what_is_no_number_is_no_value, mount_it, unmount_it)
 {
 	static const char *const answers[] = { "Unavailable", "Error", "Unassigned", "-1", "x" };
 	struct resctrl *resctrl = open_it(1);
 	char line[64];
 
-	(void)state;
 	tell("task 5000000 5000000");
 	assert_int_equal(resctrl__begin(resctrl), 0);
 	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
@@ -493,11 +473,10 @@ static void what_is_no_number_is_no_value(void **state)
 }
 
 /* As when all CPUs of a cache go offline. */
-static void a_cache_may_vanish(void **state)
+TEST(a_cache_may_vanish, mount_it, unmount_it)
 {
 	struct resctrl *resctrl = open_it(1);
 
-	(void)state;
 	tell("task 5000000 5000000");
 	assert_int_equal(resctrl__begin(resctrl), 0);
 	assert_int_equal(resctrl__give(resctrl, 1, FIRST), 0);
@@ -509,11 +488,10 @@ static void a_cache_may_vanish(void **state)
 }
 
 /* After the caches were listed, and before the files of this one were opened. */
-static void a_cache_may_vanish_before_it_is_read(void **state)
+TEST(a_cache_may_vanish_before_it_is_read, mount_it, unmount_it)
 {
 	struct resctrl *resctrl;
 
-	(void)state;
 	tell("vanish 1");
 	resctrl = open_it(1);
 	tell("task 5000000 5000000");
@@ -549,11 +527,10 @@ static void opened_and_killed(int how)
 	assert_int_equal(count_ours(), 0);
 }
 
-static void groups_are_removed_if_it_is_killed(void **state)
+TEST(groups_are_removed_if_it_is_killed, mount_it, unmount_it)
 {
 	char *tasks;
 
-	(void)state;
 	tell("task 5000000 5000000");
 	opened_and_killed(SIGKILL);
 	opened_and_killed(SIGTERM);
@@ -562,32 +539,4 @@ static void groups_are_removed_if_it_is_killed(void **state)
 	free(tasks);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, mount_it, unmount_it)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(half_of_the_rmids_are_left_to_others),
-		TEST(it_takes_as_many_as_there_are),
-		TEST(without_an_rmid_it_is_refused),
-		TEST(groups_of_a_killed_latscope_are_removed),
-		TEST(what_is_missing_is_said),
-		TEST(a_chosen_root_must_be_emulated),
-		TEST(links_are_not_followed),
-		TEST(all_threads_are_moved_when_it_begins),
-		TEST(threads_that_begin_meanwhile_are_moved_too),
-		TEST(processes_of_others_stay_where_they_are),
-		TEST(who_waits_leaves_the_group_of_its_parent),
-		TEST(who_has_ended_is_counted),
-		TEST(traffic_is_the_difference_of_two_readings),
-		TEST(a_new_owner_begins_anew),
-		TEST(a_new_owner_does_not_have_what_was_not_read),
-		TEST(groups_are_read_in_turn),
-		TEST(what_is_no_number_is_no_value),
-		TEST(a_cache_may_vanish),
-		TEST(a_cache_may_vanish_before_it_is_read),
-		TEST(groups_are_removed_if_it_is_killed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

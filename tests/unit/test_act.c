@@ -3,7 +3,7 @@
  * What stops --act from moving pages, with a machine made up below a temporary root: no page is
  * really moved here. tests/emu/test_act.c moves some.
  */
-#include "unit.h"
+#include "test.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -66,13 +66,12 @@ static void end(struct act *act)
 	assert_int_equal(act__close(act, why), 0);
 }
 
-static void test_placement_is_read_by_node(void **state)
+TEST_IN_DIR(test_placement_is_read_by_node)
 {
 	struct act_place place;
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	act = begin(&process);
 	assert_int_equal(act__place(act, &place, why), 0);
@@ -85,13 +84,12 @@ static void test_placement_is_read_by_node(void **state)
 }
 
 /* 1/32 of a node, 10000 kB, stays free: node 0 has room for 300 kB. */
-static void test_a_full_node_takes_nothing(void **state)
+TEST_IN_DIR(test_a_full_node_takes_nothing)
 {
 	struct act_done done;
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	act = begin(&process);
 	assert_int_equal(act__move(act, 301 << 10, 1000000, &done, why), 0);
@@ -100,13 +98,12 @@ static void test_a_full_node_takes_nothing(void **state)
 	end(act);
 }
 
-static void test_a_node_that_lost_its_memory_takes_nothing(void **state)
+TEST_IN_DIR(test_a_node_that_lost_its_memory_takes_nothing)
 {
 	struct act_done done;
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	act = begin(&process);
 	unit_write(dir, NODES "has_memory", "1\n");
@@ -116,24 +113,22 @@ static void test_a_node_that_lost_its_memory_takes_nothing(void **state)
 	end(act);
 }
 
-static void test_one_node_is_refused(void **state)
+TEST_IN_DIR(test_one_node_is_refused)
 {
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	unit_write(dir, NODES "has_memory", "0\n");
 	assert_int_equal(open_act(&act, &process, why), -EOPNOTSUPP);
 	assert_string_equal(why, "there is one NUMA node; --act needs two with memory");
 }
 
-static void test_two_actors_are_refused(void **state)
+TEST_IN_DIR(test_two_actors_are_refused)
 {
 	char why[TIER_TEXT];
 	struct act *act, *second;
 
-	(void)state;
 	make_machine();
 	act = begin(&process);
 	assert_int_equal(open_act(&second, &process, why), -EBUSY);
@@ -142,14 +137,13 @@ static void test_two_actors_are_refused(void **state)
 	end(begin(&process));
 }
 
-static void test_no_permission_is_said(void **state)
+TEST_IN_DIR(test_no_permission_is_said)
 {
 	bool root = !geteuid();
 	char why[TIER_TEXT];
 	struct act *act;
 	int err;
 
-	(void)state;
 	make_machine();
 	assert_int_equal(chmod(dir, 0755), 0);
 	assert_int_equal(chmod(unit_path(dir, "run"), 0555), 0);
@@ -164,13 +158,12 @@ static void test_no_permission_is_said(void **state)
 }
 
 /* The number of a process that ended may be another one's by now. */
-static void test_another_process_of_the_same_number_is_left_alone(void **state)
+TEST_IN_DIR(test_another_process_of_the_same_number_is_left_alone)
 {
 	struct act_place place;
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	act = begin(&process);
 	unit_write(dir, "proc/7/stat", "7 (other) S" STAT "5001 1\n");
@@ -181,14 +174,13 @@ static void test_another_process_of_the_same_number_is_left_alone(void **state)
 	assert_int_equal(open_act(&act, &process, why), -ESRCH);
 }
 
-static void test_a_cgroup_is_read_with_those_below_it(void **state)
+TEST_IN_DIR(test_a_cgroup_is_read_with_those_below_it)
 {
 	const struct act_target target = { .cgroup = "a" };
 	struct act_place place;
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	assert_int_equal(open_act(&act, &target, why), -ENOENT);
 	unit_write(dir, "sys/fs/cgroup/a/cgroup.procs", "7\n99\n");
@@ -209,12 +201,11 @@ static void test_a_cgroup_is_read_with_those_below_it(void **state)
 	end(act);
 }
 
-static void test_the_first_node_of_a_page_is_kept(void **state)
+TEST(test_the_first_node_of_a_page_is_kept)
 {
 	struct act_memory *memory = act_memory__new(100);
 	unsigned int kept = 0;
 
-	(void)state;
 	assert_non_null(memory);
 	assert_int_equal(act_memory__keep(memory, 0x5000, 7, 1, 1), 0);
 	assert_int_equal(act_memory__keep(memory, 0x5000, 7, 1, 0), 0);
@@ -242,14 +233,13 @@ static void need_move_pages(void)
 }
 
 /* The page of an earlier process of this number was on node 63, which does not exist here. */
-static void test_pages_go_back_in_their_own_process(void **state)
+TEST(test_pages_go_back_in_their_own_process)
 {
 	static char pages[2][4096] __attribute__((aligned(4096)));
 	uint32_t started = (uint32_t)act_targets__started("", getpid());
 	struct act_memory *memory = act_memory__new(100);
 	uint64_t left;
 
-	(void)state;
 	need_move_pages();
 	assert_non_null(memory);
 	memset(pages, 1, sizeof(pages));
@@ -355,11 +345,10 @@ static int move_victim(struct act_done *done)
 }
 
 /* It has ended, and its parent does not know yet. */
-static void test_a_process_that_ends_meanwhile_stops_nothing(void **state)
+TEST(test_a_process_that_ends_meanwhile_stops_nothing)
 {
 	struct act_done done;
 
-	(void)state;
 	need_move_pages();
 	for (int survives = 0; survives < 3; survives++) {
 		begin_victim(survives, wait_for_ever);
@@ -370,11 +359,10 @@ static void test_a_process_that_ends_meanwhile_stops_nothing(void **state)
 	}
 }
 
-static void test_a_node_that_becomes_full_stops_nothing(void **state)
+TEST(test_a_node_that_becomes_full_stops_nothing)
 {
 	struct act_done done;
 
-	(void)state;
 	need_move_pages();
 	begin_victim(-1, wait_for_ever);
 	victim.full = true;
@@ -401,9 +389,8 @@ static uint64_t left_of_victim(void)
 	return left;
 }
 
-static void test_pages_of_a_process_that_has_ended_are_gone(void **state)
+TEST(test_pages_of_a_process_that_has_ended_are_gone)
 {
-	(void)state;
 	need_move_pages();
 	for (int survives = 0; survives < 3; survives++) {
 		begin_victim(survives, wait_for_ever);
@@ -421,9 +408,8 @@ static bool has_state(pid_t pid, char wanted)
 	return !process_stat__read("", pid, &stat) && stat.state == wanted;
 }
 
-static void test_pages_of_threads_that_go_on_are_not_gone(void **state)
+TEST(test_pages_of_threads_that_go_on_are_not_gone)
 {
-	(void)state;
 	need_move_pages();
 	begin_victim(-1, leave_a_thread);
 	while (!has_state(victim.pid, 'Z'))
@@ -433,26 +419,4 @@ static void test_pages_of_threads_that_go_on_are_not_gone(void **state)
 	wait_for_victim();
 }
 
-#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, unit_remove_dir)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_DIR(test_placement_is_read_by_node),
-		IN_DIR(test_a_full_node_takes_nothing),
-		IN_DIR(test_a_node_that_lost_its_memory_takes_nothing),
-		IN_DIR(test_one_node_is_refused),
-		IN_DIR(test_two_actors_are_refused),
-		IN_DIR(test_no_permission_is_said),
-		IN_DIR(test_another_process_of_the_same_number_is_left_alone),
-		IN_DIR(test_a_cgroup_is_read_with_those_below_it),
-		cmocka_unit_test(test_the_first_node_of_a_page_is_kept),
-		cmocka_unit_test(test_pages_go_back_in_their_own_process),
-		cmocka_unit_test(test_a_process_that_ends_meanwhile_stops_nothing),
-		cmocka_unit_test(test_a_node_that_becomes_full_stops_nothing),
-		cmocka_unit_test(test_pages_of_a_process_that_has_ended_are_gone),
-		cmocka_unit_test(test_pages_of_threads_that_go_on_are_not_gone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

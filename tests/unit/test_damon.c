@@ -3,7 +3,7 @@
  * What --act damon writes into the files of DAMON, and what stops it, with files below a temporary
  * root that do nothing. tests/emu/test_act.c moves pages by the kernel's.
  */
-#include "unit.h"
+#include "test.h"
 
 #include <errno.h>
 
@@ -149,12 +149,11 @@ static void refuses(int err, const char *reason)
 	assert_non_null(strstr(why, reason));
 }
 
-static void test_each_tier_has_a_kdamond_for_its_memory(void **state)
+TEST_IN_DIR(test_each_tier_has_a_kdamond_for_its_memory)
 {
 	char number[32];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	act = begin(&system_target);
 	has_kdamonds("2");
@@ -185,12 +184,11 @@ static void test_each_tier_has_a_kdamond_for_its_memory(void **state)
 	has(KDAMONDS "%u/state", 1, "off");
 }
 
-static void test_a_cgroup_is_a_filter(void **state)
+TEST_IN_DIR(test_a_cgroup_is_a_filter)
 {
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	end(begin(&cgroup));
 	for (unsigned int which = 0; which < 2; which++) {
@@ -207,13 +205,12 @@ static void test_a_cgroup_is_a_filter(void **state)
 	assert_non_null(strstr(why, "no memory controller"));
 }
 
-static void test_a_dry_run_starts_nothing(void **state)
+TEST_IN_DIR(test_a_dry_run_starts_nothing)
 {
 	struct act_place place;
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	assert_int_equal(open_act(&act, &cgroup, true, why), 0);
 	assert_int_equal(act__place(act, &place, why), 0);
@@ -225,9 +222,8 @@ static void test_a_dry_run_starts_nothing(void **state)
 	has(CONTEXT "operations", 0, "0");
 }
 
-static void test_a_damon_in_use_is_left_alone(void **state)
+TEST_IN_DIR(test_a_damon_in_use_is_left_alone)
 {
-	(void)state;
 	make_machine();
 	unit_write(dir, KDAMONDS "nr_kdamonds", "1\n");
 	refuses(-EBUSY, "DAMON is in use: nr_kdamonds is 1");
@@ -239,9 +235,8 @@ static void test_a_damon_in_use_is_left_alone(void **state)
 	end(begin(&system_target));
 }
 
-static void test_kernels_without_it_are_refused(void **state)
+TEST_IN_DIR(test_kernels_without_it_are_refused)
 {
-	(void)state;
 	make_machine();
 	unit_write(dir, "sys/kernel/btf/vmlinux", "DAMOS_STAT");
 	refuses(-EOPNOTSUPP, "no DAMON action migrate_hot (Linux 6.11)");
@@ -260,12 +255,11 @@ static void test_kernels_without_it_are_refused(void **state)
 	refuses(-EOPNOTSUPP, "one NUMA node");
 }
 
-static void test_no_permission_is_said(void **state)
+TEST_IN_DIR(test_no_permission_is_said)
 {
 	bool root = !geteuid();
 	char why[TIER_TEXT];
 
-	(void)state;
 	make_machine();
 	assert_int_equal(chmod(dir, 0755), 0);
 	assert_int_equal(chmod(unit_path(dir, KDAMONDS "nr_kdamonds"), 0), 0);
@@ -277,13 +271,12 @@ static void test_no_permission_is_said(void **state)
 	assert_non_null(strstr(why, "Permission denied; run it as root"));
 }
 
-static void test_a_full_node_takes_nothing(void **state)
+TEST_IN_DIR(test_a_full_node_takes_nothing)
 {
 	struct act_done done;
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	act = begin(&system_target);
 	/* 1/32 of node 0, 10000 kB, stays free: it has room for 300 kB. */
@@ -294,13 +287,12 @@ static void test_a_full_node_takes_nothing(void **state)
 }
 
 /* Nothing moves before DAMON has watched, without a quota, or in files that do nothing. */
-static void test_it_stops_if_nothing_moves(void **state)
+TEST_IN_DIR(test_it_stops_if_nothing_moves)
 {
 	struct act_done done;
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	act = begin(&system_target);
 	assert_int_equal(act__move(act, -8192, 1000000, &done, why), 0);
@@ -328,13 +320,12 @@ static void test_it_stops_if_nothing_moves(void **state)
 	end(act);
 }
 
-static void test_what_another_program_made_is_left_alone(void **state)
+TEST_IN_DIR(test_what_another_program_made_is_left_alone)
 {
 	struct act_done done;
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	act = begin(&system_target);
 	unit_write(dir, KDAMONDS "nr_kdamonds", "3\n");
@@ -352,21 +343,4 @@ static void test_what_another_program_made_is_left_alone(void **state)
 	has_kdamonds("0");
 }
 
-#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, unit_remove_dir)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_DIR(test_each_tier_has_a_kdamond_for_its_memory),
-		IN_DIR(test_a_cgroup_is_a_filter),
-		IN_DIR(test_a_dry_run_starts_nothing),
-		IN_DIR(test_a_damon_in_use_is_left_alone),
-		IN_DIR(test_kernels_without_it_are_refused),
-		IN_DIR(test_no_permission_is_said),
-		IN_DIR(test_a_full_node_takes_nothing),
-		IN_DIR(test_it_stops_if_nothing_moves),
-		IN_DIR(test_what_another_program_made_is_left_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

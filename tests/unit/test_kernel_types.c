@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Do BPF programs see the same kernel through the types that are cut out of it? */
-#include "unit.h"
+#include "test.h"
 
 #include <glob.h>
 #include <limits.h>
@@ -9,9 +9,8 @@
 
 #define PROGRAMS 256
 
-static void name_without_flavor_ends_before_three_underscores(void **state)
+TEST(name_without_flavor_ends_before_three_underscores)
 {
-	(void)state;
 	assert_int_equal(plain_len("task_struct"), 11);
 	assert_int_equal(plain_len("task_struct___old"), 11);
 	assert_int_equal(plain_len("a__b"), 4);
@@ -63,12 +62,11 @@ static struct btf *make_kernel(void)
 	return kernel;
 }
 
-static void cut_has_types_of_the_same_names_and_of_their_members(void **state)
+TEST(cut_has_types_of_the_same_names_and_of_their_members)
 {
 	struct btf *kernel = make_kernel(), *object = btf__new_empty(), *cut;
 	const struct btf_type *type;
 
-	(void)state;
 	add_struct(object, "outer___flavor", NULL, 0);
 	add_struct(object, "pointing", NULL, 0);
 	cut = kernel_types__cut(kernel, object);
@@ -91,11 +89,10 @@ static void cut_has_types_of_the_same_names_and_of_their_members(void **state)
 	btf__free(kernel);
 }
 
-static void cut_leaves_out_what_pointers_point_to(void **state)
+TEST(cut_leaves_out_what_pointers_point_to)
 {
 	struct btf *kernel = make_kernel(), *object = btf__new_empty(), *cut;
 
-	(void)state;
 	add_struct(object, "pointing", NULL, 0);
 	cut = kernel_types__cut(kernel, object);
 	assert_non_null(cut);
@@ -203,13 +200,12 @@ static int no_print(enum libbpf_print_level level, const char *format, va_list a
 }
 
 /* Of all our objects, on the kernel that runs. */
-static void programs_are_relocated_as_with_all_types(void **state)
+TEST(programs_are_relocated_as_with_all_types)
 {
 	char own[PATH_MAX], pattern[PATH_MAX + 32];
 	ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
 	glob_t objects;
 
-	(void)state;
 	if (geteuid() || access("/sys/kernel/btf/vmlinux", R_OK))
 		skip();
 	assert_true(len > 0);
@@ -225,14 +221,4 @@ static void programs_are_relocated_as_with_all_types(void **state)
 	kernel__forget();
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(name_without_flavor_ends_before_three_underscores),
-		cmocka_unit_test(cut_has_types_of_the_same_names_and_of_their_members),
-		cmocka_unit_test(cut_leaves_out_what_pointers_point_to),
-		cmocka_unit_test(programs_are_relocated_as_with_all_types),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

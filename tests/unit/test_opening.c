@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Do probes open at the same time, but use what they share in turns? */
-#include "unit.h"
+#include "test.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -97,24 +97,21 @@ static const struct probe_ops with_turns[PROBES] = {
 
 static const struct probe_ops without = { .name = "2", .open = open_fake };
 
-static int begin(void **state)
+static void begin(void)
 {
-	(void)state;
 	in_turn = overlaps = loading = most_loading = opened = 0;
 	no_threads = false;
 	together = 1;
 	caller = pthread_self();
 	alarm(PATIENCE_S);
-	return 0;
 }
 
-static void loads_are_at_the_same_time_and_the_rest_is_not(void **state)
+TEST(loads_are_at_the_same_time_and_the_rest_is_not, begin)
 {
 	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
 					    { .ops = &with_turns[1] },
 					    { .ops = &with_turns[2] } };
 
-	(void)state;
 	together = PROBES;
 	opening__all(openings, PROBES);
 	assert_int_equal(most_loading, PROBES);
@@ -126,13 +123,12 @@ static void loads_are_at_the_same_time_and_the_rest_is_not(void **state)
 	}
 }
 
-static void last_one_begins_in_the_calling_thread(void **state)
+TEST(last_one_begins_in_the_calling_thread, begin)
 {
 	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
 					    { .ops = &with_turns[1] },
 					    { .ops = &without } };
 
-	(void)state;
 	opening__all(openings, PROBES);
 	assert_int_equal(order[0], 1);
 	assert_true(pthread_equal(thread_of[1], caller));
@@ -140,13 +136,12 @@ static void last_one_begins_in_the_calling_thread(void **state)
 	assert_true(pthread_equal(thread_of[2], caller));
 }
 
-static void only_the_calling_thread_gets_signals(void **state)
+TEST(only_the_calling_thread_gets_signals, begin)
 {
 	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
 					    { .ops = &with_turns[1] },
 					    { .ops = &with_turns[2] } };
 
-	(void)state;
 	opening__all(openings, PROBES);
 	assert_true(blocked[0]);
 	assert_true(blocked[1]);
@@ -154,7 +149,7 @@ static void only_the_calling_thread_gets_signals(void **state)
 	assert_false(all_blocked());
 }
 
-static void each_error_is_that_of_its_probe(void **state)
+TEST(each_error_is_that_of_its_probe, begin)
 {
 	struct opening openings[PROBES] = {
 		{ .ops = &with_turns[0], .request.method = "refuse" },
@@ -162,7 +157,6 @@ static void each_error_is_that_of_its_probe(void **state)
 		{ .ops = &with_turns[2], .request.method = "refuse" },
 	};
 
-	(void)state;
 	together = PROBES;
 	opening__all(openings, PROBES);
 	assert_int_equal(openings[0].err, -EOPNOTSUPP);
@@ -176,13 +170,12 @@ static void each_error_is_that_of_its_probe(void **state)
 	assert_null(openings[2].probe);
 }
 
-static void without_threads_one_follows_the_other(void **state)
+TEST(without_threads_one_follows_the_other, begin)
 {
 	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
 					    { .ops = &with_turns[1] },
 					    { .ops = &with_turns[2] } };
 
-	(void)state;
 	no_threads = true;
 	opening__all(openings, PROBES);
 	assert_int_equal(opened, PROBES);
@@ -193,11 +186,10 @@ static void without_threads_one_follows_the_other(void **state)
 	}
 }
 
-static void none_and_one(void **state)
+TEST(none_and_one, begin)
 {
 	struct opening opening = { .ops = &with_turns[0] };
 
-	(void)state;
 	opening__all(NULL, 0);
 	assert_int_equal(opened, 0);
 	opening__all(&opening, 1);
@@ -205,16 +197,4 @@ static void none_and_one(void **state)
 	assert_true(pthread_equal(thread_of[0], caller));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(loads_are_at_the_same_time_and_the_rest_is_not, begin),
-		cmocka_unit_test_setup(last_one_begins_in_the_calling_thread, begin),
-		cmocka_unit_test_setup(only_the_calling_thread_gets_signals, begin),
-		cmocka_unit_test_setup(each_error_is_that_of_its_probe, begin),
-		cmocka_unit_test_setup(without_threads_one_follows_the_other, begin),
-		cmocka_unit_test_setup(none_and_one, begin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The sums of rmid by process, from the rows of an interval and from those of the whole window. */
-#include "unit.h"
+#include "test.h"
 
 #include <probes/rmid/columns.h>
 
@@ -60,12 +60,11 @@ static void assert_totals(const struct rmid_totals *totals)
 	assert_false(totals->known[ROWS_INCOMPLETE]);
 }
 
-static void an_interval_is_summed_by_process(void **state)
+TEST(an_interval_is_summed_by_process)
 {
 	struct table *table = new_table();
 	struct rmid_totals totals;
 
-	(void)state;
 	add_rows(table);
 	assert_int_equal(rmid_totals__of(&totals, table, false), 0);
 	assert_totals(&totals);
@@ -73,12 +72,11 @@ static void an_interval_is_summed_by_process(void **state)
 	table__free(table);
 }
 
-static void the_window_is_summed_alike(void **state)
+TEST(the_window_is_summed_alike)
 {
 	struct table *table = new_table();
 	struct rmid_totals totals;
 
-	(void)state;
 	add_rows(table);
 	assert_int_equal(table__fold(table), 0);
 	assert_int_equal(rmid_totals__of(&totals, table, true), 0);
@@ -90,12 +88,4 @@ static void the_window_is_summed_alike(void **state)
 	table__free(table);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_interval_is_summed_by_process),
-		cmocka_unit_test(the_window_is_summed_alike),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

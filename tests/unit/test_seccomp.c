@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* System calls that the seccomp filter permits or refuses, each in a child process. */
-#include "unit.h"
+#include "test.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -140,9 +140,8 @@ static long read_file(void)
 	return fd < 0 ? -1 : read(fd, &byte, 1);
 }
 
-static void test_new_code_processes_and_sockets_are_refused(void **state)
+TEST(test_new_code_processes_and_sockets_are_refused)
 {
-	(void)state;
 	assert_int_equal(outcome(run_program), ENOSYS);
 	assert_int_equal(outcome(fork_process), ENOSYS);
 	assert_int_equal(outcome(open_socket), ENOSYS);
@@ -153,39 +152,34 @@ static void test_new_code_processes_and_sockets_are_refused(void **state)
 	assert_int_equal(outcome(unknown_call), ENOSYS);
 }
 
-static void test_only_the_workload_can_be_signalled(void **state)
+TEST(test_only_the_workload_can_be_signalled)
 {
-	(void)state;
 	assert_int_equal(outcome(signal_parent), ENOSYS);
 	assert_int_equal(outcome(signal_workload), ESRCH);
 }
 
-static void test_only_its_own_priority_can_be_lowered(void **state)
+TEST(test_only_its_own_priority_can_be_lowered)
 {
-	(void)state;
 	assert_int_equal(outcome(lower_own_priority), 0);
 	assert_int_equal(outcome(lower_priority_of_parent), ENOSYS);
 }
 
-static void test_limits_are_read_but_not_set(void **state)
+TEST(test_limits_are_read_but_not_set)
 {
-	(void)state;
 	assert_int_equal(outcome(read_limit), 0);
 	assert_int_equal(outcome(set_limit), ENOSYS);
 }
 
-static void test_maps_are_read_but_no_program_is_loaded(void **state)
+TEST(test_maps_are_read_but_no_program_is_loaded)
 {
 	int err = outcome(read_map);
 
-	(void)state;
 	assert_int_equal(outcome(load_program), ENOSYS);
 	assert_true(err == EBADF || err == EPERM); /* before 5.19 without CAP_BPF */
 }
 
-static void test_files_are_read(void **state)
+TEST(test_files_are_read)
 {
-	(void)state;
 	assert_int_equal(outcome(read_file), 0);
 }
 
@@ -220,11 +214,10 @@ static long listen_somewhere(void)
 	return bind(socket(AF_INET, SOCK_STREAM, 0), (const struct sockaddr *)&any, sizeof(any));
 }
 
-static void test_a_sender_makes_threads_and_connections_only(void **state)
+TEST(test_a_sender_makes_threads_and_connections_only)
 {
 	const struct seccomp_needs needs = { .sends = true };
 
-	(void)state;
 	assert_int_equal(outcome_with(&needs, start_thread), 0);
 	assert_int_equal(outcome_with(&needs, connect_to_nobody), ECONNREFUSED);
 	assert_int_equal(outcome(connect_to_nobody), ENOSYS);
@@ -245,12 +238,11 @@ static long fork_and_wait(void)
 	return pid < 0 || waitpid(pid, &status, 0) != pid || status ? -1 : 0;
 }
 
-static void test_processes_are_made_but_run_no_program(void **state)
+TEST(test_processes_are_made_but_run_no_program)
 {
 	const struct seccomp_needs needs = { .forks = true };
 	const struct seccomp_needs both = { .forks = true, .sends = true, .serves = true };
 
-	(void)state;
 	assert_int_equal(outcome_with(&needs, fork_and_wait), 0);
 	assert_int_equal(outcome(fork_and_wait), ENOSYS);
 	assert_int_equal(outcome_with(&needs, run_program), ENOSYS);
@@ -273,14 +265,13 @@ static void *open_socket_later(void *unused)
 	return (void *)(intptr_t)errno;
 }
 
-static void test_all_threads_have_the_filter(void **state)
+TEST(test_all_threads_have_the_filter)
 {
 	void *err = NULL;
 	pthread_t thread;
 	int status;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	pid = fork();
 	assert_true(pid >= 0);
@@ -296,19 +287,4 @@ static void test_all_threads_have_the_filter(void **state)
 	assert_int_equal(WEXITSTATUS(status), ENOSYS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_new_code_processes_and_sockets_are_refused),
-		cmocka_unit_test(test_only_the_workload_can_be_signalled),
-		cmocka_unit_test(test_only_its_own_priority_can_be_lowered),
-		cmocka_unit_test(test_limits_are_read_but_not_set),
-		cmocka_unit_test(test_maps_are_read_but_no_program_is_loaded),
-		cmocka_unit_test(test_files_are_read),
-		cmocka_unit_test(test_a_sender_makes_threads_and_connections_only),
-		cmocka_unit_test(test_processes_are_made_but_run_no_program),
-		cmocka_unit_test(test_all_threads_have_the_filter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

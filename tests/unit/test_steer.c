@@ -3,7 +3,7 @@
  * The decision which share of the pages to move, in a closed loop with two simulated tiers that
  * queue: so many requests are in flight, and each tier's latency grows with its own rate.
  */
-#include "unit.h"
+#include "test.h"
 
 #include <math.h>
 
@@ -161,21 +161,19 @@ static void settles(const struct machine *like, const double *loads, unsigned in
 	assert_true(late <= may_be_late);
 }
 
-static void test_it_settles_from_any_start(void **state)
+TEST(test_it_settles_from_any_start)
 {
 	static const double loads[] = { 60, 80, 100, 150 };
 
-	(void)state;
 	settles(&gentle, loads, 4, 0, 0);
 	settles(&gentle, loads, 4, 0.01, 0);
 	settles(&gentle, loads, 4, 0.03, 1);
 }
 
-static void test_it_settles_on_steep_curves(void **state)
+TEST(test_it_settles_on_steep_curves)
 {
 	static const double loads[] = { 80, 100, 150 };
 
-	(void)state;
 	settles(&steep, loads, 3, 0, 0);
 	settles(&steep, loads, 3, 0.03, 3);
 	settles(&steeper, loads, 3, 0, 0);
@@ -183,9 +181,8 @@ static void test_it_settles_on_steep_curves(void **state)
 }
 
 /* No limit cycle: once settled, almost nothing moves, and the tiers stay equal. */
-static void test_it_holds_for_1000_quanta(void **state)
+TEST(test_it_holds_for_1000_quanta)
 {
-	(void)state;
 	for (unsigned int start = 0; start <= 10; start++) {
 		double p = fmin(fmax(start / 10.0, 0.001), 0.999);
 		struct steer steer;
@@ -205,14 +202,13 @@ static void test_it_holds_for_1000_quanta(void **state)
 }
 
 /* If the default tier is always faster, all goes there, and it stays. */
-static void test_all_goes_to_a_tier_that_is_always_faster(void **state)
+TEST(test_all_goes_to_a_tier_that_is_always_faster)
 {
 	struct machine idle = gentle;
 	struct steer_answer answer = { 0 };
 	struct steer steer;
 	double p = 0.5;
 
-	(void)state;
 	idle.requests = 10;
 	begin(&steer);
 	for (unsigned int i = 0; i < BOUND; i++) {
@@ -232,12 +228,11 @@ static void test_all_goes_to_a_tier_that_is_always_faster(void **state)
 	assert_string_equal(answer.why, "nothing left to move");
 }
 
-static void test_noise_alone_moves_little(void **state)
+TEST(test_noise_alone_moves_little)
 {
 	struct machine machine = gentle;
 	unsigned int moves = 0;
 
-	(void)state;
 	for (unsigned int run = 0; run < 20; run++) {
 		struct steer steer;
 		double p = 0.74; /* equal */
@@ -297,11 +292,10 @@ static unsigned int weigh_long(struct turnover *pages, double noise, unsigned in
 }
 
 /* Whether pages are replaced at once or slowly, the weights do not overshoot for good. */
-static void test_weights_settle_at_any_turnover(void **state)
+TEST(test_weights_settle_at_any_turnover)
 {
 	static const double rates[] = { 1, 0.5, 0.2, 0.05, 0.02 };
 
-	(void)state;
 	for (unsigned int i = 0; i < 5; i++) {
 		for (unsigned int start = 0; start <= 4; start++) {
 			double q = start / 4.0;
@@ -316,11 +310,10 @@ static void test_weights_settle_at_any_turnover(void **state)
 }
 
 /* Where they stay, nothing stops, and the weights stay near the placement. */
-static void test_weights_wait_for_pages_that_stay(void **state)
+TEST(test_weights_wait_for_pages_that_stay)
 {
 	struct turnover none = { 0, 0, 0.98, 1, 1 }, half = { 0.5, 0.5, 1, 1, 1 };
 
-	(void)state;
 	weigh_long(&none, 0.03, 0);
 	assert_true(fabs(none.weighted - 0.899) < 1e-9);
 	/* 0.9 is the lowest that weights of at least 0.1 less can give: 0.5 + 0.8 / 2. */
@@ -348,12 +341,11 @@ static const struct steer_load unequal = { .known = true,
 					   .placement = 0.5,
 					   .load = { 80, 1, 160, 1 } };
 
-static void test_stolen_counters_stop_it(void **state)
+TEST(test_stolen_counters_stop_it)
 {
 	struct steer_load load = unequal;
 	struct steer steer;
 
-	(void)state;
 	begin(&steer);
 	load.stolen = true;
 	assert_int_equal(repeat(&steer, load, STEER_PATIENCE - 1, 1).verdict, STEER_UNKNOWN);
@@ -363,12 +355,11 @@ static void test_stolen_counters_stop_it(void **state)
 	assert_int_equal(repeat(&steer, unequal, 1, 1).verdict, STEER_STOP);
 }
 
-static void test_a_placement_that_does_not_follow_stops_it(void **state)
+TEST(test_a_placement_that_does_not_follow_stops_it)
 {
 	struct steer_answer answer;
 	struct steer steer;
 
-	(void)state;
 	begin(&steer);
 	answer = repeat(&steer, unequal, STEER_PATIENCE + 1, 0.2);
 	assert_int_equal(answer.verdict, STEER_STOP);
@@ -380,14 +371,13 @@ static void test_a_placement_that_does_not_follow_stops_it(void **state)
 	assert_int_equal(repeat(&steer, unequal, STEER_PATIENCE + 1, -1).verdict, STEER_STOP);
 }
 
-static void test_tiers_that_both_become_slower_stop_it(void **state)
+TEST(test_tiers_that_both_become_slower_stop_it)
 {
 	struct steer_load load = unequal;
 	struct steer_answer answer = { 0 };
 	struct steer steer;
 	unsigned int quanta = 0;
 
-	(void)state;
 	begin(&steer);
 	for (; quanta < 20 && answer.verdict != STEER_STOP; quanta++) {
 		answer = repeat(&steer, load, 1, 1);
@@ -406,12 +396,11 @@ static void test_tiers_that_both_become_slower_stop_it(void **state)
 	}
 }
 
-static void test_without_latency_nothing_moves(void **state)
+TEST(test_without_latency_nothing_moves)
 {
 	struct steer_load load = unequal;
 	struct steer steer;
 
-	(void)state;
 	begin(&steer);
 	load.known = false;
 	assert_int_equal(repeat(&steer, load, 100, 1).verdict, STEER_UNKNOWN);
@@ -421,12 +410,11 @@ static void test_without_latency_nothing_moves(void **state)
 }
 
 /* The dead band is Colloid's delta, less the error: 2 % is equal, 7 % is not. */
-static void test_differences_within_delta_are_equal(void **state)
+TEST(test_differences_within_delta_are_equal)
 {
 	struct steer_load load = unequal;
 	struct steer steer;
 
-	(void)state;
 	begin(&steer);
 	load.load = (struct colloid_load){ 100, 1, 102, 1 };
 	assert_int_equal(repeat(&steer, load, 200, 1).verdict, STEER_STAY);
@@ -440,12 +428,11 @@ static void test_differences_within_delta_are_equal(void **state)
 }
 
 /* Equal latency is not always the highest rate: docs/tierlat.md has this table. */
-static void test_equal_latency_is_near_the_highest_rate(void **state)
+TEST(test_equal_latency_is_near_the_highest_rate)
 {
 	static const struct machine *const machines[] = { &gentle, &steep, &steeper };
 	static const char *const names[] = { "gentle", "steep", "steeper" };
 
-	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
 		double local = balance(machines[i], 0.999).rate, best = 0, at = 0, p = 0.5, ours;
 		struct steer steer;
@@ -475,23 +462,4 @@ static void test_equal_latency_is_near_the_highest_rate(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_it_settles_from_any_start),
-		cmocka_unit_test(test_it_settles_on_steep_curves),
-		cmocka_unit_test(test_it_holds_for_1000_quanta),
-		cmocka_unit_test(test_all_goes_to_a_tier_that_is_always_faster),
-		cmocka_unit_test(test_noise_alone_moves_little),
-		cmocka_unit_test(test_weights_settle_at_any_turnover),
-		cmocka_unit_test(test_weights_wait_for_pages_that_stay),
-		cmocka_unit_test(test_stolen_counters_stop_it),
-		cmocka_unit_test(test_a_placement_that_does_not_follow_stops_it),
-		cmocka_unit_test(test_tiers_that_both_become_slower_stop_it),
-		cmocka_unit_test(test_without_latency_nothing_moves),
-		cmocka_unit_test(test_differences_within_delta_are_equal),
-		cmocka_unit_test(test_equal_latency_is_near_the_highest_rate),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Names of addresses, of small programs that the tests build, and of kernels and files made up. */
-#include "unit.h"
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -200,33 +200,29 @@ static void assert_walker(const char *name)
 	symbols__free(symbols);
 }
 
-static void test_program_that_exited_has_its_functions(void **state)
+TEST_IN_DIR(test_program_that_exited_has_its_functions)
 {
-	(void)state;
 	build("walker", "");
 	assert_walker("walker");
 }
 
-static void test_static_pie_has_its_functions(void **state)
+TEST_IN_DIR(test_static_pie_has_its_functions)
 {
-	(void)state;
 	build("walker", "-static-pie");
 	assert_walker("walker");
 }
 
-static void test_program_at_a_fixed_address_has_its_functions(void **state)
+TEST_IN_DIR(test_program_at_a_fixed_address_has_its_functions)
 {
-	(void)state;
 	build("walker", "-no-pie");
 	assert_walker("walker");
 }
 
-static void test_names_of_cpp_are_as_in_the_source(void **state)
+TEST_IN_DIR(test_names_of_cpp_are_as_in_the_source)
 {
 	char why[RUN_TEXT];
 	struct symbols *symbols;
 
-	(void)state;
 	build("walker", "-Dinner=_ZN2db5queryEii -Douter=_Zouter");
 	symbols = name_walker("walker", why);
 	assert_no_reason(why);
@@ -236,13 +232,12 @@ static void test_names_of_cpp_are_as_in_the_source(void **state)
 	symbols__free(symbols);
 }
 
-static void test_deleted_program_has_its_functions(void **state)
+TEST_IN_DIR(test_deleted_program_has_its_functions)
 {
 	struct symbols *symbols;
 	char why[RUN_TEXT];
 	struct program program = build_and_start("");
 
-	(void)state;
 	unlink(unit_path(dir, "walker"));
 	build("walker", "-static-pie"); /* another one in its place */
 	symbols = note_and_end(&program);
@@ -254,13 +249,12 @@ static void test_deleted_program_has_its_functions(void **state)
 	symbols__free(symbols);
 }
 
-static void test_file_that_was_changed_is_not_used(void **state)
+TEST_IN_DIR(test_file_that_was_changed_is_not_used)
 {
 	struct program program = build_and_start("");
 	struct symbols *symbols = note_and_end(&program);
 	char why[RUN_TEXT];
 
-	(void)state;
 	run("echo >>%s", unit_path(dir, "walker"));
 	assert_int_equal(symbols__resolve(symbols, why), 0);
 	assert_string_equal(why, "1 files were changed meanwhile");
@@ -282,12 +276,11 @@ static void read_build_id(const char *name, char out[65])
 	free(text);
 }
 
-static void test_stripped_program_has_names_of_its_debug_file(void **state)
+TEST_IN_DIR(test_stripped_program_has_names_of_its_debug_file)
 {
 	char why[RUN_TEXT], id[65], text[FRAME_TEXT], expected[SYMBOL_TEXT];
 	struct symbols *symbols;
 
-	(void)state;
 	build("walker", "-g");
 	read_build_id("walker", id);
 	run("cd %s && mkdir -p debug/.build-id/%.2s && objcopy --only-keep-debug walker "
@@ -304,12 +297,11 @@ static void test_stripped_program_has_names_of_its_debug_file(void **state)
 	symbols__free(symbols);
 }
 
-static void test_debug_file_of_another_build_is_not_used(void **state)
+TEST_IN_DIR(test_debug_file_of_another_build_is_not_used)
 {
 	struct symbols *symbols;
 	char why[RUN_TEXT], id[65];
 
-	(void)state;
 	build("other", "-g -DOTHER -static-pie");
 	build("walker", "-g");
 	read_build_id("walker", id);
@@ -321,12 +313,11 @@ static void test_debug_file_of_another_build_is_not_used(void **state)
 	symbols__free(symbols);
 }
 
-static void test_names_are_sanitized(void **state)
+TEST_IN_DIR(test_names_are_sanitized)
 {
 	struct symbols *symbols;
 	char why[RUN_TEXT];
 
-	(void)state;
 	build("walker", "");
 	run("cd %s && objcopy --redefine-sym outer=\"$(printf 'ev\\033[2Jil')\" walker && "
 	    "mv walker \"$(printf 'x\\033y')\"",
@@ -337,7 +328,7 @@ static void test_names_are_sanitized(void **state)
 }
 
 /* outer() and main() have frame pointers; what calls main() has none, and nothing calls that. */
-static void test_stack_that_ends_without_frame_pointer_is_truncated(void **state)
+TEST_IN_DIR(test_stack_that_ends_without_frame_pointer_is_truncated)
 {
 	const uint64_t nowhere = 0x1000;
 	struct symbols *symbols;
@@ -345,7 +336,6 @@ static void test_stack_that_ends_without_frame_pointer_is_truncated(void **state
 	size_t truncated;
 	char why[RUN_TEXT];
 
-	(void)state;
 	build("walker", "");
 	symbols = name_walker("walker", why);
 	assert_int_equal(symbols__end_of(symbols, 0, 48), SYMBOLS_COMPLETE);
@@ -367,14 +357,13 @@ static void test_stack_that_ends_without_frame_pointer_is_truncated(void **state
 	symbols__free(symbols);
 }
 
-static void test_process_that_exited_before_is_unknown(void **state)
+TEST_IN_DIR(test_process_that_exited_before_is_unknown)
 {
 	struct symbols *symbols = begin(NULL);
 	const uint64_t address = 0x401000;
 	char why[RUN_TEXT], text[FRAME_TEXT];
 	pid_t pid = unit_fork();
 
-	(void)state;
 	if (!pid)
 		_exit(0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -386,14 +375,13 @@ static void test_process_that_exited_before_is_unknown(void **state)
 	symbols__free(symbols);
 }
 
-static void test_kernel_functions_by_address(void **state)
+TEST_IN_DIR(test_kernel_functions_by_address)
 {
 	const uint64_t stack[] = { 0xffffffff81001010, 0xffffffff81002000, 0xffffffff81003005,
 				   0xffffffffc0000030, 0xffffffffc0200000, 0xffffffff81001018 };
 	struct symbols *symbols;
 	char why[RUN_TEXT], text[FRAME_TEXT];
 
-	(void)state;
 	unit_write(dir, "kallsyms",
 		   "0000000000000000 A fixed_percpu_data\n"
 		   "ffffffff81001000 T vfs_read\n"
@@ -416,13 +404,12 @@ static void test_kernel_functions_by_address(void **state)
 	symbols__free(symbols);
 }
 
-static void test_hidden_kernel_addresses_have_no_names(void **state)
+TEST_IN_DIR(test_hidden_kernel_addresses_have_no_names)
 {
 	const uint64_t address = 0xffffffff81001010;
 	struct symbols *symbols;
 	char why[RUN_TEXT], text[FRAME_TEXT];
 
-	(void)state;
 	unit_write(dir, "kallsyms", "0000000000000000 T vfs_read\n0000000000000000 t next\n");
 	symbols = begin("kallsyms");
 	symbols__add(symbols, 0, &address, 1);
@@ -432,14 +419,13 @@ static void test_hidden_kernel_addresses_have_no_names(void **state)
 	symbols__free(symbols);
 }
 
-static void test_vdso_has_its_functions(void **state)
+TEST_IN_DIR(test_vdso_has_its_functions)
 {
 	struct symbols *symbols = begin(NULL);
 	uint64_t address = 0;
 	char why[RUN_TEXT], line[256];
 	FILE *maps = fopen("/proc/self/maps", "r");
 
-	(void)state;
 	while (fgets(line, sizeof(line), maps))
 		if (strstr(line, "[vdso]"))
 			address = strtoull(line, NULL, 16);
@@ -484,13 +470,12 @@ static struct symbols *name_jit(uint64_t address)
 	return symbols;
 }
 
-static void test_jit_code_has_the_names_of_its_own_users_file(void **state)
+TEST_IN_DIR(test_jit_code_has_the_names_of_its_own_users_file)
 {
 	uint64_t address = map_code(-1, 4096) + 0x20;
 	char path[64], content[256], text[FRAME_TEXT];
 	struct symbols *symbols;
 
-	(void)state;
 	snprintf(path, sizeof(path), "perf-%d.map", getpid());
 	snprintf(content, sizeof(content), "junk\n%lx 40 old\n%lx 8 Evil;\033run()\n",
 		 address - 0x20, address - 4);
@@ -532,7 +517,7 @@ static void spoil(char *image, size_t size)
 	memcpy(image, "\177ELF\2\1", 6);
 }
 
-static void test_broken_files_cost_only_their_names(void **state)
+TEST_IN_DIR(test_broken_files_cost_only_their_names)
 {
 	enum { BROKEN = 48 };
 	struct symbols *symbols;
@@ -541,7 +526,6 @@ static void test_broken_files_cost_only_their_names(void **state)
 	struct stat st;
 	int fd;
 
-	(void)state;
 	build("walker", "-g");
 	assert_int_equal(stat(unit_path(dir, "walker"), &st), 0);
 	for (int i = 0; i < BROKEN; i++) {
@@ -585,14 +569,13 @@ static void hang(void)
 	pause();
 }
 
-static void test_resolver_that_crashes_or_hangs_costs_only_names(void **state)
+TEST_IN_DIR(test_resolver_that_crashes_or_hangs_costs_only_names)
 {
 	static void (*const faults[])(void) = { abort, hang };
 	struct program program;
 	struct symbols *symbols;
 	char why[RUN_TEXT];
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		confine = faults[i];
 		limit_ms = 300;
@@ -607,14 +590,13 @@ static void test_resolver_that_crashes_or_hangs_costs_only_names(void **state)
 	}
 }
 
-static void test_devices_are_not_opened(void **state)
+TEST_IN_DIR(test_devices_are_not_opened)
 {
 	uint64_t address;
 	struct symbols *symbols;
 	char why[RUN_TEXT];
 	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	address = map_code(fd, 4096);
 	close(fd);
 	symbols = begin(NULL);
@@ -626,12 +608,11 @@ static void test_devices_are_not_opened(void **state)
 	munmap((void *)address, 4096);
 }
 
-static void test_addresses_without_room_are_counted(void **state)
+TEST_IN_DIR(test_addresses_without_room_are_counted)
 {
 	struct symbols *symbols = begin("missing");
 	char why[RUN_TEXT];
 
-	(void)state;
 	for (uint64_t i = 0; i < SLOTS + 10; i++)
 		assert_int_equal(symbols__add(symbols, 0, &i, 1), i);
 	assert_int_equal(symbols__add(symbols, 0, NULL, 0), SLOTS + 10);
@@ -642,13 +623,12 @@ static void test_addresses_without_room_are_counted(void **state)
 	symbols__free(symbols);
 }
 
-static void test_collector_that_was_killed_is_an_error(void **state)
+TEST_IN_DIR(test_collector_that_was_killed_is_an_error)
 {
 	struct symbols *symbols = begin("missing");
 	const uint64_t address = 12;
 	char why[RUN_TEXT];
 
-	(void)state;
 	symbols__add(symbols, 0, &address, 1);
 	kill(symbols->collector, SIGKILL);
 	assert_true(symbols__resolve(symbols, why) < 0);
@@ -657,32 +637,9 @@ static void test_collector_that_was_killed_is_an_error(void **state)
 	symbols__free(symbols);
 }
 
-int main(void)
+static void ignore_closed_pipes(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, unit_make_dir, unit_remove_dir)
-	const struct CMUnitTest tests[] = {
-		TEST(test_program_that_exited_has_its_functions),
-		TEST(test_static_pie_has_its_functions),
-		TEST(test_program_at_a_fixed_address_has_its_functions),
-		TEST(test_names_of_cpp_are_as_in_the_source),
-		TEST(test_deleted_program_has_its_functions),
-		TEST(test_file_that_was_changed_is_not_used),
-		TEST(test_stripped_program_has_names_of_its_debug_file),
-		TEST(test_debug_file_of_another_build_is_not_used),
-		TEST(test_names_are_sanitized),
-		TEST(test_stack_that_ends_without_frame_pointer_is_truncated),
-		TEST(test_process_that_exited_before_is_unknown),
-		TEST(test_kernel_functions_by_address),
-		TEST(test_hidden_kernel_addresses_have_no_names),
-		TEST(test_vdso_has_its_functions),
-		TEST(test_jit_code_has_the_names_of_its_own_users_file),
-		TEST(test_broken_files_cost_only_their_names),
-		TEST(test_resolver_that_crashes_or_hangs_costs_only_names),
-		TEST(test_devices_are_not_opened),
-		TEST(test_addresses_without_room_are_counted),
-		TEST(test_collector_that_was_killed_is_an_error),
-	};
-
 	signal(SIGPIPE, SIG_IGN);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+UNIT_MAIN(ignore_closed_pipes)

@@ -3,7 +3,7 @@
  * The msr method, except for the measurement itself (see tests/emu): how it finds CPUs and boxes
  * below a fake /sys, and its messages if the kernel refuses.
  */
-#include "unit.h"
+#include "test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -129,12 +129,10 @@ static int open_model(const char *model)
 	return tier__open(&tier, &config, why, &todo);
 }
 
-static int begin(void **state)
+static void begin(void)
 {
-	(void)state;
 	make_machine();
 	memset(&config, 0, sizeof(config));
-	return 0;
 }
 
 static void finish(void)
@@ -152,9 +150,8 @@ static void assert_refused(const char *model, int err, const char *says)
 	assert_int_equal(machine.open, 0);
 }
 
-static void boxes_are_those_of_the_driver(void **state)
+TEST(boxes_are_those_of_the_driver, begin)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 6; i++) {
 		char name[128];
 
@@ -174,9 +171,8 @@ static void boxes_are_those_of_the_driver(void **state)
 	finish();
 }
 
-static void boxes_are_as_many_as_a_register_says(void **state)
+TEST(boxes_are_as_many_as_a_register_says, begin)
 {
-	(void)state;
 	machine.registers[0][0x702] = machine.registers[1][0x702] = 0xff40 | 28;
 	assert_int_equal(open_model("icx"), 0);
 	assert_int_equal(tier__boxes(tier, 1), 28);
@@ -191,12 +187,11 @@ static void boxes_are_as_many_as_a_register_says(void **state)
 	assert_refused("icx", -EINVAL, "41 CHAs");
 }
 
-static void boxes_are_as_many_as_pci_says(void **state)
+TEST(boxes_are_as_many_as_pci_says, begin)
 {
 	static unsigned char space[256];
 	FILE *stream;
 
-	(void)state;
 	assert_refused("spr", -EOPNOTSUPP, "how many CHAs");
 	unit_write(dir, "sys/bus/pci/devices/0000:fe:1e.3/vendor", "0x8086\n");
 	unit_write(dir, "sys/bus/pci/devices/0000:fe:1e.3/device", "0x325b\n");
@@ -212,11 +207,10 @@ static void boxes_are_as_many_as_pci_says(void **state)
 	finish();
 }
 
-static void each_package_is_read_on_a_cpu_of_its_own(void **state)
+TEST(each_package_is_read_on_a_cpu_of_its_own, begin)
 {
 	static const unsigned int cpus[] = { 1, 6 }, same[] = { 1, 2 }, twice[] = { 2, 2 };
 
-	(void)state;
 	config.boxes = 4;
 	assert_int_equal(open_model("icx"), 0);
 	assert_int_equal(tier__socket(tier, 1), 1);
@@ -234,9 +228,8 @@ static void each_package_is_read_on_a_cpu_of_its_own(void **state)
 	assert_refused("icx", -EINVAL, "CPU 2 is named twice");
 }
 
-static void another_cpu_stands_in(void **state)
+TEST(another_cpu_stands_in, begin)
 {
-	(void)state;
 	config.boxes = 4;
 	machine.offline[4] = true;
 	assert_int_equal(open_model("icx"), 0);
@@ -254,9 +247,8 @@ static void another_cpu_stands_in(void **state)
 }
 
 /* Where /dev is devtmpfs. */
-static void another_cpu_stands_in_for_one_without_a_file(void **state)
+TEST(another_cpu_stands_in_for_one_without_a_file, begin)
 {
-	(void)state;
 	config.boxes = 4;
 	machine.removes = machine.offline[0] = machine.offline[4] = true;
 	machine.first = 1;
@@ -269,9 +261,8 @@ static void another_cpu_stands_in_for_one_without_a_file(void **state)
 	assert_string_equal(todo, "load the msr module: modprobe msr");
 }
 
-static void a_package_without_a_cpu_is_an_error(void **state)
+TEST(a_package_without_a_cpu_is_an_error, begin)
 {
-	(void)state;
 	config.boxes = 4;
 	for (unsigned int i = 4; i < 8; i++)
 		machine.offline[i] = true;
@@ -287,9 +278,8 @@ static void a_package_without_a_cpu_is_an_error(void **state)
 	assert_true(tier__close(tier, why) < 0);
 }
 
-static void lockdown_is_named(void **state)
+TEST(lockdown_is_named, begin)
 {
-	(void)state;
 	config.boxes = 4;
 	machine.write_error = -EPERM;
 	unit_write(dir, "sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
@@ -302,11 +292,10 @@ static void lockdown_is_named(void **state)
 }
 
 /* A refusal because of one box leaves all as they were, also those before it. */
-static void counters_in_use_are_left_alone(void **state)
+TEST(counters_in_use_are_left_alone, begin)
 {
 	static uint64_t before[2][REGISTERS];
 
-	(void)state;
 	config.boxes = 4;
 	machine.registers[1][0xe01 + 0xe * 3 + 2] = 0x400000;
 	memcpy(before, machine.registers, sizeof(before));
@@ -318,11 +307,10 @@ static void counters_in_use_are_left_alone(void **state)
 	assert_memory_equal(before, machine.registers, sizeof(before));
 }
 
-static void looking_writes_nothing(void **state)
+TEST(looking_writes_nothing, begin)
 {
 	static uint64_t before[2][REGISTERS];
 
-	(void)state;
 	config.boxes = 4;
 	config.look = true;
 	for (unsigned int i = 0; i < REGISTERS; i++)
@@ -334,11 +322,10 @@ static void looking_writes_nothing(void **state)
 }
 
 /* Before anything is written, and also if another program uses the counters. */
-static void another_latscope_is_left_alone(void **state)
+TEST(another_latscope_is_left_alone, begin)
 {
 	static uint64_t left[2][REGISTERS];
 
-	(void)state;
 	config.boxes = 4;
 	assert_int_equal(open_model("icx"), 0);
 	assert_int_equal(machine.locks, 1);
@@ -361,21 +348,4 @@ static void another_latscope_is_left_alone(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(boxes_are_those_of_the_driver, begin),
-		cmocka_unit_test_setup(boxes_are_as_many_as_a_register_says, begin),
-		cmocka_unit_test_setup(boxes_are_as_many_as_pci_says, begin),
-		cmocka_unit_test_setup(each_package_is_read_on_a_cpu_of_its_own, begin),
-		cmocka_unit_test_setup(another_cpu_stands_in, begin),
-		cmocka_unit_test_setup(another_cpu_stands_in_for_one_without_a_file, begin),
-		cmocka_unit_test_setup(a_package_without_a_cpu_is_an_error, begin),
-		cmocka_unit_test_setup(lockdown_is_named, begin),
-		cmocka_unit_test_setup(counters_in_use_are_left_alone, begin),
-		cmocka_unit_test_setup(looking_writes_nothing, begin),
-		cmocka_unit_test_setup(another_latscope_is_left_alone, begin),
-	};
-
-	return cmocka_run_group_tests(tests, unit_make_dir, unit_remove_dir);
-}
+UNIT_MAIN(unit_enter_dir, unit_leave_dir)

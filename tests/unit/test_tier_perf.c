@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The perf method with a fake /sys and a simulated kernel: no test machine has uncore PMUs. */
-#include "unit.h"
+#include "test.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -248,11 +248,10 @@ static void assert_sample(unsigned int i, int socket, double latency, double rat
 	assert_true(fabs(result->clock_hz / clock_hz - 1) < 0.001);
 }
 
-static void latencies_are_right(void **state)
+TEST(latencies_are_right)
 {
 	static const unsigned int models[] = { 0x55, 0x6a, 0x8f, 0xcf, 0xad };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
 		make_machine(models[i], 8, NEW_UMASK);
 		if (models[i] == 0x55) {
@@ -278,11 +277,10 @@ static void latencies_are_right(void **state)
 }
 
 /* Only counter 0 counts occupancy, so one per group; all boxes are opened, on the mask's CPU. */
-static void groups_are_as_the_counters_allow(void **state)
+TEST(groups_are_as_the_counters_allow)
 {
 	unsigned int occupancies = 0;
 
-	(void)state;
 	make_machine(0x6a, 4, "config:8-15,32-57\n");
 	start();
 	assert_int_equal(kernel.nr, 2 * 4 * 4);
@@ -305,7 +303,7 @@ static void groups_are_as_the_counters_allow(void **state)
 }
 
 /* With three tiers all inserts count; every fourth box counts the clock in place of its own. */
-static void groups_of_three_tiers_count_all_inserts(void **state)
+TEST(groups_of_three_tiers_count_all_inserts)
 {
 	static const uint64_t wanted[][4] = {
 		{ 0x00c8168600000136, 0x00c8168600000135, 0x00c8170600000135, 0x20c8168200000135 },
@@ -314,7 +312,6 @@ static void groups_of_three_tiers_count_all_inserts(void **state)
 		{ 0x00c8168600000136, 0x1, 0x20c8168200000135, 0x00c8170600000135 },
 	};
 
-	(void)state;
 	make_machine(0xcf, 4, NEW_UMASK);
 	unit_write(dir, "sys/bus/cxl/devices/mem0", "");
 	start();
@@ -335,9 +332,8 @@ static void groups_of_three_tiers_count_all_inserts(void **state)
 }
 
 /* One read a group, and nothing else. */
-static void a_sample_is_one_call_a_box(void **state)
+TEST(a_sample_is_one_call_a_box)
 {
-	(void)state;
 	make_machine(0xcf, 40, NEW_UMASK);
 	for (unsigned int tiers = 2; tiers <= 3; tiers++) {
 		uint64_t calls;
@@ -355,11 +351,10 @@ static void a_sample_is_one_call_a_box(void **state)
 	}
 }
 
-static void multiplexed_counts_are_scaled_and_reported(void **state)
+TEST(multiplexed_counts_are_scaled_and_reported)
 {
 	char kind[TIER_TEXT];
 
-	(void)state;
 	make_machine(0x6a, 8, "config:8-15,32-57\n");
 	start();
 	pass(1, 0.4);
@@ -381,11 +376,10 @@ static void multiplexed_counts_are_scaled_and_reported(void **state)
 	finish();
 }
 
-static void a_box_that_cannot_be_read_is_left_out(void **state)
+TEST(a_box_that_cannot_be_read_is_left_out)
 {
 	static const int errors[] = { -EIO, -ENODEV };
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		make_machine(0x6a, 8, "config:8-15,32-57\n");
 		start();
@@ -400,9 +394,8 @@ static void a_box_that_cannot_be_read_is_left_out(void **state)
 	}
 }
 
-static void a_short_read_is_an_error(void **state)
+TEST(a_short_read_is_an_error)
 {
-	(void)state;
 	make_machine(0x6a, 4, "config:8-15,32-57\n");
 	start();
 	kernel.short_by = 8;
@@ -418,14 +411,13 @@ static void a_short_read_is_an_error(void **state)
 }
 
 /* For any event that fails: a reason, and no descriptor stays open. */
-static void a_start_that_fails_leaves_nothing_open(void **state)
+TEST(a_start_that_fails_leaves_nothing_open)
 {
 	static const struct {
 		int err, wanted;
 	} errors[] = { { -EACCES, -EACCES },	 { -EPERM, -EACCES },	   { -EMFILE, -EMFILE },
 		       { -ENODEV, -EOPNOTSUPP }, { -EINVAL, -EOPNOTSUPP }, { -EBUSY, -EBUSY } };
 
-	(void)state;
 	make_machine(0x6a, 2, "config:8-15,32-57\n");
 	for (size_t e = 0; e < sizeof(errors) / sizeof(errors[0]); e++) {
 		for (unsigned int after = 0; after < 16; after++) {
@@ -440,9 +432,8 @@ static void a_start_that_fails_leaves_nothing_open(void **state)
 }
 
 /* The driver before July 2024 masks bits 56 and up: CXL would count something else. */
-static void a_filter_that_cannot_be_expressed_is_refused(void **state)
+TEST(a_filter_that_cannot_be_expressed_is_refused)
 {
-	(void)state;
 	make_machine(0xcf, 6, OLD_UMASK);
 	assert_int_equal(open_with("local-ddr,local-cxl"), -EOPNOTSUPP);
 	assert_non_null(strstr(why, "local-cxl"));
@@ -459,9 +450,8 @@ static void a_filter_that_cannot_be_expressed_is_refused(void **state)
 }
 
 /* Not named, memory that is not there costs no boxes; a device on the bus brings it in. */
-static void tiers_are_those_the_machine_has(void **state)
+TEST(tiers_are_those_the_machine_has)
 {
-	(void)state;
 	make_machine(0xcf, 6, NEW_UMASK);
 	start();
 	assert_int_equal(tier__measured(tier), 0x3);
@@ -479,12 +469,11 @@ static void tiers_are_those_the_machine_has(void **state)
 	finish();
 }
 
-static void tiers_that_make_no_sense_are_refused(void **state)
+TEST(tiers_that_make_no_sense_are_refused)
 {
 	static const char *const bad[] = { "local-ddr,",	  ",",	  "", "dram",
 					   "local-ddr,local-ddr", "local" };
 
-	(void)state;
 	make_machine(0xcf, 6, NEW_UMASK);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_int_equal(open_with(bad[i]), -EINVAL);
@@ -498,9 +487,8 @@ static void tiers_that_make_no_sense_are_refused(void **state)
 	assert_non_null(strstr(why, "3 tiers need 4 CHAs"));
 }
 
-static void machines_without_counters_are_refused(void **state)
+TEST(machines_without_counters_are_refused)
 {
-	(void)state;
 	remove_all();
 	set_cpuinfo(0x6a, "");
 	assert_int_equal(open_with(NULL), -EOPNOTSUPP);
@@ -517,9 +505,8 @@ static void machines_without_counters_are_refused(void **state)
 }
 
 /* SPR on a kernel that knows its tables but not its names; numbers with holes. */
-static void boxes_may_have_generic_names_and_holes(void **state)
+TEST(boxes_may_have_generic_names_and_holes)
 {
-	(void)state;
 	make_machine(0x8f, 0, NEW_UMASK);
 	add_pmu("uncore_type_0_0", "40\n", "0,28\n", NEW_UMASK);
 	add_pmu("uncore_type_0_17", "41\n", "0,28\n", NEW_UMASK);
@@ -541,7 +528,7 @@ static void boxes_may_have_generic_names_and_holes(void **state)
 }
 
 /* Only msr uses this option; there are no registers here, so the error is that of msr. */
-static void options_of_msr_are_not_ignored(void **state)
+TEST(options_of_msr_are_not_ignored)
 {
 	static const unsigned int cpus[] = { 0, 28 };
 	const struct tier_config configs[] = {
@@ -550,7 +537,6 @@ static void options_of_msr_are_not_ignored(void **state)
 		{ .take = true },
 	};
 
-	(void)state;
 	make_machine(0x6a, 8, "config:8-15,32-57\n");
 	unit_write(dir, "sys/devices/system/cpu/online", "0,28\n");
 	for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
@@ -579,9 +565,8 @@ static void assert_offered(const char *says)
 }
 
 /* Whether or not there are counters: none here has any. */
-static void capabilities_of_a_cpu_are_reported(void **state)
+TEST(capabilities_of_a_cpu_are_reported)
 {
-	(void)state;
 	remove_all();
 	assert_offered("cannot tell what CPU");
 	set_cpuinfo(0x97, "");
@@ -597,9 +582,8 @@ static void capabilities_of_a_cpu_are_reported(void **state)
 	assert_offered("AMD Zen 5: sampled latencies in ns, no rates of near-dram, ");
 }
 
-static void amd_gives_samples_by_l3(void **state)
+TEST(amd_gives_samples_by_l3)
 {
-	(void)state;
 	remove_all();
 	set_amd(0x1a, 2);
 	for (unsigned int i = 0; i < 4; i++)
@@ -621,11 +605,10 @@ static void amd_gives_samples_by_l3(void **state)
 	finish();
 }
 
-static void cpu_lists_are_parsed(void **state)
+TEST(cpu_lists_are_parsed)
 {
 	unsigned int cpus[8];
 
-	(void)state;
 	assert_int_equal(sysfs_cpus__parse("0-3,8", cpus, 8), 5);
 	assert_true(cpus[0] == 0 && cpus[3] == 3 && cpus[4] == 8);
 	assert_int_equal(sysfs_cpus__parse("7", cpus, 8), 1);
@@ -633,12 +616,11 @@ static void cpu_lists_are_parsed(void **state)
 	assert_int_equal(sysfs_cpus__parse("0-8", cpus, 8), -EUCLEAN);
 }
 
-static void formats_are_parsed(void **state)
+TEST(formats_are_parsed)
 {
 	unsigned int which;
 	uint64_t bits;
 
-	(void)state;
 	assert_int_equal(sysfs_format__parse("config:8-15,32-63", &which, &bits), 0);
 	assert_true(which == 0 && bits == 0xffffffff0000ff00);
 	assert_int_equal(sysfs_format__parse("config1:0-63", &which, &bits), 0);
@@ -649,7 +631,7 @@ static void formats_are_parsed(void **state)
 	assert_int_equal(which, 2);
 }
 
-static void caches_have_a_size(void **state)
+TEST(caches_have_a_size)
 {
 	static const struct {
 		const char *text;
@@ -661,7 +643,6 @@ static void caches_have_a_size(void **state)
 		      { "\n", 0 },
 		      { "1KB\n", 0 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		unit_write(dir, "sys/devices/system/cpu/cpu2/cache/index3/size", sizes[i].text);
 		assert_true(sysfs__llc_bytes(dir, 2) == sizes[i].bytes);
@@ -669,7 +650,7 @@ static void caches_have_a_size(void **state)
 	assert_true(sysfs__llc_bytes(dir, 3) == 0);
 }
 
-static void invalid_lists_are_refused(void **state)
+TEST(invalid_lists_are_refused)
 {
 	static const char *const bad[] = {
 		"",
@@ -698,7 +679,6 @@ static void invalid_lists_are_refused(void **state)
 	char format[128];
 	uint64_t bits;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(sysfs_cpus__parse(bad[i], cpus, 8), -EUCLEAN);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]) - 1; i++) {
@@ -712,12 +692,11 @@ static void invalid_lists_are_refused(void **state)
 }
 
 /* Whatever stands in the files: an error or a list that is within its bounds. */
-static void random_text_does_no_harm(void **state)
+TEST(random_text_does_no_harm)
 {
 	static const char letters[] = "0123456789-,:config \n";
 	char text[32];
 
-	(void)state;
 	for (unsigned int round = 0; round < 100000; round++) {
 		size_t len = unit_random() % (sizeof(text) - 1);
 		unsigned int cpus[8] = { 0 }, which = 9;
@@ -736,7 +715,7 @@ static void random_text_does_no_harm(void **state)
 	}
 }
 
-static void damaged_files_are_refused(void **state)
+TEST(damaged_files_are_refused)
 {
 	static const struct {
 		const char *file, *content;
@@ -753,7 +732,6 @@ static void damaged_files_are_refused(void **state)
 		{ "format/umask", "config:99\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
 		char name[128];
 
@@ -766,32 +744,4 @@ static void damaged_files_are_refused(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(latencies_are_right),
-		cmocka_unit_test(groups_are_as_the_counters_allow),
-		cmocka_unit_test(groups_of_three_tiers_count_all_inserts),
-		cmocka_unit_test(a_sample_is_one_call_a_box),
-		cmocka_unit_test(multiplexed_counts_are_scaled_and_reported),
-		cmocka_unit_test(a_box_that_cannot_be_read_is_left_out),
-		cmocka_unit_test(a_short_read_is_an_error),
-		cmocka_unit_test(a_start_that_fails_leaves_nothing_open),
-		cmocka_unit_test(a_filter_that_cannot_be_expressed_is_refused),
-		cmocka_unit_test(tiers_are_those_the_machine_has),
-		cmocka_unit_test(tiers_that_make_no_sense_are_refused),
-		cmocka_unit_test(machines_without_counters_are_refused),
-		cmocka_unit_test(boxes_may_have_generic_names_and_holes),
-		cmocka_unit_test(options_of_msr_are_not_ignored),
-		cmocka_unit_test(capabilities_of_a_cpu_are_reported),
-		cmocka_unit_test(amd_gives_samples_by_l3),
-		cmocka_unit_test(cpu_lists_are_parsed),
-		cmocka_unit_test(formats_are_parsed),
-		cmocka_unit_test(caches_have_a_size),
-		cmocka_unit_test(invalid_lists_are_refused),
-		cmocka_unit_test(random_text_does_no_harm),
-		cmocka_unit_test(damaged_files_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, unit_make_dir, unit_remove_dir);
-}
+UNIT_MAIN(unit_enter_dir, unit_leave_dir)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The weights of weighted interleave, with files below a temporary root. */
-#include "unit.h"
+#include "test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -79,7 +79,7 @@ static void end(struct act *act)
 	assert_int_equal(act__close(act, why), 0);
 }
 
-static void test_weights_fit_a_share(void **state)
+TEST(test_weights_fit_a_share)
 {
 	static const struct {
 		double share;
@@ -90,7 +90,6 @@ static void test_weights_fit_a_share(void **state)
 		{ 1, 1, 1, 255, 1 },  { 0, 1, 1, 1, 255 },  { 0.4, 1, 1, 2, 3 },
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		unsigned int fit[2];
 
@@ -108,13 +107,12 @@ static void test_weights_fit_a_share(void **state)
 	}
 }
 
-static void test_weights_are_set_and_put_back(void **state)
+TEST_IN_DIR(test_weights_are_set_and_put_back)
 {
 	struct act_place place;
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	act = begin(false);
 	assert_int_equal(act__place(act, &place, why), 0);
@@ -132,11 +130,10 @@ static void test_weights_are_set_and_put_back(void **state)
 }
 
 /* From Linux 6.16 on, the kernel can choose the weights; a weight that is written ends this. */
-static void test_the_kernels_choice_is_put_back(void **state)
+TEST_IN_DIR(test_the_kernels_choice_is_put_back)
 {
 	static const char *const choices[] = { "true", "false" };
 
-	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
 		struct act *act;
 
@@ -150,11 +147,10 @@ static void test_the_kernels_choice_is_put_back(void **state)
 	}
 }
 
-static void test_weights_stay_if_nothing_was_set_or_with_keep(void **state)
+TEST_IN_DIR(test_weights_stay_if_nothing_was_set_or_with_keep)
 {
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	act = begin(false);
 	unit_write(dir, WEIGHTS "node0", "7\n");
@@ -167,13 +163,12 @@ static void test_weights_stay_if_nothing_was_set_or_with_keep(void **state)
 	has("node1", "3");
 }
 
-static void test_weights_of_another_program_end_it(void **state)
+TEST_IN_DIR(test_weights_of_another_program_end_it)
 {
 	struct act_place place;
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	act = begin(false);
 	unit_write(dir, WEIGHTS "node1", "8\n");
@@ -187,13 +182,12 @@ static void test_weights_of_another_program_end_it(void **state)
 }
 
 /* Two names of one file: the weight of the first node is not what was written. */
-static void test_weights_are_read_back(void **state)
+TEST_IN_DIR(test_weights_are_read_back)
 {
 	char *first, why[TIER_TEXT];
 	struct act_place place;
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	first = strdup(unit_path(dir, WEIGHTS "node0"));
 	assert_int_equal(unlink(first), 0);
@@ -206,12 +200,11 @@ static void test_weights_are_read_back(void **state)
 	has("node1", "2");
 }
 
-static void test_machines_without_weights_are_refused(void **state)
+TEST_IN_DIR(test_machines_without_weights_are_refused)
 {
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	assert_int_equal(act__look("weighted-interleave", dir, why), 0);
 	unit_write(dir, WEIGHTS "node1", "0\n");
@@ -223,11 +216,10 @@ static void test_machines_without_weights_are_refused(void **state)
 	assert_non_null(strstr(why, "one NUMA node"));
 }
 
-static void test_older_kernels_are_refused(void **state)
+TEST_IN_DIR(test_older_kernels_are_refused)
 {
 	char why[TIER_TEXT];
 
-	(void)state;
 	unit_write(dir, NODES "online", "0-1\n");
 	unit_write(dir, NODES "has_memory", "0-1\n");
 	unit_write(dir, NODES "has_cpu", "0\n");
@@ -236,13 +228,12 @@ static void test_older_kernels_are_refused(void **state)
 }
 
 /* It opens the files for reading only. */
-static void test_a_dry_run_needs_no_write(void **state)
+TEST_IN_DIR(test_a_dry_run_needs_no_write)
 {
 	struct act_place place;
 	char why[TIER_TEXT];
 	struct act *act;
 
-	(void)state;
 	make_machine();
 	assert_int_equal(open_act(&act, false, true, why), 0);
 	assert_int_equal(act__place(act, &place, why), 0);
@@ -251,9 +242,8 @@ static void test_a_dry_run_needs_no_write(void **state)
 	has("node0", "1");
 }
 
-static void test_weights_lead_the_placement_by_a_tenth(void **state)
+TEST(test_weights_lead_the_placement_by_a_tenth)
 {
-	(void)state;
 	assert_true(fabs(act_weights__aim(0.5, 0.5, 0.02) - 0.52) < 1e-12);
 	assert_true(fabs(act_weights__aim(0.5, 0.59, 0.02) - 0.6) < 1e-12);
 	assert_true(fabs(act_weights__aim(0.5, 0.41, -0.02) - 0.4) < 1e-12);
@@ -261,22 +251,4 @@ static void test_weights_lead_the_placement_by_a_tenth(void **state)
 	assert_true(fabs(act_weights__aim(0.01, 0.01, -0.02)) < 1e-12);
 }
 
-#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, unit_make_dir, unit_remove_dir)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_weights_fit_a_share),
-		cmocka_unit_test(test_weights_lead_the_placement_by_a_tenth),
-		IN_DIR(test_weights_are_set_and_put_back),
-		IN_DIR(test_the_kernels_choice_is_put_back),
-		IN_DIR(test_weights_stay_if_nothing_was_set_or_with_keep),
-		IN_DIR(test_weights_of_another_program_end_it),
-		IN_DIR(test_weights_are_read_back),
-		IN_DIR(test_machines_without_weights_are_refused),
-		IN_DIR(test_older_kernels_are_refused),
-		IN_DIR(test_a_dry_run_needs_no_write),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()
