@@ -113,7 +113,6 @@ static void has_kdamonds(const char *text)
 
 TEST(test_each_tier_has_a_kdamond_for_its_memory, set_up, unit_leave_dir)
 {
-
 	begin(all);
 	has_kdamonds("2");
 	for (unsigned int which = 0; which < 2; which++) {
