@@ -198,12 +198,17 @@ unsigned int rig__left_behind(void)
 	return rig__changed("box") + rig__changed("control") + rig__changed("filter");
 }
 
-void rig__finish(struct rig *rig)
+int rig__close(struct rig *rig)
 {
 	int err = tier__close(rig->tier, rig->why);
 
 	free(rig->samples);
-	if (err) {
+	return err;
+}
+
+void rig__finish(struct rig *rig)
+{
+	if (rig__close(rig)) {
 		print_message("close: %s\n", rig->why);
 		fail();
 	}

@@ -16,6 +16,7 @@
 #define ICX 2 /* rig_generations */
 
 static struct rig_setup setup;
+static struct rig rig;
 
 static void machine(unsigned int generation, unsigned int sockets)
 {
@@ -28,10 +29,8 @@ static void machine(unsigned int generation, unsigned int sockets)
 static void assert_says(const char *text, const char *says)
 {
 	assert_null(strchr(text, '\n'));
-	if (!strstr(text, says)) {
-		print_message("said: %s, not: %s\n", text, says);
-		fail();
-	}
+	if (!strstr(text, says))
+		fail_msg("said: %s, not: %s", text, says);
 }
 
 TEST(a_second_one_is_refused)
@@ -60,7 +59,6 @@ TEST(a_second_one_is_refused)
 /* 1: it ran. 0: it was refused. */
 static int race(int start)
 {
-	struct rig rig;
 	char byte;
 	int err;
 
@@ -105,7 +103,6 @@ TEST(others_cannot_hold_the_lock)
 {
 	char *const directories[] = { (char *)emu__root() };
 	int fd = open(directories[0], O_RDONLY | O_DIRECTORY);
-	struct rig rig;
 
 	assert_true(fd >= 0);
 	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
@@ -122,8 +119,6 @@ TEST(a_reset_by_another_latscope_is_noticed)
 	const char *trouble;
 
 	for (unsigned int i = 0; i < sizeof(after) / sizeof(after[0]); i++) {
-		struct rig rig;
-
 		machine(ICX, 2);
 		rig__start(&rig, &setup);
 		assert_int_equal(rig__read(&rig, after[i]), 0);
@@ -145,8 +140,6 @@ TEST(a_reset_by_another_latscope_is_noticed)
 
 TEST(if_all_are_reset_it_ends)
 {
-	struct rig rig;
-
 	/* whose boxes take turns: another latscope's turns would look like its own */
 	machine(0, 1);
 	rig__start(&rig, &setup);
@@ -161,7 +154,6 @@ TEST(if_all_are_reset_it_ends)
 static void assert_clock(double first, double second, const char *says)
 {
 	const char *trouble;
-	struct rig rig;
 
 	machine(ICX, 2);
 	emu__tell("clock hz=%g", first);
@@ -196,7 +188,6 @@ TEST(a_clock_that_no_uncore_has_is_refused)
 /* The state after a kill -9 of latscope and of its restore process: nothing is restored. */
 static void leave_running(void)
 {
-	struct rig rig;
 	pid_t pid = fork();
 
 	if (!pid) {
@@ -243,8 +234,6 @@ static void leave_lake_running(unsigned int lake)
 
 TEST(registers_of_a_killed_latscope_are_recognised)
 {
-	struct rig rig;
-
 	for (unsigned int i = 0; i < LAKES; i++) {
 		leave_lake_running(i);
 		setup.tiers = NULL;
@@ -258,8 +247,7 @@ TEST(registers_of_a_killed_latscope_are_recognised)
 		assert_int_equal(rig__read(&rig, 1e7), 0);
 		assert_int_equal(rig__read(&rig, 1e7), 0);
 		rig__assert_near("far", rig__latency(&rig, 0, RIG_FAR)->latency_ns, 180, 0.01);
-		assert_int_equal(tier__close(rig.tier, rig.why), 0);
-		free(rig.samples);
+		assert_int_equal(rig__close(&rig), 0);
 		assert_power_on(lakes[i].base, lakes[i].stride, lakes[i].filter1);
 	}
 }
@@ -267,23 +255,18 @@ TEST(registers_of_a_killed_latscope_are_recognised)
 /* Frozen, as during a read, they are not in use, but there is still nothing to restore. */
 TEST(boxes_frozen_by_a_killed_latscope_are_not_restored)
 {
-	struct rig rig;
-
 	machine(ICX, 1);
 	leave_running();
 	for (unsigned int i = 0; i < 6; i++)
 		emu__tell("poke reg=%#x value=0x100", 0xe00 + 0xe * i);
 	rig__start(&rig, &setup);
-	assert_int_equal(tier__close(rig.tier, rig.why), 0);
-	free(rig.samples);
+	assert_int_equal(rig__close(&rig), 0);
 	assert_power_on(0xe00, 0xe, 0);
 }
 
 /* One register shows that another program uses the box; that register is restored as found. */
 TEST(counters_of_other_tools_are_not_mistaken_for_ours)
 {
-	struct rig rig;
-
 	machine(ICX, 1);
 	leave_running();
 	emu__tell("poke reg=%#x value=0x400000", 0xe01 + 0xe * 5 + 3);
@@ -298,8 +281,6 @@ TEST(counters_of_other_tools_are_not_mistaken_for_ours)
 
 TEST(a_reset_is_as_after_power_on)
 {
-	struct rig rig;
-
 	for (unsigned int i = 0; i < LAKES; i++) {
 		leave_lake_running(i);
 		setup.reset = true;

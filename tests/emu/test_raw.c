@@ -153,8 +153,7 @@ TEST(a_lost_box_has_no_row)
 	assert_true(raw.own);
 	assert_true(tier__raw(rig.tier, 0, 1, RIG_NEAR, &raw));
 	assert_false(raw.own);
-	assert_int_equal(tier__close(rig.tier, rig.why), 0);
-	free(rig.samples);
+	assert_int_equal(rig__close(&rig), 0);
 }
 
 UNIT_MAIN(emu__begin, emu__end)

@@ -239,8 +239,7 @@ static void assert_each_counter_is_read_once(const char *names)
 		      (unsigned long long)rig_calls, emu__number("/reads/counter"),
 		      emu__number("/reads/control") + emu__number("/reads/filter"),
 		      emu__number("/writes/box"));
-	assert_int_equal(tier__close(rig.tier, rig.why), 0);
-	free(rig.samples);
+	assert_int_equal(rig__close(&rig), 0);
 }
 
 TEST(a_sample_reads_each_counter_once)
