@@ -62,19 +62,32 @@ static uint64_t cpu_ns(const struct slot *slot, uint32_t process)
 	return sums_of(slot, process).cpu_ns;
 }
 
+struct part {
+	uint32_t process;
+	uint64_t ns;
+};
+
+static void assert_parts(const struct slot *slot, uint64_t missing_ns, const struct part *parts,
+			 size_t nr)
+{
+	assert_non_null(slot);
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(cpu_ns(slot, parts[i].process), parts[i].ns);
+	assert_int_equal(slot->missing_ns, missing_ns);
+}
+
+#define assert_slot(slot, missing_ns, ...)                                   \
+	assert_parts(slot, missing_ns, (const struct part[]){ __VA_ARGS__ }, \
+		     sizeof((const struct part[]){ __VA_ARGS__ }) / sizeof(struct part))
+
 TEST(a_span_is_divided_at_the_edges, set_up, tear_down)
 {
-	const struct slot *slot;
-
 	join(1);
 	add(0, 7, START, START + 2 * MS + 300);
 	add(0, 8, START + 2 * MS + 300, START + 3 * MS);
 	assert_int_equal(cpu_ns(next(START), 7), MS);
 	assert_int_equal(cpu_ns(next(START + MS), 7), MS);
-	slot = next(START + 2 * MS);
-	assert_int_equal(cpu_ns(slot, 7), 300);
-	assert_int_equal(cpu_ns(slot, 8), MS - 300);
-	assert_int_equal(slot->missing_ns, 0);
+	assert_slot(next(START + 2 * MS), 0, { 7, 300 }, { 8, MS - 300 });
 	assert_null(slots__next(slots));
 }
 
@@ -92,50 +105,33 @@ TEST(a_slot_waits_for_every_cpu, set_up, tear_down)
 
 TEST(uncovered_time_is_missing, set_up, tear_down)
 {
-	const struct slot *slot;
-
 	join(1);
 	add(0, 7, START, START + 400);
 	add(0, 7, START + MS + 100, START + 2 * MS); /* the span between them was lost */
-	slot = next(START);
-	assert_int_equal(cpu_ns(slot, 7), 400);
-	assert_int_equal(slot->missing_ns, MS - 400);
-	slot = next(START + MS);
-	assert_int_equal(cpu_ns(slot, 7), MS - 100);
-	assert_int_equal(slot->missing_ns, 100);
+	assert_slot(next(START), MS - 400, { 7, 400 });
+	assert_slot(next(START + MS), 100, { 7, MS - 100 });
 }
 
 TEST(only_the_window_counts, set_up, tear_down)
 {
-	const struct slot *slot;
-
 	join(1);
 	slots__end(slots, START + MS + 500);
 	add(0, 7, START - 9 * MS, START - 8 * MS);
 	add(0, 7, START - 8 * MS, START + 300);
 	add(0, 8, START + 300, START + 7 * MS);
-	slot = next(START);
-	assert_int_equal(cpu_ns(slot, 7), 300);
-	assert_int_equal(cpu_ns(slot, 8), MS - 300);
-	slot = next(START + MS);
-	assert_int_equal(cpu_ns(slot, 8), 500);
-	assert_int_equal(slot->missing_ns, 0);
+	assert_slot(next(START), 0, { 7, 300 }, { 8, MS - 300 });
+	assert_slot(next(START + MS), 0, { 8, 500 });
 	assert_null(slots__next(slots));
 }
 
 TEST(an_open_span_is_not_counted_twice, set_up, tear_down)
 {
-	const struct slot *slot;
-
 	join(1);
 	assert_int_equal(slots__extend(slots, 0, 7, START - 5, START + MS + 200), 0);
 	assert_int_equal(cpu_ns(next(START), 7), MS);
 	add(0, 7, START - 5, START + MS + 900);
 	add(0, 8, START + MS + 900, START + 2 * MS);
-	slot = next(START + MS);
-	assert_int_equal(cpu_ns(slot, 7), 900);
-	assert_int_equal(cpu_ns(slot, 8), MS - 900);
-	assert_int_equal(slot->missing_ns, 0);
+	assert_slot(next(START + MS), 0, { 7, 900 }, { 8, MS - 900 });
 }
 
 /* The state of a CPU may be newer than the records read from the ring. */
@@ -232,8 +228,6 @@ TEST(silent_cpus_are_given_up, set_up, tear_down)
 
 TEST(cpus_come_and_go, set_up, tear_down)
 {
-	const struct slot *slot;
-
 	join(2);
 	add(0, 7, START, START + 2 * MS);
 	slots__leave(slots, 1, PROCESSES_OFFLINE);
@@ -243,10 +237,7 @@ TEST(cpus_come_and_go, set_up, tear_down)
 	assert_null(slots__next(slots));
 	add(0, 7, START + 2 * MS, START + 3 * MS);
 	add(1, 9, START + 2 * MS + 500, START + 3 * MS);
-	slot = next(START + 2 * MS);
-	assert_int_equal(cpu_ns(slot, 8), 500);
-	assert_int_equal(cpu_ns(slot, 7), MS);
-	assert_int_equal(slot->missing_ns, 0);
+	assert_slot(next(START + 2 * MS), 0, { 8, 500 }, { 7, MS });
 }
 
 TEST(no_such_cpu, set_up, tear_down)
@@ -272,16 +263,11 @@ TEST(doubt_is_about_what_did_not_come_out, set_up, tear_down)
 
 TEST(the_last_slot_is_cut, set_up, tear_down)
 {
-	const struct slot *slot;
-
 	join(1);
 	add(0, 7, START, START + 300);
 	assert_int_equal(slots__give_up(slots, START + 400), 0);
 	assert_null(slots__next(slots));
-	slot = slots__rest(slots);
-	assert_non_null(slot);
-	assert_int_equal(cpu_ns(slot, 7), 300);
-	assert_int_equal(slot->missing_ns, 100);
+	assert_slot(slots__rest(slots), 100, { 7, 300 });
 	assert_null(slots__rest(slots));
 }
 
@@ -381,12 +367,9 @@ TEST(a_batch_counts_once, set_up, tear_down)
 	send(&batch); /* once from the state of the CPU, once from the ring */
 	add(0, 9, START + 500, START + MS);
 	slot = next(START);
-	assert_int_equal(cpu_ns(slot, 7), 300);
+	assert_slot(slot, 0, { 7, 300 }, { 8, 200 }, { 9, MS - 500 });
 	assert_int_equal(sums_of(slot, 7).switches, 5);
-	assert_int_equal(cpu_ns(slot, 8), 200);
 	assert_int_equal(sums_of(slot, 8).switches, 2);
-	assert_int_equal(cpu_ns(slot, 9), MS - 500);
-	assert_int_equal(slot->missing_ns, 0);
 }
 
 /* What was added of it was the time of its first process alone; no switch was added with it. */
@@ -404,18 +387,15 @@ TEST(an_open_span_that_a_batch_begins_with, set_up, tear_down)
 	send(&batch);
 	add(0, 9, START + 800, START + MS);
 	slot = next(START);
-	assert_int_equal(cpu_ns(slot, 7), 400);
+	assert_slot(slot, 0, { 7, 400 }, { 8, 300 });
 	assert_int_equal(sums_of(slot, 7).switches, 7);
-	assert_int_equal(cpu_ns(slot, 8), 300);
 	assert_int_equal(sums_of(slot, 8).switches, 5);
-	assert_int_equal(slot->missing_ns, 0);
 }
 
 /* Before the window, the batch may have had other processes than that of the open span. */
 TEST(an_open_span_in_a_batch_that_the_window_cuts, set_up, tear_down)
 {
 	struct batch batch = batch_at(0, START - 500, RMID_BATCH);
-	const struct slot *slot;
 
 	slots__start(slots, START - 300);
 	slots__end(slots, START - 100);
@@ -424,25 +404,19 @@ TEST(an_open_span_in_a_batch_that_the_window_cuts, set_up, tear_down)
 	append(&batch, 7, 200)->switches = 4;
 	append(&batch, 8, 200)->switches = 4;
 	send(&batch);
-	slot = slots__rest(slots);
-	assert_int_equal(cpu_ns(slot, 8), 100 + 50);
-	assert_int_equal(cpu_ns(slot, 7), 50);
-	assert_int_equal(slot->missing_ns, 0);
+	assert_slot(slots__rest(slots), 0, { 8, 100 + 50 }, { 7, 50 });
 }
 
 TEST(a_batch_that_was_lost_is_missing, set_up, tear_down)
 {
 	struct batch batch = batch_at(0, START + 400, RMID_BATCH);
-	const struct slot *slot;
 
 	join(1);
 	append(&batch, 7, 100);
 	assert_false(slots__reaches(slots, 0, START + 400));
 	send(&batch);
 	add(0, 8, START + 500, START + MS);
-	slot = next(START);
-	assert_int_equal(slot->missing_ns, 400);
-	assert_int_equal(cpu_ns(slot, 7), 100);
+	assert_slot(next(START), 400, { 7, 100 });
 }
 
 static uint64_t sum_of(const struct slot *slot)
@@ -519,38 +493,26 @@ TEST(counters_of_a_batch, set_up, tear_down)
 
 TEST(time_offline_is_not_lost, set_up, tear_down)
 {
-	const struct slot *slot;
-
 	join(2);
 	add(0, 7, START, START + 4 * MS);
 	add(1, 8, START, START + 300);
 	slots__leave(slots, 1, PROCESSES_OFFLINE);
-	slot = next(START);
-	assert_int_equal(cpu_ns(slot, 8), 300);
-	assert_int_equal(cpu_ns(slot, PROCESSES_OFFLINE), MS - 300);
+	assert_slot(next(START), 0, { 8, 300 }, { PROCESSES_OFFLINE, MS - 300 });
 	assert_int_equal(cpu_ns(next(START + MS), PROCESSES_OFFLINE), MS);
 	assert_true(slots__reaches(slots, 1, START + 2 * MS + 200));
 	add(1, 9, START + 2 * MS + 200, START + 3 * MS);
-	slot = next(START + 2 * MS);
-	assert_int_equal(cpu_ns(slot, PROCESSES_OFFLINE), 200);
-	assert_int_equal(cpu_ns(slot, 9), MS - 200);
-	assert_int_equal(slot->missing_ns, 0);
+	assert_slot(next(START + 2 * MS), 0, { PROCESSES_OFFLINE, 200 }, { 9, MS - 200 });
 	assert_null(slots__next(slots)); /* it is waited for again */
 }
 
 TEST(time_offline_ends_with_the_window, set_up, tear_down)
 {
-	const struct slot *slot;
-
 	join(2);
 	slots__leave(slots, 1, PROCESSES_OFFLINE);
 	slots__end(slots, START + 400);
 	add(0, 7, START, START + 4 * MS);
 	assert_int_equal(slots__give_up(slots, START + 9 * MS), 0);
-	slot = slots__rest(slots);
-	assert_int_equal(cpu_ns(slot, PROCESSES_OFFLINE), 400);
-	assert_int_equal(cpu_ns(slot, 7), 400);
-	assert_int_equal(slot->missing_ns, 0);
+	assert_slot(slots__rest(slots), 0, { PROCESSES_OFFLINE, 400 }, { 7, 400 });
 	assert_null(slots__rest(slots)); /* nothing is missing after the end */
 }
 
