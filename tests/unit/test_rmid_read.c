@@ -52,51 +52,57 @@ TEST(test_occupancy_is_in_bytes_at_once, set_up)
 	assert_int_equal(record.event, LATSCOPE_RMID_OCCUPANCY);
 }
 
-TEST(test_bandwidth_counts_from_the_reading_before, set_up)
-{
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1000, 10, 1);
-	assert_int_equal(record.status, LATSCOPE_RMID_BASELINE);
-	assert_int_equal(record.bytes, 0);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1007, 2000010, 1);
-	assert_int_equal(record.status, LATSCOPE_RMID_VALUE);
-	assert_int_equal(record.bytes, 7 * 57344);
-	assert_int_equal(record.since_ns, 10);
-	assert_int_equal(record.time_ns, 2000010);
-	assert_int_equal(record.raw, 1007);
-}
+/* 2^24 counts of 57344 bytes, at 1000 bytes a ns */
+#define ROUND_NS ((1ULL << 24) * 57344 / 1000)
 
-TEST(test_nothing_moved_is_a_value_of_0, set_up)
-{
-	decode(LATSCOPE_RMID_MBM_LOCAL, 1000, 10, 1);
-	decode(LATSCOPE_RMID_MBM_LOCAL, 1000, 20, 1);
-	assert_int_equal(record.status, LATSCOPE_RMID_VALUE);
-	assert_int_equal(record.bytes, 0);
-}
-
-TEST(test_a_counter_goes_round_at_its_width, set_up)
-{
-	decode(LATSCOPE_RMID_MBM_TOTAL, 0xffffff, 10, 1);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 2, 1000010, 1);
-	assert_int_equal(record.bytes, 3 * 57344);
+/* Readings of bandwidth, one after the other. */
+static const struct {
+	const char *name; /* of a history; NULL: it goes on */
+	__u64 raw, now_ns, owned_ns;
+	__u32 status;
+	__u64 counts; /* bytes, divided by the scale */
+	__u64 since_ns;
+} readings[] = {
+	{ "it counts from the reading before", 1000, 10, 1, LATSCOPE_RMID_BASELINE, 0, 10 },
+	{ NULL, 1007, 2000010, 1, LATSCOPE_RMID_VALUE, 7, 10 },
+	{ "nothing moved is a value of 0", 1000, 10, 1, LATSCOPE_RMID_BASELINE, 0, 10 },
+	{ NULL, 1000, 20, 1, LATSCOPE_RMID_VALUE, 0, 10 },
+	{ "it goes round at its width", 0xffffff, 10, 1, LATSCOPE_RMID_BASELINE, 0, 10 },
+	{ NULL, 2, 1000010, 1, LATSCOPE_RMID_VALUE, 3, 10 },
 	/* Bits above the width mean nothing. */
-	decode(LATSCOPE_RMID_MBM_TOTAL, 0xf000004, 2000010, 1);
-	assert_int_equal(record.bytes, 2 * 57344);
-}
+	{ NULL, 0xf000004, 2000010, 1, LATSCOPE_RMID_VALUE, 2, 1000010 },
+	{ "too long a gap gives no value", 5, 10, 1, LATSCOPE_RMID_BASELINE, 0, 10 },
+	{ NULL, 6, 10 + ROUND_NS - 60000, 1, LATSCOPE_RMID_VALUE, 1, 10 },
+	{ NULL, 7, 10 + 2 * ROUND_NS, 1, LATSCOPE_RMID_WRAPPED, 0, 10 + ROUND_NS - 60000 },
+	{ NULL, 8, 20 + 2 * ROUND_NS, 1, LATSCOPE_RMID_VALUE, 1, 10 + 2 * ROUND_NS },
+	{ "no data is no baseline", 1000, 10, 1, LATSCOPE_RMID_BASELINE, 0, 10 },
+	{ NULL, 1ULL << 62, 20, 1, LATSCOPE_RMID_UNAVAILABLE, 0, 20 },
+	{ NULL, 1001, 30, 1, LATSCOPE_RMID_VALUE, 1, 10 },
+	{ "a new owner begins anew", 1000, 10, 1, LATSCOPE_RMID_BASELINE, 0, 10 },
+	{ NULL, 1500, 20, 15, LATSCOPE_RMID_BASELINE, 0, 20 },
+	{ NULL, 1501, 30, 15, LATSCOPE_RMID_VALUE, 1, 20 },
+};
 
-TEST(test_too_long_a_gap_gives_no_value, set_up)
+TEST(test_bandwidth_is_the_difference_of_two_readings)
 {
-	/* 2^24 counts of 57344 bytes, at 1000 bytes a ns */
-	const __u64 round_ns = (1ULL << 24) * 57344 / 1000;
+	static const __u32 events[] = { LATSCOPE_RMID_MBM_TOTAL, LATSCOPE_RMID_MBM_LOCAL };
 
-	decode(LATSCOPE_RMID_MBM_TOTAL, 5, 10, 1);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 6, 10 + round_ns - 60000, 1);
-	assert_int_equal(record.status, LATSCOPE_RMID_VALUE);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 7, 10 + 2 * round_ns, 1);
-	assert_int_equal(record.status, LATSCOPE_RMID_WRAPPED);
-	assert_int_equal(record.bytes, 0);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 8, 20 + 2 * round_ns, 1);
-	assert_int_equal(record.status, LATSCOPE_RMID_VALUE);
-	assert_int_equal(record.bytes, 57344);
+	for (size_t i = 0; i < 2 * sizeof(readings) / sizeof(readings[0]); i++) {
+		size_t at = i % (sizeof(readings) / sizeof(readings[0]));
+		__u32 event = events[i != at];
+
+		if (readings[at].name) {
+			print_message("%s\n", readings[at].name);
+			set_up();
+		}
+		decode(event, readings[at].raw, readings[at].now_ns, readings[at].owned_ns);
+		assert_int_equal(record.event, event);
+		assert_int_equal(record.status, readings[at].status);
+		assert_int_equal(record.bytes, readings[at].counts * 57344);
+		assert_int_equal(record.raw, readings[at].raw);
+		assert_int_equal(record.time_ns, readings[at].now_ns);
+		assert_int_equal(record.since_ns, readings[at].since_ns);
+	}
 }
 
 TEST(test_a_wide_counter_does_not_overflow, set_up)
@@ -122,26 +128,6 @@ TEST(test_error_and_unavailable_are_never_0, set_up)
 		assert_int_equal(record.status, LATSCOPE_RMID_ERROR);
 		assert_int_equal(record.raw, 3ULL << 62);
 	}
-}
-
-TEST(test_no_data_is_no_baseline, set_up)
-{
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1000, 10, 1);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1ULL << 62, 20, 1);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1001, 30, 1);
-	assert_int_equal(record.status, LATSCOPE_RMID_VALUE);
-	assert_int_equal(record.bytes, 57344);
-	assert_int_equal(record.since_ns, 10);
-}
-
-TEST(test_a_new_owner_begins_anew, set_up)
-{
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1000, 10, 1);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1500, 20, 15);
-	assert_int_equal(record.status, LATSCOPE_RMID_BASELINE);
-	decode(LATSCOPE_RMID_MBM_TOTAL, 1501, 30, 15);
-	assert_int_equal(record.status, LATSCOPE_RMID_VALUE);
-	assert_int_equal(record.bytes, 57344);
 }
 
 TEST(test_those_that_ran_are_read_first)
