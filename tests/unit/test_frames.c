@@ -10,18 +10,23 @@
 #include "store/recording.h"
 #include "store/rundb.h"
 
-static void add(struct frames *frames, uint64_t pid, uint64_t address, const char *name,
+static struct frames frames; /* of the test that runs */
+
+static void add(struct frames *to, uint64_t pid, uint64_t address, const char *name,
 		const char *place, bool truncated)
 {
 	const struct frame frame = { pid, address, truncated, name, place };
 
-	assert_int_equal(frames__add(frames, &frame), 0);
+	assert_int_equal(frames__add(to, &frame), 0);
 }
 
-TEST(each_process_has_its_own_addresses)
+static void clear(void)
 {
-	struct frames frames = { 0 };
+	frames__clear(&frames);
+}
 
+TEST(each_process_has_its_own_addresses, NULL, clear)
+{
 	add(&frames, 7, 0x1000, "main+0x1", "a+0x1000", false);
 	add(&frames, 8, 0x1000, "other+0x2", "b+0x1000", false);
 	add(&frames, 0, 0xffffffff81000000, "vfs_read+0x3", "[kernel]", false);
@@ -30,15 +35,13 @@ TEST(each_process_has_its_own_addresses)
 	assert_string_equal(frames__find(&frames, 8, 0x1000)->name, "other+0x2");
 	assert_string_equal(frames__find(&frames, 0, 0xffffffff81000000)->place, "[kernel]");
 	assert_null(frames__find(&frames, 0, 0x1000));
-	frames__clear(&frames);
+	clear();
 	assert_null(frames__find(&frames, 7, 0x1000));
 }
 
 /* As an address at the top of one stack and the end of another. */
-TEST(one_address_is_one_frame)
+TEST(one_address_is_one_frame, NULL, clear)
 {
-	struct frames frames = { 0 };
-
 	add(&frames, 7, 0x1000, "", "", true);
 	add(&frames, 7, 0x1000, "main+0x1", "a+0x1000", false);
 	add(&frames, 7, 0x1000, "", "", false);
@@ -46,7 +49,6 @@ TEST(one_address_is_one_frame)
 	assert_int_equal(frames.nr, 1);
 	assert_string_equal(frames.frames[0].name, "main+0x1");
 	assert_true(frames.frames[0].truncated);
-	frames__clear(&frames);
 }
 
 static void assert_text(const char *name, const char *place, const char *text, const char *brief)
@@ -84,10 +86,9 @@ TEST(a_stack_is_taken_apart)
 	assert_false(frames__next(&none, &address));
 }
 
-TEST(frames_of_the_tracing_program_are_skipped)
+TEST(frames_of_the_tracing_program_are_skipped, NULL, clear)
 {
 	const char *stack = "81 82 83 84", *none = "84 81";
-	struct frames frames = { 0 };
 
 	add(&frames, 0, 0x81, "bpf_prog_1234_stamps_switch+0x1", "[bpf]", false);
 	add(&frames, 0, 0x82, "bpf_trace_run4+0x2", "[kernel]", false);
@@ -98,13 +99,11 @@ TEST(frames_of_the_tracing_program_are_skipped)
 	assert_string_equal(stack, " 84");
 	frames__skip_tracing(&frames, &none);
 	assert_string_equal(none, "84 81");
-	frames__clear(&frames);
 }
 
-static void assert_walk(const struct frames *frames, uint64_t pid, const char *stack,
-			unsigned int most, const char *wanted)
+static void assert_walk(uint64_t pid, const char *stack, unsigned int most, const char *wanted)
 {
-	struct frames_walk walk = frames__walk(frames, pid, stack, most);
+	struct frames_walk walk = frames__walk(&frames, pid, stack, most);
 	char out[FRAME_TEXT], all[4 * FRAME_TEXT] = "";
 	const char *text;
 
@@ -114,33 +113,28 @@ static void assert_walk(const struct frames *frames, uint64_t pid, const char *s
 	assert_string_equal(all, wanted);
 }
 
-TEST(a_walk_says_how_the_stack_ends)
+TEST(a_walk_says_how_the_stack_ends, NULL, clear)
 {
-	struct frames frames = { 0 };
-
 	add(&frames, 0, 0x81, "bpf_prog_1234_stamps_switch+0x1", "[bpf]", false);
 	add(&frames, 0, 0x84, "__schedule+0x4", "[kernel]", false);
 	add(&frames, 7, 0x1, "read+0x1", "libc+0x1", false);
 	add(&frames, 7, 0x2, "main+0x2", "a+0x2", true);
 	frames__sort(&frames);
-	assert_walk(&frames, 0, "81 84 ff", 6, "__schedule+0x4 0xff ");
-	assert_walk(&frames, 7, "1 2", 2, "read+0x1 main+0x2 (truncated: no frame pointer) ");
-	assert_walk(&frames, 7, "1 2", 1, "read+0x1 ... ");
-	assert_walk(&frames, 7, "2 1", 6, "main+0x2 read+0x1 ");
-	assert_walk(&frames, 7, "", 6, "");
-	frames__clear(&frames);
+	assert_walk(0, "81 84 ff", 6, "__schedule+0x4 0xff ");
+	assert_walk(7, "1 2", 2, "read+0x1 main+0x2 (truncated: no frame pointer) ");
+	assert_walk(7, "1 2", 1, "read+0x1 ... ");
+	assert_walk(7, "2 1", 6, "main+0x2 read+0x1 ");
+	assert_walk(7, "", 6, "");
 }
 
-TEST(names_longer_than_a_text_are_cut)
+TEST(names_longer_than_a_text_are_cut, NULL, clear)
 {
-	struct frames frames = { 0 };
 	char name[2 * FRAME_TEXT], out[FRAME_TEXT];
 
 	memset(name, 'a', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	add(&frames, 7, 1, name, name, false);
 	assert_true(strlen(frame__text(&frames.frames[0], 1, false, out)) < FRAME_TEXT);
-	frames__clear(&frames);
 }
 
 /* run.db of a run with these frames. */

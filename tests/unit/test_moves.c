@@ -38,20 +38,22 @@ static void is_at(double p, unsigned int count)
 	assert_int_equal(emulator.moves, count);
 }
 
+static void take_to(const char *text, double p, unsigned int count)
+{
+	take(text);
+	is_at(p, count);
+}
+
 TEST(a_shift_moves_from_where_the_pages_are, begin)
 {
-	take("time_ns,socket,p,p_target,shift,move_to\n1,0,0.1,0.9,0.02,near\n");
-	is_at(0.52, 1);
-	take("2,0,0.1,0.9,-0.03,far\n");
-	is_at(0.49, 2);
+	take_to("time_ns,socket,p,p_target,shift,move_to\n1,0,0.1,0.9,0.02,near\n", 0.52, 1);
+	take_to("2,0,0.1,0.9,-0.03,far\n", 0.49, 2);
 }
 
 TEST(the_columns_are_those_of_the_heading, begin)
 {
-	take("shift_closed,shift,socket\n0.3,0.1,0\n");
-	is_at(0.6, 1);
-	take("socket,x,shift\n0,0.3,0.1\n");
-	is_at(0.7, 2);
+	take_to("shift_closed,shift,socket\n0.3,0.1,0\n", 0.6, 1);
+	take_to("socket,x,shift\n0,0.3,0.1\n", 0.7, 2);
 }
 
 TEST(rates_and_latencies_follow_the_shares, begin)
@@ -68,10 +70,8 @@ TEST(rates_and_latencies_follow_the_shares, begin)
 
 TEST(each_tier_keeps_some_requests, begin)
 {
-	take("shift\n5\n");
-	is_at(0.999, 1);
-	take("-1e300\n");
-	is_at(0.001, 2);
+	take_to("shift\n5\n", 0.999, 1);
+	take_to("-1e300\n", 0.001, 2);
 }
 
 TEST(lines_may_be_cut_anywhere, begin)
@@ -104,10 +104,8 @@ TEST(a_line_that_is_too_long_is_ignored_to_its_end, begin)
 	take("socket,shift\n0,0.1,");
 	for (unsigned int i = 0; i < 2 * MOVES_LINE; i++)
 		take("9");
-	take("\n");
-	is_at(0.5, 0);
-	take("0,0.1\n");
-	is_at(0.6, 1);
+	take_to("\n", 0.5, 0);
+	take_to("0,0.1\n", 0.6, 1);
 }
 
 TEST(random_bytes_leave_a_share, begin)

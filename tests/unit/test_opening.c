@@ -25,6 +25,7 @@ static bool blocked[PROBES];
 static pthread_t thread_of[PROBES];
 static unsigned int order[PROBES];
 static unsigned int together; /* loads that wait for each other */
+static struct opening openings[PROBES];
 
 static unsigned int number(const struct probe_ops *ops)
 {
@@ -103,15 +104,13 @@ static void begin(void)
 	no_threads = false;
 	together = 1;
 	caller = pthread_self();
+	for (unsigned int i = 0; i < PROBES; i++)
+		openings[i] = (struct opening){ .ops = &with_turns[i] };
 	alarm(PATIENCE_S);
 }
 
 TEST(loads_are_at_the_same_time_and_the_rest_is_not, begin)
 {
-	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
-					    { .ops = &with_turns[1] },
-					    { .ops = &with_turns[2] } };
-
 	together = PROBES;
 	opening__all(openings, PROBES);
 	assert_int_equal(most_loading, PROBES);
@@ -125,10 +124,7 @@ TEST(loads_are_at_the_same_time_and_the_rest_is_not, begin)
 
 TEST(last_one_begins_in_the_calling_thread, begin)
 {
-	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
-					    { .ops = &with_turns[1] },
-					    { .ops = &without } };
-
+	openings[2].ops = &without;
 	opening__all(openings, PROBES);
 	assert_int_equal(order[0], 1);
 	assert_true(pthread_equal(thread_of[1], caller));
@@ -138,10 +134,6 @@ TEST(last_one_begins_in_the_calling_thread, begin)
 
 TEST(only_the_calling_thread_gets_signals, begin)
 {
-	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
-					    { .ops = &with_turns[1] },
-					    { .ops = &with_turns[2] } };
-
 	opening__all(openings, PROBES);
 	assert_true(blocked[0]);
 	assert_true(blocked[1]);
@@ -151,12 +143,7 @@ TEST(only_the_calling_thread_gets_signals, begin)
 
 TEST(each_error_is_that_of_its_probe, begin)
 {
-	struct opening openings[PROBES] = {
-		{ .ops = &with_turns[0], .request.method = "refuse" },
-		{ .ops = &with_turns[1] },
-		{ .ops = &with_turns[2], .request.method = "refuse" },
-	};
-
+	openings[0].request.method = openings[2].request.method = "refuse";
 	together = PROBES;
 	opening__all(openings, PROBES);
 	assert_int_equal(openings[0].err, -EOPNOTSUPP);
@@ -172,10 +159,6 @@ TEST(each_error_is_that_of_its_probe, begin)
 
 TEST(without_threads_one_follows_the_other, begin)
 {
-	struct opening openings[PROBES] = { { .ops = &with_turns[0] },
-					    { .ops = &with_turns[1] },
-					    { .ops = &with_turns[2] } };
-
 	no_threads = true;
 	opening__all(openings, PROBES);
 	assert_int_equal(opened, PROBES);
@@ -188,11 +171,9 @@ TEST(without_threads_one_follows_the_other, begin)
 
 TEST(none_and_one, begin)
 {
-	struct opening opening = { .ops = &with_turns[0] };
-
 	opening__all(NULL, 0);
 	assert_int_equal(opened, 0);
-	opening__all(&opening, 1);
+	opening__all(openings, 1);
 	assert_int_equal(opened, 1);
 	assert_true(pthread_equal(thread_of[0], caller));
 }
