@@ -119,10 +119,8 @@ void emu__tell(const char *format, ...)
 	va_start(args, format);
 	length = vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	if (write(ctl, line, length) != length) {
-		print_message("msrfs did not take: %s\n", line);
-		fail();
-	}
+	if (write(ctl, line, length) != length)
+		fail_msg("msrfs did not take: %s", line);
 }
 
 uint64_t emu__now(void)
@@ -153,10 +151,8 @@ double emu__number(const char *path)
 	struct json_object *state = emu__state(), *found;
 	double number;
 
-	if (json_pointer_get(state, path, &found)) {
-		print_message("msrfs does not tell %s\n", path);
-		fail();
-	}
+	if (json_pointer_get(state, path, &found))
+		fail_msg("msrfs does not tell %s", path);
 	number = json_object_get_double(found);
 	json_object_put(state);
 	return number;

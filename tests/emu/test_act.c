@@ -209,10 +209,8 @@ static void begin(struct loop *loop, double share, unsigned int requests,
 			emr.gen = &rig_generations[i];
 	rig__start(&loop->rig, &emr);
 	assert_int_equal(table__new(&loop->actions, action_columns, ACTION_COLUMNS), 0);
-	if (open_actor(loop, config, why)) {
-		print_message("%s\n", why);
-		fail();
-	}
+	if (open_actor(loop, config, why))
+		fail_msg("%s", why);
 }
 
 static void end(struct loop *loop)
@@ -266,10 +264,8 @@ static unsigned int settle(struct loop *loop, unsigned int quanta)
 	for (unsigned int i = 0; i < quanta; i++) {
 		const char *action = quantum(loop);
 
-		if (!strcmp(action, "stop")) {
-			print_message("%s\n", table__value(loop->actions, 0, ACTION_WHY).text);
-			fail();
-		}
+		if (!strcmp(action, "stop"))
+			fail_msg("%s", table__value(loop->actions, 0, ACTION_WHY).text);
 		if (imbalance() > EQUAL)
 			since = i + 1;
 	}
@@ -592,10 +588,8 @@ static unsigned int settle_in_steps(struct loop *loop, unsigned int quanta, doub
 	for (unsigned int i = 0; i < quanta; i++) {
 		double before = true_share();
 
-		if (!strcmp(quantum(loop), "stop")) {
-			print_message("%s\n", table__value(loop->actions, 0, ACTION_WHY).text);
-			fail();
-		}
+		if (!strcmp(quantum(loop), "stop"))
+			fail_msg("%s", table__value(loop->actions, 0, ACTION_WHY).text);
 		*most = fmax(*most, fabs(true_share() - before));
 		since = imbalance() > EQUAL ? i + 1 : since;
 	}
@@ -635,10 +629,8 @@ TEST(it_converges_by_damon)
 	end_damon_stat();
 	/* Otherwise it would move what is accessed, too. */
 	write_text("/proc/sys/kernel/numa_balancing", "0");
-	if (act__look("damon", "", why)) {
-		print_message("no DAMON: %s\n", why);
-		fail();
-	}
+	if (act__look("damon", "", why))
+		fail_msg("no DAMON: %s", why);
 	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
 	assert_int_equal(mkdir(CGROUP, 0755), 0);
 	stop_holding();

@@ -108,11 +108,8 @@ static unsigned int settle(struct controller *controller, unsigned int bound)
 		if (imbalance() > EQUAL)
 			since = quanta;
 	}
-	if (since > bound) {
-		print_message("after %u quanta the tiers differ by %.1f %%\n", quanta,
-			      imbalance() * 100);
-		fail();
-	}
+	if (since > bound)
+		fail_msg("after %u quanta the tiers differ by %.1f %%", quanta, imbalance() * 100);
 	return since;
 }
 

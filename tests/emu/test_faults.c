@@ -6,9 +6,6 @@
 #include "rig.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 /* Six boxes of Ice Lake: 0, 2 and 4 measure the near tier, the others the far one. */
 static const struct rig_setup six = { .sockets = 2, .boxes = 6 };
@@ -361,10 +358,8 @@ static void assert_refused(int err, const char *fault)
 {
 	make_machine();
 	emu__tell("%s", fault);
-	if (rig__open(&rig, &setup) != err) {
-		print_message("%s: %s\n", fault, rig.why);
-		fail();
-	}
+	if (rig__open(&rig, &setup) != err)
+		fail_msg("%s: %s", fault, rig.why);
 	assert_true(rig.why[0]);
 	assert_null(strchr(rig.why, '\n'));
 	emu__tell("heal");
@@ -488,11 +483,8 @@ TEST(killed_it_leaves_nothing_behind)
 		for (unsigned int writes = 1;; writes++) {
 			bool killed = is_killed_after(&two, writes);
 
-			if (rig__left_behind()) {
-				print_message("%s, killed after %u writes\n", two.gen->name,
-					      writes);
-				fail();
-			}
+			if (rig__left_behind())
+				fail_msg("%s, killed after %u writes", two.gen->name, writes);
 			if (!killed)
 				break;
 		}

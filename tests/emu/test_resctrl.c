@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/wait.h>
 
 #include "core/clock.h"
 #include "probes/rmid/resctrl.h"

@@ -8,7 +8,6 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <sys/syscall.h>
 
 #include "core/process_stat.h"

@@ -3,7 +3,6 @@
 #include "test.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "loadgen/tiers/moves.h"
 

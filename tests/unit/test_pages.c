@@ -7,12 +7,8 @@
 
 #include <errno.h>
 #include <linux/mempolicy.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/numa_maps.h"
 #include "print/probe_text.h"

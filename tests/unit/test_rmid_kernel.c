@@ -93,6 +93,24 @@ static void unload(void)
 	assert_int_equal(kernel.allocations, 0);
 }
 
+static void boot_and_load(void)
+{
+	boot();
+	load();
+}
+
+static void listen(void)
+{
+	boot_and_load();
+	cpu__listen();
+}
+
+static void unlisten(void)
+{
+	cpu__unlisten();
+	unload();
+}
+
 /* The CPU runs another process (0: none), as the hook on sched_switch would report. */
 static void run(unsigned int cpu, u32 rmid)
 {
@@ -234,9 +252,8 @@ TEST(test_what_another_program_writes_stays_and_is_noticed, boot)
 	}
 }
 
-TEST(test_a_switch_is_enough_to_notice, boot)
+TEST(test_a_switch_is_enough_to_notice, boot_and_load, unload)
 {
-	load();
 	run(0, 3);
 	kernel.pqr_assoc[0] = 9;
 	run(0, 4);
@@ -246,7 +263,6 @@ TEST(test_a_switch_is_enough_to_notice, boot)
 	assert_int_equal(kernel.pqr_assoc[1], 0); /* nor is it written elsewhere from now on */
 	kernel__work();
 	assert_non_null(strstr(kernel.log, "another tool"));
-	unload();
 }
 
 TEST(test_watching_has_no_modprobe_run, boot)
@@ -261,9 +277,8 @@ TEST(test_watching_has_no_modprobe_run, boot)
 	unload();
 }
 
-TEST(test_a_cpu_that_comes_online_in_use_has_all_given_back, boot)
+TEST(test_a_cpu_that_comes_online_in_use_has_all_given_back, boot_and_load, unload)
 {
-	load();
 	run(0, 5);
 	run(1, 6);
 	kernel__offline(1);
@@ -275,7 +290,6 @@ TEST(test_a_cpu_that_comes_online_in_use_has_all_given_back, boot)
 	assert_true(kernel.pqr_assoc[1] == 7ULL << 32);
 	kernel.pqr_assoc[1] = 0;
 	nothing_is_left();
-	unload();
 }
 
 TEST(test_unloading_restores_what_is_not_yet_restored, boot)
@@ -322,9 +336,8 @@ TEST(test_a_register_that_takes_no_rmid_is_refused, boot)
 	cpu__exit();
 }
 
-TEST(test_a_write_that_faults_later_ends_it_once, boot)
+TEST(test_a_write_that_faults_later_ends_it_once, boot_and_load, unload)
 {
-	load();
 	run(0, 3);
 	run(1, 4);
 	kernel.pqr_most = 4;
@@ -338,19 +351,16 @@ TEST(test_a_write_that_faults_later_ends_it_once, boot)
 	assert_int_equal(kernel.pqr_assoc[0], 0);
 	assert_int_equal(kernel.pqr_assoc[1], 0);
 	assert_int_equal(kernel.warnings, 0);
-	unload();
 }
 
-TEST(test_the_next_kernel_finds_no_rmid, boot)
+TEST(test_the_next_kernel_finds_no_rmid, boot_and_load, unload)
 {
-	load();
 	run(0, 3);
 	run(1, 4);
 	pqr__leave();
 	run(0, 5);
 	assert_int_equal(kernel.pqr_assoc[0], 0);
 	assert_int_equal(kernel.pqr_assoc[1], 0);
-	unload();
 }
 
 TEST(test_isolated_cpus_are_left_alone, boot)
@@ -379,9 +389,8 @@ TEST(test_isolated_cpus_are_left_alone, boot)
 	unload();
 }
 
-TEST(test_without_a_listener_nothing_is_followed, boot)
+TEST(test_without_a_listener_nothing_is_followed, boot_and_load, unload)
 {
-	load();
 	assert_false(rmid_cpus[0].listening);
 	cpu__listen();
 	assert_true(rmid_cpus[0].listening && rmid_cpus[1].listening);
@@ -394,7 +403,6 @@ TEST(test_without_a_listener_nothing_is_followed, boot)
 	cpu__unlisten();
 	assert_false(rmid_cpus[0].listening || rmid_cpus[1].listening);
 	assert_int_equal(kernel.pqr_assoc[1], 0);
-	unload();
 }
 
 TEST(test_what_disturbs_all_is_done_ever_less_often, boot)
@@ -437,10 +445,8 @@ static void tick_all(void)
 	kernel.cpu = 0;
 }
 
-TEST(test_who_ran_and_left_within_a_tick_is_read_first, boot)
+TEST(test_who_ran_and_left_within_a_tick_is_read_first, listen, unlisten)
 {
-	load();
-	cpu__listen();
 	give_birth_to(15);
 	kernel.step_ns = 1000; /* so there is time for a few of the 15 */
 	for (u32 rmid = 1; rmid <= 15; rmid++) {
@@ -453,8 +459,6 @@ TEST(test_who_ran_and_left_within_a_tick_is_read_first, boot)
 		assert_in_range(record_count, 1, 42);
 		assert_int_equal(records[0].rmid, rmid);
 	}
-	cpu__unlisten();
-	unload();
 }
 
 /* The status of the first reading of an event since record_count was 0, -1 if there was none. */
@@ -505,12 +509,10 @@ TEST(test_counters_are_as_wide_as_the_vendor_has_them, boot)
 	boot_cpu_data.x86_vendor = X86_VENDOR_INTEL;
 }
 
-TEST(test_a_register_that_faults_is_an_error_and_not_0, boot)
+TEST(test_a_register_that_faults_is_an_error_and_not_0, listen, unlisten)
 {
 	u64 bytes = 0;
 
-	load();
-	cpu__listen();
 	give_birth_to(1);
 	assert_int_equal(read_once(5, LATSCOPE_RMID_OCCUPANCY, &bytes), LATSCOPE_RMID_VALUE);
 	assert_int_equal(bytes, 5 * 65536);
@@ -518,8 +520,6 @@ TEST(test_a_register_that_faults_is_an_error_and_not_0, boot)
 	for (u32 event = LATSCOPE_RMID_OCCUPANCY; event <= LATSCOPE_RMID_MBM_LOCAL; event++)
 		assert_int_equal(read_once(5, event, &bytes), LATSCOPE_RMID_ERROR);
 	assert_int_equal(kernel.warnings, 0);
-	cpu__unlisten();
-	unload();
 }
 
 /* Loads on that model, and reads once. */

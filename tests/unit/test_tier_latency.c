@@ -68,6 +68,13 @@ static void count(unsigned int boxes, const struct load *loads, const double *we
 /* The position of the clock if counter 2 has it: with one or two tiers. */
 #define CLOCKS counts[2]
 
+/* Shares boxes out to tiers, and counts for a second of 2 GHz. */
+static void share_and_count(unsigned int boxes, unsigned int tiers, const struct load *loads)
+{
+	tier_share__out(shares, boxes, tiers, false);
+	count(boxes, loads, NULL, 2e9, 1);
+}
+
 static const struct load two[] = { { 1e9, 90 }, { 2e8, 180 } };
 
 static struct tier_latency figures_of(unsigned int tier, unsigned int boxes)
@@ -144,8 +151,7 @@ TEST(all_boxes_are_used)
 /* Clocks of their own, as dies have. */
 TEST(boxes_may_have_different_clocks)
 {
-	tier_share__out(shares, BOXES, 2, false);
-	count(BOXES, two, NULL, 2e9, 1);
+	share_and_count(BOXES, 2, two);
 	for (unsigned int i = 0; i < BOXES; i += 3) {
 		deltas[i].CLOCKS = deltas[i].CLOCKS * 3 / 4;
 		deltas[i].counts[0] = deltas[i].counts[0] * 3 / 4;
@@ -213,8 +219,7 @@ TEST(uncounted_values_are_not_zero)
 {
 	struct tier_latency result;
 
-	tier_share__out(shares, 4, 2, false);
-	count(4, two, NULL, 2e9, 1);
+	share_and_count(4, 2, two);
 	for (unsigned int i = 0; i < 4; i++)
 		deltas[i].valid = false;
 	result = figures_of(0, 4);
@@ -230,8 +235,7 @@ TEST(uncounted_values_are_not_zero)
 /* The other boxes represent those that are lost. */
 TEST(the_rate_is_of_all_boxes)
 {
-	tier_share__out(shares, BOXES, 2, false);
-	count(BOXES, two, NULL, 2e9, 1);
+	share_and_count(BOXES, 2, two);
 	for (unsigned int i = 0; i < BOXES / 4; i++)
 		deltas[i].valid = false;
 	assert_load(BOXES, two, 2e9, 1e-3);
@@ -256,8 +260,7 @@ static void lengthen(unsigned int box, uint64_t percent, uint64_t parts)
 
 TEST(a_box_of_uncertain_time_has_the_others_clock)
 {
-	tier_share__out(shares, 4, 2, false);
-	count(4, two, NULL, 2e9, 1);
+	share_and_count(4, 2, two);
 	lengthen(0, 10, 10);
 	assert_load(4, two, 2e9, 1e-3);
 }
@@ -374,8 +377,7 @@ TEST(a_box_without_a_clock_has_its_neighbours)
 {
 	double hz = 0;
 
-	tier_share__out(shares, BOXES, 3, false);
-	count(BOXES, three, NULL, 2e9, 1);
+	share_and_count(BOXES, 3, three);
 	for (unsigned int i = 22; i < BOXES; i++) {
 		deltas[i].counts[0] /= 2;
 		if (shares[i].events[1] == TIER_CLOCKTICKS)
@@ -395,8 +397,7 @@ TEST(a_box_without_a_clock_has_its_neighbours)
 TEST(without_any_clock_nothing_is_known)
 {
 	for (unsigned int lost = 0; lost < 2; lost++) {
-		tier_share__out(shares, BOXES, 3, false);
-		count(BOXES, three, NULL, 2e9, 1);
+		share_and_count(BOXES, 3, three);
 		for (unsigned int i = 3; i < BOXES - 4; i += 4) {
 			memset(deltas[i].counts, 0, sizeof(deltas[i].counts));
 			deltas[i].valid = !lost;
@@ -411,8 +412,7 @@ TEST(without_any_clock_nothing_is_known)
 /* Only the first box can measure it. */
 TEST(the_first_box_is_a_neighbour_too)
 {
-	tier_share__out(shares, 2, 2, false);
-	count(2, two, NULL, 2e9, 1);
+	share_and_count(2, 2, two);
 	lengthen(1, 50, 3);
 	assert_load(2, two, 2e9, 1e-4);
 }
@@ -420,8 +420,7 @@ TEST(the_first_box_is_a_neighbour_too)
 /* A box that was preempted is not used as a clock while there are certain ones. */
 TEST(an_uncertain_clock_is_not_passed_on)
 {
-	tier_share__out(shares, BOXES, 3, false);
-	count(BOXES, three, NULL, 2e9, 1);
+	share_and_count(BOXES, 3, three);
 	lengthen(7, 50, 3);
 	assert_tiers(BOXES, 3, three, 2e9, 1e-4);
 }
@@ -432,8 +431,7 @@ TEST(too_few_requests_are_scaled)
 	static const struct load few[] = { { 1e9, 90 }, { 2e8, 180 }, { 40, 250 } };
 	struct tier_latency result;
 
-	tier_share__out(shares, 4, 3, false);
-	count(4, few, NULL, 2e9, 1);
+	share_and_count(4, 3, few);
 	deltas[3].counts[0] = 0;
 	result = figures_of(2, 4);
 	assert_true(result.rate_known && !result.latency_known);
