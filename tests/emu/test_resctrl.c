@@ -173,8 +173,7 @@ static void refused(const char *root_of, const char *wanted)
 {
 	why[0] = '\0';
 	assert_int_equal(resctrl__open(&resctrl, root_of, 0, keep, NULL, why), -EOPNOTSUPP);
-	if (!strstr(why, wanted))
-		fail_msg("'%s' has no '%s'", why, wanted);
+	unit_assert_says(why, wanted);
 	assert_int_equal(count_ours(), 0);
 }
 
@@ -301,8 +300,7 @@ static void assert_concluded(const char *says)
 
 	resctrl__tell(resctrl, out);
 	fclose(out);
-	if (!strstr(text, says))
-		fail_msg("said: %s, not: %s", text, says);
+	unit_assert_says(text, says);
 }
 
 TEST(processes_of_others_stay_where_they_are, mount_it, unmount_it)

@@ -59,8 +59,7 @@ static inline void read_place(void)
 static inline void assert_refused(struct act_config config, int err, const char *reason)
 {
 	assert_int_equal(open_act(config), err);
-	if (!strstr(why, reason))
-		fail_msg("said: %s, not: %s", why, reason);
+	unit_assert_says(why, reason);
 }
 
 /* The first line of a file. */

@@ -85,6 +85,13 @@ static inline int unit_run(unit_function *const group[UNIT_FIXTURES])
 		return unit_run((unit_function *const[UNIT_FIXTURES]){ __VA_ARGS__ }); \
 	}
 
+static inline void unit_assert_says(const char *text, const char *part)
+{
+	assert_non_null(text);
+	if (!strstr(text, part))
+		fail_msg("said: %s, not: %s", text, part);
+}
+
 /* A test with a directory of its own, `dir`. */
 #define TEST_IN_DIR(function) TEST(function, unit_enter_dir, unit_leave_dir)
 
@@ -96,6 +103,25 @@ static inline void unit_enter_dir(void)
 static inline void unit_leave_dir(void)
 {
 	unit_remove(dir);
+}
+
+static inline void unit_empty_dir(void)
+{
+	char command[4096];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'/*", dir);
+	assert_int_equal(system(command), 0);
+}
+
+/* The socket of a CPU, below a fake root. */
+static inline void unit_write_socket(const char *root, unsigned int cpu, unsigned int socket)
+{
+	char name[96], text[16];
+
+	snprintf(name, sizeof(name), "sys/devices/system/cpu/cpu%u/topology/physical_package_id",
+		 cpu);
+	snprintf(text, sizeof(text), "%u\n", socket);
+	unit_write(root, name, text);
 }
 
 #endif

@@ -125,8 +125,8 @@ static void make_machine(void)
 		   "Node 4 MemTotal:        1024 kB\nNode 4 MemFree:          512 kB\n");
 	unit_write(dir, NODES "node0/meminfo",
 		   "Node 0 MemTotal:        2048 kB\nNode 0 MemFree:           64 kB\n");
-	unit_write(dir, "sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
-	unit_write(dir, "sys/devices/system/cpu/cpu4/topology/physical_package_id", "1\n");
+	unit_write_socket(dir, 0, 0);
+	unit_write_socket(dir, 4, 1);
 	unit_write(dir, "sys/devices/virtual/memory_tiering/memory_tier4/nodelist", "0-1\n");
 	unit_write(dir, "sys/devices/virtual/memory_tiering/memory_tier22/nodelist", "4\n");
 }

@@ -26,9 +26,7 @@ static void make_socket(unsigned int node, const char *cpus, unsigned int first)
 
 	snprintf(path, sizeof(path), NODES "node%u/cpulist", node);
 	unit_write(dir, path, cpus);
-	snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%u/topology/physical_package_id",
-		 first);
-	unit_write(dir, path, node ? "1\n" : "0\n");
+	unit_write_socket(dir, first, node);
 }
 
 /* Nodes 0 and 1 are sockets; node 2 is CXL memory of socket 1. */
