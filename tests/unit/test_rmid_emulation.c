@@ -19,7 +19,6 @@
 static struct emulation *emulation;
 static struct lat_rmid_owner told[TOLD];
 static unsigned int nr_told;
-static char *dir;
 
 static int keep(void *context, const struct lat_rmid_owner *record, uint32_t runner)
 {
@@ -35,10 +34,28 @@ static void emulate(uint32_t rmids)
 	assert_int_equal(emulation__new(&emulation, rmids, keep, NULL), 0);
 }
 
+static void set_up(void)
+{
+	emulate(4);
+}
+
 static void tear_down(void)
 {
 	emulation__free(emulation);
 	emulation = NULL;
+}
+
+/* With a directory, and as many RMIDs as there are processes. */
+static void set_up_dir(void)
+{
+	unit_enter_dir();
+	emulate(8);
+}
+
+static void tear_down_dir(void)
+{
+	tear_down();
+	unit_leave_dir();
 }
 
 static void send(enum lat_rmid_life life, uint64_t key, uint32_t tgid, uint32_t pid,
@@ -75,9 +92,8 @@ static const struct latscope_rmid_owner *last(enum lat_rmid_fate fate)
 	return &told[nr_told - 1].owner;
 }
 
-TEST(a_process_has_an_rmid_from_its_birth_to_its_last_thread, NULL, tear_down)
+TEST(a_process_has_an_rmid_from_its_birth_to_its_last_thread, set_up, tear_down)
 {
-	emulate(4);
 	begin(1, 500, START);
 	assert_int_equal(last(RMID_ALLOCATED)->rmid, 1);
 	assert_int_equal(last(RMID_ALLOCATED)->tgid, 500);
@@ -92,9 +108,8 @@ TEST(a_process_has_an_rmid_from_its_birth_to_its_last_thread, NULL, tear_down)
 }
 
 /* The kernel may say so before a CPU has switched away from another thread. */
-TEST(the_word_that_all_have_ended_does_not_count_early, NULL, tear_down)
+TEST(the_word_that_all_have_ended_does_not_count_early, set_up, tear_down)
 {
-	emulate(4);
 	begin(1, 500, START);
 	send(RMID_BEGINS, 1, 500, 501, 1, START + 1);
 	send(RMID_ENDS_ALL, 1, 500, 501, 0, START + 2);
@@ -160,11 +175,10 @@ TEST(freed_rmids_are_reused_first_in_first_out_after_limbo, NULL, tear_down)
 	assert_int_equal(last(RMID_ALLOCATED)->rmid, 1);
 }
 
-TEST(a_pid_used_again_is_another_process, NULL, tear_down)
+TEST(a_pid_used_again_is_another_process, set_up, tear_down)
 {
 	uint32_t first;
 
-	emulate(4);
 	begin(1, 500, START);
 	first = last(RMID_ALLOCATED)->rmid;
 	begin(2, 500, START + 1); /* it was reaped before its last switch */
@@ -175,9 +189,8 @@ TEST(a_pid_used_again_is_another_process, NULL, tear_down)
 }
 
 /* The thread has the number of the leader from then on, and the leader that of the thread. */
-TEST(exec_by_a_thread_keeps_the_rmid, NULL, tear_down)
+TEST(exec_by_a_thread_keeps_the_rmid, set_up, tear_down)
 {
-	emulate(4);
 	begin(1, 500, START);
 	send(RMID_BEGINS, 1, 500, 501, 1, START + 1);
 	send(RMID_ENDS, 1, 500, 501, 1, START + 2);
@@ -189,9 +202,8 @@ TEST(exec_by_a_thread_keeps_the_rmid, NULL, tear_down)
 	assert_int_equal(last(RMID_FREED)->rmid, 1);
 }
 
-TEST(who_existed_before_is_found_with_its_threads, NULL, tear_down)
+TEST(who_existed_before_is_found_with_its_threads, set_up, tear_down)
 {
-	emulate(4);
 	send(RMID_BEGINS, 1, 500, 501, 1, START); /* before its process is known */
 	send(RMID_EXISTS, 1, 500, 500, 2, START + 1);
 	assert_int_equal(last(RMID_ALLOCATED)->why, LATSCOPE_RMID_FOUND);
@@ -205,9 +217,8 @@ TEST(who_existed_before_is_found_with_its_threads, NULL, tear_down)
 }
 
 /* A thread that begins while the process is found is counted twice. */
-TEST(who_was_found_with_a_thread_too_many_ends_all_the_same, NULL, tear_down)
+TEST(who_was_found_with_a_thread_too_many_ends_all_the_same, set_up, tear_down)
 {
-	emulate(4);
 	send(RMID_EXISTS, 1, 500, 500, 2, START);
 	send(RMID_BEGINS, 1, 500, 501, 1, START);
 	send(RMID_ENDS, 1, 500, 501, 1, START + 1);
@@ -216,9 +227,8 @@ TEST(who_was_found_with_a_thread_too_many_ends_all_the_same, NULL, tear_down)
 	assert_int_equal(last(RMID_FREED)->time_ns, START + 2);
 }
 
-TEST(who_was_born_unseen_and_lives_has_a_thread_more, NULL, tear_down)
+TEST(who_was_born_unseen_and_lives_has_a_thread_more, set_up, tear_down)
 {
-	emulate(4);
 	begin(1, 500, START);
 	send(RMID_ENDS, 1, 500, 501, 1, START + 1); /* the beginning of 501 was lost */
 	assert_int_equal(nr_told, 1);
@@ -227,9 +237,8 @@ TEST(who_was_born_unseen_and_lives_has_a_thread_more, NULL, tear_down)
 	last(RMID_FREED);
 }
 
-TEST(a_lost_end_is_noticed_when_its_memory_is_used_again, NULL, tear_down)
+TEST(a_lost_end_is_noticed_when_its_memory_is_used_again, set_up, tear_down)
 {
-	emulate(4);
 	begin(1, 500, START);
 	begin(1, 600, START + 1);
 	assert_int_equal(nr_told, 3);
@@ -251,10 +260,8 @@ static void write_stat(uint32_t tgid, const char *state, unsigned int threads, u
 }
 
 /* It is not known to have ended: nothing is freed. */
-TEST(who_cannot_be_looked_at_lives, NULL, tear_down)
+TEST(who_cannot_be_looked_at_lives, set_up_dir, tear_down_dir)
 {
-	dir = unit_tmpdir();
-	emulate(8);
 	begin(100000, 500, START);
 	write_stat(501, "S", 1, 0); /* makes the directories */
 	assert_int_equal(mkdir(unit_path(dir, "proc/500"), 0700), 0);
@@ -264,16 +271,13 @@ TEST(who_cannot_be_looked_at_lives, NULL, tear_down)
 	assert_int_equal(emulation__check(emulation, dir, START + 9), 0);
 	assert_int_equal(emulation__state(emulation).assigned, 1);
 	assert_int_equal(emulation__state(emulation).miscounted, 0);
-	unit_remove(dir);
 }
 
 /* Of six, the first two live; the others are gone, a zombie, another process, and dead. */
-TEST(lost_ends_are_found_in_proc, NULL, tear_down)
+TEST(lost_ends_are_found_in_proc, set_up_dir, tear_down_dir)
 {
 	uint64_t tick = 1000000000ULL / (uint64_t)sysconf(_SC_CLK_TCK);
 
-	dir = unit_tmpdir();
-	emulate(8);
 	for (uint32_t i = 0; i < 6; i++)
 		begin(100000 + i, 500 + i, START);
 	write_stat(500, "S", 1, (100000 * 1000 + 500) / tick);
@@ -292,14 +296,11 @@ TEST(lost_ends_are_found_in_proc, NULL, tear_down)
 		assert_int_equal(told[i].head.flags, RMID_FREED);
 		assert_in_range(told[i].owner.tgid, 502, 505);
 	}
-	unit_remove(dir);
 }
 
 /* It has ended, but its record is still to come. */
-TEST(who_ends_just_now_is_freed_by_its_record, NULL, tear_down)
+TEST(who_ends_just_now_is_freed_by_its_record, set_up_dir, tear_down_dir)
 {
-	dir = unit_tmpdir();
-	emulate(8);
 	begin(100000, 500, START);
 	assert_int_equal(emulation__check(emulation, dir, START + 5), 0);
 	assert_int_equal(nr_told, 1);
@@ -307,16 +308,13 @@ TEST(who_ends_just_now_is_freed_by_its_record, NULL, tear_down)
 	assert_int_equal(last(RMID_FREED)->time_ns, START + 8);
 	assert_int_equal(emulation__check(emulation, dir, START + 9), 0);
 	assert_int_equal(emulation__state(emulation).miscounted, 0);
-	unit_remove(dir);
 }
 
 /* Two are gone after the end of the window; of one, a record says that it ended since then. */
-TEST(who_ends_after_the_window_is_there_at_its_end, NULL, tear_down)
+TEST(who_ends_after_the_window_is_there_at_its_end, set_up_dir, tear_down_dir)
 {
 	const struct lat_rmid_task later = { .head.flags = RMID_ENDS_ALL, .key = 100001 };
 
-	dir = unit_tmpdir();
-	emulate(8);
 	begin(100000, 500, START);
 	begin(100001, 501, START);
 	emulation__look(emulation, dir);
@@ -324,7 +322,6 @@ TEST(who_ends_after_the_window_is_there_at_its_end, NULL, tear_down)
 	assert_int_equal(emulation__check(emulation, dir, START + 9), 0);
 	assert_int_equal(nr_told, 3);
 	assert_int_equal(last(RMID_FREED)->tgid, 500);
-	unit_remove(dir);
 }
 
 TEST(a_late_record_does_not_turn_time_back, NULL, tear_down)
@@ -355,7 +352,7 @@ static char *dump_to(const char *name)
 	return unit_read(dir, name);
 }
 
-TEST(the_dump_is_that_of_the_module, NULL, tear_down)
+TEST(the_dump_is_that_of_the_module, unit_enter_dir, tear_down_dir)
 {
 	struct module_state module;
 	struct lat_rmid_task odd = { .head = { .time_ns = START + 7, .flags = RMID_BEGINS },
@@ -368,7 +365,6 @@ TEST(the_dump_is_that_of_the_module, NULL, tear_down)
 	char *text;
 	int fd;
 
-	dir = unit_tmpdir();
 	emulate(2);
 	begin(1, 500, START);
 	send(RMID_BEGINS, 1, 500, 501, 1, START + 1);
@@ -391,17 +387,15 @@ TEST(the_dump_is_that_of_the_module, NULL, tear_down)
 	assert_int_equal(module.waiting, 1);
 	assert_string_equal(module.rdt, "off");
 	close(fd);
-	unit_remove(dir);
 }
 
 /* More than one reading of the file. */
-TEST(a_long_dump_is_copied_whole, NULL, tear_down)
+TEST(a_long_dump_is_copied_whole, unit_enter_dir, tear_down_dir)
 {
 	char *text, *copy;
 	FILE *out;
 	int fd;
 
-	dir = unit_tmpdir();
 	emulate(500);
 	for (uint32_t i = 0; i < 500; i++)
 		begin(1 + i, 1000 + i, START);
@@ -416,7 +410,6 @@ TEST(a_long_dump_is_copied_whole, NULL, tear_down)
 	assert_string_equal(copy, text);
 	free(copy);
 	free(text);
-	unit_remove(dir);
 }
 
 TEST(the_trace_is_that_of_the_module)
