@@ -28,8 +28,12 @@ static void set_up(void)
 	seq = 0;
 }
 
+static struct table *table;
+
 static void tear_down(void)
 {
+	table__free(table);
+	table = NULL;
 	attribution__clear(&attribution);
 }
 
@@ -385,53 +389,50 @@ TEST(a_reading_without_a_value_is_none, set_up, tear_down)
 static const unsigned int two_counters[] = { 0, 2 };
 static const struct rows_layout layout = { two_counters, 2, true, true };
 
-static struct table *rows_of(void)
+static void make_rows(void)
 {
-	struct table *table;
 	const struct slot *slot;
 
 	assert_int_equal(rows__new_table(&table, &layout), 0);
 	while ((slot = slots__next(attribution.slots)))
 		assert_int_equal(rows__add(table, &layout, slot, attribution.processes, START), 0);
-	return table;
+}
+
+static struct table_value value(size_t row, unsigned int column)
+{
+	return table__value(table, row, column);
 }
 
 TEST(idle_slots_have_rows_like_others, set_up, tear_down)
 {
-	struct table *table;
-
 	send_span(RMID_WHO_IDLE, 0, START, START + 2 * MS, 0);
 	send_process(500, BORN, "one\033[31m");
 	send_span(RMID_WHO_PROCESS, 500, START + 2 * MS, START + 2 * MS + 5, 0);
 	send_span(RMID_WHO_IDLE, 0, START + 2 * MS + 5, START + 3 * MS, 0);
-	table = rows_of();
+	make_rows();
 	assert_int_equal(table__rows(table), 4);
 	assert_int_equal(table__time_ns(table, 1), 2 * MS);
-	assert_string_equal(table__value(table, 1, ROWS_COMM).text, "(idle)");
-	assert_int_equal(table__value(table, 1, ROWS_CPU_NS).integer, MS);
+	assert_string_equal(value(1, ROWS_COMM).text, "(idle)");
+	assert_int_equal(value(1, ROWS_CPU_NS).integer, MS);
 	assert_int_equal(table__time_ns(table, 2), 3 * MS);
-	assert_int_equal(table__value(table, 2, ROWS_PID).integer, 500);
-	assert_string_equal(table__value(table, 2, ROWS_COMM).text, "one?[31m");
-	assert_int_equal(table__value(table, 2, ROWS_CPU_NS).integer, 5);
-	assert_int_equal(table__value(table, 2, ROWS_INCOMPLETE).integer, 0);
-	assert_string_equal(table__value(table, 3, ROWS_COMM).text, "(idle)");
-	assert_false(table__value(table, 3, ROWS_PID).known);
-	table__free(table);
+	assert_int_equal(value(2, ROWS_PID).integer, 500);
+	assert_string_equal(value(2, ROWS_COMM).text, "one?[31m");
+	assert_int_equal(value(2, ROWS_CPU_NS).integer, 5);
+	assert_int_equal(value(2, ROWS_INCOMPLETE).integer, 0);
+	assert_string_equal(value(3, ROWS_COMM).text, "(idle)");
+	assert_false(value(3, ROWS_PID).known);
 }
 
 TEST(lost_time_has_a_row_and_marks_the_slot, set_up, tear_down)
 {
-	struct table *table;
-
 	send_span(RMID_WHO_PROCESS, 500, START, START + 400, 0);
 	send_span(RMID_WHO_PROCESS, 500, START + 900, START + MS, 0);
-	table = rows_of();
+	make_rows();
 	assert_int_equal(table__rows(table), 2);
-	assert_int_equal(table__value(table, 0, ROWS_INCOMPLETE).integer, 1);
-	assert_string_equal(table__value(table, 1, ROWS_COMM).text, ROWS_LOST);
-	assert_int_equal(table__value(table, 1, ROWS_CPU_NS).integer, 500);
-	assert_false(table__value(table, 1, ROWS_SWITCHES).known);
-	table__free(table);
+	assert_int_equal(value(0, ROWS_INCOMPLETE).integer, 1);
+	assert_string_equal(value(1, ROWS_COMM).text, ROWS_LOST);
+	assert_int_equal(value(1, ROWS_CPU_NS).integer, 500);
+	assert_false(value(1, ROWS_SWITCHES).known);
 }
 
 /* A gap in a counter makes an empty field, not the rest of the value. */
@@ -443,19 +444,17 @@ TEST(a_gap_is_not_known, set_up, tear_down)
 				      .who = RMID_WHO_PROCESS,
 				      .id = 500,
 				      .counters = { { 40, 10, 10 }, { 60, 10, 10 } } };
-	struct table *table;
 
 	take(&span, sizeof(span));
 	span.start_ns = START + MS - 9;
 	span.head.time_ns = START + MS;
 	span.counters[1] = (struct lat_rmid_counter){ 0, 10, 0 };
 	take(&span, sizeof(span));
-	table = rows_of();
-	assert_int_equal(table__value(table, 0, ROWS_COLUMNS).integer, 80);
-	assert_true(table__value(table, 0, ROWS_COLUMNS).known);
-	assert_false(table__value(table, 0, ROWS_COLUMNS + 1).known);
-	assert_false(table__value(table, 0, ROWS_COLUMNS + 3).known); /* LLC: nothing was read */
-	table__free(table);
+	make_rows();
+	assert_int_equal(value(0, ROWS_COLUMNS).integer, 80);
+	assert_true(value(0, ROWS_COLUMNS).known);
+	assert_false(value(0, ROWS_COLUMNS + 1).known);
+	assert_false(value(0, ROWS_COLUMNS + 3).known); /* LLC: nothing was read */
 }
 
 /* ---- what is read of the system ---- */

@@ -141,19 +141,17 @@ static void settles(const struct machine *like, const double *loads, unsigned in
 	for (unsigned int i = 0; i < nr_loads * 11; i++) {
 		struct machine machine = *like;
 		double p = fmin(fmax(i % 11 / 10.0, 0.001), 0.999);
-		unsigned int quanta;
 
-		machine.requests = loads[i / 11];
 		begin();
-		quanta = settle(&machine, &p, noise);
-		worst = quanta > worst ? quanta : worst;
-		late += quanta > BOUND;
-		all++;
-		machine.requests = loads[(i / 11 + 1) % nr_loads];
-		quanta = settle(&machine, &p, noise);
-		worst = quanta > worst ? quanta : worst;
-		late += quanta > BOUND;
-		all++;
+		for (unsigned int step = 0; step < 2; step++) { /* of the load */
+			unsigned int quanta;
+
+			machine.requests = loads[(i / 11 + step) % nr_loads];
+			quanta = settle(&machine, &p, noise);
+			worst = quanta > worst ? quanta : worst;
+			late += quanta > BOUND;
+			all++;
+		}
 	}
 	print_message("noise %.0f %%: of %u, %u took more than %u quanta, at most %u\n",
 		      noise * 100, all, late, BOUND, worst);

@@ -284,60 +284,66 @@ TEST(lockdown_is_named, begin)
 	assert_refused("icx", -EOPNOTSUPP, "does not allow writes");
 }
 
+static uint64_t before[2][REGISTERS];
+
+static void remember(void)
+{
+	memcpy(before, machine.registers, sizeof(before));
+}
+
+static void assert_untouched(void)
+{
+	assert_memory_equal(before, machine.registers, sizeof(before));
+}
+
 /* A refusal because of one box leaves all as they were, also those before it. */
 TEST(counters_in_use_are_left_alone, begin)
 {
-	static uint64_t before[2][REGISTERS];
-
 	config.boxes = 4;
 	machine.registers[1][0xe01 + 0xe * 3 + 2] = 0x400000;
-	memcpy(before, machine.registers, sizeof(before));
+	remember();
 	assert_refused("icx", -EBUSY, "counter 2 of CHA 3 is in use");
-	assert_memory_equal(before, machine.registers, sizeof(before));
+	assert_untouched();
 	config.take = true;
 	assert_int_equal(open_model("icx"), 0);
 	finish();
-	assert_memory_equal(before, machine.registers, sizeof(before));
+	assert_untouched();
 }
 
 TEST(looking_writes_nothing, begin)
 {
-	static uint64_t before[2][REGISTERS];
-
 	config.boxes = 4;
 	config.look = true;
 	for (unsigned int i = 0; i < REGISTERS; i++)
 		machine.registers[0][i] = unit_random() & ~0x400000ULL;
-	memcpy(before, machine.registers, sizeof(before));
+	remember();
 	assert_int_equal(open_model("icx"), 0);
 	finish();
-	assert_memory_equal(before, machine.registers, sizeof(before));
+	assert_untouched();
 }
 
 /* Before anything is written, and also if another program uses the counters. */
 TEST(another_latscope_is_left_alone, begin)
 {
-	static uint64_t left[2][REGISTERS];
-
 	config.boxes = 4;
 	assert_int_equal(open_model("icx"), 0);
 	assert_int_equal(machine.locks, 1);
-	memcpy(left, machine.registers, sizeof(left));
+	remember();
 	finish();
-	memcpy(machine.registers, left, sizeof(left));
+	memcpy(machine.registers, before, sizeof(before));
 	machine.locked = true;
 	for (unsigned int i = 0; i < 4; i++) {
 		config.take = i & 1;
 		config.look = i & 2;
 		assert_refused("icx", -EBUSY, "another latscope is using these counters");
-		assert_memory_equal(left, machine.registers, sizeof(left));
+		assert_untouched();
 	}
 	/* The lock is free: the process that had set them has ended. */
 	machine.locked = config.take = false;
 	for (unsigned int i = 0; i < 2; i++) {
 		config.look = i;
 		assert_refused("icx", -EBUSY, "a killed latscope left the CHAs programmed");
-		assert_memory_equal(left, machine.registers, sizeof(left));
+		assert_untouched();
 	}
 }
 
