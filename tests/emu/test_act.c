@@ -147,20 +147,16 @@ static double imbalance(void)
 	return fabs(near - far) / fmax(near, far);
 }
 
-static const struct rig_setup setup = {
-	.gen = &rig_generations[0],
+/* Emerald Rapids. */
+static const struct rig_setup emr = {
+	.gen = &rig_generations[4],
 	.boxes = 2,
 	.tiers = "local-ddr,local-cxl",
 };
 
 static void make_machine(unsigned int requests)
 {
-	static struct rig_setup emr;
-
-	emr = setup;
-	for (unsigned int i = 0; i < RIG_GENERATIONS; i++)
-		if (!strcmp(rig_generations[i].name, "emr"))
-			emr.gen = &rig_generations[i];
+	assert_string_equal(emr.gen->name, "emr");
 	rig__machine(&emr);
 	emu__tell("time step=100");
 	emu__tell("stream name=near idle=80 service=20 capacity=4e8");
@@ -198,15 +194,11 @@ static struct act_config config_of(bool dry_run, bool keep)
 static void begin(struct loop *loop, double share, unsigned int requests,
 		  const struct act_config *config)
 {
-	struct rig_setup emr = setup;
 	char why[TIER_TEXT] = "";
 
 	place(share);
 	make_machine(requests);
 	follow();
-	for (unsigned int i = 0; i < RIG_GENERATIONS; i++)
-		if (!strcmp(rig_generations[i].name, "emr"))
-			emr.gen = &rig_generations[i];
 	rig__start(&loop->rig, &emr);
 	assert_int_equal(table__new(&loop->actions, action_columns, ACTION_COLUMNS), 0);
 	if (open_actor(loop, config, why))
@@ -256,18 +248,19 @@ static const char *quantum(struct loop *loop)
 	return action.text;
 }
 
-/* The quantum from which on the tiers are equal, of `quanta`. */
-static unsigned int settle(struct loop *loop, unsigned int quanta)
+/* The quantum from which on the tiers are equal. *most, unless NULL: of what a quantum moves. */
+static unsigned int settle(struct loop *loop, unsigned int quanta, double *most)
 {
 	unsigned int since = 0;
 
 	for (unsigned int i = 0; i < quanta; i++) {
-		const char *action = quantum(loop);
+		double before = true_share();
 
-		if (!strcmp(action, "stop"))
+		if (!strcmp(quantum(loop), "stop"))
 			fail_msg("%s", table__value(loop->actions, 0, ACTION_WHY).text);
-		if (imbalance() > EQUAL)
-			since = i + 1;
+		if (most)
+			*most = fmax(*most, fabs(true_share() - before));
+		since = imbalance() > EQUAL ? i + 1 : since;
 	}
 	return since;
 }
@@ -287,9 +280,9 @@ TEST(it_converges_from_any_start)
 		unsigned int first, again;
 
 		begin(&loop, starts[i], 80, &config);
-		first = settle(&loop, 70);
+		first = settle(&loop, 70, NULL);
 		emu__tell("loop requests=150");
-		again = settle(&loop, 70);
+		again = settle(&loop, 70, NULL);
 		print_message("from %.1f: equal after %u quanta, after a step of the load %u\n",
 			      starts[i], first, again);
 		assert_true(first <= 60 && again <= 60);
@@ -307,7 +300,7 @@ TEST(it_holds_without_a_cycle)
 	double low = 1, high = 0;
 
 	begin(&loop, 0.5, 80, &config);
-	assert_true(settle(&loop, 60) < 60);
+	assert_true(settle(&loop, 60, NULL) < 60);
 	loop.moves = 0;
 	for (unsigned int i = 0; i < quanta; i++) {
 		double share;
@@ -367,48 +360,49 @@ TEST(it_is_faster_than_no_action)
 			none = j ? none : rate_now();
 		}
 		begin(&loop, 1, loads[i], &config);
-		settle(&loop, 70);
+		settle(&loop, 70, NULL);
 		print_line("move_pages");
 		assert_true(rate_now() > none);
 		end(&loop);
 	}
 }
 
-TEST(all_pages_are_put_back)
+/* From a share on the near node to more than another one, and back. */
+static void pages_are_put_back(struct loop *loop, double share, unsigned int quanta, double more)
 {
 	static int before[PAGES], after[PAGES];
-	struct loop loop = { .noise = 0.03, .seed = 2 };
 	struct act_config config = config_of(false, false);
 
-	begin(&loop, 0.2, 80, &config);
+	begin(loop, share, 80, &config);
 	pages_call(before, 0, -1);
-	for (unsigned int i = 0; i < 20; i++)
-		quantum(&loop);
-	assert_true(true_share() > 0.4);
-	end(&loop);
+	for (unsigned int i = 0; i < quanta; i++)
+		quantum(loop);
+	assert_true(true_share() > more);
+	end(loop);
 	pages_call(after, 0, -1);
 	assert_memory_equal(before, after, sizeof(before));
 }
 
+TEST(all_pages_are_put_back)
+{
+	struct loop loop = { .noise = 0.03, .seed = 2 };
+
+	pages_are_put_back(&loop, 0.2, 20, 0.4);
+}
+
+static void hold_again(const char *how)
+{
+	stop_holding();
+	start_holding(how);
+}
+
 TEST(huge_pages_are_put_back)
 {
-	static int before[PAGES], after[PAGES];
 	struct loop loop = { .seed = 2 };
-	struct act_config config;
 
-	stop_holding();
-	start_holding("huge");
-	config = config_of(false, false);
-	begin(&loop, 0.25, 80, &config);
-	pages_call(before, 0, -1);
-	for (unsigned int i = 0; i < 10; i++)
-		quantum(&loop);
-	assert_true(true_share() > 0.3);
-	end(&loop);
-	pages_call(after, 0, -1);
-	assert_memory_equal(before, after, sizeof(before));
-	stop_holding();
-	start_holding(NULL);
+	hold_again("huge");
+	pages_are_put_back(&loop, 0.25, 10, 0.3);
+	hold_again(NULL);
 }
 
 TEST(a_dry_run_moves_nothing)
@@ -543,12 +537,10 @@ TEST(weighted_pages)
 {
 	if (!has_weights())
 		return;
-	stop_holding();
-	start_holding("weighted");
+	hold_again("weighted");
 	new_pages_follow_the_weights();
 	weights_converge();
-	stop_holding();
-	start_holding(NULL);
+	hold_again(NULL);
 }
 
 #define CGROUP "/sys/fs/cgroup/damon"
@@ -580,22 +572,6 @@ static void end_damon_stat(void)
 	write_text(DAMON_STAT, "N");
 }
 
-/* Counts quanta until the tiers are equal, and checks that no quantum moves more than its shift. */
-static unsigned int settle_in_steps(struct loop *loop, unsigned int quanta, double *most)
-{
-	unsigned int since = 0;
-
-	for (unsigned int i = 0; i < quanta; i++) {
-		double before = true_share();
-
-		if (!strcmp(quantum(loop), "stop"))
-			fail_msg("%s", table__value(loop->actions, 0, ACTION_WHY).text);
-		*most = fmax(*most, fabs(true_share() - before));
-		since = imbalance() > EQUAL ? i + 1 : since;
-	}
-	return since;
-}
-
 static void damon_converges(struct act_config *config)
 {
 	struct loop loop = { .noise = 0.03, .seed = 11 };
@@ -605,11 +581,11 @@ static void damon_converges(struct act_config *config)
 	begin(&loop, 0.5, 80, config);
 	has_text(NR_KDAMONDS, "2\n");
 	sleep(4); /* it has to watch first */
-	first = settle_in_steps(&loop, 40, &most);
+	first = settle(&loop, 40, &most);
 	share = true_share();
 	moves = loop.moves;
 	emu__tell("loop requests=150");
-	again = settle_in_steps(&loop, 60, &most);
+	again = settle(&loop, 60, &most);
 	print_message("DAMON from 0.5: equal after %u quanta, placement %.3f, %u moves; after a "
 		      "step of the load %u, placement %.3f; at most %.4f in a quantum\n",
 		      first, share, moves, again, true_share(), most);
@@ -633,15 +609,13 @@ TEST(it_converges_by_damon)
 		fail_msg("no DAMON: %s", why);
 	write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
 	assert_int_equal(mkdir(CGROUP, 0755), 0);
-	stop_holding();
 	held.cgroup = CGROUP "/cgroup.procs";
-	start_holding("hot");
+	hold_again("hot");
 	config.method = "damon";
 	config.target = (struct act_target){ .cgroup = "damon" };
 	damon_converges(&config);
-	stop_holding();
 	held.cgroup = NULL;
-	start_holding(NULL);
+	hold_again(NULL);
 	rmdir(CGROUP);
 }
 
