@@ -22,13 +22,9 @@ static FILE *open_list(const char *path, const char *mode)
 
 static struct descendants descendants;
 
-static void begin(void)
-{
-	without_list = false;
-}
-
 static void end(void)
 {
+	without_list = false;
 	descendants__clear(&descendants);
 }
 
@@ -80,7 +76,7 @@ static void assert_left(pid_t child)
 }
 
 /* As with a script that has a job in the background and then executes latscope. */
-TEST(orphans_are_reaped_behind_a_child_from_before, begin, end)
+TEST(orphans_are_reaped_behind_a_child_from_before, NULL, end)
 {
 	pid_t other = ended_child(), orphans[2];
 
@@ -93,7 +89,7 @@ TEST(orphans_are_reaped_behind_a_child_from_before, begin, end)
 	assert_left(other);
 }
 
-TEST(orphans_are_reaped_behind_the_workload, begin, end)
+TEST(orphans_are_reaped_behind_the_workload, NULL, end)
 {
 	pid_t workload, orphan;
 
@@ -105,7 +101,7 @@ TEST(orphans_are_reaped_behind_the_workload, begin, end)
 	assert_left(workload);
 }
 
-TEST(without_a_list_of_children_they_are_found, begin, end)
+TEST(without_a_list_of_children_they_are_found, NULL, end)
 {
 	without_list = true;
 	orphans_are_reaped_behind_a_child_from_before();

@@ -6,6 +6,7 @@
 #include "core/hist.h"
 
 static struct run *run;
+static struct fault_cost cost;
 
 static void new_run(void)
 {
@@ -41,7 +42,6 @@ static void add_metric(struct run_probe *probe, const char *name, uint64_t ns)
 TEST(crossings_and_handler_add_up, new_run, free_run)
 {
 	struct run_probe *ringlat = add_probe("ringlat", "kvm");
-	struct fault_cost cost;
 
 	add_metric(ringlat, "fault_u2k", 200);
 	add_metric(ringlat, "fault_k2u", 100);
@@ -61,8 +61,6 @@ TEST(crossings_and_handler_add_up, new_run, free_run)
 
 TEST(handler_is_taken_from_a_round_trip, new_run, free_run)
 {
-	struct fault_cost cost;
-
 	add_metric(add_probe("ringlat", "user"), "minor_fault", 1000);
 	add_metric(add_probe("memlat", "fentry"), "handle_mm_fault", 700);
 	assert_true(fault_cost__of(&cost, run));
@@ -76,7 +74,6 @@ TEST(handler_is_taken_from_a_round_trip, new_run, free_run)
 TEST(nothing_is_made_up, new_run, free_run)
 {
 	struct run_probe *ringlat = add_probe("ringlat", "kvm"), *memlat;
-	struct fault_cost cost;
 
 	memlat = add_probe("memlat", "fentry");
 	assert_false(fault_cost__of(&cost, run));

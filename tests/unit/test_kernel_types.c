@@ -44,27 +44,36 @@ static const struct btf_type *member_of(const struct btf *btf, const char *name)
 	return btf__type_by_id(btf, btf_members(find(btf, name))->type);
 }
 
-static struct btf *make_kernel(void)
-{
-	struct btf *kernel = btf__new_empty();
-	int number = btf__add_int(kernel, "long", 8, BTF_INT_SIGNED);
-	int leaf = add_struct(kernel, "leaf", "number", number);
-	int array = btf__add_array(kernel, number, btf__add_typedef(kernel, "leaf_t", leaf), 3);
-	int inner = add_struct(kernel, "inner", "leaves", btf__add_const(kernel, array));
-	int target = add_struct(kernel, "target", "number", number);
+static struct btf *kernel, *object, *cut;
 
+static void make_kernel(void)
+{
+	int number, leaf, array, inner, target;
+
+	kernel = btf__new_empty();
+	object = btf__new_empty();
+	number = btf__add_int(kernel, "long", 8, BTF_INT_SIGNED);
+	leaf = add_struct(kernel, "leaf", "number", number);
+	array = btf__add_array(kernel, number, btf__add_typedef(kernel, "leaf_t", leaf), 3);
+	inner = add_struct(kernel, "inner", "leaves", btf__add_const(kernel, array));
+	target = add_struct(kernel, "target", "number", number);
 	add_struct(kernel, "unrelated", "inner", inner);
 	add_struct(kernel, "outer", "inner", inner);
 	add_struct(kernel, "pointing", "target", btf__add_ptr(kernel, target));
 	add_struct(kernel, "outer___variant", NULL, 0);
 	assert_true(btf__add_enum(kernel, "outer", 4) > 0);
 	assert_int_equal(btf__add_enum_value(kernel, "VALUE", 7), 0);
-	return kernel;
 }
 
-TEST(cut_has_types_of_the_same_names_and_of_their_members)
+static void free_types(void)
 {
-	struct btf *kernel = make_kernel(), *object = btf__new_empty(), *cut;
+	btf__free(cut);
+	btf__free(object);
+	btf__free(kernel);
+}
+
+TEST(cut_has_types_of_the_same_names_and_of_their_members, make_kernel, free_types)
+{
 	const struct btf_type *type;
 
 	add_struct(object, "outer___flavor", NULL, 0);
@@ -84,15 +93,10 @@ TEST(cut_has_types_of_the_same_names_and_of_their_members)
 	assert_true(btf_is_typedef(type));
 	assert_ptr_equal(btf__type_by_id(cut, type->type), find(cut, "leaf"));
 	assert_null(find(cut, "unrelated"));
-	btf__free(cut);
-	btf__free(object);
-	btf__free(kernel);
 }
 
-TEST(cut_leaves_out_what_pointers_point_to)
+TEST(cut_leaves_out_what_pointers_point_to, make_kernel, free_types)
 {
-	struct btf *kernel = make_kernel(), *object = btf__new_empty(), *cut;
-
 	add_struct(object, "pointing", NULL, 0);
 	cut = kernel_types__cut(kernel, object);
 	assert_non_null(cut);
@@ -100,9 +104,6 @@ TEST(cut_leaves_out_what_pointers_point_to)
 	assert_int_equal(member_of(cut, "pointing")->type, 0);
 	assert_null(find(cut, "target"));
 	assert_null(find(cut, "outer"));
-	btf__free(cut);
-	btf__free(object);
-	btf__free(kernel);
 }
 
 /* The instructions of the programs of an object. */
@@ -130,7 +131,7 @@ static void take(struct code *code, struct bpf_object *obj)
 }
 
 /* Programs are relocated before the first one is loaded; whether they load does not matter. */
-static void relocate(const char *path, bool cut, struct code *before, struct code *after)
+static void relocate(const char *path, bool is_cut, struct code *before, struct code *after)
 {
 	struct kernel_types types;
 	struct bpf_program *program = NULL;
@@ -138,12 +139,12 @@ static void relocate(const char *path, bool cut, struct code *before, struct cod
 
 	kernel_types__begin(&types);
 	assert_true(types.fd >= 0);
-	obj = bpf_object__open_file(path, cut ? &types.options : NULL);
+	obj = bpf_object__open_file(path, is_cut ? &types.options : NULL);
 	assert_non_null(obj);
 	take(before, obj);
 	while ((program = bpf_object__next_program(obj, program)))
 		bpf_program__set_autoload(program, true);
-	if (cut)
+	if (is_cut)
 		assert_int_equal(kernel_types__write(&types, obj), 0);
 	bpf_object__load(obj);
 	kernel_types__end(&types);

@@ -217,10 +217,12 @@ static struct contrast_group summarise(const double *values, unsigned int nr)
 	return group;
 }
 
+/* Fills in the observations of a group, which differs by chance only. */
+typedef void draw_group(double *values, unsigned int nr);
+
 /* Returns the percentage of 95 % intervals that do not include a difference of 0. */
-static double missed(double (*draw)(void), unsigned int off, unsigned int on)
+static double missed(draw_group *draw, unsigned int off, unsigned int on, unsigned int pairs)
 {
-	const unsigned int pairs = 2000;
 	unsigned int missing = 0;
 	double values[64] = { 0 };
 
@@ -229,11 +231,8 @@ static double missed(double (*draw)(void), unsigned int off, unsigned int on)
 		struct contrast got;
 
 		for (unsigned int j = 0; j < 2; j++) {
-			unsigned int nr = j ? on : off;
-
-			for (unsigned int k = 0; k < nr; k++)
-				values[k] = draw();
-			groups[j] = summarise(values, nr);
+			draw(values, j ? on : off);
+			groups[j] = summarise(values, j ? on : off);
 		}
 		got = contrast__of(&groups[0], &groups[1], 0.95, 0);
 		missing += got.low > 0 || got.high < 0;
@@ -241,9 +240,16 @@ static double missed(double (*draw)(void), unsigned int off, unsigned int on)
 	return 100.0 * missing / pairs;
 }
 
-static double skewed(void)
+static void draw_normal(double *values, unsigned int nr)
 {
-	return -log(uniform());
+	for (unsigned int i = 0; i < nr; i++)
+		values[i] = normal();
+}
+
+static void draw_skewed(double *values, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		values[i] = -log(uniform());
 }
 
 /* The standard error of 5 % of 2000 is 0.5 %. */
@@ -252,53 +258,44 @@ TEST(coverage)
 	static const unsigned int numbers[][2] = { { 3, 3 }, { 5, 5 }, { 10, 10 }, { 3, 10 } };
 
 	for (size_t i = 0; i < COUNT_OF(numbers); i++)
-		assert_true(missed(normal, numbers[i][0], numbers[i][1]) < 6.5);
-	assert_true(missed(normal, 10, 10) > 3.5);
+		assert_true(missed(draw_normal, numbers[i][0], numbers[i][1], 2000) < 6.5);
+	assert_true(missed(draw_normal, 10, 10, 2000) > 3.5);
 	/* Worse than a logarithm of latencies is. */
-	assert_true(missed(skewed, 5, 5) < 6.5);
+	assert_true(missed(draw_skewed, 5, 5, 2000) < 6.5);
 }
 
-static double autocorrelated(double *state)
-{
-	*state = 0.6 * *state + 0.8 * normal();
-	return *state;
-}
+static unsigned int intervals; /* of a series */
 
 /* Batches of a series in which neighbours correlate by 0.6. */
-static double missed_by_batches(unsigned int intervals)
+static void draw_batches(double *values, unsigned int batches)
 {
-	unsigned int batches = observation__batches(intervals), missing = 0;
-	const unsigned int pairs = 1000;
-	double values[64] = { 0 };
+	double at = normal();
+	unsigned int taken = 0;
 
-	for (unsigned int i = 0; i < pairs; i++) {
-		struct contrast_group groups[2];
-		struct contrast got;
+	for (unsigned int i = 0; i < batches; i++) {
+		unsigned int first = taken;
 
-		for (unsigned int j = 0; j < 2; j++) {
-			double at = normal();
-			unsigned int taken = 0;
-
-			for (unsigned int k = 0; k < batches; k++) {
-				unsigned int first = taken;
-
-				for (values[k] = 0; taken < intervals * (k + 1) / batches; taken++)
-					values[k] += autocorrelated(&at);
-				values[k] /= taken - first;
-			}
-			groups[j] = summarise(values, batches);
+		for (values[i] = 0; taken < intervals * (i + 1) / batches; taken++) {
+			at = 0.6 * at + 0.8 * normal();
+			values[i] += at;
 		}
-		got = contrast__of(&groups[0], &groups[1], 0.95, 0);
-		missing += got.low > 0 || got.high < 0;
+		values[i] /= taken - first;
 	}
-	return 100.0 * missing / pairs;
 }
 
 TEST(batches_of_what_correlates)
 {
-	assert_true(missed_by_batches(20) < 9);
-	assert_true(missed_by_batches(60) < 9);
-	assert_true(missed_by_batches(200) < 8);
+	static const struct {
+		unsigned int intervals;
+		double most;
+	} series[] = { { 20, 9 }, { 60, 9 }, { 200, 8 } };
+
+	for (size_t i = 0; i < COUNT_OF(series); i++) {
+		unsigned int batches = observation__batches(series[i].intervals);
+
+		intervals = series[i].intervals;
+		assert_true(missed(draw_batches, batches, batches, 1000) < series[i].most);
+	}
 }
 
 TEST(how_many_batches)

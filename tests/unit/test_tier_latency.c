@@ -258,13 +258,6 @@ static void lengthen(unsigned int box, uint64_t percent, uint64_t parts)
 	deltas[box].uncertain_ns = deltas[box].counted_ns / parts;
 }
 
-TEST(a_box_of_uncertain_time_has_the_others_clock)
-{
-	share_and_count(4, 2, two);
-	lengthen(0, 10, 10);
-	assert_load(4, two, 2e9, 1e-3);
-}
-
 static bool counts_event(unsigned int box, int event)
 {
 	for (unsigned int n = 1; n < TIER_COUNTERS; n++) {
@@ -409,20 +402,27 @@ TEST(without_any_clock_nothing_is_known)
 	}
 }
 
-/* Only the first box can measure it. */
-TEST(the_first_box_is_a_neighbour_too)
+TEST(a_box_of_uncertain_time_has_the_clock_of_others)
 {
-	share_and_count(2, 2, two);
-	lengthen(1, 50, 3);
-	assert_load(2, two, 2e9, 1e-4);
-}
+	static const struct {
+		const char *name;
+		unsigned int boxes, tiers, box;
+		uint64_t percent, parts;
+		double share;
+	} cases[] = {
+		{ "the next one", 4, 2, 0, 10, 10, 1e-3 },
+		{ "the first box, which is the only one", 2, 2, 1, 50, 3, 1e-4 },
+		{ "of three tiers, it is no clock of others", BOXES, 3, 7, 50, 3, 1e-4 },
+	};
 
-/* A box that was preempted is not used as a clock while there are certain ones. */
-TEST(an_uncertain_clock_is_not_passed_on)
-{
-	share_and_count(BOXES, 3, three);
-	lengthen(7, 50, 3);
-	assert_tiers(BOXES, 3, three, 2e9, 1e-4);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned int boxes = cases[i].boxes, tiers = cases[i].tiers;
+
+		print_message("%s\n", cases[i].name);
+		share_and_count(boxes, tiers, three);
+		lengthen(cases[i].box, cases[i].percent, cases[i].parts);
+		assert_tiers(boxes, tiers, three, 2e9, cases[i].share);
+	}
 }
 
 /* If only occupancy is known, neither the number of requests that began nor a latency is known. */
@@ -563,24 +563,27 @@ TEST(the_search_has_a_dead_band)
 /* If the bounds meet, the load has changed, and the other bound is reset. */
 TEST(the_search_begins_anew)
 {
-	struct colloid_load faster = { 50, 500, 100, 500 }, slower = { 100, 500, 50, 500 };
-	struct colloid_search search = { .p_lo = 0.1, .p_hi = 0.505 };
-	struct colloid_move move;
+	const struct colloid_load faster = { 50, 500, 100, 500 }, slower = { 100, 500, 50, 500 };
+	const struct {
+		const struct colloid_load *load;
+		struct colloid_search before, after;
+		double shift;
+	} cases[] = {
+		{ &faster, { .p_lo = 0.1, .p_hi = 0.505 }, { .p_lo = 0.5, .p_hi = 1 }, 0.25 },
+		{ &slower, { .p_lo = 0.495, .p_hi = 0.9 }, { .p_lo = 0, .p_hi = 0.5 }, -0.25 },
+		/* p beyond the other end. */
+		{ &faster, { .p_lo = 0.1, .p_hi = 0.3 }, { .p_lo = 0.5, .p_hi = 1 }, 0.25 },
+		{ &slower, { .p_lo = 0.7, .p_hi = 0.9 }, { .p_lo = 0, .p_hi = 0.5 }, -0.25 },
+	};
 
-	move = colloid_search__step(&search, &defaults, &faster);
-	assert_true(search.p_lo == 0.5 && search.p_hi == 1);
-	assert_near(move.shift, 0.25, 1e-12);
-	search = (struct colloid_search){ .p_lo = 0.495, .p_hi = 0.9 };
-	move = colloid_search__step(&search, &defaults, &slower);
-	assert_true(search.p_lo == 0 && search.p_hi == 0.5);
-	assert_near(move.shift, -0.25, 1e-12);
-	/* p beyond the other end. */
-	search = (struct colloid_search){ .p_lo = 0.1, .p_hi = 0.3 };
-	colloid_search__step(&search, &defaults, &faster);
-	assert_true(search.p_lo == 0.5 && search.p_hi == 1);
-	search = (struct colloid_search){ .p_lo = 0.7, .p_hi = 0.9 };
-	colloid_search__step(&search, &defaults, &slower);
-	assert_true(search.p_lo == 0 && search.p_hi == 0.5);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct colloid_search search = cases[i].before;
+
+		assert_near(colloid_search__step(&search, &defaults, cases[i].load).shift,
+			    cases[i].shift, 1e-12);
+		assert_true(search.p_lo == cases[i].after.p_lo);
+		assert_true(search.p_hi == cases[i].after.p_hi);
+	}
 }
 
 /* Fault 8: an infinite beta makes HeMem's move not a number. */

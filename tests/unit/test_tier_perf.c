@@ -442,24 +442,23 @@ TEST(a_filter_that_cannot_be_expressed_is_refused)
 	assert_int_equal(open_with(NULL), -EOPNOTSUPP);
 }
 
+static void assert_measured(const char *tiers, unsigned int measured)
+{
+	assert_int_equal(open_with(tiers), 0);
+	assert_int_equal(tier__measured(tier), measured);
+	finish();
+}
+
 /* Not named, memory that is not there costs no boxes; a device on the bus brings it in. */
 TEST(tiers_are_those_the_machine_has)
 {
 	make_machine(0xcf, 6, NEW_UMASK);
-	start();
-	assert_int_equal(tier__measured(tier), 0x3);
-	finish();
+	assert_measured(NULL, 0x3);
 	unit_write(dir, "sys/bus/cxl/devices/mem0", "");
-	start();
-	assert_int_equal(tier__measured(tier), 0x7);
-	finish();
+	assert_measured(NULL, 0x7);
 	unit_write(dir, "sys/bus/nd/devices/nmem0", "");
-	assert_int_equal(open_with(NULL), 0);
-	assert_int_equal(tier__measured(tier), 0x1f);
-	finish();
-	assert_int_equal(open_with("local-cxl,local-ddr"), 0);
-	assert_int_equal(tier__measured(tier), 0x5);
-	finish();
+	assert_measured(NULL, 0x1f);
+	assert_measured("local-cxl,local-ddr", 0x5);
 }
 
 TEST(tiers_that_make_no_sense_are_refused)
