@@ -50,6 +50,8 @@ static const struct programmed programmed[RIG_GENERATIONS] = {
 };
 /* clang-format on */
 
+static struct rig rig;
+
 static uint64_t get(unsigned int socket, uint64_t reg)
 {
 	uint64_t value = 0;
@@ -97,7 +99,6 @@ TEST(every_register_is_as_documented)
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		const struct rig_generation *gen = &rig_generations[i];
 		struct rig_setup setup = { .gen = gen, .sockets = 2, .take = true };
-		struct rig rig;
 
 		rig__machine(&setup);
 		emu__tell("litter seed=%u", i);
@@ -138,7 +139,6 @@ TEST(three_tiers_are_as_documented)
 					   .tiers = "local-ddr,remote-ddr,local-pmm",
 					   .boxes = 40,
 					   .take = true };
-		struct rig rig;
 
 		rig__machine(&setup);
 		emu__tell("litter seed=%u", i);
@@ -159,7 +159,6 @@ TEST(counters_in_use_are_left_alone)
 	for (unsigned int i = 0; i < RIG_GENERATIONS; i++) {
 		const struct programmed *map = &programmed[i];
 		struct rig_setup setup = { .gen = &rig_generations[i], .boxes = 2 };
-		struct rig rig;
 
 		rig__machine(&setup);
 		emu__tell("poke reg=%#x value=%#llx",
@@ -206,23 +205,22 @@ static double cpu_seconds(void)
 	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-static void begin_big(struct rig *rig, const char *names)
+static void begin_big(const char *names)
 {
 	struct rig_setup setup = {
 		.gen = &rig_generations[2], .tiers = names, .sockets = 2, .boxes = 40
 	};
 
 	rig__machine(&setup);
-	rig__start(rig, &setup);
-	assert_int_equal(rig__read(rig, 1e7), 0);
+	rig__start(&rig, &setup);
+	assert_int_equal(rig__read(&rig, 1e7), 0);
 }
 
 static void assert_each_counter_is_read_once(const char *names)
 {
-	struct rig rig;
 	uint64_t told;
 
-	begin_big(&rig, names);
+	begin_big(names);
 	emu__tell("advance ns=1e8");
 	emu__tell("mark");
 	rig_calls = 0;
@@ -259,12 +257,12 @@ static double bare_reads(int fd, uint64_t count)
 	return seconds + cpu_seconds();
 }
 
-static double one_sample(struct rig *rig)
+static double one_sample(void)
 {
 	double seconds = -cpu_seconds();
 
 	rig_calls = 0;
-	assert_int_equal(tier__read(rig->tier, rig->samples, rig->why), 0);
+	assert_int_equal(tier__read(rig.tier, rig.samples, rig.why), 0);
 	return seconds + cpu_seconds();
 }
 
@@ -276,14 +274,13 @@ static double one_sample(struct rig *rig)
 TEST(a_sample_costs_little)
 {
 	double bare = INFINITY, whole = INFINITY;
-	struct rig rig;
 	int fd;
 
-	begin_big(&rig, "all");
+	begin_big("all");
 	fd = emu__open(0);
 	assert_true(fd >= 0);
 	for (unsigned int i = 0; i < 40; i++) {
-		whole = fmin(whole, one_sample(&rig));
+		whole = fmin(whole, one_sample());
 		bare = fmin(bare, bare_reads(fd, rig_calls));
 	}
 	close(fd);

@@ -474,6 +474,7 @@ static int64_t rmid_of(const struct table *table, size_t row)
 
 TEST(rows_have_the_rmid_of_their_time_and_0_of_who_waits, NULL, tear_down)
 {
+	static const int64_t rmids[] = { 1, 0, 0, 1, 1, -1 };
 	const struct rows_layout layout = { .rmids = true };
 	const struct slot *slot;
 	struct table *table;
@@ -494,12 +495,8 @@ TEST(rows_have_the_rmid_of_their_time_and_0_of_who_waits, NULL, tear_down)
 	while ((slot = slots__next(attribution.slots)))
 		assert_int_equal(rows__add(table, &layout, slot, attribution.processes, START), 0);
 	assert_int_equal(table__rows(table), 6);
-	assert_int_equal(rmid_of(table, 0), 1);
-	assert_int_equal(rmid_of(table, 1), 0);
-	assert_int_equal(rmid_of(table, 2), 0);
-	assert_int_equal(rmid_of(table, 3), 1);
-	assert_int_equal(rmid_of(table, 4), 1);
-	assert_int_equal(rmid_of(table, 5), -1);
+	for (size_t row = 0; row < 6; row++)
+		assert_int_equal(rmid_of(table, row), rmids[row]);
 	assert_int_equal(table__value(table, 1, ROWS_PID).integer, 501);
 	table__free(table);
 	attribution__clear(&attribution);

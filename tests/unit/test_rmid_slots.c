@@ -72,8 +72,13 @@ static void assert_parts(const struct slot *slot, uint64_t missing_ns, const str
 {
 	assert_non_null(slot);
 	for (size_t i = 0; i < nr; i++)
-		assert_int_equal(cpu_ns(slot, parts[i].process), parts[i].ns);
-	assert_int_equal(slot->missing_ns, missing_ns);
+		if (cpu_ns(slot, parts[i].process) != parts[i].ns)
+			fail_msg("slot %.3f, process %u: %llu ns", (double)slot->start_ns / MS,
+				 parts[i].process,
+				 (unsigned long long)cpu_ns(slot, parts[i].process));
+	if (slot->missing_ns != missing_ns)
+		fail_msg("slot %.3f: %llu ns are missing", (double)slot->start_ns / MS,
+			 (unsigned long long)slot->missing_ns);
 }
 
 #define assert_slot(slot, missing_ns, ...)                                   \
