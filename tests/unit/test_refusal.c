@@ -113,9 +113,9 @@ static void assert_verdict(int err, const char *program, const char *verdict)
 }
 
 #define PROHIBITED "R1 32-bit pointer arithmetic prohibited"
-#define UNRESOLVED                                                                                  \
-	"failed to resolve CO-RE relocation <byte_off> [12] struct task_struct.gone (0:1 @ offset " \
-	"8)"
+#define UNRESOLVED                                                   \
+	"failed to resolve CO-RE relocation <byte_off> [12] struct " \
+	"task_struct.gone (0:1 @ offset 8)"
 
 TEST(verdict_is_the_line_that_says_why)
 {
