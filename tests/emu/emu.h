@@ -9,15 +9,15 @@
 
 #include <stdbool.h>
 
-#include "../unit/unit.h"
+#include "../unit/test.h"
 
 #define EMU_SECOND 1000000000.0
 
 struct json_object;
 
 /* Setup and teardown of a group of tests. Exits without FUSE. */
-int emu__begin(void **state);
-int emu__end(void **state);
+void emu__begin(void);
+void emu__end(void);
 
 /* Where its CPUs are, for --msr-root. */
 const char *emu__root(void);

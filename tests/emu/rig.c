@@ -164,8 +164,7 @@ void rig__start(struct rig *rig, const struct rig_setup *setup)
 {
 	if (!rig__open(rig, setup))
 		return;
-	print_message("%s: %s\n", setup->gen->name, rig->why);
-	fail();
+	fail_msg("%s: %s", setup->gen->name, rig->why);
 }
 
 int rig__read(struct rig *rig, double ns)
@@ -198,15 +197,18 @@ unsigned int rig__left_behind(void)
 	return rig__changed("box") + rig__changed("control") + rig__changed("filter");
 }
 
-void rig__finish(struct rig *rig)
+int rig__close(struct rig *rig)
 {
 	int err = tier__close(rig->tier, rig->why);
 
 	free(rig->samples);
-	if (err) {
-		print_message("close: %s\n", rig->why);
-		fail();
-	}
+	return err;
+}
+
+void rig__finish(struct rig *rig)
+{
+	if (rig__close(rig))
+		fail_msg("close: %s", rig->why);
 	assert_int_equal(rig__left_behind(), 0);
 }
 
@@ -214,7 +216,5 @@ void rig__assert_near(const char *what, double got, double wanted, double share)
 {
 	if (fabs(got - wanted) <= share * wanted)
 		return;
-	print_message("%s: %g instead of %g, %.2f %% off\n", what, got, wanted,
-		      (got / wanted - 1) * 100);
-	fail();
+	fail_msg("%s: %g instead of %g, %.2f %% off", what, got, wanted, (got / wanted - 1) * 100);
 }

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "print/text.h"
-#include "unit.h"
+#include "test.h"
 
 #include "core/fault_cost.h"
 #include "core/hist.h"
 
 static struct run *run;
+static struct fault_cost cost;
 
-static int new_run(void **state)
+static void new_run(void)
 {
-	(void)state;
 	run = calloc(1, sizeof(*run));
-	return run ? 0 : -1;
+	assert_non_null(run);
 }
 
-static int free_run(void **state)
+static void free_run(void)
 {
-	(void)state;
 	free(run);
-	return 0;
 }
 
 static struct run_probe *add_probe(const char *name, const char *method)
@@ -41,12 +39,10 @@ static void add_metric(struct run_probe *probe, const char *name, uint64_t ns)
 	hist->max_ns = ns;
 }
 
-static void crossings_and_handler_add_up(void **state)
+TEST(crossings_and_handler_add_up, new_run, free_run)
 {
 	struct run_probe *ringlat = add_probe("ringlat", "kvm");
-	struct fault_cost cost;
 
-	(void)state;
 	add_metric(ringlat, "fault_u2k", 200);
 	add_metric(ringlat, "fault_k2u", 100);
 	assert_false(fault_cost__of(&cost, run)); /* without memlat there is nothing between */
@@ -63,11 +59,8 @@ static void crossings_and_handler_add_up(void **state)
 		    cost.parts[0].p50_ns + cost.parts[1].p50_ns + cost.parts[2].p50_ns);
 }
 
-static void handler_is_taken_from_a_round_trip(void **state)
+TEST(handler_is_taken_from_a_round_trip, new_run, free_run)
 {
-	struct fault_cost cost;
-
-	(void)state;
 	add_metric(add_probe("ringlat", "user"), "minor_fault", 1000);
 	add_metric(add_probe("memlat", "fentry"), "handle_mm_fault", 700);
 	assert_true(fault_cost__of(&cost, run));
@@ -78,12 +71,10 @@ static void handler_is_taken_from_a_round_trip(void **state)
 	assert_true(cost.whole.mean_ns == 1000);
 }
 
-static void nothing_is_made_up(void **state)
+TEST(nothing_is_made_up, new_run, free_run)
 {
 	struct run_probe *ringlat = add_probe("ringlat", "kvm"), *memlat;
-	struct fault_cost cost;
 
-	(void)state;
 	memlat = add_probe("memlat", "fentry");
 	assert_false(fault_cost__of(&cost, run));
 	add_metric(ringlat, "fault_u2k", 200);
@@ -108,12 +99,11 @@ static char *printed(void)
 	return text;
 }
 
-static void text_says_what_is_what(void **state)
+TEST(text_says_what_is_what, new_run, free_run)
 {
 	struct run_probe *ringlat = add_probe("ringlat", "module");
 	char *text;
 
-	(void)state;
 	text = printed();
 	assert_string_equal(text, "");
 	free(text);
@@ -127,15 +117,4 @@ static void text_says_what_is_what(void **state)
 	free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(crossings_and_handler_add_up, new_run, free_run),
-		cmocka_unit_test_setup_teardown(handler_is_taken_from_a_round_trip, new_run,
-						free_run),
-		cmocka_unit_test_setup_teardown(nothing_is_made_up, new_run, free_run),
-		cmocka_unit_test_setup_teardown(text_says_what_is_what, new_run, free_run),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

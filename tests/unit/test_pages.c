@@ -3,16 +3,12 @@
  * tierlat --pages: a made-up machine with two sockets and CXL memory, hostile processes, and real
  * ones.
  */
-#include "unit.h"
+#include "test.h"
 
 #include <errno.h>
 #include <linux/mempolicy.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/numa_maps.h"
 #include "print/probe_text.h"
@@ -30,15 +26,13 @@ static void make_socket(unsigned int node, const char *cpus, unsigned int first)
 
 	snprintf(path, sizeof(path), NODES "node%u/cpulist", node);
 	unit_write(dir, path, cpus);
-	snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%u/topology/physical_package_id",
-		 first);
-	unit_write(dir, path, node ? "1\n" : "0\n");
+	unit_write_socket(dir, first, node);
 }
 
 /* Nodes 0 and 1 are sockets; node 2 is CXL memory of socket 1. */
-static int make_machine(void **state)
+static void make_machine(void)
 {
-	unit_make_dir(state);
+	unit_enter_dir();
 	unit_write(dir, NODES "online", "0-2\n");
 	unit_write(dir, NODES "has_memory", "0-2\n");
 	unit_write(dir, NODES "has_cpu", "0-1\n");
@@ -47,13 +41,13 @@ static int make_machine(void **state)
 	unit_write(dir, NODES "node2/cpulist", "\n");
 	unit_write(dir, NODES "node2/distance", "24 14 10\n");
 	unit_write(dir, "sys/bus/cxl/devices/mem0/x", "");
-	return table__new(&table, pages_columns, PAGES_COLUMNS);
+	assert_int_equal(table__new(&table, pages_columns, PAGES_COLUMNS), 0);
 }
 
-static int remove_machine(void **state)
+static void remove_machine(void)
 {
 	table__free(table);
-	return unit_remove_dir(state);
+	unit_leave_dir();
 }
 
 /* A process that ran on this CPU last. */
@@ -90,11 +84,10 @@ static int64_t bytes_of(int pid, int socket, int node, const char *tier)
 	return -1;
 }
 
-static void a_tier_is_seen_from_the_socket_of_the_process(void **state)
+TEST(a_tier_is_seen_from_the_socket_of_the_process, make_machine, remove_machine)
 {
 	const char *maps = "1000 default anon=6 N0=1 N1=2 N2=3 kernelpagesize_kB=4\n";
 
-	(void)state;
 	make_process(10, "near", 2, maps);
 	make_socket(0, "0-3\n", 2);
 	make_process(11, "far", 4, maps);
@@ -111,9 +104,8 @@ static void a_tier_is_seen_from_the_socket_of_the_process(void **state)
 	assert_int_equal(count.refused + count.ended + count.unclear, 0);
 }
 
-static void tiers_have_the_names_of_the_model(void **state)
+TEST(tiers_have_the_names_of_the_model, make_machine, remove_machine)
 {
-	(void)state;
 	make_process(10, "a", 0, "1000 default N0=1 N1=1 N2=1 kernelpagesize_kB=4\n");
 	assert_int_equal(scan("skx"), 0);
 	assert_int_equal(bytes_of(10, 0, 0, "local"), 4096);
@@ -124,9 +116,8 @@ static void tiers_have_the_names_of_the_model(void **state)
 	assert_int_equal(bytes_of(10, 0, 2, "far-ext"), 4096);
 }
 
-static void huge_pages_count_as_they_are(void **state)
+TEST(huge_pages_count_as_they_are, make_machine, remove_machine)
 {
-	(void)state;
 	make_process(10, "a", 0,
 		     "1000 default huge anon=3 N0=3 kernelpagesize_kB=2048\n"
 		     "2000 bind:1 anon=512 N1=512 kernelpagesize_kB=4\n"
@@ -145,11 +136,10 @@ static const char *name_of(int pid)
 	return NULL;
 }
 
-static void names_may_be_hostile(void **state)
+TEST(names_may_be_hostile, make_machine, remove_machine)
 {
 	const char *maps = "1000 default N0=1 kernelpagesize_kB=4\n";
 
-	(void)state;
 	make_process(10, "x) S 1 2 3 (", 0, maps);
 	make_process(11, "\033[2J\r\n", 0, maps);
 	make_process(12, "", 0, maps);
@@ -166,14 +156,13 @@ static void names_may_be_hostile(void **state)
 		assert_int_equal(bytes_of(pid, 0, 0, "local-ddr"), 4096);
 }
 
-static void what_is_not_understood_is_counted_and_absent(void **state)
+TEST(what_is_not_understood_is_counted_and_absent, make_machine, remove_machine)
 {
 	static const char *const stats[] = {
 		"", "17", "17 (a", "17 a) S", "17 )a( S 1", "17 (a)S 1", "17 (a) S 1", "17 (a)",
 	};
 	char path[64];
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(stats) / sizeof(stats[0]); i++) {
 		make_process(20 + i, "", 0, "1000 default N0=1 kernelpagesize_kB=4\n");
 		snprintf(path, sizeof(path), "proc/%u/stat", 20 + i);
@@ -200,7 +189,7 @@ static void what_is_not_understood_is_counted_and_absent(void **state)
 }
 
 /* Cut or changed anywhere, the text of the kernel must not do more than be refused. */
-static void random_texts_do_no_harm(void **state)
+TEST(random_texts_do_no_harm, make_machine, remove_machine)
 {
 	static const char text[] = "7f00 bind:0 file=/a\\040b anon=3 dirty=1 N0=12 N1=7 huge "
 				   "kernelpagesize_kB=4\n400000 default N0=1\n";
@@ -208,7 +197,6 @@ static void random_texts_do_no_harm(void **state)
 	uint64_t seed = 7;
 	char made[sizeof(text)];
 
-	(void)state;
 	for (unsigned int i = 0; i < 400; i++) {
 		memcpy(made, text, sizeof(text));
 		for (unsigned int j = 0; j < 4; j++) {
@@ -225,9 +213,8 @@ static void random_texts_do_no_harm(void **state)
 	}
 }
 
-static void nodes_without_a_list_are_an_error(void **state)
+TEST(nodes_without_a_list_are_an_error, make_machine, remove_machine)
 {
-	(void)state;
 	unit_write(dir, NODES "has_cpu", "x\n");
 	assert_int_equal(scan("icx"), -EUCLEAN);
 	assert_int_equal(pages__add(table, 0, tier_model__find("icx"), "/nowhere", &count),
@@ -247,11 +234,10 @@ static char *printed(unsigned int top)
 	return text;
 }
 
-static void the_largest_of_each_node_are_printed_with_their_share(void **state)
+TEST(the_largest_of_each_node_are_printed_with_their_share, make_machine, remove_machine)
 {
 	char *text;
 
-	(void)state;
 	make_process(10, "small", 0, "1000 default N1=256 kernelpagesize_kB=4\n");
 	make_process(11, "large", 0, "1000 default N0=512 N1=1024 kernelpagesize_kB=4\n");
 	make_process(12, "middle", 0, "1000 default N1=256 kernelpagesize_kB=4\n");
@@ -287,7 +273,7 @@ static _Noreturn void hold_bound(size_t size, int ready)
 	_exit(0);
 }
 
-static void a_process_bound_to_a_node_is_found_there(void **state)
+TEST(a_process_bound_to_a_node_is_found_there, make_machine, remove_machine)
 {
 	const size_t size = 24 * MIB;
 	int64_t found = 0;
@@ -295,7 +281,6 @@ static void a_process_bound_to_a_node_is_found_there(void **state)
 	char answer = 0;
 	pid_t pid;
 
-	(void)state;
 	if (access("/proc/self/numa_maps", R_OK))
 		skip();
 	assert_int_equal(pipe(ready), 0);
@@ -320,21 +305,4 @@ static void a_process_bound_to_a_node_is_found_there(void **state)
 		assert_int_not_equal(table__value(table, i, PAGES_PID).integer, getpid());
 }
 
-#define ON_MACHINE(test) cmocka_unit_test_setup_teardown(test, make_machine, remove_machine)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ON_MACHINE(a_tier_is_seen_from_the_socket_of_the_process),
-		ON_MACHINE(tiers_have_the_names_of_the_model),
-		ON_MACHINE(huge_pages_count_as_they_are),
-		ON_MACHINE(names_may_be_hostile),
-		ON_MACHINE(what_is_not_understood_is_counted_and_absent),
-		ON_MACHINE(random_texts_do_no_harm),
-		ON_MACHINE(nodes_without_a_list_are_an_error),
-		ON_MACHINE(the_largest_of_each_node_are_printed_with_their_share),
-		ON_MACHINE(a_process_bound_to_a_node_is_found_there),
-	};
-
-	return cmocka_run_group_tests_name("pages", tests, NULL, NULL);
-}
+UNIT_MAIN()

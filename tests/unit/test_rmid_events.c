@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Perf events on CPUs of which some have gone offline since the list of online CPUs was read. */
-#include "unit.h"
+#include "test.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -60,29 +60,24 @@ int bpf_map_update_elem(int map, const void *key, const void *value, __u64 flags
 
 static struct events events;
 
-static int begin(void **state)
+static void begin(void)
 {
-	(void)state;
 	memset(offline, 0, sizeof(offline));
 	memset(by_key, 0, sizeof(by_key));
 	memset(runs, 0, sizeof(runs));
 	memset(enabled, 0, sizeof(enabled));
 	lacks_counter = false;
-	return 0;
 }
 
-static int end(void **state)
+static void end(void)
 {
-	(void)state;
 	events__close(&events);
-	return 0;
 }
 
-static void a_counter_is_looked_for_on_a_cpu_that_is_online(void **state)
+TEST(a_counter_is_looked_for_on_a_cpu_that_is_online, begin, end)
 {
 	const bool online[CPUS] = { false, true, true, false };
 
-	(void)state;
 	offline[0] = offline[3] = true;
 	assert_int_equal(events__probe(0, online, CPUS), 0);
 	offline[1] = true; /* just now */
@@ -91,11 +86,10 @@ static void a_counter_is_looked_for_on_a_cpu_that_is_online(void **state)
 	assert_int_equal(events__probe(0, online, CPUS), -ENOENT);
 }
 
-static void a_cpu_that_went_offline_is_not_counted(void **state)
+TEST(a_cpu_that_went_offline_is_not_counted, begin, end)
 {
 	const bool online[CPUS] = { true, true, true, false };
 
-	(void)state;
 	offline[1] = offline[3] = true;
 	assert_int_equal(events__open(&events, 0, MAP, AT, online, CPUS), 0);
 	assert_int_equal(events.nr, 2);
@@ -105,11 +99,10 @@ static void a_cpu_that_went_offline_is_not_counted(void **state)
 	assert_int_equal(by_key[AT + 3], 0);
 }
 
-static void a_cpu_that_went_offline_has_no_timer(void **state)
+TEST(a_cpu_that_went_offline_has_no_timer, begin, end)
 {
 	bool timed[CPUS] = { true, true, false, true };
 
-	(void)state;
 	offline[1] = true;
 	assert_int_equal(events__tick(&events, PROGRAM, timed, CPUS), 0);
 	assert_int_equal(events.nr, 2);
@@ -120,25 +113,13 @@ static void a_cpu_that_went_offline_has_no_timer(void **state)
 	}
 }
 
-static void another_error_is_one(void **state)
+TEST(another_error_is_one, begin, end)
 {
 	bool all[CPUS] = { true, true, true, true };
 
-	(void)state;
 	lacks_counter = true;
 	assert_int_equal(events__open(&events, 0, MAP, AT, all, CPUS), -ENOENT);
 	assert_int_equal(events__tick(&events, PROGRAM, all, CPUS), -ENOENT);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-	const struct CMUnitTest tests[] = {
-		TEST(a_counter_is_looked_for_on_a_cpu_that_is_online),
-		TEST(a_cpu_that_went_offline_is_not_counted),
-		TEST(a_cpu_that_went_offline_has_no_timer),
-		TEST(another_error_is_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

@@ -9,7 +9,7 @@
  * they differ only in absolute time, in counters, or in which process or thread it is that does
  * what.
  */
-#include "unit.h"
+#include "test.h"
 
 #include <stdbool.h>
 
@@ -383,12 +383,11 @@ static void expand(const struct state *from)
 	visit(&state);
 }
 
-static void test_every_interleaving_of_3_processes_with_3_rmids(void **unused)
+TEST(test_every_interleaving_of_3_processes_with_3_rmids)
 {
 	struct state state = first_state();
 	struct node *node;
 
-	(void)unused;
 	settle(&state);
 	seen = calloc(TABLE, sizeof(*seen));
 	assert_non_null(seen);
@@ -408,11 +407,4 @@ static void test_every_interleaving_of_3_processes_with_3_rmids(void **unused)
 	assert_true(seen_count > 10000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_interleaving_of_3_processes_with_3_rmids),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

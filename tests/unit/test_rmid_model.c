@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Ten million random operations on the book of RMIDs, each compared with an oracle. */
-#include "unit.h"
+#include "test.h"
 
 #include "../rmid/twin.h"
 
@@ -64,21 +64,13 @@ static uint64_t run(uint32_t rmids, uint32_t room, uint64_t steps)
 	return calls;
 }
 
-static void test_ten_million_random_operations_agree_with_an_oracle(void **state)
+TEST(test_ten_million_random_operations_agree_with_an_oracle)
 {
 	uint64_t factor = getenv("LATSCOPE_SOAK") ? 20 : 1, calls = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		calls += run(sizes[i].rmids, sizes[i].room, factor * sizes[i].steps);
 	assert_true(calls >= 10000000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ten_million_random_operations_agree_with_an_oracle),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN()

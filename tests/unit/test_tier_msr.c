@@ -3,7 +3,7 @@
  * The msr method, except for the measurement itself (see tests/emu): how it finds CPUs and boxes
  * below a fake /sys, and its messages if the kernel refuses.
  */
-#include "unit.h"
+#include "test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -97,17 +97,11 @@ static const struct tier_sys fake = {
 
 static void make_machine(void)
 {
-	char name[128];
-
-	snprintf(name, sizeof(name), "rm -rf '%s'/*", dir);
-	assert_int_equal(system(name), 0);
+	unit_empty_dir();
 	memset(&machine, 0, sizeof(machine));
 	unit_write(dir, "sys/devices/system/cpu/online", "0-7\n");
-	for (unsigned int i = 0; i < CPUS; i++) {
-		snprintf(name, sizeof(name),
-			 "sys/devices/system/cpu/cpu%u/topology/physical_package_id", i);
-		unit_write(dir, name, i / 4 ? "1\n" : "0\n");
-	}
+	for (unsigned int i = 0; i < CPUS; i++)
+		unit_write_socket(dir, i, i / 4);
 }
 
 static struct tier *tier;
@@ -129,12 +123,10 @@ static int open_model(const char *model)
 	return tier__open(&tier, &config, why, &todo);
 }
 
-static int begin(void **state)
+static void begin(void)
 {
-	(void)state;
 	make_machine();
 	memset(&config, 0, sizeof(config));
-	return 0;
 }
 
 static void finish(void)
@@ -146,15 +138,13 @@ static void finish(void)
 static void assert_refused(const char *model, int err, const char *says)
 {
 	assert_int_equal(open_model(model), err);
-	if (!strstr(why, says))
-		fail_msg("said: %s", why);
+	unit_assert_says(why, says);
 	assert_null(strchr(why, '\n'));
 	assert_int_equal(machine.open, 0);
 }
 
-static void boxes_are_those_of_the_driver(void **state)
+TEST(boxes_are_those_of_the_driver, begin)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 6; i++) {
 		char name[128];
 
@@ -174,9 +164,8 @@ static void boxes_are_those_of_the_driver(void **state)
 	finish();
 }
 
-static void boxes_are_as_many_as_a_register_says(void **state)
+TEST(boxes_are_as_many_as_a_register_says, begin)
 {
-	(void)state;
 	machine.registers[0][0x702] = machine.registers[1][0x702] = 0xff40 | 28;
 	assert_int_equal(open_model("icx"), 0);
 	assert_int_equal(tier__boxes(tier, 1), 28);
@@ -191,12 +180,11 @@ static void boxes_are_as_many_as_a_register_says(void **state)
 	assert_refused("icx", -EINVAL, "41 CHAs");
 }
 
-static void boxes_are_as_many_as_pci_says(void **state)
+TEST(boxes_are_as_many_as_pci_says, begin)
 {
 	static unsigned char space[256];
 	FILE *stream;
 
-	(void)state;
 	assert_refused("spr", -EOPNOTSUPP, "how many CHAs");
 	unit_write(dir, "sys/bus/pci/devices/0000:fe:1e.3/vendor", "0x8086\n");
 	unit_write(dir, "sys/bus/pci/devices/0000:fe:1e.3/device", "0x325b\n");
@@ -212,11 +200,10 @@ static void boxes_are_as_many_as_pci_says(void **state)
 	finish();
 }
 
-static void each_package_is_read_on_a_cpu_of_its_own(void **state)
+TEST(each_package_is_read_on_a_cpu_of_its_own, begin)
 {
 	static const unsigned int cpus[] = { 1, 6 }, same[] = { 1, 2 }, twice[] = { 2, 2 };
 
-	(void)state;
 	config.boxes = 4;
 	assert_int_equal(open_model("icx"), 0);
 	assert_int_equal(tier__socket(tier, 1), 1);
@@ -234,9 +221,8 @@ static void each_package_is_read_on_a_cpu_of_its_own(void **state)
 	assert_refused("icx", -EINVAL, "CPU 2 is named twice");
 }
 
-static void another_cpu_stands_in(void **state)
+TEST(another_cpu_stands_in, begin)
 {
-	(void)state;
 	config.boxes = 4;
 	machine.offline[4] = true;
 	assert_int_equal(open_model("icx"), 0);
@@ -254,9 +240,8 @@ static void another_cpu_stands_in(void **state)
 }
 
 /* Where /dev is devtmpfs. */
-static void another_cpu_stands_in_for_one_without_a_file(void **state)
+TEST(another_cpu_stands_in_for_one_without_a_file, begin)
 {
-	(void)state;
 	config.boxes = 4;
 	machine.removes = machine.offline[0] = machine.offline[4] = true;
 	machine.first = 1;
@@ -269,9 +254,8 @@ static void another_cpu_stands_in_for_one_without_a_file(void **state)
 	assert_string_equal(todo, "load the msr module: modprobe msr");
 }
 
-static void a_package_without_a_cpu_is_an_error(void **state)
+TEST(a_package_without_a_cpu_is_an_error, begin)
 {
-	(void)state;
 	config.boxes = 4;
 	for (unsigned int i = 4; i < 8; i++)
 		machine.offline[i] = true;
@@ -287,9 +271,8 @@ static void a_package_without_a_cpu_is_an_error(void **state)
 	assert_true(tier__close(tier, why) < 0);
 }
 
-static void lockdown_is_named(void **state)
+TEST(lockdown_is_named, begin)
 {
-	(void)state;
 	config.boxes = 4;
 	machine.write_error = -EPERM;
 	unit_write(dir, "sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
@@ -301,81 +284,67 @@ static void lockdown_is_named(void **state)
 	assert_refused("icx", -EOPNOTSUPP, "does not allow writes");
 }
 
-/* A refusal because of one box leaves all as they were, also those before it. */
-static void counters_in_use_are_left_alone(void **state)
-{
-	static uint64_t before[2][REGISTERS];
+static uint64_t before[2][REGISTERS];
 
-	(void)state;
-	config.boxes = 4;
-	machine.registers[1][0xe01 + 0xe * 3 + 2] = 0x400000;
+static void remember(void)
+{
 	memcpy(before, machine.registers, sizeof(before));
-	assert_refused("icx", -EBUSY, "counter 2 of CHA 3 is in use");
-	assert_memory_equal(before, machine.registers, sizeof(before));
-	config.take = true;
-	assert_int_equal(open_model("icx"), 0);
-	finish();
+}
+
+static void assert_untouched(void)
+{
 	assert_memory_equal(before, machine.registers, sizeof(before));
 }
 
-static void looking_writes_nothing(void **state)
+/* A refusal because of one box leaves all as they were, also those before it. */
+TEST(counters_in_use_are_left_alone, begin)
 {
-	static uint64_t before[2][REGISTERS];
+	config.boxes = 4;
+	machine.registers[1][0xe01 + 0xe * 3 + 2] = 0x400000;
+	remember();
+	assert_refused("icx", -EBUSY, "counter 2 of CHA 3 is in use");
+	assert_untouched();
+	config.take = true;
+	assert_int_equal(open_model("icx"), 0);
+	finish();
+	assert_untouched();
+}
 
-	(void)state;
+TEST(looking_writes_nothing, begin)
+{
 	config.boxes = 4;
 	config.look = true;
 	for (unsigned int i = 0; i < REGISTERS; i++)
 		machine.registers[0][i] = unit_random() & ~0x400000ULL;
-	memcpy(before, machine.registers, sizeof(before));
+	remember();
 	assert_int_equal(open_model("icx"), 0);
 	finish();
-	assert_memory_equal(before, machine.registers, sizeof(before));
+	assert_untouched();
 }
 
 /* Before anything is written, and also if another program uses the counters. */
-static void another_latscope_is_left_alone(void **state)
+TEST(another_latscope_is_left_alone, begin)
 {
-	static uint64_t left[2][REGISTERS];
-
-	(void)state;
 	config.boxes = 4;
 	assert_int_equal(open_model("icx"), 0);
 	assert_int_equal(machine.locks, 1);
-	memcpy(left, machine.registers, sizeof(left));
+	remember();
 	finish();
-	memcpy(machine.registers, left, sizeof(left));
+	memcpy(machine.registers, before, sizeof(before));
 	machine.locked = true;
 	for (unsigned int i = 0; i < 4; i++) {
 		config.take = i & 1;
 		config.look = i & 2;
 		assert_refused("icx", -EBUSY, "another latscope is using these counters");
-		assert_memory_equal(left, machine.registers, sizeof(left));
+		assert_untouched();
 	}
 	/* The lock is free: the process that had set them has ended. */
 	machine.locked = config.take = false;
 	for (unsigned int i = 0; i < 2; i++) {
 		config.look = i;
 		assert_refused("icx", -EBUSY, "a killed latscope left the CHAs programmed");
-		assert_memory_equal(left, machine.registers, sizeof(left));
+		assert_untouched();
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(boxes_are_those_of_the_driver, begin),
-		cmocka_unit_test_setup(boxes_are_as_many_as_a_register_says, begin),
-		cmocka_unit_test_setup(boxes_are_as_many_as_pci_says, begin),
-		cmocka_unit_test_setup(each_package_is_read_on_a_cpu_of_its_own, begin),
-		cmocka_unit_test_setup(another_cpu_stands_in, begin),
-		cmocka_unit_test_setup(another_cpu_stands_in_for_one_without_a_file, begin),
-		cmocka_unit_test_setup(a_package_without_a_cpu_is_an_error, begin),
-		cmocka_unit_test_setup(lockdown_is_named, begin),
-		cmocka_unit_test_setup(counters_in_use_are_left_alone, begin),
-		cmocka_unit_test_setup(looking_writes_nothing, begin),
-		cmocka_unit_test_setup(another_latscope_is_left_alone, begin),
-	};
-
-	return cmocka_run_group_tests(tests, unit_make_dir, unit_remove_dir);
-}
+UNIT_MAIN(unit_enter_dir, unit_leave_dir)
